@@ -159,14 +159,17 @@ func TestSizes(t *testing.T) {
 				lines := s.fset.Position(n.End()).Line - s.fset.Position(n.Pos()).Line + 1
 				reason := n.Doc != nil && strings.Contains(n.Doc.Text(), "house: ")
 				if lines > maxFunctionLines && !reason && !s.test {
-					t.Errorf("%s: %s has %d lines, at most %d", s.fset.Position(n.Pos()), n.Name.Name, lines, maxFunctionLines)
+					t.Errorf("%s: %s has %d lines, at most %d", s.fset.Position(n.Pos()), n.Name.Name, lines,
+						maxFunctionLines)
 				}
 				if p := n.Type.Params.NumFields(); p > maxParameters && !reason && !s.test {
-					t.Errorf("%s: %s has %d parameters, at most %d: make them a struct", s.fset.Position(n.Pos()), n.Name.Name, p, maxParameters)
+					t.Errorf("%s: %s has %d parameters, at most %d: make them a struct", s.fset.Position(n.Pos()),
+						n.Name.Name, p, maxParameters)
 				}
 			case *ast.TypeSpec:
 				if i, ok := n.Type.(*ast.InterfaceType); ok && methods(i) > maxInterface {
-					t.Errorf("%s: interface %s has %d methods, at most %d", s.fset.Position(n.Pos()), n.Name.Name, methods(i), maxInterface)
+					t.Errorf("%s: interface %s has %d methods, at most %d", s.fset.Position(n.Pos()), n.Name.Name,
+						methods(i), maxInterface)
 				}
 			}
 			return true
@@ -192,8 +195,11 @@ type ban struct {
 }
 
 var bans = []ban{
-	{`\bhttp\.(DefaultClient\b|(Get|Post|Head|PostForm)\(|Client\{)`, `^(client|internal/cli|internal/outbound|test/dast)/`, "outgoing requests go through the guarded client; test/dast asks what it started"},
-	{`\bos\.(Getenv|LookupEnv|Environ|Setenv)\b`, `^internal/(cli|sandbox|store/storetest)/`, "only the command line reads the environment"},
+	{`\bhttp\.(DefaultClient\b|(Get|Post|Head|PostForm)\(|Client\{)`,
+		`^(client|internal/cli|internal/outbound|test/dast)/`, "outgoing requests go through the guarded client; " +
+			"test/dast asks what it started"},
+	{`\bos\.(Getenv|LookupEnv|Environ|Setenv)\b`, `^internal/(cli|sandbox|store/storetest)/`, "only the command line " +
+		"reads the environment"},
 	{`"math/rand(/v2)?"`, `^client/`, "randomness comes from crypto/rand; a client may spread its retries"},
 	{`(?i)SELECT \*`, `^$`, "columns are listed"},
 	{`\bfunc init\(\)`, `^internal/oidc/`, "nothing registers itself"},
@@ -218,7 +224,8 @@ func TestBannedNames(t *testing.T) {
 }
 
 func TestNoPackageIsNamedForNothing(t *testing.T) {
-	bad := []string{"util", "utils", "common", "shared", "helpers", "helper", "core", "base", "models", "services", "impl", "manager", "misc"}
+	bad := []string{"util", "utils", "common", "shared", "helpers", "helper", "core", "base", "models", "services",
+		"impl", "manager", "misc"}
 	for _, s := range sources(t) {
 		if slices.Contains(bad, s.file.Name.Name) {
 			t.Errorf("%s: package %s says nothing about what it holds", s.path, s.file.Name.Name)

@@ -60,34 +60,44 @@ var mayImport = map[string]string{
 	"internal/registry":            "internal/errs",
 	"internal/registry/aws":        "internal/errs",
 	"internal/registry/credential": "internal/errs internal/tenant internal/registry/aws",
-	"internal/registry/catalog":    "internal/errs internal/outbound internal/registry/aws internal/registry/credential",
-	"internal/sandbox":             "internal/errs",
-	"internal/blob":                "internal/errs",
-	"internal/mail":                "internal/errs internal/seal",
-	"internal/seal":                "",
-	"internal/license":             "internal/errs",
-	"internal/upgrade":             "internal/errs internal/finding",
-	"internal/outbound":            "internal/errs",
-	"internal/verify":              "internal/finding internal/outbound",
+	"internal/registry/catalog": "internal/errs internal/outbound internal/registry/aws " +
+		"internal/registry/credential",
+	"internal/sandbox":  "internal/errs",
+	"internal/blob":     "internal/errs",
+	"internal/mail":     "internal/errs internal/seal",
+	"internal/seal":     "",
+	"internal/license":  "internal/errs",
+	"internal/upgrade":  "internal/errs internal/finding",
+	"internal/outbound": "internal/errs",
+	"internal/verify":   "internal/finding internal/outbound",
 
 	"internal/registry/aws/awstest": "internal/registry/aws",
 
-	"internal/scan/scantest":                 "internal/scan internal/finding",
-	"internal/engine/sast":                   "internal/yamltext internal/errs internal/finding internal/scan internal/scan/scantest",
-	"internal/engine/secrets":                "internal/errs internal/finding internal/scan internal/scan/scantest",
-	"internal/engine/sca":                    "internal/errs internal/finding internal/scan internal/scan/scantest internal/sbom internal/upgrade internal/engine/sast",
-	"internal/engine/iac":                    "internal/yamltext internal/errs internal/finding internal/scan internal/scan/scantest",
-	"internal/engine/cicd":                   "internal/yamltext internal/errs internal/finding internal/scan internal/scan/scantest",
-	"internal/chromium":                      "internal/scan internal/sandbox",
-	"internal/engine/dast":                   "internal/redact internal/yamltext internal/chromium internal/errs internal/finding internal/scan internal/scan/scantest",
+	"internal/scan/scantest": "internal/scan internal/finding",
+	"internal/engine/sast": "internal/yamltext internal/errs internal/finding internal/scan " +
+		"internal/scan/scantest",
+	"internal/engine/secrets": "internal/errs internal/finding internal/scan internal/scan/scantest",
+	"internal/engine/sca": "internal/errs internal/finding internal/scan internal/scan/scantest " +
+		"internal/sbom internal/upgrade internal/engine/sast",
+	"internal/engine/iac": "internal/yamltext internal/errs internal/finding internal/scan " +
+		"internal/scan/scantest",
+	"internal/engine/cicd": "internal/yamltext internal/errs internal/finding internal/scan " +
+		"internal/scan/scantest",
+	"internal/chromium": "internal/scan internal/sandbox",
+	"internal/engine/dast": "internal/redact internal/yamltext internal/chromium internal/errs " +
+		"internal/finding internal/scan internal/scan/scantest",
 	"internal/engine/dast/attack/attacktest": "internal/callback internal/finding internal/scan internal/engine/dast",
-	"internal/engine/api":                    "internal/redact internal/yamltext internal/errs internal/finding internal/scan internal/scan/scantest internal/engine/dast",
-	"internal/engine/all":                    "internal/scan internal/engine/sast internal/engine/secrets internal/engine/sca internal/engine/iac internal/engine/cicd internal/engine/container internal/engine/dast internal/engine/api",
-	"internal/sbom":                          "internal/finding internal/license",
-	"internal/vex":                           "internal/errs internal/finding internal/scan",
-	"internal/report":                        "internal/errs internal/finding internal/scan internal/sbom",
+	"internal/engine/api": "internal/redact internal/yamltext internal/errs internal/finding " +
+		"internal/scan internal/scan/scantest internal/engine/dast",
+	"internal/engine/all": "internal/scan internal/engine/sast internal/engine/secrets " +
+		"internal/engine/sca internal/engine/iac internal/engine/cicd internal/engine/container internal/engine/dast " +
+		"internal/engine/api",
+	"internal/sbom":   "internal/finding internal/license",
+	"internal/vex":    "internal/errs internal/finding internal/scan",
+	"internal/report": "internal/errs internal/finding internal/scan internal/sbom",
 
-	"internal/engine/container": "internal/errs internal/finding internal/scan internal/image internal/engine/secrets internal/engine/sca",
+	"internal/engine/container": "internal/errs internal/finding internal/scan internal/image " +
+		"internal/engine/secrets internal/engine/sca",
 
 	"internal/audit":    "internal/errs internal/tenant",
 	"internal/job":      "internal/errs internal/run",
@@ -95,23 +105,39 @@ var mayImport = map[string]string{
 	"internal/remedy":   "internal/tenant internal/finding internal/triage internal/upgrade",
 	"internal/triage":   vocabulary + " internal/scan internal/audit",
 
-	"internal/store":           vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/mail internal/oidc/grant internal/registry/credential internal/license internal/remedy internal/target internal/target/ownership internal/redact",
+	"internal/store": vocabulary + " internal/scan internal/triage internal/job internal/identity " +
+		"internal/audit internal/mail internal/oidc/grant internal/registry/credential internal/license " +
+		"internal/remedy internal/target internal/target/ownership internal/redact",
 	"internal/store/sqlite":    "internal/store",
 	"internal/store/postgres":  "internal/errs internal/store",
 	"internal/store/storetest": "internal/store internal/store/sqlite internal/store/postgres",
 
-	"internal/api":         vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/mail internal/report internal/blob internal/seal internal/sbom internal/registry/aws internal/registry/catalog internal/registry/credential internal/license internal/upgrade internal/remedy internal/vex internal/target internal/target/ownership",
-	"internal/api/apitest": vocabulary + " internal/remedy internal/api internal/blob internal/store internal/store/storetest internal/identity internal/mail internal/seal internal/registry/catalog internal/registry/credential internal/outbound internal/target/ownership",
-	"internal/oidc":        "internal/errs internal/tenant internal/identity internal/audit internal/seal internal/oidc/grant",
-	"internal/oidc/grant":  "internal/tenant",
-	"internal/worker":      vocabulary + " internal/redact internal/tunnel internal/callback internal/chromium internal/scan internal/triage internal/job internal/archive internal/sandbox internal/blob",
+	"internal/api": vocabulary + " internal/scan internal/triage internal/job internal/identity " +
+		"internal/audit internal/mail internal/report internal/blob internal/seal internal/sbom " +
+		"internal/registry/aws internal/registry/catalog internal/registry/credential internal/license " +
+		"internal/upgrade internal/remedy internal/vex internal/target internal/target/ownership",
+	"internal/api/apitest": vocabulary + " internal/remedy internal/api internal/blob internal/store " +
+		"internal/store/storetest internal/identity internal/mail internal/seal internal/registry/catalog " +
+		"internal/registry/credential internal/outbound internal/target/ownership",
+	"internal/oidc": "internal/errs internal/tenant internal/identity internal/audit internal/seal " +
+		"internal/oidc/grant",
+	"internal/oidc/grant": "internal/tenant",
+	"internal/worker": vocabulary + " internal/redact internal/tunnel internal/callback internal/chromium " +
+		"internal/scan internal/triage internal/job internal/archive internal/sandbox internal/blob",
 
 	"internal/config": "internal/errs",
-	"internal/server": vocabulary + " internal/redact internal/remedy internal/scan internal/triage internal/job internal/identity internal/audit internal/report" +
-		" internal/store internal/store/sqlite internal/store/postgres internal/api internal/oidc internal/oidc/grant internal/worker internal/callback internal/chromium" +
-		" internal/config internal/blob internal/mail internal/engine/all internal/archive internal/sandbox internal/seal internal/outbound internal/advisory/mirror internal/registry internal/registry/aws internal/registry/catalog internal/registry/credential internal/target internal/target/ownership",
-	"internal/cli": "internal/tunnel internal/callback internal/chromium examples internal/vex internal/errs internal/config internal/server client internal/scan internal/engine/all internal/engine/sast internal/report" +
-		" internal/advisory internal/finding internal/sandbox internal/archive internal/sbom internal/image internal/outbound internal/registry internal/registry/credential internal/verify internal/upgrade" +
+	"internal/server": vocabulary + " internal/redact internal/remedy internal/scan internal/triage internal/job " +
+		"internal/identity internal/audit internal/report" +
+		" internal/store internal/store/sqlite internal/store/postgres internal/api internal/oidc " +
+		"internal/oidc/grant internal/worker internal/callback internal/chromium" +
+		" internal/config internal/blob internal/mail internal/engine/all internal/archive internal/sandbox " +
+		"internal/seal internal/outbound internal/advisory/mirror internal/registry internal/registry/aws " +
+		"internal/registry/catalog internal/registry/credential internal/target internal/target/ownership",
+	"internal/cli": "internal/tunnel internal/callback internal/chromium examples internal/vex internal/errs " +
+		"internal/config internal/server client internal/scan internal/engine/all internal/engine/sast " +
+		"internal/report" +
+		" internal/advisory internal/finding internal/sandbox internal/archive internal/sbom internal/image " +
+		"internal/outbound internal/registry internal/registry/credential internal/verify internal/upgrade" +
 		" internal/store internal/store/sqlite internal/store/postgres",
 }
 
@@ -125,7 +151,8 @@ func TestLayers(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (d.Name() == "testdata" || d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".") && path != ".") {
+		if d.IsDir() && (d.Name() == "testdata" || d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".") &&
+			path != ".") {
 			return fs.SkipDir
 		}
 		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
@@ -145,7 +172,8 @@ func TestLayers(t *testing.T) {
 				return err
 			}
 			rel, ours := strings.CutPrefix(imp, module)
-			if to := tree(rel); ours && to != from && to != anywhere && !slices.Contains(strings.Fields(mayImport[from]), to) {
+			if to := tree(rel); ours && to != from && to != anywhere &&
+				!slices.Contains(strings.Fields(mayImport[from]), to) {
 				t.Errorf("%s imports %s: %s may import only [%s]", path, rel, from, mayImport[from])
 			}
 		}

@@ -215,6 +215,7 @@ func worthRepeating(err error) bool {
 	if failure := (*Error)(nil); errors.As(err, &failure) {
 		switch failure.Status {
 		case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+
 			return true
 		}
 		return false

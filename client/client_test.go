@@ -74,7 +74,8 @@ func TestExchange(t *testing.T) {
 		}
 		_ = r.ParseForm()
 		forms = append(forms, r.PostForm)
-		answer(w, 200, fmt.Sprintf(`{"access_token":"a%d","token_type":"Bearer","expires_in":600,"scope":"openid"}`, len(forms)))
+		answer(w, 200, fmt.Sprintf(`{"access_token":"a%d","token_type":"Bearer","expires_in":600,"scope":"openid"}`,
+			len(forms)))
 	})
 	var seen []string
 	s.HandleFunc("GET api.example.com/user/profile", func(w http.ResponseWriter, r *http.Request) {
@@ -126,7 +127,8 @@ func TestRepeats(t *testing.T) {
 		least    time.Duration
 	}{
 		{"busy", func(w http.ResponseWriter) { answer(w, 503, `{"message":"busy"}`) }, 3, time.Second},
-		{"too many", func(w http.ResponseWriter) { w.Header().Set("Retry-After", "7"); answer(w, 429, `{}`) }, 3, 14 * time.Second},
+		{"too many", func(w http.ResponseWriter) { w.Header().Set("Retry-After", "7"); answer(w, 429, `{}`) }, 3,
+			14 * time.Second},
 		{"gateway", func(w http.ResponseWriter) { answer(w, 502, `<html>`) }, 3, time.Second},
 		{"wrong", func(w http.ResponseWriter) { answer(w, 400, `{"message":"no"}`) }, 1, 0},
 		{"refused", func(w http.ResponseWriter) { answer(w, 403, `{"message":"no"}`) }, 1, 0},
@@ -213,13 +215,18 @@ func TestErrors(t *testing.T) {
 		text   string
 	}{
 		"problem": {422, `{"type":"about:blank","status":422,"message":"not valid","errorCode":"x","errors":[{"location":"body.name","message":"too long"}]}`,
-			Error{Status: 422, Message: "not valid", Code: "x", Details: []Detail{{"body.name", "too long"}}}, "not valid; body.name: too long"},
+			Error{Status: 422, Message: "not valid", Code: "x", Details: []Detail{{"body.name", "too long"}}},
+			"not valid; body.name: too long"},
 		"other region": {421, `{"message":"belongs to eu","baseUrl":"https://eu","authUrl":"https://auth.eu"}`,
-			Error{Status: 421, Message: "belongs to eu", BaseURL: "https://eu", AuthURL: "https://auth.eu"}, "belongs to eu; use the address https://eu"},
-		"oauth":         {400, `{"error":"invalid_grant","error_description":"unknown token"}`, Error{Status: 400, Code: "invalid_grant", Message: "unknown token"}, "unknown token"},
-		"only a code":   {400, `{"error":"invalid_grant"}`, Error{Status: 400, Code: "invalid_grant", Message: "invalid_grant"}, "invalid_grant"},
-		"somebody else": {404, `<html>`, Error{Status: 404, Message: "api.example.com answers 404 Not Found"}, "api.example.com answers 404 Not Found"},
-		"nothing":       {404, `{}`, Error{Status: 404}, "the service answers 404 Not Found"},
+			Error{Status: 421, Message: "belongs to eu", BaseURL: "https://eu", AuthURL: "https://auth.eu"},
+			"belongs to eu; use the address https://eu"},
+		"oauth": {400, `{"error":"invalid_grant","error_description":"unknown token"}`,
+			Error{Status: 400, Code: "invalid_grant", Message: "unknown token"}, "unknown token"},
+		"only a code": {400, `{"error":"invalid_grant"}`,
+			Error{Status: 400, Code: "invalid_grant", Message: "invalid_grant"}, "invalid_grant"},
+		"somebody else": {404, `<html>`, Error{Status: 404, Message: "api.example.com answers 404 Not Found"},
+			"api.example.com answers 404 Not Found"},
+		"nothing": {404, `{}`, Error{Status: 404}, "the service answers 404 Not Found"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newService()
@@ -249,7 +256,8 @@ func TestPathsAreEscaped(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	for _, address := range []string{"", "example.com", "ftp://example.com", "https://", "https://u:p@example.com", "https://example.com?a=b"} {
+	for _, address := range []string{"", "example.com", "ftp://example.com", "https://", "https://u:p@example.com",
+		"https://example.com?a=b"} {
 		if _, err := New(Options{BaseURL: address}); err == nil {
 			t.Errorf("New(%q) works", address)
 		}
@@ -262,8 +270,9 @@ func TestSignIn(t *testing.T) {
 		_ = r.ParseForm()
 		switch r.PostForm.Get("grant_type") {
 		case "authorization_code":
-			want := url.Values{"grant_type": {"authorization_code"}, "client_id": {"cli-1"}, "code": {"c"}, "code_verifier": {"dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"},
-				"redirect_uri": {"http://127.0.0.1:1/callback"}, "resource": {base}}
+			want := url.Values{"grant_type": {"authorization_code"}, "client_id": {"cli-1"}, "code": {"c"},
+				"code_verifier": {"dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"},
+				"redirect_uri":  {"http://127.0.0.1:1/callback"}, "resource": {base}}
 			if diff := cmp.Diff(want, r.PostForm); diff != "" {
 				t.Errorf("form (-want +got):\n%s", diff)
 			}
@@ -277,15 +286,17 @@ func TestSignIn(t *testing.T) {
 		}
 	})
 	// Verifier and challenge are those of RFC 7636, appendix B.
-	in := SignIn{Redirect: "http://127.0.0.1:1/callback", State: "s", Verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"}
+	in := SignIn{Redirect: "http://127.0.0.1:1/callback", State: "s",
+		Verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"}
 	page, err := s.identity().SignInAddress(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
 	u, _ := url.Parse(page)
 	want := url.Values{"client_id": {"cli-1"}, "redirect_uri": {in.Redirect}, "response_type": {"code"}, "state": {"s"},
-		"scope": {"openid profile email offline_access"}, "prompt": {"consent"}, "resource": {base}, "code_challenge_method": {"S256"},
-		"code_challenge": {"E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"}}
+		"scope": {"openid profile email offline_access"}, "prompt": {"consent"}, "resource": {base},
+		"code_challenge_method": {"S256"},
+		"code_challenge":        {"E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"}}
 	if diff := cmp.Diff(want, u.Query()); diff != "" || u.Scheme+"://"+u.Host+u.Path != auth+"/oidc/auth" {
 		t.Errorf("%s (-want +got):\n%s", page, diff)
 	}
@@ -300,7 +311,8 @@ func TestSignIn(t *testing.T) {
 		}
 	}
 	got, err := s.identity().Redeem(t.Context(), in, url.Values{"state": {"s"}, "code": {"c"}, "iss": {auth + "/oidc"}})
-	if err != nil || got.Access != "a1" || got.Refresh != "r1" || !got.Fresh(time.Now().Add(9*time.Minute)) || got.Fresh(time.Now().Add(10*time.Minute)) {
+	if err != nil || got.Access != "a1" || got.Refresh != "r1" || !got.Fresh(time.Now().Add(9*time.Minute)) ||
+		got.Fresh(time.Now().Add(10*time.Minute)) {
 		t.Errorf("Redeem = %+v, %v", got, err)
 	}
 	if got, err := s.identity().Refresh(t.Context(), "r1"); err != nil || got.Refresh != "r2" {
@@ -317,19 +329,22 @@ func TestDevice(t *testing.T) {
 		want    string
 		took    time.Duration
 	}{
-		"agreed":     {[]string{"authorization_pending", "slow_down", "authorization_pending", ""}, "", (5 + 5 + 10 + 10) * time.Second},
+		"agreed": {[]string{"authorization_pending", "slow_down", "authorization_pending", ""}, "",
+			(5 + 5 + 10 + 10) * time.Second},
 		"refused":    {[]string{"authorization_pending", "access_denied"}, "said access_denied", 10 * time.Second},
 		"no answer":  {[]string{"authorization_pending"}, "nobody entered the code in time", 60 * time.Second},
 		"code ended": {[]string{"expired_token"}, "said expired_token", 5 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newService()
-			s.HandleFunc("POST auth.example.com/oidc/device_authorization", func(w http.ResponseWriter, r *http.Request) {
-				if r.FormValue("client_id") != "cli-1" || r.FormValue("resource") != base {
-					t.Errorf("form = %v", r.Form)
-				}
-				answer(w, 200, `{"device_code":"d","user_code":"AB-CD","verification_uri":"https://auth/device","expires_in":60,"interval":5}`)
-			})
+			s.HandleFunc("POST auth.example.com/oidc/device_authorization",
+				func(w http.ResponseWriter, r *http.Request) {
+					if r.FormValue("client_id") != "cli-1" || r.FormValue("resource") != base {
+						t.Errorf("form = %v", r.Form)
+					}
+					answer(w, 200,
+						`{"device_code":"d","user_code":"AB-CD","verification_uri":"https://auth/device","expires_in":60,"interval":5}`)
+				})
 			polls := 0
 			s.HandleFunc("POST auth.example.com/oidc/token", func(w http.ResponseWriter, r *http.Request) {
 				code := test.answers[min(polls, len(test.answers)-1)]
@@ -347,7 +362,8 @@ func TestDevice(t *testing.T) {
 					t.Fatal(err)
 				}
 				got, err := s.identity().WaitDevice(t.Context(), d)
-				if test.want == "" && (err != nil || got.Access != "a") || test.want != "" && (err == nil || err.Error() != test.want) {
+				if test.want == "" && (err != nil || got.Access != "a") || test.want != "" &&
+					(err == nil || err.Error() != test.want) {
 					t.Errorf("WaitDevice = %+v, %v", got, err)
 				}
 				if took := time.Since(begin); took != test.took {
@@ -375,14 +391,16 @@ func TestScan(t *testing.T) {
 	s := newService()
 	s.HandleFunc("POST api.example.com/project/p/scan/start", func(w http.ResponseWriter, r *http.Request) {
 		var in map[string]string
-		if err := json.NewDecoder(r.Body).Decode(&in); err != nil || in["branch"] != "dev" || in["sourceType"] != "cli" {
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil || in["branch"] != "dev" ||
+			in["sourceType"] != "cli" {
 			t.Errorf("body = %v, %v", in, err)
 		}
 		answer(w, 200, `{"success":true,"scanId":"s","url":"https://api.example.com/uploads/t","detectedLanguages":[]}`)
 	})
 	s.HandleFunc("PUT api.example.com/uploads/t", func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		if r.Header.Get("Authorization") != "" || r.Header.Get("Content-Type") != "application/zip" || string(body) != "zip" {
+		if r.Header.Get("Authorization") != "" || r.Header.Get("Content-Type") != "application/zip" ||
+			string(body) != "zip" {
 			t.Errorf("upload of %q with %v", body, r.Header)
 		}
 		answer(w, 200, `{"success":true}`)
@@ -408,7 +426,8 @@ func TestScan(t *testing.T) {
 		}
 		var steps []string
 		got, err := c.WaitScan(t.Context(), "p", started.ID, func(s Scan) { steps = append(steps, s.Step) })
-		if err != nil || got.State != CompletedDegraded || len(got.Analyzers) != 1 || got.Analyzers[0].Reasons[0].Code != "c" {
+		if err != nil || got.State != CompletedDegraded || len(got.Analyzers) != 1 ||
+			got.Analyzers[0].Reasons[0].Code != "c" {
 			t.Errorf("WaitScan = %+v, %v", got, err)
 		}
 		if diff := cmp.Diff([]string{"looking", "looking", ""}, steps); diff != "" {
@@ -419,7 +438,9 @@ func TestScan(t *testing.T) {
 
 func TestStartScanNeedsAddress(t *testing.T) {
 	s := newService()
-	s.HandleFunc("POST api.example.com/project/p/scan/start", func(w http.ResponseWriter, _ *http.Request) { answer(w, 200, `{"scanId":"s"}`) })
+	s.HandleFunc("POST api.example.com/project/p/scan/start", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, 200, `{"scanId":"s"}`)
+	})
 	if _, err := s.client(t, nil).StartScan(t.Context(), "p", NewScan{}); err == nil {
 		t.Error("a scan without an upload address is taken")
 	}
@@ -432,13 +453,15 @@ func TestFindings(t *testing.T) {
 		if c := r.FormValue("cursor"); c != "" {
 			page, next = c, map[string]string{"2": `"3"`, "3": "null"}[c]
 		}
-		if diff := cmp.Diff([]string{"to_verify", "confirmed"}, r.Form["status"]); diff != "" || r.FormValue("branch") != "main" || r.Form.Has("severity") {
+		if diff := cmp.Diff([]string{"to_verify", "confirmed"}, r.Form["status"]); diff != "" ||
+			r.FormValue("branch") != "main" || r.Form.Has("severity") {
 			t.Errorf("query = %v", r.Form)
 		}
 		answer(w, 200, fmt.Sprintf(`{"nextCursor":%s,"vulnerabilities":[{"id":"%s1","base":{"vulnerability":{"name":"n"}}},{"id":"%s2"}]}`, next, page, page))
 	})
 	var got []string
-	for f, err := range s.client(t, nil).Findings(t.Context(), "p", "secret", Filter{Branch: "main", States: []string{"to_verify", "confirmed"}}) {
+	for f, err := range s.client(t, nil).Findings(t.Context(), "p", "secret",
+		Filter{Branch: "main", States: []string{"to_verify", "confirmed"}}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -486,7 +509,8 @@ func TestTenancy(t *testing.T) {
 	if err := c.DeletePersonalToken(ctx, "n"); err != nil {
 		t.Errorf("DeletePersonalToken = %v", err)
 	}
-	if p, err := c.TeamProjects(ctx, "t", Page{Number: 1, Size: 20, Search: "x"}); err != nil || len(p.Projects) != 2 || p.Total != 2 || p.Projects[1].ID != "b" {
+	if p, err := c.TeamProjects(ctx, "t", Page{Number: 1, Size: 20, Search: "x"}); err != nil || len(p.Projects) != 2 ||
+		p.Total != 2 || p.Projects[1].ID != "b" {
 		t.Errorf("TeamProjects = %+v, %v", p, err)
 	}
 }

@@ -143,10 +143,12 @@ func (i *Identity) Redeem(ctx context.Context, s SignIn, answer url.Values) (Tok
 	}
 	code := answer.Get("code")
 	if code == "" {
-		return Tokens{}, &Error{Status: http.StatusBadRequest, Code: answer.Get("error"), Message: strings.TrimSpace(answer.Get("error") + ": " + answer.Get("error_description"))}
+		return Tokens{}, &Error{Status: http.StatusBadRequest, Code: answer.Get("error"),
+			Message: strings.TrimSpace(answer.Get("error") + ": " + answer.Get("error_description"))}
 	}
 	return i.token(ctx, url.Values{
-		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {s.Redirect}, "code_verifier": {s.Verifier},
+		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {s.Redirect},
+		"code_verifier": {s.Verifier},
 	})
 }
 
@@ -186,7 +188,8 @@ func (i *Identity) Device(ctx context.Context) (Device, error) {
 // WaitDevice polls until the person has agreed or refused, or the code ends.
 func (i *Identity) WaitDevice(ctx context.Context, d Device) (Tokens, error) {
 	every := time.Duration(d.Every) * time.Second
-	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(d.Seconds)*time.Second, errors.New("nobody entered the code in time"))
+	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(d.Seconds)*time.Second, errors.New("nobody entered "+
+		"the code in time"))
 	defer cancel()
 	for {
 		if wait(ctx, every) != nil {
@@ -244,7 +247,8 @@ func (i *Identity) post(ctx context.Context, endpoint string, form url.Values, o
 		c.Attempts = 1
 	}
 	return c.repeat(ctx, func(string) (*http.Request, error) {
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, auth+"/oidc/"+endpoint, strings.NewReader(form.Encode()))
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, auth+"/oidc/"+endpoint,
+			strings.NewReader(form.Encode()))
 		if err != nil {
 			return nil, err
 		}

@@ -17,7 +17,8 @@ func folder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, content := range map[string]string{
-		"a.go": "package a", "sub/b": "b", ".hidden/c": "c", ".git/config": "token", "sub/.git/HEAD": "ref", "empty": "", "ü": "u",
+		"a.go": "package a", "sub/b": "b", ".hidden/c": "c", ".git/config": "token", "sub/.git/HEAD": "ref",
+		"empty": "", "ü": "u",
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -111,7 +112,8 @@ type full struct{}
 func (full) Write([]byte) (int, error) { return 0, errors.New("no room") }
 
 func TestPackFails(t *testing.T) {
-	if _, err := Pack(t.Context(), io.Discard, filepath.Join(t.TempDir(), "none"), Packing{}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Pack(t.Context(), io.Discard, filepath.Join(t.TempDir(), "none"), Packing{}); !errors.Is(err,
+		os.ErrNotExist) {
 		t.Errorf("of no folder: %v", err)
 	}
 	if _, err := Pack(t.Context(), full{}, folder(t), Packing{}); err == nil || err.Error() != "no room" {

@@ -154,7 +154,8 @@ func (c *Client) Findings(ctx context.Context, projectID, analysis string, f Fil
 				Findings []Finding `json:"vulnerabilities"`
 				Next     *string   `json:"nextCursor"`
 			}
-			op := call{method: http.MethodGet, path: []string{"project", projectID, "results", analysis}, query: query, out: &out}
+			op := call{method: http.MethodGet, path: []string{"project", projectID, "results", analysis}, query: query,
+				out: &out}
 			if err := c.do(ctx, op); err != nil {
 				yield(Finding{}, err)
 				return

@@ -26,7 +26,8 @@ type StartedScan struct {
 // StartScan starts a scan of a project.
 func (c *Client) StartScan(ctx context.Context, projectID string, n NewScan) (StartedScan, error) {
 	var out StartedScan
-	err := c.do(ctx, call{method: http.MethodPost, path: []string{"project", projectID, "scan", "start"}, in: n, out: &out})
+	err := c.do(ctx, call{method: http.MethodPost, path: []string{"project", projectID, "scan", "start"}, in: n,
+		out: &out})
 	if err == nil && (out.ID == "" || out.UploadURL == "") {
 		err = errors.New("the service started a scan without an address for the upload")
 	}

@@ -137,7 +137,8 @@ func (c *Client) CreateTeam(ctx context.Context, organizationID, name, descripti
 		ID string `json:"teamId"`
 	}
 	in := map[string]string{"name": name, "description": description}
-	err := c.do(ctx, call{method: http.MethodPost, path: []string{"organization", organizationID, "team"}, in: in, out: &out})
+	err := c.do(ctx, call{method: http.MethodPost, path: []string{"organization", organizationID, "team"}, in: in,
+		out: &out})
 	return out.ID, err
 }
 

@@ -28,7 +28,8 @@ func build(t *testing.T, records map[string]string) (*File, *Report) {
 // rebuild builds a data file over a previous one.
 func rebuild(t *testing.T, out, previous string, records map[string]string) *Report {
 	t.Helper()
-	report, err := Build(t.Context(), BuildOptions{Sources: []string{folder(t, records)}, Previous: previous, Output: out, Now: now})
+	report, err := Build(t.Context(), BuildOptions{Sources: []string{folder(t, records)}, Previous: previous,
+		Output: out, Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,37 +88,48 @@ func TestMatchRanges(t *testing.T) {
 		hit, miss, undecided      []string
 	}{
 		{"fixed", "npm", semver(`{"introduced":"0"},{"fixed":"1.2.3"}`),
-			[]string{"0.0.1", "1.2.2", "v1.0.0", "1.2.3-rc.1"}, []string{"1.2.3", "2.0.0", "1.10.0"}, []string{"latest", "", "^1.0.0", "file:../x", "*", "git+ssh://x"}},
+			[]string{"0.0.1", "1.2.2", "v1.0.0", "1.2.3-rc.1"}, []string{"1.2.3", "2.0.0", "1.10.0"},
+			[]string{"latest", "", "^1.0.0", "file:../x", "*", "git+ssh://x"}},
 		{"introduced", "npm", semver(`{"introduced":"1.0.0"},{"fixed":"1.5.0"}`),
 			[]string{"1.0.0", "1.4.9"}, []string{"0.9.9", "1.5.0", "1.0.0-beta"}, nil},
 		{"last affected", "npm", semver(`{"introduced":"0"},{"last_affected":"1.2.0"}`),
 			[]string{"1.2.0"}, []string{"1.2.1"}, nil},
-		{"several events in any order", "Go", semver(`{"fixed":"1.1.0"},{"introduced":"2.0.0"},{"introduced":"0"},{"fixed":"2.1.0"}`),
+		{"several events in any order", "Go",
+			semver(`{"fixed":"1.1.0"},{"introduced":"2.0.0"},{"introduced":"0"},{"fixed":"2.1.0"}`),
 			[]string{"1.0.9", "2.0.5"}, []string{"1.1.0", "1.9.0", "2.1.0"}, []string{"(devel)"}},
 		{"no end", "crates.io", semver(`{"introduced":"0"}`), []string{"0.0.1", "99.0.0", "unreadable"}, nil, nil},
-		{"limit", "npm", semver(`{"introduced":"1.0.0"},{"limit":"2.0.0"}`), []string{"1.9.9"}, []string{"2.0.0", "0.1.0"}, nil},
-		{"limit without end", "npm", semver(`{"introduced":"1.0.0"},{"limit":"*"}`), []string{"1.0.0", "9.0.0"}, []string{"0.1.0"}, nil},
-		{"empty range", "npm", semver(`{"introduced":"1.0.0"},{"fixed":"1.0.0"}`), nil, []string{"1.0.0", "0.9.0", "1.1.0"}, nil},
-		{"list of versions", "npm", `"versions":["1.0.0","1.0.2"]`, []string{"1.0.0", "1.0.2", "v1.0.2"}, []string{"1.0.1", "10.0.0"}, []string{"latest"}},
+		{"limit", "npm", semver(`{"introduced":"1.0.0"},{"limit":"2.0.0"}`), []string{"1.9.9"},
+			[]string{"2.0.0", "0.1.0"}, nil},
+		{"limit without end", "npm", semver(`{"introduced":"1.0.0"},{"limit":"*"}`), []string{"1.0.0", "9.0.0"},
+			[]string{"0.1.0"}, nil},
+		{"empty range", "npm", semver(`{"introduced":"1.0.0"},{"fixed":"1.0.0"}`), nil,
+			[]string{"1.0.0", "0.9.0", "1.1.0"}, nil},
+		{"list of versions", "npm", `"versions":["1.0.0","1.0.2"]`, []string{"1.0.0", "1.0.2", "v1.0.2"},
+			[]string{"1.0.1", "10.0.0"}, []string{"latest"}},
 		{"list and range", "PyPI", `"versions":["3.0"],` + ecosystem(`{"introduced":"0"},{"fixed":"2.0"}`),
-			[]string{"1.0", "3.0", "3.0.0", "2.0rc1", "2.0.dev3"}, []string{"2.0", "3.1", "2.0.post1"}, []string{"not a version"}},
+			[]string{"1.0", "3.0", "3.0.0", "2.0rc1", "2.0.dev3"}, []string{"2.0", "3.1", "2.0.post1"},
+			[]string{"not a version"}},
 		{"commits are ignored, not the end", "PyPI",
 			`"ranges":[{"type":"GIT","repo":"https://x","events":[{"introduced":"0"},{"fixed":"abc"}]},{"type":"ECOSYSTEM","events":[{"introduced":"0"},{"fixed":"2.0"}]}]`,
 			[]string{"1.0"}, []string{"2.0"}, nil},
 		{"two ranges", "npm", `"ranges":[{"type":"SEMVER","events":[{"introduced":"0"},{"fixed":"1.0.0"}]},{"type":"SEMVER","events":[{"introduced":"2.0.0"},{"fixed":"2.5.0"}]}]`,
 			[]string{"0.1.0", "2.4.0"}, []string{"1.5.0", "2.5.0"}, nil},
 		{"Maven", "Maven", ecosystem(`{"introduced":"0"},{"fixed":"2.0"}`),
-			[]string{"1.9", "2.0-alpha-1", "2.0-SNAPSHOT", "1.0.Final"}, []string{"2.0", "2.0.0", "2.0-1"}, []string{"${spring.version}", "[1.0,2.0)"}},
+			[]string{"1.9", "2.0-alpha-1", "2.0-SNAPSHOT", "1.0.Final"}, []string{"2.0", "2.0.0", "2.0-1"},
+			[]string{"${spring.version}", "[1.0,2.0)"}},
 		{"Debian's order", "Debian:12", ecosystem(`{"introduced":"0"},{"fixed":"1.2-3+deb12u1"}`),
 			[]string{"1.2-3", "1.2~rc1-1"}, []string{"1:1.0-1", "1.2-3+deb12u1"}, nil},
-		{"gems", "RubyGems", ecosystem(`{"introduced":"0"},{"fixed":"4.2.1"}`), []string{"4.2.1.rc1", "4.2"}, []string{"4.2.1"}, nil},
+		{"gems", "RubyGems", ecosystem(`{"introduced":"0"},{"fixed":"4.2.1"}`), []string{"4.2.1.rc1", "4.2"},
+			[]string{"4.2.1"}, nil},
 		{"no order", "Bazaar", ecosystem(`{"introduced":"1.0"},{"fixed":"2.0"}`), nil, nil, []string{"1.5", "3.0"}},
 		{"no order, but listed", "Bazaar", `"versions":["1.5"]`, []string{"1.5"}, nil, []string{"1.6"}},
-		{"unreadable range", "PyPI", ecosystem(`{"introduced":"x y"},{"fixed":"2.0"}`), nil, nil, []string{"1.0", "3.0"}},
+		{"unreadable range", "PyPI", ecosystem(`{"introduced":"x y"},{"fixed":"2.0"}`), nil, nil,
+			[]string{"1.0", "3.0"}},
 		{"unreadable range beside a readable one", "PyPI",
 			`"ranges":[{"type":"ECOSYSTEM","events":[{"introduced":"?"}]},{"type":"ECOSYSTEM","events":[{"introduced":"0"},{"fixed":"2.0"}]}]`,
 			[]string{"1.0"}, nil, []string{"3.0"}},
-		{"unknown type", "npm", `"ranges":[{"type":"LUNAR","events":[{"introduced":"0"}]}]`, nil, nil, []string{"1.0.0"}},
+		{"unknown type", "npm", `"ranges":[{"type":"LUNAR","events":[{"introduced":"0"}]}]`, nil, nil,
+			[]string{"1.0.0"}},
 		{"no start", "npm", semver(`{"fixed":"1.0.0"}`), nil, nil, []string{"0.1.0", "2.0.0"}},
 		{"nothing to go by", "npm", `"versions":[]`, nil, nil, []string{"1.0.0"}},
 		{"a commit is no version", "GitHub Actions", ecosystem(`{"introduced":"0"},{"fixed":"4.1.0"}`),
@@ -126,7 +138,8 @@ func TestMatchRanges(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			f, _ := build(t, map[string]string{"X-1.json": one("X-1", test.ecosystem, "thing", test.affected)})
-			for want, versions := range map[string][]string{"hit": test.hit, "miss": test.miss, "undecided": test.undecided} {
+			for want, versions := range map[string][]string{"hit": test.hit, "miss": test.miss,
+				"undecided": test.undecided} {
 				for _, v := range versions {
 					found, err := f.Match(t.Context(), test.ecosystem, "thing", v)
 					got := "miss"
@@ -165,16 +178,20 @@ func TestMatchNames(t *testing.T) {
 		f, _ := build(t, map[string]string{"X-1.json": one("X-1", test.ecosystem, test.recorded, everything)})
 		found, err := f.Match(t.Context(), test.ecosystem, test.asked, "1.0.0")
 		if err != nil || (len(found) > 0) != test.want {
-			t.Errorf("%s %s asked as %s: got %v, %v; want a match: %t", test.ecosystem, test.recorded, test.asked, ids(found), err, test.want)
+			t.Errorf("%s %s asked as %s: got %v, %v; want a match: %t", test.ecosystem, test.recorded, test.asked,
+				ids(found), err, test.want)
 		}
 	}
 }
 
 func TestMatchReleases(t *testing.T) {
 	f, _ := build(t, map[string]string{
-		"A.json": one("DSA-11", "Debian:11", "curl", `"ranges":[{"type":"ECOSYSTEM","events":[{"introduced":"0"},{"fixed":"2"}]}]`),
-		"B.json": one("DSA-12", "Debian:12", "curl", `"ranges":[{"type":"ECOSYSTEM","events":[{"introduced":"0"},{"fixed":"2"}]}]`),
-		"C.json": one("DSA-0", "Debian", "curl", `"ranges":[{"type":"ECOSYSTEM","events":[{"introduced":"0"},{"fixed":"2"}]}]`),
+		"A.json": one("DSA-11", "Debian:11", "curl",
+			`"ranges":[{"type":"ECOSYSTEM","events":[{"introduced":"0"},{"fixed":"2"}]}]`),
+		"B.json": one("DSA-12", "Debian:12", "curl",
+			`"ranges":[{"type":"ECOSYSTEM","events":[{"introduced":"0"},{"fixed":"2"}]}]`),
+		"C.json": one("DSA-0", "Debian", "curl",
+			`"ranges":[{"type":"ECOSYSTEM","events":[{"introduced":"0"},{"fixed":"2"}]}]`),
 	})
 	for asked, want := range map[string][]string{
 		"Debian:11": {"DSA-0", "DSA-11"},
@@ -197,11 +214,13 @@ func TestMatchMergesAliases(t *testing.T) {
 		return fmt.Sprintf(`{"id":%q,"aliases":[%s],`+rest+`,`+affected+`}`, id, aliases, fixed)
 	}
 	f, _ := build(t, map[string]string{
-		"1.json": record("PYSEC-1", `"CVE-2020-10000"`, "1.2.0", `"modified":"2024-03-01T00:00:00Z","published":"2020-02-02T00:00:00Z","details":"from pysec","references":[{"type":"WEB","url":"https://a"},{"type":"WEB","url":"https://b"}]`),
+		"1.json": record("PYSEC-1", `"CVE-2020-10000"`, "1.2.0",
+			`"modified":"2024-03-01T00:00:00Z","published":"2020-02-02T00:00:00Z","details":"from pysec","references":[{"type":"WEB","url":"https://a"},{"type":"WEB","url":"https://b"}]`),
 		"2.json": record("GHSA-aaaa-bbbb-cccc", `"CVE-2020-9999","CVE-2020-10000"`, "1.3.0",
 			`"modified":"2024-02-01T00:00:00Z","published":"2020-01-02T00:00:00Z","summary":"Short","details":"from ghsa","severity":[{"type":"CVSS_V3","score":"CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H"}],"references":[{"type":"WEB","url":"https://a"}],"database_specific":{"cwe_ids":["CWE-79"],"severity":"MODERATE"}`),
 		"3.json": record("PYSEC-3", `"CVE-2021-1"`, "9.0.0", `"modified":"2024-02-01T00:00:00Z"`),
-		"4.json": record("GONE-4", `"CVE-2021-4"`, "9.0.0", `"modified":"2024-02-01T00:00:00Z","withdrawn":"2024-02-02T00:00:00Z"`),
+		"4.json": record("GONE-4", `"CVE-2021-4"`, "9.0.0",
+			`"modified":"2024-02-01T00:00:00Z","withdrawn":"2024-02-02T00:00:00Z"`),
 	})
 	got, err := f.Match(t.Context(), "PyPI", "thing", "1.0")
 	if err != nil {
@@ -212,17 +231,20 @@ func TestMatchMergesAliases(t *testing.T) {
 			ID: "CVE-2020-9999", CVE: "CVE-2020-9999", GHSA: "GHSA-aaaa-bbbb-cccc",
 			Aliases: []string{"CVE-2020-9999", "CVE-2020-10000", "GHSA-aaaa-bbbb-cccc", "PYSEC-1"},
 			Summary: "Short", Details: "from ghsa", Published: "2020-01-02T00:00:00Z", Modified: "2024-03-01T00:00:00Z",
-			Severities: []finding.AdvisorySeverity{{Type: "CVSS_V3", Score: "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H"}},
+			Severities: []finding.AdvisorySeverity{{Type: "CVSS_V3",
+				Score: "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H"}},
 			References: []finding.AdvisoryReference{{Type: "WEB", URL: "https://a"}, {Type: "WEB", URL: "https://b"}},
 			CWE:        []string{"CWE-79"}, Severity: finding.Critical,
 			CVSS: 9.8, CVSSVersion: "3.1", CVSSVector: "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H",
 		},
-		Introduced: "0", Fixed: []string{"1.3.0"}, Upgrade: "1.3.0", UpgradeAll: "9.0.0", // 1.2.0 is still in a record's range
+		// 1.2.0 is still in a record's range
+		Introduced: "0", Fixed: []string{"1.3.0"}, Upgrade: "1.3.0", UpgradeAll: "9.0.0",
 	}, {
 		Advisory: &finding.Advisory{
 			ID: "CVE-2021-1", CVE: "CVE-2021-1", Aliases: []string{"CVE-2021-1", "PYSEC-3"}, Summary: "CVE-2021-1",
-			Modified: "2024-02-01T00:00:00Z", Severities: []finding.AdvisorySeverity{}, References: []finding.AdvisoryReference{},
-			CWE: []string{}, Severity: finding.Low,
+			Modified: "2024-02-01T00:00:00Z", Severities: []finding.AdvisorySeverity{},
+			References: []finding.AdvisoryReference{},
+			CWE:        []string{}, Severity: finding.Low,
 		},
 		Introduced: "0", Fixed: []string{"9.0.0"}, Upgrade: "9.0.0", UpgradeAll: "9.0.0",
 	}}
@@ -284,8 +306,10 @@ func TestSeverity(t *testing.T) {
 		if err != nil || len(got) != 1 {
 			t.Fatalf("%s: got %v, %v (%v)", test.id, got, err, report.Malformed)
 		}
-		if a := got[0].Advisory; a.Severity != test.want || a.CVSSVersion != test.version || a.Malicious != strings.Contains(test.id+test.rest, "MAL-") {
-			t.Errorf("%s: got %s by CVSS %q, malicious %t; want %s by %q", test.id, a.Severity, a.CVSSVersion, a.Malicious, test.want, test.version)
+		if a := got[0].Advisory; a.Severity != test.want || a.CVSSVersion != test.version ||
+			a.Malicious != strings.Contains(test.id+test.rest, "MAL-") {
+			t.Errorf("%s: got %s by CVSS %q, malicious %t; want %s by %q", test.id, a.Severity, a.CVSSVersion,
+				a.Malicious, test.want, test.version)
 		}
 	}
 }

@@ -126,7 +126,8 @@ type ref struct {
 func newBuilder(dir string) (*builder, error) {
 	b := &builder{ids: map[string]known{}, dead: map[uint32]bool{}, unreadable: map[string]string{}}
 	var err error
-	if b.zstd, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedDefault)); err != nil {
+	if b.zstd, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1),
+		zstd.WithEncoderLevel(zstd.SpeedDefault)); err != nil {
 		return nil, fmt.Errorf("prepare to compress: %w", err)
 	}
 	if b.out, err = create(filepath.Join(dir, "out")); err != nil {
@@ -352,7 +353,8 @@ func (b *builder) finish(now time.Time) error {
 			index.u64(b.out.offset)
 			index.u32(uint32(len(raw)))
 			if len(raw) > maxBlock {
-				return fmt.Errorf("the records of %s %s are larger than %d MiB", blk.key.base, blk.key.name, maxBlock>>20)
+				return fmt.Errorf("the records of %s %s are larger than %d MiB", blk.key.base, blk.key.name,
+					maxBlock>>20)
 			}
 			if err := b.out.write(raw); err != nil {
 				return err

@@ -30,7 +30,8 @@ func TestMalformedRecords(t *testing.T) {
 		"settings.json": `{"colour":"red"}`,
 		"README.md":     "no record",
 	})
-	if got, want := malformedFiles(report), []string{"CUT-1.json", "HALF-1.json", "LOST-1.json", "NOID.json"}; !slices.Equal(got, want) {
+	if got, want := malformedFiles(report), []string{"CUT-1.json", "HALF-1.json", "LOST-1.json",
+		"NOID.json"}; !slices.Equal(got, want) {
 		t.Errorf("malformed: got %v, want %v", got, want)
 	}
 	if want := []string{"CUT-1.json", "LOST-1.json"}; !slices.Equal(report.Unreadable, want) || report.Skipped != 1 {
@@ -63,19 +64,23 @@ func TestRebuild(t *testing.T) {
 		return strings.Replace(one(id, "npm", "x", `"versions":["`+version+`"]`), "2024-01-01", modified, 1)
 	}
 	rebuild(t, first, "", map[string]string{
-		"A.json": stamped("A", "2024-01-01", "1.0.0"), "B.json": stamped("B", "2024-01-01", "1.0.0"), "C.json": stamped("C", "2024-05-01", "1.0.0"),
-		"D.json": stamped("D", "2024-01-01", "1.0.0"), "E.json": stamped("E", "2024-01-01", "1.0.0"), "F.json": `{"id":`,
+		"A.json": stamped("A", "2024-01-01", "1.0.0"), "B.json": stamped("B", "2024-01-01", "1.0.0"),
+		"C.json": stamped("C", "2024-05-01", "1.0.0"),
+		"D.json": stamped("D", "2024-01-01", "1.0.0"), "E.json": stamped("E", "2024-01-01", "1.0.0"),
+		"F.json": `{"id":`,
 	})
 	report := rebuild(t, second, first, map[string]string{
 		"A.json": stamped("A", "2024-02-01", "2.0.0"), // newer
 		"B.json": stamped("B", "2024-01-01", "1.0.0"), // the same
 		"C.json": stamped("C", "2024-04-01", "2.0.0"), // older
 		"D.json": strings.Replace(stamped("D", "2024-02-01", "1.0.0"), "{", `{"withdrawn":"2024-02-01T00:00:00Z",`, 1),
-		"E.json": `{"id":"E","modified":0,"affected":[{"package":{"ecosystem":"npm","name":"x"}}]}`, // broken: what was known stays
+		// broken: what was known stays
+		"E.json": `{"id":"E","modified":0,"affected":[{"package":{"ecosystem":"npm","name":"x"}}]}`,
 		"F.json": stamped("F", "2024-01-01", "1.0.0"),
 		"G.json": stamped("G", "2024-01-01", "2.0.0"),
 	})
-	got := []int{report.Read, report.Added, report.Updated, report.Unchanged, report.Older, report.Withdrawn, report.Records}
+	got := []int{report.Read, report.Added, report.Updated, report.Unchanged, report.Older, report.Withdrawn,
+		report.Records}
 	if want := []int{7, 2, 2, 1, 1, 1, 6}; !slices.Equal(got, want) {
 		t.Errorf("read, added, updated, unchanged, older, withdrawn, records: got %v, want %v", got, want)
 	}
@@ -92,13 +97,15 @@ func TestRebuild(t *testing.T) {
 	third := filepath.Join(dir, "third")
 	again := rebuild(t, third, second, map[string]string{"E.json": stamped("E", "2024-01-01", "1.0.0")})
 	if again.Records != 6 || len(again.Unreadable) != 0 {
-		t.Errorf("after the broken record came whole: got %d records and %v unreadable, want 6 and none", again.Records, again.Unreadable)
+		t.Errorf("after the broken record came whole: got %d records and %v unreadable, want 6 and none", again.Records,
+			again.Unreadable)
 	}
 }
 
 func TestOpenSources(t *testing.T) {
 	inner := zipped(t, map[string][]byte{"X-1.json": []byte(one("X-1", "npm", "x", `"versions":["1.0.0"]`))})
-	outer := zipped(t, map[string][]byte{"npm/all.zip": inner, "Go/Y-1.json": []byte(one("Y-1", "Go", "y", `"versions":["1.0.0"]`))})
+	outer := zipped(t, map[string][]byte{"npm/all.zip": inner,
+		"Go/Y-1.json": []byte(one("Y-1", "Go", "y", `"versions":["1.0.0"]`))})
 	path := filepath.Join(t.TempDir(), "bundle.zip")
 	if err := os.WriteFile(path, outer, 0o600); err != nil {
 		t.Fatal(err)
@@ -275,7 +282,8 @@ func TestFolder(t *testing.T) {
 func TestDuplicates(t *testing.T) {
 	older := one("X-1", "npm", "x", `"versions":["1.0.0"]`)
 	newer := strings.Replace(one("X-1", "npm", "x", `"versions":["2.0.0"]`), "2024-01-01", "2024-06-01", 1)
-	f, report := build(t, map[string]string{"a/X-1.json": older, "b/X-1.json": newer, "c/X-1.json": older, "d/X-1.json": newer})
+	f, report := build(t, map[string]string{"a/X-1.json": older, "b/X-1.json": newer, "c/X-1.json": older,
+		"d/X-1.json": newer})
 	if report.Records != 1 || report.Read != 4 {
 		t.Errorf("got %d records of %d read, want 1 of 4", report.Records, report.Read)
 	}
@@ -303,7 +311,8 @@ func TestManyRecords(t *testing.T) {
 		all.Go(func() {
 			for i := range 500 {
 				found, err := f.Match(t.Context(), "npm", fmt.Sprintf("p%d", i%100), fmt.Sprintf("1.0.%d", i))
-				if err != nil || len(found) != 1 || found[0].Advisory.Details != strings.Repeat(fmt.Sprintf("X-%d", i), 200) {
+				if err != nil || len(found) != 1 || found[0].Advisory.Details != strings.Repeat(fmt.Sprintf("X-%d", i),
+					200) {
 					t.Errorf("record %d: got %v, %v", i, ids(found), err)
 					return
 				}
@@ -321,14 +330,16 @@ func TestLongTexts(t *testing.T) {
 		refs = append(refs, fmt.Sprintf(`{"type":"WEB","url":"https://example.com/%d"}`, i))
 	}
 	text := strings.Replace(one("X-1", "npm", "x", `"versions":["1.0.0"]`), "{",
-		fmt.Sprintf(`{"details":%q,"aliases":["two words","","%s","CVE-2020-1"],"references":[%s],`, long, strings.Repeat("A", maxName+1), strings.Join(refs, ",")), 1)
+		fmt.Sprintf(`{"details":%q,"aliases":["two words","","%s","CVE-2020-1"],"references":[%s],`, long,
+			strings.Repeat("A", maxName+1), strings.Join(refs, ",")), 1)
 	f, _ := build(t, map[string]string{"X-1.json": text})
 	found, err := f.Match(t.Context(), "npm", "x", "1.0.0")
 	if err != nil || len(found) != 1 {
 		t.Fatalf("got %v, %v", ids(found), err)
 	}
 	a := found[0].Advisory
-	if len(a.Details) > maxDetails || !strings.HasPrefix(long, a.Details) || len(a.References) != maxReferences || !slices.Equal(a.Aliases, []string{"CVE-2020-1", "X-1"}) {
+	if len(a.Details) > maxDetails || !strings.HasPrefix(long, a.Details) || len(a.References) != maxReferences ||
+		!slices.Equal(a.Aliases, []string{"CVE-2020-1", "X-1"}) {
 		t.Errorf("got %d bytes of details, %d references, aliases %v", len(a.Details), len(a.References), a.Aliases)
 	}
 }

@@ -89,8 +89,10 @@ func TestCacheCopiesOnce(t *testing.T) {
 func TestCacheFollowsAnImport(t *testing.T) {
 	gone, _ := dataFile(t, "X-1")
 	s, data := dataFile(t, "X-2")
-	c := &Cache{Dir: t.TempDir(), Source: &fakeSource{latest: []Snapshot{gone, s}, files: map[string][]byte{"X-2": data}}}
-	if path, got, err := c.Path(t.Context()); err != nil || got.Digest != s.Digest || !strings.Contains(path, s.Digest) {
+	c := &Cache{Dir: t.TempDir(), Source: &fakeSource{latest: []Snapshot{gone, s},
+		files: map[string][]byte{"X-2": data}}}
+	if path, got, err := c.Path(t.Context()); err != nil || got.Digest != s.Digest ||
+		!strings.Contains(path, s.Digest) {
 		t.Errorf("got %s, %v, %v; want the newer one", path, got, err)
 	}
 }

@@ -65,7 +65,8 @@ func parseVersion(s, base string) (semantic.Version, error) {
 	if base == "GitHub Actions" { // tags, semantic by convention of the ecosystem
 		order = "npm"
 	}
-	if s == "" || len(s) > maxVersion || strings.ContainsAny(s, " \t\r\n<>=^*${}[](),|/\\\"'") || !looksLikeVersion(s, base) || isCommit(s) {
+	if s == "" || len(s) > maxVersion || strings.ContainsAny(s, " \t\r\n<>=^*${}[](),|/\\\"'") ||
+		!looksLikeVersion(s, base) || isCommit(s) {
 		return nil, fmt.Errorf("%q is not a version", cut(s, 60))
 	}
 	v, err := semantic.Parse(s, order)
@@ -264,7 +265,8 @@ func (c *comparer) beforeLimits(events []event, version string) (bool, error) {
 func (c *comparer) sort(events []event) error {
 	var failed error
 	slices.SortStableFunc(events, func(a, b event) int {
-		if n := cmp.Or(btoi(a.kind == limit)-btoi(b.kind == limit), btoi(b.zero())-btoi(a.zero())); n != 0 || a.kind == limit || a.zero() {
+		if n := cmp.Or(btoi(a.kind == limit)-btoi(b.kind == limit), btoi(b.zero())-btoi(a.zero())); n != 0 ||
+			a.kind == limit || a.zero() {
 			return n
 		}
 		n, err := c.compare(a.version, b.version)

@@ -13,14 +13,18 @@ func TestParseVersion(t *testing.T) {
 		ecosystem   string
 		good, wrong []string
 	}{
-		{"npm", []string{"1.2.3", "v1.2.3", "1", "1.2.3-rc.1+build", "0.0.0-0"}, []string{"", "latest", "^1.2.3", "~1", ">=1", "1.x || 2", "file:../a", "workspace:*", "npm:a@1"}},
-		{"Go", []string{"1.22", "0.0.0-20200101000000-abcdefabcdef", "1.0.0+incompatible"}, []string{"(devel)", "./local"}},
+		{"npm", []string{"1.2.3", "v1.2.3", "1", "1.2.3-rc.1+build", "0.0.0-0"},
+			[]string{"", "latest", "^1.2.3", "~1", ">=1", "1.x || 2", "file:../a", "workspace:*", "npm:a@1"}},
+		{"Go", []string{"1.22", "0.0.0-20200101000000-abcdefabcdef", "1.0.0+incompatible"},
+			[]string{"(devel)", "./local"}},
 		{"PyPI", []string{"1.0", "1!2.0", "2.0rc1", "1.0.dev3", "1.0+cu117"}, []string{"one", "==1.0", "1.0,<2", "*"}},
-		{"Maven", []string{"1.0", "Finchley.SR1", "1.0-SNAPSHOT", "31.1-jre"}, []string{"${v}", "[1.0,2.0)", "(,1.0]", ""}},
+		{"Maven", []string{"1.0", "Finchley.SR1", "1.0-SNAPSHOT", "31.1-jre"},
+			[]string{"${v}", "[1.0,2.0)", "(,1.0]", ""}},
 		{"Packagist", []string{"v3.4.0", "1.0.0-beta1"}, []string{"dev-master"}},
 		{"RubyGems", []string{"4.2.0", "1.0.0.rc1"}, []string{"head"}},
 		{"Debian:12", []string{"1:2.3-4~deb12u1+b1", "0~git2020"}, []string{"one two"}},
-		{"crates.io", []string{"0.1.40", "0.8.2-0"}, []string{strings.Repeat("1", maxVersion+1), strings.Repeat("a1", 20)}},
+		{"crates.io", []string{"0.1.40", "0.8.2-0"},
+			[]string{strings.Repeat("1", maxVersion+1), strings.Repeat("a1", 20)}},
 		{"GitHub Actions", []string{"v4", "v4.1.0"}, []string{"main", strings.Repeat("0a", 20)}},
 	}
 	for _, test := range tests {
@@ -39,8 +43,10 @@ func TestParseVersion(t *testing.T) {
 }
 
 func TestSortEvents(t *testing.T) {
-	events := []event{{fixed, "2.0.0"}, {limit, "9.0.0"}, {introduced, "1.10.0"}, {fixed, "1.2.0"}, {introduced, "1.2.0"}, {introduced, "0"}, {limit, "*"}}
-	want := []event{{introduced, "0"}, {fixed, "1.2.0"}, {introduced, "1.2.0"}, {introduced, "1.10.0"}, {fixed, "2.0.0"}, {limit, "9.0.0"}, {limit, "*"}}
+	events := []event{{fixed, "2.0.0"}, {limit, "9.0.0"}, {introduced, "1.10.0"}, {fixed, "1.2.0"},
+		{introduced, "1.2.0"}, {introduced, "0"}, {limit, "*"}}
+	want := []event{{introduced, "0"}, {fixed, "1.2.0"}, {introduced, "1.2.0"}, {introduced, "1.10.0"},
+		{fixed, "2.0.0"}, {limit, "9.0.0"}, {limit, "*"}}
 	if err := newComparer("npm").sort(events); err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +56,8 @@ func TestSortEvents(t *testing.T) {
 }
 
 func TestLeadingNumber(t *testing.T) {
-	for s, want := range map[string]string{"1.2": "1", "v10.0": "10", "007": "7", "0.1": "", "alpha": "", "release-12-x": "12"} {
+	for s, want := range map[string]string{"1.2": "1", "v10.0": "10", "007": "7", "0.1": "", "alpha": "",
+		"release-12-x": "12"} {
 		if got := leadingNumber(s); got != want {
 			t.Errorf("%q: got %q, want %q", s, got, want)
 		}

@@ -62,7 +62,8 @@ const (
 // parseCVE reads a name such as CVE-2021-44228.
 func parseCVE(name string) (uint64, bool) {
 	year, number, ok := strings.Cut(strings.TrimPrefix(name, "CVE-"), "-")
-	if !ok || !strings.HasPrefix(name, "CVE-") || len(year) != 4 || !digits(year) || !digits(number) || len(number) < 4 || len(number) > 12 {
+	if !ok || !strings.HasPrefix(name, "CVE-") || len(year) != 4 || !digits(year) || !digits(number) ||
+		len(number) < 4 || len(number) > 12 {
 		return 0, false
 	}
 	y, _ := strconv.ParseUint(year, 10, 16)   // four digits
@@ -107,7 +108,8 @@ type feedTable string
 
 func (t feedTable) at(i int) feedEntry {
 	b := []byte(t[i*feedEntrySize : (i+1)*feedEntrySize])
-	return feedEntry{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint32(b[8:]), binary.LittleEndian.Uint32(b[12:])}
+	return feedEntry{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint32(b[8:]),
+		binary.LittleEndian.Uint32(b[12:])}
 }
 
 func (t feedTable) len() int { return len(t) / feedEntrySize }
@@ -148,7 +150,8 @@ func (f *File) exploitation(a *finding.Advisory) {
 		if e, ok := f.feeds[kev].find(cve); ok {
 			k := &finding.KEV{Added: dayOf(e.a >> 16), Due: dayOf(e.a & 0xffff), Ransomware: e.b == 1}
 			if old := a.KEV; old != nil {
-				k.Added, k.Due, k.Ransomware = earlier(k.Added, old.Added), earlier(k.Due, old.Due), k.Ransomware || old.Ransomware
+				k.Added, k.Due, k.Ransomware = earlier(k.Added, old.Added), earlier(k.Due, old.Due), k.Ransomware ||
+					old.Ransomware
 			}
 			a.KEV = k
 		}
@@ -182,10 +185,12 @@ func (b *builder) takeFeed(name string, f *feed) {
 	old := b.feeds[f.kind]
 	switch {
 	case old != nil && f.Date.Before(old.Date):
-		b.report.OlderFeeds = append(b.report.OlderFeeds, fmt.Sprintf("%s: %s of %s; there is one of %s", name, f.kind, day(f.Date), day(old.Date)))
+		b.report.OlderFeeds = append(b.report.OlderFeeds, fmt.Sprintf("%s: %s of %s; there is "+
+			"one of %s", name, f.kind, day(f.Date), day(old.Date)))
 		return
 	case old != nil && len(f.entries) < len(old.entries)/2:
-		b.addMalformed(Malformed{name, fmt.Sprintf("holds %d entries where %d were known: not taken", len(f.entries), len(old.entries))})
+		b.addMalformed(Malformed{name, fmt.Sprintf("holds %d entries where %d were known: "+
+			"not taken", len(f.entries), len(old.entries))})
 		return
 	case old != nil && len(f.bad) > 0: // what was known of the broken ones stays
 		known := feed{kind: f.kind, entries: f.entries}

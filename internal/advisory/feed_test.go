@@ -48,7 +48,8 @@ func gzipped(t *testing.T, text string) string {
 
 // known is a record with a CVE.
 func knownAs(id, cve string) string {
-	return strings.Replace(one(id, "npm", strings.ToLower(id), `"versions":["1.0.0"]`), "{", fmt.Sprintf(`{"aliases":[%q],`, cve), 1)
+	return strings.Replace(one(id, "npm", strings.ToLower(id), `"versions":["1.0.0"]`), "{",
+		fmt.Sprintf(`{"aliases":[%q],`, cve), 1)
 }
 
 // exploitation looks up what is said of the packages of knownAs.
@@ -63,7 +64,8 @@ func exploitation(t *testing.T, f *File, name string) (*finding.EPSS, *finding.K
 
 func TestFeedsStandBesideRecords(t *testing.T) {
 	records := map[string]string{
-		"A.json": knownAs("GHSA-a", "CVE-2020-1111"), "B.json": knownAs("GHSA-b", "CVE-2020-2222"), "C.json": knownAs("GHSA-c", "CVE-2020-4444"),
+		"A.json": knownAs("GHSA-a", "CVE-2020-1111"), "B.json": knownAs("GHSA-b", "CVE-2020-2222"),
+		"C.json": knownAs("GHSA-c", "CVE-2020-4444"),
 	}
 	for name, feeds := range map[string]map[string]string{
 		"plain":      {"epss_scores-2026-11-19.csv": scores, "known_exploited_vulnerabilities.json": catalogue},
@@ -81,17 +83,20 @@ func TestFeedsStandBesideRecords(t *testing.T) {
 			if diff := cmp.Diff(&finding.EPSS{Score: 0.97, Percentile: 0.99987}, score); diff != "" {
 				t.Errorf("EPSS (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(&finding.KEV{Added: "2021-12-10", Due: "2021-12-24", Ransomware: true}, exploited); diff != "" {
+			if diff := cmp.Diff(&finding.KEV{Added: "2021-12-10", Due: "2021-12-24", Ransomware: true},
+				exploited); diff != "" {
 				t.Errorf("KEV (-want +got):\n%s", diff)
 			}
-			if score, exploited = exploitation(t, f, "ghsa-a"); score == nil || score.Score != 0.00043 || exploited != nil {
+			if score, exploited = exploitation(t, f, "ghsa-a"); score == nil || score.Score != 0.00043 ||
+				exploited != nil {
 				t.Errorf("got %v, %v", score, exploited)
 			}
 			if score, exploited = exploitation(t, f, "ghsa-c"); score != nil || exploited != nil {
 				t.Errorf("got %v, %v; want nothing", score, exploited)
 			}
 			data := f.Data()
-			if data.EPSS == nil || data.EPSS.Entries != 2 || data.EPSS.Version != "v2025.03.14" || !data.EPSS.Date.Equal(time.Date(2026, 11, 19, 12, 0, 0, 0, time.UTC)) {
+			if data.EPSS == nil || data.EPSS.Entries != 2 || data.EPSS.Version != "v2025.03.14" ||
+				!data.EPSS.Date.Equal(time.Date(2026, 11, 19, 12, 0, 0, 0, time.UTC)) {
 				t.Errorf("EPSS is described as %+v", data.EPSS)
 			}
 			if data.KEV == nil || data.KEV.Entries != 2 {
@@ -104,11 +109,13 @@ func TestFeedsStandBesideRecords(t *testing.T) {
 // TestOneFlawTakesTheWorst has two CVEs name one flaw.
 func TestOneFlawTakesTheWorst(t *testing.T) {
 	f, _ := build(t, map[string]string{
-		"A.json": strings.Replace(knownAs("GHSA-a", "CVE-2020-1111"), `["CVE-2020-1111"]`, `["CVE-2020-3333","CVE-2020-2222","CVE-2020-1111"]`, 1),
-		"e.csv":  scores, "k.json": catalogue,
+		"A.json": strings.Replace(knownAs("GHSA-a", "CVE-2020-1111"), `["CVE-2020-1111"]`,
+			`["CVE-2020-3333","CVE-2020-2222","CVE-2020-1111"]`, 1),
+		"e.csv": scores, "k.json": catalogue,
 	})
 	score, exploited := exploitation(t, f, "ghsa-a")
-	if score == nil || score.Score != 0.97 || exploited == nil || !exploited.Ransomware || exploited.Added != "2021-12-10" {
+	if score == nil || score.Score != 0.97 || exploited == nil || !exploited.Ransomware ||
+		exploited.Added != "2021-12-10" {
 		t.Errorf("got %+v, %+v", score, exploited)
 	}
 }
@@ -117,7 +124,8 @@ func TestOneFlawTakesTheWorst(t *testing.T) {
 // what cannot be read takes nothing away that was known.
 func TestFeedsOverAnother(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "file")
-	rebuild(t, out, "", map[string]string{"A.json": knownAs("GHSA-a", "CVE-2020-1111"), "B.json": knownAs("GHSA-b", "CVE-2020-2222"), "e.csv": scores, "k.json": catalogue})
+	rebuild(t, out, "", map[string]string{"A.json": knownAs("GHSA-a", "CVE-2020-1111"),
+		"B.json": knownAs("GHSA-b", "CVE-2020-2222"), "e.csv": scores, "k.json": catalogue})
 
 	older := strings.Replace(strings.Replace(scores, "2026-11-19", "2026-11-18", 1), "0.00043", "0.5", 1)
 	report := rebuild(t, out, out, map[string]string{"e.csv": older})
@@ -125,7 +133,8 @@ func TestFeedsOverAnother(t *testing.T) {
 		t.Errorf("an older feed: %+v", report)
 	}
 	newer := strings.Replace(scores, "2026-11-19", "2026-11-20", 1)
-	broken := strings.Replace(newer, "CVE-2020-2222,0.97,0.99987", "CVE-2020-2222,1.97,0.99987\nCVE-2020-9\nCVE-2020-1111,0.2,0.3", 1)
+	broken := strings.Replace(newer, "CVE-2020-2222,0.97,0.99987",
+		"CVE-2020-2222,1.97,0.99987\nCVE-2020-9\nCVE-2020-1111,0.2,0.3", 1)
 	report = rebuild(t, out, out, map[string]string{"e.csv": broken})
 	want := []Malformed{
 		{"e.csv", `line 4: "CVE-2020-2222,1.97,0.99987" is no CVE with its score and percentile`},
@@ -143,10 +152,13 @@ func TestFeedsOverAnother(t *testing.T) {
 	}
 	gone := strings.NewReplacer("2026-11-18T", "2026-11-20T", `"CVE-2020-2222"`, `7`).Replace(catalogue)
 	report = rebuild(t, out, out, map[string]string{"k.json": gone})
-	if _, exploited := exploitation(t, open(t, out), "ghsa-b"); exploited == nil || len(report.Malformed) != 1 || report.KEV.Date.Day() != 20 {
+	if _, exploited := exploitation(t, open(t, out), "ghsa-b"); exploited == nil || len(report.Malformed) != 1 ||
+		report.KEV.Date.Day() != 20 {
 		t.Errorf("a broken entry took another away: %v, %+v", exploited, report.Malformed)
 	}
-	if report = rebuild(t, out, out, map[string]string{"k.json": strings.Replace(catalogue, "2026-11-18T", "2026-11-21T", 1)}); report.KEV.Date.Day() != 21 || !report.KEV.Imported.Equal(now) {
+	if report = rebuild(t, out, out,
+		map[string]string{"k.json": strings.Replace(catalogue, "2026-11-18T", "2026-11-21T",
+			1)}); report.KEV.Date.Day() != 21 || !report.KEV.Imported.Equal(now) {
 		t.Errorf("KEV is described as %+v", report.KEV)
 	}
 }
@@ -160,23 +172,27 @@ func TestFeedsThatAreNotTaken(t *testing.T) {
 		fmt.Fprintf(&many, "CVE-2021-%d,0.1,0.1\n", 1000+i)
 	}
 	for name, test := range map[string]struct{ file, text, problem string }{
-		"no date":     {"epss.csv", "cve,epss,percentile\nCVE-2020-1111,0.1,0.2\n", "of which day"},
-		"bad date":    {"epss.csv", strings.Replace(scores, "2026-11-19", "yesterday", 1), "cannot be read"},
-		"no column":   {"epss.csv", strings.Replace(scores, "percentile", "rank", 1), "percentile"},
-		"no score":    {"epss.csv", strings.Join(strings.SplitAfter(scores, "\n")[:2], ""), "no score"},
-		"half":        {"epss.csv.gz", gzipped(t, scores)[:40], "decompressed"},
-		"other":       {"epss.csv", "a,b,c\n", "neither"},
-		"cut":         {"epss.csv", strings.Replace(scores, "11-19", "11-21", 1), "holds 2 entries where 22 were known"},
-		"count":       {"kev.json", strings.Replace(catalogue, `"count":2`, `"count":3`, 1), "says that it has 3"},
-		"no release":  {"kev.json", strings.Replace(catalogue, "dateReleased", "x", 1), "released"},
-		"no entry":    {"kev.json", `{"catalogVersion":"1","dateReleased":"2026-11-18","vulnerabilities":[]}`, "no entry"},
+		"no date":   {"epss.csv", "cve,epss,percentile\nCVE-2020-1111,0.1,0.2\n", "of which day"},
+		"bad date":  {"epss.csv", strings.Replace(scores, "2026-11-19", "yesterday", 1), "cannot be read"},
+		"no column": {"epss.csv", strings.Replace(scores, "percentile", "rank", 1), "percentile"},
+		"no score":  {"epss.csv", strings.Join(strings.SplitAfter(scores, "\n")[:2], ""), "no score"},
+		"half":      {"epss.csv.gz", gzipped(t, scores)[:40], "decompressed"},
+		"other":     {"epss.csv", "a,b,c\n", "neither"},
+		"cut": {"epss.csv", strings.Replace(scores, "11-19", "11-21", 1), "holds 2 entries where 22 " +
+			"were known"},
+		"count":      {"kev.json", strings.Replace(catalogue, `"count":2`, `"count":3`, 1), "says that it has 3"},
+		"no release": {"kev.json", strings.Replace(catalogue, "dateReleased", "x", 1), "released"},
+		"no entry": {"kev.json", `{"catalogVersion":"1","dateReleased":"2026-11-18","vulnerabilities":[]}`,
+			"no entry"},
 		"empty table": {"kev.csv", "cveID,dateAdded\n", "no entry"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "file")
-			rebuild(t, out, "", map[string]string{"B.json": knownAs("GHSA-b", "CVE-2020-2222"), "e.csv": many.String(), "k.json": catalogue})
+			rebuild(t, out, "", map[string]string{"B.json": knownAs("GHSA-b", "CVE-2020-2222"), "e.csv": many.String(),
+				"k.json": catalogue})
 			report := rebuild(t, out, out, map[string]string{test.file: test.text})
-			if len(report.Malformed) != 1 || report.Malformed[0].File != test.file || !strings.Contains(report.Malformed[0].Problem, test.problem) {
+			if len(report.Malformed) != 1 || report.Malformed[0].File != test.file ||
+				!strings.Contains(report.Malformed[0].Problem, test.problem) {
 				t.Errorf("got %+v, want %q", report.Malformed, test.problem)
 			}
 			if len(report.Unreadable) != 0 {
@@ -188,7 +204,8 @@ func TestFeedsThatAreNotTaken(t *testing.T) {
 		})
 	}
 	// A table in a folder that is not about flaws is nobody's mistake.
-	_, report := build(t, map[string]string{"A.json": knownAs("GHSA-a", "CVE-2020-1111"), "cities.csv": "name,people\n"})
+	_, report := build(t, map[string]string{"A.json": knownAs("GHSA-a", "CVE-2020-1111"),
+		"cities.csv": "name,people\n"})
 	if len(report.Malformed) != 0 || report.Skipped != 1 {
 		t.Errorf("got %+v", report)
 	}
@@ -199,8 +216,10 @@ func TestBundle(t *testing.T) {
 	dir := t.TempDir()
 	bundle, out := filepath.Join(dir, "bundle"), filepath.Join(dir, "file")
 	newer := strings.Replace(knownAs("GHSA-a", "CVE-2020-1111"), "2024-01-01", "2024-06-01", 1)
-	rebuild(t, bundle, "", map[string]string{"A.json": newer, "B.json": knownAs("GHSA-b", "CVE-2020-2222"), "e.csv": scores, "k.json": catalogue})
-	rebuild(t, out, "", map[string]string{"A.json": knownAs("GHSA-a", "CVE-2020-7777"), "C.json": strings.Replace(knownAs("GHSA-c", "CVE-2020-3333"), "2024-01-01", "2024-06-01", 1)})
+	rebuild(t, bundle, "", map[string]string{"A.json": newer, "B.json": knownAs("GHSA-b", "CVE-2020-2222"),
+		"e.csv": scores, "k.json": catalogue})
+	rebuild(t, out, "", map[string]string{"A.json": knownAs("GHSA-a", "CVE-2020-7777"),
+		"C.json": strings.Replace(knownAs("GHSA-c", "CVE-2020-3333"), "2024-01-01", "2024-06-01", 1)})
 	report, err := Build(t.Context(), BuildOptions{Sources: []string{bundle}, Previous: out, Output: out, Now: now})
 	if err != nil {
 		t.Fatal(err)
@@ -216,7 +235,8 @@ func TestBundle(t *testing.T) {
 		t.Error("the catalogue did not come")
 	}
 	// Back again: nothing is lost, and nothing is newer there.
-	report, err = Build(t.Context(), BuildOptions{Sources: []string{bundle}, Output: filepath.Join(dir, "alone"), Now: now})
+	report, err = Build(t.Context(), BuildOptions{Sources: []string{bundle}, Output: filepath.Join(dir, "alone"),
+		Now: now})
 	if err != nil || report.Records != 2 || report.EPSS == nil {
 		t.Errorf("a bundle alone: %+v, %v", report, err)
 	}
@@ -228,7 +248,8 @@ func TestBundle(t *testing.T) {
 	if err := os.WriteFile(bundle, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Build(t.Context(), BuildOptions{Sources: []string{bundle}, Previous: out, Output: out}); !errs.Is(err, errs.Invalid) || !errors.Is(err, errDamaged) || !strings.Contains(err.Error(), bundle) {
+	if _, err := Build(t.Context(), BuildOptions{Sources: []string{bundle}, Previous: out, Output: out}); !errs.Is(err,
+		errs.Invalid) || !errors.Is(err, errDamaged) || !strings.Contains(err.Error(), bundle) {
 		t.Errorf("a changed bundle: %v", err)
 	}
 }
@@ -242,16 +263,20 @@ func TestAnotherFormat(t *testing.T) {
 	if _, err := Open(out); !errors.Is(err, errOtherFormat) || !strings.Contains(err.Error(), "import") {
 		t.Errorf("got %v, want what to do", err)
 	}
-	if report := rebuild(t, out, out, map[string]string{"A.json": knownAs("GHSA-a", "CVE-2020-1111")}); !report.PreviousLost || report.Records != 1 {
+	if report := rebuild(t, out, out,
+		map[string]string{"A.json": knownAs("GHSA-a", "CVE-2020-1111")}); !report.PreviousLost || report.Records != 1 {
 		t.Errorf("got %+v", report)
 	}
 }
 
 func TestSymbols(t *testing.T) {
 	f, _ := build(t, map[string]string{
-		"A.json": one("GO-1", "Go", "x", `"versions":["1.0.0"],"ecosystem_specific":{"imports":[{"path":"x/y","symbols":["Parse","T.Decode"]},{"path":"x/z"}]}`),
-		"B.json": one("RUSTSEC-1", "crates.io", "x", `"versions":["1.0.0"],"ecosystem_specific":{"affects":{"functions":["x::a::f","x::a::g"]}}`),
-		"C.json": one("GO-2", "Go", "odd", `"versions":["1.0.0"],"ecosystem_specific":{"imports":{"path":3},"affects":[1]}`),
+		"A.json": one("GO-1", "Go", "x",
+			`"versions":["1.0.0"],"ecosystem_specific":{"imports":[{"path":"x/y","symbols":["Parse","T.Decode"]},{"path":"x/z"}]}`),
+		"B.json": one("RUSTSEC-1", "crates.io", "x",
+			`"versions":["1.0.0"],"ecosystem_specific":{"affects":{"functions":["x::a::f","x::a::g"]}}`),
+		"C.json": one("GO-2", "Go", "odd",
+			`"versions":["1.0.0"],"ecosystem_specific":{"imports":{"path":3},"affects":[1]}`),
 	})
 	for _, test := range []struct {
 		ecosystem, name string
@@ -302,8 +327,10 @@ func TestUpgradeAll(t *testing.T) {
 
 func TestMaliciousPackages(t *testing.T) {
 	f, _ := build(t, map[string]string{
-		"MAL-2024-1.json": strings.Replace(one("MAL-2024-1", "npm", "evil", `"versions":["1.0.0"]`), "{", `{"severity":[{"type":"CVSS_V3","score":"CVSS:3.1/AV:P/AC:H/PR:H/UI:R/S:U/C:N/I:N/A:L"}],`, 1),
-		"MAL-2024-2.json": strings.Replace(one("MAL-2024-2", "npm", "sorry", `"versions":["1.0.0"]`), "{", `{"withdrawn":"2024-02-01T00:00:00Z",`, 1),
+		"MAL-2024-1.json": strings.Replace(one("MAL-2024-1", "npm", "evil", `"versions":["1.0.0"]`), "{",
+			`{"severity":[{"type":"CVSS_V3","score":"CVSS:3.1/AV:P/AC:H/PR:H/UI:R/S:U/C:N/I:N/A:L"}],`, 1),
+		"MAL-2024-2.json": strings.Replace(one("MAL-2024-2", "npm", "sorry", `"versions":["1.0.0"]`), "{",
+			`{"withdrawn":"2024-02-01T00:00:00Z",`, 1),
 	})
 	found, err := f.Match(t.Context(), "npm", "evil", "1.0.0")
 	if err != nil || len(found) != 1 || !found[0].Advisory.Malicious || found[0].Advisory.Severity != finding.Critical {
@@ -320,7 +347,8 @@ func TestParseCVE(t *testing.T) {
 			t.Errorf("%s is refused", name)
 		}
 	}
-	for _, name := range []string{"", "CVE-", "CVE-2020", "CVE-2020-", "CVE-20-1234", "cve-2020-1234", "CVE-2020-12a4", "CVE-2020-1234567890123", "CVE-2020-1234 ", "GHSA-1", "2020-1234", "CVE-2020-123"} {
+	for _, name := range []string{"", "CVE-", "CVE-2020", "CVE-2020-", "CVE-20-1234", "cve-2020-1234", "CVE-2020-12a4",
+		"CVE-2020-1234567890123", "CVE-2020-1234 ", "GHSA-1", "2020-1234", "CVE-2020-123"} {
 		if _, ok := parseCVE(name); ok {
 			t.Errorf("%q is taken", name)
 		}
@@ -328,7 +356,8 @@ func TestParseCVE(t *testing.T) {
 }
 
 func FuzzFeed(f *testing.F) {
-	for _, s := range []string{scores, catalogue, catalogueTable, "cveID\n\"", "#model_version:,score_date:\ncve,epss,percentile\n", `{"catalogVersion":{},"vulnerabilities":[1]}`} {
+	for _, s := range []string{scores, catalogue, catalogueTable, "cveID\n\"",
+		"#model_version:,score_date:\ncve,epss,percentile\n", `{"catalogVersion":{},"vulnerabilities":[1]}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -70,7 +70,8 @@ func parseCSV(name string, data []byte) (*feed, error) {
 // saysFeed reports whether a file's name says that it is a feed.
 func saysFeed(name string) bool {
 	base := strings.ToLower(path.Base(name))
-	return strings.HasPrefix(base, "epss") || strings.HasPrefix(base, "known_exploited") || strings.HasPrefix(base, "kev")
+	return strings.HasPrefix(base, "epss") || strings.HasPrefix(base, "known_exploited") ||
+		strings.HasPrefix(base, "kev")
 }
 
 // parseEPSS reads lines of CVE, score and percentile.
@@ -240,7 +241,8 @@ func parseKEVTable(text []byte) (*feed, error) {
 			}
 			return ""
 		}
-		f.readKEV(fmt.Sprintf("line %d", line), kevEntry{cell("cveID"), cell("dateAdded"), cell("dueDate"), cell("knownRansomwareCampaignUse")})
+		f.readKEV(fmt.Sprintf("line %d", line), kevEntry{cell("cveID"), cell("dateAdded"), cell("dueDate"),
+			cell("knownRansomwareCampaignUse")})
 	}
 	for _, e := range f.entries {
 		latest = max(latest, e.a>>16)

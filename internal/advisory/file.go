@@ -107,7 +107,9 @@ func (f *File) readTables(t tables) error {
 	if !f.feeds[epss].sorted() || !f.feeds[kev].sorted() {
 		return damaged("a table is not sorted")
 	}
-	if !slices.IsSorted(f.hashes) || !slices.IsSortedFunc(f.chunks, func(a, b chunkPlace) int { return int(a.first) - int(b.first) }) {
+	if !slices.IsSorted(f.hashes) || !slices.IsSortedFunc(f.chunks, func(a, b chunkPlace) int {
+		return int(a.first) - int(b.first)
+	}) {
 		return damaged("a table is not sorted")
 	}
 	return nil

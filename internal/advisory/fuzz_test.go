@@ -12,9 +12,12 @@ import (
 )
 
 func FuzzParse(f *testing.F) {
-	f.Add([]byte(one("X-1", "npm", "x", `"ranges":[{"type":"SEMVER","events":[{"introduced":"0"},{"fixed":"1.2.3"}]}]`)))
-	f.Add([]byte(one("X-1", "PyPI", "x", `"versions":["1.0","2.0rc1"],"database_specific":{"severity":"HIGH","cwe_ids":["CWE-1"]}`)))
-	f.Add([]byte(one("X-1", "Packagist", "a/b", `"ranges":[{"type":"ECOSYSTEM","events":[{"introduced":"dev-x"},{"last_affected":"v1-beta"}]}]`)))
+	f.Add([]byte(one("X-1", "npm", "x",
+		`"ranges":[{"type":"SEMVER","events":[{"introduced":"0"},{"fixed":"1.2.3"}]}]`)))
+	f.Add([]byte(one("X-1", "PyPI", "x",
+		`"versions":["1.0","2.0rc1"],"database_specific":{"severity":"HIGH","cwe_ids":["CWE-1"]}`)))
+	f.Add([]byte(one("X-1", "Packagist", "a/b",
+		`"ranges":[{"type":"ECOSYSTEM","events":[{"introduced":"dev-x"},{"last_affected":"v1-beta"}]}]`)))
 	f.Add([]byte(`{"id":"X","modified":3,"affected":[{"package":{"ecosystem":"Go","name":"y"}}]}`))
 	f.Add([]byte(`{"id":"X","withdrawn":"2024-01-01T00:00:00Z"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -37,7 +40,8 @@ func FuzzParse(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(*a, blk.list[0], cmp.AllowUnexported(affected{}, event{})); diff != "" && !emptyLists(a) {
+			if diff := cmp.Diff(*a, blk.list[0], cmp.AllowUnexported(affected{}, event{})); diff != "" &&
+				!emptyLists(a) {
 				t.Fatalf("read back differs:\n%s", diff)
 			}
 			for _, version := range []string{"1.0", "1.2.3-rc.1", "latest", ""} {
@@ -53,7 +57,8 @@ func FuzzParse(f *testing.F) {
 // emptyLists reports whether the record has lists that are there but empty;
 // they come back as absent.
 func emptyLists(a *affected) bool {
-	return a.versions != nil && len(a.versions) == 0 || slices.ContainsFunc(a.ranges, func(e []event) bool { return len(e) == 0 })
+	return a.versions != nil && len(a.versions) == 0 ||
+		slices.ContainsFunc(a.ranges, func(e []event) bool { return len(e) == 0 })
 }
 
 func FuzzOpen(f *testing.F) {
@@ -62,7 +67,8 @@ func FuzzOpen(f *testing.F) {
 	if err := os.WriteFile(source, []byte(one("X-1", "npm", "x", `"versions":["1.0.0"]`)), 0o600); err != nil {
 		f.Fatal(err)
 	}
-	if _, err := Build(context.Background(), BuildOptions{Sources: []string{source}, Output: path, Now: now}); err != nil {
+	if _, err := Build(context.Background(), BuildOptions{Sources: []string{source}, Output: path,
+		Now: now}); err != nil {
 		f.Fatal(err)
 	}
 	good, err := os.ReadFile(path)
@@ -82,8 +88,10 @@ func FuzzOpen(f *testing.F) {
 			return
 		}
 		defer file.zstd.Close()
-		_, _ = file.Match(t.Context(), "npm", "x", "1.0.0")                                                       // must not panic
-		_ = file.eachRecord(func(_ uint32, raw string) error { d := decoder{s: raw}; d.details(); return d.err }) // must not panic
+		// must not panic
+		_, _ = file.Match(t.Context(), "npm", "x", "1.0.0")
+		// must not panic
+		_ = file.eachRecord(func(_ uint32, raw string) error { d := decoder{s: raw}; d.details(); return d.err })
 		for i := range file.places {
 			_, _ = file.block(i) // must not panic
 		}

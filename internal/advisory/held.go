@@ -104,7 +104,8 @@ func VerifyFile(path string) error {
 		return fmt.Errorf("read %s: %w", path, err)
 	}
 	if got := h.Sum(nil); string(got) != string(want) {
-		return errs.Wrap(errs.Invalid, damaged("its digest is "+hex.EncodeToString(got)+" and should be "+hex.EncodeToString(want)), "%s is refused", path)
+		return errs.Wrap(errs.Invalid, damaged("its digest is "+hex.EncodeToString(got)+" and should be "+
+			hex.EncodeToString(want)), "%s is refused", path)
 	}
 	return nil
 }

@@ -68,7 +68,8 @@ func multiply(from, to string, n int) error {
 		_ = z.Close()
 	}
 	for _, path := range zips {
-		if err := multiplyZip(path, filepath.Join(to, filepath.Base(filepath.Dir(path))), (n+total-1)/total); err != nil {
+		if err := multiplyZip(path, filepath.Join(to, filepath.Base(filepath.Dir(path))),
+			(n+total-1)/total); err != nil {
 			return err
 		}
 	}
@@ -145,7 +146,8 @@ func writeCopy(w *zip.Writer, record map[string]any, i int) error {
 			out["affected"] = affected
 		}
 	}
-	entry, err := w.CreateHeader(&zip.FileHeader{Name: strings.ReplaceAll(fmt.Sprint(out["id"]), "/", "-") + ".json", Method: zip.Deflate, Modified: time.Unix(1e9, 0)})
+	entry, err := w.CreateHeader(&zip.FileHeader{Name: strings.ReplaceAll(fmt.Sprint(out["id"]), "/", "-") + ".json",
+		Method: zip.Deflate, Modified: time.Unix(1e9, 0)})
 	if err != nil {
 		return err
 	}

@@ -120,7 +120,8 @@ func components(list []affected) [][]*affected {
 }
 
 // match describes a flaw, when one of its records affects the version.
-func (f *File) match(compare *comparer, group []*affected, hits map[*affected]hit, version string) (scan.AdvisoryMatch, bool, error) {
+func (f *File) match(compare *comparer, group []*affected, hits map[*affected]hit,
+	version string) (scan.AdvisoryMatch, bool, error) {
 	var m scan.AdvisoryMatch
 	found := false
 	for _, a := range group {
@@ -155,7 +156,9 @@ func (f *File) match(compare *comparer, group []*affected, hits map[*affected]hi
 // nothing away.
 func addSymbols(list, more []finding.Symbols) []finding.Symbols {
 	for _, s := range more {
-		if !slices.ContainsFunc(list, func(o finding.Symbols) bool { return o.Path == s.Path && slices.Equal(o.Names, s.Names) }) {
+		if !slices.ContainsFunc(list, func(o finding.Symbols) bool {
+			return o.Path == s.Path && slices.Equal(o.Names, s.Names)
+		}) {
 			list = append(list, s)
 		}
 	}
@@ -185,7 +188,10 @@ func merge(records []details) *finding.Advisory {
 			}
 		}
 		for _, r := range d.references {
-			if len(out.References) < maxReferences && !slices.ContainsFunc(out.References, func(o finding.AdvisoryReference) bool { return o.URL == r.URL }) {
+			if len(out.References) < maxReferences &&
+				!slices.ContainsFunc(out.References, func(o finding.AdvisoryReference) bool {
+					return o.URL == r.URL
+				}) {
 				out.References = append(out.References, r)
 			}
 		}

@@ -8,7 +8,8 @@ import (
 )
 
 func TestCompareNames(t *testing.T) {
-	sorted := []string{"CVE-2019-10000", "CVE-2020-999", "CVE-2020-9999", "CVE-2020-10000", "GHSA-2222-aaaa", "GHSA-aaaa", "GO-2020-1", "PYSEC-2020-2", "PYSEC-2020-2-1"}
+	sorted := []string{"CVE-2019-10000", "CVE-2020-999", "CVE-2020-9999", "CVE-2020-10000", "GHSA-2222-aaaa",
+		"GHSA-aaaa", "GO-2020-1", "PYSEC-2020-2", "PYSEC-2020-2-1"}
 	for i, a := range sorted {
 		for j, b := range sorted {
 			got := compareNames(a, b)
@@ -60,7 +61,8 @@ func TestCVSS(t *testing.T) {
 			t.Errorf("%s: got %s %v %t, want %s %v", test.vector, version, score, ok, test.version, test.score)
 		}
 	}
-	for _, vector := range []string{"", "7.5", "CVSS:3.1/AV:N", "CVSS:4.0/", "CVSS:9.9/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H", "AV:X"} {
+	for _, vector := range []string{"", "7.5", "CVSS:3.1/AV:N", "CVSS:4.0/",
+		"CVSS:9.9/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H", "AV:X"} {
 		if version, score, ok := cvss(vector); ok {
 			t.Errorf("%q: scored %v by %s", vector, score, version)
 		}

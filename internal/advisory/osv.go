@@ -151,7 +151,8 @@ type osvDatabase struct {
 }
 
 // databaseMembers are those that are read; most databases have others only.
-var databaseMembers = [][]byte{[]byte(`"severity"`), []byte(`"cwe_ids"`), []byte(`"informational"`), []byte(`"imports"`), []byte(`"affects"`)}
+var databaseMembers = [][]byte{[]byte(`"severity"`), []byte(`"cwe_ids"`), []byte(`"informational"`),
+	[]byte(`"imports"`), []byte(`"affects"`)}
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (d *osvDatabase) UnmarshalJSON(b []byte) error {
@@ -280,7 +281,8 @@ func (p osvPackage) valid() bool {
 func (o *osvRecord) reduce() details {
 	d := details{
 		id: o.ID, names: []string{o.ID}, modified: o.Modified.UTC(), published: o.Published.UTC(),
-		schema: cut(o.Schema, 20), summary: cut(strings.TrimSpace(o.Summary), maxSummary), text: cut(o.Details, maxDetails),
+		schema: cut(o.Schema, 20), summary: cut(strings.TrimSpace(o.Summary), maxSummary),
+		text:       cut(o.Details, maxDetails),
 		severities: reduceSeverities(o.Severity), cwe: o.Database.cwe, label: o.Database.label(),
 	}
 	if o.Withdrawn != nil {

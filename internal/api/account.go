@@ -95,7 +95,8 @@ type accountTokenBody struct {
 }
 
 func showAccountToken(t identity.Token) accountTokenBody {
-	return accountTokenBody{ID: t.ID, Name: t.Name, CreatedAt: t.CreatedAt, ExpiresAt: orNull(t.ExpiresAt), LastUsedAt: orNull(t.LastUsedAt), tokenReach: reachOf(t)}
+	return accountTokenBody{ID: t.ID, Name: t.Name, CreatedAt: t.CreatedAt, ExpiresAt: orNull(t.ExpiresAt),
+		LastUsedAt: orNull(t.LastUsedAt), tokenReach: reachOf(t)}
 }
 
 // orNull returns nil for the zero time.
@@ -117,7 +118,8 @@ type createAccountToken struct {
 	}
 }
 
-func (a *API) createAccountToken(ctx context.Context, sc tenant.Scope, in *createAccountToken) (*accountTokenAnswer, error) {
+func (a *API) createAccountToken(ctx context.Context, sc tenant.Scope,
+	in *createAccountToken) (*accountTokenAnswer, error) {
 	m, err := a.Tenancy.ServiceAccount(ctx, sc, user(in.AccountID))
 	if err != nil {
 		return nil, err
@@ -145,7 +147,8 @@ func (a *API) createAccountToken(ctx context.Context, sc tenant.Scope, in *creat
 // already: the organization's administrators cannot read that one.
 func (a *API) tokenEvent(ctx context.Context, sc tenant.Scope, m tenant.Member, verb, token string) error {
 	return a.Tenancy.AppendAudit(ctx, []audit.Event{audit.Event{
-		Chain: sc.Organization, Action: "service_account." + verb, TargetKind: "service_account", Target: string(m.UserID),
+		Chain: sc.Organization, Action: "service_account." + verb, TargetKind: "service_account",
+		Target: string(m.UserID),
 		Detail: map[string]any{"name": m.FirstName, "token": token},
 	}.By(sc.Actor)})
 }

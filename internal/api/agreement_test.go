@@ -104,7 +104,8 @@ func randomScan(r *rand.Rand, branch string) *scanned {
 	for range 4 + r.IntN(10) {
 		n := r.IntN(25)
 		analysis := finding.Analyses[[]int{0, 0, 0, 2, 3, 4}[n%6]]
-		s.code(analysis, finding.Severities[n%4], fmt.Sprintf("r%d", n%5), fmt.Sprintf("src/%s/F%d.java", branch, n), n+1)
+		s.code(analysis, finding.Severities[n%4], fmt.Sprintf("r%d", n%5), fmt.Sprintf("src/%s/F%d.java", branch, n),
+			n+1)
 		if n%3 == 0 {
 			s.findings[len(s.findings)-1].Language = "python"
 		}
@@ -134,7 +135,8 @@ func TestNumbersAgree(t *testing.T) {
 			for _, f := range w.all(projects[r.IntN(2)], nil) {
 				if r.IntN(4) == 0 {
 					status := triage.Statuses[r.IntN(4)]
-					admin.Patch("/project/"+strings.Split(w.projectOf(f.ID), "/")[0]+"/results/"+f.ID, map[string]any{"status": status}).Want(200)
+					admin.Patch("/project/"+strings.Split(w.projectOf(f.ID), "/")[0]+"/results/"+f.ID,
+						map[string]any{"status": status}).Want(200)
 				}
 			}
 		}
@@ -156,7 +158,8 @@ func (w *world) in(proj string) *world {
 // projectOf returns the project of a finding.
 func (w *world) projectOf(id string) (project string) {
 	w.t.Helper()
-	if err := w.DB.QueryRow(w.t.Context(), "SELECT project_id FROM finding WHERE id = ?", id).Scan(&project); err != nil {
+	if err := w.DB.QueryRow(w.t.Context(), "SELECT project_id FROM finding WHERE id = ?",
+		id).Scan(&project); err != nil {
 		w.t.Fatal(err)
 	}
 	return project
@@ -166,14 +169,17 @@ func (w *world) projectOf(id string) (project string) {
 func filters() []url.Values {
 	out := []url.Values{{}}
 	for name, values := range map[string][]string{
-		"severity": {"critical", "high,low"}, "status": {"to_verify", "resolved,ignored"}, "priority": {"urgent", "normal,low"},
-		"language": {"java", "python"}, "branch": {"main", "topic", "nowhere"}, "searchQuery": {"F1", "r2", "CVE-2026-1"}, "hasAutofix": {"true", "false"},
+		"severity": {"critical", "high,low"}, "status": {"to_verify", "resolved,ignored"},
+		"priority": {"urgent", "normal,low"},
+		"language": {"java", "python"}, "branch": {"main", "topic", "nowhere"},
+		"searchQuery": {"F1", "r2", "CVE-2026-1"}, "hasAutofix": {"true", "false"},
 	} {
 		for _, v := range values {
 			out = append(out, url.Values{name: {v}})
 		}
 	}
-	return append(out, url.Values{"severity": {"critical,medium"}, "branch": {"main"}, "language": {"java"}, "status": {"to_verify"}},
+	return append(out, url.Values{"severity": {"critical,medium"}, "branch": {"main"}, "language": {"java"},
+		"status": {"to_verify"}},
 		url.Values{"searchQuery": {"src"}, "branch": {"topic"}, "severity": {"high"}})
 }
 
@@ -187,7 +193,8 @@ func (w *world) checkProject(proj string) {
 	for _, q := range filters() {
 		what := proj + "?" + q.Encode()
 		listed := w.all(proj, q)
-		w.same(what+": rows", tally(everything, func(r row) string { return matching(r, q) }), tally(listed, func(r row) string { return r.ID }))
+		w.same(what+": rows", tally(everything, func(r row) string { return matching(r, q) }),
+			tally(listed, func(r row) string { return r.ID }))
 		for _, a := range []finding.Analysis{finding.SAST, finding.IaC, finding.Secret, finding.CICD, finding.SCA} {
 			w.checkGroups(proj, a, q)
 		}
@@ -218,11 +225,13 @@ func matching(r row, q url.Values) string {
 		return v == "" || slices.Contains(strings.Split(v, ","), have)
 	}
 	fix := fmt.Sprint(len(r.AutofixRecords) > 0)
-	if !in("severity", r.CurrentSeverity) || !in("status", r.CurrentState) || !in("priority", r.CurrentPriority) || !in("language", r.Language) ||
+	if !in("severity", r.CurrentSeverity) || !in("status", r.CurrentState) || !in("priority", r.CurrentPriority) ||
+		!in("language", r.Language) ||
 		!in("branch", r.Branch) || !in("hasAutofix", fix) {
 		return ""
 	}
-	if s := strings.ToLower(q.Get("searchQuery")); s != "" && !strings.Contains(strings.ToLower(r.Path+" "+r.Message), s) && !strings.HasPrefix(s, "cve-") {
+	if s := strings.ToLower(q.Get("searchQuery")); s != "" && !strings.Contains(strings.ToLower(r.Path+" "+r.Message),
+		s) && !strings.HasPrefix(s, "cve-") {
 		return ""
 	} else if strings.HasPrefix(s, "cve-") && !strings.Contains(strings.ToLower(r.Metadata.CVE), s) {
 		return ""
@@ -267,7 +276,8 @@ func (w *world) checkGroups(proj string, a finding.Analysis, q url.Values) {
 	what := proj + " groups of " + string(a) + "?" + q.Encode()
 	w.same(what+": ids", tally(listed, func(r row) string { return r.ID }), ids)
 	w.same(what+": severities", tally(listed, func(r row) string { return r.CurrentSeverity }), bySeverity)
-	w.same(what+": totals", []int{len(listed), len(listed), len(got.GroupedVulnerabilities)}, []int{total, got.TotalOccurrences, got.Total})
+	w.same(what+": totals", []int{len(listed), len(listed), len(got.GroupedVulnerabilities)},
+		[]int{total, got.TotalOccurrences, got.Total})
 }
 
 // overviewNumbers are what tests read of overviews.
@@ -312,10 +322,13 @@ func (w *world) checkOverview(proj, branches string) {
 
 func (w *world) compareOverview(what string, rows []row, o overviewNumbers) {
 	w.t.Helper()
-	w.same(what+": severities", tally(rows, func(r row) string { return ifActive(r, r.CurrentSeverity) }), counts(o.TotalBySeverity, "severity"))
+	w.same(what+": severities", tally(rows, func(r row) string { return ifActive(r, r.CurrentSeverity) }),
+		counts(o.TotalBySeverity, "severity"))
 	w.same(what+": states", tally(rows, func(r row) string { return r.CurrentState }), counts(o.TotalByState, "state"))
-	w.same(what+": analyses", tally(rows, func(r row) string { return ifActive(r, r.VulnerabilityType) }), counts(o.TotalByAnalysisType, "analysisType"))
-	w.same(what+": days", tally(rows, func(r row) string { return r.CreatedAt[:10] + " " + r.CurrentSeverity }), days(o.VulnerabilitiesOverTime))
+	w.same(what+": analyses", tally(rows, func(r row) string { return ifActive(r, r.VulnerabilityType) }),
+		counts(o.TotalByAnalysisType, "analysisType"))
+	w.same(what+": days", tally(rows, func(r row) string { return r.CreatedAt[:10] + " " + r.CurrentSeverity }),
+		days(o.VulnerabilitiesOverTime))
 }
 
 func days(list []map[string]any) map[string]int {
@@ -337,7 +350,8 @@ func ifActive(r row, text string) string {
 func (w *world) checkOrganization(projects []string) {
 	w.t.Helper()
 	for _, q := range []url.Values{
-		{}, {"severityFilter": {"CRITICAL,LOW"}}, {"analysisTypes": {"SAST"}}, {"analysisTypes": {"SCA,SECRET"}}, {"branches": {"topic"}}, {"branches": {"nowhere"}},
+		{}, {"severityFilter": {"CRITICAL,LOW"}}, {"analysisTypes": {"SAST"}}, {"analysisTypes": {"SCA,SECRET"}},
+		{"branches": {"topic"}}, {"branches": {"nowhere"}},
 		{"analysisTypes": {"IAC"}, "severityFilter": {"HIGH"}, "branches": {"main,topic"}},
 	} {
 		query := cloned(q)
@@ -369,16 +383,19 @@ func (w *world) checkOrganization(projects []string) {
 		what := "organization?" + q.Encode()
 		w.compareOverview(what, all, o.overviewNumbers)
 		active := tally(all, func(r row) string { return ifActive(r, "n") })["n"]
-		w.same(what+": total", []int{active, len(all), 3}, []int{o.TeamsSummary[0].TotalVulnerabilities, o.NewIssues, o.TotalProjects})
+		w.same(what+": total", []int{active, len(all), 3}, []int{o.TeamsSummary[0].TotalVulnerabilities, o.NewIssues,
+			o.TotalProjects})
 		for _, p := range o.ProjectsSummary {
 			rows := byProject[p.ProjectID]
 			by := tally(rows, func(r row) string { return ifActive(r, r.VulnerabilityType) })
 			severity := tally(rows, func(r row) string { return ifActive(r, r.CurrentSeverity) })
-			w.same(what+": project "+p.ProjectID, []int{by["sast"], by["sca"], by["iac"], severity["critical"], severity["high"], severity["low"]},
+			w.same(what+": project "+p.ProjectID, []int{by["sast"], by["sca"], by["iac"], severity["critical"],
+				severity["high"], severity["low"]},
 				[]int{p.SASTCount, p.SCACount, p.IaCCount, p.CriticalCount, p.HighCount, p.LowCount})
 			scanned := slices.Contains(projects, "/project/"+p.ProjectID) && q.Get("branches") != "nowhere"
 			if (p.SecretCount != nil) != scanned || scanned && *p.SecretCount != by["secret"] {
-				w.t.Errorf("%s: project %s counts %v secrets, the list %d", what, p.ProjectID, p.SecretCount, by["secret"])
+				w.t.Errorf("%s: project %s counts %v secrets, the list %d", what, p.ProjectID, p.SecretCount,
+					by["secret"])
 			}
 			if q.Get("branches") == "nowhere" && p.RiskLevel != "low" {
 				w.t.Errorf("%s: project %s has the risk %s", what, p.ProjectID, p.RiskLevel)
@@ -396,7 +413,8 @@ func selected(r row, q url.Values) bool {
 		}
 		return v == "" || slices.Contains(strings.Split(strings.ToLower(v), ","), have)
 	}
-	return in("severityFilter", r.CurrentSeverity, "") && in("analysisTypes", r.VulnerabilityType, "") && in("branches", r.Branch, "main")
+	return in("severityFilter", r.CurrentSeverity, "") && in("analysisTypes", r.VulnerabilityType, "") &&
+		in("branches", r.Branch, "main")
 }
 
 // checkProjectRows compares the rows of the list of projects.
@@ -430,11 +448,14 @@ func (w *world) checkProjectRows(projects []string) {
 		var detail, overview struct{ RiskScore float64 }
 		w.as("administrator").Get("/project/" + p.ProjectID).Want(200).Into(&detail)
 		w.as("administrator").Get("/project/" + p.ProjectID + "/results/overview").Want(200).Into(&overview)
-		w.same("risk of "+p.ProjectID, []float64{p.RiskScore, p.RiskScore}, []float64{detail.RiskScore, overview.RiskScore})
+		w.same("risk of "+p.ProjectID, []float64{p.RiskScore, p.RiskScore},
+			[]float64{detail.RiskScore, overview.RiskScore})
 		for _, c := range p.Coverage {
 			n := tally(rows, func(r row) string { return ifActive(r, r.VulnerabilityType) })[c.Analysis]
-			if never := c.State == "never"; never != (c.Open == nil) || never != (rows == nil) || !never && *c.Open != n {
-				w.t.Errorf("project %s: %s is %s with %v open, the list has %d", p.ProjectID, c.Analysis, c.State, c.Open, n)
+			if never := c.State == "never"; never != (c.Open == nil) || never != (rows == nil) ||
+				!never && *c.Open != n {
+				w.t.Errorf("project %s: %s is %s with %v open, the list has %d", p.ProjectID, c.Analysis, c.State,
+					c.Open, n)
 			}
 		}
 	}

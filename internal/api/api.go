@@ -182,7 +182,8 @@ func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 		path = r.URL.Path
 	}
 	var allowed []string
-	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch,
+		http.MethodDelete} {
 		if !a.router.Match(chi.NewRouteContext(), method, path) {
 			continue
 		}
@@ -192,7 +193,8 @@ func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	writeProblem(w, r, http.StatusMethodNotAllowed, r.Method+" is not a method of this address; it has "+strings.Join(allowed, ", "))
+	writeProblem(w, r, http.StatusMethodNotAllowed, r.Method+" is not a method of this address; "+
+		"it has "+strings.Join(allowed, ", "))
 }
 
 // Handler returns the handler of every API address.

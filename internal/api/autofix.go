@@ -44,7 +44,8 @@ type startUpgradeOut struct {
 
 // startUpgrade looks for upgrades, at once or by a job.
 func (a *API) startUpgrade(ctx context.Context, sc tenant.Scope, in *startUpgradeIn) (*startUpgradeOut, error) {
-	r := remedy.Request{Level: upgrade.Level(strings.ToLower(in.Body.UpdateLevel)), Single: in.Body.SingleFix, PullRequest: in.Body.CreatePR}
+	r := remedy.Request{Level: upgrade.Level(strings.ToLower(in.Body.UpdateLevel)), Single: in.Body.SingleFix,
+		PullRequest: in.Body.CreatePR}
 	if r.Level == "" {
 		r.Level = upgrade.Auto
 	}
@@ -71,7 +72,8 @@ func (a *API) startUpgrade(ctx context.Context, sc tenant.Scope, in *startUpgrad
 	out := &startUpgradeOut{}
 	out.Body.ProjectID, out.Body.Answer, out.Body.JobID = sc.Project, answer, job
 	if job != "" {
-		out.Body.Success, out.Body.Status, out.Body.Message, out.Body.Total = true, "ok", "The request is large: ask for the job", len(r.Findings)
+		out.Body.Success, out.Body.Status, out.Body.Message, out.Body.Total = true, "ok", "The request is large: ask "+
+			"for the job", len(r.Findings)
 		return out, nil
 	}
 	out.Body.Status, out.Body.Message = answer.Outcome(), answer.Message()
@@ -123,7 +125,8 @@ func (a *API) upgradeJob(ctx context.Context, sc tenant.Scope, in *upgradeJobIn)
 		return remedy.Job{}, UpgradeJobFields{}, err
 	}
 	j, err := a.Remedies.Job(ctx, sc, id)
-	return j, UpgradeJobFields{JobID: id, ProjectID: sc.Project, Status: j.State, Message: j.Message(), CreatedAt: j.CreatedAt, CompletedAt: timeOrNil(j.CompletedAt)}, err
+	return j, UpgradeJobFields{JobID: id, ProjectID: sc.Project, Status: j.State, Message: j.Message(),
+		CreatedAt: j.CreatedAt, CompletedAt: timeOrNil(j.CompletedAt)}, err
 }
 
 func timeOrNil(t time.Time) *time.Time {
@@ -141,8 +144,10 @@ func (a *API) getUpgradeStatus(ctx context.Context, sc tenant.Scope, in *upgrade
 	}
 	out := &upgradeStatusOut{}
 	b := &out.Body
-	b.UpgradeJobFields, b.Total, b.Processed, b.ProgressPercent = fields, len(j.Request.Findings), j.Processed, j.Percent()
-	b.Fixable, b.Unfixable, b.Errors, b.ErrorMessage, b.StartedAt = j.Answer.Fixable, j.Answer.Unfixable, j.Answer.Errors, j.Error, timeOrNil(j.StartedAt)
+	b.UpgradeJobFields, b.Total, b.Processed, b.ProgressPercent = fields, len(j.Request.Findings), j.Processed,
+		j.Percent()
+	b.Fixable, b.Unfixable, b.Errors, b.ErrorMessage, b.StartedAt = j.Answer.Fixable, j.Answer.Unfixable,
+		j.Answer.Errors, j.Error, timeOrNil(j.StartedAt)
 	return out, nil
 }
 

@@ -68,14 +68,18 @@ func (a *API) getBill(ctx context.Context, sc tenant.Scope, in *billIn) (*huma.S
 	if len(formats) > 0 && formats[0] == "spdx" {
 		write, contentType, suffix = sbom.SPDX, spdxType, ".spdx.json"
 	}
-	return covered(coverage, []finding.Analysis{finding.SCA}, a.download("sbom-"+string(sc.Project)+suffix, contentType, func(w io.Writer) error { return write(w, d) })), nil
+	return covered(coverage, []finding.Analysis{finding.SCA}, a.download("sbom-"+string(sc.Project)+suffix, contentType,
+		func(w io.Writer) error {
+			return write(w, d)
+		})), nil
 }
 
 // fillBill reads the packages and vulnerabilities of a branch. The bill is as old
 // as the latest change of a package.
 func (a *API) fillBill(ctx context.Context, sc tenant.Scope, branch string, d *sbom.Document) error {
 	for {
-		found, total, err := a.Results.Packages(ctx, sc, triage.PackageQuery{Branch: branch, Offset: len(d.Packages), Limit: billPage})
+		found, total, err := a.Results.Packages(ctx, sc, triage.PackageQuery{Branch: branch, Offset: len(d.Packages),
+			Limit: billPage})
 		if err != nil {
 			return err
 		}
@@ -104,7 +108,8 @@ func (a *API) fillBill(ctx context.Context, sc tenant.Scope, branch string, d *s
 		}
 		for i := range page.Findings {
 			if f := &page.Findings[i]; f.Rule.Advisory != nil && f.Report.Package != nil {
-				d.Vulnerabilities = append(d.Vulnerabilities, sbom.Vulnerability{Advisory: f.Rule.Advisory, Package: f.Report.Package.Package,
+				d.Vulnerabilities = append(d.Vulnerabilities, sbom.Vulnerability{Advisory: f.Rule.Advisory,
+					Package: f.Report.Package.Package,
 					Upgrade: f.Report.Package.Upgrade, State: billState(f.Status), Comment: lastComment(f)})
 			}
 		}

@@ -14,33 +14,41 @@ func TestBill(t *testing.T) {
 	eachWorld(t, func(t *testing.T, w *world) {
 		caller := w.as("analyst_developer")
 		caller.Get(w.proj + "/sbom").Want(404)
-		s := (&scanned{}).vulnerable("CVE-2026-1", "left-pad", "1.0.0", finding.Direct).vulnerable("CVE-2026-2", "right-pad", "2.0.0", finding.Transitive)
-		s.packages = append(s.packages, &finding.Package{Ecosystem: "Debian:12", Name: "bash", Version: "5.2", Path: "app:/var/lib/dpkg/status", Layer: &finding.Layer{Index: 1}})
+		s := (&scanned{}).vulnerable("CVE-2026-1", "left-pad", "1.0.0", finding.Direct).vulnerable("CVE-2026-2",
+			"right-pad", "2.0.0", finding.Transitive)
+		s.packages = append(s.packages, &finding.Package{Ecosystem: "Debian:12", Name: "bash", Version: "5.2",
+			Path: "app:/var/lib/dpkg/status", Layer: &finding.Layer{Index: 1}})
 		w.scan("master", s)
 		for list, want := range map[string]float64{"sca": 2, "container": 1} { // an image's packages are the image's
-			if got := caller.Get(w.proj + "/results/" + list + "/packages?branch=master").Want(200).Value("total"); got != want {
+			if got := caller.Get(w.proj + "/results/" + list +
+				"/packages?branch=master").Want(200).Value("total"); got != want {
 				t.Errorf("%s: %v packages, want %v", list, got, want)
 			}
 		}
 		var bom cdx.BOM
 		answer := caller.Get(w.proj + "/sbom").Want(200)
-		if err := cdx.NewBOMDecoder(strings.NewReader(string(answer.Body)), cdx.BOMFileFormatJSON).Decode(&bom); err != nil {
+		if err := cdx.NewBOMDecoder(strings.NewReader(string(answer.Body)),
+			cdx.BOMFileFormatJSON).Decode(&bom); err != nil {
 			t.Fatal(err)
 		}
 		if got := answer.Header.Get("Content-Type"); got != "application/vnd.cyclonedx+json" {
 			t.Errorf("content type %q", got)
 		}
-		if len(*bom.Components) != 2 || len(*bom.Vulnerabilities) != 2 || (*bom.Vulnerabilities)[0].Analysis.State != cdx.IASInTriage {
+		if len(*bom.Components) != 2 || len(*bom.Vulnerabilities) != 2 ||
+			(*bom.Vulnerabilities)[0].Analysis.State != cdx.IASInTriage {
 			t.Errorf("bill %+v", bom)
 		}
-		bill, err := sbom.Read(strings.NewReader(string(caller.Get(w.proj + "/sbom?format=spdx&branch=master").Want(200).Body)))
+		bill, err := sbom.Read(strings.NewReader(string(caller.Get(w.proj +
+			"/sbom?format=spdx&branch=master").Want(200).Body)))
 		if err != nil || bill.Format != "SPDX" || bill.Unnamed != 2 { // the packages of the test bear no package URL
 			t.Errorf("SPDX: %+v, %v", bill, err)
 		}
 		packages := caller.Get(w.proj + "/results/sca/packages?branch=master&searchQuery=left").Want(200)
-		caller.Put(w.proj+"/sca/packages/"+packages.Text("packages.0.id")+"/license", map[string]any{"spdxId": "WTFPL"}).Want(200)
+		caller.Put(w.proj+"/sca/packages/"+packages.Text("packages.0.id")+"/license",
+			map[string]any{"spdxId": "WTFPL"}).Want(200)
 		for format, want := range map[string]string{"spdx": `"licenseConcluded":"WTFPL","licenseDeclared":"NOASSERTION"`, "cyclonedx": `"expression":"WTFPL","acknowledgement":"concluded"`} {
-			if text := string(caller.Get(w.proj + "/sbom?format=" + format).Want(200).Body); strings.Count(text, want) != 1 {
+			if text := string(caller.Get(w.proj + "/sbom?format=" + format).Want(200).Body); strings.Count(text,
+				want) != 1 {
 				t.Errorf("%s: not once %s in %s", format, want, text)
 			}
 		}

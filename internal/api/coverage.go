@@ -40,7 +40,8 @@ type coverageFailure struct {
 
 func viewCoverage(c *triage.Coverage, settings project.Settings, open int) coverageBody {
 	out := coverageBody{
-		Analysis: c.Analysis, Branch: c.Branch, State: c.State, Source: c.Source, Files: c.Files, Reasons: list(c.Reasons), Omitted: c.Omitted,
+		Analysis: c.Analysis, Branch: c.Branch, State: c.State, Source: c.Source, Files: c.Files,
+		Reasons: list(c.Reasons), Omitted: c.Omitted,
 		Enabled: settings.Enabled(c.Analysis), Hidden: []finding.Severity{},
 	}
 	if c.Analysis == finding.Container || c.Analysis == finding.DAST || c.Analysis == finding.API {
@@ -66,7 +67,8 @@ func viewCoverage(c *triage.Coverage, settings project.Settings, open int) cover
 
 // coverage returns the coverage of a project's branches, or with nil of its reference
 // branch. cells are the project's numbers.
-func (a *API) coverage(ctx context.Context, sc tenant.Scope, p project.Project, branches []string, cells []triage.BranchCell) ([]coverageBody, error) {
+func (a *API) coverage(ctx context.Context, sc tenant.Scope, p project.Project, branches []string,
+	cells []triage.BranchCell) ([]coverageBody, error) {
 	all, err := a.Stats.Coverages(ctx, sc, []tenant.ProjectID{p.ID}, branches)
 	if err != nil {
 		return nil, err
@@ -74,7 +76,8 @@ func (a *API) coverage(ctx context.Context, sc tenant.Scope, p project.Project, 
 	return each(all[p.ID], func(c triage.Coverage) coverageBody {
 		open := 0
 		for _, n := range cells {
-			if n.Branch == c.Branch && n.Cell.Analysis == c.Analysis && n.Cell.Status.Active() && p.Settings.Shown(c.Analysis, n.Cell.Severity) {
+			if n.Branch == c.Branch && n.Cell.Analysis == c.Analysis && n.Cell.Status.Active() &&
+				p.Settings.Shown(c.Analysis, n.Cell.Severity) {
 				open += n.Count.N
 			}
 		}
@@ -83,7 +86,8 @@ func (a *API) coverage(ctx context.Context, sc tenant.Scope, p project.Project, 
 }
 
 // coverageOf returns the coverage of one analysis on the reference branch or another.
-func (a *API) coverageOf(ctx context.Context, sc tenant.Scope, p project.Project, branch string) ([]coverageBody, error) {
+func (a *API) coverageOf(ctx context.Context, sc tenant.Scope, p project.Project,
+	branch string) ([]coverageBody, error) {
 	cells, err := a.Numbers.ProjectCells(ctx, sc)
 	if err != nil {
 		return nil, err
@@ -124,8 +128,9 @@ func sumCoverage(counts []project.CoverageCount, total int, open map[finding.Ana
 				continue
 			}
 			*map[project.CoverageState]*int{
-				project.FullyAnalysed: &b.Complete, project.PartiallyAnalysed: &b.Partial, project.FailedAnalysis: &b.Failed,
-				project.StaleAnalysis: &b.Stale, project.NeverAnalysed: &b.Never,
+				project.FullyAnalysed: &b.Complete, project.PartiallyAnalysed: &b.Partial,
+				project.FailedAnalysis: &b.Failed,
+				project.StaleAnalysis:  &b.Stale, project.NeverAnalysed: &b.Never,
 			}[c.State] += c.Projects
 			if oldest := c.Oldest; !oldest.IsZero() && (b.OldestAt == nil || oldest.Before(*b.OldestAt)) {
 				b.OldestAt = &oldest

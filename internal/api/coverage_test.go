@@ -54,7 +54,8 @@ type covered struct {
 func (w *world) coverage(analysis string) covered {
 	w.t.Helper()
 	var out []covered
-	for _, path := range []string{w.proj + "/results/overview", w.proj + "/results/sast", w.proj + "/results/sast/grouped", w.proj, w.proj + "/results/top-vulnerabilities", w.org + "/projects"} {
+	for _, path := range []string{w.proj + "/results/overview", w.proj + "/results/sast", w.proj +
+		"/results/sast/grouped", w.proj, w.proj + "/results/top-vulnerabilities", w.org + "/projects"} {
 		var body struct {
 			Coverage []covered
 			Projects []struct{ Coverage []covered } // beside the coverage of all of them
@@ -85,7 +86,8 @@ func (w *world) coverage(analysis string) covered {
 
 // plainCoverage follows pointers, so that two can be compared as text.
 func plainCoverage(c covered) []any {
-	out := []any{c.Analysis, c.Branch, c.State, c.Files, c.Subjects, c.Reasons, c.OmittedReasons, c.Enabled, c.HiddenSeverities}
+	out := []any{c.Analysis, c.Branch, c.State, c.Files, c.Subjects, c.Reasons, c.OmittedReasons, c.Enabled,
+		c.HiddenSeverities}
 	if c.AnalysedAt != nil {
 		out = append(out, *c.AnalysedAt, *c.ScanID, *c.Open)
 	}
@@ -124,7 +126,8 @@ func TestCoverage(t *testing.T) {
 		}
 		// The first scan fails: nothing was ever looked at.
 		w.failed("main", run.Fail(run.CodeCrashed, "the scan ended without its results"))
-		if c := w.wantState("sast", "failed"); c.Failure == nil || c.Failure.Message != "the scan ended without its results" || c.Open != nil {
+		if c := w.wantState("sast", "failed"); c.Failure == nil || c.Failure.Message != "the scan ended without its "+
+			"results" || c.Open != nil {
 			t.Errorf("got %+v", c)
 		}
 		w.wantState("dast", "never")
@@ -132,11 +135,16 @@ func TestCoverage(t *testing.T) {
 		ok := func(analyzer string, a finding.Analysis) scan.Status {
 			return scan.Status{Analyzer: analyzer, Analysis: a, State: scan.Succeeded, Files: 7}
 		}
-		reasons := []scan.Reason{{Code: "too-large", Message: "larger than 1 MB", Path: "a.js"}, {Code: "timeout", Message: "too slow", Path: "b.js"},
+		reasons := []scan.Reason{{Code: "too-large", Message: "larger than 1 MB", Path: "a.js"},
+			{Code: "timeout", Message: "too slow", Path: "b.js"},
 			{Code: "timeout", Message: "too slow", Path: "c.js"}, {Code: "timeout", Message: "too slow", Path: "d.js"}}
-		w.apply("main", nil, statuses(t, ok("sast/a", finding.SAST), scan.Status{Analyzer: "sast/b", Analysis: finding.SAST, State: scan.Degraded, Reasons: reasons, Files: 9},
-			ok("secret/a", finding.Secret), ok("sca/a", finding.SCA), scan.Status{Analyzer: "iac/a", Analysis: finding.IaC, State: scan.Failed, Reasons: []scan.Reason{{Code: "panic", Message: "it broke"}}}))
-		if c := w.wantState("sast", "partial"); len(c.Reasons) != 3 || c.OmittedReasons != 1 || c.Reasons[0].Path != "a.js" || c.Files != 9 || *c.Open != 0 {
+		w.apply("main", nil, statuses(t, ok("sast/a", finding.SAST),
+			scan.Status{Analyzer: "sast/b", Analysis: finding.SAST, State: scan.Degraded, Reasons: reasons, Files: 9},
+			ok("secret/a", finding.Secret), ok("sca/a", finding.SCA),
+			scan.Status{Analyzer: "iac/a", Analysis: finding.IaC, State: scan.Failed,
+				Reasons: []scan.Reason{{Code: "panic", Message: "it broke"}}}))
+		if c := w.wantState("sast", "partial"); len(c.Reasons) != 3 || c.OmittedReasons != 1 ||
+			c.Reasons[0].Path != "a.js" || c.Files != 9 || *c.Open != 0 {
 			t.Errorf("got %+v", c)
 		}
 		w.wantState("secret", "complete")
@@ -161,7 +169,8 @@ func TestCoverage(t *testing.T) {
 		w.wantState("sast", "complete")
 		w.Clock.Advance(31 * 24 * time.Hour)
 		w.wantState("sast", "stale")
-		w.as("team_manager").Patch(w.proj, map[string]any{"iacEnabled": false, "sastSeverities": []string{"critical", "high"}}).Want(200)
+		w.as("team_manager").Patch(w.proj,
+			map[string]any{"iacEnabled": false, "sastSeverities": []string{"critical", "high"}}).Want(200)
 		if c := w.coverage("iac"); c.Enabled {
 			t.Error("an analysis that is switched off counts as enabled")
 		}
@@ -175,10 +184,13 @@ func TestCoverage(t *testing.T) {
 func TestCoverageOfImages(t *testing.T) {
 	eachWorld(t, func(t *testing.T, w *world) {
 		image := func(name string, severities ...finding.Severity) *run.Image {
-			return &run.Image{Reference: "docker.io/acme/" + name + ":1", Repository: "docker.io/acme/" + name, Severities: severities}
+			return &run.Image{Reference: "docker.io/acme/" + name + ":1", Repository: "docker.io/acme/" + name,
+				Severities: severities}
 		}
 		look := func(state scan.State, i *run.Image) {
-			w.apply("main", i, statuses(t, scan.Status{Analyzer: "container/a", Analysis: finding.Container, State: state, Root: i.Root()}))
+			w.apply("main", i,
+				statuses(t, scan.Status{Analyzer: "container/a", Analysis: finding.Container, State: state,
+					Root: i.Root()}))
 		}
 		look(scan.Succeeded, image("web"))
 		w.wantState("container", "complete")
@@ -220,20 +232,23 @@ func TestCoverageOfOrganization(t *testing.T) {
 			return o
 		}
 		o := get()
-		if o.RiskScore != nil || o.RiskLevel != nil || organization().RiskScore != nil || o.Coverage[0]["never"] != 1.0 || o.Coverage[0]["open"] != nil {
+		if o.RiskScore != nil || o.RiskLevel != nil || organization().RiskScore != nil ||
+			o.Coverage[0]["never"] != 1.0 || o.Coverage[0]["open"] != nil {
 			t.Errorf("nothing was scanned: %+v", o)
 		}
 		w.scan("main", someResults())
 		w.as("administrator").Post(w.team+"/project", map[string]any{"name": "Never"}).Want(201)
 		o = get()
 		c := o.Coverage[0]
-		if o.RiskScore == nil || *o.RiskScore < 20 || *o.RiskLevel != "critical" || c["never"] != 1.0 || c["complete"] != 1.0 || c["open"] != 5.0 || c["oldestAnalysedAt"] == nil {
+		if o.RiskScore == nil || *o.RiskScore < 20 || *o.RiskLevel != "critical" || c["never"] != 1.0 ||
+			c["complete"] != 1.0 || c["open"] != 5.0 || c["oldestAnalysedAt"] == nil {
 			t.Errorf("one of two was scanned: %+v, %v", c, o.RiskScore)
 		}
 		if at := o.TeamsSummary[0].Coverage[0]; at["never"] != 1.0 || at["complete"] != 1.0 {
 			t.Errorf("the team has %v", at)
 		}
-		if got := organization(); got.RiskScore == nil || *got.RiskScore != *o.RiskScore || *got.RiskLevel != *o.RiskLevel {
+		if got := organization(); got.RiskScore == nil || *got.RiskScore != *o.RiskScore ||
+			*got.RiskLevel != *o.RiskLevel {
 			t.Errorf("the organization has the risk %v", got.RiskScore)
 		}
 		var list struct{ Coverage []map[string]any }
@@ -253,14 +268,16 @@ func TestCoverageOfExports(t *testing.T) {
 			a := admin.Get(w.proj + "/results/export?" + query).Want(200)
 			return a.Header.Get("Merlon-Coverage"), string(a.Body)
 		}
-		if header, body := export("format=sarif&type=sast"); header != "sast=complete" || !strings.Contains(body, `"executionSuccessful":true`) {
+		if header, body := export("format=sarif&type=sast"); header != "sast=complete" ||
+			!strings.Contains(body, `"executionSuccessful":true`) {
 			t.Errorf("coverage %q: %s", header, body)
 		}
 		if header, _ := export("type=sast,dast&branch=topic"); header != "sast=never, dast=never" {
 			t.Errorf("coverage %q", header)
 		}
 		_, body := export("format=sarif&branch=topic")
-		if !strings.Contains(body, `"executionSuccessful":false`) || strings.Count(body, `"descriptor":{"id":"never"}`) != 5 {
+		if !strings.Contains(body, `"executionSuccessful":false`) ||
+			strings.Count(body, `"descriptor":{"id":"never"}`) != 5 {
 			t.Errorf("a branch that was never scanned: %s", body)
 		}
 		admin.Get(w.proj + "/vex?branch=topic").Want(404)
@@ -269,7 +286,8 @@ func TestCoverageOfExports(t *testing.T) {
 			t.Errorf("coverage %q: %s", bill.Header.Get("Merlon-Coverage"), bill.Body)
 		}
 		w.failed("main", run.Fail(run.CodeCrashed, "it crashed"))
-		if header, body := export("format=sarif"); !strings.HasPrefix(header, "sast=failed, sca=failed") || !strings.Contains(body, `"executionSuccessful":false`) ||
+		if header, body := export("format=sarif"); !strings.HasPrefix(header, "sast=failed, sca=failed") ||
+			!strings.Contains(body, `"executionSuccessful":false`) ||
 			!strings.Contains(body, "it crashed") {
 			t.Errorf("after a failed scan: %q %s", header, body)
 		}

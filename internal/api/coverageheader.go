@@ -63,7 +63,8 @@ func gaps(coverage []triage.Coverage, settings project.Settings, asked []finding
 		case project.FailedAnalysis:
 			message = "the newest scan failed, and the findings are those of an older one: " + c.Failure
 		case project.StaleAnalysis:
-			message = fmt.Sprintf("the findings are those of a scan of %s: later scans left the analysis out, or it is older than %d days",
+			message = fmt.Sprintf("the findings are those of a scan of %s: later scans left the analysis out, or it "+
+				"is older than %d days",
 				c.At.UTC().Format("2006-01-02"), int(triage.MaxAnalysisAge.Hours()/24))
 		default:
 			continue

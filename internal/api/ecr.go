@@ -27,7 +27,8 @@ type ecrCredential struct {
 
 func showEcr(c credential.Credential) ecrCredential {
 	f := &c.Fields
-	return ecrCredential{string(c.ID), f.AWSAccountID, f.AWSRegion, f.AWSAccessKeyID, f.CredentialType, f.RoleARN, c.Description, c.CreatedAt}
+	return ecrCredential{string(c.ID), f.AWSAccountID, f.AWSRegion, f.AWSAccessKeyID, f.CredentialType, f.RoleARN,
+		c.Description, c.CreatedAt}
 }
 
 type storeEcrIn struct {
@@ -49,11 +50,13 @@ type storeEcrIn struct {
 
 type ecrAnswer struct{ Body ecrCredential }
 
-func (a *API) storeEcrCredential(ctx context.Context, sc tenant.Scope, k credential.Kind, in *storeEcrIn) (*ecrAnswer, error) {
+func (a *API) storeEcrCredential(ctx context.Context, sc tenant.Scope, k credential.Kind,
+	in *storeEcrIn) (*ecrAnswer, error) {
 	b := &in.Body
 	s := stored{
 		kind: k, id: b.CredentialID, title: b.Name, description: b.Description,
-		fields:  credential.Fields{CredentialType: b.Type, AWSAccountID: b.Account, AWSRegion: b.Region, AWSAccessKeyID: b.KeyID, RoleARN: b.RoleARN},
+		fields: credential.Fields{CredentialType: b.Type, AWSAccountID: b.Account, AWSRegion: b.Region,
+			AWSAccessKeyID: b.KeyID, RoleARN: b.RoleARN},
 		secrets: credential.Secrets{AWSSecretAccessKey: b.Secret, ExternalID: b.ExternalID},
 	}
 	if b.ProjectID != "" {
@@ -64,8 +67,10 @@ func (a *API) storeEcrCredential(ctx context.Context, sc tenant.Scope, k credent
 		if err != nil {
 			return nil, err
 		}
-		if account := old.Fields.AWSAccountID; old.Fields.AWSRegion != b.Region || b.Account != "" && b.Account != account {
-			return nil, errs.E(errs.Invalid, "the credential is for the registry of %s in %s: store one for another registry as a new one", account, old.Fields.AWSRegion)
+		if account := old.Fields.AWSAccountID; old.Fields.AWSRegion != b.Region || b.Account != "" &&
+			b.Account != account {
+			return nil, errs.E(errs.Invalid, "the credential is for the registry of %s in %s: store one for another "+
+				"registry as a new one", account, old.Fields.AWSRegion)
 		}
 		s.fields.AWSAccountID = old.Fields.AWSAccountID // the registry is asked whether it still is
 	}
@@ -86,7 +91,8 @@ func (a *API) checkRole(sc tenant.Scope, account *credential.Account) error {
 		aws.IsExternalID(a.Box.Derive(externalIDs), string(sc.Organization), account.Secret) {
 		return nil
 	}
-	return errs.E(errs.Invalid, "externalId was not made for this organization: ask prepare-iam-role for one, and give the role its trust policy")
+	return errs.E(errs.Invalid, "externalId was not made for this organization: ask prepare-iam-role for one, and "+
+		"give the role its trust policy")
 }
 
 type prepareEcrRoleIn struct {
@@ -107,18 +113,21 @@ type prepareEcrRoleAnswer struct {
 }
 
 // prepareEcrRole says how to make a role that the service may assume.
-func (a *API) prepareEcrRole(ctx context.Context, sc tenant.Scope, in *prepareEcrRoleIn) (*prepareEcrRoleAnswer, error) {
+func (a *API) prepareEcrRole(ctx context.Context, sc tenant.Scope,
+	in *prepareEcrRoleIn) (*prepareEcrRoleAnswer, error) {
 	region, err := aws.ParseRegion(in.Body.Region)
 	if err != nil {
 		return nil, err
 	}
 	if in.Body.ProjectID != "" {
-		if _, err := a.Scopes.Scope(ctx, sc.Actor, tenant.Target{Organization: sc.Organization, Project: tenant.ProjectID(in.Body.ProjectID)}); err != nil {
+		if _, err := a.Scopes.Scope(ctx, sc.Actor,
+			tenant.Target{Organization: sc.Organization, Project: tenant.ProjectID(in.Body.ProjectID)}); err != nil {
 			return nil, err
 		}
 	}
 	if a.AWSPrincipal == "" {
-		e := errs.E(errs.Invalid, "this deployment can assume no roles: it has no user or role of its own at Amazon (setting aws-principal-arn). Store the keys of a user instead")
+		e := errs.E(errs.Invalid, "this deployment can assume no roles: it has no user or role of its own at Amazon "+
+			"(setting aws-principal-arn). Store the keys of a user instead")
 		e.Code = "not_configured"
 		return nil, e
 	}
@@ -127,7 +136,8 @@ func (a *API) prepareEcrRole(ctx context.Context, sc tenant.Scope, in *prepareEc
 		return nil, err
 	}
 	if principal.Partition != region.Partition {
-		return nil, errs.E(errs.Invalid, "this deployment is of the partition %s of Amazon and can assume no roles in %s", principal.Partition, region.Partition)
+		return nil, errs.E(errs.Invalid, "this deployment is of the partition %s of Amazon and can assume no "+
+			"roles in %s", principal.Partition, region.Partition)
 	}
 	out := &prepareEcrRoleAnswer{}
 	b := &out.Body
@@ -150,20 +160,24 @@ type ecrOrganizationCredential struct {
 
 type ecrOrganizationCredentialsAnswer struct{ Body []ecrOrganizationCredential }
 
-func (a *API) listEcrOrganizationCredentials(ctx context.Context, sc tenant.Scope, k credential.Kind, _ *OrganizationPath) (*ecrOrganizationCredentialsAnswer, error) {
+func (a *API) listEcrOrganizationCredentials(ctx context.Context, sc tenant.Scope, k credential.Kind,
+	_ *OrganizationPath) (*ecrOrganizationCredentialsAnswer, error) {
 	found, err := a.Credentials.Credentials(ctx, sc, k)
 	if err != nil {
 		return nil, err
 	}
 	return &ecrOrganizationCredentialsAnswer{each(found, func(c credential.Credential) ecrOrganizationCredential {
 		f := &c.Fields
-		return ecrOrganizationCredential{string(c.ID), c.Title(), f.AWSAccountID, f.AWSRegion, c.Account("").Registry(), f.CredentialType,
+		return ecrOrganizationCredential{string(c.ID), c.Title(), f.AWSAccountID, f.AWSRegion, c.Account("").Registry(),
+			f.CredentialType,
 			c.Description, c.CreatedAt, len(c.Projects)}
 	})}, nil
 }
 
-func (a *API) listEcrCredentialProjects(ctx context.Context, sc tenant.Scope, in *organizationCredentialIn) (*linksAnswer, error) {
-	return a.listCredentialProjects(ctx, sc, &CredentialLinksPath{in.OrganizationPath, credential.Amazon, in.CredentialPath})
+func (a *API) listEcrCredentialProjects(ctx context.Context, sc tenant.Scope,
+	in *organizationCredentialIn) (*linksAnswer, error) {
+	return a.listCredentialProjects(ctx, sc, &CredentialLinksPath{in.OrganizationPath, credential.Amazon,
+		in.CredentialPath})
 }
 
 type setEcrLinksIn struct {
@@ -173,10 +187,12 @@ type setEcrLinksIn struct {
 }
 
 func (a *API) setEcrCredentialProjects(ctx context.Context, sc tenant.Scope, in *setEcrLinksIn) (*linksAnswer, error) {
-	return a.setCredentialProjects(ctx, sc, &setLinksIn{CredentialLinksPath{in.OrganizationPath, credential.Amazon, in.CredentialPath}, in.Body})
+	return a.setCredentialProjects(ctx, sc,
+		&setLinksIn{CredentialLinksPath{in.OrganizationPath, credential.Amazon, in.CredentialPath}, in.Body})
 }
 
-func (a *API) getEcrCredential(ctx context.Context, sc tenant.Scope, k credential.Kind, in *projectCredentialIn) (*ecrAnswer, error) {
+func (a *API) getEcrCredential(ctx context.Context, sc tenant.Scope, k credential.Kind,
+	in *projectCredentialIn) (*ecrAnswer, error) {
 	c, err := a.Credentials.Credential(ctx, sc, k, credential.ID(in.CredentialID))
 	if err != nil {
 		return nil, err
@@ -194,7 +210,8 @@ type ecrListItem struct {
 
 type ecrListAnswer struct{ Body []ecrListItem }
 
-func (a *API) listEcrCredentials(ctx context.Context, sc tenant.Scope, k credential.Kind, _ *projectPathIn) (*ecrListAnswer, error) {
+func (a *API) listEcrCredentials(ctx context.Context, sc tenant.Scope, k credential.Kind,
+	_ *projectPathIn) (*ecrListAnswer, error) {
 	found, err := a.Credentials.Credentials(ctx, sc, k)
 	if err != nil {
 		return nil, err
@@ -234,7 +251,8 @@ type ecrImagesAnswer struct {
 	}
 }
 
-func (a *API) listEcrImages(ctx context.Context, sc tenant.Scope, k credential.Kind, in *ByToken) (*ecrImagesAnswer, error) {
+func (a *API) listEcrImages(ctx context.Context, sc tenant.Scope, k credential.Kind,
+	in *ByToken) (*ecrImagesAnswer, error) {
 	account, err := a.account(ctx, sc, k, in.CredentialID)
 	if err != nil {
 		return nil, err
@@ -264,7 +282,8 @@ type ecrTagsAnswer struct {
 	}
 }
 
-func (a *API) listEcrTags(ctx context.Context, sc tenant.Scope, k credential.Kind, in *ecrTagsIn) (*ecrTagsAnswer, error) {
+func (a *API) listEcrTags(ctx context.Context, sc tenant.Scope, k credential.Kind,
+	in *ecrTagsIn) (*ecrTagsAnswer, error) {
 	image, err := unescaped(in.Image)
 	if err != nil {
 		return nil, err

@@ -20,7 +20,8 @@ func TestEcrCredentials(t *testing.T) {
 		admin, reader := w.as("administrator"), w.as("read_only")
 		project := strings.TrimPrefix(w.proj, "/project/")
 		body := func(changes ...string) map[string]any {
-			out := map[string]any{"name": "CI", "awsRegion": "eu-west-1", "awsAccessKeyId": "AKIAIOSFODNN7EXAMPLE", "awsSecretAccessKey": "s3cret"}
+			out := map[string]any{"name": "CI", "awsRegion": "eu-west-1", "awsAccessKeyId": "AKIAIOSFODNN7EXAMPLE",
+				"awsSecretAccessKey": "s3cret"}
 			for i := 0; i < len(changes); i += 2 {
 				if out[changes[i]] = changes[i+1]; changes[i+1] == "" {
 					delete(out, changes[i])
@@ -46,14 +47,16 @@ func TestEcrCredentials(t *testing.T) {
 		}
 		made := admin.Post(store, body()).Want(201)
 		id := made.Text("id")
-		if made.Text("awsAccountId") != "123456789012" || made.Text("awsAccessKeyId") != "AKIAIOSFODNN7EXAMPLE" || made.Text("credentialType") != "static_keys" {
+		if made.Text("awsAccountId") != "123456789012" || made.Text("awsAccessKeyId") != "AKIAIOSFODNN7EXAMPLE" ||
+			made.Text("credentialType") != "static_keys" {
 			t.Errorf("made %s", made.Body)
 		}
 		if got := admin.Post(store, body("name", "Deploy")).Want(201).Text("id"); got == id {
 			t.Error("another name is the same credential")
 		}
 		// Rotation by the identifier gives new keys and a new name.
-		rotated := admin.Post(store, body("credentialId", id, "name", "Build", "awsAccessKeyId", "AKIAIOSFODNN7ROTATED", "projectId", project)).Want(201)
+		rotated := admin.Post(store, body("credentialId", id, "name", "Build", "awsAccessKeyId", "AKIAIOSFODNN7ROTATED",
+			"projectId", project)).Want(201)
 		if rotated.Text("id") != id || rotated.Text("awsAccessKeyId") != "AKIAIOSFODNN7ROTATED" {
 			t.Errorf("rotated %s", rotated.Body)
 		}
@@ -63,7 +66,8 @@ func TestEcrCredentials(t *testing.T) {
 		admin.Post(store, body("credentialId", "00000000-0000-4000-8000-000000000000")).Want(404)
 
 		list := admin.Get(store).Want(200)
-		if list.Text("0.name") != "Build" || list.Text("1.name") != "Deploy" || list.Text("0.registryUrl") != "123456789012.dkr.ecr.eu-west-1.amazonaws.com" {
+		if list.Text("0.name") != "Build" || list.Text("1.name") != "Deploy" ||
+			list.Text("0.registryUrl") != "123456789012.dkr.ecr.eu-west-1.amazonaws.com" {
 			t.Errorf("list %s", list.Body)
 		}
 		if got := list.Value("0.linkedProjectCount"); got != float64(1) {
@@ -71,10 +75,12 @@ func TestEcrCredentials(t *testing.T) {
 		}
 		reader.Get(store).Want(403)
 		all := admin.Get("/integrations/container-registry" + w.org + "/credentials").Want(200)
-		if all.Text("ecr.0.name") != "Build" || all.Text("ecr.0.ecrDetails.awsAccountId") != "123456789012" || all.Text("ecr.0.linkedProjectIds.0") != project {
+		if all.Text("ecr.0.name") != "Build" || all.Text("ecr.0.ecrDetails.awsAccountId") != "123456789012" ||
+			all.Text("ecr.0.linkedProjectIds.0") != project {
 			t.Errorf("all %s", all.Body)
 		}
-		if got := reader.Get(w.org + "/integrations/overview").Want(200); got.Text("containerRegistry.byType.0.type") != "ecr" {
+		if got := reader.Get(w.org +
+			"/integrations/overview").Want(200); got.Text("containerRegistry.byType.0.type") != "ecr" {
 			t.Errorf("overview %s", got.Body)
 		}
 		item := reader.Get(ecr + w.proj + "/credentials").Want(200)
@@ -97,8 +103,10 @@ func TestEcrCredentials(t *testing.T) {
 		bulk := body("registryType", "ecr", "name", "Many")
 		bulk["projectIds"] = []string{project}
 		applied := admin.Post("/integrations/container-registry"+w.org+"/bulk-apply", bulk).Want(201)
-		tags := reader.Get(ecr + w.proj + "/images/a%2Fb/tags?nextToken=here&credentialId=" + applied.Text("credentialId")).Want(200)
-		if tags.Text("repositoryName") != "a/b" || tags.Text("nextToken") != "after here" || tags.Value("tags.0.size") != float64(50) {
+		tags := reader.Get(ecr + w.proj + "/images/a%2Fb/tags?nextToken=here&credentialId=" +
+			applied.Text("credentialId")).Want(200)
+		if tags.Text("repositoryName") != "a/b" || tags.Text("nextToken") != "after here" ||
+			tags.Value("tags.0.size") != float64(50) {
 			t.Errorf("tags %s", tags.Body)
 		}
 	})
@@ -110,7 +118,8 @@ func TestEcrRoles(t *testing.T) {
 		admin := w.as("administrator")
 		prepare := ecr + w.org + "/credentials/prepare-iam-role"
 		first := admin.Post(prepare, map[string]any{"awsRegion": "eu-west-1"}).Want(200)
-		second := admin.Post(prepare, map[string]any{"awsRegion": "eu-west-1", "projectId": strings.TrimPrefix(w.proj, "/project/")}).Want(200)
+		second := admin.Post(prepare,
+			map[string]any{"awsRegion": "eu-west-1", "projectId": strings.TrimPrefix(w.proj, "/project/")}).Want(200)
 		if first.Text("externalId") == second.Text("externalId") {
 			t.Error("two calls got one identifier")
 		}
@@ -129,29 +138,35 @@ func TestEcrRoles(t *testing.T) {
 			}
 		}
 		s := trust.Statement[0]
-		if s.Principal["AWS"] != "arn:aws:iam::999999999999:user/merlon" || s.Principal["AWS"] != first.Text("trustedPrincipalArn") ||
-			s.Condition["StringEquals"]["sts:ExternalId"] != first.Text("externalId") || s.Action[0] != "sts:AssumeRole" {
+		if s.Principal["AWS"] != "arn:aws:iam::999999999999:user/merlon" ||
+			s.Principal["AWS"] != first.Text("trustedPrincipalArn") ||
+			s.Condition["StringEquals"]["sts:ExternalId"] != first.Text("externalId") ||
+			s.Action[0] != "sts:AssumeRole" {
 			t.Errorf("trust %s", first.Text("trustPolicyJson"))
 		}
-		if got := permissions.Statement[1]; got.Resource != "arn:aws:ecr:eu-west-1:*:repository/*" || strings.Contains(strings.Join(got.Action, " "), "*") {
+		if got := permissions.Statement[1]; got.Resource != "arn:aws:ecr:eu-west-1:*:repository/*" ||
+			strings.Contains(strings.Join(got.Action, " "), "*") {
 			t.Errorf("permissions %s", first.Text("permissionPolicyJson"))
 		}
 		admin.Post(prepare, map[string]any{"awsRegion": "cn-north-1"}).Want(400)
 		admin.Post(prepare, map[string]any{"awsRegion": "nowhere"}).Want(400)
-		admin.Post(prepare, map[string]any{"awsRegion": "eu-west-1", "projectId": "00000000-0000-4000-8000-000000000000"}).Want(404)
+		admin.Post(prepare, map[string]any{"awsRegion": "eu-west-1",
+			"projectId": "00000000-0000-4000-8000-000000000000"}).Want(404)
 		w.as("read_only").Post(prepare, map[string]any{"awsRegion": "eu-west-1"}).Want(403)
 
 		role := map[string]any{"name": "Role", "credentialType": "iam_role", "awsRegion": "eu-west-1",
 			"roleArn": "arn:aws:iam::210987654321:role/images/pull", "externalId": first.Text("externalId")}
 		made := admin.Post(ecr+w.org+"/credentials", role).Want(201)
-		if made.Text("awsAccountId") != "210987654321" || made.Text("roleArn") != role["roleArn"] || bytes.Contains(made.Body, []byte(first.Text("externalId"))) {
+		if made.Text("awsAccountId") != "210987654321" || made.Text("roleArn") != role["roleArn"] ||
+			bytes.Contains(made.Body, []byte(first.Text("externalId"))) {
 			t.Errorf("made %s", made.Body)
 		}
 		// What was prepared for one organization is of no use to another.
 		foreign := w.Person("foreign")
 		org := w.As(foreign).Post("/organization", newOrganization).Want(201).Text("organizationId")
 		w.As(foreign).Post(ecr+"/organization/"+org+"/credentials", role).Want(400)
-		for what, value := range map[string]string{"awsAccountId": "123456789012", "awsRegion": "cn-north-1", "externalId": "mine", "roleArn": "arn:aws:iam::1:role/x"} {
+		for what, value := range map[string]string{"awsAccountId": "123456789012", "awsRegion": "cn-north-1",
+			"externalId": "mine", "roleArn": "arn:aws:iam::1:role/x"} {
 			bad := map[string]any{}
 			for k, v := range role {
 				bad[k] = v
@@ -166,7 +181,8 @@ func TestEcrRoles(t *testing.T) {
 func TestEcrRolesWithoutPrincipal(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
 		w := populate(t, apitest.New(t, db, clock, func(c *api.Config) { c.AWSPrincipal = "" }), "")
-		got := w.as("administrator").Post(ecr+w.org+"/credentials/prepare-iam-role", map[string]any{"awsRegion": "eu-west-1"}).Want(400)
+		got := w.as("administrator").Post(ecr+w.org+"/credentials/prepare-iam-role",
+			map[string]any{"awsRegion": "eu-west-1"}).Want(400)
 		if !bytes.Contains(got.Body, []byte("aws-principal-arn")) {
 			t.Errorf("got %s", got.Body)
 		}

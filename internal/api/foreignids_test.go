@@ -22,7 +22,8 @@ func TestForeignIdentifiersUnderOwnAddresses(t *testing.T) {
 				continue
 			}
 			for _, name := range d.parameters[1:] {
-				if own.ids[name] == foreign.ids[name] || freeNames[name] || strings.HasPrefix(d.path, "/integrations/") && name == "imageId" {
+				if own.ids[name] == foreign.ids[name] || freeNames[name] ||
+					strings.HasPrefix(d.path, "/integrations/") && name == "imageId" {
 					continue // no identifier of ours: registries name their images
 				}
 				mixed := maps.Clone(own.ids)
@@ -31,7 +32,8 @@ func TestForeignIdentifiersUnderOwnAddresses(t *testing.T) {
 				asked++
 				a := own.as("administrator").Do(d.method, path, foreignBody(d.path))
 				if a.Status != 404 && a.Status != 501 {
-					t.Errorf("%s %s with the %s of another tenant: got %d, want 404\n%s", d.method, d.path, name, a.Status, a.Body)
+					t.Errorf("%s %s with the %s of another tenant: got %d, want 404\n%s", d.method, d.path, name,
+						a.Status, a.Body)
 				}
 			}
 		}
@@ -81,12 +83,14 @@ func TestForeignIdentifiersInBodiesAndQueries(t *testing.T) {
 			{"DELETE", own.org + "/member", map[string]any{"userId": stranger}, ""},
 			{"DELETE", own.team + "/member", map[string]any{"userId": stranger}, ""},
 			{"DELETE", own.proj + "/member", map[string]any{"userId": stranger}, ""},
-			{"PUT", "/integrations/container-registry" + own.org + "/credentials/harbor/" + own.ids["/harbor/"] + "/projects",
+			{"PUT", "/integrations/container-registry" + own.org + "/credentials/harbor/" +
+				own.ids["/harbor/"] + "/projects",
 				map[string]any{"projectIds": []string{foreign.ids["projectId"]}}, `"projectIds":[]`},
 			{"POST", "/integrations/harbor/container-registry" + own.proj + "/scan",
 				map[string]any{"credentialId": foreign.ids["/harbor/"], "imageName": "app:1"}, ""},
 			{"GET", own.org + "/results/overview?teamIds=" + foreign.ids["teamId"], nil, `"totalProjects":0`},
-			{"GET", own.proj + "/results/sca/licenses/summary?organizationId=" + foreign.ids["organizationId"], nil, ""},
+			{"GET", own.proj + "/results/sca/licenses/summary?organizationId=" + foreign.ids["organizationId"], nil,
+				""},
 			{"GET", own.proj + "/results/container?imageId=" + foreign.ids["imageId"], nil, `"total":0`},
 		} {
 			a := admin.Do(c.method, c.path, c.body)
@@ -94,7 +98,8 @@ func TestForeignIdentifiersInBodiesAndQueries(t *testing.T) {
 			case c.empty == "" && a.Status != 404:
 				t.Errorf("%s %s with an id of another tenant: got %d, want 404\n%s", c.method, c.path, a.Status, a.Body)
 			case c.empty != "" && (a.Status != 200 || !strings.Contains(string(a.Body), c.empty)):
-				t.Errorf("%s %s with an id of another tenant: got %d, want 200 and %s\n%s", c.method, c.path, a.Status, c.empty, a.Body)
+				t.Errorf("%s %s with an id of another tenant: got %d, want 200 and %s\n%s", c.method, c.path, a.Status,
+					c.empty, a.Body)
 			}
 		}
 	})

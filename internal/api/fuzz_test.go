@@ -12,7 +12,8 @@ import (
 // What canonical lets through is text that a database can hold, and names no
 // parameter twice.
 func FuzzCanonical(f *testing.F) {
-	for _, seed := range []string{"", "a=x&a=y", "a[]=x&a[]=y", "a%5B%5D=x", "a[0]=x&a[1]=y", "a=x,y", "a[][]=1", "%zz", "a;b", "a=%ff", "a=%00", "=", "[]=1", "a[9999999999]=b"} {
+	for _, seed := range []string{"", "a=x&a=y", "a[]=x&a[]=y", "a%5B%5D=x", "a[0]=x&a[1]=y", "a=x,y", "a[][]=1", "%zz",
+		"a;b", "a=%ff", "a=%00", "=", "[]=1", "a[9999999999]=b"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, query string) {
@@ -34,7 +35,8 @@ func FuzzCanonical(f *testing.F) {
 
 // No body with a NUL inside a text gets past hasNUL.
 func FuzzHasNUL(f *testing.F) {
-	for _, seed := range []string{`{"a":"\u0000"}`, `["\\u0000"]`, `"\\\u0000"`, `{"\u0000":1}`, `{"a":{"b":["x\u0000y"]}}`, `"\u0001"`} {
+	for _, seed := range []string{`{"a":"\u0000"}`, `["\\u0000"]`, `"\\\u0000"`, `{"\u0000":1}`,
+		`{"a":{"b":["x\u0000y"]}}`, `"\u0001"`} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
@@ -81,7 +83,8 @@ func FuzzParseCursor(f *testing.F) {
 
 // A number that is respelt has the same value.
 func FuzzPlainNumber(f *testing.F) {
-	for _, seed := range []string{"1.0", "1e3", "-2.00E+1", "1.5", "9007199254740993.0", "1e99", "1e999999999", "0e0", "-0.0", ".0", "1.", "NaN"} {
+	for _, seed := range []string{"1.0", "1e3", "-2.00E+1", "1.5", "9007199254740993.0", "1e99", "1e999999999", "0e0",
+		"-0.0", ".0", "1.", "NaN"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

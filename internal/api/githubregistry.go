@@ -43,7 +43,8 @@ type githubPatStatus struct {
 
 // showPat says how a token stands, of which GitHub has just been asked.
 func (a *API) showPat(f *credential.Fields, failure string) *githubPatStatus {
-	return &githubPatStatus{Valid: failure == "", User: f.GithubUsername, Owner: f.GithubOwner, Scopes: list(f.Scopes), ExpiresAt: f.ExpiresAt,
+	return &githubPatStatus{Valid: failure == "", User: f.GithubUsername, Owner: f.GithubOwner, Scopes: list(f.Scopes),
+		ExpiresAt: f.ExpiresAt,
 		Validated: a.Now().UTC().Format(time.RFC3339), Error: failure, Reads: f.ReadsPackages()}
 }
 
@@ -65,8 +66,11 @@ type storeGithubPatAnswer struct {
 
 // storeGithubPat asks GitHub about the token and stores it in place of the one
 // before.
-func (a *API) storeGithubPat(ctx context.Context, sc tenant.Scope, in *storeGithubPatIn) (*storeGithubPatAnswer, error) {
-	c, err := a.saveCredential(ctx, sc, stored{kind: credential.GitHub, fields: credential.Fields{GithubOwner: in.Body.Owner}, secrets: credential.Secrets{AccessToken: in.Body.Pat}})
+func (a *API) storeGithubPat(ctx context.Context, sc tenant.Scope,
+	in *storeGithubPatIn) (*storeGithubPatAnswer, error) {
+	c, err := a.saveCredential(ctx, sc,
+		stored{kind: credential.GitHub, fields: credential.Fields{GithubOwner: in.Body.Owner},
+			secrets: credential.Secrets{AccessToken: in.Body.Pat}})
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +108,8 @@ type githubPatStatusAnswer struct {
 }
 
 // getGithubPatStatus asks GitHub how the token stands.
-func (a *API) getGithubPatStatus(ctx context.Context, sc tenant.Scope, _ *OrganizationPath) (*githubPatStatusAnswer, error) {
+func (a *API) getGithubPatStatus(ctx context.Context, sc tenant.Scope,
+	_ *OrganizationPath) (*githubPatStatusAnswer, error) {
 	out := &githubPatStatusAnswer{}
 	_, account, err := a.githubAccount(ctx, sc)
 	if errs.Is(err, errs.NotFound) {
@@ -165,7 +170,8 @@ func notPublic(i catalog.Image) string {
 
 func showGithubImage(i catalog.Image) githubImage {
 	reason := notPublic(i)
-	return githubImage{i.ID, i.Name, i.Name, i.ProjectName, i.Visibility, i.URL, i.CreatedAt, i.UpdatedAt, i.Tags, reason == "", reason, i.Linked}
+	return githubImage{i.ID, i.Name, i.Name, i.ProjectName, i.Visibility, i.URL, i.CreatedAt, i.UpdatedAt, i.Tags,
+		reason == "", reason, i.Linked}
 }
 
 type githubImagesIn struct {
@@ -192,7 +198,8 @@ func (a *API) listGithubImages(ctx context.Context, sc tenant.Scope, in *githubI
 		return nil, err
 	}
 	out := &githubImagesAnswer{}
-	out.Body.Images, out.Body.Total, out.Body.Owner = each(found.Items, showGithubImage), found.Total, account.Fields.GithubOwner
+	out.Body.Images, out.Body.Total, out.Body.Owner = each(found.Items, showGithubImage), found.Total,
+		account.Fields.GithubOwner
 	return out, nil
 }
 
@@ -262,7 +269,8 @@ const tokenImages = 50
 
 // getGithubRegistryToken exchanges the stored token for one that pulls images for a
 // short time, and records who was given it.
-func (a *API) getGithubRegistryToken(ctx context.Context, sc tenant.Scope, in *githubTokenIn) (*githubTokenAnswer, error) {
+func (a *API) getGithubRegistryToken(ctx context.Context, sc tenant.Scope,
+	in *githubTokenIn) (*githubTokenAnswer, error) {
 	c, account, err := a.githubAccount(ctx, sc)
 	if err != nil {
 		return nil, err
@@ -282,15 +290,18 @@ func (a *API) getGithubRegistryToken(ctx context.Context, sc tenant.Scope, in *g
 		names = each(found.Items, func(i catalog.Image) string { return i.Name })
 	}
 	if len(names) == 0 {
-		return nil, errs.E(errs.NotFound, "%s has no images at GitHub that a token could be for", account.Fields.GithubOwner)
+		return nil, errs.E(errs.NotFound, "%s has no images at GitHub that a token could be for",
+			account.Fields.GithubOwner)
 	}
 	token, err := a.Catalog.PullToken(ctx, account, names, a.Now())
 	if err != nil {
 		return nil, err
 	}
 	if err := a.Tenancy.AppendAudit(ctx, []audit.Event{audit.Event{
-		Chain: sc.Organization, Action: "registry_credential.exchange", TargetKind: "registry_credential", Target: string(c.ID),
-		Detail: map[string]any{"kind": c.Kind, "name": c.Name, "images": len(names), "until": token.Expires.UTC().Format(time.RFC3339)},
+		Chain: sc.Organization, Action: "registry_credential.exchange", TargetKind: "registry_credential",
+		Target: string(c.ID),
+		Detail: map[string]any{"kind": c.Kind, "name": c.Name, "images": len(names),
+			"until": token.Expires.UTC().Format(time.RFC3339)},
 	}.By(sc.Actor)}); err != nil {
 		return nil, err
 	}
@@ -306,14 +317,16 @@ type startGithubScanIn struct {
 }
 
 // startGithubScan starts a scan of a public image of the owner that the token is for.
-func (a *API) startGithubScan(ctx context.Context, sc tenant.Scope, in *startGithubScanIn) (*startContainerScanOut, error) {
+func (a *API) startGithubScan(ctx context.Context, sc tenant.Scope,
+	in *startGithubScanIn) (*startContainerScanOut, error) {
 	c, account, err := a.githubAccount(ctx, sc)
 	if err != nil {
 		return nil, err
 	}
 	reference, err := account.Image(in.Body.Image)
 	if errs.Is(err, errs.NotFound) {
-		return nil, errs.Wrap(errs.Forbidden, err, "the image is not one of %s at GitHub, whose images the organization may scan", account.Fields.GithubOwner)
+		return nil, errs.Wrap(errs.Forbidden, err, "the image is not one of %s at GitHub, whose images the "+
+			"organization may scan", account.Fields.GithubOwner)
 	}
 	if err != nil {
 		return nil, err

@@ -23,18 +23,21 @@ func TestGithubRegistry(t *testing.T) {
 			admin.Get(base + path).Want(404)
 		}
 		admin.Do("DELETE", base+"/pat", nil).Want(404)
-		for _, bad := range []string{"", "wrong", "ghp_with spaces in the middle of it", githubPat + "/", "ghp_scopeless_0123456789"} {
+		for _, bad := range []string{"", "wrong", "ghp_with spaces in the middle of it", githubPat + "/",
+			"ghp_scopeless_0123456789"} {
 			admin.Post(base+"/pat", map[string]any{"pat": bad}).Want(400)
 		}
 		admin.Post(base+"/pat", map[string]any{"pat": githubPat, "githubOwner": "../x"}).Want(400)
 		reader.Post(base+"/pat", map[string]any{"pat": githubPat}).Want(403)
 
 		stored := admin.Post(base+"/pat", map[string]any{"pat": githubPat}).Want(201)
-		if stored.Text("status.githubUsername") != "ada" || stored.Value("status.hasPackagesReadScope") != true || stored.Text("status.expiresAt") == "" {
+		if stored.Text("status.githubUsername") != "ada" || stored.Value("status.hasPackagesReadScope") != true ||
+			stored.Text("status.expiresAt") == "" {
 			t.Errorf("stored %s", stored.Body)
 		}
 		status := reader.Get(base + "/pat/status").Want(200)
-		if status.Value("hasPat") != true || status.Value("status.valid") != true || status.Text("status.scopes.0") != "read:packages" || status.Text("status.validatedAt") == "" {
+		if status.Value("hasPat") != true || status.Value("status.valid") != true ||
+			status.Text("status.scopes.0") != "read:packages" || status.Text("status.validatedAt") == "" {
 			t.Errorf("status %s", status.Body)
 		}
 		images := reader.Get(base + "/images").Want(200)
@@ -47,11 +50,13 @@ func TestGithubRegistry(t *testing.T) {
 		}
 		reader.Get(base + "/images?visibility=secret").Want(400)
 		tags := reader.Get(base + "/images/big%2Fapp/tags").Want(200)
-		if tags.Text("packageName") != "big/app" || tags.Text("tags.0.tags.0") != "1.0" || tags.Text("tags.0.name") != "of big/app" {
+		if tags.Text("packageName") != "big/app" || tags.Text("tags.0.tags.0") != "1.0" ||
+			tags.Text("tags.0.name") != "of big/app" {
 			t.Errorf("tags %s", tags.Body)
 		}
 		token := admin.Get(base + "/token?packageName=public-app").Want(200)
-		if token.Text("token") != "for public-app" || token.Text("registryUrl") != "ghcr.io" || token.Text("username") != "ada" {
+		if token.Text("token") != "for public-app" || token.Text("registryUrl") != "ghcr.io" ||
+			token.Text("username") != "ada" {
 			t.Errorf("token %s", token.Body)
 		}
 		admin.Get(base + "/token").Want(200)
@@ -59,14 +64,17 @@ func TestGithubRegistry(t *testing.T) {
 		reader.Get(base + "/token").Want(403)
 
 		scan := ghcr + w.proj + "/scan"
-		for image, want := range map[string]int{"other/public-app": 403, "ghcr.io/other/public-app": 403, "private-app": 403, "none": 404, "two words": 400, "public-none": 404} {
+		for image, want := range map[string]int{"other/public-app": 403, "ghcr.io/other/public-app": 403,
+			"private-app": 403, "none": 404, "two words": 400, "public-none": 404} {
 			if got := w.as("developer").Post(scan, map[string]any{"imageName": image}); got.Status != want {
 				t.Errorf("a scan of %s: %d %s", image, got.Status, got.Body)
 			}
 		}
-		started := w.as("developer").Post(scan, map[string]any{"imageName": "app:1.0", "severities": []string{"HIGH"}}).Want(202)
+		started := w.as("developer").Post(scan,
+			map[string]any{"imageName": "app:1.0", "severities": []string{"HIGH"}}).Want(202)
 		run := reader.Get(w.proj + "/scan/" + started.Text("scanId")).Want(200)
-		if run.Text("image") != "ghcr.io/ada/app:1.0" || run.Text("credentialId") == "" || run.Text("severities.0") != "high" {
+		if run.Text("image") != "ghcr.io/ada/app:1.0" || run.Text("credentialId") == "" ||
+			run.Text("severities.0") != "high" {
 			t.Errorf("started %s", run.Body)
 		}
 		reader.Post(scan, map[string]any{"imageName": "public"}).Want(403)
@@ -82,10 +90,13 @@ func TestGithubRegistry(t *testing.T) {
 			}
 		}
 		var n int
-		if err := w.DB.QueryRow(t.Context(), "SELECT COUNT(*) FROM registry_credential WHERE kind = 'github-container-registry'").Scan(&n); err != nil || n != 1 {
+		if err := w.DB.QueryRow(t.Context(), "SELECT COUNT(*) FROM registry_credential WHERE kind = "+
+			"'github-container-registry'").Scan(&n); err != nil || n != 1 {
 			t.Errorf("%d tokens are stored, %v", n, err)
 		}
-		if got := admin.Get(w.org + "/audit-log?action=registry_credential.exchange").Want(200); !bytes.Contains(got.Body, []byte(`"images":1`)) || bytes.Contains(got.Body, []byte("public-app")) {
+		if got := admin.Get(w.org +
+			"/audit-log?action=registry_credential.exchange").Want(200); !bytes.Contains(got.Body,
+			[]byte(`"images":1`)) || bytes.Contains(got.Body, []byte("public-app")) {
 			t.Errorf("the log says of tokens %s", got.Body)
 		}
 		// Another organization has none of it.

@@ -37,7 +37,8 @@ func TestMethods(t *testing.T) {
 			}
 		}
 		// A request that the HTTP library refuses has its instance, too.
-		if got := owner.Get(w.team + "/projects?page=1&pageSize=x").Want(400).Text("instance"); got != w.team+"/projects" {
+		if got := owner.Get(w.team + "/projects?page=1&pageSize=x").Want(400).Text("instance"); got != w.team+
+			"/projects" {
 			t.Errorf("instance is %q", got)
 		}
 	})
@@ -64,19 +65,23 @@ func TestUnknownSort(t *testing.T) {
 		w.scan("main", someResults())
 		for path, key := range map[string]string{
 			w.proj + "/results/sast?sort=": "occurrenceCount", w.proj + "/results/sast/grouped?sort=": "latestScanAt",
-			w.proj + "/results/sca/grouped?sort=": "language", w.proj + "/results/container/images/grouped?sort=": "currentSeverity",
+			w.proj + "/results/sca/grouped?sort=": "language", w.proj +
+				"/results/container/images/grouped?sort=": "currentSeverity",
 			w.proj + "/results/container/images?sort=": "name", w.org + "/results/overview?sortBy=": "currentSeverity",
 		} {
 			a := w.as("administrator").Get(path + key).Want(200)
-			if got := a.Header.Get("Warning"); !strings.HasPrefix(got, `299 merlon "`) || !strings.Contains(got, "="+key+" is unknown") {
+			if got := a.Header.Get("Warning"); !strings.HasPrefix(got, `299 merlon "`) ||
+				!strings.Contains(got, "="+key+" is unknown") {
 				t.Errorf("%s%s: warning %q", path, key, got)
 			}
 			a = w.as("administrator").Get(path + "%22%0d%0aX").Want(200)
-			if got := a.Header.Get("Warning"); strings.Count(got, `"`) != 2 || !strings.Contains(got, "=???X is unknown") {
+			if got := a.Header.Get("Warning"); strings.Count(got, `"`) != 2 ||
+				!strings.Contains(got, "=???X is unknown") {
 				t.Errorf("%s: warning %q", path, got)
 			}
 		}
-		for _, path := range []string{"/results/sast?sort=currentSeverity&order=asc", "/results/sast/grouped?sort=occurrenceCount&order=DESC",
+		for _, path := range []string{"/results/sast?sort=currentSeverity&order=asc",
+			"/results/sast/grouped?sort=occurrenceCount&order=DESC",
 			"/results/container/images/grouped?sort=latestScanAt&order=DESC", "/results/sca?sort=currentCVSS"} {
 			if a := w.as("administrator").Get(w.proj + path).Want(200); a.Header.Get("Warning") != "" {
 				t.Errorf("%s: warning %q", path, a.Header.Get("Warning"))
@@ -90,7 +95,8 @@ func TestDeleteTeam(t *testing.T) {
 	eachWorld(t, func(t *testing.T, w *world) {
 		owner := w.as("administrator")
 		refused := owner.Delete(w.team, nil).Want(409)
-		if text := refused.Text("message"); !strings.Contains(text, "1 projects") || !strings.Contains(text, "deleteProjects=true") {
+		if text := refused.Text("message"); !strings.Contains(text, "1 projects") ||
+			!strings.Contains(text, "deleteProjects=true") {
 			t.Errorf("the refusal says %q", text)
 		}
 		owner.Delete(w.team+"?deleteProjects=false", nil).Want(409)
@@ -106,7 +112,8 @@ func TestDeleteTeam(t *testing.T) {
 // An organization without a connection to a code host has no repositories there.
 func TestRepositories(t *testing.T) {
 	eachWorld(t, func(t *testing.T, w *world) {
-		for _, path := range []string{w.org + "/github/repositories", "/integrations/gitlab" + w.org + "/repositories"} {
+		for _, path := range []string{w.org + "/github/repositories", "/integrations/gitlab" + w.org +
+			"/repositories"} {
 			var got struct{ Repositories []any }
 			w.as("member").Get(path).Want(200).Into(&got)
 			if got.Repositories == nil || len(got.Repositories) != 0 {
@@ -124,10 +131,12 @@ func TestRefusedUpload(t *testing.T) {
 			address := strings.TrimPrefix(started.Text("url"), apitest.BaseURL)
 			w.Runner.As("").Do("PUT", address, strings.NewReader(body)).Want(400)
 			got := w.as("developer").Get(w.proj + "/scan/" + started.Text("scanId")).Want(200)
-			if got.Text("state") != "failed" || !strings.Contains(got.Text("errorMessage"), want) || got.Value("errorCode") != 102.0 {
+			if got.Text("state") != "failed" || !strings.Contains(got.Text("errorMessage"), want) ||
+				got.Value("errorCode") != 102.0 {
 				t.Errorf("the scan is %s: %v", got.Text("state"), got.Value("errorMessage"))
 			}
-			if status := w.Runner.As("").Do("PUT", address, strings.NewReader("PK\x03\x04")).Status; !slices.Contains([]int{409, 410}, status) {
+			if status := w.Runner.As("").Do("PUT", address,
+				strings.NewReader("PK\x03\x04")).Status; !slices.Contains([]int{409, 410}, status) {
 				t.Errorf("the address takes another upload: %d", status)
 			}
 		}

@@ -72,7 +72,8 @@ func (a *API) once(ctx huma.Context, sc tenant.Scope, r route, next func(huma.Co
 	defer func() { // also when the handler panics: then nothing is kept
 		// The client may be gone, the answer must not be.
 		if err := a.Requests.EndRequest(context.WithoutCancel(ctx.Context()), k, holder, keep); err != nil {
-			a.Log.LogAttrs(ctx.Context(), slog.LevelError, "the answer to a request with a key was not kept", slog.String("error", err.Error()))
+			a.Log.LogAttrs(ctx.Context(), slog.LevelError, "the answer to a request with a key was "+
+				"not kept", slog.String("error", err.Error()))
 		}
 		c.send()
 	}()
@@ -106,7 +107,8 @@ func repeatable(ctx huma.Context, key string) ([]byte, error) {
 func digest(ctx huma.Context, l *tenant.TokenLimits, body []byte) string {
 	u := ctx.URL()
 	h := sha256.New()
-	for _, part := range []string{ctx.Method(), u.Path, u.RawQuery, string(body), fmt.Sprint(l.Scopes, l.Organizations, l.Projects)} {
+	for _, part := range []string{ctx.Method(), u.Path, u.RawQuery, string(body),
+		fmt.Sprint(l.Scopes, l.Organizations, l.Projects)} {
 		_, _ = h.Write([]byte(strconv.Itoa(len(part)) + ":" + part)) // a hash's Write never fails
 	}
 	return hex.EncodeToString(h.Sum(nil))

@@ -21,7 +21,8 @@ func TestIdempotencyKey(t *testing.T) {
 		path, body := w.team+"/project", map[string]any{"name": "Once"}
 		first := keyed("administrator", "k").Post(path, body).Want(201)
 		again := keyed("administrator", "k").Post(path, body).Want(201)
-		if !bytes.Equal(first.Body, again.Body) || again.Header.Get("Idempotent-Replayed") != "true" || first.Header.Get("Idempotent-Replayed") != "" {
+		if !bytes.Equal(first.Body, again.Body) || again.Header.Get("Idempotent-Replayed") != "true" ||
+			first.Header.Get("Idempotent-Replayed") != "" {
 			t.Errorf("got %v %s, want the first answer, said to be repeated: %s", again.Header, again.Body, first.Body)
 		}
 		if got := again.Header.Get("Content-Type"); got != first.Header.Get("Content-Type") {
@@ -31,9 +32,11 @@ func TestIdempotencyKey(t *testing.T) {
 		if got := keyed("team_manager", "k").Post(path, body).Want(201).Text("id"); got == first.Text("id") {
 			t.Error("somebody else was given the answer")
 		}
-		keyed("administrator", "k").Post(w.org+"/roles", map[string]any{"name": "k", "level": "team", "permissions": []string{"team.read"}}).Want(201)
+		keyed("administrator", "k").Post(w.org+"/roles",
+			map[string]any{"name": "k", "level": "team", "permissions": []string{"team.read"}}).Want(201)
 		keyed("administrator", string(make([]byte, 256))).Post(path, body).Want(400)
-		if got := w.as("administrator").Get(w.team + "/projects?page=1&pageSize=20").Want(200).Value("totalProjects"); got != 3.0 {
+		if got := w.as("administrator").Get(w.team +
+			"/projects?page=1&pageSize=20").Want(200).Value("totalProjects"); got != 3.0 {
 			t.Errorf("the team has %v projects, want 3", got)
 		}
 
@@ -42,7 +45,8 @@ func TestIdempotencyKey(t *testing.T) {
 		keyed("administrator", "f").Post(path, body).Want(201)
 		// Whoever lost the permission is not told the answer.
 		keyed("team_manager", "k").Post(path, body).Want(201)
-		w.as("administrator").Put(w.team+"/member/role", map[string]any{"userId": w.who["team_manager"], "role": "developer"}).Want(200)
+		w.as("administrator").Put(w.team+"/member/role", map[string]any{"userId": w.who["team_manager"],
+			"role": "developer"}).Want(200)
 		keyed("team_manager", "k").Post(path, body).Want(403)
 		// A secret is there again, and nowhere in the database.
 		invitation := map[string]any{"email": "x@example.com", "role": "member"}
@@ -51,7 +55,8 @@ func TestIdempotencyKey(t *testing.T) {
 			t.Errorf("got the token %s, want %s", got, token)
 		}
 		var sealed []byte
-		if err := w.DB.QueryRow(t.Context(), "SELECT answer FROM idempotent_request WHERE route = 'invite'").Scan(&sealed); err != nil || bytes.Contains(sealed, []byte(token)) {
+		if err := w.DB.QueryRow(t.Context(), "SELECT answer FROM idempotent_request WHERE route = "+
+			"'invite'").Scan(&sealed); err != nil || bytes.Contains(sealed, []byte(token)) {
 			t.Errorf("the answer is kept as %q, %v", sealed, err)
 		}
 		// A day later the key is new.
@@ -74,7 +79,8 @@ func TestIdempotencyKeyOfARequestUnderWay(t *testing.T) {
 		if _, _, err := db.BeginRequest(t.Context(), k, digest); err != nil {
 			t.Fatal(err)
 		}
-		waiting := r.As(owner).With("Idempotency-Key", "k").Post("/organization", newOrganization).Want(http.StatusConflict)
+		waiting := r.As(owner).With("Idempotency-Key", "k").Post("/organization",
+			newOrganization).Want(http.StatusConflict)
 		if waiting.Header.Get("Retry-After") == "" {
 			t.Error("nothing says when to ask again")
 		}
@@ -102,7 +108,9 @@ func TestManyRequestsWithOneKeyAreDoneOnce(t *testing.T) {
 		answers := make([]*apitest.Answer, n)
 		var wg sync.WaitGroup
 		for i := range n {
-			wg.Go(func() { answers[i] = r.As(owner).With("Idempotency-Key", "k").Post("/organization", newOrganization) })
+			wg.Go(func() {
+				answers[i] = r.As(owner).With("Idempotency-Key", "k").Post("/organization", newOrganization)
+			})
 		}
 		wg.Wait()
 		ids := map[string]bool{}
@@ -115,7 +123,8 @@ func TestManyRequestsWithOneKeyAreDoneOnce(t *testing.T) {
 				t.Errorf("got %d\n%s", a.Status, a.Body)
 			}
 		}
-		if got := r.As(owner).Get("/organizations").Want(200).Value("organizations"); len(ids) != 1 || len(got.([]any)) != 1 {
+		if got := r.As(owner).Get("/organizations").Want(200).Value("organizations"); len(ids) != 1 ||
+			len(got.([]any)) != 1 {
 			t.Errorf("got the answers %v and the organizations %v, want one of each", ids, got)
 		}
 	})

@@ -140,7 +140,8 @@ func (a *API) listImages(ctx context.Context, sc tenant.Scope, in *listImagesIn)
 	for n := range found {
 		i := &found[n]
 		out.Body.Images[n] = imageBody{
-			ID: i.ID, ProjectID: i.ProjectID, ArtifactName: i.Reference, RepositoryName: i.Repository, Tag: i.Tag, ScanID: string(i.Run),
+			ID: i.ID, ProjectID: i.ProjectID, ArtifactName: i.Reference, RepositoryName: i.Repository, Tag: i.Tag,
+			ScanID:      string(i.Run),
 			ImageSystem: viewSystem(i.OS), ScannedImage: viewScanned(i), CreatedAt: i.CreatedAt, UpdatedAt: i.ScannedAt,
 			VulnCounts: imageCounts{SeverityCounts: countsOf(i.Open)},
 		}
@@ -209,7 +210,8 @@ func (a *API) listImageGroups(ctx context.Context, sc tenant.Scope, in *listImag
 func viewImageGroup(of tenant.ProjectID, g *triage.ImageGroup) imageGroupBody {
 	out := imageGroupBody{
 		RepositoryName: g.Repository, ProjectID: of, ImageSystem: viewSystem(nil), Branch: g.Branch, TagCount: g.Tags,
-		Tags: make([]imageTagBody, len(g.Images)), AggregatedVulnCounts: imageCounts{SeverityCounts: countsOf(g.Open)}, LatestScanAt: g.ScannedAt,
+		Tags: make([]imageTagBody, len(g.Images)), AggregatedVulnCounts: imageCounts{SeverityCounts: countsOf(g.Open)},
+		LatestScanAt: g.ScannedAt,
 	}
 	for n := range g.Images {
 		i := &g.Images[n]

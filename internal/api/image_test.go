@@ -18,17 +18,20 @@ import (
 func (s *scanned) inImage(severity finding.Severity, cve, name, version string) *scanned {
 	s.rule(&finding.Rule{ID: "container/" + cve, Analysis: finding.Container, Name: cve, Severity: severity,
 		Advisory: &finding.Advisory{ID: cve, CVE: cve, Aliases: []string{cve}, Summary: cve}})
-	p := finding.Package{Ecosystem: "Debian:12", Name: name, Version: version, PURL: "pkg:deb/debian/" + name + "@" + version, Path: "var/lib/dpkg/status",
+	p := finding.Package{Ecosystem: "Debian:12", Name: name, Version: version, PURL: "pkg:deb/debian/" + name + "@" +
+		version, Path: "var/lib/dpkg/status",
 		Layer: &finding.Layer{Index: 0, Digest: "sha256:base", Base: true}}
 	s.packages = append(s.packages, &p)
-	s.findings = append(s.findings, &finding.Finding{RuleID: "container/" + cve, Severity: severity, Message: name + " is affected", Layer: p.Layer,
+	s.findings = append(s.findings, &finding.Finding{RuleID: "container/" + cve, Severity: severity, Message: name +
+		" is affected", Layer: p.Layer,
 		Location: finding.Location{Path: p.Path}, Package: &finding.PackageMatch{Package: p}})
 	return s
 }
 
 // library reports a package of a language.
 func (s *scanned) library(name string) *scanned {
-	s.packages = append(s.packages, &finding.Package{Ecosystem: "npm", Name: name, Version: "1.0.0", PURL: "pkg:npm/" + name, Path: "app/package.json",
+	s.packages = append(s.packages, &finding.Package{Ecosystem: "npm", Name: name, Version: "1.0.0", PURL: "pkg:npm/" +
+		name, Path: "app/package.json",
 		Layer: &finding.Layer{Index: 1}})
 	return s
 }
@@ -36,7 +39,8 @@ func (s *scanned) library(name string) *scanned {
 // flaw reports something else in an image, a secret or a setting.
 func (s *scanned) flaw(severity finding.Severity, rule, path string, secret *finding.SecretMatch) *scanned {
 	s.rule(&finding.Rule{ID: rule, Analysis: finding.Container, Name: rule, Severity: severity, Language: "dockerfile"})
-	s.findings = append(s.findings, &finding.Finding{RuleID: rule, Severity: severity, Message: rule, Language: "dockerfile",
+	s.findings = append(s.findings, &finding.Finding{RuleID: rule, Severity: severity, Message: rule,
+		Language: "dockerfile",
 		Location: finding.Location{Path: path}, Secret: secret, Layer: &finding.Layer{Index: 1}})
 	return s
 }
@@ -76,7 +80,8 @@ func (w *world) scanImage(branch, name string, s *scanned) run.Outcome {
 	if len(s.packages) > 0 {
 		system = &scan.OS{ID: "debian", Version: "12", Name: "Debian GNU/Linux 12 (bookworm)"}
 	}
-	must(h.Status(&scan.Status{Analyzer: analyzer, Analysis: finding.Container, State: scan.Succeeded, Reasons: []scan.Reason{}, Root: image.Root(), OS: system}))
+	must(h.Status(&scan.Status{Analyzer: analyzer, Analysis: finding.Container, State: scan.Succeeded,
+		Reasons: []scan.Reason{}, Root: image.Root(), OS: system}))
 	return w.apply(branch, image, b.Bytes())
 }
 
@@ -86,7 +91,8 @@ func (w *world) someImages() {
 	w.t.Helper()
 	web := func() *scanned {
 		return (&scanned{}).inImage(finding.Critical, "CVE-2026-1", "openssl", "3.0.1").library("left-pad").
-			flaw(finding.High, "secrets/credentials/aws-access-token", "app/.env", &finding.SecretMatch{Kind: "AWS access key", Redacted: "AKIA…"}).
+			flaw(finding.High, "secrets/credentials/aws-access-token", "app/.env",
+				&finding.SecretMatch{Kind: "AWS access key", Redacted: "AKIA…"}).
 			flaw(finding.Medium, "container/image/root-user", "image-config", nil)
 	}
 	w.scanImage("main", "web:1", web().inImage(finding.Low, "CVE-2026-2", "zlib", "1.2"))
@@ -122,15 +128,18 @@ func TestImageLists(t *testing.T) {
 				names = append(names, fmt.Sprint(i.ArtifactName, " ", i.Branch, " ", i.VulnCounts))
 			}
 			for _, g := range body.GroupedImages {
-				names = append(names, fmt.Sprint(g.RepositoryName, " ", g.Branch, " ", g.TagCount, " ", g.Tags, " ", g.AggregatedVulnCounts))
+				names = append(names, fmt.Sprint(g.RepositoryName, " ", g.Branch, " ", g.TagCount, " ", g.Tags, " ",
+					g.AggregatedVulnCounts))
 			}
 			if strings.HasPrefix(query, "/grouped") {
 				return names, answer.Value("totalRepositories")
 			}
 			return names, answer.Value("totalImages")
 		}
-		const web1, web2, db, topic = "docker.io/acme/web:1 main {1 1 1 1 0}", "docker.io/acme/web:2 main {1 1 1 0 0}", "docker.io/acme/db:1 main {0 0 0 0 0}", "docker.io/acme/web:1 topic {1 1 1 0 0}"
-		const webs, dbs, topics = "docker.io/acme/web main 2 [{2} {1}] {1 1 1 1 0}", "docker.io/acme/db main 1 [{1}] {0 0 0 0 0}", "docker.io/acme/web topic 1 [{1}] {1 1 1 0 0}"
+		const web1, web2, db, topic = "docker.io/acme/web:1 main {1 1 1 1 0}", "docker.io/acme/web:2 main {1 1 1 0 0}",
+			"docker.io/acme/db:1 main {0 0 0 0 0}", "docker.io/acme/web:1 topic {1 1 1 0 0}"
+		const webs, dbs, topics = "docker.io/acme/web main 2 [{2} {1}] {1 1 1 1 0}", "docker.io/acme/db main 1 [{1}] " +
+			"{0 0 0 0 0}", "docker.io/acme/web topic 1 [{1}] {1 1 1 0 0}"
 		for _, c := range []struct {
 			query string
 			want  []string
@@ -175,30 +184,38 @@ func TestImageShapes(t *testing.T) {
 		project := strings.TrimPrefix(w.proj, "/project/")
 		id, scanID := list.Text("images.0.id"), list.Text("images.0.scanId")
 		tag := map[string]any{
-			"id": id, "tag": "1", "scanId": scanID, "createdAt": at, "updatedAt": at, "vulnCounts": counts, "osFamily": "debian", "osName": "12",
-			"os": "Debian GNU/Linux 12 (bookworm)", "branch": "main", "digest": "sha256:1", "platform": "linux/amd64", "size": 2048.0, "layers": 2.0, "state": "succeeded",
+			"id": id, "tag": "1", "scanId": scanID, "createdAt": at, "updatedAt": at, "vulnCounts": counts,
+			"osFamily": "debian", "osName": "12",
+			"os": "Debian GNU/Linux 12 (bookworm)", "branch": "main", "digest": "sha256:1", "platform": "linux/amd64",
+			"size": 2048.0, "layers": 2.0, "state": "succeeded",
 		}
-		image := map[string]any{"projectId": project, "artifactName": "docker.io/acme/web:1", "repositoryName": "docker.io/acme/web"}
+		image := map[string]any{"projectId": project, "artifactName": "docker.io/acme/web:1",
+			"repositoryName": "docker.io/acme/web"}
 		for name, v := range tag {
 			image[name] = v
 		}
-		want := map[string]any{"projectName": "Web", "images": []any{image}, "totalImages": 1.0, "totalPages": 1.0, "currentPage": 1.0, "pageSize": 100.0}
+		want := map[string]any{"projectName": "Web", "images": []any{image}, "totalImages": 1.0, "totalPages": 1.0,
+			"currentPage": 1.0, "pageSize": 100.0}
 		var got map[string]any
 		list.Into(&got)
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("images (-want +got):\n%s", d)
 		}
-		want = map[string]any{"projectName": "Web", "totalRepositories": 1.0, "totalTags": 1.0, "totalPages": 1.0, "currentPage": 1.0, "pageSize": 50.0,
+		want = map[string]any{"projectName": "Web", "totalRepositories": 1.0, "totalTags": 1.0, "totalPages": 1.0,
+			"currentPage": 1.0, "pageSize": 50.0,
 			"groupedImages": []any{map[string]any{
-				"repositoryName": "docker.io/acme/web", "projectId": project, "osFamily": "debian", "osName": "12", "os": "Debian GNU/Linux 12 (bookworm)",
-				"branch": "main", "tagCount": 1.0, "tags": []any{tag}, "aggregatedVulnCounts": counts, "latestScanAt": at}}}
+				"repositoryName": "docker.io/acme/web", "projectId": project, "osFamily": "debian", "osName": "12",
+				"os":     "Debian GNU/Linux 12 (bookworm)",
+				"branch": "main", "tagCount": 1.0, "tags": []any{tag}, "aggregatedVulnCounts": counts,
+				"latestScanAt": at}}}
 		got = nil
 		w.as("read_only").Get(w.proj + "/results/container/images/grouped?limit=50").Want(200).Into(&got)
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("groups (-want +got):\n%s", d)
 		}
 		w.scanImage("main", "web:1", &scanned{})
-		if got := w.as("read_only").Get(w.proj + "/results/container/images").Want(200).Text("images.0.osFamily"); got != "none" {
+		if got := w.as("read_only").Get(w.proj +
+			"/results/container/images").Want(200).Text("images.0.osFamily"); got != "none" {
 			t.Errorf("an image without an os-release is of %q", got)
 		}
 	})
@@ -235,7 +252,8 @@ func TestFindingsOfImages(t *testing.T) {
 		}
 		for query, want := range map[string]float64{
 			"?branch=main": 3, "?imageId=" + one: 3, "?imageId=" + two: 2, "?imageId=" + one + "&classType=os-pkgs": 2,
-			"?imageId=" + one + "&classType=lang-pkgs": 1, "?imageId=" + one + "&classType=secret,config": 0, "?imageId=" + one + "&searchQuery=ssl": 1,
+			"?imageId=" + one + "&classType=lang-pkgs": 1, "?imageId=" + one + "&classType=secret,config": 0,
+			"?imageId=" + one + "&searchQuery=ssl": 1,
 		} {
 			answer := w.as("read_only").Get(w.proj + "/results/container/packages" + query).Want(200)
 			if got := answer.Value("total"); got != want {
@@ -245,14 +263,16 @@ func TestFindingsOfImages(t *testing.T) {
 		secret := w.list("container?imageId=" + one + "&classType=secret").Vulnerabilities[0].ID
 		detail := w.as("read_only").Get(w.proj + "/results/container/" + secret).Want(200)
 		for field, want := range map[string]any{
-			"images.0.artifactName": "docker.io/acme/web:1", "images.1.tag": "2", "images.1.id": two, "container.classType": "secret",
+			"images.0.artifactName": "docker.io/acme/web:1", "images.1.tag": "2", "images.1.id": two,
+			"container.classType":       "secret",
 			"vulnerability.layer.index": 1.0, "vulnerability.layer.isBase": false,
 		} {
 			if got := detail.Value(field); got != want {
 				t.Errorf("%s: %v, want %v", field, got, want)
 			}
 		}
-		for _, query := range []string{"container?classType=os", "container?imageId=x", "container/packages?classType=os"} {
+		for _, query := range []string{"container?classType=os", "container?imageId=x",
+			"container/packages?classType=os"} {
 			w.as("read_only").Get(w.proj + "/results/" + query).Want(400)
 		}
 		if got := w.list("sast?imageId=" + one).Total; got != 0 {
@@ -277,13 +297,15 @@ func TestDeleteImage(t *testing.T) {
 
 		w.as("administrator").Delete(path(1), nil).Want(200)
 		w.as("administrator").Delete(path(1), nil).Want(404)
-		if l := w.list("container?branch=main&status=resolved"); l.Total != 1 || len(l.Vulnerabilities[0].HistoryItems) != 2 {
+		if l := w.list("container?branch=main&status=resolved"); l.Total != 1 ||
+			len(l.Vulnerabilities[0].HistoryItems) != 2 {
 			t.Errorf("resolved with the image: %+v", l)
 		}
 		overview := func() string {
 			return fmt.Sprint(w.as("read_only").Get(w.proj + "/results/overview").Want(200).Value("totalBySeverity"))
 		}
-		if got := overview(); !strings.Contains(got, "[count:1 severity:critical]") || !strings.Contains(got, "[count:0 severity:low]") {
+		if got := overview(); !strings.Contains(got, "[count:1 severity:critical]") ||
+			!strings.Contains(got, "[count:0 severity:low]") {
 			t.Errorf("overview without one tag: %s", got)
 		}
 		w.as("administrator").Delete(path(2), nil).Want(200)
@@ -297,7 +319,8 @@ func TestDeleteImage(t *testing.T) {
 			t.Errorf("findings of the other branch: %d", got)
 		}
 		log := w.as("administrator").Get(w.org + "/audit-log?page=1&pageSize=20").Want(200)
-		if n := strings.Count(string(log.Body), `"image.delete"`); n != 2 || !strings.Contains(string(log.Body), "docker.io/acme/web:1") {
+		if n := strings.Count(string(log.Body), `"image.delete"`); n != 2 ||
+			!strings.Contains(string(log.Body), "docker.io/acme/web:1") {
 			t.Errorf("%d records of the audit log:\n%s", n, log.Body)
 		}
 	})
@@ -306,7 +329,8 @@ func TestDeleteImage(t *testing.T) {
 // TestImageOfEmptyProject scans an image before anything else.
 func TestImageOfEmptyProject(t *testing.T) {
 	eachWorld(t, func(t *testing.T, w *world) {
-		w.scanImage("images", "web:1", (&scanned{}).flaw(finding.High, "container/image/root-user", "image-config", nil))
+		w.scanImage("images", "web:1", (&scanned{}).flaw(finding.High, "container/image/root-user", "image-config",
+			nil))
 		var project struct {
 			Language []string
 		}
@@ -314,17 +338,20 @@ func TestImageOfEmptyProject(t *testing.T) {
 		if len(project.Language) != 0 {
 			t.Errorf("languages of a project without source: %v", project.Language)
 		}
-		if got := fmt.Sprint(w.as("read_only").Get(w.proj + "/branches").Want(200).Value("branches")); got != "[images]" {
+		if got := fmt.Sprint(w.as("read_only").Get(w.proj +
+			"/branches").Want(200).Value("branches")); got != "[images]" {
 			t.Errorf("branches %s", got)
 		}
 		high := func() string {
-			return fmt.Sprint(w.as("read_only").Get(w.proj + "/results/overview").Want(200).Value("totalBySeverity.1.count"))
+			return fmt.Sprint(w.as("read_only").Get(w.proj +
+				"/results/overview").Want(200).Value("totalBySeverity.1.count"))
 		}
 		if got := high(); got != "1" {
 			t.Errorf("overview counts %s", got)
 		}
 		// The first scan of source gives the project its branch.
-		w.scan("develop", (&scanned{}).code(finding.SAST, finding.High, "x", "a.go", 1).code(finding.SAST, finding.High, "y", "b.go", 1))
+		w.scan("develop", (&scanned{}).code(finding.SAST, finding.High, "x", "a.go", 1).code(finding.SAST, finding.High,
+			"y", "b.go", 1))
 		w.scanImage("main", "web:1", (&scanned{}).flaw(finding.High, "container/image/root-user", "image-config", nil))
 		if got := high(); got != "2" {
 			t.Errorf("overview of the source counts %s", got)
@@ -338,7 +365,8 @@ func TestSearchImages(t *testing.T) {
 		var got map[string]any
 		w.as("stranger").Get(path + "?query=nginx").Want(200).Into(&got)
 		want := map[string]any{"count": 1.0, "results": []any{map[string]any{
-			"repo_name": "library/nginx", "repo_owner": "", "short_description": "", "star_count": 7.0, "pull_count": 0.0, "is_official": true, "is_automated": false}}}
+			"repo_name": "library/nginx", "repo_owner": "", "short_description": "", "star_count": 7.0,
+			"pull_count": 0.0, "is_official": true, "is_automated": false}}}
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("found (-want +got):\n%s", d)
 		}

@@ -14,7 +14,8 @@ import (
 // Invitations is what the API needs of the store for invitations.
 type Invitations interface {
 	// Invite stores the invitation and queues the mail that letter writes of it.
-	Invite(ctx context.Context, sc tenant.Scope, i tenant.Invitation, token string, letter func(tenant.Invitation) (mail.Queued, error)) (tenant.Invitation, error)
+	Invite(ctx context.Context, sc tenant.Scope, i tenant.Invitation, token string,
+		letter func(tenant.Invitation) (mail.Queued, error)) (tenant.Invitation, error)
 	Invitations(ctx context.Context, sc tenant.Scope, page, size int) ([]tenant.Invitation, error)
 	CancelInvitation(ctx context.Context, sc tenant.Scope, id string) (tenant.Invitation, error)
 	AcceptInvitation(ctx context.Context, actor tenant.Actor, token string) (tenant.Invitation, error)

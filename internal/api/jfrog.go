@@ -42,7 +42,8 @@ type jfrogRepositoriesAnswer struct {
 	}
 }
 
-func (a *API) listJfrogRepositories(ctx context.Context, sc tenant.Scope, k credential.Kind, in *ByPath) (*jfrogRepositoriesAnswer, error) {
+func (a *API) listJfrogRepositories(ctx context.Context, sc tenant.Scope, k credential.Kind,
+	in *ByPath) (*jfrogRepositoriesAnswer, error) {
 	account, err := a.account(ctx, sc, k, in.CredentialID)
 	if err != nil {
 		return nil, err

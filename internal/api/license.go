@@ -18,7 +18,8 @@ import (
 type Licenses interface {
 	ReferenceBranch(ctx context.Context, sc tenant.Scope) (string, error)
 	LicenseCounts(ctx context.Context, sc tenant.Scope, q triage.PackageQuery) ([]triage.LicenseCount, error)
-	LicensePackages(ctx context.Context, sc tenant.Scope, q triage.PackageQuery, wanted func([]string) bool) ([]triage.ListedPackage, int, error)
+	LicensePackages(ctx context.Context, sc tenant.Scope, q triage.PackageQuery,
+		wanted func([]string) bool) ([]triage.ListedPackage, int, error)
 	DecideLicense(ctx context.Context, sc tenant.Scope, packageID string, d triage.LicenseDecision) error
 	LicenseClasses(ctx context.Context, sc tenant.Scope) (license.Classes, error)
 	ClassifyLicenses(ctx context.Context, sc tenant.Scope, own []license.License) error
@@ -75,7 +76,8 @@ type LicenseFields struct {
 }
 
 func showLicense(l license.License) LicenseFields {
-	return LicenseFields{SPDXID: l.ID, Name: l.Name, Category: l.Category, Risk: l.Category.Risk(), RiskDescription: l.Category.RiskDescription()}
+	return LicenseFields{SPDXID: l.ID, Name: l.Name, Category: l.Category, Risk: l.Category.Risk(),
+		RiskDescription: l.Category.RiskDescription()}
 }
 
 // nameless describes what is known of packages without a licence.
@@ -134,7 +136,8 @@ func (a *API) getLicenseSummary(ctx context.Context, sc tenant.Scope, in *Licens
 		if id != noLicense {
 			l = classes.Of(id)
 		}
-		out.Body.Data.Licenses = append(out.Body.Data.Licenses, licenseCountBody{LicenseFields: showLicense(l), Count: n})
+		out.Body.Data.Licenses = append(out.Body.Data.Licenses, licenseCountBody{LicenseFields: showLicense(l),
+			Count: n})
 	}
 	slices.SortFunc(out.Body.Data.Licenses, func(a, b licenseCountBody) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.SPDXID, b.SPDXID))
@@ -206,7 +209,8 @@ type licensePackagesOut struct {
 }
 
 // listLicensePackages answers the packages of a branch that name a licence.
-func (a *API) listLicensePackages(ctx context.Context, sc tenant.Scope, in *licensePackagesIn) (*licensePackagesOut, error) {
+func (a *API) listLicensePackages(ctx context.Context, sc tenant.Scope,
+	in *licensePackagesIn) (*licensePackagesOut, error) {
 	q, err := a.licenseQuery(ctx, sc, &in.LicenseFilter)
 	if err != nil {
 		return nil, err
@@ -229,7 +233,9 @@ func (a *API) listLicensePackages(ctx context.Context, sc tenant.Scope, in *lice
 		}
 		l = classes.Of(id)
 		wanted = func(declared []string) bool {
-			return slices.ContainsFunc(license.Read(declared).IDs(), func(other string) bool { return strings.EqualFold(other, id) })
+			return slices.ContainsFunc(license.Read(declared).IDs(), func(other string) bool {
+				return strings.EqualFold(other, id)
+			})
 		}
 	}
 	found, total, err := a.Results.LicensePackages(ctx, sc, q, wanted)
@@ -239,8 +245,10 @@ func (a *API) listLicensePackages(ctx context.Context, sc tenant.Scope, in *lice
 	out := &licensePackagesOut{}
 	out.Body.Success, out.Body.Data.LicenseFields, out.Body.Data.TotalCount = true, showLicense(l), total
 	out.Body.Data.Packages = each(found, func(k triage.ListedPackage) licensePackageBody {
-		return licensePackageBody{ID: k.ID, PackageName: k.Package.Name, PackageVersion: k.Package.Version, Ecosystem: k.Package.Ecosystem,
-			Licenses: notNull(k.Package.Licenses), IsTransitive: k.Package.Scope == finding.Transitive, IsDev: k.Package.Dev,
+		return licensePackageBody{ID: k.ID, PackageName: k.Package.Name, PackageVersion: k.Package.Version,
+			Ecosystem: k.Package.Ecosystem,
+			Licenses:  notNull(k.Package.Licenses), IsTransitive: k.Package.Scope == finding.Transitive,
+			IsDev:            k.Package.Dev,
 			IsLicenseIgnored: k.Ignored, IsLicenseAssigned: k.Assigned}
 	})
 	return out, nil

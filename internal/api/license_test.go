@@ -14,15 +14,19 @@ import (
 func licensed(packages ...*finding.Package) *scanned { return &scanned{packages: packages} }
 
 func npmPackage(name, version string, licenses ...string) *finding.Package {
-	return &finding.Package{Ecosystem: "npm", Name: name, Version: version, Path: "package-lock.json", Licenses: licenses}
+	return &finding.Package{Ecosystem: "npm", Name: name, Version: version, Path: "package-lock.json",
+		Licenses: licenses}
 }
 
 // someLicenses are packages of all categories.
 func someLicenses() *scanned {
 	return licensed(
-		npmPackage("a", "1.0.0", "MIT"), npmPackage("b", "1.0.0", "MIT OR GPL-3.0-only"), npmPackage("c", "1.0.0", "LGPL-2.1+"),
-		npmPackage("d", "1.0.0", "MIT", "GPL-3.0-only"), npmPackage("e", "1.0.0", "LicenseRef-House"), npmPackage("f", "1.0.0"),
-		&finding.Package{Ecosystem: "PyPI", Name: "g", Version: "2", Path: "poetry.lock", Licenses: []string{"BSD-3-Clause"}, Dev: true, Scope: finding.Transitive},
+		npmPackage("a", "1.0.0", "MIT"), npmPackage("b", "1.0.0", "MIT OR GPL-3.0-only"),
+		npmPackage("c", "1.0.0", "LGPL-2.1+"),
+		npmPackage("d", "1.0.0", "MIT", "GPL-3.0-only"), npmPackage("e", "1.0.0", "LicenseRef-House"),
+		npmPackage("f", "1.0.0"),
+		&finding.Package{Ecosystem: "PyPI", Name: "g", Version: "2", Path: "poetry.lock",
+			Licenses: []string{"BSD-3-Clause"}, Dev: true, Scope: finding.Transitive},
 	)
 }
 
@@ -30,7 +34,8 @@ func someLicenses() *scanned {
 // categories and the ignored ones.
 func numbers(a *apitest.Answer) []any {
 	out := []any{}
-	for _, name := range []string{"totalPackages", "packagesWithLicenses", "packagesWithoutLicenses", "permissiveCount", "weakCopyleftCount",
+	for _, name := range []string{"totalPackages", "packagesWithLicenses", "packagesWithoutLicenses", "permissiveCount",
+		"weakCopyleftCount",
 		"strongCopyleftCount", "unknownCount", "ignoredCount"} {
 		out = append(out, a.Value("data."+name))
 	}
@@ -71,10 +76,12 @@ func TestLicenseSummary(t *testing.T) {
 		w.scan("other", licensed(npmPackage("z", "1", "ISC")))
 		a := caller.Get(summary).Want(200)
 		same(t, "numbers", numbers(a), []any{7., 6., 1., 3., 1., 1., 2., 0.})
-		for id, want := range map[string]any{"MIT": 3., "GPL-3.0-only": 2., "LGPL-2.1-or-later": 1., "LicenseRef-House": 1., "UNKNOWN": 1., "ISC": nil} {
+		for id, want := range map[string]any{"MIT": 3., "GPL-3.0-only": 2., "LGPL-2.1-or-later": 1.,
+			"LicenseRef-House": 1., "UNKNOWN": 1., "ISC": nil} {
 			same(t, id, of(a, id), want)
 		}
-		if a.Text("data.licenses.0.spdxId") != "MIT" || a.Text("data.licenses.0.name") != "MIT License" || a.Text("data.licenses.0.risk") != "NONE" ||
+		if a.Text("data.licenses.0.spdxId") != "MIT" || a.Text("data.licenses.0.name") != "MIT License" ||
+			a.Text("data.licenses.0.risk") != "NONE" ||
 			a.Text("data.licenses.0.riskDescription") == "" || a.Value("success") != true {
 			t.Errorf("got %s", a.Body)
 		}
@@ -99,7 +106,8 @@ func TestPackagesOfALicense(t *testing.T) {
 		w.scan("main", someLicenses())
 		caller, licenses := w.as("read_only"), w.proj+"/results/sca/licenses/"
 		for id, want := range map[string][]string{
-			"MIT": {"a", "b", "d"}, "mit": {"a", "b", "d"}, "GPL-3.0": {"b", "d"}, "UNKNOWN": {"f"}, "LicenseRef-House": {"e"}, "ISC": {},
+			"MIT": {"a", "b", "d"}, "mit": {"a", "b", "d"}, "GPL-3.0": {"b", "d"}, "UNKNOWN": {"f"},
+			"LicenseRef-House": {"e"}, "ISC": {},
 			"BSD-3-Clause": {"g"}, "not a licence": {},
 		} {
 			a := caller.Get(licenses + url.PathEscape(id) + "/packages").Want(200)
@@ -107,8 +115,10 @@ func TestPackagesOfALicense(t *testing.T) {
 			same(t, id, a.Value("data.totalCount"), float64(len(want)))
 		}
 		a := caller.Get(licenses + "BSD-3-Clause/packages").Want(200)
-		if a.Value("data.packages.0.isDev") != true || a.Value("data.packages.0.isTransitive") != true || a.Text("data.packages.0.ecosystem") != "PyPI" ||
-			a.Text("data.packages.0.licenses.0") != "BSD-3-Clause" || a.Text("data.category") != "PERMISSIVE" || a.Value("data.packages.0.isLicenseIgnored") != false {
+		if a.Value("data.packages.0.isDev") != true || a.Value("data.packages.0.isTransitive") != true ||
+			a.Text("data.packages.0.ecosystem") != "PyPI" ||
+			a.Text("data.packages.0.licenses.0") != "BSD-3-Clause" || a.Text("data.category") != "PERMISSIVE" ||
+			a.Value("data.packages.0.isLicenseIgnored") != false {
 			t.Errorf("got %s", a.Body)
 		}
 		a = caller.Get(licenses + "MIT/packages?limit=2&page=2").Want(200)
@@ -133,12 +143,15 @@ func TestLicenseByHand(t *testing.T) {
 		a := caller.Get(licenses + "Apache-2.0/packages").Want(200)
 		same(t, "it has a licence", names(a), []string{"f"})
 		same(t, "by hand", a.Value("data.packages.0.isLicenseAssigned"), true)
-		same(t, "in the list", caller.Get(w.proj+"/results/sca/packages?branch=main&searchQuery=f").Want(200).Value("packages.0.licenses"), []any{"Apache-2.0"})
+		same(t, "in the list",
+			caller.Get(w.proj+"/results/sca/packages?branch=main&searchQuery=f").Want(200).Value("packages.0.licenses"),
+			[]any{"Apache-2.0"})
 
 		w.scan("main", licensed(npmPackage("f", "1.0.1"), npmPackage("a", "1.0.0", "MIT")))
 		w.scan("topic", licensed(npmPackage("f", "2.0.0")))
 		same(t, "the next version", names(caller.Get(licenses+"Apache-2.0/packages").Want(200)), []string{"f"})
-		same(t, "another branch", names(caller.Get(licenses+"Apache-2.0/packages?branch=topic").Want(200)), []string{"f"})
+		same(t, "another branch", names(caller.Get(licenses+"Apache-2.0/packages?branch=topic").Want(200)),
+			[]string{"f"})
 		w.scan("main", licensed(npmPackage("f", "2.0.0", "GPL-3.0-only")))
 		same(t, "it declares another one", names(caller.Get(licenses+"GPL-3.0-only/packages").Want(200)), []string{"f"})
 
@@ -153,7 +166,8 @@ func TestLicenseByHand(t *testing.T) {
 		set(404, "00000000-0000-4000-8000-000000000000", "MIT")
 		set(400, "nonsense", "MIT")
 		w.as("read_only").Put(w.proj+"/sca/packages/"+id+"/license", map[string]any{"spdxId": "MIT"}).Want(403)
-		if log := w.as("administrator").Get(w.org + "/audit-log?action=package.license").Want(200); len(log.Value("records").([]any)) != 3 {
+		if log := w.as("administrator").Get(w.org +
+			"/audit-log?action=package.license").Want(200); len(log.Value("records").([]any)) != 3 {
 			t.Errorf("got the records %s", log.Body)
 		}
 	})
@@ -200,19 +214,22 @@ func TestLicenseClasses(t *testing.T) {
 		}
 		put := func(status int, id, category string) {
 			t.Helper()
-			admin.Put(address, map[string]any{"overrides": []any{map[string]any{"spdxId": id, "category": category}}}).Want(status)
+			admin.Put(address,
+				map[string]any{"overrides": []any{map[string]any{"spdxId": id, "category": category}}}).Want(status)
 		}
 		if n := len(admin.Get(address).Want(200).Value("data.licenses").([]any)); n <= 100 {
 			t.Errorf("got %d licences, want more than 100", n)
 		}
-		same(t, "as built in", class("MIT"), map[string]any{"spdxId": "MIT", "name": "MIT License", "defaultCategory": "PERMISSIVE",
+		same(t, "as built in", class("MIT"), map[string]any{"spdxId": "MIT", "name": "MIT License",
+			"defaultCategory": "PERMISSIVE",
 			"currentCategory": "PERMISSIVE", "isOverridden": false})
 		put(200, "mit", "STRONG_COPYLEFT")
 		put(200, "LicenseRef-House", "PERMISSIVE")
 		put(200, "licenseref-house", "WEAK_COPYLEFT")
 		same(t, "overridden", class("MIT")["currentCategory"], "STRONG_COPYLEFT")
-		same(t, "custom", class("LicenseRef-House"), map[string]any{"spdxId": "LicenseRef-House", "name": "LicenseRef-House",
-			"defaultCategory": "UNKNOWN", "currentCategory": "WEAK_COPYLEFT", "isOverridden": true})
+		same(t, "custom", class("LicenseRef-House"),
+			map[string]any{"spdxId": "LicenseRef-House", "name": "LicenseRef-House",
+				"defaultCategory": "UNKNOWN", "currentCategory": "WEAK_COPYLEFT", "isOverridden": true})
 		caller, licenses := w.as("analyst_developer"), w.proj+"/results/sca/licenses/"
 		same(t, "at once", numbers(caller.Get(licenses+"summary").Want(200)), []any{7., 6., 1., 1., 2., 3., 1., 0.})
 		id := caller.Get(licenses + "UNKNOWN/packages").Want(200).Text("data.packages.0.id")
@@ -223,15 +240,18 @@ func TestLicenseClasses(t *testing.T) {
 		put(400, "a licence", "PERMISSIVE")
 		put(400, "MIT", "FINE")
 		admin.Put(address, map[string]any{"overrides": []any{}}).Want(400)
-		w.as("member").Put(address, map[string]any{"overrides": []any{map[string]any{"spdxId": "MIT", "category": "UNKNOWN"}}}).Want(403)
+		w.as("member").Put(address,
+			map[string]any{"overrides": []any{map[string]any{"spdxId": "MIT", "category": "UNKNOWN"}}}).Want(403)
 		w.as("member").Delete(address, nil).Want(403)
 		w.as("stranger").Get(address).Want(404)
 		admin.Delete(address, nil).Want(200)
 		same(t, "reset", class("MIT")["isOverridden"], false)
 		same(t, "reset", class("LicenseRef-House"), map[string]any(nil))
-		same(t, "reset at once", numbers(caller.Get(licenses+"summary").Want(200)), []any{7., 7., 0., 3., 1., 1., 2., 0.})
+		same(t, "reset at once", numbers(caller.Get(licenses+"summary").Want(200)),
+			[]any{7., 7., 0., 3., 1., 1., 2., 0.})
 		for action, want := range map[string]int{"license.classify": 3, "license.reset": 1} {
-			if log := admin.Get(w.org + "/audit-log?action=" + action).Want(200); len(log.Value("records").([]any)) != want {
+			if log := admin.Get(w.org + "/audit-log?action=" +
+				action).Want(200); len(log.Value("records").([]any)) != want {
 				t.Errorf("%s: got the records %s", action, log.Body)
 			}
 		}

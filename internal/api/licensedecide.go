@@ -39,12 +39,14 @@ func (a *API) setPackageLicense(ctx context.Context, sc tenant.Scope, in *setPac
 		}
 		for _, id := range e.IDs() {
 			if !classes.Names(id) {
-				return nil, invalid("body.spdxId", "names "+id+", which SPDX does not list: let the organization classify it first")
+				return nil, invalid("body.spdxId", "names "+id+", which SPDX does not list: let the organization "+
+					"classify it first")
 			}
 		}
 		expression = e.String()
 	}
-	if err := a.Results.DecideLicense(ctx, sc, strings.ToLower(in.PackageID), triage.LicenseDecision{Expression: &expression}); err != nil {
+	if err := a.Results.DecideLicense(ctx, sc, strings.ToLower(in.PackageID),
+		triage.LicenseDecision{Expression: &expression}); err != nil {
 		return nil, err
 	}
 	return succeeded("Licence changed"), nil
@@ -59,8 +61,10 @@ type ignorePackageLicenseIn struct {
 
 // ignorePackageLicense leaves a package out of the numbers of licences, or counts
 // it again.
-func (a *API) ignorePackageLicense(ctx context.Context, sc tenant.Scope, in *ignorePackageLicenseIn) (*outcomeAnswer, error) {
-	if err := a.Results.DecideLicense(ctx, sc, strings.ToLower(in.PackageID), triage.LicenseDecision{Ignored: &in.Body.Ignored}); err != nil {
+func (a *API) ignorePackageLicense(ctx context.Context, sc tenant.Scope,
+	in *ignorePackageLicenseIn) (*outcomeAnswer, error) {
+	if err := a.Results.DecideLicense(ctx, sc, strings.ToLower(in.PackageID),
+		triage.LicenseDecision{Ignored: &in.Body.Ignored}); err != nil {
 		return nil, err
 	}
 	return succeeded("Licence changed"), nil

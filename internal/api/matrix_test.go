@@ -167,7 +167,8 @@ func newStage(t *testing.T, r *apitest.Runner, n int) *stage {
 	admin.Post(s.team+"/member", map[string]any{"userId": caller, "role": "developer"}).Want(200)
 	// The account that addresses name has no role in a team, so that a manager may
 	// act for it.
-	account := admin.Post(s.org+"/service-accounts", map[string]any{"name": "Other", "role": "member"}).Want(201).Text("id")
+	account := admin.Post(s.org+"/service-accounts",
+		map[string]any{"name": "Other", "role": "member"}).Want(201).Text("id")
 	s.who["foreign_administrator"] = s.Person(fmt.Sprintf("s%d.foreign", n))
 	foreign := s.as("foreign_administrator").Post("/organization", newOrganization).Want(201).Text("organizationId")
 	s.ids = map[string]string{
@@ -177,19 +178,25 @@ func newStage(t *testing.T, r *apitest.Runner, n int) *stage {
 		"foreign":        foreign,
 		"userId":         string(s.who["developer"]),
 		"accountId":      account,
-		"tokenId":        admin.Post(s.org+"/service-accounts/"+account+"/tokens", map[string]any{"name": "t"}).Want(201).Text("id"),
-		"invitationId":   admin.Post(s.org+"/invite", map[string]any{"email": fmt.Sprintf("s%d.invited@example.com", n), "role": "member"}).Want(201).Text("id"),
-		"roleId": admin.Post(s.org+"/roles", map[string]any{"name": "R", "level": "team", "permissions": []string{"team.read"}}).
+		"tokenId": admin.Post(s.org+"/service-accounts/"+account+"/tokens",
+			map[string]any{"name": "t"}).Want(201).Text("id"),
+		"invitationId": admin.Post(s.org+"/invite", map[string]any{"email": fmt.Sprintf("s%d.invited@example.com", n),
+			"role": "member"}).Want(201).Text("id"),
+		"roleId": admin.Post(s.org+"/roles",
+			map[string]any{"name": "R", "level": "team", "permissions": []string{"team.read"}}).
 			Want(201).Text("id"),
 		"token":     "not-signed",
 		"sessionId": uuid.NewString(), // whose session is the handler's business
 		"scanId":    admin.Post(s.proj+"/scan/start", map[string]any{}).Want(200).Text("scanId"),
 	}
-	s.ids["targetId"] = admin.Post(s.proj+"/target", map[string]any{"name": "Shop", "url": "https://shop.example.test/"}).Want(201).Text("id")
+	s.ids["targetId"] = admin.Post(s.proj+"/target",
+		map[string]any{"name": "Shop", "url": "https://shop.example.test/"}).Want(201).Text("id")
 	s.addFindings()
-	s.ids["jobId"] = admin.Post(s.proj+"/results/sca/autofix", map[string]any{"vulnerabilityIds": manyIDs(101)}).Want(200).Text("jobId")
+	s.ids["jobId"] = admin.Post(s.proj+"/results/sca/autofix",
+		map[string]any{"vulnerabilityIds": manyIDs(101)}).Want(200).Text("jobId")
 	for kind, body := range credentialBodies(s.ids["projectId"]) {
-		s.ids["/"+kind+"/"] = admin.Post("/integrations/"+kind+"/container-registry"+s.org+"/credentials", body).Want(201).Text(registryEnvelopes[kind] + "id")
+		s.ids["/"+kind+"/"] = admin.Post("/integrations/"+kind+"/container-registry"+s.org+"/credentials",
+			body).Want(201).Text(registryEnvelopes[kind] + "id")
 	}
 	s.ids["credentialId"] = s.ids["/harbor/"]
 	admin.Post("/integrations/github-container-registry"+s.org+"/pat", map[string]any{"pat": githubPat}).Want(201)
@@ -211,10 +218,12 @@ func (s *stage) addFindings() {
 	for _, a := range finding.Analyses {
 		scanned.code(a, finding.High, "x", "x."+string(a), 1)
 	}
-	scanned.packages = append(scanned.packages, &finding.Package{Ecosystem: "npm", Name: "left-pad", Version: "1.0.0", Path: "package-lock.json"})
+	scanned.packages = append(scanned.packages, &finding.Package{Ecosystem: "npm", Name: "left-pad", Version: "1.0.0",
+		Path: "package-lock.json"})
 	s.scan("main", scanned)
 	for _, a := range finding.Analyses {
-		s.ids["/"+string(a)+"/"] = s.as("administrator").Get(s.proj + "/results/" + string(a)).Want(200).Text("vulnerabilities.0.id")
+		s.ids["/"+string(a)+"/"] = s.as("administrator").Get(s.proj + "/results/" +
+			string(a)).Want(200).Text("vulnerabilities.0.id")
 	}
 	s.scanImage("main", "app:1", nothing())
 	s.ids["imageId"] = s.as("administrator").Get(s.proj + "/results/container/images").Want(200).Text("images.0.id")
@@ -230,7 +239,8 @@ func (s *stage) address(path string, ids map[string]string) string {
 		ids = maps.Clone(ids)
 		ids["vulnerabilityId"] = s.ids["/"+analysis+"/"]
 	}
-	if kind, _, ok := strings.Cut(strings.TrimPrefix(path, "/integrations/"), "/container-registry"); ok && s.ids["/"+kind+"/"] != "" {
+	if kind, _, ok := strings.Cut(strings.TrimPrefix(path, "/integrations/"), "/container-registry"); ok &&
+		s.ids["/"+kind+"/"] != "" {
 		if ids["credentialId"] == s.ids["credentialId"] {
 			ids = maps.Clone(ids)
 			ids["credentialId"] = s.ids["/"+kind+"/"]
@@ -296,7 +306,8 @@ func (s *stage) check(d documented, a role) (used bool) {
 	answer := caller.Do(d.method, s.address(d.path, s.ids), body)
 	want := d.expect(a)
 	if want == admitted && !wasAdmitted(d, answer) || want != admitted && answer.Status != want {
-		s.t.Errorf("%s %s as %s: got %d, want %s\n%s", d.method, d.path, a.name, answer.Status, wanted(want), answer.Body)
+		s.t.Errorf("%s %s as %s: got %d, want %s\n%s", d.method, d.path, a.name, answer.Status, wanted(want),
+			answer.Body)
 	}
 	return d.method == "DELETE" && answer.Status < 300
 }
@@ -319,7 +330,8 @@ func wasAdmitted(d documented, a *apitest.Answer) bool {
 }
 
 // freeNames are parameters that anything can be the value of.
-var freeNames = map[string]bool{"repository": true, "repositoryName": true, "repositoryId": true, "imageName": true, "packageName": true, "spdxId": true}
+var freeNames = map[string]bool{"repository": true, "repositoryName": true, "repositoryId": true, "imageName": true,
+	"packageName": true, "spdxId": true}
 
 // An address whose parts belong to two tenants is not found by anybody, and one
 // that is no identifier is a bad request.
@@ -337,8 +349,10 @@ func TestAddressesThatDoNotHoldTogether(t *testing.T) {
 				}
 				broken := maps.Clone(s.ids)
 				broken[name] = "nonsense"
-				if a := s.as("administrator").Do(d.method, s.address(d.path, broken), map[string]any{}); a.Status != 400 && a.Status != 501 {
-					t.Errorf("%s %s with the %s nonsense: got %d, want 400, or 501 where nothing is built\n%s", d.method, d.path, name, a.Status, a.Body)
+				if a := s.as("administrator").Do(d.method, s.address(d.path, broken),
+					map[string]any{}); a.Status != 400 && a.Status != 501 {
+					t.Errorf("%s %s with the %s nonsense: got %d, want 400, or 501 where nothing is "+
+						"built\n%s", d.method, d.path, name, a.Status, a.Body)
 				}
 			}
 			if !slices.Contains(d.parameters, "organizationId") || len(d.parameters) < 2 {
@@ -348,11 +362,13 @@ func TestAddressesThatDoNotHoldTogether(t *testing.T) {
 			mixed["organizationId"] = s.ids["foreign"]
 			for _, who := range []string{"administrator", "foreign_administrator"} {
 				a := s.as(who).Do(d.method, s.address(d.path, mixed), map[string]any{"name": "x"})
-				if own := who == "foreign_administrator" && !slices.Contains(d.parameters, "projectId"); own && a.Status == 501 {
+				if own := who == "foreign_administrator" && !slices.Contains(d.parameters, "projectId"); own &&
+					a.Status == 501 {
 					continue // the organization is the caller's, and nothing is built that could be missing in it
 				}
 				if a.Status != 404 {
-					t.Errorf("%s %s with another tenant's organization as %s: got %d, want 404\n%s", d.method, d.path, who, a.Status, a.Body)
+					t.Errorf("%s %s with another tenant's organization as %s: got %d, want 404\n%s", d.method, d.path,
+						who, a.Status, a.Body)
 				}
 			}
 		}

@@ -48,8 +48,10 @@ type memberBody struct {
 
 func showMember(m tenant.Member) memberBody {
 	return memberBody{
-		ID: m.UserID, FirstName: m.FirstName, LastName: m.LastName, Name: strings.TrimSpace(m.FirstName + " " + m.LastName),
-		Email: m.Email, Picture: m.Picture, Avatar: m.Picture, Role: m.Role, ServiceAccount: m.Service, CreatedAt: m.CreatedAt,
+		ID: m.UserID, FirstName: m.FirstName, LastName: m.LastName,
+		Name:  strings.TrimSpace(m.FirstName + " " + m.LastName),
+		Email: m.Email, Picture: m.Picture, Avatar: m.Picture, Role: m.Role, ServiceAccount: m.Service,
+		CreatedAt: m.CreatedAt,
 	}
 }
 
@@ -73,7 +75,8 @@ func (m MemberSearch) query() tenant.MemberQuery {
 }
 
 func showMembers(p tenant.MemberPage, size int) *membersAnswer {
-	return &membersAnswer{Body: membersBody{Users: each(p.Members, showMember), TotalUsers: p.Total, TotalPages: pages(p.Total, size)}}
+	return &membersAnswer{Body: membersBody{Users: each(p.Members, showMember), TotalUsers: p.Total,
+		TotalPages: pages(p.Total, size)}}
 }
 
 // userBody names a user.

@@ -174,8 +174,10 @@ func (d schemas) sample(s *schema, way []string, number string) any {
 // Numbers that every place gets. Those of wrongNumbers are no integers, or none that 64
 // bits can hold.
 var (
-	oddNumbers   = []string{"0", "-1", "2147483647", "2147483648", "9223372036854775807", "1e3", "1.0", "-9223372036854775808"}
-	wrongNumbers = []string{"9223372036854775808", "-9223372036854775809", "1000000000000000000000000000000", "1e30", "1.5", "NaN", "Infinity", "0x10", "1_000"}
+	oddNumbers = []string{"0", "-1", "2147483647", "2147483648", "9223372036854775807", "1e3", "1.0",
+		"-9223372036854775808"}
+	wrongNumbers = []string{"9223372036854775808", "-9223372036854775809", "1000000000000000000000000000000", "1e30",
+		"1.5", "NaN", "Infinity", "0x10", "1_000"}
 )
 
 // isPage reports whether a parameter is the number of a page.
@@ -201,9 +203,11 @@ func TestEveryNumberOfEveryOperation(t *testing.T) {
 				case a.Status >= 500 && a.Status != 501:
 					t.Errorf("%s: got %d\n%s", where, a.Status, a.Body)
 				case plain.Status == 501 || p.in == "header" || p.method == "DELETE":
-				case (p.whole || p.in == "body" && !json.Valid([]byte(number))) && slices.Contains(wrongNumbers, number) && a.Status < 400,
+				case (p.whole || p.in == "body" && !json.Valid([]byte(number))) &&
+					slices.Contains(wrongNumbers, number) && a.Status < 400,
 					p.in == "query" && strings.Contains(number, "&") && a.Status < 400,
-					p.in == "query" && isPage(p.name) && (number == "2147483648" || number == "9223372036854775807") && a.Status != 400:
+					p.in == "query" && isPage(p.name) && (number == "2147483648" || number == "9223372036854775807") &&
+						a.Status != 400:
 					t.Errorf("%s: got %d, want 400", where, a.Status)
 				case p.in == "query" && number == "1.0" && a.Status != plain.Status:
 					t.Errorf("%s: got %d, but %d for 1\n%s", where, a.Status, plain.Status, a.Body)

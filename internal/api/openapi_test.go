@@ -49,7 +49,8 @@ func TestDocumentIsTheCheckedInOne(t *testing.T) {
 	}
 	if !bytes.Equal(want, got.Bytes()) {
 		t.Errorf("docs/openapi.json is not the document of the API, %s.\n"+
-			"If the change is meant, run: go test ./internal/api -run TestDocumentIsTheCheckedInOne -update", firstDifference(want, got.Bytes()))
+			"If the change is meant, run: go test ./internal/api -run TestDocumentIsTheCheckedInOne -update",
+			firstDifference(want, got.Bytes()))
 	}
 }
 
@@ -98,7 +99,8 @@ func TestDocumentRefusesWhatDoesNotFit(t *testing.T) {
 		}
 		const id = "0198c0de-0000-8000-8000-000000000001"
 		asJSON := http.Header{"Content-Type": {"application/json"}}
-		good := `{"organizations":[{"id":"` + id + `","name":"","description":"","website":"","email":"","maxTokenLifetimeDays":0,"concurrentScanLimit":1}]}`
+		good := `{"organizations":[{"id":"` + id +
+			`","name":"","description":"","website":"","email":"","maxTokenLifetimeDays":0,"concurrentScanLimit":1}]}`
 		for _, tt := range []struct {
 			name, method, path string
 			status             int
@@ -107,7 +109,8 @@ func TestDocumentRefusesWhatDoesNotFit(t *testing.T) {
 			fits               bool
 		}{
 			{"right", "GET", "/organizations", 200, asJSON, good, true},
-			{"a member is missing", "GET", "/organizations", 200, asJSON, strings.Replace(good, `"name":"",`, "", 1), false},
+			{"a member is missing", "GET", "/organizations", 200, asJSON, strings.Replace(good, `"name":"",`, "", 1),
+				false},
 			{"null for a list", "GET", "/organizations", 200, asJSON, `{"organizations":null}`, false},
 			{"a number is text", "GET", "/organizations", 200, asJSON, strings.Replace(good, ":1}", `:"1"}`, 1), false},
 			{"a fraction", "GET", "/organizations", 200, asJSON, strings.Replace(good, ":1}", ":1.5}", 1), false},

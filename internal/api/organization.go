@@ -17,7 +17,8 @@ type Organizations interface {
 	CreateOrganization(ctx context.Context, actor tenant.Actor, o tenant.Organization) (tenant.Organization, error)
 	Organizations(ctx context.Context, actor tenant.Actor) ([]tenant.Organization, error)
 	Organization(ctx context.Context, sc tenant.Scope) (tenant.Organization, error)
-	UpdateOrganization(ctx context.Context, sc tenant.Scope, needs tenant.Permissions, edit func(*tenant.Organization) error) (tenant.Organization, error)
+	UpdateOrganization(ctx context.Context, sc tenant.Scope, needs tenant.Permissions,
+		edit func(*tenant.Organization) error) (tenant.Organization, error)
 	DeleteOrganization(ctx context.Context, sc tenant.Scope) error
 }
 
@@ -78,7 +79,8 @@ type OrganizationBody struct {
 }
 
 func showOrganization(o tenant.Organization) OrganizationBody {
-	return OrganizationBody{ID: o.ID, Name: o.Name, Description: o.Description, Website: o.Website, Email: o.Email, ConcurrentScanLimit: o.ConcurrentScanLimit, MaxTokenDays: o.MaxTokenDays}
+	return OrganizationBody{ID: o.ID, Name: o.Name, Description: o.Description, Website: o.Website, Email: o.Email,
+		ConcurrentScanLimit: o.ConcurrentScanLimit, MaxTokenDays: o.MaxTokenDays}
 }
 
 type organizationsAnswer struct {
@@ -166,7 +168,8 @@ type createdOrganizationAnswer struct {
 	}
 }
 
-func (a *API) createOrganization(ctx context.Context, sc tenant.Scope, in *createOrganization) (*createdOrganizationAnswer, error) {
+func (a *API) createOrganization(ctx context.Context, sc tenant.Scope,
+	in *createOrganization) (*createdOrganizationAnswer, error) {
 	b := in.Body
 	name, err := label("body.name", b.Name)
 	if err != nil {
@@ -176,15 +179,17 @@ func (a *API) createOrganization(ctx context.Context, sc tenant.Scope, in *creat
 	if err != nil {
 		return nil, err
 	}
-	if err := a.allow(ctx, sc.Actor, quota{"organization-user", string(sc.Actor.UserID), a.Quotas.UserOrganizations}); err != nil {
+	if err := a.allow(ctx, sc.Actor, quota{"organization-user", string(sc.Actor.UserID),
+		a.Quotas.UserOrganizations}); err != nil {
 		return nil, err
 	}
 	o, err := a.Tenancy.CreateOrganization(ctx, sc.Actor, tenant.Organization{
 		Name: name, Industry: b.Industry, Country: country,
 		Billing: tenant.BillingProfile{
 			CustomerType: b.CustomerType, Country: country, FirstName: b.FirstName, LastName: b.LastName,
-			CompanyName: b.CompanyName, VATNumber: b.VATNumber, AddressLine1: b.AddressLine1, AddressLine2: b.AddressLine2,
-			City: b.City, PostalCode: b.PostalCode, Region: b.Region,
+			CompanyName: b.CompanyName, VATNumber: b.VATNumber, AddressLine1: b.AddressLine1,
+			AddressLine2: b.AddressLine2,
+			City:         b.City, PostalCode: b.PostalCode, Region: b.Region,
 		},
 	})
 	if err != nil {
@@ -224,7 +229,8 @@ func (a *API) updateOrganization(ctx context.Context, sc tenant.Scope, in *updat
 		set(&o.Description, b.Description)
 		set(&o.ConcurrentScanLimit, b.ConcurrentScanLimit)
 		set(&o.MaxTokenDays, b.MaxTokenDays)
-		if set(&o.Website, b.Website); o.Website != "" && !strings.HasPrefix(o.Website, "https://") && !strings.HasPrefix(o.Website, "http://") {
+		if set(&o.Website, b.Website); o.Website != "" && !strings.HasPrefix(o.Website, "https://") &&
+			!strings.HasPrefix(o.Website, "http://") {
 			return invalid("body.website", "is not an http or https address")
 		}
 		if b.Email != nil && *b.Email != "" {

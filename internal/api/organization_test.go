@@ -22,11 +22,14 @@ func TestOrganizationIsItsMembers(t *testing.T) {
 
 		r.As("").Get("/organizations").Want(401)
 		id := r.As(owner).Post("/organization", newOrganization).Want(201).Text("organizationId")
-		want := map[string]any{"id": id, "name": "Acme", "description": "", "website": "", "email": "", "concurrentScanLimit": 1.0, "maxTokenLifetimeDays": 0.0}
-		if diff := cmp.Diff([]any{want}, r.As(owner).Get("/organizations").Want(200).Value("organizations")); diff != "" {
+		want := map[string]any{"id": id, "name": "Acme", "description": "", "website": "", "email": "",
+			"concurrentScanLimit": 1.0, "maxTokenLifetimeDays": 0.0}
+		if diff := cmp.Diff([]any{want},
+			r.As(owner).Get("/organizations").Want(200).Value("organizations")); diff != "" {
 			t.Errorf("the owner's organizations (-want +got):\n%s", diff)
 		}
-		if diff := cmp.Diff([]any{}, r.As(stranger).Get("/organizations").Want(200).Value("organizations")); diff != "" {
+		if diff := cmp.Diff([]any{},
+			r.As(stranger).Get("/organizations").Want(200).Value("organizations")); diff != "" {
 			t.Errorf("the stranger's organizations (-want +got):\n%s", diff)
 		}
 		r.As(owner).Get("/organization/" + id).Want(200)

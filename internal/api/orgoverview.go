@@ -14,11 +14,14 @@ import (
 // Overviews looks at all projects of an organization that the caller may read.
 type Overviews interface {
 	OverviewCounts(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter) ([]triage.OverviewCount, error)
-	ProjectSummaries(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter, p triage.SummaryPage) ([]triage.ProjectSummary, error)
-	TeamSummaries(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter, p triage.SummaryPage) ([]triage.TeamSummary, error)
+	ProjectSummaries(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter,
+		p triage.SummaryPage) ([]triage.ProjectSummary, error)
+	TeamSummaries(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter,
+		p triage.SummaryPage) ([]triage.TeamSummary, error)
 	OverviewCoverage(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter) ([]project.CoverageCount, error)
 	OverviewRisk(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter) (scanned int, score int64, err error)
-	OverviewDays(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter, days triage.Days) ([]triage.DayCount, error)
+	OverviewDays(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter,
+		days triage.Days) ([]triage.DayCount, error)
 }
 
 type orgOverviewIn struct {
@@ -72,15 +75,18 @@ func (in *orgOverviewIn) query() (orgOverviewQuery, error) {
 		}
 		q.filter.Teams = append(q.filter.Teams, tenant.TeamID(id))
 	}
-	q.page.Sort = sortOf(&p, []triage.SummarySort{triage.ByTotal, triage.ByCritical, triage.ByRisk, triage.ByName}, in.SortBy)
+	q.page.Sort = sortOf(&p, []triage.SummarySort{triage.ByTotal, triage.ByCritical, triage.ByRisk, triage.ByName},
+		in.SortBy)
 	if orders := enum(&p, "sortOrder", []string{"desc", "asc"}, in.SortOrder); len(orders) > 0 {
 		q.page.Ascending = orders[0] == "asc"
 	}
-	if periods := enum(&p, "comparisonPeriod", []string{"week", "month", "quarter"}, in.ComparisonPeriod); len(periods) > 0 {
+	if periods := enum(&p, "comparisonPeriod", []string{"week", "month", "quarter"},
+		in.ComparisonPeriod); len(periods) > 0 {
 		q.period = map[string]int{"week": 7, "month": 30, "quarter": 91}[periods[0]]
 	}
 	yes := func(name, text string) bool { v := p.boolean(name, text); return v == nil || *v }
-	q.projects, q.teams = yes("includeProjectsSummary", in.IncludeProjectsSummary), yes("includeTeamsSummary", in.IncludeTeamsSummary)
+	q.projects, q.teams = yes("includeProjectsSummary", in.IncludeProjectsSummary),
+		yes("includeTeamsSummary", in.IncludeTeamsSummary)
 	q.overTime = yes("includeOverTimeData", in.IncludeOverTimeData)
 	q.warning = p.warning()
 	return q, p.err()
@@ -234,8 +240,10 @@ func (a *API) getOrgOverview(ctx context.Context, sc tenant.Scope, in *orgOvervi
 	if err != nil {
 		return nil, err
 	}
-	out := &orgOverviewOut{Warning: q.warning, Body: orgOverviewBody{OrganizationID: sc.Organization, ProjectsSummary: []projectOverviewBody{}, TeamsSummary: []teamOverviewBody{}}}
-	for _, fill := range []func(context.Context, tenant.Scope, *orgOverviewIn, orgOverviewQuery, *orgOverviewBody) error{
+	out := &orgOverviewOut{Warning: q.warning, Body: orgOverviewBody{OrganizationID: sc.Organization,
+		ProjectsSummary: []projectOverviewBody{}, TeamsSummary: []teamOverviewBody{}}}
+	for _, fill := range []func(context.Context, tenant.Scope, *orgOverviewIn, orgOverviewQuery,
+		*orgOverviewBody) error{
 		a.fillTotals, a.fillProjects, a.fillTop, a.fillDays,
 	} {
 		if err := fill(ctx, sc, in, q, &out.Body); err != nil {
@@ -246,7 +254,8 @@ func (a *API) getOrgOverview(ctx context.Context, sc tenant.Scope, in *orgOvervi
 }
 
 // fillTotals adds up all projects and their teams.
-func (a *API) fillTotals(ctx context.Context, sc tenant.Scope, in *orgOverviewIn, q orgOverviewQuery, out *orgOverviewBody) error {
+func (a *API) fillTotals(ctx context.Context, sc tenant.Scope, in *orgOverviewIn, q orgOverviewQuery,
+	out *orgOverviewBody) error {
 	counts, err := a.Overviews.OverviewCounts(ctx, sc, q.filter)
 	if err != nil {
 		return err
@@ -282,8 +291,9 @@ func (a *API) fillTotals(ctx context.Context, sc tenant.Scope, in *orgOverviewIn
 		out.TotalProjects += t.Projects
 		out.RiskCounts.add(t.ByRisk)
 		if q.teams && i >= from && i < to {
-			body := teamOverviewBody{TeamID: t.ID, TeamName: t.Name, ProjectCount: t.Projects, SummaryCounts: summaryCounts(t.BySeverity, t.Total),
-				Coverage: sumCoverage(byTeam[t.ID], t.Projects, nil)}
+			body := teamOverviewBody{TeamID: t.ID, TeamName: t.Name, ProjectCount: t.Projects,
+				SummaryCounts: summaryCounts(t.BySeverity, t.Total),
+				Coverage:      sumCoverage(byTeam[t.ID], t.Projects, nil)}
 			body.RiskCounts.add(t.ByRisk)
 			out.TeamsSummary = append(out.TeamsSummary, body)
 		}
@@ -304,7 +314,8 @@ func bounds(n, page, size int) (from, to int) {
 }
 
 // fillProjects adds the page of projects.
-func (a *API) fillProjects(ctx context.Context, sc tenant.Scope, in *orgOverviewIn, q orgOverviewQuery, out *orgOverviewBody) error {
+func (a *API) fillProjects(ctx context.Context, sc tenant.Scope, in *orgOverviewIn, q orgOverviewQuery,
+	out *orgOverviewBody) error {
 	if !q.projects {
 		return nil
 	}
@@ -322,10 +333,13 @@ func (a *API) fillProjects(ctx context.Context, sc tenant.Scope, in *orgOverview
 		n, c := s.ByAnalysis, coverage[s.ID]
 		out.ProjectsSummary = append(out.ProjectsSummary, projectOverviewBody{
 			ProjectID: s.ID, ProjectName: s.Name, TeamID: s.TeamID, TeamName: s.TeamName, RiskLevel: s.RiskLevel,
-			SummaryCounts: summaryCounts(s.BySeverity, s.Total), SASTCount: n[finding.SAST], SCACount: n[finding.SCA], IaCCount: n[finding.IaC],
+			SummaryCounts: summaryCounts(s.BySeverity, s.Total), SASTCount: n[finding.SAST], SCACount: n[finding.SCA],
+			IaCCount:       n[finding.IaC],
 			ContainerCount: n[finding.Container],
-			CICDCount:      looked(c, finding.CICD, n[finding.CICD]), SecretCount: looked(c, finding.Secret, n[finding.Secret]),
-			DASTCount: looked(c, finding.DAST, n[finding.DAST]), APICount: looked(c, finding.API, n[finding.API]), Coverage: c,
+			CICDCount:      looked(c, finding.CICD, n[finding.CICD]),
+			SecretCount:    looked(c, finding.Secret, n[finding.Secret]),
+			DASTCount:      looked(c, finding.DAST, n[finding.DAST]), APICount: looked(c, finding.API, n[finding.API]),
+			Coverage: c,
 		})
 	}
 	return nil
@@ -333,7 +347,8 @@ func (a *API) fillProjects(ctx context.Context, sc tenant.Scope, in *orgOverview
 
 // summaryCoverage returns the coverage of the projects, with the findings that the
 // overview counts.
-func (a *API) summaryCoverage(ctx context.Context, sc tenant.Scope, q orgOverviewQuery, projects []triage.ProjectSummary) (map[tenant.ProjectID][]coverageBody, error) {
+func (a *API) summaryCoverage(ctx context.Context, sc tenant.Scope, q orgOverviewQuery,
+	projects []triage.ProjectSummary) (map[tenant.ProjectID][]coverageBody, error) {
 	ids := each(projects, func(s triage.ProjectSummary) tenant.ProjectID { return s.ID })
 	all, err := a.Stats.Coverages(ctx, sc, ids, q.filter.Branches)
 	if err != nil {
@@ -353,9 +368,11 @@ func (a *API) summaryCoverage(ctx context.Context, sc tenant.Scope, q orgOvervie
 }
 
 // fillTop adds the projects with the most findings.
-func (a *API) fillTop(ctx context.Context, sc tenant.Scope, in *orgOverviewIn, q orgOverviewQuery, out *orgOverviewBody) error {
+func (a *API) fillTop(ctx context.Context, sc tenant.Scope, in *orgOverviewIn, q orgOverviewQuery,
+	out *orgOverviewBody) error {
 	out.TopVulnerableProjects = []topProjectBody{}
-	projects, err := a.Overviews.ProjectSummaries(ctx, sc, q.filter, triage.SummaryPage{Sort: triage.ByTotal, Limit: in.TopVulnerableLimit})
+	projects, err := a.Overviews.ProjectSummaries(ctx, sc, q.filter,
+		triage.SummaryPage{Sort: triage.ByTotal, Limit: in.TopVulnerableLimit})
 	if err != nil {
 		return err
 	}
@@ -382,7 +399,8 @@ func (a *API) fillTop(ctx context.Context, sc tenant.Scope, in *orgOverviewIn, q
 		}
 		out.TopVulnerableProjects = append(out.TopVulnerableProjects, topProjectBody{
 			ProjectID: s.ID, ProjectName: s.Name, TeamID: s.TeamID, TeamName: s.TeamName, VulnerabilityCount: s.Total,
-			CriticalCount: s.BySeverity[finding.Critical], HighCount: s.BySeverity[finding.High], RiskLevel: s.RiskLevel,
+			CriticalCount: s.BySeverity[finding.Critical], HighCount: s.BySeverity[finding.High],
+			RiskLevel: s.RiskLevel,
 			OpenCount: s.Active, NewLast7Days: recent[s.ID], Coverage: coverage[s.ID],
 		})
 	}
@@ -390,7 +408,8 @@ func (a *API) fillTop(ctx context.Context, sc tenant.Scope, in *orgOverviewIn, q
 }
 
 // fillDays adds what came and went.
-func (a *API) fillDays(ctx context.Context, sc tenant.Scope, in *orgOverviewIn, q orgOverviewQuery, out *orgOverviewBody) error {
+func (a *API) fillDays(ctx context.Context, sc tenant.Scope, in *orgOverviewIn, q orgOverviewQuery,
+	out *orgOverviewBody) error {
 	out.VulnerabilitiesOverTime = []dayCount{}
 	today := a.Now().UTC().Truncate(24 * time.Hour)
 	days, err := a.Overviews.OverviewDays(ctx, sc, q.filter, triage.Days{First: time.Unix(0, 0), Last: today})

@@ -80,7 +80,8 @@ func (a *API) getOverview(ctx context.Context, sc tenant.Scope, in *overviewIn) 
 		return !slices.Contains(branches, c.Branch) || !p.Settings.Shown(c.Cell.Analysis, c.Cell.Severity)
 	})
 	today := a.Now()
-	days, err := a.Numbers.DayCounts(ctx, sc, ids, triage.OverviewFilter{Branches: branches}, triage.Days{First: today.AddDate(0, 0, 1-overviewDays), Last: today})
+	days, err := a.Numbers.DayCounts(ctx, sc, ids, triage.OverviewFilter{Branches: branches},
+		triage.Days{First: today.AddDate(0, 0, 1-overviewDays), Last: today})
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +121,8 @@ func totals(cells []triage.BranchCell) ([]severityCount, []stateCount, []analysi
 }
 
 // showTotals returns totals in the order of their enumerations, zeros included.
-func showTotals(bySeverity map[finding.Severity]int, byState map[triage.Status]int, byAnalysis map[finding.Analysis]int) ([]severityCount, []stateCount, []analysisCount) {
+func showTotals(bySeverity map[finding.Severity]int, byState map[triage.Status]int,
+	byAnalysis map[finding.Analysis]int) ([]severityCount, []stateCount, []analysisCount) {
 	severities, states, analyses := []severityCount{}, []stateCount{}, []analysisCount{}
 	for _, s := range finding.Severities {
 		severities = append(severities, severityCount{s, bySeverity[s]})

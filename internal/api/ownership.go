@@ -60,7 +60,9 @@ func showOwnership(all []ownership.Standing, now time.Time) *ownershipAnswer {
 			Proofs: each(s.Proofs, func(p ownership.Proof) proofBody {
 				return proofBody{p.Subject, p.Method, p.First, p.Checked, p.Checked.Add(ownership.Fresh), p.Stale(now)}
 			}),
-			Places: each(s.Places, func(p ownership.Place) ownershipPlace { return ownershipPlace{p.Method, p.Subject, p.Where, p.Value} }),
+			Places: each(s.Places, func(p ownership.Place) ownershipPlace {
+				return ownershipPlace{p.Method, p.Subject, p.Where, p.Value}
+			}),
 		})
 	}
 	out.Body.Origins = list(out.Body.Origins)

@@ -11,7 +11,8 @@ func TestOwnership(t *testing.T) {
 	eachWorld(t, func(t *testing.T, w *world) {
 		w.Records = map[string][]string{}
 		manager := w.as("team_manager")
-		at := w.proj + "/target/" + manager.Post(w.proj+"/target", aTarget("https://shop.example.test/")).Want(201).Text("id")
+		at := w.proj + "/target/" +
+			manager.Post(w.proj+"/target", aTarget("https://shop.example.test/")).Want(201).Text("id")
 		before := w.as("read_only").Get(at + "/ownership").Want(200)
 		for field, want := range map[string]any{
 			"verified": false, "origins.0.origin": "https://shop.example.test", "origins.0.verified": false,
@@ -27,12 +28,15 @@ func TestOwnership(t *testing.T) {
 		w.Records[before.Text("origins.0.places.0.where")+"."] = []string{before.Text("origins.0.places.0.value")}
 		w.as("developer").Post(at+"/ownership/verify", map[string]any{}).Want(403)
 		after := manager.Post(at+"/ownership/verify", map[string]any{"method": "dns"}).Want(200)
-		if after.Value("verified") != true || after.Value("origins.0.proofs.0.method") != "dns" || after.Value("origins.0.proofs.0.stale") != false {
+		if after.Value("verified") != true || after.Value("origins.0.proofs.0.method") != "dns" ||
+			after.Value("origins.0.proofs.0.stale") != false {
 			t.Errorf("verified: %s", after.Body)
 		}
 		// The proof is the organization's: another project of it needs none of its own.
-		other := w.as("administrator").Post(w.team+"/project", map[string]any{"name": "Other"}).Want(201).Text("projectId")
-		there := "/project/" + other + "/target/" + w.as("administrator").Post("/project/"+other+"/target", aTarget("https://shop.example.test/")).Want(201).Text("id")
+		other := w.as("administrator").Post(w.team+"/project",
+			map[string]any{"name": "Other"}).Want(201).Text("projectId")
+		there := "/project/" + other + "/target/" + w.as("administrator").Post("/project/"+other+"/target",
+			aTarget("https://shop.example.test/")).Want(201).Text("id")
 		if got := w.as("administrator").Get(there + "/ownership").Want(200); got.Value("verified") != true {
 			t.Errorf("another project: %s", got.Body)
 		}
@@ -42,22 +46,28 @@ func TestOwnership(t *testing.T) {
 		org := foreigner.Post("/organization", newOrganization).Want(201).Text("organizationId")
 		team := foreigner.Post("/organization/"+org+"/team", map[string]any{"name": "T"}).Want(200).Text("teamId")
 		project := foreigner.Post("/team/"+team+"/project", map[string]any{"name": "P"}).Want(201).Text("projectId")
-		theirs := "/project/" + project + "/target/" + foreigner.Post("/project/"+project+"/target", aTarget("https://shop.example.test/")).Want(201).Text("id")
+		theirs := "/project/" + project + "/target/" + foreigner.Post("/project/"+project+"/target",
+			aTarget("https://shop.example.test/")).Want(201).Text("id")
 		got := foreigner.Get(theirs + "/ownership").Want(200)
-		if got.Value("verified") != false || got.Text("origins.0.places.0.value") == before.Text("origins.0.places.0.value") {
+		if got.Value("verified") != false ||
+			got.Text("origins.0.places.0.value") == before.Text("origins.0.places.0.value") {
 			t.Errorf("another organization: %s", got.Body)
 		}
 		foreigner.Post(theirs+"/ownership/verify", map[string]any{"method": "dns"}).Want(409)
 
 		w.Clock.Advance(31 * 24 * time.Hour)
-		if got := manager.Get(at + "/ownership").Want(200); got.Value("verified") != false || got.Value("origins.0.proofs.0.stale") != true {
+		if got := manager.Get(at + "/ownership").Want(200); got.Value("verified") != false ||
+			got.Value("origins.0.proofs.0.stale") != true {
 			t.Errorf("after a month: %s", got.Body)
 		}
-		listed := w.proj + "/target/" + manager.Post(w.proj+"/target", aTarget("http://127.0.0.1:9/")).Want(201).Text("id")
-		if got := manager.Get(listed + "/ownership").Want(200); got.Value("verified") != true || got.Value("origins.0.listed.0") != "127.0.0.1/32" {
+		listed := w.proj + "/target/" +
+			manager.Post(w.proj+"/target", aTarget("http://127.0.0.1:9/")).Want(201).Text("id")
+		if got := manager.Get(listed + "/ownership").Want(200); got.Value("verified") != true ||
+			got.Value("origins.0.listed.0") != "127.0.0.1/32" {
 			t.Errorf("listed: %s", got.Body)
 		}
-		if log := w.as("administrator").Get(w.org + "/audit-log?action=ownership.verify").Want(200); len(log.Value("records").([]any)) != 1 {
+		if log := w.as("administrator").Get(w.org +
+			"/audit-log?action=ownership.verify").Want(200); len(log.Value("records").([]any)) != 1 {
 			t.Errorf("the audit log: %s", log.Body)
 		}
 	})

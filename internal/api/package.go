@@ -72,10 +72,13 @@ func (a *API) packages(ctx context.Context, sc tenant.Scope, in *listResultsIn, 
 	out.Body.Packages = make([]packageBody, len(found))
 	for i, k := range found {
 		out.Body.Packages[i] = packageBody{
-			ID: k.ID, ProjectID: sc.Project, Branch: k.Branch, PackageName: k.Package.Name, PackageVersion: k.Package.Version,
-			FileName: path.Base(k.Package.Path), Path: k.Package.Path, Ecosystem: k.Package.Ecosystem, PURL: k.Package.PURL,
-			Licenses: notNull(k.Package.Licenses), IsDev: k.Package.Dev, IsTransitive: k.Package.Scope == finding.Transitive,
-			ClassType: triage.PackageClass(&k.Package), CreatedAt: k.CreatedAt, UpdatedAt: k.UpdatedAt,
+			ID: k.ID, ProjectID: sc.Project, Branch: k.Branch, PackageName: k.Package.Name,
+			PackageVersion: k.Package.Version,
+			FileName:       path.Base(k.Package.Path), Path: k.Package.Path, Ecosystem: k.Package.Ecosystem,
+			PURL:     k.Package.PURL,
+			Licenses: notNull(k.Package.Licenses), IsDev: k.Package.Dev,
+			IsTransitive: k.Package.Scope == finding.Transitive,
+			ClassType:    triage.PackageClass(&k.Package), CreatedAt: k.CreatedAt, UpdatedAt: k.UpdatedAt,
 		}
 	}
 	return out, nil

@@ -54,7 +54,8 @@ func (a *API) listScanViolations(ctx context.Context, sc tenant.Scope, in *scanV
 	return noViolations(in.ClampedPage), nil
 }
 
-func (a *API) listProjectViolations(_ context.Context, _ tenant.Scope, in *projectViolationsIn) (*violationsOut, error) {
+func (a *API) listProjectViolations(_ context.Context, _ tenant.Scope,
+	in *projectViolationsIn) (*violationsOut, error) {
 	return noViolations(in.ClampedPage), nil
 }
 

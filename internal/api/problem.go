@@ -98,7 +98,8 @@ func newProblem(status int, message string, causes []error) *Problem {
 		var d huma.ErrorDetailer
 		if errors.As(cause, &d) {
 			// The value is left out: it may be a secret.
-			p.Errors = append(p.Errors, errs.Detail{Location: d.ErrorDetail().Location, Message: d.ErrorDetail().Message})
+			p.Errors = append(p.Errors, errs.Detail{Location: d.ErrorDetail().Location,
+				Message: d.ErrorDetail().Message})
 		}
 	}
 	if len(p.Errors) > 0 {

@@ -27,8 +27,10 @@ type Projects interface {
 
 // ProjectStats says how projects stand on their reference branches.
 type ProjectStats interface {
-	Standings(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID) (map[tenant.ProjectID]triage.Standing, error)
-	Coverages(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID, branches []string) (map[tenant.ProjectID][]triage.Coverage, error)
+	Standings(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID) (map[tenant.ProjectID]triage.Standing,
+		error)
+	Coverages(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID,
+		branches []string) (map[tenant.ProjectID][]triage.Coverage, error)
 	Totals(ctx context.Context, sc tenant.Scope) (project.Totals, error)
 	AnalysisStandings(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID) ([]triage.AnalysisStanding, error)
 }
@@ -67,12 +69,17 @@ type ProjectBody struct {
 func showProject(p project.Project) ProjectBody {
 	s := p.Settings
 	return ProjectBody{
-		ProjectID: p.ID, TeamID: p.TeamID, TeamName: p.TeamName, Name: p.Name, CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt,
+		ProjectID: p.ID, TeamID: p.TeamID, TeamName: p.TeamName, Name: p.Name, CreatedAt: p.CreatedAt,
+		UpdatedAt:       p.UpdatedAt,
 		ApplicationType: s.ApplicationType, AnalysisFrequency: s.AnalysisFrequency,
-		EmailAlertEnabled: s.EmailAlertEnabled, MonthlyReportEnabled: s.MonthlyReportEnabled, WeeklyReportEnabled: s.WeeklyReportEnabled,
-		SASTEnabled: s.SASTEnabled, DASTEnabled: s.DASTEnabled, SCAEnabled: s.SCAEnabled, ContainerEnabled: s.ContainerEnabled,
-		APIEnabled: s.APIEnabled, IaCEnabled: s.IaCEnabled, SASTFastScanEnabled: s.SASTFastScanEnabled, AIDataflowEnabled: s.AIDataflowEnabled,
-		SASTSeverities: notNull(s.SASTSeverities), SCASeverities: notNull(s.SCASeverities), IaCSeverities: notNull(s.IaCSeverities),
+		EmailAlertEnabled: s.EmailAlertEnabled, MonthlyReportEnabled: s.MonthlyReportEnabled,
+		WeeklyReportEnabled: s.WeeklyReportEnabled,
+		SASTEnabled:         s.SASTEnabled, DASTEnabled: s.DASTEnabled, SCAEnabled: s.SCAEnabled,
+		ContainerEnabled: s.ContainerEnabled,
+		APIEnabled:       s.APIEnabled, IaCEnabled: s.IaCEnabled, SASTFastScanEnabled: s.SASTFastScanEnabled,
+		AIDataflowEnabled: s.AIDataflowEnabled,
+		SASTSeverities:    notNull(s.SASTSeverities), SCASeverities: notNull(s.SCASeverities),
+		IaCSeverities:          notNull(s.IaCSeverities),
 		IncidentCreationOption: s.IncidentCreationOption, AIMergeRequestEnabled: s.AIMergeRequestEnabled,
 		ImprovingResultsEnabled: s.ImprovingResultsEnabled, SortsVulnerabilitiesEnabled: s.SortsVulnerabilitiesEnabled,
 	}
@@ -134,12 +141,15 @@ func showProjectDetail(p project.Project) projectDetailBody {
 	s := p.Settings
 	return projectDetailBody{
 		ProjectBody: showProject(p), ID: p.ID, OrganizationID: p.OrganizationID, Language: notNull(p.Languages),
-		ContainerSeverities:              notNull(s.ContainerSeverities),
-		SCATransitiveDependenciesEnabled: s.SCATransitiveDependenciesEnabled, SCADevelopmentDependenciesEnabled: s.SCADevelopmentDependenciesEnabled,
-		AgentCategoriesSAST: notNull(s.AgentCategoriesSAST), AgentCategoriesIaC: notNull(s.AgentCategoriesIaC),
-		SecurityChampionEnabled: s.SecurityChampionEnabled, AutoFixEnabled: s.AutoFixEnabled,
+		ContainerSeverities:               notNull(s.ContainerSeverities),
+		SCATransitiveDependenciesEnabled:  s.SCATransitiveDependenciesEnabled,
+		SCADevelopmentDependenciesEnabled: s.SCADevelopmentDependenciesEnabled,
+		AgentCategoriesSAST:               notNull(s.AgentCategoriesSAST),
+		AgentCategoriesIaC:                notNull(s.AgentCategoriesIaC),
+		SecurityChampionEnabled:           s.SecurityChampionEnabled, AutoFixEnabled: s.AutoFixEnabled,
 		GitHubIssueEnabled: s.GitHubIssueEnabled, GitLabIssueEnabled: s.GitLabIssueEnabled,
-		IssueCreationMode: s.IssueCreationMode, IssueCreationBranches: notNull(s.IssueCreationBranches), ReferenceBranch: branchOrNull(s.ReferenceBranch),
+		IssueCreationMode: s.IssueCreationMode, IssueCreationBranches: notNull(s.IssueCreationBranches),
+		ReferenceBranch: branchOrNull(s.ReferenceBranch),
 	}
 }
 

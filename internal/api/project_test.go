@@ -25,8 +25,10 @@ func TestTeamProjectListIsTheSpecifications(t *testing.T) {
 		for i := range 24 {
 			w.as("team_manager").Post(w.team+"/project", map[string]any{"name": fmt.Sprintf("P%02d", i)}).Want(201)
 		}
-		for _, query := range []string{"", "?page=1", "?pageSize=20", "?page=0&pageSize=20", "?page=1&pageSize=0", "?page=1&pageSize=21",
-			"?page=-1&pageSize=5", "?page=x&pageSize=5", "?page=1.5&pageSize=5", "?page=1&pageSize=", "?page=1&pageSize=5&search=%ff", "?page=1&pageSize=5&search=%00"} {
+		for _, query := range []string{"", "?page=1", "?pageSize=20", "?page=0&pageSize=20", "?page=1&pageSize=0",
+			"?page=1&pageSize=21",
+			"?page=-1&pageSize=5", "?page=x&pageSize=5", "?page=1.5&pageSize=5", "?page=1&pageSize=",
+			"?page=1&pageSize=5&search=%ff", "?page=1&pageSize=5&search=%00"} {
 			w.as("read_only").Get(w.team + "/projects" + query).Want(400)
 		}
 		type answer struct {
@@ -40,8 +42,10 @@ func TestTeamProjectListIsTheSpecifications(t *testing.T) {
 			return a
 		}
 		first := get("page=1&pageSize=20")
-		if len(first.Projects) != 1 || len(first.Projects[0]) != 20 || first.TotalProjects != 25 || first.TotalPages != 2 {
-			t.Errorf("got %d lists, total %d, pages %d; want one list of 20, 25, 2", len(first.Projects), first.TotalProjects, first.TotalPages)
+		if len(first.Projects) != 1 || len(first.Projects[0]) != 20 || first.TotalProjects != 25 ||
+			first.TotalPages != 2 {
+			t.Errorf("got %d lists, total %d, pages %d; want one list of 20, 25, 2", len(first.Projects),
+				first.TotalProjects, first.TotalPages)
 		}
 		var fields []string
 		for name := range first.Projects[0][0] {
@@ -52,21 +56,24 @@ func TestTeamProjectListIsTheSpecifications(t *testing.T) {
 		if diff := cmp.Diff(want, fields); diff != "" {
 			t.Errorf("fields of a project (-want +got):\n%s", diff)
 		}
-		if got := get("page=2&pageSize=20").Projects[0]; len(got) != 5 || got[4]["name"] != "Web" || got[0]["name"] != "P20" {
+		if got := get("page=2&pageSize=20").Projects[0]; len(got) != 5 || got[4]["name"] != "Web" ||
+			got[0]["name"] != "P20" {
 			t.Errorf("got the second page %v", got)
 		}
 		empty := w.as("read_only").Get(w.team + "/projects?page=3&pageSize=20").Want(200)
 		if got := strings.TrimSpace(string(empty.Body)); got != `{"projects":[[]],"totalProjects":25,"totalPages":2}` {
 			t.Errorf("got %s for an empty page", got)
 		}
-		if got := get("page=1&pageSize=20&search=p1"); len(got.Projects[0]) != 10 || got.TotalProjects != 10 || got.TotalPages != 1 {
+		if got := get("page=1&pageSize=20&search=p1"); len(got.Projects[0]) != 10 || got.TotalProjects != 10 ||
+			got.TotalPages != 1 {
 			t.Errorf("a search found %d of %d", len(got.Projects[0]), got.TotalProjects)
 		}
 		if got := get("page=1&pageSize=20&search=_1"); got.TotalProjects != 0 {
 			t.Errorf("a search for _1 found %d, want 0: it is no pattern", got.TotalProjects)
 		}
 		w.as("stranger").Get(w.team + "/projects?page=1&pageSize=1").Want(404)
-		if got := w.as("manager").Get(w.team + "/projects?page=1&pageSize=20").Want(200).Value("totalProjects"); got != 0.0 {
+		if got := w.as("manager").Get(w.team +
+			"/projects?page=1&pageSize=20").Want(200).Value("totalProjects"); got != 0.0 {
 			t.Errorf("a manager, who may read no project, sees %v", got)
 		}
 	})
@@ -77,10 +84,12 @@ func TestProjectsLiveAndMove(t *testing.T) {
 		w.as("developer").Post(w.team+"/project", map[string]any{"name": "x"}).Want(403)
 		w.as("manager").Post(w.team+"/project", map[string]any{"name": "x"}).Want(403)
 		w.as("team_manager").Post(w.team+"/project", map[string]any{"name": " \t"}).Want(400)
-		made := w.as("team_manager").Post(w.team+"/project", map[string]any{"name": " App ", "autoFixEnabled": true, "aiMergeRequestEnabled": true,
-			"issueCreationMode": "per_file", "issueCreationBranches": []string{"main", "main"}}).Want(201)
+		made := w.as("team_manager").Post(w.team+"/project", map[string]any{"name": " App ", "autoFixEnabled": true,
+			"aiMergeRequestEnabled": true,
+			"issueCreationMode":     "per_file", "issueCreationBranches": []string{"main", "main"}}).Want(201)
 		path := "/project/" + made.Text("id")
-		if made.Text("id") != made.Text("projectId") || made.Text("name") != "App" || made.Text("riskLevel") != "low" || made.Value("riskScore") != 0.0 ||
+		if made.Text("id") != made.Text("projectId") || made.Text("name") != "App" || made.Text("riskLevel") != "low" ||
+			made.Value("riskScore") != 0.0 ||
 			made.Value("autoFixEnabled") != true || made.Value("sastEnabled") != true {
 			t.Errorf("got %s", made.Body)
 		}
@@ -91,12 +100,14 @@ func TestProjectsLiveAndMove(t *testing.T) {
 		w.as("developer").Patch(path, map[string]any{"name": "x"}).Want(403)
 		w.as("team_manager").Patch(path, map[string]any{"applicationType": "toaster"}).Want(400)
 		w.as("team_manager").Patch(path, map[string]any{"sastSeverities": []string{"severe"}}).Want(400)
-		w.as("team_manager").Patch(path, map[string]any{"sastSeverities": []string{"low", "critical", "low"}, "referenceBranch": "develop", "autoFixEnabled": false}).Want(200)
+		w.as("team_manager").Patch(path, map[string]any{"sastSeverities": []string{"low", "critical", "low"},
+			"referenceBranch": "develop", "autoFixEnabled": false}).Want(200)
 		got := w.as("read_only").Get(path).Want(200)
 		if diff := cmp.Diff([]any{"critical", "low"}, got.Value("sastSeverities")); diff != "" {
 			t.Errorf("severities (-want +got):\n%s", diff)
 		}
-		if got.Text("referenceBranch") != "develop" || got.Value("autoFixEnabled") != false || got.Value("aiMergeRequestEnabled") != true {
+		if got.Text("referenceBranch") != "develop" || got.Value("autoFixEnabled") != false ||
+			got.Value("aiMergeRequestEnabled") != true {
 			t.Errorf("got %s", got.Body)
 		}
 		w.as("team_manager").Patch(path, map[string]any{"referenceBranch": nil}).Want(200)
@@ -104,15 +115,18 @@ func TestProjectsLiveAndMove(t *testing.T) {
 			t.Errorf("got %s", got.Body)
 		}
 
-		blue := w.as("administrator").Post(w.org+"/team", map[string]any{"name": "Blue", "description": ""}).Want(200).Text("teamId")
+		blue := w.as("administrator").Post(w.org+"/team",
+			map[string]any{"name": "Blue", "description": ""}).Want(200).Text("teamId")
 		w.as("team_manager").Patch(path, map[string]any{"teamId": blue}).Want(404) // does not see that team
-		w.as("administrator").Post("/team/"+blue+"/member", map[string]any{"userId": w.who["team_manager"], "role": "developer"}).Want(200)
+		w.as("administrator").Post("/team/"+blue+"/member", map[string]any{"userId": w.who["team_manager"],
+			"role": "developer"}).Want(200)
 		w.as("team_manager").Patch(path, map[string]any{"teamId": blue}).Want(403)
 		w.as("administrator").Patch(path, map[string]any{"teamId": blue}).Want(200)
 		w.as("read_only").Get(path).Want(404)
 		w.as("team_manager").Patch(path, map[string]any{"name": "x"}).Want(403) // a developer there
 		for team, want := range map[string]float64{w.team: 1, "/team/" + blue: 1} {
-			if got := w.as("administrator").Get(team + "/projects?page=1&pageSize=20").Want(200).Value("totalProjects"); got != want {
+			if got := w.as("administrator").Get(team +
+				"/projects?page=1&pageSize=20").Want(200).Value("totalProjects"); got != want {
 				t.Errorf("%s has %v projects, want %v", team, got, want)
 			}
 		}
@@ -130,10 +144,12 @@ func TestProjectsLiveAndMove(t *testing.T) {
 
 func TestOrganizationProjectList(t *testing.T) {
 	eachWorld(t, func(t *testing.T, w *world) {
-		blue := "/team/" + w.as("administrator").Post(w.org+"/team", map[string]any{"name": "Blue", "description": ""}).Want(200).Text("teamId")
+		blue := "/team/" + w.as("administrator").Post(w.org+"/team",
+			map[string]any{"name": "Blue", "description": ""}).Want(200).Text("teamId")
 		single := w.as("administrator").Post(blue+"/project", map[string]any{"name": "Aardvark"}).Want(201).Text("id")
 		w.as("administrator").Post(blue+"/project", map[string]any{"name": "Zebra"}).Want(201)
-		w.as("administrator").Post("/project/"+single+"/member", map[string]any{"userId": w.who["developer"], "role": "read_only"}).Want(200)
+		w.as("administrator").Post("/project/"+single+"/member",
+			map[string]any{"userId": w.who["developer"], "role": "read_only"}).Want(200)
 
 		names := func(who, query string) (names []string) {
 			t.Helper()
@@ -195,13 +211,19 @@ func TestOrganizationProjectNumbers(t *testing.T) {
 		org := strings.TrimPrefix(w.org, "/organization/")
 		today := storetest.Start.Unix() / 86400
 		stand(t, w.Runner, id,
-			"INSERT INTO project_stats (project_id, organization_id, branch, critical, high, medium, low, risk_score, risk_level, level_since) VALUES (?, '"+
+			"INSERT INTO project_stats (project_id, organization_id, branch, critical, high, medium, low, "+
+				"risk_score, risk_level, level_since) VALUES (?, '"+
 				org+"', 'main', 2, 1, 0, 4, 91, 1, "+fmt.Sprint(storetest.Start.UnixMilli())+")",
-			"INSERT INTO branch_coverage (project_id, branch, analysis, subject, run_id, source, complete, at) VALUES (?, 'main', 2, '', '0198c0de-0000-8000-8000-000000000001', 'cli', TRUE, 1000)",
-			"INSERT INTO branch_stats (project_id, branch, analysis, severity, status, priority, findings, risk) VALUES (?, 'main', 2, 1, 1, 1, 2, 0)",
-			"INSERT INTO branch_daily (project_id, branch, day, analysis, severity, opened, solved) VALUES (?, 'main', "+fmt.Sprint(today-30)+", 2, 1, 10, 5)",
-			"INSERT INTO branch_daily (project_id, branch, day, analysis, severity, opened, solved) VALUES (?, 'main', "+fmt.Sprint(today)+", 2, 1, 3, 2)",
-			"INSERT INTO branch_daily (project_id, branch, day, analysis, severity, opened, solved) VALUES (?, 'other', "+fmt.Sprint(today)+", 2, 1, 100, 100)")
+			"INSERT INTO branch_coverage (project_id, branch, analysis, subject, run_id, source, complete, at) "+
+				"VALUES (?, 'main', 2, '', '0198c0de-0000-8000-8000-000000000001', 'cli', TRUE, 1000)",
+			"INSERT INTO branch_stats (project_id, branch, analysis, severity, status, priority, findings, risk) "+
+				"VALUES (?, 'main', 2, 1, 1, 1, 2, 0)",
+			"INSERT INTO branch_daily (project_id, branch, day, analysis, severity, opened, solved) VALUES (?, "+
+				"'main', "+fmt.Sprint(today-30)+", 2, 1, 10, 5)",
+			"INSERT INTO branch_daily (project_id, branch, day, analysis, severity, opened, solved) VALUES (?, "+
+				"'main', "+fmt.Sprint(today)+", 2, 1, 3, 2)",
+			"INSERT INTO branch_daily (project_id, branch, day, analysis, severity, opened, solved) VALUES (?, "+
+				"'other', "+fmt.Sprint(today)+", 2, 1, 100, 100)")
 		for _, who := range []string{"administrator", "developer"} {
 			var got struct {
 				Projects       []map[string]any
@@ -222,7 +244,8 @@ func TestOrganizationProjectNumbers(t *testing.T) {
 			if diff := cmp.Diff(want, p); diff != "" {
 				t.Errorf("%s: project (-want +got):\n%s", who, diff)
 			}
-			numbers := map[string]int{"criticalRiskProjects": 1, "criticalRiskProjectsInLast7Days": 1, "highRiskProjects": 0, "highRiskProjectsInLast7Days": 0,
+			numbers := map[string]int{"criticalRiskProjects": 1, "criticalRiskProjectsInLast7Days": 1,
+				"highRiskProjects": 0, "highRiskProjectsInLast7Days": 0,
 				"solvedIssues": 7, "solvedIssuesInLast7Days": 2, "newIssues": 13, "newIssuesInLast7Days": 3,
 				"criticalIssues": 2, "highIssues": 1, "mediumIssues": 0, "lowIssues": 4}
 			if diff := cmp.Diff(numbers, got.MainStatistics); diff != "" {
@@ -232,7 +255,8 @@ func TestOrganizationProjectNumbers(t *testing.T) {
 		if got := w.as("member").Get(w.org + "/projects").Want(200).Value("mainStatistics.criticalIssues"); got != 0.0 {
 			t.Errorf("somebody without projects sees %v critical findings", got)
 		}
-		if got := w.as("developer").Get(w.proj).Want(200); got.Value("riskScore") != 91.0 || got.Text("riskLevel") != "critical" {
+		if got := w.as("developer").Get(w.proj).Want(200); got.Value("riskScore") != 91.0 ||
+			got.Text("riskLevel") != "critical" {
 			t.Errorf("got %s", got.Body)
 		}
 	})

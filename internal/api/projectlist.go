@@ -27,7 +27,8 @@ type teamProjectsAnswer struct {
 
 // listTeamProjects answers the specification's list. Projects is a list of lists
 // there; ours always holds one list, which may be empty.
-func (a *API) listTeamProjects(ctx context.Context, sc tenant.Scope, in *listTeamProjects) (*teamProjectsAnswer, error) {
+func (a *API) listTeamProjects(ctx context.Context, sc tenant.Scope,
+	in *listTeamProjects) (*teamProjectsAnswer, error) {
 	page, err := a.Tenancy.TeamProjects(ctx, sc, project.Query{Search: in.Search, Page: in.Page, Size: in.PageSize})
 	if err != nil {
 		return nil, err
@@ -47,7 +48,8 @@ type severityCountBody struct {
 }
 
 func showCounts(open map[finding.Severity]int) severityCountBody {
-	return severityCountBody{Critical: open[finding.Critical], High: open[finding.High], Medium: open[finding.Medium], Low: open[finding.Low]}
+	return severityCountBody{Critical: open[finding.Critical], High: open[finding.High], Medium: open[finding.Medium],
+		Low: open[finding.Low]}
 }
 
 // analysisBody is how a project stands in one analysis.
@@ -119,9 +121,11 @@ type organizationProjectsAnswer struct {
 	}
 }
 
-func (a *API) listOrganizationProjects(ctx context.Context, sc tenant.Scope, in *listOrganizationProjects) (*organizationProjectsAnswer, error) {
+func (a *API) listOrganizationProjects(ctx context.Context, sc tenant.Scope,
+	in *listOrganizationProjects) (*organizationProjectsAnswer, error) {
 	number, size := in.get()
-	page, totals, err := a.Tenancy.OrganizationProjects(ctx, sc, project.Query{Search: in.Search, Page: number, Size: size})
+	page, totals, err := a.Tenancy.OrganizationProjects(ctx, sc, project.Query{Search: in.Search, Page: number,
+		Size: size})
 	if err != nil {
 		return nil, err
 	}
@@ -130,12 +134,14 @@ func (a *API) listOrganizationProjects(ctx context.Context, sc tenant.Scope, in 
 		return nil, err
 	}
 	out.Body.TotalProjects, out.Body.TotalPages = page.Total, pages(page.Total, size)
-	out.Body.MainStatistics, out.Body.Coverage = showStatistics(totals), sumCoverage(totals.Coverage, totals.Projects, nil)
+	out.Body.MainStatistics, out.Body.Coverage = showStatistics(totals), sumCoverage(totals.Coverage, totals.Projects,
+		nil)
 	return out, nil
 }
 
 // summaries returns the projects with how they stand.
-func (a *API) summaries(ctx context.Context, sc tenant.Scope, projects []project.Project) ([]projectSummaryBody, error) {
+func (a *API) summaries(ctx context.Context, sc tenant.Scope,
+	projects []project.Project) ([]projectSummaryBody, error) {
 	ids := each(projects, func(p project.Project) tenant.ProjectID { return p.ID })
 	standings, err := a.Stats.Standings(ctx, sc, ids)
 	if err != nil {
@@ -164,7 +170,8 @@ func (a *API) summaries(ctx context.Context, sc tenant.Scope, projects []project
 					delete(s.Open, severity)
 				}
 			}
-			return analysisBody{Type: s.Analysis, LastScan: s.LastScan, Source: s.Source, IssuesCount: showCounts(s.Open)}
+			return analysisBody{Type: s.Analysis, LastScan: s.LastScan, Source: s.Source,
+				IssuesCount: showCounts(s.Open)}
 		})
 		b.Coverage = each(coverages[p.ID], func(c triage.Coverage) coverageBody {
 			open := 0

@@ -20,14 +20,17 @@ func TestProven(t *testing.T) {
 		live := &scanned{}
 		live.code(finding.DAST, finding.High, "sql", "shop.example/search", 0)
 		live.findings[0].Steps = nil
-		live.findings[0].Live = &finding.Live{URL: "https://shop.example/search", Method: "GET", Parameter: "q", In: "query", Proof: []string{"x"}, Exchanges: []finding.Exchange{},
-			Code: &finding.Code{Handler: flaw.Location, Flaw: &finding.CodeFlaw{RuleID: flaw.RuleID, Location: flaw.Location, Fingerprint: flaw.Fingerprint}}}
+		live.findings[0].Live = &finding.Live{URL: "https://shop.example/search", Method: "GET", Parameter: "q",
+			In: "query", Proof: []string{"x"}, Exchanges: []finding.Exchange{},
+			Code: &finding.Code{Handler: flaw.Location,
+				Flaw: &finding.CodeFlaw{RuleID: flaw.RuleID, Location: flaw.Location, Fingerprint: flaw.Fingerprint}}}
 		both := &scanned{rules: append(s.rules, live.rules...), findings: append(s.findings, live.findings...)}
 		w.scan("main", both)
 
 		proven := func(path string) []any {
 			t.Helper()
-			for _, e := range w.as("read_only").Get(w.proj + "/results/sast?view=full").Want(200).Value("vulnerabilities").([]any) {
+			for _, e := range w.as("read_only").Get(w.proj +
+				"/results/sast?view=full").Want(200).Value("vulnerabilities").([]any) {
 				e := e.(map[string]any)
 				if e["path"] != path {
 					continue
@@ -35,7 +38,8 @@ func TestProven(t *testing.T) {
 				if e["entry"] == nil {
 					t.Errorf("%s has no entry in the list", path)
 				}
-				list, _ := reader.Get(w.proj + "/results/sast/" + e["id"].(string)).Want(200).Value("sast.proven").([]any)
+				list, _ := reader.Get(w.proj + "/results/sast/" +
+					e["id"].(string)).Want(200).Value("sast.proven").([]any)
 				return list
 			}
 			t.Fatalf("%s is not listed", path)
@@ -46,14 +50,16 @@ func TestProven(t *testing.T) {
 			t.Fatalf("proven by %v", got)
 		}
 		one := got[0].(map[string]any)
-		if one["type"] != "dast" || one["url"] != "https://shop.example/search" || one["parameter"] != "q" || one["currentState"] != "to_verify" {
+		if one["type"] != "dast" || one["url"] != "https://shop.example/search" || one["parameter"] != "q" ||
+			one["currentState"] != "to_verify" {
 			t.Errorf("proven by %v", one)
 		}
 		if other := proven("src/C.java"); len(other) != 0 {
 			t.Errorf("another flaw is proven by %v", other)
 		}
 		d := reader.Get(w.proj + "/results/dast/" + one["id"].(string)).Want(200)
-		if d.Value("dast.live.code.flaw.location.path") != "src/B.java" || d.Value("dast.source.path") != "src/B.java" || d.Value("dast.source.currentState") != "to_verify" {
+		if d.Value("dast.live.code.flaw.location.path") != "src/B.java" ||
+			d.Value("dast.source.path") != "src/B.java" || d.Value("dast.source.currentState") != "to_verify" {
 			t.Errorf("the live finding is %s", d.Body)
 		}
 		w.scan("main", s) // the live scan does not find it any more
@@ -68,16 +74,21 @@ func TestProven(t *testing.T) {
 func TestRankOfTheProven(t *testing.T) {
 	eachWorld(t, func(t *testing.T, w *world) {
 		analyst := w.as("analyst_developer")
-		source := (&scanned{}).code(finding.SAST, finding.High, "b", "src/B.java", 2).code(finding.SAST, finding.High, "b", "src/C.java", 9)
+		source := (&scanned{}).code(finding.SAST, finding.High, "b", "src/B.java", 2).code(finding.SAST, finding.High,
+			"b", "src/C.java", 9)
 		flaw := source.findings[0]
 		live := (&scanned{}).code(finding.DAST, finding.High, "sql", "shop.example/search", 0)
-		live.findings[0].Live = &finding.Live{URL: "https://shop.example/search", Method: "GET", Payload: "'", Proof: []string{"x"}, Exchanges: []finding.Exchange{},
-			Code: &finding.Code{Handler: flaw.Location, Flaw: &finding.CodeFlaw{RuleID: flaw.RuleID, Location: flaw.Location, Fingerprint: flaw.Fingerprint}}}
-		both := &scanned{rules: append(source.rules, live.rules...), findings: append(source.findings, live.findings...)}
+		live.findings[0].Live = &finding.Live{URL: "https://shop.example/search", Method: "GET", Payload: "'",
+			Proof: []string{"x"}, Exchanges: []finding.Exchange{},
+			Code: &finding.Code{Handler: flaw.Location,
+				Flaw: &finding.CodeFlaw{RuleID: flaw.RuleID, Location: flaw.Location, Fingerprint: flaw.Fingerprint}}}
+		both := &scanned{rules: append(source.rules, live.rules...),
+			findings: append(source.findings, live.findings...)}
 
 		find := func(analysis, path string) map[string]any {
 			t.Helper()
-			for _, e := range w.as("read_only").Get(w.proj + "/results/" + analysis).Want(200).Value("vulnerabilities").([]any) {
+			for _, e := range w.as("read_only").Get(w.proj + "/results/" +
+				analysis).Want(200).Value("vulnerabilities").([]any) {
 				if e := e.(map[string]any); e["path"] == path {
 					return e
 				}
@@ -89,11 +100,13 @@ func TestRankOfTheProven(t *testing.T) {
 			t.Helper()
 			e := find("sast", path)
 			if e["currentPriority"] != priority || e["priorityScore"] != score {
-				t.Errorf("%s, %s is %v with %v, want %s with %v", when, path, e["currentPriority"], e["priorityScore"], priority, score)
+				t.Errorf("%s, %s is %v with %v, want %s with %v", when, path, e["currentPriority"], e["priorityScore"],
+					priority, score)
 			}
 			n := 0
 			for _, p := range []string{"critical_urgent", "urgent", "normal", "low", "very_low"} {
-				n += int(w.as("read_only").Get(w.proj + "/results/sast?limit=1&priority=" + p).Want(200).Value("total").(float64))
+				n += int(w.as("read_only").Get(w.proj + "/results/sast?limit=1&priority=" +
+					p).Want(200).Value("total").(float64))
 			}
 			if n != 2 {
 				t.Errorf("%s, the numbers of the branch add up to %d findings", when, n)
@@ -110,7 +123,8 @@ func TestRankOfTheProven(t *testing.T) {
 			rank("shown again", "src/B.java", "urgent", 72)
 		}
 		b := find("sast", "src/B.java")
-		detail := w.as("read_only").Get(w.proj + "/results/sast/" + b["id"].(string) + "/priority-decomposition").Want(200)
+		detail := w.as("read_only").Get(w.proj + "/results/sast/" + b["id"].(string) +
+			"/priority-decomposition").Want(200)
 		if detail.Value("decomposition.factors.exploitabilityVerdict") != "proven" {
 			t.Errorf("the priority is made of %s", detail.Body)
 		}
@@ -120,7 +134,8 @@ func TestRankOfTheProven(t *testing.T) {
 		decide(shown, map[string]any{"status": "ignored", "comment": "test data"})
 		rank("after the live finding is ignored", "src/B.java", "normal", 59)
 		d := w.as("read_only").Get(w.proj + "/results/sast/" + b["id"].(string)).Want(200)
-		if d.Value("sast.currentState") != "to_verify" || d.Value("sast.proven.0.currentState") != "ignored" || d.Value("sast.proven.0.reason") != "test data" {
+		if d.Value("sast.currentState") != "to_verify" || d.Value("sast.proven.0.currentState") != "ignored" ||
+			d.Value("sast.proven.0.reason") != "test data" {
 			t.Errorf("one side is ignored: %s", d.Body)
 		}
 		decide(shown, map[string]any{"status": "confirmed"})

@@ -28,7 +28,8 @@ func canonicalQuery(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		canonical, err := canonical(r.URL.RawQuery)
 		if err != nil {
-			writeProblem(w, r, http.StatusBadRequest, "the query cannot be read: a % is not followed by two hexadecimal digits, a ; stands where & is meant, or a value is not UTF-8 or holds a NUL")
+			writeProblem(w, r, http.StatusBadRequest, "the query cannot be read: a % is not followed by two "+
+				"hexadecimal digits, a ; stands where & is meant, or a value is not UTF-8 or holds a NUL")
 			return
 		}
 		if canonical != r.URL.RawQuery {

@@ -34,7 +34,8 @@ func (a *API) refused(r route, sc tenant.Scope, presented bool, err error) {
 // missed tells the audit log of a read of something that the caller does not see. It does
 // the same whether there is such a thing or not, so that the caller cannot tell.
 func (a *API) missed(r route, actor tenant.Actor, target tenant.Target, err error) {
-	if a.Missed != nil && r.method == http.MethodGet && actor.UserID != "" && target != (tenant.Target{}) && errs.Is(err, errs.NotFound) {
+	if a.Missed != nil && r.method == http.MethodGet && actor.UserID != "" && target != (tenant.Target{}) &&
+		errs.Is(err, errs.NotFound) {
 		a.Missed(actor, r.id, target)
 	}
 }

@@ -26,7 +26,8 @@ func TestRefusedRequestsAreReported(t *testing.T) {
 		names := map[string]string{"": "-"}
 		w := populate(t, apitest.New(t, db, clock, func(c *api.Config) {
 			c.Refused = func(chain tenant.OrganizationID, by tenant.Actor, operation string, status int) {
-				got = append(got, fmt.Sprint(names[string(chain)], " ", names[string(by.UserID)], " ", operation, " ", status))
+				got = append(got, fmt.Sprint(names[string(chain)], " ", names[string(by.UserID)], " ", operation, " ",
+					status))
 			}
 		}), "")
 		for name, id := range w.who {
@@ -41,7 +42,8 @@ func TestRefusedRequestsAreReported(t *testing.T) {
 		w.as("manager").Post(w.org+"/invite", map[string]any{ // the handler refuses
 			"email": "x@example.com", "role": "administrator"}).Want(403)
 		want := []string{
-			"org developer deleteTeam 403", "- stranger deleteTeam 404", "- - getUserProfile 401", "org manager invite 403",
+			"org developer deleteTeam 403", "- stranger deleteTeam 404", "- - getUserProfile 401",
+			"org manager invite 403",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
@@ -84,7 +86,8 @@ func TestRefusedReads(t *testing.T) {
 			"":  "stranger getOrganization 404 1, stranger getProject 404 2",
 			org: "member getProject 404 1",
 		} {
-			rows, err := db.Query(t.Context(), "SELECT actor, target, detail FROM audit_event WHERE chain = ? AND action = 'request.refuse' ORDER BY target", string(chain))
+			rows, err := db.Query(t.Context(), "SELECT actor, target, detail FROM audit_event WHERE chain = ? AND "+
+				"action = 'request.refuse' ORDER BY target", string(chain))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -122,12 +125,14 @@ var timestamp = regexp.MustCompile(`"timestamp":"[^"]*",`)
 func TestQuotas(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
 		r := apitest.New(t, db, clock, func(c *api.Config) {
-			c.Quotas = api.Quotas{UserInvitations: 3, OrganizationInvitations: 4, AddressInvitations: 2, UserOrganizations: 3}
+			c.Quotas = api.Quotas{UserInvitations: 3, OrganizationInvitations: 4, AddressInvitations: 2,
+				UserOrganizations: 3}
 		})
 		ada, bob := r.Person("Ada"), r.Person("Bob")
 		var orgs []string
 		for range 3 {
-			orgs = append(orgs, "/organization/"+r.As(ada).Post("/organization", newOrganization).Want(201).Text("organizationId"))
+			orgs = append(orgs, "/organization/"+
+				r.As(ada).Post("/organization", newOrganization).Want(201).Text("organizationId"))
 		}
 		refused := r.As(ada).Post("/organization", newOrganization).Want(429)
 		if refused.Header.Get("Retry-After") == "" {

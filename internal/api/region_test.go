@@ -15,11 +15,13 @@ import (
 
 func TestRequestsOfASisterRegion(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
-		sister := api.Region{Name: "us", BaseURL: "https://api.us.example.test", AuthURL: "https://auth.us.example.test"}
+		sister := api.Region{Name: "us", BaseURL: "https://api.us.example.test",
+			AuthURL: "https://auth.us.example.test"}
 		r := apitest.New(t, db, clock, func(c *api.Config) { c.Sisters = []api.Region{sister} })
 		someone := r.Person("someone")
 		there := tenant.NewID("us", time.Unix(0, 0))
-		for _, path := range []string{"/organization/" + there, "/project/" + there, "/team/" + there + "/projects?page=1&pageSize=1"} {
+		for _, path := range []string{"/organization/" + there, "/project/" + there, "/team/" + there +
+			"/projects?page=1&pageSize=1"} {
 			a := r.As(someone).Get(path).Want(http.StatusMisdirectedRequest)
 			if a.Text("region") != "us" || a.Text("baseUrl") != sister.BaseURL || a.Text("authUrl") != sister.AuthURL {
 				t.Errorf("%s: got %s", path, a.Body)
@@ -34,7 +36,9 @@ func TestKeysAreGone(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
 		r := apitest.New(t, db, clock)
 		someone := r.Person("someone")
-		if got := r.As("").With("X-API-Key", "k").Get("/organizations").Want(http.StatusGone).Text("message"); !strings.Contains(got, "personal access token") {
+		if got := r.As("").With("X-API-Key",
+			"k").Get("/organizations").Want(http.StatusGone).Text("message"); !strings.Contains(got,
+			"personal access token") {
 			t.Errorf("got %q, which does not say what to do", got)
 		}
 		r.As(someone).With("X-API-Key", "k").Get("/organizations").Want(http.StatusOK)

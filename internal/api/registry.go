@@ -25,15 +25,18 @@ type Credentials interface {
 	Credentials(ctx context.Context, sc tenant.Scope, k credential.Kind) ([]credential.Credential, error)
 	Credential(ctx context.Context, sc tenant.Scope, k credential.Kind, id credential.ID) (credential.Credential, error)
 	DeleteCredential(ctx context.Context, sc tenant.Scope, k credential.Kind, id credential.ID) error
-	SetCredentialProjects(ctx context.Context, sc tenant.Scope, k credential.Kind, id credential.ID, projects []tenant.ProjectID) ([]tenant.ProjectID, error)
+	SetCredentialProjects(ctx context.Context, sc tenant.Scope, k credential.Kind, id credential.ID,
+		projects []tenant.ProjectID) ([]tenant.ProjectID, error)
 }
 
 // Catalog asks registries.
 type Catalog interface {
 	Check(ctx context.Context, a *credential.Account) error
 	Groups(ctx context.Context, a *credential.Account, p catalog.Page) (*catalog.List[catalog.Group], error)
-	Images(ctx context.Context, a *credential.Account, group string, p catalog.Page) (*catalog.List[catalog.Image], error)
-	Tags(ctx context.Context, a *credential.Account, group, image string, p catalog.Page) (*catalog.List[catalog.Tag], error)
+	Images(ctx context.Context, a *credential.Account, group string,
+		p catalog.Page) (*catalog.List[catalog.Image], error)
+	Tags(ctx context.Context, a *credential.Account, group, image string,
+		p catalog.Page) (*catalog.List[catalog.Tag], error)
 	Package(ctx context.Context, a *credential.Account, image string) (*catalog.Image, error)
 	PullToken(ctx context.Context, a *credential.Account, images []string, now time.Time) (*catalog.PullToken, error)
 }
@@ -63,9 +66,11 @@ type storeCredentialIn struct {
 }
 
 // storeCredential checks a credential against the registry and stores it.
-func (a *API) storeCredential(ctx context.Context, sc tenant.Scope, k credential.Kind, in *storeCredentialIn) (*credentialAnswer, error) {
+func (a *API) storeCredential(ctx context.Context, sc tenant.Scope, k credential.Kind,
+	in *storeCredentialIn) (*credentialAnswer, error) {
 	b := &in.Body
-	c, err := a.saveCredential(ctx, sc, stored{kind: k, fields: b.Fields, secrets: b.Secrets, description: b.Description, projects: []string{b.ProjectID}})
+	c, err := a.saveCredential(ctx, sc, stored{kind: k, fields: b.Fields, secrets: b.Secrets,
+		description: b.Description, projects: []string{b.ProjectID}})
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +100,8 @@ func (a *API) saveCredential(ctx context.Context, sc tenant.Scope, s stored) (cr
 		return credential.Credential{}, err
 	}
 	if len(s.projects) == 1 { // the only one must be there before anything is asked or stored
-		if _, err := a.Scopes.Scope(ctx, sc.Actor, tenant.Target{Organization: sc.Organization, Project: tenant.ProjectID(s.projects[0])}); err != nil {
+		if _, err := a.Scopes.Scope(ctx, sc.Actor,
+			tenant.Target{Organization: sc.Organization, Project: tenant.ProjectID(s.projects[0])}); err != nil {
 			return credential.Credential{}, err
 		}
 	}
@@ -104,8 +110,9 @@ func (a *API) saveCredential(ctx context.Context, sc tenant.Scope, s stored) (cr
 	}
 	sealed := a.Box.Seal([]byte(account.Secret), credential.Label(sc.Organization, s.kind, account.Name()))
 	return a.Credentials.SaveCredential(ctx, sc, credential.Credential{
-		ID: credential.ID(s.id), Kind: s.kind, Name: account.Name(), Fields: account.Fields, Sealed: sealed, Description: s.description,
-		Projects: each(s.projects, func(id string) tenant.ProjectID { return tenant.ProjectID(id) }),
+		ID: credential.ID(s.id), Kind: s.kind, Name: account.Name(), Fields: account.Fields, Sealed: sealed,
+		Description: s.description,
+		Projects:    each(s.projects, func(id string) tenant.ProjectID { return tenant.ProjectID(id) }),
 	})
 }
 
@@ -119,7 +126,8 @@ type organizationCredentialIn struct {
 	CredentialPath
 }
 
-func (a *API) deleteCredential(ctx context.Context, sc tenant.Scope, k credential.Kind, in *organizationCredentialIn) (*struct{}, error) {
+func (a *API) deleteCredential(ctx context.Context, sc tenant.Scope, k credential.Kind,
+	in *organizationCredentialIn) (*struct{}, error) {
 	return nil, a.Credentials.DeleteCredential(ctx, sc, k, credential.ID(in.CredentialID))
 }
 
@@ -129,7 +137,8 @@ type projectPathIn struct {
 
 type credentialsAnswer struct{ Body []credentialBody }
 
-func (a *API) listCredentials(ctx context.Context, sc tenant.Scope, k credential.Kind, _ *projectPathIn) (*credentialsAnswer, error) {
+func (a *API) listCredentials(ctx context.Context, sc tenant.Scope, k credential.Kind,
+	_ *projectPathIn) (*credentialsAnswer, error) {
 	list, err := a.Credentials.Credentials(ctx, sc, k)
 	if err != nil {
 		return nil, err
@@ -142,7 +151,8 @@ type projectCredentialIn struct {
 	CredentialPath
 }
 
-func (a *API) getCredential(ctx context.Context, sc tenant.Scope, k credential.Kind, in *projectCredentialIn) (*credentialAnswer, error) {
+func (a *API) getCredential(ctx context.Context, sc tenant.Scope, k credential.Kind,
+	in *projectCredentialIn) (*credentialAnswer, error) {
 	c, err := a.Credentials.Credential(ctx, sc, k, credential.ID(in.CredentialID))
 	if err != nil {
 		return nil, err
@@ -241,7 +251,8 @@ type groupsAnswer struct {
 	}
 }
 
-func (a *API) listRegistryGroups(ctx context.Context, sc tenant.Scope, k credential.Kind, in *ByPath) (*groupsAnswer, error) {
+func (a *API) listRegistryGroups(ctx context.Context, sc tenant.Scope, k credential.Kind,
+	in *ByPath) (*groupsAnswer, error) {
 	account, err := a.account(ctx, sc, k, in.CredentialID)
 	if err != nil {
 		return nil, err
@@ -265,7 +276,8 @@ type imagesAnswer struct {
 	}
 }
 
-func listRegistryImages[Q registryQuery](a *API, ctx context.Context, sc tenant.Scope, k credential.Kind, in Q) (*imagesAnswer, error) {
+func listRegistryImages[Q registryQuery](a *API, ctx context.Context, sc tenant.Scope, k credential.Kind,
+	in Q) (*imagesAnswer, error) {
 	account, err := a.account(ctx, sc, k, in.credential())
 	if err != nil {
 		return nil, err
@@ -292,7 +304,8 @@ type tagsAnswer struct {
 	}
 }
 
-func listRegistryTags[Q registryQuery](a *API, ctx context.Context, sc tenant.Scope, k credential.Kind, in Q) (*tagsAnswer, error) {
+func listRegistryTags[Q registryQuery](a *API, ctx context.Context, sc tenant.Scope, k credential.Kind,
+	in Q) (*tagsAnswer, error) {
 	image, err := in.image()
 	if err != nil {
 		return nil, err
@@ -381,7 +394,8 @@ func showOrganizationCredential(c credential.Credential) organizationCredential 
 	account := credential.Account{Kind: c.Kind, Fields: c.Fields}
 	out := organizationCredential{
 		ID: string(c.ID), LinkedProjectIDs: each(c.Projects, func(p tenant.ProjectID) string { return string(p) }),
-		Name: c.Title(), RegistryURL: account.Registry(), Description: c.Description, CreatedAt: c.CreatedAt.UTC().Format(time.RFC3339),
+		Name: c.Title(), RegistryURL: account.Registry(), Description: c.Description,
+		CreatedAt: c.CreatedAt.UTC().Format(time.RFC3339),
 	}
 	if len(c.Projects) > 0 {
 		out.ProjectID = string(c.Projects[0])
@@ -430,17 +444,21 @@ type organizationCredentials struct {
 
 type organizationCredentialsAnswer struct{ Body organizationCredentials }
 
-func (a *API) listRegistryCredentials(ctx context.Context, sc tenant.Scope, _ *OrganizationPath) (*organizationCredentialsAnswer, error) {
+func (a *API) listRegistryCredentials(ctx context.Context, sc tenant.Scope,
+	_ *OrganizationPath) (*organizationCredentialsAnswer, error) {
 	all, err := a.Credentials.Credentials(ctx, sc, "")
 	if err != nil {
 		return nil, err
 	}
 	of := func(k credential.Kind) []organizationCredential {
-		return each(slices.DeleteFunc(slices.Clone(all), func(c credential.Credential) bool { return c.Kind != k }), showOrganizationCredential)
+		return each(slices.DeleteFunc(slices.Clone(all), func(c credential.Credential) bool { return c.Kind != k }),
+			showOrganizationCredential)
 	}
 	out := &organizationCredentialsAnswer{organizationCredentials{
-		Gitlab: of(credential.GitLab), Dockerhub: of(credential.DockerHub), Acr: of(credential.Azure), Gcr: of(credential.Google),
-		Quay: of(credential.Quay), Harbor: of(credential.Harbor), Ecr: of(credential.Amazon), Jfrog: of(credential.JFrog), Scaleway: of(credential.Scaleway),
+		Gitlab: of(credential.GitLab), Dockerhub: of(credential.DockerHub), Acr: of(credential.Azure),
+		Gcr:  of(credential.Google),
+		Quay: of(credential.Quay), Harbor: of(credential.Harbor), Ecr: of(credential.Amazon),
+		Jfrog: of(credential.JFrog), Scaleway: of(credential.Scaleway),
 	}}
 	if i := slices.IndexFunc(all, func(c credential.Credential) bool { return c.Kind == credential.GitHub }); i >= 0 {
 		out.Body.Github.Available, out.Body.Github.Owner = true, all[i].Fields.GithubOwner
@@ -467,7 +485,8 @@ func showLinks(list []tenant.ProjectID) *linksAnswer {
 	return out
 }
 
-func (a *API) listCredentialProjects(ctx context.Context, sc tenant.Scope, in *CredentialLinksPath) (*linksAnswer, error) {
+func (a *API) listCredentialProjects(ctx context.Context, sc tenant.Scope,
+	in *CredentialLinksPath) (*linksAnswer, error) {
 	c, err := a.Credentials.Credential(ctx, sc, in.Kind, credential.ID(in.CredentialID))
 	if err != nil {
 		return nil, err
@@ -546,7 +565,8 @@ func (a *API) applyCredential(ctx context.Context, sc tenant.Scope, in *bulkAppl
 		if _, bad := projectIDs([]string{id}); bad != "" {
 			continue
 		}
-		_, err := a.Scopes.Scope(ctx, sc.Actor, tenant.Target{Organization: sc.Organization, Project: tenant.ProjectID(id)})
+		_, err := a.Scopes.Scope(ctx, sc.Actor,
+			tenant.Target{Organization: sc.Organization, Project: tenant.ProjectID(id)})
 		var refused *errs.Error
 		if errors.As(err, &refused) {
 			continue
@@ -559,12 +579,14 @@ func (a *API) applyCredential(ctx context.Context, sc tenant.Scope, in *bulkAppl
 	if len(known) == 0 {
 		return nil, errs.E(errs.Invalid, "none of the projects belongs to this organization")
 	}
-	c, err := a.saveCredential(ctx, sc, stored{kind: b.RegistryType, fields: b.Fields, secrets: b.Secrets, description: b.Description, projects: known, title: b.Name})
+	c, err := a.saveCredential(ctx, sc, stored{kind: b.RegistryType, fields: b.Fields, secrets: b.Secrets,
+		description: b.Description, projects: known, title: b.Name})
 	if err != nil {
 		return nil, err
 	}
 	out := &bulkApplyAnswer{}
-	out.Body.CredentialID, out.Body.Applied, out.Body.Skipped = string(c.ID), showLinks(c.Projects).Body.ProjectIDs, []string{}
+	out.Body.CredentialID, out.Body.Applied, out.Body.Skipped = string(c.ID), showLinks(c.Projects).Body.ProjectIDs,
+		[]string{}
 	for _, id := range b.ProjectIDs {
 		if !slices.Contains(out.Body.Applied, id) {
 			out.Body.Skipped = append(out.Body.Skipped, id)

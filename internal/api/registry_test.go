@@ -14,14 +14,19 @@ import (
 func credentialBodies(project string) map[string]map[string]any {
 	out := map[string]map[string]any{
 		"dockerhub": {"dockerhubUsername": "ada", "accessToken": "s3cret"},
-		"gitlab":    {"gitlabProjectId": 7, "username": "ada", "projectPath": "group/app", "deployToken": "s3cret", "scopes": []string{"read_registry"}},
-		"gcr":       {"gcpProjectId": "proj", "registryHostname": "eu.gcr.io", "serviceAccountKey": "s3cret"},
-		"acr":       {"acrLoginServer": "shop.azurecr.io", "servicePrincipalId": "id", "servicePrincipalPassword": "s3cret"},
-		"quay":      {"quayNamespace": "shop", "robotUsername": "shop+ci", "robotToken": "s3cret"},
-		"harbor":    {"harborUrl": "https://harbor.example", "harborProject": "shop", "username": "robot$ci", "password": "s3cret"},
-		"scaleway":  {"region": "fr-par", "namespaceName": "shop", "secretKey": "s3cret"},
-		"ecr":       {"name": "CI", "awsRegion": "eu-west-1", "awsAccessKeyId": "AKIAIOSFODNN7EXAMPLE", "awsSecretAccessKey": "s3cret"},
-		"jfrog":     {"jfrogUrl": "https://shop.example", "repositoryKey": "local", "username": "ci", "password": "s3cret"},
+		"gitlab": {"gitlabProjectId": 7, "username": "ada", "projectPath": "group/app", "deployToken": "s3cret",
+			"scopes": []string{"read_registry"}},
+		"gcr": {"gcpProjectId": "proj", "registryHostname": "eu.gcr.io", "serviceAccountKey": "s3cret"},
+		"acr": {"acrLoginServer": "shop.azurecr.io", "servicePrincipalId": "id",
+			"servicePrincipalPassword": "s3cret"},
+		"quay": {"quayNamespace": "shop", "robotUsername": "shop+ci", "robotToken": "s3cret"},
+		"harbor": {"harborUrl": "https://harbor.example", "harborProject": "shop", "username": "robot$ci",
+			"password": "s3cret"},
+		"scaleway": {"region": "fr-par", "namespaceName": "shop", "secretKey": "s3cret"},
+		"ecr": {"name": "CI", "awsRegion": "eu-west-1", "awsAccessKeyId": "AKIAIOSFODNN7EXAMPLE",
+			"awsSecretAccessKey": "s3cret"},
+		"jfrog": {"jfrogUrl": "https://shop.example", "repositoryKey": "local", "username": "ci",
+			"password": "s3cret"},
 	}
 	for _, body := range out {
 		body["projectId"] = project
@@ -53,7 +58,8 @@ func TestRegistryCredentials(t *testing.T) {
 			shown := reader.Get(base + w.proj + "/credentials/" + id).Want(200)
 			list := reader.Get(base + w.proj + "/credentials").Want(200)
 			for name, answer := range map[string][]byte{"store": made.Body, "get": shown.Body, "list": list.Body} {
-				if bytes.Contains(answer, []byte("s3cret")) || !bytes.Contains(answer, []byte(id)) || !bytes.Contains(answer, []byte("for CI")) {
+				if bytes.Contains(answer, []byte("s3cret")) || !bytes.Contains(answer, []byte(id)) ||
+					!bytes.Contains(answer, []byte("for CI")) {
 					t.Errorf("%s %s: %s", kind, name, answer)
 				}
 			}
@@ -63,18 +69,22 @@ func TestRegistryCredentials(t *testing.T) {
 			}
 			if groups := registryGroups[kind]; groups != "" {
 				images, query = base+w.proj+"/credentials/"+id+"/images", "?pageSize=7"
-				if got := reader.Get(base + w.proj + "/credentials/" + id + "/" + groups).Want(200); fmt.Sprint(got.Value(in+"totalCount")) != "1" {
+				if got := reader.Get(base + w.proj + "/credentials/" + id + "/" +
+					groups).Want(200); fmt.Sprint(got.Value(in+"totalCount")) != "1" {
 					t.Errorf("%s: %s", kind, got.Body)
 				}
 			}
-			if got := reader.Get(images + query).Want(200).Text(in + "images.0.name"); !strings.HasSuffix(got, "/s3cret") {
+			if got := reader.Get(images + query).Want(200).Text(in + "images.0.name"); !strings.HasSuffix(got,
+				"/s3cret") {
 				t.Errorf("%s: the registry was asked with %q", kind, got)
 			}
 			answer := reader.Get(images + "/" + url.PathEscape(image) + "/tags" + query).Want(200)
-			if got := answer.Text(in + "tags.0.name"); got != "of "+image || !bytes.Contains(answer.Body, []byte(`"size":7`)) {
+			if got := answer.Text(in + "tags.0.name"); got != "of "+image ||
+				!bytes.Contains(answer.Body, []byte(`"size":7`)) {
 				t.Errorf("%s: tags %s", kind, answer.Body)
 			}
-			for _, name := range []string{"accessToken", "deployToken", "serviceAccountKey", "servicePrincipalPassword", "robotToken", "password", "secretKey", "awsSecretAccessKey"} {
+			for _, name := range []string{"accessToken", "deployToken", "serviceAccountKey", "servicePrincipalPassword",
+				"robotToken", "password", "secretKey", "awsSecretAccessKey"} {
 				if body[name] != nil {
 					body[name] = "wrong"
 					admin.Post(base+w.org+"/credentials", body).Want(400)
@@ -84,7 +94,8 @@ func TestRegistryCredentials(t *testing.T) {
 			if again := admin.Post(base+w.org+"/credentials", body).Want(201).Text(in + "id"); again != id {
 				t.Errorf("%s: storing again made another credential", kind)
 			}
-			if got := reader.Get(images + query).Want(200).Text(in + "images.0.name"); !strings.HasSuffix(got, "/r0tated") {
+			if got := reader.Get(images + query).Want(200).Text(in + "images.0.name"); !strings.HasSuffix(got,
+				"/r0tated") {
 				t.Errorf("%s: the registry was asked with %q", kind, got)
 			}
 			admin.Do("DELETE", base+w.org+"/credentials/"+id, nil).Want(204)
@@ -93,7 +104,8 @@ func TestRegistryCredentials(t *testing.T) {
 			admin.Do("DELETE", base+w.org+"/credentials/"+id, nil).Want(404)
 		}
 		var n int
-		if err := w.DB.QueryRow(t.Context(), "SELECT COUNT(*) FROM audit_event WHERE action LIKE 'registry_credential.%'").Scan(&n); err != nil || n != 3*len(credential.Kinds) {
+		if err := w.DB.QueryRow(t.Context(), "SELECT COUNT(*) FROM audit_event WHERE action LIKE "+
+			"'registry_credential.%'").Scan(&n); err != nil || n != 3*len(credential.Kinds) {
 			t.Errorf("%d audit records, %v", n, err)
 		}
 	})
@@ -113,9 +125,11 @@ func TestCredentialLinks(t *testing.T) {
 		admin.Get(base + "/project/" + other + "/credentials/" + id).Want(404)
 		links := all + "/credentials/quay/" + id + "/projects"
 		put := func(ids ...string) string {
-			return string(admin.Do("PUT", links, map[string]any{"projectIds": append([]string{}, ids...)}).Want(200).Body)
+			return string(admin.Do("PUT", links,
+				map[string]any{"projectIds": append([]string{}, ids...)}).Want(200).Body)
 		}
-		if got := put(other, other, "00000000-0000-4000-8000-000000000000"); strings.Count(got, other) != 1 || strings.Contains(got, project) || strings.Contains(got, "4000") {
+		if got := put(other, other, "00000000-0000-4000-8000-000000000000"); strings.Count(got, other) != 1 ||
+			strings.Contains(got, project) || strings.Contains(got, "4000") {
 			t.Errorf("linked %s", got)
 		}
 		admin.Get(base + "/project/" + other + "/credentials/" + id).Want(200)
@@ -131,12 +145,14 @@ func TestCredentialLinks(t *testing.T) {
 		admin.Do("PUT", links, map[string]any{"projectIds": []string{"x"}}).Want(400)
 		admin.Get(all + "/credentials/harbor/" + id + "/projects").Want(404)
 		// Nothing of it is another organization's.
-		w.As(foreign).Get("/integrations/container-registry/organization/" + org + "/credentials/quay/" + id + "/projects").Want(404)
+		w.As(foreign).Get("/integrations/container-registry/organization/" + org + "/credentials/quay/" + id +
+			"/projects").Want(404)
 		body["projectId"] = project
 		w.As(foreign).Post(base+"/organization/"+org+"/credentials", body).Want(404)
 
 		bulk := credentialBodies("")["harbor"]
-		bulk["registryType"], bulk["name"], bulk["projectIds"] = "harbor", "Harbor", []string{project, "nonsense", other}
+		bulk["registryType"], bulk["name"], bulk["projectIds"] = "harbor", "Harbor",
+			[]string{project, "nonsense", other}
 		answer := admin.Post(all+"/bulk-apply", bulk).Want(201)
 		if answer.Text("applied.0") == "" || answer.Text("skipped.0") != "nonsense" {
 			t.Errorf("applied %s", answer.Body)
@@ -166,7 +182,8 @@ func TestCredentialsThatAreNotWhole(t *testing.T) {
 						part[k] = v
 					}
 				}
-				if answer := admin.Post("/integrations/"+kind+"/container-registry"+w.org+"/credentials", part).Want(400); !bytes.Contains(answer.Body, []byte(name)) {
+				if answer := admin.Post("/integrations/"+kind+"/container-registry"+w.org+"/credentials",
+					part).Want(400); !bytes.Contains(answer.Body, []byte(name)) {
 					t.Errorf("%s without %s: %s", kind, name, answer.Body)
 				}
 			}

@@ -38,8 +38,10 @@ func (q ByPageToken) link(k credential.Kind, list, next string) string {
 	if next == "" {
 		return ""
 	}
-	query := url.Values{"credentialId": {q.CredentialID}, "pageSize": {strconv.Itoa(q.page().Size)}, "pageToken": {next}}
-	return "/integrations/" + string(k) + "/container-registry/project/" + q.ProjectID + "/" + list + "?" + query.Encode()
+	query := url.Values{"credentialId": {q.CredentialID}, "pageSize": {strconv.Itoa(q.page().Size)},
+		"pageToken": {next}}
+	return "/integrations/" + string(k) + "/container-registry/project/" + q.ProjectID + "/" + list + "?" +
+		query.Encode()
 }
 
 type googleImagesAnswer struct {
@@ -49,7 +51,8 @@ type googleImagesAnswer struct {
 	}
 }
 
-func (a *API) listGoogleImages(ctx context.Context, sc tenant.Scope, k credential.Kind, in *ByPageToken) (*googleImagesAnswer, error) {
+func (a *API) listGoogleImages(ctx context.Context, sc tenant.Scope, k credential.Kind,
+	in *ByPageToken) (*googleImagesAnswer, error) {
 	found, err := a.partOfImages(ctx, sc, k, in)
 	if err != nil {
 		return nil, err
@@ -59,7 +62,8 @@ func (a *API) listGoogleImages(ctx context.Context, sc tenant.Scope, k credentia
 	return out, nil
 }
 
-func (a *API) partOfImages(ctx context.Context, sc tenant.Scope, k credential.Kind, in *ByPageToken) (*catalog.List[catalog.Image], error) {
+func (a *API) partOfImages(ctx context.Context, sc tenant.Scope, k credential.Kind,
+	in *ByPageToken) (*catalog.List[catalog.Image], error) {
 	account, err := a.account(ctx, sc, k, in.CredentialID)
 	if err != nil {
 		return nil, err
@@ -74,7 +78,8 @@ type azureImagesAnswer struct {
 	}
 }
 
-func (a *API) listAzureImages(ctx context.Context, sc tenant.Scope, k credential.Kind, in *ByPageToken) (*azureImagesAnswer, error) {
+func (a *API) listAzureImages(ctx context.Context, sc tenant.Scope, k credential.Kind,
+	in *ByPageToken) (*azureImagesAnswer, error) {
 	found, err := a.partOfImages(ctx, sc, k, in)
 	if err != nil {
 		return nil, err
@@ -97,7 +102,8 @@ type azureTagsAnswer struct {
 	}
 }
 
-func (a *API) listAzureTags(ctx context.Context, sc tenant.Scope, k credential.Kind, in *azureTagsIn) (*azureTagsAnswer, error) {
+func (a *API) listAzureTags(ctx context.Context, sc tenant.Scope, k credential.Kind,
+	in *azureTagsIn) (*azureTagsAnswer, error) {
 	image, err := unescaped(in.Image)
 	if err != nil {
 		return nil, err

@@ -11,7 +11,8 @@ func TestListsOfRegistriesThatGoOn(t *testing.T) {
 		bodies := credentialBodies(strings.TrimPrefix(w.proj, "/project/"))
 		admin, reader := w.as("administrator"), w.as("read_only")
 		list := func(kind, of string) string {
-			id := admin.Post("/integrations/"+kind+"/container-registry"+w.org+"/credentials", bodies[kind]).Want(201).Text("id")
+			id := admin.Post("/integrations/"+kind+"/container-registry"+w.org+"/credentials",
+				bodies[kind]).Want(201).Text("id")
 			return "/integrations/" + kind + "/container-registry" + w.proj + of + "?credentialId=" + id
 		}
 		google := list("gcr", "/images")
@@ -24,10 +25,12 @@ func TestListsOfRegistriesThatGoOn(t *testing.T) {
 		}
 		reader.Get(images).Want(200)
 		tags := reader.Get(list("acr", "/images/big%2Fapp/tags") + "&pageSize=7&pageToken=x").Want(200)
-		if got := tags.Text("link"); !strings.Contains(got, "/images/big%2Fapp/tags?") || !strings.Contains(got, "pageToken=after+x") || tags.Text("repositoryName") != "big/app" {
+		if got := tags.Text("link"); !strings.Contains(got, "/images/big%2Fapp/tags?") ||
+			!strings.Contains(got, "pageToken=after+x") || tags.Text("repositoryName") != "big/app" {
 			t.Errorf("tags %s", tags.Body)
 		}
-		if got := reader.Get(tags.Text("link")).Want(200).Text("link"); !strings.Contains(got, "pageToken=after+after+x") {
+		if got := reader.Get(tags.Text("link")).Want(200).Text("link"); !strings.Contains(got,
+			"pageToken=after+after+x") {
 			t.Errorf("the link leads to %s", got)
 		}
 	})

@@ -26,7 +26,8 @@ func compress(next http.Handler) http.Handler {
 	c.SetEncoder("zstd", func(w io.Writer, _ int) io.Writer {
 		// A megabyte is the least window that every decoder must have (RFC 8878, section
 		// 3.1.1.1.2, names eight).
-		e, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20), zstd.WithLowerEncoderMem(true))
+		e, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20),
+			zstd.WithLowerEncoderMem(true))
 		if err != nil {
 			panic("api: zstd refuses its own options: " + err.Error())
 		}
@@ -81,7 +82,8 @@ func (t *tagger) WriteHeader(status int) {
 	}
 	t.status = status
 	kind, _, err := mime.ParseMediaType(t.Header().Get("Content-Type"))
-	if status != http.StatusOK || err != nil || kind != "application/json" || t.Header().Get("Content-Disposition") != "" {
+	if status != http.StatusOK || err != nil || kind != "application/json" ||
+		t.Header().Get("Content-Disposition") != "" {
 		t.pass()
 	}
 }
@@ -150,7 +152,8 @@ func (t *tagger) end() {
 func names(lists []string, tag string) bool {
 	for _, list := range lists {
 		for one := range strings.SplitSeq(list, ",") {
-			if one = strings.TrimSpace(one); one == "*" || strings.TrimPrefix(one, "W/") == strings.TrimPrefix(tag, "W/") {
+			if one = strings.TrimSpace(one); one == "*" || strings.TrimPrefix(one, "W/") == strings.TrimPrefix(tag,
+				"W/") {
 				return true
 			}
 		}

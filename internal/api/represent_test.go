@@ -14,14 +14,17 @@ import (
 )
 
 // long is a text of a rule as they are in practice.
-var long = strings.Repeat("Data of a request reaches a statement of the database without being bound as a parameter. ", 9)
+var long = strings.Repeat("Data of a request reaches a statement of the database without being bound as a parameter. ",
+	9)
 
 // longResults are findings with long texts, code and flows.
 func longResults() *scanned {
 	s := &scanned{}
-	s.code(finding.SAST, finding.High, "java/sql-injection", "src/main/java/org/example/shop/orders/OrderRepository.java", 120)
+	s.code(finding.SAST, finding.High, "java/sql-injection",
+		"src/main/java/org/example/shop/orders/OrderRepository.java", 120)
 	f := s.findings[0]
-	f.Severity, f.Message = finding.Medium, "The parameter q of GET /orders reaches the statement in findOrders without being bound."
+	f.Severity, f.Message = finding.Medium, "The parameter q of GET /orders reaches the statement in findOrders "+
+		"without being bound."
 	for range 6 {
 		f.Steps = append(f.Steps, f.Steps[0])
 	}
@@ -33,7 +36,8 @@ func longResults() *scanned {
 		if r.Advisory != nil {
 			r.Advisory.Details, r.Advisory.Summary = long, "left-pad reads beyond the end of its input"
 			for range 12 {
-				r.Advisory.References = append(r.Advisory.References, finding.AdvisoryReference{Type: "WEB", URL: "https://example.test/advisories/with/a/long/address"})
+				r.Advisory.References = append(r.Advisory.References,
+					finding.AdvisoryReference{Type: "WEB", URL: "https://example.test/advisories/with/a/long/address"})
 			}
 		}
 	}
@@ -69,10 +73,11 @@ func TestViews(t *testing.T) {
 			CodeSnippets, DataFlowItems, HistoryItems []any
 			Vulnerability                             struct{ ID, Name, Severity, Description string }
 			Base                                      struct {
-				ID, ProjectID, CreatedAt, UpdateAt, CurrentState, CurrentSeverity, CurrentPriority, Language, Path, VulnerabilityType string
-				CodeSnippets                                                                                                          []any
-				HistoryItems                                                                                                          struct{ Items []any }
-				Vulnerability                                                                                                         struct{ Name, Severity, Description, HowToPrevent string }
+				ID, ProjectID, CreatedAt, UpdateAt, CurrentState, CurrentSeverity, CurrentPriority, Language, Path,
+				VulnerabilityType string
+				CodeSnippets  []any
+				HistoryItems  struct{ Items []any }
+				Vulnerability struct{ Name, Severity, Description, HowToPrevent string }
 			}
 		}
 		if err := json.Unmarshal(get("sast"), &e); err != nil {
@@ -80,20 +85,28 @@ func TestViews(t *testing.T) {
 		}
 		b := e.Base
 		for name, text := range map[string]string{
-			"id": e.ID, "language": e.Language, "path": e.Path, "vulnerability.name": e.Vulnerability.Name, "vulnerability.description": e.Vulnerability.Description,
-			"base.id": b.ID, "base.projectId": b.ProjectID, "base.createdAt": b.CreatedAt, "base.updateAt": b.UpdateAt, "base.currentState": b.CurrentState,
-			"base.currentPriority": b.CurrentPriority, "base.language": b.Language, "base.path": b.Path, "base.vulnerabilityType": b.VulnerabilityType,
-			"base.vulnerability.name": b.Vulnerability.Name, "base.vulnerability.description": b.Vulnerability.Description, "base.vulnerability.howToPrevent": b.Vulnerability.HowToPrevent,
+			"id": e.ID, "language": e.Language, "path": e.Path, "vulnerability.name": e.Vulnerability.Name,
+			"vulnerability.description": e.Vulnerability.Description,
+			"base.id":                   b.ID, "base.projectId": b.ProjectID, "base.createdAt": b.CreatedAt,
+			"base.updateAt":        b.UpdateAt,
+			"base.currentState":    b.CurrentState,
+			"base.currentPriority": b.CurrentPriority, "base.language": b.Language, "base.path": b.Path,
+			"base.vulnerabilityType":          b.VulnerabilityType,
+			"base.vulnerability.name":         b.Vulnerability.Name,
+			"base.vulnerability.description":  b.Vulnerability.Description,
+			"base.vulnerability.howToPrevent": b.Vulnerability.HowToPrevent,
 		} {
 			if text == "" {
 				t.Errorf("%s is empty", name)
 			}
 		}
-		if e.CodeSnippets == nil || e.DataFlowItems == nil || e.HistoryItems == nil || b.CodeSnippets == nil || b.HistoryItems.Items == nil {
+		if e.CodeSnippets == nil || e.DataFlowItems == nil || e.HistoryItems == nil || b.CodeSnippets == nil ||
+			b.HistoryItems.Items == nil {
 			t.Error("a list that clients walk over is null")
 		}
 		// The severity is that of the finding, not of its rule.
-		if e.Vulnerability.Severity != "MEDIUM" || b.Vulnerability.Severity != "MEDIUM" || e.CurrentSeverity != "medium" {
+		if e.Vulnerability.Severity != "MEDIUM" || b.Vulnerability.Severity != "MEDIUM" ||
+			e.CurrentSeverity != "medium" {
 			t.Errorf("severities %s, %s, %s", e.Vulnerability.Severity, b.Vulnerability.Severity, e.CurrentSeverity)
 		}
 		// A dependency has what every finding has.
@@ -104,8 +117,10 @@ func TestViews(t *testing.T) {
 		if err := json.Unmarshal(get("sca"), &d); err != nil {
 			t.Fatal(err)
 		}
-		if v := d.Vulnerability; v.ID == "" || v.Name == "" || v.Description == "" || v.Severity != "HIGH" || v.CVE != "CVE-2026-1" ||
-			!strings.HasPrefix(v.HowToPrevent, "Upgrade left-pad from 1.0.0 to 9.9.9. npm install") || d.CVSSScore == nil {
+		if v := d.Vulnerability; v.ID == "" || v.Name == "" || v.Description == "" || v.Severity != "HIGH" ||
+			v.CVE != "CVE-2026-1" ||
+			!strings.HasPrefix(v.HowToPrevent, "Upgrade left-pad from 1.0.0 to 9.9.9. npm install") ||
+			d.CVSSScore == nil {
 			t.Errorf("got %+v", d)
 		}
 		if strings.Contains(string(get("sast")), "cvssScore") {
@@ -129,7 +144,8 @@ func TestRepresentations(t *testing.T) {
 			"zstd": func(r io.Reader) (io.Reader, error) { return zstd.NewReader(r) },
 		} {
 			status, header, body := w.raw(path, "Accept-Encoding", coding)
-			if status != 200 || header.Get("Content-Encoding") != coding || header.Get("ETag") != tag || len(body) > len(plain.Body)/2 {
+			if status != 200 || header.Get("Content-Encoding") != coding || header.Get("ETag") != tag ||
+				len(body) > len(plain.Body)/2 {
 				t.Errorf("%s: %d, %v, %d of %d bytes", coding, status, header, len(body), len(plain.Body))
 				continue
 			}
@@ -142,7 +158,8 @@ func TestRepresentations(t *testing.T) {
 			}
 		}
 		for _, header := range []string{tag, `"x", ` + tag, strings.TrimPrefix(tag, "W/"), "*"} {
-			if status, h, body := w.raw(path, "If-None-Match", header); status != 304 || len(body) != 0 || h.Get("ETag") != tag {
+			if status, h, body := w.raw(path, "If-None-Match", header); status != 304 || len(body) != 0 ||
+				h.Get("ETag") != tag {
 				t.Errorf("If-None-Match %s: %d, %d bytes", header, status, len(body))
 			}
 		}

@@ -35,15 +35,18 @@ type scanned struct {
 func (s *scanned) code(analysis finding.Analysis, severity finding.Severity, rule, path string, line int) *scanned {
 	id := string(analysis) + "/" + rule
 	s.rule(&finding.Rule{
-		ID: id, Analysis: analysis, Name: "Rule " + rule, ShortDescription: "short", Description: "What and why.", HowToPrevent: "How to fix.",
-		CWE: []string{"CWE-89"}, OWASP: []string{"A03:2021"}, Severity: severity, Language: "java",
+		ID: id, Analysis: analysis, Name: "Rule " + rule, ShortDescription: "short", Description: "What and why.",
+		HowToPrevent: "How to fix.",
+		CWE:          []string{"CWE-89"}, OWASP: []string{"A03:2021"}, Severity: severity, Language: "java",
 	})
 	snippet := &finding.Snippet{StartLine: line, Lines: []string{"query(" + rule + ")", "next"}}
 	f := &finding.Finding{
-		RuleID: id, Analyzer: string(analysis) + "/test", Analysis: analysis, Severity: severity, Message: "message of " + rule, Language: "java",
+		RuleID: id, Analyzer: string(analysis) + "/test", Analysis: analysis, Severity: severity,
+		Message: "message of " + rule, Language: "java",
 		Location: finding.Location{Path: path, StartLine: line, EndLine: line}, Snippet: snippet,
 		Steps: []finding.Step{
-			{Kind: finding.Source, Message: "from", Location: finding.Location{Path: path, StartLine: line}, Snippet: snippet},
+			{Kind: finding.Source, Message: "from", Location: finding.Location{Path: path, StartLine: line},
+				Snippet: snippet},
 			{Kind: finding.Sink, Message: "to", Location: finding.Location{Path: path, StartLine: line}},
 		},
 	}
@@ -55,7 +58,8 @@ func (s *scanned) code(analysis finding.Analysis, severity finding.Severity, rul
 // copied says that the last flaw is in a copy of the code as well, and that another rule says it.
 func (s *scanned) copied(path string, line int) *scanned {
 	f := s.findings[len(s.findings)-1]
-	f.Also, f.Same = append(f.Also, finding.Location{Path: path, StartLine: line, EndLine: line}), []string{"sast/other"}
+	f.Also, f.Same = append(f.Also, finding.Location{Path: path, StartLine: line, EndLine: line}),
+		[]string{"sast/other"}
 	return s
 }
 
@@ -64,17 +68,22 @@ func (s *scanned) vulnerable(cve, name, version string, scope finding.Dependency
 	s.rule(&finding.Rule{
 		ID: "sca/" + cve, Analysis: finding.SCA, Name: cve, Severity: finding.High,
 		Advisory: &finding.Advisory{
-			ID: cve, CVE: cve, GHSA: "GHSA-x", Aliases: []string{cve, "GHSA-x"}, Summary: "summary of " + cve, Details: "details", CWE: []string{"CWE-400"},
-			Severities: []finding.AdvisorySeverity{{Type: "CVSS_V3", Score: "CVSS:3.1/…"}}, References: []finding.AdvisoryReference{{Type: "WEB", URL: "https://example.test"}},
-			CVSS: 8.1,
+			ID: cve, CVE: cve, GHSA: "GHSA-x", Aliases: []string{cve, "GHSA-x"}, Summary: "summary of " + cve,
+			Details: "details", CWE: []string{"CWE-400"},
+			Severities: []finding.AdvisorySeverity{{Type: "CVSS_V3", Score: "CVSS:3.1/…"}},
+			References: []finding.AdvisoryReference{{Type: "WEB", URL: "https://example.test"}},
+			CVSS:       8.1,
 		},
 	})
-	p := finding.Package{Ecosystem: "npm", Name: name, Version: version, Path: "package-lock.json", Scope: scope, Via: []string{"root@1.0.0"}}
+	p := finding.Package{Ecosystem: "npm", Name: name, Version: version, Path: "package-lock.json", Scope: scope,
+		Via: []string{"root@1.0.0"}}
 	s.packages = append(s.packages, &p)
 	f := &finding.Finding{
-		RuleID: "sca/" + cve, Analyzer: "sca/test", Analysis: finding.SCA, Severity: finding.High, Message: name + " is vulnerable", Language: "javascript",
+		RuleID: "sca/" + cve, Analyzer: "sca/test", Analysis: finding.SCA, Severity: finding.High, Message: name +
+			" is vulnerable", Language: "javascript",
 		Location: finding.Location{Path: p.Path, StartLine: 3, EndLine: 3},
-		Package:  &finding.PackageMatch{Package: p, Introduced: "0", Fixed: []string{"0.0.1", "9.9.9"}, Upgrade: "9.9.9"},
+		Package: &finding.PackageMatch{Package: p, Introduced: "0", Fixed: []string{"0.0.1", "9.9.9"},
+			Upgrade: "9.9.9"},
 	}
 	f.Fingerprint = finding.Print(f.RuleID, p.Path, name+version, 0)
 	s.findings = append(s.findings, f)
@@ -115,7 +124,8 @@ func (s *scanned) stream(t testing.TB) []byte {
 		must(h.Finding(f))
 	}
 	for _, a := range finding.Analyses {
-		must(h.Status(&scan.Status{Analyzer: string(a) + "/test", Analysis: a, State: scan.Succeeded, Reasons: []scan.Reason{}}))
+		must(h.Status(&scan.Status{Analyzer: string(a) + "/test", Analysis: a, State: scan.Succeeded,
+			Reasons: []scan.Reason{}}))
 	}
 	return b.Bytes()
 }
@@ -133,7 +143,8 @@ func (w *world) apply(branch string, image *run.Image, stream []byte) run.Outcom
 	project := tenant.ProjectID(strings.TrimPrefix(w.proj, "/project/"))
 	org := tenant.OrganizationID(strings.TrimPrefix(w.org, "/organization/"))
 	sc := tenant.System(org, tenant.TeamID(strings.TrimPrefix(w.team, "/team/")), project)
-	r := &run.Run{ID: run.ID(tenant.NewID(storetest.Region, w.Clock.Now())), OrganizationID: org, ProjectID: project, Branch: branch, Source: "cli",
+	r := &run.Run{ID: run.ID(tenant.NewID(storetest.Region, w.Clock.Now())), OrganizationID: org, ProjectID: project,
+		Branch: branch, Source: "cli",
 		Attempt: 1, CreatedAt: w.Clock.Now(), Image: image}
 	err := w.DB.Tx(w.t.Context(), func(tx *store.Tx) error {
 		_, err := tx.Exec(w.t.Context(), `INSERT INTO run (id, organization_id, project_id, branch, source, private, analyses, initiator, state,
@@ -144,7 +155,9 @@ func (w *world) apply(branch string, image *run.Image, stream []byte) run.Outcom
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	out, err := triage.New(w.DB).Ingest(w.t.Context(), sc, r, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(stream)), nil })
+	out, err := triage.New(w.DB).Ingest(w.t.Context(), sc, r, func() (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(stream)), nil
+	})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -165,10 +178,12 @@ func (w *world) apply(branch string, image *run.Image, stream []byte) run.Outcom
 func someResults() *scanned {
 	s := &scanned{}
 	s.code(finding.SAST, finding.Low, "d", "src/D.java", 4).code(finding.SAST, finding.Critical, "a", "src/A.java", 1).
-		code(finding.SAST, finding.Medium, "c", "test/C.java", 3).code(finding.SAST, finding.High, "b", "src/B.java", 2).
+		code(finding.SAST, finding.Medium, "c", "test/C.java", 3).code(finding.SAST, finding.High, "b", "src/B.java",
+		2).
 		code(finding.SAST, finding.Critical, "a", "src/A.java", 100)
 	s.code(finding.IaC, finding.High, "open", "main.tf", 7).code(finding.Secret, finding.Critical, "key", ".env", 1)
-	s.vulnerable("CVE-2026-1", "left-pad", "1.0.0", finding.Direct).vulnerable("CVE-2026-1", "right-pad", "1.0.0", finding.Transitive).
+	s.vulnerable("CVE-2026-1", "left-pad", "1.0.0", finding.Direct).vulnerable("CVE-2026-1", "right-pad", "1.0.0",
+		finding.Transitive).
 		vulnerable("CVE-2026-2", "left-pad", "1.0.0", finding.Direct)
 	return s
 }
@@ -208,9 +223,12 @@ func TestResultLists(t *testing.T) {
 	eachWorld(t, func(t *testing.T, w *world) {
 		w.scan("main", someResults())
 		for query, want := range map[string][]string{
-			"sast":                                    {"src/A.java", "src/A.java", "src/B.java", "test/C.java", "src/D.java"},
-			"sast?sort=currentSeverity":               {"src/A.java", "src/A.java", "src/B.java", "test/C.java", "src/D.java"},
-			"sast?sort=currentSeverity&order=DESC":    {"src/D.java", "test/C.java", "src/B.java", "src/A.java", "src/A.java"},
+			"sast": {"src/A.java", "src/A.java", "src/B.java", "test/C.java",
+				"src/D.java"},
+			"sast?sort=currentSeverity": {"src/A.java", "src/A.java", "src/B.java", "test/C.java",
+				"src/D.java"},
+			"sast?sort=currentSeverity&order=DESC": {"src/D.java", "test/C.java", "src/B.java", "src/A.java",
+				"src/A.java"},
 			"sast?severity[]=CRITICAL&severity[]=low": {"src/A.java", "src/A.java", "src/D.java"},
 			"sast?severity=high,low":                  {"src/B.java", "src/D.java"},
 			"sast?severity[0]=high":                   {"src/B.java"},
@@ -246,7 +264,8 @@ func TestResultLists(t *testing.T) {
 		if l := w.list("sast?limit=100000"); l.Limit != 500 {
 			t.Errorf("got size %d, want it clamped to 500", l.Limit)
 		}
-		want := map[string]int{"sast": 5, "sca": 3, "iac": 1, "secret": 1, "cicd": 0, "container": 0, "dast": 0, "api": 0}
+		want := map[string]int{"sast": 5, "sca": 3, "iac": 1, "secret": 1, "cicd": 0, "container": 0, "dast": 0,
+			"api": 0}
 		if diff := cmp.Diff(want, l.VulnCountByType); diff != "" {
 			t.Errorf("counts by type (-want +got):\n%s", diff)
 		}
@@ -258,7 +277,8 @@ func TestResultListsRefuse(t *testing.T) {
 		for _, query := range []string{
 			"sast?severity=awful", "sast?status=open", "sast?priority=none", "sast?order=up", "sast?hasAutofix=perhaps",
 			"sca?packageType=indirect", "container?imageId=x", "sast?cursor=x", "sast/grouped?order=up",
-			"sast?page=one", "export?type=all", "container/images/grouped?order=up", "sast?searchQuery=%00", "sast/x", "x/similar",
+			"sast?page=one", "export?type=all", "container/images/grouped?order=up", "sast?searchQuery=%00", "sast/x",
+			"x/similar",
 		} {
 			w.as("read_only").Get(w.proj + "/results/" + query).Want(400)
 		}
@@ -268,8 +288,10 @@ func TestResultListsRefuse(t *testing.T) {
 func TestCursorsWalkEveryOrder(t *testing.T) {
 	eachWorld(t, func(t *testing.T, w *world) {
 		w.scan("main", someResults())
-		for _, query := range []string{"sast?", "sast?sort=currentSeverity&", "sast?sort=language&order=desc&", "sast?sort=createdAt&",
-			"sast?sort=updateAt&order=asc&", "sca?sort=currentCVSS&", "sast?sort=currentPriority&", "sast?sort=currentState&order=desc&"} {
+		for _, query := range []string{"sast?", "sast?sort=currentSeverity&", "sast?sort=language&order=desc&",
+			"sast?sort=createdAt&",
+			"sast?sort=updateAt&order=asc&", "sca?sort=currentCVSS&", "sast?sort=currentPriority&",
+			"sast?sort=currentState&order=desc&"} {
 			all := w.list(strings.TrimRight(query, "?&"))
 			var got []string
 			cursor := ""
@@ -322,9 +344,11 @@ func TestResultElement(t *testing.T) {
 				t.Errorf("%s: got %v, want %v", path, got, want)
 			}
 		}
-		w.scan("copies", (&scanned{}).code(finding.SAST, finding.High, "c", "src/c.java", 3).copied("out/c.java", 5).copied("old/c.java", 6))
+		w.scan("copies", (&scanned{}).code(finding.SAST, finding.High, "c", "src/c.java", 3).copied("out/c.java",
+			5).copied("old/c.java", 6))
 		c := w.as("read_only").Get(w.proj + "/results/sast?branch=copies&view=full").Want(200)
-		if got, want := c.Value("vulnerabilities.0.message"), "message of c Also at out/c.java:5, old/c.java:6. Other rules that say so: sast/other."; got != want {
+		if got, want := c.Value("vulnerabilities.0.message"), "message of c Also at out/c.java:5, old/c.java:6. "+
+			"Other rules that say so: sast/other."; got != want {
 			t.Errorf("message %q, want %q", got, want)
 		}
 		s := w.as("read_only").Get(w.proj + "/results/sca?searchQuery=CVE-2026-2&view=full").Want(200)
@@ -348,7 +372,8 @@ func TestResultElement(t *testing.T) {
 		}
 		id := s.Text("vulnerabilities.0.id")
 		d := w.as("read_only").Get(w.proj + "/results/sca/" + id + "?language=en").Want(200)
-		if d.Text("vulnerabilityId") != id || d.Text("sca.id") != id || d.Text("vulnerability.package.packageName") != "left-pad" ||
+		if d.Text("vulnerabilityId") != id || d.Text("sca.id") != id ||
+			d.Text("vulnerability.package.packageName") != "left-pad" ||
 			d.Text("vulnerability.vulnerability.vulnerabilityType") != "sca" || d.Value("sast") != nil {
 			t.Errorf("the detail is not under both names:\n%s", d.Body)
 		}
@@ -359,39 +384,47 @@ func TestResultElement(t *testing.T) {
 func TestGroupsAndSimilar(t *testing.T) {
 	eachWorld(t, func(t *testing.T, w *world) {
 		w.scan("main", someResults())
-		a := w.as("read_only").Get(w.proj + "/results/sast/grouped?page=1&perPage=100&sort=occurrenceCount&order=DESC").Want(200)
+		a := w.as("read_only").Get(w.proj +
+			"/results/sast/grouped?page=1&perPage=100&sort=occurrenceCount&order=DESC").Want(200)
 		for path, want := range map[string]any{
 			"total": 4.0, "totalOccurrences": 5.0, "limit": 100.0, "totalPages": 1.0, "isProjectParsed": true,
 			"groupedVulnerabilities.0.occurrenceCount": 2.0, "groupedVulnerabilities.0.highestSeverity": "critical",
-			"groupedVulnerabilities.0.severityBreakdown.critical": 2.0, "groupedVulnerabilities.0.occurrences.1.path": "src/A.java",
-			"groupedVulnerabilities.0.vulnerability.name": "Rule a",
+			"groupedVulnerabilities.0.severityBreakdown.critical": 2.0,
+			"groupedVulnerabilities.0.occurrences.1.path":         "src/A.java",
+			"groupedVulnerabilities.0.vulnerability.name":         "Rule a",
 		} {
 			if got := a.Value(path); got != want {
 				t.Errorf("%s: got %v, want %v", path, got, want)
 			}
 		}
-		s := w.as("read_only").Get(w.proj + "/results/sca/grouped?sort=highestCvss&packageManagerFilter=transitive").Want(200)
+		s := w.as("read_only").Get(w.proj +
+			"/results/sca/grouped?sort=highestCvss&packageManagerFilter=transitive").Want(200)
 		for path, want := range map[string]any{
-			"total": 1.0, "groupedVulnerabilities.0.packageName": "right-pad", "groupedVulnerabilities.0.cveId": "CVE-2026-1",
+			"total": 1.0, "groupedVulnerabilities.0.packageName": "right-pad",
+			"groupedVulnerabilities.0.cveId":           "CVE-2026-1",
 			"groupedVulnerabilities.0.transitiveCount": 1.0, "groupedVulnerabilities.0.hasFix": true,
-			"groupedVulnerabilities.0.highestCvss": 8.1, "groupedVulnerabilities.0.occurrences.0.packageVersion": "1.0.0",
-			"groupedVulnerabilities.0.vulnerability.summary": "summary of CVE-2026-1",
+			"groupedVulnerabilities.0.highestCvss":                  8.1,
+			"groupedVulnerabilities.0.occurrences.0.packageVersion": "1.0.0",
+			"groupedVulnerabilities.0.vulnerability.summary":        "summary of CVE-2026-1",
 		} {
 			if got := s.Value(path); got != want {
 				t.Errorf("sca %s: got %v, want %v", path, got, want)
 			}
 		}
-		for _, sort := range []string{"highestSeverity", "lastSeen", "currentSeverity", "currentPriority", "createdAt"} {
+		for _, sort := range []string{"highestSeverity", "lastSeen", "currentSeverity", "currentPriority",
+			"createdAt"} {
 			for _, order := range []string{"asc", "DESC"} {
 				w.as("read_only").Get(w.proj + "/results/iac/grouped?sort=" + sort + "&order=" + order).Want(200)
 			}
 		}
 		id := w.list("sast?severity=critical").Vulnerabilities[0].ID
 		m := w.as("read_only").Get(w.proj + "/results/" + id + "/similar").Want(200)
-		if m.Value("totalSimilar") != 1.0 || m.Text("sast.id") != id || m.Text("similarOccurrences.0.path") != "src/A.java" {
+		if m.Value("totalSimilar") != 1.0 || m.Text("sast.id") != id ||
+			m.Text("similarOccurrences.0.path") != "src/A.java" {
 			t.Errorf("got other similar findings:\n%s", m.Body)
 		}
-		if m := w.as("read_only").Get(w.proj + "/results/" + id + "/similar?pathFilter=nowhere").Want(200); m.Value("totalSimilar") != 0.0 {
+		if m := w.as("read_only").Get(w.proj + "/results/" + id +
+			"/similar?pathFilter=nowhere").Want(200); m.Value("totalSimilar") != 0.0 {
 			t.Errorf("the path does not filter:\n%s", m.Body)
 		}
 	})
@@ -415,7 +448,8 @@ func TestDecisions(t *testing.T) {
 		patch("developer", map[string]any{"status": "proposed_not_exploitable"}, 400)
 		patch("developer", map[string]any{"status": "open"}, 400)
 		patch("developer", map[string]any{"comment": strings.Repeat("x", 513)}, 400)
-		patch("developer", map[string]any{"status": "Not_Exploitable", "priority": "CRITICAL_URGENT", "comment": "harmless", "userId": "x"}, 200)
+		patch("developer", map[string]any{"status": "Not_Exploitable", "priority": "CRITICAL_URGENT",
+			"comment": "harmless", "userId": "x"}, 200)
 		for _, branch := range []string{"main", "feature", "later"} {
 			if branch == "later" {
 				w.scan("later", someResults())
@@ -440,7 +474,8 @@ func TestDecisions(t *testing.T) {
 			{"vulnerabilityId": "x", "status": "confirmed"},
 			{"vulnerabilityId": id, "status": "bad"},
 		}}).Want(200)
-		if b.Value("successCount") != 1.0 || b.Value("failureCount") != 3.0 || b.Value("results.0.success") != true || b.Value("results.1.success") != false {
+		if b.Value("successCount") != 1.0 || b.Value("failureCount") != 3.0 || b.Value("results.0.success") != true ||
+			b.Value("results.1.success") != false {
 			t.Errorf("got other results:\n%s", b.Body)
 		}
 		w.as("developer").Patch(w.proj+"/results/batch", map[string]any{"items": []any{}}).Want(400)
@@ -469,7 +504,8 @@ func TestExportIsWhole(t *testing.T) {
 		if len(seen) != 460 || strings.Count(string(a.Body), "\n") != 460 {
 			t.Errorf("got %d findings in %d lines, want 460", len(seen), strings.Count(string(a.Body), "\n"))
 		}
-		if got := strings.Count(string(w.as("read_only").Get(w.proj+"/results/export?type=SCA,iac&severity=high").Want(200).Body), "\n"); got != 4 {
+		if got := strings.Count(string(w.as("read_only").Get(w.proj+
+			"/results/export?type=SCA,iac&severity=high").Want(200).Body), "\n"); got != 4 {
 			t.Errorf("got %d lines, want 4", got)
 		}
 		if got := w.as("read_only").Get(w.proj + "/results/export?branch=none").Want(200); len(got.Body) != 0 {
@@ -481,14 +517,20 @@ func TestExportIsWhole(t *testing.T) {
 // live reports a flaw of a running application that the source is known to have.
 func (s *scanned) live(analysis finding.Analysis, rule, address string) *scanned {
 	id := string(analysis) + "/" + rule
-	s.rule(&finding.Rule{ID: id, Analysis: analysis, Name: "Rule " + rule, Severity: finding.High, CWE: []string{"CWE-89"}})
+	s.rule(&finding.Rule{ID: id, Analysis: analysis, Name: "Rule " + rule, Severity: finding.High,
+		CWE: []string{"CWE-89"}})
 	f := &finding.Finding{
-		RuleID: id, Analyzer: string(analysis) + "/test", Analysis: analysis, Severity: finding.High, Message: "It is part of a statement.",
+		RuleID: id, Analyzer: string(analysis) + "/test", Analysis: analysis, Severity: finding.High,
+		Message:  "It is part of a statement.",
 		Location: finding.Location{Path: strings.TrimPrefix(address, "http://")},
-		Live: &finding.Live{URL: address, Method: "POST", Parameter: "q", In: "form", Payload: "'", Proof: []string{"an error"}, Curl: "curl " + address,
-			Exchanges: []finding.Exchange{{Request: "POST /search HTTP/1.1\r\nHost: shop.example\r\n\r\nq=%27", Response: "HTTP/1.1 500 Internal Server Error\r\nX-A: 1\r\n\r\nsyntax error"}},
+		Live: &finding.Live{URL: address, Method: "POST", Parameter: "q", In: "form", Payload: "'",
+			Proof: []string{"an error"}, Curl: "curl " + address,
+			Exchanges: []finding.Exchange{{Request: "POST /search HTTP/1.1\r\nHost: " +
+				"shop.example\r\n\r\nq=%27", Response: "HTTP/1.1 500 Internal Server Error\r\nX-A: " +
+				"1\r\n\r\nsyntax error"}},
 			Code: &finding.Code{Handler: finding.Location{Path: "app.py", StartLine: 2, EndLine: 9},
-				Flaw: &finding.CodeFlaw{RuleID: "sast/sql", Location: finding.Location{Path: "app.py", StartLine: 4, EndLine: 4}}}},
+				Flaw: &finding.CodeFlaw{RuleID: "sast/sql", Location: finding.Location{Path: "app.py", StartLine: 4,
+					EndLine: 4}}}},
 	}
 	f.Fingerprint = finding.Print(id, f.Location.Path, rule, 0)
 	s.findings = append(s.findings, f)
@@ -551,15 +593,18 @@ func TestExportSARIF(t *testing.T) {
 	eachWorld(t, func(t *testing.T, w *world) {
 		w.as("read_only").Get(w.proj + "/results/export?format=sarif").Want(404) // nothing was scanned
 		w.as("read_only").Get(w.proj + "/results/export?format=xml").Want(400)
-		s := someResults().live(finding.DAST, "sqlinjection", "http://shop.example/search").live(finding.API, "sqlinjection", "http://shop.example/api/search").
+		s := someResults().live(finding.DAST, "sqlinjection", "http://shop.example/search").live(finding.API,
+			"sqlinjection", "http://shop.example/api/search").
 			code(finding.CICD, finding.Low, "pinned", ".github/workflows/a.yml", 3)
 		for i := range 250 { // more than a batch
 			s.code(finding.SAST, finding.Low, "many", "src/Many.java", 1000+i)
 		}
 		w.scan("main", s)
 		w.scan("other", (&scanned{}).code(finding.SAST, finding.High, "elsewhere", "src/E.java", 1))
-		w.as("developer").Patch(w.proj+"/results/"+w.list("iac").Vulnerabilities[0].ID, map[string]any{"status": "ignored", "comment": "only a test"}).Want(200)
-		w.as("developer").Patch(w.proj+"/results/"+w.list("secret").Vulnerabilities[0].ID, map[string]any{"status": "resolved"}).Want(200)
+		w.as("developer").Patch(w.proj+"/results/"+w.list("iac").Vulnerabilities[0].ID,
+			map[string]any{"status": "ignored", "comment": "only a test"}).Want(200)
+		w.as("developer").Patch(w.proj+"/results/"+w.list("secret").Vulnerabilities[0].ID,
+			map[string]any{"status": "resolved"}).Want(200)
 		log := w.sarif("").Runs[0]
 		count := map[string]int{}
 		for _, r := range log.Results {
@@ -569,8 +614,11 @@ func TestExportSARIF(t *testing.T) {
 			}
 			switch finding.Analysis(r.Properties.Analysis) {
 			case finding.DAST, finding.API:
-				if r.WebRequest.Method != "POST" || r.WebResponse.StatusCode != 500 || r.Locations[0].PhysicalLocation.ArtifactLocation.URI != "app.py" ||
-					len(r.RelatedLocations) != 2 || !strings.HasPrefix(r.RelatedLocations[1].PhysicalLocation.ArtifactLocation.URI, "http://shop.example/") || r.Properties.Live.Curl == "" {
+				if r.WebRequest.Method != "POST" || r.WebResponse.StatusCode != 500 ||
+					r.Locations[0].PhysicalLocation.ArtifactLocation.URI != "app.py" ||
+					len(r.RelatedLocations) != 2 ||
+					!strings.HasPrefix(r.RelatedLocations[1].PhysicalLocation.ArtifactLocation.URI,
+						"http://shop.example/") || r.Properties.Live.Curl == "" {
 					t.Errorf("live result %+v", r)
 				}
 			case finding.IaC:
@@ -579,13 +627,15 @@ func TestExportSARIF(t *testing.T) {
 				}
 			}
 		}
-		if diff := cmp.Diff(map[string]int{"sast": 255, "sca": 3, "iac": 1, "cicd": 1, "dast": 1, "api": 1}, count); diff != "" {
+		if diff := cmp.Diff(map[string]int{"sast": 255, "sca": 3, "iac": 1, "cicd": 1, "dast": 1, "api": 1},
+			count); diff != "" {
 			t.Errorf("results (-want +got):\n%s", diff)
 		}
 		if !log.Invocations[0].ExecutionSuccessful {
 			t.Errorf("the scan looked at everything: %+v", log.Invocations)
 		}
-		if got := w.sarif("&status=resolved&type=secret").Runs[0].Results; len(got) != 1 || got[0].BaselineState != "absent" {
+		if got := w.sarif("&status=resolved&type=secret").Runs[0].Results; len(got) != 1 ||
+			got[0].BaselineState != "absent" {
 			t.Errorf("resolved ones: %+v", got)
 		}
 		if got := w.sarif("&branch=other").Runs[0].Results; len(got) != 1 || got[0].RuleID != "sast/elsewhere" {
@@ -597,7 +647,8 @@ func TestExportSARIF(t *testing.T) {
 
 		w.apply("main", nil, degraded(t))
 		log = w.sarif("&type=dast").Runs[0]
-		if len(log.Results) != 1 || log.Invocations[0].ExecutionSuccessful || len(log.Invocations[0].ToolExecutionNotifications) != 1 ||
+		if len(log.Results) != 1 || log.Invocations[0].ExecutionSuccessful ||
+			len(log.Invocations[0].ToolExecutionNotifications) != 1 ||
 			!strings.Contains(log.Invocations[0].ToolExecutionNotifications[0].Message.Text, "the session was lost") {
 			t.Errorf("after a degraded scan: %+v", log)
 		}
@@ -608,14 +659,16 @@ func TestExportSARIF(t *testing.T) {
 }
 
 // lost is how the analysis of a running application ends that lost its session.
-var lost = scan.Status{Analyzer: "dast/test", Analysis: finding.DAST, State: scan.Degraded, Reasons: []scan.Reason{{Code: "unavailable", Message: "the session was lost"}}}
+var lost = scan.Status{Analyzer: "dast/test", Analysis: finding.DAST, State: scan.Degraded,
+	Reasons: []scan.Reason{{Code: "unavailable", Message: "the session was lost"}}}
 
 // degraded returns the messages of a scan that could not look at everything.
 func degraded(t testing.TB) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	h := scan.Encode(&b)
-	if err := errors.Join(h.Config(&scan.Config{Analyses: []finding.Analysis{finding.DAST}, Analyzers: []string{"dast/test"}}), h.Status(&lost)); err != nil {
+	if err := errors.Join(h.Config(&scan.Config{Analyses: []finding.Analysis{finding.DAST},
+		Analyzers: []string{"dast/test"}}), h.Status(&lost)); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -624,7 +677,8 @@ func degraded(t testing.TB) []byte {
 func TestSettingsHideFindings(t *testing.T) {
 	eachWorld(t, func(t *testing.T, w *world) {
 		w.scan("main", someResults())
-		w.as("team_manager").Patch(w.proj, map[string]any{"sastSeverities": []string{"high"}, "scaSeverities": []string{}}).Want(200)
+		w.as("team_manager").Patch(w.proj, map[string]any{"sastSeverities": []string{"high"},
+			"scaSeverities": []string{}}).Want(200)
 		if diff := cmp.Diff([]string{"src/B.java"}, w.list("sast").paths()); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
@@ -632,7 +686,8 @@ func TestSettingsHideFindings(t *testing.T) {
 			t.Errorf("a hidden severity is listed: %v", got)
 		}
 		l := w.list("sca")
-		if l.Total != 0 || l.VulnCountByType["sast"] != 1 || l.VulnCountByType["sca"] != 0 || l.VulnCountByType["iac"] != 1 {
+		if l.Total != 0 || l.VulnCountByType["sast"] != 1 || l.VulnCountByType["sca"] != 0 ||
+			l.VulnCountByType["iac"] != 1 {
 			t.Errorf("hidden findings are counted: %d, %v", l.Total, l.VulnCountByType)
 		}
 	})
@@ -658,17 +713,22 @@ func TestOverviewBranchesPackages(t *testing.T) {
 			}
 		}
 		b := w.as("read_only").Get(w.proj + "/results/overview?branches=other&branches=none").Want(200)
-		if b.Value("totalBySeverity.3.count") != 1.0 || b.Value("totalByState.0.count") != 1.0 || b.Text("vulnerabilitiesOverTime.0.severity") != "low" {
+		if b.Value("totalBySeverity.3.count") != 1.0 || b.Value("totalByState.0.count") != 1.0 ||
+			b.Text("vulnerabilitiesOverTime.0.severity") != "low" {
 			t.Errorf("got other numbers of one branch:\n%s", b.Body)
 		}
-		if got := fmt.Sprint(w.as("read_only").Get(w.proj + "/branches").Want(200).Value("branches")); got != "[main other]" {
+		if got := fmt.Sprint(w.as("read_only").Get(w.proj +
+			"/branches").Want(200).Value("branches")); got != "[main other]" {
 			t.Errorf("got branches %s", got)
 		}
-		p := w.as("read_only").Get(w.proj + "/results/sca/packages?searchQuery=PAD&packageType=direct&branch=main").Want(200)
-		if p.Value("total") != 1.0 || p.Text("packages.0.packageName") != "left-pad" || p.Text("packages.0.fileName") != "package-lock.json" {
+		p := w.as("read_only").Get(w.proj +
+			"/results/sca/packages?searchQuery=PAD&packageType=direct&branch=main").Want(200)
+		if p.Value("total") != 1.0 || p.Text("packages.0.packageName") != "left-pad" ||
+			p.Text("packages.0.fileName") != "package-lock.json" {
 			t.Errorf("got other packages:\n%s", p.Body)
 		}
-		for _, path := range []string{"/results/container/images?page=1&limit=100", "/results/container/images/grouped?sort=latestScanAt&order=DESC", "/results/container/packages"} {
+		for _, path := range []string{"/results/container/images?page=1&limit=100",
+			"/results/container/images/grouped?sort=latestScanAt&order=DESC", "/results/container/packages"} {
 			w.as("read_only").Get(w.proj + path).Want(200)
 		}
 	})
@@ -681,8 +741,10 @@ func TestResultsAreTheirProjects(t *testing.T) {
 		w.scan("main", someResults())
 		id := w.list("sast").Vulnerabilities[0].ID
 		other := newWorldIn(t, w)
-		for _, path := range []string{"sast", "sca", "iac", "cicd", "secret", "container", "dast", "api", "sast/" + id, "sast/grouped", "sca/grouped",
-			id + "/similar", "overview", "export", "export?format=sarif", "sca/packages", "container/packages", "container/images", "container/images/grouped",
+		for _, path := range []string{"sast", "sca", "iac", "cicd", "secret", "container", "dast", "api", "sast/" + id,
+			"sast/grouped", "sca/grouped",
+			id + "/similar", "overview", "export", "export?format=sarif", "sca/packages", "container/packages",
+			"container/images", "container/images/grouped",
 			"container?imageId=" + id} {
 			w.As("").Get(w.proj + "/results/" + path).Want(401)
 			w.as("stranger").Get(w.proj + "/results/" + path).Want(404)
@@ -707,7 +769,8 @@ func newWorldIn(t *testing.T, w *world) neighbour {
 	t.Helper()
 	n := neighbour{admin: w.Person("neighbour")}
 	org := "/organization/" + w.As(n.admin).Post("/organization", newOrganization).Want(201).Text("organizationId")
-	team := "/team/" + w.As(n.admin).Post(org+"/team", map[string]any{"name": "Red", "description": ""}).Want(200).Text("teamId")
+	team := "/team/" + w.As(n.admin).Post(org+"/team",
+		map[string]any{"name": "Red", "description": ""}).Want(200).Text("teamId")
 	n.project = "/project/" + w.As(n.admin).Post(team+"/project", map[string]any{"name": "Web"}).Want(201).Text("id")
 	return n
 }
@@ -728,7 +791,8 @@ func TestUnbuiltSaysSo(t *testing.T) {
 			{"POST", w.org + w.proj + "/github/link", "team_manager", 403},
 		} {
 			a := w.as(c.who).Do(c.method, c.path, nil).Want(c.want)
-			if c.want == http.StatusNotImplemented && !strings.Contains(a.Text("message"), "does not offer this operation yet") {
+			if c.want == http.StatusNotImplemented && !strings.Contains(a.Text("message"), "does not offer this "+
+				"operation yet") {
 				t.Errorf("%s: got the text %q", c.path, a.Text("message"))
 			}
 		}
@@ -749,25 +813,39 @@ func TestOrganizationOverview(t *testing.T) {
 			want       map[string]any
 		}{
 			{"read_only", "", map[string]any{
-				"totalProjects": 1.0, "totalTeams": 1.0, "totalBySeverity.0.count": 3.0, "totalByState.0.count": 10.0, "totalByAnalysisType.0.count": 5.0,
-				"criticalRiskProjects": 1.0, "lowRiskProjects": 0.0, "newIssues": 10.0, "newIssuesLast7Days": 10.0, "solvedIssues": 0.0, "criticalIssues": 3.0,
-				"projectsSummary.0.projectName": "Web", "projectsSummary.0.totalVulnerabilities": 10.0, "projectsSummary.0.scaCount": 3.0,
-				"projectsSummary.0.riskLevel": "critical", "teamsSummary.0.criticalCount": 3.0, "teamsSummary.0.projectCount": 1.0,
-				"topVulnerableProjects.0.newLast7Days": 10.0, "topVulnerableProjects.0.openCount": 10.0, "vulnerabilitiesOverTime.0.severity": "critical",
+				"totalProjects": 1.0, "totalTeams": 1.0, "totalBySeverity.0.count": 3.0, "totalByState.0.count": 10.0,
+				"totalByAnalysisType.0.count": 5.0,
+				"criticalRiskProjects":        1.0, "lowRiskProjects": 0.0, "newIssues": 10.0,
+				"newIssuesLast7Days": 10.0,
+				"solvedIssues":       0.0, "criticalIssues": 3.0,
+				"projectsSummary.0.projectName": "Web", "projectsSummary.0.totalVulnerabilities": 10.0,
+				"projectsSummary.0.scaCount":  3.0,
+				"projectsSummary.0.riskLevel": "critical", "teamsSummary.0.criticalCount": 3.0,
+				"teamsSummary.0.projectCount":          1.0,
+				"topVulnerableProjects.0.newLast7Days": 10.0, "topVulnerableProjects.0.openCount": 10.0,
+				"vulnerabilitiesOverTime.0.severity": "critical",
 			}},
-			{"billing_manager", "", map[string]any{"totalProjects": 0.0, "criticalIssues": 0.0, "newIssues": 0.0, "totalTeams": 0.0}},
+			{"billing_manager", "", map[string]any{"totalProjects": 0.0, "criticalIssues": 0.0, "newIssues": 0.0,
+				"totalTeams": 0.0}},
 			{"member", "", map[string]any{"totalProjects": 0.0, "criticalIssues": 0.0}},
-			{"administrator", "?severityFilter=CRITICAL&severityFilter=LOW&analysisTypes[]=SAST", map[string]any{"criticalIssues": 2.0, "lowIssues": 1.0, "highIssues": 0.0, "projectsSummary.0.totalVulnerabilities": 3.0}},
-			{"administrator", "?statusFilter=in_review", map[string]any{"criticalIssues": 0.0, "totalByState.0.count": 10.0}},
+			{"administrator", "?severityFilter=CRITICAL&severityFilter=LOW&analysisTypes[]=SAST",
+				map[string]any{"criticalIssues": 2.0, "lowIssues": 1.0, "highIssues": 0.0,
+					"projectsSummary.0.totalVulnerabilities": 3.0}},
+			{"administrator", "?statusFilter=in_review",
+				map[string]any{"criticalIssues": 0.0, "totalByState.0.count": 10.0}},
 			{"administrator", "?branches=other", map[string]any{"criticalIssues": 0.0, "lowIssues": 1.0}},
 			{"administrator", "?teamIds=" + team, map[string]any{"totalProjects": 1.0}},
-			{"administrator", "?teamIds=0198c0de-0000-8000-8000-000000000001", map[string]any{"totalProjects": 0.0, "criticalIssues": 0.0}},
+			{"administrator", "?teamIds=0198c0de-0000-8000-8000-000000000001",
+				map[string]any{"totalProjects": 0.0, "criticalIssues": 0.0}},
 			{"administrator", "?dateFrom=" + today + "&dateTo=" + today, map[string]any{"criticalIssues": 3.0}},
 			{"administrator", "?dateTo=2020-01-01", map[string]any{"criticalIssues": 0.0, "totalByState.0.count": 0.0}},
-			{"administrator", "?includeResolved=true&sortBy=name&sortOrder=asc&comparisonPeriod=week", map[string]any{"criticalIssues": 3.0, "comparison.newIssues": 10.0, "comparison.days": 7.0}},
-			{"administrator", "?sortBy=risk_level&projectsPage=2", map[string]any{"projectsSummary.0": nil, "criticalIssues": 3.0}},
+			{"administrator", "?includeResolved=true&sortBy=name&sortOrder=asc&comparisonPeriod=week",
+				map[string]any{"criticalIssues": 3.0, "comparison.newIssues": 10.0, "comparison.days": 7.0}},
+			{"administrator", "?sortBy=risk_level&projectsPage=2",
+				map[string]any{"projectsSummary.0": nil, "criticalIssues": 3.0}},
 			{"administrator", "?sortBy=critical_count&includeProjectsSummary=false&includeTeamsSummary=false&includeOverTimeData=false",
-				map[string]any{"projectsSummary.0": nil, "teamsSummary.0": nil, "vulnerabilitiesOverTime.0": nil, "totalProjects": 1.0}},
+				map[string]any{"projectsSummary.0": nil, "teamsSummary.0": nil, "vulnerabilitiesOverTime.0": nil,
+					"totalProjects": 1.0}},
 		} {
 			a := get(c.who, c.query)
 			for path, want := range c.want {
@@ -776,8 +854,10 @@ func TestOrganizationOverview(t *testing.T) {
 				}
 			}
 		}
-		for _, query := range []string{"?dateFrom=yesterday", "?trendPeriodDays=0", "?trendPeriodDays=366", "?topVulnerableLimit=51",
-			"?projectsPageSize=101", "?comparisonPeriod=day", "?teamIds=x", "?statusFilter=bad", "?includeResolved=maybe", "?analysisTypes=all"} {
+		for _, query := range []string{"?dateFrom=yesterday", "?trendPeriodDays=0", "?trendPeriodDays=366",
+			"?topVulnerableLimit=51",
+			"?projectsPageSize=101", "?comparisonPeriod=day", "?teamIds=x", "?statusFilter=bad",
+			"?includeResolved=maybe", "?analysisTypes=all"} {
 			w.as("administrator").Get(w.org + "/results/overview" + query).Want(400)
 		}
 		w.as("stranger").Get(w.org + "/results/overview").Want(404)

@@ -54,14 +54,17 @@ func (a *API) exportResults(ctx context.Context, sc tenant.Scope, in *exportResu
 	if err != nil {
 		return nil, err
 	}
-	return covered(coverage, analysesOf(filters), a.lines("results-"+string(sc.Project)+".ndjson", func(line func(any) error) error {
-		for _, f := range filters {
-			if err := a.exportFilter(ctx, sc, f, func(f *triage.Finding) error { return line(viewResult(f)) }); err != nil {
-				return err
+	return covered(coverage, analysesOf(filters), a.lines("results-"+string(sc.Project)+".ndjson",
+		func(line func(any) error) error {
+			for _, f := range filters {
+				if err := a.exportFilter(ctx, sc, f, func(f *triage.Finding) error {
+					return line(viewResult(f))
+				}); err != nil {
+					return err
+				}
 			}
-		}
-		return nil
-	})), nil
+			return nil
+		})), nil
 }
 
 func analysesOf(filters []triage.Filter) []finding.Analysis {
@@ -89,7 +92,8 @@ func (in *exportResultsIn) filters(settings project.Settings) ([]triage.Filter, 
 // command writes, in constant memory but for the rules. How the last scans of the
 // branch went is its invocation; findings that are resolved are in it only when the
 // filter names their status.
-func (a *API) exportSARIF(ctx context.Context, sc tenant.Scope, in *exportResultsIn, settings project.Settings) (*huma.StreamResponse, error) {
+func (a *API) exportSARIF(ctx context.Context, sc tenant.Scope, in *exportResultsIn,
+	settings project.Settings) (*huma.StreamResponse, error) {
 	if in.Branch == "" {
 		var err error
 		if in.Branch, err = a.Results.ReferenceBranch(ctx, sc); err != nil {
@@ -117,29 +121,32 @@ func (a *API) exportSARIF(ctx context.Context, sc tenant.Scope, in *exportResult
 		return nil, err
 	}
 	statuses = append(statuses, gaps(coverage, settings, config.Analyses, in.Type == "")...)
-	return covered(coverage, config.Analyses, a.download("results-"+string(sc.Project)+".sarif", sarifType, func(w io.Writer) error {
-		report := sarif.New(w)
-		if err := report.Config(config); err != nil {
-			return err
-		}
-		for _, f := range filters {
-			if len(f.Statuses) == 0 {
-				f.Statuses = []triage.Status{triage.ToVerify, triage.Confirmed, triage.Ignored}
-			}
-			if err := a.exportFilter(ctx, sc, f, func(f *triage.Finding) error { return writeResult(report, f) }); err != nil {
+	return covered(coverage, config.Analyses, a.download("results-"+string(sc.Project)+".sarif", sarifType,
+		func(w io.Writer) error {
+			report := sarif.New(w)
+			if err := report.Config(config); err != nil {
 				return err
 			}
-		}
-		for _, s := range statuses {
-			if !slices.Contains(config.Analyses, s.Analysis) {
-				continue
+			for _, f := range filters {
+				if len(f.Statuses) == 0 {
+					f.Statuses = []triage.Status{triage.ToVerify, triage.Confirmed, triage.Ignored}
+				}
+				if err := a.exportFilter(ctx, sc, f, func(f *triage.Finding) error {
+					return writeResult(report, f)
+				}); err != nil {
+					return err
+				}
 			}
-			if err := report.Status(&s); err != nil {
-				return err
+			for _, s := range statuses {
+				if !slices.Contains(config.Analyses, s.Analysis) {
+					continue
+				}
+				if err := report.Status(&s); err != nil {
+					return err
+				}
 			}
-		}
-		return report.Close()
-	})), nil
+			return report.Close()
+		})), nil
 }
 
 // writeResult writes the finding with its rule.
@@ -147,12 +154,15 @@ func writeResult(report *sarif.Report, f *triage.Finding) error {
 	if err := report.Rule(&f.Rule); err != nil {
 		return err
 	}
-	return report.Kept(&f.Report, sarif.Standing{ID: string(f.ID), Status: string(f.Status), Priority: string(f.Priority), Branch: f.Branch,
-		Comment: lastComment(f), Found: f.CreatedAt, Ignored: f.Status == triage.Ignored, Gone: f.Gone || f.Status == triage.Resolved})
+	return report.Kept(&f.Report, sarif.Standing{ID: string(f.ID), Status: string(f.Status),
+		Priority: string(f.Priority), Branch: f.Branch,
+		Comment: lastComment(f), Found: f.CreatedAt, Ignored: f.Status == triage.Ignored, Gone: f.Gone ||
+			f.Status == triage.Resolved})
 }
 
 // exportFilter calls each for all that the filter selects.
-func (a *API) exportFilter(ctx context.Context, sc tenant.Scope, f triage.Filter, each func(*triage.Finding) error) error {
+func (a *API) exportFilter(ctx context.Context, sc tenant.Scope, f triage.Filter,
+	each func(*triage.Finding) error) error {
 	q := triage.Query{Filter: f, Limit: exportBatch, Uncounted: true}
 	for {
 		page, err := a.Results.Findings(ctx, sc, q)

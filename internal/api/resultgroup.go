@@ -40,9 +40,11 @@ type occurrenceBody struct {
 
 func viewOccurrence(o triage.Occurrence) occurrenceBody {
 	return occurrenceBody{
-		ID: o.ID, Path: o.Path, VulnerableStartLine: o.StartLine, VulnerableEndLine: o.EndLine, PackageVersion: o.Version,
-		CurrentState: o.Status, CurrentSeverity: o.Severity, CurrentPriority: o.Priority, CurrentCVSS: score(o.CVSS), CreatedAt: o.CreatedAt,
-		IsDev: o.Dev, IsTransitive: o.Transit,
+		ID: o.ID, Path: o.Path, VulnerableStartLine: o.StartLine, VulnerableEndLine: o.EndLine,
+		PackageVersion: o.Version,
+		CurrentState:   o.Status, CurrentSeverity: o.Severity, CurrentPriority: o.Priority, CurrentCVSS: score(o.CVSS),
+		CreatedAt: o.CreatedAt,
+		IsDev:     o.Dev, IsTransitive: o.Transit,
 	}
 }
 
@@ -144,7 +146,8 @@ type packageGroupsOut struct {
 }
 
 // listRuleGroups returns the handler of an analysis's findings by rule.
-func listRuleGroups(analysis finding.Analysis) func(*API, context.Context, tenant.Scope, *listGroupsIn) (*ruleGroupsOut, error) {
+func listRuleGroups(analysis finding.Analysis) func(*API, context.Context, tenant.Scope,
+	*listGroupsIn) (*ruleGroupsOut, error) {
 	return func(a *API, ctx context.Context, sc tenant.Scope, in *listGroupsIn) (*ruleGroupsOut, error) {
 		out := &ruleGroupsOut{}
 		page, err := a.groups(ctx, sc, in, groupsOf{analysis, false, &out.Warning}, &out.Body.GroupsBody)
@@ -190,13 +193,15 @@ type groupsOf struct {
 }
 
 // groups reads a page of groups and fills the envelope.
-func (a *API) groups(ctx context.Context, sc tenant.Scope, in *listGroupsIn, of groupsOf, envelope *GroupsBody) (triage.GroupPage, error) {
+func (a *API) groups(ctx context.Context, sc tenant.Scope, in *listGroupsIn, of groupsOf,
+	envelope *GroupsBody) (triage.GroupPage, error) {
 	p, err := a.Results.Project(ctx, sc)
 	if err != nil {
 		return triage.GroupPage{}, err
 	}
 	var ps parser
-	q := triage.GroupQuery{Filter: ps.filter(&in.ResultFilter, of.analysis, p.Settings), ByPackage: of.byPackage, Occurrences: maxOccurrences}
+	q := triage.GroupQuery{Filter: ps.filter(&in.ResultFilter, of.analysis, p.Settings), ByPackage: of.byPackage,
+		Occurrences: maxOccurrences}
 	q.Sort, q.Ascending = ps.groupOrder(in.Sort, in.Order)
 	if err := ps.err(); err != nil {
 		return triage.GroupPage{}, err
@@ -226,7 +231,8 @@ func (a *API) groups(ctx context.Context, sc tenant.Scope, in *listGroupsIn, of 
 	return page, err
 }
 
-var groupSorts = []triage.GroupSort{triage.ByOccurrences, triage.ByHighest, triage.ByLastSeen, triage.ByGroupState, triage.ByGroupUrgency,
+var groupSorts = []triage.GroupSort{triage.ByOccurrences, triage.ByHighest, triage.ByLastSeen, triage.ByGroupState,
+	triage.ByGroupUrgency,
 	triage.ByGroupAge, triage.ByHighestCVSS, triage.ByGroupCVSS}
 
 // groupOrder reads sort and order of a list of groups.
@@ -259,8 +265,10 @@ func sortOf[T ~string](p *parser, keys []T, name string) T {
 
 func viewGroup(g *triage.Group) GroupBody {
 	out := GroupBody{
-		Vulnerability: viewRule(g.RuleID, &g.Rule, g.Highest), OccurrenceCount: g.Count, SeverityBreakdown: countsOf(g.BySeverity),
-		HighestSeverity: g.Highest, Occurrences: make([]occurrenceBody, len(g.Occurrences)), FirstSeen: g.FirstSeen, LastSeen: g.LastSeen,
+		Vulnerability: viewRule(g.RuleID, &g.Rule, g.Highest), OccurrenceCount: g.Count,
+		SeverityBreakdown: countsOf(g.BySeverity),
+		HighestSeverity:   g.Highest, Occurrences: make([]occurrenceBody, len(g.Occurrences)), FirstSeen: g.FirstSeen,
+		LastSeen: g.LastSeen,
 	}
 	out.Language = g.Rule.Language
 	for _, o := range g.Occurrences {

@@ -17,11 +17,13 @@ import (
 type Results interface {
 	Licenses
 	ImageRecords
-	Operations(ctx context.Context, sc tenant.Scope, q run.OperationQuery) ([]finding.Operation, map[finding.Outcome]int, error)
+	Operations(ctx context.Context, sc tenant.Scope,
+		q run.OperationQuery) ([]finding.Operation, map[finding.Outcome]int, error)
 	Project(ctx context.Context, sc tenant.Scope) (project.Project, error)
 	Findings(ctx context.Context, sc tenant.Scope, q triage.Query) (triage.Page, error)
 	Finding(ctx context.Context, sc tenant.Scope, id triage.ID) (triage.Finding, error)
-	Similar(ctx context.Context, sc tenant.Scope, f triage.Finding, path string, limit int) ([]triage.Finding, int, error)
+	Similar(ctx context.Context, sc tenant.Scope, f triage.Finding, path string,
+		limit int) ([]triage.Finding, int, error)
 	Groups(ctx context.Context, sc tenant.Scope, q triage.GroupQuery) (triage.GroupPage, error)
 	Decide(ctx context.Context, sc tenant.Scope, d triage.Decision) (triage.Finding, error)
 	Packages(ctx context.Context, sc tenant.Scope, q triage.PackageQuery) ([]triage.ListedPackage, int, error)
@@ -33,7 +35,8 @@ type Numbers interface {
 	FindingBranches(ctx context.Context, sc tenant.Scope) ([]string, error)
 	LastScan(ctx context.Context, sc tenant.Scope, branch string) (*triage.LastScan, error)
 	LastStatuses(ctx context.Context, sc tenant.Scope, branch string) ([]scan.Status, time.Time, error)
-	DayCounts(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID, f triage.OverviewFilter, days triage.Days) ([]triage.DayCount, error)
+	DayCounts(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID, f triage.OverviewFilter,
+		days triage.Days) ([]triage.DayCount, error)
 }
 
 type listResultsIn struct {
@@ -85,7 +88,8 @@ type scanInfoBody struct {
 }
 
 // listResults returns the handler of the list of an analysis.
-func listResults(analysis finding.Analysis) func(*API, context.Context, tenant.Scope, *listResultsIn) (*listResultsOut, error) {
+func listResults(analysis finding.Analysis) func(*API, context.Context, tenant.Scope,
+	*listResultsIn) (*listResultsOut, error) {
 	return func(a *API, ctx context.Context, sc tenant.Scope, in *listResultsIn) (*listResultsOut, error) {
 		p, err := a.Results.Project(ctx, sc)
 		if err != nil {
@@ -109,8 +113,10 @@ func listResults(analysis finding.Analysis) func(*API, context.Context, tenant.S
 		}
 		number, size := in.get()
 		body := ResultsBody{
-			ProjectID: p.ID, ProjectName: p.Name, Page: number, Limit: size, Total: page.Total, TotalPages: pages(page.Total, size),
-			Sort: in.Sort, Order: in.Order, Severity: notNull(q.Severities), Status: notNull(q.Statuses), Priority: notNull(q.Priorities),
+			ProjectID: p.ID, ProjectName: p.Name, Page: number, Limit: size, Total: page.Total,
+			TotalPages: pages(page.Total, size),
+			Sort:       in.Sort, Order: in.Order, Severity: notNull(q.Severities), Status: notNull(q.Statuses),
+			Priority: notNull(q.Priorities),
 			Language: in.Language, Vulnerabilities: make([]listedResult, len(page.Findings)), ScanEnvelope: envelope,
 		}
 		if warning != "" {
@@ -175,7 +181,8 @@ func (a *API) envelope(ctx context.Context, sc tenant.Scope, p project.Project, 
 	if err != nil || last == nil {
 		return e, err
 	}
-	e.ScanProjectInfo = &scanInfoBody{ScanID: string(last.ID), State: last.State, CreateAt: last.CreatedAt, ScanType: string(last.Source)}
+	e.ScanProjectInfo = &scanInfoBody{ScanID: string(last.ID), State: last.State, CreateAt: last.CreatedAt,
+		ScanType: string(last.Source)}
 	return e, nil
 }
 
@@ -239,7 +246,8 @@ func (t *TypedResult) of(a finding.Analysis) **resultBody {
 func viewDetail(f *triage.Finding) resultDetail {
 	b := viewResult(f)
 	b.Live = viewLive(f.Report.Live, true)
-	return resultDetail{ProjectID: f.ProjectID, VulnerabilityID: f.ID, Vulnerability: b, TypedResult: typed(f.Report.Analysis, &b)}
+	return resultDetail{ProjectID: f.ProjectID, VulnerabilityID: f.ID, Vulnerability: b,
+		TypedResult: typed(f.Report.Analysis, &b)}
 }
 
 // findingID reads the identifier of a finding.
@@ -285,14 +293,16 @@ func (a *API) sides(ctx context.Context, sc tenant.Scope, f *triage.Finding, to 
 	case f.Report.Analysis == finding.SAST:
 		b.Proven = []sideBody{}
 		for _, analysis := range []finding.Analysis{finding.DAST, finding.API} {
-			found, err := a.side(ctx, sc, triage.Filter{Analysis: analysis, Branch: f.Branch, Proves: f.Report.Fingerprint.Place})
+			found, err := a.side(ctx, sc, triage.Filter{Analysis: analysis, Branch: f.Branch,
+				Proves: f.Report.Fingerprint.Place})
 			if err != nil {
 				return err
 			}
 			b.Proven = append(b.Proven, found...)
 		}
 	case live != nil && live.Code != nil && live.Code.Flaw != nil:
-		found, err := a.side(ctx, sc, triage.Filter{Analysis: finding.SAST, Branch: f.Branch, Place: live.Code.Flaw.Fingerprint.Place})
+		found, err := a.side(ctx, sc, triage.Filter{Analysis: finding.SAST, Branch: f.Branch,
+			Place: live.Code.Flaw.Fingerprint.Place})
 		if err != nil {
 			return err
 		}
@@ -306,7 +316,8 @@ func (a *API) sides(ctx context.Context, sc tenant.Scope, f *triage.Finding, to 
 
 // side lists findings as the other side of their flaw is shown.
 func (a *API) side(ctx context.Context, sc tenant.Scope, filter triage.Filter) ([]sideBody, error) {
-	page, err := a.Results.Findings(ctx, sc, triage.Query{Filter: filter, Sort: triage.ByDefault, Limit: maxSides, Uncounted: true})
+	page, err := a.Results.Findings(ctx, sc, triage.Query{Filter: filter, Sort: triage.ByDefault, Limit: maxSides,
+		Uncounted: true})
 	if err != nil {
 		return nil, err
 	}
@@ -316,7 +327,8 @@ func (a *API) side(ctx context.Context, sc tenant.Scope, filter triage.Filter) (
 		if f.Gone {
 			continue
 		}
-		s := sideBody{ID: f.ID, Type: f.Report.Analysis, CurrentState: f.Status, CurrentPriority: f.Priority, Message: f.Report.Message, UpdatedAt: f.UpdatedAt}
+		s := sideBody{ID: f.ID, Type: f.Report.Analysis, CurrentState: f.Status, CurrentPriority: f.Priority,
+			Message: f.Report.Message, UpdatedAt: f.UpdatedAt}
 		for _, c := range f.History {
 			if c.Kind == triage.StatusChange {
 				s.Reason = c.Reason

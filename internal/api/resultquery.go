@@ -72,7 +72,8 @@ type parser struct {
 
 // ignore records that a parameter had a value that means nothing to this list.
 func (p *parser) ignore(name, value, known string) {
-	p.ignored = append(p.ignored, fmt.Sprintf("%s=%s is unknown to this list and was ignored; known are %s", name, headerText(value), known))
+	p.ignored = append(p.ignored, fmt.Sprintf("%s=%s is unknown to this list and was ignored; "+
+		"known are %s", name, headerText(value), known))
 }
 
 // warning returns what was ignored, as the value of the header Warning; "" for
@@ -104,7 +105,8 @@ func (p *parser) err() error {
 	if p.details == nil {
 		return nil
 	}
-	return &errs.Error{Kind: errs.Invalid, Message: p.details[0].Location + ": " + p.details[0].Message, Details: p.details}
+	return &errs.Error{Kind: errs.Invalid, Message: p.details[0].Location + ": " + p.details[0].Message,
+		Details: p.details}
 }
 
 // words splits a list parameter.
@@ -169,7 +171,8 @@ func (p *parser) boolean(name, text string) *bool {
 // analysis.
 func (p *parser) filter(in *ResultFilter, a finding.Analysis, settings project.Settings) triage.Filter {
 	f := triage.Filter{
-		Analysis: a, Branch: in.Branch, Language: in.Language, Search: strings.TrimSpace(first(in.SearchQuery, in.Query)),
+		Analysis: a, Branch: in.Branch, Language: in.Language,
+		Search:     strings.TrimSpace(first(in.SearchQuery, in.Query)),
 		Severities: enum(p, "severity", finding.Severities, in.Severity, in.SeverityFilter),
 		Priorities: enum(p, "priority", triage.Priorities, in.Priority, in.PriorityFilter),
 		Origins:    enum(p, "packageType", triage.Origins, in.PackageType, in.PackageFilter),
@@ -188,7 +191,8 @@ func (p *parser) filter(in *ResultFilter, a finding.Analysis, settings project.S
 		}
 	}
 	f.Image, f.Classes = strings.ToLower(in.ImageID), enum(p, "classType", triage.Classes, in.ClassType)
-	f.Nothing = f.Nothing || (in.ImageID != "" || len(f.Classes) > 0) && a != finding.Container // no other analysis looks at images
+	// no other analysis looks at images
+	f.Nothing = f.Nothing || (in.ImageID != "" || len(f.Classes) > 0) && a != finding.Container
 	for _, text := range []string{f.Branch, f.Language, f.Search} {
 		if strings.IndexByte(text, 0) >= 0 {
 			p.wrong("searchQuery", "texts hold no NUL character")
@@ -212,7 +216,9 @@ func hide(f *triage.Filter, settings project.Settings) {
 	if len(f.Severities) == 0 {
 		f.Severities = shown
 	} else {
-		f.Severities = slices.DeleteFunc(slices.Clone(f.Severities), func(s finding.Severity) bool { return !slices.Contains(shown, s) })
+		f.Severities = slices.DeleteFunc(slices.Clone(f.Severities), func(s finding.Severity) bool {
+			return !slices.Contains(shown, s)
+		})
 	}
 	f.Nothing = f.Nothing || len(f.Severities) == 0
 }
@@ -230,17 +236,21 @@ func first(texts ...string) string {
 // sortKeys are the keys that lists take; updatedAt and currentCvss are other
 // spellings.
 var sortKeys = map[string]triage.SortKey{
-	"": triage.ByDefault, "currentstate": triage.ByStatus, "currentseverity": triage.BySeverity, "currentpriority": triage.ByPriority,
-	"language": triage.ByLanguage, "createdat": triage.ByCreated, "updateat": triage.ByUpdated, "updatedat": triage.ByUpdated,
+	"": triage.ByDefault, "currentstate": triage.ByStatus, "currentseverity": triage.BySeverity,
+	"currentpriority": triage.ByPriority,
+	"language":        triage.ByLanguage, "createdat": triage.ByCreated, "updateat": triage.ByUpdated,
+	"updatedat":   triage.ByUpdated,
 	"currentcvss": triage.ByCVSS,
 }
 
-// order reads sort and order. An unknown sort is ignored, with a warning. Without an order, enumerations go from their first
+// order reads sort and order. An unknown sort is ignored, with a warning. Without an order, enumerations go from their
+// first
 // value, critical, to their last, and times and scores from the highest.
 func (p *parser) order(sort, order string) (key triage.SortKey, descending bool) {
 	key, ok := sortKeys[strings.ToLower(sort)]
 	if !ok { // clients send one key to every list
-		p.ignore("sort", sort, "currentState, currentSeverity, currentPriority, language, createdAt, updateAt, currentCVSS")
+		p.ignore("sort", sort, "currentState, currentSeverity, currentPriority, language, createdAt, updateAt, "+
+			"currentCVSS")
 	}
 	switch strings.ToLower(order) {
 	case "asc":

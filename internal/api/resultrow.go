@@ -61,7 +61,8 @@ func (l listedResult) MarshalJSON() ([]byte, error) {
 // Schema describes the views.
 func (listedResult) Schema(r huma.Registry) *huma.Schema {
 	return &huma.Schema{AnyOf: []*huma.Schema{
-		r.Schema(reflect.TypeFor[listBody](), true, "ListBody"), r.Schema(reflect.TypeFor[resultBody](), true, "ResultBody"), r.Schema(reflect.TypeFor[rowBody](), true, "RowBody"),
+		r.Schema(reflect.TypeFor[listBody](), true, "ListBody"), r.Schema(reflect.TypeFor[resultBody](), true,
+			"ResultBody"), r.Schema(reflect.TypeFor[rowBody](), true, "RowBody"),
 	}}
 }
 
@@ -169,7 +170,8 @@ type ListLists struct {
 	Packages   []struct{} `json:"packages"`
 }
 
-var noLists = ListLists{Aliases: []struct{}{}, References: []struct{}{}, Severities: []struct{}{}, Packages: []struct{}{}}
+var noLists = ListLists{Aliases: []struct{}{}, References: []struct{}{}, Severities: []struct{}{},
+	Packages: []struct{}{}}
 
 type listLibrary struct {
 	PackageName    string   `json:"packageName"`
@@ -203,19 +205,24 @@ type listLive struct {
 func viewList(f *triage.Finding) *listBody {
 	r := &f.Report
 	fields := ListFields{
-		ID: f.ID, ProjectID: f.ProjectID, CreatedAt: f.CreatedAt, UpdateAt: f.UpdatedAt, CurrentState: f.Status, CurrentSeverity: r.Severity,
-		CurrentPriority: f.Priority, Language: r.Language, Path: r.Location.Path, VulnerableStartLine: r.Location.StartLine,
-		VulnerableEndLine: r.Location.EndLine, Branch: f.Branch, VulnerabilityType: r.Analysis, CodeSnippets: []snippetBody{},
+		ID: f.ID, ProjectID: f.ProjectID, CreatedAt: f.CreatedAt, UpdateAt: f.UpdatedAt, CurrentState: f.Status,
+		CurrentSeverity: r.Severity,
+		CurrentPriority: f.Priority, Language: r.Language, Path: r.Location.Path,
+		VulnerableStartLine: r.Location.StartLine,
+		VulnerableEndLine:   r.Location.EndLine, Branch: f.Branch, VulnerabilityType: r.Analysis,
+		CodeSnippets: []snippetBody{},
 	}
 	rule := listRule{
-		ID: f.RuleID, CWE: notNull(f.Rule.CWE), Name: f.Rule.Name, OWASPTop10: f.Rule.OWASP, Severity: strings.ToUpper(string(r.Severity)),
+		ID: f.RuleID, CWE: notNull(f.Rule.CWE), Name: f.Rule.Name, OWASPTop10: f.Rule.OWASP,
+		Severity:     strings.ToUpper(string(r.Severity)),
 		Description:  clipped(cmp.Or(f.Rule.Description, f.Rule.ShortDescription, f.Rule.Name), maxListed),
 		HowToPrevent: clipped(f.Rule.HowToPrevent, maxListed),
 	}
 	flat := rule
 	flat.OWASPTop10, flat.HowToPrevent = nil, "" // the readers of the flat part ask for the finding by itself
 	out := &listBody{
-		ListFields: fields, PriorityScore: (f.Score + 5) / 10, PriorityManual: f.Pinned, Message: clipped(viewMessage(r), maxListed), CVSSScore: score(f.CVSS),
+		ListFields: fields, PriorityScore: (f.Score + 5) / 10, PriorityManual: f.Pinned,
+		Message: clipped(viewMessage(r), maxListed), CVSSScore: score(f.CVSS),
 		DataFlowItems: []flowBody{}, HistoryItems: []historyBody{}, Vulnerability: flat,
 		Base:      listBase{ListFields: fields, HistoryItems: historyList{[]historyBody{}}, Vulnerability: &rule},
 		ClassType: triage.ClassOf(r), Layer: viewLayer(r.Layer),
@@ -235,8 +242,9 @@ func viewList(f *triage.Finding) *listBody {
 // addPackage adds what is known of a vulnerable package.
 func (b *listBody) addPackage(f *triage.Finding) {
 	m := f.Report.Package
-	b.Library = &listLibrary{PackageName: m.Package.Name, PackageVersion: m.Package.Version, FileName: m.Package.Path, Ecosystem: m.Package.Ecosystem,
-		Path: notNull(m.Package.Via), IsDev: m.Package.Dev, IsTransitive: m.Package.Scope == finding.Transitive}
+	b.Library = &listLibrary{PackageName: m.Package.Name, PackageVersion: m.Package.Version, FileName: m.Package.Path,
+		Ecosystem: m.Package.Ecosystem,
+		Path:      notNull(m.Package.Via), IsDev: m.Package.Dev, IsTransitive: m.Package.Scope == finding.Transitive}
 	b.ScaDetectedPackage = b.Library
 	fixes := viewFixes(f)
 	b.AutofixRecords = &fixes
@@ -244,14 +252,16 @@ func (b *listBody) addPackage(f *triage.Finding) {
 	if a == nil {
 		return
 	}
-	b.Metadata = &listAdvisory{GHSAID: a.GHSA, CVE: a.CVE, InternalID: a.ID, Summary: clipped(a.Summary, maxListed), Details: clipped(a.Details, maxListed),
+	b.Metadata = &listAdvisory{GHSAID: a.GHSA, CVE: a.CVE, InternalID: a.ID, Summary: clipped(a.Summary, maxListed),
+		Details:    clipped(a.Details, maxListed),
 		SeverityGH: strings.ToUpper(string(f.Rule.Severity)), CWEs: []advisoryCWE{}, ListLists: noLists}
 	for i, c := range a.CWE {
 		b.Metadata.CWEs = append(b.Metadata.CWEs, advisoryCWE{ID: strconv.Itoa(i), CWEID: c})
 	}
 	rule := &b.Vulnerability
 	rule.CWE, rule.CVE, rule.GHSAID = notNull(a.CWE), a.CVE, a.GHSA
-	rule.Aliases, rule.References, rule.Severities, rule.Packages = &[]struct{}{}, &[]struct{}{}, &[]struct{}{}, &[]struct{}{}
+	rule.Aliases, rule.References, rule.Severities, rule.Packages = &[]struct{}{}, &[]struct{}{}, &[]struct{}{},
+		&[]struct{}{}
 	rule.Name, rule.Description = clipped(cmp.Or(a.Summary, a.ID), maxListed), ""
 	rule.Description, rule.HowToPrevent = rule.Name, clipped(howToUpgrade(m), 2*maxListed)
 	b.Base.Vulnerability = nil

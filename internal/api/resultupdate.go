@@ -42,7 +42,8 @@ func (b DecisionBody) decision(id triage.ID) (triage.Decision, error) {
 	default:
 		wrong("status", "expected one of "+joined(triage.Statuses))
 	}
-	if d.Priority = triage.Priority(strings.ToLower(b.Priority)); d.Priority != "" && !slices.Contains(triage.Priorities, d.Priority) {
+	if d.Priority = triage.Priority(strings.ToLower(b.Priority)); d.Priority != "" &&
+		!slices.Contains(triage.Priorities, d.Priority) {
 		wrong("priority", "expected one of "+joined(triage.Priorities))
 	}
 	if utf8.RuneCountInString(d.Comment) > maxComment {
@@ -57,7 +58,8 @@ func (b DecisionBody) decision(id triage.ID) (triage.Decision, error) {
 	if details == nil {
 		return d, nil
 	}
-	return d, &errs.Error{Kind: errs.Invalid, Message: details[0].Location + ": " + details[0].Message, Details: details}
+	return d, &errs.Error{Kind: errs.Invalid, Message: details[0].Location + ": " + details[0].Message,
+		Details: details}
 }
 
 type updateResultIn struct {

@@ -62,7 +62,8 @@ func viewLayer(l *finding.Layer) *layerBody {
 	if l == nil {
 		return nil
 	}
-	return &layerBody{Index: l.Index, Digest: l.Digest, Instruction: l.Instruction, IsBase: l.Base, IsDeleted: l.Deleted}
+	return &layerBody{Index: l.Index, Digest: l.Digest, Instruction: l.Instruction, IsBase: l.Base,
+		IsDeleted: l.Deleted}
 }
 
 func viewFields(f *triage.Finding) ResultFields {
@@ -70,9 +71,11 @@ func viewFields(f *triage.Finding) ResultFields {
 	out := ResultFields{
 		ID: f.ID, ProjectID: f.ProjectID, CreatedAt: f.CreatedAt, UpdateAt: f.UpdatedAt,
 		CurrentState: f.Status, CurrentSeverity: r.Severity, CurrentPriority: f.Priority,
-		PriorityScore: (f.Score + 5) / 10, PriorityManual: f.Pinned, Message: viewMessage(r), Language: r.Language, Path: r.Location.Path,
+		PriorityScore: (f.Score + 5) / 10, PriorityManual: f.Pinned, Message: viewMessage(r), Language: r.Language,
+		Path:                r.Location.Path,
 		VulnerableStartLine: r.Location.StartLine, VulnerableEndLine: r.Location.EndLine, Branch: f.Branch,
-		ScannerType: r.Analysis, VulnerabilityType: r.Analysis, CodeSnippets: []snippetBody{}, DataFlowItems: []flowBody{},
+		ScannerType: r.Analysis, VulnerabilityType: r.Analysis, CodeSnippets: []snippetBody{},
+		DataFlowItems: []flowBody{},
 	}
 	if f.CVSS > 0 {
 		out.CVSSScore = &f.CVSS
@@ -84,13 +87,16 @@ func viewFields(f *triage.Finding) ResultFields {
 		out.CodeSnippets = append(out.CodeSnippets, snippetBody{
 			ID:                  triage.Derived("snippet", string(f.ID)),
 			VulnerableStartLine: r.Location.StartLine, VulnerableEndLine: r.Location.EndLine,
-			StartLine: s.StartLine, EndLine: s.StartLine + max(len(s.Lines)-1, 0), Code: viewCode(s), Language: r.Language,
+			StartLine: s.StartLine, EndLine: s.StartLine + max(len(s.Lines)-1, 0), Code: viewCode(s),
+			Language: r.Language,
 		})
 	}
 	for i, step := range r.Steps {
 		out.DataFlowItems = append(out.DataFlowItems, flowBody{
-			ID: triage.Derived("step", string(f.ID), strconv.Itoa(i)), NameHighlight: step.Message, Path: step.Location.Path,
-			Line: step.Location.StartLine, Language: r.Language, Code: viewCode(step.Snippet), Type: step.Kind, Order: i,
+			ID: triage.Derived("step", string(f.ID), strconv.Itoa(i)), NameHighlight: step.Message,
+			Path: step.Location.Path,
+			Line: step.Location.StartLine, Language: r.Language, Code: viewCode(step.Snippet), Type: step.Kind,
+			Order: i,
 		})
 	}
 	return out
@@ -133,8 +139,10 @@ func viewCode(s *finding.Snippet) []codeLine {
 func viewRule(id string, r *finding.Rule, severity finding.Severity) *ruleBody {
 	cwe := notNull(r.CWE)
 	return &ruleBody{
-		ID: id, RuleID: r.ID, CWE: cwe, CWEArray: cwe, Name: r.Name, ShortDescription: r.ShortDescription, Description: r.Description,
-		HowToPrevent: r.HowToPrevent, OWASPTop10: notNull(r.OWASP), Severity: strings.ToUpper(string(severity)), Language: r.Language,
+		ID: id, RuleID: r.ID, CWE: cwe, CWEArray: cwe, Name: r.Name, ShortDescription: r.ShortDescription,
+		Description:  r.Description,
+		HowToPrevent: r.HowToPrevent, OWASPTop10: notNull(r.OWASP), Severity: strings.ToUpper(string(severity)),
+		Language:          r.Language,
 		VulnerabilityType: r.Analysis, Link: r.Link,
 	}
 }
@@ -142,15 +150,18 @@ func viewRule(id string, r *finding.Rule, severity finding.Severity) *ruleBody {
 func viewLibrary(f *triage.Finding) *libraryBody {
 	p := &f.Report.Package.Package
 	return &libraryBody{
-		ID: triage.PackageID(f.ProjectID, f.Branch, p), ProjectID: f.ProjectID, PackageName: p.Name, PackageVersion: p.Version,
-		FileName: p.Path, Ecosystem: p.Ecosystem, Path: notNull(p.Via), IsDev: p.Dev, IsTransitive: p.Scope == finding.Transitive,
+		ID: triage.PackageID(f.ProjectID, f.Branch, p), ProjectID: f.ProjectID, PackageName: p.Name,
+		PackageVersion: p.Version,
+		FileName:       p.Path, Ecosystem: p.Ecosystem, Path: notNull(p.Via), IsDev: p.Dev,
+		IsTransitive: p.Scope == finding.Transitive,
 		Reachability: viewReach(f.Report.Package.Reach),
 	}
 }
 
 // reachWords are the verdicts by their names on the wire.
 var reachWords = map[finding.ReachVerdict]string{
-	finding.Reachable: "used", finding.Imported: "potentially used", finding.NotFound: "unused", finding.UnknownReach: "unknown",
+	finding.Reachable: "used", finding.Imported: "potentially used", finding.NotFound: "unused",
+	finding.UnknownReach: "unknown",
 }
 
 func viewReach(r *finding.Reach) *reachBody {
@@ -159,7 +170,8 @@ func viewReach(r *finding.Reach) *reachBody {
 	}
 	out := &reachBody{Verdict: reachWords[r.Verdict], Reason: r.Reason, Locations: []reachLocation{}}
 	for _, s := range r.Steps {
-		out.Locations = append(out.Locations, reachLocation{Path: s.Location.Path, Line: s.Location.StartLine, Text: s.Message})
+		out.Locations = append(out.Locations, reachLocation{Path: s.Location.Path, Line: s.Location.StartLine,
+			Text: s.Message})
 	}
 	return out
 }
@@ -168,11 +180,14 @@ func viewReach(r *finding.Reach) *reachBody {
 func viewAdvisory(ruleID string, r *finding.Rule, match *finding.PackageMatch) *advisoryBody {
 	a := r.Advisory
 	out := &advisoryBody{
-		ID: ruleID, Name: cmp.Or(a.Summary, a.ID), Description: cmp.Or(a.Summary, a.ID), HowToPrevent: noUpgrade, Severity: strings.ToUpper(string(r.Severity)),
-		GHSAID: a.GHSA, CVE: a.CVE, InternalID: a.ID, Summary: a.Summary, Details: a.Details,
-		SeverityGH: strings.ToUpper(string(r.Severity)), SchemaVersion: a.SchemaVer, ModifiedAt: a.Modified, PublishedAt: a.Published,
-		CWEs: []advisoryCWE{}, Aliases: []advisoryAlias{}, References: []advisoryReference{}, Severities: []advisorySeverity{},
-		Packages: []advisoryPackageBody{}, VulnerabilityType: r.Analysis, EPSS: a.EPSS, KEV: a.KEV,
+		ID: ruleID, Name: cmp.Or(a.Summary, a.ID), Description: cmp.Or(a.Summary, a.ID), HowToPrevent: noUpgrade,
+		Severity: strings.ToUpper(string(r.Severity)),
+		GHSAID:   a.GHSA, CVE: a.CVE, InternalID: a.ID, Summary: a.Summary, Details: a.Details,
+		SeverityGH: strings.ToUpper(string(r.Severity)), SchemaVersion: a.SchemaVer, ModifiedAt: a.Modified,
+		PublishedAt: a.Published,
+		CWEs:        []advisoryCWE{}, Aliases: []advisoryAlias{}, References: []advisoryReference{},
+		Severities: []advisorySeverity{},
+		Packages:   []advisoryPackageBody{}, VulnerabilityType: r.Analysis, EPSS: a.EPSS, KEV: a.KEV,
 	}
 	id := func(kind string, i int) string { return triage.Derived(kind, ruleID, strconv.Itoa(i)) }
 	for i, c := range a.CWE {
@@ -193,13 +208,15 @@ func viewAdvisory(ruleID string, r *finding.Rule, match *finding.PackageMatch) *
 	// Of the versions that clear the advisory only one later than the present helps.
 	out.Packages = []advisoryPackageBody{{
 		ID: id("package", 0), Ecosystem: match.Package.Ecosystem, PackageName: match.Package.Name,
-		Introduced: match.Introduced, Fixed: match.Upgrade, FixAvailable: match.Upgrade != "", FixedAll: match.UpgradeAll,
+		Introduced: match.Introduced, Fixed: match.Upgrade, FixAvailable: match.Upgrade != "",
+		FixedAll: match.UpgradeAll,
 	}}
 	return out
 }
 
 // noUpgrade is the remediation of an advisory of which nothing better is known.
-const noUpgrade = "No version without this vulnerability is known. Remove or replace the package, or make sure that the affected code is not reached."
+const noUpgrade = "No version without this vulnerability is known. Remove or replace the package, or make sure that " +
+	"the affected code is not reached."
 
 // howToUpgrade says how the advisory is cleared.
 func howToUpgrade(m *finding.PackageMatch) string {
@@ -224,7 +241,8 @@ func viewFixes(f *triage.Finding) []autofixBody {
 	}
 	return []autofixBody{{
 		CVEID: name, VulnerablePackage: m.Package.Name, VulnerableVersion: m.Package.Version,
-		RecommendedProposedVersion: m.Upgrade, InstallCommand: installCommand(&m.Package, m.Upgrade), HasFixAvailable: true,
+		RecommendedProposedVersion: m.Upgrade, InstallCommand: installCommand(&m.Package, m.Upgrade),
+		HasFixAvailable: true,
 	}}
 }
 
@@ -257,15 +275,18 @@ func installCommand(p *finding.Package, version string) string {
 // viewHistory returns the history with how it began.
 func viewHistory(f *triage.Finding) []historyBody {
 	out := []historyBody{{
-		ID: triage.Derived("found", string(f.ID)), Type: triage.StatusChange, Value: string(triage.ToVerify), Reason: "found by a scan",
+		ID: triage.Derived("found", string(f.ID)), Type: triage.StatusChange, Value: string(triage.ToVerify),
+		Reason: "found by a scan",
 		ScanID: string(f.FirstRun), Date: f.CreatedAt,
 	}}
 	for _, c := range f.History {
 		h := historyBody{
-			ID: c.ID, Type: c.Kind, Value: c.Value, Previous: c.Previous, Reason: c.Reason, ScanID: string(c.Run), Date: c.At, UserID: string(c.By),
+			ID: c.ID, Type: c.Kind, Value: c.Value, Previous: c.Previous, Reason: c.Reason, ScanID: string(c.Run),
+			Date: c.At, UserID: string(c.By),
 		}
 		if u := c.User; u != nil {
-			h.User = &historyUser{ID: string(u.UserID), FirstName: u.FirstName, LastName: u.LastName, Email: u.Email, Picture: u.Picture}
+			h.User = &historyUser{ID: string(u.UserID), FirstName: u.FirstName, LastName: u.LastName, Email: u.Email,
+				Picture: u.Picture}
 		}
 		out = append(out, h)
 	}

@@ -16,7 +16,9 @@ func TestViewSecret(t *testing.T) {
 		want  string
 	}{
 		{finding.SecretMatch{Kind: "k", Redacted: "r", Key: "never shown"}, `{"kind":"k","redacted":"r"}`},
-		{finding.SecretMatch{Kind: "k", Validity: finding.Valid, History: &finding.History{FirstCommit: "a", LastCommit: "b", Author: "Ann", Date: at, LastDate: at, Path: "p", InTree: true}},
+		{finding.SecretMatch{Kind: "k", Validity: finding.Valid,
+			History: &finding.History{FirstCommit: "a", LastCommit: "b", Author: "Ann", Date: at, LastDate: at,
+				Path: "p", InTree: true}},
 			`{"kind":"k","redacted":"","validity":"valid","history":{"firstCommit":"a","lastCommit":"b","author":"Ann","date":"2026-01-02T03:04:05Z","lastDate":"2026-01-02T03:04:05Z","path":"p","inTree":true}}`},
 	} {
 		got, err := json.Marshal(viewSecret(&c.match))

@@ -10,7 +10,8 @@ import (
 type Roles interface {
 	Roles(ctx context.Context, sc tenant.Scope) ([]tenant.Role, error)
 	CreateRole(ctx context.Context, sc tenant.Scope, r tenant.Role) (tenant.Role, error)
-	UpdateRole(ctx context.Context, sc tenant.Scope, id tenant.RoleID, edit func(*tenant.Role) error) (tenant.Role, error)
+	UpdateRole(ctx context.Context, sc tenant.Scope, id tenant.RoleID,
+		edit func(*tenant.Role) error) (tenant.Role, error)
 	DeleteRole(ctx context.Context, sc tenant.Scope, id tenant.RoleID) error
 }
 
@@ -23,7 +24,8 @@ type roleBody struct {
 }
 
 func showRole(r tenant.Role) roleBody {
-	return roleBody{ID: r.ID, Name: r.Name, Level: r.Level, BuiltIn: r.OrganizationID == "", Permissions: r.Permissions.Names()}
+	return roleBody{ID: r.ID, Name: r.Name, Level: r.Level, BuiltIn: r.OrganizationID == "",
+		Permissions: r.Permissions.Names()}
 }
 
 type rolesAnswer struct {

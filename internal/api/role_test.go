@@ -32,7 +32,8 @@ func TestCustomRoles(t *testing.T) {
 			return id
 		}
 		auditor := must("administrator", "Auditor", "organization", "org.read", "org.audit", "org.members")
-		triager := must("administrator", "Triager", "team", "team.read", "project.read", "project.read_scan_result", "project.change_vulnerability_state")
+		triager := must("administrator", "Triager", "team", "team.read", "project.read", "project.read_scan_result",
+			"project.change_vulnerability_state")
 		for _, tt := range []struct {
 			by, name, level string
 			permissions     []string
@@ -57,18 +58,24 @@ func TestCustomRoles(t *testing.T) {
 
 		// The roles hold.
 		w.as("member").Get(w.org + "/audit-log").Want(403)
-		w.as("administrator").Put(w.org+"/member/role", map[string]any{"userId": w.who["member"], "role": strings.ToUpper(auditor)}).Want(200)
+		w.as("administrator").Put(w.org+"/member/role",
+			map[string]any{"userId": w.who["member"], "role": strings.ToUpper(auditor)}).Want(200)
 		w.as("member").Get(w.org + "/audit-log").Want(200)
-		w.as("administrator").Put(w.team+"/member/role", map[string]any{"userId": w.who["developer"], "role": auditor}).Want(400) // another level
-		w.as("administrator").Put(w.team+"/member/role", map[string]any{"userId": w.who["developer"], "role": triager}).Want(200)
+		// another level
+		w.as("administrator").Put(w.team+"/member/role",
+			map[string]any{"userId": w.who["developer"], "role": auditor}).Want(400)
+		w.as("administrator").Put(w.team+"/member/role",
+			map[string]any{"userId": w.who["developer"], "role": triager}).Want(200)
 		w.as("developer").Get(w.proj).Want(200)
 		w.as("developer").Get(w.team + "/projects?page=1&pageSize=1").Want(200)
 
 		// A change holds at once.
-		w.as("administrator").Put(w.org+"/roles/"+triager, map[string]any{"permissions": []string{"team.read"}}).Want(200)
+		w.as("administrator").Put(w.org+"/roles/"+triager,
+			map[string]any{"permissions": []string{"team.read"}}).Want(200)
 		w.as("developer").Get(w.proj).Want(404)
 		w.as("administrator").Delete(w.org+"/roles/"+triager, nil).Want(409) // in use
-		w.as("administrator").Put(w.team+"/member/role", map[string]any{"userId": w.who["developer"], "role": "developer"}).Want(200)
+		w.as("administrator").Put(w.team+"/member/role",
+			map[string]any{"userId": w.who["developer"], "role": "developer"}).Want(200)
 		w.as("administrator").Delete(w.org+"/roles/"+triager, nil).Want(200)
 		w.as("administrator").Delete(w.org+"/roles/"+triager, nil).Want(404)
 		w.as("administrator").Delete(w.org+"/roles/nonsense", nil).Want(400)
@@ -83,15 +90,20 @@ func TestNobodyGrowsByCustomRoles(t *testing.T) {
 			"permissions": []string{"org.read", "org.manage", "org.members"}}).Want(201).Text("id")
 		strong := w.as("administrator").Post(w.org+"/roles", map[string]any{"name": "Strong", "level": "organization",
 			"permissions": []string{"org.read", "org.billing"}}).Want(201).Text("id")
-		w.as("administrator").Put(w.org+"/member/role", map[string]any{"userId": w.who["member"], "role": limited}).Want(200)
+		w.as("administrator").Put(w.org+"/member/role",
+			map[string]any{"userId": w.who["member"], "role": limited}).Want(200)
 
 		clerk := w.as("member")
-		clerk.Post(w.org+"/roles", map[string]any{"name": "Y", "level": "organization", "permissions": []string{"org.read", "org.billing"}}).Want(403)
-		clerk.Post(w.org+"/roles", map[string]any{"name": "Y", "level": "team", "permissions": []string{"team.manage"}}).Want(403)
-		clerk.Put(w.org+"/roles/"+limited, map[string]any{"permissions": []string{"org.read", "org.manage", "org.teams"}}).Want(403)
+		clerk.Post(w.org+"/roles", map[string]any{"name": "Y", "level": "organization",
+			"permissions": []string{"org.read", "org.billing"}}).Want(403)
+		clerk.Post(w.org+"/roles",
+			map[string]any{"name": "Y", "level": "team", "permissions": []string{"team.manage"}}).Want(403)
+		clerk.Put(w.org+"/roles/"+limited,
+			map[string]any{"permissions": []string{"org.read", "org.manage", "org.teams"}}).Want(403)
 		clerk.Put(w.org+"/roles/"+strong, map[string]any{"permissions": []string{"org.read"}}).Want(403)
 		clerk.Delete(w.org+"/roles/"+strong, nil).Want(403)
-		for of, role := range map[string]string{"developer": "administrator", "manager": "member", "read_only": strong, "member": "administrator"} {
+		for of, role := range map[string]string{"developer": "administrator", "manager": "member", "read_only": strong,
+			"member": "administrator"} {
 			clerk.Put(w.org+"/member/role", map[string]any{"userId": w.who[of], "role": role}).Want(403)
 		}
 		clerk.Post(w.org+"/invite", map[string]any{"email": "friend@example.com", "role": "administrator"}).Want(403)
@@ -145,7 +157,9 @@ func TestServiceAccounts(t *testing.T) {
 		w.as("administrator").Delete(accounts+"/"+id+"/tokens/"+token.Text("id"), nil).Want(200)
 		w.as("administrator").Delete(accounts+"/"+id+"/tokens/"+token.Text("id"), nil).Want(404)
 		w.as("administrator").Delete(w.org+"/member", map[string]any{"userId": id}).Want(400)
-		w.as("administrator").Post(accounts+"/"+string(w.who["developer"])+"/tokens", map[string]any{"name": "spy"}).Want(404) // a person
+		// a person
+		w.as("administrator").Post(accounts+"/"+string(w.who["developer"])+"/tokens",
+			map[string]any{"name": "spy"}).Want(404)
 		w.as("manager").Delete(accounts+"/"+id, nil).Want(403)
 		w.as("administrator").Delete(accounts+"/"+id, nil).Want(200)
 		robot.Get(w.org).Want(401)
@@ -153,7 +167,8 @@ func TestServiceAccounts(t *testing.T) {
 		// Another organization's account is nobody here.
 		w.who["boss"] = w.Person("boss")
 		other := "/organization/" + w.as("boss").Post("/organization", newOrganization).Want(201).Text("organizationId")
-		foreign := w.as("boss").Post(other+"/service-accounts", map[string]any{"name": "Other", "role": "member"}).Want(201).Text("id")
+		foreign := w.as("boss").Post(other+"/service-accounts",
+			map[string]any{"name": "Other", "role": "member"}).Want(201).Text("id")
 		w.as("administrator").Post(w.team+"/member", map[string]any{"userId": foreign, "role": "developer"}).Want(404)
 		w.as("administrator").Delete(accounts+"/"+foreign, nil).Want(404)
 	})
@@ -165,7 +180,8 @@ func TestAuditLogAndExport(t *testing.T) {
 		w.as("member").Get(log).Want(403)
 		w.as("stranger").Get(log).Want(404)
 		newest := w.as("manager").Get(log + "?limit=1").Want(200)
-		if newest.Text("records.0.action") != "team.add_member" || newest.Text("records.0.actor") != string(w.who["administrator"]) {
+		if newest.Text("records.0.action") != "team.add_member" ||
+			newest.Text("records.0.actor") != string(w.who["administrator"]) {
 			t.Errorf("got %s", newest.Body)
 		}
 		w.as("manager").Get(log + "?cursor=nonsense").Want(400)
@@ -192,7 +208,8 @@ func TestAuditLogAndExport(t *testing.T) {
 				t.Fatalf("got the numbers %v, want every one from the last to the first", seqs)
 			}
 		}
-		creations := w.as("manager").Get(log + "?action=organization.create&actor=" + string(w.who["administrator"])).Want(200)
+		creations := w.as("manager").Get(log + "?action=organization.create&actor=" +
+			string(w.who["administrator"])).Want(200)
 		if creations.Value("records.1") != nil || creations.Text("records.0.detail.name") != "Acme" {
 			t.Errorf("got %s", creations.Body)
 		}

@@ -94,9 +94,11 @@ func (r rule) admitsToken(actor tenant.Actor) error {
 	case !r.whole:
 		return nil
 	case r.access == signedIn && actor.Limits.Restricted():
-		return errs.E(errs.Forbidden, "the token is limited to some organizations or projects, and this belongs to the whole account")
+		return errs.E(errs.Forbidden, "the token is limited to some organizations or projects, and this belongs to "+
+			"the whole account")
 	case actor.Limits.OnlyProjects():
-		return errs.E(errs.Forbidden, "the token is limited to some projects, and this says who works in the whole organization or team")
+		return errs.E(errs.Forbidden, "the token is limited to some projects, and this says who works in the whole "+
+			"organization or team")
 	}
 	return nil
 }
@@ -111,7 +113,8 @@ func (r rule) admits(sc tenant.Scope) error {
 //
 // house: six parameters, because each call is a row of the table of routes and
 // reads as one.
-func op[I, O any](method, path, id, summary string, r rule, h func(*API, context.Context, tenant.Scope, *I) (*O, error)) route {
+func op[I, O any](method, path, id, summary string, r rule,
+	h func(*API, context.Context, tenant.Scope, *I) (*O, error)) route {
 	return route{method: method, path: path, id: id, summary: summary, rule: r, status: http.StatusOK,
 		register: func(a *API, r route) {
 			huma.Register(a.huma, r.operation(a), func(ctx context.Context, in *I) (*O, error) {
@@ -159,7 +162,8 @@ func (r route) validate() {
 		panic("api: " + r.method + " " + r.path + " has no permission rule")
 	}
 	if r.rule.access != anyone && r.rule.scopes == 0 {
-		panic("api: " + r.method + " " + r.path + " belongs to no scope of access tokens: see permissionScopes in package tenant")
+		panic("api: " + r.method + " " + r.path + " belongs to no scope of access tokens: see permissionScopes in " +
+			"package tenant")
 	}
 	if r.rule.access == permission && !strings.Contains(r.path, "Id}") {
 		panic("api: " + r.method + " " + r.path + " needs a permission but names nothing to have it on")
@@ -170,7 +174,8 @@ func (r route) validate() {
 // in front of everything else.
 func (r route) operation(a *API) huma.Operation {
 	o := huma.Operation{
-		OperationID: r.id, Method: r.method, Path: r.path, Summary: r.summary, DefaultStatus: r.status, MaxBodyBytes: r.bytes,
+		OperationID: r.id, Method: r.method, Path: r.path, Summary: r.summary, DefaultStatus: r.status,
+		MaxBodyBytes:    r.bytes,
 		BodyReadTimeout: -1, // the server's deadlines move with the progress of a body
 		Tags:            []string{tag(r.path)},
 		// Any other failure has the same shape: a conflict, a limit, a part that is away.
@@ -192,8 +197,10 @@ func (r route) operation(a *API) huma.Operation {
 		}},
 	}
 	if r.creates {
-		o.Parameters = []*huma.Param{{Name: "Idempotency-Key", In: "header", Schema: &huma.Schema{Type: huma.TypeString, MaxLength: ptr(maxKey)},
-			Description: "A name for this request. Sent again under the same name within 24 hours, it is not done again: the first answer is repeated, with the header Idempotent-Replayed."}}
+		o.Parameters = []*huma.Param{{Name: "Idempotency-Key", In: "header",
+			Schema: &huma.Schema{Type: huma.TypeString, MaxLength: ptr(maxKey)},
+			Description: "A name for this request. Sent again under the same name within 24 hours, it is not done " +
+				"again: the first answer is repeated, with the header Idempotent-Replayed."}}
 	}
 	if r.answer != nil {
 		o.Responses[strconv.Itoa(r.status)] = &huma.Response{Description: http.StatusText(r.status), Content: r.answer}
@@ -267,12 +274,14 @@ func (a *API) actor(ctx huma.Context) (tenant.Actor, error) {
 	header := ctx.Header("Authorization")
 	if header == "" && ctx.Header("X-API-Key") != "" {
 		return tenant.Actor{}, errs.E(errs.Gone,
-			"API keys have been removed. Create a personal access token in your profile and exchange it for an access token at %s/oidc/token",
+			"API keys have been removed. Create a personal access token in your profile and exchange it for an "+
+				"access token at %s/oidc/token",
 			a.Region.AuthURL)
 	}
 	scheme, token, ok := strings.Cut(header, " ")
 	if !ok || !strings.EqualFold(scheme, "Bearer") || token == "" {
-		return tenant.Actor{}, errs.E(errs.Unauthenticated, "an access token is required: Authorization: Bearer <access token>")
+		return tenant.Actor{}, errs.E(errs.Unauthenticated, "an access token is required: Authorization: Bearer "+
+			"<access token>")
 	}
 	actor, err := a.Authenticate(ctx.Context(), token)
 	if err != nil {

@@ -37,19 +37,23 @@ type scalewayCredential struct {
 }
 
 func showScaleway(c credential.Credential) scalewayCredential {
-	return scalewayCredential{string(c.ID), c.Fields.Region, c.Fields.NamespaceID, c.Fields.NamespaceName, c.Name, c.Description, c.CreatedAt, c.UpdatedAt}
+	return scalewayCredential{string(c.ID), c.Fields.Region, c.Fields.NamespaceID, c.Fields.NamespaceName, c.Name,
+		c.Description, c.CreatedAt, c.UpdatedAt}
 }
 
-func (a *API) storeScalewayCredential(ctx context.Context, sc tenant.Scope, k credential.Kind, in *storeCredentialIn) (*scalewayAnswer[scalewayCredential], error) {
+func (a *API) storeScalewayCredential(ctx context.Context, sc tenant.Scope, k credential.Kind,
+	in *storeCredentialIn) (*scalewayAnswer[scalewayCredential], error) {
 	b := &in.Body
-	c, err := a.saveCredential(ctx, sc, stored{kind: k, fields: b.Fields, secrets: b.Secrets, description: b.Description, projects: []string{b.ProjectID}})
+	c, err := a.saveCredential(ctx, sc, stored{kind: k, fields: b.Fields, secrets: b.Secrets,
+		description: b.Description, projects: []string{b.ProjectID}})
 	if err != nil {
 		return nil, err
 	}
 	return inEnvelope(showScaleway(c)), nil
 }
 
-func (a *API) getScalewayCredential(ctx context.Context, sc tenant.Scope, k credential.Kind, in *projectCredentialIn) (*scalewayAnswer[scalewayCredential], error) {
+func (a *API) getScalewayCredential(ctx context.Context, sc tenant.Scope, k credential.Kind,
+	in *projectCredentialIn) (*scalewayAnswer[scalewayCredential], error) {
 	c, err := a.Credentials.Credential(ctx, sc, k, credential.ID(in.CredentialID))
 	if err != nil {
 		return nil, err
@@ -61,7 +65,8 @@ type scalewayCredentials struct {
 	Credentials []scalewayCredential `json:"credentials"`
 }
 
-func (a *API) listScalewayCredentials(ctx context.Context, sc tenant.Scope, k credential.Kind, _ *projectPathIn) (*scalewayAnswer[scalewayCredentials], error) {
+func (a *API) listScalewayCredentials(ctx context.Context, sc tenant.Scope, k credential.Kind,
+	_ *projectPathIn) (*scalewayAnswer[scalewayCredentials], error) {
 	found, err := a.Credentials.Credentials(ctx, sc, k)
 	if err != nil {
 		return nil, err
@@ -99,7 +104,8 @@ type scalewayNamespaces struct {
 	ScalewayPage
 }
 
-func (a *API) listScalewayNamespaces(ctx context.Context, sc tenant.Scope, k credential.Kind, in *ByPath) (*scalewayAnswer[scalewayNamespaces], error) {
+func (a *API) listScalewayNamespaces(ctx context.Context, sc tenant.Scope, k credential.Kind,
+	in *ByPath) (*scalewayAnswer[scalewayNamespaces], error) {
 	account, err := a.account(ctx, sc, k, in.CredentialID)
 	if err != nil {
 		return nil, err
@@ -110,7 +116,8 @@ func (a *API) listScalewayNamespaces(ctx context.Context, sc tenant.Scope, k cre
 		return nil, err
 	}
 	return inEnvelope(scalewayNamespaces{each(found.Items, func(g catalog.Group) scalewayNamespace {
-		return scalewayNamespace{g.ID, g.Name, account.Fields.Region, g.URL, g.Images, g.Size, g.Status, g.CreatedAt, g.UpdatedAt}
+		return scalewayNamespace{g.ID, g.Name, account.Fields.Region, g.URL, g.Images, g.Size, g.Status, g.CreatedAt,
+			g.UpdatedAt}
 	}), ScalewayPage{found.Total, p.Number, p.Size}}), nil
 }
 
@@ -131,7 +138,8 @@ type scalewayImages struct {
 	ScalewayPage
 }
 
-func (a *API) listScalewayImages(ctx context.Context, sc tenant.Scope, k credential.Kind, in *InNamespace) (*scalewayAnswer[scalewayImages], error) {
+func (a *API) listScalewayImages(ctx context.Context, sc tenant.Scope, k credential.Kind,
+	in *InNamespace) (*scalewayAnswer[scalewayImages], error) {
 	account, err := a.account(ctx, sc, k, in.CredentialID)
 	if err != nil {
 		return nil, err
@@ -142,7 +150,8 @@ func (a *API) listScalewayImages(ctx context.Context, sc tenant.Scope, k credent
 		return nil, err
 	}
 	return inEnvelope(scalewayImages{each(found.Items, func(i catalog.Image) scalewayImage {
-		return scalewayImage{i.UUID, i.Name, i.Namespace, i.Tags, i.Size, i.Visibility, i.Status, i.CreatedAt, i.UpdatedAt}
+		return scalewayImage{i.UUID, i.Name, i.Namespace, i.Tags, i.Size, i.Visibility, i.Status, i.CreatedAt,
+			i.UpdatedAt}
 	}), ScalewayPage{found.Total, p.Number, p.Size}}), nil
 }
 
@@ -167,7 +176,8 @@ type scalewayTags struct {
 	ScalewayPage
 }
 
-func (a *API) listScalewayTags(ctx context.Context, sc tenant.Scope, k credential.Kind, in *scalewayTagsIn) (*scalewayAnswer[scalewayTags], error) {
+func (a *API) listScalewayTags(ctx context.Context, sc tenant.Scope, k credential.Kind,
+	in *scalewayTagsIn) (*scalewayAnswer[scalewayTags], error) {
 	account, err := a.account(ctx, sc, k, in.CredentialID)
 	if err != nil {
 		return nil, err

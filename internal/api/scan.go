@@ -99,7 +99,8 @@ func (a *API) startFromJSON(ctx context.Context, sc tenant.Scope, body io.Reader
 	if text = bytes.TrimSpace(text); len(text) > 0 {
 		if err := json.Unmarshal(text, &in); err != nil {
 			return run.Started{}, errs.E(errs.Invalid,
-				"the body is neither empty, nor a JSON object with the texts branch and sourceType, nor multipart/form-data with a file")
+				"the body is neither empty, nor a JSON object with the texts branch and sourceType, nor "+
+					"multipart/form-data with a file")
 		}
 	}
 	return a.Scans.Start(ctx, sc, run.Start{Branch: in.Branch, Source: run.Source(strings.ToLower(in.SourceType))})
@@ -112,7 +113,8 @@ func readSmall(r io.Reader) ([]byte, error) {
 		return nil, errs.Wrap(errs.Invalid, err, "the body of the request was cut")
 	}
 	if len(text) > maxStartBody {
-		return nil, errs.E(errs.TooLarge, "a field or JSON body has at most %d bytes; an archive goes to the upload address, or into a file of a form", maxStartBody)
+		return nil, errs.E(errs.TooLarge, "a field or JSON body has at most %d bytes; an archive goes to the upload "+
+			"address, or into a file of a form", maxStartBody)
 	}
 	return text, nil
 }
@@ -129,7 +131,8 @@ func (a *API) startFromForm(ctx context.Context, sc tenant.Scope, form *multipar
 			break
 		}
 		if err != nil {
-			return run.Started{}, errs.Wrap(errs.Invalid, err, "the form cannot be read: its parts or its boundary are malformed")
+			return run.Started{}, errs.Wrap(errs.Invalid, err, "the form cannot be read: its parts or its boundary "+
+				"are malformed")
 		}
 		if part.FileName() != "" || part.FormName() == "scan" {
 			started, err := a.Scans.StartWith(ctx, sc, in, part)
@@ -161,7 +164,8 @@ func (a *API) nothingFollows(ctx context.Context, sc tenant.Scope, started run.S
 		return nil // the file is whole: how the form ends does not matter
 	}
 	_, err = a.Scans.Cancel(ctx, sc, started.Run.ID)
-	return errors.Join(errs.E(errs.Invalid, "the field %s stands behind the file: send it before", part.FormName()), err)
+	return errors.Join(errs.E(errs.Invalid, "the field %s stands behind the file: send it before", part.FormName()),
+		err)
 }
 
 type uploadIn struct {
@@ -302,10 +306,13 @@ type AdvisoryAnswer struct {
 // scanSummary returns the run in the terms of the wire.
 func scanSummary(r *run.Run) ScanSummary {
 	s := ScanSummary{
-		ID: string(r.ID), Name: "Scan of " + r.Branch, State: r.State, Language: list(r.Languages), ProjectID: r.ProjectID,
-		Private: r.Private, InitiatorUserID: r.Initiator, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, ScanType: "source",
+		ID: string(r.ID), Name: "Scan of " + r.Branch, State: r.State, Language: list(r.Languages),
+		ProjectID: r.ProjectID,
+		Private:   r.Private, InitiatorUserID: r.Initiator, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		ScanType:   "source",
 		Containers: []struct{}{}, Progress: r.Progress, Step: r.Step,
-		Branch: r.Branch, SourceType: r.Source, Analyses: list(r.Analyses), Fast: r.Fast, Cancelled: r.Cancelled, Attempt: r.Attempt,
+		Branch: r.Branch, SourceType: r.Source, Analyses: list(r.Analyses), Fast: r.Fast, Cancelled: r.Cancelled,
+		Attempt: r.Attempt,
 	}
 	if r.Image != nil {
 		s.Name, s.ScanType, s.Image = "Scan of "+r.Image.Reference, "container", r.Image.Reference
@@ -342,7 +349,8 @@ func (a *API) scanAnswer(r run.Run) ScanAnswer {
 	if d := r.Outcome.Advisories; d != nil {
 		out.Advisories = &AdvisoryAnswer{
 			Digest: d.Digest, Records: d.Records, Imported: d.Imported, Newest: d.Newest,
-			AgeHours: int64(max(0, r.EndedAt.Sub(d.Imported)) / time.Hour), Ages: d.Ages(r.EndedAt), EPSS: d.EPSS, KEV: d.KEV,
+			AgeHours: int64(max(0, r.EndedAt.Sub(d.Imported)) / time.Hour), Ages: d.Ages(r.EndedAt), EPSS: d.EPSS,
+			KEV: d.KEV,
 		}
 	}
 	return out

@@ -89,7 +89,8 @@ func (f *fakeScans) Cancel(_ context.Context, _ tenant.Scope, id run.ID) (run.Ru
 type everybody struct{}
 
 func (everybody) Scope(_ context.Context, actor tenant.Actor, t tenant.Target) (tenant.Scope, error) {
-	return tenant.Scope{Actor: actor, Organization: "o", Team: "t", Project: t.Project, Permissions: tenant.AllPermissions}, nil
+	return tenant.Scope{Actor: actor, Organization: "o", Team: "t", Project: t.Project,
+		Permissions: tenant.AllPermissions}, nil
 }
 
 // scanServer serves the API with fake scans.
@@ -97,7 +98,8 @@ func scanServer(t *testing.T) (*httptest.Server, *fakeScans) {
 	t.Helper()
 	fake := &fakeScans{}
 	a := New(Config{
-		Region: Region{BaseURL: "https://merlon.test"}, Now: time.Now, Log: slog.New(slog.DiscardHandler), Scans: fake, Scopes: everybody{},
+		Region: Region{BaseURL: "https://merlon.test"}, Now: time.Now, Log: slog.New(slog.DiscardHandler), Scans: fake,
+		Scopes: everybody{},
 		Authenticate: func(_ context.Context, token string) (tenant.Actor, error) {
 			if token != "good" {
 				return tenant.Actor{}, errs.E(errs.Unauthenticated, "bad token")
@@ -161,7 +163,8 @@ func form(t *testing.T, fields map[string]string, part, file, content string) (s
 
 func TestStartScan(t *testing.T) {
 	srv, fake := scanServer(t)
-	formType, withFile := form(t, map[string]string{"branch": "dev", "sourceType": "vscode"}, "anything", "x.zip", "PK data")
+	formType, withFile := form(t, map[string]string{"branch": "dev", "sourceType": "vscode"}, "anything", "x.zip",
+		"PK data")
 	noFileType, noFile := form(t, map[string]string{"branch": "dev"}, "", "", "")
 	tests := []struct {
 		name, contentType string
@@ -170,11 +173,13 @@ func TestStartScan(t *testing.T) {
 		want              run.Start
 		archive           string
 	}{
-		{"JSON", "application/json", strings.NewReader(`{"branch":"next","sourceType":"CLI","autoFix":true}`), 200, run.Start{Branch: "next", Source: "cli"}, ""},
+		{"JSON", "application/json", strings.NewReader(`{"branch":"next","sourceType":"CLI","autoFix":true}`), 200,
+			run.Start{Branch: "next", Source: "cli"}, ""},
 		{"empty object", "application/json", strings.NewReader(`{}`), 200, run.Start{}, ""},
 		{"nothing", "", nil, 200, run.Start{}, ""},
 		{"nothing, with a type", "application/json; charset=utf-8", strings.NewReader(""), 200, run.Start{}, ""},
-		{"JSON under a form's type", "application/x-www-form-urlencoded", strings.NewReader(`{"branch":"b"}`), 200, run.Start{Branch: "b"}, ""},
+		{"JSON under a form's type", "application/x-www-form-urlencoded", strings.NewReader(`{"branch":"b"}`), 200,
+			run.Start{Branch: "b"}, ""},
 		{"form", formType, withFile, 200, run.Start{Branch: "dev", Source: "vscode"}, "PK data"},
 		{"form without a file", noFileType, noFile, 400, run.Start{}, ""},
 		{"form without a boundary", "multipart/form-data", strings.NewReader("x"), 400, run.Start{}, ""},
@@ -196,7 +201,8 @@ func TestStartScan(t *testing.T) {
 				return
 			}
 			delete(body, "message")
-			want := map[string]any{"success": true, "scanId": scanID, "url": "https://merlon.test/uploads/xyz", "detectedLanguages": []any{}}
+			want := map[string]any{"success": true, "scanId": scanID, "url": "https://merlon.test/uploads/xyz",
+				"detectedLanguages": []any{}}
 			if diff := cmp.Diff(want, body); diff != "" {
 				t.Errorf("answer (-want +got):\n%s", diff)
 			}
@@ -220,7 +226,8 @@ func TestFieldBehindTheFile(t *testing.T) {
 	}
 	fake.run = run.Run{ID: scanID}
 	status, got := call(t, "POST", srv.URL+"/project/"+projectID+"/scan/start", w.FormDataContentType(), &b)
-	if status != 400 || !strings.Contains(got["message"].(string), "branch stands behind the file") || fake.cancelled != scanID {
+	if status != 400 || !strings.Contains(got["message"].(string), "branch stands behind the file") ||
+		fake.cancelled != scanID {
 		t.Errorf("status %d, %v; cancelled %q", status, got, fake.cancelled)
 	}
 }
@@ -228,9 +235,12 @@ func TestFieldBehindTheFile(t *testing.T) {
 func TestUploadNeedsNoCaller(t *testing.T) {
 	srv, fake := scanServer(t)
 	for _, h := range []http.Header{
-		{}, {"Authorization": {"Bearer stranger"}}, {"X-Api-Key": {"old"}}, {"Content-Type": {"application/zip"}}, {"Content-Type": {"text/plain; x"}},
+		{}, {"Authorization": {"Bearer stranger"}}, {"X-Api-Key": {"old"}}, {"Content-Type": {"application/zip"}},
+		{"Content-Type": {"text/plain; x"}},
 	} {
-		req, err := http.NewRequestWithContext(t.Context(), "PUT", srv.URL+"/uploads/a-b_c", io.MultiReader(strings.NewReader("PK"))) // chunked
+		// chunked
+		req, err := http.NewRequestWithContext(t.Context(), "PUT", srv.URL+"/uploads/a-b_c",
+			io.MultiReader(strings.NewReader("PK")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -272,8 +282,9 @@ func TestGetScan(t *testing.T) {
 		CreatedAt: at, UpdatedAt: at, StartedAt: at, EndedAt: at.Add(time.Minute),
 		Outcome: run.Outcome{
 			Statuses: []scan.Status{{
-				Analyzer: "sca/osv", Analysis: finding.SCA, State: scan.Degraded, Files: 3, Findings: 4, Duration: 1500 * time.Millisecond,
-				Reasons: []scan.Reason{{Code: "too-large", Message: "too large", Path: "a/b"}},
+				Analyzer: "sca/osv", Analysis: finding.SCA, State: scan.Degraded, Files: 3, Findings: 4,
+				Duration: 1500 * time.Millisecond,
+				Reasons:  []scan.Reason{{Code: "too-large", Message: "too large", Path: "a/b"}},
 			}},
 			Advisories: &scan.AdvisoryData{Digest: "d", Records: 9, Imported: at.Add(-50 * time.Hour), Newest: at},
 			Changes:    run.Changes{Found: 4, Resolved: 30, Open: 60, Suspicious: true},
@@ -284,17 +295,24 @@ func TestGetScan(t *testing.T) {
 		t.Fatalf("status %d: %v", status, got)
 	}
 	want := map[string]any{
-		"id": scanID, "name": "Scan of main", "state": "completed_degraded", "language": []any{"Go"}, "projectId": projectID, "private": false,
+		"id": scanID, "name": "Scan of main", "state": "completed_degraded", "language": []any{"Go"},
+		"projectId": projectID, "private": false,
 		"createAt": "2026-11-20T09:00:00Z", "updatedAt": "2026-11-20T09:00:00Z", "scanType": "source",
-		"startTime": "2026-11-20T09:00:00Z", "endTime": "2026-11-20T09:01:00Z", "containers": []any{}, "progress": 100.0, "step": "done",
-		"vulnerabilityDetected": 4.0, "branch": "main", "sourceType": "cli", "analyses": []any{"sca"}, "fast": false, "cancelled": false, "attempt": 1.0, "suspicious": true,
-		"changes": map[string]any{"found": 4.0, "new": 0.0, "reopened": 0.0, "unchanged": 0.0, "moved": 0.0, "resolved": 30.0, "open": 60.0, "suspicious": true},
+		"startTime": "2026-11-20T09:00:00Z", "endTime": "2026-11-20T09:01:00Z", "containers": []any{},
+		"progress": 100.0, "step": "done",
+		"vulnerabilityDetected": 4.0, "branch": "main", "sourceType": "cli", "analyses": []any{"sca"}, "fast": false,
+		"cancelled": false, "attempt": 1.0, "suspicious": true,
+		"changes": map[string]any{"found": 4.0, "new": 0.0, "reopened": 0.0, "unchanged": 0.0, "moved": 0.0,
+			"resolved": 30.0, "open": 60.0, "suspicious": true},
 		"analyzers": []any{map[string]any{
-			"analyzer": "sca/osv", "analysis": "sca", "state": "degraded", "omitted": 0.0, "files": 3.0, "findings": 4.0, "ignored": 0.0, "durationMs": 1500.0,
+			"analyzer": "sca/osv", "analysis": "sca", "state": "degraded", "omitted": 0.0, "files": 3.0,
+			"findings": 4.0, "ignored": 0.0, "durationMs": 1500.0,
 			"reasons": []any{map[string]any{"code": "too-large", "message": "too large", "path": "a/b"}},
 		}},
-		"warnings":   []any{},
-		"advisories": map[string]any{"digest": "d", "records": 9.0, "imported": "2026-11-18T07:00:00Z", "newest": "2026-11-20T09:00:00Z", "ageHours": 50.0, "ages": map[string]any{"importedDays": 2.0, "recordsDays": 0.0}},
+		"warnings": []any{},
+		"advisories": map[string]any{"digest": "d", "records": 9.0, "imported": "2026-11-18T07:00:00Z",
+			"newest": "2026-11-20T09:00:00Z", "ageHours": 50.0,
+			"ages": map[string]any{"importedDays": 2.0, "recordsDays": 0.0}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("answer (-want +got):\n%s", diff)
@@ -310,7 +328,8 @@ func TestFailedScanSaysWhy(t *testing.T) {
 	srv, fake := scanServer(t)
 	fake.run = run.Run{ID: scanID, State: run.Failed, Failure: run.Fail(run.CodeTimeLimit, "it took too long")}
 	_, got := call(t, "POST", srv.URL+"/project/"+projectID+"/scan/"+scanID+"/cancel", "", nil)
-	if got["errorMessage"] != "it took too long" || got["errorCode"] != 201.0 || got["errorCategory"] != "scan" || got["vulnerabilityDetected"] != nil {
+	if got["errorMessage"] != "it took too long" || got["errorCode"] != 201.0 || got["errorCategory"] != "scan" ||
+		got["vulnerabilityDetected"] != nil {
 		t.Errorf("got %v", got)
 	}
 	// What the last try of a run that is to be tried again said is not its end.
@@ -334,7 +353,8 @@ func TestListScans(t *testing.T) {
 	if diff := cmp.Diff(run.Query{Limit: 100}, fake.query); diff != "" {
 		t.Errorf("a page beyond the limit is cut (-want +got):\n%s", diff)
 	}
-	if status, _ := call(t, "GET", srv.URL+"/project/"+projectID+"/scans?page=9000000000000000000", "", nil); status != 400 {
+	if status, _ := call(t, "GET", srv.URL+"/project/"+projectID+"/scans?page=9000000000000000000", "",
+		nil); status != 400 {
 		t.Errorf("a page beyond all bounds: status %d, want 400", status)
 	}
 }
@@ -345,7 +365,8 @@ func TestNoPolicies(t *testing.T) {
 	base := srv.URL + "/projects/" + projectID
 	none := map[string]any{"violations": []any{}, "total": 0.0, "page": 2.0, "limit": 50.0}
 	for path, want := range map[string]map[string]any{
-		"/scans/" + scanID + "/evaluation-status":          {"hasEvaluation": false, "status": "NOT_STARTED", "progress": 0.0, "message": "no policies"},
+		"/scans/" + scanID + "/evaluation-status": {"hasEvaluation": false, "status": "NOT_STARTED",
+			"progress": 0.0, "message": "no policies"},
 		"/scans/" + scanID + "/violations?page=2&limit=50": none,
 		"/violations?page=2&limit=50":                      none,
 	} {

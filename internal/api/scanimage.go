@@ -63,14 +63,16 @@ func startedContainerScan(r run.Run) *startContainerScanOut {
 }
 
 // startContainerScan starts a scan of a public image. Nothing is uploaded.
-func (a *API) startContainerScan(ctx context.Context, sc tenant.Scope, in *startContainerScanIn) (*startContainerScanOut, error) {
+func (a *API) startContainerScan(ctx context.Context, sc tenant.Scope,
+	in *startContainerScanIn) (*startContainerScanOut, error) {
 	asking, cancel := context.WithTimeout(ctx, findTime)
 	defer cancel()
 	image, err := a.Images.Find(asking, strings.TrimSpace(in.Body.Image))
 	if err != nil {
 		return nil, err
 	}
-	r, err := a.Scans.StartImage(ctx, sc, run.Start{Branch: in.Body.Branch, Source: run.Source(strings.ToLower(in.Body.Source))}, image)
+	r, err := a.Scans.StartImage(ctx, sc,
+		run.Start{Branch: in.Body.Branch, Source: run.Source(strings.ToLower(in.Body.Source))}, image)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +119,8 @@ type startRegistryScanIn struct {
 }
 
 // startRegistryScan starts a scan of an image in a registry with a stored credential.
-func (a *API) startRegistryScan(ctx context.Context, sc tenant.Scope, k credential.Kind, in *startRegistryScanIn) (*startContainerScanOut, error) {
+func (a *API) startRegistryScan(ctx context.Context, sc tenant.Scope, k credential.Kind,
+	in *startRegistryScanIn) (*startContainerScanOut, error) {
 	r, err := a.scanWithCredential(ctx, sc, k, in)
 	if err != nil {
 		return nil, err
@@ -126,7 +129,8 @@ func (a *API) startRegistryScan(ctx context.Context, sc tenant.Scope, k credenti
 }
 
 // startScalewayScan does the same in Scaleway's envelope.
-func (a *API) startScalewayScan(ctx context.Context, sc tenant.Scope, k credential.Kind, in *startRegistryScanIn) (*scalewayAnswer[ContainerScan], error) {
+func (a *API) startScalewayScan(ctx context.Context, sc tenant.Scope, k credential.Kind,
+	in *startRegistryScanIn) (*scalewayAnswer[ContainerScan], error) {
 	r, err := a.scanWithCredential(ctx, sc, k, in)
 	if err != nil {
 		return nil, err
@@ -134,7 +138,8 @@ func (a *API) startScalewayScan(ctx context.Context, sc tenant.Scope, k credenti
 	return inEnvelope(showContainerScan(r)), nil
 }
 
-func (a *API) scanWithCredential(ctx context.Context, sc tenant.Scope, k credential.Kind, in *startRegistryScanIn) (run.Run, error) {
+func (a *API) scanWithCredential(ctx context.Context, sc tenant.Scope, k credential.Kind,
+	in *startRegistryScanIn) (run.Run, error) {
 	account, err := a.account(ctx, sc, k, in.Body.CredentialID)
 	if err != nil {
 		return run.Run{}, err

@@ -41,22 +41,26 @@ func TestStartRegistryScan(t *testing.T) {
 			base, in := "/integrations/"+kind+"/container-registry", registryEnvelopes[kind]
 			id := admin.Post(base+w.org+"/credentials", stored).Want(201).Text(in + "id")
 			body := func(image string) map[string]any {
-				return map[string]any{"credentialId": id, "imageName": image, "branch": kind, "privateScan": true, "severities": []string{"CRITICAL", "HIGH"}}
+				return map[string]any{"credentialId": id, "imageName": image, "branch": kind, "privateScan": true,
+					"severities": []string{"CRITICAL", "HIGH"}}
 			}
 			path := base + w.proj + "/scan"
 			started := developer.Post(path, body("app:1.0")).Want(202)
-			if started.Value("success") != true || started.Value(in+"detectedLanguages") == nil || !strings.Contains(started.Text(in+"message"), "app:1.0") {
+			if started.Value("success") != true || started.Value(in+"detectedLanguages") == nil ||
+				!strings.Contains(started.Text(in+"message"), "app:1.0") {
 				t.Errorf("%s: %s", kind, started.Body)
 			}
 			got := developer.Get(w.proj + "/scan/" + started.Text(in+"scanId")).Want(200)
 			for field, want := range map[string]any{
-				"scanType": "container", "branch": kind, "state": "queued", "private": true, "analyses.0": "container", "credentialId": id, "severities.1": "high",
+				"scanType": "container", "branch": kind, "state": "queued", "private": true, "analyses.0": "container",
+				"credentialId": id, "severities.1": "high",
 			} {
 				if v := got.Value(field); v != want {
 					t.Errorf("%s %s: got %v, want %v", kind, field, v, want)
 				}
 			}
-			if image := got.Text("image"); !strings.HasSuffix(image, "/app:1.0") || bytes.Contains(got.Body, []byte("s3cret")) {
+			if image := got.Text("image"); !strings.HasSuffix(image, "/app:1.0") ||
+				bytes.Contains(got.Body, []byte("s3cret")) {
 				t.Errorf("%s: %s", kind, got.Body)
 			}
 			for image, status := range map[string]int{"missing": 404, "two words": 400, "": 400} {
@@ -72,7 +76,8 @@ func TestStartRegistryScan(t *testing.T) {
 			developer.Post(path, wrong).Want(404)
 			delete(wrong, "credentialId")
 			developer.Post(path, wrong).Want(400)
-			for _, name := range []string{"accessToken", "deployToken", "serviceAccountKey", "servicePrincipalPassword", "robotToken", "password", "secretKey", "awsSecretAccessKey"} {
+			for _, name := range []string{"accessToken", "deployToken", "serviceAccountKey", "servicePrincipalPassword",
+				"robotToken", "password", "secretKey", "awsSecretAccessKey"} {
 				if stored[name] != nil {
 					stored[name] = "revoked"
 				}
@@ -81,7 +86,8 @@ func TestStartRegistryScan(t *testing.T) {
 			developer.Post(path, body("app")).Want(409)
 		}
 		var n int
-		if err := w.DB.QueryRow(t.Context(), "SELECT COUNT(*) FROM run WHERE image LIKE '%s3cret%'").Scan(&n); err != nil || n != 0 {
+		if err := w.DB.QueryRow(t.Context(), "SELECT COUNT(*) FROM run WHERE image LIKE "+
+			"'%s3cret%'").Scan(&n); err != nil || n != 0 {
 			t.Errorf("%d runs keep the secret, %v", n, err)
 		}
 	})

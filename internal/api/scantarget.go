@@ -34,7 +34,8 @@ type startTargetScanOut struct {
 
 // startTargetScan starts a scan of a running application. Nothing is uploaded. What was
 // shown about its hosts is looked at again when the scan begins.
-func (a *API) startTargetScan(ctx context.Context, sc tenant.Scope, in *startTargetScanIn) (*startTargetScanOut, error) {
+func (a *API) startTargetScan(ctx context.Context, sc tenant.Scope,
+	in *startTargetScanIn) (*startTargetScanOut, error) {
 	t, err := a.targetAt(ctx, sc, in.TargetPath)
 	if err != nil {
 		return nil, err
@@ -42,7 +43,8 @@ func (a *API) startTargetScan(ctx context.Context, sc tenant.Scope, in *startTar
 	most := cmp.Or(t.Shown.Profile, scan.Standard)
 	profile := cmp.Or(in.Body.Profile, most)
 	if !most.Allows(profile) {
-		return nil, errs.E(errs.Conflict, "the target is scanned no further than with the profile %s: who may change it can allow %s", most, profile)
+		return nil, errs.E(errs.Conflict, "the target is scanned no further than with the profile %s: who may change "+
+			"it can allow %s", most, profile)
 	}
 	if profile != scan.Passive {
 		all, err := a.Owners.Standing(ctx, sc, &t.Shown)
@@ -51,17 +53,20 @@ func (a *API) startTargetScan(ctx context.Context, sc tenant.Scope, in *startTar
 		}
 		for n := range all {
 			if !all[n].Shown(a.Now()) {
-				return nil, errs.E(errs.Conflict, "%s may not be attacked: verify the target's ownership first, or scan it with the profile passive", all[n].Origin.URL())
+				return nil, errs.E(errs.Conflict, "%s may not be attacked: verify the target's ownership first, or "+
+					"scan it with the profile passive", all[n].Origin.URL())
 			}
 		}
 	}
 	start := run.Start{Branch: in.Body.Branch, Source: run.Source(strings.ToLower(in.Body.Source))}
-	r, err := a.Scans.StartTarget(ctx, sc, start, run.Target{ID: string(t.ID), Name: t.Name, URL: t.Shown.URL, Profile: profile}, len(t.Shown.Descriptions) > 0)
+	r, err := a.Scans.StartTarget(ctx, sc, start, run.Target{ID: string(t.ID), Name: t.Name, URL: t.Shown.URL,
+		Profile: profile}, len(t.Shown.Descriptions) > 0)
 	if err != nil {
 		return nil, err
 	}
 	out := &startTargetScanOut{}
-	out.Body.Success, out.Body.ScanID, out.Body.Message = true, string(r.ID), "the scan of "+t.Shown.URL+" waits for a worker"
+	out.Body.Success, out.Body.ScanID, out.Body.Message = true, string(r.ID), "the scan of "+t.Shown.URL+
+		" waits for a worker"
 	return out, nil
 }
 
@@ -73,7 +78,8 @@ func (a *API) resumeScan(ctx context.Context, sc tenant.Scope, in *scanIn) (*sca
 	return a.changedScan(ctx, sc, in, a.Scans.Resume)
 }
 
-func (a *API) changedScan(ctx context.Context, sc tenant.Scope, in *scanIn, change func(context.Context, tenant.Scope, run.ID) (run.Run, error)) (*scanOut, error) {
+func (a *API) changedScan(ctx context.Context, sc tenant.Scope, in *scanIn,
+	change func(context.Context, tenant.Scope, run.ID) (run.Run, error)) (*scanOut, error) {
 	id, err := in.id()
 	if err != nil {
 		return nil, err
@@ -116,7 +122,8 @@ func (a *API) listOperations(ctx context.Context, sc tenant.Scope, in *operation
 		return nil, err
 	}
 	page, size := in.get()
-	found, counts, err := a.Results.Operations(ctx, sc, run.OperationQuery{Run: id, Outcome: in.Outcome, Offset: (page - 1) * size, Limit: size})
+	found, counts, err := a.Results.Operations(ctx, sc, run.OperationQuery{Run: id, Outcome: in.Outcome,
+		Offset: (page - 1) * size, Limit: size})
 	if err != nil {
 		return nil, err
 	}

@@ -19,15 +19,18 @@ import (
 func TestStartTargetScan(t *testing.T) {
 	eachWorld(t, func(t *testing.T, w *world) {
 		manager, developer := w.as("team_manager"), w.as("developer")
-		unproven := w.proj + "/target/" + manager.Post(w.proj+"/target", aTarget("https://shop.example.test/")).Want(201).Text("id")
-		listed := w.proj + "/target/" + manager.Post(w.proj+"/target", aTarget("http://127.0.0.1:9/")).Want(201).Text("id")
+		unproven := w.proj + "/target/" +
+			manager.Post(w.proj+"/target", aTarget("https://shop.example.test/")).Want(201).Text("id")
+		listed := w.proj + "/target/" +
+			manager.Post(w.proj+"/target", aTarget("http://127.0.0.1:9/")).Want(201).Text("id")
 		developer.Post(unproven+"/scan/start", map[string]any{}).Want(409)
 		developer.Post(unproven+"/scan/start", map[string]any{"profile": "passive"}).Want(200)
 		started := developer.Post(listed+"/scan/start", map[string]any{"sourceType": "cli"}).Want(200)
 		at := w.proj + "/scan/" + started.Text("scanId")
 		got := developer.Get(at).Want(200)
 		for field, want := range map[string]any{
-			"scanType": "live", "targetUrl": "http://127.0.0.1:9/", "profile": "safe", "name": "Scan of Shop", "state": "queued", "paused": false,
+			"scanType": "live", "targetUrl": "http://127.0.0.1:9/", "profile": "safe", "name": "Scan of Shop",
+			"state": "queued", "paused": false,
 			"analyses.0": "dast", "analyses.1": "api", "branch": "main",
 		} {
 			if v := got.Value(field); v != want {
@@ -41,7 +44,8 @@ func TestStartTargetScan(t *testing.T) {
 		w.as("stranger").Post(listed+"/scan/start", map[string]any{}).Want(404)
 
 		developer.Post(at+"/resume", map[string]any{}).Want(409)
-		if p := developer.Post(at+"/pause", map[string]any{}).Want(200); p.Value("paused") != true || p.Value("step") != "paused" {
+		if p := developer.Post(at+"/pause", map[string]any{}).Want(200); p.Value("paused") != true ||
+			p.Value("step") != "paused" {
 			t.Errorf("paused: %s", p.Body)
 		}
 		if p := developer.Post(at+"/resume", map[string]any{}).Want(200); p.Value("paused") != false {
@@ -54,7 +58,9 @@ func TestStartTargetScan(t *testing.T) {
 		developer.Post(source+"/pause", map[string]any{}).Want(409)
 
 		manager.Patch(w.proj, map[string]any{"apiEnabled": false}).Want(200)
-		if got := developer.Get(w.proj + "/scan/" + developer.Post(listed+"/scan/start", map[string]any{}).Want(200).Text("scanId")).Want(200); got.Value("analyses.1") != nil {
+		if got := developer.Get(w.proj + "/scan/" +
+			developer.Post(listed+"/scan/start",
+				map[string]any{}).Want(200).Text("scanId")).Want(200); got.Value("analyses.1") != nil {
 			t.Errorf("without API: %s", got.Body)
 		}
 		manager.Patch(w.proj, map[string]any{"dastEnabled": false}).Want(200)
@@ -66,8 +72,10 @@ func TestStartTargetScan(t *testing.T) {
 func TestDeleteTarget(t *testing.T) {
 	eachWorld(t, func(t *testing.T, w *world) {
 		manager := w.as("team_manager")
-		gone := w.proj + "/target/" + manager.Post(w.proj+"/target", aTarget("http://127.0.0.1:9/")).Want(201).Text("id")
-		kept := w.proj + "/target/" + manager.Post(w.proj+"/target", aTarget("http://127.0.0.1:10/")).Want(201).Text("id")
+		gone := w.proj + "/target/" +
+			manager.Post(w.proj+"/target", aTarget("http://127.0.0.1:9/")).Want(201).Text("id")
+		kept := w.proj + "/target/" +
+			manager.Post(w.proj+"/target", aTarget("http://127.0.0.1:10/")).Want(201).Text("id")
 		start := func(at string) string {
 			return manager.Post(at+"/scan/start", map[string]any{}).Want(200).Text("scanId")
 		}
@@ -114,7 +122,8 @@ func (w *world) liveScan(at string, profile string, findings []finding.Finding, 
 	h := scan.Encode(&b)
 	root := (&scan.Target{URL: r.Target.URL}).Root()
 	must(h.Config(&scan.Config{Analyses: r.Analyses, Analyzers: []string{"dast/application"}, Target: r.Target.URL}))
-	must(h.Rule(&finding.Rule{ID: "dast/sql", Analysis: finding.DAST, Name: "SQL injection", Severity: finding.High, CWE: []string{"CWE-89"}}))
+	must(h.Rule(&finding.Rule{ID: "dast/sql", Analysis: finding.DAST, Name: "SQL injection", Severity: finding.High,
+		CWE: []string{"CWE-89"}}))
 	for _, f := range findings {
 		f.RuleID, f.Analyzer, f.Analysis, f.Severity = "dast/sql", "dast/application", finding.DAST, finding.High
 		f.Fingerprint = finding.Print(f.RuleID, f.Location.Path, f.Message, 0)
@@ -123,7 +132,8 @@ func (w *world) liveScan(at string, profile string, findings []finding.Finding, 
 	for _, o := range operations {
 		must(h.Operation(&o))
 	}
-	must(h.Status(&scan.Status{Analyzer: "dast/application", Analysis: finding.DAST, State: scan.Succeeded, Root: root}))
+	must(h.Status(&scan.Status{Analyzer: "dast/application", Analysis: finding.DAST, State: scan.Succeeded,
+		Root: root}))
 	sc := tenant.System(r.OrganizationID, r.TeamID, r.ProjectID)
 	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b.Bytes())), nil }
 	out, err := triage.New(w.DB).Ingest(ctx, sc, r, open)
@@ -138,30 +148,40 @@ func (w *world) liveScan(at string, profile string, findings []finding.Finding, 
 func TestFindingsOfTargets(t *testing.T) {
 	eachWorld(t, func(t *testing.T, w *world) {
 		manager, developer := w.as("team_manager"), w.as("developer")
-		shop := w.proj + "/target/" + manager.Post(w.proj+"/target", aTarget("http://127.0.0.1:9/shop")).Want(201).Text("id")
-		next := w.proj + "/target/" + manager.Post(w.proj+"/target", aTarget("http://127.0.0.1:9/shop2")).Want(201).Text("id")
+		shop := w.proj + "/target/" +
+			manager.Post(w.proj+"/target", aTarget("http://127.0.0.1:9/shop")).Want(201).Text("id")
+		next := w.proj + "/target/" +
+			manager.Post(w.proj+"/target", aTarget("http://127.0.0.1:9/shop2")).Want(201).Text("id")
 		flaw := func(path, message string) finding.Finding {
 			return finding.Finding{Message: message, Location: finding.Location{Path: path}, Live: &finding.Live{
-				URL: "http://" + path, Method: "GET", Parameter: "id", In: "query", Payload: "1'", Proof: []string{"a quote breaks it", "two repair it"},
-				Exchanges: []finding.Exchange{{Note: "the quote", Request: "GET /shop?id=1%27 HTTP/1.1", Response: "HTTP/1.1 500", Duration: 5}}, Curl: "curl http://" + path,
+				URL: "http://" + path, Method: "GET", Parameter: "id", In: "query", Payload: "1'",
+				Proof: []string{"a quote breaks it", "two repair it"},
+				Exchanges: []finding.Exchange{{Note: "the quote", Request: "GET /shop?id=1%27 HTTP/1.1",
+					Response: "HTTP/1.1 500", Duration: 5}}, Curl: "curl http://" + path,
 			}}
 		}
 		operation := func(url string, o finding.Outcome) finding.Operation {
-			return finding.Operation{Method: "GET", URL: url, Origin: "link", Outcome: o, Parameters: []string{"query:id"}, Requests: 3}
+			return finding.Operation{Method: "GET", URL: url, Origin: "link", Outcome: o,
+				Parameters: []string{"query:id"}, Requests: 3}
 		}
-		first := w.liveScan(shop, "safe", []finding.Finding{flaw("127.0.0.1:9/shop/a", "a"), flaw("127.0.0.1:9/shop/b", "b")},
-			[]finding.Operation{operation("http://127.0.0.1:9/shop/a", finding.Reached), operation("http://127.0.0.1:9/shop/b", finding.Refused), operation("http://127.0.0.1:9/shop/c", finding.Reached)})
+		first := w.liveScan(shop, "safe", []finding.Finding{flaw("127.0.0.1:9/shop/a", "a"),
+			flaw("127.0.0.1:9/shop/b", "b")},
+			[]finding.Operation{operation("http://127.0.0.1:9/shop/a", finding.Reached),
+				operation("http://127.0.0.1:9/shop/b", finding.Refused),
+				operation("http://127.0.0.1:9/shop/c", finding.Reached)})
 		w.liveScan(next, "safe", []finding.Finding{flaw("127.0.0.1:9/shop2/a", "a")}, nil)
 
 		at := w.proj + "/results/dast"
 		listed := developer.Get(at + "?sort=createdAt&order=asc").Want(200)
-		if listed.Value("vulnerabilities.2") == nil || listed.Value("vulnerabilities.0.live.parameter") != "id" || bytes.Contains(listed.Body, []byte("HTTP/1.1 500")) {
+		if listed.Value("vulnerabilities.2") == nil || listed.Value("vulnerabilities.0.live.parameter") != "id" ||
+			bytes.Contains(listed.Body, []byte("HTTP/1.1 500")) {
 			t.Errorf("the list: %.2000s", listed.Body)
 		}
 		id := listed.Text("vulnerabilities.0.id")
 		one := developer.Get(at + "/" + id).Want(200)
 		for field, want := range map[string]any{
-			"vulnerability.live.exchanges.0.response": "HTTP/1.1 500", "dast.live.proof.1": "two repair it", "vulnerability.live.method": "GET",
+			"vulnerability.live.exchanges.0.response": "HTTP/1.1 500", "dast.live.proof.1": "two repair it",
+			"vulnerability.live.method":         "GET",
 			"vulnerability.vulnerability.cwe.0": "CWE-89",
 		} {
 			if v := one.Value(field); v != want {
@@ -175,20 +195,23 @@ func TestFindingsOfTargets(t *testing.T) {
 
 		ops := w.proj + "/scan/" + string(first) + "/operations"
 		all := developer.Get(ops).Want(200)
-		for field, want := range map[string]any{"reached": 2.0, "refused": 1.0, "notReached": 0.0, "total": 3.0, "operations.0.url": "http://127.0.0.1:9/shop/a"} {
+		for field, want := range map[string]any{"reached": 2.0, "refused": 1.0, "notReached": 0.0, "total": 3.0,
+			"operations.0.url": "http://127.0.0.1:9/shop/a"} {
 			if v := all.Value(field); v != want {
 				t.Errorf("operations: %s: got %v, want %v", field, v, want)
 			}
 		}
 		some := developer.Get(ops + "?outcome=reached&pageSize=1&page=2").Want(200)
-		if some.Value("total") != 2.0 || some.Value("totalPages") != 2.0 || some.Value("operations.0.url") != "http://127.0.0.1:9/shop/c" {
+		if some.Value("total") != 2.0 || some.Value("totalPages") != 2.0 ||
+			some.Value("operations.0.url") != "http://127.0.0.1:9/shop/c" {
 			t.Errorf("reached: %s", some.Body)
 		}
 		developer.Get(ops + "?outcome=lost").Want(400)
 		w.as("stranger").Get(ops).Want(404)
 		active := func() (n int) {
 			t.Helper()
-			list, ok := developer.Get(at + "?status=to_verify&status=confirmed").Want(200).Value("vulnerabilities").([]any)
+			list, ok := developer.Get(at +
+				"?status=to_verify&status=confirmed").Want(200).Value("vulnerabilities").([]any)
 			if !ok {
 				t.Fatal("no list")
 			}

@@ -19,10 +19,11 @@ import (
 // scopeOf repeats, independently of the program's table, which scope a permission
 // needs.
 var scopeOf = map[string][]string{
-	"read":       {"org.read", "team.read", "project.read", "project.read_scan_result", "project.report"},
-	"scan":       {"project.start_scan"},
-	"triage":     {"project.change_vulnerability_state"},
-	"administer": {"org.manage", "org.members", "org.integrations", "org.billing", "org.teams", "org.audit", "team.manage", "project.update"},
+	"read":   {"org.read", "team.read", "project.read", "project.read_scan_result", "project.report"},
+	"scan":   {"project.start_scan"},
+	"triage": {"project.change_vulnerability_state"},
+	"administer": {"org.manage", "org.members", "org.integrations", "org.billing", "org.teams", "org.audit",
+		"team.manage", "project.update"},
 }
 
 // accountScopes says which scope the routes need that need no permission.
@@ -31,7 +32,8 @@ var accountScopes = map[string]string{
 	"PATCH /user/profile": "administer", "POST /user/password": "administer", "GET /user/sessions": "administer",
 	"DELETE /user/sessions/{sessionId}": "administer", "GET /user/personal-access-tokens": "administer",
 	"POST /user/personal-access-tokens": "administer", "POST /user/personal-access-tokens/delete": "administer",
-	"PATCH /user/personal-access-tokens/name": "administer", "POST /organization": "administer", "POST /organization/invite/accept": "administer",
+	"PATCH /user/personal-access-tokens/name": "administer", "POST /organization": "administer",
+	"POST /organization/invite/accept": "administer",
 }
 
 // wantScopes returns the scopes that a route needs.
@@ -83,9 +85,11 @@ func TestEveryRouteWithEveryScope(t *testing.T) {
 					body = map[string]any{}
 				}
 				a := r.As(r.Limit(s.who["administrator"], limits)).Do(d.method, s.address(d.path, s.ids), body)
-				refused := a.Status == 403 && strings.Contains(a.Header.Get("WWW-Authenticate"), `error="insufficient_scope"`)
+				refused := a.Status == 403 && strings.Contains(a.Header.Get("WWW-Authenticate"),
+					`error="insufficient_scope"`)
 				if refused == allowed {
-					t.Errorf("%s %s with %q: got %d, want it allowed: %v\n%s", d.method, d.path, scope, a.Status, allowed, a.Body)
+					t.Errorf("%s %s with %q: got %d, want it allowed: %v\n%s", d.method, d.path, scope, a.Status,
+						allowed, a.Body)
 				}
 				if refused && !strings.Contains(a.Text("message"), "lacks the scope") {
 					t.Errorf("the message is %q", a.Text("message"))
@@ -108,8 +112,10 @@ func TestTokensOfOneOrganizationAndProject(t *testing.T) {
 		other := r.As(admin).Post("/team/"+team2+"/project", map[string]any{"name": "Other"}).Want(201).Text("id")
 		all := tenant.AllTokenScopes
 		org := tenant.OrganizationID(s.ids["organizationId"])
-		abroad := r.Limit(admin, tenant.TokenLimits{Scopes: all, Organizations: []tenant.OrganizationID{tenant.OrganizationID(elsewhere)}})
-		beside := r.Limit(admin, tenant.TokenLimits{Scopes: all, Organizations: []tenant.OrganizationID{org}, Projects: []tenant.ProjectID{tenant.ProjectID(other)}})
+		abroad := r.Limit(admin,
+			tenant.TokenLimits{Scopes: all, Organizations: []tenant.OrganizationID{tenant.OrganizationID(elsewhere)}})
+		beside := r.Limit(admin, tenant.TokenLimits{Scopes: all, Organizations: []tenant.OrganizationID{org},
+			Projects: []tenant.ProjectID{tenant.ProjectID(other)}})
 		for _, d := range documentedRoutes(t, r) {
 			if d.needs == 0 {
 				continue
@@ -121,6 +127,7 @@ func TestTokensOfOneOrganizationAndProject(t *testing.T) {
 			a := r.As(beside).Do(d.method, s.address(d.path, s.ids), map[string]any{})
 			switch {
 			case in && a.Status != 404 && a.Status != 403 || in && a.Status == 403 && !strings.Contains(a.Text("message"), "limited to some projects"):
+
 				t.Errorf("%s %s with a token of another project: got %d, want 404", d.method, d.path, a.Status)
 			case !in && d.method != "GET" && a.Status != 403:
 				t.Errorf("%s %s with a token of a project: got %d, want 403", d.method, d.path, a.Status)
@@ -134,14 +141,16 @@ func TestTokensOfOneOrganizationAndProject(t *testing.T) {
 func checkRestrictedLists(t *testing.T, s *stage, abroad, beside tenant.UserID, elsewhere, team, project string) {
 	t.Helper()
 	r := s.Runner
-	if got := r.As(abroad).Get("/organizations").Want(200); len(got.Value("organizations").([]any)) != 1 || got.Text("organizations.0.id") != elsewhere {
+	if got := r.As(abroad).Get("/organizations").Want(200); len(got.Value("organizations").([]any)) != 1 ||
+		got.Text("organizations.0.id") != elsewhere {
 		t.Errorf("organizations abroad: %s", got.Body)
 	}
 	if got := r.As(abroad).Get("/user/profile").Want(200); len(got.Value("myOrganizations").([]any)) != 1 {
 		t.Errorf("profile abroad: %s", got.Body)
 	}
 	as := r.As(beside)
-	if got := as.Get(s.org + "/teams").Want(200); len(got.Value("teams").([]any)) != 1 || got.Text("teams.0.id") != team {
+	if got := as.Get(s.org + "/teams").Want(200); len(got.Value("teams").([]any)) != 1 ||
+		got.Text("teams.0.id") != team {
 		t.Errorf("teams: %s", got.Body)
 	}
 	if got := as.Get(s.org + "/projects").Want(200); got.Value("totalProjects") != 1.0 {
@@ -172,16 +181,19 @@ func TestTokensMadeByTokens(t *testing.T) {
 		r.As(admin).Post(path, object{"name": "full"}).Want(201)
 		small := r.As(r.Limit(admin, tenant.TokenLimits{
 			Scopes: tenant.KnownTokenScopes([]string{"administer", "scan"}), ExpiresAt: end,
-			Organizations: []tenant.OrganizationID{tenant.OrganizationID(org)}, Projects: []tenant.ProjectID{tenant.ProjectID(project)},
+			Organizations: []tenant.OrganizationID{tenant.OrganizationID(org)},
+			Projects:      []tenant.ProjectID{tenant.ProjectID(project)},
 		}))
 		got := small.Post(path, object{"name": "same"}).Want(201)
-		want := object{"scopes": []any{"read", "scan", "administer"}, "organizationIds": []any{org}, "projectIds": []any{project}, "expiresAt": float64(end.UnixMilli())}
+		want := object{"scopes": []any{"read", "scan", "administer"}, "organizationIds": []any{org},
+			"projectIds": []any{project}, "expiresAt": float64(end.UnixMilli())}
 		for name, value := range want {
 			if diff := cmp.Diff(value, got.Value(name)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", name, diff)
 			}
 		}
-		less := small.Post(path, object{"name": "less", "scopes": []string{"scan"}, "projectIds": []string{project}, "expiresAt": end.Add(-time.Minute).UnixMilli()}).Want(201)
+		less := small.Post(path, object{"name": "less", "scopes": []string{"scan"}, "projectIds": []string{project},
+			"expiresAt": end.Add(-time.Minute).UnixMilli()}).Want(201)
 		if diff := cmp.Diff([]any{"read", "scan"}, less.Value("scopes")); diff != "" {
 			t.Errorf("scopes (-want +got):\n%s", diff)
 		}
@@ -193,8 +205,10 @@ func TestTokensMadeByTokens(t *testing.T) {
 			"later":                {403, object{"expiresAt": end.Add(time.Millisecond).UnixMilli()}},
 			"another organization": {400, object{"organizationIds": []string{elsewhere}}},
 			"an unknown scope":     {400, object{"scopes": []string{"everything"}}},
-			"a project elsewhere":  {400, object{"organizationIds": []string{org}, "projectIds": []string{"00000000-0000-4000-8000-000000000009"}}},
-			"no identifier":        {400, object{"projectIds": []string{"x"}}},
+			"a project elsewhere": {400,
+				object{"organizationIds": []string{org},
+					"projectIds": []string{"00000000-0000-4000-8000-000000000009"}}},
+			"no identifier": {400, object{"projectIds": []string{"x"}}},
 		} {
 			c.body["name"] = name
 			small.Post(path, c.body).Want(c.status)
@@ -208,9 +222,11 @@ func TestTokensMadeByTokens(t *testing.T) {
 		small.Post(path+"/delete", object{"name": "less"}).Want(200)
 		// Nor does a service account's token exceed it.
 		account := s.org + "/service-accounts/" + s.ids["accountId"] + "/tokens"
-		admin3 := r.As(r.Limit(admin, tenant.TokenLimits{Scopes: tenant.KnownTokenScopes([]string{"administer"}), ExpiresAt: end}))
+		admin3 := r.As(r.Limit(admin, tenant.TokenLimits{Scopes: tenant.KnownTokenScopes([]string{"administer"}),
+			ExpiresAt: end}))
 		made := admin3.Post(account, object{"name": "deploy"}).Want(201)
-		if diff := cmp.Diff([]any{"read", "administer"}, made.Value("scopes")); diff != "" || made.Value("expiresAt") == nil {
+		if diff := cmp.Diff([]any{"read", "administer"}, made.Value("scopes")); diff != "" ||
+			made.Value("expiresAt") == nil {
 			t.Errorf("%s (-want +got):\n%s", made.Body, diff)
 		}
 		admin3.Post(account, object{"name": "more", "scopes": []string{"scan"}}).Want(403)
@@ -246,7 +262,8 @@ func TestLifetimeOfTokensInAnOrganization(t *testing.T) {
 		update := object{"name": "Acme", "industry": "software", "country": "FR", "maxTokenLifetimeDays": 30}
 		r.As(s.who["developer"]).Put(s.org, update).Want(403)
 		for _, bad := range []any{-1, 4000, "x"} {
-			r.As(admin).Put(s.org, object{"name": "Acme", "industry": "software", "country": "FR", "maxTokenLifetimeDays": bad}).Want(400)
+			r.As(admin).Put(s.org, object{"name": "Acme", "industry": "software", "country": "FR",
+				"maxTokenLifetimeDays": bad}).Want(400)
 		}
 		r.As(admin).Put(s.org, update).Want(200)
 		if got := r.As(admin).Get(s.org).Want(200).Value("maxTokenLifetimeDays"); got != 30.0 {
@@ -255,10 +272,13 @@ func TestLifetimeOfTokensInAnOrganization(t *testing.T) {
 		last := clock.Now().Add(30 * 24 * time.Hour)
 		r.As(admin).Post(path, object{"name": "late", "expiresAt": last.Add(time.Millisecond).UnixMilli()}).Want(400)
 		r.As(admin).Post(path, object{"name": "in time", "expiresAt": last.UnixMilli()}).Want(201)
-		if got := r.As(admin).Post(path, object{"name": "not said"}).Want(201).Value("expiresAt"); got != float64(last.UnixMilli()) {
+		if got := r.As(admin).Post(path,
+			object{"name": "not said"}).Want(201).Value("expiresAt"); got != float64(last.UnixMilli()) {
 			t.Errorf("expiresAt is %v, want %d", got, last.UnixMilli())
 		}
-		if got := r.As(admin).Post(path, object{"name": "elsewhere", "organizationIds": []string{elsewhere}}).Want(201).Value("expiresAt"); got != nil {
+		if got := r.As(admin).Post(path,
+			object{"name": "elsewhere",
+				"organizationIds": []string{elsewhere}}).Want(201).Value("expiresAt"); got != nil {
 			t.Errorf("a token of another organization ends at %v", got)
 		}
 		// Tokens from before: refused when no organization takes them, and otherwise
@@ -272,7 +292,8 @@ func TestLifetimeOfTokensInAnOrganization(t *testing.T) {
 			t.Errorf("before its end: %v", err)
 		}
 		clock.Advance(time.Millisecond)
-		if err := verify(here); err == nil || !strings.Contains(err.Error(), "older than the organization Acme allows") {
+		if err := verify(here); err == nil || !strings.Contains(err.Error(), "older than the organization "+
+			"Acme allows") {
 			t.Errorf("a token that is too old: %v", err)
 		}
 		if err := verify(old); err != nil {
@@ -288,7 +309,8 @@ func TestLifetimeOfTokensInAnOrganization(t *testing.T) {
 				t.Errorf("%s names the organization: %s", list, got.Body)
 			}
 		}
-		r.As(r.Limit(admin, tenant.TokenLimits{Scopes: tenant.AllTokenScopes, Age: 30*24*time.Hour - time.Millisecond})).Get(s.org).Want(200)
+		r.As(r.Limit(admin, tenant.TokenLimits{Scopes: tenant.AllTokenScopes,
+			Age: 30*24*time.Hour - time.Millisecond})).Get(s.org).Want(200)
 	})
 }
 
@@ -297,12 +319,14 @@ func TestMailAboutToken(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
 		r := apitest.New(t, db, clock)
 		ada := r.Person("Ada")
-		r.As(ada).Post("/user/personal-access-tokens", object{"name": "ci", "scopes": []string{"scan"}, "expiresAt": clock.Now().Add(time.Hour).UnixMilli()}).Want(201)
+		r.As(ada).Post("/user/personal-access-tokens", object{"name": "ci", "scopes": []string{"scan"},
+			"expiresAt": clock.Now().Add(time.Hour).UnixMilli()}).Want(201)
 		mails := r.Mails()
 		if len(mails) != 1 || mails[0].To != "ada@example.com" {
 			t.Fatalf("mails %+v", mails)
 		}
-		for _, text := range []string{"“ci”", "the scopes read, scan", "20 November 2026, 10:00 UTC", apitest.AuthURL + "/auth/account"} {
+		for _, text := range []string{"“ci”", "the scopes read, scan", "20 November 2026, 10:00 UTC", apitest.AuthURL +
+			"/auth/account"} {
 			if !strings.Contains(mails[0].Text, text) {
 				t.Errorf("the mail does not say %q: %s", text, mails[0].Text)
 			}

@@ -59,12 +59,15 @@ func (a *API) describeStream(r route) {
 var bodySchemas = map[string]*huma.Schema{
 	"application/zip": {Type: huma.TypeString, Format: "binary"},
 	"application/json": {Type: huma.TypeObject, Properties: map[string]*huma.Schema{
-		"branch":     {Type: huma.TypeString, Description: "The branch that the findings belong to; main when there is none."},
-		"sourceType": {Type: huma.TypeString, Description: "What starts the scan; manual when there is none.", Enum: sourceEnum()},
+		"branch": {Type: huma.TypeString, Description: "The branch that the findings belong to; main when there " +
+			"is none."},
+		"sourceType": {Type: huma.TypeString, Description: "What starts the scan; manual when there " +
+			"is none.", Enum: sourceEnum()},
 	}},
 	"multipart/form-data": {Type: huma.TypeObject, Properties: map[string]*huma.Schema{
 		"branch":     {Type: huma.TypeString, Description: "Counts when it stands before the file."},
 		"sourceType": {Type: huma.TypeString, Description: "Counts when it stands before the file."},
-		"scan":       {Type: huma.TypeString, Format: "binary", Description: "The zip archive; any other name will do."},
+		"scan": {Type: huma.TypeString, Format: "binary", Description: "The zip archive; any other name " +
+			"will do."},
 	}},
 }

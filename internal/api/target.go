@@ -50,8 +50,10 @@ type targetIn struct {
 // whole returns the target as scans know it.
 func (in *targetIn) whole() *scan.Target {
 	return &scan.Target{
-		URL: strings.TrimSpace(in.URL), Include: in.Include, Exclude: in.Exclude, Seeds: in.Seeds, Profile: in.Profile, Rate: in.Rate, Parallel: in.Parallel,
-		Requests: in.Requests, Headers: in.Headers, Identities: in.Identities, Descriptions: in.Descriptions, Templates: in.Templates,
+		URL: strings.TrimSpace(in.URL), Include: in.Include, Exclude: in.Exclude, Seeds: in.Seeds, Profile: in.Profile,
+		Rate: in.Rate, Parallel: in.Parallel,
+		Requests: in.Requests, Headers: in.Headers, Identities: in.Identities, Descriptions: in.Descriptions,
+		Templates: in.Templates,
 	}
 }
 
@@ -86,13 +88,16 @@ func showTarget(t target.Target) targetBody {
 	out := targetBody{
 		ID: string(t.ID), ProjectID: t.Project, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
 		TargetFields: TargetFields{
-			Name: t.Name, Environment: t.Environment, URL: s.URL, Include: list(s.Include), Exclude: list(s.Exclude), Seeds: list(s.Seeds),
+			Name: t.Name, Environment: t.Environment, URL: s.URL, Include: list(s.Include), Exclude: list(s.Exclude),
+			Seeds:   list(s.Seeds),
 			Profile: profile, Rate: s.Rate, Parallel: s.Parallel, Requests: s.Requests,
 		},
 		Headers:      each(s.Headers, func(h scan.Header) string { return h.Name }),
 		Descriptions: list(s.Descriptions), Templates: list(s.Templates),
 	}
-	out.Identities = each(s.Identities, func(i scan.Identity) shownIdentity { return shownIdentity{i, list(t.Kept[i.Name])} })
+	out.Identities = each(s.Identities, func(i scan.Identity) shownIdentity {
+		return shownIdentity{i, list(t.Kept[i.Name])}
+	})
 	return out
 }
 
@@ -176,7 +181,8 @@ func (a *API) listTargets(ctx context.Context, sc tenant.Scope, in *listTargetsI
 	}
 	out := &targetsAnswer{}
 	out.Body.Targets = each(found, showTarget)
-	out.Body.TotalTargets, out.Body.TotalPages, out.Body.CurrentPage, out.Body.PageSize = total, pages(total, size), page, size
+	out.Body.TotalTargets, out.Body.TotalPages, out.Body.CurrentPage, out.Body.PageSize = total, pages(total, size),
+		page, size
 	return out, nil
 }
 
@@ -276,16 +282,24 @@ func targetRoutes() []route {
 	const one = "/project/{projectId}/target/{targetId}"
 	read, change := needs(tenant.ProjectRead), needs(tenant.ProjectUpdate)
 	return []route{
-		op("GET", "/project/{projectId}/targets", "listTargets", "Running applications of a project", read, (*API).listTargets),
-		op("POST", "/project/{projectId}/target", "createTarget", "Name a running application that scans may examine", change, (*API).createTarget).created().large(maxTarget),
+		op("GET", "/project/{projectId}/targets", "listTargets", "Running applications of a project", read,
+			(*API).listTargets),
+		op("POST", "/project/{projectId}/target", "createTarget", "Name a running application that scans may "+
+			"examine", change, (*API).createTarget).created().large(maxTarget),
 		op("GET", one, "getTarget", "One running application", read, (*API).getTarget),
 		op("PATCH", one, "updateTarget", "Change a running application", change, (*API).updateTarget).large(maxTarget),
-		op("GET", one+"/ownership", "getTargetOwnership", "Whether scans may attack the hosts of a running application", read, (*API).getOwnership),
-		op("POST", one+"/ownership/verify", "verifyTargetOwnership", "Look for what shows that the hosts are the organization's", change, (*API).verifyOwnership),
-		op("POST", one+"/scan/start", "startTargetScan", "Start a scan of a running application", needs(tenant.ProjectScan), (*API).startTargetScan).starts(),
-		op("POST", "/project/{projectId}/scan/{scanId}/pause", "pauseScan", "Pause a scan of a running application", needs(tenant.ProjectScan), (*API).pauseScan),
-		op("POST", "/project/{projectId}/scan/{scanId}/resume", "resumeScan", "Let a paused scan go on", needs(tenant.ProjectScan), (*API).resumeScan),
-		op("GET", "/project/{projectId}/scan/{scanId}/operations", "listScanOperations", "What became of each operation of a running application", needs(tenant.ProjectResults), (*API).listOperations),
+		op("GET", one+"/ownership", "getTargetOwnership", "Whether scans may attack the hosts of a running application",
+			read, (*API).getOwnership),
+		op("POST", one+"/ownership/verify", "verifyTargetOwnership", "Look for what shows that the hosts are the "+
+			"organization's", change, (*API).verifyOwnership),
+		op("POST", one+"/scan/start", "startTargetScan", "Start a scan of a running application",
+			needs(tenant.ProjectScan), (*API).startTargetScan).starts(),
+		op("POST", "/project/{projectId}/scan/{scanId}/pause", "pauseScan", "Pause a scan of a running application",
+			needs(tenant.ProjectScan), (*API).pauseScan),
+		op("POST", "/project/{projectId}/scan/{scanId}/resume", "resumeScan", "Let a paused scan go on",
+			needs(tenant.ProjectScan), (*API).resumeScan),
+		op("GET", "/project/{projectId}/scan/{scanId}/operations", "listScanOperations", "What became of each "+
+			"operation of a running application", needs(tenant.ProjectResults), (*API).listOperations),
 		op("DELETE", one, "deleteTarget", "Remove a running application", change, (*API).deleteTarget),
 	}
 }

@@ -14,7 +14,8 @@ func aTarget(url string) map[string]any {
 		"name": "Shop", "url": url, "environment": "production", "profile": "safe", "exclude": []string{"/logout*"},
 		"headers": []map[string]any{{"name": "X-Key", "value": "s3cret-1"}},
 		"identities": []map[string]any{
-			{"name": "alice", "role": 1, "form": map[string]any{"url": "/login", "user": "alice", "password": "s3cret-2"}, "marker": map[string]any{"in": "Sign out"}},
+			{"name": "alice", "role": 1, "form": map[string]any{"url": "/login", "user": "alice",
+				"password": "s3cret-2"}, "marker": map[string]any{"in": "Sign out"}},
 			{"name": "bob", "bearer": "s3cret-3"},
 		},
 		"descriptions": []map[string]any{{"name": "openapi.json", "text": `{"openapi":"3.1.0","x":"s3cret-4"}`}},
@@ -35,8 +36,10 @@ func TestTargets(t *testing.T) {
 		made := silent(manager.Post(w.proj+"/target", aTarget("https://shop.example.test/")).Want(201))
 		at := w.proj + "/target/" + made.Text("id")
 		for field, want := range map[string]any{
-			"name": "Shop", "url": "https://shop.example.test/", "environment": "production", "profile": "safe", "headers.0": "X-Key", "exclude.0": "/logout*",
-			"identities.0.name": "alice", "identities.0.form.user": "alice", "identities.0.secretsSet.0": "form.password", "identities.0.marker.in": "Sign out",
+			"name": "Shop", "url": "https://shop.example.test/", "environment": "production", "profile": "safe",
+			"headers.0": "X-Key", "exclude.0": "/logout*",
+			"identities.0.name": "alice", "identities.0.form.user": "alice",
+			"identities.0.secretsSet.0": "form.password", "identities.0.marker.in": "Sign out",
 			"identities.1.secretsSet.0": "bearer", "descriptions.0.name": "openapi.json",
 		} {
 			if v := made.Value(field); v != want {
@@ -53,13 +56,15 @@ func TestTargets(t *testing.T) {
 
 		// What is left out stays, secrets too.
 		changed := silent(manager.Patch(at, map[string]any{"rate": 5, "profile": "passive"}).Want(200))
-		if changed.Value("rate") != 5.0 || changed.Value("profile") != "passive" || changed.Value("identities.1.secretsSet.0") != "bearer" {
+		if changed.Value("rate") != 5.0 || changed.Value("profile") != "passive" ||
+			changed.Value("identities.1.secretsSet.0") != "bearer" {
 			t.Errorf("changed: %s", changed.Body)
 		}
 		// What is shown can be sent back.
 		shown := map[string]any{}
 		changed.Into(&shown)
-		again := silent(manager.Patch(at, map[string]any{"identities": shown["identities"], "descriptions": shown["descriptions"]}).Want(200))
+		again := silent(manager.Patch(at, map[string]any{"identities": shown["identities"],
+			"descriptions": shown["descriptions"]}).Want(200))
 		if again.Value("identities.0.secretsSet.0") != "form.password" {
 			t.Errorf("sent back: %s", again.Body)
 		}
@@ -69,14 +74,16 @@ func TestTargets(t *testing.T) {
 			t.Errorf("another address: %s", refused.Body)
 		}
 		moved := aTarget("https://new.example.test/")
-		silent(manager.Patch(at, map[string]any{"url": moved["url"], "headers": moved["headers"], "identities": moved["identities"]}).Want(200))
+		silent(manager.Patch(at, map[string]any{"url": moved["url"], "headers": moved["headers"],
+			"identities": moved["identities"]}).Want(200))
 		manager.Patch(at, map[string]any{"url": "ftp://x/"}).Want(400)
 		manager.Patch(at, map[string]any{"profile": "brutal"}).Want(400)
 		manager.Post(w.proj+"/target", map[string]any{"name": "x"}).Want(400)
 
 		w.as("developer").Patch(at, map[string]any{"rate": 1}).Want(403)
 		w.as("stranger").Get(at).Want(404)
-		other := w.as("administrator").Post(w.team+"/project", map[string]any{"name": "Other"}).Want(201).Text("projectId")
+		other := w.as("administrator").Post(w.team+"/project",
+			map[string]any{"name": "Other"}).Want(201).Text("projectId")
 		w.as("administrator").Get("/project/" + other + "/target/" + made.Text("id")).Want(404)
 		w.as("administrator").Delete("/project/"+other+"/target/"+made.Text("id"), nil).Want(404)
 
@@ -85,7 +92,8 @@ func TestTargets(t *testing.T) {
 		for _, table := range []string{"target", "audit_event"} {
 			var n int
 			column := map[string]string{"target": "shown || kept", "audit_event": "detail"}[table]
-			if err := w.DB.QueryRow(t.Context(), "SELECT COUNT(*) FROM "+table+" WHERE "+column+" LIKE '%s3cret%'").Scan(&n); err != nil || n != 0 {
+			if err := w.DB.QueryRow(t.Context(), "SELECT COUNT(*) FROM "+table+" WHERE "+column+
+				" LIKE '%s3cret%'").Scan(&n); err != nil || n != 0 {
 				t.Errorf("%s: %d rows hold a secret, %v", table, n, err)
 			}
 		}

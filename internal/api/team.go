@@ -85,13 +85,15 @@ func (a *API) createTeam(ctx context.Context, sc tenant.Scope, in *createTeam) (
 	if err != nil {
 		return nil, err
 	}
-	t, err := a.Tenancy.CreateTeam(ctx, sc, tenant.Team{Name: name, Description: strings.TrimSpace(in.Body.Description)})
+	t, err := a.Tenancy.CreateTeam(ctx, sc,
+		tenant.Team{Name: name, Description: strings.TrimSpace(in.Body.Description)})
 	if err != nil {
 		return nil, err
 	}
 	out := &createdTeamAnswer{}
 	out.Body.Success, out.Body.Message = true, "Team created"
-	out.Body.OrganizationID, out.Body.TeamID, out.Body.Name, out.Body.Description = t.OrganizationID, t.ID, t.Name, t.Description
+	out.Body.OrganizationID, out.Body.TeamID, out.Body.Name, out.Body.Description = t.OrganizationID, t.ID, t.Name,
+		t.Description
 	return out, nil
 }
 

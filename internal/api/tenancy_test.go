@@ -40,7 +40,8 @@ func populate(t *testing.T, r *apitest.Runner, prefix string) *world {
 	admin := w.Person(prefix + "administrator")
 	w.who["administrator"] = admin
 	w.org = "/organization/" + w.As(admin).Post("/organization", newOrganization).Want(201).Text("organizationId")
-	w.team = "/team/" + w.As(admin).Post(w.org+"/team", map[string]any{"name": "Red", "description": ""}).Want(200).Text("teamId")
+	w.team = "/team/" + w.As(admin).Post(w.org+"/team",
+		map[string]any{"name": "Red", "description": ""}).Want(200).Text("teamId")
 	w.proj = "/project/" + w.As(admin).Post(w.team+"/project", map[string]any{"name": "Web"}).Want(201).Text("id")
 	for _, role := range []string{"manager", "billing_manager", "member"} {
 		w.join(role, role)
@@ -60,7 +61,8 @@ func (w *world) as(name string) apitest.Caller { return w.As(w.who[name]) }
 func (w *world) join(name, role string) {
 	w.t.Helper()
 	w.who[name] = w.Person(w.prefix + name)
-	token := w.as("administrator").Post(w.org+"/invite", map[string]any{"email": apitest.Email(w.prefix + name), "role": role}).Want(201).Text("token")
+	token := w.as("administrator").Post(w.org+"/invite", map[string]any{"email": apitest.Email(w.prefix + name),
+		"role": role}).Want(201).Text("token")
 	w.as(name).Post("/organization/invite/accept", map[string]any{"token": token}).Want(200)
 }
 
@@ -132,7 +134,8 @@ func TestRemovingMembers(t *testing.T) {
 		if got := remove("second", "administrator").Want(400).Text("message"); !strings.Contains(got, "Red") {
 			t.Errorf("the refusal does not name the team: %s", got)
 		}
-		w.as("administrator").Post(w.team+"/member", map[string]any{"userId": w.who["second"], "role": "team_manager"}).Want(200)
+		w.as("administrator").Post(w.team+"/member",
+			map[string]any{"userId": w.who["second"], "role": "team_manager"}).Want(200)
 		remove("second", "administrator").Want(200)
 		w.as("administrator").Get(w.org).Want(404)
 		remove("second", "second").Want(400)
@@ -149,7 +152,8 @@ func TestRolesOfATeam(t *testing.T) {
 		w.as("team_manager").Post(w.team+"/member", body("stranger", "developer")).Want(404)
 		w.as("team_manager").Post(w.team+"/member", body("manager", "administrator")).Want(400)
 		w.as("developer").Post(w.team+"/member", body("manager", "developer")).Want(403)
-		w.as("manager").Post(w.team+"/member", body("manager", "team_manager")).Want(403) // sees the team, has no power in it
+		// sees the team, has no power in it
+		w.as("manager").Post(w.team+"/member", body("manager", "team_manager")).Want(403)
 
 		w.as("team_manager").Put(w.team+"/member/role", body("member", "read_only")).Want(200)
 		w.as("team_manager").Put(w.team+"/member/role", body("team_manager", "read_only")).Want(403) // his own
@@ -159,7 +163,8 @@ func TestRolesOfATeam(t *testing.T) {
 		w.as("administrator").Put(w.team+"/member/role", body("member", "read_only")).Want(200)
 
 		w.as("administrator").Delete(w.team+"/member", map[string]any{"userId": w.who["team_manager"]}).Want(200)
-		w.as("administrator").Delete(w.team+"/member", map[string]any{"userId": w.who["administrator"]}).Want(400) // the last one
+		// the last one
+		w.as("administrator").Delete(w.team+"/member", map[string]any{"userId": w.who["administrator"]}).Want(400)
 	})
 }
 
@@ -183,7 +188,8 @@ func TestInvitations(t *testing.T) {
 		}
 		w.as("administrator").Post(w.org+"/invite", body).Want(409) // has an open one
 
-		w.as("stranger").Post("/organization/invite/accept", map[string]any{"token": token}).Want(403) // another address
+		// another address
+		w.as("stranger").Post("/organization/invite/accept", map[string]any{"token": token}).Want(403)
 		w.as("guest").Post("/organization/invite/accept", map[string]any{"token": token + "x"}).Want(404)
 		w.as("guest").Post("/organization/invite/accept", map[string]any{"token": token}).Want(200)
 		w.as("guest").Post("/organization/invite/accept", map[string]any{"token": token}).Want(400) // once
@@ -194,24 +200,29 @@ func TestInvitations(t *testing.T) {
 		w.as("administrator").Post(w.org+"/invite", body).Want(409) // is a member
 
 		// What a manager may offer.
-		for role, want := range map[string]int{"member": 201, "manager": 201, "administrator": 403, "billing_manager": 403, "developer": 400} {
-			answer := w.as("manager").Post(w.org+"/invite", map[string]any{"email": role + "2@example.com", "role": role}).Want(want)
+		for role, want := range map[string]int{"member": 201, "manager": 201, "administrator": 403,
+			"billing_manager": 403, "developer": 400} {
+			answer := w.as("manager").Post(w.org+"/invite", map[string]any{"email": role + "2@example.com",
+				"role": role}).Want(want)
 			if want == 201 {
 				w.as("manager").Delete(w.org+"/invitation/"+answer.Text("id"), nil).Want(200)
 				w.as("manager").Delete(w.org+"/invitation/"+answer.Text("id"), nil).Want(400) // no longer open
 			}
 		}
-		w.as("manager").Post(w.org+"/invite", map[string]any{"email": "dev@example.com", "role": "member", "teamAssignments": body["teamAssignments"]}).Want(403)
+		w.as("manager").Post(w.org+"/invite", map[string]any{"email": "dev@example.com", "role": "member",
+			"teamAssignments": body["teamAssignments"]}).Want(403)
 		w.as("manager").Post(w.org+"/invite", map[string]any{"email": "not an address", "role": "member"}).Want(400)
 		w.as("member").Post(w.org+"/invite", map[string]any{"email": "x@example.com", "role": "member"}).Want(403)
 
 		// Time, and the end of whoever invited.
 		w.Clock.Advance(time.Minute)
-		late := w.as("administrator").Post(w.org+"/invite", map[string]any{"email": apitest.Email("stranger"), "role": "member"}).Want(201)
+		late := w.as("administrator").Post(w.org+"/invite", map[string]any{"email": apitest.Email("stranger"),
+			"role": "member"}).Want(201)
 		w.Clock.Advance(7 * 24 * time.Hour)
 		w.as("stranger").Post("/organization/invite/accept", map[string]any{"token": late.Text("token")}).Want(400)
 		w.as("administrator").Delete(w.org+"/invitation/"+late.Text("id"), nil).Want(400)
-		offer := w.as("manager").Post(w.org+"/invite", map[string]any{"email": apitest.Email("stranger"), "role": "member"}).Want(201)
+		offer := w.as("manager").Post(w.org+"/invite", map[string]any{"email": apitest.Email("stranger"),
+			"role": "member"}).Want(201)
 		w.as("administrator").Delete(w.org+"/member", map[string]any{"userId": w.who["manager"]}).Want(200)
 		w.as("stranger").Post("/organization/invite/accept", map[string]any{"token": offer.Text("token")}).Want(400)
 
@@ -220,7 +231,8 @@ func TestInvitations(t *testing.T) {
 		list := w.as("administrator").Get(w.org + "/invitations?page=1&pageSize=4").Want(200)
 		var got []string
 		for i := range 4 {
-			got = append(got, list.Text(fmt.Sprintf("invitations.%d.status", i))+list.Text(fmt.Sprintf("invitations.%d.token", i)))
+			got = append(got, list.Text(fmt.Sprintf("invitations.%d.status", i))+
+				list.Text(fmt.Sprintf("invitations.%d.token", i)))
 		}
 		want := []string{"cancelled", "expired"} // newest first; of one moment in any order
 		if diff := cmp.Diff(want, got[:2]); diff != "" {
@@ -254,18 +266,22 @@ func TestMembersOfAnOrganization(t *testing.T) {
 				len(got.Users), got.TotalUsers, got.TotalPages, got.TotalAdministrators)
 		}
 		delete(got.Users[0], "createdAt")
-		want := map[string]any{"id": string(w.who["administrator"]), "firstName": "administrator", "lastName": "Test", "name": "administrator Test",
+		want := map[string]any{"id": string(w.who["administrator"]), "firstName": "administrator", "lastName": "Test",
+			"name":  "administrator Test",
 			"email": "administrator@example.com", "picture": "", "role": "administrator", "serviceAccount": false}
 		if diff := cmp.Diff(want, got.Users[0]); diff != "" {
 			t.Errorf("first member (-want +got):\n%s", diff)
 		}
-		if n := w.as("member").Get(w.org + "/members?page=1&pageSize=20&search=DEVELOPER%20test").Want(200).Value("totalUsers"); n != 2.0 {
+		if n := w.as("member").Get(w.org +
+			"/members?page=1&pageSize=20&search=DEVELOPER%20test").Want(200).Value("totalUsers"); n != 2.0 {
 			t.Errorf("a search by name found %v, want 2", n)
 		}
-		if n := w.as("member").Get(w.org + "/members?page=1&pageSize=20&search=%25").Want(200).Value("totalUsers"); n != 0.0 {
+		if n := w.as("member").Get(w.org +
+			"/members?page=1&pageSize=20&search=%25").Want(200).Value("totalUsers"); n != 0.0 {
 			t.Errorf("a search for %% found %v, want 0", n)
 		}
-		if users := w.as("member").Get(w.org + "/members?page=2147483647&pageSize=20").Want(200).Value("users"); len(users.([]any)) != 0 {
+		if users := w.as("member").Get(w.org +
+			"/members?page=2147483647&pageSize=20").Want(200).Value("users"); len(users.([]any)) != 0 {
 			t.Errorf("the last page imaginable has %v", users)
 		}
 	})
@@ -273,17 +289,22 @@ func TestMembersOfAnOrganization(t *testing.T) {
 
 func TestOrganizationSettings(t *testing.T) {
 	eachWorld(t, func(t *testing.T, w *world) {
-		update := map[string]any{"name": "Acme 2", "industry": "finance", "country": "FR", "description": "d", "website": "https://acme.example",
-			"email": "Sec@Acme.example", "concurrentScanLimit": 3, "unknown": true}
+		update := map[string]any{"name": "Acme 2", "industry": "finance", "country": "FR", "description": "d",
+			"website": "https://acme.example",
+			"email":   "Sec@Acme.example", "concurrentScanLimit": 3, "unknown": true}
 		w.as("manager").Put(w.org, update).Want(403)
 		w.as("administrator").Put(w.org, map[string]any{"name": "Acme 2"}).Want(400)
-		w.as("administrator").Put(w.org, map[string]any{"name": "x", "industry": "freelance", "country": "FR"}).Want(400)
+		w.as("administrator").Put(w.org, map[string]any{"name": "x", "industry": "freelance",
+			"country": "FR"}).Want(400)
 		w.as("administrator").Put(w.org, map[string]any{"name": " ", "industry": "other", "country": "FR"}).Want(400)
-		w.as("administrator").Put(w.org, map[string]any{"name": "a\u0000b", "industry": "other", "country": "FR"}).Want(400)
+		w.as("administrator").Put(w.org, map[string]any{"name": "a\u0000b", "industry": "other",
+			"country": "FR"}).Want(400)
 		w.as("administrator").Put(w.org, update).Want(200)
 		got := w.as("member").Get(w.org).Want(200)
-		want := map[string]any{"id": strings.TrimPrefix(w.org, "/organization/"), "name": "Acme 2", "description": "d", "website": "https://acme.example",
-			"email": "sec@acme.example", "concurrentScanLimit": 3.0, "maxTokenLifetimeDays": 0.0, "riskScore": nil, "riskLevel": nil}
+		want := map[string]any{"id": strings.TrimPrefix(w.org, "/organization/"), "name": "Acme 2", "description": "d",
+			"website": "https://acme.example",
+			"email":   "sec@acme.example", "concurrentScanLimit": 3.0, "maxTokenLifetimeDays": 0.0, "riskScore": nil,
+			"riskLevel": nil}
 		var body map[string]any
 		got.Into(&body)
 		if diff := cmp.Diff(want, body); diff != "" {
@@ -291,10 +312,12 @@ func TestOrganizationSettings(t *testing.T) {
 		}
 
 		w.as("manager").Get(w.org + "/billing/profile").Want(403)
-		w.as("billing_manager").Put(w.org+"/billing/profile", map[string]any{"vatNumber": "DE1", "billingCity": "Köln"}).Want(200)
+		w.as("billing_manager").Put(w.org+"/billing/profile",
+			map[string]any{"vatNumber": "DE1", "billingCity": "Köln"}).Want(200)
 		w.as("billing_manager").Put(w.org+"/billing/profile", map[string]any{"customerType": "nobody"}).Want(400)
 		billing := w.as("administrator").Get(w.org + "/billing/profile").Want(200)
-		if got := billing.Text("vatNumber") + billing.Text("billingCity") + billing.Text("customerType") + billing.Text("country"); got != "DE1KölncompanyDE" {
+		if got := billing.Text("vatNumber") + billing.Text("billingCity") + billing.Text("customerType") +
+			billing.Text("country"); got != "DE1KölncompanyDE" {
 			t.Errorf("got the profile %s", billing.Body)
 		}
 		w.as("billing_manager").Get(w.proj).Want(http.StatusNotFound)

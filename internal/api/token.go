@@ -41,7 +41,8 @@ type tokenReach struct {
 }
 
 func reachOf(t identity.Token) tokenReach {
-	return tokenReach{Scopes: t.Scopes.Names(), Organizations: append([]tenant.OrganizationID{}, t.Organizations...), Projects: append([]tenant.ProjectID{}, t.Projects...)}
+	return tokenReach{Scopes: t.Scopes.Names(), Organizations: append([]tenant.OrganizationID{}, t.Organizations...),
+		Projects: append([]tenant.ProjectID{}, t.Projects...)}
 }
 
 // askedReach is what a new token is to let through.
@@ -70,7 +71,9 @@ func (r askedReach) into(ctx context.Context, a *API, actor tenant.Actor, n *ide
 	named := len(n.Organizations) > 0
 	for i, id := range r.Projects {
 		at := fmt.Sprintf("body.projectIds[%d]", i)
-		sc, err := a.visible(ctx, actor, at, id, func(id string) tenant.Target { return tenant.Target{Project: tenant.ProjectID(id)} })
+		sc, err := a.visible(ctx, actor, at, id, func(id string) tenant.Target {
+			return tenant.Target{Project: tenant.ProjectID(id)}
+		})
 		if err != nil {
 			return err
 		}
@@ -84,7 +87,8 @@ func (r askedReach) into(ctx context.Context, a *API, actor tenant.Actor, n *ide
 
 // visible returns the caller's scope at something that a body names, or an Invalid
 // error.
-func (a *API) visible(ctx context.Context, actor tenant.Actor, at, id string, target func(id string) tenant.Target) (tenant.Scope, error) {
+func (a *API) visible(ctx context.Context, actor tenant.Actor, at, id string,
+	target func(id string) tenant.Target) (tenant.Scope, error) {
 	parsed, err := uuid.Parse(id)
 	if err != nil {
 		return tenant.Scope{}, invalid(at, "is not a UUID")

@@ -28,7 +28,8 @@ func unbuilt(method, path, id, what string, r rule) route {
 				}
 				var name string
 				name, rest, _ = strings.Cut(after, "}")
-				o.Parameters = append(o.Parameters, &huma.Param{Name: name, In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}})
+				o.Parameters = append(o.Parameters, &huma.Param{Name: name, In: "path", Required: true,
+					Schema: &huma.Schema{Type: huma.TypeString}})
 			}
 			huma.Register(a.huma, o, func(ctx context.Context, _ *struct{}) (*struct{}, error) {
 				return nil, a.problem(ctx, &errs.Error{Kind: errs.NotImplemented, Code: "not_built",
@@ -51,9 +52,12 @@ func unbuiltReports() []route {
 	return []route{
 		unbuilt("GET", p+"/owasp-report/{format}", "getOwaspReport", "Report by OWASP category", report),
 		unbuilt("GET", p+"/cwe-report/{format}", "getCweReport", "Report by CWE", report),
-		unbuilt("GET", "/organization/{organizationId}/report/{reportType}/{format}", "getOrganizationReport", "Report of an organization", needs(tenant.OrgRead|tenant.ProjectReport)),
-		unbuilt("GET", "/team/{teamId}/report/{reportType}/{format}", "getTeamReport", "Report of a team", needs(tenant.TeamRead|tenant.ProjectReport)),
-		unbuilt("POST", "/organization/{organizationId}/project/report/batch/{reportType}/{format}", "createBatchReport", "Report of several projects", needs(tenant.OrgRead|tenant.ProjectReport)),
+		unbuilt("GET", "/organization/{organizationId}/report/{reportType}/{format}", "getOrganizationReport",
+			"Report of an organization", needs(tenant.OrgRead|tenant.ProjectReport)),
+		unbuilt("GET", "/team/{teamId}/report/{reportType}/{format}", "getTeamReport", "Report of a team",
+			needs(tenant.TeamRead|tenant.ProjectReport)),
+		unbuilt("POST", "/organization/{organizationId}/project/report/batch/{reportType}/{format}",
+			"createBatchReport", "Report of several projects", needs(tenant.OrgRead|tenant.ProjectReport)),
 	}
 }
 
@@ -92,7 +96,8 @@ func unbuiltPolicies() []route {
 		unbuilt("GET", p+"/scans/{scanId}/compliance", "getCompliance", "Compliance", results),
 		unbuilt("GET", p+"/compliance-history", "getComplianceHistory", "Compliance", results),
 		unbuilt("GET", p+"/violation-stats", "getViolationStats", "Compliance", results),
-		unbuilt("GET", "/organization/{organizationId}/compliance-overview", "getComplianceOverview", "Compliance", read),
+		unbuilt("GET", "/organization/{organizationId}/compliance-overview", "getComplianceOverview", "Compliance",
+			read),
 	}
 }
 

@@ -70,12 +70,14 @@ func (a *API) listTop(ctx context.Context, sc tenant.Scope, in *topIn) (*topOut,
 		return out, nil // nothing was scanned
 	}
 	for _, analysis := range finding.Analyses {
-		filter := triage.Filter{Analysis: analysis, Branch: branch, Statuses: []triage.Status{triage.ToVerify, triage.Confirmed}}
+		filter := triage.Filter{Analysis: analysis, Branch: branch,
+			Statuses: []triage.Status{triage.ToVerify, triage.Confirmed}}
 		filter.Severities = shownSeverities(p.Settings.Shown, analysis)
 		if len(filter.Severities) == 0 {
 			continue
 		}
-		page, err := a.Results.Findings(ctx, sc, triage.Query{Filter: filter, Sort: triage.ByScore, Descending: true, Limit: max(4*in.Limit, 20), Uncounted: true})
+		page, err := a.Results.Findings(ctx, sc, triage.Query{Filter: filter, Sort: triage.ByScore, Descending: true,
+			Limit: max(4*in.Limit, 20), Uncounted: true})
 		if err != nil {
 			return nil, err
 		}
@@ -84,7 +86,8 @@ func (a *API) listTop(ctx context.Context, sc tenant.Scope, in *topIn) (*topOut,
 		}
 	}
 	slices.SortFunc(out.Body.Items, func(x, y topBody) int {
-		return cmp.Or(cmp.Compare(y.CompositeScore, x.CompositeScore), cmp.Compare(y.Severity.Rank(), x.Severity.Rank()), cmp.Compare(x.ID, y.ID))
+		return cmp.Or(cmp.Compare(y.CompositeScore, x.CompositeScore),
+			cmp.Compare(y.Severity.Rank(), x.Severity.Rank()), cmp.Compare(x.ID, y.ID))
 	})
 	out.Body.Items = out.Body.Items[:min(len(out.Body.Items), in.Limit)]
 	return out, nil
@@ -104,9 +107,12 @@ func shownSeverities(shown func(finding.Analysis, finding.Severity) bool, a find
 func viewTop(f *triage.Finding) topBody {
 	d := triage.Decompose(f)
 	out := topBody{
-		ID: f.ID, VulnerabilityType: f.Report.Analysis, Name: f.Rule.Name, Description: viewMessage(&f.Report), Severity: f.Report.Severity,
-		Priority: f.Priority, CompositeScore: thousandths(d.Score), CVSS4EnvironmentalScore: d.Factors.CVSS, ExploitabilityVerdict: d.Verdict,
-		ExploitabilityReason: d.Reason, ExploitabilityScoreReason: fmt.Sprintf("%.2f of 1 for %s", d.Factors.Exploitability, d.Verdict),
+		ID: f.ID, VulnerabilityType: f.Report.Analysis, Name: f.Rule.Name, Description: viewMessage(&f.Report),
+		Severity: f.Report.Severity,
+		Priority: f.Priority, CompositeScore: thousandths(d.Score), CVSS4EnvironmentalScore: d.Factors.CVSS,
+		ExploitabilityVerdict: d.Verdict,
+		ExploitabilityReason:  d.Reason, ExploitabilityScoreReason: fmt.Sprintf("%.2f of 1 for %s",
+			d.Factors.Exploitability, d.Verdict),
 		ExploitabilitySource: "static", CWE: notNull(f.Rule.CWE),
 	}
 	if at := f.Report.Location; at.Path != "" {
@@ -189,10 +195,13 @@ func (a *API) getDecomposition(ctx context.Context, sc tenant.Scope, in *decompo
 	d := triage.Decompose(&f)
 	out := &decompositionOut{}
 	out.Body.Decomposition = decompositionBody{
-		Priority: f.Priority, CompositeScore: thousandths(d.Score), CVSS4Contribution: thousandths(d.CVSSPart), EPSSContribution: thousandths(d.EPSSPart),
+		Priority: f.Priority, CompositeScore: thousandths(d.Score), CVSS4Contribution: thousandths(d.CVSSPart),
+		EPSSContribution:    thousandths(d.EPSSPart),
 		ExploitContribution: thousandths(d.ExploitPart), ContextContribution: thousandths(d.ContextPart),
-		W1: d.CVSSWeight, W2: d.EPSSWeight, W3: d.ExploitWeight, W4: d.ContextWeight, IsManualOverride: f.Pinned, Explanation: d.Moved,
-		Factors: factorsBody{CVSS: d.Factors.CVSS, Exploitability: d.Factors.Exploitability, Verdict: string(d.Verdict), Reason: d.Reason, Context: d.Factors.Context},
+		W1: d.CVSSWeight, W2: d.EPSSWeight, W3: d.ExploitWeight, W4: d.ContextWeight, IsManualOverride: f.Pinned,
+		Explanation: d.Moved,
+		Factors: factorsBody{CVSS: d.Factors.CVSS, Exploitability: d.Factors.Exploitability, Verdict: string(d.Verdict),
+			Reason: d.Reason, Context: d.Factors.Context},
 	}
 	if d.Factors.Scored {
 		out.Body.Decomposition.Factors.EPSSPercentile = &d.Factors.EPSS

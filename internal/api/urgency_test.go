@@ -15,7 +15,8 @@ func TestTopVulnerabilities(t *testing.T) {
 		s := someResults()
 		for _, r := range s.rules {
 			if r.Advisory != nil && r.Advisory.ID == "CVE-2026-2" {
-				r.Advisory.KEV, r.Advisory.EPSS = &finding.KEV{Added: "2026-01-02"}, &finding.EPSS{Score: 0.9, Percentile: 0.99}
+				r.Advisory.KEV, r.Advisory.EPSS = &finding.KEV{Added: "2026-01-02"},
+					&finding.EPSS{Score: 0.9, Percentile: 0.99}
 			}
 		}
 		w.scan("main", s)
@@ -26,10 +27,13 @@ func TestTopVulnerabilities(t *testing.T) {
 			t.Fatalf("got %d items, want 3: %s", len(items), a.Body)
 		}
 		for path, want := range map[string]any{
-			"items.0.vulnerabilityType": "sca", "items.0.cveId": "CVE-2026-2", "items.0.packageName": "left-pad", "items.0.exploitabilityVerdict": "actively_exploited",
-			"items.0.exploitabilitySource": "static", "items.0.name": "summary of CVE-2026-2", "items.0.cvss4EnvironmentalScore": 8.1,
-			"items.0.filePath": "package-lock.json", "items.0.line": 3., "items.0.cwe.0": "CWE-400",
-			"items.1.vulnerabilityType": "sast", "items.1.severity": "critical", "items.1.cveId": nil, "items.1.packageName": nil,
+			"items.0.vulnerabilityType": "sca", "items.0.cveId": "CVE-2026-2", "items.0.packageName": "left-pad",
+			"items.0.exploitabilityVerdict": "actively_exploited",
+			"items.0.exploitabilitySource":  "static", "items.0.name": "summary of CVE-2026-2",
+			"items.0.cvss4EnvironmentalScore": 8.1,
+			"items.0.filePath":                "package-lock.json", "items.0.line": 3., "items.0.cwe.0": "CWE-400",
+			"items.1.vulnerabilityType": "sast", "items.1.severity": "critical", "items.1.cveId": nil,
+			"items.1.packageName": nil,
 		} {
 			same(t, path, a.Value(path), want)
 		}
@@ -64,23 +68,27 @@ func TestPriorityDecomposition(t *testing.T) {
 			a := caller.Get(w.proj + "/results/" + analysis + "/" + id + "/priority-decomposition").Want(200)
 			d := a.Value("decomposition").(map[string]any)
 			sum := 0
-			for _, name := range []string{"cvss4Contribution", "epssContribution", "exploitContribution", "contextContribution"} {
+			for _, name := range []string{"cvss4Contribution", "epssContribution", "exploitContribution",
+				"contextContribution"} {
 				sum += int(d[name].(float64)*1000 + 0.5)
 			}
 			if score := int(d["compositeScore"].(float64)*1000 + 0.5); sum != score || score == 0 {
 				t.Errorf("%s: the parts add up to %d, the score is %d", analysis, sum, score)
 			}
-			same(t, "score of the list", list.Value("vulnerabilities.0.priorityScore"), float64(int(d["compositeScore"].(float64)*100+0.5)))
+			same(t, "score of the list", list.Value("vulnerabilities.0.priorityScore"),
+				float64(int(d["compositeScore"].(float64)*100+0.5)))
 			same(t, "priority", d["priority"], list.Value("vulnerabilities.0.currentPriority"))
 			if diff := cmp.Diff(map[string]any{"isManualOverride": false, "w2": 0., "explanation": ""},
-				map[string]any{"isManualOverride": d["isManualOverride"], "w2": d["w2"], "explanation": d["explanation"]}); diff != "" {
+				map[string]any{"isManualOverride": d["isManualOverride"], "w2": d["w2"],
+					"explanation": d["explanation"]}); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", analysis, diff)
 			}
 			other := map[string]string{"sast": "sca", "sca": "sast", "iac": "sast", "secret": "sast"}[analysis]
 			caller.Get(w.proj + "/results/" + other + "/" + id + "/priority-decomposition").Want(404)
 			w.as("developer").Patch(w.proj+"/results/"+id, map[string]any{"priority": "very_low"}).Want(200)
 			a = caller.Get(w.proj + "/results/" + analysis + "/" + id + "/priority-decomposition").Want(200)
-			same(t, "pinned", []any{a.Value("decomposition.isManualOverride"), a.Value("decomposition.priority")}, []any{true, "very_low"})
+			same(t, "pinned", []any{a.Value("decomposition.isManualOverride"), a.Value("decomposition.priority")},
+				[]any{true, "very_low"})
 			w.as("stranger").Get(w.proj + "/results/" + analysis + "/" + id + "/priority-decomposition").Want(404)
 		}
 		caller.Get(w.proj + "/results/everything/00000000-0000-4000-8000-000000000000/priority-decomposition").Want(400)

@@ -105,7 +105,8 @@ type userAnswer struct {
 func (a *API) updateProfile(ctx context.Context, sc tenant.Scope, in *updateProfileInput) (*userAnswer, error) {
 	b := in.Body
 	u, err := a.Users.UpdateProfile(ctx, sc.Actor, identity.Change{
-		FirstName: b.FirstName, LastName: b.LastName, Picture: b.Picture, Notification: b.Notification, Onboarded: b.Onboarded,
+		FirstName: b.FirstName, LastName: b.LastName, Picture: b.Picture, Notification: b.Notification,
+		Onboarded: b.Onboarded,
 	})
 	if err != nil {
 		return nil, err
@@ -127,7 +128,8 @@ func (a *API) changePassword(ctx context.Context, sc tenant.Scope, in *passwordI
 	if err != nil {
 		return nil, err
 	}
-	return said("the password is changed; every session, application and device is signed out; personal access tokens still work"), nil
+	return said("the password is changed; every session, application and device is signed out; personal access " +
+		"tokens still work"), nil
 }
 
 type session struct {
@@ -154,7 +156,8 @@ func (a *API) listSessions(ctx context.Context, sc tenant.Scope, _ *struct{}) (*
 	out.Body.Sessions = []session{}
 	for _, s := range list {
 		out.Body.Sessions = append(out.Body.Sessions, session{
-			ID: s.ID, IP: s.IP, UserAgent: s.UserAgent, CreatedAt: s.CreatedAt, LastUsedAt: s.LastUsedAt, ExpiresAt: s.ExpiresAt,
+			ID: s.ID, IP: s.IP, UserAgent: s.UserAgent, CreatedAt: s.CreatedAt, LastUsedAt: s.LastUsedAt,
+			ExpiresAt: s.ExpiresAt,
 		})
 	}
 	return out, nil

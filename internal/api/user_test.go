@@ -20,13 +20,16 @@ func TestProfile(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
 		r := apitest.New(t, db, clock)
 		ada := r.Person("Ada")
-		org := r.As(ada).Post("/organization", object{"name": "Acme", "industry": "software", "country": "FR", "customerType": "company"}).Want(201).Text("organizationId")
+		org := r.As(ada).Post("/organization", object{"name": "Acme", "industry": "software", "country": "FR",
+			"customerType": "company"}).Want(201).Text("organizationId")
 		const team = "00000000-0000-4000-8000-000000000001"
 		err := db.Tx(t.Context(), func(tx *store.Tx) error {
-			if _, err := tx.Exec(t.Context(), "INSERT INTO team (id, organization_id, name, created_at, updated_at) VALUES (?, ?, 'Blue', 0, 0)", team, org); err != nil {
+			if _, err := tx.Exec(t.Context(), "INSERT INTO team (id, organization_id, name, created_at, updated_at) "+
+				"VALUES (?, ?, 'Blue', 0, 0)", team, org); err != nil {
 				return err
 			}
-			_, err := tx.Exec(t.Context(), "INSERT INTO team_member (team_id, user_id, role, created_at) VALUES (?, ?, 'developer', 0)", team, string(ada))
+			_, err := tx.Exec(t.Context(), "INSERT INTO team_member (team_id, user_id, role, created_at) VALUES (?, "+
+				"?, 'developer', 0)", team, string(ada))
 			return err
 		})
 		if err != nil {
@@ -39,14 +42,16 @@ func TestProfile(t *testing.T) {
 			"id": string(ada), "firstName": "Ada", "lastName": "Test", "email": "ada@example.com", "picture": "",
 			"notification": true, "isOnboardingCompleted": false, "createdAt": at, "updatedAt": at,
 			"myOrganizations": []any{object{
-				"id": org, "name": "Acme", "country": "FR", "industry": "software", "isActive": true, "myRole": "administrator", "subscription": nil,
+				"id": org, "name": "Acme", "country": "FR", "industry": "software", "isActive": true,
+				"myRole": "administrator", "subscription": nil,
 				"myTeams": []any{object{"id": team, "name": "Blue", "myRole": "developer"}},
 			}},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("profile (-want +got):\n%s", diff)
 		}
-		if orgs := r.As(r.Person("Eve")).Get("/user/profile").Want(200).Value("myOrganizations"); !cmp.Equal(orgs, any([]any{})) {
+		if orgs := r.As(r.Person("Eve")).Get("/user/profile").Want(200).Value("myOrganizations"); !cmp.Equal(orgs,
+			any([]any{})) {
 			t.Errorf("a stranger is in %v, want []", orgs)
 		}
 		r.As("").Get("/user/profile").Want(401)
@@ -57,12 +62,14 @@ func TestUpdateProfile(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
 		r := apitest.New(t, db, clock)
 		ada := r.Person("Ada")
-		id := r.As(ada).Patch("/user/profile", object{"notification": false, "isOnboardingCompleted": true, "unknown": 1}).Want(200).Text("userId")
+		id := r.As(ada).Patch("/user/profile", object{"notification": false, "isOnboardingCompleted": true,
+			"unknown": 1}).Want(200).Text("userId")
 		if id != string(ada) {
 			t.Errorf("userId is %s, want %s", id, ada)
 		}
 		p := r.As(ada).Get("/user/profile")
-		if p.Value("notification") != false || p.Value("isOnboardingCompleted") != true || p.Text("firstName") != "Ada" {
+		if p.Value("notification") != false || p.Value("isOnboardingCompleted") != true ||
+			p.Text("firstName") != "Ada" {
 			t.Errorf("the profile is %s", p.Body)
 		}
 		r.As(ada).Patch("/user/profile", object{"notification": "no"}).Want(400)
@@ -82,7 +89,8 @@ func TestPassword(t *testing.T) {
 			t.Fatal(err)
 		}
 		signIn := func(password string) error {
-			_, err := r.Identity.SignIn(t.Context(), identity.Credentials{Email: "ada@example.com", Password: password, IP: "192.0.2.1"})
+			_, err := r.Identity.SignIn(t.Context(), identity.Credentials{Email: "ada@example.com", Password: password,
+				IP: "192.0.2.1"})
 			return err
 		}
 		if err := signIn(password); err != nil {
@@ -103,7 +111,8 @@ func TestPassword(t *testing.T) {
 			t.Fatal(err)
 		}
 		as.Post("/user/password", object{"currentPassword": password, "newPassword": "short"}).Want(400)
-		as.Post("/user/password", object{"currentPassword": password, "newPassword": "seven quiet lighthouses"}).Want(200)
+		as.Post("/user/password",
+			object{"currentPassword": password, "newPassword": "seven quiet lighthouses"}).Want(200)
 		if list := as.Get("/user/sessions").Want(200).Value("sessions"); !cmp.Equal(list, any([]any{})) {
 			t.Errorf("sessions are left: %v", list)
 		}
@@ -112,7 +121,8 @@ func TestPassword(t *testing.T) {
 		}
 		as.Post("/user/password", object{"currentPassword": password, "newPassword": "x"}).Want(403)
 		as.Post("/user/password", object{"currentPassword": password, "newPassword": "x"}).Want(403)
-		late := as.Post("/user/password", object{"currentPassword": password, "newPassword": "x"}).Want(http.StatusTooManyRequests)
+		late := as.Post("/user/password",
+			object{"currentPassword": password, "newPassword": "x"}).Want(http.StatusTooManyRequests)
 		if got := late.Header.Get("Retry-After"); got == "" || got == "0" {
 			t.Errorf("Retry-After is %q", got)
 		}
@@ -130,7 +140,8 @@ func TestPersonalAccessTokens(t *testing.T) {
 		expires := clock.Now().Add(time.Hour).UnixMilli()
 		made := r.As(ada).Post(path, object{"name": "ci", "expiresAt": expires}).Want(201)
 		want := object{
-			"id": made.Text("id"), "name": "ci", "createdAt": float64(clock.Now().UnixMilli()), "expiresAt": float64(expires), "lastUsedAt": nil,
+			"id": made.Text("id"), "name": "ci", "createdAt": float64(clock.Now().UnixMilli()),
+			"expiresAt": float64(expires), "lastUsedAt": nil,
 			"scopes": []any{"read", "scan", "triage", "administer"}, "organizationIds": []any{}, "projectIds": []any{},
 		}
 		var list []object
@@ -138,7 +149,8 @@ func TestPersonalAccessTokens(t *testing.T) {
 		if diff := cmp.Diff([]object{want}, list); diff != "" {
 			t.Errorf("list (-want +got):\n%s", diff)
 		}
-		if _, u, err := r.Identity.VerifyToken(t.Context(), made.Text("value"), identity.Origin{}); err != nil || u.ID != ada {
+		if _, u, err := r.Identity.VerifyToken(t.Context(), made.Text("value"), identity.Origin{}); err != nil ||
+			u.ID != ada {
 			t.Errorf("the token is %v's, %v", u.ID, err)
 		}
 		r.As(ada).Post(path, object{"name": "ci"}).Want(409)
@@ -147,7 +159,8 @@ func TestPersonalAccessTokens(t *testing.T) {
 			t.Errorf("expiresAt is %v, want null", v)
 		}
 		for name, body := range map[string]object{
-			"no name": {}, "an empty name": {"name": ""}, "the past": {"name": "x", "expiresAt": 1}, "no time": {"name": "x", "expiresAt": "soon"},
+			"no name": {}, "an empty name": {"name": ""}, "the past": {"name": "x", "expiresAt": 1},
+			"no time":     {"name": "x", "expiresAt": "soon"},
 			"beyond time": {"name": "x", "expiresAt": 1e300}, "before time": {"name": "x", "expiresAt": -1},
 		} {
 			t.Run(name, func(t *testing.T) { r.As(ada).Post(path, body).Want(400) })
@@ -165,7 +178,8 @@ func TestPersonalAccessTokens(t *testing.T) {
 
 		service := serviceAccount(t, r)
 		r.As(service).Post(path, object{"name": "more"}).Want(403)
-		for _, call := range []struct{ method, path string }{{"GET", path}, {"POST", path}, {"POST", path + "/delete"}, {"PATCH", path + "/name"}} {
+		for _, call := range []struct{ method, path string }{{"GET", path}, {"POST", path}, {"POST", path + "/delete"},
+			{"PATCH", path + "/name"}} {
 			r.As("").Do(call.method, call.path, object{"name": "x", "currentName": "x"}).Want(401)
 		}
 	})
@@ -174,7 +188,8 @@ func TestPersonalAccessTokens(t *testing.T) {
 // serviceAccount makes one, in an organization of its own.
 func serviceAccount(t *testing.T, r *apitest.Runner) tenant.UserID {
 	t.Helper()
-	org := r.As(r.Person("Owner")).Post("/organization", object{"name": "Acme", "industry": "software", "country": "FR", "customerType": "company"}).Want(201).Text("organizationId")
+	org := r.As(r.Person("Owner")).Post("/organization", object{"name": "Acme", "industry": "software", "country": "FR",
+		"customerType": "company"}).Want(201).Text("organizationId")
 	id := r.Person("Robot")
 	err := r.DB.Tx(t.Context(), func(tx *store.Tx) error {
 		_, err := tx.Exec(t.Context(), "UPDATE app_user SET service_of = ? WHERE id = ?", org, string(id))

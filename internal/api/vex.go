@@ -37,12 +37,14 @@ var packageAnalyses = []finding.Analysis{finding.SCA, finding.Container}
 
 // decided is what a statement makes of a finding.
 var decided = map[finding.StatementStatus]triage.Status{
-	finding.VEXNotAffected: triage.Ignored, finding.VEXFixed: triage.Resolved, finding.VEXAffected: triage.Confirmed, finding.VEXInvestigated: triage.ToVerify,
+	finding.VEXNotAffected: triage.Ignored, finding.VEXFixed: triage.Resolved, finding.VEXAffected: triage.Confirmed,
+	finding.VEXInvestigated: triage.ToVerify,
 }
 
 // saidBy is what a finding's status says.
 var saidBy = map[triage.Status]finding.StatementStatus{
-	triage.Ignored: finding.VEXNotAffected, triage.Resolved: finding.VEXFixed, triage.Confirmed: finding.VEXAffected, triage.ToVerify: finding.VEXInvestigated,
+	triage.Ignored: finding.VEXNotAffected, triage.Resolved: finding.VEXFixed, triage.Confirmed: finding.VEXAffected,
+	triage.ToVerify: finding.VEXInvestigated,
 }
 
 type putStatementsIn struct {
@@ -89,7 +91,8 @@ func (a *API) putStatements(ctx context.Context, sc tenant.Scope, in *putStateme
 		return nil, err
 	}
 	for _, d := range decisions {
-		if _, err := a.Results.Decide(ctx, sc, triage.Decision{Finding: d.VulnerabilityID, Status: d.Status, Comment: d.Comment}); err != nil {
+		if _, err := a.Results.Decide(ctx, sc, triage.Decision{Finding: d.VulnerabilityID, Status: d.Status,
+			Comment: d.Comment}); err != nil {
 			if errs.Is(err, errs.NotFound) {
 				continue // a scan has removed it meanwhile
 			}
@@ -99,12 +102,14 @@ func (a *API) putStatements(ctx context.Context, sc tenant.Scope, in *putStateme
 			out.Body.Items = append(out.Body.Items, d)
 		}
 	}
-	out.Body.Message = fmt.Sprintf("%d vulnerabilities of the project are spoken of, %d were decided otherwise before", out.Body.Matched, out.Body.Changed)
+	out.Body.Message = fmt.Sprintf("%d vulnerabilities of the project are spoken of, %d were decided otherwise before",
+		out.Body.Matched, out.Body.Changed)
 	return out, nil
 }
 
 // decisions lists what statements change, one for each flaw.
-func (a *API) decisions(ctx context.Context, sc tenant.Scope, book *vex.Book, branch string, matched *int) ([]statementBody, error) {
+func (a *API) decisions(ctx context.Context, sc tenant.Scope, book *vex.Book, branch string,
+	matched *int) ([]statementBody, error) {
 	var out []statementBody
 	seen := map[triage.Digest]bool{}
 	err := a.eachVulnerability(ctx, sc, branch, func(f *triage.Finding) error {
@@ -114,12 +119,14 @@ func (a *API) decisions(ctx context.Context, sc tenant.Scope, book *vex.Book, br
 		}
 		seen[f.Flaw] = true
 		*matched++
-		d := statementBody{VulnerabilityID: f.ID, Said: told.Status, Status: decided[told.Status], Comment: "VEX: " + vex.Explain(told)}
+		d := statementBody{VulnerabilityID: f.ID, Said: told.Status, Status: decided[told.Status], Comment: "VEX: " +
+			vex.Explain(told)}
 		if d.Status == f.Status && d.Comment == lastComment(f) {
 			return nil // it was taken over before
 		}
 		if out = append(out, d); len(out) > maxDecisions {
-			return errs.E(errs.TooLarge, "the document decides about more than %d vulnerabilities of the project: split it", maxDecisions)
+			return errs.E(errs.TooLarge, "the document decides about more than %d vulnerabilities of the project: "+
+				"split it", maxDecisions)
 		}
 		return nil
 	})
@@ -128,9 +135,11 @@ func (a *API) decisions(ctx context.Context, sc tenant.Scope, book *vex.Book, br
 
 // eachVulnerability calls each for the findings of vulnerable packages that the last
 // scans saw; of all branches when the name is empty.
-func (a *API) eachVulnerability(ctx context.Context, sc tenant.Scope, branch string, each func(*triage.Finding) error) error {
+func (a *API) eachVulnerability(ctx context.Context, sc tenant.Scope, branch string,
+	each func(*triage.Finding) error) error {
 	for _, analysis := range packageAnalyses {
-		q := triage.Query{Filter: triage.Filter{Analysis: analysis, Branch: branch}, Sort: triage.ByCreated, Limit: billPage, Uncounted: true}
+		q := triage.Query{Filter: triage.Filter{Analysis: analysis, Branch: branch}, Sort: triage.ByCreated,
+			Limit: billPage, Uncounted: true}
 		for {
 			page, err := a.Results.Findings(ctx, sc, q)
 			if err != nil {
@@ -175,8 +184,12 @@ func (a *API) getStatements(ctx context.Context, sc tenant.Scope, in *getStateme
 	if err != nil {
 		return nil, err
 	}
-	if slices.ContainsFunc(coverage, func(c triage.Coverage) bool { return c.Analysis == finding.SCA && c.At.IsZero() }) &&
-		slices.ContainsFunc(coverage, func(c triage.Coverage) bool { return c.Analysis == finding.Container && c.At.IsZero() }) {
+	if slices.ContainsFunc(coverage, func(c triage.Coverage) bool {
+		return c.Analysis == finding.SCA && c.At.IsZero()
+	}) &&
+		slices.ContainsFunc(coverage, func(c triage.Coverage) bool {
+			return c.Analysis == finding.Container && c.At.IsZero()
+		}) {
 		return nil, errs.E(errs.NotFound, "no scan of the branch has looked for vulnerable packages")
 	}
 	var document bytes.Buffer
@@ -206,10 +219,11 @@ func (a *API) getStatements(ctx context.Context, sc tenant.Scope, in *getStateme
 	if err := report.Close(); err != nil {
 		return nil, err
 	}
-	return covered(coverage, []finding.Analysis{finding.SCA, finding.Container}, a.download("vex-"+string(sc.Project)+".json", vexType, func(w io.Writer) error {
-		_, err := w.Write(document.Bytes())
-		return err
-	})), nil
+	return covered(coverage, []finding.Analysis{finding.SCA, finding.Container},
+		a.download("vex-"+string(sc.Project)+".json", vexType, func(w io.Writer) error {
+			_, err := w.Write(document.Bytes())
+			return err
+		})), nil
 }
 
 // statementOf says what was decided about a finding.

@@ -36,7 +36,8 @@ type Budget struct {
 
 // DefaultBudget is enough for the largest source trees in public, and little
 // enough for one disk.
-var DefaultBudget = Budget{Files: 500_000, Bytes: 20 << 30, FileBytes: 512 << 20, Ratio: 100, Depth: 64, PathBytes: 1024}
+var DefaultBudget = Budget{Files: 500_000, Bytes: 20 << 30, FileBytes: 512 << 20, Ratio: 100, Depth: 64,
+	PathBytes: 1024}
 
 // freeRatio is how much an archive may become whatever its ratio: a small archive
 // of zeros harms nobody.

@@ -111,7 +111,8 @@ func tarOf(t testing.TB, items ...item) []byte {
 	var buf bytes.Buffer
 	w := tar.NewWriter(&buf)
 	for _, i := range items {
-		h := &tar.Header{Name: i.name, Mode: 0o4755, Size: int64(len(i.content)), Typeflag: tar.TypeReg, Linkname: i.link}
+		h := &tar.Header{Name: i.name, Mode: 0o4755, Size: int64(len(i.content)), Typeflag: tar.TypeReg,
+			Linkname: i.link}
 		switch {
 		case i.mode == fs.ModeSymlink:
 			h.Typeflag = tar.TypeSymlink
@@ -229,13 +230,18 @@ func TestSkips(t *testing.T) {
 		{"long name", item{name: long}, "", "its name is longer than 300 bytes"},
 		{"deep", item{name: "1/2/3/4/5/6"}, "", "it lies deeper than 5 folders"},
 		{"device", item{name: "dev", mode: device}, "", "neither a file nor a folder"},
-		{"link outside", item{name: "l", mode: fs.ModeSymlink, link: "../../etc/passwd"}, "", "a link to what is not in the archive"},
-		{"absolute link", item{name: "l", mode: fs.ModeSymlink, link: "/etc/passwd"}, "", "a link to what is not in the archive"},
-		{"link to nothing", item{name: "l", mode: fs.ModeSymlink, link: "nothing"}, "", "a link to what is not in the archive"},
+		{"link outside", item{name: "l", mode: fs.ModeSymlink, link: "../../etc/passwd"}, "", "a link to what is not " +
+			"in the archive"},
+		{"absolute link", item{name: "l", mode: fs.ModeSymlink, link: "/etc/passwd"}, "", "a link to what is not in " +
+			"the archive"},
+		{"link to nothing", item{name: "l", mode: fs.ModeSymlink, link: "nothing"}, "", "a link to what is not in " +
+			"the archive"},
 		{"twice", item{name: "first", content: "other"}, "", "the archive holds this name more than once"},
-		{"file as folder", item{name: "first/below", content: "x"}, "", "a file of the archive stands where its folder should be"},
+		{"file as folder", item{name: "first/below", content: "x"}, "", "a file of the archive stands where its " +
+			"folder should be"},
 		{"too large", item{name: "large", content: strings.Repeat("x", 2000)}, "", "larger than 1024 bytes"},
-		{"too large with a long name", item{name: "äöü/" + strings.Repeat("l", 250), content: strings.Repeat("x", 2000)}, "", "larger than 1024 bytes"},
+		{"too large with a long name", item{name: "äöü/" + strings.Repeat("l", 250),
+			content: strings.Repeat("x", 2000)}, "", "larger than 1024 bytes"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			b := small
@@ -275,10 +281,12 @@ func TestSkipsOfZip(t *testing.T) {
 		header zip.FileHeader
 		reason string
 	}{
-		"encrypted": {zip.FileHeader{Name: "e", Flags: 1, CRC32: sum, CompressedSize64: 6, UncompressedSize64: 6}, "encrypted"},
+		"encrypted": {zip.FileHeader{Name: "e", Flags: 1, CRC32: sum, CompressedSize64: 6, UncompressedSize64: 6},
+			"encrypted"},
 		"method": {zip.FileHeader{Name: "e", Method: 14, CRC32: sum, CompressedSize64: 6, UncompressedSize64: 6},
 			"compressed in a way that is not supported (method 14)"},
-		"claims an exabyte": {zip.FileHeader{Name: "e", CRC32: sum, CompressedSize64: 6, UncompressedSize64: 1 << 59}, "larger than 48 MiB"},
+		"claims an exabyte": {zip.FileHeader{Name: "e", CRC32: sum, CompressedSize64: 6, UncompressedSize64: 1 << 59},
+			"larger than 48 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, files, err := extract(t, rawZip(t, test.header, content), small)
@@ -335,11 +343,17 @@ func TestRefuses(t *testing.T) {
 		{"tar.gz without its checksum", goodGzip[:len(goodGzip)-4], "cut off"},
 		{"tar.gz with a wrong checksum", flip(goodGzip, len(goodGzip)-8), "checksum"},
 		{"gzip of text", gzipOf(t, []byte(strings.Repeat("text", 1000))), "damaged"},
-		{"zip with a wrong checksum", rawZip(t, zip.FileHeader{Name: "a", CRC32: sum + 1, CompressedSize64: 5, UncompressedSize64: 5}, content), "checksum"},
+		{"zip with a wrong checksum",
+			rawZip(t, zip.FileHeader{Name: "a", CRC32: sum + 1, CompressedSize64: 5, UncompressedSize64: 5}, content),
+			"checksum"},
 		{"larger than it says", rawZip(t, zip.FileHeader{Name: "a", Method: zip.Deflate, CRC32: sum,
-			CompressedSize64: uint64(len(deflated(t, content))), UncompressedSize64: 2}, deflated(t, content)), "larger than it says"},
-		{"smaller than it says", rawZip(t, zip.FileHeader{Name: "a", CRC32: sum, CompressedSize64: 5, UncompressedSize64: 9}, content), "cut off"},
-		{"data not deflated", rawZip(t, zip.FileHeader{Name: "a", Method: zip.Deflate, CRC32: sum, CompressedSize64: 5, UncompressedSize64: 5},
+			CompressedSize64: uint64(len(deflated(t, content))), UncompressedSize64: 2}, deflated(t, content)),
+			"larger than it says"},
+		{"smaller than it says",
+			rawZip(t, zip.FileHeader{Name: "a", CRC32: sum, CompressedSize64: 5, UncompressedSize64: 9}, content),
+			"cut off"},
+		{"data not deflated", rawZip(t, zip.FileHeader{Name: "a", Method: zip.Deflate, CRC32: sum, CompressedSize64: 5,
+			UncompressedSize64: 5},
 			[]byte("\xff\xff\xff\xff\xff")), "damaged"},
 		{"entries overlap", overlapping(t), "overlap"},
 		{"names differ", bytes.Replace(good, []byte("a"), []byte("z"), 1), "damaged"},
@@ -347,7 +361,8 @@ func TestRefuses(t *testing.T) {
 		{"zip bomb", zipOf(t, item{name: "a", content: zeros}), "too much for its size"},
 		{"tar bomb", gzipOf(t, tarOf(t, item{name: "a", content: zeros})), "too much for its size"},
 		{"tar bomb that is skipped", gzipOf(t, tarOf(t, item{name: "../a", content: zeros})), "too much for its size"},
-		{"too many bytes", tarOf(t, item{name: "a", content: zeros}, item{name: "b", content: zeros}), "more than 64 MiB"},
+		{"too many bytes", tarOf(t, item{name: "a", content: zeros}, item{name: "b", content: zeros}),
+			"more than 64 MiB"},
 		{"too many files in zip", zipOf(t, many...), "more than 50 files"},
 		{"too many files in tar", tarOf(t, many...), "more than 50 files"},
 		{"too many folders", zipOf(t, deep...), "more than 50 files"},
@@ -403,7 +418,8 @@ func TestContextEndsExtract(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	data := zipOf(t, item{name: "a", content: "a"})
-	if _, err := Extract(ctx, io.NewSectionReader(bytes.NewReader(data), 0, int64(len(data))), root, small); !errors.Is(err, context.Canceled) {
+	if _, err := Extract(ctx, io.NewSectionReader(bytes.NewReader(data), 0, int64(len(data))), root,
+		small); !errors.Is(err, context.Canceled) {
 		t.Errorf("Extract = %v", err)
 	}
 }
@@ -450,8 +466,9 @@ func TestManyLinks(t *testing.T) {
 	w := tar.NewWriter(zw)
 	long := strings.Repeat("n", 200) + "/" + strings.Repeat("m", 200)
 	for i := range n {
-		h := &tar.Header{Name: fmt.Sprintf("%s%d", long, i), Typeflag: tar.TypeSymlink, Linkname: fmt.Sprintf("%s/%d", long, i),
-			Format: tar.FormatPAX, PAXRecords: map[string]string{"MERLON.test": strings.Repeat("x", 8<<10)}}
+		h := &tar.Header{Name: fmt.Sprintf("%s%d", long, i), Typeflag: tar.TypeSymlink,
+			Linkname: fmt.Sprintf("%s/%d", long, i),
+			Format:   tar.FormatPAX, PAXRecords: map[string]string{"MERLON.test": strings.Repeat("x", 8<<10)}}
 		if i%20 == 0 {
 			h.Name, h.Typeflag, h.Linkname = fmt.Sprintf("%s-%d/", long, i), tar.TypeDir, ""
 		}
@@ -492,7 +509,8 @@ func TestManyLinks(t *testing.T) {
 // one whose target no file can have.
 func TestLinkTargets(t *testing.T) {
 	items := []item{
-		{name: "early", mode: fs.ModeSymlink, link: "b/file"}, {name: "b/file", content: "x"}, {name: "late", mode: fs.ModeSymlink, link: "b/file"},
+		{name: "early", mode: fs.ModeSymlink, link: "b/file"}, {name: "b/file", content: "x"},
+		{name: "late", mode: fs.ModeSymlink, link: "b/file"},
 		{name: "long", mode: fs.ModeSymlink, link: strings.Repeat("l", 301)},
 	}
 	for format, data := range map[string][]byte{"zip": zipOf(t, items...), "tar": tarOf(t, items...)} {
@@ -535,7 +553,8 @@ func TestOtherTools(t *testing.T) {
 	}
 	want := tree600(t, dir)
 	for format, command := range map[string][]string{
-		"zip":    {"python3", "-c", "import zipfile,sys,os\nclass W:\n def write(s,b): return sys.stdout.buffer.write(b)\n def flush(s): pass\nz=zipfile.ZipFile(W(),'w',zipfile.ZIP_DEFLATED)\n[z.write(f) for f in ('a.txt','sub/b.txt')]\nf=z.open('big','w',force_zip64=True);f.close()\nz.close()"},
+		"zip": {"python3", "-c", "import zipfile,sys,os\nclass W:\n def write(s,b): return " +
+			"sys.stdout.buffer.write(b)\n def flush(s): pass\nz=zipfile.ZipFile(W(),'w',zipfile.ZIP_DEFLATED)\n[z.write(f) for f in ('a.txt','sub/b.txt')]\nf=z.open('big','w',force_zip64=True);f.close()\nz.close()"},
 		"tar":    {"tar", "-cf", "-", "."},
 		"tar.gz": {"tar", "-czf", "-", "."},
 	} {
@@ -592,12 +611,14 @@ func TestLargeDirectoryClaims(t *testing.T) {
 }
 
 func FuzzExtract(f *testing.F) {
-	items := []item{{name: "a/b", content: "hello"}, {name: "../c", content: "x"}, {name: "l", mode: fs.ModeSymlink, link: "a/b"}}
+	items := []item{{name: "a/b", content: "hello"}, {name: "../c", content: "x"},
+		{name: "l", mode: fs.ModeSymlink, link: "a/b"}}
 	f.Add(zipOf(f, items...))
 	f.Add(tarOf(f, items...))
 	f.Add(gzipOf(f, tarOf(f, items...)))
 	f.Add(overlapping(f))
-	f.Add(rawZip(f, zip.FileHeader{Name: "e", Flags: 1, CompressedSize64: 2, UncompressedSize64: 1 << 59}, []byte("ab")))
+	f.Add(rawZip(f, zip.FileHeader{Name: "e", Flags: 1, CompressedSize64: 2, UncompressedSize64: 1 << 59},
+		[]byte("ab")))
 	b := Budget{Files: 20, Bytes: 1 << 20, FileBytes: 1 << 19, Ratio: 100, Depth: 4, PathBytes: 64}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s, files, err := extract(t, data, b)

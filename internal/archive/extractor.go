@@ -247,7 +247,8 @@ func (x *extractor) link(name, target string) {
 	const each = 64 // of the list itself
 	if size := len(name) + len(target) + each; x.pending+size <= maxLinkBytes {
 		x.pending += size
-		x.links = append(x.links, link{strings.Clone(name), strings.Clone(target)}) // they may be parts of a larger text
+		// they may be parts of a larger text
+		x.links = append(x.links, link{strings.Clone(name), strings.Clone(target)})
 		return
 	}
 	x.skip(name, "a link to what comes later in the archive, behind too many other links")

@@ -64,7 +64,9 @@ func (x *extractor) tarEntry(tr *tar.Reader, h *tar.Header) error {
 		_, err := x.folder(name)
 		return err
 	case tar.TypeReg, tar.TypeGNUSparse:
-		return x.file(entry{name: name, size: h.Size, open: func() (io.ReadCloser, error) { return io.NopCloser(tr), nil }})
+		return x.file(entry{name: name, size: h.Size, open: func() (io.ReadCloser, error) {
+			return io.NopCloser(tr), nil
+		}})
 	case tar.TypeSymlink:
 		x.link(name, relative(name, h.Linkname))
 	case tar.TypeLink:

@@ -83,7 +83,8 @@ func Append(head Head, e Event) (Record, error) {
 			return Record{}, fmt.Errorf("audit %s: %w", e.Action, err)
 		}
 		if len(text) > maxDetail {
-			return Record{}, fmt.Errorf("audit %s: the detail has %d bytes, at most %d are kept", e.Action, len(text), maxDetail)
+			return Record{}, fmt.Errorf("audit %s: the detail has %d bytes, at most %d are kept", e.Action, len(text),
+				maxDetail)
 		}
 		detail = string(text)
 	}
@@ -135,7 +136,8 @@ func (h Head) Check(r Record) (Head, error) {
 	case r.Seq != h.Seq+1:
 		return h, fmt.Errorf("chain %q: record %d follows record %d", r.Chain, r.Seq, h.Seq)
 	case r.Previous != h.Hash:
-		return h, fmt.Errorf("chain %q: record %d does not continue record %d: its previous hash differs", r.Chain, r.Seq, h.Seq)
+		return h, fmt.Errorf("chain %q: record %d does not continue record %d: its previous hash differs", r.Chain,
+			r.Seq, h.Seq)
 	case r.Hash != r.Sum():
 		return h, fmt.Errorf("chain %q: record %d was changed: its hash does not fit its content", r.Chain, r.Seq)
 	}

@@ -20,7 +20,8 @@ func chain(t *testing.T) []Record {
 	var head Head
 	for _, e := range []Event{
 		{Chain: "o1", At: at, Action: "organization.create", TargetKind: "organization", Target: "o1"},
-		{Chain: "o1", At: at.Add(time.Second), Action: "team.create", TargetKind: "team", Target: "t1", Detail: map[string]any{"name": "A", "b": 2}},
+		{Chain: "o1", At: at.Add(time.Second), Action: "team.create", TargetKind: "team", Target: "t1",
+			Detail: map[string]any{"name": "A", "b": 2}},
 		{Chain: "o1", At: at.Add(time.Minute), Action: "team.delete", TargetKind: "team", Target: "t1"},
 	} {
 		r, err := Append(head, e.By(tenant.Actor{UserID: "u1", ClientID: "cli", IP: "192.0.2.1"}))
@@ -35,7 +36,10 @@ func chain(t *testing.T) []Record {
 
 // The hash below was computed by hand, with coreutils:
 //
-//	printf '2:o1,1:1,24:2026-11-20T09:00:00.000Z,2:u1,3:cli,9:192.0.2.1,19:organization.create,12:organization,2:o1,2:{},0:,' | sha256sum
+//	printf
+//
+// '2:o1,1:1,24:2026-11-20T09:00:00.000Z,2:u1,3:cli,9:192.0.2.1,19:organization.create,12:organization,2:o1,2:{},0:,' |
+// sha256sum
 //
 // It must never change, or exported logs can no longer be verified.
 func TestRecordFormat(t *testing.T) {
@@ -95,7 +99,8 @@ func TestAppendKeepsTextsWhole(t *testing.T) {
 	if err := Verify([]Record{r}); err != nil {
 		t.Error(err)
 	}
-	if _, err := Append(Head{}, Event{Action: "a", Detail: map[string]any{"x": strings.Repeat("x", maxDetail)}}); err == nil {
+	if _, err := Append(Head{},
+		Event{Action: "a", Detail: map[string]any{"x": strings.Repeat("x", maxDetail)}}); err == nil {
 		t.Error("a detail that is too long was accepted")
 	}
 }

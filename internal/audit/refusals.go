@@ -45,7 +45,8 @@ type RefusalLog interface {
 	// HiddenChain reports whether the target is there, and in whose chain it belongs that the
 	// user does not see it: in that of its organization for a member, else in the
 	// deployment's.
-	HiddenChain(ctx context.Context, user tenant.UserID, target tenant.Target) (chain tenant.OrganizationID, there bool, err error)
+	HiddenChain(ctx context.Context, user tenant.UserID, target tenant.Target) (chain tenant.OrganizationID, there bool,
+		err error)
 }
 
 // A refusal is what is counted together.
@@ -172,8 +173,10 @@ func (r *Refusals) Write(ctx context.Context) error {
 	for _, k := range s.order {
 		t := s.kinds[k]
 		events = append(events, Event{
-			Chain: k.chain, Actor: k.actor, Client: k.client, IP: k.ip, Action: "request.refuse", TargetKind: "operation", Target: k.operation,
-			Detail: map[string]any{"status": k.status, "count": t.n, "first": t.first.UTC().Format(TimeFormat), "last": t.last.UTC().Format(TimeFormat)},
+			Chain: k.chain, Actor: k.actor, Client: k.client, IP: k.ip, Action: "request.refuse",
+			TargetKind: "operation", Target: k.operation,
+			Detail: map[string]any{"status": k.status, "count": t.n, "first": t.first.UTC().Format(TimeFormat),
+				"last": t.last.UTC().Format(TimeFormat)},
 		})
 	}
 	if len(events) == 0 {

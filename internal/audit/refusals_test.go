@@ -26,7 +26,8 @@ func (l *log) AppendAudit(_ context.Context, events []audit.Event) error {
 	return l.failed
 }
 
-func (l *log) HiddenChain(_ context.Context, user tenant.UserID, target tenant.Target) (tenant.OrganizationID, bool, error) {
+func (l *log) HiddenChain(_ context.Context, user tenant.UserID,
+	target tenant.Target) (tenant.OrganizationID, bool, error) {
 	org, there := l.teams[target.Team]
 	if l.member[user] != org {
 		org = ""
@@ -47,10 +48,13 @@ func TestRefusalsAreFolded(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []audit.Event{
-		{Chain: "o", Actor: "eve", Client: "cli", IP: "192.0.2.1", Action: "request.refuse", TargetKind: "operation", Target: "deleteTeam",
-			Detail: map[string]any{"status": 403, "count": int64(2), "first": "2026-11-20T09:00:00.000Z", "last": "2026-11-20T09:00:30.000Z"}},
+		{Chain: "o", Actor: "eve", Client: "cli", IP: "192.0.2.1", Action: "request.refuse", TargetKind: "operation",
+			Target: "deleteTeam",
+			Detail: map[string]any{"status": 403, "count": int64(2), "first": "2026-11-20T09:00:00.000Z",
+				"last": "2026-11-20T09:00:30.000Z"}},
 		{IP: "192.0.2.1", Action: "request.refuse", TargetKind: "operation", Target: "getProfile",
-			Detail: map[string]any{"status": 401, "count": int64(1), "first": "2026-11-20T09:00:30.000Z", "last": "2026-11-20T09:00:30.000Z"}},
+			Detail: map[string]any{"status": 401, "count": int64(1), "first": "2026-11-20T09:00:30.000Z",
+				"last": "2026-11-20T09:00:30.000Z"}},
 	}
 	if diff := cmp.Diff(want, l.got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -101,7 +105,8 @@ func TestRefusalsAreWrittenAtTheEnd(t *testing.T) {
 // TestMissedReads writes the reads of what is there and hidden, and no others.
 func TestMissedReads(t *testing.T) {
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
-	l := log{teams: map[tenant.TeamID]tenant.OrganizationID{"red": "o", "blue": "o"}, member: map[tenant.UserID]tenant.OrganizationID{"ada": "o"}}
+	l := log{teams: map[tenant.TeamID]tenant.OrganizationID{"red": "o", "blue": "o"},
+		member: map[tenant.UserID]tenant.OrganizationID{"ada": "o"}}
 	r := audit.NewRefusals(&l, func() time.Time { now = now.Add(time.Second); return now })
 	ada, eve := tenant.Actor{UserID: "ada", IP: "192.0.2.1"}, tenant.Actor{UserID: "eve", IP: "192.0.2.2"}
 	for _, team := range []tenant.TeamID{"red", "none", "blue", "red"} {
@@ -113,11 +118,14 @@ func TestMissedReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	detail := func(n int64, first, last string) map[string]any {
-		return map[string]any{"status": 404, "count": n, "first": "2026-11-20T09:00:" + first + ".000Z", "last": "2026-11-20T09:00:" + last + ".000Z"}
+		return map[string]any{"status": 404, "count": n, "first": "2026-11-20T09:00:" + first + ".000Z",
+			"last": "2026-11-20T09:00:" + last + ".000Z"}
 	}
 	want := []audit.Event{
-		{Actor: "eve", IP: "192.0.2.2", Action: "request.refuse", TargetKind: "operation", Target: "getTeam", Detail: detail(3, "01", "04")},
-		{Chain: "o", Actor: "ada", IP: "192.0.2.1", Action: "request.refuse", TargetKind: "operation", Target: "getTeam", Detail: detail(1, "05", "05")},
+		{Actor: "eve", IP: "192.0.2.2", Action: "request.refuse", TargetKind: "operation", Target: "getTeam",
+			Detail: detail(3, "01", "04")},
+		{Chain: "o", Actor: "ada", IP: "192.0.2.1", Action: "request.refuse", TargetKind: "operation",
+			Target: "getTeam", Detail: detail(1, "05", "05")},
 	}
 	if diff := cmp.Diff(want, l.got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

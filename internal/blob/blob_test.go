@@ -54,7 +54,8 @@ func keys(t *testing.T, s *Store, prefix string) []string {
 
 func TestPutAndGet(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
-		for name, content := range map[string]string{"empty": "", "small": "hello", "large": strings.Repeat("0123456789", 2_000_000)} {
+		for name, content := range map[string]string{"empty": "", "small": "hello",
+			"large": strings.Repeat("0123456789", 2_000_000)} {
 			key := "archive/" + name
 			size, sum, err := s.Put(t.Context(), key, strings.NewReader(content), 20_000_000)
 			want := sha256.Sum256([]byte(content))
@@ -66,7 +67,8 @@ func TestPutAndGet(t *testing.T) {
 				t.Errorf("Download(%s) = %d bytes, %v", name, got.Len(), err)
 			}
 		}
-		if diff := cmp.Diff([]string{"archive/empty", "archive/large", "archive/small"}, keys(t, s, "archive/")); diff != "" {
+		if diff := cmp.Diff([]string{"archive/empty", "archive/large", "archive/small"},
+			keys(t, s, "archive/")); diff != "" {
 			t.Errorf("keys (-want +got):\n%s", diff)
 		}
 		if diff := cmp.Diff([]string{}, keys(t, s, "other/")); diff != "" {
@@ -108,11 +110,20 @@ func TestFailedPut(t *testing.T) {
 			max  int64
 			want func(error) bool
 		}{
-			"too large":       {t.Context(), strings.NewReader(content), 20<<20 - 1, func(err error) bool { return errs.Is(err, errs.TooLarge) }},
-			"small too large": {t.Context(), strings.NewReader("12"), 1, func(err error) bool { return errs.Is(err, errs.TooLarge) }},
-			"cut":             {t.Context(), io.MultiReader(strings.NewReader(content[:15<<20]), iotest.ErrReader(cut)), 1 << 30, func(err error) bool { return errors.Is(err, cut) }},
-			"cut at once":     {t.Context(), iotest.ErrReader(cut), 1 << 30, func(err error) bool { return errors.Is(err, cut) }},
-			"cancelled":       {ended, strings.NewReader(content), 1 << 30, func(err error) bool { return errors.Is(err, context.Canceled) }},
+			"too large": {t.Context(), strings.NewReader(content), 20<<20 - 1, func(err error) bool {
+				return errs.Is(err, errs.TooLarge)
+			}},
+			"small too large": {t.Context(), strings.NewReader("12"), 1, func(err error) bool {
+				return errs.Is(err, errs.TooLarge)
+			}},
+			"cut": {t.Context(), io.MultiReader(strings.NewReader(content[:15<<20]), iotest.ErrReader(cut)),
+				1 << 30, func(err error) bool { return errors.Is(err, cut) }},
+			"cut at once": {t.Context(), iotest.ErrReader(cut), 1 << 30, func(err error) bool {
+				return errors.Is(err, cut)
+			}},
+			"cancelled": {ended, strings.NewReader(content), 1 << 30, func(err error) bool {
+				return errors.Is(err, context.Canceled)
+			}},
 		} {
 			t.Run(name, func(t *testing.T) {
 				size, sum, err := s.Put(test.ctx, "archive/a", test.r, test.max)
@@ -132,7 +143,8 @@ func TestFailedPutKeepsOld(t *testing.T) {
 		if _, _, err := s.Put(t.Context(), "key", strings.NewReader("old"), 100); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := s.Put(t.Context(), "key", strings.NewReader("much too large"), 5); !errs.Is(err, errs.TooLarge) {
+		if _, _, err := s.Put(t.Context(), "key", strings.NewReader("much too large"), 5); !errs.Is(err,
+			errs.TooLarge) {
 			t.Fatal(err)
 		}
 		var got bytes.Buffer
@@ -179,7 +191,8 @@ func TestIdentity(t *testing.T) {
 
 func TestKeys(t *testing.T) {
 	s := open(t, "file://"+t.TempDir())
-	for _, key := range []string{"", "/a", "a/", "a//b", "../a", "a/../b", "a/.b", "a\\b", "a b", "ä", strings.Repeat("k", 513)} {
+	for _, key := range []string{"", "/a", "a/", "a//b", "../a", "a/../b", "a/.b", "a\\b", "a b", "ä",
+		strings.Repeat("k", 513)} {
 		if _, _, err := s.Put(t.Context(), key, strings.NewReader("x"), 9); err == nil {
 			t.Errorf("Put(%q) was taken", key)
 		}
@@ -197,7 +210,8 @@ func TestOpenRefuses(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, url := range []string{"", "blobs", "file://relative/folder", "file:blobs", "mem://", "gs://bucket", "::", "file://" + file} {
+	for _, url := range []string{"", "blobs", "file://relative/folder", "file:blobs", "mem://", "gs://bucket", "::",
+		"file://" + file} {
 		if s, err := Open(t.Context(), url); err == nil {
 			t.Errorf("Open(%q) = %v", url, s)
 		}

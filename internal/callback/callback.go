@@ -51,7 +51,8 @@ func random(n int) string {
 
 // newNames returns the names of another scan.
 func newNames(address, domain string) Names {
-	return Names{URL: strings.TrimRight(address, "/"), Domain: domain, Scan: random(scanLength), Key: []byte(random(32))}
+	return Names{URL: strings.TrimRight(address, "/"), Domain: domain, Scan: random(scanLength),
+		Key: []byte(random(32))}
 }
 
 // Token returns a new token: 28 lower-case letters and digits.
@@ -93,14 +94,16 @@ func textOf(token string) scan.CallbackText {
 	sum := sha256.Sum256([]byte("merlon callback " + token))
 	words := strings.ToLower(alphabet.EncodeToString(sum[:]))
 	one, two, three := words[:8], words[8:16], words[16:24]
-	return scan.CallbackText{Whole: one + "<?php ?>" + two + "<b></b>" + three, Included: one + two + "<b></b>" + three, First: one}
+	return scan.CallbackText{Whole: one + "<?php ?>" + two + "<b></b>" + three, Included: one + two + "<b></b>" + three,
+		First: one}
 }
 
 // CheckURL returns an Invalid error unless the text is an address that a listener can be
 // reached at.
 func CheckURL(text string) error {
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil ||
+		u.RawQuery != "" || u.Fragment != "" {
 		return errs.E(errs.Invalid, "%.200q is not an http or https address that a listener can have", text)
 	}
 	return nil
@@ -111,7 +114,9 @@ func CheckURL(text string) error {
 func CheckDomain(text string) error {
 	ok := len(text) > 0 && len(text) <= 253-tokenLength-1
 	for label := range strings.SplitSeq(text, ".") {
-		ok = ok && len(label) > 0 && len(label) <= 63 && strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" && label[0] != '-' && label[len(label)-1] != '-'
+		ok = ok && len(label) > 0 && len(label) <= 63 &&
+			strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" && label[0] != '-' &&
+			label[len(label)-1] != '-'
 	}
 	if !ok {
 		return errs.E(errs.Invalid, "%.200q is not a domain in lower case", text)

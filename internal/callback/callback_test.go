@@ -72,7 +72,8 @@ func TestHTTP(t *testing.T) {
 		t.Errorf("another scan got %v", calls)
 	}
 	calls := one.Calls(0)
-	if len(calls) != 3 || calls[0].Token != token || calls[0].Protocol != "http" || calls[0].From != "127.0.0.1" || !calls[0].At.Equal(time.Unix(5, 0)) || len(one.Calls(2)) != 1 || one.Calls(3) != nil {
+	if len(calls) != 3 || calls[0].Token != token || calls[0].Protocol != "http" || calls[0].From != "127.0.0.1" ||
+		!calls[0].At.Equal(time.Unix(5, 0)) || len(one.Calls(2)) != 1 || one.Calls(3) != nil {
 		t.Errorf("calls %+v", calls)
 	}
 	for range 2 * maxPerToken {
@@ -106,7 +107,8 @@ func TestSecretsOfTheTargetAreNotKept(t *testing.T) {
 	}
 	_ = resp.Body.Close()
 	calls := s.Calls(0)
-	if len(calls) != 1 || strings.Contains(calls[0].Text, "s3cret") || strings.Contains(calls[0].Text, "p4ssword") || !strings.Contains(calls[0].Text, "tool/1") || len(calls[0].Text) > maxText {
+	if len(calls) != 1 || strings.Contains(calls[0].Text, "s3cret") || strings.Contains(calls[0].Text, "p4ssword") ||
+		!strings.Contains(calls[0].Text, "tool/1") || len(calls[0].Text) > maxText {
 		t.Errorf("calls %+v", calls)
 	}
 }
@@ -114,13 +116,19 @@ func TestSecretsOfTheTargetAreNotKept(t *testing.T) {
 // TestBrowser tells browsers of people from programs that render pages.
 func TestBrowser(t *testing.T) {
 	for agent, want := range map[string]bool{
-		"Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0":                                          true,
-		"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/148.0.0.0 Safari/537.36": true,
-		"Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)":                       true,
-		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/148.0.0.0 Safari/537.36":   false,
-		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/602.1 (KHTML, like Gecko) wkhtmltopdf Version/10.0 Safari/602.1":     false,
-		"Mozilla/5.0 (linux) AppleWebKit/537.36 (KHTML, like Gecko) jsdom/20.0.3":                                         false,
-		"WeasyPrint 57.2 (https://www.courtbouillon.org/weasyprint)":                                                      false, "Java/17.0.12": false, "": false,
+		"Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 " +
+			"Firefox/140.0": true,
+		"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/148.0.0.0 " +
+			"Safari/537.36": true,
+		"Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com " +
+			"GoogleImageProxy)": true,
+		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/148.0.0.0 " +
+			"Safari/537.36": false,
+		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/602.1 (KHTML, like Gecko) wkhtmltopdf Version/10.0 " +
+			"Safari/602.1": false,
+		"Mozilla/5.0 (linux) AppleWebKit/537.36 (KHTML, like Gecko) " +
+			"jsdom/20.0.3": false,
+		"WeasyPrint 57.2 (https://www.courtbouillon.org/weasyprint)": false, "Java/17.0.12": false, "": false,
 	} {
 		l := listen(t, Options{})
 		s := l.Scan()
@@ -146,7 +154,8 @@ func TestBrowser(t *testing.T) {
 // TestText is what a target shows that includes the text, or shows it.
 func TestText(t *testing.T) {
 	text := newNames("http://a.example", "").Text("token")
-	if strings.Replace(text.Whole, "<?php ?>", "", 1) != text.Included || !strings.HasPrefix(text.Whole, text.First) || len(text.First) != 8 {
+	if strings.Replace(text.Whole, "<?php ?>", "", 1) != text.Included || !strings.HasPrefix(text.Whole, text.First) ||
+		len(text.First) != 8 {
 		t.Errorf("%+v", text)
 	}
 }
@@ -154,7 +163,8 @@ func TestText(t *testing.T) {
 // ask sends a question to the listener.
 func ask(t *testing.T, l *Listener, name string, kind dnsmessage.Type) dnsmessage.Message {
 	t.Helper()
-	m := dnsmessage.Message{Header: dnsmessage.Header{ID: 7, RecursionDesired: true}, Questions: []dnsmessage.Question{{Name: dnsmessage.MustNewName(name), Type: kind, Class: dnsmessage.ClassINET}}}
+	m := dnsmessage.Message{Header: dnsmessage.Header{ID: 7, RecursionDesired: true},
+		Questions: []dnsmessage.Question{{Name: dnsmessage.MustNewName(name), Type: kind, Class: dnsmessage.ClassINET}}}
 	question, err := m.Pack()
 	if err != nil {
 		t.Fatal(err)
@@ -189,13 +199,16 @@ func TestDNS(t *testing.T) {
 		t.Fatalf("host %s", host)
 	}
 	got := ask(t, l, "x."+strings.ToUpper(host)+".", dnsmessage.TypeA)
-	if len(got.Answers) != 1 || fmt.Sprint(got.Answers[0].Body.(*dnsmessage.AResource).A) != "[127 0 0 1]" || !got.Authoritative {
+	if len(got.Answers) != 1 || fmt.Sprint(got.Answers[0].Body.(*dnsmessage.AResource).A) != "[127 0 0 1]" ||
+		!got.Authoritative {
 		t.Errorf("%+v", got)
 	}
-	if got := ask(t, l, "oob.example.org.", dnsmessage.TypeNS); got.RCode != dnsmessage.RCodeSuccess || len(got.Answers) != 0 {
+	if got := ask(t, l, "oob.example.org.", dnsmessage.TypeNS); got.RCode != dnsmessage.RCodeSuccess ||
+		len(got.Answers) != 0 {
 		t.Errorf("%+v", got)
 	}
-	if got := ask(t, l, "www.example.com.", dnsmessage.TypeA); got.RCode != dnsmessage.RCodeRefused || len(got.Answers) != 0 {
+	if got := ask(t, l, "www.example.com.", dnsmessage.TypeA); got.RCode != dnsmessage.RCodeRefused ||
+		len(got.Answers) != 0 {
 		t.Errorf("%+v", got)
 	}
 	if got := ask(t, l, token+".", dnsmessage.TypeTXT); got.RCode != dnsmessage.RCodeSuccess || len(got.Answers) != 0 {
@@ -232,7 +245,8 @@ func TestLDAP(t *testing.T) {
 	if got := say([]byte{0x30, 12, 2, 1, 1, 0x60, 7, 2, 1, 3, 4, 0, 0x80, 0}); got != "300c02010161070a010004000400" {
 		t.Errorf("bind: %s", got)
 	}
-	search := append([]byte{0x30, 0x84, 0, 0, 0, byte(7 + len(token)), 2, 1, 2, 0x63, byte(2 + len(token)), 4, byte(len(token))}, token...)
+	search := append([]byte{0x30, 0x84, 0, 0, 0, byte(7 + len(token)), 2, 1, 2, 0x63, byte(2 + len(token)), 4,
+		byte(len(token))}, token...)
 	if got := say(search); got != "300c02010265070a012004000400" {
 		t.Errorf("search: %s", got)
 	}
@@ -292,7 +306,8 @@ func TestHostileTargets(t *testing.T) {
 func TestOptions(t *testing.T) {
 	for _, o := range []Options{
 		{Listen: "0.0.0.0:0"}, {Listen: "127.0.0.1:0", URL: "ftp://a"}, {Listen: "127.0.0.1:0", URL: "http://a/?b"},
-		{Listen: "127.0.0.1:0", Domain: "a..b"}, {Listen: "127.0.0.1:0", Domain: "Über"}, {Listen: "127.0.0.1:0", Domain: strings.Repeat("a.", 120) + "a"},
+		{Listen: "127.0.0.1:0", Domain: "a..b"}, {Listen: "127.0.0.1:0", Domain: "Über"},
+		{Listen: "127.0.0.1:0", Domain: strings.Repeat("a.", 120) + "a"},
 	} {
 		l, err := Listen(o)
 		if !errs.Is(err, errs.Invalid) {
@@ -311,7 +326,8 @@ func TestOptions(t *testing.T) {
 func FuzzReply(f *testing.F) {
 	l := &Listener{o: Options{Domain: "oob.example.org", Now: time.Now}, scans: map[string]*Scan{}}
 	s := l.Scan()
-	m := dnsmessage.Message{Questions: []dnsmessage.Question{{Name: dnsmessage.MustNewName(s.Token() + ".oob.example.org."), Type: dnsmessage.TypeA, Class: dnsmessage.ClassINET}}}
+	m := dnsmessage.Message{Questions: []dnsmessage.Question{{Name: dnsmessage.MustNewName(s.Token() +
+		".oob.example.org."), Type: dnsmessage.TypeA, Class: dnsmessage.ClassINET}}}
 	question, err := m.Pack()
 	if err != nil {
 		f.Fatal(err)

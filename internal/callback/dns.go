@@ -51,7 +51,8 @@ func (l *Listener) reply(question []byte, from string) []byte {
 	kind := strings.TrimPrefix(q.Type.String(), "Type")
 	token := l.record(name, scan.Call{Protocol: "dns", From: from, Text: kind + " " + name})
 	ours := token != "" || l.o.Domain != "" && (name == l.o.Domain || strings.HasSuffix(name, "."+l.o.Domain))
-	answer := dnsmessage.Header{ID: head.ID, Response: true, Authoritative: ours, RecursionDesired: head.RecursionDesired}
+	answer := dnsmessage.Header{ID: head.ID, Response: true, Authoritative: ours,
+		RecursionDesired: head.RecursionDesired}
 	if !ours {
 		answer.RCode = dnsmessage.RCodeRefused
 	}

@@ -163,7 +163,8 @@ func (l *Listener) http(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	// Of the headers only those that tell what asks: others may hold secrets.
 	text := fmt.Sprintf("%s %s\nHost: %s\nUser-Agent: %s", r.Method, r.RequestURI, r.Host, r.UserAgent())
-	token := l.record(r.RequestURI+" "+r.Host, scan.Call{Protocol: "http", From: peerOf(addrOf(r.RemoteAddr)).String(), Text: text, Browser: browser(r.UserAgent())})
+	token := l.record(r.RequestURI+" "+r.Host, scan.Call{Protocol: "http", From: peerOf(addrOf(r.RemoteAddr)).String(),
+		Text: text, Browser: browser(r.UserAgent())})
 	if token == "" {
 		w.WriteHeader(http.StatusNotFound)
 		return
@@ -178,7 +179,9 @@ var renderers = []string{"headless", "wkhtmlto", "phantomjs", "slimerjs", "jsdom
 // begin like the first one that was widely used.
 func browser(agent string) bool {
 	agent = strings.ToLower(agent)
-	return strings.HasPrefix(agent, "mozilla/") && !slices.ContainsFunc(renderers, func(w string) bool { return strings.Contains(agent, w) })
+	return strings.HasPrefix(agent, "mozilla/") && !slices.ContainsFunc(renderers, func(w string) bool {
+		return strings.Contains(agent, w)
+	})
 }
 
 // addrOf is an address as net/http tells it.
@@ -204,7 +207,8 @@ func (l *Listener) ldap(c net.Conn) {
 		if err != nil {
 			return
 		}
-		l.record(string(buf[:n]), scan.Call{Protocol: "ldap", From: peerOf(c.RemoteAddr()).String(), Text: printable(buf[:n])})
+		l.record(string(buf[:n]), scan.Call{Protocol: "ldap", From: peerOf(c.RemoteAddr()).String(),
+			Text: printable(buf[:n])})
 		answer := ldapAnswer(buf[:n])
 		if answer == nil {
 			return

@@ -80,7 +80,8 @@ func Listen(o Options) (*Listener, error) {
 			return nil, err
 		}
 	}
-	l := &Listener{o: o, limiter: rate.NewLimiter(callsPerSecond, callsPerSecond), peers: peers{most: o.Connections}, scans: map[string]*Scan{}}
+	l := &Listener{o: o, limiter: rate.NewLimiter(callsPerSecond, callsPerSecond), peers: peers{most: o.Connections},
+		scans: map[string]*Scan{}}
 	var config net.ListenConfig
 	web, err := config.Listen(context.Background(), "tcp", o.Listen)
 	if err != nil {
@@ -89,7 +90,8 @@ func Listen(o Options) (*Listener, error) {
 	l.web = web
 	at, err := netip.ParseAddrPort(web.Addr().String())
 	if err != nil || o.URL == "" && at.Addr().IsUnspecified() {
-		return nil, errors.Join(errs.E(errs.Invalid, "a listener for calls at %s needs the address that targets reach it at", o.Listen), web.Close())
+		return nil, errors.Join(errs.E(errs.Invalid, "a listener for calls at %s needs the address that targets "+
+			"reach it at", o.Listen), web.Close())
 	}
 	if l.o.URL == "" {
 		l.o.URL = "http://" + at.String()
@@ -122,14 +124,16 @@ func answerOf(address string, listens netip.Addr) netip.Addr {
 
 // serve starts what takes calls.
 func (l *Listener) serve() {
-	l.server = &http.Server{Handler: http.HandlerFunc(l.http), ReadTimeout: connectionTime, WriteTimeout: connectionTime, MaxHeaderBytes: maxHeader,
+	l.server = &http.Server{Handler: http.HandlerFunc(l.http), ReadTimeout: connectionTime,
+		WriteTimeout: connectionTime, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)} // what targets send is no matter of ours
 	l.server.SetKeepAlivesEnabled(false)
 	front := newFront(l)
 	l.running.Go(func() { front.accept() })
 	l.running.Go(func() {
 		if err := l.server.Serve(front); err != nil && !errors.Is(err, http.ErrServerClosed) && l.o.Log != nil {
-			l.o.Log.LogAttrs(context.Background(), slog.LevelError, "the listener for calls of targets ended", slog.String("error", err.Error()))
+			l.o.Log.LogAttrs(context.Background(), slog.LevelError, "the listener for calls of targets ended",
+				slog.String("error", err.Error()))
 		}
 	})
 	if l.names != nil {

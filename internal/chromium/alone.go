@@ -24,7 +24,8 @@ const (
 
 // needed are parts of the system that a browser reads beside its own folder and the
 // libraries.
-var needed = []string{"/usr/share/fonts", "/usr/local/share/fonts", "/etc/fonts", "/usr/share/fontconfig", "/var/cache/fontconfig"}
+var needed = []string{"/usr/share/fonts", "/usr/local/share/fonts", "/etc/fonts", "/usr/share/fontconfig",
+	"/var/cache/fontconfig"}
 
 // StartAlone runs Chromium where there is nothing but itself: its own network, in which
 // the proxy is the only other end, its own processes, a file tree with the browser, fonts
@@ -57,7 +58,8 @@ func startAlone(ctx context.Context, o *Options) (*process, error) {
 	program, _, err := sandbox.Start(ctx, sandbox.Spec{ // what Landlock cannot refuse, namespaces do
 		Path: path, Args: args, Env: env, Dir: folder, Stdout: p.output, Stderr: p.output,
 		Limits: sandbox.Limits{CPU: maxTime, Files: maxFiles, FileSize: maxFileSize, Processes: maxProcess},
-		Family: &sandbox.Family{Programs: append([]string{filepath.Dir(path)}, needed...), Scratch: folder, ScratchSize: folderSize, Port: proxyPort, In: ends.inR, Out: ends.outW},
+		Family: &sandbox.Family{Programs: append([]string{filepath.Dir(path)}, needed...), Scratch: folder,
+			ScratchSize: folderSize, Port: proxyPort, In: ends.inR, Out: ends.outW},
 	})
 	ends.theirs(err)
 	if err != nil {

@@ -59,21 +59,25 @@ func TestProcess(t *testing.T) {
 			b := p.chromium(3 << 30)
 			defer b.Stop()
 			asked := make(chan string, 100)
-			server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				select {
-				case asked <- r.URL.String():
-				default:
-				}
-				w.Header().Set("Content-Type", "text/html")
-				_, _ = io.WriteString(w, "<script>document.title = 'ran'; new Image().src = 'http://127.0.0.1:5432/next'</script>")
-			})}
+			server := &http.Server{ReadHeaderTimeout: time.Minute,
+				Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					select {
+					case asked <- r.URL.String():
+					default:
+					}
+					w.Header().Set("Content-Type", "text/html")
+					_, _ = io.WriteString(w, "<script>document.title = 'ran'; new Image().src = "+
+						"'http://127.0.0.1:5432/next'</script>")
+				})}
 			go func() { _ = server.Serve(b.Proxy) }()
 			defer func() { _ = server.Close() }()
 			answers := bufio.NewReader(b.Pipe)
-			if said := ask(t, b, answers, `{"id":1,"method":"Target.createTarget","params":{"url":"http://shop.example.org/"}}`); !strings.Contains(said, "targetId") {
+			if said := ask(t, b, answers,
+				`{"id":1,"method":"Target.createTarget","params":{"url":"http://shop.example.org/"}}`); !strings.Contains(said, "targetId") {
 				t.Fatal(said)
 			}
-			for asked, limit := asked, time.After(time.Minute); ; { // the picture is asked for by the script of the page
+			for asked, limit := asked,
+				time.After(time.Minute); ; { // the picture is asked for by the script of the page
 				select {
 				case got := <-asked:
 					if got != "http://127.0.0.1:5432/next" {
@@ -91,7 +95,8 @@ func TestProcess(t *testing.T) {
 			}
 			b.Stop()
 			for _, pid := range members {
-				if status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)); err == nil && !strings.Contains(string(status), "State:\tZ") {
+				if status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)); err == nil &&
+					!strings.Contains(string(status), "State:\tZ") {
 					t.Errorf("a process is still there:\n%s", status)
 				}
 			}
@@ -133,13 +138,16 @@ func checkRights(t *testing.T, members []int, alone bool) {
 		if os.Geteuid() == 0 && !strings.Contains(string(status), "Uid:\t65534\t65534\t65534\t65534") {
 			t.Errorf("the browser runs as\n%s", status)
 		}
-		if command, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err == nil && strings.Contains(string(command), "--type=renderer") {
+		if command, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err == nil &&
+			strings.Contains(string(command), "--type=renderer") {
 			renderers++
 			if strings.Contains(string(command), "--no-sandbox") || !strings.Contains(string(status), "Seccomp:	2") {
 				t.Errorf("the page is not held by the browser: %s\n%s", command, status)
 			}
 		}
-		if alone && slices.ContainsFunc(namespaces(fmt.Sprint(pid)), func(n string) bool { return slices.Contains(ours, n) }) {
+		if alone && slices.ContainsFunc(namespaces(fmt.Sprint(pid)), func(n string) bool {
+			return slices.Contains(ours, n)
+		}) {
 			t.Errorf("process %d is in a namespace of ours", pid)
 		}
 	}

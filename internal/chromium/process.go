@@ -27,8 +27,10 @@ var flags = []string{
 	"--headless", "--remote-debugging-pipe", "--disable-gpu", "--mute-audio", "--hide-scrollbars",
 	"--no-first-run", "--no-default-browser-check", "--no-service-autorun", "--no-pings",
 	// Nothing by itself: no updates, no reports, no accounts, no look-ups.
-	"--disable-background-networking", "--disable-component-update", "--disable-component-extensions-with-background-pages",
-	"--disable-default-apps", "--disable-extensions", "--disable-sync", "--disable-breakpad", "--disable-crash-reporter",
+	"--disable-background-networking", "--disable-component-update",
+	"--disable-component-extensions-with-background-pages",
+	"--disable-default-apps", "--disable-extensions", "--disable-sync", "--disable-breakpad",
+	"--disable-crash-reporter",
 	"--disable-domain-reliability", "--disable-client-side-phishing-detection", "--metrics-recording-only",
 	"--safebrowsing-disable-auto-update", "--password-store=basic", "--use-mock-keychain",
 	"--disable-features=Translate,MediaRouter,OptimizationHints,AutofillServerCommunication,InterestFeedContentSuggestions," +
@@ -36,9 +38,11 @@ var flags = []string{
 		"LocalNetworkAccessChecks,PrivateNetworkAccessSendPreflights,SpareRendererForSitePerProcess,Prerender2,WebOTP,PaintHolding",
 	// No way around the proxy: no QUIC, no WebRTC beside it, no names resolved here.
 	"--disable-quic", "--webrtc-ip-handling-policy=disable_non_proxied_udp", "--force-webrtc-ip-handling-policy",
-	"--proxy-bypass-list=<-loopback>", "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1", "--dns-prefetch-disable",
+	"--proxy-bypass-list=<-loopback>", "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+	"--dns-prefetch-disable",
 	// Pages that nobody sees run like those that somebody sees.
-	"--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows", "--disable-renderer-backgrounding",
+	"--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows",
+	"--disable-renderer-backgrounding",
 	"--disable-hang-monitor", "--disable-ipc-flooding-protection", "--disable-dev-shm-usage", "--window-size=1280,1024",
 	"--disk-cache-size=67108864", "--js-flags=--max-old-space-size=512", "--renderer-process-limit=4",
 }
@@ -86,7 +90,8 @@ func (o *Options) command(folder, proxy string) (args, env []string) {
 	}
 	return append(args, "about:blank"), []string{
 		"HOME=" + folder, "TMPDIR=" + folder, "XDG_CONFIG_HOME=" + folder, "XDG_CACHE_HOME=" + folder,
-		"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "DBUS_SESSION_BUS_ADDRESS=disabled:", "DBUS_SYSTEM_BUS_ADDRESS=disabled:",
+		"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "DBUS_SESSION_BUS_ADDRESS=disabled:",
+		"DBUS_SYSTEM_BUS_ADDRESS=disabled:",
 	}
 }
 

@@ -80,9 +80,11 @@ func (c verifyCommand) Run(ctx context.Context, host Host) error {
 	if err != nil {
 		return err
 	}
-	seals := "the seals were not checked: there is no master key here, or no server has started since the audit log is sealed"
+	seals := "the seals were not checked: there is no master key here, or no server has started since the audit log " +
+		"is sealed"
 	if v.Sealed {
-		seals = fmt.Sprintf("every chain contains its sealed record (%d records were written after it without the key)", v.Unsealed)
+		seals = fmt.Sprintf("every chain contains its sealed record (%d records were written after it without "+
+			"the key)", v.Unsealed)
 	}
 	_, err = fmt.Fprintf(host.Stdout, "%d records, every chain is whole; %s\n", v.Records, seals)
 	return err

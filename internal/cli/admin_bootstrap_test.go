@@ -20,7 +20,8 @@ func TestBootstrapPasswordFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		c := bootstrapCommand{Store: config.Store{Data: filepath.Join(dir, format), Region: "test"}, Email: "ada@example.org",
+		c := bootstrapCommand{Store: config.Store{Data: filepath.Join(dir, format), Region: "test"},
+			Email:        "ada@example.org",
 			Organization: "Org", Team: "Team", Project: "Project", PasswordFile: file, Format: format}
 		if err := c.Run(t.Context(), Host{Stdout: &out}); err != nil {
 			t.Fatal(err)

@@ -29,7 +29,8 @@ func (c userDisableCommand) Run(ctx context.Context, host Host) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(host.Stdout, "%s is disabled; ended: %d sessions, %d applications or devices\n", c.Address, ended.Sessions, ended.Grants)
+	_, err = fmt.Fprintf(host.Stdout, "%s is disabled; ended: %d sessions, %d applications or devices\n", c.Address,
+		ended.Sessions, ended.Grants)
 	return err
 }
 
@@ -61,7 +62,8 @@ func (c userSessionsCommand) Run(ctx context.Context, host Host) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(host.Stdout, "ended: %d sessions, %d applications or devices; deleted: %d personal access tokens\n",
+		_, err = fmt.Fprintf(host.Stdout, "ended: %d sessions, %d applications or devices; deleted: %d personal "+
+			"access tokens\n",
 			ended.Sessions, ended.Grants, ended.Tokens)
 		return err
 	}
@@ -84,10 +86,12 @@ func printAccess(host Host, a server.Access) error {
 	w := tabwriter.NewWriter(host.Stdout, 0, 0, 2, ' ', 0)
 	rows := [][]string{{"KIND", "WHAT", "CREATED", "LAST USED", "EXPIRES"}}
 	for _, s := range a.Sessions {
-		rows = append(rows, []string{"session", s.IP + " " + s.UserAgent, moment(s.CreatedAt), moment(s.LastUsedAt), moment(s.ExpiresAt)})
+		rows = append(rows, []string{"session", s.IP + " " + s.UserAgent, moment(s.CreatedAt), moment(s.LastUsedAt),
+			moment(s.ExpiresAt)})
 	}
 	for _, g := range a.Grants {
-		rows = append(rows, []string{"application", g.ClientID, moment(g.CreatedAt), moment(g.LastUsedAt), moment(g.ExpiresAt)})
+		rows = append(rows, []string{"application", g.ClientID, moment(g.CreatedAt), moment(g.LastUsedAt),
+			moment(g.ExpiresAt)})
 	}
 	for _, t := range a.Tokens {
 		rows = append(rows, []string{"token", t.Name, moment(t.CreatedAt), moment(t.LastUsedAt), moment(t.ExpiresAt)})

@@ -34,7 +34,8 @@ func TestAdminUser(t *testing.T) {
 	want("enable", "is enabled", userEnableCommand{Store: c, Address: address}.Run(t.Context(), host))
 	list.End = true
 	want("end", "deleted: 1 personal access tokens", list.Run(t.Context(), host))
-	if err := (userDisableCommand{Store: c, Address: "eve@example.org"}).Run(t.Context(), host); !errs.Is(err, errs.NotFound) {
+	if err := (userDisableCommand{Store: c, Address: "eve@example.org"}).Run(t.Context(), host); !errs.Is(err,
+		errs.NotFound) {
 		t.Errorf("nobody: %v", err)
 	}
 }

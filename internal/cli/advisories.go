@@ -43,7 +43,8 @@ func (c importCommand) Run(ctx context.Context, host Host) error {
 		if _, err := os.Stat(c.Output); err == nil {
 			previous = c.Output
 		}
-		report, err := advisory.Build(ctx, advisory.BuildOptions{Sources: c.Source, Previous: previous, Output: c.Output})
+		report, err := advisory.Build(ctx, advisory.BuildOptions{Sources: c.Source, Previous: previous,
+			Output: c.Output})
 		if err != nil {
 			return err
 		}
@@ -81,7 +82,8 @@ func printReport(w io.Writer, r *advisory.Report) error {
 		p.f("Not taken: %s.\n", text)
 	}
 	if r.PreviousLost {
-		p.f("The data that was there is of another version of merlon and could not be taken over: import all of it again.\n")
+		p.f("The data that was there is of another version of merlon and could not be taken over: import all of it " +
+			"again.\n")
 	}
 	p.f("In force: %d records, the newest of %s, in %d KiB.\n", r.Records, day(r.Newest), r.Size>>10)
 	p.feeds(r.Meta, r.Imported)
@@ -98,7 +100,8 @@ func (p *printer) feeds(m advisory.Meta, now time.Time) {
 		if f.feed == nil {
 			p.f("%s: none.\n", f.name)
 		} else {
-			p.f("%s: %d %s of %s (%s), imported %s.\n", f.name, f.feed.Entries, f.what, day(f.feed.Date), age(f.feed.Date, now), day(f.feed.Imported))
+			p.f("%s: %d %s of %s (%s), imported %s.\n", f.name, f.feed.Entries, f.what, day(f.feed.Date),
+				age(f.feed.Date, now), day(f.feed.Imported))
 		}
 	}
 }
@@ -156,7 +159,8 @@ func (c advisoriesStatusCommand) Run(ctx context.Context, host Host) error {
 // printStatus says what there is, and how old each part is.
 func printStatus(w io.Writer, meta advisory.Meta, digest string, now time.Time) error {
 	p := printer{w: w}
-	p.f("%d records, imported %s, the newest of %s (%s).\nDigest %s.\n", meta.Records, meta.Imported.Format(time.RFC3339), day(meta.Newest), age(meta.Newest, now), digest)
+	p.f("%d records, imported %s, the newest of %s (%s).\nDigest %s.\n", meta.Records,
+		meta.Imported.Format(time.RFC3339), day(meta.Newest), age(meta.Newest, now), digest)
 	if n := len(meta.Unreadable) + meta.UnreadableMore; n > 0 {
 		p.f("%d records could not be read at all; no scan is complete until they are imported again:\n", n)
 		for _, name := range meta.Unreadable {

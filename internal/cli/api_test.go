@@ -39,11 +39,13 @@ components: {securitySchemes: {token: {type: http, scheme: bearer}}}
 	me := file("me.json", `{"name": "me", "bearer": "{{env:TOKEN}}"}`)
 	run := func(args ...string) (int, string, string) {
 		var out, errs strings.Builder
-		code := Run(t.Context(), append([]string{"api", "--browser", "none", "--callback", "none", "--rate", "10000"}, args...), Host{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
+		code := Run(t.Context(), append([]string{"api", "--browser", "none", "--callback", "none", "--rate", "10000"},
+			args...), Host{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
 			Getenv: func(name string) string { return map[string]string{"TOKEN": "t0ken"}[name] }})
 		return code, out.String(), errs.String()
 	}
-	code, out, errs := run("--openapi", spec, "--identity", me, "--format", "json", "--fail-on", "medium", server.URL+"/")
+	code, out, errs := run("--openapi", spec, "--identity", me, "--format", "json", "--fail-on", "medium", server.URL+
+		"/")
 	var got struct {
 		Findings   []finding.Finding
 		Operations []finding.Operation
@@ -51,10 +53,12 @@ components: {securitySchemes: {token: {type: http, scheme: bearer}}}
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatalf("%v: %s %s", err, out, errs)
 	}
-	if code != ExitFindings || len(got.Findings) != 1 || got.Findings[0].RuleID != "api/operations/missing-authentication" || got.Findings[0].Live.Identity != "me" {
+	if code != ExitFindings || len(got.Findings) != 1 ||
+		got.Findings[0].RuleID != "api/operations/missing-authentication" || got.Findings[0].Live.Identity != "me" {
 		t.Errorf("code %d, findings %+v, %s", code, got.Findings, errs)
 	}
-	if len(got.Operations) != 2 || got.Operations[1].ID != "items" || got.Operations[1].Outcome != finding.Reached || got.Operations[0].Reason == "" {
+	if len(got.Operations) != 2 || got.Operations[1].ID != "items" || got.Operations[1].Outcome != finding.Reached ||
+		got.Operations[0].Reason == "" {
 		t.Errorf("operations %+v", got.Operations)
 	}
 	if strings.Contains(out, "t0ken") {

@@ -29,7 +29,8 @@ func (o *callbackOptions) open(ctx context.Context, t *scan.Target) (l *callback
 	switch o.Callback {
 	case "auto", "none":
 		if o.CallbackURL+o.CallbackDomain+o.CallbackDNS != "" {
-			return nil, "", errs.E(errs.Invalid, "--callback-url, --callback-domain and --callback-dns need the address to listen at in --callback")
+			return nil, "", errs.E(errs.Invalid, "--callback-url, --callback-domain and --callback-dns need the "+
+				"address to listen at in --callback")
 		}
 		if o.Callback == "none" || t.Profile == scan.Passive {
 			return nil, "", nil
@@ -68,14 +69,17 @@ func reachable(ctx context.Context, t *scan.Target) (at netip.Addr, reason strin
 		return at, "the way to the target has no address"
 	}
 	if to := there.Addr().Unmap(); !to.IsLoopback() && !to.IsPrivate() {
-		return at, "the target is not in a private network, and --callback does not say where it reaches this machine (none: it is not wanted)"
+		return at, "the target is not in a private network, and --callback does not say where it reaches this " +
+			"machine (none: it is not wanted)"
 	}
 	return here.Addr().Unmap().WithZone(""), ""
 }
 
 // apart makes connections to everything but the listener: what a target says leads there
 // is not followed.
-func apart(l *callback.Listener, dial func(ctx context.Context, network, address string) (net.Conn, error)) func(context.Context, string, string) (net.Conn, error) {
+func apart(l *callback.Listener,
+	dial func(ctx context.Context, network, address string) (net.Conn, error)) func(context.Context, string,
+	string) (net.Conn, error) {
 	own := l.Addr().String()
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)
@@ -83,7 +87,8 @@ func apart(l *callback.Listener, dial func(ctx context.Context, network, address
 			return nil, err
 		}
 		if conn.RemoteAddr().String() == own {
-			return nil, errors.Join(errs.E(errs.Forbidden, "%s is refused: the listener for calls of the target is there", own), conn.Close())
+			return nil, errors.Join(errs.E(errs.Forbidden, "%s is refused: the listener for calls of the target "+
+				"is there", own), conn.Close())
 		}
 		return conn, nil
 	}

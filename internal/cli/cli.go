@@ -20,8 +20,9 @@ import (
 
 // Exit codes of every command. Only scan, fix and rules use ExitFindings.
 const (
-	ExitOK       = 0 // looked at everything, nothing at or above the threshold
-	ExitFindings = 1 // findings at or above the threshold; faulty rules, or tests of rules that fail; vulnerabilities that stay
+	ExitOK = 0 // looked at everything, nothing at or above the threshold
+	// findings at or above the threshold; faulty rules, or tests of rules that fail; vulnerabilities that stay
+	ExitFindings = 1
 	ExitFailed   = 2 // something could not be done or looked at
 	ExitUsage    = 3 // wrong options, arguments or settings
 )
@@ -90,7 +91,8 @@ func Run(ctx context.Context, args []string, host Host) int {
 	parser, err := kong.New(&c, kong.Name("merlon"),
 		kong.Description("Finds, explains, ranks and tracks security flaws in software."),
 		kong.Writers(host.Stdout, host.Stderr), kong.UsageOnError(),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(host, set), kong.Resolvers(set), kong.Vars{"analyses": analysesText()},
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(host, set), kong.Resolvers(set),
+		kong.Vars{"analyses": analysesText()},
 		// --help ends the parser; it must not end a test's process.
 		kong.Exit(func(code int) { stopped.code = code; panic(stopped) }),
 	)

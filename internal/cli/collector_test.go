@@ -14,9 +14,11 @@ func TestPercent(t *testing.T) {
 		live, memory uint64
 		want         int
 	}{
-		{0, none, 3000}, {1 << 20, none, 1000}, {64 << 20, none, 700}, {128 << 20, none, 300}, {256 << 20, none, 100}, {4 << 30, none, 100},
+		{0, none, 3000}, {1 << 20, none, 1000}, {64 << 20, none, 700}, {128 << 20, none, 300}, {256 << 20, none, 100},
+		{4 << 30, none, 100},
 		{128 << 20, small, 300}, {256 << 20, small, 100}, {400 << 20, small, 100}, {1 << 30, small, 100},
-		{64 << 20, large, 700}, {512 << 20, large, 600}, {1 << 30, large, 400}, {2 << 30, large, 200}, {3 << 30, large, 133}, {8 << 30, large, 100},
+		{64 << 20, large, 700}, {512 << 20, large, 600}, {1 << 30, large, 400}, {2 << 30, large, 200},
+		{3 << 30, large, 133}, {8 << 30, large, 100},
 	} {
 		if got := percent(c.live, c.memory); got != c.want {
 			t.Errorf("with %d bytes in use of %d: got %d, want %d", c.live, c.memory, got, c.want)
@@ -32,7 +34,8 @@ func TestMemory(t *testing.T) {
 		want  uint64
 	}{
 		{"unknown", nil, 0},
-		{"machine", map[string]string{info: "MemFree:  10 kB\nMemTotal:       2048 kB\nMemAvailable:  5 kB\n"}, 2 << 20},
+		{"machine", map[string]string{info: "MemFree:  10 kB\nMemTotal:       2048 kB\nMemAvailable:  5 kB\n"},
+			2 << 20},
 		{"no limit", map[string]string{info: "MemTotal: 2048 kB\n", v2: "max\n"}, 2 << 20},
 		{"container", map[string]string{info: "MemTotal: 2048 kB\n", v2: "1048576\n"}, 1 << 20},
 		{"older container", map[string]string{info: "MemTotal: 2048 kB\n", v1: "4096\n"}, 4096},

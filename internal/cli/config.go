@@ -67,7 +67,8 @@ func optionsOf(app *kong.Node, command string) []*kong.Flag {
 }
 
 // groups is the order of the manual's chapters.
-var groups = []string{"Addresses", "Storage", "Region", "Sign-in", "Mail", "Scans", "Advisories", "Outgoing requests", "Registries of images", "Log"}
+var groups = []string{"Addresses", "Storage", "Region", "Sign-in", "Mail", "Scans", "Advisories", "Outgoing requests",
+	"Registries of images", "Log"}
 
 // reference returns the manual of the settings, docs/configuration.md.
 func reference(flags []*kong.Flag, app *kong.Node) []byte {

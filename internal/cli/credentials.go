@@ -152,14 +152,16 @@ func (w wallet) source(id *client.Identity) client.Source {
 }
 
 func notSignedIn(server string) error {
-	return errs.E(errs.Unauthenticated, "not signed in to %s: run merlon login --server %s, or set MERLON_TOKEN to a personal access token", server, server)
+	return errs.E(errs.Unauthenticated, "not signed in to %s: run merlon login --server %s, or set MERLON_TOKEN to a "+
+		"personal access token", server, server)
 }
 
 // ended says in words that a sign-in does not hold any more.
 func ended(server string, err error) error {
 	var failure *client.Error
 	if errors.As(err, &failure) && failure.Code == "invalid_grant" {
-		return errs.Wrap(errs.Unauthenticated, err, "the sign-in to %s has ended: run merlon login --server %s", server, server)
+		return errs.Wrap(errs.Unauthenticated, err, "the sign-in to %s has ended: run merlon login --server %s", server,
+			server)
 	}
 	return fmt.Errorf("renew the sign-in: %w", err)
 }

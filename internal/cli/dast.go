@@ -92,7 +92,9 @@ func (c *dastCommand) Run(ctx context.Context, host Host) error {
 	if err != nil {
 		return err
 	}
-	return scanLive(ctx, host, liveScan{target: target, analysis: finding.DAST, time: c.Time, browser: c.Browser, source: c.Source, guest: c.Guest, advisories: c.Advisories, callback: c.callbackOptions, format: c.Format, report: c.reportOptions})
+	return scanLive(ctx, host, liveScan{target: target, analysis: finding.DAST, time: c.Time, browser: c.Browser,
+		source: c.Source, guest: c.Guest, advisories: c.Advisories, callback: c.callbackOptions, format: c.Format,
+		report: c.reportOptions})
 }
 
 // target reads the options.
@@ -107,7 +109,8 @@ func (c *liveOptions) target(host Host) (scan.Target, error) {
 	if c.Profile != "" {
 		t.Profile = scan.Profile(c.Profile)
 	}
-	t.Include, t.Exclude, t.Seeds = append(t.Include, c.Include...), append(t.Exclude, c.Exclude...), append(t.Seeds, c.Seed...)
+	t.Include, t.Exclude, t.Seeds = append(t.Include, c.Include...), append(t.Exclude, c.Exclude...),
+		append(t.Seeds, c.Seed...)
 	t.Checks = append(t.Checks, c.Check...)
 	for _, name := range c.Template {
 		if err := addTemplates(&t, name); err != nil {
@@ -166,8 +169,10 @@ func addTemplates(t *scan.Target, name string) error {
 		if err != nil {
 			return err
 		}
-		if size += int(min(info.Size(), maxTemplateBytes)); size > maxTemplateBytes || len(t.Templates) == maxTemplates {
-			return fmt.Errorf("there are more than %d templates, or they have more than %d MiB", maxTemplates, maxTemplateBytes>>20)
+		if size += int(min(info.Size(), maxTemplateBytes)); size > maxTemplateBytes ||
+			len(t.Templates) == maxTemplates {
+			return fmt.Errorf("there are more than %d templates, or they have more than %d MiB", maxTemplates,
+				maxTemplateBytes>>20)
 		}
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -295,7 +300,8 @@ func scanLive(ctx context.Context, host Host, s liveScan) error {
 			return err
 		}
 	}
-	client, err := outbound.New(outbound.Options{Agent: "merlon/" + config.Version, Allow: namedHosts(u, s.target.Identities), Log: slog.New(slog.DiscardHandler)})
+	client, err := outbound.New(outbound.Options{Agent: "merlon/" + config.Version,
+		Allow: namedHosts(u, s.target.Identities), Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}
@@ -303,7 +309,8 @@ func scanLive(ctx context.Context, host Host, s liveScan) error {
 	ended := context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })
 	defer ended()
 	ctx = context.WithoutCancel(ctx)
-	live := &scan.Live{Stop: stop, Guest: s.guest, Monitor: monitor, Target: s.target, ID: fmt.Sprintf("cli-%d", time.Now().UnixNano()), Dial: client.Dial}
+	live := &scan.Live{Stop: stop, Guest: s.guest, Monitor: monitor, Target: s.target,
+		ID: fmt.Sprintf("cli-%d", time.Now().UnixNano()), Dial: client.Dial}
 	live.Browser, live.BrowserReason = chromium.Choose(s.browser)
 	l, reason, err := s.callback.open(ctx, &s.target)
 	if err != nil {
@@ -314,7 +321,8 @@ func scanLive(ctx context.Context, host Host, s liveScan) error {
 		defer func() { _ = l.Close() }() // nobody waits for it any more
 		live.Callback, live.Dial = l.Scan(), apart(l, live.Dial)
 	}
-	options := scan.Options{Live: live, Analyzers: all.Analyzers, Analyses: []finding.Analysis{s.analysis}, Limits: scan.Limits{LiveTime: s.time}, Version: config.Version}
+	options := scan.Options{Live: live, Analyzers: all.Analyzers, Analyses: []finding.Analysis{s.analysis},
+		Limits: scan.Limits{LiveTime: s.time}, Version: config.Version}
 	advisories, err := openAdvisories(s.advisories)
 	if err != nil {
 		return err
@@ -354,7 +362,8 @@ func namedHosts(base *url.URL, identities []scan.Identity) []string {
 func readRoutes(ctx context.Context, host Host, folder string) ([]scan.Route, error) {
 	var summary scan.Summary
 	declared := &scan.Declared{Handler: scan.Tee(&summary, progress(host.Stderr))}
-	options := scan.Options{Root: folder, Analyzers: all.Analyzers, Analyses: []finding.Analysis{finding.SAST}, Version: config.Version}
+	options := scan.Options{Root: folder, Analyzers: all.Analyzers, Analyses: []finding.Analysis{finding.SAST},
+		Version: config.Version}
 	if err := scan.Run(ctx, options, declared); err != nil {
 		return nil, fmt.Errorf("analyse %s: %w", folder, err)
 	}
@@ -363,9 +372,11 @@ func readRoutes(ctx context.Context, host Host, folder string) ([]scan.Route, er
 	for i := range routes {
 		flaws += len(routes[i].Sinks)
 	}
-	said := fmt.Sprintf("%s: %d routes, with %d flaws that static analysis sees behind them\n", folder, len(routes), flaws)
+	said := fmt.Sprintf("%s: %d routes, with %d flaws that static analysis sees behind them\n", folder, len(routes),
+		flaws)
 	for _, st := range summary.Incomplete() {
-		said += fmt.Sprintf("%s: %s ended %s: %d reasons; merlon scan lists them\n", folder, st.Analyzer, st.State, len(st.Reasons)+st.Omitted)
+		said += fmt.Sprintf("%s: %s ended %s: %d reasons; merlon scan lists them\n", folder, st.Analyzer, st.State,
+			len(st.Reasons)+st.Omitted)
 	}
 	_, err := fmt.Fprint(host.Stderr, said)
 	return routes, err

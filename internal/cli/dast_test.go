@@ -35,11 +35,13 @@ func TestDast(t *testing.T) {
 	}
 	run := func(args ...string) (int, string, string) {
 		var out, errs strings.Builder
-		code := Run(t.Context(), append([]string{"dast", "--browser", "none", "--callback", "none"}, args...), Host{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
-			Getenv: func(name string) string { return map[string]string{"TOKEN": "t0ken"}[name] }})
+		code := Run(t.Context(), append([]string{"dast", "--browser", "none", "--callback", "none"}, args...),
+			Host{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
+				Getenv: func(name string) string { return map[string]string{"TOKEN": "t0ken"}[name] }})
 		return code, out.String(), errs.String()
 	}
-	code, out, errs := run(server.URL, "--auth", auth, "--header", "X-Team: blue", "--format", "json", "--fail-on", "medium")
+	code, out, errs := run(server.URL, "--auth", auth, "--header", "X-Team: blue", "--format", "json", "--fail-on",
+		"medium")
 	if code != ExitFindings {
 		t.Fatalf("exit %d: %s%s", code, out, errs)
 	}
@@ -58,16 +60,21 @@ func TestDast(t *testing.T) {
 		t.Errorf("report %s", out)
 	}
 	folder := t.TempDir()
-	for name, text := range map[string]string{"a.yaml": "id: gone\ninfo: {name: Gone, severity: high}\nhttp:\n  - path: [\"{{BaseURL}}/{{word}}\"]\n    payloads: {word: list.txt}\n    matchers:\n      - {type: status, status: [404]}\n",
+	for name, text := range map[string]string{"a.yaml": "id: gone\ninfo: {name: Gone, severity: high}\nhttp:\n  - " +
+		"path: [\"{{BaseURL}}/{{word}}\"]\n    payloads: {word: list.txt}\n    matchers:\n      - {type: status, " +
+		"status: [404]}\n",
 		"list.txt": "x\n", "README.md": "no template"} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if code, out, errs := run(server.URL, "--template", folder, "--check", "template", "--format", "json", "--fail-on", "high"); code != ExitFindings || !strings.Contains(out, "template/gone") || strings.Contains(out, "README") {
+	if code, out, errs := run(server.URL, "--template", folder, "--check", "template", "--format", "json", "--fail-on",
+		"high"); code != ExitFindings || !strings.Contains(out, "template/gone") || strings.Contains(out, "README") {
 		t.Errorf("templates: exit %d: %s%s", code, out, errs)
 	}
-	for _, args := range [][]string{{"ftp://a"}, {server.URL, "--template", filepath.Join(folder, "none")}, {server.URL, "--auth", filepath.Join(t.TempDir(), "none")}, {server.URL, "--header", "x"}, {server.URL, "--include", " "}} {
+	for _, args := range [][]string{{"ftp://a"}, {server.URL, "--template", filepath.Join(folder, "none")},
+		{server.URL, "--auth", filepath.Join(t.TempDir(), "none")}, {server.URL, "--header", "x"},
+		{server.URL, "--include", " "}} {
 		if code, out, _ := run(args...); code != ExitUsage && code != ExitFailed {
 			t.Errorf("%v: exit %d, %s", args, code, out)
 		}

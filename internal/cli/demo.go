@@ -50,7 +50,9 @@ func (c demoCommand) Run(ctx context.Context, host Host) error {
 				stop(err)
 				return
 			}
-			_, _ = fmt.Fprintf(host.Stdout, "\nmerlon is serving on %s\ncredentials: %s\n%s\n", at.BaseURL, path, signUpText(c.SignUp)) // the log says so too
+			// the log says so too
+			_, _ = fmt.Fprintf(host.Stdout, "\nmerlon is serving on %s\ncredentials: %s\n%s\n", at.BaseURL, path,
+				signUpText(c.SignUp))
 		}()
 	})
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
@@ -153,7 +155,8 @@ func scanSample(ctx context.Context, host Host, c *client.Client, project string
 	if done.State == "failed" {
 		return errors.New(done.ErrorMessage)
 	}
-	_, err = fmt.Fprintf(host.Stdout, "scanned the sample application in %.1f s: %s\n", time.Since(began).Seconds(), done.State)
+	_, err = fmt.Fprintf(host.Stdout, "scanned the sample application in %.1f s: %s\n", time.Since(began).Seconds(),
+		done.State)
 	return err
 }
 

@@ -50,7 +50,8 @@ func (c *fixCommand) Run(ctx context.Context, host Host) error {
 	}
 	defer func() { _ = advisories.Close() }() // read only
 	list := &needs{only: c.Only, advisories: map[string]*finding.Advisory{}}
-	options := scan.Options{Root: c.Path, Analyzers: all.Analyzers, Analyses: []finding.Analysis{finding.SCA}, Advisories: advisories, Version: config.Version}
+	options := scan.Options{Root: c.Path, Analyzers: all.Analyzers, Analyses: []finding.Analysis{finding.SCA},
+		Advisories: advisories, Version: config.Version}
 	if err := scan.Run(ctx, options, scan.Tee(list, progress(host.Stderr))); err != nil {
 		return fmt.Errorf("scan %s: %w", c.Path, err)
 	}
@@ -89,7 +90,8 @@ func (n *needs) Rule(r *finding.Rule) error {
 
 // Finding keeps a vulnerable package.
 func (n *needs) Finding(f *finding.Finding) error {
-	if a := n.advisories[f.RuleID]; a != nil && f.Package != nil && f.Package.Package.Layer == nil && n.wants(f.Package.Package.Name, a) {
+	if a := n.advisories[f.RuleID]; a != nil && f.Package != nil && f.Package.Package.Layer == nil &&
+		n.wants(f.Package.Package.Name, a) {
 		n.found = append(n.found, upgrade.Needs(a.ID, f.Package)...)
 	}
 	return n.Summary.Finding(f)
@@ -97,7 +99,9 @@ func (n *needs) Finding(f *finding.Finding) error {
 
 func (n *needs) wants(name string, a *finding.Advisory) bool {
 	return len(n.only) == 0 || slices.ContainsFunc(n.only, func(want string) bool {
-		return strings.EqualFold(want, name) || slices.ContainsFunc(a.Aliases, func(alias string) bool { return strings.EqualFold(want, alias) })
+		return strings.EqualFold(want, name) || slices.ContainsFunc(a.Aliases, func(alias string) bool {
+			return strings.EqualFold(want, alias)
+		})
 	})
 }
 
@@ -122,7 +126,8 @@ func explainFixes(w io.Writer, list []upgrade.Need, fixes []upgrade.Fix, edits [
 	for _, part := range []struct {
 		title string
 		lines []string
-	}{{"To bring lock files and installed packages along, run:", upgrade.Commands(list, fixes)}, {"By hand:", remarks}, {"Not cleared:", stays}} {
+	}{{"To bring lock files and installed packages along, run:", upgrade.Commands(list, fixes)}, {"By hand:", remarks},
+		{"Not cleared:", stays}} {
 		if slices.Sort(part.lines); len(part.lines) > 0 {
 			fmt.Fprintf(&out, "\n%s\n  %s\n", part.title, strings.Join(slices.Compact(part.lines), "\n  "))
 		}

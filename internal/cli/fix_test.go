@@ -25,7 +25,8 @@ func plantShop(t *testing.T) {
 		"shop/web/package.json": "{\n  \"dependencies\": {\n    \"left-pad\":  \"^1.3.0\"\n  }\n}\n",
 		"shop/web/package-lock.json": `{"name":"shop","version":"1.0.0","lockfileVersion":3,"packages":{"":{"name":"shop","version":"1.0.0",
 			"dependencies":{"left-pad":"^1.3.0"}},"node_modules/left-pad":{"version":"1.3.0","dependencies":{"deep":"1"}},"node_modules/deep":{"version":"1.0.0"}}}`,
-		"osv/1.json": record("CVE-2026-1", "left-pad", "1.3.2"), "osv/2.json": record("CVE-2026-2", "left-pad", "2.0.0"), "osv/3.json": record("CVE-2026-3", "deep", "1.0.1"),
+		"osv/1.json": record("CVE-2026-1", "left-pad", "1.3.2"), "osv/2.json": record("CVE-2026-2", "left-pad",
+			"2.0.0"), "osv/3.json": record("CVE-2026-3", "deep", "1.0.1"),
 		"bad/1.json": record("CVE-2026-4", "deep", ""),
 	} {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -52,14 +53,17 @@ func TestFix(t *testing.T) {
 		exit    int
 		says    []string
 	}{
-		{"", ExitOK, []string{"web/package.json:3\n-    \"left-pad\":  \"^1.3.0\"\n+    \"left-pad\":  \"^2.0.0\"\n", "cd web && npm install left-pad@2.0.0",
+		{"", ExitOK, []string{"web/package.json:3\n-    \"left-pad\":  \"^1.3.0\"\n+    \"left-pad\":  " +
+			"\"^2.0.0\"\n", "cd web && npm install left-pad@2.0.0",
 			"cd web && npm pkg set 'overrides[deep@1.0.0]=1.0.1' && npm install", "known for 3 of 3"}},
-		{"--level patch", ExitFindings, []string{"+    \"left-pad\":  \"^1.3.2\"\n", "web/package-lock.json: left-pad 1.3.0 (CVE-2026-2): 2.0.0 clears it, but that is a major upgrade", "known for 2 of 3"}},
+		{"--level patch", ExitFindings, []string{"+    \"left-pad\":  \"^1.3.2\"\n", "web/package-lock.json: " +
+			"left-pad 1.3.0 (CVE-2026-2): 2.0.0 clears it, but that is a major upgrade", "known for 2 of 3"}},
 		{"--only cve-2026-1 --single", ExitOK, []string{"+    \"left-pad\":  \"^1.3.2\"\n", "known for 1 of 1"}},
 		{"--only deep", ExitOK, []string{"known for 1 of 1"}},
 		{"--only nothing", ExitOK, []string{"known for 0 of 0"}},
 	} {
-		code, out, errOut := transcript(t, nil, append([]string{"fix", "shop", "--advisories", "osv"}, strings.Fields(tt.options)...)...)
+		code, out, errOut := transcript(t, nil, append([]string{"fix", "shop", "--advisories", "osv"},
+			strings.Fields(tt.options)...)...)
 		for _, says := range tt.says {
 			if code != tt.exit || !strings.Contains(out, says) {
 				t.Errorf("%s: exit %d, want %d, and %q in\n%s%s", tt.options, code, tt.exit, says, out, errOut)
@@ -84,7 +88,8 @@ func TestFix(t *testing.T) {
 	if left, _ := filepath.Glob("shop/web/*.merlon"); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
-	for _, args := range []string{"fix nowhere --advisories osv", "fix shop", "fix shop --advisories none", "fix shop --advisories osv --level huge"} {
+	for _, args := range []string{"fix nowhere --advisories osv", "fix shop", "fix shop --advisories none",
+		"fix shop --advisories osv --level huge"} {
 		if code, _, _ := transcript(t, nil, strings.Fields(args)...); code != ExitUsage {
 			t.Errorf("%s: exit %d, want %d", args, code, ExitUsage)
 		}

@@ -41,7 +41,8 @@ func heartbeat(w io.Writer, m *scan.Monitor, ticks <-chan time.Time, done <-chan
 		case at := <-ticks:
 			line := "preparing"
 			if s, ok := m.Now(); ok {
-				line = fmt.Sprintf("%s; %d requests, %d operations attacked, %d left, %d findings", s.Phase, s.Requests, s.Done, s.Left, s.Findings)
+				line = fmt.Sprintf("%s; %d requests, %d operations attacked, %d left, %d findings", s.Phase, s.Requests,
+					s.Done, s.Left, s.Findings)
 			}
 			_, _ = fmt.Fprintf(w, "%s %s\n", at.UTC().Format(time.RFC3339), line) // nobody is left to tell
 		}

@@ -60,7 +60,9 @@ func (c *scanCommand) fetchImage(ctx context.Context, host Host, dir string) (*i
 	ask := registry.Request{Reference: c.Image, Platform: c.Platform, Keychain: registry.Docker(),
 		Transport: client.RoundTripper(outbound.Limits{Body: registry.DefaultBytes})}
 	if user, password := host.Getenv("MERLON_REGISTRY_USER"), host.Getenv("MERLON_REGISTRY_PASSWORD"); password != "" {
-		ask.Login = &registry.Login{User: user, Password: password, SignsIn: func(host string) bool { return credential.Related(host, name) }}
+		ask.Login = &registry.Login{User: user, Password: password, SignsIn: func(host string) bool {
+			return credential.Related(host, name)
+		}}
 	}
 	fetched, err := registry.Fetch(ctx, ask, dir)
 	if err != nil {
@@ -86,8 +88,10 @@ func onDisk(target string) (at, name string, ok bool) {
 	if _, err := os.Stat(at); err == nil {
 		return at, name, true
 	}
-	looks := strings.HasPrefix(at, "/") || strings.HasPrefix(at, "./") || strings.HasPrefix(at, "../") || strings.HasPrefix(at, "~") ||
-		strings.HasSuffix(at, ".tar") || strings.HasSuffix(at, ".tgz") || strings.HasSuffix(at, ".tar.gz") || strings.HasSuffix(at, ".tar.zst")
+	looks := strings.HasPrefix(at, "/") || strings.HasPrefix(at, "./") || strings.HasPrefix(at, "../") ||
+		strings.HasPrefix(at, "~") ||
+		strings.HasSuffix(at, ".tar") || strings.HasSuffix(at, ".tgz") || strings.HasSuffix(at, ".tar.gz") ||
+		strings.HasSuffix(at, ".tar.zst")
 	return at, name, looks
 }
 

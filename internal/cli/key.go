@@ -44,7 +44,8 @@ func (c keyAddCommand) Run(ctx context.Context, host Host) error {
 func (c keyRotateCommand) Run(ctx context.Context, host Host) error {
 	return rotation(ctx, c.Store, func(r *server.Rotation) error {
 		n, err := r.Rotate(ctx)
-		return said(host, fmt.Sprintf("a new key seals; %d texts were sealed again. Old keys still open: remove them with merlon admin key drop", n), err)
+		return said(host, fmt.Sprintf("a new key seals; %d texts were sealed again. Old keys still open: remove them "+
+			"with merlon admin key drop", n), err)
 	})
 }
 

@@ -30,7 +30,8 @@ func (c *scanCommand) runLent(ctx context.Context, host Host, analyses []finding
 		return err
 	}
 	options := scan.Options{
-		Analyzers: all.Analyzers, Analyses: analyses, Version: config.Version, Workers: max(c.Parallel, 2), // so that none waits for the other
+		// so that none waits for the other
+		Analyzers: all.Analyzers, Analyses: analyses, Version: config.Version, Workers: max(c.Parallel, 2),
 		Limits: scan.Limits{LiveTime: job.Limit},
 		Live: &scan.Live{
 			Target: job.Target, ID: job.ID, Dial: lender.Dial, BrowserReason: job.NoBrowser, Resume: job.Resume,

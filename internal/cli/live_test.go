@@ -19,8 +19,9 @@ import (
 // merlon runs a command with a password in the environment.
 func merlon(ctx context.Context, args ...string) (code int, out, errs string) {
 	var stdout, stderr strings.Builder
-	code = Run(ctx, append(args, "--browser", "none", "--callback", "none", "--rate", "10000"), Host{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr,
-		Getenv: func(name string) string { return map[string]string{"PASSWORD": `pass"word`}[name] }})
+	code = Run(ctx, append(args, "--browser", "none", "--callback", "none", "--rate", "10000"),
+		Host{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr,
+			Getenv: func(name string) string { return map[string]string{"PASSWORD": `pass"word`}[name] }})
 	return code, stdout.String(), stderr.String()
 }
 
@@ -53,11 +54,13 @@ func TestInterrupted(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	code, out, errs := merlon(ctx, "dast", server.URL, "--fail-on", "medium", "--check", "redirect", "--check", "sqlinjection")
+	code, out, errs := merlon(ctx, "dast", server.URL, "--fail-on", "medium", "--check", "redirect", "--check",
+		"sqlinjection")
 	if code != ExitFindings || !strings.Contains(out, "dast/redirect/open-redirect") {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}
-	for _, want := range []string{"the scan was interrupted", "the scan ended before", "GET /page", "operations reached"} {
+	for _, want := range []string{"the scan was interrupted", "the scan ended before", "GET /page",
+		"operations reached"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the report does not have %q: %s", want, out)
 		}
@@ -96,13 +99,17 @@ func TestFailedSignIn(t *testing.T) {
 	both := temporary(t, `[{"name": "joe", "json": {"url": "/login", "body": "{\"user\": \"joe\", \"password\": \"right\"}"}},
 		{"name": "jane", "json": {"url": "/login", "body": {"user": "jane", "password": "wrong"}}}]`)
 	spec := temporary(t, "openapi: 3.0.0\npaths: {/items: {get: {responses: {\"200\": {description: OK}}}}}\n")
-	for _, args := range [][]string{{"dast", server.URL, "--auth", wrong}, {"dast", server.URL, "--auth", both}, {"api", server.URL, "--openapi", spec, "--auth", wrong}, {"api", server.URL, "--openapi", spec, "--auth", both}} {
+	for _, args := range [][]string{{"dast", server.URL, "--auth", wrong}, {"dast", server.URL, "--auth", both},
+		{"api", server.URL, "--openapi", spec, "--auth", wrong}, {"api", server.URL, "--openapi", spec, "--auth",
+			both}} {
 		others.Store(0)
 		code, out, errs := merlon(t.Context(), args...)
-		if code != ExitFailed || others.Load() > 0 || !strings.Contains(errs, `sign-in failed, nothing was examined: signing in as "jane" did not work: `) {
+		if code != ExitFailed || others.Load() > 0 ||
+			!strings.Contains(errs, `sign-in failed, nothing was examined: signing in as "jane" did not work: `) {
 			t.Errorf("%v: exit %d, %d requests to other pages: %s%s", args, code, others.Load(), out, errs)
 		}
-		if _, out, errs = merlon(t.Context(), append(args, "--guest", "--check", "redirect")...); others.Load() == 0 || !strings.Contains(out, "the scan continues without this session") {
+		if _, out, errs = merlon(t.Context(), append(args, "--guest", "--check", "redirect")...); others.Load() == 0 ||
+			!strings.Contains(out, "the scan continues without this session") {
 			t.Errorf("%v --guest: %s%s", args, out, errs)
 		}
 	}
@@ -123,7 +130,8 @@ func TestSignInWithObject(t *testing.T) {
 	}))
 	defer server.Close()
 	auth := temporary(t, `{"name": "jane", "json": {"url": "/login", "body": {"user": "jane", "password": "{{env:PASSWORD}}"}, "token": "/data/token"}}`)
-	if code, out, errs := merlon(t.Context(), "dast", server.URL, "--auth", auth, "--check", "redirect", "--fail-on", "none"); code != ExitOK {
+	if code, out, errs := merlon(t.Context(), "dast", server.URL, "--auth", auth, "--check", "redirect", "--fail-on",
+		"none"); code != ExitOK {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}
 }
@@ -151,7 +159,8 @@ func TestHeartbeat(t *testing.T) {
 	m.Watch(func() scan.Snapshot {
 		return scan.Snapshot{Phase: "attacking", Requests: 1234, Done: 5, Left: 6, Findings: 7}
 	})
-	if got, want := line(), "2026-03-01T12:00:00Z attacking; 1234 requests, 5 operations attacked, 6 left, 7 findings\n"; got != want {
+	if got, want := line(), "2026-03-01T12:00:00Z attacking; 1234 requests, 5 operations attacked, 6 left, 7 "+
+		"findings\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -91,7 +91,8 @@ func (c *loginCommand) byBrowser(ctx context.Context, host Host, id *client.Iden
 	if err != nil {
 		return client.Tokens{}, err
 	}
-	in := client.SignIn{Redirect: "http://" + listener.Addr().String() + "/callback", State: rand.Text(), Verifier: rand.Text() + rand.Text()}
+	in := client.SignIn{Redirect: "http://" + listener.Addr().String() + "/callback", State: rand.Text(),
+		Verifier: rand.Text() + rand.Text()}
 	back := &returning{state: in.State, result: make(chan url.Values, 1)}
 	server := &http.Server{Handler: back, ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = server.Serve(listener) }() // ends with Shutdown
@@ -144,7 +145,8 @@ type returning struct {
 
 func (c *returning) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
-	if r.Method != http.MethodGet || r.URL.Path != "/callback" || subtle.ConstantTimeCompare([]byte(query.Get("state")), []byte(c.state)) != 1 {
+	if r.Method != http.MethodGet || r.URL.Path != "/callback" || subtle.ConstantTimeCompare([]byte(query.Get("state")),
+		[]byte(c.state)) != 1 {
 		http.NotFound(w, r)
 		return
 	}
@@ -154,13 +156,15 @@ func (c *returning) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	status, text := http.StatusOK, "You are signed in. Close this page and go back to the command line."
 	if query.Get("code") == "" {
-		status, text = http.StatusBadRequest, "The sign-in failed: "+query.Get("error")+" "+query.Get("error_description")
+		status, text = http.StatusBadRequest, "The sign-in failed: "+query.Get("error")+" "+
+			query.Get("error_description")
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'")
 	w.Header().Set("Referrer-Policy", "no-referrer") // the address holds the code
 	w.WriteHeader(status)
-	_, _ = fmt.Fprintf(w, "<!doctype html><title>Merlon</title><p>%s</p>\n", html.EscapeString(text)) // the browser may be gone
+	// the browser may be gone
+	_, _ = fmt.Fprintf(w, "<!doctype html><title>Merlon</title><p>%s</p>\n", html.EscapeString(text))
 }
 
 type logoutCommand struct {

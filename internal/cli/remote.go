@@ -42,7 +42,8 @@ func (c *scanCommand) checkRemote() error {
 		return errs.E(errs.Invalid, "--remote needs --project ID")
 	}
 	if c.MaxFileSize != 0 || c.MaxFiles != 0 {
-		return errs.E(errs.Invalid, "--max-file-size and --max-files do not go with --remote: the server has its own limits")
+		return errs.E(errs.Invalid, "--max-file-size and --max-files do not go with --remote: the server has its "+
+			"own limits")
 	}
 	if c.Advisories != "" {
 		return errs.E(errs.Invalid, "--advisories does not go with --remote: the server has its own")
@@ -59,7 +60,8 @@ func (c *scanCommand) runRemote(ctx context.Context, host Host, analyses []findi
 	if err != nil {
 		return err
 	}
-	r := &remoteScan{Client: api, project: c.Project, branch: cmp.Or(c.Branch, checkedOut(c.Path), "main"), progress: progress(host.Stderr)}
+	r := &remoteScan{Client: api, project: c.Project, branch: cmp.Or(c.Branch, checkedOut(c.Path), "main"),
+		progress: progress(host.Stderr)}
 	if err := r.start(ctx, c.Path, c.Git); err != nil {
 		return fmt.Errorf("scan %s on %s: %w", c.Path, api.BaseURL, err)
 	}
@@ -83,7 +85,9 @@ func (c *scanCommand) runRemote(ctx context.Context, host Host, analyses []findi
 	if s.Suspicious {
 		host.complain("this scan resolved so many findings that something else was probably uploaded")
 	}
-	return c.present(host, c.Format, func(h scan.Handler) error { return r.replay(ctx, s, replayed{c.Path, analyses}, h) })
+	return c.present(host, c.Format, func(h scan.Handler) error {
+		return r.replay(ctx, s, replayed{c.Path, analyses}, h)
+	})
 }
 
 // A remoteScan is a scan at a server.
@@ -149,7 +153,8 @@ func (r *remoteScan) uploadFolder(ctx context.Context, address, path string, git
 		r.packed, err = client.Pack(ctx, in, path, client.Packing{Git: git, Packed: func(name string, size int64) {
 			if sum += size; sum-told >= 1<<20 || told == 0 {
 				told = sum
-				_ = r.progress.Progress(&scan.Progress{Step: fmt.Sprintf("uploading, %d MiB read", sum>>20)}) // only a terminal's line
+				// only a terminal's line
+				_ = r.progress.Progress(&scan.Progress{Step: fmt.Sprintf("uploading, %d MiB read", sum>>20)})
 			}
 		}})
 		in.CloseWithError(err) // nil ends the upload well

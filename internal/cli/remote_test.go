@@ -51,7 +51,8 @@ func newFakeServer(t *testing.T) *fakeServer {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /client-apps", f.say(`{"cli":{"appId":"cli-1"}}`))
 	mux.HandleFunc("POST /oidc/token", f.token)
-	mux.HandleFunc("POST /oidc/device_authorization", f.say(`{"device_code":"d","user_code":"ABCD-EFGH","verification_uri":"http://x/device","expires_in":60,"interval":0}`))
+	mux.HandleFunc("POST /oidc/device_authorization",
+		f.say(`{"device_code":"d","user_code":"ABCD-EFGH","verification_uri":"http://x/device","expires_in":60,"interval":0}`))
 	mux.HandleFunc("POST /oidc/revoke", func(_ http.ResponseWriter, r *http.Request) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
@@ -215,7 +216,8 @@ func TestRemoteScanWithToken(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"a.py": "x", ".env": "y"}, f.uploaded); diff != "" {
 		t.Errorf("uploaded (-want +got):\n%s", diff)
 	}
-	for _, want := range []string{"app: 2 files, secrets/credentials", "HIGH (1)", "A key  [secrets/credentials/x]", "a.py:3  AK…(20)"} {
+	for _, want := range []string{"app: 2 files, secrets/credentials", "HIGH (1)", "A key  [secrets/credentials/x]",
+		"a.py:3  AK…(20)"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the report lacks %q:\n%s", want, out)
 		}
@@ -232,16 +234,23 @@ func TestRemoteScanExitCodes(t *testing.T) {
 		code       int
 		out        string // or on standard error
 	}{
-		"nothing found":   {"", "", nil, ExitOK, ""},
-		"below":           {status("succeeded"), scaFinding, []string{"--fail-on", "none"}, ExitOK, "left 1.0.0, fixed in 1.0.1"},
-		"at":              {status("degraded"), scaFinding, []string{"--fail-on", "critical"}, ExitFindings, "Left is wrong"},
-		"degraded":        {status("degraded"), "", nil, ExitFailed, "sca/packages degraded"},
-		"failed":          {`{"id":"scan-1","state":"failed","errorMessage":"the archive is damaged"}`, "", nil, ExitFailed, "the archive is damaged"},
-		"suspicious":      {`{"id":"scan-1","state":"completed","suspicious":true,"warnings":["no Landlock"]}`, "", nil, ExitOK, "something else was probably uploaded"},
-		"warnings":        {`{"id":"scan-1","state":"completed","warnings":["no Landlock"]}`, "", nil, ExitOK, "the server warns: no Landlock"},
-		"not asked for":   {status("degraded"), scaFinding, []string{"--analyses", "secret"}, ExitOK, ""},
-		"json":            {status("succeeded"), scaFinding, []string{"--format", "json"}, ExitFindings, `"sca/CVE-2026-1"`},
-		"sarif":           {status("succeeded"), scaFinding, []string{"--format", "sarif"}, ExitFindings, `"external/cwe/cwe-79"`},
+		"nothing found": {"", "", nil, ExitOK, ""},
+		"below": {status("succeeded"), scaFinding, []string{"--fail-on", "none"}, ExitOK,
+			"left 1.0.0, fixed in 1.0.1"},
+		"at": {status("degraded"), scaFinding, []string{"--fail-on", "critical"}, ExitFindings,
+			"Left is wrong"},
+		"degraded": {status("degraded"), "", nil, ExitFailed, "sca/packages degraded"},
+		"failed": {`{"id":"scan-1","state":"failed","errorMessage":"the archive is damaged"}`, "", nil,
+			ExitFailed, "the archive is damaged"},
+		"suspicious": {`{"id":"scan-1","state":"completed","suspicious":true,"warnings":["no Landlock"]}`, "", nil,
+			ExitOK, "something else was probably uploaded"},
+		"warnings": {`{"id":"scan-1","state":"completed","warnings":["no Landlock"]}`, "", nil, ExitOK,
+			"the server warns: no Landlock"},
+		"not asked for": {status("degraded"), scaFinding, []string{"--analyses", "secret"}, ExitOK, ""},
+		"json": {status("succeeded"), scaFinding, []string{"--format", "json"}, ExitFindings,
+			`"sca/CVE-2026-1"`},
+		"sarif": {status("succeeded"), scaFinding, []string{"--format", "sarif"}, ExitFindings,
+			`"external/cwe/cwe-79"`},
 		"branch":          {"", "", []string{"--branch", "b"}, ExitOK, ""},
 		"without waiting": {"", "", []string{"--no-wait"}, ExitOK, "scan-1\n"},
 	} {
@@ -251,7 +260,8 @@ func TestRemoteScanExitCodes(t *testing.T) {
 				f.ended = test.ended
 			}
 			f.lists["sca"] = test.sca
-			args := append([]string{"scan", source(t), "--remote", "--project", "p", "--server", f.URL, "--token", "t"}, test.args...)
+			args := append([]string{"scan", source(t), "--remote", "--project", "p", "--server", f.URL, "--token", "t"},
+				test.args...)
 			code, out, errOut := transcript(t, map[string]string{"HOME": t.TempDir()}, args...)
 			if code != test.code || !strings.Contains(out+errOut, test.out) {
 				t.Errorf("exit %d, want %d with %q:\n%s\n%s", code, test.code, test.out, out, errOut)
@@ -269,13 +279,17 @@ func TestRemoteScanFailures(t *testing.T) {
 		code int
 		want string
 	}{
-		"no project":    {[]string{dir, "--token", "t", "--server", f.URL}, ExitUsage, "--project"},
-		"no server":     {[]string{dir, "--token", "t", "--project", "p"}, ExitUsage, "--server URL"},
-		"bad server":    {[]string{dir, "--token", "t", "--project", "p", "--server", "example"}, ExitUsage, "not an http or https address"},
+		"no project": {[]string{dir, "--token", "t", "--server", f.URL}, ExitUsage, "--project"},
+		"no server":  {[]string{dir, "--token", "t", "--project", "p"}, ExitUsage, "--server URL"},
+		"bad server": {[]string{dir, "--token", "t", "--project", "p", "--server", "example"}, ExitUsage,
+			"not an http or https address"},
 		"not signed in": {[]string{dir, "--project", "p", "--server", f.URL}, ExitFailed, "merlon login"},
-		"local limits":  {[]string{dir, "--token", "t", "--project", "p", "--server", f.URL, "--max-files", "3"}, ExitUsage, "--max-files"},
-		"no folder":     {[]string{dir + "/none", "--token", "t", "--project", "p", "--server", f.URL}, ExitFailed, "no such file"},
-		"a text":        {[]string{dir + "/a.py", "--token", "t", "--project", "p", "--server", f.URL}, ExitUsage, "neither a folder nor a .zip archive"},
+		"local limits": {[]string{dir, "--token", "t", "--project", "p", "--server", f.URL, "--max-files", "3"},
+			ExitUsage, "--max-files"},
+		"no folder": {[]string{dir + "/none", "--token", "t", "--project", "p", "--server", f.URL}, ExitFailed,
+			"no such file"},
+		"a text": {[]string{dir + "/a.py", "--token", "t", "--project", "p", "--server", f.URL}, ExitUsage,
+			"neither a folder nor a .zip archive"},
 		"other project": {[]string{dir, "--token", "t", "--project", "q", "--server", f.URL}, ExitFailed, "404"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -301,7 +315,8 @@ func TestRemoteScanOfZip(t *testing.T) {
 	if err := out.Close(); err != nil {
 		t.Fatal(err)
 	}
-	code, _, errOut := transcript(t, map[string]string{"HOME": t.TempDir()}, "scan", path, "--remote", "--project", "p", "--server", f.URL, "--token", "t")
+	code, _, errOut := transcript(t, map[string]string{"HOME": t.TempDir()}, "scan", path, "--remote", "--project", "p",
+		"--server", f.URL, "--token", "t")
 	if code != ExitOK || f.branch != "main" || f.uploaded["a.py"] != "x" {
 		t.Errorf("exit %d, branch %q, uploaded %v: %s", code, f.branch, f.uploaded, errOut)
 	}
@@ -319,7 +334,8 @@ func TestRefusedUpload(t *testing.T) {
 		}
 		inner.ServeHTTP(w, r)
 	})
-	code, _, errOut := transcript(t, map[string]string{"HOME": t.TempDir()}, "scan", source(t), "--remote", "--project", "p", "--server", f.URL, "--token", "t")
+	code, _, errOut := transcript(t, map[string]string{"HOME": t.TempDir()}, "scan", source(t), "--remote", "--project",
+		"p", "--server", f.URL, "--token", "t")
 	if code != ExitFailed || !strings.Contains(errOut, "too large") {
 		t.Errorf("exit %d: %s", code, errOut)
 	}
@@ -334,7 +350,8 @@ func TestCheckedOut(t *testing.T) {
 		t.Errorf("checkedOut = %q", got)
 	}
 	other := t.TempDir()
-	if err := os.WriteFile(filepath.Join(other, ".git"), []byte("gitdir: "+filepath.Join(dir, ".git")+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(other, ".git"), []byte("gitdir: "+filepath.Join(dir, ".git")+"\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	if got := checkedOut(other); got != "topic/one" {
@@ -392,7 +409,8 @@ func login(t *testing.T, env map[string]string, b *browser, args ...string) (int
 	var out bytes.Buffer
 	var errOut bytes.Buffer
 	code := Run(t.Context(), append([]string{"login", "--no-browser"}, args...), Host{
-		Stdin: strings.NewReader(""), Stdout: &out, Stderr: io.MultiWriter(&errOut, b), Getenv: func(n string) string { return env[n] },
+		Stdin: strings.NewReader(""), Stdout: &out, Stderr: io.MultiWriter(&errOut, b),
+		Getenv: func(n string) string { return env[n] },
 	})
 	return code, out.String(), errOut.String()
 }
@@ -404,7 +422,8 @@ func TestLoginScanLogout(t *testing.T) {
 		if code, _ := get(t, back, url.Values{"code": {"code-1"}, "state": {"guessed"}}); code != 404 {
 			t.Errorf("a wrong state gets %d", code)
 		}
-		if code, page := get(t, back, url.Values{"code": {"code-1"}, "state": {state}}); code != 200 || !strings.Contains(page, "You are signed in") {
+		if code, page := get(t, back, url.Values{"code": {"code-1"}, "state": {state}}); code != 200 ||
+			!strings.Contains(page, "You are signed in") {
 			t.Errorf("the browser sees %d %s", code, page)
 		}
 	}}
@@ -432,10 +451,12 @@ func TestLoginScanLogout(t *testing.T) {
 	if code != ExitOK || !strings.Contains(out, "Signed out of "+f.URL) || f.refresh != "none" {
 		t.Errorf("logout: exit %d: %s%s; refresh token %s", code, out, errOut, f.refresh)
 	}
-	if code, _, errOut = transcript(t, env, "scan", source(t), "--remote", "--project", "p", "--server", f.URL); code != ExitFailed || !strings.Contains(errOut, "merlon login") {
+	if code, _, errOut = transcript(t, env, "scan", source(t), "--remote", "--project", "p", "--server",
+		f.URL); code != ExitFailed || !strings.Contains(errOut, "merlon login") {
 		t.Errorf("scan after logout: exit %d: %s", code, errOut)
 	}
-	if code, _, errOut = transcript(t, env, "logout", "--server", f.URL); code != ExitFailed || !strings.Contains(errOut, "not signed in") {
+	if code, _, errOut = transcript(t, env, "logout", "--server", f.URL); code != ExitFailed ||
+		!strings.Contains(errOut, "not signed in") {
 		t.Errorf("logout again: exit %d: %s", code, errOut)
 	}
 }
@@ -457,7 +478,8 @@ func TestLoginRefused(t *testing.T) {
 func TestLoginWithDevice(t *testing.T) {
 	f := newFakeServer(t)
 	code, out, errOut := transcript(t, map[string]string{"HOME": t.TempDir()}, "login", "--device", "--server", f.URL)
-	if code != ExitOK || !strings.Contains(errOut, "type the code ABCD-EFGH") || !strings.Contains(out, "ann@example.com") {
+	if code != ExitOK || !strings.Contains(errOut, "type the code ABCD-EFGH") ||
+		!strings.Contains(out, "ann@example.com") {
 		t.Errorf("exit %d: %s%s", code, out, errOut)
 	}
 }
@@ -490,7 +512,8 @@ func TestRefreshOnce(t *testing.T) {
 	// A sign-in that the server has ended says so.
 	f.stolen = true
 	source := w.source(&client.Identity{BaseURL: f.URL})
-	if token, err := source(context.Background(), "access-1"); err == nil || !strings.Contains(err.Error(), "has ended: run merlon login") {
+	if token, err := source(context.Background(), "access-1"); err == nil ||
+		!strings.Contains(err.Error(), "has ended: run merlon login") {
 		t.Errorf("token = %q, %v", token, err)
 	}
 	// So does a damaged file.

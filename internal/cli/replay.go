@@ -32,7 +32,8 @@ func (r replayed) wants(a finding.Analysis) bool {
 // replay gives the scan's messages to h.
 func (r *remoteScan) replay(ctx context.Context, s client.Scan, want replayed, h scan.Handler) error {
 	statuses := r.statuses(s, want)
-	config := &scan.Config{Tool: "merlon", Root: filepath.Base(want.path), Files: r.packed.Files, Started: s.CreatedAt, Sandbox: s.Warnings}
+	config := &scan.Config{Tool: "merlon", Root: filepath.Base(want.path), Files: r.packed.Files, Started: s.CreatedAt,
+		Sandbox: s.Warnings}
 	if abs, err := filepath.Abs(want.path); err == nil {
 		config.Root = filepath.Base(abs)
 	}
@@ -74,8 +75,10 @@ func (r *remoteScan) statuses(s client.Scan, want replayed) []scan.Status {
 		if !want.wants(finding.Analysis(a.Analysis)) {
 			continue
 		}
-		status := scan.Status{Analyzer: a.ID, Analysis: finding.Analysis(a.Analysis), State: scan.State(a.State), Omitted: a.Omitted,
-			Files: a.Files, Findings: a.Findings, Duration: time.Duration(a.Millis) * time.Millisecond, Reasons: []scan.Reason{}}
+		status := scan.Status{Analyzer: a.ID, Analysis: finding.Analysis(a.Analysis), State: scan.State(a.State),
+			Omitted: a.Omitted,
+			Files:   a.Files, Findings: a.Findings, Duration: time.Duration(a.Millis) * time.Millisecond,
+			Reasons: []scan.Reason{}}
 		for _, reason := range a.Reasons {
 			status.Reasons = append(status.Reasons, scan.Reason(reason))
 		}
@@ -120,7 +123,8 @@ func give(h scan.Handler, a finding.Analysis, f client.Finding, given map[string
 	}
 	if l := f.Library; l != nil {
 		out.Package = &finding.PackageMatch{Package: finding.Package{
-			Ecosystem: l.Ecosystem, Name: l.Name, Version: l.Version, Path: cmp.Or(f.Path, l.File), Line: f.StartLine, Via: l.Path,
+			Ecosystem: l.Ecosystem, Name: l.Name, Version: l.Version, Path: cmp.Or(f.Path, l.File), Line: f.StartLine,
+			Via: l.Path,
 		}}
 		if len(f.Fixes) > 0 {
 			out.Package.Upgrade = f.Fixes[0].Version
@@ -137,18 +141,21 @@ func ruleOf(a finding.Analysis, f client.Finding) *finding.Rule {
 	severity := finding.Severity(strings.ToLower(f.Severity))
 	if r := f.Base.Rule; r != nil {
 		return &finding.Rule{
-			ID: cmp.Or(r.RuleID, r.ID), Analysis: a, Name: r.Name, Link: r.Link, ShortDescription: r.ShortDescription, Description: r.Description,
+			ID: cmp.Or(r.RuleID, r.ID), Analysis: a, Name: r.Name, Link: r.Link, ShortDescription: r.ShortDescription,
+			Description:  r.Description,
 			HowToPrevent: r.HowToPrevent, CWE: r.CWE, OWASP: r.OWASP, Language: r.Language,
 			Severity: cmp.Or(finding.Severity(strings.ToLower(r.Severity)), severity), Confidence: finding.Likely,
 		}
 	}
 	if f.Advisory == nil {
-		return &finding.Rule{ID: string(a), Analysis: a, Name: string(a), Severity: severity, Confidence: finding.Likely}
+		return &finding.Rule{ID: string(a), Analysis: a, Name: string(a), Severity: severity,
+			Confidence: finding.Likely}
 	}
 	d := f.Advisory
 	id := cmp.Or(d.CVE, d.GHSA, d.Internal)
 	rule := &finding.Rule{
-		ID: string(a) + "/" + id, OWASP: []string{"A06:2021"}, Analysis: a, Name: cmp.Or(d.Summary, id), ShortDescription: cmp.Or(d.Summary, id), Description: d.Details,
+		ID: string(a) + "/" + id, OWASP: []string{"A06:2021"}, Analysis: a, Name: cmp.Or(d.Summary, id),
+		ShortDescription: cmp.Or(d.Summary, id), Description: d.Details,
 		Severity: severity, Confidence: finding.Certain,
 		Advisory: &finding.Advisory{ID: id, GHSA: d.GHSA, CVE: d.CVE, Summary: d.Summary, Details: d.Details},
 	}

@@ -71,8 +71,10 @@ func (c rulesShowCommand) Run(host Host) error {
 	p := printer{w: host.Stdout}
 	p.f("%s\n\n", r.Name)
 	for _, line := range [][2]string{
-		{"Id", r.ID}, {"Analysis", string(r.Analysis)}, {"Severity", string(r.Severity)}, {"Confidence", string(r.Confidence)},
-		{"Language", r.Language}, {"CWE", strings.Join(r.CWE, ", ")}, {"OWASP", strings.Join(r.OWASP, ", ")}, {"Link", r.Link},
+		{"Id", r.ID}, {"Analysis", string(r.Analysis)}, {"Severity", string(r.Severity)},
+		{"Confidence", string(r.Confidence)},
+		{"Language", r.Language}, {"CWE", strings.Join(r.CWE, ", ")}, {"OWASP", strings.Join(r.OWASP, ", ")},
+		{"Link", r.Link},
 	} {
 		if line[1] != "" {
 			p.f("%-11s %s\n", line[0]+":", line[1])

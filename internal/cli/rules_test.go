@@ -14,7 +14,8 @@ func TestOnlyRules(t *testing.T) {
 	plant(t)
 	fault := `this build has no model of sinks of the kind "sqll"` // the rules were read
 	for analyses, want := range map[string]string{"sast": fault, "sast,sca": "--analyses may name sast alone"} {
-		code, out, errOut := transcript(t, nil, "scan", "clean", "--rules", "kinds", "--only-rules", "--analyses", analyses)
+		code, out, errOut := transcript(t, nil, "scan", "clean", "--rules", "kinds", "--only-rules", "--analyses",
+			analyses)
 		if code != ExitFailed && code != ExitUsage || !strings.Contains(out+errOut, want) {
 			t.Errorf("%s: exit %d:\n%s%s", analyses, code, out, errOut)
 		}
@@ -25,7 +26,8 @@ func TestOnlyRules(t *testing.T) {
 func TestScanRulesFault(t *testing.T) {
 	plant(t)
 	code, out, errOut := transcript(t, nil, "scan", "clean", "--rules", "kinds", "--only-rules")
-	want := filepath.ToSlash(filepath.Join("kinds", "sql.yaml")) + `:11: rule a: this build has no model of sinks of the kind "sqll"`
+	want := filepath.ToSlash(filepath.Join("kinds", "sql.yaml")) +
+		`:11: rule a: this build has no model of sinks of the kind "sqll"`
 	if code != ExitFailed || !strings.Contains(out, want) {
 		t.Errorf("exit %d:\n%s%s", code, out, errOut)
 	}
@@ -38,11 +40,14 @@ func TestRulesListAndShow(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"rules", "list", "toctou", "--analysis", "sast"}, ExitOK, "sast/go/file-race  Time-of-check to time-of-use (TOCTOU) race condition\n"},
-		{[]string{"rules", "list", "cwe-639", "--analysis", "api", "--format", "json"}, ExitOK, `"name":"Broken object level authorization (BOLA): read access"`},
+		{[]string{"rules", "list", "toctou", "--analysis", "sast"}, ExitOK, "sast/go/file-race  Time-of-check to " +
+			"time-of-use (TOCTOU) race condition\n"},
+		{[]string{"rules", "list", "cwe-639", "--analysis", "api", "--format", "json"}, ExitOK,
+			`"name":"Broken object level authorization (BOLA): read access"`},
 		{[]string{"rules", "list", "no such rule"}, ExitOK, "0 rules.\n"},
 		{[]string{"rules", "list", "--analysis", "magic"}, ExitUsage, `there is no analysis "magic"`},
-		{[]string{"rules", "show", "sast/go/weak-hash"}, ExitOK, "Weak hash algorithm\n\nId:         sast/go/weak-hash\n"},
+		{[]string{"rules", "show", "sast/go/weak-hash"}, ExitOK, "Weak hash algorithm\n\nId:         " +
+			"sast/go/weak-hash\n"},
 		{[]string{"rules", "show", "sast/go/weak-hash"}, ExitOK, "\n\nRemediation\n\n"},
 		{[]string{"rules", "show", "sast/go/magic"}, ExitUsage, `unknown rule "sast/go/magic"`},
 	} {

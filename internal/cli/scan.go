@@ -101,7 +101,8 @@ func (c *scanCommand) Run(ctx context.Context, host Host) error {
 		analyses = []finding.Analysis{finding.SAST}
 	}
 	if c.Remote && (len(c.Rules) > 0 || c.Fast) {
-		return errs.E(errs.Invalid, "--rules and --fast are for scans on this machine: a server has its own rules, and the project its settings")
+		return errs.E(errs.Invalid, "--rules and --fast are for scans on this machine: a server has its own rules, "+
+			"and the project its settings")
 	}
 	if c.Remote && len(c.VEX) > 0 {
 		return errs.E(errs.Invalid, "--vex is for scans on this machine: decide about the findings of a server there")
@@ -268,7 +269,8 @@ func (stream) Close() error { return nil }
 // verdict turns what a scan said into an exit code. "none" has rank 0 and asks
 // for none.
 func verdict(s *scan.Summary, failOn finding.Severity) error {
-	if failed := s.Incomplete(); len(failed) > 0 && len(failed) == len(s.Statuses) && !slices.ContainsFunc(failed, func(st scan.Status) bool { return st.State != scan.Failed }) {
+	if failed := s.Incomplete(); len(failed) > 0 && len(failed) == len(s.Statuses) &&
+		!slices.ContainsFunc(failed, func(st scan.Status) bool { return st.State != scan.Failed }) {
 		return exit{ExitFailed, "nothing was examined: " + why(failed)}
 	}
 	if failOn.Rank() > 0 && s.AtLeast(failOn) > 0 {

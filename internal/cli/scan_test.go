@@ -28,11 +28,13 @@ var trees = map[string]string{
 	"medium/conf.ini":  "[db]\npassword = q8Zt2LmX9vRw4Kp\n",
 	"empty/.git/a.txt": "x\n",
 
-	"rules/eval.yaml": "rules:\n- id: eval\n  message: m\n  severity: ERROR\n  languages: [python]\n  pattern: eval(...)\n" +
+	"rules/eval.yaml": "rules:\n- id: eval\n  message: m\n  severity: ERROR\n  languages: [python]\n  pattern: " +
+		"eval(...)\n" +
 		"- id: note\n  message: m\n  severity: INFO\n  languages: [regex]\n  pattern: NOTE\n",
-	"rules/eval.py":   "# ruleid: eval\neval(x)\n# ok: eval\nprint(x)\n# ruleid: note\ny = 'NOTE'\n",
-	"wrong/eval.yaml": "rules:\n- id: eval\n  message: m\n  severity: ERROR\n  languages: [python]\n  pattern: evil(...)\n",
-	"wrong/eval.py":   "# ruleid: eval\neval(x)\n# ok: eval\nevil(x)\n# todook: eval\nevil(y)\n",
+	"rules/eval.py": "# ruleid: eval\neval(x)\n# ok: eval\nprint(x)\n# ruleid: note\ny = 'NOTE'\n",
+	"wrong/eval.yaml": "rules:\n- id: eval\n  message: m\n  severity: ERROR\n  languages: [python]\n  pattern: " +
+		"evil(...)\n",
+	"wrong/eval.py": "# ruleid: eval\neval(x)\n# ok: eval\nevil(x)\n# todook: eval\nevil(y)\n",
 	"kinds/sql.yaml": "rules:\n- id: a\n  message: m\n  severity: ERROR\n  languages: [java]\n  mode: taint\n" +
 		"  model:\n    sources: [remote, library]\n    sinks:\n    - sql\n    - sqll\n",
 	"wrong/faults.yaml": "rules:\n- id: a\n  message: m\n  severity: BAD\n  languages: [python]\n  patern: x\n",
@@ -105,7 +107,8 @@ func TestScanOutput(t *testing.T) {
 	for _, format := range []string{"table", "json", "sarif", "openvex", "stream"} {
 		name := "clean/report." + format
 		for range 2 { // the second time it is there already
-			code, out, errOut := transcript(t, nil, "scan", "clean", "--analyses", "secret", "--format", format, "--output", name)
+			code, out, errOut := transcript(t, nil, "scan", "clean", "--analyses", "secret", "--format", format,
+				"--output", name)
 			if code != ExitOK || out != "" {
 				t.Fatalf("%s: exit %d, output %q: %s", format, code, out, errOut)
 			}
@@ -138,13 +141,16 @@ func TestScanOutputIsWholeOrOld(t *testing.T) {
 	if b, err := os.ReadFile("old.json"); err != nil || string(b) != "old" {
 		t.Errorf("the old report is %q, %v", b, err)
 	}
-	if code, _, errOut := transcript(t, nil, "scan", "clean", "--output", "no/such/folder.json"); code != ExitFailed || !strings.Contains(errOut, "no/such/folder.json") {
+	if code, _, errOut := transcript(t, nil, "scan", "clean", "--output", "no/such/folder.json"); code != ExitFailed ||
+		!strings.Contains(errOut, "no/such/folder.json") {
 		t.Errorf("exit %d: %s", code, errOut)
 	}
-	if code, _, errOut := transcript(t, nil, "scan", "clean", "--output", "leaky"); code != ExitFailed || !strings.Contains(errOut, "it is a folder") {
+	if code, _, errOut := transcript(t, nil, "scan", "clean", "--output", "leaky"); code != ExitFailed ||
+		!strings.Contains(errOut, "it is a folder") {
 		t.Errorf("exit %d: %s", code, errOut)
 	}
-	if code, _, errOut := transcript(t, nil, "scan", "clean", "--analyses", "secret", "--output", os.DevNull); code != ExitOK {
+	if code, _, errOut := transcript(t, nil, "scan", "clean", "--analyses", "secret", "--output",
+		os.DevNull); code != ExitOK {
 		t.Errorf("to a device: exit %d: %s", code, errOut)
 	}
 	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {

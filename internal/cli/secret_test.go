@@ -42,7 +42,8 @@ func reflecting(secrets map[string]string) *httptest.Server {
 		if err != nil {
 			return ""
 		}
-		return fmt.Sprintf("<pre>%s</pre><!-- %s %s %s %s -->", html.EscapeString(s), url.QueryEscape(s), base64.StdEncoding.EncodeToString([]byte(s)), hex.EncodeToString([]byte(s)), quoted)
+		return fmt.Sprintf("<pre>%s</pre><!-- %s %s %s %s -->", html.EscapeString(s), url.QueryEscape(s),
+			base64.StdEncoding.EncodeToString([]byte(s)), hex.EncodeToString([]byte(s)), quoted)
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/login", func(w http.ResponseWriter, r *http.Request) {
@@ -61,7 +62,8 @@ func reflecting(secrets map[string]string) *httptest.Server {
 		w.Header().Set("Content-Type", "application/json")
 		if q := r.URL.Query().Get("q"); strings.ContainsAny(q, `'"`) {
 			w.WriteHeader(http.StatusInternalServerError)
-			fmt.Fprintf(w, `{"error": "java.lang.RuntimeException at com.example.Shop.main(Shop.java:1) with %s"}`, r.Header.Get("X-Key"))
+			fmt.Fprintf(w, `{"error": "java.lang.RuntimeException at com.example.Shop.main(Shop.java:1) with %s"}`,
+				r.Header.Get("X-Key"))
 			return
 		}
 		_ = json.NewEncoder(w).Encode(map[string]any{"sent": r.Header, "secret": targetSecrets["header"]})
@@ -98,9 +100,13 @@ func leaks(text string, secrets map[string]string) []string {
 		quoted, _ := json.Marshal(s)
 		twice, _ := json.Marshal(string(quoted))
 		encoded := base64.StdEncoding.EncodeToString([]byte(s))
-		for form, shown := range map[string]string{"plain": s, "query": url.QueryEscape(s), "path": url.PathEscape(s), "html": html.EscapeString(s), "base64": strings.TrimRight(encoded, "="), "base64url": base64.RawURLEncoding.EncodeToString([]byte(s)),
-			"hex": hex.EncodeToString([]byte(s)), "json": string(quoted[1 : len(quoted)-1]), "json in json": strings.Trim(string(twice), `\"`),
-			"basic": base64.StdEncoding.EncodeToString([]byte("jane:" + s)), "base64 in an address": url.QueryEscape(encoded)} {
+		for form, shown := range map[string]string{"plain": s, "query": url.QueryEscape(s), "path": url.PathEscape(s),
+			"html": html.EscapeString(s), "base64": strings.TrimRight(encoded, "="),
+			"base64url": base64.RawURLEncoding.EncodeToString([]byte(s)),
+			"hex":       hex.EncodeToString([]byte(s)), "json": string(quoted[1 : len(quoted)-1]),
+			"json in json":         strings.Trim(string(twice), `\"`),
+			"basic":                base64.StdEncoding.EncodeToString([]byte("jane:" + s)),
+			"base64 in an address": url.QueryEscape(encoded)} {
 			if strings.Contains(text, shown) {
 				out = append(out, kind+" ("+form+")")
 			}
@@ -125,11 +131,16 @@ func TestSecretsInReports(t *testing.T) {
 		identity map[string]any
 		secrets  map[string]string
 	}{
-		{"form", map[string]any{"form": map[string]any{"url": "/login", "user": "jane", "password": s["form password"], "fields": map[string]string{"pin": s["form field"]}}, "totp": s["totp"]},
+		{"form", map[string]any{"form": map[string]any{"url": "/login", "user": "jane", "password": s["form password"],
+			"fields": map[string]string{"pin": s["form field"]}}, "totp": s["totp"]},
 			of("form password", "form field", "totp", "session", "csrf")},
-		{"json", map[string]any{"json": map[string]any{"url": "/api/login", "body": fmt.Sprintf(`{"user": "jane", "password": %s}`, marshal(t, s["json password"]))}}, of("json password", "json token")},
+		{"json", map[string]any{"json": map[string]any{"url": "/api/login",
+			"body": fmt.Sprintf(`{"user": "jane", "password": %s}`, marshal(t, s["json password"]))}},
+			of("json password", "json token")},
 		{"basic", map[string]any{"basic": map[string]any{"user": "jane", "password": s["basic"]}}, of("basic")},
-		{"bearer", map[string]any{"bearer": s["bearer"], "cookie": "ck=" + s["cookie"], "header": []map[string]string{{"name": "X-User", "value": s["user header"]}}}, of("bearer", "cookie", "user header")},
+		{"bearer", map[string]any{"bearer": s["bearer"], "cookie": "ck=" + s["cookie"],
+			"header": []map[string]string{{"name": "X-User", "value": s["user header"]}}},
+			of("bearer", "cookie", "user header")},
 	} {
 		t.Run(way.name, func(t *testing.T) {
 			server := reflecting(way.secrets)
@@ -157,12 +168,17 @@ func lookForSecrets(t *testing.T, secrets map[string]string, args ...string) {
 	t.Helper()
 	s, command, address, format := targetSecrets, args[0], args[1], args[len(args)-1]
 	var out, errs strings.Builder
-	args = append(args, "--browser", "none", "--callback", "none", "--rate", "1000", "--requests", "3000", "--fail-on", "none", "--header", "X-Key: "+s["header"],
-		"--seed", strings.Replace(address, "http://", "http://scanner:"+s["url password"]+"@", 1)+"/search?q=y&api_token="+url.QueryEscape(s["seed token"]))
+	args = append(args, "--browser", "none", "--callback", "none", "--rate", "1000", "--requests", "3000", "--fail-on",
+		"none", "--header", "X-Key: "+s["header"],
+		"--seed", strings.Replace(address, "http://", "http://scanner:"+s["url password"]+"@", 1)+
+			"/search?q=y&api_token="+url.QueryEscape(s["seed token"]))
 	if command == "api" {
 		args = append(args, "--openapi", address+"/openapi.json")
 	}
-	code := Run(t.Context(), args, Host{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" }})
+	code := Run(t.Context(), args, Host{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
+		Getenv: func(string) string {
+			return ""
+		}})
 	if code != ExitOK && code != ExitFailed {
 		t.Fatalf("%s as %s: exit %d: %s%.500s", command, format, code, &errs, &out)
 	}
@@ -170,7 +186,9 @@ func lookForSecrets(t *testing.T, secrets map[string]string, args ...string) {
 		t.Errorf("%s as %s shows %s", command, format, leak)
 	}
 	least := map[string]int{"dast": 20, "api": 2}[command]
-	if format != "table" && strings.Count(out.String(), "[redacted]") < least || !strings.Contains(out.String(), "127.0.0.1") || command == "dast" && !strings.Contains(out.String(), "ross-site scripting") {
+	if format != "table" && strings.Count(out.String(), "[redacted]") < least ||
+		!strings.Contains(out.String(), "127.0.0.1") || command == "dast" && !strings.Contains(out.String(),
+		"ross-site scripting") {
 		t.Errorf("%s as %s: nothing is redacted, or everything: %s%.2000s", command, format, &errs, &out)
 	}
 }

@@ -15,7 +15,8 @@ type serveCommand struct {
 // Run serves until the process is asked to stop.
 func (c serveCommand) Run(ctx context.Context, host Host) error {
 	return server.Run(ctx, c.Server, func(at server.Addresses) {
-		_, _ = fmt.Fprintf(host.Stdout, "merlon is serving on %s\n%s\n", at.BaseURL, signUpText(c.SignUp)) // the log says so too
+		// the log says so too
+		_, _ = fmt.Fprintf(host.Stdout, "merlon is serving on %s\n%s\n", at.BaseURL, signUpText(c.SignUp))
 	})
 }
 
@@ -24,7 +25,8 @@ func signUpText(open bool) string {
 	if open {
 		return "sign-up is open: anybody with an e-mail address can make an account (close it: --no-sign-up)"
 	}
-	return "sign-up is off: only people who are invited can make an account (open it: --sign-up; first administrator: merlon admin bootstrap)"
+	return "sign-up is off: only people who are invited can make an account (open it: --sign-up; first " +
+		"administrator: merlon admin bootstrap)"
 }
 
 type workerCommand struct {

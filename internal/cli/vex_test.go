@@ -51,7 +51,8 @@ func TestStatements(t *testing.T) {
 		}
 	}
 	for _, options := range []string{"--vex none.json", "--vex missing.json"} {
-		if code, _, errOut := transcript(t, nil, append(scan, strings.Fields(options)...)...); code != ExitUsage || !strings.Contains(errOut, ".json") {
+		if code, _, errOut := transcript(t, nil, append(scan, strings.Fields(options)...)...); code != ExitUsage ||
+			!strings.Contains(errOut, ".json") {
 			t.Errorf("%s: exit %d: %s", options, code, errOut)
 		}
 	}

@@ -87,7 +87,8 @@ func (r Registries) AWSKey() (id, secret string, err error) {
 	case 0:
 		return "", "", nil
 	case 1, 2:
-		return "", "", errs.E(errs.Invalid, "aws-principal-arn, aws-access-key-id and aws-secret-key-file belong together")
+		return "", "", errs.E(errs.Invalid, "aws-principal-arn, aws-access-key-id and aws-secret-key-file belong "+
+			"together")
 	}
 	text, err := os.ReadFile(r.AWSSecretKeyFile)
 	if err != nil {
@@ -289,7 +290,8 @@ func (s Server) Validate() error {
 		return errs.E(errs.Invalid, "tls-cert and tls-key go together")
 	}
 	if s.TokenLifetime < time.Minute || s.CLITokenLifetime < time.Minute {
-		return errs.E(errs.Invalid, "token-lifetime %s or cli-token-lifetime %s is shorter than a minute: clients renew 30 s before the end", s.TokenLifetime, s.CLITokenLifetime)
+		return errs.E(errs.Invalid, "token-lifetime %s or cli-token-lifetime %s is shorter than a minute: clients "+
+			"renew 30 s before the end", s.TokenLifetime, s.CLITokenLifetime)
 	}
 	if s.AdvisoriesInterval < 0 || s.AdvisoriesInterval > 0 && s.AdvisoriesInterval < time.Minute {
 		return errs.E(errs.Invalid, "advisories-interval %s is shorter than a minute", s.AdvisoriesInterval)

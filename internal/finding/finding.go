@@ -216,5 +216,6 @@ type Layer struct {
 	Digest      string `json:"digest"`                // of its uncompressed content, "sha256:…"
 	Instruction string `json:"instruction,omitempty"` // of the build, which made it
 	Base        bool   `json:"base,omitempty"`        // belongs to the image that this one was built from
-	Deleted     bool   `json:"deleted,omitempty"`     // a later layer removes or replaces the file; the layer still holds it
+	// a later layer removes or replaces the file; the layer still holds it
+	Deleted bool `json:"deleted,omitempty"`
 }

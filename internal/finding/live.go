@@ -7,13 +7,16 @@ import "time"
 
 // Live is the evidence of a flaw that was seen in a running application.
 type Live struct {
-	URL       string   `json:"url"` // of the operation, without the values of its parameters, but for one that chooses the page of a program
-	Method    string   `json:"method"`
-	Parameter string   `json:"parameter,omitempty"` // its name, the pointer of a JSON leaf (RFC 6901), or the number of a segment of the path
-	In        string   `json:"in,omitempty"`        // where the parameter is: "query", "path", "form", "json", "header", "cookie", …
-	Payload   string   `json:"payload,omitempty"`   // the value that proves it
-	Identity  string   `json:"identity,omitempty"`  // of the target, as whom it was seen; empty: nobody
-	Proof     []string `json:"proof"`               // what was done and what it showed, in order, for people
+	// of the operation, without the values of its parameters, but for one that chooses the page of a program
+	URL    string `json:"url"`
+	Method string `json:"method"`
+	// its name, the pointer of a JSON leaf (RFC 6901), or the number of a segment of the path
+	Parameter string `json:"parameter,omitempty"`
+	// where the parameter is: "query", "path", "form", "json", "header", "cookie", …
+	In       string   `json:"in,omitempty"`
+	Payload  string   `json:"payload,omitempty"`  // the value that proves it
+	Identity string   `json:"identity,omitempty"` // of the target, as whom it was seen; empty: nobody
+	Proof    []string `json:"proof"`              // what was done and what it showed, in order, for people
 	// Exchanges are requests with their answers, in the order in which they were sent.
 	Exchanges []Exchange `json:"exchanges"`
 	Curl      string     `json:"curl,omitempty"` // a command that repeats the proving request; secrets are left out
@@ -57,10 +60,14 @@ type Exchange struct {
 // An Operation is one thing that a running application offers, with what became
 // of it in the scan.
 type Operation struct {
-	Method     string   `json:"method"`
-	URL        string   `json:"url"`          // absolute, or of a declared one its path below the application; values in the path replaced by names in braces where a description or the code names them
-	ID         string   `json:"id,omitempty"` // operationId of a description, or the field of a GraphQL schema
-	Origin     string   `json:"origin"`       // what told of it: "link", "form", "script", "robots", "sitemap", "browser", "openapi", "graphql", "postman", "har", "code", …
+	Method string `json:"method"`
+	// absolute, or of a declared one its path below the application; values in the path replaced by names in braces
+	// where a description or the code names them
+	URL string `json:"url"`
+	ID  string `json:"id,omitempty"` // operationId of a description, or the field of a GraphQL schema
+	// what told of it: "link", "form", "script", "robots", "sitemap", "browser", "openapi", "graphql", "postman",
+	// "har", "code", …
+	Origin     string   `json:"origin"`
 	Outcome    Outcome  `json:"outcome"`      // how far the scan came
 	Status     int      `json:"status"`       // of the last answer; 0: none
 	Reason     string   `json:"reason"`       // why it was refused or not reached; empty when reached

@@ -150,14 +150,16 @@ type AdvisoryReference struct {
 
 // A PackageMatch is a package that an advisory affects.
 type PackageMatch struct {
-	Package    Package    `json:"package"`
-	Introduced string     `json:"introduced,omitempty"` // the first affected version of the matching range
-	Fixed      []string   `json:"fixed,omitempty"`      // versions that clear this advisory, lowest first
-	Upgrade    string     `json:"upgrade,omitempty"`    // the smallest version above the present one that clears it
-	UpgradeAll string     `json:"upgradeAll,omitempty"` // the smallest version above the present one that no known advisory affects
-	Reach      *Reach     `json:"reach,omitempty"`      // nil when it was not looked at
-	VEX        *Statement `json:"vex,omitempty"`        // what somebody said of it; nil for nothing
-	Demand     *Demand    `json:"demand,omitempty"`     // where the project asks for the version; nil when that is not known
+	Package    Package  `json:"package"`
+	Introduced string   `json:"introduced,omitempty"` // the first affected version of the matching range
+	Fixed      []string `json:"fixed,omitempty"`      // versions that clear this advisory, lowest first
+	Upgrade    string   `json:"upgrade,omitempty"`    // the smallest version above the present one that clears it
+	// the smallest version above the present one that no known advisory affects
+	UpgradeAll string     `json:"upgradeAll,omitempty"`
+	Reach      *Reach     `json:"reach,omitempty"` // nil when it was not looked at
+	VEX        *Statement `json:"vex,omitempty"`   // what somebody said of it; nil for nothing
+	// where the project asks for the version; nil when that is not known
+	Demand *Demand `json:"demand,omitempty"`
 
 	// Also are further affected versions of the package in the same file; they have no
 	// Also, Reach and VEX of their own.

@@ -53,7 +53,8 @@ func benchVerify(b *testing.B, db *store.DB, err error) {
 			b.Fatal(err)
 		}
 		for j := range 100 {
-			_, value, err := svc.CreateToken(b.Context(), tenant.Actor{UserID: u.ID}, identity.NewToken{Owner: u.ID, Name: fmt.Sprint(j)})
+			_, value, err := svc.CreateToken(b.Context(), tenant.Actor{UserID: u.ID},
+				identity.NewToken{Owner: u.ID, Name: fmt.Sprint(j)})
 			if err != nil {
 				b.Fatal(err)
 			}

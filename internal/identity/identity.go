@@ -186,7 +186,8 @@ func (s *Service) ProvisionWith(ctx context.Context, email string, n Names, pass
 		return User{}, err
 	}
 	u := s.newUser(email, n)
-	return u, s.Store.CreateUser(ctx, u, hash, audit.Event{Action: "user.provision", TargetKind: "user", Target: string(u.ID)})
+	return u, s.Store.CreateUser(ctx, u, hash, audit.Event{Action: "user.provision", TargetKind: "user",
+		Target: string(u.ID)})
 }
 
 // newUser returns a user that is not stored yet.

@@ -60,8 +60,9 @@ func (w *world) process(limits identity.Limits) *identity.Service {
 		w.t.Fatal(err)
 	}
 	return identity.New(identity.Options{
-		Store: w.db, Post: mail.Post{Box: box, Now: w.clock.Now}, Region: storetest.Region, AuthURL: "https://id.example",
-		Limits: limits, Now: w.clock.Now,
+		Store: w.db, Post: mail.Post{Box: box, Now: w.clock.Now}, Region: storetest.Region,
+		AuthURL: "https://id.example",
+		Limits:  limits, Now: w.clock.Now,
 	})
 }
 
@@ -114,7 +115,8 @@ func secret(m mail.Message) string {
 }
 
 func (w *world) signIn(email, password, ip string) (identity.Session, error) {
-	return w.SignIn(w.t.Context(), identity.Credentials{Email: email, Password: password, IP: ip, UserAgent: "browser/1"})
+	return w.SignIn(w.t.Context(), identity.Credentials{Email: email, Password: password, IP: ip,
+		UserAgent: "browser/1"})
 }
 
 // want fails unless err is of the kind.
@@ -140,7 +142,8 @@ func (w *world) actions() []string {
 	if _, err := w.db.VerifyAudit(w.t.Context()); err != nil {
 		w.t.Fatal(err)
 	}
-	rows, err := w.db.Query(w.t.Context(), "SELECT action, actor, target FROM audit_event WHERE chain = '' ORDER BY seq")
+	rows, err := w.db.Query(w.t.Context(), "SELECT action, actor, target FROM audit_event WHERE chain = '' "+
+		"ORDER BY seq")
 	ok(w.t, "read the audit log", err)
 	defer rows.Close()
 	var list []string
@@ -192,7 +195,8 @@ func TestSignUpAndSignIn(t *testing.T) {
 		}
 		id := string(u.ID)
 		if diff := cmp.Diff([]string{
-			"user.sign_up  ", "session.refuse  ", "user.create " + id + " " + id, "session.create " + id + " " + id, "session.end " + id + " " + id,
+			"user.sign_up  ", "session.refuse  ", "user.create " + id + " " + id, "session.create " + id + " " + id,
+			"session.end " + id + " " + id,
 		}, w.actions()); diff != "" {
 			t.Errorf("audit log (-want +got):\n%s", diff)
 		}
@@ -323,10 +327,12 @@ func TestProfile(t *testing.T) {
 		text := func(s string) *string { return &s }
 		yes, no := true, false
 		w.clock.Advance(time.Hour)
-		got, err := w.UpdateProfile(t.Context(), actor(u), identity.Change{LastName: text(" Lovelace "), Notification: &no, Onboarded: &yes, Picture: text("https://example.com/a.png")})
+		got, err := w.UpdateProfile(t.Context(), actor(u), identity.Change{LastName: text(" Lovelace "),
+			Notification: &no, Onboarded: &yes, Picture: text("https://example.com/a.png")})
 		ok(t, "update", err)
 		wanted := u
-		wanted.LastName, wanted.Notification, wanted.Onboarded, wanted.Picture, wanted.UpdatedAt = "Lovelace", false, true, "https://example.com/a.png", w.clock.Now()
+		wanted.LastName, wanted.Notification, wanted.Onboarded, wanted.Picture, wanted.UpdatedAt = "Lovelace", false,
+			true, "https://example.com/a.png", w.clock.Now()
 		if diff := cmp.Diff(wanted, got); diff != "" {
 			t.Errorf("answer (-want +got):\n%s", diff)
 		}

@@ -80,7 +80,8 @@ func TestWaitIsTrue(t *testing.T) {
 func TestOriginAddress(t *testing.T) {
 	for ip, want := range map[string]string{
 		"192.0.2.1": "192.0.2.1", "::ffff:192.0.2.1": "192.0.2.1", "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64",
-		"fe80::1%eth0": "fe80::/64", "127.0.0.1": "127.0.0.1", "127.8.9.1": "127.0.0.1", "::1": "127.0.0.1", "::ffff:127.0.0.2": "127.0.0.1", "nonsense": "nonsense", "": "",
+		"fe80::1%eth0": "fe80::/64", "127.0.0.1": "127.0.0.1", "127.8.9.1": "127.0.0.1", "::1": "127.0.0.1",
+		"::ffff:127.0.0.2": "127.0.0.1", "nonsense": "nonsense", "": "",
 	} {
 		if got := (identity.Origin{IP: ip}).Address(); got != want {
 			t.Errorf("%s counts as %s, want %s", ip, got, want)
@@ -107,7 +108,8 @@ func TestStrangerCannotLockOut(t *testing.T) {
 			want(t, "guess", guess("203.0.113.1"), errs.Unauthenticated)
 		}
 		other := w.process(small())
-		_, err = other.SignIn(t.Context(), identity.Credentials{Email: "ADA@example.com", Password: good, IP: "203.0.113.1"})
+		_, err = other.SignIn(t.Context(), identity.Credentials{Email: "ADA@example.com", Password: good,
+			IP: "203.0.113.1"})
 		want(t, "even with the password, from the guesser's address, in another process", err, errs.TooMany)
 		_, err = w.signIn("ada@example.com", good, "198.51.100.7")
 		ok(t, "sign in from elsewhere", err)
@@ -202,7 +204,8 @@ func TestMailsToOneAddressAreLimited(t *testing.T) {
 		ok(t, "sign up", w.SignUp(t.Context(), "ada@example.com", from(1)))
 		ok(t, "recovery", w.StartRecovery(t.Context(), "Ada@example.com", from(2)))
 		w.clock.Advance(2 * time.Hour) // beyond the window of the other limits
-		invitation := identity.Limit{Max: 3, Window: identity.QuotaWindow}.Hit(identity.MailRecipient, "ada@example.com")
+		invitation := identity.Limit{Max: 3, Window: identity.QuotaWindow}.Hit(identity.MailRecipient,
+			"ada@example.com")
 		ok(t, "invitation", w.Allow(t.Context(), tenant.Actor{UserID: "u"}, invitation))
 		err := w.StartRecovery(t.Context(), "ada@example.com", from(3))
 		want(t, "one more", err, errs.TooMany)
@@ -224,7 +227,8 @@ func TestTokenMailsAreLimited(t *testing.T) {
 	eachWith(t, limits, func(t *testing.T, w *world) {
 		ada := w.user("ada@example.com")
 		make := func(s *identity.Service, u identity.User, name string) error {
-			_, _, err := s.CreateToken(t.Context(), tenant.Actor{UserID: u.ID}, identity.NewToken{Owner: u.ID, Name: name})
+			_, _, err := s.CreateToken(t.Context(), tenant.Actor{UserID: u.ID},
+				identity.NewToken{Owner: u.ID, Name: name})
 			return err
 		}
 		ok(t, "the first", make(w.Service, ada, "one"))
@@ -257,7 +261,8 @@ func TestRehash(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		u := w.user("ada@example.com")
 		salt := []byte("0123456789abcdef")
-		weak := fmt.Sprintf("$argon2id$v=19$m=64,t=1,p=1$MDEyMzQ1Njc4OWFiY2RlZg$%s", b64(argon2.IDKey([]byte(good), salt, 1, 64, 1, 32)))
+		weak := fmt.Sprintf("$argon2id$v=19$m=64,t=1,p=1$MDEyMzQ1Njc4OWFiY2RlZg$%s",
+			b64(argon2.IDKey([]byte(good), salt, 1, 64, 1, 32)))
 		ok(t, "weaken", w.db.Tx(t.Context(), func(tx *store.Tx) error {
 			_, err := tx.Exec(t.Context(), "UPDATE credential SET password = ? WHERE user_id = ?", weak, string(u.ID))
 			return err
@@ -302,12 +307,14 @@ func TestSweep(t *testing.T) {
 		w.clock.Advance(90 * time.Minute)
 		ok(t, "sweep", w.sweep())
 		// The mail of the recovery still counts for the day.
-		if diff := cmp.Diff(map[string]int{"session": 1, "one_time_token": 0, "rate_window": 1, "known_origin": 1, "credential": 1}, count()); diff != "" {
+		if diff := cmp.Diff(map[string]int{"session": 1, "one_time_token": 0, "rate_window": 1, "known_origin": 1,
+			"credential": 1}, count()); diff != "" {
 			t.Errorf("after three hours (-want +got):\n%s", diff)
 		}
 		w.clock.Advance(30 * 24 * time.Hour)
 		ok(t, "sweep", w.sweep())
-		if diff := cmp.Diff(map[string]int{"session": 0, "one_time_token": 0, "rate_window": 0, "known_origin": 0, "credential": 1}, count()); diff != "" {
+		if diff := cmp.Diff(map[string]int{"session": 0, "one_time_token": 0, "rate_window": 0, "known_origin": 0,
+			"credential": 1}, count()); diff != "" {
 			t.Errorf("after a month (-want +got):\n%s", diff)
 		}
 	})

@@ -75,9 +75,11 @@ func checkPassword(password string, context ...string) error {
 			continue
 		}
 		if containsAny(judged, context) || containsAny(undressed, context) {
-			return invalid(at, "the password is too easy to guess: it contains your name, your address, or the name of this service")
+			return invalid(at, "the password is too easy to guess: it contains your name, your address, or the name "+
+				"of this service")
 		}
-		return invalid(at, "the password is too easy to guess: it consists of common passwords, words, names, dates or rows of keys")
+		return invalid(at, "the password is too easy to guess: it consists of common passwords, words, names, dates "+
+			"or rows of keys")
 	}
 	return nil
 }
@@ -89,7 +91,9 @@ func contextWords(texts []string) []string {
 	for _, text := range texts {
 		text = strings.ToLower(text)
 		words = append(words, text)
-		words = append(words, strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })...)
+		words = append(words, strings.FieldsFunc(text, func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+		})...)
 	}
 	return slices.DeleteFunc(words, func(w string) bool { return utf8.RuneCountInString(w) < 3 })
 }
@@ -117,7 +121,8 @@ func firstRunes(s string, n int) string {
 }
 
 // undress undoes the usual substitutions.
-var undress = strings.NewReplacer("0", "o", "1", "i", "3", "e", "4", "a", "5", "s", "7", "t", "@", "a", "$", "s", "!", "i")
+var undress = strings.NewReplacer("0", "o", "1", "i", "3", "e", "4", "a", "5", "s", "7", "t", "@", "a", "$", "s", "!",
+	"i")
 
 // argonParams are the parameters of argon2id (RFC 9106). The present ones are
 // OWASP's: 27 ms of one core and 19 MiB.

@@ -53,7 +53,8 @@ func TestCheckPassword(t *testing.T) {
 		{"Łódź źdźbło świergoli", ""},
 	}
 	for _, tt := range tests {
-		err := checkPassword(tt.password, "https://id.corp-login.example", "ada.lovelace@example.com", "Ada", "Countess")
+		err := checkPassword(tt.password, "https://id.corp-login.example", "ada.lovelace@example.com", "Ada",
+			"Countess")
 		switch {
 		case tt.want == "" && err != nil:
 			t.Errorf("%q: %v", tt.password, err)
@@ -242,7 +243,8 @@ func TestTokenForm(t *testing.T) {
 	if got, want := checksum(fixed), "0cAGEB"; got != want {
 		t.Errorf("the checksum is %s, want %s", got, want)
 	}
-	if diff := cmp.Diff("5994471abb01112afcc18159f6cc74b4f511b99806da59b3caf5a9c173cacfc5", digest("12345")); diff != "" {
+	if diff := cmp.Diff("5994471abb01112afcc18159f6cc74b4f511b99806da59b3caf5a9c173cacfc5",
+		digest("12345")); diff != "" {
 		t.Errorf("digest (-want +got):\n%s", diff)
 	}
 }
@@ -264,7 +266,8 @@ func FuzzToken(f *testing.F) {
 }
 
 func FuzzNormalizeEmail(f *testing.F) {
-	for _, s := range []string{"ada@example.com", "jo@bücher.example", "a@b\r\nBcc: c@d", `"x"@y`, "a@[127.0.0.1]", "@", "a@xn--0", "0@0\x80"} {
+	for _, s := range []string{"ada@example.com", "jo@bücher.example", "a@b\r\nBcc: c@d", `"x"@y`, "a@[127.0.0.1]", "@",
+		"a@xn--0", "0@0\x80"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -287,7 +290,8 @@ func FuzzStoredHash(f *testing.F) {
 	f.Add("$argon2id$v=19$m=8,t=1,p=1$AAAAAAAAAAA$")
 	f.Fuzz(func(t *testing.T, s string) {
 		p, salt, key, err := decodeHash(s)
-		if err == nil && (p.memory > maxArgonMemory || p.time > maxArgonTime || p.time == 0 || p.threads == 0 || len(salt) < 8 || len(key) != keyLength) {
+		if err == nil && (p.memory > maxArgonMemory || p.time > maxArgonTime || p.time == 0 || p.threads == 0 ||
+			len(salt) < 8 || len(key) != keyLength) {
 			t.Errorf("%q is accepted", s)
 		}
 	})

@@ -86,7 +86,8 @@ func (s *Service) UpdateProfile(ctx context.Context, by tenant.Actor, c Change) 
 	set(&u.Notification, c.Notification)
 	set(&u.Onboarded, c.Onboarded)
 	u.UpdatedAt = s.now()
-	return u, s.Store.UpdateUser(ctx, u, audit.Event{Action: "user.update", TargetKind: "user", Target: string(u.ID)}.By(by))
+	return u, s.Store.UpdateUser(ctx, u, audit.Event{Action: "user.update", TargetKind: "user",
+		Target: string(u.ID)}.By(by))
 }
 
 // SetDisabled disables a user, or enables the user again. Disabling ends every

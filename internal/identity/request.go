@@ -52,7 +52,8 @@ func (s *Service) SignUp(ctx context.Context, email string, o Origin) error {
 	case s.InvitedOnly && !invited:
 		m = mail.NotInvited(email)
 	}
-	return s.request(ctx, r, m, audit.Event{Action: "user.sign_up", TargetKind: "user", Target: string(u.ID)}.By(o.actor(User{})))
+	return s.request(ctx, r, m, audit.Event{Action: "user.sign_up", TargetKind: "user",
+		Target: string(u.ID)}.By(o.actor(User{})))
 }
 
 // VerifyEmail makes the account that the link of a sign-up stands for, with the
@@ -110,7 +111,8 @@ func (s *Service) StartRecovery(ctx context.Context, email string, o Origin) err
 		r.User = ""
 		m = mail.NoAccount(email, s.AuthURL+SignUpPath)
 	}
-	return s.request(ctx, r, m, audit.Event{Action: "user.start_recovery", TargetKind: "user", Target: string(u.ID)}.By(o.actor(User{})))
+	return s.request(ctx, r, m, audit.Event{Action: "user.start_recovery", TargetKind: "user",
+		Target: string(u.ID)}.By(o.actor(User{})))
 }
 
 // Recover sets a new password by the link of a recovery. In the same transaction
@@ -191,7 +193,8 @@ func (s *Service) ChangePassword(ctx context.Context, by tenant.Actor, c Passwor
 
 // setPassword checks and stores a password, ends what was derived from the old
 // one, and tells the user by mail.
-func (s *Service) setPassword(ctx context.Context, u User, password string, set PasswordSet, e audit.Event) (Ended, error) {
+func (s *Service) setPassword(ctx context.Context, u User, password string, set PasswordSet,
+	e audit.Event) (Ended, error) {
 	if err := checkPassword(password, s.AuthURL, u.Email, u.FirstName, u.LastName); err != nil {
 		return Ended{}, err
 	}

@@ -71,7 +71,9 @@ func TestSignUpByInvitation(t *testing.T) {
 		}
 		invite := func(email, status string, expires time.Time) {
 			ok(t, "invite", w.db.Tx(t.Context(), func(tx *store.Tx) error {
-				if _, err := tx.Exec(t.Context(), "INSERT INTO organization (id, name, industry, country, created_at, updated_at) VALUES ('o', 'O', 'other', 'FR', 0, 0) ON CONFLICT DO NOTHING"); err != nil {
+				if _, err := tx.Exec(t.Context(), "INSERT INTO organization (id, name, industry, country, "+
+					"created_at, updated_at) VALUES ('o', 'O', 'other', 'FR', 0, 0) ON CONFLICT DO "+
+					"NOTHING"); err != nil {
 					return err
 				}
 				_, err := tx.Exec(t.Context(), `INSERT INTO invitation (id, organization_id, email, role, token_hash, status, invited_by, created_at, expires_at)
@@ -82,7 +84,8 @@ func TestSignUpByInvitation(t *testing.T) {
 		invite("ada@example.com", "cancelled", w.clock.Now().Add(time.Hour))
 		invite("eve@example.com", "pending", w.clock.Now())
 		invite("bob@example.com", "pending", w.clock.Now().Add(time.Hour))
-		for email, invited := range map[string]bool{"ada@example.com": false, "eve@example.com": false, "bob@example.com": true} {
+		for email, invited := range map[string]bool{"ada@example.com": false, "eve@example.com": false,
+			"bob@example.com": true} {
 			ok(t, "sign up", w.SignUp(t.Context(), email, here))
 			if m := w.mail(); (secret(m) != "") != invited {
 				t.Errorf("%s got the mail %q", email, m.Subject)
@@ -94,7 +97,8 @@ func TestSignUpByInvitation(t *testing.T) {
 func TestSignUpRefuses(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		for name, email := range map[string]string{
-			"no address": "", "two addresses": "a@example.com,b@example.com", "a header": "a@example.com\r\nBcc: b@example.com",
+			"no address": "", "two addresses": "a@example.com,b@example.com", "a header": "a@example.com\r\nBcc: " +
+				"b@example.com",
 		} {
 			want(t, name, w.SignUp(t.Context(), email, here), errs.Invalid)
 		}
@@ -204,7 +208,8 @@ func TestChangePassword(t *testing.T) {
 		want(t, "to a common password", err, errs.Invalid)
 		_, value, err := w.CreateToken(t.Context(), actor(u), identity.NewToken{Owner: u.ID, Name: "ci"})
 		ok(t, "token", err)
-		ended, err := w.ChangePassword(t.Context(), actor(u), identity.PasswordChange{Current: good, New: good2, Keep: kept.Token})
+		ended, err := w.ChangePassword(t.Context(), actor(u), identity.PasswordChange{Current: good, New: good2,
+			Keep: kept.Token})
 		ok(t, "change", err)
 		if diff := cmp.Diff(identity.Ended{Sessions: 1}, ended); diff != "" {
 			t.Errorf("ended (-want +got):\n%s", diff)
@@ -220,14 +225,16 @@ func TestChangePassword(t *testing.T) {
 		if got.AuthTime.Before(changed.ValidFrom) {
 			t.Errorf("the kept session dates from %v, before %v", got.AuthTime, changed.ValidFrom)
 		}
-		ended, err = w.ChangePassword(t.Context(), actor(u), identity.PasswordChange{Current: good2, New: good, Keep: kept.Token, Tokens: true})
+		ended, err = w.ChangePassword(t.Context(), actor(u), identity.PasswordChange{Current: good2, New: good,
+			Keep: kept.Token, Tokens: true})
 		ok(t, "change again, and delete the tokens", err)
 		if diff := cmp.Diff(identity.Ended{Tokens: 1}, ended); diff != "" {
 			t.Errorf("ended (-want +got):\n%s", diff)
 		}
 		_, _, err = w.VerifyToken(t.Context(), value, here)
 		want(t, "the personal access token", err, errs.Unauthenticated)
-		_, err = w.ChangePassword(t.Context(), tenant.Actor{UserID: u.ID, Service: true}, identity.PasswordChange{Current: good2, New: good})
+		_, err = w.ChangePassword(t.Context(), tenant.Actor{UserID: u.ID, Service: true},
+			identity.PasswordChange{Current: good2, New: good})
 		want(t, "as a service account", err, errs.Forbidden)
 		_, err = w.ChangePassword(t.Context(), tenant.Actor{}, identity.PasswordChange{Current: good2, New: good})
 		want(t, "as nobody", err, errs.NotFound)
@@ -241,7 +248,8 @@ func TestSignInWhileThePasswordChanges(t *testing.T) {
 		u := w.user("ada@example.com")
 		_, old, err := w.db.UserByEmail(t.Context(), u.Email)
 		ok(t, "user", err)
-		n := identity.NewSession{Session: identity.Session{ID: "late", UserID: u.ID, ExpiresAt: w.clock.Now().Add(time.Hour)}, Hash: "h", Origin: "o", Password: old}
+		n := identity.NewSession{Session: identity.Session{ID: "late", UserID: u.ID,
+			ExpiresAt: w.clock.Now().Add(time.Hour)}, Hash: "h", Origin: "o", Password: old}
 		_, err = w.ChangePassword(t.Context(), actor(u), identity.PasswordChange{Current: good, New: good2})
 		ok(t, "change", err)
 		want(t, "store the session", w.db.CreateSession(t.Context(), n, event("session.create")), errs.Unauthenticated)
@@ -249,6 +257,7 @@ func TestSignInWhileThePasswordChanges(t *testing.T) {
 		ok(t, "user", err)
 		_, err = w.SetDisabled(t.Context(), tenant.Actor{}, u.ID, true)
 		ok(t, "disable", err)
-		want(t, "store a session of a disabled user", w.db.CreateSession(t.Context(), n, event("session.create")), errs.Unauthenticated)
+		want(t, "store a session of a disabled user", w.db.CreateSession(t.Context(), n, event("session.create")),
+			errs.Unauthenticated)
 	})
 }

@@ -118,7 +118,8 @@ func (s *Service) refuseSignIn(ctx context.Context, o Origin, u User, email stri
 	if err := s.recorder.record(ctx, Use{Event: e.By(o.actor(User{}))}); err != nil {
 		return err
 	}
-	return errs.E(errs.Unauthenticated, "the e-mail address or the password is wrong, or the address is not confirmed yet")
+	return errs.E(errs.Unauthenticated, "the e-mail address or the password is wrong, or the address is not "+
+		"confirmed yet")
 }
 
 // rehash stores the password under the present parameters and returns its stored

@@ -37,7 +37,8 @@ type Token struct {
 // Limits returns what the token lets through at a time.
 func (t Token) Limits(now time.Time) tenant.TokenLimits {
 	return tenant.TokenLimits{
-		Scopes: t.Scopes, Organizations: t.Organizations, Projects: t.Projects, ExpiresAt: t.ExpiresAt, Age: now.Sub(t.CreatedAt),
+		Scopes: t.Scopes, Organizations: t.Organizations, Projects: t.Projects, ExpiresAt: t.ExpiresAt,
+		Age: now.Sub(t.CreatedAt),
 	}
 }
 
@@ -200,9 +201,11 @@ func (t *Token) within(maker *tenant.TokenLimits) error {
 	}
 	switch {
 	case !maker.Cover(t.Limits(t.CreatedAt)):
-		return errs.E(errs.Forbidden, "the new token would reach more organizations or projects than the token that you use")
+		return errs.E(errs.Forbidden, "the new token would reach more organizations or projects than the token that "+
+			"you use")
 	case !maker.ExpiresAt.IsZero() && t.ExpiresAt.After(maker.ExpiresAt):
-		return errs.E(errs.Forbidden, "the new token would outlive the token that you use, which ends at %s", maker.ExpiresAt.Format(time.RFC3339))
+		return errs.E(errs.Forbidden, "the new token would outlive the token that you use, which "+
+			"ends at %s", maker.ExpiresAt.Format(time.RFC3339))
 	}
 	return nil
 }
@@ -225,7 +228,8 @@ func (s *Service) withinOrganizations(ctx context.Context, t *Token) error {
 		case !asked && (t.ExpiresAt.IsZero() || last.Before(t.ExpiresAt)):
 			t.ExpiresAt = last
 		case t.ExpiresAt.After(last):
-			return invalid("body.expiresAt", "the organization %s lets tokens live for %d days at most: choose an end before %s, or limit the token to other organizations",
+			return invalid("body.expiresAt", "the organization %s lets tokens live for %d days at most: choose an "+
+				"end before %s, or limit the token to other organizations",
 				m.Name, m.MaxTokenDays, last.Format(time.RFC3339))
 		}
 	}
@@ -363,7 +367,8 @@ func (s *Service) tooOld(ctx context.Context, o Origin, t Token) error {
 	if err := s.refuseToken(ctx, o, "too old", t.Owner); !errs.Is(err, errs.Unauthenticated) {
 		return err
 	}
-	return errs.E(errs.Unauthenticated, "the personal access token is older than the organization %s allows: create a new one", refusing)
+	return errs.E(errs.Unauthenticated, "the personal access token is older than the organization %s allows: create "+
+		"a new one", refusing)
 }
 
 // refuseToken counts a failed exchange, records it, and returns the error.

@@ -22,7 +22,8 @@ func TestTokens(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		u := w.user("ada@example.com")
 		expires := w.clock.Now().Add(48 * time.Hour)
-		tok, value, err := w.CreateToken(t.Context(), actor(u), identity.NewToken{Owner: u.ID, Name: " ci ", ExpiresAt: expires})
+		tok, value, err := w.CreateToken(t.Context(), actor(u),
+			identity.NewToken{Owner: u.ID, Name: " ci ", ExpiresAt: expires})
 		ok(t, "create", err)
 		if !strings.HasPrefix(value, "mrl_pat_") || tok.Name != "ci" {
 			t.Errorf("got %+v, %q", tok, value)
@@ -37,11 +38,13 @@ func TestTokens(t *testing.T) {
 		}
 		_, _, err = w.CreateToken(t.Context(), actor(u), identity.NewToken{Owner: u.ID, Name: "ci"})
 		want(t, "the same name", err, errs.Conflict)
-		_, _, err = w.CreateToken(t.Context(), actor(u), identity.NewToken{Owner: u.ID, Name: "late", ExpiresAt: w.clock.Now()})
+		_, _, err = w.CreateToken(t.Context(), actor(u),
+			identity.NewToken{Owner: u.ID, Name: "late", ExpiresAt: w.clock.Now()})
 		want(t, "expired from the start", err, errs.Invalid)
 		_, _, err = w.CreateToken(t.Context(), actor(u), identity.NewToken{Owner: u.ID})
 		want(t, "no name", err, errs.Invalid)
-		_, _, err = w.CreateToken(t.Context(), tenant.Actor{UserID: u.ID, Service: true}, identity.NewToken{Owner: u.ID, Name: "x"})
+		_, _, err = w.CreateToken(t.Context(), tenant.Actor{UserID: u.ID, Service: true},
+			identity.NewToken{Owner: u.ID, Name: "x"})
 		want(t, "by a service account", err, errs.Forbidden)
 		_, _, err = w.CreateToken(t.Context(), actor(u), identity.NewToken{Owner: "nobody", Name: "x"})
 		want(t, "for nobody", err, errs.NotFound)
@@ -112,10 +115,12 @@ func TestServiceAccount(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		ada := w.user("ada@example.com")
 		ok(t, "make", w.db.Tx(t.Context(), func(tx *store.Tx) error {
-			if _, err := tx.Exec(t.Context(), "INSERT INTO organization (id, name, industry, country, created_at, updated_at) VALUES ('o', 'O', 'other', 'FR', 0, 0)"); err != nil {
+			if _, err := tx.Exec(t.Context(), "INSERT INTO organization (id, name, industry, country, created_at, "+
+				"updated_at) VALUES ('o', 'O', 'other', 'FR', 0, 0)"); err != nil {
 				return err
 			}
-			_, err := tx.Exec(t.Context(), "INSERT INTO app_user (id, email, service_of, created_at, updated_at) VALUES ('s', 's@service.invalid', 'o', 0, 0)")
+			_, err := tx.Exec(t.Context(), "INSERT INTO app_user (id, email, service_of, created_at, updated_at) "+
+				"VALUES ('s', 's@service.invalid', 'o', 0, 0)")
 			return err
 		}))
 		_, value, err := w.CreateToken(t.Context(), actor(ada), identity.NewToken{Owner: "s", Name: "deploy"})

@@ -108,7 +108,8 @@ func load(s store, o Options) (*Image, error) {
 	case s.has("manifest.json"):
 		layers, err = img.fromSaved(o)
 	default:
-		return nil, errs.E(errs.Invalid, "this is no container image: it has neither index.json (OCI layout) nor manifest.json (docker save)")
+		return nil, errs.E(errs.Invalid, "this is no container image: it has neither index.json (OCI layout) nor "+
+			"manifest.json (docker save)")
 	}
 	if err != nil {
 		return nil, err
@@ -117,10 +118,12 @@ func load(s store, o Options) (*Image, error) {
 		return nil, errs.E(errs.Invalid, "the image has %d layers, and its configuration speaks of %d", len(layers), n)
 	}
 	if len(layers) > maxLayers || len(img.Config.History) > maxHistory {
-		return nil, errs.E(errs.TooLarge, "the image has %d layers and a history of %d steps; %d and %d are read", len(layers), len(img.Config.History), maxLayers, maxHistory)
+		return nil, errs.E(errs.TooLarge, "the image has %d layers and a history of %d steps; %d and %d "+
+			"are read", len(layers), len(img.Config.History), maxLayers, maxHistory)
 	}
 	for n, l := range layers {
-		img.Layers = append(img.Layers, Layer{Index: n, Digest: img.Config.RootFS.DiffIDs[n].String(), Size: l.size, blob: l.blob, store: s})
+		img.Layers = append(img.Layers, Layer{Index: n, Digest: img.Config.RootFS.DiffIDs[n].String(), Size: l.size,
+			blob: l.blob, store: s})
 	}
 	img.Platform = platformText(img.Config.Platform())
 	img.tellHistory()
@@ -193,7 +196,8 @@ func Instructed(step string) string {
 	if rest, ok := strings.CutPrefix(step, "/bin/sh -c "); ok {
 		return "RUN " + strings.TrimSpace(rest)
 	}
-	if strings.HasPrefix(strings.TrimPrefix(step, "RUN "), "|") { // "|2 NAME=value … /bin/sh -c command": arguments of the build
+	if strings.HasPrefix(strings.TrimPrefix(step, "RUN "),
+		"|") { // "|2 NAME=value … /bin/sh -c command": arguments of the build
 		if _, rest, ok := strings.Cut(step, "/bin/sh -c "); ok {
 			return "RUN " + strings.TrimSpace(rest)
 		}
@@ -230,7 +234,8 @@ func decode(s store, name string, into any) ([]byte, error) {
 
 // blobName returns where a layout keeps the content with the digest.
 func blobName(h v1.Hash) (string, error) {
-	if h.Algorithm != "sha256" && h.Algorithm != "sha512" || len(h.Hex) < 64 || len(h.Hex) > 128 || strings.Trim(h.Hex, "0123456789abcdef") != "" {
+	if h.Algorithm != "sha256" && h.Algorithm != "sha512" || len(h.Hex) < 64 || len(h.Hex) > 128 ||
+		strings.Trim(h.Hex, "0123456789abcdef") != "" {
 		return "", errs.E(errs.Invalid, "%q is not a digest", h.String())
 	}
 	return fmt.Sprintf("blobs/%s/%s", h.Algorithm, h.Hex), nil

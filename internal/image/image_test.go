@@ -24,9 +24,11 @@ import (
 // two is an image of two layers, built from another one.
 func two(t testing.TB) v1.Image {
 	return imagetest.Build(t, v1.Config{},
-		imagetest.Layer{Step: "/bin/sh -c #(nop) ADD file:0123 in / ", Files: []imagetest.File{{Name: "etc/os-release", Content: "ID=debian\n"}}},
+		imagetest.Layer{Step: "/bin/sh -c #(nop) ADD file:0123 in / ",
+			Files: []imagetest.File{{Name: "etc/os-release", Content: "ID=debian\n"}}},
 		imagetest.Layer{Step: "/bin/sh -c #(nop)  CMD [\"bash\"]"},
-		imagetest.Layer{Step: "COPY app /app # buildkit", Zstd: true, Files: []imagetest.File{{Name: "app/main", Content: "main"}, {Name: "etc/.wh.os-release"}}},
+		imagetest.Layer{Step: "COPY app /app # buildkit", Zstd: true,
+			Files: []imagetest.File{{Name: "app/main", Content: "main"}, {Name: "etc/.wh.os-release"}}},
 		imagetest.Layer{Step: "ENTRYPOINT [\"/app/main\"]"})
 }
 
@@ -38,7 +40,8 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := imagetest.Layout(t, map[string]v1.Image{"example.test/app:1": img})
-	forms := map[string]string{"layout": dir, "OCI tarball": imagetest.Pack(t, dir), "docker save": imagetest.Save(t, img, "example.test/app:1")}
+	forms := map[string]string{"layout": dir, "OCI tarball": imagetest.Pack(t, dir),
+		"docker save": imagetest.Save(t, img, "example.test/app:1")}
 	forms["gzip of a tarball"] = zipped(t, forms["docker save"])
 	for form, at := range forms {
 		t.Run(form, func(t *testing.T) {
@@ -47,10 +50,12 @@ func TestOpen(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer got.Close()
-			if got.Name != "example.test/app:1" || got.Platform != "linux/amd64" || !strings.HasPrefix(got.ID, "sha256:") {
+			if got.Name != "example.test/app:1" || got.Platform != "linux/amd64" ||
+				!strings.HasPrefix(got.ID, "sha256:") {
 				t.Errorf("got %q, %q, %q", got.Name, got.Platform, got.ID)
 			}
-			if oci := form == "layout" || form == "OCI tarball"; oci && got.Digest != digest.String() || !oci && got.Digest != "" {
+			if oci := form == "layout" || form == "OCI tarball"; oci && got.Digest != digest.String() ||
+				!oci && got.Digest != "" {
 				t.Errorf("digest %q, want %q for OCI only", got.Digest, digest)
 			}
 			var steps []string
@@ -197,14 +202,16 @@ func TestOpenRefuses(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		"no JSON":         {map[string]string{"index.json": "{"}, "index.json is not what it should be"},
-		"nothing":         {map[string]string{"index.json": "{}"}, "holds no container image"},
-		"bad digest":      {map[string]string{"manifest.json": `[{"Config":"c","Layers":["l"]}]`}, "c is missing"},
-		"two, no name":    {map[string]string{"manifest.json": `[{"Config":"c"},{"Config":"d"}]`}, "holds 2 images"},
-		"layers differ":   {map[string]string{"manifest.json": `[{"Config":"c","Layers":["l","m"]}]`, "c": `{"rootfs":{"diff_ids":["` + digest("a") + `"]}}`}, "has 2 layers"},
+		"no JSON":      {map[string]string{"index.json": "{"}, "index.json is not what it should be"},
+		"nothing":      {map[string]string{"index.json": "{}"}, "holds no container image"},
+		"bad digest":   {map[string]string{"manifest.json": `[{"Config":"c","Layers":["l"]}]`}, "c is missing"},
+		"two, no name": {map[string]string{"manifest.json": `[{"Config":"c"},{"Config":"d"}]`}, "holds 2 images"},
+		"layers differ": {map[string]string{"manifest.json": `[{"Config":"c","Layers":["l","m"]}]`,
+			"c": `{"rootfs":{"diff_ids":["` + digest("a") + `"]}}`}, "has 2 layers"},
 		"changed content": {map[string]string{"index.json": `{"manifests":[{"mediaType":"application/vnd.oci.image.manifest.v1+json","digest":"` + digest("a") + `"}]}`, "blobs/sha256/" + strings.Repeat("a", 64): "{}"}, "is not the one that the index names"},
 		"path for digest": {map[string]string{"index.json": `{"manifests":[{"mediaType":"application/vnd.oci.image.index.v1+json","digest":"sha256:../../etc/passwd"}]}`}, ""},
-		"large document":  {map[string]string{"index.json": `{"x":"` + strings.Repeat("a", maxDocument) + `"}`}, "larger than"},
+		"large document": {map[string]string{"index.json": `{"x":"` + strings.Repeat("a", maxDocument) + `"}`},
+			"larger than"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -240,7 +247,8 @@ func TestLayoutStaysInside(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, config := range []string{"c", "../" + filepath.Base(outside) + "/config"} {
-		if err := os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(`[{"Config":"`+config+`","Layers":[]}]`), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(`[{"Config":"`+config+`","Layers":[]}]`),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 		if img, err := Open(context.Background(), dir, Options{}); err == nil {
@@ -253,13 +261,18 @@ func TestLayoutStaysInside(t *testing.T) {
 // What a hostile layer says becomes a path below the root, or nothing.
 func TestWalk(t *testing.T) {
 	content := imagetest.Tar(t, []imagetest.File{
-		{Name: "../../etc/passwd", Content: "a"}, {Name: "/abs/file", Content: "b"}, {Name: "./dir/", Type: tar.TypeDir}, {Name: ".", Type: tar.TypeDir},
-		{Name: "dev/sda", Type: tar.TypeBlock}, {Name: "pipe", Type: tar.TypeFifo}, {Name: "link", Type: tar.TypeSymlink, Link: "/etc/shadow"},
-		{Name: "hard", Type: tar.TypeLink, Link: "../../etc/passwd"}, {Name: "dir/.wh..wh..opq"}, {Name: "dir/.wh.gone"}, {Name: ".wh..."}, {Name: ".wh..wh.plnk/1.2"},
-		{Name: strings.Repeat("x", 300), Content: "c"}, {Name: strings.Repeat("d/", 2100) + "e", Content: "c"}, {Name: "twice", Content: "1"}, {Name: "twice", Content: "2"},
+		{Name: "../../etc/passwd", Content: "a"}, {Name: "/abs/file", Content: "b"},
+		{Name: "./dir/", Type: tar.TypeDir}, {Name: ".", Type: tar.TypeDir},
+		{Name: "dev/sda", Type: tar.TypeBlock}, {Name: "pipe", Type: tar.TypeFifo},
+		{Name: "link", Type: tar.TypeSymlink, Link: "/etc/shadow"},
+		{Name: "hard", Type: tar.TypeLink, Link: "../../etc/passwd"}, {Name: "dir/.wh..wh..opq"},
+		{Name: "dir/.wh.gone"}, {Name: ".wh..."}, {Name: ".wh..wh.plnk/1.2"},
+		{Name: strings.Repeat("x", 300), Content: "c"}, {Name: strings.Repeat("d/", 2100) + "e", Content: "c"},
+		{Name: "twice", Content: "1"}, {Name: "twice", Content: "2"},
 	})
 	l := &Layer{blob: "l", store: memoryStore{"l": content}}
-	want := []string{"0 etc/passwd a", "0 abs/file b", "1 dir ", "1 . ", "4 dev/sda ", "4 pipe ", "2 link /etc/shadow", "3 hard etc/passwd", "6 dir ", "5 dir/gone ",
+	want := []string{"0 etc/passwd a", "0 abs/file b", "1 dir ", "1 . ", "4 dev/sda ", "4 pipe ", "2 link /etc/shadow",
+		"3 hard etc/passwd", "6 dir ", "5 dir/gone ",
 		"0 .wh..wh.plnk/1.2 ", "0 twice 1", "0 twice 2"}
 	if diff := cmp.Diff(want, entries(t, l)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -269,7 +282,8 @@ func TestWalk(t *testing.T) {
 // A layer that is cut, damaged or larger than its budget says so, after what could be
 // read.
 func TestWalkEnds(t *testing.T) {
-	plain := imagetest.Tar(t, []imagetest.File{{Name: "a", Content: "a"}, {Name: "b", Content: strings.Repeat("b", 1<<20)}})
+	plain := imagetest.Tar(t, []imagetest.File{{Name: "a", Content: "a"},
+		{Name: "b", Content: strings.Repeat("b", 1<<20)}})
 	var z bytes.Buffer
 	w := gzip.NewWriter(&z)
 	if _, err := w.Write(plain); err != nil {
@@ -341,10 +355,13 @@ func TestBaseName(t *testing.T) {
 		{map[string]string{baseDigest: "sha256:aa"}, "", "sha256:aa"},
 		{nil, "ADD alpine-minirootfs-3.19.1-x86_64.tar.gz / # buildkit", "alpine:3.19.1"},
 		{nil, "# debian.sh --arch 'amd64' out/ 'bookworm' '@1700000000'", "debian:bookworm"},
-		{map[string]string{"org.opencontainers.image.ref.name": "ubuntu", "org.opencontainers.image.version": "22.04"}, "/bin/sh -c #(nop)  LABEL org.opencontainers.image.ref.name=ubuntu", "ubuntu:22.04"},
-		{map[string]string{"org.opencontainers.image.ref.name": "ubuntu", "org.opencontainers.image.version": "22.04"}, "COPY . .", ""},
+		{map[string]string{"org.opencontainers.image.ref.name": "ubuntu", "org.opencontainers.image.version": "22.04"},
+			"/bin/sh -c #(nop)  LABEL org.opencontainers.image.ref.name=ubuntu", "ubuntu:22.04"},
+		{map[string]string{"org.opencontainers.image.ref.name": "ubuntu", "org.opencontainers.image.version": "22.04"},
+			"COPY . .", ""},
 	} {
-		img := &Image{Config: &v1.ConfigFile{Config: v1.Config{Labels: c.labels}}, History: []Instruction{{Text: c.step}}}
+		img := &Image{Config: &v1.ConfigFile{Config: v1.Config{Labels: c.labels}},
+			History: []Instruction{{Text: c.step}}}
 		if got := img.BaseName(); got != c.want {
 			t.Errorf("%v %q: got %q, want %q", c.labels, c.step, got, c.want)
 		}
@@ -362,10 +379,11 @@ func TestInstructed(t *testing.T) {
 		"COPY a b # buildkit":                       "COPY a b",
 		"ENV A=b":                                   "ENV A=b",
 		"":                                          "",
-		"/bin/sh -c #(nop)  CMD [\"/bin/sh\" \"-c\" \"bash\"]":     "CMD [\"/bin/sh\" \"-c\" \"bash\"]",
-		"/bin/sh -c #(nop) ADD file:0123456789 in / # and so on":   "ADD file:0123456789 in / # and so on",
-		"ADD https://example.test/tool.tar.gz /opt/ # buildkit":    "ADD https://example.test/tool.tar.gz /opt/",
-		"HEALTHCHECK &{[\"CMD\" \"true\"] \"0s\" \"0s\" \"0s\" 0}": "HEALTHCHECK &{[\"CMD\" \"true\"] \"0s\" \"0s\" \"0s\" 0}",
+		"/bin/sh -c #(nop)  CMD [\"/bin/sh\" \"-c\" \"bash\"]":   "CMD [\"/bin/sh\" \"-c\" \"bash\"]",
+		"/bin/sh -c #(nop) ADD file:0123456789 in / # and so on": "ADD file:0123456789 in / # and so on",
+		"ADD https://example.test/tool.tar.gz /opt/ # buildkit":  "ADD https://example.test/tool.tar.gz /opt/",
+		"HEALTHCHECK &{[\"CMD\" \"true\"] \"0s\" \"0s\" \"0s\" 0}": "HEALTHCHECK &{[\"CMD\" \"true\"] \"0s\" \"0s\" " +
+			"\"0s\" 0}",
 	} {
 		if got := Instructed(step); got != want {
 			t.Errorf("%q: got %q, want %q", step, got, want)
@@ -375,7 +393,8 @@ func TestInstructed(t *testing.T) {
 
 // FuzzWalk reads layers of any bytes.
 func FuzzWalk(f *testing.F) {
-	plain := imagetest.Tar(f, []imagetest.File{{Name: "a/b", Content: "text"}, {Name: "a/.wh..wh..opq"}, {Name: "l", Type: tar.TypeLink, Link: "a/b"}})
+	plain := imagetest.Tar(f, []imagetest.File{{Name: "a/b", Content: "text"}, {Name: "a/.wh..wh..opq"},
+		{Name: "l", Type: tar.TypeLink, Link: "a/b"}})
 	f.Add(plain)
 	var z bytes.Buffer
 	w := gzip.NewWriter(&z)
@@ -387,7 +406,8 @@ func FuzzWalk(f *testing.F) {
 		l := &Layer{blob: "l", store: memoryStore{"l": content}}
 		budget := &Budget{Bytes: 1 << 20, Entries: 100}
 		_ = l.Walk(context.Background(), budget, func(e *Entry) error {
-			if e.Path == "" || strings.HasPrefix(e.Path, "/") || strings.HasPrefix(e.Path+"/", "../") || strings.Contains(e.Path, "/../") {
+			if e.Path == "" || strings.HasPrefix(e.Path, "/") || strings.HasPrefix(e.Path+"/", "../") ||
+				strings.Contains(e.Path, "/../") {
 				t.Errorf("path %q", e.Path)
 			}
 			if e.Kind == File {
@@ -403,7 +423,8 @@ func FuzzWalk(f *testing.F) {
 func FuzzOpen(f *testing.F) {
 	f.Add([]byte(`{"manifests":[{"mediaType":"application/vnd.oci.image.manifest.v1+json","digest":"sha256:aa","platform":{"os":"linux"}}]}`), []byte(`[{"Config":"c","Layers":["l"]}]`), []byte(`{"rootfs":{"diff_ids":["sha256:aa"]},"history":[{"created_by":"x"}]}`))
 	f.Fuzz(func(t *testing.T, index, manifest, config []byte) {
-		for _, s := range []memoryStore{{"index.json": index, "c": config}, {"manifest.json": manifest, "c": config, "l": nil}} {
+		for _, s := range []memoryStore{{"index.json": index, "c": config},
+			{"manifest.json": manifest, "c": config, "l": nil}} {
 			img, err := load(s, Options{})
 			if err == nil && len(img.Layers) != len(img.Config.RootFS.DiffIDs) {
 				t.Errorf("%d layers", len(img.Layers))

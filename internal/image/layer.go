@@ -228,13 +228,15 @@ func decompress(r io.Reader) (io.ReadCloser, storage, error) {
 		}
 		return z, kindGzip, nil
 	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		z, err := zstd.NewReader(all, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		z, err := zstd.NewReader(all, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
 			return nil, kindZstd, errs.E(errs.Invalid, "the layer is no valid zstd: %v", err)
 		}
 		return z.IOReadCloser(), kindZstd, nil
 	case bytes.HasPrefix(head, []byte("BZh")), bytes.HasPrefix(head, []byte{0xfd, '7', 'z', 'X', 'Z', 0}):
-		return nil, kindTar, errs.E(errs.Invalid, "the layer is compressed in a way that images do not use (bzip2 or xz)")
+		return nil, kindTar, errs.E(errs.Invalid, "the layer is compressed in a way that images do not use "+
+			"(bzip2 or xz)")
 	}
 	return io.NopCloser(all), kindTar, nil
 }

@@ -102,7 +102,8 @@ func choose(all []candidate, o Options) (*candidate, error) {
 	if platform != "" {
 		want, err := v1.ParsePlatform(platform)
 		if err != nil {
-			return nil, errs.E(errs.Invalid, "%q is not a platform: write os/architecture, such as linux/arm64", platform)
+			return nil, errs.E(errs.Invalid, "%q is not a platform: write os/architecture, such as linux/arm64",
+				platform)
 		}
 		var seen []string
 		fit := slices.DeleteFunc(slices.Clone(all), func(c candidate) bool {
@@ -114,7 +115,8 @@ func choose(all []candidate, o Options) (*candidate, error) {
 		})
 		if len(fit) == 0 {
 			slices.Sort(seen)
-			return nil, errs.E(errs.Invalid, "there is no image for %s: the archive holds %s", platform, strings.Join(slices.Compact(seen), ", "))
+			return nil, errs.E(errs.Invalid, "there is no image for %s: the archive holds %s", platform,
+				strings.Join(slices.Compact(seen), ", "))
 		}
 		all = fit
 	}
@@ -122,7 +124,8 @@ func choose(all []candidate, o Options) (*candidate, error) {
 	case len(all) == 0:
 		return nil, errs.E(errs.Invalid, "the archive holds no container image")
 	case len(all) > 1 && !same(all):
-		return nil, errs.E(errs.Invalid, "the archive holds several images (%s): say which with #NAME after its path", listNames(all))
+		return nil, errs.E(errs.Invalid, "the archive holds several images (%s): say which with #NAME after "+
+			"its path", listNames(all))
 	}
 	return &all[0], nil
 }
@@ -176,7 +179,8 @@ func (i *Image) fromManifest(d v1.Descriptor) ([]layerBlob, error) {
 	switch m.Config.MediaType {
 	case types.OCIConfigJSON, types.DockerConfigJSON, "":
 	default:
-		return nil, errs.E(errs.Invalid, "this is no container image but an artifact of the type %q", m.Config.MediaType)
+		return nil, errs.E(errs.Invalid, "this is no container image but an artifact of the "+
+			"type %q", m.Config.MediaType)
 	}
 	i.Digest, i.ID, i.Annotations = d.Digest.String(), m.Config.Digest.String(), m.Annotations
 	config, err := blobName(m.Config.Digest)
@@ -228,7 +232,8 @@ func (i *Image) fromSaved(o Options) ([]layerBlob, error) {
 	case o.Name != "":
 		return nil, errs.E(errs.Invalid, "there is no image %q: the archive holds %s", o.Name, listNames(names))
 	case len(list) != 1:
-		return nil, errs.E(errs.Invalid, "the archive holds %d images (%s): say which with #NAME after its path", len(list), listNames(names))
+		return nil, errs.E(errs.Invalid, "the archive holds %d images (%s): say which with #NAME after "+
+			"its path", len(list), listNames(names))
 	default:
 		fit, i.Name = 0, names[0].name
 	}
@@ -238,7 +243,8 @@ func (i *Image) fromSaved(o Options) ([]layerBlob, error) {
 	}
 	if want := o.Platform; want != "" && i.Config.Platform() != nil {
 		if p, err := v1.ParsePlatform(want); err != nil || !i.Config.Platform().Satisfies(*p) {
-			return nil, errs.E(errs.Invalid, "there is no image for %s: the archive holds %s", want, platformText(i.Config.Platform()))
+			return nil, errs.E(errs.Invalid, "there is no image for %s: the archive holds %s", want,
+				platformText(i.Config.Platform()))
 		}
 	}
 	var layers []layerBlob

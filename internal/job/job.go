@@ -91,7 +91,8 @@ type Timing struct {
 }
 
 // DefaultTiming is the Timing of the service.
-var DefaultTiming = Timing{Sweep: time.Second, Poll: 500 * time.Millisecond, Beat: 3 * time.Second, Look: 4 * time.Second, Looks: 4}
+var DefaultTiming = Timing{Sweep: time.Second, Poll: 500 * time.Millisecond, Beat: 3 * time.Second,
+	Look: 4 * time.Second, Looks: 4}
 
 // retryDelay is how long a run waits after its n-th failed try.
 func retryDelay(n int) time.Duration {

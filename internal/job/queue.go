@@ -96,7 +96,8 @@ func New(c Config) (*Queue, error) {
 	if c.Timing == (Timing{}) {
 		c.Timing = DefaultTiming
 	}
-	q := &Queue{Config: c, wake: make(chan struct{}, 1), slots: make(chan struct{}, max(c.Slots, 1)), holding: map[string]bool{}}
+	q := &Queue{Config: c, wake: make(chan struct{}, 1), slots: make(chan struct{}, max(c.Slots, 1)),
+		holding: map[string]bool{}}
 	rc := &river.Config{
 		Logger:            slog.New(quiet{c.Log.Handler()}),
 		FetchPollInterval: c.Timing.Poll, FetchCooldown: min(c.Timing.Poll, 100*time.Millisecond),

@@ -41,12 +41,15 @@ func each(t *testing.T, limit int, test func(t *testing.T, b bench)) {
 		b := bench{t: t, db: db}
 		org, team, project := uuid.NewString(), uuid.NewString(), uuid.NewString()
 		b.must(db.Tx(t.Context(), func(tx *store.Tx) error {
-			_, err := tx.Exec(t.Context(), "INSERT INTO organization (id, name, industry, country, concurrent_scan_limit, created_at, updated_at) VALUES (?, 'o', 'software', 'SE', ?, 1, 1)", org, limit)
+			_, err := tx.Exec(t.Context(), "INSERT INTO organization (id, name, industry, country, "+
+				"concurrent_scan_limit, created_at, updated_at) VALUES (?, 'o', 'software', 'SE', ?, 1, 1)", org, limit)
 			if err == nil {
-				_, err = tx.Exec(t.Context(), "INSERT INTO team (id, organization_id, name, created_at, updated_at) VALUES (?, ?, 't', 1, 1)", team, org)
+				_, err = tx.Exec(t.Context(), "INSERT INTO team (id, organization_id, name, created_at, updated_at) "+
+					"VALUES (?, ?, 't', 1, 1)", team, org)
 			}
 			if err == nil {
-				_, err = tx.Exec(t.Context(), "INSERT INTO project (id, organization_id, team_id, name, settings, created_at, updated_at) VALUES (?, ?, ?, 'p', '{}', 1, 1)", project, org, team)
+				_, err = tx.Exec(t.Context(), "INSERT INTO project (id, organization_id, team_id, name, settings, "+
+					"created_at, updated_at) VALUES (?, ?, ?, 'p', '{}', 1, 1)", project, org, team)
 			}
 			return err
 		}))
@@ -116,7 +119,8 @@ func (b bench) await(id run.ID, what string, is func(run.Run) bool) run.Run {
 			return r
 		}
 		if time.Now().After(deadline) {
-			b.t.Fatalf("run %s never %s: state %s, attempt %d, step %q, failure %v", id, what, r.State, r.Attempt, r.Step, r.Failure)
+			b.t.Fatalf("run %s never %s: state %s, attempt %d, step %q, failure %v", id, what, r.State, r.Attempt,
+				r.Step, r.Failure)
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
@@ -266,7 +270,9 @@ func TestFailureAndPanic(t *testing.T) {
 			t.Errorf("a failure ends as %+v", failed)
 		}
 		for _, branch := range []string{"error", "panic"} {
-			r := b.await(b.ready(branch), "was put back", func(r run.Run) bool { return r.State == run.Queued && r.Failure != nil })
+			r := b.await(b.ready(branch), "was put back", func(r run.Run) bool {
+				return r.State == run.Queued && r.Failure != nil
+			})
 			if r.Tries != 1 || r.Failure.Message != "internal error; the log says more" {
 				t.Errorf("%s: put back as %+v, %+v", branch, r, r.Failure)
 			}

@@ -64,7 +64,8 @@ func (r *reaper) look(ctx context.Context) (reaped int, err error) {
 		delete(now, l)
 		if done {
 			reaped++
-			r.log.LogAttrs(ctx, slog.LevelWarn, "a worker stopped without a word: its scan begins again", slog.Int64("job", l.Job))
+			r.log.LogAttrs(ctx, slog.LevelWarn, "a worker stopped without a word: its scan begins again",
+				slog.Int64("job", l.Job))
 		}
 	}
 	r.seen = now

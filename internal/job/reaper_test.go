@@ -31,7 +31,9 @@ func TestReaper(t *testing.T) {
 	store := &leases{list: []Lease{
 		{Job: 1, Holder: "dead"}, {Job: 2, Holder: "alive"}, {Job: 3, Holder: "ours"}, {Job: 4, Beat: -1},
 	}}
-	r := reaper{store: store, looks: 3, ours: func(h string) bool { return h == "ours" }, log: slog.New(slog.DiscardHandler)}
+	r := reaper{store: store, looks: 3, ours: func(h string) bool {
+		return h == "ours"
+	}, log: slog.New(slog.DiscardHandler)}
 	look := func(want ...int64) {
 		t.Helper()
 		store.reaped = nil
@@ -68,7 +70,8 @@ func TestReaper(t *testing.T) {
 }
 
 func TestRetryDelay(t *testing.T) {
-	want := []time.Duration{10 * time.Second, 30 * time.Second, 90 * time.Second, 270 * time.Second, run.MaxRetryDelay, run.MaxRetryDelay}
+	want := []time.Duration{10 * time.Second, 30 * time.Second, 90 * time.Second, 270 * time.Second, run.MaxRetryDelay,
+		run.MaxRetryDelay}
 	for i, w := range want {
 		if got := retryDelay(i + 1); got != w {
 			t.Errorf("retryDelay(%d) = %v, want %v", i+1, got, w)

@@ -50,7 +50,8 @@ func (q *Queue) work(ctx context.Context, j *river.Job[args]) error {
 	// Only now: until it is written how the run ended, the lease must hold.
 	stop(nil)
 	beating.Wait()
-	log.LogAttrs(ctx, slog.LevelInfo, "worked on a scan", slog.String("state", string(r.State)), slog.Duration("took", time.Since(began)))
+	log.LogAttrs(ctx, slog.LevelInfo, "worked on a scan", slog.String("state", string(r.State)),
+		slog.Duration("took", time.Since(began)))
 	return err
 }
 
@@ -58,7 +59,8 @@ func (q *Queue) work(ctx context.Context, j *river.Job[args]) error {
 func (q *Queue) call(ctx context.Context, r *run.Run, log *slog.Logger) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			log.LogAttrs(ctx, slog.LevelError, "a worker panicked", slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
+			log.LogAttrs(ctx, slog.LevelError, "a worker panicked", slog.Any("panic", p),
+				slog.String("stack", string(debug.Stack())))
 			err = errors.New("the worker failed")
 		}
 	}()

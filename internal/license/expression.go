@@ -209,7 +209,9 @@ func (p *parser) identifier() (string, error) {
 		return "", errs.E(errs.Invalid, "the licence expression ends where a licence is expected")
 	}
 	id := p.words[0]
-	operator := slices.ContainsFunc([]string{"AND", "OR", "WITH"}, func(o string) bool { return strings.EqualFold(o, id) })
+	operator := slices.ContainsFunc([]string{"AND", "OR", "WITH"}, func(o string) bool {
+		return strings.EqualFold(o, id)
+	})
 	if operator || strings.ContainsFunc(id, func(r rune) bool { return !idLetter(r) }) {
 		return "", errs.E(errs.Invalid, "expected a licence at %q in the licence expression", id)
 	}

@@ -51,7 +51,8 @@ func (c Category) RiskDescription() string {
 	case WeakCopyleft:
 		return "Changes of the package itself are published under the same licence; the program around it need not be."
 	case StrongCopyleft:
-		return "A program that is distributed, or for some licences offered over a network, with the package may have to be published under the same licence."
+		return "A program that is distributed, or for some licences offered over a network, with the package may " +
+			"have to be published under the same licence."
 	}
 	return "Nobody has said what this licence asks: read it before the package is used."
 }
@@ -145,12 +146,17 @@ func Canonical(id string) (canonical string, known bool) {
 // linking are exceptions that let a program of any licence be linked with the
 // package: what is left of strong copyleft is weak.
 var linking = []string{
-	"389-exception", "CGAL-linking-exception", "Classpath-exception-2.0", "Classpath-exception-2.0-short", "eCos-exception-2.0",
-	"erlang-otp-linking-exception", "FLTK-exception", "freertos-exception-2.0", "GCC-exception-2.0", "GCC-exception-2.0-note",
-	"GCC-exception-3.1", "GNAT-exception", "GNU-compiler-exception", "gnu-javamail-exception", "GPL-3.0-linking-exception",
-	"i2p-gpl-java-exception", "Independent-modules-exception", "Libtool-exception", "Linux-syscall-note", "mxml-exception",
+	"389-exception", "CGAL-linking-exception", "Classpath-exception-2.0", "Classpath-exception-2.0-short",
+	"eCos-exception-2.0",
+	"erlang-otp-linking-exception", "FLTK-exception", "freertos-exception-2.0", "GCC-exception-2.0",
+	"GCC-exception-2.0-note",
+	"GCC-exception-3.1", "GNAT-exception", "GNU-compiler-exception", "gnu-javamail-exception",
+	"GPL-3.0-linking-exception",
+	"i2p-gpl-java-exception", "Independent-modules-exception", "Libtool-exception", "Linux-syscall-note",
+	"mxml-exception",
 	"OpenJDK-assembly-exception-1.0", "Simple-Library-Usage-exception", "WxWindows-exception-3.1",
-	"Autoconf-exception-2.0", "Autoconf-exception-3.0", "Autoconf-exception-generic", "Autoconf-exception-generic-3.0", "Autoconf-exception-macro",
+	"Autoconf-exception-2.0", "Autoconf-exception-3.0", "Autoconf-exception-generic", "Autoconf-exception-generic-3.0",
+	"Autoconf-exception-macro",
 	"Bison-exception-1.24", "Bison-exception-2.2", "Font-exception-2.0",
 }
 

@@ -27,7 +27,8 @@ func TestBuiltIn(t *testing.T) {
 			t.Errorf("no licence is of the category %q", c)
 		}
 	}
-	if sum := count[license.Permissive] + count[license.WeakCopyleft] + count[license.StrongCopyleft]; sum <= 100 || len(count) != len(license.Categories) {
+	if sum := count[license.Permissive] + count[license.WeakCopyleft] + count[license.StrongCopyleft]; sum <= 100 ||
+		len(count) != len(license.Categories) {
 		t.Errorf("got %v, want more than 100 that are classified", count)
 	}
 }
@@ -77,7 +78,8 @@ func TestCategories(t *testing.T) {
 }
 
 func TestRisks(t *testing.T) {
-	want := map[license.Category]string{license.Permissive: "NONE", license.WeakCopyleft: "MEDIUM", license.StrongCopyleft: "HIGH", license.Unknown: "UNKNOWN"}
+	want := map[license.Category]string{license.Permissive: "NONE", license.WeakCopyleft: "MEDIUM",
+		license.StrongCopyleft: "HIGH", license.Unknown: "UNKNOWN"}
 	said := map[string]bool{}
 	for c, risk := range want {
 		if got := c.Risk(); got != risk {
@@ -92,7 +94,8 @@ func TestRisks(t *testing.T) {
 
 func TestNoExpressions(t *testing.T) {
 	for _, text := range []string{
-		"", " ", "OR", "MIT OR", "AND MIT", "MIT Apache-2.0", "(MIT", "MIT)", "()", "MIT WITH", "MIT WITH OR", "MIT,ISC", "Apache License 2.0", "MIT\x00",
+		"", " ", "OR", "MIT OR", "AND MIT", "MIT Apache-2.0", "(MIT", "MIT)", "()", "MIT WITH", "MIT WITH OR",
+		"MIT,ISC", "Apache License 2.0", "MIT\x00",
 		strings.Repeat("(", 51) + "MIT" + strings.Repeat(")", 51), strings.Repeat("MIT OR ", 1000) + "MIT",
 	} {
 		if e, err := license.Parse(text); err == nil {
@@ -115,9 +118,11 @@ func TestRead(t *testing.T) {
 		{nil, nil, "", license.Unknown},
 		{[]string{"", "NOASSERTION", "none"}, nil, "", license.Unknown},
 		{[]string{"mit"}, []string{"MIT"}, "MIT", license.Permissive},
-		{[]string{"MIT", "GPL-2.0+"}, []string{"MIT", "GPL-2.0-or-later"}, "MIT AND GPL-2.0-or-later", license.StrongCopyleft},
+		{[]string{"MIT", "GPL-2.0+"}, []string{"MIT", "GPL-2.0-or-later"}, "MIT AND GPL-2.0-or-later",
+			license.StrongCopyleft},
 		{[]string{"MIT OR ISC", "MIT"}, []string{"MIT", "ISC"}, "(MIT OR ISC) AND MIT", license.Permissive},
-		{[]string{"Our own licence, 1999"}, []string{"Our own licence, 1999"}, "Our own licence, 1999", license.Unknown},
+		{[]string{"Our own licence, 1999"}, []string{"Our own licence, 1999"}, "Our own licence, 1999",
+			license.Unknown},
 	} {
 		e := license.Read(tt.declared)
 		if diff := cmp.Diff(tt.ids, e.IDs()); diff != "" {
@@ -138,11 +143,13 @@ func TestClassesOfAnOrganization(t *testing.T) {
 		"MIT":             {ID: "MIT", Name: "MIT License", Category: license.StrongCopyleft},
 		"licenseref-acme": {ID: "LicenseRef-Acme", Name: "LicenseRef-Acme", Category: license.Permissive},
 		"ISC":             {ID: "ISC", Name: "ISC License", Category: license.Permissive},
-		"GPL-2.0-only":    {ID: "GPL-2.0-only", Name: "GNU General Public License v2.0 only", Category: license.StrongCopyleft},
+		"GPL-2.0-only": {ID: "GPL-2.0-only", Name: "GNU General Public License " +
+			"v2.0 only", Category: license.StrongCopyleft},
 		"GPL-2.0-only WITH Classpath-exception-2.0": {ID: "GPL-2.0-only WITH Classpath-exception-2.0",
 			Name: "GPL-2.0-only WITH Classpath-exception-2.0", Category: license.Permissive},
-		"MIT WITH LLVM-exception": {ID: "MIT WITH LLVM-exception", Name: "MIT License with LLVM-exception", Category: license.StrongCopyleft},
-		"MIT+":                    {ID: "MIT+", Name: "MIT License or later", Category: license.StrongCopyleft},
+		"MIT WITH LLVM-exception": {ID: "MIT WITH LLVM-exception", Name: "MIT License with LLVM-exception",
+			Category: license.StrongCopyleft},
+		"MIT+": {ID: "MIT+", Name: "MIT License or later", Category: license.StrongCopyleft},
 	} {
 		if diff := cmp.Diff(want, c.Of(id)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", id, diff)
@@ -163,8 +170,9 @@ func TestClassesOfAnOrganization(t *testing.T) {
 
 func TestCanonical(t *testing.T) {
 	for id, want := range map[string]string{
-		"gpl-2.0": "GPL-2.0-only", "GPL-2.0+": "GPL-2.0-or-later", "agpl-3.0-OR-later": "AGPL-3.0-or-later", "apache-2.0": "Apache-2.0",
-		"mpl-2.0+": "MPL-2.0+", "GPL-2.0-or-later+": "GPL-2.0-or-later+", "acme": "acme", "GFDL-1.3": "GFDL-1.3-only",
+		"gpl-2.0": "GPL-2.0-only", "GPL-2.0+": "GPL-2.0-or-later", "agpl-3.0-OR-later": "AGPL-3.0-or-later",
+		"apache-2.0": "Apache-2.0",
+		"mpl-2.0+":   "MPL-2.0+", "GPL-2.0-or-later+": "GPL-2.0-or-later+", "acme": "acme", "GFDL-1.3": "GFDL-1.3-only",
 	} {
 		if got, _ := license.Canonical(id); got != want {
 			t.Errorf("%s: got %s, want %s", id, got, want)
@@ -211,7 +219,8 @@ func indexOf(c license.Category) int {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, text := range []string{"MIT", "(MIT OR GPL-2.0+) AND ISC", "GPL-2.0-only WITH Classpath-exception-2.0", "DocumentRef-a:LicenseRef-b", "((", "a+ or b"} {
+	for _, text := range []string{"MIT", "(MIT OR GPL-2.0+) AND ISC", "GPL-2.0-only WITH Classpath-exception-2.0",
+		"DocumentRef-a:LicenseRef-b", "((", "a+ or b"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

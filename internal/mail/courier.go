@@ -101,7 +101,8 @@ func (c *Courier) deliver(ctx context.Context, q Queued) error {
 	if q.Attempts < maxAttempts {
 		next = c.Post.Now().Add(wait(q.Attempts))
 	}
-	c.Log.WarnContext(ctx, "a mail was not delivered", "mail", q.ID, "attempt", q.Attempts, "gave_up", next.IsZero(), "error", err)
+	c.Log.WarnContext(ctx, "a mail was not delivered", "mail", q.ID, "attempt", q.Attempts, "gave_up", next.IsZero(),
+		"error", err)
 	return c.Queue.MailFailed(ctx, q.ID, oneLine(err.Error()), next)
 }
 

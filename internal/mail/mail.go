@@ -111,7 +111,9 @@ func (m Message) check() error {
 func CheckAddress(address string) error {
 	a, err := netmail.ParseAddress(address)
 	bad := err != nil || a.Name != "" || a.Address != address || len(address) > maxAddress ||
-		strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`"<>()\,;`, r) })
+		strings.ContainsFunc(address, func(r rune) bool {
+			return r <= ' ' || r > '~' || strings.ContainsRune(`"<>()\,;`, r)
+		})
 	if bad {
 		return errs.E(errs.Invalid, "this is not an e-mail address")
 	}

@@ -150,7 +150,8 @@ func TestMailIsWhole(t *testing.T) {
 func TestInvitationIsOneMail(t *testing.T) {
 	const evil = "Acme\r\nBcc: victim@example.com\r\n\r\n<script>alert(1)</script> visit https://evil.example/now"
 	m := queued(t, Invitation(Invite{
-		To: "ada@example.com", Organization: evil, Inviter: evil + strings.Repeat("x", 500), Link: "https://app.example/i?token=a&b=\"><x", Token: "tok", Expires: at,
+		To: "ada@example.com", Organization: evil, Inviter: evil + strings.Repeat("x", 500),
+		Link: "https://app.example/i?token=a&b=\"><x", Token: "tok", Expires: at,
 	}))
 	raw, err := encode(m, "no-reply@merlon.example")
 	if err != nil {
@@ -178,7 +179,8 @@ func FuzzInvitation(f *testing.F) {
 	f.Add("a\r\nBcc: x@example.com", "\x00\xff")
 	f.Add("=?utf-8?q?=0d=0aBcc:_x?=", strings.Repeat("é", 300))
 	f.Fuzz(func(t *testing.T, organization, inviter string) {
-		m := queued(t, Invitation(Invite{To: "ada@example.com", Organization: organization, Inviter: inviter, Token: "t", Expires: at}))
+		m := queued(t, Invitation(Invite{To: "ada@example.com", Organization: organization, Inviter: inviter,
+			Token: "t", Expires: at}))
 		raw, err := encode(m, "no-reply@merlon.example")
 		if err != nil {
 			t.Fatal(err)

@@ -80,7 +80,8 @@ func NewSMTP(c SMTPConfig) (*SMTP, error) {
 		opts = append(opts, gomail.WithSSL())
 	case NoTLS:
 		if !loopback(c.Host) {
-			return nil, errs.E(errs.Invalid, "mail: without encryption the server must be on this machine, not on %q", c.Host)
+			return nil, errs.E(errs.Invalid, "mail: without encryption the server must be on this machine, "+
+				"not on %q", c.Host)
 		}
 		opts = append(opts, gomail.WithTLSPolicy(gomail.NoTLS))
 	default:
@@ -117,11 +118,12 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 		// authentication fails. Where it begins with TLS it has to dial itself, or
 		// it takes the connection for an open one.
 		var conn net.Conn
-		options = append(slices.Clip(options), gomail.WithDialContextFunc(func(ctx context.Context, network, address string) (net.Conn, error) {
-			var err error
-			conn, err = new(net.Dialer).DialContext(ctx, network, address)
-			return conn, err
-		}))
+		options = append(slices.Clip(options),
+			gomail.WithDialContextFunc(func(ctx context.Context, network, address string) (net.Conn, error) {
+				var err error
+				conn, err = new(net.Dialer).DialContext(ctx, network, address)
+				return conn, err
+			}))
 		defer func() {
 			if conn != nil {
 				_ = conn.Close() // mostly it is closed already

@@ -134,8 +134,9 @@ func certificate(t *testing.T) (server, client *tls.Config) {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		SerialNumber: big.NewInt(1), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true,
+		BasicConstraintsValid: true,
+		NotBefore:             time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
@@ -147,7 +148,8 @@ func certificate(t *testing.T) (server, client *tls.Config) {
 	}
 	roots := x509.NewCertPool()
 	roots.AddCert(cert)
-	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}, &tls.Config{RootCAs: roots}
+	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}},
+		&tls.Config{RootCAs: roots}
 }
 
 func TestSMTP(t *testing.T) {
@@ -158,10 +160,14 @@ func TestSMTP(t *testing.T) {
 		config SMTPConfig
 		want   string // part of the error; empty for none
 	}{
-		{"STARTTLS", smtpServer{starttls: true}, SMTPConfig{Encryption: StartTLS, TLS: clientTLS, Username: "u", Password: "p"}, ""},
-		{"TLS", smtpServer{implicit: true}, SMTPConfig{Encryption: TLS, TLS: clientTLS, Username: "u", Password: "p"}, ""},
-		{"in the clear, on this machine", smtpServer{}, SMTPConfig{Encryption: NoTLS, Username: "u", Password: "p"}, ""},
-		{"no STARTTLS offered", smtpServer{}, SMTPConfig{Encryption: StartTLS, TLS: clientTLS, Username: "u", Password: "p"}, "STARTTLS"},
+		{"STARTTLS", smtpServer{starttls: true}, SMTPConfig{Encryption: StartTLS, TLS: clientTLS, Username: "u",
+			Password: "p"}, ""},
+		{"TLS", smtpServer{implicit: true}, SMTPConfig{Encryption: TLS, TLS: clientTLS, Username: "u", Password: "p"},
+			""},
+		{"in the clear, on this machine", smtpServer{}, SMTPConfig{Encryption: NoTLS, Username: "u", Password: "p"},
+			""},
+		{"no STARTTLS offered", smtpServer{}, SMTPConfig{Encryption: StartTLS, TLS: clientTLS, Username: "u",
+			Password: "p"}, "STARTTLS"},
 		{"an unknown certificate", smtpServer{starttls: true}, SMTPConfig{Encryption: StartTLS}, "certificate"},
 		{"a refusal", smtpServer{refuse: "554 no thanks"}, SMTPConfig{Encryption: NoTLS}, `554 "no thanks"`},
 	}
@@ -194,7 +200,8 @@ func TestSMTP(t *testing.T) {
 			if srv.secure != (c.Encryption != NoTLS) || srv.auth != "\x00u\x00p" {
 				t.Errorf("secure %v, auth %q", srv.secure, srv.auth)
 			}
-			if !strings.HasPrefix(srv.from, "FROM:<no-reply@merlon.example>") || len(srv.to) != 1 || !strings.HasPrefix(srv.to[0], "TO:<ada@example.com>") {
+			if !strings.HasPrefix(srv.from, "FROM:<no-reply@merlon.example>") || len(srv.to) != 1 ||
+				!strings.HasPrefix(srv.to[0], "TO:<ada@example.com>") {
 				t.Errorf("from %q to %q", srv.from, srv.to)
 			}
 			if got := parse(t, []byte(srv.content)); got.text != m.Text {
@@ -223,7 +230,8 @@ func TestEncryptionFor(t *testing.T) {
 		host string
 		port int
 		want Encryption
-	}{{"mail.example", 587, StartTLS}, {"mail.example", 25, StartTLS}, {"mail.example", 465, TLS}, {"127.0.0.1", 25, NoTLS}, {"::1", 465, NoTLS}} {
+	}{{"mail.example", 587, StartTLS}, {"mail.example", 25, StartTLS}, {"mail.example", 465, TLS},
+		{"127.0.0.1", 25, NoTLS}, {"::1", 465, NoTLS}} {
 		if got := encryptionFor(tt.host, tt.port); got != tt.want {
 			t.Errorf("%s, port %d: got %s, want %s", tt.host, tt.port, got, tt.want)
 		}

@@ -54,9 +54,11 @@ func named(s string) string {
 // Verification asks somebody who signed up to confirm the address.
 func Verification(to, link string, expires time.Time) Message {
 	var l letter
-	l.paragraph("Somebody, probably you, signed up with this e-mail address. Choose your name and password here to finish:")
+	l.paragraph("Somebody, probably you, signed up with this e-mail address. Choose your name and password here to " +
+		"finish:")
 	l.link("Create the account", link)
-	l.paragraph("The link works once, until %s. If it was not you, do nothing: no account is made without this step.", expires.UTC().Format(dateFormat))
+	l.paragraph("The link works once, until %s. If it was not you, do nothing: no account is made without "+
+		"this step.", expires.UTC().Format(dateFormat))
 	return l.message(to, "Confirm your e-mail address")
 }
 
@@ -64,7 +66,8 @@ func Verification(to, link string, expires time.Time) Message {
 // with its address.
 func AlreadyRegistered(to, signIn, recovery string) Message {
 	var l letter
-	l.paragraph("Somebody, probably you, signed up with this e-mail address. There is an account with it already, and nothing was changed. Sign in with the password that you have:")
+	l.paragraph("Somebody, probably you, signed up with this e-mail address. There is an account with it already, " +
+		"and nothing was changed. Sign in with the password that you have:")
 	l.link("Sign in", signIn)
 	l.paragraph("If you do not know the password any more, choose a new one:")
 	l.link("Choose a new password", recovery)
@@ -74,7 +77,9 @@ func AlreadyRegistered(to, signIn, recovery string) Message {
 // NotInvited tells somebody who signed up that only invited people may.
 func NotInvited(to string) Message {
 	var l letter
-	l.paragraph("Somebody, probably you, signed up with this e-mail address. Accounts are only for people who were invited, and there is no open invitation for this address. Ask an administrator of your organization to invite it.")
+	l.paragraph("Somebody, probably you, signed up with this e-mail address. Accounts are only for people who were " +
+		"invited, and there is no open invitation for this address. Ask an administrator of your organization to " +
+		"invite it.")
 	l.paragraph("If it was not you, do nothing.")
 	return l.message(to, "An invitation is needed")
 }
@@ -84,7 +89,9 @@ func Recovery(to, link string, expires time.Time) Message {
 	var l letter
 	l.paragraph("Somebody, probably you, asked for a new password for this account. Choose one here:")
 	l.link("Choose a new password", link)
-	l.paragraph("The link works once, until %s. It signs out every browser and application and deletes every personal access token of the account. If it was not you, do nothing: your password stays as it is.", expires.UTC().Format(dateFormat))
+	l.paragraph("The link works once, until %s. It signs out every browser and application and deletes every "+
+		"personal access token of the account. If it was not you, do nothing: your password stays as it is.",
+		expires.UTC().Format(dateFormat))
 	return l.message(to, "Choose a new password")
 }
 
@@ -92,7 +99,8 @@ func Recovery(to, link string, expires time.Time) Message {
 // person who owns the address learns it, nobody else does.
 func NoAccount(to, signUp string) Message {
 	var l letter
-	l.paragraph("Somebody, probably you, asked for a new password, but there is no account with this e-mail address. Perhaps you signed up with another one. You can sign up here:")
+	l.paragraph("Somebody, probably you, asked for a new password, but there is no account with this e-mail address. " +
+		"Perhaps you signed up with another one. You can sign up here:")
 	l.link("Sign up", signUp)
 	l.paragraph("If it was not you, do nothing.")
 	return l.message(to, "There is no account with this address")
@@ -104,7 +112,8 @@ func PasswordChanged(to, recovery string, at time.Time, tokens bool) Message {
 	var l letter
 	l.paragraph("The password of your account was changed on %s.", at.UTC().Format(dateFormat))
 	if tokens {
-		l.paragraph("Browsers and applications that were signed in before are signed out, and every personal access token was deleted.")
+		l.paragraph("Browsers and applications that were signed in before are signed out, and every personal access " +
+			"token was deleted.")
 	} else {
 		l.paragraph("Other browsers and all applications are signed out. Personal access tokens still work.")
 	}
@@ -135,7 +144,8 @@ func TokenCreated(to string, t NewToken) Message {
 	if t.Limited {
 		where = "some of your organizations or projects"
 	}
-	l.paragraph("A personal access token named “%s” was created for your account on %s. It may act for you in %s, with the scopes %s. %s",
+	l.paragraph("A personal access token named “%s” was created for your account on %s. It may act for you in %s, "+
+		"with the scopes %s. %s",
 		named(t.Name), t.Created.UTC().Format(dateFormat), where, strings.Join(t.Scopes, ", "), end)
 	l.paragraph("If it was not you, delete the token and change your password at once:")
 	l.link("Your account", t.Account)
@@ -164,6 +174,7 @@ func Invitation(i Invite) Message {
 		l.link("Accept the invitation", i.Link)
 	}
 	l.paragraph("The code of the invitation is %s", i.Token)
-	l.paragraph("It holds until %s, for the account with this e-mail address; sign up with it if you have none. If you do not know who invites you, do nothing.", i.Expires.UTC().Format(dateFormat))
+	l.paragraph("It holds until %s, for the account with this e-mail address; sign up with it if you have none. If "+
+		"you do not know who invites you, do nothing.", i.Expires.UTC().Format(dateFormat))
 	return l.message(i.To, "Invitation to "+named(i.Organization))
 }

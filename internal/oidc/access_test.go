@@ -18,7 +18,8 @@ func TestAccountPageTakesAccessBack(t *testing.T) {
 		refresh := w.redeem(w.code().Get("code")).member(t, "refresh_token")
 		exchanged := w.exchange().member(t, "access_token")
 		page := w.get("/auth/account")
-		for _, text := range []string{"Merlon command line", "Revoke", "<strong>ci</strong>", "read, scan, triage, administer", "2026-11-20 09:00 UTC"} {
+		for _, text := range []string{"Merlon command line", "Revoke", "<strong>ci</strong>", "read, scan, triage, " +
+			"administer", "2026-11-20 09:00 UTC"} {
 			if !strings.Contains(page.text, text) {
 				t.Errorf("the page does not say %q: %s", text, page.text)
 			}
@@ -35,7 +36,8 @@ func TestAccountPageTakesAccessBack(t *testing.T) {
 		w.submit(w.get("/auth/sign-in"), "/auth/sign-in", "email", other.Email, "password", password)
 		csrf := w.csrf()
 		for _, field := range []string{"grant", "token"} {
-			if a := w.send("/auth/account", "csrf", csrf, field, map[string]string{"grant": id, "token": "ci"}[field]); a.status != 404 {
+			if a := w.send("/auth/account", "csrf", csrf, field,
+				map[string]string{"grant": id, "token": "ci"}[field]); a.status != 404 {
 				t.Errorf("somebody else's %s: got %d", field, a.status)
 			}
 		}
@@ -47,7 +49,8 @@ func TestAccountPageTakesAccessBack(t *testing.T) {
 		w.refresh(refresh).want(t, 400, "invalid_grant")
 		w.holds(exchanged, false)
 		w.exchange().want(t, 401, "invalid_grant")
-		if page := w.get("/auth/account"); strings.Contains(page.text, "Revoke") || strings.Contains(page.text, "<strong>ci</strong>") {
+		if page := w.get("/auth/account"); strings.Contains(page.text, "Revoke") ||
+			strings.Contains(page.text, "<strong>ci</strong>") {
 			t.Errorf("the page still lists them: %s", page.text)
 		}
 	})
@@ -59,7 +62,8 @@ func TestAccountPageTakesAccessBack(t *testing.T) {
 func TestConsentIsWithdrawn(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
 		w := newWorld(t, db, clock)
-		for field, list := range map[string]string{"consent": "Applications that do not ask again", "grant": "Applications that may act while you are away"} {
+		for field, list := range map[string]string{"consent": "Applications that do not " +
+			"ask again", "grant": "Applications that may act while you are away"} {
 			page := w.follow(w.get(w.webPath("scope", "openid offline_access", "prompt", "consent")))
 			if page.status == http.StatusSeeOther {
 				page = w.follow(w.signIn(w.follow(page)))
@@ -82,7 +86,8 @@ func TestConsentIsWithdrawn(t *testing.T) {
 			if page := w.get("/auth/account"); strings.Contains(page.text, "Revoke") {
 				t.Errorf("%s: the page still lists the application: %s", field, page.text)
 			}
-			w.send("/oidc/token", append([]string{"grant_type", "refresh_token", "refresh_token", refresh}, client[:4]...)...).want(t, 400, "invalid_grant")
+			w.send("/oidc/token", append([]string{"grant_type", "refresh_token", "refresh_token", refresh},
+				client[:4]...)...).want(t, 400, "invalid_grant")
 			w.redeem(unused, client...).want(t, 400, "invalid_grant")
 			if got := w.webBack(w.get(w.webPath("prompt", "none"))).Get("error"); got != "consent_required" {
 				t.Errorf("%s: after it was withdrawn: %q", field, got)

@@ -144,7 +144,8 @@ func (p *Provider) postRecover(w http.ResponseWriter, r *http.Request, v *visit)
 		return err
 	}
 	return v.show(w, http.StatusOK, "message", message{Title: "Your password is changed",
-		Text: "Every browser, application and device that was signed in is signed out, and every personal access token is deleted: " + endedText(ended) + ".",
+		Text: "Every browser, application and device that was signed in is signed out, and every personal access " +
+			"token is deleted: " + endedText(ended) + ".",
 		Link: identity.SignInPath, LinkText: "Sign in"})
 }
 
@@ -160,7 +161,8 @@ func (p *Provider) getPassword(w http.ResponseWriter, r *http.Request, v *visit)
 
 // endedText says in numbers what a change of the password ended.
 func endedText(n identity.Ended) string {
-	return fmt.Sprintf("%d browser sessions, %d applications or devices, %d personal access tokens", n.Sessions, n.Grants, n.Tokens)
+	return fmt.Sprintf("%d browser sessions, %d applications or devices, %d personal access tokens", n.Sessions,
+		n.Grants, n.Tokens)
 }
 
 func (p *Provider) postPassword(w http.ResponseWriter, r *http.Request, v *visit) error {
@@ -168,7 +170,8 @@ func (p *Provider) postPassword(w http.ResponseWriter, r *http.Request, v *visit
 	if err != nil {
 		return err
 	}
-	c := identity.PasswordChange{Current: r.PostForm.Get("current"), New: r.PostForm.Get("password"), Tokens: r.PostForm.Get("tokens") == "delete"}
+	c := identity.PasswordChange{Current: r.PostForm.Get("current"), New: r.PostForm.Get("password"),
+		Tokens: r.PostForm.Get("tokens") == "delete"}
 	if cookie, err := r.Cookie(sessionCookie); err == nil {
 		c.Keep = cookie.Value
 	}
@@ -189,7 +192,8 @@ func changedText(tokens bool, n identity.Ended) string {
 	if tokens {
 		return text + ", and every personal access token is deleted: " + endedText(n) + "."
 	}
-	return text + fmt.Sprintf(": %d browser sessions, %d applications or devices. Your personal access tokens still work.", n.Sessions, n.Grants)
+	return text + fmt.Sprintf(": %d browser sessions, %d applications or devices. Your personal access tokens "+
+		"still work.", n.Sessions, n.Grants)
 }
 
 // tookBack is why something that a person revoked is gone, as the audit log says it.
@@ -254,8 +258,9 @@ func (p *Provider) getAccount(w http.ResponseWriter, r *http.Request, v *visit) 
 		return err
 	}
 	for _, t := range tokens {
-		view.Tokens = append(view.Tokens, accessView{ID: t.Name, Name: t.Name, Scopes: strings.Join(t.Scopes.Names(), ", "),
-			Since: pageTime(t.CreatedAt), LastUsed: pageTime(t.LastUsedAt), Ends: pageTime(t.ExpiresAt)})
+		view.Tokens = append(view.Tokens,
+			accessView{ID: t.Name, Name: t.Name, Scopes: strings.Join(t.Scopes.Names(), ", "),
+				Since: pageTime(t.CreatedAt), LastUsed: pageTime(t.LastUsedAt), Ends: pageTime(t.ExpiresAt)})
 	}
 	return v.show(w, http.StatusOK, "account", view)
 }
@@ -280,7 +285,8 @@ func (p *Provider) consents(ctx context.Context, user tenant.UserID) ([]accessVi
 	consents, err := p.Store.Consents(ctx, user)
 	var list []accessView
 	for _, c := range consents {
-		list = append(list, accessView{ID: c.ClientID, Name: p.appName(c.ClientID), Scopes: strings.Join(c.Scopes, ", "), Since: pageTime(c.CreatedAt)})
+		list = append(list, accessView{ID: c.ClientID, Name: p.appName(c.ClientID),
+			Scopes: strings.Join(c.Scopes, ", "), Since: pageTime(c.CreatedAt)})
 	}
 	return list, err
 }
@@ -359,7 +365,8 @@ func (p *Provider) renew(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	token, _, err := p.accessToken(r.Context(), issue{
-		user: se.UserID, client: sessionClient, scopes: withAPI(exchangeScopes, []string{p.BaseURL}, tenant.AllTokenScopes), madeFor: string(se.ID), until: se.ExpiresAt,
+		user: se.UserID, client: sessionClient, scopes: withAPI(exchangeScopes, []string{p.BaseURL},
+			tenant.AllTokenScopes), madeFor: string(se.ID), until: se.ExpiresAt,
 	})
 	if err != nil {
 		op.WriteError(w, r, p.fail(r.Context(), err, ""), nil)

@@ -44,7 +44,8 @@ func TestRenew(t *testing.T) {
 		w.renew("Sec-Fetch-Site", "same-origin", "Origin", w.url).want(t, 200, "")
 		w.renew("Origin", w.url).want(t, 200, "")
 		for _, headers := range [][]string{
-			{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "https://evil.example"}, {"Origin", "null"},
+			{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "https://evil.example"},
+			{"Origin", "null"},
 		} {
 			w.renew(headers...).want(t, 403, "invalid_request")
 		}
@@ -85,7 +86,8 @@ func checkSessionCookie(t *testing.T, a answer) {
 		if c.Name != "__Host-merlon_session" {
 			continue
 		}
-		if !c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.Domain != "" || len(c.Value) < 40 {
+		if !c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.Domain != "" ||
+			len(c.Value) < 40 {
 			t.Errorf("cookie %v", c)
 		}
 		return
@@ -95,7 +97,8 @@ func checkSessionCookie(t *testing.T, a answer) {
 
 // paths are the pages that anybody can open.
 var paths = []string{
-	"/auth/sign-in", "/auth/sign-up", "/auth/verify?token=x", "/auth/forgot", "/auth/recover?token=x", "/auth/sign-out", "/auth/nothing",
+	"/auth/sign-in", "/auth/sign-up", "/auth/verify?token=x", "/auth/forgot", "/auth/recover?token=x", "/auth/sign-out",
+	"/auth/nothing",
 	"/oidc/auth", "/oidc/end_session", "/auth/consent?request=x",
 }
 
@@ -107,8 +110,10 @@ func TestPagesAreSafe(t *testing.T) {
 		check := func(path string) {
 			a := w.get(path)
 			for name, want := range map[string]string{
-				"Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-				"Referrer-Policy":         "no-referrer", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
+				"Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self'; " +
+					"frame-ancestors 'none'; base-uri 'none'",
+				"Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
+				"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
 				"Content-Type": "text/html; charset=utf-8",
 			} {
 				if got := a.header.Get(name); got != want {
@@ -132,7 +137,8 @@ func TestPagesAreSafe(t *testing.T) {
 				t.Errorf("%s does not lead to the sign-out", path)
 			}
 		}
-		if a := w.get("/auth/style.css"); a.status != 200 || !strings.HasPrefix(a.header.Get("Content-Type"), "text/css") {
+		if a := w.get("/auth/style.css"); a.status != 200 || !strings.HasPrefix(a.header.Get("Content-Type"),
+			"text/css") {
 			t.Errorf("style: %d %v", a.status, a.header)
 		}
 	})
@@ -144,11 +150,13 @@ func TestFormsAreGuarded(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
 		w := newWorld(t, db, clock)
 		for _, path := range []string{
-			"/auth/sign-in", "/auth/sign-up", "/auth/verify", "/auth/forgot", "/auth/recover", "/auth/consent", "/auth/device",
+			"/auth/sign-in", "/auth/sign-up", "/auth/verify", "/auth/forgot", "/auth/recover", "/auth/consent",
+			"/auth/device",
 			"/auth/password", "/auth/account", "/auth/sign-out",
 		} {
 			w.http = newBrowser(t, w.server)
-			if a := w.send(path, "email", w.user.Email, "password", w.password); a.status != 403 || !strings.Contains(a.text, "cookie") {
+			if a := w.send(path, "email", w.user.Email, "password", w.password); a.status != 403 ||
+				!strings.Contains(a.text, "cookie") {
 				t.Errorf("%s without a cookie: %d %s", path, a.status, a.text)
 			}
 			foreign := w.csrf()
@@ -171,7 +179,8 @@ func TestFormsAreGuarded(t *testing.T) {
 		// A token from before signing in does not do afterwards.
 		before := w.csrf()
 		w.signIn(w.get("/auth/sign-in"))
-		if a := w.send("/auth/password", "csrf", before, "current", w.password, "password", "another good pass phrase"); a.status != 403 {
+		if a := w.send("/auth/password", "csrf", before, "current", w.password, "password",
+			"another good pass phrase"); a.status != 403 {
 			t.Errorf("token of before: %d", a.status)
 		}
 	})
@@ -192,7 +201,8 @@ func TestSignInPage(t *testing.T) {
 		// A wrong password and an unknown address look the same.
 		wrong := w.submit(w.get("/auth/sign-in"), "/auth/sign-in", "email", w.user.Email, "password", "wrong")
 		unknown := w.submit(w.get("/auth/sign-in"), "/auth/sign-in", "email", "jx@example.test", "password", "wrong")
-		if wrong.status != 401 || unknown.status != 401 || wrong.text != strings.ReplaceAll(unknown.text, "jx@example.test", w.user.Email) {
+		if wrong.status != 401 || unknown.status != 401 || wrong.text != strings.ReplaceAll(unknown.text,
+			"jx@example.test", w.user.Email) {
 			t.Errorf("%d %s\n%d %s", wrong.status, wrong.text, unknown.status, unknown.text)
 		}
 		// Afterwards the browser stays here, whatever the address asked for.
@@ -207,8 +217,10 @@ func TestSignInPage(t *testing.T) {
 			"javascript:alert(1)":           "/auth/account",
 			"/auth/consent?request=a%20%22": "/auth/consent?request=a%20%22",
 		} {
-			a := w.submit(w.get("/auth/sign-in"), "/auth/sign-in", "email", w.user.Email, "password", w.password, "next", asked)
-			if got := a.header.Get("Location"); a.status != 303 || strings.TrimSuffix(got, "?") != strings.TrimSuffix(want, "?") {
+			a := w.submit(w.get("/auth/sign-in"), "/auth/sign-in", "email", w.user.Email, "password", w.password,
+				"next", asked)
+			if got := a.header.Get("Location"); a.status != 303 ||
+				strings.TrimSuffix(got, "?") != strings.TrimSuffix(want, "?") {
 				t.Errorf("next %q: %d to %q, want %q", asked, a.status, got, want)
 			}
 		}
@@ -216,7 +228,8 @@ func TestSignInPage(t *testing.T) {
 		w.http = newBrowser(t, w.server)
 		var status int
 		for range 30 {
-			status = w.submit(w.get("/auth/sign-in"), "/auth/sign-in", "email", w.user.Email, "password", "wrong").status
+			status = w.submit(w.get("/auth/sign-in"), "/auth/sign-in", "email", w.user.Email, "password",
+				"wrong").status
 		}
 		if status != 429 {
 			t.Errorf("after 30 wrong passwords: %d", status)
@@ -241,7 +254,8 @@ func (w *world) link(to, path string) string {
 		w.t.Fatal(err)
 	}
 	for _, m := range o.sent {
-		if link := regexp.MustCompile(regexp.QuoteMeta(w.url+path) + `\?token=\w+`).FindString(m.Text); m.To == to && link != "" {
+		if link := regexp.MustCompile(regexp.QuoteMeta(w.url+path) + `\?token=\w+`).FindString(m.Text); m.To == to &&
+			link != "" {
 			return link
 		}
 	}
@@ -257,7 +271,8 @@ func TestSignUpPages(t *testing.T) {
 		link := w.link("ana@example.test", "/auth/verify")
 		// Whoever has an account gets the same page.
 		again := w.submit(w.get("/auth/sign-up"), "/auth/sign-up", "email", w.user.Email)
-		if done.status != 200 || again.status != 200 || done.text != strings.ReplaceAll(again.text, w.user.Email, "ana@example.test") {
+		if done.status != 200 || again.status != 200 || done.text != strings.ReplaceAll(again.text, w.user.Email,
+			"ana@example.test") {
 			t.Errorf("%s\n%s", done.text, again.text)
 		}
 		w.user.Email, w.password = "ana@example.test", password
@@ -265,20 +280,23 @@ func TestSignUpPages(t *testing.T) {
 		if a := w.signIn(w.get("/auth/sign-in")); a.status != 401 {
 			t.Errorf("before the form was sent: %d", a.status)
 		}
-		if a := w.submit(page, "/auth/verify", "first_name", "Ana", "password", "short"); a.status != 400 || !strings.Contains(a.text, `role="alert"`) || !strings.Contains(a.text, `value="Ana"`) {
+		if a := w.submit(page, "/auth/verify", "first_name", "Ana", "password", "short"); a.status != 400 ||
+			!strings.Contains(a.text, `role="alert"`) || !strings.Contains(a.text, `value="Ana"`) {
 			t.Errorf("short password: %d %s", a.status, a.text)
 		}
 		if a := w.submit(page, "/auth/verify", "first_name", "Ana", "password", password); a.status != 200 {
 			t.Errorf("confirm: %d %s", a.status, a.text)
 		}
-		if a := w.submit(page, "/auth/verify", "first_name", "Eve", "password", "quiet walnut ferry lamps"); a.status != 404 {
+		if a := w.submit(page, "/auth/verify", "first_name", "Eve", "password",
+			"quiet walnut ferry lamps"); a.status != 404 {
 			t.Errorf("confirm again: %d", a.status)
 		}
 		checkSessionCookie(t, w.signIn(w.get("/auth/sign-in")))
 
 		closed := w.newProvider(closeSignUp)
 		w.swap(closed)
-		if a := w.get("/auth/sign-up"); a.status != 404 || strings.Contains(w.get("/auth/sign-in").text, "/auth/sign-up") {
+		if a := w.get("/auth/sign-up"); a.status != 404 || strings.Contains(w.get("/auth/sign-in").text,
+			"/auth/sign-up") {
 			t.Errorf("sign-up is turned off: %d", a.status)
 		}
 	})
@@ -302,7 +320,8 @@ func TestRecoveryPages(t *testing.T) {
 			t.Errorf("short password: %d", a.status)
 		}
 		done := w.submit(page, "/auth/recover", "password", "violet harbor ninety kites")
-		if done.status != 200 || !strings.Contains(done.text, "1 browser sessions, 1 applications or devices, 1 personal access tokens") {
+		if done.status != 200 || !strings.Contains(done.text, "1 browser sessions, 1 applications or devices, 1 "+
+			"personal access tokens") {
 			t.Fatalf("recover: %d %s", done.status, done.text)
 		}
 		if a := w.submit(page, "/auth/recover", "password", "violet harbor ninety kites"); a.status != 404 {
@@ -330,10 +349,13 @@ func TestPasswordPage(t *testing.T) {
 		exchanged := w.exchange().member(t, "access_token")
 		clock.Advance(2 * time.Second)
 		page := w.get("/auth/password")
-		if a := w.submit(page, "/auth/password", "current", "wrong", "password", "violet harbor ninety kites"); a.status != 403 || !strings.Contains(a.text, `role="alert"`) {
+		if a := w.submit(page, "/auth/password", "current", "wrong", "password",
+			"violet harbor ninety kites"); a.status != 403 || !strings.Contains(a.text, `role="alert"`) {
 			t.Errorf("wrong present password: %d %s", a.status, a.text)
 		}
-		if a := w.submit(page, "/auth/password", "current", w.password, "password", "violet harbor ninety kites"); a.status != 200 || !strings.Contains(a.text, "Your personal access tokens still work") {
+		if a := w.submit(page, "/auth/password", "current", w.password, "password",
+			"violet harbor ninety kites"); a.status != 200 || !strings.Contains(a.text, "Your personal access tokens "+
+			"still work") {
 			t.Fatalf("change: %d %s", a.status, a.text)
 		}
 		w.holds(exchanged, true)
@@ -341,7 +363,8 @@ func TestPasswordPage(t *testing.T) {
 		// This browser stays signed in, and goes on to work.
 		w.holds(w.renew().member(t, "accessToken"), true)
 		w.holds(w.redeem(w.code().Get("code")).member(t, "access_token"), true)
-		a := w.submit(w.get("/auth/password"), "/auth/password", "current", "violet harbor ninety kites", "password", "quiet walnut ferry lamps", "tokens", "delete")
+		a := w.submit(w.get("/auth/password"), "/auth/password", "current", "violet harbor ninety kites", "password",
+			"quiet walnut ferry lamps", "tokens", "delete")
 		if a.status != 200 || !strings.Contains(a.text, "1 personal access tokens") {
 			t.Fatalf("change: %d %s", a.status, a.text)
 		}
@@ -385,14 +408,17 @@ func TestEndSession(t *testing.T) {
 		// With an ID token it is done at once, also an expired one.
 		w.signIn(w.get("/auth/sign-in"))
 		clock.Advance(time.Hour)
-		a := w.get("/oidc/end_session?id_token_hint=" + hint + "&state=s&post_logout_redirect_uri=http%3A%2F%2Flocalhost%3A5%2F")
+		a := w.get("/oidc/end_session?id_token_hint=" + hint +
+			"&state=s&post_logout_redirect_uri=http%3A%2F%2Flocalhost%3A5%2F")
 		if got := a.header.Get("Location"); a.status != 303 || got != "http://localhost:5/?state=s" {
 			t.Errorf("with a hint: %d to %q %s", a.status, got, a.text)
 		}
 		w.renew().want(t, 401, "login_required")
 		for _, query := range []string{
-			"post_logout_redirect_uri=https%3A%2F%2Fevil.example", "client_id=web&post_logout_redirect_uri=https%3A%2F%2Fevil.example",
-			"client_id=nobody&post_logout_redirect_uri=http%3A%2F%2Flocalhost", "id_token_hint=e30.e30.e30", "id_token_hint=" + hint + "&client_id=web",
+			"post_logout_redirect_uri=https%3A%2F%2Fevil.example",
+			"client_id=web&post_logout_redirect_uri=https%3A%2F%2Fevil.example",
+			"client_id=nobody&post_logout_redirect_uri=http%3A%2F%2Flocalhost", "id_token_hint=e30.e30.e30",
+			"id_token_hint=" + hint + "&client_id=web",
 			"id_token_hint=" + w.exchange().member(t, "access_token"),
 		} {
 			if a := w.get("/oidc/end_session?" + query); a.status != 400 || a.header.Get("Location") != "" {

@@ -60,7 +60,8 @@ func (p *Provider) sealRequest(r request) string {
 
 // openRequest reads what sealRequest wrote.
 func (p *Provider) openRequest(sealed string) (request, *client, error) {
-	over := errs.E(errs.Invalid, "the request to sign in is damaged or too old: go back to the application and start again")
+	over := errs.E(errs.Invalid, "the request to sign in is damaged or too old: go back to the application and "+
+		"start again")
 	raw, err := base64.RawURLEncoding.DecodeString(sealed)
 	if err != nil {
 		return request{}, nil, over
@@ -74,7 +75,8 @@ func (p *Provider) openRequest(sealed string) (request, *client, error) {
 		return request{}, nil, over
 	}
 	c, now := p.clients[r.ClientID], p.Now()
-	if c == nil || c.redirect(r.RedirectURI) != nil || now.After(r.CreatedAt.Add(requestLife)) || now.Before(r.CreatedAt.Add(-skew)) {
+	if c == nil || c.redirect(r.RedirectURI) != nil || now.After(r.CreatedAt.Add(requestLife)) ||
+		now.Before(r.CreatedAt.Add(-skew)) {
 		return request{}, nil, over
 	}
 	return r, c, nil
@@ -292,9 +294,11 @@ type consentView struct {
 // accessEnds says in words how long the access of an application lasts.
 func (p *Provider) accessEnds(offline bool) string {
 	if offline {
-		return "The access ends on " + pageTime(p.Now().Add(p.RefreshLifetime)) + ", or when you revoke it on your account page."
+		return "The access ends on " + pageTime(p.Now().Add(p.RefreshLifetime)) + ", or when you revoke it on your " +
+			"account page."
 	}
-	return fmt.Sprintf("The access ends when you sign out in this browser, and after %d minutes at the latest.", int(p.longest().Minutes()))
+	return fmt.Sprintf("The access ends when you sign out in this browser, and after %d minutes at the "+
+		"latest.", int(p.longest().Minutes()))
 }
 
 // getConsent asks a person who is signed in whether the application may act.
@@ -319,7 +323,8 @@ func (p *Provider) getConsent(w http.ResponseWriter, r *http.Request, v *visit) 
 			v.signInFirst(w, r, req.Hint)
 			return nil
 		}
-		p.sendBack(w, r, req, url.Values{"error": {"login_required"}, "error_description": {"another person signed in"}})
+		p.sendBack(w, r, req, url.Values{"error": {"login_required"},
+			"error_description": {"another person signed in"}})
 		return nil
 	}
 	agreed, err := p.agreed(r.Context(), c, req, se)
@@ -337,8 +342,9 @@ func (p *Provider) getConsent(w http.ResponseWriter, r *http.Request, v *visit) 
 	if err != nil {
 		return err
 	}
-	view := consentView{Sealed: sealed, Client: c.name, Host: back.Scheme + "://" + back.Host, Email: u.Email, Scopes: scopesInWords(req.Scopes),
-		Ends: p.accessEnds(req.Offline), Kept: !c.native}
+	view := consentView{Sealed: sealed, Client: c.name, Host: back.Scheme + "://" + back.Host, Email: u.Email,
+		Scopes: scopesInWords(req.Scopes),
+		Ends:   p.accessEnds(req.Offline), Kept: !c.native}
 	v.formAction = formAction(back)
 	return v.show(w, http.StatusOK, "consent", view)
 }
@@ -371,7 +377,8 @@ func (p *Provider) postConsent(w http.ResponseWriter, r *http.Request, v *visit)
 		return nil
 	}
 	if !c.native {
-		err := p.Store.AddConsent(r.Context(), grant.Consent{UserID: se.UserID, ClientID: c.id, Scopes: req.Scopes, IP: remoteIP(r)})
+		err := p.Store.AddConsent(r.Context(), grant.Consent{UserID: se.UserID, ClientID: c.id, Scopes: req.Scopes,
+			IP: remoteIP(r)})
 		if err != nil {
 			return err
 		}
@@ -382,8 +389,9 @@ func (p *Provider) postConsent(w http.ResponseWriter, r *http.Request, v *visit)
 func (p *Provider) newCode(ctx context.Context, req request, se identity.Session) (string, error) {
 	code, now := rand.Text(), p.Now()
 	err := p.Store.AddCode(ctx, grant.Code{
-		Hash: grant.Hash(code), UserID: se.UserID, ClientID: req.ClientID, SessionID: string(se.ID), RedirectURI: req.RedirectURI,
-		Challenge: req.Challenge, Nonce: req.Nonce, Scopes: req.Scopes, Offline: req.Offline,
+		Hash: grant.Hash(code), UserID: se.UserID, ClientID: req.ClientID, SessionID: string(se.ID),
+		RedirectURI: req.RedirectURI,
+		Challenge:   req.Challenge, Nonce: req.Nonce, Scopes: req.Scopes, Offline: req.Offline,
 		AuthTime: se.AuthTime, CreatedAt: now, ExpiresAt: now.Add(codeLife),
 	})
 	return code, err
@@ -449,7 +457,8 @@ func (p *Provider) checkLogout(view logoutView) error {
 	}
 	c := p.clients[view.App]
 	if c == nil {
-		return errs.E(errs.Invalid, "a post_logout_redirect_uri needs the client_id or id_token_hint of a known application")
+		return errs.E(errs.Invalid, "a post_logout_redirect_uri needs the client_id or id_token_hint of a known "+
+			"application")
 	}
 	if err := c.postLogout(view.Next); err != nil {
 		return errs.E(errs.Invalid, "%s", err)
@@ -489,5 +498,6 @@ func (p *Provider) signedOut(w http.ResponseWriter, r *http.Request, v *visit, v
 		http.Redirect(w, r, u.String(), http.StatusSeeOther)
 		return nil
 	}
-	return v.show(w, http.StatusOK, "signed-out", signedOutView{template.URL(u.String())}) //nolint:gosec // checkLogout knows it
+	return v.show(w, http.StatusOK, "signed-out",
+		signedOutView{template.URL(u.String())}) //nolint:gosec // checkLogout knows it
 }

@@ -24,7 +24,8 @@ import (
 func BenchmarkTokenExchange(b *testing.B) {
 	for name, open := range map[string]func() (*store.DB, error){
 		"sqlite": func() (*store.DB, error) {
-			return sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "merlon.db"), store.Options{Region: storetest.Region})
+			return sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "merlon.db"),
+				store.Options{Region: storetest.Region})
 		},
 		"postgres": func() (*store.DB, error) {
 			return postgres.Open(b.Context(), storetest.Postgres(b), store.Options{Region: storetest.Region})
@@ -41,8 +42,10 @@ func BenchmarkTokenExchange(b *testing.B) {
 			w.http.Transport.(*http.Transport).MaxIdleConnsPerHost = 64
 			w.exchange().want(b, 200, "")
 			form := url.Values{
-				"grant_type": {"urn:ietf:params:oauth:grant-type:token-exchange"}, "client_id": {w.provider.ClientApps().CLI.AppID},
-				"subject_token": {w.pat}, "subject_token_type": {"urn:merlon:token-type:personal_access_token"}, "resource": {baseURL},
+				"grant_type":    {"urn:ietf:params:oauth:grant-type:token-exchange"},
+				"client_id":     {w.provider.ClientApps().CLI.AppID},
+				"subject_token": {w.pat}, "subject_token_type": {"urn:merlon:token-type:personal_access_token"},
+				"resource": {baseURL},
 			}.Encode()
 			b.SetParallelism(16)
 			before := processorTime(b)
@@ -84,7 +87,8 @@ func processorTime(b *testing.B) time.Duration {
 // BenchmarkAuthenticate checks an access token, as every request of the API does.
 func BenchmarkAuthenticate(b *testing.B) {
 	slog.SetDefault(slog.New(slog.NewTextHandler(io.Discard, nil)))
-	db, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "merlon.db"), store.Options{Region: storetest.Region})
+	db, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "merlon.db"),
+		store.Options{Region: storetest.Region})
 	if err != nil {
 		b.Fatal(err)
 	}

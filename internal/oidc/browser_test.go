@@ -153,7 +153,8 @@ func checkOtherSite(t *testing.T, ctx context.Context, w *world, app *applicatio
 	})
 	w.handler.Store(&spy)
 	browse(t, ctx, chromedp.Navigate(app.URL))
-	evaluate[bool](t, ctx, `fetch("`+w.url+`/auth/renew", {method: "POST", credentials: "include", mode: "no-cors"}).then(() => true)`)
+	evaluate[bool](t, ctx, `fetch("`+w.url+
+		`/auth/renew", {method: "POST", credentials: "include", mode: "no-cors"}).then(() => true)`)
 	if status := <-statuses; status != http.StatusForbidden {
 		t.Errorf("renewed by a page of another origin: %d", status)
 	}

@@ -104,7 +104,8 @@ func (c *client) proves(secret string) bool {
 func (p *Provider) loadClients(ctx context.Context) error {
 	p.apps, p.clients = p.Apps, map[string]*client{}
 	for name, id := range map[string]*string{
-		"client.cli": &p.apps.CLI.AppID, "client.vscode": &p.apps.VSCode.AppID, "client.intellij": &p.apps.IntelliJ.AppID,
+		"client.cli": &p.apps.CLI.AppID, "client.vscode": &p.apps.VSCode.AppID,
+		"client.intellij": &p.apps.IntelliJ.AppID,
 	} {
 		if *id != "" {
 			continue
@@ -117,8 +118,10 @@ func (p *Provider) loadClients(ctx context.Context) error {
 	}
 	list := []*client{
 		{id: p.apps.CLI.AppID, app: "cli", name: "Merlon command line", exchanges: true, native: true},
-		{id: p.apps.VSCode.AppID, app: "vscode", name: "Merlon for VS Code", schemes: []string{"vscode", "vscode-insiders"}, hosts: p.EditorExtensions, native: true},
-		{id: p.apps.IntelliJ.AppID, app: "intellij", name: "Merlon for JetBrains IDEs", schemes: []string{"jetbrains"}, native: true},
+		{id: p.apps.VSCode.AppID, app: "vscode", name: "Merlon for VS Code",
+			schemes: []string{"vscode", "vscode-insiders"}, hosts: p.EditorExtensions, native: true},
+		{id: p.apps.IntelliJ.AppID, app: "intellij", name: "Merlon for JetBrains IDEs", schemes: []string{"jetbrains"},
+			native: true},
 	}
 	for _, id := range p.CLIIDs {
 		list = append(list, &client{id: id, app: "cli", name: "Merlon command line", exchanges: true, native: true})
@@ -129,10 +132,12 @@ func (p *Provider) loadClients(ctx context.Context) error {
 		}
 		alg := jose.SignatureAlgorithm(c.IDTokenAlg)
 		if alg != "" && alg != jose.RS256 && alg != jose.ES256 {
-			return fmt.Errorf("the application %q asks for ID tokens signed with %q: RS256 or ES256", c.ID, c.IDTokenAlg)
+			return fmt.Errorf("the application %q asks for ID tokens signed with %q: RS256 or ES256", c.ID,
+				c.IDTokenAlg)
 		}
-		list = append(list, &client{id: c.ID, app: "confidential " + c.ID, name: c.Name, idAlg: alg, secretHash: sha256.Sum256([]byte(c.Secret)),
-			redirects: c.RedirectURIs, logouts: c.PostLogoutRedirectURIs})
+		list = append(list, &client{id: c.ID, app: "confidential " + c.ID, name: c.Name, idAlg: alg,
+			secretHash: sha256.Sum256([]byte(c.Secret)),
+			redirects:  c.RedirectURIs, logouts: c.PostLogoutRedirectURIs})
 	}
 	for _, c := range list {
 		if err := checkText("identifier of an application", c.id, 255); err != nil || c.id == "" {
@@ -167,7 +172,9 @@ func (c *client) redirect(address string) error {
 		return nil
 	}
 	u, err := url.Parse(address)
-	if err != nil || len(address) > maxRedirect || strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '\\' }) {
+	if err != nil || len(address) > maxRedirect || strings.ContainsFunc(address, func(r rune) bool {
+		return r <= ' ' || r >= 0x7f || r == '\\'
+	}) {
 		return errors.New("the redirect_uri is not an address")
 	}
 	if u.Fragment != "" || strings.Contains(address, "#") || u.User != nil || u.Opaque != "" || u.Host == "" {
@@ -177,12 +184,16 @@ func (c *client) redirect(address string) error {
 	case u.Scheme == "http" && isLoopback(u):
 		return nil
 	case slices.Contains(c.schemes, u.Scheme):
-		if c.hosts != nil && !slices.ContainsFunc(c.hosts, func(h string) bool { return strings.EqualFold(h, u.Host) }) {
-			return fmt.Errorf("the redirect_uri belongs to the extension %q; accepted: %s", u.Host, strings.Join(c.hosts, ", "))
+		if c.hosts != nil && !slices.ContainsFunc(c.hosts, func(h string) bool {
+			return strings.EqualFold(h, u.Host)
+		}) {
+			return fmt.Errorf("the redirect_uri belongs to the extension %q; accepted: %s", u.Host,
+				strings.Join(c.hosts, ", "))
 		}
 		return nil
 	}
-	return errors.New("the redirect_uri must be http on the loopback interface (localhost, 127.0.0.1 or [::1])" + c.alternative())
+	return errors.New("the redirect_uri must be http on the loopback interface (localhost, 127.0.0.1 " +
+		"or [::1])" + c.alternative())
 }
 
 func (c *client) alternative() string {

@@ -16,7 +16,8 @@ const webCallback = "https://web.example.test/callback"
 
 // webPath is an authorization request of the confidential application.
 func (w *world) webPath(changes ...string) string {
-	return w.authorizePath(append([]string{"client_id", "web", "redirect_uri", webCallback, "scope", "openid", "prompt", ""}, changes...)...)
+	return w.authorizePath(append([]string{"client_id", "web", "redirect_uri", webCallback, "scope", "openid", "prompt",
+		""}, changes...)...)
 }
 
 // webBack returns the parameters of a redirect to the confidential application.
@@ -48,11 +49,13 @@ func TestConsentIsRemembered(t *testing.T) {
 		}
 		// The page comes back when it is asked for, and for more scopes.
 		for _, changes := range [][]string{{"prompt", "consent"}, {"scope", "openid email"}} {
-			if page := w.follow(w.get(w.webPath(changes...))); page.status != 200 || !strings.Contains(page.text, `value="allow"`) {
+			if page := w.follow(w.get(w.webPath(changes...))); page.status != 200 ||
+				!strings.Contains(page.text, `value="allow"`) {
 				t.Errorf("%v: got %d %s", changes, page.status, page.header.Get("Location"))
 			}
 		}
-		if got := w.webBack(w.get(w.webPath("prompt", "none", "scope", "openid email"))).Get("error"); got != "consent_required" {
+		if got := w.webBack(w.get(w.webPath("prompt", "none", "scope",
+			"openid email"))).Get("error"); got != "consent_required" {
 			t.Errorf("more scopes: %s", got)
 		}
 		clock.Advance(time.Minute)
@@ -76,23 +79,27 @@ func TestIDTokenHint(t *testing.T) {
 			t.Error("the person of the hint got no code")
 		}
 		for _, bad := range []string{"x", hint + "x", w.exchange().member(t, "access_token")} {
-			if got := w.webBack(w.get(w.webPath("prompt", "none", "id_token_hint", bad))).Get("error"); got != "invalid_request" {
+			if got := w.webBack(w.get(w.webPath("prompt", "none", "id_token_hint",
+				bad))).Get("error"); got != "invalid_request" {
 				t.Errorf("hint %.10s…: %s", bad, got)
 			}
 		}
 		// A hint of another application's token is refused as well.
-		if got := w.callback(w.get(w.authorizePath("prompt", "none", "id_token_hint", hint))).Get("error"); got != "invalid_request" {
+		if got := w.callback(w.get(w.authorizePath("prompt", "none", "id_token_hint",
+			hint))).Get("error"); got != "invalid_request" {
 			t.Errorf("hint of another application: %s", got)
 		}
 		clock.Advance(time.Minute) // the next session is younger than the hint
-		other, password, err := w.people.Provision(t.Context(), "sam@example.test", identity.Names{FirstName: "Sam", LastName: "Roe"})
+		other, password, err := w.people.Provision(t.Context(), "sam@example.test",
+			identity.Names{FirstName: "Sam", LastName: "Roe"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		w.user, w.password = other, password
 		w.http = newBrowser(t, w.server)
 		w.webTokens()
-		if got := w.webBack(w.get(w.webPath("prompt", "none", "id_token_hint", hint))).Get("error"); got != "login_required" {
+		if got := w.webBack(w.get(w.webPath("prompt", "none", "id_token_hint",
+			hint))).Get("error"); got != "login_required" {
 			t.Errorf("another person, prompt none: %s", got)
 		}
 		clock.Advance(time.Minute)
@@ -126,7 +133,8 @@ func TestCORS(t *testing.T) {
 		} {
 			for _, method := range []string{"OPTIONS", "GET"} {
 				h := ask(method, path)
-				if got := h.Get("Access-Control-Allow-Origin"); got != want && !(method == "GET" && path == "/oidc/token") {
+				if got := h.Get("Access-Control-Allow-Origin"); got != want &&
+					!(method == "GET" && path == "/oidc/token") {
 					t.Errorf("%s %s: Access-Control-Allow-Origin %q, want %q", method, path, got, want)
 				}
 				if h.Get("Access-Control-Allow-Credentials") != "" {
@@ -134,7 +142,8 @@ func TestCORS(t *testing.T) {
 				}
 			}
 		}
-		if h := ask("OPTIONS", "/oidc/token"); !strings.Contains(h.Get("Access-Control-Allow-Headers"), "Authorization") || !strings.Contains(h.Get("Access-Control-Allow-Methods"), "POST") {
+		if h := ask("OPTIONS", "/oidc/token"); !strings.Contains(h.Get("Access-Control-Allow-Headers"),
+			"Authorization") || !strings.Contains(h.Get("Access-Control-Allow-Methods"), "POST") {
 			t.Errorf("preflight: %v", h)
 		}
 		if a := w.exchange(); a.header.Get("Access-Control-Allow-Origin") != "*" {
@@ -150,9 +159,11 @@ func TestEditorExtensions(t *testing.T) {
 		w := newWorld(t, db, clock)
 		id := w.provider.ClientApps().VSCode.AppID
 		for address, want := range map[string]int{
-			"vscode://example.merlon/callback": 303, "vscode-insiders://example.merlon/callback": 303, "vscode://Example.Merlon/callback": 303,
-			"vscode://evil.extension/callback": 400, "vscode-insiders://evil.extension/": 400, "vscode://example.merlon.evil/": 400,
-			"vscode://example.merlon:80/": 400, "vscodium://example.merlon/": 400,
+			"vscode://example.merlon/callback": 303, "vscode-insiders://example.merlon/callback": 303,
+			"vscode://Example.Merlon/callback": 303,
+			"vscode://evil.extension/callback": 400, "vscode-insiders://evil.extension/": 400,
+			"vscode://example.merlon.evil/": 400,
+			"vscode://example.merlon:80/":   400, "vscodium://example.merlon/": 400,
 		} {
 			if a := w.get(w.authorizePath("client_id", id, "redirect_uri", address)); a.status != want {
 				t.Errorf("%s: got %d, want %d", address, a.status, want)

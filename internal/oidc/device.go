@@ -42,9 +42,11 @@ var userCodes = identity.Limit{Max: 20, Window: 15 * time.Minute}
 var deviceStarts = identity.Limit{Max: 60, Window: 15 * time.Minute}
 
 // DeviceAuthorization begins a device flow.
-func (s *server) DeviceAuthorization(ctx context.Context, r *op.ClientRequest[oidc.DeviceAuthorizationRequest]) (*op.Response, error) {
+func (s *server) DeviceAuthorization(ctx context.Context,
+	r *op.ClientRequest[oidc.DeviceAuthorizationRequest]) (*op.Response, error) {
 	if !op.ValidateGrantType(r.Client, oidc.GrantTypeDeviceCode) {
-		return nil, failure(http.StatusBadRequest, "unauthorized_client", "this application may not use the device flow")
+		return nil, failure(http.StatusBadRequest, "unauthorized_client", "this application may not use the "+
+			"device flow")
 	}
 	if err := s.resource(r.Form["resource"]); err != nil {
 		return nil, err
@@ -76,7 +78,8 @@ func (s *server) DeviceAuthorization(ctx context.Context, r *op.ClientRequest[oi
 		if added {
 			page := s.AuthURL + "/auth/device"
 			return op.NewResponse(&oidc.DeviceAuthorizationResponse{
-				DeviceCode: secret, UserCode: code, VerificationURI: page, VerificationURIComplete: page + "?user_code=" + url.QueryEscape(code),
+				DeviceCode: secret, UserCode: code, VerificationURI: page, VerificationURIComplete: page +
+					"?user_code=" + url.QueryEscape(code),
 				ExpiresIn: int(deviceLife / time.Second), Interval: int(devicePoll / time.Second),
 			}), nil
 		}
@@ -97,11 +100,13 @@ func (p *Provider) userCodeHash(code string) string {
 }
 
 // DeviceToken answers a poll.
-func (s *server) DeviceToken(ctx context.Context, r *op.ClientRequest[oidc.DeviceAccessTokenRequest]) (*op.Response, error) {
+func (s *server) DeviceToken(ctx context.Context, r *op.ClientRequest[oidc.DeviceAccessTokenRequest]) (*op.Response,
+	error) {
 	if err := s.resource(r.Form["resource"]); err != nil {
 		return nil, err
 	}
-	invalid := failure(http.StatusBadRequest, "invalid_grant", "the device_code is unknown, used, or not for this application")
+	invalid := failure(http.StatusBadRequest, "invalid_grant", "the device_code is unknown, used, or not for this "+
+		"application")
 	d, tooSoon, err := s.Store.PollDevice(ctx, grant.Hash(r.Data.DeviceCode), r.Client.GetID(), deviceSlower)
 	if errs.Is(err, errs.NotFound) {
 		return nil, invalid
@@ -127,7 +132,8 @@ func (s *server) DeviceToken(ctx context.Context, r *op.ClientRequest[oidc.Devic
 	if err := s.admitted(ctx, d.UserID, d.AuthTime); err != nil {
 		return nil, s.fail(ctx, err, "")
 	}
-	t, refresh := s.begin(ctx, grant.Grant{UserID: d.UserID, ClientID: d.ClientID, SessionID: d.SessionID, Scopes: d.Scopes, AuthTime: d.AuthTime},
+	t, refresh := s.begin(ctx, grant.Grant{UserID: d.UserID, ClientID: d.ClientID, SessionID: d.SessionID,
+		Scopes: d.Scopes, AuthTime: d.AuthTime},
 		slices.Contains(d.Scopes, "offline_access"))
 	fresh, err := s.Store.RedeemDevice(ctx, d.Hash, t)
 	if err != nil {
@@ -136,7 +142,8 @@ func (s *server) DeviceToken(ctx context.Context, r *op.ClientRequest[oidc.Devic
 	if !fresh {
 		return nil, invalid
 	}
-	return s.tokens(ctx, issue{user: d.UserID, client: d.ClientID, scopes: d.Scopes, madeFor: t.Grant.ID, until: t.Grant.ExpiresAt, authTime: d.AuthTime}, refresh)
+	return s.tokens(ctx, issue{user: d.UserID, client: d.ClientID, scopes: d.Scopes, madeFor: t.Grant.ID,
+		until: t.Grant.ExpiresAt, authTime: d.AuthTime}, refresh)
 }
 
 // deviceView is what the page for user codes shows.
@@ -170,7 +177,8 @@ func (p *Provider) postDevice(w http.ResponseWriter, r *http.Request, v *visit) 
 	}
 	view := deviceView{Code: strings.TrimSpace(r.PostForm.Get("user_code"))}
 	origin := pageOrigin(r)
-	if err := p.People.Limiter().Allow(r.Context(), origin, userCodes.Hit("device-user", string(se.UserID)), userCodes.Hit("device-address", origin.Address())); err != nil {
+	if err := p.People.Limiter().Allow(r.Context(), origin, userCodes.Hit("device-user", string(se.UserID)),
+		userCodes.Hit("device-address", origin.Address())); err != nil {
 		return err
 	}
 	d, err := p.Store.DeviceByUserCode(r.Context(), p.userCodeHash(view.Code))
@@ -191,7 +199,8 @@ func (p *Provider) postDevice(w http.ResponseWriter, r *http.Request, v *visit) 
 		view.Ends = p.accessEnds(slices.Contains(d.Scopes, "offline_access"))
 		return v.show(w, http.StatusOK, "device", view)
 	}
-	d.State, view.Done, d.AuthTime, d.SessionID = grant.Denied, "The device was not given access.", se.AuthTime, string(se.ID)
+	d.State, view.Done, d.AuthTime, d.SessionID = grant.Denied, "The device was not given access.", se.AuthTime,
+		string(se.ID)
 	if decision == "allow" {
 		d.State, view.Done = grant.Approved, "The device is signed in. You can close this page and go back to it."
 	}

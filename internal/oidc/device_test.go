@@ -13,7 +13,8 @@ import (
 // device begins a device flow.
 func (w *world) device() answer {
 	w.t.Helper()
-	return w.send("/oidc/device_authorization", "client_id", w.provider.ClientApps().CLI.AppID, "scope", "openid offline_access", "resource", baseURL).
+	return w.send("/oidc/device_authorization", "client_id", w.provider.ClientApps().CLI.AppID, "scope",
+		"openid offline_access", "resource", baseURL).
 		want(w.t, 200, "")
 }
 
@@ -28,7 +29,8 @@ func TestDeviceFlow(t *testing.T) {
 		w := newWorld(t, db, clock)
 		d := w.device()
 		code, user := d.member(t, "device_code"), d.member(t, "user_code")
-		if d.json["interval"] != 5.0 || d.json["expires_in"] != 600.0 || d.member(t, "verification_uri") != w.url+"/auth/device" {
+		if d.json["interval"] != 5.0 || d.json["expires_in"] != 600.0 || d.member(t, "verification_uri") != w.url+
+			"/auth/device" {
 			t.Errorf("answer %s", d.text)
 		}
 		w.poll(code).want(t, 400, "authorization_pending")
@@ -47,7 +49,8 @@ func TestDeviceFlow(t *testing.T) {
 		if !strings.Contains(page.text, "Merlon command line") || !strings.Contains(page.text, "The access ends") {
 			t.Fatalf("no question: %s", page.text)
 		}
-		if done := w.submit(page, "/auth/device", "decision", "allow"); !strings.Contains(done.text, "The device is signed in") {
+		if done := w.submit(page, "/auth/device", "decision", "allow"); !strings.Contains(done.text,
+			"The device is signed in") {
 			t.Fatalf("answer %s", done.text)
 		}
 		a := w.poll(code).want(t, 200, "")
@@ -62,8 +65,10 @@ func TestDeviceRefusals(t *testing.T) {
 		w := newWorld(t, db, clock)
 		cli := w.provider.ClientApps().CLI.AppID
 		w.send("/oidc/device_authorization", "client_id", cli, "scope", "email").want(t, 400, "invalid_scope")
-		w.send("/oidc/device_authorization", "client_id", cli, "scope", "openid", "resource", "https://x.example").want(t, 400, "invalid_target")
-		w.send("/oidc/device_authorization", "client_id", w.provider.ClientApps().VSCode.AppID, "scope", "openid").want(t, 400, "unauthorized_client")
+		w.send("/oidc/device_authorization", "client_id", cli, "scope", "openid", "resource",
+			"https://x.example").want(t, 400, "invalid_target")
+		w.send("/oidc/device_authorization", "client_id", w.provider.ClientApps().VSCode.AppID, "scope",
+			"openid").want(t, 400, "unauthorized_client")
 		w.send("/oidc/device_authorization", "client_id", "nobody", "scope", "openid").want(t, 401, "invalid_client")
 		w.poll("unknown").want(t, 400, "invalid_grant")
 
@@ -81,7 +86,8 @@ func TestDeviceRefusals(t *testing.T) {
 
 		clock.Advance(10 * time.Minute)
 		w.poll(late.member(t, "device_code")).want(t, 400, "expired_token")
-		if a := w.submit(w.get("/auth/device"), "/auth/device", "user_code", late.member(t, "user_code")); a.status != 400 || !strings.Contains(a.text, "not valid") {
+		if a := w.submit(w.get("/auth/device"), "/auth/device", "user_code",
+			late.member(t, "user_code")); a.status != 400 || !strings.Contains(a.text, "not valid") {
 			t.Errorf("expired code: %d %s", a.status, a.text)
 		}
 	})
@@ -94,7 +100,8 @@ func TestDeviceFlowsAreBounded(t *testing.T) {
 		for range 60 {
 			w.device()
 		}
-		a := w.send("/oidc/device_authorization", "client_id", w.provider.ClientApps().CLI.AppID, "scope", "openid").want(t, 429, "temporarily_unavailable")
+		a := w.send("/oidc/device_authorization", "client_id", w.provider.ClientApps().CLI.AppID, "scope",
+			"openid").want(t, 429, "temporarily_unavailable")
 		if a.header.Get("Retry-After") == "" {
 			t.Error("no Retry-After")
 		}

@@ -37,7 +37,8 @@ func (p *Provider) routes() http.Handler {
 	}
 	// The library's CORS default admits every site with credentials; open decides
 	// instead.
-	library := op.RegisterServer(&server{Provider: p}, endpoints, op.WithServerCORSOptions(nil), op.WithDecoder(newDecoder()))
+	library := op.RegisterServer(&server{Provider: p}, endpoints, op.WithServerCORSOptions(nil),
+		op.WithDecoder(newDecoder()))
 	machine := p.machine(http.StripPrefix("/oidc", library))
 
 	mux := http.NewServeMux()
@@ -60,7 +61,8 @@ func (p *Provider) routes() http.Handler {
 	}
 	p.pages(mux)
 	mux.Handle("/", p.machine(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		op.WriteError(w, r, failure(http.StatusNotFound, "invalid_request", "there is no such address, or %s is not a method of it", r.Method), nil)
+		op.WriteError(w, r, failure(http.StatusNotFound, "invalid_request", "there is no such address, or %s is not "+
+			"a method of it", r.Method), nil)
 	})))
 	return mux
 }
@@ -116,19 +118,20 @@ func (s *server) Discovery(context.Context, *op.Request[struct{}]) (*op.Response
 		scopes = append(scopes, sc.scope)
 	}
 	return cached(discovery{oidc.DiscoveryConfiguration{
-		Issuer:                                    s.issuer,
-		AuthorizationEndpoint:                     s.issuer + "/auth",
-		TokenEndpoint:                             s.issuer + "/token",
-		IntrospectionEndpoint:                     s.issuer + "/introspect",
-		UserinfoEndpoint:                          s.issuer + "/userinfo",
-		RevocationEndpoint:                        s.issuer + "/revoke",
-		EndSessionEndpoint:                        s.issuer + "/end_session",
-		DeviceAuthorizationEndpoint:               s.issuer + "/device_authorization",
-		JwksURI:                                   s.issuer + "/jwks",
-		ScopesSupported:                           scopes,
-		ResponseTypesSupported:                    []string{"code"},
-		ResponseModesSupported:                    []string{"query"},
-		GrantTypesSupported:                       []oidc.GrantType{oidc.GrantTypeCode, oidc.GrantTypeRefreshToken, oidc.GrantTypeTokenExchange, oidc.GrantTypeDeviceCode},
+		Issuer:                      s.issuer,
+		AuthorizationEndpoint:       s.issuer + "/auth",
+		TokenEndpoint:               s.issuer + "/token",
+		IntrospectionEndpoint:       s.issuer + "/introspect",
+		UserinfoEndpoint:            s.issuer + "/userinfo",
+		RevocationEndpoint:          s.issuer + "/revoke",
+		EndSessionEndpoint:          s.issuer + "/end_session",
+		DeviceAuthorizationEndpoint: s.issuer + "/device_authorization",
+		JwksURI:                     s.issuer + "/jwks",
+		ScopesSupported:             scopes,
+		ResponseTypesSupported:      []string{"code"},
+		ResponseModesSupported:      []string{"query"},
+		GrantTypesSupported: []oidc.GrantType{oidc.GrantTypeCode, oidc.GrantTypeRefreshToken,
+			oidc.GrantTypeTokenExchange, oidc.GrantTypeDeviceCode},
 		SubjectTypesSupported:                     []string{"public"},
 		IDTokenSigningAlgValuesSupported:          []string{"RS256", "ES256"},
 		TokenEndpointAuthMethodsSupported:         open,
@@ -165,7 +168,8 @@ func (s *server) VerifyClient(_ context.Context, r *op.Request[op.ClientCredenti
 	}
 	if !c.exchanges && oidc.GrantType(r.Form.Get("grant_type")) == oidc.GrantTypeTokenExchange {
 		return nil, failure(http.StatusBadRequest, "unauthorized_client",
-			errExchangeNotAllowed+": only the cli application may exchange a personal access token; read its identifier from %s/client-apps", s.BaseURL)
+			errExchangeNotAllowed+": only the cli application may exchange a personal access token; read its "+
+				"identifier from %s/client-apps", s.BaseURL)
 	}
 	return c, nil
 }
@@ -176,7 +180,8 @@ func (s *server) authenticateClient(cc *op.ClientCredentials) (*client, error) {
 	case cc.ClientAssertion != "" || cc.ClientAssertionType != "":
 		return nil, failure(http.StatusBadRequest, "invalid_client", "client_assertion is not supported")
 	case c == nil:
-		return nil, failure(http.StatusUnauthorized, "invalid_client", "there is no application with this client_id; read it from %s/client-apps", s.BaseURL)
+		return nil, failure(http.StatusUnauthorized, "invalid_client", "there is no application with this client_id; "+
+			"read it from %s/client-apps", s.BaseURL)
 	case c.native && cc.ClientSecret != "":
 		return nil, failure(http.StatusUnauthorized, "invalid_client", "this application has no client_secret")
 	case !c.native && !c.proves(cc.ClientSecret):
@@ -211,7 +216,8 @@ func (p *Provider) begin(ctx context.Context, g grant.Grant, offline bool) (t gr
 	t.Grant, t.IP = g, originOf(ctx).IP
 	if offline {
 		refresh = rand.Text() + rand.Text()
-		t.Refresh = &grant.Refresh{Hash: grant.Hash(refresh), GrantID: g.ID, CreatedAt: now, ExpiresAt: now.Add(p.RefreshLifetime)}
+		t.Refresh = &grant.Refresh{Hash: grant.Hash(refresh), GrantID: g.ID, CreatedAt: now,
+			ExpiresAt: now.Add(p.RefreshLifetime)}
 		t.Grant.ExpiresAt = t.Refresh.ExpiresAt
 	}
 	return t, refresh
@@ -238,7 +244,8 @@ func (s *server) Introspect(ctx context.Context, r *op.Request[op.IntrospectionR
 		return nil, err
 	}
 	if c.native {
-		return nil, failure(http.StatusUnauthorized, "invalid_client", "only an application with a secret may ask about tokens")
+		return nil, failure(http.StatusUnauthorized, "invalid_client", "only an application with a secret may ask "+
+			"about tokens")
 	}
 	about, _, err := s.authenticate(ctx, r.Data.IntrospectionRequest.Token)
 	if errs.Is(err, errs.Unauthenticated) {

@@ -23,7 +23,8 @@ func TestDiscovery(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
 		w := newWorld(t, db, clock)
 		doc := w.get("/oidc/.well-known/openid-configuration").want(t, 200, "")
-		for _, path := range []string{"/.well-known/openid-configuration", "/.well-known/oauth-authorization-server/oidc"} {
+		for _, path := range []string{"/.well-known/openid-configuration",
+			"/.well-known/oauth-authorization-server/oidc"} {
 			if diff := cmp.Diff(doc.json, w.get(path).json); diff != "" {
 				t.Errorf("%s differs:\n%s", path, diff)
 			}
@@ -48,17 +49,20 @@ func TestDiscovery(t *testing.T) {
 		}
 		named := doc.json["grant_types_supported"].([]any)
 		for _, grant := range []string{
-			"authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:token-exchange", "urn:ietf:params:oauth:grant-type:device_code",
+			"authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:token-exchange",
+			"urn:ietf:params:oauth:grant-type:device_code",
 			"implicit", "password", "client_credentials", "urn:ietf:params:oauth:grant-type:jwt-bearer",
 		} {
-			a := w.send("/oidc/token", "grant_type", grant, "client_id", w.provider.ClientApps().CLI.AppID, "assertion", "x", "scope", "openid")
+			a := w.send("/oidc/token", "grant_type", grant, "client_id", w.provider.ClientApps().CLI.AppID, "assertion",
+				"x", "scope", "openid")
 			refused := a.json["error"] == "unsupported_grant_type" || a.json["error"] == "unauthorized_client"
 			if a.status != 400 || refused == slices.Contains(named, any(grant)) {
 				t.Errorf("%s: named %v, answer %d %s", grant, slices.Contains(named, any(grant)), a.status, a.text)
 			}
 		}
 		for _, name := range []string{"response_types_supported", "code_challenge_methods_supported"} {
-			want := map[string][]any{"response_types_supported": {"code"}, "code_challenge_methods_supported": {"S256"}}[name]
+			want := map[string][]any{"response_types_supported": {"code"},
+				"code_challenge_methods_supported": {"S256"}}[name]
 			if diff := cmp.Diff(want, doc.json[name]); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", name, diff)
 			}
@@ -88,7 +92,8 @@ func TestRevocation(t *testing.T) {
 		cli := w.provider.ClientApps().CLI.AppID
 		one := w.exchange().member(t, "access_token")
 		other := w.exchange().member(t, "access_token")
-		w.send("/oidc/revoke", "client_id", w.provider.ClientApps().VSCode.AppID, "token", one).want(t, 400, "unauthorized_client")
+		w.send("/oidc/revoke", "client_id", w.provider.ClientApps().VSCode.AppID, "token", one).want(t, 400,
+			"unauthorized_client")
 		w.holds(one, true)
 		w.send("/oidc/revoke", "client_id", cli, "token", one).want(t, 200, "")
 		w.holds(one, false)
@@ -97,8 +102,10 @@ func TestRevocation(t *testing.T) {
 		w.send("/oidc/revoke", "client_id", cli).want(t, 400, "invalid_request")
 
 		a := w.redeem(w.code().Get("code")).want(t, 200, "")
-		w.send("/oidc/revoke", "client_id", "web", "client_secret", secret, "token", a.member(t, "refresh_token")).want(t, 400, "unauthorized_client")
-		w.send("/oidc/revoke", "client_id", cli, "token_type_hint", "refresh_token", "token", a.member(t, "refresh_token")).want(t, 200, "")
+		w.send("/oidc/revoke", "client_id", "web", "client_secret", secret, "token",
+			a.member(t, "refresh_token")).want(t, 400, "unauthorized_client")
+		w.send("/oidc/revoke", "client_id", cli, "token_type_hint", "refresh_token", "token",
+			a.member(t, "refresh_token")).want(t, 200, "")
 		w.holds(a.member(t, "access_token"), false)
 		w.refresh(a.member(t, "refresh_token")).want(t, 400, "invalid_grant")
 		// The revocation outlives the token.
@@ -115,13 +122,15 @@ func TestIntrospection(t *testing.T) {
 		w := newWorld(t, db, clock)
 		cli := w.provider.ClientApps().CLI.AppID
 		ask := func(token string) map[string]any {
-			return w.send("/oidc/introspect", "client_id", "web", "client_secret", secret, "token", token).want(t, 200, "").json
+			return w.send("/oidc/introspect", "client_id", "web", "client_secret", secret, "token", token).want(t, 200,
+				"").json
 		}
 		access := w.exchange().member(t, "access_token")
 		got := ask(access)
 		delete(got, "jti")
 		now := float64(clock.Now().Unix())
-		want := map[string]any{"active": true, "scope": "openid profile email read scan triage administer", "client_id": cli, "token_type": "Bearer", "exp": now + 3600,
+		want := map[string]any{"active": true, "scope": "openid profile email read scan triage " +
+			"administer", "client_id": cli, "token_type": "Bearer", "exp": now + 3600,
 			"iat": now, "sub": string(w.user.ID), "aud": []any{baseURL}, "iss": w.url + "/oidc"}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("access token (-want +got):\n%s", diff)
@@ -137,8 +146,10 @@ func TestIntrospection(t *testing.T) {
 			}
 		}
 		w.send("/oidc/introspect", "client_id", cli, "token", access).want(t, 400, "invalid_client")
-		w.send("/oidc/introspect", "client_id", cli, "client_secret", "x", "token", access).want(t, 401, "invalid_client")
-		w.send("/oidc/introspect", "client_id", "web", "client_secret", "wrong", "token", access).want(t, 401, "invalid_client")
+		w.send("/oidc/introspect", "client_id", cli, "client_secret", "x", "token", access).want(t, 401,
+			"invalid_client")
+		w.send("/oidc/introspect", "client_id", "web", "client_secret", "wrong", "token", access).want(t, 401,
+			"invalid_client")
 
 		r, err := http.NewRequest(http.MethodPost, w.url+"/oidc/introspect", strings.NewReader("token=x"))
 		if err == nil {
@@ -162,7 +173,8 @@ func TestConfidential(t *testing.T) {
 		}
 		code := u.Query().Get("code")
 		w.redeem(code, "client_id", "web", "redirect_uri", back).want(t, 401, "invalid_client")
-		w.redeem(code, "client_id", "web", "redirect_uri", back, "client_secret", secret, "code_verifier", "").want(t, 400, "invalid_grant")
+		w.redeem(code, "client_id", "web", "redirect_uri", back, "client_secret", secret, "code_verifier", "").want(t,
+			400, "invalid_grant")
 		w.redeem(code, "client_id", "web", "redirect_uri", back, "client_secret", secret).want(t, 200, "")
 	})
 }
@@ -246,8 +258,9 @@ func TestConfig(t *testing.T) {
 			"same id twice":  func(c *oidc.Config) { c.CLIIDs = []string{"web"} },
 			"empty id":       func(c *oidc.Config) { c.CLIIDs = []string{""} },
 		} {
-			c := oidc.Config{BaseURL: baseURL, AuthURL: w.url, Clients: []oidc.Confidential{{ID: "web", Secret: secret}},
-				Box: w.box, Store: db, People: w.people, Now: clock.Now}
+			c := oidc.Config{BaseURL: baseURL, AuthURL: w.url,
+				Clients: []oidc.Confidential{{ID: "web", Secret: secret}},
+				Box:     w.box, Store: db, People: w.people, Now: clock.Now}
 			change(&c)
 			if _, err := oidc.New(c); err == nil {
 				t.Errorf("%s: no error", name)

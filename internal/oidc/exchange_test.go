@@ -80,8 +80,9 @@ func checkClaims(t *testing.T, w *world, token string) {
 	delete(claims, "pat")
 	now := float64(w.clock.Now().Unix())
 	want := map[string]any{
-		"iss": w.url + "/oidc", "sub": string(w.user.ID), "aud": baseURL, "client_id": w.provider.ClientApps().CLI.AppID,
-		"scope": "openid profile email read scan triage administer", "iat": now, "exp": now + 3601,
+		"iss": w.url + "/oidc", "sub": string(w.user.ID), "aud": baseURL,
+		"client_id": w.provider.ClientApps().CLI.AppID,
+		"scope":     "openid profile email read scan triage administer", "iat": now, "exp": now + 3601,
 	}
 	if diff := cmp.Diff(want, claims); diff != "" {
 		t.Errorf("claims (-want +got):\n%s", diff)
@@ -122,23 +123,33 @@ func TestExchangeVariants(t *testing.T) {
 			{"extra cli id", []string{"client_id", "built-in-cli"}, 200, "", ""},
 			{"resource alias", []string{"resource", strings.TrimSuffix(alias, "/")}, 200, "", ""},
 			{"resource with a slash", []string{"resource", baseURL + "/"}, 200, "", ""},
-			{"second vendor", []string{"subject_token_type", "urn:other:token-type:personal_access_token"}, 200, "", ""},
-			{"fewer scopes", []string{"scope", "email unknown"}, 200, "", `"scope":"email read scan triage administer"`},
-			{"explicit token type", []string{"requested_token_type", "urn:ietf:params:oauth:token-type:access_token"}, 200, "", ""},
+			{"second vendor", []string{"subject_token_type", "urn:other:token-type:personal_access_token"}, 200, "",
+				""},
+			{"fewer scopes", []string{"scope", "email unknown"}, 200, "",
+				`"scope":"email read scan triage administer"`},
+			{"explicit token type", []string{"requested_token_type", "urn:ietf:params:oauth:token-type:access_token"},
+				200, "", ""},
 
-			{"vscode", []string{"client_id", apps.VSCode.AppID}, 400, "unauthorized_client", "token_exchange_not_allowed"},
-			{"intellij", []string{"client_id", apps.IntelliJ.AppID}, 400, "unauthorized_client", `"code":"oidc.token_exchange_not_allowed"`},
+			{"vscode", []string{"client_id", apps.VSCode.AppID}, 400, "unauthorized_client",
+				"token_exchange_not_allowed"},
+			{"intellij", []string{"client_id", apps.IntelliJ.AppID}, 400, "unauthorized_client",
+				`"code":"oidc.token_exchange_not_allowed"`},
 			{"unknown application", []string{"client_id", "nobody"}, 401, "invalid_client", "client_id"},
 			{"cli with a secret", []string{"client_secret", "x"}, 401, "invalid_client", ""},
-			{"unknown token", []string{"subject_token", w.pat[:len(w.pat)-3] + "abc"}, 401, "invalid_grant", `"message":"the personal access token`},
+			{"unknown token", []string{"subject_token", w.pat[:len(w.pat)-3] + "abc"}, 401, "invalid_grant",
+				`"message":"the personal access token`},
 			{"expired token", []string{"subject_token", expiring}, 401, "invalid_grant", ""},
 			{"deleted token", []string{"subject_token", deleted}, 401, "invalid_grant", ""},
 			{"other resource", []string{"resource", "https://api.example.org"}, 400, "invalid_target", "resource"},
 			{"other audience", []string{"audience", "https://api.example.org"}, 400, "invalid_target", ""},
-			{"standard token type", []string{"subject_token_type", "urn:ietf:params:oauth:token-type:jwt"}, 400, "invalid_request", "subject_token_type"},
-			{"unknown vendor", []string{"subject_token_type", "urn:third:token-type:personal_access_token"}, 400, "invalid_request", "subject_token_type"},
-			{"refresh token", []string{"requested_token_type", "urn:ietf:params:oauth:token-type:refresh_token"}, 400, "invalid_request", "requested_token_type"},
-			{"delegation", []string{"actor_token", "x", "actor_token_type", "urn:ietf:params:oauth:token-type:jwt"}, 400, "invalid_request", "actor_token"},
+			{"standard token type", []string{"subject_token_type", "urn:ietf:params:oauth:token-type:jwt"}, 400,
+				"invalid_request", "subject_token_type"},
+			{"unknown vendor", []string{"subject_token_type", "urn:third:token-type:personal_access_token"}, 400,
+				"invalid_request", "subject_token_type"},
+			{"refresh token", []string{"requested_token_type", "urn:ietf:params:oauth:token-type:refresh_token"}, 400,
+				"invalid_request", "requested_token_type"},
+			{"delegation", []string{"actor_token", "x", "actor_token_type", "urn:ietf:params:oauth:token-type:jwt"},
+				400, "invalid_request", "actor_token"},
 			{"no scope left", []string{"scope", "offline_access"}, 400, "invalid_scope", ""},
 			{"one scope of the API", []string{"scope", "scan"}, 200, "", `"scope":"read scan"`},
 			{"no grant_type", []string{"grant_type", ""}, 400, "invalid_request", "grant_type"},
@@ -172,7 +183,8 @@ func TestExchangeVariants(t *testing.T) {
 // token makes another personal access token of the person.
 func (w *world) token(name string, expires time.Time) string {
 	w.t.Helper()
-	_, value, err := w.people.CreateToken(w.t.Context(), tenant.Actor{UserID: w.user.ID}, identity.NewToken{Owner: w.user.ID, Name: name, ExpiresAt: expires})
+	_, value, err := w.people.CreateToken(w.t.Context(), tenant.Actor{UserID: w.user.ID},
+		identity.NewToken{Owner: w.user.ID, Name: name, ExpiresAt: expires})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -143,11 +143,13 @@ func checkForm(w http.ResponseWriter, r *http.Request) error {
 	if err := r.ParseForm(); err != nil {
 		var tooLarge *http.MaxBytesError
 		if errors.As(err, &tooLarge) {
-			return failure(http.StatusRequestEntityTooLarge, "invalid_request", "the body has more than %d bytes", maxForm)
+			return failure(http.StatusRequestEntityTooLarge, "invalid_request", "the body has more than "+
+				"%d bytes", maxForm)
 		}
 		return bad("the form cannot be read")
 	}
-	if ct := r.Header.Get("Content-Type"); r.ContentLength != 0 && !strings.HasPrefix(strings.ToLower(ct), "application/x-www-form-urlencoded") {
+	if ct := r.Header.Get("Content-Type"); r.ContentLength != 0 &&
+		!strings.HasPrefix(strings.ToLower(ct), "application/x-www-form-urlencoded") {
 		return bad("the body must be application/x-www-form-urlencoded")
 	}
 	for name, values := range r.PostForm {

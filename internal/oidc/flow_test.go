@@ -143,13 +143,15 @@ func TestCodeFlow(t *testing.T) {
 		}
 		clock.Advance(10 * time.Second)
 		a := w.redeem(back.Get("code")).want(t, 200, "")
-		if a.json["expires_in"] != 3600.0 || a.json["token_type"] != "Bearer" || a.json["scope"] != "openid profile email offline_access read scan triage administer" {
+		if a.json["expires_in"] != 3600.0 || a.json["token_type"] != "Bearer" || a.json["scope"] != "openid profile "+
+			"email offline_access read scan triage administer" {
 			t.Errorf("answer %s", a.text)
 		}
 		access := a.member(t, "access_token")
 		w.holds(access, true)
 		id := decodePart(t, strings.Split(a.member(t, "id_token"), ".")[1])
-		if id["nonce"] != "n-1" || id["aud"] != w.provider.ClientApps().CLI.AppID || id["sub"] != string(w.user.ID) || id["email"] != w.user.Email {
+		if id["nonce"] != "n-1" || id["aud"] != w.provider.ClientApps().CLI.AppID || id["sub"] != string(w.user.ID) ||
+			id["email"] != w.user.Email {
 			t.Errorf("id_token %v", id)
 		}
 		if got := int64(id["auth_time"].(float64)); got != storetest.Start.Unix() {
@@ -201,11 +203,13 @@ func TestRefresh(t *testing.T) {
 		first := w.redeem(w.code().Get("code")).want(t, 200, "")
 		clock.Advance(9 * time.Minute)
 		second := w.refresh(first.member(t, "refresh_token")).want(t, 200, "")
-		if second.json["expires_in"] != 3600.0 || second.member(t, "refresh_token") == first.member(t, "refresh_token") {
+		if second.json["expires_in"] != 3600.0 || second.member(t, "refresh_token") == first.member(t,
+			"refresh_token") {
 			t.Errorf("answer %s", second.text)
 		}
 		w.refresh(second.member(t, "refresh_token"), "client_id", "x").want(t, 400, "invalid_request")
-		w.refresh(second.member(t, "refresh_token"), "resource", "https://api.example.org").want(t, 400, "invalid_target")
+		w.refresh(second.member(t, "refresh_token"), "resource", "https://api.example.org").want(t, 400,
+			"invalid_target")
 		narrow := w.refresh(second.member(t, "refresh_token"), "scope", "openid").want(t, 200, "")
 		if narrow.json["scope"] != "openid read scan triage administer" {
 			t.Errorf("scope %v", narrow.json["scope"])
@@ -258,14 +262,19 @@ func TestAuthorizeRefusals(t *testing.T) {
 		for _, changes := range [][]string{
 			{"client_id", ""}, {"client_id", "nobody"}, {"redirect_uri", ""}, {"redirect_uri", "https://evil.example/"},
 			{"redirect_uri", "http://localhost.evil.example/"}, {"redirect_uri", "http://user@localhost:1/"},
-			{"redirect_uri", "http://localhost:1/#x"}, {"redirect_uri", "http://localhost:99999/"}, {"redirect_uri", "http://localhost:0/"},
-			{"redirect_uri", "http://127.0.0.1.evil.example:1/"}, {"redirect_uri", "//localhost/"}, {"redirect_uri", "javascript:alert(1)"},
+			{"redirect_uri", "http://localhost:1/#x"}, {"redirect_uri", "http://localhost:99999/"},
+			{"redirect_uri", "http://localhost:0/"},
+			{"redirect_uri", "http://127.0.0.1.evil.example:1/"}, {"redirect_uri", "//localhost/"},
+			{"redirect_uri", "javascript:alert(1)"},
 			{"redirect_uri", "http://localhost:1\\@evil.example/"}, {"redirect_uri", "vscode://merlon/callback"},
-			{"redirect_uri", "https://localhost:1/"}, {"redirect_uri", "http:localhost"}, {"redirect_uri", "http://LOCALHOST@evil.example/"},
-			{"redirect_uri", "http://localhost:1/\x00"}, {"redirect_uri", "http://[::1/"}, {"redirect_uri", "http://0.0.0.0:1/"},
+			{"redirect_uri", "https://localhost:1/"}, {"redirect_uri", "http:localhost"},
+			{"redirect_uri", "http://LOCALHOST@evil.example/"},
+			{"redirect_uri", "http://localhost:1/\x00"}, {"redirect_uri", "http://[::1/"},
+			{"redirect_uri", "http://0.0.0.0:1/"},
 			{"client_id", "web"}, {"client_id", "web", "redirect_uri", "https://web.example.test/callback/more"},
 		} {
-			if a := w.get(w.authorizePath(changes...)); a.status != 400 || a.header.Get("Location") != "" || !strings.Contains(a.text, "This did not work") {
+			if a := w.get(w.authorizePath(changes...)); a.status != 400 || a.header.Get("Location") != "" ||
+				!strings.Contains(a.text, "This did not work") {
 				t.Errorf("%v: got %d to %q", changes, a.status, a.header.Get("Location"))
 			}
 		}
@@ -296,7 +305,8 @@ func TestAuthorizeRefusals(t *testing.T) {
 			{[]string{"nonce", strings.Repeat("n", 3000)}, "invalid_request"},
 		} {
 			back := w.callback(w.get(w.authorizePath(c.changes...)))
-			if back.Get("error") != c.code || back.Get("state") != "st&te" || back.Get("error_description") == "" || back.Get("iss") == "" {
+			if back.Get("error") != c.code || back.Get("state") != "st&te" || back.Get("error_description") == "" ||
+				back.Get("iss") == "" {
 				t.Errorf("%v: got %v, want %s", c.changes, back, c.code)
 			}
 		}
@@ -321,11 +331,13 @@ func TestRedirectAddresses(t *testing.T) {
 			if page.status == http.StatusSeeOther {
 				page = w.follow(w.signIn(w.follow(page)))
 			}
-			if csp := page.header.Get("Content-Security-Policy"); !strings.Contains(csp, "form-action 'self' "+c.formAction+";") {
+			if csp := page.header.Get("Content-Security-Policy"); !strings.Contains(csp, "form-action 'self' "+
+				c.formAction+";") {
 				t.Errorf("%s: policy %q", c.address, csp)
 			}
 			a := w.submit(page, "/auth/consent", "decision", "allow")
-			if to := a.header.Get("Location"); a.status != http.StatusSeeOther || !strings.HasPrefix(to, strings.SplitN(c.address, "?", 2)[0]) || !strings.Contains(to, "code=") {
+			if to := a.header.Get("Location"); a.status != http.StatusSeeOther ||
+				!strings.HasPrefix(to, strings.SplitN(c.address, "?", 2)[0]) || !strings.Contains(to, "code=") {
 				t.Errorf("%s: got %d to %q", c.address, a.status, to)
 			}
 			if strings.Contains(c.address, "?") && !strings.Contains(a.header.Get("Location"), "with=query") {
@@ -339,15 +351,18 @@ func TestConsent(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
 		w := newWorld(t, db, clock)
 		page := w.follow(w.signIn(w.follow(w.follow(w.get(w.authorizePath("login_hint", "jo@example.test"))))))
-		for _, text := range []string{"Merlon command line", "jo@example.test", "http://localhost:9877", "stay signed in while you are away", "The access ends on 2026-12-04 09:00 UTC"} {
+		for _, text := range []string{"Merlon command line", "jo@example.test", "http://localhost:9877",
+			"stay signed in while you are away", "The access ends on 2026-12-04 09:00 UTC"} {
 			if !strings.Contains(page.text, text) {
 				t.Errorf("the page does not say %q: %s", text, page.text)
 			}
 		}
-		if page := w.follow(w.get(w.authorizePath("scope", "openid"))); !strings.Contains(page.text, "ends when you sign out in this browser, and after 60 minutes at the latest") {
+		if page := w.follow(w.get(w.authorizePath("scope", "openid"))); !strings.Contains(page.text, "ends when you "+
+			"sign out in this browser, and after 60 minutes at the latest") {
 			t.Errorf("the page does not say how long access without offline_access lasts: %s", page.text)
 		}
-		if back := w.callback(w.submit(page, "/auth/consent", "decision", "deny")); back.Get("error") != "access_denied" || back.Get("code") != "" {
+		if back := w.callback(w.submit(page, "/auth/consent", "decision",
+			"deny")); back.Get("error") != "access_denied" || back.Get("code") != "" {
 			t.Errorf("denied: %v", back)
 		}
 		if back := w.callback(w.get(w.authorizePath("prompt", "none"))); back.Get("error") != "consent_required" {
@@ -355,7 +370,8 @@ func TestConsent(t *testing.T) {
 		}
 		// Asked to sign in again, the old session does not do.
 		clock.Advance(time.Minute)
-		for _, changes := range [][]string{{"prompt", "login consent"}, {"max_age", "30"}, {"prompt", "select_account"}} {
+		for _, changes := range [][]string{{"prompt", "login consent"}, {"max_age", "30"},
+			{"prompt", "select_account"}} {
 			page := w.follow(w.get(w.authorizePath(changes...)))
 			if to := page.header.Get("Location"); !strings.HasPrefix(to, "/auth/sign-in?") {
 				t.Errorf("%v: got %d to %q", changes, page.status, to)
@@ -429,15 +445,18 @@ func TestGrantsAreAudited(t *testing.T) {
 		code := w.code().Get("code")
 		a := w.redeem(code).want(t, 200, "")
 		w.redeem(code).want(t, 400, "invalid_grant")
-		w.submit(w.submit(w.get("/auth/device"), "/auth/device", "user_code", w.device().member(t, "user_code")), "/auth/device", "decision", "allow")
+		w.submit(w.submit(w.get("/auth/device"), "/auth/device", "user_code", w.device().member(t, "user_code")),
+			"/auth/device", "decision", "allow")
 		var got []string
 		err := db.ExportAudit(t.Context(), "", 0, func(r audit.Record) error {
-			for _, secret := range []string{code, a.member(t, "access_token"), a.member(t, "refresh_token"), w.pat, w.password} {
+			for _, secret := range []string{code, a.member(t, "access_token"), a.member(t, "refresh_token"), w.pat,
+				w.password} {
 				if strings.Contains(r.Detail+r.Target, secret) {
 					t.Errorf("%s holds a secret: %s", r.Action, r.Detail)
 				}
 			}
-			if strings.HasPrefix(r.Action, "grant.") || strings.HasPrefix(r.Action, "device.") || strings.HasPrefix(r.Action, "signing_key.") {
+			if strings.HasPrefix(r.Action, "grant.") || strings.HasPrefix(r.Action, "device.") ||
+				strings.HasPrefix(r.Action, "signing_key.") {
 				got = append(got, r.Action+" "+r.Actor)
 			}
 			return nil

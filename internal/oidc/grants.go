@@ -49,7 +49,8 @@ func (d decoder) Decode(dst any, src map[string][]string) error {
 }
 
 // TokenExchange turns a personal access token into an access token.
-func (s *server) TokenExchange(ctx context.Context, r *op.ClientRequest[oidc.TokenExchangeRequest]) (*op.Response, error) {
+func (s *server) TokenExchange(ctx context.Context, r *op.ClientRequest[oidc.TokenExchangeRequest]) (*op.Response,
+	error) {
 	if err := s.checkExchange(r); err != nil {
 		return nil, err
 	}
@@ -57,7 +58,8 @@ func (s *server) TokenExchange(ctx context.Context, r *op.ClientRequest[oidc.Tok
 	if len(r.Data.Scopes) > 0 {
 		scopes = slices.DeleteFunc(knownScopes(r.Data.Scopes), func(sc string) bool { return sc == "offline_access" })
 		if len(scopes) == 0 {
-			return nil, failure(http.StatusBadRequest, "invalid_scope", "none of the scopes can be given to an exchanged token")
+			return nil, failure(http.StatusBadRequest, "invalid_scope", "none of the scopes can be given to an "+
+				"exchanged token")
 		}
 	}
 	origin := originOf(ctx)
@@ -88,7 +90,8 @@ func (s *server) checkExchange(r *op.ClientRequest[oidc.TokenExchangeRequest]) e
 	}
 	switch {
 	case !s.tokenTypes[r.Form.Get("subject_token_type")]:
-		return bad("subject_token_type is not supported; expected urn:%s:token-type:personal_access_token", s.Vendors[0])
+		return bad("subject_token_type is not supported; expected urn:%s:token-type:personal_access_token",
+			s.Vendors[0])
 	case r.Data.RequestedTokenType != "" && r.Data.RequestedTokenType != oidc.AccessTokenType:
 		return bad("requested_token_type is not supported; only access tokens are issued")
 	case r.Data.ActorToken != "" || r.Data.ActorTokenType != "":
@@ -105,7 +108,8 @@ func (s *server) CodeExchange(ctx context.Context, r *op.ClientRequest[oidc.Acce
 	if err := s.resource(r.Form["resource"]); err != nil {
 		return nil, err
 	}
-	invalid := failure(http.StatusBadRequest, "invalid_grant", "the code is unknown, expired, used, or not for this application, redirect_uri and code_verifier")
+	invalid := failure(http.StatusBadRequest, "invalid_grant", "the code is unknown, expired, used, or not for this "+
+		"application, redirect_uri and code_verifier")
 	c, err := s.Store.Code(ctx, grant.Hash(r.Data.Code))
 	if errs.Is(err, errs.NotFound) {
 		return nil, invalid
@@ -115,7 +119,8 @@ func (s *server) CodeExchange(ctx context.Context, r *op.ClientRequest[oidc.Acce
 	}
 	// A code that was used twice is judged after who asks has proven to be who began:
 	// somebody who only saw the code must not end what it gave.
-	if c.ClientID != r.Client.GetID() || c.RedirectURI != r.Data.RedirectURI || !verifies(r.Data.CodeVerifier, c.Challenge) {
+	if c.ClientID != r.Client.GetID() || c.RedirectURI != r.Data.RedirectURI ||
+		!verifies(r.Data.CodeVerifier, c.Challenge) {
 		return nil, invalid
 	}
 	if c.GrantID != "" {
@@ -133,7 +138,8 @@ func (s *server) CodeExchange(ctx context.Context, r *op.ClientRequest[oidc.Acce
 	if err := s.admitted(ctx, c.UserID, c.AuthTime); err != nil {
 		return nil, s.fail(ctx, err, "")
 	}
-	t, refresh := s.begin(ctx, grant.Grant{UserID: c.UserID, ClientID: c.ClientID, SessionID: c.SessionID, Scopes: c.Scopes, AuthTime: c.AuthTime}, c.Offline)
+	t, refresh := s.begin(ctx, grant.Grant{UserID: c.UserID, ClientID: c.ClientID, SessionID: c.SessionID,
+		Scopes: c.Scopes, AuthTime: c.AuthTime}, c.Offline)
 	fresh, err := s.Store.RedeemCode(ctx, c.Hash, t)
 	if err != nil {
 		return nil, s.fail(ctx, err, "")
@@ -141,14 +147,16 @@ func (s *server) CodeExchange(ctx context.Context, r *op.ClientRequest[oidc.Acce
 	if !fresh {
 		return nil, invalid
 	}
-	return s.tokens(ctx, issue{user: c.UserID, client: c.ClientID, scopes: c.Scopes, madeFor: t.Grant.ID, until: t.Grant.ExpiresAt, authTime: c.AuthTime, nonce: c.Nonce}, refresh)
+	return s.tokens(ctx, issue{user: c.UserID, client: c.ClientID, scopes: c.Scopes, madeFor: t.Grant.ID,
+		until: t.Grant.ExpiresAt, authTime: c.AuthTime, nonce: c.Nonce}, refresh)
 }
 
 // verifies compares a PKCE verifier with its challenge (RFC 7636, section 4.6).
 func verifies(verifier, challenge string) bool {
 	sum := sha256.Sum256([]byte(verifier))
 	got := base64.RawURLEncoding.EncodeToString(sum[:])
-	return len(verifier) >= 43 && len(verifier) <= 128 && subtle.ConstantTimeCompare([]byte(got), []byte(challenge)) == 1
+	return len(verifier) >= 43 && len(verifier) <= 128 &&
+		subtle.ConstantTimeCompare([]byte(got), []byte(challenge)) == 1
 }
 
 // reuseWindow is for how long a refresh token that was used gives its successor
@@ -163,11 +171,13 @@ const maxFollowed = 16
 // window revokes the grant: one of the two who used it is not who should have it
 // (RFC 9700, section 4.14.2). All that binds the token to its application is
 // checked before, so that nobody else can end the grant.
-func (s *server) RefreshToken(ctx context.Context, r *op.ClientRequest[oidc.RefreshTokenRequest]) (*op.Response, error) {
+func (s *server) RefreshToken(ctx context.Context, r *op.ClientRequest[oidc.RefreshTokenRequest]) (*op.Response,
+	error) {
 	if err := s.resource(r.Form["resource"]); err != nil {
 		return nil, err
 	}
-	invalid := failure(http.StatusBadRequest, "invalid_grant", "the refresh token is unknown, expired, revoked, used, or not for this application")
+	invalid := failure(http.StatusBadRequest, "invalid_grant", "the refresh token is unknown, expired, revoked, "+
+		"used, or not for this application")
 	t, err := s.Store.Refresh(ctx, grant.Hash(r.Data.RefreshToken))
 	if errs.Is(err, errs.NotFound) {
 		return nil, invalid
@@ -181,7 +191,9 @@ func (s *server) RefreshToken(ctx context.Context, r *op.ClientRequest[oidc.Refr
 	}
 	scopes := g.Scopes
 	if len(r.Data.Scopes) > 0 {
-		if scopes = knownScopes(r.Data.Scopes); slices.ContainsFunc(scopes, func(sc string) bool { return !slices.Contains(g.Scopes, sc) }) || len(scopes) == 0 {
+		if scopes = knownScopes(r.Data.Scopes); slices.ContainsFunc(scopes, func(sc string) bool {
+			return !slices.Contains(g.Scopes, sc)
+		}) || len(scopes) == 0 {
 			return nil, failure(http.StatusBadRequest, "invalid_scope", "scope asks for more than was granted")
 		}
 		scopes = withAPI(scopes, r.Form["resource"], tenant.KnownTokenScopes(g.Scopes))
@@ -200,7 +212,8 @@ func (s *server) RefreshToken(ctx context.Context, r *op.ClientRequest[oidc.Refr
 		return nil, invalid
 	}
 	return s.tokens(ctx, issue{
-		user: g.UserID, client: r.Client.GetID(), scopes: scopes, madeFor: g.ID, until: g.ExpiresAt, authTime: g.AuthTime,
+		user: g.UserID, client: r.Client.GetID(), scopes: scopes, madeFor: g.ID, until: g.ExpiresAt,
+		authTime: g.AuthTime,
 	}, refresh)
 }
 

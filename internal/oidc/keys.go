@@ -121,9 +121,11 @@ func (r *keyring) public(ctx context.Context) (jose.JSONWebKeySet, time.Duration
 	keys, err := r.load(ctx, keysFresh)
 	set := jose.JSONWebKeySet{Keys: []jose.JSONWebKey{}}
 	for _, k := range keys {
-		set.Keys = append(set.Keys, jose.JSONWebKey{Key: k.private.Public(), KeyID: k.ID, Algorithm: string(jose.ES256), Use: "sig"})
+		set.Keys = append(set.Keys, jose.JSONWebKey{Key: k.private.Public(), KeyID: k.ID, Algorithm: string(jose.ES256),
+			Use: "sig"})
 		if k.rsa != nil {
-			set.Keys = append(set.Keys, jose.JSONWebKey{Key: k.rsa.Public(), KeyID: k.ID + rsaSuffix, Algorithm: string(jose.RS256), Use: "sig"})
+			set.Keys = append(set.Keys, jose.JSONWebKey{Key: k.rsa.Public(), KeyID: k.ID + rsaSuffix,
+				Algorithm: string(jose.RS256), Use: "sig"})
 		}
 	}
 	return set, min(maxJWKSLife, r.lead/2), err

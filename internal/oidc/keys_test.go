@@ -35,12 +35,14 @@ func (w *world) keyIDs() []string {
 	var ids []string
 	for i, k := range set.Keys {
 		if k.Kty == "RSA" {
-			if i == 0 || k.Kid != set.Keys[i-1].Kid+"-rs256" || k.Alg != "RS256" || k.Use != "sig" || k.N == "" || k.E == "" || k.D != "" || k.P != "" {
+			if i == 0 || k.Kid != set.Keys[i-1].Kid+"-rs256" || k.Alg != "RS256" || k.Use != "sig" || k.N == "" ||
+				k.E == "" || k.D != "" || k.P != "" {
 				w.t.Errorf("key %+v", k)
 			}
 			continue
 		}
-		if k.Kty != "EC" || k.Crv != "P-256" || k.Alg != "ES256" || k.Use != "sig" || k.X == "" || k.Y == "" || k.D != "" {
+		if k.Kty != "EC" || k.Crv != "P-256" || k.Alg != "ES256" || k.Use != "sig" || k.X == "" || k.Y == "" ||
+			k.D != "" {
 			w.t.Errorf("key %+v", k)
 		}
 		ids = append(ids, k.Kid)
@@ -205,11 +207,13 @@ func TestGenerationWithoutRSAKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := newWorld(t, db, clock)
-		if a := w.webTokens(); w.signedWith(a.member(t, "id_token")) != "old" || w.algorithm(a.member(t, "id_token")) != "ES256" {
+		if a := w.webTokens(); w.signedWith(a.member(t, "id_token")) != "old" ||
+			w.algorithm(a.member(t, "id_token")) != "ES256" {
 			t.Error("an ID token was not signed with the key that everybody knows")
 		}
 		clock.Advance(25 * time.Hour)
-		if a := w.webTokens(); w.algorithm(a.member(t, "id_token")) != "RS256" || w.signedWith(a.member(t, "access_token")) == "old" {
+		if a := w.webTokens(); w.algorithm(a.member(t, "id_token")) != "RS256" ||
+			w.signedWith(a.member(t, "access_token")) == "old" {
 			t.Error("the generation with an RSA key does not sign after a day")
 		}
 		if keys, err := db.SigningKeys(t.Context()); err != nil || len(keys) > 2 {
@@ -238,5 +242,6 @@ func (w *world) webTokens() answer {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return w.redeem(to.Query().Get("code"), "client_id", "web", "client_secret", secret, "redirect_uri", back).want(w.t, 200, "")
+	return w.redeem(to.Query().Get("code"), "client_id", "web", "client_secret", secret, "redirect_uri", back).want(w.t,
+		200, "")
 }

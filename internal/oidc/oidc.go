@@ -141,8 +141,9 @@ func New(c Config) (*Provider, error) {
 	}
 	p := &Provider{
 		Config: c, issuer: c.AuthURL + "/oidc",
-		formKey: c.Box.Derive("oidc forms"), codeKey: c.Box.Derive("oidc user codes"), refreshKey: c.Box.Derive("oidc refresh tokens"),
-		resources: map[string]bool{}, tokenTypes: map[string]bool{},
+		formKey: c.Box.Derive("oidc forms"), codeKey: c.Box.Derive("oidc user codes"),
+		refreshKey: c.Box.Derive("oidc refresh tokens"),
+		resources:  map[string]bool{}, tokenTypes: map[string]bool{},
 	}
 	for _, r := range append([]string{c.BaseURL}, c.Aliases...) {
 		p.resources[strings.TrimSuffix(r, "/")] = true
@@ -191,7 +192,8 @@ func (c *Config) check() error {
 		c.EditorExtensions = []string{"merlon.merlon"}
 	}
 	for d, def := range map[*time.Duration]time.Duration{
-		&c.AccessLifetime: 10 * time.Minute, &c.CLILifetime: time.Hour, &c.RefreshLifetime: 14 * 24 * time.Hour, &c.KeyPeriod: 30 * 24 * time.Hour,
+		&c.AccessLifetime: 10 * time.Minute, &c.CLILifetime: time.Hour, &c.RefreshLifetime: 14 * 24 * time.Hour,
+		&c.KeyPeriod: 30 * 24 * time.Hour,
 	} {
 		if *d == 0 {
 			*d = def

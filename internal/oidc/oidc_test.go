@@ -74,7 +74,9 @@ func newWorldAt(t testing.TB, db *store.DB, clock *storetest.Clock, host string)
 		w.now = clock.Now
 	}
 	w.post = mail.Post{Box: box, Now: w.now}
-	w.server = httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { (*w.handler.Load()).ServeHTTP(rw, r) }))
+	w.server = httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		(*w.handler.Load()).ServeHTTP(rw, r)
+	}))
 	if host == "" {
 		w.server.StartTLS()
 		w.url, w.http = w.server.URL, newBrowser(t, w.server)
@@ -84,14 +86,17 @@ func newWorldAt(t testing.TB, db *store.DB, clock *storetest.Clock, host string)
 		w.url = strings.Replace(w.server.URL, "127.0.0.1", host, 1)
 	}
 	t.Cleanup(w.server.Close)
-	w.people = identity.New(identity.Options{Store: db, Post: w.post, Region: storetest.Region, AuthURL: w.url, Now: w.now})
+	w.people = identity.New(identity.Options{Store: db, Post: w.post, Region: storetest.Region, AuthURL: w.url,
+		Now: w.now})
 	w.provider = w.newProvider(nil)
 	h := w.provider.Handler()
 	w.handler.Store(&h)
-	if w.user, w.password, err = w.people.Provision(t.Context(), "jo@example.test", identity.Names{FirstName: "Jo", LastName: "Doe"}); err != nil {
+	if w.user, w.password, err = w.people.Provision(t.Context(), "jo@example.test",
+		identity.Names{FirstName: "Jo", LastName: "Doe"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, w.pat, err = w.people.CreateToken(t.Context(), tenant.Actor{UserID: w.user.ID}, identity.NewToken{Owner: w.user.ID, Name: "ci"}); err != nil {
+	if _, w.pat, err = w.people.CreateToken(t.Context(), tenant.Actor{UserID: w.user.ID},
+		identity.NewToken{Owner: w.user.ID, Name: "ci"}); err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -105,7 +110,8 @@ func (w *world) newProvider(change func(*oidc.Config)) *oidc.Provider {
 		BaseURL: baseURL, AuthURL: w.url, Aliases: []string{alias}, Vendors: []string{"merlon", "other"},
 		CLIIDs: []string{"built-in-cli"}, SignUp: true,
 		Clients: []oidc.Confidential{{ID: "web", Name: "Web", Secret: secret,
-			RedirectURIs: []string{"https://web.example.test/callback"}, PostLogoutRedirectURIs: []string{"https://web.example.test/"}}},
+			RedirectURIs:           []string{"https://web.example.test/callback"},
+			PostLogoutRedirectURIs: []string{"https://web.example.test/"}}},
 		Box: w.box, Store: w.db, People: w.people, Now: w.now, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		NewRSAKey: testRSAKey, EditorExtensions: []string{"example.merlon"},
 	}

@@ -34,12 +34,15 @@ func TestOpenIDClient(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB, _ *storetest.Clock) {
 				w := newWorld(t, db, nil) // the client looks at the real clock
 				ca := filepath.Join(t.TempDir(), "ca.pem")
-				if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: w.server.Certificate().Raw}), 0o600); err != nil {
+				if err := os.WriteFile(ca,
+					pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: w.server.Certificate().Raw}),
+					0o600); err != nil {
 					t.Fatal(err)
 				}
 				cmd := exec.CommandContext(t.Context(), node, "client.mjs", version)
 				cmd.Dir, cmd.Stderr = dir, t.Output()
-				cmd.Env = append(os.Environ(), "NODE_EXTRA_CA_CERTS="+ca, "ISSUER="+w.url+"/oidc", "CLIENT_ID=web", "CLIENT_SECRET="+secret,
+				cmd.Env = append(os.Environ(), "NODE_EXTRA_CA_CERTS="+ca, "ISSUER="+w.url+"/oidc", "CLIENT_ID=web",
+					"CLIENT_SECRET="+secret,
 					"REDIRECT_URI="+webCallback, "LOGOUT_URI=https://web.example.test/")
 				checkOpenIDClient(t, w, w.runClient(cmd))
 			})
@@ -117,7 +120,8 @@ func checkOpenIDClient(t *testing.T, w *world, got clientReport) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a := w.get(got.Logout); u.Path != "/oidc/end_session" || a.header.Get("Location") != "https://web.example.test/" {
+	if a := w.get(got.Logout); u.Path != "/oidc/end_session" ||
+		a.header.Get("Location") != "https://web.example.test/" {
 		t.Errorf("sign-out: %d to %q", a.status, a.header.Get("Location"))
 	}
 }

@@ -55,11 +55,15 @@ func TestStrangersEndNoGrant(t *testing.T) {
 		clock.Advance(31 * time.Second)
 		stolen := []string{"grant_type", "refresh_token", "refresh_token", first.member(t, "refresh_token")}
 		w.send("/oidc/token", append(stolen, "client_id", apps.VSCode.AppID)...).want(t, 400, "invalid_grant")
-		w.send("/oidc/token", append(stolen, "client_id", "web", "client_secret", secret)...).want(t, 400, "invalid_grant")
-		w.send("/oidc/token", append(stolen, "client_id", "web", "client_secret", "wrong")...).want(t, 401, "invalid_client")
+		w.send("/oidc/token", append(stolen, "client_id", "web", "client_secret", secret)...).want(t, 400,
+			"invalid_grant")
+		w.send("/oidc/token", append(stolen, "client_id", "web", "client_secret", "wrong")...).want(t, 401,
+			"invalid_client")
 		w.send("/oidc/token", append(stolen, "client_id", "nobody")...).want(t, 401, "invalid_client")
-		w.send("/oidc/revoke", "token", first.member(t, "refresh_token"), "client_id", apps.VSCode.AppID).want(t, 400, "unauthorized_client")
-		w.redeem(code, "code_verifier", "another-verifier-that-has-at-least-forty-three-characters").want(t, 400, "invalid_grant")
+		w.send("/oidc/revoke", "token", first.member(t, "refresh_token"), "client_id", apps.VSCode.AppID).want(t, 400,
+			"unauthorized_client")
+		w.redeem(code, "code_verifier", "another-verifier-that-has-at-least-forty-three-characters").want(t, 400,
+			"invalid_grant")
 		w.redeem(code, "redirect_uri", "http://localhost:1/").want(t, 400, "invalid_grant")
 		w.redeem(code, "client_id", apps.VSCode.AppID).want(t, 400, "invalid_grant")
 		w.holds(second.member(t, "access_token"), true)
@@ -76,7 +80,8 @@ func TestIdentifiersOfOneApplication(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
 		w := newWorld(t, db, clock)
 		token := w.redeem(w.code().Get("code")).member(t, "refresh_token")
-		a := w.send("/oidc/token", "grant_type", "refresh_token", "client_id", "built-in-cli", "refresh_token", token, "resource", baseURL).want(t, 200, "")
+		a := w.send("/oidc/token", "grant_type", "refresh_token", "client_id", "built-in-cli", "refresh_token", token,
+			"resource", baseURL).want(t, 200, "")
 		w.holds(a.member(t, "access_token"), true)
 		b := w.refresh(a.member(t, "refresh_token")).want(t, 200, "")
 		w.send("/oidc/revoke", "token", b.member(t, "refresh_token"), "client_id", "built-in-cli").want(t, 200, "")
@@ -126,7 +131,8 @@ func TestEndOfSession(t *testing.T) {
 		page, _, _ = begin()
 		for range identity.MaxSessions {
 			clock.Advance(time.Second)
-			if _, err := w.people.SignIn(t.Context(), identity.Credentials{Email: w.user.Email, Password: w.password, IP: "192.0.2.1"}); err != nil {
+			if _, err := w.people.SignIn(t.Context(), identity.Credentials{Email: w.user.Email, Password: w.password,
+				IP: "192.0.2.1"}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -54,7 +54,9 @@ func withAPI(scopes, resources []string, may tenant.TokenScopes) []string {
 	if asked == 0 && len(resources) > 0 {
 		asked = tenant.AllTokenScopes
 	}
-	scopes = slices.DeleteFunc(slices.Clone(scopes), func(s string) bool { return tenant.KnownTokenScopes([]string{s}) != 0 })
+	scopes = slices.DeleteFunc(slices.Clone(scopes), func(s string) bool {
+		return tenant.KnownTokenScopes([]string{s}) != 0
+	})
 	return append(scopes, (asked & may).Names()...)
 }
 
@@ -65,7 +67,8 @@ func (p *Provider) checkGranted(resources, scopes []string) error {
 		return err
 	}
 	if len(resources) > 0 && tenant.KnownTokenScopes(scopes) == 0 {
-		return failure(http.StatusBadRequest, "invalid_target", "access to %s was not granted: name the resource when you ask for authorization", p.BaseURL)
+		return failure(http.StatusBadRequest, "invalid_target", "access to %s was not granted: name the resource "+
+			"when you ask for authorization", p.BaseURL)
 	}
 	return nil
 }

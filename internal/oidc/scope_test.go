@@ -56,7 +56,8 @@ func TestExchangedTokenIsLimited(t *testing.T) {
 		if diff := cmp.Diff(want, w.limits(access)); diff != "" {
 			t.Errorf("limits (-want +got):\n%s", diff)
 		}
-		if b := w.exchange("subject_token", pat, "scope", "openid read administer").want(t, 200, ""); b.json["scope"] != "openid read" {
+		if b := w.exchange("subject_token", pat, "scope", "openid read administer").want(t, 200,
+			""); b.json["scope"] != "openid read" {
 			t.Errorf("scope %v", b.json["scope"])
 		}
 		w.exchange("subject_token", pat, "scope", "triage").want(t, 200, "") // reading is left of it
@@ -66,7 +67,9 @@ func TestExchangedTokenIsLimited(t *testing.T) {
 		if got := w.limits(f.sign(t, jose.ES256, f.key, "at+jwt", more)).Scopes; got != want.Scopes {
 			t.Errorf("a token that claims every scope has %v", got.Names())
 		}
-		if _, err := w.provider.Authenticate(t.Context(), f.sign(t, jose.ES256, f.key, "at+jwt", map[string]any{"pat": "another"})); !errs.Is(err, errs.Unauthenticated) {
+		if _, err := w.provider.Authenticate(t.Context(),
+			f.sign(t, jose.ES256, f.key, "at+jwt", map[string]any{"pat": "another"})); !errs.Is(err,
+			errs.Unauthenticated) {
 			t.Errorf("a token of an unknown personal access token: %v", err)
 		}
 		if err := w.people.DeleteToken(t.Context(), tenant.Actor{UserID: w.user.ID}, w.user.ID, "scan"); err != nil {
@@ -81,7 +84,8 @@ func TestExchangedTokenIsLimited(t *testing.T) {
 func TestAudience(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
 		w := newWorld(t, db, clock)
-		plain := w.redeem(w.code("resource", "", "scope", "openid email offline_access").Get("code"), "resource", "").want(t, 200, "")
+		plain := w.redeem(w.code("resource", "", "scope", "openid email offline_access").Get("code"), "resource",
+			"").want(t, 200, "")
 		if plain.json["scope"] != "openid email offline_access" {
 			t.Errorf("scope %v", plain.json["scope"])
 		}
@@ -101,7 +105,8 @@ func TestAudience(t *testing.T) {
 		w.holds(again.member(t, "access_token"), false)
 
 		page := w.follow(w.get(w.authorizePath("resource", "", "scope", "openid scan")))
-		if !strings.Contains(page.text, "start and cancel scans") || strings.Contains(page.text, "decide about findings") {
+		if !strings.Contains(page.text, "start and cancel scans") ||
+			strings.Contains(page.text, "decide about findings") {
 			t.Errorf("the consent page says %s", page.text)
 		}
 		some := w.redeem(w.code("resource", "", "scope", "openid scan").Get("code")).want(t, 200, "")

@@ -230,7 +230,8 @@ func (p *Provider) Authenticate(ctx context.Context, bearer string) (tenant.Acto
 		return tenant.Actor{}, err
 	}
 	if !slices.Contains(c.Audience, p.BaseURL) {
-		return tenant.Actor{}, errToken("it is for the userinfo endpoint; name the resource " + p.BaseURL + " when you ask for it")
+		return tenant.Actor{}, errToken("it is for the userinfo endpoint; name the resource " + p.BaseURL +
+			" when you ask for it")
 	}
 	return actor, nil
 }
@@ -259,7 +260,8 @@ func (p *Provider) authenticate(ctx context.Context, bearer string) (claims, ten
 	if limits.Scopes &= scopes; c.TokenID == "" {
 		limits.Scopes = scopes
 	}
-	return c, tenant.Actor{UserID: tenant.UserID(c.Subject), Service: who.Service, ClientID: c.ClientID, Limits: &limits}, nil
+	return c, tenant.Actor{UserID: tenant.UserID(c.Subject), Service: who.Service, ClientID: c.ClientID,
+		Limits: &limits}, nil
 }
 
 // A person is what an application may learn of a user, by scope.

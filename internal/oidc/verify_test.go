@@ -72,7 +72,8 @@ func (f forger) sign(t testing.TB, alg jose.SignatureAlgorithm, key any, typ str
 	if err != nil {
 		t.Fatal(err)
 	}
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: alg, Key: jose.JSONWebKey{Key: key, KeyID: f.id}}, (&jose.SignerOptions{}).WithType(jose.ContentType(typ)))
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: alg, Key: jose.JSONWebKey{Key: key, KeyID: f.id}},
+		(&jose.SignerOptions{}).WithType(jose.ContentType(typ)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +106,8 @@ func (f forger) forged(t testing.TB, w *world) map[string]string {
 	other := f
 	other.id = "another"
 	return map[string]string{
-		"empty": "", "no token": "x", "dots": "..", "many dots": strings.Repeat(".", 5000), "too long": good + strings.Repeat("A", 9000),
+		"empty": "", "no token": "x", "dots": "..", "many dots": strings.Repeat(".", 5000), "too long": good +
+			strings.Repeat("A", 9000),
 		"alg none":          none + "." + parts[1] + ".",
 		"alg none, signed":  none + "." + parts[1] + "." + parts[2],
 		"HS256, public key": f.sign(t, jose.HS256, public, "at+jwt", nil),
@@ -125,8 +127,9 @@ func (f forger) forged(t testing.TB, w *world) map[string]string {
 		"expiry is text":    f.sign(t, jose.ES256, f.key, "at+jwt", map[string]any{"exp": "tomorrow"}),
 		"from the future":   f.sign(t, jose.ES256, f.key, "at+jwt", map[string]any{"iat": now + 60}),
 		"no user":           f.sign(t, jose.ES256, f.key, "at+jwt", map[string]any{"sub": ""}),
-		"unknown user":      f.sign(t, jose.ES256, f.key, "at+jwt", map[string]any{"sub": "00000000-0000-4000-8000-000000000000"}),
-		"no id":             f.sign(t, jose.ES256, f.key, "at+jwt", map[string]any{"jti": ""}),
+		"unknown user": f.sign(t, jose.ES256, f.key, "at+jwt",
+			map[string]any{"sub": "00000000-0000-4000-8000-000000000000"}),
+		"no id": f.sign(t, jose.ES256, f.key, "at+jwt", map[string]any{"jti": ""}),
 	}
 }
 
@@ -156,7 +159,8 @@ func TestUnknownKeysDoNotReadTheDatabase(t *testing.T) {
 		w.holds(token, false) // reads again, once
 		// A key that appears now is seen only when the time has come.
 		err := db.Tx(t.Context(), func(tx *store.Tx) error {
-			_, err := tx.Exec(t.Context(), "UPDATE oidc_key SET id = ?, sealed = ?", "another", w.sealAs(f.key, "another"))
+			_, err := tx.Exec(t.Context(), "UPDATE oidc_key SET id = ?, sealed = ?", "another",
+				w.sealAs(f.key, "another"))
 			return err
 		})
 		if err != nil {
@@ -182,7 +186,8 @@ func (w *world) sealAs(key *ecdsa.PrivateKey, id string) []byte {
 // genuine token holds, whatever its end looks like.
 func FuzzAuthenticate(f *testing.F) {
 	clock := storetest.NewClock()
-	db, err := sqlite.Open(f.Context(), filepath.Join(f.TempDir(), "merlon.db"), store.Options{Region: storetest.Region, Now: clock.Now})
+	db, err := sqlite.Open(f.Context(), filepath.Join(f.TempDir(), "merlon.db"),
+		store.Options{Region: storetest.Region, Now: clock.Now})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -215,13 +220,16 @@ func FuzzAuthenticate(f *testing.F) {
 // leads to our own pages or to an address that the application may use.
 func FuzzAuthorize(f *testing.F) {
 	clock := storetest.NewClock()
-	db, err := sqlite.Open(f.Context(), filepath.Join(f.TempDir(), "merlon.db"), store.Options{Region: storetest.Region, Now: clock.Now})
+	db, err := sqlite.Open(f.Context(), filepath.Join(f.TempDir(), "merlon.db"),
+		store.Options{Region: storetest.Region, Now: clock.Now})
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Cleanup(func() { _ = db.Close() }) // the folder goes with it
 	w := newWorld(f, db, clock)
-	for _, address := range []string{callback, "http://[::1]:1/", "http://localhost:1/?a=b&code=x", "http://localhost:1\\@evil.example", "//evil.example", "vscode://x", "http://127.0.0.1:80@evil.example/", "http://localhost%2eevil.example/"} {
+	for _, address := range []string{callback, "http://[::1]:1/", "http://localhost:1/?a=b&code=x",
+		"http://localhost:1\\@evil.example", "//evil.example", "vscode://x", "http://127.0.0.1:80@evil.example/",
+		"http://localhost%2eevil.example/"} {
 		f.Add(address, "state", "")
 		f.Add(address, "", "none")
 	}
@@ -232,7 +240,8 @@ func FuzzAuthorize(f *testing.F) {
 
 func checkAuthorize(t *testing.T, w *world, address, state, prompt string) {
 	t.Helper()
-	r := httptest.NewRequest(http.MethodGet, w.authorizePath("redirect_uri", address, "state", state, "prompt", prompt), nil)
+	r := httptest.NewRequest(http.MethodGet, w.authorizePath("redirect_uri", address, "state", state, "prompt", prompt),
+		nil)
 	rec := httptest.NewRecorder()
 	w.provider.Handler().ServeHTTP(rec, r)
 	to := rec.Header().Get("Location")
@@ -243,7 +252,8 @@ func checkAuthorize(t *testing.T, w *world, address, state, prompt string) {
 		return
 	}
 	u, err := url.Parse(to)
-	if err != nil || u.Scheme != "http" || !slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname()) || u.User != nil {
+	if err != nil || u.Scheme != "http" || !slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname()) ||
+		u.User != nil {
 		t.Fatalf("redirect to %q", to)
 	}
 }

@@ -102,7 +102,8 @@ func (p *Provider) pages(mux *http.ServeMux) {
 	}))
 	mux.Handle("POST /auth/renew", p.machine(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := cop.Check(r); err != nil {
-			op.WriteError(w, r, failure(http.StatusForbidden, "invalid_request", "pages of other sites may not renew a session"), nil)
+			op.WriteError(w, r, failure(http.StatusForbidden, "invalid_request", "pages of other sites may not renew "+
+				"a session"), nil)
 			return
 		}
 		p.renew(w, r)
@@ -134,7 +135,8 @@ func (p *Provider) page(show page) http.Handler {
 func (p *Provider) guarded(cop *http.CrossOriginProtection, next page) page {
 	return func(p *Provider, w http.ResponseWriter, r *http.Request, v *visit) error {
 		if _, err := r.Cookie(browserCookie); err != nil {
-			return errs.E(errs.Forbidden, "your browser did not send back a cookie. Allow cookies for this address; it must begin with https, or be localhost")
+			return errs.E(errs.Forbidden, "your browser did not send back a cookie. Allow cookies for this address; "+
+				"it must begin with https, or be localhost")
 		}
 		if err := cop.Check(r); err != nil {
 			return errs.E(errs.Forbidden, "the form was sent by a page of another site")
@@ -181,7 +183,8 @@ func (p *Provider) formToken(browser string, r *http.Request) string {
 }
 
 func (v *visit) policy() string {
-	return "default-src 'none'; style-src 'self'; form-action " + strings.TrimSpace("'self' "+v.formAction) + "; frame-ancestors 'none'; base-uri 'none'"
+	return "default-src 'none'; style-src 'self'; form-action " + strings.TrimSpace("'self' "+v.formAction) +
+		"; frame-ancestors 'none'; base-uri 'none'"
 }
 
 // show writes a page.

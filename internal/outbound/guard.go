@@ -214,7 +214,8 @@ func (c *Client) listed(host string, ip netip.Addr) string {
 
 func (c *Client) refused(host string, ip netip.Addr, what string) error {
 	// Where a name leads within a network is nothing for who asks; the log tells it.
-	c.log.LogAttrs(context.Background(), slog.LevelWarn, "an outgoing connection was refused", slog.String("host", host), slog.String("address", ip.String()), slog.String("why", what))
+	c.log.LogAttrs(context.Background(), slog.LevelWarn, "an outgoing connection was "+
+		"refused", slog.String("host", host), slog.String("address", ip.String()), slog.String("why", what))
 	it := "it leads to " + what
 	if literal, err := netip.ParseAddr(host); err == nil && literal.Unmap() == ip.Unmap() {
 		it = "it is " + what

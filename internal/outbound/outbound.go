@@ -93,7 +93,8 @@ const (
 
 // New returns a client; an Invalid error names the option that cannot be.
 func New(o Options) (*Client, error) {
-	c := &Client{agent: o.Agent, log: o.Log, own: ownAddresses, resolver: net.DefaultResolver, setting: o.Setting, plain: o.Plain, closed: o.Closed}
+	c := &Client{agent: o.Agent, log: o.Log, own: ownAddresses, resolver: net.DefaultResolver, setting: o.Setting,
+		plain: o.Plain, closed: o.Closed}
 	if c.setting == "" {
 		c.setting = "outbound-allow"
 	}
@@ -305,7 +306,8 @@ func (c *Client) checkURL(ctx context.Context, u *url.URL) error {
 	case host == "":
 		return errs.E(errs.Invalid, "the address names no host")
 	case u.Scheme == "http" && !c.plain && !c.allow.host(host):
-		e.Message = host + " is refused without encryption: use https, or an administrator can allow it with " + c.setting
+		e.Message = host + " is refused without encryption: use https, or an administrator can allow it with " +
+			c.setting
 		return e
 	case c.ownNames.host(host) && !c.allow.host(host):
 		e.Message = host + " is refused: it is this service"
@@ -355,7 +357,8 @@ func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, e
 }
 
 // connect connects to an address that the guard lets through.
-func (c *Client) connect(ctx context.Context, network, address string, guard func(host string, ip netip.Addr) error) (net.Conn, error) {
+func (c *Client) connect(ctx context.Context, network, address string,
+	guard func(host string, ip netip.Addr) error) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
@@ -440,7 +443,10 @@ func (c *Client) DialPinned(ctx context.Context, network, address string, pinned
 	err = errs.E(errs.Unavailable, "%s has no address", host)
 	for _, ip := range pinned[:min(len(pinned), maxPinned)] {
 		limited, cancel := context.WithTimeout(ctx, connectTime/time.Duration(min(len(pinned), 3)))
-		conn, dialErr := c.connect(limited, network, net.JoinHostPort(ip.String(), port), func(_ string, ip netip.Addr) error { return c.checkDial(host, ip) })
+		conn, dialErr := c.connect(limited, network, net.JoinHostPort(ip.String(), port),
+			func(_ string, ip netip.Addr) error {
+				return c.checkDial(host, ip)
+			})
 		cancel()
 		if dialErr == nil {
 			return conn, nil

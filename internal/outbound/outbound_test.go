@@ -143,7 +143,8 @@ func TestRefusesThisMachine(t *testing.T) {
 	s, connections := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("was reached") })
 	port := s.URL[strings.LastIndex(s.URL, ":"):]
 	c := client(t, Options{})
-	for _, host := range []string{"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "127.1.2.3", "0.0.0.0", "[::]"} {
+	for _, host := range []string{"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "127.1.2.3", "0.0.0.0",
+		"[::]"} {
 		if _, err := get(t, c, "https://"+host+port+"/secret?token=x", Limits{}); err == nil {
 			t.Errorf("%s: reached", host)
 		} else {
@@ -194,8 +195,10 @@ func TestDecidesOnTheResolvedAddress(t *testing.T) {
 	s, connections := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("was reached") })
 	port := s.URL[strings.LastIndex(s.URL, ":"):]
 	c := client(t, Options{})
-	names(t, c, map[string]string{"evil.example": "127.0.0.1", "cloud.example": "169.254.169.254", "lan.example": "10.1.2.3"})
-	for host, what := range map[string]string{"evil.example": "leads to a loopback", "cloud.example": "metadata", "lan.example": "private"} {
+	names(t, c, map[string]string{"evil.example": "127.0.0.1", "cloud.example": "169.254.169.254",
+		"lan.example": "10.1.2.3"})
+	for host, what := range map[string]string{"evil.example": "leads to a loopback", "cloud.example": "metadata",
+		"lan.example": "private"} {
 		_, err := get(t, c, "https://"+host+port, Limits{})
 		wantRefused(t, err, host, what)
 	}
@@ -215,14 +218,22 @@ func TestClassify(t *testing.T) {
 		"8.8.8.8": "", "2606:4700::1111": "", "1.1.1.1": "",
 		"9.9.9.9": "this machine", "::ffff:9.9.9.9": "this machine",
 		"127.0.0.1": "loopback", "127.255.0.1": "loopback", "::1": "loopback",
-		"169.254.1.1": "link-local", "fe80::1": "link-local", "169.254.169.254": "metadata", "fd00:ec2::254": "metadata", "168.63.129.16": "metadata",
-		"10.0.0.1": "private", "172.31.0.1": "private", "172.32.0.1": "", "192.168.1.1": "private", "fc00::1": "private", "fec0::1": "private",
-		"100.64.0.1": "provider", "100.100.100.200": "metadata", "0.1.2.3": "this network", "240.0.0.1": "reserved", "255.255.255.255": "reserved",
-		"224.0.0.1": "multicast", "ff02::1": "multicast", "198.18.0.1": "measurements", "192.0.2.1": "documentation", "2001:db8::1": "documentation",
-		"64:ff9b::127.0.0.1": "loopback", "64:ff9b::8.8.8.8": "", "64:ff9b::a9fe:a9fe": "metadata", "2002:7f00:1::": "loopback",
-		"2001:0:4136:e378:8000:63bf:80ff:fffe": "loopback", "::127.0.0.1": "loopback", "::": "no address", "0.0.0.0": "no address",
+		"169.254.1.1": "link-local", "fe80::1": "link-local", "169.254.169.254": "metadata",
+		"fd00:ec2::254": "metadata", "168.63.129.16": "metadata",
+		"10.0.0.1": "private", "172.31.0.1": "private", "172.32.0.1": "", "192.168.1.1": "private",
+		"fc00::1": "private", "fec0::1": "private",
+		"100.64.0.1": "provider", "100.100.100.200": "metadata", "0.1.2.3": "this network", "240.0.0.1": "reserved",
+		"255.255.255.255": "reserved",
+		"224.0.0.1":       "multicast", "ff02::1": "multicast", "198.18.0.1": "measurements",
+		"192.0.2.1":          "documentation",
+		"2001:db8::1":        "documentation",
+		"64:ff9b::127.0.0.1": "loopback", "64:ff9b::8.8.8.8": "", "64:ff9b::a9fe:a9fe": "metadata",
+		"2002:7f00:1::":                        "loopback",
+		"2001:0:4136:e378:8000:63bf:80ff:fffe": "loopback", "::127.0.0.1": "loopback", "::": "no address",
+		"0.0.0.0": "no address",
 	} {
-		if got := classify(netip.MustParseAddr(text), own); !strings.Contains(got, want) || (want == "") != (got == "") {
+		if got := classify(netip.MustParseAddr(text), own); !strings.Contains(got, want) ||
+			(want == "") != (got == "") {
 			t.Errorf("%s: got %q, want %q", text, got, want)
 		}
 	}
@@ -233,7 +244,10 @@ func TestClassify(t *testing.T) {
 
 func TestRedirects(t *testing.T) {
 	var seen http.Header
-	target, _ := serve(t, func(w http.ResponseWriter, r *http.Request) { seen = r.Header.Clone(); fmt.Fprint(w, "end") })
+	target, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		seen = r.Header.Clone()
+		fmt.Fprint(w, "end")
+	})
 	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/loop":
@@ -250,7 +264,8 @@ func TestRedirects(t *testing.T) {
 		}
 	})
 	c := client(t, Options{Allow: []string{"127.0.0.1"}})
-	if _, err := get(t, c, s.URL+"/loop", Limits{Redirects: 3}); err == nil || !strings.Contains(err.Error(), "more than 3 times") {
+	if _, err := get(t, c, s.URL+"/loop", Limits{Redirects: 3}); err == nil ||
+		!strings.Contains(err.Error(), "more than 3 times") {
 		t.Errorf("a loop: %v", err)
 	}
 	for path, part := range map[string]string{"/inside": "::1", "/file": "file"} {
@@ -264,13 +279,15 @@ func TestRedirects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	req.Header = http.Header{"Authorization": {"Bearer x"}, "Private-Token": {"x"}, "Cookie": {"a=b"}, "Accept": {"text/plain"}}
+	req.Header = http.Header{"Authorization": {"Bearer x"}, "Private-Token": {"x"}, "Cookie": {"a=b"},
+		"Accept": {"text/plain"}}
 	resp, err := c.Do(req, Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = resp.Body.Close()
-	if seen.Get("Authorization") != "" || seen.Get("Private-Token") != "" || seen.Get("Cookie") != "" || seen.Get("Referer") != "" || seen.Get("Accept") != "text/plain" {
+	if seen.Get("Authorization") != "" || seen.Get("Private-Token") != "" || seen.Get("Cookie") != "" ||
+		seen.Get("Referer") != "" || seen.Get("Accept") != "text/plain" {
 		t.Errorf("another host was told %v", seen)
 	}
 	if resp, err = c.Do(req, Limits{Redirects: -1}); err != nil || resp.StatusCode != http.StatusTemporaryRedirect {
@@ -302,11 +319,14 @@ func caFile(t *testing.T, s *httptest.Server) string {
 }
 
 func TestCertificates(t *testing.T) {
-	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "private") }))
+	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, "private")
+	}))
 	s.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	t.Cleanup(s.Close)
 	allow := []string{"127.0.0.1"}
-	if _, err := get(t, client(t, Options{Allow: allow}), s.URL, Limits{}); !errs.Is(err, errs.Unavailable) || !strings.Contains(err.Error(), "certificate") {
+	if _, err := get(t, client(t, Options{Allow: allow}), s.URL, Limits{}); !errs.Is(err, errs.Unavailable) ||
+		!strings.Contains(err.Error(), "certificate") {
 		t.Errorf("an unknown authority: %v", err)
 	}
 	if got, err := get(t, client(t, Options{Allow: allow, CAFile: caFile(t, s)}), s.URL, Limits{}); got != "private" {
@@ -393,20 +413,24 @@ func TestProxy(t *testing.T) {
 	if got, err := get(t, c, direct.URL, Limits{}); got != "direct" {
 		t.Errorf("got %q, %v", got, err)
 	}
-	if _, err := get(t, c, "https://public.example/x?token=y", Limits{}); err == nil || strings.Contains(err.Error(), "token") || strings.Contains(err.Error(), "pass") {
+	if _, err := get(t, c, "https://public.example/x?token=y", Limits{}); err == nil ||
+		strings.Contains(err.Error(), "token") || strings.Contains(err.Error(), "pass") {
 		t.Errorf("a proxy that refuses: %v", err)
 	}
-	if len(asked) != 2 || !strings.HasPrefix(asked[1], "CONNECT public.example:443") || !strings.HasSuffix(asked[0], "Basic dXNlcjpwYXNz") {
+	if len(asked) != 2 || !strings.HasPrefix(asked[1], "CONNECT public.example:443") ||
+		!strings.HasSuffix(asked[0], "Basic dXNlcjpwYXNz") {
 		t.Errorf("the proxy was asked %q", asked)
 	}
-	for _, address := range []string{"https://private.example", "https://10.0.0.1", "https://[::1]", "https://169.254.169.254"} {
+	for _, address := range []string{"https://private.example", "https://10.0.0.1", "https://[::1]",
+		"https://169.254.169.254"} {
 		_, err := get(t, c, address, Limits{})
 		wantRefused(t, err)
 	}
 	if len(asked) != 2 {
 		t.Errorf("the proxy was asked %q", asked[2:])
 	}
-	if _, err := get(t, client(t, Options{}), "https://127.0.0.1:1", Limits{}); err == nil || strings.Contains(err.Error(), "proxy") {
+	if _, err := get(t, client(t, Options{}), "https://127.0.0.1:1", Limits{}); err == nil ||
+		strings.Contains(err.Error(), "proxy") {
 		t.Errorf("the environment chose a proxy: %v", err)
 	}
 }
@@ -448,8 +472,10 @@ func TestRefusesOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, o := range map[string]Options{
-		"an address as host": {Allow: []string{"https://x.example"}}, "nothing": {Allow: []string{""}}, "all": {Allow: []string{"*"}},
-		"a wildcard inside": {NoProxy: []string{"a.*.example"}}, "a proxy of another kind": {Proxy: "socks5://x:pass@y"}, "no proxy": {Proxy: "pass"},
+		"an address as host": {Allow: []string{"https://x.example"}}, "nothing": {Allow: []string{""}},
+		"all":                     {Allow: []string{"*"}},
+		"a wildcard inside":       {NoProxy: []string{"a.*.example"}},
+		"a proxy of another kind": {Proxy: "socks5://x:pass@y"}, "no proxy": {Proxy: "pass"},
 		"no file": {CAFile: "/nowhere.pem"}, "no certificate": {CAFile: empty},
 	} {
 		if _, err := New(o); !errs.Is(err, errs.Invalid) || strings.Contains(err.Error(), "pass") {
@@ -484,14 +510,16 @@ func TestDial(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		names(t, c, map[string]string{"inner.example": "127.0.0.1", "outer.example": "8.8.8.8", "meta.example": "169.254.169.254"})
+		names(t, c, map[string]string{"inner.example": "127.0.0.1", "outer.example": "8.8.8.8",
+			"meta.example": "169.254.169.254"})
 		return c
 	}
 	_, err := open(Options{}).Dial(t.Context(), "tcp", at)
 	wantRefused(t, err, "loopback", "dast-allow")
 	allowed := open(Options{Allow: []string{"127.0.0.0/8"}})
 	for _, address := range []string{at, "inner.example" + port} {
-		for _, dial := range []func(context.Context, string, string) (net.Conn, error){allowed.Dial, allowed.DialListed} {
+		for _, dial := range []func(context.Context, string, string) (net.Conn, error){allowed.Dial,
+			allowed.DialListed} {
 			conn, err := dial(t.Context(), "tcp", address)
 			if err != nil {
 				t.Errorf("%s: %v", address, err)
@@ -515,13 +543,15 @@ func TestDial(t *testing.T) {
 	}
 	// The whole of 127.0.0.0/8 and ::1 is this machine, in every form.
 	for _, form := range []string{"127.0.0.2", "127.255.1.9", "::1", "::ffff:127.0.0.3"} {
-		_, err = open(Options{Allow: []string{"127.0.0.0/8", "::1", "::/0"}, Closed: []string{at}}).Dial(t.Context(), "tcp", net.JoinHostPort(form, port[1:]))
+		_, err = open(Options{Allow: []string{"127.0.0.0/8", "::1", "::/0"}, Closed: []string{at}}).Dial(t.Context(),
+			"tcp", net.JoinHostPort(form, port[1:]))
 		wantRefused(t, err, "part of this service")
 	}
 	// So are its own addresses, whichever of them a part of the service was named by.
 	lan := netip.MustParseAddr("192.0.2.77")
 	for _, c := range []struct{ closed, asked string }{{lan.String(), "127.0.0.1"}, {"127.0.0.1", lan.String()}} {
-		client := open(Options{Allow: []string{"127.0.0.0/8", lan.String()}, Closed: []string{net.JoinHostPort(c.closed, port[1:])}})
+		client := open(Options{Allow: []string{"127.0.0.0/8", lan.String()},
+			Closed: []string{net.JoinHostPort(c.closed, port[1:])}})
 		client.own = func() ([]netip.Addr, error) { return []netip.Addr{lan}, nil }
 		_, err = client.Dial(t.Context(), "tcp", net.JoinHostPort(c.asked, port[1:]))
 		wantRefused(t, err, "part of this service")
@@ -529,12 +559,14 @@ func TestDial(t *testing.T) {
 	_, err = open(Options{Own: []string{"outer.example"}}).Dial(t.Context(), "tcp", "outer.example:80")
 	wantRefused(t, err, "this service")
 
-	for host, want := range map[string]string{"127.0.0.1": "127.0.0.0/8", "inner.example": "127.0.0.0/8", "outer.example": "", "meta.example": ""} {
+	for host, want := range map[string]string{"127.0.0.1": "127.0.0.0/8", "inner.example": "127.0.0.0/8",
+		"outer.example": "", "meta.example": ""} {
 		if got, err := allowed.Listed(t.Context(), host); err != nil || strings.Join(got, " ") != want {
 			t.Errorf("%s is listed as %q, %v", host, got, err)
 		}
 	}
-	if got, err := open(Options{Allow: []string{"inner.example"}}).Listed(t.Context(), "inner.example"); err != nil || len(got) != 1 {
+	if got, err := open(Options{Allow: []string{"inner.example"}}).Listed(t.Context(), "inner.example"); err != nil ||
+		len(got) != 1 {
 		t.Errorf("listed by name: %q, %v", got, err)
 	}
 }
@@ -554,7 +586,8 @@ func TestDialPinned(t *testing.T) {
 	}
 	names(t, c, map[string]string{"moved.example": "10.0.0.1"})
 	here := netip.MustParseAddr("127.0.0.1")
-	conn, err := c.DialPinned(t.Context(), "tcp", "moved.example:"+port, []netip.Addr{netip.MustParseAddr("127.0.0.9"), here})
+	conn, err := c.DialPinned(t.Context(), "tcp", "moved.example:"+port, []netip.Addr{netip.MustParseAddr("127.0.0.9"),
+		here})
 	if err != nil || !strings.HasPrefix(conn.RemoteAddr().String(), "127.0.0.") {
 		t.Fatalf("%v, %v", conn, err)
 	}
@@ -590,7 +623,9 @@ func TestErrorsNameNoAddresses(t *testing.T) {
 	_, listed := c.Listed(t.Context(), "unknown.example")
 	_, addresses := c.Addresses(t.Context(), "unknown.example")
 	quoted := regexp.MustCompile(`\d+\.\d+\.\d+|lookup|dial|::`)
-	for what, err := range map[string]error{"a name": dialled, "a port": closed, "a list": listed, "addresses": addresses, "a request": request("http://unknown.example/"), "a request to a port": request("http://closed.example:1/")} {
+	for what, err := range map[string]error{"a name": dialled, "a port": closed, "a list": listed,
+		"addresses": addresses, "a request": request("http://unknown.example/"),
+		"a request to a port": request("http://closed.example:1/")} {
 		if err == nil || quoted.MatchString(err.Error()) {
 			t.Errorf("%s: %v", what, err)
 		}

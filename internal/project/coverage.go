@@ -18,8 +18,9 @@ type CoverageState string
 
 // The coverage states, the worst first.
 const (
-	NeverAnalysed     CoverageState = "never"    // no scan has looked
-	FailedAnalysis    CoverageState = "failed"   // the newest scan could not look; the findings are those of an older one
+	NeverAnalysed CoverageState = "never" // no scan has looked
+	// the newest scan could not look; the findings are those of an older one
+	FailedAnalysis    CoverageState = "failed"
 	StaleAnalysis     CoverageState = "stale"    // the newest scan that looked is too old to count
 	PartiallyAnalysed CoverageState = "partial"  // something was not looked at
 	FullyAnalysed     CoverageState = "complete" // the newest scan looked at everything
@@ -75,7 +76,8 @@ func SumCoverage(counts []CoverageCount, total int) []CoverageCount {
 		out = append(out, c)
 	}
 	slices.SortFunc(out, func(a, b CoverageCount) int {
-		return cmp.Or(cmp.Compare(slices.Index(finding.Analyses, a.Analysis), slices.Index(finding.Analyses, b.Analysis)),
+		return cmp.Or(cmp.Compare(slices.Index(finding.Analyses, a.Analysis),
+			slices.Index(finding.Analyses, b.Analysis)),
 			cmp.Compare(slices.Index(CoverageStates, a.State), slices.Index(CoverageStates, b.State)))
 	})
 	return out

@@ -48,6 +48,7 @@ func class(value string, public []string) place {
 	case letters+digits == 0: // "******", "--------"
 		return behindName
 	case digits == len(value) && digits < longWord, others == 0 && digits == 0 && len(value) < longWord, len(value) < minAnywhere:
+
 		return alone
 	}
 	return anywhere
@@ -97,7 +98,8 @@ var password = lazyregexp.New(`(?i)pass|pwd|pin$|otp|code$|kennwort|motdepasse|c
 // random reports whether a value is one that nobody has typed: long, without spaces, of
 // letters and digits in no order of words.
 func random(value string) bool {
-	if len(value) < 12 || len(value) > maxValue || strings.ContainsAny(value, " \t\r\n<>{}\"/?:") && !strings.ContainsAny(value, "=.%+") {
+	if len(value) < 12 || len(value) > maxValue || strings.ContainsAny(value, " \t\r\n<>{}\"/?:") &&
+		!strings.ContainsAny(value, "=.%+") {
 		return false
 	}
 	letters, digits, turns := 0, 0, 0
@@ -122,6 +124,7 @@ func random(value string) bool {
 	}
 	switch {
 	case strings.ContainsAny(value, " <>{}\""), strings.Contains(value, "://"), strings.HasPrefix(value, "/"), strings.HasPrefix(value, "%7B"):
+
 		return false
 	case letters == 0:
 		return digits >= longWord

@@ -21,9 +21,12 @@ func Copy[T any](s *Set, message *T) *T {
 
 // identifiers are made by the program: of what they name they hold a hash, or nothing.
 var identifiers = map[string]bool{
-	"Fingerprint.Place": true, "Fingerprint.Flaw": true, "Finding.RuleID": true, "Finding.Analyzer": true, "Finding.Same": true,
-	"Rule.ID": true, "Reason.Rules": true, "Reason.Code": true, "Status.Analyzer": true, "Config.Tool": true, "Config.Version": true,
-	"Config.Analyzers": true, "CodeFlaw.RuleID": true, "Exchange.Duration": true, "Live.In": true, "Operation.Origin": true,
+	"Fingerprint.Place": true, "Fingerprint.Flaw": true, "Finding.RuleID": true, "Finding.Analyzer": true,
+	"Finding.Same": true,
+	"Rule.ID":      true, "Reason.Rules": true, "Reason.Code": true, "Status.Analyzer": true, "Config.Tool": true,
+	"Config.Version":   true,
+	"Config.Analyzers": true, "CodeFlaw.RuleID": true, "Exchange.Duration": true, "Live.In": true,
+	"Operation.Origin": true,
 	"Operation.Method": true, "Live.Method": true,
 }
 

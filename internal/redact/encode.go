@@ -123,7 +123,8 @@ func entity(rest string) []unit {
 	if ok && number != "" && (number[0] == 'x' || number[0] == 'X') {
 		base, skip = 16, 1
 	}
-	if n, err := strconv.ParseUint(number[min(skip, len(number)):], base, 21); ok && err == nil && utf8.ValidRune(rune(n)) {
+	if n, err := strconv.ParseUint(number[min(skip, len(number)):], base, 21); ok && err == nil &&
+		utf8.ValidRune(rune(n)) {
 		out = append(out, unit{string(rune(n)), before + len("&#;") + len(number)})
 	}
 	return out

@@ -54,7 +54,8 @@ func requestHeaders(request string, l *finding.Live) string {
 	lines := strings.Split(head, "\r\n")
 	for i, line := range lines {
 		name, value, is := strings.Cut(line, ": ")
-		if i == 0 || !is || harmless.MatchString(name) || attacked(l, name) || strings.Contains(value, finding.Redacted) {
+		if i == 0 || !is || harmless.MatchString(name) || attacked(l, name) ||
+			strings.Contains(value, finding.Redacted) {
 			continue
 		}
 		lines[i] = name + ": " + finding.Redacted
@@ -73,7 +74,8 @@ func named(text string, l *finding.Live) string {
 	re := credentialValue.Compiled()
 	return re.ReplaceAllStringFunc(text, func(found string) string {
 		m := re.FindStringSubmatch(found)
-		if name := valueName.FindString(m[1]); attacked(l, name) || strings.HasPrefix(m[2], finding.Redacted) || class(m[2], nil) == behindName && !password.MatchString(name) {
+		if name := valueName.FindString(m[1]); attacked(l, name) || strings.HasPrefix(m[2], finding.Redacted) ||
+			class(m[2], nil) == behindName && !password.MatchString(name) {
 			return found
 		}
 		return m[1] + finding.Redacted

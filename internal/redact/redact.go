@@ -87,7 +87,8 @@ func (s *Set) Obtained(name, value string) {
 	if s == nil {
 		return
 	}
-	if value = strings.TrimSpace(value); random(value) || len(value) >= minAnywhere && credential.MatchString(name) && class(value, nil) == anywhere {
+	if value = strings.TrimSpace(value); random(value) || len(value) >= minAnywhere && credential.MatchString(name) &&
+		class(value, nil) == anywhere {
 		s.mu.Lock()
 		room := !s.secrets[secret{name, value}] && s.obtained < maxObtained
 		if room {

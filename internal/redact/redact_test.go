@@ -19,24 +19,26 @@ import (
 
 // forms are ways in which applications reflect what they were sent.
 var forms = map[string]func(string) string{
-	"plain":                func(s string) string { return s },
-	"query":                url.QueryEscape,
-	"path":                 url.PathEscape,
-	"twice":                func(s string) string { return url.QueryEscape(url.QueryEscape(s)) },
-	"percent":              func(s string) string { return percentAll(s, "%%%02X") },
-	"lower":                func(s string) string { return percentAll(s, "%%%02x") },
-	"html":                 html.EscapeString,
-	"numbers":              func(s string) string { return each(s, "&#%d;") },
-	"hex refs":             func(s string) string { return each(s, "&#x%x;") },
-	"html in html":         func(s string) string { return html.EscapeString(html.EscapeString(s)) },
-	"json":                 quoted,
-	"json in json":         func(s string) string { return quoted(quoted(s)) },
-	"unicode":              func(s string) string { return each(s, `\u%04x`) },
-	"base64":               func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) },
-	"base64url":            func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) },
-	"base64 in an address": func(s string) string { return url.QueryEscape(base64.StdEncoding.EncodeToString([]byte(s))) },
-	"hex":                  func(s string) string { return hex.EncodeToString([]byte(s)) },
-	"shell":                func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" },
+	"plain":        func(s string) string { return s },
+	"query":        url.QueryEscape,
+	"path":         url.PathEscape,
+	"twice":        func(s string) string { return url.QueryEscape(url.QueryEscape(s)) },
+	"percent":      func(s string) string { return percentAll(s, "%%%02X") },
+	"lower":        func(s string) string { return percentAll(s, "%%%02x") },
+	"html":         html.EscapeString,
+	"numbers":      func(s string) string { return each(s, "&#%d;") },
+	"hex refs":     func(s string) string { return each(s, "&#x%x;") },
+	"html in html": func(s string) string { return html.EscapeString(html.EscapeString(s)) },
+	"json":         quoted,
+	"json in json": func(s string) string { return quoted(quoted(s)) },
+	"unicode":      func(s string) string { return each(s, `\u%04x`) },
+	"base64":       func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) },
+	"base64url":    func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) },
+	"base64 in an address": func(s string) string {
+		return url.QueryEscape(base64.StdEncoding.EncodeToString([]byte(s)))
+	},
+	"hex":   func(s string) string { return hex.EncodeToString([]byte(s)) },
+	"shell": func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" },
 }
 
 func percentAll(s, format string) string {
@@ -62,13 +64,15 @@ func quoted(s string) string {
 
 // TestEncodings replaces a secret in every form, and what stands around it stays.
 func TestEncodings(t *testing.T) {
-	for _, value := range []string{"k3y-8f2a91c4", `p<w"d 'q&x\5+/=%`, "pässwörd-42!", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJtZSJ9.c2lnbmF0dXJl"} {
+	for _, value := range []string{"k3y-8f2a91c4", `p<w"d 'q&x\5+/=%`, "pässwörd-42!",
+		"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJtZSJ9.c2lnbmF0dXJl"} {
 		s := &Set{}
 		s.Add("X-Key", value)
 		for name, form := range forms {
 			text := "before " + form(value) + " after"
 			got := s.Text(text)
-			if strings.Contains(got, form(value)) || !strings.HasPrefix(got, "before ") || !strings.HasSuffix(got, " after") || !strings.Contains(got, finding.Redacted) {
+			if strings.Contains(got, form(value)) || !strings.HasPrefix(got, "before ") ||
+				!strings.HasSuffix(got, " after") || !strings.Contains(got, finding.Redacted) {
 				t.Errorf("%s of %s: %s became %s", name, value, text, got)
 			}
 			if again := s.Text(got); again != got {
@@ -76,7 +80,8 @@ func TestEncodings(t *testing.T) {
 			}
 		}
 		for shift := range 5 { // within a longer text that is encoded as a whole
-			whole := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", shift) + value + strings.Repeat("y", shift)))
+			whole := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", shift) + value +
+				strings.Repeat("y", shift)))
 			if got := s.Text(whole); got == whole {
 				t.Errorf("within base64, %d bytes behind the beginning: %s", shift, got)
 			}
@@ -90,22 +95,27 @@ func TestCommonValues(t *testing.T) {
 	s := &Set{}
 	s.Public("https://shop.example.org/staging/")
 	s.Public("jane@example.org")
-	for _, v := range [][2]string{{"X-Flag", "1"}, {"X-Debug", "true"}, {Password, "admin"}, {"X-Env", "staging"}, {"pin", "0000"}, {"tenant", "shop.example.org"}, {Password, "jane@example.org"}, {Password, "letmein"}, {Password, "20241231"}, {"", "x"}} {
+	for _, v := range [][2]string{{"X-Flag", "1"}, {"X-Debug", "true"}, {Password, "admin"}, {"X-Env", "staging"},
+		{"pin", "0000"}, {"tenant", "shop.example.org"}, {Password, "jane@example.org"}, {Password, "letmein"},
+		{Password, "20241231"}, {"", "x"}} {
 		s.Add(v[0], v[1])
 	}
 	for text, want := range map[string]string{
 		"GET /staging/?page=1&debug=true HTTP/1.1\r\nHost: shop.example.org": "",
 		"the admin page of jane@example.org is shown, 1 of 11":               "",
 		"the rule is true in admin.php":                                      "",
-		"X-Flag: 1\r\nX-Debug: true\r\n":                                     "X-Flag: [redacted]\r\nX-Debug: [redacted]\r\n",
-		"x-flag=1&x-debug=true":                                              "x-flag=[redacted]&x-debug=[redacted]",
-		`{"password":"admin","user":"admin"}`:                                `{"password":"[redacted]","user":"admin"}`,
-		`{\"password\": \"admin\", \"user\": \"admin\"}`:                     `{\"password\": \"[redacted]\", \"user\": \"admin\"}`,
-		"user=admin&user%5Bpassword%5D=admin&x=1":                            "user=admin&user%5Bpassword%5D=[redacted]&x=1",
-		`<input name="password" type="text" value="admin">`:                  `<input name="password" type="text" value="[redacted]">`,
-		"Content-Disposition: form-data; name=\"passwd\"\r\n\r\nadmin\r\n--": "Content-Disposition: form-data; name=\"passwd\"\r\n\r\n[redacted]\r\n--",
+		"X-Flag: 1\r\nX-Debug: true\r\n": "X-Flag: [redacted]\r\nX-Debug: " +
+			"[redacted]\r\n",
+		"x-flag=1&x-debug=true":                             "x-flag=[redacted]&x-debug=[redacted]",
+		`{"password":"admin","user":"admin"}`:               `{"password":"[redacted]","user":"admin"}`,
+		`{\"password\": \"admin\", \"user\": \"admin\"}`:    `{\"password\": \"[redacted]\", \"user\": \"admin\"}`,
+		"user=admin&user%5Bpassword%5D=admin&x=1":           "user=admin&user%5Bpassword%5D=[redacted]&x=1",
+		`<input name="password" type="text" value="admin">`: `<input name="password" type="text" value="[redacted]">`,
+		"Content-Disposition: form-data; name=\"passwd\"\r\n\r\nadmin\r\n--": "Content-Disposition: form-data; " +
+			"name=\"passwd\"\r\n\r\n[redacted]\r\n--",
 		"X-Flag: 10":             "",
-		"letmeinside outletmein": "", "you said letmein.": "you said [redacted].", "a%20letmein%20b": "a%20[redacted]%20b",
+		"letmeinside outletmein": "", "you said letmein.": "you said [redacted].",
+		"a%20letmein%20b":  "a%20[redacted]%20b",
 		"took 20241231 ms": "took [redacted] ms", "120241231": "",
 		"pin=0000": "pin=[redacted]", "0000-00-00": "",
 		"X-Env: staging":              "X-Env: [redacted]",
@@ -124,8 +134,10 @@ func TestCommonValues(t *testing.T) {
 // TestObtained takes credentials for secrets that an application hands out, and nothing else.
 func TestObtained(t *testing.T) {
 	s := &Set{}
-	for _, v := range [][2]string{{"lang", "en-US"}, {"theme", "dark-contrast"}, {"back", "/account/settings/profile"}, {"consent", `{"necessary":true}`}, {"name", "Jane Doe of Example"}, {"page", "https://shop.example.org/a1b2c3"},
-		{"sessionid", "guest"}, {"JSESSIONID", "4F1A9C03B77E2D5A4F1A9C03B77E2D5A"}, {"x", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJtZSJ9.c2ln"}, {"token", "ab12cd34"}} {
+	for _, v := range [][2]string{{"lang", "en-US"}, {"theme", "dark-contrast"}, {"back", "/account/settings/profile"},
+		{"consent", `{"necessary":true}`}, {"name", "Jane Doe of Example"}, {"page", "https://shop.example.org/a1b2c3"},
+		{"sessionid", "guest"}, {"JSESSIONID", "4F1A9C03B77E2D5A4F1A9C03B77E2D5A"},
+		{"x", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJtZSJ9.c2ln"}, {"token", "ab12cd34"}} {
 		s.Obtained(v[0], v[1])
 	}
 	if len(s.secrets) != 3 {
@@ -139,8 +151,9 @@ func TestCut(t *testing.T) {
 	s.Add("token", "0123456789abcdefghij")
 	long := strings.Repeat("text ", 30)
 	for text, want := range map[string]string{
-		long + "0123456789abc\n[cut]": long + "[redacted]\n[cut]", long + "0123456789abcdefghi…": long + "[redacted]…", long + `0123456789abc"`: long + `[redacted]"`,
-		"…89abcdefghij" + long: "…[redacted]" + long, long + "01234": long + "01234",
+		long + "0123456789abc\n[cut]": long + "[redacted]\n[cut]", long + "0123456789abcdefghi…": long + "[redacted]…",
+		long + `0123456789abc"`: long + `[redacted]"`,
+		"…89abcdefghij" + long:  "…[redacted]" + long, long + "01234": long + "01234",
 	} {
 		if got := s.Text(text); got != want {
 			t.Errorf("%q became %q", text, got)
@@ -179,7 +192,8 @@ func TestCopy(t *testing.T) {
 				kept++
 				switch name {
 				case "ruleId", "analyzer", "place", "flaw", "same", "id", "in", "origin", "method",
-					"severity", "confidence", "analysis", "kind", "validity", "outcome", "scope", "status", "justification", "syntax", "verdict":
+					"severity", "confidence", "analysis", "kind", "validity", "outcome", "scope", "status",
+					"justification", "syntax", "verdict":
 				default:
 					t.Errorf("%T: %s is %q", m, name, text)
 				}
@@ -237,7 +251,8 @@ func TestError(t *testing.T) {
 	cause := errors.New("with s3cret-value-91")
 	err := s.Error(fmt.Errorf("scan: %w", errs.Wrap(errs.Invalid, cause, "bad s3cret-value-91")))
 	var known *errs.Error
-	if !errs.Is(err, errs.Invalid) || !errors.Is(err, cause) || !errors.As(err, &known) || strings.Contains(fmt.Sprint(err, known, known.Err), "s3cret") {
+	if !errs.Is(err, errs.Invalid) || !errors.Is(err, cause) || !errors.As(err, &known) ||
+		strings.Contains(fmt.Sprint(err, known, known.Err), "s3cret") {
 		t.Errorf("%v, %v", err, known)
 	}
 	var none *Set
@@ -256,7 +271,8 @@ func FuzzText(f *testing.F) {
 		s := &Set{}
 		s.Add("x", value)
 		got := s.Text(before + value + after)
-		if value = strings.TrimSpace(value); class(value, nil) == anywhere && value != finding.Redacted && !strings.Contains(finding.Redacted, value) && len(value) < maxValue && strings.Contains(got, value) &&
+		if value = strings.TrimSpace(value); class(value, nil) == anywhere && value != finding.Redacted &&
+			!strings.Contains(finding.Redacted, value) && len(value) < maxValue && strings.Contains(got, value) &&
 			!strings.Contains(strings.ReplaceAll(before+value+after, value, finding.Redacted), value) {
 			t.Errorf("%q stays in %q", value, got)
 		}

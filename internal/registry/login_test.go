@@ -51,7 +51,8 @@ func TestPasswordsStayAtHome(t *testing.T) {
 	} {
 		seen = nil
 		login.SignsIn, login.Scheme = c.signsIn, c.scheme
-		if _, err := Find(t.Context(), r); !errs.Is(err, c.want) || len(seen) != c.seen || strings.Contains(fmt.Sprint(err), password) {
+		if _, err := Find(t.Context(), r); !errs.Is(err, c.want) || len(seen) != c.seen ||
+			strings.Contains(fmt.Sprint(err), password) {
 			t.Errorf("%s: %v, want %v; the password went out: %q", name, err, c.want, seen)
 		}
 	}
@@ -67,7 +68,8 @@ func TestSilentRegistry(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	r := Request{Reference: l.Addr().String() + "/app:1", Transport: guarded(t, "127.0.0.1")}
-	if _, err := Find(ctx, r); !errs.Is(err, errs.Unavailable) || !strings.Contains(err.Error(), l.Addr().String()+" does not answer in time") {
+	if _, err := Find(ctx, r); !errs.Is(err, errs.Unavailable) ||
+		!strings.Contains(err.Error(), l.Addr().String()+" does not answer in time") {
 		t.Errorf("find: %v", err)
 	}
 	if _, err := Fetch(ctx, r, t.TempDir()); !errs.Is(err, errs.Unavailable) {

@@ -103,7 +103,8 @@ func Host(reference string) (string, error) {
 func parse(reference string, options ...name.Option) (name.Reference, error) {
 	ref, err := name.ParseReference(reference, options...)
 	if err != nil {
-		return nil, errs.E(errs.Invalid, "%q is not the name of an image: write [host/]repository[:tag] or …@sha256:…", reference)
+		return nil, errs.E(errs.Invalid, "%q is not the name of an image: write [host/]repository[:tag] or "+
+			"…@sha256:…", reference)
 	}
 	return ref, nil
 }
@@ -174,7 +175,8 @@ func store(ctx context.Context, r Request, s stored) (*Image, error) {
 		return nil, fmt.Errorf("store an image: %w", err)
 	}
 	full := s.ref.Name()
-	if err := l.AppendImage(s.img, layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": full})); err != nil {
+	if err := l.AppendImage(s.img,
+		layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": full})); err != nil {
 		return nil, explain(ctx, s.ref, err)
 	}
 	return &Image{Reference: full, Digest: digest.String()}, nil
@@ -205,7 +207,8 @@ func explain(ctx context.Context, ref name.Reference, err error) error {
 	case t.StatusCode == http.StatusNotFound:
 		return errs.E(errs.NotFound, "there is no image %s", full(ref.Name()))
 	case t.StatusCode == http.StatusUnauthorized, t.StatusCode == http.StatusForbidden:
-		return errs.E(errs.Forbidden, "%s does not give out %s: it does not exist, or the credentials do not allow it", host, full(ref.Name()))
+		return errs.E(errs.Forbidden, "%s does not give out %s: it does not exist, or the credentials do not "+
+			"allow it", host, full(ref.Name()))
 	case t.StatusCode == http.StatusTooManyRequests:
 		return errs.E(errs.TooMany, "%s has had too many requests; try again later", host)
 	}

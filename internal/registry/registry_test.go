@@ -71,7 +71,8 @@ func push(t *testing.T, reference string, platforms ...string) v1.Hash {
 		if err != nil {
 			t.Fatal(err)
 		}
-		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: build(t, text), Descriptor: v1.Descriptor{Platform: p}})
+		index = mutate.AppendManifests(index,
+			mutate.IndexAddendum{Add: build(t, text), Descriptor: v1.Descriptor{Platform: p}})
 	}
 	if err := remote.WriteIndex(ref, index, auth); err != nil {
 		t.Fatal(err)
@@ -82,7 +83,8 @@ func push(t *testing.T, reference string, platforms ...string) v1.Hash {
 // build returns an image that says in a file which platform it is for.
 func build(t *testing.T, platform string) v1.Image {
 	t.Helper()
-	img := imagetest.Build(t, v1.Config{}, imagetest.Layer{Step: "COPY . .", Files: []imagetest.File{{Name: "platform", Content: platform}}},
+	img := imagetest.Build(t, v1.Config{},
+		imagetest.Layer{Step: "COPY . .", Files: []imagetest.File{{Name: "platform", Content: platform}}},
 		imagetest.Layer{Step: "COPY b .", Zstd: true, Files: []imagetest.File{{Name: "b", Content: "b"}}})
 	file, err := img.ConfigFile()
 	if err != nil {
@@ -121,7 +123,8 @@ func TestFetch(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			host := start(t, mode)
 			digest := push(t, host+"/team/app:1.0")
-			r := Request{Reference: host + "/team/app:1.0", Transport: guarded(t, "127.0.0.1"), Login: &Login{User: user, Password: password}}
+			r := Request{Reference: host + "/team/app:1.0", Transport: guarded(t, "127.0.0.1"),
+				Login: &Login{User: user, Password: password}}
 			got, img, err := fetch(t, r)
 			if err != nil {
 				t.Fatal(err)
@@ -141,7 +144,8 @@ func TestFetch(t *testing.T) {
 			}
 			for _, login := range []*Login{nil, {User: user, Password: "wrong"}} {
 				r.Login = login
-				if _, _, err := fetch(t, r); !errs.Is(err, errs.Forbidden) || strings.Contains(fmt.Sprint(err), password) {
+				if _, _, err := fetch(t, r); !errs.Is(err, errs.Forbidden) ||
+					strings.Contains(fmt.Sprint(err), password) {
 					t.Errorf("%v: %v, want Forbidden", login, err)
 				}
 			}
@@ -161,15 +165,18 @@ func TestFind(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for reference, want := range map[string]errs.Kind{
-		host + "/team/app:2": errs.NotFound, host + "/nothing": errs.NotFound, "Not An Image": errs.Invalid, "127.0.0.1:1/app": errs.Unavailable,
+		host + "/team/app:2": errs.NotFound, host + "/nothing": errs.NotFound, "Not An Image": errs.Invalid,
+		"127.0.0.1:1/app": errs.Unavailable,
 	} {
-		if _, err := Find(t.Context(), Request{Reference: reference, Transport: guarded(t, "127.0.0.1")}); !errs.Is(err, want) {
+		if _, err := Find(t.Context(), Request{Reference: reference, Transport: guarded(t, "127.0.0.1")}); !errs.Is(err,
+			want) {
 			t.Errorf("%s: %v, want kind %v", reference, err, want)
 		}
 	}
 	protected := start(t, "basic")
 	push(t, protected+"/app:1")
-	if _, err := Find(t.Context(), Request{Reference: protected + "/app:1", Transport: guarded(t, "127.0.0.1")}); !errs.Is(err, errs.Forbidden) {
+	if _, err := Find(t.Context(),
+		Request{Reference: protected + "/app:1", Transport: guarded(t, "127.0.0.1")}); !errs.Is(err, errs.Forbidden) {
 		t.Errorf("without credentials: %v, want Forbidden", err)
 	}
 }
@@ -177,8 +184,10 @@ func TestFind(t *testing.T) {
 // An image of the public hub has one name, however short it was written.
 func TestRepository(t *testing.T) {
 	for reference, want := range map[string]string{
-		"nginx": "docker.io/library/nginx", "docker.io/nginx:1.27": "docker.io/library/nginx", "index.docker.io/acme/web": "docker.io/acme/web",
-		"quay.io/acme/web@sha256:" + strings.Repeat("a", 64): "quay.io/acme/web", "localhost:5000/web:1": "localhost:5000/web",
+		"nginx": "docker.io/library/nginx", "docker.io/nginx:1.27": "docker.io/library/nginx",
+		"index.docker.io/acme/web":                           "docker.io/acme/web",
+		"quay.io/acme/web@sha256:" + strings.Repeat("a", 64): "quay.io/acme/web",
+		"localhost:5000/web:1":                               "localhost:5000/web",
 	} {
 		if got, err := Repository(reference); err != nil || got != want {
 			t.Errorf("%s: %q, %v, want %q", reference, got, err, want)
@@ -194,7 +203,8 @@ func TestFetchPlatform(t *testing.T) {
 	host := start(t, "open")
 	push(t, host+"/app", "linux/amd64", "linux/arm64")
 	for platform, want := range map[string]string{"": "linux/amd64", "linux/arm64": "linux/arm64"} {
-		_, img, err := fetch(t, Request{Reference: host + "/app", Platform: platform, Transport: guarded(t, "127.0.0.1")})
+		_, img, err := fetch(t, Request{Reference: host + "/app", Platform: platform,
+			Transport: guarded(t, "127.0.0.1")})
 		if err != nil || img.Platform != want {
 			t.Errorf("%q: %v, %v", platform, img, err)
 		}
@@ -224,7 +234,8 @@ func TestFetchRefuses(t *testing.T) {
 			}
 		})
 	}
-	if _, _, err := fetch(t, Request{Reference: host + "/app:1", Transport: guarded(t)}); !errs.Is(err, errs.Forbidden) {
+	if _, _, err := fetch(t, Request{Reference: host + "/app:1", Transport: guarded(t)}); !errs.Is(err,
+		errs.Forbidden) {
 		t.Errorf("a registry on this machine that nobody allowed: %v", err)
 	}
 }

@@ -37,14 +37,16 @@ const (
 
 // New returns a Desk.
 func New(store Store, log *slog.Logger, now func() time.Time, newID func() string) *Desk {
-	return &Desk{Store: store, Log: log, Now: now, NewID: newID, Wait: time.Second, wake: make(chan struct{}, 1), seen: map[string]sight{}}
+	return &Desk{Store: store, Log: log, Now: now, NewID: newID, Wait: time.Second, wake: make(chan struct{}, 1),
+		seen: map[string]sight{}}
 }
 
 // Ask answers a request, or makes a job of it: then the answer is empty, and the job
 // has its identifier.
 func (d *Desk) Ask(ctx context.Context, sc tenant.Scope, r Request) (Answer, string, error) {
 	if len(r.Findings) > AtOnce {
-		j := &Job{ID: d.NewID(), Organization: sc.Organization, Project: sc.Project, Request: r, State: Queued, CreatedAt: d.Now()}
+		j := &Job{ID: d.NewID(), Organization: sc.Organization, Project: sc.Project, Request: r, State: Queued,
+			CreatedAt: d.Now()}
 		if err := d.Store.AdmitUpgrade(ctx, sc, r, j); err != nil {
 			return Answer{}, "", err
 		}
@@ -89,7 +91,8 @@ func (d *Desk) Run(ctx context.Context) {
 	for {
 		err := d.Look(ctx)
 		if err != nil && ctx.Err() == nil && !away {
-			d.Log.LogAttrs(ctx, slog.LevelError, "jobs of upgrades cannot be worked on", slog.String("error", err.Error()))
+			d.Log.LogAttrs(ctx, slog.LevelError, "jobs of upgrades cannot be "+
+				"worked on", slog.String("error", err.Error()))
 		}
 		away = err != nil
 		select {

@@ -26,9 +26,11 @@ func (m *memory) FindingsByID(_ context.Context, sc tenant.Scope, ids []triage.I
 	}
 	var out []triage.Finding
 	for _, id := range ids {
-		out = append(out, triage.Finding{ID: id, Report: finding.Finding{Analysis: finding.SCA, Severity: finding.High, Package: &finding.PackageMatch{
-			Package: finding.Package{Ecosystem: "npm", Name: string(id), Version: "1.0.0", Path: "package.json", Scope: finding.Direct}, Fixed: []string{"1.0.1"}, Upgrade: "1.0.1",
-		}}})
+		out = append(out, triage.Finding{ID: id, Report: finding.Finding{Analysis: finding.SCA, Severity: finding.High,
+			Package: &finding.PackageMatch{
+				Package: finding.Package{Ecosystem: "npm", Name: string(id), Version: "1.0.0", Path: "package.json",
+					Scope: finding.Direct}, Fixed: []string{"1.0.1"}, Upgrade: "1.0.1",
+			}}})
 	}
 	return out, m.fail
 }
@@ -78,7 +80,9 @@ func request(n int) Request {
 }
 
 func newDesk(m *memory) *Desk {
-	return New(m, slog.New(slog.DiscardHandler), func() time.Time { return time.Unix(1, 0) }, func() string { return "j" })
+	return New(m, slog.New(slog.DiscardHandler), func() time.Time {
+		return time.Unix(1, 0)
+	}, func() string { return "j" })
 }
 
 var scope = tenant.System("o", "t", "p")
@@ -119,7 +123,8 @@ func TestJobGoesOn(t *testing.T) {
 
 // A job that moves on has a living process.
 func TestMovingJobIsLeftAlone(t *testing.T) {
-	m := &memory{job: Job{ID: "j", Organization: "o", Project: "p", State: Processing, Attempt: 1, Request: request(5000)}}
+	m := &memory{job: Job{ID: "j", Organization: "o", Project: "p", State: Processing, Attempt: 1,
+		Request: request(5000)}}
 	d := newDesk(m)
 	for n := range 10 * maxLooks {
 		m.job.Processed = n / (maxLooks - 1)
@@ -133,7 +138,8 @@ func TestMovingJobIsLeftAlone(t *testing.T) {
 }
 
 func TestJobThatKillsItsProcesses(t *testing.T) {
-	m := &memory{job: Job{ID: "j", Organization: "o", Project: "p", State: Processing, Attempt: maxAttempts, Request: request(500)}}
+	m := &memory{job: Job{ID: "j", Organization: "o", Project: "p", State: Processing, Attempt: maxAttempts,
+		Request: request(500)}}
 	d := newDesk(m)
 	for range maxLooks + 1 {
 		if err := d.Look(t.Context()); err != nil {
@@ -160,18 +166,23 @@ func TestLostJob(t *testing.T) {
 
 // A vulnerability is cleared when all affected versions of its package are.
 func TestSeveralVersions(t *testing.T) {
-	f := &triage.Finding{ID: "f", Report: finding.Finding{Analysis: finding.SCA, Severity: finding.High, Package: &finding.PackageMatch{
-		Package: finding.Package{Ecosystem: "npm", Name: "a", Version: "1.0.0", Path: "package-lock.json", Scope: finding.Direct}, Fixed: []string{"1.0.1"}, Upgrade: "1.0.1",
-		Also: []finding.PackageMatch{{Package: finding.Package{Ecosystem: "npm", Name: "a", Version: "2.0.0", Path: "package-lock.json", Scope: finding.Transitive}}},
-	}}}
+	f := &triage.Finding{ID: "f", Report: finding.Finding{Analysis: finding.SCA, Severity: finding.High,
+		Package: &finding.PackageMatch{
+			Package: finding.Package{Ecosystem: "npm", Name: "a", Version: "1.0.0", Path: "package-lock.json",
+				Scope: finding.Direct}, Fixed: []string{"1.0.1"}, Upgrade: "1.0.1",
+			Also: []finding.PackageMatch{{Package: finding.Package{Ecosystem: "npm", Name: "a", Version: "2.0.0",
+				Path: "package-lock.json", Scope: finding.Transitive}}},
+		}}}
 	found := map[triage.ID]*triage.Finding{"f": f}
 	r := Request{Findings: []triage.ID{"f"}, Level: "auto"}
 	got := answer(r, found).Results[0]
-	if got.Status != NoFix || got.HasFix || got.Recommended == nil || *got.ErrorMessage != "a 2.0.0: no later version that clears it is known" || *got.Command != "npm install a@1.0.1" {
+	if got.Status != NoFix || got.HasFix || got.Recommended == nil || *got.ErrorMessage != "a 2.0.0: no later "+
+		"version that clears it is known" || *got.Command != "npm install a@1.0.1" {
 		t.Errorf("got %+v", got)
 	}
 	f.Report.Package.Also[0].Fixed, f.Report.Package.Also[0].Upgrade = []string{"2.0.1"}, "2.0.1"
-	if got = answer(r, found).Results[0]; got.Status != DirectUpdate || *got.Command != "npm install a@1.0.1 && npm pkg set 'overrides[a@2.0.0]=2.0.1' && npm install" {
+	if got = answer(r, found).Results[0]; got.Status != DirectUpdate || *got.Command != "npm install a@1.0.1 && npm "+
+		"pkg set 'overrides[a@2.0.0]=2.0.1' && npm install" {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -121,7 +121,8 @@ func answer(r Request, found map[triage.ID]*triage.Finding) Answer {
 	}
 	out.Edits, out.Commands = upgrade.Edits(needs, fixes), notNull(upgrade.Commands(needs, fixes))
 	if r.PullRequest {
-		out.PullResult = &PullResult{Error: "the project is linked to no repository: change the manifests, or run the commands"}
+		out.PullResult = &PullResult{Error: "the project is linked to no repository: change the manifests, or run " +
+			"the commands"}
 	}
 	return out
 }
@@ -143,7 +144,8 @@ func advisoryOf(f *triage.Finding) string {
 // result describes one finding. Of several affected versions of its package the first
 // speaks, and it is cleared when all of them are.
 func result(id triage.ID, f *triage.Finding, needs []upgrade.Need, fixes []upgrade.Fix) Result {
-	out := Result{Finding: id, Severity: "INFO", Path: []string{}, Candidates: []Candidate{}, Edits: []upgrade.Edit{}, Status: Error}
+	out := Result{Finding: id, Severity: "INFO", Path: []string{}, Candidates: []Candidate{}, Edits: []upgrade.Edit{},
+		Status: Error}
 	if f == nil {
 		out.ErrorMessage = text("vulnerability not found")
 		return out
@@ -158,11 +160,13 @@ func result(id triage.ID, f *triage.Finding, needs []upgrade.Need, fixes []upgra
 	}
 	m := &needs[0].Match
 	p := &m.Package
-	out.Package, out.Version, out.Ecosystem, out.Transitive = p.Name, p.Version, p.Ecosystem, p.Scope == finding.Transitive
+	out.Package, out.Version, out.Ecosystem, out.Transitive = p.Name, p.Version, p.Ecosystem,
+		p.Scope == finding.Transitive
 	out.File, out.Path = &p.Path, append(append(out.Path, p.Via...), p.Name+"@"+p.Version)
 	for _, c := range fixes[0].Candidates {
 		candidate := Candidate{
-			Package: p.Name, Current: p.Version, Proposed: c.Version, Child: p.Name, ChildVersion: p.Version, FixedChild: text(c.Version),
+			Package: p.Name, Current: p.Version, Proposed: c.Version, Child: p.Name, ChildVersion: p.Version,
+			FixedChild:    text(c.Version),
 			RequiredChild: m.Upgrade, Step: c.Step, Valid: c.Allowed,
 		}
 		out.Candidates = append(out.Candidates, candidate)
@@ -174,7 +178,8 @@ func result(id triage.ID, f *triage.Finding, needs []upgrade.Need, fixes []upgra
 		out.Tested += len(fixes[i].Candidates)
 		cleared = cleared && fixes[i].Target != ""
 		if fixes[i].Reason != "" {
-			remarks = append(remarks, needs[i].Match.Package.Name+" "+needs[i].Match.Package.Version+": "+fixes[i].Reason)
+			remarks = append(remarks, needs[i].Match.Package.Name+" "+needs[i].Match.Package.Version+": "+
+				fixes[i].Reason)
 		}
 	}
 	out.conclude(cleared, remarks, upgrade.Commands(needs, fixes), upgrade.Edits(needs, fixes))
@@ -194,7 +199,8 @@ func (r *Result) recommend(f *upgrade.Fix) {
 			return
 		}
 	}
-	r.Recommended = &Candidate{Package: r.Package, Current: r.Version, Proposed: f.Target, Child: r.Package, ChildVersion: r.Version, FixedChild: text(f.Target),
+	r.Recommended = &Candidate{Package: r.Package, Current: r.Version, Proposed: f.Target, Child: r.Package,
+		ChildVersion: r.Version, FixedChild: text(f.Target),
 		RequiredChild: f.Target, Step: f.Step, Valid: true}
 	if len(r.Candidates) > 0 {
 		r.Recommended.RequiredChild = r.Candidates[0].RequiredChild

@@ -68,7 +68,8 @@ func readToken(key []byte, token string, now time.Time) (ID, error) {
 		return "", unknown
 	}
 	if expires := time.Unix(int64(binary.BigEndian.Uint64(b[17:])), 0); !now.Before(expires) {
-		return "", errs.E(errs.Gone, "this upload address expired at %s: start a new scan", expires.UTC().Format(time.RFC3339))
+		return "", errs.E(errs.Gone, "this upload address expired at %s: start a "+
+			"new scan", expires.UTC().Format(time.RFC3339))
 	}
 	return ID(uuid.UUID(b[1:17]).String()), nil
 }

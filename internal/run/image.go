@@ -33,8 +33,10 @@ func (s *Service) StartImage(ctx context.Context, sc tenant.Scope, in Start, ima
 	now := s.Now().UTC().Truncate(time.Millisecond)
 	r := Run{
 		ID: ID(uuid.NewString()), OrganizationID: p.OrganizationID, TeamID: p.TeamID, ProjectID: p.ID,
-		Branch: in.Branch, Source: in.Source, Analyses: []finding.Analysis{finding.Container}, Private: in.Private, Image: &image, Initiator: sc.Actor.UserID,
-		State: Queued, Uploaded: true, UploadExpires: now, Step: StepQueued, Languages: []string{}, CreatedAt: now, UpdatedAt: now,
+		Branch: in.Branch, Source: in.Source, Analyses: []finding.Analysis{finding.Container}, Private: in.Private,
+		Image: &image, Initiator: sc.Actor.UserID,
+		State: Queued, Uploaded: true, UploadExpires: now, Step: StepQueued, Languages: []string{}, CreatedAt: now,
+		UpdatedAt: now,
 	}
 	r.Step = r.Waits()
 	if err := s.Store.CreateRun(ctx, sc, &r); err != nil {

@@ -101,8 +101,9 @@ func (s *Service) Start(ctx context.Context, sc tenant.Scope, in Start) (Started
 	now := s.Now().UTC().Truncate(time.Millisecond)
 	r := Run{
 		ID: ID(uuid.NewString()), OrganizationID: p.OrganizationID, TeamID: p.TeamID, ProjectID: p.ID,
-		Branch: in.Branch, Source: in.Source, Analyses: s.analyses(p.Settings), Fast: p.Settings.SASTFastScanEnabled, Initiator: sc.Actor.UserID,
-		State: Queued, UploadExpires: now.Add(tokenLifetime), Step: stepUpload,
+		Branch: in.Branch, Source: in.Source, Analyses: s.analyses(p.Settings), Fast: p.Settings.SASTFastScanEnabled,
+		Initiator: sc.Actor.UserID,
+		State:     Queued, UploadExpires: now.Add(tokenLifetime), Step: stepUpload,
 		Languages: []string{}, CreatedAt: now, UpdatedAt: now,
 	}
 	if len(r.Analyses) == 0 {
@@ -181,8 +182,10 @@ func (in *Start) normalize() error {
 	if in.Branch == "" {
 		in.Branch = DefaultBranch
 	}
-	if len(in.Branch) > maxBranch || !utf8.ValidString(in.Branch) || strings.ContainsFunc(in.Branch, unicode.IsControl) {
-		return bad("branch", fmt.Sprintf("a branch is a text of at most %d bytes without control characters", maxBranch))
+	if len(in.Branch) > maxBranch || !utf8.ValidString(in.Branch) ||
+		strings.ContainsFunc(in.Branch, unicode.IsControl) {
+		return bad("branch", fmt.Sprintf("a branch is a text of at most %d bytes without control "+
+			"characters", maxBranch))
 	}
 	if in.Source == "" {
 		in.Source = Sources[0]
@@ -194,5 +197,6 @@ func (in *Start) normalize() error {
 }
 
 func bad(field, message string) error {
-	return &errs.Error{Kind: errs.Invalid, Message: message, Details: []errs.Detail{{Location: "body." + field, Message: message}}}
+	return &errs.Error{Kind: errs.Invalid, Message: message,
+		Details: []errs.Detail{{Location: "body." + field, Message: message}}}
 }

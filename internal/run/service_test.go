@@ -39,7 +39,8 @@ type world struct {
 }
 
 func (w *world) RunProject(context.Context, tenant.Scope) (project.Project, error) {
-	return project.Project{ID: "p", OrganizationID: "o", TeamID: "t", Languages: []string{"Go"}, Settings: w.settings}, nil
+	return project.Project{ID: "p", OrganizationID: "o", TeamID: "t", Languages: []string{"Go"}, Settings: w.settings},
+		nil
 }
 func (w *world) CreateRun(_ context.Context, _ tenant.Scope, r *Run) error { w.run = r; return nil }
 
@@ -98,9 +99,11 @@ func TestStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Run{
-		ID: got.Run.ID, OrganizationID: "o", TeamID: "t", ProjectID: "p", Branch: "next", Source: "manual", Initiator: "u",
-		Analyses: []finding.Analysis{finding.SAST, finding.SCA, finding.Secret}, State: Queued,
-		UploadExpires: now.Add(time.Hour), Step: "waiting for the upload", Languages: []string{}, CreatedAt: now, UpdatedAt: now,
+		ID: got.Run.ID, OrganizationID: "o", TeamID: "t", ProjectID: "p", Branch: "next", Source: "manual",
+		Initiator: "u",
+		Analyses:  []finding.Analysis{finding.SAST, finding.SCA, finding.Secret}, State: Queued,
+		UploadExpires: now.Add(time.Hour), Step: "waiting for the upload", Languages: []string{}, CreatedAt: now,
+		UpdatedAt: now,
 	}
 	if diff := cmp.Diff(want, got.Run); diff != "" {
 		t.Errorf("run (-want +got):\n%s", diff)
@@ -112,7 +115,8 @@ func TestStart(t *testing.T) {
 
 func TestStartRefuses(t *testing.T) {
 	_, s := newWorld(finding.SCA)
-	for _, in := range []Start{{Branch: strings.Repeat("x", 256)}, {Branch: "a\nb"}, {Branch: "\xff"}, {Source: "fax"}} {
+	for _, in := range []Start{{Branch: strings.Repeat("x", 256)}, {Branch: "a\nb"}, {Branch: "\xff"},
+		{Source: "fax"}} {
 		if _, err := s.Start(t.Context(), sc, in); !errs.Is(err, errs.Invalid) {
 			t.Errorf("%+v: got %v, want invalid", in, err)
 		}
@@ -279,7 +283,8 @@ func TestStartWith(t *testing.T) {
 func TestGivenUp(t *testing.T) {
 	last := Fail(CodeDiskFull, "no room")
 	got := GivenUp(3, last)
-	if got.Code != CodeDiskFull || got.Message != "the scan was tried 3 times, the last time: no room" || last.Message != "no room" {
+	if got.Code != CodeDiskFull || got.Message != "the scan was tried 3 times, the last time: no room" ||
+		last.Message != "no room" {
 		t.Errorf("got %+v, last %+v", got, last)
 	}
 	if got := GivenUp(3, nil); got.Code != CodeWorkerLost {

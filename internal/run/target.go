@@ -57,15 +57,18 @@ func (s *Service) StartTarget(ctx context.Context, sc tenant.Scope, in Start, t 
 	}
 	switch {
 	case enabled == 0:
-		return Run{}, errs.E(errs.Conflict, "the analysis of running applications (dastEnabled, and apiEnabled for a target with a description of its API) is switched off in the settings of the project")
+		return Run{}, errs.E(errs.Conflict, "the analysis of running applications (dastEnabled, and apiEnabled for a "+
+			"target with a description of its API) is switched off in the settings of the project")
 	case len(analyses) < enabled:
-		return Run{}, errs.E(errs.NotImplemented, "this build cannot make every analysis of running applications that the settings of the project ask for")
+		return Run{}, errs.E(errs.NotImplemented, "this build cannot make every analysis of running applications "+
+			"that the settings of the project ask for")
 	}
 	now := s.Now().UTC().Truncate(time.Millisecond)
 	r := Run{
 		ID: ID(uuid.NewString()), OrganizationID: p.OrganizationID, TeamID: p.TeamID, ProjectID: p.ID,
-		Branch: in.Branch, Source: in.Source, Analyses: analyses, Private: in.Private, Target: &t, Initiator: sc.Actor.UserID,
-		State: Queued, Uploaded: true, UploadExpires: now, Languages: []string{}, CreatedAt: now, UpdatedAt: now,
+		Branch: in.Branch, Source: in.Source, Analyses: analyses, Private: in.Private, Target: &t,
+		Initiator: sc.Actor.UserID,
+		State:     Queued, Uploaded: true, UploadExpires: now, Languages: []string{}, CreatedAt: now, UpdatedAt: now,
 	}
 	r.Step = r.Waits()
 	if err := s.Store.CreateRun(ctx, sc, &r); err != nil {

@@ -83,7 +83,8 @@ func (s *Service) Upload(ctx context.Context, token string, archive io.Reader, s
 		return err
 	}
 	f := &Failure{Message: "the upload was refused: " + refused.Message, Code: CodeBadUpload, Category: CategoryAPI}
-	if endErr := s.Uploads.AbandonRun(context.WithoutCancel(ctx), id, f); endErr != nil && !errs.Is(endErr, errs.Conflict) {
+	if endErr := s.Uploads.AbandonRun(context.WithoutCancel(ctx), id, f); endErr != nil &&
+		!errs.Is(endErr, errs.Conflict) {
 		return fmt.Errorf("%w (and the run could not be ended: %w)", err, endErr)
 	}
 	return err
@@ -108,7 +109,8 @@ func tooLarge(cause error) error {
 // NoRoom is the error of an upload that would make an organization store more bytes than
 // it may, beside the present ones.
 func NoRoom(present, most int64) error {
-	e := refuse(errs.TooLarge, "the organization has no room for this upload: its other scans that wait or run keep %d MiB of the %d MiB that it may store: start the scan again when some have ended", present>>20, most>>20)
+	e := refuse(errs.TooLarge, "the organization has no room for this upload: its other scans that wait or run keep "+
+		"%d MiB of the %d MiB that it may store: start the scan again when some have ended", present>>20, most>>20)
 	e.Members = map[string]string{"retryAfter": roomWait}
 	return e
 }
@@ -144,7 +146,9 @@ func (s *Service) put(ctx context.Context, id ID, key string, archive io.Reader,
 	if err != nil {
 		return err
 	}
-	alive := &touching{Reader: zip, last: time.Now(), touch: func(bytes int64) error { return s.Uploads.TouchUpload(ctx, key, bytes) }}
+	alive := &touching{Reader: zip, last: time.Now(), touch: func(bytes int64) error {
+		return s.Uploads.TouchUpload(ctx, key, bytes)
+	}}
 	if size > 0 {
 		if err := alive.take(size); err != nil {
 			return err
@@ -159,7 +163,8 @@ func (s *Service) put(ctx context.Context, id ID, key string, archive io.Reader,
 			return errs.Wrap(errs.Invalid, alive.err, "the upload was cut: send it again to the same address")
 		}
 		if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-			return errs.Wrap(errs.Unavailable, err, "there is no room for the upload at the moment: send it again to the same address later")
+			return errs.Wrap(errs.Unavailable, err, "there is no room for the upload at the moment: send it again to "+
+				"the same address later")
 		}
 		if errs.Is(err, errs.TooLarge) {
 			return tooLarge(err)

@@ -121,7 +121,8 @@ func (s *stage) fillFamily() error {
 	if s.User >= 0 {
 		options += fmt.Sprintf(",uid=%d,gid=%d", s.User, s.User)
 	}
-	if err := unix.Mount("scratch", "/root"+s.Family.Scratch, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, options); err != nil {
+	if err := unix.Mount("scratch", "/root"+s.Family.Scratch, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC,
+		options); err != nil {
 		return fmt.Errorf("a folder in memory: %w", err)
 	}
 	if err := os.MkdirAll("/root/proc", 0o755); err != nil {
@@ -144,7 +145,8 @@ func (r ruleSet) allowFamily(f *Family, network uint64) error {
 		return fmt.Errorf("allow %s: %w", f.Scratch, err)
 	}
 	// Namespaces of its own are set up by writing there.
-	if err := r.allowPath("/proc", readRights|unix.LANDLOCK_ACCESS_FS_WRITE_FILE|unix.LANDLOCK_ACCESS_FS_TRUNCATE); err != nil {
+	if err := r.allowPath("/proc",
+		readRights|unix.LANDLOCK_ACCESS_FS_WRITE_FILE|unix.LANDLOCK_ACCESS_FS_TRUNCATE); err != nil {
 		return fmt.Errorf("allow /proc: %w", err)
 	}
 	if network == 0 {
@@ -152,7 +154,8 @@ func (r ruleSet) allowFamily(f *Family, network uint64) error {
 	}
 	const portRule = 2 // LANDLOCK_RULE_NET_PORT of linux/landlock.h
 	attr := struct{ access, port uint64 }{unix.LANDLOCK_ACCESS_NET_CONNECT_TCP, uint64(f.Port)}
-	if _, _, errno := unix.RawSyscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(r.fd), portRule, uintptr(unsafe.Pointer(&attr)), 0, 0, 0); errno != 0 {
+	if _, _, errno := unix.RawSyscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(r.fd), portRule,
+		uintptr(unsafe.Pointer(&attr)), 0, 0, 0); errno != 0 {
 		return fmt.Errorf("allow the loopback: %w", errno)
 	}
 	return nil

@@ -25,7 +25,8 @@ func familySpec(t *testing.T) Spec {
 	t.Cleanup(func() { _, _ = in.Close(), out.Close() })
 	return Spec{
 		Path: program, Dir: "/scratch", Env: []string{"A=b"},
-		Family: &Family{Programs: []string{filepath.Dir(program), "/nonexistent"}, Scratch: "/scratch", ScratchSize: 1 << 20, Port: 3128, In: in, Out: out},
+		Family: &Family{Programs: []string{filepath.Dir(program), "/nonexistent"}, Scratch: "/scratch",
+			ScratchSize: 1 << 20, Port: 3128, In: in, Out: out},
 	}
 }
 
@@ -35,7 +36,8 @@ func familyRefused() bool { return os.Getenv(refuseVariable) != "" || !canUnshar
 // TestFamily looks at what a program may do that starts others.
 func TestFamily(t *testing.T) {
 	if familyRefused() {
-		if _, _, err := Start(t.Context(), familySpec(t)); err == nil || !strings.Contains(err.Error(), "start the sandbox") && !strings.Contains(err.Error(), "in the sandbox") {
+		if _, _, err := Start(t.Context(), familySpec(t)); err == nil ||
+			!strings.Contains(err.Error(), "start the sandbox") && !strings.Contains(err.Error(), "in the sandbox") {
 			t.Errorf("a system without namespaces starts it: %v", err)
 		}
 		return
@@ -50,7 +52,8 @@ func TestFamily(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer local.Close()
-	for name, without := range map[string]map[layer]bool{"all": nil, "no landlock": {layerLandlock: true}, "no namespaces": {layerNamespaces: true}} {
+	for name, without := range map[string]map[layer]bool{"all": nil, "no landlock": {layerLandlock: true},
+		"no namespaces": {layerNamespaces: true}} {
 		t.Run(name, func(t *testing.T) {
 			spec := familySpec(t)
 			spec.without = without
@@ -68,8 +71,10 @@ func TestFamily(t *testing.T) {
 				}
 			}
 			for _, refused := range [][]string{
-				{"read", "/etc/passwd"}, {"write", "/new"}, {"writelarge", "/scratch/large"}, {"read", local.Addr().String()},
-				{"tcp", tcp.Addr().String()}, {"unix", local.Addr().String()}, {"socket", "40"}, {"socket", "38"}, {"socket", "17"},
+				{"read", "/etc/passwd"}, {"write", "/new"}, {"writelarge", "/scratch/large"},
+				{"read", local.Addr().String()},
+				{"tcp", tcp.Addr().String()}, {"unix", local.Addr().String()}, {"socket", "40"}, {"socket", "38"},
+				{"socket", "17"},
 				{"again", "/bin/sh"}, {"again", program, "tcp", tcp.Addr().String()},
 			} {
 				if got := do(t, spec, refused...); got.Code != 1 || !strings.HasPrefix(got.said, "error:") {
@@ -77,7 +82,8 @@ func TestFamily(t *testing.T) {
 				}
 			}
 			who := do(t, spec, "who")
-			for _, want := range []string{"CapPrm:\t0000000000000000", "CapAmb:\t0000000000000000", "NoNewPrivs:\t1", "Seccomp:\t2", "\nPid:\t1\n"} {
+			for _, want := range []string{"CapPrm:\t0000000000000000", "CapAmb:\t0000000000000000", "NoNewPrivs:\t1",
+				"Seccomp:\t2", "\nPid:\t1\n"} {
 				if !strings.Contains(who.said, want) {
 					t.Errorf("%q is missing:\n%s", want, who.said)
 				}

@@ -67,7 +67,8 @@ func ruleset(version int) (attr unix.LandlockRulesetAttr, missing string) {
 
 // enforce makes the rules and puts the thread under them.
 func (s *stage) enforce(attr unix.LandlockRulesetAttr, program int) error {
-	fd, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
+	fd, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)),
+		unsafe.Sizeof(attr), 0)
 	if errno != 0 {
 		return fmt.Errorf("make the rules: %w", errno)
 	}
@@ -82,7 +83,8 @@ func (s *stage) enforce(attr unix.LandlockRulesetAttr, program int) error {
 		}
 	}
 	for _, path := range devices {
-		if err := rules.allowPath(path, readRights|unix.LANDLOCK_ACCESS_FS_WRITE_FILE); err != nil && err != unix.ENOENT {
+		if err := rules.allowPath(path, readRights|unix.LANDLOCK_ACCESS_FS_WRITE_FILE); err != nil &&
+			err != unix.ENOENT {
 			return fmt.Errorf("allow %s: %w", path, err)
 		}
 	}

@@ -78,7 +78,8 @@ func (s *stage) fillRoot() error {
 		}
 	}
 	for _, path := range devices {
-		if err := bind(path, path, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := bind(path, path, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC); err != nil &&
+			!errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 	}
@@ -99,7 +100,8 @@ func (s *stage) fillRoot() error {
 	}
 	// Its own entry only: others' would tell of their environment and arguments.
 	self := fmt.Sprintf("/proc/%d", os.Getpid())
-	if err := bind(self, "/proc/self", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_NOEXEC); err != nil {
+	if err := bind(self, "/proc/self",
+		unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_NOEXEC); err != nil {
 		s.warn("no /proc/self: %v", err)
 	}
 	return nil

@@ -22,7 +22,8 @@ func CloseInherited() error { return nil }
 
 // Start fails: the protections are Linux's.
 func Start(context.Context, Spec) (*Process, []string, error) {
-	return nil, nil, errs.E(errs.NotImplemented, "the sandbox needs Linux; use `merlon scan` here, and a worker on Linux")
+	return nil, nil, errs.E(errs.NotImplemented, "the sandbox needs Linux; use `merlon scan` here, and a worker "+
+		"on Linux")
 }
 
 // Members returns none: there is no process.

@@ -102,8 +102,10 @@ func TestInContainer(t *testing.T) {
 	}
 	for _, refused := range []string{"user", "user net", "user mnt net ipc"} {
 		t.Run(refused, func(t *testing.T) {
-			cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.v", "-test.run=TestAllows|TestRefuses|TestFamily")
-			cmd.Env = []string{programVariable + "=" + program, refuseVariable + "=" + refused, "TMPDIR=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}
+			cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.v",
+				"-test.run=TestAllows|TestRefuses|TestFamily")
+			cmd.Env = []string{programVariable + "=" + program, refuseVariable + "=" + refused, "TMPDIR=" + t.TempDir(),
+				"PATH=" + os.Getenv("PATH")}
 			cmd.SysProcAttr = &syscall.SysProcAttr{
 				Cloneflags:  unix.CLONE_NEWUSER,
 				UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}},
@@ -281,7 +283,8 @@ func TestRuleset(t *testing.T) {
 		{12, 1<<16 - 1, 3, 3, ""},
 	} {
 		attr, missing := ruleset(test.version)
-		if attr.Handled_access_fs != test.files || attr.Handled_access_net != test.net || attr.Scoped != test.scoped || missing != test.missing {
+		if attr.Handled_access_fs != test.files || attr.Handled_access_net != test.net || attr.Scoped != test.scoped ||
+			missing != test.missing {
 			t.Errorf("ruleset(%d) = %+v, %q; want %+v", test.version, attr, missing, test)
 		}
 	}
@@ -355,7 +358,8 @@ func TestRefuses(t *testing.T) {
 func TestWho(t *testing.T) {
 	for name, without := range layers {
 		got := do(t, Spec{without: without}, "who")
-		for _, want := range []string{"CapPrm:\t0000000000000000", "CapEff:\t0000000000000000", "CapAmb:\t0000000000000000", "NoNewPrivs:\t1"} {
+		for _, want := range []string{"CapPrm:\t0000000000000000", "CapEff:\t0000000000000000",
+			"CapAmb:\t0000000000000000", "NoNewPrivs:\t1"} {
 			if !strings.Contains(got.said, want) {
 				t.Errorf("%s: %q is missing:\n%s", name, want, got.said)
 			}
@@ -412,7 +416,8 @@ func TestLimits(t *testing.T) {
 	})
 	t.Run("memory", func(t *testing.T) {
 		got := do(t, Spec{Limits: Limits{Memory: 256 << 20}}, "eat")
-		if got.Code != 2 || !strings.Contains(got.said, "out of memory") && !strings.Contains(got.said, "cannot allocate memory") {
+		if got.Code != 2 || !strings.Contains(got.said, "out of memory") &&
+			!strings.Contains(got.said, "cannot allocate memory") {
 			t.Errorf("got code %d, %v, %.500s", got.Code, got.err, got.said)
 		}
 		if got.Memory > 256<<20 {
@@ -420,7 +425,8 @@ func TestLimits(t *testing.T) {
 		}
 	})
 	t.Run("file size", func(t *testing.T) {
-		got := do(t, Spec{ReadWrite: []string{rw}, Limits: Limits{FileSize: 1 << 20}}, "writelarge", filepath.Join(rw, "large"))
+		got := do(t, Spec{ReadWrite: []string{rw}, Limits: Limits{FileSize: 1 << 20}}, "writelarge",
+			filepath.Join(rw, "large"))
 		if got.Code == 0 && got.err == nil {
 			t.Errorf("got %+v", got)
 		}
@@ -467,10 +473,11 @@ func TestStartFails(t *testing.T) {
 		spec Spec
 		want string
 	}{
-		"no such program":    {t.Context(), Spec{Path: "/nowhere/program"}, "not an absolute path to a file"},
-		"no such file":       {t.Context(), Spec{Path: program, ReadOnly: []string{"/nowhere"}}, "no such file"},
-		"relative":           {t.Context(), Spec{Path: program, ReadOnly: []string{"."}}, "absolute paths"},
-		"not a program":      {t.Context(), Spec{Path: write(t, filepath.Join(t.TempDir(), "text"), "text")}, "execute: permission denied"},
+		"no such program": {t.Context(), Spec{Path: "/nowhere/program"}, "not an absolute path to a file"},
+		"no such file":    {t.Context(), Spec{Path: program, ReadOnly: []string{"/nowhere"}}, "no such file"},
+		"relative":        {t.Context(), Spec{Path: program, ReadOnly: []string{"."}}, "absolute paths"},
+		"not a program": {t.Context(), Spec{Path: write(t, filepath.Join(t.TempDir(), "text"), "text")},
+			"execute: permission denied"},
 		"no such folder":     {t.Context(), Spec{Path: program, Dir: "/nowhere"}, "no such file"},
 		"nothing left to do": {ended, Spec{Path: program}, "context canceled"},
 	} {

@@ -86,7 +86,8 @@ func callFilter(family bool) []unix.SockFilter {
 	}
 	calls := refused
 	if family {
-		f = append(f, unix.SockFilter{Code: equal, Jf: uint8(len(domains) + 3), K: unix.SYS_SOCKET}, unix.SockFilter{Code: load, K: 16})
+		f = append(f, unix.SockFilter{Code: equal, Jf: uint8(len(domains) + 3), K: unix.SYS_SOCKET},
+			unix.SockFilter{Code: load, K: 16})
 		for n, domain := range domains {
 			f = append(f, unix.SockFilter{Code: equal, Jt: uint8(len(domains) - n), K: domain})
 		}

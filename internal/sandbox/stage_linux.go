@@ -236,7 +236,8 @@ func (s *stage) dropCapabilities() error {
 		// bounding set would bound, since new privileges are refused.
 		_ = unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0)
 	}
-	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) // cleared with the permitted ones as well
+	// cleared with the permitted ones as well
+	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
 	caps = [2]unix.CapUserData{}
 	if err := unix.Capset(&hdr, &caps[0]); err != nil {
 		return fmt.Errorf("drop capabilities: %w", err)

@@ -94,7 +94,8 @@ func Start(ctx context.Context, spec Spec) (*Process, []string, error) {
 		}
 		if refused == nil {
 			refused = err
-			p.Warnings = append(p.Warnings, "no namespaces of its own ("+reason(err)+"): the network and the file tree are closed only by what is left")
+			p.Warnings = append(p.Warnings, "no namespaces of its own ("+reason(err)+"): the network and the file "+
+				"tree are closed only by what is left")
 		}
 	}
 	return nil, nil, fmt.Errorf("start the sandbox: %w", refused)
@@ -119,7 +120,8 @@ func namespaces(p *plan) []uintptr {
 // isRefusal reports whether the system refused namespaces, which is no reason to
 // fail.
 func isRefusal(err error) bool {
-	for _, e := range []error{syscall.EPERM, syscall.EACCES, syscall.ENOSPC, syscall.EINVAL, syscall.ENOSYS, syscall.EUSERS} {
+	for _, e := range []error{syscall.EPERM, syscall.EACCES, syscall.ENOSPC, syscall.EINVAL, syscall.ENOSYS,
+		syscall.EUSERS} {
 		if errors.Is(err, e) {
 			return true
 		}
@@ -304,7 +306,8 @@ func start(ctx context.Context, spec Spec, p *plan, flags uintptr) (*Process, []
 	if err := proc.run(cmd); err != nil {
 		return nil, nil, err
 	}
-	warnings, err := converse(p, planWrite, reportRead, func() { _ = reportWrite.Close() }) // ours, or its end is never seen
+	// ours, or its end is never seen
+	warnings, err := converse(p, planWrite, reportRead, func() { _ = reportWrite.Close() })
 	if err == nil && p.Family != nil {
 		proc.Listener, err = hand.listener()
 	}

@@ -16,9 +16,12 @@ import (
 // ecosystems gives the ecosystem of a type of package URL.
 var ecosystems = map[string]string{
 	purl.TypeNPM: "npm", purl.TypePyPi: "PyPI", purl.TypeMaven: "Maven", purl.TypeGolang: "Go", purl.TypeNuget: "NuGet",
-	purl.TypeGem: "RubyGems", purl.TypeComposer: "Packagist", purl.TypeCargo: "crates.io", purl.TypePub: "Pub", purl.TypeHex: "Hex",
-	purl.TypeConan: "ConanCenter", purl.TypeCocoapods: "CocoaPods", purl.TypeSwift: "SwiftURL", purl.TypeGithub: "GitHub Actions",
-	purl.TypeCran: "CRAN", purl.TypeHackage: "Hackage", purl.TypeJulia: "Julia", "bitnami": "Bitnami", "clojars": "Clojars", purl.TypeConda: "conda",
+	purl.TypeGem: "RubyGems", purl.TypeComposer: "Packagist", purl.TypeCargo: "crates.io", purl.TypePub: "Pub",
+	purl.TypeHex:   "Hex",
+	purl.TypeConan: "ConanCenter", purl.TypeCocoapods: "CocoaPods", purl.TypeSwift: "SwiftURL",
+	purl.TypeGithub: "GitHub Actions",
+	purl.TypeCran:   "CRAN", purl.TypeHackage: "Hackage", purl.TypeJulia: "Julia", "bitnami": "Bitnami",
+	"clojars": "Clojars", purl.TypeConda: "conda",
 }
 
 // distributions gives the ecosystem of the packages of a distribution, by the
@@ -27,9 +30,12 @@ var distributions = map[string]struct {
 	ecosystem string
 	release   func(version string) string
 }{
-	"debian": {"Debian", major}, "ubuntu": {"Ubuntu", whole}, "alpine": {"Alpine", func(v string) string { return "v" + minor(v) }},
-	"wolfi": {"Wolfi", none}, "chainguard": {"Chainguard", none}, "rocky": {"Rocky Linux", major}, "almalinux": {"AlmaLinux", major},
-	"alma": {"AlmaLinux", major}, "redhat": {"Red Hat", none}, "rhel": {"Red Hat", none}, "opensuse": {"openSUSE", none}, "suse": {"SUSE", none},
+	"debian": {"Debian", major}, "ubuntu": {"Ubuntu", whole},
+	"alpine": {"Alpine", func(v string) string { return "v" + minor(v) }},
+	"wolfi":  {"Wolfi", none}, "chainguard": {"Chainguard", none}, "rocky": {"Rocky Linux", major},
+	"almalinux": {"AlmaLinux", major},
+	"alma":      {"AlmaLinux", major}, "redhat": {"Red Hat", none}, "rhel": {"Red Hat", none},
+	"opensuse": {"openSUSE", none}, "suse": {"SUSE", none},
 	"mageia": {"Mageia", major}, "openeuler": {"openEuler", none},
 }
 
@@ -58,7 +64,8 @@ func fromURL(p *finding.Package, text string) bool {
 		return false
 	}
 	p.PURL, p.Name, p.Version = text, u.Name, u.Version
-	if d, ok := distributions[u.Namespace]; ok && (u.Type == purl.TypeDebian || u.Type == purl.TypeApk || u.Type == purl.TypeRPM) {
+	if d, ok := distributions[u.Namespace]; ok && (u.Type == purl.TypeDebian || u.Type == purl.TypeApk ||
+		u.Type == purl.TypeRPM) {
 		q := map[string]string{}
 		for _, pair := range u.Qualifiers {
 			q[pair.Key] = pair.Value

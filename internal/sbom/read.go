@@ -148,7 +148,8 @@ func (c *collector) count() {
 			continue
 		}
 		if c.bill.Unnamed++; len(c.bill.Examples) < 5 {
-			c.bill.Examples = append(c.bill.Examples, strings.TrimSpace(strings.TrimPrefix(r.group+"/"+r.name, "/")+" "+r.version))
+			c.bill.Examples = append(c.bill.Examples, strings.TrimSpace(strings.TrimPrefix(r.group+"/"+r.name, "/")+" "+
+				r.version))
 		}
 	}
 	for _, ref := range c.developing {

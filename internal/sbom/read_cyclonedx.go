@@ -55,7 +55,8 @@ func (c *collector) cyclone(d *json.Decoder, depth int) error {
 		line = 0 // the decoder of an inner list begins anew
 	}
 	if err := c.add(read{ref: x.Ref, group: x.Group, name: x.Name, version: x.Version, url: x.PURL,
-		licenses: cycloneLicenses(x.Licenses), dev: x.Scope == string(cdx.ScopeExcluded) || x.Scope == string(cdx.ScopeOptional), line: line}); err != nil {
+		licenses: cycloneLicenses(x.Licenses), dev: x.Scope == string(cdx.ScopeExcluded) ||
+			x.Scope == string(cdx.ScopeOptional), line: line}); err != nil {
 		return err
 	}
 	if len(x.Components) == 0 {
@@ -169,7 +170,8 @@ func readXML(in io.Reader, c *collector) error {
 		}
 		switch t := t.(type) {
 		case xml.StartElement:
-			if depth == 0 && (t.Name.Local != "bom" || !strings.HasPrefix(t.Name.Space, "http://cyclonedx.org/schema/bom")) {
+			if depth == 0 && (t.Name.Local != "bom" ||
+				!strings.HasPrefix(t.Name.Space, "http://cyclonedx.org/schema/bom")) {
 				return ErrNoBill
 			}
 			entered, err := c.xmlElement(d, t)
@@ -238,8 +240,9 @@ func (c *collector) xml(x *xmlComponent, line int) error {
 			licenses = append(licenses, l.Name)
 		}
 	}
-	err := c.add(read{ref: x.Ref, group: x.Group, name: x.Name, version: x.Version, url: strings.TrimSpace(x.PURL), licenses: licenses,
-		dev: x.Scope == string(cdx.ScopeExcluded) || x.Scope == string(cdx.ScopeOptional), line: line})
+	err := c.add(read{ref: x.Ref, group: x.Group, name: x.Name, version: x.Version, url: strings.TrimSpace(x.PURL),
+		licenses: licenses,
+		dev:      x.Scope == string(cdx.ScopeExcluded) || x.Scope == string(cdx.ScopeOptional), line: line})
 	for i := range x.Components {
 		if err != nil {
 			return err

@@ -163,7 +163,9 @@ func (g *graph) sort(direct map[int]bool) {
 		c.licenses = slices.Compact(c.licenses)
 		slices.Sort(c.decided)
 		c.decided = slices.Compact(c.decided)
-		slices.SortFunc(c.places, func(a, b place) int { return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.line, b.line)) })
+		slices.SortFunc(c.places, func(a, b place) int {
+			return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.line, b.line))
+		})
 		c.places = slices.Compact(c.places)
 	}
 	g.components = sorted
@@ -233,7 +235,8 @@ func Names(file string) bool {
 			return true
 		}
 	}
-	return slices.Contains([]string{"bom.json", "bom.xml", "sbom.json", "sbom.xml", "cyclonedx.json", "cyclonedx.xml", "spdx.json"}, name)
+	return slices.Contains([]string{"bom.json", "bom.xml", "sbom.json", "sbom.xml", "cyclonedx.json", "cyclonedx.xml",
+		"spdx.json"}, name)
 }
 
 // Unread reports whether a file of this name is usually a bill of materials in a form
@@ -241,7 +244,8 @@ func Names(file string) bool {
 func Unread(file string) (form string, ok bool) {
 	name := strings.ToLower(path.Base(file))
 	for suffix, form := range map[string]string{
-		".spdx.rdf": "SPDX in RDF", ".spdx.rdf.xml": "SPDX in RDF", ".spdx.xml": "SPDX in XML", ".spdx.yaml": "SPDX in YAML", ".spdx.yml": "SPDX in YAML",
+		".spdx.rdf": "SPDX in RDF", ".spdx.rdf.xml": "SPDX in RDF", ".spdx.xml": "SPDX in XML",
+		".spdx.yaml": "SPDX in YAML", ".spdx.yml": "SPDX in YAML",
 		".cdx.bin": "CycloneDX in Protocol Buffers", ".syft.json": "the own form of a tool",
 	} {
 		if strings.HasSuffix(name, suffix) {

@@ -24,14 +24,21 @@ func someDocument() *sbom.Document {
 		Subject: "shop", Version: "7", Tool: "merlon", ToolVersion: "1.2",
 		Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 		Packages: []finding.Package{
-			{Ecosystem: "npm", Name: "@acme/web", Version: "1.0.0", PURL: "pkg:npm/%40acme/web@1.0.0", Path: "package-lock.json", Line: 4, Scope: finding.Direct, Licenses: []string{"MIT OR Apache-2.0"}},
-			{Ecosystem: "npm", Name: "left-pad", Version: "1.3.0", PURL: "pkg:npm/left-pad@1.3.0", Path: "package-lock.json", Line: 9, Scope: finding.Transitive, Via: []string{"@acme/web@1.0.0"}, Licenses: []string{"WTFPL"}},
-			{Ecosystem: "npm", Name: "left-pad", Version: "1.3.0", PURL: "pkg:npm/left-pad@1.3.0", Path: "tools/package-lock.json", Scope: finding.Direct, Dev: true},
-			{Ecosystem: "Maven", Name: "org.acme:core", Version: "2", PURL: "pkg:maven/org.acme/core@2", Path: "pom.xml", Scope: finding.Direct, Dev: true, Licenses: []string{"Acme's own (see site)"}},
+			{Ecosystem: "npm", Name: "@acme/web", Version: "1.0.0", PURL: "pkg:npm/%40acme/web@1.0.0",
+				Path: "package-lock.json", Line: 4, Scope: finding.Direct, Licenses: []string{"MIT OR Apache-2.0"}},
+			{Ecosystem: "npm", Name: "left-pad", Version: "1.3.0", PURL: "pkg:npm/left-pad@1.3.0",
+				Path: "package-lock.json", Line: 9, Scope: finding.Transitive, Via: []string{"@acme/web@1.0.0"},
+				Licenses: []string{"WTFPL"}},
+			{Ecosystem: "npm", Name: "left-pad", Version: "1.3.0", PURL: "pkg:npm/left-pad@1.3.0",
+				Path: "tools/package-lock.json", Scope: finding.Direct, Dev: true},
+			{Ecosystem: "Maven", Name: "org.acme:core", Version: "2", PURL: "pkg:maven/org.acme/core@2",
+				Path: "pom.xml", Scope: finding.Direct, Dev: true, Licenses: []string{"Acme's own (see site)"}},
 		},
 		Vulnerabilities: []sbom.Vulnerability{{
-			Advisory: &finding.Advisory{ID: "CVE-2020-1", Aliases: []string{"CVE-2020-1", "GHSA-x"}, Summary: "pads too much", CWE: []string{"CWE-400"},
-				Severity: finding.High, CVSS: 7.5, CVSSVersion: "3.1", CVSSVector: "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:N/A:H",
+			Advisory: &finding.Advisory{ID: "CVE-2020-1", Aliases: []string{"CVE-2020-1", "GHSA-x"},
+				Summary: "pads too much", CWE: []string{"CWE-400"},
+				Severity: finding.High, CVSS: 7.5, CVSSVersion: "3.1",
+				CVSSVector: "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:N/A:H",
 				References: []finding.AdvisoryReference{{Type: "WEB", URL: "https://example.org/1"}}},
 			Package: finding.Package{Ecosystem: "npm", Name: "left-pad", Version: "1.3.0"}, Upgrade: "1.3.1",
 		}},
@@ -47,7 +54,8 @@ func TestCycloneDXIsReadByTheLibrary(t *testing.T) {
 	if err := cdx.NewBOMDecoder(&out, cdx.BOMFileFormatJSON).Decode(&bom); err != nil {
 		t.Fatal(err)
 	}
-	if bom.SpecVersion != cdx.SpecVersion1_6 || !strings.HasPrefix(bom.SerialNumber, "urn:uuid:") || bom.Metadata.Component.Name != "shop" {
+	if bom.SpecVersion != cdx.SpecVersion1_6 || !strings.HasPrefix(bom.SerialNumber, "urn:uuid:") ||
+		bom.Metadata.Component.Name != "shop" {
 		t.Errorf("head: %v %s %v", bom.SpecVersion, bom.SerialNumber, bom.Metadata.Component)
 	}
 	var got []string
@@ -80,14 +88,16 @@ func TestCycloneDXIsReadByTheLibrary(t *testing.T) {
 		}
 	}
 	wantEdges := map[string][]string{
-		"subject":                   {"pkg:maven/org.acme/core@2", "pkg:npm/%40acme/web@1.0.0", "pkg:npm/left-pad@1.3.0"},
+		"subject": {"pkg:maven/org.acme/core@2", "pkg:npm/%40acme/web@1.0.0",
+			"pkg:npm/left-pad@1.3.0"},
 		"pkg:npm/%40acme/web@1.0.0": {"pkg:npm/left-pad@1.3.0"},
 	}
 	if diff := cmp.Diff(wantEdges, edges); diff != "" {
 		t.Errorf("dependencies (-want +got):\n%s", diff)
 	}
 	v := (*bom.Vulnerabilities)[0]
-	if v.ID != "CVE-2020-1" || *(*v.Ratings)[0].Score != 7.5 || (*v.CWEs)[0] != 400 || (*v.Affects)[0].Ref != "pkg:npm/left-pad@1.3.0" ||
+	if v.ID != "CVE-2020-1" || *(*v.Ratings)[0].Score != 7.5 || (*v.CWEs)[0] != 400 ||
+		(*v.Affects)[0].Ref != "pkg:npm/left-pad@1.3.0" ||
 		v.Recommendation != "pkg:npm/left-pad@1.3.0: upgrade to 1.3.1" || (*v.References)[0].ID != "GHSA-x" {
 		t.Errorf("vulnerability %+v", v)
 	}
@@ -104,19 +114,23 @@ func TestSPDXIsReadByTheLibrary(t *testing.T) {
 	}
 	var got []string
 	for _, p := range doc.Packages {
-		got = append(got, fmt.Sprintf("%s %s %s %s", p.PackageSPDXIdentifier, p.PackageName, p.PackageVersion, p.PackageLicenseDeclared))
+		got = append(got, fmt.Sprintf("%s %s %s %s", p.PackageSPDXIdentifier, p.PackageName, p.PackageVersion,
+			p.PackageLicenseDeclared))
 	}
 	for _, r := range doc.Relationships {
 		got = append(got, fmt.Sprintf("%s %s %s", r.RefA.ElementRefID, r.Relationship, r.RefB.ElementRefID))
 	}
 	want := []string{
-		"Subject shop 7 NOASSERTION", "Package-1 org.acme:core 2 NOASSERTION", "Package-2 @acme/web 1.0.0 MIT OR Apache-2.0", "Package-3 left-pad 1.3.0 WTFPL",
-		"DOCUMENT DESCRIBES Subject", "Package-1 DEV_DEPENDENCY_OF Subject", "Subject DEPENDS_ON Package-2", "Subject DEPENDS_ON Package-3", "Package-2 DEPENDS_ON Package-3",
+		"Subject shop 7 NOASSERTION", "Package-1 org.acme:core 2 NOASSERTION", "Package-2 @acme/web 1.0.0 MIT OR " +
+			"Apache-2.0", "Package-3 left-pad 1.3.0 WTFPL",
+		"DOCUMENT DESCRIBES Subject", "Package-1 DEV_DEPENDENCY_OF Subject", "Subject DEPENDS_ON Package-2",
+		"Subject DEPENDS_ON Package-3", "Package-2 DEPENDS_ON Package-3",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("document (-want +got):\n%s", diff)
 	}
-	if doc.SPDXVersion != "SPDX-2.3" || doc.SPDXIdentifier != "DOCUMENT" || doc.DataLicense != "CC0-1.0" || doc.CreationInfo.Creators[0].Creator != "merlon-1.2" {
+	if doc.SPDXVersion != "SPDX-2.3" || doc.SPDXIdentifier != "DOCUMENT" || doc.DataLicense != "CC0-1.0" ||
+		doc.CreationInfo.Creators[0].Creator != "merlon-1.2" {
 		t.Errorf("head: %+v %+v", doc, doc.CreationInfo)
 	}
 }
@@ -125,7 +139,8 @@ func TestSPDXIsReadByTheLibrary(t *testing.T) {
 func TestRoundTrip(t *testing.T) {
 	want := []finding.Package{
 		{Ecosystem: "Maven", Name: "org.acme:core", Version: "2", Scope: finding.Direct, Dev: true},
-		{Ecosystem: "npm", Name: "@acme/web", Version: "1.0.0", Scope: finding.Direct, Licenses: []string{"MIT OR Apache-2.0"}},
+		{Ecosystem: "npm", Name: "@acme/web", Version: "1.0.0", Scope: finding.Direct,
+			Licenses: []string{"MIT OR Apache-2.0"}},
 		{Ecosystem: "npm", Name: "left-pad", Version: "1.3.0", Scope: finding.Direct, Licenses: []string{"WTFPL"}},
 	}
 	for name, write := range map[string]func(*bytes.Buffer) error{
@@ -147,7 +162,8 @@ func TestRoundTrip(t *testing.T) {
 				p.Licenses = nil // a name in the one format, nothing in the other
 			}
 		}
-		if diff := cmp.Diff(want, bill.Packages); diff != "" || bill.Subject != "shop" || bill.Format != name || bill.Unnamed != 0 {
+		if diff := cmp.Diff(want, bill.Packages); diff != "" || bill.Subject != "shop" || bill.Format != name ||
+			bill.Unnamed != 0 {
 			t.Errorf("%s of %s, %d unnamed (-want +got):\n%s", bill.Format, bill.Subject, bill.Unnamed, diff)
 		}
 	}
@@ -169,25 +185,37 @@ func TestReadOtherForms(t *testing.T) {
   </components>
   <dependencies><dependency ref="app"><dependency ref="a"/></dependency></dependencies>
 </bom>`, []finding.Package{{Ecosystem: "npm", Name: "left-pad", Version: "1.3.0", PURL: "pkg:npm/left-pad@1.3.0", Line: 5, Scope: finding.Direct, Licenses: []string{"WTFPL"}}}, 1},
-		{"SPDX as tag-value", "SPDXVersion: SPDX-2.2\nDocumentName: app\n# a remark\nPackageName: six\nSPDXID: SPDXRef-six\nPackageVersion: 1.16.0\nPackageComment: <text>PackageName: no\n</text>\nPackageLicenseDeclared: MIT\nExternalRef: PACKAGE-MANAGER purl pkg:pypi/six@1.16.0\nPackageName: other\nSPDXID: SPDXRef-o\nRelationship: SPDXRef-DOCUMENT DESCRIBES SPDXRef-o\nRelationship: SPDXRef-o DEPENDS_ON SPDXRef-six\n",
-			[]finding.Package{{Ecosystem: "PyPI", Name: "six", Version: "1.16.0", PURL: "pkg:pypi/six@1.16.0", Line: 4, Scope: finding.Direct, Licenses: []string{"MIT"}}}, 0},
+		{"SPDX as tag-value", "SPDXVersion: SPDX-2.2\nDocumentName: app\n# a remark\nPackageName: six\nSPDXID: " +
+			"SPDXRef-six\nPackageVersion: 1.16.0\nPackageComment: <text>PackageName: " +
+			"no\n</text>\nPackageLicenseDeclared: MIT\nExternalRef: PACKAGE-MANAGER purl " +
+			"pkg:pypi/six@1.16.0\nPackageName: other\nSPDXID: SPDXRef-o\nRelationship: SPDXRef-DOCUMENT DESCRIBES " +
+			"SPDXRef-o\nRelationship: SPDXRef-o DEPENDS_ON SPDXRef-six\n",
+			[]finding.Package{{Ecosystem: "PyPI", Name: "six", Version: "1.16.0", PURL: "pkg:pypi/six@1.16.0", Line: 4,
+				Scope: finding.Direct, Licenses: []string{"MIT"}}}, 0},
 		{"types that the library does not know", `{"bomFormat":"CycloneDX","components":[
 {"name":"redis","purl":"pkg:bitnami/redis@7.4.1-0?arch=arm64"},
 {"name":"A","purl":"pkg:julia/A@1.9.0?uuid=ead4f63c"},
 {"name":"ring","purl":"pkg:clojars/ring/ring-core@1.8.0"}]}`, []finding.Package{
-			{Ecosystem: "Bitnami", Name: "redis", Version: "7.4.1", PURL: "pkg:bitnami/redis@7.4.1-0?arch=arm64", Line: 2},
+			{Ecosystem: "Bitnami", Name: "redis", Version: "7.4.1", PURL: "pkg:bitnami/redis@7.4.1-0?arch=arm64",
+				Line: 2},
 			{Ecosystem: "Julia", Name: "A", Version: "1.9.0", PURL: "pkg:julia/A@1.9.0?uuid=ead4f63c", Line: 3},
-			{Ecosystem: "Clojars", Name: "ring:ring-core", Version: "1.8.0", PURL: "pkg:clojars/ring/ring-core@1.8.0", Line: 4}}, 0},
-		{"components before the format, inside of each other", `{"components":[{"name":"x","components":[{"name":"y","purl":"pkg:golang/github.com/a/b@v1.2.3"}]}],"bomFormat":"CycloneDX"}`,
-			[]finding.Package{{Ecosystem: "Go", Name: "github.com/a/b", Version: "1.2.3", PURL: "pkg:golang/github.com/a/b@v1.2.3"}}, 1},
+			{Ecosystem: "Clojars", Name: "ring:ring-core", Version: "1.8.0", PURL: "pkg:clojars/ring/ring-core@1.8.0",
+				Line: 4}}, 0},
+		{"components before the format, inside of each other",
+			`{"components":[{"name":"x","components":[{"name":"y","purl":"pkg:golang/github.com/a/b@v1.2.3"}]}],"bomFormat":"CycloneDX"}`,
+			[]finding.Package{{Ecosystem: "Go", Name: "github.com/a/b", Version: "1.2.3",
+				PURL: "pkg:golang/github.com/a/b@v1.2.3"}}, 1},
 		{"packages of distributions", `{"bomFormat":"CycloneDX","components":[
 {"name":"libssl3","purl":"pkg:deb/debian/libssl3@3.0.11-1?arch=amd64&distro=debian-12&upstream=openssl"},
 {"name":"busybox","purl":"pkg:apk/alpine/busybox@1.36.1-r2?distro=alpine-3.19.1"},
 {"name":"bash","purl":"pkg:rpm/almalinux/bash@5.1.8-6.el9?epoch=1&distro=almalinux-9.3"}]}`,
 			[]finding.Package{
-				{Ecosystem: "Debian:12", Name: "openssl", Version: "3.0.11-1", PURL: "pkg:deb/debian/libssl3@3.0.11-1?arch=amd64&distro=debian-12&upstream=openssl", Line: 2},
-				{Ecosystem: "Alpine:v3.19", Name: "busybox", Version: "1.36.1-r2", PURL: "pkg:apk/alpine/busybox@1.36.1-r2?distro=alpine-3.19.1", Line: 3},
-				{Ecosystem: "AlmaLinux:9", Name: "bash", Version: "1:5.1.8-6.el9", PURL: "pkg:rpm/almalinux/bash@5.1.8-6.el9?epoch=1&distro=almalinux-9.3", Line: 4},
+				{Ecosystem: "Debian:12", Name: "openssl", Version: "3.0.11-1",
+					PURL: "pkg:deb/debian/libssl3@3.0.11-1?arch=amd64&distro=debian-12&upstream=openssl", Line: 2},
+				{Ecosystem: "Alpine:v3.19", Name: "busybox", Version: "1.36.1-r2",
+					PURL: "pkg:apk/alpine/busybox@1.36.1-r2?distro=alpine-3.19.1", Line: 3},
+				{Ecosystem: "AlmaLinux:9", Name: "bash", Version: "1:5.1.8-6.el9",
+					PURL: "pkg:rpm/almalinux/bash@5.1.8-6.el9?epoch=1&distro=almalinux-9.3", Line: 4},
 			}, 0},
 	}
 	for _, tt := range tests {
@@ -255,8 +283,10 @@ func TestAssignedLicense(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s: %s, %s", p.PackageName, p.PackageLicenseConcluded, p.PackageLicenseDeclared))
 	}
 	want := []string{
-		"core EPL-2.0 concluded, Acme's own (see site) declared", "web Apache-2.0 concluded, MIT OR Apache-2.0 declared", "left-pad WTFPL declared",
-		"org.acme:core: EPL-2.0, NOASSERTION", "@acme/web: Apache-2.0, MIT OR Apache-2.0", "left-pad: NOASSERTION, WTFPL",
+		"core EPL-2.0 concluded, Acme's own (see site) declared", "web Apache-2.0 concluded, MIT OR Apache-2.0 " +
+			"declared", "left-pad WTFPL declared",
+		"org.acme:core: EPL-2.0, NOASSERTION", "@acme/web: Apache-2.0, MIT OR Apache-2.0",
+		"left-pad: NOASSERTION, WTFPL",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("licences (-want +got):\n%s", diff)
@@ -277,7 +307,8 @@ func TestAssignedLicense(t *testing.T) {
 
 func TestWithoutLicense(t *testing.T) {
 	d := someDocument()
-	d.Packages = []finding.Package{{Ecosystem: "npm", Name: "left-pad", Version: "1.3.0", PURL: "pkg:npm/left-pad@1.3.0"}}
+	d.Packages = []finding.Package{{Ecosystem: "npm", Name: "left-pad", Version: "1.3.0",
+		PURL: "pkg:npm/left-pad@1.3.0"}}
 	var cyclone, tags bytes.Buffer
 	if err := errors.Join(sbom.CycloneDX(&cyclone, d), sbom.SPDX(&tags, d)); err != nil {
 		t.Fatal(err)
@@ -305,7 +336,8 @@ func TestHostileBills(t *testing.T) {
 		t.Errorf("many subjects: %+v, %v", bill, err)
 	}
 	empty := strings.Repeat("\n", 3<<20)
-	bill, err = sbom.Read(strings.NewReader(`{"bomFormat":"CycloneDX","components":[` + empty + `{"name":"a","purl":"pkg:npm/a@1"}` + empty + `,{"name":7}]}`))
+	bill, err = sbom.Read(strings.NewReader(`{"bomFormat":"CycloneDX","components":[` + empty +
+		`{"name":"a","purl":"pkg:npm/a@1"}` + empty + `,{"name":7}]}`))
 	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("line %d", 6<<20+1)) {
 		t.Errorf("empty lines: %+v, %v", bill, err)
 	}
@@ -330,8 +362,10 @@ func TestSPDX3(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []finding.Package{
-		{Ecosystem: "npm", Name: "a", Version: "1.0", PURL: "pkg:npm/a", Line: 5, Scope: finding.Direct, Licenses: []string{"MIT"}},
-		{Ecosystem: "PyPI", Name: "b", Version: "2.0", PURL: "pkg:pypi/b@2.0", Line: 6, Scope: finding.Transitive, Dev: true, Via: []string{"a@1.0"}},
+		{Ecosystem: "npm", Name: "a", Version: "1.0", PURL: "pkg:npm/a", Line: 5, Scope: finding.Direct,
+			Licenses: []string{"MIT"}},
+		{Ecosystem: "PyPI", Name: "b", Version: "2.0", PURL: "pkg:pypi/b@2.0", Line: 6, Scope: finding.Transitive,
+			Dev: true, Via: []string{"a@1.0"}},
 	}
 	if diff := cmp.Diff(want, bill.Packages); diff != "" {
 		t.Errorf("packages (-want +got):\n%s", diff)
@@ -339,13 +373,15 @@ func TestSPDX3(t *testing.T) {
 	if bill.Format != "SPDX" || bill.Version != "3.0.1" || bill.Subject != "shop" || bill.Unnamed != 1 {
 		t.Errorf("head: %+v", bill)
 	}
-	if _, err := sbom.Read(strings.NewReader(`{"@context": "https://schema.org", "@graph": []}`)); !errors.Is(err, sbom.ErrNoBill) {
+	if _, err := sbom.Read(strings.NewReader(`{"@context": "https://schema.org", "@graph": []}`)); !errors.Is(err,
+		sbom.ErrNoBill) {
 		t.Errorf("other data: %v", err)
 	}
 }
 
 func TestUnread(t *testing.T) {
-	for name, want := range map[string]bool{"a/x.spdx.rdf": true, "X.SPDX.YAML": true, "x.spdx.json": false, "x.rdf": false} {
+	for name, want := range map[string]bool{"a/x.spdx.rdf": true, "X.SPDX.YAML": true, "x.spdx.json": false,
+		"x.rdf": false} {
 		if _, got := sbom.Unread(name); got != want {
 			t.Errorf("%s: %v", name, got)
 		}
@@ -353,7 +389,8 @@ func TestUnread(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	for name, want := range map[string]bool{"bom.json": true, "a/b/x.cdx.json": true, "X.SPDX": true, "x.spdx3.json": true, "package.json": false, "tsconfig.json": false} {
+	for name, want := range map[string]bool{"bom.json": true, "a/b/x.cdx.json": true, "X.SPDX": true,
+		"x.spdx3.json": true, "package.json": false, "tsconfig.json": false} {
 		if got := sbom.Names(name); got != want {
 			t.Errorf("%s: %v", name, got)
 		}
@@ -393,9 +430,11 @@ func manyPackages(n int) *sbom.Document {
 	d.Packages = make([]finding.Package, n)
 	for i := range d.Packages {
 		name := fmt.Sprintf("package-%06d", i)
-		d.Packages[i] = finding.Package{Ecosystem: "npm", Name: name, Version: "1.0.0", PURL: "pkg:npm/" + name + "@1.0.0", Path: "package-lock.json", Line: i, Scope: finding.Direct, Licenses: []string{"MIT"}}
+		d.Packages[i] = finding.Package{Ecosystem: "npm", Name: name, Version: "1.0.0", PURL: "pkg:npm/" + name +
+			"@1.0.0", Path: "package-lock.json", Line: i, Scope: finding.Direct, Licenses: []string{"MIT"}}
 		if i%10 > 0 {
-			d.Packages[i].Scope, d.Packages[i].Via = finding.Transitive, []string{fmt.Sprintf("package-%06d@1.0.0", i-1)}
+			d.Packages[i].Scope, d.Packages[i].Via = finding.Transitive,
+				[]string{fmt.Sprintf("package-%06d@1.0.0", i-1)}
 		}
 	}
 	return d

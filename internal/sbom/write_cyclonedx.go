@@ -25,8 +25,10 @@ func CycloneDX(w io.Writer, d *Document) error {
 	out := list{w: bufio.NewWriterSize(w, 1<<16)}
 	metadata := cdx.Metadata{
 		Timestamp: d.Created.UTC().Format(time.RFC3339),
-		Tools:     &cdx.ToolsChoice{Components: &[]cdx.Component{{Type: cdx.ComponentTypeApplication, Name: d.Tool, Version: d.ToolVersion}}},
-		Component: &cdx.Component{BOMRef: subjectRef, Type: cdx.ComponentTypeApplication, Name: d.Subject, Version: d.Version},
+		Tools: &cdx.ToolsChoice{Components: &[]cdx.Component{{Type: cdx.ComponentTypeApplication, Name: d.Tool,
+			Version: d.ToolVersion}}},
+		Component: &cdx.Component{BOMRef: subjectRef, Type: cdx.ComponentTypeApplication, Name: d.Subject,
+			Version: d.Version},
 	}
 	out.text(`{"$schema":"http://cyclonedx.org/schema/bom-1.6.schema.json","bomFormat":"CycloneDX","specVersion":"1.6","serialNumber":"urn:uuid:` +
 		d.serial(g).String() + `","version":1,"metadata":`)
@@ -44,7 +46,8 @@ func CycloneDX(w io.Writer, d *Document) error {
 	out.end()
 	if d.Incomplete {
 		out.begin(`,"compositions":[`)
-		out.element(cdx.Composition{Aggregate: cdx.CompositionAggregateIncomplete, Assemblies: &[]cdx.BOMReference{subjectRef}})
+		out.element(cdx.Composition{Aggregate: cdx.CompositionAggregateIncomplete,
+			Assemblies: &[]cdx.BOMReference{subjectRef}})
 		out.end()
 	}
 	if len(d.Vulnerabilities) > 0 {
@@ -61,7 +64,8 @@ func CycloneDX(w io.Writer, d *Document) error {
 // cycloneComponent describes a package.
 func cycloneComponent(c *component) cdx.Component {
 	group, name := split(c.pkg.Ecosystem, c.pkg.Name)
-	out := cdx.Component{BOMRef: c.ref, Type: cdx.ComponentTypeLibrary, Group: group, Name: name, Version: c.pkg.Version, PackageURL: c.pkg.PURL}
+	out := cdx.Component{BOMRef: c.ref, Type: cdx.ComponentTypeLibrary, Group: group, Name: name,
+		Version: c.pkg.Version, PackageURL: c.pkg.PURL}
 	if c.dev {
 		out.Scope = cdx.ScopeOptional
 		out.Properties = &[]cdx.Property{{Name: "merlon:development", Value: "true"}}
@@ -129,7 +133,8 @@ func cycloneVulnerabilities(g *graph, list []Vulnerability) []cdx.Vulnerability 
 			affected[v.Advisory.ID] = map[string]string{}
 		}
 		affected[v.Advisory.ID][g.components[at].ref] = v.Upgrade
-		if now := byID[v.Advisory.ID]; v.State != "" && (now.Analysis == nil || rank(now.Analysis.State) < rank(cdx.ImpactAnalysisState(v.State))) {
+		if now := byID[v.Advisory.ID]; v.State != "" &&
+			(now.Analysis == nil || rank(now.Analysis.State) < rank(cdx.ImpactAnalysisState(v.State))) {
 			now.Analysis = &cdx.VulnerabilityAnalysis{State: cdx.ImpactAnalysisState(v.State), Detail: v.Comment}
 		}
 	}
@@ -158,7 +163,8 @@ func rank(s cdx.ImpactAnalysisState) int {
 }
 
 func cycloneVulnerability(a *finding.Advisory) *cdx.Vulnerability {
-	out := &cdx.Vulnerability{BOMRef: a.ID, ID: a.ID, Source: source(a.ID), Description: a.Summary, Detail: a.Details, Published: a.Published, Updated: a.Modified}
+	out := &cdx.Vulnerability{BOMRef: a.ID, ID: a.ID, Source: source(a.ID), Description: a.Summary, Detail: a.Details,
+		Published: a.Published, Updated: a.Modified}
 	rating := cdx.VulnerabilityRating{Severity: cdx.Severity(a.Severity)}
 	if a.CVSSVector != "" {
 		score := a.CVSS

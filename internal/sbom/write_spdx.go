@@ -104,5 +104,6 @@ func spdxDependency(from common.ElementID, i int, c *component) *spdx.Relationsh
 }
 
 func relationship(from common.ElementID, kind string, to common.ElementID) *spdx.Relationship {
-	return &spdx.Relationship{RefA: common.MakeDocElementID("", string(from)), RefB: common.MakeDocElementID("", string(to)), Relationship: kind}
+	return &spdx.Relationship{RefA: common.MakeDocElementID("", string(from)),
+		RefB: common.MakeDocElementID("", string(to)), Relationship: kind}
 }

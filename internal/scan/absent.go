@@ -16,7 +16,8 @@ const (
 )
 
 // builtFolders are names of folders that clients take for built.
-var builtFolders = map[string]bool{"node_modules": true, "dist": true, "build": true, "out": true, "target": true, "vendor": true, "bin": true, "obj": true}
+var builtFolders = map[string]bool{"node_modules": true, "dist": true, "build": true, "out": true, "target": true,
+	"vendor": true, "bin": true, "obj": true}
 
 // KindOfPath returns the kind of a path, and its beginning up to the file or folder that
 // makes it one, which ends with a slash for a folder; nothing for an ordinary path.

@@ -49,7 +49,8 @@ func Routes(operations []finding.Operation, findings []finding.Finding, rules ma
 				if len(steps) > maxPath {
 					steps = append(slices.Clip(steps[:maxPath/2]), steps[len(steps)-maxPath/2:]...)
 				}
-				out[n].Sinks = append(out[n].Sinks, Sink{CWE: rule.CWE, RuleID: f.RuleID, Parameter: e.Parameter, Location: f.Location, Fingerprint: f.Fingerprint, Steps: steps})
+				out[n].Sinks = append(out[n].Sinks, Sink{CWE: rule.CWE, RuleID: f.RuleID, Parameter: e.Parameter,
+					Location: f.Location, Fingerprint: f.Fingerprint, Steps: steps})
 			}
 		}
 	}
@@ -241,7 +242,8 @@ func (r *shaped) names(parameter string, live *finding.Live) bool {
 	case in == "header":
 		return live.In == "header" && strings.EqualFold(name, live.Parameter)
 	case in == "json":
-		return (live.In == "json" || live.In == "form") && strings.TrimPrefix(name, "/") == strings.TrimPrefix(live.Parameter, "/")
+		return (live.In == "json" || live.In == "form") &&
+			strings.TrimPrefix(name, "/") == strings.TrimPrefix(live.Parameter, "/")
 	case in == "cookie":
 		return live.In == "cookie" && live.Parameter == name
 	}
@@ -259,9 +261,12 @@ func (r *shaped) number(name string, n int, address string) bool {
 // classes are weaknesses that are one class, by the one that stands for it: a rule of
 // source code and one of running applications name it more or less exactly.
 var classes = map[string]string{
-	"CWE-564": "CWE-89", "CWE-943": "CWE-89", "CWE-77": "CWE-78", "CWE-88": "CWE-78", "CWE-23": "CWE-22", "CWE-36": "CWE-22", "CWE-73": "CWE-22",
-	"CWE-98": "CWE-22", "CWE-829": "CWE-22", "CWE-80": "CWE-79", "CWE-116": "CWE-79", "CWE-95": "CWE-94", "CWE-96": "CWE-94", "CWE-1336": "CWE-94",
-	"CWE-917": "CWE-94", "CWE-776": "CWE-611", "CWE-827": "CWE-611", "CWE-93": "CWE-113", "CWE-644": "CWE-113", "CWE-91": "CWE-643",
+	"CWE-564": "CWE-89", "CWE-943": "CWE-89", "CWE-77": "CWE-78", "CWE-88": "CWE-78", "CWE-23": "CWE-22",
+	"CWE-36": "CWE-22", "CWE-73": "CWE-22",
+	"CWE-98": "CWE-22", "CWE-829": "CWE-22", "CWE-80": "CWE-79", "CWE-116": "CWE-79", "CWE-95": "CWE-94",
+	"CWE-96": "CWE-94", "CWE-1336": "CWE-94",
+	"CWE-917": "CWE-94", "CWE-776": "CWE-611", "CWE-827": "CWE-611", "CWE-93": "CWE-113", "CWE-644": "CWE-113",
+	"CWE-91": "CWE-643",
 }
 
 func sameClass(a, b []string) bool {

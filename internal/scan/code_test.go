@@ -9,13 +9,16 @@ import (
 // A live finding is that of the code when operation, parameter and class agree.
 func TestBothSides(t *testing.T) {
 	sink := func(cwe, parameter string, line int) Sink {
-		return Sink{CWE: []string{cwe}, RuleID: "sast/x", Parameter: parameter, Location: finding.Location{Path: "a.py", StartLine: line},
-			Steps: []finding.Step{{Kind: finding.Source}, {Kind: finding.Sink}}}
+		return Sink{CWE: []string{cwe}, RuleID: "sast/x", Parameter: parameter,
+			Location: finding.Location{Path: "a.py", StartLine: line},
+			Steps:    []finding.Step{{Kind: finding.Source}, {Kind: finding.Sink}}}
 	}
 	target := Target{URL: "http://h:1/app/", Routes: []Route{
-		{Method: "GET", Path: "/users/{id}", Location: finding.Location{Path: "a.py", StartLine: 1}, Sinks: []Sink{sink("CWE-89", "path:id", 2), sink("CWE-89", "query:q", 3), sink("CWE-79", "", 4)}},
+		{Method: "GET", Path: "/users/{id}", Location: finding.Location{Path: "a.py", StartLine: 1},
+			Sinks: []Sink{sink("CWE-89", "path:id", 2), sink("CWE-89", "query:q", 3), sink("CWE-79", "", 4)}},
 		{Method: "GET", Path: "/users/me", Location: finding.Location{Path: "a.py", StartLine: 10}},
-		{Path: "/a/{x}/b/{y}", Location: finding.Location{Path: "b.py", StartLine: 1}, Sinks: []Sink{sink("CWE-22", "path:y", 7), sink("CWE-22", "json:/n", 8), sink("CWE-22", "header:X-A", 9)}},
+		{Path: "/a/{x}/b/{y}", Location: finding.Location{Path: "b.py", StartLine: 1},
+			Sinks: []Sink{sink("CWE-22", "path:y", 7), sink("CWE-22", "json:/n", 8), sink("CWE-22", "header:X-A", 9)}},
 	}}
 	for name, c := range map[string]struct {
 		method, url, in, parameter, cwe string
@@ -38,7 +41,9 @@ func TestBothSides(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := &outcome{
-				hits:       []hit{{&finding.Rule{ID: "dast/x", CWE: []string{c.cwe}}, finding.Finding{Live: &finding.Live{Method: c.method, URL: c.url, In: c.in, Parameter: c.parameter}}}},
+				hits: []hit{{&finding.Rule{ID: "dast/x", CWE: []string{c.cwe}},
+					finding.Finding{Live: &finding.Live{Method: c.method, URL: c.url, In: c.in,
+						Parameter: c.parameter}}}},
 				operations: []finding.Operation{{Method: c.method, URL: c.url}},
 			}
 			newBothSides(&target).add(o)
@@ -74,10 +79,12 @@ func TestDeclared(t *testing.T) {
 	steps := make([]finding.Step, 50)
 	steps[0].Location.Path, steps[49].Location.Path = "a.py", "db.py"
 	for _, err := range []error{
-		d.Operation(&finding.Operation{Method: "GET", URL: "/x", Outcome: finding.Declared, Parameters: []string{"query:q"}, Code: &at}),
+		d.Operation(&finding.Operation{Method: "GET", URL: "/x", Outcome: finding.Declared,
+			Parameters: []string{"query:q"}, Code: &at}),
 		d.Operation(&finding.Operation{Method: "GET", URL: "/y", Outcome: finding.Reached}),
 		d.Rule(rule),
-		d.Finding(&finding.Finding{RuleID: "sast/x", Steps: steps, Entry: []finding.Entry{{Method: "GET", Path: "/x", Parameter: "query:q"}, {Method: "GET", Path: "/y"}}}),
+		d.Finding(&finding.Finding{RuleID: "sast/x", Steps: steps,
+			Entry: []finding.Entry{{Method: "GET", Path: "/x", Parameter: "query:q"}, {Method: "GET", Path: "/y"}}}),
 		d.Finding(&finding.Finding{RuleID: "sast/x"}),
 	} {
 		if err != nil {
@@ -89,7 +96,8 @@ func TestDeclared(t *testing.T) {
 		t.Fatalf("routes %+v", routes)
 	}
 	sinks := routes[0].Sinks
-	if len(sinks) != 1 || sinks[0].Parameter != "query:q" || sinks[0].CWE[0] != "CWE-89" || len(sinks[0].Steps) != maxPath || sinks[0].Steps[maxPath-1].Location.Path != "db.py" || len(steps) != 50 {
+	if len(sinks) != 1 || sinks[0].Parameter != "query:q" || sinks[0].CWE[0] != "CWE-89" ||
+		len(sinks[0].Steps) != maxPath || sinks[0].Steps[maxPath-1].Location.Path != "db.py" || len(steps) != 50 {
 		t.Errorf("sinks %+v", sinks)
 	}
 	if summary.Operations[finding.Declared] != 1 {

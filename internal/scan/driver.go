@@ -60,7 +60,8 @@ func run(ctx context.Context, o Options, h Handler) error {
 		return err
 	}
 	defer t.close()
-	d := &driver{Options: o, tree: t, handler: h, slots: make(chan struct{}, o.Workers), rules: map[string]bool{}, spoken: map[spoken]string{}}
+	d := &driver{Options: o, tree: t, handler: h, slots: make(chan struct{}, o.Workers), rules: map[string]bool{},
+		spoken: map[spoken]string{}}
 	if o.Live != nil {
 		d.kept = newKeeper(o.Live)
 	}
@@ -145,7 +146,9 @@ func (d *driver) plan() error {
 			}
 		}
 	}
-	d.Analyses = slices.DeleteFunc(slices.Clone(finding.Analyses), func(a finding.Analysis) bool { return !slices.Contains(asked, a) })
+	d.Analyses = slices.DeleteFunc(slices.Clone(finding.Analyses), func(a finding.Analysis) bool {
+		return !slices.Contains(asked, a)
+	})
 	for _, analysis := range d.Analyses {
 		found := false
 		for _, a := range d.Analyzers {
@@ -177,7 +180,8 @@ func (d *driver) plan() error {
 	if d.ignored, err = readIgnore(d.tree); err != nil {
 		for _, j := range d.jobs {
 			if j.Analysis == finding.SAST {
-				j.add(Reason{Code: "malformed", Message: "the ignore file was not applied: " + cause(err), Path: IgnoreFile})
+				j.add(Reason{Code: "malformed", Message: "the ignore file was not " +
+					"applied: " + cause(err), Path: IgnoreFile})
 			}
 		}
 	}
@@ -231,7 +235,8 @@ func (d *driver) config() *Config {
 		c.Absent = d.tree.absent()
 	}
 	if i := d.Image; i != nil {
-		c.Image = &Image{Name: printable(i.Name), Digest: i.Digest, ID: i.ID, Platform: i.Platform, Base: clip(i.BaseName(), maxText), Layers: len(i.Layers)}
+		c.Image = &Image{Name: printable(i.Name), Digest: i.Digest, ID: i.ID, Platform: i.Platform,
+			Base: clip(i.BaseName(), maxText), Layers: len(i.Layers)}
 		for _, l := range i.Layers {
 			c.Image.Size += l.Size
 		}

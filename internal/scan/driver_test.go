@@ -23,7 +23,8 @@ import (
 	"merlon/internal/scan"
 )
 
-var todoRule = &finding.Rule{ID: "sast/todo/todo", Analysis: finding.SAST, Name: "To do", ShortDescription: "A thing to do", Severity: finding.Low}
+var todoRule = &finding.Rule{ID: "sast/todo/todo", Analysis: finding.SAST, Name: "To do",
+	ShortDescription: "A thing to do", Severity: finding.Low}
 
 // todo reports every "TODO" in a .txt file.
 var todo = &scan.Analyzer{
@@ -45,7 +46,9 @@ var todo = &scan.Analyzer{
 
 // analyzer returns a File analyzer of every file.
 func analyzer(id string, file func(*scan.FilePass) error) *scan.Analyzer {
-	return &scan.Analyzer{ID: id, Version: 1, Analysis: finding.SAST, Doc: "# T\n", Match: func(string) bool { return true }, File: file}
+	return &scan.Analyzer{ID: id, Version: 1, Analysis: finding.SAST, Doc: "# T\n", Match: func(string) bool {
+		return true
+	}, File: file}
 }
 
 func project(id string, run func(*scan.ProjectPass) error) *scan.Analyzer {
@@ -117,7 +120,8 @@ func TestRunFillsInWhatFollows(t *testing.T) {
 		t.Fatalf("got %d findings, want 2", len(r.findings))
 	}
 	want := finding.Finding{
-		RuleID: "sast/todo/todo", Analyzer: "sast/todo", Analysis: finding.SAST, Severity: finding.Low, Message: "A thing to do", Language: "text",
+		RuleID: "sast/todo/todo", Analyzer: "sast/todo", Analysis: finding.SAST, Severity: finding.Low,
+		Message: "A thing to do", Language: "text",
 		Location: finding.Location{Path: "a/x.txt", StartLine: 3, EndLine: 3},
 		Snippet:  &finding.Snippet{StartLine: 1, Lines: []string{"one", "two", "TODO ä", "four", "TODO ä"}},
 		Identity: "TODO ä\n", Fingerprint: finding.Print("sast/todo/todo", "a/x.txt", "TODOä", 0),
@@ -139,7 +143,8 @@ func TestRunFillsInWhatFollows(t *testing.T) {
 // A moved line keeps its fingerprints; a renamed file keeps Flaw.
 func TestFingerprintsSurvive(t *testing.T) {
 	print := func(name, text string) finding.Fingerprint {
-		return run(t, scan.Options{Root: write(t, map[string]string{name: text}), Analyzers: []*scan.Analyzer{todo}}).findings[0].Fingerprint
+		return run(t, scan.Options{Root: write(t, map[string]string{name: text}),
+			Analyzers: []*scan.Analyzer{todo}}).findings[0].Fingerprint
 	}
 	first := print("x.txt", "  TODO one\n")
 	if moved := print("x.txt", "\n\n\nTODO  one\r\n"); moved != first {
@@ -167,7 +172,9 @@ func TestOrderDoesNotDependOnWorkers(t *testing.T) {
 	var want []byte
 	for _, workers := range []int{1, 2, 16} {
 		var b bytes.Buffer
-		o := scan.Options{Root: dir, Analyzers: []*scan.Analyzer{todo, noisy}, Workers: workers, Now: func() time.Time { return time.Unix(0, 0) }}
+		o := scan.Options{Root: dir, Analyzers: []*scan.Analyzer{todo, noisy}, Workers: workers, Now: func() time.Time {
+			return time.Unix(0, 0)
+		}}
 		if err := scan.Run(context.Background(), o, scan.Encode(&b)); err != nil {
 			t.Fatal(err)
 		}
@@ -184,8 +191,10 @@ func TestOrderDoesNotDependOnWorkers(t *testing.T) {
 func TestTreeIsRegularFilesOnly(t *testing.T) {
 	outside := write(t, map[string]string{"secret.txt": "TODO"})
 	dir := write(t, map[string]string{
-		"a.txt": "TODO", ".git/config.txt": "TODO", "sub/.git/x.txt": "TODO", "node_modules/m.txt": "TODO", ".hidden.txt": "TODO",
-		"link.txt": "->a.txt", "out.txt": "->" + filepath.Join(outside, "secret.txt"), "outdir": "->" + outside, "up": "->..",
+		"a.txt": "TODO", ".git/config.txt": "TODO", "sub/.git/x.txt": "TODO", "node_modules/m.txt": "TODO",
+		".hidden.txt": "TODO",
+		"link.txt":    "->a.txt", "out.txt": "->" + filepath.Join(outside, "secret.txt"), "outdir": "->" + outside,
+		"up": "->..",
 	})
 	r := run(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{todo}})
 	if diff := cmp.Diff([]string{".hidden.txt:1", "a.txt:1", "node_modules/m.txt:1"}, r.places()); diff != "" {
@@ -216,7 +225,8 @@ func TestSingleFile(t *testing.T) {
 }
 
 func TestProjectSeesAFileSystem(t *testing.T) {
-	dir := write(t, map[string]string{"a.txt": "1", "d/b.txt": "2", "d/e/c.txt": "3", "empty/.git/x": "", "l": "->a.txt"})
+	dir := write(t, map[string]string{"a.txt": "1", "d/b.txt": "2", "d/e/c.txt": "3", "empty/.git/x": "",
+		"l": "->a.txt"})
 	tester := project("sca/tester", func(p *scan.ProjectPass) error {
 		if _, err := fs.Stat(p.FS, "l"); !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("a link is visible: %v", err)
@@ -249,36 +259,45 @@ func fileFailures(block chan struct{}) []failure {
 	limits := scan.Limits{FileSize: 100, FileTime: 20 * time.Millisecond}
 	return []failure{
 		{"panic in a file", analyzer("sast/x", boom), scan.Limits{}, scan.Degraded,
-			[]scan.Reason{{Code: "panic", Path: "a.txt", Message: `index out of range .5. with length 0 in .*driver_test.go:\d+`}}},
-		{"panic with a text", analyzer("sast/x", func(p *scan.FilePass) error { panic("hunter2") }), scan.Limits{}, scan.Degraded,
-			[]scan.Reason{{Code: "panic", Path: "a.txt", Message: `^the analyzer crashed: a string in`}, {Code: "panic", Path: "b.txt"}, {Code: "panic", Path: "big.txt"}}},
+			[]scan.Reason{{Code: "panic", Path: "a.txt",
+				Message: `index out of range .5. with length 0 in .*driver_test.go:\d+`}}},
+		{"panic with a text", analyzer("sast/x", func(p *scan.FilePass) error { panic("hunter2") }), scan.Limits{},
+			scan.Degraded,
+			[]scan.Reason{{Code: "panic", Path: "a.txt", Message: `^the analyzer crashed: a string in`},
+				{Code: "panic", Path: "b.txt"}, {Code: "panic", Path: "big.txt"}}},
 		{"error in a file", analyzer("sast/x", func(p *scan.FilePass) error {
 			if p.Path == "b.txt" {
 				return errs.E(errs.Invalid, "line 1: no")
 			}
 			return nil
 		}), scan.Limits{}, scan.Degraded, []scan.Reason{{Code: "malformed", Path: "b.txt", Message: "line 1: no"}}},
-		{"too large", todo, limits, scan.Degraded, []scan.Reason{{Code: "too-large", Path: "big.txt", Message: "500 bytes"}}},
+		{"too large", todo, limits, scan.Degraded,
+			[]scan.Reason{{Code: "too-large", Path: "big.txt", Message: "500 bytes"}}},
 		{"a file that ends by itself too late", analyzer("sast/x", func(p *scan.FilePass) error {
 			if p.Path == "a.txt" {
 				<-p.Context.Done()
 			}
 			return nil
-		}), limits, scan.Degraded, []scan.Reason{{Code: "too-large", Path: "big.txt"}, {Code: "timeout", Path: "a.txt", Message: "longer than 20ms"}}},
+		}), limits, scan.Degraded, []scan.Reason{{Code: "too-large", Path: "big.txt"},
+			{Code: "timeout", Path: "a.txt", Message: "longer than 20ms"}}},
 		{"a file that never ends", analyzer("sast/x", func(p *scan.FilePass) error {
 			if p.Path == "a.txt" {
 				<-block
 			}
 			return nil
-		}), limits, scan.Degraded, []scan.Reason{{Code: "too-large", Path: "big.txt"}, {Code: "timeout", Path: "a.txt", Message: "longer than 20ms"}}},
-		{"too many files", todo, scan.Limits{Files: 2}, scan.Degraded, []scan.Reason{{Code: "too-many-files", Message: "more than 2 files"}}},
-		{"too much together", todo, scan.Limits{TotalSize: 8}, scan.Degraded, []scan.Reason{{Code: "too-large", Path: "big.txt"}}},
+		}), limits, scan.Degraded, []scan.Reason{{Code: "too-large", Path: "big.txt"},
+			{Code: "timeout", Path: "a.txt", Message: "longer than 20ms"}}},
+		{"too many files", todo, scan.Limits{Files: 2}, scan.Degraded,
+			[]scan.Reason{{Code: "too-many-files", Message: "more than 2 files"}}},
+		{"too much together", todo, scan.Limits{TotalSize: 8}, scan.Degraded,
+			[]scan.Reason{{Code: "too-large", Path: "big.txt"}}},
 		{"too many findings", analyzer("sast/x", func(p *scan.FilePass) error {
 			for n := range 5 {
 				p.Report(todoRule, finding.Finding{Location: finding.Location{StartLine: n + 1}})
 			}
 			return nil
-		}), scan.Limits{Findings: 4, FileSize: 100}, scan.Degraded, []scan.Reason{{Code: "too-large", Path: "big.txt"}, {Code: "too-many-findings", Path: "a.txt"}, {Code: "too-many-findings", Path: "b.txt"}}},
+		}), scan.Limits{Findings: 4, FileSize: 100}, scan.Degraded, []scan.Reason{{Code: "too-large", Path: "big.txt"},
+			{Code: "too-many-findings", Path: "a.txt"}, {Code: "too-many-findings", Path: "b.txt"}}},
 		{"a secret without identity", analyzer("sast/x", func(p *scan.FilePass) error {
 			if p.Path == "a.txt" {
 				p.Report(todoRule, finding.Finding{Secret: &finding.SecretMatch{}})
@@ -296,13 +315,16 @@ func fileFailures(block chan struct{}) []failure {
 
 // projectFailures are those of Project analyzers.
 var projectFailures = []failure{
-	{"a failed project", project("sca/x", func(p *scan.ProjectPass) error { return errors.New("no") }), scan.Limits{}, scan.Failed, []scan.Reason{{Code: "error", Message: "^no$"}}},
-	{"a project that panics", project("sca/x", func(p *scan.ProjectPass) error { panic(1) }), scan.Limits{}, scan.Failed, []scan.Reason{{Code: "panic", Message: "a int"}}},
+	{"a failed project", project("sca/x", func(p *scan.ProjectPass) error { return errors.New("no") }), scan.Limits{},
+		scan.Failed, []scan.Reason{{Code: "error", Message: "^no$"}}},
+	{"a project that panics", project("sca/x", func(p *scan.ProjectPass) error { panic(1) }), scan.Limits{},
+		scan.Failed, []scan.Reason{{Code: "panic", Message: "a int"}}},
 	{"a degraded project", project("sca/x", func(p *scan.ProjectPass) error {
 		p.Degrade(scan.Reason{Code: "malformed", Path: "a.txt", Line: 3, Message: "odd"})
 		return nil
 	}), scan.Limits{}, scan.Degraded, []scan.Reason{{Code: "malformed", Path: "a.txt", Line: 3, Message: "odd"}}},
-	{"no advisories", &scan.Analyzer{ID: "sca/x", Version: 1, Analysis: finding.SCA, Doc: "# T", Needs: scan.Needs{Advisories: true},
+	{"no advisories", &scan.Analyzer{ID: "sca/x", Version: 1, Analysis: finding.SCA, Doc: "# T",
+		Needs: scan.Needs{Advisories: true},
 		Project: func(p *scan.ProjectPass) error {
 			if p.Advisories == nil {
 				p.Degrade(scan.Reason{Code: "unavailable", Message: "no vulnerability data"})
@@ -350,12 +372,14 @@ func TestFailuresAreStatuses(t *testing.T) {
 // What was asked for and cannot be done has failed; it is not left out.
 func TestAnalysisWithoutAnalyzerFails(t *testing.T) {
 	dir := write(t, map[string]string{"a.txt": ""})
-	r := run(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{todo}, Analyses: []finding.Analysis{finding.IaC, finding.SAST}})
+	r := run(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{todo},
+		Analyses: []finding.Analysis{finding.IaC, finding.SAST}})
 	if diff := cmp.Diff([]string{"iac", "sast/todo"}, r.Setup.Analyzers); diff != "" {
 		t.Errorf("analyzers (-want +got):\n%s", diff)
 	}
 	missing := r.Incomplete()
-	if len(missing) != 1 || missing[0].Analyzer != "iac" || missing[0].State != scan.Failed || missing[0].Reasons[0].Code != "unavailable" {
+	if len(missing) != 1 || missing[0].Analyzer != "iac" || missing[0].State != scan.Failed ||
+		missing[0].Reasons[0].Code != "unavailable" {
 		t.Errorf("got %+v, want iac failed as unavailable", missing)
 	}
 }
@@ -363,7 +387,8 @@ func TestAnalysisWithoutAnalyzerFails(t *testing.T) {
 func TestRunWithoutResult(t *testing.T) {
 	dir := write(t, map[string]string{"a.txt": "TODO"})
 	var r record
-	err := scan.Run(context.Background(), scan.Options{Root: filepath.Join(dir, "no"), Analyzers: []*scan.Analyzer{todo}}, &r)
+	err := scan.Run(context.Background(),
+		scan.Options{Root: filepath.Join(dir, "no"), Analyzers: []*scan.Analyzer{todo}}, &r)
 	if !errs.Is(err, errs.Invalid) {
 		t.Errorf("a root that does not exist: %v, want an invalid request", err)
 	}
@@ -374,13 +399,15 @@ func TestRunWithoutResult(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	stopping := analyzer("sast/stopping", func(p *scan.FilePass) error { cancel(); return nil })
 	var b bytes.Buffer
-	if err := scan.Run(ctx, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{stopping}}, scan.Encode(&b)); !errors.Is(err, context.Canceled) {
+	if err := scan.Run(ctx, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{stopping}},
+		scan.Encode(&b)); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	if err := scan.Decode(&b, &r); !errors.Is(err, scan.ErrIncomplete) {
 		t.Errorf("the stream of a cancelled scan reads as %v, want %v", err, scan.ErrIncomplete)
 	}
-	if err := scan.Run(context.Background(), scan.Options{Root: dir, Analyzers: []*scan.Analyzer{todo}}, full{&scan.Summary{}}); !errors.Is(err, errFull) {
+	if err := scan.Run(context.Background(), scan.Options{Root: dir, Analyzers: []*scan.Analyzer{todo}},
+		full{&scan.Summary{}}); !errors.Is(err, errFull) {
 		t.Errorf("a handler that fails: %v", err)
 	}
 }
@@ -393,7 +420,8 @@ func (full) Config(*scan.Config) error      { return nil }
 func (full) Finding(*finding.Finding) error { return errFull }
 
 func TestIgnoreFileRemovesSastOnly(t *testing.T) {
-	dir := write(t, map[string]string{"a.txt": "TODO", "gen/b.txt": "TODO", "gen/keep.txt": "TODO", ".merlonignore": "# generated\ngen/*\n!gen/keep.txt\n"})
+	dir := write(t, map[string]string{"a.txt": "TODO", "gen/b.txt": "TODO", "gen/keep.txt": "TODO",
+		".merlonignore": "# generated\ngen/*\n!gen/keep.txt\n"})
 	secrets := analyzer("secrets/x", func(p *scan.FilePass) error {
 		p.Report(&finding.Rule{ID: "s"}, finding.Finding{Location: finding.Location{StartLine: 1}})
 		return nil
@@ -462,9 +490,11 @@ func TestStreams(t *testing.T) {
 		return nil
 	}
 	all := func(string) bool { return true }
-	a := &scan.Analyzer{ID: "sca/streams", Version: 1, Analysis: finding.SCA, Doc: "Streams", Match: all, Streams: all, Project: run}
+	a := &scan.Analyzer{ID: "sca/streams", Version: 1, Analysis: finding.SCA, Doc: "Streams", Match: all, Streams: all,
+		Project: run}
 	var s scan.Summary
-	if err := scan.Run(t.Context(), scan.Options{Root: dir, Analyzers: []*scan.Analyzer{a}, Limits: scan.Limits{FileSize: 100, StreamSize: 500}}, &s); err != nil {
+	if err := scan.Run(t.Context(), scan.Options{Root: dir, Analyzers: []*scan.Analyzer{a},
+		Limits: scan.Limits{FileSize: 100, StreamSize: 500}}, &s); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"a.txt 10", "big.txt 200"}, read); diff != "" {
@@ -477,14 +507,17 @@ func TestStreams(t *testing.T) {
 
 // What one analyzer says in the place of another is told once.
 func TestSameIsToldOnce(t *testing.T) {
-	other := &finding.Rule{ID: "sca/tree/thing", Analysis: finding.SCA, Name: "T", ShortDescription: "T", Severity: finding.Low}
+	other := &finding.Rule{ID: "sca/tree/thing", Analysis: finding.SCA, Name: "T", ShortDescription: "T",
+		Severity: finding.Low}
 	file := analyzer("sast/one", func(p *scan.FilePass) error {
-		p.Report(todoRule, finding.Finding{Location: finding.Location{Path: p.Path, StartLine: 1}, Same: []string{other.ID}})
+		p.Report(todoRule, finding.Finding{Location: finding.Location{Path: p.Path, StartLine: 1},
+			Same: []string{other.ID}})
 		return nil
 	})
 	tree := project("sca/tree", func(p *scan.ProjectPass) error {
 		for line := 1; line <= 2; line++ {
-			p.Report(other, finding.Finding{Location: finding.Location{Path: "a.txt", StartLine: line}, Same: []string{other.ID}})
+			p.Report(other, finding.Finding{Location: finding.Location{Path: "a.txt", StartLine: line},
+				Same: []string{other.ID}})
 		}
 		return nil
 	})

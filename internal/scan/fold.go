@@ -46,7 +46,8 @@ func (o *outcome) fold() {
 	for key, one := range first {
 		if n := places[key]; n > 1 && one.Live != nil {
 			live := *one.Live
-			live.Proof = append(slices.Clone(live.Proof), fmt.Sprintf("The same flaw showed in %d operations of the target.", n))
+			live.Proof = append(slices.Clone(live.Proof), fmt.Sprintf("The same flaw showed in %d operations of the "+
+				"target.", n))
 			one.Live = &live
 		}
 	}

@@ -90,9 +90,11 @@ func (j *job) wants(path string, o *outcome) (wanted bool) {
 // call runs fn in its own goroutine with a deadline, turns its error or panic
 // into a reason, and gives it up when it does not end in time. It reports
 // whether fn returned without an error.
-func (j *job) call(ctx context.Context, limit time.Duration, at string, o *outcome, fn func(context.Context) error) bool {
+func (j *job) call(ctx context.Context, limit time.Duration, at string, o *outcome,
+	fn func(context.Context) error) bool {
 	if j.stuck.Load() >= maxStuck {
-		o.degrade(Reason{Code: "timeout", Message: "not looked at: earlier calls of the analyzer never ended", Path: at})
+		o.degrade(Reason{Code: "timeout", Message: "not looked at: earlier calls of the analyzer " +
+			"never ended", Path: at})
 		return false
 	}
 	began := time.Now()

@@ -19,23 +19,27 @@ func TestKeep(t *testing.T) {
 	attempt := func(seen func(id string, resume []byte), part map[string]string) (failed []error) {
 		t.Helper()
 		analyzer := func(id string) *scan.Analyzer {
-			return &scan.Analyzer{ID: id, Version: 1, Analysis: finding.DAST, Doc: "# Test\n", Live: func(p *scan.LivePass) error {
-				seen(id, p.Resume)
-				if text, ok := part[id]; ok {
-					failed = append(failed, p.Keep([]byte(text)))
+			return &scan.Analyzer{ID: id, Version: 1, Analysis: finding.DAST, Doc: "# Test\n",
+				Live: func(p *scan.LivePass) error {
+					seen(id, p.Resume)
+					if text, ok := part[id]; ok {
+						failed = append(failed, p.Keep([]byte(text)))
+					}
+					return nil
+				}}
+		}
+		live := &scan.Live{Target: scan.Target{URL: "http://shop.example.org/"}, ID: "s", Dial: noDial, Resume: kept,
+			Keep: func(b []byte) error {
+				if refuse {
+					return errors.New("the disk is full")
 				}
+				kept = slices.Clone(b)
 				return nil
 			}}
-		}
-		live := &scan.Live{Target: scan.Target{URL: "http://shop.example.org/"}, ID: "s", Dial: noDial, Resume: kept, Keep: func(b []byte) error {
-			if refuse {
-				return errors.New("the disk is full")
-			}
-			kept = slices.Clone(b)
-			return nil
-		}}
 		got := scantest.Kept{}
-		if err := scan.Run(t.Context(), scan.Options{Live: live, Workers: 1, Analyzers: []*scan.Analyzer{analyzer("dast/a"), analyzer("dast/b")}}, &got); err != nil {
+		if err := scan.Run(t.Context(),
+			scan.Options{Live: live, Workers: 1, Analyzers: []*scan.Analyzer{analyzer("dast/a"), analyzer("dast/b")}},
+			&got); err != nil {
 			t.Fatal(err)
 		}
 		return failed
@@ -57,7 +61,8 @@ func TestKeep(t *testing.T) {
 			t.Errorf("%s goes on with %q, not %q", id, resume, want[id])
 		}
 	}
-	if failed := attempt(same, map[string]string{"dast/a": strings.Repeat("x", scan.MaxKept)}); len(failed) != 1 || !errs.Is(failed[0], errs.TooLarge) {
+	if failed := attempt(same, map[string]string{"dast/a": strings.Repeat("x", scan.MaxKept)}); len(failed) != 1 ||
+		!errs.Is(failed[0], errs.TooLarge) {
 		t.Errorf("too much: %v", failed)
 	}
 	refuse = true

@@ -9,14 +9,18 @@ import (
 var languages = map[string]string{
 	".go": "go", ".py": "python", ".pyi": "python", ".ipynb": "python", ".java": "java",
 	".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".jsx": "javascript",
-	".ts": "typescript", ".mts": "typescript", ".cts": "typescript", ".tsx": "typescript", ".vue": "vue", ".svelte": "svelte", ".astro": "astro",
+	".ts": "typescript", ".mts": "typescript", ".cts": "typescript", ".tsx": "typescript", ".vue": "vue",
+	".svelte": "svelte", ".astro": "astro",
 	".c": "c", ".h": "c", ".cc": "cpp", ".cpp": "cpp", ".cxx": "cpp", ".hh": "cpp", ".hpp": "cpp",
 	".cs": "csharp", ".php": "php", ".rb": "ruby", ".erb": "ruby", ".rs": "rust",
 	".kt": "kotlin", ".kts": "kotlin", ".scala": "scala", ".swift": "swift", ".groovy": "groovy", ".gradle": "groovy",
-	".ex": "elixir", ".exs": "elixir", ".erl": "erlang", ".clj": "clojure", ".dart": "dart", ".lua": "lua", ".pl": "perl", ".r": "r",
-	".sh": "shell", ".bash": "shell", ".zsh": "shell", ".ps1": "powershell", ".sql": "sql", ".html": "html", ".htm": "html", ".css": "css",
+	".ex": "elixir", ".exs": "elixir", ".erl": "erlang", ".clj": "clojure", ".dart": "dart", ".lua": "lua",
+	".pl": "perl", ".r": "r",
+	".sh": "shell", ".bash": "shell", ".zsh": "shell", ".ps1": "powershell", ".sql": "sql", ".html": "html",
+	".htm": "html", ".css": "css",
 	".tf": "terraform", ".tfvars": "terraform", ".hcl": "hcl", ".bicep": "bicep",
-	".yaml": "yaml", ".yml": "yaml", ".json": "json", ".toml": "toml", ".xml": "xml", ".ini": "ini", ".properties": "properties", ".env": "env",
+	".yaml": "yaml", ".yml": "yaml", ".json": "json", ".toml": "toml", ".xml": "xml", ".ini": "ini",
+	".properties": "properties", ".env": "env",
 	".md": "markdown", ".dockerfile": "dockerfile",
 }
 

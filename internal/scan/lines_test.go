@@ -12,7 +12,8 @@ import (
 
 func TestPosition(t *testing.T) {
 	l := NewLines([]byte("aä\n\nb"))
-	for offset, want := range map[int][2]int{0: {1, 1}, 1: {1, 2}, 3: {1, 3}, 4: {2, 1}, 5: {3, 1}, 6: {3, 2}, 99: {3, 2}} {
+	for offset, want := range map[int][2]int{0: {1, 1}, 1: {1, 2}, 3: {1, 3}, 4: {2, 1}, 5: {3, 1}, 6: {3, 2},
+		99: {3, 2}} {
 		line, column := l.Position(offset)
 		if got := [2]int{line, column}; got != want {
 			t.Errorf("offset %d: got %v, want %v", offset, got, want)
@@ -30,10 +31,14 @@ func TestSnippetAndCode(t *testing.T) {
 		snippet *finding.Snippet
 		code    string
 	}{
-		{finding.Location{StartLine: 1, EndLine: 1}, &finding.Snippet{StartLine: 1, Lines: []string{"1", "2", "3 ä x", "4"}}, "1\n"},
-		{finding.Location{StartLine: 8, EndLine: 8}, &finding.Snippet{StartLine: 5, Lines: []string{"5", "6", "7", "8"}}, "8\n"},
-		{finding.Location{StartLine: 3, EndLine: 3, StartColumn: 3, EndColumn: 4}, &finding.Snippet{StartLine: 1, Lines: []string{"1", "2", "3 ä x", "4", "5", "6"}}, "ä\n"},
-		{finding.Location{StartLine: 3, EndLine: 4, StartColumn: 5, EndColumn: 99}, &finding.Snippet{StartLine: 1, Lines: []string{"1", "2", "3 ä x", "4", "5", "6", "7"}}, "x\n4\n"},
+		{finding.Location{StartLine: 1, EndLine: 1},
+			&finding.Snippet{StartLine: 1, Lines: []string{"1", "2", "3 ä x", "4"}}, "1\n"},
+		{finding.Location{StartLine: 8, EndLine: 8},
+			&finding.Snippet{StartLine: 5, Lines: []string{"5", "6", "7", "8"}}, "8\n"},
+		{finding.Location{StartLine: 3, EndLine: 3, StartColumn: 3, EndColumn: 4},
+			&finding.Snippet{StartLine: 1, Lines: []string{"1", "2", "3 ä x", "4", "5", "6"}}, "ä\n"},
+		{finding.Location{StartLine: 3, EndLine: 4, StartColumn: 5, EndColumn: 99},
+			&finding.Snippet{StartLine: 1, Lines: []string{"1", "2", "3 ä x", "4", "5", "6", "7"}}, "x\n4\n"},
 		{finding.Location{StartLine: 9, EndLine: 9}, nil, ""},
 		{finding.Location{}, nil, "\n"},
 	} {

@@ -21,7 +21,8 @@ import (
 
 // A Target is a running application.
 type Target struct {
-	URL      string   `json:"url"`                // the base: scheme, host, port and a path that everything examined is below
+	// the base: scheme, host, port and a path that everything examined is below
+	URL      string   `json:"url"`
 	Include  []string `json:"include,omitempty"`  // more addresses of the same application, as patterns; see ScopeDoc
 	Exclude  []string `json:"exclude,omitempty"`  // addresses that are never asked, as patterns
 	Profile  Profile  `json:"profile,omitempty"`  // empty: Standard
@@ -132,10 +133,11 @@ type Marker struct {
 // A FormLogin fills in the form of a page. Fields that it does not name keep the
 // values of the page, such as tokens.
 type FormLogin struct {
-	URL      string            `json:"url"` // of the page
-	User     string            `json:"user"`
-	Password string            `json:"password"`
-	Fields   map[string]string `json:"fields,omitempty"` // more values by name; User and Password find their fields themselves
+	URL      string `json:"url"` // of the page
+	User     string `json:"user"`
+	Password string `json:"password"`
+	// more values by name; User and Password find their fields themselves
+	Fields map[string]string `json:"fields,omitempty"`
 }
 
 // A JSONLogin sends a request with a body and takes a token out of the answer.
@@ -144,9 +146,11 @@ type JSONLogin struct {
 	Method string    `json:"method,omitempty"` // empty: POST
 	Body   LoginBody `json:"body"`             // as it is sent
 	Type   string    `json:"type,omitempty"`   // Content-Type; empty: application/json
-	Token  string    `json:"token,omitempty"`  // JSON pointer (RFC 6901) to the token in the answer; empty: cookies, or the only token of the answer
-	Header string    `json:"header,omitempty"` // that carries the token; empty: Authorization
-	Prefix string    `json:"prefix,omitempty"` // before the token; empty with Authorization: "Bearer "; a space: nothing
+	// JSON pointer (RFC 6901) to the token in the answer; empty: cookies, or the only token of the answer
+	Token  string `json:"token,omitempty"`
+	Header string `json:"header,omitempty"` // that carries the token; empty: Authorization
+	// before the token; empty with Authorization: "Bearer "; a space: nothing
+	Prefix string `json:"prefix,omitempty"`
 }
 
 // A LoginBody is the body of a sign-in request. In JSON it is a text, or the object or array
@@ -164,10 +168,11 @@ func (b *LoginBody) UnmarshalJSON(text []byte) error {
 
 // An OAuthLogin gets a token by a flow of OAuth 2 (RFC 6749) with PKCE (RFC 7636).
 type OAuthLogin struct {
-	Issuer       string `json:"issuer,omitempty"`    // whose discovery document names the endpoints
-	Authorize    string `json:"authorize,omitempty"` // endpoint, without Issuer
-	Token        string `json:"token,omitempty"`     // endpoint, without Issuer
-	Grant        string `json:"grant,omitempty"`     // "authorization_code" (default), "client_credentials", "password", "refresh_token"
+	Issuer    string `json:"issuer,omitempty"`    // whose discovery document names the endpoints
+	Authorize string `json:"authorize,omitempty"` // endpoint, without Issuer
+	Token     string `json:"token,omitempty"`     // endpoint, without Issuer
+	// "authorization_code" (default), "client_credentials", "password", "refresh_token"
+	Grant        string `json:"grant,omitempty"`
 	ClientID     string `json:"clientId"`
 	ClientSecret string `json:"clientSecret,omitempty"`
 	Redirect     string `json:"redirect,omitempty"` // redirect URI of the code flow; it is never opened
@@ -204,9 +209,10 @@ type Description struct {
 
 // A Route is an operation that source code declares.
 type Route struct {
-	Method     string           `json:"method"`               // empty: any
-	Path       string           `json:"path"`                 // parameters in braces: "/users/{id}"
-	Parameters []string         `json:"parameters,omitempty"` // "query:name", "form:name", "json:/name", "header:name", "cookie:name"
+	Method string `json:"method"` // empty: any
+	Path   string `json:"path"`   // parameters in braces: "/users/{id}"
+	// "query:name", "form:name", "json:/name", "header:name", "cookie:name"
+	Parameters []string         `json:"parameters,omitempty"`
 	Location   finding.Location `json:"location"`
 	// Sinks are findings of static analysis that begin in the handler.
 	Sinks []Sink `json:"sinks,omitempty"`

@@ -21,37 +21,47 @@ func noDial(context.Context, string, string) (net.Conn, error) { return nil, err
 
 func TestLive(t *testing.T) {
 	target := scan.Target{URL: "http://shop.example.org:8080/store/"}
-	rule := &finding.Rule{ID: "dast/test/flaw", Analysis: finding.DAST, Name: "Flaw", ShortDescription: "A flaw", Severity: finding.High}
-	file := &scan.Analyzer{ID: "sast/test", Version: 1, Analysis: finding.SAST, Doc: "# F\n", Match: func(string) bool { return true },
+	rule := &finding.Rule{ID: "dast/test/flaw", Analysis: finding.DAST, Name: "Flaw", ShortDescription: "A flaw",
+		Severity: finding.High}
+	file := &scan.Analyzer{ID: "sast/test", Version: 1, Analysis: finding.SAST, Doc: "# F\n", Match: func(string) bool {
+		return true
+	},
 		File: func(*scan.FilePass) error { return errors.New("a live scan has no files") }}
 	live := liveAnalyzer(func(p *scan.LivePass) error {
 		if p.Target.URL != target.URL || p.ID != "s1" || p.Deadline.IsZero() {
 			t.Errorf("pass of %q, id %q, deadline %s", p.Target.URL, p.ID, p.Deadline)
 		}
-		p.Operation(finding.Operation{Method: "POST", URL: "http://shop.example.org:8080/store/b", Origin: "form", Outcome: finding.Refused, Reason: "403", Parameters: []string{}})
-		p.Operation(finding.Operation{Method: "GET", URL: "http://shop.example.org:8080/store/a", Origin: "link", Outcome: finding.Reached, Parameters: []string{}})
+		p.Operation(finding.Operation{Method: "POST", URL: "http://shop.example.org:8080/store/b", Origin: "form",
+			Outcome: finding.Refused, Reason: "403", Parameters: []string{}})
+		p.Operation(finding.Operation{Method: "GET", URL: "http://shop.example.org:8080/store/a", Origin: "link",
+			Outcome: finding.Reached, Parameters: []string{}})
 		at, _ := url.Parse("http://shop.example.org:8080/store/a?x=1")
-		p.Report(rule, finding.Finding{Location: finding.Location{Path: p.Target.Path(at)}, Identity: "GET query:x", Live: &finding.Live{URL: at.String(), Method: "GET"}})
+		p.Report(rule, finding.Finding{Location: finding.Location{Path: p.Target.Path(at)}, Identity: "GET query:x",
+			Live: &finding.Live{URL: at.String(), Method: "GET"}})
 		return nil
 	})
 	var text strings.Builder
 	got := scantest.Kept{}
-	err := scan.Run(t.Context(), scan.Options{Live: &scan.Live{Target: target, ID: "s1", Dial: noDial}, Analyzers: []*scan.Analyzer{file, live}},
+	err := scan.Run(t.Context(), scan.Options{Live: &scan.Live{Target: target, ID: "s1", Dial: noDial},
+		Analyzers: []*scan.Analyzer{file, live}},
 		scan.Tee(&got, scan.Encode(&text)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Statuses) != 1 || got.Statuses[0].State != scan.Succeeded || got.Statuses[0].Root != "shop.example.org:8080/store" {
+	if len(got.Statuses) != 1 || got.Statuses[0].State != scan.Succeeded ||
+		got.Statuses[0].Root != "shop.example.org:8080/store" {
 		t.Errorf("statuses %+v", got.Statuses)
 	}
-	if len(got.Findings) != 1 || got.Findings[0].Location.Path != "shop.example.org:8080/store/a" || got.Findings[0].Analysis != finding.DAST {
+	if len(got.Findings) != 1 || got.Findings[0].Location.Path != "shop.example.org:8080/store/a" ||
+		got.Findings[0].Analysis != finding.DAST {
 		t.Errorf("findings %+v", got.Findings)
 	}
 	if len(got.Operations) != 2 || got.Operations[0].Outcome != finding.Reached || got.Operations[1].Reason != "403" {
 		t.Errorf("operations %+v", got.Operations)
 	}
 	again := scantest.Kept{}
-	if err := scan.Decode(strings.NewReader(text.String()), &again); err != nil || len(again.Operations) != 2 || again.Findings[0].Live == nil {
+	if err := scan.Decode(strings.NewReader(text.String()), &again); err != nil || len(again.Operations) != 2 ||
+		again.Findings[0].Live == nil {
 		t.Errorf("decoded %d operations, %v", len(again.Operations), err)
 	}
 	if again.Setup.Target != target.URL {
@@ -62,7 +72,8 @@ func TestLive(t *testing.T) {
 func TestLiveWithoutNetworkFails(t *testing.T) {
 	live := liveAnalyzer(func(*scan.LivePass) error { return nil })
 	got := scantest.Kept{}
-	if err := scan.Run(t.Context(), scan.Options{Live: &scan.Live{Target: scan.Target{URL: "http://a/"}}, Analyzers: []*scan.Analyzer{live}}, &got); err != nil {
+	if err := scan.Run(t.Context(), scan.Options{Live: &scan.Live{Target: scan.Target{URL: "http://a/"}},
+		Analyzers: []*scan.Analyzer{live}}, &got); err != nil {
 		t.Fatal(err)
 	}
 	if len(got.Statuses) != 1 || got.Statuses[0].State != scan.Failed {
@@ -77,7 +88,8 @@ func TestLiveIsNotAskedOfATree(t *testing.T) {
 	if err := scan.Run(t.Context(), o, &got); err != nil {
 		t.Fatal(err)
 	}
-	if s := got.Statuses; len(s) != 1 || s[0].State != scan.Failed || !strings.Contains(s[0].Reasons[0].Message, "merlon dast") {
+	if s := got.Statuses; len(s) != 1 || s[0].State != scan.Failed ||
+		!strings.Contains(s[0].Reasons[0].Message, "merlon dast") {
 		t.Errorf("statuses %+v", s)
 	}
 }

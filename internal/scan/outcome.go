@@ -63,7 +63,8 @@ func (o *outcome) reporter(at string) Reporter {
 
 func (o *outcome) report(h hit, at string) {
 	if name := strings.ToValidUTF8(h.Location.Path, "?"); h.rule == nil || !fs.ValidPath(name) || name == "." {
-		o.degrade(Reason{Code: "error", Message: fmt.Sprintf("a finding without a rule, or at the impossible path %q", h.Location.Path), Path: at})
+		o.degrade(Reason{Code: "error", Message: fmt.Sprintf("a finding without a rule, or at the impossible "+
+			"path %q", h.Location.Path), Path: at})
 		return
 	}
 	if h.Secret != nil && h.Identity == "" {
@@ -77,7 +78,8 @@ func (o *outcome) report(h hit, at string) {
 	}
 	o.mu.Unlock()
 	if full {
-		o.degrade(Reason{Code: "too-many-findings", Message: fmt.Sprintf("more than %d findings; the rest is left out", o.limit), Path: at})
+		o.degrade(Reason{Code: "too-many-findings", Message: fmt.Sprintf("more than %d findings; the rest is "+
+			"left out", o.limit), Path: at})
 	}
 }
 
@@ -105,7 +107,8 @@ func (o *outcome) operation(op finding.Operation, limit int) {
 	}
 	o.mu.Unlock()
 	if full {
-		o.degrade(Reason{Code: "too-many-operations", Message: fmt.Sprintf("more than %d operations; the rest is left out", limit)})
+		o.degrade(Reason{Code: "too-many-operations", Message: fmt.Sprintf("more than %d operations; the rest is "+
+			"left out", limit)})
 	}
 }
 
@@ -134,11 +137,13 @@ func (o *outcome) sort() {
 		return cmp.Or(cmp.Compare(a.URL, b.URL), cmp.Compare(a.Method, b.Method))
 	})
 	slices.SortStableFunc(o.reasons, func(a, b Reason) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Code, b.Code),
+			cmp.Compare(a.Message, b.Message))
 	})
 }
 
 func compareLocations(a, b finding.Location) int {
-	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.StartLine, b.StartLine), cmp.Compare(a.StartColumn, b.StartColumn),
+	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.StartLine, b.StartLine),
+		cmp.Compare(a.StartColumn, b.StartColumn),
 		cmp.Compare(a.EndLine, b.EndLine), cmp.Compare(a.EndColumn, b.EndColumn))
 }

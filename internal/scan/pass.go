@@ -172,8 +172,9 @@ type Advisories interface {
 type AdvisoryMatch struct {
 	Advisory   *finding.Advisory
 	Introduced string
-	Fixed      []string          // lowest first
-	Upgrade    string            // smallest version above the present one that clears it; empty when none
-	UpgradeAll string            // smallest version above the present one that no known advisory affects; empty when none
+	Fixed      []string // lowest first
+	Upgrade    string   // smallest version above the present one that clears it; empty when none
+	// smallest version above the present one that no known advisory affects; empty when none
+	UpgradeAll string
 	Symbols    []finding.Symbols // the flawed parts, where a record names them
 }

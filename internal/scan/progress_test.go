@@ -46,21 +46,23 @@ func (w *watch) await(step string) error {
 // What a project analyzer tells is shown while it works, and never falls.
 func TestProgressOfProject(t *testing.T) {
 	w := &watch{seen: make(chan string, 200)}
-	slow := &scan.Analyzer{ID: "sast/slow", Version: 1, Analysis: finding.SAST, Doc: "# Slow\n\nSlow.", Project: func(p *scan.ProjectPass) error {
-		if err := w.await("looked at 2 of 2 files"); err != nil {
-			return err
-		}
-		for i, step := range []string{"one", "two"} {
-			p.Progress(40+40*i, step)
-			p.Progress(7, "back")
-			if err := w.await("sast/slow: " + step); err != nil {
+	slow := &scan.Analyzer{ID: "sast/slow", Version: 1, Analysis: finding.SAST, Doc: "# Slow\n\nSlow.",
+		Project: func(p *scan.ProjectPass) error {
+			if err := w.await("looked at 2 of 2 files"); err != nil {
 				return err
 			}
-		}
-		return nil
-	}}
+			for i, step := range []string{"one", "two"} {
+				p.Progress(40+40*i, step)
+				p.Progress(7, "back")
+				if err := w.await("sast/slow: " + step); err != nil {
+					return err
+				}
+			}
+			return nil
+		}}
 	dir := write(t, map[string]string{"a.txt": "x", "b.txt": strings.Repeat("x", 1000)})
-	if err := scan.Run(context.Background(), scan.Options{Root: dir, Analyzers: []*scan.Analyzer{slow}}, w); err != nil {
+	if err := scan.Run(context.Background(), scan.Options{Root: dir, Analyzers: []*scan.Analyzer{slow}},
+		w); err != nil {
 		t.Fatal(err)
 	}
 	if s := w.Statuses[0]; s.State != scan.Succeeded {

@@ -125,7 +125,8 @@ type Reason struct {
 }
 
 func (r Reason) equal(s Reason) bool {
-	return r.Code == s.Code && r.Message == s.Message && r.Path == s.Path && r.Line == s.Line && r.Beyond == s.Beyond && slices.Equal(r.Rules, s.Rules)
+	return r.Code == s.Code && r.Message == s.Message && r.Path == s.Path && r.Line == s.Line && r.Beyond == s.Beyond &&
+		slices.Equal(r.Rules, s.Rules)
 }
 
 // A Handler receives the messages of one scan, from one goroutine at a time. A
@@ -161,8 +162,10 @@ type Config struct {
 	Advisories *AdvisoryData      `json:"advisories,omitempty"`
 	Sandbox    []string           `json:"sandbox,omitempty"` // protections that could not be had, in words
 	Image      *Image             `json:"image,omitempty"`   // what was scanned instead of a tree
-	Absent     []PathKind         `json:"absent,omitempty"`  // kinds of paths that the tree shows none of: they may have been left out
-	Target     string             `json:"target,omitempty"`  // address of the running application that was scanned instead of a tree
+	// kinds of paths that the tree shows none of: they may have been left out
+	Absent []PathKind `json:"absent,omitempty"`
+	// address of the running application that was scanned instead of a tree
+	Target string `json:"target,omitempty"`
 }
 
 // An Image names the container image that is scanned.

@@ -29,7 +29,8 @@ type message struct {
 
 // kinds counts the members that are set.
 func (m *message) kinds() int {
-	return count(m.Config != nil, m.Progress != nil, m.Rule != nil, m.Package != nil, m.Finding != nil, m.Operation != nil, m.Status != nil)
+	return count(m.Config != nil, m.Progress != nil, m.Rule != nil, m.Package != nil, m.Finding != nil,
+		m.Operation != nil, m.Status != nil)
 }
 
 // Encode returns a Handler that writes the stream to w.

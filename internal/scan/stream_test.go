@@ -17,7 +17,8 @@ import (
 func TestStreamRoundTrip(t *testing.T) {
 	dir := write(t, map[string]string{"a.txt": "TODO <&> \u2028", "b.txt": "TODO"})
 	var first bytes.Buffer
-	if err := scan.Run(context.Background(), scan.Options{Root: dir, Analyzers: []*scan.Analyzer{todo}}, scan.Encode(&first)); err != nil {
+	if err := scan.Run(context.Background(), scan.Options{Root: dir, Analyzers: []*scan.Analyzer{todo}},
+		scan.Encode(&first)); err != nil {
 		t.Fatal(err)
 	}
 	var again bytes.Buffer
@@ -66,7 +67,8 @@ func TestEncodeRefusesWhatNobodyReads(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"config":{"tool":"merlon","analyzers":["a/b"],"started":"2026-01-02T03:04:05Z"}}` + "\n" +
-		`{"rule":{"id":"a/b/c"}}` + "\n" + `{"finding":{"ruleId":"a/b/c","location":{"path":"x","startLine":1}}}` + "\n" +
+		`{"rule":{"id":"a/b/c"}}` + "\n" + `{"finding":{"ruleId":"a/b/c","location":{"path":"x","startLine":1}}}` +
+		"\n" +
 		`{"status":{"analyzer":"a/b","state":"degraded","reasons":[{"code":"timeout"}]}}` + "\n"))
 	f.Add([]byte(`{"config":null}`))
 	f.Add([]byte("\n\n"))

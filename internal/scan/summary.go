@@ -57,7 +57,8 @@ func (s *Summary) Total() int {
 
 // Config takes the scan's description.
 func (s *Summary) Config(m *Config) error {
-	*s = Summary{Setup: *m, Findings: map[finding.Severity]int{}, Cleared: map[finding.Severity]int{}, ByAnalysis: map[finding.Analysis]int{}, Operations: map[finding.Outcome]int{}, Authorization: map[string]int{}}
+	*s = Summary{Setup: *m, Findings: map[finding.Severity]int{}, Cleared: map[finding.Severity]int{},
+		ByAnalysis: map[finding.Analysis]int{}, Operations: map[finding.Outcome]int{}, Authorization: map[string]int{}}
 	return nil
 }
 

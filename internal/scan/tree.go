@@ -110,7 +110,8 @@ func (t *tree) walk(ctx context.Context, limits Limits) error {
 			return nil
 		}
 		if seen++; seen > limits.Files {
-			t.leave("too-many-files", fmt.Sprintf("the tree has more than %d files; the rest was not looked at", limits.Files), "")
+			t.leave("too-many-files", fmt.Sprintf("the tree has more than %d files; the rest was not "+
+				"looked at", limits.Files), "")
 			return errFull
 		}
 		info, err := d.Info()
@@ -119,7 +120,8 @@ func (t *tree) walk(ctx context.Context, limits Limits) error {
 			return nil
 		}
 		if total+info.Size() > limits.TotalSize {
-			t.leave("too-large", fmt.Sprintf("the files before it hold the %d bytes that a scan may read", limits.TotalSize), name)
+			t.leave("too-large", fmt.Sprintf("the files before it hold the %d bytes that a scan "+
+				"may read", limits.TotalSize), name)
 			return nil
 		}
 		if t.add(File{Path: name, Size: info.Size()}, limits) {

@@ -23,7 +23,9 @@ func TestSpecialFilesAreLeftOut(t *testing.T) {
 	if diff := cmp.Diff([]string{"a.txt:1"}, r.places()); diff != "" || !r.Complete() {
 		t.Errorf("places (-want +got):\n%s\n%+v", diff, r.Incomplete())
 	}
-	if err := scan.Run(t.Context(), scan.Options{Root: filepath.Join(dir, "pipe.txt"), Analyzers: []*scan.Analyzer{todo}}, r); err == nil || !strings.Contains(err.Error(), "neither a folder nor a regular file") {
+	if err := scan.Run(t.Context(), scan.Options{Root: filepath.Join(dir, "pipe.txt"),
+		Analyzers: []*scan.Analyzer{todo}}, r); err == nil || !strings.Contains(err.Error(), "neither a folder nor a "+
+		"regular file") {
 		t.Errorf("a pipe as the root: %v", err)
 	}
 }
@@ -51,9 +53,11 @@ func TestFilesThatChange(t *testing.T) {
 				}
 				return change(at)
 			})
-			r := run(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{changing, todo}, Workers: 1, Limits: scan.Limits{FileSize: 1000}})
+			r := run(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{changing, todo}, Workers: 1,
+				Limits: scan.Limits{FileSize: 1000}})
 			missing := r.Incomplete()
-			if len(r.findings) != 0 || len(missing) != 1 || len(missing[0].Reasons) != 1 || missing[0].Reasons[0].Path != "b.txt" || missing[0].Analyzer != "sast/todo" {
+			if len(r.findings) != 0 || len(missing) != 1 || len(missing[0].Reasons) != 1 ||
+				missing[0].Reasons[0].Path != "b.txt" || missing[0].Analyzer != "sast/todo" {
 				t.Errorf("got %d findings and %+v, want none and a reason for b.txt", len(r.findings), missing)
 			}
 		})
@@ -66,7 +70,8 @@ func TestDeepFolders(t *testing.T) {
 	if diff := cmp.Diff([]string{"a/b/x.txt:1"}, r.places()); diff != "" {
 		t.Errorf("places (-want +got):\n%s", diff)
 	}
-	if missing := r.Incomplete(); len(missing) != 1 || missing[0].Reasons[0].Code != "too-deep" || missing[0].Reasons[0].Path != "a/b/c/" {
+	if missing := r.Incomplete(); len(missing) != 1 || missing[0].Reasons[0].Code != "too-deep" ||
+		missing[0].Reasons[0].Path != "a/b/c/" {
 		t.Errorf("got %+v, want a/b/c/ as too deep", missing)
 	}
 }
@@ -77,7 +82,8 @@ func TestOutOfReachConcernsWhoWantsIt(t *testing.T) {
 	some := project("sca/some", func(*scan.ProjectPass) error { return nil })
 	some.Match = func(path string) bool { return path == "go.mod" }
 	every := project("sca/every", func(*scan.ProjectPass) error { return nil })
-	r := run(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{todo, some, every}, Limits: scan.Limits{FileSize: 50}})
+	r := run(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{todo, some, every},
+		Limits: scan.Limits{FileSize: 50}})
 	missing := r.Incomplete()
 	if len(missing) != 1 || missing[0].Analyzer != "sca/every" {
 		t.Errorf("got %+v, want sca/every alone", missing)
@@ -95,13 +101,16 @@ func TestLongPathsKeepTheirEnds(t *testing.T) {
 	long := analyzer("sast/long", func(p *scan.FilePass) error {
 		var steps []finding.Step
 		for n := range 1000 {
-			steps = append(steps, finding.Step{Kind: finding.Intermediate, Location: finding.Location{Path: "a.txt", StartLine: n + 1}})
+			steps = append(steps,
+				finding.Step{Kind: finding.Intermediate, Location: finding.Location{Path: "a.txt", StartLine: n + 1}})
 		}
-		p.Report(todoRule, finding.Finding{Location: finding.Location{StartLine: 1}, Steps: steps, Message: strings.Repeat("ä", 10_000)})
+		p.Report(todoRule, finding.Finding{Location: finding.Location{StartLine: 1}, Steps: steps,
+			Message: strings.Repeat("ä", 10_000)})
 		return nil
 	})
 	f := run(t, scan.Options{Root: dir, Analyzers: []*scan.Analyzer{long}}).findings[0]
-	if n := len(f.Steps); n != 200 || f.Steps[0].Location.StartLine != 1 || f.Steps[n-1].Location.StartLine != 1000 || f.Steps[0].Snippet == nil {
+	if n := len(f.Steps); n != 200 || f.Steps[0].Location.StartLine != 1 || f.Steps[n-1].Location.StartLine != 1000 ||
+		f.Steps[0].Snippet == nil {
 		t.Errorf("%d steps from line %d to %d", n, f.Steps[0].Location.StartLine, f.Steps[n-1].Location.StartLine)
 	}
 	if len(f.Message) != 4096 {
@@ -110,7 +119,8 @@ func TestLongPathsKeepTheirEnds(t *testing.T) {
 }
 
 func TestLanguage(t *testing.T) {
-	for name, want := range map[string]string{"a/B.PY": "python", "Dockerfile.prod": "dockerfile", ".env.local": "env", "LICENSE": "text", "x.tsx": "typescript", "Jenkinsfile": "jenkinsfile"} {
+	for name, want := range map[string]string{"a/B.PY": "python", "Dockerfile.prod": "dockerfile", ".env.local": "env",
+		"LICENSE": "text", "x.tsx": "typescript", "Jenkinsfile": "jenkinsfile"} {
 		if got := scan.Language(name); got != want {
 			t.Errorf("%s: got %s, want %s", name, got, want)
 		}

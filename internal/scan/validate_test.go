@@ -9,7 +9,10 @@ import (
 
 func TestValidate(t *testing.T) {
 	good := func() *Analyzer {
-		return &Analyzer{ID: "secrets/x-y", Version: 1, Analysis: finding.Secret, Doc: "# X\n", Match: func(string) bool { return true }, File: func(*FilePass) error { return nil }}
+		return &Analyzer{ID: "secrets/x-y", Version: 1, Analysis: finding.Secret, Doc: "# X\n",
+			Match: func(string) bool {
+				return true
+			}, File: func(*FilePass) error { return nil }}
 	}
 	if err := Validate([]*Analyzer{good()}); err != nil {
 		t.Errorf("a good one: %v", err)

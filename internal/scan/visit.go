@@ -171,11 +171,13 @@ func (d *driver) visit(ctx context.Context, file File) *visit {
 func (d *driver) look(ctx context.Context, j *job, file File, read func() ([]byte, error), o *outcome) bool {
 	left := d.Limits.AnalyzerTime - time.Duration(j.spent.Load())
 	if left <= 0 {
-		o.degrade(Reason{Code: "timeout", Message: fmt.Sprintf("not looked at: the analyzer has used up its %s", d.Limits.AnalyzerTime), Path: file.Path})
+		o.degrade(Reason{Code: "timeout", Message: fmt.Sprintf("not looked at: the analyzer has used "+
+			"up its %s", d.Limits.AnalyzerTime), Path: file.Path})
 		return false
 	}
 	return j.call(ctx, min(d.Limits.FileTime, left), file.Path, o, func(ctx context.Context) error {
-		return j.File(&FilePass{Context: ctx, Path: file.Path, Size: file.Size, ReadFile: read, Verify: d.Verify, Reporter: o.reporter(file.Path)})
+		return j.File(&FilePass{Context: ctx, Path: file.Path, Size: file.Size, ReadFile: read, Verify: d.Verify,
+			Reporter: o.reporter(file.Path)})
 	})
 }
 
@@ -269,7 +271,8 @@ func (d *driver) startProjects(ctx context.Context) map[*job]chan *outcome {
 // project runs one Project analyzer.
 func (d *driver) project(ctx context.Context, j *job) *outcome {
 	o := &outcome{limit: d.Limits.Findings}
-	pass := &ProjectPass{FS: treeFS{d.tree, d.Limits.FileSize}, Dir: d.tree.dir, Files: j.files(d.tree), Code: d.Code, Verify: d.Verify, Workers: d.Workers,
+	pass := &ProjectPass{FS: treeFS{d.tree, d.Limits.FileSize}, Dir: d.tree.dir, Files: j.files(d.tree), Code: d.Code,
+		Verify: d.Verify, Workers: d.Workers,
 		Progress:  func(percent int, step string) { d.reached.tell(j, percent, step) },
 		Operation: func(op finding.Operation) { o.operation(op, d.Limits.Operations) }, Reporter: o.reporter("")}
 	if j.Analysis == finding.Secret {
@@ -312,7 +315,8 @@ func (d *driver) image(ctx context.Context, j *job) *outcome {
 // what it has seen counts.
 func (d *driver) live(ctx context.Context, j *job) *outcome {
 	o := &outcome{limit: d.Limits.Findings}
-	pass := &LivePass{Live: *d.Live, Analyses: d.Analyses, Deadline: time.Now().Add(d.Limits.LiveTime), Reporter: o.reporter(""),
+	pass := &LivePass{Live: *d.Live, Analyses: d.Analyses, Deadline: time.Now().Add(d.Limits.LiveTime),
+		Reporter:  o.reporter(""),
 		Progress:  func(percent int, step string) { d.reached.tell(j, percent, step) },
 		Operation: func(op finding.Operation) { o.operation(op, d.Limits.Operations) }}
 	if j.Needs.Advisories {

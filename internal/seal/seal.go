@@ -141,7 +141,8 @@ func (b *Box) current() []key {
 		return b.keys
 	}
 	now, err := os.Stat(b.path)
-	if err == nil && (!now.ModTime().Equal(b.stamp.ModTime()) || !os.SameFile(now, b.stamp) || now.Size() != b.stamp.Size()) {
+	if err == nil && (!now.ModTime().Equal(b.stamp.ModTime()) || !os.SameFile(now, b.stamp) ||
+		now.Size() != b.stamp.Size()) {
 		_ = b.read() // as above
 	}
 	return b.keys

@@ -58,7 +58,8 @@ func (h *held) remove() { _ = os.RemoveAll(h.dir) } // a temporary folder
 // build merges sources with the data and puts the result in force.
 func (h *held) build(ctx context.Context, sources []string, m *advisory.Mirror) (*advisory.Report, error) {
 	out := filepath.Join(h.dir, "new")
-	report, err := advisory.Build(ctx, advisory.BuildOptions{Sources: sources, Previous: h.path, Output: out, Mirror: m, Now: h.db.Now()})
+	report, err := advisory.Build(ctx, advisory.BuildOptions{Sources: sources, Previous: h.path, Output: out, Mirror: m,
+		Now: h.db.Now()})
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +85,8 @@ func UpdateAdvisories(ctx context.Context, db *store.DB, c config.Advisories, cl
 		return nil, err
 	}
 	defer h.remove()
-	fetched, err := fetchAdvisories(ctx, c, client, fetchTo{dir: h.dir, previous: h.path, known: h.latest.Mirror, now: db.Now})
+	fetched, err := fetchAdvisories(ctx, c, client, fetchTo{dir: h.dir, previous: h.path, known: h.latest.Mirror,
+		now: db.Now})
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +121,8 @@ func UpdateAdvisoryFile(ctx context.Context, path string, c config.Advisories, c
 	if err != nil || len(fetched.Sources) == 0 {
 		return &Update{Fetched: fetched}, err
 	}
-	report, err := advisory.Build(ctx, advisory.BuildOptions{Sources: fetched.Sources, Previous: to.previous, Output: path, Mirror: fetched.Mirror})
+	report, err := advisory.Build(ctx, advisory.BuildOptions{Sources: fetched.Sources, Previous: to.previous,
+		Output: path, Mirror: fetched.Mirror})
 	return &Update{fetched, report}, err
 }
 
@@ -131,7 +134,8 @@ type fetchTo struct {
 	now      func() time.Time
 }
 
-func fetchAdvisories(ctx context.Context, c config.Advisories, client mirror.Client, to fetchTo) (*mirror.Fetched, error) {
+func fetchAdvisories(ctx context.Context, c config.Advisories, client mirror.Client,
+	to fetchTo) (*mirror.Fetched, error) {
 	text, err := c.Key()
 	if err != nil {
 		return nil, err
@@ -182,9 +186,11 @@ func keepAdvisories(ctx context.Context, db *store.DB, c config.Server, client m
 		default:
 			failed = len(update.Problems) > 0
 			if failed {
-				log.WarnContext(ctx, "parts of the vulnerability data could not be updated", "error", errors.Join(update.Problems...))
+				log.WarnContext(ctx, "parts of the vulnerability data could not be updated", "error",
+					errors.Join(update.Problems...))
 			}
-			log.InfoContext(ctx, "updated the vulnerability data", "changed", update.Changed, "unchanged", len(update.Unchanged), "bytes", update.Bytes)
+			log.InfoContext(ctx, "updated the vulnerability data", "changed", update.Changed, "unchanged",
+				len(update.Unchanged), "bytes", update.Bytes)
 		}
 	}
 }

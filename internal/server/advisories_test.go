@@ -22,7 +22,8 @@ import (
 // before the interval has passed.
 func TestKeepAdvisories(t *testing.T) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, "#model_version:v1,score_date:2026-11-19T00:00:00+0000\ncve,epss,percentile\nCVE-2020-1111,0.1,0.2\n")
+		_, _ = io.WriteString(w,
+			"#model_version:v1,score_date:2026-11-19T00:00:00+0000\ncve,epss,percentile\nCVE-2020-1111,0.1,0.2\n")
 	}))
 	t.Cleanup(site.Close)
 	c := config.Server{Store: config.Store{Data: t.TempDir(), Region: "test"}}
@@ -62,7 +63,8 @@ func TestKeepAdvisories(t *testing.T) {
 	if err != nil || update.Report != nil {
 		t.Errorf("got %+v, %v", update, err)
 	}
-	if latest, err = db.LatestAdvisories(t.Context()); err != nil || latest.Mirror.Checked.Before(before) || latest.EPSS == nil {
+	if latest, err = db.LatestAdvisories(t.Context()); err != nil || latest.Mirror.Checked.Before(before) ||
+		latest.EPSS == nil {
 		t.Errorf("got %+v, %v", latest, err)
 	}
 	if err := db.DescribeAdvisories(t.Context(), latest); err != nil {

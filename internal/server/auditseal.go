@@ -38,7 +38,8 @@ func sealAudit(ctx context.Context, c config.Store, db *store.DB, box *seal.Box)
 	if want := strings.TrimSpace(string(known)); want != "" {
 		got, err := db.AuditAnchor(ctx)
 		if err == nil && got != want {
-			err = errs.E(errs.Invalid, "the seals of the audit log in this database are not those that %s knows: the database was restored, replaced or changed. See docs/audit.md", c.Path(anchorFile))
+			err = errs.E(errs.Invalid, "the seals of the audit log in this database are not those that %s knows: the "+
+				"database was restored, replaced or changed. See docs/audit.md", c.Path(anchorFile))
 		}
 		return err
 	}
@@ -84,7 +85,8 @@ func VerifyAudit(ctx context.Context, c config.Store) (audit.Verified, error) {
 		return audit.Verified{}, err
 	}
 	if want := strings.TrimSpace(string(known)); want != "" && want != anchor {
-		return audit.Verified{}, fmt.Errorf("the audit log was sealed from record %s on, and the database says otherwise: it was rewritten or replaced", strings.Fields(want)[0])
+		return audit.Verified{}, fmt.Errorf("the audit log was sealed from record %s on, and the database says "+
+			"otherwise: it was rewritten or replaced", strings.Fields(want)[0])
 	}
 	return db.VerifyAudit(ctx)
 }

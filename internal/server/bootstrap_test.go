@@ -16,7 +16,8 @@ func TestBootstrapMakesATenantOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if made.Email != "ada@example.org" || len(made.Password) < 16 || made.PersonalAccessToken == "" || made.ProjectID == "" {
+	if made.Email != "ada@example.org" || len(made.Password) < 16 || made.PersonalAccessToken == "" ||
+		made.ProjectID == "" {
 		t.Errorf("made %+v", made)
 	}
 	if _, err := b.Run(t.Context(), c); !errs.Is(err, errs.Conflict) {
@@ -31,7 +32,8 @@ func TestBootstrapMakesATenantOnce(t *testing.T) {
 // easy to guess.
 func TestBootstrapTakesAPassword(t *testing.T) {
 	c := config.Store{Data: filepath.Join(t.TempDir(), "data"), Region: "test"}
-	b := Bootstrap{Email: "ada@example.org", Organization: "Org", Team: "Team", Project: "Project", Password: "Administrator2026"}
+	b := Bootstrap{Email: "ada@example.org", Organization: "Org", Team: "Team", Project: "Project",
+		Password: "Administrator2026"}
 	if _, err := b.Run(t.Context(), c); !errs.Is(err, errs.Invalid) {
 		t.Errorf("a weak password: %v, want an invalid error", err)
 	}
@@ -46,7 +48,8 @@ func TestBootstrapTakesAPassword(t *testing.T) {
 	}
 	defer func() { _ = db.Close() }() // nothing is written
 	service := identity.New(identity.Options{Store: db, Region: db.Region, Now: db.Now})
-	if _, err := service.SignIn(t.Context(), identity.Credentials{Email: b.Email, Password: b.Password, IP: "192.0.2.1"}); err != nil {
+	if _, err := service.SignIn(t.Context(), identity.Credentials{Email: b.Email, Password: b.Password,
+		IP: "192.0.2.1"}); err != nil {
 		t.Errorf("sign in: %v", err)
 	}
 }

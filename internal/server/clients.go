@@ -38,7 +38,8 @@ func confidentialClients(path string) ([]oidc.Confidential, error) {
 	var out []oidc.Confidential
 	for _, c := range list {
 		out = append(out, oidc.Confidential{
-			ID: c.ID, Name: c.Name, Secret: c.Secret, RedirectURIs: c.Redirects, PostLogoutRedirectURIs: c.AfterLogout, IDTokenAlg: c.IDTokenAlg,
+			ID: c.ID, Name: c.Name, Secret: c.Secret, RedirectURIs: c.Redirects, PostLogoutRedirectURIs: c.AfterLogout,
+			IDTokenAlg: c.IDTokenAlg,
 		})
 	}
 	return out, nil

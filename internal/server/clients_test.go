@@ -19,8 +19,10 @@ func TestConfidentialClientsComeFromAFile(t *testing.T) {
 		}
 		return path
 	}
-	got, err := confidentialClients(write("- id: gateway\n  name: Gateway\n  secret: s\n  redirect-uris: [https://g.example/cb]\n"))
-	want := []oidc.Confidential{{ID: "gateway", Name: "Gateway", Secret: "s", RedirectURIs: []string{"https://g.example/cb"}}}
+	got, err := confidentialClients(write("- id: gateway\n  name: Gateway\n  secret: s\n  redirect-uris: " +
+		"[https://g.example/cb]\n"))
+	want := []oidc.Confidential{{ID: "gateway", Name: "Gateway", Secret: "s",
+		RedirectURIs: []string{"https://g.example/cb"}}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v, -want +got:\n%s", err, diff)
 	}
@@ -28,7 +30,8 @@ func TestConfidentialClientsComeFromAFile(t *testing.T) {
 		t.Errorf("an empty file: %v, %v", got, err)
 	}
 	for name, path := range map[string]string{
-		"unknown key": write("- id: x\n  sceret: y\n"), "not a list": write("id: x\n"), "missing": "/nowhere/clients.yaml",
+		"unknown key": write("- id: x\n  sceret: y\n"), "not a list": write("id: x\n"),
+		"missing": "/nowhere/clients.yaml",
 	} {
 		if _, err := confidentialClients(path); !errs.Is(err, errs.Invalid) {
 			t.Errorf("%s: %v, want an invalid error", name, err)

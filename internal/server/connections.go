@@ -49,7 +49,8 @@ func newLimits(c config.Connections) (limits, error) {
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files); err != nil {
 		return limits{}, err
 	}
-	l := limits{open: c.MaxConnections, client: c.MaxClientConnections, first: firstPatience, pause: pausePatience, rate: leastRate}
+	l := limits{open: c.MaxConnections, client: c.MaxClientConnections, first: firstPatience, pause: pausePatience,
+		rate: leastRate}
 	free := int(min(files.Cur, 1<<20))
 	free -= min(free/3, 1024)
 	if l.open == 0 {
@@ -73,7 +74,8 @@ type connections struct {
 }
 
 func newConnections(l net.Listener, most limits, trusted []netip.Prefix) *connections {
-	return &connections{Listener: l, limits: most, trusted: trusted, opened: map[*connection]struct{}{}, by: map[netip.Addr]int{}}
+	return &connections{Listener: l, limits: most, trusted: trusted, opened: map[*connection]struct{}{},
+		by: map[netip.Addr]int{}}
 }
 
 // Accept implements net.Listener.
@@ -92,7 +94,8 @@ func (l *connections) Accept() (net.Conn, error) {
 
 // admit counts the connection and makes room for it; nil: there is none.
 func (l *connections) admit(c net.Conn) *connection {
-	one := &connection{Conn: c, of: l, peer: addressOf(c.RemoteAddr().String()), phase: http.StateNew, since: time.Now()}
+	one := &connection{Conn: c, of: l, peer: addressOf(c.RemoteAddr().String()), phase: http.StateNew,
+		since: time.Now()}
 	l.mu.Lock()
 	var slow []*connection
 	room := true

@@ -70,7 +70,8 @@ var discard = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 func TestSlowConnectionsMakeRoom(t *testing.T) {
 	for name, begin := range map[string]string{
 		"nothing": "", "header": "GET / HT", "second header": "GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HT",
-		"body": "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc", "chunk": "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\na",
+		"body": "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc", "chunk": "POST / HTTP/1.1\r\nHost: " +
+			"x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\na",
 	} {
 		t.Run(name, func(t *testing.T) {
 			most := someLimits()
@@ -175,13 +176,14 @@ func TestRequestsOfOneClient(t *testing.T) {
 	most := someLimits()
 	most.client = 2
 	networks := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
-	at := serveWith(t, most, networks, forwarded(proxies{networks, "x-forwarded-for"}, shared(most, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/block" {
-			started <- struct{}{}
-			<-block
-		}
-		discard(w, r)
-	}))))
+	at := serveWith(t, most, networks, forwarded(proxies{networks, "x-forwarded-for"},
+		shared(most, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/block" {
+				started <- struct{}{}
+				<-block
+			}
+			discard(w, r)
+		}))))
 	ask := func(path, client string) int {
 		req, err := http.NewRequestWithContext(t.Context(), "GET", "http://"+at+path, nil)
 		if err != nil {
@@ -304,8 +306,10 @@ func TestHandlerOutlivesBody(t *testing.T) {
 		}
 	}))
 	for name, text := range map[string]string{
-		"none": "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "length": "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc",
-		"chunks": "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n", "empty": "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n",
+		"none": "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "length": "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: " +
+			"3\r\n\r\nabc",
+		"chunks": "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
+		"empty":  "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n",
 	} {
 		dial(t, "127.0.0.1", at, text)
 		if err := <-ended; err != nil {

@@ -29,7 +29,8 @@ import (
 // newOwners returns who decides what scans of running applications may attack; nil
 // without the master key, which the tokens of owners are made with. Closed are addresses
 // that no scan reaches, own are addresses of this service.
-func newOwners(d *deployment, c config.Dast, closed []string, log *slog.Logger, own ...string) (*ownership.Owners, error) {
+func newOwners(d *deployment, c config.Dast, closed []string, log *slog.Logger,
+	own ...string) (*ownership.Owners, error) {
 	if d.box == nil {
 		return nil, nil
 	}
@@ -40,7 +41,8 @@ func newOwners(d *deployment, c config.Dast, closed []string, log *slog.Logger, 
 	if err != nil {
 		return nil, err
 	}
-	return ownership.New(ownership.Owners{Store: d.db, Client: client, Key: d.box.Derive("ownership"), Now: d.db.Now}), nil
+	return ownership.New(ownership.Owners{Store: d.db, Client: client, Key: d.box.Derive("ownership"), Now: d.db.Now}),
+		nil
 }
 
 // newListener starts to listen for what targets send elsewhere, on at most so many
@@ -48,11 +50,13 @@ func newOwners(d *deployment, c config.Dast, closed []string, log *slog.Logger, 
 func newListener(c config.Dast, connections int, log *slog.Logger) (*callback.Listener, error) {
 	if c.DastCallback == "" {
 		if c.DastCallbackURL+c.DastCallbackDomain+c.DastCallbackDNS != "" {
-			return nil, errs.E(errs.Invalid, "dast-callback-url, dast-callback-domain and dast-callback-dns need the address to listen at in dast-callback")
+			return nil, errs.E(errs.Invalid, "dast-callback-url, dast-callback-domain and dast-callback-dns need the "+
+				"address to listen at in dast-callback")
 		}
 		return nil, nil
 	}
-	l, err := callback.Listen(callback.Options{Listen: c.DastCallback, URL: c.DastCallbackURL, Domain: c.DastCallbackDomain, DNS: c.DastCallbackDNS, Connections: connections, Log: log})
+	l, err := callback.Listen(callback.Options{Listen: c.DastCallback, URL: c.DastCallbackURL,
+		Domain: c.DastCallbackDomain, DNS: c.DastCallbackDNS, Connections: connections, Log: log})
 	if err != nil {
 		return nil, fmt.Errorf("dast-callback: %w", err)
 	}
@@ -64,7 +68,8 @@ func closeListener(l *callback.Listener, log *slog.Logger) {
 		return
 	}
 	if err := l.Close(); err != nil {
-		log.LogAttrs(context.Background(), slog.LevelWarn, "closing the listener for calls of targets", slog.String("error", err.Error()))
+		log.LogAttrs(context.Background(), slog.LevelWarn, "closing the listener for calls of "+
+			"targets", slog.String("error", err.Error()))
 	}
 }
 
@@ -76,7 +81,8 @@ func dastClosed(c config.Store, calls *callback.Listener, listen ...string) []st
 	if calls != nil {
 		out = append(out, calls.Addr().String())
 	}
-	if database, err := c.URL(); err == nil && database != "" { // one that cannot be read has stopped the program before
+	if database, err := c.URL(); err == nil &&
+		database != "" { // one that cannot be read has stopped the program before
 		out = append(out, postgres.Addresses(database)...)
 	}
 	if u, err := url.Parse(c.BlobURL); err == nil {
@@ -139,7 +145,8 @@ func (t *targets) open(ctx context.Context, r *run.Run) (*worker.Target, error) 
 		return nil, fmt.Errorf("what scan %s has kept: %w", r.ID, err)
 	}
 	reasons := restrain(whole, grounds)
-	return &worker.Target{Whole: whole, Reasons: reasons, Resume: kept, Dial: newGate(t.owners.Client, whole, grounds).dial, Keep: (&keeper{targets: t, run: r}).keep}, nil
+	return &worker.Target{Whole: whole, Reasons: reasons, Resume: kept,
+		Dial: newGate(t.owners.Client, whole, grounds).dial, Keep: (&keeper{targets: t, run: r}).keep}, nil
 }
 
 // restrain limits a scan of hosts that the organization has not shown to control: it is slow
@@ -157,7 +164,8 @@ func restrain(t *scan.Target, grounds []ownership.Grounds) []scan.Reason {
 	if len(t.Headers) == before {
 		return nil
 	}
-	return []scan.Reason{{Code: "unavailable", Message: "nobody was signed in, because ownership of the target's hosts was not shown: pages that need it were not examined"}}
+	return []scan.Reason{{Code: "unavailable", Message: "nobody was signed in, because ownership of the target's " +
+		"hosts was not shown: pages that need it were not examined"}}
 }
 
 func keptLabel(r *run.Run) string { return "kept/" + string(r.ID) }

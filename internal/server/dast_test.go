@@ -25,7 +25,9 @@ import (
 // else: not even what the client may reach.
 func TestGate(t *testing.T) {
 	listen := func() *url.URL {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "there") }))
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "there")
+		}))
 		t.Cleanup(server.Close)
 		u, err := url.Parse(server.URL)
 		if err != nil {
@@ -34,11 +36,14 @@ func TestGate(t *testing.T) {
 		return u
 	}
 	app, issuer, other := listen(), listen(), listen()
-	client, err := outbound.New(outbound.Options{Agent: "test", Allow: []string{"127.0.0.1"}, Log: slog.New(slog.DiscardHandler)})
+	client, err := outbound.New(outbound.Options{Agent: "test", Allow: []string{"127.0.0.1"},
+		Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole := &scan.Target{URL: app.String() + "/", Identities: []scan.Identity{{Name: "a", OAuth: &scan.OAuthLogin{Token: issuer.String() + "/token", Grant: "client_credentials"}}}}
+	whole := &scan.Target{URL: app.String() + "/",
+		Identities: []scan.Identity{{Name: "a", OAuth: &scan.OAuthLogin{Token: issuer.String() + "/token",
+			Grant: "client_credentials"}}}}
 	listed := []ownership.Grounds{{Origin: target.OriginOf(app), Listed: []string{"127.0.0.1"}}}
 	for name, c := range map[string]struct {
 		address string
@@ -78,8 +83,10 @@ func TestGatePorts(t *testing.T) {
 		want    []string
 	}{
 		"nothing": {nil, []string{"app.example:8443"}},
-		"file":    {[]ownership.Grounds{{Origin: origin, Proof: &ownership.Proof{Method: ownership.File}}}, []string{"app.example:8443"}},
-		"dns":     {[]ownership.Grounds{{Origin: origin, Proof: &ownership.Proof{Method: ownership.DNS}}}, []string{"app.example:443", "app.example:80", "app.example:8443"}},
+		"file": {[]ownership.Grounds{{Origin: origin, Proof: &ownership.Proof{Method: ownership.File}}},
+			[]string{"app.example:8443"}},
+		"dns": {[]ownership.Grounds{{Origin: origin, Proof: &ownership.Proof{Method: ownership.DNS}}},
+			[]string{"app.example:443", "app.example:80", "app.example:8443"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
@@ -99,13 +106,17 @@ func TestDastClosed(t *testing.T) {
 		store config.Store
 		want  string
 	}{
-		"files":      {config.Store{}, "127.0.0.1:8080"},
-		"postgres":   {config.Store{DatabaseURL: "postgres://u:p@db.example/x"}, "127.0.0.1:8080 db.example:5432"},
-		"port":       {config.Store{DatabaseURL: "postgres://u:p@db.example:6000/x"}, "127.0.0.1:8080 db.example:6000"},
-		"s3":         {config.Store{BlobURL: "s3://bucket?endpoint=http%3A%2F%2Fminio.example"}, "127.0.0.1:8080 minio.example:80"},
-		"s3 by TLS":  {config.Store{BlobURL: "s3://bucket?endpoint=https%3A%2F%2Fminio.example"}, "127.0.0.1:8080 minio.example:443"},
-		"own s3":     {config.Store{BlobURL: "s3://bucket?endpoint=http%3A%2F%2Fminio.example%3A9000"}, "127.0.0.1:8080 minio.example:9000"},
-		"both kinds": {config.Store{DatabaseURL: "postgresql://db.example/x", BlobURL: "s3://b?endpoint=https%3A%2F%2Fm.example"}, "127.0.0.1:8080 db.example:5432 m.example:443"},
+		"files":    {config.Store{}, "127.0.0.1:8080"},
+		"postgres": {config.Store{DatabaseURL: "postgres://u:p@db.example/x"}, "127.0.0.1:8080 db.example:5432"},
+		"port":     {config.Store{DatabaseURL: "postgres://u:p@db.example:6000/x"}, "127.0.0.1:8080 db.example:6000"},
+		"s3": {config.Store{BlobURL: "s3://bucket?endpoint=http%3A%2F%2Fminio.example"}, "127.0.0.1:8080 " +
+			"minio.example:80"},
+		"s3 by TLS": {config.Store{BlobURL: "s3://bucket?endpoint=https%3A%2F%2Fminio.example"}, "127.0.0.1:8080 " +
+			"minio.example:443"},
+		"own s3": {config.Store{BlobURL: "s3://bucket?endpoint=http%3A%2F%2Fminio.example%3A9000"},
+			"127.0.0.1:8080 minio.example:9000"},
+		"both kinds": {config.Store{DatabaseURL: "postgresql://db.example/x",
+			BlobURL: "s3://b?endpoint=https%3A%2F%2Fm.example"}, "127.0.0.1:8080 db.example:5432 m.example:443"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := strings.Join(dastClosed(c.store, nil, "127.0.0.1:8080"), " "); got != c.want {
@@ -137,7 +148,8 @@ func TestKeeperEnds(t *testing.T) {
 // says, and signs nobody in.
 func TestRestrain(t *testing.T) {
 	wish := func(p scan.Profile) *scan.Target {
-		return &scan.Target{URL: "https://a.example/", Include: []string{"https://b.example/*"}, Profile: p, Rate: 1000, Parallel: 64, Requests: 1_000_000, Identities: []scan.Identity{{Name: "jane", Bearer: "t"}}}
+		return &scan.Target{URL: "https://a.example/", Include: []string{"https://b.example/*"}, Profile: p, Rate: 1000,
+			Parallel: 64, Requests: 1_000_000, Identities: []scan.Identity{{Name: "jane", Bearer: "t"}}}
 	}
 	one := []ownership.Grounds{{}}
 	for name, c := range map[string]struct {
@@ -152,12 +164,15 @@ func TestRestrain(t *testing.T) {
 	} {
 		reasons := restrain(c.target, c.grounds)
 		got := c.target
-		if c.restrained != (got.Rate == 10 && got.Requests == 1000 && got.Parallel == 1 && len(got.Identities) == 0 && len(reasons) == 1) || !c.restrained && (got.Rate != 1000 || len(got.Identities) != 1 || reasons != nil) {
+		if c.restrained != (got.Rate == 10 && got.Requests == 1000 && got.Parallel == 1 && len(got.Identities) == 0 &&
+			len(reasons) == 1) || !c.restrained && (got.Rate != 1000 || len(got.Identities) != 1 || reasons != nil) {
 			t.Errorf("%s: %+v, %v", name, got, reasons)
 		}
 	}
-	headers := &scan.Target{URL: "https://a.example/", Profile: scan.Passive, Headers: []scan.Header{{Name: "authorization", Value: "Bearer t"}, {Name: "X-Team", Value: "blue"}}}
-	if reasons := restrain(headers, nil); len(headers.Headers) != 1 || headers.Headers[0].Name != "X-Team" || len(reasons) != 1 {
+	headers := &scan.Target{URL: "https://a.example/", Profile: scan.Passive,
+		Headers: []scan.Header{{Name: "authorization", Value: "Bearer t"}, {Name: "X-Team", Value: "blue"}}}
+	if reasons := restrain(headers, nil); len(headers.Headers) != 1 || headers.Headers[0].Name != "X-Team" ||
+		len(reasons) != 1 {
 		t.Errorf("headers: %+v, %v", headers, reasons)
 	}
 	small := &scan.Target{URL: "https://a.example/", Profile: scan.Passive, Rate: 2, Requests: 50}

@@ -28,7 +28,8 @@ func makeData(c config.Store) error {
 		return err
 	}
 	if err := os.Chmod(c.Data, 0o700); err != nil {
-		return errs.Wrap(errs.Invalid, err, "the data folder %s is open to other users of this machine and cannot be closed: name a folder below it", c.Data)
+		return errs.Wrap(errs.Invalid, err, "the data folder %s is open to other users of this machine and cannot be "+
+			"closed: name a folder below it", c.Data)
 	}
 	return nil
 }
@@ -49,7 +50,8 @@ func checkData(c config.Store) error {
 		if info.IsDir() {
 			what = "folder"
 		}
-		return errs.E(errs.Invalid, "the %s %s has mode %04o, so that other users of this machine may use it: run chmod -R u=rwX,go= %s",
+		return errs.E(errs.Invalid, "the %s %s has mode %04o, so that other users of this machine may use it: run "+
+			"chmod -R u=rwX,go= %s",
 			what, path, info.Mode().Perm(), strconv.Quote(c.Data))
 	}
 	return filepath.WalkDir(c.Data, func(path string, d fs.DirEntry, err error) error {

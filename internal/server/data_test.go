@@ -47,7 +47,8 @@ func TestDataFolderIsPrivate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"data", "merlon.db", "merlon.db-wal", "merlon.db-shm", "master.key", "blobs", "a", "b", "credentials.json"} {
+	for _, name := range []string{"data", "merlon.db", "merlon.db-wal", "merlon.db-shm", "master.key", "blobs", "a",
+		"b", "credentials.json"} {
 		if !found[name] {
 			t.Errorf("there is no %s", name)
 		}
@@ -64,7 +65,8 @@ func checkOpen(t *testing.T, c config.Store, path string, mode, more fs.FileMode
 		t.Fatal(err)
 	}
 	err := checkData(c)
-	if !errs.Is(err, errs.Invalid) || !strings.Contains(err.Error(), path+" has mode") || !strings.Contains(err.Error(), "chmod -R u=rwX,go= ") {
+	if !errs.Is(err, errs.Invalid) || !strings.Contains(err.Error(), path+" has mode") ||
+		!strings.Contains(err.Error(), "chmod -R u=rwX,go= ") {
 		t.Errorf("%s with mode %v: %v", path, mode|more, err)
 	}
 	if err := os.Chmod(path, mode); err != nil {
@@ -106,8 +108,10 @@ func TestDataFolderThatIsThere(t *testing.T) {
 // TestPlainDatabase refuses a database on another host whose connection could go without
 // TLS, unless the setting says otherwise.
 func TestPlainDatabase(t *testing.T) {
-	c := config.Store{Data: filepath.Join(t.TempDir(), "data"), Region: "test", DatabaseURL: "postgres://u:hidden@192.0.2.1:1/x?connect_timeout=1"}
-	if _, err := OpenStore(t.Context(), c); !errs.Is(err, errs.Invalid) || !strings.Contains(err.Error(), "database-plaintext") || strings.Contains(err.Error(), "hidden") {
+	c := config.Store{Data: filepath.Join(t.TempDir(), "data"), Region: "test",
+		DatabaseURL: "postgres://u:hidden@192.0.2.1:1/x?connect_timeout=1"}
+	if _, err := OpenStore(t.Context(), c); !errs.Is(err, errs.Invalid) ||
+		!strings.Contains(err.Error(), "database-plaintext") || strings.Contains(err.Error(), "hidden") {
 		t.Errorf("without the setting: %v", err)
 	}
 }

@@ -68,7 +68,8 @@ func (d *deployment) openBlobs(ctx context.Context, c config.Store) error {
 	}
 	known, err := d.db.Once(ctx, blobIdentityName, id)
 	if err == nil && known != id {
-		err = errs.E(errs.Invalid, "the blob storage %s is not the one that this database was made with: set blob-url", url)
+		err = errs.E(errs.Invalid, "the blob storage %s is not the one that this database was made with: set "+
+			"blob-url", url)
 	}
 	if err == nil {
 		_, err = d.db.Once(ctx, blobURLName, url)
@@ -120,7 +121,8 @@ func (d *deployment) findBlobs(ctx context.Context, c config.Store) error {
 	}
 	if id, err := blobs.Identity(ctx); err != nil || id != want {
 		return errors.Join(errs.E(errs.Invalid,
-			"the blob storage %s is not the server's: it must be reachable from this machine, for example s3://bucket or a shared folder; set blob-url", url),
+			"the blob storage %s is not the server's: it must be reachable from this machine, for example "+
+				"s3://bucket or a shared folder; set blob-url", url),
 			err, blobs.Close())
 	}
 	d.blobs = blobs

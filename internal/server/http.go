@@ -84,8 +84,10 @@ func observe(log *slog.Logger, next http.Handler) http.Handler {
 				}
 			}
 			log.LogAttrs(r.Context(), slog.LevelDebug, "request",
-				slog.String("method", r.Method), slog.String("path", redactPath(r.URL.Path)), slog.Int("status", rec.status),
-				slog.Int64("bytes", rec.bytes), slog.Duration("took", time.Since(start)), slog.String("ip", r.RemoteAddr))
+				slog.String("method", r.Method), slog.String("path", redactPath(r.URL.Path)),
+				slog.Int("status", rec.status),
+				slog.Int64("bytes", rec.bytes), slog.Duration("took", time.Since(start)),
+				slog.String("ip", r.RemoteAddr))
 		}()
 		next.ServeHTTP(rec, r)
 	})
@@ -134,7 +136,9 @@ func secure(https bool, next http.Handler) http.Handler {
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-store")
-		h.Set("Content-Security-Policy", "default-src 'none'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'") // pages set their own
+		// pages set their own
+		h.Set("Content-Security-Policy", "default-src 'none'; form-action 'none'; frame-ancestors 'none'; "+
+			"base-uri 'none'")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		if https {
 			h.Set("Strict-Transport-Security", "max-age=31536000")

@@ -86,7 +86,8 @@ func TestEveryResponseIsGuarded(t *testing.T) {
 		rec := httptest.NewRecorder()
 		secure(https, http.NotFoundHandler()).ServeHTTP(rec, httptest.NewRequest("GET", "/x", nil))
 		want := map[string]string{
-			"Content-Security-Policy":      "default-src 'none'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'",
+			"Content-Security-Policy": "default-src 'none'; form-action 'none'; frame-ancestors 'none'; " +
+				"base-uri 'none'",
 			"X-Content-Type-Options":       "nosniff",
 			"Referrer-Policy":              "no-referrer",
 			"Cache-Control":                "no-store",
@@ -123,10 +124,13 @@ func TestDoubtfulBodiesEndTheConnection(t *testing.T) {
 		request string
 		second  bool // is answered
 	}{
-		"length":             {"POST /first HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab", true},
-		"length and chunks":  {"POST /first HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", false},
-		"folded":             {"POST /first HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\nTransfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n", false},
-		"chunks in HTTP/1.0": {"POST /first HTTP/1.0\r\nHost: x\r\nConnection: keep-alive\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", false},
+		"length": {"POST /first HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab", true},
+		"length and chunks": {"POST /first HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\nTransfer-Encoding: " +
+			"chunked\r\n\r\n0\r\n\r\n", false},
+		"folded": {"POST /first HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\nTransfer-Encoding:\r\n " +
+			"chunked\r\n\r\n0\r\n\r\n", false},
+		"chunks in HTTP/1.0": {"POST /first HTTP/1.0\r\nHost: x\r\nConnection: keep-alive\r\nContent-Length: " +
+			"5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", false},
 	} {
 		conn, err := net.Dial("tcp", l.Addr().String())
 		if err != nil {

@@ -21,7 +21,8 @@ type images struct {
 	client      *outbound.Client
 	catalog     *catalog.Client
 	credentials interface {
-		Credential(ctx context.Context, sc tenant.Scope, k credential.Kind, id credential.ID) (credential.Credential, error)
+		Credential(ctx context.Context, sc tenant.Scope, k credential.Kind,
+			id credential.ID) (credential.Credential, error)
 	}
 	box   *seal.Box // nil without the master key
 	bytes int64     // how large an image may be as its registry stores it
@@ -78,7 +79,8 @@ func (i images) FindPrivate(ctx context.Context, a *credential.Account, name str
 		return image, err
 	}
 	if err := i.catalog.Check(ctx, a); errs.Is(err, errs.Invalid) {
-		return image, errs.Wrap(errs.Conflict, err, "%s does not accept the credential any more: store it again", a.Registry())
+		return image, errs.Wrap(errs.Conflict, err, "%s does not accept the credential any more: store "+
+			"it again", a.Registry())
 	}
 	return image, errs.Wrap(errs.NotFound, err, "there is no image %s, or the credential is not for it", reference)
 }
@@ -115,7 +117,8 @@ func (i images) account(ctx context.Context, r *run.Run) (*credential.Account, e
 	sc := tenant.System(r.OrganizationID, r.TeamID, r.ProjectID)
 	c, err := i.credentials.Credential(ctx, sc, "", credential.ID(r.Image.Credential))
 	if errs.Is(err, errs.NotFound) {
-		return nil, &run.Failure{Message: "the image was not fetched: the credential that the scan was started with was deleted, or the project may not use it any more",
+		return nil, &run.Failure{Message: "the image was not fetched: the credential that the scan was started with " +
+			"was deleted, or the project may not use it any more",
 			Code: run.CodeCredential, Category: run.CategoryAuthentication}
 	}
 	if err != nil {

@@ -44,8 +44,9 @@ func certified(t *testing.T, host string) (*tls.Config, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{host}, IsCA: true, BasicConstraintsValid: true,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{host}, IsCA: true,
+		BasicConstraintsValid: true,
+		NotBefore:             time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)
@@ -110,15 +111,17 @@ func amazonRegistry(t *testing.T) config.Outbound {
 	guarded.TLS, authority = certified(t, ecrHost)
 	guarded.StartTLS()
 	t.Cleanup(guarded.Close)
-	return config.Outbound{OutboundAllow: []string{"127.0.0.1"}, OutboundNoProxy: []string{"127.0.0.1"}, OutboundCAFile: authority,
-		OutboundProxy: proxyTo(t, ecrHost, guarded.Listener.Addr().String())}
+	return config.Outbound{OutboundAllow: []string{"127.0.0.1"}, OutboundNoProxy: []string{"127.0.0.1"},
+		OutboundCAFile: authority,
+		OutboundProxy:  proxyTo(t, ecrHost, guarded.Listener.Addr().String())}
 }
 
 // stored is a store with one credential.
 type stored credential.Credential
 
 // Credential returns it.
-func (s *stored) Credential(_ context.Context, _ tenant.Scope, _ credential.Kind, id credential.ID) (credential.Credential, error) {
+func (s *stored) Credential(_ context.Context, _ tenant.Scope, _ credential.Kind,
+	id credential.ID) (credential.Credential, error) {
 	if id != s.ID {
 		return credential.Credential{}, errs.E(errs.NotFound, "credential not found")
 	}
@@ -138,19 +141,22 @@ func TestImagesOfAmazon(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept := &stored{ID: "c", Organization: "o", Kind: credential.Amazon, Name: ecrHost + "/CI",
-		Fields: credential.Fields{AWSRegion: "eu-west-1", AWSAccessKeyID: "AKIAIOSFODNN7EXAMPLE", AWSAccountID: "123456789012"}}
+		Fields: credential.Fields{AWSRegion: "eu-west-1", AWSAccessKeyID: "AKIAIOSFODNN7EXAMPLE",
+			AWSAccountID: "123456789012"}}
 	held := images{client: client, credentials: kept, box: box, bytes: 1 << 20,
 		catalog: &catalog.Client{HTTP: client, Now: amazon.Clock, Amazon: catalog.Amazon{Endpoint: amazon.Endpoint}}}
 	key := (*credential.Credential)(kept).Account("s3cret")
 
 	image, err := held.FindPrivate(t.Context(), key, "team/app:1")
-	if want := ecrHost + "/team/app:1"; err != nil || image.Reference != want || image.Repository != ecrHost+"/team/app" {
+	if want := ecrHost + "/team/app:1"; err != nil || image.Reference != want || image.Repository != ecrHost+
+		"/team/app" {
 		t.Fatalf("found %+v, %v", image, err)
 	}
 	if _, err := held.FindPrivate(t.Context(), key, "team/none"); !errs.Is(err, errs.NotFound) {
 		t.Errorf("an image that is not there: %v", err)
 	}
-	if _, err := held.FindPrivate(t.Context(), (*credential.Credential)(kept).Account("old"), "team/app:1"); !errs.Is(err, errs.Conflict) {
+	if _, err := held.FindPrivate(t.Context(), (*credential.Credential)(kept).Account("old"),
+		"team/app:1"); !errs.Is(err, errs.Conflict) {
 		t.Errorf("a key that holds no longer: %v", err)
 	}
 	image.Credential = "c"

@@ -89,7 +89,8 @@ func openBox(ctx context.Context, c config.Store, db *store.DB) (*seal.Box, erro
 func checkKey(path string) error {
 	info, err := os.Stat(path)
 	if err == nil && info.Mode().Perm()&0o007 != 0 {
-		return errs.E(errs.Invalid, "the master key %s has mode %04o, so that every user of this machine may read it: run chmod o= %q", path, info.Mode().Perm(), path)
+		return errs.E(errs.Invalid, "the master key %s has mode %04o, so that every user of this machine may read "+
+			"it: run chmod o= %q", path, info.Mode().Perm(), path)
 	}
 	return nil // a missing one is made, or reported where it is read
 }
@@ -128,7 +129,8 @@ func sameKey(ctx context.Context, db *store.DB, fingerprint string, box *seal.Bo
 		return box, recallRoot(ctx, db, box)
 	}
 	return nil, errs.E(errs.Invalid,
-		"the master key in %s is not the one that this database was made with: set master-key-file to the deployment's key", path)
+		"the master key in %s is not the one that this database was made with: set master-key-file to the "+
+			"deployment's key", path)
 }
 
 // logger returns the log of the process. Libraries that log on their own write

@@ -126,7 +126,9 @@ func shared(most limits, next http.Handler) http.Handler {
 			w.Header().Set("Retry-After", "1")
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusTooManyRequests)
-			_, _ = io.WriteString(w, `{"status":429,"statusCode":429,"title":"Too Many Requests","message":"this address has too many requests at once"}`+"\n") // the client may be gone
+			// the client may be gone
+			_, _ = io.WriteString(w,
+				`{"status":429,"statusCode":429,"title":"Too Many Requests","message":"this address has too many requests at once"}`+"\n")
 			return
 		}
 		defer c.leave(client)

@@ -32,7 +32,8 @@ func TestMain(m *testing.M) {
 // A vault is the store with one credential, or none.
 type vault struct{ c *credential.Credential }
 
-func (s vault) Credential(_ context.Context, sc tenant.Scope, _ credential.Kind, id credential.ID) (credential.Credential, error) {
+func (s vault) Credential(_ context.Context, sc tenant.Scope, _ credential.Kind,
+	id credential.ID) (credential.Credential, error) {
 	if s.c == nil || sc.Organization != s.c.Organization || sc.Project == "" || id != s.c.ID {
 		return credential.Credential{}, errs.E(errs.NotFound, "credential not found")
 	}
@@ -44,7 +45,8 @@ func newTestImages(t *testing.T) (images, *bytes.Buffer) {
 	t.Helper()
 	var log bytes.Buffer
 	client, err := outbound.New(outbound.Options{
-		Agent: "test", Allow: []string{"127.0.0.1"}, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Agent: "test", Allow: []string{"127.0.0.1"},
+		Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +70,9 @@ func accounts(t *testing.T, host, secret string) []*credential.Account {
 		credential.Harbor: {HarborURL: u, HarborProject: "team", Username: registrytest.User},
 		credential.JFrog:  {JfrogURL: u, RepositoryKey: "team", Username: registrytest.User},
 	} {
-		a, err := credential.NewAccount(kind, f, credential.Secrets{DeployToken: secret, ServicePrincipalPassword: secret, RobotToken: secret, Password: secret})
+		a, err := credential.NewAccount(kind, f,
+			credential.Secrets{DeployToken: secret, ServicePrincipalPassword: secret, RobotToken: secret,
+				Password: secret})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,25 +87,32 @@ func TestPrivateImages(t *testing.T) {
 	for _, mode := range []string{"basic", "bearer"} {
 		t.Run(mode, func(t *testing.T) {
 			host := registrytest.Start(t, mode).Host
-			small := imagetest.Build(t, v1.Config{}, imagetest.Layer{Step: "COPY . .", Files: []imagetest.File{{Name: "go.mod", Content: "module x"}}})
+			small := imagetest.Build(t, v1.Config{},
+				imagetest.Layer{Step: "COPY . .", Files: []imagetest.File{{Name: "go.mod", Content: "module x"}}})
 			digest := registrytest.Push(t, host+"/team/app:1.0", small)
 			i, log := newTestImages(t)
 			for _, a := range accounts(t, host, registrytest.Password) {
-				for name, want := range map[string]string{"team/app:1.0": "team/app:1.0", host + "/team/app@" + digest: "team/app@" + digest} {
+				for name, want := range map[string]string{"team/app:1.0": "team/app:1.0", host + "/team/app@" +
+					digest: "team/app@" + digest} {
 					got, err := i.FindPrivate(t.Context(), a, name)
-					if err != nil || got.Reference != host+"/"+want || got.Repository != host+"/team/app" || got.Credential != "" {
+					if err != nil || got.Reference != host+"/"+want || got.Repository != host+"/team/app" ||
+						got.Credential != "" {
 						t.Errorf("%s %s: %+v, %v", a.Kind, name, got, err)
 					}
 				}
-				for name, want := range map[string]errs.Kind{"team/app:2": errs.NotFound, "team/app/none": errs.NotFound, "Team/App": errs.Invalid, "a b": errs.Invalid, "team/app:1:2": errs.Invalid} {
-					if got, err := i.FindPrivate(t.Context(), a, name); !errs.Is(err, want) && !errs.Is(err, errs.NotFound) {
+				for name, want := range map[string]errs.Kind{"team/app:2": errs.NotFound,
+					"team/app/none": errs.NotFound, "Team/App": errs.Invalid, "a b": errs.Invalid,
+					"team/app:1:2": errs.Invalid} {
+					if got, err := i.FindPrivate(t.Context(), a, name); !errs.Is(err, want) &&
+						!errs.Is(err, errs.NotFound) {
 						t.Errorf("%s %s: %+v, %v; want %v", a.Kind, name, got, err, want)
 					}
 				}
 				i.fetchAs(t, a, digest)
 			}
 			for _, a := range accounts(t, host, "wr0ng") {
-				if _, err := i.FindPrivate(t.Context(), a, "team/app:1.0"); !errs.Is(err, errs.Conflict) || strings.Contains(fmt.Sprint(err), "wr0ng") {
+				if _, err := i.FindPrivate(t.Context(), a, "team/app:1.0"); !errs.Is(err, errs.Conflict) ||
+					strings.Contains(fmt.Sprint(err), "wr0ng") {
 					t.Errorf("%s with a secret that holds no longer: %v", a.Kind, err)
 				}
 			}
@@ -123,7 +134,8 @@ func (i images) fetchAs(t *testing.T, a *credential.Account, digest string) {
 	c := &credential.Credential{ID: "c", Organization: "o", Kind: a.Kind, Name: a.Name(), Fields: a.Fields}
 	c.Sealed = i.box.Seal([]byte(a.Secret), credential.Label(c.Organization, c.Kind, c.Name))
 	i.credentials = vault{c}
-	r := &run.Run{OrganizationID: "o", TeamID: "t", ProjectID: "p", Image: &run.Image{Reference: a.Registry() + "/team/app@" + digest, Credential: "c"}}
+	r := &run.Run{OrganizationID: "o", TeamID: "t", ProjectID: "p",
+		Image: &run.Image{Reference: a.Registry() + "/team/app@" + digest, Credential: "c"}}
 	dir := t.TempDir()
 	if err := i.fetch(t.Context(), r, dir); err != nil {
 		t.Fatalf("%s: %v", a.Kind, err)
@@ -139,7 +151,8 @@ func (i images) fetchAs(t *testing.T, a *credential.Account, digest string) {
 
 	var f *run.Failure
 	i.credentials = vault{}
-	if err := i.fetch(t.Context(), r, t.TempDir()); !errors.As(err, &f) || f.Code != run.CodeCredential || f.Category != run.CategoryAuthentication {
+	if err := i.fetch(t.Context(), r, t.TempDir()); !errors.As(err, &f) || f.Code != run.CodeCredential ||
+		f.Category != run.CategoryAuthentication {
 		t.Errorf("%s: with a credential that is gone: %v", a.Kind, err)
 	}
 	i.credentials, i.bytes = vault{c}, 10
@@ -154,7 +167,8 @@ func TestImagesThatAreNotGivenOut(t *testing.T) {
 	host := held.Host
 	registrytest.Push(t, host+"/closed/app:1", imagetest.Build(t, v1.Config{}))
 	i, _ := newTestImages(t)
-	a, err := credential.NewAccount(credential.Azure, credential.Fields{ACRLoginServer: "http://" + host, ServicePrincipalID: registrytest.User},
+	a, err := credential.NewAccount(credential.Azure, credential.Fields{ACRLoginServer: "http://" + host,
+		ServicePrincipalID: registrytest.User},
 		credential.Secrets{ServicePrincipalPassword: registrytest.Password})
 	if err != nil {
 		t.Fatal(err)
@@ -174,7 +188,8 @@ func TestImagesThatAreNotGivenOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	i.client, i.catalog = elsewhere, &catalog.Client{HTTP: elsewhere}
-	if _, err := i.FindPrivate(t.Context(), a, "closed/app:1"); !errs.Is(err, errs.Forbidden) || !strings.Contains(err.Error(), "outbound-allow") {
+	if _, err := i.FindPrivate(t.Context(), a, "closed/app:1"); !errs.Is(err, errs.Forbidden) ||
+		!strings.Contains(err.Error(), "outbound-allow") {
 		t.Errorf("where nobody allowed it: %v", err)
 	}
 }

@@ -16,32 +16,37 @@ func TestClientBehindProxies(t *testing.T) {
 		values       []string
 		want         string
 	}{
-		"no proxy":                     {"192.0.2.1:5", xff, nil, "192.0.2.1:5"},
-		"stranger's claim":             {"192.0.2.1:5", xff, []string{"198.51.100.7"}, "192.0.2.1:5"},
-		"proxy":                        {"10.1.1.1:5", xff, []string{"198.51.100.7"}, "198.51.100.7:0"},
-		"client's claim":               {"10.1.1.1:5", xff, []string{"127.0.0.1, 198.51.100.7, 10.2.2.2"}, "198.51.100.7:0"},
-		"client's claim of a proxy":    {"10.1.1.1:5", xff, []string{"10.9.9.9, 198.51.100.7"}, "198.51.100.7:0"},
-		"several headers":              {"10.1.1.1:5", xff, []string{"203.0.113.9", "198.51.100.7, 10.2.2.2", "10.3.3.3"}, "198.51.100.7:0"},
-		"client's garbage":             {"10.1.1.1:5", xff, []string{"<script>, , 198.51.100.7"}, "198.51.100.7:0"},
-		"all trusted":                  {"10.1.1.1:5", xff, []string{"10.3.3.3, 10.2.2.2"}, "10.3.3.3:0"},
-		"garbage of a proxy":           {"10.1.1.1:5", xff, []string{"198.51.100.7, nonsense"}, "10.1.1.1:5"},
-		"garbage before a proxy":       {"10.1.1.1:5", xff, []string{"198.51.100.7, unknown, 10.2.2.2"}, "10.1.1.1:5"},
-		"empty":                        {"10.1.1.1:5", xff, []string{""}, "10.1.1.1:5"},
-		"no header":                    {"10.1.1.1:5", xff, nil, "10.1.1.1:5"},
-		"IPv6 client":                  {"10.1.1.1:5", xff, []string{"2001:db8::1"}, "[2001:db8::1]:0"},
-		"IPv6 in brackets":             {"10.1.1.1:5", xff, []string{"[2001:db8::1]"}, "[2001:db8::1]:0"},
-		"IPv6 with port":               {"10.1.1.1:5", xff, []string{"[2001:db8::1]:4711"}, "[2001:db8::1]:0"},
-		"IPv6 with zone":               {"10.1.1.1:5", xff, []string{"fe80::1%eth0"}, "[fe80::1]:0"},
-		"IPv4 with port":               {"10.1.1.1:5", xff, []string{"198.51.100.7:4711"}, "198.51.100.7:0"},
-		"IPv4 in brackets":             {"10.1.1.1:5", xff, []string{"[198.51.100.7]"}, "10.1.1.1:5"},
-		"IPv4 in IPv6":                 {"10.1.1.1:5", xff, []string{"198.51.100.7, ::ffff:10.2.2.2"}, "198.51.100.7:0"},
-		"IPv4 peer in IPv6":            {"[::ffff:10.1.1.1]:5", xff, []string{"198.51.100.7"}, "198.51.100.7:0"},
-		"IPv6 proxies":                 {"[2001:db8:ff::1]:5", xff, []string{"198.51.100.7, 2001:db8:ff:1::2"}, "198.51.100.7:0"},
+		"no proxy":         {"192.0.2.1:5", xff, nil, "192.0.2.1:5"},
+		"stranger's claim": {"192.0.2.1:5", xff, []string{"198.51.100.7"}, "192.0.2.1:5"},
+		"proxy":            {"10.1.1.1:5", xff, []string{"198.51.100.7"}, "198.51.100.7:0"},
+		"client's claim": {"10.1.1.1:5", xff, []string{"127.0.0.1, 198.51.100.7, 10.2.2.2"},
+			"198.51.100.7:0"},
+		"client's claim of a proxy": {"10.1.1.1:5", xff, []string{"10.9.9.9, 198.51.100.7"}, "198.51.100.7:0"},
+		"several headers": {"10.1.1.1:5", xff, []string{"203.0.113.9", "198.51.100.7, 10.2.2.2",
+			"10.3.3.3"}, "198.51.100.7:0"},
+		"client's garbage":       {"10.1.1.1:5", xff, []string{"<script>, , 198.51.100.7"}, "198.51.100.7:0"},
+		"all trusted":            {"10.1.1.1:5", xff, []string{"10.3.3.3, 10.2.2.2"}, "10.3.3.3:0"},
+		"garbage of a proxy":     {"10.1.1.1:5", xff, []string{"198.51.100.7, nonsense"}, "10.1.1.1:5"},
+		"garbage before a proxy": {"10.1.1.1:5", xff, []string{"198.51.100.7, unknown, 10.2.2.2"}, "10.1.1.1:5"},
+		"empty":                  {"10.1.1.1:5", xff, []string{""}, "10.1.1.1:5"},
+		"no header":              {"10.1.1.1:5", xff, nil, "10.1.1.1:5"},
+		"IPv6 client":            {"10.1.1.1:5", xff, []string{"2001:db8::1"}, "[2001:db8::1]:0"},
+		"IPv6 in brackets":       {"10.1.1.1:5", xff, []string{"[2001:db8::1]"}, "[2001:db8::1]:0"},
+		"IPv6 with port":         {"10.1.1.1:5", xff, []string{"[2001:db8::1]:4711"}, "[2001:db8::1]:0"},
+		"IPv6 with zone":         {"10.1.1.1:5", xff, []string{"fe80::1%eth0"}, "[fe80::1]:0"},
+		"IPv4 with port":         {"10.1.1.1:5", xff, []string{"198.51.100.7:4711"}, "198.51.100.7:0"},
+		"IPv4 in brackets":       {"10.1.1.1:5", xff, []string{"[198.51.100.7]"}, "10.1.1.1:5"},
+		"IPv4 in IPv6": {"10.1.1.1:5", xff, []string{"198.51.100.7, ::ffff:10.2.2.2"},
+			"198.51.100.7:0"},
+		"IPv4 peer in IPv6": {"[::ffff:10.1.1.1]:5", xff, []string{"198.51.100.7"}, "198.51.100.7:0"},
+		"IPv6 proxies": {"[2001:db8:ff::1]:5", xff, []string{"198.51.100.7, 2001:db8:ff:1::2"},
+			"198.51.100.7:0"},
 		"the other header is ignored":  {"10.1.1.1:5", forwardedHeader, []string{"for=198.51.100.7"}, "10.1.1.1:5"},
 		"port zero and leading zeroes": {"10.1.1.1:5", xff, []string{"010.1.1.1"}, "10.1.1.1:5"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			checkClient(t, proxies{networks, "x-forwarded-for"}, test.peer, http.Header{test.header: test.values}, test.want)
+			checkClient(t, proxies{networks, "x-forwarded-for"}, test.peer, http.Header{test.header: test.values},
+				test.want)
 		})
 	}
 	for name, test := range map[string]struct {
@@ -74,7 +79,9 @@ func checkClient(t *testing.T, p proxies, peer string, header http.Header, want 
 	r := httptest.NewRequest("GET", "/", nil)
 	r.RemoteAddr, r.Header = peer, header
 	var got string
-	forwarded(p, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = r.RemoteAddr })).ServeHTTP(httptest.NewRecorder(), r)
+	forwarded(p, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		got = r.RemoteAddr
+	})).ServeHTTP(httptest.NewRecorder(), r)
 	if got != want {
 		t.Errorf("address %s, want %s", got, want)
 	}

@@ -29,7 +29,8 @@ func redactStored(ctx context.Context, d *deployment, log *slog.Logger) {
 		more, err := d.db.RedactStored(ctx, open)
 		if err == nil && !more {
 			if batches > 0 {
-				log.LogAttrs(ctx, slog.LevelInfo, "what scans of running applications have stored holds no secrets of targets any more")
+				log.LogAttrs(ctx, slog.LevelInfo, "what scans of running applications have stored holds no secrets "+
+					"of targets any more")
 			}
 			return
 		}
@@ -37,7 +38,8 @@ func redactStored(ctx context.Context, d *deployment, log *slog.Logger) {
 		if err != nil {
 			wait = redactPatience
 			if ctx.Err() == nil {
-				log.LogAttrs(ctx, slog.LevelError, "secrets of targets cannot be taken out of what earlier scans have stored; it is tried again", slog.String("error", err.Error()))
+				log.LogAttrs(ctx, slog.LevelError, "secrets of targets cannot be taken out of what earlier scans "+
+					"have stored; it is tried again", slog.String("error", err.Error()))
 			}
 		}
 		select {

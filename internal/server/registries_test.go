@@ -28,14 +28,19 @@ func TestRegistries(t *testing.T) {
 		want aws.Keys
 		bad  bool
 	}{
-		"none":             {},
-		"whole":            {c: config.Registries{AWSPrincipalARN: user, AWSAccessKeyID: id, AWSSecretKeyFile: file("s3cret\n")}, want: aws.Keys{ID: id, Secret: "s3cret"}},
-		"no user":          {c: config.Registries{AWSAccessKeyID: id, AWSSecretKeyFile: file("s3cret")}, bad: true},
-		"no key":           {c: config.Registries{AWSPrincipalARN: user}, bad: true},
-		"no such file":     {c: config.Registries{AWSPrincipalARN: user, AWSAccessKeyID: id, AWSSecretKeyFile: "/nowhere/key"}, bad: true},
-		"an empty file":    {c: config.Registries{AWSPrincipalARN: user, AWSAccessKeyID: id, AWSSecretKeyFile: file("\n")}, bad: true},
-		"not a user":       {c: config.Registries{AWSPrincipalARN: "merlon", AWSAccessKeyID: id, AWSSecretKeyFile: file("s3cret")}, bad: true},
-		"not a key's part": {c: config.Registries{AWSPrincipalARN: user, AWSAccessKeyID: "x y", AWSSecretKeyFile: file("s3cret")}, bad: true},
+		"none": {},
+		"whole": {c: config.Registries{AWSPrincipalARN: user, AWSAccessKeyID: id,
+			AWSSecretKeyFile: file("s3cret\n")}, want: aws.Keys{ID: id, Secret: "s3cret"}},
+		"no user": {c: config.Registries{AWSAccessKeyID: id, AWSSecretKeyFile: file("s3cret")}, bad: true},
+		"no key":  {c: config.Registries{AWSPrincipalARN: user}, bad: true},
+		"no such file": {c: config.Registries{AWSPrincipalARN: user, AWSAccessKeyID: id,
+			AWSSecretKeyFile: "/nowhere/key"}, bad: true},
+		"an empty file": {c: config.Registries{AWSPrincipalARN: user, AWSAccessKeyID: id,
+			AWSSecretKeyFile: file("\n")}, bad: true},
+		"not a user": {c: config.Registries{AWSPrincipalARN: "merlon", AWSAccessKeyID: id,
+			AWSSecretKeyFile: file("s3cret")}, bad: true},
+		"not a key's part": {c: config.Registries{AWSPrincipalARN: user, AWSAccessKeyID: "x y",
+			AWSSecretKeyFile: file("s3cret")}, bad: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client, err := Registries(test.c, nil, time.Now)

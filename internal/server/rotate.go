@@ -115,7 +115,8 @@ func (r *Rotation) promote(ctx context.Context, prints []string) error {
 	} else if used, err := r.db.Recall(ctx, usedName+prints[len(prints)-1]); err != nil {
 		return err
 	} else if used != "" {
-		return errs.E(errs.Conflict, "the last key of the file has sealed before: add a new one, or drop old ones first")
+		return errs.E(errs.Conflict, "the last key of the file has sealed before: add a new one, or drop old "+
+			"ones first")
 	}
 	return r.box.Promote()
 }
@@ -200,7 +201,8 @@ func labelOf(c store.SealedColumn, t store.SealedText) (string, error) {
 	case "run_kept":
 		return keptLabel(&run.Run{ID: run.ID(t.Key[0])}), nil
 	case "target":
-		return (&target.Target{ID: target.ID(t.Key[0]), Organization: tenant.OrganizationID(t.With[0]), Project: tenant.ProjectID(t.With[1])}).Label(), nil
+		return (&target.Target{ID: target.ID(t.Key[0]), Organization: tenant.OrganizationID(t.With[0]),
+			Project: tenant.ProjectID(t.With[1])}).Label(), nil
 	}
 	return "", fmt.Errorf("nobody knows what binds texts of %s to their place", c.Table)
 }
@@ -216,12 +218,15 @@ func (r *Rotation) Drop(ctx context.Context) error {
 	case len(prints) == 1:
 		return errs.E(errs.Conflict, "the file has only one key")
 	case prints[0] != current:
-		return errs.E(errs.Conflict, "the first key of the file is not the one that the deployment seals with: rotate first")
+		return errs.E(errs.Conflict, "the first key of the file is not the one that the deployment seals with: "+
+			"rotate first")
 	}
 	if root, err := r.db.Recall(ctx, rootName); err != nil {
 		return err
-	} else if sealed, err := base64.StdEncoding.DecodeString(root); err != nil || !bytes.HasPrefix(sealed, r.box.Prefix()) {
-		return errs.E(errs.Conflict, "what derived keys are made of is sealed under an old key: run merlon admin key reseal")
+	} else if sealed, err := base64.StdEncoding.DecodeString(root); err != nil ||
+		!bytes.HasPrefix(sealed, r.box.Prefix()) {
+		return errs.E(errs.Conflict, "what derived keys are made of is sealed under an old key: run merlon admin "+
+			"key reseal")
 	}
 	for _, c := range store.SealedColumns {
 		n, err := r.db.CountSealedOtherwise(ctx, c, r.box.Prefix())
@@ -229,10 +234,12 @@ func (r *Rotation) Drop(ctx context.Context) error {
 			return err
 		}
 		if n > 0 && c.Fixed {
-			return errs.E(errs.Conflict, "%d responses to requests with an Idempotency-Key are sealed under an old key: they are removed within 24 hours", n)
+			return errs.E(errs.Conflict, "%d responses to requests with an Idempotency-Key are sealed under an old "+
+				"key: they are removed within 24 hours", n)
 		}
 		if n > 0 {
-			return errs.E(errs.Conflict, "%d texts of %s are sealed under an old key: run merlon admin key reseal", n, c.Table)
+			return errs.E(errs.Conflict, "%d texts of %s are sealed under an old key: run merlon admin key reseal", n,
+				c.Table)
 		}
 	}
 	return r.box.Drop()

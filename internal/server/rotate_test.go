@@ -22,7 +22,8 @@ import (
 // eachStore runs a test on a new deployment of each database.
 func eachStore(t *testing.T, test func(t *testing.T, c config.Store, made *Bootstrapped)) {
 	t.Helper()
-	for name, url := range map[string]func(testing.TB) string{"sqlite": func(testing.TB) string { return "" }, "postgres": storetest.Postgres} {
+	for name, url := range map[string]func(testing.TB) string{"sqlite": func(testing.TB) string { return "" },
+		"postgres": storetest.Postgres} {
 		t.Run(name, func(t *testing.T) {
 			c := config.Store{Data: filepath.Join(t.TempDir(), "data"), Region: "test", DatabaseURL: url(t)}
 			d, err := open(t.Context(), c)
@@ -30,7 +31,8 @@ func eachStore(t *testing.T, test func(t *testing.T, c config.Store, made *Boots
 				t.Fatal(err)
 			}
 			d.close(logger(config.Log{}))
-			made, err := Bootstrap{Email: "ada@example.org", Organization: "O", Team: "T", Project: "P"}.Run(t.Context(), c)
+			made, err := Bootstrap{Email: "ada@example.org", Organization: "O", Team: "T",
+				Project: "P"}.Run(t.Context(), c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -62,7 +64,8 @@ func fill(t *testing.T, d *deployment, made *Bootstrapped, round string) map[str
 				[]any{id, string(made.OrganizationID), string(made.ProjectID), id, "staging", id, "{}", "{}", 1, 1}},
 		}
 		sc := tenant.System(made.OrganizationID, made.TeamID, made.ProjectID)
-		r := run.Run{ID: run.ID(id), OrganizationID: sc.Organization, TeamID: sc.Team, ProjectID: sc.Project, Branch: "main", Source: "cli", State: run.Queued}
+		r := run.Run{ID: run.ID(id), OrganizationID: sc.Organization, TeamID: sc.Team, ProjectID: sc.Project,
+			Branch: "main", Source: "cli", State: run.Queued}
 		if err := d.db.CreateRun(t.Context(), sc, &r); err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +80,8 @@ func fill(t *testing.T, d *deployment, made *Bootstrapped, round string) map[str
 				}
 				in := inserts[c.Table]
 				marks := strings.Repeat(", ?", len(in.values))
-				if _, err := tx.Exec(t.Context(), "INSERT INTO "+c.Table+" ("+in.columns+", "+c.Column+") VALUES ("+marks[2:]+", ?)",
+				if _, err := tx.Exec(t.Context(), "INSERT INTO "+c.Table+" ("+in.columns+", "+c.Column+") VALUES ("+
+					marks[2:]+", ?)",
 					append(in.values, d.box.Seal([]byte(want[id]), label))...); err != nil {
 					return fmt.Errorf("%s: %w", c.Table, err)
 				}
@@ -161,7 +165,10 @@ func TestRotation(t *testing.T) {
 			for id, text := range fill(t, running, made, fmt.Sprintf("after round %d", round)) {
 				want[id] = text
 			}
-			if err := rotate(t, c, func(ctx context.Context, r *Rotation) error { _, err := r.Rotate(ctx); return err }); !errs.Is(err, errs.Conflict) {
+			if err := rotate(t, c, func(ctx context.Context, r *Rotation) error {
+				_, err := r.Rotate(ctx)
+				return err
+			}); !errs.Is(err, errs.Conflict) {
 				t.Errorf("rotated at once to the old key: %v", err)
 			}
 			if err := rotate(t, c, func(ctx context.Context, r *Rotation) error { return r.Drop(ctx) }); err != nil {
@@ -295,7 +302,8 @@ func TestSealedColumnsAreAll(t *testing.T) {
 		case slices.ContainsFunc(store.SealedColumns, is):
 			known++
 		case !slices.Contains(plain, table+"."+column):
-			t.Errorf("%s.%s holds bytes: add it to store.SealedColumns when they are sealed, or here when they are not", table, column)
+			t.Errorf("%s.%s holds bytes: add it to store.SealedColumns when they are sealed, or here when they "+
+				"are not", table, column)
 		}
 	}
 	if err := rows.Err(); err != nil || known != len(store.SealedColumns) {
@@ -305,7 +313,8 @@ func TestSealedColumnsAreAll(t *testing.T) {
 
 // TestMasterKeyIsPrivate refuses a key file that everybody may read.
 func TestMasterKeyIsPrivate(t *testing.T) {
-	c := config.Store{Data: filepath.Join(t.TempDir(), "data"), Region: "test", MasterKeyFile: filepath.Join(t.TempDir(), "master.key")}
+	c := config.Store{Data: filepath.Join(t.TempDir(), "data"), Region: "test",
+		MasterKeyFile: filepath.Join(t.TempDir(), "master.key")}
 	if _, err := seal.Load(c.MasterKeyFile); err != nil {
 		t.Fatal(err)
 	}

@@ -108,7 +108,8 @@ func Run(ctx context.Context, c config.Server, ready func(Addresses)) error {
 	g.Go(func() error { provider.Run(ctx, time.Hour); return nil })
 	g.Go(func() error { refusals.Run(ctx, reportTo(ctx, log)); return nil })
 	g.Go(func() error { service.Run(ctx, reportTo(ctx, log)); return nil })
-	log.InfoContext(ctx, "serving", "listen", l.Addr().String(), "base-url", at.BaseURL, "auth-url", at.AuthURL, "region", c.Region,
+	log.InfoContext(ctx, "serving", "listen", l.Addr().String(), "base-url", at.BaseURL, "auth-url", at.AuthURL,
+		"region", c.Region,
 		"connections", most.open, "connections-of-a-client", most.client, "sign-up", c.SignUp)
 	ready(at)
 	return ended(g.Wait())
@@ -144,7 +145,8 @@ func RunWorker(ctx context.Context, c config.Worker) error {
 		return err
 	}
 	if d.box == nil {
-		log.WarnContext(ctx, "this worker has no master key: scans of private images are left to others", "setting", "master-key-file")
+		log.WarnContext(ctx, "this worker has no master key: scans of private images are left to others", "setting",
+			"master-key-file")
 	}
 	log.InfoContext(ctx, "working", "slots", c.Workers, "region", c.Region)
 	return ended(work.Run(ctx))
@@ -177,7 +179,8 @@ type parts struct {
 // newIdentity returns who people are and the provider that says so to
 // applications. Each tells the other: the provider asks for sessions, and ends an
 // application's grants when all of a person's sessions end.
-func newIdentity(c config.Server, at Addresses, d *deployment, log *slog.Logger) (*identity.Service, *oidc.Provider, error) {
+func newIdentity(c config.Server, at Addresses, d *deployment,
+	log *slog.Logger) (*identity.Service, *oidc.Provider, error) {
 	var provider *oidc.Provider
 	limits := identity.DefaultLimits
 	limits.MailRecipient.Max, limits.TokenMail.Max = c.LimitAddressMails, c.LimitUserTokens
@@ -195,7 +198,8 @@ func newIdentity(c config.Server, at Addresses, d *deployment, log *slog.Logger)
 			CLI: oidc.ClientApp{AppID: c.CLIAppID}, VSCode: oidc.ClientApp{AppID: c.VSCodeAppID},
 			IntelliJ: oidc.ClientApp{AppID: c.IntelliJAppID},
 		},
-		EditorExtensions: c.EditorExtension, CLIIDs: c.CLIExtraAppID, Clients: clients, AccessLifetime: c.TokenLifetime, CLILifetime: c.CLITokenLifetime, RefreshLifetime: c.RefreshLifetime, SignUp: true,
+		EditorExtensions: c.EditorExtension, CLIIDs: c.CLIExtraAppID, Clients: clients, AccessLifetime: c.TokenLifetime,
+		CLILifetime: c.CLITokenLifetime, RefreshLifetime: c.RefreshLifetime, SignUp: true,
 		Box: d.box, Store: d.db, People: service, Now: d.db.Now, Log: log,
 	})
 	if err != nil {
@@ -211,21 +215,25 @@ func newHandler(c config.Server, at Addresses, p parts, log *slog.Logger) (http.
 		return nil, err
 	}
 	cfg := api.Config{
-		Region:  api.Region{Name: c.Region, BaseURL: at.BaseURL, AuthURL: at.AuthURL},
-		Version: api.Version{Service: "merlon", Version: config.Version, Commit: config.Commit(), Environment: c.Environment, DeploymentEnv: c.Region},
-		Now:     p.db.Now, Log: log,
+		Region: api.Region{Name: c.Region, BaseURL: at.BaseURL, AuthURL: at.AuthURL},
+		Version: api.Version{Service: "merlon", Version: config.Version, Commit: config.Commit(),
+			Environment: c.Environment, DeploymentEnv: c.Region},
+		Now: p.db.Now, Log: log,
 		Authenticate: p.provider.Authenticate,
 		Refused:      p.refusals.Add,
 		Missed:       p.refusals.AddMissed,
 		Allow:        p.people.Allow,
 		Quotas: api.Quotas{
 			UserInvitations: c.LimitUserInvitations, OrganizationInvitations: c.LimitOrganizationInvitations,
-			AddressInvitations: c.LimitAddressInvitations, UserOrganizations: c.LimitUserOrganizations, AddressMails: c.LimitAddressMails,
+			AddressInvitations: c.LimitAddressInvitations, UserOrganizations: c.LimitUserOrganizations,
+			AddressMails: c.LimitAddressMails,
 		},
 		ClientApps: clientApps(p.provider.ClientApps()),
-		Scopes:     p.db, Tenancy: p.db, Stats: p.db, Results: p.db, Numbers: p.db, Overviews: p.db, Users: p.people, Tokens: p.people,
+		Scopes:     p.db, Tenancy: p.db, Stats: p.db, Results: p.db, Numbers: p.db, Overviews: p.db, Users: p.people,
+		Tokens:   p.people,
 		Analyses: Analyses(), Post: p.post(), Remedies: p.desk,
-		Requests: p.db, Box: p.box, Credentials: p.db, Targets: p.db, Owners: p.owners, Catalog: p.images.catalog, AWSPrincipal: c.AWSPrincipalARN, Images: p.images, Search: p.images.catalog,
+		Requests: p.db, Box: p.box, Credentials: p.db, Targets: p.db, Owners: p.owners, Catalog: p.images.catalog,
+		AWSPrincipal: c.AWSPrincipalARN, Images: p.images, Search: p.images.catalog,
 		Scans: run.New(run.Config{
 			Store: p.db, Uploads: p.db, Blobs: p.blobs, Key: p.box.Derive("upload"), BaseURL: at.BaseURL,
 			Available: Analyses(), Now: p.db.Now, Wake: p.work.Wake,
@@ -248,7 +256,8 @@ func newHandler(c config.Server, at Addresses, p parts, log *slog.Logger) (http.
 // clientApps is the wire form of the provider's applications.
 func clientApps(a oidc.ClientApps) api.ClientApps {
 	return api.ClientApps{
-		CLI: api.ClientApp{AppID: a.CLI.AppID}, VSCode: api.ClientApp{AppID: a.VSCode.AppID}, IntelliJ: api.ClientApp{AppID: a.IntelliJ.AppID},
+		CLI: api.ClientApp{AppID: a.CLI.AppID}, VSCode: api.ClientApp{AppID: a.VSCode.AppID},
+		IntelliJ: api.ClientApp{AppID: a.IntelliJ.AppID},
 	}
 }
 

@@ -65,7 +65,8 @@ func (a UserAdmin) EndAccess(ctx context.Context, c config.Store) (ended identit
 }
 
 // with opens the database and looks the user up.
-func (a UserAdmin) with(ctx context.Context, c config.Store, do func(*store.DB, *identity.Service, identity.User) error) error {
+func (a UserAdmin) with(ctx context.Context, c config.Store,
+	do func(*store.DB, *identity.Service, identity.User) error) error {
 	db, err := OpenKeyed(ctx, c)
 	if err != nil {
 		return err

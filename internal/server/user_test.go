@@ -18,7 +18,8 @@ import (
 // on, whatever was issued before.
 func TestDisablingWorksAtOnce(t *testing.T) {
 	c := config.Store{Data: filepath.Join(t.TempDir(), "data"), Region: "test"}
-	made, err := Bootstrap{Email: "ada@example.org", Organization: "Org", Team: "Team", Project: "Project"}.Run(t.Context(), c)
+	made, err := Bootstrap{Email: "ada@example.org", Organization: "Org", Team: "Team",
+		Project: "Project"}.Run(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +29,8 @@ func TestDisablingWorksAtOnce(t *testing.T) {
 	}
 	defer func() { _ = running.Close() }()
 	people := identity.New(identity.Options{Store: running, Region: "test"})
-	se, err := people.SignIn(t.Context(), identity.Credentials{Email: "ada@example.org", Password: made.Password, IP: "192.0.2.1"})
+	se, err := people.SignIn(t.Context(), identity.Credentials{Email: "ada@example.org", Password: made.Password,
+		IP: "192.0.2.1"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,8 @@ func (db *DB) ServiceAccounts(ctx context.Context, sc tenant.Scope) ([]tenant.Me
 
 // CreateServiceAccount makes a service account with a role in the scope's
 // organization. It needs org.members and every permission of the role.
-func (db *DB) CreateServiceAccount(ctx context.Context, sc tenant.Scope, name string, role tenant.RoleID) (tenant.Member, error) {
+func (db *DB) CreateServiceAccount(ctx context.Context, sc tenant.Scope, name string,
+	role tenant.RoleID) (tenant.Member, error) {
 	var m tenant.Member
 	err := db.Tx(ctx, func(tx *Tx) error {
 		sc, err := tx.lockOrganization(ctx, sc, tenant.OrgMembers)
@@ -36,7 +37,8 @@ func (db *DB) CreateServiceAccount(ctx context.Context, sc tenant.Scope, name st
 			return err
 		}
 		var n, same int
-		if err := tx.QueryRow(ctx, "SELECT COUNT(*), COUNT(CASE WHEN first_name = ? THEN 1 END) FROM app_user WHERE service_of = ?",
+		if err := tx.QueryRow(ctx, "SELECT COUNT(*), COUNT(CASE WHEN first_name = ? THEN 1 END) FROM app_user WHERE "+
+			"service_of = ?",
 			name, sc.Organization).Scan(&n, &same); err != nil {
 			return fmt.Errorf("count service accounts: %w", err)
 		}
@@ -49,7 +51,8 @@ func (db *DB) CreateServiceAccount(ctx context.Context, sc tenant.Scope, name st
 		id := uuid.NewString()
 		// Nobody can own the address: the domain is reserved (RFC 2606), so no
 		// sign-in and no mail ever meets the account.
-		m = tenant.Member{UserID: tenant.UserID(id), FirstName: name, Email: id + "@service-account.invalid", Role: role, Service: true, CreatedAt: tx.Now}
+		m = tenant.Member{UserID: tenant.UserID(id), FirstName: name, Email: id + "@service-account.invalid",
+			Role: role, Service: true, CreatedAt: tx.Now}
 		if _, err := tx.Exec(ctx, `INSERT INTO app_user (id, email, first_name, notification, onboarded, service_of, created_at, updated_at)
 			VALUES (?, ?, ?, FALSE, TRUE, ?, ?, ?)`, m.UserID, m.Email, name, sc.Organization, millis(tx.Now), millis(tx.Now)); err != nil {
 			return fmt.Errorf("create service account: %w", err)
@@ -63,7 +66,8 @@ func (db *DB) CreateServiceAccount(ctx context.Context, sc tenant.Scope, name st
 }
 
 func accountEvent(sc tenant.Scope, m tenant.Member, verb string) audit.Event {
-	return audit.Event{Chain: sc.Organization, Action: "service_account." + verb, TargetKind: "service_account", Target: string(m.UserID),
+	return audit.Event{Chain: sc.Organization, Action: "service_account." + verb, TargetKind: "service_account",
+		Target: string(m.UserID),
 		Detail: map[string]any{"name": m.FirstName, "role": m.Role}}.By(sc.Actor)
 }
 
@@ -82,7 +86,8 @@ func (db *DB) DeleteServiceAccount(ctx context.Context, sc tenant.Scope, id tena
 		if err := tx.managesNoTeamAlone(ctx, sc.Organization, id); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, "DELETE FROM app_user WHERE id = ? AND service_of = ?", id, sc.Organization); err != nil {
+		if _, err := tx.Exec(ctx, "DELETE FROM app_user WHERE id = ? AND service_of = ?", id,
+			sc.Organization); err != nil {
 			return fmt.Errorf("delete service account: %w", err)
 		}
 		return tx.audit(ctx, accountEvent(sc, m, "delete"))
@@ -121,7 +126,9 @@ func (tx *Tx) account(ctx context.Context, sc tenant.Scope, id tenant.UserID) (t
 		project tenant.ProjectID
 		role    tenant.RoleID
 	}
-	roles, err := collect(rows, err, func(rows *sql.Rows) (h held, err error) { return h, rows.Scan(&h.team, &h.project, &h.role) })
+	roles, err := collect(rows, err, func(rows *sql.Rows) (h held, err error) {
+		return h, rows.Scan(&h.team, &h.project, &h.role)
+	})
 	if err != nil {
 		return m, fmt.Errorf("read the account's roles: %w", err)
 	}
@@ -146,7 +153,8 @@ func (tx *Tx) account(ctx context.Context, sc tenant.Scope, id tenant.UserID) (t
 
 // ownAt returns the caller's permissions at a place of the organization, none
 // where the caller sees nothing.
-func (tx *Tx) ownAt(ctx context.Context, sc tenant.Scope, t tenant.TeamID, p tenant.ProjectID) (tenant.Permissions, tenant.Level, error) {
+func (tx *Tx) ownAt(ctx context.Context, sc tenant.Scope, t tenant.TeamID,
+	p tenant.ProjectID) (tenant.Permissions, tenant.Level, error) {
 	level := tenant.OrganizationLevel
 	switch {
 	case p != "":

@@ -81,7 +81,8 @@ func (db *DB) saveChunks(ctx context.Context, s *advisory.Snapshot, file io.Read
 		}
 		err := db.Tx(ctx, func(tx *Tx) error {
 			for i, b := range batch {
-				if _, err := tx.Exec(ctx, "INSERT INTO advisory_chunk (snapshot_id, seq, data) VALUES (?, ?, ?)", s.ID, seq+i, b); err != nil {
+				if _, err := tx.Exec(ctx, "INSERT INTO advisory_chunk (snapshot_id, seq, data) VALUES (?, ?, ?)", s.ID,
+					seq+i, b); err != nil {
 					return err
 				}
 			}
@@ -116,7 +117,8 @@ func (tx *Tx) enforceAdvisories(ctx context.Context, s *advisory.Snapshot) error
 		}
 		return err
 	}
-	if _, err := tx.Exec(ctx, "DELETE FROM advisory_snapshot WHERE (seq > 0 AND seq <= ?) OR (seq = 0 AND created_at < ?)",
+	if _, err := tx.Exec(ctx, "DELETE FROM advisory_snapshot WHERE (seq > 0 AND seq <= ?) OR (seq = 0 AND "+
+		"created_at < ?)",
 		seq-keptSnapshots, millis(tx.Now.Add(-abandonedAfter))); err != nil {
 		return err
 	}
@@ -172,12 +174,14 @@ func (db *DB) DescribeAdvisories(ctx context.Context, s advisory.Snapshot) error
 // when newer ones have replaced it, also half-way.
 func (db *DB) CopyAdvisories(ctx context.Context, id string, w io.Writer) error {
 	var size int64
-	if err := db.QueryRow(ctx, "SELECT size FROM advisory_snapshot WHERE id = ? AND seq > 0", id).Scan(&size); err != nil {
+	if err := db.QueryRow(ctx, "SELECT size FROM advisory_snapshot WHERE id = ? AND "+
+		"seq > 0", id).Scan(&size); err != nil {
 		return notFound(err, "vulnerability data")
 	}
 	for seq := 0; size > 0; seq++ {
 		var b []byte
-		if err := db.QueryRow(ctx, "SELECT data FROM advisory_chunk WHERE snapshot_id = ? AND seq = ?", id, seq).Scan(&b); err != nil {
+		if err := db.QueryRow(ctx, "SELECT data FROM advisory_chunk WHERE snapshot_id = ? AND seq = ?", id,
+			seq).Scan(&b); err != nil {
 			return notFound(err, "vulnerability data")
 		}
 		if _, err := w.Write(b); err != nil {

@@ -139,7 +139,8 @@ func TestAdvisoryCache(t *testing.T) {
 		if err != nil || len(entries) != 2 {
 			t.Errorf("the folder holds %d files, %v; want 2", len(entries), err)
 		}
-		if _, err := db.Write.ExecContext(t.Context(), "UPDATE advisory_snapshot SET digest = '"+strings.Repeat("00", 32)+"'"); err != nil {
+		if _, err := db.Write.ExecContext(t.Context(), "UPDATE advisory_snapshot SET "+
+			"digest = '"+strings.Repeat("00", 32)+"'"); err != nil {
 			t.Fatal(err)
 		}
 		if path, _, err := cache.Path(t.Context()); err == nil {
@@ -152,12 +153,14 @@ func TestAdvisoryCache(t *testing.T) {
 func importRecord(t *testing.T, db *store.DB, id, last, previous string) *advisory.Snapshot {
 	t.Helper()
 	dir := t.TempDir()
-	record := `{"id":"` + id + `","modified":"2024-01-01T00:00:00Z","affected":[{"package":{"ecosystem":"npm","name":"x"},"versions":["1.0.0"]}]}`
+	record := `{"id":"` + id +
+		`","modified":"2024-01-01T00:00:00Z","affected":[{"package":{"ecosystem":"npm","name":"x"},"versions":["1.0.0"]}]}`
 	source, out := filepath.Join(dir, id+".json"), filepath.Join(dir, "out")
 	if err := os.WriteFile(source, []byte(record), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	report, err := advisory.Build(t.Context(), advisory.BuildOptions{Sources: []string{source}, Previous: last, Output: out, Now: storetest.Start})
+	report, err := advisory.Build(t.Context(), advisory.BuildOptions{Sources: []string{source}, Previous: last,
+		Output: out, Now: storetest.Start})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,9 @@ import (
 func (tx *Tx) audit(ctx context.Context, events ...audit.Event) error {
 	// A fixed order keeps two transactions on two chains from waiting for each
 	// other.
-	slices.SortStableFunc(events, func(a, b audit.Event) int { return strings.Compare(string(a.Chain), string(b.Chain)) })
+	slices.SortStableFunc(events, func(a, b audit.Event) int {
+		return strings.Compare(string(a.Chain), string(b.Chain))
+	})
 	for len(events) > 0 {
 		n := 1
 		for n < len(events) && events[n].Chain == events[0].Chain {
@@ -36,12 +38,14 @@ func (tx *Tx) audit(ctx context.Context, events ...audit.Event) error {
 // auditChain appends events of one chain.
 func (tx *Tx) auditChain(ctx context.Context, events []audit.Event) error {
 	chain := string(events[0].Chain)
-	if _, err := tx.Exec(ctx, "INSERT INTO audit_head (chain, seq, hash) VALUES (?, 0, '') ON CONFLICT (chain) DO NOTHING", chain); err != nil {
+	if _, err := tx.Exec(ctx, "INSERT INTO audit_head (chain, seq, hash) VALUES (?, 0, '') ON CONFLICT (chain) DO "+
+		"NOTHING", chain); err != nil {
 		return fmt.Errorf("begin audit chain: %w", err)
 	}
 	var head audit.Head
 	var seal audit.Seal
-	err := tx.QueryRow(ctx, "SELECT seq, hash, seal_seq, seal_hash, seal FROM audit_head WHERE chain = ?"+tx.db.Dialect.ForUpdate(), chain).
+	err := tx.QueryRow(ctx, "SELECT seq, hash, seal_seq, seal_hash, seal FROM audit_head WHERE "+
+		"chain = ?"+tx.db.Dialect.ForUpdate(), chain).
 		Scan(&head.Seq, &head.Hash, &seal.Seq, &seal.Hash, &seal.MAC)
 	if err != nil {
 		return fmt.Errorf("read audit head: %w", err)
@@ -58,7 +62,8 @@ func (tx *Tx) auditChain(ctx context.Context, events []audit.Event) error {
 		if _, err := tx.Exec(ctx, `INSERT INTO audit_event
 			(chain, seq, at, actor, client, ip, action, target_kind, target, detail, previous, hash)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			r.Chain, r.Seq, millis(e.At), r.Actor, r.Client, r.IP, r.Action, r.TargetKind, r.Target, r.Detail, r.Previous, r.Hash); err != nil {
+			r.Chain, r.Seq, millis(e.At), r.Actor, r.Client, r.IP, r.Action, r.TargetKind, r.Target, r.Detail,
+			r.Previous, r.Hash); err != nil {
 			return fmt.Errorf("write audit record: %w", err)
 		}
 		head = r.Head()
@@ -66,7 +71,8 @@ func (tx *Tx) auditChain(ctx context.Context, events []audit.Event) error {
 	if seal, err = tx.reseal(ctx, events[0].Chain, seal, before, head); err != nil {
 		return err
 	}
-	if _, err := tx.Exec(ctx, "UPDATE audit_head SET seq = ?, hash = ?, seal_seq = ?, seal_hash = ?, seal = ? WHERE chain = ?",
+	if _, err := tx.Exec(ctx, "UPDATE audit_head SET seq = ?, hash = ?, seal_seq = ?, seal_hash = ?, seal = ? WHERE "+
+		"chain = ?",
 		head.Seq, head.Hash, seal.Seq, seal.Hash, seal.MAC, chain); err != nil {
 		return fmt.Errorf("write audit head: %w", err)
 	}
@@ -87,7 +93,8 @@ const auditColumns = "chain, seq, at, actor, client, ip, action, target_kind, ta
 func scanAudit(rows *sql.Rows) (audit.Record, error) {
 	var r audit.Record
 	var at int64
-	err := rows.Scan(&r.Chain, &r.Seq, &at, &r.Actor, &r.Client, &r.IP, &r.Action, &r.TargetKind, &r.Target, &r.Detail, &r.Previous, &r.Hash)
+	err := rows.Scan(&r.Chain, &r.Seq, &at, &r.Actor, &r.Client, &r.IP, &r.Action, &r.TargetKind, &r.Target, &r.Detail,
+		&r.Previous, &r.Hash)
 	r.At = time.UnixMilli(at).UTC().Format(audit.TimeFormat)
 	return r, err
 }
@@ -130,9 +137,11 @@ const auditBatch = 500
 
 // ExportAudit calls each for the records of a chain behind number after, oldest
 // first. It holds no transaction: records that are added meanwhile may follow.
-func (db *DB) ExportAudit(ctx context.Context, chain tenant.OrganizationID, after int64, each func(audit.Record) error) error {
+func (db *DB) ExportAudit(ctx context.Context, chain tenant.OrganizationID, after int64,
+	each func(audit.Record) error) error {
 	for {
-		rows, err := db.Query(ctx, "SELECT "+auditColumns+" FROM audit_event WHERE chain = ? AND seq > ? ORDER BY seq LIMIT ?",
+		rows, err := db.Query(ctx, "SELECT "+auditColumns+" FROM audit_event WHERE chain = ? AND seq > ? ORDER BY "+
+			"seq LIMIT ?",
 			string(chain), after, auditBatch)
 		batch, err := collect(rows, err, scanAudit)
 		if err != nil {
@@ -152,7 +161,8 @@ func (db *DB) ExportAudit(ctx context.Context, chain tenant.OrganizationID, afte
 
 // HiddenChain reports whether there is such a target, and whose chain tells that the user
 // was refused it: that of its organization for a member, else the deployment's.
-func (db *DB) HiddenChain(ctx context.Context, user tenant.UserID, target tenant.Target) (chain tenant.OrganizationID, there bool, err error) {
+func (db *DB) HiddenChain(ctx context.Context, user tenant.UserID,
+	target tenant.Target) (chain tenant.OrganizationID, there bool, err error) {
 	of, id := "SELECT organization_id FROM project WHERE id = ?", string(target.Project)
 	switch {
 	case id != "":
@@ -161,7 +171,8 @@ func (db *DB) HiddenChain(ctx context.Context, user tenant.UserID, target tenant
 	default:
 		of, id = "SELECT id FROM organization WHERE id = ?", string(target.Organization)
 	}
-	err = db.QueryRow(ctx, "SELECT COALESCE((SELECT m.organization_id FROM organization_member m WHERE m.organization_id = o.id AND m.user_id = ?), '') FROM organization o WHERE o.id = ("+of+")",
+	err = db.QueryRow(ctx, "SELECT COALESCE((SELECT m.organization_id FROM organization_member m WHERE "+
+		"m.organization_id = o.id AND m.user_id = ?), '') FROM organization o WHERE o.id = ("+of+")",
 		user, id).Scan(&chain)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", false, nil

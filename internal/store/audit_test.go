@@ -65,7 +65,8 @@ func TestAuditLog(t *testing.T) {
 			{"actor", audit.Query{Actor: "u1"}, "4 3 1"},
 			{"action", audit.Query{Action: "team.create"}, "1"},
 			{"actions", audit.Query{Action: "team."}, "2 1"},
-			{"time", audit.Query{From: storetest.Start.Add(time.Minute), To: storetest.Start.Add(3 * time.Minute)}, "3 2"},
+			{"time", audit.Query{From: storetest.Start.Add(time.Minute), To: storetest.Start.Add(3 * time.Minute)},
+				"3 2"},
 		}
 		for _, tt := range tests {
 			if tt.q.Limit == 0 {
@@ -83,7 +84,8 @@ func TestAuditLog(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 			}
 		}
-		if records, err := db.AuditLog(t.Context(), tenant.Scope{}, audit.Query{Limit: 10}); err != nil || len(records) != 0 {
+		if records, err := db.AuditLog(t.Context(), tenant.Scope{}, audit.Query{Limit: 10}); err != nil ||
+			len(records) != 0 {
 			t.Errorf("the zero scope saw %d records, %v", len(records), err)
 		}
 	})
@@ -100,7 +102,9 @@ func TestVerifyAuditFindsWhatWasDone(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB, _ *storetest.Clock) {
-				if err := db.AppendAudit(t.Context(), []audit.Event{{Chain: "o", Action: "a"}, {Chain: "o", Action: "b"}, {Chain: "o", Action: "c"}}); err != nil {
+				if err := db.AppendAudit(t.Context(),
+					[]audit.Event{{Chain: "o", Action: "a"}, {Chain: "o", Action: "b"},
+						{Chain: "o", Action: "c"}}); err != nil {
 					t.Fatal(err)
 				}
 				err := db.Tx(t.Context(), func(tx *store.Tx) error {

@@ -21,7 +21,8 @@ import (
 const auditAnchorName = "audit-anchor"
 
 // reseal returns the seal of a chain that grew from one head to another.
-func (tx *Tx) reseal(ctx context.Context, chain tenant.OrganizationID, s audit.Seal, from, to audit.Head) (audit.Seal, error) {
+func (tx *Tx) reseal(ctx context.Context, chain tenant.OrganizationID, s audit.Seal, from,
+	to audit.Head) (audit.Seal, error) {
 	key := tx.db.AuditKey
 	switch {
 	case key == nil:
@@ -43,7 +44,8 @@ func (tx *Tx) reseal(ctx context.Context, chain tenant.OrganizationID, s audit.S
 // continues reports whether the records of the chain lead from one head to another.
 func (tx *Tx) continues(ctx context.Context, chain tenant.OrganizationID, from, to audit.Head) (bool, error) {
 	for from.Seq < to.Seq {
-		rows, err := tx.Query(ctx, "SELECT "+auditColumns+" FROM audit_event WHERE chain = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?",
+		rows, err := tx.Query(ctx, "SELECT "+auditColumns+" FROM audit_event WHERE chain = ? AND seq > ? AND seq <= "+
+			"? ORDER BY seq LIMIT ?",
 			string(chain), from.Seq, to.Seq, auditBatch)
 		batch, err := collect(rows, err, scanAudit)
 		if err != nil {
@@ -63,7 +65,8 @@ func (tx *Tx) continues(ctx context.Context, chain tenant.OrganizationID, from, 
 
 // SealAudit begins to seal the audit log of a deployment, once: it seals the end of
 // every chain and records that in the deployment's chain. Whether the records are
-// whole is what VerifyAudit says, before and after. It returns the anchor, a text to keep outside of the database: the first sealed head of the
+// whole is what VerifyAudit says, before and after. It returns the anchor, a text to keep outside of the database: the
+// first sealed head of the
 // deployment's chain. Without AuditKey it returns none.
 func (db *DB) SealAudit(ctx context.Context) (anchor string, err error) {
 	if db.AuditKey == nil {
@@ -90,7 +93,8 @@ func (db *DB) SealAudit(ctx context.Context) (anchor string, err error) {
 				return fmt.Errorf("seal audit chain: %w", err)
 			}
 		}
-		if _, err := tx.Exec(ctx, "INSERT INTO deployment (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", auditAnchorName, anchor); err != nil {
+		if _, err := tx.Exec(ctx, "INSERT INTO deployment (name, value) VALUES (?, ?) ON CONFLICT (name) DO "+
+			"NOTHING", auditAnchorName, anchor); err != nil {
 			return fmt.Errorf("remember the audit anchor: %w", err)
 		}
 		return tx.QueryRow(ctx, "SELECT value FROM deployment WHERE name = ?", auditAnchorName).Scan(&anchor)
@@ -122,7 +126,8 @@ type auditEnd struct {
 }
 
 func (tx *Tx) auditEnds(ctx context.Context) ([]auditEnd, error) {
-	rows, err := tx.Query(ctx, "SELECT chain, seq, hash, seal_seq, seal_hash, seal FROM audit_head ORDER BY chain"+tx.db.Dialect.ForUpdate())
+	rows, err := tx.Query(ctx, "SELECT chain, seq, hash, seal_seq, seal_hash, seal FROM audit_head ORDER "+
+		"BY chain"+tx.db.Dialect.ForUpdate())
 	return collect(rows, err, scanAuditEnd)
 }
 
@@ -192,17 +197,21 @@ func (db *DB) verifyChain(ctx context.Context, e auditEnd, anchor audit.Seal, v 
 	case e.Head == audit.Head{} && head != audit.Head{}:
 		return fmt.Errorf("chain %q has records but no end: the end was removed", e.chain)
 	case !seen[e.Head]:
-		return fmt.Errorf("chain %q ends at record %d, it had %d records: the last ones were removed or changed", e.chain, head.Seq, e.Seq)
+		return fmt.Errorf("chain %q ends at record %d, it had %d records: the last ones were removed or "+
+			"changed", e.chain, head.Seq, e.Seq)
 	case !v.Sealed:
 		return nil
 	case e.seal.MAC == "":
 		return fmt.Errorf("chain %q is not sealed: its seal or its records were removed", e.chain)
 	case !e.seal.Valid(db.AuditKey, e.chain):
-		return fmt.Errorf("chain %q: the seal of record %d was not made with this deployment's key: the chain was rewritten", e.chain, e.seal.Seq)
+		return fmt.Errorf("chain %q: the seal of record %d was not made with this deployment's key: the chain was "+
+			"rewritten", e.chain, e.seal.Seq)
 	case !seen[e.seal.Head]:
-		return fmt.Errorf("chain %q does not contain record %d as it was sealed: the chain was rewritten", e.chain, e.seal.Seq)
+		return fmt.Errorf("chain %q does not contain record %d as it was sealed: the chain was rewritten", e.chain,
+			e.seal.Seq)
 	case e.chain == "" && !seen[anchor.Head]:
-		return fmt.Errorf("the chain of the deployment does not contain record %d, with which sealing began: it was rewritten", anchor.Seq)
+		return fmt.Errorf("the chain of the deployment does not contain record %d, with which sealing began: it was "+
+			"rewritten", anchor.Seq)
 	}
 	v.Unsealed += head.Seq - e.seal.Seq
 	return nil

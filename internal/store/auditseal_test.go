@@ -28,7 +28,10 @@ func exec(t *testing.T, db *store.DB, statement string, args ...any) {
 func rewrite(t *testing.T, db *store.DB, chain tenant.OrganizationID) {
 	t.Helper()
 	var records []audit.Record
-	if err := db.ExportAudit(t.Context(), chain, 0, func(r audit.Record) error { records = append(records, r); return nil }); err != nil {
+	if err := db.ExportAudit(t.Context(), chain, 0, func(r audit.Record) error {
+		records = append(records, r)
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 	previous := ""
@@ -36,7 +39,8 @@ func rewrite(t *testing.T, db *store.DB, chain tenant.OrganizationID) {
 		r.Actor, r.Previous = "somebody else", previous
 		r.Hash = r.Sum()
 		previous = r.Hash
-		exec(t, db, "UPDATE audit_event SET actor = ?, previous = ?, hash = ? WHERE chain = ? AND seq = ?", r.Actor, r.Previous, r.Hash, r.Chain, r.Seq)
+		exec(t, db, "UPDATE audit_event SET actor = ?, previous = ?, hash = ? WHERE chain = ? AND seq = ?", r.Actor,
+			r.Previous, r.Hash, r.Chain, r.Seq)
 	}
 	exec(t, db, "UPDATE audit_head SET hash = ? WHERE chain = ?", previous, string(chain))
 }
@@ -50,7 +54,8 @@ func TestSealedAuditCannotBeRewritten(t *testing.T) {
 		want string // part of the error; empty for none
 	}{
 		{"nothing", func(*testing.T, *store.DB) {}, ""},
-		{"rewritten", func(t *testing.T, db *store.DB) { rewrite(t, db, "o") }, "does not contain record 3 as it was sealed"},
+		{"rewritten", func(t *testing.T, db *store.DB) { rewrite(t, db, "o") }, "does not contain record 3 as it " +
+			"was sealed"},
 		{"deployment's chain rewritten", func(t *testing.T, db *store.DB) { rewrite(t, db, "") }, "as it was sealed"},
 		{"rewritten, seal removed", func(t *testing.T, db *store.DB) {
 			rewrite(t, db, "o")
@@ -79,7 +84,8 @@ func TestSealedAuditCannotBeRewritten(t *testing.T) {
 					db.AuditKey = []byte("0123456789abcdef0123456789abcdef")
 					append3 := func() {
 						t.Helper()
-						events := []audit.Event{{Chain: "o", Action: "a"}, {Chain: "o", Action: "b"}, {Chain: "o", Action: "c"}, {Action: "d"}}
+						events := []audit.Event{{Chain: "o", Action: "a"}, {Chain: "o", Action: "b"},
+							{Chain: "o", Action: "c"}, {Action: "d"}}
 						if err := db.AppendAudit(t.Context(), events); err != nil {
 							t.Fatal(err)
 						}
@@ -97,7 +103,8 @@ func TestSealedAuditCannotBeRewritten(t *testing.T) {
 					if tt.want == "" && (err != nil || !v.Sealed || v.Unsealed != 0) {
 						t.Errorf("got %+v, %v", v, err)
 					}
-					if tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) && !goesOn || tt.want != "" && err == nil {
+					if tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) && !goesOn ||
+						tt.want != "" && err == nil {
 						t.Errorf("got %+v, %v, want an error with %q", v, err, tt.want)
 					}
 				})
@@ -115,7 +122,8 @@ func TestSealFollowsProcessesWithoutTheKey(t *testing.T) {
 		write := func(with []byte) {
 			t.Helper()
 			db.AuditKey = with
-			if err := db.AppendAudit(t.Context(), []audit.Event{{Chain: "o", Action: "a"}, {Chain: "o", Action: "b"}}); err != nil {
+			if err := db.AppendAudit(t.Context(),
+				[]audit.Event{{Chain: "o", Action: "a"}, {Chain: "o", Action: "b"}}); err != nil {
 				t.Fatal(err)
 			}
 			db.AuditKey = key

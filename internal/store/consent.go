@@ -14,7 +14,8 @@ import (
 // Consents returns what a user has agreed to give applications, ordered by the
 // identifier of the application.
 func (db *DB) Consents(ctx context.Context, user tenant.UserID) ([]oidcgrant.Consent, error) {
-	rows, err := db.Query(ctx, "SELECT client_id, scopes, created_at FROM oidc_consent WHERE user_id = ? ORDER BY client_id", string(user))
+	rows, err := db.Query(ctx, "SELECT client_id, scopes, created_at FROM oidc_consent WHERE user_id = ? ORDER BY "+
+		"client_id", string(user))
 	return collect(rows, err, func(rows *sql.Rows) (oidcgrant.Consent, error) {
 		c := oidcgrant.Consent{UserID: user}
 		var scopes string
@@ -44,7 +45,8 @@ func (db *DB) AddConsent(ctx context.Context, c oidcgrant.Consent) error {
 // and revokes every grant and unused code that the user gave to the application.
 func (db *DB) WithdrawConsent(ctx context.Context, c oidcgrant.Consent, reason string) error {
 	return db.Tx(ctx, func(tx *Tx) error {
-		n, err := tx.Exec(ctx, "DELETE FROM oidc_consent WHERE user_id = ? AND client_id = ?", string(c.UserID), c.ClientID)
+		n, err := tx.Exec(ctx, "DELETE FROM oidc_consent WHERE user_id = ? AND client_id = ?", string(c.UserID),
+			c.ClientID)
 		if err != nil {
 			return fmt.Errorf("withdraw consent: %w", err)
 		}
@@ -55,7 +57,8 @@ func (db *DB) WithdrawConsent(ctx context.Context, c oidcgrant.Consent, reason s
 				return err
 			}
 		}
-		if _, err := tx.Exec(ctx, "DELETE FROM oidc_code WHERE user_id = ? AND client_id = ? AND grant_id = ''", string(c.UserID), c.ClientID); err != nil {
+		if _, err := tx.Exec(ctx, "DELETE FROM oidc_code WHERE user_id = ? AND client_id = ? AND grant_id = ''",
+			string(c.UserID), c.ClientID); err != nil {
 			return fmt.Errorf("remove unused codes: %w", err)
 		}
 		return tx.revokeGrants(ctx, reason, "g.user_id = ? AND g.client_id = ?", string(c.UserID), c.ClientID)

@@ -18,7 +18,8 @@ func (db *DB) AddDevice(ctx context.Context, d oidcgrant.Device) (added bool, er
 	err = db.Tx(ctx, func(tx *Tx) error {
 		n, err := tx.Exec(ctx, `INSERT INTO oidc_device (hash, user_hash, client_id, scopes, state, poll_every, created_at, expires_at)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (user_hash) DO NOTHING`,
-			d.Hash, d.UserHash, d.ClientID, strings.Join(d.Scopes, " "), string(oidcgrant.Pending), d.Interval.Milliseconds(), millis(d.CreatedAt), millis(d.ExpiresAt))
+			d.Hash, d.UserHash, d.ClientID, strings.Join(d.Scopes, " "), string(oidcgrant.Pending),
+			d.Interval.Milliseconds(), millis(d.CreatedAt), millis(d.ExpiresAt))
 		if err != nil {
 			return fmt.Errorf("add device authorization: %w", err)
 		}
@@ -28,16 +29,20 @@ func (db *DB) AddDevice(ctx context.Context, d oidcgrant.Device) (added bool, er
 	return added, err
 }
 
-const deviceColumns = "hash, user_hash, client_id, scopes, state, user_id, auth_time, poll_every, polled_at, created_at, expires_at, grant_id, session_id"
+const deviceColumns = "hash, user_hash, client_id, scopes, state, user_id, auth_time, poll_every, polled_at, " +
+	"created_at, expires_at, grant_id, session_id"
 
 func scanDevice(row *sql.Row) (oidcgrant.Device, error) {
 	var d oidcgrant.Device
 	var scopes string
 	var user sql.NullString
 	var authTime, every, polled, created, expires int64
-	err := row.Scan(&d.Hash, &d.UserHash, &d.ClientID, &scopes, &d.State, &user, &authTime, &every, &polled, &created, &expires, &d.GrantID, &d.SessionID)
-	d.Scopes, d.UserID, d.Interval = strings.Fields(scopes), tenant.UserID(user.String), time.Duration(every)*time.Millisecond
-	d.AuthTime, d.PolledAt, d.CreatedAt, d.ExpiresAt = fromMillis(authTime), fromMillis(polled), fromMillis(created), fromMillis(expires)
+	err := row.Scan(&d.Hash, &d.UserHash, &d.ClientID, &scopes, &d.State, &user, &authTime, &every, &polled, &created,
+		&expires, &d.GrantID, &d.SessionID)
+	d.Scopes, d.UserID, d.Interval = strings.Fields(scopes), tenant.UserID(user.String),
+		time.Duration(every)*time.Millisecond
+	d.AuthTime, d.PolledAt, d.CreatedAt, d.ExpiresAt = fromMillis(authTime), fromMillis(polled), fromMillis(created),
+		fromMillis(expires)
 	return d, err
 }
 
@@ -52,9 +57,11 @@ func (db *DB) DeviceByUserCode(ctx context.Context, userHash string) (oidcgrant.
 // it was before, and records the poll of the application that it belongs to; for
 // another one it is a NotFound error. When the poll comes too soon after the last
 // one the interval grows by slower.
-func (db *DB) PollDevice(ctx context.Context, hash, client string, slower time.Duration) (d oidcgrant.Device, tooSoon bool, err error) {
+func (db *DB) PollDevice(ctx context.Context, hash, client string,
+	slower time.Duration) (d oidcgrant.Device, tooSoon bool, err error) {
 	err = db.Tx(ctx, func(tx *Tx) error {
-		d, err = scanDevice(tx.QueryRow(ctx, "SELECT "+deviceColumns+" FROM oidc_device WHERE hash = ? AND client_id = ?"+tx.db.Dialect.ForUpdate(), hash, client))
+		d, err = scanDevice(tx.QueryRow(ctx, "SELECT "+deviceColumns+" FROM oidc_device WHERE hash = ? AND "+
+			"client_id = ?"+tx.db.Dialect.ForUpdate(), hash, client))
 		if err != nil {
 			return notFound(err, "the device code")
 		}
@@ -62,7 +69,8 @@ func (db *DB) PollDevice(ctx context.Context, hash, client string, slower time.D
 		if tooSoon = d.State == oidcgrant.Pending && tx.Now.Before(d.PolledAt.Add(d.Interval)); tooSoon {
 			every += slower
 		}
-		if _, err := tx.Exec(ctx, "UPDATE oidc_device SET polled_at = ?, poll_every = ? WHERE hash = ?", millis(tx.Now), every.Milliseconds(), hash); err != nil {
+		if _, err := tx.Exec(ctx, "UPDATE oidc_device SET polled_at = ?, poll_every = ? WHERE hash = ?", millis(tx.Now),
+			every.Milliseconds(), hash); err != nil {
 			return fmt.Errorf("record poll: %w", err)
 		}
 		return nil
@@ -74,8 +82,10 @@ func (db *DB) PollDevice(ctx context.Context, hash, client string, slower time.D
 // authorization. It reports false when somebody decided before.
 func (db *DB) DecideDevice(ctx context.Context, d oidcgrant.Device, by tenant.Actor) (decided bool, err error) {
 	err = db.Tx(ctx, func(tx *Tx) error {
-		n, err := tx.Exec(ctx, "UPDATE oidc_device SET state = ?, user_id = ?, session_id = ?, auth_time = ? WHERE hash = ? AND state = ? AND expires_at > ?",
-			string(d.State), string(by.UserID), d.SessionID, millis(d.AuthTime), d.Hash, string(oidcgrant.Pending), millis(tx.Now))
+		n, err := tx.Exec(ctx, "UPDATE oidc_device SET state = ?, user_id = ?, session_id = ?, auth_time = ? WHERE "+
+			"hash = ? AND state = ? AND expires_at > ?",
+			string(d.State), string(by.UserID), d.SessionID, millis(d.AuthTime), d.Hash, string(oidcgrant.Pending),
+			millis(tx.Now))
 		if err != nil {
 			return fmt.Errorf("decide device authorization: %w", err)
 		}

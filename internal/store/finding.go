@@ -98,7 +98,8 @@ type detail struct {
 }
 
 func detailOf(f *finding.Finding) detail {
-	return detail{f.Location.StartColumn, f.Location.EndColumn, f.Snippet, f.Also, f.Same, f.Steps, f.Package, f.Secret, f.Layer, f.Live, f.Entry}
+	return detail{f.Location.StartColumn, f.Location.EndColumn, f.Snippet, f.Also, f.Same, f.Steps, f.Package, f.Secret,
+		f.Layer, f.Live, f.Entry}
 }
 
 // pack returns v as JSON, compressed in the Snappy-compatible block format of s2.
@@ -139,9 +140,12 @@ func scanFinding(rows *sql.Rows) (triage.Finding, error) {
 	var rest, rule []byte
 	var created, updated, resolved int64
 	p := &f.Report
-	err := rows.Scan(&f.ID, &f.ProjectID, &f.Branch, &flaw, &p.Fingerprint.Place, &p.Fingerprint.Flaw, &analysis, &p.Analyzer, &f.RuleID,
-		&severity, &status, &priority, &f.Pinned, &f.Proven, &f.Score, &f.Gone, &cvss, &f.Fixable, &p.Location.Path, &p.Location.StartLine,
-		&p.Location.EndLine, &p.Language, &p.Message, &rest, &f.FirstRun, &f.LastRun, &created, &updated, &resolved, &rule)
+	err := rows.Scan(&f.ID, &f.ProjectID, &f.Branch, &flaw, &p.Fingerprint.Place, &p.Fingerprint.Flaw, &analysis,
+		&p.Analyzer, &f.RuleID,
+		&severity, &status, &priority, &f.Pinned, &f.Proven, &f.Score, &f.Gone, &cvss, &f.Fixable, &p.Location.Path,
+		&p.Location.StartLine,
+		&p.Location.EndLine, &p.Language, &p.Message, &rest, &f.FirstRun, &f.LastRun, &created, &updated, &resolved,
+		&rule)
 	if err != nil {
 		return f, err
 	}
@@ -160,7 +164,8 @@ func scanFinding(rows *sql.Rows) (triage.Finding, error) {
 	}
 	p.RuleID = f.Rule.ID
 	p.Location.StartColumn, p.Location.EndColumn = d.StartColumn, d.EndColumn
-	p.Snippet, p.Also, p.Same, p.Steps, p.Package, p.Secret, p.Layer, p.Live = d.Snippet, d.Also, d.Same, d.Steps, d.Package, d.Secret, d.Layer, d.Live
+	p.Snippet, p.Also, p.Same, p.Steps, p.Package, p.Secret, p.Layer, p.Live = d.Snippet, d.Also, d.Same, d.Steps,
+		d.Package, d.Secret, d.Layer, d.Live
 	p.Entry = d.Entry
 	f.History = []triage.Change{}
 	return f, nil

@@ -101,7 +101,8 @@ func (tx *Tx) lockFindings(ctx context.Context, sc tenant.Scope) (revision int64
 		WHERE id = ? AND organization_id = ? ON CONFLICT (project_id) DO NOTHING`, ofProject(sc)...); err != nil {
 		return 0, fmt.Errorf("lock findings: %w", err)
 	}
-	err = tx.QueryRow(ctx, "SELECT revision FROM project_stats WHERE project_id = ? AND organization_id = ?"+tx.db.Dialect.ForUpdate(),
+	err = tx.QueryRow(ctx, "SELECT revision FROM project_stats WHERE project_id = ? AND organization_id = ?"+
+		tx.db.Dialect.ForUpdate(),
 		ofProject(sc)...).Scan(&revision)
 	return revision, notFound(err, "project")
 }
@@ -127,7 +128,8 @@ const (
 )
 
 // findingKept are the columns of a known finding that a scan leaves alone.
-var findingKept = []string{"id", "organization_id", "project_id", "branch", "flaw", "first_run", "created_at", "resolved_at"}
+var findingKept = []string{"id", "organization_id", "project_id", "branch", "flaw", "first_run", "created_at",
+	"resolved_at"}
 
 // findingConflict replaces the rest of them.
 var findingConflict = func() string {
@@ -157,7 +159,8 @@ func prepare(sc tenant.Scope, b *triage.Batch) (*prepared, error) {
 		if r.Rule.Advisory != nil {
 			advisory = r.Rule.Advisory.ID
 		}
-		p.rules = append(p.rules, []any{r.ID, string(sc.Organization), r.Rule.ID, plain(r.Rule.Name), plain(advisory), body, int64(r.Sum), now{}})
+		p.rules = append(p.rules, []any{r.ID, string(sc.Organization), r.Rule.ID, plain(r.Rule.Name), plain(advisory),
+			body, int64(r.Sum), now{}})
 	}
 	// A fixed order keeps two scans of an organization from waiting for each other.
 	slices.SortFunc(p.rules, func(a, b []any) int { return cmp.Compare(a[0].(string), b[0].(string)) })
@@ -173,8 +176,10 @@ func prepare(sc tenant.Scope, b *triage.Batch) (*prepared, error) {
 		if err != nil {
 			return nil, fmt.Errorf("encode package: %w", err)
 		}
-		p.packages = append(p.packages, []any{k.ID, string(sc.Organization), string(sc.Project), b.Branch, k.Package.Ecosystem, k.Package.Name,
-			k.Package.Version, k.Package.Path, dependencyBits(&k.Package), declaredLicenses(&k.Package), string(body), int64(k.Sum), string(b.Run.ID), now{}, now{}})
+		p.packages = append(p.packages, []any{k.ID, string(sc.Organization), string(sc.Project), b.Branch,
+			k.Package.Ecosystem, k.Package.Name,
+			k.Package.Version, k.Package.Path, dependencyBits(&k.Package), declaredLicenses(&k.Package), string(body),
+			int64(k.Sum), string(b.Run.ID), now{}, now{}})
 	}
 	for place, flaw := range b.Renamed {
 		p.renamed = append(p.renamed, []any{string(sc.Project), place.String(), flaw.String()})
@@ -189,7 +194,8 @@ func prepare(sc tenant.Scope, b *triage.Batch) (*prepared, error) {
 func plain(s string) string { return strings.ReplaceAll(s, "\x00", "") }
 
 func historyRow(sc tenant.Scope, c *triage.Change) []any {
-	return []any{string(sc.Project), c.Flaw.String(), c.ID, string(c.Finding), now{}, string(c.Kind), c.Value, c.Previous, c.Reason,
+	return []any{string(sc.Project), c.Flaw.String(), c.ID, string(c.Finding), now{}, string(c.Kind), c.Value,
+		c.Previous, c.Reason,
 		string(c.Run), string(c.By)}
 }
 
@@ -207,10 +213,14 @@ func findingRow(sc tenant.Scope, b *triage.Batch, r *triage.Row) ([]any, error) 
 		proves = r.Proves.String()
 	}
 	return []any{
-		string(r.ID), string(sc.Organization), string(sc.Project), b.Branch, r.Flaw.String(), r.Place.String(), r.Code.String(),
-		code(finding.Analyses, r.Cell.Analysis), f.Analyzer, r.RuleID, closedCode(r.Cell.Status), code(finding.Severities, r.Cell.Severity),
-		code(triage.Statuses, r.Cell.Status), code(triage.Priorities, r.Cell.Priority), r.Pinned, r.Score, false, tenths(r.CVSS), fixable,
-		dependency, f.Location.Path, f.Location.StartLine, f.Location.EndLine, f.Language, f.Message, name, rest, int64(r.Sum), proves,
+		string(r.ID), string(sc.Organization), string(sc.Project), b.Branch, r.Flaw.String(), r.Place.String(),
+		r.Code.String(),
+		code(finding.Analyses, r.Cell.Analysis), f.Analyzer, r.RuleID, closedCode(r.Cell.Status),
+		code(finding.Severities, r.Cell.Severity),
+		code(triage.Statuses, r.Cell.Status), code(triage.Priorities, r.Cell.Priority), r.Pinned, r.Score, false,
+		tenths(r.CVSS), fixable,
+		dependency, f.Location.Path, f.Location.StartLine, f.Location.EndLine, f.Language, f.Message, name, rest,
+		int64(r.Sum), proves,
 		string(b.Run.ID), string(b.Run.ID), int(r.Effect), now{}, now{}, 0,
 	}, nil
 }
@@ -226,7 +236,8 @@ func (tx *Tx) putRows(ctx context.Context, p *prepared) error {
 		{"finding", findingInserted, findingConflict, p.findings},
 		{"package", packageColumns, ` ON CONFLICT (id) DO UPDATE SET dependency = excluded.dependency,
 			licenses = excluded.licenses, body = excluded.body, sum = excluded.sum, updated_at = excluded.updated_at`, p.packages},
-		{"renamed", "project_id, place, flaw", " ON CONFLICT (project_id, place) DO UPDATE SET flaw = excluded.flaw", p.renamed},
+		{"renamed", "project_id, place, flaw", " ON CONFLICT (project_id, place) DO UPDATE SET flaw = excluded.flaw",
+			p.renamed},
 		{"finding_history", historyColumns, "", p.changes},
 	} {
 		if err := tx.insertRows(ctx, t.table, t.columns, t.suffix, at(tx.Now, t.rows)); err != nil {
@@ -263,7 +274,8 @@ func (tx *Tx) endFindings(ctx context.Context, sc tenant.Scope, b *triage.Batch)
 		_, err := tx.Exec(ctx, `UPDATE finding SET last_did = ? + closed, status = ?, closed = 1, gone = TRUE,
 			last_run = ?, updated_at = ?, resolved_at = CASE WHEN resolved_at = 0 THEN ? ELSE resolved_at END
 			WHERE project_id = ? AND `+in,
-			int(triage.Closed), code(triage.Statuses, triage.Resolved), string(b.Run.ID), millis(tx.Now), millis(tx.Now),
+			int(triage.Closed), code(triage.Statuses, triage.Resolved), string(b.Run.ID), millis(tx.Now),
+			millis(tx.Now),
 			string(sc.Project), arg)
 		if err != nil {
 			return fmt.Errorf("resolve findings: %w", err)
@@ -271,7 +283,8 @@ func (tx *Tx) endFindings(ctx context.Context, sc tenant.Scope, b *triage.Batch)
 	}
 	if len(b.Removed) > 0 {
 		in, arg := tx.db.Dialect.In("id", b.Removed)
-		if _, err := tx.Exec(ctx, "DELETE FROM package WHERE project_id = ? AND "+in, string(sc.Project), arg); err != nil {
+		if _, err := tx.Exec(ctx, "DELETE FROM package WHERE project_id = ? AND "+in, string(sc.Project),
+			arg); err != nil {
 			return fmt.Errorf("remove packages: %w", err)
 		}
 	}
@@ -300,7 +313,8 @@ func (tx *Tx) endScan(ctx context.Context, sc tenant.Scope, b *triage.Batch) err
 	var rows [][]any
 	last := map[string]int{} // an analyzer has one row
 	for _, s := range b.Last.Statuses {
-		row := []any{string(sc.Project), b.Branch, s.Analyzer, code(finding.Analyses, s.Analysis), string(b.Run.ID), string(b.Run.Source),
+		row := []any{string(sc.Project), b.Branch, s.Analyzer, code(finding.Analyses, s.Analysis), string(b.Run.ID),
+			string(b.Run.Source),
 			string(s.State), millis(tx.Now)}
 		if i, again := last[s.Analyzer]; again {
 			rows[i] = row
@@ -339,10 +353,12 @@ func day(t time.Time) int64 { return t.Unix() / 86400 }
 func (tx *Tx) count(ctx context.Context, sc tenant.Scope, branch string, c change) error {
 	var rows [][]any
 	for cell, n := range c.counts {
-		rows = append(rows, []any{string(sc.Project), branch, code(finding.Analyses, cell.Analysis), code(finding.Severities, cell.Severity),
+		rows = append(rows, []any{string(sc.Project), branch, code(finding.Analyses, cell.Analysis),
+			code(finding.Severities, cell.Severity),
 			code(triage.Statuses, cell.Status), code(triage.Priorities, cell.Priority), n.N, n.Risk})
 	}
-	err := tx.insertRows(ctx, "branch_stats", "project_id, branch, analysis, severity, status, priority, findings, risk",
+	err := tx.insertRows(ctx, "branch_stats", "project_id, branch, analysis, severity, status, priority, "+
+		"findings, risk",
 		` ON CONFLICT (project_id, branch, analysis, severity, status, priority)
 		DO UPDATE SET findings = branch_stats.findings + excluded.findings, risk = branch_stats.risk + excluded.risk`, rows)
 	if err != nil {
@@ -353,7 +369,8 @@ func (tx *Tx) count(ctx context.Context, sc tenant.Scope, branch string, c chang
 		for _, severity := range finding.Severities {
 			s := triage.Sort{Analysis: a, Severity: severity}
 			if c.opened[s] != 0 || c.solved[s] != 0 {
-				rows = append(rows, []any{string(sc.Project), branch, day(tx.Now), code(finding.Analyses, a), code(finding.Severities, severity), c.opened[s], c.solved[s]})
+				rows = append(rows, []any{string(sc.Project), branch, day(tx.Now), code(finding.Analyses, a),
+					code(finding.Severities, severity), c.opened[s], c.solved[s]})
 			}
 		}
 	}

@@ -40,12 +40,14 @@ func benchStores(b *testing.B, bench func(b *testing.B, s *findingStore)) {
 	}
 	b.Run("sqlite", func(b *testing.B) {
 		clock := storetest.NewClock()
-		db, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "merlon.db"), store.Options{Region: storetest.Region, Now: clock.Now})
+		db, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "merlon.db"),
+			store.Options{Region: storetest.Region, Now: clock.Now})
 		run(b, clock, db, err)
 	})
 	b.Run("postgres", func(b *testing.B) {
 		clock := storetest.NewClock()
-		db, err := postgres.Open(b.Context(), storetest.Postgres(b), store.Options{Region: storetest.Region, Now: clock.Now})
+		db, err := postgres.Open(b.Context(), storetest.Postgres(b),
+			store.Options{Region: storetest.Region, Now: clock.Now})
 		run(b, clock, db, err)
 	})
 }
@@ -108,7 +110,8 @@ func (s *findingStore) multiply(n int) {
 		created_at, updated_at, resolved_at`
 	for range n {
 		id := s.newProject(s.sc.Organization, s.sc.Team)
-		s.exec("INSERT INTO finding (id, project_id, "+columns+") SELECT "+newID+", CAST(? AS TEXT), "+columns+" FROM finding WHERE project_id = ?",
+		s.exec("INSERT INTO finding (id, project_id, "+columns+") SELECT "+newID+", CAST(? AS TEXT), "+columns+
+			" FROM finding WHERE project_id = ?",
 			string(id), string(s.sc.Project))
 	}
 	if s.db.Dialect.Name() == "sqlite" {
@@ -127,11 +130,12 @@ func BenchmarkList(b *testing.B) {
 		s.multiply(99)
 		base := triage.Filter{Analysis: finding.SAST}
 		for name, q := range map[string]triage.Query{
-			"first":    {Filter: base, Limit: 100},
-			"deep":     {Filter: base, Limit: 100, Offset: 9000},
-			"filtered": {Filter: triage.Filter{Analysis: finding.SAST, Branch: "main", Severities: []finding.Severity{finding.High}, Statuses: []triage.Status{triage.ToVerify}}, Limit: 100},
-			"updated":  {Filter: base, Sort: triage.ByUpdated, Descending: true, Limit: 100},
-			"search":   {Filter: triage.Filter{Analysis: finding.SAST, Search: "Handler0012"}, Limit: 100},
+			"first": {Filter: base, Limit: 100},
+			"deep":  {Filter: base, Limit: 100, Offset: 9000},
+			"filtered": {Filter: triage.Filter{Analysis: finding.SAST, Branch: "main",
+				Severities: []finding.Severity{finding.High}, Statuses: []triage.Status{triage.ToVerify}}, Limit: 100},
+			"updated": {Filter: base, Sort: triage.ByUpdated, Descending: true, Limit: 100},
+			"search":  {Filter: triage.Filter{Analysis: finding.SAST, Search: "Handler0012"}, Limit: 100},
 		} {
 			b.Run(name, func(b *testing.B) {
 				before := cpu()

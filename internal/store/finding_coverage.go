@@ -49,10 +49,12 @@ func (tx *Tx) putCoverage(ctx context.Context, r *run.Run, looked []triage.Looke
 		if err != nil {
 			return fmt.Errorf("encode reasons: %w", err)
 		}
-		rows = append(rows, []any{string(r.ProjectID), r.Branch, code(finding.Analyses, l.Analysis), subjectOf(r), millis(tx.Now), string(r.ID), string(r.Source),
+		rows = append(rows, []any{string(r.ProjectID), r.Branch, code(finding.Analyses, l.Analysis), subjectOf(r),
+			millis(tx.Now), string(r.ID), string(r.Source),
 			l.Complete, l.Files, plain(string(reasons)), l.Omitted})
 	}
-	return tx.insertRows(ctx, "branch_coverage", "project_id, branch, analysis, subject, at, run_id, source, complete, files, reasons, omitted",
+	return tx.insertRows(ctx, "branch_coverage", "project_id, branch, analysis, subject, at, run_id, source, "+
+		"complete, files, reasons, omitted",
 		` ON CONFLICT (project_id, branch, analysis, subject) DO UPDATE SET at = excluded.at, run_id = excluded.run_id, source = excluded.source,
 		complete = excluded.complete, files = excluded.files, reasons = excluded.reasons, omitted = excluded.omitted`, rows)
 }
@@ -66,9 +68,11 @@ func (tx *Tx) failAnalyses(ctx context.Context, r *run.Run, analyses []finding.A
 	}
 	var rows [][]any
 	for _, a := range analyses {
-		rows = append(rows, []any{string(r.ProjectID), r.Branch, code(finding.Analyses, a), subjectOf(r), millis(tx.Now), string(r.ID), plain(failure)})
+		rows = append(rows, []any{string(r.ProjectID), r.Branch, code(finding.Analyses, a), subjectOf(r),
+			millis(tx.Now), string(r.ID), plain(failure)})
 	}
-	return tx.insertRows(ctx, "branch_coverage", "project_id, branch, analysis, subject, failed_at, failed_run, failure",
+	return tx.insertRows(ctx, "branch_coverage", "project_id, branch, analysis, subject, failed_at, failed_run, "+
+		"failure",
 		` ON CONFLICT (project_id, branch, analysis, subject) DO UPDATE SET failed_at = excluded.failed_at, failed_run = excluded.failed_run,
 		failure = excluded.failure`, rows)
 }
@@ -76,7 +80,8 @@ func (tx *Tx) failAnalyses(ctx context.Context, r *run.Run, analyses []finding.A
 // forgetCoverage removes what is known of something that is no longer there to be
 // scanned; of every branch when branch is empty.
 func (tx *Tx) forgetCoverage(ctx context.Context, sc tenant.Scope, branch, subject string) error {
-	_, err := tx.Exec(ctx, "DELETE FROM branch_coverage WHERE project_id = ? AND subject = ? AND (branch = ? OR ? = '')", string(sc.Project), subject, branch, branch)
+	_, err := tx.Exec(ctx, "DELETE FROM branch_coverage WHERE project_id = ? AND subject = ? AND (branch = ? OR "+
+		"? = '')", string(sc.Project), subject, branch, branch)
 	if err != nil {
 		return fmt.Errorf("forget what was looked at: %w", err)
 	}
@@ -89,7 +94,8 @@ const ofReference = "COALESCE(NULLIF(s.branch, ''), '" + run.DefaultBranch + "')
 // Coverages returns, for each of the projects that belongs to the scope's
 // organization, what every analysis has looked at on the branches with the names, or with
 // nil on its reference branch: ordered by branch, then analysis.
-func (db *DB) Coverages(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID, branches []string) (map[tenant.ProjectID][]triage.Coverage, error) {
+func (db *DB) Coverages(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID,
+	branches []string) (map[tenant.ProjectID][]triage.Coverage, error) {
 	out := make(map[tenant.ProjectID][]triage.Coverage, len(ids))
 	return out, inChunks(texts(ids), func(ids []string) error {
 		in, arg := db.Dialect.In("p.id", ids)
@@ -149,7 +155,8 @@ func scanCoverage(rows *sql.Rows, now time.Time) (c triage.Coverage, reference s
 	var at, failed, source int64
 	var complete bool
 	var reasons string
-	if err := rows.Scan(&c.ProjectID, &reference, &c.Branch, &analysis, &at, &c.Run, &c.Source, &complete, &c.Files, &reasons, &c.Omitted,
+	if err := rows.Scan(&c.ProjectID, &reference, &c.Branch, &analysis, &at, &c.Run, &c.Source, &complete, &c.Files,
+		&reasons, &c.Omitted,
 		&failed, &c.FailedRun, &c.Failure, &source); err != nil {
 		return c, "", err
 	}
@@ -181,6 +188,7 @@ func scanCoverageCount(rows *sql.Rows) (c project.CoverageCount, err error) {
 	var analysis, state int
 	var oldest int64
 	err = rows.Scan(&c.Team, &analysis, &state, &c.Projects, &oldest)
-	c.Analysis, c.State, c.Oldest = value(finding.Analyses, analysis), value(project.CoverageStates, state), fromMillis(oldest)
+	c.Analysis, c.State, c.Oldest = value(finding.Analyses, analysis), value(project.CoverageStates, state),
+		fromMillis(oldest)
 	return c, err
 }

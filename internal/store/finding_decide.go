@@ -89,24 +89,28 @@ func (tx *Tx) decide(ctx context.Context, sc tenant.Scope, d triage.Decision) er
 	if err := tx.remember(ctx, sc, flaw, d); err != nil {
 		return err
 	}
-	if err := tx.insertRows(ctx, "finding_history", historyColumns, "", at(tx.Now, decisionHistory(sc, flaw, d, before))); err != nil {
+	if err := tx.insertRows(ctx, "finding_history", historyColumns, "",
+		at(tx.Now, decisionHistory(sc, flaw, d, before))); err != nil {
 		return err
 	}
 	if err := tx.refreshStats(ctx, sc); err != nil {
 		return err
 	}
 	detail := map[string]any{"project": sc.Project}
-	for name, v := range map[string]string{"status": string(d.Status), "priority": string(d.Priority), "comment": d.Comment} {
+	for name, v := range map[string]string{"status": string(d.Status), "priority": string(d.Priority),
+		"comment": d.Comment} {
 		if v != "" {
 			detail[name] = v
 		}
 	}
-	return tx.audit(ctx, audit.Event{Chain: sc.Organization, Action: "finding.decide", TargetKind: "finding", Target: string(d.Finding),
+	return tx.audit(ctx, audit.Event{Chain: sc.Organization, Action: "finding.decide", TargetKind: "finding",
+		Target: string(d.Finding),
 		Detail: detail}.By(sc.Actor))
 }
 
 // standpoints returns the flaw of a finding and its findings on all branches.
-func (tx *Tx) standpoints(ctx context.Context, sc tenant.Scope, id triage.ID) (flaw string, all []triage.Standpoint, err error) {
+func (tx *Tx) standpoints(ctx context.Context, sc tenant.Scope,
+	id triage.ID) (flaw string, all []triage.Standpoint, err error) {
 	err = tx.QueryRow(ctx, "SELECT flaw FROM finding WHERE id = ? AND project_id = ? AND organization_id = ?",
 		append([]any{string(id)}, ofProject(sc)...)...).Scan(&flaw)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -136,7 +140,8 @@ func (tx *Tx) follow(ctx context.Context, sc tenant.Scope, c triage.Consequence)
 	_, err := tx.Exec(ctx, `UPDATE finding SET resolved_at = CASE WHEN status = ? THEN resolved_at ELSE ? END,
 		status = ?, closed = ?, priority = ?, pinned = ?, updated_at = ? WHERE id = ? AND project_id = ?`,
 		code(triage.Statuses, c.Cell.Status), resolved,
-		code(triage.Statuses, c.Cell.Status), closedCode(c.Cell.Status), code(triage.Priorities, c.Cell.Priority), c.Pinned, millis(tx.Now),
+		code(triage.Statuses, c.Cell.Status), closedCode(c.Cell.Status), code(triage.Priorities, c.Cell.Priority),
+		c.Pinned, millis(tx.Now),
 		string(c.ID), string(sc.Project))
 	if err != nil {
 		return fmt.Errorf("change finding: %w", err)
@@ -157,7 +162,8 @@ func (tx *Tx) remember(ctx context.Context, sc tenant.Scope, flaw string, d tria
 		string(sc.Actor.UserID), millis(tx.Now)); err != nil {
 		return fmt.Errorf("remember decision: %w", err)
 	}
-	if _, err := tx.Exec(ctx, "UPDATE project_stats SET revision = revision + 1 WHERE project_id = ?", string(sc.Project)); err != nil {
+	if _, err := tx.Exec(ctx, "UPDATE project_stats SET revision = revision + 1 WHERE project_id = ?",
+		string(sc.Project)); err != nil {
 		return fmt.Errorf("remember decision: %w", err)
 	}
 	return nil
@@ -168,7 +174,8 @@ func decisionHistory(sc tenant.Scope, flaw string, d triage.Decision, before tri
 	var rows [][]any
 	add := func(kind triage.ChangeKind, value, previous string) {
 		if value != "" && value != previous {
-			rows = append(rows, []any{string(sc.Project), flaw, triage.NewID(), "", now{}, string(kind), value, previous, d.Comment, "", string(sc.Actor.UserID)})
+			rows = append(rows, []any{string(sc.Project), flaw, triage.NewID(), "", now{}, string(kind), value,
+				previous, d.Comment, "", string(sc.Actor.UserID)})
 		}
 	}
 	add(triage.StatusChange, string(d.Status), string(before.Status))
@@ -180,7 +187,8 @@ func decisionHistory(sc tenant.Scope, flaw string, d triage.Decision, before tri
 // Similar returns the findings of the same rule on the branch of a finding of the
 // scope's project whose path holds the text, the worst first, without the finding
 // itself, and how many there are.
-func (db *DB) Similar(ctx context.Context, sc tenant.Scope, f triage.Finding, path string, limit int) ([]triage.Finding, int, error) {
+func (db *DB) Similar(ctx context.Context, sc tenant.Scope, f triage.Finding, path string,
+	limit int) ([]triage.Finding, int, error) {
 	filter := triage.Filter{Analysis: f.Report.Analysis, Branch: f.Branch, RuleID: f.RuleID, Path: path, Except: f.ID}
 	if f.Report.Package != nil {
 		filter.Package = f.Report.Package.Package.Name

@@ -64,7 +64,8 @@ func (db *DB) Groups(ctx context.Context, sc tenant.Scope, q triage.GroupQuery) 
 		key, by = "f.rule_id, f.package", "f.rule_id, f.package"
 	}
 	w := db.filter(sc, q.Filter)
-	err := db.QueryRow(ctx, "SELECT COUNT(*), CAST(COALESCE(SUM(g.n), 0) AS BIGINT) FROM (SELECT COUNT(*) AS n FROM finding f WHERE "+
+	err := db.QueryRow(ctx, "SELECT COUNT(*), CAST(COALESCE(SUM(g.n), 0) AS BIGINT) FROM (SELECT COUNT(*) AS n FROM "+
+		"finding f WHERE "+
 		w.text.String()+" GROUP BY "+by+") g", w.args...).Scan(&page.Total, &page.Findings)
 	if err != nil {
 		return page, db.classify(fmt.Errorf("count groups: %w", err))
@@ -145,7 +146,8 @@ func scanOccurrence(rows *sql.Rows) (triage.Occurrence, error) {
 	var status, severity, priority, cvss, dependency int
 	var created int64
 	var rest sql.RawBytes
-	err := rows.Scan(&o.ID, &o.RuleID, &o.Package, &o.Path, &o.StartLine, &o.EndLine, &status, &severity, &priority, &cvss,
+	err := rows.Scan(&o.ID, &o.RuleID, &o.Package, &o.Path, &o.StartLine, &o.EndLine, &status, &severity, &priority,
+		&cvss,
 		&dependency, &created, &o.Language, &rest)
 	if err != nil {
 		return o, err

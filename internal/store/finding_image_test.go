@@ -39,15 +39,19 @@ func (p part) stream(t *testing.T) []byte {
 	rule := &finding.Rule{ID: string(analysis) + "/CVE-1", Analysis: analysis, Name: "A flaw", Severity: finding.High}
 	must(h.Rule(rule))
 	for _, name := range p.packages {
-		must(h.Package(&finding.Package{Ecosystem: "Debian", Name: name, Version: "1", Path: p.root + "status", Layer: layer}))
+		must(h.Package(&finding.Package{Ecosystem: "Debian", Name: name, Version: "1", Path: p.root + "status",
+			Layer: layer}))
 	}
 	for _, name := range p.files {
 		must(h.Finding(&finding.Finding{
-			RuleID: rule.ID, Analyzer: analyzer, Analysis: analysis, Severity: finding.High, Message: "a flaw", Layer: layer,
-			Location: finding.Location{Path: p.root + name}, Fingerprint: finding.Print(rule.ID, name, "same", 0).In(p.root),
+			RuleID: rule.ID, Analyzer: analyzer, Analysis: analysis, Severity: finding.High, Message: "a flaw",
+			Layer:    layer,
+			Location: finding.Location{Path: p.root + name}, Fingerprint: finding.Print(rule.ID, name, "same",
+				0).In(p.root),
 		}))
 	}
-	end := scan.Status{Analyzer: analyzer, Analysis: analysis, State: scan.Succeeded, Reasons: []scan.Reason{}, Root: p.root}
+	end := scan.Status{Analyzer: analyzer, Analysis: analysis, State: scan.Succeeded, Reasons: []scan.Reason{},
+		Root: p.root}
 	for _, name := range p.unseen {
 		end.State = scan.Degraded
 		end.Reasons = append(end.Reasons, scan.Reason{Code: "malformed", Message: "cut", Path: p.root + name})
@@ -151,7 +155,10 @@ func TestImageOnANewBranch(t *testing.T) {
 		s.ingest("topic", part{root: other, files: []string{"status"}}.stream(t))
 		s.ingest("later", part{root: web, files: []string{"lib/status"}}.stream(t)) // moved
 		flaw := func(branch string) (f triage.Digest) {
-			if err := db.Known(t.Context(), s.sc, branch, func(k triage.Known) error { f = k.Flaw; return nil }); err != nil {
+			if err := db.Known(t.Context(), s.sc, branch, func(k triage.Known) error {
+				f = k.Flaw
+				return nil
+			}); err != nil {
 				t.Fatal(err)
 			}
 			return f

@@ -28,7 +28,8 @@ func (db *DB) Branch(ctx context.Context, sc tenant.Scope, name string) (*triage
 		return nil, db.classify(err)
 	}
 	b := &triage.Branch{Name: name, Decisions: map[triage.Digest]triage.Decided{}}
-	err = db.QueryRow(ctx, "SELECT revision FROM project_stats WHERE project_id = ? AND organization_id = ?", ofProject(sc)...).Scan(&b.Revision)
+	err = db.QueryRow(ctx, "SELECT revision FROM project_stats WHERE project_id = ? AND organization_id = ?",
+		ofProject(sc)...).Scan(&b.Revision)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return nil, db.classify(err)
 	}
@@ -52,7 +53,8 @@ func (db *DB) Branch(ctx context.Context, sc tenant.Scope, name string) (*triage
 func projectSettings(ctx context.Context, q querier, sc tenant.Scope) (project.Settings, error) {
 	settings := project.DefaultSettings(nil)
 	var text string
-	err := q.QueryRow(ctx, "SELECT settings FROM project WHERE id = ? AND organization_id = ?", ofProject(sc)...).Scan(&text)
+	err := q.QueryRow(ctx, "SELECT settings FROM project WHERE id = ? AND organization_id = ?",
+		ofProject(sc)...).Scan(&text)
 	if err != nil {
 		return settings, notFound(err, "project")
 	}
@@ -72,7 +74,8 @@ type branchRow struct {
 
 // readBranches returns the branches of the scope's project by name.
 func readBranches(ctx context.Context, q querier, sc tenant.Scope) ([]branchRow, error) {
-	rows, err := q.Query(ctx, "SELECT name, version, scanned_at, source_at FROM branch WHERE project_id = ? AND organization_id = ? ORDER BY name", ofProject(sc)...)
+	rows, err := q.Query(ctx, "SELECT name, version, scanned_at, source_at FROM branch WHERE project_id = ? AND "+
+		"organization_id = ? ORDER BY name", ofProject(sc)...)
 	return collect(rows, err, func(rows *sql.Rows) (b branchRow, err error) {
 		return b, rows.Scan(&b.name, &b.version, &b.scannedAt, &b.sourceAt)
 	})
@@ -117,7 +120,8 @@ func (db *DB) readDecisions(ctx context.Context, sc tenant.Scope, into map[triag
 			return err
 		}
 		flaw, err := triage.ParseDigest(text)
-		into[flaw] = triage.Decided{Status: value(triage.Statuses, status), Priority: value(triage.Priorities, priority)}
+		into[flaw] = triage.Decided{Status: value(triage.Statuses, status),
+			Priority: value(triage.Priorities, priority)}
 		return err
 	})
 }
@@ -141,7 +145,8 @@ const knownColumns = `id, flaw, place, code, analysis, analyzer, rule_id, severi
 
 // Known calls do for every finding of a branch of the scope's project.
 func (db *DB) Known(ctx context.Context, sc tenant.Scope, branch string, do func(triage.Known) error) error {
-	rows, err := db.Query(ctx, "SELECT "+knownColumns+" FROM finding WHERE project_id = ? AND organization_id = ? AND branch = ?",
+	rows, err := db.Query(ctx, "SELECT "+knownColumns+" FROM finding WHERE project_id = ? AND organization_id = ? "+
+		"AND branch = ?",
 		append(ofProject(sc), branch)...)
 	same := map[string]string{} // paths, analyzers, rules and runs repeat: each is kept once
 	return each(rows, err, func(rows *sql.Rows) error {
@@ -159,7 +164,8 @@ func scanKnown(rows *sql.Rows, same map[string]string) (triage.Known, error) {
 	var analyzer, rule, path, lastRun sql.RawBytes
 	var analysis, severity, status, priority, cvss int
 	var sum, updated int64
-	err := rows.Scan(&k.ID, &flaw, &place, &codeText, &analysis, &analyzer, &rule, &severity, &status, &priority, &k.Pinned, &k.Gone, &cvss,
+	err := rows.Scan(&k.ID, &flaw, &place, &codeText, &analysis, &analyzer, &rule, &severity, &status, &priority,
+		&k.Pinned, &k.Gone, &cvss,
 		&path, &k.Line, &sum, &proves, &k.Proven, &lastRun, &k.LastDid, &updated)
 	if err != nil {
 		return k, err
@@ -196,8 +202,10 @@ func scanKnown(rows *sql.Rows, same map[string]string) (triage.Known, error) {
 }
 
 // KnownPackages calls do for every package of a branch of the scope's project.
-func (db *DB) KnownPackages(ctx context.Context, sc tenant.Scope, branch string, do func(triage.KnownPackage) error) error {
-	rows, err := db.Query(ctx, "SELECT id, path, dependency, sum FROM package WHERE project_id = ? AND organization_id = ? AND branch = ?",
+func (db *DB) KnownPackages(ctx context.Context, sc tenant.Scope, branch string,
+	do func(triage.KnownPackage) error) error {
+	rows, err := db.Query(ctx, "SELECT id, path, dependency, sum FROM package WHERE project_id = ? AND "+
+		"organization_id = ? AND branch = ?",
 		append(ofProject(sc), branch)...)
 	return each(rows, err, func(rows *sql.Rows) error {
 		var p triage.KnownPackage
@@ -217,7 +225,8 @@ func (db *DB) RuleSums(ctx context.Context, sc tenant.Scope, ids []string) (map[
 	sums := make(map[string]uint64, len(ids))
 	return sums, inChunks(ids, func(ids []string) error {
 		in, arg := db.Dialect.In("id", ids)
-		rows, err := db.Query(ctx, "SELECT id, sum FROM rule WHERE organization_id = ? AND "+in, string(sc.Organization), arg)
+		rows, err := db.Query(ctx, "SELECT id, sum FROM rule WHERE organization_id = ? AND "+in,
+			string(sc.Organization), arg)
 		return each(rows, err, func(rows *sql.Rows) error {
 			var id string
 			var sum int64
@@ -231,7 +240,8 @@ func (db *DB) RuleSums(ctx context.Context, sc tenant.Scope, ids []string) (map[
 }
 
 // Renamed returns the flaws of those places that are later places of a flaw.
-func (db *DB) Renamed(ctx context.Context, sc tenant.Scope, places []triage.Digest) (map[triage.Digest]triage.Digest, error) {
+func (db *DB) Renamed(ctx context.Context, sc tenant.Scope,
+	places []triage.Digest) (map[triage.Digest]triage.Digest, error) {
 	flaws := map[triage.Digest]triage.Digest{}
 	texts := make([]string, len(places))
 	for i, p := range places {

@@ -102,7 +102,8 @@ func (db *DB) filter(sc tenant.Scope, f triage.Filter) *where {
 	if f.Search != "" {
 		p := containing(f.Search)
 		w.and("("+like("f.message")+" OR "+like("f.path")+" OR "+like("f.package")+
-			" OR f.rule_id IN (SELECT id FROM rule WHERE organization_id = ? AND ("+like("name")+" OR "+like("advisory")+")))",
+			" OR f.rule_id IN (SELECT id FROM rule WHERE organization_id = ? AND ("+like("name")+" OR "+
+			like("advisory")+")))",
 			p, p, p, string(sc.Organization), p, p)
 	}
 	w.origins("f.dependency", f.Origins)
@@ -115,7 +116,8 @@ func (db *DB) filter(sc tenant.Scope, f triage.Filter) *where {
 func (w *where) origins(column string, origins []triage.Origin) {
 	var ways []string
 	for _, o := range origins {
-		bit := map[triage.Origin]int{triage.FromDirect: directBit, triage.FromTransitive: transitiveBit, triage.FromDev: developBit}[o]
+		bit := map[triage.Origin]int{triage.FromDirect: directBit, triage.FromTransitive: transitiveBit,
+			triage.FromDev: developBit}[o]
 		ways = append(ways, fmt.Sprintf("%s & %d <> 0", column, bit))
 	}
 	if ways != nil {
@@ -180,7 +182,8 @@ func (db *DB) Findings(ctx context.Context, sc tenant.Scope, q triage.Query) (tr
 			return page, err
 		}
 	}
-	rows, err := db.Query(ctx, "SELECT f.id FROM finding f WHERE "+w.text.String()+orderBy+" LIMIT ? OFFSET ?", append(w.args, q.Limit+1, q.Offset)...)
+	rows, err := db.Query(ctx, "SELECT f.id FROM finding f WHERE "+w.text.String()+orderBy+" LIMIT ? OFFSET ?",
+		append(w.args, q.Limit+1, q.Offset)...)
 	ids, err := collect(rows, err, func(rows *sql.Rows) (id string, err error) { return id, rows.Scan(&id) })
 	if err != nil {
 		return page, fmt.Errorf("list findings: %w", err)
@@ -216,7 +219,8 @@ func (w *where) after(q triage.Query, columns []string) error {
 		compare = "<"
 	}
 	marks := strings.Repeat("?, ", len(columns)) + "?"
-	w.and("("+strings.Join(append(slices.Clone(columns), "f.id"), ", ")+") "+compare+" ("+marks+")", append(slices.Clone(c.Keys), string(c.ID))...)
+	w.and("("+strings.Join(append(slices.Clone(columns), "f.id"), ", ")+") "+compare+" ("+marks+")",
+		append(slices.Clone(c.Keys), string(c.ID))...)
 	return nil
 }
 
@@ -253,7 +257,9 @@ func (db *DB) CountFindings(ctx context.Context, sc tenant.Scope, f triage.Filte
 	if f.Nothing {
 		return 0, nil
 	}
-	if f.Language != "" || f.Search != "" || f.Fixable != nil || len(f.Origins) > 0 || f.RuleID != "" || f.Package != "" || f.Path != "" || f.Except != "" || f.Image != "" || len(f.Classes) > 0 || f.Place != "" || f.Proves != "" {
+	if f.Language != "" || f.Search != "" || f.Fixable != nil || len(f.Origins) > 0 || f.RuleID != "" ||
+		f.Package != "" || f.Path != "" || f.Except != "" || f.Image != "" || len(f.Classes) > 0 || f.Place != "" ||
+		f.Proves != "" {
 		w := db.filter(sc, f)
 		err := db.QueryRow(ctx, "SELECT COUNT(*) FROM finding f WHERE "+w.text.String(), w.args...).Scan(&n)
 		if err != nil {
@@ -292,7 +298,8 @@ func (db *DB) findingsByID(ctx context.Context, sc tenant.Scope, ids []string) (
 		return []triage.Finding{}, nil
 	}
 	in, arg := db.Dialect.In("f.id", ids)
-	rows, err := db.Query(ctx, "SELECT "+findingColumns+findingTables+"WHERE f.project_id = ? AND f.organization_id = ? AND "+in, append(ofProject(sc), arg)...)
+	rows, err := db.Query(ctx, "SELECT "+findingColumns+findingTables+"WHERE f.project_id = ? AND f.organization_id "+
+		"= ? AND "+in, append(ofProject(sc), arg)...)
 	found, err := collect(rows, err, scanFinding)
 	if err != nil {
 		return nil, fmt.Errorf("read findings: %w", err)

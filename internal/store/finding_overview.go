@@ -60,7 +60,9 @@ func (db *DB) newLens(ctx context.Context, sc tenant.Scope, f triage.OverviewFil
 	l.args = append(l.args, w.args...)
 	l.text += "), cells AS (SELECT m.id, b.analysis, b.severity, b.status, " + counted + ` AS n FROM mine m
 		JOIN project_stats p ON p.project_id = m.id JOIN ` + source + " ON b.project_id = m.id WHERE " + w.text.String() +
-		" GROUP BY m.id, b.analysis, b.severity, b.status), " + l.standings(f) + ", counted AS (SELECT c.id, c.analysis, c.severity, c.status, c.n FROM cells c WHERE c.status IN (" + codes(triage.Statuses, f.Statuses) + ")) "
+		" GROUP BY m.id, b.analysis, b.severity, b.status), " + l.standings(f) + ", counted AS (SELECT c.id, " +
+		"c.analysis, c.severity, c.status, c.n FROM cells c WHERE c.status IN (" + codes(triage.Statuses, f.Statuses) +
+		")) "
 	return l, nil
 }
 
@@ -68,7 +70,8 @@ func (db *DB) newLens(ctx context.Context, sc tenant.Scope, f triage.OverviewFil
 // highest of the branches that the filter names.
 func (l *lens) standings(f triage.OverviewFilter) string {
 	if f.Branches == nil {
-		return "stand AS (SELECT p.project_id, p.risk_score, p.risk_level, p.branch FROM mine m JOIN project_stats p ON p.project_id = m.id)"
+		return "stand AS (SELECT p.project_id, p.risk_score, p.risk_level, p.branch FROM mine m JOIN project_stats p " +
+			"ON p.project_id = m.id)"
 	}
 	w := &where{}
 	w.and("b.status <= 2 AND (p.hidden >> (4 * (b.analysis - 1) + b.severity - 1)) & 1 = 0")
@@ -124,16 +127,19 @@ func (l *lens) query(ctx context.Context, query string, args ...any) (*sql.Rows,
 
 // OverviewCounts counts findings of the readable projects of the scope's
 // organization by sort, whatever their status.
-func (db *DB) OverviewCounts(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter) ([]triage.OverviewCount, error) {
+func (db *DB) OverviewCounts(ctx context.Context, sc tenant.Scope,
+	f triage.OverviewFilter) ([]triage.OverviewCount, error) {
 	l, err := db.newLens(ctx, sc, f)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := l.query(ctx, "SELECT analysis, severity, status, CAST(SUM(n) AS BIGINT) FROM cells GROUP BY analysis, severity, status")
+	rows, err := l.query(ctx, "SELECT analysis, severity, status, CAST(SUM(n) AS BIGINT) FROM cells GROUP BY "+
+		"analysis, severity, status")
 	return collect(rows, err, func(rows *sql.Rows) (c triage.OverviewCount, err error) {
 		var analysis, severity, status int
 		err = rows.Scan(&analysis, &severity, &status, &c.N)
-		c.Analysis, c.Severity, c.Status = value(finding.Analyses, analysis), value(finding.Severities, severity), value(triage.Statuses, status)
+		c.Analysis, c.Severity, c.Status = value(finding.Analyses, analysis), value(finding.Severities, severity),
+			value(triage.Statuses, status)
 		return c, err
 	})
 }
@@ -154,21 +160,24 @@ var summaryOrders = map[triage.SummarySort][2]string{ // descending, ascending
 
 // ProjectSummaries returns a page of the readable projects of the scope's
 // organization with their numbers.
-func (db *DB) ProjectSummaries(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter, p triage.SummaryPage) ([]triage.ProjectSummary, error) {
+func (db *DB) ProjectSummaries(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter,
+	p triage.SummaryPage) ([]triage.ProjectSummary, error) {
 	l, err := db.newLens(ctx, sc, f)
 	if err != nil {
 		return nil, err
 	}
 	var columns []string
 	for i := range finding.Analyses {
-		columns = append(columns, fmt.Sprintf("CAST(COALESCE(SUM(CASE WHEN analysis = %d THEN n END), 0) AS BIGINT) AS a%d", i+1, i+1))
+		columns = append(columns, fmt.Sprintf("CAST(COALESCE(SUM(CASE WHEN analysis = %d THEN n END), 0) AS "+
+			"BIGINT) AS a%d", i+1, i+1))
 	}
 	rows, err := l.query(ctx, `SELECT m.id, m.name, m.team_id, t.name, COALESCE(s.risk_level, 4) AS risk, COALESCE(c.critical, 0) AS critical,
 		COALESCE(c.high, 0), COALESCE(c.medium, 0), COALESCE(c.low, 0), COALESCE(c.total, 0) AS total, COALESCE(c.active, 0),
 		COALESCE(c.a1, 0), COALESCE(c.a2, 0), COALESCE(c.a3, 0), COALESCE(c.a4, 0), COALESCE(c.a5, 0), COALESCE(c.a6, 0), COALESCE(c.a7, 0), COALESCE(c.a8, 0), p.settings
 		FROM mine m JOIN team t ON t.id = m.team_id JOIN project p ON p.id = m.id LEFT JOIN stand s ON s.project_id = m.id
 		LEFT JOIN (SELECT id, `+bySeverity+", CAST(COALESCE(SUM(CASE WHEN status <= 2 THEN n END), 0) AS BIGINT) AS active, "+
-		strings.Join(columns, ", ")+" FROM counted GROUP BY id) c ON c.id = m.id ORDER BY "+orderOf(p, "m.name")+", m.id LIMIT ? OFFSET ?", p.Limit, p.Offset)
+		strings.Join(columns, ", ")+" FROM counted GROUP BY id) c ON c.id = m.id ORDER BY "+orderOf(p, "m.name")+
+		", m.id LIMIT ? OFFSET ?", p.Limit, p.Offset)
 	return collect(rows, err, func(rows *sql.Rows) (triage.ProjectSummary, error) {
 		s := triage.ProjectSummary{BySeverity: map[finding.Severity]int{}, ByAnalysis: map[finding.Analysis]int{}}
 		var risk int
@@ -202,7 +211,8 @@ func orderOf(p triage.SummaryPage, name string) string {
 }
 
 // TeamSummaries returns a page of the teams of those projects with their numbers.
-func (db *DB) TeamSummaries(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter, p triage.SummaryPage) ([]triage.TeamSummary, error) {
+func (db *DB) TeamSummaries(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter,
+	p triage.SummaryPage) ([]triage.TeamSummary, error) {
 	l, err := db.newLens(ctx, sc, f)
 	if err != nil {
 		return nil, err
@@ -220,7 +230,8 @@ func (db *DB) TeamSummaries(ctx context.Context, sc tenant.Scope, f triage.Overv
 		s := triage.TeamSummary{BySeverity: map[finding.Severity]int{}, ByRisk: map[triage.RiskLevel]int{}}
 		var worst int
 		var r, n [4]int
-		err := rows.Scan(&s.ID, &s.Name, &s.Projects, &worst, &r[0], &r[1], &r[2], &r[3], &n[0], &n[1], &n[2], &n[3], &s.Total)
+		err := rows.Scan(&s.ID, &s.Name, &s.Projects, &worst, &r[0], &r[1], &r[2], &r[3], &n[0], &n[1], &n[2], &n[3],
+			&s.Total)
 		for i, severity := range finding.Severities {
 			s.BySeverity[severity] = n[i]
 		}
@@ -233,7 +244,8 @@ func (db *DB) TeamSummaries(ctx context.Context, sc tenant.Scope, f triage.Overv
 
 // OverviewDays returns what those projects gained and lost on the days, by day
 // and severity.
-func (db *DB) OverviewDays(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter, days triage.Days) ([]triage.DayCount, error) {
+func (db *DB) OverviewDays(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter,
+	days triage.Days) ([]triage.DayCount, error) {
 	l, err := db.newLens(ctx, sc, f)
 	if err != nil {
 		return nil, err
@@ -254,19 +266,22 @@ func (db *DB) OverviewDays(ctx context.Context, sc tenant.Scope, f triage.Overvi
 
 // OverviewRisk returns how many of those projects were scanned, and the highest of their
 // risk scores.
-func (db *DB) OverviewRisk(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter) (scanned int, score int64, err error) {
+func (db *DB) OverviewRisk(ctx context.Context, sc tenant.Scope,
+	f triage.OverviewFilter) (scanned int, score int64, err error) {
 	l, err := db.newLens(ctx, sc, f)
 	if err != nil {
 		return 0, 0, err
 	}
-	rows, err := l.query(ctx, "SELECT COUNT(*), CAST(COALESCE(MAX(s.risk_score), 0) AS BIGINT) FROM stand s WHERE s.branch <> ''")
+	rows, err := l.query(ctx, "SELECT COUNT(*), CAST(COALESCE(MAX(s.risk_score), 0) AS BIGINT) FROM stand s WHERE "+
+		"s.branch <> ''")
 	err = each(rows, err, func(rows *sql.Rows) error { return rows.Scan(&scanned, &score) })
 	return scanned, score, err
 }
 
 // OverviewCoverage counts those projects by analysis and coverage state; those of which
 // nothing is known are left out.
-func (db *DB) OverviewCoverage(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter) ([]project.CoverageCount, error) {
+func (db *DB) OverviewCoverage(ctx context.Context, sc tenant.Scope,
+	f triage.OverviewFilter) ([]project.CoverageCount, error) {
 	l, err := db.newLens(ctx, sc, f)
 	if err != nil {
 		return nil, err
@@ -276,7 +291,8 @@ func (db *DB) OverviewCoverage(ctx context.Context, sc tenant.Scope, f triage.Ov
 		in, arg := db.Dialect.In("c.branch", f.Branches)
 		branches, args = in, []any{arg}
 	}
-	query, old := db.countCoverage("(SELECT m.id AS project_id, m.team_id, "+ofReference+" AS branch FROM mine m LEFT JOIN project_stats s ON s.project_id = m.id)", branches)
+	query, old := db.countCoverage("(SELECT m.id AS project_id, m.team_id, "+ofReference+" AS branch FROM mine m "+
+		"LEFT JOIN project_stats s ON s.project_id = m.id)", branches)
 	rows, err := l.query(ctx, query, append([]any{old}, args...)...)
 	return collect(rows, err, scanCoverageCount)
 }

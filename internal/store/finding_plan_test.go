@@ -21,16 +21,21 @@ func TestListsReadIndexes(t *testing.T) {
 		s.ingest("main", bigStream(t, 500))
 		s.exec("ANALYZE")
 		for _, query := range []string{
-			"SELECT f.id FROM finding f WHERE f.project_id = ? AND f.organization_id = ? AND f.analysis = 1 ORDER BY f.closed, f.severity, f.id LIMIT 100",
-			"SELECT f.id FROM finding f WHERE f.project_id = ? AND f.organization_id = ? AND f.analysis = 1 ORDER BY f.updated_at, f.id LIMIT 100",
+			"SELECT f.id FROM finding f WHERE f.project_id = ? AND f.organization_id = ? AND f.analysis = 1 ORDER BY " +
+				"f.closed, f.severity, f.id LIMIT 100",
+			"SELECT f.id FROM finding f WHERE f.project_id = ? AND f.organization_id = ? AND f.analysis = 1 ORDER BY " +
+				"f.updated_at, f.id LIMIT 100",
 			"SELECT id FROM finding WHERE project_id = ? AND organization_id = ? AND branch = 'main'",
 			"SELECT id FROM finding WHERE project_id = ? AND organization_id = ? AND flaw = 'x'",
 			"SELECT id FROM finding_history WHERE project_id = ? AND finding_id = ? AND flaw = 'x'",
-			"SELECT id FROM package WHERE project_id = ? AND organization_id = ? AND branch = 'main' ORDER BY name, version, id",
+			"SELECT id FROM package WHERE project_id = ? AND organization_id = ? AND branch = 'main' ORDER BY name, " +
+				"version, id",
 			"SELECT findings FROM branch_stats WHERE project_id = ? AND branch = ?",
-			"SELECT f.rule_id, COUNT(*) FROM finding f WHERE f.project_id = ? AND f.organization_id = ? AND f.analysis = 1 GROUP BY f.rule_id",
+			"SELECT f.rule_id, COUNT(*) FROM finding f WHERE f.project_id = ? AND f.organization_id = ? AND " +
+				"f.analysis = 1 GROUP BY f.rule_id",
 		} {
-			rows, err := db.Query(t.Context(), "EXPLAIN QUERY PLAN "+query, string(s.sc.Project), string(s.sc.Organization))
+			rows, err := db.Query(t.Context(), "EXPLAIN QUERY PLAN "+query, string(s.sc.Project),
+				string(s.sc.Organization))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -69,7 +74,8 @@ func TestFindingsAreTheirProjects(t *testing.T) {
 		other := newFindingStore(t, db, clock)
 		mixed := s.sc
 		mixed.Organization = other.sc.Organization
-		for name, sc := range map[string]tenant.Scope{"stranger": other.sc, "zero": {}, "another organization's project": mixed} {
+		for name, sc := range map[string]tenant.Scope{"stranger": other.sc, "zero": {}, "another organization's " +
+			"project": mixed} {
 			ctx, ids := t.Context(), []tenant.ProjectID{s.sc.Project}
 			empty := func(what string, n int, err error) {
 				t.Helper()
@@ -95,7 +101,8 @@ func TestFindingsAreTheirProjects(t *testing.T) {
 			}
 			analyses, err := db.AnalysisStandings(ctx, sc, ids)
 			empty("analyses", len(analyses), err)
-			days, err := db.DayCounts(ctx, sc, ids, triage.OverviewFilter{Branches: []string{"main"}}, triage.Days{Last: clock.Now()})
+			days, err := db.DayCounts(ctx, sc, ids, triage.OverviewFilter{Branches: []string{"main"}},
+				triage.Days{Last: clock.Now()})
 			empty("days", len(days), err)
 			scan, err := db.LastScan(ctx, sc, "")
 			if err != nil || scan != nil {
@@ -111,11 +118,13 @@ func TestFindingsAreTheirProjects(t *testing.T) {
 			if _, err := db.Finding(ctx, sc, page.Findings[0].ID); err == nil {
 				t.Errorf("%s: the finding was read", name)
 			}
-			if _, err := db.Decide(ctx, sc, triage.Decision{Finding: page.Findings[0].ID, Status: triage.Ignored}); err == nil {
+			if _, err := db.Decide(ctx, sc, triage.Decision{Finding: page.Findings[0].ID,
+				Status: triage.Ignored}); err == nil {
 				t.Errorf("%s: something was decided", name)
 			}
 		}
-		still, err := db.Findings(t.Context(), s.sc, triage.Query{Filter: triage.Filter{Statuses: []triage.Status{triage.ToVerify}}, Limit: 1})
+		still, err := db.Findings(t.Context(), s.sc,
+			triage.Query{Filter: triage.Filter{Statuses: []triage.Status{triage.ToVerify}}, Limit: 1})
 		if err != nil || still.Total != 20 {
 			t.Errorf("got %d findings to verify, %v; want 20", still.Total, err)
 		}

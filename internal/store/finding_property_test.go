@@ -135,14 +135,17 @@ func (m *model) stream(t testing.TB, reported []int, blind map[string]bool) []by
 	must(h.Rule(&finding.Rule{ID: "sast/r", Analysis: finding.SAST, Name: "R", Severity: finding.High}))
 	for _, flaw := range reported {
 		f := &finding.Finding{
-			RuleID: "sast/r", Analyzer: fmt.Sprintf("sast/a%d", flaw%2), Analysis: finding.SAST, Severity: finding.Severities[flaw%4],
-			Message: fmt.Sprint("flaw ", flaw), Location: finding.Location{Path: m.paths[flaw], StartLine: 1 + flaw, EndLine: 1 + flaw},
+			RuleID: "sast/r", Analyzer: fmt.Sprintf("sast/a%d", flaw%2), Analysis: finding.SAST,
+			Severity: finding.Severities[flaw%4],
+			Message:  fmt.Sprint("flaw ", flaw), Location: finding.Location{Path: m.paths[flaw], StartLine: 1 + flaw,
+				EndLine: 1 + flaw},
 		}
 		f.Fingerprint = finding.Print(f.RuleID, f.Location.Path, f.Message, 0)
 		must(h.Finding(f))
 	}
 	for i := range 2 {
-		s := &scan.Status{Analyzer: fmt.Sprintf("sast/a%d", i), Analysis: finding.SAST, State: scan.Succeeded, Reasons: []scan.Reason{}}
+		s := &scan.Status{Analyzer: fmt.Sprintf("sast/a%d", i), Analysis: finding.SAST, State: scan.Succeeded,
+			Reasons: []scan.Reason{}}
 		for _, path := range slices.Sorted(maps.Keys(blind)) {
 			s.State = scan.Degraded
 			s.Reasons = append(s.Reasons, scan.Reason{Code: "timeout", Message: "too slow", Path: path})
@@ -156,8 +159,9 @@ func TestScansFollowTheModel(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
 		for seed := range uint64(2) {
 			s := newFindingStore(t, db, clock)
-			m := &model{paths: map[int]string{}, branches: map[string]map[int]*modelFinding{}, decided: map[int]triage.Status{},
-				ids: map[string]map[int]triage.ID{}}
+			m := &model{paths: map[int]string{}, branches: map[string]map[int]*modelFinding{},
+				decided: map[int]triage.Status{},
+				ids:     map[string]map[int]triage.ID{}}
 			r := rand.New(rand.NewPCG(seed, 1))
 			for flaw := range 60 {
 				m.paths[flaw] = fmt.Sprintf("src/f%d.go", flaw)
@@ -214,7 +218,8 @@ func (s *findingStore) randomDecision(m *model, r *rand.Rand, branch string) {
 	flaws := slices.Sorted(maps.Keys(m.branches[branch]))
 	flaw := flaws[r.IntN(len(flaws))]
 	status := triage.Statuses[r.IntN(len(triage.Statuses))]
-	if _, err := s.db.Decide(s.t.Context(), s.sc, triage.Decision{Finding: m.ids[branch][flaw], Status: status}); err != nil {
+	if _, err := s.db.Decide(s.t.Context(), s.sc, triage.Decision{Finding: m.ids[branch][flaw],
+		Status: status}); err != nil {
 		s.t.Fatal(err)
 	}
 	if f := m.branches[branch][flaw]; f.status != status || siblings(m, flaw, status) {
@@ -307,7 +312,8 @@ func (s *findingStore) checkNumbers() {
 			GROUP BY project_id, branch, analysis, severity, status, priority) f
 			LEFT JOIN branch_stats s ON s.project_id = f.project_id AND s.branch = f.branch AND s.analysis = f.analysis
 			AND s.severity = f.severity AND s.status = f.status AND s.priority = f.priority WHERE s.findings IS NULL OR s.findings <> f.n`,
-		"SELECT COUNT(*) FROM (SELECT SUM(findings) AS n FROM branch_stats) s WHERE s.n <> (SELECT COUNT(*) FROM finding)",
+		"SELECT COUNT(*) FROM (SELECT SUM(findings) AS n FROM branch_stats) s WHERE s.n <> (SELECT COUNT(*) FROM " +
+			"finding)",
 		`SELECT COUNT(*) FROM project_stats p WHERE p.branch <> '' AND p.critical + p.high + p.medium + p.low <>
 			(SELECT COUNT(*) FROM finding f WHERE f.project_id = p.project_id AND f.branch = p.branch AND f.closed = 0)`,
 		"SELECT COUNT(*) FROM finding WHERE (status = 3) <> (resolved_at > 0) OR (closed = 1) <> (status >= 3)",
@@ -340,7 +346,8 @@ func TestIngestRefuses(t *testing.T) {
 			t.Errorf("a stream without its last status: got %v, want ErrIncomplete", err)
 		}
 		for _, wrong := range [][2]string{
-			{`"severity":"medium"`, `"severity":"awful"`}, {`"analyzer":"sast/a1"`, `"analyzer":"sast/a9"`}, {`"ruleId":"sast/r"`, `"ruleId":"sast/q"`},
+			{`"severity":"medium"`, `"severity":"awful"`}, {`"analyzer":"sast/a1"`, `"analyzer":"sast/a9"`},
+			{`"ruleId":"sast/r"`, `"ruleId":"sast/q"`},
 			{`"place":"`, `"place":"x`}, {`"path":"b.go"`, `"path":"b\u0000.go"`}, {`"startLine":2`, `"startLine":-2`},
 		} {
 			if !bytes.Contains(whole, []byte(wrong[0])) {
@@ -357,10 +364,12 @@ func TestIngestRefuses(t *testing.T) {
 		}
 		foreign := s.start("main")
 		other := newFindingStore(t, db, clock)
-		if _, err := triage.New(db).Ingest(t.Context(), other.sc, foreign, opener(whole)); !errs.Is(err, errs.NotFound) {
+		if _, err := triage.New(db).Ingest(t.Context(), other.sc, foreign, opener(whole)); !errs.Is(err,
+			errs.NotFound) {
 			t.Errorf("another project's scope: got %v, want not found", err)
 		}
-		if page, err := db.Findings(t.Context(), s.sc, triage.Query{Limit: 10}); err != nil || page.Total != 0 || len(page.Findings) != 0 {
+		if page, err := db.Findings(t.Context(), s.sc, triage.Query{Limit: 10}); err != nil || page.Total != 0 ||
+			len(page.Findings) != 0 {
 			t.Errorf("got %d findings, %v; want none", page.Total, err)
 		}
 	})
@@ -385,7 +394,8 @@ func (o *overtaken) Apply(ctx context.Context, sc tenant.Scope, b *triage.Batch)
 func TestDecisionDuringScan(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
 		s := newFindingStore(t, db, clock)
-		m := &model{paths: map[int]string{1: "a.go", 2: "b.go", 3: "c.go"}, branches: map[string]map[int]*modelFinding{}}
+		m := &model{paths: map[int]string{1: "a.go", 2: "b.go", 3: "c.go"},
+			branches: map[string]map[int]*modelFinding{}}
 		s.ingest("main", m.stream(t, []int{1, 2}, nil))
 		page, err := db.Findings(t.Context(), s.sc, triage.Query{Limit: 10})
 		if err != nil {
@@ -394,15 +404,19 @@ func TestDecisionDuringScan(t *testing.T) {
 		clock.Advance(time.Hour)
 		next := &overtaken{Store: db, before: func() {
 			for _, f := range page.Findings {
-				if _, err := db.Decide(t.Context(), s.sc, triage.Decision{Finding: f.ID, Status: triage.Ignored, Comment: "known"}); err != nil {
+				if _, err := db.Decide(t.Context(), s.sc, triage.Decision{Finding: f.ID, Status: triage.Ignored,
+					Comment: "known"}); err != nil {
 					t.Error(err)
 				}
 			}
 		}}
-		if _, err := triage.New(next).Ingest(t.Context(), s.sc, s.start("feature"), opener(m.stream(t, []int{1, 2, 3}, nil))); err != nil {
+		if _, err := triage.New(next).Ingest(t.Context(), s.sc, s.start("feature"),
+			opener(m.stream(t, []int{1, 2, 3}, nil))); err != nil {
 			t.Fatal(err)
 		}
-		page, err = db.Findings(t.Context(), s.sc, triage.Query{Filter: triage.Filter{Branch: "feature", Statuses: []triage.Status{triage.Ignored}}, Limit: 10})
+		page, err = db.Findings(t.Context(), s.sc,
+			triage.Query{Filter: triage.Filter{Branch: "feature", Statuses: []triage.Status{triage.Ignored}},
+				Limit: 10})
 		if err != nil || page.Total != 2 {
 			t.Errorf("got %d ignored findings on the new branch, %v; want 2", page.Total, err)
 		}

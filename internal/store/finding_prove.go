@@ -36,18 +36,21 @@ func (tx *Tx) prove(ctx context.Context, sc tenant.Scope, branch string, by run.
 		if f.Pinned {
 			priority = f.Priority
 		}
-		if _, err := tx.Exec(ctx, "UPDATE finding SET proven = ?, score = ?, priority = ? WHERE id = ? AND project_id = ?",
+		if _, err := tx.Exec(ctx, "UPDATE finding SET proven = ?, score = ?, priority = ? WHERE id = ? AND "+
+			"project_id = ?",
 			f.Proven, score, code(triage.Priorities, priority), string(f.ID), string(sc.Project)); err != nil {
 			return fmt.Errorf("rank finding: %w", err)
 		}
 		if priority == f.Priority {
 			continue
 		}
-		before := triage.Cell{Analysis: f.Report.Analysis, Severity: f.Report.Severity, Status: f.Status, Priority: f.Priority}
+		before := triage.Cell{Analysis: f.Report.Analysis, Severity: f.Report.Severity, Status: f.Status,
+			Priority: f.Priority}
 		after := before
 		after.Priority = priority
 		counts.Move(before, after, triage.Risk(f.Report.Severity, f.CVSS))
-		change := triage.Change{ID: triage.NewID(), Flaw: f.Flaw, Finding: f.ID, Kind: triage.PriorityChange, Value: string(priority),
+		change := triage.Change{ID: triage.NewID(), Flaw: f.Flaw, Finding: f.ID, Kind: triage.PriorityChange,
+			Value:    string(priority),
 			Previous: string(f.Priority), Reason: reason, Run: by}
 		if by == "" {
 			change.By = sc.Actor.UserID
@@ -63,16 +66,20 @@ func (tx *Tx) prove(ctx context.Context, sc tenant.Scope, branch string, by run.
 // unranked returns the findings of a branch's source of which live scans say something
 // else than their rank does.
 func (tx *Tx) unranked(ctx context.Context, sc tenant.Scope, branch string) ([]triage.Finding, error) {
-	rows, err := tx.Query(ctx, "SELECT DISTINCT proves FROM finding WHERE project_id = ? AND branch = ? AND proves <> '' AND closed = 0",
+	rows, err := tx.Query(ctx, "SELECT DISTINCT proves FROM finding WHERE project_id = ? AND branch = ? AND proves "+
+		"<> '' AND closed = 0",
 		string(sc.Project), branch)
-	places, err := collect(rows, err, func(rows *sql.Rows) (place string, err error) { return place, rows.Scan(&place) })
+	places, err := collect(rows, err, func(rows *sql.Rows) (place string, err error) {
+		return place, rows.Scan(&place)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read what live scans show: %w", err)
 	}
 	in, arg := tx.db.Dialect.In("f.place", places)
 	// Two conditions with an index each.
 	const of = "SELECT f.id FROM finding f WHERE f.project_id = ? AND f.branch = ? AND "
-	rows, err = tx.Query(ctx, "SELECT "+findingColumns+findingTables+"WHERE f.id IN ("+of+"f.proven AND NOT ("+in+") UNION "+
+	rows, err = tx.Query(ctx, "SELECT "+findingColumns+findingTables+"WHERE f.id IN ("+of+"f.proven AND NOT ("+in+
+		") UNION "+
 		of+in+" AND NOT f.proven AND f.analysis = ?) ORDER BY f.id",
 		string(sc.Project), branch, arg, string(sc.Project), branch, arg, code(finding.Analyses, finding.SAST))
 	found, err := collect(rows, err, scanFinding)

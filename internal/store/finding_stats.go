@@ -40,7 +40,8 @@ func (tx *Tx) refreshStats(ctx context.Context, sc tenant.Scope) error {
 		if err := rows.Scan(&analysis, &severity, &n, &r); err != nil {
 			return err
 		}
-		if settings.Shown(value(finding.Analyses, analysis), value(finding.Severities, severity)) && severity < len(open) {
+		if settings.Shown(value(finding.Analyses, analysis), value(finding.Severities, severity)) &&
+			severity < len(open) {
 			open[severity] += n
 			risk += r
 		}
@@ -58,7 +59,8 @@ func (tx *Tx) refreshStats(ctx context.Context, sc tenant.Scope) error {
 		medium = excluded.medium, low = excluded.low, risk_score = excluded.risk_score, risk_level = excluded.risk_level,
 		level_since = CASE WHEN project_stats.risk_level = excluded.risk_level AND project_stats.level_since > 0
 			THEN project_stats.level_since ELSE excluded.level_since END`,
-		string(sc.Project), string(sc.Organization), branch, hiddenBits(settings), open[1], open[2], open[3], open[4], score, level, millis(tx.Now)); err != nil {
+		string(sc.Project), string(sc.Organization), branch, hiddenBits(settings), open[1], open[2], open[3], open[4],
+		score, level, millis(tx.Now)); err != nil {
 		return fmt.Errorf("write numbers of project: %w", err)
 	}
 	return nil
@@ -79,7 +81,8 @@ func hiddenBits(s project.Settings) (bits int64) {
 
 // Standings returns how those of the projects stand that belong to the scope's
 // organization and were scanned.
-func (db *DB) Standings(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID) (map[tenant.ProjectID]triage.Standing, error) {
+func (db *DB) Standings(ctx context.Context, sc tenant.Scope,
+	ids []tenant.ProjectID) (map[tenant.ProjectID]triage.Standing, error) {
 	out := make(map[tenant.ProjectID]triage.Standing, len(ids))
 	return out, inChunks(texts(ids), func(ids []string) error {
 		in, arg := db.Dialect.In("project_id", ids)
@@ -90,7 +93,8 @@ func (db *DB) Standings(ctx context.Context, sc tenant.Scope, ids []tenant.Proje
 			var open [4]int
 			var level int
 			var since int64
-			if err := rows.Scan(&s.ProjectID, &s.Branch, &open[0], &open[1], &open[2], &open[3], &s.RiskScore, &level, &since); err != nil {
+			if err := rows.Scan(&s.ProjectID, &s.Branch, &open[0], &open[1], &open[2], &open[3], &s.RiskScore, &level,
+				&since); err != nil {
 				return err
 			}
 			for i, severity := range finding.Severities {
@@ -116,7 +120,8 @@ func texts[T ~string](ids []T) []string {
 // organization, the last scan of each analysis on the reference branch and what
 // it left open, ordered by project and analysis. Hidden severities are counted:
 // the caller has the settings.
-func (db *DB) AnalysisStandings(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID) ([]triage.AnalysisStanding, error) {
+func (db *DB) AnalysisStandings(ctx context.Context, sc tenant.Scope,
+	ids []tenant.ProjectID) ([]triage.AnalysisStanding, error) {
 	type key struct {
 		project  tenant.ProjectID
 		analysis finding.Analysis
@@ -172,7 +177,8 @@ func cell(analysis, severity, status, priority int) triage.Cell {
 
 // DayCounts returns what branches gained and lost on the days, ordered by
 // project, day and severity, as the filter selects by branch, severity and analysis.
-func (db *DB) DayCounts(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID, f triage.OverviewFilter, days triage.Days) ([]triage.DayCount, error) {
+func (db *DB) DayCounts(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID, f triage.OverviewFilter,
+	days triage.Days) ([]triage.DayCount, error) {
 	out := []triage.DayCount{}
 	return out, inChunks(texts(ids), func(ids []string) error {
 		in, arg := db.Dialect.In("p.project_id", ids)

@@ -32,9 +32,11 @@ func newFindingStore(t testing.TB, db *store.DB, clock *storetest.Clock) *findin
 	t.Helper()
 	s := &findingStore{t: t, db: db, clock: clock}
 	org := tenant.OrganizationID(tenant.NewID(storetest.Region, clock.Now()))
-	s.exec("INSERT INTO organization (id, name, industry, country, created_at, updated_at) VALUES (?, 'Org', 'other', 'FR', 1, 1)", string(org))
+	s.exec("INSERT INTO organization (id, name, industry, country, created_at, updated_at) VALUES (?, 'Org', "+
+		"'other', 'FR', 1, 1)", string(org))
 	team := tenant.TeamID(tenant.NewID(storetest.Region, clock.Now()))
-	s.exec("INSERT INTO team (id, organization_id, name, created_at, updated_at) VALUES (?, ?, 'Team', 1, 1)", string(team), string(org))
+	s.exec("INSERT INTO team (id, organization_id, name, created_at, updated_at) VALUES (?, ?, 'Team', 1, 1)",
+		string(team), string(org))
 	s.sc = tenant.System(org, team, s.newProject(org, team))
 	return s
 }
@@ -42,7 +44,8 @@ func newFindingStore(t testing.TB, db *store.DB, clock *storetest.Clock) *findin
 func (s *findingStore) newProject(org tenant.OrganizationID, team tenant.TeamID) tenant.ProjectID {
 	s.t.Helper()
 	id := tenant.ProjectID(tenant.NewID(storetest.Region, s.clock.Now()))
-	s.exec("INSERT INTO project (id, organization_id, team_id, name, settings, created_at, updated_at) VALUES (?, ?, ?, 'Project', ?, 1, 1)",
+	s.exec("INSERT INTO project (id, organization_id, team_id, name, settings, created_at, updated_at) VALUES (?, ?, "+
+		"?, 'Project', ?, 1, 1)",
 		string(id), string(org), string(team),
 		`{"sastSeverities":["critical","high","medium","low"],"scaSeverities":["critical","high","medium","low"],
 		"iacSeverities":["critical","high","medium","low"],"containerSeverities":["critical","high","medium","low"]}`)
@@ -71,7 +74,8 @@ func (s *findingStore) start(branch string) *run.Run {
 	}
 	s.exec(`INSERT INTO run (id, organization_id, project_id, branch, source, private, analyses, initiator, state, upload_expires_at, attempt, step, created_at, updated_at)
 		VALUES (?, ?, ?, ?, 'cli', FALSE, '[]', '', 'running', 0, 1, '', ?, ?)`,
-		string(r.ID), string(r.OrganizationID), string(r.ProjectID), branch, s.clock.Now().UnixMilli(), s.clock.Now().UnixMilli())
+		string(r.ID), string(r.OrganizationID), string(r.ProjectID), branch, s.clock.Now().UnixMilli(),
+		s.clock.Now().UnixMilli())
 	return r
 }
 
@@ -100,22 +104,27 @@ func bigStream(tb testing.TB, n int) []byte {
 			tb.Fatal(err)
 		}
 	}
-	must(h.Config(&scan.Config{Tool: "merlon", Analyses: []finding.Analysis{finding.SAST}, Analyzers: []string{"sast/java"}}))
+	must(h.Config(&scan.Config{Tool: "merlon", Analyses: []finding.Analysis{finding.SAST},
+		Analyzers: []string{"sast/java"}}))
 	for i := range 200 {
 		must(h.Rule(bigRule(i)))
 	}
 	for i := range n {
 		must(h.Finding(bigFinding(i)))
 	}
-	must(h.Status(&scan.Status{Analyzer: "sast/java", Analysis: finding.SAST, State: scan.Succeeded, Reasons: []scan.Reason{}}))
+	must(h.Status(&scan.Status{Analyzer: "sast/java", Analysis: finding.SAST, State: scan.Succeeded,
+		Reasons: []scan.Reason{}}))
 	return b.Bytes()
 }
 
 func bigRule(i int) *finding.Rule {
 	return &finding.Rule{
-		ID: fmt.Sprintf("sast/java/rule-%03d", i%200), Analysis: finding.SAST, Name: fmt.Sprintf("Injection of kind %d", i%200),
-		ShortDescription: "Untrusted data reaches an interpreter.", Description: strings.Repeat("Untrusted data reaches an interpreter. ", 20),
-		HowToPrevent: strings.Repeat("Bind values as parameters. ", 20), CWE: []string{"CWE-89"}, OWASP: []string{"A03:2021"},
+		ID: fmt.Sprintf("sast/java/rule-%03d", i%200), Analysis: finding.SAST,
+		Name:             fmt.Sprintf("Injection of kind %d", i%200),
+		ShortDescription: "Untrusted data reaches an interpreter.", Description: strings.Repeat("Untrusted data "+
+			"reaches an interpreter. ", 20),
+		HowToPrevent: strings.Repeat("Bind values as parameters. ", 20), CWE: []string{"CWE-89"},
+		OWASP:    []string{"A03:2021"},
 		Severity: finding.Severities[i%4], Language: "java",
 	}
 }
@@ -123,7 +132,9 @@ func bigRule(i int) *finding.Rule {
 // words makes text that does not repeat itself much: what a compressor meets in
 // real code.
 func words(seed, n int) string {
-	vocabulary := strings.Fields("request response query user session token order item price count list map string value index result config path file stream buffer handler service client server error message context builder parser writer reader cache store entity record field")
+	vocabulary := strings.Fields("request response query user session token order item price count list map string " +
+		"value index result config path file stream buffer handler service client server error message context " +
+		"builder parser writer reader cache store entity record field")
 	x := uint32(seed)*2654435761 + 12345
 	var b strings.Builder
 	for b.Len() < n {
@@ -141,7 +152,8 @@ func words(seed, n int) string {
 }
 
 func bigFinding(i int) *finding.Finding {
-	path := fmt.Sprintf("src/main/java/org/example/%s/service/Handler%04d.java", []string{"billing", "catalog", "orders", "users"}[i%4], i/25)
+	path := fmt.Sprintf("src/main/java/org/example/%s/service/Handler%04d.java",
+		[]string{"billing", "catalog", "orders", "users"}[i%4], i/25)
 	at := func(line int) finding.Location {
 		return finding.Location{Path: path, StartLine: line, EndLine: line, StartColumn: 9, EndColumn: 52}
 	}
@@ -154,8 +166,10 @@ func bigFinding(i int) *finding.Finding {
 	}
 	line := i%25*40 + 3
 	f := &finding.Finding{
-		RuleID: fmt.Sprintf("sast/java/rule-%03d", i%200), Analyzer: "sast/java", Analysis: finding.SAST, Severity: finding.Severities[i%4],
-		Message:  "The value of " + words(i, 20) + " reaches a query without being escaped, so that a request can change what the query does",
+		RuleID: fmt.Sprintf("sast/java/rule-%03d", i%200), Analyzer: "sast/java", Analysis: finding.SAST,
+		Severity: finding.Severities[i%4],
+		Message: "The value of " + words(i, 20) + " reaches a query without being escaped, so that a request can " +
+			"change what the query does",
 		Language: "java", Location: at(line), Snippet: snippet(0, 7),
 		Steps: []finding.Step{
 			{Kind: finding.Source, Message: "read from the request", Location: at(line - 2), Snippet: snippet(1, 3)},
@@ -180,7 +194,8 @@ func TestIngestAndAgain(t *testing.T) {
 			{"first", "main", stream, run.Changes{Found: n, New: n}},
 			{"again", "main", stream, run.Changes{Found: n, Unchanged: n, Open: n}},
 			{"another branch", "other", stream, run.Changes{Found: n, New: n}},
-			{"fewer", "main", bigStream(t, n/3), run.Changes{Found: n / 3, Unchanged: n / 3, Resolved: n - n/3, Open: n, Suspicious: true}},
+			{"fewer", "main", bigStream(t, n/3), run.Changes{Found: n / 3, Unchanged: n / 3, Resolved: n - n/3, Open: n,
+				Suspicious: true}},
 			{"all again", "main", stream, run.Changes{Found: n, Unchanged: n / 3, Reopened: n - n/3, Open: n / 3}},
 		} {
 			clock.Advance(time.Hour)
@@ -198,17 +213,22 @@ func TestRulesNotTried(t *testing.T) {
 		s.ingest("main", bigStream(t, 60))
 		var b bytes.Buffer
 		h := scan.Encode(&b)
-		status := &scan.Status{Analyzer: "sast/java", Analysis: finding.SAST, State: scan.Degraded, Reasons: []scan.Reason{
-			{Code: "unavailable", Message: "not tried", Rules: []string{"sast/java/rule-001", "sast/java/rule-002"}},
-			{Code: "unavailable", Message: "not tried", Rules: []string{"sast/java/rule-003"}, Path: bigFinding(3).Location.Path},
-			{Code: "unavailable", Message: "not tried", Rules: []string{"sast/java/rule-004"}, Path: "elsewhere"},
-		}}
-		for _, err := range []error{h.Config(&scan.Config{Tool: "merlon", Analyses: []finding.Analysis{finding.SAST}, Analyzers: []string{"sast/java"}}), h.Status(status)} {
+		status := &scan.Status{Analyzer: "sast/java", Analysis: finding.SAST, State: scan.Degraded,
+			Reasons: []scan.Reason{
+				{Code: "unavailable", Message: "not tried",
+					Rules: []string{"sast/java/rule-001", "sast/java/rule-002"}},
+				{Code: "unavailable", Message: "not tried", Rules: []string{"sast/java/rule-003"},
+					Path: bigFinding(3).Location.Path},
+				{Code: "unavailable", Message: "not tried", Rules: []string{"sast/java/rule-004"}, Path: "elsewhere"},
+			}}
+		for _, err := range []error{h.Config(&scan.Config{Tool: "merlon", Analyses: []finding.Analysis{finding.SAST},
+			Analyzers: []string{"sast/java"}}), h.Status(status)} {
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
-		if got, want := s.ingest("main", b.Bytes()).Changes, (run.Changes{Resolved: 57, Open: 60, Suspicious: true}); got != want {
+		if got, want := s.ingest("main", b.Bytes()).Changes,
+			(run.Changes{Resolved: 57, Open: 60, Suspicious: true}); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
 	})

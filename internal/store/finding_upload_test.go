@@ -23,7 +23,8 @@ var flaws = &scan.Analyzer{
 	File: func(p *scan.FilePass) error {
 		b, err := p.ReadFile()
 		if err == nil && strings.Contains(string(b), "FLAW") {
-			p.Report(&finding.Rule{ID: "sast/flaws/flaw", Analysis: finding.SAST, Name: "Flaw", Severity: finding.High}, finding.Finding{Location: finding.Location{StartLine: 1}})
+			p.Report(&finding.Rule{ID: "sast/flaws/flaw", Analysis: finding.SAST, Name: "Flaw", Severity: finding.High},
+				finding.Finding{Location: finding.Location{StartLine: 1}})
 		}
 		return err
 	},
@@ -43,7 +44,8 @@ func (s *findingStore) scanTree(files ...string) run.Outcome {
 		}
 	}
 	var b bytes.Buffer
-	if err := scan.Run(s.t.Context(), scan.Options{Root: dir, Analyzers: []*scan.Analyzer{flaws}}, scan.Encode(&b)); err != nil {
+	if err := scan.Run(s.t.Context(), scan.Options{Root: dir, Analyzers: []*scan.Analyzer{flaws}},
+		scan.Encode(&b)); err != nil {
 		s.t.Fatal(err)
 	}
 	s.clock.Advance(1e9)
@@ -53,7 +55,8 @@ func (s *findingStore) scanTree(files ...string) run.Outcome {
 // open lists the paths of the findings that are open.
 func (s *findingStore) open() []string {
 	s.t.Helper()
-	page, err := s.db.Findings(s.t.Context(), s.sc, triage.Query{Filter: triage.Filter{Statuses: []triage.Status{triage.ToVerify}}, Limit: 100})
+	page, err := s.db.Findings(s.t.Context(), s.sc,
+		triage.Query{Filter: triage.Filter{Statuses: []triage.Status{triage.ToVerify}}, Limit: 100})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -95,7 +98,8 @@ func TestWhatAnUploadLeavesOut(t *testing.T) {
 			t.Errorf("coverage %+v, %v", covered[s.sc.Project][0], err)
 		}
 
-		out = s.scanTree("a.js", "dist.js", ".github/other.yml") // hidden files are uploaded: those that are missing are gone
+		// hidden files are uploaded: those that are missing are gone
+		out = s.scanTree("a.js", "dist.js", ".github/other.yml")
 		want("hidden, not built files", ".github/other.yml", "a.js", "dist.js", "web/dist/x.js")
 		if n := len(out.Statuses[0].Reasons); n != 1 {
 			t.Errorf("%d reasons: %+v", n, out.Statuses[0].Reasons)

@@ -29,7 +29,8 @@ func (db *DB) AddCode(ctx context.Context, c oidcgrant.Code) error {
 		_, err := tx.Exec(ctx, `INSERT INTO oidc_code
 			(hash, user_id, client_id, session_id, redirect_uri, challenge, nonce, scopes, offline, auth_time, created_at, expires_at)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			c.Hash, string(c.UserID), c.ClientID, c.SessionID, c.RedirectURI, c.Challenge, c.Nonce, strings.Join(c.Scopes, " "), c.Offline,
+			c.Hash, string(c.UserID), c.ClientID, c.SessionID, c.RedirectURI, c.Challenge, c.Nonce,
+			strings.Join(c.Scopes, " "), c.Offline,
 			millis(c.AuthTime), millis(c.CreatedAt), millis(c.ExpiresAt))
 		if err != nil {
 			return fmt.Errorf("add authorization code: %w", err)
@@ -45,7 +46,8 @@ func (db *DB) Code(ctx context.Context, hash string) (oidcgrant.Code, error) {
 	var authTime, created, expires int64
 	err := db.QueryRow(ctx, `SELECT user_id, client_id, session_id, redirect_uri, challenge, nonce, scopes, offline, auth_time, created_at, expires_at, grant_id
 		FROM oidc_code WHERE hash = ?`, hash).
-		Scan(&c.UserID, &c.ClientID, &c.SessionID, &c.RedirectURI, &c.Challenge, &c.Nonce, &scopes, &c.Offline, &authTime, &created, &expires, &c.GrantID)
+		Scan(&c.UserID, &c.ClientID, &c.SessionID, &c.RedirectURI, &c.Challenge, &c.Nonce, &scopes, &c.Offline,
+			&authTime, &created, &expires, &c.GrantID)
 	if err != nil {
 		return oidcgrant.Code{}, db.classify(notFound(err, "the authorization code"))
 	}
@@ -79,7 +81,8 @@ func (tx *Tx) addGrant(ctx context.Context, t oidcgrant.Tokens) error {
 	g := t.Grant
 	_, err := tx.Exec(ctx, `INSERT INTO oidc_grant (id, user_id, client_id, session_id, scopes, auth_time, created_at, last_used_at, expires_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		g.ID, string(g.UserID), g.ClientID, g.SessionID, strings.Join(g.Scopes, " "), millis(g.AuthTime), millis(g.CreatedAt), millis(g.LastUsedAt), millis(g.ExpiresAt))
+		g.ID, string(g.UserID), g.ClientID, g.SessionID, strings.Join(g.Scopes, " "), millis(g.AuthTime),
+		millis(g.CreatedAt), millis(g.LastUsedAt), millis(g.ExpiresAt))
 	if err != nil {
 		return fmt.Errorf("add grant: %w", err)
 	}
@@ -88,7 +91,8 @@ func (tx *Tx) addGrant(ctx context.Context, t oidcgrant.Tokens) error {
 			return err
 		}
 	}
-	return tx.audit(ctx, audit.Event{Actor: g.UserID, Client: g.ClientID, IP: t.IP, Action: "grant.create", TargetKind: "grant", Target: g.ID,
+	return tx.audit(ctx, audit.Event{Actor: g.UserID, Client: g.ClientID, IP: t.IP, Action: "grant.create",
+		TargetKind: "grant", Target: g.ID,
 		Detail: map[string]any{"scopes": g.Scopes, "refresh": t.Refresh != nil}})
 }
 
@@ -101,16 +105,19 @@ func (tx *Tx) addRefresh(ctx context.Context, r oidcgrant.Refresh) error {
 	return nil
 }
 
-const grantColumns = "g.id, g.user_id, g.client_id, g.session_id, g.scopes, g.auth_time, g.created_at, g.last_used_at, g.expires_at, g.revoked_at"
+const grantColumns = "g.id, g.user_id, g.client_id, g.session_id, g.scopes, g.auth_time, g.created_at, " +
+	"g.last_used_at, g.expires_at, g.revoked_at"
 
 // grantFields returns where to scan grantColumns to, and what to do afterwards.
 func grantFields(g *oidcgrant.Grant) ([]any, func()) {
 	var scopes string
 	var authTime, created, used, expires, revoked int64
-	return []any{&g.ID, &g.UserID, &g.ClientID, &g.SessionID, &scopes, &authTime, &created, &used, &expires, &revoked}, func() {
-		g.Scopes, g.AuthTime = strings.Fields(scopes), fromMillis(authTime)
-		g.CreatedAt, g.LastUsedAt, g.ExpiresAt, g.RevokedAt = fromMillis(created), fromMillis(used), fromMillis(expires), fromMillis(revoked)
-	}
+	return []any{&g.ID, &g.UserID, &g.ClientID, &g.SessionID, &scopes, &authTime, &created, &used, &expires, &revoked},
+		func() {
+			g.Scopes, g.AuthTime = strings.Fields(scopes), fromMillis(authTime)
+			g.CreatedAt, g.LastUsedAt, g.ExpiresAt, g.RevokedAt = fromMillis(created), fromMillis(used),
+				fromMillis(expires), fromMillis(revoked)
+		}
 }
 
 // Refresh returns the refresh token with the hash, used or not, and its grant,
@@ -134,7 +141,8 @@ func (db *DB) Refresh(ctx context.Context, hash string) (oidcgrant.Tokens, error
 // RotateRefresh exchanges a refresh token for the next one of its grant. When it
 // was used within the window before, nothing changes: the caller knows the next
 // one. When it was used earlier the grant is revoked.
-func (db *DB) RotateRefresh(ctx context.Context, hash string, next oidcgrant.Refresh, window time.Duration) (outcome oidcgrant.Rotation, err error) {
+func (db *DB) RotateRefresh(ctx context.Context, hash string, next oidcgrant.Refresh,
+	window time.Duration) (outcome oidcgrant.Rotation, err error) {
 	err = db.Tx(ctx, func(tx *Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE oidc_refresh SET used_at = ? WHERE hash = ? AND used_at = 0 AND expires_at > ?
 			AND EXISTS (SELECT 1 FROM oidc_grant g WHERE g.id = oidc_refresh.grant_id AND g.revoked_at = 0)`,
@@ -147,7 +155,8 @@ func (db *DB) RotateRefresh(ctx context.Context, hash string, next oidcgrant.Ref
 			return err
 		}
 		outcome = oidcgrant.Rotated
-		if _, err := tx.Exec(ctx, "UPDATE oidc_grant SET last_used_at = ? WHERE id = ?", millis(tx.Now), next.GrantID); err != nil {
+		if _, err := tx.Exec(ctx, "UPDATE oidc_grant SET last_used_at = ? WHERE id = ?", millis(tx.Now),
+			next.GrantID); err != nil {
 			return fmt.Errorf("record use of grant: %w", err)
 		}
 		return tx.addRefresh(ctx, next)
@@ -159,7 +168,8 @@ func (db *DB) RotateRefresh(ctx context.Context, hash string, next oidcgrant.Ref
 func (tx *Tx) repeatRefresh(ctx context.Context, hash string, window time.Duration) (oidcgrant.Rotation, error) {
 	var id string
 	var used, revoked int64
-	err := tx.QueryRow(ctx, "SELECT g.id, r.used_at, g.revoked_at FROM oidc_refresh r JOIN oidc_grant g ON g.id = r.grant_id WHERE r.hash = ?", hash).
+	err := tx.QueryRow(ctx, "SELECT g.id, r.used_at, g.revoked_at FROM oidc_refresh r JOIN oidc_grant g ON g.id = "+
+		"r.grant_id WHERE r.hash = ?", hash).
 		Scan(&id, &used, &revoked)
 	switch {
 	case err != nil:
@@ -186,12 +196,14 @@ func (tx *Tx) revokeGrant(ctx context.Context, id, reason string) error {
 	if n == 0 {
 		return nil // gone, or revoked before
 	}
-	return tx.audit(ctx, audit.Event{Action: "grant.revoke", TargetKind: "grant", Target: id, Detail: map[string]any{"reason": reason}})
+	return tx.audit(ctx, audit.Event{Action: "grant.revoke", TargetKind: "grant", Target: id,
+		Detail: map[string]any{"reason": reason}})
 }
 
 // revokeGrants revokes the grants that the condition selects.
 func (tx *Tx) revokeGrants(ctx context.Context, reason, where string, args ...any) error {
-	rows, err := tx.Query(ctx, "SELECT g.id FROM oidc_grant g WHERE g.revoked_at = 0 AND "+where+" ORDER BY g.id", args...)
+	rows, err := tx.Query(ctx, "SELECT g.id FROM oidc_grant g WHERE g.revoked_at = 0 AND "+where+" ORDER BY g.id",
+		args...)
 	ids, err := collect(rows, err, scanText)
 	if err != nil {
 		return fmt.Errorf("list grants: %w", err)
@@ -207,7 +219,8 @@ func (tx *Tx) revokeGrants(ctx context.Context, reason, where string, args ...an
 // ActiveGrants returns the grants of the user that give access now, latest use
 // first.
 func (db *DB) ActiveGrants(ctx context.Context, user tenant.UserID) ([]oidcgrant.Grant, error) {
-	rows, err := db.Query(ctx, "SELECT "+grantColumns+" FROM oidc_grant g WHERE g.user_id = ? AND g.revoked_at = 0 AND g.expires_at > ? ORDER BY g.last_used_at DESC, g.id",
+	rows, err := db.Query(ctx, "SELECT "+grantColumns+" FROM oidc_grant g WHERE g.user_id = ? AND g.revoked_at = 0 "+
+		"AND g.expires_at > ? ORDER BY g.last_used_at DESC, g.id",
 		string(user), millis(db.now()))
 	return collect(rows, err, func(rows *sql.Rows) (g oidcgrant.Grant, err error) {
 		fields, done := grantFields(&g)
@@ -246,13 +259,15 @@ func (db *DB) Admit(ctx context.Context, a oidcgrant.Admission) (who oidcgrant.A
 		FROM app_user u LEFT JOIN credential c ON c.user_id = u.id
 			LEFT JOIN personal_access_token t ON t.id = ? AND t.user_id = u.id WHERE u.id = ?`,
 		a.TokenID, a.Grant, a.Session, a.PersonalToken, string(a.User)).
-		Scan(&active, &who.Service, &validFrom, &revoked, &granted, &signedIn, &token, &scopes, &organizations, &projects, &created, &expires)
+		Scan(&active, &who.Service, &validFrom, &revoked, &granted, &signedIn, &token, &scopes, &organizations,
+			&projects, &created, &expires)
 	if err != nil {
 		return oidcgrant.Admitted{}, false, db.classify(notFound(err, "the user"))
 	}
 	if a.PersonalToken != "" {
 		who.Limits = tenant.TokenLimits{
-			Scopes: readScopes(scopes), Organizations: split[tenant.OrganizationID](organizations), Projects: split[tenant.ProjectID](projects),
+			Scopes: readScopes(scopes), Organizations: split[tenant.OrganizationID](organizations),
+			Projects:  split[tenant.ProjectID](projects),
 			ExpiresAt: fromMillis(expires), Age: db.now().Sub(fromMillis(created)),
 		}
 	}

@@ -20,7 +20,8 @@ func grantUser(t *testing.T, db *store.DB) tenant.UserID {
 	t.Helper()
 	const id = "00000000-0000-4000-8000-000000000001"
 	err := db.Tx(t.Context(), func(tx *store.Tx) error {
-		_, err := tx.Exec(t.Context(), "INSERT INTO app_user (id, email, created_at, updated_at) VALUES (?, 'jo@example.test', 1, 1)", id)
+		_, err := tx.Exec(t.Context(), "INSERT INTO app_user (id, email, created_at, updated_at) VALUES (?, "+
+			"'jo@example.test', 1, 1)", id)
 		return err
 	})
 	if err != nil {
@@ -32,7 +33,8 @@ func grantUser(t *testing.T, db *store.DB) tenant.UserID {
 func tokens(user tenant.UserID, id, refresh string) grant.Tokens {
 	end := storetest.Start.Add(time.Hour)
 	return grant.Tokens{
-		Grant:   grant.Grant{ID: id, UserID: user, ClientID: "cli", Scopes: []string{"openid", "email"}, AuthTime: storetest.Start, CreatedAt: storetest.Start, ExpiresAt: end},
+		Grant: grant.Grant{ID: id, UserID: user, ClientID: "cli", Scopes: []string{"openid", "email"},
+			AuthTime: storetest.Start, CreatedAt: storetest.Start, ExpiresAt: end},
 		Refresh: &grant.Refresh{Hash: refresh, GrantID: id, CreatedAt: storetest.Start, ExpiresAt: end},
 	}
 }
@@ -48,8 +50,10 @@ func admits(t *testing.T, db *store.DB, user tenant.UserID, id string, want bool
 func TestRedeemCode(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB, _ *storetest.Clock) {
 		user, until := grantUser(t, db), storetest.Start.Add(time.Hour)
-		want := grant.Code{Hash: "h", UserID: user, ClientID: "cli", RedirectURI: "http://localhost/", Challenge: "c", Nonce: "n",
-			Scopes: []string{"openid"}, Offline: true, AuthTime: storetest.Start, CreatedAt: storetest.Start, ExpiresAt: until}
+		want := grant.Code{Hash: "h", UserID: user, ClientID: "cli", RedirectURI: "http://localhost/", Challenge: "c",
+			Nonce:  "n",
+			Scopes: []string{"openid"}, Offline: true, AuthTime: storetest.Start, CreatedAt: storetest.Start,
+			ExpiresAt: until}
 		if err := db.AddCode(t.Context(), want); err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +137,8 @@ func TestEndAccess(t *testing.T) {
 		if err := db.AddCode(t.Context(), grant.Code{Hash: "h3", UserID: user}); err != nil {
 			t.Fatal(err)
 		}
-		device := grant.Device{Hash: "d", UserHash: "u", ClientID: "cli", State: grant.Pending, CreatedAt: storetest.Start, ExpiresAt: until}
+		device := grant.Device{Hash: "d", UserHash: "u", ClientID: "cli", State: grant.Pending,
+			CreatedAt: storetest.Start, ExpiresAt: until}
 		if _, err := db.AddDevice(t.Context(), device); err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +184,8 @@ func TestOnceAndSigningKeys(t *testing.T) {
 				t.Errorf("Once(%s): got %q, %v", value, got, err)
 			}
 		}
-		key := grant.Key{Generation: 1, ID: "a", Sealed: []byte("x"), CreatedAt: storetest.Start, ActiveAt: storetest.Start}
+		key := grant.Key{Generation: 1, ID: "a", Sealed: []byte("x"), CreatedAt: storetest.Start,
+			ActiveAt: storetest.Start}
 		for i, want := range []bool{true, false} {
 			if added, err := db.AddSigningKey(t.Context(), key); err != nil || added != want {
 				t.Errorf("time %d: got %v, %v; want %v", i, added, err, want)
@@ -200,7 +206,8 @@ func TestOnceAndSigningKeys(t *testing.T) {
 func TestDevice(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
 		user := grantUser(t, db)
-		d := grant.Device{Hash: "d", UserHash: "u", ClientID: "cli", Scopes: []string{"openid"}, Interval: 5 * time.Second,
+		d := grant.Device{Hash: "d", UserHash: "u", ClientID: "cli", Scopes: []string{"openid"},
+			Interval:  5 * time.Second,
 			CreatedAt: storetest.Start, ExpiresAt: storetest.Start.Add(time.Minute)}
 		if added, err := db.AddDevice(t.Context(), d); err != nil || !added {
 			t.Fatalf("%v, %v", added, err)
@@ -215,7 +222,8 @@ func TestDevice(t *testing.T) {
 			t.Errorf("redeemed while pending: %v, %v", fresh, err)
 		}
 		for i, want := range []bool{true, false} {
-			if decided, err := db.DecideDevice(t.Context(), d, tenant.Actor{UserID: user}); err != nil || decided != want {
+			if decided, err := db.DecideDevice(t.Context(), d, tenant.Actor{UserID: user}); err != nil ||
+				decided != want {
 				t.Errorf("decided time %d: %v, %v", i, decided, err)
 			}
 		}

@@ -28,7 +28,8 @@ const (
 // request under the key is a Conflict error, with the code
 // tenant.KeyReused, and one that is still under way is too, with the code
 // tenant.KeyInUse.
-func (db *DB) BeginRequest(ctx context.Context, k tenant.RequestKey, digest string) (holder string, answer []byte, err error) {
+func (db *DB) BeginRequest(ctx context.Context, k tenant.RequestKey,
+	digest string) (holder string, answer []byte, err error) {
 	key := hashKey(k.Key)
 	err = db.Tx(ctx, func(tx *Tx) error {
 		holder, answer = "", nil
@@ -48,7 +49,8 @@ func (db *DB) BeginRequest(ctx context.Context, k tenant.RequestKey, digest stri
 		}
 		var earlier, heldBy string
 		var until int64
-		err = tx.QueryRow(ctx, "SELECT digest, holder, held_until, answer FROM idempotent_request WHERE actor = ? AND route = ? AND key_hash = ?"+
+		err = tx.QueryRow(ctx, "SELECT digest, holder, held_until, answer FROM idempotent_request WHERE actor = ? "+
+			"AND route = ? AND key_hash = ?"+
 			db.Dialect.ForUpdate(), k.Actor, k.Route, key).Scan(&earlier, &heldBy, &until, &answer)
 		switch {
 		case errors.Is(err, sql.ErrNoRows): // let go of a moment ago
@@ -63,7 +65,8 @@ func (db *DB) BeginRequest(ctx context.Context, k tenant.RequestKey, digest stri
 		case millis(tx.Now) < until:
 			return inUse()
 		}
-		if _, err := tx.Exec(ctx, "UPDATE idempotent_request SET holder = ?, held_until = ? WHERE actor = ? AND route = ? AND key_hash = ?",
+		if _, err := tx.Exec(ctx, "UPDATE idempotent_request SET holder = ?, held_until = ? WHERE actor = ? AND "+
+			"route = ? AND key_hash = ?",
 			mine, millis(tx.Now.Add(requestHold)), k.Actor, k.Route, key); err != nil {
 			return fmt.Errorf("take over key: %w", err)
 		}
@@ -74,7 +77,8 @@ func (db *DB) BeginRequest(ctx context.Context, k tenant.RequestKey, digest stri
 }
 
 func inUse() error {
-	return &errs.Error{Kind: errs.Conflict, Code: tenant.KeyInUse, Message: "a request with this Idempotency-Key is under way: ask again in a moment"}
+	return &errs.Error{Kind: errs.Conflict, Code: tenant.KeyInUse, Message: "a request with this Idempotency-Key is " +
+		"under way: ask again in a moment"}
 }
 
 // hashKey keeps what clients put into keys out of the database.
@@ -103,7 +107,8 @@ func (db *DB) EndRequest(ctx context.Context, k tenant.RequestKey, holder string
 		if answer != nil {
 			query, args = "UPDATE idempotent_request SET holder = '', answer = ?", []any{answer}
 		}
-		_, err := tx.Exec(ctx, query+" WHERE actor = ? AND route = ? AND key_hash = ? AND holder = ?", append(args, k.Actor, k.Route, hashKey(k.Key), holder)...)
+		_, err := tx.Exec(ctx, query+" WHERE actor = ? AND route = ? AND key_hash = ? AND "+
+			"holder = ?", append(args, k.Actor, k.Route, hashKey(k.Key), holder)...)
 		if err != nil {
 			return fmt.Errorf("end request: %w", err)
 		}

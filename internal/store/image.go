@@ -38,7 +38,8 @@ func (db *DB) Holdings(ctx context.Context, sc tenant.Scope, r *run.Run) (*triag
 	others := slices.DeleteFunc(images, func(other string) bool { return other == id })
 	kept := min(len(others), maxImages-1)
 	h.Old = others[kept:]
-	rows, err = db.Query(ctx, "SELECT item_id FROM image_content WHERE project_id = ? AND image_id = ?", string(sc.Project), id)
+	rows, err = db.Query(ctx, "SELECT item_id FROM image_content WHERE project_id = ? AND image_id = ?",
+		string(sc.Project), id)
 	if err := readItems(rows, err, h.Mine); err != nil || kept == 0 {
 		return h, err
 	}
@@ -90,14 +91,16 @@ func (tx *Tx) putContent(ctx context.Context, sc tenant.Scope, b *triage.Batch) 
 			rows = append(rows, []any{string(sc.Project), id, kind, item})
 		}
 	}
-	if err := tx.insertRows(ctx, "image_content", "project_id, image_id, kind, item_id", " ON CONFLICT DO NOTHING", rows); err != nil {
+	if err := tx.insertRows(ctx, "image_content", "project_id, image_id, kind, item_id", " ON CONFLICT DO NOTHING",
+		rows); err != nil {
 		return err
 	}
 	if len(b.Freed) == 0 {
 		return nil
 	}
 	in, arg := tx.db.Dialect.In("item_id", b.Freed)
-	if _, err := tx.Exec(ctx, "DELETE FROM image_content WHERE project_id = ? AND image_id = ? AND "+in, string(sc.Project), id, arg); err != nil {
+	if _, err := tx.Exec(ctx, "DELETE FROM image_content WHERE project_id = ? AND image_id = ? AND "+in,
+		string(sc.Project), id, arg); err != nil {
 		return fmt.Errorf("remove what an image held: %w", err)
 	}
 	return nil
@@ -120,7 +123,8 @@ func (tx *Tx) putImage(ctx context.Context, sc tenant.Scope, b *triage.Batch) er
 		}
 		system = string(text)
 	}
-	row := []any{i.ID, string(sc.Organization), string(sc.Project), b.Branch, i.Reference, i.Repository, i.Tag, i.Digest, i.Platform, i.Base, system,
+	row := []any{i.ID, string(sc.Organization), string(sc.Project), b.Branch, i.Reference, i.Repository, i.Tag,
+		i.Digest, i.Platform, i.Base, system,
 		i.Size, i.Layers, string(b.Run.ID), string(i.State), millis(tx.Now), millis(tx.Now)}
 	err := tx.insertRows(ctx, "image", imageColumns, ` ON CONFLICT (id) DO UPDATE SET digest = excluded.digest, platform = excluded.platform,
 		base = excluded.base, os = CASE WHEN excluded.os = '' THEN image.os ELSE excluded.os END, size = excluded.size, layers = excluded.layers,
@@ -138,7 +142,8 @@ func (tx *Tx) putImage(ctx context.Context, sc tenant.Scope, b *triage.Batch) er
 
 // forgetImage removes an image and the note of what it held.
 func (tx *Tx) forgetImage(ctx context.Context, sc tenant.Scope, id string) error {
-	for _, query := range []string{"DELETE FROM image_content WHERE image_id = ? AND project_id = ?", "DELETE FROM image WHERE id = ? AND project_id = ?"} {
+	for _, query := range []string{"DELETE FROM image_content WHERE image_id = ? AND project_id = ?", "DELETE FROM " +
+		"image WHERE id = ? AND project_id = ?"} {
 		if _, err := tx.Exec(ctx, query, id, string(sc.Project)); err != nil {
 			return fmt.Errorf("delete image: %w", err)
 		}
@@ -161,7 +166,8 @@ func (db *DB) DeleteImage(ctx context.Context, sc tenant.Scope, id string) error
 		}
 		d := droppedImage{id: id}
 		var reference string
-		err = tx.QueryRow(ctx, "SELECT branch, repository, reference FROM image WHERE id = ? AND project_id = ? AND organization_id = ?",
+		err = tx.QueryRow(ctx, "SELECT branch, repository, reference FROM image WHERE id = ? AND project_id = ? AND "+
+			"organization_id = ?",
 			append([]any{id}, ofProject(sc)...)...).Scan(&d.branch, &d.repository, &reference)
 		if err != nil {
 			return notFound(err, "image")
@@ -171,14 +177,17 @@ func (db *DB) DeleteImage(ctx context.Context, sc tenant.Scope, id string) error
 			return err
 		}
 		// A scan that is being applied must read the branch again.
-		if _, err := tx.Exec(ctx, "UPDATE branch SET version = version + 1 WHERE project_id = ? AND name = ?", string(sc.Project), d.branch); err != nil {
+		if _, err := tx.Exec(ctx, "UPDATE branch SET version = version + 1 WHERE project_id = ? AND "+
+			"name = ?", string(sc.Project), d.branch); err != nil {
 			return fmt.Errorf("advance branch: %w", err)
 		}
 		if err := tx.refreshStats(ctx, sc); err != nil {
 			return err
 		}
-		return tx.audit(ctx, audit.Event{Chain: sc.Organization, Action: "image.delete", TargetKind: "image", Target: id,
-			Detail: map[string]any{"project": sc.Project, "branch": d.branch, "image": reference, "findings": n}}.By(sc.Actor))
+		return tx.audit(ctx, audit.Event{Chain: sc.Organization, Action: "image.delete", TargetKind: "image",
+			Target: id,
+			Detail: map[string]any{"project": sc.Project, "branch": d.branch, "image": reference,
+				"findings": n}}.By(sc.Actor))
 	})
 }
 
@@ -188,7 +197,8 @@ type droppedImage struct{ id, branch, repository string }
 // dropImage removes an image, and returns how many findings it took along.
 func (tx *Tx) dropImage(ctx context.Context, sc tenant.Scope, d droppedImage) (n int, err error) {
 	var others int
-	err = tx.QueryRow(ctx, "SELECT COUNT(*) FROM image WHERE project_id = ? AND organization_id = ? AND branch = ? AND repository = ? AND id <> ?",
+	err = tx.QueryRow(ctx, "SELECT COUNT(*) FROM image WHERE project_id = ? AND organization_id = ? AND branch = ? "+
+		"AND repository = ? AND id <> ?",
 		append(ofProject(sc), d.branch, d.repository, d.id)...).Scan(&others)
 	if err != nil {
 		return 0, fmt.Errorf("count images: %w", err)
@@ -231,13 +241,15 @@ func (tx *Tx) endOrphans(ctx context.Context, sc tenant.Scope, d droppedImage) (
 			c.solved[f.cell.Sort()]++
 		}
 		history = append(history, historyRow(sc, &triage.Change{
-			ID: triage.NewID(), Flaw: f.flaw, Finding: f.id, Kind: triage.StatusChange, Value: string(triage.Resolved), Previous: string(f.cell.Status),
-			Reason: "the image was deleted, and no other holds it", By: sc.Actor.UserID,
+			ID: triage.NewID(), Flaw: f.flaw, Finding: f.id, Kind: triage.StatusChange, Value: string(triage.Resolved),
+			Previous: string(f.cell.Status),
+			Reason:   "the image was deleted, and no other holds it", By: sc.Actor.UserID,
 		}))
 	}
 	if _, err := tx.Exec(ctx, `UPDATE finding SET status = ?, closed = 1, gone = TRUE, updated_at = ?,
 		resolved_at = CASE WHEN resolved_at = 0 THEN ? ELSE resolved_at END WHERE `+which.text.String(),
-		append([]any{code(triage.Statuses, triage.Resolved), millis(tx.Now), millis(tx.Now)}, which.args...)...); err != nil {
+		append([]any{code(triage.Statuses, triage.Resolved), millis(tx.Now), millis(tx.Now)},
+			which.args...)...); err != nil {
 		return 0, fmt.Errorf("resolve findings of an image: %w", err)
 	}
 	if err := tx.insertRows(ctx, "finding_history", historyColumns, "", at(tx.Now, history)); err != nil {
@@ -271,7 +283,8 @@ func (tx *Tx) deleteRepository(ctx context.Context, sc tenant.Scope, d droppedIm
 	if _, err := tx.Exec(ctx, "DELETE FROM finding WHERE "+which.text.String(), which.args...); err != nil {
 		return 0, fmt.Errorf("delete findings of an image: %w", err)
 	}
-	if _, err := tx.Exec(ctx, fmt.Sprintf("DELETE FROM package WHERE dependency & %d <> 0 AND ", imageBit)+packages.text.String(), packages.args...); err != nil {
+	if _, err := tx.Exec(ctx, fmt.Sprintf("DELETE FROM package WHERE dependency & %d <> 0 AND ", imageBit)+
+		packages.text.String(), packages.args...); err != nil {
 		return 0, fmt.Errorf("delete packages of an image: %w", err)
 	}
 	return len(found), tx.count(ctx, sc, d.branch, c)
@@ -287,7 +300,8 @@ type leavingFinding struct {
 
 // leaving reads the findings that the condition selects.
 func (tx *Tx) leaving(ctx context.Context, w *where) ([]leavingFinding, error) {
-	rows, err := tx.Query(ctx, "SELECT id, flaw, analysis, severity, status, priority, cvss FROM finding WHERE "+w.text.String(), w.args...)
+	rows, err := tx.Query(ctx, "SELECT id, flaw, analysis, severity, status, priority, cvss FROM "+
+		"finding WHERE "+w.text.String(), w.args...)
 	return collect(rows, err, func(rows *sql.Rows) (f leavingFinding, err error) {
 		var flaw string
 		var analysis, severity, status, priority, cvss int
@@ -305,7 +319,8 @@ func (tx *Tx) leaving(ctx context.Context, w *where) ([]leavingFinding, error) {
 func scanImage(rows *sql.Rows) (i triage.Image, err error) {
 	var organization, system string
 	var created, scanned int64
-	err = rows.Scan(&i.ID, &organization, &i.ProjectID, &i.Branch, &i.Reference, &i.Repository, &i.Tag, &i.Digest, &i.Platform, &i.Base, &system,
+	err = rows.Scan(&i.ID, &organization, &i.ProjectID, &i.Branch, &i.Reference, &i.Repository, &i.Tag, &i.Digest,
+		&i.Platform, &i.Base, &system,
 		&i.Size, &i.Layers, &i.Run, &i.State, &created, &scanned)
 	if err != nil {
 		return i, err

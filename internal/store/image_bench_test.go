@@ -42,7 +42,9 @@ func benchImages(b *testing.B, s *findingStore) {
 	})
 	b.Run("findings", func(b *testing.B) {
 		for b.Loop() {
-			p, err := s.db.Findings(b.Context(), s.sc, triage.Query{Filter: triage.Filter{Analysis: finding.Container, Image: s.image("main", "7")}, Limit: 100})
+			p, err := s.db.Findings(b.Context(), s.sc,
+				triage.Query{Filter: triage.Filter{Analysis: finding.Container, Image: s.image("main", "7")},
+					Limit: 100})
 			if err != nil || p.Total != 500 {
 				b.Fatal(p.Total, err)
 			}

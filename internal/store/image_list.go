@@ -39,14 +39,17 @@ func direction(descending bool) string {
 func (db *DB) Images(ctx context.Context, sc tenant.Scope, q triage.ImageQuery) ([]triage.Image, int, error) {
 	w := db.images(sc, q)
 	var total int
-	if err := db.QueryRow(ctx, "SELECT COUNT(*) FROM image i WHERE "+w.text.String(), w.args...).Scan(&total); err != nil {
+	if err := db.QueryRow(ctx, "SELECT COUNT(*) FROM image i WHERE "+w.text.String(),
+		w.args...).Scan(&total); err != nil {
 		return nil, 0, db.classify(fmt.Errorf("count images: %w", err))
 	}
-	by := map[triage.ImageSort]string{triage.ByRepository: "i.reference", triage.ByTags: "i.scanned_at", triage.ByLatestScan: "i.scanned_at"}[q.Sort]
+	by := map[triage.ImageSort]string{triage.ByRepository: "i.reference", triage.ByTags: "i.scanned_at",
+		triage.ByLatestScan: "i.scanned_at"}[q.Sort]
 	if by == "" {
 		return nil, 0, errs.E(errs.Invalid, "images cannot be sorted by %q", q.Sort)
 	}
-	rows, err := db.Query(ctx, "SELECT "+imageColumns+" FROM image i WHERE "+w.text.String()+" ORDER BY "+by+direction(q.Descending)+", i.id LIMIT ? OFFSET ?",
+	rows, err := db.Query(ctx, "SELECT "+imageColumns+" FROM image i WHERE "+w.text.String()+" ORDER BY "+by+
+		direction(q.Descending)+", i.id LIMIT ? OFFSET ?",
 		append(w.args, q.Limit, q.Offset)...)
 	found, err := collect(rows, err, scanImage)
 	if err != nil {
@@ -84,7 +87,8 @@ func (db *DB) countImages(ctx context.Context, sc tenant.Scope, q triage.ImageQu
 }
 
 // imageGroupOrders gives the column of each sort key of groups.
-var imageGroupOrders = map[triage.ImageSort]string{triage.ByRepository: "repository", triage.ByTags: "tags", triage.ByLatestScan: "scanned"}
+var imageGroupOrders = map[triage.ImageSort]string{triage.ByRepository: "repository", triage.ByTags: "tags",
+	triage.ByLatestScan: "scanned"}
 
 // ImageGroups returns a page of the repositories of which the scope's project has
 // images, one for each branch.
@@ -99,15 +103,19 @@ func (db *DB) ImageGroups(ctx context.Context, sc tenant.Scope, q triage.ImageQu
 	w := db.images(sc, all)
 	if q.Search != "" { // a group that holds what is looked for is shown whole
 		hit := db.images(sc, q)
-		w.and("(i.repository, i.branch) IN (SELECT i.repository, i.branch FROM image i WHERE "+hit.text.String()+")", hit.args...)
+		w.and("(i.repository, i.branch) IN (SELECT i.repository, i.branch FROM image i WHERE "+hit.text.String()+")",
+			hit.args...)
 	}
-	groups := "SELECT i.repository AS repository, i.branch AS branch, COUNT(*) AS tags, MAX(i.scanned_at) AS scanned FROM image i WHERE " +
+	groups := "SELECT i.repository AS repository, i.branch AS branch, COUNT(*) AS tags, MAX(i.scanned_at) AS scanned " +
+		"FROM image i WHERE " +
 		w.text.String() + " GROUP BY i.repository, i.branch"
-	err := db.QueryRow(ctx, "SELECT COUNT(*), CAST(COALESCE(SUM(g.tags), 0) AS BIGINT) FROM ("+groups+") g", w.args...).Scan(&page.Total, &page.Tags)
+	err := db.QueryRow(ctx, "SELECT COUNT(*), CAST(COALESCE(SUM(g.tags), 0) AS BIGINT) FROM ("+groups+") g",
+		w.args...).Scan(&page.Total, &page.Tags)
 	if err != nil {
 		return page, db.classify(fmt.Errorf("count repositories of images: %w", err))
 	}
-	rows, err := db.Query(ctx, groups+" ORDER BY "+by+direction(q.Descending)+", repository, branch LIMIT ? OFFSET ?", append(w.args, q.Limit, q.Offset)...)
+	rows, err := db.Query(ctx, groups+" ORDER BY "+by+direction(q.Descending)+", repository, branch LIMIT ? "+
+		"OFFSET ?", append(w.args, q.Limit, q.Offset)...)
 	page.Groups, err = collect(rows, err, func(rows *sql.Rows) (triage.ImageGroup, error) {
 		g := triage.ImageGroup{Images: []triage.Image{}, Open: map[finding.Severity]int{}}
 		var scanned int64
@@ -130,7 +138,8 @@ func (db *DB) ImageGroups(ctx context.Context, sc tenant.Scope, q triage.ImageQu
 func (db *DB) fillGroup(ctx context.Context, sc tenant.Scope, q triage.ImageQuery, g *triage.ImageGroup) error {
 	of := append(ofProject(sc), g.Branch, g.Repository)
 	const group = " WHERE i.project_id = ? AND i.organization_id = ? AND i.branch = ? AND i.repository = ?"
-	rows, err := db.Query(ctx, "SELECT "+imageColumns+" FROM image i"+group+" ORDER BY i.scanned_at DESC, i.id LIMIT ?", append(of, triage.MaxGroupedImages)...)
+	rows, err := db.Query(ctx, "SELECT "+imageColumns+" FROM image i"+group+" ORDER BY i.scanned_at DESC, i.id "+
+		"LIMIT ?", append(of, triage.MaxGroupedImages)...)
 	if g.Images, err = collect(rows, err, scanImage); err != nil {
 		return fmt.Errorf("list images of a repository: %w", err)
 	}
@@ -164,7 +173,8 @@ func (db *DB) Holders(ctx context.Context, sc tenant.Scope, id triage.ID) ([]tri
 // ofImage adds that an image holds what the column names.
 func (w *where) ofImage(column string, sc tenant.Scope, image string) {
 	if image != "" {
-		w.and(column+" IN (SELECT c.item_id FROM image_content c JOIN image i ON i.id = c.image_id WHERE c.project_id = ? AND c.image_id = ? AND i.project_id = ? AND i.organization_id = ?)",
+		w.and(column+" IN (SELECT c.item_id FROM image_content c JOIN image i ON i.id = c.image_id WHERE "+
+			"c.project_id = ? AND c.image_id = ? AND i.project_id = ? AND i.organization_id = ?)",
 			append([]any{string(sc.Project), image}, ofProject(sc)...)...)
 	}
 }

@@ -94,7 +94,9 @@ func (s *findingStore) randomImageStep(m *imageModel, r *rand.Rand) {
 		return
 	}
 	i := imageScan{tag: tag, flaws: some(r, "a", "b", "c", "d"), packs: some(r, "x", "y", "z"), os: &scan.OS{}}
-	i.unseen = slices.DeleteFunc(some(r, "a", "b", "c", "d"), func(f string) bool { return r.IntN(2) == 0 || slices.Contains(i.flaws, f) })
+	i.unseen = slices.DeleteFunc(some(r, "a", "b", "c", "d"), func(f string) bool {
+		return r.IntN(2) == 0 || slices.Contains(i.flaws, f)
+	})
 	stream := i.stream(s.t)
 	at := s.start("main")
 	at.Image = &run.Image{Reference: "docker.io/acme/web:" + tag, Repository: "docker.io/acme/web"}
@@ -146,7 +148,8 @@ func (s *findingStore) compareImages(m *imageModel) {
 		}
 		compare("findings of tag "+tag, want, s.states(triage.Filter{Image: s.image("main", tag)}))
 		maps.Copy(packages, m.packs[tag])
-		compare("packages of tag "+tag, slices.Sorted(maps.Keys(m.packs[tag])), append([]string(nil), s.packageNames(s.image("main", tag))...))
+		compare("packages of tag "+tag, slices.Sorted(maps.Keys(m.packs[tag])),
+			append([]string(nil), s.packageNames(s.image("main", tag))...))
 		images = append(images, fmt.Sprintf("main %s sha256:%s  high=%d", tag, tag, len(flaws)))
 	}
 	compare("packages", slices.Sorted(maps.Keys(packages)), append([]string(nil), s.packageNames("")...))
@@ -166,13 +169,15 @@ func TestImagesAreTheirProjects(t *testing.T) {
 			t.Fatal(err)
 		}
 		id, image := page.Findings[0].ID, s.image("main", "1")
-		if held, err := db.Holders(t.Context(), s.sc, id); err != nil || len(held) != 1 || held[0].Reference != "docker.io/acme/web:1" {
+		if held, err := db.Holders(t.Context(), s.sc, id); err != nil || len(held) != 1 ||
+			held[0].Reference != "docker.io/acme/web:1" {
 			t.Errorf("images of the finding: %+v, %v", held, err)
 		}
 		other := newFindingStore(t, db, clock)
 		mixed := s.sc
 		mixed.Organization = other.sc.Organization
-		for name, sc := range map[string]tenant.Scope{"stranger": other.sc, "zero": {}, "another organization's project": mixed} {
+		for name, sc := range map[string]tenant.Scope{"stranger": other.sc, "zero": {}, "another organization's " +
+			"project": mixed} {
 			empty := func(what string, n int, err error) {
 				t.Helper()
 				if err != nil || n != 0 {
@@ -190,12 +195,14 @@ func TestImagesAreTheirProjects(t *testing.T) {
 			empty("findings of an image", found.Total, err)
 			_, total, err = db.Packages(t.Context(), sc, triage.PackageQuery{Images: true, Image: image, Limit: 10})
 			empty("packages of an image", total, err)
-			r := &run.Run{Branch: "main", Image: &run.Image{Reference: "docker.io/acme/web:2", Repository: "docker.io/acme/web"}}
+			r := &run.Run{Branch: "main", Image: &run.Image{Reference: "docker.io/acme/web:2",
+				Repository: "docker.io/acme/web"}}
 			h, err := db.Holdings(t.Context(), sc, r)
 			if sc.Organization != s.sc.Organization {
 				empty("holdings", len(h.Mine)+len(h.Others), err)
 			}
-			if err := db.DeleteImage(t.Context(), sc, image); !errs.Is(err, errs.NotFound) && !errs.Is(err, errs.Forbidden) {
+			if err := db.DeleteImage(t.Context(), sc, image); !errs.Is(err, errs.NotFound) &&
+				!errs.Is(err, errs.Forbidden) {
 				t.Errorf("%s: deleted: %v", name, err)
 			}
 		}

@@ -43,21 +43,27 @@ func (i imageScan) stream(t testing.TB) []byte {
 		}
 	}
 	const analyzer = "container/image"
-	must(h.Config(&scan.Config{Tool: "merlon", Analyses: []finding.Analysis{finding.Container}, Analyzers: []string{analyzer},
-		Image: &scan.Image{Name: "web", Digest: "sha256:" + i.tag, Platform: "linux/amd64", Base: "debian:12", Layers: 2, Size: 1000}}))
+	must(h.Config(&scan.Config{Tool: "merlon", Analyses: []finding.Analysis{finding.Container},
+		Analyzers: []string{analyzer},
+		Image: &scan.Image{Name: "web", Digest: "sha256:" + i.tag, Platform: "linux/amd64", Base: "debian:12",
+			Layers: 2, Size: 1000}}))
 	rule := &finding.Rule{ID: "container/CVE-1", Analysis: finding.Container, Name: "A flaw", Severity: finding.High}
 	must(h.Rule(rule))
 	layer := &finding.Layer{Index: 1, Digest: "sha256:1"}
 	for _, name := range i.packs {
-		must(h.Package(&finding.Package{Ecosystem: "Debian", Name: name, Version: "1", PURL: "pkg:deb/debian/" + name, Path: webRoot + "status", Layer: layer}))
+		must(h.Package(&finding.Package{Ecosystem: "Debian", Name: name, Version: "1", PURL: "pkg:deb/debian/" + name,
+			Path: webRoot + "status", Layer: layer}))
 	}
 	for _, name := range i.flaws {
 		must(h.Finding(&finding.Finding{
-			RuleID: rule.ID, Analyzer: analyzer, Analysis: finding.Container, Severity: finding.High, Message: "a flaw", Layer: layer, Language: "dockerfile",
-			Location: finding.Location{Path: webRoot + name}, Fingerprint: finding.Print(rule.ID, name, name, 0).In(webRoot),
+			RuleID: rule.ID, Analyzer: analyzer, Analysis: finding.Container, Severity: finding.High, Message: "a flaw",
+			Layer: layer, Language: "dockerfile",
+			Location: finding.Location{Path: webRoot + name}, Fingerprint: finding.Print(rule.ID, name, name,
+				0).In(webRoot),
 		}))
 	}
-	end := scan.Status{Analyzer: analyzer, Analysis: finding.Container, State: scan.Succeeded, Reasons: []scan.Reason{}, Root: webRoot, OS: i.os}
+	end := scan.Status{Analyzer: analyzer, Analysis: finding.Container, State: scan.Succeeded, Reasons: []scan.Reason{},
+		Root: webRoot, OS: i.os}
 	for _, name := range i.unseen {
 		end.State = scan.Degraded
 		end.Reasons = append(end.Reasons, scan.Reason{Code: "malformed", Message: "cut", Path: webRoot + name})
@@ -117,7 +123,8 @@ func (s *findingStore) image(branch, tag string) string {
 func TestImagesShareFindings(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
 		s := newFindingStore(t, db, clock)
-		s.scanImage("main", imageScan{tag: "1", flaws: []string{"a", "b"}, packs: []string{"libc", "zlib"}, os: &scan.OS{ID: "debian", Version: "12"}})
+		s.scanImage("main", imageScan{tag: "1", flaws: []string{"a", "b"}, packs: []string{"libc", "zlib"},
+			os: &scan.OS{ID: "debian", Version: "12"}})
 		out := s.scanImage("main", imageScan{tag: "2", flaws: []string{"b", "c"}, packs: []string{"libc", "curl"}})
 		if out.Changes.New != 1 || out.Changes.Unchanged != 1 || out.Changes.Resolved != 0 {
 			t.Errorf("the second tag: %+v", out.Changes)
@@ -145,7 +152,8 @@ func TestImagesShareFindings(t *testing.T) {
 
 		// What no tag has any more is gone; what could not be looked at stays.
 		s.scanImage("main", imageScan{tag: "1", flaws: []string{"b"}, packs: []string{"libc"}})
-		check("tag 1 without a", triage.Filter{}, map[string]triage.Status{"a": triage.Resolved, "b": triage.ToVerify, "c": triage.ToVerify})
+		check("tag 1 without a", triage.Filter{}, map[string]triage.Status{"a": triage.Resolved, "b": triage.ToVerify,
+			"c": triage.ToVerify})
 		s.scanImage("main", imageScan{tag: "2", flaws: []string{"b"}, packs: []string{"libc"}, unseen: []string{"c"}})
 		check("tag 2 without a look at c", two, open("b", "c"))
 		s.scanImage("main", imageScan{tag: "2", failed: true})
@@ -155,7 +163,8 @@ func TestImagesShareFindings(t *testing.T) {
 		}
 
 		// A run that speaks of other severities opens nothing, and takes nothing away.
-		s.scanImage("main", imageScan{tag: "2", flaws: []string{"a", "new"}, only: []finding.Severity{finding.Critical}})
+		s.scanImage("main", imageScan{tag: "2", flaws: []string{"a", "new"},
+			only: []finding.Severity{finding.Critical}})
 		check("tag 2 by critical ones alone", two, open("b", "c"))
 
 		// Another branch is another story.
@@ -177,7 +186,10 @@ func wantStats(t testing.TB, s *findingStore) {
 		kept[fmt.Sprint(c.Branch, c.Cell)] += c.Count.N
 	}
 	for _, branch := range []string{"main", "topic"} {
-		err := s.db.Known(t.Context(), s.sc, branch, func(k triage.Known) error { counted[fmt.Sprint(branch, k.Cell)]++; return nil })
+		err := s.db.Known(t.Context(), s.sc, branch, func(k triage.Known) error {
+			counted[fmt.Sprint(branch, k.Cell)]++
+			return nil
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -225,11 +237,15 @@ func (s *findingStore) images(q triage.ImageQuery) []string {
 func TestDeletedImages(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
 		s := newFindingStore(t, db, clock)
-		s.scanImage("main", imageScan{tag: "1", flaws: []string{"a", "b"}, packs: []string{"libc", "zlib"}, os: &scan.OS{}})
-		s.scanImage("main", imageScan{tag: "2", flaws: []string{"b"}, packs: []string{"libc"}, os: &scan.OS{ID: "debian", Version: "12"}})
+		s.scanImage("main", imageScan{tag: "1", flaws: []string{"a", "b"}, packs: []string{"libc", "zlib"},
+			os: &scan.OS{}})
+		s.scanImage("main", imageScan{tag: "2", flaws: []string{"b"}, packs: []string{"libc"},
+			os: &scan.OS{ID: "debian", Version: "12"}})
 		s.scanImage("topic", imageScan{tag: "1", flaws: []string{"a"}})
-		s.scanImage("main", imageScan{tag: "2", flaws: []string{"b"}, packs: []string{"libc"}}) // does not come so far as to tell the system
-		if d := cmp.Diff([]string{"main 1 sha256:1  high=2", "topic 1 sha256:1 ? high=1", "main 2 sha256:2 debian12 high=1"}, s.images(triage.ImageQuery{}), sortedLines); d != "" {
+		// does not come so far as to tell the system
+		s.scanImage("main", imageScan{tag: "2", flaws: []string{"b"}, packs: []string{"libc"}})
+		if d := cmp.Diff([]string{"main 1 sha256:1  high=2", "topic 1 sha256:1 ? high=1", "main 2 sha256:2 " +
+			"debian12 high=1"}, s.images(triage.ImageQuery{}), sortedLines); d != "" {
 			t.Errorf("images (-want +got):\n%s", d)
 		}
 		if got := s.images(triage.ImageQuery{Branch: "main", Search: "WEB:2"}); len(got) != 1 {
@@ -237,7 +253,8 @@ func TestDeletedImages(t *testing.T) {
 		}
 
 		other := newFindingStore(t, db, clock)
-		for name, sc := range map[string]tenant.Scope{"another project": other.sc, "another organization's scope": tenant.System(other.sc.Organization, other.sc.Team, s.sc.Project)} {
+		for name, sc := range map[string]tenant.Scope{"another project": other.sc,
+			"another organization's scope": tenant.System(other.sc.Organization, other.sc.Team, s.sc.Project)} {
 			if err := db.DeleteImage(t.Context(), sc, s.image("main", "1")); !errs.Is(err, errs.NotFound) {
 				t.Errorf("deleted by %s: %v", name, err)
 			}
@@ -252,14 +269,17 @@ func TestDeletedImages(t *testing.T) {
 		}
 		remove("main", "1")
 		on := func(branch string) triage.Filter { return triage.Filter{Branch: branch} }
-		if d := cmp.Diff(map[string]triage.Status{"a": triage.Resolved, "b": triage.ToVerify}, s.states(on("main"))); d != "" {
+		if d := cmp.Diff(map[string]triage.Status{"a": triage.Resolved, "b": triage.ToVerify},
+			s.states(on("main"))); d != "" {
 			t.Errorf("without tag 1 (-want +got):\n%s", d)
 		}
 		if d := cmp.Diff([]string{"libc"}, s.packageNames("")); d != "" {
 			t.Errorf("packages without tag 1 (-want +got):\n%s", d)
 		}
-		page, err := db.Findings(t.Context(), s.sc, triage.Query{Filter: triage.Filter{Branch: "main", Statuses: []triage.Status{triage.Resolved}}, Limit: 1})
-		if err != nil || len(page.Findings[0].History) != 1 || page.Findings[0].History[0].Reason != "the image was deleted, and no other holds it" {
+		page, err := db.Findings(t.Context(), s.sc,
+			triage.Query{Filter: triage.Filter{Branch: "main", Statuses: []triage.Status{triage.Resolved}}, Limit: 1})
+		if err != nil || len(page.Findings[0].History) != 1 || page.Findings[0].History[0].Reason != "the image was "+
+			"deleted, and no other holds it" {
 			t.Errorf("history %+v, %v", page.Findings, err)
 		}
 		if err := db.DeleteImage(t.Context(), s.sc, s.image("main", "1")); !errs.Is(err, errs.NotFound) {
@@ -295,7 +315,8 @@ func TestDecisionsOutliveImages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := db.Decide(t.Context(), s.sc, triage.Decision{Finding: page.Findings[0].ID, Status: triage.Ignored, Comment: "not ours"}); err != nil {
+		if _, err := db.Decide(t.Context(), s.sc, triage.Decision{Finding: page.Findings[0].ID, Status: triage.Ignored,
+			Comment: "not ours"}); err != nil {
 			t.Fatal(err)
 		}
 		if err := db.DeleteImage(t.Context(), s.sc, s.image("main", "1")); err != nil {

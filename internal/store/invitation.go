@@ -31,7 +31,8 @@ func scanInvitation(row scanner, now time.Time) (tenant.Invitation, error) {
 	var i tenant.Invitation
 	var teams string
 	var created, expires int64
-	err := row.Scan(&i.ID, &i.OrganizationID, &i.OrganizationName, &i.Email, &i.Role, &teams, &i.Status, &i.InvitedBy, &created, &expires)
+	err := row.Scan(&i.ID, &i.OrganizationID, &i.OrganizationName, &i.Email, &i.Role, &teams, &i.Status, &i.InvitedBy,
+		&created, &expires)
 	if err != nil {
 		return i, err
 	}
@@ -56,7 +57,8 @@ func hashToken(token string) string {
 // times and the organization's name, and queues the mail that letter writes of
 // it. It needs org.members, and for every team the power to
 // give the role there.
-func (db *DB) Invite(ctx context.Context, sc tenant.Scope, i tenant.Invitation, token string, letter func(tenant.Invitation) (mail.Queued, error)) (tenant.Invitation, error) {
+func (db *DB) Invite(ctx context.Context, sc tenant.Scope, i tenant.Invitation, token string,
+	letter func(tenant.Invitation) (mail.Queued, error)) (tenant.Invitation, error) {
 	teams, err := json.Marshal(i.Teams)
 	if err != nil {
 		return i, fmt.Errorf("write teams: %w", err)
@@ -76,7 +78,8 @@ func (db *DB) Invite(ctx context.Context, sc tenant.Scope, i tenant.Invitation, 
 			i.InvitedBy, millis(i.CreatedAt), millis(i.ExpiresAt)); err != nil {
 			return fmt.Errorf("create invitation: %w", err)
 		}
-		if err := tx.QueryRow(ctx, "SELECT name FROM organization WHERE id = ?", sc.Organization).Scan(&i.OrganizationName); err != nil {
+		if err := tx.QueryRow(ctx, "SELECT name FROM organization WHERE id = ?",
+			sc.Organization).Scan(&i.OrganizationName); err != nil {
 			return fmt.Errorf("read organization: %w", err)
 		}
 		queued, err := letter(i)
@@ -114,7 +117,8 @@ func (tx *Tx) inviting(ctx context.Context, sc tenant.Scope, i tenant.Invitation
 		(SELECT COUNT(*) FROM organization_member m JOIN app_user u ON u.id = m.user_id WHERE m.organization_id = ? AND u.email = ?),
 		(SELECT COUNT(*) FROM invitation WHERE organization_id = ? AND email = ? AND status = 'pending' AND expires_at > ?),
 		(SELECT COUNT(*) FROM invitation WHERE organization_id = ? AND status <> 'accepted' AND expires_at > ?)`,
-		sc.Organization, i.Email, sc.Organization, i.Email, millis(tx.Now), sc.Organization, millis(tx.Now)).Scan(&member, &same, &open)
+		sc.Organization, i.Email, sc.Organization, i.Email, millis(tx.Now), sc.Organization,
+		millis(tx.Now)).Scan(&member, &same, &open)
 	switch {
 	case err != nil:
 		return fmt.Errorf("look for invitations: %w", err)
@@ -123,7 +127,8 @@ func (tx *Tx) inviting(ctx context.Context, sc tenant.Scope, i tenant.Invitation
 	case same > 0:
 		return errs.E(errs.Conflict, "%s has an open invitation; cancel it first", i.Email)
 	case open >= maxInvitations:
-		return errs.E(errs.Conflict, "the organization has sent %d invitations in seven days that nobody accepted, more are not possible", open)
+		return errs.E(errs.Conflict, "the organization has sent %d invitations in seven days that nobody accepted, "+
+			"more are not possible", open)
 	}
 	return nil
 }
@@ -174,7 +179,8 @@ func (db *DB) CancelInvitation(ctx context.Context, sc tenant.Scope, id string) 
 // cancelInvitationsBy cancels the open invitations of somebody whose role
 // changed or who left: what he offered may be more than he could offer now.
 func (tx *Tx) cancelInvitationsBy(ctx context.Context, org tenant.OrganizationID, user tenant.UserID) error {
-	if _, err := tx.Exec(ctx, "UPDATE invitation SET status = ? WHERE organization_id = ? AND invited_by = ? AND status = ?",
+	if _, err := tx.Exec(ctx, "UPDATE invitation SET status = ? WHERE organization_id = ? AND invited_by = ? AND "+
+		"status = ?",
 		tenant.InvitationCancelled, org, user, tenant.InvitationPending); err != nil {
 		return fmt.Errorf("cancel invitations: %w", err)
 	}
@@ -196,12 +202,14 @@ func (db *DB) AcceptInvitation(ctx context.Context, actor tenant.Actor, token st
 		}
 		var email string
 		var service bool
-		err = tx.QueryRow(ctx, "SELECT email, service_of IS NOT NULL FROM app_user WHERE id = ? AND disabled_at = 0", actor.UserID).Scan(&email, &service)
+		err = tx.QueryRow(ctx, "SELECT email, service_of IS NOT NULL FROM app_user WHERE id = ? AND disabled_at = 0",
+			actor.UserID).Scan(&email, &service)
 		switch {
 		case err != nil:
 			return notFound(err, "user")
 		case service || email != i.Email:
-			return errs.E(errs.Forbidden, "the invitation is for another address: sign in with the account that it was sent to")
+			return errs.E(errs.Forbidden, "the invitation is for another address: sign in with the account that it "+
+				"was sent to")
 		case i.Status != tenant.InvitationPending:
 			return errs.E(errs.Invalid, "the invitation is %s", i.Status)
 		}
@@ -236,7 +244,8 @@ func (tx *Tx) join(ctx context.Context, user tenant.UserID, i tenant.Invitation)
 		return err
 	}
 	insert := func(m membership, at string, role tenant.RoleID) error {
-		_, err := tx.Exec(ctx, "INSERT INTO "+m.table+" ("+m.column+", user_id, role, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+		_, err := tx.Exec(ctx, "INSERT INTO "+m.table+" ("+m.column+", user_id, role, created_at) VALUES (?, ?, ?, "+
+			"?) ON CONFLICT DO NOTHING",
 			at, user, role, millis(tx.Now))
 		if err != nil {
 			return fmt.Errorf("join %s: %w", m.level, err)

@@ -47,10 +47,13 @@ func lines(text string) []string {
 
 // LicenseCounts returns how many of the selected packages of the scope's project
 // are under which licences.
-func (db *DB) LicenseCounts(ctx context.Context, sc tenant.Scope, q triage.PackageQuery) ([]triage.LicenseCount, error) {
+func (db *DB) LicenseCounts(ctx context.Context, sc tenant.Scope,
+	q triage.PackageQuery) ([]triage.LicenseCount, error) {
 	w := db.packages(sc, q)
-	rows, err := db.Query(ctx, "SELECT licenses, ignored, COUNT(*) FROM (SELECT "+effective+" AS licenses, COALESCE(l.ignored, FALSE) AS ignored FROM "+
-		packageLicenses+" WHERE "+w.text.String()+") x GROUP BY licenses, ignored ORDER BY licenses, ignored", w.args...)
+	rows, err := db.Query(ctx, "SELECT licenses, ignored, COUNT(*) FROM (SELECT "+effective+" AS licenses, "+
+		"COALESCE(l.ignored, FALSE) AS ignored FROM "+
+		packageLicenses+" WHERE "+w.text.String()+") x GROUP BY licenses, ignored ORDER BY licenses, ignored",
+		w.args...)
 	return collect(rows, err, func(rows *sql.Rows) (c triage.LicenseCount, err error) {
 		var text string
 		err = rows.Scan(&text, &c.Ignored, &c.Packages)
@@ -61,9 +64,11 @@ func (db *DB) LicenseCounts(ctx context.Context, sc tenant.Scope, q triage.Packa
 
 // LicensePackages returns a page of those of the selected packages whose licences
 // are wanted, by name, version and identifier, and how many these are.
-func (db *DB) LicensePackages(ctx context.Context, sc tenant.Scope, q triage.PackageQuery, wanted func([]string) bool) ([]triage.ListedPackage, int, error) {
+func (db *DB) LicensePackages(ctx context.Context, sc tenant.Scope, q triage.PackageQuery,
+	wanted func([]string) bool) ([]triage.ListedPackage, int, error) {
 	w := db.packages(sc, q)
-	rows, err := db.Query(ctx, "SELECT "+listedColumns+", "+effective+" FROM "+packageLicenses+" WHERE "+w.text.String()+
+	rows, err := db.Query(ctx, "SELECT "+listedColumns+", "+effective+" FROM "+packageLicenses+" WHERE "+
+		w.text.String()+
 		" ORDER BY k.name, k.version, k.id", w.args...)
 	found, total, known := []triage.ListedPackage{}, 0, map[string]bool{}
 	err = each(rows, err, func(rows *sql.Rows) error {
@@ -111,7 +116,8 @@ func (db *DB) DecideLicense(ctx context.Context, sc tenant.Scope, packageID stri
 			return err
 		}
 		var ecosystem, name, declared string
-		err = tx.QueryRow(ctx, "SELECT ecosystem, name, licenses FROM package WHERE id = ? AND project_id = ? AND organization_id = ?",
+		err = tx.QueryRow(ctx, "SELECT ecosystem, name, licenses FROM package WHERE id = ? AND project_id = ? AND "+
+			"organization_id = ?",
 			append([]any{packageID}, ofProject(sc)...)...).Scan(&ecosystem, &name, &declared)
 		if err != nil {
 			return notFound(err, "package")
@@ -131,17 +137,20 @@ func (db *DB) DecideLicense(ctx context.Context, sc tenant.Scope, packageID stri
 		set = append(set, "decided_by = excluded.decided_by", "decided_at = excluded.decided_at")
 		if _, err := tx.Exec(ctx, `INSERT INTO package_license (project_id, ecosystem, name, declared, expression, ignored, decided_by, decided_at)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (project_id, ecosystem, name, declared) DO UPDATE SET `+strings.Join(set, ", "),
-			string(sc.Project), ecosystem, name, declared, expression, ignored, string(sc.Actor.UserID), millis(tx.Now)); err != nil {
+			string(sc.Project), ecosystem, name, declared, expression, ignored, string(sc.Actor.UserID),
+			millis(tx.Now)); err != nil {
 			return fmt.Errorf("keep licence of package: %w", err)
 		}
-		return tx.audit(ctx, audit.Event{Chain: sc.Organization, Action: "package.license", TargetKind: "package", Target: packageID,
+		return tx.audit(ctx, audit.Event{Chain: sc.Organization, Action: "package.license", TargetKind: "package",
+			Target: packageID,
 			Detail: detail}.By(sc.Actor))
 	})
 }
 
 // LicenseClasses returns what the scope's organization thinks of licences.
 func (db *DB) LicenseClasses(ctx context.Context, sc tenant.Scope) (license.Classes, error) {
-	rows, err := db.Query(ctx, "SELECT spdx_id, category FROM license_class WHERE organization_id = ? ORDER BY name", string(sc.Organization))
+	rows, err := db.Query(ctx, "SELECT spdx_id, category FROM license_class WHERE organization_id = ? ORDER "+
+		"BY name", string(sc.Organization))
 	own, err := collect(rows, err, func(rows *sql.Rows) (l license.License, err error) {
 		var category int
 		err = rows.Scan(&l.ID, &category)
@@ -164,13 +173,15 @@ func (db *DB) ClassifyLicenses(ctx context.Context, sc tenant.Scope, own []licen
 		for _, l := range own {
 			if _, err := tx.Exec(ctx, `INSERT INTO license_class (organization_id, name, spdx_id, category) VALUES (?, ?, ?, ?)
 				ON CONFLICT (organization_id, name) DO UPDATE SET category = excluded.category`,
-				string(sc.Organization), strings.ToLower(l.ID), l.ID, code(license.Categories, l.Category)); err != nil {
+				string(sc.Organization), strings.ToLower(l.ID), l.ID,
+				code(license.Categories, l.Category)); err != nil {
 				return fmt.Errorf("classify licence: %w", err)
 			}
 			detail[l.ID] = l.Category
 		}
 		var n int
-		if err := tx.QueryRow(ctx, "SELECT COUNT(*) FROM license_class WHERE organization_id = ?", string(sc.Organization)).Scan(&n); err != nil {
+		if err := tx.QueryRow(ctx, "SELECT COUNT(*) FROM license_class WHERE organization_id = ?",
+			string(sc.Organization)).Scan(&n); err != nil {
 			return fmt.Errorf("count classes of licences: %w", err)
 		}
 		if n > maxClasses {
@@ -197,6 +208,7 @@ func (db *DB) ResetLicenses(ctx context.Context, sc tenant.Scope) error {
 }
 
 func classEvent(sc tenant.Scope, verb string, detail map[string]any) audit.Event {
-	return audit.Event{Chain: sc.Organization, Action: "license." + verb, TargetKind: "organization", Target: string(sc.Organization),
+	return audit.Event{Chain: sc.Organization, Action: "license." + verb, TargetKind: "organization",
+		Target: string(sc.Organization),
 		Detail: detail}.By(sc.Actor)
 }

@@ -21,7 +21,8 @@ func TestLicensesOfEarlierPackages(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
 		s := newFindingStore(t, db, clock)
 		for id, body := range map[string]string{
-			"1": `{"name":"a","licenses":["MIT","ISC"]}`, "2": `{"name":"b"}`, "3": `{"name":"c \u0000","licenses":["MIT"]}`, "4": `{"name":"d","licenses":[]}`,
+			"1": `{"name":"a","licenses":["MIT","ISC"]}`, "2": `{"name":"b"}`,
+			"3": `{"name":"c \u0000","licenses":["MIT"]}`, "4": `{"name":"d","licenses":[]}`,
 		} {
 			s.exec(`INSERT INTO package (id, organization_id, project_id, branch, ecosystem, name, version, path, dependency, body, sum, first_run, created_at, updated_at)
 				VALUES (?, ?, ?, 'main', 'npm', ?, '1', 'p', 0, ?, 1, 'r', 1, 1)`, id, string(s.sc.Organization), string(s.sc.Project), id, body)
@@ -58,7 +59,8 @@ func TestLicensesOfOthers(t *testing.T) {
 		ours, theirs := newFindingStore(t, db, clock), newFindingStore(t, db, clock)
 		ours.exec(`INSERT INTO package (id, organization_id, project_id, branch, ecosystem, name, version, path, dependency, licenses, body, sum, first_run, created_at, updated_at)
 			VALUES ('1', ?, ?, 'main', 'npm', 'a', '1', 'p', 0, 'MIT', '{}', 1, 'r', 1, 1)`, string(ours.sc.Organization), string(ours.sc.Project))
-		ours.exec("INSERT INTO license_class (organization_id, name, spdx_id, category) VALUES (?, 'mit', 'MIT', 3)", string(ours.sc.Organization))
+		ours.exec("INSERT INTO license_class (organization_id, name, spdx_id, category) VALUES (?, 'mit', "+
+			"'MIT', 3)", string(ours.sc.Organization))
 		mixed := ours.sc
 		mixed.Organization = theirs.sc.Organization
 		for _, tt := range []struct {
@@ -66,7 +68,9 @@ func TestLicensesOfOthers(t *testing.T) {
 			scope tenant.Scope
 			want  int
 		}{{"ours", ours.sc, 1}, {"theirs", theirs.sc, 0}, {"mixed", mixed, 0}} {
-			_, total, err := db.LicensePackages(t.Context(), tt.scope, triage.PackageQuery{}, func([]string) bool { return true })
+			_, total, err := db.LicensePackages(t.Context(), tt.scope, triage.PackageQuery{}, func([]string) bool {
+				return true
+			})
 			if err != nil || total != tt.want {
 				t.Errorf("%s: got %d packages, %v, want %d", tt.name, total, err, tt.want)
 			}

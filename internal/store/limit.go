@@ -60,7 +60,8 @@ func (tx *Tx) countHit(ctx context.Context, h identity.Hit) (present, earlier in
 func (db *DB) UncountHits(ctx context.Context, hits []identity.Hit) error {
 	return db.Tx(ctx, func(tx *Tx) error {
 		for _, h := range inOrder(hits) {
-			_, err := tx.Exec(ctx, "UPDATE rate_window SET hits = hits - 1 WHERE name = ? AND start_at = ? AND hits > 0",
+			_, err := tx.Exec(ctx, "UPDATE rate_window SET hits = hits - 1 WHERE name = ? AND start_at = ? AND "+
+				"hits > 0",
 				h.Key, millis(h.Window()))
 			if err != nil {
 				return err
@@ -94,7 +95,8 @@ func (db *DB) RecordUses(ctx context.Context, uses []identity.Use) error {
 	slices.Sort(ids)
 	return db.Tx(ctx, func(tx *Tx) error {
 		for _, id := range ids {
-			if _, err := tx.Exec(ctx, "UPDATE personal_access_token SET last_used_at = ? WHERE id = ? AND last_used_at < ?",
+			if _, err := tx.Exec(ctx, "UPDATE personal_access_token SET last_used_at = ? WHERE id = ? AND "+
+				"last_used_at < ?",
 				last[id], string(id), last[id]); err != nil {
 				return err
 			}
@@ -113,7 +115,8 @@ func (db *DB) SweepIdentity(ctx context.Context, live identity.Live) error {
 			query string
 			args  []any
 		}{
-			{"DELETE FROM session WHERE expires_at <= ? OR last_used_at <= ?", []any{millis(live.At), millis(live.UsedSince)}},
+			{"DELETE FROM session WHERE expires_at <= ? OR last_used_at <= ?",
+				[]any{millis(live.At), millis(live.UsedSince)}},
 			{"DELETE FROM one_time_token WHERE expires_at <= ?", []any{now}},
 			{"DELETE FROM rate_window WHERE ends_at <= ?", []any{now}},
 			{"DELETE FROM known_origin WHERE last_at <= ?", []any{monthAgo}},

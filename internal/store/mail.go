@@ -13,7 +13,8 @@ var _ mail.Queue = (*DB)(nil)
 // queueMail puts a mail into the queue: the last thing but the audit records
 // that a change does.
 func (tx *Tx) queueMail(ctx context.Context, m mail.Queued) error {
-	_, err := tx.Exec(ctx, "INSERT INTO mail_outbox (id, recipient, sealed, next_at, created_at) VALUES (?, ?, ?, ?, ?)",
+	_, err := tx.Exec(ctx, "INSERT INTO mail_outbox (id, recipient, sealed, next_at, created_at) VALUES (?, ?, "+
+		"?, ?, ?)",
 		m.ID, m.To, m.Sealed, millis(tx.Now), millis(m.Created))
 	return err
 }
@@ -23,7 +24,8 @@ func (tx *Tx) queueMail(ctx context.Context, m mail.Queued) error {
 func (db *DB) ClaimMail(ctx context.Context, n int, lease time.Duration) ([]mail.Queued, error) {
 	now := db.now()
 	var due bool // looking must not write
-	err := db.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM mail_outbox WHERE failed_at = 0 AND next_at <= ?)", millis(now)).Scan(&due)
+	err := db.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM mail_outbox WHERE failed_at = 0 AND next_at <= ?)",
+		millis(now)).Scan(&due)
 	if err != nil || !due {
 		return nil, db.classify(err)
 	}
@@ -60,7 +62,8 @@ func (db *DB) MailSent(ctx context.Context, id string) error {
 func (db *DB) MailFailed(ctx context.Context, id, reason string, next time.Time) error {
 	return db.Tx(ctx, func(tx *Tx) error {
 		if next.IsZero() {
-			_, err := tx.Exec(ctx, "UPDATE mail_outbox SET failed_at = ?, reason = ?, sealed = ? WHERE id = ?", millis(tx.Now), reason, []byte{}, id)
+			_, err := tx.Exec(ctx, "UPDATE mail_outbox SET failed_at = ?, reason = ?, sealed = ? WHERE id = ?",
+				millis(tx.Now), reason, []byte{}, id)
 			return err
 		}
 		_, err := tx.Exec(ctx, "UPDATE mail_outbox SET next_at = ?, reason = ? WHERE id = ?", millis(next), reason, id)

@@ -38,7 +38,8 @@ func courier(t *testing.T, db *store.DB, clock *storetest.Clock, to mail.Sender)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &mail.Courier{Queue: db, Sender: to, Post: mail.Post{Box: box, Now: clock.Now}, Log: slog.New(slog.DiscardHandler)}
+	return &mail.Courier{Queue: db, Sender: to, Post: mail.Post{Box: box, Now: clock.Now},
+		Log: slog.New(slog.DiscardHandler)}
 }
 
 // queueMail queues a mail as a request does, and returns its id.
@@ -143,7 +144,8 @@ func TestMailIsGivenUp(t *testing.T) {
 		var sealed []byte
 		var reason string
 		var failed int64
-		if err := db.QueryRow(t.Context(), "SELECT sealed, reason, failed_at FROM mail_outbox").Scan(&sealed, &reason, &failed); err != nil {
+		if err := db.QueryRow(t.Context(), "SELECT sealed, reason, failed_at FROM mail_outbox").Scan(&sealed, &reason,
+			&failed); err != nil {
 			t.Fatal(err)
 		}
 		if attempts != 28 || len(sealed) != 0 || !strings.Contains(reason, "550 nobody here") || failed == 0 {
@@ -156,7 +158,8 @@ func TestMailIsGivenUp(t *testing.T) {
 		if err := db.SweepIdentity(t.Context(), identity.Live{At: clock.Now()}); err != nil {
 			t.Fatal(err)
 		}
-		if err := db.QueryRow(t.Context(), "SELECT COUNT(*) FROM mail_outbox").Scan(&attempts); err != nil || attempts != 0 {
+		if err := db.QueryRow(t.Context(), "SELECT COUNT(*) FROM mail_outbox").Scan(&attempts); err != nil ||
+			attempts != 0 {
 			t.Errorf("%d mails are kept for ever, %v", attempts, err)
 		}
 	})

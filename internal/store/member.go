@@ -56,7 +56,8 @@ func scanMember(row scanner) (tenant.Member, error) {
 }
 
 // members returns a page of the members at the scope.
-func (db *DB) members(ctx context.Context, m membership, sc tenant.Scope, q tenant.MemberQuery) (tenant.MemberPage, error) {
+func (db *DB) members(ctx context.Context, m membership, sc tenant.Scope,
+	q tenant.MemberQuery) (tenant.MemberPage, error) {
 	from := " FROM " + m.table + " m JOIN app_user u ON u.id = m.user_id WHERE m." + m.column + " = ?"
 	args := []any{m.of(sc)}
 	if m.level == tenant.OrganizationLevel {
@@ -64,7 +65,8 @@ func (db *DB) members(ctx context.Context, m membership, sc tenant.Scope, q tena
 	}
 	if q.Search != "" {
 		like := db.Dialect.Like()
-		from += " AND (u.email " + like + ` ? ESCAPE '\' OR u.first_name || ' ' || u.last_name ` + like + ` ? ESCAPE '\')`
+		from += " AND (u.email " + like + ` ? ESCAPE '\' OR u.first_name || ' ' || u.last_name ` + like +
+			` ? ESCAPE '\')`
 		args = append(args, contains(q.Search), contains(q.Search))
 	}
 	var p tenant.MemberPage
@@ -73,7 +75,9 @@ func (db *DB) members(ctx context.Context, m membership, sc tenant.Scope, q tena
 	}
 	rows, err := db.Query(ctx, "SELECT "+memberColumns+from+" ORDER BY u.email, u.id LIMIT ? OFFSET ?",
 		append(args, q.Size, offset(q.Page, q.Size))...)
-	if p.Members, err = collect(rows, err, func(rows *sql.Rows) (tenant.Member, error) { return scanMember(rows) }); err != nil {
+	if p.Members, err = collect(rows, err, func(rows *sql.Rows) (tenant.Member, error) {
+		return scanMember(rows)
+	}); err != nil {
 		return p, fmt.Errorf("list members: %w", err)
 	}
 	if m.level == tenant.OrganizationLevel {
@@ -111,7 +115,8 @@ func administrators(ctx context.Context, q querier, org tenant.OrganizationID) (
 // the change needs.
 func (tx *Tx) lockOrganization(ctx context.Context, sc tenant.Scope, needs tenant.Permissions) (tenant.Scope, error) {
 	var id string
-	err := tx.QueryRow(ctx, "SELECT id FROM organization WHERE id = ?"+tx.db.Dialect.ForUpdate(), sc.Organization).Scan(&id)
+	err := tx.QueryRow(ctx, "SELECT id FROM organization WHERE id = ?"+tx.db.Dialect.ForUpdate(),
+		sc.Organization).Scan(&id)
 	if err != nil {
 		return sc, notFound(err, "organization")
 	}
@@ -120,10 +125,12 @@ func (tx *Tx) lockOrganization(ctx context.Context, sc tenant.Scope, needs tenan
 
 // role returns what a role grants at a level of the organization; an Invalid
 // error when there is no such role.
-func (tx *Tx) role(ctx context.Context, org tenant.OrganizationID, id tenant.RoleID, at tenant.Level) (tenant.Permissions, error) {
+func (tx *Tx) role(ctx context.Context, org tenant.OrganizationID, id tenant.RoleID,
+	at tenant.Level) (tenant.Permissions, error) {
 	var level sql.NullString
 	var permissions sql.NullInt64
-	err := tx.QueryRow(ctx, "SELECT level, permissions FROM custom_role WHERE id = ? AND organization_id = ?", id, org).Scan(&level, &permissions)
+	err := tx.QueryRow(ctx, "SELECT level, permissions FROM custom_role WHERE id = ? AND organization_id = ?", id,
+		org).Scan(&level, &permissions)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return 0, fmt.Errorf("read role: %w", err)
 	}
@@ -166,13 +173,15 @@ func (tx *Tx) member(ctx context.Context, m membership, at string, user tenant.U
 }
 
 func member(ctx context.Context, q querier, m membership, at string, user tenant.UserID) (tenant.Member, error) {
-	member, err := scanMember(q.QueryRow(ctx, "SELECT "+memberColumns+" FROM "+m.table+" m JOIN app_user u ON u.id = m.user_id WHERE m."+
+	member, err := scanMember(q.QueryRow(ctx, "SELECT "+memberColumns+" FROM "+m.table+" m JOIN app_user u ON u.id = "+
+		"m.user_id WHERE m."+
 		m.column+" = ? AND m.user_id = ?", at, user))
 	return member, notFound(err, "member")
 }
 
 func (tx *Tx) insertMember(ctx context.Context, m membership, at string, user tenant.UserID, role tenant.RoleID) error {
-	_, err := tx.Exec(ctx, "INSERT INTO "+m.table+" ("+m.column+", user_id, role, created_at) VALUES (?, ?, ?, ?)", at, user, role, millis(tx.Now))
+	_, err := tx.Exec(ctx, "INSERT INTO "+m.table+" ("+m.column+", user_id, role, created_at) VALUES (?, ?, ?, ?)", at,
+		user, role, millis(tx.Now))
 	if err != nil && tx.db.Dialect.Conflict(err) {
 		return errs.E(errs.Conflict, "that user is a member of the %s already", m.level)
 	}
@@ -210,7 +219,8 @@ func (tx *Tx) abovePeers(ctx context.Context, sc tenant.Scope) error {
 		return err
 	}
 	if above.Permissions&tenant.TeamManage == 0 {
-		return errs.E(errs.Forbidden, "a team manager cannot change or remove another team manager; an administrator of the organization can")
+		return errs.E(errs.Forbidden, "a team manager cannot change or remove another team manager; an administrator "+
+			"of the organization can")
 	}
 	return nil
 }
@@ -225,7 +235,8 @@ func (tx *Tx) notLast(ctx context.Context, m membership, sc tenant.Scope, of ten
 			return fmt.Errorf("count administrators: %w", err)
 		}
 		if n <= 1 {
-			return errs.E(errs.Invalid, "this is the last administrator of the organization: make somebody else administrator first")
+			return errs.E(errs.Invalid, "this is the last administrator of the organization: make somebody else "+
+				"administrator first")
 		}
 	case m.level == tenant.TeamLevel && of.Role == tenant.TeamManager:
 		var n int
@@ -301,7 +312,8 @@ func (db *DB) setRole(ctx context.Context, sc tenant.Scope, c memberChange) erro
 		if err := tx.taking(ctx, c.membership, sc, of); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, "UPDATE "+c.table+" SET role = ? WHERE "+c.column+" = ? AND user_id = ?", c.role, c.of(sc), c.user); err != nil {
+		if _, err := tx.Exec(ctx, "UPDATE "+c.table+" SET role = ? WHERE "+c.column+" = ? AND user_id = ?", c.role,
+			c.of(sc), c.user); err != nil {
 			return fmt.Errorf("change role: %w", err)
 		}
 		if c.level == tenant.OrganizationLevel {
@@ -309,7 +321,8 @@ func (db *DB) setRole(ctx context.Context, sc tenant.Scope, c memberChange) erro
 				return err
 			}
 		}
-		return tx.audit(ctx, c.event(sc, "change_role", map[string]any{"user": c.user, "role": c.role, "before": of.Role}))
+		return tx.audit(ctx, c.event(sc, "change_role", map[string]any{"user": c.user, "role": c.role,
+			"before": of.Role}))
 	})
 }
 
@@ -327,7 +340,8 @@ func (db *DB) removeMember(ctx context.Context, sc tenant.Scope, c memberChange)
 		if err := tx.taking(ctx, c.membership, sc, of); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, "DELETE FROM "+c.table+" WHERE "+c.column+" = ? AND user_id = ?", c.of(sc), c.user); err != nil {
+		if _, err := tx.Exec(ctx, "DELETE FROM "+c.table+" WHERE "+c.column+" = ? AND user_id = ?", c.of(sc),
+			c.user); err != nil {
 			return fmt.Errorf("remove member: %w", err)
 		}
 		return tx.audit(ctx, c.event(sc, "remove_member", map[string]any{"user": c.user, "role": of.Role}))
@@ -337,12 +351,14 @@ func (db *DB) removeMember(ctx context.Context, sc tenant.Scope, c memberChange)
 // event returns the audit record of a change at the scope.
 func (m membership) event(sc tenant.Scope, verb string, detail map[string]any) audit.Event {
 	return audit.Event{
-		Chain: sc.Organization, Action: string(m.level) + "." + verb, TargetKind: string(m.level), Target: m.of(sc), Detail: detail,
+		Chain: sc.Organization, Action: string(m.level) + "." + verb, TargetKind: string(m.level), Target: m.of(sc),
+		Detail: detail,
 	}.By(sc.Actor)
 }
 
 // OrganizationMembers returns a page of the people in the scope's organization.
-func (db *DB) OrganizationMembers(ctx context.Context, sc tenant.Scope, q tenant.MemberQuery) (tenant.MemberPage, error) {
+func (db *DB) OrganizationMembers(ctx context.Context, sc tenant.Scope,
+	q tenant.MemberQuery) (tenant.MemberPage, error) {
 	return db.members(ctx, organizationMembers, sc, q)
 }
 
@@ -375,8 +391,10 @@ func (db *DB) RemoveOrganizationMember(ctx context.Context, sc tenant.Scope, use
 			return err
 		}
 		for _, statement := range []string{
-			"DELETE FROM project_member WHERE user_id = ? AND EXISTS (SELECT 1 FROM project p WHERE p.id = project_id AND p.organization_id = ?)",
-			"DELETE FROM team_member WHERE user_id = ? AND EXISTS (SELECT 1 FROM team t WHERE t.id = team_id AND t.organization_id = ?)",
+			"DELETE FROM project_member WHERE user_id = ? AND EXISTS (SELECT 1 FROM project p WHERE p.id = " +
+				"project_id AND p.organization_id = ?)",
+			"DELETE FROM team_member WHERE user_id = ? AND EXISTS (SELECT 1 FROM team t WHERE t.id = team_id AND " +
+				"t.organization_id = ?)",
 			"DELETE FROM organization_member WHERE user_id = ? AND organization_id = ?",
 		} {
 			if _, err := tx.Exec(ctx, statement, user, sc.Organization); err != nil {
@@ -386,7 +404,8 @@ func (db *DB) RemoveOrganizationMember(ctx context.Context, sc tenant.Scope, use
 		if err := tx.cancelInvitationsBy(ctx, sc.Organization, user); err != nil {
 			return err
 		}
-		return tx.audit(ctx, organizationMembers.event(sc, "remove_member", map[string]any{"user": user, "role": of.Role}))
+		return tx.audit(ctx, organizationMembers.event(sc, "remove_member",
+			map[string]any{"user": user, "role": of.Role}))
 	})
 }
 
@@ -402,7 +421,8 @@ func (tx *Tx) managesNoTeamAlone(ctx context.Context, org tenant.OrganizationID,
 		return fmt.Errorf("look for teams without another manager: %w", err)
 	}
 	if len(names) > 0 {
-		return errs.E(errs.Invalid, "this is the last manager of the team %s: make somebody else team manager first", strings.Join(names, ", "))
+		return errs.E(errs.Invalid, "this is the last manager of the team %s: make somebody else team manager first",
+			strings.Join(names, ", "))
 	}
 	return nil
 }

@@ -31,8 +31,10 @@ func founded(t *testing.T, db *store.DB) (first, second tenant.Scope) {
 		t.Fatal(err)
 	}
 	b := o.person("second")
-	o.exec("INSERT INTO organization_member (organization_id, user_id, role, created_at) VALUES (?, 'second', 'administrator', 0)", org.ID)
-	o.exec("INSERT INTO team_member (team_id, user_id, role, created_at) VALUES (?, 'second', 'team_manager', 0)", team.ID)
+	o.exec("INSERT INTO organization_member (organization_id, user_id, role, created_at) VALUES (?, 'second', "+
+		"'administrator', 0)", org.ID)
+	o.exec("INSERT INTO team_member (team_id, user_id, role, created_at) VALUES (?, 'second', 'team_manager', 0)",
+		team.ID)
 	for actor, to := range map[tenant.Actor]*tenant.Scope{a: &first, b: &second} {
 		if *to, err = db.Scope(t.Context(), actor, tenant.Target{Team: team.ID}); err != nil {
 			t.Fatal(err)
@@ -103,17 +105,25 @@ func TestWritesReadPermissionsAgain(t *testing.T) {
 		late.Team = ""
 		fail := func(any) error { t.Error("a write went on"); return nil }
 		for name, err := range map[string]error{
-			"create a project":       second2(db.CreateProject(t.Context(), second, project.Project{Name: "Q"})),
-			"update a project":       second2(db.UpdateProject(t.Context(), inProject, func(p *project.Project) error { return fail(p) })),
-			"delete a project":       db.DeleteProject(t.Context(), inProject),
-			"create a team":          second2(db.CreateTeam(t.Context(), late, tenant.Team{Name: "U"})),
-			"update a team":          second2(db.UpdateTeam(t.Context(), second, func(t *tenant.Team) error { return fail(t) })),
-			"delete a team":          db.DeleteTeam(t.Context(), second, true),
-			"change an organization": second2(db.UpdateOrganization(t.Context(), late, tenant.OrgManage, func(o *tenant.Organization) error { return fail(o) })),
+			"create a project": second2(db.CreateProject(t.Context(), second, project.Project{Name: "Q"})),
+			"update a project": second2(db.UpdateProject(t.Context(), inProject, func(p *project.Project) error {
+				return fail(p)
+			})),
+			"delete a project": db.DeleteProject(t.Context(), inProject),
+			"create a team":    second2(db.CreateTeam(t.Context(), late, tenant.Team{Name: "U"})),
+			"update a team": second2(db.UpdateTeam(t.Context(), second, func(t *tenant.Team) error {
+				return fail(t)
+			})),
+			"delete a team": db.DeleteTeam(t.Context(), second, true),
+			"change an organization": second2(db.UpdateOrganization(t.Context(), late, tenant.OrgManage,
+				func(o *tenant.Organization) error {
+					return fail(o)
+				})),
 			"delete an organization": db.DeleteOrganization(t.Context(), late),
-			"create a role":          second2(db.CreateRole(t.Context(), late, tenant.Role{Name: "R", Level: tenant.TeamLevel, Permissions: tenant.TeamRead})),
-			"make an account":        second2(db.CreateServiceAccount(t.Context(), late, "CI", tenant.OrgMember)),
-			"change a role":          db.SetTeamRole(t.Context(), second, "first", tenant.Developer),
+			"create a role": second2(db.CreateRole(t.Context(), late,
+				tenant.Role{Name: "R", Level: tenant.TeamLevel, Permissions: tenant.TeamRead})),
+			"make an account": second2(db.CreateServiceAccount(t.Context(), late, "CI", tenant.OrgMember)),
+			"change a role":   db.SetTeamRole(t.Context(), second, "first", tenant.Developer),
 		} {
 			if !errs.Is(err, errs.NotFound) {
 				t.Errorf("%s: got %v, want that nothing is found", name, err)

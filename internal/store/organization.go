@@ -34,7 +34,8 @@ func scanOrganization(row scanner) (tenant.Organization, error) {
 // CreateOrganization makes an organization, whose id and times it sets, with the
 // actor as its administrator. A service account belongs to one organization and
 // makes none.
-func (db *DB) CreateOrganization(ctx context.Context, actor tenant.Actor, o tenant.Organization) (tenant.Organization, error) {
+func (db *DB) CreateOrganization(ctx context.Context, actor tenant.Actor,
+	o tenant.Organization) (tenant.Organization, error) {
 	billing, err := json.Marshal(o.Billing)
 	if err != nil {
 		return o, fmt.Errorf("write billing profile: %w", err)
@@ -45,7 +46,8 @@ func (db *DB) CreateOrganization(ctx context.Context, actor tenant.Actor, o tena
 	err = db.Tx(ctx, func(tx *Tx) error {
 		o.ID, o.CreatedAt, o.UpdatedAt = tenant.OrganizationID(tenant.NewID(db.Region, tx.Now)), tx.Now, tx.Now
 		var service bool
-		err := tx.QueryRow(ctx, "SELECT service_of IS NOT NULL FROM app_user WHERE id = ? AND disabled_at = 0", actor.UserID).Scan(&service)
+		err := tx.QueryRow(ctx, "SELECT service_of IS NOT NULL FROM app_user WHERE id = ? AND disabled_at = 0",
+			actor.UserID).Scan(&service)
 		if err != nil {
 			return notFound(err, "user")
 		}
@@ -58,7 +60,8 @@ func (db *DB) CreateOrganization(ctx context.Context, actor tenant.Actor, o tena
 			o.ConcurrentScanLimit, string(billing), millis(tx.Now), millis(tx.Now)); err != nil {
 			return fmt.Errorf("create organization: %w", err)
 		}
-		if err := tx.insertMember(ctx, organizationMembers, string(o.ID), actor.UserID, tenant.Administrator); err != nil {
+		if err := tx.insertMember(ctx, organizationMembers, string(o.ID), actor.UserID,
+			tenant.Administrator); err != nil {
 			return err
 		}
 		return tx.audit(ctx, audit.Event{Chain: o.ID, Action: "organization.create", TargetKind: "organization",
@@ -70,7 +73,8 @@ func (db *DB) CreateOrganization(ctx context.Context, actor tenant.Actor, o tena
 // Organizations returns the organizations that the actor is a member of, by name:
 // those that the actor's token reaches.
 func (db *DB) Organizations(ctx context.Context, actor tenant.Actor) ([]tenant.Organization, error) {
-	rows, err := db.Query(ctx, "SELECT "+organizationColumns+" FROM organization o"+memberOf+" ORDER BY o.name, o.id", actor.UserID, tokenAge(actor))
+	rows, err := db.Query(ctx, "SELECT "+organizationColumns+" FROM organization o"+memberOf+" ORDER BY o.name, o.id",
+		actor.UserID, tokenAge(actor))
 	list, err := collect(rows, err, func(rows *sql.Rows) (tenant.Organization, error) { return scanOrganization(rows) })
 	return slices.DeleteFunc(list, func(o tenant.Organization) bool { return !actor.Limits.Reaches(o.ID) }), err
 }
@@ -82,14 +86,16 @@ func (db *DB) Organization(ctx context.Context, sc tenant.Scope) (tenant.Organiz
 }
 
 func organization(ctx context.Context, q querier, id tenant.OrganizationID, lock string) (tenant.Organization, error) {
-	o, err := scanOrganization(q.QueryRow(ctx, "SELECT "+organizationColumns+" FROM organization o WHERE o.id = ?"+lock, id))
+	o, err := scanOrganization(q.QueryRow(ctx, "SELECT "+organizationColumns+" FROM organization o WHERE "+
+		"o.id = ?"+lock, id))
 	return o, notFound(err, "organization")
 }
 
 // UpdateOrganization changes what edit changes of the scope's organization and
 // returns what became of it. It needs org.manage, or org.billing when needs says
 // so.
-func (db *DB) UpdateOrganization(ctx context.Context, sc tenant.Scope, needs tenant.Permissions, edit func(*tenant.Organization) error) (tenant.Organization, error) {
+func (db *DB) UpdateOrganization(ctx context.Context, sc tenant.Scope, needs tenant.Permissions,
+	edit func(*tenant.Organization) error) (tenant.Organization, error) {
 	var o tenant.Organization
 	err := db.Tx(ctx, func(tx *Tx) error {
 		var err error
@@ -117,12 +123,14 @@ func (db *DB) UpdateOrganization(ctx context.Context, sc tenant.Scope, needs ten
 			o.MaxTokenDays, string(billing), millis(tx.Now), o.ID); err != nil {
 			return fmt.Errorf("update organization: %w", err)
 		}
-		detail := map[string]any{"name": o.Name, "industry": o.Industry, "country": o.Country, "concurrentScanLimit": o.ConcurrentScanLimit, "maxTokenLifetimeDays": o.MaxTokenDays}
+		detail := map[string]any{"name": o.Name, "industry": o.Industry, "country": o.Country,
+			"concurrentScanLimit": o.ConcurrentScanLimit, "maxTokenLifetimeDays": o.MaxTokenDays}
 		action := "organization.update"
 		if o.Billing != before.Billing {
 			action, detail = "organization.update_billing", nil // an address is not for the log
 		}
-		return tx.audit(ctx, audit.Event{Chain: o.ID, Action: action, TargetKind: "organization", Target: string(o.ID), Detail: detail}.By(sc.Actor))
+		return tx.audit(ctx, audit.Event{Chain: o.ID, Action: action, TargetKind: "organization", Target: string(o.ID),
+			Detail: detail}.By(sc.Actor))
 	})
 	return o, err
 }

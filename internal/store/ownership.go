@@ -19,7 +19,8 @@ import (
 // Proofs returns the proofs of the scope's organization for the subjects.
 func (db *DB) Proofs(ctx context.Context, sc tenant.Scope, subjects []string) ([]ownership.Proof, error) {
 	in, arg := db.Dialect.In("subject", subjects)
-	rows, err := db.Query(ctx, "SELECT subject, method, first_at, checked_at FROM ownership WHERE organization_id = ? AND "+in+
+	rows, err := db.Query(ctx, "SELECT subject, method, first_at, checked_at FROM ownership WHERE organization_id "+
+		"= ? AND "+in+
 		" ORDER BY checked_at DESC, subject, method", sc.Organization, arg)
 	return collect(rows, err, func(rows *sql.Rows) (p ownership.Proof, err error) {
 		var first, checked int64
@@ -38,7 +39,8 @@ func (db *DB) SaveProof(ctx context.Context, sc tenant.Scope, p ownership.Proof)
 			return err
 		}
 		var first int64
-		err = tx.QueryRow(ctx, "SELECT first_at FROM ownership WHERE organization_id = ? AND subject = ? AND method = ?"+tx.db.Dialect.ForUpdate(),
+		err = tx.QueryRow(ctx, "SELECT first_at FROM ownership WHERE organization_id = ? AND subject = ? AND "+
+			"method = ?"+tx.db.Dialect.ForUpdate(),
 			sc.Organization, p.Subject, string(p.Method)).Scan(&first)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
@@ -64,7 +66,8 @@ func (db *DB) SaveProof(ctx context.Context, sc tenant.Scope, p ownership.Proof)
 // DropProof removes a proof whose token is not there any more.
 func (db *DB) DropProof(ctx context.Context, sc tenant.Scope, p ownership.Proof) error {
 	return db.Tx(ctx, func(tx *Tx) error {
-		n, err := tx.Exec(ctx, "DELETE FROM ownership WHERE organization_id = ? AND subject = ? AND method = ?", sc.Organization, p.Subject, string(p.Method))
+		n, err := tx.Exec(ctx, "DELETE FROM ownership WHERE organization_id = ? AND subject = ? AND "+
+			"method = ?", sc.Organization, p.Subject, string(p.Method))
 		if err != nil {
 			return fmt.Errorf("delete a proof: %w", err)
 		}
@@ -87,7 +90,8 @@ func (db *DB) RecordListed(ctx context.Context, sc tenant.Scope, host string, en
 		return errs.E(errs.NotFound, "organization not found")
 	}
 	return db.Tx(ctx, func(tx *Tx) error {
-		return tx.audit(ctx, audit.Event{Chain: sc.Organization, Action: "dast_allow.use", TargetKind: "host", Target: host,
+		return tx.audit(ctx, audit.Event{Chain: sc.Organization, Action: "dast_allow.use", TargetKind: "host",
+			Target: host,
 			Detail: map[string]any{"entries": entries, "project": sc.Project}}.By(sc.Actor))
 	})
 }
@@ -96,7 +100,8 @@ func (db *DB) RecordListed(ctx context.Context, sc tenant.Scope, host string, en
 // organization; none when it was never seen.
 func (db *DB) HostAddresses(ctx context.Context, sc tenant.Scope, host string) ([]netip.Addr, error) {
 	var text string
-	err := db.QueryRow(ctx, "SELECT addresses FROM host_address WHERE organization_id = ? AND host = ?", sc.Organization, host).Scan(&text)
+	err := db.QueryRow(ctx, "SELECT addresses FROM host_address WHERE organization_id = ? AND "+
+		"host = ?", sc.Organization, host).Scan(&text)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}

@@ -13,7 +13,8 @@ func TestHostAddresses(t *testing.T) {
 		a, b := netip.MustParseAddr("198.51.100.7"), netip.MustParseAddr("2001:db8::7")
 		for _, seen := range [][]netip.Addr{{a}, {b, a}} {
 			db.must(db.SaveHostAddresses(t.Context(), ours, "shop.example.org", seen))
-			if got, err := db.HostAddresses(t.Context(), ours, "shop.example.org"); err != nil || !slices.Equal(got, seen) {
+			if got, err := db.HostAddresses(t.Context(), ours, "shop.example.org"); err != nil ||
+				!slices.Equal(got, seen) {
 				t.Errorf("%v, %v, want %v", got, err, seen)
 			}
 		}

@@ -15,10 +15,12 @@ import (
 
 // Packages returns a page of the packages of the scope's project by name, version
 // and identifier, and how many the query selects.
-func (db *DB) Packages(ctx context.Context, sc tenant.Scope, q triage.PackageQuery) ([]triage.ListedPackage, int, error) {
+func (db *DB) Packages(ctx context.Context, sc tenant.Scope,
+	q triage.PackageQuery) ([]triage.ListedPackage, int, error) {
 	w := db.packages(sc, q)
 	var total int
-	if err := db.QueryRow(ctx, "SELECT COUNT(*) FROM package k WHERE "+w.text.String(), w.args...).Scan(&total); err != nil {
+	if err := db.QueryRow(ctx, "SELECT COUNT(*) FROM package k WHERE "+w.text.String(),
+		w.args...).Scan(&total); err != nil {
 		return nil, 0, db.classify(fmt.Errorf("count packages: %w", err))
 	}
 	rows, err := db.Query(ctx, "SELECT "+listedColumns+" FROM "+packageLicenses+" WHERE "+w.text.String()+
@@ -64,7 +66,8 @@ func (db *DB) packages(sc tenant.Scope, q triage.PackageQuery) *where {
 }
 
 // listedColumns are the columns of a triage.ListedPackage.
-const listedColumns = "k.id, k.branch, k.body, k.created_at, k.updated_at, COALESCE(l.expression, ''), COALESCE(l.ignored, FALSE)"
+const listedColumns = "k.id, k.branch, k.body, k.created_at, k.updated_at, COALESCE(l.expression, ''), " +
+	"COALESCE(l.ignored, FALSE)"
 
 // A listedRow is a row of these columns.
 type listedRow struct {
@@ -75,7 +78,8 @@ type listedRow struct {
 
 // scan reads the row, and further columns into more.
 func (r *listedRow) scan(rows *sql.Rows, more ...any) error {
-	return rows.Scan(append([]any{&r.listed.ID, &r.listed.Branch, &r.body, &r.created, &r.updated, &r.assigned, &r.listed.Ignored}, more...)...)
+	return rows.Scan(append([]any{&r.listed.ID, &r.listed.Branch, &r.body, &r.created, &r.updated, &r.assigned,
+		&r.listed.Ignored}, more...)...)
 }
 
 // read returns what the row says.

@@ -12,13 +12,15 @@ import (
 	"merlon/internal/tenant"
 )
 
-const projectColumns = "p.id, p.organization_id, p.team_id, t.name, p.name, p.languages, p.settings, p.created_at, p.updated_at"
+const projectColumns = "p.id, p.organization_id, p.team_id, t.name, p.name, p.languages, p.settings, p.created_at, " +
+	"p.updated_at"
 
 func scanProject(row scanner) (project.Project, error) {
 	var p project.Project
 	var languages, settings string
 	var created, updated int64
-	if err := row.Scan(&p.ID, &p.OrganizationID, &p.TeamID, &p.TeamName, &p.Name, &languages, &settings, &created, &updated); err != nil {
+	if err := row.Scan(&p.ID, &p.OrganizationID, &p.TeamID, &p.TeamName, &p.Name, &languages, &settings, &created,
+		&updated); err != nil {
 		return p, err
 	}
 	p.CreatedAt, p.UpdatedAt = fromMillis(created), fromMillis(updated)
@@ -49,7 +51,8 @@ func (db *DB) CreateProject(ctx context.Context, sc tenant.Scope, p project.Proj
 		if err != nil {
 			return err
 		}
-		p.ID, p.OrganizationID, p.TeamID, p.TeamName = tenant.ProjectID(tenant.NewID(db.Region, tx.Now)), t.OrganizationID, t.ID, t.Name
+		p.ID, p.OrganizationID, p.TeamID, p.TeamName = tenant.ProjectID(tenant.NewID(db.Region, tx.Now)),
+			t.OrganizationID, t.ID, t.Name
 		p.CreatedAt, p.UpdatedAt = tx.Now, tx.Now
 		if _, err := tx.Exec(ctx, `INSERT INTO project (id, organization_id, team_id, name, languages, settings, created_at, updated_at)
 			VALUES (?, ?, ?, ?, '[]', ?, ?, ?)`, p.ID, p.OrganizationID, p.TeamID, p.Name, string(settings), millis(tx.Now), millis(tx.Now)); err != nil {
@@ -91,7 +94,8 @@ func readProject(ctx context.Context, q querier, sc tenant.Scope, lock string) (
 // UpdateProject changes what edit changes of the scope's project and returns what
 // became of it. It needs project.update, and to move the project team.manage in
 // the other team.
-func (db *DB) UpdateProject(ctx context.Context, sc tenant.Scope, edit func(*project.Project) error) (project.Project, error) {
+func (db *DB) UpdateProject(ctx context.Context, sc tenant.Scope,
+	edit func(*project.Project) error) (project.Project, error) {
 	var p project.Project
 	err := db.Tx(ctx, func(tx *Tx) error {
 		sc, err := tx.admit(ctx, sc, tenant.ProjectUpdate)

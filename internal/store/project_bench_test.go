@@ -64,7 +64,9 @@ func BenchmarkProjects(b *testing.B) {
 		})
 	})
 	b.Run("postgres", func(b *testing.B) {
-		each(b, func(o store.Options) (*store.DB, error) { return postgres.Open(b.Context(), storetest.Postgres(b), o) })
+		each(b, func(o store.Options) (*store.DB, error) {
+			return postgres.Open(b.Context(), storetest.Postgres(b), o)
+		})
 	})
 }
 
@@ -76,8 +78,10 @@ func teamID(n int) string { return fmt.Sprintf("%08x-0000-8000-8000-00000000dead
 // case of a walk by name.
 func (e *estate) fill(b *testing.B) {
 	b.Helper()
-	e.administrator, e.few, e.many, e.unlucky = e.Person("administrator"), e.Person("few"), e.Person("many"), e.Person("unlucky")
-	o, err := e.DB.CreateOrganization(b.Context(), apitest.Actor(e.administrator), tenant.Organization{Name: "Acme", Industry: "other", Country: "DE"})
+	e.administrator, e.few, e.many, e.unlucky = e.Person("administrator"), e.Person("few"), e.Person("many"),
+		e.Person("unlucky")
+	o, err := e.DB.CreateOrganization(b.Context(), apitest.Actor(e.administrator),
+		tenant.Organization{Name: "Acme", Industry: "other", Country: "DE"})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -100,14 +104,19 @@ func (e *estate) fill(b *testing.B) {
 	}{
 		{benchTeams, "INSERT INTO team (id, organization_id, name, projects, created_at, updated_at) SELECT " +
 			team + ", ?, 'Team ' || i, ?, 0, 0 FROM n", []any{e.organization, benchProjects / benchTeams}},
-		{benchProjects, "INSERT INTO project (id, organization_id, team_id, name, settings, created_at, updated_at) SELECT " +
+		{benchProjects, "INSERT INTO project (id, organization_id, team_id, name, settings, created_at, updated_at) " +
+			"SELECT " +
 			fmt.Sprintf(hex, "i") + " || '-0000-8000-8000-00000000beef', ?, " + team +
-			", CASE WHEN i %% 5000 >= 4500 THEN 'zz ' ELSE '' END || 'service ' || ((i * 7919) %% 1000003), ?, 0, 0 FROM n",
+			", CASE WHEN i %% 5000 >= 4500 THEN 'zz ' ELSE '' END || 'service ' || ((i * 7919) %% 1000003), ?, 0, " +
+			"0 FROM n",
 			[]any{e.organization, string(settings)}},
-		{benchUsers, "INSERT INTO app_user (id, email, created_at, updated_at) SELECT 'user ' || i, 'user ' || i, 0, 0 FROM n", nil},
-		{benchUsers, "INSERT INTO organization_member (organization_id, user_id, role, created_at) SELECT ?, 'user ' || i, 'member', 0 FROM n", []any{e.organization}},
+		{benchUsers, "INSERT INTO app_user (id, email, created_at, updated_at) SELECT 'user ' || i, 'user ' || i, 0, " +
+			"0 FROM n", nil},
+		{benchUsers, "INSERT INTO organization_member (organization_id, user_id, role, created_at) SELECT ?, 'user ' " +
+			"|| i, 'member', 0 FROM n", []any{e.organization}},
 		{5 * benchUsers, "INSERT INTO team_member (team_id, user_id, role, created_at) SELECT " +
-			fmt.Sprintf(hex, "(i * 31 + i / 5) %% 5000") + " || '-0000-8000-8000-00000000dead', 'user ' || (i / 5), 'developer', 0 FROM n WHERE TRUE ON CONFLICT DO NOTHING", nil},
+			fmt.Sprintf(hex, "(i * 31 + i / 5) %% 5000") + " || '-0000-8000-8000-00000000dead', 'user ' || (i / 5), " +
+			"'developer', 0 FROM n WHERE TRUE ON CONFLICT DO NOTHING", nil},
 	} {
 		e.exec(b, fmt.Sprintf(numbers, s.rows)+strings.ReplaceAll(s.query, "%%", "%"), s.args...)
 	}
@@ -134,9 +143,11 @@ func (e *estate) exec(b *testing.B, query string, args ...any) {
 // join makes a person a developer in n teams.
 func (e *estate) join(b *testing.B, who tenant.UserID, n int, team func(int) int) {
 	b.Helper()
-	e.exec(b, "INSERT INTO organization_member (organization_id, user_id, role, created_at) VALUES (?, ?, 'member', 0)", e.organization, who)
+	e.exec(b, "INSERT INTO organization_member (organization_id, user_id, role, created_at) VALUES (?, ?, 'member', 0)",
+		e.organization, who)
 	for i := range n {
-		e.exec(b, "INSERT INTO team_member (team_id, user_id, role, created_at) VALUES (?, ?, 'developer', 0)", teamID(team(i)), who)
+		e.exec(b, "INSERT INTO team_member (team_id, user_id, role, created_at) VALUES (?, ?, 'developer', 0)",
+			teamID(team(i)), who)
 	}
 }
 
@@ -208,7 +219,8 @@ func (e *estate) organizationProjects(b *testing.B) {
 		name string
 		who  tenant.UserID
 	}{
-		{"of_5_teams", e.few}, {"of_500_teams", e.many}, {"of_500_teams_at_the_end", e.unlucky}, {"administrator", e.administrator},
+		{"of_5_teams", e.few}, {"of_500_teams", e.many}, {"of_500_teams_at_the_end", e.unlucky},
+		{"administrator", e.administrator},
 	} {
 		b.Run(p.name, func(b *testing.B) {
 			e.measure(b, p.who, func(i int) string {

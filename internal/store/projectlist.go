@@ -179,7 +179,8 @@ func (db *DB) readable(ctx context.Context, sc tenant.Scope) (reach, error) {
 	}
 	if sc.Permissions&tenant.ProjectRead != 0 {
 		r.all = true
-		err := db.QueryRow(ctx, "SELECT CAST(COALESCE(SUM(projects), 0) AS BIGINT) FROM team WHERE organization_id = ?", sc.Organization).Scan(&r.total)
+		err := db.QueryRow(ctx, "SELECT CAST(COALESCE(SUM(projects), 0) AS BIGINT) FROM team WHERE organization_id = ?",
+			sc.Organization).Scan(&r.total)
 		return r, err
 	}
 	reads, err := db.reads(ctx, sc, tenant.TeamLevel)
@@ -210,7 +211,8 @@ func (db *DB) readable(ctx context.Context, sc tenant.Scope) (reach, error) {
 	if err != nil || r.inTeam <= fewProjects {
 		return r, err
 	}
-	err = db.QueryRow(ctx, "SELECT CAST(SUM(projects) AS BIGINT) FROM team WHERE organization_id = ?", sc.Organization).Scan(&r.total)
+	err = db.QueryRow(ctx, "SELECT CAST(SUM(projects) AS BIGINT) FROM team WHERE organization_id = ?",
+		sc.Organization).Scan(&r.total)
 	return r, err
 }
 
@@ -221,7 +223,8 @@ const fewProjects = 500
 // OrganizationProjects returns a page of the projects of the scope's
 // organization that the caller may read, and the totals of them all, which for
 // many projects may be some seconds old.
-func (db *DB) OrganizationProjects(ctx context.Context, sc tenant.Scope, q project.Query) (project.Page, project.Totals, error) {
+func (db *DB) OrganizationProjects(ctx context.Context, sc tenant.Scope,
+	q project.Query) (project.Page, project.Totals, error) {
 	page, totals, err := project.Page{}, project.Totals{}, error(nil)
 	r, err := db.readable(ctx, sc)
 	if err == nil {
@@ -236,7 +239,8 @@ func (db *DB) OrganizationProjects(ctx context.Context, sc tenant.Scope, q proje
 	return page, totals, nil
 }
 
-func (db *DB) organizationProjects(ctx context.Context, sc tenant.Scope, r reach, q project.Query) (page project.Page, err error) {
+func (db *DB) organizationProjects(ctx context.Context, sc tenant.Scope, r reach,
+	q project.Query) (page project.Page, err error) {
 	arms := db.byTeam(sc, r, q.Search)
 	switch {
 	case q.Search != "":
@@ -287,7 +291,8 @@ func (db *DB) byTeam(sc tenant.Scope, r reach, search string) []arm {
 // projects of the organization by name, steps of them: it may miss some.
 func (db *DB) byName(sc tenant.Scope, r reach, steps int) []arm {
 	in, teams := db.Dialect.In("p.team_id", r.teams)
-	first := arm{"(SELECT id, name, team_id FROM project WHERE organization_id = ? ORDER BY name, id LIMIT ?) p WHERE " + in,
+	first := arm{"(SELECT id, name, team_id FROM project WHERE organization_id = ? ORDER BY name, id LIMIT ?) " +
+		"p WHERE " + in,
 		[]any{sc.Organization, steps, teams}}
 	return append([]arm{first}, db.singles(sc, r, "")...)
 }
@@ -327,12 +332,14 @@ func (db *DB) count(ctx context.Context, arms []arm) (total int, err error) {
 func (db *DB) pageOf(ctx context.Context, arms []arm, q project.Query) ([]project.Project, error) {
 	skip := offset(q.Page, q.Size)
 	if len(arms) == 1 {
-		return db.projectRows(ctx, "SELECT p.id FROM "+arms[0].from+" ORDER BY p.name, p.id LIMIT ? OFFSET ?", append(arms[0].args, q.Size, skip))
+		return db.projectRows(ctx, "SELECT p.id FROM "+arms[0].from+" ORDER BY p.name, p.id LIMIT ? "+
+			"OFFSET ?", append(arms[0].args, q.Size, skip))
 	}
 	var union []string
 	var args []any
 	for _, a := range arms {
-		union = append(union, "SELECT id, name FROM (SELECT p.id, p.name FROM "+a.from+" ORDER BY p.name, p.id LIMIT ?) arm")
+		union = append(union, "SELECT id, name FROM (SELECT p.id, p.name FROM "+a.from+" ORDER BY p.name, p.id "+
+			"LIMIT ?) arm")
 		args = append(append(args, a.args...), skip+q.Size)
 	}
 	return db.projectRows(ctx, "SELECT found.id FROM ("+strings.Join(union, " UNION ALL ")+

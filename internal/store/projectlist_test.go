@@ -48,7 +48,8 @@ func (o *orchard) person(name string) tenant.Actor {
 func plant(t *testing.T, db *store.DB) *orchard {
 	t.Helper()
 	o := &orchard{T: t, db: db}
-	org, err := db.CreateOrganization(t.Context(), o.person("administrator"), tenant.Organization{Name: "A", Industry: "other", Country: "DE"})
+	org, err := db.CreateOrganization(t.Context(), o.person("administrator"),
+		tenant.Organization{Name: "A", Industry: "other", Country: "DE"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +58,8 @@ func plant(t *testing.T, db *store.DB) *orchard {
 	err = db.Tx(t.Context(), func(tx *store.Tx) error {
 		for team := range 40 {
 			id := fmt.Sprintf("t%02d", team)
-			if _, err := tx.Exec(t.Context(), "INSERT INTO team (id, organization_id, name, projects, created_at, updated_at) VALUES (?, ?, ?, 60, 0, 0)", id, o.org, id); err != nil {
+			if _, err := tx.Exec(t.Context(), "INSERT INTO team (id, organization_id, name, projects, created_at, "+
+				"updated_at) VALUES (?, ?, ?, 60, 0, 0)", id, o.org, id); err != nil {
 				return err
 			}
 			for i := range 60 {
@@ -85,12 +87,15 @@ func plant(t *testing.T, db *store.DB) *orchard {
 func (o *orchard) grant(name string, role tenant.RoleID, teams []int, projects ...string) tenant.Actor {
 	o.Helper()
 	a := o.person(name)
-	o.exec("INSERT INTO organization_member (organization_id, user_id, role, created_at) VALUES (?, ?, 'member', 0)", o.org, name)
+	o.exec("INSERT INTO organization_member (organization_id, user_id, role, created_at) VALUES (?, ?, 'member', 0)",
+		o.org, name)
 	for _, t := range teams {
-		o.exec("INSERT INTO team_member (team_id, user_id, role, created_at) VALUES (?, ?, ?, 0)", fmt.Sprintf("t%02d", t), name, role)
+		o.exec("INSERT INTO team_member (team_id, user_id, role, created_at) VALUES (?, "+
+			"?, ?, 0)", fmt.Sprintf("t%02d", t), name, role)
 	}
 	for _, p := range projects {
-		o.exec("INSERT INTO project_member (project_id, user_id, role, created_at) VALUES (?, ?, 'read_only', 0)", p, name)
+		o.exec("INSERT INTO project_member (project_id, user_id, role, created_at) VALUES (?, ?, 'read_only', 0)", p,
+			name)
 	}
 	return a
 }
@@ -100,7 +105,8 @@ func TestProjectListsAreComplete(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB, _ *storetest.Clock) {
 		o := plant(t, db)
 		blind := "11111111-0000-4000-8000-000000000000"
-		o.exec("INSERT INTO custom_role (id, organization_id, name, level, permissions, created_at, updated_at) VALUES (?, ?, 'blind', 'team', ?, 0, 0)",
+		o.exec("INSERT INTO custom_role (id, organization_id, name, level, permissions, created_at, updated_at) "+
+			"VALUES (?, ?, 'blind', 'team', ?, 0, 0)",
 			blind, o.org, int64(tenant.TeamRead))
 		first, last := make([]int, 20), make([]int, 10)
 		for i := range first {
@@ -114,12 +120,16 @@ func TestProjectListsAreComplete(t *testing.T) {
 			sees  func(planted) bool
 		}{
 			{tenant.Actor{UserID: "administrator"}, func(planted) bool { return true }},
-			{o.grant("few", tenant.ReadOnly, []int{3, 33}), func(p planted) bool { return p.team == "t03" || p.team == "t33" }},
+			{o.grant("few", tenant.ReadOnly, []int{3, 33}), func(p planted) bool {
+				return p.team == "t03" || p.team == "t33"
+			}},
 			{o.grant("many", tenant.ReadOnly, first), func(p planted) bool { return p.team < "t20" }},
 			{o.grant("end", tenant.ReadOnly, last), func(p planted) bool { return p.team >= "t30" }},
 			{o.grant("both", tenant.ReadOnly, first, "p05-01", "p39-07", "p22-00"),
 				func(p planted) bool { return p.team < "t20" || p.id == "p39-07" || p.id == "p22-00" }},
-			{o.grant("guest", "", nil, "p00-00", "p39-59"), func(p planted) bool { return p.id == "p00-00" || p.id == "p39-59" }},
+			{o.grant("guest", "", nil, "p00-00", "p39-59"), func(p planted) bool {
+				return p.id == "p00-00" || p.id == "p39-59"
+			}},
 			{o.grant("blind", tenant.RoleID(blind), first), func(planted) bool { return false }},
 		} {
 			sc, err := db.Scope(t.Context(), tt.actor, tenant.Target{Organization: o.org})
@@ -160,7 +170,8 @@ func (o *orchard) check(sc tenant.Scope, search string, want []string) {
 			part = nil
 		}
 		if diff := cmp.Diff(part, got); diff != "" || page.Total != len(want) {
-			o.Errorf("%s, search %q, page %d: total %d, want %d (-want +got):\n%s", sc.Actor.UserID, search, n, page.Total, len(want), diff)
+			o.Errorf("%s, search %q, page %d: total %d, want %d (-want +got):\n%s", sc.Actor.UserID, search, n,
+				page.Total, len(want), diff)
 		}
 	}
 }

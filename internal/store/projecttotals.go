@@ -119,7 +119,8 @@ func (db *DB) addUp(ctx context.Context, sc tenant.Scope, r reach) (t project.To
 		return t, err
 	}
 	for _, a := range db.byTeam(sc, r, "") {
-		if err := db.addTotals(ctx, &t, "project_stats s JOIN (SELECT p.id FROM "+a.from+") mine ON mine.id = s.project_id", a.args); err != nil {
+		if err := db.addTotals(ctx, &t, "project_stats s JOIN (SELECT p.id FROM "+a.from+") mine ON mine.id = "+
+			"s.project_id", a.args); err != nil {
 			return t, err
 		}
 	}
@@ -145,7 +146,8 @@ func (db *DB) addTotals(ctx context.Context, t *project.Totals, from string, arg
 		CAST(COALESCE(SUM(s.medium), 0) AS BIGINT), CAST(COALESCE(SUM(s.low), 0) AS BIGINT),
 		COUNT(CASE WHEN s.branch <> '' THEN 1 END), CAST(COALESCE(MAX(s.risk_score), 0) AS BIGINT) FROM `+from,
 		append([]any{critical, critical, millis(since), high, high, millis(since)}, args...)...).
-		Scan(&n.CriticalRisk, &n.CriticalRiskRecent, &n.HighRisk, &n.HighRiskRecent, &n.Critical, &n.High, &n.Medium, &n.Low, &n.Scanned, &n.Risk)
+		Scan(&n.CriticalRisk, &n.CriticalRiskRecent, &n.HighRisk, &n.HighRiskRecent, &n.Critical, &n.High, &n.Medium,
+			&n.Low, &n.Scanned, &n.Risk)
 	if err != nil {
 		return fmt.Errorf("add up how projects stand: %w", db.classify(err))
 	}
@@ -158,7 +160,8 @@ func (db *DB) addTotals(ctx context.Context, t *project.Totals, from string, arg
 	if err != nil {
 		return fmt.Errorf("add up what was found and solved: %w", db.classify(err))
 	}
-	query, old := db.countCoverage("(SELECT s.project_id, '' AS team_id, "+ofReference+" AS branch FROM "+from+")", "c.branch = mine.branch")
+	query, old := db.countCoverage("(SELECT s.project_id, '' AS team_id, "+ofReference+" AS branch FROM "+from+")",
+		"c.branch = mine.branch")
 	rows, err := db.Query(ctx, query, append([]any{old}, args...)...)
 	if n.Coverage, err = collect(rows, err, scanCoverageCount); err != nil {
 		return fmt.Errorf("add up what was looked at: %w", err)

@@ -43,7 +43,8 @@ var redactionStages = map[string]struct {
 }
 
 // projectSecrets returns the secrets of a project's targets.
-type projectSecrets func(ctx context.Context, tx *Tx, org tenant.OrganizationID, project tenant.ProjectID) (*redact.Set, error)
+type projectSecrets func(ctx context.Context, tx *Tx, org tenant.OrganizationID,
+	project tenant.ProjectID) (*redact.Set, error)
 
 // RedactStored cleans the next batch of rows of all tenants, with the secrets that open
 // finds in targets. It returns false when all of them are clean. Several processes may do
@@ -59,7 +60,8 @@ func (db *DB) RedactStored(ctx context.Context, open func(target.Target) (*redac
 	}
 	err = db.Tx(ctx, func(tx *Tx) error {
 		var before string
-		if err := tx.QueryRow(ctx, "SELECT value FROM deployment WHERE name = ?"+tx.db.Dialect.ForUpdate(), redactionName).Scan(&before); err != nil {
+		if err := tx.QueryRow(ctx, "SELECT value FROM deployment WHERE name = ?"+tx.db.Dialect.ForUpdate(),
+			redactionName).Scan(&before); err != nil {
 			return err
 		}
 		if before == "" {
@@ -109,7 +111,8 @@ func openTargets(open func(target.Target) (*redact.Set, error)) projectSecrets {
 			return s, nil
 		}
 		all := &redact.Set{}
-		rows, err := tx.Query(ctx, "SELECT "+targetColumns+", t.sealed FROM target t WHERE t.project_id = ? AND t.organization_id = ? ORDER BY t.id", project, org)
+		rows, err := tx.Query(ctx, "SELECT "+targetColumns+", t.sealed FROM target t WHERE t.project_id = ? AND "+
+			"t.organization_id = ? ORDER BY t.id", project, org)
 		targets, err := collect(rows, err, func(rows *sql.Rows) (t target.Target, err error) {
 			var sealed []byte
 			t, err = scanTarget(rows, &sealed)
@@ -164,7 +167,8 @@ func (tx *Tx) redactFindings(ctx context.Context, state *redaction, secrets proj
 		if err != nil {
 			return 0, err
 		}
-		if _, err := tx.Exec(ctx, "UPDATE finding SET path = ?, message = ?, detail = ? WHERE id = ?", s.Text(r.path), s.Text(r.message), packed, r.id); err != nil {
+		if _, err := tx.Exec(ctx, "UPDATE finding SET path = ?, message = ?, detail = ? WHERE id = ?", s.Text(r.path),
+			s.Text(r.message), packed, r.id); err != nil {
 			return 0, err
 		}
 		if err := tx.redactHistory(ctx, s, r.project, r.flaw); err != nil {
@@ -176,8 +180,11 @@ func (tx *Tx) redactFindings(ctx context.Context, state *redaction, secrets proj
 
 // redactHistory cleans what is told of a finding, such as its earlier paths.
 func (tx *Tx) redactHistory(ctx context.Context, s *redact.Set, project, flaw string) error {
-	rows, err := tx.Query(ctx, "SELECT id, value, previous, reason FROM finding_history WHERE project_id = ? AND flaw = ? AND user_id = ''", project, flaw)
-	list, err := collect(rows, err, func(rows *sql.Rows) (r [4]string, err error) { return r, rows.Scan(&r[0], &r[1], &r[2], &r[3]) })
+	rows, err := tx.Query(ctx, "SELECT id, value, previous, reason FROM finding_history WHERE project_id = ? AND "+
+		"flaw = ? AND user_id = ''", project, flaw)
+	list, err := collect(rows, err, func(rows *sql.Rows) (r [4]string, err error) {
+		return r, rows.Scan(&r[0], &r[1], &r[2], &r[3])
+	})
 	if err != nil {
 		return err
 	}
@@ -186,7 +193,8 @@ func (tx *Tx) redactHistory(ctx context.Context, s *redact.Set, project, flaw st
 		if clean == r {
 			continue
 		}
-		if _, err := tx.Exec(ctx, "UPDATE finding_history SET value = ?, previous = ?, reason = ? WHERE project_id = ? AND flaw = ? AND id = ?",
+		if _, err := tx.Exec(ctx, "UPDATE finding_history SET value = ?, previous = ?, reason = ? WHERE project_id = "+
+			"? AND flaw = ? AND id = ?",
 			clean[1], clean[2], clean[3], project, flaw, r[0]); err != nil {
 			return err
 		}
@@ -197,7 +205,8 @@ func (tx *Tx) redactHistory(ctx context.Context, s *redact.Set, project, flaw st
 // redactRuns cleans what runs of running applications tell: the step, the failure, the
 // reasons of analyzers.
 func (tx *Tx) redactRuns(ctx context.Context, state *redaction, secrets projectSecrets) (int, error) {
-	rows, err := tx.Query(ctx, "SELECT "+runColumns+runTables+"WHERE r.id > ? AND r.target_id <> '' ORDER BY r.id LIMIT ?", state.After, redactionBatch)
+	rows, err := tx.Query(ctx, "SELECT "+runColumns+runTables+"WHERE r.id > ? AND r.target_id <> '' ORDER BY r.id "+
+		"LIMIT ?", state.After, redactionBatch)
 	list, err := collect(rows, err, scanRunRow)
 	if err != nil {
 		return 0, err
@@ -225,7 +234,9 @@ func (tx *Tx) redactRuns(ctx context.Context, state *redaction, secrets projectS
 		if err != nil {
 			return 0, err
 		}
-		if _, err := tx.Exec(ctx, "UPDATE run SET step = ?, failure = ?, outcome = ?, target = ? WHERE id = ? AND attempt = ?", s.Text(r.Step), failure, string(outcome), string(shown), string(r.ID), r.Attempt); err != nil {
+		if _, err := tx.Exec(ctx, "UPDATE run SET step = ?, failure = ?, outcome = ?, target = ? WHERE id = ? AND "+
+			"attempt = ?", s.Text(r.Step), failure, string(outcome), string(shown), string(r.ID),
+			r.Attempt); err != nil {
 			return 0, err
 		}
 		if err := tx.redactCoverage(ctx, s, r); err != nil {
@@ -241,7 +252,8 @@ func (tx *Tx) redactCoverage(ctx context.Context, s *redact.Set, r *run.Run) err
 		branch, subject, reasons, failure string
 		analysis                          int
 	}
-	rows, err := tx.Query(ctx, "SELECT branch, analysis, subject, reasons, failure FROM branch_coverage WHERE project_id = ? AND (run_id = ? OR failed_run = ?)", string(r.ProjectID), string(r.ID), string(r.ID))
+	rows, err := tx.Query(ctx, "SELECT branch, analysis, subject, reasons, failure FROM branch_coverage WHERE "+
+		"project_id = ? AND (run_id = ? OR failed_run = ?)", string(r.ProjectID), string(r.ID), string(r.ID))
 	list, err := collect(rows, err, func(rows *sql.Rows) (c row, err error) {
 		return c, rows.Scan(&c.branch, &c.analysis, &c.subject, &c.reasons, &c.failure)
 	})
@@ -257,7 +269,8 @@ func (tx *Tx) redactCoverage(ctx context.Context, s *redact.Set, r *run.Run) err
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, "UPDATE branch_coverage SET reasons = ?, failure = ? WHERE project_id = ? AND branch = ? AND analysis = ? AND subject = ?",
+		if _, err := tx.Exec(ctx, "UPDATE branch_coverage SET reasons = ?, failure = ? WHERE project_id = ? AND "+
+			"branch = ? AND analysis = ? AND subject = ?",
 			string(clean), s.Text(c.failure), string(r.ProjectID), c.branch, c.analysis, c.subject); err != nil {
 			return err
 		}
@@ -296,7 +309,8 @@ func (tx *Tx) redactOperations(ctx context.Context, state *redaction, secrets pr
 		if err != nil {
 			return 0, err
 		}
-		if _, err := tx.Exec(ctx, "UPDATE operation SET body = ? WHERE run_id = ? AND number = ?", string(clean), r.run, r.number); err != nil {
+		if _, err := tx.Exec(ctx, "UPDATE operation SET body = ? WHERE run_id = ? AND number = ?", string(clean), r.run,
+			r.number); err != nil {
 			return 0, err
 		}
 	}
@@ -306,7 +320,8 @@ func (tx *Tx) redactOperations(ctx context.Context, state *redaction, secrets pr
 // redactTargets takes credentials out of the addresses that everybody may see of a target.
 // The sealed target keeps them.
 func (tx *Tx) redactTargets(ctx context.Context, state *redaction, _ projectSecrets) (int, error) {
-	rows, err := tx.Query(ctx, "SELECT "+targetColumns+" FROM target t WHERE t.id > ? ORDER BY t.id LIMIT ?", state.After, redactionBatch)
+	rows, err := tx.Query(ctx, "SELECT "+targetColumns+" FROM target t WHERE t.id > ? ORDER BY t.id "+
+		"LIMIT ?", state.After, redactionBatch)
 	list, err := collect(rows, err, scanTargetRow)
 	if err != nil {
 		return 0, err
@@ -319,7 +334,8 @@ func (tx *Tx) redactTargets(ctx context.Context, state *redaction, _ projectSecr
 		if err != nil {
 			return 0, err
 		}
-		if _, err := tx.Exec(ctx, "UPDATE target SET shown = ? WHERE id = ? AND updated_at = ?", shown, string(t.ID), millis(t.UpdatedAt)); err != nil {
+		if _, err := tx.Exec(ctx, "UPDATE target SET shown = ? WHERE id = ? AND updated_at = ?", shown, string(t.ID),
+			millis(t.UpdatedAt)); err != nil {
 			return 0, err
 		}
 	}

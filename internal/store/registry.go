@@ -21,13 +21,15 @@ import (
 // maxCredentials bounds those of an organization.
 const maxCredentials = 500
 
-const credentialColumns = "c.id, c.organization_id, c.kind, c.name, c.fields, c.sealed, c.description, c.created_at, c.updated_at"
+const credentialColumns = "c.id, c.organization_id, c.kind, c.name, c.fields, c.sealed, c.description, c.created_at, " +
+	"c.updated_at"
 
 func scanCredential(row scanner) (credential.Credential, error) {
 	var c credential.Credential
 	var fields string
 	var created, updated int64
-	if err := row.Scan(&c.ID, &c.Organization, &c.Kind, &c.Name, &fields, &c.Sealed, &c.Description, &created, &updated); err != nil {
+	if err := row.Scan(&c.ID, &c.Organization, &c.Kind, &c.Name, &fields, &c.Sealed, &c.Description, &created,
+		&updated); err != nil {
 		return c, err
 	}
 	c.CreatedAt, c.UpdatedAt = fromMillis(created), fromMillis(updated)
@@ -38,7 +40,8 @@ func scanCredential(row scanner) (credential.Credential, error) {
 }
 
 func credentialEvent(sc tenant.Scope, c *credential.Credential, verb string) audit.Event {
-	return audit.Event{Chain: sc.Organization, Action: "registry_credential." + verb, TargetKind: "registry_credential", Target: string(c.ID),
+	return audit.Event{Chain: sc.Organization, Action: "registry_credential." + verb, TargetKind: "registry_credential",
+		Target: string(c.ID),
 		Detail: map[string]any{"kind": c.Kind, "name": c.Name}}.By(sc.Actor)
 }
 
@@ -47,7 +50,8 @@ func credentialEvent(sc tenant.Scope, c *credential.Credential, verb string) aud
 // the new secret, and keeps its links; so does the one that ID names, which must be
 // there, and it gets the name too. It needs org.integrations. The links that were
 // made are returned in Projects.
-func (db *DB) SaveCredential(ctx context.Context, sc tenant.Scope, c credential.Credential) (credential.Credential, error) {
+func (db *DB) SaveCredential(ctx context.Context, sc tenant.Scope,
+	c credential.Credential) (credential.Credential, error) {
 	fields, err := json.Marshal(c.Fields)
 	if err != nil {
 		return c, fmt.Errorf("encode a credential: %w", err)
@@ -72,7 +76,8 @@ func (db *DB) SaveCredential(ctx context.Context, sc tenant.Scope, c credential.
 			err = tx.insertCredential(ctx, sc, &c, string(fields))
 		case err == nil:
 			c.ID, c.CreatedAt = old.ID, old.CreatedAt
-			_, err = tx.Exec(ctx, "UPDATE registry_credential SET name = ?, fields = ?, sealed = ?, description = ?, updated_at = ? WHERE id = ?",
+			_, err = tx.Exec(ctx, "UPDATE registry_credential SET name = ?, fields = ?, sealed = ?, description = ?, "+
+				"updated_at = ? WHERE id = ?",
 				c.Name, string(fields), c.Sealed, c.Description, millis(tx.Now), c.ID)
 			if tx.db.Dialect.Conflict(err) {
 				err = errs.Wrap(errs.Conflict, err, "another credential for the registry has this name")
@@ -92,7 +97,8 @@ func (db *DB) SaveCredential(ctx context.Context, sc tenant.Scope, c credential.
 
 func (tx *Tx) insertCredential(ctx context.Context, sc tenant.Scope, c *credential.Credential, fields string) error {
 	var n int
-	if err := tx.QueryRow(ctx, "SELECT COUNT(*) FROM registry_credential WHERE organization_id = ?", sc.Organization).Scan(&n); err != nil {
+	if err := tx.QueryRow(ctx, "SELECT COUNT(*) FROM registry_credential WHERE organization_id = ?",
+		sc.Organization).Scan(&n); err != nil {
 		return err
 	}
 	if n >= maxCredentials {
@@ -108,7 +114,8 @@ func (tx *Tx) insertCredential(ctx context.Context, sc tenant.Scope, c *credenti
 
 // linkCredential links a credential to those of the projects that belong to the
 // organization, and returns them.
-func (tx *Tx) linkCredential(ctx context.Context, sc tenant.Scope, id credential.ID, projects []tenant.ProjectID) ([]tenant.ProjectID, error) {
+func (tx *Tx) linkCredential(ctx context.Context, sc tenant.Scope, id credential.ID,
+	projects []tenant.ProjectID) ([]tenant.ProjectID, error) {
 	linked := []tenant.ProjectID{}
 	for _, p := range projects {
 		if slices.Contains(linked, p) {
@@ -121,7 +128,8 @@ func (tx *Tx) linkCredential(ctx context.Context, sc tenant.Scope, id credential
 		}
 		if n == 0 { // not the organization's, or linked already
 			var found int
-			if err := tx.QueryRow(ctx, "SELECT COUNT(*) FROM project WHERE id = ? AND organization_id = ?", string(p), sc.Organization).Scan(&found); err != nil {
+			if err := tx.QueryRow(ctx, "SELECT COUNT(*) FROM project WHERE id = ? AND organization_id = ?", string(p),
+				sc.Organization).Scan(&found); err != nil {
 				return nil, err
 			}
 			if found == 0 {
@@ -138,9 +146,11 @@ func (tx *Tx) linkCredential(ctx context.Context, sc tenant.Scope, id credential
 // organization's; only those of a kind, unless
 // that is empty. Projects is filled in for an organization's.
 func (db *DB) Credentials(ctx context.Context, sc tenant.Scope, k credential.Kind) ([]credential.Credential, error) {
-	query, args := "SELECT "+credentialColumns+" FROM registry_credential c WHERE c.organization_id = ?", []any{sc.Organization}
+	query, args := "SELECT "+credentialColumns+" FROM registry_credential c WHERE c.organization_id = ?",
+		[]any{sc.Organization}
 	if sc.Project != "" {
-		query += " AND (c.kind = ? OR EXISTS (SELECT 1 FROM registry_link l WHERE l.credential_id = c.id AND l.project_id = ?))"
+		query += " AND (c.kind = ? OR EXISTS (SELECT 1 FROM registry_link l WHERE l.credential_id = c.id AND " +
+			"l.project_id = ?))"
 		args = append(args, string(credential.GitHub), sc.Project)
 	}
 	if k != "" {
@@ -177,7 +187,8 @@ func (db *DB) credentialLinks(ctx context.Context, sc tenant.Scope) (map[credent
 
 // Credential returns a credential of a kind of the scope's organization; when the
 // scope has a project, only one that the project may use. Otherwise NotFound.
-func (db *DB) Credential(ctx context.Context, sc tenant.Scope, k credential.Kind, id credential.ID) (credential.Credential, error) {
+func (db *DB) Credential(ctx context.Context, sc tenant.Scope, k credential.Kind,
+	id credential.ID) (credential.Credential, error) {
 	list, err := db.Credentials(ctx, sc, k)
 	if err != nil {
 		return credential.Credential{}, err
@@ -204,19 +215,22 @@ func (db *DB) DeleteCredential(ctx context.Context, sc tenant.Scope, k credentia
 }
 
 // lockCredential finds a credential of the scope's organization for a change.
-func (tx *Tx) lockCredential(ctx context.Context, sc tenant.Scope, k credential.Kind, id credential.ID) (tenant.Scope, credential.Credential, error) {
+func (tx *Tx) lockCredential(ctx context.Context, sc tenant.Scope, k credential.Kind,
+	id credential.ID) (tenant.Scope, credential.Credential, error) {
 	sc, err := tx.admit(ctx, sc, tenant.OrgIntegrations)
 	if err != nil {
 		return sc, credential.Credential{}, err
 	}
-	c, err := scanCredential(tx.QueryRow(ctx, "SELECT "+credentialColumns+" FROM registry_credential c WHERE c.id = ? AND c.organization_id = ? AND c.kind = ?"+
+	c, err := scanCredential(tx.QueryRow(ctx, "SELECT "+credentialColumns+" FROM registry_credential c WHERE c.id = "+
+		"? AND c.organization_id = ? AND c.kind = ?"+
 		tx.db.Dialect.ForUpdate(), string(id), sc.Organization, string(k)))
 	return sc, c, notFound(err, "credential")
 }
 
 // SetCredentialProjects makes projects of the organization the only ones that may
 // use a credential, and returns those that were linked. It needs org.integrations.
-func (db *DB) SetCredentialProjects(ctx context.Context, sc tenant.Scope, k credential.Kind, id credential.ID, projects []tenant.ProjectID) ([]tenant.ProjectID, error) {
+func (db *DB) SetCredentialProjects(ctx context.Context, sc tenant.Scope, k credential.Kind, id credential.ID,
+	projects []tenant.ProjectID) ([]tenant.ProjectID, error) {
 	var linked []tenant.ProjectID
 	err := db.Tx(ctx, func(tx *Tx) error {
 		sc, c, err := tx.lockCredential(ctx, sc, k, id)

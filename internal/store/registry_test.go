@@ -20,7 +20,8 @@ func TestSaveCredential(t *testing.T) {
 		ours, _ := founded(t, db)
 		ours.Team = ""
 		save := func(sc tenant.Scope, id credential.ID, name, sealed string) (credential.Credential, error) {
-			return db.SaveCredential(t.Context(), sc, credential.Credential{ID: id, Kind: credential.Amazon, Name: name, Sealed: []byte(sealed), Description: name,
+			return db.SaveCredential(t.Context(), sc, credential.Credential{ID: id, Kind: credential.Amazon, Name: name,
+				Sealed: []byte(sealed), Description: name,
 				Fields: credential.Fields{AWSRegion: "eu-west-1", AWSAccountID: "123456789012"}})
 		}
 		must := func(c credential.Credential, err error) credential.Credential {
@@ -45,7 +46,8 @@ func TestSaveCredential(t *testing.T) {
 		if again := must(save(ours, "", "r/b", "3")); again.ID != second.ID {
 			t.Errorf("the same name is %s, want %s", again.ID, second.ID)
 		}
-		if renamed := must(save(ours, first.ID, "r/c", "4")); renamed.ID != first.ID || renamed.CreatedAt != first.CreatedAt {
+		if renamed := must(save(ours, first.ID, "r/c", "4")); renamed.ID != first.ID ||
+			renamed.CreatedAt != first.CreatedAt {
 			t.Errorf("renamed to %+v", renamed)
 		}
 		want := []string{"r/b 3 true", "r/c 4 true"}
@@ -76,7 +78,8 @@ func TestGithubCredential(t *testing.T) {
 		project := tenant.System(ours.Organization, ours.Team, theirs.newProject(ours.Organization, ours.Team))
 		ours.Team = ""
 		for _, k := range []credential.Kind{credential.GitHub, credential.Amazon} {
-			if _, err := db.SaveCredential(t.Context(), ours, credential.Credential{Kind: k, Name: "n", Sealed: []byte("s")}); err != nil {
+			if _, err := db.SaveCredential(t.Context(), ours,
+				credential.Credential{Kind: k, Name: "n", Sealed: []byte("s")}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -84,8 +87,11 @@ func TestGithubCredential(t *testing.T) {
 			sc   tenant.Scope
 			want []credential.Kind
 		}{
-			"the organization": {ours, []credential.Kind{credential.Amazon, credential.GitHub}}, "its project": {project, []credential.Kind{credential.GitHub}},
-			"another project": {theirs.sc, nil}, "another organization": {tenant.System(theirs.sc.Organization, "", ""), nil},
+			"the organization": {ours, []credential.Kind{credential.Amazon, credential.GitHub}},
+			"its project":      {project, []credential.Kind{credential.GitHub}},
+			"another project":  {theirs.sc, nil},
+			"another organization": {tenant.System(theirs.sc.Organization, "", ""),
+				nil},
 		} {
 			found, err := db.Credentials(t.Context(), c.sc, "")
 			var got []credential.Kind

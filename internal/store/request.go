@@ -44,7 +44,8 @@ func (db *DB) RequestByHash(ctx context.Context, hash string, now time.Time) (id
 // Invited reports whether an invitation for the address is open at now.
 func (db *DB) Invited(ctx context.Context, email string, now time.Time) (bool, error) {
 	var invited bool
-	err := db.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM invitation WHERE email = ? AND status = ? AND expires_at > ?)",
+	err := db.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM invitation WHERE email = ? AND status = ? AND "+
+		"expires_at > ?)",
 		email, string(tenant.InvitationPending), millis(now)).Scan(&invited)
 	return invited, db.classify(err)
 }
@@ -54,7 +55,8 @@ func (db *DB) Invited(ctx context.Context, email string, now time.Time) (bool, e
 // or has expired meanwhile, and a Conflict error when the address has an account.
 func (db *DB) ConfirmSignUp(ctx context.Context, hash string, u identity.User, password string, e audit.Event) error {
 	return db.Tx(ctx, func(tx *Tx) error {
-		n, err := tx.Exec(ctx, "DELETE FROM one_time_token WHERE token_hash = ? AND email = ? AND kind = ? AND expires_at > ?",
+		n, err := tx.Exec(ctx, "DELETE FROM one_time_token WHERE token_hash = ? AND email = ? AND kind = ? AND "+
+			"expires_at > ?",
 			hash, u.Email, string(identity.SignUpRequest), millis(tx.Now))
 		if err == nil && n == 0 {
 			err = errs.E(errs.NotFound, "request not found")
@@ -62,7 +64,8 @@ func (db *DB) ConfirmSignUp(ctx context.Context, hash string, u identity.User, p
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, "DELETE FROM one_time_token WHERE email = ? AND kind = ?", u.Email, string(identity.SignUpRequest)); err != nil {
+		if _, err := tx.Exec(ctx, "DELETE FROM one_time_token WHERE email = ? AND kind = ?", u.Email,
+			string(identity.SignUpRequest)); err != nil {
 			return err
 		}
 		if err := tx.createUser(ctx, u, password); err != nil {

@@ -27,7 +27,8 @@ const roleColumns = "id, organization_id, name, level, permissions"
 
 // Roles returns the custom roles of the scope's organization, by name.
 func (db *DB) Roles(ctx context.Context, sc tenant.Scope) ([]tenant.Role, error) {
-	rows, err := db.Query(ctx, "SELECT "+roleColumns+" FROM custom_role WHERE organization_id = ? ORDER BY name, id", sc.Organization)
+	rows, err := db.Query(ctx, "SELECT "+roleColumns+" FROM custom_role WHERE organization_id = ? ORDER BY "+
+		"name, id", sc.Organization)
 	return collect(rows, err, func(rows *sql.Rows) (tenant.Role, error) { return scanRole(rows) })
 }
 
@@ -43,14 +44,16 @@ func (db *DB) CreateRole(ctx context.Context, sc tenant.Scope, r tenant.Role) (t
 			return err
 		}
 		var n int
-		if err := tx.QueryRow(ctx, "SELECT COUNT(*) FROM custom_role WHERE organization_id = ?", sc.Organization).Scan(&n); err != nil {
+		if err := tx.QueryRow(ctx, "SELECT COUNT(*) FROM custom_role WHERE organization_id = ?",
+			sc.Organization).Scan(&n); err != nil {
 			return fmt.Errorf("count roles: %w", err)
 		}
 		if n >= maxRoles {
 			return errs.E(errs.Conflict, "the organization has %d custom roles, more are not possible", n)
 		}
 		r.ID, r.OrganizationID = tenant.RoleID(uuid.NewString()), sc.Organization
-		_, err = tx.Exec(ctx, "INSERT INTO custom_role (id, organization_id, name, level, permissions, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		_, err = tx.Exec(ctx, "INSERT INTO custom_role (id, organization_id, name, level, permissions, created_at, "+
+			"updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
 			r.ID, r.OrganizationID, r.Name, r.Level, int64(r.Permissions), millis(tx.Now), millis(tx.Now))
 		if err != nil {
 			return db.roleName(err, r)
@@ -87,7 +90,8 @@ func roleEvent(sc tenant.Scope, r tenant.Role, verb string) audit.Event {
 // UpdateRole changes the name and the permissions of a custom role of the scope's
 // organization; it holds at once for everybody who has the role. It needs
 // org.manage and every permission that the role has and gets.
-func (db *DB) UpdateRole(ctx context.Context, sc tenant.Scope, id tenant.RoleID, edit func(*tenant.Role) error) (tenant.Role, error) {
+func (db *DB) UpdateRole(ctx context.Context, sc tenant.Scope, id tenant.RoleID,
+	edit func(*tenant.Role) error) (tenant.Role, error) {
 	var r tenant.Role
 	err := db.Tx(ctx, func(tx *Tx) error {
 		sc, err := tx.lockOrganization(ctx, sc, tenant.OrgManage)
@@ -114,7 +118,8 @@ func (db *DB) UpdateRole(ctx context.Context, sc tenant.Scope, id tenant.RoleID,
 
 // customRole returns a role that the caller may change or delete.
 func (tx *Tx) customRole(ctx context.Context, sc tenant.Scope, id tenant.RoleID) (tenant.Role, error) {
-	r, err := scanRole(tx.QueryRow(ctx, "SELECT "+roleColumns+" FROM custom_role WHERE id = ? AND organization_id = ?", id, sc.Organization))
+	r, err := scanRole(tx.QueryRow(ctx, "SELECT "+roleColumns+" FROM custom_role WHERE id = ? AND "+
+		"organization_id = ?", id, sc.Organization))
 	if err != nil {
 		return r, notFound(err, "role")
 	}
@@ -141,7 +146,8 @@ func (db *DB) DeleteRole(ctx context.Context, sc tenant.Scope, id tenant.RoleID)
 			(SELECT COUNT(*) FROM project_member g JOIN project p ON p.id = g.project_id WHERE p.organization_id = ? AND g.role = ?),
 			(SELECT COUNT(*) FROM invitation WHERE organization_id = ? AND status = 'pending' AND expires_at > ?
 				AND (role = ? OR teams LIKE ? ESCAPE '\'))`,
-			sc.Organization, id, sc.Organization, id, sc.Organization, id, sc.Organization, millis(tx.Now), id, contains(string(id))).Scan(&members, &offers)
+			sc.Organization, id, sc.Organization, id, sc.Organization, id, sc.Organization, millis(tx.Now), id,
+			contains(string(id))).Scan(&members, &offers)
 		if err != nil {
 			return fmt.Errorf("look for uses of the role: %w", err)
 		}

@@ -29,8 +29,10 @@ func scanRun(row scanner) (run.Run, error) {
 	var r run.Run
 	var analyses, languages, failure, outcome, image, target string
 	var uploadExpires, created, updated, started, ended int64
-	err := row.Scan(&r.ID, &r.OrganizationID, &r.TeamID, &r.ProjectID, &r.Branch, &r.Source, &r.Private, &analyses, &r.Initiator,
-		&r.State, &r.Uploaded, &uploadExpires, &r.Archive, &r.Size, &r.Attempt, &r.Tries, &r.Cancelled, &r.Progress, &r.Step,
+	err := row.Scan(&r.ID, &r.OrganizationID, &r.TeamID, &r.ProjectID, &r.Branch, &r.Source, &r.Private, &analyses,
+		&r.Initiator,
+		&r.State, &r.Uploaded, &uploadExpires, &r.Archive, &r.Size, &r.Attempt, &r.Tries, &r.Cancelled, &r.Progress,
+		&r.Step,
 		&languages, &failure, &outcome, &created, &updated, &started, &ended, &r.Fast, &image, &target, &r.Paused)
 	if err != nil {
 		return r, err
@@ -79,7 +81,8 @@ func scanRunRow(rows *sql.Rows) (run.Run, error) { return scanRun(rows) }
 func (db *DB) RunProject(ctx context.Context, sc tenant.Scope) (project.Project, error) {
 	var p project.Project
 	var settings, languages string
-	err := db.QueryRow(ctx, "SELECT id, organization_id, team_id, name, settings, languages FROM project WHERE id = ? AND organization_id = ?",
+	err := db.QueryRow(ctx, "SELECT id, organization_id, team_id, name, settings, languages FROM project WHERE id = "+
+		"? AND organization_id = ?",
 		sc.Project, sc.Organization).Scan(&p.ID, &p.OrganizationID, &p.TeamID, &p.Name, &settings, &languages)
 	if err != nil {
 		return p, db.classify(notFound(err, "project"))
@@ -124,7 +127,8 @@ func (db *DB) CreateRun(ctx context.Context, sc tenant.Scope, r *run.Run) error 
 		_, err = tx.Exec(ctx, `INSERT INTO run (id, organization_id, project_id, branch, source, private, analyses, initiator,
 			state, uploaded, upload_expires_at, step, created_at, updated_at, fast, image, target, target_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			r.ID, r.OrganizationID, r.ProjectID, r.Branch, r.Source, r.Private, string(analyses), r.Initiator,
-			r.State, r.Uploaded, millis(r.UploadExpires), r.Step, millis(r.CreatedAt), millis(r.UpdatedAt), r.Fast, image, target, id)
+			r.State, r.Uploaded, millis(r.UploadExpires), r.Step, millis(r.CreatedAt), millis(r.UpdatedAt), r.Fast,
+			image, target, id)
 		if err != nil {
 			return fmt.Errorf("write run: %w", err)
 		}
@@ -143,12 +147,14 @@ func (tx *Tx) mayQueue(ctx context.Context, sc tenant.Scope) error {
 		return nil
 	}
 	var waiting int
-	err := tx.QueryRow(ctx, "SELECT COUNT(*) FROM run WHERE organization_id = ? AND state = 'queued'", string(sc.Organization)).Scan(&waiting)
+	err := tx.QueryRow(ctx, "SELECT COUNT(*) FROM run WHERE organization_id = ? AND state = "+
+		"'queued'", string(sc.Organization)).Scan(&waiting)
 	if err != nil {
 		return fmt.Errorf("count waiting scans: %w", err)
 	}
 	if waiting >= most {
-		e := errs.E(errs.TooMany, "%d scans of the organization wait, which is as many as may: wait until some have run, or cancel them", waiting)
+		e := errs.E(errs.TooMany, "%d scans of the organization wait, which is as many as may: wait until some have "+
+			"run, or cancel them", waiting)
 		e.Members = map[string]string{"retryAfter": queueWait}
 		return e
 	}
@@ -161,7 +167,8 @@ func runEvent(r *run.Run, action string, detail map[string]any) audit.Event {
 		detail = map[string]any{}
 	}
 	detail["project"] = r.ProjectID
-	return audit.Event{Chain: r.OrganizationID, Action: action, TargetKind: "scan", Target: string(r.ID), Detail: detail}
+	return audit.Event{Chain: r.OrganizationID, Action: action, TargetKind: "scan", Target: string(r.ID),
+		Detail: detail}
 }
 
 // Run returns a run of the scope's project.
@@ -171,7 +178,8 @@ func (db *DB) Run(ctx context.Context, sc tenant.Scope, id run.ID) (run.Run, err
 }
 
 func runIn(ctx context.Context, q querier, sc tenant.Scope, id run.ID) (run.Run, error) {
-	r, err := scanRun(q.QueryRow(ctx, "SELECT "+runColumns+runTables+"WHERE r.id = ? AND r.project_id = ? AND r.organization_id = ?",
+	r, err := scanRun(q.QueryRow(ctx, "SELECT "+runColumns+runTables+"WHERE r.id = ? AND r.project_id = ? AND "+
+		"r.organization_id = ?",
 		id, sc.Project, sc.Organization))
 	return r, notFound(err, "scan")
 }
@@ -187,7 +195,8 @@ func (db *DB) Runs(ctx context.Context, sc tenant.Scope, q run.Query) ([]run.Run
 	if err := db.QueryRow(ctx, "SELECT COUNT(*) FROM run r "+where, args...).Scan(&total); err != nil {
 		return nil, 0, db.classify(fmt.Errorf("count runs: %w", err))
 	}
-	rows, err := db.Query(ctx, "SELECT "+runColumns+runTables+where+" ORDER BY r.created_at DESC, r.id DESC LIMIT ? OFFSET ?",
+	rows, err := db.Query(ctx, "SELECT "+runColumns+runTables+where+" ORDER BY r.created_at DESC, r.id DESC LIMIT ? "+
+		"OFFSET ?",
 		append(args, q.Limit, q.Offset)...)
 	runs, err := collect(rows, err, scanRunRow)
 	return runs, total, err
@@ -216,11 +225,13 @@ func (db *DB) CancelRun(ctx context.Context, sc tenant.Scope, id run.ID) (run.Ru
 
 // cancelRun ends a run that waits, and asks the worker that has it to end it.
 func (tx *Tx) cancelRun(ctx context.Context, sc tenant.Scope, r *run.Run) error {
-	if _, err := tx.Exec(ctx, "UPDATE run SET cancelled = TRUE, updated_at = ? WHERE id = ? AND state IN ('queued', 'running')", millis(tx.Now), r.ID); err != nil {
+	if _, err := tx.Exec(ctx, "UPDATE run SET cancelled = TRUE, updated_at = ? WHERE id = ? AND state IN ('queued', "+
+		"'running')", millis(tx.Now), r.ID); err != nil {
 		return fmt.Errorf("cancel a run: %w", err)
 	}
 	// No worker can take it from here on, and one that has has raised attempt.
-	if err := tx.endRun(ctx, end{Run: r, Where: "state = 'queued'", State: run.Failed, Failure: run.Cancelled()}); err != nil && !errs.Is(err, errs.Conflict) {
+	if err := tx.endRun(ctx, end{Run: r, Where: "state = 'queued'", State: run.Failed,
+		Failure: run.Cancelled()}); err != nil && !errs.Is(err, errs.Conflict) {
 		return err
 	}
 	return tx.audit(ctx, runEvent(r, "scan.cancel", nil).By(sc.Actor))

@@ -39,7 +39,8 @@ func (db *DB) PlaceRuns(ctx context.Context, sealed bool) ([]job.Ready, error) {
 	if err := db.place(ctx, sealed); err != nil {
 		return nil, fmt.Errorf("place runs: %w", err)
 	}
-	rows, err := db.Query(ctx, "SELECT r.id, r.attempt, r.image, r.target_id FROM run r WHERE "+jobless+" ORDER BY r.created_at, r.id LIMIT ?", dispatchLimit)
+	rows, err := db.Query(ctx, "SELECT r.id, r.attempt, r.image, r.target_id FROM run "+
+		"r WHERE "+jobless+" ORDER BY r.created_at, r.id LIMIT ?", dispatchLimit)
 	return collect(rows, err, func(rows *sql.Rows) (job.Ready, error) {
 		var r job.Ready
 		var image, target string
@@ -76,7 +77,8 @@ func (db *DB) giveUp(ctx context.Context) error {
 			if r.Cancelled {
 				f = run.Cancelled()
 			}
-			if err := tx.endRun(ctx, end{Run: &r, Where: fmt.Sprintf("attempt = %d", r.Attempt), State: run.Failed, Failure: f}); err != nil {
+			if err := tx.endRun(ctx, end{Run: &r, Where: fmt.Sprintf("attempt = %d", r.Attempt), State: run.Failed,
+				Failure: f}); err != nil {
 				return err
 			}
 			return tx.audit(ctx, runEvent(&r, "scan.end", map[string]any{"state": run.Failed, "code": f.Code}))
@@ -100,11 +102,13 @@ func (db *DB) place(ctx context.Context, sealed bool) error {
 		return err
 	}
 	return db.Tx(ctx, func(tx *Tx) error {
-		if _, err := tx.Exec(ctx, "INSERT INTO deployment (name, value) VALUES ('dispatch', '') ON CONFLICT (name) DO NOTHING"); err != nil {
+		if _, err := tx.Exec(ctx, "INSERT INTO deployment (name, value) VALUES ('dispatch', '') ON CONFLICT (name) "+
+			"DO NOTHING"); err != nil {
 			return err
 		}
 		var lock string
-		if err := tx.QueryRow(ctx, "SELECT value FROM deployment WHERE name = 'dispatch'"+tx.db.Dialect.ForUpdate()).Scan(&lock); err != nil {
+		if err := tx.QueryRow(ctx, "SELECT value FROM deployment WHERE name = "+
+			"'dispatch'"+tx.db.Dialect.ForUpdate()).Scan(&lock); err != nil {
 			return err
 		}
 		rows, err := tx.Query(ctx, `SELECT w.id FROM (
@@ -139,7 +143,8 @@ func (db *DB) place(ctx context.Context, sealed bool) error {
 // needs no lock.
 func (db *DB) nothingWaits(ctx context.Context) (bool, error) {
 	var one int
-	err := db.QueryRow(ctx, "SELECT 1 FROM run WHERE state = 'queued' AND uploaded AND NOT placed AND NOT paused LIMIT 1").Scan(&one)
+	err := db.QueryRow(ctx, "SELECT 1 FROM run WHERE state = 'queued' AND uploaded AND NOT placed AND NOT paused "+
+		"LIMIT 1").Scan(&one)
 	if errors.Is(err, sql.ErrNoRows) {
 		return true, nil
 	}
@@ -150,7 +155,8 @@ func (db *DB) nothingWaits(ctx context.Context) (bool, error) {
 // it meanwhile.
 func (db *DB) SetJob(ctx context.Context, r job.Ready, jobID int64) error {
 	return db.Tx(ctx, func(tx *Tx) error {
-		_, err := tx.Exec(ctx, "UPDATE run SET job_id = ? WHERE id = ? AND attempt = ? AND state IN ('queued', 'running')", jobID, r.Run, r.Attempt)
+		_, err := tx.Exec(ctx, "UPDATE run SET job_id = ? WHERE id = ? AND attempt = ? AND state IN ('queued', "+
+			"'running')", jobID, r.Run, r.Attempt)
 		return err
 	})
 }
@@ -196,7 +202,8 @@ func (db *DB) Beat(ctx context.Context, t job.Take) (wish job.Wish, err error) {
 			return errs.E(errs.Conflict, "the lease of the job was lost")
 		}
 		var cancelled, paused bool
-		err = tx.QueryRow(ctx, "SELECT cancelled, paused FROM run WHERE id = ? AND attempt = ? AND state = 'running'", t.Run, t.Attempt+1).Scan(&cancelled, &paused)
+		err = tx.QueryRow(ctx, "SELECT cancelled, paused FROM run WHERE id = ? AND attempt = ? AND state = "+
+			"'running'", t.Run, t.Attempt+1).Scan(&cancelled, &paused)
 		switch {
 		case cancelled:
 			wish = job.Cancel
@@ -233,7 +240,8 @@ func (db *DB) Reap(ctx context.Context, l job.Lease) (bool, error) {
 	err := db.Tx(ctx, func(tx *Tx) error {
 		reaped = false
 		if l.Beat >= 0 {
-			n, err := tx.Exec(ctx, "DELETE FROM job_lease WHERE job_id = ? AND holder = ? AND beat = ?", l.Job, l.Holder, l.Beat)
+			n, err := tx.Exec(ctx, "DELETE FROM job_lease WHERE job_id = ? AND holder = ? AND beat = ?", l.Job,
+				l.Holder, l.Beat)
 			if err != nil || n == 0 {
 				return err
 			}
@@ -245,7 +253,8 @@ func (db *DB) Reap(ctx context.Context, l job.Lease) (bool, error) {
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, "UPDATE run SET step = 'its worker stopped; waiting for another', updated_at = ? WHERE job_id = ? AND state = 'running'",
+		_, err = tx.Exec(ctx, "UPDATE run SET step = 'its worker stopped; waiting for another', updated_at = ? WHERE "+
+			"job_id = ? AND state = 'running'",
 			millis(tx.Now), l.Job)
 		reaped = err == nil
 		return err
@@ -256,7 +265,8 @@ func (db *DB) Reap(ctx context.Context, l job.Lease) (bool, error) {
 // CheckAttempt touches the run inside the transaction, and returns a Conflict
 // error when the attempt does not hold it any more.
 func (tx *Tx) CheckAttempt(ctx context.Context, id run.ID, attempt int) error {
-	n, err := tx.Exec(ctx, "UPDATE run SET updated_at = ? WHERE id = ? AND attempt = ? AND state = 'running'", millis(tx.Now), id, attempt)
+	n, err := tx.Exec(ctx, "UPDATE run SET updated_at = ? WHERE id = ? AND attempt = ? AND state = "+
+		"'running'", millis(tx.Now), id, attempt)
 	if err != nil {
 		return fmt.Errorf("check attempt: %w", err)
 	}
@@ -288,7 +298,8 @@ func (db *DB) EndRun(ctx context.Context, r *run.Run) error {
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, "DELETE FROM job_lease WHERE job_id = (SELECT job_id FROM run WHERE id = ?)", r.ID); err != nil {
+		if _, err := tx.Exec(ctx, "DELETE FROM job_lease WHERE job_id = (SELECT job_id FROM run WHERE "+
+			"id = ?)", r.ID); err != nil {
 			return fmt.Errorf("give back the lease: %w", err)
 		}
 		if r.State != run.Failed && r.Image == nil && r.Target == nil {
@@ -296,7 +307,8 @@ func (db *DB) EndRun(ctx context.Context, r *run.Run) error {
 			if err != nil {
 				return err
 			}
-			if _, err := tx.Exec(ctx, "UPDATE project SET languages = ? WHERE id = ?", string(languages), r.ProjectID); err != nil {
+			if _, err := tx.Exec(ctx, "UPDATE project SET languages = ? WHERE id = ?", string(languages),
+				r.ProjectID); err != nil {
 				return fmt.Errorf("write languages: %w", err)
 			}
 		}
@@ -327,7 +339,8 @@ func (db *DB) PutBack(ctx context.Context, r *run.Run, f *run.Failure, delay tim
 		if err := tx.CheckAttempt(ctx, r.ID, r.Attempt); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, "DELETE FROM job_lease WHERE job_id = (SELECT job_id FROM run WHERE id = ?)", r.ID); err != nil {
+		if _, err := tx.Exec(ctx, "DELETE FROM job_lease WHERE job_id = (SELECT job_id FROM run WHERE "+
+			"id = ?)", r.ID); err != nil {
 			return fmt.Errorf("give back the lease: %w", err)
 		}
 		_, err := tx.Exec(ctx, `UPDATE run SET state = 'queued', job_id = 0, placed = ?, tries = tries - ?, retry_at = ?, failure = ?,

@@ -63,11 +63,13 @@ func (db *DB) PauseRun(ctx context.Context, sc tenant.Scope, id run.ID, paused b
 		case paused == r.Paused:
 			return nil
 		}
-		if _, err := tx.Exec(ctx, "UPDATE run SET paused = ?, updated_at = ? WHERE id = ? AND state IN ('queued', 'running')", paused, millis(tx.Now), id); err != nil {
+		if _, err := tx.Exec(ctx, "UPDATE run SET paused = ?, updated_at = ? WHERE id = ? AND state IN ('queued', "+
+			"'running')", paused, millis(tx.Now), id); err != nil {
 			return err
 		}
 		r.Paused = paused
-		if _, err := tx.Exec(ctx, "UPDATE run SET placed = FALSE, step = ? WHERE id = ? AND state = 'queued'", r.Waits(), id); err != nil {
+		if _, err := tx.Exec(ctx, "UPDATE run SET placed = FALSE, step = ? WHERE id = ? AND state = "+
+			"'queued'", r.Waits(), id); err != nil {
 			return err
 		}
 		action := "scan.resume"
@@ -84,7 +86,8 @@ func (db *DB) PauseRun(ctx context.Context, sc tenant.Scope, id run.ID, paused b
 
 // rest puts the paused runs back whose worker died before it saw the mark.
 func (db *DB) rest(ctx context.Context) error {
-	ids, err := db.runIDs(ctx, "SELECT r.id FROM run r WHERE r.paused AND r.state = 'running' AND "+jobless+" ORDER BY r.id LIMIT ?", dispatchLimit)
+	ids, err := db.runIDs(ctx, "SELECT r.id FROM run r WHERE r.paused AND r.state = 'running' AND "+jobless+
+		" ORDER BY r.id LIMIT ?", dispatchLimit)
 	if err != nil || len(ids) == 0 {
 		return err
 	}
@@ -140,7 +143,8 @@ func (db *DB) Routes(ctx context.Context, sc tenant.Scope, branch string) ([]sca
 		return nil, err
 	}
 	q := triage.Query{Sort: triage.ByDefault, Limit: 500, Uncounted: true,
-		Filter: triage.Filter{Analysis: finding.SAST, Branch: branch, Statuses: []triage.Status{triage.ToVerify, triage.Confirmed}}}
+		Filter: triage.Filter{Analysis: finding.SAST, Branch: branch,
+			Statuses: []triage.Status{triage.ToVerify, triage.Confirmed}}}
 	var flaws []finding.Finding
 	rules := map[string]*finding.Rule{}
 	for len(flaws) < scan.MaxSinks {
@@ -206,7 +210,8 @@ func (tx *Tx) endOperations(ctx context.Context, r *run.Run, n int) error {
 // Operations returns a page of what became of the operations in a run of the scope's
 // project, those with the outcome unless it is empty, and how many there are of each
 // outcome.
-func (db *DB) Operations(ctx context.Context, sc tenant.Scope, q run.OperationQuery) ([]finding.Operation, map[finding.Outcome]int, error) {
+func (db *DB) Operations(ctx context.Context, sc tenant.Scope,
+	q run.OperationQuery) ([]finding.Operation, map[finding.Outcome]int, error) {
 	if _, err := runIn(ctx, db, sc, q.Run); err != nil {
 		return nil, nil, db.classify(err)
 	}
@@ -226,7 +231,8 @@ func (db *DB) Operations(ctx context.Context, sc tenant.Scope, q run.OperationQu
 	if q.Outcome != "" {
 		where, args = where+" AND outcome = ?", append(args, string(q.Outcome))
 	}
-	rows, err = db.Query(ctx, "SELECT body FROM operation WHERE "+where+" ORDER BY number LIMIT ? OFFSET ?", append(args, q.Limit, q.Offset)...)
+	rows, err = db.Query(ctx, "SELECT body FROM operation WHERE "+where+" ORDER BY number LIMIT ? "+
+		"OFFSET ?", append(args, q.Limit, q.Offset)...)
 	out, err := collect(rows, err, func(rows *sql.Rows) (o finding.Operation, err error) {
 		var body string
 		if err := rows.Scan(&body); err != nil {

@@ -23,7 +23,8 @@ func (db runs) live(sc tenant.Scope, target string, p scan.Profile) run.ID {
 	r := run.Run{
 		ID: run.ID(uuid.NewString()), OrganizationID: sc.Organization, TeamID: sc.Team, ProjectID: sc.Project,
 		Branch: "main", Source: "cli", Analyses: []finding.Analysis{finding.DAST}, State: run.Queued, Uploaded: true,
-		Target: &run.Target{ID: target, Name: "T", URL: "https://" + target, Profile: p}, UploadExpires: now, CreatedAt: now, UpdatedAt: now,
+		Target: &run.Target{ID: target, Name: "T", URL: "https://" + target, Profile: p}, UploadExpires: now,
+		CreatedAt: now, UpdatedAt: now,
 	}
 	r.Step = r.Waits()
 	db.must(db.CreateRun(db.t.Context(), sc, &r))
@@ -88,7 +89,8 @@ func TestPauseRun(t *testing.T) {
 		}
 		db.must(pause(waiting, true))
 		db.must(pause(waiting, true)) // again
-		if r := db.read(sc, waiting); !r.Paused || r.Step != run.StepPaused || strings.Contains(join(db.place()), string(waiting)) {
+		if r := db.read(sc, waiting); !r.Paused || r.Step != run.StepPaused ||
+			strings.Contains(join(db.place()), string(waiting)) {
 			t.Errorf("paused: %+v", r)
 		}
 		db.must(pause(waiting, false))
@@ -115,7 +117,8 @@ func TestPauseRun(t *testing.T) {
 		}
 		taken.State = run.Queued
 		db.must(db.PutBack(t.Context(), taken, nil, 0))
-		if r := db.read(sc, waiting); r.State != run.Queued || r.Tries != 0 || r.Step != run.StepPaused || strings.Contains(join(db.place()), string(waiting)) {
+		if r := db.read(sc, waiting); r.State != run.Queued || r.Tries != 0 || r.Step != run.StepPaused ||
+			strings.Contains(join(db.place()), string(waiting)) {
 			t.Errorf("put back: %+v", r)
 		}
 
@@ -169,8 +172,10 @@ func TestWeakerRuns(t *testing.T) {
 			ends   run.State
 			weaker bool
 		}{
-			{"a", scan.Passive, run.Completed, false}, {"a", scan.Full, run.Failed, false}, {"a", scan.Safe, run.CompletedDegraded, false},
-			{"a", scan.Passive, run.Completed, true}, {"a", scan.Standard, run.Completed, false}, {"a", scan.Safe, run.Completed, true},
+			{"a", scan.Passive, run.Completed, false}, {"a", scan.Full, run.Failed, false},
+			{"a", scan.Safe, run.CompletedDegraded, false},
+			{"a", scan.Passive, run.Completed, true}, {"a", scan.Standard, run.Completed, false},
+			{"a", scan.Safe, run.Completed, true},
 			{"b", scan.Passive, run.Completed, false},
 		} {
 			if r := attempt(tt.target, tt.p, tt.ends); r.Target.Weaker != tt.weaker || r.Ends() == tt.weaker {

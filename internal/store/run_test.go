@@ -36,9 +36,12 @@ func (db runs) organization(limit int) tenant.Scope {
 			text string
 			args []any
 		}{
-			{"INSERT INTO organization (id, name, industry, country, concurrent_scan_limit, created_at, updated_at) VALUES (?, 'o', 'software', 'SE', ?, 1, 1)", []any{org, limit}},
-			{"INSERT INTO team (id, organization_id, name, created_at, updated_at) VALUES (?, ?, 't', 1, 1)", []any{team, org}},
-			{"INSERT INTO project (id, organization_id, team_id, name, settings, created_at, updated_at) VALUES (?, ?, ?, 'p', '{}', 1, 1)", []any{project, org, team}},
+			{"INSERT INTO organization (id, name, industry, country, concurrent_scan_limit, created_at, updated_at) " +
+				"VALUES (?, 'o', 'software', 'SE', ?, 1, 1)", []any{org, limit}},
+			{"INSERT INTO team (id, organization_id, name, created_at, updated_at) VALUES (?, ?, " +
+				"'t', 1, 1)", []any{team, org}},
+			{"INSERT INTO project (id, organization_id, team_id, name, settings, created_at, updated_at) VALUES (?, " +
+				"?, ?, 'p', '{}', 1, 1)", []any{project, org, team}},
 		} {
 			if _, err := tx.Exec(db.t.Context(), q.text, q.args...); err != nil {
 				return err
@@ -130,9 +133,12 @@ func TestRunIsReadAsWritten(t *testing.T) {
 		id := db.ready(sc, "main")
 		now := db.clock.Now()
 		want := run.Run{
-			ID: id, OrganizationID: sc.Organization, TeamID: sc.Team, ProjectID: sc.Project, Branch: "main", Source: "cli",
-			Analyses: []finding.Analysis{finding.SCA}, State: run.Queued, Uploaded: true, UploadExpires: now.Add(time.Hour),
-			Archive: "k/" + string(id), Size: 7, Step: run.StepQueued, Languages: []string{}, CreatedAt: now, UpdatedAt: now,
+			ID: id, OrganizationID: sc.Organization, TeamID: sc.Team, ProjectID: sc.Project, Branch: "main",
+			Source:   "cli",
+			Analyses: []finding.Analysis{finding.SCA}, State: run.Queued, Uploaded: true,
+			UploadExpires: now.Add(time.Hour),
+			Archive:       "k/" + string(id), Size: 7, Step: run.StepQueued, Languages: []string{}, CreatedAt: now,
+			UpdatedAt: now,
 		}
 		if diff := cmp.Diff(want, db.read(sc, id)); diff != "" {
 			t.Errorf("run (-want +got):\n%s", diff)
@@ -306,7 +312,8 @@ func TestPoisonIsGivenUp(t *testing.T) {
 			t.Errorf("%v need a job, want %v", got, next)
 		}
 		got := db.read(sc, id)
-		if got.State != run.Failed || got.Failure == nil || got.Failure.Code != run.CodeWorkerLost || !strings.Contains(got.Failure.Message, "3 times") {
+		if got.State != run.Failed || got.Failure == nil || got.Failure.Code != run.CodeWorkerLost ||
+			!strings.Contains(got.Failure.Message, "3 times") {
 			t.Errorf("the run ends as %s, %+v", got.State, got.Failure)
 		}
 	})
@@ -346,7 +353,8 @@ func TestPutBack(t *testing.T) {
 			db.place()
 		}
 		got := db.read(sc, id)
-		if got.State != run.Failed || got.Failure.Code != run.CodeDiskFull || got.Failure.Message != "the scan was tried 3 times, the last time: no room" {
+		if got.State != run.Failed || got.Failure.Code != run.CodeDiskFull || got.Failure.Message != "the scan was "+
+			"tried 3 times, the last time: no room" {
 			t.Errorf("the run ends as %s, %+v", got.State, got.Failure)
 		}
 	})
@@ -450,8 +458,10 @@ func TestPlacesOfSealedRuns(t *testing.T) {
 		sc := db.organization(1)
 		now := db.clock.Now()
 		sealed := run.Run{
-			ID: run.ID(uuid.NewString()), OrganizationID: sc.Organization, TeamID: sc.Team, ProjectID: sc.Project, Branch: "image", Source: "manual",
-			Analyses: []finding.Analysis{finding.Container}, State: run.Queued, Uploaded: true, UploadExpires: now, CreatedAt: now, UpdatedAt: now,
+			ID: run.ID(uuid.NewString()), OrganizationID: sc.Organization, TeamID: sc.Team, ProjectID: sc.Project,
+			Branch: "image", Source: "manual",
+			Analyses: []finding.Analysis{finding.Container}, State: run.Queued, Uploaded: true, UploadExpires: now,
+			CreatedAt: now, UpdatedAt: now,
 			Image: &run.Image{Reference: "quay.io/a/b:1", Repository: "quay.io/a/b", Credential: uuid.NewString()},
 		}
 		db.must(db.CreateRun(t.Context(), sc, &sealed))

@@ -33,7 +33,8 @@ func (g grant) permissions() tenant.Permissions {
 // built-in one by its name, any other by the columns level and permissions of
 // the organization's custom role. An unknown role, or one of another level,
 // grants nothing.
-func rolePermissions(id tenant.RoleID, at tenant.Level, level sql.NullString, permissions sql.NullInt64) tenant.Permissions {
+func rolePermissions(id tenant.RoleID, at tenant.Level, level sql.NullString,
+	permissions sql.NullInt64) tenant.Permissions {
 	if role, ok := tenant.BuiltIn(id, at); ok {
 		return role.Permissions.GrantedAt(at)
 	}
@@ -162,7 +163,8 @@ func limit(ctx context.Context, q querier, sc *tenant.Scope) (reached bool, err 
 		return true, nil
 	}
 	sc.Permissions &= tenant.TeamRead
-	rows, err := q.Query(ctx, "SELECT p.id FROM project p WHERE p.team_id = ? AND p.id IN (?"+strings.Repeat(", ?", len(limits.Projects)-1)+")",
+	rows, err := q.Query(ctx, "SELECT p.id FROM project p WHERE p.team_id = ? AND "+
+		"p.id IN (?"+strings.Repeat(", ?", len(limits.Projects)-1)+")",
 		append([]any{sc.Team}, anys(limits.Projects)...)...)
 	found, err := collect(rows, err, scanText)
 	if err != nil {
@@ -208,7 +210,8 @@ func (tx *Tx) admit(ctx context.Context, sc tenant.Scope, needs tenant.Permissio
 	if sc.Actor.UserID == "" {
 		return sc, sc.Require(needs)
 	}
-	now, err := scope(ctx, tx, sc.Actor, tenant.Target{Organization: sc.Organization, Team: sc.Team, Project: sc.Project})
+	now, err := scope(ctx, tx, sc.Actor, tenant.Target{Organization: sc.Organization, Team: sc.Team,
+		Project: sc.Project})
 	if err != nil {
 		return tenant.Scope{}, err
 	}

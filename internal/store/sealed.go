@@ -23,7 +23,8 @@ type SealedColumn struct {
 var SealedColumns = []SealedColumn{
 	{Table: "oidc_key", Column: "sealed", Key: []string{"id"}},
 	{Table: "mail_outbox", Column: "sealed", Key: []string{"id"}},
-	{Table: "registry_credential", Column: "sealed", Key: []string{"id"}, With: []string{"organization_id", "kind", "name"}},
+	{Table: "registry_credential", Column: "sealed", Key: []string{"id"},
+		With: []string{"organization_id", "kind", "name"}},
 	{Table: "run_kept", Column: "sealed", Key: []string{"run_id"}},
 	{Table: "target", Column: "sealed", Key: []string{"id"}, With: []string{"organization_id", "project_id"}},
 	{Table: "idempotent_request", Column: "answer", Key: []string{"actor", "route", "key_hash"}, Fixed: true},
@@ -72,7 +73,8 @@ func (db *DB) Reseal(ctx context.Context, c SealedColumn, t SealedText, sealed [
 		for i, name := range c.Key {
 			where, args = append(where, name+" = ?"), append(args, t.Key[i])
 		}
-		if _, err := tx.Exec(ctx, "UPDATE "+c.Table+" SET "+c.Column+" = ? WHERE "+strings.Join(where, " AND "), args...); err != nil {
+		if _, err := tx.Exec(ctx, "UPDATE "+c.Table+" SET "+c.Column+" = ? WHERE "+strings.Join(where, " AND "),
+			args...); err != nil {
 			return fmt.Errorf("seal a text of %s again: %w", c.Table, err)
 		}
 		return nil
@@ -83,7 +85,8 @@ func (db *DB) Reseal(ctx context.Context, c SealedColumn, t SealedText, sealed [
 // remembers is the old one.
 func (db *DB) Replace(ctx context.Context, name, old, value string) error {
 	return db.Tx(ctx, func(tx *Tx) error {
-		if _, err := tx.Exec(ctx, "UPDATE deployment SET value = ? WHERE name = ? AND value = ?", value, name, old); err != nil {
+		if _, err := tx.Exec(ctx, "UPDATE deployment SET value = ? WHERE name = ? AND value = ?", value, name,
+			old); err != nil {
 			return fmt.Errorf("remember %s: %w", name, err)
 		}
 		return nil

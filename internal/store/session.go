@@ -22,12 +22,14 @@ const originMemory = 30 * 24 * time.Hour
 func (db *DB) CreateSession(ctx context.Context, se identity.NewSession, e audit.Event) error {
 	return db.Tx(ctx, func(tx *Tx) error {
 		var password string
-		err := tx.QueryRow(ctx, "SELECT password FROM credential WHERE user_id = ?"+tx.db.Dialect.ForUpdate(), string(se.UserID)).Scan(&password)
+		err := tx.QueryRow(ctx, "SELECT password FROM credential WHERE user_id = ?"+tx.db.Dialect.ForUpdate(),
+			string(se.UserID)).Scan(&password)
 		if err != nil {
 			return notFound(err, "user")
 		}
 		var active bool
-		if err := tx.QueryRow(ctx, "SELECT disabled_at = 0 FROM app_user WHERE id = ?", string(se.UserID)).Scan(&active); err != nil {
+		if err := tx.QueryRow(ctx, "SELECT disabled_at = 0 FROM app_user WHERE id = ?",
+			string(se.UserID)).Scan(&active); err != nil {
 			return err
 		}
 		if password != se.Password || !active {
@@ -58,7 +60,8 @@ const sessionColumns = "s.id, s.user_id, s.auth_at, s.ip, s.user_agent, s.create
 func scanSession(scan func(...any) error) (se identity.Session, err error) {
 	var auth, created, used, expires int64
 	err = scan(&se.ID, &se.UserID, &auth, &se.IP, &se.UserAgent, &created, &used, &expires)
-	se.AuthTime, se.CreatedAt, se.LastUsedAt, se.ExpiresAt = fromMillis(auth), fromMillis(created), fromMillis(used), fromMillis(expires)
+	se.AuthTime, se.CreatedAt, se.LastUsedAt, se.ExpiresAt = fromMillis(auth), fromMillis(created), fromMillis(used),
+		fromMillis(expires)
 	return se, err
 }
 
@@ -68,14 +71,16 @@ const liveSession = "s.expires_at > ? AND s.last_used_at > ? AND u.disabled_at =
 
 // SessionByHash returns a session that holds, or a NotFound error.
 func (db *DB) SessionByHash(ctx context.Context, hash string, live identity.Live) (identity.Session, error) {
-	se, err := scanSession(db.QueryRow(ctx, "SELECT "+sessionColumns+" FROM session s JOIN app_user u ON u.id = s.user_id WHERE s.token_hash = ? AND "+liveSession,
+	se, err := scanSession(db.QueryRow(ctx, "SELECT "+sessionColumns+" FROM session s JOIN app_user u ON u.id = "+
+		"s.user_id WHERE s.token_hash = ? AND "+liveSession,
 		hash, millis(live.At), millis(live.UsedSince)).Scan)
 	return se, db.classify(notFound(err, "session"))
 }
 
 // Sessions returns a user's sessions that hold, latest use first.
 func (db *DB) Sessions(ctx context.Context, user tenant.UserID, live identity.Live) ([]identity.Session, error) {
-	rows, err := db.Query(ctx, "SELECT "+sessionColumns+" FROM session s JOIN app_user u ON u.id = s.user_id WHERE s.user_id = ? AND "+liveSession+
+	rows, err := db.Query(ctx, "SELECT "+sessionColumns+" FROM session s JOIN app_user u ON u.id = s.user_id WHERE "+
+		"s.user_id = ? AND "+liveSession+
 		" ORDER BY s.last_used_at DESC, s.id DESC", string(user), millis(live.At), millis(live.UsedSince))
 	return collect(rows, err, func(rows *sql.Rows) (identity.Session, error) { return scanSession(rows.Scan) })
 }
@@ -113,7 +118,8 @@ func (tx *Tx) dropPending(ctx context.Context, end identity.SessionEnd) error {
 	if end.KeepOffline {
 		return nil
 	}
-	if _, err := tx.Exec(ctx, "DELETE FROM oidc_code WHERE session_id = ? AND grant_id = ''", string(end.ID)); err != nil {
+	if _, err := tx.Exec(ctx, "DELETE FROM oidc_code WHERE session_id = ? AND grant_id = ''",
+		string(end.ID)); err != nil {
 		return fmt.Errorf("drop authorization codes: %w", err)
 	}
 	_, err := tx.Exec(ctx, "UPDATE oidc_device SET state = ? WHERE session_id = ? AND state = ?",
@@ -127,7 +133,8 @@ func (tx *Tx) dropPending(ctx context.Context, end identity.SessionEnd) error {
 // TouchSession records a use.
 func (db *DB) TouchSession(ctx context.Context, id identity.SessionID, at time.Time) error {
 	return db.Tx(ctx, func(tx *Tx) error {
-		_, err := tx.Exec(ctx, "UPDATE session SET last_used_at = ? WHERE id = ? AND last_used_at < ?", millis(at), string(id), millis(at))
+		_, err := tx.Exec(ctx, "UPDATE session SET last_used_at = ? WHERE id = ? AND last_used_at < ?", millis(at),
+			string(id), millis(at))
 		return err
 	})
 }
@@ -136,7 +143,8 @@ func (db *DB) TouchSession(ctx context.Context, id identity.SessionID, at time.T
 // last 30 days.
 func (db *DB) KnownOrigin(ctx context.Context, user tenant.UserID, origin string) (bool, error) {
 	var known bool
-	err := db.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM known_origin WHERE user_id = ? AND origin = ? AND last_at > ?)",
+	err := db.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM known_origin WHERE user_id = ? AND origin = ? AND "+
+		"last_at > ?)",
 		string(user), origin, millis(db.now().Add(-originMemory))).Scan(&known)
 	return known, db.classify(err)
 }

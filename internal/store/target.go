@@ -26,12 +26,14 @@ const (
 
 // targetColumns leaves out the sealed text, which may have many megabytes: only
 // SealedTarget reads it.
-const targetColumns = "t.id, t.organization_id, t.project_id, t.name, t.environment, t.root, t.shown, t.kept, t.created_at, t.updated_at"
+const targetColumns = "t.id, t.organization_id, t.project_id, t.name, t.environment, t.root, t.shown, t.kept, " +
+	"t.created_at, t.updated_at"
 
 func scanTarget(row scanner, more ...any) (t target.Target, err error) {
 	var shown, kept string
 	var created, updated int64
-	err = row.Scan(append([]any{&t.ID, &t.Organization, &t.Project, &t.Name, &t.Environment, &t.Root, &shown, &kept, &created, &updated}, more...)...)
+	err = row.Scan(append([]any{&t.ID, &t.Organization, &t.Project, &t.Name, &t.Environment, &t.Root, &shown, &kept,
+		&created, &updated}, more...)...)
 	if err != nil {
 		return t, err
 	}
@@ -93,7 +95,8 @@ func (tx *Tx) admitTarget(ctx context.Context, sc tenant.Scope, t *target.Target
 // the target.
 func (tx *Tx) roomForTarget(ctx context.Context, sc tenant.Scope, t *target.Target) error {
 	var others, bytes int64
-	err := tx.QueryRow(ctx, "SELECT COUNT(*), COALESCE(SUM(length(sealed)), 0) FROM target WHERE project_id = ? AND id <> ?", sc.Project, string(t.ID)).Scan(&others, &bytes)
+	err := tx.QueryRow(ctx, "SELECT COUNT(*), COALESCE(SUM(length(sealed)), 0) FROM target WHERE project_id = ? AND "+
+		"id <> ?", sc.Project, string(t.ID)).Scan(&others, &bytes)
 	if err != nil {
 		return fmt.Errorf("count the targets of a project: %w", err)
 	}
@@ -101,14 +104,16 @@ func (tx *Tx) roomForTarget(ctx context.Context, sc tenant.Scope, t *target.Targ
 		return errs.E(errs.Conflict, "the project has %d targets, the most that a project may have", others)
 	}
 	if bytes+int64(len(t.Sealed)) > maxTargetBytes {
-		return errs.E(errs.Conflict, "the targets of the project would have more than %d MiB of descriptions and templates together", maxTargetBytes>>20)
+		return errs.E(errs.Conflict, "the targets of the project would have more than %d MiB of descriptions and "+
+			"templates together", maxTargetBytes>>20)
 	}
 	return nil
 }
 
 func (tx *Tx) targetTaken(err error) error {
 	if tx.db.Dialect.Conflict(err) {
-		return errs.Wrap(errs.Conflict, err, "the project has another target with this address: two would take each other's findings for gone")
+		return errs.Wrap(errs.Conflict, err, "the project has another target with this address: two would take each "+
+			"other's findings for gone")
 	}
 	return fmt.Errorf("write a target: %w", err)
 }
@@ -127,7 +132,8 @@ func targetTexts(t *target.Target) (shown, kept string, err error) {
 
 func targetEvent(sc tenant.Scope, t *target.Target, verb string) audit.Event {
 	return audit.Event{Chain: sc.Organization, Action: "target." + verb, TargetKind: "target", Target: string(t.ID),
-		Detail: map[string]any{"project": sc.Project, "name": t.Name, "url": t.Shown.URL, "profile": t.Shown.Profile}}.By(sc.Actor)
+		Detail: map[string]any{"project": sc.Project, "name": t.Name, "url": t.Shown.URL,
+			"profile": t.Shown.Profile}}.By(sc.Actor)
 }
 
 // UpdateTarget replaces a target of the scope's project that has not changed since
@@ -147,7 +153,8 @@ func (db *DB) UpdateTarget(ctx context.Context, sc tenant.Scope, t target.Target
 		}
 		n, err := tx.Exec(ctx, `UPDATE target SET name = ?, environment = ?, root = ?, shown = ?, kept = ?, sealed = ?, updated_at = ?
 			WHERE id = ? AND project_id = ? AND updated_at = ?`,
-			t.Name, string(t.Environment), t.Root, shown, kept, t.Sealed, max(millis(tx.Now), millis(t.UpdatedAt)+1), string(t.ID), sc.Project, millis(t.UpdatedAt))
+			t.Name, string(t.Environment), t.Root, shown, kept, t.Sealed, max(millis(tx.Now), millis(t.UpdatedAt)+1),
+			string(t.ID), sc.Project, millis(t.UpdatedAt))
 		if err != nil {
 			return tx.targetTaken(err)
 		}
@@ -173,7 +180,8 @@ func (db *DB) Targets(ctx context.Context, sc tenant.Scope, page, size int) ([]t
 	if err := db.QueryRow(ctx, "SELECT COUNT(*)"+where, sc.Project, sc.Organization).Scan(&total); err != nil {
 		return nil, 0, db.classify(fmt.Errorf("count the targets of a project: %w", err))
 	}
-	rows, err := db.Query(ctx, "SELECT "+targetColumns+where+" ORDER BY t.name, t.id LIMIT ? OFFSET ?", sc.Project, sc.Organization, size, offset(page, size))
+	rows, err := db.Query(ctx, "SELECT "+targetColumns+where+" ORDER BY t.name, t.id LIMIT ? OFFSET ?", sc.Project,
+		sc.Organization, size, offset(page, size))
 	list, err := collect(rows, err, scanTargetRow)
 	return list, total, err
 }
@@ -200,7 +208,8 @@ func targetIn(ctx context.Context, q querier, sc tenant.Scope, id target.ID) (ta
 }
 
 func targetRow(ctx context.Context, q querier, sc tenant.Scope, id target.ID, columns string) *sql.Row {
-	return q.QueryRow(ctx, "SELECT "+columns+" FROM target t WHERE t.id = ? AND t.project_id = ? AND t.organization_id = ?",
+	return q.QueryRow(ctx, "SELECT "+columns+" FROM target t WHERE t.id = ? AND t.project_id = ? AND "+
+		"t.organization_id = ?",
 		string(id), sc.Project, sc.Organization)
 }
 
@@ -222,7 +231,8 @@ func (db *DB) DeleteTarget(ctx context.Context, sc tenant.Scope, id target.ID) e
 		if err := tx.forgetCoverage(ctx, sc, "", targetSubject(string(id))); err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, "SELECT id FROM run WHERE target_id = ? AND state IN ('queued', 'running') ORDER BY id", string(id))
+		rows, err := tx.Query(ctx, "SELECT id FROM run WHERE target_id = ? AND state IN ('queued', 'running') "+
+			"ORDER BY id", string(id))
 		runs, err := collect(rows, err, scanText)
 		if err != nil {
 			return fmt.Errorf("list runs of a target: %w", err)

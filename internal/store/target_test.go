@@ -42,7 +42,8 @@ func TestTargetListReadsNoSealedText(t *testing.T) {
 			t.Errorf("a list of %d targets of %d MiB allocated %d MiB", count, size>>20, allocated>>20)
 		}
 		if len(list) != 10 || total != count || list[0].Name != "t00" || one.Name != "t09" || one.Sealed != nil {
-			t.Errorf("got %d of %d, %q and %q with %d sealed bytes", len(list), total, list[0].Name, one.Name, len(one.Sealed))
+			t.Errorf("got %d of %d, %q and %q with %d sealed bytes", len(list), total, list[0].Name, one.Name,
+				len(one.Sealed))
 		}
 		rest, _, err := db.Targets(t.Context(), sc, 2, 10)
 		if err != nil || len(rest) != 2 || rest[1].Name != "t11" {

@@ -29,8 +29,10 @@ func (db *DB) CreateTeam(ctx context.Context, sc tenant.Scope, t tenant.Team) (t
 		if err != nil {
 			return err
 		}
-		t.ID, t.OrganizationID, t.CreatedAt, t.UpdatedAt = tenant.TeamID(tenant.NewID(db.Region, tx.Now)), sc.Organization, tx.Now, tx.Now
-		if _, err := tx.Exec(ctx, "INSERT INTO team (id, organization_id, name, description, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)",
+		t.ID, t.OrganizationID, t.CreatedAt, t.UpdatedAt = tenant.TeamID(tenant.NewID(db.Region, tx.Now)),
+			sc.Organization, tx.Now, tx.Now
+		if _, err := tx.Exec(ctx, "INSERT INTO team (id, organization_id, name, description, created_at, updated_at) "+
+			"VALUES (?, ?, ?, ?, ?, ?)",
 			t.ID, t.OrganizationID, t.Name, t.Description, millis(tx.Now), millis(tx.Now)); err != nil {
 			return fmt.Errorf("create team: %w", err)
 		}
@@ -56,7 +58,8 @@ func (db *DB) Team(ctx context.Context, sc tenant.Scope) (tenant.Team, error) {
 }
 
 func team(ctx context.Context, q querier, sc tenant.Scope, lock string) (tenant.Team, error) {
-	t, err := scanTeam(q.QueryRow(ctx, "SELECT "+teamColumns+" FROM team t WHERE t.id = ? AND t.organization_id = ?"+lock, sc.Team, sc.Organization))
+	t, err := scanTeam(q.QueryRow(ctx, "SELECT "+teamColumns+" FROM team t WHERE t.id = ? AND "+
+		"t.organization_id = ?"+lock, sc.Team, sc.Organization))
 	return t, notFound(err, "team")
 }
 
@@ -64,7 +67,8 @@ func team(ctx context.Context, q querier, sc tenant.Scope, lock string) (tenant.
 // name: all of them with team.read in the organization, otherwise those whose
 // own role grants it; with a token that is limited to projects, only their teams.
 func (db *DB) Teams(ctx context.Context, sc tenant.Scope) ([]tenant.Team, error) {
-	query, args := "SELECT "+teamColumns+", '', NULL, NULL FROM team t WHERE t.organization_id = ? ORDER BY t.name, t.id", []any{sc.Organization}
+	query, args := "SELECT "+teamColumns+", '', NULL, NULL FROM team t WHERE t.organization_id = ? ORDER BY "+
+		"t.name, t.id", []any{sc.Organization}
 	all := sc.Roles&tenant.TeamRead != 0
 	if !all {
 		query = "SELECT " + teamColumns + `, g.role, r.level, r.permissions
@@ -133,7 +137,8 @@ func (db *DB) UpdateTeam(ctx context.Context, sc tenant.Scope, edit func(*tenant
 			return err
 		}
 		t.UpdatedAt = tx.Now
-		if _, err := tx.Exec(ctx, "UPDATE team SET name = ?, description = ?, updated_at = ? WHERE id = ?", t.Name, t.Description, millis(tx.Now), t.ID); err != nil {
+		if _, err := tx.Exec(ctx, "UPDATE team SET name = ?, description = ?, updated_at = ? WHERE id = ?", t.Name,
+			t.Description, millis(tx.Now), t.ID); err != nil {
 			return fmt.Errorf("update team: %w", err)
 		}
 		return tx.audit(ctx, teamEvent(sc, t, "update"))
@@ -160,7 +165,8 @@ func (db *DB) DeleteTeam(ctx context.Context, sc tenant.Scope, withProjects bool
 		}
 		if projects > 0 && !withProjects {
 			return &errs.Error{Kind: errs.Conflict, Code: "team_has_projects", Message: fmt.Sprintf(
-				"the team has %d projects, which would be deleted with all their scans and findings: move them to another team, or send the request again with deleteProjects=true", projects)}
+				"the team has %d projects, which would be deleted with all their scans and findings: move them to "+
+					"another team, or send the request again with deleteProjects=true", projects)}
 		}
 		if _, err := tx.Exec(ctx, "DELETE FROM team WHERE id = ?", t.ID); err != nil {
 			return fmt.Errorf("delete team: %w", err)

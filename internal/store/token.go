@@ -18,12 +18,14 @@ import (
 func (db *DB) CreateToken(ctx context.Context, t identity.Token, hash string, m mail.Queued, e audit.Event) error {
 	return db.Tx(ctx, func(tx *Tx) error {
 		var owner string
-		err := tx.QueryRow(ctx, "SELECT id FROM app_user WHERE id = ?"+tx.db.Dialect.ForUpdate(), string(t.Owner)).Scan(&owner)
+		err := tx.QueryRow(ctx, "SELECT id FROM app_user WHERE id = ?"+tx.db.Dialect.ForUpdate(),
+			string(t.Owner)).Scan(&owner)
 		if err != nil {
 			return notFound(err, "user")
 		}
 		var n int
-		if err := tx.QueryRow(ctx, "SELECT COUNT(*) FROM personal_access_token WHERE user_id = ?", owner).Scan(&n); err != nil {
+		if err := tx.QueryRow(ctx, "SELECT COUNT(*) FROM personal_access_token WHERE user_id = ?",
+			owner).Scan(&n); err != nil {
 			return err
 		}
 		if n >= identity.MaxTokens {
@@ -85,14 +87,16 @@ func split[T ~string](text string) (ids []T) {
 	return ids
 }
 
-const tokenColumns = "t.id, t.user_id, t.name, t.scopes, t.organizations, t.projects, t.created_at, t.expires_at, t.last_used_at"
+const tokenColumns = "t.id, t.user_id, t.name, t.scopes, t.organizations, t.projects, t.created_at, t.expires_at, " +
+	"t.last_used_at"
 
 // tokenFields returns where to scan tokenColumns to, and what to do afterwards.
 func tokenFields(t *identity.Token) ([]any, func()) {
 	var created, expires, used int64
 	var scopes, organizations, projects string
 	return []any{&t.ID, &t.Owner, &t.Name, &scopes, &organizations, &projects, &created, &expires, &used}, func() {
-		t.Scopes, t.Organizations, t.Projects = readScopes(scopes), split[tenant.OrganizationID](organizations), split[tenant.ProjectID](projects)
+		t.Scopes, t.Organizations, t.Projects = readScopes(scopes), split[tenant.OrganizationID](organizations),
+			split[tenant.ProjectID](projects)
 		t.CreatedAt, t.ExpiresAt, t.LastUsedAt = fromMillis(created), fromMillis(expires), fromMillis(used)
 	}
 }
@@ -105,7 +109,8 @@ func (db *DB) TokenByHash(ctx context.Context, hash string) (t identity.Token, u
 	more, userDone := userFields(&u)
 	err = db.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM organization_member m JOIN organization o ON o.id = m.organization_id
 			WHERE m.user_id = t.user_id AND o.max_token_days > 0 AND t.created_at + o.max_token_days * 86400000 <= ?), `+
-		tokenColumns+", "+userColumns+" FROM "+userTables+" JOIN personal_access_token t ON t.user_id = u.id WHERE t.token_hash = ?",
+		tokenColumns+", "+userColumns+" FROM "+userTables+" JOIN personal_access_token t ON t.user_id = u.id WHERE "+
+		"t.token_hash = ?",
 		millis(db.now()), hash).Scan(append(append([]any{&old}, fields...), more...)...)
 	if err != nil {
 		return identity.Token{}, identity.User{}, false, db.classify(notFound(err, "token"))
@@ -117,7 +122,8 @@ func (db *DB) TokenByHash(ctx context.Context, hash string) (t identity.Token, u
 
 // Tokens returns the owner's tokens, oldest first.
 func (db *DB) Tokens(ctx context.Context, owner tenant.UserID) ([]identity.Token, error) {
-	rows, err := db.Query(ctx, "SELECT "+tokenColumns+" FROM personal_access_token t WHERE t.user_id = ? ORDER BY t.created_at, t.id", string(owner))
+	rows, err := db.Query(ctx, "SELECT "+tokenColumns+" FROM personal_access_token t WHERE t.user_id = ? ORDER BY "+
+		"t.created_at, t.id", string(owner))
 	return collect(rows, err, func(rows *sql.Rows) (t identity.Token, err error) {
 		fields, done := tokenFields(&t)
 		err = rows.Scan(fields...)
@@ -129,7 +135,8 @@ func (db *DB) Tokens(ctx context.Context, owner tenant.UserID) ([]identity.Token
 // RenameToken renames the owner's token, or returns a NotFound or Conflict error.
 func (db *DB) RenameToken(ctx context.Context, owner tenant.UserID, from, to string, e audit.Event) error {
 	return db.Tx(ctx, func(tx *Tx) error {
-		n, err := tx.Exec(ctx, "UPDATE personal_access_token SET name = ? WHERE user_id = ? AND name = ?", to, string(owner), from)
+		n, err := tx.Exec(ctx, "UPDATE personal_access_token SET name = ? WHERE user_id = ? AND name = ?", to,
+			string(owner), from)
 		if err == nil && n == 0 {
 			err = errs.E(errs.NotFound, "there is no token with the name %q", from)
 		}

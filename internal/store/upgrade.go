@@ -37,7 +37,8 @@ func (db *DB) AdmitUpgrade(ctx context.Context, sc tenant.Scope, r remedy.Reques
 				return err
 			}
 		}
-		return tx.audit(ctx, audit.Event{Chain: sc.Organization, Action: "project.upgrade", TargetKind: "project", Target: string(sc.Project),
+		return tx.audit(ctx, audit.Event{Chain: sc.Organization, Action: "project.upgrade", TargetKind: "project",
+			Target: string(sc.Project),
 			Detail: detail}.By(sc.Actor))
 	})
 }
@@ -53,7 +54,8 @@ func (tx *Tx) insertUpgradeJob(ctx context.Context, sc tenant.Scope, j *remedy.J
 		return fmt.Errorf("remove old upgrade jobs: %w", err)
 	}
 	if _, err := tx.Exec(ctx, `INSERT INTO upgrade_job (id, organization_id, project_id, request, state, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
-		j.ID, string(sc.Organization), string(sc.Project), string(request), string(j.State), millis(j.CreatedAt)); err != nil {
+		j.ID, string(sc.Organization), string(sc.Project), string(request), string(j.State),
+		millis(j.CreatedAt)); err != nil {
 		return fmt.Errorf("insert upgrade job: %w", err)
 	}
 	return nil
@@ -66,7 +68,8 @@ func scanUpgradeJob(rows *sql.Rows) (remedy.Job, error) {
 	var request string
 	var answer []byte
 	var created, started, completed int64
-	if err := rows.Scan(&j.ID, &j.Organization, &j.Project, &request, &j.State, &j.Attempt, &j.Processed, &answer, &j.Error, &created, &started, &completed); err != nil {
+	if err := rows.Scan(&j.ID, &j.Organization, &j.Project, &request, &j.State, &j.Attempt, &j.Processed, &answer,
+		&j.Error, &created, &started, &completed); err != nil {
 		return j, err
 	}
 	j.CreatedAt, j.StartedAt, j.CompletedAt = fromMillis(created), fromMillis(started), fromMillis(completed)
@@ -84,7 +87,8 @@ func scanUpgradeJob(rows *sql.Rows) (remedy.Job, error) {
 
 // UpgradeJob returns a job of the scope's project.
 func (db *DB) UpgradeJob(ctx context.Context, sc tenant.Scope, id string) (remedy.Job, error) {
-	rows, err := db.Query(ctx, "SELECT "+upgradeJobColumns+" FROM upgrade_job WHERE id = ? AND project_id = ? AND organization_id = ?",
+	rows, err := db.Query(ctx, "SELECT "+upgradeJobColumns+" FROM upgrade_job WHERE id = ? AND project_id = ? AND "+
+		"organization_id = ?",
 		append([]any{id}, ofProject(sc)...)...)
 	found, err := collect(rows, err, scanUpgradeJob)
 	if err != nil {
@@ -98,7 +102,8 @@ func (db *DB) UpgradeJob(ctx context.Context, sc tenant.Scope, id string) (remed
 
 // OpenUpgradeJobs returns the jobs of all tenants that have not ended, the oldest first.
 func (db *DB) OpenUpgradeJobs(ctx context.Context) ([]remedy.Job, error) {
-	rows, err := db.Query(ctx, "SELECT "+upgradeJobColumns+" FROM upgrade_job WHERE state IN ('queued', 'processing') ORDER BY created_at, id LIMIT 100")
+	rows, err := db.Query(ctx, "SELECT "+upgradeJobColumns+" FROM upgrade_job WHERE state IN ('queued', "+
+		"'processing') ORDER BY created_at, id LIMIT 100")
 	found, err := collect(rows, err, scanUpgradeJob)
 	if err != nil {
 		return nil, fmt.Errorf("read upgrade jobs: %w", err)
@@ -128,7 +133,8 @@ func (db *DB) SaveUpgradeJob(ctx context.Context, j *remedy.Job) (mine bool, err
 		}
 	}
 	err = db.Tx(ctx, func(tx *Tx) error {
-		n, err := tx.Exec(ctx, "UPDATE upgrade_job SET state = ?, processed = ?, answer = ?, error = ?, completed_at = ? WHERE id = ? AND attempt = ? AND state = 'processing'",
+		n, err := tx.Exec(ctx, "UPDATE upgrade_job SET state = ?, processed = ?, answer = ?, error = ?, completed_at "+
+			"= ? WHERE id = ? AND attempt = ? AND state = 'processing'",
 			string(j.State), j.Processed, answer, j.Error, millis(j.CompletedAt), j.ID, j.Attempt)
 		mine = err == nil && n == 1
 		return err

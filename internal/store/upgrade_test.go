@@ -17,7 +17,8 @@ func TestUpgradeJobs(t *testing.T) {
 	eachRuns(t, func(t *testing.T, db runs) {
 		ctx, sc, foreign := t.Context(), db.organization(1), db.organization(1)
 		r := remedy.Request{Findings: []triage.ID{"a", "b"}, Level: "auto"}
-		job := &remedy.Job{ID: "j", Organization: sc.Organization, Project: sc.Project, Request: r, State: remedy.Queued, CreatedAt: db.clock.Now().Truncate(time.Millisecond)}
+		job := &remedy.Job{ID: "j", Organization: sc.Organization, Project: sc.Project, Request: r,
+			State: remedy.Queued, CreatedAt: db.clock.Now().Truncate(time.Millisecond)}
 		if err := db.AdmitUpgrade(ctx, sc, r, job); err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +42,8 @@ func TestUpgradeJobs(t *testing.T) {
 			}
 		}
 		second = first
-		if taken, err := db.TakeUpgradeJob(ctx, &second); !taken || err != nil || second.Attempt != 2 { // the first has died
+		if taken, err := db.TakeUpgradeJob(ctx, &second); !taken || err != nil ||
+			second.Attempt != 2 { // the first has died
 			t.Fatalf("taken %v, attempt %d, %v", taken, second.Attempt, err)
 		}
 		second.Answer, second.State, second.Processed = remedy.Answer{Total: 2, Fixable: 1}, remedy.Completed, 2
@@ -54,7 +56,8 @@ func TestUpgradeJobs(t *testing.T) {
 				t.Errorf("saved %v, %v, want %v", mine, err, tt.want)
 			}
 		}
-		if read, err = db.UpgradeJob(ctx, sc, "j"); err != nil || read.State != remedy.Completed || read.Answer.Fixable != 1 || read.Processed != 2 {
+		if read, err = db.UpgradeJob(ctx, sc, "j"); err != nil || read.State != remedy.Completed ||
+			read.Answer.Fixable != 1 || read.Processed != 2 {
 			t.Errorf("got %+v, %v", read, err)
 		}
 		if open, err := db.OpenUpgradeJobs(ctx); err != nil || len(open) != 0 {
@@ -69,7 +72,8 @@ func TestOldUpgradeJobsGo(t *testing.T) {
 		ctx, sc := t.Context(), db.organization(1)
 		for i := range 60 {
 			db.clock.Advance(time.Second)
-			j := &remedy.Job{ID: fmt.Sprint(i), Organization: sc.Organization, Project: sc.Project, State: remedy.Queued, CreatedAt: db.clock.Now()}
+			j := &remedy.Job{ID: fmt.Sprint(i), Organization: sc.Organization, Project: sc.Project,
+				State: remedy.Queued, CreatedAt: db.clock.Now()}
 			if err := db.AdmitUpgrade(ctx, sc, remedy.Request{}, j); err != nil {
 				t.Fatal(err)
 			}

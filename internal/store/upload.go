@@ -19,7 +19,8 @@ func (db *DB) BeginUpload(ctx context.Context, id run.ID, key string) error {
 		if err := tx.awaitsUpload(ctx, id); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, "INSERT INTO upload (blob_key, run_id, touched_at, organization_id) SELECT ?, id, ?, organization_id FROM run WHERE id = ?",
+		_, err := tx.Exec(ctx, "INSERT INTO upload (blob_key, run_id, touched_at, organization_id) SELECT ?, id, ?, "+
+			"organization_id FROM run WHERE id = ?",
 			key, millis(tx.Now), id)
 		return err
 	})
@@ -30,7 +31,8 @@ func (db *DB) BeginUpload(ctx context.Context, id run.ID, key string) error {
 func (tx *Tx) awaitsUpload(ctx context.Context, id run.ID) error {
 	var state run.State
 	var uploaded bool
-	err := tx.QueryRow(ctx, "SELECT state, uploaded FROM run WHERE id = ?"+tx.db.Dialect.ForUpdate(), id).Scan(&state, &uploaded)
+	err := tx.QueryRow(ctx, "SELECT state, uploaded FROM run WHERE id = ?"+tx.db.Dialect.ForUpdate(), id).Scan(&state,
+		&uploaded)
 	switch {
 	case err != nil:
 		return notFound(err, "scan")
@@ -49,7 +51,8 @@ func (db *DB) TouchUpload(ctx context.Context, key string, bytes int64) error {
 		if err := tx.mayStore(ctx, key, bytes); err != nil {
 			return err
 		}
-		n, err := tx.Exec(ctx, "UPDATE upload SET touched_at = ?, bytes = ? WHERE blob_key = ? AND touched_at > 0", millis(tx.Now), bytes, key)
+		n, err := tx.Exec(ctx, "UPDATE upload SET touched_at = ?, bytes = ? WHERE blob_key = ? AND touched_at > 0",
+			millis(tx.Now), bytes, key)
 		if err == nil && n == 0 {
 			err = errs.E(errs.Conflict, "the upload was given up")
 		}
@@ -66,7 +69,8 @@ func (tx *Tx) mayStore(ctx context.Context, key string, bytes int64) error {
 		return nil
 	}
 	var id string
-	err := tx.QueryRow(ctx, "SELECT o.id FROM organization o WHERE o.id = (SELECT u.organization_id FROM upload u WHERE u.blob_key = ?)"+tx.db.Dialect.ForUpdate(), key).Scan(&id)
+	err := tx.QueryRow(ctx, "SELECT o.id FROM organization o WHERE o.id = (SELECT u.organization_id FROM upload u "+
+		"WHERE u.blob_key = ?)"+tx.db.Dialect.ForUpdate(), key).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return errs.E(errs.Conflict, "the upload was given up")
 	}
@@ -74,7 +78,8 @@ func (tx *Tx) mayStore(ctx context.Context, key string, bytes int64) error {
 		return fmt.Errorf("lock an organization: %w", err)
 	}
 	var others int64
-	err = tx.QueryRow(ctx, "SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM upload WHERE organization_id = ? AND blob_key <> ?", id, key).Scan(&others)
+	err = tx.QueryRow(ctx, "SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM upload WHERE organization_id = ? AND "+
+		"blob_key <> ?", id, key).Scan(&others)
 	if err != nil {
 		return fmt.Errorf("sum up stored bytes: %w", err)
 	}
@@ -91,14 +96,16 @@ func (db *DB) FinishUpload(ctx context.Context, id run.ID, key string, size int6
 		if err := tx.awaitsUpload(ctx, id); err != nil {
 			return err
 		}
-		n, err := tx.Exec(ctx, "UPDATE upload SET touched_at = ?, bytes = ? WHERE blob_key = ? AND touched_at > 0", millis(tx.Now), size, key)
+		n, err := tx.Exec(ctx, "UPDATE upload SET touched_at = ?, bytes = ? WHERE blob_key = ? AND touched_at > 0",
+			millis(tx.Now), size, key)
 		if err != nil {
 			return err
 		}
 		if n == 0 {
 			return errs.E(errs.Conflict, "the upload was given up: send it again")
 		}
-		_, err = tx.Exec(ctx, "UPDATE run SET uploaded = TRUE, archive = ?, size = ?, step = ?, updated_at = ? WHERE id = ?",
+		_, err = tx.Exec(ctx, "UPDATE run SET uploaded = TRUE, archive = ?, size = ?, step = ?, updated_at = ? "+
+			"WHERE id = ?",
 			key, size, run.StepQueued, millis(tx.Now), id)
 		return err
 	})

@@ -25,7 +25,8 @@ func userFields(u *identity.User) ([]any, func()) {
 	var disabled, created, updated, valid int64
 	return []any{&u.ID, &u.Email, &u.FirstName, &u.LastName, &u.Picture, &u.Notification, &u.Onboarded,
 			&u.ServiceOf, &disabled, &created, &updated, &valid}, func() {
-			u.DisabledAt, u.CreatedAt, u.UpdatedAt, u.ValidFrom = fromMillis(disabled), fromMillis(created), fromMillis(updated), fromMillis(valid)
+			u.DisabledAt, u.CreatedAt, u.UpdatedAt, u.ValidFrom = fromMillis(disabled), fromMillis(created),
+				fromMillis(updated), fromMillis(valid)
 		}
 }
 
@@ -76,7 +77,8 @@ func (tx *Tx) createUser(ctx context.Context, u identity.User, password string) 
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, "INSERT INTO credential (user_id, password, valid_from) VALUES (?, ?, ?)", string(u.ID), password, millis(u.ValidFrom))
+	_, err = tx.Exec(ctx, "INSERT INTO credential (user_id, password, valid_from) VALUES (?, ?, ?)", string(u.ID),
+		password, millis(u.ValidFrom))
 	return err
 }
 
@@ -99,10 +101,12 @@ func (db *DB) UpdateUser(ctx context.Context, u identity.User, e audit.Event) er
 
 // SetDisabled disables the user at a time, or enables the user when it is zero.
 // Disabling ends every session and grant.
-func (db *DB) SetDisabled(ctx context.Context, id tenant.UserID, at time.Time, e audit.Event) (ended identity.Ended, err error) {
+func (db *DB) SetDisabled(ctx context.Context, id tenant.UserID, at time.Time,
+	e audit.Event) (ended identity.Ended, err error) {
 	err = db.Tx(ctx, func(tx *Tx) error {
 		ended = identity.Ended{}
-		n, err := tx.Exec(ctx, "UPDATE app_user SET disabled_at = ?, updated_at = ? WHERE id = ?", millis(at), millis(tx.Now), string(id))
+		n, err := tx.Exec(ctx, "UPDATE app_user SET disabled_at = ?, updated_at = ? WHERE id = ?", millis(at),
+			millis(tx.Now), string(id))
 		if err == nil && n == 0 {
 			err = sql.ErrNoRows
 		}
@@ -152,7 +156,8 @@ func endedDetail(n identity.Ended) map[string]any {
 // The credential comes first: a sign-in that runs at the same time locks it too.
 // Codes and devices come before grants: whoever exchanges one at the same time has
 // either made the grant that is revoked here, or finds the code gone.
-func (tx *Tx) endAccess(ctx context.Context, user tenant.UserID, keep identity.SessionID) (n identity.Ended, err error) {
+func (tx *Tx) endAccess(ctx context.Context, user tenant.UserID,
+	keep identity.SessionID) (n identity.Ended, err error) {
 	now := millis(tx.Now)
 	steps := []struct {
 		count *int64
@@ -162,10 +167,12 @@ func (tx *Tx) endAccess(ctx context.Context, user tenant.UserID, keep identity.S
 		{nil, `INSERT INTO credential (user_id, password, valid_from) VALUES (?, '', ?)
 			ON CONFLICT (user_id) DO UPDATE SET valid_from = excluded.valid_from`, []any{string(user), now}},
 		{nil, "DELETE FROM oidc_code WHERE user_id = ? AND grant_id = ''", []any{string(user)}},
-		{nil, "UPDATE oidc_device SET state = ? WHERE user_id = ? AND state = ?", []any{string(oidcgrant.Denied), string(user), string(oidcgrant.Approved)}},
+		{nil, "UPDATE oidc_device SET state = ? WHERE user_id = ? AND " +
+			"state = ?", []any{string(oidcgrant.Denied), string(user), string(oidcgrant.Approved)}},
 		{&n.Sessions, "DELETE FROM session WHERE user_id = ? AND id <> ?", []any{string(user), string(keep)}},
 		{nil, "UPDATE session SET auth_at = ? WHERE user_id = ?", []any{now, string(user)}},
-		{&n.Grants, "UPDATE oidc_grant SET revoked_at = ? WHERE user_id = ? AND revoked_at = 0", []any{now, string(user)}},
+		{&n.Grants, "UPDATE oidc_grant SET revoked_at = ? WHERE user_id = ? AND revoked_at = 0",
+			[]any{now, string(user)}},
 	}
 	for _, s := range steps {
 		rows, err := tx.Exec(ctx, s.query, s.args...)
@@ -197,7 +204,8 @@ func (tx *Tx) deleteTokens(ctx context.Context, user tenant.UserID) (int64, erro
 
 // SetPassword stores another password and ends what was derived from the old one.
 // A recovery that was used or has expired meanwhile is a NotFound error.
-func (db *DB) SetPassword(ctx context.Context, p identity.PasswordSet, e audit.Event) (ended identity.Ended, err error) {
+func (db *DB) SetPassword(ctx context.Context, p identity.PasswordSet,
+	e audit.Event) (ended identity.Ended, err error) {
 	err = db.Tx(ctx, func(tx *Tx) error {
 		ended = identity.Ended{}
 		if p.Request != "" {
@@ -221,7 +229,8 @@ func (db *DB) SetPassword(ctx context.Context, p identity.PasswordSet, e audit.E
 				return err
 			}
 		}
-		if _, err := tx.Exec(ctx, "UPDATE credential SET password = ? WHERE user_id = ?", p.Password, string(p.User)); err != nil {
+		if _, err := tx.Exec(ctx, "UPDATE credential SET password = ? WHERE user_id = ?", p.Password,
+			string(p.User)); err != nil {
 			return err
 		}
 		if err := tx.queueMail(ctx, p.Mail); err != nil {
@@ -237,7 +246,8 @@ func (db *DB) SetPassword(ctx context.Context, p identity.PasswordSet, e audit.E
 // was changed meanwhile.
 func (db *DB) Rehash(ctx context.Context, id tenant.UserID, from, to string) error {
 	return db.Tx(ctx, func(tx *Tx) error {
-		_, err := tx.Exec(ctx, "UPDATE credential SET password = ? WHERE user_id = ? AND password = ?", to, string(id), from)
+		_, err := tx.Exec(ctx, "UPDATE credential SET password = ? WHERE user_id = ? AND password = ?", to, string(id),
+			from)
 		return err
 	})
 }

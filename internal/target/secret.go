@@ -71,7 +71,8 @@ func eachAddress(t *scan.Target, replace func(string) string) {
 			i.JSON.URL = replace(i.JSON.URL)
 		}
 		if o := i.OAuth; o != nil {
-			o.Issuer, o.Authorize, o.Token, o.Redirect = replace(o.Issuer), replace(o.Authorize), replace(o.Token), replace(o.Redirect)
+			o.Issuer, o.Authorize, o.Token, o.Redirect = replace(o.Issuer), replace(o.Authorize), replace(o.Token),
+				replace(o.Redirect)
 		}
 		for k := range i.Steps {
 			i.Steps[k].Open = replace(i.Steps[k].Open)
@@ -200,7 +201,8 @@ func texts(next, stored []scan.Description) {
 }
 
 func givenAgain(of, name string) error {
-	return errs.E(errs.Invalid, "%s: %s has to be given again, because what it is sent to or with has changed", of, name)
+	return errs.E(errs.Invalid, "%s: %s has to be given again, because what it is sent to or with has changed", of,
+		name)
 }
 
 // clone returns a deep copy.

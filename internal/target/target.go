@@ -72,7 +72,8 @@ func small(shown *scan.Target, kept map[string][]string) error {
 		return fmt.Errorf("encode a target: %w", err)
 	}
 	if len(text) > maxShown {
-		return errs.E(errs.Invalid, "the target has %d KiB besides descriptions, templates and secrets; at most %d KiB are possible", len(text)>>10, maxShown>>10)
+		return errs.E(errs.Invalid, "the target has %d KiB besides descriptions, templates and secrets; at most %d "+
+			"KiB are possible", len(text)>>10, maxShown>>10)
 	}
 	return nil
 }

@@ -19,14 +19,17 @@ func everySecret() *scan.Target {
 	return &scan.Target{
 		URL: "https://shop.example.org/", Headers: []scan.Header{{Name: "X-Key", Value: hidden + "1"}},
 		Identities: []scan.Identity{
-			{Name: "form", Form: &scan.FormLogin{URL: "/login", User: "u", Password: hidden + "2", Fields: map[string]string{"pin": hidden + "3"}}, TOTP: "JBSWY3DPEHPK3PXP"},
+			{Name: "form", Form: &scan.FormLogin{URL: "/login", User: "u", Password: hidden + "2",
+				Fields: map[string]string{"pin": hidden + "3"}}, TOTP: "JBSWY3DPEHPK3PXP"},
 			{Name: "json", JSON: &scan.JSONLogin{URL: "/api/login", Body: `{"password":"` + hidden + `4"}`}},
-			{Name: "oauth", OAuth: &scan.OAuthLogin{Issuer: "https://id.example.org", ClientID: "c", ClientSecret: hidden + "5", Refresh: hidden + "6", Password: hidden + "7"}},
+			{Name: "oauth", OAuth: &scan.OAuthLogin{Issuer: "https://id.example.org", ClientID: "c",
+				ClientSecret: hidden + "5", Refresh: hidden + "6", Password: hidden + "7"}},
 			{Name: "bearer", Bearer: hidden + "8"},
 			{Name: "basic", Basic: &scan.BasicLogin{User: "u", Password: hidden + "9"}},
 			{Name: "cookie", Cookie: hidden + "10"},
 			{Name: "header", Header: []scan.Header{{Name: "Authorization", Value: hidden + "11"}}},
-			{Name: "steps", Steps: []scan.BrowserStep{{Open: "https://shop.example.org/login"}, {Fill: "#p", Value: hidden + "12"}}},
+			{Name: "steps", Steps: []scan.BrowserStep{{Open: "https://shop.example.org/login"},
+				{Fill: "#p", Value: hidden + "12"}}},
 		},
 		Descriptions: []scan.Description{{Name: "api.yaml", Text: hidden + "13"}},
 	}
@@ -48,14 +51,16 @@ func TestNothingSecretIsShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := json.Marshal(it.Shown)
-	if err != nil || bytes.Contains(text, []byte(hidden)) || bytes.Contains(text, []byte("JBSWY")) || bytes.Contains(it.Sealed, []byte(hidden)) {
+	if err != nil || bytes.Contains(text, []byte(hidden)) || bytes.Contains(text, []byte("JBSWY")) ||
+		bytes.Contains(it.Sealed, []byte(hidden)) {
 		t.Errorf("shown: %s, %v", text, err)
 	}
 	n := 0
 	for _, names := range it.Kept {
 		n += len(names)
 	}
-	if n != 13 || !slices.Contains(it.Kept["form"], "totp") || !slices.Contains(it.Kept["steps"], "steps.1.value") || len(it.Kept[""]) != 1 {
+	if n != 13 || !slices.Contains(it.Kept["form"], "totp") || !slices.Contains(it.Kept["steps"], "steps.1.value") ||
+		len(it.Kept[""]) != 1 {
 		t.Errorf("%d secrets are told: %v", n, it.Kept)
 	}
 	got, err := it.Open(box)
@@ -99,11 +104,13 @@ func TestAddressesAreMasked(t *testing.T) {
 	stored.Seeds = []string{"/start?api_token=" + hidden + "20&page=1", "/plain?page=1"}
 	stored.Identities[0].Form.URL = "/login?key_token=" + hidden + "21"
 	shown, _ := Shown(stored)
-	if text, err := json.Marshal(shown); err != nil || bytes.Contains(text, []byte(hidden)) || shown.Seeds[1] != "/plain?page=1" || !strings.HasPrefix(shown.Seeds[0], "/start?api_token=[") {
+	if text, err := json.Marshal(shown); err != nil || bytes.Contains(text, []byte(hidden)) ||
+		shown.Seeds[1] != "/plain?page=1" || !strings.HasPrefix(shown.Seeds[0], "/start?api_token=[") {
 		t.Errorf("shown: %s, %v", text, err)
 	}
 	next := *clone(&shown)
-	if err := Merge(&next, stored); err != nil || next.Seeds[0] != stored.Seeds[0] || next.Identities[0].Form.URL != stored.Identities[0].Form.URL || next.Identities[0].Form.Password != hidden+"2" {
+	if err := Merge(&next, stored); err != nil || next.Seeds[0] != stored.Seeds[0] ||
+		next.Identities[0].Form.URL != stored.Identities[0].Form.URL || next.Identities[0].Form.Password != hidden+"2" {
 		t.Errorf("merged %+v, %v", next.Seeds, err)
 	}
 	next = *clone(&shown)
@@ -120,27 +127,36 @@ func TestMerge(t *testing.T) {
 		change func(*scan.Target)
 		again  string // what has to be given again; empty: all is kept
 	}{
-		"nothing":                {func(*scan.Target) {}, ""},
-		"the rate":               {func(n *scan.Target) { n.Rate = 5 }, ""},
-		"one identity less":      {func(n *scan.Target) { n.Identities = n.Identities[1:] }, ""},
-		"what is left out":       {func(n *scan.Target) { n.Exclude = []string{"/logout"} }, ""},
-		"the address":            {func(n *scan.Target) { n.URL = "https://evil.example.org/" }, "header X-Key"},
-		"another host beside":    {func(n *scan.Target) { n.Include = []string{"https://evil.example.org/*"} }, "header X-Key"},
-		"the form's address":     {func(n *scan.Target) { n.Identities[0].Form.URL = "https://evil.example.org/" }, "form."},
-		"the user":               {func(n *scan.Target) { n.Identities[0].Form.User = "v" }, "form."},
-		"the issuer":             {func(n *scan.Target) { n.Identities[2].OAuth.Issuer = "https://evil.example.org" }, "oauth"},
-		"a step":                 {func(n *scan.Target) { n.Identities[7].Steps[0].Open = "https://evil.example.org/" }, "steps.1.value"},
-		"a step between":         {func(n *scan.Target) { n.Identities[7].Steps[1].Fill = "#search" }, "steps.1.value"},
-		"the marker's address":   {func(n *scan.Target) { n.Identities[3].Marker.URL = "https://evil.example.org/" }, "bearer"},
-		"another header beside":  {func(n *scan.Target) { n.Headers = append(n.Headers, scan.Header{Name: "Host", Value: "x"}) }, "header X-Key"},
-		"all of it, given again": {func(n *scan.Target) { *n = *everySecret(); n.URL = "https://evil.example.org/" }, ""},
+		"nothing":           {func(*scan.Target) {}, ""},
+		"the rate":          {func(n *scan.Target) { n.Rate = 5 }, ""},
+		"one identity less": {func(n *scan.Target) { n.Identities = n.Identities[1:] }, ""},
+		"what is left out":  {func(n *scan.Target) { n.Exclude = []string{"/logout"} }, ""},
+		"the address":       {func(n *scan.Target) { n.URL = "https://evil.example.org/" }, "header X-Key"},
+		"another host beside": {func(n *scan.Target) { n.Include = []string{"https://evil.example.org/*"} },
+			"header X-Key"},
+		"the form's address": {func(n *scan.Target) { n.Identities[0].Form.URL = "https://evil.example.org/" },
+			"form."},
+		"the user": {func(n *scan.Target) { n.Identities[0].Form.User = "v" }, "form."},
+		"the issuer": {func(n *scan.Target) { n.Identities[2].OAuth.Issuer = "https://evil.example.org" },
+			"oauth"},
+		"a step": {func(n *scan.Target) { n.Identities[7].Steps[0].Open = "https://evil.example.org/" },
+			"steps.1.value"},
+		"a step between": {func(n *scan.Target) { n.Identities[7].Steps[1].Fill = "#search" }, "steps.1.value"},
+		"the marker's address": {func(n *scan.Target) { n.Identities[3].Marker.URL = "https://evil.example.org/" },
+			"bearer"},
+		"another header beside": {func(n *scan.Target) {
+			n.Headers = append(n.Headers, scan.Header{Name: "Host", Value: "x"})
+		}, "header X-Key"},
+		"all of it, given again": {func(n *scan.Target) { *n = *everySecret(); n.URL = "https://evil.example.org/" },
+			""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			next, _ := Shown(stored)
 			tt.change(&next)
 			err := Merge(&next, stored)
 			if tt.again != "" {
-				if !errs.Is(err, errs.Invalid) || !strings.Contains(err.Error(), tt.again) || strings.Contains(err.Error(), hidden) {
+				if !errs.Is(err, errs.Invalid) || !strings.Contains(err.Error(), tt.again) ||
+					strings.Contains(err.Error(), hidden) {
 					t.Errorf("got %v, want a demand for %s", err, tt.again)
 				}
 				return
@@ -150,7 +166,8 @@ func TestMerge(t *testing.T) {
 			}
 			for n := range next.Identities {
 				eachSecret(&next.Identities[n], func(secret, value string) string {
-					if value == "" && strings.HasPrefix(secret, next.Identities[n].Name) && !strings.Contains(secret, "steps.0") {
+					if value == "" && strings.HasPrefix(secret, next.Identities[n].Name) &&
+						!strings.Contains(secret, "steps.0") {
 						t.Errorf("%s lost %s", next.Identities[n].Name, secret)
 					}
 					return value
@@ -216,7 +233,8 @@ func TestOrigins(t *testing.T) {
 	for _, o := range SignIn(n) {
 		sign = append(sign, o.URL())
 	}
-	if want := []string{"https://shop.example.org shop.example.org:443", "http://api.example.org:8080 api.example.org:8080"}; !slices.Equal(scope, want) {
+	if want := []string{"https://shop.example.org shop.example.org:443", "http://api.example.org:8080 " +
+		"api.example.org:8080"}; !slices.Equal(scope, want) {
 		t.Errorf("scope %q", scope)
 	}
 	if want := []string{"https://id.example.org"}; !slices.Equal(sign, want) {

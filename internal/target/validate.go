@@ -40,7 +40,8 @@ const (
 
 // Validate returns an Invalid error for the first thing of a target that cannot be.
 func Validate(name string, e Environment, t *scan.Target) error {
-	if !utf8.ValidString(name) || strings.TrimSpace(name) == "" || len(name) > maxName || strings.ContainsFunc(name, unicode.IsControl) {
+	if !utf8.ValidString(name) || strings.TrimSpace(name) == "" || len(name) > maxName ||
+		strings.ContainsFunc(name, unicode.IsControl) {
 		return bad("name", "a name has 1 to %d bytes and no control characters", maxName)
 	}
 	if !slices.Contains(Environments, e) {
@@ -76,7 +77,8 @@ func Validate(name string, e Environment, t *scan.Target) error {
 
 func bad(field, format string, args ...any) error {
 	message := fmt.Sprintf(format, args...)
-	return &errs.Error{Kind: errs.Invalid, Message: field + ": " + message, Details: []errs.Detail{{Location: "body." + field, Message: message}}}
+	return &errs.Error{Kind: errs.Invalid, Message: field + ": " + message,
+		Details: []errs.Detail{{Location: "body." + field, Message: message}}}
 }
 
 // base checks the address of a target.
@@ -157,7 +159,8 @@ func identities(list []scan.Identity) error {
 	names := map[string]bool{}
 	for n := range list {
 		i := &list[n]
-		if i.Name == "" || len(i.Name) > maxName || !utf8.ValidString(i.Name) || strings.ContainsFunc(i.Name, unicode.IsControl) || names[i.Name] {
+		if i.Name == "" || len(i.Name) > maxName || !utf8.ValidString(i.Name) ||
+			strings.ContainsFunc(i.Name, unicode.IsControl) || names[i.Name] {
 			return bad("identities", "each has a name of its own, of at most %d bytes", maxName)
 		}
 		names[i.Name] = true
@@ -171,7 +174,8 @@ func identities(list []scan.Identity) error {
 // identity checks how one identity signs in.
 func identity(i *scan.Identity) error {
 	ways := 0
-	for _, set := range []bool{i.Form != nil, i.JSON != nil, i.OAuth != nil, i.Bearer != "", i.Basic != nil, i.Cookie != "", len(i.Header) > 0, len(i.Steps) > 0} {
+	for _, set := range []bool{i.Form != nil, i.JSON != nil, i.OAuth != nil, i.Bearer != "", i.Basic != nil,
+		i.Cookie != "", len(i.Header) > 0, len(i.Steps) > 0} {
 		if set {
 			ways++
 		}

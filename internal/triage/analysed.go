@@ -116,7 +116,8 @@ func cut(s string) string {
 // limitsOf returns what a run leaves out because of how it was started.
 func limitsOf(r *run.Run, a finding.Analysis) (out []CoverageReason) {
 	if a == finding.SAST && r.Fast {
-		out = append(out, CoverageReason{Code: "fast", Message: "source code was analysed function by function: flows of data between functions were not looked at"})
+		out = append(out, CoverageReason{Code: "fast", Message: "source code was analysed function by function: " +
+			"flows of data between functions were not looked at"})
 	}
 	if r.Image != nil && len(r.Image.Severities) > 0 {
 		text := "only findings of these severities were looked for:"
@@ -152,7 +153,8 @@ func (c *Coverage) Judge(complete bool, source, now time.Time) {
 func Uncovered(id tenant.ProjectID, branch string) []Coverage {
 	out := make([]Coverage, len(finding.Analyses))
 	for i, a := range finding.Analyses {
-		out[i] = Coverage{ProjectID: id, Branch: branch, Analysis: a, State: project.NeverAnalysed, Reasons: []CoverageReason{}}
+		out[i] = Coverage{ProjectID: id, Branch: branch, Analysis: a, State: project.NeverAnalysed,
+			Reasons: []CoverageReason{}}
 	}
 	return out
 }

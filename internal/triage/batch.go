@@ -210,7 +210,8 @@ func (p *KnownPackage) analysis() finding.Analysis {
 
 // size is the number of rows that the batch writes.
 func (b *Batch) size() int {
-	return len(b.Rows) + len(b.Gone) + len(b.Rules) + len(b.Packages) + len(b.Removed) + len(b.HeldFindings) + len(b.HeldPackages) + len(b.Freed) + len(b.Operations)
+	return len(b.Rows) + len(b.Gone) + len(b.Rules) + len(b.Packages) + len(b.Removed) + len(b.HeldFindings) +
+		len(b.HeldPackages) + len(b.Freed) + len(b.Operations)
 }
 
 // newBatch returns an empty batch.

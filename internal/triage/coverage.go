@@ -41,7 +41,8 @@ func (p places) hold(path string) bool {
 	return false
 }
 
-// covers returns what the statuses say of a scan that has told of the operations, with identifiers of the rules of reasons as
+// covers returns what the statuses say of a scan that has told of the operations, with identifiers of the rules of
+// reasons as
 // the function makes them. An analyzer without a status is not in it: it looked at
 // nothing.
 func covers(statuses []scan.Status, operations []finding.Operation, rule func(name string) string) coverage {
@@ -124,5 +125,6 @@ func below(path, root string) bool {
 }
 
 func (l looked) saw(path, rule string) bool {
-	return !l.leftOut(path) && !l.nothing && below(path, l.root) && !l.not.hold(path) && !l.untried[rule].hold(path) && (l.only == nil || l.only[path])
+	return !l.leftOut(path) && !l.nothing && below(path, l.root) && !l.not.hold(path) && !l.untried[rule].hold(path) &&
+		(l.only == nil || l.only[path])
 }

@@ -108,11 +108,13 @@ func (d *Decomposition) judge(f *Finding, t threat) {
 	case match != nil && unused(match.Reach):
 		d.Verdict, d.Reason = NotExploitableVerdict, "nothing uses the package: "+match.Reach.Reason
 	case match == nil && Demoted(f.Report.Location.Path):
-		d.Verdict, d.Reason = NotExploitableVerdict, "the file's path says that it is a test, an example or somebody else's code"
+		d.Verdict, d.Reason = NotExploitableVerdict, "the file's path says that it is a test, an example or somebody "+
+			"else's code"
 	default:
 		d.Verdict, d.Reason = TheoreticalVerdict, "no attack is known"
 		if t.scored {
-			d.Reason += fmt.Sprintf("; its probability of exploitation is higher than that of %.1f %% of all vulnerabilities", 100*t.epss)
+			d.Reason += fmt.Sprintf("; its probability of exploitation is higher than that of %.1f %% of all "+
+				"vulnerabilities", 100*t.epss)
 		}
 	}
 }
@@ -125,11 +127,14 @@ func (d *Decomposition) explain(f *Finding, t threat) {
 	case f.Pinned:
 		d.Moved = "somebody chose the priority"
 	case after != band && f.Report.Package.Reach.Verdict == finding.Reachable:
-		d.Moved = fmt.Sprintf("the score alone says %s; one step more urgent, because the flawed code is called", words(band))
+		d.Moved = fmt.Sprintf("the score alone says %s; one step more urgent, because the flawed code "+
+			"is called", words(band))
 	case after != band:
-		d.Moved = fmt.Sprintf("the score alone says %s; the least urgent, because nothing imports the package", words(band))
+		d.Moved = fmt.Sprintf("the score alone says %s; the least urgent, because nothing imports the "+
+			"package", words(band))
 	case after != f.Priority:
-		d.Moved = "what is known of the vulnerability has changed since the last scan: the next one will make it " + words(after)
+		d.Moved = "what is known of the vulnerability has changed since the last scan: the next one will make it " +
+			words(after)
 	}
 }
 

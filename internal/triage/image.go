@@ -166,8 +166,9 @@ func (in *ingest) image() *Image {
 		return nil
 	}
 	i := &Image{
-		ID: ImageID(in.run.ProjectID, in.run.Branch, in.run.Image), Reference: in.run.Image.Reference, Repository: in.run.Image.Repository,
-		Tag: in.run.Image.Tag(), OS: s.OS, State: s.State,
+		ID: ImageID(in.run.ProjectID, in.run.Branch, in.run.Image), Reference: in.run.Image.Reference,
+		Repository: in.run.Image.Repository,
+		Tag:        in.run.Image.Tag(), OS: s.OS, State: s.State,
 	}
 	if c := in.report.config.Image; c != nil {
 		i.Digest, i.Platform, i.Base, i.Size, i.Layers = c.Digest, c.Platform, c.Base, c.Size, c.Layers
@@ -247,7 +248,8 @@ func (in *ingest) unseen() map[string]bool {
 	out := map[string]bool{}
 	for i := range in.known {
 		k := &in.known[i]
-		if in.held.Mine[string(k.ID)] && (!in.covered.saw(k.Analyzer, k.Path, k.Rule) || !in.run.Speaks(k.Cell.Severity)) {
+		if in.held.Mine[string(k.ID)] && (!in.covered.saw(k.Analyzer, k.Path, k.Rule) ||
+			!in.run.Speaks(k.Cell.Severity)) {
 			out[string(k.ID)] = true
 		}
 	}

@@ -45,7 +45,8 @@ const maxRestarts = 20
 // The changes are written in batches, each a transaction that refuses a run with
 // another attempt (a Conflict error). Applying a stream again, after any number
 // of its batches were written, ends in the same state with the same outcome.
-func (t *Triage) Ingest(ctx context.Context, sc tenant.Scope, r *run.Run, open func() (io.ReadCloser, error)) (run.Outcome, error) {
+func (t *Triage) Ingest(ctx context.Context, sc tenant.Scope, r *run.Run,
+	open func() (io.ReadCloser, error)) (run.Outcome, error) {
 	report := newReport(sc, r)
 	if err := decode(open, report); err != nil {
 		return run.Outcome{}, err
@@ -55,7 +56,8 @@ func (t *Triage) Ingest(ctx context.Context, sc tenant.Scope, r *run.Run, open f
 		err := in.apply(ctx)
 		if err == nil {
 			return run.Outcome{
-				Statuses: in.statuses, Warnings: report.warnings(), Advisories: report.config.Advisories, Changes: in.outcome(),
+				Statuses: in.statuses, Warnings: report.warnings(), Advisories: report.config.Advisories,
+				Changes: in.outcome(),
 			}, nil
 		}
 		if !errors.Is(err, ErrOvertaken) {
@@ -63,7 +65,8 @@ func (t *Triage) Ingest(ctx context.Context, sc tenant.Scope, r *run.Run, open f
 		}
 	}
 	return run.Outcome{}, errs.E(errs.Unavailable,
-		"the findings of branch %q were changed by somebody else %d times while this scan was applied; try again", r.Branch, maxRestarts)
+		"the findings of branch %q were changed by somebody else %d times while this scan was applied; try again",
+		r.Branch, maxRestarts)
 }
 
 // An ingest applies one scan, once.
@@ -124,7 +127,8 @@ func (in *ingest) apply(ctx context.Context) error {
 	if err := in.removePackages(ctx, w); err != nil {
 		return err
 	}
-	w.batch.Last = &Last{Statuses: in.statuses, Looked: lookedAt(in.run, in.statuses), Languages: in.languages(), Image: in.image(), Old: in.held.Old, Operations: len(in.report.operations)}
+	w.batch.Last = &Last{Statuses: in.statuses, Looked: lookedAt(in.run, in.statuses), Languages: in.languages(),
+		Image: in.image(), Old: in.held.Old, Operations: len(in.report.operations)}
 	return w.flush(ctx)
 }
 
@@ -133,7 +137,9 @@ func (in *ingest) read(ctx context.Context) (err error) {
 	if in.branch, err = in.Branch(ctx, in.sc, in.run.Branch); err != nil {
 		return fmt.Errorf("read branch: %w", err)
 	}
-	in.covered = covers(in.report.statuses, in.report.operations, func(name string) string { return RuleID(in.sc.Organization, name) })
+	in.covered = covers(in.report.statuses, in.report.operations, func(name string) string {
+		return RuleID(in.sc.Organization, name)
+	})
 	if in.run.Image == nil && in.run.Target == nil {
 		in.covered.without(in.report.config.Absent)
 	}
@@ -416,7 +422,8 @@ func (in *ingest) withheld() []scan.Status {
 				s.State = scan.Degraded
 			}
 			s.Reasons = append(slices.Clip(s.Reasons), scan.Reason{Code: "not-uploaded", Path: part,
-				Message: fmt.Sprintf("not looked at: what was uploaded holds no paths of this kind; %d findings there stay open", places[part])})
+				Message: fmt.Sprintf("not looked at: what was uploaded holds no paths of this kind; %d findings "+
+					"there stay open", places[part])})
 		}
 	}
 	return out

@@ -28,7 +28,8 @@ type spot struct {
 // is applied again after a crash ends as if nothing had happened.
 func pair(before, after []spot, found func(old, new int)) {
 	order := func(a, b spot) int {
-		return cmp.Or(bytes.Compare(a.code[:], b.code[:]), strings.Compare(a.path, b.path), cmp.Compare(a.line, b.line), cmp.Compare(a.index, b.index))
+		return cmp.Or(bytes.Compare(a.code[:], b.code[:]), strings.Compare(a.path, b.path), cmp.Compare(a.line, b.line),
+			cmp.Compare(a.index, b.index))
 	}
 	slices.SortFunc(before, order)
 	slices.SortFunc(after, order)

@@ -38,7 +38,8 @@ type Filter struct {
 // Selects reports whether the filter selects the findings of a cell. It looks at
 // what cells tell apart: branch, analysis, severity, status and priority.
 func (f Filter) Selects(c BranchCell) bool {
-	return !f.Nothing && (f.Branch == "" || f.Branch == c.Branch) && (f.Analysis == "" || f.Analysis == c.Cell.Analysis) &&
+	return !f.Nothing && (f.Branch == "" || f.Branch == c.Branch) &&
+		(f.Analysis == "" || f.Analysis == c.Cell.Analysis) &&
 		(len(f.Severities) == 0 || slices.Contains(f.Severities, c.Cell.Severity)) &&
 		(len(f.Statuses) == 0 || slices.Contains(f.Statuses, c.Cell.Status)) &&
 		(len(f.Priorities) == 0 || slices.Contains(f.Priorities, c.Cell.Priority))

@@ -108,7 +108,8 @@ func (r *report) Rule(rule *finding.Rule) error {
 	if len(r.rules) == MaxRules {
 		return errs.E(errs.TooLarge, "the scan names more than %d rules", MaxRules)
 	}
-	if rule.ID == "" || len(rule.ID) > maxRuleID || !slices.Contains(finding.Analyses, rule.Analysis) || rule.Severity.Rank() == 0 {
+	if rule.ID == "" || len(rule.ID) > maxRuleID || !slices.Contains(finding.Analyses, rule.Analysis) ||
+		rule.Severity.Rank() == 0 {
 		return fmt.Errorf("rule %.200q is not whole", rule.ID)
 	}
 	if _, again := r.rules[rule.ID]; again {
@@ -118,7 +119,8 @@ func (r *report) Rule(rule *finding.Rule) error {
 	if err != nil {
 		return err
 	}
-	r.rules[rule.ID] = reportedRule{id: RuleID(r.sc.Organization, rule.ID), sum: s, threat: threatOf(rule), severity: rule.Severity}
+	r.rules[rule.ID] = reportedRule{id: RuleID(r.sc.Organization, rule.ID), sum: s, threat: threatOf(rule),
+		severity: rule.Severity}
 	return nil
 }
 
@@ -139,7 +141,8 @@ func (r *report) Package(p *finding.Package) error {
 }
 
 func checkPackage(p *finding.Package) error {
-	if p.Name == "" || len(p.Name) > maxName || len(p.Version) > maxName || len(p.Ecosystem) > maxName || len(p.Path) > maxPath {
+	if p.Name == "" || len(p.Name) > maxName || len(p.Version) > maxName || len(p.Ecosystem) > maxName ||
+		len(p.Path) > maxPath {
 		return fmt.Errorf("package %.100q is not whole, or a name in it is too long", p.Name)
 	}
 	if hasNUL(p.Name, p.Version, p.Ecosystem, p.Path, p.PURL) {
@@ -189,7 +192,8 @@ func (r *report) Finding(f *finding.Finding) error {
 		path = strings.Clone(f.Location.Path)
 		r.paths[path] = path
 	}
-	r.entries = append(r.entries, entry{place: place, code: code, path: path, line: f.Location.StartLine, sum: s, proves: proves(f), quiet: !r.run.Speaks(f.Severity)})
+	r.entries = append(r.entries, entry{place: place, code: code, path: path, line: f.Location.StartLine, sum: s,
+		proves: proves(f), quiet: !r.run.Speaks(f.Severity)})
 	if f.Language != "" && f.Package == nil {
 		r.languages[f.Language] = true
 	}
@@ -222,6 +226,7 @@ func (r *report) check(f *finding.Finding) error {
 	case hasNUL(f.Location.Path, f.Message, f.Language):
 		return errors.New("its path, message or language holds a NUL character")
 	case f.Location.StartLine < 0 || f.Location.EndLine < 0 || f.Location.StartLine > 1<<30 || f.Location.EndLine > 1<<30:
+
 		return errors.New("its lines are not those of a file")
 	case f.Package != nil:
 		return checkPackage(&f.Package.Package)

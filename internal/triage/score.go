@@ -184,7 +184,8 @@ func factorsOf(f *finding.Finding, t threat, proven bool) Factors {
 // is a fact and no attack, and what is of low severity does no harm by being shown.
 func used(f *finding.Finding) bool {
 	l := f.Live
-	return l != nil && (l.Payload != "" || len(l.Exchanges) > 1) && f.Severity != finding.Low && f.Confidence != finding.Uncertain
+	return l != nil && (l.Payload != "" || len(l.Exchanges) > 1) && f.Severity != finding.Low &&
+		f.Confidence != finding.Uncertain
 }
 
 // Rank returns the score of the finding's priority, in thousandths, and the priority that

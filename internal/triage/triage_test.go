@@ -17,7 +17,8 @@ func TestRisk(t *testing.T) {
 		cvss     float64
 		want     int64 // thousandths
 	}{
-		{finding.Critical, 9, 15000}, {finding.Critical, 10, 20000}, {finding.Critical, 0, 17500}, {finding.Critical, 5, 15000},
+		{finding.Critical, 9, 15000}, {finding.Critical, 10, 20000}, {finding.Critical, 0, 17500},
+		{finding.Critical, 5, 15000},
 		{finding.High, 7, 5000}, {finding.High, 8.9, 10000}, {finding.High, 0, 7500}, {finding.High, 9.9, 10000},
 		{finding.Medium, 4, 2000}, {finding.Medium, 6.9, 4000}, {finding.Medium, 0, 3000},
 		{finding.Low, 0, 1000}, {finding.Low, 3.9, 1000},
@@ -26,7 +27,8 @@ func TestRisk(t *testing.T) {
 			t.Errorf("Risk(%s, %v): got %d, want %d", c.severity, c.cvss, got, c.want)
 		}
 	}
-	for score, want := range map[int64]RiskLevel{0: LowRisk, 19: LowRisk, 20: MediumRisk, 49: MediumRisk, 50: HighRisk, 79: HighRisk, 80: CriticalRisk, 9999: CriticalRisk} {
+	for score, want := range map[int64]RiskLevel{0: LowRisk, 19: LowRisk, 20: MediumRisk, 49: MediumRisk, 50: HighRisk,
+		79: HighRisk, 80: CriticalRisk, 9999: CriticalRisk} {
 		if got := LevelOf(score); got != want {
 			t.Errorf("LevelOf(%d): got %s, want %s", score, got, want)
 		}
@@ -57,7 +59,8 @@ func TestPriorityOfDependencies(t *testing.T) {
 	if got := priorityOf(&finding.Finding{}, 500, threat{}); got != Normal {
 		t.Errorf("a flaw of code: %s", got)
 	}
-	unused := &finding.Finding{Severity: finding.High, Package: &finding.PackageMatch{Reach: &finding.Reach{Verdict: finding.NotFound}}}
+	unused := &finding.Finding{Severity: finding.High,
+		Package: &finding.PackageMatch{Reach: &finding.Reach{Verdict: finding.NotFound}}}
 	if got := factorsOf(unused, threat{}, false).Exploitability; got != 0 {
 		t.Errorf("exploitability of an unused package: %v", got)
 	}
@@ -77,7 +80,8 @@ func TestPriority(t *testing.T) {
 		{Factors{CVSS: 2, Exploitability: Theoretical, Context: Unspecified}, 310, LowPriority},
 		{Factors{CVSS: 2, Exploitability: NotExploitable, Context: 0.2}, 150, VeryLow},
 	} {
-		want := math.Round((0.35*c.factors.CVSS/10 + 0.25*c.factors.Exploitability + 0.15*c.factors.Context) / 0.75 * 1000)
+		want := math.Round((0.35*c.factors.CVSS/10 + 0.25*c.factors.Exploitability +
+			0.15*c.factors.Context) / 0.75 * 1000)
 		if got := c.factors.Composite(); got != c.want || float64(got) != want {
 			t.Errorf("%+v: got %d, want %d", c.factors, got, c.want)
 		}
@@ -85,7 +89,8 @@ func TestPriority(t *testing.T) {
 			t.Errorf("PriorityOf(%d): got %s, want %s", c.want, got, c.band)
 		}
 	}
-	for score, want := range map[int]Priority{199: VeryLow, 200: LowPriority, 399: LowPriority, 400: Normal, 599: Normal, 600: Urgent, 799: Urgent, 800: CriticalUrgent} {
+	for score, want := range map[int]Priority{199: VeryLow, 200: LowPriority, 399: LowPriority, 400: Normal,
+		599: Normal, 600: Urgent, 799: Urgent, 800: CriticalUrgent} {
 		if got := PriorityOf(score); got != want {
 			t.Errorf("PriorityOf(%d): got %s, want %s", score, got, want)
 		}
@@ -100,11 +105,15 @@ func TestThreat(t *testing.T) {
 		advisory *finding.Advisory
 		want     int
 	}{
-		"nothing known":    {&finding.Advisory{CVSS: 8}, 590},                                                    // (0.28 + 0.0875 + 0.075) / 0.75
-		"scored":           {&finding.Advisory{CVSS: 8, EPSS: &finding.EPSS{Score: 0.9, Percentile: 0.99}}, 690}, // 0.28 + 0.2475 + 0.0875 + 0.075
-		"scored low":       {&finding.Advisory{CVSS: 8, EPSS: &finding.EPSS{}}, 442},
-		"exploited":        {&finding.Advisory{CVSS: 8, KEV: &finding.KEV{}, EPSS: &finding.EPSS{Percentile: 0.99}}, 840},
-		"malicious":        {&finding.Advisory{Malicious: true}, 788}, // typical CVSS of high: (0.27825 + 0.2375 + 0.075) / 0.75
+		// (0.28 + 0.0875 + 0.075) / 0.75
+		"nothing known": {&finding.Advisory{CVSS: 8}, 590},
+		// 0.28 + 0.2475 + 0.0875 + 0.075
+		"scored":     {&finding.Advisory{CVSS: 8, EPSS: &finding.EPSS{Score: 0.9, Percentile: 0.99}}, 690},
+		"scored low": {&finding.Advisory{CVSS: 8, EPSS: &finding.EPSS{}}, 442},
+		"exploited": {&finding.Advisory{CVSS: 8, KEV: &finding.KEV{}, EPSS: &finding.EPSS{Percentile: 0.99}},
+			840},
+		// typical CVSS of high: (0.27825 + 0.2375 + 0.075) / 0.75
+		"malicious":        {&finding.Advisory{Malicious: true}, 788},
 		"out of its range": {&finding.Advisory{CVSS: 80, EPSS: &finding.EPSS{Percentile: 7}}, 763},
 		"no advisory":      {nil, 588},
 	} {
@@ -117,15 +126,18 @@ func TestThreat(t *testing.T) {
 
 func TestDemoted(t *testing.T) {
 	for path, want := range map[string]bool{
-		"src/main/A.java": false, "src/test/java/A.java": true, "internal/store/store_test.go": true, "pkg/test_x.py": true, "test_data.py": true,
-		"web/app.spec.ts": true, "web/app.test.tsx": true, "vendor/x/y.go": true, "node_modules/a/b.js": true, "examples/a.go": true,
-		"contest/a.go": false, "src/latest.go": false, "Testing.java": false,
+		"src/main/A.java": false, "src/test/java/A.java": true, "internal/store/store_test.go": true,
+		"pkg/test_x.py": true, "test_data.py": true,
+		"web/app.spec.ts": true, "web/app.test.tsx": true, "vendor/x/y.go": true, "node_modules/a/b.js": true,
+		"examples/a.go": true,
+		"contest/a.go":  false, "src/latest.go": false, "Testing.java": false,
 	} {
 		if got := Demoted(path); got != want {
 			t.Errorf("%s: got %v, want %v", path, got, want)
 		}
 	}
-	f := &finding.Finding{Severity: finding.High, Location: finding.Location{Path: "vendor/package-lock.json"}, Package: &finding.PackageMatch{}}
+	f := &finding.Finding{Severity: finding.High, Location: finding.Location{Path: "vendor/package-lock.json"},
+		Package: &finding.PackageMatch{}}
 	if got := factorsOf(f, threat{cvss: 8}, false).Exploitability; got != Theoretical {
 		t.Errorf("a dependency is demoted by where it is declared: %v", got)
 	}
@@ -141,23 +153,33 @@ func TestCoverage(t *testing.T) {
 	c := covers([]scan.Status{
 		{Analyzer: "whole", Analysis: finding.SAST, State: scan.Succeeded},
 		{Analyzer: "failed", Analysis: finding.SAST, State: scan.Failed, Reasons: reasons("a.go")},
-		{Analyzer: "parts", Analysis: finding.SCA, State: scan.Degraded, Reasons: reasons("a.go", "./b.go", "lib/", "deep/er/")},
+		{Analyzer: "parts", Analysis: finding.SCA, State: scan.Degraded,
+			Reasons: reasons("a.go", "./b.go", "lib/", "deep/er/")},
 		{Analyzer: "somewhere", Analysis: finding.SAST, State: scan.Degraded, Reasons: reasons("a.go", "")},
 		{Analyzer: "many", Analysis: finding.SAST, State: scan.Degraded, Reasons: reasons("a.go"), Omitted: 1},
 		{Analyzer: "silent", Analysis: finding.SAST, State: scan.Degraded},
 		{Analyzer: "root", Analysis: finding.SAST, State: scan.Degraded, Reasons: reasons("./")},
 		{Analyzer: "sca2", Analysis: finding.SCA, State: scan.Succeeded},
-		{Analyzer: "rules", Analysis: finding.API, State: scan.Degraded, Reasons: []scan.Reason{{Code: "x", Path: "h/a", Rules: []string{"r1", "r2"}}, {Code: "x", Path: "h/b/", Rules: []string{"r1"}}, {Code: "x", Rules: []string{"r3"}}}},
-		{Analyzer: "beyond", Analysis: finding.DAST, State: scan.Degraded, Reasons: []scan.Reason{{Code: "x", Path: "h/slow", Beyond: true}, {Code: "x", Rules: []string{"r1"}}}},
-		{Analyzer: "image", Analysis: finding.Container, State: scan.Degraded, Reasons: reasons("hub/a:/etc/x", "hub/a:/lib/"), Root: "hub/a:/"},
-	}, []finding.Operation{{Outcome: finding.Reached, Place: "h/fine"}, {Outcome: finding.Reached, Place: "h/slow"}, {Outcome: finding.Refused}}, func(name string) string { return "id of " + name })
+		{Analyzer: "rules", Analysis: finding.API, State: scan.Degraded,
+			Reasons: []scan.Reason{{Code: "x", Path: "h/a", Rules: []string{"r1", "r2"}},
+				{Code: "x", Path: "h/b/", Rules: []string{"r1"}}, {Code: "x", Rules: []string{"r3"}}}},
+		{Analyzer: "beyond", Analysis: finding.DAST, State: scan.Degraded,
+			Reasons: []scan.Reason{{Code: "x", Path: "h/slow", Beyond: true}, {Code: "x", Rules: []string{"r1"}}}},
+		{Analyzer: "image", Analysis: finding.Container, State: scan.Degraded,
+			Reasons: reasons("hub/a:/etc/x", "hub/a:/lib/"), Root: "hub/a:/"},
+	}, []finding.Operation{{Outcome: finding.Reached, Place: "h/fine"}, {Outcome: finding.Reached, Place: "h/slow"},
+		{Outcome: finding.Refused}}, func(name string) string {
+		return "id of " + name
+	})
 	for _, q := range []struct {
 		analyzer, path string
 		want           bool
 	}{
 		{"whole", "a.go", true}, {"failed", "z.go", false}, {"absent", "a.go", false},
-		{"parts", "a.go", false}, {"parts", "b.go", false}, {"parts", "c.go", true}, {"parts", "lib/x/y.go", false}, {"parts", "lib", true},
-		{"parts", "library/x.go", true}, {"parts", "deep/er/x.go", false}, {"parts", "deep/x.go", true}, {"parts", "x/lib/y.go", true},
+		{"parts", "a.go", false}, {"parts", "b.go", false}, {"parts", "c.go", true}, {"parts", "lib/x/y.go", false},
+		{"parts", "lib", true},
+		{"parts", "library/x.go", true}, {"parts", "deep/er/x.go", false}, {"parts", "deep/x.go", true},
+		{"parts", "x/lib/y.go", true},
 		{"image", "hub/a:/etc/y", true}, {"image", "hub/a:/etc/x", false}, {"image", "hub/a:/lib/x", false},
 		{"image", "etc/y", false}, {"image", "hub/a/b:/etc/y", false}, {"image", "hub/ab:/etc/y", false},
 		{"somewhere", "z.go", false}, {"many", "z.go", false}, {"silent", "z.go", false}, {"root", "z.go", false},
@@ -170,7 +192,8 @@ func TestCoverage(t *testing.T) {
 		path, rule string
 		want       bool
 	}{
-		{"h/a", "r1", false}, {"h/a", "r2", false}, {"h/a", "r3", false}, {"h/a", "r4", true}, {"h/b/c", "r1", false}, {"h/b/c", "r2", true},
+		{"h/a", "r1", false}, {"h/a", "r2", false}, {"h/a", "r3", false}, {"h/a", "r4", true}, {"h/b/c", "r1", false},
+		{"h/b/c", "r2", true},
 		{"h/c", "r1", true}, {"h/c", "r3", false}, {"h/c", "r4", true},
 	} {
 		if got := c.saw("rules", q.path, "id of "+q.rule); got != q.want {
@@ -181,15 +204,18 @@ func TestCoverage(t *testing.T) {
 	for _, q := range []struct {
 		path, rule string
 		want       bool
-	}{{"h/fine", "r2", true}, {"h/fine", "r1", false}, {"h/slow", "r2", false}, {"h/behind", "r2", false}, {"", "r2", false}} {
+	}{{"h/fine", "r2", true}, {"h/fine", "r1", false}, {"h/slow", "r2", false}, {"h/behind", "r2", false},
+		{"", "r2", false}} {
 		if got := c.saw("beyond", q.path, "id of "+q.rule); got != q.want {
-			t.Errorf("beside a place without an answer, looked at %s for what %s finds: got %v, want %v", q.path, q.rule, got, q.want)
+			t.Errorf("beside a place without an answer, looked at %s for what %s finds: got %v, want %v", q.path,
+				q.rule, got, q.want)
 		}
 	}
 	if !c.sawAll(finding.API, "h/a") {
 		t.Error("reasons of rules are about packages")
 	}
-	if c.sawAll(finding.SCA, "a.go") || !c.sawAll(finding.SCA, "c.go") || c.sawAll(finding.IaC, "c.go") || c.sawAll(finding.SAST, "c.go") {
+	if c.sawAll(finding.SCA, "a.go") || !c.sawAll(finding.SCA, "c.go") || c.sawAll(finding.IaC, "c.go") ||
+		c.sawAll(finding.SAST, "c.go") {
 		t.Error("an analysis looked where one of its analyzers did not, or none ran")
 	}
 }
@@ -213,10 +239,12 @@ func TestPair(t *testing.T) {
 		before, after []spot
 		want          map[int]int // old → new
 	}{
-		"renamed":              {spots("1 a.go 1 -"), spots("1 b.go 9 -"), map[int]int{0: 0}},
-		"other code":           {spots("1 a.go 1 -"), spots("2 b.go 1 -"), map[int]int{}},
-		"same name first":      {spots("1 x/a.go 1 -", "1 x/b.go 1 -"), spots("1 y/b.go 1 -", "1 y/c.go 1 -"), map[int]int{1: 0, 0: 1}},
-		"by line":              {spots("1 a.go 9 -", "1 a.go 3 -"), spots("1 b.go 4 -", "1 b.go 8 -"), map[int]int{1: 0, 0: 1}},
+		"renamed":    {spots("1 a.go 1 -"), spots("1 b.go 9 -"), map[int]int{0: 0}},
+		"other code": {spots("1 a.go 1 -"), spots("2 b.go 1 -"), map[int]int{}},
+		"same name first": {spots("1 x/a.go 1 -", "1 x/b.go 1 -"), spots("1 y/b.go 1 -", "1 y/c.go 1 -"),
+			map[int]int{1: 0, 0: 1}},
+		"by line": {spots("1 a.go 9 -", "1 a.go 3 -"), spots("1 b.go 4 -", "1 b.go 8 -"),
+			map[int]int{1: 0, 0: 1}},
 		"one is really gone":   {spots("1 a.go 1 -", "1 a.go 2 -"), spots("1 b.go 1 -"), map[int]int{0: 0}},
 		"one is really new":    {spots("1 a.go 1 -"), spots("1 b.go 1 -", "1 b.go 2 -"), map[int]int{0: 0}},
 		"just gone goes first": {spots("1 old.go 1 gone", "1 a.go 1 -"), spots("1 b.go 1 -"), map[int]int{1: 0}},
@@ -235,8 +263,10 @@ func TestPair(t *testing.T) {
 func TestPairIsStable(t *testing.T) {
 	all := func() (before, after []spot) {
 		for i := range 40 {
-			before = append(before, spot{index: i, code: Digest{byte(i % 3)}, path: fmt.Sprintf("x/f%d.go", i%7), line: i, gone: i%5 == 0})
-			after = append(after, spot{index: i, code: Digest{byte(i % 3)}, path: fmt.Sprintf("y/f%d.go", i%9), line: i * 2})
+			before = append(before, spot{index: i, code: Digest{byte(i % 3)}, path: fmt.Sprintf("x/f%d.go", i%7),
+				line: i, gone: i%5 == 0})
+			after = append(after, spot{index: i, code: Digest{byte(i % 3)}, path: fmt.Sprintf("y/f%d.go", i%9),
+				line: i * 2})
 		}
 		return before, after
 	}

@@ -51,7 +51,8 @@ func (in *ingest) write(ctx context.Context, b *Batch) error {
 // change adds an automatic entry to a finding's history.
 func (w *writer) change(k *Known, kind ChangeKind, value, previous, reason string) {
 	w.batch.Changes = append(w.batch.Changes, Change{
-		ID: NewID(), Flaw: k.Flaw, Finding: k.ID, Kind: kind, Value: value, Previous: previous, Reason: reason, Run: w.in.run.ID,
+		ID: NewID(), Flaw: k.Flaw, Finding: k.ID, Kind: kind, Value: value, Previous: previous, Reason: reason,
+		Run: w.in.run.ID,
 	})
 }
 
@@ -209,10 +210,12 @@ func (d *differ) change(row *Row, k *Known) {
 		d.reopen(row, k)
 	}
 	if row.Cell.Severity != k.Cell.Severity {
-		d.w.change(k, SeverityChange, string(row.Cell.Severity), string(k.Cell.Severity), "the scan rates it differently")
+		d.w.change(k, SeverityChange, string(row.Cell.Severity), string(k.Cell.Severity), "the scan rates it "+
+			"differently")
 	}
 	if row.Cell.Priority != k.Cell.Priority {
-		d.w.change(k, PriorityChange, string(row.Cell.Priority), string(k.Cell.Priority), "computed score "+strconv.Itoa((row.Score+5)/10))
+		d.w.change(k, PriorityChange, string(row.Cell.Priority), string(k.Cell.Priority), "computed score "+
+			strconv.Itoa((row.Score+5)/10))
 	}
 	d.w.batch.Counts.add(k.Cell, -1, k.Risk)
 	d.w.batch.Counts.add(row.Cell, 1, row.Risk)

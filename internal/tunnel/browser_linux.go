@@ -31,7 +31,9 @@ func (p *Program) Chromium(ctx context.Context) (*scan.Chromium, error) {
 		return nil, errors.Join(err, stream.Close())
 	}
 	proxy := &arrivals{program: p, number: number, address: hostPort(address), ended: make(chan struct{})}
-	return &scan.Chromium{Pipe: stream, Proxy: proxy, Why: proxy.why, Stop: func() { _, _ = stream.Close(), proxy.Close() }}, nil
+	return &scan.Chromium{Pipe: stream, Proxy: proxy, Why: proxy.why, Stop: func() {
+		_, _ = stream.Close(), proxy.Close()
+	}}, nil
 }
 
 // readLine reads an address up to the end of its line, and nothing behind it.

@@ -31,7 +31,9 @@ func newPretended(t *testing.T) *pretended {
 	}
 	p := &pretended{stopped: make(chan struct{})}
 	stop := sync.OnceFunc(func() { _, _ = theirs.Close(), proxy.Close(); close(p.stopped) })
-	p.Chromium = &scan.Chromium{Pipe: ours, Proxy: proxy, Stop: stop, Why: func() error { return errors.New("the browser took a nap") }}
+	p.Chromium = &scan.Chromium{Pipe: ours, Proxy: proxy, Stop: stop, Why: func() error {
+		return errors.New("the browser took a nap")
+	}}
 	t.Cleanup(stop)
 	go func() {
 		commands := bufio.NewReader(theirs)
@@ -80,7 +82,9 @@ func TestChromium(t *testing.T) {
 			t.Errorf("the proxy is at %s, not %s", b.Proxy.Addr(), real.Proxy.Addr())
 		}
 		go func() {
-			_ = http.Serve(b.Proxy, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "for "+r.Host) })) //nolint:gosec // of a test
+			_ = http.Serve(b.Proxy, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.WriteString(w, "for "+r.Host)
+			})) //nolint:gosec // of a test
 		}()
 		return b, bufio.NewReader(b.Pipe), real
 	}
@@ -138,7 +142,10 @@ func TestChromiumIsBounded(t *testing.T) {
 	if _, err := without.Chromium(t.Context()); err == nil || !strings.Contains(err.Error(), "no browser") {
 		t.Error(err)
 	}
-	hanging, _, _ := begin(t, Host{Chromium: func(ctx context.Context) (*scan.Chromium, error) { <-ctx.Done(); return nil, ctx.Err() }})
+	hanging, _, _ := begin(t, Host{Chromium: func(ctx context.Context) (*scan.Chromium, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}})
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	if _, err := hanging.Chromium(ctx); !errors.Is(err, context.DeadlineExceeded) {

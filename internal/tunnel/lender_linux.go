@@ -43,7 +43,8 @@ func New() (*Lender, *os.File, error) {
 	if err != nil {
 		return nil, nil, errors.Join(err, theirs.Close())
 	}
-	return &Lender{conn: conn, slots: make(chan struct{}, maxConnections), browsers: map[int]*scan.Chromium{}}, theirs, nil
+	return &Lender{conn: conn, slots: make(chan struct{}, maxConnections), browsers: map[int]*scan.Chromium{}}, theirs,
+		nil
 }
 
 // connOf makes a connection of a descriptor, which it takes over.

@@ -93,7 +93,8 @@ func TestRefusals(t *testing.T) {
 		network, address string
 		kind             errs.Kind
 	}{
-		{"tcp", "refused.example:80", errs.Forbidden}, {"udp", "127.0.0.1:53", errs.Forbidden}, {"unix", "/run/x", errs.Forbidden},
+		{"tcp", "refused.example:80", errs.Forbidden}, {"udp", "127.0.0.1:53", errs.Forbidden},
+		{"unix", "/run/x", errs.Forbidden},
 		{"tcp", "127.0.0.1:1", errs.Unavailable}, {"tcp", strings.Repeat("x", maxRequest), errs.TooLarge},
 	} {
 		if _, err := p.Dial(t.Context(), tt.network, tt.address); !errs.Is(err, tt.kind) {
@@ -108,7 +109,8 @@ func TestRefusals(t *testing.T) {
 // TestJobAndKeep hands the job over and takes back what is kept.
 func TestJobAndKeep(t *testing.T) {
 	var kept []byte
-	job := &Job{ID: "r", Target: scan.Target{URL: "https://shop.example.org/", Descriptions: []scan.Description{{Name: "x", Text: strings.Repeat("y", 3<<20)}}},
+	job := &Job{ID: "r", Target: scan.Target{URL: "https://shop.example.org/",
+		Descriptions: []scan.Description{{Name: "x", Text: strings.Repeat("y", 3<<20)}}},
 		Limit: time.Hour, Resume: []byte("before")}
 	p, _, _ := begin(t, Host{Job: job, Keep: func(_ context.Context, b []byte) error {
 		if string(b) == "no room" {
@@ -118,7 +120,8 @@ func TestJobAndKeep(t *testing.T) {
 		return nil
 	}})
 	got, err := p.Job()
-	if err != nil || got.ID != "r" || len(got.Target.Descriptions[0].Text) != 3<<20 || string(got.Resume) != "before" || got.Limit != time.Hour {
+	if err != nil || got.ID != "r" || len(got.Target.Descriptions[0].Text) != 3<<20 || string(got.Resume) != "before" ||
+		got.Limit != time.Hour {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	large := bytes.Repeat([]byte("z"), scan.MaxKept)
@@ -132,7 +135,8 @@ func TestJobAndKeep(t *testing.T) {
 
 // TestCalls hands over what the target has sent elsewhere.
 func TestCalls(t *testing.T) {
-	all := []scan.Call{{Token: "a", Protocol: "dns", At: time.Unix(1, 0).UTC()}, {Token: "b", Protocol: "http", Text: strings.Repeat("x", 1000)}}
+	all := []scan.Call{{Token: "a", Protocol: "dns", At: time.Unix(1, 0).UTC()},
+		{Token: "b", Protocol: "http", Text: strings.Repeat("x", 1000)}}
 	p, _, _ := begin(t, Host{Calls: func(n int) []scan.Call { return all[min(n, len(all)):] }})
 	for n := range 3 {
 		if got, err := p.Calls(n); err != nil || !slices.Equal(got, all[n:]) {
@@ -180,7 +184,10 @@ func TestEnd(t *testing.T) {
 
 // TestDialEnds gives a connection up when its context ends.
 func TestDialEnds(t *testing.T) {
-	p, _, _ := begin(t, Host{Dial: func(ctx context.Context, _, _ string) (net.Conn, error) { <-ctx.Done(); return nil, ctx.Err() }})
+	p, _, _ := begin(t, Host{Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := p.Dial(ctx, "tcp", "shop.example.org:443"); !errors.Is(err, context.Canceled) {
@@ -271,7 +278,8 @@ func TestTooMany(t *testing.T) {
 		}
 		streams = append(streams, s)
 	}
-	if err := outcome(streams[maxConnections]); err == nil || !strings.Contains(err.Error(), fmt.Sprint(maxConnections)) {
+	if err := outcome(streams[maxConnections]); err == nil ||
+		!strings.Contains(err.Error(), fmt.Sprint(maxConnections)) {
 		t.Errorf("got %v", err)
 	}
 	for _, s := range streams {

@@ -25,19 +25,26 @@ type tool struct {
 
 // tools lists the package managers, the more special files first.
 var tools = []tool{
-	{[]string{"yarn.lock"}, "npm", "yarn add NAME@VERSION[ --dev]", "npm pkg set 'resolutions[PARENT/NAME]=VERSION' && yarn install"},
-	{[]string{"pnpm-lock.yaml"}, "npm", "pnpm add NAME@VERSION[ --save-dev]", "npm pkg set 'pnpm.overrides[NAME@OLD]=VERSION' && pnpm install"},
-	{[]string{"bun.lock"}, "npm", "bun add NAME@VERSION[ --dev]", "npm pkg set 'overrides[NAME]=VERSION' && bun install"},
+	{[]string{"yarn.lock"}, "npm", "yarn add NAME@VERSION[ --dev]", "npm pkg set 'resolutions[PARENT/NAME]=VERSION' " +
+		"&& yarn install"},
+	{[]string{"pnpm-lock.yaml"}, "npm", "pnpm add NAME@VERSION[ --save-dev]", "npm pkg set " +
+		"'pnpm.overrides[NAME@OLD]=VERSION' && pnpm install"},
+	{[]string{"bun.lock"}, "npm", "bun add NAME@VERSION[ --dev]", "npm pkg set 'overrides[NAME]=VERSION' && bun " +
+		"install"},
 	{[]string{"deno.lock"}, "npm", "deno add npm:NAME@VERSION", ""},
-	{[]string{"*"}, "npm", "npm install NAME@VERSION[ --save-dev]", "npm pkg set 'overrides[NAME@OLD]=VERSION' && npm install"},
+	{[]string{"*"}, "npm", "npm install NAME@VERSION[ --save-dev]", "npm pkg set 'overrides[NAME@OLD]=VERSION' && " +
+		"npm install"},
 	{[]string{"poetry.lock"}, "PyPI", "poetry add NAME@^VERSION[ --group dev]", "poetry add NAME@^VERSION"},
 	{[]string{"pdm.lock"}, "PyPI", "pdm add 'NAME>=VERSION'[ --dev]", "pdm update NAME"},
 	{[]string{"uv.lock"}, "PyPI", "uv add 'NAME>=VERSION'[ --dev]", "uv lock --upgrade-package NAME==VERSION"},
-	{[]string{"Pipfile.lock", "Pipfile"}, "PyPI", "pipenv install NAME==VERSION[ --dev]", "pipenv upgrade NAME==VERSION"},
+	{[]string{"Pipfile.lock", "Pipfile"}, "PyPI", "pipenv install NAME==VERSION[ --dev]",
+		"pipenv upgrade NAME==VERSION"},
 	{[]string{"*"}, "PyPI", "pip install NAME==VERSION", "pip install NAME==VERSION"},
 	{[]string{"*"}, "Go", "go get NAME@vVERSION", "go get NAME@vVERSION"},
-	{[]string{"*"}, "crates.io", "cargo update -p NAME@OLD --precise VERSION", "cargo update -p NAME@OLD --precise VERSION"},
-	{[]string{"*"}, "Packagist", "composer require NAME:^VERSION[ --dev] --with-all-dependencies", "composer update NAME --with NAME:^VERSION"},
+	{[]string{"*"}, "crates.io", "cargo update -p NAME@OLD --precise VERSION", "cargo update -p NAME@OLD --precise " +
+		"VERSION"},
+	{[]string{"*"}, "Packagist", "composer require NAME:^VERSION[ --dev] --with-all-dependencies", "composer update " +
+		"NAME --with NAME:^VERSION"},
 	{[]string{"*"}, "RubyGems", "bundle update --conservative NAME", "bundle update --conservative NAME"},
 	{[]string{"packages.config", "*.props", "*.targets", "paket.lock", "*.nuspec"}, "NuGet", "", ""},
 	{[]string{"*"}, "NuGet", "dotnet add package NAME --version VERSION", "dotnet add package NAME --version VERSION"},
@@ -110,7 +117,8 @@ func Commands(needs []Need, fixes []Fix) []string {
 		if p.Scope == finding.Direct {
 			at.old = ""
 		}
-		if old, ok := best[at]; fixes[i].Command != "" && (!ok || less(p.Ecosystem, fixes[old].Target, fixes[i].Target)) {
+		if old, ok := best[at]; fixes[i].Command != "" &&
+			(!ok || less(p.Ecosystem, fixes[old].Target, fixes[i].Target)) {
 			best[at] = i
 		}
 	}

@@ -47,18 +47,24 @@ type kind struct {
 
 // kinds lists the manifests that can be changed.
 var kinds = []kind{
-	{names: []string{"package.json"}, ecosystem: "npm", patterns: []pattern{{`"NAME"\s*:\s*"(?P<v>[^"\n]*)"`, caretSyntax}}},
-	{names: []string{"composer.json"}, ecosystem: "Packagist", patterns: []pattern{{`"NAME"\s*:\s*"(?P<v>[^"\n]*)"`, caretSyntax}}},
-	{names: []string{"go.mod"}, ecosystem: "Go", patterns: []pattern{{`(?m)^[ \t]*(?:require[ \t]+)?NAME[ \t]+(?P<v>v[^\s/]+)`, exactSyntax}}},
-	{names: []string{"*requirements*.txt", "*requirements*.in", "constraints*.txt"}, ecosystem: "PyPI", patterns: []pattern{
-		{`(?m)^[ \t]*NAME[ \t]*(?:\[[^\]\n]*\])?[ \t]*(?P<v>[=~!<>][^#;\\\n]*[^#;\\\s])[ \t]*(?:[;#][^\n]*)?\r?$`, pepSyntax}}},
+	{names: []string{"package.json"}, ecosystem: "npm",
+		patterns: []pattern{{`"NAME"\s*:\s*"(?P<v>[^"\n]*)"`, caretSyntax}}},
+	{names: []string{"composer.json"}, ecosystem: "Packagist",
+		patterns: []pattern{{`"NAME"\s*:\s*"(?P<v>[^"\n]*)"`, caretSyntax}}},
+	{names: []string{"go.mod"}, ecosystem: "Go",
+		patterns: []pattern{{`(?m)^[ \t]*(?:require[ \t]+)?NAME[ \t]+(?P<v>v[^\s/]+)`, exactSyntax}}},
+	{names: []string{"*requirements*.txt", "*requirements*.in", "constraints*.txt"}, ecosystem: "PyPI",
+		patterns: []pattern{
+			{`(?m)^[ \t]*NAME[ \t]*(?:\[[^\]\n]*\])?[ \t]*(?P<v>[=~!<>][^#;\\\n]*[^#;\\\s])[ \t]*(?:[;#][^\n]*)?\r?$`,
+				pepSyntax}}},
 	{names: []string{"Pipfile"}, ecosystem: "PyPI", patterns: []pattern{
 		{`(?m)^[ \t]*"?NAME"?[ \t]*=[ \t]*"(?P<v>[=~!<>][^"\n]*)"`, pepSyntax},
 		{`(?m)^[ \t]*"?NAME"?[ \t]*=[ \t]*\{[^}\n]*\bversion[ \t]*=[ \t]*"(?P<v>[=~!<>][^"\n]*)"`, pepSyntax}}},
 	{names: []string{"pyproject.toml", "setup.cfg", "setup.py"}, ecosystem: "PyPI", patterns: []pattern{
 		{`(?m)^[ \t]*"?NAME"?[ \t]*=[ \t]*"(?P<v>[=~!<>^0-9][^"\n]*)"`, caretSyntax},
 		{`(?m)^[ \t]*"?NAME"?[ \t]*=[ \t]*\{[^}\n]*\bversion[ \t]*=[ \t]*"(?P<v>[^"\n]*)"`, caretSyntax},
-		{`(?m)^\[[^\]\n]*\.NAME\][ \t]*\n(?:[^\[\n][^\n]*\n|\n)*?[ \t]*version[ \t]*=[ \t]*"(?P<v>[^"\n]*)"`, caretSyntax},
+		{`(?m)^\[[^\]\n]*\.NAME\][ \t]*\n(?:[^\[\n][^\n]*\n|\n)*?[ \t]*version[ \t]*=[ \t]*"(?P<v>[^"\n]*)"`,
+			caretSyntax},
 		{`["']NAME[ \t]*(?:\[[^\]\n]*\])?[ \t]*\(?(?P<v>[=~!<>][^"';)\n]*)`, pepSyntax},
 		{`(?m)^[ \t]+NAME[ \t]*(?:\[[^\]\n]*\])?[ \t]*(?P<v>[=~!<>][^#;\n]*[^#;\s])`, pepSyntax}}},
 	{names: []string{"Cargo.toml"}, ecosystem: "crates.io", above: []string{"Cargo.toml"}, patterns: []pattern{
@@ -66,14 +72,18 @@ var kinds = []kind{
 		{`(?m)^[ \t]*"?NAME"?[ \t]*=[ \t]*\{[^}\n]*\bversion[ \t]*=[ \t]*"(?P<v>[^"\n]*)"`, caretSyntax},
 		{`\{[^}\n]*\bpackage[ \t]*=[ \t]*"NAME"[^}\n]*\bversion[ \t]*=[ \t]*"(?P<v>[^"\n]*)"`, caretSyntax},
 		{`\{[^}\n]*\bversion[ \t]*=[ \t]*"(?P<v>[^"\n]*)"[^}\n]*\bpackage[ \t]*=[ \t]*"NAME"`, caretSyntax},
-		{`(?m)^\[[^\]\n]*\.NAME\][ \t]*\n(?:[^\[\n][^\n]*\n|\n)*?[ \t]*version[ \t]*=[ \t]*"(?P<v>[^"\n]*)"`, caretSyntax}}},
+		{`(?m)^\[[^\]\n]*\.NAME\][ \t]*\n(?:[^\[\n][^\n]*\n|\n)*?[ \t]*version[ \t]*=[ \t]*"(?P<v>[^"\n]*)"`,
+			caretSyntax}}},
 	{names: []string{"Gemfile", "gems.rb", "*.gemspec"}, ecosystem: "RubyGems", patterns: []pattern{
 		{`(?m)^[ \t]*gem[ \t]*\(?[ \t]*["']NAME["'][ \t]*,[ \t]*["'](?P<v>[^"'\n]*)["']`, twiddle},
-		{`\badd_(?:runtime_|development_)?dependency[ \t]*\(?[ \t]*["']NAME["'][ \t]*,[ \t]*["'](?P<v>[^"'\n]*)["']`, twiddle}}},
-	{names: []string{"mix.exs"}, ecosystem: "Hex", patterns: []pattern{{`\{[ \t]*:NAME[ \t]*,[ \t]*"(?P<v>[^"\n]*)"`, twiddle}}},
+		{`\badd_(?:runtime_|development_)?dependency[ \t]*\(?[ \t]*["']NAME["'][ \t]*,[ \t]*["'](?P<v>[^"'\n]*)["']`,
+			twiddle}}},
+	{names: []string{"mix.exs"}, ecosystem: "Hex",
+		patterns: []pattern{{`\{[ \t]*:NAME[ \t]*,[ \t]*"(?P<v>[^"\n]*)"`, twiddle}}},
 	{names: []string{"pubspec.yaml"}, ecosystem: "Pub", patterns: []pattern{
 		{`(?m)^[ \t]+NAME:[ \t]*["']?(?P<v>[\^~<>=0-9][^"'#\n]*[^"'#\s])`, caretSyntax},
-		{`(?m)^[ \t]+NAME:[ \t]*\n(?:[ \t]+[^\n]*\n)*?[ \t]+version:[ \t]*["']?(?P<v>[\^~<>=0-9][^"'#\n]*[^"'#\s])`, caretSyntax}}},
+		{`(?m)^[ \t]+NAME:[ \t]*\n(?:[ \t]+[^\n]*\n)*?[ \t]+version:[ \t]*["']?(?P<v>[\^~<>=0-9][^"'#\n]*[^"'#\s])`,
+			caretSyntax}}},
 	mavenKind, gradleKind, dotnetKind,
 }
 
@@ -90,14 +100,16 @@ var mavenKind = kind{names: []string{"pom.xml"}, ecosystem: "Maven", above: []st
 
 // gradleKind is the build file, with the catalog and the files that hold variables.
 var gradleKind = kind{names: []string{"*.gradle", "*.gradle.kts", "*.versions.toml"}, ecosystem: "Maven",
-	above: []string{"build.gradle", "build.gradle.kts", "gradle.properties", "gradle/libs.versions.toml", "gradle/versions.gradle", "gradle/dependencies.gradle",
+	above: []string{"build.gradle", "build.gradle.kts", "gradle.properties", "gradle/libs.versions.toml",
+		"gradle/versions.gradle", "gradle/dependencies.gradle",
 		"versions.gradle", "dependencies.gradle", "settings.gradle", "settings.gradle.kts"},
 	patterns: []pattern{
 		{`["']GROUP:ARTIFACT:(?:(?P<v>[^"':@$\n]+)|\$\{?(?P<ref>[A-Za-z_][\w.]*)\}?)[:@"']`, exactSyntax},
 		{`\bgroup[ \t]*[:=][ \t]*["']GROUP["'][ \t]*,[ \t]*name[ \t]*[:=][ \t]*["']ARTIFACT["'][ \t]*,[ \t]*version[ \t]*[:=][ \t]*["'](?P<v>[^"'$\n]+)["']`, exactSyntax},
 		{`\bgroup[ \t]*[:=][ \t]*["']GROUP["'][ \t]*,[ \t]*name[ \t]*[:=][ \t]*["']ARTIFACT["'][ \t]*,[ \t]*version[ \t]*[:=][ \t]*["']?\$?\{?(?P<ref>[A-Za-z_][\w.]*)`, exactSyntax},
 		{`\bmodule[ \t]*=[ \t]*"GROUP:ARTIFACT"[ \t]*,[^}\n]*\bversion[ \t]*=[ \t]*"(?P<v>[^"\n]+)"`, exactSyntax},
-		{`\bmodule[ \t]*=[ \t]*"GROUP:ARTIFACT"[ \t]*,[^}\n]*\bversion\.ref[ \t]*=[ \t]*"(?P<ref>[^"\n]+)"`, exactSyntax},
+		{`\bmodule[ \t]*=[ \t]*"GROUP:ARTIFACT"[ \t]*,[^}\n]*\bversion\.ref[ \t]*=[ \t]*"(?P<ref>[^"\n]+)"`,
+			exactSyntax},
 		{`\bgroup[ \t]*=[ \t]*"GROUP"[ \t]*,[ \t]*name[ \t]*=[ \t]*"ARTIFACT"[ \t]*,[^}\n]*\bversion\.ref[ \t]*=[ \t]*"(?P<ref>[^"\n]+)"`, exactSyntax},
 	},
 	variables: []pattern{
@@ -110,8 +122,10 @@ var gradleKind = kind{names: []string{"*.gradle", "*.gradle.kts", "*.versions.to
 }
 
 // dotnetKind are projects, and the lists that their folders share.
-var dotnetKind = kind{names: []string{"*.csproj", "*.vbproj", "*.fsproj", "*.props", "*.targets", "packages.config"}, ecosystem: "NuGet",
-	above: []string{"Directory.Packages.props", "Packages.props", "Directory.Build.props", "Directory.Build.targets"},
+var dotnetKind = kind{names: []string{"*.csproj", "*.vbproj", "*.fsproj", "*.props", "*.targets", "packages.config"},
+	ecosystem: "NuGet",
+	above: []string{"Directory.Packages.props", "Packages.props", "Directory.Build.props",
+		"Directory.Build.targets"},
 	patterns: []pattern{
 		{`(?i)<(?:PackageReference|PackageVersion|GlobalPackageReference)\b[^>]*\b(?:Include|Update)[ \t]*=[ \t]*"NAME"[^>]*?\bVersion[ \t]*=[ \t]*"(?:(?P<v>[^"$\n]+)|\$\((?P<ref>[\w.]+)\))"`, exactSyntax},
 		{`(?i)<(?:PackageReference|PackageVersion)\b[^>]*?\bVersion[ \t]*=[ \t]*"(?:(?P<v>[^"$\n]+)|\$\((?P<ref>[\w.]+)\))"[^>]*\b(?:Include|Update)[ \t]*=[ \t]*"NAME"`, exactSyntax},
@@ -207,7 +221,8 @@ func (s *search) higher(file string) []string {
 }
 
 // within looks for a requirement in a file; missed says that the file has none.
-func (s *search) within(patterns []pattern, names map[string]string, at finding.Place) (d *finding.Demand, missed bool) {
+func (s *search) within(patterns []pattern, names map[string]string,
+	at finding.Place) (d *finding.Demand, missed bool) {
 	text, ok := s.read(at.Path)
 	if !ok || len(text) > maxManifest {
 		return nil, true
@@ -313,7 +328,8 @@ func demand(file, text string, from, to int, syntax string) *finding.Demand {
 	if len(line) > maxLine || to-begin > len(line) || !utf8.ValidString(line) || strings.IndexByte(line, 0) >= 0 {
 		return nil
 	}
-	return &finding.Demand{Path: file, Line: 1 + strings.Count(text[:from], "\n"), Text: line, Start: from - begin, End: to - begin, Syntax: syntax}
+	return &finding.Demand{Path: file, Line: 1 + strings.Count(text[:from], "\n"), Text: line, Start: from - begin,
+		End: to - begin, Syntax: syntax}
 }
 
 // plausible reports whether the place can be the one that brought the package: it can be

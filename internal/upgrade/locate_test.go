@@ -67,7 +67,8 @@ var manifests = []struct {
   }
 }
 `}},
-	{"scoped", seen("npm", "@acme/web", "1.0.0", "web/package.json"), "1.2.0", files{"web/package.json": "{\"devDependencies\":{\r\n!\"@acme/web\":\"~1.0.0\"}}\r\n>\"@acme/web\":\"~1.2.0\"}}\r\n"}},
+	{"scoped", seen("npm", "@acme/web", "1.0.0", "web/package.json"), "1.2.0",
+		files{"web/package.json": "{\"devDependencies\":{\r\n!\"@acme/web\":\"~1.0.0\"}}\r\n>\"@acme/web\":\"~1.2.0\"}}\r\n"}},
 	{"composer.json", inLock("Packagist", "symfony/yaml", "3.4.0", "composer.lock", "composer.json", 3), "3.4.50", files{"composer.json": `{
   "require": {
 !    "symfony/yaml": "^3.4|^4.0"
@@ -116,7 +117,8 @@ flask = "*"
 !Django = "<3"
 >Django = ">=2.2.28"
 `}},
-	{"star of Pipfile", inLock("PyPI", "flask", "1.0", "Pipfile.lock", "Pipfile", 2), "1.1", files{"Pipfile": "[packages]\nflask = \"*\"\n"}},
+	{"star of Pipfile", inLock("PyPI", "flask", "1.0", "Pipfile.lock", "Pipfile", 2), "1.1",
+		files{"Pipfile": "[packages]\nflask = \"*\"\n"}},
 	{"pom.xml", seen("Maven", "org.acme:core", "1.0", "pom.xml"), "1.1", files{"pom.xml": `<project><dependencies>
   <dependency><groupId>org.acme</groupId><artifactId>core-api</artifactId><version>1.0</version></dependency>
   <dependency>
@@ -150,9 +152,11 @@ flask = "*"
 		"app/build.gradle": "implementation \"org.acme:core:${rootProject.ext.acmeVersion}\"\n",
 		"build.gradle":     "ext {\n!  acmeVersion = '1.0'\n>  acmeVersion = '1.1'\n}\n"}},
 	{"properties of Gradle", seen("Maven", "org.acme:core", "1.0", "app/build.gradle.kts"), "1.1", files{
-		"app/build.gradle.kts": "implementation(\"org.acme:core:$acmeVersion\")\n", "gradle.properties": "x=1.0\n!acmeVersion=1.0\n>acmeVersion=1.1\n"}},
-	{"catalog", seen("Maven", "org.acme:core", "1.0", "app/build.gradle.kts"), "1.1", files{"app/build.gradle.kts": "implementation(libs.acme.core)\n",
-		"gradle/libs.versions.toml": `[versions]
+		"app/build.gradle.kts": "implementation(\"org.acme:core:$acmeVersion\")\n",
+		"gradle.properties":    "x=1.0\n!acmeVersion=1.0\n>acmeVersion=1.1\n"}},
+	{"catalog", seen("Maven", "org.acme:core", "1.0", "app/build.gradle.kts"), "1.1",
+		files{"app/build.gradle.kts": "implementation(libs.acme.core)\n",
+			"gradle/libs.versions.toml": `[versions]
 !acme = "1.0"
 >acme = "1.1"
 [libraries]
@@ -162,23 +166,36 @@ acme-core = { module = "org.acme:core", version.ref = "acme" }
 !time = { version = "0.1", features = ["std"] }
 >time = { version = "0.2.23", features = ["std"] }
 `}},
-	{"workspace of Cargo", inLock("crates.io", "time", "0.1.1", "Cargo.lock", "crates/a/Cargo.toml", 2), "0.2.23", files{
-		"crates/a/Cargo.toml": "[dependencies]\ntime = { workspace = true }\n",
-		"Cargo.toml":          "[workspace.dependencies]\n!time = \"=0.1.1\"\n>time = \"=0.2.23\"\n"}},
-	{"Gemfile", inLock("RubyGems", "rack", "1.6.1", "Gemfile.lock", "Gemfile", 1), "1.6.11", files{"Gemfile": "gem 'rack-test', '~> 1.0'\n!gem \"rack\", \"~> 1.6.1\", require: false\n>gem \"rack\", \"~> 1.6.11\", require: false\n"}},
-	{"project of .NET", seen("NuGet", "Newtonsoft.Json", "12.0.1", "a/a.csproj"), "13.0.1", files{"a/a.csproj": "<Project>\n!<PackageReference Include=\"newtonsoft.json\" Version=\"12.0.1\" />\n><PackageReference Include=\"newtonsoft.json\" Version=\"13.0.1\" />\n</Project>\n"}},
-	{"central versions of .NET", seen("NuGet", "Newtonsoft.Json", "12.0.1", "a/a.csproj"), "13.0.1", files{"a/a.csproj": "<PackageReference Include=\"Newtonsoft.Json\" />\n",
-		"Directory.Packages.props": "!  <NewtonsoftVersion>12.0.1</NewtonsoftVersion>\n>  <NewtonsoftVersion>13.0.1</NewtonsoftVersion>\n  <PackageVersion Include=\"Newtonsoft.Json\" Version=\"$(NewtonsoftVersion)\" />\n"}},
-	{"pubspec.yaml", inLock("Pub", "http", "0.13.0", "pubspec.lock", "pubspec.yaml", 3), "0.13.3", files{"pubspec.yaml": "dependencies:\n  http_parser: ^4.0.0\n!  http: ^0.13.0 # client\n>  http: ^0.13.3 # client\n"}},
-	{"mix.exs", inLock("Hex", "plug", "1.3.0", "mix.lock", "mix.exs", 1), "1.3.2", files{"mix.exs": "[{:plug_cowboy, \"~> 1.0\"},\n!{:plug, \"~> 1.3\", only: :test}]\n>{:plug, \"~> 1.3.2\", only: :test}]\n"}},
-	{"place of npm", seen("npm", "lodash", "4.17.15", "package.json"), "4.17.21", files{"package.json": `{"dependencies":{"lodash":"github:lodash/lodash"}}` + "\n"}},
+	{"workspace of Cargo", inLock("crates.io", "time", "0.1.1", "Cargo.lock", "crates/a/Cargo.toml", 2), "0.2.23",
+		files{
+			"crates/a/Cargo.toml": "[dependencies]\ntime = { workspace = true }\n",
+			"Cargo.toml":          "[workspace.dependencies]\n!time = \"=0.1.1\"\n>time = \"=0.2.23\"\n"}},
+	{"Gemfile", inLock("RubyGems", "rack", "1.6.1", "Gemfile.lock", "Gemfile", 1), "1.6.11",
+		files{"Gemfile": "gem 'rack-test', '~> 1.0'\n!gem \"rack\", \"~> 1.6.1\", require: false\n>gem \"rack\", " +
+			"\"~> 1.6.11\", require: false\n"}},
+	{"project of .NET", seen("NuGet", "Newtonsoft.Json", "12.0.1", "a/a.csproj"), "13.0.1",
+		files{"a/a.csproj": "<Project>\n!<PackageReference Include=\"newtonsoft.json\" Version=\"12.0.1\" " +
+			"/>\n><PackageReference Include=\"newtonsoft.json\" Version=\"13.0.1\" />\n</Project>\n"}},
+	{"central versions of .NET", seen("NuGet", "Newtonsoft.Json", "12.0.1", "a/a.csproj"), "13.0.1",
+		files{"a/a.csproj": "<PackageReference Include=\"Newtonsoft.Json\" />\n",
+			"Directory.Packages.props": "!  <NewtonsoftVersion>12.0.1</NewtonsoftVersion>\n>  " +
+				"<NewtonsoftVersion>13.0.1</NewtonsoftVersion>\n  <PackageVersion Include=\"Newtonsoft.Json\" " +
+				"Version=\"$(NewtonsoftVersion)\" />\n"}},
+	{"pubspec.yaml", inLock("Pub", "http", "0.13.0", "pubspec.lock", "pubspec.yaml", 3), "0.13.3",
+		files{"pubspec.yaml": "dependencies:\n  http_parser: ^4.0.0\n!  http: ^0.13.0 # client\n>  http: ^0.13.3 # " +
+			"client\n"}},
+	{"mix.exs", inLock("Hex", "plug", "1.3.0", "mix.lock", "mix.exs", 1), "1.3.2", files{"mix.exs": "[{:plug_cowboy, " +
+		"\"~> 1.0\"},\n!{:plug, \"~> 1.3\", only: :test}]\n>{:plug, \"~> 1.3.2\", only: :test}]\n"}},
+	{"place of npm", seen("npm", "lodash", "4.17.15", "package.json"), "4.17.21",
+		files{"package.json": `{"dependencies":{"lodash":"github:lodash/lodash"}}` + "\n"}},
 }
 
 // Every sort of manifest is changed in the one place, and stays as it is otherwise.
 func TestManifests(t *testing.T) {
 	for _, tt := range manifests {
 		old, want := tt.files.before()
-		n := Need{Match: finding.PackageMatch{Package: tt.pkg, Fixed: []string{tt.to}, Upgrade: tt.to, UpgradeAll: tt.to}}
+		n := Need{Match: finding.PackageMatch{Package: tt.pkg, Fixed: []string{tt.to}, Upgrade: tt.to,
+			UpgradeAll: tt.to}}
 		n.Match.Demand = Locate(reader(old), &tt.pkg)
 		needs := []Need{n, n}
 		edits := Edits(needs, Plan(needs, Order{Level: Auto}))

@@ -105,7 +105,8 @@ func Plan(needs []Need, o Order) []Fix {
 			if target != "" && !clears(&needs[i].Match, target) {
 				target = ""
 				if c := first(out[i].Candidates); c != "" {
-					out[i].Reason = best + " clears other vulnerabilities of the package, but not this one, which " + c + " does"
+					out[i].Reason = best + " clears other vulnerabilities of the package, but not this one, which " +
+						c + " does"
 				}
 			}
 			out[i].choose(&needs[i], target, o.Level)
@@ -194,8 +195,10 @@ func together(needs []Need, fixes []Fix, group []int) string {
 	}
 	var best *offer
 	for _, o := range offers {
-		if best == nil || cmp.Or(cmp.Compare(best.clears, o.clears), cmp.Compare(o.Step.rank(), best.Step.rank()), yesFirst(o.clean, best.clean),
-			order(needs[group[0]].Match.Package.Ecosystem, o.Version, best.Version), cmp.Compare(o.Version, best.Version)) < 0 {
+		if best == nil || cmp.Or(cmp.Compare(best.clears, o.clears), cmp.Compare(o.Step.rank(), best.Step.rank()),
+			yesFirst(o.clean, best.clean),
+			order(needs[group[0]].Match.Package.Ecosystem, o.Version, best.Version),
+			cmp.Compare(o.Version, best.Version)) < 0 {
 			best = &o
 		}
 	}
@@ -223,11 +226,14 @@ func (f *Fix) choose(n *Need, target string, level Level) {
 	switch {
 	case f.Forced && f.Command == "":
 		f.Target, f.Step = "", ""
-		f.Reason = "it is brought in by " + parent(p) + ": which version of that brings " + target + " only a registry can tell, and no command that overrules it is known"
+		f.Reason = "it is brought in by " + parent(p) + ": which version of that brings " + target +
+			" only a registry can tell, and no command that overrules it is known"
 	case f.Forced:
-		f.Reason = "it is brought in by " + parent(p) + ": the command asks for " + target + " all the same; an upgrade of that package is better where there is one"
+		f.Reason = "it is brought in by " + parent(p) + ": the command asks for " + target + " all the same; an " +
+			"upgrade of that package is better where there is one"
 	case f.Edit == nil && p.Ecosystem == "Maven":
-		f.Reason = "its version is decided outside of the scanned files, or where it could not be followed to: name it in the dependency management"
+		f.Reason = "its version is decided outside of the scanned files, or where it could not be followed to: name " +
+			"it in the dependency management"
 	case f.Edit == nil && f.Command == "":
 		f.Reason = "where the manifest asks for the version is not known: it has to be changed by hand"
 	}
@@ -238,7 +244,8 @@ func missing(list []Candidate, level Level) string {
 	if len(list) == 0 {
 		return "no later version that clears it is known"
 	}
-	return list[0].Version + " clears it, but that is a " + string(list[0].Step) + " upgrade, and the level is " + string(level)
+	return list[0].Version + " clears it, but that is a " + string(list[0].Step) + " upgrade, and the level is " +
+		string(level)
 }
 
 // parent names what brought a package in.
@@ -272,7 +279,8 @@ func Edits(needs []Need, fixes []Fix) []Edit {
 		out = append(out, e)
 	}
 	slices.SortFunc(out, func(a, b Edit) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.demand.Start, b.demand.Start))
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line),
+			cmp.Compare(a.demand.Start, b.demand.Start))
 	})
 	return out
 }
@@ -311,5 +319,6 @@ func editOf(d *finding.Demand, version string) *Edit {
 	if !ok || raised == old {
 		return nil
 	}
-	return &Edit{Path: d.Path, Line: d.Line, Before: d.Text, After: d.Text[:d.Start] + raised + d.Text[d.End:], demand: d, target: version}
+	return &Edit{Path: d.Path, Line: d.Line, Before: d.Text, After: d.Text[:d.Start] + raised + d.Text[d.End:],
+		demand: d, target: version}
 }

@@ -26,24 +26,33 @@ func transitive(n Need, via ...string) Need {
 }
 
 func TestPlan(t *testing.T) {
-	a, b, c := need("a", "1.0.0", "2.1.0", "1.0.4", "2.0.0"), need("a", "1.0.0", "2.1.0", "1.2.0", "2.0.1"), need("a", "1.0.0", "2.1.0", "2.1.0")
+	a, b, c := need("a", "1.0.0", "2.1.0", "1.0.4", "2.0.0"), need("a", "1.0.0", "2.1.0", "1.2.0", "2.0.1"),
+		need("a", "1.0.0", "2.1.0", "2.1.0")
 	for _, tt := range []struct {
 		name  string
 		needs []Need
 		order Order
 		want  []string // target, step, or the reason
 	}{
-		{"one by one", []Need{a, b, c}, Order{Level: Auto, Single: true}, []string{"1.0.4 patch", "1.2.0 minor", "2.1.0 major"}},
+		{"one by one", []Need{a, b, c}, Order{Level: Auto, Single: true},
+			[]string{"1.0.4 patch", "1.2.0 minor", "2.1.0 major"}},
 		{"together", []Need{a, b, c}, Order{Level: Auto}, []string{"2.1.0 major", "2.1.0 major", "2.1.0 major"}},
-		{"together, no major", []Need{a, b, c}, Order{Level: Minor}, []string{"1.2.0 minor", "1.2.0 minor", "2.1.0 clears it, but that is a major upgrade, and the level is minor"}},
-		{"together, patches", []Need{a, b}, Order{Level: Patch}, []string{"1.0.4 patch", "1.2.0 clears it, but that is a minor upgrade, and the level is patch"}},
+		{"together, no major", []Need{a, b, c}, Order{Level: Minor},
+			[]string{"1.2.0 minor", "1.2.0 minor", "2.1.0 clears it, but that is a major upgrade, and the level " +
+				"is minor"}},
+		{"together, patches", []Need{a, b}, Order{Level: Patch}, []string{"1.0.4 patch", "1.2.0 clears it, but that " +
+			"is a minor upgrade, and the level is patch"}},
 		{"the smaller step", []Need{a, b}, Order{Level: Major}, []string{"1.2.0 minor", "1.2.0 minor"}},
-		{"clean in the same step", []Need{need("a", "1.0.0", "1.0.9", "1.0.4"), need("a", "1.0.0", "1.0.9", "1.0.5")}, Order{Level: Auto}, []string{"1.0.9 patch", "1.0.9 patch"}},
+		{"clean in the same step", []Need{need("a", "1.0.0", "1.0.9", "1.0.4"), need("a", "1.0.0", "1.0.9", "1.0.5")},
+			Order{Level: Auto}, []string{"1.0.9 patch", "1.0.9 patch"}},
 		{"no version", []Need{need("a", "1.0.0", ""), need("a", "3.0.0", "", "2.0.0")}, Order{Level: Auto},
 			[]string{"no later version that clears it is known", "no later version that clears it is known"}},
-		{"came back", []Need{need("a", "2.0.0", "", "1.5.0", "2.3.0"), need("a", "2.0.0", "", "2.1.0")}, Order{Level: Auto}, []string{"2.3.0 minor", "2.3.0 minor"}},
-		{"two packages", []Need{a, need("b", "0.1.0", "0.1.2", "0.1.2")}, Order{Level: Patch}, []string{"1.0.4 patch", "0.1.2 patch"}},
-		{"no version of ours", []Need{need("a", "latest", "2.0.0", "2.0.0")}, Order{Level: Auto}, []string{"2.0.0 major"}},
+		{"came back", []Need{need("a", "2.0.0", "", "1.5.0", "2.3.0"), need("a", "2.0.0", "", "2.1.0")},
+			Order{Level: Auto}, []string{"2.3.0 minor", "2.3.0 minor"}},
+		{"two packages", []Need{a, need("b", "0.1.0", "0.1.2", "0.1.2")}, Order{Level: Patch},
+			[]string{"1.0.4 patch", "0.1.2 patch"}},
+		{"no version of ours", []Need{need("a", "latest", "2.0.0", "2.0.0")}, Order{Level: Auto},
+			[]string{"2.0.0 major"}},
 	} {
 		var got []string
 		for _, f := range Plan(tt.needs, tt.order) {
@@ -61,15 +70,18 @@ func TestPlan(t *testing.T) {
 
 // What one upgrade does not clear says what would.
 func TestNotAllAtOnce(t *testing.T) {
-	fixes := Plan([]Need{need("a", "2.0.0", "", "2.1.0"), need("a", "2.0.0", "", "2.1.0"), need("a", "2.0.0", "", "2.0.5", "2.9.0")}, Order{Level: Auto})
+	fixes := Plan([]Need{need("a", "2.0.0", "", "2.1.0"), need("a", "2.0.0", "", "2.1.0"),
+		need("a", "2.0.0", "", "2.0.5", "2.9.0")}, Order{Level: Auto})
 	if fixes[0].Target != "2.9.0" || fixes[2].Target != "2.9.0" {
 		t.Errorf("got %+v", fixes)
 	}
-	fixes = Plan([]Need{need("a", "2.0.0", "", "2.1.0"), need("a", "2.0.0", "", "2.1.0"), need("a", "2.0.0", "", "2.0.5", "3.0.0")}, Order{Level: Minor})
+	fixes = Plan([]Need{need("a", "2.0.0", "", "2.1.0"), need("a", "2.0.0", "", "2.1.0"),
+		need("a", "2.0.0", "", "2.0.5", "3.0.0")}, Order{Level: Minor})
 	if fixes[0].Target != "2.1.0" || fixes[2].Target != "2.1.0" { // what came back would have come back in 3
 		t.Errorf("got %+v", fixes)
 	}
-	fixes = Plan([]Need{need("a", "2.0.0", "", "2.1.0"), need("a", "2.0.0", "", "2.1.0"), need("a", "2.0.0", "", "2.0.5", "2.1.3", "3.0.0")}, Order{Level: Patch})
+	fixes = Plan([]Need{need("a", "2.0.0", "", "2.1.0"), need("a", "2.0.0", "", "2.1.0"),
+		need("a", "2.0.0", "", "2.0.5", "2.1.3", "3.0.0")}, Order{Level: Patch})
 	want := "2.0.5 clears it"
 	if fixes[0].Target != "" || fixes[2].Target != "2.0.5" {
 		t.Errorf("got %+v, want %s", fixes, want)
@@ -82,9 +94,13 @@ func TestRoutes(t *testing.T) {
 		want Fix
 	}{
 		{need("a", "1.0.0", "", "1.0.1"), Fix{Command: "npm install a@1.0.1"}},
-		{transitive(need("a", "1.0.0", "", "1.0.1"), "express@4.0.0", "b@1.0.0"), Fix{Forced: true, Command: "npm pkg set 'overrides[a@1.0.0]=1.0.1' && npm install",
-			Reason: "it is brought in by express@4.0.0: the command asks for 1.0.1 all the same; an upgrade of that package is better where there is one"}},
-		{need("a'; rm -rf /", "1.0.0", "", "1.0.1"), Fix{Reason: "where the manifest asks for the version is not known: it has to be changed by hand"}},
+		{transitive(need("a", "1.0.0", "", "1.0.1"), "express@4.0.0", "b@1.0.0"),
+			Fix{Forced: true, Command: "npm pkg set 'overrides[a@1.0.0]=1.0.1' && npm install",
+				Reason: "it is brought in by express@4.0.0: the command asks for 1.0.1 all the same; an upgrade " +
+					"of that " +
+					"package is better where there is one"}},
+		{need("a'; rm -rf /", "1.0.0", "", "1.0.1"), Fix{Reason: "where the manifest asks for the version is not " +
+			"known: it has to be changed by hand"}},
 	} {
 		got := Plan([]Need{tt.need}, Order{Level: Auto})[0]
 		tt.want.Target, tt.want.Step, tt.want.Candidates = "1.0.1", PatchStep, []Candidate{{"1.0.1", PatchStep, true}}
@@ -92,7 +108,8 @@ func TestRoutes(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", tt.need.Match.Package.Name, diff)
 		}
 	}
-	n := transitive(Need{Match: finding.PackageMatch{Package: seen("Maven", "g:a", "1.0", "gradle.lockfile"), Fixed: []string{"1.1"}, Upgrade: "1.1"}})
+	n := transitive(Need{Match: finding.PackageMatch{Package: seen("Maven", "g:a", "1.0", "gradle.lockfile"),
+		Fixed: []string{"1.1"}, Upgrade: "1.1"}})
 	if got := Plan([]Need{n}, Order{Level: Auto})[0]; got.Target != "" || got.Reason == "" {
 		t.Errorf("nothing can be done, but got %+v", got)
 	}
@@ -111,8 +128,10 @@ func TestCommand(t *testing.T) {
 		{"PyPI", "uv.lock", false, "uv add 'a>=2.0'", "uv lock --upgrade-package a==2.0"},
 		{"PyPI", "requirements.txt", false, "pip install a==2.0", "pip install a==2.0"},
 		{"Go", "go.mod", false, "go get a@v2.0", "go get a@v2.0"},
-		{"crates.io", "Cargo.lock", false, "cargo update -p a@1.0 --precise 2.0", "cargo update -p a@1.0 --precise 2.0"},
-		{"Packagist", "composer.lock", true, "composer require a:^2.0 --dev --with-all-dependencies", "composer update a --with a:^2.0"},
+		{"crates.io", "Cargo.lock", false, "cargo update -p a@1.0 --precise 2.0", "cargo update -p a@1.0 " +
+			"--precise 2.0"},
+		{"Packagist", "composer.lock", true, "composer require a:^2.0 --dev --with-all-dependencies",
+			"composer update a --with a:^2.0"},
 		{"NuGet", "a.csproj", false, "dotnet add package a --version 2.0", "dotnet add package a --version 2.0"},
 		{"NuGet", "Directory.Packages.props", false, "", ""},
 		{"Maven", "pom.xml", false, "mvn versions:use-dep-version -Dincludes=a -DdepVersion=2.0", ""},
@@ -137,8 +156,10 @@ func TestStepOf(t *testing.T) {
 		from, to string
 		want     Step
 	}{
-		{"1.2.3", "1.2.4", PatchStep}, {"1.2.3", "1.3.0", MinorStep}, {"1.2.3", "2.0.0", MajorStep}, {"v1.2.3", "1.2.9", PatchStep}, {"1", "1.0.1", PatchStep},
-		{"1.2.3.RELEASE", "1.2.4.RELEASE", PatchStep}, {"Finchley", "Greenwich", MajorStep}, {"1!2.0", "1!2.0.1", PatchStep}, {"2.0-rc1", "2.1", MinorStep}, {"", "1", MajorStep},
+		{"1.2.3", "1.2.4", PatchStep}, {"1.2.3", "1.3.0", MinorStep}, {"1.2.3", "2.0.0", MajorStep},
+		{"v1.2.3", "1.2.9", PatchStep}, {"1", "1.0.1", PatchStep},
+		{"1.2.3.RELEASE", "1.2.4.RELEASE", PatchStep}, {"Finchley", "Greenwich", MajorStep},
+		{"1!2.0", "1!2.0.1", PatchStep}, {"2.0-rc1", "2.1", MinorStep}, {"", "1", MajorStep},
 	} {
 		if got := StepOf(tt.from, tt.to); got != tt.want {
 			t.Errorf("%s to %s: got %s, want %s", tt.from, tt.to, got, tt.want)

@@ -65,7 +65,8 @@ func New(client Client, log *slog.Logger, l Limits) *Verifier {
 	if l.Time <= 0 {
 		l.Time = 10 * time.Second
 	}
-	return &Verifier{client: client, log: log, limits: l, answers: map[[32]byte]finding.Validity{}, issuers: map[string]*issuer{}}
+	return &Verifier{client: client, log: log, limits: l, answers: map[[32]byte]finding.Validity{},
+		issuers: map[string]*issuer{}}
 }
 
 // Verify says whether the credential that the rule found works. It is Unknown
@@ -105,7 +106,8 @@ func (v *Verifier) Verify(ctx context.Context, ruleID, value string) finding.Val
 	}
 	answer, err := v.ask(ctx, q, value)
 	at.last, at.failed = time.Now(), err != nil
-	v.log.LogAttrs(ctx, slog.LevelInfo, "asked whether a credential works", slog.String("rule", ruleID), slog.String("issuer", host),
+	v.log.LogAttrs(ctx, slog.LevelInfo, "asked whether a credential works", slog.String("rule", ruleID),
+		slog.String("issuer", host),
 		slog.String("answer", string(answer)), slog.Bool("reached", err == nil))
 	v.mu.Lock()
 	v.answers[key] = answer

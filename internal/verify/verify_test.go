@@ -37,7 +37,8 @@ func (s *server) Do(req *http.Request, l outbound.Limits) (*http.Response, error
 }
 
 func TestVerify(t *testing.T) {
-	s := &server{answers: map[string]string{"value-one-1": "200 {}", "value-two-2": "401 {}", "value-three": "429 {}", "value-four4": `200 {"ok":true}`, "value-five5": `200 {"ok":false,"error":"token_revoked"}`,
+	s := &server{answers: map[string]string{"value-one-1": "200 {}", "value-two-2": "401 {}", "value-three": "429 {}",
+		"value-four4": `200 {"ok":true}`, "value-five5": `200 {"ok":false,"error":"token_revoked"}`,
 		"value-six-6": `200 {"ok":false,"error":"ratelimited"}`, "value-seven": "401 {}"}}
 	var log bytes.Buffer
 	v := New(s, slog.New(slog.NewTextHandler(&log, nil)), Limits{Pause: time.Nanosecond})
@@ -45,9 +46,12 @@ func TestVerify(t *testing.T) {
 		rule, value string
 		want        finding.Validity
 	}{
-		{"github-pat", "value-one-1", finding.Valid}, {"github-pat", "value-two-2", finding.Invalid}, {"github-pat", "value-three", finding.Unknown},
-		{"slack-bot-token", "value-four4", finding.Valid}, {"slack-bot-token", "value-five5", finding.Invalid}, {"slack-bot-token", "value-six-6", finding.Unknown},
-		{"gitlab-pat", "value-seven", finding.Unknown}, {"private-key", "value-one-1", finding.Unknown}, {"github-pat", "value\r\none-1", finding.Unknown},
+		{"github-pat", "value-one-1", finding.Valid}, {"github-pat", "value-two-2", finding.Invalid},
+		{"github-pat", "value-three", finding.Unknown},
+		{"slack-bot-token", "value-four4", finding.Valid}, {"slack-bot-token", "value-five5", finding.Invalid},
+		{"slack-bot-token", "value-six-6", finding.Unknown},
+		{"gitlab-pat", "value-seven", finding.Unknown}, {"private-key", "value-one-1", finding.Unknown},
+		{"github-pat", "value\r\none-1", finding.Unknown},
 		{"github-pat", "value-one-1", finding.Valid}, // again
 	} {
 		if got := v.Verify(t.Context(), "secrets/credentials/"+c.rule, c.value); got != c.want {
@@ -91,7 +95,8 @@ func TestQuestions(t *testing.T) {
 		for _, text := range q.headers {
 			in = in || strings.Contains(text, "{}")
 		}
-		if !in || !strings.HasPrefix(q.address, "https://") || q.method != http.MethodGet && q.yes == "" || strings.ContainsAny(q.address, "{}?") {
+		if !in || !strings.HasPrefix(q.address, "https://") || q.method != http.MethodGet && q.yes == "" ||
+			strings.ContainsAny(q.address, "{}?") {
 			t.Errorf("question %+v", q)
 		}
 		for _, rule := range strings.Fields(q.rules) {

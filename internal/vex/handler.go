@@ -111,7 +111,8 @@ func (r *Report) Finding(m *finding.Finding) error {
 	key := fmt.Sprintf("%q %+v", a.ID, said)
 	s := r.said[key]
 	if s == nil {
-		s = &statement{Vulnerability: vulnerability{Name: a.ID, Description: a.Summary}, Status: said.Status, Timestamp: said.Time}
+		s = &statement{Vulnerability: vulnerability{Name: a.ID, Description: a.Summary}, Status: said.Status,
+			Timestamp: said.Time}
 		for _, alias := range a.Aliases {
 			if alias != a.ID {
 				s.Vulnerability.Aliases = append(s.Vulnerability.Aliases, alias)
@@ -135,7 +136,8 @@ func (s *statement) add(url string) {
 }
 
 // justifications are those that OpenVEX has.
-var justifications = []string{"component_not_present", "vulnerable_code_not_present", "vulnerable_code_not_in_execute_path",
+var justifications = []string{"component_not_present", "vulnerable_code_not_present",
+	"vulnerable_code_not_in_execute_path",
 	"vulnerable_code_cannot_be_controlled_by_adversary", "inline_mitigations_already_exist"}
 
 // explain fills in why. What is not affected needs a justification or words, what
@@ -167,7 +169,8 @@ func (r *Report) Close() error {
 		list = append(list, s)
 	}
 	slices.SortFunc(list, func(a, b *statement) int {
-		return cmp.Or(cmp.Compare(a.Vulnerability.Name, b.Vulnerability.Name), cmp.Compare(a.Products[0].ID, b.Products[0].ID), cmp.Compare(a.Status, b.Status))
+		return cmp.Or(cmp.Compare(a.Vulnerability.Name, b.Vulnerability.Name),
+			cmp.Compare(a.Products[0].ID, b.Products[0].ID), cmp.Compare(a.Status, b.Status))
 	})
 	body, err := json.Marshal(list)
 	if err != nil {
@@ -185,7 +188,8 @@ func (r *Report) Close() error {
 		Version    int             `json:"version"`
 		Tooling    string          `json:"tooling"`
 		Statements json.RawMessage `json:"statements"`
-	}{"https://openvex.dev/ns/v0.2.0", "urn:uuid:" + id.String(), r.Setup.Tool, started, 1, r.Setup.Tool + " " + r.Setup.Version, body})
+	}{"https://openvex.dev/ns/v0.2.0", "urn:uuid:" + id.String(), r.Setup.Tool, started, 1, r.Setup.Tool + " " +
+		r.Setup.Version, body})
 	if err != nil {
 		return fmt.Errorf("write OpenVEX document: %w", err)
 	}

@@ -59,7 +59,8 @@ func (p *product) names(parts []product) []string {
 }
 
 // openStatuses are the statuses of OpenVEX.
-var openStatuses = map[finding.StatementStatus]bool{finding.VEXNotAffected: true, finding.VEXFixed: true, finding.VEXAffected: true, finding.VEXInvestigated: true}
+var openStatuses = map[finding.StatementStatus]bool{finding.VEXNotAffected: true, finding.VEXFixed: true,
+	finding.VEXAffected: true, finding.VEXInvestigated: true}
 
 func (b *Book) readOpenVEX(text []byte, file string) error {
 	var d struct {
@@ -84,7 +85,8 @@ func (b *Book) readOpenVEX(text []byte, file string) error {
 		if !openStatuses[s.Status] {
 			continue // it says nothing that we understand
 		}
-		said := finding.Statement{Status: s.Status, Justification: s.Justification, Text: first(s.Impact, s.Action, s.Notes),
+		said := finding.Statement{Status: s.Status, Justification: s.Justification,
+			Text:   first(s.Impact, s.Action, s.Notes),
 			Author: d.Author, Time: first(s.Timestamp, d.Timestamp), File: file}
 		names := append([]string{s.Vulnerability.Name, s.Vulnerability.ID}, s.Vulnerability.Aliases...)
 		for i := range s.Products {
@@ -104,7 +106,8 @@ type cycloneComponent struct {
 // states gives the status of an analysis of CycloneDX.
 var states = map[string]finding.StatementStatus{
 	"not_affected": finding.VEXNotAffected, "false_positive": finding.VEXNotAffected, "resolved": finding.VEXFixed,
-	"resolved_with_pedigree": finding.VEXFixed, "exploitable": finding.VEXAffected, "in_triage": finding.VEXInvestigated,
+	"resolved_with_pedigree": finding.VEXFixed, "exploitable": finding.VEXAffected,
+	"in_triage": finding.VEXInvestigated,
 }
 
 func (b *Book) readCycloneDX(text []byte, file string) error {

@@ -117,7 +117,8 @@ func (b *Book) add(names, products []string, s finding.Statement, at time.Time) 
 			continue
 		}
 		for i, name := range names {
-			if name = strings.ToLower(name); name != "" && !slices.ContainsFunc(names[:i], func(o string) bool { return strings.EqualFold(o, name) }) {
+			if name = strings.ToLower(name); name != "" &&
+				!slices.ContainsFunc(names[:i], func(o string) bool { return strings.EqualFold(o, name) }) {
 				b.entries[name] = append(b.entries[name], entry{u, s, at})
 				b.count++
 			}

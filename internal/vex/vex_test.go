@@ -52,15 +52,18 @@ func TestAbout(t *testing.T) {
 		advisory       finding.Advisory
 		want           finding.StatementStatus // empty: nothing is said
 	}{
-		{openDocument, "pkg:npm/left-pad@1.3.0", finding.Advisory{ID: "CVE-2026-1"}, finding.VEXNotAffected}, // the later one
-		{openDocument, "pkg:npm/left-pad@1.3.0", finding.Advisory{ID: "X", Aliases: []string{"cve-2026-1"}}, finding.VEXNotAffected},
+		// the later one
+		{openDocument, "pkg:npm/left-pad@1.3.0", finding.Advisory{ID: "CVE-2026-1"}, finding.VEXNotAffected},
+		{openDocument, "pkg:npm/left-pad@1.3.0", finding.Advisory{ID: "X", Aliases: []string{"cve-2026-1"}},
+			finding.VEXNotAffected},
 		{openDocument, "pkg:npm/left-pad@1.3.0", finding.Advisory{ID: "X", GHSA: "GHSA-aaaa"}, finding.VEXAffected},
 		{openDocument, "pkg:npm/left-pad@1.3.1", finding.Advisory{ID: "CVE-2026-1"}, ""},
 		{openDocument, "pkg:npm/right-pad@1.3.0", finding.Advisory{ID: "CVE-2026-1"}, ""},
 		{openDocument, "", finding.Advisory{ID: "CVE-2026-1"}, ""},
 		{openDocument, "pkg:npm/%40scope/thing@2.0.0", finding.Advisory{ID: "CVE-2026-2"}, finding.VEXFixed},
 		{openDocument, "pkg:npm/thing@2.0.0", finding.Advisory{ID: "CVE-2026-2"}, ""},
-		{openDocument, "pkg:deb/debian/curl@8.0?arch=amd64&distro=debian-12", finding.Advisory{ID: "CVE-2026-3"}, finding.VEXNotAffected},
+		{openDocument, "pkg:deb/debian/curl@8.0?arch=amd64&distro=debian-12", finding.Advisory{ID: "CVE-2026-3"},
+			finding.VEXNotAffected},
 		{openDocument, "pkg:deb/debian/curl@8.0?arch=arm64", finding.Advisory{ID: "CVE-2026-3"}, ""},
 		{openDocument, "pkg:npm/left-pad@1.3.0", finding.Advisory{ID: "CVE-2026-4"}, ""}, // a status that nobody knows
 		{oldDocument, "pkg:npm/left-pad@1.3.0", finding.Advisory{ID: "CVE-2026-1"}, finding.VEXFixed},
@@ -73,9 +76,11 @@ func TestAbout(t *testing.T) {
 			t.Errorf("%s of %s: got %+v, want %q", tt.advisory.ID, tt.purl, got, tt.want)
 		}
 	}
-	want := &finding.Statement{Status: finding.VEXNotAffected, Justification: "code_not_reachable", Text: "never called", Time: "2026-02-01T00:00:00Z", File: "vex.json"}
+	want := &finding.Statement{Status: finding.VEXNotAffected, Justification: "code_not_reachable",
+		Text: "never called", Time: "2026-02-01T00:00:00Z", File: "vex.json"}
 	left := &finding.Package{PURL: "pkg:npm/left-pad@1.3.0"}
-	if diff := cmp.Diff(want, read(t, openDocument, cycloneDocument).About(left, &finding.Advisory{ID: "CVE-2026-1"})); diff != "" {
+	if diff := cmp.Diff(want, read(t, openDocument, cycloneDocument).About(left,
+		&finding.Advisory{ID: "CVE-2026-1"})); diff != "" {
 		t.Errorf("of two documents (-want +got):\n%s", diff)
 	}
 }
@@ -94,7 +99,8 @@ func TestJudge(t *testing.T) {
 	for _, tt := range []struct {
 		match *finding.PackageMatch
 		want  bool
-	}{{of(one), true}, {of(other), false}, {of(one, one), true}, {of(one, other), false}, {of(other, one), false}, {of(one, other, one), false}} {
+	}{{of(one), true}, {of(other), false}, {of(one, one), true}, {of(one, other), false}, {of(other, one), false},
+		{of(one, other, one), false}} {
 		if got := b.Judge(tt.match, &finding.Advisory{ID: "CVE-2026-1"}); got.Clears() != tt.want {
 			t.Errorf("%+v: got %+v, want cleared %v", tt.match, got, tt.want)
 		}
@@ -102,8 +108,10 @@ func TestJudge(t *testing.T) {
 }
 
 func TestExplain(t *testing.T) {
-	s := &finding.Statement{Status: finding.VEXNotAffected, Justification: "component_not_present", Text: "not\nbuilt\x00 in", Author: "Jo", Time: "2026-01-01"}
-	if got, want := vex.Explain(s), "not affected (component_not_present): not built in – Jo, 2026-01-01"; got != want || vex.Justification(got) != "component_not_present" {
+	s := &finding.Statement{Status: finding.VEXNotAffected, Justification: "component_not_present",
+		Text: "not\nbuilt\x00 in", Author: "Jo", Time: "2026-01-01"}
+	if got, want := vex.Explain(s), "not affected (component_not_present): not built in – Jo, "+
+		"2026-01-01"; got != want || vex.Justification(got) != "component_not_present" {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	s.Text = strings.Repeat("ü\xff", 1000)
@@ -130,9 +138,11 @@ func TestTooManyStatements(t *testing.T) {
 }
 
 func TestNoDocuments(t *testing.T) {
-	for _, text := range []string{"", "[]", "{}", `{"bomFormat": "Other"}`, `{"@context": 1}`, `{"@context": "https://openvex.dev/ns", "statements": 1}`,
+	for _, text := range []string{"", "[]", "{}", `{"bomFormat": "Other"}`, `{"@context": 1}`,
+		`{"@context": "https://openvex.dev/ns", "statements": 1}`,
 		`{"bomFormat": "CycloneDX", "vulnerabilities": {}}`} {
-		if err := new(vex.Book).Read(strings.NewReader(text), "vex.json"); err == nil || !strings.Contains(err.Error(), "vex.json") {
+		if err := new(vex.Book).Read(strings.NewReader(text), "vex.json"); err == nil ||
+			!strings.Contains(err.Error(), "vex.json") {
 			t.Errorf("%s: got the error %v", text, err)
 		}
 	}
@@ -149,10 +159,12 @@ func tell(t *testing.T, h scan.Handler) {
 	}
 	for _, err := range []error{
 		h.Config(&scan.Config{Tool: "merlon", Version: "1", Started: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)}),
-		h.Rule(&finding.Rule{ID: "sca/CVE-2026-1", Advisory: &finding.Advisory{ID: "CVE-2026-1", Aliases: []string{"CVE-2026-1", "GHSA-bbbb"}}}),
+		h.Rule(&finding.Rule{ID: "sca/CVE-2026-1", Advisory: &finding.Advisory{ID: "CVE-2026-1",
+			Aliases: []string{"CVE-2026-1", "GHSA-bbbb"}}}),
 		h.Rule(&finding.Rule{ID: "sca/CVE-2026-9", Advisory: &finding.Advisory{ID: "CVE-2026-9"}}),
 		h.Rule(&finding.Rule{ID: "sast/x"}),
-		h.Finding(&finding.Finding{RuleID: "sca/CVE-2026-1", Severity: finding.High, Package: match("pkg:npm/left-pad@1.3.0", "")}),
+		h.Finding(&finding.Finding{RuleID: "sca/CVE-2026-1", Severity: finding.High,
+			Package: match("pkg:npm/left-pad@1.3.0", "")}),
 		h.Finding(&finding.Finding{RuleID: "sca/CVE-2026-9", Severity: finding.Low, Package: match("pkg:npm/b@1", "")}),
 		h.Finding(&finding.Finding{RuleID: "sca/CVE-2026-9", Severity: finding.Low, Package: match("pkg:npm/a@1", "")}),
 		h.Finding(&finding.Finding{RuleID: "sca/CVE-2026-9", Severity: finding.Low, Package: match("", "")}),
@@ -204,7 +216,8 @@ func TestReport(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &d); err != nil {
 		t.Fatal(err)
 	}
-	if len(d.Statements) != 2 || d.Statements[0].Status != "not_affected" || d.Statements[0].Justification != "vulnerable_code_not_in_execute_path" ||
+	if len(d.Statements) != 2 || d.Statements[0].Status != "not_affected" ||
+		d.Statements[0].Justification != "vulnerable_code_not_in_execute_path" ||
 		len(d.Statements[0].Vulnerability.Aliases) != 1 || d.Statements[1].Status != "under_investigation" ||
 		len(d.Statements[1].Products) != 2 || d.Statements[1].Products[0].ID != "pkg:npm/a@1" {
 		t.Errorf("got %s", &out)

@@ -100,7 +100,8 @@ func (w *Worker) runChild(ctx context.Context, rec *recorder, c child) error {
 	}()
 	res, waitErr := p.Wait()
 	_ = write.Close() // never fails
-	return c.conceal(w.judge(ctx, ended{result: res, wait: waitErr, decode: <-decoded, complaints: complaints.String(), limit: c.limit}))
+	return c.conceal(w.judge(ctx, ended{result: res, wait: waitErr, decode: <-decoded, complaints: complaints.String(),
+		limit: c.limit}))
 }
 
 // spec says what the child may have.
@@ -188,7 +189,8 @@ func (w *Worker) judge(ctx context.Context, e ended) error {
 	case e.wait != nil:
 		return setback(e.wait)
 	case e.decode != nil:
-		return run.Fail(run.CodeIncomplete, "the scan ended with exit code %d before every analyzer had ended%s", e.result.Code, e.lastWords())
+		return run.Fail(run.CodeIncomplete, "the scan ended with exit code %d before every analyzer had "+
+			"ended%s", e.result.Code, e.lastWords())
 	case e.result.Code != exitLooked && e.result.Code != exitNotLooked:
 		return run.Fail(run.CodeCrashed, "the scan ended with exit code %d%s", e.result.Code, e.lastWords())
 	}

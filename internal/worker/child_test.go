@@ -45,7 +45,8 @@ func pretend(args []string) int {
 	}
 	check(h.Config(&scan.Config{Tool: "test", Version: "1", Root: "source", Analyses: analyses, Analyzers: ids}))
 	check(h.Progress(&scan.Progress{Percent: 50, Step: "half-way"}))
-	rule := finding.Rule{ID: "test/rule", Analysis: analyses[0], Name: "A rule", Severity: finding.High, Confidence: finding.Certain}
+	rule := finding.Rule{ID: "test/rule", Analysis: analyses[0], Name: "A rule", Severity: finding.High,
+		Confidence: finding.Certain}
 	check(h.Rule(&rule))
 	entries, err := os.ReadDir(tree)
 	check(err)
@@ -59,7 +60,8 @@ func pretend(args []string) int {
 	}
 	end := func(state scan.State, reasons ...scan.Reason) {
 		for i, id := range ids {
-			check(h.Status(&scan.Status{Analyzer: id, Analysis: analyses[i], State: state, Reasons: reasons, Files: len(entries), Findings: len(entries)}))
+			check(h.Status(&scan.Status{Analyzer: id, Analysis: analyses[i], State: state, Reasons: reasons,
+				Files: len(entries), Findings: len(entries)}))
 		}
 	}
 	switch string(behave) {

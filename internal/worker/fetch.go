@@ -77,7 +77,8 @@ func reasons(s archive.Summary) []scan.Reason {
 		out = append(out, scan.Reason{Code: "not-extracted", Message: skip.Reason, Path: skip.Path})
 	}
 	if s.More > 0 {
-		out = append(out, scan.Reason{Code: "not-extracted", Message: fmt.Sprintf("%d further entries of the archive were not unpacked", s.More)})
+		out = append(out, scan.Reason{Code: "not-extracted", Message: fmt.Sprintf("%d further entries of the archive "+
+			"were not unpacked", s.More)})
 	}
 	return out
 }
@@ -117,7 +118,8 @@ func setback(err error) error {
 	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG):
 		return &run.Setback{Err: err, Failure: run.Fail(run.CodeDiskFull, "the worker has no room left on its disk")}
 	}
-	return &run.Setback{Err: err, Failure: run.Fail(run.CodeUnavailable, "the worker could not do its work; its log says why")}
+	return &run.Setback{Err: err, Failure: run.Fail(run.CodeUnavailable, "the worker could not do its work; its log "+
+		"says why")}
 }
 
 // message is what of an error may be told.

@@ -68,7 +68,8 @@ func TestConclude(t *testing.T) {
 func TestStatusKeepsItsBound(t *testing.T) {
 	var got scan.Status
 	rec := &recorder{Handler: keep{&scan.Summary{}, &got}, skipped: []scan.Reason{{Path: "x"}, {Path: "y"}}}
-	if err := rec.Status(&scan.Status{State: scan.Failed, Reasons: make([]scan.Reason, scan.MaxReasons-1)}); err != nil {
+	if err := rec.Status(&scan.Status{State: scan.Failed,
+		Reasons: make([]scan.Reason, scan.MaxReasons-1)}); err != nil {
 		t.Fatal(err)
 	}
 	if len(got.Reasons) != scan.MaxReasons || got.Omitted != 1 || got.State != scan.Failed {
@@ -89,7 +90,8 @@ func TestBounded(t *testing.T) {
 	if _, err := w.Write([]byte("12345")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Write([]byte("6")); !errors.Is(err, errTooMuch) || !errors.Is(w.err, errTooMuch) || b.String() != "12345" {
+	if _, err := w.Write([]byte("6")); !errors.Is(err, errTooMuch) || !errors.Is(w.err, errTooMuch) ||
+		b.String() != "12345" {
 		t.Errorf("got %v, wrote %q", err, b.String())
 	}
 }

@@ -21,7 +21,8 @@ func (w *Worker) image(ctx context.Context, rec *recorder, c child) error {
 		return run.Fail(run.CodeImage, "this worker fetches no images")
 	}
 	if c.run.Sealed() && !w.Sealed {
-		return &run.Failure{Message: "the image needs a stored credential, and this worker has no master key: set master-key-file", Code: run.CodeNoKey, Category: run.CategoryAuthentication}
+		return &run.Failure{Message: "the image needs a stored credential, and this worker has no master key: set " +
+			"master-key-file", Code: run.CodeNoKey, Category: run.CategoryAuthentication}
 	}
 	rec.meter.show(0, "fetching the image")
 	if err := os.Mkdir(c.tree, 0o700); err != nil {

@@ -19,7 +19,8 @@ import (
 // readyImage makes a run of an image.
 func (b *bench) readyImage(branch, name string) run.ID {
 	b.t.Helper()
-	return b.readyRun(branch, run.Image{Reference: "docker.io/acme/" + name + ":1", Repository: "docker.io/acme/" + name})
+	return b.readyRun(branch, run.Image{Reference: "docker.io/acme/" + name + ":1", Repository: "docker.io/acme/" +
+		name})
 }
 
 func (b *bench) readyRun(branch string, image run.Image) run.ID {
@@ -27,7 +28,8 @@ func (b *bench) readyRun(branch string, image run.Image) run.ID {
 	now := b.db.Now()
 	r := run.Run{
 		ID: run.ID(uuid.NewString()), OrganizationID: b.sc.Organization, TeamID: b.sc.Team, ProjectID: b.sc.Project,
-		Branch: branch, Source: "manual", Analyses: []finding.Analysis{finding.Container}, State: run.Queued, Uploaded: true,
+		Branch: branch, Source: "manual", Analyses: []finding.Analysis{finding.Container}, State: run.Queued,
+		Uploaded:      true,
 		Image:         &image,
 		UploadExpires: now.Add(-time.Hour), Step: run.StepQueued, CreatedAt: now, UpdatedAt: now,
 	}
@@ -49,7 +51,8 @@ func TestWorkerScansAnImage(t *testing.T) {
 		stop := b.start()
 		r := b.await(b.readyImage("main", "web"), "ended", ended)
 		stop()
-		if r.State != run.CompletedDegraded || r.Image == nil || r.Image.Reference != "docker.io/acme/web:1" || len(b.ingested) != 1 {
+		if r.State != run.CompletedDegraded || r.Image == nil || r.Image.Reference != "docker.io/acme/web:1" ||
+			len(b.ingested) != 1 {
 			t.Fatalf("ended as %+v with %d records", r, len(b.ingested))
 		}
 		const root = "docker.io/acme/web:/"
@@ -96,7 +99,8 @@ func TestImagesThatCannotBeFetched(t *testing.T) {
 				until = putBack
 			}
 			r := b.await(b.readyImage(name, name), "was let go of", until)
-			want := &run.Failure{Message: "the image was not fetched: the registry says no", Code: tt.code, Category: tt.category}
+			want := &run.Failure{Message: "the image was not fetched: the registry says no", Code: tt.code,
+				Category: tt.category}
 			if diff := cmp.Diff(want, r.Failure); diff != "" {
 				t.Errorf("%v (-want +got):\n%s", tt.kind, diff)
 			}
@@ -131,7 +135,8 @@ func TestRunsThatNeedTheKey(t *testing.T) {
 		}
 		b.config.Sealed = true
 		b.start()
-		ids := []run.ID{id, b.readyPrivate("a", "a"), b.readyImage("b", "b"), b.readyPrivate("c", "c"), b.readyImage("d", "d")}
+		ids := []run.ID{id, b.readyPrivate("a", "a"), b.readyImage("b", "b"), b.readyPrivate("c", "c"),
+			b.readyImage("d", "d")}
 		for _, id := range ids {
 			if r := b.await(id, "ended", ended); r.State != run.Completed || r.Attempt != 1 {
 				t.Errorf("ended as %+v", r)
@@ -148,5 +153,6 @@ func TestRunsThatNeedTheKey(t *testing.T) {
 // readyPrivate makes a run of an image that needs a credential.
 func (b *bench) readyPrivate(branch, name string) run.ID {
 	b.t.Helper()
-	return b.readyRun(branch, run.Image{Reference: "harbor.example/acme/" + name + ":1", Repository: "harbor.example/acme/" + name, Credential: uuid.NewString()})
+	return b.readyRun(branch, run.Image{Reference: "harbor.example/acme/" + name + ":1",
+		Repository: "harbor.example/acme/" + name, Credential: uuid.NewString()})
 }

@@ -42,7 +42,8 @@ const noListener = "the worker has no listener for calls of targets: set dast-ca
 // live examines the run's target.
 func (w *Worker) live(ctx context.Context, rec *recorder, c child) error {
 	if w.OpenTarget == nil {
-		return &run.Failure{Message: "the target is sealed, and this worker has no master key: set master-key-file", Code: run.CodeNoKey, Category: run.CategoryAuthentication}
+		return &run.Failure{Message: "the target is sealed, and this worker has no master key: set master-key-file",
+			Code: run.CodeNoKey, Category: run.CategoryAuthentication}
 	}
 	rec.meter.show(0, "looking at whose the target is")
 	t, err := w.OpenTarget(ctx, c.run)
@@ -106,9 +107,10 @@ func (w *Worker) liveSpec(ctx context.Context, c child) (sandbox.Spec, error) {
 	limits.CPU = max(limits.CPU, w.LiveTime)
 	spec := sandbox.Spec{
 		Path: w.Program,
-		Args: []string{"scan", "--format", "stream", "--fail-on", "none", "--analyses", strings.Join(names, ","), "--lent", strconv.Itoa(sandbox.FirstFile)},
-		Env:  []string{"TMPDIR=" + temp, fmt.Sprintf("GOMEMLIMIT=%d", w.Limits.Memory/10*8)},
-		Dir:  c.tree, ReadOnly: []string{c.tree}, ReadWrite: []string{temp}, Limits: limits,
+		Args: []string{"scan", "--format", "stream", "--fail-on", "none", "--analyses", strings.Join(names, ","),
+			"--lent", strconv.Itoa(sandbox.FirstFile)},
+		Env: []string{"TMPDIR=" + temp, fmt.Sprintf("GOMEMLIMIT=%d", w.Limits.Memory/10*8)},
+		Dir: c.tree, ReadOnly: []string{c.tree}, ReadWrite: []string{temp}, Limits: limits,
 	}
 	return spec, w.addAdvisories(ctx, &spec)
 }
@@ -125,7 +127,8 @@ func (w *Worker) lend(ctx context.Context, c child, spec *sandbox.Spec) (end fun
 	}
 	spec.Files = append(spec.Files, theirs)
 	host := tunnel.Host{Dial: c.live.Dial, Keep: c.live.Keep, Job: &tunnel.Job{
-		ID: string(c.run.ID), Target: *c.live.Whole, Limit: c.limit - min(liveMargin, c.limit/10), Resume: c.live.Resume, NoBrowser: w.NoBrowser,
+		ID: string(c.run.ID), Target: *c.live.Whole, Limit: c.limit - min(liveMargin, c.limit/10),
+		Resume: c.live.Resume, NoBrowser: w.NoBrowser,
 	}}
 	if w.Browser != "" {
 		host.Job.Browser = true
@@ -149,7 +152,8 @@ func (w *Worker) lend(ctx context.Context, c child, spec *sandbox.Spec) (end fun
 		forget()
 		_ = theirs.Close() // the child is gone
 		t := lender.Traffic()
-		attrs := []slog.Attr{slog.String("scan", string(c.run.ID)), slog.Int64("connections", t.Connections), slog.Int64("refused", t.Refused),
+		attrs := []slog.Attr{slog.String("scan", string(c.run.ID)), slog.Int64("connections", t.Connections),
+			slog.Int64("refused", t.Refused),
 			slog.Int64("sent", t.Sent), slog.Int64("received", t.Received)}
 		if err != nil {
 			attrs = append(attrs, slog.String("error", err.Error()))

@@ -36,7 +36,8 @@ func pretendLive(descriptor string) int {
 	job, err := lender.Job()
 	check(err)
 	h := scan.Encode(os.Stdout)
-	check(h.Config(&scan.Config{Tool: "test", Analyses: []finding.Analysis{finding.DAST}, Analyzers: []string{"dast/test"}, Target: job.Target.URL}))
+	check(h.Config(&scan.Config{Tool: "test", Analyses: []finding.Analysis{finding.DAST},
+		Analyzers: []string{"dast/test"}, Target: job.Target.URL}))
 	client := http.Client{Transport: &http.Transport{DialContext: lender.Dial}}
 	message := ""
 	resp, err := client.Get(job.Target.URL)
@@ -47,7 +48,8 @@ func pretendLive(descriptor string) int {
 		check(err)
 		message = string(text)
 	}
-	if _, err := net.DialTimeout("tcp", strings.TrimPrefix(strings.TrimSuffix(job.Target.URL, "/"), "http://"), time.Second); err == nil {
+	if _, err := net.DialTimeout("tcp", strings.TrimPrefix(strings.TrimSuffix(job.Target.URL, "/"), "http://"),
+		time.Second); err == nil {
 		message += " and there is another way out"
 	}
 	if job.Callback != nil { // the application sends what it is told to
@@ -72,11 +74,14 @@ func pretendLive(descriptor string) int {
 	}
 	rule := finding.Rule{ID: "test/rule", Analysis: finding.DAST, Name: "A rule", Severity: finding.High}
 	check(h.Rule(&rule))
-	f := finding.Finding{RuleID: rule.ID, Analyzer: "dast/test", Analysis: finding.DAST, Severity: finding.High, Message: message,
-		Location: finding.Location{Path: message + "|" + strings.Join(os.Args[1:], " ") + "|" + string(job.Resume) + "|" + fmt.Sprint(job.Target.Identities[0].Bearer == "s3cret") + "|" + job.Target.Identities[0].Bearer}}
+	f := finding.Finding{RuleID: rule.ID, Analyzer: "dast/test", Analysis: finding.DAST, Severity: finding.High,
+		Message: message,
+		Location: finding.Location{Path: message + "|" + strings.Join(os.Args[1:], " ") + "|" + string(job.Resume) +
+			"|" + fmt.Sprint(job.Target.Identities[0].Bearer == "s3cret") + "|" + job.Target.Identities[0].Bearer}}
 	f.Fingerprint = finding.Print(rule.ID, "x", "x", 0)
 	check(h.Finding(&f))
-	check(h.Operation(&finding.Operation{Method: "GET", URL: job.Target.URL, Outcome: finding.Reached, Parameters: []string{}}))
+	check(h.Operation(&finding.Operation{Method: "GET", URL: job.Target.URL, Outcome: finding.Reached,
+		Parameters: []string{}}))
 	check(h.Status(&scan.Status{Analyzer: "dast/test", Analysis: finding.DAST, State: scan.Succeeded, Findings: 1}))
 	return 0
 }
@@ -123,7 +128,8 @@ func (a *application) target(seeds ...string) *worker.Target {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return &worker.Target{
-		Whole:  &scan.Target{URL: a.URL + "/", Seeds: seeds, Identities: []scan.Identity{{Name: "u", Bearer: "s3cret"}}},
+		Whole: &scan.Target{URL: a.URL + "/", Seeds: seeds,
+			Identities: []scan.Identity{{Name: "u", Bearer: "s3cret"}}},
 		Resume: a.kept, Dial: new(net.Dialer).DialContext,
 		Keep: func(_ context.Context, kept []byte) error {
 			a.mu.Lock()
@@ -153,7 +159,8 @@ func TestWorkerScansATarget(t *testing.T) {
 			t.Fatalf("ended as %+v with %d records", r, len(b.ingested))
 		}
 		said := strings.Split(b.ingested[0].paths[0], "|")
-		if said[0] != "hello" || strings.Contains(said[1], "s3cret") || strings.Contains(said[1], a.URL) || said[3] != "true" || said[4] != finding.Redacted {
+		if said[0] != "hello" || strings.Contains(said[1], "s3cret") || strings.Contains(said[1], a.URL) ||
+			said[3] != "true" || said[4] != finding.Redacted {
 			t.Errorf("the child said %q", said)
 		}
 		b.scratchIsEmpty()
@@ -170,7 +177,8 @@ func TestTargetsThatAreRefused(t *testing.T) {
 			err  error
 			code int
 		}{
-			{errs.E(errs.Forbidden, "shop may not be attacked"), run.CodeOwnership}, {errs.E(errs.NotFound, "target not found"), run.CodeTarget},
+			{errs.E(errs.Forbidden, "shop may not be attacked"), run.CodeOwnership},
+			{errs.E(errs.NotFound, "target not found"), run.CodeTarget},
 		} {
 			err = tt.err
 			stop := b.start()
@@ -208,7 +216,8 @@ func TestPause(t *testing.T) {
 			t.Fatal(err)
 		}
 		r = b.await(id, "ended", ended)
-		if r.State != run.Completed || a.asked.Load() != 2 || !strings.Contains(b.ingested[0].paths[0], "|so far|") || !strings.Contains(b.ingested[0].paths[0], "set dast-callback") {
+		if r.State != run.Completed || a.asked.Load() != 2 || !strings.Contains(b.ingested[0].paths[0], "|so far|") ||
+			!strings.Contains(b.ingested[0].paths[0], "set dast-callback") {
 			t.Errorf("ended as %s after %d requests: %q", r.State, a.asked.Load(), b.ingested[0].paths)
 		}
 	})

@@ -39,7 +39,8 @@ type Config struct {
 	Blobs Blobs
 
 	// Ingest applies a recorded scan to the findings; see triage.Ingest.
-	Ingest func(ctx context.Context, sc tenant.Scope, r *run.Run, open func() (io.ReadCloser, error)) (run.Outcome, error)
+	Ingest func(ctx context.Context, sc tenant.Scope, r *run.Run,
+		open func() (io.ReadCloser, error)) (run.Outcome, error)
 	// Advisories returns the file of vulnerability data in force; an empty path
 	// when there is none.
 	Advisories func(context.Context) (string, *scan.AdvisoryData, error)
@@ -130,7 +131,8 @@ func New(c Config) (*Worker, error) {
 	w := &Worker{Config: c}
 	var err error
 	w.queue, err = job.New(job.Config{
-		DB: c.DB, Pool: c.Pool, Store: c.Jobs, Log: c.Log, Work: w.work, Slots: c.Slots, Sealed: c.Sealed, Timing: c.Timing,
+		DB: c.DB, Pool: c.Pool, Store: c.Jobs, Log: c.Log, Work: w.work, Slots: c.Slots, Sealed: c.Sealed,
+		Timing: c.Timing,
 	})
 	return w, err
 }
@@ -163,7 +165,8 @@ func (w *Worker) work(ctx context.Context, r *run.Run) error {
 		}
 	}()
 	rec := &recorder{meter: &meter{ctx: ctx, runs: w.Runs, run: r}}
-	c := child{run: r, dir: dir, tree: filepath.Join(dir, "source"), record: filepath.Join(dir, "messages"), limit: w.TimeLimit}
+	c := child{run: r, dir: dir, tree: filepath.Join(dir, "source"), record: filepath.Join(dir, "messages"),
+		limit: w.TimeLimit}
 	look := w.source
 	switch {
 	case r.Image != nil:

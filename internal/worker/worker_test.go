@@ -107,19 +107,23 @@ func each(t *testing.T, test func(t *testing.T, b *bench)) {
 		b := &bench{t: t, db: db, clock: clock, blobs: &memory{blobs: map[string][]byte{}}}
 		org, team, project := uuid.NewString(), uuid.NewString(), uuid.NewString()
 		b.must(db.Tx(t.Context(), func(tx *store.Tx) error {
-			_, err := tx.Exec(t.Context(), "INSERT INTO organization (id, name, industry, country, concurrent_scan_limit, created_at, updated_at) VALUES (?, 'o', 'software', 'SE', 4, 1, 1)", org)
+			_, err := tx.Exec(t.Context(), "INSERT INTO organization (id, name, industry, country, "+
+				"concurrent_scan_limit, created_at, updated_at) VALUES (?, 'o', 'software', 'SE', 4, 1, 1)", org)
 			if err == nil {
-				_, err = tx.Exec(t.Context(), "INSERT INTO team (id, organization_id, name, created_at, updated_at) VALUES (?, ?, 't', 1, 1)", team, org)
+				_, err = tx.Exec(t.Context(), "INSERT INTO team (id, organization_id, name, created_at, updated_at) "+
+					"VALUES (?, ?, 't', 1, 1)", team, org)
 			}
 			if err == nil {
-				_, err = tx.Exec(t.Context(), "INSERT INTO project (id, organization_id, team_id, name, settings, created_at, updated_at) VALUES (?, ?, ?, 'p', '{}', 1, 1)", project, org, team)
+				_, err = tx.Exec(t.Context(), "INSERT INTO project (id, organization_id, team_id, name, settings, "+
+					"created_at, updated_at) VALUES (?, ?, ?, 'p', '{}', 1, 1)", project, org, team)
 			}
 			return err
 		}))
 		b.sc = tenant.System(tenant.OrganizationID(org), tenant.TeamID(team), tenant.ProjectID(project))
 		b.config = worker.Config{
-			Jobs: db, Runs: db, DB: db.Write, Pool: db.Pool, Blobs: b.blobs, Ingest: b.ingest, Scratch: filepath.Join(t.TempDir(), "scratch"),
-			Slots: 2, Timing: quick, Log: slog.New(slog.DiscardHandler),
+			Jobs: db, Runs: db, DB: db.Write, Pool: db.Pool, Blobs: b.blobs, Ingest: b.ingest,
+			Scratch: filepath.Join(t.TempDir(), "scratch"),
+			Slots:   2, Timing: quick, Log: slog.New(slog.DiscardHandler),
 		}
 		test(t, b)
 	})
@@ -133,7 +137,8 @@ func (b *bench) must(err error) {
 }
 
 // ingest takes the place of triage.
-func (b *bench) ingest(_ context.Context, sc tenant.Scope, _ *run.Run, open func() (io.ReadCloser, error)) (run.Outcome, error) {
+func (b *bench) ingest(_ context.Context, sc tenant.Scope, _ *run.Run,
+	open func() (io.ReadCloser, error)) (run.Outcome, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if sc != b.sc {
@@ -154,7 +159,8 @@ func (b *bench) ingest(_ context.Context, sc tenant.Scope, _ *run.Run, open func
 		return run.Outcome{}, err
 	}
 	b.ingested = append(b.ingested, rec)
-	return run.Outcome{Statuses: rec.statuses, Warnings: rec.config.Sandbox, Changes: run.Changes{Found: len(rec.paths)}}, nil
+	return run.Outcome{Statuses: rec.statuses, Warnings: rec.config.Sandbox,
+		Changes: run.Changes{Found: len(rec.paths)}}, nil
 }
 
 // archive returns a zip of the files.
@@ -230,7 +236,8 @@ func (b *bench) await(id run.ID, what string, is func(run.Run) bool) run.Run {
 			return r
 		}
 		if time.Now().After(deadline) {
-			b.t.Fatalf("run %s never %s: state %s, attempt %d, step %q, failure %v", id, what, r.State, r.Attempt, r.Step, r.Failure)
+			b.t.Fatalf("run %s never %s: state %s, attempt %d, step %q, failure %v", id, what, r.State, r.Attempt,
+				r.Step, r.Failure)
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
@@ -254,7 +261,8 @@ func TestWorkerScans(t *testing.T) {
 		stop := b.start()
 		id := b.ready("main", archive(t, map[string]string{"a.go": "package a", "b.py": "1", "behave": "well"}))
 		r := b.await(id, "ended", ended)
-		if r.State != run.Completed || r.Outcome.Changes.Found != 3 || !slices.Equal(r.Languages, []string{"go", "python"}) || r.Progress != 100 {
+		if r.State != run.Completed || r.Outcome.Changes.Found != 3 ||
+			!slices.Equal(r.Languages, []string{"go", "python"}) || r.Progress != 100 {
 			t.Errorf("ended as %+v", r)
 		}
 		stop()
@@ -304,7 +312,8 @@ func TestHowScansEnd(t *testing.T) {
 		{"garbage", files("garbage"), run.Failed, run.CodeIncomplete, "cannot be read"},
 		{"late failure", files("late failure"), run.Failed, run.CodeCrashed, "exit code 9"},
 		{"memory", files("memory"), run.Failed, run.CodeMemory, "more memory"},
-		{"not an archive", []byte("PK\x03\x04 and nothing more"), run.Failed, run.CodeArchive, "the archive was refused"},
+		{"not an archive", []byte("PK\x03\x04 and nothing more"), run.Failed, run.CodeArchive,
+			"the archive was refused"},
 		{"truncated", files("well")[:120], run.Failed, run.CodeArchive, "the archive was refused"},
 	}
 	each(t, func(t *testing.T, b *bench) {
@@ -336,9 +345,11 @@ func TestScanEndsAtItsTimeLimit(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		b.config.TimeLimit = time.Second // the child waits for a minute
 		stop := b.start()
-		r := b.await(b.ready("main", archive(t, map[string]string{"a.go": "package a", "behave": "hang"})), "ended", ended)
+		r := b.await(b.ready("main", archive(t, map[string]string{"a.go": "package a", "behave": "hang"})), "ended",
+			ended)
 		stop()
-		if r.State != run.Failed || r.Failure == nil || r.Failure.Code != run.CodeTimeLimit || !strings.Contains(r.Failure.Message, "longer than 1s") {
+		if r.State != run.Failed || r.Failure == nil || r.Failure.Code != run.CodeTimeLimit ||
+			!strings.Contains(r.Failure.Message, "longer than 1s") {
 			t.Errorf("ended as %s with %+v", r.State, r.Failure)
 		}
 		b.scratchIsEmpty()
@@ -350,13 +361,15 @@ func TestWhatWasNotUnpackedIsOnEveryStatus(t *testing.T) {
 		b.config.Budget.Files, b.config.Budget.Bytes, b.config.Budget.Ratio = 100, 1<<20, 100
 		b.config.Budget.FileBytes, b.config.Budget.Depth, b.config.Budget.PathBytes = 1000, 10, 100
 		b.start()
-		id := b.ready("main", archive(t, map[string]string{"a.go": "package a", "large.bin": strings.Repeat("x", 1001)}))
+		id := b.ready("main", archive(t,
+			map[string]string{"a.go": "package a", "large.bin": strings.Repeat("x", 1001)}))
 		r := b.await(id, "ended", ended)
 		if r.State != run.CompletedDegraded || len(r.Outcome.Statuses) != 2 {
 			t.Fatalf("ended as %+v", r)
 		}
 		for _, s := range r.Outcome.Statuses {
-			if s.State != scan.Degraded || len(s.Reasons) != 1 || s.Reasons[0].Path != "large.bin" || s.Reasons[0].Code != "not-extracted" {
+			if s.State != scan.Degraded || len(s.Reasons) != 1 || s.Reasons[0].Path != "large.bin" ||
+				s.Reasons[0].Code != "not-extracted" {
 				t.Errorf("status %+v", s)
 			}
 		}

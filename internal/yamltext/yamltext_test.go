@@ -42,12 +42,15 @@ func TestFollowed(t *testing.T) {
 		text string
 		want []any
 	}{
-		"documents":      {"a: 1\n---\n- b\n---\n---\nc\n", []any{m{"a": 1}, []any{"b"}, nil, "c"}},
-		"alias":          {"a: &x [1, {b: 2}]\nc: *x\n", []any{m{"a": []any{1, m{"b": 2}}, "c": []any{1, m{"b": 2}}}}},
-		"key":            {"a: &x b\n*x : 1\n", []any{m{"a": "b", "b": 1}}},
-		"own first":      {"a: &x {b: 1, c: 2}\nd:\n  <<: *x\n  c: 3\n", []any{m{"a": m{"b": 1, "c": 2}, "d": m{"b": 1, "c": 3}}}},
-		"first of list":  {"a: &x {b: 1}\nc: &y {b: 2, d: 3}\ne:\n  <<: [*x, *y]\n", []any{m{"a": m{"b": 1}, "c": m{"b": 2, "d": 3}, "e": m{"b": 1, "d": 3}}}},
-		"merged merged":  {"a: &x {b: 1}\nc: &y\n  <<: *x\n  d: 2\ne:\n  <<: *y\n", []any{m{"a": m{"b": 1}, "c": m{"b": 1, "d": 2}, "e": m{"b": 1, "d": 2}}}},
+		"documents": {"a: 1\n---\n- b\n---\n---\nc\n", []any{m{"a": 1}, []any{"b"}, nil, "c"}},
+		"alias":     {"a: &x [1, {b: 2}]\nc: *x\n", []any{m{"a": []any{1, m{"b": 2}}, "c": []any{1, m{"b": 2}}}}},
+		"key":       {"a: &x b\n*x : 1\n", []any{m{"a": "b", "b": 1}}},
+		"own first": {"a: &x {b: 1, c: 2}\nd:\n  <<: *x\n " +
+			" c: 3\n", []any{m{"a": m{"b": 1, "c": 2}, "d": m{"b": 1, "c": 3}}}},
+		"first of list": {"a: &x {b: 1}\nc: &y {b: 2, d: 3}\ne:\n  <<: " +
+			"[*x, *y]\n", []any{m{"a": m{"b": 1}, "c": m{"b": 2, "d": 3}, "e": m{"b": 1, "d": 3}}}},
+		"merged merged": {"a: &x {b: 1}\nc: &y\n  <<: *x\n  d: 2\ne:\n  " +
+			"<<: *y\n", []any{m{"a": m{"b": 1}, "c": m{"b": 1, "d": 2}, "e": m{"b": 1, "d": 2}}}},
 		"no map":         {"a: &x 1\nb:\n  <<: *x\n  c: 2\n", []any{m{"a": 1, "b": m{"c": 2}}}},
 		"a word":         {"a:\n  \"<<\": {b: 1}\n", []any{m{"a": m{"<<": m{"b": 1}}}}},
 		"anchors by doc": {"a: &x 1\nb: *x\n---\na: &x 2\nb: *x\n", []any{m{"a": 1, "b": 1}, m{"a": 2, "b": 2}}},
@@ -95,11 +98,13 @@ func TestHostile(t *testing.T) {
 		text, want string
 		exceeded   bool
 	}{
-		"bomb":         {bomb, "line 12: more than 10000 values", true},
-		"merges":       {merges, "more than 10000 values", true},
-		"keys":         {"a: &x " + strings.Repeat("[", 50) + strings.Repeat("]", 50) + "\nb:\n" + strings.Repeat("  ? *x\n  : 1\n", 500), "more than 10000 values", true},
-		"tower":        {tower, "line 101: more than 100 values inside each other", true},
-		"deep":         {strings.Repeat("[", 150) + strings.Repeat("]", 150), "more than 100 values inside each other", true},
+		"bomb":   {bomb, "line 12: more than 10000 values", true},
+		"merges": {merges, "more than 10000 values", true},
+		"keys": {"a: &x " + strings.Repeat("[", 50) + strings.Repeat("]", 50) + "\nb:\n" +
+			strings.Repeat("  ? *x\n  : 1\n", 500), "more than 10000 values", true},
+		"tower": {tower, "line 101: more than 100 values inside each other", true},
+		"deep": {strings.Repeat("[", 150) + strings.Repeat("]", 150), "more than 100 values inside " +
+			"each other", true},
 		"deeper":       {strings.Repeat("[", 100_000), "not valid YAML", false},
 		"itself":       {"a: &a\n  b: *a\n", "line 2: the alias *a stands inside of what it names", false},
 		"merge itself": {"a: &a\n  <<: *a\n", "line 2: the alias *a stands inside of what it names", false},

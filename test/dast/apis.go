@@ -30,7 +30,8 @@ type known struct {
 // is reports whether a flaw is the known one.
 func (k known) is(f flaw) bool {
 	return (k.method == "" || k.method == f.Method) && (k.path == nil || k.path.MatchString(f.Path)) &&
-		(k.class.has(f) || k.rule != nil && k.rule.MatchString(f.Rule)) && (k.text == "" || strings.Contains(f.Text, k.text))
+		(k.class.has(f) || k.rule != nil && k.rule.MatchString(f.Rule)) &&
+		(k.text == "" || strings.Contains(f.Text, k.text))
 }
 
 // A knownCase is what was told of a known flaw.
@@ -70,7 +71,8 @@ func found(cases []knownCase) (yes, no []string) {
 // too, as that documentation says of one and its code shows of all.
 var vampiFlaws = []known{
 	{name: "SQL injection", path: regexp.MustCompile(`^/users/v1/[^/]+$`), class: sqlInjection},
-	{name: "unauthorized password change", path: regexp.MustCompile(`^/users/v1/[^/]+/password$`), class: authorization.or("CWE-620")},
+	{name: "unauthorized password change", path: regexp.MustCompile(`^/users/v1/[^/]+/password$`),
+		class: authorization.or("CWE-620")},
 	{name: "broken object level authorization", path: regexp.MustCompile(`^/books/v1/[^/]+$`), class: authorization},
 	{name: "mass assignment", path: regexp.MustCompile(`^/users/v1/register$`), class: massAssignment},
 	{name: "excessive data exposure", path: regexp.MustCompile(`^/users/v1/_debug$`), class: exposure, twin: true},
@@ -107,10 +109,12 @@ func vampi(ctx context.Context, b *bench) ([]table.Row, error) {
 func vampiRow(name string, got *scan, judged []knownCase) table.Row {
 	yes, no := found(judged)
 	if name == "vampi" {
-		return table.Row{Measure: fmt.Sprintf("VAmPI: flaws found (%d)", len(judged)), Floor: "≥ 8", Measured: fmt.Sprint(len(yes)),
-			Met: table.Verdict(len(yes) >= 8), Note: got.spent() + list("; missed: ", no)}
+		return table.Row{Measure: fmt.Sprintf("VAmPI: flaws found (%d)", len(judged)), Floor: "≥ 8",
+			Measured: fmt.Sprint(len(yes)),
+			Met:      table.Verdict(len(yes) >= 8), Note: got.spent() + list("; missed: ", no)}
 	}
-	return table.Row{Measure: fmt.Sprintf("VAmPI's secure twin: flaws told that it has not (%d)", len(judged)), Floor: "0", Measured: fmt.Sprint(len(yes)),
+	return table.Row{Measure: fmt.Sprintf("VAmPI's secure twin: flaws told that it has not (%d)", len(judged)),
+		Floor: "0", Measured: fmt.Sprint(len(yes)),
 		Met: table.Verdict(len(yes) == 0), Note: got.spent() + list("; told: ", yes)}
 }
 
@@ -120,9 +124,10 @@ func (b *bench) attackVAmPI(ctx context.Context, s *server) (*scan, table.Row, e
 		return map[string]any{"name": name, "role": role, "json": map[string]any{"url": s.base() + "/users/v1/login",
 			"body": fmt.Sprintf(`{"username":%q,"password":%q}`, name, password), "token": "/auth_token"}}
 	}
-	got, err := b.scan(ctx, s, run{command: "api", name: s.name, plan: plan{URL: s.base() + "/", Exclude: []string{"/createdb"},
-		Identities:   []any{user("name1", "pass1", 1), user("name2", "pass2", 1), user("admin", "pass1", 2)},
-		Descriptions: []described{{Name: "openapi.json", Kind: "openapi", URL: s.base() + "/openapi.json"}}}})
+	got, err := b.scan(ctx, s,
+		run{command: "api", name: s.name, plan: plan{URL: s.base() + "/", Exclude: []string{"/createdb"},
+			Identities:   []any{user("name1", "pass1", 1), user("name2", "pass2", 1), user("admin", "pass1", 2)},
+			Descriptions: []described{{Name: "openapi.json", Kind: "openapi", URL: s.base() + "/openapi.json"}}}})
 	if err != nil {
 		return nil, table.Row{}, err
 	}
@@ -136,9 +141,11 @@ func (b *bench) attackVAmPI(ctx context.Context, s *server) (*scan, table.Row, e
 // outcomes is the row of the declared operations that have an outcome.
 func outcomes(target string, declared []string, operations []operation) table.Row {
 	without := unstated(declared, operations)
-	return table.Row{Measure: fmt.Sprintf("%s: operations with a stated outcome (%d)", target, len(declared)), Floor: "100 %",
-		Measured: table.Percent(share(len(declared)-len(without), len(declared))), Met: table.Verdict(len(declared) > 0, len(without) == 0),
-		Note: strings.TrimPrefix(list("; without: ", without), "; ")}
+	return table.Row{Measure: fmt.Sprintf("%s: operations with a stated outcome (%d)", target, len(declared)),
+		Floor:    "100 %",
+		Measured: table.Percent(share(len(declared)-len(without), len(declared))),
+		Met:      table.Verdict(len(declared) > 0, len(without) == 0),
+		Note:     strings.TrimPrefix(list("; without: ", without), "; ")}
 }
 
 // declaredOperations reads the operations of an OpenAPI description: "GET /users/{}".
@@ -152,7 +159,8 @@ func declaredOperations(ctx context.Context, address string) ([]string, error) {
 	var out []string
 	for path, methods := range d.Paths {
 		for method := range methods {
-			if m := strings.ToUpper(method); slices.Contains([]string{"GET", "PUT", "POST", "DELETE", "PATCH", "HEAD", "OPTIONS", "TRACE"}, m) {
+			if m := strings.ToUpper(method); slices.Contains([]string{"GET", "PUT", "POST", "DELETE", "PATCH", "HEAD",
+				"OPTIONS", "TRACE"}, m) {
 				out = append(out, m+" "+unnamed(path))
 			}
 		}
@@ -263,7 +271,10 @@ func dvga(ctx context.Context, b *bench) ([]table.Row, error) {
 		return nil, err
 	}
 	defer s.stop()
-	got, err := b.scan(ctx, s, run{command: "api", name: "dvga", plan: plan{URL: s.base() + "/", Descriptions: []described{{Name: "graphql", Kind: "graphql", URL: s.base() + "/graphql"}}}})
+	got, err := b.scan(ctx, s,
+		run{command: "api", name: "dvga",
+			plan: plan{URL: s.base() + "/",
+				Descriptions: []described{{Name: "graphql", Kind: "graphql", URL: s.base() + "/graphql"}}}})
 	if err != nil {
 		return nil, err
 	}
@@ -273,7 +284,9 @@ func dvga(ctx context.Context, b *bench) ([]table.Row, error) {
 	}
 	cases := told("dvga", got, dvgaFlaws)
 	yes, no := found(cases)
-	rows := []table.Row{{Measure: fmt.Sprintf("DVGA: listed flaws found (%d)", len(cases)), Floor: "≥ 10", Measured: fmt.Sprint(len(yes)),
-		Met: table.Verdict(len(yes) >= 10), Note: got.spent() + list("; found: ", yes) + list("; missed: ", no)}, outcomes("DVGA", declared, got.Operations)}
+	rows := []table.Row{{Measure: fmt.Sprintf("DVGA: listed flaws "+
+		"found (%d)", len(cases)), Floor: "≥ 10", Measured: fmt.Sprint(len(yes)),
+		Met: table.Verdict(len(yes) >= 10), Note: got.spent() + list("; found: ", yes) + list("; missed: ", no)},
+		outcomes("DVGA", declared, got.Operations)}
 	return rows, table.Keep(filepath.Join(b.out, "dvga.jsonl"), cases)
 }

@@ -41,7 +41,8 @@ func crawlMaze(ctx context.Context, b *bench) ([]table.Row, error) {
 		name, browser string
 		floor         int
 	}{{"without a browser", "none", 62}, {"with a browser", b.browser, 74}} {
-		got, err := b.scan(ctx, s, run{command: "dast", name: "crawlmaze-" + strings.ReplaceAll(way.name, " ", "-"), browser: way.browser, plan: plan{URL: s.base() + "/"}})
+		got, err := b.scan(ctx, s, run{command: "dast", name: "crawlmaze-" + strings.ReplaceAll(way.name, " ", "-"),
+			browser: way.browser, plan: plan{URL: s.base() + "/"}})
 		if err != nil {
 			return rows, err
 		}
@@ -56,8 +57,10 @@ func crawlMaze(ctx context.Context, b *bench) ([]table.Row, error) {
 				missed = append(missed, strings.TrimPrefix(path, "/test/"))
 			}
 		}
-		rows = append(rows, table.Row{Measure: fmt.Sprintf("security-crawl-maze (%d), %s", len(expected), way.name), Floor: fmt.Sprintf("≥ %d", way.floor),
-			Measured: fmt.Sprint(found), Met: table.Verdict(found >= way.floor), Note: got.spent() + list("; not asked: ", missed)})
+		rows = append(rows, table.Row{Measure: fmt.Sprintf("security-crawl-maze (%d), %s", len(expected), way.name),
+			Floor:    fmt.Sprintf("≥ %d", way.floor),
+			Measured: fmt.Sprint(found), Met: table.Verdict(found >= way.floor), Note: got.spent() +
+				list("; not asked: ", missed)})
 	}
 	return rows, table.Keep(filepath.Join(b.out, "crawlmaze.jsonl"), cases)
 }

@@ -42,7 +42,8 @@ func TestProxyCountsWhatPasses(t *testing.T) {
 	}
 	const text = "GET /a%20b?q=%zz<'\"> HTTP/1.1\r\nHost: x\r\n\r\n" +
 		"POST /form HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\na=1&b" +
-		"PUT /chunks HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nT: 1\r\n\r\n" +
+		"PUT /chunks HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nT: " +
+		"1\r\n\r\n" +
 		"GET /last HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 	if _, err := io.WriteString(c, text); err != nil {
 		t.Fatal(err)
@@ -63,7 +64,8 @@ func TestProxyCountsWhatPasses(t *testing.T) {
 	}
 	lines := p.counted()
 	n, asked := len(lines), places(lines)
-	if diff := cmp.Diff(map[string]bool{"GET /a b": true, "POST /form": true, "PUT /chunks": true, "GET /last": true}, asked); n != 4 || diff != "" {
+	if diff := cmp.Diff(map[string]bool{"GET /a b": true, "POST /form": true, "PUT /chunks": true, "GET /last": true},
+		asked); n != 4 || diff != "" {
 		t.Errorf("%d requests (-want +got):\n%s", n, diff)
 	}
 	if n := len(p.counted()); n != 0 {
@@ -99,7 +101,8 @@ func TestStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string][]byte{"app/server": self, "run": []byte("#!/bin/sh\nexec ./server -test.run '^TestServe$'\n"),
+	for name, text := range map[string][]byte{"app/server": self, "run": []byte("#!/bin/sh\nexec ./server -test.run " +
+		"'^TestServe$'\n"),
 		"target.json": []byte(`{"name": "own", "port": 1, "ready": "/"}`)} {
 		if err := os.WriteFile(filepath.Join(home, name), text, 0o755); err != nil {
 			t.Fatal(err)
@@ -157,12 +160,15 @@ func TestReportIsJudged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "dast: session lost (and 1 more)"; s.State != "degraded" || !strings.HasSuffix(s.spent(), want) || len(s.Flaws) != 2 {
+	if want := "dast: session lost (and 1 more)"; s.State != "degraded" || !strings.HasSuffix(s.spent(), want) ||
+		len(s.Flaws) != 2 {
 		t.Errorf("%s with %d flaws, %s; want 2, %q", s.State, len(s.Flaws), s.spent(), want)
 	}
 	pages := []page{
-		{Path: "/wavsep/active/SQL-Injection/SInjection-Detection-Evaluation-GET-500Error/Case1-a.jsp", Vulnerable: true, Told: map[string]bool{}},
-		{Path: "/wavsep/active/SQL-Injection/SInjection-Detection-Evaluation-GET-500Error/Case2-a.jsp", Vulnerable: true, Told: map[string]bool{}},
+		{Path: "/wavsep/active/SQL-Injection/SInjection-Detection-Evaluation-GET-500Error/Case1-a.jsp",
+			Vulnerable: true, Told: map[string]bool{}},
+		{Path: "/wavsep/active/SQL-Injection/SInjection-Detection-Evaluation-GET-500Error/Case2-a.jsp",
+			Vulnerable: true, Told: map[string]bool{}},
 		{Path: "/wavsep/active/SQL-Injection/SInjection-FalsePositives-GET/Case2-b.jsp", Told: map[string]bool{}},
 	}
 	got := judge("merlon", s, sqlInjection, pages)
@@ -179,18 +185,23 @@ func TestReportIsJudged(t *testing.T) {
 	if want := []string{"DELETE /users/{}", "POST /users"}; !cmp.Equal(want, without) {
 		t.Errorf("unstated = %q, want %q", without, want)
 	}
-	fields := unstated([]string{"Query.users", "Mutation.pay"}, []operation{{ID: "Query.users", Outcome: "reached", URL: "http://h/graphql"}, {ID: "Mutation.pay", Outcome: "refused", URL: "http://h/graphql"}})
+	fields := unstated([]string{"Query.users", "Mutation.pay"},
+		[]operation{{ID: "Query.users", Outcome: "reached", URL: "http://h/graphql"},
+			{ID: "Mutation.pay", Outcome: "refused", URL: "http://h/graphql"}})
 	if want := []string{"Mutation.pay"}; !cmp.Equal(want, fields) {
 		t.Errorf("unstated fields = %q, want %q", fields, want)
 	}
-	yes, no := found(told("x", s, []known{{name: "a", class: sqlInjection, text: "importPaste"}, {name: "b", class: sqlInjection, method: "POST"}, {name: "c", rule: vampiFlaws[0].path}}))
+	yes, no := found(told("x", s, []known{{name: "a", class: sqlInjection, text: "importPaste"},
+		{name: "b", class: sqlInjection, method: "POST"}, {name: "c", rule: vampiFlaws[0].path}}))
 	if !cmp.Equal(yes, []string{"a"}) || !cmp.Equal(no, []string{"b", "c"}) {
 		t.Errorf("found %q, not %q", yes, no)
 	}
 }
 
 func TestForeignFlaws(t *testing.T) {
-	s := &scan{Flaws: []flaw{{CWE: []string{"CWE-79"}, Path: "/b/xss-00/Case1.html"}, {CWE: []string{"CWE-90"}, Path: "/b/xss-00/Case2"}, {CWE: []string{"CWE-90"}, Path: "/b/other"}, {CWE: []string{"CWE-693"}, Path: "/b/xss-00/Case1"}}}
+	s := &scan{Flaws: []flaw{{CWE: []string{"CWE-79"}, Path: "/b/xss-00/Case1.html"},
+		{CWE: []string{"CWE-90"}, Path: "/b/xss-00/Case2"}, {CWE: []string{"CWE-90"}, Path: "/b/other"},
+		{CWE: []string{"CWE-693"}, Path: "/b/xss-00/Case1"}}}
 	got := categories[0].foreign(s.byCase(), []page{{Path: "Case1"}, {Path: "Case2"}})
 	if !cmp.Equal(got, []string{"Case2"}) {
 		t.Errorf("foreign = %q", got)
@@ -230,18 +241,22 @@ func TestTruthIsRead(t *testing.T) {
 	if err != nil || !cmp.Equal(paths, []string{"/test/a.found"}) {
 		t.Errorf("expectedPaths = %q, %v", paths, err)
 	}
-	cases, err := expectedCases(write("expected.csv", "# name, category\nCase1,xss,true,79\nCase2,xss,false,79\nCase3,sqli,true,89\n"))
-	if err != nil || len(cases["xss"]) != 2 || !cases["xss"][0].Vulnerable || cases["xss"][1].Vulnerable || cases["sqli"][0].Path != "Case3" {
+	cases, err := expectedCases(write("expected.csv",
+		"# name, category\nCase1,xss,true,79\nCase2,xss,false,79\nCase3,sqli,true,89\n"))
+	if err != nil || len(cases["xss"]) != 2 || !cases["xss"][0].Vulnerable || cases["xss"][1].Vulnerable ||
+		cases["sqli"][0].Path != "Case3" {
 		t.Errorf("expectedCases = %+v, %v", cases, err)
 	}
 	if _, err := expectedCases(write("short.csv", "Case1,xss\n")); err == nil {
 		t.Error("a record of two fields is taken")
 	}
-	endpoints, err := restEndpoints(write("server.ts", "app.get('/rest/user/whoami', x)\napp.put('/rest/user/whoami', y)\napp.delete(['/api/Cards/:id', '/api/Q'], z)\napp.use('/ftp', f)\n"))
+	endpoints, err := restEndpoints(write("server.ts", "app.get('/rest/user/whoami', "+
+		"x)\napp.put('/rest/user/whoami', y)\napp.delete(['/api/Cards/:id', '/api/Q'], z)\napp.use('/ftp', f)\n"))
 	if err != nil || !cmp.Equal(endpoints, []string{"/api/Cards/{}", "/rest/user/whoami"}) {
 		t.Errorf("restEndpoints = %q, %v", endpoints, err)
 	}
-	s := &scan{Asked: map[string]bool{"GET /api/Cards/7": true}, Operations: []operation{{URL: "http://h/rest/user/whoami"}}}
+	s := &scan{Asked: map[string]bool{"GET /api/Cards/7": true},
+		Operations: []operation{{URL: "http://h/rest/user/whoami"}}}
 	if !s.saw("/api/Cards/{}") || !s.saw("/rest/user/whoami") || s.saw("/rest/user") || s.saw("/api/Cards") {
 		t.Error("saw takes one endpoint for another")
 	}
@@ -251,7 +266,8 @@ func TestTruthIsRead(t *testing.T) {
 	write("active/LFI/LFI-Detection-Evaluation-POST-200Error/Case1-x.jsp", "")
 	write("active/LFI/LFI-FalsePositives-GET/Case9-y.jsp", "")
 	pages, err := section{folder: "LFI"}.pages(active)
-	if err != nil || len(pages) != 2 || !pages[0].Vulnerable || pages[1].Vulnerable || pages[1].Path != "/wavsep/active/LFI/LFI-FalsePositives-GET/Case9-y.jsp" {
+	if err != nil || len(pages) != 2 || !pages[0].Vulnerable || pages[1].Vulnerable ||
+		pages[1].Path != "/wavsep/active/LFI/LFI-FalsePositives-GET/Case9-y.jsp" {
 		t.Errorf("pages = %+v, %v", pages, err)
 	}
 }
@@ -261,7 +277,8 @@ func TestPeersAreRead(t *testing.T) {
 	if err != nil || len(flaws) != 1 || flaws[0].Path != "/a.jsp" || flaws[0].Rule != "SQL Injection" {
 		t.Errorf("readWapiti = %+v, %v", flaws, err)
 	}
-	flaws, err = readLines([]byte("[INF] go\n[{\"matched-at\":\"http://h/b.jsp?y=1\",\"template-id\":\"t\"},\n{}]\n"), "matched-at", "template-id")
+	flaws, err = readLines([]byte("[INF] go\n[{\"matched-at\":\"http://h/b.jsp?y=1\",\"template-id\":\"t\"},\n{}]\n"),
+		"matched-at", "template-id")
 	if err != nil || len(flaws) != 1 || flaws[0].Path != "/b.jsp" || flaws[0].Rule != "t" {
 		t.Errorf("readLines = %+v, %v", flaws, err)
 	}
@@ -271,13 +288,15 @@ func TestLinks(t *testing.T) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/w/index":
-			_, _ = io.WriteString(w, `<a href="sub/">s</a><A class=x HREF='/w/c?a=1&amp;b=2#f'>c</A><a href="/w/LFI/x?q=1">x</a><a href="http://other/?z">o</a>`)
+			_, _ = io.WriteString(w,
+				`<a href="sub/">s</a><A class=x HREF='/w/c?a=1&amp;b=2#f'>c</A><a href="/w/LFI/x?q=1">x</a><a href="http://other/?z">o</a>`)
 		default:
 			_, _ = io.WriteString(w, `<a href="../index">back</a><a href="d?e=/f\g">d</a>`)
 		}
 	}))
 	defer site.Close()
-	got, err := links(t.Context(), job{base: site.URL + "/w/", seeds: []string{site.URL + "/w/index"}, exclude: []string{"/w/LFI/*"}})
+	got, err := links(t.Context(), job{base: site.URL + "/w/", seeds: []string{site.URL + "/w/index"},
+		exclude: []string{"/w/LFI/*"}})
 	want := []string{site.URL + "/w/c?a=1&b=2", site.URL + `/w/sub/d?e=/f\g`}
 	if err != nil || !cmp.Equal(want, got) {
 		t.Errorf("links = %q, %v; want %q", got, err, want)
@@ -285,7 +304,8 @@ func TestLinks(t *testing.T) {
 }
 
 func TestCompare(t *testing.T) {
-	results := map[string]result{"merlon": {found: 10, requests: 100, wall: time.Second}, "a": {found: 5, requests: 200, wall: time.Second}, "b": {found: 1, requests: 15, wall: time.Minute}, "c": {}}
+	results := map[string]result{"merlon": {found: 10, requests: 100, wall: time.Second},
+		"a": {found: 5, requests: 200, wall: time.Second}, "b": {found: 1, requests: 15, wall: time.Minute}, "c": {}}
 	rows := compare("X", results)
 	if len(rows) != 1 || rows[0].Floor != "≤ 7.5 requests, half of b; ≤ 60.00 s" || rows[0].Met != "no" {
 		t.Errorf("compare = %+v", rows)
@@ -305,11 +325,13 @@ func TestOptions(t *testing.T) {
 	if err := measure(context.Background(), nil, io.Discard); err == nil || !strings.Contains(err.Error(), "-targets") {
 		t.Errorf("run without targets = %v", err)
 	}
-	if err := measure(context.Background(), []string{"-targets", t.TempDir(), "-out", t.TempDir(), "-peers", "wapiti,zap"}, io.Discard); err == nil || !strings.Contains(err.Error(), `"zap"`) {
+	if err := measure(context.Background(), []string{"-targets", t.TempDir(), "-out", t.TempDir(), "-peers",
+		"wapiti,zap"}, io.Discard); err == nil || !strings.Contains(err.Error(), `"zap"`) {
 		t.Errorf("run with an unknown scanner = %v", err)
 	}
 	var out strings.Builder
-	if err := measure(context.Background(), []string{"-targets", t.TempDir(), "-out", t.TempDir(), "-only", "dvga"}, &out); err != nil || !strings.Contains(out.String(), "| dvga |  | not measured |") {
+	if err := measure(context.Background(), []string{"-targets", t.TempDir(), "-out", t.TempDir(), "-only", "dvga"},
+		&out); err != nil || !strings.Contains(out.String(), "| dvga |  | not measured |") {
 		t.Errorf("run without the target: %v\n%s", err, out.String())
 	}
 }
@@ -325,7 +347,9 @@ func TestHostileRow(t *testing.T) {
 		"reached":          func(c hostileCase) hostileCase { c.Reached = []string{"169.254.169.254:80"}; return c },
 		"too long":         func(c hostileCase) hostileCase { c.Cost.Wall = time.Hour; return c },
 		"too much":         func(c hostileCase) hostileCase { c.Cost.Peak = 2 << 30; return c },
-		"no scan":          func(c hostileCase) hostileCase { return hostileCase{State: "not measured", Failure: "no merlon"} },
+		"no scan": func(c hostileCase) hostileCase {
+			return hostileCase{State: "not measured", Failure: "no merlon"}
+		},
 	} {
 		if row := c(good).row(trap); (row.Met == "yes") != (name == "yes") {
 			t.Errorf("%s: %+v", name, row)
@@ -335,10 +359,12 @@ func TestHostileRow(t *testing.T) {
 
 func TestDeclaredFields(t *testing.T) {
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if body, err := io.ReadAll(r.Body); err != nil || !strings.Contains(string(body), "queryType{name fields{name}}") {
+		if body, err := io.ReadAll(r.Body); err != nil ||
+			!strings.Contains(string(body), "queryType{name fields{name}}") {
 			t.Errorf("asked %q, %v", body, err)
 		}
-		_, _ = io.WriteString(w, `{"data":{"__schema":{"queryType":{"name":"Query","fields":[{"name":"users"},{"name":"me"}]},"mutationType":{"name":"M","fields":[{"name":"pay"}]},"subscriptionType":null}}}`)
+		_, _ = io.WriteString(w,
+			`{"data":{"__schema":{"queryType":{"name":"Query","fields":[{"name":"users"},{"name":"me"}]},"mutationType":{"name":"M","fields":[{"name":"pay"}]},"subscriptionType":null}}}`)
 	}))
 	defer service.Close()
 	got, err := declaredFields(t.Context(), service.URL)

@@ -61,11 +61,14 @@ func dvwa(ctx context.Context, b *bench) ([]table.Row, error) {
 			cases = append(cases, moduleCase{Module: m.name, Level: level, Told: told})
 		}
 		if level == "low" {
-			rows = append(rows, table.Row{Measure: "DVWA low, signed in: vulnerable modules found", Floor: fmt.Sprintf("all %d", t.Vulnerable),
-				Measured: fmt.Sprint(t.Found), Met: table.Verdict(t.Found == t.Vulnerable), Note: got.spent() + list("; missed: ", t.Missed)})
+			rows = append(rows, table.Row{Measure: "DVWA low, signed in: vulnerable " +
+				"modules found", Floor: fmt.Sprintf("all %d", t.Vulnerable),
+				Measured: fmt.Sprint(t.Found), Met: table.Verdict(t.Found == t.Vulnerable), Note: got.spent() +
+					list("; missed: ", t.Missed)})
 		} else {
 			rows = append(rows, table.Row{Measure: "DVWA impossible, signed in: modules with a flaw told", Floor: "0",
-				Measured: fmt.Sprint(t.Wrong), Met: table.Verdict(t.Wrong == 0), Note: got.spent() + list("; told: ", t.Alarms)})
+				Measured: fmt.Sprint(t.Wrong), Met: table.Verdict(t.Wrong == 0), Note: got.spent() +
+					list("; told: ", t.Alarms)})
 		}
 	}
 	return rows, table.Keep(filepath.Join(b.out, "dvwa.jsonl"), cases)
@@ -79,14 +82,17 @@ func (b *bench) attackDVWA(ctx context.Context, level string) (*scan, error) {
 		return nil, err
 	}
 	defer s.stop()
-	return b.scan(ctx, s, run{command: "dast", name: "dvwa-" + level, plan: plan{URL: s.base() + "/", Profile: "full", Seeds: []string{s.base() + "/index.php"},
-		Exclude:    []string{"*logout*", "/setup.php*", "/security.php*", "/vulnerabilities/captcha/*", "*view_source*", "*view_help*", "/instructions.php*"},
+	return b.scan(ctx, s, run{command: "dast", name: "dvwa-" + level, plan: plan{URL: s.base() + "/", Profile: "full",
+		Seeds: []string{s.base() + "/index.php"},
+		Exclude: []string{"*logout*", "/setup.php*", "/security.php*", "/vulnerabilities/captcha/*", "*view_source*",
+			"*view_help*", "/instructions.php*"},
 		Identities: []any{s.user("admin", "password", 2), s.user("gordonb", "abc123", 1)}}})
 }
 
 // user is an identity of DVWA; users with a higher role are shown more.
 func (s *server) user(name, password string, role int) map[string]any {
-	return map[string]any{"name": name, "role": role, "form": map[string]any{"url": s.base() + "/login.php", "user": name, "password": password},
+	return map[string]any{"name": name, "role": role, "form": map[string]any{"url": s.base() + "/login.php",
+		"user": name, "password": password},
 		"marker": map[string]any{"url": s.base() + "/index.php", "in": "logout\\.php"}}
 }
 

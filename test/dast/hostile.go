@@ -50,7 +50,9 @@ func hostileTargets(ctx context.Context, b *bench) ([]table.Row, error) {
 	if os.Geteuid() != 0 {
 		return nil, errors.New("only root can make a network for a target")
 	}
-	traps := slices.DeleteFunc(slices.Clone(hostile.Traps), func(t hostile.Trap) bool { return !b.cases.MatchString(t.Name) })
+	traps := slices.DeleteFunc(slices.Clone(hostile.Traps), func(t hostile.Trap) bool {
+		return !b.cases.MatchString(t.Name)
+	})
 	cases := make([]hostileCase, len(traps))
 	slots := make(chan struct{}, max(1, b.parallel))
 	var group sync.WaitGroup
@@ -60,7 +62,8 @@ func hostileTargets(ctx context.Context, b *bench) ([]table.Row, error) {
 			defer func() { <-slots }()
 			cases[i] = b.spring(ctx, i, t)
 			row := cases[i].row(t) // who stops the measure has what is done
-			fmt.Fprintf(os.Stderr, "%s %s: met %v: %s; %s\n", time.Now().Format(time.TimeOnly), row.Measure, row.Met, row.Measured, row.Note)
+			fmt.Fprintf(os.Stderr, "%s %s: met %v: %s; %s\n", time.Now().Format(time.TimeOnly), row.Measure, row.Met,
+				row.Measured, row.Note)
 		})
 	}
 	group.Wait()
@@ -93,7 +96,8 @@ func (b *bench) scanTrap(ctx context.Context, i int, t hostile.Trap) (hostileCas
 	}
 	commands := [][]string{{"link", "set", "lo", "up"}}
 	for _, address := range hostile.Addresses {
-		commands = append(commands, []string{"address", "add", address, "dev", "lo", "nodad"}) // an address of IPv6 would not be there at once
+		// an address of IPv6 would not be there at once
+		commands = append(commands, []string{"address", "add", address, "dev", "lo", "nodad"})
 	}
 	for _, args := range commands {
 		if out, err := exec.CommandContext(ctx, "ip", args...).CombinedOutput(); err != nil {
@@ -141,8 +145,10 @@ func (c hostileCase) row(t hostile.Trap) table.Row {
 	}
 	says := t.Whole || t.Says != nil && slices.ContainsFunc(c.Reasons, t.Says.MatchString)
 	ended := c.Failure == "" && (c.State != states[0] || t.Whole)
-	row := table.Row{Measure: "hostile: " + t.Name, Floor: floor, Measured: fmt.Sprintf("%s, %d requests, %.0f s, %.0f MB", c.State, c.Requests, c.Cost.Wall.Seconds(), float64(c.Cost.Peak)/1e6),
-		Met: table.Verdict(ended, says, len(c.Told) == 0, len(c.Reached) == 0, c.Cost.Wall <= hostileTime, c.Cost.Peak <= hostileMemory)}
+	row := table.Row{Measure: "hostile: " + t.Name, Floor: floor, Measured: fmt.Sprintf("%s, %d requests, %.0f s, "+
+		"%.0f MB", c.State, c.Requests, c.Cost.Wall.Seconds(), float64(c.Cost.Peak)/1e6),
+		Met: table.Verdict(ended, says, len(c.Told) == 0, len(c.Reached) == 0, c.Cost.Wall <= hostileTime,
+			c.Cost.Peak <= hostileMemory)}
 	notes := []string{c.Failure, list("told: ", c.Told), list("reached: ", c.Reached)}
 	for _, reason := range c.Reasons[:min(2, len(c.Reasons))] {
 		notes = append(notes, fmt.Sprintf("%.200s", reason))

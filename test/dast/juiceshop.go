@@ -44,9 +44,12 @@ func juiceShop(ctx context.Context, b *bench) ([]table.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	got, err := b.scan(ctx, s, run{command: "dast", name: "juiceshop", plan: plan{URL: s.base() + "/", Exclude: []string{"*logout*", "/rest/user/change-password*"},
-		Identities: []any{map[string]any{"name": "customer", "json": map[string]any{"url": s.base() + "/rest/user/login",
-			"body": customer, "token": "/authentication/token"}}}}})
+	got, err := b.scan(ctx, s,
+		run{command: "dast", name: "juiceshop",
+			plan: plan{URL: s.base() + "/", Exclude: []string{"*logout*", "/rest/user/change-password*"},
+				Identities: []any{map[string]any{"name": "customer",
+					"json": map[string]any{"url": s.base() + "/rest/user/login",
+						"body": customer, "token": "/authentication/token"}}}}})
 	if err != nil {
 		return nil, err
 	}
@@ -58,10 +61,12 @@ func juiceShop(ctx context.Context, b *bench) ([]table.Row, error) {
 	unseen := slices.DeleteFunc(slices.Clone(endpoints), got.saw)
 	seen := share(len(endpoints)-len(unseen), len(endpoints))
 	rows := []table.Row{
-		{Measure: fmt.Sprintf("Juice Shop, signed in: challenges solved (%d)", len(after)), Floor: "≥ 12", Measured: fmt.Sprint(len(solved)),
-			Met: table.Verdict(len(solved) >= 12), Note: got.spent() + list("; solved: ", solved)},
-		{Measure: fmt.Sprintf("Juice Shop: REST endpoints seen (%d)", len(endpoints)), Floor: "≥ 90 %", Measured: table.Percent(seen),
-			Met: table.Verdict(seen >= .9), Note: strings.TrimPrefix(list("; not seen: ", unseen), "; ")},
+		{Measure: fmt.Sprintf("Juice Shop, signed in: challenges solved (%d)", len(after)), Floor: "≥ 12",
+			Measured: fmt.Sprint(len(solved)),
+			Met:      table.Verdict(len(solved) >= 12), Note: got.spent() + list("; solved: ", solved)},
+		{Measure: fmt.Sprintf("Juice Shop: REST endpoints seen (%d)", len(endpoints)), Floor: "≥ 90 %",
+			Measured: table.Percent(seen),
+			Met:      table.Verdict(seen >= .9), Note: strings.TrimPrefix(list("; not seen: ", unseen), "; ")},
 	}
 	return rows, table.Keep(filepath.Join(b.out, "juiceshop.jsonl"), after)
 }
@@ -148,5 +153,7 @@ func (s *scan) saw(endpoint string) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(s.Operations, func(o operation) bool { return pattern.MatchString(unnamed(pathOf(o.URL))) })
+	return slices.ContainsFunc(s.Operations, func(o operation) bool {
+		return pattern.MatchString(unnamed(pathOf(o.URL)))
+	})
 }

@@ -97,10 +97,12 @@ func parse(args []string) (*bench, []table.Measure[*bench], error) {
 	flags.StringVar(&b.browser, "browser", "auto", "for merlon's --browser")
 	flags.StringVar(&only, "only", "", "measures to run, with commas between: "+table.Names(measures))
 	flags.StringVar(&peers, "peers", "", "other scanners to run on WAVSEP, with commas between: "+peerNames())
-	flags.StringVar(&cases, "cases", "", "of WAVSEP's sections, the Benchmark's categories, the hostile and the ordinary applications, those whose name the expression matches")
+	flags.StringVar(&cases, "cases", "", "of WAVSEP's sections, the Benchmark's categories, the hostile and the "+
+		"ordinary applications, those whose name the expression matches")
 	flags.IntVar(&b.parallel, "parallel", 4, "hostile applications at once")
 	flags.DurationVar(&b.timeout, "timeout", time.Hour, "for one run of a program, which is killed then")
-	flags.DurationVar(&b.time, "time", 0, "for merlon's --time, after which a scan ends with what it has; without it nine tenths of -timeout, and merlon's own for hostile applications")
+	flags.DurationVar(&b.time, "time", 0, "for merlon's --time, after which a scan ends with what it has; without it "+
+		"nine tenths of -timeout, and merlon's own for hostile applications")
 	if err := flags.Parse(args); err != nil {
 		return nil, nil, err
 	}
@@ -119,7 +121,9 @@ func parse(args []string) (*bench, []table.Measure[*bench], error) {
 
 // prepare checks the folders and makes paths absolute.
 func (b *bench) prepare(chosen []table.Measure[*bench]) (err error) {
-	switch foreign := slices.ContainsFunc(chosen, func(m table.Measure[*bench]) bool { return !slices.Contains(own, m.Name) }); {
+	switch foreign := slices.ContainsFunc(chosen, func(m table.Measure[*bench]) bool {
+		return !slices.Contains(own, m.Name)
+	}); {
 	case foreign && b.targets == "":
 		return errors.New("-targets names the folder of the targets")
 	case foreign:

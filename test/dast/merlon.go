@@ -141,7 +141,8 @@ func (b *bench) launch(ctx context.Context, r run) (*scan, error) {
 	if err := os.WriteFile(file, text, 0o644); err != nil {
 		return nil, err
 	}
-	args := []string{b.merlon, r.command, r.plan.URL, "--target", file, "--format", "json", "--fail-on", "none", "--browser", cmp.Or(r.browser, b.browser)}
+	args := []string{b.merlon, r.command, r.plan.URL, "--target", file, "--format", "json", "--fail-on", "none",
+		"--browser", cmp.Or(r.browser, b.browser)}
 	if r.time > 0 {
 		args = append(args, "--time", r.time.String())
 	}
@@ -190,8 +191,11 @@ func readReport(text []byte) (*scan, error) {
 			continue
 		}
 		l := f.Live
-		out.Flaws = append(out.Flaws, flaw{Scanner: "merlon", Rule: f.RuleID, CWE: cwe[f.RuleID], Method: l.Method, Path: pathOf(l.URL),
-			Parameter: l.Parameter, In: l.In, Text: strings.Join([]string{f.RuleID, f.Message, l.URL, l.Parameter, l.Payload, string(l.Exchanges)}, "\n")})
+		out.Flaws = append(out.Flaws, flaw{Scanner: "merlon", Rule: f.RuleID, CWE: cwe[f.RuleID], Method: l.Method,
+			Path:      pathOf(l.URL),
+			Parameter: l.Parameter, In: l.In,
+			Text: strings.Join([]string{f.RuleID, f.Message, l.URL, l.Parameter, l.Payload, string(l.Exchanges)},
+				"\n")})
 	}
 	for _, a := range r.Analyzers {
 		if i := slices.Index(states, a.State); i > slices.Index(states, out.State) {

@@ -30,7 +30,8 @@ import (
 // has no way out: the kernel counts each connection and datagram that looks for one.
 
 // ordinaries are the applications, scripts in the folder ordinary.
-var ordinaries = []string{"shaarli", "dokuwiki", "django", "mediawiki", "fossil", "rt", "redmine", "phpliteadmin", "pocketbase", "nodered"}
+var ordinaries = []string{"shaarli", "dokuwiki", "django", "mediawiki", "fossil", "rt", "redmine", "phpliteadmin",
+	"pocketbase", "nodered"}
 
 // ordinaryTime is how long each is scanned.
 const ordinaryTime = 2 * time.Minute
@@ -70,10 +71,12 @@ func ordinary(ctx context.Context, b *bench) ([]table.Row, error) {
 			continue
 		}
 		results = append(results, *got)
-		value := fmt.Sprintf("%d requests, %d created and listed, %d removed, %d differences, %d connections elsewhere, smoke test %v, session held %v",
+		value := fmt.Sprintf("%d requests, %d created and listed, %d removed, %d differences, %d connections "+
+			"elsewhere, smoke test %v, session held %v",
 			got.Requests, got.Created, got.Removed, len(got.Harm), got.Packets, got.Smoke, got.Held)
 		met := len(got.Harm) == 0 && got.Packets == 0 && got.Smoke && got.Held
-		rows = append(rows, table.Row{Measure: "ordinary " + name, Floor: "left as it was", Measured: value, Met: table.Verdict(met)})
+		rows = append(rows, table.Row{Measure: "ordinary " + name, Floor: "left as it was", Measured: value,
+			Met: table.Verdict(met)})
 		if !met {
 			failed = errors.Join(failed, fmt.Errorf("%s was not left as it was: %s", name, value))
 		}
@@ -106,7 +109,8 @@ func (b *bench) scanOrdinary(ctx context.Context, name string) (*ordinaryResult,
 	base := "http://127.0.0.1:" + strconv.Itoa(a.port)
 	auth := json.RawMessage(vars[5])
 	if len(auth) == 0 {
-		if auth, err = json.Marshal(map[string]any{"name": "administrator", "form": map[string]string{"url": base + vars[1], "user": vars[2], "password": vars[3]}}); err != nil {
+		if auth, err = json.Marshal(map[string]any{"name": "administrator",
+			"form": map[string]string{"url": base + vars[1], "user": vars[2], "password": vars[3]}}); err != nil {
 			return nil, err
 		}
 	}
@@ -118,14 +122,16 @@ func (b *bench) scanOrdinary(ctx context.Context, name string) (*ordinaryResult,
 		return nil, err
 	}
 	report := filepath.Join(b.out, name+".json")
-	merlon := a.within(ctx, b.merlon, "dast", base+"/", "--target", target, "--format", "json", "--fail-on", "none", "--time", cmp.Or(b.time, ordinaryTime).String(), "--browser", b.browser)
+	merlon := a.within(ctx, b.merlon, "dast", base+"/", "--target", target, "--format", "json", "--fail-on", "none",
+		"--time", cmp.Or(b.time, ordinaryTime).String(), "--browser", b.browser)
 	var said bytes.Buffer
 	merlon.Stderr = &said
 	out, err := merlon.Output()
 	if err != nil && !slices.Contains(reported, merlon.ProcessState.ExitCode()) {
 		return nil, fmt.Errorf("merlon: %w: %s", err, said.Bytes()[max(0, said.Len()-400):])
 	}
-	if err := errors.Join(os.WriteFile(report, out, 0o600), os.WriteFile(filepath.Join(b.out, name+".log"), said.Bytes(), 0o600)); err != nil {
+	if err := errors.Join(os.WriteFile(report, out, 0o600), os.WriteFile(filepath.Join(b.out, name+".log"),
+		said.Bytes(), 0o600)); err != nil {
 		return nil, err
 	}
 	after, err := a.run("dump")
@@ -256,7 +262,8 @@ func startOrdinary(ctx context.Context, name string) (*ordinaryApp, []string, er
 	if err := os.Chown(a.dir, 65534, 65534); err != nil {
 		return a, nil, err
 	}
-	a.space = exec.CommandContext(ctx, "unshare", "--net", "sh", "-c", "ip link set lo up && echo ready && exec sleep 86400")
+	a.space = exec.CommandContext(ctx, "unshare", "--net", "sh", "-c", "ip link set lo up && echo ready && exec "+
+		"sleep 86400")
 	ready := &line{done: make(chan struct{})}
 	a.space.Stdout, a.space.Stderr = ready, os.Stderr
 	if err := a.space.Start(); err != nil {
@@ -301,14 +308,17 @@ func (l *line) Write(p []byte) (int, error) {
 
 // within is a program in the application's network.
 func (a *ordinaryApp) within(ctx context.Context, args ...string) *exec.Cmd {
-	return exec.CommandContext(ctx, "nsenter", append([]string{"--net", "--target", strconv.Itoa(a.space.Process.Pid)}, args...)...)
+	return exec.CommandContext(ctx, "nsenter", append([]string{"--net", "--target", strconv.Itoa(a.space.Process.Pid)},
+		args...)...)
 }
 
 // as is a function of the application's script, as a user without rights.
 func (a *ordinaryApp) as(ctx context.Context, what string) *exec.Cmd {
-	c := a.within(ctx, "setpriv", "--reuid="+nobody, "--regid="+nobody, "--clear-groups", "--no-new-privs", a.script, a.name, what)
+	c := a.within(ctx, "setpriv", "--reuid="+nobody, "--regid="+nobody, "--clear-groups", "--no-new-privs", a.script,
+		a.name, what)
 	c.Dir = a.dir
-	c.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "HOME=" + a.dir, "TMPDIR=" + a.dir, "DIR=" + a.dir, "PORT=" + strconv.Itoa(a.port)}
+	c.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "HOME=" +
+		a.dir, "TMPDIR=" + a.dir, "DIR=" + a.dir, "PORT=" + strconv.Itoa(a.port)}
 	return c
 }
 

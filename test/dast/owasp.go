@@ -53,9 +53,12 @@ func owaspBenchmark(ctx context.Context, b *bench) ([]table.Row, error) {
 		t := judge("merlon", got.byCase(), c.class, pages)
 		cases = append(cases, pages...)
 		score := 100 * (t.tpr() - t.fpr())
-		rows = append(rows, table.Row{Measure: fmt.Sprintf("OWASP Benchmark 1.2 served, %s", c.name), Floor: fmt.Sprintf("TPR − FPR ≥ %d, FPR ≤ 1 %%", c.score),
-			Measured: fmt.Sprintf("%.1f (%d/%d, %d/%d)", score, t.Found, t.Vulnerable, t.Wrong, t.Safe), Met: table.Verdict(score >= float64(c.score), t.fpr() <= mostWrong),
-			Note: got.spent() + list("; wrong: ", t.Alarms) + list("; told of a kind that the case has not: ", c.foreign(got.byCase(), pages))})
+		rows = append(rows, table.Row{Measure: fmt.Sprintf("OWASP Benchmark 1.2 "+
+			"served, %s", c.name), Floor: fmt.Sprintf("TPR − FPR ≥ %d, FPR ≤ 1 %%", c.score),
+			Measured: fmt.Sprintf("%.1f (%d/%d, %d/%d)", score, t.Found, t.Vulnerable, t.Wrong, t.Safe),
+			Met:      table.Verdict(score >= float64(c.score), t.fpr() <= mostWrong),
+			Note: got.spent() + list("; wrong: ", t.Alarms) + list("; told of a kind that the case "+
+				"has not: ", c.foreign(got.byCase(), pages))})
 	}
 	return rows, table.Keep(filepath.Join(b.out, "benchmark.jsonl"), cases)
 }
@@ -68,7 +71,8 @@ func (b *bench) attackBenchmark(ctx context.Context, c category) (*scan, error) 
 	}
 	defer s.stop()
 	p := plan{URL: s.base() + "/benchmark/", Seeds: []string{s.base() + "/benchmark/" + c.name + "-Index.html"}}
-	for _, name := range []string{"xss", "sqli", "cmdi", "pathtraver", "ldapi", "xpathi", "crypto", "hash", "securecookie", "trustbound", "weakrand"} {
+	for _, name := range []string{"xss", "sqli", "cmdi", "pathtraver", "ldapi", "xpathi", "crypto", "hash",
+		"securecookie", "trustbound", "weakrand"} {
 		if name != c.name {
 			p.Exclude = append(p.Exclude, "/benchmark/"+name+"-*")
 		}
@@ -85,7 +89,8 @@ func (c category) foreign(s *scan, pages []page) []string {
 			continue
 		}
 		for _, f := range s.Flaws {
-			if other.class.has(f) && slices.ContainsFunc(pages, func(p page) bool { return p.Path == f.Path }) && !slices.Contains(out, f.Path) {
+			if other.class.has(f) && slices.ContainsFunc(pages, func(p page) bool { return p.Path == f.Path }) &&
+				!slices.Contains(out, f.Path) {
 				out = append(out, f.Path)
 			}
 		}
@@ -122,7 +127,8 @@ func expectedCases(file string) (map[string][]page, error) {
 		if len(record) < 4 {
 			return nil, fmt.Errorf("%s: record %d has %d fields", file, i+1, len(record))
 		}
-		out[record[1]] = append(out[record[1]], page{Section: record[1], Path: record[0], Vulnerable: record[2] == "true", Told: map[string]bool{}})
+		out[record[1]] = append(out[record[1]],
+			page{Section: record[1], Path: record[0], Vulnerable: record[2] == "true", Told: map[string]bool{}})
 	}
 	return out, nil
 }

@@ -112,14 +112,16 @@ func (b *bench) wapiti(ctx context.Context, j job) (*scan, error) {
 	got := &scan{}
 	for i, folder := range j.folders {
 		file := filepath.Join(b.out, fmt.Sprintf("%s.wapiti-%d.json", j.name, i))
-		out, err := process.Command{Dir: b.out, Timeout: b.timeout, Args: []string{program, "-u", folder, "--scope", "folder", "-m", j.section.wapiti, "-f", "json", "-o", file,
+		out, err := process.Command{Dir: b.out, Timeout: b.timeout, Args: []string{program, "-u", folder, "--scope",
+			"folder", "-m", j.section.wapiti, "-f", "json", "-o", file,
 			"--flush-session", "--no-bugreport", "-v", "0"}}.Run(ctx)
 		if err != nil {
 			return nil, err
 		}
 		text, err := os.ReadFile(file)
 		if err != nil {
-			return nil, fmt.Errorf("exit code %d: %w: %s", out.Code, err, process.Tail(append(out.Stderr, out.Stdout...)))
+			return nil, fmt.Errorf("exit code %d: %w: %s", out.Code, err,
+				process.Tail(append(out.Stderr, out.Stdout...)))
 		}
 		flaws, err := readWapiti(text)
 		if err != nil {
@@ -168,7 +170,8 @@ func (b *bench) nuclei(ctx context.Context, j job) (*scan, error) {
 		return nil, err
 	}
 	// By default it stops looking at a parameter after ten pages that have it.
-	out, err := process.Command{Dir: b.out, Timeout: b.timeout, Args: []string{program, "-l", links, "-dast", "-t", templates, "-jsonl", "-silent", "-ni", "-duc",
+	out, err := process.Command{Dir: b.out, Timeout: b.timeout, Args: []string{program, "-l", links, "-dast", "-t",
+		templates, "-jsonl", "-silent", "-ni", "-duc",
 		"-fuzz-param-frequency", "1000000", "-no-mhe", "-rl", "1000"}}.Run(ctx)
 	if err != nil {
 		return nil, err
@@ -185,7 +188,8 @@ func (b *bench) dalfox(ctx context.Context, j job) (*scan, error) {
 	if err != nil {
 		return nil, err
 	}
-	args := []string{program, "url", "", "--format", "jsonl", "--silence", "--no-color", "--worker", "4", "--skip-headless"}
+	args := []string{program, "url", "", "--format", "jsonl", "--silence", "--no-color", "--worker", "4",
+		"--skip-headless"}
 	sign := `"type":"V"` // a page that it has parsed again
 	if j.section.dalfox == "redirect" {
 		args = append(args, "--use-bav", "--skip-xss-scanning", "--skip-mining-all", "--only-poc", "g")
@@ -225,7 +229,8 @@ func (b *bench) sqlmap(ctx context.Context, j job) (*scan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.each(ctx, j, []string{program, "-u", "", "--batch", "--flush-session", "--disable-coloring", "--output-dir", filepath.Join(b.out, j.name+".sqlmap")},
+	return b.each(ctx, j, []string{program, "-u", "", "--batch", "--flush-session", "--disable-coloring",
+		"--output-dir", filepath.Join(b.out, j.name+".sqlmap")},
 		"identified the following injection point")
 }
 
@@ -254,7 +259,8 @@ func (b *bench) each(ctx context.Context, j job, args []string, sign string) (*s
 		}
 	}
 	if len(stopped) > 0 {
-		got.Reasons = []string{fmt.Sprintf("stopped after %s at %d of %d links%s", perLink, len(stopped), len(links), list(": ", short(stopped)))}
+		got.Reasons = []string{fmt.Sprintf("stopped after %s at %d of %d "+
+			"links%s", perLink, len(stopped), len(links), list(": ", short(stopped)))}
 	}
 	return got, nil
 }
@@ -297,7 +303,8 @@ func links(ctx context.Context, j job) ([]string, error) {
 		}
 		for _, m := range anchor.FindAllStringSubmatch(text, -1) {
 			u, err := base.Parse(strings.ReplaceAll(m[1], "&amp;", "&"))
-			if err != nil || !strings.HasPrefix(u.String(), j.base) || slices.ContainsFunc(j.exclude, func(p string) bool { return matches(p, u) }) {
+			if err != nil || !strings.HasPrefix(u.String(), j.base) ||
+				slices.ContainsFunc(j.exclude, func(p string) bool { return matches(p, u) }) {
 				continue
 			}
 			if u.Fragment = ""; u.RawQuery != "" {
@@ -368,10 +375,12 @@ func compare(name string, results map[string]result) []table.Row {
 		return nil
 	}
 	_, theirs := each(results[best])
-	row := table.Row{Measure: name + ": for each true flaw", Floor: fmt.Sprintf("≤ %.1f requests, half of %s; ≤ %.2f s", least/2, best, theirs), Measured: "nothing found", Met: table.No}
+	row := table.Row{Measure: name + ": for each true flaw", Floor: fmt.Sprintf("≤ %.1f requests, half of %s; "+
+		"≤ %.2f s", least/2, best, theirs), Measured: "nothing found", Met: table.No}
 	if ours.found > 0 {
 		requests, seconds := each(ours)
-		row.Measured, row.Met = fmt.Sprintf("%.1f requests, %.2f s", requests, seconds), table.Verdict(requests <= least/2, seconds <= theirs)
+		row.Measured, row.Met = fmt.Sprintf("%.1f requests, %.2f s", requests, seconds),
+			table.Verdict(requests <= least/2, seconds <= theirs)
 	}
 	return []table.Row{row}
 }

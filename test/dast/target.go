@@ -92,7 +92,8 @@ func throwAway(app, name string) (string, error) {
 		return dir, err
 	}
 	// Times are kept: servers compile again what seems newer.
-	for _, args := range [][]string{{"cp", "-a", app, filepath.Join(dir, "app")}, {"chown", "-R", nobody + ":" + nobody, filepath.Join(dir, "app"), filepath.Join(dir, "home")}} {
+	for _, args := range [][]string{{"cp", "-a", app, filepath.Join(dir, "app")},
+		{"chown", "-R", nobody + ":" + nobody, filepath.Join(dir, "app"), filepath.Join(dir, "home")}} {
 		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
 			return dir, fmt.Errorf("%s: %w: %s", args[0], err, out)
 		}
@@ -134,9 +135,11 @@ func (s *server) launch(targets string, port int, env []string) error {
 	}
 	defer func() { _ = log.Close() }() // the child has its own
 	home := filepath.Join(s.dir, "home")
-	s.cmd = exec.Command("setpriv", "--reuid="+nobody, "--regid="+nobody, "--clear-groups", "--no-new-privs", filepath.Join(targets, s.name, "run"))
+	s.cmd = exec.Command("setpriv", "--reuid="+nobody, "--regid="+nobody, "--clear-groups", "--no-new-privs",
+		filepath.Join(targets, s.name, "run"))
 	s.cmd.Dir = filepath.Join(s.dir, "app")
-	s.cmd.Env = append([]string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "HOME=" + home, "TMPDIR=" + home,
+	s.cmd.Env = append([]string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8",
+		"HOME=" + home, "TMPDIR=" + home,
 		"PORT=" + strconv.Itoa(port), "TARGETS=" + targets}, env...)
 	s.cmd.Stdout, s.cmd.Stderr = log, log
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

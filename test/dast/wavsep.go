@@ -30,10 +30,14 @@ type section struct {
 }
 
 var sections = []section{
-	{name: "XSS", folder: "Reflected-XSS", seeds: []string{"index-xss.jsp", "index-xss-exotic.jsp", "index-false.jsp"}, class: crossSiteScripting, tpr: .74, check: "xss", wapiti: "xss", template: "xss", dalfox: "xss"},
-	{name: "SQL injection", folder: "SQL-Injection", seeds: []string{"index-sql.jsp", "index-sql-exotic.jsp", "index-false.jsp"}, class: sqlInjection, tpr: 1, check: "sqlinjection", wapiti: "sql", template: "sqli"},
-	{name: "file inclusion", folder: "LFI", seeds: []string{"index-lfi.jsp", "index-false.jsp"}, class: pathTraversal, tpr: .6, wrong: 1, check: "pathtraversal", wapiti: "file", template: "lfi"},
-	{name: "redirect", folder: "Unvalidated-Redirect", seeds: []string{"index-redirect.jsp", "index-false.jsp"}, class: openRedirect, tpr: .95, check: "redirect", wapiti: "redirect", template: "redirect", dalfox: "redirect"},
+	{name: "XSS", folder: "Reflected-XSS", seeds: []string{"index-xss.jsp", "index-xss-exotic.jsp", "index-false.jsp"},
+		class: crossSiteScripting, tpr: .74, check: "xss", wapiti: "xss", template: "xss", dalfox: "xss"},
+	{name: "SQL injection", folder: "SQL-Injection", seeds: []string{"index-sql.jsp", "index-sql-exotic.jsp",
+		"index-false.jsp"}, class: sqlInjection, tpr: 1, check: "sqlinjection", wapiti: "sql", template: "sqli"},
+	{name: "file inclusion", folder: "LFI", seeds: []string{"index-lfi.jsp", "index-false.jsp"}, class: pathTraversal,
+		tpr: .6, wrong: 1, check: "pathtraversal", wapiti: "file", template: "lfi"},
+	{name: "redirect", folder: "Unvalidated-Redirect", seeds: []string{"index-redirect.jsp", "index-false.jsp"},
+		class: openRedirect, tpr: .95, check: "redirect", wapiti: "redirect", template: "redirect", dalfox: "redirect"},
 }
 
 // wavsepBase is where its pages are.
@@ -82,7 +86,8 @@ func (b *bench) wavsepSection(ctx context.Context, sec section) ([]table.Row, []
 		case err != nil && (scanner == "merlon" || ctx.Err() != nil):
 			return rows, pages, fmt.Errorf("%s: %w", scanner, err)
 		case err != nil:
-			rows = append(rows, table.Row{Measure: fmt.Sprintf("WAVSEP GET %s, %s", sec.name, scanner), Measured: "not measured", Note: err.Error()})
+			rows = append(rows, table.Row{Measure: fmt.Sprintf("WAVSEP GET %s, %s", sec.name, scanner),
+				Measured: "not measured", Note: err.Error()})
 			continue
 		}
 		t := judge(scanner, got, sec.class, pages)
@@ -116,7 +121,8 @@ func (b *bench) attackWavsep(ctx context.Context, scanner string, sec section, p
 		}
 	}
 	if scanner == "merlon" {
-		return b.scan(ctx, s, run{command: "dast", name: job.name, browser: "none", checks: []string{sec.check}, plan: plan{URL: job.base, Seeds: job.seeds, Exclude: job.exclude}})
+		return b.scan(ctx, s, run{command: "dast", name: job.name, browser: "none", checks: []string{sec.check},
+			plan: plan{URL: job.base, Seeds: job.seeds, Exclude: job.exclude}})
 	}
 	return b.peerScan(ctx, s, scanner, job)
 }
@@ -124,7 +130,8 @@ func (b *bench) attackWavsep(ctx context.Context, scanner string, sec section, p
 // exclude returns patterns of what is not of the section.
 func (sec section) exclude() []string {
 	out := []string{"*wavsep-install*", "*-POST*", "*-COOKIE*"}
-	for _, folder := range []string{"Reflected-XSS", "SQL-Injection", "LFI", "RFI", "Unvalidated-Redirect", "DOM-XSS", "Obsolete-Files"} {
+	for _, folder := range []string{"Reflected-XSS", "SQL-Injection", "LFI", "RFI", "Unvalidated-Redirect", "DOM-XSS",
+		"Obsolete-Files"} {
 		if folder != sec.folder {
 			out = append(out, wavsepBase+folder+"/*")
 		}
@@ -144,7 +151,8 @@ func (sec section) pages(active string) ([]page, error) {
 	var out []page
 	for _, file := range files {
 		folder := filepath.Base(filepath.Dir(file))
-		out = append(out, page{Section: sec.name, Path: wavsepBase + sec.folder + "/" + folder + "/" + filepath.Base(file),
+		out = append(out, page{Section: sec.name, Path: wavsepBase + sec.folder + "/" + folder + "/" +
+			filepath.Base(file),
 			Vulnerable: !strings.Contains(folder, "FalsePositives"), Told: map[string]bool{}})
 	}
 	return out, nil

@@ -104,9 +104,12 @@ func TestHostileArchives(t *testing.T) {
 		{"a byte is wrong", spoiled(t), run.Failed, 0, ""},
 		{"a bomb", zipOf(t, []entry{good, {name: "bomb", content: strings.Repeat("0", 200<<20)}}), run.Failed, 0, ""},
 		{"an overlapping bomb", overlapping(t), run.Failed, 0, ""},
-		{"traversal", zipOf(t, []entry{good, {name: "../../escaped.py", content: credential}}), run.CompletedDegraded, 1, "escaped.py"},
-		{"an absolute name", zipOf(t, []entry{good, {name: "/tmp/escaped-merlon.py", content: credential}}), run.CompletedDegraded, 1, "escaped-merlon.py"},
-		{"a link that leaves", zipOf(t, []entry{good, {name: "passwd", content: "/etc/passwd", mode: fs.ModeSymlink}}), run.CompletedDegraded, 1, "passwd"},
+		{"traversal", zipOf(t, []entry{good, {name: "../../escaped.py", content: credential}}), run.CompletedDegraded,
+			1, "escaped.py"},
+		{"an absolute name", zipOf(t, []entry{good, {name: "/tmp/escaped-merlon.py", content: credential}}),
+			run.CompletedDegraded, 1, "escaped-merlon.py"},
+		{"a link that leaves", zipOf(t, []entry{good, {name: "passwd", content: "/etc/passwd", mode: fs.ModeSymlink}}),
+			run.CompletedDegraded, 1, "passwd"},
 		{"a device", zipOf(t, []entry{good, {name: "disk", mode: fs.ModeDevice}}), run.CompletedDegraded, 1, "disk"},
 		{"100,000 entries", manyEntries(t, 100_000), run.Completed, 1, ""},
 		{"nothing in it", zipOf(t, nil), run.CompletedDegraded, 0, "there are no files"},
@@ -116,15 +119,18 @@ func TestHostileArchives(t *testing.T) {
 		s.worker()
 		for _, tt := range tests {
 			sc := s.project()
-			s.completed(sc, s.scan(sc, "main", zipOf(t, []entry{good, {name: "old.py", content: strings.Replace(credential, "9a", "8b", 1)}})))
+			s.completed(sc, s.scan(sc, "main",
+				zipOf(t, []entry{good, {name: "old.py", content: strings.Replace(credential, "9a", "8b", 1)}})))
 			id := s.scan(sc, "main", tt.archive)
 			r := s.await(sc, id, tt.name, ended)
 			if r.State != tt.state || r.Attempt != 1 {
-				t.Errorf("%s: ended as %s at attempt %d: %v, %+v", tt.name, r.State, r.Attempt, r.Failure, r.Outcome.Statuses)
+				t.Errorf("%s: ended as %s at attempt %d: %v, %+v", tt.name, r.State, r.Attempt, r.Failure,
+					r.Outcome.Statuses)
 				continue
 			}
 			if tt.state == run.Failed {
-				if open := s.count("SELECT COUNT(*) FROM finding WHERE project_id = ? AND closed = 0", sc.Project); open != 2 {
+				if open := s.count("SELECT COUNT(*) FROM finding WHERE project_id = ? AND "+
+					"closed = 0", sc.Project); open != 2 {
 					t.Errorf("%s: %d findings are open, want the 2 of the scan before", tt.name, open)
 				}
 				if r.Failure.Code != run.CodeArchive || r.Failure.Message == "" {
@@ -135,7 +141,8 @@ func TestHostileArchives(t *testing.T) {
 			if r.Outcome.Changes.Found != tt.findings {
 				t.Errorf("%s: found %d, want %d", tt.name, r.Outcome.Changes.Found, tt.findings)
 			}
-			if named := fmt.Sprintf("%+v", r.Outcome.Statuses); tt.skipped != "" && !strings.Contains(named, tt.skipped) {
+			if named := fmt.Sprintf("%+v", r.Outcome.Statuses); tt.skipped != "" &&
+				!strings.Contains(named, tt.skipped) {
 				t.Errorf("%s: the statuses do not name %s: %s", tt.name, tt.skipped, named)
 			}
 		}

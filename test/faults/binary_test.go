@@ -50,9 +50,11 @@ func prepare(t *testing.T, program string, p place, flags ...string) *deployment
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &deployment{site: &site{t: t, dir: folder(t), place: p}, program: program, flags: flags, listen: l.Addr().String()}
+	d := &deployment{site: &site{t: t, dir: folder(t), place: p}, program: program, flags: flags,
+		listen: l.Addr().String()}
 	d.must(l.Close())
-	args := append([]string{"admin", "bootstrap", "--email", "a@example.com", "--organization", "O", "--team", "T", "--project", "P", "--format", "json"}, flags...)
+	args := append([]string{"admin", "bootstrap", "--email", "a@example.com", "--organization", "O", "--team", "T",
+		"--project", "P", "--format", "json"}, flags...)
 	out, err := exec.Command(program, args...).Output()
 	d.must(err)
 	var made struct {
@@ -60,7 +62,8 @@ func prepare(t *testing.T, program string, p place, flags ...string) *deployment
 	}
 	d.must(json.Unmarshal(out, &made))
 	d.token, d.project = made.PersonalAccessToken, made.ProjectID
-	d.sc = tenant.System(tenant.OrganizationID(made.OrganizationID), tenant.TeamID(made.TeamID), tenant.ProjectID(made.ProjectID))
+	d.sc = tenant.System(tenant.OrganizationID(made.OrganizationID), tenant.TeamID(made.TeamID),
+		tenant.ProjectID(made.ProjectID))
 	d.db, err = p.open(t.Context(), time.Now)
 	d.must(err)
 	t.Cleanup(func() { d.must(d.db.Close()) })
@@ -136,7 +139,8 @@ func (d *deployment) signIn() string {
 	var apps struct{ CLI struct{ AppID string } }
 	d.call("GET", "/client-apps", "", nil, &apps)
 	form := url.Values{
-		"grant_type": {"urn:ietf:params:oauth:grant-type:token-exchange"}, "client_id": {apps.CLI.AppID}, "subject_token": {d.token},
+		"grant_type": {"urn:ietf:params:oauth:grant-type:token-exchange"}, "client_id": {apps.CLI.AppID},
+		"subject_token":      {d.token},
 		"subject_token_type": {"urn:merlon:token-type:personal_access_token"}, "resource": {"http://" + d.listen},
 	}
 	var access struct {
@@ -194,7 +198,8 @@ func TestServerKilledMidIngest(t *testing.T) {
 		},
 		"postgres": func(t *testing.T) *deployment {
 			db := storetest.Postgres(t)
-			return newDeployment(t, program, place{Postgres: db}, "--data", filepath.Join(folder(t), "data"), "--database-url", db)
+			return newDeployment(t, program, place{Postgres: db}, "--data", filepath.Join(folder(t), "data"),
+				"--database-url", db)
 		},
 	}
 	for name, deployed := range deploy {
@@ -212,12 +217,15 @@ func TestServerKilledMidIngest(t *testing.T) {
 			}
 			got := d.await(d.sc, id, "ended", ended)
 			if got.State != want.State || got.Outcome.Changes != want.Outcome.Changes {
-				t.Errorf("ended as %s with %+v, want %s with %+v", got.State, got.Outcome.Changes, want.State, want.Outcome.Changes)
+				t.Errorf("ended as %s with %+v, want %s with %+v", got.State, got.Outcome.Changes, want.State,
+					want.Outcome.Changes)
 			}
 			wantList, wantHistory := calm.findings(calm.sc)
 			gotList, gotHistory := d.findings(d.sc)
-			if len(gotList) != 4000 || strings.Join(gotList, "\n") != strings.Join(wantList, "\n") || gotHistory != wantHistory {
-				t.Errorf("%d findings and %d entries of history, want %d and %d, all equal", len(gotList), gotHistory, len(wantList), wantHistory)
+			if len(gotList) != 4000 || strings.Join(gotList, "\n") != strings.Join(wantList, "\n") ||
+				gotHistory != wantHistory {
+				t.Errorf("%d findings and %d entries of history, want %d and %d, all equal", len(gotList), gotHistory,
+					len(wantList), wantHistory)
 			}
 		})
 	}

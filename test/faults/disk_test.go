@@ -55,7 +55,9 @@ func TestWorkersDiskIsFull(t *testing.T) {
 		grow := disk(t, s.place.Scratch, 1<<20)
 		s.worker()
 		id := s.scan(s.sc, "main", padded(t, 4<<20))
-		r := s.await(s.sc, id, "was put back", func(r run.Run) bool { return r.State == run.Queued && r.Failure != nil })
+		r := s.await(s.sc, id, "was put back", func(r run.Run) bool {
+			return r.State == run.Queued && r.Failure != nil
+		})
 		if r.Failure.Code != run.CodeDiskFull {
 			t.Errorf("put back with %+v", r.Failure)
 		}

@@ -47,16 +47,19 @@ var loads = []load{
 		d.drip(stop, "GET / HTTP/1.1\r\nHost: x\r\nX-A: ")
 	}},
 	{"slow body of a request", func(d *deployment, access string, stop <-chan struct{}) {
-		d.drip(stop, "POST /organization HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer "+access+"\r\nContent-Length: 1000000\r\n\r\n{\"name\": \"")
+		d.drip(stop, "POST /organization HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: "+
+			"Bearer "+access+"\r\nContent-Length: 1000000\r\n\r\n{\"name\": \"")
 	}},
 	{"slow body of a sign-in", func(d *deployment, _ string, stop <-chan struct{}) {
-		d.drip(stop, "POST /oidc/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 60000\r\n\r\ngrant_type=")
+		d.drip(stop, "POST /oidc/token HTTP/1.1\r\nHost: x\r\nContent-Type: "+
+			"application/x-www-form-urlencoded\r\nContent-Length: 60000\r\n\r\ngrant_type=")
 	}},
 	{"slow upload", func(d *deployment, access string, stop <-chan struct{}) {
 		var started struct{ URL string }
 		d.call("POST", "/project/"+d.project+"/scan/start", access, nil, &started)
 		path := started.URL[strings.Index(started.URL, "/uploads/"):]
-		d.drip(stop, "PUT "+path+" HTTP/1.1\r\nHost: x\r\nContent-Type: application/zip\r\nContent-Length: 100000000\r\n\r\nPK\x03\x04")
+		d.drip(stop, "PUT "+path+" HTTP/1.1\r\nHost: x\r\nContent-Type: application/zip\r\nContent-Length: "+
+			"100000000\r\n\r\nPK\x03\x04")
 	}},
 	{"slow read of responses", func(d *deployment, access string, stop <-chan struct{}) {
 		d.drip(stop, strings.Repeat("GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n", 50))
@@ -68,10 +71,12 @@ var loads = []load{
 		d.repeat(stop, request("POST", "/organization", access, `{"name": "`+strings.Repeat("a", 40<<20)+`"}`))
 	}},
 	{"deep body", func(d *deployment, access string, stop <-chan struct{}) {
-		d.repeat(stop, request("POST", "/organization", access, `{"name": `+strings.Repeat("[", 500_000)+strings.Repeat("]", 500_000)+`}`))
+		d.repeat(stop, request("POST", "/organization", access, `{"name": `+strings.Repeat("[", 500_000)+
+			strings.Repeat("]", 500_000)+`}`))
 	}},
 	{"deep body of a target", func(d *deployment, access string, stop <-chan struct{}) {
-		d.repeat(stop, request("POST", "/project/"+d.project+"/target", access, `{"name": "x", "url": "http://x.example/", "headers": `+strings.Repeat("[", 10_000_000)+`}`))
+		d.repeat(stop, request("POST", "/project/"+d.project+"/target", access,
+			`{"name": "x", "url": "http://x.example/", "headers": `+strings.Repeat("[", 10_000_000)+`}`))
 	}},
 	{"many query parameters", func(d *deployment, access string, stop <-chan struct{}) {
 		d.repeat(stop, request("GET", "/project/"+d.project+"/scans?"+strings.Repeat("a[]=1&", 9000), access, ""))
@@ -91,7 +96,8 @@ var loads = []load{
 
 // request returns a request as text.
 func request(method, path, access, body string) string {
-	return method + " " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nAuthorization: Bearer " + access +
+	return method + " " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: " +
+		"application/json\r\nAuthorization: Bearer " + access +
 		"\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body
 }
 
@@ -158,7 +164,8 @@ func linkArchive(t *testing.T) []byte {
 	const n = 300_000
 	entries := make([]entry, n)
 	for i := range entries {
-		entries[i] = entry{name: fmt.Sprintf("n%d", i), content: fmt.Sprintf("%s/%d", strings.Repeat("m/", 480), i), mode: fs.ModeSymlink}
+		entries[i] = entry{name: fmt.Sprintf("n%d", i), content: fmt.Sprintf("%s/%d", strings.Repeat("m/", 480), i),
+			mode: fs.ModeSymlink}
 	}
 	return zipOf(t, entries)
 }
@@ -183,7 +190,8 @@ func (d *deployment) under(l load, access string) measured {
 	var took []time.Duration
 	client := &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}
 	row := 0 // of failed attempts
-	for end := time.Now().Add(loadTime); time.Now().Before(end) || 0 < row && row < attempts; time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(loadTime); time.Now().Before(end) ||
+		0 < row && row < attempts; time.Sleep(100 * time.Millisecond) {
 		began := time.Now()
 		res, err := client.Get("http://" + d.listen + "/client-apps")
 		m.asked++
@@ -256,7 +264,8 @@ func TestHostileLoad(t *testing.T) {
 	t.Logf("%-24s %8s %8s %10s %10s %10s", "load", "asked", "failed", "median", "worst", "memory")
 	for _, l := range loads {
 		m := d.under(l, d.signIn())
-		t.Logf("%-24s %8d %8d %10s %10s %6d MiB", l.name, m.asked, m.failed, m.median.Round(time.Millisecond), m.worst.Round(time.Millisecond), m.memory>>20)
+		t.Logf("%-24s %8d %8d %10s %10s %6d MiB", l.name, m.asked, m.failed, m.median.Round(time.Millisecond),
+			m.worst.Round(time.Millisecond), m.memory>>20)
 		if given == "" && m.unserved >= attempts {
 			t.Errorf("%s: %d attempts in a row of %d were not served", l.name, m.unserved, m.asked)
 		}

@@ -121,7 +121,8 @@ func TestWorkerThatWasOnlySlow(t *testing.T) {
 		}
 		slow.signal(syscall.SIGCONT)
 		gone(t, scan)
-		if again := s.run(s.sc, id); again.State != run.Completed || again.Attempt != 2 || !again.EndedAt.Equal(r.EndedAt) {
+		if again := s.run(s.sc, id); again.State != run.Completed || again.Attempt != 2 ||
+			!again.EndedAt.Equal(r.EndedAt) {
 			t.Errorf("the slow worker changed the run: %+v", again)
 		}
 		s.sameAsUndisturbed(r, archive)

@@ -87,7 +87,8 @@ func (d *deployment) startLive(url string, more map[string]any) run.ID {
 	var made struct{ ID string }
 	d.call("POST", "/project/"+d.project+"/target", bearer, body(d.t, target), &made)
 	var started struct{ ScanID string }
-	d.call("POST", "/project/"+d.project+"/target/"+made.ID+"/scan/start", bearer, body(d.t, map[string]any{}), &started)
+	d.call("POST", "/project/"+d.project+"/target/"+made.ID+"/scan/start", bearer, body(d.t, map[string]any{}),
+		&started)
 	return run.ID(started.ScanID)
 }
 
@@ -125,7 +126,8 @@ func (d *deployment) browsers() (out []string) {
 	}
 	for pid := range family {
 		command, err := os.ReadFile("/proc/" + pid + "/cmdline")
-		if err == nil && (strings.Contains(string(command), "--remote-debugging-pipe") || strings.Contains(string(command), "--type=")) {
+		if err == nil && (strings.Contains(string(command), "--remote-debugging-pipe") ||
+			strings.Contains(string(command), "--type=")) {
 			out = append(out, pid)
 		}
 	}
@@ -207,7 +209,8 @@ func newShop(t *testing.T, gate <-chan struct{}) *application {
 			}
 			page(w, links+"<a href=/find?word=shoes>find</a>")
 		case strings.HasPrefix(r.URL.Path, "/page"):
-			if number, err := strconv.Atoi(r.URL.Path[len("/page"):]); err == nil && number >= shopPages-2 && r.URL.RawQuery != "a=x&b=1" {
+			if number, err := strconv.Atoi(r.URL.Path[len("/page"):]); err == nil && number >= shopPages-2 &&
+				r.URL.RawQuery != "a=x&b=1" {
 				select {
 				case <-gate:
 				case <-r.Context().Done():
@@ -228,7 +231,8 @@ const shopPages = 14
 func (d *deployment) flaws(url string) (out []string) {
 	d.t.Helper()
 	host := strings.TrimPrefix(url, "http://")
-	rows, err := d.db.Query(d.t.Context(), "SELECT place, path, status, gone FROM finding WHERE project_id = ?", d.project)
+	rows, err := d.db.Query(d.t.Context(), "SELECT place, path, status, gone FROM finding WHERE project_id = ?",
+		d.project)
 	d.must(err)
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
@@ -317,7 +321,8 @@ func TestLiveScanGoesOn(t *testing.T) {
 			for n := range shopPages {
 				path := fmt.Sprintf("/page%d", n)
 				again := after[path] - before[path]
-				t.Logf("%s was asked for %d times, then %d times; undisturbed %d times", path, before[path], again, calm.count(path))
+				t.Logf("%s was asked for %d times, then %d times; undisturbed %d times", path, before[path], again,
+					calm.count(path))
 				if again == 0 {
 					t.Errorf("%s was not found again", path)
 				}
@@ -346,7 +351,8 @@ func TestLiveScanLosesItsBrowser(t *testing.T) {
 		if r.Header.Get("Sec-Fetch-Dest") != "" || r.Header.Get("Upgrade-Insecure-Requests") != "" {
 			browsed.Add(1)
 		}
-		page(w, fmt.Sprintf("<a href=\"?next=%s1\">on</a><script>for (const until = Date.now() + 300; Date.now() < until;);</script>", html.EscapeString(r.FormValue("next"))))
+		page(w, fmt.Sprintf("<a href=\"?next=%s1\">on</a><script>for (const until = Date.now() + 300; Date.now() < "+
+			"until;);</script>", html.EscapeString(r.FormValue("next"))))
 	}))
 	data := filepath.Join(folder(t), "data")
 	d := prepare(t, program(t), place{SQLite: filepath.Join(data, "merlon.db")}, "--data", data)

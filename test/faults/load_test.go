@@ -23,7 +23,8 @@ func TestScanUnderLoad(t *testing.T) {
 	}
 	merlon := program(t)
 	idle := report(t, merlon, tree, "1", "--parallel", "1")
-	if !bytes.Contains(idle, []byte("data was not followed to the end")) || !bytes.Contains(idle, []byte(`"fingerprint"`)) {
+	if !bytes.Contains(idle, []byte("data was not followed to the end")) ||
+		!bytes.Contains(idle, []byte(`"fingerprint"`)) {
 		t.Fatalf("nothing was cut, or nothing found: %.2000s", idle)
 	}
 	done := make(chan struct{})
@@ -45,7 +46,8 @@ func TestScanUnderLoad(t *testing.T) {
 		a, b := strings.Split(string(idle), "\n"), strings.Split(string(busy), "\n")
 		for i := range min(len(a), len(b)) {
 			if a[i] != b[i] {
-				t.Fatalf("the reports have %d and %d lines; the first that differs is %d:\n%s\n%s", len(a), len(b), i+1, a[i], b[i])
+				t.Fatalf("the reports have %d and %d lines; the first that differs is %d:\n%s\n%s", len(a), len(b), i+1,
+					a[i], b[i])
 			}
 		}
 		t.Fatalf("the reports have %d and %d lines", len(a), len(b))
@@ -55,7 +57,9 @@ func TestScanUnderLoad(t *testing.T) {
 // report scans a tree with so many processors and returns the report without its times.
 func report(t *testing.T, merlon, tree, processors string, flags ...string) []byte {
 	t.Helper()
-	cmd := exec.Command(merlon, append([]string{"scan", tree, "--analyses", "sast", "--format", "json", "--no-cache", "--fail-on", "none"}, flags...)...)
+	cmd := exec.Command(merlon,
+		append([]string{"scan", tree, "--analyses", "sast", "--format", "json", "--no-cache", "--fail-on", "none"},
+			flags...)...)
 	cmd.Env = append(os.Environ(), "GOMAXPROCS="+processors)
 	out, err := cmd.Output()
 	if code := cmd.ProcessState.ExitCode(); code != 2 { // not everything was looked at

@@ -145,7 +145,8 @@ func (s *site) worker() *process {
 	self, err := os.Executable()
 	s.must(err)
 	s.workers++
-	p := &process{t: s.t, cmd: exec.Command(self), log: filepath.Join(s.dir, fmt.Sprintf("worker-%d.log", s.workers)), done: make(chan error, 1)}
+	p := &process{t: s.t, cmd: exec.Command(self), log: filepath.Join(s.dir, fmt.Sprintf("worker-%d.log", s.workers)),
+		done: make(chan error, 1)}
 	p.cmd.Env = append(os.Environ(), workerVariable+"="+string(text))
 	out, err := os.Create(p.log)
 	s.must(err)

@@ -24,7 +24,9 @@ func TestPrivateImage(t *testing.T) {
 	t.Parallel()
 	program := program(t)
 	host := registrytest.Start(t, "bearer").Host
-	registrytest.Push(t, host+"/team/app:1.0", imagetest.Build(t, v1.Config{}, imagetest.Layer{Step: "COPY . .", Files: []imagetest.File{{Name: "app/settings", Content: credential}}}))
+	registrytest.Push(t, host+"/team/app:1.0",
+		imagetest.Build(t, v1.Config{},
+			imagetest.Layer{Step: "COPY . .", Files: []imagetest.File{{Name: "app/settings", Content: credential}}}))
 	for name, deploy := range map[string]func(t *testing.T) *deployment{
 		"sqlite": func(t *testing.T) *deployment {
 			data := filepath.Join(folder(t), "data")
@@ -32,24 +34,28 @@ func TestPrivateImage(t *testing.T) {
 		},
 		"postgres": func(t *testing.T) *deployment {
 			db := storetest.Postgres(t)
-			return prepare(t, program, place{Postgres: db}, "--data", filepath.Join(folder(t), "data"), "--database-url", db)
+			return prepare(t, program, place{Postgres: db}, "--data", filepath.Join(folder(t), "data"),
+				"--database-url", db)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := deploy(t)
-			d.also = []string{"--workers", "0", "--outbound-allow", "127.0.0.1", "--log-level", "debug", "--master-key-file", d.key()}
+			d.also = []string{"--workers", "0", "--outbound-allow", "127.0.0.1", "--log-level", "debug",
+				"--master-key-file", d.key()}
 			d.serve()
 			token := d.signIn()
 			body := fmt.Sprintf(`{"projectId":%q,"quayHost":"http://%s","quayNamespace":"team","robotUsername":%q,"robotToken":%q}`,
 				d.project, host, registrytest.User, registrytest.Password)
 			const quay = "/integrations/quay/container-registry"
 			var stored struct{ ID string }
-			d.call("POST", quay+"/organization/"+string(d.sc.Organization)+"/credentials", token, strings.NewReader(body), &stored)
+			d.call("POST", quay+"/organization/"+string(d.sc.Organization)+"/credentials", token,
+				strings.NewReader(body), &stored)
 			start := func(branch string) run.ID {
 				var started struct{ ScanID string }
 				d.call("POST", quay+"/project/"+d.project+"/scan", token,
-					strings.NewReader(fmt.Sprintf(`{"credentialId":%q,"imageName":"app:1.0","branch":%q}`, stored.ID, branch)), &started)
+					strings.NewReader(fmt.Sprintf(`{"credentialId":%q,"imageName":"app:1.0","branch":%q}`, stored.ID,
+						branch)), &started)
 				return run.ID(started.ScanID)
 			}
 
@@ -57,7 +63,8 @@ func TestPrivateImage(t *testing.T) {
 			id := start("image")
 			calm := d.upload(secrets(t, 1, 0))
 			d.await(d.sc, calm, "ended", ended) // by the worker that leaves the other
-			if r := d.run(d.sc, id); r.State != run.Queued || r.Attempt != 0 || !strings.Contains(r.Step, "master key") {
+			if r := d.run(d.sc, id); r.State != run.Queued || r.Attempt != 0 ||
+				!strings.Contains(r.Step, "master key") {
 				t.Errorf("without a worker that has the key: %+v", r)
 			}
 			able := d.work("able", "--master-key-file", d.key())
@@ -69,23 +76,27 @@ func TestPrivateImage(t *testing.T) {
 				}
 			}
 			resume(t, child)
-			if r := d.await(d.sc, id, "ended", ended); r.State != run.Completed || r.Outcome.Changes.New == 0 || r.Attempt != 1 {
+			if r := d.await(d.sc, id, "ended", ended); r.State != run.Completed || r.Outcome.Changes.New == 0 ||
+				r.Attempt != 1 {
 				t.Errorf("ended as %s at attempt %d with %+v, %v", r.State, r.Attempt, r.Outcome.Changes, r.Failure)
 			}
 			stop(t, able)
 
 			// The credential goes while a scan waits.
 			id = start("image")
-			d.call("PUT", "/integrations/container-registry/organization/"+string(d.sc.Organization)+"/credentials/quay/"+stored.ID+"/projects", token,
+			d.call("PUT", "/integrations/container-registry/organization/"+string(d.sc.Organization)+
+				"/credentials/quay/"+stored.ID+"/projects", token,
 				strings.NewReader(`{"projectIds":[]}`), &struct{}{})
 			able = d.work("able", "--master-key-file", d.key())
-			if r := d.await(d.sc, id, "ended", ended); r.Failure == nil || r.Failure.Code != run.CodeCredential || r.Failure.Category != run.CategoryAuthentication {
+			if r := d.await(d.sc, id, "ended", ended); r.Failure == nil || r.Failure.Code != run.CodeCredential ||
+				r.Failure.Category != run.CategoryAuthentication {
 				t.Errorf("without its credential: %+v", r)
 			}
 			stop(t, able)
 			stop(t, keyless)
 			d.kill()
-			if n := d.count("SELECT COUNT(*) FROM run WHERE image LIKE '%" + registrytest.Password + "%' OR outcome LIKE '%" + registrytest.Password + "%'"); n != 0 {
+			if n := d.count("SELECT COUNT(*) FROM run WHERE image LIKE '%" + registrytest.Password +
+				"%' OR outcome LIKE '%" + registrytest.Password + "%'"); n != 0 {
 				t.Errorf("%d runs hold the password", n)
 			}
 			logs, err := filepath.Glob(filepath.Join(d.dir, "*.log"))

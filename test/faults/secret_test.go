@@ -18,7 +18,8 @@ import (
 
 // targetSecrets are what the target of the test holds, and what its application hands out.
 var targetSecrets = map[string]string{
-	"header": `hdr-K3y+91/a&b"c`, "form password": `Pa$$ wörd 'x"<&>`, "form field": "pin-884411-zz", "totp": "JBSWY3DPEHPK3PXP",
+	"header": `hdr-K3y+91/a&b"c`, "form password": `Pa$$ wörd 'x"<&>`, "form field": "pin-884411-zz",
+	"totp":   "JBSWY3DPEHPK3PXP",
 	"bearer": "brr.51f09aa2c.d", "basic": "b4sic:pass:91", "seed token": "s33d-t0ken-19x",
 	"session": "sess1on-9f81c2e3a4b5d6", "csrf": "c5rf-0a1b2c3d4e5f6a7b",
 }
@@ -35,7 +36,8 @@ func TestSecretsOfTargets(t *testing.T) {
 		},
 		"postgres": func(t *testing.T) *deployment {
 			db := storetest.Postgres(t)
-			return prepare(t, program, place{Postgres: db}, "--data", filepath.Join(folder(t), "data"), "--database-url", db)
+			return prepare(t, program, place{Postgres: db}, "--data", filepath.Join(folder(t), "data"),
+				"--database-url", db)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -46,13 +48,17 @@ func TestSecretsOfTargets(t *testing.T) {
 			a := newApplication(t, http.HandlerFunc(showing))
 			s := targetSecrets
 			r := d.await(d.sc, d.startLive(a.URL, map[string]any{
-				"requests": 3000, "headers": []any{map[string]string{"name": "X-Key", "value": s["header"]}}, "seeds": []string{"/search?q=y&api_token=" + url.QueryEscape(s["seed token"])},
+				"requests": 3000, "headers": []any{map[string]string{"name": "X-Key", "value": s["header"]}},
+				"seeds": []string{"/search?q=y&api_token=" + url.QueryEscape(s["seed token"])},
 				"identities": []any{
-					map[string]any{"name": "jane", "form": map[string]any{"url": "/login", "user": "jane", "password": s["form password"], "fields": map[string]string{"pin": s["form field"]}}, "totp": s["totp"]},
+					map[string]any{"name": "jane", "form": map[string]any{"url": "/login", "user": "jane",
+						"password": s["form password"], "fields": map[string]string{"pin": s["form field"]}},
+						"totp": s["totp"]},
 					map[string]any{"name": "joe", "bearer": s["bearer"]},
 					map[string]any{"name": "jim", "basic": map[string]string{"user": "jim", "password": s["basic"]}},
 				},
-				"descriptions": []any{map[string]string{"name": "api.json", "text": `{"openapi": "3.0.0", "info": {"title": "x", "version": "1"}, "paths": {"/search": {"get": {"parameters": [{"name": "q", "in": "query", "schema": {"type": "string"}}], "responses": {"200": {"description": "x"}}}}}}`}},
+				"descriptions": []any{map[string]string{"name": "api.json",
+					"text": `{"openapi": "3.0.0", "info": {"title": "x", "version": "1"}, "paths": {"/search": {"get": {"parameters": [{"name": "q", "in": "query", "schema": {"type": "string"}}], "responses": {"200": {"description": "x"}}}}}}`}},
 			}), "ended", ended)
 			if r.Failure != nil || r.Outcome.Changes.New < 3 {
 				t.Fatalf("ended as %s, %+v: %+v", r.State, r.Failure, r.Outcome)
@@ -61,7 +67,9 @@ func TestSecretsOfTargets(t *testing.T) {
 			d.must(err)
 			seen := map[string]string{"the database": storetest.Dump(t, d.db), "the log": string(log)}
 			bearer, project := d.signIn(), "/project/"+d.project
-			for _, path := range []string{"/targets", "/scan/" + string(r.ID), "/scan/" + string(r.ID) + "/operations", "/results/export", "/results/export?format=sarif", "/results/dast", "/results/api", "/results/overview"} {
+			for _, path := range []string{"/targets", "/scan/" + string(r.ID), "/scan/" + string(r.ID) + "/operations",
+				"/results/export", "/results/export?format=sarif", "/results/dast", "/results/api",
+				"/results/overview"} {
 				status, text := d.ask("GET", project+path, bearer, nil)
 				if status != http.StatusOK {
 					t.Errorf("%s: status %d", path, status)
@@ -94,7 +102,8 @@ func TestSecretsOfTargets(t *testing.T) {
 func showing(w http.ResponseWriter, r *http.Request) {
 	show := func(s string) string {
 		quoted, _ := json.Marshal(s) // a text has a JSON form
-		return fmt.Sprintf("<pre>%s</pre><!-- %s %s %s %s -->", html.EscapeString(s), url.QueryEscape(s), base64.StdEncoding.EncodeToString([]byte(s)), hex.EncodeToString([]byte(s)), quoted)
+		return fmt.Sprintf("<pre>%s</pre><!-- %s %s %s %s -->", html.EscapeString(s), url.QueryEscape(s),
+			base64.StdEncoding.EncodeToString([]byte(s)), hex.EncodeToString([]byte(s)), quoted)
 	}
 	if r.URL.Path == "/login" && r.Method == http.MethodPost {
 		http.SetCookie(w, &http.Cookie{Name: "sid", Value: targetSecrets["session"], Path: "/"})
@@ -124,7 +133,9 @@ func shownSecrets(text string) (out []string) {
 	for kind, s := range targetSecrets {
 		quoted, _ := json.Marshal(s) // a text has a JSON form
 		encoded := base64.StdEncoding.EncodeToString([]byte(s))
-		for form, shown := range map[string]string{"plain": s, "query": url.QueryEscape(s), "html": html.EscapeString(s), "base64": strings.TrimRight(encoded, "="), "hex": hex.EncodeToString([]byte(s)),
+		for form, shown := range map[string]string{"plain": s, "query": url.QueryEscape(s),
+			"html": html.EscapeString(s), "base64": strings.TrimRight(encoded, "="),
+			"hex":  hex.EncodeToString([]byte(s)),
 			"json": string(quoted[1 : len(quoted)-1]), "basic": base64.StdEncoding.EncodeToString([]byte("jim:" + s))} {
 			if at := strings.Index(text, shown); at >= 0 {
 				out = append(out, fmt.Sprintf("%s (%s): %q", kind, form, text[max(0, at-80):min(len(text), at+40)]))

@@ -114,12 +114,15 @@ func (s *site) project() tenant.Scope {
 	}
 	ctx := s.t.Context()
 	s.must(s.db.Tx(ctx, func(tx *store.Tx) error {
-		_, err := tx.Exec(ctx, "INSERT INTO organization (id, name, industry, country, concurrent_scan_limit, created_at, updated_at) VALUES (?, 'o', 'software', 'SE', 4, 1, 1)", org)
+		_, err := tx.Exec(ctx, "INSERT INTO organization (id, name, industry, country, concurrent_scan_limit, "+
+			"created_at, updated_at) VALUES (?, 'o', 'software', 'SE', 4, 1, 1)", org)
 		if err == nil {
-			_, err = tx.Exec(ctx, "INSERT INTO team (id, organization_id, name, created_at, updated_at) VALUES (?, ?, 't', 1, 1)", team, org)
+			_, err = tx.Exec(ctx, "INSERT INTO team (id, organization_id, name, created_at, updated_at) VALUES (?, "+
+				"?, 't', 1, 1)", team, org)
 		}
 		if err == nil {
-			_, err = tx.Exec(ctx, "INSERT INTO project (id, organization_id, team_id, name, settings, created_at, updated_at) VALUES (?, ?, ?, 'p', ?, 1, 1)", id, org, team, settings)
+			_, err = tx.Exec(ctx, "INSERT INTO project (id, organization_id, team_id, name, settings, created_at, "+
+				"updated_at) VALUES (?, ?, ?, 'p', ?, 1, 1)", id, org, team, settings)
 		}
 		return err
 	}))
@@ -176,7 +179,8 @@ func (s *site) await(sc tenant.Scope, id run.ID, what string, is func(run.Run) b
 			return r
 		}
 		if time.Now().After(deadline) {
-			s.t.Fatalf("run %s never %s: state %s, attempt %d, step %q, failure %v", id, what, r.State, r.Attempt, r.Step, r.Failure)
+			s.t.Fatalf("run %s never %s: state %s, attempt %d, step %q, failure %v", id, what, r.State, r.Attempt,
+				r.Step, r.Failure)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
@@ -198,7 +202,8 @@ func (s *site) completed(sc tenant.Scope, id run.ID) run.Run {
 // long their history is.
 func (s *site) findings(sc tenant.Scope) ([]string, int) {
 	s.t.Helper()
-	rows, err := s.db.Query(s.t.Context(), "SELECT place, path, start_line, status, gone FROM finding WHERE project_id = ? ORDER BY branch, place", sc.Project)
+	rows, err := s.db.Query(s.t.Context(), "SELECT place, path, start_line, status, gone FROM finding WHERE "+
+		"project_id = ? ORDER BY branch, place", sc.Project)
 	s.must(err)
 	defer func() { _ = rows.Close() }()
 	out := []string{}
@@ -211,7 +216,8 @@ func (s *site) findings(sc tenant.Scope) ([]string, int) {
 	}
 	s.must(rows.Err())
 	var history int
-	s.must(s.db.QueryRow(s.t.Context(), "SELECT COUNT(*) FROM finding_history WHERE project_id = ?", sc.Project).Scan(&history))
+	s.must(s.db.QueryRow(s.t.Context(), "SELECT COUNT(*) FROM finding_history WHERE "+
+		"project_id = ?", sc.Project).Scan(&history))
 	return out, history
 }
 
@@ -227,7 +233,8 @@ func (s *site) sameAsUndisturbed(r run.Run, archive []byte) {
 	wantList, wantHistory := s.findings(calm)
 	gotList, gotHistory := s.findings(s.sc)
 	if diff := cmp.Diff(wantList, gotList); diff != "" || wantHistory != gotHistory {
-		s.t.Errorf("history of %d entries, want %d; findings, undisturbed and disturbed (-want +got):\n%s", gotHistory, wantHistory, diff)
+		s.t.Errorf("history of %d entries, want %d; findings, undisturbed and disturbed (-want +got):\n%s", gotHistory,
+			wantHistory, diff)
 	}
 	if len(gotList) == 0 {
 		s.t.Error("there are no findings to compare")
@@ -270,7 +277,8 @@ func secrets(t *testing.T, n int, filler int) []byte {
 		}
 		f, err := w.Create(fmt.Sprintf("src/dir%d/file%d.py", i%50, i))
 		if err == nil {
-			_, err = fmt.Fprintf(f, "%stoken = \"ghp_%s\"\n", strings.Repeat("# nothing to see\n", filler), token.String())
+			_, err = fmt.Fprintf(f, "%stoken = \"ghp_%s\"\n", strings.Repeat("# nothing to see\n", filler),
+				token.String())
 		}
 		if err != nil {
 			t.Fatal(err)

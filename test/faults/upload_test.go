@@ -24,7 +24,8 @@ func (s *site) cutUpload(address string, header string, body []byte) {
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 	s.must(err)
 	path := strings.TrimPrefix(address, s.url)
-	_, err = fmt.Fprintf(conn, "PUT %s HTTP/1.1\r\nHost: merlon\r\nContent-Type: application/zip\r\n%s\r\n\r\n", path, header)
+	_, err = fmt.Fprintf(conn, "PUT %s HTTP/1.1\r\nHost: merlon\r\nContent-Type: application/zip\r\n%s\r\n\r\n", path,
+		header)
 	s.must(err)
 	_, err = conn.Write(body)
 	s.must(err)

@@ -66,18 +66,21 @@ func TestCostCountsChildren(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if out.Code != 0 || out.Wall < 200*time.Millisecond || out.CPU < 50*time.Millisecond || out.Peak < megabytes<<20 {
+		if out.Code != 0 || out.Wall < 200*time.Millisecond || out.CPU < 50*time.Millisecond ||
+			out.Peak < megabytes<<20 {
 			t.Errorf("%s: code %d, %+v, %s", part, out.Code, out.Cost, out.Stderr)
 		}
 	}
 }
 
 func TestTimeoutStopsTheGroup(t *testing.T) {
-	_, err := process.Command{Args: []string{self(t, "sleep")}, Timeout: 100 * time.Millisecond}.Run(context.Background())
+	_, err := process.Command{Args: []string{self(t, "sleep")},
+		Timeout: 100 * time.Millisecond}.Run(context.Background())
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
 	}
-	if _, err := (process.Command{Args: []string{"/nowhere/program"}, Timeout: time.Second}).Run(context.Background()); err == nil {
+	if _, err := (process.Command{Args: []string{"/nowhere/program"},
+		Timeout: time.Second}).Run(context.Background()); err == nil {
 		t.Error("a program that is not there runs")
 	}
 }

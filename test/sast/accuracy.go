@@ -32,7 +32,9 @@ func benchJava(ctx context.Context, b *bench) ([]table.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []table.Row{{Measure: "BenchmarkJava category average / FPR", Floor: "≥ +75 % / ≤ 12 %", Measured: fmt.Sprintf("%+.1f %% / %s", 100*n, table.Percent(fpr)), Met: table.Verdict(n >= floorJava, fpr <= mostJavaFPR), Note: note}}, nil
+	return []table.Row{{Measure: "BenchmarkJava category average / FPR", Floor: "≥ +75 % / ≤ 12 %",
+		Measured: fmt.Sprintf("%+.1f %% / %s", 100*n, table.Percent(fpr)),
+		Met:      table.Verdict(n >= floorJava, fpr <= mostJavaFPR), Note: note}}, nil
 }
 
 func benchPython(ctx context.Context, b *bench) ([]table.Row, error) {
@@ -40,7 +42,9 @@ func benchPython(ctx context.Context, b *bench) ([]table.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []table.Row{{Measure: "BenchmarkPython category average", Floor: "≥ +50 %", Measured: fmt.Sprintf("%+.1f %% (FPR %s)", 100*n, table.Percent(fpr)), Met: table.Verdict(n >= floorPython), Note: note}}, nil
+	return []table.Row{{Measure: "BenchmarkPython category " +
+		"average", Floor: "≥ +50 %", Measured: fmt.Sprintf("%+.1f %% (FPR %s)", 100*n, table.Percent(fpr)),
+		Met: table.Verdict(n >= floorPython), Note: note}}, nil
 }
 
 // owasp scans an OWASP Benchmark and returns its category average and the mean
@@ -92,7 +96,9 @@ func securibench(ctx context.Context, b *bench) ([]table.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []table.Row{{Measure: "Securibench-micro, exact line", Floor: "R ≥ .85, P ≥ .85", Measured: fmt.Sprintf("R %.3f, P %.3f", n.Recall(), n.Precision()), Met: table.Verdict(n.Recall() >= floorSecuribench, n.Precision() >= floorSecuribench), Note: note}}, nil
+	return []table.Row{{Measure: "Securibench-micro, exact line", Floor: "R ≥ .85, P ≥ .85",
+		Measured: fmt.Sprintf("R %.3f, P %.3f", n.Recall(), n.Precision()),
+		Met:      table.Verdict(n.Recall() >= floorSecuribench, n.Precision() >= floorSecuribench), Note: note}}, nil
 }
 
 func exactLine(truth []score.Label, findings []score.Finding) []score.Case {
@@ -107,7 +113,8 @@ func xast(ctx context.Context, b *bench) ([]table.Row, error) {
 		var n score.Counts
 		var notes []string
 		for _, lang := range strings.Fields(set.langs) {
-			got, note, err := b.labelled(ctx, labelled{truth: "xast-dev.jsonl", corpus: "xast", lang: lang, dir: "sast-" + lang, judge: score.Files})
+			got, note, err := b.labelled(ctx, labelled{truth: "xast-dev.jsonl", corpus: "xast", lang: lang,
+				dir: "sast-" + lang, judge: score.Files})
 			if err != nil {
 				return rows, err
 			}
@@ -127,12 +134,14 @@ func xast(ctx context.Context, b *bench) ([]table.Row, error) {
 func tpatterns(ctx context.Context, b *bench) ([]table.Row, error) {
 	var rows []table.Row
 	for _, lang := range []string{"JAVA", "JS"} {
-		n, note, err := b.labelled(ctx, labelled{truth: "tpatterns.jsonl", corpus: "tpatterns", lang: lang, dir: lang, judge: score.Files})
+		n, note, err := b.labelled(ctx, labelled{truth: "tpatterns.jsonl", corpus: "tpatterns", lang: lang, dir: lang,
+			judge: score.Files})
 		if err != nil {
 			return rows, err
 		}
-		rows = append(rows, table.Row{Measure: "testability patterns " + lang + ", cases right", Measured: table.Percent(n.Accuracy()),
-			Note: fmt.Sprintf("TP %d FN %d TN %d FP %d; %s", n.TP, n.FN, n.TN, n.FP, note)})
+		rows = append(rows, table.Row{Measure: "testability patterns " + lang + ", cases right",
+			Measured: table.Percent(n.Accuracy()),
+			Note:     fmt.Sprintf("TP %d FN %d TN %d FP %d; %s", n.TP, n.FN, n.TN, n.FP, note)})
 	}
 	return rows, nil
 }
@@ -232,8 +241,9 @@ func queries(ctx context.Context, b *bench) ([]table.Row, error) {
 		}
 		all := slices.Concat(cases...)
 		n, _ := score.Tally(all)
-		rows = append(rows, table.Row{Measure: "query tests " + lang + ", labelled lines found", Measured: table.Percent(n.Recall()),
-			Note: fmt.Sprintf("%d of %d in %d folders", n.TP, n.TP+n.FN, len(dirs))})
+		rows = append(rows, table.Row{Measure: "query tests " + lang + ", labelled lines found",
+			Measured: table.Percent(n.Recall()),
+			Note:     fmt.Sprintf("%d of %d in %d folders", n.TP, n.TP+n.FN, len(dirs))})
 		if err := b.keep("queries-"+lang, all); err != nil {
 			return rows, err
 		}
@@ -275,7 +285,8 @@ func juiceShop(ctx context.Context, b *bench) ([]table.Row, error) {
 	}
 	cases := exactLine(truth, scan.Findings)
 	n, _ := score.Tally(cases)
-	return []table.Row{{Measure: "juice-shop, exact line", Measured: fmt.Sprintf("%d of %d lines, %d of %d neutral lines", n.TP, n.TP+n.FN, n.FP, n.FP+n.TN),
+	return []table.Row{{Measure: "juice-shop, exact line", Measured: fmt.Sprintf("%d of %d lines, %d of %d "+
+		"neutral lines", n.TP, n.TP+n.FN, n.FP, n.FP+n.TN),
 		Note: note}}, b.keep("juice-shop", cases)
 }
 

@@ -34,7 +34,8 @@ type contest struct {
 func peers(ctx context.Context, b *bench) ([]table.Row, error) {
 	contests := []contest{
 		{"Bearer", []string{"BenchmarkJava"}, b.bearer.Scan, judgeOwasp("BenchmarkJava", "expectedresults-1.2.csv")},
-		{"Bearer", []string{"BenchmarkPython"}, b.bearer.Scan, judgeOwasp("BenchmarkPython", "expectedresults-0.1.csv")},
+		{"Bearer", []string{"BenchmarkPython"}, b.bearer.Scan,
+			judgeOwasp("BenchmarkPython", "expectedresults-0.1.csv")},
 		{"Bearer", []string{"securibench-micro"}, b.bearer.Scan, judgeSecuribench},
 		{"Bearer", []string{"xast", "sast-go"}, b.bearer.Scan, judgeXAST("go")},
 		{"Bearer", []string{"xast", "sast-js"}, b.bearer.Scan, judgeXAST("js")},
@@ -97,7 +98,8 @@ func (d *duel) add(other *duel) {
 // row judges the duel: by time alone where nothing is labelled.
 func (d *duel) row(title string) table.Row {
 	times := d.theirs.cpu.Seconds() / max(d.ours.cpu.Seconds(), 1e-3)
-	out := table.Row{Measure: title, Floor: "≥ 10 × fewer CPU s", Measured: fmt.Sprintf("%.1f ×", times), Met: table.Verdict(times >= atLeastCheaper),
+	out := table.Row{Measure: title, Floor: "≥ 10 × fewer CPU s", Measured: fmt.Sprintf("%.1f ×", times),
+		Met: table.Verdict(times >= atLeastCheaper),
 		Note: fmt.Sprintf("ours %.1f CPU s, %d findings; theirs %.1f CPU s, %d findings%s",
 			d.ours.cpu.Seconds(), d.ours.findings, d.theirs.cpu.Seconds(), d.theirs.findings, d.note)}
 	if d.ours.cases == nil {
@@ -106,7 +108,8 @@ func (d *duel) row(title string) table.Row {
 	m, _ := score.Tally(d.ours.cases)
 	o, _ := score.Tally(d.theirs.cases)
 	out.Floor += ", higher R and P"
-	out.Measured += fmt.Sprintf("; R %.3f P %.3f against R %.3f P %.3f", m.Recall(), m.Precision(), o.Recall(), o.Precision())
+	out.Measured += fmt.Sprintf("; R %.3f P %.3f against R %.3f P %.3f", m.Recall(), m.Precision(), o.Recall(),
+		o.Precision())
 	out.Met = table.Verdict(times >= atLeastCheaper, m.Recall() > o.Recall(), m.Precision() > o.Precision())
 	return out
 }
@@ -182,15 +185,16 @@ var securityTests = map[string]string{
 // of a class that a folder is labelled for, away from its labels, count against precision.
 func queryTests(peer, lang string, scan func(context.Context, string) (*tool.Scan, error)) contest {
 	root := securityTests[lang]
-	return contest{peer, append([]string{"codeql-tests"}, strings.Split(root, "/")...), scan, func(b *bench, findings []score.Finding) ([]score.Case, error) {
-		all, err := b.labels("codeql-tests-dev.jsonl")
-		var truth []score.Label
-		for _, l := range all {
-			if dir, ok := strings.CutPrefix(l.Dir+"/", root+"/"); ok {
-				l.File, l.Vuln, l.Group = path.Join(dir, l.File), true, l.Query
-				truth = append(truth, l)
+	return contest{peer, append([]string{"codeql-tests"}, strings.Split(root, "/")...), scan,
+		func(b *bench, findings []score.Finding) ([]score.Case, error) {
+			all, err := b.labels("codeql-tests-dev.jsonl")
+			var truth []score.Label
+			for _, l := range all {
+				if dir, ok := strings.CutPrefix(l.Dir+"/", root+"/"); ok {
+					l.File, l.Vuln, l.Group = path.Join(dir, l.File), true, l.Query
+					truth = append(truth, l)
+				}
 			}
-		}
-		return append(score.Queries(truth, findings), score.Claims(truth, findings)...), err
-	}}
+			return append(score.Queries(truth, findings), score.Claims(truth, findings)...), err
+		}}
 }

@@ -43,7 +43,8 @@ func vulcan(ctx context.Context, b *bench) ([]table.Row, error) {
 		p.Locate(filepath.Join(root, p.ID))
 		c := score.Vulcan(p, scans[i].Findings)
 		cases = append(cases, c)
-		kept = append(kept, packageResult{c, p.Sinks(), len(scans[i].Findings), scans[i].Degraded, scans[i].Failed, scans[i].Findings})
+		kept = append(kept, packageResult{c, p.Sinks(), len(scans[i].Findings), scans[i].Degraded, scans[i].Failed,
+			scans[i].Findings})
 		total += len(scans[i].Findings)
 		if p.Peers["codeql"] == "A" {
 			peer++
@@ -54,7 +55,10 @@ func vulcan(ctx context.Context, b *bench) ([]table.Row, error) {
 	if err := b.keep("vulcan", cases); err != nil {
 		return nil, err
 	}
-	return []table.Row{{Measure: "VulcaN packages, flaw found / findings a package", Floor: "≥ 170 of 440 / ≤ 4", Measured: fmt.Sprintf("%d of %d / %.1f", n.TP, len(truth), average), Met: table.Verdict(n.TP >= floorPackages, average <= mostNoise), Note: fmt.Sprintf("CodeQL: %d; %s", peer, note(scans))}},
+	return []table.Row{{Measure: "VulcaN packages, flaw found / findings a " +
+			"package", Floor: "≥ 170 of 440 / ≤ 4", Measured: fmt.Sprintf("%d of %d / %.1f", n.TP, len(truth), average),
+			Met:  table.Verdict(n.TP >= floorPackages, average <= mostNoise),
+			Note: fmt.Sprintf("CodeQL: %d; %s", peer, note(scans))}},
 		table.Keep(filepath.Join(b.out, "vulcan.packages.jsonl"), kept)
 }
 
@@ -112,7 +116,12 @@ func realVuln(ctx context.Context, b *bench) ([]table.Row, error) {
 	if err := b.keep("realvuln-all", all); err != nil {
 		return nil, err
 	}
-	return []table.Row{{Measure: "RealVuln, " + fmt.Sprint(len(folders)) + " applications, classes that code shows", Floor: "P ≥ .45, R ≥ .40", Measured: fmt.Sprintf("P %.3f, R %.3f", n.Precision(), n.Recall()), Met: table.Verdict(n.Precision() >= floorAppP, n.Recall() >= floorAppR), Note: fmt.Sprintf("TP %d FN %d FP %d; all classes: P %.3f R %.3f; %s", n.TP, n.FN, n.FP, m.Precision(), m.Recall(), note(scans))}}, b.keep("realvuln", cases)
+	return []table.Row{{Measure: "RealVuln, " + fmt.Sprint(len(folders)) + " applications, classes that " +
+			"code shows", Floor: "P ≥ .45, R ≥ .40", Measured: fmt.Sprintf("P %.3f, R %.3f", n.Precision(), n.Recall()),
+			Met: table.Verdict(n.Precision() >= floorAppP, n.Recall() >= floorAppR),
+			Note: fmt.Sprintf("TP %d FN %d FP "+
+				"%d; all classes: P %.3f R %.3f; %s", n.TP, n.FN, n.FP, m.Precision(), m.Recall(), note(scans))}},
+		b.keep("realvuln", cases)
 }
 
 // sources are the endings of files whose lines count, by folder of the corpus of
@@ -164,7 +173,10 @@ func noise(ctx context.Context, b *bench) ([]table.Row, error) {
 		}
 		thousands := float64(max(1, lines)) / 1000
 		rate := float64(high) / thousands
-		rows = append(rows, table.Row{Measure: "noise, " + lang + ", findings of high confidence in 1,000 lines", Floor: "≤ 0.3", Measured: fmt.Sprintf("%.2f", rate), Met: table.Verdict(rate <= mostNoisy), Note: fmt.Sprintf("%.2f of any confidence; %d lines; %s", float64(all)/thousands, lines, strings.Join(parts, ", "))})
+		rows = append(rows, table.Row{Measure: "noise, " + lang + ", findings of high confidence in " +
+			"1,000 lines", Floor: "≤ 0.3", Measured: fmt.Sprintf("%.2f", rate), Met: table.Verdict(rate <= mostNoisy),
+			Note: fmt.Sprintf("%.2f of any confidence; %d lines; %s", float64(all)/thousands, lines,
+				strings.Join(parts, ", "))})
 	}
 	return rows, nil
 }

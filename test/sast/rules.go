@@ -69,7 +69,10 @@ func ruleConformance(ctx context.Context, b *bench) ([]table.Row, error) {
 		return nil, err
 	}
 	share := float64(right) / float64(max(1, len(cases)))
-	return []table.Row{{Measure: "public rules, tests exactly equal", Floor: "≥ 92 %", Measured: fmt.Sprintf("%s (%d of %d)", table.Percent(share), right, len(cases)), Met: table.Verdict(share >= floorRules), Note: fmt.Sprintf("%d without the lines marked todo; %s", lenient, table.Spent(cost))}}, nil
+	return []table.Row{{Measure: "public rules, tests exactly equal", Floor: "≥ 92 %",
+		Measured: fmt.Sprintf("%s (%d of %d)", table.Percent(share), right, len(cases)),
+		Met:      table.Verdict(share >= floorRules), Note: fmt.Sprintf("%d without the lines marked todo; %s", lenient,
+			table.Spent(cost))}}, nil
 }
 
 // ruleKey names a test; reports may write paths from another root.
@@ -101,10 +104,13 @@ func (b *bench) keepRules(name string, cases []ruleCase) (int, error) {
 // patternFolders are the folders of the pattern tests whose languages must run,
 // with the ending of their files and the name of the language in rules.
 var patternFolders = []struct{ dir, ending, lang string }{
-	{"java", ".java", "java"}, {"js", ".js", "js"}, {"ts", ".ts", "ts"}, {"python", ".py", "python"}, {"go", ".go", "go"},
-	{"php", ".php", "php"}, {"ruby", ".rb", "ruby"}, {"csharp", ".cs", "csharp"}, {"kotlin", ".kt", "kotlin"}, {"c", ".c", "c"},
+	{"java", ".java", "java"}, {"js", ".js", "js"}, {"ts", ".ts", "ts"}, {"python", ".py", "python"},
+	{"go", ".go", "go"},
+	{"php", ".php", "php"}, {"ruby", ".rb", "ruby"}, {"csharp", ".cs", "csharp"}, {"kotlin", ".kt", "kotlin"},
+	{"c", ".c", "c"},
 	{"cpp", ".cpp", "cpp"}, {"rust", ".rs", "rust"}, {"scala", ".scala", "scala"}, {"bash", ".bash", "bash"},
-	{"terraform", ".tf", "terraform"}, {"yaml", ".yaml", "yaml"}, {"json", ".json", "json"}, {"dockerfile", ".dockerfile", "dockerfile"},
+	{"terraform", ".tf", "terraform"}, {"yaml", ".yaml", "yaml"}, {"json", ".json", "json"},
+	{"dockerfile", ".dockerfile", "dockerfile"},
 	{"html", ".html", "html"}, {"xml", ".xml", "xml"}, {"generic", ".generic", "generic"},
 }
 
@@ -138,7 +144,9 @@ func patterns(ctx context.Context, b *bench) ([]table.Row, error) {
 		return nil, err
 	}
 	share := float64(right) / float64(max(1, len(cases)))
-	return []table.Row{{Measure: "pattern tests of the syntax", Floor: "≥ 85 %", Measured: fmt.Sprintf("%s (%d of %d)", table.Percent(share), right, len(cases)), Met: table.Verdict(share >= floorPatterns), Note: table.Spent(total)}}, nil
+	return []table.Row{{Measure: "pattern tests of the syntax", Floor: "≥ 85 %",
+		Measured: fmt.Sprintf("%s (%d of %d)", table.Percent(share), right, len(cases)),
+		Met:      table.Verdict(share >= floorPatterns), Note: table.Spent(total)}}, nil
 }
 
 // patternsOf runs the tests of one language on copies of their targets, so that

@@ -65,8 +65,10 @@ func perform(args []string) {
 		if _, err := fmt.Sscan(rest, &n, &rule, &cwe); !ok || err != nil {
 			continue
 		}
-		findings = append(findings, map[string]any{"ruleId": rule, "location": map[string]any{"path": path, "startLine": n}})
-		rules = append(rules, map[string]any{"id": rule, "cwe": []string{fmt.Sprintf("CWE-%d", cwe)}, "confidence": "high"})
+		findings = append(findings,
+			map[string]any{"ruleId": rule, "location": map[string]any{"path": path, "startLine": n}})
+		rules = append(rules, map[string]any{"id": rule, "cwe": []string{fmt.Sprintf("CWE-%d", cwe)},
+			"confidence": "high"})
 	}
 	if strings.Contains(string(text), "fail") {
 		exitOn(os.ErrInvalid)
@@ -104,8 +106,9 @@ var fixture = map[string]string{
 	"BenchmarkPython/expectedresults-0.1.csv": "BenchmarkTest1,sqli,true,89\n",
 	"BenchmarkPython/findings":                "testcode/BenchmarkTest1.py:1 sql 89\n",
 
-	"yardsticks/securibench.jsonl": `{"file":"src/A.java","line":4,"vuln":true}` + "\n" + `{"file":"src/A.java","line":5,"vuln":false}`,
-	"securibench-micro/findings":   "src/A.java:4 sql 89\n",
+	"yardsticks/securibench.jsonl": `{"file":"src/A.java","line":4,"vuln":true}` + "\n" +
+		`{"file":"src/A.java","line":5,"vuln":false}`,
+	"securibench-micro/findings": "src/A.java:4 sql 89\n",
 
 	"yardsticks/xast-dev.jsonl": `{"lang":"go","file":"sast-go/a/a.go","vuln":true}
 {"lang":"java","file":"sast-java/A.java","vuln":true}
@@ -116,8 +119,9 @@ var fixture = map[string]string{
 	"xast/sast-go/findings": "a/a.go:1 cmd 78\n", "xast/sast-java/x": "", "xast/sast-js/x": "", "xast/sast-php/x": "",
 	"xast/sast-python2/findings": "a.py:1 cmd 78\n", "xast/sast-python3/x": "",
 
-	"yardsticks/tpatterns.jsonl": `{"lang":"JS","file":"JS/1/a.js","vuln":true}` + "\n" + `{"lang":"JAVA","file":"JAVA/1/A.java","vuln":true}`,
-	"tpatterns/JS/findings":      "1/a.js:1 xss 79\n", "tpatterns/JAVA/x": "",
+	"yardsticks/tpatterns.jsonl": `{"lang":"JS","file":"JS/1/a.js","vuln":true}` + "\n" +
+		`{"lang":"JAVA","file":"JAVA/1/A.java","vuln":true}`,
+	"tpatterns/JS/findings": "1/a.js:1 xss 79\n", "tpatterns/JAVA/x": "",
 
 	"yardsticks/vulcan-dev.jsonl": `{"id":"1","cwe":["CWE-22"],"locs":[{"sink":{"file":"a.js","lineno":2}}],"peers":{"codeql":"A"}}
 {"id":"2","cwe":["CWE-22"],"locs":[{"sink":{"file":"a.js","lineno":2}}]}`,
@@ -163,7 +167,8 @@ func measureAll(t *testing.T, corpora string, args ...string) (table, out string
 	}
 	out = t.TempDir()
 	var stdout bytes.Buffer
-	args = append([]string{"-corpora", corpora, "-out", out, "-merlon", program, "-gosec", "no-gosec", "-bearer", "no-bearer"}, args...)
+	args = append([]string{"-corpora", corpora, "-out", out, "-merlon", program, "-gosec", "no-gosec", "-bearer",
+		"no-bearer"}, args...)
 	if err := run(context.Background(), args, &stdout); err != nil {
 		t.Fatal(err)
 	}
@@ -205,10 +210,12 @@ func TestTheTable(t *testing.T) {
 		t.Log(table)
 	}
 	kept, err := os.ReadFile(filepath.Join(out, "BenchmarkJava.groups.tsv"))
-	if want := "wrong\tTP\tFN\tTN\tFP\tgroup\n1\t0\t1\t0\t0\txss\n0\t1\t0\t1\t0\tsqli\n"; err != nil || string(kept) != want {
+	if want := "wrong\tTP\tFN\tTN\tFP\tgroup\n1\t0\t1\t0\t0\txss\n0\t1\t0\t1\t0\tsqli\n"; err != nil ||
+		string(kept) != want {
 		t.Errorf("groups %q, %v", kept, err)
 	}
-	for _, name := range []string{"table.md", "BenchmarkJava.jsonl", "BenchmarkJava.json", "rules.jsonl", "vulcan.packages.jsonl"} {
+	for _, name := range []string{"table.md", "BenchmarkJava.jsonl", "BenchmarkJava.json", "rules.jsonl",
+		"vulcan.packages.jsonl"} {
 		if info, err := os.Stat(filepath.Join(out, name)); err != nil || info.Size() == 0 {
 			t.Errorf("%s is not kept: %v", name, err)
 		}
@@ -228,13 +235,15 @@ func TestOneMeasure(t *testing.T) {
 	corpora := t.TempDir()
 	write(t, corpora, fixture)
 	table, _ := measureAll(t, corpora, "-only", "securibench, juiceshop")
-	if n := strings.Count(table, "\n|"); n != 4 || !strings.Contains(table, "Securibench") || !strings.Contains(table, "juice-shop") {
+	if n := strings.Count(table, "\n|"); n != 4 || !strings.Contains(table, "Securibench") ||
+		!strings.Contains(table, "juice-shop") {
 		t.Errorf("table of %d lines:\n%s", n, table)
 	}
 }
 
 func TestBadCallsAreRefused(t *testing.T) {
-	for _, args := range [][]string{{}, {"-corpora", "/nowhere"}, {"-corpora", ".", "-merlon", "/nowhere"}, {"-corpora", ".", "-only", "tea"}, {"-tea"}} {
+	for _, args := range [][]string{{}, {"-corpora", "/nowhere"}, {"-corpora", ".", "-merlon", "/nowhere"},
+		{"-corpora", ".", "-only", "tea"}, {"-tea"}} {
 		if err := run(context.Background(), args, &bytes.Buffer{}); err == nil {
 			t.Errorf("%v is accepted", args)
 		}
@@ -248,13 +257,15 @@ func TestPatternTest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]any{"id": "go.x", "message": "go.x", "severity": "ERROR", "languages": []string{"go"}, "pattern": "f(\"a\")\n...\n",
-		"paths": map[string]any{"include": []string{"x.go"}}}
+	want := map[string]any{"id": "go.x", "message": "go.x", "severity": "ERROR", "languages": []string{"go"},
+		"pattern": "f(\"a\")\n...\n",
+		"paths":   map[string]any{"include": []string{"x.go"}}}
 	if diff := cmp.Diff(want, rule); diff != "" {
 		t.Errorf("rule (-want +got):\n%s", diff)
 	}
 	c.Expect = []int{3}
-	c.read(&tool.Scan{Findings: []score.Finding{{Rule: "go.x", File: "x.go", Line: 3}, {Rule: "go.x", File: "y.go", Line: 4}, {Rule: "go.y", File: "x.go", Line: 5}},
+	c.read(&tool.Scan{Findings: []score.Finding{{Rule: "go.x", File: "x.go", Line: 3},
+		{Rule: "go.x", File: "y.go", Line: 4}, {Rule: "go.y", File: "x.go", Line: 5}},
 		Degraded: []string{"rule go.x2: compile"}})
 	if !c.Pass || c.Error != "" || !slices.Equal(c.Got, []int{3}) {
 		t.Errorf("%+v", c)
@@ -288,7 +299,8 @@ func TestCopiesAreOtherPackages(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err = os.ReadFile(filepath.Join(dest, "org/owasp/benchmark0/testcode/BenchmarkTest1.java"))
-	if err != nil || !strings.Contains(string(text), "exec(r.getParameter") || !strings.HasSuffix(strings.TrimSpace(string(text)), "}\n}") {
+	if err != nil || !strings.Contains(string(text), "exec(r.getParameter") ||
+		!strings.HasSuffix(strings.TrimSpace(string(text)), "}\n}") {
 		t.Errorf("%q, %v", text, err)
 	}
 }
@@ -326,7 +338,8 @@ func TestContest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := won.row("x"); got.Met != table.Yes || !strings.Contains(got.Measured, "R 1.000 P 1.000 against R 0.000 P 0.000") {
+	if got := won.row("x"); got.Met != table.Yes || !strings.Contains(got.Measured, "R 1.000 P 1.000 against R 0.000 "+
+		"P 0.000") {
 		t.Errorf("%+v", got)
 	}
 	c.judge = judgeXAST("go")
@@ -340,7 +353,8 @@ func TestContest(t *testing.T) {
 	sum := &duel{}
 	sum.add(won)
 	sum.add(lost)
-	if got := sum.row("x"); len(sum.ours.cases) != len(won.ours.cases)+len(lost.ours.cases) || !strings.Contains(got.Note, "theirs 2000.0 CPU s, 2 findings") {
+	if got := sum.row("x"); len(sum.ours.cases) != len(won.ours.cases)+len(lost.ours.cases) ||
+		!strings.Contains(got.Note, "theirs 2000.0 CPU s, 2 findings") {
 		t.Errorf("%+v", got)
 	}
 	c.tree = []string{"nowhere"}

@@ -34,7 +34,10 @@ func cost(ctx context.Context, b *bench) ([]table.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []table.Row{{Measure: "BenchmarkJava, all default rules, whole program", Floor: "≤ 15 s, ≤ 1.5 GB", Measured: fmt.Sprintf("%.1f s, %.2f GB", scan.Wall.Seconds(), float64(scan.Peak)/1e9), Met: table.Verdict(scan.Wall <= mostWall, scan.Peak <= mostPeak), Note: fmt.Sprintf("%s; load %s before", table.Spent(scan.Cost), before)}}, nil
+	return []table.Row{{Measure: "BenchmarkJava, all default rules, whole " +
+		"program", Floor: "≤ 15 s, ≤ 1.5 GB", Measured: fmt.Sprintf("%.1f s, %.2f GB", scan.Wall.Seconds(),
+		float64(scan.Peak)/1e9), Met: table.Verdict(scan.Wall <= mostWall, scan.Peak <= mostPeak),
+		Note: fmt.Sprintf("%s; load %s before", table.Spent(scan.Cost), before)}}, nil
 }
 
 // growth compares 100 K lines with ten copies of them under other packages.
@@ -64,7 +67,11 @@ func growth(ctx context.Context, b *bench) ([]table.Row, error) {
 	code := float64(more) / float64(lines)
 	processor := ten.CPU.Seconds() / one.CPU.Seconds()
 	memory := float64(ten.Peak) / float64(one.Peak)
-	return []table.Row{{Measure: "ten times the code", Floor: fmt.Sprintf("time and memory ≤ × %.1f", code), Measured: fmt.Sprintf("CPU × %.1f, memory × %.1f", processor, memory), Met: table.Verdict(processor <= code, memory <= code), Note: fmt.Sprintf("%d lines: %s, %d findings; %d lines: %s, %d findings", lines, table.Spent(one.Cost), len(one.Findings), more, table.Spent(ten.Cost), len(ten.Findings))}}, nil
+	return []table.Row{{Measure: "ten times the code", Floor: fmt.Sprintf("time and memory ≤ × %.1f", code),
+		Measured: fmt.Sprintf("CPU × %.1f, memory × %.1f", processor, memory),
+		Met:      table.Verdict(processor <= code, memory <= code), Note: fmt.Sprintf("%d lines: %s, %d findings; %d "+
+			"lines: %s, %d findings", lines, table.Spent(one.Cost), len(one.Findings), more, table.Spent(ten.Cost),
+			len(ten.Findings))}}, nil
 }
 
 // hundredThousand lines are what growth and rescans are measured on.
@@ -109,7 +116,8 @@ func (b *bench) copyJava(dest string, copies int) (int, error) {
 // writeCopy writes a source under the i-th root package; it returns its lines.
 func writeCopy(dest, name, text string, i int) (int, error) {
 	renamed := fmt.Sprintf("%s%d", benchmarkPackage, i)
-	text = strings.ReplaceAll(text, strings.ReplaceAll(benchmarkPackage, "/", "."), strings.ReplaceAll(renamed, "/", "."))
+	text = strings.ReplaceAll(text, strings.ReplaceAll(benchmarkPackage, "/", "."),
+		strings.ReplaceAll(renamed, "/", "."))
 	file := filepath.Join(dest, filepath.FromSlash(renamed), name)
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return 0, err
@@ -150,9 +158,13 @@ func rescan(ctx context.Context, b *bench) ([]table.Row, error) {
 	if !reflect.DeepEqual(second.Findings, whole.Findings) {
 		same = "not the same as"
 	}
-	note := fmt.Sprintf("%d lines; first %s, %d findings; again %s, %d findings, %s the %d without a cache, which took %s",
-		lines, table.Spent(first.Cost), len(first.Findings), table.Spent(second.Cost), len(second.Findings), same, len(whole.Findings), table.Spent(whole.Cost))
-	return []table.Row{{Measure: "rescan after one changed file of 100 K lines", Floor: "≤ 1 s", Measured: fmt.Sprintf("%.2f s", second.Wall.Seconds()), Met: table.Verdict(second.Wall <= mostRescan, same == "the same as"), Note: note}}, nil
+	note := fmt.Sprintf("%d lines; first %s, %d findings; again %s, %d findings, %s the %d without a cache, which "+
+		"took %s",
+		lines, table.Spent(first.Cost), len(first.Findings), table.Spent(second.Cost), len(second.Findings), same,
+		len(whole.Findings), table.Spent(whole.Cost))
+	return []table.Row{{Measure: "rescan after one changed file of 100 " +
+		"K lines", Floor: "≤ 1 s", Measured: fmt.Sprintf("%.2f s", second.Wall.Seconds()),
+		Met: table.Verdict(second.Wall <= mostRescan, same == "the same as"), Note: note}}, nil
 }
 
 // changeOne adds a method with a flaw to the first test of the code.

@@ -95,7 +95,8 @@ func (a *assembly) close(name string) error {
 	if err != nil {
 		return err
 	}
-	manifest, err := json.Marshal([]map[string]any{{"Config": "config.json", "RepoTags": []string{name}, "Layers": a.layers}})
+	manifest, err := json.Marshal([]map[string]any{{"Config": "config.json", "RepoTags": []string{name},
+		"Layers": a.layers}})
 	if err != nil {
 		return err
 	}

@@ -82,9 +82,12 @@ func checkov(ctx context.Context, b *bench) ([]table.Row, error) {
 		return nil, err
 	}
 	all, seen, aside := share(examples, nil), share(examples, new(false)), share(examples, new(true))
-	return []table.Row{{Measure: "labelled Terraform examples, covered", Floor: "≥ " + table.Percent(checkovFloor), Measured: table.Percent(all),
-		Met:  table.Verdict(all >= checkovFloor),
-		Note: fmt.Sprintf("%d folders; %s of the half that was looked at, %s of the half kept aside; %s; by provider %s", len(examples), table.Percent(seen), table.Percent(aside), table.Spent(cost), providers(examples))}}, nil
+	return []table.Row{{Measure: "labelled Terraform examples, covered", Floor: "≥ " + table.Percent(checkovFloor),
+		Measured: table.Percent(all),
+		Met:      table.Verdict(all >= checkovFloor),
+		Note: fmt.Sprintf("%d folders; %s of the half that was looked at, %s of the half kept aside; %s; by "+
+			"provider %s", len(examples), table.Percent(seen), table.Percent(aside), table.Spent(cost),
+			providers(examples))}}, nil
 }
 
 // share returns the covered part of the examples, of one half if one is named.

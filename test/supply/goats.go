@@ -94,12 +94,15 @@ func goat(ctx context.Context, b *bench, name string) ([]table.Row, error) {
 	toTrivy, toKICS := trivy.Wall.Seconds()/ours.Wall.Seconds(), kics.Wall.Seconds()/ours.Wall.Seconds()
 	return []table.Row{
 		{Measure: name + ", recall among the scanners", Floor: "≥ trivy, ≥ KICS",
-			Measured: fmt.Sprintf("%s; trivy %s, KICS %s", table.Percent(recall["merlon"]), table.Percent(recall["trivy"]), table.Percent(recall["kics"])),
-			Met:      table.Verdict(recall["merlon"] >= max(recall["trivy"], recall["kics"]))},
-		{Measure: name + ", wall time", Floor: fmt.Sprintf("≥ %d × trivy, ≥ %d × KICS", fasterThanTrivy, fasterThanKICS),
+			Measured: fmt.Sprintf("%s; trivy %s, KICS %s", table.Percent(recall["merlon"]),
+				table.Percent(recall["trivy"]), table.Percent(recall["kics"])),
+			Met: table.Verdict(recall["merlon"] >= max(recall["trivy"], recall["kics"]))},
+		{Measure: name + ", wall time", Floor: fmt.Sprintf("≥ %d × trivy, ≥ %d "+
+			"× KICS", fasterThanTrivy, fasterThanKICS),
 			Measured: fmt.Sprintf("%.1f ×, %.1f ×", toTrivy, toKICS),
 			Met:      table.Verdict(toTrivy >= fasterThanTrivy && toKICS >= fasterThanKICS),
-			Note:     fmt.Sprintf("ours %s; trivy %s; KICS %s", table.Spent(ours), table.Spent(trivy), table.Spent(kics))},
+			Note: fmt.Sprintf("ours %s; trivy %s; KICS %s", table.Spent(ours), table.Spent(trivy),
+				table.Spent(kics))},
 	}, nil
 }
 
@@ -177,7 +180,8 @@ func blocks(path string) []int {
 		case ".bicep":
 			begins = bicepBlock.MatchString(line)
 		case ".yaml", ".yml":
-			begins = strings.HasPrefix(line, "---") || template && yamlKey.MatchString(line) && !strings.HasPrefix(line, "    ")
+			begins = strings.HasPrefix(line, "---") || template && yamlKey.MatchString(line) &&
+				!strings.HasPrefix(line, "    ")
 		}
 		if begins {
 			out = append(out, i+1)
@@ -195,14 +199,16 @@ func merlonIaC(ctx context.Context, b *bench, dir string) ([]flaw, process.Cost,
 	for _, f := range r.Findings {
 		// What several rules say of one place is one finding, which names them all.
 		for _, id := range append([]string{f.RuleID}, f.Same...) {
-			out = append(out, flaw{Scanner: "merlon", File: f.Location.Path, Line: f.Location.StartLine, Rule: id, Text: f.Message})
+			out = append(out, flaw{Scanner: "merlon", File: f.Location.Path, Line: f.Location.StartLine, Rule: id,
+				Text: f.Message})
 		}
 	}
 	return out, cost, nil
 }
 
 func trivyIaC(ctx context.Context, b *bench, dir string) ([]flaw, process.Cost, error) {
-	out, err := b.peer(ctx, "trivy", "config", "--format", "json", "--skip-check-update", "--skip-version-check", "--quiet", dir)
+	out, err := b.peer(ctx, "trivy", "config", "--format", "json", "--skip-check-update", "--skip-version-check",
+		"--quiet", dir)
 	if err != nil {
 		return nil, process.Cost{}, err
 	}
@@ -224,7 +230,8 @@ func trivyIaC(ctx context.Context, b *bench, dir string) ([]flaw, process.Cost, 
 	for _, result := range r.Results {
 		for _, m := range result.Misconfigurations {
 			if m.Status == "FAIL" {
-				flaws = append(flaws, flaw{Scanner: "trivy", File: result.Target, Line: m.CauseMetadata.StartLine, Rule: m.ID, Text: m.Title})
+				flaws = append(flaws, flaw{Scanner: "trivy", File: result.Target, Line: m.CauseMetadata.StartLine,
+					Rule: m.ID, Text: m.Title})
 			}
 		}
 	}
@@ -239,7 +246,8 @@ func kicsIaC(ctx context.Context, b *bench, dir string) ([]flaw, process.Cost, e
 	if err != nil {
 		return nil, process.Cost{}, err
 	}
-	args := []string{filepath.Join(b.peers, "kics"), "scan", "-p", ".", "-q", filepath.Join(assets, "queries"), "-b", filepath.Join(assets, "libraries"),
+	args := []string{filepath.Join(b.peers, "kics"), "scan", "-p", ".", "-q", filepath.Join(assets, "queries"), "-b",
+		filepath.Join(assets, "libraries"),
 		"-o", results, "--no-progress", "--silent", "--disable-secrets", "--ignore-on-exit", "all"}
 	out, err := process.Command{Dir: dir, Args: args, Timeout: b.timeout}.Run(ctx)
 	if err != nil {
@@ -269,7 +277,8 @@ func kicsIaC(ctx context.Context, b *bench, dir string) ([]flaw, process.Cost, e
 			continue // remarks and inventories, not flaws
 		}
 		for _, f := range q.Files {
-			flaws = append(flaws, flaw{Scanner: "kics", File: filepath.ToSlash(filepath.Clean(f.Name)), Line: f.Line, Rule: q.ID, Text: q.Name})
+			flaws = append(flaws, flaw{Scanner: "kics", File: filepath.ToSlash(filepath.Clean(f.Name)), Line: f.Line,
+				Rule: q.ID, Text: q.Name})
 		}
 	}
 	slices.SortFunc(flaws, func(x, y flaw) int {

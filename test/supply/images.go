@@ -59,8 +59,10 @@ func images(ctx context.Context, b *bench) ([]table.Row, error) {
 	if err != nil {
 		return rows, err
 	}
-	return append(rows, table.Row{Measure: "memory of an image of 2 GB", Floor: "≤ 1 GB", Measured: fmt.Sprintf("%d MB", cost.Peak>>20),
-		Met: table.Verdict(cost.Peak <= 1<<30), Note: fmt.Sprintf("%.1f GB as stored, %.1f s, %.1f CPU-seconds", float64(info.Size())/1e9, cost.Wall.Seconds(), cost.CPU.Seconds())}), nil
+	return append(rows, table.Row{Measure: "memory of an image of 2 GB", Floor: "≤ 1 GB",
+		Measured: fmt.Sprintf("%d MB", cost.Peak>>20),
+		Met:      table.Verdict(cost.Peak <= 1<<30), Note: fmt.Sprintf("%.1f GB as stored, %.1f s, %.1f CPU-seconds",
+			float64(info.Size())/1e9, cost.Wall.Seconds(), cost.CPU.Seconds())}), nil
 }
 
 // install measures a copy of the program, as it is installed: the pages of a file that
@@ -89,7 +91,8 @@ func (b *bench) scanImage(ctx context.Context, at string) (*report, process.Cost
 		return nil, process.Cost{}, err
 	}
 	if !slices.Contains(reported, out.Code) {
-		return nil, process.Cost{}, fmt.Errorf("merlon scan --image %s: exit code %d: %s", at, out.Code, process.Tail(out.Stderr))
+		return nil, process.Cost{}, fmt.Errorf("merlon scan --image %s: exit code %d: %s", at, out.Code,
+			process.Tail(out.Stderr))
 	}
 	var r report
 	if err := json.Unmarshal(out.Stdout, &r); err != nil {
@@ -114,7 +117,8 @@ func (b *bench) applicationImage(at string) error {
 		if err := l.file("etc/os-release", "/etc/os-release"); err != nil {
 			return err
 		}
-		for _, root := range []string{"/var/lib/dpkg/status", "/usr/lib/python3", "/usr/bin", "/usr/share/doc", "/usr/lib/x86_64-linux-gnu"} {
+		for _, root := range []string{"/var/lib/dpkg/status", "/usr/lib/python3", "/usr/bin", "/usr/share/doc",
+			"/usr/lib/x86_64-linux-gnu"} {
 			if err := l.tree(root); err != nil {
 				return err
 			}
@@ -152,7 +156,8 @@ type lockedPackage struct {
 }
 
 func (p lockedPackage) document() string {
-	return fmt.Sprintf("{\n  \"name\": %q,\n  \"version\": %q,\n  \"license\": \"MIT\",\n  \"main\": \"index.js\"\n}\n", p.name, p.Version)
+	return fmt.Sprintf("{\n  \"name\": %q,\n  \"version\": %q,\n  \"license\": \"MIT\",\n  \"main\": \"index.js\"\n}\n",
+		p.name, p.Version)
 }
 
 // lockedPackages lists what a lock file would install.
@@ -210,7 +215,9 @@ func largeImage(at string) error {
 		return err
 	}
 	for _, part := range []string{"/usr/lib", "/usr/local", "/usr/share", "/usr/bin", "/opt"} {
-		if err := a.layer("RUN install "+part, largeBytes, func(l *layerWriter) error { return l.tree(part) }); err != nil {
+		if err := a.layer("RUN install "+part, largeBytes, func(l *layerWriter) error {
+			return l.tree(part)
+		}); err != nil {
 			return err
 		}
 	}
@@ -263,9 +270,14 @@ func (b *bench) besideSyft(ctx context.Context, at string) ([]table.Row, error) 
 	size := fmt.Sprintf("an image of %d MB", info.Size()/1e6)
 	seconds := func(d time.Duration) string { return fmt.Sprintf("%.2f", d.Seconds()) }
 	return []table.Row{
-		{Measure: "packages in " + size, Floor: "those of Syft", Measured: fmt.Sprintf("%d of %d, %d more", len(expected)-missing, len(expected), more), Met: table.Verdict(missing == 0)},
-		{Measure: "CPU-seconds on " + size, Floor: "< Syft's " + seconds(theirs.CPU), Measured: seconds(cost.CPU), Met: table.Verdict(cost.CPU < theirs.CPU), Note: "secrets and configuration of the image included; wall " + seconds(cost.Wall) + " and " + seconds(theirs.Wall) + " s"},
-		{Measure: "memory on " + size, Floor: "≤ 100 MB", Measured: fmt.Sprintf("%d MB", cost.Peak>>20), Met: table.Verdict(cost.Peak <= 100<<20), Note: fmt.Sprintf("Syft %d MB", theirs.Peak>>20)},
+		{Measure: "packages in " + size, Floor: "those of Syft",
+			Measured: fmt.Sprintf("%d of %d, %d more", len(expected)-missing, len(expected), more),
+			Met:      table.Verdict(missing == 0)},
+		{Measure: "CPU-seconds on " + size, Floor: "< Syft's " + seconds(theirs.CPU), Measured: seconds(cost.CPU),
+			Met: table.Verdict(cost.CPU < theirs.CPU), Note: "secrets and configuration of the image included; wall " +
+				seconds(cost.Wall) + " and " + seconds(theirs.Wall) + " s"},
+		{Measure: "memory on " + size, Floor: "≤ 100 MB", Measured: fmt.Sprintf("%d MB", cost.Peak>>20),
+			Met: table.Verdict(cost.Peak <= 100<<20), Note: fmt.Sprintf("Syft %d MB", theirs.Peak>>20)},
 	}, nil
 }
 
@@ -279,7 +291,9 @@ func spelled(kind, name string) string {
 }
 
 // syftKinds gives the ecosystems of the kinds of packages.
-var syftKinds = map[string]string{"deb": "debian", "npm": "npm", "python": "pypi", "go-module": "go", "java-archive": "maven", "gem": "rubygems", "php-composer": "packagist", "rust-crate": "crates.io", "dotnet": "nuget"}
+var syftKinds = map[string]string{"deb": "debian", "npm": "npm", "python": "pypi", "go-module": "go",
+	"java-archive": "maven", "gem": "rubygems", "php-composer": "packagist", "rust-crate": "crates.io",
+	"dotnet": "nuget"}
 
 // syftPackages reads the other scanner's report. What is no package of a package
 // manager (programs that it recognises by their bytes) is left out.

@@ -96,7 +96,8 @@ func kicsQueries(root, platform string) ([]kicsQuery, error) {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 		dir := filepath.Dir(path)
-		if _, err := os.Stat(filepath.Join(dir, "query.rego")); err != nil || about.Experimental == "true" || about.Severity == "TRACE" {
+		if _, err := os.Stat(filepath.Join(dir, "query.rego")); err != nil || about.Experimental == "true" ||
+			about.Severity == "TRACE" {
 			return nil
 		}
 		name, err := filepath.Rel(filepath.Join(root, platform), dir)
@@ -239,7 +240,8 @@ func kicsCopy(work string, q kicsQuery, kind string, expected map[string][]kicsE
 }
 
 // kicsJudge compares.
-func kicsJudge(work, platform string, queries []kicsQuery, expected map[string][]kicsExpected, at map[string]map[int]bool) []kicsCase {
+func kicsJudge(work, platform string, queries []kicsQuery, expected map[string][]kicsExpected,
+	at map[string]map[int]bool) []kicsCase {
 	var cases []kicsCase
 	wanted := map[string]map[int]bool{}
 	for _, folder := range slices.Sorted(maps.Keys(expected)) {
@@ -248,7 +250,8 @@ func kicsJudge(work, platform string, queries []kicsQuery, expected map[string][
 			if platform == "cicd" {
 				name = ""
 			}
-			c := kicsCase{Platform: platform, Query: strings.TrimPrefix(filepath.ToSlash(folder), "positive/"), Name: e.QueryName, File: e.FileName, Line: e.Line}
+			c := kicsCase{Platform: platform, Query: strings.TrimPrefix(filepath.ToSlash(folder), "positive/"),
+				Name: e.QueryName, File: e.FileName, Line: e.Line}
 			key := kicsFind(at, folder, name, e)
 			if wanted[key] == nil {
 				wanted[key] = map[int]bool{}
@@ -258,7 +261,8 @@ func kicsJudge(work, platform string, queries []kicsQuery, expected map[string][
 			}
 			wanted[key][e.Line] = true
 			c.Got = "found"
-			if !at[key][e.Line] && (platform != "cicd" || !kicsWithin(filepath.Join(work, folder, e.FileName), e.Line, at[key])) {
+			if !at[key][e.Line] && (platform != "cicd" || !kicsWithin(filepath.Join(work, folder, e.FileName), e.Line,
+				at[key])) {
 				c.Got, c.Near = "missing", slices.Sorted(maps.Keys(at[key]))
 			}
 			cases = append(cases, c)
@@ -304,11 +308,13 @@ func kicsFind(at map[string]map[int]bool, folder, name string, e kicsExpected) s
 }
 
 // kicsExtra lists what a query found where it must be silent: in its negative files.
-func kicsExtra(platform string, queries []kicsQuery, expected map[string][]kicsExpected, at map[string]map[int]bool) []kicsCase {
+func kicsExtra(platform string, queries []kicsQuery, expected map[string][]kicsExpected,
+	at map[string]map[int]bool) []kicsCase {
 	mine := map[string]map[string]bool{} // names of a query's results
 	for folder, list := range expected {
 		for _, q := range queries {
-			if in := strings.TrimPrefix(filepath.ToSlash(folder), "positive/"); in == q.name || strings.HasPrefix(in, q.name+"/") {
+			if in := strings.TrimPrefix(filepath.ToSlash(folder), "positive/"); in == q.name ||
+				strings.HasPrefix(in, q.name+"/") {
 				if mine[q.name] == nil {
 					mine[q.name] = map[string]bool{}
 				}
@@ -328,7 +334,8 @@ func kicsExtra(platform string, queries []kicsQuery, expected map[string][]kicsE
 		for _, q := range queries {
 			if (in == q.name || strings.HasPrefix(in, q.name+"/")) && mine[q.name][part[1]] {
 				for line := range lines {
-					cases = append(cases, kicsCase{Platform: platform, Query: in, Name: part[1], File: part[2], Line: line, Got: "extra"})
+					cases = append(cases, kicsCase{Platform: platform, Query: in, Name: part[1], File: part[2],
+						Line: line, Got: "extra"})
 				}
 			}
 		}

@@ -75,7 +75,8 @@ func parse(args []string) (*bench, []table.Measure[*bench], error) {
 	flags.StringVar(&b.advisories, "advisories", "../shared/advisories", "folder of vulnerability records")
 	flags.StringVar(&b.out, "out", "", "folder for the results by case; a temporary one if empty")
 	flags.StringVar(&b.merlon, "merlon", "bin/merlon", "the program to measure")
-	flags.StringVar(&b.kics, "kics", kicsModule(), "folder of the module github.com/Checkmarx/kics/v2, with its queries and their tests")
+	flags.StringVar(&b.kics, "kics", kicsModule(), "folder of the module github.com/Checkmarx/kics/v2, with its "+
+		"queries and their tests")
 	flags.StringVar(&only, "only", "", "measures to run, with commas between: "+table.Names(measures))
 	flags.DurationVar(&b.timeout, "timeout", 20*time.Minute, "for one run of a program")
 	if err := flags.Parse(args); err != nil {

@@ -44,9 +44,11 @@ var explanations = []explained{
 	{"livebook", "eini", "is the application's name; the package that the lock file names is eini_beam"},
 	{"core", "actions/checkout", "has the version of the action two lines above it"},
 	{"core", "pnpm/action-setup", "has the version of the action two lines above it"},
-	{"core", "actions-cool/maintain-one-comment-backup", "has a comment that speaks of another version: backup for v3.0.0"},
+	{"core", "actions-cool/maintain-one-comment-backup", "has a comment that speaks of another version: backup " +
+		"for v3.0.0"},
 	{"openmrs-core", "com.sun:tools", "stands in a profile that is not active by default"},
-	{"openmrs-core", "org.codehaus.sonar-plugins.java:sonar-jacoco-listeners", "stands in a profile that is not active by default"},
+	{"openmrs-core", "org.codehaus.sonar-plugins.java:sonar-jacoco-listeners", "stands in a profile that is not " +
+		"active by default"},
 	{"poetry", "pendulum", "is a source folder, installed in place"},
 	{"poetry", "bender", "is a source folder, installed in place"},
 }
@@ -93,8 +95,10 @@ func packageRow(name string, cases []packageCase, doubtful []string) table.Row {
 	met := found["merlon"] >= max(found["osv-scanner"], found["syft"]) && len(doubtful) == 0
 	return table.Row{
 		Measure: "packages of " + name, Floor: "recall of the better scanner; none invented",
-		Measured: fmt.Sprintf("%s of %d; %d invented", table.Percent(share("merlon")), total, len(doubtful)), Met: table.Verdict(met),
-		Note: fmt.Sprintf("osv-scanner %s, syft %s %s", table.Percent(share("osv-scanner")), table.Percent(share("syft")), strings.Join(doubtful, " ")),
+		Measured: fmt.Sprintf("%s of %d; %d invented", table.Percent(share("merlon")), total, len(doubtful)),
+		Met:      table.Verdict(met),
+		Note: fmt.Sprintf("osv-scanner %s, syft %s %s", table.Percent(share("osv-scanner")),
+			table.Percent(share("syft")), strings.Join(doubtful, " ")),
 	}
 }
 
@@ -148,7 +152,8 @@ func (b *bench) inventories(ctx context.Context, dir string) ([]packageCase, []s
 		cases = append(cases, c)
 	}
 	slices.SortFunc(cases, func(a, b packageCase) int {
-		return cmp.Or(cmp.Compare(a.Package.Ecosystem, b.Package.Ecosystem), cmp.Compare(a.Package.Name, b.Package.Name), cmp.Compare(a.Package.Version, b.Package.Version))
+		return cmp.Or(cmp.Compare(a.Package.Ecosystem, b.Package.Ecosystem),
+			cmp.Compare(a.Package.Name, b.Package.Name), cmp.Compare(a.Package.Version, b.Package.Version))
 	})
 	return cases, doubtful(dir, r), nil
 }
@@ -176,7 +181,8 @@ func doubtful(dir string, r *report) []string {
 	lines := map[string][]string{}
 	var out []string
 	for _, p := range r.Packages {
-		if strings.HasSuffix(p.Path, ".gradle") || strings.HasSuffix(p.Path, ".gradle.kts") || strings.HasSuffix(p.Path, ".cdx.json") || p.Name == "stdlib" {
+		if strings.HasSuffix(p.Path, ".gradle") || strings.HasSuffix(p.Path, ".gradle.kts") ||
+			strings.HasSuffix(p.Path, ".cdx.json") || p.Name == "stdlib" {
 			continue
 		}
 		text, known := lines[p.Path]
@@ -185,7 +191,9 @@ func doubtful(dir string, r *report) []string {
 			lines[p.Path] = text
 		}
 		name := strings.ToLower(p.Name[strings.LastIndexAny(p.Name, "/:")+1:])
-		if p.Line < 1 || p.Line > len(text) || !strings.Contains(separators.ReplaceAllString(strings.ToLower(text[p.Line-1]), "-"), separators.ReplaceAllString(name, "-")) {
+		if p.Line < 1 || p.Line > len(text) ||
+			!strings.Contains(separators.ReplaceAllString(strings.ToLower(text[p.Line-1]), "-"),
+				separators.ReplaceAllString(name, "-")) {
 			out = append(out, fmt.Sprintf("%s:%d %s", p.Path, p.Line, p.Name))
 		}
 	}
@@ -209,7 +217,8 @@ func readLines(file string) []string {
 
 // osvPackages runs osv-scanner.
 func (b *bench) osvPackages(ctx context.Context, dir string) (map[pkg]bool, error) {
-	out, err := b.peer(ctx, "osv-scanner", "scan", "source", "-r", "--offline", "--all-packages", "--format", "json", dir)
+	out, err := b.peer(ctx, "osv-scanner", "scan", "source", "-r", "--offline", "--all-packages", "--format", "json",
+		dir)
 	if err != nil {
 		return nil, err
 	}
@@ -252,7 +261,8 @@ func (b *bench) syftPackages(ctx context.Context, dir string) (map[pkg]bool, err
 	}
 	found := map[pkg]bool{}
 	for _, a := range r.Artifacts {
-		if p, ok := fromPURL(a.PURL); ok && a.Version != "" && a.Version != "UNKNOWN" && a.FoundBy != "java-archive-cataloger" {
+		if p, ok := fromPURL(a.PURL); ok && a.Version != "" && a.Version != "UNKNOWN" &&
+			a.FoundBy != "java-archive-cataloger" {
 			found[p] = true
 		}
 	}
@@ -260,8 +270,10 @@ func (b *bench) syftPackages(ctx context.Context, dir string) (map[pkg]bool, err
 }
 
 var purlEcosystems = map[string]string{
-	"npm": "npm", "pypi": "PyPI", "maven": "Maven", "golang": "Go", "nuget": "NuGet", "composer": "Packagist", "gem": "RubyGems",
-	"cargo": "crates.io", "pub": "Pub", "hex": "Hex", "conan": "ConanCenter", "swift": "SwiftURL", "cocoapods": "CocoaPods", "github": "GitHub Actions",
+	"npm": "npm", "pypi": "PyPI", "maven": "Maven", "golang": "Go", "nuget": "NuGet", "composer": "Packagist",
+	"gem":   "RubyGems",
+	"cargo": "crates.io", "pub": "Pub", "hex": "Hex", "conan": "ConanCenter", "swift": "SwiftURL",
+	"cocoapods": "CocoaPods", "github": "GitHub Actions",
 }
 
 // fromPURL reads a package URL; false for an ecosystem without records.

@@ -37,16 +37,25 @@ var kinds = map[string][]string{
 	"template-injection": {"template-injection", "expression-in-script"}, "dangerous-triggers": {"dangerous-trigger"},
 	"excessive-permissions": {"excessive-permissions", "missing-permissions"}, "artipacked": {"persisted-credentials"},
 	"unpinned-uses": {"unpinned-uses"}, "unpinned-images": {"unpinned-image"}, "unpinned-tools": {"unpinned-tool"},
-	"archived-uses": {"archived-action"}, "known-vulnerable-actions": {"known-vulnerable-action"}, "typosquat-uses": {"typosquat-uses"},
-	"superfluous-actions": {"superfluous-action"}, "adhoc-packages": {"adhoc-packages"}, "cache-poisoning": {"cache-poisoning"},
-	"github-env": {"environment-injection"}, "insecure-commands": {"insecure-commands"}, "bot-conditions": {"spoofable-actor"},
-	"unsound-condition": {"unsound-condition"}, "unsound-contains": {"unsound-contains"}, "unsound-ternary": {"unsound-ternary"},
-	"secrets-inherit": {"secrets-inherit"}, "overprovisioned-secrets": {"overprovisioned-secrets"}, "unredacted-secrets": {"unredacted-secret"},
-	"secrets-outside-env": {"secrets-outside-environment"}, "hardcoded-container-credentials": {"container-credentials"},
-	"self-hosted-runner": {"self-hosted-runner"}, "use-trusted-publishing": {"use-trusted-publishing"}, "obfuscation": {"obfuscation"},
+	"archived-uses": {"archived-action"}, "known-vulnerable-actions": {"known-vulnerable-action"},
+	"typosquat-uses":      {"typosquat-uses"},
+	"superfluous-actions": {"superfluous-action"}, "adhoc-packages": {"adhoc-packages"},
+	"cache-poisoning": {"cache-poisoning"},
+	"github-env":      {"environment-injection"}, "insecure-commands": {"insecure-commands"},
+	"bot-conditions":    {"spoofable-actor"},
+	"unsound-condition": {"unsound-condition"}, "unsound-contains": {"unsound-contains"},
+	"unsound-ternary": {"unsound-ternary"},
+	"secrets-inherit": {"secrets-inherit"}, "overprovisioned-secrets": {"overprovisioned-secrets"},
+	"unredacted-secrets":              {"unredacted-secret"},
+	"secrets-outside-env":             {"secrets-outside-environment"},
+	"hardcoded-container-credentials": {"container-credentials"},
+	"self-hosted-runner":              {"self-hosted-runner"}, "use-trusted-publishing": {"use-trusted-publishing"},
+	"obfuscation":          {"obfuscation"},
 	"anonymous-definition": {"anonymous-definition"}, "undocumented-permissions": {"undocumented-permission"},
-	"concurrency-limits": {"missing-concurrency"}, "dependabot-cooldown": {"dependabot-cooldown"}, "dependabot-execution": {"dependabot-execution"},
-	"misfeature": {"misfeature"}, "github-app": {"github-app"}, "self-repository": {"workspace-action"}, "insecure-url-scheme": {"insecure-url"},
+	"concurrency-limits": {"missing-concurrency"}, "dependabot-cooldown": {"dependabot-cooldown"},
+	"dependabot-execution": {"dependabot-execution"},
+	"misfeature":           {"misfeature"}, "github-app": {"github-app"}, "self-repository": {"workspace-action"},
+	"insecure-url-scheme": {"insecure-url"},
 }
 
 // A spot is a finding of any scanner in a case.
@@ -146,9 +155,11 @@ func merlonPath(n int, rel, base string) string {
 func peerPath(n int, rel, base string) string {
 	switch {
 	case strings.HasPrefix(base, "action.") || strings.HasPrefix(base, ".pre-commit") || strings.HasPrefix(base, "dependabot."):
+
 		return fmt.Sprintf("peers/%03d/%s", n, base)
 	}
-	return fmt.Sprintf("peers/.github/workflows/%03d-%s", n, strings.ReplaceAll(path.Join(path.Dir(rel), base), "/", "-"))
+	return fmt.Sprintf("peers/.github/workflows/%03d-%s", n, strings.ReplaceAll(path.Join(path.Dir(rel), base), "/",
+		"-"))
 }
 
 func write(name string, text []byte) error {
@@ -158,7 +169,8 @@ func write(name string, text []byte) error {
 	return os.WriteFile(name, text, 0o644)
 }
 
-func merlonSpots(ctx context.Context, b *bench, tree string, layout map[string]spotAt) (map[*workflowCase][]spot, error) {
+func merlonSpots(ctx context.Context, b *bench, tree string,
+	layout map[string]spotAt) (map[*workflowCase][]spot, error) {
 	r, _, err := b.scan(ctx, filepath.Join(tree, "merlon"), "--analyses", "cicd")
 	if err != nil {
 		return nil, err
@@ -170,14 +182,16 @@ func merlonSpots(ctx context.Context, b *bench, tree string, layout map[string]s
 	}
 	for _, f := range r.Findings {
 		if at, ok := layout["merlon/"+f.Location.Path]; ok {
-			out[at.c] = append(out[at.c], spot{Rule: path.Base(f.RuleID), Path: at.path, Line: f.Location.StartLine, Low: cmp.Or(f.Confidence, confidence[f.RuleID]) == "low"})
+			out[at.c] = append(out[at.c], spot{Rule: path.Base(f.RuleID), Path: at.path, Line: f.Location.StartLine,
+				Low: cmp.Or(f.Confidence, confidence[f.RuleID]) == "low"})
 		}
 	}
 	return out, nil
 }
 
 // peerSpots runs the other scanners. Neither reaches the network.
-func peerSpots(ctx context.Context, b *bench, tree string, layout map[string]spotAt) (map[string]map[*workflowCase][]spot, error) {
+func peerSpots(ctx context.Context, b *bench, tree string,
+	layout map[string]spotAt) (map[string]map[*workflowCase][]spot, error) {
 	dir := filepath.Join(tree, "peers")
 	out := map[string]map[*workflowCase][]spot{"actionlint": {}, "poutine": {}}
 	add := func(scanner, rule, file string, line int) {
@@ -185,7 +199,8 @@ func peerSpots(ctx context.Context, b *bench, tree string, layout map[string]spo
 			out[scanner][at.c] = append(out[scanner][at.c], spot{Rule: rule, Path: at.path, Line: line})
 		}
 	}
-	for _, args := range [][]string{{"init", "-q"}, {"add", "-A", "-f"}, {"-c", "user.name=bench", "-c", "user.email=bench@localhost", "commit", "-q", "-m", "cases"}} {
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-A", "-f"},
+		{"-c", "user.name=bench", "-c", "user.email=bench@localhost", "commit", "-q", "-m", "cases"}} {
 		got, err := process.Command{Args: append([]string{"git"}, args...), Dir: dir, Timeout: b.timeout}.Run(ctx)
 		if err != nil {
 			return nil, err
@@ -194,7 +209,8 @@ func peerSpots(ctx context.Context, b *bench, tree string, layout map[string]spo
 			return nil, fmt.Errorf("git %s: %s", args[0], process.Tail(got.Stderr))
 		}
 	}
-	lint, err := process.Command{Args: []string{filepath.Join(b.peers, "actionlint"), "-shellcheck=", "-pyflakes=", "-format", "{{json .}}"}, Dir: dir, Timeout: b.timeout}.Run(ctx)
+	lint, err := process.Command{Args: []string{filepath.Join(b.peers, "actionlint"), "-shellcheck=", "-pyflakes=",
+		"-format", "{{json .}}"}, Dir: dir, Timeout: b.timeout}.Run(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +225,8 @@ func peerSpots(ctx context.Context, b *bench, tree string, layout map[string]spo
 	for _, f := range faults {
 		add("actionlint", f.Kind, f.Filepath, f.Line)
 	}
-	pou, err := process.Command{Args: []string{filepath.Join(b.peers, "poutine"), "analyze_local", ".", "-f", "json", "-q"}, Dir: dir, Timeout: b.timeout}.Run(ctx)
+	pou, err := process.Command{Args: []string{filepath.Join(b.peers, "poutine"), "analyze_local", ".", "-f", "json",
+		"-q"}, Dir: dir, Timeout: b.timeout}.Run(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -247,7 +264,8 @@ type tally struct {
 	expected, ours, lint, poutine, joined, negatives, broken int
 }
 
-func pipelineRows(b *bench, data string, all []*workflowCase, ours map[*workflowCase][]spot, peers map[string]map[*workflowCase][]spot) ([]table.Row, error) {
+func pipelineRows(b *bench, data string, all []*workflowCase, ours map[*workflowCase][]spot,
+	peers map[string]map[*workflowCase][]spot) ([]table.Row, error) {
 	counts := map[string]*tally{"develop": {}, "test": {}}
 	byKind := map[string]*tally{}
 	var results []pipelineResult
@@ -265,7 +283,9 @@ func pipelineRows(b *bench, data string, all []*workflowCase, ours map[*workflow
 				byKind[e.audit] = k
 			}
 			lint, pou := anyAt(peers["actionlint"][c], e), anyAt(peers["poutine"][c], e)
-			found := slices.ContainsFunc(ours[c], func(s spot) bool { return slices.Contains(kinds[e.audit], s.Rule) && within(s, e) })
+			found := slices.ContainsFunc(ours[c], func(s spot) bool {
+				return slices.Contains(kinds[e.audit], s.Rule) && within(s, e)
+			})
 			for _, x := range []*tally{t, k} {
 				x.count(found, lint, pou)
 			}
@@ -315,11 +335,12 @@ func (t *tally) count(found, lint, poutine bool) {
 func (t *tally) row(half string) table.Row {
 	of := func(n int) string { return table.Percent(float64(n) / float64(max(t.expected, 1))) }
 	return table.Row{
-		Measure:  "zizmor's test workflows, " + half + " half: recall",
-		Floor:    "≥ poutine and actionlint together (" + of(t.joined) + "); silent on negative cases",
-		Measured: fmt.Sprintf("%s (%d of %d); %d of %d negative cases silent", of(t.ours), t.ours, t.expected, t.negatives-t.broken, t.negatives),
-		Met:      table.Verdict(t.ours >= t.joined, t.broken == 0),
-		Note:     fmt.Sprintf("actionlint %s, poutine %s, counted generously", of(t.lint), of(t.poutine)),
+		Measure: "zizmor's test workflows, " + half + " half: recall",
+		Floor:   "≥ poutine and actionlint together (" + of(t.joined) + "); silent on negative cases",
+		Measured: fmt.Sprintf("%s (%d of %d); %d of %d negative cases silent", of(t.ours), t.ours, t.expected,
+			t.negatives-t.broken, t.negatives),
+		Met:  table.Verdict(t.ours >= t.joined, t.broken == 0),
+		Note: fmt.Sprintf("actionlint %s, poutine %s, counted generously", of(t.lint), of(t.poutine)),
 	}
 }
 
@@ -380,7 +401,8 @@ func keepPipelines(b *bench, results []pipelineResult, byKind map[string]*tally)
 	slices.Sort(audits)
 	for _, a := range audits {
 		k := byKind[a]
-		fmt.Fprintf(&text, "%-32s expected %3d  merlon %3d  actionlint %3d  poutine %3d\n", a, k.expected, k.ours, k.lint, k.poutine)
+		fmt.Fprintf(&text, "%-32s expected %3d  merlon %3d  actionlint %3d  poutine %3d\n", a, k.expected, k.ours,
+			k.lint, k.poutine)
 	}
 	return write(filepath.Join(b.out, "pipelines-kinds.txt"), text.Bytes())
 }

@@ -52,7 +52,8 @@ func TestReadSnapshots(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []snapshot{
-		{file: "one-thing/a.yml", module: "one-thing", persona: "regular", finds: []expected{{audit: "one-thing", start: 3, end: 4}}},
+		{file: "one-thing/a.yml", module: "one-thing", persona: "regular",
+			finds: []expected{{audit: "one-thing", start: 3, end: 4}}},
 		{file: "one-thing/b.yml", module: "one-thing", persona: "pedantic"},
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(snapshot{}, expected{})); diff != "" {
@@ -62,12 +63,14 @@ func TestReadSnapshots(t *testing.T) {
 
 func TestNegatives(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{"a.yml": "on: push\n", "b.yml": "on: push # zizmor: ignore[artipacked]\n"} {
+	for name, text := range map[string]string{"a.yml": "on: push\n", "b.yml": "on: push # zizmor: " +
+		"ignore[artipacked]\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	ours := []spot{{Rule: "persisted-credentials", Line: 1}, {Rule: "persisted-credentials", Line: 2, Low: true}, {Rule: "other", Line: 3}}
+	ours := []spot{{Rule: "persisted-credentials", Line: 1}, {Rule: "persisted-credentials", Line: 2, Low: true},
+		{Rule: "other", Line: 3}}
 	for _, c := range []struct {
 		file, persona string
 		want          map[string][]spot
@@ -76,7 +79,8 @@ func TestNegatives(t *testing.T) {
 		{"a.yml", "pedantic", map[string][]spot{"artipacked": ours[:2]}},
 		{"b.yml", "pedantic", map[string][]spot{}},
 	} {
-		k := &workflowCase{file: c.file, runs: map[string]bool{c.persona: true}, modules: map[string]bool{"artipacked": true}}
+		k := &workflowCase{file: c.file, runs: map[string]bool{c.persona: true},
+			modules: map[string]bool{"artipacked": true}}
 		got, err := negatives(dir, k, ours)
 		if err != nil {
 			t.Fatal(err)

@@ -56,17 +56,20 @@ var reported = []int{0, 1, 2}
 
 // scan runs merlon scan with the options, without a cache, and reads its report.
 func (b *bench) scan(ctx context.Context, target string, options ...string) (*report, process.Cost, error) {
-	args := append([]string{b.merlon, "scan", target, "--format", "json", "--fail-on", "none", "--no-cache"}, options...)
+	args := append([]string{b.merlon, "scan", target, "--format", "json", "--fail-on", "none", "--no-cache"},
+		options...)
 	out, err := process.Command{Args: args, Timeout: b.timeout}.Run(ctx)
 	if err != nil {
 		return nil, process.Cost{}, err
 	}
 	if !slices.Contains(reported, out.Code) {
-		return nil, process.Cost{}, fmt.Errorf("merlon scan %s: exit code %d: %s", target, out.Code, process.Tail(out.Stderr))
+		return nil, process.Cost{}, fmt.Errorf("merlon scan %s: exit code %d: %s", target, out.Code,
+			process.Tail(out.Stderr))
 	}
 	var r report
 	if err := json.Unmarshal(out.Stdout, &r); err != nil {
-		return nil, process.Cost{}, fmt.Errorf("merlon scan %s: decode report: %w: %s", target, err, process.Tail(out.Stderr))
+		return nil, process.Cost{}, fmt.Errorf("merlon scan %s: decode report: %w: %s", target, err,
+			process.Tail(out.Stderr))
 	}
 	return &r, out.Cost, nil
 }

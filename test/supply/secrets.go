@@ -95,8 +95,10 @@ func leaky(ctx context.Context, b *bench) ([]table.Row, error) {
 	}
 	share := float64(found) / float64(max(risk, 1))
 	return []table.Row{{Measure: "labelled risk lines of leaked files", Floor: fmt.Sprintf("≥ %.0f %%", 100*leakyFloor),
-		Measured: fmt.Sprintf("%s (%d of %d); gitleaks %s", table.Percent(share), found, risk, table.Percent(float64(other)/float64(max(risk, 1)))),
-		Met:      table.Verdict(share >= leakyFloor), Note: fmt.Sprintf("%d lines beyond those that are labelled", beyond)}}, nil
+		Measured: fmt.Sprintf("%s (%d of %d); gitleaks %s", table.Percent(share), found, risk,
+			table.Percent(float64(other)/float64(max(risk, 1)))),
+		Met: table.Verdict(share >= leakyFloor), Note: fmt.Sprintf("%d lines beyond those that are "+
+			"labelled", beyond)}}, nil
 }
 
 // readLabels reads lines of "file,risk,informative".
@@ -156,7 +158,8 @@ type gitleak struct {
 
 func gitleaksFindings(ctx context.Context, b *bench, dir string) ([]gitleak, error) {
 	report := filepath.Join(b.out, "gitleaks.json")
-	out, err := b.peer(ctx, "gitleaks", "dir", dir, "--no-banner", "--log-level", "error", "--exit-code", "0", "--report-format", "json", "--report-path", report)
+	out, err := b.peer(ctx, "gitleaks", "dir", dir, "--no-banner", "--log-level", "error", "--exit-code", "0",
+		"--report-format", "json", "--report-path", report)
 	if err != nil {
 		return nil, err
 	}
@@ -187,8 +190,9 @@ func quietness(ctx context.Context, b *bench, dir string) (table.Row, error) {
 	if err := keep(b, "secrets-"+filepath.Base(dir), r.Findings); err != nil {
 		return table.Row{}, err
 	}
-	return table.Row{Measure: "secrets told in " + filepath.Base(dir), Floor: "≤ gitleaks", Measured: fmt.Sprintf("%d; gitleaks %d", len(r.Findings), len(theirs)),
-		Met: table.Verdict(len(r.Findings) <= len(theirs))}, nil
+	return table.Row{Measure: "secrets told in " + filepath.Base(dir), Floor: "≤ gitleaks",
+		Measured: fmt.Sprintf("%d; gitleaks %d", len(r.Findings), len(theirs)),
+		Met:      table.Verdict(len(r.Findings) <= len(theirs))}, nil
 }
 
 // secretSpeed measures the whole process; the fastest of some runs counts.
@@ -208,8 +212,10 @@ func secretSpeed(ctx context.Context, b *bench, dir string) (table.Row, error) {
 		}
 	}
 	rate := float64(size) / 1e6 / best.CPU.Seconds()
-	return table.Row{Measure: "secrets, speed on " + filepath.Base(dir), Floor: fmt.Sprintf("≥ %.0f MB per CPU second", secretRate), Measured: fmt.Sprintf("%.1f MB", rate),
-		Met: table.Verdict(rate >= secretRate), Note: fmt.Sprintf("%.1f MB, whole process, %s", float64(size)/1e6, table.Spent(best))}, nil
+	return table.Row{Measure: "secrets, speed on " + filepath.Base(dir), Floor: fmt.Sprintf("≥ %.0f MB per CPU second",
+		secretRate), Measured: fmt.Sprintf("%.1f MB", rate),
+		Met: table.Verdict(rate >= secretRate), Note: fmt.Sprintf("%.1f MB, whole process, %s", float64(size)/1e6,
+			table.Spent(best))}, nil
 }
 
 // sizeOf returns the bytes of the files in the folder, .git left out.

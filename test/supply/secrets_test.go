@@ -10,7 +10,8 @@ import (
 
 func TestReadLabels(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "labels.csv")
-	if err := os.WriteFile(name, []byte("# name,risk,informative\n.a,6,5\n\n# a, b, c\nd/e.f,1,0\n"), 0o644); err != nil {
+	if err := os.WriteFile(name, []byte("# name,risk,informative\n.a,6,5\n\n# a, b, c\nd/e.f,1,0\n"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	got, err := readLabels(name)

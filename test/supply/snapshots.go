@@ -68,7 +68,11 @@ func readSnapshot(module, text string) (snapshot, bool) {
 	}
 	in := inputOf.FindStringSubmatch(text)
 	want := rawText.FindStringSubmatch(text)
-	if in == nil || want == nil || slices.ContainsFunc([]string{".config(", "AssertOnline", "gh_token", "--fix", ".expects_failure"}, func(s string) bool { return strings.Contains(text, s) }) {
+	if in == nil || want == nil ||
+		slices.ContainsFunc([]string{".config(", "AssertOnline", "gh_token", "--fix", ".expects_failure"},
+			func(s string) bool {
+				return strings.Contains(text, s)
+			}) {
 		return snapshot{}, false
 	}
 	s := snapshot{file: in[1], module: module, persona: "regular"}
@@ -128,7 +132,8 @@ func cases(all []snapshot) []*workflowCase {
 	for _, s := range all {
 		c := by[s.file]
 		if c == nil {
-			c = &workflowCase{file: s.file, regular: map[string]bool{}, runs: map[string]bool{}, modules: map[string]bool{}}
+			c = &workflowCase{file: s.file, regular: map[string]bool{}, runs: map[string]bool{},
+				modules: map[string]bool{}}
 			by[s.file] = c
 			out = append(out, c)
 		}

@@ -33,11 +33,14 @@ func TestPlaceFindsTheResource(t *testing.T) {
 		}
 	}
 	write("main.tf", "resource \"a\" \"b\" {\n  x = 1\n}\nresource \"a\" \"c\" {\n  x = 2\n}\n")
-	write("stack.yaml", "A: 1\nResources:\n  Bucket:\n    Type: X\n    Properties:\n      P: 1\n  Queue:\n    Type: Y\n")
+	write("stack.yaml", "A: 1\nResources:\n  Bucket:\n    Type: X\n    Properties:\n      P: 1\n  Queue:\n    "+
+		"Type: Y\n")
 	write("pods.yaml", "kind: Pod\n---\nkind: Pod\nspec:\n  x: 1\n")
 	write("Dockerfile", "FROM x\nRUN y\n")
-	flaws := []flaw{{File: "main.tf", Line: 2}, {File: "main.tf", Line: 5}, {File: "stack.yaml", Line: 6}, {File: "stack.yaml", Line: 8},
-		{File: "pods.yaml", Line: 1}, {File: "pods.yaml", Line: 5}, {File: "Dockerfile", Line: 2}, {File: "absent", Line: 3}}
+	flaws := []flaw{{File: "main.tf", Line: 2}, {File: "main.tf", Line: 5}, {File: "stack.yaml", Line: 6},
+		{File: "stack.yaml", Line: 8},
+		{File: "pods.yaml", Line: 1}, {File: "pods.yaml", Line: 5}, {File: "Dockerfile", Line: 2},
+		{File: "absent", Line: 3}}
 	place(dir, flaws)
 	var got []int
 	for _, f := range flaws {
@@ -57,7 +60,8 @@ func TestWhatIsNotThereIsSaid(t *testing.T) {
 	if !strings.Contains(out.String(), "| goats |  | not measured |") {
 		t.Errorf("the table does not say that goats are not measured:\n%s", out.String())
 	}
-	if err := run(context.Background(), []string{"-corpora", t.TempDir(), "-only", "sheep"}, &out); err == nil || !strings.Contains(err.Error(), "sheep") {
+	if err := run(context.Background(), []string{"-corpora", t.TempDir(), "-only", "sheep"}, &out); err == nil ||
+		!strings.Contains(err.Error(), "sheep") {
 		t.Errorf("an unknown measure: %v", err)
 	}
 }
@@ -83,8 +87,10 @@ func TestPackagesAreComparedAsOSVDoes(t *testing.T) {
 
 func TestPackageRowCountsWhatIsOne(t *testing.T) {
 	cases := []packageCase{
-		{Package: pkg{Name: "a"}, Found: []string{"merlon", "syft"}}, {Package: pkg{Name: "b"}, Found: []string{"merlon"}},
-		{Package: pkg{Name: "c"}, Found: []string{"osv-scanner"}}, {Package: pkg{Name: "d"}, Found: []string{"syft"}, Not: "is a workspace"},
+		{Package: pkg{Name: "a"}, Found: []string{"merlon", "syft"}},
+		{Package: pkg{Name: "b"}, Found: []string{"merlon"}},
+		{Package: pkg{Name: "c"}, Found: []string{"osv-scanner"}}, {Package: pkg{Name: "d"}, Found: []string{"syft"},
+			Not: "is a workspace"},
 	}
 	row := packageRow("x", cases, nil)
 	if row.Measured != "66.7 % of 3; 0 invented" || row.Met != "yes" {
@@ -124,16 +130,21 @@ func TestDoubtfulLooksAtTheLine(t *testing.T) {
 func TestOwnPartsAreNoPackages(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"package.json": "{\n  \"name\": \"@a/shop\"\n}", "pom.xml": "<project><parent><groupId>g</groupId></parent><artifactId>x</artifactId></project>",
-		"Cargo.toml": "[package]\nedition = \"2021\"\nname = \"me\"\n", "Podfile.lock": "EXTERNAL SOURCES:\n  L:\n    :path: \"../L\"\n",
-		"pubspec.lock": "packages:\n  flutter:\n    dependency: \"direct main\"\n    source: sdk\n    version: \"0\"\n  http:\n    source: hosted\n",
+		"package.json": "{\n  \"name\": \"@a/shop\"\n}",
+		"pom.xml":      "<project><parent><groupId>g</groupId></parent><artifactId>x</artifactId></project>",
+		"Cargo.toml":   "[package]\nedition = \"2021\"\nname = \"me\"\n",
+		"Podfile.lock": "EXTERNAL SOURCES:\n  L:\n   " +
+			" :path: \"../L\"\n",
+		"pubspec.lock": "packages:\n  flutter:\n    dependency: \"direct main\"\n    source: sdk\n    version: " +
+			"\"0\"\n  http:\n    source: hosted\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	got, err := ownParts(dir)
-	want := map[string]bool{"npm @a/shop": true, "Maven g:x": true, "crates.io me": true, "CocoaPods L": true, "Pub flutter": true}
+	want := map[string]bool{"npm @a/shop": true, "Maven g:x": true, "crates.io me": true, "CocoaPods L": true,
+		"Pub flutter": true}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("own parts (-want +got): %v\n%s", err, diff)
 	}

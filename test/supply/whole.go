@@ -50,7 +50,8 @@ func (b *bench) data(ctx context.Context) (string, error) {
 	if _, err := os.Stat(b.advisories); err != nil {
 		return "", err
 	}
-	out, err := process.Command{Args: []string{b.merlon, "advisories", "import", b.advisories, "--output", file}, Timeout: b.timeout}.Run(ctx)
+	out, err := process.Command{Args: []string{b.merlon, "advisories", "import", b.advisories, "--output", file},
+		Timeout: b.timeout}.Run(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -64,8 +65,9 @@ func (b *bench) data(ctx context.Context) (string, error) {
 // small file of infrastructure code, for several formats.
 func (b *bench) first(ctx context.Context) ([]table.Row, error) {
 	files := map[string]string{
-		"main.tf":    "resource \"aws_s3_bucket\" \"b\" {\n  bucket = \"b\"\n  acl    = \"public-read\"\n}\n",
-		"pod.yaml":   "apiVersion: v1\nkind: Pod\nmetadata:\n  name: p\nspec:\n  containers:\n    - name: c\n      image: nginx\n      securityContext:\n        privileged: true\n",
+		"main.tf": "resource \"aws_s3_bucket\" \"b\" {\n  bucket = \"b\"\n  acl    = \"public-read\"\n}\n",
+		"pod.yaml": "apiVersion: v1\nkind: Pod\nmetadata:\n  name: p\nspec:\n  containers:\n    - name: c\n      " +
+			"image: nginx\n      securityContext:\n        privileged: true\n",
 		"Dockerfile": "FROM debian:latest\nRUN apt-get install curl\nUSER root\n",
 	}
 	worst, measured, met := time.Duration(0), "", true
@@ -91,6 +93,8 @@ func (b *bench) first(ctx context.Context) ([]table.Row, error) {
 	if measured == "" {
 		measured = fmt.Sprintf("%.2f s", worst.Seconds())
 	}
-	return []table.Row{{Measure: "findings in one file of infrastructure code, from the start of the process", Floor: "≤ 1.0 s",
-		Measured: measured, Met: table.Verdict(met, worst <= mostFirst), Note: "the slowest of Terraform, Kubernetes and a Dockerfile, whole process"}}, nil
+	return []table.Row{{Measure: "findings in one file of infrastructure code, from the start of the " +
+		"process", Floor: "≤ 1.0 s",
+		Measured: measured, Met: table.Verdict(met, worst <= mostFirst), Note: "the slowest of Terraform, Kubernetes " +
+			"and a Dockerfile, whole process"}}, nil
 }

@@ -75,7 +75,8 @@ func Run[B any](ctx context.Context, measures []Measure[B], bench B, out string,
 		spent := time.Since(from).Round(time.Second)
 		took = append(took, fmt.Sprintf("%s %s", m.Name, spent))
 		fmt.Fprintf(os.Stderr, "%s %s: %d rows, %s\n", time.Now().Format(time.TimeOnly), m.Name, len(rows), spent)
-		if err := Write(filepath.Join(out, "table.md"), machine, all, summary(all, took, time.Since(began))); err != nil {
+		if err := Write(filepath.Join(out, "table.md"), machine, all,
+			summary(all, took, time.Since(began))); err != nil {
 			return err
 		}
 	}
@@ -110,7 +111,8 @@ func summary(rows []Row, took []string, whole time.Duration) string {
 	for _, l := range []struct {
 		what string
 		list []string
-	}{{"Not met", missed}, {"Not measured", absent}, {"Took", append(took, "in all "+whole.Round(time.Second).String())}} {
+	}{{"Not met", missed}, {"Not measured", absent},
+		{"Took", append(took, "in all "+whole.Round(time.Second).String())}} {
 		if len(l.list) > 0 {
 			out += fmt.Sprintf(" %s: %s.", l.what, strings.Join(l.list, "; "))
 		}

@@ -46,8 +46,11 @@ func TestRun(t *testing.T) {
 	if err != nil || !bytes.Equal(kept, out.Bytes()) {
 		t.Errorf("the kept table differs from the printed one: %v\n%s", err, kept)
 	}
-	for _, want := range []string{"| speed |  |  fast | yes |", "| absent |  | not measured |", "| broken |  | failed | no | no such/thing |",
-		"| crashing |  | failed | no | the measure crashed: ouch", "\n1 floors met, 3 not. Not met: broken; crashing; rate. Not measured: absent. Took: good 0s; absent 0s; broken 0s; crashing 0s; slow 0s; in all 0s.\n"} {
+	for _, want := range []string{"| speed |  |  fast | yes |", "| absent |  | not measured |", "| broken |  | " +
+		"failed | no | no such/thing |",
+		"| crashing |  | failed | no | the measure crashed: ouch", "\n1 floors met, 3 not. Not met: broken; " +
+			"crashing; rate. Not measured: absent. Took: good 0s; absent 0s; broken 0s; crashing 0s; slow 0s; in " +
+			"all 0s.\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the table has no %q:\n%s", want, out)
 		}

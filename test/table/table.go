@@ -44,7 +44,8 @@ func Print(w io.Writer, heading string, rows []Row, closing string) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s\n\n| measure | floor | measured | met | |\n|---|---|---|---|---|\n", heading)
 	for _, r := range rows {
-		fmt.Fprintf(&text, "| %s | %s | %s | %s | %s |\n", r.Measure, r.Floor, r.Measured, r.Met, strings.NewReplacer("|", "/", "\n", " ").Replace(r.Note))
+		fmt.Fprintf(&text, "| %s | %s | %s | %s | %s |\n", r.Measure, r.Floor, r.Measured, r.Met,
+			strings.NewReplacer("|", "/", "\n", " ").Replace(r.Note))
 	}
 	fmt.Fprintf(&text, "\n%s\n", closing)
 	_, err := io.WriteString(w, text.String())

@@ -39,7 +39,8 @@ func (f *fetch) changes(ctx context.Context, name string) (map[string]bool, erro
 		return nil, nil // everything is new
 	}
 	path := f.path(name, "modified_id.csv")
-	file, err := f.download(ctx, get{address: f.below(name, "modified_id.csv"), path: path, limit: maxList, known: f.out.Mirror.Files[key]})
+	file, err := f.download(ctx, get{address: f.below(name, "modified_id.csv"), path: path, limit: maxList,
+		known: f.out.Mirror.Files[key]})
 	switch {
 	case errs.Is(err, errs.NotFound), f.verified() && errs.Is(err, errs.Forbidden): // then it is not believed
 		return nil, nil
@@ -109,7 +110,8 @@ func (f *fetch) records(ctx context.Context, name string, ids map[string]bool) e
 	dir := f.path(name, "records")
 	for id := range ids {
 		g.Go(func() error {
-			_, err := f.download(ctx, get{address: f.below(name, id+".json"), path: filepath.Join(dir, id+".json"), limit: maxRecord, alone: true})
+			_, err := f.download(ctx, get{address: f.below(name, id+".json"), path: filepath.Join(dir, id+".json"),
+				limit: maxRecord, alone: true})
 			return err
 		})
 	}

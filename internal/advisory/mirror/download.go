@@ -90,7 +90,8 @@ func (f *fetch) transfer(ctx context.Context, g get) (file advisory.MirroredFile
 	if err = errors.Join(err, out.Close()); err != nil {
 		return file, fmt.Errorf("receive %s: %w", public(g.address), err)
 	}
-	return advisory.MirroredFile{Tag: resp.Header.Get("ETag"), Modified: resp.Header.Get("Last-Modified"), Digest: hex.EncodeToString(h.Sum(nil))}, nil
+	return advisory.MirroredFile{Tag: resp.Header.Get("ETag"), Modified: resp.Header.Get("Last-Modified"),
+		Digest: hex.EncodeToString(h.Sum(nil))}, nil
 }
 
 func (f *fetch) send(ctx context.Context, u *url.URL, header http.Header, limit int64) (*http.Response, error) {
@@ -162,7 +163,8 @@ func (f *fetch) prove(ctx context.Context, g get, digest string) error {
 			break // a page that says that there is nothing
 		}
 		if !strings.EqualFold(want, digest) {
-			return errs.E(errs.Forbidden, "%s is refused: its SHA-256 is %s, and %.64q stands beside it", public(g.address), digest, want)
+			return errs.E(errs.Forbidden, "%s is refused: its SHA-256 is %s, and %.64q stands "+
+				"beside it", public(g.address), digest, want)
 		}
 	}
 	if f.Key == nil {

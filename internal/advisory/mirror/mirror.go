@@ -122,11 +122,14 @@ type fetch struct {
 }
 
 func newFetch(o Options, known Known) (*fetch, error) {
-	f := &fetch{Options: o, known: known, out: &Fetched{Mirror: &advisory.Mirror{Files: map[string]advisory.MirroredFile{}}}}
+	f := &fetch{Options: o, known: known,
+		out: &Fetched{Mirror: &advisory.Mirror{Files: map[string]advisory.MirroredFile{}}}}
 	if o.Base == "" && o.EPSS == "" && o.KEV == "" {
-		return nil, errs.E(errs.Invalid, "there is nothing to update from: set advisories-mirror, advisories-epss or advisories-kev")
+		return nil, errs.E(errs.Invalid, "there is nothing to update from: set advisories-mirror, advisories-epss or "+
+			"advisories-kev")
 	}
-	for name, text := range map[string]string{"advisories-mirror": o.Base, "advisories-epss": o.EPSS, "advisories-kev": o.KEV} {
+	for name, text := range map[string]string{"advisories-mirror": o.Base, "advisories-epss": o.EPSS,
+		"advisories-kev": o.KEV} {
 		u, err := url.Parse(text)
 		if err != nil || text != "" && (u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
 			return nil, errs.E(errs.Invalid, "%s is not an http or https address", name) // it may hold a password
@@ -232,7 +235,8 @@ func (f *fetch) ecosystemFiles(ctx context.Context, name string) error {
 		}
 	}
 	path := f.path(name, "all.zip")
-	file, err := f.download(ctx, get{address: f.below(name, "all.zip"), path: path, limit: maxZip, known: f.out.Mirror.Files[zip]})
+	file, err := f.download(ctx, get{address: f.below(name, "all.zip"), path: path, limit: maxZip,
+		known: f.out.Mirror.Files[zip]})
 	if errors.Is(err, errUnchanged) {
 		if changed != nil { // the list is ahead of the zip: look again next time
 			f.pending = func() {}

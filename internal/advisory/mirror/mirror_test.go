@@ -140,7 +140,8 @@ func (s *site) update() (*Fetched, *advisory.Report, []string, error) {
 	if err != nil || len(fetched.Sources) == 0 {
 		return fetched, nil, asked, err
 	}
-	report, err := advisory.Build(s.t.Context(), advisory.BuildOptions{Sources: fetched.Sources, Previous: previous, Output: s.data, Mirror: fetched.Mirror, Now: now})
+	report, err := advisory.Build(s.t.Context(), advisory.BuildOptions{Sources: fetched.Sources, Previous: previous,
+		Output: s.data, Mirror: fetched.Mirror, Now: now})
 	return fetched, report, asked, err
 }
 
@@ -163,7 +164,8 @@ func TestUpdateIsDifferential(t *testing.T) {
 	if err != nil || report.Records != 3 || len(fetched.Changed) != 2 || len(fetched.Problems) != 0 {
 		t.Fatalf("first: %+v, %+v, %v", fetched, report, err)
 	}
-	wantAsked(t, asked, "ecosystems.txt 200", "npm/all.zip 200", "npm/all.zip.sha256 404", "GitHub Actions/all.zip 200", "GitHub Actions/all.zip.sha256 404")
+	wantAsked(t, asked, "ecosystems.txt 200", "npm/all.zip 200", "npm/all.zip.sha256 404", "GitHub Actions/all.zip 200",
+		"GitHub Actions/all.zip.sha256 404")
 
 	fetched, report, asked, err = s.update()
 	if err != nil || report != nil || len(fetched.Unchanged) != 2 || !fetched.Mirror.Checked.Equal(now) {
@@ -174,10 +176,12 @@ func TestUpdateIsDifferential(t *testing.T) {
 
 	s.publish("npm", map[string]time.Time{"N-1": day(1), "N-2": day(5), "N-3": day(4)})
 	fetched, report, asked, err = s.update()
-	if err != nil || report.Read != 2 || report.Records != 4 || !slices.Equal(fetched.Changed, []string{"npm (2 records)"}) {
+	if err != nil || report.Read != 2 || report.Records != 4 ||
+		!slices.Equal(fetched.Changed, []string{"npm (2 records)"}) {
 		t.Fatalf("two records: %+v, %+v, %v", fetched, report, err)
 	}
-	wantAsked(t, asked, "ecosystems.txt 200", "npm/modified_id.csv 200", "npm/modified_id.csv.sha256 404", "npm/N-2.json 200", "npm/N-3.json 200",
+	wantAsked(t, asked, "ecosystems.txt 200", "npm/modified_id.csv 200", "npm/modified_id.csv.sha256 404",
+		"npm/N-2.json 200", "npm/N-3.json 200",
 		"GitHub Actions/modified_id.csv 200", "GitHub Actions/modified_id.csv.sha256 404")
 
 	// The list is known now, so that asking for it again costs nothing.
@@ -209,7 +213,8 @@ func TestUpdateTakesOnlyWhatChangedOutOfTheZip(t *testing.T) {
 	if err != nil || report.Read != maxSingle+1 || report.Records != len(records) {
 		t.Fatalf("%+v, %+v, %v", fetched, report, err)
 	}
-	wantAsked(t, asked, "npm/modified_id.csv 200", "npm/modified_id.csv.sha256 404", "npm/all.zip 200", "npm/all.zip.sha256 404")
+	wantAsked(t, asked, "npm/modified_id.csv 200", "npm/modified_id.csv.sha256 404", "npm/all.zip 200",
+		"npm/all.zip.sha256 404")
 }
 
 // TestUpdateWithoutAList goes by the zip's tag, and without one by its content.
@@ -250,7 +255,8 @@ func TestUpdateChecksDigests(t *testing.T) {
 	if err != nil || report.Records != 1 || len(fetched.Problems) != 1 || !fetched.Mirror.Checked.IsZero() {
 		t.Fatalf("%+v, %+v, %v", fetched, report, err)
 	}
-	if text := fetched.Problems[0].Error(); !strings.Contains(text, "npm/all.zip is refused") || !strings.Contains(text, strings.Repeat("0", 64)) {
+	if text := fetched.Problems[0].Error(); !strings.Contains(text, "npm/all.zip is refused") ||
+		!strings.Contains(text, strings.Repeat("0", 64)) {
 		t.Errorf("the problem is %q", text)
 	}
 	s.put("npm/all.zip.sha256", "<html>not here</html>")
@@ -275,7 +281,8 @@ func TestUpdateChecksSignatures(t *testing.T) {
 	private, key := newKey(t)
 	s.options.Key = key
 	s.publish("npm", map[string]time.Time{"N-1": day(1)})
-	if _, _, _, err := s.update(); !errs.Is(err, errs.Forbidden) || !strings.Contains(err.Error(), "npm/all.zip is refused: there is no signature") {
+	if _, _, _, err := s.update(); !errs.Is(err, errs.Forbidden) || !strings.Contains(err.Error(), "npm/all.zip is "+
+		"refused: there is no signature") {
 		t.Errorf("not signed: %v", err)
 	}
 	other, _ := newKey(t)
@@ -349,7 +356,8 @@ func TestProblems(t *testing.T) {
 	for name, o := range map[string]Options{
 		"nothing": {}, "no address": {Base: "mirror"}, "another kind": {EPSS: "ftp://user:pass@x/y"},
 	} {
-		if _, err := Fetch(t.Context(), o, Known{}); !errs.Is(err, errs.Invalid) || strings.Contains(err.Error(), "pass") {
+		if _, err := Fetch(t.Context(), o, Known{}); !errs.Is(err, errs.Invalid) ||
+			strings.Contains(err.Error(), "pass") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

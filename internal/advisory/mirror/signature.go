@@ -56,7 +56,8 @@ type signature struct {
 
 func parseSignature(text string) (*signature, error) {
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
-	if len(lines) < 4 || !strings.HasPrefix(lines[0], "untrusted comment:") || !strings.HasPrefix(lines[2], "trusted comment: ") {
+	if len(lines) < 4 || !strings.HasPrefix(lines[0], "untrusted comment:") ||
+		!strings.HasPrefix(lines[2], "trusted comment: ") {
 		return nil, errors.New("is not one of minisign's")
 	}
 	b, err := base64.StdEncoding.DecodeString(lines[1])
@@ -68,7 +69,8 @@ func parseSignature(text string) (*signature, error) {
 		return nil, errors.New("is not one of minisign's")
 	}
 	return &signature{
-		algorithm: string(b[:2]), id: [8]byte(b[2:10]), sig: b[10:], comment: strings.TrimPrefix(lines[2], "trusted comment: "), global: global,
+		algorithm: string(b[:2]), id: [8]byte(b[2:10]), sig: b[10:],
+		comment: strings.TrimPrefix(lines[2], "trusted comment: "), global: global,
 	}, nil
 }
 
@@ -123,7 +125,8 @@ func signed(path, algorithm string) ([]byte, error) {
 	case "Ed":
 		b, err := io.ReadAll(io.LimitReader(f, maxLegacy+1))
 		if err == nil && len(b) > maxLegacy {
-			err = fmt.Errorf("it is larger than %d MiB and signed in the old way: sign its digest (minisign -H)", maxLegacy>>20)
+			err = fmt.Errorf("it is larger than %d MiB and signed in the old way: sign its digest (minisign -H)",
+				maxLegacy>>20)
 		}
 		return b, err
 	}

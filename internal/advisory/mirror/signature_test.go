@@ -49,11 +49,13 @@ func TestSignatureOfTheManual(t *testing.T) {
 		"half a signature": {"test", strings.Join(strings.SplitAfter(manualSignature, "\n")[:3], ""), "minisign"},
 		"no base64":        {"test", strings.Replace(manualSignature, "y/rUw2y8", "????", 1), "minisign"},
 	} {
-		if err := key.Verify(write(t, test.file), test.signature); err == nil || !strings.Contains(err.Error(), test.problem) {
+		if err := key.Verify(write(t, test.file), test.signature); err == nil ||
+			!strings.Contains(err.Error(), test.problem) {
 			t.Errorf("%s: got %v, want %q", name, err, test.problem)
 		}
 	}
-	for _, text := range []string{"", "untrusted comment: x", "AAAA", manualKey[:20], "RUQ" + manualKey[3:], manualKey + "AA"} {
+	for _, text := range []string{"", "untrusted comment: x", "AAAA", manualKey[:20], "RUQ" + manualKey[3:], manualKey +
+		"AA"} {
 		if _, err := ParseKey(text); err == nil {
 			t.Errorf("%q is a key", text)
 		}
@@ -73,7 +75,8 @@ func sign(key ed25519.PrivateKey, content []byte, legacy bool) string {
 	comment := "timestamp:1\tfile:x"
 	global := ed25519.Sign(key, append(append([]byte{}, sig...), comment...))
 	return fmt.Sprintf("untrusted comment: x\n%s\ntrusted comment: %s\n%s\n",
-		base64.StdEncoding.EncodeToString(append([]byte(algorithm+"12345678"), sig...)), comment, base64.StdEncoding.EncodeToString(global))
+		base64.StdEncoding.EncodeToString(append([]byte(algorithm+"12345678"), sig...)), comment,
+		base64.StdEncoding.EncodeToString(global))
 }
 
 // newKey returns a pair of keys.

@@ -112,11 +112,13 @@ func New(t testing.TB, db *store.DB, clock *storetest.Clock, options ...func(*ap
 		t.Fatal(err)
 	}
 	c.Scans = run.New(run.Config{
-		Store: db, Uploads: db, Blobs: blobs, Key: box.Derive("upload"), BaseURL: BaseURL, Available: finding.Analyses, Now: clock.Now,
+		Store: db, Uploads: db, Blobs: blobs, Key: box.Derive("upload"), BaseURL: BaseURL, Available: finding.Analyses,
+		Now: clock.Now,
 	})
 	r.Remedies = remedy.New(db, c.Log, clock.Now, uuid.NewString)
 	c.Remedies = r.Remedies
-	r.Identity = identity.New(identity.Options{Store: db, Post: r.post, Region: storetest.Region, AuthURL: AuthURL, Now: clock.Now})
+	r.Identity = identity.New(identity.Options{Store: db, Post: r.post, Region: storetest.Region, AuthURL: AuthURL,
+		Now: clock.Now})
 	c.Users, c.Tokens, c.Allow = r.Identity, r.Identity, r.Identity.Allow
 	for _, o := range options {
 		o(&c)
@@ -170,7 +172,8 @@ func (w testWriter) Write(p []byte) (int, error) {
 func (r *Runner) authenticate(ctx context.Context, token string) (tenant.Actor, error) {
 	token, limits := r.limits(token)
 	a := tenant.Actor{UserID: tenant.UserID(token), ClientID: "test", Limits: limits}
-	err := r.DB.QueryRow(ctx, "SELECT service_of IS NOT NULL FROM app_user WHERE id = ? AND disabled_at = 0", token).Scan(&a.Service)
+	err := r.DB.QueryRow(ctx, "SELECT service_of IS NOT NULL FROM app_user WHERE id = ? AND disabled_at = 0",
+		token).Scan(&a.Service)
 	if err != nil {
 		return tenant.Actor{}, errs.Wrap(errs.Unauthenticated, err, "the access token is not valid")
 	}
@@ -204,7 +207,8 @@ func (r *Runner) Person(name string) tenant.UserID {
 	r.t.Helper()
 	id := uuid.NewString()
 	err := r.DB.Tx(r.t.Context(), func(tx *store.Tx) error {
-		_, err := tx.Exec(r.t.Context(), "INSERT INTO app_user (id, email, first_name, last_name, created_at, updated_at) VALUES (?, ?, ?, 'Test', ?, ?)",
+		_, err := tx.Exec(r.t.Context(), "INSERT INTO app_user (id, email, first_name, last_name, created_at, "+
+			"updated_at) VALUES (?, ?, ?, 'Test', ?, ?)",
 			id, Email(name), name, tx.Now.UnixMilli(), tx.Now.UnixMilli())
 		return err
 	})
@@ -319,7 +323,8 @@ func (c Caller) Raw(path string) *Answer {
 func (r *Runner) send(req *http.Request) *Answer {
 	w := httptest.NewRecorder()
 	r.handler.ServeHTTP(w, req)
-	return &Answer{t: r.t, request: req.Method + " " + req.URL.RequestURI(), Status: w.Code, Header: w.Header(), Body: w.Body.Bytes()}
+	return &Answer{t: r.t, request: req.Method + " " + req.URL.RequestURI(), Status: w.Code, Header: w.Header(),
+		Body: w.Body.Bytes()}
 }
 
 func (r *Runner) reader(body any) io.Reader {

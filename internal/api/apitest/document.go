@@ -61,7 +61,8 @@ func NewDocument(text []byte) (*Document, error) {
 	for path, methods := range doc.Paths {
 		for method, op := range methods {
 			d.operations = append(d.operations, operation{
-				method: strings.ToUpper(method), path: path, template: strings.Split(path, "/"), responses: op.Responses,
+				method: strings.ToUpper(method), path: path, template: strings.Split(path, "/"),
+				responses: op.Responses,
 			})
 		}
 	}
@@ -101,7 +102,8 @@ func (d *Document) Check(method, path string, status int, header http.Header, bo
 	}
 	kind, _, err := mime.ParseMediaType(header.Get("Content-Type"))
 	if err != nil {
-		return fmt.Errorf("%s %s answered %d with the content type %q: %w", method, op.path, status, header.Get("Content-Type"), err)
+		return fmt.Errorf("%s %s answered %d with the content type %q: %w", method, op.path, status,
+			header.Get("Content-Type"), err)
 	}
 	if _, ok := r.Content[kind]; !ok {
 		return fmt.Errorf("%s %s answered %d as %s, which the document does not have", method, op.path, status, kind)
@@ -109,7 +111,8 @@ func (d *Document) Check(method, path string, status int, header http.Header, bo
 	if kind != "application/json" {
 		return nil
 	}
-	place := "#/paths/" + escape(op.path) + "/" + strings.ToLower(method) + "/responses/" + key + "/content/" + escape(kind) + "/schema"
+	place := "#/paths/" + escape(op.path) + "/" + strings.ToLower(method) + "/responses/" + key + "/content/" +
+		escape(kind) + "/schema"
 	if err := d.validate(place, body); err != nil {
 		return fmt.Errorf("%s %s answered %d: %w\n%s", method, op.path, status, err, body)
 	}

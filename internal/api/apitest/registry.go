@@ -41,22 +41,27 @@ func (Registry) Check(_ context.Context, a *credential.Account) error {
 
 // Groups lists the account's project.
 func (Registry) Groups(_ context.Context, a *credential.Account, _ catalog.Page) (*catalog.List[catalog.Group], error) {
-	return &catalog.List[catalog.Group]{Items: []catalog.Group{{ProjectID: 1, Name: a.Fields.HarborProject}}, Total: 1}, nil
+	return &catalog.List[catalog.Group]{Items: []catalog.Group{{ProjectID: 1, Name: a.Fields.HarborProject}}, Total: 1},
+		nil
 }
 
 // Images lists the image, named for the account and its secret, so that a test
 // sees which was used.
-func (Registry) Images(_ context.Context, a *credential.Account, group string, _ catalog.Page) (*catalog.List[catalog.Image], error) {
+func (Registry) Images(_ context.Context, a *credential.Account, group string,
+	_ catalog.Page) (*catalog.List[catalog.Image], error) {
 	visibility := "public"
 	if group == "private" {
 		visibility = group
 	}
-	return &catalog.List[catalog.Image]{Items: []catalog.Image{{Name: a.Name() + "/" + group + "/" + a.Secret, Visibility: visibility}}, Total: 1, Next: "next"}, nil
+	return &catalog.List[catalog.Image]{Items: []catalog.Image{{Name: a.Name() + "/" + group + "/" + a.Secret,
+		Visibility: visibility}}, Total: 1, Next: "next"}, nil
 }
 
 // Tags lists the tag, named for the image.
-func (Registry) Tags(_ context.Context, _ *credential.Account, _, image string, p catalog.Page) (*catalog.List[catalog.Tag], error) {
-	return &catalog.List[catalog.Tag]{Items: []catalog.Tag{{Name: "of " + image, Size: int64(p.Size), Names: []string{"1.0"}}}, Total: 1, Of: "name of " + image, Next: "after " + p.From}, nil
+func (Registry) Tags(_ context.Context, _ *credential.Account, _, image string,
+	p catalog.Page) (*catalog.List[catalog.Tag], error) {
+	return &catalog.List[catalog.Tag]{Items: []catalog.Tag{{Name: "of " + image, Size: int64(p.Size),
+		Names: []string{"1.0"}}}, Total: 1, Of: "name of " + image, Next: "after " + p.From}, nil
 }
 
 // Package returns an image: "app", or one whose name begins with how visible it is.
@@ -74,7 +79,8 @@ func (Registry) Package(_ context.Context, _ *credential.Account, image string) 
 }
 
 // PullToken returns a token that names the images.
-func (Registry) PullToken(_ context.Context, _ *credential.Account, images []string, now time.Time) (*catalog.PullToken, error) {
+func (Registry) PullToken(_ context.Context, _ *credential.Account, images []string,
+	now time.Time) (*catalog.PullToken, error) {
 	return &catalog.PullToken{Text: "for " + strings.Join(images, " "), Expires: now.Add(time.Minute)}, nil
 }
 
@@ -87,7 +93,8 @@ func (Public) Search(_ context.Context, text string) (*catalog.Found, error) {
 	if text == "away" {
 		return nil, errs.E(errs.Unavailable, "the hub cannot be searched from here")
 	}
-	return &catalog.Found{Count: 1, Results: []catalog.Repository{{Name: "library/" + text, Stars: 7, Official: true}}}, nil
+	return &catalog.Found{Count: 1, Results: []catalog.Repository{{Name: "library/" + text, Stars: 7, Official: true}}},
+		nil
 }
 
 // Find returns the image, or the errors of registries.

@@ -33,7 +33,8 @@ func TestRules(t *testing.T) {
 			if r.Analysis != a.Analysis || r.Severity.Rank() == 0 || len(r.CWE) == 0 {
 				t.Errorf("%s: analysis %q, severity %q, CWE %v", r.ID, r.Analysis, r.Severity, r.CWE)
 			}
-			for what, text := range map[string]string{"title": r.Name, "short description": r.ShortDescription, "description": r.Description, "remediation": r.HowToPrevent} {
+			for what, text := range map[string]string{"title": r.Name, "short description": r.ShortDescription,
+				"description": r.Description, "remediation": r.HowToPrevent} {
 				if strings.TrimSpace(text) == "" {
 					t.Errorf("%s has no %s", r.ID, what)
 				}

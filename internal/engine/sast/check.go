@@ -263,8 +263,9 @@ func (s *Source) language() *lang.Language {
 
 // compile compiles the rules for the languages among theirs that are wanted.
 func compile(rules []*rule.Rule, wanted []*lang.Language) (*Set, []Problem) {
-	s := &Set{wanted: wanted, rules: rules, number: map[*rule.Rule]int{}, languages: map[*lang.Language][]compiled{}, follows: map[*lang.Language]bool{},
-		places: map[*lang.Language][]places{}}
+	s := &Set{wanted: wanted, rules: rules, number: map[*rule.Rule]int{}, languages: map[*lang.Language][]compiled{},
+		follows: map[*lang.Language]bool{},
+		places:  map[*lang.Language][]places{}}
 	var problems []Problem
 	for i, r := range rules {
 		s.number[r] = i
@@ -272,14 +273,16 @@ func compile(rules []*rule.Rule, wanted []*lang.Language) (*Set, []Problem) {
 			s.taint = append(s.taint, &taint.Rule{Rule: r})
 			for _, name := range r.Languages {
 				if err := s.followAll(r, name); err != nil {
-					problems = append(problems, Problem{Rule: r.ID, Err: fmt.Errorf("compile %s for %s: %w", r.ID, name, err)})
+					problems = append(problems,
+						Problem{Rule: r.ID, Err: fmt.Errorf("compile %s for %s: %w", r.ID, name, err)})
 				}
 			}
 			continue
 		}
 		for _, name := range r.Languages {
 			if err := s.add(r, name); err != nil {
-				problems = append(problems, Problem{Rule: r.ID, Err: fmt.Errorf("compile %s for %s: %w", r.ID, name, err)})
+				problems = append(problems,
+					Problem{Rule: r.ID, Err: fmt.Errorf("compile %s for %s: %w", r.ID, name, err)})
 			}
 		}
 	}
@@ -414,7 +417,8 @@ func (s *Set) look(ctx context.Context, src Source, l *lang.Language, limits cst
 			return out
 		}
 		if n := len(f.Unknown); n > 0 {
-			out.problems = []Problem{{Path: src.Path, Line: f.Line(f.Unknown[0].Start), Err: fmt.Errorf("%d parts of the file are not valid %s", n, l.Name)}}
+			out.problems = []Problem{{Path: src.Path, Line: f.Line(f.Unknown[0].Start), Err: fmt.Errorf("%d parts of "+
+				"the file are not valid %s", n, l.Name)}}
 		}
 		out.tree, out.names = f, scope.Analyze(f, l, knownNames(l.Name))
 		out.file = pattern.NewFile(f, l, out.names)
@@ -422,7 +426,8 @@ func (s *Set) look(ctx context.Context, src Source, l *lang.Language, limits cst
 		out.matches, out.problems = m, append(out.problems, p...)
 	}
 	if len(s.text) > 0 {
-		out.plain.matches, out.plain.problems = s.plain(ctx, &tree.File{Path: src.Path, Source: unsafe.String(unsafe.SliceData(src.Text), len(src.Text))})
+		out.plain.matches, out.plain.problems = s.plain(ctx,
+			&tree.File{Path: src.Path, Source: unsafe.String(unsafe.SliceData(src.Text), len(src.Text))})
 	}
 	return out
 }

@@ -19,7 +19,9 @@ func parts(n int) []Source {
 		var b strings.Builder
 		fmt.Fprintf(&b, "import os\nfrom m%d import f0\n", (i+1)%n)
 		for k := range 40 {
-			fmt.Fprintf(&b, "def f%d(a, b):\n    x = {'k': a, 'n': [b, %d]}\n    for i in range(3):\n        if b == %d:\n            x['k'] = f%d(x['n'][i], a)\n    os.system(x['k'] + str(eval(a)))\n    return x['k']\n", k, i, k, (k+1)%40)
+			fmt.Fprintf(&b, "def f%d(a, b):\n    x = {'k': a, 'n': [b, %d]}\n    for i in range(3):\n        if b == "+
+				"%d:\n            x['k'] = f%d(x['n'][i], a)\n    os.system(x['k'] + str(eval(a)))\n    return "+
+				"x['k']\n", k, i, k, (k+1)%40)
 		}
 		out = append(out, Source{Path: fmt.Sprintf("m%d.py", i), Text: []byte(b.String())})
 	}
@@ -75,7 +77,8 @@ func TestCancelInEveryPhase(t *testing.T) {
 	for name, c := range map[string]struct {
 		phase Phase
 		local bool
-	}{"matching": {Matching, false}, "joining": {Joining, false}, "following": {Following, false}, "following in files": {Following, true}} {
+	}{"matching": {Matching, false}, "joining": {Joining, false}, "following": {Following, false},
+		"following in files": {Following, true}} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			var once sync.Once
@@ -92,7 +95,8 @@ func TestCancelInEveryPhase(t *testing.T) {
 			if took := time.Since(cancelled); !reached || took > 20*time.Second {
 				t.Errorf("reached %v; it ended %v after it was told to", reached, took)
 			}
-			if n := len(problems); n == 0 || problems[n-1].Path != "" || !errors.Is(problems[n-1].Err, context.Canceled) {
+			if n := len(problems); n == 0 || problems[n-1].Path != "" ||
+				!errors.Is(problems[n-1].Err, context.Canceled) {
 				t.Errorf("problems %v", problems)
 			}
 		})

@@ -43,13 +43,15 @@ func TestCheck(t *testing.T) {
 		{Path: "a.txt", Text: []byte("note one\nnote two\n")},
 	}
 	for workers := range 3 {
-		matches, problems := sast.Check(context.Background(), parseRules(t, rules), files, sast.Options{Workers: workers})
+		matches, problems := sast.Check(context.Background(), parseRules(t, rules), files,
+			sast.Options{Workers: workers})
 		if len(problems) > 0 {
 			t.Fatalf("problems %v", problems)
 		}
 		var got []string
 		for _, m := range matches {
-			got = append(got, fmt.Sprintf("%s:%d:%d %s fix %q", m.Path, m.Start.Line, m.Start.Column, m.Message, m.Fix.Text))
+			got = append(got, fmt.Sprintf("%s:%d:%d %s fix %q", m.Path, m.Start.Line, m.Start.Column, m.Message,
+				m.Fix.Text))
 		}
 		want := []string{
 			`a.txt:1:1 a note one fix "task one"`,
@@ -63,7 +65,8 @@ func TestCheck(t *testing.T) {
 }
 
 func TestCheckSaysWhatItCannot(t *testing.T) {
-	text := "rules:\n- {id: r, languages: [python], severity: ERROR, message: m, pattern: 'f('}\n- {id: s, languages: [julia], severity: ERROR, message: m, pattern: f()}\n"
+	text := "rules:\n- {id: r, languages: [python], severity: ERROR, message: m, pattern: 'f('}\n- {id: s, " +
+		"languages: [julia], severity: ERROR, message: m, pattern: f()}\n"
 	_, problems := sast.Check(context.Background(), parseRules(t, text), []sast.Source{{Path: "a.py"}}, sast.Options{})
 	if len(problems) != 2 || problems[0].Rule != "r" || problems[1].Rule != "s" {
 		t.Errorf("problems %v, want one of r and one of s", problems)
@@ -71,7 +74,8 @@ func TestCheckSaysWhatItCannot(t *testing.T) {
 }
 
 func TestApply(t *testing.T) {
-	got := sast.Apply("abcdef", []sast.Edit{{Start: 3, End: 4, Text: "X"}, {Start: 0, End: 1, Text: ""}, {Start: 3, End: 6, Text: "no"}})
+	got := sast.Apply("abcdef", []sast.Edit{{Start: 3, End: 4, Text: "X"}, {Start: 0, End: 1, Text: ""},
+		{Start: 3, End: 6, Text: "no"}})
 	if want := "bcXef"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -89,7 +93,9 @@ func TestRuleTimeout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	matches, problems := sast.Check(t.Context(), rules, []sast.Source{{Path: "a.py", Text: []byte("f(1)\ng(" + strings.Repeat("1, 2, ", 500) + "0)\n")}}, sast.Options{})
+	matches, problems := sast.Check(t.Context(), rules,
+		[]sast.Source{{Path: "a.py", Text: []byte("f(1)\ng(" + strings.Repeat("1, 2, ", 500) + "0)\n")}},
+		sast.Options{})
 	if len(matches) != 1 || matches[0].Rule.ID != "quick" {
 		t.Errorf("matches %v", matches)
 	}

@@ -108,8 +108,9 @@ func (s *Set) program(ctx context.Context, files []*ir.File, models []*model.Mod
 	}
 	var given []taint.Problem
 	found, err := prompt(ctx, func() (found []*taint.Finding, err error) {
-		found, given, err = taint.Analyze(ctx, graph, models, s.taint, taint.Options{Workers: o.Workers, Properties: o.Properties, Part: o.Local,
-			Set: frameworks.Set, Progress: func(done, total int) { o.tell(Following, done, total) }})
+		found, given, err = taint.Analyze(ctx, graph, models, s.taint,
+			taint.Options{Workers: o.Workers, Properties: o.Properties, Part: o.Local,
+				Set: frameworks.Set, Progress: func(done, total int) { o.tell(Following, done, total) }})
 		return found, err
 	})
 	if err != nil {
@@ -205,7 +206,8 @@ func bound(f *taint.Finding) map[string]string {
 func skipped(f *ir.File) []Problem {
 	var out []Problem
 	for _, s := range f.Skipped {
-		out = append(out, Problem{Path: f.Tree.Path, Line: f.Tree.Line(f.Tree.Nodes[s.Node].Start), Err: errors.New(s.Reason)})
+		out = append(out, Problem{Path: f.Tree.Path, Line: f.Tree.Line(f.Tree.Nodes[s.Node].Start),
+			Err: errors.New(s.Reason)})
 	}
 	return out
 }
@@ -220,7 +222,8 @@ func GoModules(files map[string][]byte) []flow.Module {
 		}
 	}
 	slices.SortFunc(out, func(a, b flow.Module) int {
-		return cmp.Or(cmp.Compare(len(b.Path), len(a.Path)), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Folder, b.Folder))
+		return cmp.Or(cmp.Compare(len(b.Path), len(a.Path)), cmp.Compare(a.Path, b.Path),
+			cmp.Compare(a.Folder, b.Folder))
 	})
 	return out
 }

@@ -13,12 +13,17 @@ import (
 // What only tests call is there for callers outside of the program, nobody outside
 // calls a test, and what a test puts in the place of a class is not what users meet.
 func TestLibraryAndTests(t *testing.T) {
-	rules := parseRules(t, "rules:\n- id: a\n  message: m\n  severity: ERROR\n  languages: [go]\n  mode: taint\n  model: {sources: [library], sinks: [path]}\n")
+	rules := parseRules(t, "rules:\n- id: a\n  message: m\n  severity: ERROR\n  languages: [go]\n  mode: taint\n  "+
+		"model: {sources: [library], sinks: [path]}\n")
 	files := []sast.Source{
-		{Path: "store/fake_test.go", Text: []byte("package store\n\nimport \"os\"\n\ntype fake struct{}\n\nfunc (fake) Put(name string) { os.Remove(name) }\n")},
-		{Path: "store/put.go", Text: []byte("package store\n\ntype Putter interface{ Put(name string) }\n\nfunc Save(p Putter, name string) { p.Put(name) }\n")},
-		{Path: "store/store.go", Text: []byte("package store\n\nimport \"os\"\n\nfunc Load(name string) ([]byte, error) { return os.ReadFile(name) }\n")},
-		{Path: "store/store_test.go", Text: []byte("package store\n\nimport \"os\"\n\nfunc write(name string) { os.Remove(name) }\n\nfunc check() { Load(\"a\") }\n")},
+		{Path: "store/fake_test.go", Text: []byte("package store\n\nimport \"os\"\n\ntype fake struct{}\n\nfunc " +
+			"(fake) Put(name string) { os.Remove(name) }\n")},
+		{Path: "store/put.go", Text: []byte("package store\n\ntype Putter interface{ Put(name string) }\n\nfunc " +
+			"Save(p Putter, name string) { p.Put(name) }\n")},
+		{Path: "store/store.go", Text: []byte("package store\n\nimport \"os\"\n\nfunc Load(name string) ([]byte, " +
+			"error) { return os.ReadFile(name) }\n")},
+		{Path: "store/store_test.go", Text: []byte("package store\n\nimport \"os\"\n\nfunc write(name string) { " +
+			"os.Remove(name) }\n\nfunc check() { Load(\"a\") }\n")},
 	}
 	matches, _ := sast.Check(context.Background(), rules, files, sast.Options{LeaveTests: true})
 	var got []string
@@ -32,7 +37,8 @@ func TestLibraryAndTests(t *testing.T) {
 
 // Data that comes in as a number is said to.
 func TestNumber(t *testing.T) {
-	rules := parseRules(t, "rules:\n- id: a\n  message: m\n  severity: ERROR\n  languages: [java]\n  mode: taint\n  model: {sources: [remote], sinks: [path]}\n")
+	rules := parseRules(t, "rules:\n- id: a\n  message: m\n  severity: ERROR\n  languages: [java]\n  mode: taint\n  "+
+		"model: {sources: [remote], sinks: [path]}\n")
 	const code = `package org.acme;
 import java.io.FileInputStream;
 import org.springframework.web.bind.annotation.*;
@@ -43,7 +49,8 @@ class Files {
   @GetMapping("/c") void c(@RequestParam String n) throws Exception { new FileInputStream("page" + n); }
 }
 `
-	matches, _ := sast.Check(context.Background(), rules, []sast.Source{{Path: "Files.java", Text: []byte(code)}}, sast.Options{})
+	matches, _ := sast.Check(context.Background(), rules, []sast.Source{{Path: "Files.java", Text: []byte(code)}},
+		sast.Options{})
 	var got []bool
 	for _, m := range matches {
 		got = append(got, m.Number)
@@ -55,7 +62,8 @@ class Files {
 
 // A framework calls what overrides its methods.
 func TestLibraryAndFrameworks(t *testing.T) {
-	rules := parseRules(t, "rules:\n- id: a\n  message: m\n  severity: ERROR\n  languages: [java]\n  mode: taint\n  model: {sources: [library], sinks: [path]}\n")
+	rules := parseRules(t, "rules:\n- id: a\n  message: m\n  severity: ERROR\n  languages: [java]\n  mode: taint\n  "+
+		"model: {sources: [library], sinks: [path]}\n")
 	const code = `package org.acme;
 import java.io.FileInputStream;
 import org.other.Listener;
@@ -66,7 +74,8 @@ public class Files implements Store, Listener {
   public void load(String name) throws Exception { new FileInputStream(name); } // found
 }
 `
-	matches, _ := sast.Check(context.Background(), rules, []sast.Source{{Path: "Files.java", Text: []byte(code)}}, sast.Options{})
+	matches, _ := sast.Check(context.Background(), rules, []sast.Source{{Path: "Files.java", Text: []byte(code)}},
+		sast.Options{})
 	var got []int
 	for _, m := range matches {
 		got = append(got, m.Start.Line)
@@ -79,9 +88,11 @@ public class Files implements Store, Listener {
 // A file that is followed as if it were alone is not a library: the rest of the
 // program calls it.
 func TestLibraryInFastMode(t *testing.T) {
-	rules := parseRules(t, "rules:\n- id: a\n  message: m\n  severity: ERROR\n  languages: [python]\n  mode: taint\n  model: {sources: [remote, library], sinks: [command]}\n")
+	rules := parseRules(t, "rules:\n- id: a\n  message: m\n  severity: ERROR\n  languages: [python]\n  mode: taint\n "+
+		" model: {sources: [remote, library], sinks: [command]}\n")
 	files := []sast.Source{
-		{Path: "app.py", Text: []byte("import os\nfrom flask import request\nfrom run import run\ndef f():\n    run(request.args['q'])\n    os.system(request.args['q'])\n")},
+		{Path: "app.py", Text: []byte("import os\nfrom flask import request\nfrom run import run\ndef f():\n    " +
+			"run(request.args['q'])\n    os.system(request.args['q'])\n")},
 		{Path: "run.py", Text: []byte("import os\ndef run(x):\n    os.system(x)\n")},
 	}
 	for local, want := range map[bool][]string{false: {"app.py", "run.py"}, true: {"app.py"}} {
@@ -99,7 +110,8 @@ func TestLibraryInFastMode(t *testing.T) {
 // A program that reads what requests bring at some places is an application, unless
 // nearly all of it is something else.
 func TestLibraryWithHandlers(t *testing.T) {
-	rules := parseRules(t, "rules:\n- id: a\n  message: m\n  severity: ERROR\n  languages: [java]\n  mode: taint\n  model: {sources: [remote, library], sinks: [path]}\n")
+	rules := parseRules(t, "rules:\n- id: a\n  message: m\n  severity: ERROR\n  languages: [java]\n  mode: taint\n  "+
+		"model: {sources: [remote, library], sinks: [path]}\n")
 	var web, rest strings.Builder
 	web.WriteString("package org.acme;\nimport javax.servlet.http.HttpServletRequest;\nclass Web {\n")
 	for i := range 5 {
@@ -112,7 +124,8 @@ func TestLibraryWithHandlers(t *testing.T) {
 	}
 	rest.WriteString("}\n")
 	files := []sast.Source{
-		{Path: "Files.java", Text: []byte("package org.acme;\nimport java.io.FileInputStream;\npublic class Files { public void load(String name) throws Exception { new FileInputStream(name); } }\n")},
+		{Path: "Files.java", Text: []byte("package org.acme;\nimport java.io.FileInputStream;\npublic class Files { " +
+			"public void load(String name) throws Exception { new FileInputStream(name); } }\n")},
 		{Path: "Web.java", Text: []byte(web.String())},
 	}
 	for _, test := range []struct {
@@ -121,7 +134,8 @@ func TestLibraryWithHandlers(t *testing.T) {
 		want  int
 	}{
 		{"an application", files, 0},
-		{"a library with handlers", append(slices.Clone(files), sast.Source{Path: "Rest.java", Text: []byte(rest.String())}), 1},
+		{"a library with handlers",
+			append(slices.Clone(files), sast.Source{Path: "Rest.java", Text: []byte(rest.String())}), 1},
 	} {
 		matches, _ := sast.Check(context.Background(), rules, test.files, sast.Options{})
 		if len(matches) != test.want {

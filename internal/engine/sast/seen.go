@@ -122,7 +122,8 @@ func keepPlace(w *cache.Writer, s Step) {
 // passing reports whether a problem hangs on the time and memory that there were. Of
 // a rule's budget, time is a part; what is said of no file is of the whole scan.
 func passing(p Problem) bool {
-	for _, err := range []error{context.DeadlineExceeded, context.Canceled, cst.ErrDeadline, cst.ErrMemory, errNotFollowed} {
+	for _, err := range []error{context.DeadlineExceeded, context.Canceled, cst.ErrDeadline, cst.ErrMemory,
+		errNotFollowed} {
 		if errors.Is(p.Err, err) {
 			return true
 		}
@@ -138,7 +139,8 @@ func (s *Set) remember(b []byte, src Source, l *lang.Language) *seen {
 		if l == nil {
 			return nil
 		}
-		out.tree = &tree.File{Path: src.Path, Language: l.Name, Source: unsafe.String(unsafe.SliceData(src.Text), len(src.Text))}
+		out.tree = &tree.File{Path: src.Path, Language: l.Name, Source: unsafe.String(unsafe.SliceData(src.Text),
+			len(src.Text))}
 		r.Tree(out.tree)
 	}
 	sizes := map[string]int{src.Path: len(src.Text)}

@@ -56,7 +56,8 @@ func says(ctx context.Context, rules []*rule.Rule, files []sast.Source, o sast.O
 	}
 	var out []string
 	for _, m := range matches {
-		out = append(out, fmt.Sprintf("%s %+v %+v %s %v %v %+v", m.Path, m.Start, m.End, m.Rule.ID, m.Bound, m.Fix, m.Steps))
+		out = append(out, fmt.Sprintf("%s %+v %+v %s %v %v %+v", m.Path, m.Start, m.End, m.Rule.ID, m.Bound, m.Fix,
+			m.Steps))
 	}
 	for _, p := range problems {
 		out = append(out, fmt.Sprintf("%+v", p))
@@ -80,7 +81,8 @@ func TestWhatEndedEarlyIsNotKept(t *testing.T) {
 		if err := kept.Save(); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, says(t.Context(), rules, files, sast.Options{Cache: cache.Open(folder, "", cache.Key{})})); diff != "" {
+		if diff := cmp.Diff(want,
+			says(t.Context(), rules, files, sast.Options{Cache: cache.Open(folder, "", cache.Key{})})); diff != "" {
 			t.Errorf("ended in phase %d (-want +got):\n%s", phase, diff)
 		}
 	}
@@ -89,7 +91,8 @@ func TestWhatEndedEarlyIsNotKept(t *testing.T) {
 func TestOptionsMatterToTheCache(t *testing.T) {
 	rules, files := testdata(t)
 	folder := t.TempDir()
-	for _, o := range []sast.Options{{}, {Local: true}, {LeaveTests: true}, {Properties: map[string]string{"a": "b"}}, {Workers: 1}} {
+	for _, o := range []sast.Options{{}, {Local: true}, {LeaveTests: true}, {Properties: map[string]string{"a": "b"}},
+		{Workers: 1}} {
 		want := says(t.Context(), rules, files, o)
 		for range 2 {
 			o.Cache = cache.Open(folder, "", cache.Key{})
@@ -112,7 +115,8 @@ func FuzzDamagedEntries(f *testing.F) {
 		f.Fatal(err)
 	}
 	files := []sast.Source{{Path: "a.py", Text: []byte("f(1)\nx = f(y)\n")}}
-	key := cache.NewKey([]byte("file"), []byte("a.py"), []byte("python"), fmt.Append(nil, sast.Options{}.Limits), files[0].Text)
+	key := cache.NewKey([]byte("file"), []byte("a.py"), []byte("python"), fmt.Append(nil, sast.Options{}.Limits),
+		files[0].Text)
 	folder := f.TempDir()
 	kept := cache.Open(folder, "", cache.Key{})
 	sast.Check(context.Background(), rules, files, sast.Options{Cache: kept})

@@ -43,7 +43,9 @@ func (s *Set) plain(ctx context.Context, f *tree.File) ([]Match, []Problem) {
 	rules := s.text
 	var problems []Problem
 	if !generic.Readable(f.Source) {
-		rules = slices.DeleteFunc(slices.Clone(rules), func(c compiled) bool { return c.rule.Languages[0] == rule.LanguageGeneric })
+		rules = slices.DeleteFunc(slices.Clone(rules), func(c compiled) bool {
+			return c.rule.Languages[0] == rule.LanguageGeneric
+		})
 		if len(rules) < len(s.text) {
 			problems = append(problems, Problem{Path: f.Path, Err: errUnreadable})
 		}

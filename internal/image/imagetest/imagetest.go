@@ -102,7 +102,9 @@ func layer(t testing.TB, l Layer) v1.Layer {
 	if l.Zstd {
 		return zstdLayer(t, content)
 	}
-	out, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil },
+	out, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(content)), nil
+	},
 		tarball.WithCompressionLevel(gzip.BestSpeed))
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +158,8 @@ func Layout(t testing.TB, images map[string]v1.Image) string {
 		t.Fatal(err)
 	}
 	for reference, img := range images {
-		if err := l.AppendImage(img, layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": reference})); err != nil {
+		if err := l.AppendImage(img,
+			layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": reference})); err != nil {
 			t.Fatal(err)
 		}
 	}

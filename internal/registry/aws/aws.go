@@ -115,7 +115,9 @@ func errorCode(body []byte) string {
 	case bytes.HasPrefix(trimmed, []byte("<")) && xml.Unmarshal(trimmed, &asked) == nil:
 		code = asked.Code
 	}
-	if len(code) > 100 || strings.ContainsFunc(code, func(r rune) bool { return (r|0x20 < 'a' || r|0x20 > 'z') && r != '.' }) {
+	if len(code) > 100 || strings.ContainsFunc(code, func(r rune) bool {
+		return (r|0x20 < 'a' || r|0x20 > 'z') && r != '.'
+	}) {
 		return ""
 	}
 	return code

@@ -46,7 +46,9 @@ func TestUser(t *testing.T) {
 		"another secret": func(s *aws.Session) { s.Keys.Secret = "guess" },
 		"a session":      func(s *aws.Session) { s.Keys.Session = "of another" },
 		"a late clock": func(s *aws.Session) {
-			s.Client = &aws.Client{Send: http.DefaultClient.Do, Endpoint: amazon.Endpoint, Now: func() time.Time { return amazon.Now.Add(time.Hour) }}
+			s.Client = &aws.Client{Send: http.DefaultClient.Do, Endpoint: amazon.Endpoint, Now: func() time.Time {
+				return amazon.Now.Add(time.Hour)
+			}}
 		},
 	} {
 		bad := *s
@@ -54,7 +56,8 @@ func TestUser(t *testing.T) {
 		if _, err := bad.Account(t.Context()); !errs.Is(err, errs.Forbidden) {
 			t.Errorf("%s: account %v", name, err)
 		}
-		if _, err := bad.Password(t.Context()); !errs.Is(err, errs.Forbidden) || strings.Contains(err.Error(), "guess") {
+		if _, err := bad.Password(t.Context()); !errs.Is(err, errs.Forbidden) ||
+			strings.Contains(err.Error(), "guess") {
 			t.Errorf("%s: password %v", name, err)
 		}
 	}
@@ -64,7 +67,8 @@ func TestUser(t *testing.T) {
 func TestLists(t *testing.T) {
 	amazon := awstest.New(t)
 	pushed := time.Date(2026, 1, 2, 3, 4, 5, 250e6, time.UTC)
-	versions := []aws.Version{{Digest: "sha256:1", Tags: []string{"1.0", "latest"}, Size: 42, Pushed: pushed}, {Digest: "sha256:2", Tags: []string{"0.9"}, Size: 41, Pushed: pushed}}
+	versions := []aws.Version{{Digest: "sha256:1", Tags: []string{"1.0", "latest"}, Size: 42, Pushed: pushed},
+		{Digest: "sha256:2", Tags: []string{"0.9"}, Size: 41, Pushed: pushed}}
 	amazon.Images = map[string][]aws.Version{"app": versions, "team/web": nil, "team/worker": nil}
 	s := session(t, amazon)
 	var names []string
@@ -89,7 +93,8 @@ func TestLists(t *testing.T) {
 	if _, _, err := s.Versions(t.Context(), "123456789012", "none", aws.Page{Size: 1}); !errs.Is(err, errs.NotFound) {
 		t.Errorf("versions of nothing: %v", err)
 	}
-	if _, _, err := s.Repositories(t.Context(), "123456789012", aws.Page{Size: 1, From: "elsewhere"}); !errs.Is(err, errs.Invalid) {
+	if _, _, err := s.Repositories(t.Context(), "123456789012", aws.Page{Size: 1, From: "elsewhere"}); !errs.Is(err,
+		errs.Invalid) {
 		t.Errorf("from nowhere: %v", err)
 	}
 	if _, _, err := s.Repositories(t.Context(), "210987654321", aws.Page{Size: 1}); !errs.Is(err, errs.Forbidden) {
@@ -108,7 +113,8 @@ func TestAssume(t *testing.T) {
 			t.Errorf("with %q: %v", id, err)
 		}
 	}
-	keys, err := s.Assume(t.Context(), aws.Role{ARN: arn, ExternalID: "agreed", Policy: aws.PullPolicy(s.Region, "210987654321")})
+	keys, err := s.Assume(t.Context(),
+		aws.Role{ARN: arn, ExternalID: "agreed", Policy: aws.PullPolicy(s.Region, "210987654321")})
 	if err != nil || keys.Session == "" {
 		t.Fatalf("keys %v, %v", keys.ID, err)
 	}
@@ -148,10 +154,13 @@ func TestOddAnswers(t *testing.T) {
 		body   string
 		want   errs.Kind
 	}{
-		{200, "", errs.Unavailable}, {200, "<", errs.Unavailable}, {200, `{"repositories":7,"imageDetails":7,"authorizationData":7}`, errs.Unavailable},
+		{200, "", errs.Unavailable}, {200, "<", errs.Unavailable},
+		{200, `{"repositories":7,"imageDetails":7,"authorizationData":7}`, errs.Unavailable},
 		{500, "", errs.Unavailable}, {403, "<html>", errs.Unavailable}, {302, "", errs.Unavailable},
-		{400, `{"__type":"ThrottlingException"}`, errs.TooMany}, {403, "<ErrorResponse><Error><Code>Throttling</Code></Error></ErrorResponse>", errs.TooMany},
-		{400, `{"__type":"com.amazon#AccessDeniedException"}`, errs.Forbidden}, {400, `{"__type":"<script>"}`, errs.Unavailable},
+		{400, `{"__type":"ThrottlingException"}`, errs.TooMany},
+		{403, "<ErrorResponse><Error><Code>Throttling</Code></Error></ErrorResponse>", errs.TooMany},
+		{400, `{"__type":"com.amazon#AccessDeniedException"}`, errs.Forbidden},
+		{400, `{"__type":"<script>"}`, errs.Unavailable},
 		{200, strings.Repeat(" ", 9<<20), errs.Unavailable},
 	} {
 		status, body = test.status, test.body
@@ -170,24 +179,28 @@ func TestOddAnswers(t *testing.T) {
 // TestRegions makes addresses of regions, and of nothing else.
 func TestRegions(t *testing.T) {
 	for name, want := range map[string]string{
-		"eu-west-1": "123456789012.dkr.ecr.eu-west-1.amazonaws.com", "ap-southeast-4": "123456789012.dkr.ecr.ap-southeast-4.amazonaws.com",
-		"us-gov-west-1": "123456789012.dkr.ecr.us-gov-west-1.amazonaws.com", "cn-north-1": "123456789012.dkr.ecr.cn-north-1.amazonaws.com.cn",
+		"eu-west-1":      "123456789012.dkr.ecr.eu-west-1.amazonaws.com",
+		"ap-southeast-4": "123456789012.dkr.ecr.ap-southeast-4.amazonaws.com",
+		"us-gov-west-1":  "123456789012.dkr.ecr.us-gov-west-1.amazonaws.com",
+		"cn-north-1":     "123456789012.dkr.ecr.cn-north-1.amazonaws.com.cn",
 	} {
 		if got := region(t, name).Registry("123456789012"); got != want {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
 	asked := ""
-	s := &aws.Session{Region: region(t, "cn-north-1"), Client: &aws.Client{Send: func(r *http.Request) (*http.Response, error) {
-		asked += r.URL.String() + " "
-		return nil, errs.E(errs.Unavailable, "not here")
-	}}}
+	s := &aws.Session{Region: region(t, "cn-north-1"),
+		Client: &aws.Client{Send: func(r *http.Request) (*http.Response, error) {
+			asked += r.URL.String() + " "
+			return nil, errs.E(errs.Unavailable, "not here")
+		}}}
 	_, _ = s.Account(t.Context())
 	_, _ = s.Password(t.Context())
 	if want := "https://sts.cn-north-1.amazonaws.com.cn/ https://api.ecr.cn-north-1.amazonaws.com.cn/ "; asked != want {
 		t.Errorf("asked %s", asked)
 	}
-	for _, name := range []string{"", "eu", "eu-west", "EU-WEST-1", "eu-west-1.evil", "eu-west-1/", "eu-west-1\n", "us-iso-east-1", "eu-west-11", "xx-west-1", "us-gov-1"} {
+	for _, name := range []string{"", "eu", "eu-west", "EU-WEST-1", "eu-west-1.evil", "eu-west-1/", "eu-west-1\n",
+		"us-iso-east-1", "eu-west-11", "xx-west-1", "us-gov-1"} {
 		if r, err := aws.ParseRegion(name); err == nil {
 			t.Errorf("%q is %v", name, r)
 		}
@@ -197,16 +210,20 @@ func TestRegions(t *testing.T) {
 // TestNames reads names of roles and of users.
 func TestNames(t *testing.T) {
 	got, err := aws.ParseRole("arn:aws-us-gov:iam::123456789012:role/a/b+c=d,e.f@g-h")
-	if want := (aws.Identity{ARN: "arn:aws-us-gov:iam::123456789012:role/a/b+c=d,e.f@g-h", Partition: "aws-us-gov", Account: "123456789012"}); err != nil || got != want {
+	if want := (aws.Identity{ARN: "arn:aws-us-gov:iam::123456789012:role/a/b+c=d,e.f@g-h", Partition: "aws-us-gov",
+		Account: "123456789012"}); err != nil || got != want {
 		t.Errorf("%v, %v", got, err)
 	}
-	for _, bad := range []string{"", "arn:aws:iam::123456789012:user/x", "arn:aws:iam::12345678901:role/x", "arn:aws-iso:iam::123456789012:role/x",
-		"arn:aws:iam::123456789012:role/", "arn:aws:iam::123456789012:role/a b", "arn:aws:iam::123456789012:role/x\n", "arn:aws:iam::123456789012:role" + strings.Repeat("/x", 11)} {
+	for _, bad := range []string{"", "arn:aws:iam::123456789012:user/x", "arn:aws:iam::12345678901:role/x",
+		"arn:aws-iso:iam::123456789012:role/x",
+		"arn:aws:iam::123456789012:role/", "arn:aws:iam::123456789012:role/a b", "arn:aws:iam::123456789012:role/x\n",
+		"arn:aws:iam::123456789012:role" + strings.Repeat("/x", 11)} {
 		if i, err := aws.ParseRole(bad); err == nil {
 			t.Errorf("%q is %v", bad, i)
 		}
 	}
-	for _, good := range []string{"arn:aws:iam::123456789012:root", "arn:aws:iam::123456789012:user/x", "arn:aws-cn:iam::123456789012:role/x/y"} {
+	for _, good := range []string{"arn:aws:iam::123456789012:root", "arn:aws:iam::123456789012:user/x",
+		"arn:aws-cn:iam::123456789012:role/x/y"} {
 		if _, err := aws.ParsePrincipal(good); err != nil {
 			t.Errorf("%s: %v", good, err)
 		}

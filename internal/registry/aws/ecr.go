@@ -20,7 +20,8 @@ func (s *Session) call(ctx context.Context, operation string, in, out any) error
 		return err
 	}
 	body, err := s.ask(ctx, question{service: "ecr", body: string(text), header: map[string]string{
-		"Content-Type": "application/x-amz-json-1.1", "X-Amz-Target": "AmazonEC2ContainerRegistry_V20150921." + operation}})
+		"Content-Type": "application/x-amz-json-1.1", "X-Amz-Target": "AmazonEC2ContainerRegistry_V20150921." +
+			operation}})
 	if err != nil {
 		return err
 	}
@@ -108,7 +109,8 @@ func (s *Session) Repositories(ctx context.Context, account string, p Page) ([]R
 		} `json:"repositories"`
 		Next string `json:"nextToken"`
 	}
-	if err := s.call(ctx, "DescribeRepositories", listing{Registry: account, Max: p.Size, Next: p.From}, &answer); err != nil {
+	if err := s.call(ctx, "DescribeRepositories", listing{Registry: account, Max: p.Size, Next: p.From},
+		&answer); err != nil {
 		return nil, "", err
 	}
 	var list []Repository

@@ -9,8 +9,10 @@ import (
 // FuzzNames holds that a name that is accepted makes an address of Amazon's, and
 // says whose it is.
 func FuzzNames(f *testing.F) {
-	for _, text := range []string{"eu-west-1", "us-gov-west-1", "cn-north-1", "eu-west-1.evil.example", "arn:aws:iam::123456789012:role/a/b",
-		"arn:aws-cn:iam::123456789012:user/x", "arn:aws:iam::123456789012:root", "arn:aws:iam::123456789012:role/a\nb"} {
+	for _, text := range []string{"eu-west-1", "us-gov-west-1", "cn-north-1", "eu-west-1.evil.example",
+		"arn:aws:iam::123456789012:role/a/b",
+		"arn:aws-cn:iam::123456789012:user/x", "arn:aws:iam::123456789012:root",
+		"arn:aws:iam::123456789012:role/a\nb"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -21,7 +23,9 @@ func FuzzNames(f *testing.F) {
 			}
 		}
 		for _, parse := range []func(string) (Identity, error){ParseRole, ParsePrincipal} {
-			if i, err := parse(text); err == nil && (!IsAccount(i.Account) || !strings.HasPrefix(text, "arn:"+i.Partition+":iam::"+i.Account+":") || i.ARN != text) {
+			if i, err := parse(text); err == nil &&
+				(!IsAccount(i.Account) || !strings.HasPrefix(text, "arn:"+i.Partition+":iam::"+i.Account+":") ||
+					i.ARN != text) {
 				t.Errorf("%q is %v", text, i)
 			}
 		}
@@ -32,7 +36,8 @@ func FuzzNames(f *testing.F) {
 // FuzzAnswers reads answers of any kind: none is a code of more than letters, and
 // none makes a time that cannot be written.
 func FuzzAnswers(f *testing.F) {
-	for _, text := range []string{`{"__type":"com.amazon#AccessDeniedException"}`, `{"__type":7}`, "<ErrorResponse><Error><Code>AccessDenied</Code></Error></ErrorResponse>",
+	for _, text := range []string{`{"__type":"com.amazon#AccessDeniedException"}`, `{"__type":7}`,
+		"<ErrorResponse><Error><Code>AccessDenied</Code></Error></ErrorResponse>",
 		"<a><b>", "", "{", "QVdTOnBhc3N3b3Jk", "=", "AWS:"} {
 		f.Add([]byte(text), 1.7e9)
 	}

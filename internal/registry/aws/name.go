@@ -78,7 +78,8 @@ func ParseRole(arn string) (Identity, error) {
 	if i, ok := identity(role, arn); ok {
 		return i, nil
 	}
-	return Identity{}, errs.E(errs.Invalid, "roleArn is not the name of a role, such as arn:aws:iam::123456789012:role/name")
+	return Identity{}, errs.E(errs.Invalid, "roleArn is not the name of a role, such as "+
+		"arn:aws:iam::123456789012:role/name")
 }
 
 // ParsePrincipal reads the name of a role, of a user, or of a whole account
@@ -87,7 +88,8 @@ func ParsePrincipal(arn string) (Identity, error) {
 	if i, ok := identity(principal, arn); ok {
 		return i, nil
 	}
-	return Identity{}, errs.E(errs.Invalid, "%q is not the name of a role or a user of Amazon, such as arn:aws:iam::123456789012:user/name", arn)
+	return Identity{}, errs.E(errs.Invalid, "%q is not the name of a role or a user of Amazon, such as "+
+		"arn:aws:iam::123456789012:user/name", arn)
 }
 
 // maxARN bounds the names of roles and users.

@@ -64,7 +64,8 @@ func write(s ...statement) string {
 // TrustPolicy lets the principal assume a role, for those alone who know the
 // external identifier.
 func TrustPolicy(p Identity, externalID string) string {
-	return write(statement{Effect: "Allow", Principal: map[string]string{"AWS": p.ARN}, Action: []string{"sts:AssumeRole"},
+	return write(statement{Effect: "Allow", Principal: map[string]string{"AWS": p.ARN},
+		Action:    []string{"sts:AssumeRole"},
 		Condition: map[string]map[string]string{"StringEquals": {"sts:ExternalId": externalID}}})
 }
 
@@ -76,7 +77,9 @@ func PullPolicy(r Region, account string) string {
 		account = "*"
 	}
 	return write(
-		statement{Effect: "Allow", Action: []string{"ecr:GetAuthorizationToken"}, Resource: "*"}, // which knows no resources
-		statement{Effect: "Allow", Action: []string{"ecr:DescribeRepositories", "ecr:DescribeImages", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"},
+		// which knows no resources
+		statement{Effect: "Allow", Action: []string{"ecr:GetAuthorizationToken"}, Resource: "*"},
+		statement{Effect: "Allow", Action: []string{"ecr:DescribeRepositories", "ecr:DescribeImages",
+			"ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"},
 			Resource: "arn:" + r.Partition + ":ecr:" + r.Name + ":" + account + ":repository/*"})
 }

@@ -55,7 +55,8 @@ func sign(req *http.Request, body string, k Keys, s scope) {
 	for part := range strings.SplitSeq(within, "/") {
 		key = mac(key, part)
 	}
-	req.Header.Set("Authorization", algorithm+" Credential="+k.ID+"/"+within+", SignedHeaders="+signed+", Signature="+hex.EncodeToString(mac(key, text)))
+	req.Header.Set("Authorization", algorithm+" Credential="+k.ID+"/"+within+", SignedHeaders="+signed+", Signature="+
+		hex.EncodeToString(mac(key, text)))
 }
 
 func digest(text string) string {

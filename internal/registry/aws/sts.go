@@ -13,7 +13,8 @@ import (
 // query asks with the query protocol, which answers with XML.
 func (s *Session) query(ctx context.Context, values url.Values, out any) error {
 	values.Set("Version", "2011-06-15")
-	body, err := s.ask(ctx, question{service: "sts", body: values.Encode(), header: map[string]string{"Content-Type": "application/x-www-form-urlencoded; charset=utf-8"}})
+	body, err := s.ask(ctx, question{service: "sts", body: values.Encode(),
+		header: map[string]string{"Content-Type": "application/x-www-form-urlencoded; charset=utf-8"}})
 	if err != nil {
 		return err
 	}
@@ -52,7 +53,8 @@ const roleSeconds = "3600"
 // Assume returns keys of the role, which hold for an hour. A Forbidden error means
 // that the role does not trust us; that our own keys do not hold is Unavailable.
 func (s *Session) Assume(ctx context.Context, r Role) (Keys, error) {
-	values := url.Values{"Action": {"AssumeRole"}, "RoleArn": {r.ARN}, "RoleSessionName": {"merlon"}, "DurationSeconds": {roleSeconds}}
+	values := url.Values{"Action": {"AssumeRole"}, "RoleArn": {r.ARN}, "RoleSessionName": {"merlon"},
+		"DurationSeconds": {roleSeconds}}
 	if r.ExternalID != "" {
 		values.Set("ExternalId", r.ExternalID)
 	}
@@ -66,7 +68,8 @@ func (s *Session) Assume(ctx context.Context, r Role) (Keys, error) {
 	}
 	if err := s.query(ctx, values, &answer); err != nil {
 		if e, ok := err.(*errs.Error); ok && ownFault[e.Code] {
-			return Keys{}, errs.Wrap(errs.Unavailable, err, "Amazon does not accept the keys of this deployment: an administrator must look at them")
+			return Keys{}, errs.Wrap(errs.Unavailable, err, "Amazon does not accept the keys of this deployment: an "+
+				"administrator must look at them")
 		}
 		return Keys{}, err
 	}

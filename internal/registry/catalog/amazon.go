@@ -36,7 +36,8 @@ func (z *amazon) start(k aws.Keys) (*aws.Session, error) {
 	send := func(req *http.Request) (*http.Response, error) {
 		return z.c.HTTP.Do(req, outbound.Limits{Body: answerLimit + 1, Time: 30 * time.Second, Redirects: -1})
 	}
-	return &aws.Session{Client: &aws.Client{Send: send, Endpoint: z.c.Amazon.Endpoint, Now: z.c.Now}, Region: region, Keys: k}, nil
+	return &aws.Session{Client: &aws.Client{Send: send, Endpoint: z.c.Amazon.Endpoint, Now: z.c.Now}, Region: region,
+		Keys: k}, nil
 }
 
 // session returns a session with the keys of the account.
@@ -49,7 +50,8 @@ func (z *amazon) session(ctx context.Context) (*aws.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	keys, err := own.Assume(ctx, aws.Role{ARN: f.RoleARN, ExternalID: z.a.Secret, Policy: aws.PullPolicy(own.Region, f.AWSAccountID)})
+	keys, err := own.Assume(ctx, aws.Role{ARN: f.RoleARN, ExternalID: z.a.Secret,
+		Policy: aws.PullPolicy(own.Region, f.AWSAccountID)})
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +61,8 @@ func (z *amazon) session(ctx context.Context) (*aws.Session, error) {
 // own returns a session with the keys of the deployment.
 func (z *amazon) own() (*aws.Session, error) {
 	if z.c.Amazon.Own.ID == "" {
-		return nil, errs.E(errs.Conflict, "this deployment has no keys of its own at Amazon and can assume no role: store the keys of a user")
+		return nil, errs.E(errs.Conflict, "this deployment has no keys of its own at Amazon and can assume no role: "+
+			"store the keys of a user")
 	}
 	return z.start(z.c.Amazon.Own)
 }
@@ -94,10 +97,12 @@ func (z *amazon) checkTrust(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = own.Assume(ctx, aws.Role{ARN: z.a.Fields.RoleARN, Policy: aws.PullPolicy(own.Region, z.a.Fields.AWSAccountID)})
+	_, err = own.Assume(ctx, aws.Role{ARN: z.a.Fields.RoleARN,
+		Policy: aws.PullPolicy(own.Region, z.a.Fields.AWSAccountID)})
 	switch {
 	case err == nil:
-		return errs.E(errs.Invalid, "the role can be assumed without the external identifier: give it the trust policy of prepare-iam-role")
+		return errs.E(errs.Invalid, "the role can be assumed without the external identifier: give it the trust "+
+			"policy of prepare-iam-role")
 	case errs.Is(err, errs.Forbidden) && !outbound.Refused(err):
 		return nil
 	}
@@ -117,7 +122,8 @@ func (z *amazon) images(ctx context.Context, _ string, p Page) (*List[Image], er
 	}
 	out := &List[Image]{Total: len(found), Next: next}
 	for _, r := range found {
-		out.Items = append(out.Items, Image{Name: r.Name, RepositoryName: r.Name, Path: r.URI, CreatedAt: when(r.Created)})
+		out.Items = append(out.Items, Image{Name: r.Name, RepositoryName: r.Name, Path: r.URI,
+			CreatedAt: when(r.Created)})
 	}
 	return out, nil
 }
@@ -137,7 +143,8 @@ func (z *amazon) tags(ctx context.Context, _, image string, p Page) (*List[Tag],
 	out := &List[Tag]{Next: next}
 	for _, v := range found {
 		for _, tag := range v.Tags {
-			out.Items = append(out.Items, Tag{Name: tag, Digest: v.Digest, Size: v.Size, CreatedAt: when(v.Pushed), PushTime: when(v.Pushed), PullTime: when(v.Pulled)})
+			out.Items = append(out.Items, Tag{Name: tag, Digest: v.Digest, Size: v.Size, CreatedAt: when(v.Pushed),
+				PushTime: when(v.Pushed), PullTime: when(v.Pulled)})
 		}
 	}
 	out.Total = len(out.Items)

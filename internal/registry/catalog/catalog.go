@@ -189,7 +189,8 @@ func list[T any](a *credential.Account, ask func() (*List[T], error)) (*List[T],
 // noLonger says so where the registry refuses a stored credential.
 func noLonger(a *credential.Account, err error) error {
 	if errs.Is(err, errs.Forbidden) && !outbound.Refused(err) {
-		return errs.Wrap(errs.Conflict, err, "%s does not accept the credential any more, or not for this: store it again", a.Registry())
+		return errs.Wrap(errs.Conflict, err, "%s does not accept the credential any more, or not for this: store "+
+			"it again", a.Registry())
 	}
 	return err
 }
@@ -242,6 +243,7 @@ func (c *Client) send(ctx context.Context, q call, out any) (http.Header, error)
 	case resp.StatusCode == http.StatusNotFound:
 		return resp.Header, errs.E(errs.NotFound, "%s has no such image or project", q.url.Host)
 	case resp.StatusCode >= 400 && resp.StatusCode < 500 && resp.StatusCode != http.StatusTooManyRequests && q.method == http.MethodPost:
+
 		return resp.Header, errs.E(errs.Forbidden, "%s answers %d", q.url.Host, resp.StatusCode)
 	case resp.StatusCode < 200 || resp.StatusCode > 299:
 		return resp.Header, errs.E(errs.Unavailable, "%s answers %d", q.url.Host, resp.StatusCode)

@@ -37,7 +37,8 @@ func serve(t *testing.T, h http.HandlerFunc) string {
 func account(t *testing.T, k credential.Kind, f credential.Fields, secret string) *credential.Account {
 	t.Helper()
 	a, err := credential.NewAccount(k, f, credential.Secrets{
-		AccessToken: secret, DeployToken: secret, ServiceAccountKey: secret, ServicePrincipalPassword: secret, RobotToken: secret, Password: secret, SecretKey: secret,
+		AccessToken: secret, DeployToken: secret, ServiceAccountKey: secret, ServicePrincipalPassword: secret,
+		RobotToken: secret, Password: secret, SecretKey: secret,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -73,14 +74,16 @@ func ociRegistry(user, secret string) http.HandlerFunc {
 			answer(map[string]string{"token": "token-for:" + r.URL.Query().Get("scope")})
 			return
 		}
-		scopes := map[string]string{"/v2/": "", "/v2/_catalog": "registry:catalog:*", "/v2/shop/big/app/tags/list": "repository:shop/big/app:pull"}
+		scopes := map[string]string{"/v2/": "", "/v2/_catalog": "registry:catalog:*",
+			"/v2/shop/big/app/tags/list": "repository:shop/big/app:pull"}
 		scope, ok := scopes[r.URL.Path]
 		if !ok {
 			w.WriteHeader(http.StatusNotFound)
 			return
 		}
 		if r.Header.Get("Authorization") != "Bearer token-for:"+scope {
-			w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer realm="http://%s/token",service="test registry"`, r.Host))
+			w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer realm="http://%s/token",service="test registry"`,
+				r.Host))
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
@@ -135,7 +138,8 @@ func TestDistribution(t *testing.T) {
 				t.Errorf("tags %s, %v", got, err)
 			}
 			for _, image := range []string{"shop/none", "../v2/_catalog", "Shop", "shop/", "shop/a?x"} {
-				if _, err := c.Tags(t.Context(), a, "", image, Page{Number: 1, Size: 10}); !errs.Is(err, errs.NotFound) {
+				if _, err := c.Tags(t.Context(), a, "", image, Page{Number: 1, Size: 10}); !errs.Is(err,
+					errs.NotFound) {
 					t.Errorf("tags of %s: %v", image, err)
 				}
 			}
@@ -143,7 +147,8 @@ func TestDistribution(t *testing.T) {
 				t.Errorf("groups: %v", err)
 			}
 			wrong := account(t, test.kind, test.fields(u), "wrong")
-			if err := c.Check(t.Context(), wrong); !errs.Is(err, errs.Invalid) || strings.Contains(err.Error(), "wrong") {
+			if err := c.Check(t.Context(), wrong); !errs.Is(err, errs.Invalid) ||
+				strings.Contains(err.Error(), "wrong") {
 				t.Errorf("a wrong secret: %v", err)
 			}
 			if _, err := c.Images(t.Context(), wrong, "", Page{Number: 1, Size: 10}); !errs.Is(err, errs.Conflict) {
@@ -157,7 +162,8 @@ func TestDistribution(t *testing.T) {
 func TestTheSecretStaysWithTheRegistry(t *testing.T) {
 	elsewhere := serve(t, func(_ http.ResponseWriter, r *http.Request) { t.Errorf("was asked: %s", r.URL) })
 	for _, challenge := range []string{
-		`Bearer realm="` + strings.Replace(elsewhere, "127.0.0.1", "localhost", 1) + `/token"`, `Bearer realm="https://evil.example/token"`, `Bearer realm=""`, `Digest x`, ``,
+		`Bearer realm="` + strings.Replace(elsewhere, "127.0.0.1", "localhost", 1) + `/token"`,
+		`Bearer realm="https://evil.example/token"`, `Bearer realm=""`, `Digest x`, ``,
 	} {
 		u := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("WWW-Authenticate", challenge)
@@ -172,7 +178,8 @@ func TestTheSecretStaysWithTheRegistry(t *testing.T) {
 		a, b string
 		want bool
 	}{
-		{"gitlab.com", "registry.gitlab.com", true}, {"auth.docker.io", "docker.io", true}, {"evil.com", "gitlab.com", false},
+		{"gitlab.com", "registry.gitlab.com", true}, {"auth.docker.io", "docker.io", true},
+		{"evil.com", "gitlab.com", false},
 		{"10.0.0.1", "11.0.0.1", false}, {"127.0.0.1", "127.0.0.1", true}, {"localhost", "127.0.0.1", false},
 	} {
 		if got := credential.Related(test.a, test.b); got != test.want {
@@ -199,9 +206,11 @@ func TestDockerHub(t *testing.T) {
 		}
 		switch r.URL.Path {
 		case "/v2/namespaces/ada/repositories":
-			_, _ = io.WriteString(w, `{"count":6,"results":[{"name":"app","namespace":"ada","is_private":true,"last_updated":"2026-01-02T03:04:05Z"}]}`)
+			_, _ = io.WriteString(w,
+				`{"count":6,"results":[{"name":"app","namespace":"ada","is_private":true,"last_updated":"2026-01-02T03:04:05Z"}]}`)
 		case "/v2/namespaces/ada/repositories/app/tags":
-			_, _ = io.WriteString(w, `{"count":1,"results":[{"name":"1.0","digest":"sha256:1","full_size":42,"last_updated":"2026-01-02T03:04:05Z"}]}`)
+			_, _ = io.WriteString(w,
+				`{"count":1,"results":[{"name":"1.0","digest":"sha256:1","full_size":42,"last_updated":"2026-01-02T03:04:05Z"}]}`)
 		default:
 			w.WriteHeader(http.StatusNotFound)
 		}
@@ -220,7 +229,8 @@ func TestDockerHub(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(&List[Tag]{Items: []Tag{{Name: "1.0", Digest: "sha256:1", Size: 42, CreatedAt: &at}}, Total: 1}, tags); diff != "" {
+		if diff := cmp.Diff(&List[Tag]{Items: []Tag{{Name: "1.0", Digest: "sha256:1", Size: 42, CreatedAt: &at}},
+			Total: 1}, tags); diff != "" {
 			t.Errorf("tags of %s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -229,7 +239,8 @@ func TestDockerHub(t *testing.T) {
 			t.Errorf("tags of %s: %v", name, err)
 		}
 	}
-	if err := c.Check(t.Context(), account(t, credential.DockerHub, credential.Fields{DockerhubUsername: "ada"}, "wrong")); !errs.Is(err, errs.Invalid) {
+	if err := c.Check(t.Context(), account(t, credential.DockerHub, credential.Fields{DockerhubUsername: "ada"},
+		"wrong")); !errs.Is(err, errs.Invalid) {
 		t.Errorf("a wrong secret: %v", err)
 	}
 }
@@ -245,11 +256,13 @@ func TestHarbor(t *testing.T) {
 		case "/service/token":
 			_, _ = io.WriteString(w, `{"token":"x"}`)
 		case "/api/v2.0/projects":
-			_, _ = io.WriteString(w, `[{"project_id":3,"name":"shop","repo_count":2,"metadata":{"public":"true"},"creation_time":"2026-01-02T03:04:05Z"}]`)
+			_, _ = io.WriteString(w,
+				`[{"project_id":3,"name":"shop","repo_count":2,"metadata":{"public":"true"},"creation_time":"2026-01-02T03:04:05Z"}]`)
 		case "/api/v2.0/projects/shop/repositories":
 			_, _ = io.WriteString(w, `[{"name":"shop/big/app","artifact_count":4,"pull_count":5}]`)
 		case "/api/v2.0/projects/shop/repositories/big%252Fapp/artifacts":
-			_, _ = io.WriteString(w, `[{"digest":"sha256:1","size":42,"tags":[{"name":"1.0"},{"name":"latest"}]},{"digest":"sha256:2","tags":null}]`)
+			_, _ = io.WriteString(w,
+				`[{"digest":"sha256:1","size":42,"tags":[{"name":"1.0"},{"name":"latest"}]},{"digest":"sha256:2","tags":null}]`)
 		default:
 			w.WriteHeader(http.StatusNotFound)
 		}
@@ -260,11 +273,13 @@ func TestHarbor(t *testing.T) {
 		t.Fatal(err)
 	}
 	groups, err := c.Groups(t.Context(), a, Page{Number: 1, Size: 10})
-	if err != nil || groups.Total != 9 || len(groups.Items) != 1 || !groups.Items[0].Public || groups.Items[0].ProjectID != 3 {
+	if err != nil || groups.Total != 9 || len(groups.Items) != 1 || !groups.Items[0].Public ||
+		groups.Items[0].ProjectID != 3 {
 		t.Errorf("projects %+v, %v", groups, err)
 	}
 	images, err := c.Images(t.Context(), a, "", Page{Number: 1, Size: 10})
-	if err != nil || len(images.Items) != 1 || images.Items[0].RepositoryName != "big/app" || images.Items[0].Pulls != 5 {
+	if err != nil || len(images.Items) != 1 || images.Items[0].RepositoryName != "big/app" ||
+		images.Items[0].Pulls != 5 {
 		t.Errorf("images %+v, %v", images, err)
 	}
 	for _, name := range []string{"big/app", "shop/big/app"} {
@@ -294,10 +309,12 @@ func TestGitLab(t *testing.T) {
 		case r.URL.Path == "/v2/" && r.Header.Get("Authorization") == "Bearer T":
 			_, _ = io.WriteString(w, `{}`)
 		case r.URL.Path == "/v2/":
-			w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer realm="http://%s/jwt/auth",service="container_registry"`, r.Host))
+			w.Header().Set("WWW-Authenticate",
+				fmt.Sprintf(`Bearer realm="http://%s/jwt/auth",service="container_registry"`, r.Host))
 			w.WriteHeader(http.StatusUnauthorized)
 		case r.URL.Path == "/jwt/auth":
-			if _, secret, _ := r.BasicAuth(); secret != "s3cret" || r.URL.Query().Get("scope") != "repository:group/app:pull" {
+			if _, secret, _ := r.BasicAuth(); secret != "s3cret" ||
+				r.URL.Query().Get("scope") != "repository:group/app:pull" {
 				w.WriteHeader(http.StatusForbidden)
 				return
 			}
@@ -312,7 +329,8 @@ func TestGitLab(t *testing.T) {
 			w.WriteHeader(http.StatusNotFound)
 		}
 	})
-	c, fields := client(t), credential.Fields{RegistryURL: u, GitlabProjectID: 7, ProjectPath: "Group/App", Username: "ci"}
+	c, fields := client(t), credential.Fields{RegistryURL: u, GitlabProjectID: 7, ProjectPath: "Group/App",
+		Username: "ci"}
 	a := account(t, credential.GitLab, fields, "s3cret")
 	if err := c.Check(t.Context(), a); err != nil {
 		t.Fatal(err)
@@ -331,7 +349,8 @@ func TestGitLab(t *testing.T) {
 	if err := c.Check(t.Context(), account(t, credential.GitLab, fields, "wrong")); !errs.Is(err, errs.Invalid) {
 		t.Errorf("a wrong secret: %v", err)
 	}
-	if _, err := c.Images(t.Context(), account(t, credential.GitLab, fields, "wrong"), "", Page{Number: 1, Size: 10}); !errs.Is(err, errs.Conflict) {
+	if _, err := c.Images(t.Context(), account(t, credential.GitLab, fields, "wrong"), "",
+		Page{Number: 1, Size: 10}); !errs.Is(err, errs.Conflict) {
 		t.Errorf("a secret that holds no longer: %v", err)
 	}
 }
@@ -347,14 +366,17 @@ func TestOddAnswers(t *testing.T) {
 			_, _ = io.WriteString(w, `{"repositories":[]}`)
 		},
 	} {
-		a := account(t, credential.Azure, credential.Fields{ACRLoginServer: serve(t, h), ServicePrincipalID: "x"}, "s3cret")
+		a := account(t, credential.Azure, credential.Fields{ACRLoginServer: serve(t, h), ServicePrincipalID: "x"},
+			"s3cret")
 		if l, err := client(t).Images(t.Context(), a, "", Page{Number: 1, Size: 10}); err == nil {
 			t.Errorf("%s: got %+v", name, l)
 		}
 	}
 	// A registry inside of our network is refused by the client, and said to be.
-	a := account(t, credential.Azure, credential.Fields{ACRLoginServer: "http://[::1]:1", ServicePrincipalID: "x"}, "s3cret")
-	if err := client(t).Check(t.Context(), a); !errs.Is(err, errs.Forbidden) || !strings.Contains(err.Error(), "outbound-allow") {
+	a := account(t, credential.Azure, credential.Fields{ACRLoginServer: "http://[::1]:1", ServicePrincipalID: "x"},
+		"s3cret")
+	if err := client(t).Check(t.Context(), a); !errs.Is(err, errs.Forbidden) ||
+		!strings.Contains(err.Error(), "outbound-allow") {
 		t.Errorf("a private registry: %v", err)
 	}
 }

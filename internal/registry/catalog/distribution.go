@@ -21,8 +21,9 @@ type distribution struct {
 
 func (d *distribution) base() *url.URL {
 	f := &d.a.Fields
-	u, err := credential.Base(map[credential.Kind]string{credential.GitLab: f.RegistryURL, credential.Google: f.RegistryHostname,
-		credential.Azure: f.ACRLoginServer, credential.Quay: f.QuayHost, credential.JFrog: f.JfrogURL}[d.a.Kind])
+	u, err := credential.Base(map[credential.Kind]string{credential.GitLab: f.RegistryURL,
+		credential.Google: f.RegistryHostname,
+		credential.Azure:  f.ACRLoginServer, credential.Quay: f.QuayHost, credential.JFrog: f.JfrogURL}[d.a.Kind])
 	if err != nil {
 		return &url.URL{} // NewAccount has looked at it
 	}
@@ -108,7 +109,8 @@ func (d *distribution) token(ctx context.Context, challenge, scope string) (stri
 		fields[strings.ToLower(m[1])] = m[2]
 	}
 	realm, err := url.Parse(fields["realm"])
-	if err != nil || realm.Host == "" || realm.Scheme != d.base().Scheme && realm.Scheme != "https" || !d.a.SignsIn(realm.Hostname()) {
+	if err != nil || realm.Host == "" || realm.Scheme != d.base().Scheme && realm.Scheme != "https" ||
+		!d.a.SignsIn(realm.Hostname()) {
 		return "", errs.E(errs.Unavailable, "%s sends its users elsewhere to sign in: refused", d.base().Host)
 	}
 	q := realm.Query()

@@ -41,7 +41,8 @@ func (g *github) get(ctx context.Context, q url.Values, out any, parts ...string
 	u = u.JoinPath(parts...)
 	u.RawQuery = q.Encode()
 	header, err := g.c.send(ctx, call{url: u, header: map[string]string{
-		"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28", "Authorization": "Bearer " + g.a.Secret}}, out)
+		"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28", "Authorization": "Bearer " +
+			g.a.Secret}}, out)
 	if errs.Is(err, errs.Forbidden) && header.Get("X-Ratelimit-Remaining") == "0" {
 		return header, errs.E(errs.TooMany, "%s has had too many requests with this token; try again later", u.Host)
 	}
@@ -62,12 +63,14 @@ func (g *github) check(ctx context.Context) error {
 		return errs.E(errs.Unavailable, "GitHub does not tell whose the token is")
 	}
 	f := &g.a.Fields
-	f.GithubUsername, f.Scopes, f.ExpiresAt = user.Login, scopes(header.Get("X-Oauth-Scopes")), expiry(header.Get("Github-Authentication-Token-Expiration"))
+	f.GithubUsername, f.Scopes, f.ExpiresAt = user.Login, scopes(header.Get("X-Oauth-Scopes")),
+		expiry(header.Get("Github-Authentication-Token-Expiration"))
 	if f.GithubOwner == "" || strings.EqualFold(f.GithubOwner, user.Login) {
 		f.GithubOwner = user.Login
 	}
 	if !f.ReadsPackages() {
-		return errs.E(errs.Invalid, "the token may not read packages: make a classic token with the scope read:packages")
+		return errs.E(errs.Invalid, "the token may not read packages: make a classic token with the scope "+
+			"read:packages")
 	}
 	if f.GithubOwner == user.Login {
 		return nil
@@ -125,7 +128,8 @@ type githubPackage struct {
 }
 
 func (p githubPackage) image(owner string) Image {
-	return Image{ID: p.ID, Name: p.Name, ProjectName: cmp.Or(p.Owner.Login, owner), Visibility: p.Visibility, URL: p.URL, Tags: p.Versions,
+	return Image{ID: p.ID, Name: p.Name, ProjectName: cmp.Or(p.Owner.Login, owner), Visibility: p.Visibility,
+		URL: p.URL, Tags: p.Versions,
 		CreatedAt: when(p.Created), UpdatedAt: when(p.Updated), Linked: p.Repository != nil}
 }
 
@@ -195,7 +199,8 @@ func (g *github) tags(ctx context.Context, _, image string, p Page) (*List[Tag],
 	}
 	out := &List[Tag]{Total: p.seen(len(answer), header)}
 	for _, v := range answer {
-		out.Items = append(out.Items, Tag{ID: v.ID, Name: v.Name, Digest: v.Name, Names: v.Metadata.Container.Tags, URL: v.URL,
+		out.Items = append(out.Items, Tag{ID: v.ID, Name: v.Name, Digest: v.Name, Names: v.Metadata.Container.Tags,
+			URL:       v.URL,
 			CreatedAt: when(v.Created), UpdatedAt: when(v.Updated)})
 	}
 	return out, nil
@@ -225,7 +230,8 @@ type PullToken struct {
 // PullToken exchanges the account's token at GitHub's registry for one that pulls
 // the images alone and soon ends. A registry that answers with the account's token
 // itself, as it stands or encoded, is refused: Forbidden.
-func (c *Client) PullToken(ctx context.Context, a *credential.Account, images []string, now time.Time) (*PullToken, error) {
+func (c *Client) PullToken(ctx context.Context, a *credential.Account, images []string,
+	now time.Time) (*PullToken, error) {
 	u, err := credential.Base(cmp.Or(c.GitHub.Registry, "https://"+a.Registry()))
 	if err != nil {
 		return nil, err
@@ -249,7 +255,8 @@ func (c *Client) PullToken(ctx context.Context, a *credential.Account, images []
 	case token == "":
 		return nil, errs.E(errs.Unavailable, "%s answers without a token", u.Host)
 	case reveals(token, a.Secret):
-		return nil, errs.E(errs.Forbidden, "%s gives no short-lived token for this one, and a stored token is not handed out: sign in with one of your own", u.Host)
+		return nil, errs.E(errs.Forbidden, "%s gives no short-lived token for this one, and a stored token is not "+
+			"handed out: sign in with one of your own", u.Host)
 	}
 	if answer.Expires <= 0 || answer.Expires > maxPull {
 		answer.Expires = leastPull

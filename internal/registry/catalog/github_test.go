@@ -48,7 +48,8 @@ func githubServer(scopes string, token func() string) http.HandlerFunc {
 			w.Header().Set("GitHub-Authentication-Token-Expiration", "2027-01-02 03:04:05 UTC")
 			_, _ = io.WriteString(w, `{"login":"Ada"}`)
 		case "/user/packages?package_type=container&page=2&per_page=5&visibility=public":
-			w.Header().Set("Link", `<https://api.github.com/user/packages?page=3>; rel="next", <https://api.github.com/user/packages?page=9>; rel="last"`)
+			w.Header().Set("Link",
+				`<https://api.github.com/user/packages?page=3>; rel="next", <https://api.github.com/user/packages?page=9>; rel="last"`)
 			_, _ = fmt.Fprintf(w, "["+one+"]", "Ada", `,"repository":{"id":1}`)
 		case "/orgs/shop/packages?package_type=container&page=1&per_page=1":
 			_, _ = fmt.Fprintf(w, "["+one+"]", "shop", "")
@@ -78,18 +79,21 @@ func TestGitHub(t *testing.T) {
 			t.Fatalf("%s: %v", a.Fields.GithubOwner, err)
 		}
 	}
-	want := credential.Fields{GithubUsername: "Ada", GithubOwner: "Ada", Scopes: []string{"repo", "read:packages"}, ExpiresAt: "2027-01-02T03:04:05Z"}
+	want := credential.Fields{GithubUsername: "Ada", GithubOwner: "Ada", Scopes: []string{"repo", "read:packages"},
+		ExpiresAt: "2027-01-02T03:04:05Z"}
 	if diff := cmp.Diff(want, ada.Fields); diff != "" {
 		t.Errorf("the token (-want +got):\n%s", diff)
 	}
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	images, err := c.Images(t.Context(), ada, "public", Page{Number: 2, Size: 5})
-	image := Image{ID: 7, Name: "big/app", ProjectName: "Ada", Visibility: "public", URL: "https://github.com/x", Tags: 3, Linked: true, CreatedAt: &at, UpdatedAt: &at}
+	image := Image{ID: 7, Name: "big/app", ProjectName: "Ada", Visibility: "public", URL: "https://github.com/x",
+		Tags: 3, Linked: true, CreatedAt: &at, UpdatedAt: &at}
 	if diff := cmp.Diff(&List[Image]{Items: []Image{image}, Total: 7}, images); err != nil || diff != "" {
 		t.Errorf("images, %v (-want +got):\n%s", err, diff)
 	}
 	tags, err := c.Tags(t.Context(), shop, "", "big/app", Page{Number: 1, Size: 5})
-	tag := Tag{ID: 9, Name: "sha256:1", Digest: "sha256:1", Names: []string{"1.0", "latest"}, URL: "https://github.com/v", CreatedAt: &at, UpdatedAt: &at}
+	tag := Tag{ID: 9, Name: "sha256:1", Digest: "sha256:1", Names: []string{"1.0", "latest"},
+		URL: "https://github.com/v", CreatedAt: &at, UpdatedAt: &at}
 	if diff := cmp.Diff(&List[Tag]{Items: []Tag{tag}, Total: 1}, tags); err != nil || diff != "" {
 		t.Errorf("tags, %v (-want +got):\n%s", err, diff)
 	}
@@ -119,10 +123,12 @@ func TestGitHubRefuses(t *testing.T) {
 		owner, token string
 		want         errs.Kind
 	}{
-		"no scope for packages": {"", githubPat, errs.Invalid}, "a token that does not hold": {"", githubPat + "old", errs.Invalid},
+		"no scope for packages": {"", githubPat, errs.Invalid}, "a token that does not hold": {"", githubPat + "old",
+			errs.Invalid},
 		"too many requests": {"", githubPat + "busy", errs.TooMany},
 	} {
-		if err := c.Check(t.Context(), githubAccount(t, test.owner, test.token)); errs.KindOf(err) != test.want || strings.Contains(err.Error(), githubPat) {
+		if err := c.Check(t.Context(), githubAccount(t, test.owner, test.token)); errs.KindOf(err) != test.want ||
+			strings.Contains(err.Error(), githubPat) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -159,21 +165,26 @@ func TestPullToken(t *testing.T) {
 	if want := "short-lived?scope=repository%3Ashop%2Fapp%3Apull&scope=repository%3Ashop%2Fbig%2Fapp%3Apull&service=ghcr.io"; got.Text != want || !got.Expires.Equal(now.Add(5*time.Minute)) {
 		t.Errorf("got %q until %v", got.Text, got.Expires)
 	}
-	for _, revealing := range []string{githubPat, "x." + githubPat, base64.StdEncoding.EncodeToString([]byte(githubPat)), base64.URLEncoding.EncodeToString([]byte("Ada:" + githubPat)),
+	for _, revealing := range []string{githubPat, "x." + githubPat,
+		base64.StdEncoding.EncodeToString([]byte(githubPat)),
+		base64.URLEncoding.EncodeToString([]byte("Ada:" + githubPat)),
 		"v1." + base64.RawURLEncoding.EncodeToString([]byte(`{"t":"`+githubPat+`"}`)) + ".sig"} {
 		token = revealing
-		if got, err := c.PullToken(t.Context(), a, []string{"app"}, now); !errs.Is(err, errs.Forbidden) || strings.Contains(err.Error(), githubPat) {
+		if got, err := c.PullToken(t.Context(), a, []string{"app"}, now); !errs.Is(err, errs.Forbidden) ||
+			strings.Contains(err.Error(), githubPat) {
 			t.Errorf("%s is answered as %v, %v", revealing, got, err)
 		}
 	}
 	token = "x"
-	if _, err := c.PullToken(t.Context(), githubAccount(t, "", githubPat+"old"), nil, now); !errs.Is(err, errs.Conflict) {
+	if _, err := c.PullToken(t.Context(), githubAccount(t, "", githubPat+"old"), nil, now); !errs.Is(err,
+		errs.Conflict) {
 		t.Errorf("a token that holds no longer: %v", err)
 	}
 	c.GitHub.Registry = serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `{"access_token":"y","expires_in":1000000}`)
 	})
-	if got, err := c.PullToken(t.Context(), a, nil, now); err != nil || got.Text != "y" || !got.Expires.Equal(now.Add(time.Minute)) {
+	if got, err := c.PullToken(t.Context(), a, nil, now); err != nil || got.Text != "y" ||
+		!got.Expires.Equal(now.Add(time.Minute)) {
 		t.Errorf("got %v, %v", got, err)
 	}
 	c.GitHub.Registry = serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{}`) })
@@ -184,7 +195,8 @@ func TestPullToken(t *testing.T) {
 
 // FuzzGitHubHeaders reads what GitHub says of a token, and tokens of its registry.
 func FuzzGitHubHeaders(f *testing.F) {
-	for _, s := range []string{"repo, read:packages", "", " , ,", "2027-01-02 03:04:05 UTC", "2027-01-02 03:04:05 -0700", "99999-01-01", "ghp_x", "Z2hwX3g=", "..="} {
+	for _, s := range []string{"repo, read:packages", "", " , ,", "2027-01-02 03:04:05 UTC",
+		"2027-01-02 03:04:05 -0700", "99999-01-01", "ghp_x", "Z2hwX3g=", "..="} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -199,7 +211,8 @@ func FuzzGitHubHeaders(f *testing.F) {
 			}
 		}
 		const secret = "ghp_secret"
-		for _, token := range []string{text + secret, base64.StdEncoding.EncodeToString([]byte(text + secret)), text + "." + base64.RawURLEncoding.EncodeToString([]byte(secret+text)),
+		for _, token := range []string{text + secret, base64.StdEncoding.EncodeToString([]byte(text + secret)),
+			text + "." + base64.RawURLEncoding.EncodeToString([]byte(secret+text)),
 			"v1-" + base64.RawURLEncoding.EncodeToString([]byte(secret))} {
 			if !reveals(token, secret) {
 				t.Errorf("%q hides the secret", token)

@@ -20,7 +20,8 @@ func (g *gitlab) check(ctx context.Context) error {
 	if !repository.MatchString(strings.ToLower(g.a.Fields.ProjectPath)) {
 		return errs.E(errs.Invalid, "projectPath is not the path of a project")
 	}
-	_, err := g.distribution.get(ctx, g.base().JoinPath("v2").String()+"/", "repository:"+strings.ToLower(g.a.Fields.ProjectPath)+":pull", nil)
+	_, err := g.distribution.get(ctx, g.base().JoinPath("v2").String()+"/", "repository:"+
+		strings.ToLower(g.a.Fields.ProjectPath)+":pull", nil)
 	return err
 }
 
@@ -31,9 +32,12 @@ func (g *gitlab) get(ctx context.Context, p Page, out any, parts ...string) (tot
 	if host, ok := strings.CutPrefix(u.Host, "registry."); ok {
 		u.Host = host
 	}
-	u = u.JoinPath("api", "v4", "projects", strconv.FormatInt(g.a.Fields.GitlabProjectID, 10), "registry", "repositories").JoinPath(parts...)
-	u.RawQuery = url.Values{"page": {strconv.Itoa(p.Number)}, "per_page": {strconv.Itoa(p.Size)}, "tags_count": {"true"}}.Encode()
-	header, err := g.c.send(ctx, call{url: u, header: map[string]string{"PRIVATE-TOKEN": g.a.Secret, "Deploy-Token": g.a.Secret}}, out)
+	u = u.JoinPath("api", "v4", "projects", strconv.FormatInt(g.a.Fields.GitlabProjectID, 10), "registry",
+		"repositories").JoinPath(parts...)
+	u.RawQuery = url.Values{"page": {strconv.Itoa(p.Number)}, "per_page": {strconv.Itoa(p.Size)},
+		"tags_count": {"true"}}.Encode()
+	header, err := g.c.send(ctx,
+		call{url: u, header: map[string]string{"PRIVATE-TOKEN": g.a.Secret, "Deploy-Token": g.a.Secret}}, out)
 	if err != nil {
 		return 0, err
 	}
@@ -54,7 +58,8 @@ func (g *gitlab) images(ctx context.Context, _ string, p Page) (*List[Image], er
 	}
 	out := &List[Image]{Total: total}
 	for _, r := range answer {
-		out.Items = append(out.Items, Image{ID: r.ID, Name: r.Path, RepositoryName: r.Name, Artifacts: r.Tags, CreatedAt: when(r.Created)})
+		out.Items = append(out.Items, Image{ID: r.ID, Name: r.Path, RepositoryName: r.Name, Artifacts: r.Tags,
+			CreatedAt: when(r.Created)})
 	}
 	return out, nil
 }

@@ -57,7 +57,8 @@ func (h *harbor) check(ctx context.Context) error {
 	}
 	// The token service tells users from strangers also for public projects.
 	u = u.JoinPath("service", "token")
-	u.RawQuery = url.Values{"service": {"harbor-registry"}, "scope": {"repository:" + h.a.Fields.HarborProject + "/x:pull"}}.Encode()
+	u.RawQuery = url.Values{"service": {"harbor-registry"},
+		"scope": {"repository:" + h.a.Fields.HarborProject + "/x:pull"}}.Encode()
 	if _, err := h.c.send(ctx, call{url: u, user: h.a.Fields.Username, secret: h.a.Secret}, nil); err != nil {
 		return err
 	}
@@ -82,7 +83,8 @@ func (h *harbor) groups(ctx context.Context, p Page) (*List[Group], error) {
 	}
 	out := &List[Group]{Total: total}
 	for _, g := range answer {
-		out.Items = append(out.Items, Group{ProjectID: g.ID, Name: g.Name, Public: g.Metadata.Public == "true", Images: g.Images, CreatedAt: g.Created, UpdatedAt: g.Updated})
+		out.Items = append(out.Items, Group{ProjectID: g.ID, Name: g.Name, Public: g.Metadata.Public == "true",
+			Images: g.Images, CreatedAt: g.Created, UpdatedAt: g.Updated})
 	}
 	return out, nil
 }
@@ -115,8 +117,10 @@ func (h *harbor) images(ctx context.Context, group string, p Page) (*List[Image]
 	}
 	out := &List[Image]{Total: total}
 	for _, r := range answer {
-		out.Items = append(out.Items, Image{Name: r.Name, ProjectName: project, RepositoryName: strings.TrimPrefix(r.Name, project+"/"),
-			Description: r.Description, Artifacts: r.Artifacts, Pulls: r.Pulls, CreatedAt: when(r.Created), UpdatedAt: when(r.Updated)})
+		out.Items = append(out.Items,
+			Image{Name: r.Name, ProjectName: project, RepositoryName: strings.TrimPrefix(r.Name, project+"/"),
+				Description: r.Description, Artifacts: r.Artifacts, Pulls: r.Pulls, CreatedAt: when(r.Created),
+				UpdatedAt: when(r.Updated)})
 	}
 	return out, nil
 }
@@ -142,14 +146,16 @@ func (h *harbor) tags(ctx context.Context, group, image string, p Page) (*List[T
 		} `json:"tags"`
 	}
 	// A slash in the name is encoded twice: the interface takes it apart once more.
-	total, err := h.get(ctx, p, &answer, "projects", project, "repositories", strings.ReplaceAll(image, "/", "%252F"), "artifacts")
+	total, err := h.get(ctx, p, &answer, "projects", project, "repositories", strings.ReplaceAll(image, "/", "%252F"),
+		"artifacts")
 	if err != nil {
 		return nil, err
 	}
 	out := &List[Tag]{Total: total}
 	for _, r := range answer {
 		for _, t := range r.Tags {
-			out.Items = append(out.Items, Tag{Name: t.Name, Digest: r.Digest, Size: r.Size, CreatedAt: when(t.Pushed), PushTime: when(t.Pushed), PullTime: when(t.Pulled)})
+			out.Items = append(out.Items, Tag{Name: t.Name, Digest: r.Digest, Size: r.Size, CreatedAt: when(t.Pushed),
+				PushTime: when(t.Pushed), PullTime: when(t.Pulled)})
 		}
 	}
 	return out, nil

@@ -40,7 +40,8 @@ func (h *hub) check(ctx context.Context) error {
 	var answer struct {
 		Token string `json:"token"`
 	}
-	if _, err := h.c.send(ctx, call{method: "POST", url: h.at("users", "login"), body: string(body)}, &answer); err != nil {
+	if _, err := h.c.send(ctx, call{method: "POST", url: h.at("users", "login"), body: string(body)},
+		&answer); err != nil {
 		return err
 	}
 	h.token = answer.Token
@@ -77,8 +78,9 @@ func (h *hub) images(ctx context.Context, _ string, p Page) (*List[Image], error
 	}
 	out := &List[Image]{Total: answer.Count}
 	for _, r := range answer.Results {
-		out.Items = append(out.Items, Image{Name: r.Namespace + "/" + r.Name, RepositoryName: r.Name, Description: r.Description,
-			Pulls: r.Pulls, Private: &r.Private, CreatedAt: when(r.Created), UpdatedAt: when(r.Updated)})
+		out.Items = append(out.Items, Image{Name: r.Namespace + "/" + r.Name, RepositoryName: r.Name,
+			Description: r.Description,
+			Pulls:       r.Pulls, Private: &r.Private, CreatedAt: when(r.Created), UpdatedAt: when(r.Updated)})
 	}
 	return out, nil
 }
@@ -99,12 +101,14 @@ func (h *hub) tags(ctx context.Context, _, image string, p Page) (*List[Tag], er
 			Pushed  time.Time `json:"tag_last_pushed"`
 		} `json:"results"`
 	}
-	if err := h.get(ctx, h.at("namespaces", h.a.Fields.DockerhubUsername, "repositories", name, "tags"), p, &answer); err != nil {
+	if err := h.get(ctx, h.at("namespaces", h.a.Fields.DockerhubUsername, "repositories", name, "tags"), p,
+		&answer); err != nil {
 		return nil, err
 	}
 	out := &List[Tag]{Total: answer.Count}
 	for _, r := range answer.Results {
-		out.Items = append(out.Items, Tag{Name: r.Name, Digest: r.Digest, Size: r.Size, CreatedAt: when(r.Updated), PushTime: when(r.Pushed), PullTime: when(r.Pulled)})
+		out.Items = append(out.Items, Tag{Name: r.Name, Digest: r.Digest, Size: r.Size, CreatedAt: when(r.Updated),
+			PushTime: when(r.Pushed), PullTime: when(r.Pulled)})
 	}
 	return out, nil
 }

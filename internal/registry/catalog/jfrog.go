@@ -126,7 +126,8 @@ func (j *jfrog) describe(ctx context.Context, image string, t *Tag) error {
 		} `json:"layers"`
 	}
 	u := j.base().JoinPath("v2", image, "manifests", t.Name)
-	header, err := j.c.send(ctx, call{url: u, user: j.a.User(), secret: j.a.Secret, header: map[string]string{"Accept": manifests}}, &manifest)
+	header, err := j.c.send(ctx, call{url: u, user: j.a.User(), secret: j.a.Secret,
+		header: map[string]string{"Accept": manifests}}, &manifest)
 	if errs.Is(err, errs.NotFound) {
 		return nil
 	}

@@ -21,7 +21,8 @@ func TestJFrog(t *testing.T) {
 			if r.URL.RawQuery != "packageType=docker" {
 				t.Errorf("asked for repositories of %s", r.URL.RawQuery)
 			}
-			_, _ = io.WriteString(w, `[{"key":"local","type":"LOCAL","packageType":"Docker","url":"https://x/local"},{"key":"hub","type":"REMOTE"}]`)
+			_, _ = io.WriteString(w,
+				`[{"key":"local","type":"LOCAL","packageType":"Docker","url":"https://x/local"},{"key":"hub","type":"REMOTE"}]`)
 		case "/artifactory/api/docker/local/v2/_catalog":
 			_, _ = io.WriteString(w, `{"repositories":["a","big/app"]}`)
 		case "/artifactory/api/docker/hub/v2/_catalog":
@@ -45,7 +46,8 @@ func TestJFrog(t *testing.T) {
 			t.Fatal(err)
 		}
 		groups, err := c.Groups(t.Context(), a, Page{Number: 2, Size: 1})
-		if err != nil || groups.Total != 2 || len(groups.Items) != 1 || groups.Items[0].Name != "hub" || groups.Items[0].Type != "REMOTE" {
+		if err != nil || groups.Total != 2 || len(groups.Items) != 1 || groups.Items[0].Name != "hub" ||
+			groups.Items[0].Type != "REMOTE" {
 			t.Errorf("repositories %+v, %v", groups, err)
 		}
 		for group, want := range map[string]string{"": "[a big/app] of 2", "hub": "[alpine] of 1"} {
@@ -55,7 +57,8 @@ func TestJFrog(t *testing.T) {
 			}
 		}
 		images, err := c.Images(t.Context(), a, "", Page{Number: 2, Size: 1})
-		if err != nil || len(images.Items) != 1 || images.Items[0].Path != "local/big/app" || images.Items[0].RepositoryKey != "local" {
+		if err != nil || len(images.Items) != 1 || images.Items[0].Path != "local/big/app" ||
+			images.Items[0].RepositoryKey != "local" {
 			t.Errorf("images %+v, %v", images, err)
 		}
 		tags, err := c.Tags(t.Context(), a, "local", "big/app", Page{Number: 1, Size: 10})
@@ -82,7 +85,8 @@ func TestJFrog(t *testing.T) {
 		}
 		for _, key := range []string{"none", "../x"} {
 			fields.RepositoryKey = key
-			if err := c.Check(t.Context(), account(t, credential.JFrog, fields, "s3cret")); !errs.Is(err, errs.Invalid) {
+			if err := c.Check(t.Context(), account(t, credential.JFrog, fields, "s3cret")); !errs.Is(err,
+				errs.Invalid) {
 				t.Errorf("repository %s: %v", key, err)
 			}
 		}

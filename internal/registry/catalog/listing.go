@@ -63,7 +63,8 @@ func (d *distribution) namesFrom(ctx context.Context, l listing, p Page) (*List[
 			return nil, err
 		}
 		if query = next; len(part) > 0 || next == "" {
-			return &List[string]{Items: part, Total: len(part), Next: base64.RawURLEncoding.EncodeToString([]byte(next))}, nil
+			return &List[string]{Items: part, Total: len(part),
+				Next: base64.RawURLEncoding.EncodeToString([]byte(next))}, nil
 		}
 	}
 	return &List[string]{Next: base64.RawURLEncoding.EncodeToString([]byte(query))}, nil

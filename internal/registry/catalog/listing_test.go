@@ -27,7 +27,8 @@ func TestListsThatGoOn(t *testing.T) {
 		}
 		to := min(from+n, len(all))
 		if to < len(all) {
-			w.Header().Set("Link", fmt.Sprintf(`</elsewhere?last=%s&n=%d>; rel="next"`, strings.ReplaceAll(all[to-1], "/", "%2F"), n))
+			w.Header().Set("Link", fmt.Sprintf(`</elsewhere?last=%s&n=%d>; rel="next"`,
+				strings.ReplaceAll(all[to-1], "/", "%2F"), n))
 		}
 		_ = json.NewEncoder(w).Encode(map[string]any{"repositories": all[from:to]}) // to this test
 	})

@@ -76,7 +76,8 @@ func (s *scaleway) groups(ctx context.Context, p Page) (*List[Group], error) {
 	}
 	out := &List[Group]{Total: answer.Total}
 	for _, n := range answer.Namespaces {
-		out.Items = append(out.Items, Group{ID: n.ID, Name: n.Name, URL: n.Endpoint, Status: n.Status, Public: n.Public, Size: n.Size,
+		out.Items = append(out.Items, Group{ID: n.ID, Name: n.Name, URL: n.Endpoint, Status: n.Status, Public: n.Public,
+			Size:   n.Size,
 			Images: n.Images, CreatedAt: n.Created, UpdatedAt: n.Updated})
 	}
 	return out, nil
@@ -110,7 +111,8 @@ func (s *scaleway) images(ctx context.Context, group string, p Page) (*List[Imag
 	}
 	out := &List[Image]{Total: answer.Total}
 	for _, i := range answer.Images {
-		out.Items = append(out.Items, Image{UUID: i.ID, Name: i.Name, Namespace: i.Namespace, Tags: len(i.Tags), Size: i.Size,
+		out.Items = append(out.Items, Image{UUID: i.ID, Name: i.Name, Namespace: i.Namespace, Tags: len(i.Tags),
+			Size:       i.Size,
 			Visibility: i.Visibility, Status: i.Status, CreatedAt: when(i.Created), UpdatedAt: when(i.Updated)})
 	}
 	return out, nil
@@ -142,7 +144,8 @@ func (s *scaleway) tags(ctx context.Context, _, image string, p Page) (*List[Tag
 	}
 	out := &List[Tag]{Total: answer.Total, Of: of.Name}
 	for _, t := range answer.Tags {
-		out.Items = append(out.Items, Tag{UUID: t.ID, Name: t.Name, Status: t.Status, Digest: t.Digest, CreatedAt: when(t.Created), UpdatedAt: when(t.Updated)})
+		out.Items = append(out.Items, Tag{UUID: t.ID, Name: t.Name, Status: t.Status, Digest: t.Digest,
+			CreatedAt: when(t.Created), UpdatedAt: when(t.Updated)})
 	}
 	return out, nil
 }

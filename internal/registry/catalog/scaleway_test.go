@@ -22,6 +22,7 @@ func TestScaleway(t *testing.T) {
 		}
 		switch r.URL.Path + "?" + r.URL.RawQuery {
 		case "/registry/v1/regions/nl-ams/namespaces?name=shop", "/registry/v1/regions/nl-ams/namespaces?page=2&page_size=5":
+
 			_, _ = io.WriteString(w, `{"total_count":7,"namespaces":[{"id":"22222222-2222-4333-8444-555555555555","name":"shop-old"},
 				{"id":"`+namespace+`","name":"shop","endpoint":"rg.nl-ams.scw.cloud/shop","status":"ready","size":42,"image_count":3}]}`)
 		case "/registry/v1/regions/nl-ams/namespaces?name=none":
@@ -32,7 +33,8 @@ func TestScaleway(t *testing.T) {
 		case "/registry/v1/regions/nl-ams/images/" + image + "?":
 			_, _ = io.WriteString(w, `{"id":"`+image+`","name":"app"}`)
 		case "/registry/v1/regions/nl-ams/images/" + image + "/tags?page=2&page_size=5":
-			_, _ = io.WriteString(w, `{"total_count":6,"tags":[{"id":"`+image+`","name":"1.0","status":"ready","digest":"sha256:1","updated_at":"2026-01-02T03:04:05Z"}]}`)
+			_, _ = io.WriteString(w, `{"total_count":6,"tags":[{"id":"`+image+
+				`","name":"1.0","status":"ready","digest":"sha256:1","updated_at":"2026-01-02T03:04:05Z"}]}`)
 		default:
 			w.WriteHeader(http.StatusNotFound)
 		}
@@ -47,18 +49,22 @@ func TestScaleway(t *testing.T) {
 	if err != nil || groups.Total != 7 || len(groups.Items) != 2 {
 		t.Fatalf("namespaces %+v, %v", groups, err)
 	}
-	if diff := cmp.Diff(Group{ID: namespace, Name: "shop", URL: "rg.nl-ams.scw.cloud/shop", Status: "ready", Size: 42, Images: 3}, groups.Items[1]); diff != "" {
+	if diff := cmp.Diff(Group{ID: namespace, Name: "shop", URL: "rg.nl-ams.scw.cloud/shop", Status: "ready", Size: 42,
+		Images: 3}, groups.Items[1]); diff != "" {
 		t.Errorf("namespace (-want +got):\n%s", diff)
 	}
 	for _, group := range []string{"", namespace} {
 		images, err := c.Images(t.Context(), a, group, p)
-		want := &List[Image]{Total: 6, Items: []Image{{UUID: image, Name: "app", Namespace: namespace, Tags: 2, Size: 9, Visibility: "private", Status: "ready", CreatedAt: &at}}}
+		want := &List[Image]{Total: 6,
+			Items: []Image{{UUID: image, Name: "app", Namespace: namespace, Tags: 2, Size: 9, Visibility: "private",
+				Status: "ready", CreatedAt: &at}}}
 		if diff := cmp.Diff(want, images); err != nil || diff != "" {
 			t.Errorf("images of %q, %v (-want +got):\n%s", group, err, diff)
 		}
 	}
 	tags, err := c.Tags(t.Context(), a, "", image, p)
-	want := &List[Tag]{Total: 6, Of: "app", Items: []Tag{{UUID: image, Name: "1.0", Status: "ready", Digest: "sha256:1", UpdatedAt: &at}}}
+	want := &List[Tag]{Total: 6, Of: "app",
+		Items: []Tag{{UUID: image, Name: "1.0", Status: "ready", Digest: "sha256:1", UpdatedAt: &at}}}
 	if diff := cmp.Diff(want, tags); err != nil || diff != "" {
 		t.Errorf("tags, %v (-want +got):\n%s", err, diff)
 	}

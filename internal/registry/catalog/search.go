@@ -106,7 +106,8 @@ func (c *Client) Search(ctx context.Context, text string) (*Found, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err() // the caller went away: that says nothing of the hub
 		}
-		err = errs.Wrap(errs.Unavailable, err, "Docker Hub cannot be searched from here: write the name of the image in full, such as docker.io/library/nginx:1.27")
+		err = errs.Wrap(errs.Unavailable, err, "Docker Hub cannot be searched from here: write the name of the image "+
+			"in full, such as docker.io/library/nginx:1.27")
 		c.searches.put(unreachable, search{nil, err, now.Add(searchFailed)}, now)
 		return nil, err
 	}

@@ -55,7 +55,8 @@ func TestSearch(t *testing.T) {
 	// While the hub refuses, what is known is answered, and nobody asks again at once.
 	answer = ""
 	for _, text := range []string{"redis", "redis", "mysql"} {
-		if _, err := c.Search(t.Context(), text); !errs.Is(err, errs.Unavailable) || !strings.Contains(err.Error(), "docker.io/library/nginx") {
+		if _, err := c.Search(t.Context(), text); !errs.Is(err, errs.Unavailable) ||
+			!strings.Contains(err.Error(), "docker.io/library/nginx") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

@@ -66,7 +66,8 @@ func ofRole(p *Fields, region aws.Region) error {
 	case err != nil:
 		return err
 	case role.Partition != region.Partition:
-		return errs.E(errs.Invalid, "roleArn is of the partition %s, and awsRegion of %s", role.Partition, region.Partition)
+		return errs.E(errs.Invalid, "roleArn is of the partition %s, and awsRegion of %s", role.Partition,
+			region.Partition)
 	case p.AWSAccountID != "" && p.AWSAccountID != role.Account:
 		return errs.E(errs.Invalid, "awsAccountId is not the account of roleArn")
 	}

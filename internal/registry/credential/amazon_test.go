@@ -19,19 +19,27 @@ func TestAmazon(t *testing.T) {
 		fields Fields
 		want   *Account
 	}{
-		"keys":              {keys, &Account{Kind: Amazon, Secret: "s3cret", Fields: Fields{CredentialType: StaticKeys, AWSRegion: "eu-west-1", AWSAccessKeyID: key}}},
-		"a role":            {Fields{CredentialType: Role, AWSRegion: "eu-west-1", RoleARN: role}, &Account{Kind: Amazon, Secret: "agreed", Fields: Fields{CredentialType: Role, AWSRegion: "eu-west-1", RoleARN: role, AWSAccountID: "210987654321"}}},
-		"a role and a key":  {Fields{CredentialType: Role, AWSRegion: "eu-west-1", RoleARN: role, AWSAccessKeyID: key}, &Account{Kind: Amazon, Secret: "agreed", Fields: Fields{CredentialType: Role, AWSRegion: "eu-west-1", RoleARN: role, AWSAccountID: "210987654321"}}},
-		"no region":         {Fields{AWSAccessKeyID: key}, nil},
-		"no such region":    {Fields{AWSRegion: "evil.example", AWSAccessKeyID: key}, nil},
-		"no key":            {Fields{AWSRegion: "eu-west-1"}, nil},
-		"no such key":       {Fields{AWSRegion: "eu-west-1", AWSAccessKeyID: "a/b"}, nil},
-		"no such account":   {Fields{AWSRegion: "eu-west-1", AWSAccessKeyID: key, AWSAccountID: "12"}, nil},
-		"no such type":      {Fields{AWSRegion: "eu-west-1", AWSAccessKeyID: key, CredentialType: "password"}, nil},
-		"no role":           {Fields{CredentialType: Role, AWSRegion: "eu-west-1"}, nil},
-		"no such role":      {Fields{CredentialType: Role, AWSRegion: "eu-west-1", RoleARN: "arn:aws:iam::1:role/x"}, nil},
+		"keys": {keys,
+			&Account{Kind: Amazon, Secret: "s3cret", Fields: Fields{CredentialType: StaticKeys, AWSRegion: "eu-west-1",
+				AWSAccessKeyID: key}}},
+		"a role": {Fields{CredentialType: Role, AWSRegion: "eu-west-1", RoleARN: role},
+			&Account{Kind: Amazon, Secret: "agreed", Fields: Fields{CredentialType: Role, AWSRegion: "eu-west-1",
+				RoleARN: role, AWSAccountID: "210987654321"}}},
+		"a role and a key": {Fields{CredentialType: Role, AWSRegion: "eu-west-1", RoleARN: role, AWSAccessKeyID: key},
+			&Account{Kind: Amazon, Secret: "agreed", Fields: Fields{CredentialType: Role, AWSRegion: "eu-west-1",
+				RoleARN: role, AWSAccountID: "210987654321"}}},
+		"no region":       {Fields{AWSAccessKeyID: key}, nil},
+		"no such region":  {Fields{AWSRegion: "evil.example", AWSAccessKeyID: key}, nil},
+		"no key":          {Fields{AWSRegion: "eu-west-1"}, nil},
+		"no such key":     {Fields{AWSRegion: "eu-west-1", AWSAccessKeyID: "a/b"}, nil},
+		"no such account": {Fields{AWSRegion: "eu-west-1", AWSAccessKeyID: key, AWSAccountID: "12"}, nil},
+		"no such type":    {Fields{AWSRegion: "eu-west-1", AWSAccessKeyID: key, CredentialType: "password"}, nil},
+		"no role":         {Fields{CredentialType: Role, AWSRegion: "eu-west-1"}, nil},
+		"no such role": {Fields{CredentialType: Role, AWSRegion: "eu-west-1", RoleARN: "arn:aws:iam::1:role/x"},
+			nil},
 		"another partition": {Fields{CredentialType: Role, AWSRegion: "cn-north-1", RoleARN: role}, nil},
-		"another's role":    {Fields{CredentialType: Role, AWSRegion: "eu-west-1", RoleARN: role, AWSAccountID: "123456789012"}, nil},
+		"another's role": {Fields{CredentialType: Role, AWSRegion: "eu-west-1", RoleARN: role,
+			AWSAccountID: "123456789012"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := NewAccount(Amazon, test.fields, secrets)
@@ -64,18 +72,22 @@ func TestGitHub(t *testing.T) {
 		token, owner string
 		good         bool
 	}{
-		{token, "", true}, {token, "acme-corp", true}, {strings.Repeat("a1", 20), "", true}, {"", "", false}, {"short", "", false},
-		{token + "\n", "", false}, {token + " x", "", false}, {token, "a/b", false}, {token, "-a", false}, {token, "..", false},
+		{token, "", true}, {token, "acme-corp", true}, {strings.Repeat("a1", 20), "", true}, {"", "", false},
+		{"short", "", false},
+		{token + "\n", "", false}, {token + " x", "", false}, {token, "a/b", false}, {token, "-a", false},
+		{token, "..", false},
 	} {
 		a, err := NewAccount(GitHub, Fields{GithubOwner: test.owner}, Secrets{AccessToken: test.token})
-		if test.good != (err == nil) || err != nil && (!errs.Is(err, errs.Invalid) || strings.Contains(err.Error(), token)) {
+		if test.good != (err == nil) || err != nil && (!errs.Is(err, errs.Invalid) ||
+			strings.Contains(err.Error(), token)) {
 			t.Errorf("%q for %q: %v", test.token, test.owner, err)
 		}
 		if err == nil && (a.Name() != "ghcr.io" || a.Secret != test.token) {
 			t.Errorf("called %s", a.Name())
 		}
 	}
-	for scope, want := range map[string]bool{"read:packages": true, "write:packages": true, "repo": false, "delete:packages": false} {
+	for scope, want := range map[string]bool{"read:packages": true, "write:packages": true, "repo": false,
+		"delete:packages": false} {
 		if f := (Fields{Scopes: []string{"user", scope}}); f.ReadsPackages() != want {
 			t.Errorf("%s: %t", scope, !want)
 		}

@@ -108,20 +108,26 @@ func NewAccount(k Kind, f Fields, s Secrets) (*Account, error) {
 		if p.GitlabProjectID <= 0 {
 			return nil, missing("gitlabProjectId")
 		}
-		need = []part{{"registryUrl", &p.RegistryURL}, {"projectPath", &p.ProjectPath}, {"username", &p.Username}, {"deployToken", &s.DeployToken}}
+		need = []part{{"registryUrl", &p.RegistryURL}, {"projectPath", &p.ProjectPath}, {"username", &p.Username},
+			{"deployToken", &s.DeployToken}}
 	case Google:
-		need = []part{{"registryHostname", &p.RegistryHostname}, {"gcpProjectId", &p.GCPProjectID}, {"serviceAccountKey", &s.ServiceAccountKey}}
+		need = []part{{"registryHostname", &p.RegistryHostname}, {"gcpProjectId", &p.GCPProjectID},
+			{"serviceAccountKey", &s.ServiceAccountKey}}
 	case Azure:
-		need = []part{{"acrLoginServer", &p.ACRLoginServer}, {"servicePrincipalId", &p.ServicePrincipalID}, {"servicePrincipalPassword", &s.ServicePrincipalPassword}}
+		need = []part{{"acrLoginServer", &p.ACRLoginServer}, {"servicePrincipalId", &p.ServicePrincipalID},
+			{"servicePrincipalPassword", &s.ServicePrincipalPassword}}
 	case Quay:
 		if p.QuayHost == "" {
 			p.QuayHost = "quay.io"
 		}
-		need = []part{{"quayHost", &p.QuayHost}, {"quayNamespace", &p.QuayNamespace}, {"robotUsername", &p.RobotUsername}, {"robotToken", &s.RobotToken}}
+		need = []part{{"quayHost", &p.QuayHost}, {"quayNamespace", &p.QuayNamespace},
+			{"robotUsername", &p.RobotUsername}, {"robotToken", &s.RobotToken}}
 	case Harbor:
-		need = []part{{"harborUrl", &p.HarborURL}, {"harborProject", &p.HarborProject}, {"username", &p.Username}, {"password", &s.Password}}
+		need = []part{{"harborUrl", &p.HarborURL}, {"harborProject", &p.HarborProject}, {"username", &p.Username},
+			{"password", &s.Password}}
 	case JFrog:
-		need = []part{{"jfrogUrl", &p.JfrogURL}, {"repositoryKey", &p.RepositoryKey}, {"username", &p.Username}, {"password", &s.Password}}
+		need = []part{{"jfrogUrl", &p.JfrogURL}, {"repositoryKey", &p.RepositoryKey}, {"username", &p.Username},
+			{"password", &s.Password}}
 	case Scaleway:
 		p.NamespaceID = ""
 		need = []part{{"region", &p.Region}, {"namespaceName", &p.NamespaceName}, {"secretKey", &s.SecretKey}}
@@ -194,8 +200,10 @@ func (a *Account) Registry() string {
 		}
 		return region.Registry(f.AWSAccountID)
 	}
-	return map[Kind]string{GitHub: "ghcr.io", DockerHub: "docker.io", GitLab: Host(f.RegistryURL), Google: Host(f.RegistryHostname), Azure: Host(f.ACRLoginServer),
-		Quay: Host(f.QuayHost), Harbor: Host(f.HarborURL), JFrog: Host(f.JfrogURL), Scaleway: "rg." + f.Region + ".scw.cloud"}[a.Kind]
+	return map[Kind]string{GitHub: "ghcr.io", DockerHub: "docker.io", GitLab: Host(f.RegistryURL),
+		Google: Host(f.RegistryHostname), Azure: Host(f.ACRLoginServer),
+		Quay: Host(f.QuayHost), Harbor: Host(f.HarborURL), JFrog: Host(f.JfrogURL), Scaleway: "rg." + f.Region +
+			".scw.cloud"}[a.Kind]
 }
 
 // Base is the address of a host or an address: https unless it says otherwise,
@@ -206,7 +214,8 @@ func Base(text string) (*url.URL, error) {
 		text = "https://" + text
 	}
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.HasSuffix(u.Host, ":") {
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil ||
+		u.RawQuery != "" || u.Fragment != "" || strings.HasSuffix(u.Host, ":") {
 		return nil, errs.E(errs.Invalid, "is not the address of a registry")
 	}
 	u.Path = strings.TrimRight(u.Path, "/")

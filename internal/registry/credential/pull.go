@@ -15,14 +15,16 @@ import (
 var users = map[Kind]func(*Fields) string{
 	DockerHub: func(f *Fields) string { return f.DockerhubUsername },
 	GitLab:    func(f *Fields) string { return f.Username },
-	Google:    func(*Fields) string { return "_json_key" }, // https://cloud.google.com/artifact-registry/docs/docker/authentication
-	Azure:     func(f *Fields) string { return f.ServicePrincipalID },
-	Quay:      func(f *Fields) string { return f.RobotUsername },
-	Harbor:    func(f *Fields) string { return f.Username },
-	JFrog:     func(f *Fields) string { return f.Username },
-	Scaleway:  func(*Fields) string { return "nologin" }, // https://www.scaleway.com/en/docs/container-registry/how-to/connect-docker-cli/
-	Amazon:    func(*Fields) string { return aws.User },
-	GitHub:    func(f *Fields) string { return f.GithubUsername },
+	// https://cloud.google.com/artifact-registry/docs/docker/authentication
+	Google: func(*Fields) string { return "_json_key" },
+	Azure:  func(f *Fields) string { return f.ServicePrincipalID },
+	Quay:   func(f *Fields) string { return f.RobotUsername },
+	Harbor: func(f *Fields) string { return f.Username },
+	JFrog:  func(f *Fields) string { return f.Username },
+	// https://www.scaleway.com/en/docs/container-registry/how-to/connect-docker-cli/
+	Scaleway: func(*Fields) string { return "nologin" },
+	Amazon:   func(*Fields) string { return aws.User },
+	GitHub:   func(f *Fields) string { return f.GithubUsername },
 }
 
 // User is whom the account's secret is the password of; for Amazon, whom a password
@@ -64,7 +66,8 @@ var hubHosts = []string{"docker.io", "index.docker.io", "registry-1.docker.io"}
 func (a *Account) Image(name string) (string, error) {
 	name = strings.TrimSpace(name)
 	if !imageName.MatchString(name) {
-		return "", errs.E(errs.Invalid, "imageName is not the name of an image: write repository:tag or repository@sha256:…")
+		return "", errs.E(errs.Invalid, "imageName is not the name of an image: write repository:tag or "+
+			"repository@sha256:…")
 	}
 	hosts, s := []string{a.Registry()}, space{}
 	if a.Kind == DockerHub {
@@ -85,7 +88,8 @@ func (a *Account) Image(name string) (string, error) {
 	case s.in && !whole, !strings.Contains(rest, "/"):
 		rest = s.name + "/" + rest
 	case s.only:
-		return "", errs.E(errs.NotFound, "the credential is for no image of this name: those of %s/%s are meant", a.Registry(), s.name)
+		return "", errs.E(errs.NotFound, "the credential is for no image of this name: those of %s/%s "+
+			"are meant", a.Registry(), s.name)
 	}
 	return a.Registry() + "/" + rest, nil
 }
@@ -112,7 +116,8 @@ func repositoryOf(name string) string {
 // Scheme is how the registry is spoken to: "http" only when the credential says so.
 func (a *Account) Scheme() string {
 	f := &a.Fields
-	for _, text := range []string{f.RegistryURL, f.RegistryHostname, f.ACRLoginServer, f.QuayHost, f.HarborURL, f.JfrogURL} {
+	for _, text := range []string{f.RegistryURL, f.RegistryHostname, f.ACRLoginServer, f.QuayHost, f.HarborURL,
+		f.JfrogURL} {
 		if u, err := Base(text); text != "" && err == nil {
 			return u.Scheme
 		}

@@ -30,19 +30,28 @@ func TestImages(t *testing.T) {
 		name, want string // empty: NotFound
 	}{
 		{DockerHub, "app", "docker.io/ada/app"}, {DockerHub, "docker.io/acme/app:1.0", "docker.io/acme/app:1.0"},
-		{DockerHub, "index.docker.io/library/nginx", "docker.io/library/nginx"}, {DockerHub, "app" + digest, "docker.io/ada/app" + digest},
-		{GitLab, "group/app:1", "registry.gitlab.com/group/app:1"}, {GitLab, "group/app", "registry.gitlab.com/group/app"},
-		{GitLab, "group/app/worker:1", "registry.gitlab.com/group/app/worker:1"}, {GitLab, "worker", "registry.gitlab.com/group/app/worker"},
-		{GitLab, "registry.gitlab.com/group/app@sha256:" + digest[8:], "registry.gitlab.com/group/app" + digest}, {GitLab, "group/other", ""}, {GitLab, "group/application:1", ""},
-		{Google, "proj/app:1", "eu.gcr.io/proj/app:1"}, {Google, "app", "eu.gcr.io/proj/app"}, {Google, "eu.gcr.io/proj/a/b", "eu.gcr.io/proj/a/b"}, {Google, "project/app", ""},
+		{DockerHub, "index.docker.io/library/nginx", "docker.io/library/nginx"},
+		{DockerHub, "app" + digest, "docker.io/ada/app" + digest},
+		{GitLab, "group/app:1", "registry.gitlab.com/group/app:1"},
+		{GitLab, "group/app", "registry.gitlab.com/group/app"},
+		{GitLab, "group/app/worker:1", "registry.gitlab.com/group/app/worker:1"},
+		{GitLab, "worker", "registry.gitlab.com/group/app/worker"},
+		{GitLab, "registry.gitlab.com/group/app@sha256:" + digest[8:], "registry.gitlab.com/group/app" + digest},
+		{GitLab, "group/other", ""}, {GitLab, "group/application:1", ""},
+		{Google, "proj/app:1", "eu.gcr.io/proj/app:1"}, {Google, "app", "eu.gcr.io/proj/app"},
+		{Google, "eu.gcr.io/proj/a/b", "eu.gcr.io/proj/a/b"}, {Google, "project/app", ""},
 		{Azure, "team/app", "shop.azurecr.io/team/app"}, {Azure, "app:1", "shop.azurecr.io/app:1"},
-		{Quay, "app", "quay.io/shop/app"}, {Quay, "quay.io/shop/app", "quay.io/shop/app"}, {Quay, "quay.io/other/app", ""}, {Quay, "registry.example/app", ""},
+		{Quay, "app", "quay.io/shop/app"}, {Quay, "quay.io/shop/app", "quay.io/shop/app"},
+		{Quay, "quay.io/other/app", ""}, {Quay, "registry.example/app", ""},
 		{Harbor, "app", "harbor.example:8443/shop/app"}, {Harbor, "other/app:1", "harbor.example:8443/other/app:1"},
-		{JFrog, "app", "shop.jfrog.io/local/app"}, {JFrog, "team/app", "shop.jfrog.io/local/team/app"}, {JFrog, "local/app", "shop.jfrog.io/local/app"},
+		{JFrog, "app", "shop.jfrog.io/local/app"}, {JFrog, "team/app", "shop.jfrog.io/local/team/app"},
+		{JFrog, "local/app", "shop.jfrog.io/local/app"},
 		{JFrog, "shop.jfrog.io/remote/app:2", "shop.jfrog.io/remote/app:2"},
 		{Scaleway, "app:1", "rg.fr-par.scw.cloud/shop/app:1"}, {Scaleway, "rg.fr-par.scw.cloud/other/app", ""},
-		{Amazon, "app:1", "123456789012.dkr.ecr.cn-north-1.amazonaws.com.cn/app:1"}, {Amazon, "team/app", "123456789012.dkr.ecr.cn-north-1.amazonaws.com.cn/team/app"},
-		{GitHub, "app:1", "ghcr.io/shop/app:1"}, {GitHub, "ghcr.io/shop/team/app", "ghcr.io/shop/team/app"}, {GitHub, "ada/app", ""}, {GitHub, "ghcr.io/ada/app", ""},
+		{Amazon, "app:1", "123456789012.dkr.ecr.cn-north-1.amazonaws.com.cn/app:1"},
+		{Amazon, "team/app", "123456789012.dkr.ecr.cn-north-1.amazonaws.com.cn/team/app"},
+		{GitHub, "app:1", "ghcr.io/shop/app:1"}, {GitHub, "ghcr.io/shop/team/app", "ghcr.io/shop/team/app"},
+		{GitHub, "ada/app", ""}, {GitHub, "ghcr.io/ada/app", ""},
 	} {
 		a := &Account{Kind: test.kind, Fields: accounts[test.kind]}
 		if test.kind == GitLab {
@@ -62,7 +71,8 @@ func TestImages(t *testing.T) {
 	if got := (&Account{Kind: GitHub}).Path("ghcr.io/shop/team/app:1.0@sha256:1"); got != "shop/team/app" {
 		t.Errorf("path %s", got)
 	}
-	for _, name := range []string{"", " ", "a b", "/app", "app\nb", "-x", "app@sha256:12", strings.Repeat("a", 600), "https://quay.io/app?x"} {
+	for _, name := range []string{"", " ", "a b", "/app", "app\nb", "-x", "app@sha256:12", strings.Repeat("a", 600),
+		"https://quay.io/app?x"} {
 		if _, err := (&Account{Kind: Azure, Fields: accounts[Azure]}).Image(name); !errs.Is(err, errs.Invalid) {
 			t.Errorf("%q: %v, want Invalid", name, err)
 		}
@@ -80,9 +90,12 @@ func TestWhereUsersSignIn(t *testing.T) {
 		host string
 		want bool
 	}{
-		{gitlab, "gitlab.com", true}, {gitlab, "evil.com", false}, {harbor, "harbor.example", true}, {harbor, "10.0.0.1", false},
-		{scaleway, "api.scaleway.com", true}, {scaleway, "rg.nl-ams.scw.cloud", true}, {gitlab, "api.scaleway.com", false},
-		{amazon, "123456789012.dkr.ecr.eu-west-1.amazonaws.com", true}, {amazon, "evil.s3.amazonaws.com", false}, {amazon, "210987654321.dkr.ecr.eu-west-1.amazonaws.com", false},
+		{gitlab, "gitlab.com", true}, {gitlab, "evil.com", false}, {harbor, "harbor.example", true},
+		{harbor, "10.0.0.1", false},
+		{scaleway, "api.scaleway.com", true}, {scaleway, "rg.nl-ams.scw.cloud", true},
+		{gitlab, "api.scaleway.com", false},
+		{amazon, "123456789012.dkr.ecr.eu-west-1.amazonaws.com", true}, {amazon, "evil.s3.amazonaws.com", false},
+		{amazon, "210987654321.dkr.ecr.eu-west-1.amazonaws.com", false},
 	} {
 		if got := test.a.SignsIn(test.host); got != test.want {
 			t.Errorf("%s at %s: %t", test.a.Kind, test.host, got)

@@ -153,7 +153,8 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/token" && !right:
 		http.Error(w, "{}", http.StatusUnauthorized)
 	case r.URL.Path == "/token":
-		_ = json.NewEncoder(w).Encode(map[string]string{"token": "for-" + r.URL.Query().Get("scope")}) // to a client on this machine
+		// to a client on this machine
+		_ = json.NewEncoder(w).Encode(map[string]string{"token": "for-" + r.URL.Query().Get("scope")})
 	case g.mode == "basic" && !right:
 		refuse(`Basic realm="test"`)
 	case g.mode == "bearer" && !permits(r):

@@ -57,7 +57,8 @@ func (r *Report) Finding(m *finding.Finding) error {
 
 // states gives the state of what somebody said.
 var states = map[finding.StatementStatus]sbom.State{
-	finding.VEXNotAffected: sbom.NotAffected, finding.VEXFixed: sbom.Fixed, finding.VEXAffected: sbom.Exploitable, finding.VEXInvestigated: sbom.InTriage,
+	finding.VEXNotAffected: sbom.NotAffected, finding.VEXFixed: sbom.Fixed, finding.VEXAffected: sbom.Exploitable,
+	finding.VEXInvestigated: sbom.InTriage,
 }
 
 // Close writes the document.

@@ -16,15 +16,18 @@ import (
 func TestReport(t *testing.T) {
 	var out bytes.Buffer
 	r := bill.New(&out, sbom.CycloneDX)
-	pkg := finding.Package{Ecosystem: "npm", Name: "left-pad", Version: "1.3.0", PURL: "pkg:npm/left-pad@1.3.0", Path: "package-lock.json"}
+	pkg := finding.Package{Ecosystem: "npm", Name: "left-pad", Version: "1.3.0", PURL: "pkg:npm/left-pad@1.3.0",
+		Path: "package-lock.json"}
 	for _, err := range []error{
-		r.Config(&scan.Config{Tool: "merlon", Version: "1", Root: "shop", Started: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)}),
+		r.Config(&scan.Config{Tool: "merlon", Version: "1", Root: "shop",
+			Started: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)}),
 		r.Package(&pkg),
 		r.Rule(&finding.Rule{ID: "other"}),
 		r.Rule(&finding.Rule{ID: "sca/CVE-1", Advisory: &finding.Advisory{ID: "CVE-1"}}),
 		r.Finding(&finding.Finding{RuleID: "other", Severity: finding.High}),
-		r.Finding(&finding.Finding{RuleID: "sca/CVE-1", Severity: finding.High, Package: &finding.PackageMatch{Package: pkg, Upgrade: "1.3.1",
-			VEX: &finding.Statement{Status: finding.VEXNotAffected, Text: "never called"}}}),
+		r.Finding(&finding.Finding{RuleID: "sca/CVE-1", Severity: finding.High,
+			Package: &finding.PackageMatch{Package: pkg, Upgrade: "1.3.1",
+				VEX: &finding.Statement{Status: finding.VEXNotAffected, Text: "never called"}}}),
 		r.Close(),
 	} {
 		if err != nil {
@@ -35,8 +38,10 @@ func TestReport(t *testing.T) {
 	if err := cdx.NewBOMDecoder(&out, cdx.BOMFileFormatJSON).Decode(&bom); err != nil {
 		t.Fatal(err)
 	}
-	if bom.Metadata.Component.Name != "shop" || bom.Metadata.Timestamp != "2026-01-02T00:00:00Z" || len(*bom.Components) != 1 ||
-		len(*bom.Vulnerabilities) != 1 || (*bom.Vulnerabilities)[0].ID != "CVE-1" || (*bom.Vulnerabilities)[0].Analysis.State != cdx.IASNotAffected {
+	if bom.Metadata.Component.Name != "shop" || bom.Metadata.Timestamp != "2026-01-02T00:00:00Z" ||
+		len(*bom.Components) != 1 ||
+		len(*bom.Vulnerabilities) != 1 || (*bom.Vulnerabilities)[0].ID != "CVE-1" ||
+		(*bom.Vulnerabilities)[0].Analysis.State != cdx.IASNotAffected {
 		t.Errorf("bill %+v", bom)
 	}
 	if err := bill.New(&out, sbom.SPDX).Close(); err == nil {

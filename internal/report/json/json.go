@@ -109,8 +109,9 @@ func (r *Report) Close() error {
 	if r.Setup.Tool == "" {
 		return errors.New("write JSON: the scan did not begin")
 	}
-	s := summary{Complete: r.Complete(), Total: r.Total(), BySeverity: map[finding.Severity]int{}, ByAnalysis: r.ByAnalysis,
-		Files: r.Setup.Files, Packages: r.Packages, Operations: r.Operations}
+	s := summary{Complete: r.Complete(), Total: r.Total(), BySeverity: map[finding.Severity]int{},
+		ByAnalysis: r.ByAnalysis,
+		Files:      r.Setup.Files, Packages: r.Packages, Operations: r.Operations}
 	if a := r.Setup.Advisories; a != nil {
 		ages := a.Ages(r.Setup.Started)
 		s.AdvisoriesAges = &ages

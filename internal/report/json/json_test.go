@@ -80,10 +80,12 @@ func TestMembers(t *testing.T) {
 	if err := d.Decode(&doc); err != nil {
 		t.Fatal(err)
 	}
-	if len(doc.Findings) != 2 || len(doc.Rules) != 1 || len(doc.Packages) != 1 || len(doc.Analyzers) != 1 || doc.Scan.Tool != "merlon" {
+	if len(doc.Findings) != 2 || len(doc.Rules) != 1 || len(doc.Packages) != 1 || len(doc.Analyzers) != 1 ||
+		doc.Scan.Tool != "merlon" {
 		t.Errorf("got %+v", doc)
 	}
-	want := summary{Total: 2, BySeverity: map[finding.Severity]int{"critical": 0, "high": 1, "medium": 0, "low": 1}, ByAnalysis: map[finding.Analysis]int{"sast": 2}, Packages: 1}
+	want := summary{Total: 2, BySeverity: map[finding.Severity]int{"critical": 0, "high": 1, "medium": 0, "low": 1},
+		ByAnalysis: map[finding.Analysis]int{"sast": 2}, Packages: 1}
 	if diff := cmp.Diff(want, doc.Summary); diff != "" {
 		t.Errorf("summary (-want +got):\n%s", diff)
 	}

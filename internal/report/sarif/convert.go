@@ -127,7 +127,9 @@ func result(f *finding.Finding, index int) resultObject {
 	if f.Package != nil {
 		r.Properties["package"] = f.Package
 		if v := f.Package.VEX; v.Clears() {
-			r.Suppressions = []suppression{{Kind: "external", Justification: strings.TrimSpace(strings.Join([]string{string(v.Status), v.Justification, v.Text}, " "))}}
+			r.Suppressions = []suppression{{Kind: "external",
+				Justification: strings.TrimSpace(strings.Join([]string{string(v.Status), v.Justification, v.Text},
+					" "))}}
 		}
 	}
 	if f.Secret != nil {
@@ -210,7 +212,8 @@ func artifact(path string) artifactAddress {
 func invoked(s *scan.Summary) invocation {
 	inv := invocation{Successful: s.Complete(), Start: s.Setup.Started.UTC(), Notifications: []notification{}}
 	for _, warning := range s.Setup.Sandbox {
-		inv.Notifications = append(inv.Notifications, notification{Level: "warning", Message: text{Text: warning}, Descriptor: &reference{"sandbox"}})
+		inv.Notifications = append(inv.Notifications, notification{Level: "warning", Message: text{Text: warning},
+			Descriptor: &reference{"sandbox"}})
 	}
 	for _, st := range s.Incomplete() {
 		level := "warning"
@@ -218,7 +221,8 @@ func invoked(s *scan.Summary) invocation {
 			level = "error"
 		}
 		for _, r := range st.Reasons {
-			n := notification{Level: level, Descriptor: &reference{r.Code}, Message: text{Text: fmt.Sprintf("%s %s: %s", st.Analyzer, st.State, r.Message)},
+			n := notification{Level: level, Descriptor: &reference{r.Code},
+				Message:    text{Text: fmt.Sprintf("%s %s: %s", st.Analyzer, st.State, r.Message)},
 				Properties: map[string]any{"analyzer": st.Analyzer, "state": st.State}}
 			if r.Path != "" {
 				n.Locations = []location{{Physical: physical(finding.Location{Path: r.Path, StartLine: r.Line}, nil)}}
@@ -227,7 +231,8 @@ func invoked(s *scan.Summary) invocation {
 		}
 		if st.Omitted > 0 {
 			inv.Notifications = append(inv.Notifications, notification{Level: level, Descriptor: &reference{"omitted"},
-				Message: text{Text: fmt.Sprintf("%s %s: %d further reasons are left out", st.Analyzer, st.State, st.Omitted)}})
+				Message: text{Text: fmt.Sprintf("%s %s: %d further reasons are "+
+					"left out", st.Analyzer, st.State, st.Omitted)}})
 		}
 	}
 	return inv

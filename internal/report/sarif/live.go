@@ -55,7 +55,8 @@ func (r *resultObject) live(f *finding.Finding) {
 		at.Message = &text{Text: "proven here in the running application: " + l.Method + " " + l.URL}
 		r.Related = append(r.Related, at)
 		r.Locations[0] = location{Physical: physical(flaw.Location, nil)}
-		r.Message.Text += fmt.Sprintf(" In the code: %s:%d (%s).", flaw.Location.Path, flaw.Location.StartLine, flaw.RuleID)
+		r.Message.Text += fmt.Sprintf(" In the code: %s:%d (%s).", flaw.Location.Path, flaw.Location.StartLine,
+			flaw.RuleID)
 	}
 }
 

@@ -33,16 +33,19 @@ func TestLive(t *testing.T) {
 	}
 	r := report.Runs[0].Results[0]
 	q, a := r.Request, r.Response
-	if q == nil || q.Method != "POST" || q.Target != "/search?a=b" || q.Protocol != "HTTP" || q.Version != "1.1" || q.Headers["Host"] != "shop.example" || q.Body.Text != "q=%27" || q.Parameters["q"] != "'" {
+	if q == nil || q.Method != "POST" || q.Target != "/search?a=b" || q.Protocol != "HTTP" || q.Version != "1.1" ||
+		q.Headers["Host"] != "shop.example" || q.Body.Text != "q=%27" || q.Parameters["q"] != "'" {
 		t.Errorf("request %+v", q)
 	}
-	if a == nil || a.Status != 500 || a.Version != "2.0" || a.Phrase != "Internal Server Error" || a.Headers["X-A"] != "1, 2" || !strings.Contains(a.Body.Text, "syntax") {
+	if a == nil || a.Status != 500 || a.Version != "2.0" || a.Phrase != "Internal Server Error" ||
+		a.Headers["X-A"] != "1, 2" || !strings.Contains(a.Body.Text, "syntax") {
 		t.Errorf("answer %+v", a)
 	}
 	if at := r.Locations[0].Physical; at.Artifact.URI != "app.py" || at.Region.StartLine != 4 {
 		t.Errorf("location %+v", at)
 	}
-	if len(r.Related) != 2 || r.Related[1].Physical.Artifact.URI != "http://shop.example/search" || r.Related[1].Physical.Artifact.Base != "" || len(r.CodeFlows) != 1 {
+	if len(r.Related) != 2 || r.Related[1].Physical.Artifact.URI != "http://shop.example/search" ||
+		r.Related[1].Physical.Artifact.Base != "" || len(r.CodeFlows) != 1 {
 		t.Errorf("related %+v", r.Related)
 	}
 	live, _ := r.Properties["live"].(map[string]any)

@@ -39,8 +39,10 @@ func (r *Report) Config(m *scan.Config) error {
 	if err := r.Summary.Config(m); err != nil {
 		return err
 	}
-	_, err := io.WriteString(r.w, `{"$schema":"https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",`+
-		`"version":"2.1.0","runs":[{"columnKind":"unicodeCodePoints","redactionTokens":["`+finding.Redacted+`"],"results":[`)
+	_, err := io.WriteString(r.w,
+		`{"$schema":"https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",`+
+			`"version":"2.1.0","runs":[{"columnKind":"unicodeCodePoints","redactionTokens":["`+finding.Redacted+
+			`"],"results":[`)
 	return err
 }
 

@@ -99,12 +99,14 @@ func TestSchemaRefuses(t *testing.T) {
 }
 
 func TestAddresses(t *testing.T) {
-	for path, want := range map[string]string{"a/b.go": "a/b.go", "ä b%.py": "%C3%A4%20b%25.py", "a:b": "./a:b", "x?y#z": "x%3Fy%23z"} {
+	for path, want := range map[string]string{"a/b.go": "a/b.go", "ä b%.py": "%C3%A4%20b%25.py", "a:b": "./a:b",
+		"x?y#z": "x%3Fy%23z"} {
 		if got := artifact(path).URI; got != want {
 			t.Errorf("%q is %q, want %q", path, got, want)
 		}
 	}
-	for link, want := range map[string]string{"https://x.example/a b": "https://x.example/a%20b", "javascript:alert(1)": "", "x": "", "": ""} {
+	for link, want := range map[string]string{"https://x.example/a b": "https://x.example/a%20b",
+		"javascript:alert(1)": "", "x": "", "": ""} {
 		if got := address(link); got != want {
 			t.Errorf("link %q is %q, want %q", link, got, want)
 		}
@@ -113,12 +115,14 @@ func TestAddresses(t *testing.T) {
 
 // Code hosts sort by this number; it must fall into the band of the severity.
 func TestSecuritySeverity(t *testing.T) {
-	for severity, want := range map[finding.Severity]string{finding.Critical: "9.5", finding.High: "8.0", finding.Medium: "5.5", finding.Low: "3.0"} {
+	for severity, want := range map[finding.Severity]string{finding.Critical: "9.5", finding.High: "8.0",
+		finding.Medium: "5.5", finding.Low: "3.0"} {
 		if got := securitySeverity(&finding.Rule{Severity: severity}); got != want {
 			t.Errorf("%s: got %s, want %s", severity, got, want)
 		}
 	}
-	if got := securitySeverity(&finding.Rule{Severity: finding.Low, Advisory: &finding.Advisory{CVSS: 9.8}}); got != "9.8" {
+	if got := securitySeverity(&finding.Rule{Severity: finding.Low,
+		Advisory: &finding.Advisory{CVSS: 9.8}}); got != "9.8" {
 		t.Errorf("with a CVSS score: got %s, want 9.8", got)
 	}
 }

@@ -124,7 +124,8 @@ func code(c *finding.Code) string {
 	case c == nil:
 		return ""
 	case c.Flaw != nil:
-		return fmt.Sprintf("; in the code at %s:%d (%s)", c.Flaw.Location.Path, c.Flaw.Location.StartLine, c.Flaw.RuleID)
+		return fmt.Sprintf("; in the code at %s:%d (%s)", c.Flaw.Location.Path, c.Flaw.Location.StartLine,
+			c.Flaw.RuleID)
 	}
 	return fmt.Sprintf("; handled at %s:%d", c.Handler.Path, c.Handler.StartLine)
 }
@@ -203,7 +204,9 @@ func (r *Report) totals() {
 		}
 	}
 	if r.Setup.Target != "" {
-		fmt.Fprintf(&r.page, " %s reached, %d refused, %d not reached.", count(r.Operations[finding.Reached], "operation"), r.Operations[finding.Refused], r.Operations[finding.NotReached])
+		fmt.Fprintf(&r.page, " %s reached, %d refused, %d not "+
+			"reached.", count(r.Operations[finding.Reached], "operation"), r.Operations[finding.Refused],
+			r.Operations[finding.NotReached])
 	}
 	r.created()
 	r.authorization()
@@ -234,6 +237,7 @@ func (r *Report) totals() {
 		case r.Setup.Files == 0:
 			fmt.Fprint(&r.page, " There was no file to look at.")
 		case !slices.ContainsFunc(r.Statuses, func(st scan.Status) bool { return st.Files > 0 || st.State == scan.Failed }):
+
 			fmt.Fprint(&r.page, " No analyzer looks at files of these kinds.")
 		}
 	}
@@ -251,7 +255,8 @@ func (r *Report) created() {
 				last = c
 			}
 		}
-		fmt.Fprintf(&r.page, "\nCreated by %s %s: %s with the mark %s, %d removed at the end.", o.Method, o.URL, count(len(o.Created), "object"), o.Created[0].Mark, len(o.Created)-left)
+		fmt.Fprintf(&r.page, "\nCreated by %s %s: %s with the mark %s, %d removed at the end.", o.Method, o.URL,
+			count(len(o.Created), "object"), o.Created[0].Mark, len(o.Created)-left)
 		if left > 0 {
 			fmt.Fprintf(&r.page, " %d left: %s.", left, last.Reason)
 			if last.Where != "" {
@@ -278,7 +283,8 @@ func (r *Report) authorization() {
 			untested += n
 		}
 	}
-	fmt.Fprintf(&r.page, "\nAccess of other users: %s tested, %d not tested", count(r.Authorization[""], "operation"), untested)
+	fmt.Fprintf(&r.page, "\nAccess of other users: %s tested, %d not tested", count(r.Authorization[""], "operation"),
+		untested)
 	slices.SortFunc(reasons, func(a, b string) int {
 		return cmp.Or(r.Authorization[b]-r.Authorization[a], strings.Compare(a, b))
 	})

@@ -56,7 +56,8 @@ func TestAuthorization(t *testing.T) {
 	if err := r.Config(&scan.Config{Tool: "merlon", Target: "http://127.0.0.1/"}); err != nil {
 		t.Fatal(err)
 	}
-	for _, a := range []*finding.Authorization{nil, {Tested: true}, {Reason: "it names no object"}, {Reason: "there is no second user"}, {Reason: "there is no second user"}} {
+	for _, a := range []*finding.Authorization{nil, {Tested: true}, {Reason: "it names no object"},
+		{Reason: "there is no second user"}, {Reason: "there is no second user"}} {
 		if err := r.Operation(&finding.Operation{Outcome: finding.Reached, Authorization: a}); err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +65,8 @@ func TestAuthorization(t *testing.T) {
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	want := "Access of other users: 1 operation tested, 3 not tested\n  2 because there is no second user\n  1 because it names no object\n"
+	want := "Access of other users: 1 operation tested, 3 not tested\n  2 because there is no second user\n  1 " +
+		"because it names no object\n"
 	if !strings.Contains(b.String(), want) {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
 	}
@@ -78,8 +80,10 @@ func TestNothingSteersTheTerminal(t *testing.T) {
 	for _, err := range []error{
 		r.Config(&scan.Config{Tool: "merlon", Root: evil}),
 		r.Rule(&finding.Rule{ID: evil, Name: evil}),
-		r.Finding(&finding.Finding{RuleID: evil, Severity: finding.High, Message: evil, Location: finding.Location{Path: evil, StartLine: 1}}),
-		r.Status(&scan.Status{Analyzer: "a/b", State: scan.Failed, Reasons: []scan.Reason{{Code: "x", Message: evil, Path: evil}}}),
+		r.Finding(&finding.Finding{RuleID: evil, Severity: finding.High, Message: evil,
+			Location: finding.Location{Path: evil, StartLine: 1}}),
+		r.Status(&scan.Status{Analyzer: "a/b", State: scan.Failed,
+			Reasons: []scan.Reason{{Code: "x", Message: evil, Path: evil}}}),
 		r.Close(),
 	} {
 		if err != nil {

@@ -50,7 +50,8 @@ func TestMatch(t *testing.T) {
 }
 
 func FuzzCompile(f *testing.F) {
-	for _, p := range []string{"*b*", "x/b", "/b", "a/**/[!a-z]?", "[]", "[^]]", "\\", "[[:digit:]", "**", "[\\", "a[-&&~]", "\xff["} {
+	for _, p := range []string{"*b*", "x/b", "/b", "a/**/[!a-z]?", "[]", "[^]]", "\\", "[[:digit:]", "**", "[\\",
+		"a[-&&~]", "\xff["} {
 		f.Add(p, "a/b")
 	}
 	f.Fuzz(func(t *testing.T, pattern, path string) {

@@ -256,7 +256,8 @@ func (s *suite) survive(t *testing.T, o scan.Options) []string {
 		for _, st := range r.Incomplete() {
 			for _, reason := range st.Reasons {
 				if reason.Code == "panic" || reason.Code == "timeout" {
-					faults = append(faults, fmt.Sprintf("files %s: %s: %s: %s", name, reason.Path, reason.Code, reason.Message))
+					faults = append(faults, fmt.Sprintf("files %s: %s: %s: %s", name, reason.Path, reason.Code,
+						reason.Message))
 				}
 			}
 		}

@@ -22,7 +22,8 @@ var evil = &scan.Analyzer{
 		}
 		for n, line := range strings.Split(string(b), "\n") {
 			if strings.Contains(line, "evil") {
-				p.Report(&finding.Rule{ID: "sast/evil/word", Name: "Evil"}, finding.Finding{Message: line, Location: finding.Location{StartLine: n + 1}})
+				p.Report(&finding.Rule{ID: "sast/evil/word", Name: "Evil"},
+					finding.Finding{Message: line, Location: finding.Location{StartLine: n + 1}})
 			}
 		}
 		if p.Path == "evil.json" {
@@ -42,11 +43,16 @@ func TestCheck(t *testing.T) {
 		want  string // part of the only fault; empty: none
 	}{
 		{"right", map[string]string{"a.py": "evil # want \"evil\"\n", "b.py": "good"}, ""},
-		{"two on a line", map[string]string{"a.py": "evil # want \"evil\" `word`\n", "b.py": "good"}, "a.py:1: no finding matches"},
-		{"offset", map[string]string{"a.py": "# want+2 \"e\"\n\nevil\n# want-1 `l`", "b.py": "good"}, "a.py:3: no finding matches"},
-		{"missed", map[string]string{"a.py": "x # want \"vil\"\nevil # want \"evil\"", "b.py": "good"}, "a.py:1: no finding matches"},
-		{"unexpected", map[string]string{"a.py": "evil # want \"evil\"\nevil", "b.py": "good"}, "a.py:2: unexpected finding: evil [sast/evil/word]"},
-		{"wrong text", map[string]string{"a.py": "ev{-}il # want \"^good\"\n", "b.py": "good", "c.py": "evil # want `evil`"}, "a.py:1"},
+		{"two on a line", map[string]string{"a.py": "evil # want \"evil\" `word`\n", "b.py": "good"},
+			"a.py:1: no finding matches"},
+		{"offset", map[string]string{"a.py": "# want+2 \"e\"\n\nevil\n# want-1 `l`", "b.py": "good"},
+			"a.py:3: no finding matches"},
+		{"missed", map[string]string{"a.py": "x # want \"vil\"\nevil # want \"evil\"", "b.py": "good"},
+			"a.py:1: no finding matches"},
+		{"unexpected", map[string]string{"a.py": "evil # want \"evil\"\nevil", "b.py": "good"}, "a.py:2: unexpected " +
+			"finding: evil [sast/evil/word]"},
+		{"wrong text", map[string]string{"a.py": "ev{-}il # want \"^good\"\n", "b.py": "good",
+			"c.py": "evil # want `evil`"}, "a.py:1"},
 		{"rule id", map[string]string{"a.py": "evil # want \"\\\\[sast/evil/word\\\\]$\"\n", "b.py": "good"}, ""},
 		{"sidecar", map[string]string{"evil.json": "{}", "evil.json.want": "0 \"evil/file\"\n", "b.py": "good"}, ""},
 		{"sidecar of nothing", map[string]string{"x.json.want": "0 \"x\"", "b.py": "good"}, "x.json"},
@@ -65,7 +71,9 @@ func TestCheck(t *testing.T) {
 				t.Fatal(err)
 			}
 			faults := s.check(evil, scan.Options{Root: s.write(t, nil), Analyzers: []*scan.Analyzer{evil}})
-			if c.want == "" && len(faults) > 0 || c.want != "" && !slices.ContainsFunc(faults, func(f string) bool { return strings.Contains(f, c.want) }) {
+			if c.want == "" && len(faults) > 0 || c.want != "" && !slices.ContainsFunc(faults, func(f string) bool {
+				return strings.Contains(f, c.want)
+			}) {
 				t.Errorf("got %q, want %q", faults, c.want)
 			}
 		})
@@ -86,14 +94,18 @@ func TestLoadRefuses(t *testing.T) {
 
 // A crash on damaged input is found even when the good input is handled.
 func TestSurvive(t *testing.T) {
-	brittle := &scan.Analyzer{ID: "sast/brittle", Version: 1, Analysis: finding.SAST, Doc: "# B", Match: func(string) bool { return true },
+	brittle := &scan.Analyzer{ID: "sast/brittle", Version: 1, Analysis: finding.SAST, Doc: "# B",
+		Match: func(string) bool {
+			return true
+		},
 		File: func(p *scan.FilePass) error {
 			b, err := p.ReadFile()
 			_ = b[3]
 			return err
 		}}
 	s := &suite{files: map[string][]byte{"a": []byte("good enough")}}
-	if faults := s.survive(t, scan.Options{Analyzers: []*scan.Analyzer{brittle}}); len(faults) != 1 || !strings.Contains(faults[0], "files empty: a: panic") {
+	if faults := s.survive(t, scan.Options{Analyzers: []*scan.Analyzer{brittle}}); len(faults) != 1 ||
+		!strings.Contains(faults[0], "files empty: a: panic") {
 		t.Errorf("got %q, want a panic on the empty file", faults)
 	}
 }

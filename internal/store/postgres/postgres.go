@@ -62,7 +62,8 @@ func parse(url string) (*pgxpool.Config, error) {
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		// The driver's error repeats the URL, which may hold a password.
-		return nil, errs.E(errs.Invalid, "the database URL cannot be read: expected postgres://user:password@host:port/name")
+		return nil, errs.E(errs.Invalid, "the database URL cannot be read: expected "+
+			"postgres://user:password@host:port/name")
 	}
 	return cfg, nil
 }
@@ -84,7 +85,8 @@ func CheckEncrypted(url string) error {
 	for _, way := range ways(cfg) {
 		if way.TLSConfig == nil && !local(way.Host, way.Port) {
 			return errs.E(errs.Invalid, "the connection to the database at %s could go without TLS: "+
-				"add sslmode=verify-full to the database URL, with sslrootcert=FILE for an authority of your own, or set database-plaintext", way.Host)
+				"add sslmode=verify-full to the database URL, with sslrootcert=FILE for an authority of your own, or "+
+				"set database-plaintext", way.Host)
 		}
 	}
 	return nil

@@ -14,8 +14,10 @@ import (
 // Dump returns all rows of all tables as text, with what is compressed in them.
 func Dump(t testing.TB, db *store.DB) string {
 	t.Helper()
-	tables := list(t, db, "SELECT m.name, c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' ORDER BY m.name",
-		"SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema() ORDER BY table_name")
+	tables := list(t, db, "SELECT m.name, c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type "+
+		"= 'table' ORDER BY m.name",
+		"SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema() ORDER "+
+			"BY table_name")
 	var b strings.Builder
 	count := 0
 	for begin := 0; begin < len(tables); {

@@ -267,7 +267,8 @@ func startCluster() error {
 	}
 	options := "-k " + dir + " -c listen_addresses='' -c fsync=off -c max_connections=300"
 	cluster.ctl = func(args ...string) error {
-		return run("pg_ctl", append([]string{"-D", data, "-w", "-l", filepath.Join(dir, "log"), "-o", options}, args...)...)
+		return run("pg_ctl", append([]string{"-D", data, "-w", "-l", filepath.Join(dir, "log"), "-o", options},
+			args...)...)
 	}
 	if err := cluster.ctl("start"); err != nil {
 		return err

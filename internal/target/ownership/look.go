@@ -66,7 +66,9 @@ func (o *Owners) lookAt(ctx context.Context, p Place) error {
 		return absent(p, fmt.Sprintf("the answer has the status %d (redirects are not followed)", resp.StatusCode))
 	}
 	if p.Method == Header {
-		if slices.ContainsFunc(resp.Header.Values(headerName), func(v string) bool { return same(strings.TrimSpace(v), p.token) }) {
+		if slices.ContainsFunc(resp.Header.Values(headerName), func(v string) bool {
+			return same(strings.TrimSpace(v), p.token)
+		}) {
 			return nil
 		}
 		return absent(p, "the answer does not have the header")

@@ -80,7 +80,9 @@ func (o *Owners) standing(ctx context.Context, sc tenant.Scope, origin target.Or
 		return s, err
 	}
 	for _, p := range proofs { // a subject of the one method may be spelt like one of another
-		if slices.ContainsFunc(s.Places, func(at Place) bool { return at.Method == p.Method && at.Subject == p.Subject }) {
+		if slices.ContainsFunc(s.Places, func(at Place) bool {
+			return at.Method == p.Method && at.Subject == p.Subject
+		}) {
 			s.Proofs = append(s.Proofs, p)
 		}
 	}
@@ -116,7 +118,8 @@ func (o *Owners) verify(ctx context.Context, sc tenant.Scope, origin target.Orig
 		}
 		seen, err := o.look(ctx, p, origin.Host)
 		if err == nil {
-			if _, err = o.Store.SaveProof(ctx, sc, Proof{Subject: p.Subject, Method: p.Method}); err != nil || p.Method != DNS {
+			if _, err = o.Store.SaveProof(ctx, sc, Proof{Subject: p.Subject, Method: p.Method}); err != nil ||
+				p.Method != DNS {
 				return err
 			}
 			return o.Store.SaveHostAddresses(ctx, sc, origin.Host, seen)
@@ -170,10 +173,13 @@ func (o *Owners) admit(ctx context.Context, sc tenant.Scope, s *Standing) (Groun
 	why := "it was never shown that the organization controls it"
 	for _, p := range s.Proofs {
 		if p.Stale(o.Now()) {
-			why = "it was last shown on " + p.Checked.Format(time.DateOnly) + ", and has to be verified again after thirty days"
+			why = "it was last shown on " + p.Checked.Format(time.DateOnly) + ", and has to be verified again after " +
+				"thirty days"
 			continue
 		}
-		at := slices.IndexFunc(s.Places, func(at Place) bool { return at.Method == p.Method && at.Subject == p.Subject })
+		at := slices.IndexFunc(s.Places, func(at Place) bool {
+			return at.Method == p.Method && at.Subject == p.Subject
+		})
 		seen, err := o.look(ctx, s.Places[at], s.Origin.Host)
 		if err == nil && p.Method == DNS {
 			seen, err = o.stays(ctx, sc, s, seen)
@@ -193,7 +199,8 @@ func (o *Owners) admit(ctx context.Context, sc tenant.Scope, s *Standing) (Groun
 			}
 		}
 	}
-	return Grounds{}, errs.E(errs.Forbidden, "%s may not be attacked: %s. Verify the target's ownership, or scan it with the profile passive", s.Origin.URL(), why)
+	return Grounds{}, errs.E(errs.Forbidden, "%s may not be attacked: %s. Verify the target's ownership, or scan it "+
+		"with the profile passive", s.Origin.URL(), why)
 }
 
 // errElsewhere says that a host leads to other addresses than before.
@@ -228,7 +235,9 @@ func (o *Owners) stays(ctx context.Context, sc tenant.Scope, s *Standing, now []
 			return seen, nil
 		}
 	}
-	return nil, errs.Wrap(errs.Conflict, errElsewhere, "%s leads to other addresses than when its ownership was shown, and the token is not published there: verify it again, or publish the token as a file where the addresses change often", s.Origin.Host)
+	return nil, errs.Wrap(errs.Conflict, errElsewhere, "%s leads to other addresses than when its ownership was "+
+		"shown, and the token is not published there: verify it again, or publish the token as a file where the "+
+		"addresses change often", s.Origin.Host)
 }
 
 // loopback is one machine: the one that scans.

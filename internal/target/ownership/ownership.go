@@ -93,7 +93,9 @@ func Places(key []byte, org tenant.OrganizationID, o target.Origin) []Place {
 	}
 	add(File, o.Address(), o.URL()+filePath, line)
 	add(Header, o.Address(), o.URL()+"/", func(t string) string { return headerName + ": " + t })
-	add(Meta, o.Address(), o.URL()+"/", func(t string) string { return `<meta name="` + metaName + `" content="` + t + `">` })
+	add(Meta, o.Address(), o.URL()+"/", func(t string) string {
+		return `<meta name="` + metaName + `" content="` + t + `">`
+	})
 	return out
 }
 

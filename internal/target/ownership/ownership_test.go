@@ -95,14 +95,17 @@ func newOwners(t *testing.T, records txt, allow ...string) (*Owners, *memory) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &memory{now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), proofs: map[string]Proof{}, hosts: map[string][]netip.Addr{}}
+	m := &memory{now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), proofs: map[string]Proof{},
+		hosts: map[string][]netip.Addr{}}
 	resolve := func(_ context.Context, host string) ([]netip.Addr, error) {
 		if ip, err := netip.ParseAddr(host); err == nil {
 			return []netip.Addr{ip}, nil
 		}
 		return []netip.Addr{netip.MustParseAddr("198.51.100.7"), netip.MustParseAddr("2001:db8::7")}, nil
 	}
-	return New(Owners{Store: m, Client: client, Key: key, Now: func() time.Time { return m.now }, TXT: records.look, Resolve: resolve}), m
+	return New(Owners{Store: m, Client: client, Key: key, Now: func() time.Time {
+		return m.now
+	}, TXT: records.look, Resolve: resolve}), m
 }
 
 func origin(t *testing.T, address string) target.Origin {
@@ -141,7 +144,8 @@ func TestDomains(t *testing.T) {
 func TestTokensAreBound(t *testing.T) {
 	seen := map[string]string{}
 	for _, org := range []tenant.OrganizationID{"o", "o2"} {
-		for _, address := range []string{"https://a.example.org", "https://b.example.org", "https://a.example.org:8443", "http://a.example.org"} {
+		for _, address := range []string{"https://a.example.org", "https://b.example.org", "https://a.example.org:8443",
+			"http://a.example.org"} {
 			for _, p := range Places(key, org, origin(t, address)) {
 				at := string(org) + " " + p.Subject
 				if other, ok := seen[p.token]; ok && other != at {
@@ -200,11 +204,13 @@ func TestLook(t *testing.T) {
 			w.Header().Set(headerName, header.token)
 			http.Redirect(w, r, "/x", http.StatusFound)
 		}, errs.Conflict},
-		"the element":             {meta, write("<!doctype html><html><head><title>x</title>%s</head><body>", meta.Value), 0},
-		"an element of the body":  {meta, write("<html><head></head><body><p>%s</p>", meta.Value), errs.Conflict},
-		"a comment":               {meta, write("<html><head><!-- %s --></head>", meta.Value), errs.Conflict},
-		"a text":                  {meta, write("<html><head><title>%s</title></head>", meta.Value), errs.Conflict},
-		"the element for another": {meta, write(`<head><meta name="%s" content="%s"></head>`, metaName, other), errs.Conflict},
+		"the element": {meta, write("<!doctype html><html><head><title>x</title>%s</head><body>",
+			meta.Value), 0},
+		"an element of the body": {meta, write("<html><head></head><body><p>%s</p>", meta.Value), errs.Conflict},
+		"a comment":              {meta, write("<html><head><!-- %s --></head>", meta.Value), errs.Conflict},
+		"a text":                 {meta, write("<html><head><title>%s</title></head>", meta.Value), errs.Conflict},
+		"the element for another": {meta, write(`<head><meta name="%s" content="%s"></head>`, metaName, other),
+			errs.Conflict},
 	} {
 		t.Run(what, func(t *testing.T) {
 			serve = tt.serve
@@ -272,7 +278,8 @@ func TestAdmit(t *testing.T) {
 		t.Fatalf("verified %+v, %v", s, err)
 	}
 	m.now = m.now.Add(29 * 24 * time.Hour)
-	if g, err := o.Admit(t.Context(), sc, shop); err != nil || len(g) != 1 || g[0].Proof == nil || !g[0].Proof.Checked.Equal(m.now) {
+	if g, err := o.Admit(t.Context(), sc, shop); err != nil || len(g) != 1 || g[0].Proof == nil ||
+		!g[0].Proof.Checked.Equal(m.now) {
 		t.Errorf("admitted %+v, %v", g, err)
 	}
 	// What is seen again counts from then on; what nobody looked at for long does not.
@@ -372,6 +379,7 @@ func TestAddressesArePinned(t *testing.T) {
 		g, err := o.Admit(t.Context(), sc, shop)
 		switch {
 		case c.want == nil && (!errs.Is(err, errs.Forbidden) || len(c.now) > 0 && !strings.Contains(err.Error(), "verify it again") || strings.Contains(err.Error(), "203.0")):
+
 			t.Errorf("%s: %v", c.what, err)
 		case c.want != nil && (err != nil || !slices.Equal(g[0].Addresses, c.want)):
 			t.Errorf("%s: %+v, %v", c.what, g, err)
@@ -408,7 +416,8 @@ func TestAddressesArePinned(t *testing.T) {
 		}
 	})
 	for _, p := range Places(key, sc.Organization, near) {
-		if seen, err := o.look(t.Context(), p, near.Host); p.Method == File && (err != nil || !slices.Equal(seen, at("127.0.0.1"))) {
+		if seen, err := o.look(t.Context(), p, near.Host); p.Method == File &&
+			(err != nil || !slices.Equal(seen, at("127.0.0.1"))) {
 			t.Errorf("served by %v, %v", seen, err)
 		}
 	}

@@ -32,19 +32,33 @@ var hanging = []Trap{
 		return s.after(some, ordinary(""), func(http.ResponseWriter, *http.Request) { s.die() })
 	}},
 	{Name: "never answers", Says: gone, build: func(*Site) http.Handler { return http.HandlerFunc(silent) }},
-	{Name: "answers no more", Says: late, build: func(s *Site) http.Handler { return s.after(some, ordinary(""), silent) }},
-	{Name: "sends a head and nothing else", Says: gone, build: func(*Site) http.Handler { return http.HandlerFunc(headOnly) }},
-	{Name: "sends heads and nothing else from a moment on", Says: late, build: func(s *Site) http.Handler { return s.after(some, ordinary(""), headOnly) }},
-	{Name: "one byte a second", Says: late, build: func(s *Site) http.Handler { return s.after(some, ordinary(""), drip) }},
-	{Name: "one byte a second on every page", Says: part, build: func(*Site) http.Handler { return http.HandlerFunc(drip) }},
-	{Name: "events without end", Says: part, build: func(*Site) http.Handler {
-		return beside("/events", `<a href="/events?id=1">events</a><script>for (let i = 0; i < 20; i++) new EventSource('/events?id=' + i).onmessage = e => { document.title += e.data }</script>`, func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Content-Type", "text/event-stream")
-			for write(w, "data: "+strings.Repeat("x", 100)+"\n\n") && flush(w) && pause(r.Context(), 10*time.Millisecond) {
-			}
-		})
+	{Name: "answers no more", Says: late, build: func(s *Site) http.Handler {
+		return s.after(some, ordinary(""), silent)
 	}},
-	{Name: "one page hangs", Says: late, build: func(*Site) http.Handler { return beside("/slow", `<a href="/slow?a=1">slow</a>`, silent) }},
+	{Name: "sends a head and nothing else", Says: gone, build: func(*Site) http.Handler {
+		return http.HandlerFunc(headOnly)
+	}},
+	{Name: "sends heads and nothing else from a moment on", Says: late, build: func(s *Site) http.Handler {
+		return s.after(some, ordinary(""), headOnly)
+	}},
+	{Name: "one byte a second", Says: late, build: func(s *Site) http.Handler {
+		return s.after(some, ordinary(""), drip)
+	}},
+	{Name: "one byte a second on every page", Says: part, build: func(*Site) http.Handler {
+		return http.HandlerFunc(drip)
+	}},
+	{Name: "events without end", Says: part, build: func(*Site) http.Handler {
+		return beside("/events",
+			`<a href="/events?id=1">events</a><script>for (let i = 0; i < 20; i++) new EventSource('/events?id=' + i).onmessage = e => { document.title += e.data }</script>`, func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "text/event-stream")
+				for write(w, "data: "+strings.Repeat("x", 100)+"\n\n") && flush(w) &&
+					pause(r.Context(), 10*time.Millisecond) {
+				}
+			})
+	}},
+	{Name: "one page hangs", Says: late, build: func(*Site) http.Handler {
+		return beside("/slow", `<a href="/slow?a=1">slow</a>`, silent)
+	}},
 	{Name: "one byte of a head a second", Says: late, build: func(s *Site) http.Handler {
 		return s.after(some, ordinary(""), raw(func(c net.Conn) {
 			for i := 0; write(c, fmt.Sprintf("X-%d: 1\r\n", i)); i++ {
@@ -99,7 +113,9 @@ var huge = []Trap{
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { guard(w); fill(w) })
 	}},
 	{Name: "1 GB of gzip", Says: cut, build: func(*Site) http.Handler { return beside("/x", links, packed("gzip")) }},
-	{Name: "1 GB of deflate", Says: cut, build: func(*Site) http.Handler { return beside("/x", links, packed("deflate")) }},
+	{Name: "1 GB of deflate", Says: cut, build: func(*Site) http.Handler {
+		return beside("/x", links, packed("deflate"))
+	}},
 	{Name: "1 GB of gzip in gzip", Says: broken, build: func(*Site) http.Handler {
 		return beside("/x", links, func(w http.ResponseWriter, r *http.Request) {
 			outer := gzip.NewWriter(w)
@@ -186,7 +202,8 @@ const ok = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 
 var wrong = []Trap{
 	{Name: "chunks that are none", Says: broken, build: func(*Site) http.Handler {
-		return beside("/x", links, says(ok+"Transfer-Encoding: chunked\r\n\r\nzz\r\n<p>hello</p>\r\nffffffffffffffff\r\n"))
+		return beside("/x", links, says(ok+"Transfer-Encoding: "+
+			"chunked\r\n\r\nzz\r\n<p>hello</p>\r\nffffffffffffffff\r\n"))
 	}},
 	{Name: "chunks that break off", Says: cut, build: func(*Site) http.Handler {
 		return beside("/x", links, says(ok+"Transfer-Encoding: chunked\r\n\r\n5\r\n<p>he\r\nff\r\nllo"))
@@ -195,7 +212,8 @@ var wrong = []Trap{
 		return beside("/x", links, says(ok+"Content-Length: 5000\r\n\r\n<p>short</p>"))
 	}},
 	{Name: "more than its length says", Whole: true, build: func(*Site) http.Handler {
-		return beside("/x", links, says(ok+"Content-Length: 3\r\n\r\n<p>HTTP/1.1 200 OK\r\nContent-Length: 9\r\nSet-Cookie: a=b\r\n\r\n<p>hello</p>"))
+		return beside("/x", links, says(ok+"Content-Length: 3\r\n\r\n<p>HTTP/1.1 200 OK\r\nContent-Length: "+
+			"9\r\nSet-Cookie: a=b\r\n\r\n<p>hello</p>"))
 	}},
 	{Name: "two lengths", Says: broken, build: func(*Site) http.Handler {
 		return beside("/x", links, says(ok+"Content-Length: 12\r\nContent-Length: 1\r\n\r\n<p>hello</p>"))
@@ -203,7 +221,9 @@ var wrong = []Trap{
 	{Name: "a negative and a huge length", Says: broken, build: func(*Site) http.Handler {
 		return beside("/x", links, says(ok+"Content-Length: -1\r\n\r\n<p>hello</p>"))
 	}},
-	{Name: "HTTP/0.9", Says: broken, build: func(*Site) http.Handler { return beside("/x", links, says("<html><p>hello</p></html>")) }},
+	{Name: "HTTP/0.9", Says: broken, build: func(*Site) http.Handler {
+		return beside("/x", links, says("<html><p>hello</p></html>"))
+	}},
 	{Name: "no HTTP at all", Says: regexp.MustCompile(`does not answer`), build: func(*Site) http.Handler {
 		return says("SSH-2.0-OpenSSH_9.2\r\n\x00\xff\xfe")
 	}},
@@ -233,19 +253,23 @@ var wrong = []Trap{
 	}},
 	{Name: "trailers without end", Says: cut, build: func(*Site) http.Handler {
 		return beside("/x", links, raw(func(c net.Conn) {
-			for more := write(c, ok+"Transfer-Encoding: chunked\r\nTrailer: X-More\r\n\r\n5\r\n<p>he\r\n0\r\n"); more; more = write(c, "X-More: "+strings.Repeat("a", 8000)+"\r\n") {
+			for more := write(c, ok+"Transfer-Encoding: chunked\r\nTrailer: "+
+				"X-More\r\n\r\n5\r\n<p>he\r\n0\r\n"); more; more = write(c, "X-More: "+strings.Repeat("a", 8000)+
+				"\r\n") {
 			}
 		}))
 	}},
 	{Name: "a chunk with an extension without end", Says: broken, build: func(*Site) http.Handler {
 		return beside("/x", links, raw(func(c net.Conn) {
-			for more := write(c, ok+"Transfer-Encoding: chunked\r\n\r\n5;a="); more; more = write(c, strings.Repeat("a", 8000)) {
+			for more := write(c, ok+"Transfer-Encoding: chunked\r\n\r\n5;a="); more; more = write(c,
+				strings.Repeat("a", 8000)) {
 			}
 		}))
 	}},
 	{Name: "chunks of one byte with long extensions", Says: cut, build: func(*Site) http.Handler {
 		return beside("/x", links, raw(func(c net.Conn) {
-			for more := write(c, ok+"Transfer-Encoding: chunked\r\n\r\n"); more; more = write(c, "1;a="+strings.Repeat("a", 3000)+"\r\nx\r\n") {
+			for more := write(c, ok+"Transfer-Encoding: chunked\r\n\r\n"); more; more = write(c,
+				"1;a="+strings.Repeat("a", 3000)+"\r\nx\r\n") {
 			}
 		}))
 	}},
@@ -265,25 +289,37 @@ var wrong = []Trap{
 		rest := ordinary("")
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			for i := range 2000 { // as many as fit into a head; others with each answer
-				http.SetCookie(w, &http.Cookie{Name: fmt.Sprintf("c%d_%d", s.Requests()%50, i), Value: strings.Repeat("v", 20), Path: "/", Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode})
+				http.SetCookie(w, &http.Cookie{Name: fmt.Sprintf("c%d_%d", s.Requests()%50, i),
+					Value: strings.Repeat("v", 20), Path: "/", Secure: true, HttpOnly: true,
+					SameSite: http.SameSiteLaxMode})
 			}
 			rest(w, r)
 		})
 	}},
 	{Name: "odd statuses and names", Whole: true, build: func(*Site) http.Handler {
-		return beside("/x", links, says("HTTP/1.1 799 \x01\xff\r\nContent-Type: text/html; charset=\"utf-7\r\nSet-Cookie: ;;;=\r\nLocation: \x00\r\nLocation: http://[::1\r\nContent-Length: 12\r\n\r\n<p>hello</p>"))
+		return beside("/x", links, says("HTTP/1.1 799 \x01\xff\r\nContent-Type: text/html; "+
+			"charset=\"utf-7\r\nSet-Cookie: ;;;=\r\nLocation: \x00\r\nLocation: http://[::1\r\nContent-Length: "+
+			"12\r\n\r\n<p>hello</p>"))
 	}},
 }
 
 var refusing = []Trap{
-	{Name: "429 always", Says: refused, build: func(*Site) http.Handler { return status(http.StatusTooManyRequests, "") }},
-	{Name: "429 always, Retry-After: 999999", Says: refused, build: func(*Site) http.Handler { return status(http.StatusTooManyRequests, "999999") }},
+	{Name: "429 always", Says: refused, build: func(*Site) http.Handler {
+		return status(http.StatusTooManyRequests, "")
+	}},
+	{Name: "429 always, Retry-After: 999999", Says: refused, build: func(*Site) http.Handler {
+		return status(http.StatusTooManyRequests, "999999")
+	}},
 	{Name: "429 from a moment on, Retry-After: 999999", Says: refused, build: func(s *Site) http.Handler {
 		return s.after(some, ordinary(""), status(http.StatusTooManyRequests, "999999"))
 	}},
 	{Name: "401 always", Says: refused, build: func(*Site) http.Handler { return status(http.StatusUnauthorized, "") }},
-	{Name: "500 always", Says: refused, build: func(*Site) http.Handler { return status(http.StatusInternalServerError, "") }},
-	{Name: "503 always, Retry-After: 999999", Says: refused, build: func(*Site) http.Handler { return status(http.StatusServiceUnavailable, "999999") }},
+	{Name: "500 always", Says: refused, build: func(*Site) http.Handler {
+		return status(http.StatusInternalServerError, "")
+	}},
+	{Name: "503 always, Retry-After: 999999", Says: refused, build: func(*Site) http.Handler {
+		return status(http.StatusServiceUnavailable, "999999")
+	}},
 	{Name: "503 from a moment on", Says: refused, build: func(s *Site) http.Handler {
 		return s.after(some, ordinary(""), status(http.StatusServiceUnavailable, ""))
 	}},

@@ -35,52 +35,65 @@ var (
 )
 
 var descriptions = []Trap{
-	{Name: "schemas that hold themselves", API: true, Whole: true, Descriptions: []string{"/openapi.json"}, build: described("/openapi.json", func() string {
-		return openapi + `"paths":{"/a/{id}":{"parameters":[{"$ref":"#/components/parameters/P"}],"get":{"responses":{"200":{"$ref":"#/components/responses/R"}}},"post":{"requestBody":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/A"}}}},"responses":{"200":{"description":"d","content":{"application/json":{"schema":{"$ref":"#/components/schemas/A"}}}}}}},"/b":{"$ref":"#/paths/~1b"}},
+	{Name: "schemas that hold themselves", API: true, Whole: true, Descriptions: []string{"/openapi.json"},
+		build: described("/openapi.json", func() string {
+			return openapi + `"paths":{"/a/{id}":{"parameters":[{"$ref":"#/components/parameters/P"}],"get":{"responses":{"200":{"$ref":"#/components/responses/R"}}},"post":{"requestBody":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/A"}}}},"responses":{"200":{"description":"d","content":{"application/json":{"schema":{"$ref":"#/components/schemas/A"}}}}}}},"/b":{"$ref":"#/paths/~1b"}},
 "components":{"parameters":{"P":{"$ref":"#/components/parameters/Q"},"Q":{"$ref":"#/components/parameters/P"}},"responses":{"R":{"$ref":"#/components/responses/R"}},
 "schemas":{"A":{"type":"object","required":["a","b","c"],"properties":{"a":{"$ref":"#/components/schemas/A"},"b":{"type":"array","minItems":1000000000,"items":{"$ref":"#/components/schemas/B"}},"c":{"type":"string","minLength":2000000000,"pattern":"(a+)+$"}}},
 "B":{"allOf":[{"$ref":"#/components/schemas/A"},{"$ref":"#/components/schemas/B"}],"oneOf":[{"$ref":"#/components/schemas/B"}]}}}}`
-	})},
-	{Name: "schemas that double forty times", API: true, Whole: true, Descriptions: []string{"/openapi.json"}, build: described("/openapi.json", func() string {
-		var b strings.Builder
-		b.WriteString(openapi + `"paths":{"/a":{"post":{"requestBody":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/S0"}}}},"responses":{"200":{"description":"d"}}}}},"components":{"schemas":{`)
-		for i := range 40 {
-			fmt.Fprintf(&b, `"S%d":{"type":"object","required":["a","b"],"properties":{"a":{"$ref":"#/components/schemas/S%d"},"b":{"$ref":"#/components/schemas/S%d"}}},`, i, i+1, i+1)
-		}
-		return b.String() + `"S40":{"type":"string"}}}}`
-	})},
-	{Name: "20,000 operations", API: true, Whole: true, Descriptions: []string{"/openapi.json"}, build: described("/openapi.json", func() string { return operations(20_000) })},
-	{Name: "100,000 operations", API: true, Says: tooLarge, Descriptions: []string{"/openapi.json"}, build: described("/openapi.json", func() string { return operations(100_000) })},
-	{Name: "aliases that multiply", API: true, Says: deep, Descriptions: []string{"/openapi.yaml"}, build: described("/openapi.yaml", func() string {
-		var b strings.Builder
-		b.WriteString("openapi: 3.0.0\ninfo: {title: t, version: '1'}\na0: &a0 [x,x,x,x,x,x,x,x,x,x]\n")
-		for i := range 12 {
-			fmt.Fprintf(&b, "a%d: &a%d [%s]\n", i+1, i+1, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d,", i), 10), ","))
-		}
-		return b.String() + "paths: {/a: {get: {responses: {'200': {description: d}}, x: *a12}}}\n"
-	})},
-	{Name: "a description 1,000,000 lists deep", API: true, Says: regexp.MustCompile(`not read`), Descriptions: []string{"/openapi.json"}, build: described("/openapi.json", func() string {
-		return openapi + `"paths":` + strings.Repeat(`{"a":`, 500_000)
-	})},
-	{Name: "GraphQL, types that hold each other", API: true, Whole: true, Descriptions: []string{"/graphql"}, build: graph(100, 30)},
-	{Name: "GraphQL, 5,000 types", API: true, Says: tooLarge, Descriptions: []string{"/graphql"}, build: graph(5000, 4)},
-	{Name: "an API that answers with itself without end", API: true, Whole: true, Descriptions: []string{"/openapi.json"}, build: func(*Site) http.Handler {
-		text := openapi + `"paths":{"/items":{"get":{"parameters":[{"name":"cursor","in":"query","schema":{"type":"string"}}],"responses":{"200":{"description":"d"}}},"post":{"requestBody":{"content":{"application/json":{"schema":{"type":"object","properties":{"name":{"type":"string"}}}}}},"responses":{"201":{"description":"d"}}}},"/items/{id}":{"get":{"parameters":[{"name":"id","in":"path","required":true,"schema":{"type":"string"}}],"responses":{"200":{"description":"d"}}}}}}`
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			guard(w)
-			w.Header().Set("Content-Type", "application/json")
-			switch {
-			case r.URL.Path == "/openapi.json":
-				write(w, text)
-			case r.URL.Path == "/items":
-				next := word(r.URL.RawQuery, 1)
-				w.Header().Set("Link", "</items?cursor="+next+`>; rel="next"`)
-				write(w, `{"next":"/items?cursor=`+next+`","items":[`+strings.Repeat(fmt.Sprintf(`{"id":%q,"self":"/items/%s"},`, next, next), 1000)+`{}]}`)
-			default:
-				write(w, strings.Repeat(`{"item":`, 5000)+`1`+strings.Repeat(`}`, 5000))
+		})},
+	{Name: "schemas that double forty times", API: true, Whole: true, Descriptions: []string{"/openapi.json"},
+		build: described("/openapi.json", func() string {
+			var b strings.Builder
+			b.WriteString(openapi +
+				`"paths":{"/a":{"post":{"requestBody":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/S0"}}}},"responses":{"200":{"description":"d"}}}}},"components":{"schemas":{`)
+			for i := range 40 {
+				fmt.Fprintf(&b,
+					`"S%d":{"type":"object","required":["a","b"],"properties":{"a":{"$ref":"#/components/schemas/S%d"},"b":{"$ref":"#/components/schemas/S%d"}}},`, i, i+1, i+1)
 			}
-		})
-	}},
+			return b.String() + `"S40":{"type":"string"}}}}`
+		})},
+	{Name: "20,000 operations", API: true, Whole: true, Descriptions: []string{"/openapi.json"},
+		build: described("/openapi.json", func() string { return operations(20_000) })},
+	{Name: "100,000 operations", API: true, Says: tooLarge, Descriptions: []string{"/openapi.json"},
+		build: described("/openapi.json", func() string { return operations(100_000) })},
+	{Name: "aliases that multiply", API: true, Says: deep, Descriptions: []string{"/openapi.yaml"},
+		build: described("/openapi.yaml", func() string {
+			var b strings.Builder
+			b.WriteString("openapi: 3.0.0\ninfo: {title: t, version: '1'}\na0: &a0 [x,x,x,x,x,x,x,x,x,x]\n")
+			for i := range 12 {
+				fmt.Fprintf(&b, "a%d: &a%d [%s]\n", i+1, i+1,
+					strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d,", i), 10), ","))
+			}
+			return b.String() + "paths: {/a: {get: {responses: {'200': {description: d}}, x: *a12}}}\n"
+		})},
+	{Name: "a description 1,000,000 lists deep", API: true, Says: regexp.MustCompile(`not read`),
+		Descriptions: []string{"/openapi.json"}, build: described("/openapi.json", func() string {
+			return openapi + `"paths":` + strings.Repeat(`{"a":`, 500_000)
+		})},
+	{Name: "GraphQL, types that hold each other", API: true, Whole: true, Descriptions: []string{"/graphql"},
+		build: graph(100, 30)},
+	{Name: "GraphQL, 5,000 types", API: true, Says: tooLarge, Descriptions: []string{"/graphql"},
+		build: graph(5000, 4)},
+	{Name: "an API that answers with itself without end", API: true, Whole: true,
+		Descriptions: []string{"/openapi.json"}, build: func(*Site) http.Handler {
+			text := openapi + `"paths":{"/items":{"get":{"parameters":[{"name":"cursor","in":"query","schema":{"type":"string"}}],"responses":{"200":{"description":"d"}}},"post":{"requestBody":{"content":{"application/json":{"schema":{"type":"object","properties":{"name":{"type":"string"}}}}}},"responses":{"201":{"description":"d"}}}},"/items/{id}":{"get":{"parameters":[{"name":"id","in":"path","required":true,"schema":{"type":"string"}}],"responses":{"200":{"description":"d"}}}}}}`
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				guard(w)
+				w.Header().Set("Content-Type", "application/json")
+				switch {
+				case r.URL.Path == "/openapi.json":
+					write(w, text)
+				case r.URL.Path == "/items":
+					next := word(r.URL.RawQuery, 1)
+					w.Header().Set("Link", "</items?cursor="+next+`>; rel="next"`)
+					write(w, `{"next":"/items?cursor=`+next+`","items":[`+
+						strings.Repeat(fmt.Sprintf(`{"id":%q,"self":"/items/%s"},`, next, next), 1000)+`{}]}`)
+				default:
+					write(w, strings.Repeat(`{"item":`, 5000)+`1`+strings.Repeat(`}`, 5000))
+				}
+			})
+		}},
 }
 
 // operations is a description of many operations.
@@ -121,8 +134,13 @@ func introspection(types, fields int) string {
 	object := func(i int) ref {
 		return ref{"kind": "NON_NULL", "ofType": ref{"kind": "OBJECT", "name": fmt.Sprintf("T%d", i%types)}}
 	}
-	args := []ref{{"name": "id", "type": ref{"kind": "SCALAR", "name": "String"}, "defaultValue": nil}, {"name": "in", "type": ref{"kind": "INPUT_OBJECT", "name": "In"}, "defaultValue": nil}}
-	list := []ref{{"kind": "SCALAR", "name": "String"}, {"kind": "INPUT_OBJECT", "name": "In", "inputFields": []ref{{"name": "in", "type": ref{"kind": "NON_NULL", "ofType": ref{"kind": "INPUT_OBJECT", "name": "In"}}}, {"name": "s", "type": ref{"kind": "SCALAR", "name": "String"}}}}}
+	args := []ref{{"name": "id", "type": ref{"kind": "SCALAR", "name": "String"}, "defaultValue": nil},
+		{"name": "in", "type": ref{"kind": "INPUT_OBJECT", "name": "In"}, "defaultValue": nil}}
+	list := []ref{{"kind": "SCALAR", "name": "String"},
+		{"kind": "INPUT_OBJECT", "name": "In",
+			"inputFields": []ref{{"name": "in",
+				"type": ref{"kind": "NON_NULL", "ofType": ref{"kind": "INPUT_OBJECT", "name": "In"}}},
+				{"name": "s", "type": ref{"kind": "SCALAR", "name": "String"}}}}}
 	for i := range types {
 		of := []ref{{"name": "s", "type": ref{"kind": "SCALAR", "name": "String"}, "args": args}}
 		for k := range fields {
@@ -130,7 +148,8 @@ func introspection(types, fields int) string {
 		}
 		list = append(list, ref{"kind": "OBJECT", "name": fmt.Sprintf("T%d", i), "fields": of, "interfaces": []ref{}})
 	}
-	text, err := json.Marshal(ref{"data": ref{"__schema": ref{"queryType": ref{"name": "T0"}, "mutationType": ref{"name": "T1"}, "types": list, "directives": []ref{}}}})
+	text, err := json.Marshal(ref{"data": ref{"__schema": ref{"queryType": ref{"name": "T0"},
+		"mutationType": ref{"name": "T1"}, "types": list, "directives": []ref{}}}})
 	if err != nil {
 		panic(err) // maps of texts can be written
 	}

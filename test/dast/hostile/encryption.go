@@ -28,12 +28,14 @@ func encrypted(l net.Listener, second bool) net.Listener {
 	if err != nil {
 		panic(err) // there is always a random number
 	}
-	template := x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(24 * time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	template := x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(24 * time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
 	certificate, err := x509.CreateCertificate(rand.Reader, &template, &template, &key.PublicKey, key)
 	if err != nil {
 		panic(err) // of what is written above
 	}
-	config := &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{certificate}, PrivateKey: key}}, NextProtos: []string{"http/1.1"}, MinVersion: tls.VersionTLS12}
+	config := &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{certificate}, PrivateKey: key}},
+		NextProtos: []string{"http/1.1"}, MinVersion: tls.VersionTLS12}
 	if second {
 		config.NextProtos = []string{"h2", "http/1.1"}
 	}
@@ -60,7 +62,8 @@ func mute(c net.Conn) { _, _ = io.Copy(io.Discard, c) } // until it is closed
 // dripped sends the beginning of a handshake, one byte a second.
 func dripped(c net.Conn) {
 	go mute(c)
-	for text := "\x16\x03\x03\x40\x00\x02\x00\x3f\xfc\x03\x03" + strings.Repeat("x", 16_000); text != "" && write(c, text[:1]); text = text[1:] {
+	for text := "\x16\x03\x03\x40\x00\x02\x00\x3f\xfc\x03\x03" + strings.Repeat("x", 16_000); text != "" &&
+		write(c, text[:1]); text = text[1:] {
 		time.Sleep(time.Second)
 	}
 }
@@ -128,57 +131,67 @@ func head(fields ...string) []byte {
 
 // answer writes the head of a page.
 func answer(f *http2.Framer, stream uint32, more bool) error {
-	return f.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: head(":status", "200", "content-type", "text/html; charset=utf-8"), EndHeaders: true, EndStream: !more})
+	return f.WriteHeaders(http2.HeadersFrameParam{StreamID: stream,
+		BlockFragment: head(":status", "200", "content-type", "text/html; charset=utf-8"), EndHeaders: true,
+		EndStream: !more})
 }
 
 var encryption = []Trap{
 	{Name: "handshakes that hang", TLS: true, Says: gone, build: closing, takes: later(0, mute)},
 	{Name: "handshakes that hang from a moment on", TLS: true, Says: late, build: closing, takes: later(some, mute)},
 	{Name: "handshakes of one byte a second", TLS: true, Says: gone, build: closing, takes: later(0, dripped)},
-	{Name: "handshakes of one byte a second from a moment on", TLS: true, Says: late, build: closing, takes: later(some, dripped)},
+	{Name: "handshakes of one byte a second from a moment on", TLS: true, Says: late, build: closing,
+		takes: later(some, dripped)},
 	{Name: "an alert at each handshake", TLS: true, Says: gone, build: closing, takes: later(0, refuses)},
-	{Name: "an alert at each handshake from a moment on", TLS: true, Says: regexp.MustCompile(late.String() + `|got no answer`), build: closing, takes: later(some, refuses)},
-	{Name: "HTTP/2 that resets each stream", TLS: true, Whole: true, build: second(func(f *http2.Framer, h *http2.HeadersFrame) error {
-		for range 1000 {
-			if err := f.WriteRSTStream(h.StreamID, http2.ErrCodeRefusedStream); err != nil {
+	{Name: "an alert at each handshake from a moment on", TLS: true,
+		Says: regexp.MustCompile(late.String() + `|got no answer`), build: closing, takes: later(some, refuses)},
+	{Name: "HTTP/2 that resets each stream", TLS: true, Whole: true,
+		build: second(func(f *http2.Framer, h *http2.HeadersFrame) error {
+			for range 1000 {
+				if err := f.WriteRSTStream(h.StreamID, http2.ErrCodeRefusedStream); err != nil {
+					return err
+				}
+			}
+			return nil
+		})},
+	{Name: "HTTP/2 that goes away at each request", TLS: true, Whole: true,
+		build: second(func(f *http2.Framer, _ *http2.HeadersFrame) error {
+			if err := f.WriteGoAway(0, http2.ErrCodeNo, []byte("later")); err != nil {
 				return err
 			}
-		}
-		return nil
-	})},
-	{Name: "HTTP/2 that goes away at each request", TLS: true, Whole: true, build: second(func(f *http2.Framer, _ *http2.HeadersFrame) error {
-		if err := f.WriteGoAway(0, http2.ErrCodeNo, []byte("later")); err != nil {
-			return err
-		}
-		return io.EOF
-	})},
-	{Name: "HTTP/2 with a head without end", TLS: true, Whole: true, build: second(func(f *http2.Framer, h *http2.HeadersFrame) error {
-		err := f.WriteHeaders(http2.HeadersFrameParam{StreamID: h.StreamID, BlockFragment: head(":status", "200")})
-		for more := head("x-more", strings.Repeat("a", 8000)); err == nil; {
-			err = f.WriteContinuation(h.StreamID, false, more)
-		}
-		return err
-	})},
-	{Name: "HTTP/2 with a window of nothing", TLS: true, Whole: true, build: second(func(f *http2.Framer, h *http2.HeadersFrame) error {
-		if err := f.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0}); err != nil {
-			return err
-		}
-		return answer(f, h.StreamID, true) // and no body, for ever
-	})},
-	{Name: "HTTP/2 with pings and settings without end", TLS: true, Whole: true, build: second(func(f *http2.Framer, h *http2.HeadersFrame) error {
-		err := answer(f, h.StreamID, true)
-		for err == nil {
-			if err = f.WritePing(false, [8]byte{}); err == nil {
-				err = f.WriteSettings(http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: 1})
+			return io.EOF
+		})},
+	{Name: "HTTP/2 with a head without end", TLS: true, Whole: true,
+		build: second(func(f *http2.Framer, h *http2.HeadersFrame) error {
+			err := f.WriteHeaders(http2.HeadersFrameParam{StreamID: h.StreamID, BlockFragment: head(":status", "200")})
+			for more := head("x-more", strings.Repeat("a", 8000)); err == nil; {
+				err = f.WriteContinuation(h.StreamID, false, more)
 			}
-		}
-		return err
-	})},
-	{Name: "HTTP/2 with an empty body without end", TLS: true, Whole: true, build: second(func(f *http2.Framer, h *http2.HeadersFrame) error {
-		err := answer(f, h.StreamID, true)
-		for err == nil {
-			err = f.WriteData(h.StreamID, false, nil)
-		}
-		return err
-	})},
+			return err
+		})},
+	{Name: "HTTP/2 with a window of nothing", TLS: true, Whole: true,
+		build: second(func(f *http2.Framer, h *http2.HeadersFrame) error {
+			if err := f.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0}); err != nil {
+				return err
+			}
+			return answer(f, h.StreamID, true) // and no body, for ever
+		})},
+	{Name: "HTTP/2 with pings and settings without end", TLS: true, Whole: true,
+		build: second(func(f *http2.Framer, h *http2.HeadersFrame) error {
+			err := answer(f, h.StreamID, true)
+			for err == nil {
+				if err = f.WritePing(false, [8]byte{}); err == nil {
+					err = f.WriteSettings(http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: 1})
+				}
+			}
+			return err
+		})},
+	{Name: "HTTP/2 with an empty body without end", TLS: true, Whole: true,
+		build: second(func(f *http2.Framer, h *http2.HeadersFrame) error {
+			err := answer(f, h.StreamID, true)
+			for err == nil {
+				err = f.WriteData(h.StreamID, false, nil)
+			}
+			return err
+		})},
 }

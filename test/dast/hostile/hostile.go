@@ -71,7 +71,8 @@ var Addresses = []string{"169.254.169.254/32", "100.100.100.200/32", "fd00:ec2::
 
 // elsewhere are the addresses that no scan may reach: another port of the application's
 // own address, other addresses of loopback, and the metadata services of clouds.
-var elsewhere = []string{"127.0.0.1:9090", "[::1]:9090", "127.0.0.2:8080", "127.0.0.2:80", "169.254.169.254:80", "169.254.169.254:8080", "[fd00:ec2::254]:80", "100.100.100.200:80"}
+var elsewhere = []string{"127.0.0.1:9090", "[::1]:9090", "127.0.0.2:8080", "127.0.0.2:80", "169.254.169.254:80",
+	"169.254.169.254:8080", "[fd00:ec2::254]:80", "100.100.100.200:80"}
 
 // Serve serves the trap, and listens at all that it leads to.
 func Serve(t Trap) (*Site, error) {
@@ -104,10 +105,12 @@ func (s *Site) start(l net.Listener, t Trap) {
 	if t.TLS {
 		l = encrypted(l, s.second != nil)
 	}
-	s.server = &http.Server{ErrorLog: log.New(io.Discard, "", 0), TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){}, ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.requests.Add(1)
-		pages.ServeHTTP(w, r)
-	})}
+	s.server = &http.Server{ErrorLog: log.New(io.Discard, "", 0), TLSNextProto: map[string]func(*http.Server, *tls.Conn,
+		http.Handler){}, ReadHeaderTimeout: time.Minute,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			s.requests.Add(1)
+			pages.ServeHTTP(w, r)
+		})}
 	if s.second != nil {
 		s.server.TLSNextProto["h2"] = func(_ *http.Server, c *tls.Conn, _ http.Handler) { s.second(c) }
 	}
@@ -264,4 +267,5 @@ func says(text string) http.HandlerFunc {
 }
 
 // Traps lists all.
-var Traps = slices.Concat(hanging, huge, wrong, refusing, chances, leading, mazes, documents, scripts, descriptions, encryption, signing)
+var Traps = slices.Concat(hanging, huge, wrong, refusing, chances, leading, mazes, documents, scripts, descriptions,
+	encryption, signing)

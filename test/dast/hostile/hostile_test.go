@@ -41,7 +41,8 @@ func TestFirstPages(t *testing.T) {
 		}
 		s.start(l, trap)
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(trap.Base(), address)+l.Addr().String()+"/", nil)
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(trap.Base(), address)+
+			l.Addr().String()+"/", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +57,8 @@ func TestFirstPages(t *testing.T) {
 			t.Errorf("%s: %v", trap.Name, err)
 		}
 		s.Close()
-		if !late && trap.takes == nil && trap.Name != "closes every third connection, as if by chance" && s.Requests() != 1 {
+		if !late && trap.takes == nil && trap.Name != "closes every third connection, as if by chance" &&
+			s.Requests() != 1 {
 			t.Errorf("%s: %d requests were counted", trap.Name, s.Requests())
 		}
 	}

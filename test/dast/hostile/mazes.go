@@ -20,10 +20,15 @@ var (
 
 // forbidden are addresses that must not be reached, written in every way there is.
 var forbidden = []string{
-	"http://169.254.169.254/latest/meta-data/", "http://[fd00:ec2::254]/latest/meta-data/", "http://100.100.100.200/latest/meta-data/",
-	"http://127.0.0.1:9090/", "http://localhost:9090/", "http://[::1]:9090/", "http://[::ffff:127.0.0.1]:9090/", "http://2130706433:9090/", "http://0x7f000001:9090/", "http://127.1:9090/",
-	"http://0177.0.0.1:9090/", "http://127.0.0.2:8080/", "http://127.0.0.2/", "//127.0.0.1:9090/", "//169.254.169.254/", `/\127.0.0.1:9090/`, "http://[::ffff:a9fe:a9fe]/", "http://0xa9fea9fe/",
-	"http://127.0.0.1:8080@127.0.0.1:9090/", "http://127.0.0.1:8080#@127.0.0.1:9090/", "http://0:9090/", "http://[::]:9090/", "ws://127.0.0.1:9090/", "file:///etc/passwd", "gopher://127.0.0.1:9090/_x", "ftp://127.0.0.1:9090/",
+	"http://169.254.169.254/latest/meta-data/", "http://[fd00:ec2::254]/latest/meta-data/",
+	"http://100.100.100.200/latest/meta-data/",
+	"http://127.0.0.1:9090/", "http://localhost:9090/", "http://[::1]:9090/", "http://[::ffff:127.0.0.1]:9090/",
+	"http://2130706433:9090/", "http://0x7f000001:9090/", "http://127.1:9090/",
+	"http://0177.0.0.1:9090/", "http://127.0.0.2:8080/", "http://127.0.0.2/", "//127.0.0.1:9090/", "//169.254.169.254/",
+	`/\127.0.0.1:9090/`, "http://[::ffff:a9fe:a9fe]/", "http://0xa9fea9fe/",
+	"http://127.0.0.1:8080@127.0.0.1:9090/", "http://127.0.0.1:8080#@127.0.0.1:9090/", "http://0:9090/",
+	"http://[::]:9090/", "ws://127.0.0.1:9090/", "file:///etc/passwd", "gopher://127.0.0.1:9090/_x",
+	"ftp://127.0.0.1:9090/",
 	"view-source:http://127.0.0.1:9090/", "data:text/html,<script>fetch('http://127.0.0.1:9090/')</script>",
 }
 
@@ -44,7 +49,9 @@ var leading = []Trap{
 		return http.RedirectHandler("http://localhost:9090/", http.StatusFound)
 	}},
 	{Name: "links and redirects to what is not the application's", Whole: true, build: leads},
-	{Name: "script that asks for what is not the application's", Whole: true, build: func(*Site) http.Handler { return ordinary(reaching()) }},
+	{Name: "script that asks for what is not the application's", Whole: true, build: func(*Site) http.Handler {
+		return ordinary(reaching())
+	}},
 	{Name: "every page leads to the next", Says: refused, build: func(*Site) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			n, _ := strconv.Atoi(r.URL.Query().Get("n")) // 0 at first
@@ -80,7 +87,8 @@ func leads(*Site) http.Handler {
 	rest := ordinary(markup.String())
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/robots.txt" {
-			write(w, "User-agent: *\nSitemap: http://127.0.0.1:9090/sitemap.xml\nSitemap: /to/0\nSitemap: http://169.254.169.254/\n")
+			write(w, "User-agent: *\nSitemap: http://127.0.0.1:9090/sitemap.xml\nSitemap: /to/0\nSitemap: "+
+				"http://169.254.169.254/\n")
 			return
 		}
 		text, found := strings.CutPrefix(r.URL.Path, "/to/")
@@ -146,31 +154,37 @@ var mazes = []Trap{
 		})
 	}},
 	{Name: "a new session in every path", Says: many, build: func(*Site) http.Handler {
-		return maze("/s/", "/s/aaaa/shop", func(r *http.Request, i int) string { return "/s/" + word(r.URL.Path, i) + "/shop" })
+		return maze("/s/", "/s/aaaa/shop", func(r *http.Request, i int) string {
+			return "/s/" + word(r.URL.Path, i) + "/shop"
+		})
 	}},
 	{Name: "ever deeper paths", Says: many, build: func(*Site) http.Handler {
 		return maze("/d/", "/d/a/", func(r *http.Request, i int) string { return word(r.URL.Path, i) + "/" })
 	}},
 	{Name: "new parameters on every page", Says: many, build: func(*Site) http.Handler {
-		return maze("/p", "/p?a=1", func(r *http.Request, i int) string { return "/p?" + word(r.URL.RawQuery, i) + "=1" })
+		return maze("/p", "/p?a=1", func(r *http.Request, i int) string {
+			return "/p?" + word(r.URL.RawQuery, i) + "=1"
+		})
 	}},
 	{Name: "new forms on every page", Says: many, build: func(*Site) http.Handler {
 		return beside("/f/", `<a href="/f/a">in</a>`, func(w http.ResponseWriter, r *http.Request) {
 			guard(w)
 			var b strings.Builder
 			for i := range 10 {
-				fmt.Fprintf(&b, `<form method="post" action="/f/%s"><input name="%s"><input type="submit"></form>`, word(r.URL.Path, i), word(r.URL.Path, i+10))
+				fmt.Fprintf(&b, `<form method="post" action="/f/%s"><input name="%s"><input type="submit"></form>`,
+					word(r.URL.Path, i), word(r.URL.Path, i+10))
 			}
 			page(w, b.String())
 		})
 	}},
 	{Name: "style sheets that import each other", Whole: true, build: func(*Site) http.Handler {
-		return beside("/css/", `<link rel="stylesheet" href="/css/a.css">`, func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Content-Type", "text/css")
-			for i := range 5 {
-				write(w, fmt.Sprintf("@import url(/css/%s.css);\n", word(r.URL.Path, i)))
-			}
-		})
+		return beside("/css/", `<link rel="stylesheet" href="/css/a.css">`,
+			func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "text/css")
+				for i := range 5 {
+					write(w, fmt.Sprintf("@import url(/css/%s.css);\n", word(r.URL.Path, i)))
+				}
+			})
 	}},
 	{Name: "a robots.txt of 1,000,000 lines", Whole: true, build: func(*Site) http.Handler {
 		return beside("/robots.txt", "", func(w http.ResponseWriter, _ *http.Request) {
@@ -204,7 +218,8 @@ func sitemaps(*Site) http.Handler {
 			w.Header().Set("Content-Type", "application/xml")
 			write(w, `<?xml version="1.0"?><sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`)
 			for i := range 50 {
-				write(w, fmt.Sprintf("<sitemap><loc>http://%s/sitemap-%s.xml</loc></sitemap>", r.Host, word(r.URL.Path, i)))
+				write(w, fmt.Sprintf("<sitemap><loc>http://%s/sitemap-%s.xml</loc></sitemap>", r.Host,
+					word(r.URL.Path, i)))
 			}
 			write(w, `</sitemapindex>`)
 		default:
@@ -222,10 +237,13 @@ func repeated(before, part string, n int, after string) http.Handler {
 }
 
 var documents = []Trap{
-	{Name: "markup 500,000 elements deep", Says: regexp.MustCompile(`was not read`), build: func(*Site) http.Handler { return repeated("", "<div>", 500_000, "") }},
-	{Name: "tables and formatting within each other", Says: regexp.MustCompile(`was not read`), build: func(*Site) http.Handler {
-		return repeated("", "<table><tr><td><b><i><a>", 100_000, "")
+	{Name: "markup 500,000 elements deep", Says: regexp.MustCompile(`was not read`), build: func(*Site) http.Handler {
+		return repeated("", "<div>", 500_000, "")
 	}},
+	{Name: "tables and formatting within each other", Says: regexp.MustCompile(`was not read`),
+		build: func(*Site) http.Handler {
+			return repeated("", "<table><tr><td><b><i><a>", 100_000, "")
+		}},
 	{Name: "20,000 forms", Says: many, build: func(*Site) http.Handler {
 		return beside("/big", `<a href="/big">big</a>`, func(w http.ResponseWriter, _ *http.Request) {
 			guard(w)
@@ -234,16 +252,17 @@ var documents = []Trap{
 			}
 		})
 	}},
-	{Name: "a form of 50,000 fields", Says: regexp.MustCompile(`the first 500 of its query and body`), build: func(*Site) http.Handler {
-		return beside("/big", `<a href="/big">big</a>`, func(w http.ResponseWriter, _ *http.Request) {
-			guard(w)
-			write(w, `<form method="post" action="/big/send">`)
-			for i := range 50_000 {
-				write(w, fmt.Sprintf(`<input name="f%d" value="1">`, i))
-			}
-			write(w, `<input type="submit"></form>`)
-		})
-	}},
+	{Name: "a form of 50,000 fields", Says: regexp.MustCompile(`the first 500 of its query and body`),
+		build: func(*Site) http.Handler {
+			return beside("/big", `<a href="/big">big</a>`, func(w http.ResponseWriter, _ *http.Request) {
+				guard(w)
+				write(w, `<form method="post" action="/big/send">`)
+				for i := range 50_000 {
+					write(w, fmt.Sprintf(`<input name="f%d" value="1">`, i))
+				}
+				write(w, `<input type="submit"></form>`)
+			})
+		}},
 	{Name: "100,000 links of one page", Says: many, build: func(*Site) http.Handler {
 		return beside("/big", `<a href="/big">big</a>`, func(w http.ResponseWriter, _ *http.Request) {
 			guard(w)
@@ -260,7 +279,8 @@ var documents = []Trap{
 		return beside("/big/", tags.String(), func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/javascript")
 			for i := range 40_000 {
-				if !write(w, fmt.Sprintf("function f%d(a) { return fetch('/api/%s?a=' + a + %q) }\n", i, word(r.URL.Path, i%50), r.URL.Path)) {
+				if !write(w, fmt.Sprintf("function f%d(a) { return fetch('/api/%s?a=' + a + "+
+					"%q) }\n", i, word(r.URL.Path, i%50), r.URL.Path)) {
 					return
 				}
 			}
@@ -274,7 +294,9 @@ var documents = []Trap{
 				return
 			}
 			w.Header().Set("Content-Type", "application/json")
-			write(w, `{"version":3,"mappings":"`+strings.Repeat("AAAA;", 500_000)+`","sources":["/app.js.map","file:///etc/passwd","http://127.0.0.1:9090/"],"sections":`+strings.Repeat(`[{"offset":{"line":0,"column":0},"map":{"sections":`, 20_000))
+			write(w, `{"version":3,"mappings":"`+strings.Repeat("AAAA;", 500_000)+
+				`","sources":["/app.js.map","file:///etc/passwd","http://127.0.0.1:9090/"],"sections":`+
+				strings.Repeat(`[{"offset":{"line":0,"column":0},"map":{"sections":`, 20_000))
 		})
 	}},
 	{Name: "50,000 elements that listen", Whole: true, build: func(*Site) http.Handler {
@@ -302,16 +324,20 @@ var documents = []Trap{
 			write(w, `"id":1}`)
 		})
 	}},
-	{Name: "4 MB that nearly match what is searched for, other ones each time", Whole: true, build: func(s *Site) http.Handler {
-		return beside("/big", `<a href="/big?id=1">big</a>`, func(w http.ResponseWriter, _ *http.Request) {
-			guard(w)
-			w.Header().Set("Content-Type", "text/plain")
-			for i := range 30_000 { // 3.9 MB
-				write(w, "You have an error in your SQ -----BEGIN RSA PRIVATE KE eyJhbGciOiJIUzI1NiJ9.eyJ. AKIAABCDEFGHIJKLMNO root:x:0:0:roo at "+word("near", s.Requests()*30_000+i)+"(\n")
-			}
-		})
+	{Name: "4 MB that nearly match what is searched for, other ones each time", Whole: true,
+		build: func(s *Site) http.Handler {
+			return beside("/big", `<a href="/big?id=1">big</a>`, func(w http.ResponseWriter, _ *http.Request) {
+				guard(w)
+				w.Header().Set("Content-Type", "text/plain")
+				for i := range 30_000 { // 3.9 MB
+					write(w, "You have an error in your SQ -----BEGIN RSA PRIVATE KE eyJhbGciOiJIUzI1NiJ9.eyJ. "+
+						"AKIAABCDEFGHIJKLMNO root:x:0:0:roo at "+word("near", s.Requests()*30_000+i)+"(\n")
+				}
+			})
+		}},
+	{Name: "4 MB of script in one expression", Whole: true, build: func(*Site) http.Handler {
+		return repeated("<script>x=", "[(", 1_000_000, "</script>")
 	}},
-	{Name: "4 MB of script in one expression", Whole: true, build: func(*Site) http.Handler { return repeated("<script>x=", "[(", 1_000_000, "</script>") }},
 	{Name: "JSON 1,000,000 lists deep", Whole: true, build: func(*Site) http.Handler {
 		return beside("/big", `<a href="/big?id=1">big</a>`, func(w http.ResponseWriter, _ *http.Request) {
 			guard(w)

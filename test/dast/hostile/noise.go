@@ -24,9 +24,12 @@ func (s *Site) chance(of string, n int) int {
 
 // complaints are what libraries say of what they cannot read.
 var complaints = []string{
-	"You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version for the right syntax to use near ''1'' at line 1",
-	`ERROR: syntax error at or near "1"`, "ORA-01756: quoted string not properly terminated", "javax.naming.NameNotFoundException: bad search filter",
-	"open /srv/data/1: No such file or directory", "sh: 1: Syntax error: end of file unexpected", "TemplateSyntaxError: unexpected '}'", "XPathException: expected token",
+	"You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version for the " +
+		"right syntax to use near ''1'' at line 1",
+	`ERROR: syntax error at or near "1"`, "ORA-01756: quoted string not properly terminated",
+	"javax.naming.NameNotFoundException: bad search filter",
+	"open /srv/data/1: No such file or directory", "sh: 1: Syntax error: end of file unexpected",
+	"TemplateSyntaxError: unexpected '}'", "XPathException: expected token",
 }
 
 // noisy serves an application whose pages with values are what the function makes of them.
@@ -40,38 +43,43 @@ func noisy(answer func(s *Site, w http.ResponseWriter, r *http.Request)) func(*S
 }
 
 var chances = []Trap{
-	{Name: "answers that change at random", Whole: true, build: noisy(func(s *Site, w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader([]int{200, 200, 200, 404, 500, 302}[s.chance("status", 6)])
-		page(w, strings.Repeat("<p>"+word("text", s.Requests())+"</p>", s.chance("length", 20)))
-	})},
-	{Name: "two answers that take turns at random", Whole: true, build: noisy(func(s *Site, w http.ResponseWriter, _ *http.Request) {
-		page(w, []string{"<p>There is one result.</p>", "<p>There are no results.</p>"}[s.chance("turn", 2)])
-	})},
-	{Name: "errors of libraries at random", Whole: true, build: noisy(func(s *Site, w http.ResponseWriter, _ *http.Request) {
-		if s.chance("error", 3) > 0 {
-			page(w, "<p>There is one result.</p>")
-			return
-		}
-		w.WriteHeader(http.StatusInternalServerError)
-		page(w, "<p>"+html.EscapeString(complaints[s.chance("complaint", len(complaints))])+"</p>")
-	})},
+	{Name: "answers that change at random", Whole: true,
+		build: noisy(func(s *Site, w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader([]int{200, 200, 200, 404, 500, 302}[s.chance("status", 6)])
+			page(w, strings.Repeat("<p>"+word("text", s.Requests())+"</p>", s.chance("length", 20)))
+		})},
+	{Name: "two answers that take turns at random", Whole: true,
+		build: noisy(func(s *Site, w http.ResponseWriter, _ *http.Request) {
+			page(w, []string{"<p>There is one result.</p>", "<p>There are no results.</p>"}[s.chance("turn", 2)])
+		})},
+	{Name: "errors of libraries at random", Whole: true,
+		build: noisy(func(s *Site, w http.ResponseWriter, _ *http.Request) {
+			if s.chance("error", 3) > 0 {
+				page(w, "<p>There is one result.</p>")
+				return
+			}
+			w.WriteHeader(http.StatusInternalServerError)
+			page(w, "<p>"+html.EscapeString(complaints[s.chance("complaint", len(complaints))])+"</p>")
+		})},
 	{Name: "delays at random", Whole: true, build: noisy(func(s *Site, w http.ResponseWriter, r *http.Request) {
 		if pause(r.Context(), time.Duration(s.chance("delay", 8))*250*time.Millisecond) {
 			page(w, "<p>There is one result.</p>")
 		}
 	})},
-	{Name: "an echo of the whole request, as text", Whole: true, build: noisy(func(_ *Site, w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		w.Header().Set("Content-Security-Policy", "default-src 'none'")
-		write(w, r.Method+" "+r.URL.String()+"\n")
-		_ = r.Header.Write(w)                                    // somebody may be gone
-		_, _ = io.Copy(w, http.MaxBytesReader(w, r.Body, 1<<20)) // likewise
-	})},
-	{Name: "an echo of the whole request, encoded", Whole: true, build: noisy(func(_ *Site, w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
-		if err != nil {
-			return // it is gone
-		}
-		page(w, "<pre>"+html.EscapeString(fmt.Sprint(r.Method, " ", r.URL, r.Header, string(body)))+"</pre>")
-	})},
+	{Name: "an echo of the whole request, as text", Whole: true,
+		build: noisy(func(_ *Site, w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+			w.Header().Set("Content-Security-Policy", "default-src 'none'")
+			write(w, r.Method+" "+r.URL.String()+"\n")
+			_ = r.Header.Write(w)                                    // somebody may be gone
+			_, _ = io.Copy(w, http.MaxBytesReader(w, r.Body, 1<<20)) // likewise
+		})},
+	{Name: "an echo of the whole request, encoded", Whole: true,
+		build: noisy(func(_ *Site, w http.ResponseWriter, r *http.Request) {
+			body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
+			if err != nil {
+				return // it is gone
+			}
+			page(w, "<pre>"+html.EscapeString(fmt.Sprint(r.Method, " ", r.URL, r.Header, string(body)))+"</pre>")
+		})},
 }

@@ -26,30 +26,47 @@ func running(script string) func(*Site) http.Handler {
 
 var scripts = []Trap{
 	{Name: "script that never ends", Says: scripted, build: running(`for (;;) {}`)},
-	{Name: "the first page's script never ends", Says: scripted, build: func(*Site) http.Handler { return ordinary(`<script>for (;;) {}</script>`) }},
+	{Name: "the first page's script never ends", Says: scripted, build: func(*Site) http.Handler {
+		return ordinary(`<script>for (;;) {}</script>`)
+	}},
 	{Name: "dialogs without end", Says: scripted, build: running(`for (;;) { alert(1); confirm(2); prompt(3) }`)},
-	{Name: "a dialog when the page is left", Whole: true, build: running(`onbeforeunload = e => { e.preventDefault(); e.returnValue = 'stay'; return 'stay' }; setInterval(() => alert(1), 10)`)},
-	{Name: "windows without end", Whole: true, build: running(`setInterval(() => { for (let i = 0; i < 50; i++) window.open('/about?w=' + Math.random()) }, 10)`)},
-	{Name: "downloads without end", Whole: true, build: running(`setInterval(() => { const a = document.createElement('a'); a.href = URL.createObjectURL(new Blob(['x'.repeat(1e6)])); a.download = 'x' + Math.random(); document.body.append(a); a.click() }, 5)`)},
-	{Name: "a document that grows", Whole: true, build: running(`setInterval(() => { for (let i = 0; i < 5000; i++) { const d = document.createElement('div'); d.textContent = 'x'.repeat(100); document.body.append(d) } }, 5)`)},
-	{Name: "memory that grows", Whole: true, build: running(`const kept = []; setInterval(() => { kept.push(new Uint8Array(5e7).fill(7)) }, 5)`)},
-	{Name: "requests without end", Whole: true, build: running(`let n = 0; setInterval(() => { for (let i = 0; i < 50; i++) fetch('/about?n' + (n++) + '=' + Math.random()) }, 10)`)},
-	{Name: "new routes without end", Whole: true, build: running(`setInterval(() => { history.pushState({}, '', '/js/' + Math.random().toString(36).replace(/[^a-z]/g, '')); document.body.innerHTML += '<a href="#/' + Math.random() + '" onclick="x()">more</a>' }, 10)`)},
-	{Name: "pages that leave by themselves", Whole: true, build: running(`setTimeout(() => { location = '/js?id=' + Math.random() }, 20)`)},
-	{Name: "workers and frames without end", Whole: true, build: running(`setInterval(() => { new Worker(URL.createObjectURL(new Blob(['for(;;){}']))); const f = document.createElement('iframe'); f.src = '/js?id=1'; document.body.append(f) }, 50)`)},
-	{Name: "a page that undoes what a browser offers", Whole: true, build: running(`Object.defineProperty(Array.prototype, 'map', {get() { throw 1 }}); JSON.stringify = () => { for (;;) {} }; Element.prototype.querySelectorAll = document.querySelectorAll = () => { throw 2 }; window.fetch = null; Promise = null`)},
-	{Name: "WebAssembly that never ends", Says: scripted, build: running(`new WebAssembly.Instance(new WebAssembly.Module(new Uint8Array([0,97,115,109,1,0,0,0,1,4,1,96,0,0,3,2,1,0,7,5,1,1,102,0,0,10,9,1,7,0,3,64,12,0,11,11]))).exports.f()`)},
+	{Name: "a dialog when the page is left", Whole: true,
+		build: running(`onbeforeunload = e => { e.preventDefault(); e.returnValue = 'stay'; return 'stay' }; setInterval(() => alert(1), 10)`)},
+	{Name: "windows without end", Whole: true,
+		build: running(`setInterval(() => { for (let i = 0; i < 50; i++) window.open('/about?w=' + Math.random()) }, 10)`)},
+	{Name: "downloads without end", Whole: true,
+		build: running(`setInterval(() => { const a = document.createElement('a'); a.href = URL.createObjectURL(new Blob(['x'.repeat(1e6)])); a.download = 'x' + Math.random(); document.body.append(a); a.click() }, 5)`)},
+	{Name: "a document that grows", Whole: true,
+		build: running(`setInterval(() => { for (let i = 0; i < 5000; i++) { const d = document.createElement('div'); d.textContent = 'x'.repeat(100); document.body.append(d) } }, 5)`)},
+	{Name: "memory that grows", Whole: true,
+		build: running(`const kept = []; setInterval(() => { kept.push(new Uint8Array(5e7).fill(7)) }, 5)`)},
+	{Name: "requests without end", Whole: true,
+		build: running(`let n = 0; setInterval(() => { for (let i = 0; i < 50; i++) fetch('/about?n' + (n++) + '=' + Math.random()) }, 10)`)},
+	{Name: "new routes without end", Whole: true,
+		build: running(`setInterval(() => { history.pushState({}, '', '/js/' + Math.random().toString(36).replace(/[^a-z]/g, '')); document.body.innerHTML += '<a href="#/' + Math.random() + '" onclick="x()">more</a>' }, 10)`)},
+	{Name: "pages that leave by themselves", Whole: true,
+		build: running(`setTimeout(() => { location = '/js?id=' + Math.random() }, 20)`)},
+	{Name: "workers and frames without end", Whole: true,
+		build: running(`setInterval(() => { new Worker(URL.createObjectURL(new Blob(['for(;;){}']))); const f = document.createElement('iframe'); f.src = '/js?id=1'; document.body.append(f) }, 50)`)},
+	{Name: "a page that undoes what a browser offers", Whole: true,
+		build: running(`Object.defineProperty(Array.prototype, 'map', {get() { throw 1 }}); JSON.stringify = () => { for (;;) {} }; Element.prototype.querySelectorAll = document.querySelectorAll = () => { throw 2 }; window.fetch = null; Promise = null`)},
+	{Name: "WebAssembly that never ends", Says: scripted,
+		build: running(`new WebAssembly.Instance(new WebAssembly.Module(new Uint8Array([0,97,115,109,1,0,0,0,1,4,1,96,0,0,3,2,1,0,7,5,1,1,102,0,0,10,9,1,7,0,3,64,12,0,11,11]))).exports.f()`)},
 	{Name: "a service worker that answers nothing", Whole: true, build: func(*Site) http.Handler {
-		return beside("/worker.js", `<script>navigator.serviceWorker.register('/worker.js')</script>`, func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "text/javascript")
-			write(w, `oninstall = () => skipWaiting(); onactivate = e => e.waitUntil(clients.claim()); onfetch = e => e.respondWith(new Promise(() => {})); for (const c of [1, 2]) setInterval(() => { for (;;) {} }, 1000)`)
-		})
+		return beside("/worker.js", `<script>navigator.serviceWorker.register('/worker.js')</script>`,
+			func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "text/javascript")
+				write(w, `oninstall = () => skipWaiting(); onactivate = e => e.waitUntil(clients.claim()); onfetch = e => e.respondWith(new Promise(() => {})); for (const c of [1, 2]) setInterval(() => { for (;;) {} }, 1000)`)
+			})
 	}},
 	{Name: "sockets that flood", Whole: true, build: func(*Site) http.Handler {
-		return beside("/flood", `<script>for (let i = 0; i < 20; i++) { const s = new WebSocket('ws://' + location.host + '/flood'); s.onmessage = e => { document.title += e.data.length; s.send(e.data) } }</script>`, flood)
+		return beside("/flood",
+			`<script>for (let i = 0; i < 20; i++) { const s = new WebSocket('ws://' + location.host + '/flood'); s.onmessage = e => { document.title += e.data.length; s.send(e.data) } }</script>`, flood)
 	}},
-	{Name: "shadows and slots within each other", Whole: true, build: running(`let e = document.body; for (let i = 0; i < 20000; i++) { const d = document.createElement('div'); e.append(d); e = d.attachShadow({mode: 'open'}) }`)},
-	{Name: "a page that answers each event with another", Whole: true, build: running(`for (const n of ['click', 'focus', 'mouseover', 'input', 'change', 'submit', 'scroll', 'hashchange', 'popstate']) addEventListener(n, e => { history.pushState({}, '', '/js?id=' + Math.random()); for (const x of document.querySelectorAll('*')) setTimeout(() => x.dispatchEvent(new Event(n, {bubbles: true}))) }, true); document.getElementById('p').innerHTML = '<a href="#a" onclick="x()">a</a><input onchange="y()"><button>b</button>'`)},
+	{Name: "shadows and slots within each other", Whole: true,
+		build: running(`let e = document.body; for (let i = 0; i < 20000; i++) { const d = document.createElement('div'); e.append(d); e = d.attachShadow({mode: 'open'}) }`)},
+	{Name: "a page that answers each event with another", Whole: true,
+		build: running(`for (const n of ['click', 'focus', 'mouseover', 'input', 'change', 'submit', 'scroll', 'hashchange', 'popstate']) addEventListener(n, e => { history.pushState({}, '', '/js?id=' + Math.random()); for (const x of document.querySelectorAll('*')) setTimeout(() => x.dispatchEvent(new Event(n, {bubbles: true}))) }, true); document.getElementById('p').innerHTML = '<a href="#a" onclick="x()">a</a><input onchange="y()"><button>b</button>'`)},
 }
 
 // flood answers a handshake of a WebSocket (RFC 6455) with messages without end.
@@ -61,7 +78,8 @@ func flood(w http.ResponseWriter, r *http.Request) {
 	}
 	sum := sha1.Sum([]byte(key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11")) // as the standard says
 	raw(func(c net.Conn) {
-		write(c, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: "+base64.StdEncoding.EncodeToString(sum[:])+"\r\n\r\n")
+		write(c, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: "+
+			"Upgrade\r\nSec-WebSocket-Accept: "+base64.StdEncoding.EncodeToString(sum[:])+"\r\n\r\n")
 		frames := string(bytes.Repeat(append([]byte{0x81, 100}, strings.Repeat("x", 100)...), 100))
 		for write(c, frames) {
 		}

@@ -42,7 +42,9 @@ func sessions(uses int, enter http.HandlerFunc) func(*Site) http.Handler {
 			case r.URL.Path == "/login" && r.Method == http.MethodPost && enter != nil:
 				enter(w, r)
 			case r.URL.Path == "/login" && r.Method == http.MethodPost && r.FormValue("user") == "jane" && r.FormValue("password") == "secret":
-				http.SetCookie(w, &http.Cookie{Name: "sid", Value: begin(), Path: "/", HttpOnly: true, Secure: false, SameSite: http.SameSiteStrictMode})
+
+				http.SetCookie(w, &http.Cookie{Name: "sid", Value: begin(), Path: "/", HttpOnly: true, Secure: false,
+					SameSite: http.SameSiteStrictMode})
 				http.Redirect(w, r, "/", http.StatusSeeOther)
 			case r.URL.Path == "/login":
 				page(w, `<form method="post" action="/login"><input name="user"><input type="password" name="password"><input type="submit"></form>`)
@@ -56,8 +58,12 @@ func sessions(uses int, enter http.HandlerFunc) func(*Site) http.Handler {
 }
 
 var signing = []Trap{
-	{Name: "a session that ends with each answer", Identity: jane, Says: regexp.MustCompile(`signing in as "jane" did not work|session of "jane" was lost`), build: sessions(1, nil)},
-	{Name: "a session that ends with every tenth answer", Identity: jane, Says: regexp.MustCompile(`session of "jane" was lost .* at 20\d\d-`), build: sessions(10, nil)},
-	{Name: "a sign-in that hangs", Identity: jane, Says: regexp.MustCompile(`the scan goes on without it`), build: sessions(1, silent)},
+	{Name: "a session that ends with each answer", Identity: jane,
+		Says:  regexp.MustCompile(`signing in as "jane" did not work|session of "jane" was lost`),
+		build: sessions(1, nil)},
+	{Name: "a session that ends with every tenth answer", Identity: jane,
+		Says: regexp.MustCompile(`session of "jane" was lost .* at 20\d\d-`), build: sessions(10, nil)},
+	{Name: "a sign-in that hangs", Identity: jane, Says: regexp.MustCompile(`the scan goes on without it`),
+		build: sessions(1, silent)},
 	{Name: "a sign-in of one byte a second", Identity: jane, Says: part, build: sessions(1, drip)},
 }

@@ -9,7 +9,8 @@ import (
 // classes are sets of weaknesses that advisories use for one and the same kind of
 // flaw. The numbers and their relations are from the CWE list, version 4.16.
 var classes = map[string][]int{
-	"path":          {22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 59, 61, 73, 180, 548, 552},
+	"path": {22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 59, 61, 73, 180, 548,
+		552},
 	"command":       {77, 78, 88},
 	"code":          {94, 95, 96, 265, 470, 693, 913, 1336},
 	"script":        {79, 80, 83, 85, 86, 87, 116, 725},
@@ -33,7 +34,8 @@ var classes = map[string][]int{
 // general are weaknesses that stand for several classes: improper validation of
 // input, and injection.
 var general = map[int][]string{
-	20: {"path", "command", "code", "script", "query", "exhaustion", "prototype", "redirect", "request", "headers", "serialization"},
+	20: {"path", "command", "code", "script", "query", "exhaustion", "prototype", "redirect", "request", "headers",
+		"serialization"},
 	74: {"command", "code", "script", "query", "headers", "prototype"},
 }
 

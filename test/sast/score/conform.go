@@ -33,10 +33,12 @@ func set(lines []int) []int { return slices.Compact(slices.Sorted(slices.Values(
 // languages are the names that rules use for the languages whose rules must run,
 // each with the name of its group.
 var languages = map[string]string{
-	"java": "java", "javascript": "js", "js": "js", "typescript": "js", "ts": "js", "python": "python", "python3": "python",
-	"py": "python", "python2": "python", "go": "go", "golang": "go", "php": "php", "ruby": "ruby", "rb": "ruby",
+	"java": "java", "javascript": "js", "js": "js", "typescript": "js", "ts": "js", "python": "python",
+	"python3": "python",
+	"py":      "python", "python2": "python", "go": "go", "golang": "go", "php": "php", "ruby": "ruby", "rb": "ruby",
 	"csharp": "csharp", "c#": "csharp", "kotlin": "kotlin", "kt": "kotlin", "c": "c", "cpp": "cpp", "c++": "cpp",
-	"rust": "rust", "rs": "rust", "scala": "scala", "bash": "bash", "sh": "bash", "hcl": "hcl", "terraform": "hcl", "tf": "hcl",
+	"rust": "rust", "rs": "rust", "scala": "scala", "bash": "bash", "sh": "bash", "hcl": "hcl", "terraform": "hcl",
+	"tf":   "hcl",
 	"yaml": "yaml", "json": "json", "dockerfile": "dockerfile", "docker": "dockerfile", "html": "html", "xml": "xml",
 	"generic": "generic", "regex": "regex", "none": "regex",
 }

@@ -74,10 +74,13 @@ func Claims(truth []Label, findings []Finding) []Case {
 	for _, f := range findings {
 		file := clean(f.File)
 		about := slices.DeleteFunc(slices.Clone(labelled[path.Dir(file)]), func(l Label) bool { return !names(l, f) })
-		if len(about) == 0 || slices.ContainsFunc(about, func(l Label) bool { return clean(l.File) == file && near(f.Line, l.Line, 1) }) {
+		if len(about) == 0 || slices.ContainsFunc(about, func(l Label) bool {
+			return clean(l.File) == file && near(f.Line, l.Line, 1)
+		}) {
 			continue
 		}
-		out = append(out, Case{ID: file + ":" + strconv.Itoa(f.Line), Group: about[0].Query, Found: true, Rules: []string{f.Rule}, Line: f.Line})
+		out = append(out, Case{ID: file + ":" + strconv.Itoa(f.Line), Group: about[0].Query, Found: true,
+			Rules: []string{f.Rule}, Line: f.Line})
 	}
 	return out
 }
@@ -103,7 +106,8 @@ func judge(truth []Label, findings []Finding, hit func(Label, Finding) bool) []C
 		if l.Line > 0 {
 			id += ":" + strconv.Itoa(l.Line)
 		}
-		out = append(out, Case{ID: id, Group: l.Group, Real: l.Vuln, Found: len(hits) > 0, Rules: rules(hits), Line: l.Line})
+		out = append(out, Case{ID: id, Group: l.Group, Real: l.Vuln, Found: len(hits) > 0, Rules: rules(hits),
+			Line: l.Line})
 	}
 	return out
 }

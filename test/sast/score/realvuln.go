@@ -64,7 +64,8 @@ func RealVuln(app App, findings []Finding, visibleOnly bool) []Case {
 			taken[i] = append(taken[i], f)
 			continue
 		}
-		out = append(out, Case{ID: app.ID + "/" + f.File, Group: "unlabelled", Found: true, Rules: []string{f.Rule}, Line: f.Line})
+		out = append(out, Case{ID: app.ID + "/" + f.File, Group: "unlabelled", Found: true, Rules: []string{f.Rule},
+			Line: f.Line})
 	}
 	for i, flaw := range app.Findings {
 		if visibleOnly && !flaw.Visible() {
@@ -74,7 +75,8 @@ func RealVuln(app App, findings []Finding, visibleOnly bool) []Case {
 		if flaw.Location.Start != nil {
 			line = *flaw.Location.Start
 		}
-		out = append(out, Case{ID: flaw.ID + " " + flaw.File, Group: flaw.Class, Real: flaw.IsVulnerable, Found: len(taken[i]) > 0,
+		out = append(out, Case{ID: flaw.ID + " " + flaw.File, Group: flaw.Class, Real: flaw.IsVulnerable,
+			Found: len(taken[i]) > 0,
 			Rules: rules(taken[i]), Line: line})
 	}
 	return out

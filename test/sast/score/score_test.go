@@ -83,9 +83,12 @@ func TestLines(t *testing.T) {
 		cases []Case
 		want  map[string]bool
 	}{
-		{"exact", Lines(truth, findings, 0), map[string]bool{"src/A.java:10": false, "src/A.java:12": false, "src/B.java:10": false}},
-		{"near", Lines(truth, findings, 1), map[string]bool{"src/A.java:10": true, "src/A.java:12": true, "src/B.java:10": false}},
-		{"files", Files(truth, findings), map[string]bool{"src/A.java:10": true, "src/A.java:12": true, "src/B.java:10": false}},
+		{"exact", Lines(truth, findings, 0), map[string]bool{"src/A.java:10": false, "src/A.java:12": false,
+			"src/B.java:10": false}},
+		{"near", Lines(truth, findings, 1), map[string]bool{"src/A.java:10": true, "src/A.java:12": true,
+			"src/B.java:10": false}},
+		{"files", Files(truth, findings), map[string]bool{"src/A.java:10": true, "src/A.java:12": true,
+			"src/B.java:10": false}},
 	} {
 		if diff := cmp.Diff(test.want, found(test.cases)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.name, diff)
@@ -97,8 +100,10 @@ func TestLines(t *testing.T) {
 }
 
 func TestQueriesAskForTheClass(t *testing.T) {
-	truth := []Label{{File: "a.js", Line: 5, CWE: []string{"079", "116"}, Vuln: true}, {File: "a.js", Line: 9, CWE: []string{"022"}, Vuln: true}}
-	got := found(Queries(truth, []Finding{{File: "a.js", Line: 6, CWE: []int{80}}, {File: "a.js", Line: 9, CWE: []int{79}}}))
+	truth := []Label{{File: "a.js", Line: 5, CWE: []string{"079", "116"}, Vuln: true},
+		{File: "a.js", Line: 9, CWE: []string{"022"}, Vuln: true}}
+	got := found(Queries(truth, []Finding{{File: "a.js", Line: 6, CWE: []int{80}},
+		{File: "a.js", Line: 9, CWE: []int{79}}}))
 	if diff := cmp.Diff(map[string]bool{"a.js:5": true, "a.js:9": false}, got); diff != "" {
 		t.Errorf("found (-want +got):\n%s", diff)
 	}
@@ -113,7 +118,8 @@ func TestClaimsCountWhatIsLabelledNowhere(t *testing.T) {
 		{File: "x/a.js", Line: 20, CWE: []int{22}}, // the folder is not about it
 		{File: "y/a.js", Line: 9, CWE: []int{79}},  // a folder without labels
 	})
-	want := []Case{{ID: "x/a.js:9", Group: "js/xss", Found: true, Rules: []string{""}, Line: 9}, {ID: "x/b.js:5", Group: "js/xss", Found: true, Rules: []string{""}, Line: 5}}
+	want := []Case{{ID: "x/a.js:9", Group: "js/xss", Found: true, Rules: []string{""}, Line: 9},
+		{ID: "x/b.js:5", Group: "js/xss", Found: true, Rules: []string{""}, Line: 5}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("claims (-want +got):\n%s", diff)
 	}
@@ -124,7 +130,8 @@ func TestSameClass(t *testing.T) {
 		want, got int
 		same      bool
 	}{
-		{22, 22, true}, {22, 23, true}, {22, 78, false}, {20, 22, true}, {20, 798, false}, {74, 79, true}, {74, 22, false},
+		{22, 22, true}, {22, 23, true}, {22, 78, false}, {20, 22, true}, {20, 798, false}, {74, 79, true},
+		{74, 22, false},
 		{79, 74, false}, {471, 1321, true}, {9999, 9999, true}, {9999, 1, false},
 	} {
 		if got := SameClass(test.want, test.got); got != test.same {
@@ -222,7 +229,8 @@ func TestConforms(t *testing.T) {
 		expect, got []int
 		want        bool
 	}{
-		{[]int{3, 1}, []int{1, 3, 3}, true}, {[]int{1}, nil, false}, {nil, nil, true}, {nil, []int{1}, false}, {[]int{1}, []int{2}, false},
+		{[]int{3, 1}, []int{1, 3, 3}, true}, {[]int{1}, nil, false}, {nil, nil, true}, {nil, []int{1}, false},
+		{[]int{1}, []int{2}, false},
 	} {
 		if got := Conforms(test.expect, test.got); got != test.want {
 			t.Errorf("Conforms(%v, %v) = %v", test.expect, test.got, got)
@@ -239,7 +247,8 @@ func TestLanguage(t *testing.T) {
 		names []string
 		want  string
 	}{
-		{[]string{"solidity"}, ""}, {[]string{"C#"}, "csharp"}, {[]string{"ocaml", "kt"}, "kotlin"}, {[]string{"javascript", "typescript"}, "js"}, {nil, ""},
+		{[]string{"solidity"}, ""}, {[]string{"C#"}, "csharp"}, {[]string{"ocaml", "kt"}, "kotlin"},
+		{[]string{"javascript", "typescript"}, "js"}, {nil, ""},
 	} {
 		if got := Language(test.names); got != test.want {
 			t.Errorf("Language(%v) = %q", test.names, got)
@@ -255,7 +264,8 @@ func TestMarked(t *testing.T) {
 }
 
 func TestSnippets(t *testing.T) {
-	got := Snippets("a.ts", "// vuln-code-snippet start x\nf(a) // vuln-code-snippet vuln-line x y\ng() // vuln-code-snippet neutral-line x\n")
+	got := Snippets("a.ts", "// vuln-code-snippet start x\nf(a) // vuln-code-snippet vuln-line x y\ng() // "+
+		"vuln-code-snippet neutral-line x\n")
 	want := []Label{{File: "a.ts", Line: 2, Vuln: true, Group: "x y"}, {File: "a.ts", Line: 3, Group: "x"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("labels (-want +got):\n%s", diff)

@@ -36,7 +36,8 @@ func (p Package) Locate(root string) {
 			continue
 		}
 		for path, more := clean(l.Sink.File), true; more; _, path, more = strings.Cut(path, "/") {
-			if info, err := os.Stat(filepath.Join(root, filepath.FromSlash(path))); err == nil && info.Mode().IsRegular() {
+			if info, err := os.Stat(filepath.Join(root, filepath.FromSlash(path))); err == nil &&
+				info.Mode().IsRegular() {
 				l.Sink.File = path
 				break
 			}

@@ -148,19 +148,22 @@ type RuleResult struct {
 
 // RuleTests runs merlon rules test in a folder.
 func (m Merlon) RuleTests(ctx context.Context, dir string) ([]RuleResult, process.Cost, error) {
-	command := process.Command{Dir: dir, Args: []string{m.Binary, "rules", "test", ".", "--format", "json"}, Timeout: m.Timeout}
+	command := process.Command{Dir: dir, Args: []string{m.Binary, "rules", "test", ".", "--format", "json"},
+		Timeout: m.Timeout}
 	out, err := command.Run(ctx)
 	if err != nil {
 		return nil, process.Cost{}, err
 	}
 	if !slices.Contains([]int{exitClean, exitFindings, exitIncomplete}, out.Code) {
-		return nil, process.Cost{}, fmt.Errorf("merlon rules test %s: exit code %d: %s", dir, out.Code, process.Tail(out.Stderr))
+		return nil, process.Cost{}, fmt.Errorf("merlon rules test %s: exit code %d: %s", dir, out.Code,
+			process.Tail(out.Stderr))
 	}
 	var report struct {
 		Cases []RuleResult `json:"cases"`
 	}
 	if err := json.Unmarshal(out.Stdout, &report); err != nil {
-		return nil, process.Cost{}, fmt.Errorf("merlon rules test %s: decode: %w: %s", dir, err, process.Tail(out.Stderr))
+		return nil, process.Cost{}, fmt.Errorf("merlon rules test %s: decode: %w: %s", dir, err,
+			process.Tail(out.Stderr))
 	}
 	return report.Cases, out.Cost, nil
 }

@@ -74,7 +74,8 @@ type Gosec struct {
 
 // Scan runs it on every package of the module in the folder, tests left out.
 func (g Gosec) Scan(ctx context.Context, dir string) (*Scan, error) {
-	command := process.Command{Dir: dir, Args: []string{g.Binary, "-fmt", "sarif", "-no-fail", "-quiet", "./..."}, Timeout: g.Timeout}
+	command := process.Command{Dir: dir, Args: []string{g.Binary, "-fmt", "sarif", "-no-fail", "-quiet", "./..."},
+		Timeout: g.Timeout}
 	out, err := command.Run(ctx)
 	if err != nil {
 		return nil, err
@@ -149,7 +150,8 @@ func decodeSARIF(b []byte, dir string) ([]score.Finding, error) {
 			place := r.Locations[0].PhysicalLocation
 			file := strings.TrimPrefix(place.ArtifactLocation.URI, "file://")
 			file = strings.TrimPrefix(strings.TrimPrefix(file, root), "/")
-			out = append(out, score.Finding{File: file, Line: place.Region.StartLine, CWE: cwe[r.RuleID], Rule: r.RuleID})
+			out = append(out, score.Finding{File: file, Line: place.Region.StartLine, CWE: cwe[r.RuleID],
+				Rule: r.RuleID})
 		}
 	}
 	return out, nil

@@ -77,7 +77,8 @@ func TestScanFails(t *testing.T) {
 		`say {"rules":[{"id":"r","cwe":["eighty"]}]}`: "rule r",
 		"arguments": "scan dir --format json --fail-on none --parallel 2 --analyses sast",
 	} {
-		_, err := Merlon{Binary: self(t, part), Timeout: time.Minute}.Scan(context.Background(), "dir", "--parallel", "2")
+		_, err := Merlon{Binary: self(t, part), Timeout: time.Minute}.Scan(context.Background(), "dir", "--parallel",
+			"2")
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v", part, err)
 		}
@@ -86,7 +87,8 @@ func TestScanFails(t *testing.T) {
 
 func TestMatchRunsTheRulesOnly(t *testing.T) {
 	_, err := Merlon{Binary: self(t, "arguments"), Timeout: time.Minute}.Match(context.Background(), "a.go", "r.yaml")
-	if want := "scan a.go --format json --fail-on none --rules r.yaml --only-rules"; err == nil || !strings.Contains(err.Error(), want) {
+	if want := "scan a.go --format json --fail-on none --rules r.yaml --only-rules"; err == nil ||
+		!strings.Contains(err.Error(), want) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -101,7 +103,8 @@ func TestRuleTests(t *testing.T) {
 		}
 	}
 	for _, part := range []string{"refuse", "say {"} {
-		if _, _, err := (Merlon{Binary: self(t, part), Timeout: time.Minute}).RuleTests(context.Background(), "."); err == nil {
+		if _, _, err := (Merlon{Binary: self(t, part), Timeout: time.Minute}).RuleTests(context.Background(),
+			"."); err == nil {
 			t.Errorf("%s: no error", part)
 		}
 	}
@@ -115,7 +118,8 @@ func TestGosec(t *testing.T) {
 	"results":[{"ruleId":"tagged","locations":[{"physicalLocation":{"artifactLocation":{"uri":"file://` + filepath.ToSlash(dir) + `/a/b.go"},"region":{"startLine":3}}}]},
 	{"ruleId":"related","locations":[{"physicalLocation":{"artifactLocation":{"uri":"c.go"},"region":{"startLine":4}}}]},
 	{"ruleId":"nowhere"}]}]}`
-	want := []score.Finding{{File: "a/b.go", Line: 3, CWE: []int{89, 79}, Rule: "tagged"}, {File: "c.go", Line: 4, CWE: []int{22}, Rule: "related"}}
+	want := []score.Finding{{File: "a/b.go", Line: 3, CWE: []int{89, 79}, Rule: "tagged"},
+		{File: "c.go", Line: 4, CWE: []int{22}, Rule: "related"}}
 	gosec := Gosec{Binary: self(t, "say "+log), Timeout: time.Minute}
 	got, err := gosec.Scan(context.Background(), dir)
 	if err != nil {
@@ -137,7 +141,8 @@ func TestBearer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []score.Finding{{File: "a.js", Line: 1, CWE: []int{89}, Rule: "a"}, {File: "b.js", Line: 2, CWE: []int{22, 73}, Rule: "b"}}
+	want := []score.Finding{{File: "a.js", Line: 1, CWE: []int{89}, Rule: "a"},
+		{File: "b.js", Line: 2, CWE: []int{22, 73}, Rule: "b"}}
 	if diff := cmp.Diff(want, got.Findings); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}

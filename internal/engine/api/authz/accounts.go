@@ -57,7 +57,8 @@ var phoned = lazyregexp.New(`phone|mobile|^(tel|cell)(no|number)?$`)
 // drawn makes up credentials.
 func (e *examination) drawn() *account {
 	name := "mx" + e.Random(10)
-	return &account{name: name, email: name + "@merlon.example", password: "Mx1-" + e.Random(12), phone: fmt.Sprintf("1555%07d", e.Number(0, 9_999_999))}
+	return &account{name: name, email: name + "@merlon.example", password: "Mx1-" + e.Random(12),
+		phone: fmt.Sprintf("1555%07d", e.Number(0, 9_999_999))}
 }
 
 // join registers an account and signs in with it. Without an error, a nil user says that
@@ -73,7 +74,8 @@ func (e *examination) join(extra map[string]any) (*User, error) {
 		if err != nil {
 			return nil, err
 		}
-		if strings.HasSuffix(resp.Request.Path, "/") && !strings.HasSuffix(r.Path, "/") { // as is usual of its framework
+		if strings.HasSuffix(resp.Request.Path, "/") &&
+			!strings.HasSuffix(r.Path, "/") { // as is usual of its framework
 			e.register.Slash, e.login.Slash = true, true
 		}
 		if a.request, a.answer = r, resp; ok(resp) {
@@ -133,7 +135,8 @@ func (e *examination) carried(u *User) error {
 	}
 	asked := 0
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) || asked == len(prefixes) {
+		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) ||
+			asked == len(prefixes) {
 			continue
 		}
 		r, err := e.request(o, false, unknown, nil)
@@ -201,7 +204,8 @@ func (e *examination) accounts() error {
 	e.ordinary = team[1]
 	if spare == nil && e.register != nil && e.changes() {
 		e.Untried(nil, []*finding.Rule{passwordChange, personalData, massAssignment, ownRole, outlives, codeLimit},
-			fmt.Sprintf("what needs accounts of the scan's own was not tried: %s %s made none that signs in", e.register.Method, e.register.Path))
+			fmt.Sprintf("what needs accounts of the scan's own was not tried: %s %s made none that "+
+				"signs in", e.register.Method, e.register.Path))
 	}
 	if first != nil {
 		if err := e.assigned(first); err != nil {
@@ -210,13 +214,18 @@ func (e *examination) accounts() error {
 	}
 	var steps []func() error
 	if e.insists(e.login) {
-		steps = append(steps, func() error { return e.enumerated(e.login, spare) }, func() error { return e.limited(spare) })
+		steps = append(steps, func() error {
+			return e.enumerated(e.login, spare)
+		}, func() error { return e.limited(spare) })
 	}
 	if spare != nil { // what may break the account comes last
 		steps = slices.Concat([]func() error{
-			func() error { return e.exposed(spare, first) }, func() error { return e.betrayed(spare, first) }, func() error { return e.impersonated(spare, first) }, func() error { return e.rewritten(spare, first) }, func() error { return e.outlived(spare) }, func() error { return e.renewed(spare) },
+			func() error { return e.exposed(spare, first) }, func() error { return e.betrayed(spare, first) },
+			func() error { return e.impersonated(spare, first) }, func() error { return e.rewritten(spare, first) },
+			func() error { return e.outlived(spare) }, func() error { return e.renewed(spare) },
 			func() error { return e.forgotten(spare) }, func() error { return e.passwords(spare, first) },
-		}, steps, []func() error{func() error { return e.promoted(spare) }, func() error { return e.granted(spare) }, func() error { return e.removed(spare, first) }})
+		}, steps, []func() error{func() error { return e.promoted(spare) }, func() error { return e.granted(spare) },
+			func() error { return e.removed(spare, first) }})
 	}
 	for _, step := range steps {
 		if err := step(); traffic.Over(err) {
@@ -273,7 +282,8 @@ func (e *examination) listed(name, v string) []string {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b string) int {
-		return cmp.Compare(map[bool]int{true: 0, false: 1}[elevates.MatchString(a)], map[bool]int{true: 0, false: 1}[elevates.MatchString(b)])
+		return cmp.Compare(map[bool]int{true: 0, false: 1}[elevates.MatchString(a)],
+			map[bool]int{true: 0, false: 1}[elevates.MatchString(b)])
 	})
 	return out
 }
@@ -323,7 +333,8 @@ func (e *examination) above(name string) string {
 			if low == nil || asked == maxShown {
 				break
 			}
-			if o.Call != nil || o.Method != http.MethodGet || site.Dangerous(o.Path) || o.Answer == nil || strings.Contains(o.Path, "{") {
+			if o.Call != nil || o.Method != http.MethodGet || site.Dangerous(o.Path) || o.Answer == nil ||
+				strings.Contains(o.Path, "{") {
 				continue
 			}
 			r, err := e.request(o, false, unknown, nil)
@@ -398,7 +409,8 @@ func (e *examination) told(u, as *User) (map[string]any, []*message.Response, er
 		}
 	}
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodGet || site.Dangerous(o.Path) || o.Answer == nil || asked == maxShown {
+		if o.Call != nil || o.Method != http.MethodGet || site.Dangerous(o.Path) || o.Answer == nil ||
+			asked == maxShown {
 			continue
 		}
 		if i := strings.IndexByte(o.Path, '{'); i >= 0 {
@@ -462,7 +474,8 @@ func (e *examination) assigned(plainly *User) error {
 		}
 	}
 	if len(before) == 0 {
-		e.Untried(e.register, []*finding.Rule{massAssignment}, "which properties users may set when they register was not tried: no response shows what an account has")
+		e.Untried(e.register, []*finding.Rule{massAssignment}, "which properties users may set when they register "+
+			"was not tried: no response shows what an account has")
 		return nil
 	}
 	extra := e.gains(e.register, before)
@@ -486,12 +499,16 @@ func (e *examination) assigned(plainly *User) error {
 			e.entered(u, entries, name, before[name], extra[name])
 			continue
 		}
-		e.Flaw(attack.Flaw{Rule: massAssignment, Request: u.account.request, Point: &message.Point{In: message.InJSON, Name: e.register.pointer(name)}, Payload: fmt.Sprint(extra[name]),
-			Message: fmt.Sprintf("%s %s stores %q, which its description does not take", e.register.Method, e.register.Path, name),
-			Answers: append([]*message.Response{u.account.answer}, answers...), Notes: []string{"an account is registered with the property", "the account is read"},
+		e.Flaw(attack.Flaw{Rule: massAssignment, Request: u.account.request,
+			Point: &message.Point{In: message.InJSON, Name: e.register.pointer(name)}, Payload: fmt.Sprint(extra[name]),
+			Message: fmt.Sprintf("%s %s stores %q, which its description does not take", e.register.Method,
+				e.register.Path, name),
+			Answers: append([]*message.Response{u.account.answer}, answers...),
+			Notes:   []string{"an account is registered with the property", "the account is read"},
 			Proof: []string{
 				fmt.Sprintf("An account that was registered without the property has %s = %v.", name, before[name]),
-				fmt.Sprintf("An account that was registered with %s = %v has that value when it is read.", name, extra[name]),
+				fmt.Sprintf("An account that was registered with %s = %v has that value when it is read.", name,
+					extra[name]),
 			}})
 	}
 	return nil
@@ -501,7 +518,8 @@ func (e *examination) assigned(plainly *User) error {
 // proven by signing in.
 func (e *examination) passwords(owner, stranger *User) error {
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodPut && o.Method != http.MethodPatch && o.Method != http.MethodPost || !o.takes(site.IsPassword) || site.Dangerous(o.Path) {
+		if o.Call != nil || o.Method != http.MethodPut && o.Method != http.MethodPatch && o.Method != http.MethodPost ||
+			!o.takes(site.IsPassword) || site.Dangerous(o.Path) {
 			continue
 		}
 		if o == e.register || o == e.login || !strings.Contains(o.Path, "{") {
@@ -525,6 +543,7 @@ func (e *examination) password(o *Operation, owner, stranger *User) error {
 		a := owner.account
 		switch {
 		case in == "body" && site.IsPassword(name) && (strings.Contains(plain(name), "old") || strings.Contains(plain(name), "current")):
+
 			return stranger.account.password, true
 		case in == "body":
 			return (&account{name: a.name, email: a.email, password: changed}).credentials(in, name, s)
@@ -574,7 +593,8 @@ func (e *examination) password(o *Operation, owner, stranger *User) error {
 		Message: fmt.Sprintf("%s %s sets the password of another user", o.Method, o.Path),
 		Proof: []string{
 			fmt.Sprintf("The accounts %s and %s were registered.", owner.account.name, stranger.account.name),
-			fmt.Sprintf("As %s, a new password was set for %s: the answer is %d.", stranger.account.name, owner.account.name, resp.Status),
+			fmt.Sprintf("As %s, a new password was set for %s: the answer is %d.", stranger.account.name,
+				owner.account.name, resp.Status),
 			fmt.Sprintf("%s signs in with the new password, and no longer with the old one.", owner.account.name),
 		}})
 	return nil
@@ -596,7 +616,8 @@ func (e *examination) insists(o *Operation) bool {
 		return true
 	}
 	if o != nil && o.Answer != nil {
-		e.Surface.Cut(o.Answer.Request, "wrong passwords and codes were not sent in a row: that could lock somebody out, and is left to the profile full")
+		e.Surface.Cut(o.Answer.Request, "wrong passwords and codes were not sent in a row: that could lock somebody "+
+			"out, and is left to the profile full")
 	}
 	return false
 }
@@ -642,15 +663,21 @@ func (e *examination) enumerated(o *Operation, u *User) error {
 		answers = append(answers, resp)
 		says = append(says, masked(resp, a.password, a.email, a.name))
 	}
-	if says[0] != says[2] || says[1] != says[3] || says[0] == says[1] || slices.ContainsFunc(answers, func(a *message.Response) bool { return a.Status >= 500 || a.Status == http.StatusTooManyRequests }) {
+	if says[0] != says[2] || says[1] != says[3] || says[0] == says[1] ||
+		slices.ContainsFunc(answers, func(a *message.Response) bool {
+			return a.Status >= 500 || a.Status == http.StatusTooManyRequests
+		}) {
 		return nil
 	}
 	e.Flaw(attack.Flaw{Rule: enumeration, Request: answers[0].Request, Answers: answers,
-		Notes:   []string{"a user who exists", "one who does not", "the one who exists again", "another one who does not"},
+		Notes: []string{"a user who exists", "one who does not", "the one who exists again",
+			"another one who does not"},
 		Message: fmt.Sprintf("%s %s tells whether a user exists", o.Method, o.Path),
 		Proof: []string{
-			"It was asked four times, without a right password, in turns for a user who exists and for users with random names.",
-			fmt.Sprintf("The user who exists gets the same answer twice (%d), the others another one (%d), also twice.", answers[0].Status, answers[1].Status),
+			"It was asked four times, without a right password, in turns for a user who exists and for users with " +
+				"random names.",
+			fmt.Sprintf("The user who exists gets the same answer twice (%d), the others another one (%d), also twice.",
+				answers[0].Status, answers[1].Status),
 		}})
 	return nil
 }
@@ -681,11 +708,13 @@ func (e *examination) limited(u *User) error {
 		if len(answers) == 0 {
 			first = says
 		}
-		if answers = append(answers, resp); says != first || limits(resp) || resp.Status >= 500 || resp.Status == http.StatusTooManyRequests || resp.Status == http.StatusNotFound {
+		if answers = append(answers, resp); says != first || limits(resp) || resp.Status >= 500 ||
+			resp.Status == http.StatusTooManyRequests || resp.Status == http.StatusNotFound {
 			return nil
 		}
 	}
-	proof := []string{fmt.Sprintf("%d wrong passwords were sent in a row; every answer is the same (%d), and none tells of a limit.", attempts, answers[0].Status)}
+	proof := []string{fmt.Sprintf("%d wrong passwords were sent in a row; every answer is the same (%d), and none "+
+		"tells of a limit.", attempts, answers[0].Status)}
 	if u != nil {
 		still, err := e.enter(a, a.password)
 		if still == nil || err != nil {
@@ -694,7 +723,9 @@ func (e *examination) limited(u *User) error {
 		u.Session = still
 		proof = append(proof, "After that the right password is still accepted: the account is not locked.")
 	}
-	e.Flaw(attack.Flaw{Rule: rateLimit, Request: answers[0].Request, Answers: []*message.Response{answers[0], answers[attempts-1]}, Notes: []string{"the first attempt", "the last one"},
+	e.Flaw(attack.Flaw{Rule: rateLimit, Request: answers[0].Request,
+		Answers: []*message.Response{answers[0], answers[attempts-1]},
+		Notes:   []string{"the first attempt", "the last one"},
 		Message: fmt.Sprintf("%s %s does not limit attempts to sign in", e.login.Method, e.login.Path), Proof: proof})
 	return nil
 }
@@ -702,7 +733,8 @@ func (e *examination) limited(u *User) error {
 // limits reports whether headers tell of a limit.
 func limits(resp *message.Response) bool {
 	for name := range resp.Header {
-		if n := strings.ToLower(name); strings.Contains(n, "ratelimit") || strings.Contains(n, "rate-limit") || n == "retry-after" {
+		if n := strings.ToLower(name); strings.Contains(n, "ratelimit") || strings.Contains(n, "rate-limit") ||
+			n == "retry-after" {
 			return true
 		}
 	}

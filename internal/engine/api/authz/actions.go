@@ -85,7 +85,8 @@ func (e *examination) action(k *kind, o *Operation, mine *object, stranger *User
 	words, numbers := map[string]string{}, map[string]json.Number{}
 	text := e.fresh(words)
 	r, err := e.addressed(o, mine, func(in, name string, s *describe.Schema) (any, bool) {
-		if in == "body" && (s.Is("integer") || s.Is("number")) && len(s.Enum) == 0 && s.Minimum == nil && s.Maximum == nil {
+		if in == "body" && (s.Is("integer") || s.Is("number")) && len(s.Enum) == 0 && s.Minimum == nil &&
+			s.Maximum == nil {
 			if numbers[name] == "" {
 				numbers[name] = json.Number(fmt.Sprint(e.Number(11, 97)))
 			}
@@ -116,8 +117,10 @@ func (e *examination) action(k *kind, o *Operation, mine *object, stranger *User
 	default:
 		for _, name := range slices.Sorted(maps.Keys(before)) {
 			now, has := after[name]
-			sent := slices.Contains(slices.Collect(maps.Values(words)), now) || slices.Contains(slices.Collect(maps.Values(numbers)), json.Number(now))
-			if has && now != before[name] && first[name] == before[name] && (sent || !strings.ContainsAny(now+before[name], "0123456789")) {
+			sent := slices.Contains(slices.Collect(maps.Values(words)), now) ||
+				slices.Contains(slices.Collect(maps.Values(numbers)), json.Number(now))
+			if has && now != before[name] && first[name] == before[name] &&
+				(sent || !strings.ContainsAny(now+before[name], "0123456789")) {
 				which = name
 				break
 			}
@@ -129,7 +132,8 @@ func (e *examination) action(k *kind, o *Operation, mine *object, stranger *User
 	proof := []string{fmt.Sprintf("As %s an object was created, and read twice.", mine.as.Name()), mine.private,
 		fmt.Sprintf("As %s the request about it is answered with %d.", stranger.Name(), resp.Status)}
 	if which != "" {
-		proof = append(proof, fmt.Sprintf("%s then reads %s = %.60s, which was %.60s both times before.", mine.as.Name(), which, after[which], before[which]))
+		proof = append(proof, fmt.Sprintf("%s then reads %s = %.60s, which was %.60s both times "+
+			"before.", mine.as.Name(), which, after[which], before[which]))
 	} else {
 		proof = append(proof, fmt.Sprintf("%s then gets %d, without the object.", mine.as.Name(), then.Status))
 	}

@@ -94,14 +94,16 @@ func (b *wallet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer(401, map[string]any{"error": "sign in"})
 	case r.URL.Path == "/api/virtual-cards/create" && r.Method == "POST":
 		b.last++
-		card := map[string]any{"id": b.last, "card_number": fmt.Sprintf("4%015d", 7_131_579*b.last), "card_limit": 500, "is_frozen": false, "holder": me}
+		card := map[string]any{"id": b.last, "card_number": fmt.Sprintf("4%015d", 7_131_579*b.last), "card_limit": 500,
+			"is_frozen": false, "holder": me}
 		for _, name := range []string{"label", "card_limit"} {
 			if in[name] != nil {
 				card[name] = in[name]
 			}
 		}
 		b.cards[b.last] = card
-		answer(200, map[string]any{"status": "success", "message": "a card was created", "card_details": card, "bank": map[string]any{"id": 1, "name": "Bank"}})
+		answer(200, map[string]any{"status": "success", "message": "a card was created", "card_details": card,
+			"bank": map[string]any{"id": 1, "name": "Bank"}})
 	case r.URL.Path == "/api/virtual-cards":
 		list := []any{}
 		for id := 1; id <= b.last; id++ {
@@ -158,10 +160,13 @@ func TestActions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bank := &wallet{flawed: c.flawed, polite: c.polite, last: 2, cards: map[int]map[string]any{}}
-			bank.cards[1] = map[string]any{"id": 1, "card_number": "4000000000000001", "holder": "ann", "is_frozen": false, "card_limit": 9}
-			bank.cards[2] = map[string]any{"id": 2, "card_number": "4000000000000002", "holder": "bob", "is_frozen": false, "card_limit": 9}
+			bank.cards[1] = map[string]any{"id": 1, "card_number": "4000000000000001", "holder": "ann",
+				"is_frozen": false, "card_limit": 9}
+			bank.cards[2] = map[string]any{"id": 2, "card_number": "4000000000000002", "holder": "bob",
+				"is_frozen": false, "card_limit": 9}
 			required, _, _ := strings.Cut(c.property, ":")
-			text := strings.ReplaceAll(strings.Replace(cards, "required: [PROPERTY]", "required: ["+required+"]", 1), "{PROPERTY}", "{"+c.property+"}")
+			text := strings.ReplaceAll(strings.Replace(cards, "required: [PROPERTY]", "required: ["+required+"]", 1),
+				"{PROPERTY}", "{"+c.property+"}")
 			target := notesTarget([]string{"ann", "bob"}, scan.Standard)
 			target.Descriptions = []scan.Description{{Name: "cards.yaml", Text: text}}
 			var want []string
@@ -194,7 +199,8 @@ func TestActions(t *testing.T) {
 // TestAuthorizationOutcome says of each operation whether it was tested with another user's
 // object, and if not, why.
 func TestAuthorizationOutcome(t *testing.T) {
-	text := strings.ReplaceAll(strings.Replace(cards, "required: [PROPERTY]", "required: [label]", 1), "{PROPERTY}", "{label: {type: string}}")
+	text := strings.ReplaceAll(strings.Replace(cards, "required: [PROPERTY]", "required: [label]", 1), "{PROPERTY}",
+		"{label: {type: string}}")
 	tested := "tested"
 	for name, c := range map[string]struct {
 		users   []string
@@ -205,9 +211,11 @@ func TestAuthorizationOutcome(t *testing.T) {
 		"two users": {[]string{"ann", "bob"}, scan.Standard, nil, map[string]string{
 			"/statement": tested, "/toggle-freeze": tested, "/update-limit": tested, "/delete": tested,
 			"/transfer": "moves money", "/create": "names no object", "/health": "names no object"}},
-		"one user":      {[]string{"ann"}, scan.Standard, nil, map[string]string{"/statement": "no second user", "/toggle-freeze": "no second user"}},
-		"profile safe":  {[]string{"ann", "bob"}, scan.Safe, nil, map[string]string{"/statement": "profile safe"}},
-		"another check": {[]string{"ann", "bob"}, scan.Standard, []string{"conformance"}, map[string]string{"/statement": "users were not compared"}},
+		"one user": {[]string{"ann"}, scan.Standard, nil, map[string]string{"/statement": "no second user",
+			"/toggle-freeze": "no second user"}},
+		"profile safe": {[]string{"ann", "bob"}, scan.Safe, nil, map[string]string{"/statement": "profile safe"}},
+		"another check": {[]string{"ann", "bob"}, scan.Standard, []string{"conformance"},
+			map[string]string{"/statement": "users were not compared"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bank := &wallet{cards: map[int]map[string]any{}}
@@ -227,7 +235,8 @@ func TestAuthorizationOutcome(t *testing.T) {
 					t.Errorf("%s was not asked about a card that the scan has created: %s", o.URL, o.Reason)
 				}
 				for end, want := range c.want {
-					if strings.HasSuffix(o.URL, end) && (want == tested) != a.Tested || strings.HasSuffix(o.URL, end) && want != tested && !strings.Contains(a.Reason, want) {
+					if strings.HasSuffix(o.URL, end) && (want == tested) != a.Tested || strings.HasSuffix(o.URL, end) &&
+						want != tested && !strings.Contains(a.Reason, want) {
 						t.Errorf("%s %s: %+v, want %s", o.Method, o.URL, *a, want)
 					}
 				}

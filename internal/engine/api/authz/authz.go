@@ -83,7 +83,8 @@ func (u *User) names() []string {
 	i := &u.Identity
 	if i.JSON != nil {
 		fields, isJSON := message.DecodeJSON([]byte(i.JSON.Body)).(map[string]any)
-		if values, err := url.ParseQuery(string(i.JSON.Body)); err == nil && !isJSON { // a form, as of OAuth's password grant
+		if values, err := url.ParseQuery(string(i.JSON.Body)); err == nil &&
+			!isJSON { // a form, as of OAuth's password grant
 			fields = map[string]any{}
 			for name := range values {
 				fields[name] = values.Get(name)
@@ -145,7 +146,8 @@ func Examine(t *attack.Trial, a *API) error {
 		}
 	}
 	defer e.verdicts()
-	for _, step := range []func() error{e.accounts, e.tokens, e.functions, e.closed, e.unsecured, e.others, e.objects, e.ranks, e.graph} {
+	for _, step := range []func() error{e.accounts, e.tokens, e.functions, e.closed, e.unsecured, e.others, e.objects,
+		e.ranks, e.graph} {
 		if err := step(); traffic.Over(err) {
 			return err
 		}
@@ -155,7 +157,8 @@ func Examine(t *attack.Trial, a *API) error {
 
 // begin finds the operations to register and to sign in.
 func begin(t *attack.Trial, a *API) *examination {
-	e := &examination{Trial: t, API: a, selves: map[*User][]string{}, privates: map[*Operation]string{}, proven: map[*Operation]bool{}, judged: map[*Operation]finding.Authorization{}}
+	e := &examination{Trial: t, API: a, selves: map[*User][]string{}, privates: map[*Operation]string{},
+		proven: map[*Operation]bool{}, judged: map[*Operation]finding.Authorization{}}
 	for _, o := range a.Operations {
 		switch {
 		case o.Call != nil || site.Dangerous(o.Path):
@@ -181,7 +184,8 @@ func (e *examination) model(o *Operation) *scan.JSONLogin {
 		if u.Identity.JSON == nil {
 			continue
 		}
-		if at, err := e.Base.Parse(u.Identity.JSON.URL); err == nil && o.Address(e.Base) == at.Scheme+"://"+at.Host+at.EscapedPath() {
+		if at, err := e.Base.Parse(u.Identity.JSON.URL); err == nil && o.Address(e.Base) == at.Scheme+"://"+at.Host+
+			at.EscapedPath() {
 			return u.Identity.JSON
 		}
 	}
@@ -194,7 +198,8 @@ func (e *examination) model(o *Operation) *scan.JSONLogin {
 func (e *examination) unnamed() {
 	for _, sure := range []func(*Operation) bool{e.enters, entrance} {
 		for _, o := range e.Operations {
-			if o.Call == nil && o.Method == http.MethodPost && o != e.register && !site.Dangerous(o.Path) && o.takes(site.IsPassword) && o.takes(identifies) && sure(o) {
+			if o.Call == nil && o.Method == http.MethodPost && o != e.register && !site.Dangerous(o.Path) &&
+				o.takes(site.IsPassword) && o.takes(identifies) && sure(o) {
 				e.login = o
 				return
 			}
@@ -220,7 +225,9 @@ func entrance(o *Operation) bool {
 	}
 	for _, r := range o.Responses {
 		for _, m := range r.Bodies {
-			if slices.ContainsFunc(properties(m.Schema, 0), func(name string) bool { return tokens.MatchString(plain(name)) }) {
+			if slices.ContainsFunc(properties(m.Schema, 0), func(name string) bool {
+				return tokens.MatchString(plain(name))
+			}) {
 				return true
 			}
 		}
@@ -277,7 +284,8 @@ func (e *examination) send(r *message.Request, as *User) (*message.Response, err
 
 // request makes a request of the operation: values of known, by their names without
 // marks, replace others; extra members are added to the body.
-func (e *examination) request(o *Operation, optional bool, known func(in, name string, s *describe.Schema) (any, bool), extra map[string]any) (*message.Request, error) {
+func (e *examination) request(o *Operation, optional bool, known func(in, name string, s *describe.Schema) (any, bool),
+	extra map[string]any) (*message.Request, error) {
 	options := generate.Options{Seed: e.Seed}
 	if e.Options != nil {
 		options = e.Options(o)
@@ -430,12 +438,14 @@ var (
 )
 
 func registers(o *Operation) bool {
-	return o.Method == http.MethodPost && o.takes(site.IsPassword) && o.takes(identifies) && !logs.MatchString(o.named()) && !strings.Contains(o.Path, "{") &&
+	return o.Method == http.MethodPost && o.takes(site.IsPassword) && o.takes(identifies) &&
+		!logs.MatchString(o.named()) && !strings.Contains(o.Path, "{") &&
 		(joins.MatchString(o.named()) || users.MatchString(o.Path))
 }
 
 func signsIn(o *Operation) bool {
-	return o.Method == http.MethodPost && o.takes(site.IsPassword) && o.takes(identifies) && logs.MatchString(o.named()) && !strings.Contains(o.Path, "{")
+	return o.Method == http.MethodPost && o.takes(site.IsPassword) && o.takes(identifies) &&
+		logs.MatchString(o.named()) && !strings.Contains(o.Path, "{")
 }
 
 // ok reports whether an answer says that it worked.

@@ -77,7 +77,8 @@ type notes struct {
 func newNotes() *notes {
 	n := &notes{users: map[string]map[string]any{}, fails: map[string]int{}, notes: map[int]map[string]any{}}
 	for name, role := range map[string]string{"ann": "user", "bob": "user", "eve": "admin"} {
-		n.users[name] = map[string]any{"username": name, "email": name + "@example.org", "password": "pass-" + name, "role": role}
+		n.users[name] = map[string]any{"username": name, "email": name + "@example.org", "password": "pass-" + name,
+			"role": role}
 		n.next++
 		n.notes[n.next] = map[string]any{"id": n.next, "title": "of " + name, "owner": name, "approved": false}
 	}
@@ -186,7 +187,8 @@ func (n *notes) login(name, password string, answer func(int, any), fail func(in
 	}
 }
 
-func (n *notes) note(r *http.Request, which, name string, in map[string]any, answer func(int, any), fail func(int, string)) {
+func (n *notes) note(r *http.Request, which, name string, in map[string]any, answer func(int, any),
+	fail func(int, string)) {
 	id, _ := strconv.Atoi(which)
 	note := n.notes[id]
 	if note == nil || note["owner"] != name && !n.flawed && !n.shared {
@@ -219,7 +221,8 @@ func notesTarget(names []string, profile scan.Profile) scan.Target {
 			role = 2
 		}
 		target.Identities = append(target.Identities, scan.Identity{Name: name, Role: role,
-			JSON: &scan.JSONLogin{URL: "/login", Body: scan.LoginBody(fmt.Sprintf(`{"username":%q,"password":"pass-%s"}`, name, name))}})
+			JSON: &scan.JSONLogin{URL: "/login",
+				Body: scan.LoginBody(fmt.Sprintf(`{"username":%q,"password":"pass-%s"}`, name, name))}})
 	}
 	return target
 }
@@ -230,7 +233,8 @@ func visit(t *testing.T, server *httptest.Server, target scan.Target) *scantest.
 	target.URL, target.Rate = server.URL+"/", 1e6
 	var dialer net.Dialer
 	got := &scantest.Kept{}
-	o := scan.Options{Live: &scan.Live{Target: target, ID: "t", Dial: dialer.DialContext, BrowserReason: "none in this test"}, Analyzers: []*scan.Analyzer{operations.Analyzer}}
+	o := scan.Options{Live: &scan.Live{Target: target, ID: "t", Dial: dialer.DialContext,
+		BrowserReason: "none in this test"}, Analyzers: []*scan.Analyzer{operations.Analyzer}}
 	if err := scan.Run(t.Context(), o, got); err != nil {
 		t.Fatal(err)
 	}
@@ -243,8 +247,10 @@ func examine(t *testing.T, h http.Handler, target scan.Target) []string {
 	server := httptest.NewServer(h)
 	defer server.Close()
 	got := visit(t, server, target)
-	about := []string{"object-level-authorization", "object-level-authorization-write", "password-of-another-user", "function-level-authorization", "mass-assignment", "user-enumeration", "sign-in-without-limit",
-		"personal-data-of-others", "own-role", "session-after-sign-out", "code-without-limit", "write-without-authentication", "session-after-password-change", "password-without-present-one",
+	about := []string{"object-level-authorization", "object-level-authorization-write", "password-of-another-user",
+		"function-level-authorization", "mass-assignment", "user-enumeration", "sign-in-without-limit",
+		"personal-data-of-others", "own-role", "session-after-sign-out", "code-without-limit",
+		"write-without-authentication", "session-after-password-change", "password-without-present-one",
 		"access-control-detour", "claimed-identity"}
 	var lines []string
 	for _, f := range got.Findings {
@@ -252,7 +258,8 @@ func examine(t *testing.T, h http.Handler, target scan.Target) []string {
 		if !slices.Contains(about, rule) {
 			continue
 		}
-		lines = append(lines, strings.TrimSpace(rule+" "+f.Live.Method+" "+strings.TrimPrefix(f.Live.URL, server.URL)+" "+f.Live.Parameter))
+		lines = append(lines, strings.TrimSpace(rule+" "+f.Live.Method+" "+strings.TrimPrefix(f.Live.URL, server.URL)+
+			" "+f.Live.Parameter))
 		if len(f.Live.Proof) == 0 || len(f.Live.Exchanges) == 0 {
 			t.Errorf("%s has no proof", rule)
 		}
@@ -277,7 +284,9 @@ var all = []string{
 
 // Wrong passwords are sent in a row by the profile full alone.
 func withoutGuesses(list []string) []string {
-	return slices.DeleteFunc(slices.Clone(list), func(l string) bool { return strings.HasPrefix(l, "sign-in-") || strings.HasPrefix(l, "user-") })
+	return slices.DeleteFunc(slices.Clone(list), func(l string) bool {
+		return strings.HasPrefix(l, "sign-in-") || strings.HasPrefix(l, "user-")
+	})
 }
 
 func TestFlawed(t *testing.T) {

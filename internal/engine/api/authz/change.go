@@ -64,10 +64,13 @@ func (e *examination) gained(c change, before map[string]any) error {
 			continue
 		}
 		old[name] = before[name]
-		e.Flaw(attack.Flaw{Rule: massAssignment, Request: r, Point: &message.Point{In: message.InJSON, Name: c.of.pointer(name)}, Payload: fmt.Sprint(extra[name]),
-			Answers: append([]*message.Response{resp}, answers...), Notes: []string{c.what + " is changed with the property", "it is read"},
+		e.Flaw(attack.Flaw{Rule: massAssignment, Request: r,
+			Point: &message.Point{In: message.InJSON, Name: c.of.pointer(name)}, Payload: fmt.Sprint(extra[name]),
+			Answers: append([]*message.Response{resp}, answers...), Notes: []string{c.what + " is changed with the " +
+				"property", "it is read"},
 			Message: fmt.Sprintf("%s %s stores %q, which its description does not take", c.of.Method, c.of.Path, name),
-			Proof: []string{fmt.Sprintf("The scan has made %s. Changed without the property, it has %s = %v.", c.what, name, still[name]),
+			Proof: []string{fmt.Sprintf("The scan has made %s. Changed without the property, it has "+
+				"%s = %v.", c.what, name, still[name]),
 				fmt.Sprintf("Changed with %s = %v, it has that value when it is read.", name, extra[name])}})
 	}
 	if len(old) == 0 {
@@ -121,7 +124,9 @@ func (e *examination) promoted(u *User) error {
 		return err
 	}
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodPatch && o.Method != http.MethodPut || o.body() == nil || slices.ContainsFunc(o.body().Required, site.IsPassword) || site.Dangerous(o.Path) || len(e.gains(o, before)) == 0 {
+		if o.Call != nil || o.Method != http.MethodPatch && o.Method != http.MethodPut || o.body() == nil ||
+			slices.ContainsFunc(o.body().Required, site.IsPassword) || site.Dangerous(o.Path) ||
+			len(e.gains(o, before)) == 0 {
 			continue
 		}
 		names := parameters(o.Path)
@@ -214,11 +219,16 @@ func (e *examination) entered(u *User, entries []entry, name string, before, ext
 		if fmt.Sprint(one.shown[name]) != fmt.Sprint(extra) {
 			continue
 		}
-		f := attack.Flaw{Rule: massAssignment, Request: u.account.request, Point: &message.Point{In: message.InJSON, Name: e.register.pointer(name)}, Payload: fmt.Sprint(extra),
-			Message: fmt.Sprintf("%s %s stores %q, which its description does not take", e.register.Method, e.register.Path, name),
-			Answers: []*message.Response{u.account.answer}, Notes: []string{"an account is registered with the property"},
-			Proof: []string{fmt.Sprintf("An account that was registered without the property is shown with %s = %v.", name, before),
-				fmt.Sprintf("The response of the %s of an account that was registered with %s = %v shows that value.", one.what, name, extra)}}
+		f := attack.Flaw{Rule: massAssignment, Request: u.account.request,
+			Point: &message.Point{In: message.InJSON, Name: e.register.pointer(name)}, Payload: fmt.Sprint(extra),
+			Message: fmt.Sprintf("%s %s stores %q, which its description does not take", e.register.Method,
+				e.register.Path, name),
+			Answers: []*message.Response{u.account.answer}, Notes: []string{"an account is registered with the " +
+				"property"},
+			Proof: []string{fmt.Sprintf("An account that was registered without the property is shown with "+
+				"%s = %v.", name, before),
+				fmt.Sprintf("The response of the %s of an account that was registered with %s = %v shows that value.",
+					one.what, name, extra)}}
 		if one.what == "registration" {
 			f.Confidence = finding.Likely
 		} else {

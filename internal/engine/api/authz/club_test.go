@@ -78,7 +78,8 @@ func (c *clubhouse) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				return
 			}
 		}
-		c.users[name] = map[string]any{"username": name, "password": in.User["password"], "phone": in.User["phone"], "nickname": "", "role": "Guest"}
+		c.users[name] = map[string]any{"username": name, "password": in.User["password"], "phone": in.User["phone"],
+			"nickname": "", "role": "Guest"}
 		answer(201, map[string]any{"user": map[string]any{"username": name}})
 	case at == "POST /members/login/":
 		if user := c.users[name]; user == nil || user["password"] != in.User["password"] {
@@ -100,7 +101,8 @@ func (c *clubhouse) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				me[name] = v
 			}
 		}
-		answer(200, map[string]any{"user": map[string]any{"username": me["username"], "nickname": me["nickname"], "role": me["role"]}})
+		answer(200, map[string]any{"user": map[string]any{"username": me["username"], "nickname": me["nickname"],
+			"role": me["role"]}})
 	default:
 		answer(404, "none")
 	}
@@ -110,7 +112,8 @@ func (c *clubhouse) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func TestAccountIsJoined(t *testing.T) {
 	for _, flawed := range []bool{true, false} {
 		api := &clubhouse{flawed: flawed, users: map[string]map[string]any{"ann": {"username": "ann", "phone": "1"}}}
-		got := examine(t, api, scan.Target{Profile: scan.Standard, Descriptions: []scan.Description{{Name: "club.yaml", Text: club}}})
+		got := examine(t, api,
+			scan.Target{Profile: scan.Standard, Descriptions: []scan.Description{{Name: "club.yaml", Text: club}}})
 		var want []string
 		if flawed {
 			want = []string{"mass-assignment PUT /profile/ /user/role"}

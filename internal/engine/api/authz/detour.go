@@ -56,7 +56,8 @@ var detours = []detour{
 	forwarded("X-Original-URL"),
 	forwarded("X-Rewrite-URL"),
 	func(r *message.Request) string {
-		for _, name := range []string{"X-Forwarded-For", "X-Real-IP", "X-Client-IP", "True-Client-IP", "X-Originating-IP"} {
+		for _, name := range []string{"X-Forwarded-For", "X-Real-IP", "X-Client-IP", "True-Client-IP",
+			"X-Originating-IP"} {
 			*r = *r.SetHeader(name, "127.0.0.1")
 		}
 		return "as if from the server's own machine (X-Forwarded-For and its like)"
@@ -75,7 +76,8 @@ const maxDetours = 3
 // holds that another one gets. Controls: an address that does not exist, asked in the same
 // way, and the request as it was, refused as before.
 func (e *examination) detour(may, refused *message.Response, as *User) error {
-	if refused.Status != http.StatusUnauthorized && refused.Status != http.StatusForbidden || e.detoured == maxDetours || len(may.Body) == 0 {
+	if refused.Status != http.StatusUnauthorized && refused.Status != http.StatusForbidden ||
+		e.detoured == maxDetours || len(may.Body) == 0 {
 		return nil
 	}
 	e.detoured++
@@ -86,7 +88,8 @@ func (e *examination) detour(may, refused *message.Response, as *User) error {
 	for _, way := range detours {
 		r := whole.Clone()
 		name := way(r)
-		if name == "" || r.Method != whole.Method && (!e.changes() || e.at(r.Method, whole.Template) != nil || whole.Template == "") {
+		if name == "" || r.Method != whole.Method && (!e.changes() || e.at(r.Method, whole.Template) != nil ||
+			whole.Template == "") {
 			continue
 		}
 		resp, err := e.send(r, as)
@@ -111,12 +114,17 @@ func (e *examination) detour(may, refused *message.Response, as *User) error {
 		if as != nil {
 			who = as.Name()
 		}
-		e.Flaw(attack.Flaw{Rule: detourOpen, Request: r, Answers: []*message.Response{may, still, none, resp}, Nobody: as == nil, Place: whole.Place(),
-			Notes:   []string{"who may", "who may not", "an address that does not exist, asked in that way", "asked in that way"},
+		e.Flaw(attack.Flaw{Rule: detourOpen, Request: r, Answers: []*message.Response{may, still, none, resp},
+			Nobody: as == nil, Place: whole.Place(),
+			Notes: []string{"who may", "who may not", "an address that does not exist, asked in " +
+				"that way", "asked in that way"},
 			Message: fmt.Sprintf("%s is refused, and answered %s", template(whole), name),
-			Proof: []string{fmt.Sprintf("%s is refused %s with %d, before and after.", who, template(whole), refused.Status),
-				fmt.Sprintf("Asked %s, the answer is %d with the content that it has for who may ask.", name, resp.Status),
-				fmt.Sprintf("An address that does not exist, asked in the same way, is answered with %d.", none.Status)}})
+			Proof: []string{fmt.Sprintf("%s is refused %s with %d, before "+
+				"and after.", who, template(whole), refused.Status),
+				fmt.Sprintf("Asked %s, the answer is %d with the content that it has for who may ask.", name,
+					resp.Status),
+				fmt.Sprintf("An address that does not exist, asked in the same way, is answered "+
+					"with %d.", none.Status)}})
 		return nil
 	}
 	return nil
@@ -130,7 +138,8 @@ func (e *examination) closed() error {
 	e.detoured = 0
 	var folders []string
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) || o.Answer == nil || !ok(o.Answer) || !o.Secured() {
+		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) ||
+			o.Answer == nil || !ok(o.Answer) || !o.Secured() {
 			continue
 		}
 		if folder := path.Dir(o.path()); slices.Contains(folders, folder) || len(folders) == maxDetours {
@@ -157,7 +166,8 @@ func (e *examination) closed() error {
 }
 
 // claims are headers and parameters by which gateways tell applications who asks.
-var claims = []string{"X-User-Id", "X-User", "X-Username", "X-User-Name", "X-User-Email", "X-Auth-User", "X-Authenticated-User", "X-Forwarded-User", "X-Remote-User", "Remote-User",
+var claims = []string{"X-User-Id", "X-User", "X-Username", "X-User-Name", "X-User-Email", "X-Auth-User",
+	"X-Authenticated-User", "X-Forwarded-User", "X-Remote-User", "Remote-User",
 	"X-Account-Id", "X-Customer-Id", "X-Member-Id", "X-Consumer-Username", "X-WEBAUTH-USER"}
 
 // claimed are the same in queries.
@@ -179,7 +189,8 @@ func (e *examination) impersonated(owner, stranger *User) error {
 	}
 	asked := 0
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) || o.Answer == nil || asked == maxClaims {
+		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) ||
+			o.Answer == nil || asked == maxClaims {
 			continue
 		}
 		plainly, err := e.request(o, false, unknown, nil)
@@ -200,7 +211,8 @@ func (e *examination) impersonated(owner, stranger *User) error {
 		asked++
 		id, _ := identifier(shown, "id")
 		for _, who := range []*User{nil, stranger} {
-			if err := e.claim(&personal{of: o, request: plainly, owner: owner, id: id, without: without}, who); traffic.Over(err) {
+			if err := e.claim(&personal{of: o, request: plainly, owner: owner, id: id, without: without},
+				who); traffic.Over(err) {
 				return err
 			}
 		}
@@ -278,11 +290,14 @@ func (e *examination) claim(own *personal, who *User) error {
 		if who != nil {
 			name = who.Name()
 		}
-		e.Flaw(attack.Flaw{Rule: claimedIdentity, Request: resp.Request, Point: &p, Answers: []*message.Response{own.without, control, resp}, Nobody: who == nil,
-			Notes:   []string{"another user, as usual", "with a user that there is not", "with the user whose data it is"},
+		e.Flaw(attack.Flaw{Rule: claimedIdentity, Request: resp.Request, Point: &p,
+			Answers: []*message.Response{own.without, control, resp}, Nobody: who == nil,
+			Notes: []string{"another user, as usual", "with a user that there is not", "with the user whose " +
+				"data it is"},
 			Message: fmt.Sprintf("%s shows the data of whom %q names", template(resp.Request), p.Name),
 			Proof: []string{fmt.Sprintf("The account %s was registered, with random values.", owner.Name()),
-				fmt.Sprintf("As %s the answer holds what only %s has sent, where %q names him (%d).", name, owner.Name(), p.Name, resp.Status),
+				fmt.Sprintf("As %s the answer holds what only %s has sent, where %q names him (%d).", name,
+					owner.Name(), p.Name, resp.Status),
 				fmt.Sprintf("Without that, and for a user that there is not (%d), it does not.", control.Status)}})
 		return nil
 	}

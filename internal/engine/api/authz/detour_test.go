@@ -60,6 +60,7 @@ func (c *clinic) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer(map[bool]int{true: 401, false: 403}[c.words[me] == ""], "no")
 		return
 	case (at == "/profile" || strings.HasPrefix(at, "/records")) && c.words[me] == "" && (c.whom == nil || c.words[c.whom(r)] == ""):
+
 		answer(401, "sign in")
 		return
 	}
@@ -117,18 +118,29 @@ func TestDetours(t *testing.T) {
 		want []string
 	}{
 		{"secure", &clinic{read: routed}, nil},
-		{"another header of the path", &clinic{read: func(r *http.Request) string { return strings.ToLower(path.Clean(r.URL.Path)) }},
+		{"another header of the path", &clinic{read: func(r *http.Request) string {
+			return strings.ToLower(path.Clean(r.URL.Path))
+		}},
 			[]string{"access-control-detour GET /admin/figures", "access-control-detour GET /records/mine"}},
-		{"spellings", &clinic{read: exact}, []string{"access-control-detour GET /admin/figures", "access-control-detour GET /records/mine"}},
-		{"spellings below a folder that is read well", &clinic{read: folder}, []string{"access-control-detour GET /records/mine"}},
-		{"a header that says who asks", &clinic{read: routed, whom: header}, []string{"claimed-identity GET /profile X-Username"}},
-		{"a parameter that says who asks", &clinic{read: routed, whom: query}, []string{"claimed-identity GET /profile username"}},
+		{"spellings", &clinic{read: exact}, []string{"access-control-detour GET " +
+			"/admin/figures", "access-control-detour GET /records/mine"}},
+		{"spellings below a folder that is read well", &clinic{read: folder}, []string{"access-control-detour GET " +
+			"/records/mine"}},
+		{"a header that says who asks", &clinic{read: routed, whom: header}, []string{"claimed-identity GET /profile " +
+			"X-Username"}},
+		{"a parameter that says who asks", &clinic{read: routed, whom: query}, []string{"claimed-identity GET " +
+			"/profile username"}},
 	}
 	for _, test := range tests {
-		test.api.words, test.api.mails = map[string]string{"ann": "pass-ann", "eve": "pass-eve"}, map[string]string{"ann": "ann@example.org", "eve": "eve@example.org"}
-		target := scan.Target{Profile: scan.Standard, Checks: []string{"authorization"}, Descriptions: []scan.Description{{Name: "clinic.yaml", Text: clinicDescription}}}
+		test.api.words, test.api.mails = map[string]string{"ann": "pass-ann", "eve": "pass-eve"},
+			map[string]string{"ann": "ann@example.org", "eve": "eve@example.org"}
+		target := scan.Target{Profile: scan.Standard, Checks: []string{"authorization"},
+			Descriptions: []scan.Description{{Name: "clinic.yaml", Text: clinicDescription}}}
 		for i, name := range []string{"ann", "eve"} {
-			target.Identities = append(target.Identities, scan.Identity{Name: name, Role: i + 1, JSON: &scan.JSONLogin{URL: "/login", Body: scan.LoginBody(`{"username":"` + name + `","password":"pass-` + name + `"}`)}})
+			target.Identities = append(target.Identities,
+				scan.Identity{Name: name, Role: i + 1,
+					JSON: &scan.JSONLogin{URL: "/login",
+						Body: scan.LoginBody(`{"username":"` + name + `","password":"pass-` + name + `"}`)}})
 		}
 		if got := examine(t, test.api, target); !slices.Equal(got, test.want) {
 			t.Errorf("%s: found:\n\t%s", test.name, strings.Join(got, "\n\t"))

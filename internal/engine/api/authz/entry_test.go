@@ -98,9 +98,11 @@ func TestEntries(t *testing.T) {
 		"sound, nothing of it is shown": {"", false, 0, "", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := httptest.NewServer(&gatehouse{flawed: c.flawed, shows: c.shows, users: map[string]map[string]any{}})
+			server := httptest.NewServer(&gatehouse{flawed: c.flawed, shows: c.shows,
+				users: map[string]map[string]any{}})
 			defer server.Close()
-			got := visit(t, server, scan.Target{Profile: scan.Standard, Descriptions: []scan.Description{{Name: "gate.yaml", Text: gate}}})
+			got := visit(t, server,
+				scan.Target{Profile: scan.Standard, Descriptions: []scan.Description{{Name: "gate.yaml", Text: gate}}})
 			found := 0
 			for _, f := range got.Findings {
 				if f.RuleID == "api/operations/mass-assignment" {
@@ -119,7 +121,8 @@ func TestEntries(t *testing.T) {
 			untried := false
 			for _, s := range got.Statuses {
 				for _, r := range s.Reasons {
-					untried = untried || slices.Contains(r.Rules, "api/operations/mass-assignment") && strings.Contains(r.Message, "no response shows what an account has")
+					untried = untried || slices.Contains(r.Rules, "api/operations/mass-assignment") &&
+						strings.Contains(r.Message, "no response shows what an account has")
 				}
 			}
 			if untried != c.untried {

@@ -51,7 +51,8 @@ func (e *examination) roles() (high, low *User) {
 		}
 	}
 	for _, u := range e.Users {
-		if high != nil && u.account == nil && u.Identity.Role > 0 && u.Identity.Role < high.Identity.Role && (low == nil || u.Identity.Role < low.Identity.Role) {
+		if high != nil && u.account == nil && u.Identity.Role > 0 && u.Identity.Role < high.Identity.Role &&
+			(low == nil || u.Identity.Role < low.Identity.Role) {
 			low = u
 		}
 	}
@@ -110,10 +111,12 @@ func (e *examination) function(o *Operation, why string, high, low *User) error 
 		return err
 	}
 	e.Flaw(attack.Flaw{Rule: function, Request: r, Answers: []*message.Response{may, should, nobody, control},
-		Notes:   []string{"the user of the higher role", "the one of the lower role", "nobody", "an address that does not exist"},
+		Notes: []string{"the user of the higher role", "the one of the lower role", "nobody", "an address that " +
+			"does not exist"},
 		Message: fmt.Sprintf("%s %s answers a user of a lower role", o.Method, o.Path),
 		Proof: []string{"It is meant for a higher role: " + why + ".",
-			fmt.Sprintf("As %s (role %d) and as %s (role %d) the answer is %d with the same content.", high.Name(), high.Identity.Role, low.Name(), low.Identity.Role, may.Status),
+			fmt.Sprintf("As %s (role %d) and as %s (role %d) the answer is %d with the same content.", high.Name(),
+				high.Identity.Role, low.Name(), low.Identity.Role, may.Status),
 			fmt.Sprintf("Nobody gets %d, and an address that does not exist %d.", nobody.Status, control.Status)}})
 	return nil
 }
@@ -187,7 +190,8 @@ func (e *examination) overreached(k *kind, mine *object, who *User) error {
 		if what != "" {
 			e.proven[k.about[i]] = true
 			e.overreach(k.about[i], mine, who, what, slices.Concat(refused, answers))
-		} else if len(answers) > 0 && (answers[0].Status == http.StatusUnauthorized || answers[0].Status == http.StatusForbidden) {
+		} else if len(answers) > 0 && (answers[0].Status == http.StatusUnauthorized ||
+			answers[0].Status == http.StatusForbidden) {
 			refused = append(refused, answers[0])
 		}
 	}
@@ -216,6 +220,7 @@ func (e *examination) overreach(o *Operation, mine *object, who *User, what stri
 		f.Proof = append(f.Proof, fmt.Sprintf("%s is refused %s with %d.", name, template(a.Request), a.Status))
 	}
 	f.Notes = append(f.Notes, "the request that "+what+" the object", "its owner reads it then")
-	f.Proof = append(f.Proof, fmt.Sprintf("%s gets %d for the request that %s that object, and %s reads the result (%d).", name, answers[n].Status, what, mine.as.Name(), answers[n+1].Status))
+	f.Proof = append(f.Proof, fmt.Sprintf("%s gets %d for the request that %s that object, and %s reads the "+
+		"result (%d).", name, answers[n].Status, what, mine.as.Name(), answers[n+1].Status))
 	e.Flaw(f)
 }

@@ -39,14 +39,16 @@ func (e *examination) graph() error {
 	}
 	kinds := 0
 	for _, o := range e.Operations {
-		if o.Call == nil || o.Call.Kind != "mutation" || !describe.Makes(o.Call.Field) || site.Dangerous("/"+o.Call.Field) || joins.MatchString(o.Call.Field) || !e.changes() || kinds == maxObjects {
+		if o.Call == nil || o.Call.Kind != "mutation" || !describe.Makes(o.Call.Field) ||
+			site.Dangerous("/"+o.Call.Field) || joins.MatchString(o.Call.Field) || !e.changes() || kinds == maxObjects {
 			continue
 		}
 		kinds++
 		if err := e.node(o, owner, stranger); traffic.Over(err) {
 			return err
 		} else if err != nil {
-			e.Untried(o, []*finding.Rule{objectRead, objectWrite}, fmt.Sprintf("what others may do with what %s makes was not tried: %v", o.Call.Field, err))
+			e.Untried(o, []*finding.Rule{objectRead, objectWrite}, fmt.Sprintf("what others may do with what %s "+
+				"makes was not tried: %v", o.Call.Field, err))
 		}
 	}
 	return nil
@@ -95,7 +97,8 @@ func data(o *Operation, resp *message.Response) any {
 
 // pick asks an operation about the object of an identifier as somebody. Words, where
 // there are any, are given to its free texts.
-func (e *examination) pick(o *Operation, subject string, id any, words map[string]string, as *User) (*message.Response, error) {
+func (e *examination) pick(o *Operation, subject string, id any, words map[string]string,
+	as *User) (*message.Response, error) {
 	argument := o.argument(subject)
 	text := e.fresh(words)
 	r, err := e.request(o, words != nil, func(in, name string, s *describe.Schema) (any, bool) {
@@ -242,12 +245,17 @@ func (e *examination) opened(n *node, mine *object, own *message.Response, stran
 	if len(mine.seen(none)) > 0 || len(seen) == 0 && !open {
 		return len(seen) == 0, nil
 	}
-	proof := []string{fmt.Sprintf("As %s %s was asked with random values; %s answers %s with them.", mine.as.Name(), n.maker.Call.Field, n.read.Call.Field, mine.as.Name()), mine.private}
+	proof := []string{fmt.Sprintf("As %s %s was asked with random values; %s answers %s "+
+		"with them.", mine.as.Name(), n.maker.Call.Field, n.read.Call.Field, mine.as.Name()), mine.private}
 	if len(seen) > 0 {
-		proof = append(proof, fmt.Sprintf("As %s the same query gives the same object, with values that only %s has sent: %s.", stranger.Name(), mine.as.Name(), strings.Join(seen, ", ")))
+		proof = append(proof, fmt.Sprintf("As %s the same query gives the same object, with values that only %s has "+
+			"sent: %s.", stranger.Name(), mine.as.Name(), strings.Join(seen, ", ")))
 	}
-	proof = append(proof, map[bool]string{true: "Even nobody, without a sign-in, gets them.", false: "Nobody, without a sign-in, does not get them."}[open], "For an identifier that does not exist they are not answered.")
-	answers, notes := []*message.Response{own, resp, nobody, none}, []string{"the owner reads the object", "another user reads it", "nobody", "an object that does not exist"}
+	proof = append(proof, map[bool]string{true: "Even nobody, without a sign-in, " +
+		"gets them.", false: "Nobody, without a sign-in, does not get them."}[open], "For an identifier that does "+
+		"not exist they are not answered.")
+	answers, notes := []*message.Response{own, resp, nobody, none},
+		[]string{"the owner reads the object", "another user reads it", "nobody", "an object that does not exist"}
 	if theirs, err := e.compose(n.maker, stranger); traffic.Over(err) {
 		return false, err
 	} else if err == nil {
@@ -258,7 +266,8 @@ func (e *examination) opened(n *node, mine *object, own *message.Response, stran
 		answers, notes = append(answers, other), append(notes, "the other user's own object")
 		proof = append(proof, "The other user's own object is another one: the answer depends on the identifier alone.")
 	}
-	f := attack.Flaw{Rule: objectRead, Request: resp.Request, Answers: answers, Notes: notes, Proof: proof, Message: fmt.Sprintf("%s shows the objects of other users", n.read.Call.Field)}
+	f := attack.Flaw{Rule: objectRead, Request: resp.Request, Answers: answers, Notes: notes, Proof: proof,
+		Message: fmt.Sprintf("%s shows the objects of other users", n.read.Call.Field)}
 	if len(seen) == 0 {
 		f.Request, f.Message = nobody.Request, fmt.Sprintf("%s shows the objects of users to nobody", n.read.Call.Field)
 	}
@@ -272,7 +281,8 @@ func (e *examination) opened(n *node, mine *object, own *message.Response, stran
 func (e *examination) mutated(n *node, mine *object, refused bool, stranger *User) error {
 	var list []*Operation
 	for _, o := range e.Operations {
-		if o.Call != nil && o.Call.Kind == "mutation" && o != n.maker && o.argument(n.subject) != "" && !site.Dangerous("/"+o.Call.Field) && len(list) < maxReferences {
+		if o.Call != nil && o.Call.Kind == "mutation" && o != n.maker && o.argument(n.subject) != "" &&
+			!site.Dangerous("/"+o.Call.Field) && len(list) < maxReferences {
 			list = append(list, o)
 		}
 	}
@@ -310,10 +320,15 @@ func (e *examination) mutation(n *node, o *Operation, mine *object, refused bool
 			return err
 		}
 		if len(mine.seen(none)) == 0 {
-			e.Flaw(attack.Flaw{Rule: objectRead, Request: resp.Request, Point: point, Answers: []*message.Response{resp, none}, Notes: []string{"another user asks the mutation about the object", "an object that does not exist"},
-				Message: fmt.Sprintf("%s answers with objects of other users, which %s refuses", o.Call.Field, n.read.Call.Field),
-				Proof: []string{fmt.Sprintf("As %s an object was made with random values.", mine.as.Name()), mine.private, fmt.Sprintf("As %s %s does not show it.", stranger.Name(), n.read.Call.Field),
-					fmt.Sprintf("As %s %s answers with values that only %s has sent: %s.", stranger.Name(), o.Call.Field, mine.as.Name(), strings.Join(shown, ", "))}})
+			e.Flaw(attack.Flaw{Rule: objectRead, Request: resp.Request, Point: point,
+				Answers: []*message.Response{resp, none}, Notes: []string{"another user asks the mutation about " +
+					"the object", "an object that does not exist"},
+				Message: fmt.Sprintf("%s answers with objects of other users, which %s refuses", o.Call.Field,
+					n.read.Call.Field),
+				Proof: []string{fmt.Sprintf("As %s an object was made with random values.", mine.as.Name()),
+					mine.private, fmt.Sprintf("As %s %s does not show it.", stranger.Name(), n.read.Call.Field),
+					fmt.Sprintf("As %s %s answers with values that only %s has sent: %s.", stranger.Name(),
+						o.Call.Field, mine.as.Name(), strings.Join(shown, ", "))}})
 		}
 	}
 	now, what := &object{words: words}, ""
@@ -322,14 +337,18 @@ func (e *examination) mutation(n *node, o *Operation, mine *object, refused bool
 		what = "changes"
 		maps.Copy(mine.words, words)
 	case site.Removes(o.Call.Field) && len(mine.seen(after)) == 0 && (data(n.read, after) == nil || mine.in(after) == nil) && after.Status < 500:
+
 		what, mine.gone = "removes", true
 	default:
 		return nil
 	}
-	e.Flaw(attack.Flaw{Rule: objectWrite, Request: resp.Request, Point: point, Answers: []*message.Response{resp, after}, Notes: []string{"another user " + what + " the object", "its owner reads it then"},
+	e.Flaw(attack.Flaw{Rule: objectWrite, Request: resp.Request, Point: point,
+		Answers: []*message.Response{resp, after}, Notes: []string{"another user " + what + " the object",
+			"its owner reads it then"},
 		Message: fmt.Sprintf("%s %s the objects of other users", o.Call.Field, what),
 		Proof: []string{fmt.Sprintf("As %s an object was made.", mine.as.Name()), mine.private,
-			fmt.Sprintf("As %s %s was asked about it; after that %s shows %s the result.", stranger.Name(), o.Call.Field, n.read.Call.Field, mine.as.Name())}})
+			fmt.Sprintf("As %s %s was asked about it; after that %s shows %s the result.", stranger.Name(),
+				o.Call.Field, n.read.Call.Field, mine.as.Name())}})
 	return nil
 }
 
@@ -337,7 +356,9 @@ func (e *examination) mutation(n *node, o *Operation, mine *object, refused bool
 func (e *examination) erase(m *object) (bool, error) {
 	subject := describe.Subject(m.of.Call.Field)
 	for _, o := range e.Operations {
-		if o.Call == nil || o.Call.Kind != "mutation" || !site.Removes(o.Call.Field) || site.Dangerous("/"+o.Call.Field) || describe.Subject(o.Call.Field) != subject || o.argument(subject) == "" || m.id == nil {
+		if o.Call == nil || o.Call.Kind != "mutation" || !site.Removes(o.Call.Field) ||
+			site.Dangerous("/"+o.Call.Field) || describe.Subject(o.Call.Field) != subject ||
+			o.argument(subject) == "" || m.id == nil {
 			continue
 		}
 		resp, err := e.pick(o, subject, m.id, nil, m.as)
@@ -380,7 +401,8 @@ func (e *examination) mirror(as *User) (*self, error) {
 		s := &self{of: o, values: map[string]string{}}
 		s.id, _ = identifier(at, "id")
 		for name, v := range at {
-			if text, is := v.(string); is && len(text) >= minPrivate && (contacts.MatchString(plain(name)) || secrets.MatchString(plain(name))) {
+			if text, is := v.(string); is && len(text) >= minPrivate && (contacts.MatchString(plain(name)) ||
+				secrets.MatchString(plain(name))) {
 				s.values[name] = text
 			}
 		}
@@ -410,7 +432,8 @@ func (e *examination) fields(owner, stranger *User) error {
 	}
 	asked := 0
 	for _, o := range e.Operations {
-		if o.Call == nil || o.Call.Kind != "query" || o == his.of || selfish.MatchString(o.Call.Field) || site.Dangerous("/"+o.Call.Field) || asked == maxShown || len(his.values) == 0 {
+		if o.Call == nil || o.Call.Kind != "query" || o == his.of || selfish.MatchString(o.Call.Field) ||
+			site.Dangerous("/"+o.Call.Field) || asked == maxShown || len(his.values) == 0 {
 			continue
 		}
 		var resp *message.Response
@@ -453,10 +476,13 @@ func (e *examination) field(o *Operation, his *self, resp *message.Response, own
 	if err != nil {
 		return err
 	}
-	f := attack.Flaw{Rule: personalData, Request: resp.Request, Answers: []*message.Response{resp, nobody}, Notes: []string{"another user", "nobody"},
+	f := attack.Flaw{Rule: personalData, Request: resp.Request, Answers: []*message.Response{resp, nobody},
+		Notes:   []string{"another user", "nobody"},
 		Message: fmt.Sprintf("%s shows users the %s of other users", o.Call.Field, strings.Join(names, " and ")),
-		Proof: []string{fmt.Sprintf("%s shows %s his own: %s.", his.of.Call.Field, owner.Name(), strings.Join(names, ", ")),
-			fmt.Sprintf("As %s, whom %s shows others, %s answers with the same values.", stranger.Name(), his.of.Call.Field, o.Call.Field)}}
+		Proof: []string{fmt.Sprintf("%s shows %s his own: %s.", his.of.Call.Field, owner.Name(),
+			strings.Join(names, ", ")),
+			fmt.Sprintf("As %s, whom %s shows others, %s answers with the same values.", stranger.Name(),
+				his.of.Call.Field, o.Call.Field)}}
 	if severe {
 		f.Severity = finding.High
 	}

@@ -55,7 +55,8 @@ func (d *diary) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	field, who := root(in.Query), strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 	w.Header().Set("Content-Type", "application/json")
 	fail := func(text string) {
-		_ = json.NewEncoder(w).Encode(map[string]any{"data": map[string]any{field: nil}, "errors": []any{map[string]any{"message": text}}})
+		_ = json.NewEncoder(w).Encode(map[string]any{"data": map[string]any{field: nil},
+			"errors": []any{map[string]any{"message": text}}})
 	}
 	if (who != "ann" && who != "bob") && field != "__typename" && (d.flaw != "nobody" || field != "note") {
 		fail("sign in")
@@ -138,11 +139,15 @@ func (d *diary) resolve(field, who string, args map[string]any) (any, bool) {
 
 // Each flaw is told by itself, and none of a service that has none.
 func TestGraph(t *testing.T) {
-	for flaw, want := range map[string]string{"": "", "read": "object-level-authorization", "nobody": "object-level-authorization", "leak": "object-level-authorization", "write": "object-level-authorization-write",
+	for flaw, want := range map[string]string{"": "", "read": "object-level-authorization",
+		"nobody": "object-level-authorization", "leak": "object-level-authorization",
+		"write":  "object-level-authorization-write",
 		"delete": "object-level-authorization-write", "field": "personal-data-of-others"} {
-		api := &diary{flaw: flaw, notes: map[string]map[string]any{"0": {"id": "0", "text": "dear diary", "owner": "ann"}}}
-		got := examine(t, api, scan.Target{Profile: scan.Standard, Checks: []string{"authorization"}, Descriptions: []scan.Description{{Name: "schema.graphql", Text: diarySchema}},
-			Identities: []scan.Identity{{Name: "ann", Bearer: "ann"}, {Name: "bob", Bearer: "bob"}}})
+		api := &diary{flaw: flaw,
+			notes: map[string]map[string]any{"0": {"id": "0", "text": "dear diary", "owner": "ann"}}}
+		got := examine(t, api, scan.Target{Profile: scan.Standard, Checks: []string{"authorization"},
+			Descriptions: []scan.Description{{Name: "schema.graphql", Text: diarySchema}},
+			Identities:   []scan.Identity{{Name: "ann", Bearer: "ann"}, {Name: "bob", Bearer: "bob"}}})
 		var rules []string
 		for _, line := range got {
 			if rule := strings.Fields(line)[0]; !slices.Contains(rules, rule) {

@@ -26,11 +26,13 @@ func (e *examination) skip(o *Operation, why string) {
 // judge records what the response to another user means: one that fails for another reason
 // than who asks says nothing.
 func (e *examination) judge(o *Operation, resp *message.Response) {
-	if ok(resp) || slices.Contains(denials, resp.Status) && resp.Status != http.StatusMethodNotAllowed && resp.Status != http.StatusNotImplemented {
+	if ok(resp) || slices.Contains(denials, resp.Status) && resp.Status != http.StatusMethodNotAllowed &&
+		resp.Status != http.StatusNotImplemented {
 		e.tried(o)
 		return
 	}
-	e.skip(o, fmt.Sprintf("it answered the other user with %d, which does not tell whether he was kept out", resp.Status))
+	e.skip(o, fmt.Sprintf("it answered the other user with %d, which does not tell whether he was "+
+		"kept out", resp.Status))
 }
 
 // Names reports whether the operation takes an identifier of something.

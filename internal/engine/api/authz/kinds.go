@@ -68,7 +68,8 @@ func (e *examination) actions(path string) []*Operation {
 	var out []*Operation
 	for _, o := range e.Operations {
 		rest, below := strings.CutPrefix(o.path(), path+"/{")
-		if _, action, more := strings.Cut(rest, "}/"); o.Call == nil && below && more && !strings.Contains(action, "{") && !site.Dangerous(o.Path) {
+		if _, action, more := strings.Cut(rest, "}/"); o.Call == nil && below && more &&
+			!strings.Contains(action, "{") && !site.Dangerous(o.Path) {
 			out = append(out, o)
 		}
 	}
@@ -123,11 +124,13 @@ func (e *examination) settle() {
 
 // might reports whether the operation can be an action that adds to the collection.
 func (e *examination) might(o *Operation, path string) bool {
-	if o.Call != nil || o.Method != http.MethodPost || o == e.register || o == e.login || o.body() == nil || site.Dangerous(o.Path) || removing(o) > 0 || describe.Rewrites(o.Path[strings.LastIndexByte(o.Path, '/')+1:]) {
+	if o.Call != nil || o.Method != http.MethodPost || o == e.register || o == e.login || o.body() == nil ||
+		site.Dangerous(o.Path) || removing(o) > 0 || describe.Rewrites(o.Path[strings.LastIndexByte(o.Path, '/')+1:]) {
 		return false
 	}
 	around := path[:strings.LastIndexByte(path, '}')+1] // what the collection is within
-	return strings.HasPrefix(o.Path, around) && strings.Count(o.Path, "{") == strings.Count(around, "{") && len(e.items(o.path())) == 0
+	return strings.HasPrefix(o.Path, around) && strings.Count(o.Path, "{") == strings.Count(around, "{") &&
+		len(e.items(o.path())) == 0
 }
 
 // gives says how surely the response of the operation holds a new object of the collection; 0:
@@ -215,9 +218,12 @@ func declared(s *describe.Schema, noun string, depth int, look func(noun string,
 func (e *examination) kinds() []*kind {
 	var out []*kind
 	outermost := slices.Clone(e.Operations)
-	slices.SortStableFunc(outermost, func(a, b *Operation) int { return strings.Count(a.Path, "{") - strings.Count(b.Path, "{") })
+	slices.SortStableFunc(outermost, func(a, b *Operation) int {
+		return strings.Count(a.Path, "{") - strings.Count(b.Path, "{")
+	})
 	for _, o := range outermost {
-		if o.Call != nil || o != e.maker(e.home(o)) || o == e.register || o == e.login || site.Dangerous(o.Path) || o.body() == nil || len(out) == maxObjects {
+		if o.Call != nil || o != e.maker(e.home(o)) || o == e.register || o == e.login || site.Dangerous(o.Path) ||
+			o.body() == nil || len(out) == maxObjects {
 			continue
 		}
 		home := e.home(o)
@@ -225,7 +231,8 @@ func (e *examination) kinds() []*kind {
 		shows := func(o *Operation) bool { return o.Method == http.MethodGet }
 		if i := slices.IndexFunc(k.about, shows); i >= 0 {
 			k.read = k.about[i]
-		} else if len(k.whole()) == 0 || e.at(http.MethodGet, home) == nil && e.homes[o] == "" && !slices.ContainsFunc(k.actions, shows) {
+		} else if len(k.whole()) == 0 || e.at(http.MethodGet, home) == nil && e.homes[o] == "" &&
+			!slices.ContainsFunc(k.actions, shows) {
 			continue
 		}
 		k.parameter = behind(k.whole()[0], home)
@@ -335,9 +342,11 @@ func (e *examination) make(k *kind, as *User) (*object, *message.Response, error
 	case err != nil:
 		return nil, nil, err
 	case own == nil || !ok(own):
-		return nil, nil, fmt.Errorf("what %s %s makes is not shown to the user who has made it", k.maker.Method, k.maker.Path)
+		return nil, nil, fmt.Errorf("what %s %s makes is not shown to the user who has made it", k.maker.Method,
+			k.maker.Path)
 	case len(mine.seen(own)) == 0:
-		return nil, nil, fmt.Errorf("nothing of what %s %s was sent is shown to the user who has sent it", k.maker.Method, k.maker.Path)
+		return nil, nil, fmt.Errorf("nothing of what %s %s was sent is shown to the user who has "+
+			"sent it", k.maker.Method, k.maker.Path)
 	}
 	return mine, own, nil
 }

@@ -41,8 +41,11 @@ const maxObjects = 40
 // fresh returns random words for the free texts of an object.
 func (e *examination) fresh(words map[string]string) func(in, name string, s *describe.Schema) (any, bool) {
 	return func(in, name string, s *describe.Schema) (any, bool) {
-		free := in == "body" && len(s.Enum) == 0 && s.Format == "" && s.Pattern == "" && (len(s.Types) == 0 && len(s.Properties) == 0 && s.Items == nil || s.Is("string")) && (s.MaxLength < 0 || s.MaxLength >= 8)
-		if n := plain(name); !free || name == "" || strings.HasSuffix(n, "id") || mail(n) || site.IsPassword(n) || strings.Contains(n, "date") || strings.Contains(n, "url") || strings.Contains(n, "phone") {
+		free := in == "body" && len(s.Enum) == 0 && s.Format == "" && s.Pattern == "" &&
+			(len(s.Types) == 0 && len(s.Properties) == 0 && s.Items == nil || s.Is("string")) &&
+			(s.MaxLength < 0 || s.MaxLength >= 8)
+		if n := plain(name); !free || name == "" || strings.HasSuffix(n, "id") || mail(n) || site.IsPassword(n) ||
+			strings.Contains(n, "date") || strings.Contains(n, "url") || strings.Contains(n, "phone") {
 			return nil, false
 		}
 		length := 12
@@ -64,7 +67,8 @@ var errRefused = errors.New("the API does not let this user make one")
 
 // denials are answers by which an operation says that it does nothing of the kind for
 // the user, whatever the request.
-var denials = []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone, http.StatusNotImplemented}
+var denials = []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed,
+	http.StatusGone, http.StatusNotImplemented}
 
 // create makes an object as the user, and before what its path names. An error that does
 // not end the scan says why there is none.
@@ -94,7 +98,8 @@ func (e *examination) create(o *Operation, as *User, extra map[string]any) (*obj
 
 // attempt tries to make an object as the user, and returns the answer; without one there
 // is nothing to send by which it could be told from others.
-func (e *examination) attempt(o *Operation, as *User, within []*object, optional bool, extra map[string]any) (*object, *message.Response, error) {
+func (e *examination) attempt(o *Operation, as *User, within []*object, optional bool,
+	extra map[string]any) (*object, *message.Response, error) {
 	words := map[string]string{}
 	fresh := e.fresh(words)
 	r, err := e.request(o, optional, func(in, name string, s *describe.Schema) (any, bool) {
@@ -140,8 +145,10 @@ func issued(resp *message.Response) map[string]string {
 		}
 		for name, v := range at {
 			text, is := v.(string)
-			if n := plain(name); is && len(text) >= minIssued && strings.ContainsAny(text, "0123456789") && !strings.ContainsAny(text, " :/") &&
-				!strings.Contains(n, "date") && !strings.Contains(n, "time") && !strings.HasSuffix(n, "at") && !strings.Contains(n, "user") && !strings.Contains(n, "owner") && !strings.Contains(n, "account") {
+			if n := plain(name); is && len(text) >= minIssued && strings.ContainsAny(text, "0123456789") &&
+				!strings.ContainsAny(text, " :/") &&
+				!strings.Contains(n, "date") && !strings.Contains(n, "time") && !strings.HasSuffix(n, "at") &&
+				!strings.Contains(n, "user") && !strings.Contains(n, "owner") && !strings.Contains(n, "account") {
 				out[name] = text
 			}
 		}
@@ -334,7 +341,9 @@ func (e *examination) list(o *Operation, as *User, within []*object) ([]*message
 			return pages, err
 		}
 		pages = append(pages, resp)
-		takes := slices.ContainsFunc(all.Parameters, func(p *describe.Parameter) bool { return p.In == "query" && cursors.MatchString(plain(p.Name)) })
+		takes := slices.ContainsFunc(all.Parameters, func(p *describe.Parameter) bool {
+			return p.In == "query" && cursors.MatchString(plain(p.Name))
+		})
 		if then := next(resp); !takes || then == "" || then == at {
 			break
 		} else {
@@ -356,7 +365,8 @@ func (e *examination) item(o *Operation, id any, within []*object, words map[str
 
 // addressed makes the request of an operation about one object; values are those of anything
 // else that it takes.
-func (e *examination) addressed(o *Operation, m *object, text func(in, name string, s *describe.Schema) (any, bool)) (*message.Request, error) {
+func (e *examination) addressed(o *Operation, m *object,
+	text func(in, name string, s *describe.Schema) (any, bool)) (*message.Request, error) {
 	id, within, parameter := m.id, m.within, ""
 	if names := parameters(o.Path); len(within) < len(names) {
 		parameter = names[len(within)]
@@ -399,12 +409,14 @@ func (e *examination) objects() error {
 // untried tells that a kind of object was not examined: the operation that makes it, and
 // those about it.
 func (e *examination) untried(k *kind, why error) {
-	e.Untried(k.maker, []*finding.Rule{massAssignment}, fmt.Sprintf("which properties users may set was not tried: %v", why))
+	e.Untried(k.maker, []*finding.Rule{massAssignment}, fmt.Sprintf("which properties users may set was not "+
+		"tried: %v", why))
 	said := map[string]bool{}
 	for _, o := range k.whole() {
 		if !said[o.Path] {
 			said[o.Path] = true
-			e.Untried(o, []*finding.Rule{objectRead, objectWrite, massAssignment}, fmt.Sprintf("what others may do was not tried with an object of the scan's own: %v", why))
+			e.Untried(o, []*finding.Rule{objectRead, objectWrite, massAssignment}, fmt.Sprintf("what others may do "+
+				"was not tried with an object of the scan's own: %v", why))
 		}
 	}
 }
@@ -494,14 +506,17 @@ func (e *examination) private(mine *object, own *message.Response, owner, strang
 		return "", err
 	}
 	if mine.listed(his) && len(others) > 0 && !mine.listed(others) {
-		return fmt.Sprintf("The list of %s holds the object for its owner, and not for the other user.", mine.of.Path), nil
+		return fmt.Sprintf("The list of %s holds the object for its owner, and not for the other user.", mine.of.Path),
+			nil
 	}
 	named, err := e.owned(mine.in(own), owner)
 	if named == "" || err != nil {
 		return "", err
 	}
 	for _, name := range mine.seen(own) {
-		if secrets.MatchString(plain(name)) && !slices.ContainsFunc(others, func(p *message.Response) bool { return holds(p, mine.words[name]) }) {
+		if secrets.MatchString(plain(name)) && !slices.ContainsFunc(others, func(p *message.Response) bool {
+			return holds(p, mine.words[name])
+		}) {
 			return fmt.Sprintf("%s, and its %q is shown in no list.", named, name), nil
 		}
 	}
@@ -558,12 +573,16 @@ func (e *examination) shownTo(k *kind, read *Operation, mine *object, own *messa
 		return err
 	}
 	proof := []string{
-		fmt.Sprintf("As %s an object was made with random values; %s answers %s with them.", mine.as.Name(), r.Path, mine.as.Name()),
+		fmt.Sprintf("As %s an object was made with random values; %s answers %s with them.", mine.as.Name(), r.Path,
+			mine.as.Name()),
 		mine.private,
-		fmt.Sprintf("As %s the same request gives the same object (%d), with values that only %s has sent: %s.", stranger.Name(), resp.Status, mine.as.Name(), strings.Join(mine.seen(resp), ", ")),
-		fmt.Sprintf("An object that does not exist is answered with %d, and nobody gets the object without a sign-in.", none.Status),
+		fmt.Sprintf("As %s the same request gives the same object (%d), with values that only %s has "+
+			"sent: %s.", stranger.Name(), resp.Status, mine.as.Name(), strings.Join(mine.seen(resp), ", ")),
+		fmt.Sprintf("An object that does not exist is answered with %d, and nobody gets the object without a "+
+			"sign-in.", none.Status),
 	}
-	answers, notes := []*message.Response{own, resp, none}, []string{"the owner reads the object", "another user reads it", "an object that does not exist"}
+	answers, notes := []*message.Response{own, resp, none},
+		[]string{"the owner reads the object", "another user reads it", "an object that does not exist"}
 	if theirs, err := e.create(mine.of, stranger, nil); traffic.Over(err) {
 		return err
 	} else if err == nil {
@@ -573,11 +592,13 @@ func (e *examination) shownTo(k *kind, read *Operation, mine *object, own *messa
 			if len(mine.seen(other)) > 0 {
 				return nil // one answer for all identifiers
 			}
-			proof = append(proof, fmt.Sprintf("The other user's own object is another one: the answer depends on the identifier alone (%d).", other.Status))
+			proof = append(proof, fmt.Sprintf("The other user's own object is another one: the answer depends on the "+
+				"identifier alone (%d).", other.Status))
 			answers, notes = append(answers, other), append(notes, "the other user's own object")
 		}
 	}
-	e.Flaw(attack.Flaw{Rule: objectRead, Request: r, Answers: answers, Notes: notes, Proof: proof, Message: fmt.Sprintf("%s %s shows the objects of other users", read.Method, read.Path)})
+	e.Flaw(attack.Flaw{Rule: objectRead, Request: r, Answers: answers, Notes: notes, Proof: proof,
+		Message: fmt.Sprintf("%s %s shows the objects of other users", read.Method, read.Path)})
 	return nil
 }
 
@@ -599,7 +620,8 @@ func (e *examination) absent(mine *object, parameter string, own *message.Respon
 	}
 	if text := fmt.Sprint(mine.id); len(text) == 36 && strings.Count(text, "-") == 4 { // a UUID (RFC 9562)
 		digits := fmt.Sprintf("%08x%08x%08x", e.Number(0, 1<<31-2), e.Number(0, 1<<31-2), e.Number(0, 1<<31-2))
-		return digits[:8] + "-" + digits[8:12] + "-4" + digits[13:16] + "-a" + digits[17:20] + "-" + digits[20:] + digits[:8]
+		return digits[:8] + "-" + digits[8:12] + "-4" + digits[13:16] + "-a" + digits[17:20] + "-" +
+			digits[20:] + digits[:8]
 	}
 	return e.Random(14)
 }
@@ -609,7 +631,8 @@ var writing = []string{http.MethodPatch, http.MethodPut, http.MethodDelete}
 
 // write changes or removes the object by an operation about it as somebody (nil: nobody),
 // and reads it as its owner, as written.
-func (e *examination) write(k *kind, o *Operation, mine *object, as *User) (what string, answers []*message.Response, err error) {
+func (e *examination) write(k *kind, o *Operation, mine *object,
+	as *User) (what string, answers []*message.Response, err error) {
 	words := map[string]string{}
 	r, err := e.item(o, mine.id, mine.within, words)
 	if err != nil || o.Method != http.MethodDelete && len(words) == 0 {
@@ -621,7 +644,8 @@ func (e *examination) write(k *kind, o *Operation, mine *object, as *User) (what
 // written sends a request that changes the object, to the words, or removes it, and reads
 // it as its owner. What says what happened: "changes" or "removes"; empty: nothing that the
 // owner sees. The answers are that to the request, and what the owner reads.
-func (e *examination) written(k *kind, r *message.Request, words map[string]string, mine *object, as *User) (what string, answers []*message.Response, err error) {
+func (e *examination) written(k *kind, r *message.Request, words map[string]string, mine *object,
+	as *User) (what string, answers []*message.Response, err error) {
 	resp, err := e.send(r, as)
 	if err != nil || !ok(resp) {
 		return "", []*message.Response{resp}, err
@@ -665,10 +689,12 @@ func (e *examination) changed(k *kind, mine *object, stranger *User) error {
 			continue
 		}
 		e.proven[k.about[i]] = true
-		e.Flaw(attack.Flaw{Rule: objectWrite, Request: answers[0].Request, Answers: answers, Notes: []string{"another user " + what + " the object", "its owner reads it then"},
+		e.Flaw(attack.Flaw{Rule: objectWrite, Request: answers[0].Request, Answers: answers,
+			Notes:   []string{"another user " + what + " the object", "its owner reads it then"},
 			Message: fmt.Sprintf("%s %s %s the objects of other users", method, k.about[i].Path, what),
 			Proof: []string{fmt.Sprintf("As %s an object was made.", mine.as.Name()), mine.private,
-				fmt.Sprintf("As %s the request that %s it is answered with %d; after that %s reads the result (%d).", stranger.Name(), what, answers[0].Status, mine.as.Name(), answers[1].Status)}})
+				fmt.Sprintf("As %s the request that %s it is answered with %d; after that %s reads the result (%d).",
+					stranger.Name(), what, answers[0].Status, mine.as.Name(), answers[1].Status)}})
 	}
 	return nil
 }
@@ -697,8 +723,10 @@ func (e *examination) stored(k *kind, shown map[string]any, owner *User) error {
 		if fmt.Sprint(after[name]) != fmt.Sprint(extra[name]) {
 			continue
 		}
-		e.Flaw(attack.Flaw{Rule: massAssignment, Request: with.answer.Request, Point: &message.Point{In: message.InJSON, Name: o.pointer(name)}, Payload: fmt.Sprint(extra[name]),
-			Answers: []*message.Response{with.answer, resp}, Notes: []string{"an object is made with the property", "it is read"},
+		e.Flaw(attack.Flaw{Rule: massAssignment, Request: with.answer.Request,
+			Point: &message.Point{In: message.InJSON, Name: o.pointer(name)}, Payload: fmt.Sprint(extra[name]),
+			Answers: []*message.Response{with.answer, resp}, Notes: []string{"an object is made with the " +
+				"property", "it is read"},
 			Message: fmt.Sprintf("%s %s stores %q, which its description does not take", o.Method, o.Path, name),
 			Proof: []string{fmt.Sprintf("An object that was made without the property has %s = %v.", name, shown[name]),
 				fmt.Sprintf("One that was made with %s = %v has that value when it is read.", name, extra[name])}})
@@ -718,7 +746,8 @@ func (e *examination) tidy() error {
 			return err
 		}
 		if !gone && e.Created != nil {
-			e.Created(fmt.Sprintf("%s %s as %s: %s", m.of.Method, m.of.Path, m.as.Name(), strings.Join(slices.Sorted(maps.Values(m.words)), ", ")))
+			e.Created(fmt.Sprintf("%s %s as %s: %s", m.of.Method, m.of.Path, m.as.Name(),
+				strings.Join(slices.Sorted(maps.Values(m.words)), ", ")))
 		}
 	}
 	return nil
@@ -737,6 +766,7 @@ func (e *examination) remove(m *object) (bool, error) {
 		var id any
 		switch {
 		case m.of == e.register && identifies(parameter) && (strings.HasPrefix(m.of.Path, path) || users.MatchString(path)) && m.as.account != nil:
+
 			if id = m.as.account.name; mail(parameter) {
 				id = m.as.account.email
 			}

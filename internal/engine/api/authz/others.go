@@ -30,7 +30,8 @@ func (e *examination) self(u *User) ([]string, error) {
 	}
 	var out []string
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodGet || !itself.MatchString(o.Path) || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) {
+		if o.Call != nil || o.Method != http.MethodGet || !itself.MatchString(o.Path) ||
+			strings.Contains(o.Path, "{") || site.Dangerous(o.Path) {
 			continue
 		}
 		r, err := e.request(o, false, unknown, nil)
@@ -50,14 +51,18 @@ func (e *examination) self(u *User) ([]string, error) {
 		}
 		for _, at := range objectsOf(body) {
 			for name, v := range at {
-				if n := plain(name); (n == "id" || n == "uuid" || identifies(n) || strings.HasSuffix(n, "userid") || strings.HasSuffix(n, "accountid")) && scalar(v) && len(fmt.Sprint(v)) > 2 {
+				if n := plain(name); (n == "id" || n == "uuid" || identifies(n) || strings.HasSuffix(n, "userid") ||
+					strings.HasSuffix(n, "accountid")) && scalar(v) && len(fmt.Sprint(v)) > 2 {
 					out = append(out, fmt.Sprint(v))
 				}
 			}
 			break // the outermost ones tell of him, or hold the one that does
 		}
 		for _, at := range objectsOf(message.DecodeJSON(resp.Body)) {
-			if v, found := identifier(at, "id"); found && slices.ContainsFunc(u.names(), func(name string) bool { return slices.Contains(slices.Collect(texts(at)), name) }) {
+			if v, found := identifier(at, "id"); found &&
+				slices.ContainsFunc(u.names(), func(name string) bool {
+					return slices.Contains(slices.Collect(texts(at)), name)
+				}) {
 				out = append(out, fmt.Sprint(v))
 			}
 		}
@@ -85,7 +90,8 @@ func (e *examination) others() error {
 	kinds := 0
 	for _, read := range e.Operations {
 		path, parameter := read.collection()
-		if read.Call != nil || read.Method != http.MethodGet || path == "" || strings.Contains(path, "{") || site.Dangerous(path) || kinds == maxObjects {
+		if read.Call != nil || read.Method != http.MethodGet || path == "" || strings.Contains(path, "{") ||
+			site.Dangerous(path) || kinds == maxObjects {
 			continue
 		}
 		all := e.at(http.MethodGet, path)
@@ -175,12 +181,17 @@ func (e *examination) apart(all, read *Operation, parameter string) error {
 	if err != nil || ok(nobody) {
 		return err
 	}
-	e.Flaw(attack.Flaw{Rule: objectRead, Request: resp.Request, Answers: []*message.Response{own, resp, control, none, nobody},
-		Notes:   []string{"the owner reads the object", "another user reads it", "that user's own object", "one that does not exist", "nobody"},
+	e.Flaw(attack.Flaw{Rule: objectRead, Request: resp.Request, Answers: []*message.Response{own, resp, control, none,
+		nobody},
+		Notes: []string{"the owner reads the object", "another user reads it", "that user's own object",
+			"one that does not exist", "nobody"},
 		Message: fmt.Sprintf("%s %s shows the objects of other users", read.Method, read.Path),
-		Proof: []string{fmt.Sprintf("The list %s shows %s %d objects and %s %d; none is in both.", all.Path, owner.Name(), len(his), stranger.Name(), len(theirs)), why + ".",
-			fmt.Sprintf("As %s the object of %s is answered with the same content (%d).", stranger.Name(), owner.Name(), resp.Status),
-			fmt.Sprintf("That user's own object is another one, one that does not exist is answered with %d, and nobody gets %d.", none.Status, nobody.Status)}})
+		Proof: []string{fmt.Sprintf("The list %s shows %s %d objects and %s %d; none is "+
+			"in both.", all.Path, owner.Name(), len(his), stranger.Name(), len(theirs)), why + ".",
+			fmt.Sprintf("As %s the object of %s is answered with the same content (%d).", stranger.Name(), owner.Name(),
+				resp.Status),
+			fmt.Sprintf("That user's own object is another one, one that does not exist is answered with %d, and "+
+				"nobody gets %d.", none.Status, nobody.Status)}})
 	return nil
 }
 
@@ -202,7 +213,8 @@ func refers(name, path, parameter string) bool {
 		return true
 	}
 	noun := plain(path[strings.LastIndexByte(path, '/')+1:])
-	for _, one := range []string{noun, strings.TrimSuffix(noun, "s"), strings.TrimSuffix(noun, "es"), strings.TrimSuffix(noun, "ies") + "y"} {
+	for _, one := range []string{noun, strings.TrimSuffix(noun, "s"), strings.TrimSuffix(noun, "es"),
+		strings.TrimSuffix(noun, "ies") + "y"} {
 		if len(one) > 2 && (n == one+"id" || n == one+"uuid" || n == one) {
 			return true
 		}
@@ -220,7 +232,8 @@ const maxReferences = 10
 func (e *examination) referred(mine *object, parameter string, stranger *User) error {
 	asked := 0
 	for _, o := range e.Operations {
-		if o.Call != nil || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) || o == mine.of || asked == maxReferences {
+		if o.Call != nil || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) || o == mine.of ||
+			asked == maxReferences {
 			continue
 		}
 		point := reference(o, e.home(mine.of), parameter)
@@ -296,12 +309,15 @@ func (e *examination) reference(mine *object, o *Operation, at *message.Point, p
 	if at.In == message.InJSON {
 		point.Name = o.pointer(at.Name)
 	}
-	e.Flaw(attack.Flaw{Rule: objectRead, Request: resp.Request, Point: &point, Answers: []*message.Response{own, resp, none, nobody},
+	e.Flaw(attack.Flaw{Rule: objectRead, Request: resp.Request, Point: &point,
+		Answers: []*message.Response{own, resp, none, nobody},
 		Notes:   []string{"the owner", "another user", "an object that does not exist", "nobody"},
 		Message: fmt.Sprintf("%s %s shows the objects of other users that %q names", o.Method, o.Path, at.Name),
 		Proof: []string{fmt.Sprintf("As %s an object was made with random values.", owner.Name()), mine.private,
-			fmt.Sprintf("As %s, with its identifier as %q, the answer (%d) holds values that only %s has sent: %s.", stranger.Name(), at.Name, resp.Status, owner.Name(), strings.Join(mine.seen(resp), ", ")),
-			fmt.Sprintf("An identifier that does not exist is answered with %d without them, and nobody gets %d.", none.Status, nobody.Status)}})
+			fmt.Sprintf("As %s, with its identifier as %q, the answer (%d) holds values that only %s has "+
+				"sent: %s.", stranger.Name(), at.Name, resp.Status, owner.Name(), strings.Join(mine.seen(resp), ", ")),
+			fmt.Sprintf("An identifier that does not exist is answered with %d without them, and nobody "+
+				"gets %d.", none.Status, nobody.Status)}})
 	return nil
 }
 
@@ -312,11 +328,13 @@ var rewriting = lazyregexp.New(`(?i)update|edit|change|modif|rename|replace|save
 // target is the parameter or property by which the operation, whose path names nothing,
 // takes which object of the kind it changes; nil: it changes none, or nothing says which.
 func (e *examination) target(o *Operation, k *kind) *message.Point {
-	if o.Call != nil || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) || o == k.maker || !slices.Contains(writing, o.Method) && (o.Method != http.MethodPost || !rewriting.MatchString(o.named())) {
+	if o.Call != nil || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) || o == k.maker ||
+		!slices.Contains(writing, o.Method) && (o.Method != http.MethodPost || !rewriting.MatchString(o.named())) {
 		return nil
 	}
 	names := func(name string) bool {
-		return refers(name, e.home(k.maker), k.parameter) || o.path() == e.home(k.maker) && (plain(name) == "id" || plain(name) == plain(k.parameter))
+		return refers(name, e.home(k.maker), k.parameter) || o.path() == e.home(k.maker) &&
+			(plain(name) == "id" || plain(name) == plain(k.parameter))
 	}
 	if b := o.body(); b != nil {
 		for _, p := range b.Properties {
@@ -373,10 +391,13 @@ func (e *examination) retargeted(k *kind, mine *object, stranger *User) error {
 		if at.In == message.InJSON {
 			point.Name = o.pointer(at.Name)
 		}
-		e.Flaw(attack.Flaw{Rule: objectWrite, Request: r, Point: &point, Answers: answers, Notes: []string{"another user " + what + " the object", "its owner reads it then"},
+		e.Flaw(attack.Flaw{Rule: objectWrite, Request: r, Point: &point, Answers: answers,
+			Notes:   []string{"another user " + what + " the object", "its owner reads it then"},
 			Message: fmt.Sprintf("%s %s %s the objects of other users that %q names", o.Method, o.Path, what, at.Name),
 			Proof: []string{fmt.Sprintf("As %s an object was made.", mine.as.Name()), mine.private,
-				fmt.Sprintf("As %s, with its identifier as %q, the request is answered with %d; after that %s reads the result (%d).", stranger.Name(), at.Name, answers[0].Status, mine.as.Name(), answers[1].Status)}})
+				fmt.Sprintf("As %s, with its identifier as %q, the request is answered with %d; after that %s reads "+
+					"the result (%d).", stranger.Name(), at.Name, answers[0].Status, mine.as.Name(),
+					answers[1].Status)}})
 	}
 	return nil
 }

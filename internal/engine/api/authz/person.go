@@ -52,10 +52,14 @@ func (e *examination) exposed(owner, stranger *User) error {
 			who = "Even nobody, without a sign-in, gets the same."
 		}
 		slices.Sort(names)
-		e.Flaw(attack.Flaw{Rule: personalData, Request: resp.Request, Answers: []*message.Response{resp, nobody}, Notes: []string{"another user", "nobody"},
-			Message: fmt.Sprintf("%s shows users the %s of other users", template(resp.Request), strings.Join(names, " and ")),
-			Proof: []string{fmt.Sprintf("The accounts %s and %s were registered, with random values.", owner.Name(), stranger.Name()),
-				fmt.Sprintf("As %s the answer holds what only %s has sent: %s.", stranger.Name(), owner.Name(), strings.Join(names, ", ")), who}})
+		e.Flaw(attack.Flaw{Rule: personalData, Request: resp.Request, Answers: []*message.Response{resp, nobody},
+			Notes: []string{"another user", "nobody"},
+			Message: fmt.Sprintf("%s shows users the %s of other users", template(resp.Request),
+				strings.Join(names, " and ")),
+			Proof: []string{fmt.Sprintf("The accounts %s and %s were registered, with random "+
+				"values.", owner.Name(), stranger.Name()),
+				fmt.Sprintf("As %s the answer holds what only %s has sent: %s.", stranger.Name(), owner.Name(),
+					strings.Join(names, ", ")), who}})
 	}
 	return nil
 }
@@ -80,7 +84,9 @@ const maxEntrusted = 3
 func (e *examination) betrayed(owner, stranger *User) error {
 	asked := 0
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodPost && o.Method != http.MethodPut || strings.Contains(o.Path, "{") || !o.takes(entrusted) || o == e.register || o == e.login || site.Dangerous(o.Path) || asked == maxEntrusted {
+		if o.Call != nil || o.Method != http.MethodPost && o.Method != http.MethodPut ||
+			strings.Contains(o.Path, "{") || !o.takes(entrusted) || o == e.register || o == e.login ||
+			site.Dangerous(o.Path) || asked == maxEntrusted {
 			continue
 		}
 		words := map[string]string{}
@@ -112,7 +118,8 @@ func (e *examination) betrayed(owner, stranger *User) error {
 }
 
 // betrayal tells of answers to another user that hold what the request has handed over.
-func (e *examination) betrayal(r *message.Request, words map[string]string, answers []*message.Response, owner, stranger *User) error {
+func (e *examination) betrayal(r *message.Request, words map[string]string, answers []*message.Response, owner,
+	stranger *User) error {
 	for _, resp := range answers {
 		var names []string
 		for _, name := range slices.Sorted(maps.Keys(words)) {
@@ -127,10 +134,14 @@ func (e *examination) betrayal(r *message.Request, words map[string]string, answ
 		if err != nil {
 			return err
 		}
-		e.Flaw(attack.Flaw{Rule: personalData, Severity: finding.High, Request: resp.Request, Answers: []*message.Response{resp, nobody}, Notes: []string{"another user", "nobody"},
-			Message: fmt.Sprintf("%s shows users the %s of other users", template(resp.Request), strings.Join(names, " and ")),
-			Proof: []string{fmt.Sprintf("As %s, an account of the scan, %s was sent random values.", owner.Name(), template(r)),
-				fmt.Sprintf("As %s, another one, the answer holds them: %s. Nobody gets %d.", stranger.Name(), strings.Join(names, ", "), nobody.Status)}})
+		e.Flaw(attack.Flaw{Rule: personalData, Severity: finding.High, Request: resp.Request,
+			Answers: []*message.Response{resp, nobody}, Notes: []string{"another user", "nobody"},
+			Message: fmt.Sprintf("%s shows users the %s of other users", template(resp.Request),
+				strings.Join(names, " and ")),
+			Proof: []string{fmt.Sprintf("As %s, an account of the scan, %s was sent random "+
+				"values.", owner.Name(), template(r)),
+				fmt.Sprintf("As %s, another one, the answer holds them: %s. Nobody gets %d.", stranger.Name(),
+					strings.Join(names, ", "), nobody.Status)}})
 	}
 	return nil
 }
@@ -149,7 +160,8 @@ func template(r *message.Request) string {
 func (e *examination) persons(own bool) []*Operation {
 	var out []*Operation
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodPatch && o.Method != http.MethodPut || o.body() == nil || site.Dangerous(o.Path) || o == e.register || o == e.login {
+		if o.Call != nil || o.Method != http.MethodPatch && o.Method != http.MethodPut || o.body() == nil ||
+			site.Dangerous(o.Path) || o == e.register || o == e.login {
 			continue
 		}
 		if o.takes(site.IsPassword) && (!own || slices.ContainsFunc(o.body().Required, site.IsPassword)) {
@@ -164,7 +176,8 @@ func (e *examination) persons(own bool) []*Operation {
 
 // about makes the request of such an operation about the account; nil: its path does not
 // name it.
-func (e *examination) about(o *Operation, whose *account, shown map[string]any, known func(in, name string, s *describe.Schema) (any, bool), extra map[string]any) *message.Request {
+func (e *examination) about(o *Operation, whose *account, shown map[string]any,
+	known func(in, name string, s *describe.Schema) (any, bool), extra map[string]any) *message.Request {
 	found := !strings.Contains(o.Path, "{")
 	r, err := e.request(o, true, func(in, name string, s *describe.Schema) (any, bool) {
 		if in == "path" {
@@ -223,10 +236,12 @@ func (e *examination) rewritten(owner, stranger *User) error {
 			if _, had := before[name]; !had || after[name] != words[name] {
 				continue
 			}
-			e.Flaw(attack.Flaw{Rule: objectWrite, Request: r, Answers: answers, Notes: []string{"another user changes the account", "its owner reads it then"},
+			e.Flaw(attack.Flaw{Rule: objectWrite, Request: r, Answers: answers, Notes: []string{"another user " +
+				"changes the account", "its owner reads it then"},
 				Message: fmt.Sprintf("%s %s changes the accounts of other users", o.Method, o.Path),
 				Proof: []string{fmt.Sprintf("The accounts %s and %s were registered.", owner.Name(), stranger.Name()),
-					fmt.Sprintf("As %s a random %q was sent for %s: the answer is %d.", stranger.Name(), name, owner.Name(), answers[0].Status),
+					fmt.Sprintf("As %s a random %q was sent for %s: the answer is %d.", stranger.Name(), name,
+						owner.Name(), answers[0].Status),
 					fmt.Sprintf("%s reads it in his account, where %v was before.", owner.Name(), before[name])}})
 			break
 		}
@@ -278,11 +293,15 @@ func (e *examination) removed(owner, stranger *User) error {
 		for _, m := range e.made {
 			m.gone = m.gone || m.as == owner && m.of == e.register
 		}
-		e.Flaw(attack.Flaw{Rule: objectWrite, Request: r, Answers: answers, Notes: []string{"another user removes the account", "its owner signs in then"},
+		e.Flaw(attack.Flaw{Rule: objectWrite, Request: r, Answers: answers, Notes: []string{"another user removes " +
+			"the account", "its owner signs in then"},
 			Message: fmt.Sprintf("%s %s removes the accounts of other users", o.Method, o.Path),
-			Proof: []string{fmt.Sprintf("The accounts %s and %s were registered, and signed in.", owner.Name(), stranger.Name()),
-				fmt.Sprintf("As %s that of %s was removed: the answer is %d.", stranger.Name(), owner.Name(), resp.Status),
-				fmt.Sprintf("%s can no longer sign in with the same password (%d), and %s can.", owner.Name(), answers[1].Status, stranger.Name())}})
+			Proof: []string{fmt.Sprintf("The accounts %s and %s were registered, and "+
+				"signed in.", owner.Name(), stranger.Name()),
+				fmt.Sprintf("As %s that of %s was removed: the answer is %d.", stranger.Name(), owner.Name(),
+					resp.Status),
+				fmt.Sprintf("%s can no longer sign in with the same password (%d), and %s can.", owner.Name(),
+					answers[1].Status, stranger.Name())}})
 		return nil
 	}
 	return nil
@@ -321,11 +340,13 @@ func (e *examination) granted(u *User) error {
 			if fmt.Sprint(after[p.Name]) != fmt.Sprint(with) {
 				continue
 			}
-			e.Flaw(attack.Flaw{Rule: ownRole, Request: r, Answers: answers, Notes: []string{"the user sets it", "he reads it then"},
+			e.Flaw(attack.Flaw{Rule: ownRole, Request: r, Answers: answers,
+				Notes: []string{"the user sets it", "he reads it then"},
 				Point: &message.Point{In: message.InJSON, Name: o.pointer(p.Name)}, Payload: fmt.Sprint(with),
 				Message: fmt.Sprintf("%s %s lets users set their own %q", o.Method, o.Path, p.Name),
 				Proof: []string{fmt.Sprintf("The account %s was registered, and has %s = %v.", u.Name(), p.Name, v),
-					fmt.Sprintf("As that user it was set to %v: the answer is %d, and the account has it when it is read.", with, answers[0].Status)}})
+					fmt.Sprintf("As that user it was set to %v: the answer is %d, and the account has it when it "+
+						"is read.", with, answers[0].Status)}})
 			if back := set(v); back != nil {
 				if _, err := e.send(back, u); err != nil {
 					return err
@@ -342,7 +363,8 @@ var leaves = lazyregexp.New(`(?i)/(log|sign)[-_]?(out|off)/?$`)
 // inside finds a page that the user gets and nobody does; nil: there is none.
 func (e *examination) inside(as *User) (in, nobody *message.Response, err error) {
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) || o.Answer == nil || !ok(o.Answer) {
+		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) ||
+			o.Answer == nil || !ok(o.Answer) {
 			continue
 		}
 		page, err := e.request(o, false, unknown, nil)
@@ -368,7 +390,8 @@ func unknown(string, string, *describe.Schema) (any, bool) { return nil, false }
 // outlived signs in once more, signs out, and asks again with what let it in.
 func (e *examination) outlived(u *User) error {
 	i := slices.IndexFunc(e.Operations, func(o *Operation) bool {
-		return o.Call == nil && leaves.MatchString(o.Path) && !strings.Contains(o.Path, "{") && slices.Contains([]string{http.MethodPost, http.MethodGet, http.MethodDelete}, o.Method)
+		return o.Call == nil && leaves.MatchString(o.Path) && !strings.Contains(o.Path, "{") &&
+			slices.Contains([]string{http.MethodPost, http.MethodGet, http.MethodDelete}, o.Method)
 	})
 	if i < 0 {
 		return nil
@@ -390,7 +413,8 @@ func (e *examination) outlived(u *User) error {
 	if err != nil || out.Status >= 400 {
 		return err
 	}
-	return e.persists(outlives, as, []*message.Response{in, out, nobody}, fmt.Sprintf("%s %s does not end the session", e.Operations[i].Method, e.Operations[i].Path), "signed out")
+	return e.persists(outlives, as, []*message.Response{in, out, nobody}, fmt.Sprintf("%s %s does not end the "+
+		"session", e.Operations[i].Method, e.Operations[i].Path), "signed out")
 }
 
 // persists asks for a page again, with the session of before: after it was said to end, as
@@ -404,8 +428,10 @@ func (e *examination) persists(rule *finding.Rule, as *User, answers []*message.
 	}
 	e.Flaw(attack.Flaw{Rule: rule, Request: in.Request, Answers: append(slices.Clone(answers), still), Message: message,
 		Notes: []string{"before the user " + words, "he " + words, "nobody", "the same request as before"},
-		Proof: []string{fmt.Sprintf("%s signed in and got %s (%d), which nobody gets (%d).", as.Name(), template(in.Request), in.Status, nobody.Status),
-			fmt.Sprintf("He %s: the answer is %d. The same request with the same credentials is answered as before (%d).", words, out.Status, still.Status)}})
+		Proof: []string{fmt.Sprintf("%s signed in and got %s (%d), which nobody "+
+			"gets (%d).", as.Name(), template(in.Request), in.Status, nobody.Status),
+			fmt.Sprintf("He %s: the answer is %d. The same request with the same credentials is answered as "+
+				"before (%d).", words, out.Status, still.Status)}})
 	return nil
 }
 
@@ -416,8 +442,10 @@ var currents = lazyregexp.New(`old|current|existing|previous|present`)
 // where one is asked for, and while another session of his is open.
 func (e *examination) renewed(u *User) error {
 	for _, o := range e.Operations {
-		if o.Call != nil || !slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch}, o.Method) || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) ||
-			o == e.register || o == e.login || !strings.Contains(plain(o.named()), "passw") || recovers(o) || !o.takes(site.IsPassword) || o.takes(coded) {
+		if o.Call != nil || !slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch}, o.Method) ||
+			strings.Contains(o.Path, "{") || site.Dangerous(o.Path) ||
+			o == e.register || o == e.login || !strings.Contains(plain(o.named()), "passw") || recovers(o) ||
+			!o.takes(site.IsPassword) || o.takes(coded) {
 			continue
 		}
 		asks := o.takes(func(name string) bool { return site.IsPassword(name) && currents.MatchString(plain(name)) })
@@ -427,9 +455,11 @@ func (e *examination) renewed(u *User) error {
 				return err
 			}
 			if done {
-				e.Flaw(attack.Flaw{Rule: unproven, Request: resp.Request, Answers: []*message.Response{resp}, Notes: []string{"with a wrong password as the present one"},
+				e.Flaw(attack.Flaw{Rule: unproven, Request: resp.Request, Answers: []*message.Response{resp},
+					Notes:   []string{"with a wrong password as the present one"},
 					Message: fmt.Sprintf("%s %s changes the password without the right present one", o.Method, o.Path),
-					Proof: []string{fmt.Sprintf("The account %s was registered, and a random text sent in the place of its present password: the answer is %d.", u.Name(), resp.Status),
+					Proof: []string{fmt.Sprintf("The account %s was registered, and a random text sent in the place "+
+						"of its present password: the answer is %d.", u.Name(), resp.Status),
 						"The user signs in with the new password then, and no longer with the one before."}})
 			}
 		}
@@ -447,7 +477,8 @@ func (e *examination) renewed(u *User) error {
 			return err
 		}
 		if done {
-			return e.persists(outlivesPassword, before, []*message.Response{in, resp, nobody}, fmt.Sprintf("%s %s leaves the user's other sessions open", o.Method, o.Path), "changed the password")
+			return e.persists(outlivesPassword, before, []*message.Response{in, resp, nobody},
+				fmt.Sprintf("%s %s leaves the user's other sessions open", o.Method, o.Path), "changed the password")
 		}
 	}
 	return nil
@@ -500,7 +531,8 @@ var (
 func (e *examination) forgotten(u *User) error {
 	sent := false
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodPost || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) || o == e.login || o == e.register || !o.takes(identifies) {
+		if o.Call != nil || o.Method != http.MethodPost || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) ||
+			o == e.login || o == e.register || !o.takes(identifies) {
 			continue
 		}
 		if !recovers(o) || o.takes(site.IsPassword) || o.takes(coded) {
@@ -523,7 +555,8 @@ func (e *examination) forgotten(u *User) error {
 		}
 	}
 	for _, o := range e.Operations {
-		if !sent || o.Call != nil || o.Method != http.MethodPost && o.Method != http.MethodPut || strings.Contains(o.Path, "{") || !o.takes(identifies) || !o.takes(coded) {
+		if !sent || o.Call != nil || o.Method != http.MethodPost && o.Method != http.MethodPut ||
+			strings.Contains(o.Path, "{") || !o.takes(identifies) || !o.takes(coded) {
 			continue
 		}
 		if !e.insists(o) {
@@ -561,13 +594,18 @@ func (e *examination) guessed(o *Operation, u *User) error {
 			first = says
 		}
 		answers = append(answers, resp)
-		if says != first || limits(resp) || resp.Status < 400 || resp.Status >= 500 || resp.Status == http.StatusTooManyRequests || resp.Status == http.StatusNotFound || resp.Status == http.StatusUnprocessableEntity {
+		if says != first || limits(resp) || resp.Status < 400 || resp.Status >= 500 ||
+			resp.Status == http.StatusTooManyRequests || resp.Status == http.StatusNotFound ||
+			resp.Status == http.StatusUnprocessableEntity {
 			return nil
 		}
 	}
-	e.Flaw(attack.Flaw{Rule: codeLimit, Request: answers[0].Request, Answers: []*message.Response{answers[0], answers[attempts-1]}, Notes: []string{"the first attempt", "the last one"},
+	e.Flaw(attack.Flaw{Rule: codeLimit, Request: answers[0].Request,
+		Answers: []*message.Response{answers[0], answers[attempts-1]},
+		Notes:   []string{"the first attempt", "the last one"},
 		Point:   &message.Point{In: message.InJSON, Name: o.pointer(property)},
 		Message: fmt.Sprintf("%s %s does not limit guesses of a code", o.Method, o.Path),
-		Proof:   []string{fmt.Sprintf("A code was asked for as %s. %d wrong ones were sent in a row; every answer is the same (%d), and none tells of a limit.", u.Name(), attempts, answers[0].Status)}})
+		Proof: []string{fmt.Sprintf("A code was asked for as %s. %d wrong ones were sent in a row; every answer is "+
+			"the same (%d), and none tells of a limit.", u.Name(), attempts, answers[0].Status)}})
 	return nil
 }

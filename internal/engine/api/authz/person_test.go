@@ -100,7 +100,8 @@ func (m *members) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.Method + " " + r.URL.Path {
 	case "POST /users":
 		id := len(m.users) + 1
-		m.users[id] = map[string]any{"id": id, "username": text("username"), "email": text("email"), "password": text("password"), "bio": "", "role": "member", "isAdmin": false}
+		m.users[id] = map[string]any{"id": id, "username": text("username"), "email": text("email"),
+			"password": text("password"), "bio": "", "role": "member", "isAdmin": false}
 		answer(201, map[string]any{"id": id})
 		return
 	case "POST /login":
@@ -162,7 +163,9 @@ func (m *members) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		m.users[me]["password"] = text("newPassword")
-		maps.DeleteFunc(m.tokens, func(other string, whose int) bool { return !m.flawed && whose == me && other != token })
+		maps.DeleteFunc(m.tokens, func(other string, whose int) bool {
+			return !m.flawed && whose == me && other != token
+		})
 		answer(200, "done")
 		return
 	}
@@ -194,9 +197,12 @@ func (m *members) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func TestPersons(t *testing.T) {
 	for _, flawed := range []bool{true, false} {
-		api := &members{flawed: flawed, users: map[int]map[string]any{1: {"id": 1, "username": "ann", "email": "ann@example.org", "password": "x", "bio": "of ann", "role": "admin"}},
+		api := &members{flawed: flawed,
+			users: map[int]map[string]any{1: {"id": 1, "username": "ann", "email": "ann@example.org", "password": "x",
+				"bio": "of ann", "role": "admin"}},
 			tokens: map[string]int{}, fails: map[string]int{}}
-		got := examine(t, api, scan.Target{Profile: scan.Full, Descriptions: []scan.Description{{Name: "guild.yaml", Text: guild}}})
+		got := examine(t, api,
+			scan.Target{Profile: scan.Full, Descriptions: []scan.Description{{Name: "guild.yaml", Text: guild}}})
 		var want []string
 		if flawed {
 			want = []string{
@@ -225,8 +231,10 @@ func TestPersons(t *testing.T) {
 // What a user hands over alone is not for others.
 func TestCards(t *testing.T) {
 	api := &members{cards: true, users: map[int]map[string]any{}, tokens: map[string]int{}, fails: map[string]int{}}
-	got := examine(t, api, scan.Target{Profile: scan.Full, Checks: []string{"authorization"}, Descriptions: []scan.Description{{Name: "guild.yaml", Text: guild}}})
-	if want := []string{"personal-data-of-others GET /users", "personal-data-of-others GET /users/{id}"}; !slices.Equal(got, want) {
+	got := examine(t, api, scan.Target{Profile: scan.Full, Checks: []string{"authorization"},
+		Descriptions: []scan.Description{{Name: "guild.yaml", Text: guild}}})
+	if want := []string{"personal-data-of-others GET /users", "personal-data-of-others GET " +
+		"/users/{id}"}; !slices.Equal(got, want) {
 		t.Errorf("found:\n\t%s", strings.Join(got, "\n\t"))
 	}
 }

@@ -58,7 +58,8 @@ type shop struct {
 }
 
 func newShop(removes, changes int) *shop {
-	return &shop{removes: removes, changes: changes, words: map[string]string{"cid": "pass-cid", "sam": "pass-sam"}, roles: map[string]int{"cid": 1, "sam": 2}, goods: map[int]string{1: "bread", 2: "milk"}, next: 2}
+	return &shop{removes: removes, changes: changes, words: map[string]string{"cid": "pass-cid", "sam": "pass-sam"},
+		roles: map[string]int{"cid": 1, "sam": 2}, goods: map[int]string{1: "bread", 2: "milk"}, next: 2}
 }
 
 func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -131,7 +132,8 @@ func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // Who may not make an object changes and removes it all the same.
 func TestRanks(t *testing.T) {
-	removes, changes := "function-level-authorization DELETE /goods/{goodId}", "function-level-authorization PUT /goods/{goodId}"
+	removes, changes := "function-level-authorization DELETE /goods/{goodId}", "function-level-authorization PUT "+
+		"/goods/{goodId}"
 	tests := []struct {
 		name string
 		shop *shop
@@ -139,20 +141,32 @@ func TestRanks(t *testing.T) {
 		want []string
 	}{
 		{"secure", newShop(2, 2), []string{"cid", "sam"}, nil},
-		{"hidden from him alone", func() *shop { s := newShop(1, 2); s.hides = true; return s }(), []string{"cid", "sam"}, nil},
+		{"hidden from him alone", func() *shop {
+			s := newShop(1, 2)
+			s.hides = true
+			return s
+		}(), []string{"cid", "sam"}, nil},
 		{"customers remove", newShop(1, 2), []string{"cid", "sam"}, []string{removes}},
 		{"customers change", newShop(2, 1), []string{"cid", "sam"}, []string{changes}},
 		{"customers do both, staff first", newShop(1, 1), []string{"sam", "cid"}, []string{removes, changes}},
 		{"an account is a customer", newShop(1, 1), []string{"sam"}, []string{removes, changes}},
-		{"nobody removes", newShop(0, 2), []string{"cid", "sam"}, []string{"write-without-authentication DELETE /goods/{goodId}"}},
-		{"nobody changes", newShop(2, 0), []string{"sam", "cid"}, []string{"write-without-authentication PUT /goods/{goodId}"}},
-		{"accounts of others", func() *shop { s := newShop(2, 2); s.accounts = true; return s }(), []string{"cid", "sam"}, []string{"object-level-authorization-write DELETE /users/{username}"}},
+		{"nobody removes", newShop(0, 2), []string{"cid", "sam"}, []string{"write-without-authentication DELETE " +
+			"/goods/{goodId}"}},
+		{"nobody changes", newShop(2, 0), []string{"sam", "cid"}, []string{"write-without-authentication PUT " +
+			"/goods/{goodId}"}},
+		{"accounts of others", func() *shop {
+			s := newShop(2, 2)
+			s.accounts = true
+			return s
+		}(), []string{"cid", "sam"}, []string{"object-level-authorization-write DELETE /users/{username}"}},
 	}
 	for _, test := range tests {
-		target := scan.Target{Profile: scan.Standard, Checks: []string{"authorization"}, Descriptions: []scan.Description{{Name: "shop.yaml", Text: shopDescription}}}
+		target := scan.Target{Profile: scan.Standard, Checks: []string{"authorization"},
+			Descriptions: []scan.Description{{Name: "shop.yaml", Text: shopDescription}}}
 		for _, name := range test.who {
 			target.Identities = append(target.Identities, scan.Identity{Name: name, Role: test.shop.roles[name],
-				JSON: &scan.JSONLogin{URL: "/login", Body: scan.LoginBody(`{"username":"` + name + `","password":"pass-` + name + `"}`)}})
+				JSON: &scan.JSONLogin{URL: "/login",
+					Body: scan.LoginBody(`{"username":"` + name + `","password":"pass-` + name + `"}`)}})
 		}
 		if got := examine(t, test.shop, target); !slices.Equal(got, test.want) {
 			t.Errorf("%s: found:\n\t%s", test.name, strings.Join(got, "\n\t"))

@@ -22,7 +22,8 @@ import (
 func (e *examination) unsecured() error {
 	asked := 0
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodGet || o.Secured() || o.Answer == nil || site.Dangerous(o.Path) || len(e.Users) == 0 || asked == maxObjects {
+		if o.Call != nil || o.Method != http.MethodGet || o.Secured() || o.Answer == nil || site.Dangerous(o.Path) ||
+			len(e.Users) == 0 || asked == maxObjects {
 			continue
 		}
 		asked++
@@ -39,7 +40,9 @@ func (e *examination) open(o *Operation) error {
 	r := o.Answer.Request
 	if _, parameter := o.collection(); identifies(parameter) && strings.Count(o.Path, "{") == 1 {
 		if names := e.Users[0].names(); len(names) > 0 {
-			about, err := e.request(o, false, func(in, _ string, _ *describe.Schema) (any, bool) { return names[0], in == "path" }, nil)
+			about, err := e.request(o, false, func(in, _ string, _ *describe.Schema) (any, bool) {
+				return names[0], in == "path"
+			}, nil)
 			if err != nil {
 				return nil
 			}
@@ -54,9 +57,12 @@ func (e *examination) open(o *Operation) error {
 	if whose == "" {
 		return nil
 	}
-	f := attack.Flaw{Rule: personalData, Nobody: true, Request: r, Answers: []*message.Response{nobody}, Notes: []string{"nobody"},
-		Message: fmt.Sprintf("%s %s shows the %s of users without a sign-in", o.Method, o.Path, strings.Join(names, " and ")),
-		Proof:   []string{"The description requires no sign-in.", fmt.Sprintf("Without one the response holds the %s of %s, who is a user.", strings.Join(names, " and "), whose)}}
+	f := attack.Flaw{Rule: personalData, Nobody: true, Request: r, Answers: []*message.Response{nobody},
+		Notes: []string{"nobody"},
+		Message: fmt.Sprintf("%s %s shows the %s of users without a sign-in", o.Method, o.Path,
+			strings.Join(names, " and ")),
+		Proof: []string{"The description requires no sign-in.", fmt.Sprintf("Without one the response holds the %s "+
+			"of %s, who is a user.", strings.Join(names, " and "), whose)}}
 	if slices.ContainsFunc(names, func(name string) bool { return !contacts.MatchString(plain(name)) }) {
 		f.Severity = finding.High
 	}
@@ -83,7 +89,8 @@ func (e *examination) personal(resp *message.Response) (whose string, names []st
 			for _, at := range holding(doc, name) {
 				for _, property := range slices.Sorted(maps.Keys(at)) {
 					text := fmt.Sprint(at[property])
-					if !Personal(property) || !scalar(at[property]) || len(text) < 5 || strings.Contains(resp.Request.Address(), text) || strings.Contains(string(content), text) {
+					if !Personal(property) || !scalar(at[property]) || len(text) < 5 ||
+						strings.Contains(resp.Request.Address(), text) || strings.Contains(string(content), text) {
 						continue
 					}
 					names = append(names, property)

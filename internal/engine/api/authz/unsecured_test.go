@@ -35,7 +35,8 @@ paths:
 func people(flawed bool) http.HandlerFunc {
 	known := map[string]map[string]any{}
 	for _, name := range []string{"ann", "bob"} {
-		known[name] = map[string]any{"username": name, "email": name + "@example.org", "password": "pass-" + name, "phone": "555000" + name}
+		known[name] = map[string]any{"username": name, "email": name + "@example.org", "password": "pass-" + name,
+			"phone": "555000" + name}
 	}
 	return func(w http.ResponseWriter, r *http.Request) {
 		answer := func(status int, v any) {
@@ -85,7 +86,8 @@ func TestUnsecured(t *testing.T) {
 		target.Descriptions = []scan.Description{{Name: "directory.yaml", Text: directory}}
 		var want []string
 		if flawed {
-			want = []string{"personal-data-of-others GET /people/_debug", "personal-data-of-others GET /people/{username}"}
+			want = []string{"personal-data-of-others GET /people/_debug", "personal-data-of-others GET " +
+				"/people/{username}"}
 		}
 		if got := examine(t, people(flawed), target); !slices.Equal(got, want) {
 			t.Errorf("flawed %v: found:\n\t%s", flawed, strings.Join(got, "\n\t"))

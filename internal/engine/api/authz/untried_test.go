@@ -30,7 +30,8 @@ func TestUntried(t *testing.T) {
 			api.flawed = true
 			h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				at := r.Method + " " + r.URL.Path
-				if c.refuse != "" && (at == c.refuse || strings.HasSuffix(c.refuse, "/") && strings.HasPrefix(at, c.refuse)) {
+				if c.refuse != "" && (at == c.refuse || strings.HasSuffix(c.refuse, "/") &&
+					strings.HasPrefix(at, c.refuse)) {
 					w.WriteHeader(c.status)
 					return
 				}
@@ -50,12 +51,15 @@ func TestUntried(t *testing.T) {
 					at := strings.TrimPrefix(r.Path, strings.TrimPrefix(server.URL, "http://"))
 					if at == "" {
 						at = "everywhere"
-					} else if slices.Contains(r.Rules, "api/operations/object-level-authorization-write") != strings.Contains(at, "{") || !slices.Contains(r.Rules, "api/operations/mass-assignment") {
+					} else if slices.Contains(r.Rules,
+						"api/operations/object-level-authorization-write") != strings.Contains(at, "{") ||
+						!slices.Contains(r.Rules, "api/operations/mass-assignment") {
 						t.Errorf("%s: %v", r.Message, r.Rules)
 					}
 					paths = append(paths, at)
 					for _, f := range got.Findings {
-						if f.Location.Path == r.Path && (f.RuleID == "api/operations/mass-assignment" || f.RuleID == "api/operations/object-level-authorization-write") {
+						if f.Location.Path == r.Path && (f.RuleID == "api/operations/mass-assignment" ||
+							f.RuleID == "api/operations/object-level-authorization-write") {
 							t.Errorf("%s was tried at %s and found, and the scan says: %s", f.RuleID, r.Path, r.Message)
 						}
 					}
@@ -67,7 +71,9 @@ func TestUntried(t *testing.T) {
 			}
 			if name == "nothing is refused" { // the paths above are those of findings
 				for _, path := range []string{"/notes", "/notes/{noteId}"} {
-					if !slices.ContainsFunc(got.Findings, func(f finding.Finding) bool { return strings.HasSuffix(f.Location.Path, path) }) {
+					if !slices.ContainsFunc(got.Findings, func(f finding.Finding) bool {
+						return strings.HasSuffix(f.Location.Path, path)
+					}) {
 						t.Errorf("nothing was found at %s", path)
 					}
 				}

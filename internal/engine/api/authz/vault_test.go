@@ -101,7 +101,8 @@ func newVault() *vault {
 }
 
 func (v *vault) join(login, phrase string) map[string]any {
-	m := map[string]any{"login": login, "phrase": phrase, "plan": "free", "city": "Ulm", "key": fmt.Sprintf("k%032x", len(v.members)+1)}
+	m := map[string]any{"login": login, "phrase": phrase, "plan": "free", "city": "Ulm",
+		"key": fmt.Sprintf("k%032x", len(v.members)+1)}
 	v.members[login] = m
 	m["id"] = v.uuid()
 	return m
@@ -143,7 +144,8 @@ func (v *vault) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	problem := func(status int) {
 		w.Header().Set("Content-Type", "application/problem+json")
 		w.WriteHeader(status)
-		_ = json.NewEncoder(w).Encode(map[string]any{"type": "about:blank", "title": http.StatusText(status), "status": status})
+		_ = json.NewEncoder(w).Encode(map[string]any{"type": "about:blank", "title": http.StatusText(status),
+			"status": status})
 	}
 	in := map[string]any{}
 	_ = json.NewDecoder(r.Body).Decode(&in)
@@ -202,7 +204,8 @@ func (v *vault) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // object serves workspaces, what they hold, and statements.
-func (v *vault) object(r *http.Request, steps []string, me, in map[string]any, answer func(int, any, string), problem func(int)) {
+func (v *vault) object(r *http.Request, steps []string, me, in map[string]any, answer func(int, any, string),
+	problem func(int)) {
 	kind := strings.TrimSuffix(steps[len(steps)-1-(len(steps)+1)%2], "s")
 	if len(steps) > 2 && (v.objects[steps[1]] == nil || v.mine("workspace", steps[1], me) == nil) {
 		problem(404)
@@ -243,7 +246,9 @@ func (v *vault) object(r *http.Request, steps []string, me, in map[string]any, a
 func (v *vault) list(r *http.Request, kind string, me map[string]any, answer func(int, any, string)) {
 	from, _ := strconv.Atoi(r.URL.Query().Get("cursor"))
 	var all []any
-	for _, id := range slices.SortedFunc(maps.Keys(v.objects), func(a, b string) int { return strings.Compare(a[24:], b[24:]) }) {
+	for _, id := range slices.SortedFunc(maps.Keys(v.objects), func(a, b string) int {
+		return strings.Compare(a[24:], b[24:])
+	}) {
 		if v.kinds[id] == kind && v.objects[id]["ownerId"] == me["id"] {
 			all = append(all, v.objects[id])
 		}
@@ -256,13 +261,17 @@ func (v *vault) list(r *http.Request, kind string, me map[string]any, answer fun
 }
 
 func vaultTarget(profile scan.Profile) scan.Target {
-	target := scan.Target{Profile: profile, Descriptions: []scan.Description{{Name: "vault.yaml", Text: vaultDescription}}}
+	target := scan.Target{Profile: profile,
+		Descriptions: []scan.Description{{Name: "vault.yaml", Text: vaultDescription}}}
 	for _, login := range []string{"ida", "max"} {
 		target.Identities = append(target.Identities, scan.Identity{Name: login, Role: 1,
-			JSON: &scan.JSONLogin{URL: "/v2/door", Body: scan.LoginBody(fmt.Sprintf(`{"login":%q,"passphrase":"phrase-of-%s"}`, login, login)), Token: "/data/key", Header: "X-Access-Key"}})
+			JSON: &scan.JSONLogin{URL: "/v2/door",
+				Body:  scan.LoginBody(fmt.Sprintf(`{"login":%q,"passphrase":"phrase-of-%s"}`, login, login)),
+				Token: "/data/key", Header: "X-Access-Key"}})
 	}
 	target.Identities = append(target.Identities, scan.Identity{Name: "zoe", Role: 2,
-		JSON: &scan.JSONLogin{URL: "/v2/door", Body: `{"login":"zoe","passphrase":"phrase-of-zoe"}`, Token: "/data/key", Header: "X-Access-Key"}})
+		JSON: &scan.JSONLogin{URL: "/v2/door", Body: `{"login":"zoe","passphrase":"phrase-of-zoe"}`, Token: "/data/key",
+			Header: "X-Access-Key"}})
 	return target
 }
 
@@ -273,7 +282,8 @@ func TestVault(t *testing.T) {
 		want    []string
 	}{
 		{false, scan.Standard, nil},
-		{true, scan.Safe, []string{"object-level-authorization GET /v2/statements/{statementId}", "object-level-authorization GET /v2/workspaces/{workspaceId}"}},
+		{true, scan.Safe, []string{"object-level-authorization GET " +
+			"/v2/statements/{statementId}", "object-level-authorization GET /v2/workspaces/{workspaceId}"}},
 		{true, scan.Full, []string{
 			"mass-assignment PATCH /v2/profile /plan",
 			"mass-assignment PATCH /v2/workspaces/{workspaceId} /verified",
@@ -291,7 +301,8 @@ func TestVault(t *testing.T) {
 		api := newVault()
 		api.flawed = c.flawed
 		if got := examine(t, api, vaultTarget(c.profile)); !slices.Equal(got, c.want) {
-			t.Errorf("flawed %v, %s: found:\n\t%s\nwant:\n\t%s", c.flawed, c.profile, strings.Join(got, "\n\t"), strings.Join(c.want, "\n\t"))
+			t.Errorf("flawed %v, %s: found:\n\t%s\nwant:\n\t%s", c.flawed, c.profile, strings.Join(got, "\n\t"),
+				strings.Join(c.want, "\n\t"))
 		}
 		for _, login := range []string{"ida", "max"} {
 			if m := api.members[login]; m["plan"] != "free" {
@@ -299,7 +310,8 @@ func TestVault(t *testing.T) {
 			}
 		}
 		for id, o := range api.objects {
-			if s, _ := o["title"].(string); o["verified"] == true || api.kinds[id] == "workspace" && c.profile == scan.Safe && !strings.Contains(s, " of ") {
+			if s, _ := o["title"].(string); o["verified"] == true || api.kinds[id] == "workspace" &&
+				c.profile == scan.Safe && !strings.Contains(s, " of ") {
 				t.Errorf("%s is now %v", id, o)
 			}
 		}

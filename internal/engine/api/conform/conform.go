@@ -54,7 +54,8 @@ const (
 func Check(o *describe.Operation, resp *message.Response) []Breach {
 	var out []Breach
 	if resp.Status >= 500 {
-		out = append(out, Breach{Kind: Failure, Note: fmt.Sprintf("answers %d %s", resp.Status, http.StatusText(resp.Status))})
+		out = append(out, Breach{Kind: Failure, Note: fmt.Sprintf("answers %d %s", resp.Status,
+			http.StatusText(resp.Status))})
 	}
 	doc, decoded := body(resp)
 	v := &validator{seen: map[string]bool{}}
@@ -67,7 +68,8 @@ func Check(o *describe.Operation, resp *message.Response) []Breach {
 	described := answer(o, resp.Status)
 	if described == nil {
 		if resp.Status < 500 {
-			out = append(out, Breach{Kind: Status, Note: fmt.Sprintf("answers %d, which the description does not foresee", resp.Status)})
+			out = append(out, Breach{Kind: Status, Note: fmt.Sprintf("answers %d, which the description does not "+
+				"foresee", resp.Status)})
 		}
 		return append(out, v.out...)
 	}
@@ -96,7 +98,8 @@ func answer(o *describe.Operation, status int) *describe.Response {
 
 // match returns the described body of the answer's type, or says that there is none.
 func match(described *describe.Response, resp *message.Response) (media *describe.Media, other string) {
-	if len(described.Bodies) == 0 || len(resp.Body) == 0 || resp.Status == http.StatusNoContent || resp.Request != nil && resp.Request.Method == http.MethodHead {
+	if len(described.Bodies) == 0 || len(resp.Body) == 0 || resp.Status == http.StatusNoContent ||
+		resp.Request != nil && resp.Request.Method == http.MethodHead {
 		return nil, ""
 	}
 	got := message.MediaType(resp.Header.Get("Content-Type"))
@@ -110,7 +113,8 @@ func match(described *describe.Response, resp *message.Response) (media *describ
 	if got == "" {
 		return described.Bodies[0], ""
 	}
-	return nil, fmt.Sprintf("answers with a body of the type %.60s, and the description has %s", got, strings.Join(names, ", "))
+	return nil, fmt.Sprintf("answers with a body of the type %.60s, and the description has %s", got,
+		strings.Join(names, ", "))
 }
 
 // accepts reports whether the described type covers the other: "*/*", "text/*", and
@@ -248,7 +252,8 @@ func typeName(doc any) string {
 func (v *validator) typed(s *describe.Schema, doc any, pointer string) bool {
 	name := typeName(doc)
 	if len(s.Types) > 0 && !s.Is(name) && !(name == "integer" && s.Is("number")) {
-		v.breach(Body, pointer, "%s is of the type %s, and the schema has %s", at(pointer), name, strings.Join(s.Types, " or "))
+		v.breach(Body, pointer, "%s is of the type %s, and the schema has %s", at(pointer), name,
+			strings.Join(s.Types, " or "))
 		return false
 	}
 	if len(s.Enum) > 0 && !slices.ContainsFunc(s.Enum, func(e any) bool { return fmt.Sprint(e) == fmt.Sprint(doc) }) {
@@ -264,7 +269,8 @@ func (v *validator) object(s *describe.Schema, doc map[string]any, pointer strin
 			continue
 		}
 		if p := s.Property(name); p == nil || !generate.Flat(p).WriteOnly {
-			v.breach(Body, pointer+"/"+message.EscapePointer(name), "%s lacks the required property %.60q", at(pointer), name)
+			v.breach(Body, pointer+"/"+message.EscapePointer(name), "%s lacks the required property %.60q", at(pointer),
+				name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(doc)) {
@@ -277,7 +283,8 @@ func (v *validator) object(s *describe.Schema, doc map[string]any, pointer strin
 		case s.Additional != nil:
 			v.value(s.Additional, doc[name], here, depth+1)
 		case s.Closed:
-			v.breach(Body, here, "%s has the property %.60q, and the schema allows no others than it names", at(pointer), name)
+			v.breach(Body, here, "%s has the property %.60q, and the schema allows no others than "+
+				"it names", at(pointer), name)
 		case len(s.Properties) > 0:
 			v.breach(Property, here, "%s has the property %.60q, which the schema does not name", at(pointer), name)
 		}
@@ -350,7 +357,8 @@ func (v *validator) credentials(doc any, pointer string, depth int) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(doc)) {
 			below, here := doc[name], pointer+"/"+message.EscapePointer(name)
-			if text, ok := below.(string); ok && secret.MatchString(name) && len(text) >= 3 && strings.Trim(text, "*•xX.") != "" && !strings.HasPrefix(text, "/") { // PWD is a folder
+			if text, ok := below.(string); ok && secret.MatchString(name) && len(text) >= 3 &&
+				strings.Trim(text, "*•xX.") != "" && !strings.HasPrefix(text, "/") { // PWD is a folder
 				v.breach(Credential, here, "the answer holds a value of %s", at(here))
 			}
 			v.credentials(below, here, depth+1)

@@ -51,7 +51,8 @@ func TestCheck(t *testing.T) {
 		want        string
 	}{
 		{200, "application/json", `[]`, ""},
-		{200, "application/json; charset=utf-8", `[{"id": 1, "name": "ann", "kind": null, "rate": 2, "any": [null], "way": "w", "map": {"q": 1}, "friend": {"id": 2, "name": "bob"}}]`, ""},
+		{200, "application/json; charset=utf-8",
+			`[{"id": 1, "name": "ann", "kind": null, "rate": 2, "any": [null], "way": "w", "map": {"q": 1}, "friend": {"id": 2, "name": "bob"}}]`, ""},
 		{200, "application/json", `[{"id": 1.0, "name": "ann", "way": {"x": 1}, "shut": {"y": true}}]`, ""},
 		{204, "", "", ""},
 		{404, "application/problem+json", `{"a": 1}`, ""},
@@ -66,19 +67,23 @@ func TestCheck(t *testing.T) {
 		{200, "application/json", `[{"id": 1, "name": "Ann"}]`, "body /0/name"},
 		{200, "application/json", `[{"id": 1, "name": "annabella"}]`, "body /0/name"},
 		{200, "application/json", `[{"id": 1, "name": null}]`, "body /0/name"},
-		{200, "application/json", `[{"id": 1, "name": "a", "kind": "c"}, {"id": 1, "name": "a", "kind": "d"}]`, "body /0/kind"},
+		{200, "application/json", `[{"id": 1, "name": "a", "kind": "c"}, {"id": 1, "name": "a", "kind": "d"}]`,
+			"body /0/kind"},
 		{200, "application/json", `[{"id": 1, "name": "a", "way": {"x": "1"}}]`, "body /0/way"},
 		{200, "application/json", `[{"id": 1, "name": "a", "friend": {"id": 1}}]`, "body /0/friend/name"},
 		{200, "application/json", `[{"id": 1, "name": "a", "map": {"q": true}}]`, "body /0/map/q"},
 		{200, "application/json", `[{"id": 1, "name": "a", "shut": {"z": true}}]`, "body /0/shut/z"},
 		{200, "application/json", `[{"id": 1, "name": "a", "pin": "1234"}]`, "property /0/pin"},
 		{200, "application/json", `[{"id": 1, "name": "a", "admin": true}]`, "property /0/admin"},
-		{200, "application/json", `[{"id": 1, "name": "a", "any": {"password": "hunter2"}}]`, "credential /0/any/password"},
-		{200, "application/json", `[{"id": 1, "name": "a", "any": {"password": "****", "passwordResetUrl": "xyz"}}]`, ""},
+		{200, "application/json", `[{"id": 1, "name": "a", "any": {"password": "hunter2"}}]`,
+			"credential /0/any/password"},
+		{200, "application/json", `[{"id": 1, "name": "a", "any": {"password": "****", "passwordResetUrl": "xyz"}}]`,
+			""},
 		{200, "application/json", `[1, 2, 3, 4]`, "body, body /0"},
 		{200, "application/json", `not json`, ""},
 	} {
-		resp := &message.Response{Status: c.status, Header: http.Header{"Content-Type": {c.media}}, Body: []byte(c.body), Request: &message.Request{Method: "GET"}}
+		resp := &message.Response{Status: c.status, Header: http.Header{"Content-Type": {c.media}},
+			Body: []byte(c.body), Request: &message.Request{Method: "GET"}}
 		var got []string
 		for _, b := range Check(o, resp) {
 			got = append(got, strings.TrimSpace(string(b.Kind)+" "+b.Pointer))
@@ -101,7 +106,8 @@ func TestNothingDescribed(t *testing.T) {
 // A folder is no password, whatever shells call it.
 func TestWorkingDirectory(t *testing.T) {
 	for body, want := range map[string]int{`{"OLDPWD": "/srv/app"}`: 0, `{"pwd": "hunter2"}`: 1} {
-		resp := &message.Response{Status: 200, Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte(body)}
+		resp := &message.Response{Status: 200, Header: http.Header{"Content-Type": {"application/json"}},
+			Body: []byte(body)}
 		if got := Check(&describe.Operation{}, resp); len(got) != want {
 			t.Errorf("%s: %v", body, got)
 		}

@@ -14,7 +14,8 @@ import (
 func (o *Operation) Address(base *url.URL) string {
 	root := strings.TrimRight(base.EscapedPath(), "/")
 	prefix := root
-	if own := strings.TrimRight(serverPath(o.Server), "/"); root == "" || own == root || strings.HasPrefix(own, root+"/") {
+	if own := strings.TrimRight(serverPath(o.Server), "/"); root == "" || own == root ||
+		strings.HasPrefix(own, root+"/") {
 		prefix = own
 	}
 	own, slashed := o.Path, strings.HasSuffix(o.Path, "/")

@@ -201,7 +201,8 @@ func (r *reader) add(o *Operation) {
 // the text is none: nothing of it could be used.
 func Read(text []byte) (*API, error) {
 	if len(text) > tree.MaxSize {
-		return nil, errs.E(errs.TooLarge, "a description of %d bytes; they are read up to %d MiB", len(text), tree.MaxSize>>20)
+		return nil, errs.E(errs.TooLarge, "a description of %d bytes; they are read up to %d MiB", len(text),
+			tree.MaxSize>>20)
 	}
 	if IsSDL(text) {
 		return readSDL(text)
@@ -217,9 +218,11 @@ func Read(text []byte) (*API, error) {
 func FromTree(root *tree.Node) (*API, error) {
 	format := Detect(root)
 	if format == "" {
-		return nil, errs.E(errs.Invalid, "the text is no description of an API that is known: OpenAPI, Swagger, Postman, HAR or GraphQL")
+		return nil, errs.E(errs.Invalid, "the text is no description of an API that is known: OpenAPI, Swagger, "+
+			"Postman, HAR or GraphQL")
 	}
-	r := &reader{api: &API{Format: format, Root: root, Schemes: map[string]Scheme{}}, root: root, schemas: map[string]*Schema{}, keyed: map[string]bool{}}
+	r := &reader{api: &API{Format: format, Root: root, Schemes: map[string]Scheme{}}, root: root,
+		schemas: map[string]*Schema{}, keyed: map[string]bool{}}
 	switch format {
 	case OpenAPI2, OpenAPI3:
 		r.v2 = format == OpenAPI2
@@ -241,8 +244,10 @@ func FromTree(root *tree.Node) (*API, error) {
 func Detect(root *tree.Node) Format {
 	switch {
 	case root.Get("swagger") != nil && (root.Get("paths") != nil || root.Get("info") != nil || root.Get("definitions") != nil):
+
 		return OpenAPI2
 	case root.Get("openapi") != nil && (root.Get("paths") != nil || root.Get("info") != nil || root.Get("components") != nil || root.Get("webhooks") != nil):
+
 		return OpenAPI3
 	case root.Get("item").IsList() && root.Get("info") != nil, root.At("collection", "item").IsList():
 		return Postman

@@ -128,7 +128,8 @@ func TestOpenAPI3(t *testing.T) {
 		t.Errorf("link: %+v", l)
 	}
 	put := one(t, api, "PUT", "/users/{id}")
-	if put.Secured() || len(put.Security) != 0 || !put.BodyRequired || put.Bodies[0].Type != "application/json" || put.Bodies[0].Schema != user {
+	if put.Secured() || len(put.Security) != 0 || !put.BodyRequired || put.Bodies[0].Type != "application/json" ||
+		put.Bodies[0].Schema != user {
 		t.Errorf("put: %+v", put)
 	}
 	orders := one(t, api, "GET", "/orders")
@@ -172,7 +173,8 @@ func TestSwagger(t *testing.T) {
    {"in": "formData", "name": "file", "type": "file", "required": true}, {"in": "formData", "name": "note", "type": "string"}]}}},
  "definitions": {"Pet": {"type": "object", "properties": {"name": {"type": "string"}}}}}`)
 	o := one(t, api, "POST", "/pets/{id}")
-	if o.Server != "https://h.example/v1" || len(o.Bodies) != 1 || o.Bodies[0].Schema.Property("name") == nil || !o.BodyRequired {
+	if o.Server != "https://h.example/v1" || len(o.Bodies) != 1 || o.Bodies[0].Schema.Property("name") == nil ||
+		!o.BodyRequired {
 		t.Errorf("%+v", o)
 	}
 	if p := o.Parameters[0]; *p.Schema.Maximum != 10 || !p.Schema.Is("integer") {
@@ -182,7 +184,8 @@ func TestSwagger(t *testing.T) {
 		t.Errorf("%+v", o.Responses)
 	}
 	up := one(t, api, "POST", "/upload")
-	if m := up.Bodies[0]; m.Type != "multipart/form-data" || m.Schema.Property("file").Format != "binary" || !slices.Equal(m.Schema.Required, []string{"file"}) {
+	if m := up.Bodies[0]; m.Type != "multipart/form-data" || m.Schema.Property("file").Format != "binary" ||
+		!slices.Equal(m.Schema.Required, []string{"file"}) {
 		t.Errorf("%+v", up.Bodies[0])
 	}
 	if s := api.Schemes["b"]; s.Type != "http" || s.Scheme != "basic" {
@@ -229,8 +232,10 @@ components:
 		t.Errorf("%+v", body)
 	}
 	for _, want := range []string{
-		"6: a parameter without a name", `7: "strin" is no type`, `8: the reference "other.yaml#/x" leads out of the document`,
-		"9: the reference \"#/nowhere\" leads nowhere", "the path has {x}", "12: an operation is expected to be a map", "13: a path is expected to be a map",
+		"6: a parameter without a name", `7: "strin" is no type`,
+		`8: the reference "other.yaml#/x" leads out of the document`,
+		"9: the reference \"#/nowhere\" leads nowhere", "the path has {x}", "12: an operation is expected to be a map",
+		"13: a path is expected to be a map",
 		"the reference leads in a circle", "18: required is a list",
 	} {
 		if !strings.Contains(faults(api), want) {
@@ -260,7 +265,8 @@ func TestPostman(t *testing.T) {
 	if got := names(get); got != "path:id! query:full query:x header:X-Tenant" || get.Server != "https://shop.example" {
 		t.Error(got, get.Server)
 	}
-	if get.Parameters[0].Example != "7" || get.Parameters[2].Example != nil || !get.Secured() || get.Tags[0] != "Users" {
+	if get.Parameters[0].Example != "7" || get.Parameters[2].Example != nil || !get.Secured() ||
+		get.Tags[0] != "Users" {
 		t.Errorf("%+v", get)
 	}
 	sent := one(t, api, "GET", "/api/users/{userId}/orders/{orderId}") // what names one of many may be another one
@@ -271,7 +277,8 @@ func TestPostman(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	post := one(t, api, "POST", "/api/users")
-	if post.Secured() || !post.Bodies[0].Schema.Property("age").Is("integer") || post.Bodies[0].Type != "application/json" {
+	if post.Secured() || !post.Bodies[0].Schema.Property("age").Is("integer") ||
+		post.Bodies[0].Type != "application/json" {
 		t.Errorf("%+v", post)
 	}
 	login := one(t, api, "POST", "/login/{realm}")
@@ -288,21 +295,26 @@ func TestHAR(t *testing.T) {
 		return fmt.Sprintf(`{"request": {"method": %q, "url": %q%s}, "response": {"status": %s, "content": {"mimeType": %q, "text": "{\"id\": 1}"}}}`, method, address, extra, status, mime)
 	}
 	api := read(t, `{"log": {"version": "1.2", "entries": [`+strings.Join([]string{
-		entry("GET", "https://h/api/users/17?full=1", "200", "application/json", `, "headers": [{"name": "User-Agent", "value": "x"}, {"name": "X-App", "value": "1"}]`),
+		entry("GET", "https://h/api/users/17?full=1", "200", "application/json",
+			`, "headers": [{"name": "User-Agent", "value": "x"}, {"name": "X-App", "value": "1"}]`),
 		entry("GET", "https://h/api/users/18?full=0", "404", "application/json", ""),
 		entry("GET", "https://h/logo.png", "200", "image/png", ""),
-		entry("POST", "https://h/api/users", "201", "application/json", `, "postData": {"mimeType": "application/json;charset=UTF-8", "text": "{\"name\": \"Ann\"}"}`),
-		entry("POST", "https://h/login", "302", "text/html", `, "postData": {"mimeType": "application/x-www-form-urlencoded", "text": "u=a&p=b"}`),
+		entry("POST", "https://h/api/users", "201", "application/json",
+			`, "postData": {"mimeType": "application/json;charset=UTF-8", "text": "{\"name\": \"Ann\"}"}`),
+		entry("POST", "https://h/login", "302", "text/html",
+			`, "postData": {"mimeType": "application/x-www-form-urlencoded", "text": "u=a&p=b"}`),
 		`{"request": {}}`,
 	}, ",")+`]}}`)
 	if len(api.Operations) != 3 {
 		t.Fatalf("%d operations", len(api.Operations))
 	}
 	get := one(t, api, "GET", "/api/users/{userId}")
-	if got := names(get); got != "path:userId! query:full header:X-App" || len(get.Responses) != 2 || get.Parameters[0].Example != "17" {
+	if got := names(get); got != "path:userId! query:full header:X-App" || len(get.Responses) != 2 ||
+		get.Parameters[0].Example != "17" {
 		t.Error(got, len(get.Responses))
 	}
-	if m := one(t, api, "POST", "/api/users").Bodies[0]; m.Type != "application/json" || m.Schema.Property("name") == nil {
+	if m := one(t, api, "POST", "/api/users").Bodies[0]; m.Type != "application/json" ||
+		m.Schema.Property("name") == nil {
 		t.Errorf("%+v", m)
 	}
 	if m := one(t, api, "POST", "/login").Bodies[0]; m.Schema.Property("p") == nil {
@@ -331,7 +343,8 @@ func checkGraph(t *testing.T, api *API) {
 	if user.ID != "Query.user" || user.Call.Kind != "query" || user.Line == 0 {
 		t.Errorf("%+v", user)
 	}
-	want := "query($id: ID!, $deep: Boolean) { user(id: $id, deep: $deep) { id name best { id name best { id name kind created } kind created } kind created } }"
+	want := "query($id: ID!, $deep: Boolean) { user(id: $id, deep: $deep) { id name best { id name best { id name " +
+		"kind created } kind created } kind created } }"
 	if user.Call.Text != want {
 		t.Errorf("got  %s\nwant %s", user.Call.Text, want)
 	}
@@ -340,7 +353,8 @@ func checkGraph(t *testing.T, api *API) {
 		t.Errorf("%+v", variables)
 	}
 	filter := api.Operations[1].Bodies[0].Schema.Property("variables").Property("filter").AllOf[0]
-	if filter.Property("and").Items != filter || !slices.Equal(filter.Required, []string{"text"}) || !filter.Property("kind").AllOf[0].Is("string") {
+	if filter.Property("and").Items != filter || !slices.Equal(filter.Required, []string{"text"}) ||
+		!filter.Property("kind").AllOf[0].Is("string") {
 		t.Errorf("%+v", filter)
 	}
 }
@@ -349,7 +363,8 @@ func TestGraphQL(t *testing.T) {
 	checkGraph(t, read(t, sdl))
 	broken := read(t, sdl+"type Broken { x: }\ntype Fine { y: Int }\n")
 	checkGraph(t, broken)
-	if got := faults(broken); !strings.Contains(got, "12: a definition cannot be read") && !strings.Contains(got, "11: a definition cannot be read") {
+	if got := faults(broken); !strings.Contains(got, "12: a definition cannot be read") &&
+		!strings.Contains(got, "11: a definition cannot be read") {
 		t.Error(got)
 	}
 }
@@ -379,7 +394,8 @@ func TestIntrospection(t *testing.T) {
 }
 
 func TestNoDescription(t *testing.T) {
-	for _, text := range []string{"", "{}", "hello", "a: b", `{"openapi": "3.0.0"}`, "type: x\n", "kind: Service\ntype: y {", strings.Repeat("[", 1000)} {
+	for _, text := range []string{"", "{}", "hello", "a: b", `{"openapi": "3.0.0"}`, "type: x\n",
+		"kind: Service\ntype: y {", strings.Repeat("[", 1000)} {
 		if api, err := Read([]byte(text)); err == nil {
 			t.Errorf("%.40q was read as %s", text, api.Format)
 		}
@@ -391,11 +407,16 @@ func big(n int) string {
 	var b strings.Builder
 	b.WriteString("openapi: 3.0.0\ninfo: {title: x}\npaths:\n")
 	for i := range n {
-		fmt.Fprintf(&b, "  /a/b%d/{id}:\n    post:\n      operationId: op%d\n      parameters:\n        - in: path\n          name: id\n          required: true\n          schema:\n            type: string\n        - in: query\n          name: q\n          schema:\n            type: integer\n            minimum: 1\n      requestBody:\n        content:\n          application/json:\n            schema:\n              $ref: '#/components/schemas/S%d'\n      responses:\n        '200':\n          description: OK\n", i, i, i)
+		fmt.Fprintf(&b, "  /a/b%d/{id}:\n    post:\n      operationId: op%d\n      parameters:\n        - in: path\n "+
+			"         name: id\n          required: true\n          schema:\n            type: string\n        - in: "+
+			"query\n          name: q\n          schema:\n            type: integer\n            minimum: 1\n      "+
+			"requestBody:\n        content:\n          application/json:\n            schema:\n              $ref: "+
+			"'#/components/schemas/S%d'\n      responses:\n        '200':\n          description: OK\n", i, i, i)
 	}
 	b.WriteString("components:\n  schemas:\n")
 	for i := range n {
-		fmt.Fprintf(&b, "    S%d:\n      type: object\n      properties:\n        a:\n          type: string\n        next:\n          $ref: '#/components/schemas/S%d'\n", i, (i+1)%n)
+		fmt.Fprintf(&b, "    S%d:\n      type: object\n      properties:\n        a:\n          type: string\n       "+
+			" next:\n          $ref: '#/components/schemas/S%d'\n", i, (i+1)%n)
 	}
 	return b.String()
 }
@@ -435,7 +456,8 @@ func fuzz(f *testing.F, seeds ...string) {
 		}
 		base := &url.URL{Scheme: "http", Host: "h", Path: "/x"}
 		for _, o := range api.Operations {
-			if o.Method == "" || o.Call == nil && !strings.HasPrefix(o.Path, "/") || !strings.HasPrefix(o.Address(base), "http://h/") && o.Path != "" {
+			if o.Method == "" || o.Call == nil && !strings.HasPrefix(o.Path, "/") ||
+				!strings.HasPrefix(o.Address(base), "http://h/") && o.Path != "" {
 				t.Errorf("operation %+v at %s", o, o.Address(base))
 			}
 			for _, p := range o.Parameters {

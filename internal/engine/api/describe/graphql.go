@@ -79,7 +79,8 @@ var definition = lazyregexp.New(`(?m)^[ \t]*(?:extend[ \t]+)?(?:(?:type|interfac
 
 // readSDL reads a schema in GraphQL's language.
 func readSDL(text []byte) (*API, error) {
-	g := newGraph(&reader{api: &API{Format: GraphQL, Schemes: map[string]Scheme{}}, schemas: map[string]*Schema{}, keyed: map[string]bool{}})
+	g := newGraph(&reader{api: &API{Format: GraphQL, Schemes: map[string]Scheme{}}, schemas: map[string]*Schema{},
+		keyed: map[string]bool{}})
 	doc, err := parser.ParseSchemaWithLimit(&ast.Source{Name: "schema", Input: string(text)}, maxTokens)
 	if err == nil {
 		g.document(doc, 0)
@@ -151,8 +152,9 @@ func (g *graph) document(doc *ast.SchemaDocument, before int) {
 			g.types[d.Name] = t
 		}
 		for _, f := range d.Fields {
-			field := graphField{name: f.Name, typ: f.Type, old: f.Directives.ForName("deprecated") != nil, preset: f.DefaultValue != nil,
-				guard: cmp.Or(guarded(f.Directives), guarded(d.Directives))}
+			field := graphField{name: f.Name, typ: f.Type, old: f.Directives.ForName("deprecated") != nil,
+				preset: f.DefaultValue != nil,
+				guard:  cmp.Or(guarded(f.Directives), guarded(d.Directives))}
 			if f.Position != nil {
 				field.line = f.Position.Line + before
 			}
@@ -194,7 +196,8 @@ func (r *reader) introspection() error {
 		}
 	}
 	for i, item := range n.Get("types").List() {
-		t := &graphType{kind: ast.DefinitionKind(item.Get("kind").Text()), name: item.Get("name").Text(), line: item.Line}
+		t := &graphType{kind: ast.DefinitionKind(item.Get("kind").Text()), name: item.Get("name").Text(),
+			line: item.Line}
 		if t.name == "" || t.kind == "" {
 			r.fault(item, tree.Join("/types", number(i)), "a type without a name or a kind")
 			continue
@@ -215,7 +218,8 @@ func (r *reader) introspection() error {
 func (g *graph) fields(list *tree.Node, args string) []graphField {
 	var out []graphField
 	for _, n := range list.List() {
-		f := graphField{name: n.Get("name").Text(), typ: typeOf(n.Get("type"), 0), line: n.Line, old: n.Get("isDeprecated").True(), preset: n.Get("defaultValue").Text() != ""}
+		f := graphField{name: n.Get("name").Text(), typ: typeOf(n.Get("type"), 0), line: n.Line,
+			old: n.Get("isDeprecated").True(), preset: n.Get("defaultValue").Text() != ""}
 		if f.name == "" || f.typ == nil {
 			g.fault(n, "", "a field without a name or a type")
 			continue
@@ -272,7 +276,8 @@ func (g *graph) operations() {
 }
 
 func (g *graph) operation(kind, root string, f graphField) {
-	o := &Operation{ID: root + "." + f.name, Method: "POST", Tags: []string{kind}, Line: f.line, Deprecated: f.old, BodyRequired: true}
+	o := &Operation{ID: root + "." + f.name, Method: "POST", Tags: []string{kind}, Line: f.line, Deprecated: f.old,
+		BodyRequired: true}
 	if f.guard != "" {
 		o.Security = []Requirement{{{Scheme: "@" + f.guard}}}
 	}
@@ -300,7 +305,8 @@ func (g *graph) operation(kind, root string, f graphField) {
 		var given []string
 		for _, a := range f.args {
 			name := f.name + strings.ToUpper(a.name[:1]) + a.name[1:]
-			if below := a.typ.Name(); len(declared) < maxArguments && (below == "String" || below == "ID") && !place.MatchString(a.name) && variables.Property(name) == nil {
+			if below := a.typ.Name(); len(declared) < maxArguments && (below == "String" || below == "ID") &&
+				!place.MatchString(a.name) && variables.Property(name) == nil {
 				declare(name, a)
 				given = append(given, a.name+": $"+name)
 			}
@@ -318,13 +324,15 @@ func (g *graph) operation(kind, root string, f graphField) {
 	body.Types, body.Required, body.Line = []string{"object"}, []string{"query"}, f.line
 	body.Properties = []Property{{"query", query}}
 	if len(declared) > 0 {
-		body.Properties, body.Required = append(body.Properties, Property{"variables", variables}), append(body.Required, "variables")
+		body.Properties, body.Required = append(body.Properties, Property{"variables", variables}),
+			append(body.Required, "variables")
 	}
 	o.Bodies = []*Media{{Type: "application/json", Schema: body, Line: f.line}}
 	data, answer := unknown(), unknown()
 	data.Types, data.Properties, data.Nullable = []string{"object"}, []Property{{f.name, g.value(f.typ, 0)}}, true
 	answer.Types, answer.Properties = []string{"object"}, []Property{{"data", data}}
-	o.Responses = []*Response{{Status: "200", Line: f.line, Bodies: []*Media{{Type: "application/json", Schema: answer, Line: f.line}}}}
+	o.Responses = []*Response{{Status: "200", Line: f.line,
+		Bodies: []*Media{{Type: "application/json", Schema: answer, Line: f.line}}}}
 	g.add(o)
 }
 
@@ -356,7 +364,9 @@ func (g *graph) selection(name string, depth int, given func(graphField) string)
 	}
 	fields := []string{}
 	for _, f := range t.fields {
-		if len(fields) == maxSelected || slices.ContainsFunc(f.args, func(a graphField) bool { return a.typ.NonNull && !a.preset }) {
+		if len(fields) == maxSelected || slices.ContainsFunc(f.args, func(a graphField) bool {
+			return a.typ.NonNull && !a.preset
+		}) {
 			continue
 		}
 		below := g.types[f.typ.Name()]
@@ -376,10 +386,14 @@ func (g *graph) selection(name string, depth int, given func(graphField) string)
 // scalars are the types that GraphQL brings, and the usual ones of libraries by their
 // names.
 var scalars = map[string][2]string{
-	"int": {"integer", "int32"}, "float": {"number", ""}, "string": {"string", ""}, "boolean": {"boolean", ""}, "id": {"string", ""},
-	"datetime": {"string", "date-time"}, "timestamp": {"string", "date-time"}, "date": {"string", "date"}, "time": {"string", "time"},
-	"uuid": {"string", "uuid"}, "email": {"string", "email"}, "emailaddress": {"string", "email"}, "url": {"string", "uri"}, "uri": {"string", "uri"},
-	"long": {"integer", "int64"}, "bigint": {"integer", "int64"}, "decimal": {"number", ""}, "json": {"object", ""}, "jsonobject": {"object", ""}, "upload": {"string", "binary"},
+	"int": {"integer", "int32"}, "float": {"number", ""}, "string": {"string", ""}, "boolean": {"boolean", ""},
+	"id":       {"string", ""},
+	"datetime": {"string", "date-time"}, "timestamp": {"string", "date-time"}, "date": {"string", "date"},
+	"time": {"string", "time"},
+	"uuid": {"string", "uuid"}, "email": {"string", "email"}, "emailaddress": {"string", "email"},
+	"url": {"string", "uri"}, "uri": {"string", "uri"},
+	"long": {"integer", "int64"}, "bigint": {"integer", "int64"}, "decimal": {"number", ""}, "json": {"object", ""},
+	"jsonobject": {"object", ""}, "upload": {"string", "binary"},
 }
 
 // value returns the schema of the values of a type.

@@ -59,7 +59,8 @@ func (r *reader) entry(e *tree.Node, at string) *Operation {
 	if address.Scheme != "http" && address.Scheme != "https" || passive.MatchString(content) {
 		return nil
 	}
-	o := &Operation{Method: strings.ToUpper(or(n.Get("method").Text(), "GET")), Server: address.Scheme + "://" + address.Host, Line: e.Line, Pointer: at}
+	o := &Operation{Method: strings.ToUpper(or(n.Get("method").Text(), "GET")), Server: address.Scheme + "://" +
+		address.Host, Line: e.Line, Pointer: at}
 	r.segments(o, address)
 	query := address.Query()
 	names := make([]string, 0, len(query))
@@ -145,7 +146,8 @@ func (r *reader) posted(o *Operation, n *tree.Node) {
 		for _, p := range n.Get("params").List() {
 			fields[p.Get("name").Text()] = p.Get("value").Text()
 		}
-		if values, err := url.ParseQuery(text); err == nil && len(fields) == 0 && !strings.HasPrefix(m.Type, "multipart/") {
+		if values, err := url.ParseQuery(text); err == nil && len(fields) == 0 &&
+			!strings.HasPrefix(m.Type, "multipart/") {
 			for name := range values {
 				fields[name] = values.Get(name)
 			}

@@ -46,7 +46,8 @@ func verbless(name string) string {
 }
 
 // fillers are words in names of members that do not say what the member holds.
-var fillers = []string{"detail", "details", "detailed", "info", "information", "data", "new", "created", "added", "saved", "inserted", "object", "obj", "item", "entity", "record",
+var fillers = []string{"detail", "details", "detailed", "info", "information", "data", "new", "created", "added",
+	"saved", "inserted", "object", "obj", "item", "entity", "record",
 	"result", "content", "value", "payload", "response", "body", "model", "dto", "attributes"}
 
 // Thing is what a member of a response holds, by its name: "card" of "card_details",

@@ -110,8 +110,10 @@ func (r *reader) parameters(list *tree.Node, pointer string) []located {
 			r.fault(n, at, "a parameter without a name or without a place")
 			continue
 		}
-		p := &Parameter{In: strings.ToLower(in), Name: name, Required: n.Get("required").True() || in == "path", Style: n.Get("style").Text(), Line: item.Line, Pointer: at}
-		p.Explode = n.Get("explode").True() || n.Get("explode") == nil && (p.Style == "form" || p.Style == "" && (in == "query" || in == "cookie"))
+		p := &Parameter{In: strings.ToLower(in), Name: name, Required: n.Get("required").True() || in == "path",
+			Style: n.Get("style").Text(), Line: item.Line, Pointer: at}
+		p.Explode = n.Get("explode").True() || n.Get("explode") == nil &&
+			(p.Style == "form" || p.Style == "" && (in == "query" || in == "cookie"))
 		r.valued(p, n, at)
 		out = append(out, located{p, n, at})
 	}
@@ -189,7 +191,8 @@ func (r *reader) operation(o *Operation, n *tree.Node, common []located) {
 	for _, m := range braces.FindAllStringSubmatch(o.Path, -1) {
 		if !slices.ContainsFunc(o.Parameters, func(p *Parameter) bool { return p.In == "path" && p.Name == m[1] }) {
 			r.fault(n, o.Pointer, "the path has {%.60s}, which no parameter describes", m[1])
-			o.Parameters = append(o.Parameters, &Parameter{In: "path", Name: m[1], Required: true, Schema: unknown(), Line: o.Line})
+			o.Parameters = append(o.Parameters, &Parameter{In: "path", Name: m[1], Required: true, Schema: unknown(),
+				Line: o.Line})
 		}
 	}
 	r.body(o, n)
@@ -260,7 +263,9 @@ func (r *reader) content(n *tree.Node, at string) []*Media {
 	var out []*Media
 	for _, e := range n.Get("content").Pairs() {
 		here := tree.Join(at, "content", e.Key)
-		out = append(out, &Media{Type: mediaType(e.Key), Schema: r.schema(e.Value.Get("schema"), tree.Join(here, "schema")), Example: r.example(e.Value), Line: e.Line})
+		out = append(out, &Media{Type: mediaType(e.Key),
+			Schema: r.schema(e.Value.Get("schema"), tree.Join(here, "schema")), Example: r.example(e.Value),
+			Line: e.Line})
 	}
 	return out
 }
@@ -282,7 +287,8 @@ func (r *reader) responses(o *Operation, n *tree.Node) {
 		if s := given.Get("schema"); r.v2 && s != nil {
 			schema := r.schema(s, tree.Join(at, "schema"))
 			for _, t := range r.mediaTypes(n, "produces") {
-				answer.Bodies = append(answer.Bodies, &Media{Type: t, Schema: schema, Example: given.At("examples", t).Any(), Line: e.Line})
+				answer.Bodies = append(answer.Bodies,
+					&Media{Type: t, Schema: schema, Example: given.At("examples", t).Any(), Line: e.Line})
 			}
 		}
 		answer.Bodies = append(answer.Bodies, r.content(given, at)...)
@@ -305,7 +311,9 @@ func (r *reader) links(o *Operation, status string, answer *tree.Node, at string
 		if n == nil {
 			continue
 		}
-		l := Link{Status: status, Operation: or(n.Get("operationId").Text(), strings.TrimPrefix(n.Get("operationRef").Text(), "#")), Parameters: map[string]string{}}
+		l := Link{Status: status,
+			Operation:  or(n.Get("operationId").Text(), strings.TrimPrefix(n.Get("operationRef").Text(), "#")),
+			Parameters: map[string]string{}}
 		for _, p := range n.Get("parameters").Pairs() {
 			l.Parameters[p.Key] = p.Value.Text()
 		}
@@ -348,7 +356,8 @@ func (r *reader) schemes() {
 		if n == nil {
 			continue
 		}
-		s := Scheme{Type: n.Get("type").Text(), Scheme: strings.ToLower(n.Get("scheme").Text()), In: strings.ToLower(n.Get("in").Text()), Name: n.Get("name").Text(), Line: e.Line}
+		s := Scheme{Type: n.Get("type").Text(), Scheme: strings.ToLower(n.Get("scheme").Text()),
+			In: strings.ToLower(n.Get("in").Text()), Name: n.Get("name").Text(), Line: e.Line}
 		if s.Type == "basic" { // OpenAPI 2
 			s.Type, s.Scheme = "http", "basic"
 		}

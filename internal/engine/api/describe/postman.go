@@ -74,7 +74,8 @@ func (p *postman) request(item *tree.Node, at string, auth *tree.Node, tags []st
 		p.fault(item, at, "an item without a request")
 		return
 	}
-	o := &Operation{ID: item.Get("name").Text(), Summary: item.Get("name").Text(), Tags: tags, Line: item.Line, Pointer: at}
+	o := &Operation{ID: item.Get("name").Text(), Summary: item.Get("name").Text(), Tags: tags, Line: item.Line,
+		Pointer: at}
 	if !n.IsMap() { // the whole request is an address
 		if o.Method = "GET"; !p.address(o, n) {
 			p.fault(item, at, "a request without an address")
@@ -89,7 +90,8 @@ func (p *postman) request(item *tree.Node, at string, auth *tree.Node, tags []st
 		return
 	}
 	for _, h := range n.Get("header").List() {
-		if name := h.Get("key").Text(); name != "" && !h.Get("disabled").True() && !strings.EqualFold(name, "Content-Type") {
+		if name := h.Get("key").Text(); name != "" && !h.Get("disabled").True() &&
+			!strings.EqualFold(name, "Content-Type") {
 			p.parameter(o, "header", name, h)
 		}
 	}
@@ -150,7 +152,8 @@ func (p *postman) address(o *Operation, n *tree.Node) bool {
 	if i := strings.Index(raw, "://"); i >= 0 {
 		host, below, _ := strings.Cut(raw[i+3:], "/")
 		server, rest = raw[:i+3]+host, below
-	} else if host, below, ok := strings.Cut(raw, "/"); ok && host != "" && (strings.Contains(host, "{{") || strings.ContainsAny(host, ".:")) || !ok {
+	} else if host, below, ok := strings.Cut(raw, "/"); ok && host != "" && (strings.Contains(host, "{{") ||
+		strings.ContainsAny(host, ".:")) || !ok {
 		rest = below // a variable that nobody gave a value, or a host without a scheme
 		if !strings.Contains(host, "{{") {
 			server = "//" + host
@@ -172,7 +175,9 @@ func (p *postman) address(o *Operation, n *tree.Node) bool {
 		name, value, _ := strings.Cut(pair, "=")
 		if name, err := url.QueryUnescape(name); err == nil && name != "" {
 			v, _ := url.QueryUnescape(value) // what cannot be unescaped has no example
-			p.parameter(o, "query", name, &tree.Node{Kind: tree.Map, Line: n.Line, Entries: []tree.Entry{{Key: "value", Value: &tree.Node{Kind: tree.String, Value: v}}}})
+			p.parameter(o, "query", name,
+				&tree.Node{Kind: tree.Map, Line: n.Line,
+					Entries: []tree.Entry{{Key: "value", Value: &tree.Node{Kind: tree.String, Value: v}}}})
 		}
 	}
 	return true

@@ -125,7 +125,8 @@ func (r *reader) referred(n *tree.Node, pointer string) *Schema {
 // 3.1 what stands there counts.
 func plain(n *tree.Node) bool {
 	for _, e := range n.Entries {
-		if e.Key != "$ref" && e.Key != "description" && e.Key != "summary" && e.Key != "title" && !strings.HasPrefix(e.Key, "x-") {
+		if e.Key != "$ref" && e.Key != "description" && e.Key != "summary" && e.Key != "title" &&
+			!strings.HasPrefix(e.Key, "x-") {
 			return false
 		}
 	}
@@ -197,7 +198,8 @@ func (r *reader) fill(s *Schema, n *tree.Node, pointer string) {
 		s.Properties = append(s.Properties, Property{e.Key, r.schema(e.Value, tree.Join(pointer, "properties", e.Key))})
 		if e.Value.Get("required").True() { // draft 3, and a common mistake
 			s.Required = append(s.Required, e.Key)
-			r.fault(e.Value.Get("required"), tree.Join(pointer, "properties", e.Key, "required"), "required is a list of the object's properties, not a word of the property")
+			r.fault(e.Value.Get("required"), tree.Join(pointer, "properties", e.Key, "required"), "required is a "+
+				"list of the object's properties, not a word of the property")
 		}
 	}
 	switch required := n.Get("required"); {
@@ -259,7 +261,8 @@ func (r *reader) constraints(s *Schema, n *tree.Node, pointer string) {
 	if v, ok := n.Get("multipleOf").Number(); ok && v > 0 {
 		s.MultipleOf = v
 	}
-	for key, to := range map[string]*int{"minLength": &s.MinLength, "maxLength": &s.MaxLength, "minItems": &s.MinItems, "maxItems": &s.MaxItems} {
+	for key, to := range map[string]*int{"minLength": &s.MinLength, "maxLength": &s.MaxLength, "minItems": &s.MinItems,
+		"maxItems": &s.MaxItems} {
 		if v, ok := n.Get(key).Number(); ok && v >= 0 {
 			*to = int(min(v, math.MaxInt32))
 		}
@@ -271,9 +274,12 @@ func (r *reader) constraints(s *Schema, n *tree.Node, pointer string) {
 
 // types are the types of JSON Schema, and what people write instead.
 var types = map[string]string{
-	"object": "object", "array": "array", "string": "string", "integer": "integer", "number": "number", "boolean": "boolean", "null": "null", "file": "file",
-	"int": "integer", "int32": "integer", "int64": "integer", "long": "integer", "float": "number", "double": "number", "decimal": "number",
-	"bool": "boolean", "date": "string", "datetime": "string", "date-time": "string", "uuid": "string", "text": "string", "str": "string", "list": "array", "dict": "object", "map": "object",
+	"object": "object", "array": "array", "string": "string", "integer": "integer", "number": "number",
+	"boolean": "boolean", "null": "null", "file": "file",
+	"int": "integer", "int32": "integer", "int64": "integer", "long": "integer", "float": "number", "double": "number",
+	"decimal": "number",
+	"bool":    "boolean", "date": "string", "datetime": "string", "date-time": "string", "uuid": "string",
+	"text": "string", "str": "string", "list": "array", "dict": "object", "map": "object",
 }
 
 func (r *reader) typed(s *Schema, n *tree.Node, pointer string) {

@@ -143,7 +143,9 @@ func TestValid(t *testing.T) {
 		if string(again.Body.Text) != string(r.Body.Text) || string(other.Body.Text) == string(r.Body.Text) {
 			t.Error("the same seed and another one give", string(again.Body.Text), string(other.Body.Text))
 		}
-		if points := r.Points(); !slices.ContainsFunc(points, func(p message.Point) bool { return p.Key() == "path:id" && p.Type == "integer" }) {
+		if points := r.Points(); !slices.ContainsFunc(points, func(p message.Point) bool {
+			return p.Key() == "path:id" && p.Type == "integer"
+		}) {
 			t.Errorf("points %v", points)
 		}
 	}
@@ -151,7 +153,9 @@ func TestValid(t *testing.T) {
 
 func TestKnownValues(t *testing.T) {
 	_, o := operation(t, "POST", "/users/{id}/orders/{day}")
-	r, err := Valid(o, Options{Known: func(in, name string, _ *describe.Schema) (any, bool) { return int64(77), in == "path" && name == "id" }}).Request(base, "openapi")
+	r, err := Valid(o, Options{Known: func(in, name string, _ *describe.Schema) (any, bool) {
+		return int64(77), in == "path" && name == "id"
+	}}).Request(base, "openapi")
 	if err != nil || !strings.HasPrefix(r.Path, "/users/77/") {
 		t.Error(r, err)
 	}
@@ -168,7 +172,8 @@ func TestOtherBodies(t *testing.T) {
 	}
 	_, xml := operation(t, "PUT", "/xml")
 	r, err = Valid(xml, Options{Seed: 1}).Request(base, "openapi")
-	if text := string(r.Body.Text); err != nil || !strings.HasPrefix(text, "<Order><") || !strings.Contains(text, "<count>12</count>") {
+	if text := string(r.Body.Text); err != nil || !strings.HasPrefix(text, "<Order><") ||
+		!strings.Contains(text, "<count>12</count>") {
 		t.Error(text, err)
 	}
 }
@@ -205,7 +210,8 @@ func TestViolations(t *testing.T) {
 }
 
 func TestPatterns(t *testing.T) {
-	for pattern, ok := range map[string]bool{`^\d{3}-[a-f]+$`: true, `^(foo|bar)?x*y$`: true, `^[^a-z]{2,}$`: true, `(?=x)y`: false, `^.{5,9}$`: true, `^$`: false, `[`: false, `^(a{1000}){1000}$`: false} {
+	for pattern, ok := range map[string]bool{`^\d{3}-[a-f]+$`: true, `^(foo|bar)?x*y$`: true, `^[^a-z]{2,}$`: true,
+		`(?=x)y`: false, `^.{5,9}$`: true, `^$`: false, `[`: false, `^(a{1000}){1000}$`: false} {
 		if v, got := matching(pattern, -1, -1); got != ok {
 			t.Errorf("%s: %q %v", pattern, v, got)
 		}
@@ -253,7 +259,8 @@ func TestEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	body := Valid(api.Operations[0], Options{Optional: true}).Body.(map[string]any)
-	for name, want := range map[string]string{"startsAt": "2026", "endsAt": "2036", "gender": "2026", "valid_until": "2036", "tokenExpiresAt": "2036"} {
+	for name, want := range map[string]string{"startsAt": "2026", "endsAt": "2036", "gender": "2026",
+		"valid_until": "2036", "tokenExpiresAt": "2036"} {
 		if text, _ := body[name].(string); !strings.HasPrefix(text, want) {
 			t.Errorf("%s: %s", name, text)
 		}

@@ -29,7 +29,8 @@ func Valid(o *describe.Operation, options Options) *Input {
 	in := &Input{Operation: o, Values: make([]any, len(o.Parameters))}
 	for i, p := range o.Parameters {
 		in.Values[i] = absent{}
-		if left(p) || p.In == "header" && slices.Contains(options.Headers, strings.ToLower(p.Name)) || !p.Required && !options.Optional && p.In != "path" {
+		if left(p) || p.In == "header" && slices.Contains(options.Headers, strings.ToLower(p.Name)) ||
+			!p.Required && !options.Optional && p.In != "path" {
 			continue
 		}
 		m := &maker{Options: options, in: p.In}
@@ -39,13 +40,15 @@ func Valid(o *describe.Operation, options Options) *Input {
 				continue
 			}
 		}
-		if p.Example != nil && (len(p.Schema.Types) == 0 || fits(Flat(p.Schema), p.Example) || kind(Flat(p.Schema)) == "string") {
+		if p.Example != nil && (len(p.Schema.Types) == 0 || fits(Flat(p.Schema), p.Example) ||
+			kind(Flat(p.Schema)) == "string") {
 			in.Values[i] = p.Example
 			continue
 		}
 		in.Values[i] = m.value(p.Name, p.Schema, 0)
 	}
-	if in.Media = media(o); in.Media != nil && (o.BodyRequired || options.Optional || o.Method != "GET" && o.Method != "DELETE") {
+	if in.Media = media(o); in.Media != nil && (o.BodyRequired || options.Optional || o.Method != "GET" &&
+		o.Method != "DELETE") {
 		m := &maker{Options: options, in: "body"}
 		in.Body = m.value("", in.Media.Schema, 0)
 		if in.Media.Example != nil && (options.Known == nil || len(Flat(in.Media.Schema).Properties) == 0) {
@@ -60,7 +63,9 @@ func Valid(o *describe.Operation, options Options) *Input {
 // left reports whether a parameter is none that we set: OpenAPI tells readers to
 // ignore these headers.
 func left(p *describe.Parameter) bool {
-	return p.In == "header" && slices.Contains([]string{"accept", "content-type", "authorization", "content-length", "host", "connection"}, strings.ToLower(p.Name))
+	return p.In == "header" &&
+		slices.Contains([]string{"accept", "content-type", "authorization", "content-length", "host", "connection"},
+			strings.ToLower(p.Name))
 }
 
 // media chooses the body's type: what has insertion points before what has none.
@@ -108,7 +113,8 @@ func (in *Input) Request(base *url.URL, origin string) (*message.Request, error)
 	if path == "" {
 		path = "/"
 	}
-	r := &message.Request{Method: o.Method, Scheme: base.Scheme, Host: base.Host, Path: path, Template: path, ID: o.ID, Origin: origin, Types: map[string]string{}, Choices: map[string][]string{}}
+	r := &message.Request{Method: o.Method, Scheme: base.Scheme, Host: base.Host, Path: path, Template: path, ID: o.ID,
+		Origin: origin, Types: map[string]string{}, Choices: map[string][]string{}}
 	if o.Call != nil { // all operations have one address
 		r.Template += "#" + o.ID
 		r.Types["json:/query"] = message.Constant

@@ -192,7 +192,9 @@ func kind(s *describe.Schema) string {
 // given returns a value that the description itself gives.
 func given(s *describe.Schema, depth int) (any, bool) {
 	if len(s.Enum) > 0 {
-		if s.Default != nil && slices.ContainsFunc(s.Enum, func(v any) bool { return fmt.Sprint(v) == fmt.Sprint(s.Default) }) {
+		if s.Default != nil && slices.ContainsFunc(s.Enum, func(v any) bool {
+			return fmt.Sprint(v) == fmt.Sprint(s.Default)
+		}) {
 			return s.Default, true
 		}
 		for _, v := range s.Enum {
@@ -241,7 +243,8 @@ func (m *maker) object(s *describe.Schema, depth int) any {
 		if m.Plain && !required && effect.Right(p.Name) {
 			continue // nobody gets rights that he does not have to have
 		}
-		if !wanted || !required && (depth >= maxOptional || len(out) >= maxProperties) || depth >= maxDepth || m.full() || Flat(p.Schema).ReadOnly {
+		if !wanted || !required && (depth >= maxOptional || len(out) >= maxProperties) || depth >= maxDepth ||
+			m.full() || Flat(p.Schema).ReadOnly {
 			continue
 		}
 		out[p.Name] = m.value(p.Name, p.Schema, depth+1)
@@ -324,15 +327,18 @@ var formats = map[string]string{
 	"date": "2026-01-15", "date-time": "2026-01-15T10:00:00Z", "time": "10:00:00Z", "duration": "PT1H",
 	"uuid": "5f0c9f6e-2b1d-4c6a-9a51-0d8f5e7b3c21", "guid": "5f0c9f6e-2b1d-4c6a-9a51-0d8f5e7b3c21",
 	"uri-reference": "/",
-	"ipv4":          "192.0.2.1", "ip": "192.0.2.1", "ipv6": "2001:db8::1", "byte": "bWVybG9u", "binary": "merlon", "regex": "^a$", "json-pointer": "/a",
+	"ipv4":          "192.0.2.1", "ip": "192.0.2.1", "ipv6": "2001:db8::1", "byte": "bWVybG9u", "binary": "merlon",
+	"regex": "^a$", "json-pointer": "/a",
 	"phone": "+15550100", "credit-card": "4111111111111111",
 }
 
 // words are values by the name, for texts that the schema says nothing of. The names
 // are compared without marks and in small letters; the longest match counts.
 var words = []struct{ name, format string }{
-	{"email", "email"}, {"mail", "email"}, {"uuid", "uuid"}, {"website", "uri"}, {"url", "uri"}, {"uri", "uri"}, {"phone", "phone"}, {"birthday", "date"},
-	{"date", "date"}, {"createdat", "date-time"}, {"updatedat", "date-time"}, {"password", "password"}, {"hostname", "hostname"}, {"ipaddress", "ipv4"},
+	{"email", "email"}, {"mail", "email"}, {"uuid", "uuid"}, {"website", "uri"}, {"url", "uri"}, {"uri", "uri"},
+	{"phone", "phone"}, {"birthday", "date"},
+	{"date", "date"}, {"createdat", "date-time"}, {"updatedat", "date-time"}, {"password", "password"},
+	{"hostname", "hostname"}, {"ipaddress", "ipv4"},
 }
 
 // ends are names of times until which something lasts: that has to be after it begins, and

@@ -91,7 +91,8 @@ func body(valid *Input, kind string, add func(Violation)) {
 			}
 		}
 		if here := append(slices.Clone(o.path), extra); o.schema.Closed {
-			add(Violation{replaced(valid, here, "merlon"), "property", prefix + strings.Join(here, "/"), "is a property that the description does not allow"})
+			add(Violation{replaced(valid, here, "merlon"), "property", prefix + strings.Join(here, "/"),
+				"is a property that the description does not allow"})
 		}
 	}
 }
@@ -160,7 +161,8 @@ func wrong(s *describe.Schema, typed bool) []wrongValue {
 			add("type", []any{map[string]any{"merlon": true}}, "is a list where the description has a text")
 		}
 		if s.MaxLength >= 0 && s.MaxLength < maxText*5 {
-			add("length", strings.Repeat("a", s.MaxLength+1), "has %d characters, more than %d", s.MaxLength+1, s.MaxLength)
+			add("length", strings.Repeat("a", s.MaxLength+1), "has %d characters, more than %d", s.MaxLength+1,
+				s.MaxLength)
 		}
 		if s.MinLength > 0 {
 			add("length", "", "is empty, and %d characters are the least", s.MinLength)

@@ -44,8 +44,10 @@ func (a *asker) forgery() error {
 		if !got.clean() || got.Data["__typename"] != name {
 			continue
 		}
-		f := attack.Flaw{Rule: asForm, Request: way.r, Answers: []*message.Response{resp, forged}, Notes: []string{"as usual", "as another site can send it"},
-			Proof: []string{fmt.Sprintf("A mutation that is sent %s is executed: it answers the name of its type, %v, as it does over POST as JSON. It changed nothing.", way.name, name)}}
+		f := attack.Flaw{Rule: asForm, Request: way.r, Answers: []*message.Response{resp, forged},
+			Notes: []string{"as usual", "as another site can send it"},
+			Proof: []string{fmt.Sprintf("A mutation that is sent %s is executed: it answers the name of its type, "+
+				"%v, as it does over POST as JSON. It changed nothing.", way.name, name)}}
 		if way.r == get {
 			f.Rule = overGET
 		}
@@ -56,7 +58,8 @@ func (a *asker) forgery() error {
 
 // tools are where consoles usually are, beside the endpoint, and what their pages hold.
 var (
-	tools   = []string{"", "graphiql", "playground", "graphql/playground", "graphql/console", "altair", "voyager", "console", "explorer"}
+	tools = []string{"", "graphiql", "playground", "graphql/playground", "graphql/console", "altair", "voyager",
+		"console", "explorer"}
 	toolOf  = lazyregexp.New(`(?i)<script[^>]{0,300}\bsrc\s*=[^>]{0,300}(graphiql|graphql-playground|altair|voyager|embeddable-(?:sandbox|explorer))[^>]{0,200}>|(GraphQLPlayground\.init|GraphiQL\.createFetcher|AltairGraphQL\.init|GraphQLVoyager\.init|new EmbeddedSandbox)`)
 	refused = lazyregexp.New(`(?i)reject|den(?:y|ied)|disabled|forbidden|not allowed|not permitted|block`)
 )
@@ -67,7 +70,8 @@ func (a *asker) consoles() error {
 	folder := path.Dir(a.At.Path)
 	for _, tool := range tools {
 		page := a.At.Clone()
-		page.Method, page.Header, page.Template = http.MethodGet, []message.Param{{Name: "Accept", Value: "text/html"}}, ""
+		page.Method, page.Header, page.Template = http.MethodGet, []message.Param{{Name: "Accept", Value: "text/html"}},
+			""
 		if tool != "" {
 			page.Path = path.Join(folder, tool)
 		}
@@ -83,8 +87,9 @@ func (a *asker) consoles() error {
 		if err != nil || toolOf.FindString(again.Text()) == "" {
 			return err
 		}
-		a.Flaw(attack.Flaw{Rule: console, Request: page, Answers: []*message.Response{resp}, Message: fmt.Sprintf("A console for developers is at %s", page.Path),
-			Proof: []string{fmt.Sprintf("The page loads or starts %s, for nobody, twice.", m[1]+m[2])}})
+		a.Flaw(attack.Flaw{Rule: console, Request: page, Answers: []*message.Response{resp},
+			Message: fmt.Sprintf("A console for developers is at %s", page.Path),
+			Proof:   []string{fmt.Sprintf("The page loads or starts %s, for nobody, twice.", m[1]+m[2])}})
 		if err := a.unlock(page); err != nil {
 			return err
 		}
@@ -93,7 +98,8 @@ func (a *asker) consoles() error {
 }
 
 // opposite words of protections.
-var opposite = strings.NewReplacer("disabled", "enabled", "disable", "enable", "false", "true", "off", "on", "deny", "allow", "no", "yes", "0", "1")
+var opposite = strings.NewReplacer("disabled", "enabled", "disable", "enable", "false", "true", "off", "on", "deny",
+	"allow", "no", "yes", "0", "1")
 
 // unlock asks the address of a console for something, and where it refuses, with the
 // opposite of what the cookies of the application say.
@@ -129,9 +135,12 @@ func (a *asker) unlock(page *message.Request) error {
 		if !read(open).clean() || read(still).clean() {
 			continue
 		}
-		a.Flaw(attack.Flaw{Rule: consoleBypass, Request: with, Answers: []*message.Response{closed, still, open}, Notes: []string{"without a cookie", "with the cookie as the application sets it", "with the other word"},
+		a.Flaw(attack.Flaw{Rule: consoleBypass, Request: with, Answers: []*message.Response{closed, still, open},
+			Notes:   []string{"without a cookie", "with the cookie as the application sets it", "with the other word"},
 			Payload: c.Name + "=" + flipped, Point: &message.Point{In: message.InCookie, Name: c.Name},
-			Proof: []string{fmt.Sprintf("Without a cookie, and with %s=%s, the service refuses: %.200q.", c.Name, c.Value, read(closed).message()), fmt.Sprintf("With %s=%s it answers.", c.Name, flipped)}})
+			Proof: []string{fmt.Sprintf("Without a cookie, and with %s=%s, the service refuses: "+
+				"%.200q.", c.Name, c.Value, read(closed).message()), fmt.Sprintf("With %s=%s it answers.", c.Name,
+				flipped)}})
 		e.At.Cookies = with.Cookies
 		return a.debug(e)
 	}
@@ -181,7 +190,8 @@ func token(user, alg, signature string) string {
 		return base64.RawURLEncoding.EncodeToString(text)
 	}
 	return part(map[string]any{"alg": alg, "typ": "JWT"}) + "." +
-		part(map[string]any{"sub": user, "identity": user, "username": user, "user": user, "name": user, "email": user, "type": "access", "fresh": false, "iat": 1700000000, "nbf": 1700000000, "exp": 4000000000, "jti": "1"}) +
+		part(map[string]any{"sub": user, "identity": user, "username": user, "user": user, "name": user, "email": user,
+			"type": "access", "fresh": false, "iat": 1700000000, "nbf": 1700000000, "exp": 4000000000, "jti": "1"}) +
 		"." + base64.RawURLEncoding.EncodeToString([]byte(signature))
 }
 
@@ -193,7 +203,8 @@ func (a *asker) users() []string {
 		switch v := v.(type) {
 		case map[string]any:
 			for key, below := range v {
-				if s, ok := below.(string); ok && userName.MatchString(key) && s != "" && len(s) < 100 && !slices.Contains(out, s) && len(out) < maxUsers {
+				if s, ok := below.(string); ok && userName.MatchString(key) && s != "" && len(s) < 100 &&
+					!slices.Contains(out, s) && len(out) < maxUsers {
 					out = append(out, s)
 				}
 				walk(below, depth+1)
@@ -240,9 +251,13 @@ func (a *asker) forge(o *Operation, name string) error {
 			if !got.clean() || got.Data[o.Call.Field] == nil {
 				continue
 			}
-			a.Flaw(attack.Flaw{Rule: unsignedToken, Request: forged.Request, Point: &message.Point{In: message.InJSON, Name: "/variables/" + name}, Answers: []*message.Response{none, nobody, forged},
-				Notes: []string{"with a text that is no token", "with a forged token of a user who does not exist", "with a forged token of a user"},
-				Proof: []string{fmt.Sprintf("A token for %q with the algorithm %s and a signature that nobody made gives data of %s.", user, way.alg, o.Call.Field),
+			a.Flaw(attack.Flaw{Rule: unsignedToken, Request: forged.Request,
+				Point:   &message.Point{In: message.InJSON, Name: "/variables/" + name},
+				Answers: []*message.Response{none, nobody, forged},
+				Notes: []string{"with a text that is no token", "with a forged token of a user who does " +
+					"not exist", "with a forged token of a user"},
+				Proof: []string{fmt.Sprintf("A token for %q with the algorithm %s and a signature that nobody made "+
+					"gives data of %s.", user, way.alg, o.Call.Field),
 					"The same with a random name, and a text that is no token, give none."}})
 			return nil
 		}
@@ -285,7 +300,10 @@ func (a *asker) rewrite(o *Operation, said string) error {
 	}
 	ways := []func() string{func() string { field.Alias = "a"; return "under an alias" }}
 	for _, name := range names {
-		ways = append(ways, func() string { field.Alias, head.Name = field.Name, name; return "as a query of the name " + name })
+		ways = append(ways, func() string {
+			field.Alias, head.Name = field.Name, name
+			return "as a query of the name " + name
+		})
 	}
 	for _, way := range ways {
 		how := way()
@@ -300,9 +318,11 @@ func (a *asker) rewrite(o *Operation, said string) error {
 		if err != nil || still.clean() || !refused.MatchString(still.message()) {
 			return err
 		}
-		a.Flaw(attack.Flaw{Rule: denyList, Request: resp.Request, Answers: []*message.Response{control, resp}, Notes: []string{"as it is denied", "written in another way"},
+		a.Flaw(attack.Flaw{Rule: denyList, Request: resp.Request, Answers: []*message.Response{control, resp},
+			Notes:   []string{"as it is denied", "written in another way"},
 			Message: fmt.Sprintf("%s is denied, and executed %s", o.Call.Field, how),
-			Proof:   []string{fmt.Sprintf("%s is denied: %.200q.", o.Call.Field, said), "Asked for " + how + ", it is answered; asked for as before, it is still denied."}})
+			Proof: []string{fmt.Sprintf("%s is denied: %.200q.", o.Call.Field, said), "Asked for " + how +
+				", it is answered; asked for as before, it is still denied."}})
 		return nil
 	}
 	return nil
@@ -333,6 +353,7 @@ func (a *asker) open() error {
 		got := read(resp)
 		switch {
 		case resp.Status == http.StatusUnauthorized, resp.Status == http.StatusForbidden, !got.clean() && unsignedIn.MatchString(got.message()+codes(got)):
+
 			demanding++
 			refusal = resp
 		case got.clean() && got.Data[o.Call.Field] != nil:
@@ -343,9 +364,11 @@ func (a *asker) open() error {
 		return nil
 	}
 	for _, o := range others {
-		a.Flaw(attack.Flaw{Rule: openMutation, Request: o.Request, Answers: []*message.Response{refusal, answers[o]}, Notes: []string{"another mutation, as nobody", "this one, as nobody"},
+		a.Flaw(attack.Flaw{Rule: openMutation, Request: o.Request, Answers: []*message.Response{refusal, answers[o]},
+			Notes:   []string{"another mutation, as nobody", "this one, as nobody"},
 			Message: fmt.Sprintf("%s is executed for nobody", o.Call.Field),
-			Proof:   []string{fmt.Sprintf("%d mutations refuse nobody, such as this: %.150q.", demanding, read(refusal).message()), "This one answers nobody with data."}})
+			Proof: []string{fmt.Sprintf("%d mutations refuse nobody, such as this: "+
+				"%.150q.", demanding, read(refusal).message()), "This one answers nobody with data."}})
 	}
 	return nil
 }

@@ -57,7 +57,8 @@ func newDirectory(t *testing.T, safe bool) *directory {
 	}
 	db.SetMaxOpenConns(1)
 	t.Cleanup(func() { _ = db.Close() })
-	for _, statement := range []string{"CREATE TABLE people (name TEXT, city TEXT)", "CREATE TABLE notes (text TEXT)", "INSERT INTO people VALUES ('ann','rome'),('bob','oslo')", "INSERT INTO notes VALUES ('first')"} {
+	for _, statement := range []string{"CREATE TABLE people (name TEXT, city TEXT)", "CREATE TABLE notes (text TEXT)",
+		"INSERT INTO people VALUES ('ann','rome'),('bob','oslo')", "INSERT INTO notes VALUES ('first')"} {
 		if _, err := db.Exec(statement); err != nil {
 			t.Fatal(err)
 		}

@@ -59,8 +59,10 @@ func (a *asker) introspected() error {
 	if len(root) == 0 {
 		return nil
 	}
-	a.Flaw(attack.Flaw{Rule: introspection, Request: resp.Request, Answers: []*message.Response{resp}, Notes: []string{"introspection"},
-		Proof: []string{fmt.Sprintf("The answer names %d types with %d fields; queries are %s.", types, fields, some(root))}})
+	a.Flaw(attack.Flaw{Rule: introspection, Request: resp.Request, Answers: []*message.Response{resp},
+		Notes: []string{"introspection"},
+		Proof: []string{fmt.Sprintf("The answer names %d types with %d fields; queries "+
+			"are %s.", types, fields, some(root))}})
 	return nil
 }
 
@@ -78,8 +80,10 @@ var (
 )
 
 // usual are names of root fields that many services have.
-var usual = []string{"user", "users", "me", "viewer", "account", "accounts", "node", "search", "product", "products", "order", "orders", "customer", "customers",
-	"post", "posts", "comments", "login", "createUser", "updateUser", "settings", "organization", "profile", "messages", "notifications", "categories", "system", "health"}
+var usual = []string{"user", "users", "me", "viewer", "account", "accounts", "node", "search", "product", "products",
+	"order", "orders", "customer", "customers",
+	"post", "posts", "comments", "login", "createUser", "updateUser", "settings", "organization", "profile", "messages",
+	"notifications", "categories", "system", "health"}
 
 // maxGuessed bounds the names that are guessed in one query.
 const maxGuessed = 40
@@ -133,7 +137,8 @@ func (a *asker) suggested() error {
 	}
 	slices.Sort(names)
 	a.Flaw(attack.Flaw{Rule: suggestions, Request: answers[0].Request, Answers: answers,
-		Proof: []string{fmt.Sprintf("Asked for names that do not exist, the service answers with %d that do: %s.", len(names), some(names))}})
+		Proof: []string{fmt.Sprintf("Asked for names that do not exist, the service answers with %d that "+
+			"do: %s.", len(names), some(names))}})
 	return nil
 }
 
@@ -206,7 +211,8 @@ func (a *asker) debug(e *Endpoint) error {
 		if traced(again) == "" {
 			continue
 		}
-		a.Flaw(attack.Flaw{Rule: debugging, Request: r, Answers: []*message.Response{resp, again}, Proof: []string{fmt.Sprintf("A query that is wrong is answered with internals, twice: %.200q.", what)}})
+		a.Flaw(attack.Flaw{Rule: debugging, Request: r, Answers: []*message.Response{resp, again},
+			Proof: []string{fmt.Sprintf("A query that is wrong is answered with internals, twice: %.200q.", what)}})
 		return nil
 	}
 	return nil

@@ -59,13 +59,20 @@ func Checks(endpoints func() []*Endpoint) []*attack.Check {
 		}
 	}
 	return []*attack.Check{
-		{ID: "graphql-disclosure", Rules: []*finding.Rule{introspection, suggestions, debugging}, Profile: scan.Safe, Site: each((*asker).disclosure)},
-		{ID: "graphql-console", Rules: []*finding.Rule{console, consoleBypass, debugging}, Profile: scan.Safe, Site: each((*asker).consoles)},
-		{ID: "graphql-forgery", Rules: []*finding.Rule{overGET, asForm}, Profile: scan.Safe, Site: each((*asker).forgery)},
-		{ID: "graphql-limits", Rules: []*finding.Rule{batching, aliases, duplicates, directives, depth}, Profile: scan.Standard, Site: each((*asker).limits)},
-		{ID: "graphql-access", Rules: []*finding.Rule{unsignedToken, denyList, openMutation}, Profile: scan.Standard, Site: each((*asker).access)},
-		{ID: "graphql-requests", Rules: []*finding.Rule{serverForgery}, Called: []*finding.Rule{serverForgery}, Profile: scan.Standard, Site: each((*asker).requests)},
-		{ID: "graphql-cost", Rules: []*finding.Rule{expensive}, Profile: scan.Standard, Slow: true, Site: each((*asker).cost)},
+		{ID: "graphql-disclosure", Rules: []*finding.Rule{introspection, suggestions, debugging}, Profile: scan.Safe,
+			Site: each((*asker).disclosure)},
+		{ID: "graphql-console", Rules: []*finding.Rule{console, consoleBypass, debugging}, Profile: scan.Safe,
+			Site: each((*asker).consoles)},
+		{ID: "graphql-forgery", Rules: []*finding.Rule{overGET, asForm}, Profile: scan.Safe,
+			Site: each((*asker).forgery)},
+		{ID: "graphql-limits", Rules: []*finding.Rule{batching, aliases, duplicates, directives, depth},
+			Profile: scan.Standard, Site: each((*asker).limits)},
+		{ID: "graphql-access", Rules: []*finding.Rule{unsignedToken, denyList, openMutation}, Profile: scan.Standard,
+			Site: each((*asker).access)},
+		{ID: "graphql-requests", Rules: []*finding.Rule{serverForgery}, Called: []*finding.Rule{serverForgery},
+			Profile: scan.Standard, Site: each((*asker).requests)},
+		{ID: "graphql-cost", Rules: []*finding.Rule{expensive}, Profile: scan.Standard, Slow: true,
+			Site: each((*asker).cost)},
 	}
 }
 

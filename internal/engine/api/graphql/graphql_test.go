@@ -106,7 +106,8 @@ func (s *service) fail(err error) map[string]any {
 	if !s.flawed {
 		return map[string]any{"errors": []any{map[string]any{"message": err.Error()}}}
 	}
-	return map[string]any{"errors": []any{map[string]any{"message": err.Error(), "extensions": map[string]any{"exception": map[string]any{"stack": string(debug.Stack())}}}}}
+	return map[string]any{"errors": []any{map[string]any{"message": err.Error(),
+		"extensions": map[string]any{"exception": map[string]any{"stack": string(debug.Stack())}}}}}
 }
 
 type question struct {
@@ -163,7 +164,8 @@ func (s *service) execute(r *http.Request, q question) map[string]any {
 		return s.fail(errors.New("the query is not valid"))
 	}
 	op := doc.Operations[0]
-	if !s.flawed && (size(op.SelectionSet) > 30 || depth(op.SelectionSet) > 5 || len(op.SelectionSet) > 4 || hidden(op.SelectionSet)) {
+	if !s.flawed && (size(op.SelectionSet) > 30 || depth(op.SelectionSet) > 5 || len(op.SelectionSet) > 4 ||
+		hidden(op.SelectionSet)) {
 		return s.fail(errors.New("the query is too large"))
 	}
 	if strings.Join(strings.Fields(q.Query), "") == "query{health}" && s.flawed {
@@ -277,11 +279,15 @@ func inside(v any, set ast.SelectionSet, variables map[string]any) (any, error) 
 }
 
 func user() object {
-	return object{"id": "1", "username": "ann", "posts": resolver(func(map[string]any) (any, error) { return []object{post(1, "first")}, nil })}
+	return object{"id": "1", "username": "ann", "posts": resolver(func(map[string]any) (any, error) {
+		return []object{post(1, "first")}, nil
+	})}
 }
 
 func post(id int, title string) object {
-	return object{"id": fmt.Sprint(id), "title": title, "author": resolver(func(map[string]any) (any, error) { return user(), nil })}
+	return object{"id": fmt.Sprint(id), "title": title, "author": resolver(func(map[string]any) (any, error) {
+		return user(), nil
+	})}
 }
 
 func (s *service) query() object {
@@ -352,7 +358,8 @@ func (s *service) mutation(signedIn bool) object {
 			return post(s.posts, "new"), nil
 		}
 	}
-	return object{"addPost": write("addPost"), "editPost": write("editPost"), "markPost": write("markPost"), "archivePost": write("archivePost")}
+	return object{"addPost": write("addPost"), "editPost": write("editPost"), "markPost": write("markPost"),
+		"archivePost": write("archivePost")}
 }
 
 // introspect is the schema as far as clients ask for it.
@@ -365,7 +372,8 @@ func (s *service) introspect() object {
 			for _, a := range f.Arguments {
 				args = append(args, object{"name": a.Name, "type": reference(a.Type)})
 			}
-			fields = append(fields, object{"name": f.Name, "isDeprecated": false, "args": args, "type": reference(f.Type)})
+			fields = append(fields, object{"name": f.Name, "isDeprecated": false, "args": args,
+				"type": reference(f.Type)})
 		}
 		types = append(types, object{"kind": string(d.Kind), "name": d.Name, "fields": fields})
 	}
@@ -409,9 +417,12 @@ func examine(t *testing.T, h http.Handler, listener scan.Callback, d ...scan.Des
 	server := httptest.NewServer(h)
 	defer server.Close()
 	var dialer net.Dialer
-	target := scan.Target{URL: server.URL + "/", Rate: 1e6, Descriptions: d, Identities: []scan.Identity{{Name: "ann", Bearer: "good"}}}
+	target := scan.Target{URL: server.URL + "/", Rate: 1e6, Descriptions: d,
+		Identities: []scan.Identity{{Name: "ann", Bearer: "good"}}}
 	got := &scantest.Kept{}
-	o := scan.Options{Live: &scan.Live{Target: target, ID: "t", Dial: dialer.DialContext, BrowserReason: "none in this test", Callback: listener, Patience: 300 * time.Millisecond}, Analyzers: []*scan.Analyzer{operations.Analyzer}}
+	o := scan.Options{Live: &scan.Live{Target: target, ID: "t", Dial: dialer.DialContext,
+		BrowserReason: "none in this test", Callback: listener, Patience: 300 * time.Millisecond},
+		Analyzers: []*scan.Analyzer{operations.Analyzer}}
 	if err := scan.Run(t.Context(), o, got); err != nil {
 		t.Fatal(err)
 	}
@@ -423,7 +434,8 @@ func examine(t *testing.T, h http.Handler, listener scan.Callback, d ...scan.Des
 		if strings.HasPrefix(f.RuleID, "dast/headers/") || strings.HasPrefix(f.RuleID, "dast/cookies/") {
 			continue // of the service's ordinary answers
 		}
-		lines = append(lines, strings.TrimPrefix(f.RuleID, "api/graphql/")+" "+f.Live.Method+" "+strings.TrimPrefix(f.Live.URL, server.URL))
+		lines = append(lines, strings.TrimPrefix(f.RuleID, "api/graphql/")+" "+f.Live.Method+" "+
+			strings.TrimPrefix(f.Live.URL, server.URL))
 	}
 	slices.Sort(lines)
 	return lines, got
@@ -434,13 +446,18 @@ func TestFlawed(t *testing.T) {
 	for _, c := range []struct {
 		name, forgery string // the flaw is told once, by the check of all parameters where somebody listens
 		callback      scan.Callback
-	}{{"listener", "dast/ssrf/request POST /graphql#Query.fetch", listen(t)}, {"none", "server-side-request POST /graphql", nil}} {
+	}{{"listener", "dast/ssrf/request POST /graphql#Query.fetch", listen(t)}, {"none", "server-side-request POST " +
+		"/graphql", nil}} {
 		lines, _ := examine(t, newService(t, true), c.callback)
 		want := []string{
-			"aliases POST /graphql", "batching POST /graphql", "console GET /graphiql", "console-protection-bypass POST /graphiql",
-			"deny-list-bypass POST /graphql", "depth POST /graphql", "directive-overloading POST /graphql", "field-duplication POST /graphql",
-			"field-suggestions POST /graphql", "form-content-type POST /graphql", "introspection POST /graphql", "mutation-over-get GET /graphql",
-			"open-mutation POST /graphql#Mutation.archivePost", "stack-trace POST /graphiql", "stack-trace POST /graphql#Query.me", "unsigned-token POST /graphql", c.forgery,
+			"aliases POST /graphql", "batching POST /graphql", "console GET /graphiql", "console-protection-bypass " +
+				"POST /graphiql",
+			"deny-list-bypass POST /graphql", "depth POST /graphql", "directive-overloading POST /graphql",
+			"field-duplication POST /graphql",
+			"field-suggestions POST /graphql", "form-content-type POST /graphql", "introspection POST /graphql",
+			"mutation-over-get GET /graphql",
+			"open-mutation POST /graphql#Mutation.archivePost", "stack-trace POST /graphiql",
+			"stack-trace POST /graphql#Query.me", "unsigned-token POST /graphql", c.forgery,
 		}
 		slices.Sort(want)
 		if !slices.Equal(lines, want) {
@@ -481,7 +498,8 @@ func TestCost(t *testing.T) {
 			asked := at.Clone()
 			asked.Body = message.Body{Kind: message.JSON, Text: []byte(`{"query":"{ ` + field + ` }"}`)}
 			return []*graphql.Endpoint{{At: at, Operations: []*graphql.Operation{{
-				Operation: &describe.Operation{Call: &describe.Call{Kind: "query", Field: field, Text: "{ " + field + " }"}}, Request: asked, Late: true}}}}
+				Operation: &describe.Operation{Call: &describe.Call{Kind: "query", Field: field, Text: "{ " + field +
+					" }"}}, Request: asked, Late: true}}}}
 		}) {
 			if c.Slow {
 				checks = append(checks, c)

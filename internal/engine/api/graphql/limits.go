@@ -55,7 +55,8 @@ func (a *asker) batches() error {
 		return err
 	}
 	a.Flaw(attack.Flaw{Rule: batching, Request: resp.Request, Answers: []*message.Response{resp, again},
-		Proof: []string{fmt.Sprintf("A list of %d queries is answered with a list of %d results, each with its own name, twice.", batched, batched)}})
+		Proof: []string{fmt.Sprintf("A list of %d queries is answered with a list of %d results, each with its own "+
+			"name, twice.", batched, batched)}})
 	return nil
 }
 
@@ -79,7 +80,8 @@ func each(resp *message.Response) int {
 func (a *asker) cheap() (doc *ast.QueryDocument, field *ast.Field, variables map[string]any) {
 	var best *Operation
 	for _, o := range a.Operations {
-		if o.Call.Kind == "query" && o.answered() && o.Answer.Took < quick && (best == nil || o.Answer.Took < best.Answer.Took) {
+		if o.Call.Kind == "query" && o.answered() && o.Answer.Took < quick &&
+			(best == nil || o.Answer.Took < best.Answer.Took) {
 			best = o
 		}
 	}
@@ -92,7 +94,8 @@ func (a *asker) cheap() (doc *ast.QueryDocument, field *ast.Field, variables map
 		}
 	}
 	field = &ast.Field{Alias: "__typename", Name: "__typename"}
-	return &ast.QueryDocument{Operations: ast.OperationList{{Operation: ast.Query, SelectionSet: ast.SelectionSet{field}}}}, field, nil
+	return &ast.QueryDocument{Operations: ast.OperationList{{Operation: ast.Query,
+		SelectionSet: ast.SelectionSet{field}}}}, field, nil
 }
 
 // repeats asks for a field under several aliases, and several times under one.
@@ -117,10 +120,12 @@ func (a *asker) repeats() error {
 			break
 		}
 		answers = append(answers, resp)
-		proof = append(proof, fmt.Sprintf("%d aliases of %s: %d results in %d ms.", n, field.Name, n, resp.Took.Milliseconds()))
+		proof = append(proof, fmt.Sprintf("%d aliases of %s: %d results "+
+			"in %d ms.", n, field.Name, n, resp.Took.Milliseconds()))
 	}
 	if len(answers) > 0 {
-		a.Flaw(attack.Flaw{Rule: aliases, Request: answers[len(answers)-1].Request, Answers: answers, Proof: append(proof, "More were not tried.")})
+		a.Flaw(attack.Flaw{Rule: aliases, Request: answers[len(answers)-1].Request, Answers: answers,
+			Proof: append(proof, "More were not tried.")})
 	}
 	doc.Operations[0].SelectionSet = nil
 	for range duplicated {
@@ -131,7 +136,8 @@ func (a *asker) repeats() error {
 		return err
 	}
 	a.Flaw(attack.Flaw{Rule: duplicates, Request: resp.Request, Answers: []*message.Response{resp},
-		Proof: []string{fmt.Sprintf("A query that names %s %d times is executed. More were not tried.", field.Name, duplicated)}})
+		Proof: []string{fmt.Sprintf("A query that names %s %d times is executed. More were "+
+			"not tried.", field.Name, duplicated)}})
 	return nil
 }
 
@@ -142,7 +148,8 @@ func (a *asker) overloads() error {
 		return err
 	}
 	a.Flaw(attack.Flaw{Rule: directives, Request: resp.Request, Answers: []*message.Response{resp},
-		Proof: []string{fmt.Sprintf("A query with the same directive %d times at one place is executed; it is not valid.", directed)}})
+		Proof: []string{fmt.Sprintf("A query with the same directive %d times at one place is executed; it is "+
+			"not valid.", directed)}})
 	return nil
 }
 
@@ -255,7 +262,8 @@ func (a *asker) deepen(o *Operation, c *circle, doc *ast.QueryDocument, field *a
 			return false, nil
 		}
 		answers = append(answers, resp)
-		proof = append(proof, fmt.Sprintf("%d levels (%s): answered in %d ms with %d bytes.", n, strings.Join(c.loop, " → "), resp.Took.Milliseconds(), len(resp.Body)))
+		proof = append(proof, fmt.Sprintf("%d levels (%s): answered in %d ms with "+
+			"%d bytes.", n, strings.Join(c.loop, " → "), resp.Took.Milliseconds(), len(resp.Body)))
 		if n < deepest && n > len(c.lead)+len(c.loop) && (resp.Took > time.Second || len(resp.Body) > bulk) {
 			stopped = "What is deeper was not asked for: the answers grow too much already."
 			break
@@ -266,7 +274,8 @@ func (a *asker) deepen(o *Operation, c *circle, doc *ast.QueryDocument, field *a
 	}
 	at := answers[len(answers)-1].Request.Clone()
 	a.Flaw(attack.Flaw{Rule: depth, Request: at, Answers: answers, Proof: append(proof, stopped),
-		Message: fmt.Sprintf("%s follows the circle %s without a limit of depth", o.Call.Field, strings.Join(c.loop, " → "))})
+		Message: fmt.Sprintf("%s follows the circle %s without a limit of depth", o.Call.Field,
+			strings.Join(c.loop, " → "))})
 	return true, nil
 }
 
@@ -302,8 +311,11 @@ func (a *asker) cost() error {
 		if took < heavy {
 			continue
 		}
-		f := attack.Flaw{Rule: expensive, Request: o.Request, Message: fmt.Sprintf("%s keeps the service busy for seconds", o.Call.Field), Answers: []*message.Response{control}, Notes: []string{"another query"},
-			Proof: []string{"Another query takes " + fmt.Sprint(control.Took.Round(time.Millisecond)) + ".", "This one, asked as the scan began and again with nothing else under way, took " + fmt.Sprint(took.Round(100*time.Millisecond)) + "."}}
+		f := attack.Flaw{Rule: expensive, Request: o.Request, Message: fmt.Sprintf("%s keeps the service busy for "+
+			"seconds", o.Call.Field), Answers: []*message.Response{control}, Notes: []string{"another query"},
+			Proof: []string{"Another query takes " + fmt.Sprint(control.Took.Round(time.Millisecond)) + ".",
+				"This one, asked as the scan began and again with nothing else under way, took " +
+					fmt.Sprint(took.Round(100*time.Millisecond)) + "."}}
 		if err == nil {
 			f.Answers = append(f.Answers, resp)
 		} else {

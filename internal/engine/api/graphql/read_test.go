@@ -9,9 +9,11 @@ import (
 
 // What a service answers and what a description says may be anything.
 func FuzzRead(f *testing.F) {
-	f.Add([]byte(`{"data":{"a":{"username":"ann","posts":[{"email":"x"}]}}}`), "query($url: String) { a(url: $url) { b } }")
+	f.Add([]byte(`{"data":{"a":{"username":"ann","posts":[{"email":"x"}]}}}`), "query($url: String) { a(url: $url) "+
+		"{ b } }")
 	f.Add([]byte(`[{"data":{"q0":1}}]`), "{ a }")
-	f.Add([]byte(`{"errors":[{"message":"Did you mean \"a\"?","extensions":{"stack":["at f (x.js:1:2)"]}}]}`), "mutation { a { ...B } } fragment B on T { c }")
+	f.Add([]byte(`{"errors":[{"message":"Did you mean \"a\"?","extensions":{"stack":["at f (x.js:1:2)"]}}]}`),
+		"mutation { a { ...B } } fragment B on T { c }")
 	f.Fuzz(func(t *testing.T, body []byte, text string) {
 		resp := &message.Response{Status: 200, Body: body}
 		got := read(resp)
@@ -24,7 +26,8 @@ func FuzzRead(f *testing.F) {
 		if traced(resp) != "" && len(got.Errors) == 0 {
 			t.Error("internals without errors")
 		}
-		o := &Operation{Operation: &describe.Operation{Call: &describe.Call{Kind: "query", Field: "a", Text: text}}, Answer: resp,
+		o := &Operation{Operation: &describe.Operation{Call: &describe.Call{Kind: "query", Field: "a", Text: text}},
+			Answer:  resp,
 			Request: &message.Request{Body: message.Body{Kind: message.JSON, Text: body}}}
 		if n := len((&asker{Endpoint: &Endpoint{Operations: []*Operation{o}}}).users()); n > maxUsers {
 			t.Errorf("%d users", n)

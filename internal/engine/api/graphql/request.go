@@ -37,7 +37,8 @@ func (a *asker) requests() error {
 		}
 		for name, v := range o.variables() {
 			_, text := v.(string)
-			if whole := addressed.MatchString(name); !text || !whole && !hosted.MatchString(name) || whole && a.Callback != nil {
+			if whole := addressed.MatchString(name); !text || !whole && !hosted.MatchString(name) ||
+				whole && a.Callback != nil {
 				continue
 			}
 			if done, err := a.reach(o, name); err != nil {
@@ -98,7 +99,8 @@ func (a *asker) reach(o *Operation, name string) (bool, error) {
 			return a.Request, nil
 		}
 		return a.towards(o, name, to), []attack.Hook{{Bait: b, Rule: serverForgery, At: at, Payload: b.URL, Fetch: true,
-			Proof: fmt.Sprintf("The argument %s of %s names an address of a listener; the server asked for it.", name, o.Call.Field)}}
+			Proof: fmt.Sprintf("The argument %s of %s names an address of a listener; the server asked for it.", name,
+				o.Call.Field)}}
 	})
 	if called || err != nil {
 		return called, err
@@ -127,9 +129,12 @@ func (a *asker) differ(o *Operation, name string, at *message.Point) (bool, erro
 		}
 		answers = append(answers, resp)
 	}
-	a.Flaw(attack.Flaw{Rule: serverForgery, Request: answers[2].Request, Point: at, Payload: "http://127.0.0.1:1/", Answers: answers, Notes: []string{"a port where nobody listens", "a name that does not exist", "the port again"},
+	a.Flaw(attack.Flaw{Rule: serverForgery, Request: answers[2].Request, Point: at, Payload: "http://127.0.0.1:1/",
+		Answers: answers, Notes: []string{"a port where nobody listens", "a name that does not exist",
+			"the port again"},
 		Message: fmt.Sprintf("%s of %s makes the server send a request", name, o.Call.Field),
-		Proof: []string{"For a port of the server itself where nobody listens, the answer says twice that the connection is refused.",
+		Proof: []string{"For a port of the server itself where nobody listens, the answer says twice that the " +
+			"connection is refused.",
 			"For a name that does not exist, it says that the name is unknown: the server tries to connect."}})
 	return true, nil
 }

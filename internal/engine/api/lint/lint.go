@@ -75,7 +75,8 @@ func run(p *scan.FilePass) error {
 	d.check()
 	for _, f := range api.Faults {
 		if strings.Contains(f.Message, "out of the document") {
-			p.Degrade(scan.Reason{Code: "unavailable", Path: p.Path, Line: f.Line, Message: "parts of the description are in other files, which were not looked at as parts of it"})
+			p.Degrade(scan.Reason{Code: "unavailable", Path: p.Path, Line: f.Line, Message: "parts of the " +
+				"description are in other files, which were not looked at as parts of it"})
 			break
 		}
 	}
@@ -284,15 +285,20 @@ func (d *document) schemes() {
 		name := clip(e.Key)
 		switch {
 		case s.Type == "http" && s.Scheme == "basic":
-			d.tell("no-http-basic", at{here, n, cmp.Or(has(n, "scheme"), "type")}, "The security scheme %q is HTTP Basic", name)
+			d.tell("no-http-basic", at{here, n, cmp.Or(has(n, "scheme"), "type")}, "The security scheme %q is "+
+				"HTTP Basic", name)
 		case s.Type == "http" && (s.Scheme == "negotiate" || s.Scheme == "oauth"):
-			d.tell("auth-insecure-schemes", at{here, n, "scheme"}, "The security scheme %q uses %s, which is outdated", name, s.Scheme)
+			d.tell("auth-insecure-schemes", at{here, n, "scheme"}, "The security scheme %q uses %s, which is "+
+				"outdated", name, s.Scheme)
 		case s.Type == "apiKey" && (s.In == "query" || s.In == "path"):
-			d.tell("no-api-keys-in-url", at{here, n, "in"}, "The security scheme %q puts the key into the address", name)
+			d.tell("no-api-keys-in-url", at{here, n, "in"}, "The security scheme %q puts the key into the "+
+				"address", name)
 		}
-		token := s.Type == "oauth2" || s.Type == "http" && s.Scheme == "bearer" && strings.EqualFold(n.Get("bearerFormat").Text(), "jwt")
+		token := s.Type == "oauth2" || s.Type == "http" && s.Scheme == "bearer" &&
+			strings.EqualFold(n.Get("bearerFormat").Text(), "jwt")
 		if token && !strings.Contains(n.Get("description").Text(), "8725") {
-			d.tell("jwt-best-practices", at{here, n, cmp.Or(has(n, "bearerFormat"), "type")}, "The security scheme %q uses tokens and does not say that they follow RFC 8725", name)
+			d.tell("jwt-best-practices", at{here, n, cmp.Or(has(n, "bearerFormat"), "type")}, "The security scheme "+
+				"%q uses tokens and does not say that they follow RFC 8725", name)
 		}
 	}
 }
@@ -321,9 +327,11 @@ func (d *document) hosts() {
 	check := func(pointer string, list *tree.Node) {
 		for i, n := range list.List() {
 			address := strings.ToLower(n.Get("url").Text())
-			if (strings.HasPrefix(address, "http://") || strings.HasPrefix(address, "ws://")) && !local.MatchString(address) && !seen[n] {
+			if (strings.HasPrefix(address, "http://") || strings.HasPrefix(address, "ws://")) &&
+				!local.MatchString(address) && !seen[n] {
 				seen[n] = true
-				d.tell("security-hosts-https", at{fmt.Sprintf("%s/servers/%d", pointer, i), n, "url"}, "The server %s is reached without encryption", clip(n.Get("url").Text()))
+				d.tell("security-hosts-https", at{fmt.Sprintf("%s/servers/%d", pointer, i), n, "url"}, "The server "+
+					"%s is reached without encryption", clip(n.Get("url").Text()))
 			}
 		}
 	}
@@ -345,7 +353,8 @@ func (d *document) insecure(pointer string, n *tree.Node) {
 	}
 	for i, s := range n.Get("schemes").List() {
 		if v := strings.ToLower(s.Text()); v == "http" || v == "ws" {
-			d.tell("security-hosts-https", at{fmt.Sprintf("%s/schemes/%d", pointer, i), s, ""}, "The API is offered by %s, without encryption", v)
+			d.tell("security-hosts-https", at{fmt.Sprintf("%s/schemes/%d", pointer, i), s, ""}, "The API is offered "+
+				"by %s, without encryption", v)
 		}
 	}
 }
@@ -372,7 +381,8 @@ func (d *document) protected(o *describe.Operation, n *tree.Node) {
 		if own != nil {
 			place = at{o.Pointer, n, "security"}
 		}
-		d.tell("protection-global-unsafe-strict", place, "%s changes something, and its sign-in is optional or switched off", named(o))
+		d.tell("protection-global-unsafe-strict", place, "%s changes something, and its sign-in is optional or "+
+			"switched off", named(o))
 	}
 }
 
@@ -404,10 +414,12 @@ func (d *document) parameters(o *describe.Operation) {
 		d.told[p.Pointer] = true
 		n := d.root.Find(p.Pointer)
 		if secret.MatchString(p.Name) && !strings.HasSuffix(strings.ToLower(p.Name), "page_token") {
-			d.tell("no-credentials-in-url", at{p.Pointer, n, "name"}, "The parameter %q of %s puts a credential into the address", clip(p.Name), named(o))
+			d.tell("no-credentials-in-url", at{p.Pointer, n, "name"}, "The parameter %q of %s puts a credential into "+
+				"the address", clip(p.Name), named(o))
 		}
 		if p.In == "path" && numeric.MatchString(p.Name) && (p.Schema.Is("integer") || p.Schema.Is("number")) {
-			d.tell("no-numeric-ids", at{p.Pointer, n, "name"}, "The parameter %q of %s is a number that can be guessed", clip(p.Name), named(o))
+			d.tell("no-numeric-ids", at{p.Pointer, n, "name"}, "The parameter %q of %s is a number that can be "+
+				"guessed", clip(p.Name), named(o))
 		}
 	}
 }
@@ -441,7 +453,8 @@ func (d *document) answers(o *describe.Operation, n *tree.Node) {
 		d.tell("define-error-responses-500", place, "%s describes no answer 500", named(o))
 	}
 	if (len(o.Parameters) > 0 || len(o.Bodies) > 0) && !covers(o, "400", "422", "4XX") {
-		d.tell("define-error-validation", place, "%s describes no answer 400, 422 or 4XX to input that is not valid", named(o))
+		d.tell("define-error-validation", place, "%s describes no answer 400, 422 or 4XX to input that is "+
+			"not valid", named(o))
 	}
 	limited, any := false, false
 	for _, r := range o.Responses {

@@ -14,7 +14,8 @@ func TestRulesAreWhole(t *testing.T) {
 		t.Errorf("%d rules", len(Rules))
 	}
 	for id, r := range Rules {
-		if r.ID != "api/lint/"+id || r.Name == "" || len(r.CWE) != 1 || !strings.HasPrefix(r.OWASP[0], "API") || r.HowToPrevent == "" || r.Severity.Rank() == 0 || r.Confidence == "" {
+		if r.ID != "api/lint/"+id || r.Name == "" || len(r.CWE) != 1 || !strings.HasPrefix(r.OWASP[0], "API") ||
+			r.HowToPrevent == "" || r.Severity.Rank() == 0 || r.Confidence == "" {
 			t.Errorf("%s: %+v", id, r)
 		}
 	}
@@ -26,9 +27,11 @@ func TestRulesAreWhole(t *testing.T) {
 }
 
 func TestSecret(t *testing.T) {
-	for name, want := range map[string]bool{"token": true, "access_token": true, "appToken": true, "oauth_token": true, "newEmailToken": true, "reset-token": true, "secretKey": true, "consumer_secret": true,
+	for name, want := range map[string]bool{"token": true, "access_token": true, "appToken": true, "oauth_token": true,
+		"newEmailToken": true, "reset-token": true, "secretKey": true, "consumer_secret": true,
 		"tempPassword": true, "api_key": true, "client_secret": true, "callback-secret": true,
-		"pageToken": false, "nextToken": false, "tokens": false, "tokenId": false, "tokensymbol": false, "include_token": false, "DeviceToken": false, "secretary": false, "passwordPolicy": false} {
+		"pageToken": false, "nextToken": false, "tokens": false, "tokenId": false, "tokensymbol": false,
+		"include_token": false, "DeviceToken": false, "secretary": false, "passwordPolicy": false} {
 		if got := secret.MatchString(name); got != want {
 			t.Errorf("%s: %v", name, got)
 		}

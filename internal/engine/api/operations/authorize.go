@@ -19,19 +19,21 @@ import (
 
 // api is what is compared.
 func (e *examination) api() *authz.API {
-	a := &authz.API{Base: e.Scope.Base(), Seed: e.Seed, Session: e.Session(), Header: e.header, Created: func(what string) {
-		e.Progress(40, "made for the comparison of users and not removed: "+what)
-	}, Untried: e.untried, Judged: func(o *authz.Operation, v finding.Authorization) {
-		for _, c := range e.calls {
-			if c.operation == o.Operation {
-				c.seen.Authorization = &v
+	a := &authz.API{Base: e.Scope.Base(), Seed: e.Seed, Session: e.Session(), Header: e.header,
+		Created: func(what string) {
+			e.Progress(40, "made for the comparison of users and not removed: "+what)
+		}, Untried: e.untried, Judged: func(o *authz.Operation, v finding.Authorization) {
+			for _, c := range e.calls {
+				if c.operation == o.Operation {
+					c.seen.Authorization = &v
+				}
 			}
-		}
-	}}
+		}}
 	calls := map[*authz.Operation]*call{}
 	for _, c := range e.calls {
 		if e.harmful(c) {
-			c.seen.Authorization = &finding.Authorization{Reason: "it moves money or sends messages, which only the profile full does"}
+			c.seen.Authorization = &finding.Authorization{Reason: "it moves money or sends messages, which only the " +
+				"profile full does"}
 			continue
 		}
 		o := &authz.Operation{Operation: c.operation, Origin: c.origin, Answer: c.answer}
@@ -55,7 +57,8 @@ func (e *examination) harmful(c *call) bool {
 	r := c.request
 	if r == nil {
 		var err error
-		if r, err = generate.Valid(c.operation, generate.Options{Values: e.Values}).Request(e.Scope.Base(), c.origin); err != nil {
+		if r, err = generate.Valid(c.operation, generate.Options{Values: e.Values}).Request(e.Scope.Base(),
+			c.origin); err != nil {
 			return false
 		}
 	}

@@ -24,8 +24,10 @@ func (e *examination) checks() []*attack.Check {
 		{ID: "look", Site: e.look},
 		{ID: "authorization", Rules: authz.Rules(), Profile: scan.Safe, Site: e.authorized},
 		{ID: "conformance", Rules: conformance, Request: e.conforms},
-		{ID: "authentication", Rules: []*finding.Rule{missingAuthentication}, Profile: scan.Safe, Request: e.authenticated},
-		{ID: "validation", Rules: []*finding.Rule{serverError, inputAccepted}, Profile: scan.Safe, Request: e.validated},
+		{ID: "authentication", Rules: []*finding.Rule{missingAuthentication}, Profile: scan.Safe,
+			Request: e.authenticated},
+		{ID: "validation", Rules: []*finding.Rule{serverError, inputAccepted}, Profile: scan.Safe,
+			Request: e.validated},
 		{ID: "sizes", Rules: []*finding.Rule{pageSize}, Profile: scan.Standard, Request: e.sized},
 	}
 }
@@ -68,8 +70,10 @@ func (e *examination) conforms(t *attack.Trial) error {
 		if c.origin != "openapi" && kind != conform.Failure && kind != conform.Credential {
 			continue // what a collection saved is an example, not a promise
 		}
-		t.Flaw(attack.Flaw{Rule: rule, Message: fmt.Sprintf("%s %s %s", c.operation.Method, c.operation.Path, first(list)),
-			Request: c.answer.Request, Proof: append([]string{"A request that the description allows was sent."}, proof...), Answers: []*message.Response{c.answer}, Notes: []string{"the valid request"}})
+		t.Flaw(attack.Flaw{Rule: rule, Message: fmt.Sprintf("%s %s %s", c.operation.Method, c.operation.Path,
+			first(list)),
+			Request: c.answer.Request, Proof: append([]string{"A request that the description allows was sent."},
+				proof...), Answers: []*message.Response{c.answer}, Notes: []string{"the valid request"}})
 	}
 	return nil
 }
@@ -89,10 +93,12 @@ func first(list []conform.Breach) string {
 // authenticated asks an operation that needs a sign-in without one.
 func (e *examination) authenticated(t *attack.Trial) error {
 	c := e.call(t)
-	if c == nil || c.answer == nil || !c.operation.Secured() || c.answer.Status >= 300 || len(c.answer.Body) == 0 || c.answer.IsData() && empty(message.DecodeJSON(c.answer.Body), 0) {
+	if c == nil || c.answer == nil || !c.operation.Secured() || c.answer.Status >= 300 || len(c.answer.Body) == 0 ||
+		c.answer.IsData() && empty(message.DecodeJSON(c.answer.Body), 0) {
 		return nil
 	}
-	if c.operation.Call != nil && c.seen.Outcome != finding.Reached || !reads(c) && !e.Target.Profile.Allows(scan.Standard) {
+	if c.operation.Call != nil && c.seen.Outcome != finding.Reached ||
+		!reads(c) && !e.Target.Profile.Allows(scan.Standard) {
 		return nil
 	}
 	without, err := t.Nobody(t.Request)
@@ -128,16 +134,23 @@ func (e *examination) authenticated(t *attack.Trial) error {
 			}
 		}
 	}
-	f := attack.Flaw{Rule: missingAuthentication, Message: fmt.Sprintf("%s %s answers without the sign-in that its description requires", c.operation.Method, c.operation.Path),
-		Request: t.Request, Answers: []*message.Response{c.answer, control, without}, Notes: []string{"the request as the identity of the scan", "an address that does not exist", "the same request as nobody"},
+	f := attack.Flaw{Rule: missingAuthentication, Message: fmt.Sprintf("%s %s answers without the sign-in that its "+
+		"description requires", c.operation.Method, c.operation.Path),
+		Request: t.Request, Answers: []*message.Response{c.answer, control, without},
+		Notes: []string{"the request as the identity of the scan", "an address that does " +
+			"not exist", "the same request as nobody"},
 		Proof: []string{
 			fmt.Sprintf("The description requires %s.", strings.Join(schemes, " or ")),
-			fmt.Sprintf("Without any credential the operation answers %d with the same content, twice.", without.Status),
-			fmt.Sprintf("An address that does not exist answers %d: the application does not answer everything alike.", control.Status),
+			fmt.Sprintf("Without any credential the operation answers %d with the same content, twice.",
+				without.Status),
+			fmt.Sprintf("An address that does not exist answers %d: the application does not answer everything alike.",
+				control.Status),
 		}}
 	if reads(c) && !personal(message.DecodeJSON(without.Body), 0) {
-		f.Severity, f.Confidence = finding.Medium, finding.Likely // frameworks describe an optional sign-in as a required one
-		f.Proof = append(f.Proof, "Nothing in the answer is named as what is for its owner alone: it may be meant for everybody, and the description wrong.")
+		// frameworks describe an optional sign-in as a required one
+		f.Severity, f.Confidence = finding.Medium, finding.Likely
+		f.Proof = append(f.Proof, "Nothing in the answer is named as what is for its owner alone: it may be meant "+
+			"for everybody, and the description wrong.")
 	}
 	t.Flaw(f)
 	return nil
@@ -170,7 +183,8 @@ func personal(v any, depth int) bool {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, below := range v {
-			if depth <= maxDepth && (authz.Personal(name) && !empty(below, 1) && below != "" || personal(below, depth+1)) {
+			if depth <= maxDepth && (authz.Personal(name) && !empty(below, 1) && below != "" ||
+				personal(below, depth+1)) {
 				return true
 			}
 		}
@@ -217,7 +231,8 @@ func shape(v any, depth int) string {
 }
 
 func reads(c *call) bool {
-	return c.operation.Method == "GET" || c.operation.Method == "HEAD" || c.operation.Call != nil && c.operation.Call.Kind == "query"
+	return c.operation.Method == "GET" || c.operation.Method == "HEAD" || c.operation.Call != nil &&
+		c.operation.Call.Kind == "query"
 }
 
 // Limits of the invalid inputs of one operation.
@@ -229,7 +244,8 @@ const (
 // validated sends inputs that break the description in one place.
 func (e *examination) validated(t *attack.Trial) error {
 	c := e.call(t)
-	if c == nil || c.answer == nil || c.answer.Status >= 300 || c.operation.Call != nil || !reads(c) && !e.Target.Profile.Allows(scan.Standard) {
+	if c == nil || c.answer == nil || c.answer.Status >= 300 || c.operation.Call != nil ||
+		!reads(c) && !e.Target.Profile.Allows(scan.Standard) {
 		return nil
 	}
 	valid := generate.Valid(c.operation, e.options(c, 0, true))
@@ -237,7 +253,8 @@ func (e *examination) validated(t *attack.Trial) error {
 	var accepted []string
 	var answers []*message.Response
 	for _, v := range generate.Violations(valid) {
-		if strings.HasPrefix(v.At, "header:") || strings.HasPrefix(v.At, "cookie:") || kinds[v.Kind] == perKind || kinds[""] == maxWrong {
+		if strings.HasPrefix(v.At, "header:") || strings.HasPrefix(v.At, "cookie:") || kinds[v.Kind] == perKind ||
+			kinds[""] == maxWrong {
 			continue
 		}
 		r, err := v.Input.Request(e.Scope.Base(), c.origin)
@@ -256,13 +273,15 @@ func (e *examination) validated(t *attack.Trial) error {
 				return err
 			}
 		case resp.Status < 300 && e.promises(c) && strings.HasPrefix(v.At, "json:") && attack.NewPage(resp).Like(attack.NewPage(c.answer)) > 0.5:
+
 			accepted = append(accepted, fmt.Sprintf("%s %s: accepted with %d.", v.At, v.Note, resp.Status))
 			answers = append(answers, resp)
 		}
 	}
 	if len(accepted) > 0 {
 		t.Flaw(attack.Flaw{Rule: inputAccepted, Request: answers[0].Request, Answers: answers, Proof: accepted,
-			Message: fmt.Sprintf("%s %s accepts input that its description forbids", c.operation.Method, c.operation.Path)})
+			Message: fmt.Sprintf("%s %s accepts input that its description forbids", c.operation.Method,
+				c.operation.Path)})
 	}
 	return nil
 }
@@ -289,10 +308,13 @@ func (e *examination) failed(t *attack.Trial, c *call, v generate.Violation, res
 		return err
 	}
 	in, name, _ := strings.Cut(v.At, ":")
-	t.Flaw(attack.Flaw{Rule: serverError, Request: resp.Request, Point: &message.Point{In: message.In(in), Name: name}, Cause: "input that the description does not allow",
-		Message: fmt.Sprintf("%s %s fails with %d when %s %s", c.operation.Method, c.operation.Path, resp.Status, v.At, v.Note),
+	t.Flaw(attack.Flaw{Rule: serverError, Request: resp.Request, Point: &message.Point{In: message.In(in), Name: name},
+		Cause: "input that the description does not allow",
+		Message: fmt.Sprintf("%s %s fails with %d when %s %s", c.operation.Method, c.operation.Path, resp.Status, v.At,
+			v.Note),
 		Proof: []string{fmt.Sprintf("%s %s: the answer is %d, twice.", v.At, v.Note, resp.Status),
 			fmt.Sprintf("The valid request answers %d in between.", control.Status)},
-		Answers: []*message.Response{control, again}, Notes: []string{"the valid request", "the same with one value that is not valid"}})
+		Answers: []*message.Response{control, again}, Notes: []string{"the valid request", "the same with one value " +
+			"that is not valid"}})
 	return nil
 }

@@ -91,6 +91,7 @@ func (b *teller) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case b.memos[id] != nil:
 		answer(200, b.memos[id])
 	case r.Method == http.MethodPost && (path == "/transfers" || path == "/tx" || path == "/me/picture" || path == "/team/invitations"):
+
 		b.changed = append(b.changed, path)
 		answer(200, map[string]any{"id": 1})
 	default:
@@ -109,7 +110,8 @@ func TestTheAccountStaysAsItIs(t *testing.T) {
 			o.Checks = []string{"validation", "xss", "look"}
 		})
 		if profile == scan.Full {
-			if all := strings.Join(api.changed, " "); !strings.Contains(all, "/transfers") || !strings.Contains(all, "/tx") || !strings.Contains(all, "/me/picture") {
+			if all := strings.Join(api.changed, " "); !strings.Contains(all, "/transfers") ||
+				!strings.Contains(all, "/tx") || !strings.Contains(all, "/me/picture") {
 				t.Errorf("full: changed %q", api.changed)
 			}
 			continue
@@ -117,7 +119,8 @@ func TestTheAccountStaysAsItIs(t *testing.T) {
 		if len(api.changed) > 0 || api.memos[1] == nil {
 			t.Errorf("changed %q", api.changed)
 		}
-		for op, want := range map[string]string{"POST /transfers": "money", "POST /tx": "money", "POST /me/picture": "settings", "POST /team/invitations": "messages"} {
+		for op, want := range map[string]string{"POST /transfers": "money", "POST /tx": "money",
+			"POST /me/picture": "settings", "POST /team/invitations": "messages"} {
 			found := false
 			for name, o := range got.operations {
 				if strings.HasSuffix(name, op[strings.Index(op, "/"):]) && strings.HasPrefix(name, "POST") {

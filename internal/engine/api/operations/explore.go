@@ -28,7 +28,8 @@ func (e *examination) weight(c *call) int {
 	if o.Call != nil && o.Call.Kind == "mutation" && e.alters(o) {
 		return 5
 	}
-	method := slices.Index([]string{http.MethodPost, http.MethodGet, http.MethodHead, http.MethodOptions, "QUERY", http.MethodPut, http.MethodPatch, http.MethodTrace}, o.Method)
+	method := slices.Index([]string{http.MethodPost, http.MethodGet, http.MethodHead, http.MethodOptions, "QUERY",
+		http.MethodPut, http.MethodPatch, http.MethodTrace}, o.Method)
 	if o.Method == http.MethodDelete {
 		return 1000 + strings.Count(o.Path, "{")
 	}
@@ -54,7 +55,8 @@ func (e *examination) explore(ctx context.Context) error {
 			}
 			return err
 		}
-		e.Progress(5+35*i/len(order), fmt.Sprintf("asked %d of %d operations, %d requests", i+1, len(order), e.Client.Sent()))
+		e.Progress(5+35*i/len(order), fmt.Sprintf("asked %d of %d operations, %d "+
+			"requests", i+1, len(order), e.Client.Sent()))
 	}
 	// What needed an identifier that was not there yet may have one now.
 	for _, c := range order {
@@ -75,10 +77,12 @@ func (e *examination) explore(ctx context.Context) error {
 
 // offer gives the operation to the attack.
 func (e *examination) offer(c *call) {
-	if c.answer == nil || (c.operation.Method == http.MethodDelete || removing(c)) && !e.Target.Profile.Allows(scan.Full) {
+	if c.answer == nil || (c.operation.Method == http.MethodDelete || removing(c)) &&
+		!e.Target.Profile.Allows(scan.Full) {
 		return
 	}
-	if c.origin == "code" && slices.Contains(e.Analyses, finding.DAST) && c.answer.Status < 400 && !c.answer.IsData() && (c.answer.IsHTML() || c.answer.Status >= 300) {
+	if c.origin == "code" && slices.Contains(e.Analyses, finding.DAST) && c.answer.Status < 400 && !c.answer.IsData() &&
+		(c.answer.IsHTML() || c.answer.Status >= 300) {
 		c.seen.Reason = "it answers with a page: the analysis of web applications examines it"
 		return
 	}
@@ -112,7 +116,8 @@ func removing(c *call) bool {
 // refuse says why an operation is not asked; empty: it may be.
 func (e *examination) refuse(c *call, r *message.Request) string {
 	o, profile := c.operation, e.Target.Profile
-	reads := slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodOptions, "QUERY"}, o.Method) || o.Call != nil && o.Call.Kind == "query"
+	reads := slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodOptions, "QUERY"}, o.Method) ||
+		o.Call != nil && o.Call.Kind == "query"
 	switch {
 	case o.Call != nil && o.Call.Kind == "subscription":
 		return "a subscription: it is not asked by HTTP"
@@ -143,11 +148,13 @@ func (e *examination) effect(c *call, r *message.Request) message.Effect {
 	if o.Call != nil && o.Call.Kind == "query" {
 		return message.Reads
 	}
-	judged := effect.Of(effect.Subject{Request: r, Signed: len(e.Target.Identities) > 0, Mark: e.Values.Mark(), About: o.Summary})
+	judged := effect.Of(effect.Subject{Request: r, Signed: len(e.Target.Identities) > 0, Mark: e.Values.Mark(),
+		About: o.Summary})
 	switch judged {
 	case message.Money:
 		if effect.Orders(o.Path) && o.Method == http.MethodPost && slices.ContainsFunc(e.calls, func(c *call) bool {
-			return c.operation.Method == http.MethodDelete && strings.HasPrefix(c.operation.Path, strings.TrimRight(o.Path, "/")+"/{")
+			return c.operation.Method == http.MethodDelete &&
+				strings.HasPrefix(c.operation.Path, strings.TrimRight(o.Path, "/")+"/{")
 		}) {
 			return message.Creates // it can be deleted again
 		}
@@ -212,7 +219,8 @@ func (e *examination) ask(ctx context.Context, c *call) error {
 		if e.keep(c, r, resp); resp.Status < 300 || len(tried) == maxAttempts {
 			break
 		}
-		if s := resp.Status; s == http.StatusUnauthorized || s == http.StatusForbidden || s == http.StatusMethodNotAllowed || s == http.StatusTooManyRequests {
+		if s := resp.Status; s == http.StatusUnauthorized || s == http.StatusForbidden ||
+			s == http.StatusMethodNotAllowed || s == http.StatusTooManyRequests {
 			break
 		}
 	}

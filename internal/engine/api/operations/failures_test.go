@@ -16,7 +16,8 @@ import (
 func TestFailuresAreOneFinding(t *testing.T) {
 	var paths strings.Builder
 	for _, name := range []string{"books", "games", "songs"} {
-		fmt.Fprintf(&paths, "  /%s: {get: {parameters: [{name: page, in: query, required: true, schema: {type: integer}}], responses: {'200': {description: OK}}}}\n", name)
+		fmt.Fprintf(&paths, "  /%s: {get: {parameters: [{name: page, in: query, required: true, schema: {type: "+
+			"integer}}], responses: {'200': {description: OK}}}}\n", name)
 	}
 	got, lines := examine(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := strconv.Atoi(r.FormValue("page")); err != nil {

@@ -23,8 +23,10 @@ import (
 // This file finds and reads descriptions.
 
 // usual are the places where frameworks put descriptions, below the base.
-var usual = []string{"openapi.json", "swagger.json", "v3/api-docs", "swagger/v1/swagger.json", "openapi.yaml", "api-docs", "v2/api-docs", "api/openapi.json",
-	"api/swagger.json", "docs/openapi.json", "api/docs/swagger.json", "openapi", "swagger.yaml", ".well-known/openapi.json"}
+var usual = []string{"openapi.json", "swagger.json", "v3/api-docs", "swagger/v1/swagger.json", "openapi.yaml",
+	"api-docs", "v2/api-docs", "api/openapi.json",
+	"api/swagger.json", "docs/openapi.json", "api/docs/swagger.json", "openapi", "swagger.yaml",
+	".well-known/openapi.json"}
 
 // gather reads the descriptions that the target names; without any that can be read,
 // it looks where they usually are.
@@ -80,7 +82,8 @@ var services = []string{"graphql", "api/graphql", "v1/graphql", "query", "gql", 
 
 // service is the address that a description of GraphQL was asked at; empty: none.
 func service(d scan.Description) string {
-	if d.Text != "" || strings.HasSuffix(strings.ToLower(d.URL), ".graphql") || strings.HasSuffix(strings.ToLower(d.URL), ".json") {
+	if d.Text != "" || strings.HasSuffix(strings.ToLower(d.URL), ".graphql") ||
+		strings.HasSuffix(strings.ToLower(d.URL), ".json") {
 		return ""
 	}
 	return d.URL
@@ -141,7 +144,8 @@ func (e *examination) read(text []byte, where, service string) error {
 	}
 	for i, f := range api.Faults {
 		if i == 20 {
-			e.Degrade(scan.Reason{Code: "malformed", Message: fmt.Sprintf("%.200s: %d more parts could not be used", where, len(api.Faults)-i+api.Omitted)})
+			e.Degrade(scan.Reason{Code: "malformed", Message: fmt.Sprintf("%.200s: %d more parts could not "+
+				"be used", where, len(api.Faults)-i+api.Omitted)})
 			break
 		}
 		e.Degrade(scan.Reason{Code: "malformed", Line: f.Line, Message: fmt.Sprintf("%.200s: %s", where, f.Message)})
@@ -151,11 +155,14 @@ func (e *examination) read(text []byte, where, service string) error {
 		origin = "openapi"
 	}
 	for _, name := range slices.Sorted(maps.Keys(api.Schemes)) {
-		if scheme := api.Schemes[name]; scheme.Type == "apiKey" && scheme.In == "header" && scheme.Name != "" && e.header == "" {
+		if scheme := api.Schemes[name]; scheme.Type == "apiKey" && scheme.In == "header" && scheme.Name != "" &&
+			e.header == "" {
 			e.header = scheme.Name
 		}
 	}
-	if slices.ContainsFunc(slices.Collect(maps.Values(api.Schemes)), func(s describe.Scheme) bool { return s.Type == "http" && s.Scheme == "bearer" }) {
+	if slices.ContainsFunc(slices.Collect(maps.Values(api.Schemes)), func(s describe.Scheme) bool {
+		return s.Type == "http" && s.Scheme == "bearer"
+	}) {
 		e.header = "" // the usual one
 	}
 	known := map[string]bool{}
@@ -175,8 +182,9 @@ func (e *examination) read(text []byte, where, service string) error {
 			continue
 		}
 		known[identify(o)] = true
-		e.calls = append(e.calls, &call{operation: o, origin: origin, schemes: api.Schemes, seen: finding.Operation{Method: o.Method, URL: o.Address(base), ID: o.ID, Origin: origin,
-			Outcome: finding.NotReached, Reason: "it was not asked", Parameters: parameters(o)}})
+		e.calls = append(e.calls, &call{operation: o, origin: origin, schemes: api.Schemes,
+			seen: finding.Operation{Method: o.Method, URL: o.Address(base), ID: o.ID, Origin: origin,
+				Outcome: finding.NotReached, Reason: "it was not asked", Parameters: parameters(o)}})
 	}
 	return nil
 }
@@ -233,12 +241,14 @@ func (e *examination) endpoints() []*graphql.Endpoint {
 		}
 		at := byPath[c.request.Path]
 		if at == nil {
-			r := &message.Request{Method: http.MethodPost, Scheme: c.request.Scheme, Host: c.request.Host, Path: c.request.Path, Origin: c.origin}
+			r := &message.Request{Method: http.MethodPost, Scheme: c.request.Scheme, Host: c.request.Host,
+				Path: c.request.Path, Origin: c.origin}
 			at = &graphql.Endpoint{At: r}
 			byPath[r.Path] = at
 			out = append(out, at)
 		}
-		at.Operations = append(at.Operations, &graphql.Operation{Operation: c.operation, Request: c.request, Answer: c.answer, Late: c.late})
+		at.Operations = append(at.Operations, &graphql.Operation{Operation: c.operation, Request: c.request,
+			Answer: c.answer, Late: c.late})
 	}
 	return out
 }

@@ -61,6 +61,7 @@ func (e *examination) walkKeys(v any, depth int, looked *int) {
 			case !is:
 				e.walkKeys(v[name], depth+1, looked)
 			case len(text) >= minKey && len(text) <= maxKey && !strings.ContainsAny(text, " \t\r\n") && keyNames.MatchString(plain(name)):
+
 				one := key{name, text}
 				if !slices.ContainsFunc(e.keys, func(k key) bool { return k.value == text }) {
 					e.keys = append(e.keys, one)
@@ -73,7 +74,8 @@ func (e *examination) walkKeys(v any, depth int, looked *int) {
 // named are names of headers and parameters for keys in the text of a refusal.
 var (
 	namedHeader = lazyregexp.New(`(?i)\bX-(?:[a-z0-9]+-)*(?:key|token)\b|\b(?:[a-z0-9]+-)*(?:api-?key|access-token|auth-token)\b`)
-	namedQuery  = lazyregexp.New(`(?i)query[\w ]{0,20}[\s:"'` + "`" + `=]+([a-z_-]*(?:key|token))\b|\?([a-z_-]*(?:key|token))=`)
+	namedQuery  = lazyregexp.New(`(?i)query[\w ]{0,20}[\s:"'` + "`" +
+		`=]+([a-z_-]*(?:key|token))\b|\?([a-z_-]*(?:key|token))=`)
 )
 
 // places are where an operation that was refused wants a credential: the schemes of its
@@ -92,6 +94,7 @@ func (c *call) places() []place {
 			case s.Type == "apiKey" && s.Name != "" && slices.Contains([]string{"header", "query", "cookie"}, s.In):
 				add(place{in: s.In, name: s.Name})
 			case s.Type == "http" && strings.EqualFold(s.Scheme, "bearer"), s.Type == "oauth2", s.Type == "openIdConnect":
+
 				add(bearer)
 			}
 		}
@@ -117,7 +120,8 @@ func (c *call) places() []place {
 
 // wanting reports whether an operation was refused for want of a credential.
 func wanting(c *call) bool {
-	return c.answer != nil && c.operation.Call == nil && (c.answer.Status == http.StatusUnauthorized || c.answer.Status == http.StatusForbidden)
+	return c.answer != nil && c.operation.Call == nil && (c.answer.Status == http.StatusUnauthorized ||
+		c.answer.Status == http.StatusForbidden)
 }
 
 // useKeys sends the keys that responses have handed out where refused operations want one.
@@ -178,7 +182,8 @@ func (e *examination) tryKey(ctx context.Context, c *call, p place, k key) (bool
 		}
 		return false, nil
 	}
-	if resp.Status == http.StatusUnauthorized || resp.Status == http.StatusForbidden || resp.Status >= 500 || resp.Status == http.StatusTooManyRequests {
+	if resp.Status == http.StatusUnauthorized || resp.Status == http.StatusForbidden || resp.Status >= 500 ||
+		resp.Status == http.StatusTooManyRequests {
 		return false, nil
 	}
 	e.As.Give(credential)

@@ -40,16 +40,28 @@ components:
 		shown           func(key string) any // what the user is shown of himself
 		opens           bool
 	}{
-		{"described header", "header", "X-Partner", true, "no", func(k string) any { return map[string]any{"name": "jane", "api_key": k} }, true},
-		{"described query", "query", "key", true, "no", func(k string) any { return map[string]any{"name": "jane", "keys": []any{map[string]any{"token": k}}} }, true},
-		{"described cookie", "cookie", "partner_key", true, "no", func(k string) any { return map[string]any{"apiKey": k} }, true},
-		{"named by the refusal", "header", "X-API-Key", false, "the header X-API-Key is missing", func(k string) any { return map[string]any{"access_token": k} }, true},
-		{"named nowhere", "header", "X-Other", false, "no", func(k string) any { return map[string]any{"api_key": k} }, false},
-		{"a worthless key", "header", "X-Partner", true, "no", func(string) any { return map[string]any{"api_key": "mk_notthisone12345"} }, false},
+		{"described header", "header", "X-Partner", true, "no", func(k string) any {
+			return map[string]any{"name": "jane", "api_key": k}
+		}, true},
+		{"described query", "query", "key", true, "no", func(k string) any {
+			return map[string]any{"name": "jane", "keys": []any{map[string]any{"token": k}}}
+		}, true},
+		{"described cookie", "cookie", "partner_key", true, "no", func(k string) any {
+			return map[string]any{"apiKey": k}
+		}, true},
+		{"named by the refusal", "header", "X-API-Key", false, "the header X-API-Key is " +
+			"missing", func(k string) any { return map[string]any{"access_token": k} }, true},
+		{"named nowhere", "header", "X-Other", false, "no", func(k string) any { return map[string]any{"api_key": k} },
+			false},
+		{"a worthless key", "header", "X-Partner", true, "no", func(string) any {
+			return map[string]any{"api_key": "mk_notthisone12345"}
+		}, false},
 		{"keys of others", "header", "X-Partner", true, "no", func(k string) any {
 			return []any{map[string]any{"id": 1, "api_key": k}, map[string]any{"id": 2, "api_key": k + "2"}}
 		}, false},
-		{"another kind of token", "header", "X-Partner", true, "no", func(k string) any { return map[string]any{"csrf_token": k, "next_page_token": k} }, false},
+		{"another kind of token", "header", "X-Partner", true, "no", func(k string) any {
+			return map[string]any{"csrf_token": k, "next_page_token": k}
+		}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var mu sync.Mutex
@@ -93,9 +105,12 @@ components:
 			}
 			var dialer net.Dialer
 			got := &scantest.Kept{}
-			target := scan.Target{URL: server.URL + "/", Rate: 1e6, Profile: scan.Standard, Identities: []scan.Identity{{Name: "jane", Bearer: "good-4f9a77c1"}},
-				Descriptions: []scan.Description{{Name: "partners.yaml", Text: fmt.Sprintf(text, security, test.in, test.place)}}}
-			o := scan.Options{Live: &scan.Live{Target: target, ID: "t", Dial: dialer.DialContext, BrowserReason: "none in this test"}, Analyzers: []*scan.Analyzer{operations.Analyzer}}
+			target := scan.Target{URL: server.URL + "/", Rate: 1e6, Profile: scan.Standard,
+				Identities: []scan.Identity{{Name: "jane", Bearer: "good-4f9a77c1"}},
+				Descriptions: []scan.Description{{Name: "partners.yaml",
+					Text: fmt.Sprintf(text, security, test.in, test.place)}}}
+			o := scan.Options{Live: &scan.Live{Target: target, ID: "t", Dial: dialer.DialContext,
+				BrowserReason: "none in this test"}, Analyzers: []*scan.Analyzer{operations.Analyzer}}
 			if err := scan.Run(t.Context(), o, got); err != nil {
 				t.Fatal(err)
 			}
@@ -104,13 +119,15 @@ components:
 				reached = reached || strings.HasSuffix(o.URL, "/partner/report") && o.Outcome == finding.Reached
 			}
 			for _, f := range got.Findings {
-				leaked = leaked || f.RuleID == "api/operations/credential-in-answer" && strings.HasSuffix(f.Live.URL, "/partner/report")
+				leaked = leaked || f.RuleID == "api/operations/credential-in-answer" &&
+					strings.HasSuffix(f.Live.URL, "/partner/report")
 				if f.RuleID == "api/operations/missing-authentication" {
 					t.Errorf("%s is told to need no sign-in", f.Live.URL)
 				}
 			}
 			if reached != test.opens || leaked != test.opens {
-				t.Errorf("the operation behind the key: reached %v, its flaw told %v; want %v", reached, leaked, test.opens)
+				t.Errorf("the operation behind the key: reached %v, its flaw told %v; want %v", reached, leaked,
+					test.opens)
 			}
 			if !test.opens && tries > 2 {
 				t.Errorf("%d requests with a key that opens nothing", tries)

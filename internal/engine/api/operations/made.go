@@ -35,7 +35,9 @@ func last(o *describe.Operation) []string {
 // alters reports whether the operation changes or removes an object that was there
 // before it is asked.
 func (e *examination) alters(o *describe.Operation) bool {
-	rewrites := slices.ContainsFunc(last(o), func(name string) bool { return describe.Rewrites(name) || site.Removes(name) })
+	rewrites := slices.ContainsFunc(last(o), func(name string) bool {
+		return describe.Rewrites(name) || site.Removes(name)
+	})
 	if o.Call != nil {
 		return o.Call.Kind == "mutation" && rewrites
 	}
@@ -43,15 +45,18 @@ func (e *examination) alters(o *describe.Operation) bool {
 	case http.MethodDelete, http.MethodPatch:
 		return true
 	case http.MethodPut: // where nothing else adds to what has items, this does
-		return strings.HasSuffix(o.Path, "}") || e.described(http.MethodPost, o.Path) || !slices.ContainsFunc(e.calls, func(c *call) bool {
-			rest, below := strings.CutPrefix(c.operation.Path, o.Path+"/{")
-			return below && strings.IndexByte(rest, '}') == len(rest)-1
-		})
+		return strings.HasSuffix(o.Path, "}") || e.described(http.MethodPost, o.Path) ||
+			!slices.ContainsFunc(e.calls, func(c *call) bool {
+				rest, below := strings.CutPrefix(c.operation.Path, o.Path+"/{")
+				return below && strings.IndexByte(rest, '}') == len(rest)-1
+			})
 	case http.MethodPost:
 		if strings.HasSuffix(o.Path, "}") { // an object's own address, which is no name of a thing to do
 			return e.described(http.MethodGet, o.Path) || e.described(http.MethodDelete, o.Path)
 		}
-		return rewrites && (strings.Contains(o.Path, "{") || slices.ContainsFunc(taken(o), func(name string) bool { return names(o, name) }))
+		return rewrites && (strings.Contains(o.Path, "{") || slices.ContainsFunc(taken(o), func(name string) bool {
+			return names(o, name)
+		}))
 	}
 	return false
 }
@@ -67,7 +72,9 @@ func (e *examination) own(o *describe.Operation) bool {
 
 // described reports whether the description has an operation of the method and path.
 func (e *examination) described(method, path string) bool {
-	return slices.ContainsFunc(e.calls, func(c *call) bool { return c.operation.Method == method && c.operation.Path == path })
+	return slices.ContainsFunc(e.calls, func(c *call) bool {
+		return c.operation.Method == method && c.operation.Path == path
+	})
 }
 
 // taken are the names of what the operation takes beside its path, without marks.
@@ -120,7 +127,8 @@ func makes(o *describe.Operation, resp *message.Response) bool {
 	}
 	switch {
 	case o.Call != nil:
-		return o.Call.Kind == "mutation" && !describe.Rewrites(o.Call.Field) && !site.Removes(o.Call.Field) && !searching.MatchString(o.Call.Field)
+		return o.Call.Kind == "mutation" && !describe.Rewrites(o.Call.Field) && !site.Removes(o.Call.Field) &&
+			!searching.MatchString(o.Call.Field)
 	case o.Method == http.MethodPut:
 		return resp.Status == http.StatusCreated
 	case o.Method != http.MethodPost || slices.ContainsFunc(last(o), describe.Rewrites):
@@ -163,7 +171,8 @@ func identified(v map[string]any, about string) bool {
 // unused returns an identifier that names nothing yet, for what an operation makes under
 // the name that it is given; false: the schema asks for another one than a text.
 func (e *examination) unused(s *describe.Schema) (any, bool) {
-	if len(s.Types) > 0 && !s.Is("string") || len(s.Enum) > 0 || s.Pattern != "" || s.MaxLength >= 0 && s.MaxLength < 14 {
+	if len(s.Types) > 0 && !s.Is("string") || len(s.Enum) > 0 || s.Pattern != "" || s.MaxLength >= 0 &&
+		s.MaxLength < 14 {
 		return nil, false
 	}
 	h := fnv.New64a()

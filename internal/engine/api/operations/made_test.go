@@ -89,7 +89,8 @@ func (s *store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case "POST /crates":
 		s.crates++
-		answer(201, map[string]any{"id": 100 + s.crates, "shelfId": 1, "shelf": map[string]any{"id": 1}, "owner": map[string]any{"userId": 1}})
+		answer(201, map[string]any{"id": 100 + s.crates, "shelfId": 1, "shelf": map[string]any{"id": 1},
+			"owner": map[string]any{"userId": 1}})
 		return
 	}
 	if r.Method != http.MethodGet {
@@ -108,19 +109,26 @@ func TestOthersAreLeftAlone(t *testing.T) {
 		got, _ := examine(t, api, func(o *scan.Target) {
 			o.Profile, o.Descriptions = profile, []scan.Description{{Name: "depot.yaml", Text: depot}}
 		})
-		there := []string{"PUT /crates/1 ", "POST /crates/1 ", "POST /crates/rename 1", "PATCH /shelves/", "PUT /users/", "PUT /shelf ", "PUT /settings "}
+		there := []string{"PUT /crates/1 ", "POST /crates/1 ", "POST /crates/rename 1", "PATCH /shelves/",
+			"PUT /users/", "PUT /shelf ", "PUT /settings "}
 		old := slices.DeleteFunc(slices.Clone(api.changed), func(c string) bool {
-			return !slices.ContainsFunc(there, func(one string) bool { return strings.HasPrefix(c, one) }) || strings.HasPrefix(c, "POST /crates/rename 10")
+			return !slices.ContainsFunc(there, func(one string) bool { return strings.HasPrefix(c, one) }) ||
+				strings.HasPrefix(c, "POST /crates/rename 10")
 		})
 		if (len(old) > 0) != (profile == scan.Full) {
 			t.Errorf("%s: changed %q", profile, old)
 		}
-		for op, want := range map[string]finding.Outcome{"PUT /crates/{crateId}": finding.Reached, "POST /crates/{crateId}": finding.Reached, "POST /crates/rename": finding.NotReached, "PUT /notes/{name}": finding.Reached,
-			"PATCH /shelves/{shelfId}": finding.NotReached, "PUT /users/{userId}": finding.NotReached, "PUT /shelf": finding.NotReached, "PUT /settings": finding.NotReached} {
+		for op, want := range map[string]finding.Outcome{"PUT /crates/{crateId}": finding.Reached,
+			"POST /crates/{crateId}": finding.Reached, "POST /crates/rename": finding.NotReached,
+			"PUT /notes/{name}":        finding.Reached,
+			"PATCH /shelves/{shelfId}": finding.NotReached, "PUT /users/{userId}": finding.NotReached,
+			"PUT /shelf": finding.NotReached, "PUT /settings": finding.NotReached} {
 			if profile == scan.Full {
 				want = finding.Reached
 			}
-			if o := got.operations[op]; o.Outcome != want || want == finding.NotReached && !strings.Contains(o.Reason, "the scan has not made") && !strings.Contains(o.Reason, "changes what was there before") {
+			if o := got.operations[op]; o.Outcome != want || want == finding.NotReached &&
+				!strings.Contains(o.Reason, "the scan has not made") && !strings.Contains(o.Reason, "changes what "+
+				"was there before") {
 				t.Errorf("%s: %s: %+v", profile, op, o)
 			}
 		}
@@ -154,7 +162,8 @@ func TestMutationsLeaveOthersAlone(t *testing.T) {
 		}
 		_ = json.NewDecoder(r.Body).Decode(&in)
 		book := func(id any) map[string]any {
-			return map[string]any{"id": id, "title": in.Variables["title"], "owner": map[string]any{"id": "u1", "name": "ann"}}
+			return map[string]any{"id": id, "title": in.Variables["title"],
+				"owner": map[string]any{"id": "u1", "name": "ann"}}
 		}
 		data := map[string]any{"__typename": "Query"}
 		for _, field := range []string{"createBook", "updateBook", "updateUser", "setTheme", "books", "me"} {
@@ -178,7 +187,9 @@ func TestMutationsLeaveOthersAlone(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(map[string]any{"data": data})
 	})
-	got, _ := examine(t, mux, func(o *scan.Target) { o.Descriptions = []scan.Description{{Name: "library.graphql", Text: library}} })
+	got, _ := examine(t, mux, func(o *scan.Target) {
+		o.Descriptions = []scan.Description{{Name: "library.graphql", Text: library}}
+	})
 	reached := false
 	for _, c := range changed {
 		reached = reached || strings.HasPrefix(c, "updateBook made")
@@ -191,7 +202,8 @@ func TestMutationsLeaveOthersAlone(t *testing.T) {
 	}
 	for _, id := range []string{"Mutation.updateUser", "Mutation.setTheme"} {
 		for _, o := range got.Operations {
-			if o.ID == id && (o.Outcome != finding.NotReached || !strings.Contains(o.Reason, "the scan has not made") && !strings.Contains(o.Reason, "changes what was there before")) {
+			if o.ID == id && (o.Outcome != finding.NotReached || !strings.Contains(o.Reason, "the scan has not made") &&
+				!strings.Contains(o.Reason, "changes what was there before")) {
 				t.Errorf("%s: %+v", id, o)
 			}
 		}

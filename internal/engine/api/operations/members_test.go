@@ -80,18 +80,22 @@ paths:
 		{"a free name that has to be known", free, "", query(true)},
 		{"a name that the page shows", fixed, "dast/xss/reflected", page(func(s string) string { return s })},
 		{"a name that the page shows, encoded", fixed, "", page(html.EscapeString)},
-		{"names that nothing shows", fixed, "", func(w http.ResponseWriter, _ map[string]any) { fmt.Fprint(w, `{"subject": "ok"}`) }},
+		{"names that nothing shows", fixed, "", func(w http.ResponseWriter, _ map[string]any) {
+			fmt.Fprint(w, `{"subject": "ok"}`)
+		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var broken atomic.Int64
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				var body map[string]any
-				if r.URL.Path != "/search" || r.Method != http.MethodPost || json.NewDecoder(r.Body).Decode(&body) != nil {
+				if r.URL.Path != "/search" || r.Method != http.MethodPost ||
+					json.NewDecoder(r.Body).Decode(&body) != nil {
 					http.NotFound(w, r)
 					return
 				}
 				for name := range body {
-					if strings.HasPrefix(name, "subject") && name != "subject" { // what breaks statements is added to the name
+					if strings.HasPrefix(name, "subject") &&
+						name != "subject" { // what breaks statements is added to the name
 						broken.Add(1)
 					}
 				}
@@ -100,8 +104,10 @@ paths:
 			defer server.Close()
 			var dialer net.Dialer
 			got := &scantest.Kept{}
-			target := scan.Target{URL: server.URL + "/", Rate: 1e6, Profile: scan.Standard, Descriptions: []scan.Description{{Name: "labels.yaml", Text: fmt.Sprintf(text, test.schema)}}}
-			o := scan.Options{Live: &scan.Live{Target: target, ID: "t", Dial: dialer.DialContext, BrowserReason: "none in this test"}, Analyzers: []*scan.Analyzer{operations.Analyzer}}
+			target := scan.Target{URL: server.URL + "/", Rate: 1e6, Profile: scan.Standard,
+				Descriptions: []scan.Description{{Name: "labels.yaml", Text: fmt.Sprintf(text, test.schema)}}}
+			o := scan.Options{Live: &scan.Live{Target: target, ID: "t", Dial: dialer.DialContext,
+				BrowserReason: "none in this test"}, Analyzers: []*scan.Analyzer{operations.Analyzer}}
 			if err := scan.Run(t.Context(), o, got); err != nil {
 				t.Fatal(err)
 			}
@@ -117,7 +123,8 @@ paths:
 			requests[test.name] = broken.Load()
 		})
 	}
-	if shown, other := requests["a name that the page shows"], requests["names that nothing shows"]; shown == 0 || other > 0 {
+	if shown, other := requests["a name that the page shows"], requests["names that nothing shows"]; shown == 0 ||
+		other > 0 {
 		t.Errorf("%d requests break the name that is shown, and %d one that is not", shown, other)
 	}
 }

@@ -81,7 +81,8 @@ func (e *examination) discover(ctx context.Context) error {
 		return err
 	}
 	if len(e.calls) == 0 {
-		e.Degrade(scan.Reason{Code: "unavailable", Message: "there is no description of the API: none was given, and none is where descriptions usually are"})
+		e.Degrade(scan.Reason{Code: "unavailable", Message: "there is no description of the API: none was given, and " +
+			"none is where descriptions usually are"})
 		e.Run.Checks = nil // there is nothing to attack
 		return nil
 	}
@@ -113,7 +114,8 @@ func (e *examination) outcomes() []finding.Operation {
 			}
 		}
 		if c.seen.Authorization == nil {
-			c.seen.Authorization = &finding.Authorization{Reason: "users were not compared: the profile or the selected checks leave that out, or the scan ended before"}
+			c.seen.Authorization = &finding.Authorization{Reason: "users were not compared: the profile or the " +
+				"selected checks leave that out, or the scan ended before"}
 		}
 		out = append(out, c.seen)
 	}

@@ -152,7 +152,8 @@ func examine(t *testing.T, h http.Handler, change func(*scan.Target)) (*told, []
 		change(&target)
 	}
 	got := &told{operations: map[string]finding.Operation{}}
-	o := scan.Options{Live: &scan.Live{Target: target, ID: "t", Dial: dialer.DialContext, BrowserReason: "none in this test"}, Analyzers: []*scan.Analyzer{operations.Analyzer}}
+	o := scan.Options{Live: &scan.Live{Target: target, ID: "t", Dial: dialer.DialContext,
+		BrowserReason: "none in this test"}, Analyzers: []*scan.Analyzer{operations.Analyzer}}
 	if err := scan.Run(t.Context(), o, got); err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +162,8 @@ func examine(t *testing.T, h http.Handler, change func(*scan.Target)) (*told, []
 	}
 	var lines []string
 	for _, f := range got.Findings {
-		line := strings.TrimPrefix(f.RuleID, "api/operations/") + " " + f.Live.Method + " " + strings.TrimPrefix(f.Live.URL, server.URL)
+		line := strings.TrimPrefix(f.RuleID, "api/operations/") + " " + f.Live.Method + " " +
+			strings.TrimPrefix(f.Live.URL, server.URL)
 		if !slices.Contains(lines, line) {
 			lines = append(lines, line)
 		}
@@ -187,8 +189,10 @@ func TestSafe(t *testing.T) {
 	if len(lines) != 0 {
 		t.Errorf("found %q", lines)
 	}
-	for op, want := range map[string]finding.Outcome{"GET /api/orders": finding.Reached, "POST /api/orders": finding.Reached, "GET /api/orders/{orderId}": finding.Reached,
-		"DELETE /api/orders/{orderId}": finding.Reached, "GET /api/admin/reports": finding.Refused, "GET /api/profile": finding.Reached,
+	for op, want := range map[string]finding.Outcome{"GET /api/orders": finding.Reached,
+		"POST /api/orders": finding.Reached, "GET /api/orders/{orderId}": finding.Reached,
+		"DELETE /api/orders/{orderId}": finding.Reached, "GET /api/admin/reports": finding.Refused,
+		"GET /api/profile": finding.Reached,
 		"POST /api/logout": finding.NotReached, "GET /api/old": finding.NotReached} {
 		o := got.operations[op]
 		if o.Outcome != want || want != finding.Reached && o.Reason == "" {
@@ -208,7 +212,10 @@ func TestSafe(t *testing.T) {
 }
 
 func TestFlawed(t *testing.T) {
-	_, lines := examine(t, &shop{orders: stock(), flawed: true}, func(o *scan.Target) { given(o); o.Profile = scan.Full })
+	_, lines := examine(t, &shop{orders: stock(), flawed: true}, func(o *scan.Target) {
+		given(o)
+		o.Profile = scan.Full
+	})
 	want := []string{
 		"credential-in-answer GET /api/profile",
 		"invalid-input-accepted POST /api/orders",
@@ -217,7 +224,11 @@ func TestFlawed(t *testing.T) {
 		"server-error POST /api/orders",
 		"undescribed-property GET /api/profile",
 	}
-	lines = slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(l, "body-breaks-schema GET /api/orders") }) // of orders that are not valid
+	// of orders that are not valid
+	lines = slices.DeleteFunc(lines, func(l string) bool {
+		return strings.HasPrefix(l, "body-breaks-schema GET "+
+			"/api/orders")
+	})
 	if !slices.Equal(lines, want) {
 		t.Errorf("found:\n\t%s\nwant:\n\t%s", strings.Join(lines, "\n\t"), strings.Join(want, "\n\t"))
 	}
@@ -248,7 +259,8 @@ func TestSafeProfileReads(t *testing.T) {
 				t.Errorf("%s: %s was sent", profile, a)
 			}
 		}
-		if o := got.operations["POST /api/orders"]; o.Outcome != finding.NotReached || !strings.Contains(o.Reason, "profile") {
+		if o := got.operations["POST /api/orders"]; o.Outcome != finding.NotReached ||
+			!strings.Contains(o.Reason, "profile") {
 			t.Errorf("%s: %+v", profile, o)
 		}
 	}
@@ -256,7 +268,9 @@ func TestSafeProfileReads(t *testing.T) {
 
 func TestBrokenDescriptionDegrades(t *testing.T) {
 	got, _ := examine(t, &shop{orders: stock()}, func(t *scan.Target) {
-		t.Descriptions = []scan.Description{{Name: "bad", Text: "nothing"}, {Name: "half.yaml", Text: description + "  parameters: 7\npaths2: 1\n"}, {Name: "far", URL: "http://127.0.0.2:1/x"}}
+		t.Descriptions = []scan.Description{{Name: "bad", Text: "nothing"},
+			{Name: "half.yaml", Text: description + "  parameters: 7\npaths2: 1\n"},
+			{Name: "far", URL: "http://127.0.0.2:1/x"}}
 	})
 	if s := got.Statuses[0]; s.State != scan.Degraded || len(got.operations) != 8 || len(s.Reasons) != 2 {
 		t.Errorf("%+v, %d operations", s, len(got.operations))
@@ -329,14 +343,18 @@ func TestStoredScripting(t *testing.T) {
 			defer mu.Unlock()
 			page(w, entries[max(0, len(entries)-20):])
 		})
-		got, _ := examine(t, mux, func(o *scan.Target) { o.Descriptions = []scan.Description{{Name: "guestbook.yaml", Text: guestbook}} })
+		got, _ := examine(t, mux, func(o *scan.Target) {
+			o.Descriptions = []scan.Description{{Name: "guestbook.yaml", Text: guestbook}}
+		})
 		var lines []string
 		for _, f := range got.Findings {
 			if strings.HasPrefix(f.RuleID, "dast/xss/") {
-				lines = append(lines, f.RuleID+" "+f.Live.Method+" "+f.Live.URL[strings.Index(f.Live.URL[8:], "/")+8:]+" "+f.Live.Parameter)
+				lines = append(lines, f.RuleID+" "+f.Live.Method+" "+f.Live.URL[strings.Index(f.Live.URL[8:], "/")+
+					8:]+" "+f.Live.Parameter)
 			}
 		}
-		if want := map[bool]string{false: "[dast/xss/stored POST /entries /text]", true: "[]"}[safe]; fmt.Sprint(lines) != want {
+		if want := map[bool]string{false: "[dast/xss/stored POST /entries /text]",
+			true: "[]"}[safe]; fmt.Sprint(lines) != want {
 			t.Errorf("safe %v: %v", safe, lines)
 		}
 	}

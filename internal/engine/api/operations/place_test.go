@@ -64,7 +64,9 @@ func TestPlace(t *testing.T) {
 			answer(500, "none of these")
 		}
 	})
-	got, lines := examine(t, h, func(o *scan.Target) { o.Descriptions = []scan.Description{{Name: "two.yaml", Text: shelves}} })
+	got, lines := examine(t, h, func(o *scan.Target) {
+		o.Descriptions = []scan.Description{{Name: "two.yaml", Text: shelves}}
+	})
 	for _, op := range []string{"GET /one/item/{itemId}", "GET /two/item/{itemId}"} {
 		if o := got.operations[op]; o.Outcome != finding.Reached || o.Status != http.StatusOK {
 			t.Errorf("%s: %+v", op, o)
@@ -100,7 +102,8 @@ func TestGuardedField(t *testing.T) {
 		})
 		_, lines := examine(t, h, func(o *scan.Target) {
 			o.Checks = []string{"authentication"}
-			o.Descriptions = []scan.Description{{Name: "pay.graphql", Text: "directive @auth(requires: String) on FIELD_DEFINITION\ntype Query { news: String, salaries: [String!] @auth(requires: \"ADMIN\") }\n"}}
+			o.Descriptions = []scan.Description{{Name: "pay.graphql", Text: "directive @auth(requires: String) on " +
+				"FIELD_DEFINITION\ntype Query { news: String, salaries: [String!] @auth(requires: \"ADMIN\") }\n"}}
 		})
 		want := map[bool]string{true: "[missing-authentication POST /graphql#Query.salaries]", false: "[]"}[flawed]
 		if fmt.Sprint(lines) != want {

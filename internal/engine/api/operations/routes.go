@@ -40,7 +40,8 @@ func (e *examination) declared() error {
 	if len(paths) == 0 {
 		return nil
 	}
-	text, err := json.Marshal(map[string]any{"openapi": "3.0.3", "info": map[string]any{"title": "source code", "version": "1"}, "paths": paths})
+	text, err := json.Marshal(map[string]any{"openapi": "3.0.3", "info": map[string]any{"title": "source code",
+		"version": "1"}, "paths": paths})
 	if err != nil {
 		return err
 	}
@@ -51,8 +52,10 @@ func (e *examination) declared() error {
 	base := e.Scope.Base()
 	for _, o := range api.Operations {
 		if len(e.calls) < visit.MaxOperations {
-			e.calls = append(e.calls, &call{operation: o, origin: "code", seen: finding.Operation{Method: o.Method, URL: o.Address(base), Origin: "code",
-				Outcome: finding.NotReached, Reason: "it was not asked", Parameters: parameters(o)}})
+			e.calls = append(e.calls,
+				&call{operation: o, origin: "code", seen: finding.Operation{Method: o.Method, URL: o.Address(base),
+					Origin:  "code",
+					Outcome: finding.NotReached, Reason: "it was not asked", Parameters: parameters(o)}})
 		}
 	}
 	return nil
@@ -101,16 +104,19 @@ func described(r *scan.Route, method string) map[string]any {
 		in, name, _ := strings.Cut(p, ":")
 		switch in {
 		case "path", "query", "header", "cookie":
-			parameters = append(parameters, map[string]any{"in": in, "name": name, "required": in == "path", "schema": text})
+			parameters = append(parameters, map[string]any{"in": in, "name": name, "required": in == "path",
+				"schema": text})
 		case "form":
 			form[name] = text
 		case "json":
 			object[strings.NewReplacer("~1", "/", "~0", "~").Replace(strings.TrimPrefix(name, "/"))] = text
 		}
 	}
-	out := map[string]any{"parameters": parameters, "responses": map[string]any{"default": map[string]any{"description": "not known"}}}
+	out := map[string]any{"parameters": parameters,
+		"responses": map[string]any{"default": map[string]any{"description": "not known"}}}
 	content := map[string]any{}
-	for kind, properties := range map[string]map[string]any{"application/x-www-form-urlencoded": form, "application/json": object} {
+	for kind, properties := range map[string]map[string]any{"application/x-www-form-urlencoded": form,
+		"application/json": object} {
 		if len(properties) > 0 {
 			content[kind] = map[string]any{"schema": map[string]any{"type": "object", "properties": properties}}
 		}

@@ -40,8 +40,10 @@ func TestDeclaredRoutes(t *testing.T) {
 		target.Descriptions = []scan.Description{{Name: "a.json", Text: `{"openapi":"3.0.0","info":{"title":"t","version":"1"},"paths":{"/items/{itemId}":{"get":{
 			"parameters":[{"in":"path","name":"itemId","required":true,"schema":{"type":"integer"},"example":1}],"responses":{"200":{"description":"ok"}}}}}}`}}
 		target.Routes = []scan.Route{
-			{Method: "GET", Path: "/items/{id}", Parameters: []string{"path:id"}, Location: finding.Location{Path: "a.go", StartLine: 3}},
-			{Method: "POST", Path: "/secret", Parameters: []string{"query:q", "json:/name"}, Location: finding.Location{Path: "a.go", StartLine: 7}},
+			{Method: "GET", Path: "/items/{id}", Parameters: []string{"path:id"},
+				Location: finding.Location{Path: "a.go", StartLine: 3}},
+			{Method: "POST", Path: "/secret", Parameters: []string{"query:q", "json:/name"},
+				Location: finding.Location{Path: "a.go", StartLine: 7}},
 		}
 	})
 	declared := 0
@@ -61,11 +63,13 @@ func TestDeclaredRoutes(t *testing.T) {
 	}
 	_, body, _ := strings.Cut(asked["POST"], "{")
 	var sent map[string]any
-	if json.Unmarshal([]byte("{"+body), &sent) != nil || sent["name"] == nil || !strings.HasPrefix(asked["POST"], "q=") {
+	if json.Unmarshal([]byte("{"+body), &sent) != nil || sent["name"] == nil ||
+		!strings.HasPrefix(asked["POST"], "q=") {
 		t.Errorf("it was sent %q", asked["POST"])
 	}
 	for _, f := range got.Findings {
-		if strings.Contains(f.RuleID, "conform") || strings.Contains(f.RuleID, "undocumented") || strings.Contains(f.RuleID, "status") {
+		if strings.Contains(f.RuleID, "conform") || strings.Contains(f.RuleID, "undocumented") ||
+			strings.Contains(f.RuleID, "status") {
 			t.Errorf("%s: %s", f.RuleID, f.Message)
 		}
 	}
@@ -88,14 +92,18 @@ func TestDeclaredRoutesAreShared(t *testing.T) {
 	server := httptest.NewServer(mux)
 	defer server.Close()
 	var dialer net.Dialer
-	for _, analyzers := range [][]*scan.Analyzer{{operations.Analyzer, application.Analyzer}, {operations.Analyzer}, {application.Analyzer}} {
+	for _, analyzers := range [][]*scan.Analyzer{{operations.Analyzer, application.Analyzer}, {operations.Analyzer},
+		{application.Analyzer}} {
 		target := scan.Target{URL: server.URL + "/", Rate: 1e6, Checks: []string{"xss"}, Descriptions: []scan.Description{{Name: "a.json", Text: `{"openapi":"3.0.0","info":{"title":"t","version":"1"},
 			"paths":{"/described":{"get":{"parameters":[{"in":"query","name":"q","schema":{"type":"string"}}],"responses":{"200":{"description":"ok"}}}}}}`}}}
 		for i, path := range []string{"/page", "/data", "/described"} {
-			target.Routes = append(target.Routes, scan.Route{Method: "GET", Path: path, Parameters: []string{"query:q"}, Location: finding.Location{Path: "a.go", StartLine: i + 1}})
+			target.Routes = append(target.Routes, scan.Route{Method: "GET", Path: path, Parameters: []string{"query:q"},
+				Location: finding.Location{Path: "a.go", StartLine: i + 1}})
 		}
 		var got scantest.Kept
-		if err := scan.Run(t.Context(), scan.Options{Live: &scan.Live{Target: target, ID: "t", Dial: dialer.DialContext, BrowserReason: "none in this test"}, Analyzers: analyzers}, &got); err != nil {
+		if err := scan.Run(t.Context(),
+			scan.Options{Live: &scan.Live{Target: target, ID: "t", Dial: dialer.DialContext,
+				BrowserReason: "none in this test"}, Analyzers: analyzers}, &got); err != nil {
 			t.Fatal(err)
 		}
 		left := map[string]string{}
@@ -116,7 +124,9 @@ func TestDeclaredRoutesAreShared(t *testing.T) {
 		if diff := cmp.Diff(want, left); diff != "" {
 			t.Errorf("%d analyzers, left to the other (-want +got):\n%s", len(analyzers), diff)
 		}
-		if !slices.ContainsFunc(got.Findings, func(f finding.Finding) bool { return strings.HasSuffix(f.Location.Path, "/page") }) {
+		if !slices.ContainsFunc(got.Findings, func(f finding.Finding) bool {
+			return strings.HasSuffix(f.Location.Path, "/page")
+		}) {
 			t.Errorf("%d analyzers find nothing in the page", len(analyzers))
 		}
 	}

@@ -13,8 +13,10 @@ import (
 // and how to prevent it.
 func rule(id, name string, severity finding.Severity, texts [3]string, class [2]string) *finding.Rule {
 	return &finding.Rule{
-		ID: "api/operations/" + id, Analysis: finding.API, Name: name, ShortDescription: texts[0], Description: texts[0] + " " + texts[1], HowToPrevent: texts[2],
-		CWE: []string{class[0]}, OWASP: []string{class[1]}, Severity: severity, Confidence: finding.Certain, Language: "HTTP",
+		ID: "api/operations/" + id, Analysis: finding.API, Name: name, ShortDescription: texts[0],
+		Description: texts[0] + " " + texts[1], HowToPrevent: texts[2],
+		CWE: []string{class[0]}, OWASP: []string{class[1]}, Severity: severity, Confidence: finding.Certain,
+		Language: "HTTP",
 	}
 }
 
@@ -22,16 +24,19 @@ var (
 	missingAuthentication = rule("missing-authentication", "Missing authentication", finding.High, [3]string{
 		"An operation whose description requires a sign-in answers without one.",
 		"Whoever knows the address can use it.",
-		"Check the sign-in in one place before all operations, and name the open ones there, instead of checking in each operation.",
+		"Check the sign-in in one place before all operations, and name the open ones there, instead of checking in " +
+			"each operation.",
 	}, [2]string{"CWE-306", "API2:2023"})
 	serverError = rule("server-error", "Server error on invalid input", finding.Low, [3]string{
 		"Input that the description does not allow is not refused but makes the operation fail.",
-		"What fails was not expected by who wrote it: such places are where injections and crashes begin, and error pages show internals.",
+		"What fails was not expected by who wrote it: such places are where injections and crashes begin, and error " +
+			"pages show internals.",
 		"Validate input against the description before it is used, and answer 400 or 422.",
 	}, [2]string{"CWE-20", "API8:2023"})
 	pageSize = rule("page-size-without-limit", "Unrestricted page size", finding.Medium, [3]string{
 		"A list answers with as many objects as the client asks for.",
-		"One request takes the memory and the time of thousands, in the application and in its database, and copies all that there is.",
+		"One request takes the memory and the time of thousands, in the application and in its database, and copies " +
+			"all that there is.",
 		"Set a largest size of a page, answer that much or refuse what asks for more, and describe it as `maximum`.",
 	}, [2]string{"CWE-770", "API4:2023"})
 	inputAccepted = rule("invalid-input-accepted", "Invalid input is accepted", finding.Low, [3]string{
@@ -63,7 +68,8 @@ var ruleOf = map[conform.Kind]*finding.Rule{
 		"Clients break, and what checks answers by the schema cannot be switched on.",
 		"Correct the schema or the answer, and test answers against the description.",
 	}, [2]string{"CWE-1059", "API9:2023"}),
-	conform.Property: rule("undescribed-property", "Undocumented response property (excessive data exposure)", finding.Low, [3]string{
+	conform.Property: rule("undescribed-property", "Undocumented response property (excessive data "+
+		"exposure)", finding.Low, [3]string{
 		"An answer has properties that its schema does not name, or that are only to be written.",
 		"Objects that are answered as they are stored show more than was meant to be shown.",
 		"Answer types of their own, with the properties that are described.",
@@ -76,7 +82,8 @@ var ruleOf = map[conform.Kind]*finding.Rule{
 }
 
 // conformance lists the rules of answers.
-var conformance = []*finding.Rule{ruleOf[conform.Failure], ruleOf[conform.Status], ruleOf[conform.MediaType], ruleOf[conform.Body], ruleOf[conform.Property], ruleOf[conform.Credential]}
+var conformance = []*finding.Rule{ruleOf[conform.Failure], ruleOf[conform.Status], ruleOf[conform.MediaType],
+	ruleOf[conform.Body], ruleOf[conform.Property], ruleOf[conform.Credential]}
 
 // listRules returns the rules of operations, authorization and GraphQL. The checks of
 // dast/application run on operations as well, under their own rules.

@@ -29,7 +29,8 @@ const (
 // objects or more, or tells the million as the size of the page.
 func (e *examination) sized(t *attack.Trial) error {
 	c := e.call(t)
-	if c == nil || c.answer == nil || c.answer.Status != http.StatusOK || c.operation.Call != nil || c.operation.Method != http.MethodGet || e.Target.Production {
+	if c == nil || c.answer == nil || c.answer.Status != http.StatusOK || c.operation.Call != nil ||
+		c.operation.Method != http.MethodGet || e.Target.Production {
 		return nil
 	}
 	name := ""
@@ -56,19 +57,25 @@ func (e *examination) sized(t *attack.Trial) error {
 		if err != nil {
 			return err
 		}
-		if answers = append(answers, resp); resp.Status != http.StatusOK || n < huge && longest(message.DecodeJSON(resp.Body), 0) != n {
+		if answers = append(answers, resp); resp.Status != http.StatusOK ||
+			n < huge && longest(message.DecodeJSON(resp.Body), 0) != n {
 			return nil
 		}
 	}
 	last := message.DecodeJSON(answers[2].Body)
-	f := attack.Flaw{Rule: pageSize, Request: answers[2].Request, Point: &message.Point{In: message.InQuery, Name: name}, Payload: fmt.Sprint(huge), Answers: answers,
-		Notes: []string{"one", "two", "a million"}, Message: fmt.Sprintf("%s %s has no limit of %q", c.operation.Method, c.operation.Path, name),
-		Proof: []string{fmt.Sprintf("%s=1 is answered with one object, and %s=2 with two: the parameter is obeyed.", name, name)}}
+	f := attack.Flaw{Rule: pageSize, Request: answers[2].Request,
+		Point: &message.Point{In: message.InQuery, Name: name}, Payload: fmt.Sprint(huge), Answers: answers,
+		Notes: []string{"one", "two", "a million"}, Message: fmt.Sprintf("%s %s has no limit of %q", c.operation.Method,
+			c.operation.Path, name),
+		Proof: []string{fmt.Sprintf("%s=1 is answered with one object, and %s=2 with two: the parameter is "+
+			"obeyed.", name, name)}}
 	if n := longest(last, 0); n >= many || answers[2].Truncated {
-		f.Proof = append(f.Proof, fmt.Sprintf("%s=%d is answered with %d objects, %d bytes.", name, huge, n, len(answers[2].Body)))
+		f.Proof = append(f.Proof, fmt.Sprintf("%s=%d is answered with %d objects, "+
+			"%d bytes.", name, huge, n, len(answers[2].Body)))
 	} else if where := echoed(last, huge); where != "" && echoed(message.DecodeJSON(answers[1].Body), 2) == where {
 		f.Severity, f.Confidence = finding.Low, finding.Likely
-		f.Proof = append(f.Proof, fmt.Sprintf("%s=%d is taken: the answer tells it as %q, as it told 2 before. There are %d objects now.", name, huge, where, n))
+		f.Proof = append(f.Proof, fmt.Sprintf("%s=%d is taken: the answer tells it as %q, as it told 2 before. There "+
+			"are %d objects now.", name, huge, where, n))
 	} else {
 		return nil
 	}

@@ -63,7 +63,9 @@ func TestPageSizes(t *testing.T) {
 			_ = json.NewEncoder(w).Encode(out)
 		})
 		got, _ := examine(t, api, func(target *scan.Target) {
-			target.Descriptions, target.Profile, target.Checks, target.Production = []scan.Description{{Name: "stock.yaml", Text: stockDescription}}, scan.Standard, []string{"sizes"}, test.production
+			target.Descriptions, target.Profile, target.Checks,
+				target.Production = []scan.Description{{Name: "stock.yaml", Text: stockDescription}}, scan.Standard,
+				[]string{"sizes"}, test.production
 		})
 		found := false
 		for _, f := range got.Findings {

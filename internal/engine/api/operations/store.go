@@ -99,7 +99,8 @@ func (s *store) learn(o *describe.Operation, resp *message.Response) {
 				if !dotted {
 					bare = name
 				}
-				s.add("link "+l.Operation+" "+bare, at(message.DecodeJSON(resp.Body), pointer), made && itself(about, plain(pointer[strings.LastIndexByte(pointer, '/')+1:])))
+				s.add("link "+l.Operation+" "+bare, at(message.DecodeJSON(resp.Body), pointer), made &&
+					itself(about, plain(pointer[strings.LastIndexByte(pointer, '/')+1:])))
 			}
 		}
 	}
@@ -127,7 +128,8 @@ func (s *store) place(o *describe.Operation, resp *message.Response, made bool, 
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		if n := plain(name); itself(about, n) && identified(map[string]any{n: m[name]}, about) {
 			s.add("at "+path, m[name], made)
-			if i := strings.LastIndexByte(path, '/'); made && i > 0 && describe.Makes(path[i+1:]) { // "/cards/create" adds to "/cards"
+			if i := strings.LastIndexByte(path, '/'); made && i > 0 &&
+				describe.Makes(path[i+1:]) { // "/cards/create" adds to "/cards"
 				s.add("at "+path[:i], m[name], made)
 			}
 		}
@@ -187,7 +189,9 @@ func (s *store) walk(v any, about string, made bool, depth int, looked *int) {
 			switch below := v[name].(type) {
 			case map[string]any, []any:
 				inner := cmp.Or(describe.Thing(name), about)
-				s.walk(below, inner, wraps && (describe.Same(inner, about) || inside == 1 && !persons.MatchString(inner)), depth+1, looked)
+				s.walk(below, inner,
+					wraps && (describe.Same(inner, about) || inside == 1 && !persons.MatchString(inner)), depth+1,
+					looked)
 			default:
 				s.keep(about, name, below, made)
 			}
@@ -211,7 +215,8 @@ func (s *store) keep(about, name string, v any, made bool) {
 // find returns a value for a parameter of the operation: the n-th that fits. It tells
 // whether it is of an object that the scan has made; what changes something gets these
 // first, and with own nothing else.
-func (s *store) find(o *describe.Operation, name string, schema *describe.Schema, n int, own bool) (v any, created, ok bool) {
+func (s *store) find(o *describe.Operation, name string, schema *describe.Schema, n int,
+	own bool) (v any, created, ok bool) {
 	short := plain(name)
 	var names []string
 	for _, id := range []string{o.ID, o.Pointer} {
@@ -322,25 +327,29 @@ func (e *examination) carriers() []string {
 // given those that the scan has made, but in the profile full.
 func (e *examination) options(c *call, n int, optional bool) generate.Options {
 	own := e.alters(c.operation) && !e.Target.Profile.Allows(scan.Full)
-	return generate.Options{Optional: optional, Seed: e.Seed, Values: e.Values, Plain: !e.Target.Profile.Allows(scan.Full), Headers: e.carriers(), Known: func(in, name string, s *describe.Schema) (any, bool) {
-		short := plain(name)
-		reference := in == "path" || (in == "query" || in == "body") && short != "id" && (strings.HasSuffix(short, "id") || strings.HasSuffix(short, "uuid"))
-		names := (in == "query" || in == "body") && own && !removing(c) && names(c.operation, short)
-		if !reference && !names || in != "path" && (len(s.Types) > 0 && !s.Is("string") && !s.Is("integer")) {
-			return nil, false
-		}
-		if in == "path" && n == 0 && reads(c) && c.sent(name) {
-			return nil, false
-		}
-		v, created, ok := e.store.find(c.operation, name, s, n, own && (in == "path" || names))
-		last := in == "path" && strings.LastIndex(c.operation.Path, "{"+name+"}") == strings.LastIndexByte(c.operation.Path, '{')
-		if !ok && own && last && c.operation.Method == http.MethodPut && strings.HasSuffix(c.operation.Path, "}") {
-			v, ok = e.unused(s)
-			created = ok
-		}
-		if (last || names) && ok {
-			c.created = created
-		}
-		return v, ok
-	}}
+	return generate.Options{Optional: optional, Seed: e.Seed, Values: e.Values,
+		Plain: !e.Target.Profile.Allows(scan.Full), Headers: e.carriers(),
+		Known: func(in, name string, s *describe.Schema) (any, bool) {
+			short := plain(name)
+			reference := in == "path" || (in == "query" || in == "body") && short != "id" &&
+				(strings.HasSuffix(short, "id") || strings.HasSuffix(short, "uuid"))
+			names := (in == "query" || in == "body") && own && !removing(c) && names(c.operation, short)
+			if !reference && !names || in != "path" && (len(s.Types) > 0 && !s.Is("string") && !s.Is("integer")) {
+				return nil, false
+			}
+			if in == "path" && n == 0 && reads(c) && c.sent(name) {
+				return nil, false
+			}
+			v, created, ok := e.store.find(c.operation, name, s, n, own && (in == "path" || names))
+			last := in == "path" &&
+				strings.LastIndex(c.operation.Path, "{"+name+"}") == strings.LastIndexByte(c.operation.Path, '{')
+			if !ok && own && last && c.operation.Method == http.MethodPut && strings.HasSuffix(c.operation.Path, "}") {
+				v, ok = e.unused(s)
+				created = ok
+			}
+			if (last || names) && ok {
+				c.created = created
+			}
+			return v, ok
+		}}
 }

@@ -54,8 +54,10 @@ paths:
 		}))
 		var dialer net.Dialer
 		got := &scantest.Kept{}
-		target := scan.Target{URL: server.URL + "/", Rate: 1e6, Profile: scan.Standard, Descriptions: []scan.Description{{Name: "versions.yaml", Text: text}}}
-		o := scan.Options{Live: &scan.Live{Target: target, ID: "t", Dial: dialer.DialContext, BrowserReason: "none in this test"}, Analyzers: []*scan.Analyzer{operations.Analyzer}}
+		target := scan.Target{URL: server.URL + "/", Rate: 1e6, Profile: scan.Standard,
+			Descriptions: []scan.Description{{Name: "versions.yaml", Text: text}}}
+		o := scan.Options{Live: &scan.Live{Target: target, ID: "t", Dial: dialer.DialContext,
+			BrowserReason: "none in this test"}, Analyzers: []*scan.Analyzer{operations.Analyzer}}
 		if err := scan.Run(t.Context(), o, got); err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +82,8 @@ paths:
 		if !slices.Equal(found, want) {
 			t.Errorf("flawed %v: found %q, want %q", flawed, found, want)
 		}
-		if len(asked) != 9 || !slices.Contains(asked, "/api/{version}/clerks") || !slices.Contains(asked, "/api/v2/clerks") { // the usual value, and eight others
+		if len(asked) != 9 || !slices.Contains(asked, "/api/{version}/clerks") ||
+			!slices.Contains(asked, "/api/v2/clerks") { // the usual value, and eight others
 			t.Errorf("asked %q", asked)
 		}
 		if len(posted) != 1 {

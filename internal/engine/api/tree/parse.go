@@ -75,7 +75,8 @@ func (c converter) convert(y *yaml.Node) *Node {
 			if key.Kind != yaml.ScalarNode {
 				continue // a key that is a list or a map means nothing here
 			}
-			n.Entries = append(n.Entries, Entry{Key: key.Value, Line: key.Line, Column: key.Column, Value: c.convert(y.Content[i+1])})
+			n.Entries = append(n.Entries, Entry{Key: key.Value, Line: key.Line, Column: key.Column,
+				Value: c.convert(y.Content[i+1])})
 		}
 		n.close()
 	case yaml.SequenceNode:
@@ -172,7 +173,8 @@ func (r *jsonReader) value() (*Node, error) {
 	defer func() { r.depth-- }()
 	if r.values > MaxValues || r.depth > MaxDepth {
 		r.exceeded = true
-		return nil, &Error{Line: r.line, Message: fmt.Sprintf("has more than %d values, or %d inside each other", MaxValues, MaxDepth)}
+		return nil, &Error{Line: r.line, Message: fmt.Sprintf("has more than %d values, or %d inside "+
+			"each other", MaxValues, MaxDepth)}
 	}
 	n := &Node{}
 	n.Line, n.Column = r.place()

@@ -39,7 +39,8 @@ func match(p string) bool {
 	if named.MatchString(base) {
 		return true
 	}
-	folder := strings.Contains(dir, "/.azure-pipelines/") || strings.Contains(dir, "/azure-pipelines/") || strings.Contains(dir, "/.pipelines/")
+	folder := strings.Contains(dir, "/.azure-pipelines/") || strings.Contains(dir, "/azure-pipelines/") ||
+		strings.Contains(dir, "/.pipelines/")
 	return folder && (strings.HasSuffix(base, ".yml") || strings.HasSuffix(base, ".yaml"))
 }
 
@@ -55,7 +56,8 @@ func run(p *scan.ProjectPass) error {
 			queue = append(queue, f.Path)
 		}
 	}
-	r := &repository{files: map[string]*pipeline.File{}, calls: map[string][]call{}, own: map[string]map[string]string{}}
+	r := &repository{files: map[string]*pipeline.File{}, calls: map[string][]call{},
+		own: map[string]map[string]string{}}
 	var order []string
 	limit := len(queue) + maxTemplates
 	for n := 0; n < len(queue) && n < limit; n++ {
@@ -94,7 +96,8 @@ func run(p *scan.ProjectPass) error {
 // isPipeline reports whether a file has one of the members of a pipeline.
 func isPipeline(f *pipeline.File) bool {
 	for _, d := range f.Docs {
-		for _, key := range []string{"steps", "jobs", "stages", "trigger", "extends", "pool", "resources", "variables", "parameters"} {
+		for _, key := range []string{"steps", "jobs", "stages", "trigger", "extends", "pool", "resources", "variables",
+			"parameters"} {
 			if d.Get(key) != nil {
 				return true
 			}

@@ -14,7 +14,8 @@ func Test(t *testing.T) { scantest.Run(t, Analyzer) }
 
 // Whatever the file holds, the analyzer ends, and what it reports has a place.
 func FuzzAnalyzer(f *testing.F) {
-	f.Add("steps:\n- template: azure-pipelines.yml\n  parameters: {a: $(Build.SourceBranch)}\n- script: ${{ parameters.a }}\n")
+	f.Add("steps:\n- template: azure-pipelines.yml\n  parameters: {a: $(Build.SourceBranch)}\n- script: ${{ " +
+		"parameters.a }}\n")
 	f.Add("jobs:\n- ${{ if x }}:\n  - job: a\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		const name = "azure-pipelines.yml"
@@ -22,7 +23,8 @@ func FuzzAnalyzer(f *testing.F) {
 			Files: []scan.File{{Path: name, Size: int64(len(text))}},
 			Reporter: scan.Reporter{
 				Report: func(r *finding.Rule, got finding.Finding) {
-					if r == nil || got.Message == "" || got.Location.StartLine < 1 || got.Location.EndLine < got.Location.StartLine {
+					if r == nil || got.Message == "" || got.Location.StartLine < 1 ||
+						got.Location.EndLine < got.Location.StartLine {
 						t.Errorf("rule %v, finding %+v", r, got)
 					}
 				},

@@ -51,7 +51,8 @@ func (r *repository) check(name string, f *pipeline.File) {
 		if !d.IsMap() {
 			continue
 		}
-		s := scope{file: f, where: "for all jobs", chosen: chosen, params: r.parameters(name, 0), typed: map[string]string{}, named: map[string]bool{}}
+		s := scope{file: f, where: "for all jobs", chosen: chosen, params: r.parameters(name, 0),
+			typed: map[string]string{}, named: map[string]bool{}}
 		for _, c := range d.Get("resources").Get("containers").List() {
 			s.named[c.Get("container").Text()] = true
 		}
@@ -119,9 +120,12 @@ func (s scope) visit(n *document.Node) {
 	s.step(n)
 	for _, e := range n.Entries {
 		switch {
-		case e.Key.Value == "stages" || e.Key.Value == "jobs" || e.Key.Value == "steps" || e.Key.Value == "strategy" || e.Key.Value == "deploy" ||
-			e.Key.Value == "runOnce" || e.Key.Value == "rolling" || e.Key.Value == "canary" || e.Key.Value == "preDeploy" || e.Key.Value == "routeTraffic" ||
-			e.Key.Value == "postRouteTraffic" || e.Key.Value == "on" || e.Key.Value == "failure" || e.Key.Value == "success":
+		case e.Key.Value == "stages" || e.Key.Value == "jobs" || e.Key.Value == "steps" || e.Key.Value == "strategy" ||
+			e.Key.Value == "deploy" ||
+			e.Key.Value == "runOnce" || e.Key.Value == "rolling" || e.Key.Value == "canary" ||
+			e.Key.Value == "preDeploy" || e.Key.Value == "routeTraffic" ||
+			e.Key.Value == "postRouteTraffic" || e.Key.Value == "on" || e.Key.Value == "failure" ||
+			e.Key.Value == "success":
 			s.visit(e.Value)
 		case strings.HasPrefix(e.Key.Value, "${{"): // if, else, each
 			s.visit(e.Value)
@@ -168,8 +172,10 @@ func (s scope) containers(n *document.Node) scope {
 }
 
 func (s scope) options(n *document.Node) {
-	if t := n.Text(); strings.Contains(t, "--privileged") || strings.Contains(t, "docker.sock") || strings.Contains(t, "--pid=host") || strings.Contains(t, "SYS_ADMIN") {
-		s.file.At("privileged-container", n, "The container has the rights of its host, %s: %s", s.where, pipeline.Short(t))
+	if t := n.Text(); strings.Contains(t, "--privileged") || strings.Contains(t, "docker.sock") ||
+		strings.Contains(t, "--pid=host") || strings.Contains(t, "SYS_ADMIN") {
+		s.file.At("privileged-container", n, "The container has the rights of its host, %s: %s", s.where,
+			pipeline.Short(t))
 	}
 }
 
@@ -198,7 +204,8 @@ func (s *scope) variable(key, value *document.Node) {
 }
 
 // scriptInputs lists inputs of tasks that are run as code, in lower case.
-var scriptInputs = []string{"script", "inlinescript", "inline", "scriptblock", "command", "arguments", "scriptarguments", "customcommand", "runcommands"}
+var scriptInputs = []string{"script", "inlinescript", "inline", "scriptblock", "command", "arguments",
+	"scriptarguments", "customcommand", "runcommands"}
 
 func (s scope) step(n *document.Node) {
 	for _, key := range []string{"script", "bash", "pwsh", "powershell"} {
@@ -210,7 +217,8 @@ func (s scope) step(n *document.Node) {
 		s.task(n, task)
 	}
 	if c := n.Get("checkout"); c.Text() != "" && n.Get("persistCredentials").True() {
-		s.file.At("persisted-credentials", n.Key("persistCredentials"), "The checkout leaves its token on the disk for all later steps, %s", s.where)
+		s.file.At("persisted-credentials", n.Key("persistCredentials"), "The checkout leaves its token on the disk "+
+			"for all later steps, %s", s.where)
 	}
 	for _, e := range n.Get("env").Pairs() {
 		s.file.Secret(e.Key, e.Value, s.where)
@@ -255,19 +263,25 @@ func (s scope) script(text, step *document.Node) {
 			continue
 		}
 		if t := s.typed[name]; t == "" || t == "string" || t == "object" {
-			s.file.Report("script-injection", s.file.Source.Part(text, at[0], at[1]-at[0]), pipeline.As(finding.Medium, finding.Uncertain),
-				"%s, which whoever starts the run can choose, becomes part of the script %s", text.Text()[at[0]:at[1]], s.where)
+			s.file.Report("script-injection", s.file.Source.Part(text, at[0], at[1]-at[0]),
+				pipeline.As(finding.Medium, finding.Uncertain),
+				"%s, which whoever starts the run can choose, becomes part of the script %s", text.Text()[at[0]:at[1]],
+				s.where)
 		}
 	}
 }
 
 func (s scope) inject(text *document.Node, from, to int, origin string) {
-	if strings.HasPrefix(strings.ToLower(origin), "build.sourcebranch") || strings.HasPrefix(origin, "System.PullRequest") || origin == "Build.SourceVersionMessage" || origin == "System.PullRequest.Title" {
-		s.file.Report("script-injection", s.file.Source.Part(text, from, to-from), pipeline.As(finding.High, finding.Certain),
+	if strings.HasPrefix(strings.ToLower(origin), "build.sourcebranch") ||
+		strings.HasPrefix(origin, "System.PullRequest") || origin == "Build.SourceVersionMessage" ||
+		origin == "System.PullRequest.Title" {
+		s.file.Report("script-injection", s.file.Source.Part(text, from, to-from),
+			pipeline.As(finding.High, finding.Certain),
 			"%s (%s), which strangers choose, becomes part of the script %s", text.Text()[from:to], origin, s.where)
 		return
 	}
-	s.file.Report("script-injection", s.file.Source.Part(text, from, to-from), pipeline.As(finding.Medium, finding.Likely),
+	s.file.Report("script-injection", s.file.Source.Part(text, from, to-from),
+		pipeline.As(finding.Medium, finding.Likely),
 		"%s (%s), which others choose, becomes part of the script %s", text.Text()[from:to], origin, s.where)
 }
 
@@ -296,11 +310,14 @@ func (r *repository) resources(f *pipeline.File, d *document.Node) {
 		name := repo.Get("repository").Text()
 		switch {
 		case repo.Get("type").Text() == "git" && ref == nil:
-			f.Report("unpinned-dependency", f.Source.Whole(repo.Get("repository")), pipeline.As(finding.Low, finding.Uncertain), "The repository %s is taken from its default branch", name)
+			f.Report("unpinned-dependency", f.Source.Whole(repo.Get("repository")),
+				pipeline.As(finding.Low, finding.Uncertain), "The repository %s is taken from its default branch", name)
 		case ref == nil:
-			f.At("unpinned-dependency", repo.Get("repository"), "The repository %s is taken from its default branch", name)
+			f.At("unpinned-dependency", repo.Get("repository"), "The repository %s is taken from its default branch",
+				name)
 		case !commit.MatchString(ref.Text()) && !strings.HasPrefix(ref.Text(), "refs/tags/"):
-			f.Report("unpinned-dependency", f.Source.Whole(ref), pipeline.As(finding.Low, finding.Likely), "The repository %s is taken from %s, which moves", name, ref.Text())
+			f.Report("unpinned-dependency", f.Source.Whole(ref), pipeline.As(finding.Low, finding.Likely),
+				"The repository %s is taken from %s, which moves", name, ref.Text())
 		}
 	}
 	for _, c := range res.Get("containers").List() {

@@ -8,7 +8,8 @@ import (
 
 // Rules are the rules of Azure Pipelines.
 var Rules = rule.New("cicd/azure", "yaml", pipeline.Texts(
-	rule.Text{ID: "persisted-credentials", Name: "Persisted checkout credentials", Severity: finding.Medium, Confidence: finding.Certain, CWE: "CWE-522", Risk: "CICD-SEC-6",
+	rule.Text{ID: "persisted-credentials", Name: "Persisted checkout credentials", Severity: finding.Medium,
+		Confidence: finding.Certain, CWE: "CWE-522", Risk: "CICD-SEC-6",
 		What: "The checkout leaves its token on the disk.",
 		Why:  "Later steps, and whatever they run, can read it and push with it.",
 		Fix:  "Remove `persistCredentials: true`, and hand `$(System.AccessToken)` to the one step that pushes."},

@@ -42,7 +42,8 @@ var Analyzer = &scan.Analyzer{
 
 // Rules are the rules of Bitbucket Pipelines.
 var Rules = rule.New("cicd/bitbucket", "yaml", pipeline.Texts(
-	rule.Text{ID: "self-hosted-runner", Name: "Self-hosted runner for pull requests", Severity: finding.Medium, Confidence: finding.Likely, CWE: "CWE-668", Risk: "CICD-SEC-7",
+	rule.Text{ID: "self-hosted-runner", Name: "Self-hosted runner for pull requests", Severity: finding.Medium,
+		Confidence: finding.Likely, CWE: "CWE-668", Risk: "CICD-SEC-7",
 		What: "A step of a pull request's pipeline runs on a machine of your own.",
 		Why:  "Whoever opens the pull request chooses what runs there; what one run leaves behind the next one finds.",
 		Fix:  "Run pull requests on the hosted runners, or on fresh machines in a network of their own."},
@@ -50,7 +51,8 @@ var Rules = rule.New("cicd/bitbucket", "yaml", pipeline.Texts(
 
 // chosen lists the variables of the environment that whoever pushes, or opens a
 // pull request, chooses.
-var chosen = map[string]string{"BITBUCKET_BRANCH": "BITBUCKET_BRANCH", "BITBUCKET_TAG": "BITBUCKET_TAG", "BITBUCKET_BOOKMARK": "BITBUCKET_BOOKMARK",
+var chosen = map[string]string{"BITBUCKET_BRANCH": "BITBUCKET_BRANCH", "BITBUCKET_TAG": "BITBUCKET_TAG",
+	"BITBUCKET_BOOKMARK":              "BITBUCKET_BOOKMARK",
 	"BITBUCKET_PR_DESTINATION_BRANCH": "BITBUCKET_PR_DESTINATION_BRANCH"}
 
 func check(f *pipeline.File, d *document.Node) {
@@ -113,7 +115,8 @@ func step(f *pipeline.File, s *document.Node, kind string) {
 			if p := item.Get("pipe"); p != nil {
 				pipe(f, item, p, where)
 			} else if item.Text() != "" {
-				f.Script(pipeline.Script{Text: item, Where: where, Secret: pipeline.NamesSecret(item.Text()), Chosen: chosen, Whole: true})
+				f.Script(pipeline.Script{Text: item, Where: where, Secret: pipeline.NamesSecret(item.Text()),
+					Chosen: chosen, Whole: true})
 			}
 		}
 	}
@@ -123,12 +126,14 @@ var fullVersion = regexp.MustCompile(`:\d+\.\d+\.\d+$|@sha256:`)
 
 func pipe(f *pipeline.File, item, p *document.Node, where string) {
 	if !fullVersion.MatchString(p.Text()) {
-		f.At("unpinned-dependency", p, "The pipe %s is not fixed to a full version, %s", pipeline.Short(p.Text()), where)
+		f.At("unpinned-dependency", p, "The pipe %s is not fixed to a full version, %s", pipeline.Short(p.Text()),
+			where)
 	}
 	for _, v := range item.Get("variables").Pairs() {
 		f.Secret(v.Key, v.Value, where)
 		if v.Key.Value == "DEBUG" && (v.Value.True()) {
-			f.Report("debug-mode", f.Source.Whole(v.Key), pipeline.As(finding.Low, finding.Likely), "DEBUG of a pipe prints what it does, %s", where)
+			f.Report("debug-mode", f.Source.Whole(v.Key), pipeline.As(finding.Low, finding.Likely), "DEBUG of a pipe "+
+				"prints what it does, %s", where)
 		}
 	}
 }

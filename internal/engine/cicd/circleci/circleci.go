@@ -39,15 +39,19 @@ var Analyzer = &scan.Analyzer{
 
 func match(p string) bool {
 	dir, base := path.Split(p)
-	return (dir == ".circleci/" || strings.HasSuffix(dir, "/.circleci/")) && (strings.HasSuffix(base, ".yml") || strings.HasSuffix(base, ".yaml"))
+	return (dir == ".circleci/" || strings.HasSuffix(dir, "/.circleci/")) && (strings.HasSuffix(base, ".yml") ||
+		strings.HasSuffix(base, ".yaml"))
 }
 
 // Rules are the rules of CircleCI.
 var Rules = rule.New("cicd/circleci", "yaml", pipeline.Texts(
-	rule.Text{ID: "context-in-open-job", Name: "Secrets available to every branch", Severity: finding.Low, Confidence: finding.Uncertain, CWE: "CWE-272", Risk: "CICD-SEC-5",
+	rule.Text{ID: "context-in-open-job", Name: "Secrets available to every branch", Severity: finding.Low,
+		Confidence: finding.Uncertain, CWE: "CWE-272", Risk: "CICD-SEC-5",
 		What: "A job with a context of secrets runs on every branch, and nothing holds it.",
-		Why:  "Whoever may push a branch changes what the job does, with the secrets. Where secrets are passed to builds of forks, strangers do.",
-		Fix:  "Limit the job with `filters:` to protected branches, or let an approval job go before it, and restrict the context."},
+		Why: "Whoever may push a branch changes what the job does, with the secrets. Where secrets are passed to " +
+			"builds of forks, strangers do.",
+		Fix: "Limit the job with `filters:` to protected branches, or let an approval job go before it, and " +
+			"restrict the context."},
 )...)
 
 // config is one document of a configuration.
@@ -87,9 +91,12 @@ func (c *config) orbs(orbs *document.Node) {
 		switch {
 		case full.MatchString(version):
 		case version == "volatile" || version == "" || strings.HasPrefix(version, "dev:"):
-			c.file.Report("unpinned-dependency", c.file.Source.Whole(e.Value), pipeline.As(finding.High, finding.Certain), "The orb %s is whatever is newest when the pipeline runs", pipeline.Short(e.Value.Text()))
+			c.file.Report("unpinned-dependency", c.file.Source.Whole(e.Value),
+				pipeline.As(finding.High, finding.Certain), "The orb %s is whatever is newest when the pipeline runs",
+				pipeline.Short(e.Value.Text()))
 		case !strings.Contains(version, "<<"):
-			c.file.Report("unpinned-dependency", c.file.Source.Whole(e.Value), pipeline.As(finding.Low, finding.Likely), "The orb %s is not fixed to a full version", pipeline.Short(e.Value.Text()))
+			c.file.Report("unpinned-dependency", c.file.Source.Whole(e.Value), pipeline.As(finding.Low, finding.Likely),
+				"The orb %s is not fixed to a full version", pipeline.Short(e.Value.Text()))
 		}
 	}
 }
@@ -99,7 +106,8 @@ func (c *config) orbs(orbs *document.Node) {
 var chosen = regexp.MustCompile(`<<\s*(pipeline\.(?:git\.(?:branch|tag)|trigger_parameters\.[\w.-]+|event\.[\w.-]+|parameters\.[\w-]+)|parameters\.[\w-]+)\s*>>`)
 
 // branches lists the variables of the environment that strangers choose.
-var branches = map[string]string{"CIRCLE_BRANCH": "CIRCLE_BRANCH", "CIRCLE_TAG": "CIRCLE_TAG", "CIRCLE_PR_REPONAME": "CIRCLE_PR_REPONAME"}
+var branches = map[string]string{"CIRCLE_BRANCH": "CIRCLE_BRANCH", "CIRCLE_TAG": "CIRCLE_TAG",
+	"CIRCLE_PR_REPONAME": "CIRCLE_PR_REPONAME"}
 
 // unit checks a job, an executor or a command.
 func (c *config) unit(n *document.Node, where string) {
@@ -155,23 +163,29 @@ func (c *config) steps(n *document.Node, where string, types map[string]string) 
 }
 
 func (c *config) script(text *document.Node, where string, types map[string]string) {
-	c.file.Script(pipeline.Script{Text: text, Where: where, Secret: pipeline.NamesSecret(text.Text()), Chosen: branches, Whole: true})
+	c.file.Script(pipeline.Script{Text: text, Where: where, Secret: pipeline.NamesSecret(text.Text()), Chosen: branches,
+		Whole: true})
 	for _, at := range chosen.FindAllStringSubmatchIndex(text.Text(), -1) {
 		whole, name := text.Text()[at[0]:at[1]], text.Text()[at[2]:at[3]]
 		place := c.file.Source.Part(text, at[0], at[1]-at[0])
 		switch {
 		case strings.HasPrefix(name, "pipeline.git."), strings.HasPrefix(name, "pipeline.event."):
-			c.file.Report("script-injection", place, pipeline.As(finding.High, finding.Certain), "%s, which strangers choose, becomes part of the script %s", whole, where)
+			c.file.Report("script-injection", place, pipeline.As(finding.High, finding.Certain),
+				"%s, which strangers choose, becomes part of the script %s", whole, where)
 		case strings.HasPrefix(name, "pipeline."):
-			if t := c.doc.Get("parameters").Get(strings.TrimPrefix(name, "pipeline.parameters.")).Get("type").Text(); t == "boolean" || t == "integer" || t == "enum" {
+			if t := c.doc.Get("parameters").Get(strings.TrimPrefix(name,
+				"pipeline.parameters.")).Get("type").Text(); t == "boolean" || t == "integer" || t == "enum" {
 				continue
 			}
-			c.file.Report("script-injection", place, pipeline.As(finding.Medium, finding.Likely), "%s, which whoever triggers the pipeline chooses, becomes part of the script %s", whole, where)
+			c.file.Report("script-injection", place, pipeline.As(finding.Medium, finding.Likely), "%s, which whoever "+
+				"triggers the pipeline chooses, becomes part of the script %s", whole, where)
 		default:
 			if origin := c.passed(strings.TrimPrefix(name, "parameters.")); origin != "" {
-				c.file.Report("script-injection", place, pipeline.As(finding.High, finding.Certain), "%s (%s), which strangers choose, becomes part of the script %s", whole, origin, where)
+				c.file.Report("script-injection", place, pipeline.As(finding.High, finding.Certain), "%s (%s), which "+
+					"strangers choose, becomes part of the script %s", whole, origin, where)
 			} else if t := types[strings.TrimPrefix(name, "parameters.")]; t == "string" {
-				c.file.Report("script-injection", place, pipeline.As(finding.Low, finding.Uncertain), "%s becomes part of the script before it runs, %s", whole, where)
+				c.file.Report("script-injection", place, pipeline.As(finding.Low, finding.Uncertain), "%s becomes "+
+					"part of the script before it runs, %s", whole, where)
 			}
 		}
 	}
@@ -203,7 +217,8 @@ func (c *config) workflow(name string, n *document.Node) {
 	}
 	for _, j := range jobs {
 		for _, e := range j.Pairs() {
-			if e.Value.Get("context") == nil || e.Value.Get("filters") != nil || e.Value.Get("type").Text() == "approval" {
+			if e.Value.Get("context") == nil || e.Value.Get("filters") != nil ||
+				e.Value.Get("type").Text() == "approval" {
 				continue
 			}
 			held := false
@@ -211,7 +226,8 @@ func (c *config) workflow(name string, n *document.Node) {
 				held = held || approval[r.Text()]
 			}
 			if !held {
-				c.file.At("context-in-open-job", e.Value.Key("context"), "The job %q has the secrets of a context on every branch, in workflow %q", pipeline.Short(e.Key.Value), pipeline.Short(name))
+				c.file.At("context-in-open-job", e.Value.Key("context"), "The job %q has the secrets of a context on "+
+					"every branch, in workflow %q", pipeline.Short(e.Key.Value), pipeline.Short(name))
 			}
 		}
 	}

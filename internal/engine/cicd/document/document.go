@@ -73,7 +73,8 @@ func Parse(b []byte) ([]*Node, error) {
 			return nil, err
 		}
 		if len(docs) == maxDocs {
-			return nil, &Error{Line: y.Line, Message: fmt.Sprintf("has more than %d documents", maxDocs), Exceeded: true}
+			return nil, &Error{Line: y.Line, Message: fmt.Sprintf("has more than %d documents", maxDocs),
+				Exceeded: true}
 		}
 		docs = append(docs, c.convert(y))
 	}

@@ -60,7 +60,8 @@ func TestLimits(t *testing.T) {
 
 // Places inside of scalars hold for every style.
 func TestPart(t *testing.T) {
-	text := "plain: ä echo $X\nquoted: \"a $X b\"\nliteral: |\n\n  one\n    two $X and $X\nfolded: >-\n  one\n  two $X\nlong: one\n  two $X\nescaped: \"\\u0024X\"\n"
+	text := "plain: ä echo $X\nquoted: \"a $X b\"\nliteral: |\n\n  one\n    two $X and $X\nfolded: >-\n  one\n  two " +
+		"$X\nlong: one\n  two $X\nescaped: \"\\u0024X\"\n"
 	n := parse(t, text)
 	src := NewSource([]byte(text))
 	for _, c := range []struct {
@@ -68,7 +69,8 @@ func TestPart(t *testing.T) {
 		nth    int
 		line   int
 		column int
-	}{{"plain", 0, 1, 15}, {"quoted", 0, 2, 12}, {"literal", 0, 6, 9}, {"literal", 1, 6, 16}, {"folded", 0, 9, 7}, {"long", 0, 11, 7}, {"escaped", 0, 12, 10}} {
+	}{{"plain", 0, 1, 15}, {"quoted", 0, 2, 12}, {"literal", 0, 6, 9}, {"literal", 1, 6, 16}, {"folded", 0, 9, 7},
+		{"long", 0, 11, 7}, {"escaped", 0, 12, 10}} {
 		v := n.Get(c.key)
 		at := -1
 		for range c.nth + 1 {

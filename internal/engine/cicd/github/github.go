@@ -67,7 +67,8 @@ func run(p *scan.ProjectPass) error {
 		for _, fault := range f.Faults {
 			p.Degrade(scan.Reason{Code: "malformed", Path: f.Path, Line: fault.Line, Message: fault.Message})
 		}
-		pass := &audit.Pass{Context: p.Context, File: f, Tree: tree, Flow: &flow.Follower{Tree: tree}, Advisories: p.Advisories, Out: p.Report}
+		pass := &audit.Pass{Context: p.Context, File: f, Tree: tree, Flow: &flow.Follower{Tree: tree},
+			Advisories: p.Advisories, Out: p.Report}
 		if err := pass.Run(); err != nil {
 			return err
 		}

@@ -26,14 +26,17 @@ func Test(t *testing.T) { scantest.Run(t, Analyzer) }
 func FuzzAnalyzer(f *testing.F) {
 	f.Add("on: issues\njobs:\n  a:\n    steps:\n    - run: echo ${{ github.event.issue.title }}\n")
 	f.Add("on: workflow_call\njobs:\n  a:\n    uses: ./.github/workflows/a.yml\n    with: {x: \"${{ inputs.x }}\"}\n")
-	f.Add("on: push\njobs:\n  a:\n    env: {A: \"${{ env.A }}\"}\n    strategy: {matrix: {a: [\"${{ env.A }}\"]}}\n    steps:\n    - id: s\n      env: {A: \"${{ steps.s.outputs.a }}\"}\n      run: echo \"a=$A ${{ matrix.a }}\" >> $GITHUB_OUTPUT\n")
+	f.Add("on: push\njobs:\n  a:\n    env: {A: \"${{ env.A }}\"}\n    strategy: {matrix: {a: [\"${{ env.A }}\"]}}\n  " +
+		"  steps:\n    - id: s\n      env: {A: \"${{ steps.s.outputs.a }}\"}\n      run: echo \"a=$A ${{ matrix.a " +
+		"}}\" >> $GITHUB_OUTPUT\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		const name = ".github/workflows/a.yml"
 		pass := &scan.ProjectPass{Context: context.Background(), FS: fstest.MapFS{name: {Data: []byte(text)}},
 			Files: []scan.File{{Path: name, Size: int64(len(text))}},
 			Reporter: scan.Reporter{
 				Report: func(r *finding.Rule, got finding.Finding) {
-					if r == nil || got.Message == "" || got.Location.StartLine < 1 || got.Location.EndLine < got.Location.StartLine {
+					if r == nil || got.Message == "" || got.Location.StartLine < 1 ||
+						got.Location.EndLine < got.Location.StartLine {
 						t.Errorf("rule %v, finding %+v", r, got)
 					}
 				},
@@ -96,7 +99,8 @@ func TestRules(t *testing.T) {
 		if !found[r.ID] {
 			t.Errorf("nothing in testdata is found by %s", r.ID)
 		}
-		if r.Name == "" || r.ShortDescription == "" || r.HowToPrevent == "" || r.Severity.Rank() == 0 || r.Confidence == "" || !strings.HasPrefix(r.CWE[0], "CWE-") || !strings.HasPrefix(r.OWASP[0], "CICD-SEC-") {
+		if r.Name == "" || r.ShortDescription == "" || r.HowToPrevent == "" || r.Severity.Rank() == 0 ||
+			r.Confidence == "" || !strings.HasPrefix(r.CWE[0], "CWE-") || !strings.HasPrefix(r.OWASP[0], "CICD-SEC-") {
 			t.Errorf("rule %s is not whole: %+v", r.ID, r)
 		}
 		if !strings.Contains(string(page), "`"+path.Base(r.ID)+"`") {
@@ -123,7 +127,8 @@ func TestUnreadable(t *testing.T) {
 		}
 		got[r.Path] = r.Line
 	}
-	want := map[string]int{".github/workflows/a.yml": 3, ".github/workflows/b.yml": 1, ".github/workflows/c.yml": 5, ".github/workflows/d.yml": 2, ".github/dependabot.yml": 1}
+	want := map[string]int{".github/workflows/a.yml": 3, ".github/workflows/b.yml": 1, ".github/workflows/c.yml": 5,
+		".github/workflows/d.yml": 2, ".github/dependabot.yml": 1}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("reasons (-want +got):\n%s", diff)
 	}
@@ -151,7 +156,8 @@ jobs:
 		}
 		var got []string
 		for _, s := range f.Steps {
-			got = append(got, fmt.Sprintf("%s %d:%d %s", s.Kind, s.Location.StartLine, s.Location.StartColumn, s.Message))
+			got = append(got, fmt.Sprintf("%s %d:%d %s", s.Kind, s.Location.StartLine, s.Location.StartColumn,
+				s.Message))
 		}
 		want := []string{
 			"source 5:10 ${{ github.event.issue.title }}",
@@ -175,7 +181,8 @@ func (known) Match(_ context.Context, _, name, version string) ([]scan.AdvisoryM
 	if name != "org/name" || version != "1.2.3" {
 		return nil, nil
 	}
-	return []scan.AdvisoryMatch{{Advisory: &finding.Advisory{ID: "GHSA-x", Summary: "bad", Severity: finding.Critical}, Upgrade: "1.2.4"}}, nil
+	return []scan.AdvisoryMatch{{Advisory: &finding.Advisory{ID: "GHSA-x", Summary: "bad", Severity: finding.Critical},
+		Upgrade: "1.2.4"}}, nil
 }
 
 // The version is that of the tag, or of the comment behind a commit.
@@ -191,7 +198,8 @@ jobs:
 `}, known{})
 	var got []int
 	for _, f := range findings {
-		if f.RuleID == "cicd/github/known-vulnerable-action" && f.Severity == finding.Critical && strings.Contains(f.Message, "1.2.4 clears it") {
+		if f.RuleID == "cicd/github/known-vulnerable-action" && f.Severity == finding.Critical &&
+			strings.Contains(f.Message, "1.2.4 clears it") {
 			got = append(got, f.Location.StartLine)
 		}
 	}

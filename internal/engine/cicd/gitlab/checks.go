@@ -19,8 +19,10 @@ type repository struct {
 }
 
 // keywords lists the words at the top of a file that are no jobs.
-var keywords = map[string]bool{"default": true, "include": true, "stages": true, "variables": true, "workflow": true, "image": true,
-	"services": true, "cache": true, "before_script": true, "after_script": true, "spec": true, "pages": false, "types": true}
+var keywords = map[string]bool{"default": true, "include": true, "stages": true, "variables": true, "workflow": true,
+	"image":    true,
+	"services": true, "cache": true, "before_script": true, "after_script": true, "spec": true, "pages": false,
+	"types": true}
 
 func (r *repository) learn(f *pipeline.File) {
 	if r.variables == nil {
@@ -67,7 +69,8 @@ func (r *repository) check(f *pipeline.File) {
 			continue
 		}
 		r.includes(f, d)
-		top := job{file: f, name: "", where: "for all jobs", node: d, repo: r, tainted: r.tainted(d.Get("variables"), chosen)}
+		top := job{file: f, name: "", where: "for all jobs", node: d, repo: r,
+			tainted: r.tainted(d.Get("variables"), chosen)}
 		top.variables(d.Get("variables"))
 		top.images(d)
 		top.scripts(d)
@@ -79,7 +82,8 @@ func (r *repository) check(f *pipeline.File) {
 			if keywords[e.Key.Value] || !e.Value.IsMap() {
 				continue
 			}
-			j := job{file: f, name: e.Key.Value, where: fmt.Sprintf("in job %q", pipeline.Short(e.Key.Value)), node: e.Value, repo: r}
+			j := job{file: f, name: e.Key.Value, where: fmt.Sprintf("in job %q", pipeline.Short(e.Key.Value)),
+				node: e.Value, repo: r}
 			j.tainted = r.tainted(j.inherited("variables"), top.tainted)
 			j.run()
 		}
@@ -121,19 +125,24 @@ func (r *repository) includes(f *pipeline.File, d *document.Node) {
 		}
 		switch {
 		case url != nil && inc.Get("integrity") == nil:
-			f.Report("unpinned-dependency", f.Source.Whole(url), pipeline.As(finding.High, finding.Certain), "The pipeline takes in whatever %s answers when it runs", pipeline.Short(url.Text()))
+			f.Report("unpinned-dependency", f.Source.Whole(url), pipeline.As(finding.High, finding.Certain),
+				"The pipeline takes in whatever %s answers when it runs", pipeline.Short(url.Text()))
 		case inc.Get("project") != nil:
 			ref := inc.Get("ref")
 			switch {
 			case ref == nil:
-				f.At("unpinned-dependency", inc.Get("project"), "The included project %s is taken from its default branch", inc.Get("project").Text())
+				f.At("unpinned-dependency", inc.Get("project"), "The included project %s is taken from its "+
+					"default branch", inc.Get("project").Text())
 			case !commit.MatchString(ref.Text()):
-				f.Report("unpinned-dependency", f.Source.Whole(ref), pipeline.As(finding.Low, finding.Likely), "The included project %s is taken from %s, which can be moved", inc.Get("project").Text(), ref.Text())
+				f.Report("unpinned-dependency", f.Source.Whole(ref), pipeline.As(finding.Low, finding.Likely),
+					"The included project %s is taken from %s, which can be moved", inc.Get("project").Text(),
+					ref.Text())
 			}
 		case inc.Get("component") != nil:
 			_, ref, _ := strings.Cut(inc.Get("component").Text(), "@")
 			if !commit.MatchString(ref) && !version.MatchString(ref) {
-				f.At("unpinned-dependency", inc.Get("component"), "The component %s is not fixed to a full version", pipeline.Short(inc.Get("component").Text()))
+				f.At("unpinned-dependency", inc.Get("component"), "The component %s is not fixed to a full "+
+					"version", pipeline.Short(inc.Get("component").Text()))
 			}
 		}
 	}
@@ -198,15 +207,20 @@ func (j job) variables(vars *document.Node) {
 		switch e.Key.Value {
 		case "CI_DEBUG_TRACE", "CI_DEBUG_SERVICES":
 			if v.True() || v.Text() == "1" {
-				j.file.At("debug-mode", e.Key, "%s prints every command and variable, secrets too, %s", e.Key.Value, j.where)
+				j.file.At("debug-mode", e.Key, "%s prints every command and variable, secrets too, %s", e.Key.Value,
+					j.where)
 			}
 		case "DOCKER_TLS_CERTDIR":
 			if v != nil && v.Text() == "" {
-				j.file.Report("privileged-container", j.file.Source.Whole(e.Key), pipeline.As(finding.Low, finding.Likely), "The Docker daemon of the job is reached without TLS, %s", j.where)
+				j.file.Report("privileged-container", j.file.Source.Whole(e.Key),
+					pipeline.As(finding.Low, finding.Likely), "The Docker daemon of the job is reached without TLS, %s",
+					j.where)
 			}
 		case "GIT_SSL_NO_VERIFY", "NODE_TLS_REJECT_UNAUTHORIZED":
-			if v.True() || v.Text() == "1" && e.Key.Value == "GIT_SSL_NO_VERIFY" || v.Text() == "0" && e.Key.Value != "GIT_SSL_NO_VERIFY" {
-				j.file.At("no-verification", e.Key, "%s switches the check of certificates off, %s", e.Key.Value, j.where)
+			if v.True() || v.Text() == "1" && e.Key.Value == "GIT_SSL_NO_VERIFY" || v.Text() == "0" &&
+				e.Key.Value != "GIT_SSL_NO_VERIFY" {
+				j.file.At("no-verification", e.Key, "%s switches the check of certificates off, %s", e.Key.Value,
+					j.where)
 			}
 		}
 	}
@@ -225,7 +239,8 @@ func (j job) images(n *document.Node) {
 			if s.IsMap() {
 				at = s.Get("name")
 			}
-			j.file.Report("privileged-container", j.file.Source.Whole(at), pipeline.As(finding.Low, finding.Likely), "%s needs a runner that gives containers the host's rights, %s", pipeline.Short(name), j.where)
+			j.file.Report("privileged-container", j.file.Source.Whole(at), pipeline.As(finding.Low, finding.Likely),
+				"%s needs a runner that gives containers the host's rights, %s", pipeline.Short(name), j.where)
 		}
 	}
 }
@@ -262,12 +277,14 @@ func (j job) scripts(n *document.Node) {
 		for _, s := range n.Get(key).Scalars() {
 			j.file.Script(pipeline.Script{Text: s, Where: j.where, Secret: secret, Chosen: j.tainted, Whole: true})
 			for _, at := range inputs.FindAllStringIndex(s.Text(), -1) {
-				j.file.Report("script-injection", j.file.Source.Part(s, at[0], at[1]-at[0]), pipeline.As(finding.Low, finding.Uncertain),
+				j.file.Report("script-injection", j.file.Source.Part(s, at[0], at[1]-at[0]),
+					pipeline.As(finding.Low, finding.Uncertain),
 					"%s is put into the script before it runs, %s", s.Text()[at[0]:at[1]], j.where)
 			}
 			j.unquoted(s)
 			if strings.Contains(s.Text(), "CI_JOB_JWT") {
-				j.file.At("old-job-token", s, "CI_JOB_JWT is good for every service that trusts this GitLab, %s", j.where)
+				j.file.At("old-job-token", s, "CI_JOB_JWT is good for every service that trusts this "+
+					"GitLab, %s", j.where)
 			}
 		}
 	}
@@ -282,8 +299,11 @@ func (j job) unquoted(s *document.Node) {
 		}
 		for _, m := range bare.FindAllStringSubmatch(l.Text, -1) {
 			if origin, ok := j.tainted[m[1]]; ok && !refName[origin] {
-				j.file.Report("script-injection", j.file.Source.Part(s, l.Offset, min(l.Length, len(s.Text())-l.Offset)), pipeline.As(finding.Low, finding.Uncertain),
-					"$%s holds %s, which strangers choose, and is not quoted: it can add options, %s", m[1], origin, j.where)
+				j.file.Report("script-injection",
+					j.file.Source.Part(s, l.Offset, min(l.Length, len(s.Text())-l.Offset)),
+					pipeline.As(finding.Low, finding.Uncertain),
+					"$%s holds %s, which strangers choose, and is not quoted: it can add options, %s", m[1], origin,
+					j.where)
 			}
 		}
 	}
@@ -291,7 +311,8 @@ func (j job) unquoted(s *document.Node) {
 
 // refName lists variables that hold no white space, so that nothing comes of
 // leaving the quotes out but a leading dash.
-var refName = map[string]bool{"CI_COMMIT_REF_NAME": true, "CI_COMMIT_BRANCH": true, "CI_COMMIT_TAG": true, "CI_BUILD_REF_NAME": true, "CI_BUILD_TAG": true,
+var refName = map[string]bool{"CI_COMMIT_REF_NAME": true, "CI_COMMIT_BRANCH": true, "CI_COMMIT_TAG": true,
+	"CI_BUILD_REF_NAME": true, "CI_BUILD_TAG": true,
 	"CI_MERGE_REQUEST_SOURCE_BRANCH_NAME": true, "CI_EXTERNAL_PULL_REQUEST_SOURCE_BRANCH_NAME": true}
 
 // seesSecrets reports whether the scripts of the job name secrets.
@@ -321,18 +342,22 @@ func (j job) conditions() {
 		if j.node.Get("environment") == nil && !j.seesSecrets() {
 			continue
 		}
-		j.file.At("untrusted-condition", cond, "%s, which strangers choose, decides whether the job with its secrets runs, %s", m[1], j.where)
+		j.file.At("untrusted-condition", cond, "%s, which strangers choose, decides whether the job with its secrets "+
+			"runs, %s", m[1], j.where)
 	}
 }
 
 func (j job) artifacts() {
 	a := j.node.Get("artifacts")
 	for _, p := range a.Get("paths").Scalars() {
-		if t := strings.TrimSuffix(strings.TrimPrefix(p.Text(), "./"), "/"); t == "." || t == "" || t == "*" || t == "**" || t == "**/*" || t == ".git" || t == "$CI_PROJECT_DIR" {
-			j.file.At("artifact-exposure", p, "The whole folder, with files that hold tokens, becomes an artifact, %s", j.where)
+		if t := strings.TrimSuffix(strings.TrimPrefix(p.Text(), "./"), "/"); t == "." || t == "" || t == "*" ||
+			t == "**" || t == "**/*" || t == ".git" || t == "$CI_PROJECT_DIR" {
+			j.file.At("artifact-exposure", p, "The whole folder, with files that hold tokens, becomes an artifact, %s",
+				j.where)
 		}
 	}
 	if a.Get("untracked").True() {
-		j.file.At("artifact-exposure", a.Get("untracked"), "Every file that is not in the repository becomes an artifact, %s", j.where)
+		j.file.At("artifact-exposure", a.Get("untracked"), "Every file that is not in the repository becomes an "+
+			"artifact, %s", j.where)
 	}
 }

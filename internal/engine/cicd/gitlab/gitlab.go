@@ -36,7 +36,8 @@ func match(p string) bool {
 	if !strings.HasSuffix(base, ".yml") && !strings.HasSuffix(base, ".yaml") {
 		return false
 	}
-	return strings.HasSuffix(strings.TrimSuffix(strings.TrimSuffix(base, ".yml"), ".yaml"), ".gitlab-ci") || strings.Contains("/"+p, "/.gitlab/ci/") || strings.Contains("/"+p, "/.gitlab-ci/")
+	return strings.HasSuffix(strings.TrimSuffix(strings.TrimSuffix(base, ".yml"), ".yaml"), ".gitlab-ci") ||
+		strings.Contains("/"+p, "/.gitlab/ci/") || strings.Contains("/"+p, "/.gitlab-ci/")
 }
 
 // maxIncluded bounds the files that are read because others include them.
@@ -76,7 +77,8 @@ func run(p *scan.ProjectPass) error {
 		}
 		files[name], order = f, append(order, name)
 		for _, local := range included(f) {
-			for _, candidate := range []string{path.Join(path.Dir(name), local), strings.TrimPrefix(path.Join(rootOf(name), local), "/")} {
+			for _, candidate := range []string{path.Join(path.Dir(name), local),
+				strings.TrimPrefix(path.Join(rootOf(name), local), "/")} {
 				if _, ok := tree[candidate]; ok && !seen[candidate] && len(queue) < len(p.Files)+maxIncluded {
 					queue = append(queue, candidate)
 				}

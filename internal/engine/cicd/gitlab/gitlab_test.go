@@ -22,7 +22,8 @@ func FuzzAnalyzer(f *testing.F) {
 			Files: []scan.File{{Path: name, Size: int64(len(text))}},
 			Reporter: scan.Reporter{
 				Report: func(r *finding.Rule, got finding.Finding) {
-					if r == nil || got.Message == "" || got.Location.StartLine < 1 || got.Location.EndLine < got.Location.StartLine {
+					if r == nil || got.Message == "" || got.Location.StartLine < 1 ||
+						got.Location.EndLine < got.Location.StartLine {
 						t.Errorf("rule %v, finding %+v", r, got)
 					}
 				},

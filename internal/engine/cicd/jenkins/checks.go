@@ -47,11 +47,14 @@ func (j *jenkinsfile) check() {
 			j.container(i)
 		case "ignoreSslErrors", "skipTlsVerify":
 			if j.next(i, 1).value == ":" && j.next(i, 2).value == "true" || j.next(i, 1).value == "true" {
-				j.at("no-verification", t, pipeline.Weight{}, "%s: true switches the check of certificates off %s", t.value, j.where())
+				j.at("no-verification", t, pipeline.Weight{}, "%s: true switches the check of certificates off %s",
+					t.value, j.where())
 			}
 		case "url":
-			if v := j.argument(i); v != nil && (strings.HasPrefix(v.value, "http://") || strings.HasPrefix(v.value, "git://")) && !strings.Contains(v.value, "localhost") {
-				j.at("insecure-transport", *v, pipeline.Weight{}, "%s is fetched without encryption %s", pipeline.Short(v.value), j.where())
+			if v := j.argument(i); v != nil && (strings.HasPrefix(v.value, "http://") ||
+				strings.HasPrefix(v.value, "git://")) && !strings.Contains(v.value, "localhost") {
+				j.at("insecure-transport", *v, pipeline.Weight{}, "%s is fetched without encryption %s",
+					pipeline.Short(v.value), j.where())
 			}
 		default:
 			j.assigned(i)
@@ -193,6 +196,7 @@ func (j *jenkinsfile) script(i int) {
 			}
 			j.scriptText(t)
 		case t.kind == word && (j.next(n, -1).value == "+" || j.next(n, -1).value == "(" || n == i+1) && j.next(n, 1).value != ":":
+
 			j.joined(n)
 		}
 	}
@@ -215,7 +219,8 @@ func (j *jenkinsfile) scriptText(t token) {
 	for _, p := range t.parts {
 		switch {
 		case j.secret(p.expr):
-			j.file.Report("secret-interpolation", j.part(t, p), pipeline.Weight{}, "The credential %s is put into the script by Groovy %s", p.expr, j.where())
+			j.file.Report("secret-interpolation", j.part(t, p), pipeline.Weight{}, "The credential %s is put into "+
+				"the script by Groovy %s", p.expr, j.where())
 		case j.origin(p.expr) != "":
 			p := p
 			j.inject(t, p.expr, j.origin(p.expr), &p)
@@ -243,7 +248,8 @@ func (j *jenkinsfile) inject(t token, expr, origin string, p *part) {
 // environment returns the variables that others choose, as the shell sees them.
 func (j *jenkinsfile) environment() map[string]string {
 	out := map[string]string{}
-	for _, name := range strings.Fields("CHANGE_TITLE CHANGE_BRANCH BRANCH_NAME GIT_BRANCH TAG_NAME ghprbPullTitle ghprbSourceBranch ghprbCommentBody gitlabSourceBranch gitlabMergeRequestTitle") {
+	for _, name := range strings.Fields("CHANGE_TITLE CHANGE_BRANCH BRANCH_NAME GIT_BRANCH TAG_NAME ghprbPullTitle " +
+		"ghprbSourceBranch ghprbCommentBody gitlabSourceBranch gitlabMergeRequestTitle") {
 		out[name] = name
 	}
 	return out
@@ -261,7 +267,8 @@ func (j *jenkinsfile) evaluate(i int) {
 		}
 		for _, p := range t.parts {
 			if origin := j.origin(p.expr); origin != "" {
-				j.file.Report("script-injection", j.part(t, p), pipeline.As(finding.High, finding.Certain), "%s (%s) becomes part of a program in Groovy %s", p.expr, origin, j.where())
+				j.file.Report("script-injection", j.part(t, p), pipeline.As(finding.High, finding.Certain),
+					"%s (%s) becomes part of a program in Groovy %s", p.expr, origin, j.where())
 			}
 		}
 	}
@@ -289,11 +296,14 @@ func (j *jenkinsfile) library(i int) {
 		switch {
 		case commit.MatchString(ref) || len(t.parts) > 0:
 		case !ok:
-			j.at("unpinned-dependency", t, pipeline.As(finding.Low, finding.Likely), "The library %s is taken in its default version", name)
+			j.at("unpinned-dependency", t, pipeline.As(finding.Low, finding.Likely), "The library %s is taken in its "+
+				"default version", name)
 		case version.MatchString(ref):
-			j.at("unpinned-dependency", t, pipeline.As(finding.Low, finding.Uncertain), "The library %s is fixed by the tag %s, which can be moved", name, ref)
+			j.at("unpinned-dependency", t, pipeline.As(finding.Low, finding.Uncertain), "The library %s is fixed by "+
+				"the tag %s, which can be moved", name, ref)
 		default:
-			j.at("unpinned-dependency", t, pipeline.Weight{}, "The library %s is taken from %s, which can be moved", name, ref)
+			j.at("unpinned-dependency", t, pipeline.Weight{}, "The library %s is taken from %s, which can "+
+				"be moved", name, ref)
 		}
 	}
 }
@@ -311,7 +321,8 @@ func (j *jenkinsfile) container(i int) {
 	}
 	for _, bad := range []string{"--privileged", "docker.sock", "--pid=host", "--net=host", "SYS_ADMIN"} {
 		if strings.Contains(v.value, bad) {
-			j.at("privileged-container", *v, pipeline.Weight{}, "The container has the rights of its host (%s) %s", bad, j.where())
+			j.at("privileged-container", *v, pipeline.Weight{}, "The container has the rights of its host (%s) %s", bad,
+				j.where())
 			return
 		}
 	}
@@ -342,7 +353,8 @@ func (j *jenkinsfile) named(i int) string {
 				return v.value
 			}
 		}
-		if n < i && (j.tokens[n].value == "string" || j.tokens[n].value == "password") && j.next(n, 1).value == "(" && j.tokens[n].value == "password" {
+		if n < i && (j.tokens[n].value == "string" || j.tokens[n].value == "password") && j.next(n, 1).value == "(" &&
+			j.tokens[n].value == "password" {
 			return "password"
 		}
 	}

@@ -99,7 +99,8 @@ func (l *lexer) next() error {
 		return l.text("'", text)
 	case strings.HasPrefix(rest, "$/") && strings.Contains(rest, "/$"):
 		end := strings.Index(rest, "/$")
-		l.add(token{kind: gstring, value: rest[2:max(end, 2)], line: l.line, column: l.column() + 2, parts: interpolations(rest[2:max(end, 2)])}, max(end, 2)+2)
+		l.add(token{kind: gstring, value: rest[2:max(end, 2)], line: l.line, column: l.column() + 2,
+			parts: interpolations(rest[2:max(end, 2)])}, max(end, 2)+2)
 	case c == '/' && l.slashy():
 		l.slash()
 	default:
@@ -197,7 +198,8 @@ func interpolations(s string) []part {
 			i += 2 + n
 		case s[i] == '$' && i+1 < len(s) && (s[i+1] == '_' || unicode.IsLetter(rune(s[i+1]))):
 			n := 1
-			for i+n < len(s) && (s[i+n] == '_' || s[i+n] == '.' && i+n+1 < len(s) && unicode.IsLetter(rune(s[i+n+1])) || unicode.IsLetter(rune(s[i+n])) || unicode.IsDigit(rune(s[i+n]))) {
+			for i+n < len(s) && (s[i+n] == '_' || s[i+n] == '.' && i+n+1 < len(s) && unicode.IsLetter(rune(s[i+n+1])) ||
+				unicode.IsLetter(rune(s[i+n])) || unicode.IsDigit(rune(s[i+n]))) {
 				n++
 			}
 			out = append(out, part{expr: s[i+1 : i+n], offset: i, length: n})
@@ -225,7 +227,8 @@ func (l *lexer) slash() {
 			continue
 		}
 		if rest[i] == '/' {
-			l.add(token{kind: gstring, value: rest[:i], line: l.line, column: l.column() + 1, parts: interpolations(rest[:i])}, i+2)
+			l.add(token{kind: gstring, value: rest[:i], line: l.line, column: l.column() + 1,
+				parts: interpolations(rest[:i])}, i+2)
 			return
 		}
 	}

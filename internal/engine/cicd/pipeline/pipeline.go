@@ -41,7 +41,8 @@ func Read(path string, b []byte, rules rule.Set, out func(*finding.Rule, finding
 // cannot be done.
 func Load(p *scan.ProjectPass, f scan.File) ([]byte, bool) {
 	if f.Size > document.MaxSize {
-		p.Degrade(scan.Reason{Code: "too-large", Path: f.Path, Message: fmt.Sprintf("is larger than %d MiB", document.MaxSize>>20)})
+		p.Degrade(scan.Reason{Code: "too-large", Path: f.Path, Message: fmt.Sprintf("is larger than %d MiB",
+			document.MaxSize>>20)})
 		return nil, false
 	}
 	b, err := fs.ReadFile(p.FS, f.Path)
@@ -64,7 +65,8 @@ func Malformed(path string, err error) scan.Reason {
 
 // Location makes a location of a place in the file.
 func (f *File) Location(at document.Place) finding.Location {
-	return finding.Location{Path: f.Path, StartLine: at.Line, EndLine: at.EndLine, StartColumn: at.Column, EndColumn: at.EndColumn}
+	return finding.Location{Path: f.Path, StartLine: at.Line, EndLine: at.EndLine, StartColumn: at.Column,
+		EndColumn: at.EndColumn}
 }
 
 // A Weight says how bad and how sure a finding is. What is empty is as the rule
@@ -79,7 +81,8 @@ func As(s finding.Severity, c finding.Confidence) Weight { return Weight{Severit
 
 // Report tells a finding.
 func (f *File) Report(id string, at document.Place, w Weight, format string, args ...any) {
-	f.Out(f.Rules[id], finding.Finding{Message: fmt.Sprintf(format, args...), Severity: w.Severity, Confidence: w.Confidence, Location: f.Location(at)})
+	f.Out(f.Rules[id], finding.Finding{Message: fmt.Sprintf(format, args...), Severity: w.Severity,
+		Confidence: w.Confidence, Location: f.Location(at)})
 }
 
 // At reports at a whole value.
@@ -101,7 +104,8 @@ func (f *File) ImageText(text string, n *document.Node, where string) {
 	case image.Floating:
 		f.At("unpinned-image", n, "The image %s %s is whatever is newest when the job runs", Short(text), where)
 	case image.Tagged:
-		f.Report("unpinned-image", f.Source.Whole(n), As(finding.Low, finding.Uncertain), "The image %s %s is fixed by a tag, which can be moved, not by a digest", Short(text), where)
+		f.Report("unpinned-image", f.Source.Whole(n), As(finding.Low, finding.Uncertain), "The image %s %s is fixed "+
+			"by a tag, which can be moved, not by a digest", Short(text), where)
 	}
 }
 
@@ -124,13 +128,15 @@ func (f *File) Script(s Script) {
 	for _, l := range script.Lines(text) {
 		at := func() document.Place { return f.Source.Part(s.Text, l.Offset, min(l.Length, len(text)-l.Offset)) }
 		if script.Fetched(l.Text) {
-			f.Report("remote-script", at(), Weight{}, "A script is fetched and run at once, %s: %s", s.Where, Short(l.Text))
+			f.Report("remote-script", at(), Weight{}, "A script is fetched and run at once, %s: %s", s.Where,
+				Short(l.Text))
 		}
 		if what := script.AdHoc(l.Text); what != "" {
 			f.Report("adhoc-packages", at(), Weight{}, "%q installs what no lock file fixes, %s", Short(what), s.Where)
 		}
 		if host := script.Collector(l.Text); host != "" {
-			f.Report("request-collector", at(), Weight{}, "Something is sent to %s, where anybody can look at requests, %s", host, s.Where)
+			f.Report("request-collector", at(), Weight{}, "Something is sent to %s, where anybody can look at "+
+				"requests, %s", host, s.Where)
 		}
 		switch {
 		case script.Listed(l.Text) && (s.Secret || s.Whole):
@@ -140,7 +146,8 @@ func (f *File) Script(s Script) {
 		}
 		for _, name := range script.Evaluated(l.Text) {
 			if origin, ok := s.Chosen[name]; ok {
-				f.Report("script-injection", at(), As(finding.High, finding.Certain), "$%s holds %s, which strangers choose, and is run as code %s", name, origin, s.Where)
+				f.Report("script-injection", at(), As(finding.High, finding.Certain), "$%s holds %s, which strangers "+
+					"choose, and is run as code %s", name, origin, s.Where)
 			}
 		}
 	}
@@ -166,9 +173,12 @@ func (f *File) SecretText(name, text string, n *document.Node, where string) {
 		return
 	}
 	f.Out(f.Rules["plaintext-secret"], finding.Finding{
-		Message: fmt.Sprintf("The secret %s is written in the file, %s", name, where), Location: f.Location(f.Source.Whole(n)),
-		Identity: name + " " + where, Secret: &finding.SecretMatch{Kind: "Secret of a pipeline", Redacted: finding.Redacted},
-		Snippet: &finding.Snippet{StartLine: n.Line, Lines: []string{strings.ReplaceAll(f.Source.Line(n.Line), text, finding.Redacted)}},
+		Message:  fmt.Sprintf("The secret %s is written in the file, %s", name, where),
+		Location: f.Location(f.Source.Whole(n)),
+		Identity: name + " " + where, Secret: &finding.SecretMatch{Kind: "Secret of a pipeline",
+			Redacted: finding.Redacted},
+		Snippet: &finding.Snippet{StartLine: n.Line,
+			Lines: []string{strings.ReplaceAll(f.Source.Line(n.Line), text, finding.Redacted)}},
 	})
 }
 

@@ -33,7 +33,8 @@ func New(analyzer, language string, texts ...Text) Set {
 		s[t.ID] = &finding.Rule{
 			ID: analyzer + "/" + t.ID, Analysis: finding.CICD, Name: t.Name,
 			ShortDescription: t.What, Description: t.What + "\n\n" + flow(t.Why), HowToPrevent: flow(t.Fix),
-			CWE: []string{t.CWE}, OWASP: []string{t.Risk}, Severity: t.Severity, Confidence: t.Confidence, Language: language, Link: t.Link,
+			CWE: []string{t.CWE}, OWASP: []string{t.Risk}, Severity: t.Severity, Confidence: t.Confidence,
+			Language: language, Link: t.Link,
 		}
 	}
 	return s

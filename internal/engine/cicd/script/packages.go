@@ -28,11 +28,14 @@ func AdHoc(line string) string {
 }
 
 // always lists commands that leave the lock file behind without any argument.
-var always = map[string]bool{"npm update": true, "npm up": true, "npm upgrade": true, "yarn upgrade": true, "pnpm update": true, "pnpm up": true, "pnpm upgrade": true, "bundle update": true, "gem update": true}
+var always = map[string]bool{"npm update": true, "npm up": true, "npm upgrade": true, "yarn upgrade": true,
+	"pnpm update": true, "pnpm up": true, "pnpm upgrade": true, "bundle update": true, "gem update": true}
 
 // withValue lists options that take the next word.
-var withValue = map[string]bool{"-w": true, "--workspace": true, "--prefix": true, "-C": true, "--dir": true, "--cwd": true, "--registry": true,
-	"-v": true, "--version": true, "--filter": true, "-F": true, "--loglevel": true, "--install-dir": true, "-n": true, "--source": true, "-i": true}
+var withValue = map[string]bool{"-w": true, "--workspace": true, "--prefix": true, "-C": true, "--dir": true,
+	"--cwd": true, "--registry": true,
+	"-v": true, "--version": true, "--filter": true, "-F": true, "--loglevel": true, "--install-dir": true, "-n": true,
+	"--source": true, "-i": true}
 
 // packages returns the words that name packages of a registry.
 func packages(args string) []string {
@@ -47,6 +50,7 @@ func packages(args string) []string {
 		case w == "--" || w == "#":
 			return out
 		case strings.HasPrefix(w, ".") || strings.HasPrefix(w, "/") || strings.HasSuffix(w, ".tgz") || strings.HasSuffix(w, ".gem") || strings.HasPrefix(w, "$") || strings.ContainsAny(w, "<>"):
+
 		default:
 			out = append(out, w)
 		}

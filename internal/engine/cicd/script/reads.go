@@ -27,7 +27,8 @@ var (
 	jqArg   = lazyregexp.New(`(?:\bjq\b(?:\s+-{1,2}[\w-]+)*|--jq|\s-q)[\s=]+["']?\s*(\.[\w.\[\]"?*-]*)`)
 	gitLog  = lazyregexp.New(`\bgit\s+(?:-\S+\s+)*(?:log|show)\b.*(?:--(?:format|pretty)[= ]["']?(?:format:|tformat:)?\S*%(?:s|b|B|f|an|ae|cn|ce|D|d)|--name-only|--name-status)`)
 	gitDiff = lazyregexp.New(`\bgit\s+(?:-\S+\s+)*(?:diff|diff-tree|diff-index|ls-files)\b.*`)
-	reads   = lazyregexp.New(`(?:^|[\s;&|("'` + "`" + `])(?:cat|head|tail|tac|sed|awk|grep|egrep|cut|jq|yq|xmllint|sort|uniq)\b([^|;&<]*)`)
+	reads   = lazyregexp.New(`(?:^|[\s;&|("'` + "`" +
+		`])(?:cat|head|tail|tac|sed|awk|grep|egrep|cut|jq|yq|xmllint|sort|uniq)\b([^|;&<]*)`)
 	from    = lazyregexp.New(`<\s*["']?([\w./$\{-][^\s;&|)"']*)`)
 	listing = lazyregexp.New(`(?:^|[\s;&|("'` + "`" + `])(?:ls|find)\s+[^|;&>]*\S`)
 	single  = lazyregexp.New(`\|\s*(?:head\s+(?:-n\s*)?-?1\b|tail\s+(?:-n\s*)?-?1\b|wc\b|tr\s+-d\s+["']?\\n|xargs\b)|\b(?:head|tail)\s+(?:-n\s*)?-?1\s|\btr\s+-d\s+["']?\\n|\bread\s+-r\b`)
@@ -66,7 +67,8 @@ func Reads(text string) []Read {
 			add(c)
 		}
 	}
-	if m := ghAPI.FindStringSubmatch(text); m != nil && (strings.Contains(m[1], "api") || strings.Contains(text, "gh api")) {
+	if m := ghAPI.FindStringSubmatch(text); m != nil && (strings.Contains(m[1], "api") ||
+		strings.Contains(text, "gh api")) {
 		add(answered(m[2], m[1]))
 	}
 	if payload.MatchString(text) {
@@ -77,7 +79,8 @@ func Reads(text string) []Read {
 	if gitLog.MatchString(text) {
 		add("git.message")
 	}
-	if m := gitDiff.FindString(text); ghDiff.MatchString(text) || strings.Contains(m, "--name-only") || strings.Contains(m, "ls-files") {
+	if m := gitDiff.FindString(text); ghDiff.MatchString(text) || strings.Contains(m, "--name-only") ||
+		strings.Contains(m, "ls-files") {
 		add("git.files")
 	}
 	if listing.MatchString(text) {
@@ -90,8 +93,10 @@ func Reads(text string) []Read {
 }
 
 // fields names what the fields of gh are called in the payloads of events.
-var fields = map[string]string{"headrefname": "head.ref", "headrefoid": "head.sha", "baserefname": "base.ref", "baserefoid": "base.sha",
-	"headrepository": "head.repo", "headrepositoryowner": "head.repo.owner.login", "isdraft": "draft", "mergecommit": "merge_commit_sha"}
+var fields = map[string]string{"headrefname": "head.ref", "headrefoid": "head.sha", "baserefname": "base.ref",
+	"baserefoid":     "base.sha",
+	"headrepository": "head.repo", "headrepositoryowner": "head.repo.owner.login", "isdraft": "draft",
+	"mergecommit": "merge_commit_sha"}
 
 // viewed returns the contexts that gh pr view --json … prints.
 func viewed(what, args string) []string {
@@ -122,8 +127,10 @@ func viewed(what, args string) []string {
 // answered returns the context that the answer of GitHub's API for a kind of
 // resources holds.
 func answered(kind, args string) string {
-	base := map[string]string{"pulls": "github.event.pull_request", "issues": "github.event.issue", "comments": "github.event.comment",
-		"discussions": "github.event.discussion", "commits": "github.event.commits.*", "reviews": "github.event.review", "branches": "github.event.branch"}[kind]
+	base := map[string]string{"pulls": "github.event.pull_request", "issues": "github.event.issue",
+		"comments":    "github.event.comment",
+		"discussions": "github.event.discussion", "commits": "github.event.commits.*", "reviews": "github.event.review",
+		"branches": "github.event.branch"}[kind]
 	q, ok := Query(args)
 	if !ok || q == "" {
 		return base
@@ -150,7 +157,8 @@ func readFiles(text string) []string {
 			continue // behind a pipe it reads the pipe
 		}
 		last := words[len(words)-1]
-		if fileArg.MatchString(last) && !(fixedArg.MatchString(last) && !strings.HasPrefix(last, ".") && !strings.HasPrefix(last, "/")) {
+		if fileArg.MatchString(last) && !(fixedArg.MatchString(last) && !strings.HasPrefix(last, ".") &&
+			!strings.HasPrefix(last, "/")) {
 			out = append(out, strings.Trim(last, `"')`))
 		}
 	}

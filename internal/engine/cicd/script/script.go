@@ -73,7 +73,8 @@ func to(file string) *lazyregexp.Regexp {
 	return lazyregexp.New(`(?i)(>>?\s*|tee\s+(?:-a\s+|--append\s+)?|-filepath\s+|-path\s+|add-content\s+(?:-path\s+)?)["']?\$(\{|env:|\{env:)?` + file + `\}?["']?|>>?\s*["']?%` + file + `%`)
 }
 
-var files = map[string]*lazyregexp.Regexp{"GITHUB_OUTPUT": to("GITHUB_OUTPUT"), "GITHUB_ENV": to("GITHUB_ENV"), "GITHUB_PATH": to("GITHUB_PATH")}
+var files = map[string]*lazyregexp.Regexp{"GITHUB_OUTPUT": to("GITHUB_OUTPUT"), "GITHUB_ENV": to("GITHUB_ENV"),
+	"GITHUB_PATH": to("GITHUB_PATH")}
 
 // Writes returns what the script writes to GITHUB_OUTPUT, GITHUB_ENV or
 // GITHUB_PATH.
@@ -104,7 +105,8 @@ func Writes(text, file string) []Write {
 
 // old reports whether the line has the old command that does what the file does.
 func old(file, line string) bool {
-	return file == "GITHUB_OUTPUT" && strings.Contains(line, "::set-output") || file == "GITHUB_ENV" && strings.Contains(line, "::set-env")
+	return file == "GITHUB_OUTPUT" && strings.Contains(line, "::set-output") || file == "GITHUB_ENV" &&
+		strings.Contains(line, "::set-env")
 }
 
 // takes matches what hands a text to the file at the end of a line.
@@ -197,5 +199,6 @@ func Variables(text string) []string {
 // Runs reports whether the text holds the output of a command, $(…) or `…`, or
 // reads a pipe, whose text is not known.
 func Runs(text string) bool {
-	return strings.Contains(text, "$(") || strings.Contains(text, "`") || strings.Contains(text, "|") || strings.Contains(text, "<(")
+	return strings.Contains(text, "$(") || strings.Contains(text, "`") || strings.Contains(text, "|") ||
+		strings.Contains(text, "<(")
 }

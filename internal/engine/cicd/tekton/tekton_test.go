@@ -20,7 +20,8 @@ func FuzzAnalyzer(f *testing.F) {
 			ReadFile: func() ([]byte, error) { return []byte(text), nil },
 			Reporter: scan.Reporter{
 				Report: func(r *finding.Rule, got finding.Finding) {
-					if r == nil || got.Message == "" || got.Location.StartLine < 1 || got.Location.EndLine < got.Location.StartLine {
+					if r == nil || got.Message == "" || got.Location.StartLine < 1 ||
+						got.Location.EndLine < got.Location.StartLine {
 						t.Errorf("rule %v, finding %+v", r, got)
 					}
 				},

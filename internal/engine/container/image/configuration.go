@@ -72,7 +72,8 @@ func (s *secretFinder) readSteps(ctx context.Context, img *oci.Image) (steps, er
 		}
 		var found []told
 		for _, m := range assignment.FindAllStringSubmatch(text, -1) {
-			if telling(m[1], strings.Trim(m[2], `"'`)) && !slices.ContainsFunc(found, func(t told) bool { return t.name == m[1] }) {
+			if telling(m[1], strings.Trim(m[2], `"'`)) &&
+				!slices.ContainsFunc(found, func(t told) bool { return t.name == m[1] }) {
 				found = append(found, told{name: m[1]})
 			}
 		}
@@ -98,7 +99,8 @@ func (s *secretFinder) readSteps(ctx context.Context, img *oci.Image) (steps, er
 
 // set reports a flaw of what is set for running the image.
 func (c *configuration) set(r *finding.Rule, message, identity string) {
-	c.Report(r, finding.Finding{Message: message, Language: "dockerfile", Location: finding.Location{Path: ConfigPath}, Identity: identity})
+	c.Report(r, finding.Finding{Message: message, Language: "dockerfile", Location: finding.Location{Path: ConfigPath},
+		Identity: identity})
 }
 
 // user looks for the user that a container runs as.
@@ -117,7 +119,8 @@ func (c *configuration) base() {
 	}
 	last := name[strings.LastIndexByte(name, '/')+1:]
 	if _, tag, ok := strings.Cut(last, ":"); !ok || tag == "latest" {
-		c.set(ruleMovingBase, fmt.Sprintf("The image is built from %s, which is another image every time that one is published", inventory.OneLine(name)), "base "+last)
+		c.set(ruleMovingBase, fmt.Sprintf("The image is built from %s, which is another image every time that one is "+
+			"published", inventory.OneLine(name)), "base "+last)
 	}
 }
 
@@ -125,7 +128,8 @@ func (c *configuration) base() {
 func (c *configuration) ports() {
 	for _, port := range []string{"22/tcp", "22", "2222/tcp", "23/tcp", "23"} {
 		if _, ok := c.Image.Config.Config.ExposedPorts[port]; ok {
-			c.set(ruleRemoteLogin, fmt.Sprintf("The image exposes port %s, where one signs in to the container", port), "port "+port)
+			c.set(ruleRemoteLogin, fmt.Sprintf("The image exposes port %s, where one signs in to the container", port),
+				"port "+port)
 		}
 	}
 }
@@ -147,7 +151,8 @@ var reference = regexp.MustCompile(`(?i)^($|/|file:|https?://[^@]*$|\$|<.*>$|\{\
 
 // telling reports whether a variable holds a secret by its name.
 func telling(name, value string) bool {
-	return secretName.MatchString(name) && !strings.HasSuffix(strings.ToUpper(name), "_FILE") && !reference.MatchString(value)
+	return secretName.MatchString(name) && !strings.HasSuffix(strings.ToUpper(name), "_FILE") &&
+		!reference.MatchString(value)
 }
 
 // environment looks for secrets in the variables of every container.
@@ -167,7 +172,8 @@ func (c *configuration) environment() error {
 			return stopped(c.Context)
 		}
 		if len(hits) > 0 {
-			c.secret(ruleEnvironment, secretAt{ConfigPath, line, name, "ENV " + name + "=" + finding.Redacted}, hits[0].Secret)
+			c.secret(ruleEnvironment, secretAt{ConfigPath, line, name, "ENV " + name + "=" + finding.Redacted},
+				hits[0].Secret)
 		}
 	}
 	return nil

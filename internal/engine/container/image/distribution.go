@@ -22,7 +22,8 @@ const maxRelease = 64 << 10
 
 // releases are the files that name the distribution, the one that counts first.
 // The others name it where there is no os-release.
-var releases = []string{"etc/os-release", "usr/lib/os-release", "etc/alpine-release", "etc/redhat-release", "etc/centos-release", "etc/debian_version"}
+var releases = []string{"etc/os-release", "usr/lib/os-release", "etc/alpine-release", "etc/redhat-release",
+	"etc/centos-release", "etc/debian_version"}
 
 func release(name string) bool { return slices.Contains(releases, name) }
 
@@ -63,7 +64,8 @@ func parseRelease(name, text string) distribution {
 	case "debian_version":
 		return fromFields(map[string]string{"ID": "debian", "VERSION_ID": first})
 	}
-	for _, known := range []struct{ name, id string }{{"Rocky Linux", "rocky"}, {"AlmaLinux", "almalinux"}, {"Red Hat Enterprise Linux", "rhel"}, {"CentOS", "centos"}, {"Fedora", "fedora"}} {
+	for _, known := range []struct{ name, id string }{{"Rocky Linux", "rocky"}, {"AlmaLinux", "almalinux"},
+		{"Red Hat Enterprise Linux", "rhel"}, {"CentOS", "centos"}, {"Fedora", "fedora"}} {
 		if strings.HasPrefix(first, known.name) {
 			version := ""
 			if _, rest, ok := strings.Cut(first, " release "); ok {
@@ -143,7 +145,8 @@ func ecosystems(d distribution, f map[string]string) []string {
 		if len(number("", major)) == 0 {
 			return nil
 		}
-		return []string{"Red Hat:enterprise_linux:" + major + "::baseos", "Red Hat:enterprise_linux:" + major + "::appstream", "Red Hat:enterprise_linux:" + major + "::crb"}
+		return []string{"Red Hat:enterprise_linux:" + major + "::baseos", "Red Hat:enterprise_linux:" + major +
+			"::appstream", "Red Hat:enterprise_linux:" + major + "::crb"}
 	case "opensuse-leap":
 		return []string{"openSUSE:Leap " + d.version}
 	case "opensuse-tumbleweed":
@@ -184,13 +187,17 @@ func (e *examination) lacksDistribution(d distribution, packages []item) {
 	switch {
 	case d.id == "" && len(names) > 0:
 		e.Degrade(scan.Reason{Code: "no-distribution",
-			Message: fmt.Sprintf("the image does not say which distribution it is of (there is no etc/os-release), so %s of its operating system were not checked: %s", inventory.Count(len(names), "package"), inventory.List(names))})
+			Message: fmt.Sprintf("the image does not say which distribution it is of (there is no etc/os-release), "+
+				"so %s of its operating system were not checked: %s", inventory.Count(len(names), "package"),
+				inventory.List(names))})
 	case d.id != "" && len(d.ecosystems) == 0 && len(names) > 0:
 		e.Degrade(scan.Reason{Code: "no-data",
-			Message: fmt.Sprintf("there are no advisories for %s, or its release is not known, so %s were not checked: %s", d.pretty, inventory.Count(len(names), "package"), inventory.List(names))})
+			Message: fmt.Sprintf("there are no advisories for %s, or its release is not known, so %s were not "+
+				"checked: %s", d.pretty, inventory.Count(len(names), "package"), inventory.List(names))})
 	case d.id != "" && len(names) == 0:
 		e.Degrade(scan.Reason{Code: "no-packages",
-			Message: fmt.Sprintf("the image is of %s, but the list of its packages is not there, so they are not known", d.pretty)})
+			Message: fmt.Sprintf("the image is of %s, but the list of its packages is not there, so they are "+
+				"not known", d.pretty)})
 	}
 }
 

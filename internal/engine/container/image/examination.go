@@ -51,7 +51,8 @@ func newExamination(p *scan.ImagePass) (*examination, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &examination{ImagePass: p, readers: readers, secrets: &secretFinder{detectors}, overlay: overlay{held: map[string][]*version{}, folders: map[string]int{}}}
+	e := &examination{ImagePass: p, readers: readers, secrets: &secretFinder{detectors},
+		overlay: overlay{held: map[string][]*version{}, folders: map[string]int{}}}
 	e.steps, err = e.secrets.readSteps(p.Context, p.Image)
 	return e, err
 }
@@ -98,10 +99,13 @@ func (e *examination) read(l *oci.Layer, budget *oci.Budget) error {
 			code = "too-large"
 		}
 		// No path: what the rest of the layer holds or hides is not known.
-		e.gaps = append(e.gaps, scan.Reason{Code: code, Message: fmt.Sprintf("layer %d (%s): %v", l.Index, short(l.Digest), err)})
+		e.gaps = append(e.gaps,
+			scan.Reason{Code: code, Message: fmt.Sprintf("layer %d (%s): %v", l.Index, short(l.Digest), err)})
 	}
 	e.overlay.end(l.Index, e.fresh)
-	slices.SortFunc(e.gaps, func(a, b scan.Reason) int { return bytes.Compare([]byte(a.Path+a.Message), []byte(b.Path+b.Message)) })
+	slices.SortFunc(e.gaps, func(a, b scan.Reason) int {
+		return bytes.Compare([]byte(a.Path+a.Message), []byte(b.Path+b.Message))
+	})
 	for _, r := range e.gaps {
 		e.Degrade(r)
 	}
@@ -259,21 +263,24 @@ func broken(err error) error {
 func (e *examination) look(entry oci.Entry, c readable, w want) {
 	defer func() {
 		if v := recover(); v != nil {
-			e.gap(scan.Reason{Code: "panic", Path: entry.Path, Message: fmt.Sprintf("in layer %d: the reading of the file crashed (%T)", e.layer.Index, v)})
+			e.gap(scan.Reason{Code: "panic", Path: entry.Path, Message: fmt.Sprintf("in layer %d: the reading of the "+
+				"file crashed (%T)", e.layer.Index, v)})
 		}
 	}()
 	v := &version{layer: e.layer.Index, entry: w.number, gone: -1}
 	if w.reader != nil {
 		items, raw, err := w.reader.read(e.Context, entry, c)
 		if err != nil {
-			e.gap(scan.Reason{Code: "malformed", Path: entry.Path, Message: fmt.Sprintf("in layer %d: %s", e.layer.Index, inventory.OneLine(err.Error()))})
+			e.gap(scan.Reason{Code: "malformed", Path: entry.Path,
+				Message: fmt.Sprintf("in layer %d: %s", e.layer.Index, inventory.OneLine(err.Error()))})
 		}
 		v.items, v.text = items, raw
 	}
 	if w.secret {
 		hits, err := e.secrets.find(e.Context, entry, c)
 		if err != nil {
-			e.gap(scan.Reason{Code: "error", Path: entry.Path, Message: fmt.Sprintf("in layer %d: %s", e.layer.Index, inventory.OneLine(err.Error()))})
+			e.gap(scan.Reason{Code: "error", Path: entry.Path, Message: fmt.Sprintf("in layer %d: %s", e.layer.Index,
+				inventory.OneLine(err.Error()))})
 		}
 		v.hits = hits
 	}

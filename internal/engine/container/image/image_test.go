@@ -94,7 +94,8 @@ func packagesOf(r *result) []string {
 }
 
 func deb(fields ...string) string {
-	return fmt.Sprintf("Package: %s\nStatus: install ok installed\nArchitecture: amd64\nVersion: %s\n%s\n", fields[0], fields[1], strings.Join(fields[2:], "\n"))
+	return fmt.Sprintf("Package: %s\nStatus: install ok installed\nArchitecture: amd64\nVersion: %s\n%s\n", fields[0],
+		fields[1], strings.Join(fields[2:], "\n"))
 }
 
 const debian12 = "PRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\nID=debian\nVERSION_ID=\"12\"\n"
@@ -105,21 +106,29 @@ func TestPackages(t *testing.T) {
 	npm := func(name, version string) string { return fmt.Sprintf(`{"name": %q, "version": %q}`, name, version) }
 	r := examine(t, scan.Options{}, v1.Config{},
 		imagetest.Layer{Step: "ADD rootfs.tar / # buildkit", Files: []imagetest.File{
-			{Name: "usr/lib/os-release", Content: debian12}, {Name: "etc/os-release", Type: tar.TypeSymlink, Link: "../usr/lib/os-release"},
-			{Name: "var/lib/dpkg/status", Content: first + "Package: gone\nStatus: deinstall ok config-files\nVersion: 1\n\n"}}},
+			{Name: "usr/lib/os-release", Content: debian12}, {Name: "etc/os-release", Type: tar.TypeSymlink,
+				Link: "../usr/lib/os-release"},
+			{Name: "var/lib/dpkg/status", Content: first + "Package: gone\nStatus: deinstall ok " +
+				"config-files\nVersion: 1\n\n"}}},
 		imagetest.Layer{Step: "CMD [\"bash\"]"},
 		imagetest.Layer{Step: "RUN /bin/sh -c apt-get install curl # buildkit", Files: []imagetest.File{
 			{Name: "var/lib/dpkg/status", Content: first + second},
-			{Name: "app/node_modules/a/package.json", Content: npm("a", "1.0.0")}, {Name: "app/node_modules/b/package.json", Content: npm("b", "1.0.0")},
-			{Name: "app/node_modules/c/package.json", Content: npm("c", "1.0.0")}, {Name: "opt/old/node_modules/d/package.json", Content: npm("d", "1.0.0")},
+			{Name: "app/node_modules/a/package.json", Content: npm("a", "1.0.0")},
+			{Name: "app/node_modules/b/package.json", Content: npm("b", "1.0.0")},
+			{Name: "app/node_modules/c/package.json", Content: npm("c", "1.0.0")},
+			{Name: "opt/old/node_modules/d/package.json", Content: npm("d", "1.0.0")},
 			{Name: "file/node_modules/e/package.json", Content: npm("e", "1.0.0")}}},
 		imagetest.Layer{Step: "COPY . /app", Zstd: true, Files: []imagetest.File{
 			{Name: "app/node_modules/.wh.b"}, {Name: "app/node_modules/a/package.json", Content: npm("a", "1.0.0")},
-			{Name: "app/node_modules/c/package.json", Content: npm("c", "2.0.0")}, {Name: "opt/old/.wh..wh..opq"}, {Name: "opt/old/node_modules/f/package.json", Content: npm("f", "1.0.0")},
+			{Name: "app/node_modules/c/package.json", Content: npm("c", "2.0.0")}, {Name: "opt/old/.wh..wh..opq"},
+			{Name: "opt/old/node_modules/f/package.json", Content: npm("f", "1.0.0")},
 			{Name: "file", Content: "a file where a folder was"},
-			{Name: "app/vendor/composer/installed.json", Content: `{"packages":[{"name":"vendor/lib","version":"v1.2.0"}]}`},
-			{Name: "app/lib/python3.11/site-packages/six-1.16.0.dist-info/METADATA", Content: "Metadata-Version: 2.1\nName: six\nVersion: 1.16.0\n\n"},
-			{Name: "usr/lib/ruby/gems/3.1.0/specifications/rake-13.0.6.gemspec", Content: "Gem::Specification.new do |s|\n  s.name = \"rake\".freeze\n  s.version = \"13.0.6\"\nend\n"},
+			{Name: "app/vendor/composer/installed.json",
+				Content: `{"packages":[{"name":"vendor/lib","version":"v1.2.0"}]}`},
+			{Name: "app/lib/python3.11/site-packages/six-1.16.0.dist-info/METADATA", Content: "Metadata-Version: " +
+				"2.1\nName: six\nVersion: 1.16.0\n\n"},
+			{Name: "usr/lib/ruby/gems/3.1.0/specifications/rake-13.0.6.gemspec", Content: "Gem::Specification.new do " +
+				"|s|\n  s.name = \"rake\".freeze\n  s.version = \"13.0.6\"\nend\n"},
 			{Name: "app/app.war", Content: war(t)}}})
 	want := []string{
 		"Maven com.example:inner 2.0 app/app.war 2",
@@ -141,11 +150,13 @@ func TestPackages(t *testing.T) {
 	for _, p := range r.packages {
 		switch p.Name {
 		case "libssl3":
-			if p.Source != "openssl" || p.PURL != "pkg:deb/debian/libssl3@3.0.11-1?arch=amd64&distro=debian-12" || !p.Layer.Base {
+			if p.Source != "openssl" || p.PURL != "pkg:deb/debian/libssl3@3.0.11-1?arch=amd64&distro=debian-12" ||
+				!p.Layer.Base {
 				t.Errorf("libssl3: %+v, layer %+v", p, p.Layer)
 			}
 		case "curl":
-			if p.Layer.Instruction != "RUN apt-get install curl" || p.Layer.Base || !strings.HasPrefix(p.Layer.Digest, "sha256:") {
+			if p.Layer.Instruction != "RUN apt-get install curl" || p.Layer.Base ||
+				!strings.HasPrefix(p.Layer.Digest, "sha256:") {
 				t.Errorf("curl: layer %+v", p.Layer)
 			}
 		}
@@ -184,7 +195,8 @@ func TestProgram(t *testing.T) {
 	if err != nil {
 		t.Skip("the program of this test cannot be read here")
 	}
-	r := examine(t, scan.Options{}, v1.Config{}, imagetest.Layer{Step: "COPY app /app", Files: []imagetest.File{{Name: "app", Content: string(b), Mode: 0o755}}})
+	r := examine(t, scan.Options{}, v1.Config{},
+		imagetest.Layer{Step: "COPY app /app", Files: []imagetest.File{{Name: "app", Content: string(b), Mode: 0o755}}})
 	got := packagesOf(r)
 	if !slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, "Go stdlib 1.") }) {
 		t.Errorf("got %q", got)
@@ -194,16 +206,21 @@ func TestProgram(t *testing.T) {
 // What the library has no reader for, or one that tells less.
 func TestOthers(t *testing.T) {
 	r := examine(t, scan.Options{}, v1.Config{}, imagetest.Layer{Step: "COPY . .", Files: []imagetest.File{
-		{Name: "app/shop.deps.json", Content: `{"libraries":{"shop/1.0.0":{"type":"project"},"Serilog/3.1.1":{"type":"package"},"runtimepack.Microsoft.NETCore.App.Runtime.linux-x64/8.0.0":{"type":"runtimepack"}}}`},
+		{Name: "app/shop.deps.json",
+			Content: `{"libraries":{"shop/1.0.0":{"type":"project"},"Serilog/3.1.1":{"type":"package"},"runtimepack.Microsoft.NETCore.App.Runtime.linux-x64/8.0.0":{"type":"runtimepack"}}}`},
 		{Name: "opt/bitnami/redis/.spdx-redis.spdx", Content: `{"spdxVersion":"SPDX-2.3","packages":[{"SPDXID":"r","name":"redis","versionInfo":"7.4.1-0","externalRefs":[{"referenceType":"purl","referenceLocator":"pkg:bitnami/redis@7.4.1-0"}]},
 {"SPDXID":"g","name":"x","externalRefs":[{"referenceType":"purl","referenceLocator":"pkg:golang/example.org/x@v1.0.0"}]}]}`},
-		{Name: "usr/local/lib/R/site-library/readr/DESCRIPTION", Content: "Title: Read\nPackage: readr\nVersion: 2.1.4\nDescription: reads\n    Package: no\nBuilt: R 4.3.0\n"},
-		{Name: "usr/lib/R/library/stats/DESCRIPTION", Content: "Package: stats\nVersion: 4.3.0\nPriority: base\nBuilt: R 4.3.0\n"},
+		{Name: "usr/local/lib/R/site-library/readr/DESCRIPTION", Content: "Title: Read\nPackage: readr\nVersion: " +
+			"2.1.4\nDescription: reads\n    Package: no\nBuilt: R 4.3.0\n"},
+		{Name: "usr/lib/R/library/stats/DESCRIPTION", Content: "Package: stats\nVersion: 4.3.0\nPriority: " +
+			"base\nBuilt: R 4.3.0\n"},
 		{Name: "src/library/own/DESCRIPTION", Content: "Package: own\nVersion: 1.0\n"},
 	}})
 	want := []string{
-		"Bitnami redis 7.4.1 opt/bitnami/redis/.spdx-redis.spdx 0", "CRAN readr 2.1.4 usr/local/lib/R/site-library/readr/DESCRIPTION 0",
-		"NuGet Microsoft.NETCore.App.Runtime.linux-x64 8.0.0 app/shop.deps.json 0", "NuGet Serilog 3.1.1 app/shop.deps.json 0",
+		"Bitnami redis 7.4.1 opt/bitnami/redis/.spdx-redis.spdx 0",
+		"CRAN readr 2.1.4 usr/local/lib/R/site-library/readr/DESCRIPTION 0",
+		"NuGet Microsoft.NETCore.App.Runtime.linux-x64 8.0.0 app/shop.deps.json 0",
+		"NuGet Serilog 3.1.1 app/shop.deps.json 0",
 	}
 	got := packagesOf(r)
 	slices.Sort(got)
@@ -215,9 +232,11 @@ func TestOthers(t *testing.T) {
 // A hard link is the file that it names, whichever comes first.
 func TestHardLinks(t *testing.T) {
 	r := examine(t, scan.Options{}, v1.Config{}, imagetest.Layer{Step: "COPY . .", Files: []imagetest.File{
-		{Name: "a/package.json", Type: tar.TypeLink, Link: "store/1"}, {Name: "store/1", Content: `{"name":"linked","version":"1.0.0"}`},
+		{Name: "a/package.json", Type: tar.TypeLink, Link: "store/1"},
+		{Name: "store/1", Content: `{"name":"linked","version":"1.0.0"}`},
 		{Name: "z/package.json", Type: tar.TypeLink, Link: "store/1"}}})
-	if diff := cmp.Diff([]string{"npm linked 1.0.0 a/package.json 0", "npm linked 1.0.0 z/package.json 0"}, packagesOf(r)); diff != "" {
+	if diff := cmp.Diff([]string{"npm linked 1.0.0 a/package.json 0", "npm linked 1.0.0 z/package.json 0"},
+		packagesOf(r)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -236,12 +255,14 @@ func TestDistributions(t *testing.T) {
 		"ID=wolfi\nVERSION_ID=20230201\n":                                              "wolfi Wolfi",
 		"ID=chainguard\n":                                                              "chainguard Chainguard",
 		"ID=rhel\nVERSION_ID=9.4\n":                                                    "rhel Red Hat:enterprise_linux:9::baseos",
-		"ID=opensuse-leap\nVERSION_ID=15.5\n":                                          "opensuse-leap openSUSE:Leap 15.5",
-		"ID=sles\nVERSION_ID=15.5\n":                                                   "sles SUSE:Linux Enterprise Server 15 SP5",
-		"ID=openEuler\nVERSION_ID=22.03\nVERSION=\"22.03 (LTS-SP3)\"\n":                "openeuler openEuler:22.03-LTS-SP3",
-		"ID=azurelinux\nVERSION_ID=3.0\n":                                              "azurelinux Azure Linux:3",
-		"ID=fedora\nVERSION_ID=40\n":                                                   "fedora ",
-		"# nothing\n":                                                                  " ",
+		"ID=opensuse-leap\nVERSION_ID=15.5\n": "opensuse-leap " +
+			"openSUSE:Leap 15.5",
+		"ID=sles\nVERSION_ID=15.5\n": "sles SUSE:Linux Enterprise " +
+			"Server 15 SP5",
+		"ID=openEuler\nVERSION_ID=22.03\nVERSION=\"22.03 (LTS-SP3)\"\n": "openeuler openEuler:22.03-LTS-SP3",
+		"ID=azurelinux\nVERSION_ID=3.0\n":                               "azurelinux Azure Linux:3",
+		"ID=fedora\nVERSION_ID=40\n":                                    "fedora ",
+		"# nothing\n":                                                   " ",
 	} {
 		d := parseRelease("etc/os-release", release)
 		first := ""
@@ -252,7 +273,8 @@ func TestDistributions(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", release, got, want)
 		}
 	}
-	if d := parseRelease("etc/redhat-release", "AlmaLinux release 9.3 (Shamrock Pampas Cat)\n"); d.id != "almalinux" || d.version != "9.3" {
+	if d := parseRelease("etc/redhat-release", "AlmaLinux release 9.3 (Shamrock Pampas Cat)\n"); d.id != "almalinux" ||
+		d.version != "9.3" {
 		t.Errorf("redhat-release: %+v", d)
 	}
 	if d := parseRelease("etc/alpine-release", "3.18.4\n"); !slices.Equal(d.ecosystems, []string{"Alpine:v3.18"}) {
@@ -279,19 +301,24 @@ func (k known) Knows(ecosystem string) bool {
 func (known) Data() scan.AdvisoryData { return scan.AdvisoryData{Records: 1} }
 
 func flaw(id string) []scan.AdvisoryMatch {
-	return []scan.AdvisoryMatch{{Advisory: &finding.Advisory{ID: id, Summary: "A flaw", Severity: finding.High}, Fixed: []string{"9"}, Upgrade: "9"}}
+	return []scan.AdvisoryMatch{{Advisory: &finding.Advisory{ID: id, Summary: "A flaw", Severity: finding.High},
+		Fixed: []string{"9"}, Upgrade: "9"}}
 }
 
 // Vulnerabilities are looked up under the name of the source package, and one flaw of
 // a source is one finding.
 func TestVulnerabilities(t *testing.T) {
-	data := known{"Debian:12 openssl": flaw("CVE-1"), "Alpine:v3.19 openssl": flaw("CVE-2"), "npm a": flaw("CVE-3"), "Debian:12 libssl3": flaw("CVE-9")}
-	r := examine(t, scan.Options{Advisories: data}, v1.Config{User: "app"}, imagetest.Layer{Step: "ADD rootfs.tar /", Files: []imagetest.File{
-		{Name: "etc/os-release", Content: debian12},
-		{Name: "var/lib/dpkg/status.d/libssl3", Content: "Package: libssl3\nVersion: 3.0.11-1\nSource: openssl\nArchitecture: amd64\n"},
-		{Name: "var/lib/dpkg/status.d/openssl", Content: "Package: openssl\nVersion: 3.0.11-1\nArchitecture: amd64\n"},
-		{Name: "var/lib/dpkg/status.d/openssl.md5sums", Content: "x"},
-		{Name: "app/node_modules/a/package.json", Content: `{"name":"a","version":"1.0.0"}`}}})
+	data := known{"Debian:12 openssl": flaw("CVE-1"), "Alpine:v3.19 openssl": flaw("CVE-2"), "npm a": flaw("CVE-3"),
+		"Debian:12 libssl3": flaw("CVE-9")}
+	r := examine(t, scan.Options{Advisories: data}, v1.Config{User: "app"},
+		imagetest.Layer{Step: "ADD rootfs.tar /", Files: []imagetest.File{
+			{Name: "etc/os-release", Content: debian12},
+			{Name: "var/lib/dpkg/status.d/libssl3", Content: "Package: libssl3\nVersion: 3.0.11-1\nSource: " +
+				"openssl\nArchitecture: amd64\n"},
+			{Name: "var/lib/dpkg/status.d/openssl", Content: "Package: openssl\nVersion: 3.0.11-1\nArchitecture: " +
+				"amd64\n"},
+			{Name: "var/lib/dpkg/status.d/openssl.md5sums", Content: "x"},
+			{Name: "app/node_modules/a/package.json", Content: `{"name":"a","version":"1.0.0"}`}}})
 	if diff := cmp.Diff([]string{
 		"container/CVE-3 a 1.0.0 is affected by CVE-3 (fixed in 9)",
 		"container/CVE-1 libssl3 3.0.11-1 (also openssl) is affected by CVE-1 (fixed in 9)",
@@ -302,14 +329,18 @@ func TestVulnerabilities(t *testing.T) {
 		t.Errorf("reasons: %q", r.reasons())
 	}
 	f := r.findings[1]
-	if f.Analysis != finding.Container || f.Package.Upgrade != "9" || f.Layer == nil || r.rules[f.RuleID].Advisory == nil {
+	if f.Analysis != finding.Container || f.Package.Upgrade != "9" || f.Layer == nil ||
+		r.rules[f.RuleID].Advisory == nil {
 		t.Errorf("got %+v", f)
 	}
 
-	r = examine(t, scan.Options{Advisories: data}, v1.Config{User: "app"}, imagetest.Layer{Step: "ADD alpine-minirootfs-3.19.1-x86_64.tar.gz / # buildkit", Files: []imagetest.File{
-		{Name: "etc/os-release", Content: "ID=alpine\nVERSION_ID=3.19.1\n"},
-		{Name: "lib/apk/db/installed", Content: "P:libcrypto3\nV:3.1.4-r2\nA:x86_64\no:openssl\n\nP:libssl3\nV:3.1.4-r2\nA:x86_64\no:openssl\n\n"}}})
-	if diff := cmp.Diff([]string{"container/CVE-2 libcrypto3 3.1.4-r2 (also libssl3) is affected by CVE-2 (fixed in 9)"}, messages(r)); diff != "" {
+	r = examine(t, scan.Options{Advisories: data}, v1.Config{User: "app"},
+		imagetest.Layer{Step: "ADD alpine-minirootfs-3.19.1-x86_64.tar.gz / # buildkit", Files: []imagetest.File{
+			{Name: "etc/os-release", Content: "ID=alpine\nVERSION_ID=3.19.1\n"},
+			{Name: "lib/apk/db/installed",
+				Content: "P:libcrypto3\nV:3.1.4-r2\nA:x86_64\no:openssl\n\nP:libssl3\nV:3.1.4-r2\nA:x86_64\no:openssl\n\n"}}})
+	if diff := cmp.Diff([]string{"container/CVE-2 libcrypto3 3.1.4-r2 (also libssl3) is affected by CVE-2 " +
+		"(fixed in 9)"}, messages(r)); diff != "" {
 		t.Errorf("Alpine (-want +got):\n%s", diff)
 	}
 	if r.Setup.Image.Base != "alpine:3.19.1" {
@@ -332,17 +363,25 @@ func TestDegraded(t *testing.T) {
 		files []imagetest.File
 		want  []string
 	}{
-		"no os-release":       {[]imagetest.File{status}, []string{"no-distribution "}},
-		"no such advisories":  {[]imagetest.File{status, {Name: "etc/os-release", Content: "ID=raspbian\nVERSION_ID=12\n"}}, []string{"no-data "}},
-		"no data":             {[]imagetest.File{status, {Name: "etc/os-release", Content: "ID=ubuntu\nVERSION_ID=23.10\n"}}, []string{"no-data "}},
-		"no list of packages": {[]imagetest.File{{Name: "etc/os-release", Content: debian12}}, []string{"no-packages "}},
-		"damaged database":    {[]imagetest.File{{Name: "etc/os-release", Content: "ID=rocky\nVERSION_ID=9\n"}, {Name: "var/lib/rpm/rpmdb.sqlite", Content: "no database"}}, []string{"no-packages ", "malformed var/lib/rpm/rpmdb.sqlite"}},
-		"damaged package":     {[]imagetest.File{{Name: "a/package.json", Content: "{"}}, []string{"malformed a/package.json"}},
-		"too large":           {[]imagetest.File{{Name: "a/package.json", Content: strings.Repeat(" ", 2<<20)}}, []string{"too-large a/package.json"}},
-		"nothing":             {[]imagetest.File{{Name: "a/b", Content: "x"}}, nil},
+		"no os-release": {[]imagetest.File{status}, []string{"no-distribution "}},
+		"no such advisories": {[]imagetest.File{status,
+			{Name: "etc/os-release", Content: "ID=raspbian\nVERSION_ID=12\n"}}, []string{"no-data "}},
+		"no data": {[]imagetest.File{status,
+			{Name: "etc/os-release", Content: "ID=ubuntu\nVERSION_ID=23.10\n"}}, []string{"no-data "}},
+		"no list of packages": {[]imagetest.File{{Name: "etc/os-release", Content: debian12}},
+			[]string{"no-packages "}},
+		"damaged database": {[]imagetest.File{{Name: "etc/os-release", Content: "ID=rocky\nVERSION_ID=9\n"},
+			{Name: "var/lib/rpm/rpmdb.sqlite", Content: "no database"}},
+			[]string{"no-packages ", "malformed var/lib/rpm/rpmdb.sqlite"}},
+		"damaged package": {[]imagetest.File{{Name: "a/package.json", Content: "{"}},
+			[]string{"malformed a/package.json"}},
+		"too large": {[]imagetest.File{{Name: "a/package.json", Content: strings.Repeat(" ", 2<<20)}},
+			[]string{"too-large a/package.json"}},
+		"nothing": {[]imagetest.File{{Name: "a/b", Content: "x"}}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := examine(t, scan.Options{Advisories: known{"Debian:12 x": nil}, Limits: scan.Limits{FileSize: 1 << 20}}, v1.Config{User: "app"}, imagetest.Layer{Step: "COPY . .", Files: c.files})
+			r := examine(t, scan.Options{Advisories: known{"Debian:12 x": nil}, Limits: scan.Limits{FileSize: 1 << 20}},
+				v1.Config{User: "app"}, imagetest.Layer{Step: "COPY . .", Files: c.files})
 			if diff := cmp.Diff(c.want, r.reasons()); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -359,9 +398,13 @@ func TestSecrets(t *testing.T) {
 	layers := []imagetest.Layer{
 		{Step: "ADD rootfs.tar /", Files: []imagetest.File{{Name: "usr/share/doc/example.txt", Content: line}}},
 		{Step: "CMD [\"sh\"]"},
-		{Step: "COPY . /srv", Files: []imagetest.File{{Name: "srv/deleted.py", Content: line}, {Name: "srv/kept.py", Content: line}, {Name: "usr/share/html/config.js", Content: line},
-			{Name: "srv/node_modules/a/index.js", Content: line}, {Name: "srv/moved/a.py", Content: line}, {Name: "srv/binary", Content: "\x00" + line}}},
-		{Step: "RUN /bin/sh -c rm deleted.py", Files: []imagetest.File{{Name: "srv/.wh.deleted.py"}, {Name: "srv/kept.py", Content: "# again\n" + line}, {Name: "srv/.wh.moved"}, {Name: "usr/share/run.txt", Content: line}}},
+		{Step: "COPY . /srv", Files: []imagetest.File{{Name: "srv/deleted.py", Content: line},
+			{Name: "srv/kept.py", Content: line}, {Name: "usr/share/html/config.js", Content: line},
+			{Name: "srv/node_modules/a/index.js", Content: line}, {Name: "srv/moved/a.py", Content: line},
+			{Name: "srv/binary", Content: "\x00" + line}}},
+		{Step: "RUN /bin/sh -c rm deleted.py", Files: []imagetest.File{{Name: "srv/.wh.deleted.py"},
+			{Name: "srv/kept.py", Content: "# again\n" + line}, {Name: "srv/.wh.moved"},
+			{Name: "usr/share/run.txt", Content: line}}},
 	}
 	r := examine(t, scan.Options{}, v1.Config{User: "app"}, layers...)
 	var got []string
@@ -389,9 +432,12 @@ func TestSecrets(t *testing.T) {
 func TestCrash(t *testing.T) {
 	before := detectors
 	defer func() { detectors = before }()
-	detectors = []*scan.Analyzer{{Match: func(name string) bool { return name == "a/bad.txt" }, File: func(*scan.FilePass) error { panic("what was in the file") }}}
-	r := examine(t, scan.Options{Advisories: known{"npm x": nil}}, v1.Config{User: "app"}, imagetest.Layer{Step: "COPY . .", Files: []imagetest.File{
-		{Name: "a/bad.txt", Content: "x"}, {Name: "a/package.json", Content: `{"name":"a","version":"1.0.0"}`}}})
+	detectors = []*scan.Analyzer{{Match: func(name string) bool {
+		return name == "a/bad.txt"
+	}, File: func(*scan.FilePass) error { panic("what was in the file") }}}
+	r := examine(t, scan.Options{Advisories: known{"npm x": nil}}, v1.Config{User: "app"},
+		imagetest.Layer{Step: "COPY . .", Files: []imagetest.File{
+			{Name: "a/bad.txt", Content: "x"}, {Name: "a/package.json", Content: `{"name":"a","version":"1.0.0"}`}}})
 	if diff := cmp.Diff([]string{"panic a/bad.txt"}, r.reasons()); diff != "" || len(r.packages) != 1 {
 		t.Errorf("%d packages, reasons (-want +got):\n%s", len(r.packages), diff)
 	}
@@ -400,9 +446,11 @@ func TestCrash(t *testing.T) {
 // The same image, built again with one more file, has the same fingerprints.
 func TestFingerprintsAreStable(t *testing.T) {
 	prints := func(more ...imagetest.File) []finding.Fingerprint {
-		r := examine(t, scan.Options{Advisories: known{"npm a": flaw("CVE-3")}}, v1.Config{Env: []string{"DB_PASSWORD=hunter2hunter2"}},
+		r := examine(t, scan.Options{Advisories: known{"npm a": flaw("CVE-3")}},
+			v1.Config{Env: []string{"DB_PASSWORD=hunter2hunter2"}},
 			imagetest.Layer{Step: "COPY . .", Files: append([]imagetest.File{
-				{Name: "app/node_modules/a/package.json", Content: `{"name":"a","version":"1.0.0"}`}, {Name: "app/a.py", Content: "token = \"" + token + "\"\n"}}, more...)})
+				{Name: "app/node_modules/a/package.json", Content: `{"name":"a","version":"1.0.0"}`},
+				{Name: "app/a.py", Content: "token = \"" + token + "\"\n"}}, more...)})
 		var out []finding.Fingerprint
 		for _, f := range r.findings {
 			out = append(out, f.Fingerprint)
@@ -417,19 +465,27 @@ func TestFingerprintsAreStable(t *testing.T) {
 
 // Layers that are damaged or too large degrade, and what was read of them holds.
 func TestHostileLayers(t *testing.T) {
-	big := imagetest.Layer{Step: "COPY . .", Files: []imagetest.File{{Name: "a/package.json", Content: `{"name":"a","version":"1.0.0"}`}, {Name: "b", Content: strings.Repeat("\x00", 4<<20)}, {Name: "c/package.json", Content: `{"name":"c","version":"1.0.0"}`}}}
-	r := examine(t, scan.Options{Advisories: known{"npm x": nil}, Limits: scan.Limits{TotalSize: 1 << 20}}, v1.Config{User: "app"}, big)
+	big := imagetest.Layer{Step: "COPY . .",
+		Files: []imagetest.File{{Name: "a/package.json", Content: `{"name":"a","version":"1.0.0"}`},
+			{Name: "b", Content: strings.Repeat("\x00", 4<<20)},
+			{Name: "c/package.json", Content: `{"name":"c","version":"1.0.0"}`}}}
+	r := examine(t, scan.Options{Advisories: known{"npm x": nil}, Limits: scan.Limits{TotalSize: 1 << 20}},
+		v1.Config{User: "app"}, big)
 	if diff := cmp.Diff([]string{"npm a 1.0.0 a/package.json 0"}, packagesOf(r)); diff != "" {
 		t.Errorf("packages (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"too-large "}, r.reasons()); diff != "" {
 		t.Errorf("bomb: %s", diff)
 	}
-	r = examine(t, scan.Options{Advisories: known{"npm x": nil}, Limits: scan.Limits{Files: 2}}, v1.Config{User: "app"}, big)
+	r = examine(t, scan.Options{Advisories: known{"npm x": nil}, Limits: scan.Limits{Files: 2}}, v1.Config{User: "app"},
+		big)
 	if diff := cmp.Diff([]string{"too-large "}, r.reasons()); diff != "" {
 		t.Errorf("entries: %s", diff)
 	}
-	dir := imagetest.Layout(t, map[string]v1.Image{"a": imagetest.Build(t, v1.Config{User: "app"}, big, imagetest.Layer{Step: "COPY", Files: []imagetest.File{{Name: "d/package.json", Content: `{"name":"d","version":"1.0.0"}`}}})})
+	dir := imagetest.Layout(t,
+		map[string]v1.Image{"a": imagetest.Build(t, v1.Config{User: "app"}, big,
+			imagetest.Layer{Step: "COPY",
+				Files: []imagetest.File{{Name: "d/package.json", Content: `{"name":"d","version":"1.0.0"}`}}})})
 	damageLargestBlob(t, dir)
 	r = examineFile(t, scan.Options{Advisories: known{"npm x": nil}}, dir)
 	if diff := cmp.Diff([]string{"malformed "}, r.reasons()); diff != "" {
@@ -460,14 +516,17 @@ func damageLargestBlob(t *testing.T, dir string) {
 // A scan of a tree has no part in images, and one of an image none in trees.
 func TestTargets(t *testing.T) {
 	r := &result{rules: map[string]*finding.Rule{}}
-	o := scan.Options{Root: t.TempDir(), Analyzers: []*scan.Analyzer{Analyzer}, Analyses: []finding.Analysis{finding.Container}}
+	o := scan.Options{Root: t.TempDir(), Analyzers: []*scan.Analyzer{Analyzer},
+		Analyses: []finding.Analysis{finding.Container}}
 	if err := scan.Run(context.Background(), o, r); err != nil {
 		t.Fatal(err)
 	}
-	if s := r.Statuses; len(s) != 1 || s[0].State != scan.Failed || !strings.Contains(s[0].Reasons[0].Message, "--image") {
+	if s := r.Statuses; len(s) != 1 || s[0].State != scan.Failed ||
+		!strings.Contains(s[0].Reasons[0].Message, "--image") {
 		t.Errorf("got %+v", s)
 	}
-	r = examine(t, scan.Options{Analyses: []finding.Analysis{finding.SAST}}, v1.Config{}, imagetest.Layer{Step: "COPY", Files: []imagetest.File{{Name: "a", Content: "a"}}})
+	r = examine(t, scan.Options{Analyses: []finding.Analysis{finding.SAST}}, v1.Config{},
+		imagetest.Layer{Step: "COPY", Files: []imagetest.File{{Name: "a", Content: "a"}}})
 	if s := r.Statuses; len(s) != 1 || s[0].State != scan.Failed {
 		t.Errorf("got %+v", s)
 	}
@@ -479,11 +538,16 @@ const lockText = `{"name": "app", "version": "1.0.0", "lockfileVersion": 3, "pac
 // A lock file counts where nothing of it is installed.
 func TestLockFiles(t *testing.T) {
 	lock := imagetest.File{Name: "app/package-lock.json", Content: lockText}
-	r := examine(t, scan.Options{}, v1.Config{}, imagetest.Layer{Step: "COPY . .", Files: []imagetest.File{lock, {Name: "usr/lib/node_modules/x/package-lock.json", Content: lockText}}})
+	r := examine(t, scan.Options{}, v1.Config{},
+		imagetest.Layer{Step: "COPY . .",
+			Files: []imagetest.File{lock, {Name: "usr/lib/node_modules/x/package-lock.json", Content: lockText}}})
 	if diff := cmp.Diff([]string{"npm a 1.0.0 app/package-lock.json 0"}, packagesOf(r)); diff != "" {
 		t.Errorf("bundled (-want +got):\n%s", diff)
 	}
-	r = examine(t, scan.Options{}, v1.Config{}, imagetest.Layer{Step: "COPY . .", Files: []imagetest.File{lock, {Name: "app/node_modules/a/package.json", Content: `{"name":"a","version":"1.0.0"}`}}})
+	r = examine(t, scan.Options{}, v1.Config{},
+		imagetest.Layer{Step: "COPY . .",
+			Files: []imagetest.File{lock,
+				{Name: "app/node_modules/a/package.json", Content: `{"name":"a","version":"1.0.0"}`}}})
 	if diff := cmp.Diff([]string{"npm a 1.0.0 app/node_modules/a/package.json 0"}, packagesOf(r)); diff != "" {
 		t.Errorf("installed (-want +got):\n%s", diff)
 	}
@@ -492,18 +556,25 @@ func TestLockFiles(t *testing.T) {
 // A package that is installed twice is one finding with both places.
 func TestCopies(t *testing.T) {
 	npm := `{"name":"a","version":"1.0.0"}`
-	r := examine(t, scan.Options{Advisories: known{"npm a": flaw("CVE-3")}}, v1.Config{User: "app"}, imagetest.Layer{Step: "COPY . .", Files: []imagetest.File{
-		{Name: "x/node_modules/a/package.json", Content: npm}, {Name: "y/node_modules/a/package.json", Content: npm}}})
-	if len(r.findings) != 1 || r.findings[0].Location.Path != "x/node_modules/a/package.json" || len(r.findings[0].Also) != 1 || r.findings[0].Also[0].Path != "y/node_modules/a/package.json" {
+	r := examine(t, scan.Options{Advisories: known{"npm a": flaw("CVE-3")}}, v1.Config{User: "app"},
+		imagetest.Layer{Step: "COPY . .", Files: []imagetest.File{
+			{Name: "x/node_modules/a/package.json", Content: npm},
+			{Name: "y/node_modules/a/package.json", Content: npm}}})
+	if len(r.findings) != 1 || r.findings[0].Location.Path != "x/node_modules/a/package.json" ||
+		len(r.findings[0].Also) != 1 || r.findings[0].Also[0].Path != "y/node_modules/a/package.json" {
 		t.Errorf("got %+v", r.findings)
 	}
 }
 
 // FuzzReaders reads files of any content under the names that readers want.
 func FuzzReaders(f *testing.F) {
-	names := []string{"etc/os-release", "var/lib/dpkg/status", "lib/apk/db/installed", "var/lib/rpm/Packages", "var/lib/rpm/Packages.db", "var/lib/rpm/rpmdb.sqlite", "a/package.json", "a.dist-info/METADATA",
-		"a.jar", "gems/specifications/a.gemspec", "vendor/composer/installed.json", "a.deps.json", "opt/bitnami/a/.spdx-a.spdx", "R/library/a/DESCRIPTION", "a.egg", "app/package-lock.json", "app/Gemfile.lock"}
-	for i, text := range []string{debian12, deb("a", "1"), "P:a\nV:1\n\n", "", "RpmP", "SQLite format 3\x00", `{"name":"a","version":"1"}`, "Name: a\nVersion: 1\n", "PK\x05\x06", "Gem::Specification.new do |s|", `[{"name":"a/b","version":"1"}]`, `{"libraries":{"a/1":{"type":"package"}}}`, lockText, "GEM\n"} {
+	names := []string{"etc/os-release", "var/lib/dpkg/status", "lib/apk/db/installed", "var/lib/rpm/Packages",
+		"var/lib/rpm/Packages.db", "var/lib/rpm/rpmdb.sqlite", "a/package.json", "a.dist-info/METADATA",
+		"a.jar", "gems/specifications/a.gemspec", "vendor/composer/installed.json", "a.deps.json",
+		"opt/bitnami/a/.spdx-a.spdx", "R/library/a/DESCRIPTION", "a.egg", "app/package-lock.json", "app/Gemfile.lock"}
+	for i, text := range []string{debian12, deb("a", "1"), "P:a\nV:1\n\n", "", "RpmP", "SQLite format 3\x00",
+		`{"name":"a","version":"1"}`, "Name: a\nVersion: 1\n", "PK\x05\x06", "Gem::Specification.new do |s|",
+		`[{"name":"a/b","version":"1"}]`, `{"libraries":{"a/1":{"type":"package"}}}`, lockText, "GEM\n"} {
 		f.Add(uint8(i), []byte(text))
 	}
 	readers, err := makeReaders()
@@ -517,7 +588,8 @@ func FuzzReaders(f *testing.F) {
 		if r == nil {
 			t.Fatalf("nobody reads %s", name)
 		}
-		items, _, err := r.read(context.Background(), oci.Entry{Path: name, Size: int64(len(content))}, bytes.NewReader(content))
+		items, _, err := r.read(context.Background(), oci.Entry{Path: name, Size: int64(len(content))},
+			bytes.NewReader(content))
 		if err != nil && strings.Contains(err.Error(), "crashed") {
 			t.Log(err)
 		}

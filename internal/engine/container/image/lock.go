@@ -19,7 +19,8 @@ import (
 // theirs: an application that was bundled into a few files.
 
 // lockNames are the lock files of languages whose packages may be bundled.
-var lockNames = []string{"package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "Pipfile.lock", "poetry.lock", "pdm.lock", "uv.lock",
+var lockNames = []string{"package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock",
+	"Pipfile.lock", "poetry.lock", "pdm.lock", "uv.lock",
 	"Cargo.lock", "composer.lock", "Gemfile.lock", "gems.locked", "mix.lock", "packages.lock.json", "gradle.lockfile"}
 
 // lockFile reports whether the file is a lock file of an application, not of a
@@ -39,7 +40,8 @@ func belowAny(name string, folders, parts []string) bool {
 // lockedPackages reads a lock file alone, without the manifest beside it.
 func lockedPackages(ctx context.Context, name string, b []byte) ([]item, error) {
 	var problems []error
-	packages, err := inventory.Take(inventory.Tree{Context: ctx, FS: single{path: name, content: b}, Files: []scan.File{{Path: name, Size: int64(len(b))}},
+	packages, err := inventory.Take(inventory.Tree{Context: ctx, FS: single{path: name, content: b},
+		Files: []scan.File{{Path: name, Size: int64(len(b))}},
 		Degrade: func(r scan.Reason) {
 			if r.Code == "malformed" || r.Code == "too-large" {
 				problems = append(problems, errors.New(r.Message))
@@ -88,7 +90,8 @@ func (s single) Open(name string) (fs.File, error) {
 	if name != s.path {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
-	return &singleFile{bytes.NewReader(s.content), fileInfo{name: path.Base(s.path), size: int64(len(s.content)), mode: 0o444}}, nil
+	return &singleFile{bytes.NewReader(s.content), fileInfo{name: path.Base(s.path), size: int64(len(s.content)),
+		mode: 0o444}}, nil
 }
 
 type singleFile struct {

@@ -27,11 +27,13 @@ func checkPackages(p *scan.ImagePass, packages []item) error {
 		return nil // whatever the data, there is nothing to look up
 	}
 	if p.Advisories == nil {
-		p.Degrade(scan.Reason{Code: "unavailable", Message: "there is no vulnerability data, so no package was checked: run merlon advisories import"})
+		p.Degrade(scan.Reason{Code: "unavailable", Message: "there is no vulnerability data, so no package was " +
+			"checked: run merlon advisories import"})
 		return nil
 	}
 	if n := p.Advisories.Data().Unreadable; n > 0 {
-		p.Degrade(scan.Reason{Code: "unavailable", Message: inventory.Count(n, "record") + " of the vulnerability data could not be read at the import (merlon advisories status names them)"})
+		p.Degrade(scan.Reason{Code: "unavailable", Message: inventory.Count(n, "record") + " of the vulnerability " +
+			"data could not be read at the import (merlon advisories status names them)"})
 	}
 	l := lookup{ImagePass: p, unknown: map[string][]string{}, undecided: map[string][]string{}, seen: map[string]int{}}
 	for _, it := range packages {
@@ -73,7 +75,8 @@ func (l *lookup) item(it item) error {
 				if stop := stopped(l.Context); stop != nil {
 					return stop
 				}
-				l.undecided[it.Path] = append(l.undecided[it.Path], it.Name+" "+version+": "+inventory.OneLine(err.Error()))
+				l.undecided[it.Path] = append(l.undecided[it.Path], it.Name+" "+version+": "+
+					inventory.OneLine(err.Error()))
 			}
 			for _, m := range found {
 				l.add(m, it, name)
@@ -96,7 +99,8 @@ func asked(it item) []string {
 // with rpm of what is installed, and two with apk of either.
 func advisoryNames(it item) []string {
 	source := cmp.Or(it.Source, it.Name)
-	if it.system == "apk" && source != it.Name && (it.Ecosystem == "Wolfi" || it.Ecosystem == "Chainguard" || it.Ecosystem == "MinimOS") {
+	if it.system == "apk" && source != it.Name && (it.Ecosystem == "Wolfi" || it.Ecosystem == "Chainguard" ||
+		it.Ecosystem == "MinimOS") {
 		return []string{source, it.Name}
 	}
 	return []string{source}
@@ -122,10 +126,12 @@ func (l *lookup) add(m scan.AdvisoryMatch, it item, name string) {
 // degrade says which packages were not decided, and why.
 func (l *lookup) degrade() {
 	for _, ecosystem := range sorted(l.unknown) {
-		l.Degrade(scan.Reason{Code: "no-data", Message: "there is no vulnerability data for " + ecosystem + ", so these were not checked: " + inventory.List(l.unknown[ecosystem])})
+		l.Degrade(scan.Reason{Code: "no-data", Message: "there is no vulnerability " +
+			"data for " + ecosystem + ", so these were not checked: " + inventory.List(l.unknown[ecosystem])})
 	}
 	for _, path := range sorted(l.undecided) {
-		l.Degrade(scan.Reason{Code: "undecided", Path: path, Message: "it could not be decided whether these are affected: " + inventory.List(l.undecided[path])})
+		l.Degrade(scan.Reason{Code: "undecided", Path: path, Message: "it could not be decided whether these are " +
+			"affected: " + inventory.List(l.undecided[path])})
 	}
 }
 
@@ -174,13 +180,16 @@ func (m *match) remedy() string {
 	}
 	switch {
 	case m.Advisory.Malicious:
-		return fmt.Sprintf("Remove %s: the package itself is an attack. Treat every machine that ran the image as compromised, and replace its secrets.", m.Name)
+		return fmt.Sprintf("Remove %s: the package itself is an attack. Treat every machine that ran the image as "+
+			"compromised, and replace its secrets.", m.Name)
 	case m.Upgrade != "":
 		return fmt.Sprintf("Build the image with %s %s or later.%s", m.Name, m.Upgrade, where)
 	case len(m.Fixed) > 0:
-		return fmt.Sprintf("No later version of %s is known to be fixed; %s are.%s", m.Name, strings.Join(m.Fixed, ", "), where)
+		return fmt.Sprintf("No later version of %s is known to be fixed; %s are.%s", m.Name,
+			strings.Join(m.Fixed, ", "), where)
 	}
-	return fmt.Sprintf("No fixed version of %s is known. Build the image without it, or make sure that the flawed part is not used.", m.Name)
+	return fmt.Sprintf("No fixed version of %s is known. Build the image without it, or make sure that the flawed "+
+		"part is not used.", m.Name)
 }
 
 // finding describes the match.
@@ -192,7 +201,8 @@ func (m *match) finding() finding.Finding {
 	return finding.Finding{
 		Severity: m.Advisory.Severity, Message: m.Advisory.Message(what, m.Upgrade),
 		Location: finding.Location{Path: m.Path, StartLine: m.Line, EndLine: m.Line}, Layer: m.Layer, Also: m.copies,
-		Package:  &finding.PackageMatch{Package: m.Package, Introduced: m.Introduced, Fixed: m.Fixed, Upgrade: m.Upgrade},
+		Package: &finding.PackageMatch{Package: m.Package, Introduced: m.Introduced, Fixed: m.Fixed,
+			Upgrade: m.Upgrade},
 		Identity: m.Advisory.ID + " " + family(m.Ecosystem) + " " + cmp.Or(m.Source, m.Name),
 	}
 }

@@ -27,7 +27,8 @@ func listedPackages(ctx context.Context, name string, b []byte) ([]item, error) 
 // bitnamiBill reports whether the file is the bill of materials that an image of
 // Bitnami keeps beside each of its programs, which no package manager knows.
 func bitnamiBill(name string) bool {
-	return strings.HasPrefix(name, "opt/bitnami/") && strings.HasPrefix(path.Base(name), ".spdx-") && strings.HasSuffix(name, ".spdx")
+	return strings.HasPrefix(name, "opt/bitnami/") && strings.HasPrefix(path.Base(name), ".spdx-") &&
+		strings.HasSuffix(name, ".spdx")
 }
 
 // bitnamiPackages reads such a bill. What it names besides are packages of languages,
@@ -67,5 +68,6 @@ func packageOfR(_ context.Context, _ string, b []byte) ([]item, error) {
 	if fields["Package"] == "" || fields["Version"] == "" || fields["Built"] == "" || fields["Priority"] == "base" {
 		return nil, nil
 	}
-	return []item{{Package: finding.Package{Ecosystem: "CRAN", Name: fields["Package"], Version: fields["Version"], Line: at}}}, nil
+	return []item{{Package: finding.Package{Ecosystem: "CRAN", Name: fields["Package"], Version: fields["Version"],
+		Line: at}}}, nil
 }

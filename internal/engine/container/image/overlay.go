@@ -135,6 +135,8 @@ func (v *version) holds(it item) bool {
 	if len(v.items) < 16 {
 		return slices.ContainsFunc(v.items, func(o item) bool { return o.key() == it.key() })
 	}
-	_, found := slices.BinarySearchFunc(v.items, it.key(), func(o item, key string) int { return cmp.Compare(o.key(), key) })
+	_, found := slices.BinarySearchFunc(v.items, it.key(), func(o item, key string) int {
+		return cmp.Compare(o.key(), key)
+	})
 	return found
 }

@@ -55,7 +55,8 @@ type reader struct {
 var readers = []reader{
 	{match: release, keepText: true},
 	{match: debian, system: "deb", large: true, make: dpkg.New},
-	{match: named("lib/apk/db/installed", "var/lib/apk/db/installed", "usr/lib/apk/db/installed"), system: "apk", large: true, make: apk.New},
+	{match: named("lib/apk/db/installed", "var/lib/apk/db/installed", "usr/lib/apk/db/installed"), system: "apk",
+		large: true, make: apk.New},
 	{match: rpmDatabase, system: "rpm", large: true, database: installedRPMs},
 	{match: base("package.json"), ecosystem: "npm", make: packagejson.New},
 	{match: pythonMetadata, ecosystem: "PyPI", make: wheelegg.New},
@@ -133,7 +134,8 @@ func ending(end string) func(string) bool {
 // debian reports whether the file lists packages of dpkg; distroless images have a
 // file for each in place of the one.
 func debian(name string) bool {
-	return name == "var/lib/dpkg/status" || strings.HasPrefix(name, "var/lib/dpkg/status.d/") && !strings.HasSuffix(name, ".md5sums")
+	return name == "var/lib/dpkg/status" || strings.HasPrefix(name, "var/lib/dpkg/status.d/") &&
+		!strings.HasSuffix(name, ".md5sums")
 }
 
 func rpmDatabase(name string) bool {
@@ -455,5 +457,6 @@ func (m *markFinder) search(b []byte) {
 // text reports whether a file begins like a text: without a zero byte, unless it
 // says that it is UTF-16.
 func text(head []byte) bool {
-	return len(head) > 0 && (bytes.IndexByte(head, 0) < 0 || bytes.HasPrefix(head, []byte{0xFF, 0xFE}) || bytes.HasPrefix(head, []byte{0xFE, 0xFF}))
+	return len(head) > 0 && (bytes.IndexByte(head, 0) < 0 || bytes.HasPrefix(head, []byte{0xFF, 0xFE}) ||
+		bytes.HasPrefix(head, []byte{0xFE, 0xFF}))
 }

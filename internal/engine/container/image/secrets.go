@@ -35,15 +35,18 @@ type secretFinder struct {
 // published are folders of files that everybody can get: packages of the
 // distribution and of languages. What is in them is no secret of the image's owner.
 var published = []string{
-	"usr/share/", "usr/lib/", "usr/lib32/", "usr/lib64/", "usr/libexec/", "usr/include/", "usr/bin/", "usr/sbin/", "usr/games/",
+	"usr/share/", "usr/lib/", "usr/lib32/", "usr/lib64/", "usr/libexec/", "usr/include/", "usr/bin/", "usr/sbin/",
+	"usr/games/",
 	"lib/", "lib32/", "lib64/", "bin/", "sbin/", "boot/", "usr/local/go/", "usr/local/include/", "usr/local/share/man/",
-	"var/lib/dpkg/", "var/lib/apt/", "var/lib/rpm/", "var/lib/dnf/", "var/cache/", "var/lib/yum/", "lib/apk/", "etc/ssl/certs/", "etc/pki/ca-trust/", "etc/ca-certificates/",
+	"var/lib/dpkg/", "var/lib/apt/", "var/lib/rpm/", "var/lib/dnf/", "var/cache/", "var/lib/yum/", "lib/apk/",
+	"etc/ssl/certs/", "etc/pki/ca-trust/", "etc/ca-certificates/",
 	"proc/", "sys/", "dev/",
 }
 
 // installed are parts of paths below which packages of languages are installed.
 var installed = []string{
-	"/node_modules/", "/site-packages/", "/dist-packages/", "/pkg/mod/", "/.cargo/registry/", "/.rustup/", "/.m2/repository/", "/.gradle/caches/", "/gems/", "/specifications/", "/vendor/composer/", "/.nuget/packages/",
+	"/node_modules/", "/site-packages/", "/dist-packages/", "/pkg/mod/", "/.cargo/registry/", "/.rustup/",
+	"/.m2/repository/", "/.gradle/caches/", "/gems/", "/specifications/", "/vendor/composer/", "/.nuget/packages/",
 	"/lib/python2", "/lib/python3", "/.npm/_cacache/", "/.yarn/cache/", "/.pnpm/", "/pnpm/store/", "/conda-meta/",
 }
 
@@ -81,7 +84,9 @@ func (s *secretFinder) find(ctx context.Context, e oci.Entry, c readable) ([]hit
 func (s *secretFinder) inText(ctx context.Context, name string, b []byte) ([]hit, error) {
 	var out []hit
 	var problems []error
-	pass := &scan.FilePass{Context: ctx, Path: name, Size: int64(len(b)), ReadFile: func() ([]byte, error) { return b, nil },
+	pass := &scan.FilePass{Context: ctx, Path: name, Size: int64(len(b)), ReadFile: func() ([]byte, error) {
+		return b, nil
+	},
 		Reporter: scan.Reporter{
 			Report: func(r *finding.Rule, f finding.Finding) {
 				f.Location.Path = name

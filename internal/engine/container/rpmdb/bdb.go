@@ -38,7 +38,8 @@ func readBDB(f file, order binary.ByteOrder, l *list) error {
 	}
 	db := bdb{file: f, order: order, size: int64(order.Uint32(head[20:]))}
 	if bits.OnesCount64(uint64(db.size)) != 1 || db.size < 512 || db.size > 64<<10 || head[24] != 0 {
-		return errs.E(errs.Invalid, "the database of rpm is of an unknown form: pages of %d bytes, encryption %d", db.size, head[24])
+		return errs.E(errs.Invalid, "the database of rpm is of an unknown form: pages of %d bytes, encryption %d",
+			db.size, head[24])
 	}
 	last := min(int64(order.Uint32(head[32:])), f.size/db.size-1)
 	for n := int64(1); n <= last; n++ {
@@ -104,7 +105,8 @@ func (db bdb) chain(n, length int64) ([]byte, error) {
 		out, n = append(out, part...), int64(db.order.Uint32(page[16:]))
 	}
 	if int64(len(out)) < length {
-		return nil, errs.E(errs.Invalid, "the database of rpm is damaged: a value ends after %d of %d bytes", len(out), length)
+		return nil, errs.E(errs.Invalid, "the database of rpm is damaged: a value ends after %d of %d bytes", len(out),
+			length)
 	}
 	return out, nil
 }

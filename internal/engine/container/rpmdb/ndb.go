@@ -48,7 +48,8 @@ func readNDB(f file, l *list) error {
 			return err
 		}
 		length := binary.LittleEndian.Uint32(head[12:])
-		if binary.LittleEndian.Uint32(head) != blobMagic || binary.LittleEndian.Uint32(head[4:]) != index || length > maxHeader {
+		if binary.LittleEndian.Uint32(head) != blobMagic || binary.LittleEndian.Uint32(head[4:]) != index ||
+			length > maxHeader {
 			return errs.E(errs.Invalid, "the database of rpm is damaged: package %d is not where it should be", index)
 		}
 		header, err := f.bytes(at+ndbSlot, int64(length))

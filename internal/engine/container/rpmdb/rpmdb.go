@@ -128,12 +128,14 @@ func parseHeader(b []byte) (Package, error) {
 	}
 	entries, length := int64(binary.BigEndian.Uint32(b)), int64(binary.BigEndian.Uint32(b[4:]))
 	if 8+16*entries+length > int64(len(b)) {
-		return p, errs.E(errs.Invalid, "the database of rpm is damaged: a header of %d entries and %d bytes in %d", entries, length, len(b))
+		return p, errs.E(errs.Invalid, "the database of rpm is damaged: a header of %d entries and %d bytes in %d",
+			entries, length, len(b))
 	}
 	data := b[8+16*entries : 8+16*entries+length]
 	for i := range entries {
 		e := b[8+16*i:]
-		tag, kind, offset := binary.BigEndian.Uint32(e), binary.BigEndian.Uint32(e[4:]), int64(binary.BigEndian.Uint32(e[8:]))
+		tag, kind, offset := binary.BigEndian.Uint32(e), binary.BigEndian.Uint32(e[4:]),
+			int64(binary.BigEndian.Uint32(e[8:]))
 		if offset >= length {
 			continue
 		}

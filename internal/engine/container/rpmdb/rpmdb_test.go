@@ -27,7 +27,8 @@ func header(p Package) []byte {
 	if p.Epoch > 0 {
 		entry(tagEpoch, typeInt32, binary.BigEndian.AppendUint32(nil, uint32(p.Epoch)))
 	}
-	for tag, text := range map[uint32]string{tagName: p.Name, tagVersion: p.Version, tagRelease: p.Release, tagArch: p.Arch, tagSource: p.SourceRPM, tagLicense: p.License} {
+	for tag, text := range map[uint32]string{tagName: p.Name, tagVersion: p.Version, tagRelease: p.Release,
+		tagArch: p.Arch, tagSource: p.SourceRPM, tagLicense: p.License} {
 		entry(tag, typeString, append([]byte(text), 0))
 	}
 	out := binary.BigEndian.AppendUint32(nil, uint32(len(index)/16))
@@ -36,9 +37,11 @@ func header(p Package) []byte {
 }
 
 var (
-	openssl = Package{Name: "openssl-libs", Version: "3.0.7", Release: "24.el9", Epoch: 1, Arch: "x86_64", SourceRPM: "openssl-3.0.7-24.el9.src.rpm", License: "ASL 2.0"}
-	bash    = Package{Name: "bash", Version: "5.1.8", Release: "6.el9", Arch: "x86_64", SourceRPM: "bash-5.1.8-6.el9.src.rpm", License: strings.Repeat("GPL ", 400)}
-	key     = Package{Name: "gpg-pubkey", Version: "1", Release: "1"}
+	openssl = Package{Name: "openssl-libs", Version: "3.0.7", Release: "24.el9", Epoch: 1, Arch: "x86_64",
+		SourceRPM: "openssl-3.0.7-24.el9.src.rpm", License: "ASL 2.0"}
+	bash = Package{Name: "bash", Version: "5.1.8", Release: "6.el9", Arch: "x86_64",
+		SourceRPM: "bash-5.1.8-6.el9.src.rpm", License: strings.Repeat("GPL ", 400)}
+	key = Package{Name: "gpg-pubkey", Version: "1", Release: "1"}
 )
 
 // sqlite returns a database with the headers.
@@ -125,7 +128,9 @@ func berkeley(order binary.ByteOrder, headers ...[]byte) []byte {
 
 func TestRead(t *testing.T) {
 	headers := [][]byte{header(openssl), header(key), header(bash)}
-	for form, b := range map[string][]byte{"SQLite": sqlite(t, headers...), "NDB": ndb(headers...), "Berkeley DB": berkeley(binary.LittleEndian, headers...), "of another machine": berkeley(binary.BigEndian, headers...)} {
+	for form, b := range map[string][]byte{"SQLite": sqlite(t, headers...), "NDB": ndb(headers...),
+		"Berkeley DB": berkeley(binary.LittleEndian, headers...), "of another machine": berkeley(binary.BigEndian,
+			headers...)} {
 		got, err := Read(context.Background(), bytes.NewReader(b), int64(len(b)))
 		if err != nil {
 			t.Errorf("%s: %v", form, err)
@@ -141,11 +146,15 @@ func TestReadDamaged(t *testing.T) {
 	good := header(openssl)
 	huge := append([]byte{0xff, 0xff, 0xff, 0xff}, good[4:]...)
 	loop := berkeley(binary.LittleEndian, header(bash))
-	binary.LittleEndian.PutUint32(loop[2*512+16:], 2)                            // the second page of the value is its first
+	// the second page of the value is its first
+	binary.LittleEndian.PutUint32(loop[2*512+16:], 2)
 	binary.LittleEndian.PutUint32(loop[512+512-2*counter-offPageSize+8:], 5<<20) // and it goes on
 	for name, b := range map[string][]byte{
-		"empty": nil, "unknown": bytes.Repeat([]byte("x"), 100), "huge header": ndb(huge), "huge in SQLite": sqlite(t, huge), "cut NDB": ndb(good)[:4000], "cut blob": ndb(good)[:4150],
-		"no slot": append(ndb(good)[:40], make([]byte, 8000)...), "loop": loop, "cut table": berkeley(binary.LittleEndian, good)[:1200], "no table": []byte("SQLite format 3\x00" + strings.Repeat("\x00", 100)),
+		"empty": nil, "unknown": bytes.Repeat([]byte("x"), 100), "huge header": ndb(huge),
+		"huge in SQLite": sqlite(t, huge), "cut NDB": ndb(good)[:4000], "cut blob": ndb(good)[:4150],
+		"no slot": append(ndb(good)[:40], make([]byte, 8000)...), "loop": loop,
+		"cut table": berkeley(binary.LittleEndian, good)[:1200],
+		"no table":  []byte("SQLite format 3\x00" + strings.Repeat("\x00", 100)),
 	} {
 		if got, err := Read(context.Background(), bytes.NewReader(b), int64(len(b))); !errs.Is(err, errs.Invalid) {
 			t.Errorf("%s: %v, %v", name, got, err)
@@ -186,7 +195,8 @@ func TestSharedValues(t *testing.T) {
 		b = append(b, make([]byte, 4096)...)
 	}
 	copy(b[ndbPage:], ndb(append(header(bash), make([]byte, 200<<12)...))[ndbPage:])
-	if got, err := Read(context.Background(), bytes.NewReader(b), int64(len(b))); !errs.Is(err, errs.Invalid) || len(got) == 0 || len(got) > 20 {
+	if got, err := Read(context.Background(), bytes.NewReader(b), int64(len(b))); !errs.Is(err, errs.Invalid) ||
+		len(got) == 0 || len(got) > 20 {
 		t.Errorf("%d packages, %v", len(got), err)
 	}
 }

@@ -35,7 +35,8 @@ func readSQLite(f file, l *list) (err error) {
 		return fmt.Errorf("open the database of rpm: %w", err)
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	rows, err := db.QueryContext(l.ctx, "SELECT blob FROM Packages WHERE length(blob) <= ? LIMIT ?", maxHeader, maxPackages+1)
+	rows, err := db.QueryContext(l.ctx, "SELECT blob FROM Packages WHERE length(blob) <= ? LIMIT ?", maxHeader,
+		maxPackages+1)
 	if err != nil {
 		return l.damaged(err)
 	}

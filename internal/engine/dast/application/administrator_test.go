@@ -52,7 +52,8 @@ func TestPagesForAdministrators(t *testing.T) {
 			}
 		}), func(o *scan.Options) {
 			o.Live.Target.Profile = scan.Standard
-			o.Live.Target.Identities = []scan.Identity{{Name: "jane", Cookie: "who=jane-1", Role: 1}, {Name: "anna", Cookie: "who=admin-1", Role: 2}}
+			o.Live.Target.Identities = []scan.Identity{{Name: "jane", Cookie: "who=jane-1", Role: 1},
+				{Name: "anna", Cookie: "who=admin-1", Role: 2}}
 		})
 		found := false
 		for _, f := range got.Findings {

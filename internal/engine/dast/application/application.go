@@ -59,14 +59,17 @@ func (e *examination) find(ctx context.Context) error {
 	for _, reason := range unread {
 		e.Degrade(reason)
 	}
-	if rules := e.Run.Untold(func(c *attack.Check) []*finding.Rule { return c.Elsewhere }); len(unread) > 0 && len(rules) > 0 {
-		e.Degrade(scan.Reason{Code: "unreadable", Rules: rules, Message: "what was stored was not looked for in pages that gave no answer"})
+	if rules := e.Run.Untold(func(c *attack.Check) []*finding.Rule { return c.Elsewhere }); len(unread) > 0 &&
+		len(rules) > 0 {
+		e.Degrade(scan.Reason{Code: "unreadable", Rules: rules, Message: "what was stored was not looked for in " +
+			"pages that gave no answer"})
 	}
 	if err != nil {
 		return err
 	}
 	if len(e.Surface.Entries()) == 0 {
-		e.Degrade(scan.Reason{Code: "unavailable", Message: "nothing was found that could be examined: none of the pages that were asked for is there"})
+		e.Degrade(scan.Reason{Code: "unavailable", Message: "nothing was found that could be examined: none of the " +
+			"pages that were asked for is there"})
 	}
 	return nil
 }
@@ -101,10 +104,14 @@ func examine(p *scan.LivePass) error {
 		return err
 	}
 	v.Client.Receive(guest)
-	e.crawler = crawl.New(crawl.Options{Client: v.Client, As: v.As, Scope: v.Scope, Surface: v.Surface, Keeper: v.Keeper, Values: v.Values, Submit: e.Target.Profile.Allows(scan.Standard), Remove: e.Target.Profile.Allows(scan.Full),
-		Look: func(resp *message.Response) { e.Run.Look(e.Context, resp) }, Degrade: e.Degrade, Place: e.Run.Place, Parallel: max(e.Target.Parallel, 4),
+	e.crawler = crawl.New(crawl.Options{Client: v.Client, As: v.As, Scope: v.Scope, Surface: v.Surface,
+		Keeper: v.Keeper, Values: v.Values, Submit: e.Target.Profile.Allows(scan.Standard),
+		Remove: e.Target.Profile.Allows(scan.Full),
+		Look:   func(resp *message.Response) { e.Run.Look(e.Context, resp) }, Degrade: e.Degrade, Place: e.Run.Place,
+		Parallel: max(e.Target.Parallel, 4),
 		Progress: func(asked, known int) {
-			e.Progress(5+15*asked/max(known, 1), fmt.Sprintf("asked for %d of %d pages, %d requests", asked, known, e.Client.Sent()))
+			e.Progress(5+15*asked/max(known, 1), fmt.Sprintf("asked for %d of %d pages, %d "+
+				"requests", asked, known, e.Client.Sent()))
 		}})
 	v.Signed = e.crawler.Signed
 	return v.Do(visit.Plan{Script: true, Discover: e.find, Found: 30, Operations: func() []finding.Operation {

@@ -28,7 +28,8 @@ func examine(t *testing.T, h http.Handler, change func(*scan.Options)) scantest.
 	server := httptest.NewServer(h)
 	defer server.Close()
 	var dialer net.Dialer
-	o := scan.Options{Live: &scan.Live{Target: scan.Target{URL: server.URL + "/"}, ID: "t", Dial: dialer.DialContext, BrowserReason: "none in this test"},
+	o := scan.Options{Live: &scan.Live{Target: scan.Target{URL: server.URL + "/"}, ID: "t", Dial: dialer.DialContext,
+		BrowserReason: "none in this test"},
 		Analyzers: []*scan.Analyzer{application.Analyzer}}
 	if change != nil {
 		change(&o)
@@ -47,7 +48,9 @@ func shop() *http.ServeMux {
 	})
 	mux.HandleFunc("/home", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>home") })
 	mux.HandleFunc("/private", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
-	mux.HandleFunc("/go", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.FormValue("to"), http.StatusFound) })
+	mux.HandleFunc("/go", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, r.FormValue("to"), http.StatusFound)
+	})
 	mux.HandleFunc("/leave", func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "<html>bye, back to %s", html.EscapeString(r.FormValue("back")))
 	})
@@ -76,7 +79,8 @@ func TestApplication(t *testing.T) {
 			t.Errorf("%s %s has no reason", o.Method, o.URL)
 		}
 	}
-	for op, want := range map[string]finding.Outcome{"GET /": finding.Reached, "GET /go": finding.Reached, "GET /private": finding.Refused, "POST /leave": finding.Reached} {
+	for op, want := range map[string]finding.Outcome{"GET /": finding.Reached, "GET /go": finding.Reached,
+		"GET /private": finding.Refused, "POST /leave": finding.Reached} {
 		if outcomes[op] != want {
 			t.Errorf("%s is %q, want %q", op, outcomes[op], want)
 		}
@@ -155,7 +159,8 @@ func TestFailedSignIn(t *testing.T) {
 	for guest, want := range map[bool]scan.State{false: scan.Failed, true: scan.Degraded} {
 		got := examine(t, shop(), func(o *scan.Options) {
 			o.Live.Guest = guest
-			o.Live.Target.Identities = []scan.Identity{{Name: "a", Form: &scan.FormLogin{URL: "/home", User: "u", Password: "p"}}}
+			o.Live.Target.Identities = []scan.Identity{{Name: "a", Form: &scan.FormLogin{URL: "/home", User: "u",
+				Password: "p"}}}
 		})
 		if s := got.Statuses[0]; s.State != want || (len(got.Operations) >= 4) != guest {
 			t.Errorf("guest %t: status %+v, %d operations", guest, s, len(got.Operations))
@@ -172,14 +177,18 @@ func TestScriptIsRun(t *testing.T) {
 	mux.HandleFunc("/{$}", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `<html><button id=b>x</button><script>b.onclick = function () { fetch(['', 'api', 'things'].join('/') + '?na' + 'me=' + b.textContent) }</script>`)
 	})
-	mux.HandleFunc("/api/things", func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "<html><p>%s", r.FormValue("name")) })
+	mux.HandleFunc("/api/things", func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, "<html><p>%s", r.FormValue("name"))
+	})
 	got := examine(t, mux, func(o *scan.Options) { o.Live.Browser, o.Live.BrowserReason = path, "" })
 	ran := false
 	for _, f := range got.Findings {
-		ran = ran || f.RuleID == "dast/xss/reflected" && strings.HasSuffix(f.Location.Path, "/api/things") && strings.Contains(strings.Join(f.Live.Proof, " "), "browser")
+		ran = ran || f.RuleID == "dast/xss/reflected" && strings.HasSuffix(f.Location.Path, "/api/things") &&
+			strings.Contains(strings.Join(f.Live.Proof, " "), "browser")
 	}
 	if !ran {
-		t.Errorf("what only script asks for was not attacked: %d findings, operations %+v, status %+v", len(got.Findings), got.Operations, got.Statuses)
+		t.Errorf("what only script asks for was not attacked: %d findings, operations %+v, "+
+			"status %+v", len(got.Findings), got.Operations, got.Statuses)
 	}
 }
 
@@ -213,9 +222,13 @@ func TestScriptsOfPages(t *testing.T) {
 func TestTemplatesAreRun(t *testing.T) {
 	got := examine(t, shop(), func(o *scan.Options) {
 		o.Live.BrowserReason, o.Live.Target.Profile = "", scan.Safe
-		o.Live.Target.Templates = []scan.Description{{Name: "a.yaml", Text: "id: answers\ninfo: {name: It answers, severity: medium}\nhttp:\n  - path: [\"{{BaseURL}}\"]\n    matchers:\n      - {type: status, status: [200]}\n"}}
+		o.Live.Target.Templates = []scan.Description{{Name: "a.yaml", Text: "id: answers\ninfo: {name: It answers, " +
+			"severity: medium}\nhttp:\n  - path: [\"{{BaseURL}}\"]\n    matchers:\n      - {type: status, status: " +
+			"[200]}\n"}}
 	})
-	if !slices.ContainsFunc(got.Findings, func(f finding.Finding) bool { return f.RuleID == "template/answers" && f.Severity == finding.Medium }) {
+	if !slices.ContainsFunc(got.Findings, func(f finding.Finding) bool {
+		return f.RuleID == "template/answers" && f.Severity == finding.Medium
+	}) {
 		t.Errorf("found %+v, status %+v", got.Findings, got.Statuses)
 	}
 }
@@ -306,7 +319,8 @@ func TestUnkept(t *testing.T) {
 	for _, r := range got.Statuses[0].Reasons {
 		reasons = append(reasons, r.Message)
 	}
-	if all := strings.Join(reasons, "\n"); !strings.Contains(all, "could not be kept") || !strings.Contains(all, "the disk is full") {
+	if all := strings.Join(reasons, "\n"); !strings.Contains(all, "could not be kept") ||
+		!strings.Contains(all, "the disk is full") {
 		t.Errorf("the reasons are %q", reasons)
 	}
 }
@@ -415,13 +429,16 @@ func TestSignInByScript(t *testing.T) {
 			mux.ServeHTTP(w, r)
 		}), func(o *scan.Options) {
 			o.Live.Target.Profile = scan.Safe
-			o.Live.Target.Identities = []scan.Identity{{Name: "jane", Form: &scan.FormLogin{URL: "/login", User: "jane", Password: "s3cret-word"}, Marker: scan.Marker{URL: "/", In: "hello"}}}
+			o.Live.Target.Identities = []scan.Identity{{Name: "jane", Form: &scan.FormLogin{URL: "/login", User: "jane",
+				Password: "s3cret-word"}, Marker: scan.Marker{URL: "/", In: "hello"}}}
 			if with {
 				o.Live.Browser, o.Live.BrowserReason = path, ""
 			}
 		})
 		status := got.Statuses[0]
-		if said := fmt.Sprint(status.Reasons); with && (!signed || status.State == scan.Failed) || !with && (status.State != scan.Failed || !strings.Contains(said, "would send the password in its address")) {
+		if said := fmt.Sprint(status.Reasons); with && (!signed || status.State == scan.Failed) ||
+			!with && (status.State != scan.Failed || !strings.Contains(said, "would send the password in its "+
+				"address")) {
 			t.Errorf("browser %t: signed in %t, status %+v", with, signed, status)
 		}
 	}

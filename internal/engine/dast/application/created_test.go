@@ -53,7 +53,8 @@ func (o *office) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		for id, text := range o.notes {
 			list += fmt.Sprintf("<li><a href=/notes/%d>%s</a>", id, html.EscapeString(text))
 		}
-		show(list + `<form method=post action=/notes><textarea name=text></textarea>` + token + `<button>Add</button></form>`)
+		show(list + `<form method=post action=/notes><textarea name=text></textarea>` + token +
+			`<button>Add</button></form>`)
 	case strings.HasSuffix(r.URL.Path, "/delete") && r.Method == http.MethodPost:
 		if id == 1 {
 			o.changed = append(o.changed, "note 1 removed")
@@ -128,9 +129,11 @@ func TestWhatWasThereStays(t *testing.T) {
 			}
 		}
 		if made := api.next - 2; listed != made || (removed == made) == refuses || (len(api.notes) == 1) == refuses {
-			t.Errorf("refuses %v: %d created, %d listed, %d removed, left %v", refuses, made, listed, removed, api.notes)
+			t.Errorf("refuses %v: %d created, %d listed, %d removed, left %v", refuses, made, listed, removed,
+				api.notes)
 		}
-		for op, want := range map[string]string{"POST /settings": "settings", "POST /users/save": "accounts", "POST /transfer": "money", "GET /notes/1/pin": "was there before"} {
+		for op, want := range map[string]string{"POST /settings": "settings", "POST /users/save": "accounts",
+			"POST /transfer": "money", "GET /notes/1/pin": "was there before"} {
 			if !strings.Contains(reasons[op], want) {
 				t.Errorf("%s: %q", op, reasons[op])
 			}
@@ -153,14 +156,16 @@ func (g *tags) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/html")
 	switch r.Method + " " + r.URL.Path {
 	case "GET /":
-		_, _ = io.WriteString(w, `<html><body><a href=/tags>Tags</a><form method=post action=/tags/new><input name=tag><button>Create</button></form></body></html>`)
+		_, _ = io.WriteString(w,
+			`<html><body><a href=/tags>Tags</a><form method=post action=/tags/new><input name=tag><button>Create</button></form></body></html>`)
 	case "POST /tags/new":
 		g.made++
 		g.names = append(g.names, name)
 		http.Redirect(w, r, "/tags", http.StatusSeeOther)
 	case "GET /tags":
 		for _, n := range g.names {
-			_, _ = fmt.Fprintf(w, `<p>%s <a href="/tags/delete?tag=%s">delete</a></p>`, html.EscapeString(n), html.EscapeString(url.QueryEscape(n)))
+			_, _ = fmt.Fprintf(w, `<p>%s <a href="/tags/delete?tag=%s">delete</a></p>`, html.EscapeString(n),
+				html.EscapeString(url.QueryEscape(n)))
 		}
 	case "GET /tags/delete":
 		_, _ = fmt.Fprintf(w, `<html><body>Delete %[1]s?<form method=post action=/tags/delete><input type=hidden name=tag value="%[1]s"><button>Delete</button></form></body></html>`, html.EscapeString(name))
@@ -206,7 +211,8 @@ func (n *news) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/html")
 	switch {
 	case r.URL.Path == "/":
-		_, _ = io.WriteString(w, `<html><body><a href=/news>News</a><form method=post action=/news><input name=title><button>Create</button></form></body></html>`)
+		_, _ = io.WriteString(w,
+			`<html><body><a href=/news>News</a><form method=post action=/news><input name=title><button>Create</button></form></body></html>`)
 	case r.URL.Path == "/news" && r.Method == http.MethodPost:
 		n.made++
 		n.items[strconv.Itoa(n.made+1)] = r.FormValue("title")
@@ -218,6 +224,7 @@ func (n *news) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case n.items[id] == "":
 		http.NotFound(w, r)
 	case r.Method == http.MethodPost && r.FormValue("_method") == "delete" && r.FormValue("authenticity_token") == "0123456789abcdef":
+
 		delete(n.items, id)
 		http.Redirect(w, r, "/news", http.StatusSeeOther)
 	default:

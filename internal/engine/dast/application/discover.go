@@ -91,14 +91,17 @@ func (e *examination) explore(ctx context.Context, known *crawl.Result) ([]*mess
 	seeds := []string{e.Scope.Base().String()}
 	shapes := map[string]bool{}
 	for _, p := range known.Pages {
-		if shape := site.Shape(p); !shapes[shape] && p.Method == http.MethodGet && len(seeds) < maxOpened && !site.Dangerous(p.Address()) {
+		if shape := site.Shape(p); !shapes[shape] && p.Method == http.MethodGet && len(seeds) < maxOpened &&
+			!site.Dangerous(p.Address()) {
 			shapes[shape] = true
 			seeds = append(seeds, p.Address())
 		}
 	}
 	var mu sync.Mutex
 	var found []*message.Request
-	walk, err := e.Browser.Explore(ctx, browser.Exploration{As: e.As, Seeds: seeds, Routes: known.Routes, Login: e.As.Login(), Follow: true, Submit: e.Target.Profile.Allows(scan.Standard), Bold: e.Target.Profile.Allows(scan.Full),
+	walk, err := e.Browser.Explore(ctx, browser.Exploration{As: e.As, Seeds: seeds, Routes: known.Routes,
+		Login: e.As.Login(), Follow: true, Submit: e.Target.Profile.Allows(scan.Standard),
+		Bold: e.Target.Profile.Allows(scan.Full),
 		Time: min(exploreTime, time.Until(e.Deadline)/4),
 		Found: func(o browser.Observation) {
 			if o.Request == nil || o.Foreign || e.Scope.Allows(o.Request) != nil {
@@ -115,7 +118,8 @@ func (e *examination) explore(ctx context.Context, known *crawl.Result) ([]*mess
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		e.Degrade(scan.Reason{Code: "unavailable", Beyond: true, Message: "script was not run to its end: " + err.Error()})
+		e.Degrade(scan.Reason{Code: "unavailable", Beyond: true, Message: "script was not run to " +
+			"its end: " + err.Error()})
 	}
 	if walk.Entered != nil {
 		e.As.Adopt(walk.Entered)
@@ -124,7 +128,8 @@ func (e *examination) explore(ctx context.Context, known *crawl.Result) ([]*mess
 		e.Degrade(scan.Reason{Code: "timeout", Beyond: true, Message: "script was not run to its end: " + walk.Left})
 	}
 	if n := len(walk.Ended); n > 0 {
-		e.Degrade(scan.Reason{Code: "timeout", Beyond: true, Message: fmt.Sprintf("script was not run to its end %d times: %.500s", n, strings.Join(walk.Ended, ", "))})
+		e.Degrade(scan.Reason{Code: "timeout", Beyond: true, Message: fmt.Sprintf("script was not run to its end %d "+
+			"times: %.500s", n, strings.Join(walk.Ended, ", "))})
 	}
 	mu.Lock()
 	defer mu.Unlock()

@@ -19,7 +19,8 @@ func TestSockets(t *testing.T) {
 	e := &examination{Visit: &visit.Visit{Scope: scope, Surface: site.NewSurface(10)}}
 	e.sockets(&crawl.Result{Sockets: []string{"wss://shop.example/news", "wss://elsewhere.example/", "ws:"}})
 	got := e.Surface.Entries()
-	if len(got) != 1 || got[0].Seen.URL != "https://shop.example/news" || got[0].Seen.Outcome != finding.NotReached || got[0].Seen.Origin != "socket" || got[0].Seen.Reason == "" {
+	if len(got) != 1 || got[0].Seen.URL != "https://shop.example/news" || got[0].Seen.Outcome != finding.NotReached ||
+		got[0].Seen.Origin != "socket" || got[0].Seen.Reason == "" {
 		t.Errorf("%+v", got)
 	}
 }

@@ -53,7 +53,8 @@ func TestEntrance(t *testing.T) {
 			if r.Method == http.MethodPost {
 				fmt.Fprintf(w, "<html>nobody is called %s", show(r.FormValue("name")))
 			}
-			fmt.Fprint(w, "<html><form method=post><input name=name><input type=password name=password><input type=submit></form><a href=/help?about=x>help</a>")
+			fmt.Fprint(w, "<html><form method=post><input name=name><input type=password name=password><input "+
+				"type=submit></form><a href=/help?about=x>help</a>")
 		})
 		mux.HandleFunc("/help", func(w http.ResponseWriter, r *http.Request) {
 			if inside(r) {
@@ -63,14 +64,16 @@ func TestEntrance(t *testing.T) {
 			fmt.Fprintf(w, "<html>nothing is known of %s", show(r.FormValue("about")))
 		})
 		got := examine(t, mux, func(o *scan.Options) {
-			o.Live.Target.Identities = []scan.Identity{{Name: "jane", Form: &scan.FormLogin{URL: "/login", User: "jane", Password: "right"}, Marker: scan.Marker{URL: "/home", In: "hello Jane"}}}
+			o.Live.Target.Identities = []scan.Identity{{Name: "jane", Form: &scan.FormLogin{URL: "/login", User: "jane",
+				Password: "right"}, Marker: scan.Marker{URL: "/home", In: "hello Jane"}}}
 			o.Live.Target.Checks = []string{"xss"}
 			o.Live.Target.Profile = scan.Full // the others send a sign-in form too little
 		})
 		var found []string
 		for _, f := range got.Findings {
 			if f.RuleID == "dast/xss/reflected" {
-				found = append(found, f.Live.Method+" "+f.Location.Path[strings.IndexByte(f.Location.Path, '/'):]+" "+f.Live.Parameter)
+				found = append(found, f.Live.Method+" "+f.Location.Path[strings.IndexByte(f.Location.Path, '/'):]+" "+
+					f.Live.Parameter)
 			}
 		}
 		slices.Sort(found)

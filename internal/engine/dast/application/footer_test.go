@@ -18,7 +18,8 @@ func TestOneFlawOnce(t *testing.T) {
 		switch {
 		case r.URL.Path == "/":
 			for i := range 8 {
-				fmt.Fprintf(w, `<a href="/folder%d/page">page</a> <a href="/index.php?page=item%d.php&sort=1">item</a>`, i, i)
+				fmt.Fprintf(w, `<a href="/folder%d/page">page</a> <a href="/index.php?page=item%d.php&sort=1">item</a>`,
+					i, i)
 			}
 		case r.URL.Path == "/index.php":
 			fmt.Fprintf(w, "<p>%s</p>", r.FormValue("page"))
@@ -35,7 +36,9 @@ func TestOneFlawOnce(t *testing.T) {
 		}
 	}
 	agent, page := count["header:User-Agent"], count["query:page"]
-	if len(agent) != 1 || len(agent[0].Also) < 5 || !slices.ContainsFunc(agent[0].Live.Proof, func(p string) bool { return strings.HasPrefix(p, "The same flaw showed in ") }) {
+	if len(agent) != 1 || len(agent[0].Also) < 5 || !slices.ContainsFunc(agent[0].Live.Proof, func(p string) bool {
+		return strings.HasPrefix(p, "The same flaw showed in ")
+	}) {
 		t.Errorf("%d findings of the User-Agent: %+v", len(agent), agent)
 	}
 	if len(page) != 1 || len(count) != 2 {

@@ -41,7 +41,8 @@ func (e *examination) leave(seen []*message.Request) {
 		shapes[site.Shape(r)] = true
 	}
 	for _, entry := range e.Surface.Entries() {
-		if entry.Request.Origin == "code" && !shapes[site.Shape(entry.Request)] && entry.Answer != nil && entry.Answer.IsData() {
+		if entry.Request.Origin == "code" && !shapes[site.Shape(entry.Request)] && entry.Answer != nil &&
+			entry.Answer.IsData() {
 			e.Surface.Leave(entry.Request, "it answers with data: the analysis of APIs examines it")
 		}
 	}
@@ -52,7 +53,8 @@ func (e *examination) leave(seen []*message.Request) {
 // address which is named for removing something, even for GET, is as good as a warning.
 func (e *examination) withheld(r *message.Request) string {
 	changes := r.Method == http.MethodPut || r.Method == http.MethodPatch
-	if (r.Method == http.MethodDelete || changes && strings.Contains(r.Template, "{") || site.Removes(r.Template)) && !e.Target.Profile.Allows(scan.Full) {
+	if (r.Method == http.MethodDelete || changes && strings.Contains(r.Template, "{") || site.Removes(r.Template)) &&
+		!e.Target.Profile.Allows(scan.Full) {
 		return "the profile sends nothing that may remove or replace what the scan has not made"
 	}
 	return ""
@@ -98,7 +100,8 @@ func (e *examination) request(route *scan.Route, method string) *message.Request
 			segments[i] = "1"
 		}
 	}
-	r := &message.Request{Method: method, Scheme: base.Scheme, Host: base.Host, Path: strings.Join(segments, "/"), Template: template, Origin: "code"}
+	r := &message.Request{Method: method, Scheme: base.Scheme, Host: base.Host, Path: strings.Join(segments, "/"),
+		Template: template, Origin: "code"}
 	body := method != http.MethodGet && method != http.MethodDelete
 	json, passwords := false, 0
 	for _, p := range route.Parameters {

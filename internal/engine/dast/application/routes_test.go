@@ -24,7 +24,9 @@ func TestDeclaredRoutes(t *testing.T) {
 		}
 		fmt.Fprint(w, "<html>thing")
 	})
-	mux.HandleFunc("/reset-owner", func(_ http.ResponseWriter, r *http.Request) { t.Errorf("%s %s was sent", r.Method, r.URL) })
+	mux.HandleFunc("/reset-owner", func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("%s %s was sent", r.Method, r.URL)
+	})
 	mux.HandleFunc("/account", func(_ http.ResponseWriter, r *http.Request) {
 		var sent map[string]string
 		if err := json.NewDecoder(r.Body).Decode(&sent); err == nil && sent["password"] == sent["passwordAgain"] {
@@ -36,12 +38,14 @@ func TestDeclaredRoutes(t *testing.T) {
 		o.Live.Target.Checks = []string{"redirect"}
 		o.Live.Target.Routes = []scan.Route{
 			{Method: "GET", Path: "/hidden/go", Parameters: []string{"query:next"}, Location: code,
-				Sinks: []scan.Sink{{CWE: []string{"CWE-601"}, RuleID: "sast/r", Parameter: "query:next", Location: finding.Location{Path: "shop.go", StartLine: 13}}}},
+				Sinks: []scan.Sink{{CWE: []string{"CWE-601"}, RuleID: "sast/r", Parameter: "query:next",
+					Location: finding.Location{Path: "shop.go", StartLine: 13}}}},
 			{Method: "DELETE", Path: "/things/{id}", Location: code},
 			{Method: "PUT", Path: "/things/{id}", Parameters: []string{"json:/name"}, Location: code},
 			{Method: "GET", Path: "/gone", Location: code},
 			{Method: "GET", Path: "/reset-owner", Location: code},
-			{Method: "POST", Path: "/account", Parameters: []string{"json:/name", "json:/password", "json:/passwordAgain"}, Location: code},
+			{Method: "POST", Path: "/account", Parameters: []string{"json:/name", "json:/password",
+				"json:/passwordAgain"}, Location: code},
 		}
 	})
 	found := 0

@@ -60,11 +60,13 @@ func TestSignInFormsAreSpared(t *testing.T) {
 		b := &bank{tried: map[string]int{}, locks: 5}
 		got := examine(t, b, func(o *scan.Options) {
 			o.Live.Target.Profile = profile
-			o.Live.Target.Identities = []scan.Identity{{Name: "jane", Form: &scan.FormLogin{URL: "/login", User: "jane", Password: "s3cret-word"}}}
+			o.Live.Target.Identities = []scan.Identity{{Name: "jane", Form: &scan.FormLogin{URL: "/login", User: "jane",
+				Password: "s3cret-word"}}}
 		})
 		// In the profile full, those that are under way at once may still arrive.
 		if b.wrong > most || b.after > map[scan.Profile]int{scan.Full: 4}[profile] || b.tried["jane"] > 0 || !b.beyond {
-			t.Errorf("%s: %d wrong passwords, %d after the lock, by name %v, attacked behind it %t", profile, b.wrong, b.after, b.tried, b.beyond)
+			t.Errorf("%s: %d wrong passwords, %d after the lock, by name %v, attacked behind it %t", profile, b.wrong,
+				b.after, b.tried, b.beyond)
 		}
 		said := ""
 		for _, o := range got.Operations {
@@ -75,7 +77,8 @@ func TestSignInFormsAreSpared(t *testing.T) {
 		reasons := fmt.Sprint(got.Statuses[0].Reasons)
 		switch profile {
 		case scan.Full:
-			if !strings.Contains(reasons, "from the first sign of a lock on") || !strings.Contains(said, "the first sign of a lock") {
+			if !strings.Contains(reasons, "from the first sign of a lock on") ||
+				!strings.Contains(said, "the first sign of a lock") {
 				t.Errorf("%s: the operation says %q, the scan %s", profile, said, reasons)
 			}
 		default:

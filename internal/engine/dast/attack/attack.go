@@ -386,7 +386,8 @@ func (r *Run) round(ctx context.Context, slow bool) error {
 
 // inTurns attacks the operations, several at once, each for a turn until all have ended. It
 // returns those that take too long to answer beside others. Cancel ends the context.
-func (r *Run) inTurns(ctx context.Context, cancel context.CancelCauseFunc, entries []site.Entry, slow bool, ended func(site.Entry)) []site.Entry {
+func (r *Run) inTurns(ctx context.Context, cancel context.CancelCauseFunc, entries []site.Entry, slow bool,
+	ended func(site.Entry)) []site.Entry {
 	var aside asides
 	list := make([]*turn, len(entries))
 	for i, e := range entries {
@@ -406,7 +407,8 @@ func (r *Run) inTurns(ctx context.Context, cancel context.CancelCauseFunc, entri
 }
 
 // turn gives an operation its turn and reports whether it needs another one.
-func (r *Run) turn(ctx context.Context, cancel context.CancelCauseFunc, t *turn, aside *asides, ended func(site.Entry)) (more bool) {
+func (r *Run) turn(ctx context.Context, cancel context.CancelCauseFunc, t *turn, aside *asides,
+	ended func(site.Entry)) (more bool) {
 	if ctx.Err() != nil {
 		if t.begun {
 			t.stop()
@@ -490,7 +492,9 @@ func (r *Run) checks(ctx context.Context, op *operation, slow bool) error {
 		}
 	}
 	if e.Request.Crowded() && !slow {
-		r.Degrade(scan.Reason{Code: "too-many-parameters", Message: fmt.Sprintf("%s %s takes too many values: the first 500 of its query and body were attacked, or the first %d where those have no flaw", e.Request.Method, site.PathShape(e.Request), maxAlike),
+		r.Degrade(scan.Reason{Code: "too-many-parameters", Message: fmt.Sprintf("%s %s takes too many values: the "+
+			"first 500 of its query and body were attacked, or the first %d where those have no flaw", e.Request.Method,
+			site.PathShape(e.Request), maxAlike),
 			Path: r.Place(e.Request)})
 	}
 	if err := r.values(ctx, op, slow); err != nil {
@@ -520,7 +524,8 @@ func (r *Run) values(ctx context.Context, op *operation, slow bool) error {
 	own := r.own(e.Request)
 	limited := r.Keeper.Limited()
 	kept := func(at message.Point) bool {
-		return limited && r.Keeper.Spares(e.Request, at) || slices.Contains(renewed, at.Outer().Key()) || own && r.spoils(at)
+		return limited && r.Keeper.Spares(e.Request, at) || slices.Contains(renewed, at.Outer().Key()) ||
+			own && r.spoils(at)
 	}
 	all := slices.Concat(e.Request.Points(), e.Request.Inner())
 	if word, ok := r.words[site.Shape(e.Request)]; ok {
@@ -536,7 +541,8 @@ func (r *Run) values(ctx context.Context, op *operation, slow bool) error {
 
 // points runs the checks on the points of an operation, but for those that are left out, and,
 // where there are too many, until a hundred were attacked in vain.
-func (r *Run) points(ctx context.Context, op *operation, list []message.Point, slow bool, out func(message.Point) bool) error {
+func (r *Run) points(ctx context.Context, op *operation, list []message.Point, slow bool,
+	out func(message.Point) bool) error {
 	crowded := op.entry.Request.Crowded()
 	for i, at := range list {
 		if crowded && i >= maxAlike && !op.told.Load() {
@@ -570,7 +576,9 @@ var values = map[message.In]message.In{message.InQueryName: message.InQuery, mes
 // the answer speaks of it elsewhere than as the name of a member.
 func (op *operation) names() []message.Point {
 	list := op.entry.Request.Names()
-	if op.answer == nil || slices.ContainsFunc(list, func(at message.Point) bool { return at.In == message.InJSONName }) {
+	if op.answer == nil || slices.ContainsFunc(list, func(at message.Point) bool {
+		return at.In == message.InJSONName
+	}) {
 		return list
 	}
 	said := spoken(op.answer)
@@ -594,7 +602,9 @@ func spoken(resp *message.Response) []string {
 	} else {
 		text.WriteString(resp.Text())
 	}
-	return strings.FieldsFunc(strings.ToLower(text.String()), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) && c != '_' && c != '-' })
+	return strings.FieldsFunc(strings.ToLower(text.String()), func(c rune) bool {
+		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && c != '_' && c != '-'
+	})
 }
 
 // texts collects the texts of a document.
@@ -717,7 +727,8 @@ func (r *Run) guard(t *Trial, f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			t.again()
-			r.Degrade(scan.Reason{Code: "panic", Message: fmt.Sprintf("check %s crashed: %s", t.check.ID, crash(v)), Path: r.Place(t.Request)})
+			r.Degrade(scan.Reason{Code: "panic", Message: fmt.Sprintf("check %s crashed: %s", t.check.ID, crash(v)),
+				Path: r.Place(t.Request)})
 			err = nil
 		}
 	}()
@@ -744,7 +755,8 @@ func crash(v any) string {
 		text = err.Error()
 	}
 	for line := range strings.Lines(string(debug.Stack())) {
-		if i := strings.Index(line, "/dast/"); i >= 0 && !strings.Contains(line, "/attack/attack.go") && strings.Contains(line, ".go:") {
+		if i := strings.Index(line, "/dast/"); i >= 0 && !strings.Contains(line, "/attack/attack.go") &&
+			strings.Contains(line, ".go:") {
 			return text + " at " + strings.TrimSpace(line[i+1:])
 		}
 	}

@@ -27,7 +27,8 @@ func (r *Run) branches(ctx context.Context, op *operation) error {
 	unread := func() []message.Point {
 		return slices.DeleteFunc(slices.Clone(values), func(at message.Point) bool {
 			_, list := origin.Choices[at.Key()]
-			return list || at.In == message.InCookie || at.In == message.InHeader || at.Type == "choice" || at.Type == "button" || at.Type == "boolean" || op.reads(at) || limited && r.Keeper.Spares(origin, at)
+			return list || at.In == message.InCookie || at.In == message.InHeader || at.Type == "choice" ||
+				at.Type == "button" || at.Type == "boolean" || op.reads(at) || limited && r.Keeper.Spares(origin, at)
 		})
 	}
 	defer func() { op.turnTo(origin, first) }()
@@ -61,7 +62,8 @@ type branch struct {
 // another page than the usual one.
 func (r *Run) enter(ctx context.Context, b branch, points func() []message.Point) error {
 	b.op.turnTo(b.origin, nil)
-	t := &Probe{Trial: Trial{Run: r, Context: ctx, Request: b.origin, check: &Check{ID: "branches"}, op: b.op}, At: b.list}
+	t := &Probe{Trial: Trial{Run: r, Context: ctx, Request: b.origin, check: &Check{ID: "branches"}, op: b.op},
+		At: b.list}
 	usual, err := t.Baseline()
 	if err == nil {
 		var resp *message.Response

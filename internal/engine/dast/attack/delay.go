@@ -148,13 +148,15 @@ func pulse() (worst func() time.Duration) {
 
 // begin forgets what was measured.
 func (m *measured) begin(payload time.Duration) {
-	m.delay = Delay{Payload: m.payload(payload), Proof: []string{"Without an attack the answer takes " + seconds(m.usual) + "."}}
+	m.delay = Delay{Payload: m.payload(payload), Proof: []string{"Without an attack the " +
+		"answer takes " + seconds(m.usual) + "."}}
 }
 
 // brief measures short sleeps. It reports whether an answer came too early for one; no
 // Delay and no such answer decide nothing.
 func (m *measured) brief() (d *Delay, early bool, err error) {
-	first, second := m.usual.Truncate(10*time.Millisecond)+time.Duration(m.Number(70, 95))*10*time.Millisecond, time.Duration(m.Number(35, 50))*10*time.Millisecond
+	first, second := m.usual.Truncate(10*time.Millisecond)+time.Duration(m.Number(70, 95))*10*time.Millisecond,
+		time.Duration(m.Number(35, 50))*10*time.Millisecond
 	if m.how == Whole {
 		first, second = 2*time.Second, time.Second
 	}

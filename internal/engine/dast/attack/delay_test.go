@@ -19,13 +19,14 @@ var late = &finding.Rule{ID: "dast/test/late", Analysis: finding.DAST, Name: "La
 
 // sleeps is a check for values that are slept for.
 func sleeps(how attack.Lasting) *attack.Check {
-	return &attack.Check{ID: "test", Rules: []*finding.Rule{late}, Slow: true, Beside: true, Point: func(p *attack.Probe) error {
-		d, err := p.Delay(how, func(d time.Duration) string { return fmt.Sprintf("sleep %g", d.Seconds()) })
-		if d != nil {
-			p.Flaw(attack.Flaw{Rule: late, Payload: d.Payload, Answers: d.Answers, Notes: d.Notes, Proof: d.Proof})
-		}
-		return err
-	}}
+	return &attack.Check{ID: "test", Rules: []*finding.Rule{late}, Slow: true, Beside: true,
+		Point: func(p *attack.Probe) error {
+			d, err := p.Delay(how, func(d time.Duration) string { return fmt.Sprintf("sleep %g", d.Seconds()) })
+			if d != nil {
+				p.Flaw(attack.Flaw{Rule: late, Payload: d.Payload, Answers: d.Answers, Notes: d.Notes, Proof: d.Proof})
+			}
+			return err
+		}}
 }
 
 // asked is how long the value asks to sleep.
@@ -64,15 +65,28 @@ func TestDelay(t *testing.T) {
 		within  time.Duration
 		most    int // requests for each operation
 	}{
-		"sleeps":               {func(r *http.Request, _ chan struct{}) { time.Sleep(asked(r)) }, true, 20 * time.Second, 5},
-		"sleeps, with noise":   {func(r *http.Request, _ chan struct{}) { noise(40 * time.Millisecond); time.Sleep(asked(r)) }, true, 100 * time.Second, 16},
-		"sleeps, much noise":   {func(r *http.Request, _ chan struct{}) { noise(400 * time.Millisecond); time.Sleep(asked(r)) }, true, 250 * time.Second, 16},
-		"sleeps twice":         {func(r *http.Request, _ chan struct{}) { time.Sleep(2 * asked(r)) }, true, 150 * time.Second, 8},
-		"answers at once":      {func(*http.Request, chan struct{}) {}, false, time.Second, 3},
-		"always takes 900 ms":  {func(*http.Request, chan struct{}) { time.Sleep(900 * time.Millisecond) }, false, 25 * time.Second, 3},
-		"at random up to 2 s":  {func(*http.Request, chan struct{}) { noise(2 * time.Second) }, false, 300 * time.Second, 16},
-		"at random up to 5 s":  {func(*http.Request, chan struct{}) { noise(5 * time.Second) }, false, 450 * time.Second, 16},
-		"now and then for 2 s": {func(*http.Request, chan struct{}) { time.Sleep(random(&count, 3) / 2 * 2 * time.Second) }, false, 300 * time.Second, 16},
+		"sleeps": {func(r *http.Request, _ chan struct{}) { time.Sleep(asked(r)) }, true,
+			20 * time.Second, 5},
+		"sleeps, with noise": {func(r *http.Request, _ chan struct{}) {
+			noise(40 * time.Millisecond)
+			time.Sleep(asked(r))
+		}, true, 100 * time.Second, 16},
+		"sleeps, much noise": {func(r *http.Request, _ chan struct{}) {
+			noise(400 * time.Millisecond)
+			time.Sleep(asked(r))
+		}, true, 250 * time.Second, 16},
+		"sleeps twice": {func(r *http.Request, _ chan struct{}) { time.Sleep(2 * asked(r)) }, true,
+			150 * time.Second, 8},
+		"answers at once": {func(*http.Request, chan struct{}) {}, false, time.Second, 3},
+		"always takes 900 ms": {func(*http.Request, chan struct{}) { time.Sleep(900 * time.Millisecond) }, false,
+			25 * time.Second, 3},
+		"at random up to 2 s": {func(*http.Request, chan struct{}) { noise(2 * time.Second) }, false,
+			300 * time.Second, 16},
+		"at random up to 5 s": {func(*http.Request, chan struct{}) { noise(5 * time.Second) }, false,
+			450 * time.Second, 16},
+		"now and then for 2 s": {func(*http.Request, chan struct{}) {
+			time.Sleep(random(&count, 3) / 2 * 2 * time.Second)
+		}, false, 300 * time.Second, 16},
 		"one after the other, and sleeps": {func(r *http.Request, one chan struct{}) {
 			one <- struct{}{}
 			time.Sleep(asked(r))
@@ -111,7 +125,8 @@ func TestDelay(t *testing.T) {
 					t.Errorf("%d findings", len(got.Findings))
 				}
 				for _, f := range got.Findings {
-					if len(f.Live.Proof) < 4 || !strings.Contains(strings.Join(f.Live.Proof, " "), "nothing else under way") {
+					if len(f.Live.Proof) < 4 || !strings.Contains(strings.Join(f.Live.Proof, " "),
+						"nothing else under way") {
 						t.Errorf("proof: %s", f.Live.Proof)
 					}
 				}
@@ -138,7 +153,8 @@ func TestDelayBehindOthers(t *testing.T) {
 		fmt.Fprint(w, "thank you")
 	})
 	operations := []string{"GET /a?q=1", "GET /b?q=1", "GET /sleeps?q=1&z=1", "GET /c?q=1", "GET /d?q=1"}
-	attacktest.Expect(t, attacktest.Timed(t, h, []*attack.Check{sleeps(attack.Fine)}, operations), "dast/test/late GET /sleeps query:q")
+	attacktest.Expect(t, attacktest.Timed(t, h, []*attack.Check{sleeps(attack.Fine)}, operations), "dast/test/late "+
+		"GET /sleeps query:q")
 }
 
 // Work is told where more of it takes longer, and not where answers vary by themselves,
@@ -157,7 +173,8 @@ func TestDelayByWork(t *testing.T) {
 	for i := range 400 {
 		operations = append(operations, fmt.Sprintf("GET /digests%c%c?q=1", 'a'+i/26, 'a'+i%26))
 	}
-	attacktest.Expect(t, attacktest.Timed(t, h, []*attack.Check{sleeps(attack.Work)}, operations), "dast/test/late GET /works query:q")
+	attacktest.Expect(t, attacktest.Timed(t, h, []*attack.Check{sleeps(attack.Work)}, operations), "dast/test/late "+
+		"GET /works query:q")
 }
 
 // Where answers vary without a delay, one that is met once and not again is chance; one that
@@ -182,5 +199,6 @@ func TestDelayIsShownAgain(t *testing.T) {
 		return nil
 	}}
 	operations := []string{"GET /once?q=1", "GET /sleeps?q=1"}
-	attacktest.Expect(t, attacktest.Timed(t, h, []*attack.Check{ordinary, sleeps(attack.Fine)}, operations), "dast/test/late GET /sleeps query:q")
+	attacktest.Expect(t, attacktest.Timed(t, h, []*attack.Check{ordinary, sleeps(attack.Fine)}, operations),
+		"dast/test/late GET /sleeps query:q")
 }

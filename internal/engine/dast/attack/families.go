@@ -143,16 +143,20 @@ func (r *Run) leftOut() {
 		r.Degrade(reason)
 	}
 	if n := r.families.out(); n > 0 {
-		r.Degrade(scan.Reason{Code: "too-many-operations", Beyond: true, Message: fmt.Sprintf("%d operations were not attacked: each takes the same kinds of values, and answers alike, as %d others in which nothing was found", n, maxAlike)})
+		r.Degrade(scan.Reason{Code: "too-many-operations", Beyond: true, Message: fmt.Sprintf("%d operations were "+
+			"not attacked: each takes the same kinds of values, and answers alike, as %d others in which nothing "+
+			"was found", n, maxAlike)})
 	}
 	quick, slow := r.unfinished[0].take(), r.unfinished[1].take()
 	for _, e := range quick {
 		r.Surface.Cut(e.Request, "the scan ended before the attack on it did")
 	}
 	if len(quick) > 0 {
-		r.Degrade(scan.Reason{Code: "too-many-operations", Message: fmt.Sprintf("the scan ended before %d operations were attacked to their end: %s", len(quick), list(quick))})
+		r.Degrade(scan.Reason{Code: "too-many-operations", Message: fmt.Sprintf("the scan ended before %d operations "+
+			"were attacked to their end: %s", len(quick), list(quick))})
 	} else if len(slow) > 0 {
-		r.Degrade(scan.Reason{Code: "too-many-operations", Message: fmt.Sprintf("the scan ended before the timing attacks on %d operations did: %s", len(slow), list(slow))})
+		r.Degrade(scan.Reason{Code: "too-many-operations", Message: fmt.Sprintf("the scan ended before the timing "+
+			"attacks on %d operations did: %s", len(slow), list(slow))})
 	}
 }
 
@@ -171,7 +175,8 @@ func spread(entries []site.Entry) []site.Entry {
 	list := make([]ranked, len(entries))
 	for i, e := range entries {
 		list[i].Entry = e
-		for _, key := range []string{cmp.Or(familyOf(e), "alone"+strconv.Itoa(i)), e.Request.Method + " " + path.Dir(site.PathShape(e.Request))} {
+		for _, key := range []string{cmp.Or(familyOf(e), "alone"+strconv.Itoa(i)), e.Request.Method + " " +
+			path.Dir(site.PathShape(e.Request))} {
 			list[i].rank = max(list[i].rank, seen[key])
 			seen[key]++
 		}

@@ -38,13 +38,14 @@ func TestFamilies(t *testing.T) {
 		{"a flaw too late", "/f/" + letters(140), 103, "450 operations were not attacked"},
 	} {
 		var attacked []string
-		check := &attack.Check{ID: "example", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Point: func(p *attack.Probe) error {
-			attacked = append(attacked, p.Request.Path)
-			if p.Request.Path == test.flaw {
-				p.Flaw(attack.Flaw{Rule: rule})
-			}
-			return nil
-		}}
+		check := &attack.Check{ID: "example", Rules: []*finding.Rule{rule}, Profile: scan.Safe,
+			Point: func(p *attack.Probe) error {
+				attacked = append(attacked, p.Request.Path)
+				if p.Request.Path == test.flaw {
+					p.Flaw(attack.Flaw{Rule: rule})
+				}
+				return nil
+			}}
 		h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
 			if strings.HasPrefix(r.URL.Path, "/other") {
@@ -63,7 +64,8 @@ func TestFamilies(t *testing.T) {
 		if n := len(slices.Compact(attacked)); n != test.attacked-1 { // /f/last is there twice
 			t.Errorf("%s: %d operations were attacked, not %d", test.name, n, test.attacked-1)
 		}
-		if (len(got.Reasons) == 1) != (test.left != "") || test.left != "" && (got.Reasons[0].Code != "too-many-operations" || !strings.Contains(got.Reasons[0].Message, test.left)) {
+		if (len(got.Reasons) == 1) != (test.left != "") || test.left != "" &&
+			(got.Reasons[0].Code != "too-many-operations" || !strings.Contains(got.Reasons[0].Message, test.left)) {
 			t.Errorf("%s: reasons %+v", test.name, got.Reasons)
 		}
 	}
@@ -96,7 +98,8 @@ func TestSpread(t *testing.T) {
 		t.Errorf("attacked %q", attacked)
 	}
 	if !slices.ContainsFunc(got.Reasons, func(r scan.Reason) bool {
-		return r.Code == "too-many-operations" && strings.Contains(r.Message, "the scan ended before 523 operations were attacked to their end")
+		return r.Code == "too-many-operations" && strings.Contains(r.Message, "the scan ended before 523 operations "+
+			"were attacked to their end")
 	}) {
 		t.Errorf("reasons %+v", got.Reasons)
 	}

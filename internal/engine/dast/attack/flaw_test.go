@@ -23,12 +23,15 @@ func TestFlawOfThePath(t *testing.T) {
 		p.Flaw(attack.Flaw{Rule: rule, Request: resp.Request, Payload: payload, Proof: []string{"it came back"}})
 		return nil
 	}}
-	got := attacktest.Attack(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.URL.Path) }), []*attack.Check{check}, []string{"GET /users/17/files"})
+	got := attacktest.Attack(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, r.URL.Path)
+	}), []*attack.Check{check}, []string{"GET /users/17/files"})
 	if len(got.Findings) != 1 {
 		t.Fatalf("findings %+v", got.Findings)
 	}
 	f := got.Findings[0]
-	if !strings.HasSuffix(f.Location.Path, "/users/{}/files") || !strings.HasSuffix(f.Live.URL, "/users/17/files") || strings.Contains(f.Identity, f.Live.Payload) {
+	if !strings.HasSuffix(f.Location.Path, "/users/{}/files") || !strings.HasSuffix(f.Live.URL, "/users/17/files") ||
+		strings.Contains(f.Identity, f.Live.Payload) {
 		t.Errorf("told at %s (%s), identity %q", f.Location.Path, f.Live.URL, f.Identity)
 	}
 }

@@ -169,7 +169,8 @@ func (s *slowest) take() []scan.Reason {
 	var out []scan.Reason
 	for _, name := range s.order {
 		w := s.known[name]
-		message := fmt.Sprintf("%s takes %s to answer: after %d requests the rest of its checks was left out", name, (w.spent / time.Duration(max(w.asked, 1))).Round(10*time.Millisecond), w.asked)
+		message := fmt.Sprintf("%s takes %s to answer: after %d requests the rest of its checks was left out", name,
+			(w.spent / time.Duration(max(w.asked, 1))).Round(10*time.Millisecond), w.asked)
 		if w.operations > 1 {
 			message += fmt.Sprintf(", in %d operations that differ in their parameters", w.operations)
 		}

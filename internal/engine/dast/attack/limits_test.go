@@ -48,13 +48,16 @@ func TestLimits(t *testing.T) {
 		}
 	})
 	limits := func(r *attack.Run) {
-		r.Limits = attack.Limits{First: 60 * time.Millisecond, Slow: 20 * time.Millisecond, Last: 110 * time.Millisecond}
+		r.Limits = attack.Limits{First: 60 * time.Millisecond, Slow: 20 * time.Millisecond,
+			Last: 110 * time.Millisecond}
 	}
 	got := attacktest.Timed(t, h, []*attack.Check{check}, []string{"GET /sleeps?a=1&b=1", "GET /waits?a=1"}, limits)
-	if len(got.Findings) != 1 || got.Findings[0].Live.Parameter != "a" || !strings.HasSuffix(got.Findings[0].Live.URL, "/waits") {
+	if len(got.Findings) != 1 || got.Findings[0].Live.Parameter != "a" ||
+		!strings.HasSuffix(got.Findings[0].Live.URL, "/waits") {
 		t.Errorf("found %+v", got.Findings)
 	}
-	if len(got.Reasons) != 1 || got.Reasons[0].Code != "timeout" || !strings.Contains(got.Reasons[0].Message, "GET /sleeps takes") {
+	if len(got.Reasons) != 1 || got.Reasons[0].Code != "timeout" ||
+		!strings.Contains(got.Reasons[0].Message, "GET /sleeps takes") {
 		t.Errorf("reasons %+v", got.Reasons)
 	}
 	if n := asked.Load(); n > 25 {
@@ -74,8 +77,11 @@ func TestMost(t *testing.T) {
 	for i := range 200 {
 		many += fmt.Sprintf("&a%d=1", i+1)
 	}
-	got := attacktest.Timed(t, h, []*attack.Check{check}, []string{many}, func(r *attack.Run) { r.Limits.Most = 500 * time.Millisecond })
-	if len(got.Reasons) != 1 || got.Reasons[0].Code != "timeout" || !strings.Contains(got.Reasons[0].Message, "GET /many takes 10ms") {
+	got := attacktest.Timed(t, h, []*attack.Check{check}, []string{many}, func(r *attack.Run) {
+		r.Limits.Most = 500 * time.Millisecond
+	})
+	if len(got.Reasons) != 1 || got.Reasons[0].Code != "timeout" ||
+		!strings.Contains(got.Reasons[0].Message, "GET /many takes 10ms") {
 		t.Errorf("reasons %+v", got.Reasons)
 	}
 	if n := asked.Load(); n < 50 || n > 60 {
@@ -92,8 +98,10 @@ func TestRenewed(t *testing.T) {
 		_, err := p.Try("x")
 		return err
 	}}
-	form := &message.Request{Method: http.MethodPost, Scheme: "http", Path: "/send", Origin: "form", Types: map[string]string{"form:user_token": "hidden"}}
-	form.Body = message.Body{Kind: message.Form, Params: []message.Param{{Name: "user_token", Value: "0123456789abcdef"}, {Name: "text", Value: "a"}}}
+	form := &message.Request{Method: http.MethodPost, Scheme: "http", Path: "/send", Origin: "form",
+		Types: map[string]string{"form:user_token": "hidden"}}
+	form.Body = message.Body{Kind: message.Form,
+		Params: []message.Param{{Name: "user_token", Value: "0123456789abcdef"}, {Name: "text", Value: "a"}}}
 	h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "thanks") })
 	attacktest.Attack(t, h, []*attack.Check{check}, nil, func(r *attack.Run) {
 		form.Host = r.Scope.Base().Host
@@ -116,7 +124,8 @@ func TestOneToken(t *testing.T) {
 		}
 		token = rand.Text()
 		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprintf(w, "<form method=post action=%s><input type=hidden name=csrf value=%s><input name=text></form>", r.URL.Path, token)
+		fmt.Fprintf(w, "<form method=post action=%s><input type=hidden name=csrf value=%s><input name=text></form>",
+			r.URL.Path, token)
 	})
 	check := &attack.Check{ID: "test", Point: func(p *attack.Probe) error {
 		for range 10 {
@@ -129,8 +138,10 @@ func TestOneToken(t *testing.T) {
 	attacktest.Attack(t, h, []*attack.Check{check}, []string{"GET /page?a=1"}, func(r *attack.Run) {
 		r.Renew = crawl.Renewer(r.Client, nil)
 		for _, path := range []string{"/a", "/b", "/c"} {
-			form := &message.Request{Method: http.MethodPost, Scheme: "http", Host: r.Scope.Base().Host, Path: path, Origin: "form", Types: map[string]string{"form:csrf": "hidden"}}
-			form.Body = message.Body{Kind: message.Form, Params: []message.Param{{Name: "csrf", Value: "0123456789abcdef"}, {Name: "text", Value: "a"}}}
+			form := &message.Request{Method: http.MethodPost, Scheme: "http", Host: r.Scope.Base().Host, Path: path,
+				Origin: "form", Types: map[string]string{"form:csrf": "hidden"}}
+			form.Body = message.Body{Kind: message.Form,
+				Params: []message.Param{{Name: "csrf", Value: "0123456789abcdef"}, {Name: "text", Value: "a"}}}
 			form.Referer = form.Address()
 			r.Surface.Add(form)
 		}
@@ -180,10 +191,12 @@ func TestRepeatedParameters(t *testing.T) {
 	}}
 	operations := []string{"GET /one?q=1", "POST /one q=1"}
 	for i := range 10 {
-		operations = append(operations, fmt.Sprintf("GET /list?q=1&x%dx=1", i), fmt.Sprintf("GET /app?do=page%c&id=1", 'a'+i))
+		operations = append(operations, fmt.Sprintf("GET /list?q=1&x%dx=1", i),
+			fmt.Sprintf("GET /app?do=page%c&id=1", 'a'+i))
 	}
 	attacktest.Attack(t, http.NotFoundHandler(), []*attack.Check{check}, operations)
-	for key, want := range map[string]int{"/list q": 3, "/list x0x": 1, "/list x9x": 1, "/app do": 3, "/app id": 10, "/one q": 2} {
+	for key, want := range map[string]int{"/list q": 3, "/list x0x": 1, "/list x9x": 1, "/app do": 3, "/app id": 10,
+		"/one q": 2} {
 		if attacked[key] != want {
 			t.Errorf("%s was attacked %d times, not %d", key, attacked[key], want)
 		}

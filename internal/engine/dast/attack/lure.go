@@ -146,7 +146,8 @@ func (t *Trial) Lure(lure Lure) (called bool, err error) {
 
 // LureAll makes one request with a payload at each of the points, which write makes with
 // fresh baits. The hooks get their point and payload here. Without points nothing is sent.
-func (t *Trial) LureAll(points []message.Point, write func(at message.Point, bait func() Bait) (payload string, hooks []Hook)) error {
+func (t *Trial) LureAll(points []message.Point,
+	write func(at message.Point, bait func() Bait) (payload string, hooks []Hook)) error {
 	if len(points) == 0 {
 		return nil
 	}
@@ -325,7 +326,8 @@ func (t *Trial) Quiet() bool {
 			return
 		}
 		t.lures.noisy = true
-		t.Degrade(scan.Reason{Code: "unavailable", Message: "calls to the listener were not told: something before the target asks for every address that it sees"})
+		t.Degrade(scan.Reason{Code: "unavailable", Message: "calls to the listener were not told: something before " +
+			"the target asks for every address that it sees"})
 	})
 	return !t.lures.noisy
 }
@@ -355,7 +357,8 @@ func (w *waiting) settle(t *Trial, answers []*message.Response) error {
 	if h.Now && !repeated || t.asked(h.Control) || t.asked(hooks[w.number].Control) {
 		return nil
 	}
-	f := Flaw{Rule: h.Rule, Point: h.At, Place: h.Place, Payload: hooks[w.number].Payload, Request: r, Answers: answers, Notes: []string{"an address of the listener", "another one"}}
+	f := Flaw{Rule: h.Rule, Point: h.At, Place: h.Place, Payload: hooks[w.number].Payload, Request: r, Answers: answers,
+		Notes: []string{"an address of the listener", "another one"}}
 	if h.Judge != nil {
 		rule, more := hooks[w.number].Judge(resp)
 		if rule != nil {
@@ -366,7 +369,8 @@ func (w *waiting) settle(t *Trial, answers []*message.Response) error {
 		}
 	}
 	call := w.calls[0]
-	f.Proof = append([]string{fmt.Sprintf("%s The address was made for this one value; it was asked for over %s, from %s: %s.", h.Proof, call.Protocol, call.From, strings.ReplaceAll(call.Text, "\n", ", "))}, f.Proof...)
+	f.Proof = append([]string{fmt.Sprintf("%s The address was made for this one value; it was asked for over %s, "+
+		"from %s: %s.", h.Proof, call.Protocol, call.From, strings.ReplaceAll(call.Text, "\n", ", "))}, f.Proof...)
 	switch {
 	case h.Fetch && !fetched(append(w.calls, again[w.number].calls...)):
 		f.Confidence = finding.Likely

@@ -22,7 +22,9 @@ func lured(fetch bool) *attack.Check {
 	return &attack.Check{ID: "test", Rules: []*finding.Rule{fetches}, Point: func(p *attack.Probe) error {
 		_, err := p.Lure(func(bait func() attack.Bait) (*message.Request, []attack.Hook) {
 			b := bait()
-			return p.Request.With(p.At, b.URL), []attack.Hook{{Bait: b, Rule: fetches, At: &p.At, Payload: b.URL, Fetch: fetch, Proof: "It was asked for."}}
+			return p.Request.With(p.At, b.URL),
+				[]attack.Hook{{Bait: b, Rule: fetches, At: &p.At, Payload: b.URL, Fetch: fetch,
+					Proof: "It was asked for."}}
 		})
 		return err
 	}}
@@ -62,7 +64,10 @@ func TestLure(t *testing.T) {
 	listening := func(r *attack.Run) { r.Callback, r.Patience = &heard, 100*time.Millisecond }
 	mux := http.NewServeMux()
 	page := func(path string, f func(v string)) {
-		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { f(r.FormValue("v")); fmt.Fprint(w, "thank you") })
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			f(r.FormValue("v"))
+			fmt.Fprint(w, "thank you")
+		})
 	}
 	page("/now", func(v string) { heard.hear(v, "http") })
 	page("/later", func(v string) {
@@ -74,11 +79,14 @@ func TestLure(t *testing.T) {
 	attacktest.Expect(t, got, "dast/test/fetches GET /now query:v", "dast/test/fetches GET /later query:v")
 	for _, f := range got.Findings {
 		proof := strings.Join(f.Live.Proof, " ")
-		if late := strings.Contains(f.Live.URL, "later"); late != (f.Confidence == finding.Likely) || !strings.Contains(proof, "from 192.0.2.53") || late && len(f.Live.Exchanges) != 1 || !late && len(f.Live.Exchanges) != 2 {
+		if late := strings.Contains(f.Live.URL, "later"); late != (f.Confidence == finding.Likely) ||
+			!strings.Contains(proof, "from 192.0.2.53") || late && len(f.Live.Exchanges) != 1 ||
+			!late && len(f.Live.Exchanges) != 2 {
 			t.Errorf("%+v %+v", f, f.Live)
 		}
 	}
-	if got := attacktest.Timed(t, mux, []*attack.Check{lured(true)}, operations); len(got.Findings) > 0 || got.Requests != len(operations) {
+	if got := attacktest.Timed(t, mux, []*attack.Check{lured(true)}, operations); len(got.Findings) > 0 ||
+		got.Requests != len(operations) {
 		t.Errorf("nobody listens: %+v", got)
 	}
 }
@@ -94,7 +102,8 @@ func TestLureBehindADevice(t *testing.T) {
 		fmt.Fprint(w, "hello")
 	})
 	got := attacktest.Attack(t, mux, []*attack.Check{lured(true)}, []string{"GET /a?v=a"}, attacktest.Listening(t))
-	if len(got.Findings) != 0 || len(got.Reasons) != 1 || !strings.Contains(got.Reasons[0].Message, "before the target") {
+	if len(got.Findings) != 0 || len(got.Reasons) != 1 ||
+		!strings.Contains(got.Reasons[0].Message, "before the target") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -110,7 +119,9 @@ func TestLureByName(t *testing.T) {
 				heard.hear(v, "dns")
 			}
 		})
-		got := attacktest.Attack(t, mux, []*attack.Check{lured(wanted)}, []string{"GET /a?v=a"}, func(r *attack.Run) { r.Callback, r.Patience = heard, 20*time.Millisecond })
+		got := attacktest.Attack(t, mux, []*attack.Check{lured(wanted)}, []string{"GET /a?v=a"}, func(r *attack.Run) {
+			r.Callback, r.Patience = heard, 20*time.Millisecond
+		})
 		attacktest.Expect(t, got, "dast/test/fetches GET /a query:v")
 		if f := got.Findings[0]; wanted != (f.Confidence == finding.Likely) {
 			t.Errorf("%+v", f)

@@ -104,8 +104,11 @@ func landing(t *Trial, resp *message.Response) *message.Request {
 // quiet reports whether a page may be asked: nothing in its address says that it removes
 // something.
 func quiet(t *Trial, r *message.Request) bool {
-	return t.Scope.Allows(r) == nil && site.Never(r) == "" && !slices.ContainsFunc(strings.FieldsFunc(r.Path, func(c rune) bool { return c == '/' }), site.Removes) &&
-		!slices.ContainsFunc(r.Query, func(p message.Param) bool { return site.Removes(p.Name) || site.Removes(p.Value) })
+	return t.Scope.Allows(r) == nil && site.Never(r) == "" &&
+		!slices.ContainsFunc(strings.FieldsFunc(r.Path, func(c rune) bool { return c == '/' }), site.Removes) &&
+		!slices.ContainsFunc(r.Query, func(p message.Param) bool {
+			return site.Removes(p.Name) || site.Removes(p.Value)
+		})
 }
 
 // beside returns the links of a page that stand next to a text: around it, before it, and
@@ -141,7 +144,8 @@ var link = lazyregexp.New(`(?i)<a\s(?:[^>]*\s)?href\s*=\s*["']?([^"'\s>]+)`)
 
 // made searches the pages of objects that what was planted has made, those that its answer
 // leads to, and those that a list names.
-func (r *Run) made(ctx context.Context, planted map[string]*plant, lists []*message.Response, seen map[string]bool) error {
+func (r *Run) made(ctx context.Context, planted map[string]*plant, lists []*message.Response,
+	seen map[string]bool) error {
 	asked := map[string]bool{}
 	for _, e := range r.Surface.Entries() {
 		asked[e.Request.Address()] = true
@@ -188,6 +192,7 @@ func (r *Run) made(ctx context.Context, planted map[string]*plant, lists []*mess
 
 // trial asks for the page of an object.
 func (p *plant) trial(t *Trial, page, list *message.Request, place int) *Trial {
-	return &Trial{Run: t.Run, Context: t.Context, Request: page, check: &Check{ID: "stored"}, op: newOperation(site.Entry{Request: page}),
+	return &Trial{Run: t.Run, Context: t.Context, Request: page, check: &Check{ID: "stored"},
+		op:  newOperation(site.Entry{Request: page}),
 		way: &way{plant: p, list: list, place: place, shape: site.Shape(page)}}
 }

@@ -27,7 +27,9 @@ func (r *Run) own(req *message.Request) bool {
 			}
 		}
 	}
-	return len(user) > 1 && typed > 1 && slices.ContainsFunc(req.Body.Params, func(p message.Param) bool { return p.Value == user })
+	return len(user) > 1 && typed > 1 && slices.ContainsFunc(req.Body.Params, func(p message.Param) bool {
+		return p.Value == user
+	})
 }
 
 // user is the name by which an identity signs in. Empty: it is not known.

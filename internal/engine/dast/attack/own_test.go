@@ -11,7 +11,8 @@ import (
 	"merlon/internal/scan"
 )
 
-// TestOwn leaves the name of the identity in a form that shows its account, and attacks the rest of it as any other form.
+// TestOwn leaves the name of the identity in a form that shows its account, and attacks the rest of it as any other
+// form.
 func TestOwn(t *testing.T) {
 	var mu sync.Mutex
 	attacked := map[string][]string{}
@@ -22,9 +23,11 @@ func TestOwn(t *testing.T) {
 		return nil
 	}}
 	h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("saved")) })
-	attacktest.Attack(t, h, []*attack.Check{note}, []string{"POST /profile name=jane&motto=hello&city=Ulm", "POST /guest name=test&motto=hello&city=Ulm", "POST /sign-in name=jane"}, func(r *attack.Run) {
-		r.Target.Identities = []scan.Identity{{Name: "user", Form: &scan.FormLogin{User: "jane"}}}
-	})
+	attacktest.Attack(t, h, []*attack.Check{note}, []string{"POST /profile " +
+		"name=jane&motto=hello&city=Ulm", "POST /guest name=test&motto=hello&city=Ulm", "POST /sign-in name=jane"},
+		func(r *attack.Run) {
+			r.Target.Identities = []scan.Identity{{Name: "user", Form: &scan.FormLogin{User: "jane"}}}
+		})
 	for path, want := range map[string][]string{
 		"/profile": {"form motto", "form city"},
 		"/guest":   {"form name", "form motto", "form city"},

@@ -178,16 +178,29 @@ func Encodings(s string) []string {
 
 // encoders write texts as HTML, XML, strings and script.
 var encoders = []*strings.Replacer{
-	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;"),                                                                    // Go, Jinja, EJS
-	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#039;"),                                                                  // PHP
-	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;"),                                                                                                // text alone
-	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;"),                                                                   // Rails, Spring, ASP.NET, Express, lodash
-	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#x27;"),                                                                  // Python, Django, React
-	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#x27;", "`", "&#x60;", "=", "&#x3D;"),                                    // Handlebars
-	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;", "/", "&#x2F;", "`", "&#x60;", "=", "&#x3D;"),                      // Mustache
-	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&apos;"),                                                                  // XML
-	strings.NewReplacer("<", "&#60;", ">", "&#62;", "&", "&#38;", `"`, "&#34;", "'", "&#39;"),                                                                  // numbers
-	strings.NewReplacer("<", "&#x3c;", ">", "&#x3e;", "&", "&#x26;", `"`, "&#x22;", "'", "&#x27;", "/", "&#x2f;", "(", "&#x28;", ")", "&#x29;", "=", "&#x3d;"), // hexadecimal numbers
+	// Go, Jinja, EJS
+	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;"),
+	// PHP
+	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#039;"),
+	// text alone
+	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;"),
+	// Rails, Spring, ASP.NET, Express, lodash
+	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;"),
+	// Python, Django, React
+	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#x27;"),
+	// Handlebars
+	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#x27;", "`", "&#x60;", "=",
+		"&#x3D;"),
+	// Mustache
+	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;", "/", "&#x2F;", "`",
+		"&#x60;", "=", "&#x3D;"),
+	// XML
+	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&apos;"),
+	// numbers
+	strings.NewReplacer("<", "&#60;", ">", "&#62;", "&", "&#38;", `"`, "&#34;", "'", "&#39;"),
+	// hexadecimal numbers
+	strings.NewReplacer("<", "&#x3c;", ">", "&#x3e;", "&", "&#x26;", `"`, "&#x22;", "'", "&#x27;", "/", "&#x2f;", "(",
+		"&#x28;", ")", "&#x29;", "=", "&#x3d;"),
 	strings.NewReplacer(`\`, `\\`, "'", `\'`, `"`, `\"`),
 	strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`, "'", `\u0027`, `"`, `\"`),
 }

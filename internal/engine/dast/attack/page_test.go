@@ -10,7 +10,8 @@ import (
 )
 
 func answer(status int, body string) *message.Response {
-	return &message.Response{Status: status, Header: http.Header{"Content-Type": {"text/html; charset=utf-8"}}, Body: []byte(body)}
+	return &message.Response{Status: status, Header: http.Header{"Content-Type": {"text/html; charset=utf-8"}},
+		Body: []byte(body)}
 }
 
 // text is a page of n words that stay.
@@ -24,7 +25,8 @@ func text(n int) string {
 
 func TestBaseline(t *testing.T) {
 	page := func(token, seconds, verdict string) string {
-		return text(400) + `<input name="csrf" value="` + token + `"> at 12:03:` + seconds + ` <b>` + verdict + `</b> <i>served by ` + token + ` node</i>` + text(30)
+		return text(400) + `<input name="csrf" value="` + token + `"> at 12:03:` + seconds + ` <b>` + verdict +
+			`</b> <i>served by ` + token + ` node</i>` + text(30)
 	}
 	b := newBaseline(answer(200, page("xkcdqw", "01", "exists")), answer(200, page("pqzzma", "02", "exists")))
 	if !b.Stable {
@@ -78,7 +80,8 @@ func TestRepeatedPayload(t *testing.T) {
 			t.Errorf("a page that repeats %q is another one", form)
 		}
 	}
-	for _, form := range []string{"a&#39;&quot;(=&lt;", "a&#x27;&quot;(=&lt;", "a&#x27;&quot;(&#x3D;&lt;", "a&apos;&quot;(=&lt;", "a&#39;&#34;(=&lt;", "a&#039;&quot;(=&lt;"} {
+	for _, form := range []string{"a&#39;&quot;(=&lt;", "a&#x27;&quot;(=&lt;", "a&#x27;&quot;(&#x3D;&lt;",
+		"a&apos;&quot;(=&lt;", "a&#39;&#34;(=&lt;", "a&#039;&quot;(=&lt;"} {
 		if got := p.Page(answer(200, `<input value="`+form+`"> found`), `a'"(=<`); !got.Equal(b.Page()) {
 			t.Errorf("a page that repeats %q is another one", form)
 		}
@@ -92,7 +95,8 @@ func TestRepeatedPayload(t *testing.T) {
 func TestRepeatedLines(t *testing.T) {
 	b := newBaseline(answer(200, "<textarea>one\r\ntwo</textarea>"), answer(200, "<textarea>one\r\ntwo</textarea>"))
 	p := &Probe{At: message.Point{Value: "one\ntwo"}, Trial: Trial{op: &operation{base: b}}}
-	for payload, shown := range map[string]string{"o\\6ee\ntwo": "o\\6ee\r\ntwo", "o\\7be\r\ntwo": "o\\7be\ntwo", "<b>\ntwo": "&lt;b&gt;\r\ntwo"} {
+	for payload, shown := range map[string]string{"o\\6ee\ntwo": "o\\6ee\r\ntwo", "o\\7be\r\ntwo": "o\\7be\ntwo",
+		"<b>\ntwo": "&lt;b&gt;\r\ntwo"} {
 		if got := p.Page(answer(200, "<textarea>"+shown+"</textarea>"), payload); !got.Equal(b.Page()) {
 			t.Errorf("a page that repeats %q as %q is another one", payload, shown)
 		}

@@ -84,9 +84,11 @@ func (t *Trial) Baseline() (*Baseline, error) {
 // an attack says about the page cannot be seen in an error.
 func (t *Trial) broken() {
 	found, b := t.op.entry.Seen, t.op.base
-	if t.Request.Method == http.MethodGet && found.Outcome == finding.Reached && found.Status < http.StatusInternalServerError &&
+	if t.Request.Method == http.MethodGet && found.Outcome == finding.Reached &&
+		found.Status < http.StatusInternalServerError &&
 		b.First.Status >= http.StatusInternalServerError && b.Second.Status >= http.StatusInternalServerError {
-		t.gaps.Add(t.Place(t.Request), "", fmt.Sprintf("GET %s answered with %d when it was found, and with %d when it was attacked", site.PathShape(t.Request), found.Status, b.Second.Status))
+		t.gaps.Add(t.Place(t.Request), "", fmt.Sprintf("GET %s answered with %d when it was found, and with %d when "+
+			"it was attacked", site.PathShape(t.Request), found.Status, b.Second.Status))
 	}
 }
 
@@ -105,7 +107,8 @@ func newBaseline(first, second *message.Response) *Baseline {
 // is reports whether the answer is the first one of the baseline to a byte, so that nothing
 // has to be compared, whatever it repeats.
 func (b *Baseline) is(resp *message.Response) bool {
-	return resp.Status == b.First.Status && resp.Header.Get("Location") == b.First.Header.Get("Location") && resp.Text() == b.First.Text()
+	return resp.Status == b.First.Status && resp.Header.Get("Location") == b.First.Header.Get("Location") &&
+		resp.Text() == b.First.Text()
 }
 
 // Same reports whether an answer is the page of the baseline, apart from what changes
@@ -184,7 +187,9 @@ func (t *Trial) SendAs(r *message.Request, as traffic.Session) (*message.Respons
 
 // renewed sends a request with fresh tokens. Nothing else is under way meanwhile: many
 // applications have one token for each session, and every page makes it another one.
-func (t *Trial) renewed(r *message.Request, send func(context.Context, *message.Request, traffic.Session) (*message.Response, error)) (*message.Response, error) {
+func (t *Trial) renewed(r *message.Request,
+	send func(context.Context, *message.Request, traffic.Session) (*message.Response, error)) (*message.Response,
+	error) {
 	r = t.Keeper.Mark(t.Request, r)
 	switch {
 	case t.only && t.Renew != nil:
@@ -205,7 +210,8 @@ func (t *Trial) renewed(r *message.Request, send func(context.Context, *message.
 // Follow sends a request and follows redirects inside of the scope, up to 5.
 func (t *Trial) Follow(r *message.Request) (*message.Response, error) { return t.follow(r, t.Send) }
 
-func (t *Trial) follow(r *message.Request, send func(*message.Request) (*message.Response, error)) (*message.Response, error) {
+func (t *Trial) follow(r *message.Request, send func(*message.Request) (*message.Response, error)) (*message.Response,
+	error) {
 	resp, err := send(r)
 	for range 5 {
 		if err != nil {
@@ -345,7 +351,8 @@ func (t *Trial) Flaw(f Flaw) {
 	if place == "" {
 		place = op.Base() + site.PathShape(op) + chosen
 	}
-	live := &finding.Live{URL: op.Place() + chosen, Method: f.Request.Method, Payload: legible(f.Payload), Curl: f.Request.Curl(f.sent())}
+	live := &finding.Live{URL: op.Place() + chosen, Method: f.Request.Method, Payload: legible(f.Payload),
+		Curl: f.Request.Curl(f.sent())}
 	for _, step := range f.Proof {
 		live.Proof = append(live.Proof, legible(step))
 	}
@@ -356,7 +363,8 @@ func (t *Trial) Flaw(f Flaw) {
 	if f.Point != nil {
 		live.Parameter, live.In = f.Point.Name, string(f.Point.In)
 		if how := f.Point.Packed(); how != "" {
-			live.Proof = append(live.Proof, fmt.Sprintf("The value stands within that of %s, which is written in %s: it was packed so again.", f.Point.Outer().Name, how))
+			live.Proof = append(live.Proof, fmt.Sprintf("The value stands within that of %s, which is written in %s: "+
+				"it was packed so again.", f.Point.Outer().Name, how))
 		}
 		identity += " " + live.In + ":" + live.Parameter // a parameter and the value within it are one
 	}
@@ -375,7 +383,8 @@ func (t *Trial) Flaw(f Flaw) {
 	}
 	if f.Cause == "" && f.Place == "" && t.shared(&f) {
 		f.Cause = strings.TrimSpace("query " + f.Point.Name + " of every page of " + op.Base() + " " + f.Key)
-		live.Proof = append(live.Proof, "A page that is not known to take the parameter shows it in the same way: what reads it is shared.")
+		live.Proof = append(live.Proof, "A page that is not known to take the parameter shows it in the same way: "+
+			"what reads it is shared.")
 	}
 	answers, notes := f.Answers, f.Notes
 	if n := len(answers); n > maxExchanges {
@@ -396,7 +405,8 @@ func (t *Trial) Flaw(f Flaw) {
 			live.URL = f.Request.Base() + f.Place
 		}
 	}
-	t.Report(f.Rule, finding.Finding{Severity: f.Severity, Confidence: f.Confidence, Message: f.Message, Location: finding.Location{Path: at},
+	t.Report(f.Rule, finding.Finding{Severity: f.Severity, Confidence: f.Confidence, Message: f.Message,
+		Location: finding.Location{Path: at},
 		Identity: identity, Cause: f.cause(op), Live: live})
 }
 

@@ -25,8 +25,10 @@ func TestBroken(t *testing.T) {
 			_, _ = w.Write([]byte("a page"))
 		}
 	})
-	got := attacktest.Attack(t, h, []*attack.Check{compare}, []string{"GET /breaks?x=1", "GET /broken?x=1", "GET /stays?x=1"})
-	if len(got.Reasons) != 1 || !strings.HasSuffix(got.Reasons[0].Path, "/breaks") || !strings.Contains(got.Reasons[0].Message, "answered with 200 when it was found, and with 500") {
+	got := attacktest.Attack(t, h, []*attack.Check{compare}, []string{"GET /breaks?x=1", "GET /broken?x=1",
+		"GET /stays?x=1"})
+	if len(got.Reasons) != 1 || !strings.HasSuffix(got.Reasons[0].Path, "/breaks") ||
+		!strings.Contains(got.Reasons[0].Message, "answered with 200 when it was found, and with 500") {
 		t.Errorf("reasons: %+v", got.Reasons)
 	}
 }

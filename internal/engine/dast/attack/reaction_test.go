@@ -16,7 +16,9 @@ import (
 func TestAskedOnce(t *testing.T) {
 	var first, pages atomic.Int64
 	mux := http.NewServeMux()
-	mux.HandleFunc("/still", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "you said ", r.FormValue("v")) })
+	mux.HandleFunc("/still", func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, "you said ", r.FormValue("v"))
+	})
 	mux.HandleFunc("/moves", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, "page ", strings.Repeat("x", int(pages.Add(1))))
 	})
@@ -35,7 +37,8 @@ func TestAskedOnce(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if p.Request.Path == "/still" && (r.Changed() || !missing.Equal(r.Base.Page()) || !strings.HasSuffix(c.Answer.Text(), c.Word)) {
+			if p.Request.Path == "/still" && (r.Changed() || !missing.Equal(r.Base.Page()) ||
+				!strings.HasSuffix(c.Answer.Text(), c.Word)) {
 				t.Errorf("%s: a value that is only repeated changed the page", p.At.Key())
 			}
 			first.Add(1)
@@ -43,7 +46,8 @@ func TestAskedOnce(t *testing.T) {
 		}})
 	}
 	// When the operation is found, its second answer, the breaking value, the word and the other value.
-	if got := attacktest.Attack(t, mux, checks, []string{"GET /still?v=abcdef"}); got.Requests != 5 || first.Load() != 3 {
+	if got := attacktest.Attack(t, mux, checks, []string{"GET /still?v=abcdef"}); got.Requests != 5 ||
+		first.Load() != 3 {
 		t.Errorf("%d requests of %d checks", got.Requests, first.Load())
 	}
 	// One that has changed since it was found is asked once more.
@@ -56,7 +60,9 @@ func TestAskedOnce(t *testing.T) {
 // is read.
 func TestNamesOfValuesThatAreRead(t *testing.T) {
 	var names []string
-	check := &attack.Check{ID: "test", Wants: func(message.Point) bool { return true }, Point: func(p *attack.Probe) error {
+	check := &attack.Check{ID: "test", Wants: func(message.Point) bool {
+		return true
+	}, Point: func(p *attack.Probe) error {
 		switch {
 		case p.At.Names():
 			names = append(names, p.At.Name)

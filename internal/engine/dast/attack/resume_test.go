@@ -22,20 +22,22 @@ import (
 // A later attempt attacks what has shown something, or was not reached, and nothing
 // else.
 func TestResume(t *testing.T) {
-	rule := &finding.Rule{ID: "dast/example/told", Analysis: finding.DAST, Name: "Example", Severity: finding.Low, Confidence: finding.Certain}
-	check := &attack.Check{ID: "example", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Point: func(p *attack.Probe) error {
-		resp, err := p.Try("payload")
-		if err != nil {
-			return err
-		}
-		if resp.Status == http.StatusTeapot {
-			p.Flaw(attack.Flaw{Rule: rule, Request: resp.Request, Answers: []*message.Response{resp}})
-		}
-		if p.Request.Path == "/left" {
-			p.Leave("word", "word")
-		}
-		return nil
-	}}
+	rule := &finding.Rule{ID: "dast/example/told", Analysis: finding.DAST, Name: "Example", Severity: finding.Low,
+		Confidence: finding.Certain}
+	check := &attack.Check{ID: "example", Rules: []*finding.Rule{rule}, Profile: scan.Safe,
+		Point: func(p *attack.Probe) error {
+			resp, err := p.Try("payload")
+			if err != nil {
+				return err
+			}
+			if resp.Status == http.StatusTeapot {
+				p.Flaw(attack.Flaw{Rule: rule, Request: resp.Request, Answers: []*message.Response{resp}})
+			}
+			if p.Request.Path == "/left" {
+				p.Leave("word", "word")
+			}
+			return nil
+		}}
 	var mu sync.Mutex
 	asked := map[string]int{}
 	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -70,9 +72,11 @@ func TestResume(t *testing.T) {
 			surface.Add(attacktest.Request(t, server.URL, o))
 		}
 		var dialer net.Dialer
-		client := traffic.New(traffic.Options{Scope: scope, Dial: dialer.DialContext, ID: "test", Rate: 1e6, Parallel: 1})
+		client := traffic.New(traffic.Options{Scope: scope, Dial: dialer.DialContext, ID: "test", Rate: 1e6,
+			Parallel: 1})
 		defer client.Close()
-		run := &attack.Run{Client: client, Surface: surface, Target: target, Scope: scope, Checks: checks, Parallel: 1, Seed: 1,
+		run := &attack.Run{Client: client, Surface: surface, Target: target, Scope: scope, Checks: checks, Parallel: 1,
+			Seed:    1,
 			Report:  func(*finding.Rule, finding.Finding) { flaws++ },
 			Degrade: func(r scan.Reason) { t.Errorf("reason %+v", r) },
 			Kept:    kept, KeepEvery: time.Nanosecond, Keep: func(b []byte) { kept = slices.Clone(b) }}
@@ -85,7 +89,8 @@ func TestResume(t *testing.T) {
 		t.Fatalf("%d flaws in the first attempt, want 1", n)
 	}
 	// What was finished last is not kept yet.
-	if n := attempt(operations, check); n != 1 || asked["/flaw"] == 0 || asked["/left"] == 0 || asked["/quieta"] != 0 || asked["/quieti"] != 0 || asked["/quietk"] == 0 || asked["/quiett"] == 0 {
+	if n := attempt(operations, check); n != 1 || asked["/flaw"] == 0 || asked["/left"] == 0 || asked["/quieta"] != 0 ||
+		asked["/quieti"] != 0 || asked["/quietk"] == 0 || asked["/quiett"] == 0 {
 		t.Errorf("%d flaws, asked in the second attempt: %v", n, asked)
 	}
 	other := *check

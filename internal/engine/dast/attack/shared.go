@@ -17,7 +17,8 @@ const around = 20
 // shared reports whether a page that is not known to take the parameter shows the payload in
 // just the way that the flaw was shown.
 func (t *Trial) shared(f *Flaw) bool {
-	if f.Point == nil || f.Point.In != message.InQuery || f.Point.Inner != nil || f.Request.Method != http.MethodGet || len(f.Payload) < minSpoken || t.only || t.Surface == nil {
+	if f.Point == nil || f.Point.In != message.InQuery || f.Point.Inner != nil || f.Request.Method != http.MethodGet ||
+		len(f.Payload) < minSpoken || t.only || t.Surface == nil {
 		return false
 	}
 	shown := ""
@@ -57,7 +58,8 @@ func (t *Trial) elsewhere(f *Flaw) *message.Request {
 	}
 	for _, e := range entries {
 		r := e.Request
-		if e.Withheld || r.Method != http.MethodGet || r.Base() != f.Request.Base() || takes[site.PathShape(r)] || e.Seen.Status >= 300 || e.Answer == nil || !e.Answer.IsHTML() || site.Never(r) != "" {
+		if e.Withheld || r.Method != http.MethodGet || r.Base() != f.Request.Base() || takes[site.PathShape(r)] ||
+			e.Seen.Status >= 300 || e.Answer == nil || !e.Answer.IsHTML() || site.Never(r) != "" {
 			continue
 		}
 		return r.With(message.Point{In: message.InQuery, Name: f.Point.Name, Index: -1}, f.Payload)

@@ -53,7 +53,8 @@ func (r *Run) sweep(ctx context.Context) error {
 			t := &Trial{Run: r, Context: ctx, Request: e.Request, op: newOperation(e), reader: reader}
 			resp, err := t.Shown()
 			if err != nil {
-				if ended := r.guard(&Trial{Run: r, Context: ctx, Request: e.Request, check: &Check{ID: "stored"}}, func() error { return err }); ended != nil {
+				if ended := r.guard(&Trial{Run: r, Context: ctx, Request: e.Request, check: &Check{ID: "stored"}},
+					func() error { return err }); ended != nil {
 					return ended
 				}
 				continue
@@ -108,8 +109,10 @@ func (l *leads) follow(resp *message.Response) []site.Entry {
 	for _, req := range crawl.Read(resp).Requests {
 		shape := site.Shape(req)
 		switch {
-		case req.Method != http.MethodGet || req.Origin != "link" || req.Guest || seen[req.Address()] || l.times[shape] >= maxLike,
-			l.run.Scope.Allows(req) != nil, site.Never(req) != "", site.Removes(req.Path), l.run.Keeper.Judge(req, "") != message.Reads:
+		case req.Method != http.MethodGet || req.Origin != "link" || req.Guest || seen[req.Address()] ||
+			l.times[shape] >= maxLike,
+			l.run.Scope.Allows(req) != nil, site.Never(req) != "", site.Removes(req.Path),
+			l.run.Keeper.Judge(req, "") != message.Reads:
 			continue
 		}
 		req.Effect = message.Reads
@@ -155,7 +158,8 @@ func (r *Run) plant(ctx context.Context) (map[string]*plant, error) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(planted)) {
 		p := planted[key]
-		t := &Trial{Run: r, Context: ctx, Request: p.request, check: &Check{ID: "stored"}, op: newOperation(site.Entry{Request: p.request})}
+		t := &Trial{Run: r, Context: ctx, Request: p.request, check: &Check{ID: "stored"},
+			op: newOperation(site.Entry{Request: p.request})}
 		if err := r.guard(t, func() (err error) { p.answer, err = t.Send(t.Request); return err }); err != nil {
 			return nil, err
 		}
@@ -182,11 +186,13 @@ func (r *Run) held(page *Trial, resp *message.Response, seen map[string]bool) (f
 			continue
 		}
 		found = true
-		if token.Check.Stored == nil || seen[key] || page.way != nil && site.Shape(token.sent()) != site.Shape(page.way.plant.request) {
+		if token.Check.Stored == nil || seen[key] || page.way != nil &&
+			site.Shape(token.sent()) != site.Shape(page.way.plant.request) {
 			continue
 		}
 		seen[key] = true
-		t := &Trial{Run: r, Context: page.Context, Request: page.Request, check: token.Check, op: page.op, reader: page.reader}
+		t := &Trial{Run: r, Context: page.Context, Request: page.Request, check: token.Check, op: page.op,
+			reader: page.reader}
 		if page.way != nil {
 			t.way, token.Request = page.way.copy(), page.way.plant.request
 		}
@@ -204,7 +210,8 @@ func (r *Run) Look(ctx context.Context, resp *message.Response) {
 		if c.Response == nil || !r.allowed(c) {
 			continue
 		}
-		t := &Trial{Run: r, Context: ctx, Request: resp.Request, check: c, op: newOperation(site.Entry{Request: resp.Request})}
+		t := &Trial{Run: r, Context: ctx, Request: resp.Request, check: c,
+			op: newOperation(site.Entry{Request: resp.Request})}
 		_ = r.guard(t, func() error { c.Response(t, resp); return nil }) // it sends nothing, so nothing ends
 	}
 }

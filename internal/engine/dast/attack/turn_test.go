@@ -17,19 +17,21 @@ import (
 // Every operation is attacked before one gets its thousandth request, and each one to its end.
 // What the end of the scan cuts off is named.
 func TestTurns(t *testing.T) {
-	rule := &finding.Rule{ID: "dast/example/told", Analysis: finding.DAST, Name: "Example", Severity: finding.Low, Confidence: finding.Certain}
+	rule := &finding.Rule{ID: "dast/example/told", Analysis: finding.DAST, Name: "Example", Severity: finding.Low,
+		Confidence: finding.Certain}
 	spent, most := 0, 0
-	check := &attack.Check{ID: "example", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Point: func(p *attack.Probe) error {
-		for i := range 10 {
-			if spent++; most > 0 && spent > most {
-				return traffic.ErrSpent
+	check := &attack.Check{ID: "example", Rules: []*finding.Rule{rule}, Profile: scan.Safe,
+		Point: func(p *attack.Probe) error {
+			for i := range 10 {
+				if spent++; most > 0 && spent > most {
+					return traffic.ErrSpent
+				}
+				if _, err := p.Try(fmt.Sprint("payload", i)); err != nil {
+					return err
+				}
 			}
-			if _, err := p.Try(fmt.Sprint("payload", i)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}}
+			return nil
+		}}
 	// A form of 300 fields stands before fifty small pages.
 	var form strings.Builder
 	for i := range 300 {
@@ -45,7 +47,8 @@ func TestTurns(t *testing.T) {
 		h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			mu.Lock()
 			defer mu.Unlock()
-			if asked[r.URL.Path]++; r.URL.Path == "/pagebx" && asked["/pagebx"] == 3 { // the first attack on the last page
+			if asked[r.URL.Path]++; r.URL.Path == "/pagebx" &&
+				asked["/pagebx"] == 3 { // the first attack on the last page
 				before = asked["/form"]
 			}
 			fmt.Fprint(w, "page")
@@ -62,7 +65,8 @@ func TestTurns(t *testing.T) {
 				t.Errorf("the form got %d requests: %s", asked["/form"], reasons)
 			}
 		default:
-			if !strings.Contains(reasons, "before 1 operations were attacked to their end: POST /form") || asked["/pageax"] < 10 {
+			if !strings.Contains(reasons, "before 1 operations were attacked to their end: POST /form") ||
+				asked["/pageax"] < 10 {
 				t.Errorf("cut: %s; %v", reasons, asked)
 			}
 		}

@@ -37,7 +37,9 @@ func (u *unfinished) end(e site.Entry) {
 func (u *unfinished) take() []site.Entry {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(u.all), func(e site.Entry) bool { return e.Withheld || u.known[site.Shape(e.Request)] })
+	return slices.DeleteFunc(slices.Clone(u.all), func(e site.Entry) bool {
+		return e.Withheld || u.known[site.Shape(e.Request)]
+	})
 }
 
 // Skip records that none of the operations of the surface is attacked, because the scan has

@@ -25,8 +25,10 @@ func words(base *message.Request, entries []site.Entry) map[string]message.Point
 	for _, e := range entries {
 		r := e.Request
 		folder, word := path.Split(r.Path)
-		if r.Method != http.MethodGet || r.Template != "" || len(r.Query) > 0 || e.Outline == 0 || e.Seen.Status != http.StatusOK ||
-			word == "" || strings.Contains(word, ".") || message.Identifier(word) || strings.TrimSuffix(base.Path, "/")+"/" == folder {
+		if r.Method != http.MethodGet || r.Template != "" || len(r.Query) > 0 || e.Outline == 0 ||
+			e.Seen.Status != http.StatusOK ||
+			word == "" || strings.Contains(word, ".") || message.Identifier(word) || strings.TrimSuffix(base.Path, "/")+
+			"/" == folder {
 			continue
 		}
 		key := fmt.Sprint(r.Base(), folder, " ", e.Outline)

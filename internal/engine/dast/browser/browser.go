@@ -142,7 +142,8 @@ func Start(ctx context.Context, o Options) (*Browser, error) {
 	}
 	o.defaults()
 	g := newGuard(o.Dial)
-	b := &Browser{o: o, guard: g, slots: make(chan struct{}, o.Pages), cache: newCache(), routes: map[string][]string{}, kept: map[Session][]Storage{}, asking: map[string][]string{}}
+	b := &Browser{o: o, guard: g, slots: make(chan struct{}, o.Pages), cache: newCache(), routes: map[string][]string{},
+		kept: map[Session][]Storage{}, asking: map[string][]string{}}
 	if _, err := b.instance(ctx); err != nil {
 		g.close()
 		return nil, err
@@ -221,9 +222,11 @@ func (b *Browser) launch(outer context.Context) (*instance, error) {
 	go root.serve(func(ev any) { i.attached(ev) })
 	ctx, cancel := context.WithTimeout(outer, startLimit)
 	defer cancel()
-	_, err = call(ctx, root, target.SetAutoAttach, target.SetAutoAttachParams{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: ptr(true)})
+	_, err = call(ctx, root, target.SetAutoAttach,
+		target.SetAutoAttachParams{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: ptr(true)})
 	if err == nil {
-		_, err = call(ctx, root, cdpbrowser.SetDownloadBehavior, cdpbrowser.SetDownloadBehaviorParams{Behavior: cdpbrowser.SetDownloadBehaviorBehaviorDeny})
+		_, err = call(ctx, root, cdpbrowser.SetDownloadBehavior,
+			cdpbrowser.SetDownloadBehaviorParams{Behavior: cdpbrowser.SetDownloadBehaviorBehaviorDeny})
 	}
 	if err == nil {
 		return i, nil
@@ -277,7 +280,8 @@ func (i *instance) turnAway(s *session, id target.ID) {
 	go s.serve(func(any) {})
 	ctx, cancel := context.WithTimeout(context.Background(), commandLimit)
 	defer cancel()
-	if _, err := call(ctx, s, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: "*"}}}); err == nil {
+	if _, err := call(ctx, s, fetch.Enable,
+		fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: "*"}}}); err == nil {
 		_, _ = call(ctx, s, runtime.RunIfWaitingForDebugger, cdp.Empty{})
 	}
 	i.closeTarget(id)

@@ -218,7 +218,8 @@ func TestScope(t *testing.T) {
 			t.Errorf("%s: seen %v, refused for %q", key, ok, s.Refused)
 		}
 	}
-	if s := seen["POST /api"]; s.Request == nil || s.Body.Kind != message.JSON || string(s.Body.Text) != `{"a":1}` || s.Refused != "" || s.Kind != "xhr" {
+	if s := seen["POST /api"]; s.Request == nil || s.Body.Kind != message.JSON || string(s.Body.Text) != `{"a":1}` ||
+		s.Refused != "" || s.Kind != "xhr" {
 		t.Errorf("POST /api was seen as %+v", s)
 	}
 	if id, _ := headers.Load("/"); id != "scan-7" {

@@ -72,7 +72,8 @@ func (s source) kept() bool { return s.kind == "cookie" || s.kind == "local" || 
 type flow struct {
 	source source
 	sink   string // as the browser names it
-	kind   string // "TrustedHTML", "TrustedScript", "TrustedScriptURL", "navigation", "address", "base", "request", "template"
+	// "TrustedHTML", "TrustedScript", "TrustedScriptURL", "navigation", "address", "base", "request", "template"
+	kind   string
 	value  string // that the sink got
 	script string
 }
@@ -101,7 +102,8 @@ func (b *Browser) ProbeDOM(ctx context.Context, t DOMTrial) ([]DOMFlaw, error) {
 	if t.Request.Method != http.MethodGet {
 		return nil, fmt.Errorf("a page that is opened by %s has no address to be sent", t.Request.Method)
 	}
-	p := &prober{b: b, t: t, canary: "zq" + strings.ToLower(rand.Text()[:8]), lure: strings.ToLower(rand.Text()[:10]) + ".example"}
+	p := &prober{b: b, t: t, canary: "zq" + strings.ToLower(rand.Text()[:8]), lure: strings.ToLower(rand.Text()[:10]) +
+		".example"}
 	for _, q := range t.Request.Query {
 		if !nameless(q) {
 			p.add("query", q.Name)
@@ -154,7 +156,9 @@ func (p *prober) watchPath(ctx context.Context) error {
 }
 
 func (p *prober) add(kind, name string) bool {
-	if len(p.sources) >= maxSources || slices.ContainsFunc(p.sources, func(s source) bool { return s.kind == kind && s.name == name }) {
+	if len(p.sources) >= maxSources || slices.ContainsFunc(p.sources, func(s source) bool {
+		return s.kind == kind && s.name == name
+	}) {
 		return false
 	}
 	p.sources = append(p.sources, source{kind: kind, name: name, id: "n" + strconv.Itoa(len(p.sources)) + "e"})
@@ -284,7 +288,8 @@ func (p *prober) load(ctx context.Context, v values, o PageOptions) (*Page, erro
 	r, fragment := p.address(v)
 	to := cdppage.NavigateParams{URL: spaced(r.Address() + fragment)}
 	if value, ok := v[p.find("referrer", "")]; ok {
-		to.Referrer, to.ReferrerPolicy = "https://referrer.example/"+escapePath(value)+"?"+escapeFragment(value), cdppage.ReferrerPolicyUnsafeURL
+		to.Referrer, to.ReferrerPolicy = "https://referrer.example/"+escapePath(value)+"?"+escapeFragment(value),
+			cdppage.ReferrerPolicyUnsafeURL
 	}
 	err = page.open(ctx, to, probeLimit)
 	if value, ok := v[p.find("message", "")]; ok && err == nil {
@@ -457,7 +462,8 @@ func (p *prober) prove(ctx context.Context) ([]DOMFlaw, error) {
 
 // rank orders sources by how easily somebody else chooses them.
 func rank(s source) int {
-	return slices.Index([]string{"query", "fragment", "path", "message", "name", "referrer", "cookie", "session", "local"}, s.kind)*2 + min(1, 1-min(1, len(s.name)))
+	return slices.Index([]string{"query", "fragment", "path", "message", "name", "referrer", "cookie", "session",
+		"local"}, s.kind)*2 + min(1, 1-min(1, len(s.name)))
 }
 
 // attempt loads the page with one payload; nil: nothing was executed.
@@ -468,7 +474,8 @@ func (p *prober) attempt(ctx context.Context, f flow, shape string) (*DOMFlaw, e
 	var mu sync.Mutex
 	var done []Execution
 	v := values{f.source: payload}
-	page, err := p.load(ctx, v, PageOptions{names: []string{name}, lureBody: name + "()//<img src=x onerror=" + name + "()>", Agree: true, report: func(kind string, _ json.RawMessage) {
+	page, err := p.load(ctx, v, PageOptions{names: []string{name}, lureBody: name + "()//<img src=x onerror=" + name +
+		"()>", Agree: true, report: func(kind string, _ json.RawMessage) {
 		mu.Lock()
 		defer mu.Unlock()
 		if kind == "call" && len(done) == 0 {
@@ -496,7 +503,8 @@ func (p *prober) attempt(ctx context.Context, f flow, shape string) (*DOMFlaw, e
 	for i := range done {
 		done[i].Address = page.Address()
 	}
-	return &DOMFlaw{Source: f.source.kind, Parameter: f.source.name, Sink: f.sink, Payload: payload, Address: spaced(r.Address() + fragment), Script: f.script, Executions: done}, nil
+	return &DOMFlaw{Source: f.source.kind, Parameter: f.source.name, Sink: f.sink, Payload: payload,
+		Address: spaced(r.Address() + fragment), Script: f.script, Executions: done}, nil
 }
 
 // What a listener for messages looks at: its data's properties, and the values that
@@ -521,7 +529,8 @@ func origins(listener string) []string {
 	}
 	for _, m := range hosts.FindAllString(listener, 40) {
 		host := strings.ReplaceAll(m, `\`, "")
-		if last := host[strings.LastIndexByte(host, '.')+1:]; len(out) < 4 && len(last) <= 6 && !strings.Contains(host, "data") && !strings.Contains(host, "origin") && host != "" {
+		if last := host[strings.LastIndexByte(host, '.')+1:]; len(out) < 4 && len(last) <= 6 &&
+			!strings.Contains(host, "data") && !strings.Contains(host, "origin") && host != "" {
 			out = append(out, "https://"+host+".message.example", "https://message-"+host)
 		}
 	}

@@ -92,7 +92,8 @@ func (e *explorer) routeAddress(s *snapshot, route string) string {
 	if err != nil {
 		return s.Address
 	}
-	folder := &message.Request{Scheme: base.Scheme, Host: base.Host, Path: base.Path[:strings.LastIndexByte(base.Path, '/')+1]}
+	folder := &message.Request{Scheme: base.Scheme, Host: base.Host,
+		Path: base.Path[:strings.LastIndexByte(base.Path, '/')+1]}
 	return folder.Address() + strings.TrimPrefix(route, "/")
 }
 
@@ -108,7 +109,8 @@ func (e *explorer) enter(ctx context.Context, addresses []string) error {
 	tried := map[string]bool{}
 	for i, address := range addresses {
 		r, fragment, err := split(address)
-		if err != nil || !e.b.o.Within(r) || tried[address] || len(tried) > maxEntrances || i > 0 && !entrance.MatchString(r.Path+fragment) {
+		if err != nil || !e.b.o.Within(r) || tried[address] || len(tried) > maxEntrances ||
+			i > 0 && !entrance.MatchString(r.Path+fragment) {
 			continue
 		}
 		tried[address] = true
@@ -153,7 +155,8 @@ func (e *explorer) try(ctx context.Context, named bool) error {
 		return err
 	}
 	still := false
-	if err := e.p.Eval(ctx, e.p.ours("present", "input[type=password]"), &still); err != nil || still || !after.holdsMore(before) {
+	if err := e.p.Eval(ctx, e.p.ours("present", "input[type=password]"), &still); err != nil || still ||
+		!after.holdsMore(before) {
 		return err
 	}
 	e.walk.Entered = after

@@ -52,7 +52,8 @@ func TestExploreEnters(t *testing.T) {
 	w := newWorld(t, clinic(&asked, &mu))
 	as := &silent{}
 	login := &Login{Form: formLogin("ann", "s3cret")}
-	walk, err := w.Explore(t.Context(), Exploration{As: as, Seeds: []string{w.server.URL + "/"}, Routes: []string{"/records", "/sign-in"}, Login: login, Submit: true})
+	walk, err := w.Explore(t.Context(), Exploration{As: as, Seeds: []string{w.server.URL + "/"},
+		Routes: []string{"/records", "/sign-in"}, Login: login, Submit: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +61,9 @@ func TestExploreEnters(t *testing.T) {
 	if !slices.Contains(asked, "GET /api/records tok-1") {
 		t.Errorf("asked %q", asked)
 	}
-	if n := len(slices.DeleteFunc(slices.Clone(asked), func(a string) bool { return !strings.Contains(a, "/api/login") })); n != 1 {
+	if n := len(slices.DeleteFunc(slices.Clone(asked), func(a string) bool {
+		return !strings.Contains(a, "/api/login")
+	})); n != 1 {
 		t.Errorf("%d sign-ins: %q", n, asked)
 	}
 	asked = nil
@@ -88,7 +91,8 @@ func TestExploreIsNotLetIn(t *testing.T) {
 	var mu sync.Mutex
 	var asked []string
 	w := newWorld(t, clinic(&asked, &mu))
-	walk, err := w.Explore(context.WithoutCancel(t.Context()), Exploration{Seeds: []string{w.server.URL + "/"}, Routes: []string{"/sign-in"}, Login: &Login{Form: formLogin("ann", "wrong")}})
+	walk, err := w.Explore(context.WithoutCancel(t.Context()), Exploration{Seeds: []string{w.server.URL + "/"},
+		Routes: []string{"/sign-in"}, Login: &Login{Form: formLogin("ann", "wrong")}})
 	if err != nil || walk.Entered != nil || walk.States == 0 {
 		t.Errorf("%+v, %v", walk, err)
 	}

@@ -186,7 +186,8 @@ type explorer struct {
 // nothing new appears. Its error says that the browser could not be used at all.
 func (b *Browser) Explore(ctx context.Context, o Exploration) (Walk, error) {
 	o.defaults()
-	e := &explorer{Exploration: o, b: b, told: map[string]bool{}, opened: map[string]bool{}, acted: map[string]bool{}, alike: map[string]int{}, seen: map[string]bool{}}
+	e := &explorer{Exploration: o, b: b, told: map[string]bool{}, opened: map[string]bool{}, acted: map[string]bool{},
+		alike: map[string]int{}, seen: map[string]bool{}}
 	limited, cancel := context.WithTimeout(ctx, o.Time)
 	defer cancel()
 	for _, seed := range o.Seeds {
@@ -403,7 +404,8 @@ func formKey(f *formed) string {
 }
 
 func (e *explorer) wants(key, place, words string) bool {
-	return !e.acted[key] && e.alike[place] < alikeLimit && !site.Dangerous(words) && (e.Bold || !harmful.MatchString(words))
+	return !e.acted[key] && e.alike[place] < alikeLimit && !site.Dangerous(words) &&
+		(e.Bold || !harmful.MatchString(words))
 }
 
 // sendable reports whether a form leads to the target.
@@ -465,7 +467,8 @@ func (e *explorer) link(address, page string) {
 		return
 	}
 	r.Origin, r.Referer = "link", page
-	e.tell(Observation{Kind: "link", Request: r, Fragment: fragment, Page: page, Foreign: !e.b.o.Within(r)}, r.Address()+fragment)
+	e.tell(Observation{Kind: "link", Request: r, Fragment: fragment, Page: page, Foreign: !e.b.o.Within(r)},
+		r.Address()+fragment)
 	within, _, err := split(page)
 	route := err == nil && fragment != "" && within.Address() == r.Address()
 	if route || e.Follow {
@@ -476,7 +479,8 @@ func (e *explorer) link(address, page string) {
 // enqueue plans an address, once for all of its shape.
 func (e *explorer) enqueue(address string, given bool) {
 	r, fragment, err := split(address)
-	if err != nil || !given && (!e.b.o.Within(r) || static.MatchString(path.Base(r.Path)) || site.Dangerous(r.Address()+fragment)) {
+	if err != nil || !given && (!e.b.o.Within(r) || static.MatchString(path.Base(r.Path)) ||
+		site.Dangerous(r.Address()+fragment)) {
 		return
 	}
 	key := shape(address)
@@ -520,7 +524,8 @@ func (b *Browser) remember(r *message.Request, fragment string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	document := site.Shape(r)
-	if len(b.routes[document]) < maxRemembered && len(b.routes) < maxRemembered && !slices.Contains(b.routes[document], fragment) {
+	if len(b.routes[document]) < maxRemembered && len(b.routes) < maxRemembered &&
+		!slices.Contains(b.routes[document], fragment) {
 		b.routes[document] = append(b.routes[document], fragment)
 	}
 }
@@ -555,7 +560,8 @@ func (b *Browser) asked(s *Sent, page string) {
 	key := asking(s.Request)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if pages := b.asking[key]; len(pages) < maxAsking && len(b.asking) < maxQueued && !slices.ContainsFunc(pages, func(p string) bool { return shape(p) == shape(page) }) {
+	if pages := b.asking[key]; len(pages) < maxAsking && len(b.asking) < maxQueued &&
+		!slices.ContainsFunc(pages, func(p string) bool { return shape(p) == shape(page) }) {
 		b.asking[key] = append(pages, page)
 	}
 }
@@ -611,7 +617,8 @@ func (e *explorer) form(ctx context.Context, f *formed, page string) {
 	case f.Method != http.MethodPost:
 		in, r.Query = message.InQuery, params
 	case strings.HasPrefix(f.Type, "multipart/"):
-		in, r.Method, r.Body = message.InMultipart, http.MethodPost, message.Body{Kind: message.Multipart, Params: params}
+		in, r.Method, r.Body = message.InMultipart, http.MethodPost,
+			message.Body{Kind: message.Multipart, Params: params}
 	default:
 		r.Method, r.Body = http.MethodPost, message.Body{Kind: message.Form, Params: params}
 	}
@@ -649,12 +656,14 @@ func (e *explorer) event(ev Event) {
 		if s.Kind == "xhr" || s.Kind == "fetch" {
 			e.b.asked(s, page)
 		}
-		e.tell(Observation{Kind: "request", Request: s.Request, Type: s.Kind, Foreign: s.Foreign, Refused: s.Refused, Page: page},
+		e.tell(Observation{Kind: "request", Request: s.Request, Type: s.Kind, Foreign: s.Foreign, Refused: s.Refused,
+			Page: page},
 			s.Kind+site.Shape(s.Request)+s.Address()+s.Refused)
 	case ev.Route != "":
 		if r, fragment, err := split(ev.Route); err == nil {
 			r.Origin = "browser"
-			e.tell(Observation{Kind: "route", Request: r, Fragment: fragment, Page: page, Foreign: !e.b.o.Within(r)}, r.Address()+fragment)
+			e.tell(Observation{Kind: "route", Request: r, Fragment: fragment, Page: page, Foreign: !e.b.o.Within(r)},
+				r.Address()+fragment)
 		}
 	case ev.Popup != "":
 		o := Observation{Kind: "popup", Text: ev.Popup, Page: page}

@@ -65,7 +65,8 @@ func exploreShop(t *testing.T, change func(*Exploration)) (found map[string][]Ob
 
 func TestExplore(t *testing.T) {
 	found, asked := exploreShop(t, func(*Exploration) {})
-	for _, want := range []string{"GET /", "GET /api/start", "GET /api/products", "GET /api/products/3", "POST /api/comments", "GET /api/settings", "GET /api/find", "POST /profile"} {
+	for _, want := range []string{"GET /", "GET /api/start", "GET /api/products", "GET /api/products/3",
+		"POST /api/comments", "GET /api/settings", "GET /api/find", "POST /profile"} {
 		if !slices.Contains(asked, want) {
 			t.Errorf("%s was not asked for", want)
 		}
@@ -89,12 +90,15 @@ func TestExplore(t *testing.T) {
 	has("message", func(o Observation) bool { return len(o.Text) > 20 })
 	has("error", func(o Observation) bool { return o.Text == "Uncaught Error: broken thing" })
 	has("request", func(o Observation) bool {
-		return o.Request.Method == http.MethodPost && o.Request.Path == "/api/comments" && o.Request.Body.Kind == message.JSON &&
+		return o.Request.Method == http.MethodPost && o.Request.Path == "/api/comments" &&
+			o.Request.Body.Kind == message.JSON &&
 			string(o.Request.Body.Text) == `{"text":"merlon-000000","mail":"merlon-000000@merlon.example"}`
 	})
 	has("form", func(o Observation) bool {
-		return o.Request.Path == "/profile" && o.Request.Method == http.MethodPost && slices.Equal(o.Request.Body.Params,
-			[]message.Param{{Name: "name", Value: "merlon-000000"}, {Name: "csrf", Value: "x1"}, {Name: "color", Value: "red"}})
+		return o.Request.Path == "/profile" && o.Request.Method == http.MethodPost &&
+			slices.Equal(o.Request.Body.Params,
+				[]message.Param{{Name: "name", Value: "merlon-000000"}, {Name: "csrf", Value: "x1"},
+					{Name: "color", Value: "red"}})
 	})
 }
 
@@ -106,7 +110,9 @@ func TestExploreCareful(t *testing.T) {
 			t.Errorf("%s was asked for", never)
 		}
 	}
-	if !slices.ContainsFunc(found["request"], func(o Observation) bool { return o.Request.Path == "/api/comments" && o.Refused != "" }) {
+	if !slices.ContainsFunc(found["request"], func(o Observation) bool {
+		return o.Request.Path == "/api/comments" && o.Refused != ""
+	}) {
 		t.Error("the refused request was not seen")
 	}
 }
@@ -137,14 +143,15 @@ func TestExploreWindows(t *testing.T) {
 	w := newWorld(t, mux)
 	var forms []string
 	var mu sync.Mutex
-	walk, err := w.Explore(t.Context(), Exploration{Seeds: []string{w.server.URL + "/"}, Submit: true, Found: func(o Observation) {
-		mu.Lock()
-		defer mu.Unlock()
-		if o.Kind == "form" {
-			content, _ := o.Request.Content()
-			forms = append(forms, strings.TrimPrefix(o.Request.Address(), w.server.URL)+" "+string(content))
-		}
-	}})
+	walk, err := w.Explore(t.Context(), Exploration{Seeds: []string{w.server.URL + "/"}, Submit: true,
+		Found: func(o Observation) {
+			mu.Lock()
+			defer mu.Unlock()
+			if o.Kind == "form" {
+				content, _ := o.Request.Content()
+				forms = append(forms, strings.TrimPrefix(o.Request.Address(), w.server.URL)+" "+string(content))
+			}
+		}})
 	if err != nil || walk.Left != "" {
 		t.Fatalf("%+v, %v", walk, err)
 	}
@@ -152,7 +159,8 @@ func TestExploreWindows(t *testing.T) {
 	defer mu.Unlock()
 	slices.Sort(forms)
 	password := (*invent.Values)(nil).Password("browser")
-	want := []string{"/change?new1=" + password + "&new2=" + password + "1 ", "/join email=merlon-000000%40merlon.example&p1=" + password + "&p2=" + password}
+	want := []string{"/change?new1=" + password + "&new2=" + password + "1 ",
+		"/join email=merlon-000000%40merlon.example&p1=" + password + "&p2=" + password}
 	if !slices.Equal(forms, want) {
 		t.Errorf("forms %q", forms)
 	}
@@ -168,13 +176,14 @@ func TestExploreAccount(t *testing.T) {
 	w := newWorld(t, mux)
 	var mu sync.Mutex
 	var form *message.Request
-	if _, err := w.Explore(t.Context(), Exploration{Seeds: []string{w.server.URL + "/"}, Submit: true, Found: func(o Observation) {
-		mu.Lock()
-		defer mu.Unlock()
-		if o.Kind == "form" {
-			form = o.Request
-		}
-	}}); err != nil {
+	if _, err := w.Explore(t.Context(), Exploration{Seeds: []string{w.server.URL + "/"}, Submit: true,
+		Found: func(o Observation) {
+			mu.Lock()
+			defer mu.Unlock()
+			if o.Kind == "form" {
+				form = o.Request
+			}
+		}}); err != nil {
 		t.Fatal(err)
 	}
 	mu.Lock()
@@ -207,13 +216,14 @@ func TestExploreSettings(t *testing.T) {
 	w := newWorld(t, mux)
 	var mu sync.Mutex
 	var form *message.Request
-	if _, err := w.Explore(t.Context(), Exploration{Seeds: []string{w.server.URL + "/"}, Submit: true, Found: func(o Observation) {
-		mu.Lock()
-		defer mu.Unlock()
-		if o.Kind == "form" && form == nil {
-			form = o.Request
-		}
-	}}); err != nil {
+	if _, err := w.Explore(t.Context(), Exploration{Seeds: []string{w.server.URL + "/"}, Submit: true,
+		Found: func(o Observation) {
+			mu.Lock()
+			defer mu.Unlock()
+			if o.Kind == "form" && form == nil {
+				form = o.Request
+			}
+		}}); err != nil {
 		t.Fatal(err)
 	}
 	mu.Lock()
@@ -227,11 +237,13 @@ func TestExploreSettings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Get("title") != "Kept" || got.Get("about") == "" || got.Has("open") || got.Get("mail") != "on" || got.Get("terms") != "on" || got.Get("size") != "m" || got.Get("color") != "blue" || got.Get("id") != "7" {
+		if got.Get("title") != "Kept" || got.Get("about") == "" || got.Has("open") || got.Get("mail") != "on" ||
+			got.Get("terms") != "on" || got.Get("size") != "m" || got.Get("color") != "blue" || got.Get("id") != "7" {
 			t.Errorf("%s: %s", what, text)
 		}
 	}
-	types := map[string]string{"form:id": "hidden", "form:mail": "choice", "form:terms": "choice", "form:size": "choice", "form:color": "choice", "form:do": "button"}
+	types := map[string]string{"form:id": "hidden", "form:mail": "choice", "form:terms": "choice",
+		"form:size": "choice", "form:color": "choice", "form:do": "button"}
 	if !maps.Equal(form.Types, types) || !slices.Equal(form.Shown, []string{"title"}) {
 		t.Errorf("types %v, shown %v", form.Types, form.Shown)
 	}
@@ -244,11 +256,13 @@ func TestExploreTellsWhatDidNotEnd(t *testing.T) {
 	mux.HandleFunc("/fine", html(`<p>text</p><script>fetch("/api/fine")</script>`))
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") })
 	w := newWorld(t, mux)
-	walk, err := w.Explore(t.Context(), Exploration{Seeds: []string{w.server.URL + "/loop", w.server.URL + "/fine"}, Found: func(Observation) {}})
+	walk, err := w.Explore(t.Context(), Exploration{Seeds: []string{w.server.URL + "/loop", w.server.URL + "/fine"},
+		Found: func(Observation) {}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(walk.Ended) != 1 || !strings.HasPrefix(walk.Ended[0], w.server.URL+"/loop: ") || !slices.Contains(w.gate.asked, "GET /api/fine") {
+	if len(walk.Ended) != 1 || !strings.HasPrefix(walk.Ended[0], w.server.URL+"/loop: ") ||
+		!slices.Contains(w.gate.asked, "GET /api/fine") {
 		t.Errorf("%+v, asked %q", walk, w.gate.asked)
 	}
 }

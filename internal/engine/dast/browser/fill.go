@@ -16,7 +16,8 @@ type Field struct {
 // Fill opens a page in which fields have other values from the beginning, before any
 // script of the page runs, and returns the forms of the page as its scripts have left
 // them. Nothing is sent but what the page asks for by itself.
-func (b *Browser) Fill(ctx context.Context, as Session, r *message.Request, values map[string]string) ([][]Field, error) {
+func (b *Browser) Fill(ctx context.Context, as Session, r *message.Request,
+	values map[string]string) ([][]Field, error) {
 	p, err := b.Page(ctx, PageOptions{As: as, hurry: true, values: values, allow: reads})
 	if err != nil {
 		return nil, err

@@ -27,7 +27,8 @@ func (b *Browser) library(ctx context.Context, e *fetch.EventRequestPaused) (*fe
 		}
 	}
 	req.Header.Set("User-Agent", b.o.Agent)
-	got, err := b.guard.plain.RoundTrip(req) // a redirect is the answer: the page asks for it again, and is decided about again
+	// a redirect is the answer: the page asks for it again, and is decided about again
+	got, err := b.guard.plain.RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}
@@ -37,5 +38,6 @@ func (b *Browser) library(ctx context.Context, e *fetch.EventRequestPaused) (*fe
 		return nil, err
 	}
 	got.Header.Del("Set-Cookie")
-	return &fetch.FulfillRequestParams{ResponseCode: int64(got.StatusCode), ResponseHeaders: plainHeaders(entries(got.Header)), Body: body}, nil
+	return &fetch.FulfillRequestParams{ResponseCode: int64(got.StatusCode),
+		ResponseHeaders: plainHeaders(entries(got.Header)), Body: body}, nil
 }

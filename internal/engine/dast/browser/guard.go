@@ -45,7 +45,8 @@ func newGuard(dial Dial) *guard {
 		DialContext: dial, DisableCompression: true, MaxIdleConnsPerHost: 8, IdleConnTimeout: guardIdle,
 		ResponseHeaderTimeout: time.Minute, MaxResponseHeaderBytes: 1 << 20,
 	}
-	g.server = &http.Server{Handler: g, ReadHeaderTimeout: 20 * time.Second, IdleTimeout: guardIdle, MaxHeaderBytes: 1 << 20}
+	g.server = &http.Server{Handler: g, ReadHeaderTimeout: 20 * time.Second, IdleTimeout: guardIdle,
+		MaxHeaderBytes: 1 << 20}
 	return g
 }
 
@@ -197,7 +198,8 @@ func copyBounded(to io.Writer, from io.Reader, conn net.Conn) {
 }
 
 // hopHeaders are about one connection (RFC 9110, 7.6.1) or about us.
-var hopHeaders = []string{"Connection", "Proxy-Connection", "Keep-Alive", "Proxy-Authorization", "Proxy-Authenticate", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
+var hopHeaders = []string{"Connection", "Proxy-Connection", "Keep-Alive", "Proxy-Authorization", "Proxy-Authenticate",
+	"Te", "Trailer", "Transfer-Encoding", "Upgrade"}
 
 // forward sends a plain request on.
 func (g *guard) forward(w http.ResponseWriter, r *http.Request) {

@@ -64,7 +64,9 @@ func (s *standIn) launch(context.Context) (*scan.Chromium, error) {
 		}
 		<-proxy.closed
 	}()
-	return &scan.Chromium{Pipe: ends{ourR, ourW}, Proxy: proxy, Why: func() error { return errors.New("it was stopped") },
+	return &scan.Chromium{Pipe: ends{ourR, ourW}, Proxy: proxy, Why: func() error {
+		return errors.New("it was stopped")
+	},
 		Stop: sync.OnceFunc(func() {
 			s.stopped.Add(1)
 			_, _, _ = theirR.Close(), theirW.Close(), proxy.Close() // as the ends of a process that is killed
@@ -111,7 +113,8 @@ func TestHangsAtOnce(t *testing.T) {
 			b.Close()
 			t.Fatal("it started")
 		}
-		if !strings.Contains(err.Error(), "answered nothing for 1m0s") || time.Since(began) > startLimit+time.Second || s.stopped.Load() != 1 {
+		if !strings.Contains(err.Error(), "answered nothing for 1m0s") || time.Since(began) > startLimit+time.Second ||
+			s.stopped.Load() != 1 {
 			t.Errorf("after %s, stopped %d times: %v", time.Since(began), s.stopped.Load(), err)
 		}
 	})
@@ -139,7 +142,8 @@ func TestHangs(t *testing.T) {
 				p.Close()
 			}
 			crashes, why := b.Crashes()
-			if crashes != b.o.Crashes || why == nil || !strings.Contains(why.Error(), "said nothing for 1m0s") || last == nil || !strings.Contains(last.Error(), "is not started again") {
+			if crashes != b.o.Crashes || why == nil || !strings.Contains(why.Error(), "said nothing for 1m0s") ||
+				last == nil || !strings.Contains(last.Error(), "is not started again") {
 				t.Errorf("%d commands: %d crashes, %v; then %v", commands, crashes, why, last)
 			}
 			if took := time.Since(began); took > 8*time.Minute {

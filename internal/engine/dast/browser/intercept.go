@@ -30,8 +30,9 @@ var errUnneeded = errors.New("nothing that a scan needs")
 // unneeded are kinds that are seen, and not loaded: they change no document, and each
 // would count.
 var unneeded = map[network.ResourceType]bool{
-	network.ResourceTypeImage: true, network.ResourceTypeMedia: true, network.ResourceTypeFont: true, network.ResourceTypeTextTrack: true,
-	network.ResourceTypeManifest: true, network.ResourceTypeCSPViolationReport: true,
+	network.ResourceTypeImage: true, network.ResourceTypeMedia: true, network.ResourceTypeFont: true,
+	network.ResourceTypeTextTrack: true,
+	network.ResourceTypeManifest:  true, network.ResourceTypeCSPViolationReport: true,
 }
 
 // paused decides about a request, or an answer, that Chromium holds.
@@ -114,14 +115,18 @@ func (p *Page) decide(ctx context.Context, s *session, e *fetch.EventRequestPaus
 // lured answers for a host of an attacker, which nothing is sent to: scripts and data
 // that anybody may read. A page from there would be his own, and proves nothing.
 func (p *Page) lured(ctx context.Context, s *session, e *fetch.EventRequestPaused) {
-	kind := map[network.ResourceType]string{network.ResourceTypeScript: "text/javascript", network.ResourceTypeOther: "text/javascript",
-		network.ResourceTypeXHR: "text/html", network.ResourceTypeFetch: "text/html", network.ResourceTypePreflight: "text/html"}[e.ResourceType]
+	kind := map[network.ResourceType]string{network.ResourceTypeScript: "text/javascript",
+		network.ResourceTypeOther: "text/javascript",
+		network.ResourceTypeXHR:   "text/html", network.ResourceTypeFetch: "text/html",
+		network.ResourceTypePreflight: "text/html"}[e.ResourceType]
 	if kind == "" || p.o.lureBody == "" {
 		p.refuse(ctx, s, e)
 		return
 	}
-	headers := http.Header{"Content-Type": {kind}, "Access-Control-Allow-Origin": {"*"}, "Access-Control-Allow-Headers": {"*"}}
-	_, _ = call(ctx, s, fetch.FulfillRequest, fetch.FulfillRequestParams{RequestID: e.RequestID, ResponseCode: http.StatusOK, ResponseHeaders: entries(headers), Body: []byte(p.o.lureBody)})
+	headers := http.Header{"Content-Type": {kind}, "Access-Control-Allow-Origin": {"*"},
+		"Access-Control-Allow-Headers": {"*"}}
+	_, _ = call(ctx, s, fetch.FulfillRequest, fetch.FulfillRequestParams{RequestID: e.RequestID,
+		ResponseCode: http.StatusOK, ResponseHeaders: entries(headers), Body: []byte(p.o.lureBody)})
 }
 
 // foreign answers for another host.
@@ -187,7 +192,8 @@ func (p *Page) replaced(e *fetch.EventRequestPaused, out *fetch.ContinueRequestP
 }
 
 // identify adds the headers of the scan and of the session.
-func (p *Page) identify(ctx context.Context, r *message.Request, e *fetch.EventRequestPaused, out *fetch.ContinueRequestParams) error {
+func (p *Page) identify(ctx context.Context, r *message.Request, e *fetch.EventRequestPaused,
+	out *fetch.ContinueRequestParams) error {
 	headers := http.Header{}
 	if out.Headers != nil {
 		for _, h := range out.Headers {
@@ -251,12 +257,15 @@ func (p *Page) refuse(ctx context.Context, s *session, e *fetch.EventRequestPaus
 // authenticate answers our proxy, and nobody else.
 func (p *Page) authenticate(s *session, e *fetch.EventAuthRequired) {
 	answer := fetch.AuthChallengeResponse{Response: fetch.AuthChallengeResponseResponseCancelAuth}
-	if c := e.AuthChallenge; c.Source == fetch.AuthChallengeSourceProxy && strings.HasSuffix(c.Origin, "://"+p.in.process.Proxy.Addr().String()) {
-		answer = fetch.AuthChallengeResponse{Response: fetch.AuthChallengeResponseResponseProvideCredentials, Username: p.browser.guard.user, Password: p.browser.guard.password}
+	if c := e.AuthChallenge; c.Source == fetch.AuthChallengeSourceProxy &&
+		strings.HasSuffix(c.Origin, "://"+p.in.process.Proxy.Addr().String()) {
+		answer = fetch.AuthChallengeResponse{Response: fetch.AuthChallengeResponseResponseProvideCredentials,
+			Username: p.browser.guard.user, Password: p.browser.guard.password}
 	}
 	ctx, cancel := context.WithTimeout(p.ctx, commandLimit)
 	defer cancel()
-	_, _ = call(ctx, s, fetch.ContinueWithAuth, fetch.ContinueWithAuthParams{RequestID: e.RequestID, AuthChallengeResponse: &answer})
+	_, _ = call(ctx, s, fetch.ContinueWithAuth, fetch.ContinueWithAuthParams{RequestID: e.RequestID,
+		AuthChallengeResponse: &answer})
 }
 
 // socket decides about a WebSocket, which is not held: its host is admitted or not.
@@ -286,12 +295,15 @@ func (p *Page) socket(address string) {
 func (p *Page) answered(ctx context.Context, s *session, e *fetch.EventRequestPaused) {
 	if e.ResponseErrorReason == "" && e.ResponseStatusCode == http.StatusOK {
 		if key := p.cacheKey(e); key != "" && p.browser.cache.wants(e.ResponseHeaders) {
-			if body, err := call(ctx, s, fetch.GetResponseBody, fetch.GetResponseBodyParams{RequestID: e.RequestID}); err == nil {
-				p.browser.cache.put(key, &fetch.FulfillRequestParams{ResponseCode: e.ResponseStatusCode, ResponseHeaders: plainHeaders(e.ResponseHeaders), Body: body.Body})
+			if body, err := call(ctx, s, fetch.GetResponseBody,
+				fetch.GetResponseBodyParams{RequestID: e.RequestID}); err == nil {
+				p.browser.cache.put(key, &fetch.FulfillRequestParams{ResponseCode: e.ResponseStatusCode,
+					ResponseHeaders: plainHeaders(e.ResponseHeaders), Body: body.Body})
 			}
 		}
 	}
-	if p.o.trusted && e.ResourceType == network.ResourceTypeDocument && e.ResponseErrorReason == "" && !hasTrustedTypes(e.ResponseHeaders) {
+	if p.o.trusted && e.ResourceType == network.ResourceTypeDocument && e.ResponseErrorReason == "" &&
+		!hasTrustedTypes(e.ResponseHeaders) {
 		if p.restrict(ctx, s, e) == nil {
 			return
 		}
@@ -306,8 +318,10 @@ func (p *Page) restrict(ctx context.Context, s *session, e *fetch.EventRequestPa
 	if err != nil {
 		return err
 	}
-	headers := append(plainHeaders(e.ResponseHeaders), &fetch.HeaderEntry{Name: "Content-Security-Policy", Value: "require-trusted-types-for 'script'"})
-	_, err = call(ctx, s, fetch.FulfillRequest, fetch.FulfillRequestParams{RequestID: e.RequestID, ResponseCode: e.ResponseStatusCode, ResponseHeaders: headers, Body: body.Body})
+	headers := append(plainHeaders(e.ResponseHeaders), &fetch.HeaderEntry{Name: "Content-Security-Policy",
+		Value: "require-trusted-types-for 'script'"})
+	_, err = call(ctx, s, fetch.FulfillRequest, fetch.FulfillRequestParams{RequestID: e.RequestID,
+		ResponseCode: e.ResponseStatusCode, ResponseHeaders: headers, Body: body.Body})
 	return err
 }
 
@@ -320,7 +334,8 @@ func hasTrustedTypes(headers []*fetch.HeaderEntry) bool {
 // plainHeaders leaves out what a body that was decoded does not have.
 func plainHeaders(headers []*fetch.HeaderEntry) []*fetch.HeaderEntry {
 	return slices.DeleteFunc(slices.Clone(headers), func(h *fetch.HeaderEntry) bool {
-		return strings.EqualFold(h.Name, "Content-Encoding") || strings.EqualFold(h.Name, "Content-Length") || strings.EqualFold(h.Name, "Transfer-Encoding")
+		return strings.EqualFold(h.Name, "Content-Encoding") || strings.EqualFold(h.Name, "Content-Length") ||
+			strings.EqualFold(h.Name, "Transfer-Encoding")
 	})
 }
 
@@ -408,7 +423,8 @@ func parts(content []byte, boundary string) ([]message.Param, bool) {
 		if err != nil {
 			return out, false
 		}
-		out = append(out, message.Param{Name: part.FormName(), Value: string(value), File: part.FileName(), Type: part.Header.Get("Content-Type")})
+		out = append(out, message.Param{Name: part.FormName(), Value: string(value), File: part.FileName(),
+			Type: part.Header.Get("Content-Type")})
 	}
 	return out, true
 }
@@ -430,7 +446,8 @@ func newCache() *cache { return &cache{kept: map[string]*fetch.FulfillRequestPar
 
 // cacheKey is empty for what is not kept. Users do not share what they see.
 func (p *Page) cacheKey(e *fetch.EventRequestPaused) string {
-	if e.Request.Method != http.MethodGet || e.ResourceType != network.ResourceTypeScript && e.ResourceType != network.ResourceTypeStylesheet {
+	if e.Request.Method != http.MethodGet || e.ResourceType != network.ResourceTypeScript &&
+		e.ResourceType != network.ResourceTypeStylesheet {
 		return ""
 	}
 	who := ""

@@ -143,7 +143,8 @@ func (b *Browser) openPage(ctx context.Context, o PageOptions) (*Page, error) {
 	}
 	limited, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
-	made, err := call(limited, i.root, target.CreateBrowserContext, target.CreateBrowserContextParams{DisposeOnDetach: ptr(true)})
+	made, err := call(limited, i.root, target.CreateBrowserContext,
+		target.CreateBrowserContextParams{DisposeOnDetach: ptr(true)})
 	if err != nil {
 		return nil, i.late(limited, ctx, err)
 	}
@@ -153,7 +154,8 @@ func (b *Browser) openPage(ctx context.Context, o PageOptions) (*Page, error) {
 	i.mu.Lock()
 	i.pages[p.context] = p
 	i.mu.Unlock()
-	if _, err = call(limited, i.root, target.CreateTarget, target.CreateTargetParams{URL: "about:blank", BrowserContextID: p.context}); err == nil {
+	if _, err = call(limited, i.root, target.CreateTarget, target.CreateTargetParams{URL: "about:blank",
+		BrowserContextID: p.context}); err == nil {
 		select {
 		case <-p.claimed:
 			err = p.setUp(limited, p.session, true)
@@ -194,7 +196,8 @@ func (p *Page) setUp(ctx context.Context, s *session, frame bool) error {
 		err = p.instrument(ctx, s)
 	}
 	if err == nil || !frame {
-		_, err = call(ctx, s, target.SetAutoAttach, target.SetAutoAttachParams{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: ptr(true)})
+		_, err = call(ctx, s, target.SetAutoAttach,
+			target.SetAutoAttachParams{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: ptr(true)})
 	}
 	if err == nil || !frame {
 		_, err = call(ctx, s, runtime.RunIfWaitingForDebugger, cdp.Empty{})
@@ -206,7 +209,8 @@ func (p *Page) intercept(ctx context.Context, s *session) error {
 	patterns := []*fetch.RequestPattern{{URLPattern: "*"}}
 	_, err := call(ctx, s, fetch.Enable, fetch.EnableParams{Patterns: patterns, HandleAuthRequests: ptr(true)})
 	if err == nil {
-		_, err = call(ctx, s, network.Enable, network.EnableParams{MaxPostDataSize: ptr(int64(1 << 20)), MaxTotalBufferSize: ptr(int64(1 << 20)), MaxResourceBufferSize: ptr(int64(1 << 20))})
+		_, err = call(ctx, s, network.Enable, network.EnableParams{MaxPostDataSize: ptr(int64(1 << 20)),
+			MaxTotalBufferSize: ptr(int64(1 << 20)), MaxResourceBufferSize: ptr(int64(1 << 20))})
 	}
 	return err
 }
@@ -218,7 +222,9 @@ func samples(v *invent.Values) map[string]string {
 
 // instrument puts our script into every document.
 func (p *Page) instrument(ctx context.Context, s *session) error {
-	config, err := json.Marshal(map[string]any{"key": p.key, "names": p.o.names, "trusted": p.o.trusted, "canary": p.o.canary, "name": p.o.windowName, "hurry": p.o.hurry, "values": p.o.values, "kept": p.o.kept, "samples": samples(p.browser.o.Values), "storage": storageConfig(p.browser.storageOf(p.o.As))})
+	config, err := json.Marshal(map[string]any{"key": p.key, "names": p.o.names, "trusted": p.o.trusted,
+		"canary": p.o.canary, "name": p.o.windowName, "hurry": p.o.hurry, "values": p.o.values, "kept": p.o.kept,
+		"samples": samples(p.browser.o.Values), "storage": storageConfig(p.browser.storageOf(p.o.As))})
 	if err != nil {
 		return err
 	}
@@ -256,7 +262,8 @@ func (p *Page) dispose() {
 	p.in.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), commandLimit)
 	defer cancel()
-	_, _ = call(ctx, p.in.root, target.DisposeBrowserContext, target.DisposeBrowserContextParams{BrowserContextID: p.context})
+	_, _ = call(ctx, p.in.root, target.DisposeBrowserContext,
+		target.DisposeBrowserContextParams{BrowserContextID: p.context})
 }
 
 // fail closes a page that does too much.
@@ -359,7 +366,8 @@ func (p *Page) dialog(s *session, e *cdppage.EventJavascriptDialogOpening) {
 	accept := p.o.Agree || e.Type == cdppage.DialogTypeAlert || e.Type == cdppage.DialogTypeBeforeunload
 	ctx, cancel := context.WithTimeout(p.ctx, commandLimit)
 	defer cancel()
-	_, _ = call(ctx, s, cdppage.HandleJavaScriptDialog, cdppage.HandleJavaScriptDialogParams{Accept: accept, PromptText: e.DefaultPrompt})
+	_, _ = call(ctx, s, cdppage.HandleJavaScriptDialog, cdppage.HandleJavaScriptDialogParams{Accept: accept,
+		PromptText: e.DefaultPrompt})
 }
 
 func (p *Page) popup(address string) {
@@ -380,7 +388,8 @@ func (p *Page) binding(e *runtime.EventBindingCalled) {
 		Kind string          `json:"kind"`
 		Text json.RawMessage `json:"text"`
 	}
-	if e.Name != p.key || len(e.Payload) > 1<<20 || json.Unmarshal([]byte(e.Payload), &report) != nil || p.o.report == nil {
+	if e.Name != p.key || len(e.Payload) > 1<<20 || json.Unmarshal([]byte(e.Payload), &report) != nil ||
+		p.o.report == nil {
 		return
 	}
 	p.events.Lock()
@@ -466,12 +475,14 @@ func (p *Page) signIn(ctx context.Context, address string) error {
 	origin := r.Base() + "/"
 	var cookies []*network.CookieParam
 	for _, c := range req.Cookies() {
-		cookies = append(cookies, &network.CookieParam{Name: c.Name, Value: c.Value, URL: origin, Path: "/", Secure: r.Scheme == "https"})
+		cookies = append(cookies, &network.CookieParam{Name: c.Name, Value: c.Value, URL: origin, Path: "/",
+			Secure: r.Scheme == "https"})
 	}
 	if len(cookies) == 0 {
 		return nil
 	}
-	_, err = call(ctx, p.in.root, storage.SetCookies, storage.SetCookiesParams{Cookies: cookies, BrowserContextID: p.context})
+	_, err = call(ctx, p.in.root, storage.SetCookies,
+		storage.SetCookiesParams{Cookies: cookies, BrowserContextID: p.context})
 	return err
 }
 

@@ -100,7 +100,8 @@ func TestRunThen(t *testing.T) {
 	if err != nil || len(got) == 0 || got[0].Kind != "call" {
 		t.Errorf("%v, %v", got, err)
 	}
-	if _, err := w.Run(t.Context(), Trial{Request: w.request(t, "/"), Marker: "k42zz", Then: []scan.BrowserStep{{Click: "]["}}}); err == nil || !strings.Contains(err.Error(), "selector") {
+	if _, err := w.Run(t.Context(), Trial{Request: w.request(t, "/"), Marker: "k42zz",
+		Then: []scan.BrowserStep{{Click: "]["}}}); err == nil || !strings.Contains(err.Error(), "selector") {
 		t.Errorf("a selector that is none: %v", err)
 	}
 }
@@ -127,18 +128,22 @@ func TestHostile(t *testing.T) {
 			}
 		}
 	})
-	mux.HandleFunc("/windows", html(`<script>for (let i = 0; i < 1000; i++) { window.open("/w" + i); const a = document.createElement("a"); a.href = "/a" + i; a.target = "_blank"; document.documentElement.append(a); a.click(); }</script>`))
+	mux.HandleFunc("/windows",
+		html(`<script>for (let i = 0; i < 1000; i++) { window.open("/w" + i); const a = document.createElement("a"); a.href = "/a" + i; a.target = "_blank"; document.documentElement.append(a); a.click(); }</script>`))
 	mux.HandleFunc("/dialogs", html(`<script>for (;;) alert("again")</script>`))
 	mux.HandleFunc("/loop", html(`<p>text</p><script>setTimeout(() => { for (;;); }, 50)</script>`))
 	mux.HandleFunc("/requests", html(`<script>for (let i = 0; i < 5000; i++) fetch("/r" + i)</script>`))
-	mux.HandleFunc("/console", html(`<script>const s = "x".repeat(1e6); for (let i = 0; i < 300; i++) { console.log(s + i); history.pushState(0, "", "/p" + i) }</script>`))
+	mux.HandleFunc("/console",
+		html(`<script>const s = "x".repeat(1e6); for (let i = 0; i < 300; i++) { console.log(s + i); history.pushState(0, "", "/p" + i) }</script>`))
 	mux.HandleFunc("/reload", html(`<script>location.href = "/reload?" + Math.random()</script>`))
-	mux.HandleFunc("/data", html(`<iframe src="data:text/html;base64,`+base64.StdEncoding.EncodeToString([]byte("<script>for(;;);</script>"))+`"></iframe>`))
+	mux.HandleFunc("/data", html(`<iframe src="data:text/html;base64,`+
+		base64.StdEncoding.EncodeToString([]byte("<script>for(;;);</script>"))+`"></iframe>`))
 	mux.HandleFunc("/file", html(`<script>location = "file:///etc/passwd"; open("file:///etc/passwd")</script><iframe src="file:///etc/passwd"></iframe>`))
 	mux.HandleFunc("/good", html("<h1>good</h1>"))
 	w := newWorld(t, mux)
 	w.gate.limit = 200
-	for _, path := range []string{"/never", "/huge", "/windows", "/dialogs", "/loop", "/requests", "/console", "/reload", "/data", "/file"} {
+	for _, path := range []string{"/never", "/huge", "/windows", "/dialogs", "/loop", "/requests", "/console",
+		"/reload", "/data", "/file"} {
 		w.gate.mu.Lock()
 		w.gate.asked = nil
 		w.gate.mu.Unlock()
@@ -193,14 +198,16 @@ func TestCrash(t *testing.T) {
 	}
 	p.Close()
 	checkGood(t, w)
-	if n, err := w.Crashes(); n != 1 || err == nil || !strings.Contains(err.Error(), "the browser has ended (signal: ") {
+	if n, err := w.Crashes(); n != 1 || err == nil || !strings.Contains(err.Error(), "the browser has ended "+
+		"(signal: ") {
 		t.Errorf("%d crashes, %v", n, err)
 	}
 	if p, err = w.Page(t.Context(), PageOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	_, _ = call(t.Context(), p.session, cdppage.Crash, cdp.Empty{})
-	if err := p.Open(t.Context(), w.server.URL+"/", 5*time.Second); err == nil || !strings.Contains(err.Error(), "crashed") {
+	if err := p.Open(t.Context(), w.server.URL+"/", 5*time.Second); err == nil ||
+		!strings.Contains(err.Error(), "crashed") {
 		t.Errorf("a page that has crashed opened: %v", err)
 	}
 	p.Close()

@@ -30,7 +30,8 @@ func (p *Page) Step(ctx context.Context, step scan.BrowserStep) error {
 	case step.Open != "":
 		return p.Open(ctx, step.Open, stepLimit)
 	case step.Click != "":
-		if err := p.until(limited, p.ours("click", step.Click), "there is nothing to click at "+step.Click); err != nil {
+		if err := p.until(limited, p.ours("click", step.Click), "there is nothing to "+
+			"click at "+step.Click); err != nil {
 			return err
 		}
 		return p.Settle(ctx, stepLimit/2)
@@ -180,7 +181,8 @@ func (l Login) fields() (map[string]string, error) {
 
 // fillLogin fills in and sends the fields of a sign-in, if the page has them now. It
 // returns "password", "user" when only the name was asked for, or nothing.
-func (p *Page) fillLogin(ctx context.Context, l Login, fields map[string]string, password bool) (asked string, err error) {
+func (p *Page) fillLogin(ctx context.Context, l Login, fields map[string]string,
+	password bool) (asked string, err error) {
 	if err := p.Eval(ctx, p.ours("login", l.Form.User, l.Form.Password, fields, password), &asked); err != nil {
 		return "", p.alive(ctx)
 	}
@@ -233,7 +235,8 @@ func (p *Page) state(ctx context.Context) (*State, error) {
 		return nil, p.err(err)
 	}
 	for _, c := range got.Cookies {
-		out.Cookies = append(out.Cookies, &http.Cookie{Name: c.Name, Value: c.Value, Domain: c.Domain, Path: c.Path, Secure: c.Secure, HttpOnly: c.HTTPOnly})
+		out.Cookies = append(out.Cookies, &http.Cookie{Name: c.Name, Value: c.Value, Domain: c.Domain, Path: c.Path,
+			Secure: c.Secure, HttpOnly: c.HTTPOnly})
 	}
 	var kept Storage
 	if err := p.Eval(ctx, p.ours("stored"), &kept); err == nil && (len(kept.Local) > 0 || len(kept.Session) > 0) {

@@ -50,7 +50,8 @@ func TestSignIn(t *testing.T) {
 		{Open: w.server.URL + "/"}, {Fill: "#email", Value: "ann@example.com"}, {Click: "button"},
 		{Fill: "#pass", Value: "s3cret"}, {Fill: "#code", Value: "{{totp}}"}, {Click: "button"}, {Wait: "#welcome"},
 	}
-	form := &scan.FormLogin{URL: w.server.URL + "/", User: "ann@example.com", Password: "s3cret", Fields: map[string]string{"code": "{{totp}}"}}
+	form := &scan.FormLogin{URL: w.server.URL + "/", User: "ann@example.com", Password: "s3cret",
+		Fields: map[string]string{"code": "{{totp}}"}}
 	for name, l := range map[string]Login{"steps": {Steps: steps, TOTP: totp}, "form": {Form: form, TOTP: totp}} {
 		s, err := w.SignIn(t.Context(), l)
 		if err != nil {

@@ -63,7 +63,8 @@ func TestPayloadsDoNoHarm(t *testing.T) {
 		}
 		fmt.Fprint(w, "a file")
 	})
-	attacktest.Timed(t, mux, check.All, []string{"GET /echo?q=abc", "GET /fail?q=2", "GET /silent?q=abc", "GET /file?q=a.txt", `POST /echo?q=1 {"a": "abc"}`, "POST /silent a=abc", "POST /silent?x=1 <a>abc</a>"},
+	attacktest.Timed(t, mux, check.All, []string{"GET /echo?q=abc", "GET /fail?q=2", "GET /silent?q=abc",
+		"GET /file?q=a.txt", `POST /echo?q=1 {"a": "abc"}`, "POST /silent a=abc", "POST /silent?x=1 <a>abc</a>"},
 		func(r *attack.Run) { r.Parallel = 1 })
 	if len(sent) < 100 {
 		t.Fatalf("only %d values were sent", len(sent))

@@ -49,7 +49,8 @@ func (c *Crawler) reread() []item {
 	var out []item
 	shapes := map[string]bool{}
 	for _, r := range c.result.Pages {
-		if shape := site.Shape(r); r.Method == http.MethodGet && len(r.Query) == 0 && !shapes[shape] && len(out) < maxReread {
+		if shape := site.Shape(r); r.Method == http.MethodGet && len(r.Query) == 0 && !shapes[shape] &&
+			len(out) < maxReread {
 			shapes[shape] = true
 			out = append(out, item{r: r, again: true})
 		}
@@ -78,7 +79,8 @@ func (c *Crawler) steps(ctx context.Context) error {
 	chain := map[*message.Request]*message.Request{} // forms with those before them
 	for _, e := range c.Surface.Entries() {
 		via := c.behindForm[e.Request]
-		if via == nil || e.Request.Via != nil || e.Request.Method == http.MethodGet || e.Answer == nil || tried == maxSteps || site.Never(e.Request) != "" {
+		if via == nil || e.Request.Via != nil || e.Request.Method == http.MethodGet || e.Answer == nil ||
+			tried == maxSteps || site.Never(e.Request) != "" {
 			continue
 		}
 		delete(c.behindForm, e.Request)
@@ -131,11 +133,14 @@ func arrives(a, b *message.Response) bool {
 func (c *Crawler) created(ctx context.Context, resp *message.Response) error {
 	r := resp.Request
 	mark := c.Values.Mark()
-	if c.Keeper == nil || r.Effect != message.Creates || resp.Status != http.StatusOK || !resp.IsHTML() || r.Referer == "" {
+	if c.Keeper == nil || r.Effect != message.Creates || resp.Status != http.StatusOK || !resp.IsHTML() ||
+		r.Referer == "" {
 		return nil
 	}
 	page, err := message.Parse(r.Referer)
-	if err != nil || c.Scope.Allows(page) != nil || !slices.ContainsFunc(r.Body.Params, func(p message.Param) bool { return strings.Contains(p.Value, mark) }) {
+	if err != nil || c.Scope.Allows(page) != nil || !slices.ContainsFunc(r.Body.Params, func(p message.Param) bool {
+		return strings.Contains(p.Value, mark)
+	}) {
 		return nil
 	}
 	page.Guest = r.Guest

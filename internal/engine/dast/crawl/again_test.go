@@ -41,11 +41,13 @@ func TestCrawlWithTokensOfEachPage(t *testing.T) {
 			n++
 			token = fmt.Sprintf("t0ken-%06d", n)
 			w.Header().Set("Content-Type", "text/html")
-			_, _ = fmt.Fprint(w, strings.ReplaceAll(text, "TOKEN", "<input type=hidden name=csrf_token value="+token+">"))
+			_, _ = fmt.Fprint(w, strings.ReplaceAll(text, "TOKEN", "<input type=hidden "+
+				"name=csrf_token value="+token+">"))
 		}
 	}
 	for i := range 5 {
-		mux.HandleFunc(fmt.Sprintf("GET /p%d", i), page(fmt.Sprintf("<a href=/p%d>on</a><form method=post action=/save%d>TOKEN<input name=text></form>", i+1, i)))
+		mux.HandleFunc(fmt.Sprintf("GET /p%d", i), page(fmt.Sprintf("<a href=/p%d>on</a><form method=post "+
+			"action=/save%d>TOKEN<input name=text></form>", i+1, i)))
 		mux.HandleFunc(fmt.Sprintf("POST /save%d", i), func(w http.ResponseWriter, r *http.Request) {
 			mu.Lock()
 			good := r.FormValue("csrf_token") == token
@@ -64,7 +66,8 @@ func TestCrawlWithTokensOfEachPage(t *testing.T) {
 	defer server.Close()
 	surface, _, _ := run(t, server.URL+"/", crawl.Options{Submit: true})
 	for i := range 5 {
-		if e := entry(surface, http.MethodGet, fmt.Sprintf("/behind%d", i)); e == nil || e.Seen.Outcome != finding.Reached {
+		if e := entry(surface, http.MethodGet, fmt.Sprintf("/behind%d", i)); e == nil ||
+			e.Seen.Outcome != finding.Reached {
 			t.Errorf("what is behind form %d was not found: %+v", i, e)
 		}
 	}
@@ -88,7 +91,10 @@ func TestCrawlAsksAgainForWhatFormsHaveAdded(t *testing.T) {
 		}
 		html(w, text)
 	})
-	mux.HandleFunc("GET /new", func(w http.ResponseWriter, _ *http.Request) { html(w, "<form method=post><input name=text></form>") })
+	mux.HandleFunc("GET /new", func(w http.ResponseWriter, _ *http.Request) {
+		html(w, "<form method=post><input "+
+			"name=text></form>")
+	})
 	mux.HandleFunc("POST /new", func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -206,7 +212,8 @@ func TestCrawlOfFormsOnEveryPage(t *testing.T) {
 		w.Header().Set("Content-Type", "text/html")
 		own := ""
 		if n, ok := strings.CutPrefix(r.URL.Path, "/p"); ok {
-			own = fmt.Sprintf("<form method=post><input name=own%s></form><form method=post><select name=language><option>en<option>de</select></form>", n)
+			own = fmt.Sprintf("<form method=post><input name=own%s></form><form method=post><select "+
+				"name=language><option>en<option>de</select></form>", n)
 		} else if strings.HasPrefix(r.URL.Path, "/alone") {
 			own = "<form method=post><input name=value></form>"
 		}

@@ -39,6 +39,7 @@ func (f *form) chooser(r *message.Request) *chooser {
 		case slices.ContainsFunc(strings.Fields(Text(n)+" "+attribute(n, "value")), site.Removes) && submits(n):
 			return nil
 		case attribute(n, "name") == "", n.Data == "button", kind == "submit", kind == "image", kind == "hidden", kind == "button", kind == "reset":
+
 		case n.Data == "select" && list == nil:
 			list = n
 		default:
@@ -58,7 +59,8 @@ func (f *form) chooser(r *message.Request) *chooser {
 		if !ok {
 			value = strings.TrimSpace(Text(o))
 		}
-		if value != "" && value != chosen && !slices.Contains(c.left, value) && len(c.left) < maxChoices && !site.Dangerous(Text(o)) && !site.Removal(Text(o)) && !site.Removal(value) {
+		if value != "" && value != chosen && !slices.Contains(c.left, value) && len(c.left) < maxChoices &&
+			!site.Dangerous(Text(o)) && !site.Removal(Text(o)) && !site.Removal(value) {
 			c.left = append(c.left, value)
 		}
 	}

@@ -40,7 +40,8 @@ func TestChooser(t *testing.T) {
 			}
 			http.Redirect(w, r, to, http.StatusFound)
 		case "/go", "/drop", "/send":
-			http.Redirect(w, r, map[string]string{"1": "/one", "2": "/two", "3": "/three", "three": "/three", "4": "/four"}[to], http.StatusFound)
+			http.Redirect(w, r, map[string]string{"1": "/one", "2": "/two", "3": "/three", "three": "/three",
+				"4": "/four"}[to], http.StatusFound)
 		case "/color":
 			http.Redirect(w, r, "/", http.StatusFound)
 		case "/one", "/two", "/three", "/four":
@@ -56,7 +57,8 @@ func TestChooser(t *testing.T) {
 			t.Errorf("%s was asked for %d times", want, asked[want])
 		}
 	}
-	for sent, most := range map[string]int{"POST /go": 5, "POST /color": 4, "POST /drop": 0, "POST /send": 1, "GET /four": 0} {
+	for sent, most := range map[string]int{"POST /go": 5, "POST /color": 4, "POST /drop": 0, "POST /send": 1,
+		"GET /four": 0} {
 		if asked[sent] > most {
 			t.Errorf("%s was sent %d times, not %d", sent, asked[sent], most)
 		}
@@ -97,9 +99,11 @@ func TestTwins(t *testing.T) {
 		w.Header().Set("Content-Type", "text/html")
 		switch r.URL.Path {
 		case "/":
-			_, _ = fmt.Fprint(w, `<a href="/same/">1</a><a href="/same/index.php">2</a><a href="/other/">3</a><a href="/other/index.html">4</a>`)
+			_, _ = fmt.Fprint(w,
+				`<a href="/same/">1</a><a href="/same/index.php">2</a><a href="/other/">3</a><a href="/other/index.html">4</a>`)
 		case "/same/", "/same/index.php":
-			_, _ = fmt.Fprintf(w, `<p>%d at %s</p><form><input name=q></form>%s`, time.Now().UnixNano(), r.URL.Path, r.FormValue("q"))
+			_, _ = fmt.Fprintf(w, `<p>%d at %s</p><form><input name=q></form>%s`, time.Now().UnixNano(), r.URL.Path,
+				r.FormValue("q"))
 		case "/other/":
 			_, _ = fmt.Fprint(w, `<p>A list`)
 		case "/other/index.html":
@@ -113,11 +117,13 @@ func TestTwins(t *testing.T) {
 	var left []string
 	for _, e := range surface.Entries() {
 		if e.Withheld {
-			left = append(left, strings.TrimPrefix(e.Request.Address(), server.URL)+" "+strings.ReplaceAll(e.Seen.Reason, server.URL, ""))
+			left = append(left, strings.TrimPrefix(e.Request.Address(), server.URL)+" "+
+				strings.ReplaceAll(e.Seen.Reason, server.URL, ""))
 		}
 	}
 	slices.Sort(left)
-	if want := []string{"/same/index.php it is the same as /same/, which is examined", "/same/index.php?q=test it is the same as /same/, which is examined"}; !slices.Equal(left, want) {
+	if want := []string{"/same/index.php it is the same as /same/, which is examined", "/same/index.php?q=test it is " +
+		"the same as /same/, which is examined"}; !slices.Equal(left, want) {
 		t.Errorf("%q, not %q", left, want)
 	}
 }

@@ -86,7 +86,8 @@ func collection(resp *message.Response, values *invent.Values) (item, add *messa
 		return nil, nil
 	}
 	at := strings.TrimSuffix(r.Path, "/")
-	item = &message.Request{Method: http.MethodGet, Scheme: r.Scheme, Host: r.Host, Path: at + "/" + identifier(all[0]), Origin: "list"}
+	item = &message.Request{Method: http.MethodGet, Scheme: r.Scheme, Host: r.Host, Path: at + "/" + identifier(all[0]),
+		Origin: "list"}
 	fields := map[string]any{}
 	for name, value := range all[0] {
 		switch value.(type) {
@@ -104,7 +105,8 @@ func collection(resp *message.Response, values *invent.Values) (item, add *messa
 	if err != nil || len(fields) == 0 {
 		return item, nil
 	}
-	add = &message.Request{Method: http.MethodPost, Scheme: r.Scheme, Host: r.Host, Path: r.Path, Origin: "list", Body: message.Body{Kind: message.JSON, Text: body}}
+	add = &message.Request{Method: http.MethodPost, Scheme: r.Scheme, Host: r.Host, Path: r.Path, Origin: "list",
+		Body: message.Body{Kind: message.JSON, Text: body}}
 	return item, add
 }
 

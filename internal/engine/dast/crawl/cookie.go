@@ -91,12 +91,14 @@ func (c *Crawler) crumbs(resp *message.Response, in bool) {
 // digits, and without what words and numbers are put together by. What is written in
 // base 64 and holds words was made of something.
 func secret(value string) bool {
-	return len(value) >= 20 && drawn.MatchString(value) && strings.ContainsAny(value, "0123456789") && strings.ContainsAny(strings.ToLower(value), "abcdefghijklmnopqrstuvwxyz") && !worded(value)
+	return len(value) >= 20 && drawn.MatchString(value) && strings.ContainsAny(value, "0123456789") &&
+		strings.ContainsAny(strings.ToLower(value), "abcdefghijklmnopqrstuvwxyz") && !worded(value)
 }
 
 // worded reports whether a text in base 64 holds a word.
 func worded(value string) bool {
-	plain, err := base64.RawStdEncoding.DecodeString(strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(value, "=")))
+	plain, err := base64.RawStdEncoding.DecodeString(strings.NewReplacer("-", "+", "_",
+		"/").Replace(strings.TrimRight(value, "=")))
 	return err == nil && word.Match(plain)
 }
 
@@ -126,7 +128,9 @@ func (c *Crawler) bake(ctx context.Context) error {
 			fit = readers
 			delete(c.cookies, key)
 		}
-		slices.SortStableFunc(fit, func(a, b site.Entry) int { return cookie.distance(a.Request) - cookie.distance(b.Request) })
+		slices.SortStableFunc(fit, func(a, b site.Entry) int {
+			return cookie.distance(a.Request) - cookie.distance(b.Request)
+		})
 		for _, e := range fit[:min(len(fit), maxPerCrumb)] {
 			c.Surface.Enrich(e.Request, nil, []message.Param{cookie.Param})
 		}

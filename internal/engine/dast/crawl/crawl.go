@@ -89,7 +89,9 @@ func New(o Options) *Crawler {
 	if o.Parallel <= 0 {
 		o.Parallel = 4
 	}
-	c := &Crawler{Options: o, seen: map[string]bool{}, shapes: map[string]int{}, spare: map[string][]item{}, room: map[string]int{}, folders: map[string]int{}, sockets: map[string]bool{}, soft: map[string]*soft{}, large: map[[sha256.Size]byte]*int{}, cookies: map[string]crumb{},
+	c := &Crawler{Options: o, seen: map[string]bool{}, shapes: map[string]int{}, spare: map[string][]item{},
+		room: map[string]int{}, folders: map[string]int{}, sockets: map[string]bool{}, soft: map[string]*soft{},
+		large: map[[sha256.Size]byte]*int{}, cookies: map[string]crumb{},
 		codes: map[string]code{}, sent: map[*message.Request]*scripted{}, vain: map[string]int{}}
 	c.standing, c.behindForm = map[string]*standing{}, map[*message.Request]*message.Request{}
 	c.renew = Renewer(o.Client, o.As)
@@ -222,7 +224,9 @@ func (c *Crawler) Unread() []scan.Reason { return c.gaps.Take("unreadable", true
 // limits says what was left out.
 func (c *Crawler) limits() {
 	if c.result.left.n > 0 {
-		c.Degrade(scan.Reason{Code: "too-many-pages", Beyond: true, Message: plural(c.result.left.n, "page was", "pages were") + " not asked: the crawl is limited: " + c.result.left.list()})
+		c.Degrade(scan.Reason{Code: "too-many-pages", Beyond: true,
+			Message: plural(c.result.left.n, "page was", "pages were") + " not asked: the crawl is limited: " +
+				c.result.left.list()})
 		c.result.left = leftOut{}
 	}
 	if c.result.cut.n > 0 {
@@ -230,15 +234,18 @@ func (c *Crawler) limits() {
 		if c.stopped == nil || errors.Is(c.stopped, context.DeadlineExceeded) {
 			code = "timeout"
 		}
-		c.Degrade(scan.Reason{Code: code, Beyond: true, Message: plural(c.result.cut.n, "page was", "pages were") + " found and not asked before the scan ended: " + c.result.cut.list()})
+		c.Degrade(scan.Reason{Code: code, Beyond: true, Message: plural(c.result.cut.n, "page was", "pages were") +
+			" found and not asked before the scan ended: " + c.result.cut.list()})
 		c.result.cut = leftOut{}
 	}
 	if c.result.crumbs {
-		c.Degrade(scan.Reason{Code: "too-many-parameters", Message: fmt.Sprintf("the target sets too many cookies: the first %d were attacked", maxCrumbs)})
+		c.Degrade(scan.Reason{Code: "too-many-parameters", Message: fmt.Sprintf("the target sets too many cookies: "+
+			"the first %d were attacked", maxCrumbs)})
 		c.result.crumbs = false
 	}
 	if n := c.Surface.Left(); n > 0 {
-		c.Degrade(scan.Reason{Code: "too-many-operations", Beyond: true, Message: plural(n, "operation is", "operations are") + " not examined: there are too many"})
+		c.Degrade(scan.Reason{Code: "too-many-operations", Beyond: true,
+			Message: plural(n, "operation is", "operations are") + " not examined: there are too many"})
 	}
 }
 
@@ -329,11 +336,13 @@ func (c *Crawler) push(it item) {
 			return
 		}
 	}
-	if r.Method == http.MethodGet && c.shapes[shape] >= maxPerShape+c.room[shape] && len(c.seen) <= c.Pages && len(c.spare[shape]) < maxSpare {
+	if r.Method == http.MethodGet && c.shapes[shape] >= maxPerShape+c.room[shape] && len(c.seen) <= c.Pages &&
+		len(c.spare[shape]) < maxSpare {
 		c.spare[shape] = append(c.spare[shape], it)
 		return
 	}
-	if c.shapes[shape] >= maxPerShape+c.room[shape] || len(c.seen) > c.Pages || len(r.Query) == 0 && c.folders[folder] >= maxPerPlace {
+	if c.shapes[shape] >= maxPerShape+c.room[shape] || len(c.seen) > c.Pages || len(r.Query) == 0 &&
+		c.folders[folder] >= maxPerPlace {
 		if c.shapes[shape] == 0 {
 			c.result.left.add(r)
 		}
@@ -489,7 +498,8 @@ func (c *Crawler) leads(resp *message.Response) {
 	if next, err := message.Of(to); err == nil && c.Scope.Allows(next) == nil {
 		return
 	}
-	c.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("%s leads to %.200s, which is outside of the target: what is there was not examined", base.Place(), to.Scheme+"://"+to.Host+to.Path)})
+	c.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("%s leads to %.200s, which is outside of the "+
+		"target: what is there was not examined", base.Place(), to.Scheme+"://"+to.Host+to.Path)})
 }
 
 // name is that of the identity that asks.
@@ -530,7 +540,9 @@ func (c *Crawler) take(f *Found, resp *message.Response, depth int, on *int) {
 		r.Guest = resp.Request.Guest
 		if resp.Request.Method != http.MethodGet { // a preview shows what was sent: nothing is stored yet
 			r.Shown = slices.DeleteFunc(r.Shown, func(name string) bool {
-				return slices.ContainsFunc(r.Body.Params, func(p message.Param) bool { return p.Name == name && strings.Contains(p.Value, c.Values.Mark()) })
+				return slices.ContainsFunc(r.Body.Params, func(p message.Param) bool {
+					return p.Name == name && strings.Contains(p.Value, c.Values.Mark())
+				})
 			})
 		}
 		if r.Referer == "" && strings.HasPrefix(r.Origin, "form") {
@@ -563,7 +575,8 @@ func (c *Crawler) take(f *Found, resp *message.Response, depth int, on *int) {
 	// Folders above a page often list what is in them.
 	if resp.Status == http.StatusOK && len(resp.Request.Query) == 0 && resp.Request.Method == http.MethodGet {
 		if dir := path.Dir(strings.TrimSuffix(resp.Request.Path, "/")); dir != "/" && dir != "." {
-			up := &message.Request{Method: http.MethodGet, Scheme: resp.Request.Scheme, Host: resp.Request.Host, Path: dir + "/", Origin: "folder"}
+			up := &message.Request{Method: http.MethodGet, Scheme: resp.Request.Scheme, Host: resp.Request.Host,
+				Path: dir + "/", Origin: "folder"}
 			c.push(item{r: up, depth: depth, on: on})
 		}
 	}
@@ -583,13 +596,16 @@ func Static(resp *message.Response) bool {
 	}
 	switch media {
 	case "text/javascript", "application/javascript", "application/x-javascript", "application/ecmascript", "application/font-woff", "application/wasm", "application/manifest+json":
+
 		return true
 	}
 	switch strings.ToLower(path.Ext(resp.Request.Path)) {
 	case ".css", ".js", ".mjs", ".map", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".ico", ".woff", ".woff2", ".ttf", ".eot", ".webp", ".mp4", ".pdf":
+
 		return true
 	}
-	return resp.Request.Path == "/robots.txt" || strings.HasPrefix(resp.Request.Path, "/sitemap") || strings.HasPrefix(resp.Request.Path, "/.well-known/")
+	return resp.Request.Path == "/robots.txt" || strings.HasPrefix(resp.Request.Path, "/sitemap") ||
+		strings.HasPrefix(resp.Request.Path, "/.well-known/")
 }
 
 // soft tells what a part of the site answers to addresses that are not there.
@@ -616,7 +632,8 @@ func (c *Crawler) missing(ctx context.Context, resp *message.Response) bool {
 	}
 	c.mu.Unlock()
 	s.once.Do(func() {
-		absent := &message.Request{Method: http.MethodGet, Scheme: r.Scheme, Host: r.Host, Path: path.Join(path.Dir(c.Scope.Base().EscapedPath()+"x"), "m3rl0n-n0t-there"+path.Ext(r.Path))}
+		absent := &message.Request{Method: http.MethodGet, Scheme: r.Scheme, Host: r.Host,
+			Path: path.Join(path.Dir(c.Scope.Base().EscapedPath()+"x"), "m3rl0n-n0t-there"+path.Ext(r.Path))}
 		if !strings.HasPrefix(absent.Path, "/") {
 			absent.Path = "/" + absent.Path
 		}
@@ -653,7 +670,8 @@ func twins(file string, a, b *message.Response) bool {
 		return changing.ReplaceAllString(text, "0")
 	}
 	if to, other := a.Location(), b.Location(); to != nil || other != nil {
-		return to != nil && other != nil && strings.TrimSuffix(to.Path, file) == strings.TrimSuffix(other.Path, file) && to.RawQuery == other.RawQuery
+		return to != nil && other != nil && strings.TrimSuffix(to.Path, file) == strings.TrimSuffix(other.Path, file) &&
+			to.RawQuery == other.RawQuery
 	}
 	return without(a) == without(b)
 }
@@ -667,7 +685,8 @@ var changing = lazyregexp.New(`[0-9A-Fa-f]*[0-9][0-9A-Fa-f]*`)
 func (c *Crawler) behind(ctx context.Context, resp *message.Response) *message.Response {
 	r := resp.Request
 	form := r.Method == http.MethodPost && (r.Body.Kind == message.Form || r.Body.Kind == message.Multipart)
-	if resp.Status != http.StatusNotFound || !form && (r.Method != http.MethodGet || len(r.Query) == 0) || Static(resp) {
+	if resp.Status != http.StatusNotFound || !form && (r.Method != http.MethodGet || len(r.Query) == 0) ||
+		Static(resp) {
 		return nil
 	}
 	c.mu.Lock()
@@ -684,7 +703,8 @@ func (c *Crawler) behind(ctx context.Context, resp *message.Response) *message.R
 		if err != nil {
 			return
 		}
-		if outcome, _ := site.Outcome(got); outcome == finding.Reached && got.Location() == nil && !c.missing(ctx, got) {
+		if outcome, _ := site.Outcome(got); outcome == finding.Reached && got.Location() == nil &&
+			!c.missing(ctx, got) {
 			s.page = got
 		}
 	})

@@ -30,9 +30,12 @@ var pages = map[string]string{
 		<a href="/logout">leave</a> <a href="https://elsewhere.example/x">x</a> <a href="mailto:a@b.example">mail</a> <a href="javascript:go('/from/js')">j</a>
 		<script src=/app.js></script> <button formaction=/alone>x</button> <div data-url="/data/url" style="background: url(/bg.png)"></div>
 		<noscript><a href="/noscript">n</a></noscript><meta http-equiv=refresh content="9; url=/refreshed">`,
-	"/app.js": "const base = '/api/'; fetch(base + 'items', {method: 'POST', body: JSON.stringify({name: n, price: 2})});\n" +
-		"var x = new XMLHttpRequest(); x.open('DELETE', `/api/items/${id}`); axios.get('/api/users?page=' + page); new WebSocket('ws://HOST/socket');\n" +
-		"element.innerHTML = '<a href=\"/written/by/script\">'; import('./lazy.js'); var note = 'a / b', type = 'text/html';\n//# sourceMappingURL=app.js.map",
+	"/app.js": "const base = '/api/'; fetch(base + 'items', {method: 'POST', body: JSON.stringify({name: n, price: " +
+		"2})});\n" +
+		"var x = new XMLHttpRequest(); x.open('DELETE', `/api/items/${id}`); axios.get('/api/users?page=' + page); " +
+		"new WebSocket('ws://HOST/socket');\n" +
+		"element.innerHTML = '<a href=\"/written/by/script\">'; import('./lazy.js'); var note = 'a / b', type = " +
+		"'text/html';\n//# sourceMappingURL=app.js.map",
 	"/app.js.map":    `{"version":3,"sources":["a.ts"],"sourcesContent":["get('/from/source/map')"]}`,
 	"/robots.txt":    "User-agent: *\nDisallow: /hidden/\nDisallow: /*.bak\nSitemap: /map.xml",
 	"/map.xml":       `<urlset><url><loc>/in/sitemap</loc></url></urlset>`,
@@ -111,9 +114,12 @@ func TestCrawl(t *testing.T) {
 	server, asked := serve(t)
 	surface, result, reasons := run(t, server.URL+"/", crawl.Options{Submit: true, Remove: true})
 	got := asked()
-	for _, want := range []string{"GET /one", "GET /deep/two?x=1&y=2", "GET /img/a.png", "GET /img/b.png", "GET /commented", "GET /inside", "GET /search?q=test&kind=b",
-		"POST /comment", "GET /from/js", "GET /jump/to", "GET /app.js", "GET /app.js.map", "GET /data/url", "GET /bg.png", "GET /noscript", "GET /refreshed", "POST /api/items", "DELETE /api/items/1",
-		"GET /api/users?page=1", "GET /written/by/script", "GET /lazy.js", "GET /from/source/map", "GET /hidden/", "GET /in/sitemap", "GET /api/users/page2", "GET /redirected/to"} {
+	for _, want := range []string{"GET /one", "GET /deep/two?x=1&y=2", "GET /img/a.png", "GET /img/b.png",
+		"GET /commented", "GET /inside", "GET /search?q=test&kind=b",
+		"POST /comment", "GET /from/js", "GET /jump/to", "GET /app.js", "GET /app.js.map", "GET /data/url",
+		"GET /bg.png", "GET /noscript", "GET /refreshed", "POST /api/items", "DELETE /api/items/1",
+		"GET /api/users?page=1", "GET /written/by/script", "GET /lazy.js", "GET /from/source/map", "GET /hidden/",
+		"GET /in/sitemap", "GET /api/users/page2", "GET /redirected/to"} {
 		if !slices.Contains(got, want) {
 			t.Errorf("%s was not asked", want)
 		}
@@ -147,7 +153,8 @@ func TestCrawl(t *testing.T) {
 	if logout == nil || logout.Outcome != finding.NotReached || logout.Reason == "" {
 		t.Errorf("logout %+v", logout)
 	}
-	if item == nil || !slices.Equal(item.Parameters, []string{"json:/name", "json:/price"}) || item.Outcome != finding.Reached {
+	if item == nil || !slices.Equal(item.Parameters, []string{"json:/name", "json:/price"}) ||
+		item.Outcome != finding.Reached {
 		t.Errorf("item %+v", item)
 	}
 }
@@ -161,7 +168,8 @@ func TestCrawlSendsNoFormsWhereItMayNot(t *testing.T) {
 		}
 	}
 	if !slices.ContainsFunc(surface.Entries(), func(e site.Entry) bool {
-		return e.Seen.Method == "POST" && e.Seen.Outcome == finding.NotReached && strings.Contains(e.Seen.Reason, "profile")
+		return e.Seen.Method == "POST" && e.Seen.Outcome == finding.NotReached &&
+			strings.Contains(e.Seen.Reason, "profile")
 	}) {
 		t.Error("the form is no operation")
 	}
@@ -183,7 +191,8 @@ func TestCrawlKeepsPagesThatMissWhatIsNamed(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/":
-			_, _ = fmt.Fprint(w, `<a href="/show?file=old.txt">1</a> <a href="/show?page=x">2</a> <a href="/gone?file=old.txt">3</a>`)
+			_, _ = fmt.Fprint(w,
+				`<a href="/show?file=old.txt">1</a> <a href="/show?page=x">2</a> <a href="/gone?file=old.txt">3</a>`)
 		case "/show":
 			if r.URL.RawQuery == "" {
 				mu.Lock()
@@ -206,7 +215,8 @@ func TestCrawlKeepsPagesThatMissWhatIsNamed(t *testing.T) {
 		}
 	}
 	slices.Sort(got)
-	if text := strings.Join(got, "\n"); !strings.Contains(text, "/show?file=old.txt reached") || !strings.Contains(text, "/show?page=x reached") || strings.Contains(text, "/gone") {
+	if text := strings.Join(got, "\n"); !strings.Contains(text, "/show?file=old.txt reached") ||
+		!strings.Contains(text, "/show?page=x reached") || strings.Contains(text, "/gone") {
 		t.Errorf("operations:\n%s", text)
 	}
 	if mu.Lock(); bare > 2 {
@@ -268,7 +278,9 @@ func TestCrawlOfOneLargePage(t *testing.T) {
 		fmt.Fprint(w, page.String())
 	}))
 	defer server.Close()
-	surface, _, reasons := run(t, server.URL, crawl.Options{Submit: true, Look: func(*message.Response) { looked.Add(1) }})
+	surface, _, reasons := run(t, server.URL, crawl.Options{Submit: true, Look: func(*message.Response) {
+		looked.Add(1)
+	}})
 	if n := asked.Load(); n < 21 || n > 40 || looked.Load() != 20 || len(surface.Entries()) < 15 { // four at once
 		t.Errorf("%d asked, %d looked at, %d operations", n, looked.Load(), len(surface.Entries()))
 	}
@@ -328,7 +340,8 @@ func FuzzRead(f *testing.F) {
 	f.Add("text/xml", "<loc>/a</loc>")
 	f.Fuzz(func(t *testing.T, media, text string) {
 		r, _ := message.Parse("http://a.example/b/c")
-		for _, q := range crawl.Read(&message.Response{Request: r, Status: 200, Header: http.Header{"Content-Type": {media}}, Body: []byte(text)}).Requests {
+		for _, q := range crawl.Read(&message.Response{Request: r, Status: 200,
+			Header: http.Header{"Content-Type": {media}}, Body: []byte(text)}).Requests {
 			if q.Host == "" || !strings.HasPrefix(q.Path, "/") {
 				t.Errorf("request %+v", q)
 			}
@@ -352,7 +365,8 @@ func TestFormsKeepPasswords(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			found := crawl.Read(&message.Response{Request: page, Status: 200, Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte(c.form)})
+			found := crawl.Read(&message.Response{Request: page, Status: 200,
+				Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte(c.form)})
 			if len(found.Requests) != 1 {
 				t.Fatalf("%d requests, want 1", len(found.Requests))
 			}
@@ -438,7 +452,8 @@ func TestCrawlOfLists(t *testing.T) {
 	var dialer net.Dialer
 	client := traffic.New(traffic.Options{Scope: scope, Dial: dialer.DialContext, Rate: 1e6})
 	defer client.Close()
-	c := crawl.New(crawl.Options{Client: client, Scope: scope, Surface: site.NewSurface(100), Submit: true, Degrade: func(scan.Reason) {}})
+	c := crawl.New(crawl.Options{Client: client, Scope: scope, Surface: site.NewSurface(100), Submit: true,
+		Degrade: func(scan.Reason) {}})
 	if _, err := c.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -448,7 +463,8 @@ func TestCrawlOfLists(t *testing.T) {
 		}
 	}
 	more := c.Lists()
-	if len(more) != 1 || more[0].Path != "/api/orders/" || string(more[0].Body.Text) != `{"count":2,"note":"merlon-000000"}` {
+	if len(more) != 1 || more[0].Path != "/api/orders/" ||
+		string(more[0].Body.Text) != `{"count":2,"note":"merlon-000000"}` {
 		t.Errorf("lists %+v", more)
 	}
 }
@@ -531,7 +547,8 @@ func TestFormsOfOneOrTheOther(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out []string
-		for _, r := range crawl.Read(&message.Response{Request: base, Status: 200, Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte(form)}).Requests {
+		for _, r := range crawl.Read(&message.Response{Request: base, Status: 200,
+			Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte(form)}).Requests {
 			if r.Origin == "form" {
 				out = append(out, message.EncodeQuery(r.Query))
 			}
@@ -540,8 +557,9 @@ func TestFormsOfOneOrTheOther(t *testing.T) {
 	}
 	list := `<form><select name=item><option value="">Choose<option value=7>seven</select>`
 	for form, want := range map[string][]string{
-		list + `<input name=search><input type=hidden name=k value=v></form>`: {"item=7&search=test&k=v", "search=test&k=v", "item=7&k=v"},
-		list + `<input name=search required></form>`:                          {"item=7&search=test"},
+		list + `<input name=search><input type=hidden name=k value=v></form>`: {"item=7&search=test&k=v",
+			"search=test&k=v", "item=7&k=v"},
+		list + `<input name=search required></form>`: {"item=7&search=test"},
 		list + `</form>`: {"item=7"},
 		`<form><select name=item><option value=7>seven</select><input name=search></form>`: {"item=7&search=test"},
 	} {

@@ -28,7 +28,8 @@ type form struct {
 
 // control reports whether an element is one of a form.
 func control(n *html.Node) bool {
-	return n.Type == html.ElementNode && (n.Data == "input" || n.Data == "select" || n.Data == "textarea" || n.Data == "button")
+	return n.Type == html.ElementNode && (n.Data == "input" || n.Data == "select" || n.Data == "textarea" ||
+		n.Data == "button")
 }
 
 // forms returns the forms of a document. Where an element form begins between the parts
@@ -142,7 +143,8 @@ func (f *form) parts() []*form {
 // submits reports whether a control is a button that sends its form.
 func submits(n *html.Node) bool {
 	kind := strings.ToLower(attribute(n, "type"))
-	return n.Data == "button" && (kind == "" || kind == "submit") || n.Data == "input" && (kind == "submit" || kind == "image")
+	return n.Data == "button" && (kind == "" || kind == "submit") || n.Data == "input" &&
+		(kind == "submit" || kind == "image")
 }
 
 // byScript reports whether the form is most likely sent by script: nothing else sends
@@ -180,7 +182,8 @@ func (f *form) typed() []message.Param {
 func (f *form) request(base *url.URL, button *html.Node) *message.Request {
 	action, method, enctype := "", "get", ""
 	if f.node != nil {
-		action, method, enctype = attribute(f.node, "action"), strings.ToLower(attribute(f.node, "method")), strings.ToLower(attribute(f.node, "enctype"))
+		action, method, enctype = attribute(f.node, "action"), strings.ToLower(attribute(f.node, "method")),
+			strings.ToLower(attribute(f.node, "enctype"))
 	}
 	if button != nil {
 		if a, ok := lookup(button, "formaction"); ok {
@@ -232,7 +235,8 @@ func (f *form) label(button *html.Node) string {
 	if button == nil {
 		return ""
 	}
-	return cmp.Or(strings.TrimSpace(Text(button)), attribute(button, "value"), attribute(button, "title"), attribute(button, "aria-label"))
+	return cmp.Or(strings.TrimSpace(Text(button)), attribute(button, "value"), attribute(button, "title"),
+		attribute(button, "aria-label"))
 }
 
 // retype puts the place before the names.
@@ -252,7 +256,8 @@ func (f *form) choices(params []message.Param) map[string][]string {
 	}
 	add := func(name, value, text string) {
 		usual, sent := chosen[name]
-		if sent && value != "" && value != usual && len(out[name]) < maxListed && !slices.Contains(out[name], value) && !site.Dangerous(text) && !site.Removal(text) && !site.Removal(value) {
+		if sent && value != "" && value != usual && len(out[name]) < maxListed && !slices.Contains(out[name], value) &&
+			!site.Dangerous(text) && !site.Removal(text) && !site.Removal(value) {
 			out[name] = append(out[name], value)
 		}
 	}
@@ -351,7 +356,8 @@ func (f *form) fill(button *html.Node, with filling) filled {
 			}
 		case kind == "file":
 			file = true
-			params = append(params, message.Param{Name: name, Value: with.values.Mark() + "\n", File: with.values.Mark() + ".txt", Type: "text/plain"})
+			params = append(params, message.Param{Name: name, Value: with.values.Mark() + "\n",
+				File: with.values.Mark() + ".txt", Type: "text/plain"})
 			types[name] = "file"
 			continue
 		case kind == "hidden":
@@ -383,7 +389,8 @@ func (f *form) fill(button *html.Node, with filling) filled {
 func (f *form) checked(kind string) map[string]*html.Node {
 	out := map[string]*html.Node{}
 	for _, n := range f.controls {
-		if _, on := lookup(n, "checked"); on && strings.EqualFold(attribute(n, "type"), kind) && out[attribute(n, "name")] == nil {
+		if _, on := lookup(n, "checked"); on && strings.EqualFold(attribute(n, "type"), kind) &&
+			out[attribute(n, "name")] == nil {
 			out[attribute(n, "name")] = n
 		}
 	}
@@ -493,7 +500,8 @@ var samples = []struct {
 	{lazyregexp.New(`(?i)date|birth|dob`), "date", ""},
 	{lazyregexp.New(`(?i)year`), "", "2001"},
 	{lazyregexp.New(`(?i)month|day|hour|minute`), "", "3"},
-	{lazyregexp.New(`(?i)age|count|number|num|qty|quantity|amount|price|size|limit|offset|page|(^|_|-)id$|Id$`), "", "1"},
+	{lazyregexp.New(`(?i)age|count|number|num|qty|quantity|amount|price|size|limit|offset|page|(^|_|-)id$|Id$`), "",
+		"1"},
 	{lazyregexp.New(`(?i)(first|last|full|sur|real|display)[-_ ]?name`), "", "Jane"},
 	{lazyregexp.New(`(?i)user|login|account|nick`), "user", ""},
 	{lazyregexp.New(`(?i)city|town`), "", "Berlin"},
@@ -505,7 +513,8 @@ var samples = []struct {
 }
 
 // kinds are values of the types of fields.
-var kinds = map[string]string{"number": "1", "range": "1", "date": "2001-02-03", "datetime-local": "2001-02-03T04:05", "time": "04:05",
+var kinds = map[string]string{"number": "1", "range": "1", "date": "2001-02-03", "datetime-local": "2001-02-03T04:05",
+	"time":  "04:05",
 	"month": "2001-02", "week": "2001-W05", "color": "#336699", "tel": "+15555550123"}
 
 // value returns a plausible value of a field.

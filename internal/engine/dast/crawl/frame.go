@@ -49,7 +49,9 @@ func (c *Crawler) stand(page *message.Request, found []*message.Request) {
 			s = &standing{beside: map[string]bool{}}
 			c.standing[kind] = s
 		}
-		if len(s.on) < maxForms && !slices.ContainsFunc(s.on, func(has *message.Request) bool { return has.Path == r.Path }) {
+		if len(s.on) < maxForms && !slices.ContainsFunc(s.on, func(has *message.Request) bool {
+			return has.Path == r.Path
+		}) {
 			s.on = append(s.on, r)
 		}
 		for other := range kinds {
@@ -82,7 +84,8 @@ func (c *Crawler) frames() {
 			continue
 		}
 		for _, r := range s.on[maxStanding:] {
-			c.Surface.Leave(r, fmt.Sprintf("the same form stands on %d pages beside others: it is attacked on %d of them, such as %s", len(s.on), maxStanding, s.on[0].Place()))
+			c.Surface.Leave(r, fmt.Sprintf("the same form stands on %d pages beside others: it is attacked on %d of "+
+				"them, such as %s", len(s.on), maxStanding, s.on[0].Place()))
 		}
 	}
 }

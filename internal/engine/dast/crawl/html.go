@@ -14,9 +14,13 @@ import (
 
 // addressAttributes hold one address (HTML 5 and what browsers and older pages know).
 var addressAttributes = map[string]bool{
-	"href": true, "src": true, "data": true, "poster": true, "background": true, "cite": true, "longdesc": true, "action": true, "formaction": true, "manifest": true,
-	"profile": true, "usemap": true, "dynsrc": true, "lowsrc": true, "classid": true, "codebase": true, "icon": true, "itemid": true, "itemtype": false, "ping": true, "archive": true,
-	"xlink:href": true, "code": true, "object": true, "implementation": true, "from": false, "to": false, "url": true, "uri": true, "link": true, "hx-get": true, "ng-href": true, "ng-src": true, "ng-include": true, "up-href": true, "formtarget": false,
+	"href": true, "src": true, "data": true, "poster": true, "background": true, "cite": true, "longdesc": true,
+	"action": true, "formaction": true, "manifest": true,
+	"profile": true, "usemap": true, "dynsrc": true, "lowsrc": true, "classid": true, "codebase": true, "icon": true,
+	"itemid": true, "itemtype": false, "ping": true, "archive": true,
+	"xlink:href": true, "code": true, "object": true, "implementation": true, "from": false, "to": false, "url": true,
+	"uri": true, "link": true, "hx-get": true, "ng-href": true, "ng-src": true, "ng-include": true, "up-href": true,
+	"formtarget": false,
 }
 
 // maxFragments bounds pages inside of pages.
@@ -70,7 +74,8 @@ func (r *reader) page(doc *html.Node) {
 func (r *reader) written(text string) {
 	for word := range strings.FieldsSeq(text) {
 		word = strings.Trim(word, `"'.,;()[]`)
-		if strings.HasPrefix(word, "/") && len(word) < 200 && strings.Count(word, "/") > 1 && script.Address(word) && !traced.MatchString(word) {
+		if strings.HasPrefix(word, "/") && len(word) < 200 && strings.Count(word, "/") > 1 && script.Address(word) &&
+			!traced.MatchString(word) {
 			r.add(word, "text")
 		}
 	}

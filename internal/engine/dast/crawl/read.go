@@ -50,6 +50,7 @@ func ReadWith(resp *message.Response, values *invent.Values) *Found {
 	case strings.Contains(media, "css") || strings.HasSuffix(name, ".css"):
 		r.style(text)
 	case strings.Contains(media, "javascript") || strings.Contains(media, "ecmascript") || strings.HasSuffix(name, ".js") || strings.HasSuffix(name, ".mjs"):
+
 		r.script(text)
 	case strings.HasSuffix(name, ".map"):
 		r.sourceMap(text)
@@ -72,7 +73,8 @@ type reader struct {
 
 // add adds an address.
 func (r *reader) add(text, origin string) {
-	if lower := strings.ToLower(strings.TrimSpace(text)); strings.HasPrefix(lower, "ws:") || strings.HasPrefix(lower, "wss:") {
+	if lower := strings.ToLower(strings.TrimSpace(text)); strings.HasPrefix(lower, "ws:") ||
+		strings.HasPrefix(lower, "wss:") {
 		r.found.Sockets = append(r.found.Sockets, strings.TrimSpace(text))
 		return
 	} else if code, ok := strings.CutPrefix(lower, "javascript:"); ok {
@@ -242,7 +244,8 @@ var fileName = lazyregexp.New(`(?i)file|image|photo|picture|avatar|upload|attach
 
 // sample is a plausible value of what a call sends.
 func (r *reader) sample(call *script.Call, name string) string {
-	return filling{values: r.values, of: call.Address, stores: call.Method != "" && call.Method != http.MethodGet}.value(name, "")
+	return filling{values: r.values, of: call.Address, stores: call.Method != "" &&
+		call.Method != http.MethodGet}.value(name, "")
 }
 
 // body is what a call sends, with plausible values.
@@ -254,7 +257,8 @@ func (r *reader) body(call *script.Call) message.Body {
 	for _, name := range call.Body {
 		p := message.Param{Name: name, Value: r.sample(call, name)}
 		if call.Kind == script.Multipart && fileName.MatchString(name) {
-			p = message.Param{Name: name, Value: r.values.Mark() + "\n", File: r.values.Mark() + ".txt", Type: "text/plain"}
+			p = message.Param{Name: name, Value: r.values.Mark() + "\n", File: r.values.Mark() + ".txt",
+				Type: "text/plain"}
 		}
 		out.Params = append(out.Params, p)
 	}

@@ -88,7 +88,8 @@ func (c *Crawler) variants() []item {
 func (s *scripted) inHeaders(end string) *message.Request {
 	r := s.request.Clone()
 	for _, p := range s.typed[:min(len(s.typed), maxTyped)] {
-		if p.Value != "" && httpguts.ValidHeaderFieldName(p.Name) && httpguts.ValidHeaderFieldValue(p.Value) && message.Attackable(p.Name) {
+		if p.Value != "" && httpguts.ValidHeaderFieldName(p.Name) && httpguts.ValidHeaderFieldValue(p.Value) &&
+			message.Attackable(p.Name) {
 			r.Header = append(r.Header, message.Param{Name: p.Name, Value: p.Value + end})
 		}
 	}

@@ -66,17 +66,22 @@ func TestFormsAreSentAsScriptMight(t *testing.T) {
 		answer     func(*http.Request) string
 		want       [][]string
 	}{
-		{"read from a header", inHeader, func(r *http.Request) string { return "for " + r.Header.Get("Code") }, [][]string{{"form:note", "form:code", "header:code"}}},
+		{"read from a header", inHeader, func(r *http.Request) string { return "for " + r.Header.Get("Code") },
+			[][]string{{"form:note", "form:code", "header:code"}}},
 		{"read from a header, seen only when it breaks", inHeader, func(r *http.Request) string {
 			if strings.Contains(r.Header.Get("Code"), "'") {
 				return "syntax error"
 			}
 			return "done"
 		}, [][]string{{"form:note", "form:code", "header:code"}}},
-		{"no header is read", inHeader, func(r *http.Request) string { return "done " + r.PostFormValue("code") }, [][]string{plain}},
-		{"read from a name", inName, func(r *http.Request) string { return "for " + inside(r, "code") }, [][]string{plain, {"form:k-7"}}},
-		{"no name is read", inName, func(r *http.Request) string { return "done " + r.PostFormValue("code") }, [][]string{plain}},
-		{"a library passes headers on", passedOn, func(r *http.Request) string { return "for " + r.Header.Get("Code") }, [][]string{plain}},
+		{"no header is read", inHeader, func(r *http.Request) string { return "done " + r.PostFormValue("code") },
+			[][]string{plain}},
+		{"read from a name", inName, func(r *http.Request) string { return "for " + inside(r, "code") },
+			[][]string{plain, {"form:k-7"}}},
+		{"no name is read", inName, func(r *http.Request) string { return "done " + r.PostFormValue("code") },
+			[][]string{plain}},
+		{"a library passes headers on", passedOn, func(r *http.Request) string { return "for " + r.Header.Get("Code") },
+			[][]string{plain}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := serveScripted(t, c.code, c.answer)
@@ -106,7 +111,8 @@ func TestCookiesOfTheApplicationAreParameters(t *testing.T) {
 		w.Header().Set("Content-Type", "text/html")
 		switch r.URL.Path {
 		case "/":
-			for _, set := range []string{"PHPSESSID=8c1f9e0d", "csrf=1", "visit=k3J9x0Qw81LmZ7Rt5Yp2", "view=eyJzb3J0IjoibmFtZSIsIm4iOjEwfQ%3D%3D; Path=/shop", "gone=; Max-Age=0"} {
+			for _, set := range []string{"PHPSESSID=8c1f9e0d", "csrf=1", "visit=k3J9x0Qw81LmZ7Rt5Yp2",
+				"view=eyJzb3J0IjoibmFtZSIsIm4iOjEwfQ%3D%3D; Path=/shop", "gone=; Max-Age=0"} {
 				w.Header().Add("Set-Cookie", set)
 			}
 			_, _ = fmt.Fprint(w, `<a href=/shop/list>shop</a><a href=/about?x=1>about</a>`)
@@ -127,7 +133,8 @@ func TestCookiesOfTheApplicationAreParameters(t *testing.T) {
 	}
 	slices.Sort(got)
 	view := " view=eyJzb3J0IjoibmFtZSIsIm4iOjEwfQ==" // it was not drawn: {"sort":"name","n":10}
-	want := []string{"GET /shop/list sort=by name, 10 a page", "GET /shop/list" + view, "POST /shop/order sort=by name, 10 a page", "POST /shop/order" + view}
+	want := []string{"GET /shop/list sort=by name, 10 a page", "GET /shop/list" + view, "POST /shop/order sort=by " +
+		"name, 10 a page", "POST /shop/order" + view}
 	if !slices.Equal(got, want) {
 		t.Errorf("cookies are parameters of %q, want %q", got, want)
 	}
@@ -148,7 +155,8 @@ func TestTooManyCookiesAreAReason(t *testing.T) {
 			t.Errorf("%s takes %d cookies", e.Request.Address(), len(e.Request.Cookies))
 		}
 	}
-	if len(reasons) != 1 || reasons[0].Code != "too-many-parameters" || !strings.Contains(reasons[0].Message, "the first 100 were attacked") {
+	if len(reasons) != 1 || reasons[0].Code != "too-many-parameters" ||
+		!strings.Contains(reasons[0].Message, "the first 100 were attacked") {
 		t.Errorf("reasons: %v", reasons)
 	}
 }

@@ -26,7 +26,8 @@ func TestCookiesOfTheSignIn(t *testing.T) {
 			w.Header().Set("Content-Type", "text/html")
 			_, _ = fmt.Fprint(w, text)
 			for _, name := range reads {
-				if c, err := r.Cookie(name); err == nil && c.Value != "1" && c.Value != "dark" && c.Value != "jane" && c.Value != drawn && c.Value != "wide" {
+				if c, err := r.Cookie(name); err == nil && c.Value != "1" && c.Value != "dark" && c.Value != "jane" &&
+					c.Value != drawn && c.Value != "wide" {
 					_, _ = fmt.Fprint(w, "<p>there is nothing for you")
 				}
 			}
@@ -52,12 +53,17 @@ func TestCookiesOfTheSignIn(t *testing.T) {
 	client := traffic.New(traffic.Options{Scope: scope, Dial: dialer.DialContext, Rate: 1e6})
 	defer client.Close()
 	surface := site.NewSurface(100)
-	c := crawl.New(crawl.Options{Client: client, Scope: scope, Surface: surface, Submit: true, Parallel: 1, Degrade: func(r scan.Reason) { t.Error(r) }})
+	c := crawl.New(crawl.Options{Client: client, Scope: scope, Surface: surface, Submit: true, Parallel: 1,
+		Degrade: func(r scan.Reason) {
+			t.Error(r)
+		}})
 	login, err := message.Parse(server.URL + "/login")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Signed(&message.Response{Request: login, Status: http.StatusFound, Header: http.Header{"Set-Cookie": {"uid=1", "theme=dark", "sessionid=1", "auth_user=jane", "auth_id=1", "session_key=" + drawn, "csrf_token=wide"}}})
+	c.Signed(&message.Response{Request: login, Status: http.StatusFound,
+		Header: http.Header{"Set-Cookie": {"uid=1", "theme=dark", "sessionid=1", "auth_user=jane", "auth_id=1",
+			"session_key=" + drawn, "csrf_token=wide"}}})
 	if _, err := c.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}

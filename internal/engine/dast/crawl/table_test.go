@@ -24,7 +24,8 @@ func TestFormsInTables(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	surface, _, _ := run(t, server.URL, crawl.Options{Submit: true})
-	for path, want := range map[string]string{"/between": "[[form:a form:b]]", "/around": "[[form:c form:d]]", "/whole": "[[form:e]]"} {
+	for path, want := range map[string]string{"/between": "[[form:a form:b]]", "/around": "[[form:c form:d]]",
+		"/whole": "[[form:e]]"} {
 		if got := fmt.Sprint(parametersOf(surface, "POST", path)); got != want {
 			t.Errorf("%s takes %s, want %s", path, got, want)
 		}

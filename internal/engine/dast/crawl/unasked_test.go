@@ -41,7 +41,8 @@ func TestUnasked(t *testing.T) {
 		client := traffic.New(traffic.Options{Scope: scope, Dial: dialer.DialContext, Rate: 1e6, Requests: limit})
 		var mu sync.Mutex
 		var reasons []string
-		crawler := crawl.New(crawl.Options{Client: client, Scope: scope, Surface: site.NewSurface(1000), Parallel: 2, Place: (*message.Request).Place,
+		crawler := crawl.New(crawl.Options{Client: client, Scope: scope, Surface: site.NewSurface(1000), Parallel: 2,
+			Place: (*message.Request).Place,
 			Degrade: func(r scan.Reason) {
 				mu.Lock()
 				defer mu.Unlock()
@@ -57,6 +58,7 @@ func TestUnasked(t *testing.T) {
 		case limit == 0 && (err != nil || all != ""):
 			t.Errorf("without a limit: %v, %q", err, all)
 		case limit > 0 && (err == nil || !strings.Contains(all, "pages were found and not asked before the scan ended: GET /") || !strings.Contains(all, " in all)") || strings.Count(all, "GET /") != 30):
+
 			t.Errorf("with a limit: %v, %q", err, all)
 		}
 	}

@@ -40,8 +40,10 @@ var missed = []*lazyregexp.Regexp{
 	lazyregexp.New(`KeyError[^'"]{0,200}['"]([A-Za-z_][\w-]{0,40})['"]`),
 	lazyregexp.New(`param is missing or the value is empty[\w ]{0,20}: ([A-Za-z_][\w-]{0,40})`),
 	lazyregexp.New(`"loc":\s*\[\s*"query",\s*"([A-Za-z_][\w-]{0,40})"`),
-	lazyregexp.New("(?i)(?:missing|required) (?:[a-z]+ ){0,2}(?:parameter|argument|field|param|key)s?:? ?['\"`]([A-Za-z_][\\w-]{0,40})['\"`]"),
-	lazyregexp.New("(?i)['\"`]([A-Za-z_][\\w-]{0,40})['\"`] (?:parameter |argument |field |param )?(?:is|was) (?:required|missing)"),
+	lazyregexp.New("(?i)(?:missing|required) (?:[a-z]+ ){0,2}(?:parameter|argument|field|param|key)s?:? " +
+		"?['\"`]([A-Za-z_][\\w-]{0,40})['\"`]"),
+	lazyregexp.New("(?i)['\"`]([A-Za-z_][\\w-]{0,40})['\"`] (?:parameter |argument |field |param )?(?:is|was) " +
+		"(?:required|missing)"),
 }
 
 // misses are the names of the parameters that the answer says to lack, without those that
@@ -76,7 +78,8 @@ func (c *Crawler) want(it item, resp *message.Response, found *Found) {
 	names := misses(resp)
 	c.mu.Lock()
 	names = slices.DeleteFunc(names, func(name string) bool {
-		return has(it.r, name) || c.vain[name] >= maxInVain || slices.ContainsFunc(found.Requests, func(r *message.Request) bool { return has(r, name) })
+		return has(it.r, name) || c.vain[name] >= maxInVain ||
+			slices.ContainsFunc(found.Requests, func(r *message.Request) bool { return has(r, name) })
 	})
 	full := c.wanted >= maxWantedAll
 	c.mu.Unlock()
@@ -90,7 +93,8 @@ func (c *Crawler) want(it item, resp *message.Response, found *Found) {
 		list = &r.Body.Params
 	}
 	for _, name := range names {
-		*list = append(*list, message.Param{Name: name, Value: filling{values: c.Values, of: it.r.Path}.value(name, "")})
+		*list = append(*list, message.Param{Name: name, Value: filling{values: c.Values, of: it.r.Path}.value(name,
+			"")})
 	}
 	c.ponder(it, r, names)
 }

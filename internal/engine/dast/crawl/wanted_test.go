@@ -26,21 +26,25 @@ func TestWantedParameters(t *testing.T) {
 		}
 		switch r.URL.Path {
 		case "/":
-			for _, p := range []string{"warning", "form", "refusal", "framework", "session", "prose", "added", "filled"} {
+			for _, p := range []string{"warning", "form", "refusal", "framework", "session", "prose", "added",
+				"filled"} {
 				_, _ = fmt.Fprintf(w, "<a href=/%s>.</a>", p)
 			}
 			_, _ = fmt.Fprint(w, `<form method=post action=/added><input name=note></form>`)
 		case "/warning":
-			lacks("<b>Warning</b>: Undefined array key \"%s\" in <b>/srv/page.php</b>", map[string]string{"one": r.URL.Query().Get("one"), "two": r.URL.Query().Get("two")})
+			lacks("<b>Warning</b>: Undefined array key \"%s\" in <b>/srv/page.php</b>",
+				map[string]string{"one": r.URL.Query().Get("one"), "two": r.URL.Query().Get("two")})
 		case "/form":
-			lacks("<b>Notice</b>: Undefined index: %s in /srv/page.php", map[string]string{"one": r.PostForm.Get("one")})
+			lacks("<b>Notice</b>: Undefined index: %s in /srv/page.php",
+				map[string]string{"one": r.PostForm.Get("one")})
 		case "/refusal":
 			lacks("Missing required parameter &quot;%s&quot;.", map[string]string{"two": r.URL.Query().Get("two")})
 		case "/framework":
 			if r.URL.Query().Get("one") == "" {
 				w.WriteHeader(http.StatusBadRequest)
 			}
-			lacks("Required request parameter '%s' for method parameter type String is not present", map[string]string{"one": r.URL.Query().Get("one")})
+			lacks("Required request parameter '%s' for method parameter type String is not "+
+				"present", map[string]string{"one": r.URL.Query().Get("one")})
 		case "/session":
 			lacks("Undefined array key \"%s\"", map[string]string{"user_id": ""})
 		case "/filled":
@@ -57,9 +61,13 @@ func TestWantedParameters(t *testing.T) {
 		submit bool
 		want   map[string]string
 	}{
-		{true, map[string]string{"GET /warning": "[[] [query:one query:two]]", "POST /form": "[[form:one]]", "GET /refusal": "[[] [query:two]]", "GET /framework": "[[] [query:one]]",
-			"GET /session": "[[]]", "POST /session": "[]", "GET /prose": "[[]]", "GET /filled": "[[]]", "GET /elsewhere": "[[query:one]]", "POST /added": "[[form:note] [form:note form:two] [form:two]]", "GET /added": "[[]]"}},
-		{false, map[string]string{"GET /warning": "[[] [query:one query:two]]", "POST /form": "[]", "GET /form": "[[]]"}},
+		{true, map[string]string{"GET /warning": "[[] [query:one query:two]]", "POST /form": "[[form:one]]",
+			"GET /refusal": "[[] [query:two]]", "GET /framework": "[[] [query:one]]",
+			"GET /session": "[[]]", "POST /session": "[]", "GET /prose": "[[]]", "GET /filled": "[[]]",
+			"GET /elsewhere": "[[query:one]]", "POST /added": "[[form:note] [form:note form:two] [form:two]]",
+			"GET /added": "[[]]"}},
+		{false, map[string]string{"GET /warning": "[[] [query:one query:two]]", "POST /form": "[]",
+			"GET /form": "[[]]"}},
 	} {
 		surface, _, _ := run(t, server.URL, crawl.Options{Submit: c.submit})
 		for at, want := range c.want {

@@ -44,6 +44,7 @@ func Of(s Subject) message.Effect {
 	case !changing(r.Method):
 		return s.link()
 	case site.Deletes(r) || slices.ContainsFunc(r.Body.Params, func(p message.Param) bool { return acting(p.Name) && some(wordsOf(p.Value), removing) }):
+
 		return message.Removes
 	}
 	said := s.said()
@@ -51,6 +52,7 @@ func Of(s Subject) message.Effect {
 	case r.Method == http.MethodDelete:
 		return message.Removes
 	case site.Recovers(r.Path) || said.enters() && !said.has(register) || s.asksWho() && !said.has(making) && !said.has(accounts):
+
 		return message.SignsIn
 	}
 	if e := said.effect(); e != "" {
@@ -115,7 +117,8 @@ func (s Subject) link() message.Effect {
 		if p.Bare {
 			words = append(words, wordsOf(p.Name)...)
 		}
-		if name := strings.ToLower(p.Name); tokens[name] && len(p.Value) >= minSecret && r.Origin != "form" && (name != "token" || len(r.Query) > 1) {
+		if name := strings.ToLower(p.Name); tokens[name] && len(p.Value) >= minSecret && r.Origin != "form" &&
+			(name != "token" || len(r.Query) > 1) {
 			return message.Changes
 		}
 	}
@@ -139,6 +142,7 @@ const (
 func acting(name string) bool {
 	switch strings.ToLower(name) {
 	case "action", "act", "do", "op", "cmd", "command", "task", "method", "func", "function", "event", "operation", "mode", "a", "verb":
+
 		return true
 	}
 	return false
@@ -179,6 +183,7 @@ func (s Subject) said() said {
 		case kind == "button":
 			out.words = append(out.words, slices.Concat(wordsOf(p.Name), wordsOf(p.Value))...)
 		case acting(p.Name) && len(p.Value) <= 2*maxToken, kind == "hidden" && len(p.Value) <= maxToken && !slices.Contains(r.Shown, p.Name):
+
 			out.words = append(out.words, wordsOf(p.Value)...)
 		}
 	}
@@ -219,7 +224,8 @@ func (s said) effect() message.Effect {
 	for _, kind := range []struct {
 		words  map[string]bool
 		effect message.Effect
-	}{{money, message.Money}, {sending, message.Messages}, {settings, message.Settings}, {altering, message.Changes}, {structure, message.Changes}} {
+	}{{money, message.Money}, {sending, message.Messages}, {settings, message.Settings}, {altering, message.Changes},
+		{structure, message.Changes}} {
 		if s.has(kind.words) {
 			return kind.effect
 		}
@@ -276,7 +282,9 @@ func (s Subject) sensitive() bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(s.Request.Points(), func(p message.Point) bool { return p.Type == "password" && p.Value != "" })
+	return slices.ContainsFunc(s.Request.Points(), func(p message.Point) bool {
+		return p.Type == "password" && p.Value != ""
+	})
 }
 
 // installs reports whether the operation takes the name of a piece of software: the application
@@ -294,20 +302,23 @@ func (s Subject) installs() bool {
 // replaces reports whether a page sends a list of objects with their identifiers: it stores what
 // it has shown.
 func (s Subject) replaces() bool {
-	return s.Signed && s.Request.Origin == "browser" && slices.ContainsFunc(s.Request.Points(), func(p message.Point) bool {
-		names := strings.Split(p.Name, "/")
-		if p.In != message.InJSON || len(names) < 2 || p.Value == "" {
-			return false
-		}
-		_, err := strconv.Atoi(names[len(names)-2])
-		return err == nil && slices.Contains([]string{"id", "_id", "uuid", "guid"}, strings.ToLower(names[len(names)-1]))
-	})
+	return s.Signed && s.Request.Origin == "browser" &&
+		slices.ContainsFunc(s.Request.Points(), func(p message.Point) bool {
+			names := strings.Split(p.Name, "/")
+			if p.In != message.InJSON || len(names) < 2 || p.Value == "" {
+				return false
+			}
+			_, err := strconv.Atoi(names[len(names)-2])
+			return err == nil && slices.Contains([]string{"id", "_id", "uuid", "guid"},
+				strings.ToLower(names[len(names)-1]))
+		})
 }
 
 // Orders reports whether a path names a list of orders: an order that can be deleted again is
 // an object like others.
 func Orders(path string) bool {
-	switch words := wordsOf(path[strings.LastIndexByte(strings.TrimRight(path, "/"), '/')+1:]); strings.Join(words, " ") {
+	switch words := wordsOf(path[strings.LastIndexByte(strings.TrimRight(path, "/"), '/')+1:]); strings.Join(words,
+		" ") {
 	case "order", "orders":
 		return true
 	}
@@ -359,14 +370,16 @@ func (s Subject) form(said said) message.Effect {
 // says so, and a hidden field or the address has the identifier. What it shows may be empty.
 func (s Subject) saves(said said) bool {
 	r := s.Request
-	makes := slices.ContainsFunc(said.words, func(w string) bool { return making[w] && w != "submit" }) // as buttons are named
+	// as buttons are named
+	makes := slices.ContainsFunc(said.words, func(w string) bool { return making[w] && w != "submit" })
 	if makes || !said.has(saving) {
 		return false
 	}
 	return said.open || slices.ContainsFunc(slices.Concat(r.Query, r.Body.Params), func(p message.Param) bool {
 		typed := r.Types["form:"+p.Name] != "hidden" && r.Types["multipart:"+p.Name] != "hidden"
 		inBody := !slices.ContainsFunc(r.Query, func(q message.Param) bool { return q.Name == p.Name })
-		return !(inBody && typed) && strings.HasSuffix(strings.ToLower(p.Name), "id") && message.Identifier(p.Value) && strings.Trim(p.Value, "0") != ""
+		return !(inBody && typed) && strings.HasSuffix(strings.ToLower(p.Name), "id") && message.Identifier(p.Value) &&
+			strings.Trim(p.Value, "0") != ""
 	})
 }
 

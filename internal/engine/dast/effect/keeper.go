@@ -52,7 +52,8 @@ type operation struct {
 // NewKeeper returns the keeper of a scan that acts as a user (signed) or as nobody, with the
 // mark of its values.
 func NewKeeper(profile scan.Profile, signed bool, mark string) *Keeper {
-	return &Keeper{profile: profile, signed: signed, mark: mark, by: map[string]*operation{}, forms: map[string]message.Effect{}}
+	return &Keeper{profile: profile, signed: signed, mark: mark, by: map[string]*operation{},
+		forms: map[string]message.Effect{}}
 }
 
 // Judge is the effect of a request: the one that is noted in it, else what it says itself. A
@@ -64,7 +65,8 @@ func (k *Keeper) Judge(r *message.Request, about string) message.Effect {
 		return r.Effect
 	}
 	e := Of(Subject{Request: r, Signed: k.signed && !r.Guest, Mark: k.mark, About: about})
-	if k.signed && e == message.Creates && (r.Body.Kind == message.Form || r.Body.Kind == message.Multipart) && registers(r) {
+	if k.signed && e == message.Creates && (r.Body.Kind == message.Form || r.Body.Kind == message.Multipart) &&
+		registers(r) {
 		e = message.Messages // who has an account needs no other one, and each is told to administrators
 	}
 	form := strings.HasPrefix(r.Origin, "form") && e.Restricted()
@@ -165,7 +167,8 @@ func (k *Keeper) Final() {
 }
 
 // Enough says why an operation was not attacked to its end.
-var Enough = fmt.Sprintf("not attacked further: below the profile full a scan creates at most %d objects by one operation", MaxCreated)
+var Enough = fmt.Sprintf("not attacked further: below the profile full a scan creates at most %d objects by one "+
+	"operation", MaxCreated)
 
 // Browse asks whether a browser may send a request, whose answer nobody sees here.
 func (k *Keeper) Browse(r *message.Request) error {
@@ -213,7 +216,8 @@ func (k *Keeper) Spares(r *message.Request, at message.Point) bool {
 	name := strings.ToLower(at.Name)
 	switch r.Effect {
 	case message.Owned:
-		return at.In == message.InPath || at.In == message.InQuery || at.Names() || at.Type == "hidden" || at.Type == "button" || Right(name) || strings.HasSuffix(name, "id")
+		return at.In == message.InPath || at.In == message.InQuery || at.Names() || at.Type == "hidden" ||
+			at.Type == "button" || Right(name) || strings.HasSuffix(name, "id")
 	case message.Creates:
 		return Right(name)
 	}
@@ -267,7 +271,8 @@ func (k *Keeper) Mark(of, r *message.Request) *message.Request {
 // marked reports whether something of the request can be found again.
 func (k *Keeper) marked(r *message.Request) bool {
 	content, _ := r.Content()
-	return strings.Contains(string(content), k.mark) || strings.Contains(message.EncodeQuery(r.Query), k.mark) || strings.Contains(r.Path, k.mark)
+	return strings.Contains(string(content), k.mark) || strings.Contains(message.EncodeQuery(r.Query), k.mark) ||
+		strings.Contains(r.Path, k.mark)
 }
 
 // ended takes the answer to a request that may have created an object.
@@ -327,7 +332,8 @@ func (k *Keeper) Stores(r *message.Request, where string) {
 func accepted(resp *message.Response) (created bool, where string) {
 	if to := resp.Location(); to != nil {
 		r, err := message.Of(to)
-		if err != nil || r.Host != resp.Request.Host || entrance(to) && !entrance(resp.Request.URL()) && !registers(resp.Request) {
+		if err != nil || r.Host != resp.Request.Host || entrance(to) && !entrance(resp.Request.URL()) &&
+			!registers(resp.Request) {
 			return false, ""
 		}
 		if entrance(to) {
@@ -337,7 +343,8 @@ func accepted(resp *message.Response) (created bool, where string) {
 	}
 	switch {
 	case resp.Status == http.StatusCreated:
-		if at, err := resp.Request.URL().Parse(resp.Header.Get("Location")); err == nil && resp.Header.Get("Location") != "" {
+		if at, err := resp.Request.URL().Parse(resp.Header.Get("Location")); err == nil &&
+			resp.Header.Get("Location") != "" {
 			return true, at.String()
 		}
 		return true, beside(resp)
@@ -350,7 +357,10 @@ func accepted(resp *message.Response) (created bool, where string) {
 
 // entrance reports whether an address is that of a sign-in.
 func entrance(u *url.URL) bool {
-	return slices.ContainsFunc(slices.Concat(wordsOf(u.Path), wordsOf(u.Query().Get("do")), wordsOf(u.Query().Get("action"))), func(w string) bool { return signIn[w] })
+	return slices.ContainsFunc(slices.Concat(wordsOf(u.Path), wordsOf(u.Query().Get("do")),
+		wordsOf(u.Query().Get("action"))), func(w string) bool {
+		return signIn[w]
+	})
 }
 
 // registers reports whether a request makes an account, so that it leads to the sign-in.

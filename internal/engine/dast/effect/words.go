@@ -106,12 +106,16 @@ var (
 )
 
 // plainLetters are letters without their accents.
-var plainLetters = strings.NewReplacer("ä", "a", "ö", "o", "ü", "u", "ß", "ss", "à", "a", "á", "a", "â", "a", "ã", "a", "ç", "c", "è", "e", "é", "e", "ê", "e", "ë", "e",
-	"ì", "i", "í", "i", "î", "i", "ï", "i", "ñ", "n", "ò", "o", "ó", "o", "ô", "o", "õ", "o", "ù", "u", "ú", "u", "û", "u", "œ", "oe")
+var plainLetters = strings.NewReplacer("ä", "a", "ö", "o", "ü", "u", "ß", "ss", "à", "a", "á", "a", "â", "a", "ã", "a",
+	"ç", "c", "è", "e", "é", "e", "ê", "e", "ë", "e",
+	"ì", "i", "í", "i", "î", "i", "ï", "i", "ñ", "n", "ò", "o", "ó", "o", "ô", "o", "õ", "o", "ù", "u", "ú", "u", "û",
+	"u", "œ", "oe")
 
 // pairs are two words that mean one thing.
-var pairs = map[string]string{"log in": "login", "log on": "logon", "sign in": "signin", "sign up": "signup", "api key": "apikey", "api keys": "apikeys", "check out": "checkout", "mark read": "markread",
-	"mot de": "motdepasse", "top up": "topup", "two factor": "2fa", "ssh key": "sshkey", "ssh keys": "sshkey", "mise a": "miseajour", "iniciar sesion": "iniciarsesion", "send mail": "sendmail"}
+var pairs = map[string]string{"log in": "login", "log on": "logon", "sign in": "signin", "sign up": "signup",
+	"api key": "apikey", "api keys": "apikeys", "check out": "checkout", "mark read": "markread",
+	"mot de": "motdepasse", "top up": "topup", "two factor": "2fa", "ssh key": "sshkey", "ssh keys": "sshkey",
+	"mise a": "miseajour", "iniciar sesion": "iniciarsesion", "send mail": "sendmail"}
 
 // maxWords bounds the words that are read of one text.
 const maxWords = 12

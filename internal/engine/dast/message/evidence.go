@@ -14,7 +14,8 @@ import (
 const maxEvidence = 16 << 10
 
 // secretHeaders are headers whose value is a credential.
-var secretHeaders = map[string]bool{"Authorization": true, "Cookie": true, "Set-Cookie": true, "Proxy-Authorization": true, "X-Api-Key": true, "X-Auth-Token": true}
+var secretHeaders = map[string]bool{"Authorization": true, "Cookie": true, "Set-Cookie": true,
+	"Proxy-Authorization": true, "X-Api-Key": true, "X-Auth-Token": true}
 
 // Secret reports whether the value of the header is a credential.
 func Secret(header string) bool { return secretHeaders[http.CanonicalHeaderKey(header)] }
@@ -101,7 +102,8 @@ func cut(s string, n int, sign string) string {
 // Exchange returns the evidence of an answer with its request.
 func (r *Response) Exchange(note string) finding.Exchange {
 	shown := Response{Proto: r.Proto, Status: r.Status, Header: hideSecrets(r.Header)}
-	return finding.Exchange{Note: note, Request: r.Sent, Response: cut(shown.Head()+"\r\n"+r.Text(), maxEvidence, isCut), Duration: r.Took}
+	return finding.Exchange{Note: note, Request: r.Sent, Response: cut(shown.Head()+"\r\n"+r.Text(), maxEvidence,
+		isCut), Duration: r.Took}
 }
 
 // Head returns the status line and the headers as text.
@@ -155,7 +157,9 @@ func (r *Request) added(sent string) (headers []Param, cookies []string) {
 	_, head, _ = strings.Cut(head, "\r\n")
 	for line := range strings.SplitSeq(head, "\r\n") {
 		name, value, _ := strings.Cut(line, ": ")
-		if !Secret(name) || slices.ContainsFunc(r.Header, func(h Param) bool { return strings.EqualFold(h.Name, name) }) {
+		if !Secret(name) || slices.ContainsFunc(r.Header, func(h Param) bool {
+			return strings.EqualFold(h.Name, name)
+		}) {
 			continue
 		}
 		if name != "Cookie" {
@@ -176,7 +180,8 @@ func (r *Request) added(sent string) (headers []Param, cookies []string) {
 // $'…', which bash and zsh read.
 func shell(s string) string {
 	plain := strings.IndexFunc(s, func(c rune) bool {
-		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_./:=@%+,", c))
+		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
+			strings.ContainsRune("-_./:=@%+,", c))
 	}) < 0
 	if plain && s != "" {
 		return s
@@ -184,5 +189,6 @@ func shell(s string) string {
 	if strings.IndexFunc(s, func(c rune) bool { return c < ' ' }) < 0 {
 		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 	}
-	return "$'" + strings.NewReplacer(`\`, `\\`, "'", `\'`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "\x00", "").Replace(s) + "'"
+	return "$'" + strings.NewReplacer(`\`, `\\`, "'", `\'`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "\x00", "").Replace(s) +
+		"'"
 }

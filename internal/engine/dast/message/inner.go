@@ -86,7 +86,8 @@ func (r *Request) Inner() []Point {
 			if seen[name]++; seen[name] > 1 { // an argument that comes again
 				v.name += "/" + itoa(seen[name])
 			}
-			out = append(out, Point{In: outer.In, Name: outer.Name + v.name, Index: outer.Index, Value: v.text, Type: v.kind, Inner: &Inner{outer, v.layers}})
+			out = append(out, Point{In: outer.In, Name: outer.Name + v.name, Index: outer.Index, Value: v.text,
+				Type: v.kind, Inner: &Inner{outer, v.layers}})
 		}
 	}
 	return out
@@ -187,7 +188,8 @@ func plain(value string) (*base64.Encoding, string) {
 		return nil, ""
 	}
 	text := string(decoded)
-	if !legible(text) || !strings.HasSuffix(value, "=") && (len(value) < minBare || len(text) != utf8.RuneCountInString(text)) {
+	if !legible(text) || !strings.HasSuffix(value, "=") &&
+		(len(value) < minBare || len(text) != utf8.RuneCountInString(text)) {
 		return nil, ""
 	}
 	return encoding, text
@@ -195,7 +197,9 @@ func plain(value string) (*base64.Encoding, string) {
 
 // legible reports whether a text holds nothing but what people read.
 func legible(text string) bool {
-	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsPrint(c) && c != '\n' && c != '\r' && c != '\t' })
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(c rune) bool {
+		return !unicode.IsPrint(c) && c != '\n' && c != '\r' && c != '\t'
+	})
 }
 
 // open takes a layer away.

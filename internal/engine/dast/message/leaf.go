@@ -76,7 +76,9 @@ func (w *jsonWalk) value(pointer string, depth int, l leaf) bool {
 
 // begin is where a token begins that ends at the offset.
 func (w *jsonWalk) begin(before, end int) int {
-	return before + bytes.IndexFunc(w.text[before:end], func(c rune) bool { return !strings.ContainsRune(" \t\r\n,:", c) })
+	return before + bytes.IndexFunc(w.text[before:end], func(c rune) bool {
+		return !strings.ContainsRune(" \t\r\n,:", c)
+	})
 }
 
 // container reads the members of an object or array that was opened.
@@ -201,7 +203,8 @@ func xmlLeaves(text []byte) []leaf {
 			from, only = after, !bytes.HasSuffix(text[before:after], []byte("/>"))
 		case xml.EndElement:
 			if only && len(names) > 0 {
-				leaves = append(leaves, leaf{name: strings.Join(names, "/"), value: xmlText(text[from:before]), start: from, end: before})
+				leaves = append(leaves, leaf{name: strings.Join(names, "/"), value: xmlText(text[from:before]),
+					start: from, end: before})
 			}
 			only = false
 			if len(names) > 0 {
@@ -240,7 +243,8 @@ func attributes(tag []byte, offset int, name string, attrs []xml.Attr) []leaf {
 			return out
 		}
 		if at = start + length; full != "xmlns" && a.Name.Space != "xmlns" {
-			out = append(out, leaf{name: name + "/@" + full, value: a.Value, start: offset + start, end: offset + at, attribute: true})
+			out = append(out, leaf{name: name + "/@" + full, value: a.Value, start: offset + start, end: offset + at,
+				attribute: true})
 		}
 	}
 	return out

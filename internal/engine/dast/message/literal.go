@@ -125,7 +125,8 @@ func (l *lexer) quoted() bool {
 	}
 	l.at++
 	var value string
-	if json.Unmarshal([]byte(l.text[from:l.at]), &value) == nil { // the escapes are those of JSON but for one of Unicode
+	if json.Unmarshal([]byte(l.text[from:l.at]),
+		&value) == nil { // the escapes are those of JSON but for one of Unicode
 		l.add(value, "string", from)
 	}
 	return true
@@ -134,7 +135,8 @@ func (l *lexer) quoted() bool {
 // add keeps a literal that ends here, if it is one of arguments.
 func (l *lexer) add(value, kind string, from int) {
 	if n := len(l.fields); n > 0 && len(l.out) < maxValues {
-		l.out = append(l.out, literal{"/" + EscapePointer(l.fields[n-1]) + "/" + EscapePointer(l.key), value, kind, from, l.at})
+		l.out = append(l.out, literal{"/" + EscapePointer(l.fields[n-1]) + "/" + EscapePointer(l.key), value, kind,
+			from, l.at})
 	}
 }
 

@@ -110,7 +110,8 @@ func Of(u *url.URL) (*Request, error) {
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, fmt.Errorf("address %.200q is not http or https, or names no host", u.Redacted())
 	}
-	r := &Request{Method: http.MethodGet, Scheme: u.Scheme, Host: canonicalHost(u), Path: u.EscapedPath(), Query: ParseQuery(u.RawQuery)}
+	r := &Request{Method: http.MethodGet, Scheme: u.Scheme, Host: canonicalHost(u), Path: u.EscapedPath(),
+		Query: ParseQuery(u.RawQuery)}
 	if r.Path == "" {
 		r.Path = "/"
 	}

@@ -28,7 +28,8 @@ func TestPoints(t *testing.T) {
 	for _, p := range r.Points() {
 		got = append(got, p.Key()+"="+p.Value+" "+p.Type)
 	}
-	want := []string{"query:q=x ", "query:empty= ", "query:bare= ", "json:/name=joe string", "json:/tags/0=a string", "json:/tags/1/n~1m=7 number",
+	want := []string{"query:q=x ", "query:empty= ", "query:bare= ", "json:/name=joe string", "json:/tags/0=a string",
+		"json:/tags/1/n~1m=7 number",
 		"json:/ok=true boolean", "json:/none= null", "path:2=42 ", "cookie:sid=1 ", "header:X-Tenant=t "}
 	if !slices.Equal(got, want) {
 		t.Errorf("points\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -105,7 +106,8 @@ func TestHTTPKeepsWhatCannotBeDecoded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := req.URL.RequestURI(); got != "/a%2Fb/%zz?x=%25zz" && got != "//a.example/a%2Fb/%zz?x=%25zz" && got != "http://a.example/a%2Fb/%zz?x=%25zz" {
+	if got := req.URL.RequestURI(); got != "/a%2Fb/%zz?x=%25zz" && got != "//a.example/a%2Fb/%zz?x=%25zz" &&
+		got != "http://a.example/a%2Fb/%zz?x=%25zz" {
 		t.Errorf("sent as %s", got)
 	}
 	if r.Host != "a.example" {
@@ -115,7 +117,9 @@ func TestHTTPKeepsWhatCannotBeDecoded(t *testing.T) {
 
 func TestMultipart(t *testing.T) {
 	r := request(t, "POST", "http://a.example/up")
-	r.Body = Body{Kind: Multipart, Params: []Param{{Name: `f"x`, Value: "a\r\n" + "----form-7MA4YWxkTrZu0gW", File: "a.png", Type: "image/png"}, {Name: "k", Value: "v"}}}
+	r.Body = Body{Kind: Multipart,
+		Params: []Param{{Name: `f"x`, Value: "a\r\n" + "----form-7MA4YWxkTrZu0gW", File: "a.png", Type: "image/png"},
+			{Name: "k", Value: "v"}}}
 	req, err := r.HTTP(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +146,8 @@ func TestEvidenceHidesCredentials(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	resp := &Response{Request: r, Status: 200, Header: http.Header{"Set-Cookie": {"sid=s3cret; HttpOnly"}}, Body: []byte("ok"), Sent: Dump(req, nil)}
+	resp := &Response{Request: r, Status: 200, Header: http.Header{"Set-Cookie": {"sid=s3cret; HttpOnly"}},
+		Body: []byte("ok"), Sent: Dump(req, nil)}
 	e := resp.Exchange("x")
 	for _, text := range []string{e.Request, e.Response, r.Curl(""), r.Curl(e.Request)} {
 		if strings.Contains(text, "s3cret") {
@@ -202,7 +207,9 @@ func FuzzParse(f *testing.F) {
 
 // A form that gives the user another password is never sent without the fields for it.
 func TestNamesOfPasswords(t *testing.T) {
-	r := &Request{Method: "POST", Body: Body{Kind: Form, Params: []Param{{Name: "user", Value: "a"}, {Name: "password", Value: "b"}, {Name: "again", Value: "c"}}},
+	r := &Request{Method: "POST",
+		Body: Body{Kind: Form, Params: []Param{{Name: "user", Value: "a"}, {Name: "password", Value: "b"},
+			{Name: "again", Value: "c"}}},
 		Types: map[string]string{"form:password": "password", "form:again": "password"}}
 	var names []string
 	for _, at := range r.Names() {
@@ -229,13 +236,15 @@ func TestShare(t *testing.T) {
 		{"another type", "text/html; charset=utf-16le", "<p>an error of SQL</p>", false, false},
 	} {
 		r := answer(test.kind, test.body)
-		if got := r.Share(first); got != test.shared || r.Shared() != test.shared || (r.Document() == first.Document()) != test.shared {
+		if got := r.Share(first); got != test.shared || r.Shared() != test.shared ||
+			(r.Document() == first.Document()) != test.shared {
 			t.Errorf("%s: shared %t", test.name, got)
 		}
 		if got := r.Shows(text); got != test.shows {
 			t.Errorf("%s: shows %t", test.name, got)
 		}
-		if third := answer(test.kind, test.body); third.Share(r) != true || third.Shows(text) != test.shows || third.Text() != r.Text() {
+		if third := answer(test.kind, test.body); third.Share(r) != true || third.Shows(text) != test.shows ||
+			third.Text() != r.Text() {
 			t.Errorf("%s: a third one is another one", test.name)
 		}
 	}
@@ -245,7 +254,8 @@ func TestShare(t *testing.T) {
 }
 
 func TestCut(t *testing.T) {
-	for in, want := range map[string]string{"": "", "abcd": "abcd", "abcde": "abcd…", "abcé": "abc…", "a\xffb": "a\uFFFD…", "é": "é"} {
+	for in, want := range map[string]string{"": "", "abcd": "abcd", "abcde": "abcd…", "abcé": "abc…",
+		"a\xffb": "a\uFFFD…", "é": "é"} {
 		if got := Cut(in, 4); got != want {
 			t.Errorf("%q: %q, not %q", in, got, want)
 		}

@@ -32,8 +32,9 @@ const (
 
 // A Point is a place in a request where a value can be put.
 type Point struct {
-	In   In
-	Name string // of the parameter; of JSON its pointer (RFC 6901); of XML a path of names; of a path the segment's name or number
+	In In
+	// of the parameter; of JSON its pointer (RFC 6901); of XML a path of names; of a path the segment's name or number
+	Name string
 	// Index tells points apart: the parameter's place in its list, the segment's
 	// number from 0, the leaf's number; -1: the parameter is not in the request.
 	Index int
@@ -62,7 +63,8 @@ func (p Point) Key() string {
 
 // Names reports whether the point is the name of a parameter.
 func (p Point) Names() bool {
-	return p.In == InQueryName || p.In == InFormName || p.In == InCookieName || p.In == InHeaderName || p.In == InJSONName
+	return p.In == InQueryName || p.In == InFormName || p.In == InCookieName || p.In == InHeaderName ||
+		p.In == InJSONName
 }
 
 // Points returns the values of the request that can be replaced: query, body, path
@@ -124,12 +126,14 @@ func first(list []Param) []Param { return list[:min(len(list), maxValues)] }
 // Crowded reports whether the query or the body has more values than those that are
 // insertion points, the first maxValues of each.
 func (r *Request) Crowded() bool {
-	return len(r.Query) > maxValues || len(r.Body.Params) > maxValues || r.Body.Kind == JSON && len(jsonLeaves(r.Body.Text)) == maxValues ||
+	return len(r.Query) > maxValues || len(r.Body.Params) > maxValues || r.Body.Kind == JSON &&
+		len(jsonLeaves(r.Body.Text)) == maxValues ||
 		r.Body.Kind == XML && len(xmlLeaves(r.Body.Text)) == maxValues
 }
 
 // fixed are headers without which a request is another request.
-var fixed = map[string]bool{"Host": true, "Content-Type": true, "Content-Length": true, "Authorization": true, "Cookie": true, "Accept": true,
+var fixed = map[string]bool{"Host": true, "Content-Type": true, "Content-Length": true, "Authorization": true,
+	"Cookie": true, "Accept": true,
 	"Accept-Encoding": true, "Connection": true}
 
 // Attackable reports whether a header with the name can be changed, and the request
@@ -240,7 +244,8 @@ func Identifier(segment string) bool {
 			hex++
 		}
 	}
-	return digits == len(segment) || hex == len(segment) && digits > 1 && len(segment) >= 16 || strings.Contains(segment, "@") && strings.Contains(segment, ".")
+	return digits == len(segment) || hex == len(segment) && digits > 1 && len(segment) >= 16 ||
+		strings.Contains(segment, "@") && strings.Contains(segment, ".")
 }
 
 // With returns a copy of the request with the value at the point. A JSON leaf
@@ -317,7 +322,8 @@ func (r *Request) setSegment(p Point, value string) {
 		return
 	}
 	prefix := ""
-	if names := strings.Split(strings.TrimPrefix(r.Template, "/"), "/"); r.Template != "" && len(names) == len(segments) {
+	if names := strings.Split(strings.TrimPrefix(r.Template, "/"), "/"); r.Template != "" &&
+		len(names) == len(segments) {
 		if open := strings.IndexByte(names[p.Index], '{'); open > 0 {
 			prefix = names[p.Index][:open]
 		}

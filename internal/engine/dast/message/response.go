@@ -43,7 +43,8 @@ func (r *Response) Share(known *Response) bool {
 	if known.same != nil {
 		known = known.same
 	}
-	if r == known || r.Header.Get("Content-Type") != known.Header.Get("Content-Type") || !bytes.Equal(r.Body, known.Body) {
+	if r == known || r.Header.Get("Content-Type") != known.Header.Get("Content-Type") ||
+		!bytes.Equal(r.Body, known.Body) {
 		return false
 	}
 	r.Body, r.same = known.Body, known
@@ -76,7 +77,8 @@ func (r *Response) Shows(what *lazyregexp.Regexp) bool {
 // Copy returns the answer without what was read of it: a parsed page takes many times
 // the room of its text.
 func (r *Response) Copy() *Response {
-	return &Response{Request: r.Request, Status: r.Status, Proto: r.Proto, Header: r.Header, Body: r.Body, Truncated: r.Truncated, Took: r.Took, Sent: r.Sent}
+	return &Response{Request: r.Request, Status: r.Status, Proto: r.Proto, Header: r.Header, Body: r.Body,
+		Truncated: r.Truncated, Took: r.Took, Sent: r.Sent}
 }
 
 // MediaType returns the media type of the answer; without a header, what the body
@@ -111,7 +113,8 @@ func (r *Response) IsData() bool {
 		return true
 	}
 	kind, is := strings.CutPrefix(t, "application/")
-	return is && !r.IsHTML() && (kind == "json" || kind == "xml" || strings.HasSuffix(kind, "+json") || strings.HasSuffix(kind, "+xml"))
+	return is && !r.IsHTML() && (kind == "json" || kind == "xml" || strings.HasSuffix(kind, "+json") ||
+		strings.HasSuffix(kind, "+xml"))
 }
 
 // Text is the body in UTF-8.
@@ -121,7 +124,8 @@ func (r *Response) Text() string {
 	}
 	r.decode.Do(func() {
 		text := r.Body
-		if enc, name, _ := charset.DetermineEncoding(text[:min(len(text), 1024)], r.Header.Get("Content-Type")); name != "utf-8" && name != "windows-1252" {
+		if enc, name, _ := charset.DetermineEncoding(text[:min(len(text), 1024)],
+			r.Header.Get("Content-Type")); name != "utf-8" && name != "windows-1252" {
 			if decoded, err := enc.NewDecoder().Bytes(text); err == nil {
 				text = decoded
 			}
@@ -173,7 +177,8 @@ func (r *Response) Location() *url.URL {
 // they have. nil: it does not.
 func (r *Response) Slashed() *Request {
 	to, at := r.Location(), r.Request.URL()
-	if to == nil || to.Host != at.Host || to.Scheme != at.Scheme || to.Path == at.Path || strings.TrimRight(to.Path, "/") != strings.TrimRight(at.Path, "/") {
+	if to == nil || to.Host != at.Host || to.Scheme != at.Scheme || to.Path == at.Path ||
+		strings.TrimRight(to.Path, "/") != strings.TrimRight(at.Path, "/") {
 		return nil
 	}
 	there := r.Request.Clone()

@@ -43,17 +43,23 @@ func (s *Session) codeFlow(ctx context.Context, l *scan.OAuthLogin) error {
 	}
 	f := &flow{Session: s, login: l, state: rand.Text(), verifier: rand.Text() + rand.Text()}
 	if f.redirect, err = s.o.Scope.Base().Parse(l.Redirect); err != nil || l.Redirect == "" {
-		return errs.E(errs.Invalid, "signing in as %q: the code flow needs the redirect address that the client is registered with", s.identity.Name)
+		return errs.E(errs.Invalid, "signing in as %q: the code flow needs the redirect address that the client is "+
+			"registered with", s.identity.Name)
 	}
 	r, err := s.request(at.Authorize)
 	if err != nil {
 		return err
 	}
 	digest := sha256.Sum256([]byte(f.verifier))
-	r.Query = append(r.Query, message.Param{Name: "response_type", Value: "code"}, message.Param{Name: "client_id", Value: l.ClientID}, message.Param{Name: "redirect_uri", Value: f.redirect.String()},
-		message.Param{Name: "state", Value: f.state}, message.Param{Name: "code_challenge", Value: base64.RawURLEncoding.EncodeToString(digest[:])}, message.Param{Name: "code_challenge_method", Value: "S256"})
+	r.Query = append(r.Query, message.Param{Name: "response_type", Value: "code"},
+		message.Param{Name: "client_id", Value: l.ClientID},
+		message.Param{Name: "redirect_uri", Value: f.redirect.String()},
+		message.Param{Name: "state", Value: f.state},
+		message.Param{Name: "code_challenge", Value: base64.RawURLEncoding.EncodeToString(digest[:])},
+		message.Param{Name: "code_challenge_method", Value: "S256"})
 	if l.Scope != "" {
-		r.Query = append(r.Query, message.Param{Name: "scope", Value: l.Scope}, message.Param{Name: "nonce", Value: rand.Text()})
+		r.Query = append(r.Query, message.Param{Name: "scope", Value: l.Scope},
+			message.Param{Name: "nonce", Value: rand.Text()})
 	}
 	s.o.Secrets.Add("state", f.state)
 	s.o.Secrets.Add("code_verifier", f.verifier)
@@ -62,13 +68,15 @@ func (s *Session) codeFlow(ctx context.Context, l *scan.OAuthLogin) error {
 		return err
 	}
 	s.o.Secrets.Obtained("code", code)
-	return s.exchange(ctx, l, []message.Param{{Name: "grant_type", Value: "authorization_code"}, {Name: "code", Value: code}, {Name: "redirect_uri", Value: f.redirect.String()},
+	return s.exchange(ctx, l, []message.Param{{Name: "grant_type", Value: "authorization_code"},
+		{Name: "code", Value: code}, {Name: "redirect_uri", Value: f.redirect.String()},
 		{Name: "client_id", Value: l.ClientID}, {Name: "code_verifier", Value: f.verifier}})
 }
 
 // fail says why the flow did not work.
 func (f *flow) fail(format string, args ...any) error {
-	return errs.E(errs.Unavailable, "signing in as %q did not work: "+format, append([]any{f.identity.Name}, args...)...)
+	return errs.E(errs.Unavailable, "signing in as %q did not work: "+format,
+		append([]any{f.identity.Name}, args...)...)
 }
 
 // walk goes from page to page until the redirect brings the code.
@@ -104,7 +112,8 @@ func (f *flow) walk(ctx context.Context, r *message.Request) (string, error) {
 
 // back reports whether the address is the redirect.
 func (f *flow) back(to *url.URL) bool {
-	return to.Scheme == f.redirect.Scheme && strings.EqualFold(to.Host, f.redirect.Host) && strings.TrimSuffix(to.EscapedPath(), "/") == strings.TrimSuffix(f.redirect.EscapedPath(), "/")
+	return to.Scheme == f.redirect.Scheme && strings.EqualFold(to.Host, f.redirect.Host) &&
+		strings.TrimSuffix(to.EscapedPath(), "/") == strings.TrimSuffix(f.redirect.EscapedPath(), "/")
 }
 
 // caught takes the code out of what the redirect brings.
@@ -153,7 +162,8 @@ func (f *flow) answer(resp *message.Response) (*message.Request, error) {
 		return nil, err
 	}
 	if r == nil {
-		return nil, f.fail("%s has no form to sign in or to agree by: pages that are made by script are told by steps", resp.Request.Place())
+		return nil, f.fail("%s has no form to sign in or to agree by: pages that are made by script are told "+
+			"by steps", resp.Request.Place())
 	}
 	r.Referer = resp.Request.Address()
 	return r.SetHeader("Origin", resp.Request.Base()), nil

@@ -40,6 +40,7 @@ func (p *issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.challenge, p.state, p.redirect = q.Get("code_challenge"), q.Get("state"), q.Get("redirect_uri")
 		switch {
 		case q.Get("tenant") != "1" || q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" || q.Get("scope") == "openid" && q.Get("nonce") == "":
+
 			w.WriteHeader(http.StatusBadRequest)
 		case q.Get("client_id") == "unknown":
 			http.Redirect(w, r, p.redirect+"?error=unauthorized_client&state="+p.state, http.StatusFound)
@@ -56,9 +57,11 @@ func (p *issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if r.FormValue("username") != "jane" {
 			w.WriteHeader(http.StatusBadRequest)
 		}
-		fmt.Fprint(w, strings.Replace(signInPage, "<input name=email type=email>", "<input name=email type=hidden value=jane>", 1))
+		fmt.Fprint(w, strings.Replace(signInPage, "<input name=email type=email>", "<input name=email type=hidden "+
+			"value=jane>", 1))
 	case "/in":
-		if r.FormValue("email") != "jane" || r.FormValue("password") != "s3cret" || r.FormValue("csrf") != "t0k3n-t0k3n" || r.Header.Get("Origin") != p.URL {
+		if r.FormValue("email") != "jane" || r.FormValue("password") != "s3cret" ||
+			r.FormValue("csrf") != "t0k3n-t0k3n" || r.Header.Get("Origin") != p.URL {
 			fmt.Fprint(w, signInPage)
 			return
 		}
@@ -82,7 +85,8 @@ func (p *issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if p.method == "client_secret_post" {
 			user, secret = r.FormValue("client_id"), r.FormValue("client_secret")
 		}
-		if r.FormValue("code") != "c0de" || base64.RawURLEncoding.EncodeToString(digest[:]) != p.challenge || r.FormValue("redirect_uri") != p.redirect || user == "" || secret != "cl1ent" {
+		if r.FormValue("code") != "c0de" || base64.RawURLEncoding.EncodeToString(digest[:]) != p.challenge ||
+			r.FormValue("redirect_uri") != p.redirect || user == "" || secret != "cl1ent" {
 			w.WriteHeader(http.StatusBadRequest)
 			return
 		}
@@ -110,10 +114,12 @@ func TestCodeFlow(t *testing.T) {
 		{"elsewhere", "client_secret_post", "s3cret", "outside of the scope"},
 	} {
 		p := newIssuer(t, tt.method)
-		s, _, base := open(t, &app{}, scan.Identity{Marker: scan.Marker{URL: "/home", In: "sign out"}, OAuth: &scan.OAuthLogin{Issuer: p.URL, ClientID: tt.client, ClientSecret: "cl1ent",
-			Redirect: p.URL + "/callback", Scope: "openid", User: "jane", Password: tt.password}})
+		s, _, base := open(t, &app{}, scan.Identity{Marker: scan.Marker{URL: "/home", In: "sign out"},
+			OAuth: &scan.OAuthLogin{Issuer: p.URL, ClientID: tt.client, ClientSecret: "cl1ent",
+				Redirect: p.URL + "/callback", Scope: "openid", User: "jane", Password: tt.password}})
 		err := s.SignIn(t.Context())
-		if (err == nil) != (tt.fault == "") || err != nil && (!strings.Contains(err.Error(), tt.fault) || strings.Contains(err.Error(), tt.password)) {
+		if (err == nil) != (tt.fault == "") || err != nil && (!strings.Contains(err.Error(), tt.fault) ||
+			strings.Contains(err.Error(), tt.password)) {
 			t.Errorf("%s, %s: %v", tt.client, tt.password, err)
 		}
 		if p.opened.Load() != 0 {
@@ -121,7 +127,8 @@ func TestCodeFlow(t *testing.T) {
 		}
 		r, _ := http.NewRequest(http.MethodGet, base+"/", nil) //nolint:noctx // it is not sent
 		other, _ := http.NewRequest(http.MethodGet, p.URL+"/", nil)
-		if err == nil && (s.Prepare(t.Context(), r) != nil || r.Header.Get("Authorization") != "Bearer oauth" || s.Prepare(t.Context(), other) != nil || other.Header.Get("Authorization") != "") {
+		if err == nil && (s.Prepare(t.Context(), r) != nil || r.Header.Get("Authorization") != "Bearer oauth" ||
+			s.Prepare(t.Context(), other) != nil || other.Header.Get("Authorization") != "") {
 			t.Errorf("%s: the target gets %v, the issuer %v", tt.client, r.Header, other.Header)
 		}
 	}

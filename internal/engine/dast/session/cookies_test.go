@@ -34,7 +34,8 @@ func TestCookiesWithoutEnd(t *testing.T) {
 	req.Header.Set("Cookie", "own=x; c7=attacked")
 	s.add(req)
 	got := req.Header.Get("Cookie")
-	if !strings.HasPrefix(got, "own=x; c7=attacked; sid=1; ") || strings.Contains(got, "c7=7") || len(req.Cookies()) != maxCookies+1 {
+	if !strings.HasPrefix(got, "own=x; c7=attacked; sid=1; ") || strings.Contains(got, "c7=7") ||
+		len(req.Cookies()) != maxCookies+1 {
 		t.Errorf("%d cookies: %.100s", len(req.Cookies()), got)
 	}
 }
@@ -84,7 +85,8 @@ func TestCookiesThatRepeat(t *testing.T) {
 	if err := s.SignIn(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for _, step := range []struct{ query, want string }{{"level=low", "low"}, {"level=%27%22<b>", "low"}, {"new=1", "given"}, {"level=low", "given"}} {
+	for _, step := range []struct{ query, want string }{{"level=low", "low"}, {"level=%27%22<b>", "low"},
+		{"new=1", "given"}, {"level=low", "given"}} {
 		r, err := message.Parse(address + "/?" + step.query)
 		if err != nil {
 			t.Fatal(err)

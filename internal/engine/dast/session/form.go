@@ -40,10 +40,12 @@ func (s *Session) form(ctx context.Context, l *scan.FormLogin) (*message.Respons
 		f = loginForm(resp)
 	}
 	if f == nil {
-		return nil, errs.E(errs.Unavailable, "signing in as %q: %s has no form with a password", s.identity.Name, page.Place())
+		return nil, errs.E(errs.Unavailable, "signing in as %q: %s has no form with a password", s.identity.Name,
+			page.Place())
 	}
 	if f.Method == http.MethodGet {
-		return nil, errs.E(errs.Unavailable, "signing in as %q is not possible because the form of %s would send the password in its address (method GET)", s.identity.Name, page.Place())
+		return nil, errs.E(errs.Unavailable, "signing in as %q is not possible because the form of %s would send the "+
+			"password in its address (method GET)", s.identity.Name, page.Place())
 	}
 	coded := slices.Contains(slices.Collect(maps.Values(l.Fields)), "{{totp}}")
 	if name := typed(f, oneTime); !coded && s.identity.TOTP != "" && name != "" {
@@ -65,7 +67,8 @@ func (s *Session) form(ctx context.Context, l *scan.FormLogin) (*message.Respons
 
 // step fills in the form of a page that has no password, and one field of the kind, and
 // returns the page behind it; the page itself where there is no such form.
-func (s *Session) step(ctx context.Context, resp *message.Response, kind *lazyregexp.Regexp, value string) (*message.Response, error) {
+func (s *Session) step(ctx context.Context, resp *message.Response, kind *lazyregexp.Regexp,
+	value string) (*message.Response, error) {
 	if !resp.IsHTML() || resp.Status != http.StatusOK || loginForm(resp) != nil {
 		return resp, nil
 	}
@@ -138,7 +141,8 @@ func (s *Session) filled(f *message.Request, l *scan.FormLogin) (*message.Reques
 		in = message.InMultipart
 	}
 	for key, t := range f.Types { // the crawler leaves it out where the page has filled in the others
-		if name, ok := strings.CutPrefix(key, string(in)+":"); ok && t == "password" && !slices.ContainsFunc(*list, func(p message.Param) bool { return p.Name == name }) {
+		if name, ok := strings.CutPrefix(key, string(in)+":"); ok && t == "password" &&
+			!slices.ContainsFunc(*list, func(p message.Param) bool { return p.Name == name }) {
 			*list = append(*list, message.Param{Name: name})
 		}
 	}
@@ -181,7 +185,8 @@ func typed(form *message.Request, kind *lazyregexp.Regexp) string {
 		default:
 			continue
 		}
-		if t := form.Types[p.Key()]; (t == "" || t == "email" || t == "tel" || t == "number") && kind.MatchString(p.Name) {
+		if t := form.Types[p.Key()]; (t == "" || t == "email" || t == "tel" || t == "number") &&
+			kind.MatchString(p.Name) {
 			return p.Name
 		}
 	}

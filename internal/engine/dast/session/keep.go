@@ -93,7 +93,8 @@ func (s *Session) learn(ctx context.Context, landed *message.Response) error {
 	if landed != nil && landed.Request.Method == http.MethodGet {
 		pages = append(pages, landed.Request)
 	}
-	if base, err := message.Of(s.o.Scope.Base()); err == nil && (len(pages) == 0 || base.Address() != pages[0].Address()) {
+	if base, err := message.Of(s.o.Scope.Base()); err == nil &&
+		(len(pages) == 0 || base.Address() != pages[0].Address()) {
 		pages = append(pages, base)
 	}
 	for _, r := range pages {
@@ -168,7 +169,8 @@ func (s *Session) look(resp *message.Response) {
 		if err != nil {
 			return
 		}
-		resp = &message.Response{Request: r, Status: resp.Status, Proto: resp.Proto, Header: resp.Header, Took: resp.Took, Sent: message.Dump(sent, []byte("[credentials]"))}
+		resp = &message.Response{Request: r, Status: resp.Status, Proto: resp.Proto, Header: resp.Header,
+			Took: resp.Took, Sent: message.Dump(sent, []byte("[credentials]"))}
 	}
 	s.o.Look(resp)
 }

@@ -52,9 +52,10 @@ func TestSessionIsProvenAgain(t *testing.T) {
 		later    time.Duration
 	}{
 		"a page that differs": {scan.Identity{Form: form}, 1, proveAfter},
-		"a marker":            {scan.Identity{Form: form, Marker: scan.Marker{URL: "/home", In: "jane"}}, 1, proveAfter},
-		"requests":            {scan.Identity{Form: form}, proveEvery, 0},
-		"too early":           {scan.Identity{Form: form}, 10, time.Second},
+		"a marker": {scan.Identity{Form: form, Marker: scan.Marker{URL: "/home", In: "jane"}}, 1,
+			proveAfter},
+		"requests":  {scan.Identity{Form: form}, proveEvery, 0},
+		"too early": {scan.Identity{Form: form}, 10, time.Second},
 	} {
 		a := &silent{}
 		s, client, base := open(t, a, tt.identity)
@@ -118,7 +119,8 @@ func TestFixedSessionIsProvenAgain(t *testing.T) {
 
 // TestLook gives the answers of a sign-in to those who look, without credentials.
 func TestLook(t *testing.T) {
-	s, client, base := open(t, &silent{}, scan.Identity{Form: &scan.FormLogin{URL: "/login", User: "jane", Password: "s3cret"}})
+	s, client, base := open(t, &silent{},
+		scan.Identity{Form: &scan.FormLogin{URL: "/login", User: "jane", Password: "s3cret"}})
 	var seen []string
 	s.o.Look = func(resp *message.Response) {
 		text := resp.Exchange("").Request + resp.Request.Curl(resp.Sent) + resp.Text()

@@ -31,7 +31,8 @@ func TestEnds(t *testing.T) {
 		`{"exp":"soon"}`:                  0,
 		`{"iat":1000000,"exp":999999999}`: time.Duration(998999999)*time.Second - time.Minute,
 	} {
-		got := ends([]scan.Header{{Name: "X-A", Value: "b"}, {Name: "Authorization", Value: "Bearer " + jwtOf(claims)}}, now)
+		got := ends([]scan.Header{{Name: "X-A", Value: "b"}, {Name: "Authorization", Value: "Bearer " + jwtOf(claims)}},
+			now)
 		if want == 0 && !got.IsZero() || want != 0 && got.Sub(now) != want {
 			t.Errorf("%s: %s", claims, got.Sub(now))
 		}
@@ -57,7 +58,8 @@ func TestTokenIsRenewedBeforeItEnds(t *testing.T) {
 	var dialer net.Dialer
 	client := traffic.New(traffic.Options{Scope: scope, Dial: dialer.DialContext})
 	defer client.Close()
-	s, err := New(scan.Identity{Name: "jane", JSON: &scan.JSONLogin{URL: "/login", Body: "{}"}}, Options{Client: client, Scope: scope, Now: func() time.Time { return now }})
+	s, err := New(scan.Identity{Name: "jane", JSON: &scan.JSONLogin{URL: "/login", Body: "{}"}},
+		Options{Client: client, Scope: scope, Now: func() time.Time { return now }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,8 @@ func TestForbiddenPagesAreNoLoss(t *testing.T) {
 		"a marker":                     {&guarded{}, scan.Marker{URL: "/home", In: "hello"}},
 		"no page that shows a session": {&guarded{open: true}, scan.Marker{}},
 	} {
-		s, client, base := open(t, tt.app, scan.Identity{Form: &scan.FormLogin{URL: "/login", User: "jane", Password: "s3cret"}, Marker: tt.marker})
+		s, client, base := open(t, tt.app,
+			scan.Identity{Form: &scan.FormLogin{URL: "/login", User: "jane", Password: "s3cret"}, Marker: tt.marker})
 		if err := s.SignIn(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +78,8 @@ func TestForbiddenPagesAreNoLoss(t *testing.T) {
 		tt.app.ended.Store(true)
 		ask("/page")
 		ask("/page")
-		if state := s.State(); state.Losses != 1 || state.Lost || tt.app.logins.Load() != 2 || !strings.Contains(state.Why, "leads to the page for signing in") {
+		if state := s.State(); state.Losses != 1 || state.Lost || tt.app.logins.Load() != 2 ||
+			!strings.Contains(state.Why, "leads to the page for signing in") {
 			t.Errorf("%s: a loss: %d sign-ins, %+v", name, tt.app.logins.Load(), state)
 		}
 	}

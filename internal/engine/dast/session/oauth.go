@@ -28,11 +28,13 @@ func (s *Session) oauth(ctx context.Context, l *scan.OAuthLogin) error {
 		if err != nil {
 			return err
 		}
-		form = append(form, message.Param{Name: "username", Value: l.User}, message.Param{Name: "password", Value: password})
+		form = append(form, message.Param{Name: "username", Value: l.User},
+			message.Param{Name: "password", Value: password})
 	case "refresh_token":
 		form = append(form, message.Param{Name: "refresh_token", Value: l.Refresh})
 	default:
-		return errs.E(errs.Unavailable, "signing in as %q: the grant %q is not known; authorization_code, client_credentials, password and refresh_token are", s.identity.Name, l.Grant)
+		return errs.E(errs.Unavailable, "signing in as %q: the grant %q is not known; authorization_code, "+
+			"client_credentials, password and refresh_token are", s.identity.Name, l.Grant)
 	}
 	return s.exchange(ctx, l, append([]message.Param{{Name: "grant_type", Value: l.Grant}}, form...))
 }
@@ -58,7 +60,8 @@ func (s *Session) exchange(ctx context.Context, l *scan.OAuthLogin, form []messa
 		Error  string `json:"error"`
 	}
 	if err := json.Unmarshal(resp.Body, &answer); err != nil || answer.Access == "" {
-		return errs.E(errs.Unavailable, "signing in as %q: the token endpoint answers %d %.100s", s.identity.Name, resp.Status, answer.Error)
+		return errs.E(errs.Unavailable, "signing in as %q: the token endpoint answers %d %.100s", s.identity.Name,
+			resp.Status, answer.Error)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

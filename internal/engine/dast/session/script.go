@@ -130,7 +130,8 @@ func (s *Session) Login() *browser.Login {
 	short := func(a, b member) int {
 		return cmp.Or(cmp.Compare(len(a.name), len(b.name)), cmp.Compare(a.name, b.name))
 	}
-	return &browser.Login{Form: &scan.FormLogin{User: slices.MinFunc(users, short).value, Password: slices.MinFunc(secrets, short).value}, TOTP: s.code}
+	return &browser.Login{Form: &scan.FormLogin{User: slices.MinFunc(users, short).value,
+		Password: slices.MinFunc(secrets, short).value}, TOTP: s.code}
 }
 
 // Secrets are the texts by which the identity signs in: none of them is attacked with.

@@ -32,6 +32,7 @@ func (a *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	sent, _ := url.ParseQuery(string(body)) // of the plain form
 	switch c, _ := r.Cookie("sid"); {
 	case r.URL.Path == "/login" && sent.Get("name") == "jane" && sent.Get("word") == "s3cret-word" && strings.Contains(a.form, "plain"):
+
 		http.SetCookie(w, &http.Cookie{Name: "sid", Value: "in", Path: "/"})
 		fmt.Fprint(w, "hello")
 	case r.URL.Path == "/login":
@@ -52,15 +53,21 @@ func TestFormsOfScript(t *testing.T) {
 		scripts bool   // the browser is needed
 		fails   string // the error; empty: it signs in
 	}{
-		"no method":                     {`<form><input name=name><input name=word type=password></form>`, true, true, ""},
-		"the method GET":                {`<form method=get><input name=name><input name=word type=password></form>`, true, true, ""},
-		"no method, no browser":         {`<form><input name=name><input name=word type=password></form>`, false, true, "is not possible because the form of"},
-		"script sends what is not sent": {`<form method=post><input name=name><input name=word type=password></form>`, true, true, ""},
-		"no form":                       {`<input id=name><input id=word type=password>`, true, true, ""},
-		"the name is filled in":         {`<form method=post class=plain><input name=name value=guest><input name=team value=blue><input name=word type=password></form>`, false, false, ""},
+		"no method": {`<form><input name=name><input name=word type=password></form>`, true, true,
+			""},
+		"the method GET": {`<form method=get><input name=name><input name=word type=password></form>`,
+			true, true, ""},
+		"no method, no browser": {`<form><input name=name><input name=word type=password></form>`, false, true,
+			"is not possible because the form of"},
+		"script sends what is not sent": {`<form method=post><input name=name><input name=word type=password></form>`,
+			true, true, ""},
+		"no form":               {`<input id=name><input id=word type=password>`, true, true, ""},
+		"the name is filled in": {`<form method=post class=plain><input name=name value=guest><input name=team value=blue><input name=word type=password></form>`, false, false, ""},
 	} {
 		a := &scripted{form: tt.form}
-		s, client, base := open(t, a, scan.Identity{Form: &scan.FormLogin{URL: "/login", User: "jane", Password: "s3cret-word"}, Marker: scan.Marker{URL: "/home", In: "hello"}})
+		s, client, base := open(t, a,
+			scan.Identity{Form: &scan.FormLogin{URL: "/login", User: "jane", Password: "s3cret-word"},
+				Marker: scan.Marker{URL: "/home", In: "hello"}})
 		browsed := 0
 		s.o.Browse = func(_ context.Context, _ *Session, l browser.Login) (*browser.State, error) {
 			if !tt.browser {
@@ -95,7 +102,8 @@ func TestFormsOfScript(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := client.Send(t.Context(), r, s); err != nil || browsed != 2 || strings.Contains(strings.Join(a.seen[before:], " "), "POST") {
+		if _, err := client.Send(t.Context(), r, s); err != nil || browsed != 2 ||
+			strings.Contains(strings.Join(a.seen[before:], " "), "POST") {
 			t.Errorf("%s: renewed by %d, %v: %v", name, browsed, err, a.seen[before:])
 		}
 	}

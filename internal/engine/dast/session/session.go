@@ -92,7 +92,8 @@ func New(identity scan.Identity, o Options) (*Session, error) {
 		return nil, errs.E(errs.Invalid, "identity %.100q: "+format, append([]any{identity.Name}, args...)...)
 	}
 	ways := 0
-	for _, set := range []bool{identity.Form != nil, identity.JSON != nil, identity.OAuth != nil, identity.Bearer != "", identity.Basic != nil, len(identity.Steps) > 0} {
+	for _, set := range []bool{identity.Form != nil, identity.JSON != nil, identity.OAuth != nil, identity.Bearer != "",
+		identity.Basic != nil, len(identity.Steps) > 0} {
 		if set {
 			ways++
 		}
@@ -141,7 +142,8 @@ func (s *Session) request(address string) (*message.Request, error) {
 	}
 	if !s.o.Scope.Hosts(r.Host) && !s.issues(r) {
 		if err := s.o.Scope.Allows(r); err != nil {
-			return nil, errs.E(errs.Invalid, "credentials are sent to the target alone, not to %s: include its address in the scope", r.Host)
+			return nil, errs.E(errs.Invalid, "credentials are sent to the target alone, not to %s: include its "+
+				"address in the scope", r.Host)
 		}
 	}
 	return r, nil
@@ -326,7 +328,8 @@ func (s *Session) Pages() []*message.Request {
 	var out []*message.Request
 	for _, r := range []*message.Request{s.landed, s.page} {
 		if r != nil {
-			seed := &message.Request{Method: http.MethodGet, Scheme: r.Scheme, Host: r.Host, Path: r.Path, Query: slices.Clone(r.Query), Origin: "sign-in"}
+			seed := &message.Request{Method: http.MethodGet, Scheme: r.Scheme, Host: r.Host, Path: r.Path,
+				Query: slices.Clone(r.Query), Origin: "sign-in"}
 			out = append(out, seed)
 		}
 	}
@@ -382,7 +385,8 @@ func (s *Session) tellsOut(resp *message.Response) string {
 func (s *Session) leadsToLogin(resp *message.Response) bool {
 	to := resp.Location()
 	login, err := s.o.Scope.Base().Parse(s.identity.Form.URL)
-	return err == nil && to != nil && to.Host == login.Host && to.Path == login.Path && resp.Request.Path != login.EscapedPath()
+	return err == nil && to != nil && to.Host == login.Host && to.Path == login.Path &&
+		resp.Request.Path != login.EscapedPath()
 }
 
 // holds reports whether the answer of the marker's page shows the session.
@@ -480,7 +484,8 @@ func (s *Session) prove(ctx context.Context, landed *message.Response) error {
 			return err
 		}
 		if !s.holds(resp) {
-			return errs.E(errs.Unavailable, "signing in as %q did not work: %s %s answers %d without the marker", s.identity.Name, page.Method, page.Place(), resp.Status)
+			return errs.E(errs.Unavailable, "signing in as %q did not work: %s %s answers %d without "+
+				"the marker", s.identity.Name, page.Method, page.Place(), resp.Status)
 		}
 		return nil
 	}
@@ -488,7 +493,8 @@ func (s *Session) prove(ctx context.Context, landed *message.Response) error {
 		return nil
 	}
 	if s.asks(landed) {
-		return errs.E(errs.Unavailable, "signing in as %q did not work: the application shows the form again", s.identity.Name)
+		return errs.E(errs.Unavailable, "signing in as %q did not work: the application shows the "+
+			"form again", s.identity.Name)
 	}
 	return nil
 }
@@ -542,7 +548,8 @@ func (s *Session) json(ctx context.Context, l *scan.JSONLogin) error {
 	}
 	s.look(resp)
 	if resp.Status >= 400 {
-		return errs.E(errs.Unavailable, "signing in as %q did not work: %s answers %d", s.identity.Name, r.Place(), resp.Status)
+		return errs.E(errs.Unavailable, "signing in as %q did not work: %s answers %d", s.identity.Name, r.Place(),
+			resp.Status)
 	}
 	s.answered(resp.Body)
 	token, err := token(resp.Body, l.Token)

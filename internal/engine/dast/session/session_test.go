@@ -33,7 +33,8 @@ func (a *app) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprint(w, `<form method=post><input type=hidden name=token value=t0k3n-t0k3n><input name=remember type=checkbox><input name=username><input name=pass type=password><input name=code></form>`)
 			return
 		}
-		if r.FormValue("username") != "jane" || r.FormValue("pass") != "s3cret" || r.FormValue("token") != "t0k3n-t0k3n" || len(r.FormValue("code")) != 6 {
+		if r.FormValue("username") != "jane" || r.FormValue("pass") != "s3cret" ||
+			r.FormValue("token") != "t0k3n-t0k3n" || len(r.FormValue("code")) != 6 {
 			fmt.Fprint(w, `wrong <form method=post action=/login><input name=username><input name=pass type=password></form>`)
 			return
 		}
@@ -71,6 +72,7 @@ func (a *app) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c, _ := r.Cookie("sid")
 		switch auth := r.Header.Get("Authorization"); {
 		case auth == "Bearer abc.def", auth == "Bearer oauth", auth == "Bearer fixed", strings.HasPrefix(auth, "Basic "):
+
 			fmt.Fprint(w, "hello <a href=/logout>sign out</a>")
 		case c != nil && c.Value == "in" && a.left.Add(-1) >= 0:
 			fmt.Fprint(w, "hello <a href=/logout>sign out</a>")
@@ -104,12 +106,15 @@ const seed = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ" // "12345678901234567890" of RFC
 func TestSignIn(t *testing.T) {
 	marker := scan.Marker{URL: "/home", In: "sign out"}
 	for name, identity := range map[string]scan.Identity{
-		"form":   {Form: &scan.FormLogin{URL: "/login", User: "jane", Password: "s3cret", Fields: map[string]string{"code": "{{totp}}"}}, TOTP: seed, Marker: marker},
-		"code":   {Form: &scan.FormLogin{URL: "/login", User: "jane", Password: "s3cret"}, TOTP: seed, Marker: marker},
-		"pages":  {Form: &scan.FormLogin{URL: "/who", User: "jane", Password: "s3cret"}, TOTP: seed, Marker: marker},
-		"json":   {JSON: &scan.JSONLogin{URL: "/api/login", Body: `{"u":"jane"}`}, Marker: marker},
-		"at":     {JSON: &scan.JSONLogin{URL: "/api/login", Body: `{"u":"jane"}`, Token: "/authentication/token"}, Marker: marker},
-		"oauth":  {OAuth: &scan.OAuthLogin{Token: "/token", Grant: "client_credentials", ClientID: "me"}, Marker: marker},
+		"form": {Form: &scan.FormLogin{URL: "/login", User: "jane", Password: "s3cret",
+			Fields: map[string]string{"code": "{{totp}}"}}, TOTP: seed, Marker: marker},
+		"code":  {Form: &scan.FormLogin{URL: "/login", User: "jane", Password: "s3cret"}, TOTP: seed, Marker: marker},
+		"pages": {Form: &scan.FormLogin{URL: "/who", User: "jane", Password: "s3cret"}, TOTP: seed, Marker: marker},
+		"json":  {JSON: &scan.JSONLogin{URL: "/api/login", Body: `{"u":"jane"}`}, Marker: marker},
+		"at": {JSON: &scan.JSONLogin{URL: "/api/login", Body: `{"u":"jane"}`, Token: "/authentication/token"},
+			Marker: marker},
+		"oauth": {OAuth: &scan.OAuthLogin{Token: "/token", Grant: "client_credentials", ClientID: "me"},
+			Marker: marker},
 		"bearer": {Bearer: "fixed", Marker: marker},
 		"basic":  {Basic: &scan.BasicLogin{User: "a", Password: "b"}, Marker: marker},
 		"header": {Header: []scan.Header{{Name: "Authorization", Value: "Bearer fixed"}}, Marker: marker},
@@ -150,7 +155,9 @@ func TestSignInThatFailsSaysSo(t *testing.T) {
 
 func TestSessionIsRenewed(t *testing.T) {
 	a := &app{}
-	s, client, base := open(t, a, scan.Identity{Form: &scan.FormLogin{URL: "/login", User: "jane", Password: "s3cret", Fields: map[string]string{"code": "{{totp}}"}}, TOTP: seed})
+	s, client, base := open(t, a,
+		scan.Identity{Form: &scan.FormLogin{URL: "/login", User: "jane", Password: "s3cret",
+			Fields: map[string]string{"code": "{{totp}}"}}, TOTP: seed})
 	if err := s.SignIn(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +198,8 @@ func TestCredentialsStayAtTheTarget(t *testing.T) {
 	if err := s.Prepare(t.Context(), r); err != nil || r.Header.Get("Authorization") != "" {
 		t.Errorf("for the header Host: %v, header %q", err, r.Header.Get("Authorization"))
 	}
-	encrypted, err := site.NewScope(&scan.Target{URL: "https://shop.example.org/", Include: []string{"http://shop.example.org/*"}})
+	encrypted, err := site.NewScope(&scan.Target{URL: "https://shop.example.org/",
+		Include: []string{"http://shop.example.org/*"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,13 +215,15 @@ func TestCredentialsStayAtTheTarget(t *testing.T) {
 	server := httptest.NewServer(&app{})
 	defer server.Close()
 	scope, _ := site.NewScope(&scan.Target{URL: server.URL})
-	if _, err := New(scan.Identity{Marker: scan.Marker{URL: "http://elsewhere.example/"}}, Options{Scope: scope}); err == nil {
+	if _, err := New(scan.Identity{Marker: scan.Marker{URL: "http://elsewhere.example/"}},
+		Options{Scope: scope}); err == nil {
 		t.Error("a marker elsewhere was accepted")
 	}
 }
 
 func TestTOTP(t *testing.T) {
-	for at, want := range map[int64]string{59: "287082", 1111111109: "081804", 2000000000: "279037"} { // RFC 6238, appendix B, six digits
+	for at, want := range map[int64]string{59: "287082", 1111111109: "081804",
+		2000000000: "279037"} { // RFC 6238, appendix B, six digits
 		if got, err := totp(seed, time.Unix(at, 0)); err != nil || got != want {
 			t.Errorf("at %d: %s, %v; want %s", at, got, err, want)
 		}

@@ -55,7 +55,8 @@ func (g *Gaps) Take(code string, beyond bool) []scan.Reason {
 	var out []scan.Reason
 	for i, at := range g.order {
 		if i == maxGaps {
-			out = append(out, scan.Reason{Code: code, Message: fmt.Sprintf("so it was at %d more addresses", len(g.order)-i)})
+			out = append(out, scan.Reason{Code: code, Message: fmt.Sprintf("so it was at %d more "+
+				"addresses", len(g.order)-i)})
 			break
 		}
 		message := at.first

@@ -125,7 +125,8 @@ func sameHost(host string, base *url.URL) bool {
 	if strings.EqualFold(host, base.Host) {
 		return true
 	}
-	return strings.EqualFold(host, strings.TrimSuffix(strings.TrimSuffix(base.Host, ":80"), ":443")) && base.Port() == map[string]string{"http": "80", "https": "443"}[base.Scheme]
+	return strings.EqualFold(host, strings.TrimSuffix(strings.TrimSuffix(base.Host, ":80"), ":443")) &&
+		base.Port() == map[string]string{"http": "80", "https": "443"}[base.Scheme]
 }
 
 // Hosts reports whether the host is the target's own, for cookies and credentials.
@@ -307,7 +308,8 @@ func Page(r *message.Request) string { return page(r).Value }
 // page is the parameter of Page.
 func page(r *message.Request) message.Param {
 	for _, p := range r.Query {
-		if len(p.Value) <= 80 && pageName.MatchString(p.Value) && (chooses.MatchString(p.Name) || routes.MatchString(p.Name) && strings.Contains(p.Value, "/")) {
+		if len(p.Value) <= 80 && pageName.MatchString(p.Value) && (chooses.MatchString(p.Name) ||
+			routes.MatchString(p.Name) && strings.Contains(p.Value, "/")) {
 			return p
 		}
 	}

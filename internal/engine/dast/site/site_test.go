@@ -10,7 +10,8 @@ import (
 )
 
 func TestScope(t *testing.T) {
-	s, err := NewScope(&scan.Target{URL: "https://shop.example.org:443/app/", Include: []string{"/shared/*", "https://api.example.org/v2/*"}, Exclude: []string{"*/internal/*", "/app/x?*"}})
+	s, err := NewScope(&scan.Target{URL: "https://shop.example.org:443/app/",
+		Include: []string{"/shared/*", "https://api.example.org/v2/*"}, Exclude: []string{"*/internal/*", "/app/x?*"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +39,8 @@ func TestScope(t *testing.T) {
 			t.Errorf("%s: %v", address, got)
 		}
 	}
-	for _, target := range []scan.Target{{URL: "ftp://a"}, {URL: "https://u:p@a.example/"}, {URL: "https://a", Include: []string{""}}, {URL: "::"}} {
+	for _, target := range []scan.Target{{URL: "ftp://a"}, {URL: "https://u:p@a.example/"},
+		{URL: "https://a", Include: []string{""}}, {URL: "::"}} {
 		if _, err := NewScope(&target); err == nil {
 			t.Errorf("%+v was accepted", target)
 		}
@@ -74,10 +76,14 @@ func TestNeverForms(t *testing.T) {
 		p    message.Param
 		want bool
 	}{
-		{message.Param{Name: "logout", Value: "Bye"}, true}, {message.Param{Name: "action", Value: "sign_out"}, true}, {message.Param{Name: "go", Value: "Reset database"}, false}, {message.Param{Name: "reset_db", Value: "1"}, true},
-		{message.Param{Name: "comment", Value: "how do I log out of this, and why"}, false}, {message.Param{Name: "action", Value: "save"}, false}, {message.Param{Name: "blog", Value: "outline"}, false},
+		{message.Param{Name: "logout", Value: "Bye"}, true}, {message.Param{Name: "action", Value: "sign_out"}, true},
+		{message.Param{Name: "go", Value: "Reset database"}, false}, {message.Param{Name: "reset_db", Value: "1"},
+			true},
+		{message.Param{Name: "comment", Value: "how do I log out of this, and why"}, false},
+		{message.Param{Name: "action", Value: "save"}, false}, {message.Param{Name: "blog", Value: "outline"}, false},
 	} {
-		r := &message.Request{Method: "POST", Scheme: "http", Host: "a.example", Path: "/do", Body: message.Body{Kind: message.Form, Params: []message.Param{c.p}}}
+		r := &message.Request{Method: "POST", Scheme: "http", Host: "a.example", Path: "/do",
+			Body: message.Body{Kind: message.Form, Params: []message.Param{c.p}}}
 		if got := Never(r) != ""; got != c.want {
 			t.Errorf("%+v: %v", c.p, got)
 		}
@@ -85,9 +91,13 @@ func TestNeverForms(t *testing.T) {
 }
 
 func TestShape(t *testing.T) {
-	same := [][2]string{{"http://a/users/1?x=1", "http://a/users/22?x=2"}, {"http://a/o/0f8fad5b-d9cb-469f-a165-70867728950e", "http://a/o/7c9e6679-7425-40de-944b-e07fc1f90ae7"},
-		{"http://a/media?ns=a&tab=b&image=c", "http://a/media?image=c&ns=a&tab=b"}, {"http://a/diff?rev[0]=1&rev[1]=2", "http://a/diff?rev[1]=2&rev[0]=1"}, {"http://a/find?tag=a", "http://a/find?tag=a&tag=b"}}
-	other := [][2]string{{"http://a/users/1?x=1", "http://a/users/1?y=1"}, {"http://a/a", "http://a/b"}, {"http://a/a", "https://a/a"}}
+	same := [][2]string{{"http://a/users/1?x=1", "http://a/users/22?x=2"},
+		{"http://a/o/0f8fad5b-d9cb-469f-a165-70867728950e", "http://a/o/7c9e6679-7425-40de-944b-e07fc1f90ae7"},
+		{"http://a/media?ns=a&tab=b&image=c", "http://a/media?image=c&ns=a&tab=b"},
+		{"http://a/diff?rev[0]=1&rev[1]=2", "http://a/diff?rev[1]=2&rev[0]=1"},
+		{"http://a/find?tag=a", "http://a/find?tag=a&tag=b"}}
+	other := [][2]string{{"http://a/users/1?x=1", "http://a/users/1?y=1"}, {"http://a/a", "http://a/b"},
+		{"http://a/a", "https://a/a"}}
 	shape := func(address string) string {
 		r, err := message.Parse(address)
 		if err != nil {
@@ -123,8 +133,11 @@ func TestSurfaceIsBounded(t *testing.T) {
 
 func TestDangerousNames(t *testing.T) {
 	for text, want := range map[string]bool{
-		"/set-up-database.php": true, "/setup.php": true, "/reset_db": true, "/db/reset-db": true, "/createdb": true, "/clear-data": true, "/rmdir.php": true, "/install.php": true,
-		"/admin/truncate-tables": true, "/logout": true, "Log out": true, "Sign Out": true, "Abmelden": true, "Cerrar sesión": true, "/blog/outside": false, "Catalog outlet": false, "/database-offline.php": false, "/data/tables": false, "/install/guide": false, "/create-account": false, "/restore": false, "/table": false,
+		"/set-up-database.php": true, "/setup.php": true, "/reset_db": true, "/db/reset-db": true, "/createdb": true,
+		"/clear-data": true, "/rmdir.php": true, "/install.php": true,
+		"/admin/truncate-tables": true, "/logout": true, "Log out": true, "Sign Out": true, "Abmelden": true,
+		"Cerrar sesión": true, "/blog/outside": false, "Catalog outlet": false, "/database-offline.php": false,
+		"/data/tables": false, "/install/guide": false, "/create-account": false, "/restore": false, "/table": false,
 	} {
 		if Dangerous(text) != want {
 			t.Errorf("Dangerous(%q) = %t", text, !want)
@@ -166,7 +179,8 @@ func TestVarieties(t *testing.T) {
 		add(fmt.Sprintf("q%dx=1", i))
 	}
 	if n := len(s.Entries()); n != maxVarieties || s.Left() != 1100+maxVariants-maxVarieties {
-		t.Errorf("%d operations of one page and %d left, not %d and %d", n, s.Left(), maxVarieties, 1100+maxVariants-maxVarieties)
+		t.Errorf("%d operations of one page and %d left, not %d and %d", n, s.Left(), maxVarieties,
+			1100+maxVariants-maxVarieties)
 	}
 }
 
@@ -202,7 +216,8 @@ func TestPlace(t *testing.T) {
 
 func TestOutline(t *testing.T) {
 	outline := func(status int, kind, body string) uint64 {
-		return Outline(&message.Response{Status: status, Header: http.Header{"Content-Type": {kind}}, Body: []byte(body)})
+		return Outline(&message.Response{Status: status, Header: http.Header{"Content-Type": {kind}},
+			Body: []byte(body)})
 	}
 	page := outline(200, "text/html", `<p class="a">one <b>1</b></p>`)
 	for _, test := range []struct {
@@ -222,19 +237,23 @@ func TestOutline(t *testing.T) {
 		}
 	}
 	object := outline(200, "application/json", `{"id":17,"name":"a"}`)
-	if object == 0 || outline(200, "application/json", `{"id":4,"name":"a"}`) != object || outline(200, "application/json", `{"id":4,"name":"b"}`) == object {
+	if object == 0 || outline(200, "application/json", `{"id":4,"name":"a"}`) != object ||
+		outline(200, "application/json", `{"id":4,"name":"b"}`) == object {
 		t.Error("objects are told apart by their numbers, or not by their words")
 	}
 }
 
 func TestPasswordNames(t *testing.T) {
-	for name, want := range map[string]bool{"password": true, "newPassword": true, "passwd_confirm": true, "pass-phrase": true, "passphrase": true, "pwd": true, "userPwd": true, "pass": true, "user_pass": true, "userpass": true,
-		"compass": false, "passenger": false, "passport": false, "bypass": false, "": false} {
+	for name, want := range map[string]bool{"password": true, "newPassword": true, "passwd_confirm": true,
+		"pass-phrase": true, "passphrase": true, "pwd": true, "userPwd": true, "pass": true, "user_pass": true,
+		"userpass": true,
+		"compass":  false, "passenger": false, "passport": false, "bypass": false, "": false} {
 		if IsPassword(name) != want {
 			t.Errorf("%q: %v", name, !want)
 		}
 	}
-	for name, want := range map[string]bool{"/users/forgot-password": true, "resetMyPassword": true, "/recover_account": true, "/lost/pin": true, "/reset": false, "/database/reset": false, "/passwords": false} {
+	for name, want := range map[string]bool{"/users/forgot-password": true, "resetMyPassword": true,
+		"/recover_account": true, "/lost/pin": true, "/reset": false, "/database/reset": false, "/passwords": false} {
 		if Recovers(name) != want {
 			t.Errorf("%q: %v", name, !want)
 		}
@@ -248,13 +267,19 @@ func TestDeletes(t *testing.T) {
 		method, path, kind, name, value string
 		want                            bool
 	}{
-		{"DELETE", "/users/1", "", "a", "b", true}, {"POST", "/users/1/delete/", "", "a", "b", true}, {"POST", "/removeUser", "", "a", "b", true},
-		{"POST", "/users", "hidden", "action", "delete_selected", true}, {"POST", "/users", "button", "delete", "Yes, I'm sure", true}, {"POST", "/users", "button", "go", "Remove item", true},
-		{"POST", "/users", "button", "go", "Save", false}, {"POST", "/users", "", "action", "delete", false}, {"POST", "/users", "hidden", "text", "delete is a word that a long text may begin with", false},
-		{"GET", "/users/1/delete/", "", "a", "b", false}, {"POST", "/reset-password", "", "mail", "a@b.example", false}, {"POST", "/deleted-items", "", "a", "b", false},
+		{"DELETE", "/users/1", "", "a", "b", true}, {"POST", "/users/1/delete/", "", "a", "b", true},
+		{"POST", "/removeUser", "", "a", "b", true},
+		{"POST", "/users", "hidden", "action", "delete_selected", true},
+		{"POST", "/users", "button", "delete", "Yes, I'm sure", true}, {"POST", "/users", "button", "go", "Remove item",
+			true},
+		{"POST", "/users", "button", "go", "Save", false}, {"POST", "/users", "", "action", "delete", false},
+		{"POST", "/users", "hidden", "text", "delete is a word that a long text may begin with", false},
+		{"GET", "/users/1/delete/", "", "a", "b", false}, {"POST", "/reset-password", "", "mail", "a@b.example", false},
+		{"POST", "/deleted-items", "", "a", "b", false},
 	} {
-		r := &message.Request{Method: c.method, Scheme: "http", Host: "a.example", Path: c.path, Types: map[string]string{"form:" + c.name: c.kind},
-			Body: message.Body{Kind: message.Form, Params: []message.Param{{Name: c.name, Value: c.value}}}}
+		r := &message.Request{Method: c.method, Scheme: "http", Host: "a.example", Path: c.path,
+			Types: map[string]string{"form:" + c.name: c.kind},
+			Body:  message.Body{Kind: message.Form, Params: []message.Param{{Name: c.name, Value: c.value}}}}
 		if got := Deletes(r); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}

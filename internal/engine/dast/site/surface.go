@@ -68,7 +68,8 @@ func (s *Surface) Add(r *message.Request) bool {
 		}
 		return false
 	}
-	e := &Entry{Request: r, Seen: finding.Operation{Method: r.Method, URL: r.Place(), ID: r.ID, Origin: cmp.Or(r.Origin, "link"),
+	e := &Entry{Request: r, Seen: finding.Operation{Method: r.Method, URL: r.Place(), ID: r.ID,
+		Origin:  cmp.Or(r.Origin, "link"),
 		Outcome: finding.NotReached, Reason: "it was not asked", Parameters: parameters(r)}}
 	if r.Template == "" {
 		e.Seen.URL = r.Base() + r.Path
@@ -264,6 +265,7 @@ func Outcome(r *message.Response) (outcome finding.Outcome, reason string) {
 	case r.Status >= 400 && r.Status < 500:
 		return finding.Refused, http.StatusText(r.Status) + ": the request is not accepted"
 	case r.Status == http.StatusBadGateway || r.Status == http.StatusServiceUnavailable || r.Status == http.StatusGatewayTimeout:
+
 		return finding.NotReached, http.StatusText(r.Status) + ": the application behind it does not answer"
 	}
 	return finding.Reached, ""

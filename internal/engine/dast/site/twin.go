@@ -19,7 +19,8 @@ func (s *Surface) Twins(same func(file string, a, b *message.Response) bool) {
 	defer s.mu.Unlock()
 	for _, e := range s.order {
 		file := path.Base(e.Request.Path)
-		if e.Withheld || e.Answer == nil || e.Request.Template != "" || !index.MatchString(file) || strings.HasSuffix(e.Request.Path, "/") {
+		if e.Withheld || e.Answer == nil || e.Request.Template != "" || !index.MatchString(file) ||
+			strings.HasSuffix(e.Request.Path, "/") {
 			continue
 		}
 		folder := *e.Request

@@ -283,12 +283,14 @@ func (s *shape) verb() string {
 
 // home reports whether the request asks for the base address alone, as a browser does.
 func (s *shape) home() bool {
-	return s.raw == "" && s.method == http.MethodGet && s.body == "" && len(s.headers) == 0 && (s.path == "{{BaseURL}}" || s.path == "{{BaseURL}}/")
+	return s.raw == "" && s.method == http.MethodGet && s.body == "" && len(s.headers) == 0 &&
+		(s.path == "{{BaseURL}}" || s.path == "{{BaseURL}}/")
 }
 
 // compileBlock checks a section.
 func compileBlock(s *section, files map[string]string) (*block, error) {
-	b := &block{id: s.ID, attack: s.Attack, stop: s.Stop, cookies: !s.NoCookie && (s.CookieReuse == nil || *s.CookieReuse), lenient: s.SkipCheck, merge: !s.NoMerge,
+	b := &block{id: s.ID, attack: s.Attack, stop: s.Stop, cookies: !s.NoCookie &&
+		(s.CookieReuse == nil || *s.CookieReuse), lenient: s.SkipCheck, merge: !s.NoMerge,
 		history: s.ReqCondition}
 	if s.Redirects || s.Host {
 		b.redirects, b.away = 10, s.Redirects && !s.Host
@@ -306,7 +308,8 @@ func compileBlock(s *section, files map[string]string) (*block, error) {
 	if b.judge, err = compileJudge(s.Matchers, s.Condition); err != nil {
 		return nil, err
 	}
-	if b.pre, err = compileJudge(slices.Concat(s.Pre, s.Filters), strings.ToLower(s.PreOperator+s.FiltersAll)); err != nil {
+	if b.pre, err = compileJudge(slices.Concat(s.Pre, s.Filters),
+		strings.ToLower(s.PreOperator+s.FiltersAll)); err != nil {
 		return nil, err
 	}
 	for i := range s.Extractors {
@@ -614,7 +617,9 @@ func (b *block) numbered() bool {
 		}
 	}
 	return slices.ContainsFunc(b.extractors, func(x extractor) bool {
-		return ofAnswer.MatchString(x.Part) || slices.ContainsFunc(x.dsl, func(e *expression) bool { return slices.ContainsFunc(e.names, ofAnswer.MatchString) })
+		return ofAnswer.MatchString(x.Part) || slices.ContainsFunc(x.dsl, func(e *expression) bool {
+			return slices.ContainsFunc(e.names, ofAnswer.MatchString)
+		})
 	})
 }
 

@@ -92,7 +92,8 @@ type token struct {
 	text string
 }
 
-var operators = []string{"&&", "||", "==", "!=", "<=", ">=", "=~", "!~", "**", "??", "<", ">", "!", "+", "-", "*", "/", "%", "(", ")", ",", "?", ":"}
+var operators = []string{"&&", "||", "==", "!=", "<=", ">=", "=~", "!~", "**", "??", "<", ">", "!", "+", "-", "*", "/",
+	"%", "(", ")", ",", "?", ":"}
 
 func scanTokens(text string) ([]token, error) {
 	var out []token
@@ -176,7 +177,8 @@ type parser struct {
 
 // op takes the next token if it is one of the operators.
 func (p *parser) op(any ...string) string {
-	if p.at < len(p.tokens) && (p.tokens[p.at].kind == 'o' || p.tokens[p.at].kind == 'i') && slices.Contains(any, p.tokens[p.at].text) {
+	if p.at < len(p.tokens) && (p.tokens[p.at].kind == 'o' || p.tokens[p.at].kind == 'i') &&
+		slices.Contains(any, p.tokens[p.at].text) {
 		p.at++
 		return p.tokens[p.at-1].text
 	}
@@ -207,7 +209,8 @@ func (p *parser) ternary() (node, error) {
 }
 
 // levels are operators with two sides, the weakest first.
-var levels = [][]string{{"||", "??"}, {"&&"}, {"==", "!=", "<=", ">=", "<", ">", "=~", "!~", "in"}, {"+", "-"}, {"*", "/", "%"}, {"**"}}
+var levels = [][]string{{"||", "??"}, {"&&"}, {"==", "!=", "<=", ">=", "<", ">", "=~", "!~", "in"}, {"+", "-"},
+	{"*", "/", "%"}, {"**"}}
 
 func (p *parser) level(n int) (node, error) {
 	if n == len(levels) {

@@ -226,7 +226,8 @@ func descend(n *html.Node, path []place, attribute string, add func(string)) {
 	for _, parent := range parents {
 		count := 0
 		for c := range parent.ChildNodes() {
-			if c.Type != html.ElementNode || p.tag != "*" && c.Data != p.tag || p.attribute != "" && attributeOf(c, p.attribute) != p.value {
+			if c.Type != html.ElementNode || p.tag != "*" && c.Data != p.tag || p.attribute != "" &&
+				attributeOf(c, p.attribute) != p.value {
 				continue
 			}
 			if count++; p.nth == 0 || p.nth == count {

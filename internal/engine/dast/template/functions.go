@@ -70,27 +70,33 @@ func texts(args []any) []string {
 
 // functions are all that are known.
 var functions = map[string]*function{
-	"to_lower": one(func(s string) any { return strings.ToLower(s) }), "to_upper": one(func(s string) any { return strings.ToUpper(s) }),
-	"tolower": one(func(s string) any { return strings.ToLower(s) }), "toupper": one(func(s string) any { return strings.ToUpper(s) }),
-	"trim_space": one(func(s string) any { return strings.TrimSpace(s) }), "trimspace": one(func(s string) any { return strings.TrimSpace(s) }),
-	"trim": two(func(a, b string) any { return strings.Trim(a, b) }), "trim_left": two(func(a, b string) any { return strings.TrimLeft(a, b) }),
+	"to_lower":    one(func(s string) any { return strings.ToLower(s) }),
+	"to_upper":    one(func(s string) any { return strings.ToUpper(s) }),
+	"tolower":     one(func(s string) any { return strings.ToLower(s) }),
+	"toupper":     one(func(s string) any { return strings.ToUpper(s) }),
+	"trim_space":  one(func(s string) any { return strings.TrimSpace(s) }),
+	"trimspace":   one(func(s string) any { return strings.TrimSpace(s) }),
+	"trim":        two(func(a, b string) any { return strings.Trim(a, b) }),
+	"trim_left":   two(func(a, b string) any { return strings.TrimLeft(a, b) }),
 	"trim_right":  two(func(a, b string) any { return strings.TrimRight(a, b) }),
-	"trim_prefix": two(func(a, b string) any { return strings.TrimPrefix(a, b) }), "trimprefix": two(func(a, b string) any { return strings.TrimPrefix(a, b) }),
-	"trim_suffix": two(func(a, b string) any { return strings.TrimSuffix(a, b) }), "trimsuffix": two(func(a, b string) any { return strings.TrimSuffix(a, b) }),
-	"reverse":   one(func(s string) any { r := []rune(s); slices.Reverse(r); return string(r) }),
-	"repeat":    words(2, repeat),
-	"replace":   words(3, func(s []string) (any, error) { return replaceAll(s[0], s[1], s[2]) }),
-	"concat":    many(1, func(s []string) (any, error) { return strings.Join(s, ""), nil }),
-	"join":      {min: 2, max: -1, call: join},
-	"split":     {min: 2, max: 3, call: split},
-	"index":     {min: 2, max: 2, call: index},
-	"substr":    {min: 2, max: 3, call: substr},
-	"sort":      {min: 1, max: -1, call: sorted},
-	"uniq":      {min: 1, max: -1, call: unique},
-	"padding":   words(4, padding),
-	"len":       {min: 1, max: 1, call: length},
-	"to_title":  one(func(s string) any { return title(s) }),
-	"to_string": one(func(s string) any { return s }), "tostring": one(func(s string) any { return s }),
+	"trim_prefix": two(func(a, b string) any { return strings.TrimPrefix(a, b) }),
+	"trimprefix":  two(func(a, b string) any { return strings.TrimPrefix(a, b) }),
+	"trim_suffix": two(func(a, b string) any { return strings.TrimSuffix(a, b) }),
+	"trimsuffix":  two(func(a, b string) any { return strings.TrimSuffix(a, b) }),
+	"reverse":     one(func(s string) any { r := []rune(s); slices.Reverse(r); return string(r) }),
+	"repeat":      words(2, repeat),
+	"replace":     words(3, func(s []string) (any, error) { return replaceAll(s[0], s[1], s[2]) }),
+	"concat":      many(1, func(s []string) (any, error) { return strings.Join(s, ""), nil }),
+	"join":        {min: 2, max: -1, call: join},
+	"split":       {min: 2, max: 3, call: split},
+	"index":       {min: 2, max: 2, call: index},
+	"substr":      {min: 2, max: 3, call: substr},
+	"sort":        {min: 1, max: -1, call: sorted},
+	"uniq":        {min: 1, max: -1, call: unique},
+	"padding":     words(4, padding),
+	"len":         {min: 1, max: 1, call: length},
+	"to_title":    one(func(s string) any { return title(s) }),
+	"to_string":   one(func(s string) any { return s }), "tostring": one(func(s string) any { return s }),
 	"to_number": words(1, number), "tonumber": words(1, number),
 	"to_bool":          words(1, func(s []string) (any, error) { return strconv.ParseBool(s[0]) }),
 	"remove_bad_chars": two(func(a, b string) any { return without(a, b) }),
@@ -124,14 +130,19 @@ var functions = map[string]*function{
 	"replace_regex": words(3, replaceRegex),
 	"count":         two(func(a, b string) any { return float64(strings.Count(a, b)) }),
 
-	"base64":    one(func(s string) any { return base64.StdEncoding.EncodeToString([]byte(s)) }),
-	"base64_py": one(func(s string) any { return lineBase64(s) }), "base64py": one(func(s string) any { return lineBase64(s) }),
+	"base64":        one(func(s string) any { return base64.StdEncoding.EncodeToString([]byte(s)) }),
+	"base64_py":     one(func(s string) any { return lineBase64(s) }),
+	"base64py":      one(func(s string) any { return lineBase64(s) }),
 	"base64_decode": words(1, unbase64), "base64decode": words(1, unbase64),
-	"hex_encode": one(func(s string) any { return hex.EncodeToString([]byte(s)) }), "hexencode": one(func(s string) any { return hex.EncodeToString([]byte(s)) }),
+	"hex_encode": one(func(s string) any { return hex.EncodeToString([]byte(s)) }),
+	"hexencode":  one(func(s string) any { return hex.EncodeToString([]byte(s)) }),
 	"hex_decode": words(1, unhex), "hexdecode": words(1, unhex),
-	"url_encode": many(1, func(s []string) (any, error) { return url.QueryEscape(s[0]), nil }), "urlencode": one(func(s string) any { return url.QueryEscape(s) }),
-	"url_decode": words(1, func(s []string) (any, error) { return url.QueryUnescape(s[0]) }), "urldecode": words(1, func(s []string) (any, error) { return url.QueryUnescape(s[0]) }),
-	"html_escape": one(func(s string) any { return html.EscapeString(s) }), "html_unescape": one(func(s string) any { return html.UnescapeString(s) }),
+	"url_encode":    many(1, func(s []string) (any, error) { return url.QueryEscape(s[0]), nil }),
+	"urlencode":     one(func(s string) any { return url.QueryEscape(s) }),
+	"url_decode":    words(1, func(s []string) (any, error) { return url.QueryUnescape(s[0]) }),
+	"urldecode":     words(1, func(s []string) (any, error) { return url.QueryUnescape(s[0]) }),
+	"html_escape":   one(func(s string) any { return html.EscapeString(s) }),
+	"html_unescape": one(func(s string) any { return html.UnescapeString(s) }),
 	"gzip": words(1, func(s []string) (any, error) {
 		return pack(s[0], func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) })
 	}),
@@ -156,7 +167,8 @@ var functions = map[string]*function{
 	"rand_char": {min: 0, max: 1, call: func(e *evaluation, args []any) (any, error) {
 		return draw(letters+digits, false)(e, append([]any{1.0}, args...))
 	}},
-	"rand_text_alpha": {min: 1, max: 2, call: draw(letters, true)}, "rand_text_numeric": {min: 1, max: 2, call: draw(digits, true)},
+	"rand_text_alpha":        {min: 1, max: 2, call: draw(letters, true)},
+	"rand_text_numeric":      {min: 1, max: 2, call: draw(digits, true)},
 	"rand_text_alphanumeric": {min: 1, max: 2, call: draw(letters+digits, true)},
 	"rand_int":               {min: 0, max: 2, call: randomInt},
 	"randint":                {min: 0, max: 2, call: randomInt},
@@ -429,7 +441,8 @@ func digest(f func() hash.Hash) *function {
 	})
 }
 
-var hashes = map[string]func() hash.Hash{"sha1": sha1.New, "sha-1": sha1.New, "sha256": sha256.New, "sha-256": sha256.New, "sha512": sha512.New, "sha-512": sha512.New,
+var hashes = map[string]func() hash.Hash{"sha1": sha1.New, "sha-1": sha1.New, "sha256": sha256.New,
+	"sha-256": sha256.New, "sha512": sha512.New, "sha-512": sha512.New,
 	"HS256": sha256.New, "HS384": sha512.New384, "HS512": sha512.New, "md5": md5.New}
 
 func mac(s []string) (any, error) {
@@ -594,7 +607,8 @@ func toUnixTime(s []string) (any, error) {
 	if v, err := strconv.ParseFloat(s[0], 64); err == nil {
 		return v, nil
 	}
-	layouts := []string{time.RFC3339, "2006-01-02 15:04:05 Z07:00", "2006-01-02 15:04:05", "2006-01-02 15:04 Z07:00", "2006-01-02 15:04", "2006-01-02"}
+	layouts := []string{time.RFC3339, "2006-01-02 15:04:05 Z07:00", "2006-01-02 15:04:05", "2006-01-02 15:04 Z07:00",
+		"2006-01-02 15:04", "2006-01-02"}
 	if len(s) > 1 {
 		layouts = s[1:2]
 	}
@@ -638,7 +652,8 @@ func compareVersions(s []string) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		holds := map[string]bool{"": order == 0, "=": order == 0, "!=": order != 0, ">": order > 0, "<": order < 0, ">=": order >= 0, "<=": order <= 0,
+		holds := map[string]bool{"": order == 0, "=": order == 0, "!=": order != 0, ">": order > 0, "<": order < 0,
+			">=": order >= 0, "<=": order <= 0,
 			"~>": order >= 0 && sameSeries(s[0], m[2])}[m[1]]
 		if !holds {
 			return false, nil

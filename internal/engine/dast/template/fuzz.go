@@ -128,7 +128,9 @@ func (r *rule) wants(p message.Point) bool {
 		!slices.ContainsFunc(r.names, func(re *regexp.Regexp) bool { return re.MatchString(p.Name) }) {
 		return false
 	}
-	return len(r.values) == 0 || slices.ContainsFunc(r.values, func(re *regexp.Regexp) bool { return re.MatchString(p.Value) })
+	return len(r.values) == 0 || slices.ContainsFunc(r.values, func(re *regexp.Regexp) bool {
+		return re.MatchString(p.Value)
+	})
 }
 
 // apply puts a payload to a value.
@@ -179,7 +181,8 @@ func (r *run) injections(f *rule, payloads map[string]string) []injection {
 	points := f.points(req)
 	for _, text := range f.list {
 		if f.multiple {
-			add(func(payload string) (*message.Request, *message.Point) { return f.all(req, points, payload), nil }, text)
+			add(func(payload string) (*message.Request, *message.Point) { return f.all(req, points, payload), nil },
+				text)
 			continue
 		}
 		for _, p := range points {
@@ -273,7 +276,8 @@ func (r *run) wanted(b *block) bool {
 	}
 	req := r.trial.Request
 	content, _ := req.Content()
-	v := values{"method": req.Method, "host": req.Host, "path": req.Path, "query": message.EncodeQuery(req.Query), "body": string(content), "request": req.Method + " " + req.Address(),
+	v := values{"method": req.Method, "host": req.Host, "path": req.Path, "query": message.EncodeQuery(req.Query),
+		"body": string(content), "request": req.Method + " " + req.Address(),
 		"header": headerText(req), "scheme": req.Scheme}
 	for _, h := range req.Header {
 		v[strings.ToLower(strings.ReplaceAll(h.Name, "-", "_"))] = h.Value

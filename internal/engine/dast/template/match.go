@@ -22,8 +22,10 @@ func answer(resp *message.Response) values {
 		v[strings.ToLower(strings.ReplaceAll(name, "-", "_"))] = strings.Join(all, " ")
 	}
 	body := string(resp.Body)
-	for name, value := range map[string]any{"status_code": float64(resp.Status), "body": body, "header": head, "all_headers": head, "response": head + "\r\n" + body,
-		"request": resp.Sent, "content_length": float64(len(body)), "duration": resp.Took.Seconds(), "host": resp.Request.Host, "matched": resp.Request.Address(), "type": "http"} {
+	for name, value := range map[string]any{"status_code": float64(resp.Status), "body": body, "header": head,
+		"all_headers": head, "response": head + "\r\n" + body,
+		"request": resp.Sent, "content_length": float64(len(body)), "duration": resp.Took.Seconds(),
+		"host": resp.Request.Host, "matched": resp.Request.Address(), "type": "http"} {
 		v[name] = value
 	}
 	if _, ok := v["content_type"]; !ok {

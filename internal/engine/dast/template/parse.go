@@ -169,15 +169,19 @@ type fuzzing struct {
 }
 
 // foreign are members of a template that ask by other protocols or run code.
-var foreign = []string{"dns", "tcp", "network", "ssl", "file", "headless", "websocket", "whois", "code", "javascript", "workflows", "multi-protocol"}
+var foreign = []string{"dns", "tcp", "network", "ssl", "file", "headless", "websocket", "whois", "code", "javascript",
+	"workflows", "multi-protocol"}
 
 // plain are members of sections that change nothing here.
-var plain = []string{"threads", "iterate-all", "digest-username", "digest-password", "unsafe", "pipeline", "race", "race_count", "signature", "analyzer", "global-matchers",
+var plain = []string{"threads", "iterate-all", "digest-username", "digest-password", "unsafe", "pipeline", "race",
+	"race_count", "signature", "analyzer", "global-matchers",
 	"self-contained", "read-all", "pipeline-concurrent-connections", "pipeline-requests-per-connection"}
 
 // refused are those of them that mean something that is not done.
-var refused = map[string]string{"digest-username": "HTTP digest", "unsafe": "malformed requests (unsafe)", "pipeline": "pipelines", "race": "races", "signature": "signed requests",
-	"analyzer": "analyzers", "global-matchers": "global matchers", "self-contained": "requests to other hosts (self-contained)", "iterate-all": "iterate-all"}
+var refused = map[string]string{"digest-username": "HTTP digest", "unsafe": "malformed requests (unsafe)",
+	"pipeline": "pipelines", "race": "races", "signature": "signed requests",
+	"analyzer": "analyzers", "global-matchers": "global matchers", "self-contained": "requests to other hosts " +
+		"(self-contained)", "iterate-all": "iterate-all"}
 
 // read reads the text of a template.
 func read(text []byte) (*document, error) {
@@ -207,7 +211,8 @@ func read(text []byte) (*document, error) {
 	}
 	var d document
 	if err := top.Decode(&d); err != nil {
-		return nil, fmt.Errorf("not a template: %s", strings.Join(strings.Fields(strings.TrimPrefix(err.Error(), "yaml: ")), " "))
+		return nil, fmt.Errorf("not a template: %s",
+			strings.Join(strings.Fields(strings.TrimPrefix(err.Error(), "yaml: ")), " "))
 	}
 	return &d, nil
 }
@@ -218,8 +223,10 @@ type unsupported string
 func (u unsupported) Error() string { return "uses " + string(u) }
 
 // known are the members of a section.
-var known = []string{"id", "name", "method", "path", "raw", "body", "headers", "attack", "payloads", "matchers", "matchers-condition", "extractors", "stop-at-first-match",
-	"redirects", "host-redirects", "max-redirects", "cookie-reuse", "disable-cookie", "req-condition", "skip-variables-check", "disable-path-automerge", "max-size", "fuzzing",
+var known = []string{"id", "name", "method", "path", "raw", "body", "headers", "attack", "payloads", "matchers",
+	"matchers-condition", "extractors", "stop-at-first-match",
+	"redirects", "host-redirects", "max-redirects", "cookie-reuse", "disable-cookie", "req-condition",
+	"skip-variables-check", "disable-path-automerge", "max-size", "fuzzing",
 	"pre-condition", "pre-condition-operator", "filters", "filters-condition"}
 
 // members refuses what a section says that nobody here understands.

@@ -28,11 +28,15 @@ func address(base *url.URL) values {
 	}
 	root := base.Scheme + "://" + base.Host
 	whole := root + strings.TrimSuffix(base.EscapedPath(), "/")
-	v := values{"BaseURL": whole, "RootURL": root, "Hostname": base.Host, "Host": host, "Port": port, "Scheme": base.Scheme,
-		"Path": strings.TrimSuffix(path.Dir(base.Path+"x"), "/"), "File": strings.TrimPrefix(path.Base(base.Path), "/"), "Input": base.String(), "FQDN": host, "RDN": host, "DN": host, "TLD": "", "SD": ""}
+	v := values{"BaseURL": whole, "RootURL": root, "Hostname": base.Host, "Host": host, "Port": port,
+		"Scheme": base.Scheme,
+		"Path":   strings.TrimSuffix(path.Dir(base.Path+"x"), "/"), "File": strings.TrimPrefix(path.Base(base.Path),
+			"/"),
+		"Input": base.String(), "FQDN": host, "RDN": host, "DN": host, "TLD": "", "SD": ""}
 	if domain, err := publicsuffix.EffectiveTLDPlusOne(host); err == nil {
 		name, tld, _ := strings.Cut(domain, ".")
-		v["RDN"], v["DN"], v["TLD"], v["SD"] = domain, name, tld, strings.TrimSuffix(strings.TrimSuffix(host, domain), ".")
+		v["RDN"], v["DN"], v["TLD"], v["SD"] = domain, name, tld, strings.TrimSuffix(strings.TrimSuffix(host, domain),
+			".")
 	}
 	return v
 }

@@ -18,7 +18,8 @@ const maxText = 8 << 10
 // rule returns the rule of the template's findings.
 func (d *document) rule() *finding.Rule {
 	i := &d.Info
-	r := &finding.Rule{ID: "template/" + d.ID, Analysis: finding.DAST, Name: short(i.Name, 200), Description: short(i.Description, maxText), HowToPrevent: short(i.Remediation, maxText),
+	r := &finding.Rule{ID: "template/" + d.ID, Analysis: finding.DAST, Name: short(i.Name, 200),
+		Description: short(i.Description, maxText), HowToPrevent: short(i.Remediation, maxText),
 		Severity: severity(i.Severity), Confidence: finding.Likely}
 	r.ShortDescription, _, _ = strings.Cut(strings.TrimSpace(r.Description), "\n")
 	if r.ShortDescription == "" {
@@ -39,7 +40,8 @@ func (d *document) rule() *finding.Rule {
 		}
 	}
 	for n, ref := range i.Reference {
-		if ref = strings.TrimSpace(ref); n >= 20 || !strings.HasPrefix(ref, "https://") && !strings.HasPrefix(ref, "http://") || len(ref) > 500 {
+		if ref = strings.TrimSpace(ref); n >= 20 || !strings.HasPrefix(ref, "https://") &&
+			!strings.HasPrefix(ref, "http://") || len(ref) > 500 {
 			continue
 		}
 		if r.Link == "" {

@@ -317,7 +317,8 @@ func (r *run) send(b *block, req *message.Request) ([]*message.Response, error) 
 			break
 		}
 		next, err := message.Of(to)
-		if err != nil || !b.away && next.Host != req.Host || r.trial.Scope.Allows(next) != nil || site.Dangerous(next.Address()) {
+		if err != nil || !b.away && next.Host != req.Host || r.trial.Scope.Allows(next) != nil ||
+			site.Dangerous(next.Address()) {
 			break
 		}
 		resp, err := r.ask(next, b.cookies)
@@ -342,7 +343,8 @@ func (r *run) ask(req *message.Request, cookies bool) (*message.Response, error)
 		visitor = newVisitor(visitor.inner)
 	}
 	key := ""
-	if req.Method == http.MethodGet && req.Body.Kind == message.NoBody && len(req.Header)+len(req.Cookies) == 0 && !visitor.used && !r.repeats && !r.template.Slow {
+	if req.Method == http.MethodGet && req.Body.Kind == message.NoBody && len(req.Header)+len(req.Cookies) == 0 &&
+		!visitor.used && !r.repeats && !r.template.Slow {
 		key = visitor.Name() + " " + req.Address()
 		r.set.mu.Lock()
 		known := r.set.cache[key]
@@ -407,7 +409,8 @@ func (r *run) judge(b *block, resp *message.Response, e *evaluation, taken []str
 		return h
 	}
 	if r.template.Listens {
-		e.values["interactsh_protocol"], e.values["interactsh_request"], e.values["interactsh_response"], e.values["interactsh_ip"] = "", "", "", ""
+		e.values["interactsh_protocol"], e.values["interactsh_request"], e.values["interactsh_response"],
+			e.values["interactsh_ip"] = "", "", "", ""
 	}
 	ok, names := b.judge.matched(e)
 	if ok {
@@ -446,7 +449,8 @@ func (b *block) take(e *evaluation) (shown []string, kept map[string]string) {
 // listens reports whether a matcher looks at calls of the target.
 func (j *judge) listens() bool {
 	return slices.ContainsFunc(j.matchers, func(m *matcher) bool {
-		return strings.HasPrefix(m.Part, "interactsh") || slices.ContainsFunc(m.DSL, func(s string) bool { return strings.Contains(s, "interactsh") })
+		return strings.HasPrefix(m.Part, "interactsh") ||
+			slices.ContainsFunc(m.DSL, func(s string) bool { return strings.Contains(s, "interactsh") })
 	})
 }
 
@@ -511,7 +515,8 @@ func (h *hit) called(calls []scan.Call) (proof string, names []string, ok bool) 
 		v := maps.Clone(h.caller.values)
 		v["interactsh_protocol"], v["interactsh_request"], v["interactsh_ip"] = call.Protocol, call.Text, call.From
 		if ok, names := h.caller.judge.matched(&evaluation{values: v, number: h.trial.Number}); ok {
-			return fmt.Sprintf("The target sent something by %s to an address made for this request alone.", call.Protocol), names, true
+			return fmt.Sprintf("The target sent something by %s to an address made for this request alone.",
+				call.Protocol), names, true
 		}
 	}
 	return "", nil, false
@@ -536,7 +541,8 @@ func (s *Set) confirm(t *attack.Trial, h *hit) (bool, error) {
 	h.proof = append(h.proof, "The template was run again with other random values and matched again.")
 	b := h.template.sections[h.section]
 	sh := b.shapes[h.shape]
-	if len(b.shapes[h.shape].raw) > 0 || sh.method != http.MethodGet || strings.Contains(strings.TrimPrefix(sh.path, "{{BaseURL}}"), "{{") || len(h.payloads) > 0 || b.history ||
+	if len(b.shapes[h.shape].raw) > 0 || sh.method != http.MethodGet ||
+		strings.Contains(strings.TrimPrefix(sh.path, "{{BaseURL}}"), "{{") || len(h.payloads) > 0 || b.history ||
 		strings.Trim(strings.TrimPrefix(sh.path, "{{BaseURL}}"), "/") == "" {
 		return true, nil
 	}
@@ -549,7 +555,8 @@ func (s *Set) confirm(t *attack.Trial, h *hit) (bool, error) {
 	if control, _ := r.match(b, answers, 0); control != nil && control.caller == nil {
 		h.weak = true
 		h.answers = append(h.answers, control.answers...)
-		h.proof = append(h.proof, "A random name beside it matches as well: the application may answer so to everything.")
+		h.proof = append(h.proof, "A random name beside it matches as well: the application may answer so to "+
+			"everything.")
 	} else {
 		h.proof = append(h.proof, "A random name beside it does not match.")
 	}
@@ -581,7 +588,8 @@ func (r *run) report(h hit) {
 		}
 		payload = strings.Join(parts, ", ")
 	}
-	f := attack.Flaw{Rule: r.template.Rule, Request: h.request, Point: h.point, Payload: payload, Proof: append(proof, h.proof...), Answers: h.answers, Nobody: r.template.Anonymous}
+	f := attack.Flaw{Rule: r.template.Rule, Request: h.request, Point: h.point, Payload: payload,
+		Proof: append(proof, h.proof...), Answers: h.answers, Nobody: r.template.Anonymous}
 	if h.weak {
 		f.Confidence = finding.Uncertain
 	}

@@ -98,7 +98,8 @@ func Checks(t *scan.Target, listening bool, degrade func(scan.Reason)) []*attack
 		case !t.Profile.Allows(tpl.Needs):
 			failures = append(failures, Failure{tpl.name, fmt.Sprintf("needs the profile %s: %s", tpl.Needs, tpl.Why)})
 		case tpl.Listens && !listening:
-			failures = append(failures, Failure{tpl.name, "waits for calls of the target, and nothing listens for them"})
+			failures = append(failures, Failure{tpl.name, "waits for calls of the target, and nothing listens " +
+				"for them"})
 		case tpl.Slow && t.Production:
 			failures = append(failures, Failure{tpl.name, "measures time, and the target is in production"})
 		default:
@@ -108,8 +109,12 @@ func Checks(t *scan.Target, listening bool, degrade func(scan.Reason)) []*attack
 	}
 	tell(failures, degrade)
 	return []*attack.Check{
-		{ID: "template", Rules: rules, Profile: scan.Safe, Site: func(t *attack.Trial) error { return s.visit(t, false) }, Request: func(t *attack.Trial) error { return s.fuzzes(t, false) }},
-		{ID: "template", Rules: rules, Profile: scan.Safe, Slow: true, Site: func(t *attack.Trial) error { return s.visit(t, true) }, Request: func(t *attack.Trial) error { return s.fuzzes(t, true) }},
+		{ID: "template", Rules: rules, Profile: scan.Safe, Site: func(t *attack.Trial) error {
+			return s.visit(t, false)
+		}, Request: func(t *attack.Trial) error { return s.fuzzes(t, false) }},
+		{ID: "template", Rules: rules, Profile: scan.Safe, Slow: true, Site: func(t *attack.Trial) error {
+			return s.visit(t, true)
+		}, Request: func(t *attack.Trial) error { return s.fuzzes(t, true) }},
 	}
 }
 
@@ -148,9 +153,11 @@ func told(by map[string][]string, what string, degrade func(scan.Reason)) {
 		if n := len(names) - maxNamed; n > 0 {
 			shown += fmt.Sprintf(" and %d more", n)
 		}
-		degrade(scan.Reason{Code: "unsupported", Message: fmt.Sprintf("%d templates were %s: %s (%s)", len(names), what, why, shown)})
+		degrade(scan.Reason{Code: "unsupported", Message: fmt.Sprintf("%d templates were %s: "+
+			"%s (%s)", len(names), what, why, shown)})
 	}
 	if rest > 0 {
-		degrade(scan.Reason{Code: "unsupported", Message: fmt.Sprintf("%d more templates were %s for other causes", rest, what)})
+		degrade(scan.Reason{Code: "unsupported", Message: fmt.Sprintf("%d more templates were %s for "+
+			"other causes", rest, what)})
 	}
 }

@@ -17,7 +17,8 @@ import (
 
 // small is a template around sections of http.
 func small(id, http string) string {
-	return "id: " + id + "\ninfo:\n  name: Test of " + id + "\n  severity: high\n  classification:\n    cwe-id: CWE-200\n  reference:\n    - https://example.org/" + id + "\nhttp:\n" + http
+	return "id: " + id + "\ninfo:\n  name: Test of " + id + "\n  severity: high\n  classification:\n    cwe-id: " +
+		"CWE-200\n  reference:\n    - https://example.org/" + id + "\nhttp:\n" + http
 }
 
 // attackWith runs templates against a handler.
@@ -35,7 +36,9 @@ func attackWith(t *testing.T, handler http.HandlerFunc, operations []string, tem
 		}
 		handler(w, r)
 	}
-	return attacktest.Attack(t, http.HandlerFunc(lookUp), checks, operations, func(r *attack.Run) { r.Callback, r.Patience = l, 10*time.Millisecond })
+	return attacktest.Attack(t, http.HandlerFunc(lookUp), checks, operations, func(r *attack.Run) {
+		r.Callback, r.Patience = l, 10*time.Millisecond
+	})
 }
 
 // listener hears of what applications of the test look up.
@@ -191,7 +194,8 @@ func TestTemplatesFindWhatIsThere(t *testing.T) {
 		good = append(good, small(id, strings.ReplaceAll(text, "BASE", "/good")))
 	}
 	got := attackWith(t, application, nil, bad...)
-	attacktest.Expect(t, got, "template/version GET /bad/version", "template/chain GET /bad/admin", "template/login GET /bad/login", "template/moved GET /bad/new",
+	attacktest.Expect(t, got, "template/version GET /bad/version", "template/chain GET /bad/admin", "template/login "+
+		"GET /bad/login", "template/moved GET /bad/new",
 		"template/raw POST /bad/xml", "template/called GET /bad/echo")
 	for _, f := range got.Findings {
 		if f.RuleID == "template/login" && f.Live.Payload != "password=toor, user=root" {
@@ -213,12 +217,14 @@ func TestFuzzing(t *testing.T) {
       - {type: word, words: ["{{mark}}"]}
 `)
 	text = strings.Replace(text, "http:\n", "variables:\n  rand: \"{{rand_text_alpha(8)}}\"\nhttp:\n", 1)
-	got := attackWith(t, application, []string{"GET /bad/echo?q=1", "GET /good/echo?q=1", "POST /bad/echo?q=1 a=1"}, text)
+	got := attackWith(t, application, []string{"GET /bad/echo?q=1", "GET /good/echo?q=1", "POST /bad/echo?q=1 a=1"},
+		text)
 	attacktest.Expect(t, got, "template/reflected GET /bad/echo query:q")
 }
 
 func TestWeakMatchesAreToldAsSuch(t *testing.T) {
-	text := small("anything", "  - method: GET\n    path: [\"{{BaseURL}}/admin.php\"]\n    matchers:\n      - {type: status, status: [200]}\n")
+	text := small("anything", "  - method: GET\n    path: [\"{{BaseURL}}/admin.php\"]\n    matchers:\n      - {type: "+
+		"status, status: [200]}\n")
 	got := attackWith(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "hello") }, nil, text)
 	if len(got.Findings) != 1 || got.Findings[0].Confidence != "low" {
 		t.Errorf("%+v", got.Findings)
@@ -226,7 +232,8 @@ func TestWeakMatchesAreToldAsSuch(t *testing.T) {
 }
 
 func TestMatchesThatDoNotComeBackAreNone(t *testing.T) {
-	text := small("once", "  - method: GET\n    path: [\"{{BaseURL}}/\"]\n    matchers:\n      - {type: word, words: [now]}\n")
+	text := small("once", "  - method: GET\n    path: [\"{{BaseURL}}/\"]\n    matchers:\n      - {type: word, words: "+
+		"[now]}\n")
 	asked := false
 	got := attackWith(t, func(w http.ResponseWriter, r *http.Request) {
 		if !asked {
@@ -240,7 +247,8 @@ func TestMatchesThatDoNotComeBackAreNone(t *testing.T) {
 func TestTemplatesShareAnswers(t *testing.T) {
 	var all []string
 	for i := range 10 {
-		all = append(all, small(fmt.Sprintf("t%d", i), fmt.Sprintf("  - method: GET\n    path: [\"{{BaseURL}}/\"]\n    matchers:\n      - {type: word, words: [missing%d]}\n", i)))
+		all = append(all, small(fmt.Sprintf("t%d", i), fmt.Sprintf("  - method: GET\n    path: [\"{{BaseURL}}/\"]\n  "+
+			"  matchers:\n      - {type: word, words: [missing%d]}\n", i)))
 	}
 	if got := attackWith(t, application, nil, all...); got.Requests > 4 { // as many as ask at once
 		t.Errorf("%d requests for one page", got.Requests)
@@ -250,21 +258,27 @@ func TestTemplatesShareAnswers(t *testing.T) {
 func TestWhatIsNotRunIsSaid(t *testing.T) {
 	section := "  - method: GET\n    path: [\"{{BaseURL}}\"]\n    matchers:\n      - {type: status, status: [200]}\n"
 	for want, text := range map[string]string{
-		"the protocol dns":       "id: a\ninfo: {name: x}\ndns:\n  - name: x\n",
-		"self-contained":         small("a", section) + "self-contained: true\n",
-		"unsafe":                 small("a", section+"    unsafe: true\n"),
-		"a flow that is":         small("a", section) + "flow: |\n  for (let i = 0; i < 2; i++) { http(1) }\n",
-		"the member \"magic\"":   small("a", section+"    magic: 1\n"),
-		"is no id":               small("../a", section),
-		"generate_java_gadget":   small("a", strings.ReplaceAll(section, "{{BaseURL}}", "{{BaseURL}}/{{generate_java_gadget('dns', 'x')}}")),
-		"matchers of the type":   small("a", strings.ReplaceAll(section, "type: status, status", "type: magic, status")),
-		"the function \"magic\"": small("a", "  - method: GET\n    path: [\"{{BaseURL}}\"]\n    matchers:\n      - {type: dsl, dsl: [\"magic(body)\"]}\n"),
-		"not valid YAML":         "id: [",
-		"is empty":               "",
-		"the file \"words.lst\"": small("a", strings.ReplaceAll(section, "    matchers", "    payloads: {x: words.lst}\n    matchers")),
-		"more than 5000":         small("a", strings.ReplaceAll(section, "    matchers", "    attack: clusterbomb\n    payloads: {x: big.txt, y: big.txt}\n    matchers")),
+		"the protocol dns":     "id: a\ninfo: {name: x}\ndns:\n  - name: x\n",
+		"self-contained":       small("a", section) + "self-contained: true\n",
+		"unsafe":               small("a", section+"    unsafe: true\n"),
+		"a flow that is":       small("a", section) + "flow: |\n  for (let i = 0; i < 2; i++) { http(1) }\n",
+		"the member \"magic\"": small("a", section+"    magic: 1\n"),
+		"is no id":             small("../a", section),
+		"generate_java_gadget": small("a",
+			strings.ReplaceAll(section, "{{BaseURL}}", "{{BaseURL}}/{{generate_java_gadget('dns', 'x')}}")),
+		"matchers of the type": small("a", strings.ReplaceAll(section, "type: status, status",
+			"type: magic, status")),
+		"the function \"magic\"": small("a", "  - method: GET\n    path: [\"{{BaseURL}}\"]\n    matchers:\n      - "+
+			"{type: dsl, dsl: [\"magic(body)\"]}\n"),
+		"not valid YAML": "id: [",
+		"is empty":       "",
+		"the file \"words.lst\"": small("a", strings.ReplaceAll(section, "    matchers", "    payloads: {x: "+
+			"words.lst}\n    matchers")),
+		"more than 5000": small("a", strings.ReplaceAll(section, "    matchers", "    attack: clusterbomb\n  "+
+			"  payloads: {x: big.txt, y: big.txt}\n    matchers")),
 	} {
-		templates, failures := Load([]scan.Description{{Name: "a.yaml", Text: text}, {Name: "big.txt", Text: strings.Repeat("x\n", 100)}})
+		templates, failures := Load([]scan.Description{{Name: "a.yaml", Text: text},
+			{Name: "big.txt", Text: strings.Repeat("x\n", 100)}})
 		if len(failures) != 1 || !strings.Contains(failures[0].Why, want) && text != "" {
 			t.Errorf("%s: %v %v", want, templates, failures)
 		}
@@ -280,7 +294,8 @@ func TestProfiles(t *testing.T) {
 		{small("a", fmt.Sprintf(head, "GET", "")), scan.Safe},
 		{small("a", fmt.Sprintf(head, "GET", "/admin")), scan.Standard},
 		{small("a", fmt.Sprintf(head, "DELETE", "/")), scan.Full},
-		{strings.Replace(small("a", fmt.Sprintf(head, "GET", "")), "info:", "info:\n  tags: x,intrusive", 1), scan.Full},
+		{strings.Replace(small("a", fmt.Sprintf(head, "GET", "")), "info:", "info:\n  tags: x,intrusive", 1),
+			scan.Full},
 	} {
 		got, failures := Load([]scan.Description{{Name: "a.yaml", Text: c.text}})
 		if len(got) != 1 || got[0].Needs != c.want {
@@ -288,18 +303,26 @@ func TestProfiles(t *testing.T) {
 		}
 	}
 	var reasons []string
-	target := &scan.Target{Profile: scan.Safe, Production: true, Templates: []scan.Description{{Name: "x.yaml", Text: small("x", fmt.Sprintf(head, "GET", "/admin"))},
-		{Name: "y.yaml", Text: small("y", "  - method: GET\n    path: [\"{{BaseURL}}\"]\n    matchers:\n      - {type: dsl, dsl: [\"duration >= 6\"]}\n")},
-		{Name: "z.yaml", Text: small("z", "  - method: GET\n    path: [\"{{BaseURL}}\"]\n    matchers:\n      - {type: word, part: interactsh_protocol, words: [dns]}\n")}}}
+	target := &scan.Target{Profile: scan.Safe, Production: true,
+		Templates: []scan.Description{{Name: "x.yaml", Text: small("x", fmt.Sprintf(head, "GET", "/admin"))},
+			{Name: "y.yaml", Text: small("y", "  - method: GET\n    path: [\"{{BaseURL}}\"]\n    matchers:\n      - "+
+				"{type: dsl, dsl: [\"duration >= 6\"]}\n")},
+			{Name: "z.yaml", Text: small("z", "  - method: GET\n    path: [\"{{BaseURL}}\"]\n    matchers:\n      - "+
+				"{type: word, part: interactsh_protocol, words: [dns]}\n")}}}
 	Checks(target, false, func(r scan.Reason) { reasons = append(reasons, r.Message) })
 	slices.Sort(reasons)
-	if len(reasons) != 3 || !strings.Contains(reasons[0], "measures time") || !strings.Contains(reasons[1], "needs the profile standard") || !strings.Contains(reasons[2], "nothing listens") {
+	if len(reasons) != 3 || !strings.Contains(reasons[0], "measures time") ||
+		!strings.Contains(reasons[1], "needs the profile standard") ||
+		!strings.Contains(reasons[2], "nothing listens") {
 		t.Errorf("reasons %q", reasons)
 	}
 }
 
 func TestExpressions(t *testing.T) {
-	e := &evaluation{values: values{"body": "Hello World", "status_code": 200.0, "version": "1.2.3", "list": []any{"a", "b"}}, number: func(low, _ int) int { return low }}
+	e := &evaluation{values: values{"body": "Hello World", "status_code": 200.0, "version": "1.2.3",
+		"list": []any{"a", "b"}}, number: func(low, _ int) int {
+		return low
+	}}
 	for text, want := range map[string]any{
 		`status_code == 200 && contains(body, "World")`:  true,
 		`status_code != 200 || !contains(body, 'x')`:     true,
@@ -351,12 +374,14 @@ func TestExpressions(t *testing.T) {
 			t.Errorf("%s = %#v, %v; want %#v", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "(", "1 +", "a b", `"x`, "nope(1)", "md5()", `regex("(", body)`, strings.Repeat("(", 1000), "a ? b"} {
+	for _, text := range []string{"", "(", "1 +", "a b", `"x`, "nope(1)", "md5()", `regex("(", body)`,
+		strings.Repeat("(", 1000), "a ? b"} {
 		if _, err := parseExpression(text); err == nil {
 			t.Errorf("%.20q was read", text)
 		}
 	}
-	for _, text := range []string{"missing", "1 + true", `repeat("x", 99999999)`, `base64_decode("!")`, "!1", `replace("", "", "")+missing`} {
+	for _, text := range []string{"missing", "1 + true", `repeat("x", 99999999)`, `base64_decode("!")`, "!1",
+		`replace("", "", "")+missing`} {
 		x, err := parseExpression(text)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
@@ -367,7 +392,9 @@ func TestExpressions(t *testing.T) {
 }
 
 func TestFill(t *testing.T) {
-	e := &evaluation{values: values{"name": "Bob", "q": `it's`, "evil": "{{md5('x')}}"}, number: func(low, _ int) int { return low }}
+	e := &evaluation{values: values{"name": "Bob", "q": `it's`, "evil": "{{md5('x')}}"}, number: func(low, _ int) int {
+		return low
+	}}
 	for text, want := range map[string]string{
 		"hi {{name}}":                      "hi Bob",
 		"{{base64('{{name}}')}}":           "Qm9i",
@@ -388,9 +415,11 @@ func TestFill(t *testing.T) {
 }
 
 func TestFlow(t *testing.T) {
-	section := "  - method: GET\n    path: [\"{{BaseURL}}%s\"]\n    matchers:\n      - {type: word, words: [%q], internal: %v}\n"
+	section := "  - method: GET\n    path: [\"{{BaseURL}}%s\"]\n    matchers:\n      - {type: word, words: [%q], " +
+		"internal: %v}\n"
 	two := func(first string) string {
-		return small("flow", fmt.Sprintf(section, "/", first, true)+fmt.Sprintf(section, "/bad/new", "moved", false)) + "flow: http(1) && http(2)\n"
+		return small("flow", fmt.Sprintf(section, "/", first, true)+fmt.Sprintf(section, "/bad/new", "moved", false)) +
+			"flow: http(1) && http(2)\n"
 	}
 	attacktest.Expect(t, attackWith(t, application, nil, two("welcome")), "template/flow GET /bad/new")
 	attacktest.Expect(t, attackWith(t, application, nil, two("elsewhere")))
@@ -400,9 +429,11 @@ func TestHostileTemplatesAreQuick(t *testing.T) {
 	began := time.Now()
 	bomb := "a: &a [x,x,x,x,x,x,x,x,x,x]\n"
 	for i := range 8 {
-		bomb += fmt.Sprintf("%c: &%c [*%c,*%c,*%c,*%c,*%c,*%c,*%c,*%c]\n", 'b'+i, 'b'+i, 'a'+i, 'a'+i, 'a'+i, 'a'+i, 'a'+i, 'a'+i, 'a'+i, 'a'+i)
+		bomb += fmt.Sprintf("%c: &%c [*%c,*%c,*%c,*%c,*%c,*%c,*%c,*%c]\n", 'b'+i, 'b'+i, 'a'+i, 'a'+i, 'a'+i, 'a'+i,
+			'a'+i, 'a'+i, 'a'+i, 'a'+i)
 	}
-	for _, text := range []string{bomb + "id: x\ninfo: {name: x}\nhttp: *i\n", strings.Repeat("[", 100_000), "id: x\nhttp:\n  - path: " + strings.Repeat("{{", 50_000)} {
+	for _, text := range []string{bomb + "id: x\ninfo: {name: x}\nhttp: *i\n", strings.Repeat("[", 100_000),
+		"id: x\nhttp:\n  - path: " + strings.Repeat("{{", 50_000)} {
 		if _, failures := Load([]scan.Description{{Name: "x.yaml", Text: text}}); len(failures) != 1 {
 			t.Errorf("%.30q was taken", text)
 		}
@@ -421,7 +452,10 @@ func FuzzLoad(f *testing.F) {
 		for _, tpl := range got {
 			for _, b := range tpl.sections {
 				for i := range b.shapes {
-					e := &evaluation{values: values{"BaseURL": "http://a.example", "RootURL": "http://a.example", "Hostname": "a.example"}, number: func(low, _ int) int { return low }}
+					e := &evaluation{values: values{"BaseURL": "http://a.example", "RootURL": "http://a.example",
+						"Hostname": "a.example"}, number: func(low, _ int) int {
+						return low
+					}}
 					if req, err := b.build(&b.shapes[i], e); err == nil {
 						_, _ = req.HTTP(t.Context())
 					}
@@ -432,7 +466,8 @@ func FuzzLoad(f *testing.F) {
 }
 
 func FuzzExpression(f *testing.F) {
-	for _, text := range []string{`status_code == 200 && contains(body, "x")`, `rand_int(1, 2) ** 3`, `padding("a","b",-1,"x")`, `substr("abc",-1,99)`, `index("",0)`, `{{md5("x")}}`} {
+	for _, text := range []string{`status_code == 200 && contains(body, "x")`, `rand_int(1, 2) ** 3`,
+		`padding("a","b",-1,"x")`, `substr("abc",-1,99)`, `index("",0)`, `{{md5("x")}}`} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

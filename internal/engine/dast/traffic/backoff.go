@@ -161,7 +161,9 @@ func (b *backoff) total() time.Duration {
 func (b *backoff) limited() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(b.routes)), func(route string) bool { return !b.routes[route].over })
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(b.routes)), func(route string) bool {
+		return !b.routes[route].over
+	})
 }
 
 // wait returns when the route may be asked; an error of the kind Forbidden says that it
@@ -181,7 +183,8 @@ func (b *backoff) wait(ctx context.Context, route string) error {
 	case nothing:
 		return fmt.Errorf("%w: every answer of the last %s said so", ErrLimited, longest)
 	case over:
-		return errs.E(errs.Forbidden, "the target limits requests to this address, and others much less: it was asked no more")
+		return errs.E(errs.Forbidden, "the target limits requests to this address, and others much less: it was "+
+			"asked no more")
 	case until.After(now):
 		return b.sleep(ctx, until.Sub(now))
 	}

@@ -63,7 +63,8 @@ func TestNothingButLimits(t *testing.T) {
 	for n := 0; ; n++ {
 		err := b.wait(t.Context(), "a")
 		if err != nil {
-			if waited := at.Sub(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)); !errors.Is(err, ErrLimited) || !Over(err) || waited <= longest || waited > longest+maxBack {
+			if waited := at.Sub(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)); !errors.Is(err, ErrLimited) ||
+				!Over(err) || waited <= longest || waited > longest+maxBack {
 				t.Errorf("after %d answers and %s: %v", n, waited, err)
 			}
 			break

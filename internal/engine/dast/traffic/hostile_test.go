@@ -37,7 +37,8 @@ func drain(t *testing.T, base string, o Options, method string, most int) (int, 
 		if r.Method = method; method == http.MethodPost {
 			r.Body = message.Body{Kind: message.Form, Params: []message.Param{{Name: "a", Value: "b"}}}
 		}
-		if _, err := c.Send(t.Context(), r, nil); err != nil && (errors.Is(err, ErrDead) || errors.Is(err, context.DeadlineExceeded)) {
+		if _, err := c.Send(t.Context(), r, nil); err != nil &&
+			(errors.Is(err, ErrDead) || errors.Is(err, context.DeadlineExceeded)) {
 			return n, err
 		}
 	}
@@ -124,7 +125,8 @@ func TestPartialAnswers(t *testing.T) {
 	var dialer net.Dialer
 	c := New(Options{Scope: scope, Dial: dialer.DialContext, Body: 8})
 	defer c.Close()
-	for path, answered := range map[string]bool{"/whole?type=text/html": true, "/long?type=text/html": true, "/long/film?type=video/mp4": true, "/breaks?type=application/json": true, "/coded?type=text/html": false} {
+	for path, answered := range map[string]bool{"/whole?type=text/html": true, "/long?type=text/html": true,
+		"/long/film?type=video/mp4": true, "/breaks?type=application/json": true, "/coded?type=text/html": false} {
 		r, err := message.Parse(server.URL + path)
 		if err != nil {
 			t.Fatal(err)
@@ -133,7 +135,8 @@ func TestPartialAnswers(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	if want := []string{"GET " + server.URL + "/breaks", "GET " + server.URL + "/long"}; !slices.Equal(c.Partial(), want) {
+	if want := []string{"GET " + server.URL + "/breaks", "GET " + server.URL + "/long"}; !slices.Equal(c.Partial(),
+		want) {
 		t.Errorf("parts of %q; want %q", c.Partial(), want)
 	}
 }

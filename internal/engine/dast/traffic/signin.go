@@ -85,7 +85,9 @@ func asksPassword(r *message.Request) bool {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
 		return false
 	}
-	return site.Recovers(r.Path) || slices.ContainsFunc(r.Points(), func(p message.Point) bool { return isPassword(r, p) })
+	return site.Recovers(r.Path) || slices.ContainsFunc(r.Points(), func(p message.Point) bool {
+		return isPassword(r, p)
+	})
 }
 
 // isPassword reports whether a point takes a password.
@@ -120,7 +122,8 @@ func (s *signIns) take(ctx context.Context, r *message.Request) (counted bool, e
 	case own:
 		why = "no wrong password is sent with the account of the scan"
 	case s.limit > 0 && at.refused >= s.limit:
-		why = fmt.Sprintf("it has refused %d attempts to sign in: more could lock somebody out, and are left to the profile full", at.refused)
+		why = fmt.Sprintf("it has refused %d attempts to sign in: more could lock somebody out, and are left to the "+
+			"profile full", at.refused)
 	default:
 		at.refused++ // until the answer says that it was not refused
 		return true, nil
@@ -172,6 +175,7 @@ func (s *signIns) heed(resp *message.Response, counted bool) {
 func refuses(resp *message.Response) bool {
 	switch {
 	case resp.Status >= 500, resp.Status == http.StatusNotFound, resp.Status == http.StatusMethodNotAllowed, resp.Status == http.StatusUnsupportedMediaType:
+
 		return false
 	case resp.Status >= 400:
 		return true
@@ -190,9 +194,11 @@ func (a *attempts) lock(resp *message.Response) string {
 	case a.first == nil:
 		return ""
 	case resp.Status != a.first.Status && (resp.Status == http.StatusForbidden || resp.Status == http.StatusNotAcceptable || resp.Status == http.StatusServiceUnavailable):
+
 		return fmt.Sprintf("%s answered %d, after %d before", name, resp.Status, a.first.Status)
 	}
-	if word := lockWords.FindString(resp.Text()); word != "" && !strings.Contains(strings.ToLower(a.first.Text()), strings.ToLower(word)) {
+	if word := lockWords.FindString(resp.Text()); word != "" && !strings.Contains(strings.ToLower(a.first.Text()),
+		strings.ToLower(word)) {
 		return fmt.Sprintf("%s answered %q", name, word)
 	}
 	return ""

@@ -56,8 +56,10 @@ func TestSignIns(t *testing.T) {
 		"Retry-After":            {then(page(401, "Retry-After", "")), true, 3, true},
 		"refuses otherwise":      {then(page(403, "", "")), true, 3, true},
 	}
-	for _, text := range []string{"Too many failed login attempts", "Your account is locked", "Please solve the CAPTCHA", "Try again in 5 minutes", "Zu viele Versuche", "Konto gesperrt",
-		"Trop de tentatives", "Compte verrouillé", "Demasiados intentos", "Cuenta bloqueada", "Troppi tentativi", "Account bloccato", "Muitas tentativas", "Conta bloqueada", "Te veel pogingen", "アカウントがロックされました"} {
+	for _, text := range []string{"Too many failed login attempts", "Your account is locked",
+		"Please solve the CAPTCHA", "Try again in 5 minutes", "Zu viele Versuche", "Konto gesperrt",
+		"Trop de tentatives", "Compte verrouillé", "Demasiados intentos", "Cuenta bloqueada", "Troppi tentativi",
+		"Account bloccato", "Muitas tentativas", "Conta bloqueada", "Te veel pogingen", "アカウントがロックされました"} {
 		tests[text] = tests["429"]
 		tt := tests[text]
 		tt.h = then(page(200, "", "<html>"+text))
@@ -74,8 +76,10 @@ func TestSignIns(t *testing.T) {
 		c.ProtectAccount("jane", "s3cret")
 		sent := 0
 		send := func(user, password string) {
-			r := &message.Request{Method: http.MethodPost, Scheme: "http", Host: strings.TrimPrefix(server.URL, "http://"), Path: "/login",
-				Body: message.Body{Kind: message.Form, Params: []message.Param{{Name: "user", Value: user}, {Name: "password", Value: password}}}}
+			r := &message.Request{Method: http.MethodPost, Scheme: "http",
+				Host: strings.TrimPrefix(server.URL, "http://"), Path: "/login",
+				Body: message.Body{Kind: message.Form, Params: []message.Param{{Name: "user", Value: user},
+					{Name: "password", Value: password}}}}
 			if _, err := c.Send(t.Context(), r, nil); err == nil {
 				sent++
 			}

@@ -91,7 +91,8 @@ var (
 
 // Over reports whether the error means that nothing more can be sent.
 func Over(err error) bool {
-	return errors.Is(err, ErrSpent) || errors.Is(err, ErrDead) || errors.Is(err, ErrLimited) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	return errors.Is(err, ErrSpent) || errors.Is(err, ErrDead) || errors.Is(err, ErrLimited) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // A Client sends requests. It is safe for concurrent use.
@@ -137,7 +138,9 @@ func New(o Options) *Client {
 	if o.Agent == "" {
 		o.Agent = DefaultAgent
 	}
-	c := &Client{o: o, limiter: rate.NewLimiter(rate.Limit(o.Rate), max(1, int(math.Ceil(o.Rate/10)))), slots: make(chan struct{}, o.Parallel), alone: make(chan struct{}, 1), back: newBackoff(), partial: map[string]bool{}}
+	c := &Client{o: o, limiter: rate.NewLimiter(rate.Limit(o.Rate), max(1, int(math.Ceil(o.Rate/10)))),
+		slots: make(chan struct{}, o.Parallel), alone: make(chan struct{}, 1), back: newBackoff(),
+		partial: map[string]bool{}}
 	c.signIns.accounts, c.signIns.routes = map[string]string{}, map[string]*attempts{}
 	if !o.SignIns {
 		c.signIns.limit = maxAttempts
@@ -146,7 +149,8 @@ func New(o Options) *Client {
 		DialContext: o.Dial,
 		// An application with a bad certificate, or that knows old ciphers only, is
 		// examined like any other; either is a finding of its own.
-		TLSClientConfig:        &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS10, CipherSuites: suites()}, //nolint:gosec // see above
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS10,
+			CipherSuites: suites()}, //nolint:gosec // see above
 		TLSHandshakeTimeout:    15 * time.Second,
 		ResponseHeaderTimeout:  o.Timeout,
 		MaxResponseHeaderBytes: 1 << 20,
@@ -265,7 +269,8 @@ func (c *Client) count(status int) {
 // cut remembers an answer of which there is a part only. Of films and archives the
 // beginning is enough.
 func (c *Client) cut(resp *message.Response) {
-	if t := resp.MediaType(); !strings.HasPrefix(t, "text/") && !strings.HasSuffix(t, "json") && !strings.HasSuffix(t, "xml") && !strings.HasSuffix(t, "script") {
+	if t := resp.MediaType(); !strings.HasPrefix(t, "text/") && !strings.HasSuffix(t, "json") &&
+		!strings.HasSuffix(t, "xml") && !strings.HasSuffix(t, "script") {
 		return
 	}
 	c.mu.Lock()
@@ -332,7 +337,8 @@ func (c *Client) Send(ctx context.Context, r *message.Request, as Session) (*mes
 }
 
 // SendApart is Send for a sign-in: beside the target, it asks hosts for which apart holds.
-func (c *Client) SendApart(ctx context.Context, r *message.Request, as Session, apart func(*message.Request) bool) (*message.Response, error) {
+func (c *Client) SendApart(ctx context.Context, r *message.Request, as Session,
+	apart func(*message.Request) bool) (*message.Response, error) {
 	if apart(r) {
 		return c.forward(ctx, r, as, false)
 	}
@@ -452,7 +458,8 @@ func (c *Client) enter(ctx context.Context, alone bool) (leave func(), err error
 }
 
 // exchange sends the request and reads the answer.
-func (c *Client) exchange(ctx context.Context, r *message.Request, req *http.Request, alone bool) (*message.Response, error) {
+func (c *Client) exchange(ctx context.Context, r *message.Request, req *http.Request,
+	alone bool) (*message.Response, error) {
 	leave, err := c.enter(ctx, alone)
 	if err != nil {
 		return nil, err
@@ -467,7 +474,8 @@ func (c *Client) exchange(ctx context.Context, r *message.Request, req *http.Req
 		return nil, c.lost(ctx, req, err)
 	}
 	defer func() { _ = got.Body.Close() }() // what matters of it was read
-	resp := &message.Response{Request: r, Status: got.StatusCode, Proto: got.Proto, Header: got.Header, Sent: message.Dump(req, content)}
+	resp := &message.Response{Request: r, Status: got.StatusCode, Proto: got.Proto, Header: got.Header,
+		Sent: message.Dump(req, content)}
 	resp.Body, resp.Truncated, err = c.body(got)
 	resp.Took = time.Since(began)
 	if got.TLS != nil {
@@ -505,7 +513,8 @@ func (c *Client) body(got *http.Response) (content []byte, truncated bool, err e
 		from = flate.NewReader(counted)
 	case "", "identity":
 	default:
-		return nil, false, fmt.Errorf("the answer is encoded as %.20q, which was not asked for", got.Header.Get("Content-Encoding"))
+		return nil, false, fmt.Errorf("the answer is encoded as %.20q, which was not "+
+			"asked for", got.Header.Get("Content-Encoding"))
 	}
 	content, err = io.ReadAll(io.LimitReader(from, c.o.Body+1))
 	if int64(len(content)) > c.o.Body {
@@ -548,7 +557,8 @@ func (c *Client) lost(ctx context.Context, req *http.Request, err error) error {
 	}
 	// The cause is text alone: an answer that is late says of itself that a deadline is
 	// over, which is what ends a scan.
-	return errs.Wrap(errs.Unavailable, errors.New(plain(err)), "%s %s://%s%s got no answer", req.Method, req.URL.Scheme, req.URL.Host, req.URL.EscapedPath())
+	return errs.Wrap(errs.Unavailable, errors.New(plain(err)), "%s %s://%s%s got no answer", req.Method, req.URL.Scheme,
+		req.URL.Host, req.URL.EscapedPath())
 }
 
 // plain is what people want to know of an error of the network.

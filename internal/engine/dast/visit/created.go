@@ -33,7 +33,8 @@ func (v *Visit) created(operations []finding.Operation) []finding.Operation {
 		at := find(operations, made)
 		if at < 0 {
 			r := made.Request
-			operations = append(operations, finding.Operation{Method: r.Method, URL: r.Base() + r.Path, ID: r.ID, Origin: cmp.Or(r.Origin, "attack"), Outcome: finding.Reached, Parameters: []string{}})
+			operations = append(operations, finding.Operation{Method: r.Method, URL: r.Base() + r.Path, ID: r.ID,
+				Origin: cmp.Or(r.Origin, "attack"), Outcome: finding.Reached, Parameters: []string{}})
 			at = len(operations) - 1
 		}
 		for _, o := range made.Objects {
@@ -43,7 +44,8 @@ func (v *Visit) created(operations []finding.Operation) []finding.Operation {
 			operations[at].Created = append(operations[at].Created, o)
 		}
 		if left := made.Count - len(made.Objects); left > 0 {
-			operations[at].Created = append(operations[at].Created, finding.Created{Mark: v.Values.Mark(), Reason: fmt.Sprintf("%d more like the one before", left)})
+			operations[at].Created = append(operations[at].Created,
+				finding.Created{Mark: v.Values.Mark(), Reason: fmt.Sprintf("%d more like the one before", left)})
 		}
 	}
 	return operations

@@ -30,7 +30,9 @@ func (v *Visit) doubt(operations []finding.Operation) {
 		}
 	}
 	if len(operations) > 0 {
-		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("none of the %d operations that were found answered otherwise than by an error, a refusal or a redirect (%s): they were not examined", len(operations), last)})
+		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("none of the %d operations that were found "+
+			"answered otherwise than by an error, a refusal or a redirect (%s): they were not examined",
+			len(operations), last)})
 	}
 }
 
@@ -62,7 +64,8 @@ func (v *Visit) blocked(ctx context.Context) error {
 		}
 	}
 	if status != 0 {
-		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the target refuses with %d what it answered before: from request %d on nothing was examined", status, since)})
+		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the target refuses with %d what it answered "+
+			"before: from request %d on nothing was examined", status, since)})
 	}
 	return nil
 }

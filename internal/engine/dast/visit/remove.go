@@ -84,8 +84,10 @@ func (v *Visit) look(ctx context.Context, r *message.Request) *message.Response 
 }
 
 // removeData removes an object of an API, if it shows the mark at its own address.
-func (v *Visit) removeData(ctx context.Context, where *message.Request, resp *message.Response, o *finding.Created, tried map[string]bool) {
-	if tried[where.Address()] || !strings.Contains(resp.Text(), v.Values.Mark()) || !strings.Contains(site.PathShape(where), "{}") {
+func (v *Visit) removeData(ctx context.Context, where *message.Request, resp *message.Response, o *finding.Created,
+	tried map[string]bool) {
+	if tried[where.Address()] || !strings.Contains(resp.Text(), v.Values.Mark()) ||
+		!strings.Contains(site.PathShape(where), "{}") {
 		return
 	}
 	tried[where.Address()] = true
@@ -120,7 +122,8 @@ func (v *Visit) named(resp *message.Response) []*message.Request {
 				continue
 			}
 			r := crawl.Resolve(resp.Request.URL(), a.Val, "link")
-			if r != nil && v.Scope.Allows(r) == nil && effect.Of(effect.Subject{Request: r}) == message.Reads && len(out) < maxRemoved {
+			if r != nil && v.Scope.Allows(r) == nil && effect.Of(effect.Subject{Request: r}) == message.Reads &&
+				len(out) < maxRemoved {
 				out = append(out, r)
 			}
 		}
@@ -139,7 +142,8 @@ func (v *Visit) removePage(ctx context.Context, page *message.Request) bool {
 		if v.Scope.Allows(r) != nil || site.Ends(r) || !slices.Equal(identifiers(r), id) || !removes(r) {
 			continue
 		}
-		if v.ask(ctx, resp, r, func(f *message.Request) bool { return slices.Equal(identifiers(f), id) }, func() bool { return v.gone(ctx, page) }) {
+		if v.ask(ctx, resp, r, func(f *message.Request) bool { return slices.Equal(identifiers(f), id) },
+			func() bool { return v.gone(ctx, page) }) {
 			return true
 		}
 	}
@@ -167,12 +171,14 @@ func (v *Visit) offered(resp *message.Response) []*message.Request {
 		case n.Data == "meta" && attribute(n, "name") == "csrf-token":
 			token = attribute(n, "content")
 		case n.Data == "a" && (strings.EqualFold(attribute(n, "data-method"), "delete") || strings.EqualFold(attribute(n, "data-turbo-method"), "delete")):
+
 			r := crawl.Resolve(resp.Request.URL(), attribute(n, "href"), "form")
 			if r == nil || len(out) >= maxOffered {
 				continue
 			}
 			r.Method = http.MethodPost
-			r.Body = message.Body{Kind: message.Form, Params: []message.Param{{Name: "_method", Value: "delete"}, {Name: field, Value: token}}}
+			r.Body = message.Body{Kind: message.Form, Params: []message.Param{{Name: "_method", Value: "delete"},
+				{Name: field, Value: token}}}
 			r.Types = map[string]string{"form:_method": "hidden", "form:" + field: "hidden"}
 			out = append(out, r)
 		}
@@ -182,7 +188,8 @@ func (v *Visit) offered(resp *message.Response) []*message.Request {
 
 // ask sends what a page offers to remove an object, and confirms it where it is asked whether
 // that is meant, by a form about the same object.
-func (v *Visit) ask(ctx context.Context, page *message.Response, r *message.Request, same func(*message.Request) bool, gone func() bool) bool {
+func (v *Visit) ask(ctx context.Context, page *message.Response, r *message.Request, same func(*message.Request) bool,
+	gone func() bool) bool {
 	r.Referer = page.Request.Address()
 	answer, err := v.Client.Send(traffic.Vouch(ctx), r, v.As)
 	if err != nil {
@@ -195,7 +202,8 @@ func (v *Visit) ask(ctx context.Context, page *message.Response, r *message.Requ
 		return false
 	}
 	for _, f := range crawl.ReadWith(answer, v.Values).Requests {
-		if f.Method != http.MethodPost || v.Scope.Allows(f) != nil || site.Ends(f) || !same(f) || !removes(f) && f.Place() != r.Place() {
+		if f.Method != http.MethodPost || v.Scope.Allows(f) != nil || site.Ends(f) || !same(f) ||
+			!removes(f) && f.Place() != r.Place() {
 			continue
 		}
 		f.Referer = answer.Request.Address()
@@ -211,13 +219,15 @@ func (v *Visit) ask(ctx context.Context, page *message.Response, r *message.Requ
 func (v *Visit) removeNamed(ctx context.Context, list *message.Response, tried map[string]bool) bool {
 	for _, r := range v.offered(list) {
 		name := v.name(r)
-		if name == "" || tried[r.Address()] || len(tried) >= maxRemoved || v.Scope.Allows(r) != nil || site.Ends(r) || !removes(r) {
+		if name == "" || tried[r.Address()] || len(tried) >= maxRemoved || v.Scope.Allows(r) != nil || site.Ends(r) ||
+			!removes(r) {
 			continue
 		}
 		tried[r.Address()] = true
 		gone := func() bool {
 			now := v.look(ctx, list.Request)
-			return now != nil && now.Status < 300 && !slices.ContainsFunc(crawl.ReadWith(now, v.Values).Requests, func(o *message.Request) bool { return o.Place() == r.Place() && v.name(o) == name })
+			return now != nil && now.Status < 300 && !slices.ContainsFunc(crawl.ReadWith(now, v.Values).Requests,
+				func(o *message.Request) bool { return o.Place() == r.Place() && v.name(o) == name })
 		}
 		if v.ask(ctx, list, r, func(f *message.Request) bool { return v.name(f) == name }, gone) {
 			return true
@@ -263,7 +273,10 @@ func removes(r *message.Request) bool {
 	if site.Deletes(r) {
 		return true
 	}
-	return slices.ContainsFunc(strings.Split(r.Path, "/"), site.Removes) || slices.ContainsFunc(r.Query, func(p message.Param) bool { return site.Removes(p.Value) || site.Removes(p.Name) })
+	return slices.ContainsFunc(strings.Split(r.Path, "/"), site.Removes) ||
+		slices.ContainsFunc(r.Query, func(p message.Param) bool {
+			return site.Removes(p.Value) || site.Removes(p.Name)
+		})
 }
 
 // identifiers are the values of a request that name an object: segments of the path and values
@@ -286,7 +299,8 @@ func identifiers(r *message.Request) []string {
 	}
 	for _, p := range r.Body.Params {
 		hidden := r.Types["form:"+p.Name] == "hidden" || r.Types["multipart:"+p.Name] == "hidden"
-		if hidden && message.Identifier(p.Value) && strings.HasSuffix(strings.ToLower(p.Name), "id") && !slices.Contains(out, p.Value) {
+		if hidden && message.Identifier(p.Value) && strings.HasSuffix(strings.ToLower(p.Name), "id") &&
+			!slices.Contains(out, p.Value) {
 			out = append(out, p.Value)
 		}
 	}

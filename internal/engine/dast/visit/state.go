@@ -36,7 +36,8 @@ func (v *Visit) watch() {
 		if done+left == 0 { // the attack has not begun
 			left = v.Surface.Len()
 		}
-		return scan.Snapshot{Phase: *v.phase.Load(), Requests: v.Client.Sent(), Done: done, Left: left, Findings: int(v.reported.Load())}
+		return scan.Snapshot{Phase: *v.phase.Load(), Requests: v.Client.Sent(), Done: done, Left: left,
+			Findings: int(v.reported.Load())}
 	})
 }
 
@@ -64,7 +65,8 @@ func (v *Visit) discover(ctx context.Context, plan Plan) error {
 	if err == nil || ctx.Err() != nil || !traffic.Over(err) || time.Until(end) > almost {
 		return err
 	}
-	v.Degrade(scan.Reason{Code: "timeout", Beyond: true, Message: "finding operations took half of the time of the scan: what was not found by then was not examined"})
+	v.Degrade(scan.Reason{Code: "timeout", Beyond: true, Message: "finding operations took half of the time of the " +
+		"scan: what was not found by then was not examined"})
 	return nil
 }
 
@@ -112,6 +114,7 @@ func (v *Visit) notSignedIn() {
 		}
 	}
 	if locked != "" {
-		v.Degrade(scan.Reason{Code: "unavailable", Message: "sign-in forms were not attacked any more from the first sign of a lock on: " + locked})
+		v.Degrade(scan.Reason{Code: "unavailable", Message: "sign-in forms were not attacked any more from the first " +
+			"sign of a lock on: " + locked})
 	}
 }

@@ -91,8 +91,10 @@ func New(p *scan.LivePass, checks []*attack.Check) (*Visit, error) {
 	v.Seed = seed.Sum64()
 	v.Values = invent.New(v.Seed, listener(p.Callback))
 	v.Keeper = effect.NewKeeper(t.Profile, len(t.Identities) > 0, v.Values.Mark())
-	v.Client = traffic.New(traffic.Options{Scope: v.Scope, Dial: p.Dial, ID: p.ID, Agent: traffic.DefaultAgent, Headers: t.Headers,
-		Rate: t.Rate, Parallel: t.Parallel, Requests: t.Requests, Keeper: v.Keeper, SignIns: t.Profile.Allows(scan.Full)})
+	v.Client = traffic.New(traffic.Options{Scope: v.Scope, Dial: p.Dial, ID: p.ID, Agent: traffic.DefaultAgent,
+		Headers: t.Headers,
+		Rate:    t.Rate, Parallel: t.Parallel, Requests: t.Requests, Keeper: v.Keeper,
+		SignIns: t.Profile.Allows(scan.Full)})
 	var identity scan.Identity
 	if len(t.Identities) > 0 {
 		identity = t.Identities[0]
@@ -106,7 +108,8 @@ func New(p *scan.LivePass, checks []*attack.Check) (*Visit, error) {
 		return nil, err
 	}
 	v.watch()
-	v.Run = &attack.Run{Client: v.Client, As: v.As, Surface: v.Surface, Target: t, Scope: v.Scope, Keeper: v.Keeper, Checks: checks, Callback: p.Callback, Patience: p.Patience, Advisories: p.Advisories,
+	v.Run = &attack.Run{Client: v.Client, As: v.As, Surface: v.Surface, Target: t, Scope: v.Scope, Keeper: v.Keeper,
+		Checks: checks, Callback: p.Callback, Patience: p.Patience, Advisories: p.Advisories,
 		Parallel: max(t.Parallel, 4), Seed: v.Seed, Report: p.Report, Degrade: p.Degrade, Kept: p.Resume}
 	if p.Keep != nil {
 		v.Run.Keep = func(kept []byte) {
@@ -116,8 +119,10 @@ func New(p *scan.LivePass, checks []*attack.Check) (*Visit, error) {
 			}
 		}
 	}
-	if rules := v.Run.Untold(func(c *attack.Check) []*finding.Rule { return c.Called }); p.Callback == nil && p.CallbackReason != "" && len(rules) > 0 {
-		v.Degrade(scan.Reason{Code: "unavailable", Rules: rules, Message: "flaws that show only in what the target sends elsewhere were not looked for: " + p.CallbackReason})
+	if rules := v.Run.Untold(func(c *attack.Check) []*finding.Rule { return c.Called }); p.Callback == nil &&
+		p.CallbackReason != "" && len(rules) > 0 {
+		v.Degrade(scan.Reason{Code: "unavailable", Rules: rules, Message: "flaws that show only in what the target " +
+			"sends elsewhere were not looked for: " + p.CallbackReason})
 	}
 	return v, nil
 }
@@ -149,16 +154,21 @@ func (v *Visit) Do(plan Plan) error {
 		v.Operation(o)
 	}
 	if last := v.unkept.Load(); last != nil && *last != nil && v.Context.Err() == nil {
-		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("how far the scan is could not be kept, so that what follows an interruption begins earlier: %v", *last)})
+		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("how far the scan is could not be kept, so "+
+			"that what follows an interruption begins earlier: %v", *last)})
 	}
 	if list := v.Run.Remains(); len(list) > 0 {
-		v.Progress(100, fmt.Sprintf("%d operations were sent texts with the address of a script of the scan's listener, where nothing answers any more, and may have kept them: %.2000s", len(list), strings.Join(list, ", ")))
+		v.Progress(100, fmt.Sprintf("%d operations were sent texts with the address of a script of the scan's "+
+			"listener, where nothing answers any more, and may have kept them: %.2000s", len(list),
+			strings.Join(list, ", ")))
 	}
 	if n := v.Client.Slowed(); n > 0 {
 		v.Progress(100, fmt.Sprintf("held back for %s because the target asked for it", n.Round(time.Second)))
 	}
-	v.routes(v.Client.Limited(), scan.Reason{Code: "unavailable", Message: "limits requests and was not examined to the end"})
-	v.routes(v.Client.Partial(), scan.Reason{Code: "too-large", Beyond: true, Message: "gives answers of which only a part was read, because they are longer than 4 MiB or break off"})
+	v.routes(v.Client.Limited(), scan.Reason{Code: "unavailable", Message: "limits requests and was not examined to " +
+		"the end"})
+	v.routes(v.Client.Partial(), scan.Reason{Code: "too-large", Beyond: true, Message: "gives answers of which only " +
+		"a part was read, because they are longer than 4 MiB or break off"})
 	switch {
 	case err == nil && v.Context.Err() == nil:
 		v.doubt(operations)
@@ -169,7 +179,8 @@ func (v *Visit) Do(plan Plan) error {
 		v.Degrade(scan.Reason{Code: "interrupted", Message: "the scan was interrupted: what follows was not examined"})
 		return nil
 	case errors.Is(err, context.DeadlineExceeded):
-		v.Degrade(scan.Reason{Code: "timeout", Message: "the time of the scan is used up: what follows was not examined"})
+		v.Degrade(scan.Reason{Code: "timeout", Message: "the time of the scan is used up: what follows was not " +
+			"examined"})
 		return nil
 	case traffic.Over(err) && v.answered:
 		v.Degrade(scan.Reason{Code: "unavailable", Message: err.Error()})
@@ -223,15 +234,18 @@ func (v *Visit) phases(ctx context.Context, plan Plan) error {
 	v.Run.Progress = func(done, all int) {
 		v.done.Store(int64(done))
 		v.left.Store(int64(all - done))
-		v.Progress(plan.Found+(100-plan.Found)*done/max(all, 1), fmt.Sprintf("attacked %d of %d operations, %d requests", done, all, v.Client.Sent()))
+		v.Progress(plan.Found+(100-plan.Found)*done/max(all, 1), fmt.Sprintf("attacked %d of %d operations, %d "+
+			"requests", done, all, v.Client.Sent()))
 	}
 	err := v.Run.Do(ctx)
 	switch state := v.As.State(); {
 	case state.Often():
-		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the session of %q was lost %d times, first at %s, last because %s: what was asked since then was in part asked without it",
+		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the session of %q was lost %d times, first "+
+			"at %s, last because %s: what was asked since then was in part asked without it",
 			v.As.Name(), state.Losses, state.First.UTC().Format(time.RFC3339), state.Why)})
 	case state.Lost:
-		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the session of %q was lost at %s: %s; what was asked since then was asked without it",
+		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the session of %q was lost at %s: %s; what "+
+			"was asked since then was asked without it",
 			v.As.Name(), state.Since.UTC().Format(time.RFC3339), state.Why)})
 	}
 	if err != nil {
@@ -263,14 +277,17 @@ func (v *Visit) knock(ctx context.Context) error {
 // startBrowser starts the browser, if there is one and it is wanted. Without it script
 // does not run, which is a reason where it matters.
 func (v *Visit) startBrowser(ctx context.Context, script bool) error {
-	signs := slices.ContainsFunc(v.Target.Identities, func(i scan.Identity) bool { return len(i.Steps) > 0 || i.Form != nil })
+	signs := slices.ContainsFunc(v.Target.Identities, func(i scan.Identity) bool {
+		return len(i.Steps) > 0 || i.Form != nil
+	})
 	if !script && !signs {
 		return nil
 	}
 	unavailable := func(reason string) {
 		if script {
 			rules := v.Run.Untold(func(c *attack.Check) []*finding.Rule { return c.Scripted })
-			v.Degrade(scan.Reason{Code: "unavailable", Beyond: true, Rules: rules, Message: "script was not run: " + reason})
+			v.Degrade(scan.Reason{Code: "unavailable", Beyond: true, Rules: rules, Message: "script was not run: " +
+				reason})
 		}
 	}
 	if v.LivePass.Browser == "" && v.Chromium == nil {
@@ -279,8 +296,10 @@ func (v *Visit) startBrowser(ctx context.Context, script bool) error {
 		}
 		return nil
 	}
-	b, err := browser.Start(ctx, browser.Options{Path: v.LivePass.Browser, User: v.BrowserUser, Launch: v.Chromium, Dial: browser.Dial(v.Dial), Gate: v.Client, IgnoreCertificates: true, Values: v.Values,
-		Within: func(r *message.Request) bool { return v.Scope.Allows(r) == nil }, Elsewhere: v.elsewhere, Headers: append([]scan.Header{{Name: "X-Merlon-Scan", Value: v.ID}}, v.Target.Headers...)})
+	b, err := browser.Start(ctx, browser.Options{Path: v.LivePass.Browser, User: v.BrowserUser, Launch: v.Chromium,
+		Dial: browser.Dial(v.Dial), Gate: v.Client, IgnoreCertificates: true, Values: v.Values,
+		Within: func(r *message.Request) bool { return v.Scope.Allows(r) == nil }, Elsewhere: v.elsewhere,
+		Headers: append([]scan.Header{{Name: "X-Merlon-Scan", Value: v.ID}}, v.Target.Headers...)})
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -303,7 +322,8 @@ func (v *Visit) elsewhere(host string) bool {
 	}
 	name = strings.ToLower(strings.TrimSuffix(strings.Trim(name, "[]"), "."))
 	_, err := netip.ParseAddr(name)
-	return err != nil && strings.Contains(name, ".") && !strings.HasSuffix(name, ".localhost") && !strings.EqualFold(name, v.Scope.Base().Hostname())
+	return err != nil && strings.Contains(name, ".") && !strings.HasSuffix(name, ".localhost") &&
+		!strings.EqualFold(name, v.Scope.Base().Hostname())
 }
 
 // browse signs in with the browser. Pages of the session begin with what scripts hold

@@ -22,24 +22,28 @@ import (
 func run(t *testing.T, target scan.Target, discover func(context.Context, *visit.Visit) error) (scan.Summary, bool) {
 	t.Helper()
 	told := false
-	a := &scan.Analyzer{ID: "dast/application", Version: 1, Analysis: finding.DAST, Doc: "# Visits\n\nA test.\n", Needs: scan.Needs{Network: true}, Live: func(p *scan.LivePass) error {
-		v, err := visit.New(p, []*attack.Check{{ID: "nothing"}})
-		if err != nil {
-			return err
-		}
-		defer v.Close()
-		return v.Do(visit.Plan{Found: 30, Discover: func(ctx context.Context) error { return discover(ctx, v) }, Operations: func() []finding.Operation {
-			told = true
-			var out []finding.Operation
-			for _, e := range v.Surface.Entries() {
-				out = append(out, e.Seen)
+	a := &scan.Analyzer{ID: "dast/application", Version: 1, Analysis: finding.DAST, Doc: "# Visits\n\nA test.\n",
+		Needs: scan.Needs{Network: true}, Live: func(p *scan.LivePass) error {
+			v, err := visit.New(p, []*attack.Check{{ID: "nothing"}})
+			if err != nil {
+				return err
 			}
-			return out
-		}})
-	}}
+			defer v.Close()
+			return v.Do(visit.Plan{Found: 30, Discover: func(ctx context.Context) error {
+				return discover(ctx, v)
+			}, Operations: func() []finding.Operation {
+				told = true
+				var out []finding.Operation
+				for _, e := range v.Surface.Entries() {
+					out = append(out, e.Seen)
+				}
+				return out
+			}})
+		}}
 	var dialer net.Dialer
 	var got scan.Summary
-	o := scan.Options{Live: &scan.Live{Target: target, ID: "t", Dial: dialer.DialContext, BrowserReason: "none in this test"}, Analyzers: []*scan.Analyzer{a}}
+	o := scan.Options{Live: &scan.Live{Target: target, ID: "t", Dial: dialer.DialContext,
+		BrowserReason: "none in this test"}, Analyzers: []*scan.Analyzer{a}}
 	if err := scan.Run(t.Context(), o, &got); err != nil {
 		t.Fatal(err)
 	}
@@ -54,8 +58,10 @@ func TestDoubts(t *testing.T) {
 		reason string
 	}{
 		{"answers", func(int) int { return 200 }, ""},
-		{"always fails", func(int) int { return 500 }, "none of the 2 operations that were found answered otherwise than by an error, a refusal or a redirect (500: Internal Server Error)"},
-		{"always refuses", func(int) int { return 403 }, "none of the 2 operations that were found answered otherwise than by an error, a refusal or a redirect (403: the identity may not)"},
+		{"always fails", func(int) int { return 500 }, "none of the 2 operations that were found answered otherwise " +
+			"than by an error, a refusal or a redirect (500: Internal Server Error)"},
+		{"always refuses", func(int) int { return 403 }, "none of the 2 operations that were found answered " +
+			"otherwise than by an error, a refusal or a redirect (403: the identity may not)"},
 		{"has a refusal among others", func(asked int) int { return 200 + 203*(asked%2) }, ""},
 		{"refuses from the sixth request on", func(asked int) int {
 			if asked > 5 {
@@ -71,7 +77,9 @@ func TestDoubts(t *testing.T) {
 		}, ""},
 	} {
 		var asked atomic.Int64
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(test.status(int(asked.Add(1)))) }))
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(test.status(int(asked.Add(1))))
+		}))
 		got, _ := run(t, scan.Target{URL: server.URL, Parallel: 1}, func(ctx context.Context, v *visit.Visit) error {
 			for i := range 60 {
 				r, err := message.Parse(server.URL + "/" + string(rune('a'+i%2)))
@@ -89,7 +97,8 @@ func TestDoubts(t *testing.T) {
 		})
 		server.Close()
 		reasons := got.Statuses[0].Reasons
-		if (len(reasons) > 0) != (test.reason != "") || len(reasons) > 0 && !strings.Contains(reasons[0].Message, test.reason) {
+		if (len(reasons) > 0) != (test.reason != "") || len(reasons) > 0 && !strings.Contains(reasons[0].Message,
+			test.reason) {
 			t.Errorf("%s: %v", test.name, reasons)
 		}
 	}
@@ -132,10 +141,14 @@ func TestVisit(t *testing.T) {
 		reason   string
 	}{
 		{"all is well", scan.Target{URL: server.URL}, ask, scan.Succeeded, true, ""},
-		{"answers that break off", scan.Target{URL: breaks.URL}, ask, scan.Degraded, true, "gives answers of which only a part was read"},
-		{"a check that is not there", scan.Target{URL: server.URL, Checks: []string{"nosuch"}}, ask, scan.Failed, false, `there is no check "nosuch"`},
+		{"answers that break off", scan.Target{URL: breaks.URL}, ask, scan.Degraded, true, "gives answers of which " +
+			"only a part was read"},
+		{"a check that is not there", scan.Target{URL: server.URL, Checks: []string{"nosuch"}}, ask, scan.Failed, false,
+			`there is no check "nosuch"`},
 		{"no address", scan.Target{URL: "ftp://x"}, ask, scan.Failed, false, "ftp"},
-		{"steps without a browser", scan.Target{URL: server.URL, Identities: []scan.Identity{{Name: "jane", Steps: []scan.BrowserStep{{Open: "/"}}}}}, ask,
+		{"steps without a browser",
+			scan.Target{URL: server.URL,
+				Identities: []scan.Identity{{Name: "jane", Steps: []scan.BrowserStep{{Open: "/"}}}}}, ask,
 			scan.Failed, true, "to sign in needs a browser: none in this test"},
 		{"a target that dies", scan.Target{URL: server.URL, Parallel: 1}, dies, scan.Degraded, true, "in a row"},
 		{"a target that is dead", scan.Target{URL: server.URL}, ask, scan.Failed, true, "does not answer"},
@@ -149,7 +162,8 @@ func TestVisit(t *testing.T) {
 		for _, r := range status.Reasons {
 			reasons = append(reasons, r.Message)
 		}
-		if status.State != test.state || told != test.told || !strings.Contains(strings.Join(reasons, "\n"), test.reason) {
+		if status.State != test.state || told != test.told || !strings.Contains(strings.Join(reasons, "\n"),
+			test.reason) {
 			t.Errorf("%s: %s, told %t: %q", test.name, status.State, told, reasons)
 		}
 	}

@@ -31,13 +31,15 @@ ansible_connection=ssh
 	if diff := cmp.Diff(want, d.Root); diff != "" {
 		t.Errorf("a group in itself (-want +got):\n%s", diff)
 	}
-	d, err = Decode("hosts", []byte("[tower]\n150.50.1.1 ansible_port=22 ansible_become=true ansible_user=\"root\" # x\n[web:children]\ntower\n[tower:vars]\nk=v\n"))
+	d, err = Decode("hosts", []byte("[tower]\n150.50.1.1 ansible_port=22 ansible_become=true ansible_user=\"root\" # "+
+		"x\n[web:children]\ntower\n[tower:vars]\nk=v\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	tower := map[string]any{
-		"hosts": map[string]any{"150.50.1.1": map[string]any{"ansible_port": 22.0, "ansible_become": true, "ansible_user": "root"}},
-		"vars":  map[string]any{"k": "v"},
+		"hosts": map[string]any{"150.50.1.1": map[string]any{"ansible_port": 22.0, "ansible_become": true,
+			"ansible_user": "root"}},
+		"vars": map[string]any{"k": "v"},
 	}
 	want = map[string]any{"all": map[string]any{"children": map[string]any{"web": map[string]any{"children": map[string]any{"tower": tower}}}}}
 	if diff := cmp.Diff(want, d.Root); diff != "" {
@@ -50,13 +52,15 @@ ansible_connection=ssh
 }
 
 func TestConfiguration(t *testing.T) {
-	d, err := Decode("ansible.cfg", []byte("[defaults]\nForks = 10 ; many\nallow_unsafe_lookups = True\n; no\nlist = a, b\nempty = []\nname = x\n[galaxy]\nserver=https://x\n"))
+	d, err := Decode("ansible.cfg", []byte("[defaults]\nForks = 10 ; many\nallow_unsafe_lookups = True\n; no\nlist = "+
+		"a, b\nempty = []\nname = x\n[galaxy]\nserver=https://x\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]any{"groups": map[string]any{
-		"defaults": map[string]any{"forks": 10.0, "allow_unsafe_lookups": true, "list": []any{"a", "b"}, "empty": []any{}, "name": "x"},
-		"galaxy":   map[string]any{"server": "https://x"},
+		"defaults": map[string]any{"forks": 10.0, "allow_unsafe_lookups": true, "list": []any{"a", "b"},
+			"empty": []any{}, "name": "x"},
+		"galaxy": map[string]any{"server": "https://x"},
 	}}
 	if diff := cmp.Diff(want, d.Root); diff != "" {
 		t.Errorf("configuration (-want +got):\n%s", diff)
@@ -82,7 +86,8 @@ func TestWhatItIs(t *testing.T) {
 			t.Errorf("%q: document %v, error %v, want an inventory: %v", text, d, err, want)
 		}
 	}
-	for name, want := range map[string]bool{"a/hosts": true, "x.ini": true, "ansible.cfg": true, "my-ansible.conf": true, "nginx.conf": false, "setup.cfg": false, "x.yaml": false} {
+	for name, want := range map[string]bool{"a/hosts": true, "x.ini": true, "ansible.cfg": true,
+		"my-ansible.conf": true, "nginx.conf": false, "setup.cfg": false, "x.yaml": false} {
 		if Match(name) != want {
 			t.Errorf("Match(%q) = %v", name, !want)
 		}

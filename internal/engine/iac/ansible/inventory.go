@@ -140,7 +140,8 @@ func isInventory(sections []section) bool {
 				return true
 			}
 			host, rest, _ := strings.Cut(l.text, " ")
-			if strings.ContainsAny(host, "=:") && !strings.Contains(host, "[") || rest != "" && !strings.Contains(rest, "=") {
+			if strings.ContainsAny(host, "=:") && !strings.Contains(host, "[") ||
+				rest != "" && !strings.Contains(rest, "=") {
 				return false // "key=value", as any other INI file has it
 			}
 			groups = groups || s.name != "" && strings.Contains(host, ".")
@@ -164,7 +165,8 @@ func inventory(sections []section) (map[string]any, *document.Node) {
 	groups := map[string]*group{}
 	get := func(name string, number int) *group {
 		if groups[name] == nil {
-			groups[name] = &group{line: number, hosts: map[string]any{}, lines: map[string]*document.Node{}, vars: map[string]any{}}
+			groups[name] = &group{line: number, hosts: map[string]any{}, lines: map[string]*document.Node{},
+				vars: map[string]any{}}
 		}
 		return groups[name]
 	}

@@ -51,8 +51,9 @@ type inventoryOf struct {
 // fill in and that are infrastructure code themselves. Nothing given is changed.
 func Evaluate(files fs.FS, paths []string, docs []*document.Document) ([]*document.Document, []Rendered) {
 	p := &project{
-		files: files, cache: map[string]*file{}, inventories: map[string]inventoryOf{}, budget: &budget{left: maxValues},
-		out: map[string][]*document.Document{}, seen: map[string]map[string]bool{}, facts: layer{},
+		files: files, cache: map[string]*file{}, inventories: map[string]inventoryOf{},
+		budget: &budget{left: maxValues},
+		out:    map[string][]*document.Document{}, seen: map[string]map[string]bool{}, facts: layer{},
 	}
 	lists := map[string]*document.Document{}
 	var out []*document.Document
@@ -87,7 +88,8 @@ func Evaluate(files fs.FS, paths []string, docs []*document.Document) ([]*docume
 	}
 	if p.budget.left < 0 && len(out) > 0 {
 		last := out[len(out)-1]
-		last.Gaps = append(last.Gaps, document.Gap{Code: "too-complex", Path: last.Path, Message: fmt.Sprintf("only the first %d values of playbooks are computed", maxValues)})
+		last.Gaps = append(last.Gaps, document.Gap{Code: "too-complex", Path: last.Path,
+			Message: fmt.Sprintf("only the first %d values of playbooks are computed", maxValues)})
 	}
 	return out, p.rendered
 }
@@ -102,7 +104,8 @@ func folders(paths []string) []string {
 	}
 	var out []string
 	for dir := range all {
-		if base := path.Base(dir); base != "group_vars" && base != "host_vars" && base != "tasks" && base != "handlers" && base != "templates" {
+		if base := path.Base(dir); base != "group_vars" && base != "host_vars" && base != "tasks" &&
+			base != "handlers" && base != "templates" {
 			out = append(out, dir)
 		}
 	}
@@ -166,8 +169,10 @@ func (p *project) playbook(d *document.Document) {
 			continue
 		}
 		for _, key := range []string{"import_playbook", "ansible.builtin.import_playbook"} {
-			if name, ok := play[key].(string); ok && !isTemplate(name) && strings.HasPrefix(path.Ext(name), ".y") && p.read(path.Join(path.Dir(d.Path), name)).err != nil {
-				own.Gaps = append(own.Gaps, gap(d.Path, n.Fields[key], "the playbook %s is not looked at: it is not part of the tree, and nothing is fetched", name))
+			if name, ok := play[key].(string); ok && !isTemplate(name) && strings.HasPrefix(path.Ext(name), ".y") &&
+				p.read(path.Join(path.Dir(d.Path), name)).err != nil {
+				own.Gaps = append(own.Gaps, gap(d.Path, n.Fields[key], "the playbook %s is not looked at: it is not "+
+					"part of the tree, and nothing is fetched", name))
 			}
 		}
 		s, at := p.ofPlay(play, n, d, &own.Gaps)
@@ -203,7 +208,8 @@ func (l *list) tree(d *document.Document) (map[string]any, *document.Node) {
 }
 
 // ofPlay makes the scope of a play.
-func (p *project) ofPlay(play map[string]any, n *document.Node, d *document.Document, gaps *[]document.Gap) (*scope, place) {
+func (p *project) ofPlay(play map[string]any, n *document.Node, d *document.Document,
+	gaps *[]document.Gap) (*scope, place) {
 	dir := path.Dir(d.Path)
 	hosts, _ := play["hosts"].(string)
 	s := p.base(dir, hosts)
@@ -217,7 +223,8 @@ func (p *project) ofPlay(play map[string]any, n *document.Node, d *document.Docu
 		}
 		l, found, hidden := p.reads(s, []string{dir}, one)
 		if !found {
-			*gaps = append(*gaps, gap(d.Path, listed.nodes[i], "the variables of %v are not known: it is not part of the tree", one))
+			*gaps = append(*gaps, gap(d.Path, listed.nodes[i], "the variables of %v are not known: it is not part of "+
+				"the tree", one))
 		}
 		s = s.with(l)
 		s.hidden = s.hidden || hidden || !found
@@ -262,6 +269,7 @@ func parameters(m map[string]any, n *document.Node) layer {
 	for key, v := range m {
 		switch key {
 		case "role", "name", "tags", "when", "vars", "become", "become_user", "become_method", "delegate_to", "src", "version":
+
 		default:
 			out[key] = candidate{value: v}
 		}
@@ -375,12 +383,14 @@ func (p *project) visit(name string, s *scope, at place) {
 	f := p.read(name)
 	var malformed *document.Malformed
 	if errors.As(f.err, &malformed) {
-		*at.gaps = append(*at.gaps, document.Gap{Code: "malformed", Path: name, Line: malformed.Line, Message: "it cannot be read: " + malformed.Message})
+		*at.gaps = append(*at.gaps, document.Gap{Code: "malformed", Path: name, Line: malformed.Line,
+			Message: "it cannot be read: " + malformed.Message})
 	}
 	if len(f.trees) == 0 {
 		return
 	}
-	d := &document.Document{Platform: document.Ansible, Format: document.YAML, Path: name, Root: f.trees[0].Root, Lines: f.trees[0].Lines, Text: f.text}
+	d := &document.Document{Platform: document.Ansible, Format: document.YAML, Path: name, Root: f.trees[0].Root,
+		Lines: f.trees[0].Lines, Text: f.text}
 	if !isList(d) {
 		return
 	}

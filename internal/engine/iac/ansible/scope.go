@@ -59,7 +59,8 @@ func (s *scope) with(stronger ...layer) *scope {
 
 // above returns the scope with a layer that all others are stronger than.
 func (s *scope) above(weaker layer) *scope {
-	out := &scope{hidden: s.hidden, open: map[string]bool{}, budget: s.budget, layers: append([]layer(nil), s.layers...)}
+	out := &scope{hidden: s.hidden, open: map[string]bool{}, budget: s.budget,
+		layers: append([]layer(nil), s.layers...)}
 	if len(weaker) > 0 {
 		out.layers = append(out.layers, weaker)
 	}

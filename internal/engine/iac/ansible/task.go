@@ -14,8 +14,9 @@ import (
 // unevaluated are the keys of a task that are no templates, or are looked at otherwise:
 // queries find a task by its name as it is written.
 var unevaluated = map[string]bool{
-	"name": true, "when": true, "register": true, "loop": true, "loop_control": true, "vars": true, "until": true, "changed_when": true,
-	"failed_when": true, "block": true, "rescue": true, "always": true, "notify": true, "listen": true, "tags": true,
+	"name": true, "when": true, "register": true, "loop": true, "loop_control": true, "vars": true, "until": true,
+	"changed_when": true,
+	"failed_when":  true, "block": true, "rescue": true, "always": true, "notify": true, "listen": true, "tags": true,
 }
 
 // tasks adds tasks as they run; blocks become their tasks.
@@ -183,7 +184,8 @@ func (p *project) includes(task map[string]any, n *document.Node, s *scope, at p
 	l, found, hidden := p.reads(s, dirs, name)
 	if !found || hidden {
 		if !found {
-			*at.gaps = append(*at.gaps, gap(at.file, place, "the variables of %s are not known: it is not part of the tree", name))
+			*at.gaps = append(*at.gaps, gap(at.file, place, "the variables of %s are not known: it is not part of "+
+				"the tree", name))
 		}
 		return nil, false
 	}
@@ -224,7 +226,8 @@ func (p *project) follow(task map[string]any, n *document.Node, s *scope, at pla
 			p.visit(file, s, at)
 		}
 		if len(fitting) == 0 {
-			*at.gaps = append(*at.gaps, gap(at.file, place, "the tasks of %s are not looked at: the name is not known", name))
+			*at.gaps = append(*at.gaps, gap(at.file, place, "the tasks of %s are not looked at: the name is "+
+				"not known", name))
 		}
 		return
 	}
@@ -234,5 +237,6 @@ func (p *project) follow(task map[string]any, n *document.Node, s *scope, at pla
 			return
 		}
 	}
-	*at.gaps = append(*at.gaps, gap(at.file, place, "the tasks of %s are not looked at: it is not part of the tree, and nothing is fetched", exact))
+	*at.gaps = append(*at.gaps, gap(at.file, place, "the tasks of %s are not looked at: it is not part of the tree, "+
+		"and nothing is fetched", exact))
 }

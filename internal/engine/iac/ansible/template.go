@@ -32,7 +32,8 @@ var infrastructure = lazyregexp.New(`(?m)^\s*(?:apiVersion|AWSTemplateFormatVers
 // wanted reports whether a file of the name may be infrastructure code.
 func wanted(name string) bool {
 	base := strings.ToLower(path.Base(name))
-	return slices.Contains([]string{".yml", ".yaml", ".json"}, path.Ext(base)) || strings.HasPrefix(base, "dockerfile") || strings.HasSuffix(base, ".dockerfile")
+	return slices.Contains([]string{".yml", ".yaml", ".json"}, path.Ext(base)) ||
+		strings.HasPrefix(base, "dockerfile") || strings.HasSuffix(base, ".dockerfile")
 }
 
 // template fills in the template of a task.
@@ -44,11 +45,13 @@ func (p *project) template(task map[string]any, n *document.Node, s *scope, at p
 	source := argument(v, "src")
 	text, ok := s.compute(source)
 	name, isText := text.(string)
-	if plain := strings.TrimSuffix(source, ".j2"); !wanted(plain) && !(ok && isText && wanted(strings.TrimSuffix(name, ".j2"))) {
+	if plain := strings.TrimSuffix(source, ".j2"); !wanted(plain) &&
+		!(ok && isText && wanted(strings.TrimSuffix(name, ".j2"))) {
 		return
 	}
 	if !ok || !isText {
-		*at.gaps = append(*at.gaps, gap(at.file, where, "the template %s is not looked at: its name is not known", source))
+		*at.gaps = append(*at.gaps, gap(at.file, where, "the template %s is not looked at: its name is "+
+			"not known", source))
 		return
 	}
 	dirs := []string{path.Join(at.dir, "templates"), at.dir}
@@ -65,7 +68,8 @@ func (p *project) template(task map[string]any, n *document.Node, s *scope, at p
 			return
 		}
 		if i := bytes.Index(f.text, []byte("{%")); i >= 0 {
-			g := gap(file, &document.Node{Line: 1 + bytes.Count(f.text[:i], []byte("\n"))}, "the template is not looked at: it has statements, which are not followed")
+			g := gap(file, &document.Node{Line: 1 + bytes.Count(f.text[:i], []byte("\n"))}, "the template is not "+
+				"looked at: it has statements, which are not followed")
 			if !slices.Contains(*at.gaps, g) {
 				*at.gaps = append(*at.gaps, g)
 			}
@@ -74,7 +78,8 @@ func (p *project) template(task map[string]any, n *document.Node, s *scope, at p
 		p.render(file, f.text, s)
 		return
 	}
-	*at.gaps = append(*at.gaps, gap(at.file, where, "the template %s is not looked at: it is not part of the tree", name))
+	*at.gaps = append(*at.gaps, gap(at.file, where, "the template %s is not looked at: it is not part of "+
+		"the tree", name))
 }
 
 // render keeps a template with what is known put in.

@@ -295,7 +295,8 @@ func (p *project) fitting(dirs []string, text string) []string {
 		for _, e := range p.list(parent) {
 			name := path.Join(parent, e.Name())
 			for _, end := range endings {
-				if ok, _ := path.Match(path.Base(pattern)+end, e.Name()); ok && !e.IsDir() && !slices.Contains(out, name) {
+				if ok, _ := path.Match(path.Base(pattern)+end, e.Name()); ok && !e.IsDir() &&
+					!slices.Contains(out, name) {
 					out = append(out, name)
 				}
 			}

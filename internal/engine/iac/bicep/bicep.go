@@ -43,12 +43,14 @@ func DecodeGiven(name string, text []byte, given map[string]any) (*document.Docu
 		return nil, err
 	}
 	c := converter{
-		path: name, given: given, params: map[string]bool{}, defaults: map[string]*expr{}, vars: map[string]*expr{}, open: map[string]bool{},
+		path: name, given: given, params: map[string]bool{}, defaults: map[string]*expr{}, vars: map[string]*expr{},
+		open:  map[string]bool{},
 		names: map[string]any{}, computed: map[string]any{},
 	}
 	root, lines := c.file(declarations)
 	return &document.Document{
-		Platform: document.ARM, Format: document.Bicep, Path: name, Root: root, Lines: lines, Text: text, Deploys: c.deploys,
+		Platform: document.ARM, Format: document.Bicep, Path: name, Root: root, Lines: lines, Text: text,
+		Deploys: c.deploys,
 	}, err
 }
 

@@ -30,20 +30,23 @@ func TestDecode(t *testing.T) {
 	d := decode(t, string(text))
 	want := map[string]any{
 		"parameters": map[string]any{
-			"location": map[string]any{"type": "string", "defaultValue": "[resourceGroup().location]", "metadata": map[string]any{"description": "Where"}},
-			"pw":       map[string]any{"type": "secureString"},
-			"sizes":    map[string]any{"type": "array", "defaultValue": []any{"a", "b"}, "minLength": int64(1)},
-			"one":      map[string]any{"type": "string", "defaultValue": "x", "allowedValues": []any{"x", "y"}},
+			"location": map[string]any{"type": "string", "defaultValue": "[resourceGroup().location]",
+				"metadata": map[string]any{"description": "Where"}},
+			"pw":    map[string]any{"type": "secureString"},
+			"sizes": map[string]any{"type": "array", "defaultValue": []any{"a", "b"}, "minLength": int64(1)},
+			"one":   map[string]any{"type": "string", "defaultValue": "x", "allowedValues": []any{"x", "y"}},
 		},
 		"variables": map[string]any{
 			"tls": map[string]any{"value": "TLS1_0"},
 			"obj": map[string]any{"value": map[string]any{"x": "TLS1_0", "y": "[parameters('location')]"}},
 		},
 		"resources": []any{
-			map[string]any{"identifier": "sub", "type": "Microsoft.Network/virtualNetworks/subnets", "apiVersion": "2021-01-01", "name": "s"},
+			map[string]any{"identifier": "sub", "type": "Microsoft.Network/virtualNetworks/subnets",
+				"apiVersion": "2021-01-01", "name": "s"},
 			map[string]any{
-				"identifier": "st", "type": "Microsoft.Storage/storageAccounts", "apiVersion": "2021-01-01", "batchSize": []any{int64(1)},
-				"name": "['st${i}${parameters('location')}']",
+				"identifier": "st", "type": "Microsoft.Storage/storageAccounts", "apiVersion": "2021-01-01",
+				"batchSize": []any{int64(1)},
+				"name":      "['st${i}${parameters('location')}']",
 				"properties": map[string]any{
 					"minimumTlsVersion": "TLS1_0", "o": map[string]any{"x": "TLS1_0", "y": "[parameters('location')]"},
 					"n": int64(-3), "on": "a", "tags": []any{"[parameters('location')]", "x"},
@@ -51,7 +54,8 @@ func TestDecode(t *testing.T) {
 				},
 				"resources": []any{
 					map[string]any{"identifier": "blob", "type": "blobServices", "apiVersion": "", "name": "default"},
-					map[string]any{"identifier": "bs", "type": "queueServices", "apiVersion": "2021-01-01", "name": "default", "parent": "st", "condition": "[true]"},
+					map[string]any{"identifier": "bs", "type": "queueServices", "apiVersion": "2021-01-01",
+						"name": "default", "parent": "st", "condition": "[true]"},
 				},
 			},
 		},
@@ -62,8 +66,10 @@ func TestDecode(t *testing.T) {
 	// Every place is the line on which its last word stands.
 	lines := strings.Split(string(text), "\n")
 	for _, path := range []string{
-		"parameters pw", "parameters one defaultValue", "variables tls", "resources 0 name", "resources 1 properties", "resources 1 properties minimumTlsVersion",
-		"resources 1 properties script", "resources 1 properties key", "resources 1 resources 0 name", "variables obj value y",
+		"parameters pw", "parameters one defaultValue", "variables tls", "resources 0 name", "resources 1 properties",
+		"resources 1 properties minimumTlsVersion",
+		"resources 1 properties script", "resources 1 properties key", "resources 1 resources 0 name",
+		"variables obj value y",
 	} {
 		steps := strings.Fields(path)
 		n, found := d.Lines.Find(steps...)
@@ -160,8 +166,10 @@ func itoa(i int) string { return string(rune('0'+i/10)) + string(rune('0'+i%10))
 // FuzzDecode reads any text: what it makes has places as the values have.
 func FuzzDecode(f *testing.F) {
 	f.Add("param a string = 'x'\nresource b 'T@1' existing = if (a == 'x') { name: '${a}-b' }\n")
-	f.Add("@secure()\nparam p object\nvar v = [for x in [1, 2]: { y: x }]\nresource c 'T@1' = [for (x, i) in v: {\n resource d 'U' = {\n parent: c }\n}]\n")
-	f.Add("type t = {\n a: 'b' | 'c'\n}\nfunc f(a string) string => '${a}'\nmodule m 'x.bicep' = { name: '''a''' }\noutput o int = a.b(c)[0]\n")
+	f.Add("@secure()\nparam p object\nvar v = [for x in [1, 2]: { y: x }]\nresource c 'T@1' = [for (x, i) in v: {\n " +
+		"resource d 'U' = {\n parent: c }\n}]\n")
+	f.Add("type t = {\n a: 'b' | 'c'\n}\nfunc f(a string) string => '${a}'\nmodule m 'x.bicep' = { name: '''a''' " +
+		"}\noutput o int = a.b(c)[0]\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		d, _ := Decode("x.bicep", []byte(text))
 		if d == nil {
@@ -218,21 +226,25 @@ module far 'br/public:avm/x:1.0' = { name: 'f' }
 		t.Fatalf("%d resources, want 3", len(list))
 	}
 	want := map[string]any{
-		"a": false, "b": int64(2), "c": "TLS1_0!", "d": "TLS1_0-x", "e": "[parameters('open')]", "f": "[parameters('pw')]", "g": true,
-		"h": "[if(equals(parameters('open'), x), 1, 2)]", "i": []any{"b"}, "j": map[string]any{"p": int64(1), "q": map[string]any{"r": false}}, "k": true,
+		"a": false, "b": int64(2), "c": "TLS1_0!", "d": "TLS1_0-x", "e": "[parameters('open')]",
+		"f": "[parameters('pw')]", "g": true,
+		"h": "[if(equals(parameters('open'), x), 1, 2)]", "i": []any{"b"},
+		"j": map[string]any{"p": int64(1), "q": map[string]any{"r": false}}, "k": true,
 	}
 	second := list[1].(map[string]any)
 	if diff := cmp.Diff(want, second["properties"]); diff != "" || second["name"] != "r-b" {
 		t.Errorf("properties of %v (-want +got):\n%s", second["name"], diff)
 	}
 	last := map[string]any{
-		"rules": []any{map[string]any{"name": "a", "priority": int64(100)}, map[string]any{"name": "b", "priority": int64(101)}}, "loop": []any{int64(0), int64(10)},
+		"rules": []any{map[string]any{"name": "a", "priority": int64(100)},
+			map[string]any{"name": "b", "priority": int64(101)}}, "loop": []any{int64(0), int64(10)},
 	}
 	if diff := cmp.Diff(last, list[2].(map[string]any)["properties"]); diff != "" {
 		t.Errorf("loops (-want +got):\n%s", diff)
 	}
 	uses := []document.Deployment{
-		{Name: "m", Path: "a/mod/m.bicep", Line: 31, Given: map[string]any{"on": false, "tls": document.Unknown{}, "list": []any{"a", "b"}}},
+		{Name: "m", Path: "a/mod/m.bicep", Line: 31, Given: map[string]any{"on": false, "tls": document.Unknown{},
+			"list": []any{"a", "b"}}},
 		{Name: "far", Line: 35, Given: map[string]any{}},
 	}
 	if diff := cmp.Diff(uses, d.Deploys); diff != "" {
@@ -245,7 +257,8 @@ module far 'br/public:avm/x:1.0' = { name: 'f' }
 
 func TestParameterFile(t *testing.T) {
 	d := decode(t, "using './main.bicep'\nparam a = 'x'\nparam b = readEnvironmentVariable('B')\n")
-	want := []document.Deployment{{Name: "main", Path: "main.bicep", Line: 1, Given: map[string]any{"a": "x", "b": document.Unknown{}}}}
+	want := []document.Deployment{{Name: "main", Path: "main.bicep", Line: 1,
+		Given: map[string]any{"a": "x", "b": document.Unknown{}}}}
 	if diff := cmp.Diff(want, d.Deploys); diff != "" {
 		t.Errorf("uses (-want +got):\n%s", diff)
 	}

@@ -45,7 +45,8 @@ func (p *parser) operators(strength int) (*expr, error) {
 		return p.unary()
 	}
 	left, err := p.operators(strength + 1)
-	for err == nil && p.tok.kind == punct && contains(binary[strength], p.tok.text) && !(p.tok.begins && p.tok.text == "-") {
+	for err == nil && p.tok.kind == punct && contains(binary[strength], p.tok.text) &&
+		!(p.tok.begins && p.tok.text == "-") {
 		op := p.tok.text
 		if err = p.advance(); err != nil {
 			return nil, err

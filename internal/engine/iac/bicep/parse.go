@@ -122,7 +122,8 @@ func (p *parser) unexpected(format string, args ...any) error {
 func (p *parser) enter() error {
 	p.depth++
 	if *p.values++; *p.values > maxValues || p.depth > maxDepth {
-		return errs.E(errs.TooLarge, "line %d: more than %d expressions, or %d inside of each other", p.tok.line, maxValues, maxDepth)
+		return errs.E(errs.TooLarge, "line %d: more than %d expressions, or %d inside of each other", p.tok.line,
+			maxValues, maxDepth)
 	}
 	return nil
 }

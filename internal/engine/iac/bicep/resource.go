@@ -34,7 +34,8 @@ func (c *converter) resource(d *declaration) *resource {
 		name: d.name.text, kind: kind, existing: d.existing,
 		root: map[string]any{"identifier": d.name.text, "type": kind, "apiVersion": version},
 	}
-	fields := map[string]*document.Node{"identifier": {Line: d.line}, "type": {Line: d.line}, "apiVersion": {Line: d.line}}
+	fields := map[string]*document.Node{"identifier": {Line: d.line}, "type": {Line: d.line},
+		"apiVersion": {Line: d.line}}
 	r.lines = under(d, fields)
 	c.decorate(d, r.root, fields)
 	if d.condition != nil {

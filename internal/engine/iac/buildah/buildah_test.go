@@ -25,7 +25,8 @@ buildah run $c (x)
 	}
 	// Words keep their quotes and stand one space apart.
 	line := func(cmd, value string, first, last int64) map[string]any {
-		return map[string]any{"Cmd": cmd, "Value": value, "Original": cmd + " " + value, "_kics_line": first, "EndLine": last}
+		return map[string]any{"Cmd": cmd, "Value": value, "Original": cmd + " " + value, "_kics_line": first,
+			"EndLine": last}
 	}
 	want := map[string]any{"command": map[string]any{
 		`"fedora"`: []any{

@@ -14,19 +14,25 @@ func cloudFormation() []check {
 	add := func(t text, find func(*look)) {
 		out = append(out, check{t.rule("cloudformation", "CloudFormation"), find})
 	}
-	add(text{"eks-control-plane-logging-disabled", "EKS control plane logging disabled", finding.Medium, finding.Certain, "CWE-778",
+	add(text{"eks-control-plane-logging-disabled", "EKS control plane logging " +
+		"disabled", finding.Medium, finding.Certain, "CWE-778",
 		"Without the logs of the API server, audit and authenticator nobody can tell who did what in the cluster.",
-		"List `api`, `audit`, `authenticator`, `controllerManager` and `scheduler` below `Logging.ClusterLogging.EnabledTypes`."}, eksLogging)
+		"List `api`, `audit`, `authenticator`, `controllerManager` and `scheduler` below " +
+			"`Logging.ClusterLogging.EnabledTypes`."}, eksLogging)
 	add(text{"eks-endpoint-public", "EKS endpoint publicly accessible", finding.High, finding.Certain, "CWE-668",
 		"The cluster's API answers the whole internet unless networks are named; that is the default.",
 		"Set `ResourcesVpcConfig.EndpointPublicAccess` to false, or name networks in `PublicAccessCidrs`."}, eksPublic)
-	add(text{"s3-bucket-without-customer-key", "S3 bucket without a customer-managed key", finding.Low, finding.Likely, "CWE-311",
-		"Objects are encrypted with a key of S3 that every account with read access can use and that cannot be taken away.",
+	add(text{"s3-bucket-without-customer-key", "S3 bucket without a " +
+		"customer-managed key", finding.Low, finding.Likely, "CWE-311",
+		"Objects are encrypted with a key of S3 that every account with read access can use and that cannot be " +
+			"taken away.",
 		"Set `ServerSideEncryptionByDefault` to `aws:kms` with a `KMSMasterKeyID`."}, bucketKey)
-	add(text{"rds-performance-insights-disabled", "RDS Performance Insights disabled", finding.Low, finding.Likely, "CWE-778",
+	add(text{"rds-performance-insights-disabled", "RDS Performance Insights " +
+		"disabled", finding.Low, finding.Likely, "CWE-778",
 		"Unusual load on the database stays unseen.",
 		"Set `EnablePerformanceInsights` to true, with a key in `PerformanceInsightsKMSKeyId`."}, performanceInsights)
-	add(text{"iam-policy-allows-all-of-s3", "IAM policy allows everything in S3", finding.High, finding.Certain, "CWE-732",
+	add(text{"iam-policy-allows-all-of-s3", "IAM policy allows " +
+		"everything in S3", finding.High, finding.Certain, "CWE-732",
 		"`s3:*` on every bucket also deletes them, makes them public and takes their policies away.",
 		"Name the actions and the buckets that are needed."}, wideS3)
 	add(text{"ec2-block-device-unencrypted", "EC2 block device not encrypted", finding.High, finding.Likely, "CWE-311",
@@ -152,12 +158,14 @@ func blockDevices(l *look) {
 	for _, p := range l.resources("AWS::EC2::Instance", "AWS::AutoScaling::LaunchConfiguration") {
 		for _, d := range p.at("BlockDeviceMappings").items() {
 			on := d.at("Ebs", "Encrypted")
-			if d.at("Ebs").has() && !d.at("Ebs").computed() && !on.is(true) && !on.computed() && !d.at("Ebs", "SnapshotId").has() {
+			if d.at("Ebs").has() && !d.at("Ebs").computed() && !on.is(true) && !on.computed() &&
+				!d.at("Ebs", "SnapshotId").has() {
 				l.tell(on, "the disk "+d.at("DeviceName").text()+" is not encrypted", "Ebs.Encrypted is true")
 			}
 		}
 		if mappings := p.at("BlockDeviceMappings"); !mappings.has() {
-			l.tell(p, "the root disk is not encrypted unless the account does so", "BlockDeviceMappings encrypt the root device")
+			l.tell(p, "the root disk is not encrypted unless the account does so", "BlockDeviceMappings encrypt the "+
+				"root device")
 		}
 	}
 }

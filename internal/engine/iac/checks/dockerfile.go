@@ -17,25 +17,32 @@ func containerFile() []check {
 	add := func(t text, find func(*look)) {
 		out = append(out, check{t.rule("dockerfile", "Dockerfile"), find})
 	}
-	add(text{"secret-in-build", "Secret in a build argument or environment variable", finding.Critical, finding.Likely, "CWE-798",
+	add(text{"secret-in-build", "Secret in a build argument or environment " +
+		"variable", finding.Critical, finding.Likely, "CWE-798",
 		"Build arguments and variables stay in the image and its history: whoever has the image has them.",
-		"Use `RUN --mount=type=secret` while building, and give what runs its secrets when it starts. Change a secret that was written down."}, buildSecret)
+		"Use `RUN --mount=type=secret` while building, and give what runs its secrets when it starts. Change a " +
+			"secret that was written down."}, buildSecret)
 	add(text{"secret-file-copied", "Secret file copied into the image", finding.High, finding.Likely, "CWE-522",
 		"A copied file stays in its layer, even if a later instruction deletes it.",
 		"List the file in `.dockerignore`, and use `RUN --mount=type=secret` where the build needs it."}, copiedSecret)
-	add(text{"remote-script-run", "Remote script executed without integrity check", finding.Medium, finding.Certain, "CWE-494",
+	add(text{"remote-script-run", "Remote script executed without " +
+		"integrity check", finding.Medium, finding.Certain, "CWE-494",
 		"What `curl … | sh` runs is whatever the server sends at that time; nothing checks it.",
-		"Download a fixed version to a file, compare its checksum, and run it then; or install a package."}, remoteScript)
-	add(text{"certificate-check-disabled", "Download without TLS or signature verification", finding.High, finding.Certain, "CWE-295",
+		"Download a fixed version to a file, compare its checksum, and run it then; or install a package."},
+		remoteScript)
+	add(text{"certificate-check-disabled", "Download without TLS or signature " +
+		"verification", finding.High, finding.Certain, "CWE-295",
 		"Whoever stands between the build and the server can put anything into the image.",
-		"Remove the option, and add the certificate of a private server to the image's trusted ones."}, uncheckedDownload)
+		"Remove the option, and add the certificate of a private server to the image's trusted ones."},
+		uncheckedDownload)
 	add(text{"password-set-in-build", "Password set in the build", finding.High, finding.Likely, "CWE-798",
 		"Every container of the image has the same password, and it stands in the image's history.",
 		"Lock the account, and log in by keys or not at all."}, setPassword)
 	add(text{"world-writable-files", "World-writable files", finding.Medium, finding.Certain, "CWE-732",
 		"`chmod 777` lets every process of the container replace programs and configuration.",
 		"Give the files to the user that needs them by `COPY --chown`, with the least mode."}, worldWritable)
-	add(text{"remote-add-without-checksum", "ADD from a URL without checksum", finding.Medium, finding.Likely, "CWE-494",
+	add(text{"remote-add-without-checksum", "ADD from a URL without " +
+		"checksum", finding.Medium, finding.Likely, "CWE-494",
 		"The file is whatever the server sends at that time.",
 		"Use `ADD --checksum=sha256:…`, or download and compare in one RUN."}, remoteAdd)
 	add(text{"multiple-healthchecks", "More than one HEALTHCHECK", finding.Low, finding.Certain, "CWE-710",
@@ -45,7 +52,8 @@ func containerFile() []check {
 		"`dist-upgrade` moves to packages that the base image was not made of, so that two builds differ.",
 		"Take a newer base image, and upgrade single packages where a fix is needed."}, upgraded)
 	add(text{"insecure-build-mode", "RUN with host privileges", finding.High, finding.Certain, "CWE-250",
-		"`--security=insecure` runs the instruction without isolation, `--network=host` in the network of the build's host.",
+		"`--security=insecure` runs the instruction without isolation, `--network=host` in the network of the " +
+			"build's host.",
 		"Remove the option."}, insecureRun)
 	return out
 }
@@ -159,7 +167,9 @@ var (
 
 func remoteAdd(l *look) {
 	for _, i := range l.instructions() {
-		if i.cmd != "add" || len(i.values) < 2 || slices.ContainsFunc(i.flags, func(f string) bool { return strings.HasPrefix(f, "--checksum") }) {
+		if i.cmd != "add" || len(i.values) < 2 || slices.ContainsFunc(i.flags, func(f string) bool {
+			return strings.HasPrefix(f, "--checksum")
+		}) {
 			continue
 		}
 		for _, source := range i.values[:len(i.values)-1] {

@@ -27,7 +27,8 @@ type Flaw struct {
 // Find asks the project the rules that were read for it, and returns what they find, without the matches
 // that are known from elsewhere; what of the project could not be read degrades the
 // pass.
-func Find(p *scan.ProjectPass, project *terraform.Project, lib *rules.Library, known func(rules.Match) bool) ([]Flaw, error) {
+func Find(p *scan.ProjectPass, project *terraform.Project, lib *rules.Library,
+	known func(rules.Match) bool) ([]Flaw, error) {
 	for _, problem := range project.Problems {
 		p.Degrade(scan.Reason{Code: problem.Code, Message: problem.Message, Path: problem.Path, Line: problem.Line})
 	}

@@ -49,7 +49,8 @@ var usual = []string{"compose.base.yaml", "compose.base.yml", "docker-compose.ba
 
 // Load returns the model of a file of the tree.
 func Load(file string, tree document.Tree, source Source) Model {
-	l := &loader{source: source, main: file, trees: map[string]read{file: {tree: tree}}, left: maxIncludes, values: maxValues}
+	l := &loader{source: source, main: file, trees: map[string]read{file: {tree: tree}}, left: maxIncludes,
+		values: maxValues}
 	env := &environment{source: source, files: []string{path.Join(path.Dir(file), ".env")}}
 	parts := incomplete(tree)
 	base := ""
@@ -66,6 +67,7 @@ func Load(file string, tree document.Tree, source Source) Model {
 		}
 		m.Tree = overlay(over, l.model(base, under, env, nil))
 	case document.ComposeName(file) && len(parts) > 0 && len(parts) == len(services(over.Root)) && !slices.Contains(canonical, path.Base(file)):
+
 		m.Fragment = true
 		l.gap(document.Gap{
 			Code: "unavailable", Path: file, Line: at(tree.Lines, "services").Line, Alone: true,

@@ -49,7 +49,8 @@ func merge(key string, over any, at *document.Node, under any, from *document.No
 // replaced are the lists that are not put together.
 var replaced = map[string]bool{"command": true, "entrypoint": true, "test": true}
 
-func mergeFields(over map[string]any, at *document.Node, under map[string]any, from *document.Node) (any, *document.Node) {
+func mergeFields(over map[string]any, at *document.Node, under map[string]any,
+	from *document.Node) (any, *document.Node) {
 	out, own := maps.Clone(under), *from
 	own.Fields = maps.Clone(from.Fields)
 	if own.Fields == nil {
@@ -91,7 +92,8 @@ func mergeItems(key string, over []any, at *document.Node, under []any, from *do
 // separators stand between the name and the value in the items of lists that may be
 // maps as well.
 var separators = map[string]string{
-	"environment": "=", "labels": "=", "annotations": "=", "sysctls": "=", "args": "=", "driver_opts": "=", "options": "=",
+	"environment": "=", "labels": "=", "annotations": "=", "sysctls": "=", "args": "=", "driver_opts": "=",
+	"options":     "=",
 	"extra_hosts": "=:", "additional_contexts": "=",
 }
 

@@ -152,7 +152,8 @@ func variables(name string, source Source, into map[string]string) {
 	}
 	for line := range strings.Lines(string(text)) {
 		key, value, ok := strings.Cut(strings.TrimSpace(line), "=")
-		if key = strings.TrimSpace(strings.TrimPrefix(key, "export ")); !ok || strings.HasPrefix(key, "#") || len(into) >= maxVariables || secret.MatchString(key) {
+		if key = strings.TrimSpace(strings.TrimPrefix(key, "export ")); !ok || strings.HasPrefix(key, "#") ||
+			len(into) >= maxVariables || secret.MatchString(key) {
 			continue
 		}
 		value = strings.TrimSpace(value)

@@ -71,7 +71,8 @@ func run(p *scan.ProjectPass) error {
 		return err
 	}
 	for _, f := range failures {
-		p.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the query %s failed: %v", f.Query, f.Err), Path: f.Path})
+		p.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the query %s failed: %v", f.Query, f.Err),
+			Path: f.Path})
 	}
 	flaws = once(append(decided(flaws, p.Degrade), checks.Run(docs)...))
 	flaws = plausible(flaws, docs, p.Files)

@@ -30,7 +30,8 @@ func TestAddress(t *testing.T) {
 		}, "aws_s3_bucket.logs"},
 		{"terraform by its path", queries.Flaw{
 			Document: &document.Document{Platform: document.Terraform},
-			Key:      "resource.x", Steps: []string{"resource", "aws_s3_bucket", "logs", "acl"}, Kind: "aws_s3_bucket", Name: "our-logs",
+			Key:      "resource.x", Steps: []string{"resource", "aws_s3_bucket", "logs", "acl"}, Kind: "aws_s3_bucket",
+			Name: "our-logs",
 		}, "aws_s3_bucket.logs"},
 		{"a plan", queries.Flaw{
 			Document: &document.Document{Platform: document.Terraform},
@@ -85,7 +86,8 @@ func TestOnceOfKustomizations(t *testing.T) {
 	built := &document.Document{Format: document.Kustomize}
 	flaws := []queries.Flaw{
 		{Rule: rule, Path: "x", Line: 2, Key: "web"}, {Rule: rule, Path: "x", Line: 2, Key: "a-web", Document: built},
-		{Rule: rule, Path: "patch", Line: 1, Key: "a-web", Document: built}, {Rule: rule, Path: "patch", Line: 1, Key: "b-web", Document: built},
+		{Rule: rule, Path: "patch", Line: 1, Key: "a-web", Document: built},
+		{Rule: rule, Path: "patch", Line: 1, Key: "b-web", Document: built},
 	}
 	if got := once(flaws); len(got) != 2 || got[0].Path != "patch" || got[1].Key != "web" {
 		t.Errorf("flaws %v, want one of the patch and the file's own", got)
@@ -94,8 +96,10 @@ func TestOnceOfKustomizations(t *testing.T) {
 
 func TestWanted(t *testing.T) {
 	for name, want := range map[string]bool{
-		"main.bicep": true, "a.proto": true, "Dockerfile": true, "Containerfile.dev": true, "hosts": true, "ansible.cfg": true, "build.sh": true,
-		"k/Kustomization": true, "pod.yaml": true, "stack.template": true, "main.go": false, "README.md": false, "package-lock.json": false,
+		"main.bicep": true, "a.proto": true, "Dockerfile": true, "Containerfile.dev": true, "hosts": true,
+		"ansible.cfg": true, "build.sh": true,
+		"k/Kustomization": true, "pod.yaml": true, "stack.template": true, "main.go": false, "README.md": false,
+		"package-lock.json": false,
 	} {
 		if wanted(name) != want {
 			t.Errorf("wanted(%q) = %v", name, !want)
@@ -107,7 +111,8 @@ func TestKnown(t *testing.T) {
 	is := known([]queries.Flaw{
 		{Path: "a.tf", Line: 3, Key: "aws_instance[web].ebs_optimized", Actual: "'ebs_optimized' is undefined or null"},
 		{Path: "a.tf", Line: 5, Key: "aws_instance[web].metadata_options", Actual: "'metadata_options' is not defined"},
-		{Path: "a.tf", Line: 7, Steps: []string{"resource", "aws_db_instance", "db", "kms_key_id"}, Actual: "the key is weak"},
+		{Path: "a.tf", Line: 7, Steps: []string{"resource", "aws_db_instance", "db", "kms_key_id"},
+			Actual: "the key is weak"},
 	})
 	match := func(line int, message string) rules.Match {
 		return rules.Match{Message: message, Place: finding.Location{Path: "a.tf", StartLine: line}}
@@ -131,12 +136,14 @@ func TestKnown(t *testing.T) {
 }
 
 func TestValues(t *testing.T) {
-	list := "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata: {name: a}\n- apiVersion: v1\n  kind: Service\n"
+	list := "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata: {name: a}\n- apiVersion: " +
+		"v1\n  kind: Service\n"
 	docs, err := values(nil, "deploy/all.yaml", []byte(list), nil)
 	if err != nil || len(docs) != 2 {
 		t.Fatalf("%d documents, %v; want 2", len(docs), err)
 	}
-	if d := docs[1]; d.Root["kind"] != "Service" || d.Lines.Line != 7 || d.Index != 1 || d.Unit != "deploy" || d.Platform != document.Kubernetes {
+	if d := docs[1]; d.Root["kind"] != "Service" || d.Lines.Line != 7 || d.Index != 1 || d.Unit != "deploy" ||
+		d.Platform != document.Kubernetes {
 		t.Errorf("the second document is %+v, in line %d", d, d.Lines.Line)
 	}
 	docs, err = values(nil, "a.template", []byte("Resources: {B: {Type: 'AWS::S3::Bucket'}}"), nil)

@@ -48,7 +48,8 @@ func (r *reading) absent() {
 			doc.Deploys = slices.DeleteFunc(doc.Deploys, func(use document.Deployment) bool {
 				if use.Path == "" {
 					r.pass.Degrade(scan.Reason{
-						Code: "unavailable", Path: doc.Path, Line: use.Line, Message: "module " + use.Name + " is not part of the tree, and nothing is fetched",
+						Code: "unavailable", Path: doc.Path, Line: use.Line, Message: "module " + use.Name +
+							" is not part of the tree, and nothing is fetched",
 					})
 				}
 				return use.Path == ""
@@ -96,7 +97,8 @@ func (d *deployer) uses(doc *document.Document, chain []string) []*document.Docu
 		case same:
 			continue
 		case beyond:
-			d.degrade(doc, use, fmt.Sprintf("only the first %d deployments of a file, and %d of the tree, are looked at", maxEach, maxUses))
+			d.degrade(doc, use, fmt.Sprintf("only the first %d deployments of a file, and %d of the tree, are "+
+				"looked at", maxEach, maxUses))
 			continue
 		}
 		text, err := fs.ReadFile(d.reading.pass.FS, use.Path)

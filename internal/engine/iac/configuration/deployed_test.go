@@ -17,8 +17,10 @@ import (
 // same values, and not with its own defaults.
 func TestDeployed(t *testing.T) {
 	files := map[string]string{
-		"main.bicep":  "module a 'm.bicep' = { params: { v: 1 } }\nmodule b 'm.bicep' = { params: { v: 1 } }\nmodule c 'm.bicep' = { params: { v: 2 } }\nmodule far 'br:x.test/a:1' = {}\n",
-		"m.bicep":     "param v int = 0\nresource r 'T@1' = { name: 'r', properties: { p: v } }\nmodule round 'main.bicep' = {}\n",
+		"main.bicep": "module a 'm.bicep' = { params: { v: 1 } }\nmodule b 'm.bicep' = { params: { v: 1 } }\nmodule " +
+			"c 'm.bicep' = { params: { v: 2 } }\nmodule far 'br:x.test/a:1' = {}\n",
+		"m.bicep": "param v int = 0\nresource r 'T@1' = { name: 'r', properties: { p: v } }\nmodule round " +
+			"'main.bicep' = {}\n",
 		"alone.bicep": "param v int = 3\nresource r 'T@1' = { name: 'r', properties: { p: v } }\n",
 	}
 	tree := fstest.MapFS{}
@@ -41,12 +43,14 @@ func TestDeployed(t *testing.T) {
 	for _, docs := range r.parts {
 		for _, d := range docs {
 			for _, one := range d.Root["resources"].([]any) {
-				got[d.Path+" "+strings.TrimSuffix(d.Prefix, ".")] = one.(map[string]any)["properties"].(map[string]any)["p"]
+				got[d.Path+" "+
+					strings.TrimSuffix(d.Prefix, ".")] = one.(map[string]any)["properties"].(map[string]any)["p"]
 			}
 		}
 	}
 	slices.Sort(reasons)
-	if diff := cmp.Diff([]string{"too-complex m.bicep", "too-complex m.bicep", "unavailable main.bicep"}, reasons); diff != "" {
+	if diff := cmp.Diff([]string{"too-complex m.bicep", "too-complex m.bicep", "unavailable main.bicep"},
+		reasons); diff != "" {
 		t.Errorf("reasons (-want +got):\n%s", diff)
 	}
 	want := map[string]any{"m.bicep a": int64(1), "m.bicep c": int64(2), "alone.bicep ": int64(3)}

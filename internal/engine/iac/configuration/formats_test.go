@@ -32,16 +32,19 @@ func lines(found []string) map[string][]string {
 // is deployed.
 func TestFormats(t *testing.T) {
 	all, reasons := scanned(t, map[string]string{
-		"store.bicep":                "var plain = false\nresource s 'Microsoft.Storage/storageAccounts@2021-02-01' = {\n  name: 'store'\n  properties: {\n    supportsHttpsTrafficOnly: plain\n  }\n}\n",
-		"chart/Chart.yaml":           "apiVersion: v2\nname: web\nversion: 1.0.0\n",
-		"chart/values.yaml":          "privileged: true\n",
-		"chart/templates/pod.yaml":   "{{- if .Values.privileged }}\n" + pod + "      securityContext:\n        privileged: {{ .Values.privileged }}\n{{- end }}\n",
-		"base/kustomization.yaml":    "resources: [pod.yaml]\n",
-		"base/pod.yaml":              pod,
-		"overlay/kustomization.yaml": "resources: [../base]\npatches:\n  - target: {kind: Pod}\n    patch: |-\n      - op: add\n        path: /spec/hostPID\n        value: true\n",
-		"build.sh":                   "c=$(buildah from fedora)\nbuildah run $c -- apt install x\n",
-		"hosts.ini":                  "[tower]\n150.50.1.1 ansible_port=22\n",
-		"api.proto":                  "syntax = \"proto3\";\nenum lower_case {\n  ZERO = 0;\n}\n",
+		"store.bicep": "var plain = false\nresource s 'Microsoft.Storage/storageAccounts@2021-02-01' " +
+			"= {\n  name: 'store'\n  properties: {\n    supportsHttpsTrafficOnly: plain\n  }\n}\n",
+		"chart/Chart.yaml":  "apiVersion: v2\nname: web\nversion: 1.0.0\n",
+		"chart/values.yaml": "privileged: true\n",
+		"chart/templates/pod.yaml": "{{- if .Values.privileged }}\n" + pod + "      securityContext:\n        " +
+			"privileged: {{ .Values.privileged }}\n{{- end }}\n",
+		"base/kustomization.yaml": "resources: [pod.yaml]\n",
+		"base/pod.yaml":           pod,
+		"overlay/kustomization.yaml": "resources: [../base]\npatches:\n  - target: {kind: Pod}\n    patch: |-\n      " +
+			"- op: add\n        path: /spec/hostPID\n        value: true\n",
+		"build.sh":  "c=$(buildah from fedora)\nbuildah run $c -- apt install x\n",
+		"hosts.ini": "[tower]\n150.50.1.1 ansible_port=22\n",
+		"api.proto": "syntax = \"proto3\";\nenum lower_case {\n  ZERO = 0;\n}\n",
 	})
 	if len(reasons) > 0 {
 		t.Errorf("degraded: %v", reasons)

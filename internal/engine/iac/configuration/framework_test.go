@@ -53,13 +53,16 @@ resources:
       AvailabilityZone: eu-west-1a
 `,
 	})
-	for _, one := range []string{"config/iam.yml:5 serverless-role-with-full-privileges", "resources/tables.yml:5 aws-ebs-volume-encryption-disabled"} {
+	for _, one := range []string{"config/iam.yml:5 serverless-role-with-full-privileges", "resources/tables.yml:5 " +
+		"aws-ebs-volume-encryption-disabled"} {
 		if !slices.Contains(found, one) {
 			t.Errorf("%s is missing in %q", one, found)
 		}
 	}
 	for _, one := range []string{
-		"serverless.yml:5 serverless-api-endpoint-config-not-private", "serverless.yml:7 serverless-api-xray-tracing-disabled", "serverless.yml:16 serverless-function-without-xray-tracing",
+		"serverless.yml:5 serverless-api-endpoint-config-not-private",
+		"serverless.yml:7 serverless-api-xray-tracing-disabled",
+		"serverless.yml:16 serverless-function-without-xray-tracing",
 		"serverless.yml:23 aws-ebs-volume-encryption-disabled",
 	} {
 		if slices.Contains(found, one) {
@@ -67,7 +70,8 @@ resources:
 		}
 	}
 	if diff := cmp.Diff([]string{
-		"serverless.yml:16 unknown-value: the value is not known before it is deployed, and a rule asks for it: Serverless function without X-Ray tracing",
+		"serverless.yml:16 unknown-value: the value is not known before it is deployed, and a rule asks for it: " +
+			"Serverless function without X-Ray tracing",
 		"serverless.yml:25 unavailable: the file resources/made.js is not followed: a program makes its values",
 	}, reasons); diff != "" {
 		t.Errorf("reasons (-want +got):\n%s", diff)

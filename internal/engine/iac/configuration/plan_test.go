@@ -22,7 +22,8 @@ func TestPlan(t *testing.T) {
 	}
 	got := plan(trees[0])
 	want := map[string]any{"resource": map[string]any{"aws_s3_bucket": map[string]any{
-		"aws_s3_bucket.a": map[string]any{"acl": "public-read"}, "module.m.aws_s3_bucket.c": map[string]any{"acl": "private"},
+		"aws_s3_bucket.a":          map[string]any{"acl": "public-read"},
+		"module.m.aws_s3_bucket.c": map[string]any{"acl": "private"},
 	}}}
 	if diff := cmp.Diff(want, got.Root); diff != "" {
 		t.Errorf("root (-want +got):\n%s", diff)
@@ -53,7 +54,8 @@ func TestPlanUnknown(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := plan(trees[0])
-	want := map[string]any{"on": true, "key": "${known after apply}", "rule": []any{map[string]any{"p": int64(1), "q": "${known after apply}"}}}
+	want := map[string]any{"on": true, "key": "${known after apply}",
+		"rule": []any{map[string]any{"p": int64(1), "q": "${known after apply}"}}}
 	if diff := cmp.Diff(want, got.Root["resource"].(map[string]any)["t"].(map[string]any)["t.a"]); diff != "" {
 		t.Errorf("resource (-want +got):\n%s", diff)
 	}

@@ -72,7 +72,8 @@ func newTree(docs []*document.Document, files []scan.File) *tree {
 			continue
 		}
 		for _, way := range [][]string{
-			{"metadata", "labels"}, {"spec", "template", "metadata", "labels"}, {"spec", "jobTemplate", "spec", "template", "metadata", "labels"},
+			{"metadata", "labels"}, {"spec", "template", "metadata", "labels"},
+			{"spec", "jobTemplate", "spec", "template", "metadata", "labels"},
 		} {
 			if labels, ok := down(d.Root, way...).(map[string]any); ok && (len(way) > 2 || d.Root["kind"] == "Pod") {
 				t.labels = append(t.labels, labels)
@@ -98,7 +99,8 @@ func namespaceLater(t *tree, f queries.Flaw) bool {
 		return false
 	}
 	dir := path.Dir(f.Path)
-	return f.Document.Format == document.Helm || f.Document.Format == document.Kustomize || t.kustomized[dir] || t.kustomized[path.Dir(dir)]
+	return f.Document.Format == document.Helm || f.Document.Format == document.Kustomize || t.kustomized[dir] ||
+		t.kustomized[path.Dir(dir)]
 }
 
 // targetElsewhere reports whether another folder has the pods that are selected: an
@@ -143,7 +145,8 @@ func ownVolume(_ *tree, f queries.Flaw) bool {
 		return down(m, "metadata", "name") == name[1]
 	})
 	return templates || claimed(spec["volumes"], func(m map[string]any) bool {
-		return m["name"] == name[1] && (m["persistentVolumeClaim"] != nil || m["projected"] != nil || m["csi"] != nil || m["ephemeral"] != nil || m["downwardAPI"] != nil)
+		return m["name"] == name[1] && (m["persistentVolumeClaim"] != nil || m["projected"] != nil || m["csi"] != nil ||
+			m["ephemeral"] != nil || m["downwardAPI"] != nil)
 	})
 }
 
@@ -207,7 +210,8 @@ func made(_ *tree, f queries.Flaw) bool {
 // methodsOfMade reports whether the query asks a stage that the model makes for settings
 // of its methods, when the log is that of the stage.
 func methodsOfMade(t *tree, f queries.Flaw) bool {
-	return (strings.Contains(f.Actual, "MethodSettings") || strings.Contains(f.Actual, "DefaultRouteSettings")) && made(t, f)
+	return (strings.Contains(f.Actual, "MethodSettings") || strings.Contains(f.Actual, "DefaultRouteSettings")) &&
+		made(t, f)
 }
 
 // privateNetworks reports whether a rule of a firewall names private networks only: the

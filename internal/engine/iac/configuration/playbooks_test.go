@@ -62,7 +62,8 @@ func TestPlaybooks(t *testing.T) {
 		}
 	}
 	for _, one := range []string{
-		"roles/db/tasks/main.yml:6 aws-db-instance-storage-not-encrypted", "roles/db/tasks/main.yml:11 aws-db-instance-storage-not-encrypted", "site.yml:21 aws-ec2-group-has-public-interface",
+		"roles/db/tasks/main.yml:6 aws-db-instance-storage-not-encrypted", "roles/db/tasks/main.yml:11 " +
+			"aws-db-instance-storage-not-encrypted", "site.yml:21 aws-ec2-group-has-public-interface",
 		"site.yml:21 aws-security-group-with-unrestricted-access-to-ssh",
 	} {
 		if slices.Contains(found, one) {
@@ -70,8 +71,10 @@ func TestPlaybooks(t *testing.T) {
 		}
 	}
 	want := []string{
-		"roles/db/tasks/main.yml:11 unknown-value: the value is not known before it is deployed, and a rule asks for it: DB instance storage not encrypted",
-		"site.yml:23 unavailable: the role acme.proxy is not looked at: it is not part of the tree, and nothing is fetched",
+		"roles/db/tasks/main.yml:11 unknown-value: the value is not known before it is deployed, and a rule asks for " +
+			"it: DB instance storage not encrypted",
+		"site.yml:23 unavailable: the role acme.proxy is not looked at: it is not part of the tree, and nothing is " +
+			"fetched",
 	}
 	if diff := cmp.Diff(want, reasons); diff != "" {
 		t.Errorf("reasons (-want +got):\n%s", diff)
@@ -81,8 +84,10 @@ func TestPlaybooks(t *testing.T) {
 // A template that a task fills in is asked about as it lies on the host.
 func TestPlaybookTemplates(t *testing.T) {
 	found, reasons := scanned(t, map[string]string{
-		"site.yml":                 "- hosts: web\n  vars: {open: true}\n  tasks:\n  - name: compose\n    template: {src: compose.yml.j2, dest: /srv/compose.yml, mode: \"0600\"}\n",
-		"templates/compose.yml.j2": "services:\n  web:\n    image: web:1\n    privileged: {{ open }}\n  db:\n    image: db:1\n    privileged: {{ given }}\n",
+		"site.yml": "- hosts: web\n  vars: {open: true}\n  tasks:\n  - name: compose\n    template: " +
+			"{src: compose.yml.j2, dest: /srv/compose.yml, mode: \"0600\"}\n",
+		"templates/compose.yml.j2": "services:\n  web:\n    image: web:1\n    privileged: {{ open }}\n  db:\n    " +
+			"image: db:1\n    privileged: {{ given }}\n",
 	})
 	if one := "templates/compose.yml.j2:4 privileged-containers-enabled"; !slices.Contains(found, one) {
 		t.Errorf("%s is missing in %q", one, found)

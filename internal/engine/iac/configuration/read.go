@@ -68,7 +68,8 @@ func structured(name string) document.Format {
 			return document.YAML
 		}
 	case ".json", ".template":
-		if base != "package-lock.json" && !strings.HasSuffix(base, ".tf.json") && !strings.HasSuffix(base, ".tofu.json") {
+		if base != "package-lock.json" && !strings.HasSuffix(base, ".tf.json") &&
+			!strings.HasSuffix(base, ".tofu.json") {
 			return document.JSON
 		}
 	}
@@ -174,7 +175,9 @@ func inChart(charts []string, name string) bool {
 // terraform evaluates all modules.
 func (r *reading) terraform() error {
 	// A plan is JSON, and known by its content.
-	if !slices.ContainsFunc(r.paths, func(name string) bool { return terraform.Match(name) || strings.HasSuffix(name, ".json") }) {
+	if !slices.ContainsFunc(r.paths, func(name string) bool {
+		return terraform.Match(name) || strings.HasSuffix(name, ".json")
+	}) {
 		return nil
 	}
 	project, err := terraform.Load(r.pass.Context, r.pass.FS, r.paths)
@@ -222,13 +225,16 @@ func (r *reading) absorb() {
 	for _, docs := range r.parts {
 		for _, doc := range docs {
 			for _, name := range doc.Parts {
-				parts[name] = parts[name] || doc.Platform == document.ServerlessFrame || doc.Platform == document.CloudFormation && name != doc.Path
+				parts[name] = parts[name] || doc.Platform == document.ServerlessFrame ||
+					doc.Platform == document.CloudFormation && name != doc.Path
 			}
 		}
 	}
 	for name, docs := range r.parts {
 		if parts[name] {
-			r.parts[name] = slices.DeleteFunc(docs, func(doc *document.Document) bool { return doc.Platform == document.CloudFormation })
+			r.parts[name] = slices.DeleteFunc(docs, func(doc *document.Document) bool {
+				return doc.Platform == document.CloudFormation
+			})
 		}
 	}
 }
@@ -247,7 +253,9 @@ func (r *reading) playbooks() {
 		return
 	}
 	for part, docs := range r.parts {
-		r.parts[part] = slices.DeleteFunc(docs, func(doc *document.Document) bool { return doc.Platform == document.Ansible })
+		r.parts[part] = slices.DeleteFunc(docs, func(doc *document.Document) bool {
+			return doc.Platform == document.Ansible
+		})
 	}
 	docs, rendered := ansible.Evaluate(r.pass.FS, r.paths, written)
 	for _, doc := range docs {
@@ -323,7 +331,8 @@ func values(files fs.FS, name string, text []byte, given map[string]any) ([]*doc
 	for i, tree := range trees {
 		for _, platform := range document.Detect(name, tree.Root) {
 			d := &document.Document{
-				Platform: platform, Format: format, Path: name, Index: i, Root: tree.Root, Lines: tree.Lines, Text: text,
+				Platform: platform, Format: format, Path: name, Index: i, Root: tree.Root, Lines: tree.Lines,
+				Text: text,
 			}
 			switch platform {
 			case document.CICD:
@@ -340,7 +349,8 @@ func values(files fs.FS, name string, text []byte, given map[string]any) ([]*doc
 					Platform: platform, Path: name, Tree: tree, Given: given,
 					Source: func(other string) ([]byte, error) { return fs.ReadFile(files, other) },
 				})
-				d.Root, d.Lines, d.Deploys, d.Parts, d.Gaps = made.Tree.Root, made.Tree.Lines, made.Deploys, made.Parts, made.Gaps
+				d.Root, d.Lines, d.Deploys, d.Parts, d.Gaps = made.Tree.Root, made.Tree.Lines, made.Deploys, made.Parts,
+					made.Gaps
 			case document.Kubernetes, document.Knative:
 				d.Unit = path.Dir(name)
 			}
@@ -374,9 +384,11 @@ func serviced(d *document.Document, tree document.Tree, files fs.FS) []*document
 	if s.Resources.Root == nil {
 		return nil
 	}
-	stack := template.Evaluate(template.File{Platform: document.CloudFormation, Path: d.Path, Tree: s.Resources, Source: source})
+	stack := template.Evaluate(template.File{Platform: document.CloudFormation, Path: d.Path, Tree: s.Resources,
+		Source: source})
 	return []*document.Document{{
-		Platform: document.CloudFormation, Format: d.Format, Path: d.Path, Index: d.Index, Root: stack.Tree.Root, Lines: stack.Tree.Lines,
+		Platform: document.CloudFormation, Format: d.Format, Path: d.Path, Index: d.Index, Root: stack.Tree.Root,
+		Lines:   stack.Tree.Lines,
 		Deploys: stack.Deploys, Parts: stack.Parts, Gaps: stack.Gaps,
 	}}
 }
@@ -403,14 +415,17 @@ func unlisted(trees []document.Tree) []document.Tree {
 
 func looksLikeJSON(text []byte) bool {
 	text = bytes.TrimLeft(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), " \t\r\n")
-	return len(text) == 0 || text[0] == '{' || text[0] == '[' || bytes.HasPrefix(text, []byte("//")) || bytes.HasPrefix(text, []byte("/*"))
+	return len(text) == 0 || text[0] == '{' || text[0] == '[' || bytes.HasPrefix(text, []byte("//")) ||
+		bytes.HasPrefix(text, []byte("/*"))
 }
 
 // hintWords: a document of each platform holds one.
 var hintWords = [][]byte{
 	[]byte("apiVersion"), []byte("Resources"), []byte("AWSTemplateFormatVersion"), []byte("openapi"), []byte("swagger"),
-	[]byte("contentVersion"), []byte("eploymentTemplate"), []byte("eploymentParameters"), []byte("properties"), []byte("resources"), []byte("runtime"),
-	[]byte("service"), []byte("resource"), []byte("hosts"), []byte("tasks"), []byte("name:"), []byte("children"), []byte("when:"), []byte("become"),
+	[]byte("contentVersion"), []byte("eploymentTemplate"), []byte("eploymentParameters"), []byte("properties"),
+	[]byte("resources"), []byte("runtime"),
+	[]byte("service"), []byte("resource"), []byte("hosts"), []byte("tasks"), []byte("name:"), []byte("children"),
+	[]byte("when:"), []byte("become"),
 }
 
 // hints reports whether a text may describe infrastructure, before it is decoded.
@@ -418,7 +433,8 @@ func hints(text []byte) bool { return holds(text, hintWords) }
 
 // strongWords stand in nothing else than what they are named for.
 var strongWords = [][]byte{
-	[]byte("AWSTemplateFormatVersion"), []byte("deploymentTemplate.json"), []byte("apiVersion:"), []byte("openapi:"), []byte("swagger:"),
+	[]byte("AWSTemplateFormatVersion"), []byte("deploymentTemplate.json"), []byte("apiVersion:"), []byte("openapi:"),
+	[]byte("swagger:"),
 	[]byte(`"openapi"`), []byte(`"swagger"`), []byte("AWS::"),
 }
 

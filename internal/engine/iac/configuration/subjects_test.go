@@ -17,7 +17,8 @@ import (
 )
 
 func at(id string, line int, resource string) told {
-	return told{&finding.Rule{ID: id}, finding.Finding{Location: finding.Location{Path: "x", StartLine: line}}, resource}
+	return told{&finding.Rule{ID: id}, finding.Finding{Location: finding.Location{Path: "x", StartLine: line}},
+		resource}
 }
 
 func TestMerge(t *testing.T) {
@@ -35,10 +36,12 @@ func TestMerge(t *testing.T) {
 	}
 	var got []string
 	for _, m := range merge(all) {
-		got = append(got, fmt.Sprintf("%s %d %s", path.Base(m.rule.ID), m.finding.Location.StartLine, strings.Join(m.finding.Same, " ")))
+		got = append(got, fmt.Sprintf("%s %d %s", path.Base(m.rule.ID), m.finding.Location.StartLine,
+			strings.Join(m.finding.Same, " ")))
 	}
 	want := []string{
-		"aws-security-group-with-unrestricted-access-to-ssh 5 iac/terraform/aws-http-port-open iac/terraform/aws-unrestricted-security-group-ingress",
+		"aws-security-group-with-unrestricted-access-to-ssh 5 iac/terraform/aws-http-port-open " +
+			"iac/terraform/aws-unrestricted-security-group-ingress",
 		"aws-http-port-open 9 ",
 		"website-not-forcing-https 7 iac/cloud/arm-https-only-web-sites",
 		"arm-https-only-web-sites 3 ",
@@ -54,7 +57,8 @@ func TestMerge(t *testing.T) {
 func TestGather(t *testing.T) {
 	var all []told
 	for line := range many + 1 {
-		all = append(all, at("iac/openapi/general-pattern-undefined", 100-line, ""), at("iac/kubernetes/container-is-privileged", line+1, ""))
+		all = append(all, at("iac/openapi/general-pattern-undefined", 100-line, ""),
+			at("iac/kubernetes/container-is-privileged", line+1, ""))
 	}
 	all = append(all, at("iac/openapi/general-response-code-missing", 4, ""))
 	got := gather(all)
@@ -62,8 +66,10 @@ func TestGather(t *testing.T) {
 		t.Fatalf("%d findings, want one of the repeated, %d and one more", len(got), many+1)
 	}
 	for _, g := range got {
-		if g.rule.ID == "iac/openapi/general-pattern-undefined" && (g.finding.Location.StartLine != 100-many || len(g.finding.Also) != many) {
-			t.Errorf("told at line %d with %d other places, want the first with %d", g.finding.Location.StartLine, len(g.finding.Also), many)
+		if g.rule.ID == "iac/openapi/general-pattern-undefined" && (g.finding.Location.StartLine != 100-many ||
+			len(g.finding.Also) != many) {
+			t.Errorf("told at line %d with %d other places, want the first with %d", g.finding.Location.StartLine,
+				len(g.finding.Also), many)
 		}
 	}
 }
@@ -114,12 +120,16 @@ func TestPlausible(t *testing.T) {
 	pods := object("base/web.yaml", "kind: Deployment\nspec: {template: {metadata: {labels: {app: web, tier: a}}}}\n")
 	policy := object("overlay/net.yaml", "kind: NetworkPolicy\nspec: {podSelector: {matchLabels: {app: web}}}\n")
 	other := object("overlay/net.yaml", "kind: NetworkPolicy\nspec: {podSelector: {matchLabels: {app: db}}}\n")
-	stateful := object("s.yaml", "kind: StatefulSet\nspec:\n  volumeClaimTemplates: [{metadata: {name: data}}]\n  template: {spec: {volumes: [{name: sock, hostPath: {path: /run}}, {name: claim, persistentVolumeClaim: {}}]}}\n")
+	stateful := object("s.yaml", "kind: StatefulSet\nspec:\n  volumeClaimTemplates: [{metadata: {name: data}}]\n  "+
+		"template: {spec: {volumes: [{name: sock, hostPath: {path: /run}}, {name: claim, persistentVolumeClaim: "+
+		"{}}]}}\n")
 	chart := &document.Document{Platform: document.Kubernetes, Format: document.Helm, Path: "chart/templates/a.yaml"}
-	docker := &document.Document{Platform: document.Dockerfile, Path: "Dockerfile", Text: []byte("FROM debian:12 AS base-slim\nFROM base-${KIND}\nFROM image-${KIND}\n")}
+	docker := &document.Document{Platform: document.Dockerfile, Path: "Dockerfile", Text: []byte("FROM debian:12 AS " +
+		"base-slim\nFROM base-${KIND}\nFROM image-${KIND}\n")}
 	flaw := func(id string, d *document.Document, actual, key string) queries.Flaw {
 		kind, _ := d.Root["kind"].(string)
-		return queries.Flaw{Rule: &finding.Rule{ID: "iac/" + id}, Document: d, Path: d.Path, Actual: actual, Key: key, Kind: kind}
+		return queries.Flaw{Rule: &finding.Rule{ID: "iac/" + id}, Document: d, Path: d.Path, Actual: actual, Key: key,
+			Kind: kind}
 	}
 	const mount = "kubernetes/volume-mount-with-os-directory-write-permissions"
 	for _, c := range []struct {
@@ -127,12 +137,17 @@ func TestPlausible(t *testing.T) {
 		flaw queries.Flaw
 		left bool
 	}{
-		{"a policy for pods of another folder", flaw("kubernetes/network-policy-is-not-targeting-any-pod", policy, "", ""), false},
+		{"a policy for pods of another folder", flaw("kubernetes/network-policy-is-not-targeting-any-pod", policy, "",
+			""), false},
 		{"a policy for no pods", flaw("kubernetes/network-policy-is-not-targeting-any-pod", other, "", ""), true},
-		{"no namespace in a chart", flaw("kubernetes/using-unrecommended-namespace", chart, "metadata.namespace is undefined or null", ""), false},
-		{"the default namespace in a chart", flaw("kubernetes/using-unrecommended-namespace", chart, "'metadata.namespace' is set to default", ""), true},
-		{"no namespace beside a kustomization", flaw("kubernetes/using-unrecommended-namespace", pods, "metadata.namespace is undefined or null", ""), false},
-		{"no namespace anywhere", flaw("kubernetes/using-unrecommended-namespace", other, "metadata.namespace is undefined or null", ""), true},
+		{"no namespace in a chart", flaw("kubernetes/using-unrecommended-namespace", chart, "metadata.namespace is "+
+			"undefined or null", ""), false},
+		{"the default namespace in a chart", flaw("kubernetes/using-unrecommended-namespace", chart,
+			"'metadata.namespace' is set to default", ""), true},
+		{"no namespace beside a kustomization", flaw("kubernetes/using-unrecommended-namespace", pods,
+			"metadata.namespace is undefined or null", ""), false},
+		{"no namespace anywhere", flaw("kubernetes/using-unrecommended-namespace", other, "metadata.namespace is "+
+			"undefined or null", ""), true},
 		{"a claimed volume", flaw(mount, stateful, "", "x.volumeMounts.name={{data}}"), false},
 		{"a claim", flaw(mount, stateful, "", "x.volumeMounts.name={{claim}}"), false},
 		{"a folder of the node", flaw(mount, stateful, "", "x.volumeMounts.name={{sock}}"), true},
@@ -142,7 +157,8 @@ func TestPlausible(t *testing.T) {
 		{"a server without TLS", flaw("openapi/3-0-global-server-uses-http", docker, "", "servers.url.http://x"), true},
 		{"another rule", flaw("kubernetes/x", other, "", ""), true},
 	} {
-		got := plausible([]queries.Flaw{c.flaw}, []*document.Document{pods, policy, other, stateful}, []scan.File{{Path: "base/kustomization.yaml"}})
+		got := plausible([]queries.Flaw{c.flaw}, []*document.Document{pods, policy, other, stateful},
+			[]scan.File{{Path: "base/kustomization.yaml"}})
 		if len(got) == 1 != c.left {
 			t.Errorf("%s: %d flaws are left", c.name, len(got))
 		}

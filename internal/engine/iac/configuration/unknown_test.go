@@ -14,12 +14,14 @@ func TestDecided(t *testing.T) {
 	rule := &finding.Rule{Name: "Open"}
 	var told []scan.Reason
 	left := decided([]queries.Flaw{
-		{Rule: rule, Path: "a.tf", Line: 1}, {Rule: rule, Path: "a.tf", Line: 2, Unknown: true}, {Rule: rule, Path: "a.tf", Line: 2, Unknown: true},
+		{Rule: rule, Path: "a.tf", Line: 1}, {Rule: rule, Path: "a.tf", Line: 2, Unknown: true},
+		{Rule: rule, Path: "a.tf", Line: 2, Unknown: true},
 	}, func(r scan.Reason) { told = append(told, r) })
 	if len(left) != 1 || left[0].Line != 1 {
 		t.Errorf("flaws %+v", left)
 	}
-	want := []scan.Reason{{Code: "unknown-value", Path: "a.tf", Line: 2, Message: "the value is not known before it is deployed, and a rule asks for it: Open"}}
+	want := []scan.Reason{{Code: "unknown-value", Path: "a.tf", Line: 2, Message: "the value is not known before it " +
+		"is deployed, and a rule asks for it: Open"}}
 	if diff := cmp.Diff(want, told); diff != "" {
 		t.Errorf("reasons (-want +got):\n%s", diff)
 	}

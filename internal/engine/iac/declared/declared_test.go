@@ -53,21 +53,24 @@ func TestStack(t *testing.T) {
 		t.Fatalf("project %+v, want one module of three resources", p)
 	}
 	disk, key, open := p.Modules[0].Resources[0], p.Modules[0].Resources[1], p.Modules[0].Resources[2]
-	if disk.Address != "Disk AWS::EC2::Volume" || disk.Type != "AWS::EC2::Volume" || disk.Body.Place.StartLine != 6 || disk.Body.Place.Path != "t" {
+	if disk.Address != "Disk AWS::EC2::Volume" || disk.Type != "AWS::EC2::Volume" || disk.Body.Place.StartLine != 6 ||
+		disk.Body.Place.Path != "t" {
 		t.Errorf("disk %+v at %+v", disk, disk.Body.Place)
 	}
 	if refs := disk.Refs(); len(refs) != 1 || refs[0] != key {
 		t.Errorf("the disk names %v, want the key", refs)
 	}
 	for name, want := range map[string]any{
-		"Size": 5.0, "Encrypted": "false", "KmsKeyId": terraform.Unknown{}, "SnapshotId": nil, "Other": terraform.Unknown{}, "Zones": []any{"a", terraform.Unknown{}},
+		"Size": 5.0, "Encrypted": "false", "KmsKeyId": terraform.Unknown{}, "SnapshotId": nil,
+		"Other": terraform.Unknown{}, "Zones": []any{"a", terraform.Unknown{}},
 	} {
 		if diff := cmp.Diff(want, disk.Body.Value(name)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 	tags := disk.Body.All("Tags")
-	if len(tags) != 2 || tags[0].Value("Value") != "${AWS::Region}-x" || tags[1].Value("Key") != "b" || tags[1].Place.StartLine != 14 {
+	if len(tags) != 2 || tags[0].Value("Value") != "${AWS::Region}-x" || tags[1].Value("Key") != "b" ||
+		tags[1].Place.StartLine != 14 {
 		t.Errorf("tags %+v", tags)
 	}
 	if key.Body.Unsure || key.Body.Place.StartLine != 2 || !open.Body.Unsure {
@@ -130,7 +133,8 @@ func TestNothing(t *testing.T) {
 
 // Templates in templates end.
 func TestDepth(t *testing.T) {
-	text := strings.Repeat(`{"resources": [{"type": "Microsoft.Resources/deployments", "properties": {"template": `, 30) + "{}" + strings.Repeat(`}}]}`, 30)
+	text := strings.Repeat(`{"resources": [{"type": "Microsoft.Resources/deployments", "properties": {"template": `,
+		30) + "{}" + strings.Repeat(`}}]}`, 30)
 	if got := len(read(t, document.ARM, text).Modules[0].Resources); got != maxDepth+1 {
 		t.Errorf("%d resources of 30 templates in each other, want %d", got, maxDepth+1)
 	}

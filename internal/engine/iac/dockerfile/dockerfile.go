@@ -33,6 +33,7 @@ func Match(name string) bool {
 	case ".dockerfile", ".containerfile":
 		return true
 	case ".md", ".txt", ".go", ".py", ".js", ".ts", ".sh", ".html", ".json", ".yaml", ".yml", ".dockerignore", ".tmpl", ".tpl", ".j2":
+
 		return false
 	}
 	for _, word := range []string{"dockerfile", "containerfile"} {

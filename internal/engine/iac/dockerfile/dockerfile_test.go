@@ -45,8 +45,10 @@ COPY --from=base --chown=1:1 /a /b
 		i     int
 		want  map[string]any
 	}{
-		{base, 0, map[string]any{"Cmd": "from", "SubCmd": "", "Flags": []any{"--platform=linux/amd64"}, "Value": []any{"alpine:3.19", "AS", "base"},
-			"Original": "FROM --platform=linux/amd64 alpine:$TAG AS base", "_kics_line": int64(3), "EndLine": int64(3), "JSON": false}},
+		{base, 0, map[string]any{"Cmd": "from", "SubCmd": "", "Flags": []any{"--platform=linux/amd64"},
+			"Value":    []any{"alpine:3.19", "AS", "base"},
+			"Original": "FROM --platform=linux/amd64 alpine:$TAG AS base", "_kics_line": int64(3), "EndLine": int64(3),
+			"JSON": false}},
 		{base, 1, map[string]any{"Cmd": "env", "SubCmd": "", "Flags": nil, "Value": []any{"DIR", "/srv", "HOST", `"h"`},
 			"Original": `ENV DIR=/srv HOST="h"`, "_kics_line": int64(4), "EndLine": int64(4), "JSON": false}},
 		{base, 2, map[string]any{"Cmd": "workdir", "SubCmd": "", "Flags": nil, "Value": []any{"/srv/app"},
@@ -55,8 +57,10 @@ COPY --from=base --chown=1:1 /a /b
 			"Original": "RUN apk add     curl", "_kics_line": int64(6), "EndLine": int64(7), "JSON": false}},
 		{second, 1, map[string]any{"Cmd": "onbuild", "SubCmd": "run", "Flags": nil, "Value": []any{"echo", "x"},
 			"Original": `ONBUILD RUN ["echo", "x"]`, "_kics_line": int64(11), "EndLine": int64(11), "JSON": true}},
-		{second, 2, map[string]any{"Cmd": "copy", "SubCmd": "", "Flags": []any{"--from=base", "--chown=1:1"}, "Value": []any{"/a", "/b"},
-			"Original": "COPY --from=base --chown=1:1 /a /b", "_kics_line": int64(12), "EndLine": int64(12), "JSON": false}},
+		{second, 2, map[string]any{"Cmd": "copy", "SubCmd": "", "Flags": []any{"--from=base", "--chown=1:1"},
+			"Value":    []any{"/a", "/b"},
+			"Original": "COPY --from=base --chown=1:1 /a /b", "_kics_line": int64(12), "EndLine": int64(12),
+			"JSON": false}},
 	}
 	for _, tt := range tests {
 		if diff := cmp.Diff(tt.want, command(t, d, tt.stage, tt.i)); diff != "" {
@@ -84,7 +88,8 @@ func TestVariables(t *testing.T) {
 		{"escaped", "FROM a\nARG V=1\nRUN \\$V", "\\$V"},
 		{"a variable of the stage before", "FROM a AS b\nENV V 1 2\nFROM B\nRUN $V", "1 2"},
 		{"not of another stage", "FROM a AS b\nENV V 1\nFROM c\nRUN $V", "$V"},
-		{"here-document", "FROM a\nRUN <<EOF\n# no\napt-get update\n  apt-get install x\nEOF\n", "apt-get update && apt-get install x"},
+		{"here-document", "FROM a\nRUN <<EOF\n# no\napt-get update\n  apt-get install x\nEOF\n", "apt-get update && " +
+			"apt-get install x"},
 		{"here-document for another program", "FROM a\nRUN <<EOF\n#!/usr/bin/python\nprint(1)\nEOF\n", "<<EOF"},
 	}
 	for _, tt := range tests {
@@ -130,7 +135,8 @@ func TestErrors(t *testing.T) {
 
 func TestMatch(t *testing.T) {
 	for name, want := range map[string]bool{
-		"Dockerfile": true, "a/dockerfile": true, "Dockerfile.prod": true, "web.Dockerfile": true, "Containerfile": true, "Dockerfile-dev": true,
+		"Dockerfile": true, "a/dockerfile": true, "Dockerfile.prod": true, "web.Dockerfile": true,
+		"Containerfile": true, "Dockerfile-dev": true,
 		"Dockerfile.md": false, "dockerfile.go": false, "Dockerfiles": false, "docker": false, "Dockerfile.tmpl": false,
 	} {
 		if got := Match(name); got != want {

@@ -74,7 +74,8 @@ func isCloudFormation(root map[string]any) bool {
 // blueprints, which have neither, by their kind.
 func isARM(root map[string]any) bool {
 	schema := strings.ToLower(text(root, "$schema"))
-	if strings.Contains(schema, "deploymenttemplate") || strings.Contains(schema, "deploymentparameters") || has(root, "contentVersion", "resources") {
+	if strings.Contains(schema, "deploymenttemplate") || strings.Contains(schema, "deploymentparameters") ||
+		has(root, "contentVersion", "resources") {
 		return true
 	}
 	if !has(root, "properties") {
@@ -106,7 +107,8 @@ func isPulumi(root map[string]any) bool {
 
 func isServerless(root map[string]any) bool {
 	provider, ok := root["provider"].(map[string]any)
-	return has(root, "service") && (ok && (has(provider, "name") || has(provider, "runtime")) || has(root, "functions", "provider"))
+	return has(root, "service") && (ok && (has(provider, "name") || has(provider, "runtime")) ||
+		has(root, "functions", "provider"))
 }
 
 func isWorkflow(root map[string]any) bool {
@@ -150,7 +152,8 @@ func isGoogleDeploy(root map[string]any) bool {
 
 // These keys stand in plays and tasks and hardly anywhere else in a list.
 var ansibleWords = []string{
-	"hosts", "tasks", "gather_facts", "become", "become_user", "become_method", "become_pass", "become_exe", "become_flags",
+	"hosts", "tasks", "gather_facts", "become", "become_user", "become_method", "become_pass", "become_exe",
+	"become_flags",
 	"with_items", "with_dict", "when", "register", "notify", "import_playbook", "import_tasks", "include_tasks",
 	"delegate_to", "pre_tasks", "post_tasks", "handlers", "ignore_errors", "changed_when",
 }

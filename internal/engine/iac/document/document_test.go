@@ -61,7 +61,8 @@ just a word
 		steps := strings.Fields(c.path)
 		n, found := trees[c.tree].Lines.Find(steps...)
 		if found != len(steps) || n.Line != c.line || n.Tag != c.tag {
-			t.Errorf("%s: %d steps to line %d, tag %q; want line %d, tag %q", c.path, found, n.Line, n.Tag, c.line, c.tag)
+			t.Errorf("%s: %d steps to line %d, tag %q; want line %d, tag %q", c.path, found, n.Line, n.Tag, c.line,
+				c.tag)
 		}
 	}
 	if n, found := trees[0].Lines.Find("web", "list", "7"); found != 2 || n.Line != 8 {
@@ -70,7 +71,8 @@ just a word
 }
 
 func TestDecodeJSON(t *testing.T) {
-	trees, err := DecodeJSON([]byte("\xef\xbb\xbf{ // a template\n  \"a\": {\"b\\n\": [1, -2.5,\n    \"ü\", {\"c\": null},],},\n  /* more\n */ \"d\": true}"))
+	trees, err := DecodeJSON([]byte("\xef\xbb\xbf{ // a template\n  \"a\": {\"b\\n\": [1, -2.5,\n    \"ü\", {\"c\": " +
+		"null},],},\n  /* more\n */ \"d\": true}"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +142,8 @@ func TestLimits(t *testing.T) {
 	bomb := "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
 	for i := 1; i < 12; i++ {
 		line := "aN: &aN [*aM, *aM, *aM, *aM, *aM, *aM, *aM, *aM, *aM, *aM]\n"
-		bomb += strings.NewReplacer("N", string(rune('a'+i)), "M", map[bool]string{true: "0", false: string(rune('a' + i - 1))}[i == 1]).Replace(line)
+		bomb += strings.NewReplacer("N", string(rune('a'+i)), "M",
+			map[bool]string{true: "0", false: string(rune('a' + i - 1))}[i == 1]).Replace(line)
 	}
 	for name, read := range map[string]func() error{
 		"aliases": func() error { _, err := DecodeYAML([]byte(bomb)); return err },
@@ -168,7 +171,8 @@ func TestDetect(t *testing.T) {
 		{"a.yaml", "apiVersion: rds.aws.crossplane.io/v1\nkind: DBInstance", []Platform{Crossplane}},
 		{"a.yaml", "Resources: {B: {Type: 'AWS::S3::Bucket'}}", []Platform{CloudFormation}},
 		{"a.yaml", "Resources: [a]", nil},
-		{"a.json", `{"$schema": "https://schema.management.azure.com/schemas/2019-04-01/deploymentTemplate.json#"}`, []Platform{ARM}},
+		{"a.json", `{"$schema": "https://schema.management.azure.com/schemas/2019-04-01/deploymentTemplate.json#"}`,
+			[]Platform{ARM}},
 		{"a.json", `{"planned_values": {}, "terraform_version": "1.9"}`, []Platform{Terraform}},
 		{"a.json", `{"resource": {"aws_instance": {}}, "provider": {}}`, []Platform{Terraform}},
 		{"a.json", `{"resource": "x", "provider": {}}`, nil},
@@ -256,7 +260,8 @@ loop: {inner: {$ref: "#/loop"}}
 		"a": map[string]any{
 			"type": "object", "next": map[string]any{"$ref": "#/b"}, RefMetadata: meta("#/c/x~1y", false),
 		},
-		"b":    []any{map[string]any{RefMetadata: meta("#/nowhere", true)}, map[string]any{RefMetadata: meta("other.yaml#/c", true)}},
+		"b": []any{map[string]any{RefMetadata: meta("#/nowhere", true)},
+			map[string]any{RefMetadata: meta("other.yaml#/c", true)}},
 		"c":    map[string]any{"x/y": target(map[string]any{RefMetadata: meta("#/b", true)})},
 		"loop": map[string]any{"inner": map[string]any{RefMetadata: meta("#/loop", true)}},
 	}

@@ -287,7 +287,8 @@ func (l *loader) dependencies(c *Chart, files []file, depth int) {
 			if err != nil {
 				// What the chart's own values switch off is not missed.
 				if (child{ask: d}).enabled(c.values) {
-					l.problems = append(l.problems, Problem{Code: "unavailable", Path: f.path, Line: d.line, Message: err.Error()})
+					l.problems = append(l.problems, Problem{Code: "unavailable", Path: f.path, Line: d.line,
+						Message: err.Error()})
 				}
 				continue
 			}

@@ -28,7 +28,8 @@ func Documents(tree fs.FS, dir string, paths []string) ([]*document.Document, []
 	end := time.Now().Add(maxTime)
 	for _, v := range files {
 		if time.Now().After(end) {
-			problems = append(problems, Problem{Code: "too-complex", Path: v.path, Line: 1, Message: "rendering the chart takes too long: it is not looked at with these values"})
+			problems = append(problems, Problem{Code: "too-complex", Path: v.path, Line: 1, Message: "rendering the " +
+				"chart takes too long: it is not looked at with these values"})
 			break
 		}
 		docs, others := c.Documents(Given{Values: []map[string]any{v.values}})
@@ -76,7 +77,8 @@ func (c *Chart) Documents(given Given) ([]*document.Document, []Problem) {
 			m.place(t.Lines, t.Root)
 			for _, platform := range document.Detect(m.Path, t.Root) {
 				docs = append(docs, &document.Document{
-					Platform: platform, Format: document.Helm, Path: m.Path, Index: i, Unit: c.Dir, Root: t.Root, Lines: t.Lines,
+					Platform: platform, Format: document.Helm, Path: m.Path, Index: i, Unit: c.Dir, Root: t.Root,
+					Lines: t.Lines,
 				})
 			}
 		}

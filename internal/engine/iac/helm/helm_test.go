@@ -60,34 +60,54 @@ func TestRender(t *testing.T) {
 		want     string
 	}{
 		{"values and lines", "port: 80\n", "a: 1\nport: {{ .Values.port }}\nb: 2\n", "1 a: 1\n2 port: 80\n3 b: 2\n"},
-		{"text after a condition", "on: true\n", "a: 1\n{{- if .Values.on }}\nb: 2\n{{- else }}\nc: 3\n{{- end }}\nd: 4\n", "1 a: 1\n3 b: 2\n7 d: 4\n"},
-		{"a loop repeats its lines", "list: [x, y]\n", "l:\n{{- range .Values.list }}\n  - {{ . }}\n{{- end }}\n", "1 l:\n3   - x\n3   - y\n"},
-		{"values of many lines stand at the action", "r: {b: 2, a: {c: d}}\n", "x: 1\nr:\n  {{- toYaml .Values.r | nindent 2 }}\nz: 1\n",
+		{"text after a condition", "on: true\n", "a: 1\n{{- if .Values.on }}\nb: 2\n{{- else }}\nc: 3\n{{- end " +
+			"}}\nd: 4\n", "1 a: 1\n3 b: 2\n7 d: 4\n"},
+		{"a loop repeats its lines", "list: [x, y]\n", "l:\n{{- range .Values.list }}\n  - {{ . }}\n{{- " +
+			"end }}\n", "1 l:\n3   - x\n3   - y\n"},
+		{"values of many lines stand at the action", "r: {b: 2, a: {c: d}}\n", "x: 1\nr:\n  {{- toYaml .Values.r | " +
+			"nindent 2 }}\nz: 1\n",
 			"1 x: 1\n2 r:\n3   a:\n3     c: d\n3   b: 2\n4 z: 1\n"},
-		{"include stands at the caller", "", "{{- define \"l\" }}\na: {{ .Chart.Name }}\nb: {{ .Release.Service }}\n{{- end }}\nm:\n  {{- include \"l\" . | nindent 2 }}\nn: 1\n",
+		{"include stands at the caller", "", "{{- define \"l\" }}\na: {{ .Chart.Name }}\nb: {{ .Release.Service " +
+			"}}\n{{- end }}\nm:\n  {{- include \"l\" . | nindent 2 }}\nn: 1\n",
 			"5 m:\n6   a: web\n6   b: Helm\n7 n: 1\n"},
-		{"template does, too", "", "{{ define \"l\" }}a: 1{{ end }}\n{{ template \"l\" . }}\nb: {{ template \"l\" }}\n", "2 a: 1\n3 b: a: 1\n"},
+		{"template does, too", "", "{{ define \"l\" }}a: 1{{ end }}\n{{ template \"l\" . }}\nb: {{ template " +
+			"\"l\" }}\n", "2 a: 1\n3 b: a: 1\n"},
 		{"tpl", "t: '{{ .Values.u }}-x'\nu: v\n", "a: {{ tpl .Values.t . }}\n", "1 a: v-x\n"},
-		{"what is missing is empty", "", "a: {{ .Values.none }}x\nb: {{ .Values.none | default \"d\" | quote }}\n", "1 a: x\n2 b: \"d\"\n"},
-		{"required does not stop", "", "a: {{ required \"give it\" .Values.x }}\n{{ fail \"no\" }}\nb: 1\n", "1 a: value-to-be-given\n3 b: 1\n"},
-		{"what cannot be a text is nothing", "", "{{ range required \"hosts\" .Values.x }}{{ . }}{{ end }}{{ with required \"y\" .Values.y }}{{ .z }}{{ end }}a: 1\n", "1 a: 1\n"},
-		{"nothing of this machine", "", "a: {{ now | date \"2006\" }} {{ uuidv4 }} {{ randAlphaNum 3 }} {{ getHostByName \"localhost\" }}\n",
+		{"what is missing is empty", "", "a: {{ .Values.none }}x\nb: {{ .Values.none | default \"d\" | " +
+			"quote }}\n", "1 a: x\n2 b: \"d\"\n"},
+		{"required does not stop", "", "a: {{ required \"give it\" .Values.x }}\n{{ fail \"no\" " +
+			"}}\nb: 1\n", "1 a: value-to-be-given\n3 b: 1\n"},
+		{"what cannot be a text is nothing", "", "{{ range required \"hosts\" .Values.x }}{{ . }}{{ end }}{{ with " +
+			"required \"y\" .Values.y }}{{ .z }}{{ end }}a: 1\n", "1 a: 1\n"},
+		{"nothing of this machine", "", "a: {{ now | date \"2006\" }} {{ uuidv4 }} {{ randAlphaNum 3 }} {{ " +
+			"getHostByName \"localhost\" }}\n",
 			"1 a: 2026 00000000-0000-4000-8000-000000000000 xxx \n"},
-		{"lookup finds nothing", "", "{{ if (lookup \"v1\" \"Secret\" \"\" \"x\") }}a: 1{{ else }}b: 2{{ end }}\n", "1 b: 2\n"},
-		{"certificates", "", "{{ $ca := genCA \"x\" 365 }}{{ (genSignedCert \"a\" nil nil 1 $ca).Cert }}: 1\n", "1 generated: 1\n"},
-		{"capabilities", "", "{{ if .Capabilities.APIVersions.Has \"apps/v1/Deployment\" }}a: {{ .Capabilities.KubeVersion.Minor }}{{ end }}\n", "1 a: 34\n"},
-		{"semver", "", "{{ if semverCompare \">=1.21-0\" .Capabilities.KubeVersion.GitVersion }}a: 1{{ end }}\n", "1 a: 1\n"},
-		{"files", "", "a: {{ .Files.Get \"f/x.txt\" }}\n{{ (.Files.Glob \"f/*\").AsConfig }}\n", "1 a: hello\n2 x.txt: hello\n"},
-		{"whole numbers are of either kind", "n: 3\nf: 1.5\n", "a: {{ kindIs \"float64\" .Values.n }} {{ add .Values.n 1 }} {{ .Values.f }} {{ addf 1.5 1 }}\n", "1 a: true 4 1.5 2.5\n"},
-		{"numbers", "", "{{ range until 2 }}{{ . }}{{ end }} {{ untilStep 4 0 -2 }} {{ seq 3 }} {{ join \"-\" (list 1 2) }} {{ repeat 2 \"ab\" }}\n", "1 01 [4 2] 1 2 3 1-2 abab\n"},
-		{"keys in order", "m: {b: 1, a: 2}\n", "a: {{ keys .Values.m }} {{ values .Values.m }}\n", "1 a: [a b] [2 1]\n"},
-		{"encodings", "j: {a: [1]}\n", "{{ toJson .Values.j }} {{ (fromYaml \"a: 1\").a }} {{ (fromJson \"{}\").Error }} {{ toToml (dict \"x\" 1) }}\n", "1 {\"a\":[1]} 1  x = 1\n"},
-		{"text", "", "{{ replace \"a\" \"b\" \"aa\" }} {{ regexReplaceAll \"a+\" \"xaay\" \"-\" }} {{ indent 2 \"a\" }}\n", "1 bb x-y   a\n"},
+		{"lookup finds nothing", "", "{{ if (lookup \"v1\" \"Secret\" \"\" \"x\") }}a: 1{{ else }}b: 2{{ " +
+			"end }}\n", "1 b: 2\n"},
+		{"certificates", "", "{{ $ca := genCA \"x\" 365 }}{{ (genSignedCert \"a\" nil nil 1 $ca).Cert " +
+			"}}: 1\n", "1 generated: 1\n"},
+		{"capabilities", "", "{{ if .Capabilities.APIVersions.Has \"apps/v1/Deployment\" }}a: {{ " +
+			".Capabilities.KubeVersion.Minor }}{{ end }}\n", "1 a: 34\n"},
+		{"semver", "", "{{ if semverCompare \">=1.21-0\" .Capabilities.KubeVersion.GitVersion }}a: 1{{ " +
+			"end }}\n", "1 a: 1\n"},
+		{"files", "", "a: {{ .Files.Get \"f/x.txt\" }}\n{{ (.Files.Glob \"f/*\").AsConfig }}\n",
+			"1 a: hello\n2 x.txt: hello\n"},
+		{"whole numbers are of either kind", "n: 3\nf: 1.5\n", "a: {{ kindIs \"float64\" .Values.n }} {{ add " +
+			".Values.n 1 }} {{ .Values.f }} {{ addf 1.5 1 }}\n", "1 a: true 4 1.5 2.5\n"},
+		{"numbers", "", "{{ range until 2 }}{{ . }}{{ end }} {{ untilStep 4 0 -2 }} {{ seq 3 }} {{ join \"-\" (list " +
+			"1 2) }} {{ repeat 2 \"ab\" }}\n", "1 01 [4 2] 1 2 3 1-2 abab\n"},
+		{"keys in order", "m: {b: 1, a: 2}\n", "a: {{ keys .Values.m }} {{ values .Values.m }}\n",
+			"1 a: [a b] [2 1]\n"},
+		{"encodings", "j: {a: [1]}\n", "{{ toJson .Values.j }} {{ (fromYaml \"a: 1\").a }} {{ (fromJson " +
+			"\"{}\").Error }} {{ toToml (dict \"x\" 1) }}\n", "1 {\"a\":[1]} 1  x = 1\n"},
+		{"text", "", "{{ replace \"a\" \"b\" \"aa\" }} {{ regexReplaceAll \"a+\" \"xaay\" \"-\" }} {{ indent 2 " +
+			"\"a\" }}\n", "1 bb x-y   a\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, problems := render(t, map[string]string{
-				"c/Chart.yaml": chartYAML, "c/values.yaml": tt.values, "c/templates/x.yaml": tt.template, "c/f/x.txt": "hello",
+				"c/Chart.yaml": chartYAML, "c/values.yaml": tt.values, "c/templates/x.yaml": tt.template,
+				"c/f/x.txt": "hello",
 			})
 			if diff := cmp.Diff(map[string]string{"c/templates/x.yaml": tt.want}, got); diff != "" {
 				t.Errorf("rendered (-want +got):\n%s", diff)
@@ -103,13 +123,16 @@ func TestRender(t *testing.T) {
 func TestRenderLimits(t *testing.T) {
 	tests := []struct{ name, template, want string }{
 		{"recursion", `{{ define "r" }}{{ include "r" . }}{{ end }}{{ include "r" . }}`, "256 times deep"},
-		{"recursion by template", `{{ define "r" }}{{ template "r" . }}{{ end }}{{ template "r" . }}`, "256 times deep"},
+		{"recursion by template", `{{ define "r" }}{{ template "r" . }}{{ end }}{{ template "r" . }}`,
+			"256 times deep"},
 		{"recursion by tpl", `{{ $t := "{{ tpl .t . }}" }}{{ tpl $t (dict "t" $t) }}`, "256 times deep"},
 		{"empty loops", `{{ range until 9999 }}{{ range until 9999 }}{{ end }}{{ end }}`, "too long"},
 		{"a great list", `{{ until 100000000 }}`, "10000 numbers"},
 		{"repeat", `{{ repeat 1000000000 "xx" }}`, "more than"},
-		{"doubling", `{{ $x := "0123456789" }}{{ range until 60 }}{{ $x = printf "%s%s" $x $x }}{{ end }}`, "more than"},
-		{"doubling lists", `{{ $x := list 1 2 }}{{ range until 60 }}{{ $x = list $x $x }}{{ end }}{{ $x }}`, "more than"},
+		{"doubling", `{{ $x := "0123456789" }}{{ range until 60 }}{{ $x = printf "%s%s" $x $x }}{{ end }}`,
+			"more than"},
+		{"doubling lists", `{{ $x := list 1 2 }}{{ range until 60 }}{{ $x = list $x $x }}{{ end }}{{ $x }}`,
+			"more than"},
 		{"a map in itself", `{{ $d := dict }}{{ $_ := set $d "d" $d }}{{ toYaml $d }}`, "more than"},
 		{"a map in itself, printed", `{{ $d := dict }}{{ $_ := set $d "d" $d }}{{ $d }}`, "more than"},
 		{"replace", `{{ $x := repeat 100000 "x" }}{{ replace "x" $x $x }}`, "more than"},
@@ -121,7 +144,8 @@ func TestRenderLimits(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, problems := render(t, map[string]string{"c/Chart.yaml": chartYAML, "c/templates/x.yaml": tt.template})
-			if len(problems) != 1 || !strings.Contains(problems[0].Message, tt.want) || problems[0].Path != "c/templates/x.yaml" {
+			if len(problems) != 1 || !strings.Contains(problems[0].Message, tt.want) ||
+				problems[0].Path != "c/templates/x.yaml" {
 				t.Errorf("problems %v, want one that says %q", problems, tt.want)
 			}
 		})
@@ -131,9 +155,12 @@ func TestRenderLimits(t *testing.T) {
 func TestProblemsLeaveTheRest(t *testing.T) {
 	got, problems := render(t, map[string]string{
 		"c/Chart.yaml":         chartYAML + "dependencies: [{name: far, repository: 'https://example.com'}]\n",
-		"c/templates/bad.yaml": "a: 1\n{{ .Values.x.y }}\n", "c/templates/half.yaml": "a: 1\n---\nb: {{ .Values.x.y }}\n", "c/templates/good.yaml": "a: 1\n", "c/templates/NOTES.txt": "hello", "c/templates/_h.tpl": "x",
+		"c/templates/bad.yaml": "a: 1\n{{ .Values.x.y }}\n", "c/templates/half.yaml": "a: 1\n---\nb: {{ " +
+			".Values.x.y }}\n", "c/templates/good.yaml": "a: 1\n", "c/templates/NOTES.txt": "hello",
+		"c/templates/_h.tpl": "x",
 	})
-	if diff := cmp.Diff(map[string]string{"c/templates/good.yaml": "1 a: 1\n", "c/templates/half.yaml": "1 a: 1\n"}, got); diff != "" {
+	if diff := cmp.Diff(map[string]string{"c/templates/good.yaml": "1 a: 1\n", "c/templates/half.yaml": "1 a: 1\n"},
+		got); diff != "" {
 		t.Errorf("rendered (-want +got):\n%s", diff)
 	}
 	if len(problems) != 3 || problems[0].Path != "c/Chart.yaml" || problems[1].Line != 2 || problems[2].Line != 3 {
@@ -148,7 +175,8 @@ func pack(t *testing.T, files map[string]string) string {
 	z := gzip.NewWriter(&b)
 	w := tar.NewWriter(z)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(files[name])), Typeflag: tar.TypeReg}); err != nil {
+		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(files[name])),
+			Typeflag: tar.TypeReg}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.Write([]byte(files[name])); err != nil {
@@ -172,18 +200,23 @@ func TestSubcharts(t *testing.T) {
   - {name: tagged, tags: [extra]}
   - {name: near, repository: 'file://../near', import-values: [data]}
 `,
-		"c/values.yaml":                    "store: {enabled: true, size: 5}\n'off': {enabled: false}\ntags: {extra: false}\nglobal: {g: 7}\n",
-		"c/templates/x.yaml":               "a: {{ .Values.imported }}\nb: {{ .Values.store.size }} {{ include \"packed.name\" . }}\n",
-		"c/charts/db/Chart.yaml":           "name: db\nversion: 1\n",
-		"c/charts/db/values.yaml":          "size: 1\nuser: u\n",
-		"c/charts/db/templates/s.yaml":     "\nn: {{ .Chart.Name }} {{ .Values.size }} {{ .Values.user }} {{ .Values.global.g }}\n",
+		"c/values.yaml": "store: {enabled: true, size: 5}\n'off': {enabled: false}\ntags: {extra: " +
+			"false}\nglobal: {g: 7}\n",
+		"c/templates/x.yaml": "a: {{ .Values.imported }}\nb: {{ .Values.store.size }} {{ include " +
+			"\"packed.name\" . }}\n",
+		"c/charts/db/Chart.yaml":  "name: db\nversion: 1\n",
+		"c/charts/db/values.yaml": "size: 1\nuser: u\n",
+		"c/charts/db/templates/s.yaml": "\nn: {{ .Chart.Name }} {{ .Values.size }} {{ .Values.user }} {{ " +
+			".Values.global.g }}\n",
 		"c/charts/tagged/Chart.yaml":       "name: tagged\n",
 		"c/charts/tagged/templates/t.yaml": "t: 1\n",
-		"c/charts/packed-1.tgz":            pack(t, map[string]string{"packed/Chart.yaml": "name: packed\ntype: application\n", "packed/templates/_n.tpl": `{{ define "packed.name" }}P{{ end }}`, "packed/templates/p.yaml": "\n\np: {{ .Template.Name }}\n", "../../evil.yaml": "x"}),
-		"c/charts/broken.tgz":              "no archive",
-		"near/Chart.yaml":                  "name: near\n",
-		"near/values.yaml":                 "exports: {data: {imported: yes-it-is}}\n",
-		"near/templates/n.yaml":            "n: {{ .Values.global.g }}\n",
+		"c/charts/packed-1.tgz": pack(t, map[string]string{"packed/Chart.yaml": "name: packed\ntype: " +
+			"application\n", "packed/templates/_n.tpl": `{{ define "packed.name" }}P{{ end }}`,
+			"packed/templates/p.yaml": "\n\np: {{ .Template.Name }}\n", "../../evil.yaml": "x"}),
+		"c/charts/broken.tgz":   "no archive",
+		"near/Chart.yaml":       "name: near\n",
+		"near/values.yaml":      "exports: {data: {imported: yes-it-is}}\n",
+		"near/templates/n.yaml": "n: {{ .Values.global.g }}\n",
 	})
 	want := map[string]string{
 		"c/templates/x.yaml":           "1 a: yes-it-is\n2 b: 5 P\n",
@@ -200,7 +233,8 @@ func TestSubcharts(t *testing.T) {
 }
 
 func TestRoots(t *testing.T) {
-	paths := []string{"a/Chart.yaml", "a/charts/b/Chart.yaml", "charts/x/Chart.yaml", "charts/y/Chart.yaml", "charts/y/charts/z/q/Chart.yaml"}
+	paths := []string{"a/Chart.yaml", "a/charts/b/Chart.yaml", "charts/x/Chart.yaml", "charts/y/Chart.yaml",
+		"charts/y/charts/z/q/Chart.yaml"}
 	if diff := cmp.Diff([]string{"a", "charts/x", "charts/y"}, Roots(paths)); diff != "" {
 		t.Errorf("roots (-want +got):\n%s", diff)
 	}
@@ -211,8 +245,9 @@ func TestRoots(t *testing.T) {
 
 func TestDocuments(t *testing.T) {
 	fsys, paths := tree(map[string]string{
-		"Chart.yaml":            chartYAML,
-		"templates/two.yaml":    "{{/* a comment */}}\napiVersion: v1\nkind: Pod\nspec:\n  {{- if true }}\n  hostPID: true\n  {{- end }}\n---\napiVersion: v1\nkind: Service\n",
+		"Chart.yaml": chartYAML,
+		"templates/two.yaml": "{{/* a comment */}}\napiVersion: v1\nkind: Pod\nspec:\n  {{- if true }}\n  " +
+			"hostPID: true\n  {{- end }}\n---\napiVersion: v1\nkind: Service\n",
 		"templates/broken.yaml": "a: 1\n{{ \"b: [\" }}\n",
 	})
 	docs, problems := Documents(fsys, ".", paths)
@@ -237,10 +272,12 @@ func TestDocuments(t *testing.T) {
 // FuzzRender renders any template with any values: it ends, and lines fit the text.
 func FuzzRender(f *testing.F) {
 	f.Add("a: 1\n", "b: {{ .Values.a }}\n")
-	f.Add("l: [1, 2]\n", "{{- range $i, $e := .Values.l }}\n- {{ $e }}\n{{- end }}{{ include \"c\" . }}{{ define \"c\" }}{{ tpl \"{{ . }}\" 1 }}{{ end }}")
+	f.Add("l: [1, 2]\n", "{{- range $i, $e := .Values.l }}\n- {{ $e }}\n{{- end }}{{ include \"c\" . }}{{ define "+
+		"\"c\" }}{{ tpl \"{{ . }}\" 1 }}{{ end }}")
 	f.Add("", "{{ toYaml . | nindent 4 }}{{ block \"x\" . }}y{{ end }}{{ with .Chart }}{{ .Name }}{{ break }}{{ end }}")
 	f.Fuzz(func(t *testing.T, values, template string) {
-		fsys, paths := tree(map[string]string{"c/Chart.yaml": chartYAML, "c/values.yaml": values, "c/templates/x.yaml": template})
+		fsys, paths := tree(map[string]string{"c/Chart.yaml": chartYAML, "c/values.yaml": values,
+			"c/templates/x.yaml": template})
 		c, _, err := Load(fsys, "c", paths)
 		if err != nil {
 			t.Fatal(err)
@@ -263,10 +300,13 @@ func FuzzRender(f *testing.F) {
 // What the person who installs must give, and what the chart refuses, is told with the
 // line of the template that asks; what depends on it is unknown.
 func TestRequired(t *testing.T) {
-	const helper = "{{- define \"check\" }}{{ if not .Values.name }}{{ fail \"\\n  give a\\n  name\" }}{{ end }}{{ end }}\n"
+	const helper = "{{- define \"check\" }}{{ if not .Values.name }}{{ fail \"\\n  give a\\n  name\" }}{{ end }}{{ " +
+		"end }}\n"
 	fsys, paths := tree(map[string]string{
 		"c/Chart.yaml": chartYAML, "c/templates/_h.tpl": helper,
-		"c/templates/pod.yaml":  "apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\nspec:\n  {{- include \"check\" . }}\n  hostNetwork: {{ required \"say which network\" .Values.network }}\n  nodeName: {{ required \"set\" .Values.set }}\n",
+		"c/templates/pod.yaml": "apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\nspec:\n  {{- include \"check\" " +
+			". }}\n  hostNetwork: {{ required \"say which network\" .Values.network }}\n  nodeName: {{ required " +
+			"\"set\" .Values.set }}\n",
 		"c/templates/NOTES.txt": "{{ include \"check\" . }}\n{{ .Values.a.b }}\n",
 		"c/values.yaml":         "set: here\n",
 	})
@@ -295,10 +335,13 @@ func TestVariants(t *testing.T) {
 	files := map[string]string{
 		"c/Chart.yaml":  chartYAML,
 		"c/values.yaml": "image: {name: web, tag: 1}\n",
-		"c/templates/pod.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {name: {{ required \"a name\" .Values.name | default \"x\" }}}\nspec:\n  image: {{ .Values.image.name }}:{{ .Values.image.tag }}\n" +
-			"  {{- if .Values.network }}\n  hostNetwork: {{ .Values.network }}\n  {{- end }}\n  {{- $_ := set .Values.image \"tag\" 9 }}\n",
-		"c/values-prod.yaml":            "db: {host: x}\nimage: {tag: 2}\nnetwork: true\nname: prod\n",
-		"c/templates/cm.yaml":           "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Values.db.host }}}\nspec: {image: {{ .Values.image.tag }}}\n",
+		"c/templates/pod.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {name: {{ required \"a name\" .Values.name | " +
+			"default \"x\" }}}\nspec:\n  image: {{ .Values.image.name }}:{{ .Values.image.tag }}\n" +
+			"  {{- if .Values.network }}\n  hostNetwork: {{ .Values.network }}\n  {{- end }}\n  {{- $_ := set " +
+			".Values.image \"tag\" 9 }}\n",
+		"c/values-prod.yaml": "db: {host: x}\nimage: {tag: 2}\nnetwork: true\nname: prod\n",
+		"c/templates/cm.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Values.db.host " +
+			"}}}\nspec: {image: {{ .Values.image.tag }}}\n",
 		"c/values/dev.yml":              "image: {tag: 3}\nname: dev\n",
 		"c/values-same.yaml":            "image: {tag: 1}\n",
 		"c/values-other.yaml":           "nothing: of this\n",
@@ -315,7 +358,8 @@ func TestVariants(t *testing.T) {
 		spec := d.Root["spec"].(map[string]any)
 		got[d.Variant] = fmt.Sprintf("%v %v %v", spec["image"], spec["hostNetwork"], d.Unit != "c")
 	}
-	want := map[string]string{"": "web:1 <nil> false", "c/values-prod.yaml": "web:2 true true", "c/values/dev.yml": "web:3 <nil> true"}
+	want := map[string]string{"": "web:1 <nil> false", "c/values-prod.yaml": "web:2 true true",
+		"c/values/dev.yml": "web:3 <nil> true"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("documents (-want +got):\n%s", diff)
 	}
@@ -327,8 +371,9 @@ func TestVariants(t *testing.T) {
 // What .helmignore leaves out is not part of the chart.
 func TestIgnore(t *testing.T) {
 	got, problems := render(t, map[string]string{
-		"c/Chart.yaml":                chartYAML,
-		"c/.helmignore":               "# tests and what editors leave\n*.bak.yaml\ntemplates/tests/\n/templates/off.yaml\nfile/\na/**/b\n[\n",
+		"c/Chart.yaml": chartYAML,
+		"c/.helmignore": "# tests and what editors " +
+			"leave\n*.bak.yaml\ntemplates/tests/\n/templates/off.yaml\nfile/\na/**/b\n[\n",
 		"c/templates/on.yaml":         "a: {{ .Files.Get \"x.txt\" }}\n",
 		"c/templates/file":            "a: 1\n",
 		"c/templates/off.yaml":        "a: 1\n",
@@ -341,7 +386,8 @@ func TestIgnore(t *testing.T) {
 		"c/charts/s/.helmignore":      "*.yaml\n",
 		"c/charts/s/templates/a.yaml": "a: 3\n",
 	})
-	if diff := cmp.Diff(map[string]string{"c/templates/on.yaml": "1 a: hello\n", "c/templates/sub/off.yaml": "1 a: 2\n", "c/charts/s/templates/a.yaml": "1 a: 3\n"}, got); diff != "" {
+	if diff := cmp.Diff(map[string]string{"c/templates/on.yaml": "1 a: hello\n", "c/templates/sub/off.yaml": "1 a: 2\n",
+		"c/charts/s/templates/a.yaml": "1 a: 3\n"}, got); diff != "" {
 		t.Errorf("rendered (-want +got):\n%s", diff)
 	}
 	if len(problems) != 2 || problems[0].Line != 6 || problems[1].Line != 7 || problems[0].Path != "c/.helmignore" {
@@ -358,7 +404,8 @@ func TestIgnore(t *testing.T) {
 // A subchart that is not there is told with its line, unless the chart switches it off.
 func TestMissingSubcharts(t *testing.T) {
 	_, problems := render(t, map[string]string{
-		"c/Chart.yaml":  chartYAML + "dependencies:\n  - name: far\n    repository: https://example.com\n  - {name: unused, condition: unused.enabled}\n",
+		"c/Chart.yaml": chartYAML + "dependencies:\n  - name: far\n    repository: https://example.com\n  - {name: " +
+			"unused, condition: unused.enabled}\n",
 		"c/values.yaml": "unused: {enabled: false}\n",
 	})
 	want := []Problem{{"unavailable", "c/Chart.yaml", 6, "the subchart far is not in charts/ and is not fetched"}}

@@ -43,13 +43,16 @@ func ignoreFile(at string, text []byte) (ignores, []Problem) {
 		_, err := path.Match(one.pattern, "x")
 		switch {
 		case strings.Contains(pattern, "**"):
-			problems = append(problems, Problem{Path: at, Line: n, Message: "Helm knows no \"**\" in patterns, and refuses the chart"})
+			problems = append(problems, Problem{Path: at, Line: n, Message: "Helm knows no \"**\" in patterns, and " +
+				"refuses the chart"})
 			continue
 		case err != nil:
-			problems = append(problems, Problem{Path: at, Line: n, Message: fmt.Sprintf("the pattern cannot be read, and Helm refuses the chart: %v", err)})
+			problems = append(problems, Problem{Path: at, Line: n, Message: fmt.Sprintf("the pattern cannot be read, "+
+				"and Helm refuses the chart: %v", err)})
 			continue
 		case len(out) >= maxIgnores:
-			return out, append(problems, Problem{Path: at, Line: n, Message: fmt.Sprintf("only the first %d patterns are followed", maxIgnores)})
+			return out, append(problems, Problem{Path: at, Line: n, Message: fmt.Sprintf("only the first %d patterns "+
+				"are followed", maxIgnores)})
 		}
 		one.whole = strings.Contains(one.pattern, "/")
 		one.pattern = strings.TrimPrefix(one.pattern, "/")

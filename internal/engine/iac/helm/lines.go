@@ -36,7 +36,8 @@ type budget struct {
 func (b *budget) spend(bytes int) error {
 	b.steps++
 	b.bytes += bytes
-	if b.failed == nil && (b.steps > maxSteps || b.bytes > maxOutput || b.steps%1024 == 0 && time.Now().After(b.until)) {
+	if b.failed == nil && (b.steps > maxSteps || b.bytes > maxOutput || b.steps%1024 == 0 &&
+		time.Now().After(b.until)) {
 		b.failed = errBudget
 	}
 	return b.failed
@@ -127,7 +128,8 @@ func call(pos parse.Pos, name string) *parse.CommandNode {
 // {{ template "name" argument }}: the text is the same, and include counts depth.
 func include(n *parse.TemplateNode) parse.Node {
 	c := call(n.Pos, "include")
-	c.Args = append(c.Args, &parse.StringNode{NodeType: parse.NodeString, Pos: n.Pos, Quoted: fmt.Sprintf("%q", n.Name), Text: n.Name})
+	c.Args = append(c.Args, &parse.StringNode{NodeType: parse.NodeString, Pos: n.Pos, Quoted: fmt.Sprintf("%q", n.Name),
+		Text: n.Name})
 	if n.Pipe == nil {
 		c.Args = append(c.Args, &parse.NilNode{NodeType: parse.NodeNil, Pos: n.Pos})
 	} else {

@@ -41,7 +41,8 @@ var capabilities = struct {
 	HelmVersion: version{"v3.18.0", "3", "18", ""},
 	APIVersions: apiVersions{
 		"v1", "apps/v1", "batch/v1", "autoscaling/v1", "autoscaling/v2", "networking.k8s.io/v1", "policy/v1",
-		"rbac.authorization.k8s.io/v1", "storage.k8s.io/v1", "admissionregistration.k8s.io/v1", "apiextensions.k8s.io/v1",
+		"rbac.authorization.k8s.io/v1", "storage.k8s.io/v1", "admissionregistration.k8s.io/v1",
+		"apiextensions.k8s.io/v1",
 		"apiregistration.k8s.io/v1", "authentication.k8s.io/v1", "authorization.k8s.io/v1", "certificates.k8s.io/v1",
 		"coordination.k8s.io/v1", "discovery.k8s.io/v1", "events.k8s.io/v1", "flowcontrol.apiserver.k8s.io/v1",
 		"node.k8s.io/v1", "scheduling.k8s.io/v1",

@@ -155,7 +155,8 @@ func (r *renderer) add(c *Chart, name string, values map[string]any, parent map[
 	subcharts := map[string]any{}
 	top := c.top(values, parent, subcharts)
 	release, _ := top["Release"].(map[string]any)
-	release["Name"], release["Namespace"] = cmp.Or(r.given.Release, "release-name"), cmp.Or(r.given.Namespace, "default")
+	release["Name"], release["Namespace"] = cmp.Or(r.given.Release, "release-name"),
+		cmp.Or(r.given.Namespace, "default")
 	for _, sub := range c.children {
 		if !sub.enabled(values) {
 			continue
@@ -165,7 +166,8 @@ func (r *renderer) add(c *Chart, name string, values map[string]any, parent map[
 			own = map[string]any{}
 		}
 		r.add(sub.chart, name+"/charts/"+sub.chart.name, own, top)
-		subcharts[sub.chart.name] = map[string]any{"Values": own, "Chart": sub.chart.fields(), "Release": top["Release"]}
+		subcharts[sub.chart.name] = map[string]any{"Values": own, "Chart": sub.chart.fields(),
+			"Release": top["Release"]}
 	}
 	kind, _ := c.metadata["type"].(string)
 	for _, f := range c.files {
@@ -180,7 +182,8 @@ func (r *renderer) add(c *Chart, name string, values map[string]any, parent map[
 		r.sources = append(r.sources, source{full, f.path, f.data})
 		base := path.Base(f.name)
 		notes := base == "NOTES.txt"
-		if kind == "library" || strings.HasPrefix(base, "_") || strings.HasSuffix(base, ".txt") && !notes || strings.HasSuffix(base, ".tpl") {
+		if kind == "library" || strings.HasPrefix(base, "_") || strings.HasSuffix(base, ".txt") && !notes ||
+			strings.HasSuffix(base, ".tpl") {
 			continue
 		}
 		data := maps.Clone(top)

@@ -48,7 +48,8 @@ func (c *Chart) variants() ([]variant, []Problem) {
 			continue
 		}
 		if len(out) == maxVariants {
-			problems = append(problems, Problem{Code: "too-complex", Path: f.path, Line: 1, Message: "the chart is looked at with the first of its files of values only, and not with this one"})
+			problems = append(problems, Problem{Code: "too-complex", Path: f.path, Line: 1, Message: "the chart is " +
+				"looked at with the first of its files of values only, and not with this one"})
 			break
 		}
 		out = append(out, variant{f.path, values})

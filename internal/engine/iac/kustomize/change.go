@@ -66,9 +66,12 @@ func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) 
 // clusterWide are the kinds without a namespace.
 var clusterWide = map[string]bool{
 	"Namespace": true, "Node": true, "PersistentVolume": true, "ClusterRole": true, "ClusterRoleBinding": true,
-	"CustomResourceDefinition": true, "StorageClass": true, "PriorityClass": true, "IngressClass": true, "RuntimeClass": true,
-	"ValidatingWebhookConfiguration": true, "MutatingWebhookConfiguration": true, "APIService": true, "PodSecurityPolicy": true,
-	"CSIDriver": true, "VolumeAttachment": true, "ValidatingAdmissionPolicy": true, "ValidatingAdmissionPolicyBinding": true,
+	"CustomResourceDefinition": true, "StorageClass": true, "PriorityClass": true, "IngressClass": true,
+	"RuntimeClass":                   true,
+	"ValidatingWebhookConfiguration": true, "MutatingWebhookConfiguration": true, "APIService": true,
+	"PodSecurityPolicy": true,
+	"CSIDriver":         true, "VolumeAttachment": true, "ValidatingAdmissionPolicy": true,
+	"ValidatingAdmissionPolicyBinding": true,
 }
 
 func (o *object) called(name string) bool {
@@ -268,7 +271,8 @@ func (b *builder) generate(k *kustomization, objects []*object) []*object {
 			}
 			name, _ := m["name"].(string)
 			data, lines := b.data(k, m, e.lines)
-			root := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name}, "data": data}
+			root := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name},
+				"data": data}
 			if field == "secretGenerator" {
 				root["kind"], root["type"] = "Secret", "Opaque"
 				if s, ok := m["type"].(string); ok {
@@ -279,7 +283,9 @@ func (b *builder) generate(k *kustomization, objects []*object) []*object {
 				}
 			}
 			if behavior, _ := m["behavior"].(string); behavior == "merge" || behavior == "replace" {
-				i := slices.IndexFunc(objects, func(o *object) bool { return o.kind() == root["kind"] && o.called(name) })
+				i := slices.IndexFunc(objects, func(o *object) bool {
+					return o.kind() == root["kind"] && o.called(name)
+				})
 				if i < 0 {
 					b.problem(k.path, e.lines.Line, "generator: no object %q that it could %s", name, behavior)
 					continue
@@ -295,7 +301,8 @@ func (b *builder) generate(k *kustomization, objects []*object) []*object {
 			}
 			at := func() *document.Node { return &document.Node{Line: e.lines.Line, Path: e.lines.Path} }
 			node := at()
-			node.Fields = map[string]*document.Node{"apiVersion": at(), "kind": at(), "metadata": at(), "data": lines, "type": at()}
+			node.Fields = map[string]*document.Node{"apiVersion": at(), "kind": at(), "metadata": at(), "data": lines,
+				"type": at()}
 			node.Fields["metadata"].Fields = map[string]*document.Node{"name": at()}
 			out = append(out, &object{root: root, lines: node, path: k.path, names: []string{name}, changed: true})
 		}

@@ -46,7 +46,8 @@ func (b *builder) charts(k *kustomization) []*object {
 			} `yaml:"helmGlobals"`
 			Charts []chart `yaml:"helmCharts"`
 		}
-		if err := yaml.Unmarshal([]byte(strings.Join(k.text, "\n")), &fields); err != nil || len(fields.Charts) != len(entries) {
+		if err := yaml.Unmarshal([]byte(strings.Join(k.text, "\n")), &fields); err != nil ||
+			len(fields.Charts) != len(entries) {
 			b.problem(k.path, k.lines.Fields["helmCharts"].Line, "the charts cannot be read: %v", err)
 			fields.Charts = nil
 		}

@@ -65,7 +65,8 @@ func IsKustomization(name string) bool {
 // with another image. All others are what their files say. A document's unit is
 // the folder of the kustomization.
 func Documents(tree fs.FS, paths []string) ([]*document.Document, []Problem) {
-	b := &builder{tree: tree, paths: paths, files: map[string]string{}, used: map[string]bool{}, rendered: map[string][]*object{}}
+	b := &builder{tree: tree, paths: paths, files: map[string]string{}, used: map[string]bool{},
+		rendered: map[string][]*object{}}
 	var dirs []string
 	for _, p := range paths {
 		if IsKustomization(p) {
@@ -95,7 +96,8 @@ func Documents(tree fs.FS, paths []string) ([]*document.Document, []Problem) {
 			}
 			for _, platform := range document.Detect(o.path, o.root) {
 				docs = append(docs, &document.Document{
-					Platform: platform, Format: document.Kustomize, Path: o.path, Index: o.index, Unit: dir, Root: o.root, Lines: o.lines,
+					Platform: platform, Format: document.Kustomize, Path: o.path, Index: o.index, Unit: dir,
+					Root: o.root, Lines: o.lines,
 				})
 			}
 		}
@@ -206,11 +208,13 @@ func (b *builder) load(dir string) (*kustomization, error) {
 	if len(trees) == 0 {
 		return nil, nil
 	}
-	k := &kustomization{path: name, dir: dir, root: trees[0].Root, lines: trees[0].Lines, text: strings.Split(string(text), "\n")}
+	k := &kustomization{path: name, dir: dir, root: trees[0].Root, lines: trees[0].Lines,
+		text: strings.Split(string(text), "\n")}
 	from(k.lines, name)
 	for _, field := range []string{"helmChartInflationGenerator", "generators", "transformers", "validators"} {
 		if n := k.lines.Fields[field]; n != nil {
-			b.told = append(b.told, Problem{"unavailable", name, n.Line, strconv.Quote(field) + " is not followed: what it makes or changes is not looked at"})
+			b.told = append(b.told, Problem{"unavailable", name, n.Line, strconv.Quote(field) + " is not followed: " +
+				"what it makes or changes is not looked at"})
 		}
 	}
 	return k, nil
@@ -263,7 +267,8 @@ func (k *kustomization) local(e entry) (string, error) {
 	if !ok || s == "" {
 		return "", errors.New("the entry is no path")
 	}
-	if strings.Contains(s, "://") || strings.HasPrefix(s, "git@") || strings.HasPrefix(s, "github.com/") || strings.Contains(s, "?ref=") {
+	if strings.Contains(s, "://") || strings.HasPrefix(s, "git@") || strings.HasPrefix(s, "github.com/") ||
+		strings.Contains(s, "?ref=") {
 		return "", fmt.Errorf("%s is %w", s, errAbsent)
 	}
 	p := path.Join(k.dir, s)
@@ -382,7 +387,8 @@ func (k *kustomization) decodeText(text string, at *document.Node) ([]document.T
 	shift := at.Line - 1
 	if at.Line >= 1 && at.Line <= len(k.text) {
 		// A block begins on the line after its sign: "patch: |-".
-		if l := strings.TrimRight(k.text[at.Line-1], " \t\r"); strings.HasSuffix(strings.TrimRight(l, "+-0123456789"), "|") || strings.HasSuffix(strings.TrimRight(l, "+-0123456789"), ">") {
+		if l := strings.TrimRight(k.text[at.Line-1], " \t\r"); strings.HasSuffix(strings.TrimRight(l, "+-0123456789"),
+			"|") || strings.HasSuffix(strings.TrimRight(l, "+-0123456789"), ">") {
 			shift = at.Line
 		}
 	}

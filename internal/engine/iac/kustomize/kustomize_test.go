@@ -77,19 +77,26 @@ func TestBuild(t *testing.T) {
 	}{
 		{"strategic merge", map[string]string{
 			"k/kustomization.yaml": "bases: [../base]\npatchesStrategicMerge:\n- p.yaml\n",
-			"k/p.yaml":             "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  replicas: null\n  template:\n    spec:\n      hostPID: true\n      containers:\n      - name: main\n        securityContext: {privileged: true}\n        env: [{name: A, value: two}, {name: B, value: three}]\n      - $patch: delete\n        name: side\n",
+			"k/p.yaml": "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  " +
+				"replicas: null\n  template:\n    spec:\n      hostPID: true\n      containers:\n      - name: " +
+				"main\n        securityContext: {privileged: true}\n        env: [{name: A, value: two}, {name: B, " +
+				"value: three}]\n      - $patch: delete\n        name: side\n",
 		}, map[string]string{
 			"/spec/replicas":              "",
 			"/spec/template/spec/hostPID": "true k/p.yaml:8",
 			"/spec/template/spec/containers/0/securityContext/privileged": "true k/p.yaml:11",
-			"/spec/template/spec/containers/0/image":                      "registry.example.com:5000/web:1 base/d.yaml:13",
-			"/spec/template/spec/containers/0/env/0/value":                "two k/p.yaml:12",
-			"/spec/template/spec/containers/0/env/1/value":                "three k/p.yaml:12",
-			"/spec/template/spec/containers/1/name":                       "",
-			"/metadata/name":                                              "web base/d.yaml:4",
+			"/spec/template/spec/containers/0/image": "registry.example.com:5000/web:1 " +
+				"base/d.yaml:13",
+			"/spec/template/spec/containers/0/env/0/value": "two k/p.yaml:12",
+			"/spec/template/spec/containers/0/env/1/value": "three k/p.yaml:12",
+			"/spec/template/spec/containers/1/name":        "",
+			"/metadata/name":                               "web base/d.yaml:4",
 		}},
 		{"JSON patch in place", map[string]string{
-			"k/kustomization.yaml": "resources:\n- ../base\npatches:\n- target: {kind: Deploy.*}\n  patch: |-\n    - op: replace\n      path: /spec/replicas\n      value: 5\n    - op: add\n      path: /spec/template/spec/containers/-\n      value: {name: more}\n    - op: remove\n      path: /spec/template/spec/containers/0/env/0\n    - {op: copy, from: /kind, path: /metadata/labels/a~1b}\n",
+			"k/kustomization.yaml": "resources:\n- ../base\npatches:\n- target: {kind: Deploy.*}\n  patch: |-\n    - " +
+				"op: replace\n      path: /spec/replicas\n      value: 5\n    - op: add\n      path: " +
+				"/spec/template/spec/containers/-\n      value: {name: more}\n    - op: remove\n      path: " +
+				"/spec/template/spec/containers/0/env/0\n    - {op: copy, from: /kind, path: /metadata/labels/a~1b}\n",
 		}, map[string]string{
 			"/spec/replicas":                               "5 k/kustomization.yaml:8",
 			"/spec/template/spec/containers/2/name":        "more k/kustomization.yaml:11",
@@ -97,11 +104,14 @@ func TestBuild(t *testing.T) {
 			"/metadata/labels/a/b":                         "Deployment base/d.yaml:2",
 		}},
 		{"JSON patch in a file", map[string]string{
-			"k/kustomization.yaml": "resources: [../base]\npatchesJson6902:\n- target: {group: apps, version: v1, kind: Deployment, name: web}\n  path: p.json\n",
-			"k/p.json":             "[\n {\"op\": \"replace\", \"path\": \"/spec/replicas\", \"value\": 2}\n]\n",
+			"k/kustomization.yaml": "resources: [../base]\npatchesJson6902:\n- target: {group: apps, version: v1, " +
+				"kind: Deployment, name: web}\n  path: p.json\n",
+			"k/p.json": "[\n {\"op\": \"replace\", \"path\": \"/spec/replicas\", \"value\": 2}\n]\n",
 		}, map[string]string{"/spec/replicas": "2 k/p.json:2"}},
 		{"fields for all", map[string]string{
-			"k/kustomization.yaml": "resources: [../base]\nnamespace: prod\nnamePrefix: a-\nnameSuffix: -z\ncommonLabels:\n  team: x\nreplicas:\n- name: web\n  count: 3\nimages:\n- name: registry.example.com:5000/web\n  newTag: v2\n- name: side\n  newName: other\n  digest: sha256:00\n",
+			"k/kustomization.yaml": "resources: [../base]\nnamespace: prod\nnamePrefix: a-\nnameSuffix: " +
+				"-z\ncommonLabels:\n  team: x\nreplicas:\n- name: web\n  count: 3\nimages:\n- name: " +
+				"registry.example.com:5000/web\n  newTag: v2\n- name: side\n  newName: other\n  digest: sha256:00\n",
 		}, map[string]string{
 			"/metadata/namespace":                    "prod k/kustomization.yaml:2",
 			"/metadata/name":                         "a-web-z k/kustomization.yaml:3",
@@ -114,11 +124,14 @@ func TestBuild(t *testing.T) {
 		}},
 		{"component", map[string]string{
 			"k/kustomization.yaml": "resources: [../base]\ncomponents: [../c]\n",
-			"c/kustomization.yaml": "kind: Component\npatches:\n- patch: '{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {paused: true}}'\n",
+			"c/kustomization.yaml": "kind: Component\npatches:\n- patch: '{apiVersion: apps/v1, kind: Deployment, " +
+				"metadata: {name: web}, spec: {paused: true}}'\n",
 		}, map[string]string{"/spec/paused": "true c/kustomization.yaml:3"}},
 		{"labels select", map[string]string{
-			"k/kustomization.yaml": "resources: [../base]\nlabels: [{pairs: {x: z}}]\npatches:\n- target: {labelSelector: 'app=web,none!=1'}\n  patch: '[{op: add, path: /spec/paused, value: true}]'\n",
-		}, map[string]string{"/spec/paused": "true k/kustomization.yaml:5", "/metadata/labels/x": "z k/kustomization.yaml:2"}},
+			"k/kustomization.yaml": "resources: [../base]\nlabels: [{pairs: {x: z}}]\npatches:\n- target: " +
+				"{labelSelector: 'app=web,none!=1'}\n  patch: '[{op: add, path: /spec/paused, value: true}]'\n",
+		}, map[string]string{"/spec/paused": "true k/kustomization.yaml:5",
+			"/metadata/labels/x": "z k/kustomization.yaml:2"}},
 		{"replacements", map[string]string{
 			"k/kustomization.yaml": `resources: [../base]
 namePrefix: a-
@@ -145,7 +158,10 @@ replacements:
     options: {create: true}
 - path: image.yaml
 `,
-			"k/image.yaml": "- sourceValue: v9\n  targets:\n  - select: {kind: Deployment}\n    fieldPaths: ['spec.template.spec.containers.*.image']\n    options: {delimiter: ':', index: 2}\n- source: {kind: ServiceAccount, name: robot}\n  targets:\n  - select: {name: web}\n    fieldPaths: [spec.template.spec.serviceAccountName]\n",
+			"k/image.yaml": "- sourceValue: v9\n  targets:\n  - select: {kind: Deployment}\n    fieldPaths: " +
+				"['spec.template.spec.containers.*.image']\n    options: {delimiter: ':', index: 2}\n- source: " +
+				"{kind: ServiceAccount, name: robot}\n  targets:\n  - select: {name: web}\n    fieldPaths: " +
+				"[spec.template.spec.serviceAccountName]\n",
 		}, map[string]string{
 			"/spec/template/spec/network.mode":                    "host k/kustomization.yaml:6",
 			"/spec/template/metadata/annotations/example.com/net": "host k/kustomization.yaml:6",
@@ -160,9 +176,14 @@ replacements:
 		{"variables", map[string]string{
 			"other/kustomization.yaml": "resources: [robot.yaml]\nnamePrefix: not-\n",
 			"other/robot.yaml":         "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: robot}\n",
-			"k/kustomization.yaml":     "resources: [../other, ../mid]\nnameSuffix: -z\npatches:\n- target: {kind: Deployment}\n  patch: '[{op: add, path: /spec/template/spec/containers/0/args, value: [\"--of=$(ROBOT)-$(NONE)\", $(COUNT)]}]'\n",
-			"mid/kustomization.yaml": "resources: [../base]\nvars:\n- name: ROBOT\n  objref: {apiVersion: v1, kind: ServiceAccount, name: robot}\n- name: COUNT\n  objref: {kind: Deployment, name: web}\n  fieldref: {fieldpath: spec.replicas}\n" +
-				"- name: IMAGE\n  objref: {kind: Deployment, name: web}\n  fieldref: {fieldpath: 'spec.template.spec.containers[0].image'}\n",
+			"k/kustomization.yaml": "resources: [../other, ../mid]\nnameSuffix: -z\npatches:\n- target: {kind: " +
+				"Deployment}\n  patch: '[{op: add, path: /spec/template/spec/containers/0/args, value: " +
+				"[\"--of=$(ROBOT)-$(NONE)\", $(COUNT)]}]'\n",
+			"mid/kustomization.yaml": "resources: [../base]\nvars:\n- name: ROBOT\n  objref: {apiVersion: v1, kind: " +
+				"ServiceAccount, name: robot}\n- name: COUNT\n  objref: {kind: Deployment, name: web}\n  fieldref: " +
+				"{fieldpath: spec.replicas}\n" +
+				"- name: IMAGE\n  objref: {kind: Deployment, name: web}\n  fieldref: {fieldpath: " +
+				"'spec.template.spec.containers[0].image'}\n",
 		}, map[string]string{
 			"/spec/template/spec/containers/0/args/0": "--of=robot-z-$(NONE) k/kustomization.yaml:5",
 			"/spec/template/spec/containers/0/args/1": "1 k/kustomization.yaml:5",
@@ -196,19 +217,22 @@ replacements:
 
 func TestGenerate(t *testing.T) {
 	docs, problems := Documents(tree(map[string]string{
-		"kustomization.yaml": "configMapGenerator:\n- name: c\n  literals:\n  - a=1\n  files: [f.txt, other=f.txt]\n  envs: [x.env]\nsecretGenerator:\n- name: s\n  literals:\n  - password=hunter2\n",
-		"f.txt":              "text", "x.env": "# no\nb=2\n",
+		"kustomization.yaml": "configMapGenerator:\n- name: c\n  literals:\n  - a=1\n  files: [f.txt, other=f.txt]\n " +
+			" envs: [x.env]\nsecretGenerator:\n- name: s\n  literals:\n  - password=hunter2\n",
+		"f.txt": "text", "x.env": "# no\nb=2\n",
 	}))
 	if len(problems) > 0 || len(docs) != 2 {
 		t.Fatalf("%d documents, problems %v", len(docs), problems)
 	}
-	if diff := cmp.Diff(map[string]any{"a": "1", "f.txt": "text", "other": "text", "b": "2"}, docs[0].Root["data"]); diff != "" {
+	if diff := cmp.Diff(map[string]any{"a": "1", "f.txt": "text", "other": "text", "b": "2"},
+		docs[0].Root["data"]); diff != "" {
 		t.Errorf("data (-want +got):\n%s", diff)
 	}
 	got := map[string]string{}
 	show(docs[1].Root, docs[1].Lines, docs[1].Path, "", got)
 	want := map[string]string{
-		"/apiVersion": "v1 kustomization.yaml:8", "/kind": "Secret kustomization.yaml:8", "/type": "Opaque kustomization.yaml:8",
+		"/apiVersion": "v1 kustomization.yaml:8", "/kind": "Secret kustomization.yaml:8",
+		"/type":          "Opaque kustomization.yaml:8",
 		"/metadata/name": "s kustomization.yaml:8", "/data/password": "aHVudGVyMg== kustomization.yaml:10",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -220,7 +244,8 @@ func TestGenerate(t *testing.T) {
 func TestOverlays(t *testing.T) {
 	files := map[string]string{"base/kustomization.yaml": "resources: [d.yaml]\n", "base/d.yaml": deployment}
 	for _, name := range []string{"a", "b"} {
-		files[name+"/kustomization.yaml"] = "resources: [../base]\npatches:\n- target: {kind: Deployment}\n  patch: '[{op: add, path: /spec/" + name + ", value: 1}]'\n"
+		files[name+"/kustomization.yaml"] = "resources: [../base]\npatches:\n- target: {kind: Deployment}\n  patch: " +
+			"'[{op: add, path: /spec/" + name + ", value: 1}]'\n"
 	}
 	docs, problems := Documents(tree(files))
 	if len(docs) != 2 || len(problems) > 0 {
@@ -244,16 +269,20 @@ func TestProblems(t *testing.T) {
 		{"plugin", "resources: []\ntransformers: [x]\n", "not followed"},
 		{"no object", "patches:\n- patch: '{kind: Pod, metadata: {name: x}}'\n", "no object"},
 		{"no target", "patches:\n- patch: '[{op: add, path: /a, value: 1}]'\n", "without a target"},
-		{"no such chart", "helmCharts:\n- {name: web, repo: 'https://charts.example.com'}\n", "chart web: it is not in the folder charts and is not fetched"},
+		{"no such chart", "helmCharts:\n- {name: web, repo: 'https://charts.example.com'}\n", "chart web: it is not " +
+			"in the folder charts and is not fetched"},
 		{"a chart elsewhere", "helmCharts:\n- {name: ../../../x}\n", "outside of the tree"},
 		{"charts that cannot be read", "helmCharts:\n- name: [a]\n", "the charts cannot be read"},
 		{"no source", "replacements:\n- targets: []\n", "no source"},
 		{"no such source", "replacements:\n- source: {kind: Pod}\n", "no object that it takes"},
-		{"no such part", "configMapGenerator: [{name: a, literals: [b=c]}]\nreplacements:\n- source: {kind: ConfigMap, fieldPath: data.b, options: {delimiter: ., index: 3}}\n", "no part 3"},
-		{"no such field", "configMapGenerator: [{name: a, literals: [b=c]}]\nreplacements:\n- sourceValue: x\n  targets: [{select: {kind: ConfigMap}, fieldPaths: [data.z]}]\n", "no field \"data.z\""},
+		{"no such part", "configMapGenerator: [{name: a, literals: [b=c]}]\nreplacements:\n- source: {kind: " +
+			"ConfigMap, fieldPath: data.b, options: {delimiter: ., index: 3}}\n", "no part 3"},
+		{"no such field", "configMapGenerator: [{name: a, literals: [b=c]}]\nreplacements:\n- sourceValue: x\n  " +
+			"targets: [{select: {kind: ConfigMap}, fieldPaths: [data.z]}]\n", "no field \"data.z\""},
 		{"no replacement file", "replacements:\n- path: none.yaml\n", "none.yaml"},
 		{"no such variable", "vars:\n- {name: A, objref: {kind: Pod, name: x}}\n", "variable A: no object"},
-		{"a variable of many values", "configMapGenerator: [{name: a}]\nvars:\n- {name: A, objref: {kind: ConfigMap, name: a}, fieldref: {fieldpath: data}}\n", "no scalar"},
+		{"a variable of many values", "configMapGenerator: [{name: a}]\nvars:\n- {name: A, objref: {kind: ConfigMap, " +
+			"name: a}, fieldref: {fieldpath: data}}\n", "no scalar"},
 		{"bad YAML", "resources: [\n", "line 1"},
 		{"nothing to merge into", "configMapGenerator: [{name: a, behavior: merge}]\n", "no object \"a\""},
 		{"bad entry", "resources:\n- {a: b}\n", "no path"},
@@ -262,7 +291,8 @@ func TestProblems(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, problems := Documents(tree(map[string]string{"k/kustomization.yaml": tt.text}))
-			if len(problems) != 1 || !strings.Contains(problems[0].Message, tt.want) || problems[0].Path != "k/kustomization.yaml" {
+			if len(problems) != 1 || !strings.Contains(problems[0].Message, tt.want) ||
+				problems[0].Path != "k/kustomization.yaml" {
 				t.Errorf("problems %v, want one that says %q", problems, tt.want)
 			}
 		})
@@ -282,14 +312,17 @@ func TestManyBases(t *testing.T) {
 
 func TestMergedGenerators(t *testing.T) {
 	docs, problems := Documents(tree(map[string]string{
-		"base/kustomization.yaml": "namePrefix: p-\nconfigMapGenerator:\n- {name: a, literals: [x=1, y=2]}\nsecretGenerator:\n- {name: a, literals: [x=1, y=2]}\n",
-		"k/kustomization.yaml":    "resources: [../base]\nconfigMapGenerator:\n- name: a\n  behavior: merge\n  literals: [y=3]\nsecretGenerator:\n- {name: a, behavior: replace, literals: [z=4]}\n",
+		"base/kustomization.yaml": "namePrefix: p-\nconfigMapGenerator:\n- {name: a, literals: [x=1, " +
+			"y=2]}\nsecretGenerator:\n- {name: a, literals: [x=1, y=2]}\n",
+		"k/kustomization.yaml": "resources: [../base]\nconfigMapGenerator:\n- name: a\n  behavior: merge\n  " +
+			"literals: [y=3]\nsecretGenerator:\n- {name: a, behavior: replace, literals: [z=4]}\n",
 	}))
 	if len(problems) > 0 || len(docs) != 2 {
 		t.Fatalf("%d documents, problems %v", len(docs), problems)
 	}
 	for i, want := range []map[string]string{
-		{"/data/x": "1 base/kustomization.yaml:3", "/data/y": "3 k/kustomization.yaml:5", "/metadata/name": "p-a base/kustomization.yaml:1"},
+		{"/data/x": "1 base/kustomization.yaml:3", "/data/y": "3 k/kustomization.yaml:5",
+			"/metadata/name": "p-a base/kustomization.yaml:1"},
 		{"/data/x": "", "/data/z": "NA== k/kustomization.yaml:7"},
 	} {
 		got := map[string]string{}
@@ -329,8 +362,11 @@ patches:
 		"k/values.yaml": "tag: 2\nnetwork: true\n", "k/more.yaml": "replicas: 3\n",
 		"k/vendor/web-1.2.3/web/Chart.yaml":  "name: web\n",
 		"k/vendor/web-1.2.3/web/values.yaml": "replicas: 1\nnetwork: false\nname: web\noff: {on: true}\n",
-		"k/vendor/web-1.2.3/web/templates/d.yaml": "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: {{ .Release.Name }}-{{ .Values.name }}\n  namespace: {{ .Release.Namespace }}\nspec:\n  replicas: {{ .Values.replicas }}\n" +
-			"  image: web:{{ .Values.tag }}\n  hostNetwork: {{ .Values.network }}\n  {{- if .Values.off }}\n  off: 1\n  {{- end }}\n",
+		"k/vendor/web-1.2.3/web/templates/d.yaml": "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: {{ " +
+			".Release.Name }}-{{ .Values.name }}\n  namespace: {{ .Release.Namespace }}\nspec:\n  replicas: {{ " +
+			".Values.replicas }}\n" +
+			"  image: web:{{ .Values.tag }}\n  hostNetwork: {{ .Values.network }}\n  {{- if .Values.off }}\n  off: " +
+			"1\n  {{- end }}\n",
 	}
 	docs, problems := Documents(tree(files))
 	if len(problems) > 0 || len(docs) != 2 {
@@ -339,10 +375,13 @@ patches:
 	const template = " k/vendor/web-1.2.3/web/templates/d.yaml:"
 	for i, want := range []map[string]string{
 		{
-			"/metadata/name": "b-a-shop-web over/kustomization.yaml:2", "/metadata/namespace": "prod k/kustomization.yaml:1", "/spec/replicas": "3" + template + "7",
-			"/spec/image": "web:1.10" + template + "8", "/spec/hostNetwork": "true" + template + "9", "/spec/off": "", "/spec/hostPID": "true k/kustomization.yaml:18",
+			"/metadata/name":      "b-a-shop-web over/kustomization.yaml:2",
+			"/metadata/namespace": "prod k/kustomization.yaml:1", "/spec/replicas": "3" + template + "7",
+			"/spec/image": "web:1.10" + template + "8", "/spec/hostNetwork": "true" + template + "9", "/spec/off": "",
+			"/spec/hostPID": "true k/kustomization.yaml:18",
 		},
-		{"/metadata/name": "b-a-release-name-other over/kustomization.yaml:2", "/spec/replicas": "1" + template + "7", "/spec/image": "web:2" + template + "8", "/spec/hostPID": ""},
+		{"/metadata/name": "b-a-release-name-other over/kustomization.yaml:2", "/spec/replicas": "1" + template + "7",
+			"/spec/image": "web:2" + template + "8", "/spec/hostPID": ""},
 	} {
 		got := map[string]string{}
 		show(docs[i].Root, docs[i].Lines, docs[i].Path, "", got)
@@ -362,10 +401,12 @@ func TestReplacementsGrow(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("configMapGenerator: [{name: a, literals: [b=c-c]}]\nreplacements:\n")
 	for range 60 {
-		b.WriteString("- {source: {kind: ConfigMap, fieldPath: data.b}, targets: [{select: {kind: ConfigMap}, fieldPaths: [data.b], options: {delimiter: '-'}}]}\n")
+		b.WriteString("- {source: {kind: ConfigMap, fieldPath: data.b}, targets: [{select: {kind: ConfigMap}, " +
+			"fieldPaths: [data.b], options: {delimiter: '-'}}]}\n")
 	}
 	for range 60 {
-		b.WriteString("- {source: {kind: ConfigMap, fieldPath: data}, targets: [{select: {kind: ConfigMap}, fieldPaths: [data.x, data.y], options: {create: true}}]}\n")
+		b.WriteString("- {source: {kind: ConfigMap, fieldPath: data}, targets: [{select: {kind: ConfigMap}, " +
+			"fieldPaths: [data.x, data.y], options: {create: true}}]}\n")
 	}
 	_, problems := Documents(tree(map[string]string{"kustomization.yaml": b.String()}))
 	for _, want := range []string{"values are put into it", "a text of more than"} {
@@ -377,14 +418,22 @@ func TestReplacementsGrow(t *testing.T) {
 
 // FuzzDocuments builds any kustomization with any patch: places fit the values.
 func FuzzDocuments(f *testing.F) {
-	f.Add("resources: [d.yaml]\npatchesStrategicMerge: [p.yaml]\nnamePrefix: x\n", "kind: Deployment\nmetadata: {name: web}\nspec: {a: [{$patch: replace}]}\n")
-	f.Add("resources: [d.yaml]\npatches: [{path: p.yaml, target: {kind: .*}}]\nimages: [{name: side, newTag: 1}]\n", "- {op: add, path: /spec/template/spec/containers/0/env/-, value: {a: b}}\n- {op: move, from: /spec, path: /x}\n")
-	f.Add("resources: [d.yaml, .]\ncommonLabels: {a: b}\nreplicas: [{name: web, count: 2}]\nconfigMapGenerator: [{name: a, literals: [b=c]}]\n", "")
-	f.Add("resources: [d.yaml]\nreplacements: [{path: p.yaml}]\nvars: [{name: A, objref: {kind: Deployment, name: web}, fieldref: {fieldpath: 'spec.a[0].b'}}]\n", "source: {kind: Deployment, fieldPath: spec}\ntargets: [{select: {}, fieldPaths: [spec.template.spec.containers.*.x, 'spec.[a=b].*'], options: {create: true, delimiter: a}}]\n")
+	f.Add("resources: [d.yaml]\npatchesStrategicMerge: [p.yaml]\nnamePrefix: x\n", "kind: Deployment\nmetadata: "+
+		"{name: web}\nspec: {a: [{$patch: replace}]}\n")
+	f.Add("resources: [d.yaml]\npatches: [{path: p.yaml, target: {kind: .*}}]\nimages: [{name: side, newTag: 1}]\n",
+		"- {op: add, path: /spec/template/spec/containers/0/env/-, value: {a: b}}\n- {op: move, from: /spec, "+
+			"path: /x}\n")
+	f.Add("resources: [d.yaml, .]\ncommonLabels: {a: b}\nreplicas: [{name: web, count: 2}]\nconfigMapGenerator: "+
+		"[{name: a, literals: [b=c]}]\n", "")
+	f.Add("resources: [d.yaml]\nreplacements: [{path: p.yaml}]\nvars: [{name: A, objref: {kind: Deployment, name: "+
+		"web}, fieldref: {fieldpath: 'spec.a[0].b'}}]\n", "source: {kind: Deployment, fieldPath: spec}\ntargets: "+
+		"[{select: {}, fieldPaths: [spec.template.spec.containers.*.x, 'spec.[a=b].*'], options: {create: true, "+
+		"delimiter: a}}]\n")
 	f.Add("helmCharts: [{name: c, valuesInline: {a: b}, valuesFile: p.yaml}]\nhelmGlobals: {chartHome: .}\n", "a: 1\n")
 	f.Fuzz(func(t *testing.T, text, patch string) {
 		docs, _ := Documents(tree(map[string]string{
-			"kustomization.yaml": text, "p.yaml": patch, "d.yaml": deployment, "c/Chart.yaml": "name: c\n", "c/templates/a.yaml": "kind: A\napiVersion: v1\na: {{ .Values.a }}\n",
+			"kustomization.yaml": text, "p.yaml": patch, "d.yaml": deployment, "c/Chart.yaml": "name: c\n",
+			"c/templates/a.yaml": "kind: A\napiVersion: v1\na: {{ .Values.a }}\n",
 		}))
 		for _, d := range docs {
 			if d.Lines == nil {

@@ -23,8 +23,10 @@ func (m match) fits(o *object) bool {
 	}
 	namespace, _ := o.metadata()["namespace"].(string)
 	return like(m.Kind, o.kind()) && like(m.Group, group) && like(m.Version, v) &&
-		(m.Name == "" || slices.ContainsFunc(o.names, func(n string) bool { return like(m.Name, n) }) || like(m.Name, o.name())) &&
-		like(m.Namespace, namespace) && selects(m.LabelSelector, o.metadata()["labels"]) && selects(m.AnnotationSelector, o.metadata()["annotations"])
+		(m.Name == "" || slices.ContainsFunc(o.names, func(n string) bool { return like(m.Name, n) }) ||
+			like(m.Name, o.name())) &&
+		like(m.Namespace, namespace) && selects(m.LabelSelector, o.metadata()["labels"]) &&
+		selects(m.AnnotationSelector, o.metadata()["annotations"])
 }
 
 // like compares with a pattern, which is an anchored regular expression.
@@ -229,13 +231,16 @@ func merge(old any, oldLines *document.Node, patch any, patchLines *document.Nod
 
 // mergeKeys say by which field the items of a list are the same, by the list's name.
 var mergeKeys = map[string][]string{
-	"containers": {"name"}, "initContainers": {"name"}, "ephemeralContainers": {"name"}, "volumes": {"name"}, "env": {"name"},
+	"containers": {"name"}, "initContainers": {"name"}, "ephemeralContainers": {"name"}, "volumes": {"name"},
+	"env":   {"name"},
 	"ports": {"containerPort", "port"}, "volumeMounts": {"mountPath"}, "volumeDevices": {"devicePath"},
-	"imagePullSecrets": {"name"}, "secrets": {"name"}, "hostAliases": {"ip"}, "topologySpreadConstraints": {"topologyKey"},
+	"imagePullSecrets": {"name"}, "secrets": {"name"}, "hostAliases": {"ip"},
+	"topologySpreadConstraints": {"topologyKey"},
 }
 
 // mergeField merges one field; a list item by item where its items have a key.
-func mergeField(key string, old any, oldLines *document.Node, patch any, patchLines *document.Node) (any, *document.Node) {
+func mergeField(key string, old any, oldLines *document.Node, patch any,
+	patchLines *document.Node) (any, *document.Node) {
 	changes, isList := patch.([]any)
 	list, wasList := old.([]any)
 	keys := mergeKeys[key]

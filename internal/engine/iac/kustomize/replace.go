@@ -417,6 +417,7 @@ func chosen(list []any, step string) []int {
 		case step == "*", err == nil && n == i:
 			out = append(out, i)
 		case equal && strings.HasPrefix(step, "[") && (m[key] != nil && fmt.Sprint(m[key]) == value || key == "" && fmt.Sprint(e) == value):
+
 			out = append(out, i)
 		}
 	}

@@ -216,7 +216,8 @@ func (p *parser) file(root *block) error {
 			}
 			root.below("imports", line).below(last, line).values["kind"] = kind
 		case words[0] == "option" && len(words) > 1:
-			root.values["options"] = append(root.values["options"].([]any), map[string]any{"name": words[1], "value": last})
+			root.values["options"] = append(root.values["options"].([]any),
+				map[string]any{"name": words[1], "value": last})
 		case words[0] == "message" && end == "{" && len(words) > 1:
 			err = p.message(root.below("messages", line).below(words[1], line), 0)
 		case words[0] == "enum" && end == "{" && len(words) > 1:
@@ -332,7 +333,8 @@ func (p *parser) service(s *block) error {
 				name := strings.TrimSpace(strings.Trim(part, "() "))
 				streamed := strings.HasPrefix(name, "stream ")
 				rpc.set(key, strings.TrimPrefix(name, "stream "), line)
-				rpc.values[map[string]string{"requestType": "streamsRequest", "returnsType": "streamsReturns"}[key]] = streamed
+				rpc.values[map[string]string{"requestType": "streamsRequest",
+					"returnsType": "streamsReturns"}[key]] = streamed
 			}
 		}
 		if end == "{" {

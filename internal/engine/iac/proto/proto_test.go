@@ -49,23 +49,28 @@ func TestDecode(t *testing.T) {
 		"imports": map[string]any{"x/y.proto": map[string]any{"kind": "public"}},
 		"options": []any{map[string]any{"name": "go_package", "value": "z"}, map[string]any{"name": "(", "value": "="}},
 		"messages": map[string]any{"Search": map[string]any{
-			"field":         map[string]any{"query": map[string]any{"type": "string", "sequence": int64(1), "repeated": true}},
-			"map":           map[string]any{"counts": field("map<string,int32>", 2)},
-			"oneof":         map[string]any{"choice": map[string]any{"field": map[string]any{"a": field("bool", 5), "b": field("A.B", 6)}}},
+			"field": map[string]any{"query": map[string]any{"type": "string", "sequence": int64(1),
+				"repeated": true}},
+			"map": map[string]any{"counts": field("map<string,int32>", 2)},
+			"oneof": map[string]any{"choice": map[string]any{"field": map[string]any{"a": field("bool", 5),
+				"b": field("A.B", 6)}}},
 			"enum":          map[string]any{"Corpus": map[string]any{"field": map[string]any{"NONE": map[string]any{"value": int64(0)}, "WEB": map[string]any{"value": int64(-1)}}}},
 			"inner_message": map[string]any{"Inner": map[string]any{"field": map[string]any{"n": map[string]any{"type": "int32", "sequence": int64(7), "optional": true}}}},
 		}},
 		"enum": map[string]any{"top_level": map[string]any{"field": map[string]any{"ZERO": map[string]any{"value": int64(0)}}}},
 		"services": map[string]any{"Finder": map[string]any{"rpc": map[string]any{
-			"Find": map[string]any{"requestType": "Search", "returnsType": "Answer", "streamsRequest": false, "streamsReturns": true},
-			"Stop": map[string]any{"requestType": "Search", "returnsType": "a.b.Answer", "streamsRequest": true, "streamsReturns": false},
+			"Find": map[string]any{"requestType": "Search", "returnsType": "Answer", "streamsRequest": false,
+				"streamsReturns": true},
+			"Stop": map[string]any{"requestType": "Search", "returnsType": "a.b.Answer", "streamsRequest": true,
+				"streamsReturns": false},
 		}}},
 	}
 	if diff := cmp.Diff(want, d.Root); diff != "" {
 		t.Errorf("definitions (-want +got):\n%s", diff)
 	}
 	for path, line := range map[string]int{
-		"messages Search": 8, "messages Search enum Corpus field WEB": 16, "enum top_level": 21, "services Finder rpc Stop": 24, "package": 4,
+		"messages Search": 8, "messages Search enum Corpus field WEB": 16, "enum top_level": 21,
+		"services Finder rpc Stop": 24, "package": 4,
 	} {
 		steps := strings.Fields(path)
 		if n, found := d.Lines.Find(steps...); n.Line != line || found != len(steps) {
@@ -76,7 +81,8 @@ func TestDecode(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	for text, line := range map[string]int{
-		"\nmessage A {\n": 3, "message A { string a = 1 }\n}": 2, "/* x": 1, "\n\"x": 2, "enum A { B = x; }": 1, "service A {": 1, "message": 1,
+		"\nmessage A {\n": 3, "message A { string a = 1 }\n}": 2, "/* x": 1, "\n\"x": 2, "enum A { B = x; }": 1,
+		"service A {": 1, "message": 1,
 	} {
 		_, err := Decode("a.proto", []byte(text))
 		var m *document.Malformed
@@ -95,7 +101,8 @@ func FuzzDecode(f *testing.F) {
 	f.Add(text)
 	f.Add("message a { group B = 1 { } }")
 	f.Fuzz(func(t *testing.T, text string) {
-		if d, err := Decode("a.proto", []byte(text)); err == nil && (d.Root["messages"] == nil || d.Lines.Fields["enum"] == nil) {
+		if d, err := Decode("a.proto", []byte(text)); err == nil &&
+			(d.Root["messages"] == nil || d.Lines.Fields["enum"] == nil) {
 			t.Fatalf("document %v", d.Root)
 		}
 	})

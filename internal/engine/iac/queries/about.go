@@ -119,7 +119,8 @@ func weaknesses(a about) []string {
 // prevention says what to do in general; each finding says what is expected in its
 // place.
 func prevention(a about) string {
-	text := "Change the resource so that it meets what the finding says is expected, in the code and not by hand: the next deployment would undo it."
+	text := "Change the resource so that it meets what the finding says is expected, in the code and not by hand: " +
+		"the next deployment would undo it."
 	if a.URL != "" {
 		text += " The [documentation](" + a.URL + ") tells the attribute and its values."
 	}

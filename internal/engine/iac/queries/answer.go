@@ -81,7 +81,8 @@ func (t *texts) flaw(d *document.Document, a answer) (Flaw, bool) {
 		a = atReference(d, a)
 	}
 	f := Flaw{
-		Document: d, Path: d.Path, Kind: a.kind, Name: a.name, Expected: a.expected, Actual: a.actual, Key: a.key, Steps: a.path,
+		Document: d, Path: d.Path, Kind: a.kind, Name: a.name, Expected: a.expected, Actual: a.actual, Key: a.key,
+		Steps: a.path,
 	}
 	if a.whole && d.Text != nil {
 		f.Line = 1

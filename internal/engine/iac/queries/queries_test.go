@@ -21,7 +21,8 @@ func docs(t *testing.T, platform document.Platform, name, text string) []*docume
 	var out []*document.Document
 	for i, tree := range trees {
 		out = append(out, &document.Document{
-			Platform: platform, Format: document.YAML, Path: name, Index: i, Unit: "unit", Root: tree.Root, Lines: tree.Lines, Text: []byte(text),
+			Platform: platform, Format: document.YAML, Path: name, Index: i, Unit: "unit", Root: tree.Root,
+			Lines: tree.Lines, Text: []byte(text),
 		})
 	}
 	return out
@@ -43,7 +44,8 @@ func TestRun(t *testing.T) {
 	for _, f := range flaws {
 		if f.Rule.ID == "iac/cloudformation/aws-s3-bucket-acl-allows-read-to-all-users" {
 			found = true
-			if f.Line != 5 || f.Path != "stack.yaml" || f.Kind != "AWS::S3::Bucket" || f.Expected == "" || f.Actual == "" {
+			if f.Line != 5 || f.Path != "stack.yaml" || f.Kind != "AWS::S3::Bucket" || f.Expected == "" ||
+				f.Actual == "" {
 				t.Errorf("the flaw is %+v", f)
 			}
 		}
@@ -100,7 +102,8 @@ func TestLibraryIsWhole(t *testing.T) {
 					t.Errorf("%s and %s are both %s", key, other, r.ID)
 				}
 				ids[r.ID] = key
-				if r.Name == "" || r.Description == "" || len(r.CWE) == 0 || r.Severity.Rank() == 0 || r.Confidence == "" || len(r.ID) > 200 {
+				if r.Name == "" || r.Description == "" || len(r.CWE) == 0 || r.Severity.Rank() == 0 ||
+					r.Confidence == "" || len(r.ID) > 200 {
 					t.Errorf("%s: an incomplete rule: %+v", key, r)
 				}
 			}
@@ -208,7 +211,8 @@ func TestBenchmarksNameQueries(t *testing.T) {
 	for name := range left {
 		t.Errorf("there is no query %s", name)
 	}
-	if got := benchmark(document.Kubernetes, "container_is_privileged"); got != "\n\nReference: CIS Kubernetes Benchmark 1.8, section 5.2.2." {
+	if got := benchmark(document.Kubernetes, "container_is_privileged"); got != "\n\nReference: CIS Kubernetes "+
+		"Benchmark 1.8, section 5.2.2." {
 		t.Errorf("the reference is %q", got)
 	}
 	if got := benchmark(document.Ansible, "config/x"); got != "" {
@@ -217,7 +221,8 @@ func TestBenchmarksNameQueries(t *testing.T) {
 }
 
 func TestNeedsAreKept(t *testing.T) {
-	if !met([][]int{{0, 1}, {2}}, []bool{false, true, true}) || met([][]int{{0}, {1}}, []bool{true, false}) || !met(nil, nil) {
+	if !met([][]int{{0, 1}, {2}}, []bool{false, true, true}) || met([][]int{{0}, {1}}, []bool{true, false}) ||
+		!met(nil, nil) {
 		t.Error("a rule is chosen when of each list one word is there")
 	}
 }
@@ -259,7 +264,8 @@ func TestRead(t *testing.T) {
 				}
 			}
 			if yield != chosen || len(one.Rules)-yield != len(q.Sizes)-len(q.Rules) {
-				t.Errorf("%s: %d rules of %d are chosen; %d are read, and %d functions", q.Name, chosen, len(q.Rules), yield, len(one.Rules)-yield)
+				t.Errorf("%s: %d rules of %d are chosen; %d are read, and %d functions", q.Name, chosen, len(q.Rules),
+					yield, len(one.Rules)-yield)
 			}
 			several = several || chosen > 1
 		}
@@ -274,7 +280,8 @@ func BenchmarkFirstFinding(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	d := &document.Document{Platform: document.CloudFormation, Path: "stack.yaml", Root: trees[0].Root, Lines: trees[0].Lines, Text: []byte(bucket)}
+	d := &document.Document{Platform: document.CloudFormation, Path: "stack.yaml", Root: trees[0].Root,
+		Lines: trees[0].Lines, Text: []byte(bucket)}
 	l, err := open()
 	if err != nil {
 		b.Fatal(err)

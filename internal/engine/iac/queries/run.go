@@ -323,13 +323,15 @@ func (r *run) flaws() ([]Flaw, []Failure, error) {
 	for _, q := range r.questions {
 		p := q.unit.platform
 		if q.err != nil {
-			failures = append(failures, Failure{Query: p.index.Queries[q.query].Name, Path: q.unit.docs[0].Path, Err: q.err})
+			failures = append(failures, Failure{Query: p.index.Queries[q.query].Name, Path: q.unit.docs[0].Path,
+				Err: q.err})
 		}
 		for _, one := range q.results {
 			answer, ok := read(one)
 			if !ok || answer.document >= len(q.unit.docs) {
 				failures = append(failures, Failure{
-					Query: p.index.Queries[q.query].Name, Path: q.unit.docs[0].Path, Err: errors.New("it has a result that names no document"),
+					Query: p.index.Queries[q.query].Name, Path: q.unit.docs[0].Path,
+					Err: errors.New("it has a result that names no document"),
 				})
 				continue
 			}

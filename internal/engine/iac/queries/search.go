@@ -122,7 +122,8 @@ func join(text []string) {
 		j := i
 		for {
 			line := text[j]
-			more := continues.MatchString(line) || j > i && strings.HasPrefix(strings.TrimSpace(line), "#") || strings.TrimSpace(line) == ""
+			more := continues.MatchString(line) || j > i && strings.HasPrefix(strings.TrimSpace(line), "#") ||
+				strings.TrimSpace(line) == ""
 			b.WriteString(strings.TrimSuffix(strings.TrimRight(line, " \t\r"), `\`))
 			if j > i {
 				text[j] = ""
@@ -147,7 +148,8 @@ func (l *lines) search(key string) int {
 	}
 	for _, s := range steps(key) {
 		if l.bicep {
-			s.first = strings.NewReplacer("resources", "resource", "parameters", "param", "variables", "variable").Replace(s.first)
+			s.first = strings.NewReplacer("resources", "resource", "parameters", "param", "variables",
+				"variable").Replace(s.first)
 		}
 		next, ok := l.nearest(s, at)
 		if !ok {

@@ -27,7 +27,8 @@ func TestSteps(t *testing.T) {
 }
 
 func TestSearch(t *testing.T) {
-	yaml := "metadata:\n  name: web-server\n  labels:\n    name: web\nspec:\n  containers:\n    - name: web\n      image: nginx\n"
+	yaml := "metadata:\n  name: web-server\n  labels:\n    name: web\nspec:\n  containers:\n    - name: web\n      " +
+		"image: nginx\n"
 	docker := "FROM alpine\nRUN apk add \\\n  # the tools\n  curl \\\n\n  git\nUSER root\n"
 	bicep := "param size int\nresource disk 'Microsoft.Compute/disks' = {\n}\n"
 	for _, c := range []struct {
@@ -67,7 +68,8 @@ func FuzzSearch(f *testing.F) {
 }
 
 func TestAtReference(t *testing.T) {
-	trees, err := document.DecodeYAML([]byte("paths:\n  /a.b:\n    get:\n      schema:\n        $ref: '#/x'\nx:\n  type: string\n"))
+	trees, err := document.DecodeYAML([]byte("paths:\n  /a.b:\n    get:\n      schema:\n        $ref: '#/x'\nx:\n  " +
+		"type: string\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,8 +20,10 @@ var properNouns = map[string]bool{
 
 // productNames are names of several words.
 var productNames = []string{
-	"API Gateway", "Activity Log", "Ansible Tower", "App Service", "Auto Scaling", "Cloud Armor", "Cloud DNS", "Cloud SQL", "Cloud Storage",
-	"Cognitive Search", "Cosmos DB", "Data Factory", "Event Hub", "Front Door", "Function App", "Global Accelerator", "Key Vault", "Network Watcher",
+	"API Gateway", "Activity Log", "Ansible Tower", "App Service", "Auto Scaling", "Cloud Armor", "Cloud DNS",
+	"Cloud SQL", "Cloud Storage",
+	"Cognitive Search", "Cosmos DB", "Data Factory", "Event Hub", "Front Door", "Function App", "Global Accelerator",
+	"Key Vault", "Network Watcher",
 	"Secret Manager", "Secrets Manager", "Security Center", "Service Bus", "Systems Manager", "Transit Gateway",
 }
 

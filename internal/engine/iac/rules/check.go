@@ -49,7 +49,8 @@ func (lib *Library) Check(ctx context.Context, p *terraform.Project) ([]Match, e
 		f.find(r.graph, func(m Match) { m.Rule = f.rule; r.report(m) })
 	}
 	slices.SortStableFunc(r.matches, func(a, b Match) int {
-		return cmp.Or(cmp.Compare(a.Place.Path, b.Place.Path), cmp.Compare(a.Place.StartLine, b.Place.StartLine), cmp.Compare(a.Rule.ID, b.Rule.ID), cmp.Compare(a.Address, b.Address))
+		return cmp.Or(cmp.Compare(a.Place.Path, b.Place.Path), cmp.Compare(a.Place.StartLine, b.Place.StartLine),
+			cmp.Compare(a.Rule.ID, b.Rule.ID), cmp.Compare(a.Address, b.Address))
 	})
 	return r.matches, nil
 }
@@ -142,7 +143,8 @@ func (r *run) check(c *check, s *subject) {
 		if place.Path == "" {
 			place = b.Place
 		}
-		r.report(Match{Rule: c.rule, Resource: s.resource, Module: s.module, Address: s.address, Place: place, Message: message(c, s, broken)})
+		r.report(Match{Rule: c.rule, Resource: s.resource, Module: s.module, Address: s.address, Place: place,
+			Message: message(c, s, broken)})
 	}
 }
 

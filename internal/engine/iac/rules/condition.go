@@ -54,7 +54,8 @@ type step struct {
 	key, wanted string // the filter, if any
 }
 
-var operators = map[string]bool{"==": true, "!=": true, "in": true, "notin": true, ">=": true, "<=": true, "~": true, "!~": true, "has": true, "lacks": true}
+var operators = map[string]bool{"==": true, "!=": true, "in": true, "notin": true, ">=": true, "<=": true, "~": true,
+	"!~": true, "has": true, "lacks": true}
 
 // parseCondition reads a line.
 func parseCondition(text string) (*condition, error) {

@@ -57,7 +57,9 @@ func bucketPolicy(g *graph, report func(Match)) {
 	for _, kind := range []string{"aws_s3_bucket_policy", "aws_s3_bucket"} {
 		for _, r := range g.types[kind] {
 			list, _ := statements(r.Body.Value("policy"))
-			if !slices.ContainsFunc(list, func(s statement) bool { return s.allows() && s.everybody() && len(s.Condition) == 0 }) {
+			if !slices.ContainsFunc(list, func(s statement) bool {
+				return s.allows() && s.everybody() && len(s.Condition) == 0
+			}) {
 				continue
 			}
 			bucket := r
@@ -83,7 +85,8 @@ func bucketACL(g *graph, report func(Match)) {
 			acl, _ := r.Body.Value("acl").(string)
 			public := strings.HasPrefix(acl, "public-") || acl == "website" || acl == "authenticated-read"
 			for _, h := range r.Body.Lookup("access_control_policy.grant.grantee.uri") {
-				if uri, ok := h.Value.(string); ok && (strings.HasSuffix(uri, "/global/AllUsers") || strings.HasSuffix(uri, "/global/AuthenticatedUsers")) {
+				if uri, ok := h.Value.(string); ok && (strings.HasSuffix(uri, "/global/AllUsers") ||
+					strings.HasSuffix(uri, "/global/AuthenticatedUsers")) {
 					public = true
 				}
 			}
@@ -191,7 +194,8 @@ func opened(b *terraform.Block, sources string) opening {
 var guarded = []struct {
 	port float64
 	what string
-}{{22, "SSH"}, {3389, "RDP"}, {3306, "MySQL"}, {5432, "PostgreSQL"}, {1433, "SQL Server"}, {6379, "Redis"}, {27017, "MongoDB"}, {9200, "Elasticsearch"}, {11211, "memcached"}, {2375, "Docker"}}
+}{{22, "SSH"}, {3389, "RDP"}, {3306, "MySQL"}, {5432, "PostgreSQL"}, {1433, "SQL Server"}, {6379, "Redis"},
+	{27017, "MongoDB"}, {9200, "Elasticsearch"}, {11211, "memcached"}, {2375, "Docker"}}
 
 func balancerReach(g *graph, report func(Match)) {
 	for _, kind := range []string{"aws_lb", "aws_alb", "aws_elb"} {
@@ -205,7 +209,8 @@ func balancerReach(g *graph, report func(Match)) {
 				continue
 			}
 			for _, front := range a.Refs {
-				if front.Type == "aws_security_group" && slices.ContainsFunc(g.openings(front), func(o opening) bool { return o.world }) {
+				if front.Type == "aws_security_group" &&
+					slices.ContainsFunc(g.openings(front), func(o opening) bool { return o.world }) {
 					g.behind(lb, front, report)
 				}
 			}
@@ -230,8 +235,10 @@ func (g *graph) behind(lb, front *terraform.Resource, report func(Match)) {
 			if what == "" {
 				continue
 			}
-			m := Match{Resource: group, Place: o.place, Message: fmt.Sprintf("%s: The group takes %s from the group of %s, which faces the internet.", group.Address, what, lb.Address)}
-			m.Steps = append(m.Steps, step2("the balancer faces the internet", lb), step2("its group admits everybody", front))
+			m := Match{Resource: group, Place: o.place, Message: fmt.Sprintf("%s: The group takes %s from the group "+
+				"of %s, which faces the internet.", group.Address, what, lb.Address)}
+			m.Steps = append(m.Steps, step2("the balancer faces the internet", lb),
+				step2("its group admits everybody", front))
 			report(m)
 		}
 	}
@@ -241,7 +248,8 @@ func groupUnused(g *graph, report func(Match)) {
 	for _, r := range g.types["aws_security_group"] {
 		used := len(r.Module.Outputs) > 0 || r.Module.Address != ""
 		for _, other := range g.named[r] {
-			if other != r && other.Type != "aws_security_group_rule" && !strings.HasPrefix(other.Type, "aws_vpc_security_group_") {
+			if other != r && other.Type != "aws_security_group_rule" &&
+				!strings.HasPrefix(other.Type, "aws_vpc_security_group_") {
 				used = true
 			}
 		}

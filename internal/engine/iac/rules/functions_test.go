@@ -12,7 +12,8 @@ import (
 // broken returns the rules that a text breaks, without prefix, with the address.
 func broken(t *testing.T, text string) []string {
 	t.Helper()
-	p, err := terraform.Load(context.Background(), fstest.MapFS{"main.tf": &fstest.MapFile{Data: []byte(text)}}, []string{"main.tf"})
+	p, err := terraform.Load(context.Background(), fstest.MapFS{"main.tf": &fstest.MapFile{Data: []byte(text)}},
+		[]string{"main.tf"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,23 +153,32 @@ resource "aws_security_group_rule" "r" {
 }`,
 			groups + `resource "aws_security_group" "back" {}`},
 		{"secret-in-output output.o",
-			"resource \"random_password\" \"p\" { length = 20 }\noutput \"o\" { value = \"db:${random_password.p.result}\" }",
-			"resource \"random_password\" \"p\" { length = 20 }\noutput \"o\" {\n  value     = random_password.p.result\n  sensitive = true\n}"},
+			"resource \"random_password\" \"p\" { length = 20 }\noutput \"o\" { value = " +
+				"\"db:${random_password.p.result}\" }",
+			"resource \"random_password\" \"p\" { length = 20 }\noutput \"o\" {\n  value     = " +
+				"random_password.p.result\n  sensitive = true\n}"},
 		{"secret-in-user-data aws_instance.i",
-			"variable \"pw\" { sensitive = true }\nresource \"aws_instance\" \"i\" { user_data = \"export PW=${var.pw}\" }",
+			"variable \"pw\" { sensitive = true }\nresource \"aws_instance\" \"i\" { user_data = \"export " +
+				"PW=${var.pw}\" }",
 			"variable \"pw\" {}\nresource \"aws_instance\" \"i\" { user_data = \"export PW=${var.pw}\" }"},
 		{"secret-in-environment aws_lambda_function.f",
-			"resource \"aws_db_instance\" \"d\" { password = var.p }\nvariable \"p\" {}\nresource \"aws_lambda_function\" \"f\" {\n  environment {\n    variables = { PW = aws_db_instance.d.password }\n  }\n}",
-			"resource \"aws_db_instance\" \"d\" { password = var.p }\nvariable \"p\" {}\nresource \"aws_lambda_function\" \"f\" {\n  environment {\n    variables = { HOST = aws_db_instance.d.address }\n  }\n}"},
+			"resource \"aws_db_instance\" \"d\" { password = var.p }\nvariable \"p\" {}\nresource " +
+				"\"aws_lambda_function\" \"f\" {\n  environment {\n    variables = { PW = aws_db_instance.d.password " +
+				"}\n  }\n}",
+			"resource \"aws_db_instance\" \"d\" { password = var.p }\nvariable \"p\" {}\nresource " +
+				"\"aws_lambda_function\" \"f\" {\n  environment {\n    variables = { HOST = " +
+				"aws_db_instance.d.address }\n  }\n}"},
 		{"key-in-code aws_instance.i",
 			"resource \"aws_instance\" \"i\" { user_data = \"export ID=AKIA" + "QYLPMN5HHHFPZAM2\" }",
 			"resource \"aws_instance\" \"i\" { user_data = \"export ID=AKIA\" }"},
 		{"aws-group-unused aws_security_group.g",
 			`resource "aws_security_group" "g" {}`,
-			"resource \"aws_security_group\" \"g\" {}\nresource \"aws_instance\" \"i\" { vpc_security_group_ids = [aws_security_group.g.id] }"},
+			"resource \"aws_security_group\" \"g\" {}\nresource \"aws_instance\" \"i\" { vpc_security_group_ids = " +
+				"[aws_security_group.g.id] }"},
 		{"aws-policy-unattached aws_iam_policy.p",
 			`resource "aws_iam_policy" "p" {}`,
-			"resource \"aws_iam_policy\" \"p\" {}\nresource \"aws_iam_role_policy_attachment\" \"a\" { policy_arn = aws_iam_policy.p.arn }"},
+			"resource \"aws_iam_policy\" \"p\" {}\nresource \"aws_iam_role_policy_attachment\" \"a\" { policy_arn = " +
+				"aws_iam_policy.p.arn }"},
 	} {
 		if got := broken(t, c.bad); !slices.Contains(got, c.rule) {
 			t.Errorf("%s is not found in\n%s\nonly %v", c.rule, c.bad, got)
@@ -184,13 +194,19 @@ func TestRelated(t *testing.T) {
 	const vpc = "resource \"aws_vpc\" \"v\" {}\n"
 	for text, want := range map[string]bool{
 		vpc: true,
-		vpc + `resource "aws_flow_log" "f" { vpc_id = aws_vpc.v.id }`:                                                                false,
-		vpc + "locals {\n  id = aws_vpc.v.id\n}\nresource \"aws_flow_log\" \"f\" { vpc_id = local.id }":                              false,
-		vpc + "variable \"id\" { type = any }\nresource \"aws_flow_log\" \"f\" { vpc_id = var.id.x }":                                false, // not known
-		vpc + "resource \"aws_vpc\" \"other\" {}\nresource \"aws_flow_log\" \"f\" { vpc_id = aws_vpc.other.id }":                     true,
-		"resource \"aws_vpc\" \"v\" { for_each = toset([\"a\"]) }\nresource \"aws_flow_log\" \"f\" { vpc_id = aws_vpc.v[\"a\"].id }": false,
+		vpc + `resource "aws_flow_log" "f" { vpc_id = aws_vpc.v.id }`: false,
+		vpc + "locals {\n  id = aws_vpc.v.id\n}\nresource \"aws_flow_log\" \"f\" { vpc_id = " +
+			"local.id }": false,
+		// not known
+		vpc + "variable \"id\" { type = any }\nresource \"aws_flow_log\" \"f\" { vpc_id = var.id.x }": false,
+		vpc + "resource \"aws_vpc\" \"other\" {}\nresource \"aws_flow_log\" \"f\" { vpc_id = " +
+			"aws_vpc.other.id }": true,
+		"resource \"aws_vpc\" \"v\" { for_each = toset([\"a\"]) }\nresource \"aws_flow_log\" \"f\" { vpc_id = " +
+			"aws_vpc.v[\"a\"].id }": false,
 	} {
-		found := slices.ContainsFunc(broken(t, text), func(s string) bool { return s == "aws-logging-vpc aws_vpc.v" || s == `aws-logging-vpc aws_vpc.v["a"]` })
+		found := slices.ContainsFunc(broken(t, text), func(s string) bool {
+			return s == "aws-logging-vpc aws_vpc.v" || s == `aws-logging-vpc aws_vpc.v["a"]`
+		})
 		if found != want {
 			t.Errorf("found %v, want %v:\n%s", found, want, text)
 		}

@@ -14,7 +14,8 @@ type graph struct {
 }
 
 func newGraph(p *terraform.Project) *graph {
-	g := &graph{project: p, types: map[string][]*terraform.Resource{}, named: map[*terraform.Resource][]*terraform.Resource{}}
+	g := &graph{project: p, types: map[string][]*terraform.Resource{},
+		named: map[*terraform.Resource][]*terraform.Resource{}}
 	for _, m := range p.Modules {
 		for _, r := range m.Resources {
 			if r.Data {

@@ -36,7 +36,8 @@ func policyEscalation(g *graph, report func(Match)) {
 		for _, s := range list {
 			if a := s.wide(); a != "" && a != "*" && a != "*:*" {
 				m := at(r, argument)
-				m.Message = r.Address + ": With " + a + " on every resource, the holder of the policy can take any right."
+				m.Message = r.Address + ": With " + a + " on every resource, the holder of the policy can take " +
+					"any right."
 				report(m)
 				return
 			}
@@ -69,7 +70,9 @@ func policyPublic(g *graph, report func(Match)) {
 				continue // who reaches the endpoint is already inside of the network
 			}
 			list, _ := statements(r.Body.Value(p.argument))
-			if slices.ContainsFunc(list, func(s statement) bool { return s.allows() && s.everybody() && len(s.Condition) == 0 }) {
+			if slices.ContainsFunc(list, func(s statement) bool {
+				return s.allows() && s.everybody() && len(s.Condition) == 0
+			}) {
 				m := at(r, p.argument)
 				m.Message = r.Address + ": The policy lets everybody use the " + p.what + "."
 				report(m)
@@ -109,7 +112,8 @@ func roleTrustAccount(g *graph, report func(Match)) {
 	g.trusts(func(_ *terraform.Resource, s statement) string {
 		p, _ := s.Principal.(map[string]any)
 		for _, w := range words(p["AWS"]) {
-			if len(s.Condition) == 0 && (strings.HasSuffix(w, ":root") || len(w) == 12 && strings.Trim(w, "0123456789") == "") {
+			if len(s.Condition) == 0 && (strings.HasSuffix(w, ":root") || len(w) == 12 &&
+				strings.Trim(w, "0123456789") == "") {
 				return "Every identity of the account " + w + " may take the role."
 			}
 		}
@@ -120,7 +124,9 @@ func roleTrustAccount(g *graph, report func(Match)) {
 func roleSubject(g *graph, report func(Match)) {
 	g.trusts(func(_ *terraform.Resource, s statement) string {
 		p, _ := s.Principal.(map[string]any)
-		github := slices.ContainsFunc(words(p["Federated"]), func(w string) bool { return strings.Contains(w, "token.actions.githubusercontent.com") })
+		github := slices.ContainsFunc(words(p["Federated"]), func(w string) bool {
+			return strings.Contains(w, "token.actions.githubusercontent.com")
+		})
 		if !github {
 			return ""
 		}
@@ -131,7 +137,8 @@ func roleSubject(g *graph, report func(Match)) {
 				}
 				for _, w := range words(v) {
 					if strings.Contains(test, "Like") && (w == "*" || w == "repo:*" || strings.HasPrefix(w, "repo:*")) {
-						return "The role can be taken by workflows of every repository: the subject is only compared with " + w + "."
+						return "The role can be taken by workflows of every repository: the subject is only " +
+							"compared with " + w + "."
 					}
 				}
 				return ""
@@ -142,8 +149,10 @@ func roleSubject(g *graph, report func(Match)) {
 }
 
 // compute lists the services that run a customer's code under a role.
-var compute = []string{"ec2.amazonaws.com", "lambda.amazonaws.com", "ecs-tasks.amazonaws.com", "ecs.amazonaws.com", "codebuild.amazonaws.com",
-	"glue.amazonaws.com", "sagemaker.amazonaws.com", "batch.amazonaws.com", "apprunner.amazonaws.com", "pods.eks.amazonaws.com"}
+var compute = []string{"ec2.amazonaws.com", "lambda.amazonaws.com", "ecs-tasks.amazonaws.com", "ecs.amazonaws.com",
+	"codebuild.amazonaws.com",
+	"glue.amazonaws.com", "sagemaker.amazonaws.com", "batch.amazonaws.com", "apprunner.amazonaws.com",
+	"pods.eks.amazonaws.com"}
 
 func workloadRights(g *graph, report func(Match)) {
 	for _, r := range g.types["aws_iam_role"] {
@@ -160,7 +169,8 @@ func workloadRights(g *graph, report func(Match)) {
 			continue
 		}
 		if by := g.everythingBy(r); by != nil {
-			m := Match{Resource: r, Place: r.Body.Place, Message: r.Address + ": Workloads of " + service + " take this role, and " + by.Address + " lets it do everything."}
+			m := Match{Resource: r, Place: r.Body.Place, Message: r.Address + ": Workloads of " + service +
+				" take this role, and " + by.Address + " lets it do everything."}
 			m.Steps = append(m.Steps, step2("the rights are given here", by))
 			report(m)
 		}
@@ -171,7 +181,8 @@ func workloadRights(g *graph, report func(Match)) {
 func (g *graph) everythingBy(r *terraform.Resource) *terraform.Resource {
 	full := func(v any) bool {
 		text, ok := v.(string)
-		return ok && (strings.HasSuffix(text, ":policy/AdministratorAccess") || strings.HasSuffix(text, ":policy/PowerUserAccess"))
+		return ok && (strings.HasSuffix(text, ":policy/AdministratorAccess") ||
+			strings.HasSuffix(text, ":policy/PowerUserAccess"))
 	}
 	if list, ok := r.Body.Value("managed_policy_arns").([]any); ok && slices.ContainsFunc(list, full) {
 		return r
@@ -186,7 +197,8 @@ func (g *graph) everythingBy(r *terraform.Resource) *terraform.Resource {
 			return other
 		}
 	}
-	attached := append(g.pointing("aws_iam_role_policy_attachment", "role", r), g.pointing("aws_iam_policy_attachment", "roles", r)...)
+	attached := append(g.pointing("aws_iam_role_policy_attachment", "role", r),
+		g.pointing("aws_iam_policy_attachment", "roles", r)...)
 	for _, other := range attached {
 		if full(other.Body.Value("policy_arn")) {
 			return other
@@ -196,7 +208,8 @@ func (g *graph) everythingBy(r *terraform.Resource) *terraform.Resource {
 			continue
 		}
 		for _, p := range a.Refs {
-			if list, _ := statements(p.Body.Value("policy")); p.Type == "aws_iam_policy" && slices.ContainsFunc(list, statement.everything) {
+			if list, _ := statements(p.Body.Value("policy")); p.Type == "aws_iam_policy" &&
+				slices.ContainsFunc(list, statement.everything) {
 				return other
 			}
 		}

@@ -82,7 +82,8 @@ func (s statement) services() []string {
 
 // everything reports whether the statement allows every action on every resource.
 func (s statement) everything() bool {
-	return s.allows() && slices.Contains(words(s.Action), "*") && slices.Contains(words(s.Resource), "*") && len(s.Condition) == 0
+	return s.allows() && slices.Contains(words(s.Action), "*") && slices.Contains(words(s.Resource), "*") &&
+		len(s.Condition) == 0
 }
 
 // wide returns an action by which the holder takes every right, or "".
@@ -111,7 +112,8 @@ var rising = strings.Fields(`iam:* iam:put* iam:attach* iam:create* iam:add* iam
 
 // policyHolders lists the arguments that hold policies of identities.
 var policyHolders = map[string]string{
-	"aws_iam_policy": "policy", "aws_iam_role_policy": "policy", "aws_iam_user_policy": "policy", "aws_iam_group_policy": "policy",
+	"aws_iam_policy": "policy", "aws_iam_role_policy": "policy", "aws_iam_user_policy": "policy",
+	"aws_iam_group_policy":                      "policy",
 	"aws_ssoadmin_permission_set_inline_policy": "inline_policy",
 }
 
@@ -121,15 +123,22 @@ var resourcePolicies = []struct{ kind, argument, what string }{
 	{"aws_sns_topic_policy", "policy", "topic"}, {"aws_sns_topic", "policy", "topic"},
 	{"aws_sqs_queue_policy", "policy", "queue"}, {"aws_sqs_queue", "policy", "queue"},
 	{"aws_ecr_repository_policy", "policy", "repository"}, {"aws_ecrpublic_repository_policy", "policy", "repository"},
-	{"aws_kms_key", "policy", "key"}, {"aws_kms_key_policy", "policy", "key"}, {"aws_kms_external_key", "policy", "key"}, {"aws_kms_replica_key", "policy", "key"},
+	{"aws_kms_key", "policy", "key"}, {"aws_kms_key_policy", "policy", "key"},
+	{"aws_kms_external_key", "policy", "key"}, {"aws_kms_replica_key", "policy", "key"},
 	{"aws_secretsmanager_secret_policy", "policy", "secret"}, {"aws_secretsmanager_secret", "policy", "secret"},
 	{"aws_glacier_vault", "access_policy", "vault"}, {"aws_backup_vault_policy", "policy", "vault"},
-	{"aws_efs_file_system_policy", "policy", "file system"}, {"aws_media_store_container_policy", "policy", "container"},
-	{"aws_elasticsearch_domain_policy", "access_policies", "domain"}, {"aws_elasticsearch_domain", "access_policies", "domain"},
-	{"aws_opensearch_domain_policy", "access_policies", "domain"}, {"aws_opensearch_domain", "access_policies", "domain"},
-	{"aws_cloudwatch_event_bus_policy", "policy", "event bus"}, {"aws_codeartifact_domain_permissions_policy", "policy_document", "domain"},
-	{"aws_codeartifact_repository_permissions_policy", "policy_document", "repository"}, {"aws_api_gateway_rest_api_policy", "policy", "API"},
-	{"aws_dynamodb_resource_policy", "policy", "table"}, {"aws_glue_resource_policy", "policy", "catalog"}, {"aws_vpc_endpoint", "policy", "endpoint"},
+	{"aws_efs_file_system_policy", "policy", "file system"}, {"aws_media_store_container_policy", "policy",
+		"container"},
+	{"aws_elasticsearch_domain_policy", "access_policies", "domain"}, {"aws_elasticsearch_domain", "access_policies",
+		"domain"},
+	{"aws_opensearch_domain_policy", "access_policies", "domain"},
+	{"aws_opensearch_domain", "access_policies", "domain"},
+	{"aws_cloudwatch_event_bus_policy", "policy", "event bus"}, {"aws_codeartifact_domain_permissions_policy",
+		"policy_document", "domain"},
+	{"aws_codeartifact_repository_permissions_policy", "policy_document", "repository"},
+	{"aws_api_gateway_rest_api_policy", "policy", "API"},
+	{"aws_dynamodb_resource_policy", "policy", "table"}, {"aws_glue_resource_policy", "policy", "catalog"},
+	{"aws_vpc_endpoint", "policy", "endpoint"},
 	{"aws_s3_access_point", "policy", "access point"}, {"aws_cloudwatch_log_resource_policy", "policy_document", "log"},
 }
 

@@ -29,7 +29,8 @@ func TestBenchmark(t *testing.T) {
 			t.Errorf("whole(%q) = %q, want %q", text, got, want)
 		}
 	}
-	_, err := kind{CIS: "Some Benchmark 1.1", Types: []string{"aws_x"}, Must: []string{"a"}}.check(&group{ID: "x", Title: "x", Severity: "low", CWE: "CWE-1", Why: "w", Fix: "f"})
+	_, err := kind{CIS: "Some Benchmark 1.1", Types: []string{"aws_x"},
+		Must: []string{"a"}}.check(&group{ID: "x", Title: "x", Severity: "low", CWE: "CWE-1", Why: "w", Fix: "f"})
 	if err == nil {
 		t.Error("a benchmark without a version was taken")
 	}

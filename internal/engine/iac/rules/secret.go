@@ -16,7 +16,8 @@ func secretOutput(g *graph, report func(Match)) {
 		}
 		for _, o := range m.Outputs {
 			if o.Value != nil && o.Value.Sensitive && !o.Sensitive {
-				report(Match{Module: m, Address: "output." + o.Name, Place: o.Value.Place, Message: "output." + o.Name + ": The value holds a secret and is not marked as sensitive."})
+				report(Match{Module: m, Address: "output." + o.Name, Place: o.Value.Place, Message: "output." + o.Name +
+					": The value holds a secret and is not marked as sensitive."})
 			}
 		}
 	}
@@ -24,10 +25,14 @@ func secretOutput(g *graph, report func(Match)) {
 
 // startScripts lists the arguments that hold the start scripts of machines.
 var startScripts = map[string][]string{
-	"aws_instance": {"user_data", "user_data_base64"}, "aws_launch_configuration": {"user_data", "user_data_base64"}, "aws_launch_template": {"user_data"},
-	"aws_spot_instance_request": {"user_data"}, "azurerm_linux_virtual_machine": {"custom_data", "user_data"}, "azurerm_windows_virtual_machine": {"custom_data", "user_data"},
-	"google_compute_instance": {"metadata_startup_script", "metadata"}, "google_compute_instance_template": {"metadata_startup_script", "metadata"},
-	"digitalocean_droplet": {"user_data"}, "openstack_compute_instance_v2": {"user_data"}, "alicloud_instance": {"user_data"}, "tencentcloud_instance": {"user_data", "user_data_raw"},
+	"aws_instance": {"user_data", "user_data_base64"}, "aws_launch_configuration": {"user_data", "user_data_base64"},
+	"aws_launch_template":       {"user_data"},
+	"aws_spot_instance_request": {"user_data"}, "azurerm_linux_virtual_machine": {"custom_data", "user_data"},
+	"azurerm_windows_virtual_machine":  {"custom_data", "user_data"},
+	"google_compute_instance":          {"metadata_startup_script", "metadata"},
+	"google_compute_instance_template": {"metadata_startup_script", "metadata"},
+	"digitalocean_droplet":             {"user_data"}, "openstack_compute_instance_v2": {"user_data"},
+	"alicloud_instance": {"user_data"}, "tencentcloud_instance": {"user_data", "user_data_raw"},
 	"oci_core_instance": {"metadata"}, "linode_instance": {"stackscript_data"}, "yandex_compute_instance": {"metadata"},
 }
 
@@ -41,17 +46,25 @@ func secretUserData(g *graph, report func(Match)) {
 
 // environments lists where workloads get their environment.
 var environments = map[string][]string{
-	"aws_lambda_function": {"environment.variables"}, "aws_ecs_task_definition": {"container_definitions"}, "aws_codebuild_project": {"environment.environment_variable.value"},
-	"google_cloudfunctions_function": {"environment_variables"}, "google_cloudfunctions2_function": {"service_config.environment_variables"},
-	"google_cloud_run_service": {"template.spec.containers.env.value"}, "azurerm_linux_function_app": {"app_settings"}, "azurerm_linux_web_app": {"app_settings"},
-	"azurerm_container_group": {"container.environment_variables"}, "aws_apprunner_service": {"source_configuration.image_repository.image_configuration.runtime_environment_variables"},
-	"kubernetes_deployment": {"spec.template.spec.container.env.value"}, "kubernetes_pod": {"spec.container.env.value"}, "aws_batch_job_definition": {"container_properties"},
+	"aws_lambda_function": {"environment.variables"}, "aws_ecs_task_definition": {"container_definitions"},
+	"aws_codebuild_project":           {"environment.environment_variable.value"},
+	"google_cloudfunctions_function":  {"environment_variables"},
+	"google_cloudfunctions2_function": {"service_config.environment_variables"},
+	"google_cloud_run_service":        {"template.spec.containers.env.value"},
+	"azurerm_linux_function_app":      {"app_settings"},
+	"azurerm_linux_web_app":           {"app_settings"},
+	"azurerm_container_group":         {"container.environment_variables"},
+	"aws_apprunner_service":           {"source_configuration.image_repository.image_configuration.runtime_environment_variables"},
+	"kubernetes_deployment":           {"spec.template.spec.container.env.value"},
+	"kubernetes_pod":                  {"spec.container.env.value"},
+	"aws_batch_job_definition":        {"container_properties"},
 }
 
 func secretEnvironment(g *graph, report func(Match)) {
 	g.each(environments, func(r *terraform.Resource, a *terraform.Attribute) {
 		if a.Sensitive {
-			report(Match{Resource: r, Place: a.Place, Message: r.Address + ": A secret flows into the environment (" + a.Name + ")."})
+			report(Match{Resource: r, Place: a.Place, Message: r.Address + ": A secret flows into the " +
+				"environment (" + a.Name + ")."})
 		}
 	})
 }
@@ -100,7 +113,8 @@ func holds(v any) bool {
 	case map[string]any:
 		for name, e := range v {
 			text, _ := e.(string)
-			if holds(e) || strings.Contains(strings.ToLower(name), "secret") && len(text) == 40 && credential.MatchString("aws_secret_key="+text) {
+			if holds(e) || strings.Contains(strings.ToLower(name), "secret") && len(text) == 40 &&
+				credential.MatchString("aws_secret_key="+text) {
 				return true
 			}
 		}

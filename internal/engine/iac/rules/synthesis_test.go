@@ -55,7 +55,8 @@ func ask(c *check, kind string, body *terraform.Block) int {
 }
 
 func newBlock(kind string) *terraform.Block {
-	return &terraform.Block{Type: kind, Place: finding.Location{Path: "x.tf", StartLine: 1}, Attributes: map[string]*terraform.Attribute{}}
+	return &terraform.Block{Type: kind, Place: finding.Location{Path: "x.tf", StartLine: 1},
+		Attributes: map[string]*terraform.Attribute{}}
 }
 
 // examples makes a body that keeps the rule, and one that breaks its first line.
@@ -172,5 +173,6 @@ func set(b *terraform.Block, path []step, v any) {
 	}
 	last := path[len(path)-1]
 	b = below(b, path[:len(path)-1])
-	b.Attributes[last.name] = &terraform.Attribute{Name: last.name, Value: v, Place: finding.Location{Path: "x.tf", StartLine: 2}}
+	b.Attributes[last.name] = &terraform.Attribute{Name: last.name, Value: v,
+		Place: finding.Location{Path: "x.tf", StartLine: 2}}
 }

@@ -9,7 +9,8 @@ import (
 )
 
 // This file shows what APIs become, and which of their methods ask callers who they are.
-// See https://docs.aws.amazon.com/serverless-application-model/latest/developerguide/serverless-controlling-access-to-apis.html.
+// See
+// https://docs.aws.amazon.com/serverless-application-model/latest/developerguide/serverless-controlling-access-to-apis.html.
 
 // An api is what events need to know of the API that they belong to.
 type api struct {
@@ -25,21 +26,24 @@ func (x *expansion) restAPI(o origin) {
 	x.apis[o.name] = api{o, o.closed() || o.has("Auth", "ResourcePolicy")}
 	name := o.name + mark + "RestApi"
 	p := o.become()
-	p.take(o, "Name", "Description", "BinaryMediaTypes", "MinimumCompressionSize", "ApiKeySourceType", "DisableExecuteApiEndpoint", "Mode", "Policy")
+	p.take(o, "Name", "Description", "BinaryMediaTypes", "MinimumCompressionSize", "ApiKeySourceType",
+		"DisableExecuteApiEndpoint", "Mode", "Policy")
 	p.tags(o)
 	p.endpoint(o)
 	x.add(name, "AWS::ApiGateway::RestApi", o, p)
 
 	stage := o.text("StageName")
 	p = o.become()
-	p.take(o, "StageName", "AccessLogSetting", "TracingEnabled", "CacheClusterEnabled", "CacheClusterSize", "MethodSettings", "CanarySetting", "Variables")
+	p.take(o, "StageName", "AccessLogSetting", "TracingEnabled", "CacheClusterEnabled", "CacheClusterSize",
+		"MethodSettings", "CanarySetting", "Variables")
 	p.refer("RestApiId", o.name)
 	p.tags(o)
 	x.add(o.name+letters(stage)+"Stage", "AWS::ApiGateway::Stage", o, p)
 	if plan := o.text("Auth", "UsagePlan", "CreateUsagePlan"); plan == "PER_API" || plan == "SHARED" {
 		p = o.become()
 		at := p.here()
-		at.Items = []*document.Node{{Line: at.Line, Column: at.Column, Path: at.Path, Fields: map[string]*document.Node{"ApiId": {Line: at.Line, Column: at.Column, Path: at.Path, Tag: "!Ref"}}}}
+		at.Items = []*document.Node{{Line: at.Line, Column: at.Column, Path: at.Path,
+			Fields: map[string]*document.Node{"ApiId": {Line: at.Line, Column: at.Column, Path: at.Path, Tag: "!Ref"}}}}
 		p.set("ApiStages", []any{map[string]any{"ApiId": o.name, "Stage": o.values["StageName"]}}, at)
 		x.add(o.name+"UsagePlan", "AWS::ApiGateway::UsagePlan", o, p)
 	}

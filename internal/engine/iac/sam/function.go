@@ -16,8 +16,10 @@ func (x *expansion) function(o origin) {
 		return
 	}
 	p := o.become()
-	p.take(o, "FunctionName", "Description", "MemorySize", "Runtime", "Handler", "Timeout", "KmsKeyArn", "Layers", "ReservedConcurrentExecutions",
-		"VpcConfig", "Environment", "Architectures", "EphemeralStorage", "FileSystemConfigs", "CodeSigningConfigArn", "ImageConfig", "PackageType",
+	p.take(o, "FunctionName", "Description", "MemorySize", "Runtime", "Handler", "Timeout", "KmsKeyArn", "Layers",
+		"ReservedConcurrentExecutions",
+		"VpcConfig", "Environment", "Architectures", "EphemeralStorage", "FileSystemConfigs", "CodeSigningConfigArn",
+		"ImageConfig", "PackageType",
 		"SnapStart", "LoggingConfig", "RuntimeManagementConfig", "RecursiveLoop", "Role")
 	p.tags(o)
 	if v, at := o.field("Tracing"); at != nil {
@@ -56,7 +58,8 @@ func (x *expansion) role(o origin, service string) {
 	if v, at := o.field("AssumeRolePolicyDocument"); at != nil {
 		p.set("AssumeRolePolicyDocument", v, at)
 	} else {
-		statement := map[string]any{"Effect": "Allow", "Principal": map[string]any{"Service": service}, "Action": "sts:AssumeRole"}
+		statement := map[string]any{"Effect": "Allow", "Principal": map[string]any{"Service": service},
+			"Action": "sts:AssumeRole"}
 		p.set("AssumeRolePolicyDocument", map[string]any{"Version": "2012-10-17", "Statement": []any{statement}}, nil)
 	}
 	p.policies(o)
@@ -96,9 +99,10 @@ func (p *properties) policies(o origin) {
 		case map[string]any:
 			if v["Statement"] != nil {
 				own = append(own, map[string]any{"PolicyName": o.name + "RolePolicy", "PolicyDocument": v})
-				ownAt.Items = append(ownAt.Items, &document.Node{Line: n.Line, Column: n.Column, Path: n.Path, Fields: map[string]*document.Node{
-					"PolicyName": {Line: n.Line, Column: n.Column, Path: n.Path}, "PolicyDocument": n,
-				}})
+				ownAt.Items = append(ownAt.Items, &document.Node{Line: n.Line, Column: n.Column, Path: n.Path,
+					Fields: map[string]*document.Node{
+						"PolicyName": {Line: n.Line, Column: n.Column, Path: n.Path}, "PolicyDocument": n,
+					}})
 			}
 		}
 	}
@@ -221,8 +225,10 @@ var callers = map[string]caller{
 	"Api": {"apigateway.amazonaws.com", "SourceArn", ""}, "HttpApi": {"apigateway.amazonaws.com", "SourceArn", ""},
 	"S3": {"s3.amazonaws.com", "SourceAccount", ""}, "SNS": {"sns.amazonaws.com", "SourceArn", "Topic"},
 	"Schedule": {"events.amazonaws.com", "SourceArn", ""}, "CloudWatchEvent": {"events.amazonaws.com", "SourceArn", ""},
-	"EventBridgeRule": {"events.amazonaws.com", "SourceArn", ""}, "CloudWatchLogs": {"logs.amazonaws.com", "SourceArn", ""},
-	"IoTRule": {"iot.amazonaws.com", "SourceArn", ""}, "Cognito": {"cognito-idp.amazonaws.com", "SourceArn", "UserPool"},
+	"EventBridgeRule": {"events.amazonaws.com", "SourceArn", ""}, "CloudWatchLogs": {"logs.amazonaws.com", "SourceArn",
+		""},
+	"IoTRule": {"iot.amazonaws.com", "SourceArn", ""}, "Cognito": {"cognito-idp.amazonaws.com", "SourceArn",
+		"UserPool"},
 	"AlexaSkill": {"alexa-appkit.amazon.com", "EventSourceToken", "SkillId"},
 }
 

@@ -9,18 +9,21 @@ import (
 )
 
 // This file puts what a template says of all resources of a type into each of them.
-// See https://docs.aws.amazon.com/serverless-application-model/latest/developerguide/sam-specification-template-anatomy-globals.html.
+// See
+// https://docs.aws.amazon.com/serverless-application-model/latest/developerguide/sam-specification-template-anatomy-globals.html.
 
 // sectionOf names the section of the globals for a type of resource.
 var sectionOf = map[string]string{
 	prefix + "Function": "Function", prefix + "Api": "Api", prefix + "HttpApi": "HttpApi",
-	prefix + "SimpleTable": "SimpleTable", prefix + "StateMachine": "StateMachine", prefix + "LayerVersion": "LayerVersion",
+	prefix + "SimpleTable": "SimpleTable", prefix + "StateMachine": "StateMachine", prefix +
+		"LayerVersion": "LayerVersion",
 }
 
 // Globals returns the resources of a template with the APIs that their events imply, and
 // with the globals: the properties that all resources of a type have. Nothing given is
 // changed.
-func Globals(globals any, from *document.Node, resources map[string]any, n *document.Node) (map[string]any, *document.Node) {
+func Globals(globals any, from *document.Node, resources map[string]any,
+	n *document.Node) (map[string]any, *document.Node) {
 	if !Uses(resources) || n == nil {
 		return resources, n
 	}
@@ -42,7 +45,8 @@ func Globals(globals any, from *document.Node, resources map[string]any, n *docu
 		own, has := one["Properties"].(map[string]any)
 		mine := place.Fields["Properties"]
 		if !has || mine == nil {
-			own, mine = map[string]any{}, &document.Node{Line: place.Line, Column: place.Column, Fields: map[string]*document.Node{}}
+			own, mine = map[string]any{}, &document.Node{Line: place.Line, Column: place.Column,
+				Fields: map[string]*document.Node{}}
 		}
 		merged, where := under(section, common, own, mine, 0)
 		whole, node := maps.Clone(one), *place

@@ -101,9 +101,10 @@ func (x *expansion) add(name, kind string, from origin, p *properties) bool {
 // put makes a resource, also in the place of another.
 func (x *expansion) put(name, kind string, from origin, p *properties) {
 	one := map[string]any{"Type": kind, "Properties": p.values}
-	node := &document.Node{Line: from.node.Line, Column: from.node.Column, Path: from.node.Path, Made: true, Fields: map[string]*document.Node{
-		"Type": p.here(), "Properties": p.node,
-	}}
+	node := &document.Node{Line: from.node.Line, Column: from.node.Column, Path: from.node.Path, Made: true,
+		Fields: map[string]*document.Node{
+			"Type": p.here(), "Properties": p.node,
+		}}
 	if at := from.node.Fields["Type"]; at != nil {
 		node.Fields["Type"] = at
 	}
@@ -231,12 +232,14 @@ func (p *properties) tags(o origin) {
 			continue
 		}
 		list = append(list, map[string]any{"Key": key, "Value": m[key]})
-		place.Items = append(place.Items, &document.Node{Line: one.Line, Column: one.Column, Path: one.Path, Fields: map[string]*document.Node{"Key": one, "Value": one}})
+		place.Items = append(place.Items, &document.Node{Line: one.Line, Column: one.Column, Path: one.Path,
+			Fields: map[string]*document.Node{"Key": one, "Value": one}})
 	}
 	p.set("Tags", list, &place)
 }
 
 // within makes a property a field of another: {outer: {key: value}}.
 func (p *properties) within(outer, key string, v any, at *document.Node) {
-	p.set(outer, map[string]any{key: v}, &document.Node{Line: at.Line, Column: at.Column, Path: at.Path, Fields: map[string]*document.Node{key: at}})
+	p.set(outer, map[string]any{key: v}, &document.Node{Line: at.Line, Column: at.Column, Path: at.Path,
+		Fields: map[string]*document.Node{key: at}})
 }

@@ -116,18 +116,27 @@ func TestExpand(t *testing.T) {
 	slices.Sort(names)
 	want := []string{
 		"Flow AWS::StepFunctions::StateMachine", "FlowRole AWS::IAM::Role",
-		"Front AWS::Serverless::Api", "Front:RestApi AWS::ApiGateway::RestApi", "FrontDomain AWS::ApiGateway::DomainName", "FrontPoolAuthorizer AWS::ApiGateway::Authorizer",
+		"Front AWS::Serverless::Api", "Front:RestApi AWS::ApiGateway::RestApi",
+		"FrontDomain AWS::ApiGateway::DomainName", "FrontPoolAuthorizer AWS::ApiGateway::Authorizer",
 		"FrontUsagePlan AWS::ApiGateway::UsagePlan", "Frontv1Stage AWS::ApiGateway::Stage",
 		"Graph AWS::AppSync::GraphQLApi",
-		"Orders AWS::Serverless::Function", "Orders:Function AWS::Lambda::Function", "OrdersListMethod AWS::ApiGateway::Method", "OrdersListPermission AWS::Lambda::Permission",
-		"OrdersRole AWS::IAM::Role", "OrdersUpPermission AWS::Lambda::Permission", "OrdersUrl AWS::Lambda::Url", "OrdersVoicePermission AWS::Lambda::Permission",
-		"ServerlessHttpApi AWS::Serverless::HttpApi", "ServerlessHttpApi:Api AWS::ApiGatewayV2::Api", "ServerlessHttpApiApiGatewayDefaultStage AWS::ApiGatewayV2::Stage",
-		"ServerlessRestApi AWS::Serverless::Api", "ServerlessRestApi:RestApi AWS::ApiGateway::RestApi", "ServerlessRestApiProdStage AWS::ApiGateway::Stage",
+		"Orders AWS::Serverless::Function", "Orders:Function AWS::Lambda::Function",
+		"OrdersListMethod AWS::ApiGateway::Method", "OrdersListPermission AWS::Lambda::Permission",
+		"OrdersRole AWS::IAM::Role", "OrdersUpPermission AWS::Lambda::Permission", "OrdersUrl AWS::Lambda::Url",
+		"OrdersVoicePermission AWS::Lambda::Permission",
+		"ServerlessHttpApi AWS::Serverless::HttpApi", "ServerlessHttpApi:Api AWS::ApiGatewayV2::Api",
+		"ServerlessHttpApiApiGatewayDefaultStage AWS::ApiGatewayV2::Stage",
+		"ServerlessRestApi AWS::Serverless::Api", "ServerlessRestApi:RestApi AWS::ApiGateway::RestApi",
+		"ServerlessRestApiProdStage AWS::ApiGateway::Stage",
 		"Table AWS::DynamoDB::Table", "Uploads AWS::S3::Bucket",
-		"Worker AWS::Serverless::Function", "Worker:Function AWS::Lambda::Function", "WorkerDocumentedPermission AWS::Lambda::Permission", "WorkerElsewherePermission AWS::Lambda::Permission",
-		"WorkerKnownMethod AWS::ApiGateway::Method", "WorkerKnownPermission AWS::Lambda::Permission", "WorkerOpenMethod AWS::ApiGateway::Method", "WorkerOpenPermission AWS::Lambda::Permission",
-		"WorkerPublicPermission AWS::Lambda::Permission", "WorkerPublicRoute AWS::ApiGatewayV2::Route", "WorkerShutMethod AWS::ApiGateway::Method", "WorkerShutPermission AWS::Lambda::Permission",
-		"Written AWS::Serverless::HttpApi", "Written:Api AWS::ApiGatewayV2::Api", "WrittenApiGatewayDefaultStage AWS::ApiGatewayV2::Stage",
+		"Worker AWS::Serverless::Function", "Worker:Function AWS::Lambda::Function", "WorkerDocumentedPermission " +
+			"AWS::Lambda::Permission", "WorkerElsewherePermission AWS::Lambda::Permission",
+		"WorkerKnownMethod AWS::ApiGateway::Method", "WorkerKnownPermission AWS::Lambda::Permission",
+		"WorkerOpenMethod AWS::ApiGateway::Method", "WorkerOpenPermission AWS::Lambda::Permission",
+		"WorkerPublicPermission AWS::Lambda::Permission", "WorkerPublicRoute AWS::ApiGatewayV2::Route",
+		"WorkerShutMethod AWS::ApiGateway::Method", "WorkerShutPermission AWS::Lambda::Permission",
+		"Written AWS::Serverless::HttpApi", "Written:Api AWS::ApiGatewayV2::Api", "WrittenApiGatewayDefaultStage " +
+			"AWS::ApiGatewayV2::Stage",
 	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("resources (-want +got):\n%s", diff)
@@ -223,9 +232,11 @@ Resources:
 	}
 	want := map[string]any{
 		"F": map[string]any{"Type": "AWS::Serverless::Function", "Properties": map[string]any{
-			"Tracing": "Active", "Environment": map[string]any{"Variables": map[string]any{"A": "1", "B": "3"}}, "Layers": []any{"x", "y"}}},
+			"Tracing": "Active", "Environment": map[string]any{"Variables": map[string]any{"A": "1", "B": "3"}},
+			"Layers": []any{"x", "y"}}},
 		"G": map[string]any{"Type": "AWS::Serverless::Function", "Properties": map[string]any{
-			"Tracing": "Active", "Environment": map[string]any{"Variables": map[string]any{"A": "1", "B": "2"}}, "Layers": []any{"x"}}},
+			"Tracing": "Active", "Environment": map[string]any{"Variables": map[string]any{"A": "1", "B": "2"}},
+			"Layers": []any{"x"}}},
 		"H": map[string]any{"Type": "AWS::S3::Bucket"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -250,7 +261,8 @@ func TestExpandLeaves(t *testing.T) {
 			}
 		}
 	}
-	got, _ := become(t, "Resources:\n  F:\n    Type: AWS::Serverless::Function\n    Properties: !Transform {Name: Macro}\n  A:\n    Type: AWS::Serverless::Api\n    Properties: !If [Live, {StageName: a}, {StageName: b}]\n")
+	got, _ := become(t, "Resources:\n  F:\n    Type: AWS::Serverless::Function\n    Properties: !Transform {Name: "+
+		"Macro}\n  A:\n    Type: AWS::Serverless::Api\n    Properties: !If [Live, {StageName: a}, {StageName: b}]\n")
 	if len(got) != 2 {
 		t.Errorf("properties that are computed became %v", got)
 	}
@@ -258,7 +270,8 @@ func TestExpandLeaves(t *testing.T) {
 
 // Everything that an own resource has the name of stays as it is written.
 func TestExpandTaken(t *testing.T) {
-	got, _ := become(t, "Resources:\n  F: {Type: 'AWS::Serverless::Function', Properties: {Policies: AdministratorAccess}}\n  FRole: {Type: 'AWS::IAM::Role', Properties: {Path: /mine/}}\n")
+	got, _ := become(t, "Resources:\n  F: {Type: 'AWS::Serverless::Function', Properties: {Policies: "+
+		"AdministratorAccess}}\n  FRole: {Type: 'AWS::IAM::Role', Properties: {Path: /mine/}}\n")
 	if path := got["FRole"].(map[string]any)["Properties"].(map[string]any)["Path"]; path != "/mine/" {
 		t.Errorf("the role that is written became %v", got["FRole"])
 	}
@@ -266,8 +279,10 @@ func TestExpandTaken(t *testing.T) {
 
 func TestWritten(t *testing.T) {
 	for text, want := range map[string]string{
-		"Resources.Orders:Function.Properties": "Resources.Orders.Properties", "Front:RestApi AWS::ApiGateway::RestApi": "Front AWS::ApiGateway::RestApi",
-		"AWS::Lambda::Function": "AWS::Lambda::Function", "a:Apis": "a:Apis", "arn:aws:s3": "arn:aws:s3",
+		"Resources.Orders:Function.Properties":   "Resources.Orders.Properties",
+		"Front:RestApi AWS::ApiGateway::RestApi": "Front AWS::ApiGateway::RestApi",
+		"AWS::Lambda::Function":                  "AWS::Lambda::Function", "a:Apis": "a:Apis",
+		"arn:aws:s3": "arn:aws:s3",
 	} {
 		if got := Written(text); got != want {
 			t.Errorf("Written(%q) is %q, want %q", text, got, want)
@@ -277,7 +292,8 @@ func TestWritten(t *testing.T) {
 
 func FuzzExpand(f *testing.F) {
 	f.Add(shop)
-	f.Add("Globals: {Function: {Events: {A: {Type: Api}}}}\nResources: {F: {Type: 'AWS::Serverless::Function'}, A: {Type: 'AWS::Serverless::Api', Properties: {Auth: [1], Domain: x}}}\n")
+	f.Add("Globals: {Function: {Events: {A: {Type: Api}}}}\nResources: {F: {Type: 'AWS::Serverless::Function'}, A: " +
+		"{Type: 'AWS::Serverless::Api', Properties: {Auth: [1], Domain: x}}}\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		trees, err := document.DecodeYAML([]byte(text))
 		if err != nil {
@@ -285,7 +301,8 @@ func FuzzExpand(f *testing.F) {
 		}
 		for _, tree := range trees {
 			all, _ := tree.Root["Resources"].(map[string]any)
-			resources, n := Globals(tree.Root["Globals"], tree.Lines.Fields["Globals"], all, tree.Lines.Fields["Resources"])
+			resources, n := Globals(tree.Root["Globals"], tree.Lines.Fields["Globals"], all,
+				tree.Lines.Fields["Resources"])
 			if got, _ := Expand(resources, n); len(got) < len(all) {
 				t.Fatal("a resource is lost")
 			}

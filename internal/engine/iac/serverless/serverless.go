@@ -40,7 +40,8 @@ type Service struct {
 // Load evaluates the service of a file; source reads other files of the tree. Nothing given
 // is changed.
 func Load(file string, tree document.Tree, source func(string) ([]byte, error)) Service {
-	e := &evaluation{file: file, source: source, self: tree, files: map[string]*document.Tree{}, open: map[string]bool{}}
+	e := &evaluation{file: file, source: source, self: tree, files: map[string]*document.Tree{},
+		open: map[string]bool{}}
 	s := Service{Root: tree.Root, Lines: tree.Lines}
 	if v, n := e.value(tree.Root, tree.Lines); n != nil {
 		if root, ok := v.(map[string]any); ok {
@@ -57,7 +58,8 @@ func Load(file string, tree document.Tree, source func(string) ([]byte, error)) 
 		e.gap("too-complex", nil, "only the first %d values are computed", maxValues)
 	}
 	s.Gaps = e.gaps
-	if resources, ok := s.Root["resources"].(map[string]any); ok && resources["Resources"] != nil && s.Lines.Fields["resources"] != nil {
+	if resources, ok := s.Root["resources"].(map[string]any); ok && resources["Resources"] != nil &&
+		s.Lines.Fields["resources"] != nil {
 		s.Resources = document.Tree{Root: resources, Lines: s.Lines.Fields["resources"]}
 	}
 	s.Resources = withRole(s.Resources, s.Root, s.Lines)
@@ -94,12 +96,14 @@ func withRole(t document.Tree, root map[string]any, n *document.Node) document.T
 		place = at["ManagedPolicyArns"]
 	}
 	here := func() *document.Node {
-		return &document.Node{Line: place.Line, Column: place.Column, Path: place.Path, Made: true, Fields: map[string]*document.Node{}}
+		return &document.Node{Line: place.Line, Column: place.Column, Path: place.Path, Made: true,
+			Fields: map[string]*document.Node{}}
 	}
 	if statements != nil {
 		inner, policy, list := here(), here(), here()
 		inner.Fields["Statement"], policy.Fields["PolicyDocument"], list.Items = places, inner, []*document.Node{policy}
-		properties["Policies"] = []any{map[string]any{"PolicyName": "service", "PolicyDocument": map[string]any{"Version": "2012-10-17", "Statement": statements}}}
+		properties["Policies"] = []any{map[string]any{"PolicyName": "service",
+			"PolicyDocument": map[string]any{"Version": "2012-10-17", "Statement": statements}}}
 		at["Policies"] = list
 	}
 	role, below := here(), here()

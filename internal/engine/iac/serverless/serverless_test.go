@@ -83,9 +83,12 @@ x:
 		"shared/common.yml": "deep: {key: \"of ${self:service}\", other: 2}\n",
 	})
 	want := map[string]string{
-		"a": "orders-qa", "b": "orders-qa", "c": "${opt:region}?", "d": "eu-west-1", "e": "${env:NAME, 'x'}?", "f": "${ssm:/a/b}?",
-		"g": "arn:aws:s3:::${AWS::AccountId}-shop", "h": "large-web", "i": "${self:custom.loop}?", "j": "true", "k": "of shop", "l": "${file(gone.yml):x}?", "m": "here",
-		"n": "${file(./config.js):x}?", "o": "map[key:of shop other:2]", "p": "orders-qa", "q": "${Name}", "r": "${self:custom.none}?", "s": "${file(./${env:STAGE}.yml):x}?", "t": "${self:provider.stage?",
+		"a": "orders-qa", "b": "orders-qa", "c": "${opt:region}?", "d": "eu-west-1", "e": "${env:NAME, 'x'}?",
+		"f": "${ssm:/a/b}?",
+		"g": "arn:aws:s3:::${AWS::AccountId}-shop", "h": "large-web", "i": "${self:custom.loop}?", "j": "true",
+		"k": "of shop", "l": "${file(gone.yml):x}?", "m": "here",
+		"n": "${file(./config.js):x}?", "o": "map[key:of shop other:2]", "p": "orders-qa", "q": "${Name}",
+		"r": "${self:custom.none}?", "s": "${file(./${env:STAGE}.yml):x}?", "t": "${self:provider.stage?",
 	}
 	if diff := cmp.Diff(want, shown(s.Root["x"].(map[string]any), s.Lines.Fields["x"])); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
@@ -107,7 +110,8 @@ x:
 		gaps = append(gaps, fmt.Sprintf("%s:%d %s: %s", g.Path, g.Line, g.Code, g.Message))
 	}
 	if diff := cmp.Diff([]string{
-		"api/serverless.yml:27 unavailable: the file gone.yml is not looked at: it is not part of the tree, or cannot be read",
+		"api/serverless.yml:27 unavailable: the file gone.yml is not looked at: it is not part of the tree, or " +
+			"cannot be read",
 		"api/serverless.yml:29 unavailable: the file ./config.js is not followed: a program makes its values",
 	}, gaps); diff != "" {
 		t.Errorf("gaps (-want +got):\n%s", diff)
@@ -116,22 +120,29 @@ x:
 
 func TestParts(t *testing.T) {
 	s := load(t, map[string]string{
-		"api/serverless.yml": "service: shop\nprovider: {name: aws}\nfunctions:\n  - ${file(functions.yml)}\n  - extra: {handler: x}\nresources:\n  - ${file(resources/bucket.yml)}\n  - Resources:\n      Table: {Type: AWS::DynamoDB::Table}\n    Outputs: {A: b}\n",
-		"api/functions.yml":  "list: {handler: \"${self:service}.list\"}\n", "api/resources/bucket.yml": "Resources:\n  Bucket:\n    Type: AWS::S3::Bucket\n",
+		"api/serverless.yml": "service: shop\nprovider: {name: aws}\nfunctions:\n  - ${file(functions.yml)}\n  - " +
+			"extra: {handler: x}\nresources:\n  - ${file(resources/bucket.yml)}\n  - Resources:\n      Table: {Type: " +
+			"AWS::DynamoDB::Table}\n    Outputs: {A: b}\n",
+		"api/functions.yml":        "list: {handler: \"${self:service}.list\"}\n",
+		"api/resources/bucket.yml": "Resources:\n  Bucket:\n    Type: AWS::S3::Bucket\n",
 	})
-	if diff := cmp.Diff(map[string]any{"list": map[string]any{"handler": "shop.list"}, "extra": map[string]any{"handler": "x"}}, s.Root["functions"]); diff != "" {
+	if diff := cmp.Diff(map[string]any{"list": map[string]any{"handler": "shop.list"},
+		"extra": map[string]any{"handler": "x"}}, s.Root["functions"]); diff != "" {
 		t.Errorf("functions (-want +got):\n%s", diff)
 	}
 	want := map[string]any{
-		"Resources": map[string]any{"Bucket": map[string]any{"Type": "AWS::S3::Bucket"}, "Table": map[string]any{"Type": "AWS::DynamoDB::Table"}}, "Outputs": map[string]any{"A": "b"},
+		"Resources": map[string]any{"Bucket": map[string]any{"Type": "AWS::S3::Bucket"},
+			"Table": map[string]any{"Type": "AWS::DynamoDB::Table"}}, "Outputs": map[string]any{"A": "b"},
 	}
 	if diff := cmp.Diff(want, s.Resources.Root); diff != "" {
 		t.Errorf("resources (-want +got):\n%s", diff)
 	}
-	if n, found := s.Resources.Lines.Find("Resources", "Bucket", "Type"); found != 3 || n.Path != "api/resources/bucket.yml" || n.Line != 3 {
+	if n, found := s.Resources.Lines.Find("Resources", "Bucket", "Type"); found != 3 ||
+		n.Path != "api/resources/bucket.yml" || n.Line != 3 {
 		t.Errorf("the bucket stands at %+v", n)
 	}
-	if s := load(t, map[string]string{"api/serverless.yml": "service: shop\nprovider: {name: aws}\n"}); s.Resources.Root != nil || len(s.Gaps) > 0 {
+	if s := load(t, map[string]string{"api/serverless.yml": "service: shop\nprovider: " +
+		"{name: aws}\n"}); s.Resources.Root != nil || len(s.Gaps) > 0 {
 		t.Errorf("a service without resources: %+v", s)
 	}
 }
@@ -139,8 +150,10 @@ func TestParts(t *testing.T) {
 // The role of the functions is one of the template, unless another is named.
 func TestRole(t *testing.T) {
 	for _, c := range []struct{ provider, want string }{
-		{"{name: aws, iamRoleStatements: [{Action: a}]}", "map[Policies:[map[PolicyDocument:map[Statement:[map[Action:a]] Version:2012-10-17] PolicyName:service]]]"},
-		{"{name: aws, iam: {role: {statements: [{Action: b}], managedPolicies: [m]}}}", "map[ManagedPolicyArns:[m] Policies:[map[PolicyDocument:map[Statement:[map[Action:b]] Version:2012-10-17] PolicyName:service]]]"},
+		{"{name: aws, iamRoleStatements: [{Action: a}]}",
+			"map[Policies:[map[PolicyDocument:map[Statement:[map[Action:a]] Version:2012-10-17] PolicyName:service]]]"},
+		{"{name: aws, iam: {role: {statements: [{Action: b}], managedPolicies: [m]}}}", "map[ManagedPolicyArns:[m] " +
+			"Policies:[map[PolicyDocument:map[Statement:[map[Action:b]] Version:2012-10-17] PolicyName:service]]]"},
 		{"{name: aws, iam: {role: arn}}", "<nil>"},
 		{"{name: aws, iam: {role: {statements: '${env:X}'}}}", "<nil>"},
 	} {
@@ -151,7 +164,8 @@ func TestRole(t *testing.T) {
 			t.Errorf("%s: the role is %s, want %s", c.provider, got, c.want)
 		}
 		if role != nil {
-			if n, found := s.Resources.Lines.Find("Resources", roleName, "Properties", "Policies", "0", "PolicyDocument", "Statement", "0"); found != 8 || n.Line != 2 {
+			if n, found := s.Resources.Lines.Find("Resources", roleName, "Properties", "Policies", "0",
+				"PolicyDocument", "Statement", "0"); found != 8 || n.Line != 2 {
 				t.Errorf("%s: the statement stands at %+v", c.provider, n)
 			}
 		}
@@ -163,7 +177,8 @@ func TestGrows(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("service: x\ncustom:\n  v0: [1]\n")
 	for i := range 60 {
-		fmt.Fprintf(&b, "  v%d: [\"${self:custom.v%d}\", \"${self:custom.v%d}\"]\n  t%d: \"${self:custom.t%d, 'xxxxxxxx'}${self:custom.t%d, 'xxxxxxxx'}\"\n", i+1, i, i, i+1, i, i)
+		fmt.Fprintf(&b, "  v%d: [\"${self:custom.v%d}\", \"${self:custom.v%d}\"]\n  t%d: \"${self:custom.t%d, "+
+			"'xxxxxxxx'}${self:custom.t%d, 'xxxxxxxx'}\"\n", i+1, i, i, i+1, i, i)
 	}
 	s := load(t, map[string]string{"api/serverless.yml": b.String()})
 	if len(s.Gaps) != 1 || s.Gaps[0].Code != "too-complex" {
@@ -172,7 +187,8 @@ func TestGrows(t *testing.T) {
 }
 
 func FuzzLoad(f *testing.F) {
-	f.Add("service: x\ncustom: {a: '${self:custom.b, ''c''}', b: '${file(serverless.yml):custom.a}'}\nresources: ['${self:}', {Resources: {A: '${opt:x, ${env:y}}'}}]\n")
+	f.Add("service: x\ncustom: {a: '${self:custom.b, ''c''}', b: '${file(serverless.yml):custom.a}'}\nresources: " +
+		"['${self:}', {Resources: {A: '${opt:x, ${env:y}}'}}]\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		trees, err := document.DecodeYAML([]byte(text))
 		if err != nil {

@@ -218,7 +218,8 @@ func (e *evaluation) fromFile(name, address string, n *document.Node, last bool)
 	}
 	var v any = tree.Root
 	at := tree.Lines
-	if list, ok := tree.Root[document.Playbooks].([]any); ok && len(tree.Root) == 1 && at.Fields[document.Playbooks] != nil {
+	if list, ok := tree.Root[document.Playbooks].([]any); ok && len(tree.Root) == 1 &&
+		at.Fields[document.Playbooks] != nil {
 		v, at = list, at.Fields[document.Playbooks]
 	}
 	return e.at(v, at, address)

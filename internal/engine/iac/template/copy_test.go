@@ -85,7 +85,8 @@ resources:
 	}
 	want := []string{
 		"A map[from:* port:22]", "A map[from:office port:443]",
-		"B map[choice:? disks:[d0 d1] i:? id:? made:[map[n:1] map[n:2]] partly:? plain:TLS1_0 pw:[parameters('pw')] tls:?]",
+		"B map[choice:? disks:[d0 d1] i:? id:? made:[map[n:1] map[n:2]] partly:? plain:TLS1_0 " +
+			"pw:[parameters('pw')] tls:?]",
 		"D map[kept:1 more:[map[n:?]] rules:[map[n:10 port:22] map[n:11 port:443]]]",
 	}
 	if diff := cmp.Diff(want, show); diff != "" {

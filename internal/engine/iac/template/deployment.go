@@ -31,7 +31,8 @@ type deployment struct {
 // templates of the tree.
 func evaluateDeployment(tree document.Tree, file string, given map[string]any, source Source) Result {
 	if schema, _ := tree.Root["$schema"].(string); strings.Contains(strings.ToLower(schema), "deploymentparameters") {
-		return Result{Tree: document.Tree{Root: map[string]any{"$schema": schema}, Lines: tree.Lines}, Deploys: parameterFile(tree, file, source)}
+		return Result{Tree: document.Tree{Root: map[string]any{"$schema": schema}, Lines: tree.Lines},
+			Deploys: parameterFile(tree, file, source)}
 	}
 	if tree.Root["$schema"] == nil {
 		return Result{Tree: tree} // Bicep's are evaluated by its own reader
@@ -184,7 +185,8 @@ func (d *deployment) values(v any) map[string]any {
 var lastText = lazyregexp.New(`'([^']+\.json)'\s*\)*\s*$`)
 
 // linked finds the linked templates that are files of the tree.
-func (d *deployment) linked(tree document.Tree, file string, source Source) (out []document.Deployment, gaps []document.Gap) {
+func (d *deployment) linked(tree document.Tree, file string,
+	source Source) (out []document.Deployment, gaps []document.Gap) {
 	resources, _ := tree.Root["resources"].([]any)
 	for i, one := range resources {
 		r, _ := one.(map[string]any)
@@ -210,7 +212,8 @@ func (d *deployment) linked(tree document.Tree, file string, source Source) (out
 		if use.Path, ok = nearby(where, file, source); !ok || use.Path == file {
 			gaps = append(gaps, document.Gap{
 				Code: "unavailable", Path: file, Line: use.Line,
-				Message: fmt.Sprintf("the linked template of %s is not looked at: %s is not part of the tree, and nothing is fetched", use.Name, or(where, "its address is not known, or it")),
+				Message: fmt.Sprintf("the linked template of %s is not looked at: %s is not part of the tree, and "+
+					"nothing is fetched", use.Name, or(where, "its address is not known, or it")),
 			})
 			continue
 		}

@@ -63,7 +63,8 @@ resources:
 	made := Evaluate(File{Platform: document.ARM, Path: "a/main.json", Tree: tree, Source: source})
 	got, deploys := made.Tree, made.Deploys
 	want := map[string]any{
-		"a": "TLS1_0", "b": "x-tls1_0", "c": "it's", "d": false, "e": "[parameters('pw')]", "f": "[parameters('open')]", "g": "[[literal]",
+		"a": "TLS1_0", "b": "x-tls1_0", "c": "it's", "d": false, "e": "[parameters('pw')]", "f": "[parameters('open')]",
+		"g": "[[literal]",
 		"h": "b/2", "i": "[reference('x').y]", "j": true,
 	}
 	list := got.Root["resources"].([]any)
@@ -75,15 +76,18 @@ resources:
 		t.Errorf("inner template (-want +got):\n%s", diff)
 	}
 	uses := []document.Deployment{
-		{Name: "linked", Path: "a/nested/db.json", Line: 30, Given: map[string]any{"on": false, "id": document.Unknown{}}},
+		{Name: "linked", Path: "a/nested/db.json", Line: 30,
+			Given: map[string]any{"on": false, "id": document.Unknown{}}},
 		{Name: "near", Path: "a/nested/db.json", Line: 35, Given: map[string]any{}},
 	}
 	if diff := cmp.Diff(uses, deploys); diff != "" {
 		t.Errorf("linked (-want +got):\n%s", diff)
 	}
 	gaps := []document.Gap{
-		{Code: "unavailable", Path: "a/main.json", Line: 38, Message: "the linked template of far is not looked at: https://x.test/main/other/db.json is not part of the tree, and nothing is fetched"},
-		{Code: "unavailable", Path: "a/main.json", Line: 41, Message: "the linked template of unknown is not looked at: its address is not known, or it is not part of the tree, and nothing is fetched"},
+		{Code: "unavailable", Path: "a/main.json", Line: 38, Message: "the linked template of far is not looked at: " +
+			"https://x.test/main/other/db.json is not part of the tree, and nothing is fetched"},
+		{Code: "unavailable", Path: "a/main.json", Line: 41, Message: "the linked template of unknown is not looked " +
+			"at: its address is not known, or it is not part of the tree, and nothing is fetched"},
 	}
 	if diff := cmp.Diff(gaps, made.Gaps); diff != "" {
 		t.Errorf("gaps (-want +got):\n%s", diff)
@@ -98,11 +102,14 @@ func TestParameterFiles(t *testing.T) {
 		return nil, errors.New("no file")
 	}
 	tree := decode(t, "$schema: https://schema.management.azure.com/schemas/2019-04-01/deploymentParameters.json#\nparameters: {tls: {value: TLS1_0}, pw: {reference: {secretName: x}}}\n")
-	if platforms := document.Detect("a/azuredeploy.parameters.json", tree.Root); len(platforms) != 1 || platforms[0] != document.ARM {
+	if platforms := document.Detect("a/azuredeploy.parameters.json", tree.Root); len(platforms) != 1 ||
+		platforms[0] != document.ARM {
 		t.Errorf("a file of parameters is %v", platforms)
 	}
-	deploys := Evaluate(File{Platform: document.ARM, Path: "a/azuredeploy.parameters.json", Tree: tree, Source: source}).Deploys
-	uses := []document.Deployment{{Name: "azuredeploy", Path: "a/azuredeploy.json", Line: 1, Given: map[string]any{"tls": "TLS1_0", "pw": document.Unknown{}}}}
+	deploys := Evaluate(File{Platform: document.ARM, Path: "a/azuredeploy.parameters.json", Tree: tree,
+		Source: source}).Deploys
+	uses := []document.Deployment{{Name: "azuredeploy", Path: "a/azuredeploy.json", Line: 1,
+		Given: map[string]any{"tls": "TLS1_0", "pw": document.Unknown{}}}}
 	if diff := cmp.Diff(uses, deploys); diff != "" {
 		t.Errorf("uses (-want +got):\n%s", diff)
 	}
@@ -110,7 +117,8 @@ func TestParameterFiles(t *testing.T) {
 parameters: {tls: {type: string, defaultValue: TLS1_2}, pw: {type: string, defaultValue: x}}
 resources: [{a: "[parameters('tls')]"}]
 `)}).Tree
-	want := map[string]any{"tls": map[string]any{"type": "string", "defaultValue": "TLS1_0"}, "pw": map[string]any{"type": "string"}}
+	want := map[string]any{"tls": map[string]any{"type": "string", "defaultValue": "TLS1_0"},
+		"pw": map[string]any{"type": "string"}}
 	if diff := cmp.Diff(want, given.Root["parameters"]); diff != "" {
 		t.Errorf("parameters (-want +got):\n%s", diff)
 	}

@@ -100,7 +100,8 @@ func (s *stack) include(v any, n *document.Node, out map[string]any, at map[stri
 	}
 	tree, name, ok := s.read(where)
 	if !ok || s.depth > maxIncludes {
-		s.gap(n, "the included file %s is not looked at: it is not part of the tree, and nothing is fetched", or(where, "(its address is not known)"))
+		s.gap(n, "the included file %s is not looked at: it is not part of the tree, and nothing is "+
+			"fetched", or(where, "(its address is not known)"))
 		return false
 	}
 	if !slices.Contains(s.parts, name) {

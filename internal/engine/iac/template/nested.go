@@ -29,7 +29,8 @@ func (s *stack) nested(resources any, n *document.Node) {
 		where := s.location(properties[key], place)
 		_, file, ok := s.read(where)
 		if !ok || file == s.file {
-			s.gap(place, "the template of %s is not looked at: %s is not part of the tree, and nothing is fetched", name, or(where, "its address is not known, or it"))
+			s.gap(place, "the template of %s is not looked at: %s is not part of the tree, and nothing is "+
+				"fetched", name, or(where, "its address is not known, or it"))
 			continue
 		}
 		places := field(field(at, "Properties"), "Parameters")

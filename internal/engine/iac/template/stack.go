@@ -58,7 +58,8 @@ func truth(b bool) verdict {
 // evaluateStack returns the tree with its resources evaluated, and the templates of the
 // tree that it deploys.
 func evaluateStack(tree document.Tree, file string, given map[string]any, source Source) Result {
-	s := &stack{file: file, source: source, tree: tree, given: given, open: map[string]bool{}, asked: map[string]verdict{}, loop: map[string]string{}}
+	s := &stack{file: file, source: source, tree: tree, given: given, open: map[string]bool{},
+		asked: map[string]verdict{}, loop: map[string]string{}}
 	s.transforms()
 	tree = s.tree
 	root, top := maps.Clone(tree.Root), *tree.Lines
@@ -121,7 +122,8 @@ func (s *stack) value(v any, n *document.Node) (any, *document.Node, bool) {
 		out, place, ok := s.call(name, arg, at, list, below)
 		if below != n && ok && place != nil && place.Tag != "" { // as it is written
 			return map[string]any{document.Playbooks: out}, &document.Node{
-				Line: n.Line, Column: n.Column, Path: n.Path, Unknown: place.Unknown, Fields: map[string]*document.Node{document.Playbooks: place},
+				Line: n.Line, Column: n.Column, Path: n.Path, Unknown: place.Unknown,
+				Fields: map[string]*document.Node{document.Playbooks: place},
 			}, true
 		}
 		return out, place, ok

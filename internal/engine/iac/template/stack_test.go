@@ -64,9 +64,12 @@ func TestStackFunctions(t *testing.T) {
 	got := evaluate(document.CloudFormation, tree, "x", none)
 	resources := got.Root["Resources"].(map[string]any)
 	want := map[string]any{
-		"A": "PublicRead", "B": false, "D": []any{"Both", int64(1), int64(2)}, "E": map[string]any{"On": "prod"}, "F": "prod-${x}",
-		"G": "${Env}-${AWS::AccountId}", "H": "a/prod", "I": "0.0.0.0/0", "J": "Image", "K": "DbPassword", "L": `{"a":[1,"prod"]}`, "M": "x", "N": "d",
-		"O": []any{"Round", int64(1), int64(2)}, "P": "R.Arn", "Q": "prod!", "S": []any{int64(2)}, "T": map[string]any{"Ref": "Open"},
+		"A": "PublicRead", "B": false, "D": []any{"Both", int64(1), int64(2)}, "E": map[string]any{"On": "prod"},
+		"F": "prod-${x}",
+		"G": "${Env}-${AWS::AccountId}", "H": "a/prod", "I": "0.0.0.0/0", "J": "Image", "K": "DbPassword",
+		"L": `{"a":[1,"prod"]}`, "M": "x", "N": "d",
+		"O": []any{"Round", int64(1), int64(2)}, "P": "R.Arn", "Q": "prod!", "S": []any{int64(2)},
+		"T": map[string]any{"Ref": "Open"},
 		"U": []any{"10.0.0.0/24", "10.0.1.0/24"},
 	}
 	if diff := cmp.Diff(want, resources["R"].(map[string]any)["Properties"]); diff != "" {
@@ -91,7 +94,8 @@ func TestStackFunctions(t *testing.T) {
 
 func TestNestedStacks(t *testing.T) {
 	files := map[string]string{
-		"a/sub/db.yaml": "Resources: {}\n", "a/part.yaml": "Encrypted: false\nKind: !Ref Env\n", "net/vpc.yaml": "Resources: {}\n", "a/whole.yaml": "Resources: {Whole: {Type: !Ref Env}}\nOutputs: {O: 1}\n",
+		"a/sub/db.yaml": "Resources: {}\n", "a/part.yaml": "Encrypted: false\nKind: !Ref Env\n",
+		"net/vpc.yaml": "Resources: {}\n", "a/whole.yaml": "Resources: {Whole: {Type: !Ref Env}}\nOutputs: {O: 1}\n",
 	}
 	source := func(name string) ([]byte, error) {
 		if text, ok := files[name]; ok {
@@ -151,7 +155,8 @@ Resources:
 	if diff := cmp.Diff(map[string]any{"Encrypted": false, "Kind": "prod"}, tagged); diff != "" {
 		t.Errorf("included by a tag (-want +got):\n%s", diff)
 	}
-	if n, found := tree.Lines.Find("Resources", "Whole", "Type"); found != 3 || n.Path != "a/whole.yaml" || tree.Root["Outputs"] == nil {
+	if n, found := tree.Lines.Find("Resources", "Whole", "Type"); found != 3 || n.Path != "a/whole.yaml" ||
+		tree.Root["Outputs"] == nil {
 		t.Errorf("what is put over the template stands at %+v", n)
 	}
 	if diff := cmp.Diff([]string{"a/whole.yaml", "a/part.yaml"}, made.Parts); diff != "" {
@@ -163,10 +168,13 @@ Resources:
 	}
 	if diff := cmp.Diff([]string{
 		"3 what the macro Custom makes of the template is not looked at: it runs when the stack is made",
-		"30 the included file s3://${Bucket}/gone.yaml is not looked at: it is not part of the tree, and nothing is fetched",
+		"30 the included file s3://${Bucket}/gone.yaml is not looked at: it is not part of the tree, and nothing is " +
+			"fetched",
 		"28 what the macro Count makes of the template is not looked at: it runs when the stack is made",
-		"24 the template of Asked is not looked at: its address is not known, or it is not part of the tree, and nothing is fetched",
-		"15 the template of Far is not looked at: https://x.test/db.yaml is not part of the tree, and nothing is fetched",
+		"24 the template of Asked is not looked at: its address is not known, or it is not part of the tree, and " +
+			"nothing is fetched",
+		"15 the template of Far is not looked at: https://x.test/db.yaml is not part of the tree, and nothing is " +
+			"fetched",
 	}, gaps); diff != "" {
 		t.Errorf("gaps (-want +got):\n%s", diff)
 	}
@@ -177,8 +185,10 @@ Resources:
 
 // What was given to a nested stack counts, and not the default.
 func TestGiven(t *testing.T) {
-	tree := decode(t, "Parameters:\n  A: {Type: String, Default: x}\n  B: {Type: String, Default: y}\nResources: {R: {A: !Ref A, B: !Ref B}}\n")
-	got := Evaluate(File{Platform: document.CloudFormation, Path: "x", Tree: tree, Source: none, Given: map[string]any{"A": "z", "B": document.Unknown{}}}).Tree
+	tree := decode(t, "Parameters:\n  A: {Type: String, Default: x}\n  B: {Type: String, Default: y}\nResources: {R: "+
+		"{A: !Ref A, B: !Ref B}}\n")
+	got := Evaluate(File{Platform: document.CloudFormation, Path: "x", Tree: tree, Source: none,
+		Given: map[string]any{"A": "z", "B": document.Unknown{}}}).Tree
 	if diff := cmp.Diff(map[string]any{"A": "z", "B": "B"}, got.Root["Resources"].(map[string]any)["R"]); diff != "" {
 		t.Errorf("resource (-want +got):\n%s", diff)
 	}

@@ -49,7 +49,8 @@ Resources:
 	before := fmt.Sprint(tree.Root)
 	got := evaluate(document.CloudFormation, tree, "x", none)
 	want := map[string]any{
-		"A": "false", "B": int64(3), "C": []any{"0.0.0.0/0", "On"}, "D": "web", "E": "Pass", "F": "Open", "G": "On", "H": "On",
+		"A": "false", "B": int64(3), "C": []any{"0.0.0.0/0", "On"}, "D": "web", "E": "Pass", "F": "Open", "G": "On",
+		"H": "On",
 	}
 	properties := got.Root["Resources"].(map[string]any)["R"].(map[string]any)["Properties"]
 	if diff := cmp.Diff(want, properties); diff != "" {
@@ -107,18 +108,21 @@ func TestReferences(t *testing.T) {
 		}
 		return nil, errors.New("no file")
 	}
-	tree := decode(t, "openapi: 3.0.0\na: {$ref: 'common/ids.yaml#/schemas/Id'}\nb: {$ref: whole.json}\nc: {$ref: 'none.yaml#/x'}\nd: {$ref: 'https://example.com/x.yaml'}\ne: {$ref: '#/f'}\nf: {type: null}\ng: {$ref: '../../etc/passwd'}\n")
+	tree := decode(t, "openapi: 3.0.0\na: {$ref: 'common/ids.yaml#/schemas/Id'}\nb: {$ref: whole.json}\nc: {$ref: "+
+		"'none.yaml#/x'}\nd: {$ref: 'https://example.com/x.yaml'}\ne: {$ref: '#/f'}\nf: {type: null}\ng: {$ref: "+
+		"'../../etc/passwd'}\n")
 	got := evaluate(document.OpenAPI, tree, "api/api.yaml", source).Root
 	meta := func(ref string) map[string]any { return map[string]any{"$ref": ref, "alone": true} }
 	want := map[string]any{
 		"openapi": "3.0.0",
-		"a":       map[string]any{"type": "string", "next": map[string]any{"$ref": "#/schemas/Id"}, "RefMetadata": meta("common/ids.yaml#/schemas/Id")},
-		"b":       map[string]any{"type": "object", "RefMetadata": meta("whole.json")},
-		"c":       map[string]any{"RefMetadata": meta("none.yaml#/x")},
-		"d":       map[string]any{"RefMetadata": meta("https://example.com/x.yaml")},
-		"e":       map[string]any{"type": nil, "RefMetadata": meta("#/f")},
-		"f":       map[string]any{"type": nil},
-		"g":       map[string]any{"RefMetadata": meta("../../etc/passwd")},
+		"a": map[string]any{"type": "string", "next": map[string]any{"$ref": "#/schemas/Id"},
+			"RefMetadata": meta("common/ids.yaml#/schemas/Id")},
+		"b": map[string]any{"type": "object", "RefMetadata": meta("whole.json")},
+		"c": map[string]any{"RefMetadata": meta("none.yaml#/x")},
+		"d": map[string]any{"RefMetadata": meta("https://example.com/x.yaml")},
+		"e": map[string]any{"type": nil, "RefMetadata": meta("#/f")},
+		"f": map[string]any{"type": nil},
+		"g": map[string]any{"RefMetadata": meta("../../etc/passwd")},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("document (-want +got):\n%s", diff)
@@ -128,7 +132,8 @@ func TestReferences(t *testing.T) {
 // FuzzEvaluate puts values into any file, on each platform.
 func FuzzEvaluate(f *testing.F) {
 	f.Add("Parameters: {A: {Default: true}}\nResources: {R: {P: !Ref A, Q: {Ref: A}}}\n")
-	f.Add("$schema: x\nvariables: {a: \"[variables('b')]\", b: [\"[variables('a')]\"]}\nresources: [\"[variables('a')]\"]\n")
+	f.Add("$schema: x\nvariables: {a: \"[variables('b')]\", b: [\"[variables('a')]\"]}\nresources: " +
+		"[\"[variables('a')]\"]\n")
 	f.Add("a: {$ref: 'x#/b'}\nb: {$ref: '#/a'}\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		trees, err := document.DecodeYAML([]byte(text))

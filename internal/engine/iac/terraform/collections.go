@@ -21,7 +21,8 @@ import (
 
 // anyParam takes a value of any type, known or not.
 func anyParam(name string) function.Parameter {
-	return function.Parameter{Name: name, Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true, AllowDynamicType: true}
+	return function.Parameter{Name: name, Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true,
+		AllowDynamicType: true}
 }
 
 // dynamic makes a function whose result can be of any type.
@@ -36,8 +37,9 @@ var more = map[string]function.Function{
 	"coalesce":        coalesceFunc,
 	"ephemeralasnull": dynamic(func(args []cty.Value) (cty.Value, error) { return args[0], nil }, anyParam("value")),
 	"issensitive": function.New(&function.Spec{
-		Params: []function.Parameter{{Name: "value", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true, AllowDynamicType: true, AllowMarked: true}},
-		Type:   function.StaticReturnType(cty.Bool),
+		Params: []function.Parameter{{Name: "value", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true,
+			AllowDynamicType: true, AllowMarked: true}},
+		Type: function.StaticReturnType(cty.Bool),
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			return cty.BoolVal(args[0].HasMark(sensitiveMark{})), nil
 		}}),
@@ -45,7 +47,8 @@ var more = map[string]function.Function{
 	"matchkeys": dynamic(matchKeys, cty1("values"), cty1("keys"), cty1("wanted")),
 	"transpose": dynamic(transpose, function.Parameter{Name: "map", Type: cty.Map(cty.List(cty.String))}),
 	"timecmp": function.New(&function.Spec{
-		Params: []function.Parameter{{Name: "a", Type: cty.String}, {Name: "b", Type: cty.String}}, Type: function.StaticReturnType(cty.Number),
+		Params: []function.Parameter{{Name: "a", Type: cty.String}, {Name: "b", Type: cty.String}},
+		Type:   function.StaticReturnType(cty.Number),
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			a, err := time.Parse(time.RFC3339, args[0].AsString())
 			if err != nil {
@@ -78,9 +81,10 @@ func cty1(name string) function.Parameter {
 
 // lookupFunc takes maps and objects, and a default or none.
 var lookupFunc = function.New(&function.Spec{
-	Params:   []function.Parameter{cty1("map"), {Name: "key", Type: cty.String}},
-	VarParam: &function.Parameter{Name: "default", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true, AllowDynamicType: true},
-	Type:     function.StaticReturnType(cty.DynamicPseudoType),
+	Params: []function.Parameter{cty1("map"), {Name: "key", Type: cty.String}},
+	VarParam: &function.Parameter{Name: "default", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true,
+		AllowDynamicType: true},
+	Type: function.StaticReturnType(cty.DynamicPseudoType),
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 		m, name := args[0], args[1].AsString()
 		switch t := m.Type(); {
@@ -101,8 +105,9 @@ var lookupFunc = function.New(&function.Spec{
 
 // coalesceFunc passes over null and empty text.
 var coalesceFunc = function.New(&function.Spec{
-	VarParam: &function.Parameter{Name: "values", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true, AllowDynamicType: true},
-	Type:     function.StaticReturnType(cty.DynamicPseudoType),
+	VarParam: &function.Parameter{Name: "values", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true,
+		AllowDynamicType: true},
+	Type: function.StaticReturnType(cty.DynamicPseudoType),
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 		for _, v := range args {
 			if !v.IsKnown() {
@@ -225,7 +230,8 @@ var cidrSubnetsFunc = function.New(&function.Spec{
 				return cty.UnknownVal(cty.List(cty.String)), fmt.Errorf("the network is used up")
 			}
 			length := p.Bits() + int(more)
-			out = append(out, cty.StringVal(netip.PrefixFrom(place64(p.Masked().Addr(), next/step, size-length), length).String()))
+			out = append(out, cty.StringVal(netip.PrefixFrom(place64(p.Masked().Addr(), next/step, size-length),
+				length).String()))
 			next += step
 		}
 		if len(out) == 0 {
@@ -250,7 +256,8 @@ func within(network, inner string) bool {
 // encodingFunc makes a function of a text and the name of an encoding.
 func encodingFunc(f func(text, encoding string) (string, error)) function.Function {
 	return function.New(&function.Spec{
-		Params: []function.Parameter{{Name: "text", Type: cty.String}, {Name: "encoding", Type: cty.String}}, Type: function.StaticReturnType(cty.String),
+		Params: []function.Parameter{{Name: "text", Type: cty.String}, {Name: "encoding", Type: cty.String}},
+		Type:   function.StaticReturnType(cty.String),
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			s, err := f(args[0].AsString(), args[1].AsString())
 			if err != nil {
@@ -299,7 +306,8 @@ const maxSet = 1000
 // fileset returns the files of the tree below a folder whose names have the form.
 func (l *loader) fileset(s *scope) function.Function {
 	return function.New(&function.Spec{
-		Params: []function.Parameter{{Name: "path", Type: cty.String}, {Name: "pattern", Type: cty.String}}, Type: function.StaticReturnType(cty.Set(cty.String)),
+		Params: []function.Parameter{{Name: "path", Type: cty.String}, {Name: "pattern", Type: cty.String}},
+		Type:   function.StaticReturnType(cty.Set(cty.String)),
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			unknown := cty.UnknownVal(cty.Set(cty.String))
 			dir := path.Join(s.module.Root.Dir, args[0].AsString())

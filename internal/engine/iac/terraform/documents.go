@@ -25,7 +25,8 @@ func (p *Project) Documents() []*document.Document {
 			if f.sniffed {
 				continue
 			}
-			d := &document.Document{Platform: document.Terraform, Format: document.HCL, Path: f.name, Index: seen[f.name], Unit: m.Root.Dir, Text: f.text}
+			d := &document.Document{Platform: document.Terraform, Format: document.HCL, Path: f.name,
+				Index: seen[f.name], Unit: m.Root.Dir, Text: f.text}
 			if strings.HasSuffix(f.name, ".json") {
 				d.Format = document.JSON
 			}
@@ -73,7 +74,8 @@ type tree struct {
 }
 
 func newTree(at finding.Location) *tree {
-	return &tree{map[string]any{}, &document.Node{Line: at.StartLine, Column: at.StartColumn, Path: at.Path, Fields: map[string]*document.Node{}}}
+	return &tree{map[string]any{}, &document.Node{Line: at.StartLine, Column: at.StartColumn, Path: at.Path,
+		Fields: map[string]*document.Node{}}}
 }
 
 // add puts a block below its type and labels. Blocks of the same name are a list.
@@ -87,7 +89,8 @@ func (t *tree) add(b *Block) {
 			}
 			below = map[string]any{}
 			t.values[name] = below
-			t.lines.Fields[name] = &document.Node{Line: b.Place.StartLine, Column: b.Place.StartColumn, Fields: map[string]*document.Node{}}
+			t.lines.Fields[name] = &document.Node{Line: b.Place.StartLine, Column: b.Place.StartColumn,
+				Fields: map[string]*document.Node{}}
 		}
 		t = &tree{below, t.lines.Fields[name]}
 		name = label
@@ -102,7 +105,8 @@ func (t *tree) add(b *Block) {
 		node.Items = append(node.Items, body.lines)
 		node.Line, node.Column = body.lines.Line, body.lines.Column
 	default:
-		node := &document.Node{Line: body.lines.Line, Column: body.lines.Column, Items: []*document.Node{t.lines.Fields[name], body.lines}}
+		node := &document.Node{Line: body.lines.Line, Column: body.lines.Column,
+			Items: []*document.Node{t.lines.Fields[name], body.lines}}
 		t.values[name], t.lines.Fields[name] = []any{old, body.values}, node
 	}
 }

@@ -33,12 +33,15 @@ func (s *scope) instances(b *block) (list []instance, kind string, known bool) {
 			return []instance{{frame: frame{"count": cty.ObjectVal(map[string]cty.Value{"index": cty.UnknownVal(cty.Number)})}}}, "count", false
 		}
 		if n > maxInstances {
-			s.loader.problem(Problem{Code: "too-complex", Path: a.source(b).name, Line: a.where.Start.Line, Message: fmt.Sprintf("count is %d: the first %d instances were looked at", n, maxInstances)})
+			s.loader.problem(Problem{Code: "too-complex", Path: a.source(b).name, Line: a.where.Start.Line,
+				Message: fmt.Sprintf("count is %d: the first %d instances were looked at", n, maxInstances)})
 			n = maxInstances
 		}
 		for i := range n {
 			index := cty.NumberIntVal(int64(i))
-			list = append(list, instance{"[" + strconv.Itoa(i) + "]", index, frame{"count": cty.ObjectVal(map[string]cty.Value{"index": index})}})
+			list = append(list,
+				instance{"[" + strconv.Itoa(i) + "]", index,
+					frame{"count": cty.ObjectVal(map[string]cty.Value{"index": index})}})
 		}
 		return list, "count", true
 	}
@@ -79,7 +82,8 @@ func (s *scope) pairs(v cty.Value, b *block) ([]pair, bool) {
 	var out []pair
 	for it := v.ElementIterator(); it.Next(); {
 		if len(out) == maxInstances {
-			s.loader.problem(Problem{Code: "too-complex", Path: b.source.name, Line: b.header.Start.Line, Message: fmt.Sprintf("for_each has more than %d elements: the first were looked at", maxInstances)})
+			s.loader.problem(Problem{Code: "too-complex", Path: b.source.name, Line: b.header.Start.Line,
+				Message: fmt.Sprintf("for_each has more than %d elements: the first were looked at", maxInstances)})
 			break
 		}
 		k, e := it.Element()
@@ -117,7 +121,8 @@ func (s *scope) resource(key string, from *source) cty.Value {
 // expand evaluates a resource, once.
 func (s *scope) expand(n *node) {
 	if n.busy {
-		s.loader.problem(Problem{Code: "cycle", Path: n.block.source.name, Line: n.block.header.Start.Line, Message: n.address + " needs itself"})
+		s.loader.problem(Problem{Code: "cycle", Path: n.block.source.name, Line: n.block.header.Start.Line,
+			Message: n.address + " needs itself"})
 	}
 	if n.busy || n.done {
 		return
@@ -128,11 +133,13 @@ func (s *scope) expand(n *node) {
 	objects := map[string]cty.Value{}
 	for _, in := range list {
 		if s.loader.resources++; s.loader.resources > maxResources || s.loader.ctx.Err() != nil {
-			s.loader.problem(Problem{Code: "too-complex", Path: n.block.source.name, Line: n.block.header.Start.Line, Message: fmt.Sprintf("there are more than %d resources", maxResources)})
+			s.loader.problem(Problem{Code: "too-complex", Path: n.block.source.name, Line: n.block.header.Start.Line,
+				Message: fmt.Sprintf("there are more than %d resources", maxResources)})
 			break
 		}
 		in.frame["self"] = cty.DynamicVal
-		r := &Resource{Address: n.address + in.suffix, Type: n.block.labels[0], Name: n.block.labels[1], Data: n.data, Module: s.module, declaration: n}
+		r := &Resource{Address: n.address + in.suffix, Type: n.block.labels[0], Name: n.block.labels[1], Data: n.data,
+			Module: s.module, declaration: n}
 		b := &builder{scope: s, values: map[string]cty.Value{}}
 		r.Body = b.block(n.block, in.frame, true)
 		n.instances = append(n.instances, r)
@@ -154,9 +161,12 @@ func (s *scope) expand(n *node) {
 }
 
 // secretNames lists the attributes that providers treat as secrets.
-var secretNames = map[string]bool{"password": true, "master_password": true, "admin_password": true, "administrator_login_password": true, "secret_string": true,
-	"private_key": true, "private_key_pem": true, "private_key_openssh": true, "secret": true, "client_secret": true, "secret_access_key": true, "auth_token": true,
-	"primary_access_key": true, "secondary_access_key": true, "primary_connection_string": true, "kube_config_raw": true, "secret_data": true, "ses_smtp_password_v4": true,
+var secretNames = map[string]bool{"password": true, "master_password": true, "admin_password": true,
+	"administrator_login_password": true, "secret_string": true,
+	"private_key": true, "private_key_pem": true, "private_key_openssh": true, "secret": true, "client_secret": true,
+	"secret_access_key": true, "auth_token": true,
+	"primary_access_key": true, "secondary_access_key": true, "primary_connection_string": true,
+	"kube_config_raw": true, "secret_data": true, "ses_smtp_password_v4": true,
 	"admin_pass": true, "root_password": true, "master_user_password": true, "authentication_token": true}
 
 // object makes the value of an instance: its arguments, and texts for what is
@@ -198,11 +208,13 @@ var meta = map[string]bool{"count": true, "for_each": true, "depends_on": true, 
 
 // block evaluates a block.
 func (b *builder) block(from *block, f frame, outer bool) *Block {
-	out := &Block{Type: from.kind, Labels: from.labels, Place: from.source.location(from.header), Attributes: map[string]*Attribute{}}
+	out := &Block{Type: from.kind, Labels: from.labels, Place: from.source.location(from.header),
+		Attributes: map[string]*Attribute{}}
 	for i := range from.attributes {
 		a := &from.attributes[i]
 		if outer && meta[a.name] {
-			out.Attributes[a.name] = &Attribute{Name: a.name, Value: Unknown{}, Place: a.source(from).location(a.whole), expr: &expression{a, a.source(from)}}
+			out.Attributes[a.name] = &Attribute{Name: a.name, Value: Unknown{}, Place: a.source(from).location(a.whole),
+				expr: &expression{a, a.source(from)}}
 			continue
 		}
 		v := b.scope.value(a.expr, a.source(from), f)
@@ -240,7 +252,8 @@ func (b *builder) blockValues(out *Block) {
 // attribute turns an evaluated argument.
 func (b *builder) attribute(a *attribute, from *source, v cty.Value) *Attribute {
 	p := flatten(v)
-	return &Attribute{Name: a.name, Value: p.value, Refs: p.refs, Sensitive: p.sensitive, Place: from.location(a.whole), expr: &expression{a, from}}
+	return &Attribute{Name: a.name, Value: p.value, Refs: p.refs, Sensitive: p.sensitive, Place: from.location(a.whole),
+		expr: &expression{a, from}}
 }
 
 // expression is where an attribute came from.
@@ -267,7 +280,8 @@ func (b *builder) dynamic(to *Block, d *block, f frame) {
 			iterator = word
 		}
 	}
-	made := &block{kind: d.labels[0], source: d.source, header: d.header, attributes: content.attributes, blocks: content.blocks}
+	made := &block{kind: d.labels[0], source: d.source, header: d.header, attributes: content.attributes,
+		blocks: content.blocks}
 	add := func(key, value cty.Value, unsure bool) {
 		inner := frame{}
 		for k, v := range f {
@@ -289,7 +303,8 @@ func (b *builder) dynamic(to *Block, d *block, f frame) {
 	}
 	for _, p := range pairs {
 		if b.scope.loader.blocks++; b.scope.loader.blocks > maxBodyBlocks {
-			b.scope.loader.problem(Problem{Code: "too-complex", Path: d.source.name, Line: d.header.Start.Line, Message: fmt.Sprintf("dynamic blocks make more than %d blocks", maxBodyBlocks)})
+			b.scope.loader.problem(Problem{Code: "too-complex", Path: d.source.name, Line: d.header.Start.Line,
+				Message: fmt.Sprintf("dynamic blocks make more than %d blocks", maxBodyBlocks)})
 			return
 		}
 		add(p.key, p.value, false)
@@ -356,7 +371,8 @@ func (s *scope) call(name string, from *source) cty.Value {
 // evaluated now, so that nothing of the caller is needed afterwards.
 func (s *scope) enter(target *folder, b *block, in instance) cty.Value {
 	if len(s.module.Calls) >= maxCalls || len(s.loader.project.Modules) >= maxModules {
-		s.loader.problem(Problem{Code: "too-complex", Path: b.source.name, Line: b.header.Start.Line, Message: "modules call each other too deeply or too often"})
+		s.loader.problem(Problem{Code: "too-complex", Path: b.source.name, Line: b.header.Start.Line,
+			Message: "modules call each other too deeply or too often"})
 		return cty.DynamicVal
 	}
 	m := &Module{Dir: target.dir, Address: "module." + b.labels[0] + in.suffix, Root: s.module.Root}
@@ -396,15 +412,18 @@ func (s *scope) target(b *block) *folder {
 	case to != nil && len(to.files) > 0:
 		for p := s; p != nil; p = p.parent {
 			if p.folder == to {
-				s.loader.problem(Problem{Code: "cycle", Path: b.source.name, Line: b.header.Start.Line, Message: "module " + b.labels[0] + " calls itself"})
+				s.loader.problem(Problem{Code: "cycle", Path: b.source.name, Line: b.header.Start.Line,
+					Message: "module " + b.labels[0] + " calls itself"})
 				return nil
 			}
 		}
 		return to
 	case where != "":
-		s.loader.problem(Problem{Code: "unavailable", Path: b.source.name, Line: b.header.Start.Line, Message: "module " + b.labels[0] + ": the folder " + where + " holds no Terraform"})
+		s.loader.problem(Problem{Code: "unavailable", Path: b.source.name, Line: b.header.Start.Line,
+			Message: "module " + b.labels[0] + ": the folder " + where + " holds no Terraform"})
 	case b.attribute("source") != nil:
-		s.loader.problem(Problem{Code: "unavailable", Path: b.source.name, Line: b.header.Start.Line, Message: "module " + b.labels[0] + " is not part of the tree, and nothing is fetched"})
+		s.loader.problem(Problem{Code: "unavailable", Path: b.source.name, Line: b.header.Start.Line,
+			Message: "module " + b.labels[0] + " is not part of the tree, and nothing is fetched"})
 	}
 	return nil
 }
@@ -469,5 +488,6 @@ func place(a, b *Block) int {
 }
 
 func compare(a, b finding.Location) int {
-	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.StartLine, b.StartLine), cmp.Compare(a.StartColumn, b.StartColumn))
+	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.StartLine, b.StartLine),
+		cmp.Compare(a.StartColumn, b.StartColumn))
 }

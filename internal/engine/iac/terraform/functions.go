@@ -29,39 +29,58 @@ import (
 
 // library is what cty and hcl have.
 var library = map[string]function.Function{
-	"abs": stdlib.AbsoluteFunc, "can": tryfunc.CanFunc, "ceil": stdlib.CeilFunc, "chomp": stdlib.ChompFunc, "chunklist": stdlib.ChunklistFunc,
+	"abs": stdlib.AbsoluteFunc, "can": tryfunc.CanFunc, "ceil": stdlib.CeilFunc, "chomp": stdlib.ChompFunc,
+	"chunklist":    stdlib.ChunklistFunc,
 	"coalescelist": stdlib.CoalesceListFunc, "compact": stdlib.CompactFunc, "concat": stdlib.ConcatFunc,
-	"contains": stdlib.ContainsFunc, "csvdecode": stdlib.CSVDecodeFunc, "distinct": stdlib.DistinctFunc, "element": stdlib.ElementFunc,
-	"flatten": stdlib.FlattenFunc, "floor": stdlib.FloorFunc, "formatdate": stdlib.FormatDateFunc, "indent": stdlib.IndentFunc,
-	"join": stdlib.JoinFunc, "jsondecode": stdlib.JSONDecodeFunc, "jsonencode": stdlib.JSONEncodeFunc, "keys": stdlib.KeysFunc,
-	"log": stdlib.LogFunc, "lower": stdlib.LowerFunc, "max": stdlib.MaxFunc, "merge": stdlib.MergeFunc, "min": stdlib.MinFunc,
-	"parseint": stdlib.ParseIntFunc, "pow": stdlib.PowFunc, "range": stdlib.RangeFunc, "regex": stdlib.RegexFunc, "regexall": stdlib.RegexAllFunc,
-	"reverse": stdlib.ReverseListFunc, "setintersection": stdlib.SetIntersectionFunc, "setsubtract": stdlib.SetSubtractFunc,
-	"setunion": stdlib.SetUnionFunc, "signum": stdlib.SignumFunc, "slice": stdlib.SliceFunc, "sort": stdlib.SortFunc, "split": stdlib.SplitFunc,
-	"strrev": stdlib.ReverseFunc, "substr": stdlib.SubstrFunc, "timeadd": stdlib.TimeAddFunc, "title": stdlib.TitleFunc, "trim": stdlib.TrimFunc,
-	"trimprefix": stdlib.TrimPrefixFunc, "trimspace": stdlib.TrimSpaceFunc, "trimsuffix": stdlib.TrimSuffixFunc, "try": tryfunc.TryFunc,
+	"contains": stdlib.ContainsFunc, "csvdecode": stdlib.CSVDecodeFunc, "distinct": stdlib.DistinctFunc,
+	"element": stdlib.ElementFunc,
+	"flatten": stdlib.FlattenFunc, "floor": stdlib.FloorFunc, "formatdate": stdlib.FormatDateFunc,
+	"indent": stdlib.IndentFunc,
+	"join":   stdlib.JoinFunc, "jsondecode": stdlib.JSONDecodeFunc, "jsonencode": stdlib.JSONEncodeFunc,
+	"keys": stdlib.KeysFunc,
+	"log":  stdlib.LogFunc, "lower": stdlib.LowerFunc, "max": stdlib.MaxFunc, "merge": stdlib.MergeFunc,
+	"min":      stdlib.MinFunc,
+	"parseint": stdlib.ParseIntFunc, "pow": stdlib.PowFunc, "range": stdlib.RangeFunc, "regex": stdlib.RegexFunc,
+	"regexall": stdlib.RegexAllFunc,
+	"reverse":  stdlib.ReverseListFunc, "setintersection": stdlib.SetIntersectionFunc,
+	"setsubtract": stdlib.SetSubtractFunc,
+	"setunion":    stdlib.SetUnionFunc, "signum": stdlib.SignumFunc, "slice": stdlib.SliceFunc, "sort": stdlib.SortFunc,
+	"split":  stdlib.SplitFunc,
+	"strrev": stdlib.ReverseFunc, "substr": stdlib.SubstrFunc, "timeadd": stdlib.TimeAddFunc, "title": stdlib.TitleFunc,
+	"trim":       stdlib.TrimFunc,
+	"trimprefix": stdlib.TrimPrefixFunc, "trimspace": stdlib.TrimSpaceFunc, "trimsuffix": stdlib.TrimSuffixFunc,
+	"try":   tryfunc.TryFunc,
 	"upper": stdlib.UpperFunc, "values": stdlib.ValuesFunc, "zipmap": stdlib.ZipmapFunc, "length": lengthFunc,
-	"tostring": stdlib.MakeToFunc(cty.String), "tonumber": stdlib.MakeToFunc(cty.Number), "tobool": stdlib.MakeToFunc(cty.Bool),
-	"tolist": stdlib.MakeToFunc(cty.List(cty.DynamicPseudoType)), "toset": stdlib.MakeToFunc(cty.Set(cty.DynamicPseudoType)),
+	"tostring": stdlib.MakeToFunc(cty.String), "tonumber": stdlib.MakeToFunc(cty.Number),
+	"tobool":  stdlib.MakeToFunc(cty.Bool),
+	"tolist":  stdlib.MakeToFunc(cty.List(cty.DynamicPseudoType)),
+	"toset":   stdlib.MakeToFunc(cty.Set(cty.DynamicPseudoType)),
 	"tomap":   stdlib.MakeToFunc(cty.Map(cty.DynamicPseudoType)),
 	"replace": replaceFunc, "one": oneFunc, "sum": sumFunc, "alltrue": boolsFunc(true), "anytrue": boolsFunc(false),
-	"sensitive": markFunc(true), "nonsensitive": markFunc(false), "yamlencode": yamlEncodeFunc, "yamldecode": yamlDecodeFunc,
+	"sensitive": markFunc(true), "nonsensitive": markFunc(false), "yamlencode": yamlEncodeFunc,
+	"yamldecode": yamlDecodeFunc,
 	"cidrsubnet": cidrSubnetFunc, "cidrhost": cidrHostFunc,
 	"base64encode": text1(func(s string) (string, error) { return base64.StdEncoding.EncodeToString([]byte(s)), nil }),
-	"base64decode": text1(func(s string) (string, error) { b, err := base64.StdEncoding.DecodeString(s); return string(b), err }),
-	"urlencode":    text1(func(s string) (string, error) { return url.QueryEscape(s), nil }),
-	"dirname":      text1(func(s string) (string, error) { return path.Dir(s), nil }),
-	"basename":     text1(func(s string) (string, error) { return path.Base(s), nil }),
-	"abspath":      text1(func(s string) (string, error) { return s, nil }),
-	"pathexpand":   text1(func(s string) (string, error) { return s, nil }),
-	"md5":          hashed(md5.New, hex.EncodeToString), "sha1": hashed(sha1.New, hex.EncodeToString),
+	"base64decode": text1(func(s string) (string, error) {
+		b, err := base64.StdEncoding.DecodeString(s)
+		return string(b), err
+	}),
+	"urlencode":  text1(func(s string) (string, error) { return url.QueryEscape(s), nil }),
+	"dirname":    text1(func(s string) (string, error) { return path.Dir(s), nil }),
+	"basename":   text1(func(s string) (string, error) { return path.Base(s), nil }),
+	"abspath":    text1(func(s string) (string, error) { return s, nil }),
+	"pathexpand": text1(func(s string) (string, error) { return s, nil }),
+	"md5":        hashed(md5.New, hex.EncodeToString), "sha1": hashed(sha1.New, hex.EncodeToString),
 	"sha256": hashed(sha256.New, hex.EncodeToString), "sha512": hashed(sha512.New, hex.EncodeToString),
-	"base64sha256": hashed(sha256.New, base64.StdEncoding.EncodeToString), "base64sha512": hashed(sha512.New, base64.StdEncoding.EncodeToString),
-	"startswith":  text2(strings.HasPrefix),
-	"endswith":    text2(strings.HasSuffix),
-	"strcontains": text2(strings.Contains),
-	"timestamp":   unknownFunc("timestamp()"), "plantimestamp": unknownFunc("plantimestamp()"), "uuid": unknownFunc("uuid()"), "uuidv5": unknownFunc("uuidv5()"),
-	"bcrypt": unknownFunc("bcrypt()"), "rsadecrypt": unknownFunc("rsadecrypt()"), "base64gzip": unknownFunc("base64gzip()"),
+	"base64sha256": hashed(sha256.New, base64.StdEncoding.EncodeToString),
+	"base64sha512": hashed(sha512.New, base64.StdEncoding.EncodeToString),
+	"startswith":   text2(strings.HasPrefix),
+	"endswith":     text2(strings.HasSuffix),
+	"strcontains":  text2(strings.Contains),
+	"timestamp":    unknownFunc("timestamp()"), "plantimestamp": unknownFunc("plantimestamp()"),
+	"uuid": unknownFunc("uuid()"), "uuidv5": unknownFunc("uuidv5()"),
+	"bcrypt": unknownFunc("bcrypt()"), "rsadecrypt": unknownFunc("rsadecrypt()"),
+	"base64gzip": unknownFunc("base64gzip()"),
 }
 
 // functionTable returns the functions as one module sees them: files are looked
@@ -75,7 +94,8 @@ func (l *loader) functionTable(s *scope) map[string]function.Function {
 		out[name] = f
 	}
 	out["fileset"] = l.fileset(s)
-	for name, f := range map[string]function.Function{"format": stdlib.FormatFunc, "formatlist": stdlib.FormatListFunc, "setproduct": stdlib.SetProductFunc} {
+	for name, f := range map[string]function.Function{"format": stdlib.FormatFunc, "formatlist": stdlib.FormatListFunc,
+		"setproduct": stdlib.SetProductFunc} {
 		out[name] = l.bounded(f)
 	}
 	file := func(p string) (string, error) { return l.file(s, p) }
@@ -84,7 +104,8 @@ func (l *loader) functionTable(s *scope) map[string]function.Function {
 		t, err := file(p)
 		return base64.StdEncoding.EncodeToString([]byte(t)), err
 	})
-	for name, f := range map[string]function.Function{"filemd5": library["md5"], "filesha1": library["sha1"], "filesha256": library["sha256"], "filesha512": library["sha512"],
+	for name, f := range map[string]function.Function{"filemd5": library["md5"], "filesha1": library["sha1"],
+		"filesha256": library["sha256"], "filesha512": library["sha512"],
 		"filebase64sha256": library["base64sha256"], "filebase64sha512": library["base64sha512"]} {
 		out[name] = text1(func(p string) (string, error) {
 			t, err := file(p)
@@ -98,7 +119,8 @@ func (l *loader) functionTable(s *scope) map[string]function.Function {
 			return v.AsString(), nil
 		})
 	}
-	out["fileexists"] = function.New(&function.Spec{Params: []function.Parameter{{Name: "path", Type: cty.String}}, Type: function.StaticReturnType(cty.Bool),
+	out["fileexists"] = function.New(&function.Spec{Params: []function.Parameter{{Name: "path", Type: cty.String}},
+		Type: function.StaticReturnType(cty.Bool),
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			_, err := file(args[0].AsString())
 			return cty.BoolVal(err == nil), nil
@@ -115,7 +137,8 @@ func (l *loader) functionTable(s *scope) map[string]function.Function {
 // product of large sets, a number with a million digits.
 func (l *loader) bounded(f function.Function) function.Function {
 	return function.New(&function.Spec{
-		VarParam: &function.Parameter{Name: "args", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true, AllowDynamicType: true},
+		VarParam: &function.Parameter{Name: "args", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true,
+			AllowDynamicType: true},
 		Type: func(args []cty.Value) (cty.Type, error) {
 			product := 1
 			for i, a := range args {
@@ -160,7 +183,8 @@ func text1(f func(string) (string, error)) function.Function {
 // text2 makes a test of two texts.
 func text2(f func(string, string) bool) function.Function {
 	return function.New(&function.Spec{
-		Params: []function.Parameter{{Name: "text", Type: cty.String}, {Name: "part", Type: cty.String}}, Type: function.StaticReturnType(cty.Bool),
+		Params: []function.Parameter{{Name: "text", Type: cty.String}, {Name: "part", Type: cty.String}},
+		Type:   function.StaticReturnType(cty.Bool),
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			return cty.BoolVal(f(args[0].AsString(), args[1].AsString())), nil
 		}})
@@ -177,16 +201,18 @@ func hashed(make func() hash.Hash, show func([]byte) string) function.Function {
 // unknownFunc makes a function whose answer nobody knows before it is asked.
 func unknownFunc(name string) function.Function {
 	return function.New(&function.Spec{
-		VarParam: &function.Parameter{Name: "args", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true, AllowDynamicType: true},
-		Type:     function.StaticReturnType(cty.String),
-		Impl:     func([]cty.Value, cty.Type) (cty.Value, error) { return symbol(name), nil }})
+		VarParam: &function.Parameter{Name: "args", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true,
+			AllowDynamicType: true},
+		Type: function.StaticReturnType(cty.String),
+		Impl: func([]cty.Value, cty.Type) (cty.Value, error) { return symbol(name), nil }})
 }
 
 // markFunc makes sensitive and nonsensitive.
 func markFunc(on bool) function.Function {
 	return function.New(&function.Spec{
-		Params: []function.Parameter{{Name: "value", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true, AllowDynamicType: true, AllowMarked: true}},
-		Type:   func(args []cty.Value) (cty.Type, error) { return args[0].Type(), nil },
+		Params: []function.Parameter{{Name: "value", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true,
+			AllowDynamicType: true, AllowMarked: true}},
+		Type: func(args []cty.Value) (cty.Type, error) { return args[0].Type(), nil },
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			if on {
 				return args[0].Mark(sensitiveMark{}), nil
@@ -198,8 +224,9 @@ func markFunc(on bool) function.Function {
 }
 
 var lengthFunc = function.New(&function.Spec{
-	Params: []function.Parameter{{Name: "value", Type: cty.DynamicPseudoType, AllowDynamicType: true, AllowUnknown: true}},
-	Type:   function.StaticReturnType(cty.Number),
+	Params: []function.Parameter{{Name: "value", Type: cty.DynamicPseudoType, AllowDynamicType: true,
+		AllowUnknown: true}},
+	Type: function.StaticReturnType(cty.Number),
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 		switch v := args[0]; {
 		case v.Type().IsTupleType():
@@ -218,8 +245,9 @@ var lengthFunc = function.New(&function.Spec{
 	}})
 
 var replaceFunc = function.New(&function.Spec{
-	Params: []function.Parameter{{Name: "text", Type: cty.String}, {Name: "part", Type: cty.String}, {Name: "with", Type: cty.String}},
-	Type:   function.StaticReturnType(cty.String),
+	Params: []function.Parameter{{Name: "text", Type: cty.String}, {Name: "part", Type: cty.String},
+		{Name: "with", Type: cty.String}},
+	Type: function.StaticReturnType(cty.String),
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 		text, part, with := args[0].AsString(), args[1].AsString(), args[2].AsString()
 		if part != "" && strings.Count(text, part)*len(with) > maxValue {
@@ -239,7 +267,8 @@ var replaceFunc = function.New(&function.Spec{
 	}})
 
 var oneFunc = function.New(&function.Spec{
-	Params: []function.Parameter{{Name: "list", Type: cty.DynamicPseudoType}}, Type: function.StaticReturnType(cty.DynamicPseudoType),
+	Params: []function.Parameter{{Name: "list", Type: cty.DynamicPseudoType}},
+	Type:   function.StaticReturnType(cty.DynamicPseudoType),
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 		if !args[0].CanIterateElements() || args[0].LengthInt() > 1 {
 			return cty.DynamicVal, fmt.Errorf("the value must be a list with one element or none")
@@ -252,7 +281,8 @@ var oneFunc = function.New(&function.Spec{
 	}})
 
 var sumFunc = function.New(&function.Spec{
-	Params: []function.Parameter{{Name: "list", Type: cty.DynamicPseudoType}}, Type: function.StaticReturnType(cty.Number),
+	Params: []function.Parameter{{Name: "list", Type: cty.DynamicPseudoType}},
+	Type:   function.StaticReturnType(cty.Number),
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 		if !args[0].CanIterateElements() {
 			return cty.UnknownVal(cty.Number), fmt.Errorf("the value is no list")
@@ -272,7 +302,8 @@ var sumFunc = function.New(&function.Spec{
 // boolsFunc makes alltrue and anytrue.
 func boolsFunc(all bool) function.Function {
 	return function.New(&function.Spec{
-		Params: []function.Parameter{{Name: "list", Type: cty.List(cty.Bool)}}, Type: function.StaticReturnType(cty.Bool),
+		Params: []function.Parameter{{Name: "list", Type: cty.List(cty.Bool)}},
+		Type:   function.StaticReturnType(cty.Bool),
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			for it := args[0].ElementIterator(); it.Next(); {
 				_, v := it.Element()
@@ -288,7 +319,8 @@ func boolsFunc(all bool) function.Function {
 }
 
 var yamlDecodeFunc = function.New(&function.Spec{
-	Params: []function.Parameter{{Name: "text", Type: cty.String}}, Type: function.StaticReturnType(cty.DynamicPseudoType),
+	Params: []function.Parameter{{Name: "text", Type: cty.String}},
+	Type:   function.StaticReturnType(cty.DynamicPseudoType),
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 		text := args[0].AsString()
 		if len(text) > maxValue || strings.Count(text, "*") > 1000 {
@@ -342,7 +374,8 @@ func fromPlain(v any, depth int) (cty.Value, error) {
 }
 
 var yamlEncodeFunc = function.New(&function.Spec{
-	Params: []function.Parameter{{Name: "value", Type: cty.DynamicPseudoType, AllowNull: true}}, Type: function.StaticReturnType(cty.String),
+	Params: []function.Parameter{{Name: "value", Type: cty.DynamicPseudoType, AllowNull: true}},
+	Type:   function.StaticReturnType(cty.String),
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 		if !args[0].IsWhollyKnown() {
 			return cty.UnknownVal(cty.String), nil
@@ -352,8 +385,9 @@ var yamlEncodeFunc = function.New(&function.Spec{
 	}})
 
 var cidrSubnetFunc = function.New(&function.Spec{
-	Params: []function.Parameter{{Name: "prefix", Type: cty.String}, {Name: "bits", Type: cty.Number}, {Name: "number", Type: cty.Number}},
-	Type:   function.StaticReturnType(cty.String),
+	Params: []function.Parameter{{Name: "prefix", Type: cty.String}, {Name: "bits", Type: cty.Number},
+		{Name: "number", Type: cty.Number}},
+	Type: function.StaticReturnType(cty.String),
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 		p, err := netip.ParsePrefix(args[0].AsString())
 		if err != nil {
@@ -370,7 +404,8 @@ var cidrSubnetFunc = function.New(&function.Spec{
 	}})
 
 var cidrHostFunc = function.New(&function.Spec{
-	Params: []function.Parameter{{Name: "prefix", Type: cty.String}, {Name: "number", Type: cty.Number}}, Type: function.StaticReturnType(cty.String),
+	Params: []function.Parameter{{Name: "prefix", Type: cty.String}, {Name: "number", Type: cty.Number}},
+	Type:   function.StaticReturnType(cty.String),
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 		p, err := netip.ParsePrefix(args[0].AsString())
 		number, _ := args[1].AsBigFloat().Int64()

@@ -87,7 +87,8 @@ func (b *block) lay(over *block) {
 	for _, a := range over.attributes {
 		a.file = a.source(over)
 		b.attributes = slices.DeleteFunc(b.attributes, func(old attribute) bool {
-			return old.name == a.name || old.name == "count" && a.name == "for_each" || old.name == "for_each" && a.name == "count"
+			return old.name == a.name || old.name == "count" && a.name == "for_each" || old.name == "for_each" &&
+				a.name == "count"
 		})
 		b.attributes = append(b.attributes, a)
 	}

@@ -151,7 +151,8 @@ func (p *plan) resource(e hcl.Expression) {
 	if kind == "" || address == "" || len(p.source.blocks) >= maxResources {
 		return
 	}
-	b := &block{kind: "resource", labels: []string{kind, address}, source: p.source, header: member(e, "address").Range()}
+	b := &block{kind: "resource", labels: []string{kind, address}, source: p.source,
+		header: member(e, "address").Range()}
 	if word(e, "mode") == "data" {
 		b.kind = "data"
 	}
@@ -172,12 +173,14 @@ func (p *plan) resource(e hcl.Expression) {
 				name = "tags"
 			}
 			seen[name] = true
-			b.attributes = append(b.attributes, attribute{name: name, where: pair.Key.Range(), whole: hcl.RangeBetween(pair.Key.Range(), pair.Value.Range()), expr: final(pair.Value, later)})
+			b.attributes = append(b.attributes, attribute{name: name, where: pair.Key.Range(),
+				whole: hcl.RangeBetween(pair.Key.Range(), pair.Value.Range()), expr: final(pair.Value, later)})
 		}
 	}
 	for name, u := range p.unknown[address] {
 		if !seen[name] && anyUnknown(u) {
-			b.attributes = append(b.attributes, attribute{name: name, where: b.header, whole: b.header, expr: &hclsyntax.LiteralValueExpr{Val: cty.DynamicVal, SrcRange: b.header}})
+			b.attributes = append(b.attributes, attribute{name: name, where: b.header, whole: b.header,
+				expr: &hclsyntax.LiteralValueExpr{Val: cty.DynamicVal, SrcRange: b.header}})
 		}
 	}
 	sortAttributes(b.attributes)
@@ -203,7 +206,9 @@ func final(e hcl.Expression, unknown any) hclsyntax.Expression {
 		fields, _ := unknown.(map[string]any)
 		out := &hclsyntax.ObjectConsExpr{SrcRange: e.Range(), OpenRange: e.StartRange()}
 		add := func(name string, at hcl.Range, v hclsyntax.Expression) {
-			out.Items = append(out.Items, hclsyntax.ObjectConsItem{KeyExpr: &hclsyntax.LiteralValueExpr{Val: cty.StringVal(name), SrcRange: at}, ValueExpr: v})
+			out.Items = append(out.Items,
+				hclsyntax.ObjectConsItem{KeyExpr: &hclsyntax.LiteralValueExpr{Val: cty.StringVal(name), SrcRange: at},
+					ValueExpr: v})
 		}
 		seen := map[string]bool{}
 		for _, p := range pairs {

@@ -60,7 +60,8 @@ func statement(s *Block) map[string]any {
 			out[to] = v
 		}
 	}
-	for name, to := range map[string]string{"actions": "Action", "not_actions": "NotAction", "resources": "Resource", "not_resources": "NotResource"} {
+	for name, to := range map[string]string{"actions": "Action", "not_actions": "NotAction", "resources": "Resource",
+		"not_resources": "NotResource"} {
 		if s.Attributes[name] != nil {
 			out[to] = texts(s.Value(name), name)
 		}

@@ -64,9 +64,11 @@ type node struct {
 func (l *loader) scope(d *folder, m *Module, parent *scope) *scope {
 	d.used = true
 	l.project.Modules = append(l.project.Modules, m)
-	s := &scope{loader: l, folder: d, module: m, parent: parent, given: map[string]cty.Value{}, variables: map[string][]*block{}, locals: map[string][]local{},
-		nodes: map[string][]*node{}, calls: map[string][]*block{}, outputs: map[string][]*block{}, children: map[*block]cty.Value{},
-		memo: map[string]cty.Value{}, busy: map[string]bool{}, deep: map[string]map[string]bool{}}
+	s := &scope{loader: l, folder: d, module: m, parent: parent, given: map[string]cty.Value{},
+		variables: map[string][]*block{}, locals: map[string][]local{},
+		nodes: map[string][]*node{}, calls: map[string][]*block{}, outputs: map[string][]*block{},
+		children: map[*block]cty.Value{},
+		memo:     map[string]cty.Value{}, busy: map[string]bool{}, deep: map[string]map[string]bool{}}
 	m.scope = s
 	s.functions = l.functionTable(s)
 	for _, f := range d.files {
@@ -252,7 +254,8 @@ func (s *scope) variable(name string, from *source) cty.Value {
 	return s.once("var."+name+"@"+b.source.name, b, func() cty.Value {
 		v := s.variableValue(name, b)
 		if a := b.attribute("sensitive"); a != nil {
-			if on, diags := a.expr.Value(nil); !diags.HasErrors() && on.IsKnown() && !on.IsNull() && on.Type() == cty.Bool && on.True() {
+			if on, diags := a.expr.Value(nil); !diags.HasErrors() && on.IsKnown() && !on.IsNull() &&
+				on.Type() == cty.Bool && on.True() {
 				v = v.Mark(sensitiveMark{})
 			}
 		}
@@ -279,7 +282,8 @@ func (s *scope) variableValue(name string, b *block) cty.Value {
 		}
 	}
 	if !ok {
-		text := want == cty.String || want == cty.DynamicPseudoType && !anyTrue(s.deep["var."+name]) && len(s.deep["var."+name]) == 0
+		text := want == cty.String || want == cty.DynamicPseudoType && !anyTrue(s.deep["var."+name]) &&
+			len(s.deep["var."+name]) == 0
 		if text {
 			return symbol("var." + name)
 		}
@@ -315,14 +319,16 @@ func (s *scope) once(name string, b *block, make func() cty.Value) cty.Value {
 		return v
 	}
 	if s.busy[name] {
-		s.loader.problem(Problem{Code: "cycle", Path: b.source.name, Line: b.header.Start.Line, Message: strings.Split(name, "@")[0] + " needs itself"})
+		s.loader.problem(Problem{Code: "cycle", Path: b.source.name, Line: b.header.Start.Line,
+			Message: strings.Split(name, "@")[0] + " needs itself"})
 		return cty.DynamicVal
 	}
 	s.busy[name] = true
 	v := make()
 	delete(s.busy, name)
 	if weight(v, maxValue) >= maxValue {
-		s.loader.problem(Problem{Code: "too-large", Path: b.source.name, Line: b.header.Start.Line, Message: strings.Split(name, "@")[0] + " is too large to be followed"})
+		s.loader.problem(Problem{Code: "too-large", Path: b.source.name, Line: b.header.Start.Line,
+			Message: strings.Split(name, "@")[0] + " is too large to be followed"})
 		v = cty.DynamicVal
 	}
 	s.memo[name] = v
@@ -351,7 +357,8 @@ func (s *scope) value(e hclsyntax.Expression, from *source, f frame) (v cty.Valu
 			if !ok {
 				stop.what = "an expression could not be evaluated"
 			}
-			s.loader.problem(Problem{Code: "too-complex", Path: from.name, Line: e.Range().Start.Line, Message: stop.what})
+			s.loader.problem(Problem{Code: "too-complex", Path: from.name, Line: e.Range().Start.Line,
+				Message: stop.what})
 			v = cty.DynamicVal
 		}
 	}()

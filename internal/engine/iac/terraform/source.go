@@ -92,7 +92,8 @@ func (s *source) slice(r hcl.Range) string {
 // read adds a file to its folder.
 func (l *loader) read(name string) {
 	if info, err := fs.Stat(l.fs, name); err == nil && info.Size() > maxFile {
-		l.problem(Problem{Code: "too-large", Path: name, Message: fmt.Sprintf("the file is larger than %d MB", maxFile>>20)})
+		l.problem(Problem{Code: "too-large", Path: name, Message: fmt.Sprintf("the file is larger "+
+			"than %d MB", maxFile>>20)})
 		return
 	}
 	text, err := fs.ReadFile(l.fs, name)
@@ -149,7 +150,8 @@ func (l *loader) native(s *source) *Problem {
 	if !ok {
 		return problem
 	}
-	_ = hclsyntax.VisitAll(body, func(n hclsyntax.Node) hcl.Diagnostics { l.count(n); return nil }) // the visitor finds no fault
+	// the visitor finds no fault
+	_ = hclsyntax.VisitAll(body, func(n hclsyntax.Node) hcl.Diagnostics { l.count(n); return nil })
 	top := nativeBlock(s, &hclsyntax.Block{Body: body})
 	s.blocks = top.blocks
 	if len(top.attributes) > 0 && (values(s.name) || strings.HasSuffix(s.name, ".hcl")) {
@@ -165,17 +167,21 @@ func measure(tokens hclsyntax.Tokens) *Problem {
 	for _, t := range tokens {
 		switch t.Type {
 		case hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenOParen, hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl, hclsyntax.TokenOQuote:
+
 			depth++
 		case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenTemplateSeqEnd, hclsyntax.TokenCQuote:
+
 			depth--
 		case hclsyntax.TokenEqual, hclsyntax.TokenComma:
 			operators = 0
 		case hclsyntax.TokenIdent, hclsyntax.TokenNewline, hclsyntax.TokenComment, hclsyntax.TokenQuotedLit, hclsyntax.TokenStringLit, hclsyntax.TokenNumberLit:
+
 		default:
 			operators++
 		}
 		if depth > maxDepth || operators > maxOperators {
-			return &Problem{Code: "too-complex", Line: t.Range.Start.Line, Message: "an expression is nested too deeply or too long to be evaluated"}
+			return &Problem{Code: "too-complex", Line: t.Range.Start.Line, Message: "an expression is nested too " +
+				"deeply or too long to be evaluated"}
 		}
 	}
 	return nil
@@ -185,7 +191,8 @@ func measure(tokens hclsyntax.Tokens) *Problem {
 func nativeBlock(s *source, b *hclsyntax.Block) *block {
 	out := &block{kind: b.Type, labels: b.Labels, source: s, header: b.DefRange()}
 	for name, a := range b.Body.Attributes {
-		out.attributes = append(out.attributes, attribute{name: name, where: a.NameRange, whole: a.SrcRange, expr: a.Expr})
+		out.attributes = append(out.attributes, attribute{name: name, where: a.NameRange, whole: a.SrcRange,
+			expr: a.Expr})
 	}
 	sortAttributes(out.attributes)
 	for _, inner := range b.Body.Blocks {
@@ -195,7 +202,8 @@ func nativeBlock(s *source, b *hclsyntax.Block) *block {
 }
 
 // labelled gives the number of labels of the blocks of a file in JSON.
-var labelled = map[string]int{"resource": 2, "data": 2, "ephemeral": 2, "module": 1, "variable": 1, "output": 1, "provider": 1, "check": 1,
+var labelled = map[string]int{"resource": 2, "data": 2, "ephemeral": 2, "module": 1, "variable": 1, "output": 1,
+	"provider": 1, "check": 1,
 	"locals": 0, "terraform": 0, "import": 0, "moved": 0, "removed": 0}
 
 // json reads the JSON syntax, or a file of values in it.
@@ -249,7 +257,8 @@ func (l *loader) jsonBlocks(s *source, b *block, e hcl.Expression, labels int) {
 	if labels > 0 {
 		for _, p := range pairs {
 			if name, ok := key(p.Key); ok {
-				l.jsonBlocks(s, &block{kind: b.kind, source: s, header: p.Key.Range(), labels: append(append([]string(nil), b.labels...), name)}, p.Value, labels-1)
+				l.jsonBlocks(s, &block{kind: b.kind, source: s, header: p.Key.Range(),
+					labels: append(append([]string(nil), b.labels...), name)}, p.Value, labels-1)
 			}
 		}
 		return
@@ -262,7 +271,9 @@ func (l *loader) jsonBlocks(s *source, b *block, e hcl.Expression, labels int) {
 		case name == "dynamic":
 			l.jsonDynamic(s, out, p.Value)
 		default:
-			out.attributes = append(out.attributes, attribute{name: name, where: p.Key.Range(), whole: hcl.RangeBetween(p.Key.Range(), p.Value.Range()), expr: l.fromJSON(s, p.Value), raw: p.Value})
+			out.attributes = append(out.attributes,
+				attribute{name: name, where: p.Key.Range(), whole: hcl.RangeBetween(p.Key.Range(), p.Value.Range()),
+					expr: l.fromJSON(s, p.Value), raw: p.Value})
 		}
 	}
 	s.blocks = append(s.blocks, out)
@@ -302,7 +313,8 @@ func measureJSON(text []byte) *Problem {
 			depth--
 		}
 		if depth > maxDepth {
-			return &Problem{Code: "too-complex", Line: 1 + bytes.Count(text[:i], []byte("\n")), Message: "the file is nested too deeply"}
+			return &Problem{Code: "too-complex", Line: 1 + bytes.Count(text[:i], []byte("\n")),
+				Message: "the file is nested too deeply"}
 		}
 	}
 	return nil
@@ -331,7 +343,8 @@ func (l *loader) fromJSON(s *source, e hcl.Expression) hclsyntax.Expression {
 	}
 	v, diags := e.Value(nil)
 	literal := &hclsyntax.LiteralValueExpr{Val: v, SrcRange: e.Range()}
-	if diags.HasErrors() || v.IsNull() || !v.IsKnown() || v.Type() != cty.String || !strings.ContainsAny(v.AsString(), "$%") {
+	if diags.HasErrors() || v.IsNull() || !v.IsKnown() || v.Type() != cty.String ||
+		!strings.ContainsAny(v.AsString(), "$%") {
 		return literal
 	}
 	start := e.Range().Start
@@ -346,7 +359,8 @@ func (l *loader) fromJSON(s *source, e hcl.Expression) hclsyntax.Expression {
 	if diags.HasErrors() {
 		return literal
 	}
-	_ = hclsyntax.VisitAll(template, func(n hclsyntax.Node) hcl.Diagnostics { l.count(n); return nil }) // the visitor finds no fault
+	// the visitor finds no fault
+	_ = hclsyntax.VisitAll(template, func(n hclsyntax.Node) hcl.Diagnostics { l.count(n); return nil })
 	return template
 }
 

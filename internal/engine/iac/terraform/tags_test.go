@@ -61,7 +61,8 @@ module "given" {
 }
 `,
 		"inherits/main.tf", "resource \"aws_sns_topic\" \"a\" {}\n",
-		"given/main.tf", "resource \"aws_sns_topic\" \"a\" {}\nresource \"aws_sns_topic\" \"b\" { provider = aws.second }\n",
+		"given/main.tf", "resource \"aws_sns_topic\" \"a\" {}\nresource \"aws_sns_topic\" \"b\" { provider = "+
+			"aws.second }\n",
 		"apart/main.tf", "resource \"aws_sns_topic\" \"apart\" {}\n")
 	want := map[string]string{
 		"aws_s3_bucket.plain": "map[Name:all Team:web]", "aws_s3_bucket.own": "map[Name:mine Size:small Team:web]",
@@ -91,19 +92,27 @@ module "given" {
 // Terragrunt puts the provider beside the module.
 func TestGeneratedTags(t *testing.T) {
 	p := load(t,
-		"root.hcl", "locals {\n  team = \"web\"\n}\ngenerate \"provider\" {\n  path = \"provider.tf\"\n  contents = <<EOF\nprovider \"aws\" {\n  default_tags {\n    tags = {\n      Team = \"${local.team}\"\n    }\n  }\n}\nEOF\n}\n",
-		"live/a/terragrunt.hcl", "include \"root\" { path = find_in_parent_folders(\"root.hcl\") }\nterraform { source = \"../../modules/a\" }\n",
-		"live/b/terragrunt.hcl", "generate \"p\" {\n  contents = <<EOF\nprovider \"aws\" {\n  default_tags {\n    tags = { Who = \"${dependency.x.outputs.y}\" }\n  }\n}\nEOF\n}\nterraform { source = \"../../modules/b\" }\n",
-		"live/c/terragrunt.hcl", "generate \"p\" {\n  contents = \"provider {\"\n}\nterraform { source = \"../../modules/c\" }\n",
+		"root.hcl", "locals {\n  team = \"web\"\n}\ngenerate \"provider\" {\n  path = \"provider.tf\"\n  contents = "+
+			"<<EOF\nprovider \"aws\" {\n  default_tags {\n    tags = {\n      Team = \"${local.team}\"\n    }\n  "+
+			"}\n}\nEOF\n}\n",
+		"live/a/terragrunt.hcl", "include \"root\" { path = find_in_parent_folders(\"root.hcl\") }\nterraform { "+
+			"source = \"../../modules/a\" }\n",
+		"live/b/terragrunt.hcl", "generate \"p\" {\n  contents = <<EOF\nprovider \"aws\" {\n  default_tags {\n    "+
+			"tags = { Who = \"${dependency.x.outputs.y}\" }\n  }\n}\nEOF\n}\nterraform { source = "+
+			"\"../../modules/b\" }\n",
+		"live/c/terragrunt.hcl", "generate \"p\" {\n  contents = \"provider {\"\n}\nterraform { source = "+
+			"\"../../modules/c\" }\n",
 		"modules/a/main.tf", "resource \"aws_sns_topic\" \"a\" {}\n",
 		"modules/b/main.tf", "resource \"aws_sns_topic\" \"b\" {}\n",
 		"modules/c/main.tf", "resource \"aws_sns_topic\" \"c\" {}\n")
-	want := map[string]string{"aws_sns_topic.a": "map[Team:web]", "aws_sns_topic.b": "map[Who:${dependency.x.outputs.y}]"}
+	want := map[string]string{"aws_sns_topic.a": "map[Team:web]",
+		"aws_sns_topic.b": "map[Who:${dependency.x.outputs.y}]"}
 	if diff := cmp.Diff(want, tags(p)); diff != "" {
 		t.Errorf("tags (-want +got):\n%s", diff)
 	}
 	for _, d := range p.Documents() {
-		if n, found := d.Lines.Find("resource", "aws_sns_topic", "a", "tags", "Team"); found == 5 && (d.File(n) != "root.hcl" || n.Line != 10) {
+		if n, found := d.Lines.Find("resource", "aws_sns_topic", "a", "tags", "Team"); found == 5 &&
+			(d.File(n) != "root.hcl" || n.Line != 10) {
 			t.Errorf("the tag is at %s:%d", d.File(n), n.Line)
 		}
 	}
@@ -123,7 +132,8 @@ func TestPlannedTags(t *testing.T) {
 	for address, r := range resources(p) {
 		got[address] = r.Body.Value("tags")
 	}
-	want := map[string]any{"aws_sns_topic.a": map[string]any{"Team": "web"}, "aws_sns_topic.b": nil, "aws_sns_topic.c": map[string]any{"A": "b", "C": "d"}}
+	want := map[string]any{"aws_sns_topic.a": map[string]any{"Team": "web"}, "aws_sns_topic.b": nil,
+		"aws_sns_topic.c": map[string]any{"A": "b", "C": "d"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("tags (-want +got):\n%s", diff)
 	}

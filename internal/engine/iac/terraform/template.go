@@ -34,8 +34,10 @@ func (l *loader) file(s *scope, name string) (string, error) {
 // templateFunc makes templatefile: a text, evaluated with the given names only.
 func (l *loader) templateFunc(s *scope, read func(string) (string, error)) function.Function {
 	return function.New(&function.Spec{
-		Params: []function.Parameter{{Name: "path", Type: cty.String}, {Name: "names", Type: cty.DynamicPseudoType, AllowMarked: true, AllowUnknown: true, AllowDynamicType: true}},
-		Type:   function.StaticReturnType(cty.String),
+		Params: []function.Parameter{{Name: "path", Type: cty.String},
+			{Name: "names", Type: cty.DynamicPseudoType, AllowMarked: true, AllowUnknown: true,
+				AllowDynamicType: true}},
+		Type: function.StaticReturnType(cty.String),
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			unknown := cty.UnknownVal(cty.String)
 			text, err := read(args[0].AsString())
@@ -50,9 +52,11 @@ func (l *loader) templateFunc(s *scope, read func(string) (string, error)) funct
 			if diags.HasErrors() {
 				return unknown, diags
 			}
-			_ = hclsyntax.VisitAll(e, func(n hclsyntax.Node) hcl.Diagnostics { l.count(n); return nil }) // the visitor finds no fault
+			// the visitor finds no fault
+			_ = hclsyntax.VisitAll(e, func(n hclsyntax.Node) hcl.Diagnostics { l.count(n); return nil })
 			names, marks := args[1].Unmark()
-			if !names.IsKnown() || names.IsNull() || !names.CanIterateElements() || names.Type().IsTupleType() || names.Type().IsListType() || names.Type().IsSetType() {
+			if !names.IsKnown() || names.IsNull() || !names.CanIterateElements() || names.Type().IsTupleType() ||
+				names.Type().IsListType() || names.Type().IsSetType() {
 				return unknown.WithMarks(marks), nil
 			}
 			functions := map[string]function.Function{}

@@ -133,7 +133,8 @@ type Unknown struct{}
 // Load evaluates the Terraform files among the names. An error means that the
 // context ended; everything else is a Problem.
 func Load(ctx context.Context, fsys fs.FS, names []string) (*Project, error) {
-	l := &loader{ctx: ctx, fs: fsys, dirs: map[string]*folder{}, grunt: map[string]*source{}, project: &Project{}, names: map[string]bool{}}
+	l := &loader{ctx: ctx, fs: fsys, dirs: map[string]*folder{}, grunt: map[string]*source{}, project: &Project{},
+		names: map[string]bool{}}
 	for _, name := range names {
 		l.names[name] = true
 	}

@@ -120,8 +120,9 @@ resource "t" "splat" { x = t.two[*].x }
 resource "t" "keyed" { x = t.each["a"].x }
 `)
 	wantValues(t, p, map[string]any{
-		"t.two[0]": "n0", "t.two[1]": "n1", `t.each["a"]`: "a=1", `t.each["b"]`: "b=2", `t.set["s"]`: "s", "t.maybe": Unknown{},
-		"t.asks": "n1", "t.splat": []any{"n0", "n1"}, "t.keyed": "a=1",
+		"t.two[0]": "n0", "t.two[1]": "n1", `t.each["a"]`: "a=1", `t.each["b"]`: "b=2", `t.set["s"]`: "s",
+		"t.maybe": Unknown{},
+		"t.asks":  "n1", "t.splat": []any{"n0", "n1"}, "t.keyed": "a=1",
 	})
 }
 
@@ -152,7 +153,8 @@ resource "t" "c" { ingress = [{ from = 1 }, { from = 2 }] }
 			got[address] += fmt.Sprint(b.Value("from"), b.Value("at"), b.Unsure, ";")
 		}
 	}
-	want := map[string]string{"t.a": "80 0 false;443 1 false;", "t.b": "{} <nil> true;", "t.c": "1 <nil> false;2 <nil> false;"}
+	want := map[string]string{"t.a": "80 0 false;443 1 false;", "t.b": "{} <nil> true;",
+		"t.c": "1 <nil> false;2 <nil> false;"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("blocks (-want +got):\n%s", diff)
 	}
@@ -198,7 +200,8 @@ output "out" { value = t.m.x }
 
 func TestValuesFromFiles(t *testing.T) {
 	p := load(t,
-		"main.tf", "variable \"a\" {}\nvariable \"b\" { default = 1 }\nvariable \"c\" {}\nresource \"t\" \"a\" { x = [var.a, var.b, var.c] }\n",
+		"main.tf", "variable \"a\" {}\nvariable \"b\" { default = 1 }\nvariable \"c\" {}\nresource \"t\" \"a\" { x = "+
+			"[var.a, var.b, var.c] }\n",
 		"terraform.tfvars", "a = \"first\"\nb = 2\n",
 		"z.auto.tfvars", "b = 3\n",
 		"other.tfvars", "c = \"not read\"\n")
@@ -254,9 +257,12 @@ func TestPlaces(t *testing.T) {
 		got, want finding.Location
 	}{
 		{b.Place, finding.Location{Path: "main.tf", StartLine: 1, StartColumn: 1, EndLine: 1, EndColumn: 17}},
-		{b.Attributes["ä"].Place, finding.Location{Path: "main.tf", StartLine: 2, StartColumn: 3, EndLine: 2, EndColumn: 8}},
-		{b.Lookup("b.c")[0].Place, finding.Location{Path: "main.tf", StartLine: 4, StartColumn: 5, EndLine: 4, EndColumn: 10}},
-		{b.Lookup("b")[0].Place, finding.Location{Path: "main.tf", StartLine: 3, StartColumn: 3, EndLine: 3, EndColumn: 4}},
+		{b.Attributes["ä"].Place, finding.Location{Path: "main.tf", StartLine: 2, StartColumn: 3, EndLine: 2,
+			EndColumn: 8}},
+		{b.Lookup("b.c")[0].Place, finding.Location{Path: "main.tf", StartLine: 4, StartColumn: 5, EndLine: 4,
+			EndColumn: 10}},
+		{b.Lookup("b")[0].Place, finding.Location{Path: "main.tf", StartLine: 3, StartColumn: 3, EndLine: 3,
+			EndColumn: 4}},
 	} {
 		if diff := cmp.Diff(c.want, c.got); diff != "" {
 			t.Errorf("place (-want +got):\n%s", diff)
@@ -321,17 +327,19 @@ func TestLimits(t *testing.T) {
 	}
 	double += "}\n"
 	for name, c := range map[string]struct{ text, code string }{
-		"count":      {`resource "t" "a" { count = 1000000000 }`, "too-complex"},
-		"cycle":      {"locals {\n  a = local.b\n  b = local.a\n}\nresource \"t\" \"a\" { x = local.a }", "cycle"},
-		"resources":  {`resource "t" "a" { x = t.b.x }` + "\n" + `resource "t" "b" { x = t.a.x }`, "cycle"},
-		"self":       {`module "m" { source = "./" }`, ""},
-		"nesting":    {`resource "t" "a" { x = ` + nested + ` }`, "too-complex"},
-		"operators":  {`resource "t" "a" { x = ` + strings.Repeat("!", 50000) + `true }`, "too-complex"},
-		"sum":        {`resource "t" "a" { x = 1` + strings.Repeat("+1", 50000) + ` }`, "too-complex"},
-		"loops":      {"locals {\n  r = range(1000)\n}\n" + `resource "t" "a" { x = [for a in local.r : [for b in local.r : [for c in local.r : c]]] }`, "too-complex"},
-		"doubling":   {double, "too-large"},
-		"format":     {`resource "t" "a" { x = format("%0999999999d", 1) }`, ""},
-		"product":    {"locals {\n  r = range(1000)\n}\n" + `resource "t" "a" { x = setproduct(local.r, local.r, local.r) }`, ""},
+		"count":     {`resource "t" "a" { count = 1000000000 }`, "too-complex"},
+		"cycle":     {"locals {\n  a = local.b\n  b = local.a\n}\nresource \"t\" \"a\" { x = local.a }", "cycle"},
+		"resources": {`resource "t" "a" { x = t.b.x }` + "\n" + `resource "t" "b" { x = t.a.x }`, "cycle"},
+		"self":      {`module "m" { source = "./" }`, ""},
+		"nesting":   {`resource "t" "a" { x = ` + nested + ` }`, "too-complex"},
+		"operators": {`resource "t" "a" { x = ` + strings.Repeat("!", 50000) + `true }`, "too-complex"},
+		"sum":       {`resource "t" "a" { x = 1` + strings.Repeat("+1", 50000) + ` }`, "too-complex"},
+		"loops": {"locals {\n  r = range(1000)\n}\n" +
+			`resource "t" "a" { x = [for a in local.r : [for b in local.r : [for c in local.r : c]]] }`, "too-complex"},
+		"doubling": {double, "too-large"},
+		"format":   {`resource "t" "a" { x = format("%0999999999d", 1) }`, ""},
+		"product": {"locals {\n  r = range(1000)\n}\n" +
+			`resource "t" "a" { x = setproduct(local.r, local.r, local.r) }`, ""},
 		"broken":     {"resource \"t\" \"a\" {\n  x = \n}", "malformed"},
 		"registry":   {`module "m" { source = "terraform-aws-modules/vpc/aws" }`, "unavailable"},
 		"unread dir": {`module "m" { source = "./none" }`, "unavailable"},
@@ -407,16 +415,19 @@ resource "t" "gone" { count = 0 }
 	want := map[string]any{
 		"variable": map[string]any{"acl": map[string]any{"default": "public-read"}},
 		"resource": map[string]any{
-			"aws_s3_bucket":            map[string]any{"b": map[string]any{"acl": "public-read", "bucket": "x"}},
-			"aws_s3_bucket_versioning": map[string]any{"v": map[string]any{"bucket": "${aws_s3_bucket.b.id}", "versioning_configuration": map[string]any{"status": "Enabled"}}},
-			"t": map[string]any{"r": map[string]any{"rule": []any{map[string]any{"p": int64(1)}, map[string]any{"p": int64(2)}},
+			"aws_s3_bucket": map[string]any{"b": map[string]any{"acl": "public-read", "bucket": "x"}},
+			"aws_s3_bucket_versioning": map[string]any{"v": map[string]any{"bucket": "${aws_s3_bucket.b.id}",
+				"versioning_configuration": map[string]any{"status": "Enabled"}}},
+			"t": map[string]any{"r": map[string]any{"rule": []any{map[string]any{"p": int64(1)},
+				map[string]any{"p": int64(2)}},
 				"tags": map[string]any{"a": "b", "c": "${unknown_thing.x}"}}},
 		},
 	}
 	if diff := cmp.Diff(want, docs[0].Root); diff != "" {
 		t.Errorf("document (-want +got):\n%s", diff)
 	}
-	for path, line := range map[string]int{"resource aws_s3_bucket b acl": 4, "resource aws_s3_bucket b": 3, "resource aws_s3_bucket_versioning v versioning_configuration status": 9,
+	for path, line := range map[string]int{"resource aws_s3_bucket b acl": 4, "resource aws_s3_bucket b": 3,
+		"resource aws_s3_bucket_versioning v versioning_configuration status": 9,
 		"resource t r rule 1 p": 13, "resource t r tags c": 16} {
 		if n, _ := docs[0].Lines.Find(strings.Fields(path)...); n == nil || n.Line != line {
 			t.Errorf("%s is said to stand in line %+v, want %d", path, n, line)
@@ -443,8 +454,10 @@ func TestPlan(t *testing.T) {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
 	b := resources(p)["aws_s3_bucket.b"].Body
-	if b.Value("arn") != (Unknown{}) || b.Lookup("rule.key")[0].Value != (Unknown{}) || b.Lookup("rule.on")[0].Value != true || b.Value("tags") != nil {
-		t.Errorf("what is known after the apply: arn %v, rule %v, tags %v", b.Value("arn"), b.Value("rule"), b.Value("tags"))
+	if b.Value("arn") != (Unknown{}) || b.Lookup("rule.key")[0].Value != (Unknown{}) ||
+		b.Lookup("rule.on")[0].Value != true || b.Value("tags") != nil {
+		t.Errorf("what is known after the apply: arn %v, rule %v, tags %v", b.Value("arn"), b.Value("rule"),
+			b.Value("tags"))
 	}
 	if docs := p.Documents(); len(docs) != 0 {
 		t.Errorf("%d documents of a plan, which is read with all JSON", len(docs))
@@ -455,14 +468,18 @@ func TestPlan(t *testing.T) {
 }
 
 func TestCDKTF(t *testing.T) {
-	p := load(t, "out/cdk.json", `{"//": {"metadata": {"stackName": "s"}}, "resource": {"t": {"a": {"x": "${1 + 1}"}}}}`, "package.json", `{"resource": 1}`)
+	p := load(t, "out/cdk.json",
+		`{"//": {"metadata": {"stackName": "s"}}, "resource": {"t": {"a": {"x": "${1 + 1}"}}}}`, "package.json",
+		`{"resource": 1}`)
 	wantValues(t, p, map[string]any{"t.a": 2.0})
 }
 
 func FuzzLoad(f *testing.F) {
-	f.Add("main.tf", "variable \"a\" { default = [1] }\nresource \"t\" \"a\" {\n  for_each = toset(var.a)\n  x = jsonencode(each.value)\n  dynamic \"b\" {\n    for_each = var.a\n    content { y = b.value }\n  }\n}\n")
+	f.Add("main.tf", "variable \"a\" { default = [1] }\nresource \"t\" \"a\" {\n  for_each = toset(var.a)\n  x = "+
+		"jsonencode(each.value)\n  dynamic \"b\" {\n    for_each = var.a\n    content { y = b.value }\n  }\n}\n")
 	f.Add("main.tf.json", `{"resource":{"t":{"a":[{"x":"${[for i in range(3): i]}","dynamic":{"b":{"for_each":[1],"content":{"y":1}}}}]}}}`)
-	f.Add("main.tf", "module \"m\" { source = \"./\" }\ndata \"aws_iam_policy_document\" \"d\" { statement { actions = [\"*\"] } }\noutput \"o\" { value = data.aws_iam_policy_document.d.json }\n")
+	f.Add("main.tf", "module \"m\" { source = \"./\" }\ndata \"aws_iam_policy_document\" \"d\" { statement { actions "+
+		"= [\"*\"] } }\noutput \"o\" { value = data.aws_iam_policy_document.d.json }\n")
 	f.Add("plan.json", `{"format_version":"1","planned_values":{"root_module":{"resources":[{"address":"t.a","type":"t","values":{"x":[{"y":1}]}}]}},"resource_changes":[{"address":"t.a","change":{"after_unknown":{"x":[{"z":true}]}}}]}`)
 	f.Add("x.tfvars", "a = {\n  b = \"${c}\"\n}\n")
 	f.Fuzz(func(t *testing.T, name, text string) {
@@ -488,26 +505,31 @@ func FuzzLoad(f *testing.F) {
 
 func TestOverride(t *testing.T) {
 	p := load(t,
-		"main.tf", "variable \"v\" { default = 1 }\nlocals {\n  a = 1\n  b = 2\n}\nresource \"t\" \"a\" {\n  x = [local.a, local.b, var.v]\n  y = 1\n  rule { p = 1 }\n  keep { p = 1 }\n}\n",
-		"z_override.tf", "locals {\n  b = 3\n}\nvariable \"v\" { default = 4 }\nresource \"t\" \"a\" {\n  y = 2\n  rule { p = 2 }\n  rule { p = 3 }\n}\nresource \"t\" \"new\" { x = 1 }\n",
+		"main.tf", "variable \"v\" { default = 1 }\nlocals {\n  a = 1\n  b = 2\n}\nresource \"t\" \"a\" {\n  x = "+
+			"[local.a, local.b, var.v]\n  y = 1\n  rule { p = 1 }\n  keep { p = 1 }\n}\n",
+		"z_override.tf", "locals {\n  b = 3\n}\nvariable \"v\" { default = 4 }\nresource \"t\" \"a\" {\n  y = 2\n  "+
+			"rule { p = 2 }\n  rule { p = 3 }\n}\nresource \"t\" \"new\" { x = 1 }\n",
 		"override.tf.json", `{"resource": {"t": {"a": {"z": true}}}}`)
 	wantValues(t, p, map[string]any{"t.a": []any{1.0, 3.0, 4.0}, "t.new": 1.0})
 	a := resources(p)["t.a"].Body
 	if a.Value("y") != 2.0 || a.Value("z") != true || len(a.All("rule")) != 2 || len(a.All("keep")) != 1 {
-		t.Errorf("y is %v, z is %v, %d rules, %d keep", a.Value("y"), a.Value("z"), len(a.All("rule")), len(a.All("keep")))
+		t.Errorf("y is %v, z is %v, %d rules, %d keep", a.Value("y"), a.Value("z"), len(a.All("rule")),
+			len(a.All("keep")))
 	}
 	if at := a.Attributes["y"].Place; at.Path != "z_override.tf" || at.StartLine != 6 {
 		t.Errorf("y stands at %+v, want line 6 of the override", at)
 	}
 	for _, d := range p.Documents() {
-		if n, found := d.Lines.Find("resource", "t", "a", "y"); d.Path == "main.tf" && (found != 4 || d.File(n) != "z_override.tf" || n.Line != 6) {
+		if n, found := d.Lines.Find("resource", "t", "a", "y"); d.Path == "main.tf" &&
+			(found != 4 || d.File(n) != "z_override.tf" || n.Line != 6) {
 			t.Errorf("the document has y at %+v", n)
 		}
 	}
 }
 
 func TestTofuFiles(t *testing.T) {
-	p := load(t, "a.tf", `resource "t" "a" { x = 1 }`, "a.tofu", `resource "t" "a" { x = 2 }`, "b.tofu.json", `{"resource": {"t": {"b": {"x": 3}}}}`)
+	p := load(t, "a.tf", `resource "t" "a" { x = 1 }`, "a.tofu", `resource "t" "a" { x = 2 }`, "b.tofu.json",
+		`{"resource": {"t": {"b": {"x": 3}}}}`)
 	wantValues(t, p, map[string]any{"t.a": 2.0, "t.b": 3.0})
 }
 
@@ -528,23 +550,27 @@ inputs = {
 }
 `,
 		"live/prod/far/terragrunt.hcl", `terraform { source = "git::https://x.test/a.git" }`,
-		"modules/app/main.tf", "variable \"from\" {}\nvariable \"size\" {}\nvariable \"region\" {}\nvariable \"vpc\" {}\nresource \"t\" \"a\" { x = [var.from, var.size, var.region, var.vpc] }\n")
+		"modules/app/main.tf", "variable \"from\" {}\nvariable \"size\" {}\nvariable \"region\" {}\nvariable \"vpc\" "+
+			"{}\nresource \"t\" \"a\" { x = [var.from, var.size, var.region, var.vpc] }\n")
 	got := argument(p, "x")
 	want := map[string]any{"t.a": []any{[]any{"0.0.0.0/0"}, 2.0, "r", Unknown{}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
-	if steps := resources(p)["t.a"].Module.Steps(); len(steps) != 1 || steps[0].Location.Path != "live/prod/app/terragrunt.hcl" || steps[0].Location.StartLine != 7 {
+	if steps := resources(p)["t.a"].Module.Steps(); len(steps) != 1 ||
+		steps[0].Location.Path != "live/prod/app/terragrunt.hcl" || steps[0].Location.StartLine != 7 {
 		t.Errorf("steps %+v", steps)
 	}
-	if len(p.Problems) != 1 || p.Problems[0].Code != "unavailable" || p.Problems[0].Path != "live/prod/far/terragrunt.hcl" {
+	if len(p.Problems) != 1 || p.Problems[0].Code != "unavailable" ||
+		p.Problems[0].Path != "live/prod/far/terragrunt.hcl" {
 		t.Errorf("problems %+v", p.Problems)
 	}
 }
 
 func TestNullable(t *testing.T) {
 	p := load(t, "main.tf", "module \"m\" {\n  source = \"./m\"\n  a = null\n  b = null\n}\n",
-		"m/main.tf", "variable \"a\" {\n  default = 1\n  nullable = false\n}\nvariable \"b\" { default = 1 }\nresource \"t\" \"a\" { x = [var.a, var.b] }\n")
+		"m/main.tf", "variable \"a\" {\n  default = 1\n  nullable = false\n}\nvariable \"b\" { default = 1 "+
+			"}\nresource \"t\" \"a\" { x = [var.a, var.b] }\n")
 	wantValues(t, p, map[string]any{"module.m.t.a": []any{1.0, nil}})
 }
 

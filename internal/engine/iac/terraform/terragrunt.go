@@ -70,7 +70,8 @@ func (l *loader) grunts(files []*source) {
 // add takes the members of an object.
 func (g *grunt) add(to map[string]cty.Value, v cty.Value) {
 	v, marks := v.Unmark()
-	if v == cty.NilVal || !v.IsKnown() || v.IsNull() || !v.CanIterateElements() || !v.Type().IsObjectType() && !v.Type().IsMapType() {
+	if v == cty.NilVal || !v.IsKnown() || v.IsNull() || !v.CanIterateElements() || !v.Type().IsObjectType() &&
+		!v.Type().IsMapType() {
 		return
 	}
 	for it := v.ElementIterator(); it.Next(); {
@@ -106,7 +107,8 @@ func (g *grunt) value(f *source, a attribute, locals map[string]cty.Value) (v ct
 			if _, ok := r.(tooMuch); !ok {
 				panic(r)
 			}
-			g.loader.problem(Problem{Code: "too-complex", Path: f.name, Line: a.where.Start.Line, Message: "the expressions take too many steps"})
+			g.loader.problem(Problem{Code: "too-complex", Path: f.name, Line: a.where.Start.Line,
+				Message: "the expressions take too many steps"})
 			v = cty.DynamicVal
 		}
 	}()
@@ -134,9 +136,10 @@ func (g *grunt) functions() map[string]function.Function {
 	out := g.loader.functionTable(s)
 	fixed := func(v string) function.Function {
 		return function.New(&function.Spec{
-			VarParam: &function.Parameter{Name: "args", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true, AllowDynamicType: true},
-			Type:     function.StaticReturnType(cty.String),
-			Impl:     func([]cty.Value, cty.Type) (cty.Value, error) { return cty.StringVal(v), nil }})
+			VarParam: &function.Parameter{Name: "args", Type: cty.DynamicPseudoType, AllowNull: true,
+				AllowUnknown: true, AllowDynamicType: true},
+			Type: function.StaticReturnType(cty.String),
+			Impl: func([]cty.Value, cty.Type) (cty.Value, error) { return cty.StringVal(v), nil }})
 	}
 	up := ""
 	if g.dir != "." {
@@ -231,17 +234,20 @@ func (g *grunt) module(f *source, locals map[string]cty.Value) (string, hcl.Rang
 		}
 		v, _ := g.value(f, *a, locals).Unmark()
 		if !v.IsKnown() || v.IsNull() || v.Type() != cty.String {
-			g.loader.problem(Problem{Code: "unavailable", Path: f.name, Line: a.where.Start.Line, Message: "it is not known which module is meant"})
+			g.loader.problem(Problem{Code: "unavailable", Path: f.name, Line: a.where.Start.Line,
+				Message: "it is not known which module is meant"})
 			return "", b.header
 		}
 		where := v.AsString()
 		if strings.Contains(where, "://") || strings.Contains(where, "::") || !strings.HasPrefix(where, ".") {
-			g.loader.problem(Problem{Code: "unavailable", Path: f.name, Line: a.where.Start.Line, Message: "the module is not part of the tree, and nothing is fetched"})
+			g.loader.problem(Problem{Code: "unavailable", Path: f.name, Line: a.where.Start.Line,
+				Message: "the module is not part of the tree, and nothing is fetched"})
 			return "", b.header
 		}
 		dir := path.Join(g.dir, strings.ReplaceAll(where, "//", "/"))
 		if d := g.loader.dirs[dir]; d == nil || len(d.files) == 0 {
-			g.loader.problem(Problem{Code: "unavailable", Path: f.name, Line: a.where.Start.Line, Message: "the folder " + dir + " holds no Terraform"})
+			g.loader.problem(Problem{Code: "unavailable", Path: f.name, Line: a.where.Start.Line,
+				Message: "the folder " + dir + " holds no Terraform"})
 			return "", b.header
 		}
 		return dir, b.header

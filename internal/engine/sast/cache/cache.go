@@ -93,7 +93,8 @@ type entry struct {
 // what cannot be read: the cache is then empty.
 func Open(folder, name string, version Key) *Cache {
 	id := NewKey([]byte(name))
-	c := &Cache{path: filepath.Join(folder, hex.EncodeToString(id[:16])+extension), version: version, kept: map[Key][]byte{}}
+	c := &Cache{path: filepath.Join(folder, hex.EncodeToString(id[:16])+extension), version: version,
+		kept: map[Key][]byte{}}
 	text, err := readAtMost(c.path, MaxFile)
 	if err == nil {
 		c.old, err = parse(text, version)
@@ -118,7 +119,8 @@ var errDamaged = errors.New("the cache is damaged, or another program's")
 
 // parse finds the entries of a cache. Their bodies are parts of the text.
 func parse(text []byte, version Key) (map[Key]entry, error) {
-	if len(text) < headSize || string(text[:len(magic)]) != magic || Key(text[len(magic):len(magic)+sha256.Size]) != version {
+	if len(text) < headSize || string(text[:len(magic)]) != magic ||
+		Key(text[len(magic):len(magic)+sha256.Size]) != version {
 		return nil, errDamaged
 	}
 	count := int(binary.LittleEndian.Uint32(text[headSize-4:]))
@@ -133,11 +135,13 @@ func parse(text []byte, version Key) (map[Key]entry, error) {
 	out := make(map[Key]entry, count)
 	for at := headSize; at < len(head); at += indexSize {
 		row := head[at : at+indexSize]
-		offset, length := binary.LittleEndian.Uint64(row[sha256.Size:]), uint64(binary.LittleEndian.Uint32(row[sha256.Size+8:]))
+		offset, length := binary.LittleEndian.Uint64(row[sha256.Size:]),
+			uint64(binary.LittleEndian.Uint32(row[sha256.Size+8:]))
 		if offset > uint64(len(bodies)) || length > uint64(len(bodies))-offset {
 			return nil, errDamaged
 		}
-		out[Key(row[:sha256.Size])] = entry{bodies[offset : offset+length : offset+length], [sumSize]byte(row[sha256.Size+12:])}
+		out[Key(row[:sha256.Size])] = entry{bodies[offset : offset+length : offset+length],
+			[sumSize]byte(row[sha256.Size+12:])}
 	}
 	return out, nil
 }

@@ -129,7 +129,8 @@ func TestClean(t *testing.T) {
 	if err := clean(folder, now); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]bool{"new.cache": true, "old.cache": false, ".cache-1.tmp": true, ".cache-2.tmp": false, "mine.txt": true} {
+	for name, want := range map[string]bool{"new.cache": true, "old.cache": false, ".cache-1.tmp": true,
+		".cache-2.tmp": false, "mine.txt": true} {
 		if _, err := os.Stat(filepath.Join(folder, name)); (err == nil) != want {
 			t.Errorf("%s: it is there is %v, want %v", name, err == nil, want)
 		}

@@ -150,7 +150,8 @@ func (r *Reader) Tree(f *tree.File) {
 	if n := r.Count(2); n > 0 {
 		f.Unknown = make([]tree.Range, n)
 		for i := range f.Unknown {
-			f.Unknown[i] = tree.Range{Start: uint32(r.Below(len(f.Source) + 1)), End: uint32(r.Below(len(f.Source) + 1))}
+			f.Unknown[i] = tree.Range{Start: uint32(r.Below(len(f.Source) + 1)),
+				End: uint32(r.Below(len(f.Source) + 1))}
 		}
 	}
 	f.Nodes = make([]tree.Node, r.Count(minNode))

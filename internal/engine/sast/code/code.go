@@ -51,7 +51,8 @@ func run(p *scan.ProjectPass) error {
 		ctx, cancel = context.WithTimeout(ctx, p.Code.Fast)
 		defer cancel()
 		p.Degrade(scan.Reason{Code: "fast", Message: fmt.Sprintf(
-			"source code was analysed file by file within %v, as asked for: flaws across files were not looked for", p.Code.Fast)})
+			"source code was analysed file by file within %v, as asked for: flaws across files were not looked for",
+			p.Code.Fast)})
 	}
 	if !p.Code.OnlyRules {
 		reportUnread(p)
@@ -63,7 +64,8 @@ func run(p *scan.ProjectPass) error {
 	}
 	var routes []route.Route
 	matches, problems := sast.Check(ctx, known.rules, files, sast.Options{
-		Workers: p.Workers, Local: p.Code.Fast > 0, Properties: settings(p, files), Modules: modules(p, files), Cache: kept,
+		Workers: p.Workers, Local: p.Code.Fast > 0, Properties: settings(p, files), Modules: modules(p, files),
+		Cache:    kept,
 		Progress: progress(p), LeaveTests: !p.Code.OnlyRules, Routes: func(r []route.Route) { routes = r },
 	})
 	if err := p.Context.Err(); err != nil {
@@ -95,7 +97,8 @@ func progress(p *scan.ProjectPass) func(sast.Progress) {
 		case sast.Joining:
 			p.Progress(51, fmt.Sprintf("joining %d files to a program", at.Total))
 		case sast.Following:
-			p.Progress(52+48*at.Done/max(at.Total, 1), fmt.Sprintf("data followed through %d of %d parts of the program", at.Done, at.Total))
+			p.Progress(52+48*at.Done/max(at.Total, 1), fmt.Sprintf("data followed through %d of %d parts of the "+
+				"program", at.Done, at.Total))
 		}
 	}
 }
@@ -214,7 +217,8 @@ func read(p *scan.ProjectPass, wants func(string) bool) []sast.Source {
 		if folder := lang.ThirdParty(f.Path); folder != "" {
 			if !folders[folder] && wants(f.Path) {
 				folders[folder] = true
-				p.Degrade(scan.Reason{Code: "third-party", Message: "code of others was left out: it is the dependency analysis that speaks of it", Path: folder})
+				p.Degrade(scan.Reason{Code: "third-party", Message: "code of others was left out: it is the " +
+					"dependency analysis that speaks of it", Path: folder})
 			}
 			continue
 		}
@@ -222,7 +226,8 @@ func read(p *scan.ProjectPass, wants func(string) bool) []sast.Source {
 			continue
 		}
 		if f.Size > cst.MaxSource {
-			p.Degrade(scan.Reason{Code: "too-large", Message: fmt.Sprintf("the file has %d bytes; source code is read up to %d", f.Size, cst.MaxSource), Path: f.Path})
+			p.Degrade(scan.Reason{Code: "too-large", Message: fmt.Sprintf("the file has %d bytes; source code is "+
+				"read up to %d", f.Size, cst.MaxSource), Path: f.Path})
 			continue
 		}
 		slots <- struct{}{}
@@ -249,7 +254,8 @@ func text(p *scan.ProjectPass, path string) []byte {
 		return nil
 	}
 	if minified(path, b) {
-		p.Degrade(scan.Reason{Code: "minified", Message: "the file was made by a program, or is a copy of a published library, and was left out", Path: path})
+		p.Degrade(scan.Reason{Code: "minified", Message: "the file was made by a program, or is a copy of a " +
+			"published library, and was left out", Path: path})
 		return nil
 	}
 	return b
@@ -280,7 +286,8 @@ func finds(m *sast.Match) finding.Finding {
 		case len(m.Steps) - 1:
 			kind = finding.Sink
 		}
-		f.Steps = append(f.Steps, finding.Step{Kind: kind, Message: s.Message, Location: location(s.Path, s.Start, s.End)})
+		f.Steps = append(f.Steps,
+			finding.Step{Kind: kind, Message: s.Message, Location: location(s.Path, s.Start, s.End)})
 	}
 	return f
 }
@@ -300,5 +307,6 @@ func doubt(m *sast.Match) finding.Confidence {
 }
 
 func location(path string, start, end sast.Position) finding.Location {
-	return finding.Location{Path: path, StartLine: start.Line, StartColumn: start.Column, EndLine: end.Line, EndColumn: end.Column}
+	return finding.Location{Path: path, StartLine: start.Line, StartColumn: start.Column, EndLine: end.Line,
+		EndColumn: end.Column}
 }

@@ -20,7 +20,8 @@ func TestMinified(t *testing.T) {
 		text []byte
 		want bool
 	}{{"a.js", long, true}, {"a.js", short, false}, {"a.min.js", short, true}, {"a.java", long, false},
-		{"web/static/x.js", []byte("/*!\n * Thing v1.2.3\n */\nf()\n"), true}, {"src/x.js", []byte("/*! Thing v1.2.3 */\nf()\n"), false}} {
+		{"web/static/x.js", []byte("/*!\n * Thing v1.2.3\n */\nf()\n"), true},
+		{"src/x.js", []byte("/*! Thing v1.2.3 */\nf()\n"), false}} {
 		if got := minified(c.name, c.text); got != c.want {
 			t.Errorf("%s of %d bytes: got %v, want %v", c.name, len(c.text), got, c.want)
 		}
@@ -65,7 +66,8 @@ func TestTextRulesReadTheirPathsOnly(t *testing.T) {
 			t.Errorf("%s: wanted %v, want %v", path, got, want)
 		}
 	}
-	for path, want := range map[string]bool{"views/page.ejs": true, "b/page.PUG": true, "notes.txt": false, "node_modules/a/x.ejs": false} {
+	for path, want := range map[string]bool{"views/page.ejs": true, "b/page.PUG": true, "notes.txt": false,
+		"node_modules/a/x.ejs": false} {
 		if got := Analyzer.Match(path); got != want {
 			t.Errorf("%s: matched %v, want %v", path, got, want)
 		}

@@ -42,8 +42,9 @@ type copies struct {
 }
 
 func newCopies(files []sast.Source, starts []start) *copies {
-	c := &copies{texts: map[string][]byte{}, starts: starts, lines: map[string]map[uint64]bool{}, pairs: map[[2]string]bool{},
-		seed: maphash.MakeSeed()}
+	c := &copies{texts: map[string][]byte{}, starts: starts, lines: map[string]map[uint64]bool{},
+		pairs: map[[2]string]bool{},
+		seed:  maphash.MakeSeed()}
 	for _, f := range files {
 		c.texts[f.Path] = f.Text
 	}
@@ -182,7 +183,9 @@ func (c *copies) runs(name string) bool {
 		}
 	}
 	rest := strings.TrimPrefix(strings.TrimPrefix(name, folder), "/")
-	return slices.ContainsFunc(c.starts, func(s start) bool { return s.folder == folder && roles(s.file) == roles(rest) })
+	return slices.ContainsFunc(c.starts, func(s start) bool {
+		return s.folder == folder && roles(s.file) == roles(rest)
+	})
 }
 
 // A role of a folder tells what its files were made for.
@@ -195,9 +198,11 @@ const (
 )
 
 var folderRoles = map[string]role{
-	"src": source, "source": source, "sources": source, "lib": either, "libs": either, "module": either, "modules": either,
-	"node": either, "browser": either, "web": either, "public": either, "static": either, "assets": either,
-	"dist": made, "build": made, "built": made, "out": made, "output": made, "release": made, "compiled": made, "bundle": made,
+	"src": source, "source": source, "sources": source, "lib": either, "libs": either, "module": either,
+	"modules": either,
+	"node":    either, "browser": either, "web": either, "public": either, "static": either, "assets": either,
+	"dist": made, "build": made, "built": made, "out": made, "output": made, "release": made, "compiled": made,
+	"bundle":  made,
 	"bundles": made, "es": made, "es5": made, "es6": made, "es2015": made, "esm": made, "esnext": made, "cjs": made,
 	"commonjs": made, "amd": made, "umd": made, "iife": made, "min": made, "legacy": made, "modern": made,
 }
@@ -237,7 +242,8 @@ const (
 func (c *copies) same(a, b string) bool {
 	answer, ok := c.pairs[[2]string{a, b}]
 	if !ok {
-		answer = a != b && (path.Ext(a) == path.Ext(b) || scriptFile.MatchString(a) && scriptFile.MatchString(b)) && c.alike(a, b)
+		answer = a != b && (path.Ext(a) == path.Ext(b) || scriptFile.MatchString(a) && scriptFile.MatchString(b)) &&
+			c.alike(a, b)
 		c.pairs[[2]string{a, b}] = answer
 	}
 	return answer

@@ -44,8 +44,9 @@ func joinedIn(files map[string]string, starts []start, own bool, flagged ...stri
 				if strings.HasPrefix(text[at:], code) {
 					line := 1 + strings.Count(text[:at], "\n")
 					list = append(list, len(matches))
-					matches = append(matches, sast.Match{Rule: r, Path: name, Start: sast.Position{Offset: at, Line: line},
-						End: sast.Position{Offset: at + len(code), Line: line}})
+					matches = append(matches,
+						sast.Match{Rule: r, Path: name, Start: sast.Position{Offset: at, Line: line},
+							End: sast.Position{Offset: at + len(code), Line: line}})
 				}
 			}
 		}
@@ -73,30 +74,51 @@ func TestJoin(t *testing.T) {
 		starts []start
 		want   []string
 	}{
-		"a build of a source":          {map[string]string{"dist/x.js": one, "src/x.js": one}, nil, []string{"src/x.js:4 also dist/x.js:4"}},
-		"the copy that runs":           {map[string]string{"dist/x.js": one, "src/x.js": one}, []start{{"", "dist/x.js"}}, []string{"dist/x.js:4 also src/x.js:4"}},
-		"made like the one that runs":  {map[string]string{"es/u.js": one, "cjs/u.js": one}, []start{{"", "es/index.js"}}, []string{"es/u.js:4 also cjs/u.js:4"}},
-		"the package around it":        {map[string]string{"p/es/u.js": one, "p/lib/u.js": one}, []start{{"", "lib/i.js"}, {"p", "es/i.js"}}, []string{"p/es/u.js:4 also p/lib/u.js:4"}},
-		"a bundle":                     {map[string]string{"dist/all.js": b + a, "src/x.js": one}, nil, []string{"dist/all.js:4", "src/x.js:4 also dist/all.js:35"}},
-		"of another language":          {map[string]string{"lib/x.js": half, "src/x.ts": one}, nil, []string{"src/x.ts:4 also lib/x.js:4"}},
-		"releases side by side":        {map[string]string{"x-1.0.0.js": half, "x-1.0.1.js": one}, nil, []string{"x-1.0.0.js:4 also x-1.0.1.js:4"}},
-		"a copy in another folder":     {map[string]string{"copy/x.js": one, "x.js": one}, nil, []string{"copy/x.js:4", "x.js:4"}},
-		"the example is not the first": {map[string]string{"example/x.js": one, "sub/sub/x.js": one}, nil, []string{"sub/sub/x.js:4 also example/x.js:4"}},
-		"three":                        {map[string]string{"cjs/x.js": one, "es/x.js": one, "x.js": one}, nil, []string{"x.js:4 also es/x.js:4 also cjs/x.js:4"}},
+		"a build of a source": {map[string]string{"dist/x.js": one, "src/x.js": one}, nil,
+			[]string{"src/x.js:4 also dist/x.js:4"}},
+		"the copy that runs": {map[string]string{"dist/x.js": one, "src/x.js": one},
+			[]start{{"", "dist/x.js"}}, []string{"dist/x.js:4 also src/x.js:4"}},
+		"made like the one that runs": {map[string]string{"es/u.js": one, "cjs/u.js": one},
+			[]start{{"", "es/index.js"}}, []string{"es/u.js:4 also cjs/u.js:4"}},
+		"the package around it": {map[string]string{"p/es/u.js": one, "p/lib/u.js": one},
+			[]start{{"", "lib/i.js"}, {"p", "es/i.js"}}, []string{"p/es/u.js:4 also p/lib/u.js:4"}},
+		"a bundle": {map[string]string{"dist/all.js": b + a, "src/x.js": one}, nil,
+			[]string{"dist/all.js:4", "src/x.js:4 also dist/all.js:35"}},
+		"of another language": {map[string]string{"lib/x.js": half, "src/x.ts": one}, nil,
+			[]string{"src/x.ts:4 also lib/x.js:4"}},
+		"releases side by side": {map[string]string{"x-1.0.0.js": half, "x-1.0.1.js": one}, nil,
+			[]string{"x-1.0.0.js:4 also x-1.0.1.js:4"}},
+		"a copy in another folder": {map[string]string{"copy/x.js": one, "x.js": one}, nil,
+			[]string{"copy/x.js:4", "x.js:4"}},
+		"the example is not the first": {map[string]string{"example/x.js": one, "sub/sub/x.js": one}, nil,
+			[]string{"sub/sub/x.js:4 also example/x.js:4"}},
+		"three": {map[string]string{"cjs/x.js": one, "es/x.js": one, "x.js": one}, nil,
+			[]string{"x.js:4 also es/x.js:4 also cjs/x.js:4"}},
 
-		"the same line in other files":   {map[string]string{"dist/x.js": a, "src/x.js": b}, nil, []string{"dist/x.js:4", "src/x.js:4"}},
-		"alike, with names of their own": {map[string]string{"users.js": one, "orders.js": one}, nil, []string{"orders.js:4", "users.js:4"}},
-		"half alike in another folder":   {map[string]string{"users/x.js": one, "orders/x.js": half}, nil, []string{"orders/x.js:4", "users/x.js:4"}},
-		"half alike in a bundle":         {map[string]string{"dist/all.js": half, "src/x.js": one}, nil, []string{"dist/all.js:4", "src/x.js:4"}},
-		"alike in what is served":        {map[string]string{"public/all.js": one, "src/x.js": one}, nil, []string{"public/all.js:4", "src/x.js:4"}},
-		"few lines, not all": {map[string]string{"src/x.js": texts("a", 4, eval), "dist/x.js": texts("a", 3, eval) + texts("b", 3)}, nil,
+		"the same line in other files": {map[string]string{"dist/x.js": a, "src/x.js": b}, nil,
 			[]string{"dist/x.js:4", "src/x.js:4"}},
-		"twice in each": {map[string]string{"dist/x.js": texts("a", 30, eval, eval), "src/x.js": texts("a", 30, eval, eval)}, nil,
+		"alike, with names of their own": {map[string]string{"users.js": one, "orders.js": one}, nil,
+			[]string{"orders.js:4", "users.js:4"}},
+		"half alike in another folder": {map[string]string{"users/x.js": one, "orders/x.js": half}, nil,
+			[]string{"orders/x.js:4", "users/x.js:4"}},
+		"half alike in a bundle": {map[string]string{"dist/all.js": half, "src/x.js": one}, nil,
+			[]string{"dist/all.js:4", "src/x.js:4"}},
+		"alike in what is served": {map[string]string{"public/all.js": one, "src/x.js": one}, nil,
+			[]string{"public/all.js:4", "src/x.js:4"}},
+		"few lines, not all": {map[string]string{"src/x.js": texts("a", 4, eval), "dist/x.js": texts("a", 3, eval) +
+			texts("b", 3)}, nil,
+			[]string{"dist/x.js:4", "src/x.js:4"}},
+		"twice in each": {map[string]string{"dist/x.js": texts("a", 30, eval, eval),
+			"src/x.js": texts("a", 30, eval, eval)}, nil,
 			[]string{"src/x.js:4 also dist/x.js:4", "src/x.js:8 also dist/x.js:8"}},
-		"once more in the copy": {map[string]string{"dist/x.js": texts("a", 30, eval, eval), "src/x.js": one}, nil, []string{"dist/x.js:8", "src/x.js:4 also dist/x.js:4"}},
-		"twice in one file":     {map[string]string{"src/x.js": texts("a", 30, eval, eval)}, nil, []string{"src/x.js:4", "src/x.js:8"}},
-		"of other code":         {map[string]string{"dist/x.js": texts("a", 30, run), "src/x.js": one}, nil, []string{"dist/x.js:4", "src/x.js:4"}},
-		"of another language's": {map[string]string{"dist/x.py": one, "src/x.js": one}, nil, []string{"dist/x.py:4", "src/x.js:4"}},
+		"once more in the copy": {map[string]string{"dist/x.js": texts("a", 30, eval, eval), "src/x.js": one}, nil,
+			[]string{"dist/x.js:8", "src/x.js:4 also dist/x.js:4"}},
+		"twice in one file": {map[string]string{"src/x.js": texts("a", 30, eval, eval)}, nil,
+			[]string{"src/x.js:4", "src/x.js:8"}},
+		"of other code": {map[string]string{"dist/x.js": texts("a", 30, run), "src/x.js": one}, nil,
+			[]string{"dist/x.js:4", "src/x.js:4"}},
+		"of another language's": {map[string]string{"dist/x.py": one, "src/x.js": one}, nil,
+			[]string{"dist/x.py:4", "src/x.js:4"}},
 	} {
 		if diff := cmp.Diff(c.want, joinedIn(c.files, c.starts, true, eval, run)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -132,7 +154,8 @@ func TestStarts(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		p.Files = append(p.Files, scan.File{Path: name, Size: int64(len(files[name].Data))})
 	}
-	want := []start{{"", "dist/x.js"}, {"", "a.js"}, {"", "bin/b.js"}, {"packages/p", "index.js"}, {"packages/p", "cli.js"}}
+	want := []start{{"", "dist/x.js"}, {"", "a.js"}, {"", "bin/b.js"}, {"packages/p", "index.js"},
+		{"packages/p", "cli.js"}}
 	if diff := cmp.Diff(want, starts(p, []sast.Source{{Path: "a.ts"}}), cmp.AllowUnexported(start{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -143,11 +166,15 @@ func TestStarts(t *testing.T) {
 
 // What is joined keeps the fingerprint that it has alone.
 func TestCopiesKeepFingerprints(t *testing.T) {
-	text := "const cp = require('child_process')\nmodule.exports = function (name, done) {\n  cp.exec('ls ' + name, done)\n}\n"
+	text := "const cp = require('child_process')\nmodule.exports = function (name, done) {\n  cp.exec('ls ' + name, " +
+		"done)\n}\n"
 	find := func(files fstest.MapFS) []finding.Finding {
 		var found []finding.Finding
-		p := &scan.ProjectPass{Context: t.Context(), FS: files, Workers: 1, Progress: func(int, string) {}, Reporter: scan.Reporter{
-			Degrade: func(scan.Reason) {}, Report: func(_ *finding.Rule, f finding.Finding) { found = append(found, f) }}}
+		p := &scan.ProjectPass{Context: t.Context(), FS: files, Workers: 1, Progress: func(int, string) {},
+			Reporter: scan.Reporter{
+				Degrade: func(scan.Reason) {}, Report: func(_ *finding.Rule, f finding.Finding) {
+					found = append(found, f)
+				}}}
 		for _, name := range slices.Sorted(maps.Keys(files)) {
 			p.Files = append(p.Files, scan.File{Path: name, Size: int64(len(files[name].Data))})
 		}

@@ -222,7 +222,8 @@ func (p *project) change(name, text string) {
 	case 4:
 		if found := literal.FindAllString(text, -1); len(found) > 0 {
 			old := pick(p.rnd, found)
-			what, text = "change "+old+" in ", strings.Replace(text, old, pick(p.rnd, []string{"7", `"x"`, old + "+" + old}), 1)
+			what, text = "change "+old+" in ",
+				strings.Replace(text, old, pick(p.rnd, []string{"7", `"x"`, old + "+" + old}), 1)
 		}
 	case 5:
 		if found := include.FindAllString(text, -1); len(found) > 0 {

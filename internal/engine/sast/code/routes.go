@@ -13,8 +13,9 @@ import (
 
 // operation makes an operation of a route.
 func operation(r route.Route) finding.Operation {
-	op := finding.Operation{Method: r.Method, URL: r.Path, Origin: "code", Outcome: finding.Declared, Parameters: []string{},
-		Code: &finding.Location{Path: r.Handler.Path, StartLine: r.Handler.StartLine, EndLine: r.Handler.EndLine}}
+	op := finding.Operation{Method: r.Method, URL: r.Path, Origin: "code", Outcome: finding.Declared,
+		Parameters: []string{},
+		Code:       &finding.Location{Path: r.Handler.Path, StartLine: r.Handler.StartLine, EndLine: r.Handler.EndLine}}
 	for _, p := range r.Parameters {
 		if k := p.String(); !slices.Contains(op.Parameters, k) {
 			op.Parameters = append(op.Parameters, k)

@@ -125,7 +125,8 @@ func each(p *scan.ProjectPass, wanted func(name string) bool, read func(name str
 		}
 		if file.Size > maxSettings {
 			p.Degrade(scan.Reason{Code: "too-large", Path: file.Path,
-				Message: fmt.Sprintf("the file has %d bytes; what the code means is read from files up to %d", file.Size, maxSettings)})
+				Message: fmt.Sprintf("the file has %d bytes; what the code means is read from files "+
+					"up to %d", file.Size, maxSettings)})
 			continue
 		}
 		text, err := fs.ReadFile(p.FS, file.Path)

@@ -19,7 +19,8 @@ func pass(files fstest.MapFS) (*scan.ProjectPass, *[]scan.Reason) {
 	var reasons []scan.Reason
 	p := &scan.ProjectPass{Context: context.Background(), FS: unreadable{files}, Reporter: scan.Reporter{
 		Degrade: func(r scan.Reason) { reasons = append(reasons, r) }}}
-	for _, name := range []string{"a.properties", "b.properties", "deep/c.properties", "go.mod", "node_modules/a.properties", "x/go.mod"} {
+	for _, name := range []string{"a.properties", "b.properties", "deep/c.properties", "go.mod",
+		"node_modules/a.properties", "x/go.mod"} {
 		if f := files[name]; f != nil {
 			p.Files = append(p.Files, scan.File{Path: name, Size: int64(len(f.Data))})
 		}
@@ -45,7 +46,8 @@ var (
 )
 
 func TestSettings(t *testing.T) {
-	p, reasons := pass(fstest.MapFS{"a.properties": file("x=1\ny=2\n"), "b.properties": file("x = 1\ny: 3\n"), "deep/c.properties": file("z=caf\xe9")})
+	p, reasons := pass(fstest.MapFS{"a.properties": file("x=1\ny=2\n"), "b.properties": file("x = 1\ny: 3\n"),
+		"deep/c.properties": file("z=caf\xe9")})
 	if diff := cmp.Diff(map[string]string{"x": "1", "z": "café"}, settings(p, inJava)); diff != "" {
 		t.Error(diff)
 	}
@@ -56,8 +58,10 @@ func TestSettings(t *testing.T) {
 
 // What cannot be read is said, once for each file, and the others count.
 func TestSettingsDegrade(t *testing.T) {
-	files := fstest.MapFS{"a.properties": file("x=\\u12"), "b.properties": {}, "deep/c.properties": file("x=1\n#" + strings.Repeat("-", maxSettings)),
-		"go.mod": file("modul a\n"), "x/go.mod": file("module example.org/x\n"), "node_modules/a.properties": file("x=\\u12")}
+	files := fstest.MapFS{"a.properties": file("x=\\u12"), "b.properties": {},
+		"deep/c.properties": file("x=1\n#" + strings.Repeat("-", maxSettings)),
+		"go.mod":            file("modul a\n"), "x/go.mod": file("module example.org/x\n"),
+		"node_modules/a.properties": file("x=\\u12")}
 	p, reasons := pass(files)
 	if got := settings(p, inJava); len(got) > 0 {
 		t.Errorf("settings %v", got)

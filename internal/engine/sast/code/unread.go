@@ -20,15 +20,24 @@ import (
 // extension. Data, documentation, style sheets, build files and queries are not listed:
 // they are no part of what runs.
 var unreadLanguages = map[string]string{
-	".abap": "ABAP", ".ada": "Ada", ".adb": "Ada", ".ads": "Ada", ".as": "ActionScript", ".asp": "ASP", ".ascx": "ASP.NET", ".aspx": "ASP.NET", ".asmx": "ASP.NET",
-	".bas": "Visual Basic", ".cbl": "COBOL", ".cob": "COBOL", ".cfc": "ColdFusion", ".cfm": "ColdFusion", ".cls": "Apex or Visual Basic",
-	".clj": "Clojure", ".cljc": "Clojure", ".cljs": "Clojure", ".coffee": "CoffeeScript", ".cr": "Crystal", ".cshtml": "Razor", ".razor": "Razor", ".cu": "CUDA",
-	".dart": "Dart", ".elm": "Elm", ".erl": "Erlang", ".ex": "Elixir", ".exs": "Elixir", ".eex": "Elixir templates", ".heex": "Elixir templates",
-	".f90": "Fortran", ".f95": "Fortran", ".fs": "F#", ".fsx": "F#", ".gjs": "Ember components", ".gts": "Ember components", ".groovy": "Groovy", ".gsp": "Groovy templates",
-	".hack": "Hack", ".hs": "Haskell", ".hx": "Haxe", ".ipynb": "Jupyter notebooks", ".jl": "Julia", ".lua": "Lua", ".m": "Objective-C or MATLAB", ".mm": "Objective-C",
-	".marko": "Marko components", ".ml": "OCaml", ".nim": "Nim", ".pas": "Pascal", ".pl": "Perl", ".pm": "Perl", ".psgi": "Perl", ".ps1": "PowerShell", ".psm1": "PowerShell",
-	".purs": "PureScript", ".r": "R", ".re": "ReScript", ".res": "ReScript", ".rkt": "Racket", ".riot": "Riot components", ".scm": "Scheme", ".sol": "Solidity",
-	".swift": "Swift", ".tcl": "Tcl", ".trigger": "Apex", ".vala": "Vala", ".vb": "Visual Basic", ".vbs": "VBScript", ".vy": "Vyper", ".zig": "Zig",
+	".abap": "ABAP", ".ada": "Ada", ".adb": "Ada", ".ads": "Ada", ".as": "ActionScript", ".asp": "ASP",
+	".ascx": "ASP.NET", ".aspx": "ASP.NET", ".asmx": "ASP.NET",
+	".bas": "Visual Basic", ".cbl": "COBOL", ".cob": "COBOL", ".cfc": "ColdFusion", ".cfm": "ColdFusion",
+	".cls": "Apex or Visual Basic",
+	".clj": "Clojure", ".cljc": "Clojure", ".cljs": "Clojure", ".coffee": "CoffeeScript", ".cr": "Crystal",
+	".cshtml": "Razor", ".razor": "Razor", ".cu": "CUDA",
+	".dart": "Dart", ".elm": "Elm", ".erl": "Erlang", ".ex": "Elixir", ".exs": "Elixir", ".eex": "Elixir templates",
+	".heex": "Elixir templates",
+	".f90":  "Fortran", ".f95": "Fortran", ".fs": "F#", ".fsx": "F#", ".gjs": "Ember components",
+	".gts": "Ember components", ".groovy": "Groovy", ".gsp": "Groovy templates",
+	".hack": "Hack", ".hs": "Haskell", ".hx": "Haxe", ".ipynb": "Jupyter notebooks", ".jl": "Julia", ".lua": "Lua",
+	".m": "Objective-C or MATLAB", ".mm": "Objective-C",
+	".marko": "Marko components", ".ml": "OCaml", ".nim": "Nim", ".pas": "Pascal", ".pl": "Perl", ".pm": "Perl",
+	".psgi": "Perl", ".ps1": "PowerShell", ".psm1": "PowerShell",
+	".purs": "PureScript", ".r": "R", ".re": "ReScript", ".res": "ReScript", ".rkt": "Racket",
+	".riot": "Riot components", ".scm": "Scheme", ".sol": "Solidity",
+	".swift": "Swift", ".tcl": "Tcl", ".trigger": "Apex", ".vala": "Vala", ".vb": "Visual Basic", ".vbs": "VBScript",
+	".vy": "Vyper", ".zig": "Zig",
 }
 
 // isProgram reports whether the build reads the file as program code. Settings and
@@ -84,7 +93,8 @@ func reportUnread(p *scan.ProjectPass) {
 	for _, name := range names {
 		u := found[name]
 		p.Degrade(scan.Reason{Code: "unread-language", Path: u.first, Message: fmt.Sprintf(
-			"no analyzer reads %s: %s, %s of the program code (%d bytes), such as this one", name, count(u.files), percent(u.bytes, total), u.bytes)})
+			"no analyzer reads %s: %s, %s of the program code (%d bytes), such as this one", name, count(u.files),
+			percent(u.bytes, total), u.bytes)})
 	}
 }
 

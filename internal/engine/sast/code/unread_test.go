@@ -13,10 +13,14 @@ func TestUnreadLanguages(t *testing.T) {
 		files []scan.File
 		want  []string // code, path, and a part of the message
 	}{
-		"all is read": {[]scan.File{file("main.go", 100), file("app.vue", 100), file("README.md", 1000), file("data.json", 5000)}, nil},
-		"half is not": {[]scan.File{file("main.go", 100), file("a.swift", 25), file("b.swift", 75), file("big.json", 5000)},
+		"all is read": {[]scan.File{file("main.go", 100), file("app.vue", 100), file("README.md", 1000),
+			file("data.json", 5000)}, nil},
+		"half is not": {[]scan.File{file("main.go", 100), file("a.swift", 25), file("b.swift", 75),
+			file("big.json", 5000)},
 			[]string{"unread-language b.swift 2 files, 50.0 %"}},
-		"several":         {[]scan.File{file("a.lua", 1), file("b.dart", 2), file("c.py", 9997)}, []string{"unread-language b.dart 1 file, less than 0.1 %", "unread-language a.lua 1 file, less than 0.1 %"}},
+		"several": {[]scan.File{file("a.lua", 1), file("b.dart", 2), file("c.py", 9997)},
+			[]string{"unread-language b.dart 1 file, less than 0.1 %", "unread-language a.lua 1 file, less " +
+				"than 0.1 %"}},
 		"code of others":  {[]scan.File{file("main.go", 100), file("node_modules/a/b.swift", 100)}, nil},
 		"an empty file":   {[]scan.File{file("main.go", 100), file("a.swift", 0)}, nil},
 		"nothing is read": {[]scan.File{file("a.PS1", 10)}, []string{"unread-language a.PS1 1 file, 100.0 %"}},
@@ -32,7 +36,8 @@ func TestUnreadLanguages(t *testing.T) {
 		for i, w := range c.want {
 			code, rest, _ := strings.Cut(w, " ")
 			path, share, _ := strings.Cut(rest, " ")
-			if !strings.HasPrefix(got[i], code+" "+path+" ") || !strings.Contains(got[i], share+" of the program code") {
+			if !strings.HasPrefix(got[i], code+" "+path+" ") ||
+				!strings.Contains(got[i], share+" of the program code") {
 				t.Errorf("%s: got %q, want %q", name, got[i], w)
 			}
 		}

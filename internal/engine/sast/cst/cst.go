@@ -92,7 +92,8 @@ func (l *Language) Parse(src []byte, limits Limits) (*Tree, error) {
 		return nil, ErrBinary // some scanners are quadratic on NUL
 	}
 	if l.grammar == nil {
-		return &Tree{Lang: l, Source: src, Nodes: []Node{{End: uint32(len(src)), Parent: -1, SubtreeEnd: 1, Flags: Named}}}, nil
+		return &Tree{Lang: l, Source: src,
+			Nodes: []Node{{End: uint32(len(src)), Parent: -1, SubtreeEnd: 1, Flags: Named}}}, nil
 	}
 	if limits.Time == 0 {
 		limits.Time = 2 * time.Minute
@@ -109,7 +110,8 @@ func (l *Language) Parse(src []byte, limits Limits) (*Tree, error) {
 	if len(src) > 0 {
 		text = (*C.char)(unsafe.Pointer(&src[0]))
 	}
-	n := C.flat_parse(p.c, text, C.uint32_t(len(src)), C.uint64_t(limits.Time.Microseconds()), C.int64_t(limits.Memory), C.int64_t(limits.Steps))
+	n := C.flat_parse(p.c, text, C.uint32_t(len(src)), C.uint64_t(limits.Time.Microseconds()), C.int64_t(limits.Memory),
+		C.int64_t(limits.Steps))
 	switch n {
 	case C.FLAT_DEADLINE:
 		return nil, ErrDeadline

@@ -105,12 +105,15 @@ func TestTreeHasFieldsAndPlaces(t *testing.T) {
 	var got []string
 	for i, n := range tree.Nodes {
 		if n.Flags&Named != 0 && n.Parent >= 0 {
-			got = append(got, Python.KindName(tree.Nodes[n.Parent].Kind)+"."+Python.FieldName(n.Field)+"="+Python.KindName(tree.Nodes[i].Kind))
+			got = append(got, Python.KindName(tree.Nodes[n.Parent].Kind)+"."+Python.FieldName(n.Field)+"="+
+				Python.KindName(tree.Nodes[i].Kind))
 		}
 	}
 	want := []string{
-		"module.=expression_statement", "expression_statement.=assignment", "assignment.left=identifier", "assignment.right=integer",
-		"module.=function_definition", "function_definition.name=identifier", "function_definition.parameters=parameters",
+		"module.=expression_statement", "expression_statement.=assignment", "assignment.left=identifier",
+		"assignment.right=integer",
+		"module.=function_definition", "function_definition.name=identifier",
+		"function_definition.parameters=parameters",
 		"parameters.=identifier", "function_definition.body=block", "block.=pass_statement",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -138,7 +141,8 @@ func TestNamesOfKindsAndFields(t *testing.T) {
 
 func TestFilesBelongToLanguagesByName(t *testing.T) {
 	for file, want := range map[string]*Language{
-		"a/B.java": Java, "x.MJS": JavaScript, "x.d.ts": TypeScript, "x.tsx": TSX, "Rakefile": Ruby, "a/b.tf": HCL, "x.txt": nil,
+		"a/B.java": Java, "x.MJS": JavaScript, "x.d.ts": TypeScript, "x.tsx": TSX, "Rakefile": Ruby, "a/b.tf": HCL,
+		"x.txt":        nil,
 		"a/Dockerfile": Dockerfile, "Dockerfile.dev": Dockerfile, "x.dockerfile": Dockerfile,
 	} {
 		var got *Language
@@ -164,11 +168,14 @@ func TestHostileTextEndsWithAReason(t *testing.T) {
 		want error
 	}{
 		"generics without end": {Java, strings.Repeat("a<", 100_000), Limits{Time: time.Minute}, ErrMemory},
-		"no time":              {Go, "package a\n" + strings.Repeat("var x = 1\n", 200_000), Limits{Time: time.Millisecond}, ErrDeadline},
-		"no steps":             {Go, "package a\n" + strings.Repeat("var x = 1\n", 200_000), Limits{Steps: 100}, ErrSteps},
-		"no memory":            {Go, "package a\n" + strings.Repeat("var x = 1\n", 20_000), Limits{Memory: 1 << 10}, ErrMemory},
-		"NUL":                  {Bash, "echo \x00", Limits{}, ErrBinary},
-		"too large":            {JSON, strings.Repeat(" ", MaxSource+1), Limits{}, ErrTooLarge},
+		"no time": {Go, "package a\n" + strings.Repeat("var x = 1\n", 200_000),
+			Limits{Time: time.Millisecond}, ErrDeadline},
+		"no steps": {Go, "package a\n" + strings.Repeat("var x = 1\n", 200_000), Limits{Steps: 100},
+			ErrSteps},
+		"no memory": {Go, "package a\n" + strings.Repeat("var x = 1\n", 20_000), Limits{Memory: 1 << 10},
+			ErrMemory},
+		"NUL":       {Bash, "echo \x00", Limits{}, ErrBinary},
+		"too large": {JSON, strings.Repeat(" ", MaxSource+1), Limits{}, ErrTooLarge},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if tree, err := test.lang.Parse([]byte(test.src), test.max); !errors.Is(err, test.want) {
@@ -269,7 +276,8 @@ func FuzzParse(f *testing.F) {
 }
 
 func BenchmarkParse(b *testing.B) {
-	src := []byte("package a\n" + strings.Repeat("func f(x int) (y string) { if x > 1 { return g(x, \"a\") }; return h.i(x) }\n", 10_000))
+	src := []byte("package a\n" + strings.Repeat("func f(x int) (y string) { if x > 1 { return g(x, \"a\") }; return "+
+		"h.i(x) }\n", 10_000))
 	b.SetBytes(int64(len(src)))
 	for b.Loop() {
 		if _, err := Go.Parse(src, Limits{}); err != nil {

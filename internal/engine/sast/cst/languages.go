@@ -47,12 +47,15 @@ var (
 	JSON      = newLanguage("json", json.Language, ".json")
 	HTML      = newLanguage("html", html.Language, ".html", ".htm", ".xhtml")
 	// Dockerfile has no grammar: its lowering reads the lines itself.
-	Dockerfile = newText("dockerfile", "dockerfile", "containerfile", "dockerfile.*", "containerfile.*", ".dockerfile", ".containerfile")
-	XML        = newLanguage("xml", xml.LanguageXML, ".xml", ".xsd", ".xsl", ".xslt", ".plist", ".config", ".csproj", ".pom")
+	Dockerfile = newText("dockerfile", "dockerfile", "containerfile", "dockerfile.*", "containerfile.*", ".dockerfile",
+		".containerfile")
+	XML = newLanguage("xml", xml.LanguageXML, ".xml", ".xsd", ".xsl", ".xslt", ".plist", ".config", ".csproj",
+		".pom")
 )
 
 // Languages lists every language.
 var Languages = []*Language{
-	Java, JavaScript, TypeScript, TSX, Component, Python, Go, PHP, CSharp, Ruby, Kotlin, C, CPP, Rust, Scala, Bash, HCL, YAML,
+	Java, JavaScript, TypeScript, TSX, Component, Python, Go, PHP, CSharp, Ruby, Kotlin, C, CPP, Rust, Scala, Bash, HCL,
+	YAML,
 	JSON, HTML, XML, Dockerfile,
 }

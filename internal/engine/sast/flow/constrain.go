@@ -238,7 +238,8 @@ func (s *solver) explicitSelf(fn *ir.Function, c *ir.Call, f int32, class value)
 	if callee.OnClass {
 		return passed{receiver: -1, this: class, is: class != 0}
 	}
-	if args := fn.Args(c); callee.Class != nil && !callee.Static && fn.File.Lang.Meaning.SelfParameter && len(args) > 0 {
+	if args := fn.Args(c); callee.Class != nil && !callee.Static && fn.File.Lang.Meaning.SelfParameter &&
+		len(args) > 0 {
 		return passed{receiver: s.variable(fn, args[0].Value), skip: 1}
 	}
 	return passed{receiver: -1}

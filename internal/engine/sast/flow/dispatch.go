@@ -217,7 +217,8 @@ func (s *solver) callValue(fn *ir.Function, c *ir.Call, v value, p passed) {
 			s.made(fn, c, v.index())
 			return
 		}
-		if p.receiver < 0 && c.Receiver != ir.NoVar && (s.Functions[v.index()].Class == nil || c.Kind == ir.CallFunction) {
+		if p.receiver < 0 && c.Receiver != ir.NoVar && (s.Functions[v.index()].Class == nil ||
+			c.Kind == ir.CallFunction) {
 			p.receiver = s.variable(fn, c.Receiver)
 		}
 		s.link(fn, c, v.index(), p)
@@ -347,7 +348,8 @@ func (s *solver) leavesSurely(fn *ir.Function, c *ir.Call) {
 
 // keeps reports whether a method of unknown code with the name keeps its arguments.
 func keeps(name string) bool {
-	for _, verb := range []string{"add", "push", "put", "set", "append", "insert", "offer", "unshift", "enqueue", "register", "extend"} {
+	for _, verb := range []string{"add", "push", "put", "set", "append", "insert", "offer", "unshift", "enqueue",
+		"register", "extend"} {
 		if strings.HasPrefix(strings.ToLower(name), verb) {
 			return true
 		}
@@ -390,7 +392,8 @@ func (s *solver) leaves(fn *ir.Function, c *ir.Call) {
 // the receiver holds.
 func (s *solver) callback(fn *ir.Function, c *ir.Call, v value, receiver int32) {
 	call := s.call(fn, c)
-	if dst := fn.Code[c.Instr].Dst; dst != ir.NoVar && c.Kind != ir.CallNew && (v.kind() == functionValue || v.kind() == classValue) {
+	if dst := fn.Code[c.Instr].Dst; dst != ir.NoVar && c.Kind != ir.CallNew &&
+		(v.kind() == functionValue || v.kind() == classValue) {
 		s.add(s.variable(fn, dst), v) // it may be wrapped: bound, made a promise, memoized
 	}
 	switch v.kind() {

@@ -210,7 +210,8 @@ func TestCorpus(t *testing.T) {
 	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	t.Logf("%d functions, %d classes, %d calls, %d with targets, %d edges, largest component %d, %d truncated, %d full; graph %v, heap %d MB",
+	t.Logf("%d functions, %d classes, %d calls, %d with targets, %d edges, largest component %d, %d truncated, %d "+
+		"full; graph %v, heap %d MB",
 		len(g.Functions), len(g.Classes), calls, resolved, edges, biggest, g.Truncated, g.Full, took, m.HeapAlloc>>20)
 	if testing.Verbose() && os.Getenv("SHOW") != "" {
 		t.Log(show(g))

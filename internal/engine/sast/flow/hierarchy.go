@@ -27,7 +27,8 @@ type hierarchy struct {
 }
 
 func (h *hierarchy) build(g *Graph) {
-	h.classes, h.byName, h.names, h.methods = map[string]int32{}, map[string][]int32{}, map[string]int32{}, map[int64][]int32{}
+	h.classes, h.byName, h.names, h.methods = map[string]int32{}, map[string][]int32{}, map[string]int32{},
+		map[int64][]int32{}
 	h.declared = g.Classes
 	n := len(g.Classes)
 	h.members = make([][]string, n)

@@ -12,7 +12,8 @@ import (
 // TestHierarchy asks what the classes of a program are to each other.
 func TestHierarchy(t *testing.T) {
 	g := build(t, []*ir.File{
-		lower(t, "p/A.java", "package p; import javax.servlet.http.HttpServlet; abstract class A extends HttpServlet { void m(int a) {} void m(String a) {} }"),
+		lower(t, "p/A.java", "package p; import javax.servlet.http.HttpServlet; abstract class A extends HttpServlet "+
+			"{ void m(int a) {} void m(String a) {} }"),
 		lower(t, "p/B.java", "package p; class B extends A implements q.I { B(String s) {} void m(String a) {} }"),
 		lower(t, "q/I.java", "package q; public interface I { void m(String a); }"),
 	}, flow.Options{})
@@ -51,7 +52,8 @@ func TestHierarchy(t *testing.T) {
 
 // TestCallees has callees before callers, and recursion in one component.
 func TestCallees(t *testing.T) {
-	g := build(t, []*ir.File{lower(t, "a.py", "def a(): b()\ndef b(): c(); d()\ndef c(): b()\ndef d(): pass\n")}, flow.Options{})
+	g := build(t, []*ir.File{lower(t, "a.py", "def a(): b()\ndef b(): c(); d()\ndef c(): b()\ndef d(): pass\n")},
+		flow.Options{})
 	var order []string
 	for _, scc := range g.SCCs() {
 		for _, fn := range scc {

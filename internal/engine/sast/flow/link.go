@@ -23,7 +23,8 @@ type linker struct {
 const maxAliases = 8
 
 func newLinker(files []*ir.File, modules []Module) *linker {
-	l := &linker{modules: map[string]bool{}, names: map[string]bool{}, structs: map[string]bool{}, vars: map[string]bool{}, goPaths: modules,
+	l := &linker{modules: map[string]bool{}, names: map[string]bool{}, structs: map[string]bool{},
+		vars: map[string]bool{}, goPaths: modules,
 		aliases: map[string]string{}, stars: map[string][]string{}, byBase: map[string][]string{}}
 	for _, f := range files {
 		if key := family(f) + f.Module; !l.modules[key] {

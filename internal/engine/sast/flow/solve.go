@@ -100,7 +100,8 @@ const (
 
 func newSolver(g *Graph, o Options) *solver {
 	s := &solver{Graph: g, limit: o.MaxTargets, globals: map[string]int32{}, fields: map[fieldKey]int32{},
-		of: map[value][]fieldName{}, protos: map[value][]value{}, heirs: map[value][]int32{}, fields0: map[string]int32{}, pool: make([][]value, 1)}
+		of: map[value][]fieldName{}, protos: map[value][]value{}, heirs: map[value][]int32{},
+		fields0: map[string]int32{}, pool: make([][]value, 1)}
 	calls, vars := int32(0), int32(0)
 	g.callBase, g.varBase = make([]int32, len(g.Functions)), make([]int32, len(g.Functions))
 	for i, fn := range g.Functions {

@@ -76,7 +76,9 @@ func parseAlien(text string, o rule.Options) (*alien, error) {
 		a.items = a.items[:len(a.items)-1] // the line end that a block of YAML has
 	}
 	a.enclose()
-	if !slices.ContainsFunc(a.items, func(it alienItem) bool { return it.kind != alienEllipsis && it.kind != alienNewline }) {
+	if !slices.ContainsFunc(a.items, func(it alienItem) bool {
+		return it.kind != alienEllipsis && it.kind != alienNewline
+	}) {
 		return nil, errors.New("the pattern has no word")
 	}
 	return a, nil

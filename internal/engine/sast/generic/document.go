@@ -219,7 +219,8 @@ func blocks(text string, lines []line) []item {
 		}
 		if b.levels[len(b.levels)-1].indent < l.indent {
 			b.levels = append(b.levels, level{l.indent, len(b.out)})
-			b.out = append(b.out, item{start: l.items[0].start, end: l.items[0].start, line: l.items[0].line, kind: open})
+			b.out = append(b.out, item{start: l.items[0].start, end: l.items[0].start, line: l.items[0].line,
+				kind: open})
 		}
 		b.line(l.items)
 	}

@@ -43,12 +43,15 @@ func TestPattern(t *testing.T) {
 		{"ellipsis", "a ... b", "a x y b", []string{"a x y b"}},
 		{"the shortest", "a ... b", "a 1 a 2 b b", []string{"a 2 b"}},
 		{"overlapping", "a ... b", "a c a b d b", []string{"a b"}},
-		{"ten lines", "a ... b", "a" + strings.Repeat("\nx", 9) + "\nb", []string{"a" + strings.Repeat("\nx", 9) + "\nb"}},
+		{"ten lines", "a ... b", "a" + strings.Repeat("\nx", 9) + "\nb",
+			[]string{"a" + strings.Repeat("\nx", 9) + "\nb"}},
 		{"not eleven", "a ... b", "a" + strings.Repeat("\nx", 10) + "\nb", []string{}},
-		{"twice as far", "a ... ... b", "a" + strings.Repeat("\nx", 19) + "\nb", []string{"a" + strings.Repeat("\nx", 19) + "\nb"}},
+		{"twice as far", "a ... ... b", "a" + strings.Repeat("\nx", 19) + "\nb",
+			[]string{"a" + strings.Repeat("\nx", 19) + "\nb"}},
 		{"named ellipsis", "f($...ARGS)", "f(1, 2)", []string{`f(1, 2) $...ARGS="1, 2"`}},
 		{"the first brace will do", "f($...ARGS)", "f(1, g(2))", []string{`f(1, g(2) $...ARGS="1, g(2"`}},
-		{"equal named ellipses", "a $...X; b $...X;", "a 1 2; b 1 2; a 1; b 2;", []string{`a 1 2; b 1 2; $...X=" 1 2"`}},
+		{"equal named ellipses", "a $...X; b $...X;", "a 1 2; b 1 2; a 1; b 2;",
+			[]string{`a 1 2; b 1 2; $...X=" 1 2"`}},
 		{"last ellipsis", "a ...", "a b\nc", []string{"a b\nc"}},
 		{"last ellipsis in braces", "a ...", "f(a b) c", []string{"a b"}},
 		{"first ellipsis", "... b", "x b c", []string{"x b"}},
@@ -98,7 +101,8 @@ func TestComments(t *testing.T) {
 		style, text string
 		want        int
 	}{
-		{"", "a # x\nb", 0}, {"shell", "a # x\nb", 1}, {"shell", "a # b", 0}, {"c", "a /* x\n */ b", 1}, {"c", "a // x\nb", 0},
+		{"", "a # x\nb", 0}, {"shell", "a # x\nb", 1}, {"shell", "a # b", 0}, {"c", "a /* x\n */ b", 1},
+		{"c", "a // x\nb", 0},
 		{"cpp", "a // x\nb", 1}, {"cpp", "a /* x */ b", 1}, {"c", "a /* b", 0},
 	} {
 		p, err := Parse("a b", 0)
@@ -141,7 +145,8 @@ func TestRemembersFailures(t *testing.T) {
 	if got, complete := p.Find(NewDocument(strings.Repeat("a ", 200)+"\n y z z", "")); !complete || len(got) == 0 {
 		t.Errorf("%d matches, complete %v", len(got), complete)
 	}
-	if got, complete := p.Find(NewDocument(strings.Repeat("a ", 100)+strings.Repeat("\n", 60)+"z", "")); !complete || len(got) != 0 {
+	if got, complete := p.Find(NewDocument(strings.Repeat("a ", 100)+strings.Repeat("\n", 60)+"z", "")); !complete ||
+		len(got) != 0 {
 		t.Errorf("%d matches, complete %v", len(got), complete)
 	}
 }
@@ -175,8 +180,11 @@ func TestAlien(t *testing.T) {
 		{"four dots", "a .... b", "a c\nd b", lines, []string{"a c\nd b"}},
 		{"line ends", "a\nb", "a b a\r\nb", lines, []string{"a\r\nb"}},
 		{"caseless", "Foo", "fOO", func(o *rule.Options) { o.GenericCaseless = true }, []string{"fOO"}},
-		{"word characters", "$X", "e-mail", func(o *rule.Options) { o.GenericExtraWord = "-" }, []string{`e-mail $X="e-mail"`}},
-		{"braces", "<...>", "<a <b>>", func(o *rule.Options) { o.GenericExtraBraces = [][2]string{{"<", ">"}} }, []string{"<a <b>>"}},
+		{"word characters", "$X", "e-mail", func(o *rule.Options) {
+			o.GenericExtraWord = "-"
+		}, []string{`e-mail $X="e-mail"`}},
+		{"braces", "<...>", "<a <b>>", func(o *rule.Options) { o.GenericExtraBraces = [][2]string{{"<", ">"}} },
+			[]string{"<a <b>>"}},
 	} {
 		a, err := parseAlien(c.pattern, alienOptions(c.change))
 		if err != nil {
@@ -193,7 +201,9 @@ func TestAlien(t *testing.T) {
 			t.Errorf("%.10q was taken", pattern)
 		}
 	}
-	if _, err := parseAlien("a", alienOptions(func(o *rule.Options) { o.GenericBraces = [][2]string{{"a", "b"}} })); err == nil {
+	if _, err := parseAlien("a", alienOptions(func(o *rule.Options) {
+		o.GenericBraces = [][2]string{{"a", "b"}}
+	})); err == nil {
 		t.Error("letters were taken as braces")
 	}
 	a, err := parseAlien("x ( ... y", alienOptions(none))
@@ -258,7 +268,8 @@ func TestReadable(t *testing.T) {
 		want bool
 	}{
 		{"", true}, {"a\n", true}, {strings.Repeat("a", 400), true}, {strings.Repeat("a", 600), false},
-		{strings.Repeat(strings.Repeat("a", 100)+"\n", 100), true}, {"\x00\x01abc", false}, {strings.Repeat("é\n", 10), true},
+		{strings.Repeat(strings.Repeat("a", 100)+"\n", 100), true}, {"\x00\x01abc", false},
+		{strings.Repeat("é\n", 10), true},
 	} {
 		if got := Readable(c.text); got != c.want {
 			t.Errorf("%.10q: %v, want %v", c.text, got, c.want)

@@ -77,7 +77,8 @@ const maxKept = 1 << 20 // bytes of a text whose document is kept
 func (r *recent) get(text, comments string) *Document {
 	r.mu.Lock()
 	for _, k := range r.kept {
-		if k.doc != nil && k.comments == comments && len(k.doc.text) == len(text) && unsafe.StringData(k.doc.text) == unsafe.StringData(text) {
+		if k.doc != nil && k.comments == comments && len(k.doc.text) == len(text) &&
+			unsafe.StringData(k.doc.text) == unsafe.StringData(text) {
 			r.mu.Unlock()
 			return k.doc
 		}

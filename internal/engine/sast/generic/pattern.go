@@ -44,7 +44,9 @@ func Parse(text string, span int) (*Pattern, error) {
 		}
 		seen[name] = true
 	}
-	if !slices.ContainsFunc(p.items, func(it item) bool { return it.kind == word || it.kind == char || it.kind == metavar }) {
+	if !slices.ContainsFunc(p.items, func(it item) bool {
+		return it.kind == word || it.kind == char || it.kind == metavar
+	}) {
 		return nil, fmt.Errorf("the pattern has no word")
 	}
 	return p, nil
@@ -79,7 +81,8 @@ func (p *Pattern) Find(d *Document) (matches []Match, complete bool) {
 	if !p.mayMatch(d) {
 		return nil, true
 	}
-	s := &search{doc: d, pattern: p, steps: min(stepsAtMost, stepsEach*(len(d.items)+1000)), failed: map[place]struct{}{}}
+	s := &search{doc: d, pattern: p, steps: min(stepsAtMost, stepsEach*(len(d.items)+1000)),
+		failed: map[place]struct{}{}}
 	longest := p.items[len(p.items)-1].kind == ellipsis
 	byEnd := map[int]int{} // index in matches
 	for _, at := range p.starts(d) {

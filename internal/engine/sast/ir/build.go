@@ -69,7 +69,8 @@ type draft struct {
 
 // newBuilder begins the function with its entry block.
 func (l *lowerer) newBuilder(fn *Function, outer *builder) *builder {
-	b := &builder{lowerer: l, scratch: scratches.Get().(*scratch), fn: fn, outer: outer, cur: NoBlock, handler: NoBlock, exc: NoVar, result: NoVar, yields: NoVar, caughtVar: NoVar, given: NoVar}
+	b := &builder{lowerer: l, scratch: scratches.Get().(*scratch), fn: fn, outer: outer, cur: NoBlock, handler: NoBlock,
+		exc: NoVar, result: NoVar, yields: NoVar, caughtVar: NoVar, given: NoVar}
 	b.vars = map[int32]Var{}
 	b.start(b.newBlock())
 	return b

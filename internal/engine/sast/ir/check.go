@@ -55,7 +55,8 @@ func (fn *Function) check() error {
 		return fmt.Errorf("blocks end at %d of %d", next, len(fn.Code))
 	}
 	for i, c := range fn.Calls {
-		if c.Instr < 0 || int(c.Instr) >= len(fn.Code) || fn.Code[c.Instr].Op != Invoke || int(fn.Code[c.Instr].X) != i {
+		if c.Instr < 0 || int(c.Instr) >= len(fn.Code) || fn.Code[c.Instr].Op != Invoke ||
+			int(fn.Code[c.Instr].X) != i {
 			return fmt.Errorf("call %d: instruction %d", i, c.Instr)
 		}
 	}
@@ -109,7 +110,8 @@ func (fn *Function) checkEdges(id BlockID) error {
 	blk := &fn.Blocks[id]
 	last := fn.Code[blk.End-1].Op
 	switch n := len(blk.Succs); {
-	case last == Jump && n != 1, last == If && n != 2, last == Dispatch && n == 0, (last == Return || last == Stop) && n != 0,
+	case last == Jump && n != 1, last == If && n != 2, last == Dispatch && n == 0, (last == Return || last == Stop) &&
+		n != 0,
 		last == Throw && n > 1:
 		return fmt.Errorf("%s with %d successors", last, n)
 	}

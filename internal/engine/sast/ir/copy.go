@@ -104,7 +104,8 @@ func (b *builder) duplicate(typ int32, v Var) Var {
 // isStored reports whether an expression reads a variable, a field or an element, or
 // what a pointer points to: whoever has it can change it.
 func (b *builder) isStored(i int32) bool {
-	return b.t.Is(i, tree.Name) || b.t.Is(i, tree.Member) || b.t.Is(i, tree.Index) || b.t.Is(i, tree.Unary) && b.t.Text(i) == "*"
+	return b.t.Is(i, tree.Name) || b.t.Is(i, tree.Member) || b.t.Is(i, tree.Index) || b.t.Is(i, tree.Unary) &&
+		b.t.Text(i) == "*"
 }
 
 // changes reports whether the function changes a part of what the variable holds at
@@ -148,7 +149,8 @@ func (b *builder) declaredType(i int32, depth int) int32 {
 	case tree.New, tree.List, tree.Map:
 		return b.t.Child(i, tree.RoleType)
 	case tree.Member:
-		if f := b.fieldOf(b.declaredType(b.t.Child(i, tree.RoleObject), depth+1), b.t.Text(b.t.Child(i, tree.RoleProperty))); f != nil {
+		if f := b.fieldOf(b.declaredType(b.t.Child(i, tree.RoleObject), depth+1),
+			b.t.Text(b.t.Child(i, tree.RoleProperty))); f != nil {
 			return b.t.Child(f.Node, tree.RoleType)
 		}
 	case tree.Index:
@@ -181,7 +183,8 @@ func (b *builder) variableType(i int32, depth int) int32 {
 	case b.t.Child(by, tree.RoleType) >= 0:
 		return b.t.Child(by, tree.RoleType)
 	case b.t.Is(by, tree.ForEach):
-		if target := b.t.Child(by, tree.RoleTarget); b.isTuple(target) && b.t.Count(target, tree.RoleElement) == 2 && d > target+1 {
+		if target := b.t.Child(by, tree.RoleTarget); b.isTuple(target) && b.t.Count(target, tree.RoleElement) == 2 &&
+			d > target+1 {
 			return b.elementType(b.declaredType(b.t.Child(by, tree.RoleIterable), depth+1))
 		}
 		return tree.None

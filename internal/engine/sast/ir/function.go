@@ -416,7 +416,8 @@ func (b *builder) initializers() {
 		b.passOnCaptures()
 		if b.m.SelfParameter {
 			for _, f := range fn.Class.Fields { // objects see what their class has
-				b.do(StoreField, tree.None, f.Name, fn.This, b.value(LoadGlobal, tree.None, join(fn.Class.Qualified, f.Name)))
+				b.do(StoreField, tree.None, f.Name, fn.This,
+					b.value(LoadGlobal, tree.None, join(fn.Class.Qualified, f.Name)))
 			}
 		}
 	}

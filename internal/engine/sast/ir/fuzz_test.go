@@ -88,7 +88,8 @@ func FuzzTree(f *testing.F) {
 // TestLimit skips a function that is too large, says so, and keeps the others.
 func TestLimit(t *testing.T) {
 	l := all.ForFile("a.py")
-	f, err := l.Parse("a.py", []byte("def big(a):\n  x = [1, 2, 3, 4, 5, 6, 7]\n  return lambda: a\ndef small(b):\n  return b\n"), cst.Limits{})
+	f, err := l.Parse("a.py", []byte("def big(a):\n  x = [1, 2, 3, 4, 5, 6, 7]\n  return lambda: a\ndef small(b):\n  "+
+		"return b\n"), cst.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -134,6 +134,7 @@ func TestCorpus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d files, %d bytes, %d nodes, %d instructions, %d skipped, %d of %d calls with a value, %v in all, %v for scopes and forms",
+	t.Logf("%d files, %d bytes, %d nodes, %d instructions, %d skipped, %d of %d calls with a value, %v in all, %v "+
+		"for scopes and forms",
 		files, bytes, nodes, instrs, skipped, valued, expressions, time.Since(start), lowering)
 }

@@ -202,7 +202,8 @@ func (s *surveyor) walk() {
 				s.class(n.Parent, i)
 			}
 		case tree.Name:
-			if n.Role == tree.RoleName && s.t.Is(n.Parent, tree.Function) || s.t.Is(n.Parent, tree.Class) && n.Role == tree.RoleName {
+			if n.Role == tree.RoleName && s.t.Is(n.Parent, tree.Function) || s.t.Is(n.Parent, tree.Class) &&
+				n.Role == tree.RoleName {
 				s.unit[i] = s.unit[n.Parent]
 			}
 		}
@@ -224,6 +225,7 @@ func (s *surveyor) member(i int32, top frame) frame {
 	c := top.class
 	switch {
 	case n.Kind == tree.Function && n.Text != "initializer", n.Kind == tree.Class, n.Kind == tree.TypeAlias, n.Kind == tree.Empty:
+
 		return frame{}
 	}
 	static := s.static(i) || c.Kind == "interface" || s.m.SelfParameter || n.Text == "enum"
@@ -274,7 +276,8 @@ func (s *surveyor) parameterFields(c *Class, i int32) {
 
 // isField reports whether a parameter has a modifier of a member.
 func (l *lowerer) isField(p int32) bool {
-	return l.modified(p, "private") || l.modified(p, "public") || l.modified(p, "protected") || l.modified(p, "readonly")
+	return l.modified(p, "private") || l.modified(p, "public") || l.modified(p, "protected") ||
+		l.modified(p, "readonly")
 }
 
 // static reports whether the declaration has the modifier "static".

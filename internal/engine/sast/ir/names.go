@@ -225,7 +225,8 @@ func (b *builder) means(i int32) meaning {
 		}
 	case tree.Field:
 		if c := b.classAround(by); c != nil {
-			return meaning{kind: meansMember, class: c, static: b.Functions[b.unit[by]].Kind == StaticInit || b.staticField(c, by), text: b.t.Text(i)}
+			return meaning{kind: meansMember, class: c, static: b.Functions[b.unit[by]].Kind == StaticInit ||
+				b.staticField(c, by), text: b.t.Text(i)}
 		}
 	}
 	return b.variable(d)
@@ -273,7 +274,8 @@ func (b *builder) isBodyStatement(d int32) bool {
 // undeclared says what a name means that the file does not declare.
 func (b *builder) undeclared(i int32) meaning {
 	name := b.t.Text(i)
-	if b.m.ImplicitThis && b.fn.Class != nil && len(b.fn.Class.Bases) > 0 && name != "" && (name[0] < 'A' || name[0] > 'Z') {
+	if b.m.ImplicitThis && b.fn.Class != nil && len(b.fn.Class.Bases) > 0 && name != "" &&
+		(name[0] < 'A' || name[0] > 'Z') {
 		return meaning{kind: meansMember, class: b.fn.Class, static: b.fn.Static, text: name}
 	}
 	q := b.qualified(i)

@@ -193,7 +193,8 @@ func (b *builder) forEach(i int32) {
 		kind = "keys"
 	case "range":
 		kind = "entries"
-		if t := b.t.Child(i, tree.RoleTarget); b.isTuple(t) && b.t.Count(t, tree.RoleElement) == 1 && b.isChannel(b.t.Child(i, tree.RoleIterable)) {
+		if t := b.t.Child(i, tree.RoleTarget); b.isTuple(t) && b.t.Count(t, tree.RoleElement) == 1 &&
+			b.isChannel(b.t.Child(i, tree.RoleIterable)) {
 			kind = "values"
 		}
 	}

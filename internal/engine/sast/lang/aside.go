@@ -27,7 +27,8 @@ func Test(name string) bool {
 		return strings.HasSuffix(name, "_test.go")
 	case ".java", ".kt", ".scala", ".groovy":
 		name, _, _ = strings.Cut(name, mainSource)
-		return strings.HasPrefix(name, "src/test/") || strings.Contains(name, "/src/test/") || strings.HasPrefix(name, "test/")
+		return strings.HasPrefix(name, "src/test/") || strings.Contains(name, "/src/test/") ||
+			strings.HasPrefix(name, "test/")
 	}
 	if testFile.MatchString(path.Base(name)) {
 		return true

@@ -38,7 +38,8 @@ func (f Braces) token(i int) {
 // variable reports whether the dots are those of "T... name", a variable number of
 // arguments.
 func (f Braces) variable(i int) bool {
-	return i > 0 && f.Name(i+1) && f.Tokens[i].Start == f.Tokens[i-1].End && (f.Name(i-1) || strings.Contains(">]", f.Text(i-1)))
+	return i > 0 && f.Name(i+1) && f.Tokens[i].Start == f.Tokens[i-1].End &&
+		(f.Name(i-1) || strings.Contains(">]", f.Text(i-1)))
 }
 
 // many rewrites an ellipsis or "$...X" that stands where a name is not enough.
@@ -105,7 +106,8 @@ func (f Braces) place(i int) place {
 
 // statement tells whether the ellipsis is a statement of its own.
 func (f Braces) statement(i int) place {
-	if next := i + 1; next < len(f.Tokens) && f.Tokens[next].Kind == Sign && !f.Tokens[next].First && strings.Contains("<>=!+-*/%&|^?", f.Text(next)) {
+	if next := i + 1; next < len(f.Tokens) && f.Tokens[next].Kind == Sign && !f.Tokens[next].First &&
+		strings.Contains("<>=!+-*/%&|^?", f.Text(next)) {
 		return placeName // an operand
 	}
 	if f.Many(i-1) && f.Tokens[i].First {
@@ -123,7 +125,8 @@ func (f Braces) statement(i int) place {
 			return placeStatement
 		}
 	default:
-		if f.Tokens[i].First && (i+1 == len(f.Tokens) || f.Tokens[i+1].First) && f.Tokens[i-1].Kind != Sign && f.Text(i-1) != "=" {
+		if f.Tokens[i].First && (i+1 == len(f.Tokens) || f.Tokens[i+1].First) && f.Tokens[i-1].Kind != Sign &&
+			f.Text(i-1) != "=" {
 			return placeStatement
 		}
 	}
@@ -226,7 +229,8 @@ func (f Braces) parenthesized(i, open int) place {
 // not matter.
 func (f Braces) parameter(i int) bool {
 	inside, before, behind := f.Tokens[i].Inside, f.Text(i-1), f.Text(i+1)
-	return f.Text(inside) == "(" && (before == "(" || before == ",") && (behind == ")" || behind == ",") && f.declares(inside)
+	return f.Text(inside) == "(" && (before == "(" || before == ",") && (behind == ")" || behind == ",") &&
+		f.declares(inside)
 }
 
 // annotates reports whether the parentheses are those of an annotation.
@@ -237,8 +241,10 @@ func (f Braces) annotates(open int) bool {
 
 // notTypes are words before a name that is no declared one.
 var notTypes = map[string]bool{
-	"new": true, "return": true, "throw": true, "else": true, "case": true, "assert": true, "instanceof": true, "do": true,
-	"yield": true, "extends": true, "implements": true, "is": true, "as": true, "in": true, "await": true, "ref": true, "out": true,
+	"new": true, "return": true, "throw": true, "else": true, "case": true, "assert": true, "instanceof": true,
+	"do":    true,
+	"yield": true, "extends": true, "implements": true, "is": true, "as": true, "in": true, "await": true, "ref": true,
+	"out": true,
 }
 
 // declares reports whether the parentheses hold the parameters of a method, a

@@ -102,7 +102,8 @@ func (s *scanner) add(k TokenKind, n int) int {
 	if len(s.open) > 0 {
 		inside = s.open[len(s.open)-1]
 	}
-	s.tokens = append(s.tokens, Token{Kind: k, Text: s.text[s.at : s.at+n], Start: s.at, End: s.at + n, First: s.first, Pair: -1, Inside: inside})
+	s.tokens = append(s.tokens, Token{Kind: k, Text: s.text[s.at : s.at+n], Start: s.at, End: s.at + n, First: s.first,
+		Pair: -1, Inside: inside})
 	s.at += n
 	s.first = false
 	return len(s.tokens) - 1
@@ -286,5 +287,6 @@ func (f *Fragment) Within(open int, text string) bool {
 // between two commas or a comma and a bracket.
 func (f *Fragment) Alone(i int) bool {
 	before, behind := f.Text(i-1), f.Text(i+1)
-	return (before == "," || before == f.Text(f.Tokens[i].Inside)) && (behind == "," || behind == ")" || behind == "]" || behind == "}")
+	return (before == "," || before == f.Text(f.Tokens[i].Inside)) && (behind == "," || behind == ")" ||
+		behind == "]" || behind == "}")
 }

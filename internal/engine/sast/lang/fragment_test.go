@@ -18,7 +18,8 @@ func TestTokens(t *testing.T) {
 		{"a // ...\nb /* c\n */ d /*", "word:a word:b word:d"},
 		{"}(", "close:} open:("},
 	}
-	names := map[TokenKind]string{Word: "word", Meta: "meta", MetaMany: "many", Dots: "dots", DeepOpen: "deep", DeepClose: "end",
+	names := map[TokenKind]string{Word: "word", Meta: "meta", MetaMany: "many", Dots: "dots", DeepOpen: "deep",
+		DeepClose:   "end",
 		StringToken: "string", Sign: "sign", OpenBracket: "open", CloseBracket: "close"}
 	for _, tt := range tests {
 		var got []string
@@ -33,7 +34,8 @@ func TestTokens(t *testing.T) {
 
 func TestTokensKnowTheirBrackets(t *testing.T) {
 	tokens := Tokens("a {\n (b) }", "//")
-	for i, want := range []Token{{Pair: -1, Inside: -1, First: true}, {Pair: 5, Inside: -1}, {Pair: 4, Inside: 1, First: true},
+	for i, want := range []Token{{Pair: -1, Inside: -1, First: true}, {Pair: 5, Inside: -1},
+		{Pair: 4, Inside: 1, First: true},
 		{Pair: -1, Inside: 2}, {Pair: 2, Inside: 1}, {Pair: 1, Inside: -1}} {
 		got := Token{Pair: tokens[i].Pair, Inside: tokens[i].Inside, First: tokens[i].First}
 		if got != want {

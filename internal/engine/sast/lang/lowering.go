@@ -88,7 +88,8 @@ func (l *Lowering) Children(i int32) func(yield func(int32) bool) {
 		}
 		nodes := l.CST.Nodes
 		for c := i + 1; c < nodes[i].SubtreeEnd; c = nodes[c].SubtreeEnd {
-			if nodes[c].Flags&cst.Named != 0 && (nodes[c].Flags&cst.Extra == 0 || nodes[c].Flags&cst.Error != 0) && !yield(c) {
+			if nodes[c].Flags&cst.Named != 0 && (nodes[c].Flags&cst.Extra == 0 || nodes[c].Flags&cst.Error != 0) &&
+				!yield(c) {
 				return
 			}
 		}

@@ -65,7 +65,8 @@ func (r *restoration) node(i int32, role tree.Role) {
 		}
 	}
 	text := original(n.Text)
-	if n.Kind == tree.String && text == "..." && n.Role == tree.RolePart && r.f.Is(n.Parent, tree.Template) && !strings.ContainsAny(r.f.Source[n.Start:min(n.Start+1, n.End)], "\"'`") {
+	if n.Kind == tree.String && text == "..." && n.Role == tree.RolePart && r.f.Is(n.Parent, tree.Template) &&
+		!strings.ContainsAny(r.f.Source[n.Start:min(n.Start+1, n.End)], "\"'`") {
 		r.b.Leaf(tree.Ellipsis, role, "", n.Start, n.End)
 		return
 	}
@@ -119,7 +120,8 @@ func (r *restoration) carrier(i int32) int32 {
 	}
 	first := tree.None
 	for c := range r.f.Children(i) {
-		if r.f.Is(c, tree.Block) && r.f.Nodes[c].Next == c+1 && (r.f.Is(i, tree.Case) || r.f.Is(i, tree.Catch) && r.f.Nodes[c].Flags&tree.Implied != 0) {
+		if r.f.Is(c, tree.Block) && r.f.Nodes[c].Next == c+1 && (r.f.Is(i, tree.Case) || r.f.Is(i, tree.Catch) &&
+			r.f.Nodes[c].Flags&tree.Implied != 0) {
 			continue // the case has no statements
 		}
 		kind, text, ok := r.sign(&r.f.Nodes[c])
@@ -157,6 +159,7 @@ func (r *restoration) sign(n *tree.Node) (tree.Kind, string, bool) {
 	case strings.HasPrefix(n.Text, manyHolder) && holders.FindString(n.Text) == n.Text:
 		return tree.MetaEllipsis, "$..." + n.Text[len(manyHolder):], true
 	case (strings.HasPrefix(n.Text, placeholder) || strings.HasPrefix(n.Text, capitalHolder)) && holders.FindString(n.Text) == n.Text:
+
 		return tree.Metavariable, "$" + n.Text[len(placeholder):], true
 	case n.Kind != tree.Token && signMeta.FindString(n.Text) == n.Text && n.Text != "":
 		return tree.Metavariable, n.Text, true

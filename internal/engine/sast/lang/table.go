@@ -58,7 +58,8 @@ func (t *Table) Lower(l *Lowering) {
 // source, to a tree of its own: what a grammar leaves as mere tokens can be read once
 // more.
 func (l *Lowering) Again(t *cst.Tree) *tree.File {
-	inner := &Lowering{Builder: tree.Builder{File: &tree.File{Language: l.File.Language, Source: l.File.Source}}, CST: t, table: l.table}
+	inner := &Lowering{Builder: tree.Builder{File: &tree.File{Language: l.File.Language, Source: l.File.Source}},
+		CST: t, table: l.table}
 	inner.Node(tree.RoleNone, 0)
 	return inner.Finish()
 }

@@ -343,6 +343,7 @@ func (e *Entry) fallback() []Place {
 	case e.Form == Annotation && e.Section != Entrypoints:
 		return []Place{{Base: Parameter, Index: Self}}
 	case e.Section == Summaries || e.Section == Operations || e.Section == Exits || e.Section == Entrypoints || len(e.Extends) > 0:
+
 		return nil
 	}
 	return []Place{{Base: Return}}

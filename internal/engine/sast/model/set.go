@@ -32,7 +32,8 @@ type glob struct {
 
 // matches reports whether the glob means the name. Most names end otherwise already.
 func (g *glob) matches(name string) bool {
-	return len(name) >= len(g.before)+len(g.behind) && strings.HasPrefix(name, g.before) && strings.HasSuffix(name, g.behind) &&
+	return len(name) >= len(g.before)+len(g.behind) && strings.HasPrefix(name, g.before) &&
+		strings.HasSuffix(name, g.behind) &&
 		g.re.MatchString(name)
 }
 
@@ -55,7 +56,8 @@ var dialects = map[string]string{"tsx": "typescript", "component": "typescript"}
 // NewSet joins the models that speak of the language. The order of the models does
 // not matter.
 func NewSet(language string, models []*Model) *Set {
-	s := &Set{exact: map[string][]*Entry{}, globs: map[string][]glob{}, super: map[string][]string{}, hides: map[string]bool{}, known: map[string]bool{}, guards: map[string]bool{}}
+	s := &Set{exact: map[string][]*Entry{}, globs: map[string][]glob{}, super: map[string][]string{},
+		hides: map[string]bool{}, known: map[string]bool{}, guards: map[string]bool{}}
 	if of := dialects[language]; of != "" {
 		language = of
 	}
@@ -124,7 +126,8 @@ func newGlob(e *Entry) glob {
 	re := regexp.QuoteMeta(e.Name)
 	re = strings.ReplaceAll(re, `\*\*`, `.*`)
 	re = strings.ReplaceAll(re, `\*`, `[^.]*`)
-	return glob{e.Name[:strings.IndexByte(e.Name, '*')], e.Name[strings.LastIndexByte(e.Name, '*')+1:], regexp.MustCompile(`^(?:` + re + `)$`), e}
+	return glob{e.Name[:strings.IndexByte(e.Name, '*')], e.Name[strings.LastIndexByte(e.Name, '*')+1:],
+		regexp.MustCompile(`^(?:` + re + `)$`), e}
 }
 
 // Match returns the entries for the name, never nil.

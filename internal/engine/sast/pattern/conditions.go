@@ -33,7 +33,8 @@ func (ev *evaluation) filter(c *condition, ms []Match) []Match {
 		case rule.CondCompare:
 			if b := m.env.get(c.Metavariable); b != nil && !ev.file.clock.reads(ev.file.textOf(b)) {
 				ev.spent = true
-			} else if c.Expr.Holds(func(name string) (rule.Value, bool) { return ev.valueOf(m.env.get(name)) }, c.now()) {
+			} else if c.Expr.Holds(func(name string) (rule.Value, bool) { return ev.valueOf(m.env.get(name)) },
+				c.now()) {
 				out = append(out, *m)
 			}
 		case rule.CondType:
@@ -111,6 +112,7 @@ func (ev *evaluation) formulaCondition(c *condition, m *Match) []Match {
 	var inner *evaluation
 	switch {
 	case c.Language == "" || c.program.setting.Language != nil && c.program.setting.Language == ev.file.Language && b.Node >= 0 && !ev.file.Tree.Is(b.Node, tree.String):
+
 		if b.Node < 0 { // plain text is matched by a rule for plain text
 			if ev.file.Language != nil {
 				return nil
@@ -120,7 +122,8 @@ func (ev *evaluation) formulaCondition(c *condition, m *Match) []Match {
 			}
 			break
 		}
-		inner = &evaluation{file: ev.file, lo: b.Node, hi: ev.file.Tree.Nodes[b.Last].Next, text: ev.file.Tree.Source[b.Start:b.End], base: b.Start}
+		inner = &evaluation{file: ev.file, lo: b.Node, hi: ev.file.Tree.Nodes[b.Last].Next,
+			text: ev.file.Tree.Source[b.Start:b.End], base: b.Start}
 	default:
 		if inner = ev.other(c, b); inner == nil {
 			return nil
@@ -160,7 +163,8 @@ func (ev *evaluation) formulaCondition(c *condition, m *Match) []Match {
 func (ev *evaluation) texts(e *env) *env {
 	out := empty
 	e.each(func(name string, b *Binding) bool {
-		out = out.with(name, Binding{Node: tree.None, Last: tree.None, Start: b.Start, End: b.End, Text: ev.file.textOf(b), declaration: tree.None})
+		out = out.with(name, Binding{Node: tree.None, Last: tree.None, Start: b.Start, End: b.End,
+			Text: ev.file.textOf(b), declaration: tree.None})
 		return true
 	})
 	return out
@@ -172,7 +176,8 @@ func (ev *evaluation) outward(inner *evaluation, v, around *Binding) Binding {
 		return *v
 	}
 	text := inner.file.textOf(v)
-	return Binding{Node: tree.None, Last: tree.None, Start: min(around.Start+v.Start, around.End), End: min(around.Start+v.End, around.End),
+	return Binding{Node: tree.None, Last: tree.None, Start: min(around.Start+v.Start, around.End),
+		End:  min(around.Start+v.End, around.End),
 		Text: text, declaration: tree.None}
 }
 

@@ -107,7 +107,8 @@ func (m *matcher) exported(p *node, t int32, e *env) []*env {
 // sameClass reports whether a pattern's kind of class covers another one. A record
 // and a struct are classes with a word more.
 func sameClass(p, t string) bool {
-	return p == t || p == "class" && (t == "record" || t == "struct" || t == "enum") || p == "interface" && t == "annotation" || p == ""
+	return p == t || p == "class" && (t == "record" || t == "struct" || t == "enum") || p == "interface" &&
+		t == "annotation" || p == ""
 }
 
 // sameKeyword reports whether the keyword of a pattern's variable covers another.
@@ -258,7 +259,8 @@ func (m *matcher) key(p *node, t int32, e *env) []*env {
 	}
 	switch {
 	case p.kind == tree.Name || p.kind == tree.String && p.meta == "" && p.regex == nil && p.text != "...":
-		if n.Text == p.text && (p.kind == n.Kind || p.flags&tree.Implied != 0 || n.Flags&tree.Implied != 0 || f.Is(n.Parent, tree.Keyword)) {
+		if n.Text == p.text && (p.kind == n.Kind || p.flags&tree.Implied != 0 || n.Flags&tree.Implied != 0 ||
+			f.Is(n.Parent, tree.Keyword)) {
 			return e.only()
 		}
 	case p.kind == tree.String && p.meta != "" && p.flags&tree.Implied != 0:
@@ -299,7 +301,9 @@ func (m *matcher) imports(p *node, t int32, e *env) []*env {
 	var out []*env
 	switch {
 	case name != nil && tname >= 0:
-		out = m.then(m.module(path, n.Text, tpath, t, e), func(e *env) []*env { return m.then(m.inner(name, tname, e), after) })
+		out = m.then(m.module(path, n.Text, tpath, t, e), func(e *env) []*env {
+			return m.then(m.inner(name, tname, e), after)
+		})
 	case name == nil && tname < 0:
 		out = m.then(m.module(path, n.Text, tpath, t, e), after)
 	case name == nil && alias == nil && f.Is(tpath, tree.String):
@@ -399,11 +403,13 @@ func (m *matcher) required(p *node, t int32, e *env) []*env {
 	f := m.file.Tree
 	value, target := f.Child(t, tree.RoleValue), f.Child(t, tree.RoleTarget)
 	path, name := p.child(tree.RolePath), p.child(tree.RoleName)
-	if m.file.Scope == nil || m.file.Language.Meaning.ImportFunction == "" || !f.Is(value, tree.Call) || path == nil || p.child(tree.RoleAlias) != nil {
+	if m.file.Scope == nil || m.file.Language.Meaning.ImportFunction == "" || !f.Is(value, tree.Call) || path == nil ||
+		p.child(tree.RoleAlias) != nil {
 		return nil
 	}
 	callee, arg := f.Child(value, tree.RoleCallee), f.Child(value, tree.RoleArgument)
-	if !f.Is(callee, tree.Name) || f.Text(callee) != m.file.Language.Meaning.ImportFunction || !f.Is(arg, tree.String) || path.kind != tree.String {
+	if !f.Is(callee, tree.Name) || f.Text(callee) != m.file.Language.Meaning.ImportFunction ||
+		!f.Is(arg, tree.String) || path.kind != tree.String {
 		return nil
 	}
 	out := m.literal(path, arg, e)

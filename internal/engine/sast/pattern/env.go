@@ -110,7 +110,8 @@ func (m *matcher) bindList(name string, list []int32, e *env) []*env {
 // bindText binds a metavariable to a text at a node.
 func (m *matcher) bindText(name, text string, at int32, e *env) []*env {
 	start, end := m.content(at, text)
-	return m.bind(name, Binding{Node: tree.None, Last: tree.None, Start: start, End: end, Text: text, declaration: tree.None}, e)
+	return m.bind(name, Binding{Node: tree.None, Last: tree.None, Start: start, End: end, Text: text,
+		declaration: tree.None}, e)
 }
 
 // content returns the bytes that hold the text of a string, without its quotes.

@@ -121,7 +121,8 @@ func wordsOf(text string) map[string]struct{} {
 func (f *File) isExpression(i int32) bool {
 	n := &f.Tree.Nodes[i]
 	if !n.Kind.Expression() {
-		return n.Kind == tree.Lambda || n.Kind == tree.Class && n.Role != tree.RoleStatement && n.Role != tree.RoleNone || n.Kind == tree.Other && n.Role != tree.RoleStatement
+		return n.Kind == tree.Lambda || n.Kind == tree.Class && n.Role != tree.RoleStatement &&
+			n.Role != tree.RoleNone || n.Kind == tree.Other && n.Role != tree.RoleStatement
 	}
 	switch n.Role {
 	case tree.RoleName, tree.RolePath, tree.RoleAlias, tree.RoleLabel:
@@ -138,7 +139,8 @@ func (f *File) isExpression(i int32) bool {
 			}
 		}
 	}
-	return n.Kind != tree.Type && n.Kind != tree.Attribute && n.Kind != tree.Clause && n.Kind != tree.Keyword && n.Kind != tree.Pair && n.Kind != tree.Slice
+	return n.Kind != tree.Type && n.Kind != tree.Attribute && n.Kind != tree.Clause && n.Kind != tree.Keyword &&
+		n.Kind != tree.Pair && n.Kind != tree.Slice
 }
 
 // isStatement reports whether the node stands where a statement does.

@@ -143,7 +143,8 @@ func (ev *evaluation) label(l *leaf) []Match {
 		return nil
 	}
 	expression := ev.file.isExpression(ev.lo)
-	if !(nameLike(ev.file.Tree.Nodes[ev.lo].Kind) && !expression) && !(expression && l.root.kind == tree.ExpressionStatement) {
+	if !(nameLike(ev.file.Tree.Nodes[ev.lo].Kind) && !expression) &&
+		!(expression && l.root.kind == tree.ExpressionStatement) {
 		return nil
 	}
 	m := &matcher{file: ev.file, options: ev.options, steps: budget}
@@ -173,7 +174,8 @@ func (ev *evaluation) all(g *form) []Match {
 		if k.op == rule.OpNot {
 			continue
 		}
-		if k.selector != "" && positives > 1 && (selector == "" || selector == k.selector) && len(k.where) == 0 && len(k.focus) == 0 && k.fix == "" && k.as == "" {
+		if k.selector != "" && positives > 1 && (selector == "" || selector == k.selector) && len(k.where) == 0 &&
+			len(k.focus) == 0 && k.fix == "" && k.as == "" {
 			selector = k.selector
 			positives--
 			continue
@@ -226,7 +228,8 @@ func (ev *evaluation) exclusions(g *form) []Match {
 // everything is the range that a conjunction without anything positive starts from:
 // what a metavariable is bound to, or all expressions for a lone metavariable.
 func (ev *evaluation) everything(selector string) []Match {
-	whole := Match{Start: ev.base, End: ev.base + uint32(len(ev.text)), Node: ev.lo, Last: ev.lo, env: ev.outer, file: ev.file}
+	whole := Match{Start: ev.base, End: ev.base + uint32(len(ev.text)), Node: ev.lo, Last: ev.lo, env: ev.outer,
+		file: ev.file}
 	if whole.env == nil {
 		whole.env = empty
 	}
@@ -291,8 +294,9 @@ func (ev *evaluation) regex(g *form) []Match {
 				e = e.with("$"+names[i/2], b)
 			}
 		}
-		out = append(out, Match{Start: ev.base + uint32(spans[0]), End: ev.base + uint32(spans[1]), Node: tree.None, Last: tree.None,
-			env: e, kind: expr, file: ev.file})
+		out = append(out, Match{Start: ev.base + uint32(spans[0]), End: ev.base + uint32(spans[1]), Node: tree.None,
+			Last: tree.None,
+			env:  e, kind: expr, file: ev.file})
 	}
 	return out
 }
@@ -311,12 +315,14 @@ func (ev *evaluation) textMatches(g *form) []Match {
 	for _, t := range all {
 		e := empty
 		for _, b := range t.Bindings {
-			e = e.with(b.Name, Binding{Node: tree.None, Last: tree.None, declaration: tree.None, Text: ev.text[b.Start:b.End],
+			e = e.with(b.Name, Binding{Node: tree.None, Last: tree.None, declaration: tree.None,
+				Text:  ev.text[b.Start:b.End],
 				Start: ev.base + uint32(b.Start), End: ev.base + uint32(b.End)})
 		}
 		if e, ok := ev.merge(ev.outer, e); ok {
-			out = append(out, Match{Start: ev.base + uint32(t.Start), End: ev.base + uint32(t.End), Node: tree.None, Last: tree.None,
-				env: e, file: ev.file})
+			out = append(out, Match{Start: ev.base + uint32(t.Start), End: ev.base + uint32(t.End), Node: tree.None,
+				Last: tree.None,
+				env:  e, file: ev.file})
 		}
 	}
 	return out
@@ -511,7 +517,8 @@ func (ev *evaluation) named(name string, ms []Match) []Match {
 	var out []Match
 	m := &matcher{file: ev.file, options: ev.options, steps: budget}
 	for _, match := range ms {
-		b := Binding{Node: match.Node, Last: match.Last, Start: match.Start, End: match.End, declaration: m.declaration(match.Node)}
+		b := Binding{Node: match.Node, Last: match.Last, Start: match.Start, End: match.End,
+			declaration: m.declaration(match.Node)}
 		if match.Node < 0 {
 			b.Text = ev.file.Tree.Source[b.Start:b.End]
 		}

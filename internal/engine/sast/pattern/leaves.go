@@ -49,8 +49,9 @@ var candidates = map[tree.Kind][]tree.Kind{
 	tree.List:      {tree.List, tree.Comprehension}, tree.Set: {tree.Set, tree.Map, tree.Comprehension},
 	tree.Map:  {tree.Map, tree.Set, tree.Comprehension},
 	tree.Pair: {tree.Pair, tree.Keyword}, tree.Keyword: {tree.Keyword, tree.Pair},
-	tree.Import:   {tree.Import, tree.Variable, tree.Export},
-	tree.Function: {tree.Function, tree.Lambda, tree.Variable, tree.Field, tree.Pair, tree.Export, tree.ExpressionStatement},
+	tree.Import: {tree.Import, tree.Variable, tree.Export},
+	tree.Function: {tree.Function, tree.Lambda, tree.Variable, tree.Field, tree.Pair, tree.Export,
+		tree.ExpressionStatement},
 	tree.Variable: {tree.Variable, tree.Field, tree.Assign}, tree.Field: {tree.Field, tree.Variable},
 	tree.Return: {tree.Return, tree.ExpressionStatement},
 	tree.For:    {tree.For, tree.ForEach},
@@ -113,7 +114,8 @@ func (m *matcher) places(root *node, try func(int32)) {
 			if m.steps < 0 {
 				return
 			}
-			if k.Expression() && root.kind.Expression() && k != tree.Keyword && k != tree.Pair && root.kind != tree.Type && !f.isExpression(t) && root.kind == k {
+			if k.Expression() && root.kind.Expression() && k != tree.Keyword && k != tree.Pair &&
+				root.kind != tree.Type && !f.isExpression(t) && root.kind == k {
 				continue
 			} else if k.Expression() && root.kind != k && k != tree.Keyword && k != tree.Pair && !f.isExpression(t) {
 				continue
@@ -223,7 +225,8 @@ func (m *matcher) importGroups(l *leaf) []Match {
 	all := m.file.kinds[tree.Import]
 	for i := 0; i < len(all); {
 		j := i + 1
-		for j < len(all) && f.Nodes[all[j]].Start == f.Nodes[all[i]].Start && f.Nodes[all[j]].End == f.Nodes[all[i]].End {
+		for j < len(all) && f.Nodes[all[j]].Start == f.Nodes[all[i]].Start &&
+			f.Nodes[all[j]].End == f.Nodes[all[i]].End {
 			j++
 		}
 		for _, e := range m.subset(l.imports, all[i:j], empty, true) {

@@ -232,7 +232,8 @@ func (m *matcher) leftover(name string, ps []*node, ts []int32, used []bool, e *
 // arguments matches the arguments of a call: keywords in any order, the others in
 // theirs.
 func (m *matcher) arguments(ps []*node, ts []int32, e *env) []*env {
-	if last := lastOf(ts); last >= 0 && m.file.Language.Meaning.BlocksApart && m.file.Tree.Is(last, tree.Lambda) && blockBehind(m.file.Tree.Code(last)) {
+	if last := lastOf(ts); last >= 0 && m.file.Language.Meaning.BlocksApart && m.file.Tree.Is(last, tree.Lambda) &&
+		blockBehind(m.file.Tree.Code(last)) {
 		if len(ps) == 0 || ps[len(ps)-1].kind != tree.Lambda && !ps[len(ps)-1].isEllipsis() {
 			ts = ts[:len(ts)-1]
 		}
@@ -270,7 +271,8 @@ func (m *matcher) keywords(keywords, plain []*node, ts []int32, e *env) []*env {
 	fixed := name != nil && name.kind == tree.Name
 	var out []*env
 	for i, t := range ts {
-		if k := f.Nodes[t].Kind; k != tree.Keyword && k != tree.Pair || fixed && k == tree.Keyword && f.Name(t) != name.text {
+		if k := f.Nodes[t].Kind; k != tree.Keyword && k != tree.Pair || fixed && k == tree.Keyword &&
+			f.Name(t) != name.text {
 			continue
 		}
 		es := m.inner(p, t, e)

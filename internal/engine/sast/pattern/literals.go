@@ -52,7 +52,8 @@ func (m *matcher) sameLiteral(p *node, t int32, e *env) []*env {
 	if p.tick && p.text == "..." && !strings.HasPrefix(m.file.Tree.Code(t), "`") {
 		return nil
 	}
-	if p.kind == tree.String && n.Kind == tree.String && p.flags&tree.Raw != 0 && n.Flags&tree.Raw == 0 && p.text != "..." {
+	if p.kind == tree.String && n.Kind == tree.String && p.flags&tree.Raw != 0 && n.Flags&tree.Raw == 0 &&
+		p.text != "..." {
 		return nil
 	}
 	if n.Kind == tree.Null && n.Flags&tree.Implied != 0 && p.kind == tree.String && p.text == "" {
@@ -64,7 +65,8 @@ func (m *matcher) sameLiteral(p *node, t int32, e *env) []*env {
 // value matches a literal with a value at a node.
 func (m *matcher) value(p *node, kind tree.Kind, text string, t int32, e *env) []*env {
 	if p.kind != kind {
-		if m.file.Language.Meaning.LooseLiterals && isLiteral(p.kind) && p.meta == "" && p.regex == nil && p.text == text {
+		if m.file.Language.Meaning.LooseLiterals && isLiteral(p.kind) && p.meta == "" && p.regex == nil &&
+			p.text == text {
 			return e.only()
 		}
 		return nil
@@ -165,7 +167,8 @@ func (m *matcher) constantString(t int32, depth int) bool {
 			return m.constantString(l, depth+1) || m.constantString(r, depth+1)
 		}
 	case tree.Conditional:
-		return m.constantString(f.Child(t, tree.RoleThen), depth+1) && m.constantString(f.Child(t, tree.RoleElse), depth+1)
+		return m.constantString(f.Child(t, tree.RoleThen), depth+1) &&
+			m.constantString(f.Child(t, tree.RoleElse), depth+1)
 	case tree.Name:
 		if d := m.file.Scope.Definition(t); d >= 0 && d != t {
 			return m.constantString(d, depth+1)
@@ -184,7 +187,8 @@ func (m *matcher) constantString(t int32, depth int) bool {
 // guarded reports whether the expression is a constant string behind a condition.
 func (m *matcher) guarded(t int32, depth int) bool {
 	f := m.file.Tree
-	return f.Is(t, tree.Binary) && (f.Text(t) == "and" || f.Text(t) == "&&") && m.constantString(f.Child(t, tree.RoleRight), depth)
+	return f.Is(t, tree.Binary) && (f.Text(t) == "and" || f.Text(t) == "&&") &&
+		m.constantString(f.Child(t, tree.RoleRight), depth)
 }
 
 // template matches strings with parts. In a pattern a part "..." is any number of
@@ -238,7 +242,8 @@ func (m *matcher) template(p *node, t int32, e *env) []*env {
 // text of the string, and not for an expression in it. A metavariable that is Raw
 // stands for texts, too.
 func (m *matcher) withoutTexts(part *node, ts []int32, places []place) []place {
-	if part.kind == tree.Metavariable && part.flags&tree.Raw != 0 || part.kind != tree.Metavariable && !(part.kind == tree.String && part.quoted) {
+	if part.kind == tree.Metavariable && part.flags&tree.Raw != 0 || part.kind != tree.Metavariable &&
+		!(part.kind == tree.String && part.quoted) {
 		return places
 	}
 	var out []place

@@ -79,7 +79,8 @@ func (m *matcher) inner(p *node, t int32, e *env) []*env {
 			out = m.both(m.inner(p, f.Child(t, tree.RoleValue), e), out)
 		}
 	case tree.Name, tree.Member:
-		if m.options.SymbolicPropagation && m.options.ConstantPropagation && m.file.Scope != nil && m.derefs < 50 && n.Role != tree.RoleTarget && m.file.isExpression(t) {
+		if m.options.SymbolicPropagation && m.options.ConstantPropagation && m.file.Scope != nil && m.derefs < 50 &&
+			n.Role != tree.RoleTarget && m.file.isExpression(t) {
 			if v := m.file.Scope.Definition(t); v >= 0 && v != t && !m.file.holdsCode(v) {
 				m.derefs++
 				out = m.both(out, m.inner(p, v, e))
@@ -164,7 +165,8 @@ func (m *matcher) construct(p *node, t int32, e *env) []*env {
 	case tree.Assign:
 		return m.assign(p, t, e)
 	case tree.Call:
-		if n.Role == tree.RoleValue && n.Parent >= 0 && m.file.Tree.Nodes[n.Parent].Kind == tree.Annotation && n.Kind != tree.Call {
+		if n.Role == tree.RoleValue && n.Parent >= 0 && m.file.Tree.Nodes[n.Parent].Kind == tree.Annotation &&
+			n.Kind != tree.Call {
 			return m.bareAnnotation(p, t, e)
 		}
 		if n.Kind == tree.Name && m.bareCall(t) {
@@ -194,13 +196,15 @@ func (m *matcher) construct(p *node, t int32, e *env) []*env {
 // bareCall reports whether a name is a call without arguments, and not what a call
 // with arguments calls.
 func (m *matcher) bareCall(t int32) bool {
-	return m.file.Tree.Nodes[t].Role != tree.RoleCallee && m.file.Language.Meaning.BareCalls && m.file.Scope != nil && m.file.Scope.Declaration(t) < 0 && m.file.isExpression(t)
+	return m.file.Tree.Nodes[t].Role != tree.RoleCallee && m.file.Language.Meaning.BareCalls && m.file.Scope != nil &&
+		m.file.Scope.Declaration(t) < 0 && m.file.isExpression(t)
 }
 
 // texts that say nothing that a pattern means.
 var textless = [256]bool{
-	tree.Function: true, tree.Lambda: true, tree.Import: true, tree.Package: true, tree.Element: true, tree.ForEach: true,
-	tree.Switch: true, tree.Template: true, tree.Cast: true, tree.Export: true,
+	tree.Function: true, tree.Lambda: true, tree.Import: true, tree.Package: true, tree.Element: true,
+	tree.ForEach: true,
+	tree.Switch:  true, tree.Template: true, tree.Cast: true, tree.Export: true,
 }
 
 // sameText reports whether the texts of two nodes of one kind agree.
@@ -282,6 +286,7 @@ func (m *matcher) slotOf(how mode, ps []*node, ts []int32, e *env) []*env {
 		case len(ps) == 1 && len(ts) == 1:
 			return m.inner(ps[0], ts[0], e)
 		case len(ps) == 1 && len(ts) == 0 && (how != one && ps[0].kind == tree.Ellipsis || how == less && ps[0].kind == tree.Metavariable && ps[0].role == tree.RoleTarget):
+
 			return e.only()
 		case len(ps) == 1 || len(ts) == 1 && len(ps) == 0:
 			return nil
@@ -340,7 +345,8 @@ func (m *matcher) deep(p *node, t int32, e *env) []*env {
 		}
 		out = m.both(out, m.deepChild(p, c, e))
 	}
-	if n := &f.Nodes[t]; (n.Kind == tree.Name || n.Kind == tree.Member) && m.options.SymbolicPropagation && m.file.Scope != nil && m.derefs < 50 {
+	if n := &f.Nodes[t]; (n.Kind == tree.Name || n.Kind == tree.Member) && m.options.SymbolicPropagation &&
+		m.file.Scope != nil && m.derefs < 50 {
 		if v := m.file.Scope.Definition(t); v >= 0 && v != t {
 			m.derefs++
 			out = m.both(out, m.deep(p, v, e))

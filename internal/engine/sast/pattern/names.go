@@ -21,7 +21,8 @@ func (m *matcher) name(p *node, t int32, e *env) []*env {
 		return m.meant(p, t, e)
 	case tree.Call:
 		if p.kind == tree.Name && len(p.dotted) == 1 {
-			if callee := m.file.Tree.Child(t, tree.RoleCallee); m.file.Language.Meaning.BareCalls && m.file.Tree.Is(callee, tree.Name) && m.file.Tree.Count(t, tree.RoleArgument) == 0 {
+			if callee := m.file.Tree.Child(t, tree.RoleCallee); m.file.Language.Meaning.BareCalls &&
+				m.file.Tree.Is(callee, tree.Name) && m.file.Tree.Count(t, tree.RoleArgument) == 0 {
 				return m.spelled(p, callee, e)
 			}
 			if q := m.qualified(t); q == p.text {
@@ -71,12 +72,14 @@ func (m *matcher) member(p *node, t int32, e *env) []*env {
 	if p.text == "..." && p.child(tree.RoleProperty) == nil {
 		return m.chain(object, t, e)
 	}
-	if n.Kind != tree.Member || p.text != n.Text && !(p.text == "." && n.Text == "?.") || p.flags&tree.Optional != 0 && n.Flags&tree.Optional == 0 {
+	if n.Kind != tree.Member || p.text != n.Text && !(p.text == "." && n.Text == "?.") || p.flags&tree.Optional != 0 &&
+		n.Flags&tree.Optional == 0 {
 		return nil
 	}
 	property := p.child(tree.RoleProperty)
 	tobject, tproperty := f.Child(t, tree.RoleObject), f.Child(t, tree.RoleProperty)
-	if property == nil || tproperty < 0 || property.kind == tree.Name && f.Is(tproperty, tree.Name) && property.regex == nil && !m.sameName(property.text, f.Text(tproperty)) {
+	if property == nil || tproperty < 0 || property.kind == tree.Name && f.Is(tproperty, tree.Name) &&
+		property.regex == nil && !m.sameName(property.text, f.Text(tproperty)) {
 		return nil
 	}
 	return m.then(m.node(property, tproperty, e), func(e *env) []*env {
@@ -140,7 +143,8 @@ func (m *matcher) qualified(t int32) string {
 
 // meant matches a dotted name with what the node means.
 func (m *matcher) meant(p *node, t int32, e *env) []*env {
-	if len(p.dotted) == 1 && p.kind != tree.Name && p.kind != tree.Type || m.file.Tree.Nodes[t].Role == tree.RoleTarget {
+	if len(p.dotted) == 1 && p.kind != tree.Name && p.kind != tree.Type ||
+		m.file.Tree.Nodes[t].Role == tree.RoleTarget {
 		return nil
 	}
 	last := p.dotted[len(p.dotted)-1]

@@ -120,7 +120,8 @@ func (m *matcher) bindOperands(name string, ts []int32, e *env) []*env {
 		return m.bindNode(name, ts[0], e)
 	}
 	f := m.file.Tree
-	b := Binding{Node: ts[0], Last: ts[0], Start: f.Nodes[ts[0]].Start, End: f.Nodes[ts[len(ts)-1]].End, declaration: tree.None}
+	b := Binding{Node: ts[0], Last: ts[0], Start: f.Nodes[ts[0]].Start, End: f.Nodes[ts[len(ts)-1]].End,
+		declaration: tree.None}
 	// The node that holds just these operands, if there is one.
 	for i := f.Nodes[ts[0]].Parent; i >= 0 && f.Nodes[i].Kind == tree.Binary; i = f.Nodes[i].Parent {
 		if f.Nodes[i].Start == b.Start && f.Nodes[i].End == b.End {

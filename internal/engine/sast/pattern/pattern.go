@@ -87,7 +87,8 @@ func compileNode(l *lang.Language, f *tree.File, i int32) (*node, error) {
 			return nil, err
 		}
 	}
-	if n.kind == tree.Template && len(n.kids) == 1 && n.kids[0].kind == tree.Metavariable && strings.Trim(code, "\"'") == n.kids[0].meta {
+	if n.kind == tree.Template && len(n.kids) == 1 && n.kids[0].kind == tree.Metavariable &&
+		strings.Trim(code, "\"'") == n.kids[0].meta {
 		n.kind, n.meta, n.text, n.kids = tree.String, n.kids[0].meta, n.kids[0].meta, nil
 	}
 	n.dotted = n.dots()
@@ -157,7 +158,8 @@ func (n *node) dots() []string {
 		return []string{n.text}
 	case tree.Member:
 		object, property := n.child(tree.RoleObject), n.child(tree.RoleProperty)
-		if object == nil || property == nil || object.dotted == nil || property.dotted == nil || property.kind == tree.Member {
+		if object == nil || property == nil || object.dotted == nil || property.dotted == nil ||
+			property.kind == tree.Member {
 			return nil
 		}
 		return append(append([]string(nil), object.dotted...), property.dotted...)
@@ -189,7 +191,8 @@ func (n *node) all(r tree.Role) []*node {
 // isEllipsis reports whether the node stands for any number of anything without a
 // name, as an element or as a statement.
 func (n *node) isEllipsis() bool {
-	return n.kind == tree.Ellipsis || n.kind == tree.ExpressionStatement && len(n.kids) == 1 && n.kids[0].kind == tree.Ellipsis
+	return n.kind == tree.Ellipsis || n.kind == tree.ExpressionStatement && len(n.kids) == 1 &&
+		n.kids[0].kind == tree.Ellipsis
 }
 
 // many returns the "$...X" that the node is, as an element or as a statement.

@@ -83,7 +83,8 @@ func patternTests(t testing.TB) []patternTest {
 			if !ok {
 				t.Fatalf("%s: %q has no source", path, head)
 			}
-			test := patternTest{language: strings.TrimSuffix(filepath.Base(path), ".txt"), pattern: fragment, source: source}
+			test := patternTest{language: strings.TrimSuffix(filepath.Base(path), ".txt"), pattern: fragment,
+				source: source}
 			test.name, test.options, _ = strings.Cut(head, " {")
 			test.options = strings.TrimSuffix(test.options, "}")
 			if test.language == "other" {
@@ -167,23 +168,29 @@ def f(req):
 // conditionTests are rules of one metavariable $X in f($X).
 var conditionTests = []struct{ name, condition, source string }{
 	{"regex", "metavariable-regex: {metavariable: $X, regex: ^a}", "f(ab)  # match\nf(ba)\n"},
-	{"comparison", "metavariable-comparison: {metavariable: $X, comparison: $X > 10}", "N = 20\nf(11)  # match\nf(5)\nf(N)  # match\n"},
+	{"comparison", "metavariable-comparison: {metavariable: $X, comparison: $X > 10}", "N = 20\nf(11)  # " +
+		"match\nf(5)\nf(N)  # match\n"},
 	{"pattern", "metavariable-pattern: {metavariable: $X, pattern: g(...)}", "f(g(1))  # match\nf(h(1))\n"},
-	{"pattern without", "metavariable-pattern: {metavariable: $X, patterns: [{pattern-not: \"'...'\"}]}", "f(a)  # match\nf('a')\n"},
-	{"pattern in a text", "metavariable-pattern: {metavariable: $X, language: python, pattern: eval(...)}", "f('eval(1)')  # match\nf('print(1)')\n"},
+	{"pattern without", "metavariable-pattern: {metavariable: $X, patterns: [{pattern-not: \"'...'\"}]}",
+		"f(a)  # match\nf('a')\n"},
+	{"pattern in a text", "metavariable-pattern: {metavariable: $X, language: python, pattern: " +
+		"eval(...)}", "f('eval(1)')  # match\nf('print(1)')\n"},
 	{"regex in a part", "metavariable-pattern: {metavariable: $X, pattern-regex: b+}", "f(abb)  # match\nf(acc)\n"},
-	{"type", "metavariable-type: {metavariable: $X, type: str}", "def g(a: str, b: int):\n    f(a)  # match\n    f(b)\n"},
+	{"type", "metavariable-type: {metavariable: $X, type: str}", "def g(a: str, b: int):\n    f(a)  # match\n   " +
+		" f(b)\n"},
 }
 
 func TestConditions(t *testing.T) {
 	for _, test := range conditionTests {
 		t.Run(test.name, func(t *testing.T) {
-			text := "rules:\n- {id: r, languages: [python], severity: ERROR, message: m, patterns: [{pattern: f($X)}, {" + test.condition + "}]}\n"
+			text := "rules:\n- {id: r, languages: [python], severity: ERROR, message: m, patterns: [{pattern: " +
+				"f($X)}, {" + test.condition + "}]}\n"
 			rules, err := rule.Parse("test.yaml", []byte(text))
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := lines(t, pattern.Setting{Language: all.ByName("python"), Languages: all.ByName, Options: rules[0].Options}, rules[0].Search, test.source)
+			got := lines(t, pattern.Setting{Language: all.ByName("python"), Languages: all.ByName,
+				Options: rules[0].Options}, rules[0].Search, test.source)
 			if want := marked(test.source); !slices.Equal(got, want) {
 				t.Errorf("matched lines %v, want %v", got, want)
 			}
@@ -194,7 +201,8 @@ func TestConditions(t *testing.T) {
 // TestBudget ends a pattern that has too many ways to match, and says so.
 func TestBudget(t *testing.T) {
 	l := all.ByName("python")
-	p, err := pattern.Compile(&rule.Formula{Op: rule.OpPattern, Text: "f(..., $A, ..., $B, ..., $C, ..., $D, ..., $E, ...)"},
+	p, err := pattern.Compile(&rule.Formula{Op: rule.OpPattern, Text: "f(..., $A, ..., $B, ..., $C, ..., $D, ..., " +
+		"$E, ...)"},
 		pattern.Setting{Language: l, Options: rule.DefaultOptions()})
 	if err != nil {
 		t.Fatal(err)
@@ -208,7 +216,8 @@ func TestBudget(t *testing.T) {
 // TestTextBudget ends a condition that reads a long chain as often as it has parts.
 func TestTextBudget(t *testing.T) {
 	l := all.ByName("java")
-	text := "rules:\n- {id: r, languages: [java], severity: ERROR, message: m, patterns: [{pattern: $X}, {metavariable-regex: {metavariable: $X, regex: '.*evil.*'}}]}\n"
+	text := "rules:\n- {id: r, languages: [java], severity: ERROR, message: m, patterns: [{pattern: $X}, " +
+		"{metavariable-regex: {metavariable: $X, regex: '.*evil.*'}}]}\n"
 	rules, err := rule.Parse("test.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
@@ -223,7 +232,8 @@ func TestTextBudget(t *testing.T) {
 		t.Errorf("error %v, want %v", err, pattern.ErrBudget)
 	}
 	file.Limit(0)
-	if p, err = pattern.Compile(&rule.Formula{Op: rule.OpPattern, Text: "1 + 1"}, pattern.Setting{Language: l, Options: rule.DefaultOptions()}); err != nil {
+	if p, err = pattern.Compile(&rule.Formula{Op: rule.OpPattern, Text: "1 + 1"},
+		pattern.Setting{Language: l, Options: rule.DefaultOptions()}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := p.Matches(file); err != nil {
@@ -239,7 +249,8 @@ func TestTimeout(t *testing.T) {
 	slow := func() *pattern.Program {
 		p, err := pattern.Compile(&rule.Formula{Op: rule.OpAll, Children: []*rule.Formula{
 			{Op: rule.OpPattern, Text: "f(...)"},
-			{Op: rule.OpNot, Children: []*rule.Formula{{Op: rule.OpPattern, Text: "g(..., $A, ..., $B, ..., $C, ..., $D, ...)"}}},
+			{Op: rule.OpNot, Children: []*rule.Formula{{Op: rule.OpPattern, Text: "g(..., $A, ..., $B, ..., $C, ..., " +
+				"$D, ...)"}}},
 		}}, pattern.Setting{Language: l, Options: o})
 		if err != nil {
 			t.Fatal(err)
@@ -253,10 +264,12 @@ func TestTimeout(t *testing.T) {
 	}
 	file.Limit(0)
 	if got, err := slow().Matches(file); err != pattern.ErrBudget || len(got) > 0 {
-		t.Errorf("%d matches although it is not known what is excluded, error %v, want %v", len(got), err, pattern.ErrBudget)
+		t.Errorf("%d matches although it is not known what is excluded, error %v, want %v", len(got), err,
+			pattern.ErrBudget)
 	}
 	file.Limit(time.Hour)
-	p, err := pattern.Compile(&rule.Formula{Op: rule.OpPattern, Text: "f(...)"}, pattern.Setting{Language: l, Options: o})
+	p, err := pattern.Compile(&rule.Formula{Op: rule.OpPattern, Text: "f(...)"},
+		pattern.Setting{Language: l, Options: o})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +290,8 @@ func FuzzMatch(f *testing.F) {
 		}
 		o := rule.DefaultOptions()
 		o.SymbolicPropagation, o.CommutativeBoolOp, o.FlddefAssign = true, true, true
-		p, err := pattern.Compile(&rule.Formula{Op: rule.OpPattern, Text: fragment}, pattern.Setting{Language: l, Options: o})
+		p, err := pattern.Compile(&rule.Formula{Op: rule.OpPattern, Text: fragment},
+			pattern.Setting{Language: l, Options: o})
 		if err != nil {
 			return
 		}
@@ -306,20 +320,26 @@ func TestMetavariableName(t *testing.T) {
 		{"required", "javascript", "$F(...)", "module: '@koa/cors'",
 			"const c = require('@koa/cors');\nc();  // match\nfunction f(c) { c(); }\n"},
 		{"one of several", "javascript", "$F.use(...)", "modules: [a-b, 'c/d']",
-			"import * as x from 'a-b';\nimport {y as z} from 'c/d';\nimport w from 'a';\nx.use();  // match\nz.use();  // match\nw.use();\n"},
-		{"a member", "typescript", "$X", "module: crypto", "import {createHash} from 'crypto';\nlet h: any = createHash;  // match\nlet g = other;\n"},
-		{"alias", "python", "$F($X)", "module: os.path", "from os.path import join as j\nimport os.path as p\nimport os\nj(a)  # match\np.exists(a)  # match\nos.system(a)\n"},
-		{"package", "go", "$P.Sum(...)", "module: crypto/md5", "package a\n\nimport \"crypto/md5\"\nimport m \"example.org/md5\"\n\nvar x = md5.Sum(nil)  // match\nvar y = m.Sum(nil)\n"},
+			"import * as x from 'a-b';\nimport {y as z} from 'c/d';\nimport w from 'a';\nx.use();  // " +
+				"match\nz.use();  // match\nw.use();\n"},
+		{"a member", "typescript", "$X", "module: crypto", "import {createHash} from 'crypto';\nlet h: any = " +
+			"createHash;  // match\nlet g = other;\n"},
+		{"alias", "python", "$F($X)", "module: os.path", "from os.path import join as j\nimport os.path as p\nimport " +
+			"os\nj(a)  # match\np.exists(a)  # match\nos.system(a)\n"},
+		{"package", "go", "$P.Sum(...)", "module: crypto/md5", "package a\n\nimport \"crypto/md5\"\nimport m " +
+			"\"example.org/md5\"\n\nvar x = md5.Sum(nil)  // match\nvar y = m.Sum(nil)\n"},
 		{"declared here", "python", "$F($X)", "module: md5", "def md5(x):\n    return x\nmd5(1)\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			text := "rules:\n- {id: r, languages: [" + test.language + "], severity: ERROR, message: m, patterns: [{pattern: \"" + test.pattern + "\"}, {metavariable-name: {metavariable: $" +
+			text := "rules:\n- {id: r, languages: [" + test.language + "], severity: ERROR, message: m, patterns: " +
+				"[{pattern: \"" + test.pattern + "\"}, {metavariable-name: {metavariable: $" +
 				test.pattern[1:2] + ", " + test.condition + "}}]}\n"
 			rules, err := rule.Parse("test.yaml", []byte(text))
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := lines(t, pattern.Setting{Language: all.ByName(test.language), Languages: all.ByName, Options: rules[0].Options}, rules[0].Search, test.source)
+			got := lines(t, pattern.Setting{Language: all.ByName(test.language), Languages: all.ByName,
+				Options: rules[0].Options}, rules[0].Search, test.source)
 			want := marked(test.source)
 			if test.name == "a member" { // the import speaks of the name, too
 				got = slices.DeleteFunc(got, func(line int) bool { return line == 1 })
@@ -333,14 +353,16 @@ func TestMetavariableName(t *testing.T) {
 
 // TestToday compares a date with that of the setting.
 func TestToday(t *testing.T) {
-	text := "rules:\n- {id: r, languages: [python], severity: ERROR, message: m, patterns: [{pattern: f($X)}, {metavariable-comparison: {metavariable: $X, comparison: strptime($X) < today()}}]}\n"
+	text := "rules:\n- {id: r, languages: [python], severity: ERROR, message: m, patterns: [{pattern: f($X)}, " +
+		"{metavariable-comparison: {metavariable: $X, comparison: strptime($X) < today()}}]}\n"
 	rules, err := rule.Parse("test.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
 	now := func() time.Time { return time.Date(2024, 5, 17, 0, 0, 0, 0, time.UTC) }
 	const src = "f('2024-05-16')  # match\nf('2024-05-18')\n"
-	got := lines(t, pattern.Setting{Language: all.ByName("python"), Options: rules[0].Options, Now: now}, rules[0].Search, src)
+	got := lines(t, pattern.Setting{Language: all.ByName("python"), Options: rules[0].Options, Now: now},
+		rules[0].Search, src)
 	if want := marked(src); !slices.Equal(got, want) {
 		t.Errorf("matched lines %v, want %v", got, want)
 	}

@@ -45,7 +45,8 @@ func appendWords(out []string, name string, spelled map[string]struct{}) []strin
 		return out
 	}
 	for w := range wordsOf(name) {
-		if _, ok := spelled[w]; ok && !strings.EqualFold(w, "this") && !strings.EqualFold(w, "self") && w != "super" && w != "default" {
+		if _, ok := spelled[w]; ok && !strings.EqualFold(w, "this") && !strings.EqualFold(w, "self") && w != "super" &&
+			w != "default" {
 			out = append(out, w)
 		}
 	}

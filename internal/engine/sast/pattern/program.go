@@ -143,7 +143,8 @@ func (c *compiler) pattern(out *form, f *rule.Formula, inside bool) error {
 // optionsKey tells sets of options apart that match patterns differently.
 func optionsKey(o *rule.Options) string {
 	var b strings.Builder
-	for _, v := range []bool{o.ConstantPropagation, o.SymbolicPropagation, o.ACMatching, o.CommutativeBoolOp, o.SymmetricEq,
+	for _, v := range []bool{o.ConstantPropagation, o.SymbolicPropagation, o.ACMatching, o.CommutativeBoolOp,
+		o.SymmetricEq,
 		o.VardefAssign, o.FlddefAssign, o.AttrExpr, o.UnifyIDsStrictly, o.ArrowIsFunction, o.LetIsVar, o.DeeperExpr,
 		o.DeeperStmt, o.ImplicitDeepExprStmt, o.ImplicitEllipsis, o.ImplicitReturn, o.DecoratorsOrderMatters,
 		o.XMLSingletonLoose, o.XMLAttrsImplicitEllips, o.XMLChildrenOrdered} {
@@ -295,7 +296,8 @@ func (p *Program) Matches(f *File) ([]Match, error) {
 	if !p.MayMatch(f) {
 		return nil, nil
 	}
-	ev := &evaluation{file: f, options: &p.setting.Options, hi: int32(len(f.Tree.Nodes)), text: f.Tree.Source, whole: true}
+	ev := &evaluation{file: f, options: &p.setting.Options, hi: int32(len(f.Tree.Nodes)), text: f.Tree.Source,
+		whole: true}
 	out := sorted(ev.formula(p.root))
 	if f.clock.late {
 		return nil, ErrTimeout

@@ -37,7 +37,8 @@ var attributes = is(subset, tree.RoleAnnotation, tree.RoleModifier)
 // roles.
 var slots = map[tree.Kind][]slot{
 	tree.Package: {is(one, tree.RoleName)},
-	tree.Function: {is(one, tree.RoleName), is(list, tree.RoleReceiver, tree.RoleParameter), is(less, tree.RoleReturnType),
+	tree.Function: {is(one, tree.RoleName), is(list, tree.RoleReceiver, tree.RoleParameter),
+		is(less, tree.RoleReturnType),
 		attributes, is(loose, tree.RoleTypeParameter), is(subset, tree.RoleThrows), is(option, tree.RoleBody)},
 	tree.Lambda: {is(less, tree.RoleName), is(list, tree.RoleParameter), is(less, tree.RoleReturnType), attributes,
 		is(body, tree.RoleBody)},
@@ -65,7 +66,8 @@ var slots = map[tree.Kind][]slot{
 	tree.Case:   {is(list, tree.RoleCondition), is(one, tree.RoleGuard), is(option, tree.RoleBody)},
 	tree.Try: {is(list, tree.RoleResource), is(body, tree.RoleBody), is(subset, tree.RoleHandler),
 		is(clause, tree.RoleElse), is(clause, tree.RoleFinally)},
-	tree.Catch:  {is(list, tree.RoleType), is(less, tree.RoleTarget), is(less, tree.RoleGuard), is(body, tree.RoleBody)},
+	tree.Catch: {is(list, tree.RoleType), is(less, tree.RoleTarget), is(less, tree.RoleGuard),
+		is(body, tree.RoleBody)},
 	tree.With:   {is(list, tree.RoleResource), is(body, tree.RoleBody)},
 	tree.Return: {is(maybe, tree.RoleValue)}, tree.Throw: {is(one, tree.RoleValue)},
 	tree.Label: {is(one, tree.RoleName), is(body, tree.RoleBody)},

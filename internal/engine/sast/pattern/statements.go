@@ -236,6 +236,7 @@ func (m *matcher) block(p *node, t int32, e *env) []*env {
 	case p.isEllipsis() || p.kind == tree.Metavariable:
 		return m.node(p, t, e)
 	case p.kind == tree.Block && p.bare && len(p.kids) == 1 && lone(p.kids[0]) != "" && n.Kind == tree.Block && n.Next > t+1:
+
 		if f.Nodes[t+1].Next == n.Next {
 			t++
 		}
@@ -466,7 +467,8 @@ func (m *matcher) implicitReturn(t int32) bool {
 				return false
 			}
 		case tree.Try: // the last of its blocks that always runs
-			if last := f.Child(parent, tree.RoleFinally); last >= 0 && last != i || last < 0 && f.Nodes[i].Role != tree.RoleBody {
+			if last := f.Child(parent, tree.RoleFinally); last >= 0 && last != i ||
+				last < 0 && f.Nodes[i].Role != tree.RoleBody {
 				return false
 			}
 		case tree.If, tree.Case, tree.Switch, tree.ExpressionStatement, tree.Conditional:

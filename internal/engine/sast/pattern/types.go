@@ -79,7 +79,8 @@ func (m *matcher) hasType(p *node, t int32, e *env) []*env {
 		return nil
 	}
 	if basic := m.basicType(t); basic != "" && p.dotted != nil && len(p.kids) == 0 {
-		if want := builtinTypes[lastPart(p.text)]; want == basic || want == "number" && (basic == "int" || basic == "float") ||
+		if want := builtinTypes[lastPart(p.text)]; want == basic || want == "number" &&
+			(basic == "int" || basic == "float") ||
 			want == "float" && basic == "int" && m.file.Language.Meaning.OneNumber {
 			return e.only()
 		}
@@ -118,6 +119,7 @@ func (m *matcher) hasPointer(p *node, decl, t int32, e *env) []*env {
 		}
 		return nil
 	case isLiteral(n.Kind) || m.file.Scope == nil || m.file.Scope.Binding(t) >= 0 && p.kids[0].kind == tree.Metavariable:
+
 		return nil
 	}
 	return m.hasType(p.kids[0], t, e)

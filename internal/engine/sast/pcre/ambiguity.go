@@ -37,7 +37,8 @@ func (a *automaton) growth(search bool) Growth {
 // at which a match may not stop (Tarjan, "Depth-first search and linear graph
 // algorithms", 1972).
 func (a *automaton) loops() [][]int32 {
-	t := &components{a: a, index: make([]int32, len(a.chars)), low: make([]int32, len(a.chars)), on: make([]bool, len(a.chars))}
+	t := &components{a: a, index: make([]int32, len(a.chars)), low: make([]int32, len(a.chars)),
+		on: make([]bool, len(a.chars))}
 	for p := range a.chars {
 		if t.index[p] == 0 && !a.stops[p] {
 			t.visit(int32(p))

@@ -108,7 +108,8 @@ func Compile(expr string, flags Flags) (*Regexp, error) {
 // impossible says quickly of many texts that they hold no match. It says nothing of
 // texts with other letters than those of ASCII, whose cases the engines see differently.
 func (r *Regexp) impossible(text string) bool {
-	return r.wide != nil && strings.IndexFunc(text, func(c rune) bool { return c >= utf8.RuneSelf }) < 0 && !r.wide.MatchString(text)
+	return r.wide != nil && strings.IndexFunc(text, func(c rune) bool { return c >= utf8.RuneSelf }) < 0 &&
+		!r.wide.MatchString(text)
 }
 
 // compileSlow compiles for the backtracking engine. Its parser is not ours: a

@@ -176,7 +176,8 @@ func TestTimeout(t *testing.T) {
 // Whatever compiles, matches without a panic and within the text.
 func FuzzCompile(f *testing.F) {
 	for _, expr := range []string{
-		`^(?!.*(b|c))a(?<=a)$`, `(?>a|b(?!x))*+(?!')`, `(?<n>['"])(x)\k<n>`, `a++[^\]\h[:alpha:]]{2,3}?`, `(?i:a|(?=b))\Q.\E$`, `(?x) a # b`, `(a)?(?(1)b|c)\Z`, `\p{L}\x{41}`,
+		`^(?!.*(b|c))a(?<=a)$`, `(?>a|b(?!x))*+(?!')`, `(?<n>['"])(x)\k<n>`, `a++[^\]\h[:alpha:]]{2,3}?`,
+		`(?i:a|(?=b))\Q.\E$`, `(?x) a # b`, `(a)?(?(1)b|c)\Z`, `\p{L}\x{41}`,
 	} {
 		f.Add(expr, "a'x'b\nc", uint8(1))
 	}

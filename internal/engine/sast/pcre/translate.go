@@ -91,7 +91,8 @@ func (t *translator) run() error {
 	t.atom = nowhere
 	for t.pos < len(t.in) {
 		if err := t.step(); err != nil {
-			return fmt.Errorf("malformed regular expression, near character %d: %w", utf8.RuneCountInString(t.in[:t.pos])+1, err)
+			return fmt.Errorf("malformed regular expression, near character %d: %w",
+				utf8.RuneCountInString(t.in[:t.pos])+1, err)
 		}
 	}
 	if len(t.open) > 0 {

@@ -352,7 +352,8 @@ func (r *reader) mounted(i int32) (mount, bool) {
 		}
 		if object < 0 { // a function that makes the router: require("./users")(settings)
 			callee := r.child(i, tree.RoleCallee)
-			if m, ok := r.mounted(callee); ok && m.child == "" && (r.f.Is(callee, tree.Name) || r.f.Is(callee, tree.Call)) {
+			if m, ok := r.mounted(callee); ok && m.child == "" &&
+				(r.f.Is(callee, tree.Name) || r.f.Is(callee, tree.Call)) {
 				return m, true
 			}
 		}

@@ -25,14 +25,16 @@ func (r *reader) python(i, object int32, name string) {
 		if handler < 0 {
 			handler = r.argument(i, 2)
 		}
-		r.note(i, object, r.argument(i, 0), declared{methods: r.methods(r.named(i, "methods")), handler: r.reference(handler)})
+		r.note(i, object, r.argument(i, 0), declared{methods: r.methods(r.named(i, "methods")),
+			handler: r.reference(handler)})
 	case "add_resource": // the class, and its paths
 		ref := reference{object: r.f.Dotted(r.argument(i, 0)), name: "*"}
 		for n := 1; r.argument(i, n) >= 0; n++ {
 			r.note(i, object, r.argument(i, n), declared{handler: ref})
 		}
 	case "add_get", "add_post", "add_put", "add_delete", "add_patch":
-		r.note(i, object, r.argument(i, 0), declared{methods: []string{verbs[name[4:]]}, handler: r.reference(r.argument(i, 1))})
+		r.note(i, object, r.argument(i, 0),
+			declared{methods: []string{verbs[name[4:]]}, handler: r.reference(r.argument(i, 1))})
 	case "add_route":
 		if methods := r.methods(r.argument(i, 0)); len(methods) > 0 {
 			r.note(i, object, r.argument(i, 1), declared{methods: methods, handler: r.reference(r.argument(i, 2))})
@@ -48,7 +50,8 @@ func (r *reader) python(i, object int32, name string) {
 		}
 	case "get", "post", "put", "delete", "patch": // aiohttp: web.get("/x", handler)
 		if r.f.Text(object) == "web" {
-			r.note(i, tree.None, r.argument(i, 0), declared{methods: []string{verbs[name]}, handler: r.reference(r.argument(i, 1))})
+			r.note(i, tree.None, r.argument(i, 0),
+				declared{methods: []string{verbs[name]}, handler: r.reference(r.argument(i, 1))})
 		}
 	}
 }
@@ -139,7 +142,8 @@ func (r *reader) include(prefix string, module int32) {
 var restful = []struct {
 	action, method, path string
 }{
-	{"index", "GET", ""}, {"create", "POST", ""}, {"new", "GET", "/new"}, {"show", "GET", "/{id}"}, {"edit", "GET", "/{id}/edit"},
+	{"index", "GET", ""}, {"create", "POST", ""}, {"new", "GET", "/new"}, {"show", "GET", "/{id}"},
+	{"edit", "GET", "/{id}/edit"},
 	{"update", "PATCH", "/{id}"}, {"update", "PUT", "/{id}"}, {"destroy", "DELETE", "/{id}"},
 }
 
@@ -226,14 +230,16 @@ func (r *reader) resources(i int32, name string) {
 			controller = c
 		}
 		for _, one := range restful {
-			if len(only) > 0 && !slices.Contains(only, one.action) || slices.Contains(except, one.action) || name == "resource" && one.action == "index" {
+			if len(only) > 0 && !slices.Contains(only, one.action) || slices.Contains(except, one.action) ||
+				name == "resource" && one.action == "index" {
 				continue
 			}
 			tail := one.path
 			if name == "resource" {
 				tail = strings.TrimPrefix(tail, "/{id}")
 			}
-			d := declared{methods: []string{one.method}, handler: reference{object: camel(controller) + "Controller", name: one.action}}
+			d := declared{methods: []string{one.method}, handler: reference{object: camel(controller) + "Controller",
+				name: one.action}}
 			d.path, _ = r.below(i, tree.None, noun+tail)
 			r.out.declared = append(r.out.declared, d)
 		}
@@ -246,7 +252,8 @@ var webRoots = words("public public_html htdocs www web webroot wwwroot html")
 // page notes a file that is a route itself: a script of PHP that reads the request, a
 // file of the folder of routes of a framework.
 func (r *reader) page() {
-	whole := reference{place: Place{Path: r.f.Path, End: len(r.f.Source), StartLine: 1, EndLine: r.f.Line(uint32(len(r.f.Source)))}}
+	whole := reference{place: Place{Path: r.f.Path, End: len(r.f.Source), StartLine: 1,
+		EndLine: r.f.Line(uint32(len(r.f.Source)))}}
 	switch {
 	case r.f.Language == "php":
 		if len(r.out.declared) > 0 || !slices.ContainsFunc(r.out.reads, func(x read) bool { return !r.inClass(x.at) }) {
@@ -267,7 +274,9 @@ func (r *reader) page() {
 
 // inClass reports whether a place is in a class of the file.
 func (r *reader) inClass(at Place) bool {
-	return slices.ContainsFunc(r.out.functions, func(f function) bool { return f.class != "" && f.at.Holds(at.Path, at.Start) })
+	return slices.ContainsFunc(r.out.functions, func(f function) bool {
+		return f.class != "" && f.at.Holds(at.Path, at.Start)
+	})
 }
 
 // filed notes a file that Next.js serves by its name: pages/api/users/[id].js, and
@@ -282,7 +291,9 @@ func (r *reader) filed(whole reference) {
 	if _, rest, ok := strings.Cut("/"+name, "/app/"); ok && path.Base(rest) == "route" {
 		for _, f := range r.out.functions {
 			if m := verbs[strings.ToLower(f.name)]; m == f.name && m != "" {
-				r.out.declared = append(r.out.declared, declared{methods: []string{m}, path: "/" + strings.TrimSuffix(rest, "route"), handler: reference{place: f.at}})
+				r.out.declared = append(r.out.declared,
+					declared{methods: []string{m}, path: "/" + strings.TrimSuffix(rest, "route"),
+						handler: reference{place: f.at}})
 			}
 		}
 	}

@@ -16,10 +16,12 @@ func FuzzRead(f *testing.F) {
 	names := []string{"a.java", "a.py", "a.js", "a.ts", "a.go", "a.php", "a.rb", "a.cs", "a.kt"}
 	for i, src := range []string{
 		`@RequestMapping("/a") class C { @GetMapping("/{id}") String get(@RequestParam String q) { return q; } }`,
-		"@app.route('/x/<int:id>')\ndef h(id):\n    return request.args['q']\nurlpatterns = [path('a/', include('b'))]\n",
+		"@app.route('/x/<int:id>')\ndef h(id):\n    return request.args['q']\nurlpatterns = [path('a/', " +
+			"include('b'))]\n",
 		"app.use('/a', app); app.get('/:x', (req, res) => req.query.q); r.route('/y').post(h)",
 		"@Controller('c') class C { @Post(':id') m(@Body() b: C) {} }",
-		"package p\nfunc f() { g := r.Group(\"/a\"); g = g.Group(\"/b\"); g.GET(\"/c\", func(c *gin.Context) { c.Query(\"q\") }) }",
+		"package p\nfunc f() { g := r.Group(\"/a\"); g = g.Group(\"/b\"); g.GET(\"/c\", func(c *gin.Context) { " +
+			"c.Query(\"q\") }) }",
 		"<?php Route::prefix('a')->group(function () { Route::get('b', [C::class, 'd']); }); echo $_GET['x'];",
 		"get '/a/:b' do params[:b] end\nresources :c do get 'd', on: :member end",
 		`[Route("[controller]")] class AController { [HttpGet("{id}")] public int Get(int id) { return Request.Query["q"]; } }`,

@@ -75,7 +75,8 @@ func (r *reader) typeName(i int32) string {
 
 // given reads what a parameter of a handler stands for.
 func (r *reader) given(p int32) (given, bool) {
-	g := given{name: r.f.Text(r.child(p, tree.RoleTarget)), kind: r.typeName(r.child(p, tree.RoleType)), at: r.place(p), bare: true}
+	g := given{name: r.f.Text(r.child(p, tree.RoleTarget)), kind: r.typeName(r.child(p, tree.RoleType)), at: r.place(p),
+		bare: true}
 	if g.name == "" || r.f.Nodes[p].Text != "" {
 		return g, false
 	}
@@ -83,7 +84,8 @@ func (r *reader) given(p int32) (given, bool) {
 		name, value := r.annotation(a)
 		in, ok := bindings[strings.ToLower(name)]
 		if !ok {
-			g.bare = g.bare && (strings.HasPrefix(name, "Valid") || name == "NotNull" || name == "Min" || name == "Max" || name == "Size")
+			g.bare = g.bare && (strings.HasPrefix(name, "Valid") || name == "NotNull" || name == "Min" ||
+				name == "Max" || name == "Size")
 			continue
 		}
 		g.in, g.bare = in, false
@@ -174,7 +176,8 @@ var servlets = map[string]string{"doGet": "GET", "doPost": "POST", "doPut": "PUT
 func (r *reader) annotated(i, class int32, fn function) {
 	own, above := r.says(i), r.says(class)
 	servlet, isServlet := servlets[fn.name]
-	conventional := r.f.Language == "csharp" && len(above.paths) == 0 && strings.HasSuffix(fn.class, "Controller") && r.public(i) && r.f.Nodes[i].Text == "method"
+	conventional := r.f.Language == "csharp" && len(above.paths) == 0 && strings.HasSuffix(fn.class, "Controller") &&
+		r.public(i) && r.f.Nodes[i].Text == "method"
 	switch {
 	case own.mapped:
 	case isServlet && len(above.paths) > 0:
@@ -203,7 +206,8 @@ func (r *reader) annotated(i, class int32, fn function) {
 				if path == "" {
 					whole = before
 				}
-				r.out.declared = append(r.out.declared, declared{methods: own.methods, path: fill.Replace(whole), handler: reference{place: fn.at}})
+				r.out.declared = append(r.out.declared, declared{methods: own.methods, path: fill.Replace(whole),
+					handler: reference{place: fn.at}})
 			}
 		}
 	}

@@ -47,7 +47,8 @@ func Join(files []*Facts) []Route {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Route) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Method, b.Method), cmp.Compare(a.Handler.Path, b.Handler.Path), cmp.Compare(a.Handler.Start, b.Handler.Start))
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Method, b.Method),
+			cmp.Compare(a.Handler.Path, b.Handler.Path), cmp.Compare(a.Handler.Start, b.Handler.Start))
 	})
 	return slices.CompactFunc(out, func(a, b Route) bool {
 		return a.Path == b.Path && a.Method == b.Method && a.Handler == b.Handler
@@ -146,7 +147,9 @@ func (j *joiner) module(from *Facts, module string) *Facts {
 // file returns the first of the files that there is.
 func (j *joiner) file(names ...string) *Facts {
 	for _, name := range names {
-		if i, ok := slices.BinarySearchFunc(j.files, name, func(f *Facts, name string) int { return cmp.Compare(f.path, name) }); ok {
+		if i, ok := slices.BinarySearchFunc(j.files, name, func(f *Facts, name string) int {
+			return cmp.Compare(f.path, name)
+		}); ok {
 			return j.files[i]
 		}
 	}
@@ -230,7 +233,8 @@ func (j *joiner) handlers(f *Facts, ref reference) []found {
 			best = append(best, c)
 		}
 	}
-	if score == 1 && len(best) > 1 || len(best) > 0 && best[0].file.language != f.language && !sameScript(best[0].file, f) {
+	if score == 1 && len(best) > 1 || len(best) > 0 && best[0].file.language != f.language &&
+		!sameScript(best[0].file, f) {
 		return nil // any of them
 	}
 	return best[:min(len(best), 1)]
@@ -325,12 +329,15 @@ func (j *joiner) parameters(method, path string, h found) []Parameter {
 		}
 	}
 	for _, s := range strings.Split(path, "/") {
-		if name := strings.Trim(s, "{}"); inPath[name] && strings.HasPrefix(s, "{") && !slices.ContainsFunc(out, func(p Parameter) bool { return p.In == "path" && p.Name == name }) {
+		if name := strings.Trim(s, "{}"); inPath[name] && strings.HasPrefix(s, "{") &&
+			!slices.ContainsFunc(out, func(p Parameter) bool { return p.In == "path" && p.Name == name }) {
 			out = append(out, Parameter{In: "path", Name: name})
 		}
 	}
 	out = distinct(out)
-	slices.SortStableFunc(out, func(a, b Parameter) int { return cmp.Compare(b2i(b.In == "path"), b2i(a.In == "path")) })
+	slices.SortStableFunc(out, func(a, b Parameter) int {
+		return cmp.Compare(b2i(b.In == "path"), b2i(a.In == "path"))
+	})
 	return out
 }
 
@@ -385,7 +392,8 @@ func (j *joiner) given(g given, f *Facts, inPath map[string]bool, add func(in, n
 			in = "any"
 		}
 	}
-	if fields := j.fields(f, g.kind); len(fields) > 0 && (in == "json" || in == "any" || in == "form" || in == "query") {
+	if fields := j.fields(f, g.kind); len(fields) > 0 && (in == "json" || in == "any" || in == "form" ||
+		in == "query") {
 		for _, member := range fields {
 			add(in, pointer(in, member.name), g.at)
 		}

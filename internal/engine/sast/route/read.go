@@ -98,7 +98,8 @@ func (r *reader) request(i int32) bool {
 	if r.tables.roots != nil && r.tables != scripts && !strings.HasSuffix(strings.ToLower(dotted), "request") {
 		return false
 	}
-	if rest := strings.TrimPrefix(dotted, r.f.Text(first)); r.tables == scripts && rest != "" && rest != ".request" && rest != ".req" && !strings.HasSuffix(rest, "Url") {
+	if rest := strings.TrimPrefix(dotted, r.f.Text(first)); r.tables == scripts && rest != "" && rest != ".request" &&
+		rest != ".req" && !strings.HasSuffix(rest, "Url") {
 		return false
 	}
 	d := r.Declarator(r.Declaration(first))
@@ -226,7 +227,9 @@ func (r *reader) destructured(target, value int32) {
 func distinct(list []Parameter) []Parameter {
 	var out []Parameter
 	for _, p := range list {
-		if !slices.ContainsFunc(out, func(q Parameter) bool { return q.In == p.In && q.Name == p.Name && q.At == p.At }) {
+		if !slices.ContainsFunc(out, func(q Parameter) bool {
+			return q.In == p.In && q.Name == p.Name && q.At == p.At
+		}) {
 			out = append(out, p)
 		}
 	}

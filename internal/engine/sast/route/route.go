@@ -132,7 +132,8 @@ func Declares(f *tree.File) bool {
 // Read finds what a file says of routes.
 func Read(names *scope.Info) *Facts {
 	r := &reader{Info: names, f: names.File, out: &Facts{
-		path: names.File.Path, language: names.File.Language, prefixes: map[string]string{}, classes: map[string][]field{}, imports: map[string]origin{},
+		path: names.File.Path, language: names.File.Language, prefixes: map[string]string{},
+		classes: map[string][]field{}, imports: map[string]origin{},
 	}}
 	r.tables = tablesOf(r.f.Language)
 	if r.tables == nil {
@@ -180,7 +181,8 @@ func (r *reader) name(i int32) string { return r.f.Text(r.child(i, tree.RoleName
 // place returns where a node stands.
 func (r *reader) place(i int32) Place {
 	n := &r.f.Nodes[i]
-	return Place{Path: r.f.Path, Start: int(n.Start), End: int(n.End), StartLine: r.f.Line(n.Start), EndLine: r.f.Line(max(n.End, n.Start+1) - 1)}
+	return Place{Path: r.f.Path, Start: int(n.Start), End: int(n.End), StartLine: r.f.Line(n.Start),
+		EndLine: r.f.Line(max(n.End, n.Start+1) - 1)}
 }
 
 // text returns the constant text of an expression. Of a symbol it is its name.

@@ -37,7 +37,8 @@ func show(r route.Route) string {
 	for _, p := range r.Parameters {
 		names = append(names, p.String())
 	}
-	return strings.TrimSpace(fmt.Sprintf("%s %s %s %s:%d", r.Method, r.Path, strings.Join(slices.Compact(names), " "), r.Handler.Path, r.Handler.StartLine))
+	return strings.TrimSpace(fmt.Sprintf("%s %s %s %s:%d", r.Method, r.Path, strings.Join(slices.Compact(names), " "),
+		r.Handler.Path, r.Handler.StartLine))
 }
 
 func TestRoutes(t *testing.T) {

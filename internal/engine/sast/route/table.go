@@ -51,15 +51,17 @@ func where(pairs ...string) map[string]string {
 
 var scripts = &tables{
 	annotations: true,
-	containers:  where("query: query", "json: body", "path: params", "cookie: cookies signedCookies", "header: headers", "query: searchParams"),
-	getters:     words("get getAll"),
-	calls:       where("header: header", "any: param"),
+	containers: where("query: query", "json: body", "path: params", "cookie: cookies signedCookies", "header: headers",
+		"query: searchParams"),
+	getters: words("get getAll"),
+	calls:   where("header: header", "any: param"),
 }
 
 var jvm = &tables{
 	annotations: true,
 	containers:  map[string]string{},
-	calls: where("any: getParameter getParameterValues", "query: queryParam queryParams", "path: pathParam pathVariable", "form: formParam formParams",
+	calls: where("any: getParameter getParameterValues", "query: queryParam queryParams",
+		"path: pathParam pathVariable", "form: formParam formParams",
 		"header: getHeader getHeaders getHeaderString headers header", "cookie: cookie"),
 }
 
@@ -71,7 +73,8 @@ var languageTables = map[string]*tables{
 	"scala":      jvm,
 	"python": {
 		python: true,
-		containers: where("query: args GET query_params query", "form: form POST forms", "any: values params", "json: json data JSON",
+		containers: where("query: args GET query_params query", "form: form POST forms", "any: values params",
+			"json: json data JSON",
 			"cookie: cookies COOKIES", "header: headers", "path: match_info view_args path_params"),
 		roots:   words("request req self.request flask.request"),
 		getters: words("get getlist getall get_list pop getone"),
@@ -81,18 +84,21 @@ var languageTables = map[string]*tables{
 	"go": {
 		containers: where("query: Query", "form: PostForm", "any: Form", "header: Header", "path: Vars"),
 		getters:    words("Get Values Has"),
-		calls: where("any: FormValue", "form: PostFormValue PostForm DefaultPostForm GetPostForm FormFile", "path: PathValue Param Params ByName",
+		calls: where("any: FormValue", "form: PostFormValue PostForm DefaultPostForm GetPostForm "+
+			"FormFile", "path: PathValue Param Params ByName",
 			"query: Query DefaultQuery GetQuery QueryParam QueryArray", "header: GetHeader", "cookie: Cookie Cookies"),
 		second: where("path: URLParam"),
 		bodies: words("BindJSON ShouldBindJSON Bind ShouldBind BodyParser Decode"),
 	},
 	"php": {
 		annotations: true,
-		containers: where("query: $_GET query getQueryParams", "form: $_POST request getParsedBody", "any: $_REQUEST", "cookie: $_COOKIE cookies getCookieParams",
+		containers: where("query: $_GET query getQueryParams", "form: $_POST request getParsedBody", "any: $_REQUEST",
+			"cookie: $_COOKIE cookies getCookieParams",
 			"header: headers"),
 		roots:   words("$request $req $this.request"),
 		getters: words("get"),
-		calls:   where("any: input get", "form: post", "query: query getQueryParam", "cookie: cookie", "header: header getHeaderLine", "form: getParsedBodyParam"),
+		calls: where("any: input get", "form: post", "query: query getQueryParam", "cookie: cookie",
+			"header: header getHeaderLine", "form: getParsedBodyParam"),
 	},
 	"ruby": {
 		containers: where("any: params", "cookie: cookies", "header: headers"),
@@ -101,9 +107,11 @@ var languageTables = map[string]*tables{
 	},
 	"csharp": {
 		annotations: true,
-		containers:  where("query: Query QueryString", "form: Form", "header: Headers", "cookie: Cookies", "path: RouteValues Values", "any: Params"),
-		roots:       words("Request HttpContext.Request context.Request Context.Request ctx.Request RouteData this.Request req request"),
-		getters:     words("Get TryGetValue"),
+		containers: where("query: Query QueryString", "form: Form", "header: Headers", "cookie: Cookies",
+			"path: RouteValues Values", "any: Params"),
+		roots: words("Request HttpContext.Request context.Request Context.Request ctx.Request RouteData " +
+			"this.Request req request"),
+		getters: words("Get TryGetValue"),
 	},
 }
 
@@ -112,15 +120,19 @@ func tablesOf(language string) *tables { return languageTables[language] }
 
 // verbs are the methods of requests by the names of what declares routes for them.
 var verbs = map[string]string{
-	"get": "GET", "post": "POST", "put": "PUT", "delete": "DELETE", "patch": "PATCH", "head": "HEAD", "options": "OPTIONS", "del": "DELETE",
+	"get": "GET", "post": "POST", "put": "PUT", "delete": "DELETE", "patch": "PATCH", "head": "HEAD",
+	"options": "OPTIONS", "del": "DELETE",
 }
 
 // mappings are annotations and attributes that declare the route of a method, in lower
 // case, and the methods that they are for: "" is any, "?" is told by an argument.
 var mappings = map[string]string{
-	"getmapping": "GET", "postmapping": "POST", "putmapping": "PUT", "deletemapping": "DELETE", "patchmapping": "PATCH", "requestmapping": "?",
-	"get": "GET", "post": "POST", "put": "PUT", "delete": "DELETE", "patch": "PATCH", "head": "HEAD", "options": "OPTIONS", "all": "",
-	"httpget": "GET", "httppost": "POST", "httpput": "PUT", "httpdelete": "DELETE", "httppatch": "PATCH", "httphead": "HEAD",
+	"getmapping": "GET", "postmapping": "POST", "putmapping": "PUT", "deletemapping": "DELETE", "patchmapping": "PATCH",
+	"requestmapping": "?",
+	"get":            "GET", "post": "POST", "put": "PUT", "delete": "DELETE", "patch": "PATCH", "head": "HEAD",
+	"options": "OPTIONS", "all": "",
+	"httpget": "GET", "httppost": "POST", "httpput": "PUT", "httpdelete": "DELETE", "httppatch": "PATCH",
+	"httphead": "HEAD",
 }
 
 // paths are annotations that tell a path beside the one that tells the method, or of a
@@ -130,14 +142,19 @@ var paths = words("path route requestmapping controller restcontroller jsoncontr
 // bindings are annotations of parameters, in lower case, and where the values come
 // from. Of "json" and "any" without a name, the type tells the names.
 var bindings = map[string]string{
-	"requestparam": "any", "pathvariable": "path", "requestheader": "header", "cookievalue": "cookie", "requestbody": "json", "modelattribute": "any",
-	"requestpart": "form", "queryparam": "query", "pathparam": "path", "formparam": "form", "headerparam": "header", "cookieparam": "cookie",
-	"queryvalue": "query", "body": "json", "header": "header", "headers": "header", "query": "query", "param": "path", "bodyparam": "json",
-	"fromquery": "query", "fromroute": "path", "frombody": "json", "fromform": "form", "fromheader": "header", "cookie": "cookie",
+	"requestparam": "any", "pathvariable": "path", "requestheader": "header", "cookievalue": "cookie",
+	"requestbody": "json", "modelattribute": "any",
+	"requestpart": "form", "queryparam": "query", "pathparam": "path", "formparam": "form", "headerparam": "header",
+	"cookieparam": "cookie",
+	"queryvalue":  "query", "body": "json", "header": "header", "headers": "header", "query": "query", "param": "path",
+	"bodyparam": "json",
+	"fromquery": "query", "fromroute": "path", "frombody": "json", "fromform": "form", "fromheader": "header",
+	"cookie": "cookie",
 }
 
 // defaults are calls that stand as the default of a parameter of a handler (FastAPI).
-var defaults = map[string]string{"Query": "query", "Path": "path", "Form": "form", "Body": "json", "Header": "header", "Cookie": "cookie", "File": "form"}
+var defaults = map[string]string{"Query": "query", "Path": "path", "Form": "form", "Body": "json", "Header": "header",
+	"Cookie": "cookie", "File": "form"}
 
 // injected are types of parameters that frameworks give to handlers, and that are no
 // values of the request.

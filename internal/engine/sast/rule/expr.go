@@ -113,7 +113,8 @@ type exprParser struct {
 
 // operators are all of them, longer ones first.
 var operators = []string{
-	"**", "//", "==", "!=", "<>", "<=", ">=", "<<", ">>", "&&", "||", "<", ">", "+", "-", "*", "/", "%", "&", "|", "^", "~",
+	"**", "//", "==", "!=", "<>", "<=", ">=", "<<", ">>", "&&", "||", "<", ">", "+", "-", "*", "/", "%", "&", "|", "^",
+	"~",
 	"!", "(", ")", "[", "]", "{", "}", ",",
 }
 
@@ -198,7 +199,8 @@ func (p *exprParser) str(prefix string) error {
 			return nil
 		case c == '\\' && i+1 < len(p.in):
 			i++
-			if plain, ok := map[byte]byte{'\\': '\\', '"': '"', '\'': '\'', 'n': '\n', 't': '\t', 'r': '\r'}[p.in[i]]; ok && !raw {
+			if plain, ok := map[byte]byte{'\\': '\\', '"': '"', '\'': '\'', 'n': '\n', 't': '\t',
+				'r': '\r'}[p.in[i]]; ok && !raw {
 				out = append(out, plain)
 			} else {
 				out = append(out, '\\', p.in[i])

@@ -20,7 +20,8 @@ func binder(all map[string]string) Binder {
 
 func TestExpr(t *testing.T) {
 	bind := binder(map[string]string{
-		"$N": "0o650", "$S": `"abc"`, "$C": "x.y", "$F": "1.5", "$B": "true", "$Q": `"42"`, "$H": "0x1F", "$...A": "a, b", "$1": "7",
+		"$N": "0o650", "$S": `"abc"`, "$C": "x.y", "$F": "1.5", "$B": "true", "$Q": `"42"`, "$H": "0x1F",
+		"$...A": "a, b", "$1": "7",
 		"$D": `"2026-02-28"`, "$L": "7L",
 	})
 	for _, c := range []struct {
@@ -86,8 +87,10 @@ func TestExpr(t *testing.T) {
 func TestExprWithoutValue(t *testing.T) {
 	bind := binder(map[string]string{"$C": "x.y", "$S": `"abc"`, "$N": "5"})
 	for _, text := range []string{
-		"$X == 1", "$C == 1", "$C != 1", "$C < 1", "not ($C < 1)", "$S < 1", "int($C) > 0", "$N", "1 / 0 == 1", "5 % 0 == 0",
-		"strptime('x') < today()", "parse_promql_duration('1') > 0", "$C in $S", "1 << 64 > 0", "not $N", "'a' * 2 == 'aa'",
+		"$X == 1", "$C == 1", "$C != 1", "$C < 1", "not ($C < 1)", "$S < 1", "int($C) > 0", "$N", "1 / 0 == 1",
+		"5 % 0 == 0",
+		"strptime('x') < today()", "parse_promql_duration('1') > 0", "$C in $S", "1 << 64 > 0", "not $N",
+		"'a' * 2 == 'aa'",
 	} {
 		e, err := ParseExpr(text, ExprOption{})
 		if err != nil {
@@ -164,7 +167,8 @@ func TestInterpolate(t *testing.T) {
 
 // No expression makes the parser or the evaluation panic.
 func FuzzExpr(f *testing.F) {
-	for _, text := range []string{"$X > 0o600 and re.match('a', str($Y)) or not [1] in (2,3)", "2 ** 3 ** 2", "-~$X // .5e3", "r'\\d' in $X"} {
+	for _, text := range []string{"$X > 0o600 and re.match('a', str($Y)) or not [1] in (2,3)", "2 ** 3 ** 2",
+		"-~$X // .5e3", "r'\\d' in $X"} {
 		f.Add(text, "42", `"s"`)
 	}
 	f.Fuzz(func(t *testing.T, text, x, y string) {

@@ -87,7 +87,8 @@ type Condition struct {
 }
 
 var opNames = map[Op]string{
-	OpPattern: "pattern", OpRegex: "regex", OpAll: "all", OpAny: "any", OpNot: "not", OpInside: "inside", OpAnywhere: "anywhere",
+	OpPattern: "pattern", OpRegex: "regex", OpAll: "all", OpAny: "any", OpNot: "not", OpInside: "inside",
+	OpAnywhere: "anywhere",
 }
 
 // String returns the formula as one line, for tests and for people who look for a

@@ -13,8 +13,10 @@ func TestLoad(t *testing.T) {
 	t.Chdir(t.TempDir())
 	one := head + "  pattern: x\n"
 	for name, text := range map[string]string{
-		"r/a.yaml": one, "r/sub/b.yml": one + "- id: broken\n", "r/a.test.yaml": one, "r/a.fixed.yaml": one, "r/.hidden/c.yaml": one,
-		"r/roles.yaml": "rules:\n- verbs: [get]\n", "r/list.yaml": "- rules\n", "r/broken.yaml": "rules: [", "r/a.py": one,
+		"r/a.yaml": one, "r/sub/b.yml": one + "- id: broken\n", "r/a.test.yaml": one, "r/a.fixed.yaml": one,
+		"r/.hidden/c.yaml": one,
+		"r/roles.yaml":     "rules:\n- verbs: [get]\n", "r/list.yaml": "- rules\n", "r/broken.yaml": "rules: [",
+		"r/a.py":    one,
 		"alone.txt": one,
 	} {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {

@@ -29,7 +29,8 @@ func Parse(path string, text []byte) ([]*Rule, error) { return Parser{}.Parse(pa
 // *Error. path only names the file in faults.
 func (p Parser) Parse(path string, text []byte) ([]*Rule, error) {
 	if len(text) > maxFile {
-		return nil, &Error{Path: path, Line: 1, Text: fmt.Sprintf("the file has %d bytes; the limit is %d", len(text), maxFile)}
+		return nil, &Error{Path: path, Line: 1, Text: fmt.Sprintf("the file has %d bytes; the "+
+			"limit is %d", len(text), maxFile)}
 	}
 	r := &reader{path: path, limit: maxNodes}
 	b := &builder{reader: r, parser: p, seen: map[string]int{}}

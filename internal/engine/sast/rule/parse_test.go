@@ -90,12 +90,14 @@ func TestFormula(t *testing.T) {
 }
 
 func TestLines(t *testing.T) {
-	rules, err := Parse("r.yaml", []byte(head+"  patterns:\n  - pattern: |\n\n      a\n  - pattern: b\n  - metavariable-regex:\n      metavariable: $X\n      regex: a\n"))
+	rules, err := Parse("r.yaml", []byte(head+"  patterns:\n  - pattern: |\n\n      a\n  - pattern: b\n  - "+
+		"metavariable-regex:\n      metavariable: $X\n      regex: a\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := rules[0].Search
-	if got := []int{rules[0].Line, f.Line, f.Children[0].Line, f.Children[1].Line, f.Where[0].Line}; !cmp.Equal(got, []int{2, 7, 8, 10, 12}) {
+	if got := []int{rules[0].Line, f.Line, f.Children[0].Line, f.Children[1].Line, f.Where[0].Line}; !cmp.Equal(got,
+		[]int{2, 7, 8, 10, 12}) {
 		t.Errorf("lines %v", got)
 	}
 }
@@ -133,12 +135,14 @@ rules:
 	r.FixRegex.Regex, r.Search = nil, nil
 	options := DefaultOptions()
 	no := false
-	options.SymbolicPropagation, options.Interfile, options.GenericMaxSpan, options.TaintFocusOnSource = true, &no, 0, true
+	options.SymbolicPropagation, options.Interfile, options.GenericMaxSpan, options.TaintFocusOnSource = true, &no, 0,
+		true
 	options.GenericBraces = [][2]string{{"<", ">"}}
 	want := &Rule{
 		ID: "x.y-z", Path: "dir/r.yaml", Line: 3, Message: "says $X", Severity: finding.Critical,
 		Languages: []string{"javascript", "typescript"},
-		Metadata: map[string]any{"cwe": []any{"CWE-79"}, "likelihood": 1.5, "more": map[string]any{"deep": true, "none": nil},
+		Metadata: map[string]any{"cwe": []any{"CWE-79"}, "likelihood": 1.5,
+			"more": map[string]any{"deep": true, "none": nil},
 			"text": "says $X", "date": "2020-01-01"},
 		Include: []string{"*.js"}, Exclude: []string{"a", "b"}, Options: options,
 		Fix: "g($X)", FixRegex: &FixRegex{Replacement: "g", Count: 1}, MinVersion: "1.2.3",
@@ -154,16 +158,20 @@ const taintHead = "rules:\n- id: a\n  message: m\n  severity: ERROR\n  languages
 func sayTaint(t *Taint) string {
 	var out strings.Builder
 	for _, s := range t.Sources {
-		fmt.Fprintf(&out, "source %v label=%s requires=%v effect=%d control=%v exact=%v\n", s.Formula, s.Label, s.Requires, s.BySideEffect, s.Control, s.Exact)
+		fmt.Fprintf(&out, "source %v label=%s requires=%v effect=%d control=%v exact=%v\n", s.Formula, s.Label,
+			s.Requires, s.BySideEffect, s.Control, s.Exact)
 	}
 	for _, s := range t.Sanitizers {
-		fmt.Fprintf(&out, "sanitizer %v effect=%d exact=%v conflict=%v\n", s.Formula, s.BySideEffect, s.Exact, s.NotConflicting)
+		fmt.Fprintf(&out, "sanitizer %v effect=%d exact=%v conflict=%v\n", s.Formula, s.BySideEffect, s.Exact,
+			s.NotConflicting)
 	}
 	for _, s := range t.Sinks {
-		fmt.Fprintf(&out, "sink %v requires=%v each=%v exact=%v exit=%v\n", s.Formula, s.Requires, s.RequiresEach, s.Exact, s.AtExit)
+		fmt.Fprintf(&out, "sink %v requires=%v each=%v exact=%v exit=%v\n", s.Formula, s.Requires, s.RequiresEach,
+			s.Exact, s.AtExit)
 	}
 	for _, p := range t.Propagators {
-		fmt.Fprintf(&out, "propagator %v %s>%s effect=%d label=%s requires=%v replace=%v\n", p.Formula, p.From, p.To, p.BySideEffect, p.Label, p.Requires, p.ReplaceLabels)
+		fmt.Fprintf(&out, "propagator %v %s>%s effect=%d label=%s requires=%v replace=%v\n", p.Formula, p.From, p.To,
+			p.BySideEffect, p.Label, p.Requires, p.ReplaceLabels)
 	}
 	if t.Model != nil {
 		fmt.Fprintf(&out, "model %v %v\n", t.Model.Sources, t.Model.Sinks)
@@ -238,7 +246,8 @@ func TestTimeout(t *testing.T) {
 		"{}":                                  {0, 0},
 		"{timeout: 0.5}":                      {time.Second / 2, time.Second / 2},
 		"{timeout: 2, dynamic_timeout: true}": {2 * time.Second, 40 * time.Second},
-		"{timeout: 2, dynamic_timeout: true, dynamic_timeout_unit_kb: 1, dynamic_timeout_max_multiplier: 6}": {2 * time.Second, 12 * time.Second},
+		"{timeout: 2, dynamic_timeout: true, dynamic_timeout_unit_kb: 1, " +
+			"dynamic_timeout_max_multiplier: 6}": {2 * time.Second, 12 * time.Second},
 	} {
 		rules, err := Parse("r.yaml", []byte(head+"  pattern: x\n  options: "+text+"\n"))
 		if err != nil {
@@ -270,15 +279,17 @@ func TestModelKinds(t *testing.T) {
 func TestLabels(t *testing.T) {
 	has := func(label string) bool { return label == "A" || label == "B" }
 	for text, want := range map[string]bool{
-		"A": true, "C": false, "not C": true, "A and B": true, "A and C": false, "C or B": true, "not (A and B) or C": false,
-		"not not A": true, "A and not C and B": true, "True": true, "False or C": false,
+		"A": true, "C": false, "not C": true, "A and B": true, "A and C": false, "C or B": true,
+		"not (A and B) or C": false,
+		"not not A":          true, "A and not C and B": true, "True": true, "False or C": false,
 	} {
 		e, err := ParseLabels(text)
 		if err != nil || e.Eval(has) != want {
 			t.Errorf("%s: %v, want %v, %v", text, e, want, err)
 		}
 	}
-	for _, text := range []string{"", "A B", "A and", "(A", "A or or B", "$X", "1", "not", strings.Repeat("(", 1000), strings.Repeat("not ", 1000) + "A"} {
+	for _, text := range []string{"", "A B", "A and", "(A", "A or or B", "$X", "1", "not", strings.Repeat("(", 1000),
+		strings.Repeat("not ", 1000) + "A"} {
 		if e, err := ParseLabels(text); err == nil {
 			t.Errorf("%.20s: %v", text, e)
 		}
@@ -320,17 +331,19 @@ func TestFileFaults(t *testing.T) {
 	var bomb strings.Builder
 	bomb.WriteString(head + "  pattern: x\n  metadata:\n    a: &a0 [x, x, x, x, x, x, x, x, x, x]\n")
 	for i := 1; i < 8; i++ {
-		fmt.Fprintf(&bomb, "    b%d: &a%d [%s]\n", i, i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i-1), 10), ", "))
+		fmt.Fprintf(&bomb, "    b%d: &a%d [%s]\n", i, i,
+			strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i-1), 10), ", "))
 	}
 	for name, c := range map[string]struct{ text, want string }{
-		"empty":     {"", "the file is empty"},
-		"not yaml":  {"rules: [\n", "r.yaml:1: not valid YAML"},
-		"scalar":    {"rules\n", "a rule file must be a mapping"},
-		"no rules":  {"other: 1\n", "needs the key rules"},
-		"large":     {strings.Repeat(" ", 9<<20), "the limit is"},
-		"bomb":      {bomb.String(), "more than 1000000 values"},
-		"self":      {head + "  pattern: x\n  metadata: &m {a: *m}\n", "nested more than 100 deep"},
-		"deep":      {head + "  match: " + strings.Repeat("{all: [", 200) + "x" + strings.Repeat("]}", 200) + "\n", "nested more than 100 deep"},
+		"empty":    {"", "the file is empty"},
+		"not yaml": {"rules: [\n", "r.yaml:1: not valid YAML"},
+		"scalar":   {"rules\n", "a rule file must be a mapping"},
+		"no rules": {"other: 1\n", "needs the key rules"},
+		"large":    {strings.Repeat(" ", 9<<20), "the limit is"},
+		"bomb":     {bomb.String(), "more than 1000000 values"},
+		"self":     {head + "  pattern: x\n  metadata: &m {a: *m}\n", "nested more than 100 deep"},
+		"deep": {head + "  match: " + strings.Repeat("{all: [", 200) + "x" + strings.Repeat("]}", 200) + "\n",
+			"nested more than 100 deep"},
 		"many":      {"rules:\n" + strings.Repeat("- 1\n", 100), "and 50 more faults"},
 		"tag":       {"rules: !!binary x\n", "must be a list"},
 		"bad alias": {"rules: *x\n", "not valid YAML"},
@@ -341,7 +354,8 @@ func TestFileFaults(t *testing.T) {
 		}
 	}
 	var fault *Error
-	if _, err := Parse("r.yaml", []byte("rules: 1\n")); !errors.As(err, &fault) || fault.Line != 1 || fault.Path != "r.yaml" {
+	if _, err := Parse("r.yaml", []byte("rules: 1\n")); !errors.As(err, &fault) || fault.Line != 1 ||
+		fault.Path != "r.yaml" {
 		t.Errorf("%v", fault)
 	}
 }
@@ -359,7 +373,8 @@ func FuzzParse(f *testing.F) {
 	f.Add(head + "  pattern: x\n")
 	f.Add(taintHead + "  taint: {sources: [s], sinks: [{pattern: k, requires: [{$X: A}]}]}\n  model: {sources: [a]}\n")
 	f.Add("a: &a [*a]\nrules: [*a]\n---\n<<: *a\n")
-	f.Add(head + "  patterns: [{pattern-not: {patterns: [{pattern-either: []}]}}, {metavariable-pattern: {metavariable: $X, language: generic, pattern: a}}]\n")
+	f.Add(head + "  patterns: [{pattern-not: {patterns: [{pattern-either: []}]}}, {metavariable-pattern: " +
+		"{metavariable: $X, language: generic, pattern: a}}]\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		rules, err := Parse("r.yaml", []byte(text))
 		for _, r := range rules {

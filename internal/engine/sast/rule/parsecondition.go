@@ -10,7 +10,8 @@ import (
 
 // conditionKeys are the conditions of the older spelling.
 var conditionKeys = map[string]bool{
-	"metavariable-regex": true, "metavariable-pattern": true, "metavariable-comparison": true, "metavariable-type": true,
+	"metavariable-regex": true, "metavariable-pattern": true, "metavariable-comparison": true,
+	"metavariable-type":     true,
 	"metavariable-analysis": true, "metavariable-name": true, "semgrep-internal-metavariable-name": true,
 }
 

@@ -59,7 +59,8 @@ func (b *builder) oldPair(key string, n *yaml.Node, nested bool) *Formula {
 	case "pattern-either":
 		return b.either(n)
 	case "pattern-where-python":
-		b.fault(n.Line, "pattern-where-python runs code of the rule, which is not supported: use metavariable-comparison")
+		b.fault(n.Line, "pattern-where-python runs code of the rule, which is not supported: use "+
+			"metavariable-comparison")
 	case "metavariable-regexp":
 		b.fault(n.Line, "there is no key metavariable-regexp: use metavariable-regex")
 	default:
@@ -209,7 +210,8 @@ func (b *builder) metavariable(n *yaml.Node, name string) string {
 
 // newKeys are the operators of the newer spelling.
 var newKeys = map[string]Op{
-	"pattern": OpPattern, "regex": OpRegex, "all": OpAll, "any": OpAny, "not": OpNot, "inside": OpInside, "anywhere": OpAnywhere,
+	"pattern": OpPattern, "regex": OpRegex, "all": OpAll, "any": OpAny, "not": OpNot, "inside": OpInside,
+	"anywhere": OpAnywhere,
 }
 
 // formula reads a formula in the newer spelling: text, or a mapping.

@@ -81,7 +81,8 @@ func (b *builder) options(n *yaml.Node) Options {
 	o.TimeoutUnit = max(1, d.integer("dynamic_timeout_unit_kb", 1_000_000, o.TimeoutUnit))
 	o.TimeoutFactor = max(1, d.integer("dynamic_timeout_max_multiplier", 1_000_000, o.TimeoutFactor))
 	if n := d.take("taint_fixpoint_timeout"); n != nil {
-		b.fault(n.Line, "taint_fixpoint_timeout is not supported: data is followed for many rules at once, within limits of the engine")
+		b.fault(n.Line, "taint_fixpoint_timeout is not supported: data is followed for many rules at once, within "+
+			"limits of the engine")
 	}
 	d.boolean("guarded_taint_signatures", true) // ours is always so: branches that cannot be taken are cut
 	d.finish("options")

@@ -60,7 +60,8 @@ func (t *taintReader) part(n *yaml.Node, key string, read func(*dict, string)) {
 	}
 	defer t.leave()
 	if to := t.resolve(n); t.newer && to != nil && to.Kind == yaml.ScalarNode {
-		n = &yaml.Node{Kind: yaml.MappingNode, Line: to.Line, Content: []*yaml.Node{{Kind: yaml.ScalarNode, Value: "pattern", Line: to.Line}, to}}
+		n = &yaml.Node{Kind: yaml.MappingNode, Line: to.Line,
+			Content: []*yaml.Node{{Kind: yaml.ScalarNode, Value: "pattern", Line: to.Line}, to}}
 	}
 	what := "an element of " + key
 	if d := t.dict(n, what); d != nil {
@@ -118,7 +119,8 @@ func (t *taintReader) sink(d *dict, what string) {
 		for _, e := range t.list(d.take("requires"), "requires") {
 			name, value := t.single(e, "requires")
 			if value != nil {
-				s.RequiresEach = append(s.RequiresEach, MetavariableRequires{t.metavariable(value, name), t.labels(value)})
+				s.RequiresEach = append(s.RequiresEach, MetavariableRequires{t.metavariable(value, name),
+					t.labels(value)})
 			}
 		}
 	}

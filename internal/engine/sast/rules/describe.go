@@ -46,8 +46,9 @@ var (
 // message.
 func Describe(r *rule.Rule) *finding.Rule {
 	about := &finding.Rule{
-		ID: r.ID, Analysis: finding.SAST, Name: r.ID, ShortDescription: firstSentence(r.Message), Description: r.Message,
-		Severity: r.Severity, Confidence: confidence(r.Metadata["confidence"]),
+		ID: r.ID, Analysis: finding.SAST, Name: r.ID, ShortDescription: firstSentence(r.Message),
+		Description: r.Message,
+		Severity:    r.Severity, Confidence: confidence(r.Metadata["confidence"]),
 	}
 	if len(r.Languages) == 1 {
 		about.Language = r.Languages[0]

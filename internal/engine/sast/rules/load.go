@@ -20,7 +20,8 @@ var parser = sync.OnceValues(func() (rule.Parser, error) {
 	if err != nil {
 		return rule.Parser{}, fmt.Errorf("models: %w", err)
 	}
-	return rule.Parser{KnownSource: model.Speaks(models, model.Sources), KnownSink: model.Speaks(models, model.Sinks)}, nil
+	return rule.Parser{KnownSource: model.Speaks(models, model.Sources), KnownSink: model.Speaks(models, model.Sinks)},
+		nil
 })
 
 // Load reads a user's rules: a file, or every rule file below a folder, as

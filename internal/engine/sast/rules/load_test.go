@@ -14,10 +14,11 @@ import (
 func TestLoadKinds(t *testing.T) {
 	const head = "rules:\n- id: a\n  message: m\n  severity: ERROR\n  languages: [java]\n  mode: taint\n"
 	for text, want := range map[string]string{
-		"  model: {sources: [remote, library], sinks: [sql]}\n":             "",
-		"  model: {sources: [remot], sinks: [sql]}\n":                       `:7: rule a: this build has no model of sources of the kind "remot"`,
-		"  model:\n    sources: [remote]\n    sinks:\n    - sql\n    - s\n": `:11: rule a: this build has no model of sinks of the kind "s"`,
-		"  model: {sources: [remote], sinks: [library]}\n":                  `:7: rule a: this build has no model of sinks of the kind "library"`,
+		"  model: {sources: [remote, library], sinks: [sql]}\n": "",
+		"  model: {sources: [remot], sinks: [sql]}\n":           `:7: rule a: this build has no model of sources of the kind "remot"`,
+		"  model:\n    sources: [remote]\n    sinks:\n    - sql\n  " +
+			"  - s\n": `:11: rule a: this build has no model of sinks of the kind "s"`,
+		"  model: {sources: [remote], sinks: [library]}\n": `:7: rule a: this build has no model of sinks of the kind "library"`,
 	} {
 		name := filepath.Join(t.TempDir(), "a.yaml")
 		if err := os.WriteFile(name, []byte(head+text), 0o600); err != nil {

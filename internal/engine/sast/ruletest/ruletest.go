@@ -125,7 +125,8 @@ func file(ctx context.Context, root, path string, parser rule.Parser) (out resul
 			if note == nil {
 				continue
 			}
-			c := Case{Rules: below(root, path), ID: r.ID, Target: below(root, target), Expect: sorted(note.found), Todo: note.todo}
+			c := Case{Rules: below(root, path), ID: r.ID, Target: below(root, target), Expect: sorted(note.found),
+				Todo: note.todo}
 			if c.Got, err = check(ctx, r, target, text); err != nil {
 				c.Error = err.Error()
 			}
@@ -181,9 +182,10 @@ type note struct{ found, todo []int }
 const comment = `(?:#|//|<!--|\(\*|/\*|--|;+|%|\{/\*|\{#|'|REM )`
 
 var (
-	annotation = regexp.MustCompile(comment + `\s*(todoruleid|todook|proruleid|prook|deepruleid|deepok|ruleid|rule-id|ok)\s*:\s*(.+)`)
-	closing    = regexp.MustCompile(`(-->|\*\)|\*/|#\}).*$`)
-	separator  = regexp.MustCompile(`[, ]+`)
+	annotation = regexp.MustCompile(comment +
+		`\s*(todoruleid|todook|proruleid|prook|deepruleid|deepok|ruleid|rule-id|ok)\s*:\s*(.+)`)
+	closing   = regexp.MustCompile(`(-->|\*\)|\*/|#\}).*$`)
+	separator = regexp.MustCompile(`[, ]+`)
 )
 
 // annotations returns the notes of a file by id. An id counts from its last dot.

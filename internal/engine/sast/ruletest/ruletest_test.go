@@ -29,14 +29,15 @@ func write(t *testing.T, files map[string]string) {
 
 func TestRun(t *testing.T) {
 	write(t, map[string]string{
-		"a/x.yaml":       head + "- id: g\n  message: m\n  severity: ERROR\n  languages: [regex]\n  pattern: g\\(\n",
-		"a/x.py":         "# ruleid: f, other.g\nf(g(1))\n# ok: f\nh()\n# todook: f\nf()\n# todoruleid: g\n\n",
-		"a/x.fixed.py":   "# ruleid: f\n",
-		"a/xy.py":        "# ruleid: f\n",
-		"b/rule-y.yaml":  head,
-		"b/test-y.txt":   "# ruleid: f\nf(1)\n", // read as python: the rule says so
-		"b/rule-y.js":    "// ok: f\nf(1)\n",
-		"c/z.yml":        "rules:\n- id: z\n  message: m\n  severity: ERROR\n  languages: [regex]\n  pattern: z1\n  paths: {include: ['*.none']}\n",
+		"a/x.yaml":      head + "- id: g\n  message: m\n  severity: ERROR\n  languages: [regex]\n  pattern: g\\(\n",
+		"a/x.py":        "# ruleid: f, other.g\nf(g(1))\n# ok: f\nh()\n# todook: f\nf()\n# todoruleid: g\n\n",
+		"a/x.fixed.py":  "# ruleid: f\n",
+		"a/xy.py":       "# ruleid: f\n",
+		"b/rule-y.yaml": head,
+		"b/test-y.txt":  "# ruleid: f\nf(1)\n", // read as python: the rule says so
+		"b/rule-y.js":   "// ok: f\nf(1)\n",
+		"c/z.yml": "rules:\n- id: z\n  message: m\n  severity: ERROR\n  languages: [regex]\n  pattern: z1\n  " +
+			"paths: {include: ['*.none']}\n",
 		"c/z.test.yaml":  "# ruleid: misspelled\nz1: 1\n",
 		"c/z.html":       "<!-- ruleid: z -->\nz1\n",
 		"c/unknown.yaml": "rules:\n- id: u\n  message: m\n  severity: ERROR\n  languages: [cobol]\n  pattern: z\n",
@@ -54,7 +55,8 @@ func TestRun(t *testing.T) {
 	}
 	want := &Report{
 		Cases: []Case{
-			{Rules: "a/x.yaml", ID: "dir.f", Target: "a/x.py", Expect: []int{2}, Got: []int{2, 6}, Todo: []int{6}, Pass: true},
+			{Rules: "a/x.yaml", ID: "dir.f", Target: "a/x.py", Expect: []int{2}, Got: []int{2, 6}, Todo: []int{6},
+				Pass: true},
 			{Rules: "a/x.yaml", ID: "g", Target: "a/x.py", Expect: []int{2}, Got: []int{2}, Todo: []int{8}, Pass: true},
 			{Rules: "b/rule-y.yaml", ID: "dir.f", Target: "b/rule-y.js", Expect: []int{}, Got: []int{2}},
 			{Rules: "b/rule-y.yaml", ID: "dir.f", Target: "b/test-y.txt", Expect: []int{2}, Got: []int{2}, Pass: true},

@@ -481,7 +481,8 @@ func (b *binder) writeTarget(t int32, w write) {
 
 // isTypeName reports whether the text of a Type names one, and is no sign.
 func isTypeName(text string) bool {
-	return text != "" && (text[0] == '_' || text[0] >= 'a' && text[0] <= 'z' || text[0] >= 'A' && text[0] <= 'Z' || text[0] >= 0x80)
+	return text != "" && (text[0] == '_' || text[0] >= 'a' && text[0] <= 'z' || text[0] >= 'A' && text[0] <= 'Z' ||
+		text[0] >= 0x80)
 }
 
 // firstPart returns what is in front of the first dot.

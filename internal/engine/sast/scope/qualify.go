@@ -71,7 +71,8 @@ func (s *Info) required(i int32) string {
 	}
 	c := f.Child(i, tree.RoleCallee)
 	arg := f.Child(i, tree.RoleArgument)
-	if f.Is(c, tree.Name) && (f.Nodes[c].Text == s.Meaning.ImportFunction || f.Nodes[c].Text == "import") && f.Is(arg, tree.String) {
+	if f.Is(c, tree.Name) && (f.Nodes[c].Text == s.Meaning.ImportFunction || f.Nodes[c].Text == "import") &&
+		f.Is(arg, tree.String) {
 		return s.module(f.Nodes[arg].Text)
 	}
 	return ""
@@ -209,7 +210,8 @@ func (s *Info) Declared(i int32) string {
 	if name == "" {
 		return ""
 	}
-	for c := f.Enclosing(i, tree.Class, tree.Function, tree.Lambda); c >= 0; c = f.Enclosing(c, tree.Class, tree.Function, tree.Lambda) {
+	for c := f.Enclosing(i, tree.Class, tree.Function, tree.Lambda); c >= 0; c = f.Enclosing(c, tree.Class,
+		tree.Function, tree.Lambda) {
 		if outer := f.Name(c); outer != "" && f.Is(c, tree.Class) {
 			name = outer + "." + name
 		}

@@ -43,19 +43,29 @@ func TestConst(t *testing.T) {
 	for _, test := range []struct{ language, name, source string }{
 		{"python", "written once", "a = 'x'\nmark(a) # x\ndef f():\n    mark(a) # x\n"},
 		{"python", "the last write in front", "def f():\n    a = 'x'\n    a = 'y'\n    mark(a) # y\n"},
-		{"python", "a write that may not happen", "def f(c):\n    if c:\n        a = 'x'\n        mark(a) # x\n    mark(a) # -\n"},
+		{"python", "a write that may not happen", "def f(c):\n    if c:\n        a = 'x'\n        mark(a) # x\n    " +
+			"mark(a) # -\n"},
 		{"python", "behind and", "def f(c):\n    c and (a := 'x')\n    mark(a) # -\n"},
 		{"python", "a parameter that is replaced", "def f(a):\n    mark(a) # -\n    a = 'x'\n    mark(a) # x\n"},
-		{"python", "a loop that writes", "def f(c):\n    a = 'x'\n    while c:\n        mark(a) # -\n        a = a + 'x'\n"},
+		{"python", "a loop that writes", "def f(c):\n    a = 'x'\n    while c:\n        mark(a) # -\n        a = a " +
+			"+ 'x'\n"},
 		{"python", "folded", "a = 'x' + 'y'\nmark(a * 1) # -\nmark(a + 'z') # xyz\nmark(1 + 2) # 3\n"},
 		{"python", "used before it is written", "mark(a) # -\na = 'x'\n"},
-		{"java", "a field that nobody else sees", "class A {\n  private String a = \"x\";\n  String b = \"y\";\n  void m() {\n    mark(a); // x\n    mark(this.a); // x\n    mark(b); // -\n  }\n}\n"},
-		{"java", "a field inside of a method", "class A {\n  String a;\n  void m() {\n    a = \"x\";\n    mark(a); // x\n  }\n  void n() {\n    a = \"y\";\n    mark(a); // y\n  }\n  void o() {\n    mark(a); // -\n  }\n}\n"},
-		{"java", "a write in a condition", "class A { void m(boolean c) {\n  boolean b;\n  if (b = true) { f(); }\n  mark(b); // true\n} }\n"},
-		{"java", "a write under a lock", "class A { void m(String c) {\n  String a = c;\n  synchronized (this) { a = \"x\"; }\n  mark(a); // x\n} }\n"},
-		{"javascript", "a name that nothing declares", "function f() {\n  a = 'x';\n  mark(a); // x\n}\nfunction g() {\n  mark(a); // -\n}\n"},
-		{"javascript", "a variable that another function writes", "let a;\nfunction f() { a = 'x'; }\nfunction g() {\n  mark(a); // -\n}\n"},
-		{"hcl", "locals and defaults", "locals {\n  a = \"x\"\n}\nvariable \"b\" {\n  default = \"y\"\n}\nc = mark(local.a) # x\nd = mark(var.b) # y\ne = mark(var.c) # -\n"},
+		{"java", "a field that nobody else sees", "class A {\n  private String a = \"x\";\n  String b = \"y\";\n  " +
+			"void m() {\n    mark(a); // x\n    mark(this.a); // x\n    mark(b); // -\n  }\n}\n"},
+		{"java", "a field inside of a method", "class A {\n  String a;\n  void m() {\n    a = \"x\";\n    mark(a); " +
+			"// x\n  }\n  void n() {\n    a = \"y\";\n    mark(a); // y\n  }\n  void o() {\n    mark(a); // -\n " +
+			" }\n}\n"},
+		{"java", "a write in a condition", "class A { void m(boolean c) {\n  boolean b;\n  if (b = true) { f(); }\n  " +
+			"mark(b); // true\n} }\n"},
+		{"java", "a write under a lock", "class A { void m(String c) {\n  String a = c;\n  synchronized (this) { a = " +
+			"\"x\"; }\n  mark(a); // x\n} }\n"},
+		{"javascript", "a name that nothing declares", "function f() {\n  a = 'x';\n  mark(a); // x\n}\nfunction g() " +
+			"{\n  mark(a); // -\n}\n"},
+		{"javascript", "a variable that another function writes", "let a;\nfunction f() { a = 'x'; }\nfunction g() " +
+			"{\n  mark(a); // -\n}\n"},
+		{"hcl", "locals and defaults", "locals {\n  a = \"x\"\n}\nvariable \"b\" {\n  default = \"y\"\n}\nc = " +
+			"mark(local.a) # x\nd = mark(var.b) # y\ne = mark(var.c) # -\n"},
 	} {
 		t.Run(test.language+" "+test.name, func(t *testing.T) {
 			s := analyze(t, test.language, test.source)
@@ -113,7 +123,8 @@ func TestDefinitions(t *testing.T) {
 		want   int
 	}{
 		{"def f(c):\n    if c:\n        a = 'x'\n    else:\n        a = 'y'\n    mark(a)\n", 2},
-		{"def f(c):\n    if c:\n        a = 'x'\n    elif d:\n        a = 'y'\n    else:\n        a = 'z'\n    mark(a)\n", 3},
+		{"def f(c):\n    if c:\n        a = 'x'\n    elif d:\n        a = 'y'\n    else:\n        a = 'z'\n    " +
+			"mark(a)\n", 3},
 		{"def f(c):\n    if c:\n        a = 'x'\n    elif d:\n        a = 'y'\n    mark(a)\n", 0},
 		{"def f(c):\n    a = 'x'\n    if c:\n        a = 'y'\n    mark(a)\n", 2},
 	} {

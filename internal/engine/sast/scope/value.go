@@ -179,7 +179,8 @@ func (s *Info) Definition(i int32) int32 {
 	}
 	if len(writes) == 1 {
 		w := writes[0]
-		if w.value == w.node || w.value >= 0 && s.File.Contains(w.value, i) || s.patterned(d, w) || s.changeable(d, w, i) {
+		if w.value == w.node || w.value >= 0 && s.File.Contains(w.value, i) || s.patterned(d, w) ||
+			s.changeable(d, w, i) {
 			return tree.None
 		}
 		if s.functionOf(w.node) == s.functionOf(i) && (w.node > i || !s.File.Contains(s.always(w.node), i)) {
@@ -278,7 +279,8 @@ func (s *Info) covers(branch int32, writes []write, use int32) bool {
 		if f.Is(branch, tree.If) {
 			choice = branch
 		}
-		if !f.Is(choice, tree.If) || !s.branchWritten(f.Child(choice, tree.RoleThen), writes) || !s.branchWritten(f.Child(choice, tree.RoleElse), writes) {
+		if !f.Is(choice, tree.If) || !s.branchWritten(f.Child(choice, tree.RoleThen), writes) ||
+			!s.branchWritten(f.Child(choice, tree.RoleElse), writes) {
 			return false
 		}
 		branch = s.always(choice)
@@ -293,10 +295,12 @@ func (s *Info) branchWritten(branch int32, writes []write) bool {
 	}
 	f := s.File
 	if f.Is(branch, tree.If) {
-		return s.branchWritten(f.Child(branch, tree.RoleThen), writes) && s.branchWritten(f.Child(branch, tree.RoleElse), writes)
+		return s.branchWritten(f.Child(branch, tree.RoleThen), writes) &&
+			s.branchWritten(f.Child(branch, tree.RoleElse), writes)
 	}
 	for _, w := range writes {
-		if w.node == branch || f.Contains(branch, w.node) && (s.always(w.node) == branch || f.Nodes[branch].Kind != tree.Block) {
+		if w.node == branch || f.Contains(branch, w.node) && (s.always(w.node) == branch ||
+			f.Nodes[branch].Kind != tree.Block) {
 			return true
 		}
 	}
@@ -361,7 +365,8 @@ func (s *Info) dominating(writes []write, use int32) write {
 	if !f.Contains(s.always(last.node), use) {
 		return none
 	}
-	for loop := f.Enclosing(use, tree.While, tree.For, tree.ForEach, tree.DoWhile); loop >= 0 && !f.Contains(loop, last.node); {
+	for loop := f.Enclosing(use, tree.While, tree.For, tree.ForEach, tree.DoWhile); loop >= 0 &&
+		!f.Contains(loop, last.node); {
 		for _, w := range writes {
 			if w.node > use && f.Contains(loop, w.node) {
 				return none
@@ -391,7 +396,9 @@ func (s *Info) always(i int32) int32 {
 		parent := n.Parent
 		switch role := f.Nodes[child].Role; {
 		case n.Kind == tree.Block && parent >= 0 && (f.Nodes[parent].Kind == tree.With || f.Nodes[parent].Kind == tree.Block || f.Nodes[parent].Kind == tree.FileKind):
+
 		case (n.Kind == tree.If || n.Kind == tree.While || n.Kind == tree.Conditional) && role == tree.RoleCondition, role == tree.RoleInit && n.Kind != tree.FileKind:
+
 		default:
 			return at
 		}
@@ -403,7 +410,8 @@ func (s *Info) always(i int32) int32 {
 // the body of something.
 func branching(k tree.Kind) bool {
 	switch k {
-	case tree.Block, tree.If, tree.While, tree.DoWhile, tree.For, tree.ForEach, tree.Case, tree.Try, tree.Catch, tree.Function,
+	case tree.Block, tree.If, tree.While, tree.DoWhile, tree.For, tree.ForEach, tree.Case, tree.Try, tree.Catch,
+		tree.Function,
 		tree.Lambda, tree.Conditional, tree.Class, tree.FileKind:
 		return true
 	}

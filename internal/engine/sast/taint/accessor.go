@@ -57,8 +57,9 @@ func (a *analysis) runMember(st *state, i int32, base *value, field string, args
 			}
 			found = true
 			a.applied[f] = true
-			x := &actuals{fn: fn, this: &value{objs: []objID{id}, api: base.api}, params: make([]*value, len(fn.Params)),
-				instr: i, node: a.fn.Code[i].Node, sub: subMember | int32(k)}
+			x := &actuals{fn: fn, this: &value{objs: []objID{id}, api: base.api},
+				params: make([]*value, len(fn.Params)),
+				instr:  i, node: a.fn.Code[i].Node, sub: subMember | int32(k)}
 			x.captures = a.captureOf(st, target{fn: fn, fun: &value{objs: []objID{f}}})
 			copy(x.params, args)
 			r, _ := a.apply(st, x)

@@ -56,7 +56,9 @@ func (a *analysis) approveHost(st *state, v ir.Var) {
 // approveParsed approves of what a call has parsed, and of the result.
 func (a *analysis) approveParsed(st *state, i int32, result ir.Var) {
 	c := a.callSite(st, i)
-	if len(c.args) == 0 || !slices.ContainsFunc(c.matches(model.Operations), func(e *model.Entry) bool { return e.Kind == "value.address" }) {
+	if len(c.args) == 0 || !slices.ContainsFunc(c.matches(model.Operations), func(e *model.Entry) bool {
+		return e.Kind == "value.address"
+	}) {
 		return
 	}
 	a.refineAddress(st, result)

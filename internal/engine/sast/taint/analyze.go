@@ -59,7 +59,8 @@ type Problem struct {
 // Analyze follows data through the program. The findings come in the order of their
 // sinks, one for each flaw; they do not depend on the number of workers. The error
 // is that of the context.
-func Analyze(ctx context.Context, p Program, models []*model.Model, rules []*Rule, o Options) ([]*Finding, []Problem, error) {
+func Analyze(ctx context.Context, p Program, models []*model.Model, rules []*Rule,
+	o Options) ([]*Finding, []Problem, error) {
 	batches, err := divide(models, rules)
 	if err != nil {
 		return nil, nil, err
@@ -83,7 +84,8 @@ func Analyze(ctx context.Context, p Program, models []*model.Model, rules []*Rul
 			all.best[f.key()] = f
 		}
 		if !whole {
-			given[units[len(units)-1][0]] = "what global variables and shared objects hold was not followed to the end: there is too much of it"
+			given[units[len(units)-1][0]] = "what global variables and shared objects hold was not followed to the " +
+				"end: there is too much of it"
 		}
 	}
 	var problems []Problem

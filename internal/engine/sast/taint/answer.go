@@ -141,7 +141,8 @@ func numberInRoute(fn *ir.Function, name string) bool {
 			continue
 		}
 		for _, kind := range []string{"int", "float", "uuid"} {
-			if strings.Contains(route.Text, "<"+kind+":"+name+">") || strings.Contains(route.Text, "{"+name+":"+kind+"}") {
+			if strings.Contains(route.Text, "<"+kind+":"+name+">") ||
+				strings.Contains(route.Text, "{"+name+":"+kind+"}") {
 				return true
 			}
 		}
@@ -213,7 +214,8 @@ func (r *run) parameterIs(fn *ir.Function, i int, c *model.Condition) bool {
 	switch c.Word {
 	case "bare":
 		return !slices.ContainsFunc(annotations(fn.File, p.Node), func(name string) bool {
-			return !strings.Contains(name, ".validation.") && !strings.HasSuffix(name, "Nullable") && !strings.HasSuffix(name, "NonNull")
+			return !strings.Contains(name, ".validation.") && !strings.HasSuffix(name, "Nullable") &&
+				!strings.HasSuffix(name, "NonNull")
 		})
 	case "own":
 		class := r.program.Class(p.Type)
@@ -241,8 +243,9 @@ func (a *analysis) assumeOperator(st *state, in *ir.Instr, name string, holds bo
 	if len(m[model.Guards]) == 0 {
 		return
 	}
-	c := &callSite{a: a, st: st, in: in, call: &ir.Call{Receiver: ir.NoVar}, names: &callNames{list: []string{name}, matches: []*model.Matches{m}}, args: []argument{
-		{v: a.read(st, in.A), from: in.A, node: in.Node}, {v: a.read(st, in.B), from: in.B, node: in.Node},
-	}}
+	c := &callSite{a: a, st: st, in: in, call: &ir.Call{Receiver: ir.NoVar},
+		names: &callNames{list: []string{name}, matches: []*model.Matches{m}}, args: []argument{
+			{v: a.read(st, in.A), from: in.A, node: in.Node}, {v: a.read(st, in.B), from: in.B, node: in.Node},
+		}}
 	c.approve(holds)
 }

@@ -216,7 +216,8 @@ func (p *application) objects(id objID) []objID {
 	if info.depth >= maxCalls { // whatever one place makes is one object from here on
 		key = objKey{instr: p.x.instr, from: info.made.fn, id: objID(-1 - info.made.instr), sub: info.made.sub}
 	}
-	ids := []objID{p.a.key(key, objInfo{typ: info.typ, kind: info.kind, fn: info.fn, own: info.own, take: info.take, keeps: info.keeps, bare: info.bare, accessors: info.accessors, promised: info.promised,
+	ids := []objID{p.a.key(key, objInfo{typ: info.typ, kind: info.kind, fn: info.fn, own: info.own, take: info.take,
+		keeps: info.keeps, bare: info.bare, accessors: info.accessors, promised: info.promised,
 		made: info.made, depth: info.depth + 1})}
 	p.objs[id] = ids
 	return ids
@@ -317,7 +318,8 @@ func (p *application) effects() {
 		if o == nil {
 			continue
 		}
-		c := &object{elems: p.value(o.elems), keys: p.value(o.keys), self: p.taint(o.self), text: p.value(o.text), size: o.size, many: o.many}
+		c := &object{elems: p.value(o.elems), keys: p.value(o.keys), self: p.taint(o.self), text: p.value(o.text),
+			size: o.size, many: o.many}
 		for _, f := range o.fields {
 			c.fields = append(c.fields, field{f.name, p.value(f.val)})
 		}

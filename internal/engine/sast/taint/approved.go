@@ -79,7 +79,8 @@ func (a *analysis) memberName(st *state, in *ir.Instr) (string, bool) {
 func (a *analysis) asked(st *state, in *ir.Instr) (string, ir.Var) {
 	c := a.fn.Call(in)
 	args := a.fn.Args(c)
-	if c.Kind != ir.CallMethod || c.Receiver == ir.NoVar || len(args) == 0 || !strings.HasPrefix(strings.ToLower(c.Name), "get") {
+	if c.Kind != ir.CallMethod || c.Receiver == ir.NoVar || len(args) == 0 ||
+		!strings.HasPrefix(strings.ToLower(c.Name), "get") {
 		return "", ir.NoVar
 	}
 	words := make([]string, len(args))

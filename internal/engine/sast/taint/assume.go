@@ -71,7 +71,8 @@ func (a *analysis) answered(v ir.Var) int32 {
 		case ir.Copy:
 			v = in.A
 		case ir.Invoke:
-			if call := a.fn.Call(in); a.run.set(a.fn).Guards(call.Name) || a.fn.File.Lang.Meaning.CommaOk && a.ownCall(call) {
+			if call := a.fn.Call(in); a.run.set(a.fn).Guards(call.Name) || a.fn.File.Lang.Meaning.CommaOk &&
+				a.ownCall(call) {
 				return i
 			}
 			return -1
@@ -296,7 +297,8 @@ func (a *analysis) constantKeys(st *state, v *value) bool {
 		if o == nil && a.run.holdsConstants(info.atom) {
 			continue
 		}
-		if o == nil || !info.own || info.kind != kindMap || info.atom != nil || o.keys != nil || o.elems != nil || len(o.self) > 0 || len(o.fields) == 0 {
+		if o == nil || !info.own || info.kind != kindMap || info.atom != nil || o.keys != nil || o.elems != nil ||
+			len(o.self) > 0 || len(o.fields) == 0 {
 			return false
 		}
 	}
@@ -333,7 +335,8 @@ func (a *analysis) sameAs(st *state, v ir.Var) ir.Var {
 	}
 	// What was read for a call inside of try is not kept behind it. A variable that is
 	// assigned once still holds it.
-	if i := a.fn.Def(of); i >= 0 && a.fn.Code[i].Op == ir.Copy && a.assigned(a.fn.Code[i].A) >= 0 && a.fn.IsLocal(a.fn.Code[i].A) {
+	if i := a.fn.Def(of); i >= 0 && a.fn.Code[i].Op == ir.Copy && a.assigned(a.fn.Code[i].A) >= 0 &&
+		a.fn.IsLocal(a.fn.Code[i].A) {
 		return a.fn.Code[i].A
 	}
 	return of

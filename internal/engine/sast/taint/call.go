@@ -72,7 +72,8 @@ func (c *callSite) spreadKeywords(v *value, arg ir.Arg) {
 			return
 		}
 	}
-	c.args = append(c.args, argument{v: c.a.load(c.st, v, anyKey), name: "**", from: ir.NoVar, node: arg.Node, many: true})
+	c.args = append(c.args, argument{v: c.a.load(c.st, v, anyKey), name: "**", from: ir.NoVar, node: arg.Node,
+		many: true})
 }
 
 // matches returns the entries of a section for the call, whose conditions hold.
@@ -314,7 +315,8 @@ const maxTargets = 12
 // bind gives the arguments to the parameters.
 func (c *callSite) bind(st *state, t target, sub int32) *actuals {
 	fn := t.fn
-	x := &actuals{fn: fn, this: t.this, params: make([]*value, len(fn.Params)), instr: c.i, node: c.in.Node, sub: sub << 8}
+	x := &actuals{fn: fn, this: t.this, params: make([]*value, len(fn.Params)), instr: c.i, node: c.in.Node,
+		sub: sub << 8}
 	x.captures = c.a.captureOf(st, t)
 	args := c.args
 	if t.fun != nil && t.this == nil && len(args) > 0 && !args[0].many && expects(fn) {
@@ -431,7 +433,8 @@ func (a *analysis) callValue(st *state, f *value, args []*value, site *callSite,
 		case info.fn != nil && !(a.run.local && info.fn.Parent != a.fn):
 			a.applied[id] = true
 			t := target{fn: info.fn, fun: &value{objs: []objID{id}}}
-			x := &actuals{fn: info.fn, params: make([]*value, len(info.fn.Params)), instr: site.i, node: site.in.Node, sub: sub<<16 | 1, back: true}
+			x := &actuals{fn: info.fn, params: make([]*value, len(info.fn.Params)), instr: site.i, node: site.in.Node,
+				sub: sub<<16 | 1, back: true}
 			x.captures = a.captureOf(st, t)
 			list := make([]argument, len(args))
 			for i, v := range args {
@@ -461,7 +464,8 @@ func (a *analysis) callValue(st *state, f *value, args []*value, site *callSite,
 // in comes out, but for what it makes harmless.
 func (a *analysis) callLibrary(st *state, name string, args []*value, site *callSite) *value {
 	call := *site.call
-	call.Kind, call.Name, call.Qualified, call.Type, call.Receiver, call.Callee = ir.CallFunction, model.Last(name), name, "", ir.NoVar, ir.NoVar
+	call.Kind, call.Name, call.Qualified, call.Type, call.Receiver, call.Callee = ir.CallFunction, model.Last(name),
+		name, "", ir.NoVar, ir.NoVar
 	c := &callSite{a: a, st: st, i: site.i, in: site.in, call: &call}
 	var t taint
 	for _, v := range args {
@@ -512,12 +516,14 @@ func (a *analysis) escapes() {
 	}
 	for id := range a.objects {
 		info := &a.objects[id]
-		if info.fn == nil || info.key.from != nil || info.atom != nil || a.applied[objID(id)] || len(info.fn.Captures) == 0 {
+		if info.fn == nil || info.key.from != nil || info.atom != nil || a.applied[objID(id)] ||
+			len(info.fn.Captures) == 0 {
 			continue
 		}
 		t := target{fn: info.fn, fun: &value{objs: []objID{objID(id)}}}
 		st := a.borrow(a.exit)
-		x := &actuals{fn: info.fn, params: make([]*value, len(info.fn.Params)), instr: 0, node: info.fn.Node, sub: 1 << 24}
+		x := &actuals{fn: info.fn, params: make([]*value, len(info.fn.Params)), instr: 0, node: info.fn.Node,
+			sub: 1 << 24}
 		if info.key.instr >= 0 {
 			x.instr, x.node = info.key.instr, a.fn.Code[info.key.instr].Node
 		}

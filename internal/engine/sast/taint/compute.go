@@ -127,7 +127,8 @@ func (a *analysis) textField(base *value, name string) *value {
 // that they say it has.
 func (a *analysis) member(st *state, i int32, base *value, name string, v *value) *value {
 	in := &a.fn.Code[i]
-	if list, ok := a.soleObject(st, base).list(); ok && (name == "length" || name == "Length" || name == "size") && v == unknown {
+	if list, ok := a.soleObject(st, base).list(); ok && (name == "length" || name == "Length" || name == "size") &&
+		v == unknown {
 		return intValue(float64(len(list)))
 	}
 	owner := base.api
@@ -220,7 +221,8 @@ func (a *analysis) loadIndex(st *state, i int32, in *ir.Instr) *value {
 		a.store(st, base, key, v)
 	}
 	if v == unknown && sole && a.objects[id].own && a.objects[id].kind == kindList && st.object(id) != nil {
-		v = a.make(st, i, 0, objInfo{kind: kindAny}, &object{size: unsized}) // an array of arrays has rows that nobody made
+		// an array of arrays has rows that nobody made
+		v = a.make(st, i, 0, objInfo{kind: kindAny}, &object{size: unsized})
 		a.store(st, base, key, v)
 	}
 	if !known && len(base.taint) > 0 {
@@ -356,7 +358,8 @@ func (a *analysis) loadGlobal(st *state, i int32, in *ir.Instr) *value {
 			v = a.run.value(a, i, base.api, name, v)
 		}
 	}
-	if v == unknown && (a.run.declares(in.Text) || a.fn.File.Lang.Meaning.Exports != "" && in.Text == a.fn.File.Module) {
+	if v == unknown && (a.run.declares(in.Text) || a.fn.File.Lang.Meaning.Exports != "" &&
+		in.Text == a.fn.File.Module) {
 		v = a.load(st, a.globals(), in.Text)
 	}
 	if owner != "" {

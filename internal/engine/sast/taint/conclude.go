@@ -31,7 +31,8 @@ type conclusion struct {
 }
 
 func (r *run) conclude(units [][]*ir.Function, rules []*Rule) (found []*Finding, whole bool) {
-	c := &conclusion{run: r, used: map[*summary]bool{}, roots: map[*summary]bool{}, heap: map[string]taint{}, under: map[string]taint{},
+	c := &conclusion{run: r, used: map[*summary]bool{}, roots: map[*summary]bool{}, heap: map[string]taint{},
+		under: map[string]taint{},
 		found: findings{map[findingKey]*Finding{}}, rules: rules, callers: newCallers()}
 	c.reach(units)
 	if slices.ContainsFunc(rules, (*Rule).asksLibrary) {
@@ -288,7 +289,9 @@ func (c *conclusion) sinks(s *summary) {
 		if len(p.taint) == 0 {
 			continue
 		}
-		arrived := c.real(s, p.taint).where(func(e *elem) bool { return e.clean&p.block == 0 && (p.kind != model.Inherited || e.atom.picked) })
+		arrived := c.real(s, p.taint).where(func(e *elem) bool {
+			return e.clean&p.block == 0 && (p.kind != model.Inherited || e.atom.picked)
+		})
 		for k, r := range c.rules {
 			c.report(int32(k), r, p, arrived)
 		}
@@ -306,11 +309,13 @@ func (c *conclusion) report(k int32, r *Rule, p *pendingSink, arrived taint) {
 			return
 		}
 		if r.expressionsOnly() {
-			if _, tame := c.run.tame.Load(with.atom); tame && p.node == with.atom.source.node && p.fn.File == with.atom.source.file {
+			if _, tame := c.run.tame.Load(with.atom); tame && p.node == with.atom.source.node &&
+				p.fn.File == with.atom.source.file {
 				return // it is matched with texts of the program
 			}
 			at := &Point{with.atom.source.file, with.atom.source.node}
-			c.found.add(&Finding{Rule: r, Kind: p.kind, Expression: at, sink: p.sinkKey, source: with.atom.source}, with.trace)
+			c.found.add(&Finding{Rule: r, Kind: p.kind, Expression: at, sink: p.sinkKey, source: with.atom.source},
+				with.trace)
 			return
 		}
 	}

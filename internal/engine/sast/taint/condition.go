@@ -87,7 +87,8 @@ func (c *callSite) is(v *value, cond *model.Condition) bool {
 }
 
 var kindWords = map[string]valueKind{
-	"string": kindString, "list": kindList, "map": kindMap, "number": kindNumber, "boolean": kindBool, "function": kindFunction,
+	"string": kindString, "list": kindList, "map": kindMap, "number": kindNumber, "boolean": kindBool,
+	"function": kindFunction,
 }
 
 // kindOf returns what a value is known to be.
@@ -102,6 +103,7 @@ func (c *callSite) kindOf(v *value) valueKind {
 	case c.a.isFunction(v):
 		return kindFunction
 	case v.api != "" && v.api == c.a.fn.File.Lang.Meaning.TextType, v.api == "string" || strings.HasSuffix(v.api, ".String"):
+
 		return kindString
 	case c.a.run.harmless(v.api):
 		return kindNumber
@@ -148,7 +150,8 @@ func comesFrom(part, whole taint) bool {
 			if p.atom.picked || w.atom.picked {
 				continue
 			}
-			if p.atom == w.atom || unrelated(p.atom, w.atom) || p.atom.source == nil && w.atom.source == nil && p.atom.in == w.atom.in &&
+			if p.atom == w.atom || unrelated(p.atom, w.atom) || p.atom.source == nil && w.atom.source == nil &&
+				p.atom.in == w.atom.in &&
 				(p.atom.path == w.atom.path || strings.HasPrefix(p.atom.path, w.atom.path+separator)) {
 				return true
 			}

@@ -65,7 +65,8 @@ func parseNumber(text string) (*value, bool) {
 	if n, err := strconv.ParseInt(strings.TrimRight(text, "lLnuU"), 0, 64); err == nil && math.Abs(float64(n)) < 1<<53 {
 		return intValue(float64(n)), true
 	}
-	if n, err := strconv.ParseFloat(strings.TrimRight(text, "fFdD"), 64); err == nil && !math.IsInf(n, 0) && !math.IsNaN(n) {
+	if n, err := strconv.ParseFloat(strings.TrimRight(text, "fFdD"), 64); err == nil && !math.IsInf(n, 0) &&
+		!math.IsNaN(n) {
 		return floatValue(n), true
 	}
 	return nil, false
@@ -146,6 +147,7 @@ func foldLogic(op string, a, b *value) *value {
 	isTrue, ok := a.truth()
 	switch {
 	case op == "??" && a.c.kind == constNull, ok && isTrue && (op == "&&" || op == "and"), ok && !isTrue && (op == "||" || op == "or"):
+
 		return b
 	case ok:
 		return a

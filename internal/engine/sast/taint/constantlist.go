@@ -57,7 +57,8 @@ func (r *run) constantKeys(fn *ir.Function, object ir.Var) bool {
 		if in.Op != ir.StoreIndex && in.Op != ir.StoreField || in.A != object {
 			continue
 		}
-		if in.Op == ir.StoreIndex && (in.Text == "..." || in.Text == "" && (in.B == ir.NoVar || r.constantOf(fn, in.B, 0) == nil)) {
+		if in.Op == ir.StoreIndex &&
+			(in.Text == "..." || in.Text == "" && (in.B == ir.NoVar || r.constantOf(fn, in.B, 0) == nil)) {
 			return false
 		}
 		n++

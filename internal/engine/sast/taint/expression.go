@@ -143,7 +143,9 @@ func meets(v *value, t, with taint) taint {
 	if v.known() {
 		return nil
 	}
-	return with.each(func(e *elem) bool { return e.atom.source != nil && e.atom.source.kind == model.ExponentialExpression })
+	return with.each(func(e *elem) bool {
+		return e.atom.source != nil && e.atom.source.kind == model.ExponentialExpression
+	})
 }
 
 // tames notes expressions that a constant text is matched with.
@@ -177,7 +179,10 @@ func (r *run) compiled(fn *ir.Function, c *ir.Call, node int32, depth int) *valu
 		name += ".new"
 	}
 	args := fn.Args(c)
-	if r.plain || len(args) == 0 || !slices.ContainsFunc(r.set(fn).Match(name)[model.Operations], func(e *model.Entry) bool { return e.Kind == "regexp.compile" }) {
+	if r.plain || len(args) == 0 || !slices.ContainsFunc(r.set(fn).Match(name)[model.Operations],
+		func(e *model.Entry) bool {
+			return e.Kind == "regexp.compile"
+		}) {
 		return nil
 	}
 	text, letters := r.constantOf(fn, args[0].Value, depth+1), ""

@@ -99,7 +99,8 @@ func (m *modelCall) again() {
 			continue
 		}
 		for _, f := range e.Flows {
-			if !hasStep(f.From, model.Result) || f.To.Base != model.Argument || len(f.To.Steps) != 1 || f.To.Steps[0].Kind != model.Formal {
+			if !hasStep(f.From, model.Result) || f.To.Base != model.Argument || len(f.To.Steps) != 1 ||
+				f.To.Steps[0].Kind != model.Formal {
 				continue
 			}
 			for _, i := range m.positions(f.To) {
@@ -505,7 +506,8 @@ func (c *callSite) keepsField(i int) bool {
 // setName. It is nil for any other.
 func (c *callSite) generated() *value {
 	name := c.call.Name
-	if c.recv == nil || c.call.Kind != ir.CallMethod || len(c.args) > 1 || name == "" || c.a.fn.File.Lang.Meaning.SelfParameter {
+	if c.recv == nil || c.call.Kind != ir.CallMethod || len(c.args) > 1 || name == "" ||
+		c.a.fn.File.Lang.Meaning.SelfParameter {
 		return nil
 	}
 	class := c.a.run.program.Class(c.recv.api)
@@ -599,7 +601,8 @@ func (a *analysis) global(v *value) bool {
 
 // setters are the first words of names of methods that take what they are given
 // into their receiver.
-var setters = []string{"set", "add", "append", "put", "push", "write", "insert", "with", "update", "load", "init", "store"}
+var setters = []string{"set", "add", "append", "put", "push", "write", "insert", "with", "update", "load", "init",
+	"store"}
 
 // changes reports whether a method takes its arguments into its receiver, by its
 // name.

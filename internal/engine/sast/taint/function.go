@@ -56,7 +56,8 @@ const maxVisits = 100
 func newAnalysis(w *worker, fn *ir.Function, ctx facts) *analysis {
 	a := &analysis{
 		run: w.run, work: w, fn: fn, ctx: ctx,
-		ids: map[objKey]objID{}, inputs: map[*atom]*value{}, parts: map[partKey]*value{}, inputIDs: map[*atom]objID{}, boxed: w.run.boxed[fn], marks: w.run.marks[fn],
+		ids: map[objKey]objID{}, inputs: map[*atom]*value{}, parts: map[partKey]*value{}, inputIDs: map[*atom]objID{},
+		boxed: w.run.boxed[fn], marks: w.run.marks[fn],
 		in: make([]*state, len(fn.Blocks)), except: make([]*value, len(fn.Blocks)),
 		pending: map[sinkKey]*pendingSink{}, needs: map[*atom]bool{}, applied: map[objID]bool{},
 	}
@@ -418,7 +419,8 @@ func (a *analysis) need(v *value) {
 		return
 	}
 	for _, e := range v.taint {
-		if e.atom.source == nil && !e.atom.deep && !e.atom.picked && e.atom.in.kind != inGlobal && strings.Count(e.atom.path, separator) <= 2 {
+		if e.atom.source == nil && !e.atom.deep && !e.atom.picked && e.atom.in.kind != inGlobal &&
+			strings.Count(e.atom.path, separator) <= 2 {
 			a.needs[e.atom] = true
 		}
 	}
@@ -427,9 +429,10 @@ func (a *analysis) need(v *value) {
 // needType notes that it would help to know as what models know a parameter.
 func (a *analysis) needType(v *value) {
 	for _, e := range v.taint {
-		if e.atom.source == nil && !e.atom.deep && !e.atom.picked && (e.atom.in.kind == inParam && (e.atom.path == "" || shared(e.atom)) ||
-			e.atom.in.kind == inCapture && e.atom.path == separator+content ||
-			e.atom.in.kind == inThis && e.atom.path != "" && strings.Count(e.atom.path, separator) == 1) {
+		if e.atom.source == nil && !e.atom.deep && !e.atom.picked &&
+			(e.atom.in.kind == inParam && (e.atom.path == "" || shared(e.atom)) ||
+				e.atom.in.kind == inCapture && e.atom.path == separator+content ||
+				e.atom.in.kind == inThis && e.atom.path != "" && strings.Count(e.atom.path, separator) == 1) {
 			a.needs[e.atom] = true
 		}
 	}
@@ -438,7 +441,8 @@ func (a *analysis) needType(v *value) {
 // shared reports whether an input is a variable that a function value shares, which the
 // function was given.
 func shared(at *atom) bool {
-	return strings.Count(at.path, separator) == 2 && at.path[len(separator)] == '#' && strings.HasSuffix(at.path, separator+content)
+	return strings.Count(at.path, separator) == 2 && at.path[len(separator)] == '#' &&
+		strings.HasSuffix(at.path, separator+content)
 }
 
 // exec interprets an instruction that is no jump. It returns false when the

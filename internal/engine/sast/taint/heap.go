@@ -91,7 +91,8 @@ func (a *analysis) newPart(at *atom, name string) *value {
 // repeats reports whether the part of the name is among those of the path: then the
 // data is a list or a tree, whose further parts are not told apart.
 func repeats(at *atom, name string) bool {
-	return name != content && (strings.HasSuffix(at.path, separator+name) || strings.Contains(at.path, separator+name+separator))
+	return name != content && (strings.HasSuffix(at.path, separator+name) ||
+		strings.Contains(at.path, separator+name+separator))
 }
 
 // anyKey is the part of a path that stands for an element whose key is not known.

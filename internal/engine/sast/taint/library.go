@@ -27,7 +27,8 @@ type library struct {
 
 // findLibrary looks at all summaries that count.
 func findLibrary(r *run, order []*summary) *library {
-	l := &library{run: r, api: map[*ir.Function]bool{}, inside: map[*ir.Function]bool{}, open: map[*ir.File]bool{}, known: map[*ir.Function]bool{}, made: map[string][]*ir.Function{}}
+	l := &library{run: r, api: map[*ir.Function]bool{}, inside: map[*ir.Function]bool{}, open: map[*ir.File]bool{},
+		known: map[*ir.Function]bool{}, made: map[string][]*ir.Function{}}
 	for fn, owner := range r.owners {
 		l.made[owner] = append(l.made[owner], fn)
 	}
@@ -85,7 +86,9 @@ func (l *library) plugins(fn *ir.Function) {
 		if name == "" {
 			continue // most instructions set nothing that has a name
 		}
-		if !slices.ContainsFunc(set.Match(name)[model.Entrypoints], func(e *model.Entry) bool { return e.Form == model.Assignment }) ||
+		if !slices.ContainsFunc(set.Match(name)[model.Entrypoints], func(e *model.Entry) bool {
+			return e.Form == model.Assignment
+		}) ||
 			l.makesObject(fn.File, strings.TrimSuffix(name, "."+model.Last(name))) {
 			continue
 		}
@@ -282,7 +285,8 @@ func (l *library) declares(c *ir.Class, method string, depth int) bool {
 		if b == nil || depth > maxPath {
 			continue
 		}
-		if slices.ContainsFunc(b.Methods, func(m *ir.Function) bool { return m.Name == method }) || l.declares(b, method, depth+1) {
+		if slices.ContainsFunc(b.Methods, func(m *ir.Function) bool { return m.Name == method }) ||
+			l.declares(b, method, depth+1) {
 			return true
 		}
 	}

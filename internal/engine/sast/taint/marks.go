@@ -165,7 +165,8 @@ func valueNode(f *ir.File, n int32) int32 {
 		}
 		var role tree.Role
 		switch f.Tree.Nodes[n].Kind {
-		case tree.ExpressionStatement, tree.Return, tree.Throw, tree.Variable, tree.Field, tree.Assign, tree.Keyword, tree.Pair,
+		case tree.ExpressionStatement, tree.Return, tree.Throw, tree.Variable, tree.Field, tree.Assign, tree.Keyword,
+			tree.Pair,
 			tree.Await, tree.Spread, tree.Attribute, tree.Cast, tree.Yield, tree.Annotation, tree.Spawn, tree.Defer:
 			role = tree.RoleValue
 		case tree.Parameter:

@@ -115,7 +115,8 @@ func TestTaintGlobals(t *testing.T) {
 	r := &run{}
 	var all taint
 	for i := range 40 {
-		all = all.union(taint{{atom: r.atom(atomKey{in: input{kind: inGlobal}, path: separator + string(rune('A'+i))})}})
+		all = all.union(taint{{atom: r.atom(atomKey{in: input{kind: inGlobal}, path: separator +
+			string(rune('A'+i))})}})
 	}
 	if len(all) != maxGlobalTaint {
 		t.Errorf("%d globals", len(all))

@@ -24,7 +24,8 @@ type lookups struct {
 }
 
 func newLookups() lookups {
-	return lookups{calls: map[callKey]*callNames{}, globals: map[nameKey]*valueInfo{}, members: map[nameKey]*valueInfo{}, literals: map[nameKey][]*model.Entry{}}
+	return lookups{calls: map[callKey]*callNames{}, globals: map[nameKey]*valueInfo{},
+		members: map[nameKey]*valueInfo{}, literals: map[nameKey][]*model.Entry{}}
 }
 
 // maxLiterals bounds the texts of literals that a worker keeps.
@@ -67,7 +68,8 @@ func (n *callNames) add(set *model.Set, name string) {
 // names returns the names by which models may know a call.
 func (a *analysis) names(c *callSite) *callNames {
 	call := c.call
-	k := callKey{nameKey: nameKey{a.fn.File.Lang, call.Name}, kind: call.Kind, qualified: call.Qualified, typ: call.Type}
+	k := callKey{nameKey: nameKey{a.fn.File.Lang, call.Name}, kind: call.Kind, qualified: call.Qualified,
+		typ: call.Type}
 	if c.recv != nil {
 		k.recv, k.recvAPI = true, cmp.Or(c.recv.api, a.basicType(c.recv))
 	}

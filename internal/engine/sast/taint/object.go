@@ -93,7 +93,9 @@ func (o *object) clone() *object {
 }
 
 func (o *object) find(name string) (int, bool) {
-	return slices.BinarySearchFunc(o.fields, name, func(f field, name string) int { return strings.Compare(f.name, name) })
+	return slices.BinarySearchFunc(o.fields, name, func(f field, name string) int {
+		return strings.Compare(f.name, name)
+	})
 }
 
 // get returns the field, and whether it is known.

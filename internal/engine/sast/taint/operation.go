@@ -33,7 +33,8 @@ func (m *modelCall) static() bool {
 		return false
 	}
 	in := &m.a.fn.Code[i]
-	return in.Op == ir.ClassValue || in.Op == ir.LoadGlobal && !m.a.run.declares(in.Text) && m.recv.c.kind == constNone && len(m.recv.taint) == 0 && m.call_().Type == ""
+	return in.Op == ir.ClassValue || in.Op == ir.LoadGlobal && !m.a.run.declares(in.Text) &&
+		m.recv.c.kind == constNone && len(m.recv.taint) == 0 && m.call_().Type == ""
 }
 
 // operation computes an operation. It reports false when the general rules say
@@ -148,8 +149,9 @@ func (m *modelCall) textOperation(op string, args []*value) (*value, bool) {
 
 // carries has the operations whose result holds text of the first operand.
 var carries = map[string]bool{
-	"char": true, "substring": true, "slice": true, "upper": true, "lower": true, "trim": true, "replace": true, "repeat": true,
-	"of": true, "part": true,
+	"char": true, "substring": true, "slice": true, "upper": true, "lower": true, "trim": true, "replace": true,
+	"repeat": true,
+	"of":     true, "part": true,
 }
 
 var textResults = map[string]valueKind{
@@ -423,7 +425,8 @@ func (m *modelCall) valueOperation(op string, args []*value) (*value, bool) {
 		// What has been put there under the key; otherwise the configuration counts.
 		if o := m.a.soleObject(m.st, m.recv); o != nil && operand(args, 1).known() {
 			key := operand(args, 1).c.String()
-			if k := slices.IndexFunc(o.fields, func(f field) bool { return f.name == key }); k >= 0 && o.fields[k].val != nil {
+			if k := slices.IndexFunc(o.fields, func(f field) bool { return f.name == key }); k >= 0 &&
+				o.fields[k].val != nil {
 				return o.fields[k].val, true
 			}
 		}

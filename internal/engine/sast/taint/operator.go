@@ -13,8 +13,9 @@ import (
 
 // comparisons are the operators whose result is a truth value.
 var comparisons = map[string]bool{
-	"==": true, "!=": true, "===": true, "!==": true, "<": true, ">": true, "<=": true, ">=": true, "in": true, "not in": true,
-	"is": true, "is not": true, "instanceof": true, "<>": true,
+	"==": true, "!=": true, "===": true, "!==": true, "<": true, ">": true, "<=": true, ">=": true, "in": true,
+	"not in": true,
+	"is":     true, "is not": true, "instanceof": true, "<>": true,
 }
 
 func (a *analysis) operator(st *state, in *ir.Instr) *value {
@@ -78,7 +79,8 @@ func (a *analysis) cast(v *value, in *ir.Instr) *value {
 	if in.Text == "" || v.api != "" && a.isProgramType(v.api) {
 		return v
 	}
-	if v.api != "" && a.fn.File.Lang.Meaning.TextType != "" && !a.run.set(a.fn).Known(in.Text) && !a.isProgramType(in.Text) {
+	if v.api != "" && a.fn.File.Lang.Meaning.TextType != "" && !a.run.set(a.fn).Known(in.Text) &&
+		!a.isProgramType(in.Text) {
 		return v // "as any" says nothing of the value, which stays what it is
 	}
 	w := *v

@@ -118,7 +118,8 @@ func (r *run) makes(fn *ir.Function, c *ir.Call) string {
 func (r *run) passes(fn *ir.Function, name string) bool {
 	for _, e := range r.set(fn).Match(name)[model.Summaries] {
 		for _, f := range e.Flows {
-			if f.From.Base == model.Argument && f.From.Index == 0 && len(f.From.Steps) == 0 && f.To.Base == model.Return && len(f.To.Steps) == 0 {
+			if f.From.Base == model.Argument && f.From.Index == 0 && len(f.From.Steps) == 0 &&
+				f.To.Base == model.Return && len(f.To.Steps) == 0 {
 				return true
 			}
 		}

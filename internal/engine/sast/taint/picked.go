@@ -135,7 +135,8 @@ func foreign(x, base taint) bool {
 func within(at *atom, base taint) bool {
 	return slices.ContainsFunc(base, func(b elem) bool {
 		return !b.atom.picked && b.atom.source == nil && b.atom.in == at.in &&
-			(at.path == b.atom.path || strings.HasPrefix(at.path, b.atom.path+separator) || strings.HasPrefix(b.atom.path, at.path+separator))
+			(at.path == b.atom.path || strings.HasPrefix(at.path, b.atom.path+separator) ||
+				strings.HasPrefix(b.atom.path, at.path+separator))
 	})
 }
 

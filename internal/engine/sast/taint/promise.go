@@ -110,7 +110,8 @@ func (m *modelCall) define(args []*value) (*value, bool) {
 	if !known || len(o.objs) == 0 {
 		return nil, false
 	}
-	for _, part := range []struct{ from, to string }{{"value", name}, {"get", ir.GetterField + name}, {"set", ir.SetterField + name}} {
+	for _, part := range []struct{ from, to string }{{"value", name}, {"get", ir.GetterField + name},
+		{"set", ir.SetterField + name}} {
 		if v := m.a.load(m.st, how, part.from); v != unknown {
 			m.a.store(m.st, o, part.to, v)
 		}

@@ -309,7 +309,8 @@ func (r *run) parameter(a *analysis, st *state, i int, v *value) *value {
 			w.api = e.Type
 			v = &w
 		case model.Sources:
-			if e.Form == model.Annotation && a.fn.File.Lang.Meaning.Decorators && (r.harmless(a.fn.Params[i].Type) || numberInRoute(a.fn, a.fn.Params[i].Name)) {
+			if e.Form == model.Annotation && a.fn.File.Lang.Meaning.Decorators && (r.harmless(a.fn.Params[i].Type) ||
+				numberInRoute(a.fn, a.fn.Params[i].Name)) {
 				continue
 			}
 			s := r.sourceValue(a, e, a.fn.Params[i].Node)
@@ -384,7 +385,8 @@ func (r *run) eachParameter(fn *ir.Function, m *model.Matches, form model.Form, 
 				continue
 			}
 			for i := range fn.Params {
-				if p.Index == model.Any || p.Index == i || p.Rest && i >= p.Index || p.Name != "" && fn.Params[i].Name == p.Name {
+				if p.Index == model.Any || p.Index == i || p.Rest && i >= p.Index || p.Name != "" &&
+					fn.Params[i].Name == p.Name {
 					if !holds(i) {
 						continue
 					}
@@ -445,9 +447,11 @@ func (a *analysis) classOf(at *atom) string {
 
 // primitive are the names of types whose values hold no text.
 var primitive = map[string]bool{
-	"int": true, "long": true, "short": true, "byte": true, "float": true, "double": true, "boolean": true, "bool": true,
+	"int": true, "long": true, "short": true, "byte": true, "float": true, "double": true, "boolean": true,
+	"bool":   true,
 	"number": true, "bigint": true, "Number": true, "Boolean": true, "complex": true, "char": true, "uint": true,
-	"int8": true, "int16": true, "int32": true, "int64": true, "uint8": true, "uint16": true, "uint32": true, "uint64": true,
+	"int8": true, "int16": true, "int32": true, "int64": true, "uint8": true, "uint16": true, "uint32": true,
+	"uint64":  true,
 	"float32": true, "float64": true, "uintptr": true, "rune": true, "decimal": true,
 	"java.lang.Integer": true, "java.lang.Long": true, "java.lang.Boolean": true, "java.lang.Double": true,
 	"java.lang.Float": true, "java.lang.Short": true, "java.lang.Byte": true, "java.lang.Character": true,

@@ -31,7 +31,8 @@ type settledPlace struct {
 // covers reports whether what is settled at the place is so at another: it is the
 // same, or a part of it.
 func (p settledPlace) covers(q settledPlace) bool {
-	return p.root == q.root && strings.HasPrefix(q.path, p.path) && (len(q.path) == len(p.path) || q.path[len(p.path)] == '.')
+	return p.root == q.root && strings.HasPrefix(q.path, p.path) && (len(q.path) == len(p.path) ||
+		q.path[len(p.path)] == '.')
 }
 
 // origin returns what a variable was made from: the local that holds it, or the
@@ -53,7 +54,8 @@ func origin(fn *ir.Function, v ir.Var) settledPlace {
 			return settledPlace{ir.NoVar, "." + in.Text + path}
 		case ir.Invoke:
 			next = fn.Call(in).Receiver
-			if j := assignedOnce(fn, next); next == ir.NoVar || j >= 0 && (fn.Code[j].Op == ir.LoadGlobal || fn.Code[j].Op == ir.ClassValue) {
+			if j := assignedOnce(fn, next); next == ir.NoVar ||
+				j >= 0 && (fn.Code[j].Op == ir.LoadGlobal || fn.Code[j].Op == ir.ClassValue) {
 				return settledPlace{v, path} // a static method: nothing is known of the class
 			}
 		default:
@@ -67,7 +69,9 @@ func origin(fn *ir.Function, v ir.Var) settledPlace {
 // settle notes what the call settles: its receiver, or what the only function that it
 // can mean settles of its arguments.
 func (c *callSite) settle(targets []target) {
-	if slices.ContainsFunc(c.matches(model.Operations), func(e *model.Entry) bool { return e.Kind == settles && c.holds(e.If) }) {
+	if slices.ContainsFunc(c.matches(model.Operations), func(e *model.Entry) bool {
+		return e.Kind == settles && c.holds(e.If)
+	}) {
 		c.a.settled(c.st, origin(c.a.fn, c.call.Receiver))
 	}
 	if len(targets) != 1 {
@@ -118,7 +122,8 @@ func (a *analysis) fieldSettled(name string) bool {
 	for _, fn := range a.fn.File.Functions {
 		for i := range fn.Code {
 			in := &fn.Code[i]
-			stores := in.Op == ir.StoreField && in.Text == name || in.Op == ir.StoreGlobal && model.Last(in.Text) == name
+			stores := in.Op == ir.StoreField && in.Text == name || in.Op == ir.StoreGlobal &&
+				model.Last(in.Text) == name
 			if !stores || isNull(fn, in.B) {
 				continue
 			}
@@ -163,14 +168,17 @@ func (a *analysis) settledIn(fn *ir.Function) []settledPlace {
 		if c.Receiver == ir.NoVar {
 			continue
 		}
-		k := callKey{nameKey: nameKey{fn.File.Lang, c.Name}, kind: c.Kind, qualified: c.Qualified, typ: c.Type, recv: true}
+		k := callKey{nameKey: nameKey{fn.File.Lang, c.Name}, kind: c.Kind, qualified: c.Qualified, typ: c.Type,
+			recv: true}
 		n := a.work.calls[k]
 		if n == nil {
 			n = a.run.callNames(fn, &k)
 			a.work.calls[k] = n
 		}
 		for _, m := range n.matches {
-			if slices.ContainsFunc(m[model.Operations], func(e *model.Entry) bool { return e.Kind == settles && a.run.holdsAlways(fn, c, e.If) }) {
+			if slices.ContainsFunc(m[model.Operations], func(e *model.Entry) bool {
+				return e.Kind == settles && a.run.holdsAlways(fn, c, e.If)
+			}) {
 				list = append(list, origin(fn, c.Receiver))
 			}
 		}
@@ -184,7 +192,8 @@ func (r *run) holdsAlways(fn *ir.Function, c *ir.Call, list []model.Condition) b
 	args := fn.Args(c)
 	for i := range list {
 		cond := &list[i]
-		if cond.Place.Base != model.Argument || cond.Place.Index < 0 || cond.Place.Index >= len(args) || len(cond.Place.Steps) > 0 {
+		if cond.Place.Base != model.Argument || cond.Place.Index < 0 || cond.Place.Index >= len(args) ||
+			len(cond.Place.Steps) > 0 {
 			return false
 		}
 		v := args[cond.Place.Index].Value

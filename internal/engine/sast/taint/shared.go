@@ -22,7 +22,9 @@ func (r *run) sharedField(fn *ir.Function, owner, name string) string {
 	if !ok {
 		found := ""
 		for _, t := range r.types(fn, owner) {
-			if found == "" && slices.ContainsFunc(r.set(fn).Match(t)[model.Operations], func(e *model.Entry) bool { return e.Kind == "value.shared" }) {
+			if found == "" && slices.ContainsFunc(r.set(fn).Match(t)[model.Operations], func(e *model.Entry) bool {
+				return e.Kind == "value.shared"
+			}) {
 				found = t
 			}
 		}

@@ -25,7 +25,8 @@ type source struct {
 
 func (s *source) compare(t *source) int {
 	return cmp.Or(cmp.Compare(s.file.Tree.Path, t.file.Tree.Path), cmp.Compare(s.node, t.node),
-		cmp.Compare(s.kind, t.kind), cmp.Compare(s.rule, t.rule), cmp.Compare(s.spec, t.spec), compareMatches(s.match, t.match))
+		cmp.Compare(s.kind, t.kind), cmp.Compare(s.rule, t.rule), cmp.Compare(s.spec, t.spec),
+		compareMatches(s.match, t.match))
 }
 
 // A sinkKey is a place of the program where data of a kind must not arrive.
@@ -48,7 +49,8 @@ type pendingSink struct {
 
 func (k sinkKey) compare(l sinkKey) int {
 	return cmp.Or(cmp.Compare(k.fn.File.Tree.Path, l.fn.File.Tree.Path), cmp.Compare(k.node, l.node),
-		cmp.Compare(k.kind, l.kind), cmp.Compare(k.rule, l.rule), cmp.Compare(k.spec, l.spec), cmp.Compare(k.fn.Index, l.fn.Index), compareMatches(k.match, l.match))
+		cmp.Compare(k.kind, l.kind), cmp.Compare(k.rule, l.rule), cmp.Compare(k.spec, l.spec),
+		cmp.Compare(k.fn.Index, l.fn.Index), compareMatches(k.match, l.match))
 }
 
 // compareMatches orders matches by their ranges, then by what they bind.

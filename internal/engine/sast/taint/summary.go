@@ -61,7 +61,9 @@ func (s *summary) same(t *summary) bool {
 			return false
 		}
 	}
-	return slices.EqualFunc(s.objects, t.objects, func(a, b objInfo) bool { return a.key == b.key && a.depth == b.depth }) &&
+	return slices.EqualFunc(s.objects, t.objects, func(a, b objInfo) bool {
+		return a.key == b.key && a.depth == b.depth
+	}) &&
 		slices.EqualFunc(s.pending, t.pending, func(p, q *pendingSink) bool {
 			return p.sinkKey == q.sinkKey && p.block == q.block && p.taint.same(q.taint)
 		})

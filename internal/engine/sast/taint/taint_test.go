@@ -69,7 +69,8 @@ func rules(t *testing.T) []*taint.Rule {
 	var list []*taint.Rule
 	for _, k := range kinds {
 		list = append(list, &taint.Rule{Rule: &rule.Rule{ID: k,
-			Taint: &rule.Taint{Model: &rule.Model{Sources: []string{"remote", "argument", model.Library}, Sinks: []string{k}}}}})
+			Taint: &rule.Taint{Model: &rule.Model{Sources: []string{"remote", "argument", model.Library},
+				Sinks: []string{k}}}}})
 	}
 	return list
 }
@@ -84,7 +85,8 @@ func analyze(t *testing.T, files []*ir.File, workers int) []*taint.Finding {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, problems, err := taint.Analyze(context.Background(), graph, models, rules(t), taint.Options{Workers: workers})
+	found, problems, err := taint.Analyze(context.Background(), graph, models, rules(t),
+		taint.Options{Workers: workers})
 	if err != nil || len(problems) > 0 {
 		t.Fatalf("problems %v, error %v", problems, err)
 	}
@@ -181,7 +183,8 @@ func TestCutsDoNotDependOnOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		found, problems, err := taint.Analyze(t.Context(), graph, models, all,
-			taint.Options{Workers: workers, Budget: taint.Budget{Base: 10 * task, Function: 1, Task: task, Least: task / 4}})
+			taint.Options{Workers: workers, Budget: taint.Budget{Base: 10 * task, Function: 1, Task: task,
+				Least: task / 4}})
 		if err != nil {
 			t.Fatal(err)
 		}

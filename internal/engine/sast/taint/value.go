@@ -375,7 +375,9 @@ func (t taint) cleaned(kinds uint64) taint {
 
 // at returns the taint with one more step in each way.
 func (t taint) at(fn *ir.Function, node int32) taint {
-	if !slices.ContainsFunc(t, func(e elem) bool { return e.trace == nil || e.trace.fn != fn || e.trace.node != node }) {
+	if !slices.ContainsFunc(t, func(e elem) bool {
+		return e.trace == nil || e.trace.fn != fn || e.trace.node != node
+	}) {
 		return t
 	}
 	return t.through(way{fn: fn, node: node})

@@ -89,7 +89,8 @@ type use struct {
 
 func newWorker(r *run) *worker {
 	return &worker{run: r, open: map[summaryKey]*frame{}, memo: map[summaryKey]memo{},
-		before: map[summaryKey]memo{}, final: map[summaryKey]*summary{}, charged: map[*summary]bool{}, lookups: newLookups()}
+		before: map[summaryKey]memo{}, final: map[summaryKey]*summary{}, charged: map[*summary]bool{},
+		lookups: newLookups()}
 }
 
 // Limits of the work on summaries.
@@ -201,7 +202,8 @@ func (w *worker) noteLarge(fn *ir.Function) {
 func (w *worker) given(why map[*ir.Function]string) {
 	for _, fn := range w.large {
 		if why[fn] == "" {
-			why[fn] = "the function is too large to be analysed for each caller: the functions that it is given, and what it is called back with, are not followed in it"
+			why[fn] = "the function is too large to be analysed for each caller: the functions that it is given, and " +
+				"what it is called back with, are not followed in it"
 		}
 	}
 	for _, fn := range w.over {

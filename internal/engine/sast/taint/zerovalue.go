@@ -32,7 +32,8 @@ func (z *zeroFields) fill(v *value, class *ir.Class, depth int) {
 		if z.made++; z.made > maxZeroFields || depth >= maxZeroDepth {
 			return
 		}
-		part := z.a.make(z.st, z.instr, z.made, objInfo{kind: kindObject, own: true, typ: inner.Qualified}, &object{size: unsized})
+		part := z.a.make(z.st, z.instr, z.made, objInfo{kind: kindObject, own: true, typ: inner.Qualified},
+			&object{size: unsized})
 		part.api = inner.Qualified
 		z.fill(part, inner, depth+1)
 		z.a.store(z.st, v, f.Name, part)

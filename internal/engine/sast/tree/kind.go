@@ -302,19 +302,27 @@ const (
 )
 
 var kindNames = [kinds]string{
-	"Invalid", "File", "Package", "Import", "Export", "Function", "Lambda", "Class", "Variable", "Field", "Parameter", "TypeParameter",
-	"Annotation", "Modifier", "TypeAlias", "Block", "ExpressionStatement", "If", "While", "DoWhile", "For", "ForEach", "Switch",
+	"Invalid", "File", "Package", "Import", "Export", "Function", "Lambda", "Class", "Variable", "Field", "Parameter",
+	"TypeParameter",
+	"Annotation", "Modifier", "TypeAlias", "Block", "ExpressionStatement", "If", "While", "DoWhile", "For", "ForEach",
+	"Switch",
 	"Case", "Try", "Catch", "With", "Return", "Throw", "Break", "Continue", "Goto", "Label", "Defer", "Spawn", "Assert",
-	"Delete", "Global", "Empty", "Name", "String", "Template", "Number", "Character", "Bool", "Null", "Regex", "Call", "New",
-	"Keyword", "Spread", "Member", "Index", "Slice", "Assign", "Binary", "Unary", "Update", "Conditional", "Cast", "TypeTest",
-	"List", "Set", "Tuple", "Map", "Pair", "Comprehension", "Clause", "Sequence", "Await", "Yield", "This", "Super", "Type",
+	"Delete", "Global", "Empty", "Name", "String", "Template", "Number", "Character", "Bool", "Null", "Regex", "Call",
+	"New",
+	"Keyword", "Spread", "Member", "Index", "Slice", "Assign", "Binary", "Unary", "Update", "Conditional", "Cast",
+	"TypeTest",
+	"List", "Set", "Tuple", "Map", "Pair", "Comprehension", "Clause", "Sequence", "Await", "Yield", "This", "Super",
+	"Type",
 	"Element", "Attribute", "Other", "Token", "Error", "Ellipsis", "Metavariable", "MetaEllipsis", "Deep", "Typed",
 }
 
 var roleNames = [roles]string{
-	"", "statement", "name", "path", "alias", "annotation", "modifier", "typeparameter", "receiver", "parameter", "returntype",
-	"throws", "base", "interface", "type", "target", "value", "body", "init", "condition", "then", "else", "update", "iterable",
-	"case", "guard", "resource", "handler", "finally", "label", "part", "callee", "argument", "object", "property", "index",
+	"", "statement", "name", "path", "alias", "annotation", "modifier", "typeparameter", "receiver", "parameter",
+	"returntype",
+	"throws", "base", "interface", "type", "target", "value", "body", "init", "condition", "then", "else", "update",
+	"iterable",
+	"case", "guard", "resource", "handler", "finally", "label", "part", "callee", "argument", "object", "property",
+	"index",
 	"low", "high", "step", "left", "right", "element", "key", "clause", "attribute",
 }
 

@@ -87,12 +87,14 @@ func (f *File) check(i int32) error {
 // required lists the roles that a kind cannot do without.
 var required = map[Kind][]Role{
 	Annotation: {RoleValue}, ExpressionStatement: {RoleValue},
-	If: {RoleCondition, RoleThen}, While: {RoleCondition, RoleBody}, DoWhile: {RoleBody, RoleCondition}, For: {RoleBody},
+	If: {RoleCondition, RoleThen}, While: {RoleCondition, RoleBody}, DoWhile: {RoleBody, RoleCondition},
+	For:     {RoleBody},
 	ForEach: {RoleIterable, RoleBody}, Case: {RoleBody}, Try: {RoleBody}, Catch: {RoleBody}, Lambda: {RoleBody},
 	Call: {RoleCallee}, New: {RoleType}, Keyword: {RoleName, RoleValue}, Spread: {RoleValue}, Member: {RoleObject},
 	Index: {RoleObject}, Assign: {RoleTarget, RoleValue}, Binary: {RoleLeft, RoleRight}, Unary: {RoleValue},
 	Update: {RoleValue}, Conditional: {RoleCondition, RoleThen, RoleElse}, Cast: {RoleType, RoleValue},
-	TypeTest: {RoleValue, RoleType}, Pair: {RoleKey, RoleValue}, Comprehension: {RoleValue}, Clause: {RoleTarget, RoleIterable},
-	Await: {RoleValue}, Defer: {RoleValue}, Spawn: {RoleValue}, Assert: {RoleCondition}, Deep: {RoleValue},
+	TypeTest: {RoleValue, RoleType}, Pair: {RoleKey, RoleValue}, Comprehension: {RoleValue},
+	Clause: {RoleTarget, RoleIterable},
+	Await:  {RoleValue}, Defer: {RoleValue}, Spawn: {RoleValue}, Assert: {RoleCondition}, Deep: {RoleValue},
 	Typed: {RoleType, RoleValue}, Attribute: {RoleName},
 }

@@ -22,7 +22,8 @@ func TestBill(t *testing.T) {
 	}
 	want := []string{
 		" unavailable: there is no vulnerability data, so no package was checked: run merlon advisories import",
-		"app.cdx.json no-package-url: 1 component has no package URL of a known ecosystem, so nothing was looked up for them: ours 1",
+		"app.cdx.json no-package-url: 1 component has no package URL of a known ecosystem, so nothing was looked up " +
+			"for them: ours 1",
 		"broken/bom.json malformed: cannot be read as a bill of materials: line 1: unexpected EOF",
 	}
 	if diff := cmp.Diff(want, r.degraded); diff != "" {

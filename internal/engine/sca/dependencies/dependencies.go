@@ -47,8 +47,9 @@ func run(p *scan.ProjectPass) error {
 	}
 	if n := p.Advisories.Data().Unreadable; n > 0 {
 		p.Degrade(scan.Reason{
-			Code:    "unavailable",
-			Message: inventory.Count(n, "record") + " of the vulnerability data could not be read at the import (merlon advisories status names them)",
+			Code: "unavailable",
+			Message: inventory.Count(n, "record") + " of the vulnerability data could not be read at the import " +
+				"(merlon advisories status names them)",
 		})
 	}
 	matches, err := lookUp(p, packages)

@@ -37,7 +37,8 @@ func examine(t *testing.T, tree fs.FS, advisories scan.Advisories) *result {
 		Report: func(rule *finding.Rule, f finding.Finding) {
 			r.rules[rule.ID] = rule
 			r.reported = append(r.reported, f)
-			r.findings = append(r.findings, fmt.Sprintf("%s:%d %s %s", f.Location.Path, f.Location.StartLine, f.Severity, f.Message))
+			r.findings = append(r.findings, fmt.Sprintf("%s:%d %s %s", f.Location.Path, f.Location.StartLine,
+				f.Severity, f.Message))
 		},
 		Degrade: func(d scan.Reason) {
 			r.degraded = append(r.degraded, fmt.Sprintf("%s %s: %s", d.Path, d.Code, d.Message))
@@ -111,13 +112,18 @@ func flaws(t *testing.T) *advisory.File {
 	t.Helper()
 	return openAdvisories(t,
 		record("CVE-2020-1", "npm", "lodash", "4.17.19", ""), record("CVE-2020-2", "PyPI", "Django", "2.2.5", ""),
-		record("CVE-2020-3", "Go", "golang.org/x/text", "0.3.3", ""), record("CVE-2020-4", "Maven", "org.apache.logging.log4j:log4j-core", "2.15.0", ""),
-		record("CVE-2020-5", "NuGet", "newtonsoft.json", "13.0.1", ""), record("CVE-2020-6", "Packagist", "symfony/yaml", "3.4.1", ""),
+		record("CVE-2020-3", "Go", "golang.org/x/text", "0.3.3", ""),
+		record("CVE-2020-4", "Maven", "org.apache.logging.log4j:log4j-core", "2.15.0", ""),
+		record("CVE-2020-5", "NuGet", "newtonsoft.json", "13.0.1", ""),
+		record("CVE-2020-6", "Packagist", "symfony/yaml", "3.4.1", ""),
 		record("CVE-2020-7", "RubyGems", "rack", "1.6.11", ""), record("CVE-2020-8", "crates.io", "time", "0.2.23", ""),
 		record("CVE-2020-9", "Pub", "http", "0.13.3", ""), record("CVE-2020-10", "Hex", "plug", "1.3.2", ""),
-		record("CVE-2020-11", "ConanCenter", "zlib", "1.2.12", ""), record("CVE-2020-12", "SwiftURL", "https://github.com/apple/swift-nio.git", "2.13.1", ""),
-		record("CVE-2020-13", "CRAN", "commonmark", "1.8", ""), record("CVE-2020-14", "Hackage", "aeson", "2.0.1.0", ""),
-		record("CVE-2020-15", "Julia", "HTTP", "1.10.17", ""), record("CVE-2020-16", "GitHub Actions", "actions/checkout", "3.5.0", ""),
+		record("CVE-2020-11", "ConanCenter", "zlib", "1.2.12", ""),
+		record("CVE-2020-12", "SwiftURL", "https://github.com/apple/swift-nio.git", "2.13.1", ""),
+		record("CVE-2020-13", "CRAN", "commonmark", "1.8", ""), record("CVE-2020-14", "Hackage", "aeson", "2.0.1.0",
+			""),
+		record("CVE-2020-15", "Julia", "HTTP", "1.10.17", ""),
+		record("CVE-2020-16", "GitHub Actions", "actions/checkout", "3.5.0", ""),
 		record("CVE-2020-17", "GitHub Actions", "tj-actions/changed-files", "46.0.1", ""),
 		record("MAL-2020-1", "npm", "fork", "99", ""),
 	)
@@ -141,8 +147,9 @@ func TestTrees(t *testing.T) {
 	for _, name := range []string{"partial", "unlocked", "malformed", "silent"} {
 		t.Run(name, func(t *testing.T) {
 			r := examine(t, archive(t, "testdata/"+name+".txtar"), flaws(t))
-			golden(t, "testdata/"+name+".said", strings.Join(slices.Concat([]string{"# packages"}, r.packages, []string{"", "# findings"}, r.findings,
-				[]string{"", "# degraded"}, r.degraded), "\n")+"\n")
+			golden(t, "testdata/"+name+".said",
+				strings.Join(slices.Concat([]string{"# packages"}, r.packages, []string{"", "# findings"}, r.findings,
+					[]string{"", "# degraded"}, r.degraded), "\n")+"\n")
 		})
 	}
 }
@@ -203,11 +210,14 @@ func TestEvidence(t *testing.T) {
 		Location: finding.Location{Path: "package-lock.json", StartLine: 3, EndLine: 3},
 		Identity: "CVE-2020-8203 npm lodash",
 		Package: &finding.PackageMatch{
-			Package:    finding.Package{Ecosystem: "npm", Name: "lodash", Version: "4.17.15", PURL: "pkg:npm/lodash@4.17.15", Path: "package-lock.json", Line: 3, Scope: finding.Direct},
+			Package: finding.Package{Ecosystem: "npm", Name: "lodash", Version: "4.17.15",
+				PURL: "pkg:npm/lodash@4.17.15", Path: "package-lock.json", Line: 3, Scope: finding.Direct},
 			Introduced: "0", Fixed: []string{"4.17.19"}, Upgrade: "4.17.19", UpgradeAll: "4.17.19",
-			Reach: &finding.Reach{Verdict: finding.UnknownReach, Reason: "there are no sources of the program in the language of its packages"},
+			Reach: &finding.Reach{Verdict: finding.UnknownReach, Reason: "there are no sources of the program in the " +
+				"language of its packages"},
 			Also: []finding.PackageMatch{{
-				Package:    finding.Package{Ecosystem: "npm", Name: "lodash", Version: "4.17.2", PURL: "pkg:npm/lodash@4.17.2", Path: "package-lock.json", Line: 2, Scope: finding.Transitive},
+				Package: finding.Package{Ecosystem: "npm", Name: "lodash", Version: "4.17.2",
+					PURL: "pkg:npm/lodash@4.17.2", Path: "package-lock.json", Line: 2, Scope: finding.Transitive},
 				Introduced: "0", Fixed: []string{"4.17.19"}, Upgrade: "4.17.19", UpgradeAll: "4.17.19",
 			}},
 		},
@@ -222,7 +232,8 @@ func TestEvidence(t *testing.T) {
 	rule.Advisory = nil
 	wantRule := finding.Rule{
 		ID: "sca/CVE-2020-8203", Analysis: finding.SCA, Name: "A flaw of lodash", ShortDescription: "A flaw of lodash",
-		Description: "Long text", HowToPrevent: "Upgrade lodash to 4.17.19 or later.", CWE: []string{"CWE-1321"}, OWASP: []string{"A06:2021"},
+		Description: "Long text", HowToPrevent: "Upgrade lodash to 4.17.19 or later.", CWE: []string{"CWE-1321"},
+		OWASP:    []string{"A06:2021"},
 		Severity: finding.High, Confidence: finding.Certain, Language: "javascript", Link: "https://example.com/a",
 	}
 	if diff := cmp.Diff(wantRule, rule); diff != "" {
@@ -240,7 +251,8 @@ func TestDemand(t *testing.T) {
 	if len(r.reported) != 1 {
 		t.Fatalf("got %v, want one finding", r.findings)
 	}
-	want := &finding.Demand{Path: "package.json", Line: 2, Text: `"dependencies": {"lodash": "^4.17.1"}`, Start: 28, End: 35, Syntax: "caret"}
+	want := &finding.Demand{Path: "package.json", Line: 2, Text: `"dependencies": {"lodash": "^4.17.1"}`, Start: 28,
+		End: 35, Syntax: "caret"}
 	if diff := cmp.Diff(want, r.reported[0].Package.Demand); diff != "" {
 		t.Errorf("demand (-want +got):\n%s", diff)
 	}
@@ -259,12 +271,14 @@ func TestUndecided(t *testing.T) {
 		record("CVE-2020-1", "RubyGems", "rack", "2.0", ""),
 		`{"id":"BAD-1","modified":0,"affected":[{"package":{"ecosystem":"RubyGems","name":"rails"}}]}`, `{"broken":`)
 	tree := fstest.MapFS{
-		"Gemfile.lock":     {Data: []byte("GEM\n  specs:\n    rack (head)\n    rails (4.2.0)\n\nDEPENDENCIES\n  rails\n")},
+		"Gemfile.lock": {Data: []byte("GEM\n  specs:\n    rack (head)\n    rails (4.2.0)\n\nDEPENDENCIES\n  " +
+			"rails\n")},
 		"requirements.txt": {Data: []byte("Django==2.2.0\n")},
 	}
 	r := examine(t, tree, advisories)
 	want := []string{
-		" unavailable: 1 record of the vulnerability data could not be read at the import (merlon advisories status names them)",
+		" unavailable: 1 record of the vulnerability data could not be read at the import (merlon advisories status " +
+			"names them)",
 		`Gemfile.lock undecided: it could not be decided whether these are affected: rack head: "head" is not a version (needed to decide CVE-2020-1), ` +
 			`rails 4.2.0: the record cannot be read: Time.UnmarshalJSON: input is not a JSON string (needed to decide BAD-1)`,
 		"requirements.txt no-data: there is no vulnerability data for PyPI, so these were not checked: Django",
@@ -275,7 +289,8 @@ func TestUndecided(t *testing.T) {
 }
 
 func TestTooLarge(t *testing.T) {
-	r := examine(t, fstest.MapFS{"package-lock.json": {Data: make([]byte, 32<<20+1)}}, openAdvisories(t, record("X-1", "npm", "x", "1", "")))
+	r := examine(t, fstest.MapFS{"package-lock.json": {Data: make([]byte, 32<<20+1)}},
+		openAdvisories(t, record("X-1", "npm", "x", "1", "")))
 	if want := []string{"package-lock.json too-large: is larger than 32 MiB"}; !slices.Equal(r.degraded, want) {
 		t.Errorf("got %v, want %v", r.degraded, want)
 	}
@@ -284,12 +299,17 @@ func TestTooLarge(t *testing.T) {
 // FuzzInventory gives hostile files to every reader: none may end the program.
 func FuzzInventory(f *testing.F) {
 	names := []string{
-		"package-lock.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "go.mod", "requirements.txt", "Pipfile.lock", "poetry.lock", "pdm.lock", "uv.lock",
-		"pom.xml", "gradle.lockfile", "packages.lock.json", "packages.config", "x.csproj", "paket.lock", "composer.lock", "Gemfile.lock", "Cargo.lock",
-		"pubspec.lock", "mix.lock", "conan.lock", "Package.resolved", "Podfile.lock", "renv.lock", "cabal.project.freeze", "Manifest.toml",
+		"package-lock.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "go.mod", "requirements.txt", "Pipfile.lock",
+		"poetry.lock", "pdm.lock", "uv.lock",
+		"pom.xml", "gradle.lockfile", "packages.lock.json", "packages.config", "x.csproj", "paket.lock",
+		"composer.lock", "Gemfile.lock", "Cargo.lock",
+		"pubspec.lock", "mix.lock", "conan.lock", "Package.resolved", "Podfile.lock", "renv.lock",
+		"cabal.project.freeze", "Manifest.toml",
 		"package.json", "pyproject.toml", "Cargo.toml", "pubspec.yaml", "build.gradle", "deno.lock",
-		"rebar.lock", "mix.exs", "rebar.config", "Podfile", "Package.swift", "conanfile.py", "build.sbt", "deps.edn", "project.clj", "libman.json", "x.nuspec",
-		"x.vbproj", "Directory.Packages.props", "gradle/libs.versions.toml", "buildscript-gradle.lockfile", ".github/workflows/a.yml", "action.yml", "setup.cfg",
+		"rebar.lock", "mix.exs", "rebar.config", "Podfile", "Package.swift", "conanfile.py", "build.sbt", "deps.edn",
+		"project.clj", "libman.json", "x.nuspec",
+		"x.vbproj", "Directory.Packages.props", "gradle/libs.versions.toml", "buildscript-gradle.lockfile",
+		".github/workflows/a.yml", "action.yml", "setup.cfg",
 		"a.dist-info/METADATA", "Gemfile", "x.gemspec", "composer.json", "Pipfile", "pylock.toml", "setup.py",
 	}
 	f.Add(uint8(0), []byte(`{"lockfileVersion":1,"dependencies":{"x":{"version":"npm:y"}}}`))

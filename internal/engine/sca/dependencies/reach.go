@@ -20,7 +20,8 @@ func addReach(p *scan.ProjectPass, packages []finding.Package, matches []match) 
 	if len(asked) == 0 {
 		return nil
 	}
-	program, err := reach.Read(reach.Tree{Context: p.Context, FS: p.FS, Files: p.Files, Workers: p.Workers, Packages: packages}, asked)
+	program, err := reach.Read(reach.Tree{Context: p.Context, FS: p.FS, Files: p.Files, Workers: p.Workers,
+		Packages: packages}, asked)
 	if err != nil {
 		return err
 	}

@@ -73,7 +73,8 @@ func addMatch(list []match, m match) []match {
 
 // told describes the package and what clears the flaw.
 func (m *match) told() finding.PackageMatch {
-	return finding.PackageMatch{Package: m.pkg, Introduced: m.Introduced, Fixed: m.Fixed, Upgrade: m.Upgrade, UpgradeAll: m.UpgradeAll, Reach: m.reach, Demand: m.demand}
+	return finding.PackageMatch{Package: m.pkg, Introduced: m.Introduced, Fixed: m.Fixed, Upgrade: m.Upgrade,
+		UpgradeAll: m.UpgradeAll, Reach: m.reach, Demand: m.demand}
 }
 
 // maxVersions bounds the further versions that a finding describes.
@@ -147,13 +148,16 @@ func remedy(list []*match) string {
 		line := ""
 		switch {
 		case m.Advisory.Malicious:
-			line = fmt.Sprintf("Remove %s: the package itself is an attack. Treat every machine that installed it as compromised, and replace its secrets.", m.pkg.Name)
+			line = fmt.Sprintf("Remove %s: the package itself is an attack. Treat every machine that installed it as "+
+				"compromised, and replace its secrets.", m.pkg.Name)
 		case m.Upgrade != "":
 			line = fmt.Sprintf("Upgrade %s to %s or later.", m.pkg.Name, m.Upgrade)
 		case len(m.Fixed) > 0:
-			line = fmt.Sprintf("No later version of %s is known to be fixed; %s are.", m.pkg.Name, strings.Join(m.Fixed, ", "))
+			line = fmt.Sprintf("No later version of %s is known to be fixed; %s are.", m.pkg.Name,
+				strings.Join(m.Fixed, ", "))
 		default:
-			line = fmt.Sprintf("No fixed version of %s is known. Replace it, or make sure that the flawed part is not used.", m.pkg.Name)
+			line = fmt.Sprintf("No fixed version of %s is known. Replace it, or make sure that the flawed part is "+
+				"not used.", m.pkg.Name)
 		}
 		if !slices.Contains(lines, line) {
 			lines = append(lines, line)
@@ -176,7 +180,8 @@ func makeFinding(m *match) finding.Finding {
 	pkg := m.told()
 	pkg.Also = m.more[:min(len(m.more), maxVersions)]
 	return finding.Finding{
-		RuleID: "sca/" + a.ID, Severity: a.Severity, Message: a.Message(what, m.Upgrade), Language: language(m.pkg.Ecosystem),
+		RuleID: "sca/" + a.ID, Severity: a.Severity, Message: a.Message(what, m.Upgrade),
+		Language: language(m.pkg.Ecosystem),
 		Location: finding.Location{Path: m.pkg.Path, StartLine: m.pkg.Line, EndLine: m.pkg.Line},
 		Package:  &pkg,
 		Identity: a.ID + " " + m.pkg.Ecosystem + " " + m.pkg.Name,

@@ -17,7 +17,8 @@ func TestWords(t *testing.T) {
 	list := []*match{
 		affected("a", scan.AdvisoryMatch{Upgrade: "1.2.0"}), affected("a", scan.AdvisoryMatch{Upgrade: "1.2.0"}),
 		affected("b", scan.AdvisoryMatch{Fixed: []string{"0.9.5"}}), affected("c", scan.AdvisoryMatch{}),
-		affected("d", scan.AdvisoryMatch{Advisory: &finding.Advisory{ID: "MAL-1", Malicious: true, Severity: finding.Critical}}),
+		affected("d", scan.AdvisoryMatch{Advisory: &finding.Advisory{ID: "MAL-1", Malicious: true,
+			Severity: finding.Critical}}),
 	}
 	want := `Upgrade a to 1.2.0 or later.
 
@@ -32,7 +33,8 @@ Remove d: the package itself is an attack. Treat every machine that installed it
 	if r := makeRule(list); r.Severity != finding.Critical {
 		t.Errorf("the rule is %s, want the worst of its packages", r.Severity)
 	}
-	for i, want := range []string{"a 1.0.0 is affected by CVE-1 (fixed in 1.2.0)", "", "b 1.0.0 is affected by CVE-1 (no fixed version is known)", "", "d 1.0.0 is malicious: MAL-1"} {
+	for i, want := range []string{"a 1.0.0 is affected by CVE-1 (fixed in 1.2.0)", "", "b 1.0.0 is affected by CVE-1 " +
+		"(no fixed version is known)", "", "d 1.0.0 is malicious: MAL-1"} {
 		if got := makeFinding(list[i]).Message; want != "" && got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}

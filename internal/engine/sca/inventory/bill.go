@@ -25,7 +25,8 @@ func (inv *inventory) bill(f scan.File) bool {
 		return false
 	}
 	if err != nil {
-		inv.Degrade(scan.Reason{Code: "malformed", Path: f.Path, Message: "cannot be read as a bill of materials: " + OneLine(err.Error())})
+		inv.Degrade(scan.Reason{Code: "malformed", Path: f.Path, Message: "cannot be read as a bill of " +
+			"materials: " + OneLine(err.Error())})
 		return true
 	}
 	for _, pkg := range bill.Packages {
@@ -34,7 +35,8 @@ func (inv *inventory) bill(f scan.File) bool {
 	}
 	if bill.Unnamed > 0 {
 		inv.Degrade(scan.Reason{Code: "no-package-url", Path: f.Path, Message: fmt.Sprintf(
-			"%s no package URL of a known ecosystem, so nothing was looked up for them: %s", has(bill.Unnamed), OneLine(strings.Join(bill.Examples, ", ")))})
+			"%s no package URL of a known ecosystem, so nothing was looked up for them: %s", has(bill.Unnamed),
+			OneLine(strings.Join(bill.Examples, ", ")))})
 	}
 	return true
 }

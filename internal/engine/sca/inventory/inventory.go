@@ -51,7 +51,8 @@ func Take(t Tree) ([]finding.Package, error) {
 	if err != nil {
 		return nil, err
 	}
-	inv := inventory{Tree: t, files: map[string]bool{}, folders: map[string][]string{}, named: map[string][]string{}, lines: map[string]map[string]int{}, copies: map[string]bool{}}
+	inv := inventory{Tree: t, files: map[string]bool{}, folders: map[string][]string{}, named: map[string][]string{},
+		lines: map[string]map[string]int{}, copies: map[string]bool{}}
 	for _, f := range t.Files {
 		inv.files[f.Path] = true
 		inv.folders[path.Dir(f.Path)] = append(inv.folders[path.Dir(f.Path)], path.Base(f.Path))
@@ -64,7 +65,8 @@ func Take(t Tree) ([]finding.Package, error) {
 	}
 	inv.gradle = gradle.Build{Read: inv.other, Names: func(folder string) []string { return inv.folders[folder] }}
 	inv.maven = maven.New(inv.named["pom.xml"], inv.other)
-	inv.dotnet = dotnet.New(slices.Concat(inv.named["*.csproj"], inv.named["*.vbproj"], inv.named["*.fsproj"]), inv.other)
+	inv.dotnet = dotnet.New(slices.Concat(inv.named["*.csproj"], inv.named["*.vbproj"], inv.named["*.fsproj"]),
+		inv.other)
 	for _, f := range t.Files {
 		if err := t.Context.Err(); err != nil {
 			return nil, err
@@ -73,7 +75,8 @@ func Take(t Tree) ([]finding.Package, error) {
 			continue
 		}
 		if form, ok := sbom.Unread(f.Path); ok {
-			inv.Degrade(scan.Reason{Code: "unsupported", Path: f.Path, Message: "is a bill of materials (" + form + ") in a form that is not read; write CycloneDX or SPDX in JSON"})
+			inv.Degrade(scan.Reason{Code: "unsupported", Path: f.Path, Message: "is a bill of materials (" + form +
+				") in a form that is not read; write CycloneDX or SPDX in JSON"})
 			continue
 		}
 		if lock.Reads(f.Path) {
@@ -106,7 +109,9 @@ func kindOf(file string) string {
 
 // unique sorts the packages and joins those that a file names more than once.
 func unique(list []finding.Package) []finding.Package {
-	slices.SortFunc(list, func(a, b finding.Package) int { return cmp.Or(comparePackages(a, b), cmp.Compare(a.Line, b.Line)) })
+	slices.SortFunc(list, func(a, b finding.Package) int {
+		return cmp.Or(comparePackages(a, b), cmp.Compare(a.Line, b.Line))
+	})
 	out := list[:0]
 	for _, pkg := range list {
 		if n := len(out); n > 0 && comparePackages(out[n-1], pkg) == 0 {
@@ -135,7 +140,8 @@ func Wanted(name string) bool {
 	}
 	api := simplefileapi.New(name, fileInfo{name: path.Base(name)})
 	return slices.ContainsFunc(readers, func(r reader) bool { return r.reads(name, api) }) ||
-		gradle.Reads(name) || dotnet.Reads(name) || isWorkflow(name) || path.Base(name) == "pom.xml" || slices.ContainsFunc(kinds, func(k manifest.Kind) bool { return k.Matches(name) })
+		gradle.Reads(name) || dotnet.Reads(name) || isWorkflow(name) || path.Base(name) == "pom.xml" ||
+		slices.ContainsFunc(kinds, func(k manifest.Kind) bool { return k.Matches(name) })
 }
 
 // installed reports whether the file lies in a folder of installed packages:
@@ -185,7 +191,8 @@ func (inv *inventory) file(f scan.File, readers []reader) {
 			FS: tree{inv.FS}, Path: f.Path, Info: info, Reader: bytes.NewReader(content),
 		})
 		if err != nil {
-			inv.Degrade(scan.Reason{Code: "malformed", Path: f.Path, Message: "cannot be read as a list of packages: " + OneLine(err.Error())})
+			inv.Degrade(scan.Reason{Code: "malformed", Path: f.Path, Message: "cannot be read as a list of " +
+				"packages: " + OneLine(err.Error())})
 			continue
 		}
 		inv.add(f.Path, r, found, content)
@@ -195,7 +202,8 @@ func (inv *inventory) file(f scan.File, readers []reader) {
 // read returns the content of a manifest; false when it was degraded.
 func (inv *inventory) read(f scan.File) ([]byte, bool) {
 	if f.Size > maxManifest {
-		inv.Degrade(scan.Reason{Code: "too-large", Path: f.Path, Message: fmt.Sprintf("is larger than %d MiB", maxManifest>>20)})
+		inv.Degrade(scan.Reason{Code: "too-large", Path: f.Path, Message: fmt.Sprintf("is larger than %d MiB",
+			maxManifest>>20)})
 		return nil, false
 	}
 	content, err := fs.ReadFile(inv.FS, f.Path)
@@ -238,7 +246,8 @@ func (inv *inventory) add(file string, r reader, found []*extractor.Package, con
 		inv.packages = append(inv.packages, pkg)
 	}
 	if len(unfixed) > 0 {
-		inv.Degrade(scan.Reason{Code: "no-version", Path: file, Message: "does not fix the version of " + List(unfixed)})
+		inv.Degrade(scan.Reason{Code: "no-version", Path: file, Message: "does not fix the version of " +
+			List(unfixed)})
 	}
 	if r.includes {
 		inv.leftOut(file, content)
@@ -302,6 +311,7 @@ func devOnly(groups []string) bool {
 	for _, g := range groups {
 		switch strings.ToLower(g) {
 		case "dev", "development", "develop", "dev-dependencies", "packages-dev", "test", "tests", "testing", "lint", "typing", "docs":
+
 		default:
 			return false
 		}

@@ -84,9 +84,11 @@ func installedKey(file string) string {
 			return "npm " + ("/" + dir)[i+len("/node_modules/"):]
 		}
 	case base == "METADATA" && strings.HasSuffix(dir, ".dist-info"), base == "PKG-INFO" && strings.HasSuffix(dir, ".egg-info"):
+
 		name, _, _ := strings.Cut(strings.TrimSuffix(path.Base(dir), path.Ext(dir)), "-")
 		return "PyPI " + lock.PythonName(name)
 	case path.Ext(base) == ".gemspec" && path.Base(path.Dir(dir)) != "." && (path.Base(dir) == "specifications" || path.Base(path.Dir(dir)) == "gems"):
+
 		return "RubyGems " + strings.TrimSuffix(base, ".gemspec")
 	case base == "Cargo.toml" && path.Base(path.Dir(dir)) == "vendor":
 		return "crates.io " + path.Base(dir)
@@ -275,7 +277,8 @@ func (in *installedPackages) ofComposer(key string) string {
 			}
 			for i := range n.All() {
 				e := &n.Kids[i]
-				in.composer[strings.ToLower(e.Str("name"))+" "+e.Str("version")] = license.Any(e.Get("license").Strings())
+				in.composer[strings.ToLower(e.Str("name"))+" "+
+					e.Str("version")] = license.Any(e.Get("license").Strings())
 			}
 		}
 	}
@@ -297,7 +300,8 @@ func (in *installedPackages) ofText(dir string) string {
 	for _, folder := range []string{dir, path.Join(dir, "licenses")} {
 		for _, name := range in.inv.folders[folder] {
 			upper := strings.ToUpper(name)
-			if !strings.HasPrefix(upper, "LICENSE") && !strings.HasPrefix(upper, "LICENCE") && !strings.HasPrefix(upper, "COPYING") {
+			if !strings.HasPrefix(upper, "LICENSE") && !strings.HasPrefix(upper, "LICENCE") &&
+				!strings.HasPrefix(upper, "COPYING") {
 				continue
 			}
 			if in.texts++; in.texts > maxTexts {

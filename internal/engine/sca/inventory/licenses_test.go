@@ -11,7 +11,13 @@ import (
 	"merlon/internal/scan"
 )
 
-const iscText = "ISC License\n\nCopyright (c) 2020, Somebody\n\nPermission to use, copy, modify, and/or distribute this software for any\npurpose with or without fee is hereby granted, provided that the above\ncopyright notice and this permission notice appear in all copies.\n\nTHE SOFTWARE IS PROVIDED \"AS IS\" AND THE AUTHOR DISCLAIMS ALL WARRANTIES\nWITH REGARD TO THIS SOFTWARE INCLUDING ALL IMPLIED WARRANTIES OF\nMERCHANTABILITY AND FITNESS. IN NO EVENT SHALL THE AUTHOR BE LIABLE FOR ANY\nSPECIAL, DIRECT, INDIRECT, OR CONSEQUENTIAL DAMAGES OR ANY DAMAGES WHATSOEVER\nRESULTING FROM LOSS OF USE, DATA OR PROFITS, WHETHER IN AN ACTION OF CONTRACT,\nNEGLIGENCE OR OTHER TORTIOUS ACTION, ARISING OUT OF OR IN CONNECTION WITH THE\nUSE OR PERFORMANCE OF THIS SOFTWARE.\n"
+const iscText = "ISC License\n\nCopyright (c) 2020, Somebody\n\nPermission to use, copy, modify, and/or distribute " +
+	"this software for any\npurpose with or without fee is hereby granted, provided that the above\ncopyright notice " +
+	"and this permission notice appear in all copies.\n\nTHE SOFTWARE IS PROVIDED \"AS IS\" AND THE AUTHOR DISCLAIMS " +
+	"ALL WARRANTIES\nWITH REGARD TO THIS SOFTWARE INCLUDING ALL IMPLIED WARRANTIES OF\nMERCHANTABILITY AND FITNESS. " +
+	"IN NO EVENT SHALL THE AUTHOR BE LIABLE FOR ANY\nSPECIAL, DIRECT, INDIRECT, OR CONSEQUENTIAL DAMAGES OR ANY " +
+	"DAMAGES WHATSOEVER\nRESULTING FROM LOSS OF USE, DATA OR PROFITS, WHETHER IN AN ACTION OF CONTRACT,\nNEGLIGENCE " +
+	"OR OTHER TORTIOUS ACTION, ARISING OUT OF OR IN CONNECTION WITH THE\nUSE OR PERFORMANCE OF THIS SOFTWARE.\n"
 
 // jar makes an archive with one file.
 func jar(t *testing.T, name, text string) string {
@@ -46,11 +52,14 @@ func TestLicenses(t *testing.T) {
 		"vendor/composer/installed.json": `{"packages":[{"name":"x/z","version":"v2.0","license":["LGPL-3.0-only"]}]}`,
 
 		"requirements.txt": "Py_One==1.0\ntwo==2.0\n",
-		"venv/site-packages/py_one-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: py-one\nVersion: 1.0\nLicense: BSD\nClassifier: License :: OSI Approved :: Apache Software License\n\nLicense: no\n",
-		"venv/site-packages/two-2.0.dist-info/METADATA":    "Metadata-Version: 2.4\nName: two\nVersion: 2.0\nLicense-Expression: MIT AND ISC\n",
+		"venv/site-packages/py_one-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: py-one\nVersion: " +
+			"1.0\nLicense: BSD\nClassifier: License :: OSI Approved :: Apache Software License\n\nLicense: no\n",
+		"venv/site-packages/two-2.0.dist-info/METADATA": "Metadata-Version: 2.4\nName: two\nVersion: " +
+			"2.0\nLicense-Expression: MIT AND ISC\n",
 
 		"Gemfile.lock": "GEM\n  specs:\n    rack (2.0)\n\nDEPENDENCIES\n  rack\n",
-		"vendor/bundle/ruby/3.0.0/specifications/rack-2.0.gemspec": "Gem::Specification.new do |s|\n  s.name = \"rack\".freeze\n  s.version = \"2.0\"\n  s.licenses = [\"MIT\".freeze, \"Ruby\".freeze]\nend\n",
+		"vendor/bundle/ruby/3.0.0/specifications/rack-2.0.gemspec": "Gem::Specification.new do |s|\n  s.name = " +
+			"\"rack\".freeze\n  s.version = \"2.0\"\n  s.licenses = [\"MIT\".freeze, \"Ruby\".freeze]\nend\n",
 
 		"Cargo.lock":             "[[package]]\nname = \"time\"\nversion = \"0.1.0\"\nsource = \"registry+x\"\n",
 		"vendor/time/Cargo.toml": "[package]\nname = \"time\"\nversion = \"0.1.0\"\nlicense = \"MIT/Apache-2.0\"\n",
@@ -83,8 +92,10 @@ func TestLicenses(t *testing.T) {
 		}
 	}
 	want := map[string]string{
-		"a": "(MIT OR CC0-1.0)", "@s/b": "BSD-3-Clause", "c": "MIT OR Apache-2.0", "d": "ISC", "x/y": "MIT OR GPL-3.0-or-later", "x/z": "LGPL-3.0-only",
-		"Py_One": "Apache-2.0", "two": "MIT AND ISC", "py-one": "Apache-2.0", "rack": "MIT OR Ruby", "time": "MIT OR Apache-2.0", "example.com/m": "ISC",
+		"a": "(MIT OR CC0-1.0)", "@s/b": "BSD-3-Clause", "c": "MIT OR Apache-2.0", "d": "ISC",
+		"x/y": "MIT OR GPL-3.0-or-later", "x/z": "LGPL-3.0-only",
+		"Py_One": "Apache-2.0", "two": "MIT AND ISC", "py-one": "Apache-2.0", "rack": "MIT OR Ruby",
+		"time": "MIT OR Apache-2.0", "example.com/m": "ISC",
 		"g:p": "Apache-2.0 OR EPL-2.0", "g:j": "Apache-2.0 OR EPL-2.0", "N.One": "MIT",
 	}
 	for name := range want {
@@ -106,10 +117,13 @@ func FuzzMetadata(f *testing.F) {
 	f.Add(uint8(2), []byte("s.version = \"1\"\ns.licenses = ['a', \"b\n"))
 	f.Add(uint8(3), []byte("<project><licenses><license><name>MIT</name></license></licenses></project>"))
 	f.Add(uint8(4), []byte("PK\x05\x06"))
-	names := []string{"node_modules/a/package.json", "a-1.dist-info/METADATA", "v/specifications/a-1.gemspec", "a-1.pom", "a-1.jar", "a.nuspec", "vendor/a/Cargo.toml", "composer/installed.json"}
+	names := []string{"node_modules/a/package.json", "a-1.dist-info/METADATA", "v/specifications/a-1.gemspec",
+		"a-1.pom", "a-1.jar", "a.nuspec", "vendor/a/Cargo.toml", "composer/installed.json"}
 	lockFiles := map[string]string{
-		"package-lock.json": `{"packages":{"node_modules/a":{"version":"1"}}}`, "requirements.txt": "a==1\n", "Gemfile.lock": "GEM\n  specs:\n    a (1)\n",
-		"gradle.lockfile": "a:a:1=x\n", "packages.lock.json": `{"dependencies":{"n":{"a":{"resolved":"1"}}}}`, "Cargo.lock": "[[package]]\nname=\"a\"\nversion=\"1\"\nsource=\"r\"\n",
+		"package-lock.json": `{"packages":{"node_modules/a":{"version":"1"}}}`, "requirements.txt": "a==1\n",
+		"Gemfile.lock":    "GEM\n  specs:\n    a (1)\n",
+		"gradle.lockfile": "a:a:1=x\n", "packages.lock.json": `{"dependencies":{"n":{"a":{"resolved":"1"}}}}`,
+		"Cargo.lock":    "[[package]]\nname=\"a\"\nversion=\"1\"\nsource=\"r\"\n",
 		"composer.lock": `{"packages":[{"name":"a","version":"1"}]}`,
 	}
 	f.Fuzz(func(t *testing.T, which uint8, content []byte) {

@@ -30,11 +30,13 @@ func (inv *inventory) lockFile(f scan.File) {
 	g, err := lock.Read(lock.File{Path: f.Path, Content: content, Read: inv.other, Asks: inv.gradle.Requirements,
 		Below: func(name string) []string { return inv.below(f.Path, name) }})
 	if err != nil {
-		inv.Degrade(scan.Reason{Code: "malformed", Path: f.Path, Message: "cannot be read as a list of packages: " + OneLine(err.Error())})
+		inv.Degrade(scan.Reason{Code: "malformed", Path: f.Path, Message: "cannot be read as a list of " +
+			"packages: " + OneLine(err.Error())})
 		return
 	}
 	if len(g.Broken) > 0 {
-		inv.Degrade(scan.Reason{Code: "malformed", Path: f.Path, Message: "cannot be read as a whole: no package was understood in the lines " + strings.Trim(fmt.Sprint(g.Broken), "[]")})
+		inv.Degrade(scan.Reason{Code: "malformed", Path: f.Path, Message: "cannot be read as a whole: no package was " +
+			"understood in the lines " + strings.Trim(fmt.Sprint(g.Broken), "[]")})
 	}
 	var unfixed []string
 	for _, found := range g.Packages() {
@@ -52,7 +54,8 @@ func (inv *inventory) lockFile(f scan.File) {
 		inv.packages = append(inv.packages, pkg)
 	}
 	if len(unfixed) > 0 {
-		inv.Degrade(scan.Reason{Code: "no-version", Path: f.Path, Message: "does not fix the version of " + List(unfixed)})
+		inv.Degrade(scan.Reason{Code: "no-version", Path: f.Path, Message: "does not fix the version of " +
+			List(unfixed)})
 	}
 }
 

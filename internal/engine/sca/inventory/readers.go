@@ -78,7 +78,8 @@ func isInstalledPython(file string) bool {
 
 func isInstalledEgg(file string) bool {
 	above := path.Base(path.Dir(file))
-	return strings.HasSuffix(file, ".egg-info") && (above == "site-packages" || above == "dist-packages" || versioned.MatchString(path.Base(file)))
+	return strings.HasSuffix(file, ".egg-info") && (above == "site-packages" || above == "dist-packages" ||
+		versioned.MatchString(path.Base(file)))
 }
 
 // versioned matches a name that has a version after it: "six-1.16.0-py3.8.egg-info".

@@ -40,7 +40,8 @@ func TestDevOnly(t *testing.T) {
 	for _, test := range []struct {
 		groups []string
 		want   bool
-	}{{nil, false}, {[]string{"dev"}, true}, {[]string{"Development", "test"}, true}, {[]string{"dev", "default"}, false}, {[]string{"provided"}, false}} {
+	}{{nil, false}, {[]string{"dev"}, true}, {[]string{"Development", "test"}, true},
+		{[]string{"dev", "default"}, false}, {[]string{"provided"}, false}} {
 		if got := devOnly(test.groups); got != test.want {
 			t.Errorf("%v: got %t", test.groups, got)
 		}
@@ -73,7 +74,8 @@ func TestList(t *testing.T) {
 	if got := List(many); !strings.HasSuffix(got, "p19 and 10 more") {
 		t.Errorf("a long list ends %q", got[len(got)-20:])
 	}
-	if got := OneLine("a\x1b[31m\nb" + strings.Repeat("é", 400)); strings.ContainsAny(got, "\x1b\n") || len([]rune(got)) > 301 {
+	if got := OneLine("a\x1b[31m\nb" + strings.Repeat("é", 400)); strings.ContainsAny(got, "\x1b\n") ||
+		len([]rune(got)) > 301 {
 		t.Errorf("got %q", got)
 	}
 }

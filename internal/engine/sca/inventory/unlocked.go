@@ -17,7 +17,8 @@ import (
 
 // kinds lists the manifests that their own text is enough to read.
 var kinds = append(slices.Clone(manifest.Kinds),
-	manifest.Kind{Match: "*.versions.toml", Ecosystem: "Maven", Locks: gradle.Locks, Above: true, Read: gradle.Libraries})
+	manifest.Kind{Match: "*.versions.toml", Ecosystem: "Maven", Locks: gradle.Locks, Above: true,
+		Read: gradle.Libraries})
 
 // unlocked reports what a manifest asks for when nothing fixes it.
 func (inv *inventory) unlocked(f scan.File) {
@@ -41,7 +42,8 @@ func (inv *inventory) unlocked(f scan.File) {
 			continue
 		}
 		if k.Read == nil {
-			inv.Degrade(scan.Reason{Code: "unsupported", Path: f.Path, Message: "is a binary lock file, which is not read; write a text one beside it"})
+			inv.Degrade(scan.Reason{Code: "unsupported", Path: f.Path, Message: "is a binary lock file, which is not " +
+				"read; write a text one beside it"})
 			continue
 		}
 		content, ok := inv.read(f)
@@ -50,7 +52,8 @@ func (inv *inventory) unlocked(f scan.File) {
 		}
 		asked, err := k.Read(content)
 		if err != nil {
-			inv.Degrade(scan.Reason{Code: "malformed", Path: f.Path, Message: "cannot be read as a list of packages: " + OneLine(err.Error())})
+			inv.Degrade(scan.Reason{Code: "malformed", Path: f.Path, Message: "cannot be read as a list of " +
+				"packages: " + OneLine(err.Error())})
 			continue
 		}
 		inv.ask(f.Path, k, asked)
@@ -89,7 +92,8 @@ func (inv *inventory) project(f scan.File) {
 	}
 	asked, err := inv.dotnet.Requirements(f.Path)
 	if err != nil {
-		inv.Degrade(scan.Reason{Code: "malformed", Path: f.Path, Message: "cannot be read as a list of packages: " + OneLine(err.Error())})
+		inv.Degrade(scan.Reason{Code: "malformed", Path: f.Path, Message: "cannot be read as a list of " +
+			"packages: " + OneLine(err.Error())})
 		return
 	}
 	inv.ask(f.Path, manifest.Kind{Ecosystem: "NuGet", Locks: dotnet.Locks}, asked)
@@ -102,7 +106,8 @@ func (inv *inventory) pom(f scan.File) {
 	}
 	asked, outside, err := inv.maven.Requirements(f.Path)
 	if err != nil {
-		inv.Degrade(scan.Reason{Code: "malformed", Path: f.Path, Message: "cannot be read as a list of packages: " + OneLine(err.Error())})
+		inv.Degrade(scan.Reason{Code: "malformed", Path: f.Path, Message: "cannot be read as a list of " +
+			"packages: " + OneLine(err.Error())})
 		return
 	}
 	inv.ask(f.Path, manifest.Kind{Ecosystem: "Maven"}, asked, outside...)

@@ -39,7 +39,8 @@ func (inv *inventory) workflow(f scan.File) {
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(content, &doc); err != nil {
-		inv.Degrade(scan.Reason{Code: "malformed", Path: f.Path, Message: "cannot be read as a list of packages: " + OneLine(err.Error())})
+		inv.Degrade(scan.Reason{Code: "malformed", Path: f.Path, Message: "cannot be read as a list of " +
+			"packages: " + OneLine(err.Error())})
 		return
 	}
 	var steps []*yaml.Node
@@ -59,7 +60,8 @@ func (inv *inventory) workflow(f scan.File) {
 		}
 		name, version, ok := strings.Cut(uses.Value, "@")
 		parts := strings.Split(name, "/")
-		if !ok || len(parts) < 2 || strings.HasPrefix(name, ".") || strings.Contains(name, ":") || strings.Contains(uses.Value, "${{") {
+		if !ok || len(parts) < 2 || strings.HasPrefix(name, ".") || strings.Contains(name, ":") ||
+			strings.Contains(uses.Value, "${{") {
 			continue // an action of the tree, an image, or one that is computed
 		}
 		if m := commentVersion.FindStringSubmatch(uses.LineComment); m != nil && commitID.MatchString(version) {

@@ -17,7 +17,9 @@ import (
 func take(t *testing.T, files map[string]string) (packages, reasons []string) {
 	t.Helper()
 	tree := fstest.MapFS{}
-	in := Tree{Context: t.Context(), FS: tree, Degrade: func(r scan.Reason) { reasons = append(reasons, r.Path+" "+r.Code) }}
+	in := Tree{Context: t.Context(), FS: tree, Degrade: func(r scan.Reason) {
+		reasons = append(reasons, r.Path+" "+r.Code)
+	}}
 	for name, text := range files {
 		tree[name] = &fstest.MapFile{Data: []byte(text)}
 		in.Files = append(in.Files, scan.File{Path: name, Size: int64(len(text))})
@@ -68,7 +70,8 @@ jobs:
 		".github/workflows/bad.yml": "a: [\n",
 	}, []string{
 		".github/workflows/a.yml:5 actions/checkout@v4", ".github/workflows/a.yml:15 org/flows@v2",
-		".github/workflows/a.yml:7 owner/other@0123456789012345678901234567890123456789", ".github/workflows/a.yml:6 owner/repo@v1.2.3",
+		".github/workflows/a.yml:7 owner/other@0123456789012345678901234567890123456789", ".github/workflows/a.yml:6 " +
+			"owner/repo@v1.2.3",
 		".github/workflows/a.yml:8 owner/third@v2", "tools/action.yaml:3 a/b@v1",
 	}, []string{".github/workflows/bad.yml malformed"})
 }
@@ -77,20 +80,23 @@ jobs:
 // the manifests that belong to it.
 func TestWorkspaces(t *testing.T) {
 	check(t, map[string]string{
-		"package.json":                "{\n\"workspaces\":[\"w/*\"],\n\"dependencies\":{\"a\":\"^1\"}}",
-		"w/x/package.json":            "{\"name\":\"x\",\n\"dependencies\":{\"b\":\"^1\",\"y\":\"workspace:*\"}}",
-		"yarn.lock":                   "# yarn lockfile v1\n\na@^1:\n  version \"1.0.0\"\n\nb@^1:\n  version \"1.1.0\"\n",
+		"package.json":     "{\n\"workspaces\":[\"w/*\"],\n\"dependencies\":{\"a\":\"^1\"}}",
+		"w/x/package.json": "{\"name\":\"x\",\n\"dependencies\":{\"b\":\"^1\",\"y\":\"workspace:*\"}}",
+		"yarn.lock": "# yarn lockfile v1\n\na@^1:\n  version \"1.0.0\"\n\nb@^1:\n  version " +
+			"\"1.1.0\"\n",
 		"own/package.json":            "{\"dependencies\":{\"b\":\"^1\"}}",
 		"own/yarn.lock":               "b@^1:\n  version \"1.2.0\"\n",
 		"node_modules/a/package.json": "{\"dependencies\":{\"c\":\"1.0.0\"}}",
 	}, []string{
-		"own/yarn.lock:1 b@1.2.0 own/package.json:1", "yarn.lock:3 a@1.0.0 package.json:3", "yarn.lock:6 b@1.1.0 w/x/package.json:2",
+		"own/yarn.lock:1 b@1.2.0 own/package.json:1", "yarn.lock:3 a@1.0.0 package.json:3",
+		"yarn.lock:6 b@1.1.0 w/x/package.json:2",
 	}, nil)
 }
 
 func TestShrinkwrapWins(t *testing.T) {
 	lock := `{"packages":{"node_modules/%s":{"version":"1.0.0"}}}`
-	check(t, map[string]string{"package-lock.json": fmt.Sprintf(lock, "ignored"), "npm-shrinkwrap.json": fmt.Sprintf(lock, "used")},
+	check(t, map[string]string{"package-lock.json": fmt.Sprintf(lock, "ignored"),
+		"npm-shrinkwrap.json": fmt.Sprintf(lock, "used")},
 		[]string{"npm-shrinkwrap.json:1 used@1.0.0"}, nil)
 }
 
@@ -104,7 +110,8 @@ func TestInstalledPython(t *testing.T) {
 		"opt/d-1.0.egg/EGG-INFO/PKG-INFO":             strings.Replace(metadata, "Name: a", "Name: d", 1),
 		"lib/python3/dist-packages/e.egg-info":        strings.Replace(metadata, "Name: a", "Name: e", 1),
 	}, []string{
-		"lib/python3/dist-packages/e.egg-info:2 e@1.0", "opt/c-1.0-py3.8.egg-info/PKG-INFO:2 c@1.0", "opt/d-1.0.egg/EGG-INFO/PKG-INFO:2 d@1.0",
+		"lib/python3/dist-packages/e.egg-info:2 e@1.0", "opt/c-1.0-py3.8.egg-info/PKG-INFO:2 c@1.0",
+		"opt/d-1.0.egg/EGG-INFO/PKG-INFO:2 d@1.0",
 		"venv/site-packages/a-1.0.dist-info/METADATA:2 a@1.0", "venv/site-packages/b.egg-info/PKG-INFO:2 b@1.0",
 	}, nil)
 }
@@ -113,22 +120,29 @@ func TestInstalledPython(t *testing.T) {
 func TestPlaces(t *testing.T) {
 	check(t, map[string]string{
 		"go.mod": "module m\n\ngo 1.16\n\nrequire example.org/a v1.0.0\n",
-		"go.sum": "example.org/a v1.0.0 h1:x=\nexample.org/a v1.0.0/go.mod h1:x=\nexample.org/b v2.0.0+incompatible h1:x=\n",
-	}, []string{"go.mod:5 example.org/a@1.0.0", "go.mod:3 stdlib@1.16", "go.sum:3 example.org/b@2.0.0+incompatible"}, nil)
-	check(t, map[string]string{"requirements.txt": "a==1.0#one\nb==2.0 # two\n"}, []string{"requirements.txt:1 a@1.0", "requirements.txt:2 b@2.0"}, nil)
+		"go.sum": "example.org/a v1.0.0 h1:x=\nexample.org/a v1.0.0/go.mod h1:x=\nexample.org/b v2.0.0+incompatible " +
+			"h1:x=\n",
+	}, []string{"go.mod:5 example.org/a@1.0.0", "go.mod:3 stdlib@1.16", "go.sum:3 example.org/b@2.0.0+incompatible"},
+		nil)
+	check(t, map[string]string{"requirements.txt": "a==1.0#one\nb==2.0 # two\n"},
+		[]string{"requirements.txt:1 a@1.0", "requirements.txt:2 b@2.0"}, nil)
 	check(t, map[string]string{"requirements.txt": "\xff\xfea\x00=\x00=\x001\x00.\x000\x00\r\x00\n\x00b\x00=\x00=\x002\x00.\x000\x00"}, []string{"requirements.txt:1 a@1.0", "requirements.txt:2 b@2.0"}, nil)
-	check(t, map[string]string{"mix.lock": "%{\n  \"a\": {:hex, :a, \"1.0.0\", \"h\", [:mix], [], \"hexpm\"},\n  \"b\": {:odd},\n}\n"}, []string{"mix.lock:2 a@1.0.0"}, []string{"mix.lock malformed"})
+	check(t, map[string]string{"mix.lock": "%{\n  \"a\": {:hex, :a, \"1.0.0\", \"h\", [:mix], [], \"hexpm\"},\n  " +
+		"\"b\": {:odd},\n}\n"}, []string{"mix.lock:2 a@1.0.0"}, []string{"mix.lock malformed"})
 }
 
 // TestCompiled reads the comments of pip-compile and uv.
 func TestCompiled(t *testing.T) {
-	text := "# This file is autogenerated by pip-compile\nclick==8.1.3\n    # via Flask\nflask[async]==2.0.0 \\\n    --hash=sha256:abc\n    # via\n    #   -r requirements.in\n    #   other\nother==1.0  # via shop (pyproject.toml)\nalone==3.0\n"
+	text := "# This file is autogenerated by pip-compile\nclick==8.1.3\n    # via Flask\nflask[async]==2.0.0 \\\n    " +
+		"--hash=sha256:abc\n    # via\n    #   -r requirements.in\n    #   other\nother==1.0  # via shop " +
+		"(pyproject.toml)\nalone==3.0\n"
 	g := lock.Requirements("requirements.txt", []byte(text))
 	var got []string
 	for _, p := range g.Packages() {
 		got = append(got, fmt.Sprintf("%d %s@%s %s %v", p.Line, p.Name, p.Version, p.Scope, p.Via))
 	}
-	want := []string{"2 click@8.1.3 transitive [flask@2.0.0]", "4 flask@2.0.0 direct []", "9 other@1.0 direct []", "10 alone@3.0 transitive []"}
+	want := []string{"2 click@8.1.3 transitive [flask@2.0.0]", "4 flask@2.0.0 direct []", "9 other@1.0 direct []",
+		"10 alone@3.0 transitive []"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
@@ -136,8 +150,10 @@ func TestCompiled(t *testing.T) {
 		t.Error("a file without comments has a graph")
 	}
 	tree := fstest.MapFS{"requirements.txt": {Data: []byte(text)}}
-	list, err := Take(Tree{Context: t.Context(), FS: tree, Files: []scan.File{{Path: "requirements.txt"}}, Degrade: func(scan.Reason) {}})
-	if err != nil || len(list) != 4 || list[1].Name != "click" || list[1].Scope != finding.Transitive || len(list[1].Via) != 1 {
+	list, err := Take(Tree{Context: t.Context(), FS: tree, Files: []scan.File{{Path: "requirements.txt"}},
+		Degrade: func(scan.Reason) {}})
+	if err != nil || len(list) != 4 || list[1].Name != "click" || list[1].Scope != finding.Transitive ||
+		len(list[1].Via) != 1 {
 		t.Errorf("got %+v, %v", list, err)
 	}
 }
@@ -154,8 +170,10 @@ func TestCopies(t *testing.T) {
 
 func TestWanted(t *testing.T) {
 	for file, want := range map[string]bool{
-		"a/pom.xml": true, "build.gradle.kts": true, "x.csproj": true, ".github/workflows/a.yml": true, "yarn.lock": true, "requirements-dev.txt": true,
-		"node_modules/a/package.json": false, "a.go": false, "src/main.yml": false, "gradle/libs.versions.toml": true, "libman.json": true,
+		"a/pom.xml": true, "build.gradle.kts": true, "x.csproj": true, ".github/workflows/a.yml": true,
+		"yarn.lock": true, "requirements-dev.txt": true,
+		"node_modules/a/package.json": false, "a.go": false, "src/main.yml": false, "gradle/libs.versions.toml": true,
+		"libman.json": true,
 	} {
 		if Wanted(file) != want {
 			t.Errorf("%s: got %t", file, !want)
@@ -168,7 +186,9 @@ type unreadable struct{ fs.FS }
 
 func TestUnreadable(t *testing.T) {
 	var said []string
-	in := Tree{Context: t.Context(), FS: unreadable{fstest.MapFS{}}, Degrade: func(r scan.Reason) { said = append(said, r.Path+" "+r.Code) }}
+	in := Tree{Context: t.Context(), FS: unreadable{fstest.MapFS{}}, Degrade: func(r scan.Reason) {
+		said = append(said, r.Path+" "+r.Code)
+	}}
 	for _, name := range []string{"pom.xml", "yarn.lock", "x.csproj", "go.mod", "composer.json"} {
 		in.Files = append(in.Files, scan.File{Path: name})
 	}

@@ -29,6 +29,7 @@ func Expression(text string) string {
 	text = strings.Join(strings.Fields(strings.Trim(text, `"' `)), " ")
 	switch {
 	case text == "", len(text) > maxDeclaration, nothing[strings.ToLower(text)], strings.HasPrefix(strings.ToUpper(text), "SEE LICENSE"):
+
 		return ""
 	}
 	if e, ok := valid(text); ok {
@@ -51,7 +52,8 @@ func Expression(text string) string {
 }
 
 // nothing lists what says nothing.
-var nothing = map[string]bool{"unknown": true, "none": true, "n/a": true, "other": true, "license": true, "dual license": true, "noassertion": true, "see license": true}
+var nothing = map[string]bool{"unknown": true, "none": true, "n/a": true, "other": true, "license": true,
+	"dual license": true, "noassertion": true, "see license": true}
 
 // Any returns the expression of several licences of which one may be chosen.
 func Any(list []string) string {
@@ -116,7 +118,8 @@ func parses(text string) (ok bool) {
 
 // joined reads "MIT or Apache-2.0", "MIT/Apache-2.0" and the like.
 func joined(text string) string {
-	for _, by := range []struct{ pattern, operator string }{{`(?i)\s+or\s+|\s*/\s*|\s*\|+\s*`, " OR "}, {`(?i)\s+and\s+|\s*&\s*|\s*;\s*|\s*,\s*`, " AND "}} {
+	for _, by := range []struct{ pattern, operator string }{{`(?i)\s+or\s+|\s*/\s*|\s*\|+\s*`, " OR "},
+		{`(?i)\s+and\s+|\s*&\s*|\s*;\s*|\s*,\s*`, " AND "}} {
 		parts := regexp.MustCompile(by.pattern).Split(strings.Trim(text, "()"), 10)
 		if len(parts) < 2 {
 			continue
@@ -172,6 +175,7 @@ func gnu(text string, later bool) string {
 	case strings.Contains(text, "affero") || strings.Contains(text, "agpl"):
 		family = "AGPL"
 	case strings.Contains(text, "lesser") || strings.Contains(text, "library general") || strings.Contains(text, "lgpl"):
+
 		family = "LGPL"
 	case strings.Contains(text, "gpl") || strings.Contains(text, "gnu general public"):
 		family = "GPL"
@@ -199,23 +203,36 @@ func gnu(text string, later bool) string {
 
 // byWords gives the identifier by the words of a name that tell it.
 var byWords = map[string]string{
-	"mit": "MIT", "expat": "MIT", "mit x11": "MIT", "mit expat": "MIT", "bouncy castle": "MIT", "bouncy castle licence": "MIT",
-	"mit no attribution": "MIT-0",
-	"apache 2":           "Apache-2.0", "apache 2.0": "Apache-2.0", "apache": "Apache-2.0", "asl 2.0": "Apache-2.0", "asl 2": "Apache-2.0", "al 2.0": "Apache-2.0",
-	"apache foundation 2.0": "Apache-2.0", "apache public 2.0": "Apache-2.0", "apache 2.0 only": "Apache-2.0", "apache 1.1": "Apache-1.1",
-	"bsd 3": "BSD-3-Clause", "3 bsd": "BSD-3-Clause", "new bsd": "BSD-3-Clause", "modified bsd": "BSD-3-Clause", "revised bsd": "BSD-3-Clause",
-	"bsd 3 new": "BSD-3-Clause", "bsd new": "BSD-3-Clause", "bsd 3 new or revised": "BSD-3-Clause", "eclipse distribution 1.0": "BSD-3-Clause", "edl 1.0": "BSD-3-Clause",
+	"mit": "MIT", "expat": "MIT", "mit x11": "MIT", "mit expat": "MIT", "bouncy castle": "MIT",
+	"bouncy castle licence": "MIT",
+	"mit no attribution":    "MIT-0",
+	"apache 2":              "Apache-2.0", "apache 2.0": "Apache-2.0", "apache": "Apache-2.0", "asl 2.0": "Apache-2.0",
+	"asl 2": "Apache-2.0", "al 2.0": "Apache-2.0",
+	"apache foundation 2.0": "Apache-2.0", "apache public 2.0": "Apache-2.0", "apache 2.0 only": "Apache-2.0",
+	"apache 1.1": "Apache-1.1",
+	"bsd 3":      "BSD-3-Clause", "3 bsd": "BSD-3-Clause", "new bsd": "BSD-3-Clause", "modified bsd": "BSD-3-Clause",
+	"revised bsd": "BSD-3-Clause",
+	"bsd 3 new":   "BSD-3-Clause", "bsd new": "BSD-3-Clause", "bsd 3 new or revised": "BSD-3-Clause",
+	"eclipse distribution 1.0": "BSD-3-Clause", "edl 1.0": "BSD-3-Clause",
 	"eclipse distribution": "BSD-3-Clause",
-	"bsd 2":                "BSD-2-Clause", "2 bsd": "BSD-2-Clause", "simplified bsd": "BSD-2-Clause", "freebsd": "BSD-2-Clause", "bsd 2 simplified": "BSD-2-Clause",
+	"bsd 2":                "BSD-2-Clause", "2 bsd": "BSD-2-Clause", "simplified bsd": "BSD-2-Clause",
+	"freebsd": "BSD-2-Clause", "bsd 2 simplified": "BSD-2-Clause",
 	"0bsd": "0BSD", "isc": "ISC", "iscl": "ISC",
-	"mozilla public 2.0": "MPL-2.0", "mpl 2.0": "MPL-2.0", "mpl 2": "MPL-2.0", "mozilla public 1.1": "MPL-1.1", "mpl 1.1": "MPL-1.1",
+	"mozilla public 2.0": "MPL-2.0", "mpl 2.0": "MPL-2.0", "mpl 2": "MPL-2.0", "mozilla public 1.1": "MPL-1.1",
+	"mpl 1.1":            "MPL-1.1",
 	"eclipse public 1.0": "EPL-1.0", "epl 1.0": "EPL-1.0", "eclipse public 2.0": "EPL-2.0", "epl 2.0": "EPL-2.0",
-	"common development and distribution 1.0": "CDDL-1.0", "cddl 1.0": "CDDL-1.0", "cddl 1.1": "CDDL-1.1", "common development and distribution 1.1": "CDDL-1.1",
-	"cc0": "CC0-1.0", "cc0 1.0 universal": "CC0-1.0", "cc0 1.0": "CC0-1.0", "creative commons zero 1.0 universal": "CC0-1.0", "unlicense": "Unlicense", "wtfpl": "WTFPL",
+	"common development and distribution 1.0": "CDDL-1.0", "cddl 1.0": "CDDL-1.0", "cddl 1.1": "CDDL-1.1",
+	"common development and distribution 1.1": "CDDL-1.1",
+	"cc0": "CC0-1.0", "cc0 1.0 universal": "CC0-1.0", "cc0 1.0": "CC0-1.0", "creative commons zero 1.0 " +
+		"universal": "CC0-1.0", "unlicense": "Unlicense", "wtfpl": "WTFPL",
 	"zlib": "Zlib", "zlib libpng": "Zlib", "boost 1.0": "BSL-1.0", "boost": "BSL-1.0",
 	"python foundation": "PSF-2.0", "psf": "PSF-2.0", "psfl": "PSF-2.0", "psf 2": "PSF-2.0", "python 2.0": "Python-2.0",
-	"zope public 2.1": "ZPL-2.1", "zpl 2.1": "ZPL-2.1", "artistic 2.0": "Artistic-2.0", "universal permissive 1.0": "UPL-1.0", "json": "JSON",
-	"eupl 1.2": "EUPL-1.2", "european union public 1.2": "EUPL-1.2", "academic free 3.0": "AFL-3.0", "afl 3.0": "AFL-3.0", "ruby": "Ruby", "hpnd": "HPND",
-	"gpl 2 with classpath exception": "GPL-2.0-only WITH Classpath-exception-2.0", "gpl2 w cpe": "GPL-2.0-only WITH Classpath-exception-2.0",
-	"gpl 2 w cpe": "GPL-2.0-only WITH Classpath-exception-2.0", "gnu general public 2 with classpath exception": "GPL-2.0-only WITH Classpath-exception-2.0",
+	"zope public 2.1": "ZPL-2.1", "zpl 2.1": "ZPL-2.1", "artistic 2.0": "Artistic-2.0",
+	"universal permissive 1.0": "UPL-1.0", "json": "JSON",
+	"eupl 1.2": "EUPL-1.2", "european union public 1.2": "EUPL-1.2", "academic free 3.0": "AFL-3.0",
+	"afl 3.0": "AFL-3.0", "ruby": "Ruby", "hpnd": "HPND",
+	"gpl 2 with classpath exception": "GPL-2.0-only WITH Classpath-exception-2.0", "gpl2 w cpe": "GPL-2.0-only WITH " +
+		"Classpath-exception-2.0",
+	"gpl 2 w cpe": "GPL-2.0-only WITH Classpath-exception-2.0", "gnu general public 2 with classpath " +
+		"exception": "GPL-2.0-only WITH Classpath-exception-2.0",
 }

@@ -48,7 +48,8 @@ func TestAny(t *testing.T) {
 	for _, test := range []struct {
 		list []string
 		want string
-	}{{nil, ""}, {[]string{"MIT"}, "MIT"}, {[]string{"MIT", "GPL-2.0-only", "mit"}, "MIT OR GPL-2.0-only"}, {[]string{"MIT AND ISC", "Apache 2.0"}, "(MIT AND ISC) OR Apache-2.0"}} {
+	}{{nil, ""}, {[]string{"MIT"}, "MIT"}, {[]string{"MIT", "GPL-2.0-only", "mit"}, "MIT OR GPL-2.0-only"},
+		{[]string{"MIT AND ISC", "Apache 2.0"}, "(MIT AND ISC) OR Apache-2.0"}} {
 		if got := Any(test.list); got != test.want {
 			t.Errorf("%v: got %q, want %q", test.list, got, test.want)
 		}
@@ -62,7 +63,14 @@ func TestKnown(t *testing.T) {
 }
 
 func TestOfText(t *testing.T) {
-	isc := "ISC License\n\nCopyright (c) 2020, Somebody\n\nPermission to use, copy, modify, and/or distribute this software for any\npurpose with or without fee is hereby granted, provided that the above\ncopyright notice and this permission notice appear in all copies.\n\nTHE SOFTWARE IS PROVIDED \"AS IS\" AND THE AUTHOR DISCLAIMS ALL WARRANTIES\nWITH REGARD TO THIS SOFTWARE INCLUDING ALL IMPLIED WARRANTIES OF\nMERCHANTABILITY AND FITNESS. IN NO EVENT SHALL THE AUTHOR BE LIABLE FOR ANY\nSPECIAL, DIRECT, INDIRECT, OR CONSEQUENTIAL DAMAGES OR ANY DAMAGES WHATSOEVER\nRESULTING FROM LOSS OF USE, DATA OR PROFITS, WHETHER IN AN ACTION OF CONTRACT,\nNEGLIGENCE OR OTHER TORTIOUS ACTION, ARISING OUT OF OR IN CONNECTION WITH THE\nUSE OR PERFORMANCE OF THIS SOFTWARE.\n"
+	isc := "ISC License\n\nCopyright (c) 2020, Somebody\n\nPermission to use, copy, modify, and/or distribute this " +
+		"software for any\npurpose with or without fee is hereby granted, provided that the above\ncopyright notice " +
+		"and this permission notice appear in all copies.\n\nTHE SOFTWARE IS PROVIDED \"AS IS\" AND THE AUTHOR " +
+		"DISCLAIMS ALL WARRANTIES\nWITH REGARD TO THIS SOFTWARE INCLUDING ALL IMPLIED WARRANTIES OF\nMERCHANTABILITY " +
+		"AND FITNESS. IN NO EVENT SHALL THE AUTHOR BE LIABLE FOR ANY\nSPECIAL, DIRECT, INDIRECT, OR CONSEQUENTIAL " +
+		"DAMAGES OR ANY DAMAGES WHATSOEVER\nRESULTING FROM LOSS OF USE, DATA OR PROFITS, WHETHER IN AN ACTION OF " +
+		"CONTRACT,\nNEGLIGENCE OR OTHER TORTIOUS ACTION, ARISING OUT OF OR IN CONNECTION WITH THE\nUSE OR " +
+		"PERFORMANCE OF THIS SOFTWARE.\n"
 	if got, err := OfText([]byte(isc)); got != "ISC" || err != nil {
 		t.Errorf("got %q, %v", got, err)
 	}
@@ -73,7 +81,8 @@ func TestOfText(t *testing.T) {
 
 // FuzzExpression: whatever a package declares, the result is an expression.
 func FuzzExpression(f *testing.F) {
-	for _, text := range []string{"MIT", "(MIT OR ((GPL-2.0+ AND ISC)))", "Apache License, Version 2.0", "((((", "a WITH b", "GPLv2+ or newer", "LicenseRef-x:y"} {
+	for _, text := range []string{"MIT", "(MIT OR ((GPL-2.0+ AND ISC)))", "Apache License, Version 2.0", "((((",
+		"a WITH b", "GPLv2+ or newer", "LicenseRef-x:y"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

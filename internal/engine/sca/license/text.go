@@ -105,7 +105,8 @@ var titles = []struct{ id, title, within string }{
 	{"RPL-1.5", "reciprocal public license 1.5", "deploy"},
 	{"LPL-1.02", "lucent public license version 1.02", "contributor"},
 	{"CC-BY-SA-3.0", "creative commons attribution sharealike 3.0 unported", "collection"},
-	{"BSD-4-Clause-UC", "redistribution and use in source and binary forms", "berkeley and its contributors. 4. neither the name"},
+	{"BSD-4-Clause-UC", "redistribution and use in source and binary forms", "berkeley and its contributors. 4. " +
+		"neither the name"},
 }
 
 // byTitle returns the licence whose title begins a text, or "".
@@ -116,7 +117,8 @@ func byTitle(text []byte) string {
 	plain := signs.ReplaceAllString(strings.ToLower(accents.Replace(string(text))), " ")
 	head := plain[:min(len(plain), titleWithin)]
 	for _, t := range titles {
-		if strings.Contains(head, t.title) && !strings.Contains(head, t.title+" modified") && strings.Contains(plain, t.within) {
+		if strings.Contains(head, t.title) && !strings.Contains(head, t.title+" modified") &&
+			strings.Contains(plain, t.within) {
 			return t.id
 		}
 	}
@@ -129,7 +131,8 @@ var accents = strings.NewReplacer("é", "e", "è", "e", "É", "E", "ê", "e", "�
 var exceptions = []struct{ id, words string }{
 	{"Classpath-exception-2.0", "permission to link this library with independent modules to produce an executable"},
 	{"GCC-exception-3.1", "gcc runtime library exception version 3.1"},
-	{"GCC-exception-2.0", "unlimited permission to link the compiled version of this file into combinations with other programs"},
+	{"GCC-exception-2.0", "unlimited permission to link the compiled version of this file into combinations with " +
+		"other programs"},
 	{"Bison-exception-2.2", "you may create a larger work that contains part or all of the bison parser skeleton"},
 	{"Font-exception-2.0", "if you create a document which uses this font"},
 	{"Autoconf-exception-3.0", "autoconf configure script exception"},

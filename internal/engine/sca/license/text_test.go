@@ -8,11 +8,14 @@ import (
 
 func TestTitles(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
-		{"Elastic License 2.0\n\n## Acceptance\n\nYou may not provide the software to third parties as a hosted or managed service.", "Elastic-2.0"},
-		{"Server Side Public License\nVERSION 1, OCTOBER 16, 2018\n\n13. Offering the Program as a Service.", "SSPL-1.0"},
+		{"Elastic License 2.0\n\n## Acceptance\n\nYou may not provide the software to third parties as a hosted or " +
+			"managed service.", "Elastic-2.0"},
+		{"Server Side Public License\nVERSION 1, OCTOBER 16, 2018\n\n13. Offering the Program as a " +
+			"Service.", "SSPL-1.0"},
 		{"Business Source License 1.1\n\nParameters\n\nLicensor: Acme\nChange Date: 2030-01-01\n", "BUSL-1.1"},
 		{"Mozilla Public License, Version 1.1\n1.6. \"Initial Developer\" means", "MPL-1.1"},
-		{"The Acme License consists of the Mozilla Public License Version 1.1, modified to be specific to Acme. Initial Developer", ""},
+		{"The Acme License consists of the Mozilla Public License Version 1.1, modified to be specific to Acme. " +
+			"Initial Developer", ""},
 		{strings.Repeat("notice of something else. ", 100) + "Elastic License 2.0 hosted or managed service", ""},
 		{"CONTRAT DE LICENCE DE LOGICIEL LIBRE CeCILL\nVersion 2.1 du 2013-06-21\nle Concédant", "CECILL-2.1"},
 		{"nothing of this is a licence", ""},
@@ -25,7 +28,8 @@ func TestTitles(t *testing.T) {
 }
 
 func TestException(t *testing.T) {
-	if got := exception([]byte("the copyright holders of this library give you\n * permission to link this library with independent modules to produce an\n * executable")); got != " WITH Classpath-exception-2.0" {
+	if got := exception([]byte("the copyright holders of this library give you\n * permission to link this library " +
+		"with independent modules to produce an\n * executable")); got != " WITH Classpath-exception-2.0" {
 		t.Errorf("got %q", got)
 	}
 	if got := exception([]byte("as a special exception, nothing")); got != "" {
@@ -34,7 +38,8 @@ func TestException(t *testing.T) {
 }
 
 func TestNarrowest(t *testing.T) {
-	if got := narrowest([]string{"GPL-3.0", "GPL-3.0-or-later", "MIT"}); !slices.Equal(got, []string{"GPL-3.0-or-later", "MIT"}) {
+	if got := narrowest([]string{"GPL-3.0", "GPL-3.0-or-later", "MIT"}); !slices.Equal(got,
+		[]string{"GPL-3.0-or-later", "MIT"}) {
 		t.Errorf("got %v", got)
 	}
 }

@@ -140,7 +140,9 @@ func (p *Program) explain() {
 				continue
 			}
 			seen[u.name] = true
-			if !standard(language, u.name) && !slices.ContainsFunc(own[language], func(m string) bool { return provides(language, m, u.name) }) &&
+			if !standard(language, u.name) && !slices.ContainsFunc(own[language], func(m string) bool {
+				return provides(language, m, u.name)
+			}) &&
 				!slices.ContainsFunc(claimed[language], func(m string) bool { return provides(language, m, u.name) }) {
 				p.unexplained[language] = u.name
 			}
@@ -179,7 +181,8 @@ func standard(language, name string) bool {
 		return first == "" || stdlib[first] // a relative import begins with a point
 	case "java":
 		second, _, _ := strings.Cut(rest, ".")
-		return first == "java" || first == "jdk" || first == "sun" || first == "javax" && second != "servlet" && second != "persistence" && second != "ws" ||
+		return first == "java" || first == "jdk" || first == "sun" || first == "javax" && second != "servlet" &&
+			second != "persistence" && second != "ws" ||
 			first == "com" && second == "sun" || first == "org" && (second == "w3c" || second == "xml")
 	}
 	return false

@@ -29,7 +29,8 @@ const rounds = 4
 
 // followed adds the uses that names do not tell.
 func (p *Program) followed() {
-	o := origins{Program: p, foreign: map[string]map[string]bool{}, vars: make([]map[ir.Var]string, len(p.graph.Functions)),
+	o := origins{Program: p, foreign: map[string]map[string]bool{},
+		vars:    make([]map[ir.Var]string, len(p.graph.Functions)),
 		results: make([]string, len(p.graph.Functions)), fields: map[string]string{}, globals: map[string]string{}}
 	for language, uses := range p.uses {
 		o.foreign[language] = map[string]bool{}
@@ -237,7 +238,8 @@ func (o *origins) calls(fn *ir.Function) {
 		}
 		node := fn.Code[c.Instr].Node
 		add := func(name string) {
-			o.uses[language] = append(o.uses[language], use{name: name, function: fn, node: node, call: true, loose: true})
+			o.uses[language] = append(o.uses[language], use{name: name, function: fn, node: node, call: true,
+				loose: true})
 		}
 		for _, b := range o.bases(fn, c) {
 			add(b + "." + c.Name)
@@ -247,7 +249,8 @@ func (o *origins) calls(fn *ir.Function) {
 		} else if from := o.of(fn, c.Callee); from != "" {
 			add(from)
 		}
-		if names := either(fn.File, node); len(names) > 1 || c.Qualified == "" && c.Type == "" || c.Kind == ir.CallMarkup {
+		if names := either(fn.File, node); len(names) > 1 || c.Qualified == "" && c.Type == "" ||
+			c.Kind == ir.CallMarkup {
 			for _, name := range names {
 				add(name + "." + c.Name)
 			}
@@ -298,7 +301,8 @@ func (o *origins) values(fn *ir.Function) {
 				continue // a whole module
 			}
 			if at := fn.Def(a.Value); at >= 0 && fn.Code[at].Op != ir.Invoke && fn.Code[at].Op != ir.Const {
-				o.uses[language] = append(o.uses[language], use{name: o.valueName(fn, a.Node, name), function: fn, node: fn.Code[c.Instr].Node, call: true, loose: true})
+				o.uses[language] = append(o.uses[language], use{name: o.valueName(fn, a.Node, name), function: fn,
+					node: fn.Code[c.Instr].Node, call: true, loose: true})
 			}
 		}
 	}
@@ -308,7 +312,8 @@ func (o *origins) values(fn *ir.Function) {
 // writes.
 func (o *origins) valueName(fn *ir.Function, node int32, name string) string {
 	if node >= 0 && fn.File.Tree.Is(node, tree.Member) {
-		if member := fn.File.Tree.Text(fn.File.Tree.Child(node, tree.RoleProperty)); member != "" && !strings.HasSuffix(name, "."+member) {
+		if member := fn.File.Tree.Text(fn.File.Tree.Child(node, tree.RoleProperty)); member != "" &&
+			!strings.HasSuffix(name, "."+member) {
 			return name + "." + member
 		}
 	}

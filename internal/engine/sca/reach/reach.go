@@ -91,7 +91,8 @@ func family(l *lang.Language) string {
 // Read reads the sources of the languages whose ecosystems are asked for. It fails
 // only when the context ends.
 func Read(t Tree, asked []string) (*Program, error) {
-	p := &Program{tree: t, read: map[string]bool{}, unread: map[string]string{}, dynamic: map[string]string{}, uses: map[string][]use{}, packages: map[string][]use{}, texts: map[string]map[string]string{}}
+	p := &Program{tree: t, read: map[string]bool{}, unread: map[string]string{}, dynamic: map[string]string{},
+		uses: map[string][]use{}, packages: map[string][]use{}, texts: map[string]map[string]string{}}
 	wanted := map[string]bool{}
 	for _, ecosystem := range asked {
 		wanted[ecosystems[ecosystem]] = true
@@ -231,7 +232,8 @@ func (p *Program) call(fn *ir.Function, c *ir.Call, imports map[int32]bool) {
 	if to := called(c); to != "" {
 		p.uses[name] = append(p.uses[name], use{name: to, function: fn, node: node, call: true})
 	}
-	if c.Kind == ir.CallFunction && (c.Qualified == "" || c.Qualified == c.Name || c.Qualified == fn.File.Module+"."+c.Name) && c.Name != "" {
+	if c.Kind == ir.CallFunction && (c.Qualified == "" || c.Qualified == c.Name || c.Qualified == fn.File.Module+"."+
+		c.Name) && c.Name != "" {
 		for _, module := range fn.File.Names.Wildcards { // from module import *
 			p.uses[name] = append(p.uses[name], use{name: module + "." + c.Name, function: fn, node: node, call: true})
 		}
@@ -247,7 +249,8 @@ func loads(language string, c *ir.Call) bool {
 	case "python":
 		return c.Qualified == "importlib.import_module" || c.Qualified == "__import__"
 	case "java":
-		return c.Qualified == "java.lang.Class.forName" || c.Qualified == "Class.forName" || c.Name == "loadClass" && c.Type == "java.lang.ClassLoader"
+		return c.Qualified == "java.lang.Class.forName" || c.Qualified == "Class.forName" || c.Name == "loadClass" &&
+			c.Type == "java.lang.ClassLoader"
 	}
 	return false
 }

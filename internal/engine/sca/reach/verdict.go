@@ -114,7 +114,8 @@ func (p *Program) used(uses []use, flaw Flaw) *finding.Reach {
 	}
 	for _, u := range uses {
 		if !u.call && len(r.Steps) < maxSteps {
-			r.Steps = append(r.Steps, finding.Step{Kind: finding.Source, Message: "imports " + u.name, Location: place(u.function.File, u.node)})
+			r.Steps = append(r.Steps, finding.Step{Kind: finding.Source, Message: "imports " + u.name,
+				Location: place(u.function.File, u.node)})
 		}
 	}
 	return r
@@ -184,7 +185,8 @@ func (p *Program) path(u use) []finding.Step {
 			steps = append(steps, finding.Step{Kind: kind, Message: name, Location: place(fn.File, fn.Node)})
 		}
 	}
-	return append(steps, finding.Step{Kind: finding.Sink, Message: "calls " + u.name, Location: place(u.function.File, u.node)})
+	return append(steps, finding.Step{Kind: finding.Sink, Message: "calls " + u.name,
+		Location: place(u.function.File, u.node)})
 }
 
 // paths returns the import paths that the advisory names.
@@ -207,7 +209,8 @@ func (f Flaw) names(u use) bool {
 			continue
 		}
 		rest = strings.TrimPrefix(rest, ".")
-		if len(s.Names) == 0 || slices.Contains(s.Names, rest) || u.loose && slices.ContainsFunc(s.Names, func(name string) bool { return last(name) == last(rest) }) {
+		if len(s.Names) == 0 || slices.Contains(s.Names, rest) ||
+			u.loose && slices.ContainsFunc(s.Names, func(name string) bool { return last(name) == last(rest) }) {
 			return true
 		}
 	}
@@ -257,7 +260,8 @@ type setting struct {
 
 // settingFiles are the forms of files in which tools and frameworks are told what to
 // load. Manifests and lock files name everything and say nothing.
-var settingFiles = []string{".json", ".yaml", ".yml", ".toml", ".xml", ".properties", ".cfg", ".ini", ".html", ".gradle", ".sh", ".ejs", ".hbs", ".pug", ".jade", ".vue", ".svelte", ".jsp", ".erb", ".js", ".cjs", ".mjs", ".ts"}
+var settingFiles = []string{".json", ".yaml", ".yml", ".toml", ".xml", ".properties", ".cfg", ".ini", ".html",
+	".gradle", ".sh", ".ejs", ".hbs", ".pug", ".jade", ".vue", ".svelte", ".jsp", ".erb", ".js", ".cjs", ".mjs", ".ts"}
 
 var manifests = lazyregexp.New(`(?i)^(package(-lock)?|npm-shrinkwrap|composer|pom|poetry|pdm|uv|requirements|pyproject|setup|build|deno|bun|yarn|pnpm-lock|pnpm-workspace|libs\.versions)\b|lock|^\.?s?bom|cdx|spdx`)
 
@@ -273,7 +277,8 @@ func (p *Program) mentioned(name string) string {
 		total := int64(0)
 		for _, f := range p.tree.Files {
 			base := path.Base(f.Path)
-			if !slices.Contains(settingFiles, path.Ext(base)) || f.Size > maxSetting || total+f.Size > maxSettings || copied(f.Path) || manifests.MatchString(base) {
+			if !slices.Contains(settingFiles, path.Ext(base)) || f.Size > maxSetting || total+f.Size > maxSettings ||
+				copied(f.Path) || manifests.MatchString(base) {
 				continue
 			}
 			if text, err := fs.ReadFile(p.tree.FS, f.Path); err == nil {
@@ -304,7 +309,8 @@ func (p *Program) mentioned(name string) string {
 // copied reports whether a file is of an installed package. What stands in a folder
 // "vendor" may be the program's own way to one.
 func copied(file string) bool {
-	return lang.ThirdParty(file) != "" && (strings.Contains("/"+file, "/node_modules/") || !slices.Contains([]string{".js", ".cjs", ".mjs", ".ts"}, path.Ext(file)))
+	return lang.ThirdParty(file) != "" && (strings.Contains("/"+file, "/node_modules/") ||
+		!slices.Contains([]string{".js", ".cjs", ".mjs", ".ts"}, path.Ext(file)))
 }
 
 // moduleText matches a text that may be the name of a module, or of something in one.

@@ -18,11 +18,14 @@ func BenchmarkScan(b *testing.B) {
 	}
 	for b.Loop() {
 		var bytes int64
-		counter := &scan.Analyzer{ID: "secrets/size", Version: 1, Analysis: finding.Secret, Doc: "# Size", Match: match, File: func(p *scan.FilePass) error {
-			bytes += p.Size
-			return nil
-		}}
-		if err := scan.Run(context.Background(), scan.Options{Root: root, Analyzers: []*scan.Analyzer{Analyzer, counter}, Workers: 1}, &scan.Summary{}); err != nil {
+		counter := &scan.Analyzer{ID: "secrets/size", Version: 1, Analysis: finding.Secret, Doc: "# Size", Match: match,
+			File: func(p *scan.FilePass) error {
+				bytes += p.Size
+				return nil
+			}}
+		if err := scan.Run(context.Background(),
+			scan.Options{Root: root, Analyzers: []*scan.Analyzer{Analyzer, counter}, Workers: 1},
+			&scan.Summary{}); err != nil {
 			b.Fatal(err)
 		}
 		b.SetBytes(bytes)

@@ -68,7 +68,8 @@ func TestNothingTellsTheSecret(t *testing.T) {
 		github, stripe, github, keyTop, key1, key2, keyEnd, awsID, awsKey)
 	findings, stream := scanText(t, "x.py", text)
 	if len(findings) != 5 {
-		t.Errorf("got %d findings, want 5 (the token twice, the payment key, the private key, the cloud key)", len(findings))
+		t.Errorf("got %d findings, want 5 (the token twice, the payment key, the private key, the "+
+			"cloud key)", len(findings))
 	}
 	for _, secret := range []string{github, stripe, awsID, awsKey, key1, key2} {
 		for at := 4; at+8 <= len(secret); at++ {
@@ -97,7 +98,8 @@ func TestPlace(t *testing.T) {
 	if diff := cmp.Diff(want, findings[0].Location); diff != "" {
 		t.Errorf("place (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(&finding.SecretMatch{Kind: "GitHub personal access token", Redacted: "ghp_…(40)"}, findings[0].Secret, cmpopts.IgnoreFields(finding.SecretMatch{}, "Key")); diff != "" {
+	if diff := cmp.Diff(&finding.SecretMatch{Kind: "GitHub personal access token", Redacted: "ghp_…(40)"},
+		findings[0].Secret, cmpopts.IgnoreFields(finding.SecretMatch{}, "Key")); diff != "" {
 		t.Errorf("evidence (-want +got):\n%s", diff)
 	}
 }
@@ -129,14 +131,16 @@ func TestWindows(t *testing.T) {
 	line := strings.Repeat("x", 78) + " y\n"
 	for _, at := range []int{0, window - 100, window - 80, window, window + 80, 2*window - 40, 2 * window} {
 		n := at / len(line)
-		text := strings.Repeat(line, n) + "t = '" + github + "'\nk = '''" + keyTop + "\n" + key1 + "\n" + key2 + "\n" + keyEnd + "'''\n" +
+		text := strings.Repeat(line, n) + "t = '" + github + "'\nk = '''" + keyTop + "\n" + key1 + "\n" + key2 + "\n" +
+			keyEnd + "'''\n" +
 			strings.Repeat(line, 3*window/len(line)-n)
 		findings, _ := scanText(t, "x.py", text)
 		var got []string
 		for _, f := range findings {
 			got = append(got, fmt.Sprintf("%s:%d-%d", f.RuleID, f.Location.StartLine, f.Location.EndLine))
 		}
-		want := []string{fmt.Sprintf("secrets/credentials/github-pat:%d-%d", n+1, n+1), fmt.Sprintf("secrets/credentials/private-key:%d-%d", n+2, n+5)}
+		want := []string{fmt.Sprintf("secrets/credentials/github-pat:%d-%d", n+1, n+1),
+			fmt.Sprintf("secrets/credentials/private-key:%d-%d", n+2, n+5)}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("at byte %d (-want +got):\n%s", at, diff)
 		}
@@ -177,18 +181,23 @@ func TestRules(t *testing.T) {
 	counts := map[finding.Severity]int{}
 	for id, r := range e.rules {
 		counts[r.Severity]++
-		if r.Name == "" || r.Description == "" || r.HowToPrevent == "" || len(r.CWE) != 1 || len(r.OWASP) != 1 || len(r.ID) > 200 || r.Severity.Rank() == 0 {
+		if r.Name == "" || r.Description == "" || r.HowToPrevent == "" || len(r.CWE) != 1 || len(r.OWASP) != 1 ||
+			len(r.ID) > 200 || r.Severity.Rank() == 0 {
 			t.Errorf("rule %s is not whole: %+v", id, r)
 		}
 	}
 	t.Logf("rules by severity: %v", counts)
-	for id, want := range map[string]finding.Severity{"private-key": finding.Critical, "aws-access-token": finding.Critical, "gitlab-ptt": finding.Critical,
-		"generic-api-key": finding.Medium, "slack-bot-token": finding.High, "discord-client-id": finding.Low, "jwt": finding.Medium} {
+	for id, want := range map[string]finding.Severity{"private-key": finding.Critical,
+		"aws-access-token": finding.Critical, "gitlab-ptt": finding.Critical,
+		"generic-api-key": finding.Medium, "slack-bot-token": finding.High, "discord-client-id": finding.Low,
+		"jwt": finding.Medium} {
 		if got := e.rules[id].Severity; got != want {
 			t.Errorf("%s is %s, want %s", id, got, want)
 		}
 	}
-	for id, want := range map[string]string{"aws-access-token": "AWS access key", "okta-access-token": "Okta access token", "gitlab-ptt": "GitLab pipeline trigger token", "rootly-api-key.1": "Rootly API key"} {
+	for id, want := range map[string]string{"aws-access-token": "AWS access key",
+		"okta-access-token": "Okta access token", "gitlab-ptt": "GitLab pipeline trigger token",
+		"rootly-api-key.1": "Rootly API key"} {
 		if got := e.rules[id].Name; got != want {
 			t.Errorf("%s is called %q, want %q", id, got, want)
 		}

@@ -68,7 +68,8 @@ func listRules() ([]*finding.Rule, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.SortedFunc(maps.Values(e.rules), func(a, b *finding.Rule) int { return strings.Compare(a.ID, b.ID) }), nil
+	return slices.SortedFunc(maps.Values(e.rules), func(a, b *finding.Rule) int { return strings.Compare(a.ID, b.ID) }),
+		nil
 }
 
 // detector compiles those of the rules that keep says.
@@ -121,7 +122,8 @@ func (e *engine) find(ctx context.Context, path, text string) ([]secret, error) 
 func byFormat(path, text string) (out []secret, whole bool) {
 	matches, whole := credfile.Find(path, text)
 	for _, m := range matches {
-		out = append(out, secret{rule: short(m.Rule), value: text[m.Start:m.End], at: span{m.Start, m.End}, note: m.Note, unsure: m.Confidence == finding.Uncertain})
+		out = append(out, secret{rule: short(m.Rule), value: text[m.Start:m.End], at: span{m.Start, m.End},
+			note: m.Note, unsure: m.Confidence == finding.Uncertain})
 	}
 	return out, whole
 }
@@ -228,7 +230,8 @@ func touch(known []span) func(span) bool {
 }
 
 // errWork tells that the secrets of the first part of a file were found.
-var errWork = errs.E(errs.TooLarge, "the file has more that looks like secrets than a scan looks at; the rest was left out")
+var errWork = errs.E(errs.TooLarge, "the file has more that looks like secrets than a scan looks at; the rest was "+
+	"left out")
 
 // lineStart returns the offset at which the line of the byte begins.
 func lineStart(text string, at int) int {
@@ -308,7 +311,9 @@ func embedded(text string, at span) bool {
 	if at == (span{}) {
 		return false
 	}
-	if touches := func(i int) bool { return i >= 0 && i < len(text) && (text[i] == '+' || text[i] == '/') }; !touches(at.start-1) && !touches(at.end) {
+	if touches := func(i int) bool {
+		return i >= 0 && i < len(text) && (text[i] == '+' || text[i] == '/')
+	}; !touches(at.start-1) && !touches(at.end) {
 		return false
 	}
 	start, end := at.start, at.end

@@ -37,7 +37,8 @@ func TestWindowsOfRules(t *testing.T) {
 	for word := range cfg.Keywords {
 		words.WriteString(word + "_key = \"" + strings.Repeat("a1B2", 9) + "\"\n")
 	}
-	texts := []string{all.String(), words.String(), "x" + strings.ReplaceAll(words.String(), "\n", " ") + strings.Repeat("é", 300)}
+	texts := []string{all.String(), words.String(), "x" + strings.ReplaceAll(words.String(), "\n", " ") +
+		strings.Repeat("é", 300)}
 	narrowed := 0
 	for id, rule := range cfg.Rules {
 		if rule.Regex == nil {

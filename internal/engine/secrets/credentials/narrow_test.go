@@ -58,7 +58,8 @@ func assemble(r *rand.Rand) string {
 			value += string("abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"[r.IntN(54)])
 		}
 		b.WriteString(pick("", "  ", "x.", "my_", "# the "))
-		b.WriteString(pick("API_KEY", "password", "secret", "accessToken", "name", "monkey", "Authorization", "credentials"))
+		b.WriteString(pick("API_KEY", "password", "secret", "accessToken", "name", "monkey", "Authorization",
+			"credentials"))
 		b.WriteString(pick("", "_of_the_main_server", "-1", " "+strings.Repeat("y", 19)))
 		b.WriteString(pick(" = ", "=", ": ", " => ", ":\n  ", "\n = \n\n", ", ", " ", "' : '", "=\n\n\n"))
 		b.WriteString(pick("'"+value+"'", value, `"`+value+`"`, "None", value+";", "f("+value+")"))
@@ -70,7 +71,8 @@ func assemble(r *rand.Rand) string {
 func TestStorageKey(t *testing.T) {
 	run := strings.Repeat("Ab3+", 21)
 	for text, want := range map[string]bool{
-		run + "xy==": true, "k = \"" + run + "xy==\"": true, run + "x==": false, "a == b": false, "": false, "==": false,
+		run + "xy==": true, "k = \"" + run + "xy==\"": true, run + "x==": false, "a == b": false, "": false,
+		"==":                  false,
 		"x ==" + run + "xy==": true, run + " xy==": false,
 	} {
 		if got := storageKey(text); got != want {

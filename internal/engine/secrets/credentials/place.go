@@ -11,7 +11,8 @@ import (
 // generated reports whether the name is that of code that a program made smaller,
 // or of the table that leads back from it. The name is in lower case.
 func generated(name string) bool {
-	for _, end := range []string{".min.js", ".min.css", ".min.mjs", ".js.map", ".css.map", ".mjs.map", ".cjs.map", ".ts.map", ".bundle.js.map"} {
+	for _, end := range []string{".min.js", ".min.css", ".min.mjs", ".js.map", ".css.map", ".mjs.map", ".cjs.map",
+		".ts.map", ".bundle.js.map"} {
 		if strings.HasSuffix(name, end) {
 			return true
 		}

@@ -67,7 +67,8 @@ func TestNothingLeaves(t *testing.T) {
 		}
 		var b bytes.Buffer
 		k := &keep{}
-		if err := scan.Run(context.Background(), scan.Options{Root: dir, Analyzers: []*scan.Analyzer{Analyzer}}, scan.Tee(k, scan.Encode(&b))); err != nil {
+		if err := scan.Run(context.Background(), scan.Options{Root: dir, Analyzers: []*scan.Analyzer{Analyzer}},
+			scan.Tee(k, scan.Encode(&b))); err != nil {
 			t.Fatal(err)
 		}
 		found := map[string]bool{}
@@ -120,10 +121,12 @@ func TestNobodyIsAsked(t *testing.T) {
 	}
 	var who asked
 	k := &keep{}
-	if err := scan.Run(context.Background(), scan.Options{Root: dir, Analyzers: []*scan.Analyzer{Analyzer}, Verify: &who}, k); err != nil {
+	if err := scan.Run(context.Background(), scan.Options{Root: dir, Analyzers: []*scan.Analyzer{Analyzer},
+		Verify: &who}, k); err != nil {
 		t.Fatal(err)
 	}
-	if len(who) != 1 || who[0] != "secrets/credentials/github-pat "+github || k.findings[0].Secret.Validity != finding.Valid {
+	if len(who) != 1 || who[0] != "secrets/credentials/github-pat "+github ||
+		k.findings[0].Secret.Validity != finding.Valid {
 		t.Errorf("asked %q, validity %q", who, k.findings[0].Secret.Validity)
 	}
 }

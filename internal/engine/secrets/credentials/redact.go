@@ -56,7 +56,9 @@ func parts(text string, secrets []secret) (spans []span, values []string) {
 			}
 		}
 	}
-	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end)) })
+	slices.SortFunc(spans, func(a, b span) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end))
+	})
 	slices.SortFunc(values, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
 	values = slices.Compact(values)
 	return spans, slices.DeleteFunc(values, func(v string) bool { return len(v) < shortest })

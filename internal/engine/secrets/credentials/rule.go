@@ -28,13 +28,15 @@ const (
 var classes = []class{
 	{lazyregexp.New(`^(private-key|age-secret-key|pkcs12-file|polymarket-private-key)$`),
 		finding.Critical, finding.Certain, "CWE-321", cryptography,
-		"Make a new key pair, replace the public part or the certificate everywhere it is trusted, and have the old certificate revoked."},
+		"Make a new key pair, replace the public part or the certificate everywhere it is trusted, and have the old " +
+			"certificate revoked."},
 	{lazyregexp.New(`-hash$`),
 		finding.Medium, finding.Likely, "CWE-522", "A04:2021",
 		"Have the password changed, and keep hashes out of files that many read."},
 	{lazyregexp.New(`^(azure-sas-url|azure-workflow-url|discord-webhook-url|thingsboard-device-token|blynk-device-token|gcp-oauth-access-token|aws-session-token|new-relic-license-key|kubernetes-bootstrap-token)$`),
 		finding.High, finding.Likely, "CWE-798", authentication,
-		"Revoke the credential at its issuer, and look for its use since the commit; of one that has run out, find out how it got into the file."},
+		"Revoke the credential at its issuer, and look for its use since the commit; of one that has run out, find " +
+			"out how it got into the file."},
 	{lazyregexp.New(`^(generic-api-key|assigned-token|curl-auth-header|curl-auth-user)$`),
 		finding.Medium, finding.Uncertain, "CWE-798", authentication,
 		"Find out what the value opens. If it is a secret, have it replaced at the place that issued it."},
@@ -49,10 +51,12 @@ var classes = []class{
 		"Revoke the token at its issuer; where tokens cannot be revoked, replace the key that signs them."},
 	{lazyregexp.New(`^(aws|gcp|azure|alibaba|digitalocean|github|gitlab|bitbucket-client-secret|stripe|vault|hashicorp|kubernetes|openshift|docker|npm|pypi|rubygems|crates|heroku|okta|1password|doppler|pulumi|terraform|scaleway|ovh|ibm|exoscale|flyio|cloudflare|databricks|snowflake|yandex-aws|artifactory|openai|anthropic)`),
 		finding.Critical, finding.Certain, "CWE-798", authentication,
-		"Revoke the credential at its issuer now, issue a new one with the least rights that will do, and read the issuer's log for its use since the commit."},
+		"Revoke the credential at its issuer now, issue a new one with the least rights that will do, and read the " +
+			"issuer's log for its use since the commit."},
 	{lazyregexp.New(``),
 		finding.High, finding.Certain, "CWE-798", authentication,
-		"Revoke the credential at its issuer, issue a new one with the least rights that will do, and look for its use since the commit."},
+		"Revoke the credential at its issuer, issue a new one with the least rights that will do, and look for its " +
+			"use since the commit."},
 }
 
 const why = `
@@ -104,27 +108,44 @@ func (e *engine) guessable(id string) bool {
 
 // spelling gives words of rule names as they are written.
 var spelling = map[string]string{
-	"api": "API", "aws": "AWS", "gcp": "GCP", "jwt": "JWT", "oauth": "OAuth", "id": "ID", "ids": "IDs", "url": "URL", "ci": "CI",
-	"cicd": "CI/CD", "sts": "STS", "sdk": "SDK", "ai": "AI", "ad": "AD", "pat": "personal access token", "pkcs12": "PKCS #12",
-	"github": "GitHub", "gitlab": "GitLab", "npm": "npm", "pypi": "PyPI", "rubygems": "RubyGems", "ptt": "pipeline trigger token",
-	"rrt": "runner registration token", "openai": "OpenAI", "mongodb": "MongoDB", "digitalocean": "DigitalOcean", "dockerhub": "Docker Hub",
-	"hashicorp": "HashiCorp", "tf": "Terraform", "ibm": "IBM", "ovh": "OVH", "nuget": "NuGet", "scim": "SCIM", "linkedin": "LinkedIn",
-	"huggingface": "Hugging Face", "sendgrid": "SendGrid", "circleci": "CircleCI", "travisci": "Travis CI", "droneci": "Drone CI",
-	"posthog": "PostHog", "planetscale": "PlanetScale", "flyio": "Fly.io", "sonar": "Sonar", "pub": "public", "yaml": "YAML",
-	"sas": "SAS", "psexec": "PsExec", "vmware": "VMware", "truenas": "TrueNAS", "oauth2": "OAuth 2", "e2b": "E2B", "powershell": "PowerShell",
-	"tailscale": "Tailscale", "newrelic": "New Relic", "influxdb": "InfluxDB", "servicebus": "Service Bus", "v1": "v1", "v2": "v2",
-	"jfrog": "JFrog", "curl": "curl", "us": "US", "eu": "EU", "ca": "CA", "personnal": "personal", "launchdarkly": "LaunchDarkly",
+	"api": "API", "aws": "AWS", "gcp": "GCP", "jwt": "JWT", "oauth": "OAuth", "id": "ID", "ids": "IDs", "url": "URL",
+	"ci":   "CI",
+	"cicd": "CI/CD", "sts": "STS", "sdk": "SDK", "ai": "AI", "ad": "AD", "pat": "personal access token",
+	"pkcs12": "PKCS #12",
+	"github": "GitHub", "gitlab": "GitLab", "npm": "npm", "pypi": "PyPI", "rubygems": "RubyGems",
+	"ptt": "pipeline trigger token",
+	"rrt": "runner registration token", "openai": "OpenAI", "mongodb": "MongoDB", "digitalocean": "DigitalOcean",
+	"dockerhub": "Docker Hub",
+	"hashicorp": "HashiCorp", "tf": "Terraform", "ibm": "IBM", "ovh": "OVH", "nuget": "NuGet", "scim": "SCIM",
+	"linkedin":    "LinkedIn",
+	"huggingface": "Hugging Face", "sendgrid": "SendGrid", "circleci": "CircleCI", "travisci": "Travis CI",
+	"droneci": "Drone CI",
+	"posthog": "PostHog", "planetscale": "PlanetScale", "flyio": "Fly.io", "sonar": "Sonar", "pub": "public",
+	"yaml": "YAML",
+	"sas":  "SAS", "psexec": "PsExec", "vmware": "VMware", "truenas": "TrueNAS", "oauth2": "OAuth 2", "e2b": "E2B",
+	"powershell": "PowerShell",
+	"tailscale":  "Tailscale", "newrelic": "New Relic", "influxdb": "InfluxDB", "servicebus": "Service Bus", "v1": "v1",
+	"v2":    "v2",
+	"jfrog": "JFrog", "curl": "curl", "us": "US", "eu": "EU", "ca": "CA", "personnal": "personal",
+	"launchdarkly": "LaunchDarkly",
 }
 
 // names gives rules whose id makes no good name theirs.
 var names = map[string]string{
-	"generic-api-key": "Generic secret", "pkcs12-file": "PKCS #12 key store", "jwt": "JSON Web Token", "jwt-base64": "JSON Web Token in Base64",
-	"kubernetes-secret-yaml": "Kubernetes Secret", "curl-auth-user": "Password of a curl command", "curl-auth-header": "Token of a curl command",
-	"github-oauth": "GitHub OAuth token", "crates-io-api-key": "crates.io API key", "hashicorp-tf-password": "Password in Terraform",
-	"github-fine-grained-pat": "GitHub fine-grained personal access token", "gitlab-pat-routable": "GitLab routable personal access token",
+	"generic-api-key": "Generic secret", "pkcs12-file": "PKCS #12 key store", "jwt": "JSON Web Token",
+	"jwt-base64":             "JSON Web Token in Base64",
+	"kubernetes-secret-yaml": "Kubernetes Secret", "curl-auth-user": "Password of a curl command",
+	"curl-auth-header": "Token of a curl command",
+	"github-oauth":     "GitHub OAuth token", "crates-io-api-key": "crates.io API key",
+	"hashicorp-tf-password":   "Password in Terraform",
+	"github-fine-grained-pat": "GitHub fine-grained personal access token", "gitlab-pat-routable": "GitLab routable " +
+		"personal access token",
 	"gitlab-pat-routable-versioned": "GitLab routable personal access token", "aws-access-token": "AWS access key",
-	"aws-amazon-bedrock-api-key-long-lived": "Amazon Bedrock long-lived API key", "aws-amazon-bedrock-api-key-short-lived": "Amazon Bedrock short-lived API key",
-	"gcp-service-account": "Google Cloud service account key", "gcp-application-default-credentials": "Google Cloud application default credentials",
+	"aws-amazon-bedrock-api-key-long-lived":  "Amazon Bedrock long-lived API key",
+	"aws-amazon-bedrock-api-key-short-lived": "Amazon Bedrock short-lived API key",
+	"gcp-service-account":                    "Google Cloud service account key",
+	"gcp-application-default-credentials": "Google Cloud " +
+		"application default credentials",
 	"gcp-api-key": "Google Cloud API key", "nuget-config-password": "Password in NuGet configuration",
 }
 

@@ -111,7 +111,8 @@ type file struct {
 
 func newFile(name, text string) *file {
 	lower := strings.ToLower(name)
-	f := &file{path: "/" + lower, base: path.Base(lower), text: text, shown: Illustrates(lower), words: translated("/" + lower)}
+	f := &file{path: "/" + lower, base: path.Base(lower), text: text, shown: Illustrates(lower),
+		words: translated("/" + lower)}
 	for _, word := range []string{"example", "sample", "template", ".dist", "default", ".tpl", ".tmpl", "skeleton"} {
 		f.sample = f.sample || strings.Contains(f.base, word)
 	}
@@ -156,7 +157,9 @@ func (f *file) guess(m Match) {
 
 // sorted returns what was found by its place, and what was found twice once.
 func (f *file) sorted() []Match {
-	slices.SortStableFunc(f.found, func(a, b Match) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End)) })
+	slices.SortStableFunc(f.found, func(a, b Match) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End))
+	})
 	var out []Match
 	reach := -1
 	for _, m := range f.found {

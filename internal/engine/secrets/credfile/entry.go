@@ -152,9 +152,12 @@ func host(name string) bool {
 }
 
 // fillers stand in examples where a secret would be.
-var fillers = []string{"changeme", "change_me", "change-me", "changethis", "change this", "change it", "your_", "your-", "your ", "yourpass", "yourtoken", "yoursecret", "yourkey", "yourown",
-	"xxxx", "****", "....", "____", "placeholder", "redacted", "replaceme", "replace_", "replace-", "replace with", "insert_", "insert-", "insert ", "put your", "fill_in",
-	"todo", "fixme", "my-secret-", "my_secret_", "dummykey", "not-a-real", "notarealsecret", "example-", "example_", "-example", "_example", "some-secret", "put_unique", "put your unique"}
+var fillers = []string{"changeme", "change_me", "change-me", "changethis", "change this", "change it", "your_", "your-",
+	"your ", "yourpass", "yourtoken", "yoursecret", "yourkey", "yourown",
+	"xxxx", "****", "....", "____", "placeholder", "redacted", "replaceme", "replace_", "replace-", "replace with",
+	"insert_", "insert-", "insert ", "put your", "fill_in",
+	"todo", "fixme", "my-secret-", "my_secret_", "dummykey", "not-a-real", "notarealsecret", "example-", "example_",
+	"-example", "_example", "some-secret", "put_unique", "put your unique"}
 
 // placeholder reports whether the value is empty, says of itself that it is none,
 // or names the place where the value is to be had.
@@ -165,6 +168,7 @@ func placeholder(value string) bool {
 	}
 	switch c := v[0]; {
 	case c == '<', c == '[' && strings.HasSuffix(v, "]"), c == '%' && strings.HasSuffix(v, "%"), c == '{' && strings.HasSuffix(v, "}"):
+
 		return true
 	case c == '$' && reference(v), c == '@' && strings.HasSuffix(v, "@"), c == '*' && len(v) == 1:
 		return true
@@ -172,9 +176,11 @@ func placeholder(value string) bool {
 	lower := strings.ToLower(v)
 	switch lower {
 	case "null", "nil", "none", "undefined", "true", "false", "yes", "no", "on", "off", "example", "sample", "dummy", "empty", "n/a", "unset", "default", "required", "optional", "~":
+
 		return true
 	}
-	for _, s := range []string{"getenv", "environ[", "env.", "env(", "env[", "file://", "secretsmanager", "vault:", "op://", "ref+", "arn:aws", "!vault"} {
+	for _, s := range []string{"getenv", "environ[", "env.", "env(", "env[", "file://", "secretsmanager", "vault:",
+		"op://", "ref+", "arn:aws", "!vault"} {
 		if strings.Contains(lower, s) {
 			return true
 		}
@@ -207,7 +213,8 @@ func reference(v string) bool {
 		return true
 	}
 	for i := 1; i < len(v); i++ {
-		if c := v[i]; !(c == '_' || c == '.' || c == ':' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || i > 1 && c >= '0' && c <= '9') {
+		if c := v[i]; !(c == '_' || c == '.' || c == ':' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' ||
+			i > 1 && c >= '0' && c <= '9') {
 			return false
 		}
 	}
@@ -231,7 +238,8 @@ func trivial(value string) bool { return trivialWords[strings.ToLower(value)] }
 // plausible reports whether the value may be a secret in a file of any kind.
 func plausible(key, value string) bool {
 	v := strings.TrimSpace(value)
-	if len(v) < 5 || len(v) > 4096 || trivial(v) || strings.EqualFold(squeeze(v), squeeze(key)) || secretName(v) && !strings.ContainsAny(v, "0123456789!@#%^&*+/=") {
+	if len(v) < 5 || len(v) > 4096 || trivial(v) || strings.EqualFold(squeeze(v), squeeze(key)) || secretName(v) &&
+		!strings.ContainsAny(v, "0123456789!@#%^&*+/=") {
 		return false
 	}
 	if !password(key) && len(v) < 16 && !strings.ContainsAny(v, "0123456789") {
@@ -252,10 +260,13 @@ func plausible(key, value string) bool {
 	}
 	switch {
 	case strings.HasPrefix(v, "/") && !strings.ContainsAny(v, "+="), strings.HasPrefix(v, "./"), strings.HasPrefix(v, "../"), strings.HasPrefix(v, "~/"):
+
 		return false
 	case strings.Contains(v, "://"), strings.HasPrefix(v, "&"), strings.HasPrefix(v, "*"), strings.HasPrefix(v, "!"), strings.HasPrefix(v, "|"), strings.HasPrefix(v, ">"):
+
 		return false
 	case strings.Contains(v, "()"), strings.HasSuffix(v, "("), strings.HasSuffix(v, "{"), strings.HasSuffix(v, "["), call(v):
+
 		return false
 	}
 	return true

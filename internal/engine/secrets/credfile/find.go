@@ -98,7 +98,8 @@ func readRemote(f *file) []entry {
 	out := readAssignments(f)
 	eachLine(f.text, func(start, end int) {
 		line := f.text[start:end]
-		if parts := strings.SplitN(line, ":", 3); len(parts) == 3 && len(parts[1]) == 1 && strings.HasPrefix(line, "password") {
+		if parts := strings.SplitN(line, ":", 3); len(parts) == 3 && len(parts[1]) == 1 &&
+			strings.HasPrefix(line, "password") {
 			out = append(out, entry{key: "password", start: end - len(parts[2]), end: end, in: &scope{}})
 		}
 	})
@@ -208,7 +209,8 @@ func findAddresses(f *file, x *format) {
 func findCVS(f *file, x *format) {
 	eachLine(f.text, func(start, end int) {
 		start, end = trim(f.text, start, end)
-		if i := strings.LastIndexByte(f.text[start:end], ' '); i > 0 && strings.Contains(f.text[start:end], ":pserver:") {
+		if i := strings.LastIndexByte(f.text[start:end], ' '); i > 0 &&
+			strings.Contains(f.text[start:end], ":pserver:") {
 			f.tell(x, start+i+1, end)
 		}
 	})
@@ -308,7 +310,8 @@ func findHashes(f *file, x *format) {
 			if i := strings.IndexByte(f.text[field:end], ':'); i >= 0 {
 				stop = field + i
 			}
-			if v := f.text[field:stop]; n > 0 && (hashed.MatchString(v) || n == 1 && crypted.MatchString(v) && strings.ContainsAny(v, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ./")) {
+			if v := f.text[field:stop]; n > 0 && (hashed.MatchString(v) || n == 1 && crypted.MatchString(v) &&
+				strings.ContainsAny(v, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ./")) {
 				f.report(Match{Rule: x.rule, Start: field, End: stop})
 				return
 			}
@@ -351,7 +354,8 @@ var typed = lazyregexp.New(`(?i)(?:` +
 	`|\b(?:docker|podman|mongo|mongosh|mongodump|az|oc)\b[^|;\n]*?\s-p\s+` + quotedOrBare +
 	`|\b(?:redis-cli)\b[^|;\n]*?\s-a\s+` + quotedOrBare +
 	`|\bcurl\b[^|;\n]*?\s(?:-u|--user)[ =]?["']?[^\s:"']+:([^\s"']+)` +
-	`|\b(?:[A-Z0-9_]*(?:PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN|API_KEY|ACCESS_KEY|SECRET_KEY|PASS|PWD))=` + quotedOrBare +
+	`|\b(?:[A-Z0-9_]*(?:PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN|API_KEY|ACCESS_KEY|SECRET_KEY|PASS|PWD))=` +
+	quotedOrBare +
 	`|\bidentified\s+(?:with\s+\S+\s+)?by\s+(?:password\s+)?` + inQuotes +
 	`|\b(?:set\s+password\b[^=\n]*=|password\s*\()\s*(?:password\s*\(\s*)?` + inQuotes +
 	`|\b(?:create|alter)\s+(?:user|role)\b[^;\n]*?\bpassword\s+` + inQuotes +
@@ -363,7 +367,8 @@ func findCommands(f *file, x *format) { f.perLine(x, typed) }
 
 // stored finds the passwords of statements that make users.
 var stored = lazyregexp.New(`(?i)(?:\bidentified\s+(?:with\s+\S+\s+)?by\s+(?:password\s+)?` + inQuotes +
-	`|\b(?:create|alter)\s+(?:user|role)\b[^;\n]*?\bpassword\s+` + inQuotes + `|\bset\s+password\b[^=\n]*=\s*(?:password\s*\(\s*)?` + inQuotes + `)`)
+	`|\b(?:create|alter)\s+(?:user|role)\b[^;\n]*?\bpassword\s+` + inQuotes +
+	`|\bset\s+password\b[^=\n]*=\s*(?:password\s*\(\s*)?` + inQuotes + `)`)
 
 // managed finds the passwords with which machines of an inventory are managed.
 var managed = lazyregexp.New(`(?i)\b(?:ansible_(?:ssh_|become_|sudo_|su_|winrm_|httpapi_)?pass(?:word)?|[a-z0-9_]*_(?:password|passwd|pass|pwd))["']?\s*[=:]\s*` + quotedOrBare)
@@ -404,6 +409,7 @@ func findAnswers(f *file, x *format) {
 	for _, e := range readXML(f) {
 		switch k := squeeze(e.key); {
 		case k == "cpassword", strings.HasSuffix(k, "password"), k == "value" && e.in != nil && strings.HasSuffix(squeeze(e.in.name), "password"):
+
 			f.tell(x, e.start, e.end)
 		}
 	}
@@ -431,7 +437,8 @@ func findTable(f *file, x *format) {
 				return
 			}
 			for _, c := range cells {
-				columns = append(columns, secretName(strings.TrimPrefix(f.text[c.start:c.end], "\uFEFF")) || strings.HasSuffix(strings.ToLower(f.text[c.start:c.end]), "totp"))
+				columns = append(columns, secretName(strings.TrimPrefix(f.text[c.start:c.end], "\uFEFF")) ||
+					strings.HasSuffix(strings.ToLower(f.text[c.start:c.end]), "totp"))
 			}
 			return
 		}

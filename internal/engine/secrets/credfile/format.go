@@ -121,7 +121,8 @@ func findEntries(f *file, x *format) {
 			continue
 		}
 		value := f.text[e.start:e.end]
-		if placeholder(value) || x.loose && (!plausible(e.key, value) || names[value]) || x.class == passwordClass && prose(value) {
+		if placeholder(value) || x.loose && (!plausible(e.key, value) || names[value]) || x.class == passwordClass &&
+			prose(value) {
 			continue
 		}
 		m := Match{Rule: x.rule, Start: e.start, End: e.end}

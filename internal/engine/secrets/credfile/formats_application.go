@@ -3,63 +3,144 @@ package credfile
 // This file lists the configuration of applications, frameworks and servers.
 
 var applicationFormats = []format{
-	{id: "wordpress-config", name: "Secret in WordPress configuration", class: signingClass, read: readCode, files: "wp-config.php wp-config*.php *wp-config*.php wp-config.php.* *wp-config.php.bak wp-config.txt",
-		keys: "dbpassword authkey secureauthkey loggedinkey noncekey authsalt secureauthsalt loggedinsalt noncesalt ftppass ftppassword jwtauthsecretkey smtppassword smtppass wpcachekeysalt *",
+	{id: "wordpress-config", name: "Secret in WordPress configuration", class: signingClass, read: readCode,
+		files: "wp-config.php wp-config*.php *wp-config*.php wp-config.php.* *wp-config.php.bak wp-config.txt",
+		keys: "dbpassword authkey secureauthkey loggedinkey noncekey authsalt secureauthsalt loggedinsalt noncesalt " +
+			"ftppass ftppassword jwtauthsecretkey smtppassword smtppass wpcachekeysalt *",
 		what: "wp-config.php holds the password of the database and the keys that sign sessions."},
-	{id: "php-config", name: "Password in PHP configuration", class: passwordClass, read: readCode, loose: false, keys: "* dbpass dbpasswd dbpassword dbpwd password passwd pass blowfishsecret secretkey hashsalt cryptkey encryptionkey wgdbpassword wgsecretkey smtppass ftppass mysqlpassword mysqlpass",
-		files: "config.php *config.php config.inc.php *config*.inc.php configuration.php settings.php localsettings.php local.php database.php db.php *db.php connect.php connection.php *connect*.php conn.php dbconfig.php db_config.php dbconnect.php parameters.php env.php app_local.php app.php constants.php secrets.php credentials.php mail.php config_inc.php conf.php *conf.php config.default.php config.php.bak configuration.php.bak",
+	{id: "php-config", name: "Password in PHP configuration", class: passwordClass, read: readCode, loose: false,
+		keys: "* dbpass dbpasswd dbpassword dbpwd password passwd pass blowfishsecret secretkey hashsalt cryptkey " +
+			"encryptionkey wgdbpassword wgsecretkey smtppass ftppass mysqlpassword mysqlpass",
+		files: "config.php *config.php config.inc.php *config*.inc.php configuration.php settings.php " +
+			"localsettings.php local.php database.php db.php *db.php connect.php connection.php *connect*.php " +
+			"conn.php dbconfig.php db_config.php dbconnect.php parameters.php env.php app_local.php app.php " +
+			"constants.php secrets.php credentials.php mail.php config_inc.php conf.php *conf.php config.default.php " +
+			"config.php.bak configuration.php.bak",
 		words: "pass secret key pwd token salt",
 		what:  "PHP applications keep the password of their database in a file of settings."},
-	{id: "rails-key", name: "Key of Rails credentials", class: keyClass, read: readWhole, files: "config/master.key master.key config/credentials/*.key .secret_key_base secret_key_base.txt",
+	{id: "rails-key", name: "Key of Rails credentials", class: keyClass, read: readWhole, files: "config/master.key " +
+		"master.key config/credentials/*.key .secret_key_base secret_key_base.txt",
 		what: "config/master.key opens the encrypted credentials of a Rails application."},
-	{id: "framework-secret", name: "Signing secret of a framework", class: signingClass, read: readYAML, files: "secrets.yml secrets.yaml secret.yml config/secrets.yml secrets.*.yml",
-		keys: "secretkeybase secrettoken *",
-		what: "The framework signs sessions and cookies with the secret."},
-	{id: "framework-code", name: "Secret in the settings of a framework", class: signingClass, read: readCode, loose: true, keys: "* secretkey secretkeybase secrettoken signingsalt password",
-		files: "settings.py settings_*.py *settings.py settings/*.py local_settings.py config.py *config.py configuration.py secrets.py credentials.py secret.py constants.py conf.py secret_token.rb session_store.rb devise.rb config.exs prod.exs dev.exs runtime.exs prod.secret.exs *.secret.exs config/environments/*.rb config/initializers/*.rb application.rb environment.rb config.rb config.lua config.groovy datasource.groovy config.coffee config.js config.ts config.cjs config.mjs *.config.js settings.js credentials.js secrets.js secret.js database.js db.js knexfile.js ormconfig.js ormconfig.ts keys.js environment.prod.ts config/*.js config.go secrets.go constants.rb credentials.rb config.pl config.pm dbconfig.pm",
+	{id: "framework-secret", name: "Signing secret of a framework", class: signingClass, read: readYAML,
+		files: "secrets.yml secrets.yaml secret.yml config/secrets.yml secrets.*.yml",
+		keys:  "secretkeybase secrettoken *",
+		what:  "The framework signs sessions and cookies with the secret."},
+	{id: "framework-code", name: "Secret in the settings of a framework", class: signingClass, read: readCode,
+		loose: true, keys: "* secretkey secretkeybase secrettoken signingsalt password",
+		files: "settings.py settings_*.py *settings.py settings/*.py local_settings.py config.py *config.py " +
+			"configuration.py secrets.py credentials.py secret.py constants.py conf.py secret_token.rb " +
+			"session_store.rb devise.rb config.exs prod.exs dev.exs runtime.exs prod.secret.exs *.secret.exs " +
+			"config/environments/*.rb config/initializers/*.rb application.rb environment.rb config.rb config.lua " +
+			"config.groovy datasource.groovy config.coffee config.js config.ts config.cjs config.mjs *.config.js " +
+			"settings.js credentials.js secrets.js secret.js database.js db.js knexfile.js ormconfig.js ormconfig.ts " +
+			"keys.js environment.prod.ts config/*.js config.go secrets.go constants.rb credentials.rb config.pl " +
+			"config.pm dbconfig.pm",
 		words: "pass secret key token",
 		what:  "Settings that are a program hold a secret as a text."},
-	{id: "env-file", name: "Secret in an environment file", class: tokenClass, read: readAssignments, keys: "* appkey", loose: false,
-		files: ".env .env.local .env.prod* .env.dev* .env.stag* .env.live* .env.backup .env.bak .env.old .env.save .env.docker .env.production* .env~ .env.[0-9]* prod.env production.env staging.env dev.env local.env app.env docker.env db.env secrets.env secret.env env.production env.local .env.vault.local .env.remote .env_* *_env .dev.vars",
-		what:  "An .env file holds the settings of one installation, passwords and tokens included. It is meant to stay there."},
-	{id: "environment-settings", name: "Secret in environment settings", class: settingClass, read: readAssignments, keys: "* appkey", loose: true,
-		files: "*.env .env.* *.env.* env config environment credentials secrets .secrets env.sh setenv.sh vars.sh secrets.sh credentials.sh openrc *openrc.sh openrc.sh environment.sh config.sh .travis.env env.txt variables.env *.envrc .env*",
-		what:  "A file of variables holds a secret."},
-	{id: "database-config", name: "Password in database configuration", class: passwordClass, read: readYAML, keys: "*", files: "database.yml database.yaml mongoid.yml db.yml databases.yml doctrine.yaml propel.yml dbconfig.yml *database.yml phinx.yml phinx.yaml", loose: true,
+	{id: "env-file", name: "Secret in an environment file", class: tokenClass, read: readAssignments, keys: "* appkey",
+		loose: false,
+		files: ".env .env.local .env.prod* .env.dev* .env.stag* .env.live* .env.backup .env.bak .env.old .env.save " +
+			".env.docker .env.production* .env~ .env.[0-9]* prod.env production.env staging.env dev.env local.env " +
+			"app.env docker.env db.env secrets.env secret.env env.production env.local .env.vault.local .env.remote " +
+			".env_* *_env .dev.vars",
+		what: "An .env file holds the settings of one installation, passwords and tokens included. It is meant to " +
+			"stay there."},
+	{id: "environment-settings", name: "Secret in environment settings", class: settingClass, read: readAssignments,
+		keys: "* appkey", loose: true,
+		files: "*.env .env.* *.env.* env config environment credentials secrets .secrets env.sh setenv.sh vars.sh " +
+			"secrets.sh credentials.sh openrc *openrc.sh openrc.sh environment.sh config.sh .travis.env env.txt " +
+			"variables.env *.envrc .env*",
+		what: "A file of variables holds a secret."},
+	{id: "database-config", name: "Password in database configuration", class: passwordClass, read: readYAML, keys: "*",
+		files: "database.yml database.yaml mongoid.yml db.yml databases.yml doctrine.yaml propel.yml dbconfig.yml " +
+			"*database.yml phinx.yml phinx.yaml", loose: true,
 		what: "The framework reads the users and passwords of its databases from the file."},
-	{id: "application-yaml", name: "Secret in application configuration", class: settingClass, read: readYAML, keys: "*", loose: true,
-		files: "application*.yml application*.yaml bootstrap*.yml bootstrap*.yaml config*.yml config*.yaml *config.yml *config.yaml settings*.yml settings*.yaml parameters*.yml parameters*.yaml app.yml app.yaml app*.yaml env*.yaml env*.yml credentials*.yml credentials*.yaml values*.yaml values*.yml docker-compose*.yml docker-compose*.yaml compose*.yml compose*.yaml *secret*.yml *secret*.yaml storage.yml cable.yml sidekiq.yml newrelic.yml grafana*.yaml prometheus*.yml prometheus*.yaml alertmanager*.yml alertmanager*.yaml elasticsearch.yml kibana.yml logstash.yml filebeat.yml metricbeat.yml gitlab-ci.yml .gitlab-ci.yml .travis.yml circle.yml appveyor.yml bitbucket-pipelines.yml azure-pipelines.yml serverless.yml serverless.yaml hiera*.yaml common.yaml vars.yml vars/*.yml vars.yaml defaults/main.yml vars/main.yml all.yml mkdocs.yml _config.yml conf.yml conf.yaml homeserver.yaml synapse.yaml authelia*.yml dex.yaml registry.yml traefik.yml",
+	{id: "application-yaml", name: "Secret in application configuration", class: settingClass, read: readYAML,
+		keys: "*", loose: true,
+		files: "application*.yml application*.yaml bootstrap*.yml bootstrap*.yaml config*.yml config*.yaml " +
+			"*config.yml *config.yaml settings*.yml settings*.yaml parameters*.yml parameters*.yaml app.yml app.yaml " +
+			"app*.yaml env*.yaml env*.yml credentials*.yml credentials*.yaml values*.yaml values*.yml " +
+			"docker-compose*.yml docker-compose*.yaml compose*.yml compose*.yaml *secret*.yml *secret*.yaml " +
+			"storage.yml cable.yml sidekiq.yml newrelic.yml grafana*.yaml prometheus*.yml prometheus*.yaml " +
+			"alertmanager*.yml alertmanager*.yaml elasticsearch.yml kibana.yml logstash.yml filebeat.yml " +
+			"metricbeat.yml gitlab-ci.yml .gitlab-ci.yml .travis.yml circle.yml appveyor.yml bitbucket-pipelines.yml " +
+			"azure-pipelines.yml serverless.yml serverless.yaml hiera*.yaml common.yaml vars.yml vars/*.yml " +
+			"vars.yaml defaults/main.yml vars/main.yml all.yml mkdocs.yml _config.yml conf.yml conf.yaml " +
+			"homeserver.yaml synapse.yaml authelia*.yml dex.yaml registry.yml traefik.yml",
 		words: "pass secret key token pwd credential",
 		what:  "The configuration of an application or a server holds a secret."},
-	{id: "yaml-login", name: "Password beside a host", class: settingClass, read: readYAML, keys: "* password", loose: true, near: true, files: "*.yml *.yaml", words: "pass pwd secret token",
+	{id: "yaml-login", name: "Password beside a host", class: settingClass, read: readYAML, keys: "* password",
+		loose: true, near: true, files: "*.yml *.yaml", words: "pass pwd secret token",
 		what: "The file names a host and the password for it."},
-	{id: "json-login", name: "Password beside a host", class: settingClass, read: readJSON, keys: "* password pass", loose: true, near: true, files: "*.json *.jsonc *.json5", words: "pass pwd secret token",
+	{id: "json-login", name: "Password beside a host", class: settingClass, read: readJSON, keys: "* password pass",
+		loose: true, near: true, files: "*.json *.jsonc *.json5", words: "pass pwd secret token",
 		what: "The file names a host and the password for it."},
-	{id: "application-json", name: "Secret in application configuration", class: settingClass, read: readJSON, keys: "*", loose: true,
-		files: "appsettings*.json config.json *config.json config.*.json config/*.json settings.json *settings.json secrets*.json *secrets.json credentials*.json *credentials.json env.json *.env.json local.json production.json development.json default.json secret*.json connections.json parameters*.json *.parameters.json .mcp.json mcp.json *.postman_environment.json *.postman_collection.json *.postman_globals.json insomnia*.json keys.json tokens.json auth.json .auth.json database.json launchsettings.json local.settings.json host.json wp-cli.json nodemon.json ecosystem.config.json task-definition*.json taskdef*.json containerdefinitions*.json dockerrun.aws.json",
+	{id: "application-json", name: "Secret in application configuration", class: settingClass, read: readJSON,
+		keys: "*", loose: true,
+		files: "appsettings*.json config.json *config.json config.*.json config/*.json settings.json *settings.json " +
+			"secrets*.json *secrets.json credentials*.json *credentials.json env.json *.env.json local.json " +
+			"production.json development.json default.json secret*.json connections.json parameters*.json " +
+			"*.parameters.json .mcp.json mcp.json *.postman_environment.json *.postman_collection.json " +
+			"*.postman_globals.json insomnia*.json keys.json tokens.json auth.json .auth.json database.json " +
+			"launchsettings.json local.settings.json host.json wp-cli.json nodemon.json ecosystem.config.json " +
+			"task-definition*.json taskdef*.json containerdefinitions*.json dockerrun.aws.json",
 		words: "pass secret key token pwd",
 		what:  "The configuration of an application holds a secret."},
-	{id: "application-properties", name: "Secret in application configuration", class: settingClass, read: readAssignments, keys: "* rconpassword requirepass masterauth", loose: true,
-		files: "*.properties *.ini *.cfg *.conf *.cnf *.toml *.config.local *.settings *.rc *.desktop.ini .flaskenv *.hocon *.conf.bak *.ini.bak *.cfg.bak *.properties.bak *.plist.ini *.inf *.service *.default",
+	{id: "application-properties", name: "Secret in application configuration", class: settingClass,
+		read: readAssignments, keys: "* rconpassword requirepass masterauth", loose: true,
+		files: "*.properties *.ini *.cfg *.conf *.cnf *.toml *.config.local *.settings *.rc *.desktop.ini .flaskenv " +
+			"*.hocon *.conf.bak *.ini.bak *.cfg.bak *.properties.bak *.plist.ini *.inf *.service *.default",
 		words: "pass secret key token pwd auth psk pw",
 		what:  "The configuration of an application or a server holds a secret."},
-	{id: "server-words", name: "Password in the settings of a server", class: passwordClass, read: readWords, loose: true, keys: "requirepass masterauth password passwd adminpassword rconpassword secret authpass sharedsecret userpassword",
-		files: "redis.conf redis*.conf sentinel.conf server.cfg haproxy.cfg keepalived.conf asterisk/*.conf sip.conf iax.conf manager.conf voicemail.conf users.conf rtorrent.rc squid.conf turnserver.conf unrealircd.conf inspircd.conf ngircd.conf znc.conf nagios/*.cfg resource.cfg zabbix*.conf bacula*.conf bareos*.conf pgbouncer.ini pgpool.conf recovery.conf primary_conninfo dovecot-sql.conf* mysql-*.cf pgsql-*.cf ldap-*.cf proxysql.cnf rabbitmq.conf janus*.jcfg prosody.cfg.lua openfire.xml freeradius/*.conf wvdial.conf ddclient.conf inadyn.conf noip2.conf autologin.conf pppoe.conf minidlna.conf transmission-daemon.conf icecast.conf *.cf nut/upsd.users upsmon.conf upsd.users corosync.conf drbd.conf tac_plus.conf tac_plus.cfg mongod.conf",
-		what:  "A server reads passwords from its settings."},
-	{id: "application-xml", name: "Password in application configuration", class: settingClass, read: readXML, keys: "*", loose: true,
-		files: "web*.config app*.config *.exe.config *.dll.config connectionstrings*.config appsettings*.config machine.config server.xml context.xml tomcat-users.xml persistence.xml hibernate*.xml *-ds.xml datasource*.xml *datasource*.xml applicationcontext*.xml *-context.xml spring*.xml beans.xml standalone*.xml domain.xml jboss*.xml weblogic*.xml config.xml config*.xml *config.xml credentials.xml hudson*.xml *jenkins*.xml local.xml parameters.xml log4j*.xml logback*.xml struts.xml ibatis*.xml mybatis*.xml sqlmapconfig.xml c3p0-config.xml activemq.xml broker.xml icecast.xml openfire.xml phpunit*.xml build.xml strings.xml *.jmx *.csproj.user *.user users.xml jetty*.xml security*.xml *-security.xml ejb-jar.xml ra.xml *.plist *.nuspec.xml environment.xml settings*.xml *.settings.xml",
+	{id: "server-words", name: "Password in the settings of a server", class: passwordClass, read: readWords,
+		loose: true, keys: "requirepass masterauth password passwd adminpassword rconpassword secret authpass " +
+			"sharedsecret userpassword",
+		files: "redis.conf redis*.conf sentinel.conf server.cfg haproxy.cfg keepalived.conf asterisk/*.conf sip.conf " +
+			"iax.conf manager.conf voicemail.conf users.conf rtorrent.rc squid.conf turnserver.conf unrealircd.conf " +
+			"inspircd.conf ngircd.conf znc.conf nagios/*.cfg resource.cfg zabbix*.conf bacula*.conf bareos*.conf " +
+			"pgbouncer.ini pgpool.conf recovery.conf primary_conninfo dovecot-sql.conf* mysql-*.cf pgsql-*.cf " +
+			"ldap-*.cf proxysql.cnf rabbitmq.conf janus*.jcfg prosody.cfg.lua openfire.xml freeradius/*.conf " +
+			"wvdial.conf ddclient.conf inadyn.conf noip2.conf autologin.conf pppoe.conf minidlna.conf " +
+			"transmission-daemon.conf icecast.conf *.cf nut/upsd.users upsmon.conf upsd.users corosync.conf " +
+			"drbd.conf tac_plus.conf tac_plus.cfg mongod.conf",
+		what: "A server reads passwords from its settings."},
+	{id: "application-xml", name: "Password in application configuration", class: settingClass, read: readXML,
+		keys: "*", loose: true,
+		files: "web*.config app*.config *.exe.config *.dll.config connectionstrings*.config appsettings*.config " +
+			"machine.config server.xml context.xml tomcat-users.xml persistence.xml hibernate*.xml *-ds.xml " +
+			"datasource*.xml *datasource*.xml applicationcontext*.xml *-context.xml spring*.xml beans.xml " +
+			"standalone*.xml domain.xml jboss*.xml weblogic*.xml config.xml config*.xml *config.xml credentials.xml " +
+			"hudson*.xml *jenkins*.xml local.xml parameters.xml log4j*.xml logback*.xml struts.xml ibatis*.xml " +
+			"mybatis*.xml sqlmapconfig.xml c3p0-config.xml activemq.xml broker.xml icecast.xml openfire.xml " +
+			"phpunit*.xml build.xml strings.xml *.jmx *.csproj.user *.user users.xml jetty*.xml security*.xml " +
+			"*-security.xml ejb-jar.xml ra.xml *.plist *.nuspec.xml environment.xml settings*.xml *.settings.xml",
 		words: "pass secret key token pwd",
 		what:  "The configuration of an application or a server holds a password."},
-	{id: "weblogic-boot", name: "Password of a server's start", class: passwordClass, read: readAssignments, keys: "password", files: "boot.properties jboss-users.properties mgmt-users.properties application-users.properties users.properties jmxremote.password *.jmxremote.password jetty-realm.properties realm.properties",
+	{id: "weblogic-boot", name: "Password of a server's start", class: passwordClass, read: readAssignments,
+		keys: "password", files: "boot.properties jboss-users.properties mgmt-users.properties " +
+			"application-users.properties users.properties jmxremote.password *.jmxremote.password " +
+			"jetty-realm.properties realm.properties",
 		what: "The server reads the users that may control it from the file."},
-	{id: "desktop-application", name: "Password in settings of an application", class: passwordClass, read: readXML, keys: "* password passwd pass", loose: true, files: "*.rtsz *.soapui *soapui*.xml *.ksf hibernate.cfg.xml jmeter*.xml *.dtsx *.rds *.dtsconfig *.udl.xml", words: "pass",
+	{id: "desktop-application", name: "Password in settings of an application", class: passwordClass, read: readXML,
+		keys: "* password passwd pass", loose: true, files: "*.rtsz *.soapui *soapui*.xml *.ksf hibernate.cfg.xml " +
+			"jmeter*.xml *.dtsx *.rds *.dtsconfig *.udl.xml", words: "pass",
 		what: "An application keeps a password among its settings."},
-	{id: "sql-dump", name: "Passwords in a copy of a database", class: recordClass, find: findDump, files: "*.sql *.sql.txt *.dump *.mysql *.pgsql *.ddl", words: "insert copy identified password",
+	{id: "sql-dump", name: "Passwords in a copy of a database", class: recordClass, find: findDump,
+		files: "*.sql *.sql.txt *.dump *.mysql *.pgsql *.ddl", words: "insert copy identified password",
 		what: "A dump of a database holds a table of users with their passwords or hashes."},
-	{id: "login-call", name: "Login with a written name and password", class: codeClass, find: findLogins, files: "*.js *.mjs *.cjs *.ts *.py *.rb *.php *.java *.cs *.go *.groovy *.kt *.pl", words: "login( authenticate( auth(",
-		what: "A program signs in with a name and password that stand in it."},
-	{id: "jenkins-secrets", name: "Key of a build server", class: keyClass, read: readWhole, files: "secrets/master.key secret.key hudson.util.secret initialadminpassword secrets/initialadminpassword jenkins.security.apitokenproperty.seed identity.key.enc",
+	{id: "login-call", name: "Login with a written name and password", class: codeClass, find: findLogins,
+		files: "*.js *.mjs *.cjs *.ts *.py *.rb *.php *.java *.cs *.go *.groovy *.kt *.pl",
+		words: "login( authenticate( auth(",
+		what:  "A program signs in with a name and password that stand in it."},
+	{id: "jenkins-secrets", name: "Key of a build server", class: keyClass, read: readWhole,
+		files: "secrets/master.key secret.key hudson.util.secret initialadminpassword secrets/initialadminpassword " +
+			"jenkins.security.apitokenproperty.seed identity.key.enc",
 		what: "A build server decrypts its stored credentials with the key."},
-	{id: "keys-of-services", name: "Key of a service", class: keyClass, read: readWhole, files: "hs_ed25519_secret_key hs_secret_key tinc/rsa_key.priv .erlang.cookie erlang.cookie .tor_auth_cookie .pine-passfile .s3fs-passwd passwd-s3fs .passwd-s3fs secret_key_base .secret .app_secret jwt.secret jwt_secret .jwt-secret.txt jwt-secret.txt secret.txt secret_key.txt password.txt db_password.txt db-password.txt mysql_root_password.txt api_key.txt apikey.txt api_token.txt token.txt .token .apikey .password passphrase.txt .passphrase pgp_passphrase.txt",
+	{id: "keys-of-services", name: "Key of a service", class: keyClass, read: readWhole,
+		files: "hs_ed25519_secret_key hs_secret_key tinc/rsa_key.priv .erlang.cookie erlang.cookie .tor_auth_cookie " +
+			".pine-passfile .s3fs-passwd passwd-s3fs .passwd-s3fs secret_key_base .secret .app_secret jwt.secret " +
+			"jwt_secret .jwt-secret.txt jwt-secret.txt secret.txt secret_key.txt password.txt db_password.txt " +
+			"db-password.txt mysql_root_password.txt api_key.txt apikey.txt api_token.txt token.txt .token .apikey " +
+			".password passphrase.txt .passphrase pgp_passphrase.txt",
 		what: "The whole file is a key or a password."},
 }

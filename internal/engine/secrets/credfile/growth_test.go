@@ -7,9 +7,12 @@ import (
 
 // hostile is what readers begin with, over and over.
 var hostile = []struct{ name, piece string }{
-	{"x.sql", "copy a(password) from stdin;\n"}, {"x.sql", "insert into a(password) values ('"}, {"x.sql", "insert into ("}, {"x.sql", "insert into a(password) values (1),"},
-	{"a.json", "{"}, {"a.json", "[{\"a\":"}, {"web.config", "<a "}, {"web.config", "<a b='"}, {"config.yml", "- "}, {"config.yml", " a:\n"}, {"config.php", "define('password',"},
-	{"config.php", "login("}, {"a.txt", "password="}, {"a.txt", "a:b@tcp("}, {"a.txt", "://"}, {"a.txt", "-----BEGIN "}, {".bash_history", "mysql -p"}, {".netrc", "password "}, {"p.csv", "a,"},
+	{"x.sql", "copy a(password) from stdin;\n"}, {"x.sql", "insert into a(password) values ('"},
+	{"x.sql", "insert into ("}, {"x.sql", "insert into a(password) values (1),"},
+	{"a.json", "{"}, {"a.json", "[{\"a\":"}, {"web.config", "<a "}, {"web.config", "<a b='"}, {"config.yml", "- "},
+	{"config.yml", " a:\n"}, {"config.php", "define('password',"},
+	{"config.php", "login("}, {"a.txt", "password="}, {"a.txt", "a:b@tcp("}, {"a.txt", "://"}, {"a.txt", "-----BEGIN "},
+	{".bash_history", "mysql -p"}, {".netrc", "password "}, {"p.csv", "a,"},
 }
 
 // Every file comes to an end; how long that takes is for BenchmarkHostile.

@@ -158,7 +158,8 @@ func readWords(f *file) []entry {
 	in := &scope{}
 	eachLine(f.text, func(start, end int) {
 		start, end = trim(f.text, start, end)
-		if line := f.text[start:end]; line == "" || len(line) > 16<<10 || commented(line) || strings.IndexByte(line, '=') >= 0 {
+		if line := f.text[start:end]; line == "" || len(line) > 16<<10 || commented(line) ||
+			strings.IndexByte(line, '=') >= 0 {
 			return
 		}
 		// Every word may be the key of the next one: login x password y.
@@ -168,7 +169,8 @@ func readWords(f *file) []entry {
 				return
 			}
 			if secretName(e.key) {
-				if text := f.text[e.start:e.end]; e.start > start && f.text[e.start-1] != '"' && f.text[e.start-1] != '\'' {
+				if text := f.text[e.start:e.end]; e.start > start && f.text[e.start-1] != '"' &&
+					f.text[e.start-1] != '\'' {
 					if i := strings.IndexAny(text, " \t"); i > 0 {
 						e.end = e.start + i
 					}
@@ -210,7 +212,8 @@ func readYAML(f *file) []entry {
 			return
 		}
 		for strings.HasPrefix(f.text[from:end], "- ") {
-			for top := stack[len(stack)-1]; len(stack) > 1 && (top.indent > indent || top.indent == indent && top.item); top = stack[len(stack)-1] {
+			for top := stack[len(stack)-1]; len(stack) > 1 && (top.indent > indent || top.indent == indent &&
+				top.item); top = stack[len(stack)-1] {
 				stack = stack[:len(stack)-1]
 			}
 			outer := stack[len(stack)-1].in

@@ -11,9 +11,12 @@ import (
 // secret.
 
 // folders hold tests, examples and manuals.
-var folders = map[string]bool{"test": true, "tests": true, "testing": true, "__tests__": true, "spec": true, "specs": true, "testdata": true,
-	"test-data": true, "test_data": true, "fixtures": true, "fixture": true, "__fixtures__": true, "mock": true, "mocks": true, "__mocks__": true, "e2e": true,
-	"cypress": true, "example": true, "examples": true, "sample": true, "samples": true, "demo": true, "demos": true, "doc": true, "docs": true,
+var folders = map[string]bool{"test": true, "tests": true, "testing": true, "__tests__": true, "spec": true,
+	"specs": true, "testdata": true,
+	"test-data": true, "test_data": true, "fixtures": true, "fixture": true, "__fixtures__": true, "mock": true,
+	"mocks": true, "__mocks__": true, "e2e": true,
+	"cypress": true, "example": true, "examples": true, "sample": true, "samples": true, "demo": true, "demos": true,
+	"doc": true, "docs": true,
 	"documentation": true, "unittest": true, "unittests": true, "integration-tests": true, "integrationtests": true}
 
 // Illustrates reports whether the file belongs to tests, examples or manuals, in
@@ -33,7 +36,8 @@ func Illustrates(name string) bool {
 	}
 	stem := strings.TrimSuffix(base, path.Ext(base))
 	for _, mark := range []string{"test", "tests", "spec"} {
-		if strings.HasSuffix(stem, "."+mark) || strings.HasSuffix(stem, "_"+mark) || strings.HasSuffix(stem, "-"+mark) || strings.HasPrefix(stem, mark+"_") {
+		if strings.HasSuffix(stem, "."+mark) || strings.HasSuffix(stem, "_"+mark) ||
+			strings.HasSuffix(stem, "-"+mark) || strings.HasPrefix(stem, mark+"_") {
 			return true
 		}
 	}
@@ -48,13 +52,15 @@ func Illustrates(name string) bool {
 // translated reports whether the file holds the words of a user interface, in
 // which "password" is a word of a language. The path is in lower case.
 func translated(name string) bool {
-	for _, dir := range []string{"/lang/", "/langs/", "/language/", "/languages/", "/locale/", "/locales/", "/i18n/", "/l10n/", "/intl/", "/translations/", "/translation/", "/nls/", ".lproj/", "/values-", "/res/values/"} {
+	for _, dir := range []string{"/lang/", "/langs/", "/language/", "/languages/", "/locale/", "/locales/", "/i18n/",
+		"/l10n/", "/intl/", "/translations/", "/translation/", "/nls/", ".lproj/", "/values-", "/res/values/"} {
 		if strings.Contains(name, dir) {
 			return true
 		}
 	}
 	base := path.Base(name)
-	for _, start := range []string{"messages", "labels", "strings", "translation", "i18n", "locale", "resources", "validationmessages", "applicationresources", "displaytext", "text_"} {
+	for _, start := range []string{"messages", "labels", "strings", "translation", "i18n", "locale", "resources",
+		"validationmessages", "applicationresources", "displaytext", "text_"} {
 		if strings.HasPrefix(base, start) {
 			return true
 		}

@@ -11,12 +11,17 @@ import (
 // and keys by their first line.
 
 var textRules = map[string]*finding.Rule{
-	"address": addressClass.rule("address-with-password", "Credentials in a URL", "An address of a database, a queue, a mail server or a site holds the name and password of its user."),
-	"jdbc":    addressClass.rule("connection-string", "Password in a connection string", "A connection string names the server, the user and the password."),
-	"ppk":     keyClass.rule("putty-private-key", "PuTTY private key", "A private key in PuTTY's format, without a passphrase."),
-	"locked":  lockedClass.rule("encrypted-private-key", "Encrypted private key", "A private key that is encrypted with a passphrase."),
+	"address": addressClass.rule("address-with-password", "Credentials in a URL", "An address of a database, a "+
+		"queue, a mail server or a site holds the name and password of its user."),
+	"jdbc": addressClass.rule("connection-string", "Password in a connection string", "A connection string names "+
+		"the server, the user and the password."),
+	"ppk": keyClass.rule("putty-private-key", "PuTTY private key", "A private key in PuTTY's format, without a "+
+		"passphrase."),
+	"locked": lockedClass.rule("encrypted-private-key", "Encrypted private key", "A private key that is encrypted "+
+		"with a passphrase."),
 	"openvpn": keyClass.rule("openvpn-static-key", "OpenVPN static key", "The key that all ends of a tunnel share."),
-	"state":   tokenClass.rule("tor-service-key", "Tor onion service key", "The key by which an onion service is known."),
+	"state": tokenClass.rule("tor-service-key", "Tor onion service key", "The key by which an onion service "+
+		"is known."),
 }
 
 // connections looks at the whole text.
@@ -86,7 +91,8 @@ func (f *file) addresses() {
 		if scheme == "" || len(password) > 200 || !told(user, password, a.host) || here(a.host) && !f.settings() {
 			continue
 		}
-		f.guess(Match{Rule: textRules["address"], Start: a.password.start, End: a.password.end, Confidence: certainty(a.host), Note: protocol(scheme)})
+		f.guess(Match{Rule: textRules["address"], Start: a.password.start, End: a.password.end,
+			Confidence: certainty(a.host), Note: protocol(scheme)})
 	}
 }
 
@@ -95,8 +101,10 @@ func protocol(scheme string) string {
 	scheme = strings.ToLower(scheme)
 	base, _, _ := strings.Cut(scheme, "+")
 	switch base {
-	case "http", "https", "ftp", "ftps", "sftp", "ssh", "git", "postgres", "postgresql", "mysql", "mariadb", "mongodb", "redis", "rediss", "amqp", "amqps", "smtp", "smtps",
-		"imap", "imaps", "ldap", "ldaps", "mqtt", "mqtts", "nats", "clickhouse", "sqlserver", "mssql", "oracle", "couchdb", "neo4j", "bolt", "jdbc", "kafka", "socks5", "rtsp", "smb", "elasticsearch":
+	case "http", "https", "ftp", "ftps", "sftp", "ssh", "git", "postgres", "postgresql", "mysql", "mariadb", "mongodb",
+		"redis", "rediss", "amqp", "amqps", "smtp", "smtps",
+		"imap", "imaps", "ldap", "ldaps", "mqtt", "mqtts", "nats", "clickhouse", "sqlserver", "mssql", "oracle",
+		"couchdb", "neo4j", "bolt", "jdbc", "kafka", "socks5", "rtsp", "smb", "elasticsearch":
 		return base
 	}
 	return ""
@@ -105,11 +113,13 @@ func protocol(scheme string) string {
 // settings reports whether the file is a configuration of something that runs,
 // and not of a test run.
 func (f *file) settings() bool {
-	if f.shown || strings.Contains(f.path, "/.github/") || strings.Contains(f.path, "/.circleci/") || strings.HasSuffix(f.base, "-ci.yml") || strings.HasPrefix(f.base, ".travis") {
+	if f.shown || strings.Contains(f.path, "/.github/") || strings.Contains(f.path, "/.circleci/") ||
+		strings.HasSuffix(f.base, "-ci.yml") || strings.HasPrefix(f.base, ".travis") {
 		return false
 	}
 	switch path.Ext(f.base) {
 	case ".env", ".yml", ".yaml", ".properties", ".ini", ".conf", ".cfg", ".toml", ".json", ".xml", ".config", ".php", ".cnf", ".tfvars", ".local", ".production", ".sh", "":
+
 		return true
 	}
 	return strings.HasPrefix(f.base, ".env")
@@ -123,7 +133,8 @@ func addressByte(c byte) bool {
 func schemeStart(text string, colon int) int {
 	start := colon
 	for start > 0 && colon-start < 30 {
-		if c := text[start-1]; !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.') {
+		if c := text[start-1]; !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' ||
+			c == '-' || c == '.') {
 			break
 		}
 		start--
@@ -139,21 +150,26 @@ func told(user, password, host string) bool {
 		host = host[:i]
 	}
 	// What no host is called, and those that are reserved for examples (RFC 2606, RFC 6761).
-	for _, s := range []string{"example", "test", "invalid", "domain", "host", "hostname", "server", "yourhost", "..."} {
+	for _, s := range []string{"example", "test", "invalid", "domain", "host", "hostname", "server", "yourhost",
+		"..."} {
 		if host == s || strings.HasSuffix(host, "."+s) {
 			return false
 		}
 	}
-	if host == "" || strings.Contains(host, "example.") || strings.HasPrefix(host, "my") && !strings.Contains(host, ".") ||
+	if host == "" || strings.Contains(host, "example.") || strings.HasPrefix(host, "my") &&
+		!strings.Contains(host, ".") ||
 		strings.Contains(host, "your") || strings.ContainsAny(host, "${}<>%*") && !strings.Contains(host, "cluster") {
 		return false
 	}
-	if placeholder(password) || trivial(password) || strings.EqualFold(user, password) || strings.ContainsAny(password, "${}<>") || len(password) < 3 {
+	if placeholder(password) || trivial(password) || strings.EqualFold(user, password) ||
+		strings.ContainsAny(password, "${}<>") || len(password) < 3 {
 		return false
 	}
 	lower := strings.ToLower(password)
 	for _, s := range []string{"password", "passwd", "secret", "pass"} {
-		if rest := strings.Trim(strings.Replace(lower, s, "", 1), "_-0123456789"); strings.Contains(lower, s) && (rest == "" || rest == "my" || rest == "your" || rest == "the" || rest == "db" || rest == "user" || rest == "some" || rest == "mysql" || rest == "admin") {
+		if rest := strings.Trim(strings.Replace(lower, s, "", 1), "_-0123456789"); strings.Contains(lower, s) &&
+			(rest == "" || rest == "my" || rest == "your" || rest == "the" || rest == "db" || rest == "user" ||
+				rest == "some" || rest == "mysql" || rest == "admin") {
 			return false
 		}
 	}
@@ -166,7 +182,8 @@ func here(host string) bool {
 	if i := strings.LastIndexByte(host, ':'); i >= 0 {
 		host = host[:i]
 	}
-	return host == "localhost" || strings.HasPrefix(host, "127.") || host == "0.0.0.0" || host == "[::1]" || !strings.Contains(host, ".")
+	return host == "localhost" || strings.HasPrefix(host, "127.") || host == "0.0.0.0" || host == "[::1]" ||
+		!strings.Contains(host, ".")
 }
 
 func certainty(host string) finding.Confidence {
@@ -212,7 +229,8 @@ func (f *file) parameter(name string, at, start int) {
 	}
 	value := f.text[start:end]
 	key := name == "accountkey" || name == "sharedaccesskey"
-	if len(value) < 4 || placeholder(value) || trivial(value) || strings.ContainsAny(value, "${}<>()+") && !key || !server(f.text[from:at], f.text[end:to]) {
+	if len(value) < 4 || placeholder(value) || trivial(value) || strings.ContainsAny(value, "${}<>()+") && !key ||
+		!server(f.text[from:at], f.text[end:to]) {
 		return
 	}
 	if local(f.text[from:to]) && !f.settings() {
@@ -226,7 +244,8 @@ func letter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' |
 func lineStart(text string, at int) int { return strings.LastIndexByte(text[:at], '\n') + 1 }
 
 // serverNames are parameters that say where the server is.
-var serverNames = []string{"server=", "data source=", "datasource=", "host=", "addr=", "address=", "jdbc:", "endpoint=", "accountname=", "provider=", "initial catalog=", "database=", "dbname=", "dsn="}
+var serverNames = []string{"server=", "data source=", "datasource=", "host=", "addr=", "address=", "jdbc:", "endpoint=",
+	"accountname=", "provider=", "initial catalog=", "database=", "dbname=", "dsn="}
 
 // server reports whether one of the texts around the password says where the
 // server is.
@@ -265,7 +284,8 @@ func (f *file) goNames() {
 			if i := strings.IndexByte(host, ')'); i >= 0 {
 				host = host[:i]
 			}
-			if c := strings.IndexByte(f.text[start:at], ':'); c >= 0 && told(f.text[start:start+c], f.text[start+c+1:at], host) {
+			if c := strings.IndexByte(f.text[start:at], ':'); c >= 0 &&
+				told(f.text[start:start+c], f.text[start+c+1:at], host) {
 				if !here(host) || f.settings() {
 					f.guess(Match{Rule: textRules["jdbc"], Start: start + c + 1, End: at, Confidence: certainty(host)})
 				}
@@ -295,7 +315,8 @@ func (f *file) keys() {
 		start := at - len("-----BEGIN ")
 		switch {
 		case strings.HasPrefix(head, "OpenVPN Static key V1-----") && f.body(at, "-----END OpenVPN Static key V1-----"):
-			f.report(Match{Rule: textRules["openvpn"], Start: start, End: start + len("-----BEGIN OpenVPN Static key V1-----")})
+			f.report(Match{Rule: textRules["openvpn"], Start: start, End: start + len("-----BEGIN OpenVPN Static key "+
+				"V1-----")})
 		case encrypted(head):
 			f.report(Match{Rule: textRules["locked"], Start: start, End: f.keyEnd(start)})
 		}
@@ -330,7 +351,8 @@ func encrypted(head string) bool {
 		return true
 	}
 	// "openssh-key-v1\0" and the length of a name that is not "none".
-	return strings.HasPrefix(head, "b3BlbnNzaC1rZXktdjEAAAAA") && !strings.HasPrefix(head, "b3BlbnNzaC1rZXktdjEAAAAABG5vbm")
+	return strings.HasPrefix(head, "b3BlbnNzaC1rZXktdjEAAAAA") &&
+		!strings.HasPrefix(head, "b3BlbnNzaC1rZXktdjEAAAAABG5vbm")
 }
 
 // keyEnd returns the end of the key that begins at the offset.

@@ -108,7 +108,8 @@ func Open(fsys fs.FS, limits Limits) (*Repository, error) {
 			}
 		}
 		if len(r.shallow) > 0 {
-			r.Missing = append(r.Missing, fmt.Sprintf("what came before %d commits, because the clone is shallow", len(r.shallow)))
+			r.Missing = append(r.Missing, fmt.Sprintf("what came before %d commits, because the clone is "+
+				"shallow", len(r.shallow)))
 		}
 	}
 	return r, r.openPacks()

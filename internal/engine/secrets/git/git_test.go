@@ -53,7 +53,8 @@ func contents(t *testing.T, r *Repository, file string) map[string]bool {
 
 // What was written is read: loose, and packed with deltas of both kinds.
 func TestRead(t *testing.T) {
-	for name, write := range map[string]func(*gittest.Repository){"loose": (*gittest.Repository).Loose, "packed": (*gittest.Repository).Pack} {
+	for name, write := range map[string]func(*gittest.Repository){"loose": (*gittest.Repository).Loose,
+		"packed": (*gittest.Repository).Pack} {
 		dir := t.TempDir()
 		g := gittest.New(t, dir)
 		long := strings.Repeat("a line that stays\n", 500)
@@ -114,7 +115,8 @@ func TestCycle(t *testing.T) {
 	one := delta + strings.Repeat("\xbb", 20) + "\x78\x9c\x63\x60\x60\x60\x00\x00\x00\x04\x00\x01"
 	two := delta + strings.Repeat("\xaa", 20) + "\x78\x9c\x63\x60\x60\x60\x00\x00\x00\x04\x00\x01"
 	idx := gittest.Index(map[string]uint32{a: uint32(len(pack)), b: uint32(len(pack) + len(one))}, map[string]uint32{})
-	fsys := fstest.MapFS{"HEAD": {Data: []byte("x")}, "objects/pack/p.pack": {Data: []byte(pack + one + two)}, "objects/pack/p.idx": {Data: []byte(idx)}}
+	fsys := fstest.MapFS{"HEAD": {Data: []byte("x")}, "objects/pack/p.pack": {Data: []byte(pack + one + two)},
+		"objects/pack/p.idx": {Data: []byte(idx)}}
 	r, err := Open(fsys, Limits{Depth: 50})
 	if err != nil {
 		t.Fatal(err)
@@ -130,13 +132,15 @@ func TestOpen(t *testing.T) {
 		"nothing":  {},
 		"sha256":   {"HEAD": {}, "config": {Data: []byte("[extensions]\n\tobjectFormat = sha256\n")}},
 		"reftable": {"HEAD": {}, "reftable/tables.list": {}},
-		"index":    {"HEAD": {}, "objects/pack/p.idx": {Data: []byte("\xFFtOc\x00\x00\x00\x02")}, "objects/pack/p.pack": {}},
+		"index": {"HEAD": {}, "objects/pack/p.idx": {Data: []byte("\xFFtOc\x00\x00\x00\x02")},
+			"objects/pack/p.pack": {}},
 	} {
 		if _, err := Open(fsys, Limits{}); !errs.Is(err, errs.Invalid) {
 			t.Errorf("%s: got %v, want Invalid", name, err)
 		}
 	}
-	r, err := Open(fstest.MapFS{"HEAD": {}, "shallow": {Data: []byte(strings.Repeat("ab", 20) + "\n")}, "objects/info/alternates": {Data: []byte("/elsewhere\n")}}, Limits{})
+	r, err := Open(fstest.MapFS{"HEAD": {}, "shallow": {Data: []byte(strings.Repeat("ab", 20) + "\n")},
+		"objects/info/alternates": {Data: []byte("/elsewhere\n")}}, Limits{})
 	if err != nil || len(r.Missing) != 2 {
 		t.Errorf("a shallow clone that borrows: %v, %q", err, r.Missing)
 	}
@@ -161,7 +165,8 @@ func FuzzRepository(f *testing.F) {
 	f.Add([]byte("PACK"), []byte{}, []byte("\x78\x9c\x4b\xca\xc9\x4f\x52\x30\x60\x00\x00\x09\xb0\x01\xf0"))
 	f.Fuzz(func(t *testing.T, pack, idx, loose []byte) {
 		id := strings.Repeat("ab", 20)
-		fsys := fstest.MapFS{"HEAD": {Data: []byte(id)}, "objects/pack/p.pack": {Data: pack}, "objects/pack/p.idx": {Data: idx}, "objects/ab/" + id[2:]: {Data: loose}}
+		fsys := fstest.MapFS{"HEAD": {Data: []byte(id)}, "objects/pack/p.pack": {Data: pack},
+			"objects/pack/p.idx": {Data: idx}, "objects/ab/" + id[2:]: {Data: loose}}
 		r, err := Open(fsys, Limits{Object: 1 << 16, Total: 1 << 20})
 		if err != nil {
 			return

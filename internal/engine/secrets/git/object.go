@@ -95,7 +95,8 @@ func (r *Repository) Tree(h Hash) ([]Entry, error) {
 		if !ok || !named || len(rest) < 20 {
 			return nil, errs.E(errs.Invalid, "the tree %s is damaged", h)
 		}
-		e := Entry{Name: name, ID: Hash(rest[:20]), Dir: mode == "40000" || mode == "040000", File: strings.HasPrefix(mode, "100")}
+		e := Entry{Name: name, ID: Hash(rest[:20]), Dir: mode == "40000" || mode == "040000",
+			File: strings.HasPrefix(mode, "100")}
 		if name != "" && name != "." && name != ".." && !strings.Contains(name, "/") && len(name) < 4096 {
 			out = append(out, e)
 		}

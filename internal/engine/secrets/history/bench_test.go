@@ -16,7 +16,8 @@ func BenchmarkHistory(b *testing.B) {
 		b.Skip("MERLON_BENCH_REPOSITORY names no folder")
 	}
 	for b.Loop() {
-		if err := scan.Run(context.Background(), scan.Options{Root: root, Analyzers: []*scan.Analyzer{Analyzer}, Workers: 1}, &scan.Summary{}); err != nil {
+		if err := scan.Run(context.Background(), scan.Options{Root: root, Analyzers: []*scan.Analyzer{Analyzer},
+			Workers: 1}, &scan.Summary{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -40,7 +40,8 @@ func run(p *scan.ProjectPass) error {
 	for i, repo := range p.Repositories {
 		at := path.Join(repo.Path, ".git")
 		if repo.FS == nil {
-			p.Degrade(scan.Reason{Code: "unavailable", Message: "the history lies outside of the folder, where .git points", Path: at})
+			p.Degrade(scan.Reason{Code: "unavailable", Message: "the history lies outside of the folder, where " +
+				".git points", Path: at})
 			continue
 		}
 		if _, err := fs.Stat(repo.FS, "HEAD"); errors.Is(err, fs.ErrNotExist) {
@@ -48,10 +49,12 @@ func run(p *scan.ProjectPass) error {
 		}
 		r, err := git.Open(repo.FS, git.Limits{})
 		if err != nil {
-			p.Degrade(scan.Reason{Code: "unreadable", Message: "the history was not looked at: " + err.Error(), Path: at + "/"})
+			p.Degrade(scan.Reason{Code: "unreadable", Message: "the history was not " +
+				"looked at: " + err.Error(), Path: at + "/"})
 			continue
 		}
-		w := &walk{pass: p, repo: r, folder: repo.Path, at: at + "/", commits: map[git.Hash]*git.Commit{}, trees: map[git.Hash][]git.Entry{}, names: map[string]bool{},
+		w := &walk{pass: p, repo: r, folder: repo.Path, at: at + "/", commits: map[git.Hash]*git.Commit{},
+			trees: map[git.Hash][]git.Entry{}, names: map[string]bool{},
 			held: map[version][]*record{}, records: map[string]*record{}}
 		err = w.run()
 		r.Close()
@@ -98,7 +101,8 @@ const maxTrees = 20_000
 func (w *walk) run() error {
 	w.damage = map[string]int{}
 	for _, missing := range w.repo.Missing {
-		w.pass.Degrade(scan.Reason{Code: "unavailable", Message: "the history does not hold " + missing + "; fetch all of it to have it looked at", Path: w.at})
+		w.pass.Degrade(scan.Reason{Code: "unavailable", Message: "the history does not hold " + missing +
+			"; fetch all of it to have it looked at", Path: w.at})
 	}
 	tips, err := w.repo.Tips()
 	if err := w.note(err); err != nil {
@@ -111,7 +115,8 @@ func (w *walk) run() error {
 		}
 		if err := w.commit(c); err != nil {
 			if errors.Is(err, git.ErrSpent) {
-				w.pass.Degrade(scan.Reason{Code: "too-large", Message: fmt.Sprintf("%s; %d of %d commits were looked at", err, i, len(commits)), Path: w.at})
+				w.pass.Degrade(scan.Reason{Code: "too-large", Message: fmt.Sprintf("%s; %d of %d commits were "+
+					"looked at", err, i, len(commits)), Path: w.at})
 				break
 			}
 			return err
@@ -121,7 +126,8 @@ func (w *walk) run() error {
 		}
 	}
 	for what, n := range w.damage {
-		w.pass.Degrade(scan.Reason{Code: "unreadable", Message: fmt.Sprintf("%d objects of the history were not looked at: %s", n, what), Path: w.at})
+		w.pass.Degrade(scan.Reason{Code: "unreadable", Message: fmt.Sprintf("%d objects of the history were not "+
+			"looked at: %s", n, what), Path: w.at})
 	}
 	return nil
 }
@@ -314,7 +320,8 @@ func (w *walk) record(c *git.Commit, s credentials.Secret, name string) *record 
 	if r := w.records[key]; r != nil {
 		return r
 	}
-	r := &record{Secret: s, history: finding.History{FirstCommit: c.ID.String(), Author: strings.TrimSpace(c.Author), Date: c.Date, Path: path.Join(w.folder, name)}}
+	r := &record{Secret: s, history: finding.History{FirstCommit: c.ID.String(), Author: strings.TrimSpace(c.Author),
+		Date: c.Date, Path: path.Join(w.folder, name)}}
 	w.records[key] = r
 	w.order = append(w.order, r)
 	return r

@@ -59,7 +59,8 @@ func told(findings []finding.Finding) []string {
 	var out []string
 	for _, f := range findings {
 		h := f.Secret.History
-		line := fmt.Sprintf("%s:%d %s", f.Location.Path, f.Location.StartLine, strings.TrimPrefix(f.RuleID, "secrets/credentials/"))
+		line := fmt.Sprintf("%s:%d %s", f.Location.Path, f.Location.StartLine,
+			strings.TrimPrefix(f.RuleID, "secrets/credentials/"))
 		if h != nil {
 			line += fmt.Sprintf(" %s-%s %s %v", h.FirstCommit[:6], h.LastCommit[:6], h.Path, h.InTree)
 		}
@@ -71,19 +72,24 @@ func told(findings []finding.Finding) []string {
 // Every secret is told once: what was deleted, what moved, what stays, what only a
 // side branch has, what a merge brought.
 func Test(t *testing.T) {
-	for name, store := range map[string]func(*gittest.Repository){"loose": (*gittest.Repository).Loose, "packed": (*gittest.Repository).Pack} {
+	for name, store := range map[string]func(*gittest.Repository){"loose": (*gittest.Repository).Loose,
+		"packed": (*gittest.Repository).Pack} {
 		dir := t.TempDir()
 		g := gittest.New(t, dir)
 		pad := strings.Repeat("plain text of a program\n", 30)
 		one := g.Commit(map[string]string{"a.py": pad})
-		two := g.Commit(map[string]string{"a.py": pad + "t = '" + token + "'\n" + pad, "home/.netrc": "machine m login l password cl0udberry\n"}, one)
-		three := g.Commit(map[string]string{"a.py": pad + "# more\nt = '" + token + "'\n" + pad, "home/.netrc": "machine m login l password cl0udberry\nmachine n login l password bilb3rry\n"}, two)
+		two := g.Commit(map[string]string{"a.py": pad + "t = '" + token + "'\n" + pad,
+			"home/.netrc": "machine m login l password cl0udberry\n"}, one)
+		three := g.Commit(map[string]string{"a.py": pad + "# more\nt = '" + token + "'\n" + pad,
+			"home/.netrc": "machine m login l password cl0udberry\nmachine n login l password bilb3rry\n"}, two)
 		four := g.Commit(map[string]string{"a.py": pad, "home/.netrc": "machine n login l password bilb3rry\n"}, three)
 		side := g.Commit(map[string]string{"a.py": pad, "b/.pgpass": "h:1:d:u:rowanberry5\n"}, one)
-		merge := g.Commit(map[string]string{"a.py": pad, "home/.netrc": "machine n login l password bilb3rry\n", ".npmrc": "_auth=bWVyZ2VkOm1lcmdlZA\n"}, four, side)
+		merge := g.Commit(map[string]string{"a.py": pad, "home/.netrc": "machine n login l password " +
+			"bilb3rry\n", ".npmrc": "_auth=bWVyZ2VkOm1lcmdlZA\n"}, four, side)
 		g.Branch("main", merge)
 		store(g)
-		write(t, dir, map[string]string{"a.py": pad, "home/.netrc": "machine n login l password bilb3rry\n", ".npmrc": "_auth=bWVyZ2VkOm1lcmdlZA\n"})
+		write(t, dir, map[string]string{"a.py": pad, "home/.netrc": "machine n login l password " +
+			"bilb3rry\n", ".npmrc": "_auth=bWVyZ2VkOm1lcmdlZA\n"})
 		k, stream := look(t, dir)
 		if !k.Complete() {
 			t.Fatalf("%s: %+v", name, k.Incomplete())
@@ -158,9 +164,11 @@ func TestIncomplete(t *testing.T) {
 			remove(t, g.Dir)
 			write(t, dir, map[string]string{"a.py": "x = 1\n"})
 		}, scan.Succeeded},
-		"shallow": {func(_ string, g *gittest.Repository) { g.Write("shallow", strings.Repeat("ab", 20)) }, scan.Degraded},
+		"shallow": {func(_ string, g *gittest.Repository) { g.Write("shallow", strings.Repeat("ab", 20)) },
+			scan.Degraded},
 		"missing": {func(_ string, g *gittest.Repository) { g.Branch("x", strings.Repeat("ab", 20)) }, scan.Degraded},
-		"sha256":  {func(_ string, g *gittest.Repository) { g.Write("config", "objectformat = sha256") }, scan.Degraded},
+		"sha256": {func(_ string, g *gittest.Repository) { g.Write("config", "objectformat = sha256") },
+			scan.Degraded},
 		"elsewhere": {func(dir string, g *gittest.Repository) {
 			remove(t, g.Dir)
 			write(t, dir, map[string]string{".git": "gitdir: /elsewhere\n"})

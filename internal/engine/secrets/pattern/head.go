@@ -82,7 +82,8 @@ func cutConcat(subs []*syntax.Regexp, room int) (*syntax.Regexp, int, bool) {
 // cutRepeat keeps a repetition that fits, and of one that does not the times that
 // it needs at least.
 func cutRepeat(re *syntax.Regexp, room int) (*syntax.Regexp, int, bool) {
-	times := map[syntax.Op][2]int{syntax.OpStar: {0, -1}, syntax.OpPlus: {1, -1}, syntax.OpQuest: {0, 1}, syntax.OpRepeat: {re.Min, re.Max}}[re.Op]
+	times := map[syntax.Op][2]int{syntax.OpStar: {0, -1}, syntax.OpPlus: {1, -1}, syntax.OpQuest: {0, 1},
+		syntax.OpRepeat: {re.Min, re.Max}}[re.Op]
 	least, most := times[0], times[1]
 	sub, n, all := cutHead(re.Sub[0], room)
 	if !all {
@@ -92,7 +93,8 @@ func cutRepeat(re *syntax.Regexp, room int) (*syntax.Regexp, int, bool) {
 		return sub, n, false
 	}
 	if most >= 0 && n*most <= room {
-		return &syntax.Regexp{Op: syntax.OpRepeat, Min: least, Max: most, Sub: []*syntax.Regexp{sub}, Flags: re.Flags}, n * most, true
+		return &syntax.Regexp{Op: syntax.OpRepeat, Min: least, Max: most, Sub: []*syntax.Regexp{sub}, Flags: re.Flags},
+			n * most, true
 	}
 	if n > 0 {
 		least = min(least, room/n)

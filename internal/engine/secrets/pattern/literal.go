@@ -35,6 +35,7 @@ func empty() facts { return facts{exact: []string{""}} }
 func study(re *syntax.Regexp) facts {
 	switch re.Op {
 	case syntax.OpNoMatch, syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+
 		return empty()
 	case syntax.OpLiteral:
 		return literal(re.Rune)

@@ -14,9 +14,10 @@ func TestStudy(t *testing.T) {
 		need []string
 		max  int
 	}{
-		`\bghp_[0-9a-zA-Z]{36}\b`:                        {[]string{"ghp_"}, 40},
-		`(?i)\b(?:ghp|gho)_[a-z]{4}`:                     {[]string{"gho_", "ghp_"}, 8},
-		`(?:sk|rk)_(?:test|live)_\w{10}`:                 {[]string{"rk_live_", "rk_test_", "sk_live_", "sk_test_"}, 18},
+		`\bghp_[0-9a-zA-Z]{36}\b`:    {[]string{"ghp_"}, 40},
+		`(?i)\b(?:ghp|gho)_[a-z]{4}`: {[]string{"gho_", "ghp_"}, 8},
+		`(?:sk|rk)_(?:test|live)_\w{10}`: {[]string{"rk_live_", "rk_test_", "sk_live_", "sk_test_"},
+			18},
 		`(?i)[\w.-]{0,50}?(?:adobe)(?:[ \t\w.-]{0,20})=`: {[]string{"adobe"}, 76},
 		`-----BEGIN[ A-Z]*KEY-----[\s\S]+`:               {[]string{"-----begin"}, -1},
 		`[a-z]+`:                                         {nil, -1},
@@ -41,14 +42,18 @@ func TestStudy(t *testing.T) {
 }
 
 // expressions are of the kinds that rules have.
-var expressions = []string{`\bghp_[0-9a-zA-Z]{6}\b`, `(?i)[\w.-]{0,10}?(?:key|token)(?:[ \t\w.-]{0,5})[\s'"]{0,3}[=:][\s'"]{0,3}(\w{4,8})(?:['"\s;]|$)`,
-	`(?m)^token=\S{2,9}$`, `^token`, `token$`, `\Btoken\B`, `(?s)begin.{0,12}?end`, `begin[\s\S]*?end`, `[^a]{0,3}ghp_`, `(?:ghp_|gho_)+`, `(?i)ſk_live|sk_live`, `\btoken\b`,
-	`(?i)(?:key|token)[\w.-]{0,9}[=:]["' ]{0,3}([\w.=-]{6,12}|[a-z][a-z+/]{5,}={0,3})(?:[\s"']|$)`, `\btoken\b(?:.*|.*(?:[\r\n]{1,2}.*){1,2})[ \n]-u ["\w]+`,
+var expressions = []string{`\bghp_[0-9a-zA-Z]{6}\b`,
+	`(?i)[\w.-]{0,10}?(?:key|token)(?:[ \t\w.-]{0,5})[\s'"]{0,3}[=:][\s'"]{0,3}(\w{4,8})(?:['"\s;]|$)`,
+	`(?m)^token=\S{2,9}$`, `^token`, `token$`, `\Btoken\B`, `(?s)begin.{0,12}?end`, `begin[\s\S]*?end`, `[^a]{0,3}ghp_`,
+	`(?:ghp_|gho_)+`, `(?i)ſk_live|sk_live`, `\btoken\b`,
+	`(?i)(?:key|token)[\w.-]{0,9}[=:]["' ]{0,3}([\w.=-]{6,12}|[a-z][a-z+/]{5,}={0,3})(?:[\s"']|$)`,
+	`\btoken\b(?:.*|.*(?:[\r\n]{1,2}.*){1,2})[ \n]-u ["\w]+`,
 	`(?:key){2,}x?`, `(?i)key[^\n]+token`, `(?:key|tok[e]n)+?.{2,}z`}
 
 // Windows find what the standard library finds.
 func FuzzFindAllStringIndex(f *testing.F) {
-	f.Add(strings.Repeat("x ", 80)+"my_Token = abcdef;"+strings.Repeat("y\n", 90)+"ghp_123456 ghp_1234567 begin a end", uint8(0))
+	f.Add(strings.Repeat("x ", 80)+"my_Token = abcdef;"+strings.Repeat("y\n", 90)+"ghp_123456 ghp_1234567 begin a end",
+		uint8(0))
 	f.Add(strings.Repeat("\n", 200)+"token=abc\ntoken=defg"+strings.Repeat("ä", 200)+"token", uint8(2))
 	f.Add("toKen\u212a ſk_live"+strings.Repeat("z", 300)+"sK_LIVE", uint8(10))
 	f.Fuzz(func(t *testing.T, text string, which uint8) {
@@ -59,7 +64,8 @@ func FuzzFindAllStringIndex(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(regexp.MustCompile(e).FindAllStringIndex(text, -1), re.FindAllStringIndex(text, -1)); diff != "" {
+			if diff := cmp.Diff(regexp.MustCompile(e).FindAllStringIndex(text, -1),
+				re.FindAllStringIndex(text, -1)); diff != "" {
 				t.Errorf("%s in %q (-want +got):\n%s", e, text, diff)
 			}
 		}

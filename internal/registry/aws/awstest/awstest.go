@@ -146,12 +146,14 @@ func (a *Amazon) caller(r *http.Request, body string, parts []string) (key strin
 	sum := sha256.Sum256([]byte(body))
 	sum = sha256.Sum256([]byte(text + "\n" + signed + "\n" + hex.EncodeToString(sum[:])))
 	secret := []byte("AWS4" + user.Secret)
-	for _, part := range append(strings.Split(within, "/"), "AWS4-HMAC-SHA256\n"+stamp+"\n"+within+"\n"+hex.EncodeToString(sum[:])) {
+	for _, part := range append(strings.Split(within, "/"), "AWS4-HMAC-SHA256\n"+stamp+"\n"+within+"\n"+
+		hex.EncodeToString(sum[:])) {
 		h := hmac.New(sha256.New, secret)
 		_, _ = io.WriteString(h, part)
 		secret = h.Sum(nil)
 	}
-	if subtle.ConstantTimeCompare([]byte(hex.EncodeToString(secret)), []byte(signature)) != 1 || r.Header.Get("X-Amz-Security-Token") != user.Session {
+	if subtle.ConstantTimeCompare([]byte(hex.EncodeToString(secret)), []byte(signature)) != 1 ||
+		r.Header.Get("X-Amz-Security-Token") != user.Session {
 		return "", User{}, map[bool]string{true: "SignatureDoesNotMatch", false: refused}[parts[0] == "sts"]
 	}
 	return key, user, ""
@@ -180,12 +182,14 @@ func (a *Amazon) token(w http.ResponseWriter, key, body string) {
 		_, _ = fmt.Fprintf(w, `<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult><Account>%s</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`, a.Users[key].Account)
 	case "AssumeRole":
 		role, ok := a.Roles[q.Get("RoleArn")]
-		if !ok || role.Trusts != key || role.ExternalID != "" && role.ExternalID != q.Get("ExternalId") || q.Get("RoleSessionName") == "" {
+		if !ok || role.Trusts != key || role.ExternalID != "" && role.ExternalID != q.Get("ExternalId") ||
+			q.Get("RoleSessionName") == "" {
 			refuseQuery(w, "AccessDenied")
 			return
 		}
 		id := fmt.Sprintf("ASIAIOSFODNN7%07d", len(a.Users))
-		a.Users[id] = User{Account: role.Account, Secret: "of " + id, Session: "session/of+" + id, Policy: q.Get("Policy")}
+		a.Users[id] = User{Account: role.Account, Secret: "of " + id, Session: "session/of+" + id,
+			Policy: q.Get("Policy")}
 		_, _ = fmt.Fprintf(w, `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult><Credentials><AccessKeyId>%s</AccessKeyId><SecretAccessKey>%s</SecretAccessKey><SessionToken>%s</SessionToken></Credentials></AssumeRoleResult></AssumeRoleResponse>`,
 			id, a.Users[id].Secret, a.Users[id].Session)
 	default:
@@ -207,7 +211,8 @@ func (a *Amazon) registry(w http.ResponseWriter, r *http.Request, body []byte, u
 		NextToken      string
 		Filter         struct{ TagStatus string }
 	}
-	if err := json.Unmarshal(body, &in); err != nil || !ok || r.Header.Get("Content-Type") != "application/x-amz-json-1.1" {
+	if err := json.Unmarshal(body, &in); err != nil || !ok ||
+		r.Header.Get("Content-Type") != "application/x-amz-json-1.1" {
 		refuseJSON(w, "SerializationException")
 		return
 	}
@@ -234,7 +239,8 @@ func (a *Amazon) registry(w http.ResponseWriter, r *http.Request, body []byte, u
 	case operation == "DescribeRepositories":
 		var list []any
 		for name := range a.Images {
-			list = append(list, map[string]any{"repositoryName": name, "repositoryUri": "registry.example/" + name, "createdAt": 1.7e9})
+			list = append(list, map[string]any{"repositoryName": name, "repositoryUri": "registry.example/" + name,
+				"createdAt": 1.7e9})
 		}
 		slices.SortFunc(list, func(x, y any) int { return strings.Compare(fmt.Sprint(x), fmt.Sprint(y)) })
 		part(w, "repositories", list, from, in.MaxResults)
@@ -243,7 +249,8 @@ func (a *Amazon) registry(w http.ResponseWriter, r *http.Request, body []byte, u
 	case operation == "DescribeImages" && in.Filter.TagStatus == "TAGGED":
 		var list []any
 		for _, v := range versions {
-			list = append(list, map[string]any{"imageDigest": v.Digest, "imageTags": v.Tags, "imageSizeInBytes": v.Size, "imagePushedAt": float64(v.Pushed.UnixMilli()) / 1000})
+			list = append(list, map[string]any{"imageDigest": v.Digest, "imageTags": v.Tags, "imageSizeInBytes": v.Size,
+				"imagePushedAt": float64(v.Pushed.UnixMilli()) / 1000})
 		}
 		part(w, "imageDetails", list, from, in.MaxResults)
 	default:

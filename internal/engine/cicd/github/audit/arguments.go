@@ -40,7 +40,8 @@ func arguments(p *Pass, b workflow.Body) {
 						continue
 					}
 					at := p.File.Part(r.Run, l.Offset, min(l.Length, len(r.Run.Value)-l.Offset))
-					f := p.finding(at, "", "%s, which anybody can choose, becomes part of a program for %s, %s", worst.Context, m[1], where(b, i))
+					f := p.finding(at, "", "%s, which anybody can choose, becomes part of a program "+
+						"for %s, %s", worst.Context, m[1], where(b, i))
 					f.Steps = p.path(worst, at, m[1])
 					p.Out(Rules["argument-injection"], f)
 				}
@@ -79,7 +80,8 @@ func clobbering(p *Pass, b workflow.Body) {
 		}
 		writes := script.Writes(r.Run.Value, "GITHUB_OUTPUT")
 		for _, w := range writes {
-			if !others(writes, w.Name) || w.Name == "" || strings.Contains(r.Run.Value[w.Offset:w.Offset+min(w.Length, len(r.Run.Value)-w.Offset)], "<<") {
+			if !others(writes, w.Name) || w.Name == "" ||
+				strings.Contains(r.Run.Value[w.Offset:w.Offset+min(w.Length, len(r.Run.Value)-w.Offset)], "<<") {
 				continue
 			}
 			for _, o := range p.Flow.Shell(w.Value, r.Run.Value, flow.Place{Body: b, Step: i}) {
@@ -87,7 +89,8 @@ func clobbering(p *Pass, b workflow.Body) {
 					continue
 				}
 				at := p.File.Part(r.Run, w.Offset, min(w.Length, len(r.Run.Value)-w.Offset))
-				f := p.finding(at, finding.Likely, "%s, which anybody can choose and which may have several lines, is written to GITHUB_OUTPUT and can overwrite the other outputs, %s", o.Context, where(b, i))
+				f := p.finding(at, finding.Likely, "%s, which anybody can choose and which may have several lines, "+
+					"is written to GITHUB_OUTPUT and can overwrite the other outputs, %s", o.Context, where(b, i))
 				f.Steps = p.path(o, at, "GITHUB_OUTPUT")
 				p.Out(Rules["output-clobbering"], f)
 				break
@@ -124,7 +127,8 @@ func (p *Pass) printed(b workflow.Body, i int, r *actionlint.ExecRun) {
 				continue
 			}
 			at := p.File.Part(r.Run, l.Offset, min(l.Length, len(r.Run.Value)-l.Offset))
-			f := p.finding(at, finding.Likely, "%s, which anybody can choose, is printed where the step sets its outputs by ::set-output, %s", o.Context, where(b, i))
+			f := p.finding(at, finding.Likely, "%s, which anybody can choose, is printed where the step sets its "+
+				"outputs by ::set-output, %s", o.Context, where(b, i))
 			f.Steps = p.path(o, at, "the log")
 			p.Out(Rules["output-clobbering"], f)
 			return

@@ -25,7 +25,8 @@ func artifacts(p *Pass, b workflow.Body) {
 		case other && p.Flow.TakesArtifact(b.File, s):
 		case same && a != nil && slug(a.Uses.Value) == "actions/download-artifact" && with(a, "run-id") == "":
 			if n, ok := p.runsAfter(b, i); ok {
-				f := p.finding(p.atStep(s), "", "The artifact comes of a job that ran a stranger's code, and %s works on it, %s", stepName(b, n), where(b, i))
+				f := p.finding(p.atStep(s), "", "The artifact comes of a job that ran a stranger's code, and %s "+
+					"works on it, %s", stepName(b, n), where(b, i))
 				f.Severity, f.Confidence = finding.Medium, finding.Likely
 				p.Out(Rules["artifact-poisoning"], f)
 			}
@@ -33,7 +34,8 @@ func artifacts(p *Pass, b workflow.Body) {
 		default:
 			continue
 		}
-		f := p.finding(p.atStep(s), "", "The artifact of a run that a stranger may have started is taken up, %s", where(b, i))
+		f := p.finding(p.atStep(s), "", "The artifact of a run that a stranger may have started is taken up, %s",
+			where(b, i))
 		if n, ok := p.runsAfter(b, i); ok {
 			f.Message += ", and " + stepName(b, n) + " works on it"
 		} else {
@@ -82,7 +84,8 @@ func folder(s *actionlint.Step) string {
 		return ""
 	}
 	path := strings.TrimSuffix(strings.TrimPrefix(with(a, "path"), "./"), "/")
-	if path == "." || strings.Contains(path, "github.workspace") || strings.HasPrefix(slug(a.Uses.Value), "actions/github-script") {
+	if path == "." || strings.Contains(path, "github.workspace") ||
+		strings.HasPrefix(slug(a.Uses.Value), "actions/github-script") {
 		return ""
 	}
 	if slug(a.Uses.Value) != "actions/checkout" && !outside.MatchString(path) {
@@ -135,8 +138,10 @@ func strangeCache(p *Pass, b workflow.Body) {
 			if !ok || strings.HasSuffix(name, "/restore") {
 				continue
 			}
-			if on, _ := p.restores(a, c); on && (runs || slug(a.Uses.Value) == "actions/cache" && ownFiles(with(a, "path"))) {
-				f := p.finding(p.File.Place(a.Uses), "", "%s saves a cache of what a stranger wrote, and %s runs for the default branch, %s", slug(a.Uses.Value), event, where(b, i))
+			if on, _ := p.restores(a, c); on && (runs || slug(a.Uses.Value) == "actions/cache" &&
+				ownFiles(with(a, "path"))) {
+				f := p.finding(p.File.Place(a.Uses), "", "%s saves a cache of what a stranger wrote, and %s runs for "+
+					"the default branch, %s", slug(a.Uses.Value), event, where(b, i))
 				if guarded(p, b, s) {
 					f.Confidence = finding.Uncertain
 				}
@@ -154,7 +159,8 @@ func strangeCache(p *Pass, b workflow.Body) {
 // ownFiles reports whether a list of paths has one in the working folder.
 func ownFiles(paths string) bool {
 	for _, path := range strings.Fields(paths) {
-		if !strings.HasPrefix(path, "~") && !strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "!") && !outside.MatchString(path) {
+		if !strings.HasPrefix(path, "~") && !strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "!") &&
+			!outside.MatchString(path) {
 			return true
 		}
 	}

@@ -67,14 +67,23 @@ var cachers = map[string]cacher{
 // publishers lists actions that publish what was built, with an input whose value
 // says that they do not.
 var publishers = map[string][2]string{
-	"pypa/gh-action-pypi-publish": {}, "softprops/action-gh-release": {}, "goreleaser/goreleaser-action": {}, "docker/build-push-action": {"push", "false"},
-	"js-devtools/npm-publish": {"dry-run", "true"}, "rubygems/release-gem": {}, "ncipollo/release-action": {}, "svenstaro/upload-release-action": {},
-	"actions/deploy-pages": {}, "peaceiris/actions-gh-pages": {}, "jamesives/github-pages-deploy-action": {}, "changesets/action": {},
-	"cycjimmy/semantic-release-action": {}, "elgohr/publish-docker-github-action": {}, "elgohr/github-release-action": {}, "marvinpinto/action-automatic-releases": {},
-	"crazy-max/ghaction-github-pages": {}, "pulumi/actions": {}, "google-github-actions/deploy-cloudrun": {}, "aws-actions/amazon-ecs-deploy-task-definition": {},
-	"azure/webapps-deploy": {}, "azure/functions-action": {}, "actions/attest-build-provenance": {}, "slsa-framework/slsa-github-generator": {},
-	"cloudflare/wrangler-action": {}, "katyo/publish-crates": {}, "actions/upload-release-asset": {}, "actions/create-release": {}, "release-drafter/release-drafter": {},
-	"ac10ns/docker": {}, "mr-smithers-excellent/docker-build-push": {}, "helm/chart-releaser-action": {}, "docker/bake-action": {"push", "false"},
+	"pypa/gh-action-pypi-publish": {}, "softprops/action-gh-release": {}, "goreleaser/goreleaser-action": {},
+	"docker/build-push-action": {"push", "false"},
+	"js-devtools/npm-publish":  {"dry-run", "true"}, "rubygems/release-gem": {}, "ncipollo/release-action": {},
+	"svenstaro/upload-release-action": {},
+	"actions/deploy-pages":            {}, "peaceiris/actions-gh-pages": {}, "jamesives/github-pages-deploy-action": {},
+	"changesets/action":                {},
+	"cycjimmy/semantic-release-action": {}, "elgohr/publish-docker-github-action": {},
+	"elgohr/github-release-action": {}, "marvinpinto/action-automatic-releases": {},
+	"crazy-max/ghaction-github-pages": {}, "pulumi/actions": {}, "google-github-actions/deploy-cloudrun": {},
+	"aws-actions/amazon-ecs-deploy-task-definition": {},
+	"azure/webapps-deploy":                          {}, "azure/functions-action": {},
+	"actions/attest-build-provenance":      {},
+	"slsa-framework/slsa-github-generator": {},
+	"cloudflare/wrangler-action":           {}, "katyo/publish-crates": {}, "actions/upload-release-asset": {},
+	"actions/create-release": {}, "release-drafter/release-drafter": {},
+	"ac10ns/docker": {}, "mr-smithers-excellent/docker-build-push": {}, "helm/chart-releaser-action": {},
+	"docker/bake-action": {"push", "false"},
 }
 
 var releaseBranch = lazyregexp.New(`(?i)^releas(?:e|es|ing)\b|^release`)
@@ -88,7 +97,9 @@ func (p *Pass) publishesBy(b workflow.Body) string {
 		if !e.Tags.IsEmpty() {
 			return "tags start the workflow"
 		}
-		if !e.Branches.IsEmpty() && slices.ContainsFunc(e.Branches.Values, func(v *actionlint.String) bool { return releaseBranch.MatchString(v.Value) }) {
+		if !e.Branches.IsEmpty() && slices.ContainsFunc(e.Branches.Values, func(v *actionlint.String) bool {
+			return releaseBranch.MatchString(v.Value)
+		}) {
 			return "a release branch starts the workflow"
 		}
 	}
@@ -126,7 +137,8 @@ func caches(p *Pass, b workflow.Body) {
 		if !on {
 			continue
 		}
-		f := p.finding(p.File.Place(a.Uses), "", "%s restores a cache that other jobs may have filled, and %s, %s", slug(a.Uses.Value), why, where(b, i))
+		f := p.finding(p.File.Place(a.Uses), "", "%s restores a cache that other jobs may have filled, "+
+			"and %s, %s", slug(a.Uses.Value), why, where(b, i))
 		if !sure || !delivers(b) {
 			f.Confidence = finding.Uncertain
 		}
@@ -150,11 +162,13 @@ func delivers(b workflow.Body) bool {
 	for _, s := range live(b) {
 		if a := workflow.Uses(s); a != nil {
 			name := slug(a.Uses.Value)
-			if _, ok := publishers[name]; ok || strings.Contains(name, "upload") || strings.Contains(name, "release") || strings.Contains(name, "publish") || strings.Contains(name, "deploy") {
+			if _, ok := publishers[name]; ok || strings.Contains(name, "upload") || strings.Contains(name, "release") ||
+				strings.Contains(name, "publish") || strings.Contains(name, "deploy") {
 				return true
 			}
 		}
-		if r := workflow.Run(s); r != nil && (publish.MatchString(r.Run.Value) || delivery.MatchString(r.Run.Value)) || secretIn(s.Env) {
+		if r := workflow.Run(s); r != nil && (publish.MatchString(r.Run.Value) || delivery.MatchString(r.Run.Value)) ||
+			secretIn(s.Env) {
 			return true
 		}
 	}
@@ -195,7 +209,9 @@ func (p *Pass) restores(a *actionlint.ExecAction, c cacher) (on, sure bool) {
 // what depends on the ref is known.
 func (p *Pass) tagsOnly() bool {
 	if e, ok := p.File.Event("push").(*actionlint.WebhookEvent); ok && e != nil {
-		return e.Branches.IsEmpty() || !slices.ContainsFunc(e.Branches.Values, func(v *actionlint.String) bool { return releaseBranch.MatchString(v.Value) })
+		return e.Branches.IsEmpty() || !slices.ContainsFunc(e.Branches.Values, func(v *actionlint.String) bool {
+			return releaseBranch.MatchString(v.Value)
+		})
 	}
 	return true
 }
@@ -225,8 +241,10 @@ func (p *Pass) notOnTags(cond *actionlint.String) bool {
 // publish matches commands that publish with a long-lived password of a registry
 // that can do without.
 var publish = lazyregexp.New(`(?:^|[\s;&|(])(?:` + strings.Join([]string{
-	`(?:cargo(?:\s+\+\S+)?)\s+publish`, `cargo\s+hack\b.*\s+publish`, `npm\s+(?:-\S+\s+)*publish`, `yarn\s+npm\s+publish`, `pnpm\s+(?:-\S+\s+)*publish`,
-	`(?:bun|bunx\s+npm|npx\s+npm)\s+publish`, `twine(?:==\S+|@\S+)?\s+upload`, `(?:uv|poetry|hatch|flit|pdm)\s+publish`, `uvx\s+twine\S*\s+upload`,
+	`(?:cargo(?:\s+\+\S+)?)\s+publish`, `cargo\s+hack\b.*\s+publish`, `npm\s+(?:-\S+\s+)*publish`,
+	`yarn\s+npm\s+publish`, `pnpm\s+(?:-\S+\s+)*publish`,
+	`(?:bun|bunx\s+npm|npx\s+npm)\s+publish`, `twine(?:==\S+|@\S+)?\s+upload`, `(?:uv|poetry|hatch|flit|pdm)\s+publish`,
+	`uvx\s+twine\S*\s+upload`,
 	`gem\s+push`, `bundle\s+exec\s+rake\s+release`, `(?:dotnet\s+)?nuget(?:\.exe)?\s+push`,
 }, "|") + `)(?:\s|$)`)
 
@@ -240,13 +258,17 @@ func publishing(p *Pass, b workflow.Body) {
 	for i, s := range live(b) {
 		if r := workflow.Run(s); r != nil && !signs {
 			for _, l := range script.Lines(r.Run.Value) {
-				if (publish.MatchString(l.Text) || uploads.MatchString(l.Text)) && !harmlessPublish.MatchString(l.Text) && !strings.HasPrefix(l.Text, "echo ") {
-					p.report("use-trusted-publishing", p.File.Part(r.Run, l.Offset, min(l.Length, len(r.Run.Value)-l.Offset)), "", "%q publishes with a password that does not expire, %s", short(l.Text), where(b, i))
+				if (publish.MatchString(l.Text) || uploads.MatchString(l.Text)) &&
+					!harmlessPublish.MatchString(l.Text) && !strings.HasPrefix(l.Text, "echo ") {
+					p.report("use-trusted-publishing",
+						p.File.Part(r.Run, l.Offset, min(l.Length, len(r.Run.Value)-l.Offset)), "",
+						"%q publishes with a password that does not expire, %s", short(l.Text), where(b, i))
 				}
 			}
 		}
 		if a := workflow.Uses(s); a != nil && passwordPublisher(a) {
-			p.report("use-trusted-publishing", p.File.Place(a.Uses), "", "%s signs in with a password that does not expire, %s", slug(a.Uses.Value), where(b, i))
+			p.report("use-trusted-publishing", p.File.Place(a.Uses), "", "%s signs in with a password that does not "+
+				"expire, %s", slug(a.Uses.Value), where(b, i))
 		}
 	}
 }

@@ -25,9 +25,11 @@ func checkouts(p *Pass, b workflow.Body) {
 		if strings.EqualFold(keep, "false") {
 			continue
 		}
-		f := p.finding(p.atStep(s), "", "The checkout leaves its token on the disk for all later steps, %s", where(b, i))
+		f := p.finding(p.atStep(s), "", "The checkout leaves its token on the disk for all later "+
+			"steps, %s", where(b, i))
 		if up := uploadsAll(b.Steps[i+1:], with(a, "path")); up != nil && before(a.Uses.Value, 6) {
-			f.Message = "The checkout leaves its token in .git/config, and " + stepName(b, index(b, up)) + " uploads the whole folder with it, " + where(b, i)
+			f.Message = "The checkout leaves its token in .git/config, and " + stepName(b, index(b, up)) +
+				" uploads the whole folder with it, " + where(b, i)
 			f.Severity, f.Confidence = finding.High, finding.Certain
 		} else if keep != "" {
 			f.Confidence = finding.Uncertain
@@ -71,11 +73,13 @@ func uploadsAll(steps []*actionlint.Step, path string) *actionlint.Step {
 		}
 		for _, up := range strings.Fields(with(a, "path")) {
 			up = strings.TrimSuffix(strings.TrimPrefix(up, "./"), "/")
-			if up == "." || up == "" || up == "${{github.workspace}}" || up == path && path != "" || up == "*" || up == "**" || up == ".git" {
+			if up == "." || up == "" || up == "${{github.workspace}}" || up == path && path != "" || up == "*" ||
+				up == "**" || up == ".git" {
 				return s
 			}
 		}
-		if strings.Contains(with(a, "path"), "github.workspace }}") && !strings.Contains(with(a, "path"), "github.workspace }}/") {
+		if strings.Contains(with(a, "path"), "github.workspace }}") &&
+			!strings.Contains(with(a, "path"), "github.workspace }}/") {
 			return s
 		}
 	}
@@ -104,10 +108,12 @@ func untrustedCheckout(p *Pass, b workflow.Body) {
 		runs, ok := p.runsAfter(b, i)
 		switch {
 		case ok:
-			f.Message = event + " fetches " + what + ", which a stranger wrote, with the secrets of this repository, and " + stepName(b, runs) + " runs it, " + where(b, i)
+			f.Message = event + " fetches " + what + ", which a stranger wrote, with the secrets of this " +
+				"repository, and " + stepName(b, runs) + " runs it, " + where(b, i)
 			f.Steps = []finding.Step{
 				{Kind: finding.Source, Message: "fetches " + what, Location: location(p.File.Path, p.atStep(s))},
-				{Kind: finding.Sink, Message: "runs what was fetched", Location: location(p.File.Path, p.atStep(b.Steps[runs]))},
+				{Kind: finding.Sink, Message: "runs what was fetched",
+					Location: location(p.File.Path, p.atStep(b.Steps[runs]))},
 			}
 		default:
 			f.Severity, f.Confidence = finding.Medium, finding.Likely
@@ -183,7 +189,8 @@ func (p *Pass) runsAfter(b workflow.Body, i int) (int, bool) {
 		if r := workflow.Run(s); r != nil && builds.MatchString(r.Run.Value) {
 			return n, true
 		}
-		if a := workflow.Uses(s); a != nil && (strings.HasPrefix(a.Uses.Value, "./") || buildActions[slug(a.Uses.Value)]) {
+		if a := workflow.Uses(s); a != nil && (strings.HasPrefix(a.Uses.Value, "./") ||
+			buildActions[slug(a.Uses.Value)]) {
 			return n, true
 		}
 	}
@@ -192,7 +199,10 @@ func (p *Pass) runsAfter(b workflow.Body, i int) (int, bool) {
 
 // buildActions lists actions that run code of the folder.
 var buildActions = map[string]bool{
-	"docker/build-push-action": true, "gradle/gradle-build-action": true, "goreleaser/goreleaser-action": true, "pre-commit/action": true,
-	"cypress-io/github-action": true, "bahmutov/npm-install": true, "borales/actions-yarn": true, "golangci/golangci-lint-action": true,
-	"super-linter/super-linter": true, "github/super-linter": true, "actions/jekyll-build-pages": true, "pypa/cibuildwheel": true,
+	"docker/build-push-action": true, "gradle/gradle-build-action": true, "goreleaser/goreleaser-action": true,
+	"pre-commit/action":        true,
+	"cypress-io/github-action": true, "bahmutov/npm-install": true, "borales/actions-yarn": true,
+	"golangci/golangci-lint-action": true,
+	"super-linter/super-linter":     true, "github/super-linter": true, "actions/jekyll-build-pages": true,
+	"pypa/cibuildwheel": true,
 }

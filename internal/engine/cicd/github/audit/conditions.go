@@ -28,7 +28,8 @@ func conditions(p *Pass, b workflow.Body) {
 func (p *Pass) condition(s *actionlint.String, where string) {
 	all := expression.In(s.Value)
 	if len(all) > 0 && (len(all) > 1 || all[0].Length != len(s.Value)) {
-		p.report("unsound-condition", p.File.Place(s), "", "The condition is always true: there is text around the expression, %s", where)
+		p.report("unsound-condition", p.File.Place(s), "", "The condition is always true: there is text around the "+
+			"expression, %s", where)
 	}
 	if len(all) == 0 {
 		root := expression.Condition(s.Value)
@@ -54,10 +55,13 @@ func (p *Pass) parts(root actionlint.ExprNode, s *actionlint.String, offset, len
 		}
 		switch n := n.(type) {
 		case *actionlint.CompareOpNode:
-			spoofed = spoofed || n.Kind == actionlint.CompareOpNodeKindEq && (botCheck(n.Left, n.Right) || botCheck(n.Right, n.Left))
+			spoofed = spoofed || n.Kind == actionlint.CompareOpNodeKindEq &&
+				(botCheck(n.Left, n.Right) || botCheck(n.Right, n.Left))
 		case *actionlint.FuncCallNode:
-			if callee := strings.ToLower(n.Callee); len(n.Args) == 2 && (callee == "contains" || callee == "endswith" || callee == "startswith") {
-				spoofed = spoofed || callee != "contains" && botCheck(n.Args[0], n.Args[1]) || callee == "contains" && botCheck(n.Args[0], n.Args[1])
+			if callee := strings.ToLower(n.Callee); len(n.Args) == 2 && (callee == "contains" || callee == "endswith" ||
+				callee == "startswith") {
+				spoofed = spoofed || callee != "contains" && botCheck(n.Args[0], n.Args[1]) || callee == "contains" &&
+					botCheck(n.Args[0], n.Args[1])
 				if _, text := n.Args[0].(*actionlint.StringNode); text && callee == "contains" {
 					if path := expression.Path(n.Args[1]); path != "" {
 						loose = path
@@ -76,7 +80,8 @@ func (p *Pass) parts(root actionlint.ExprNode, s *actionlint.String, offset, len
 		p.Out(Rules["spoofable-actor"], f)
 	}
 	if loose != "" {
-		f := p.finding(at, "", "contains looks for %s within a text, so that a part of a listed name passes too, %s", loose, where)
+		f := p.finding(at, "", "contains looks for %s within a text, so that a part of a listed name passes "+
+			"too, %s", loose, where)
 		if !chosen.MatchString(loose) {
 			f.Severity, f.Confidence = finding.Low, finding.Uncertain
 		}
@@ -85,10 +90,11 @@ func (p *Pass) parts(root actionlint.ExprNode, s *actionlint.String, offset, len
 }
 
 var (
-	actor    = lazyregexp.New(`^github\.(?:actor|actor_id|triggering_actor|event\.sender\.(?:login|id)|event\.pull_request\.sender\.login)$`)
-	actorID  = lazyregexp.New(`^github\.(?:actor_id|event\.sender\.id)$`)
-	chosen   = lazyregexp.New(`^(?:github\.(?:ref|ref_name|head_ref|base_ref|actor|triggering_actor)|env\.|inputs\.|github\.event\.)`)
-	botIDs   = map[string]bool{"49699333": true, "29139614": true, "27856297": true, "41898282": true, "29110": true, "66853113": true}
+	actor   = lazyregexp.New(`^github\.(?:actor|actor_id|triggering_actor|event\.sender\.(?:login|id)|event\.pull_request\.sender\.login)$`)
+	actorID = lazyregexp.New(`^github\.(?:actor_id|event\.sender\.id)$`)
+	chosen  = lazyregexp.New(`^(?:github\.(?:ref|ref_name|head_ref|base_ref|actor|triggering_actor)|env\.|inputs\.|github\.event\.)`)
+	botIDs  = map[string]bool{"49699333": true, "29139614": true, "27856297": true, "41898282": true, "29110": true,
+		"66853113": true}
 	botNames = lazyregexp.New(`(?i)\[bot\]'?$`)
 )
 
@@ -143,7 +149,8 @@ func expressions(p *Pass) {
 				continue
 			}
 			root := expression.Condition(c.Value)
-			if _, plain := root.(*actionlint.BoolNode); root != nil && !plain { // if: false is how people switch things off
+			if _, plain := root.(*actionlint.BoolNode); root != nil &&
+				!plain { // if: false is how people switch things off
 				p.expression(root, func() document.Place { return p.File.Place(c) })
 			}
 		}
@@ -172,7 +179,8 @@ func (p *Pass) expression(root actionlint.ExprNode, at func() document.Place) {
 		}
 	})
 	if allSecrets {
-		p.report("overprovisioned-secrets", at(), "", "Every secret of the repository is handed over, not just the one that is needed")
+		p.report("overprovisioned-secrets", at(), "", "Every secret of the repository is handed over, not just the "+
+			"one that is needed")
 	}
 	if unredacted {
 		p.report("unredacted-secret", at(), "", "A part of a secret is taken out; the log hides only the whole")
@@ -181,13 +189,15 @@ func (p *Pass) expression(root actionlint.ExprNode, at func() document.Place) {
 		p.report("obfuscation", at(), "", "The expression says in a roundabout way what is always the same")
 	}
 	if falsy {
-		p.report("unsound-ternary", at(), "", "The value behind && is false or empty, so that the one behind || is taken in every case")
+		p.report("unsound-ternary", at(), "", "The value behind && is false or empty, so that the one behind || is "+
+			"taken in every case")
 	}
 }
 
 // fromSecret reports whether the call takes a secret apart.
 func fromSecret(c *actionlint.FuncCallNode) bool {
-	return strings.EqualFold(c.Callee, "fromjson") && len(c.Args) == 1 && strings.HasPrefix(expression.Path(c.Args[0]), "secrets.")
+	return strings.EqualFold(c.Callee, "fromjson") && len(c.Args) == 1 && strings.HasPrefix(expression.Path(c.Args[0]),
+		"secrets.")
 }
 
 // ternary reports whether the node is a && b || c with a b that is never true.
@@ -230,7 +240,8 @@ func reducible(c *actionlint.FuncCallNode) bool {
 	}
 	if callee == "fromjson" { // a list or a map cannot be written otherwise
 		s, ok := c.Args[0].(*actionlint.StringNode)
-		return ok && !strings.HasPrefix(strings.TrimSpace(s.Value), "[") && !strings.HasPrefix(strings.TrimSpace(s.Value), "{")
+		return ok && !strings.HasPrefix(strings.TrimSpace(s.Value), "[") &&
+			!strings.HasPrefix(strings.TrimSpace(s.Value), "{")
 	}
 	return len(c.Args) > 0
 }
@@ -243,7 +254,8 @@ func constantRoot(root actionlint.ExprNode) bool {
 
 // secretsOutside finds secrets that no environment guards.
 func secretsOutside(p *Pass, b workflow.Body) {
-	if b.Job == nil || b.Job.Environment != nil || b.Job.WorkflowCall != nil || len(p.File.Workflow.On) == 1 && p.File.On("workflow_call") {
+	if b.Job == nil || b.Job.Environment != nil || b.Job.WorkflowCall != nil || len(p.File.Workflow.On) == 1 &&
+		p.File.On("workflow_call") {
 		return
 	}
 	jobs := p.File.Doc.Get("jobs")
@@ -255,7 +267,8 @@ func secretsOutside(p *Pass, b workflow.Body) {
 			for _, x := range expression.In(n.Value) {
 				for _, u := range expression.All(x.Root) {
 					if strings.HasPrefix(u.Path, "secrets.") && u.Path != "secrets.github_token" {
-						p.report("secrets-outside-environment", p.File.Source.Part(n, x.Offset, x.Length), "", "%s is not bound to an environment, %s", u.Path, inJob(b.Job))
+						p.report("secrets-outside-environment", p.File.Source.Part(n, x.Offset, x.Length), "",
+							"%s is not bound to an environment, %s", u.Path, inJob(b.Job))
 						break
 					}
 				}

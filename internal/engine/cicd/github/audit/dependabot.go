@@ -12,7 +12,8 @@ import (
 // IsDependabot reports whether the path is that of Dependabot's configuration.
 func IsDependabot(p string) bool {
 	dir, base := path.Split(p)
-	return (base == "dependabot.yml" || base == "dependabot.yaml") && (dir == ".github/" || strings.HasSuffix(dir, "/.github/"))
+	return (base == "dependabot.yml" || base == "dependabot.yaml") &&
+		(dir == ".github/" || strings.HasSuffix(dir, "/.github/"))
 }
 
 // minimum is the delay in days below which a new version is taken for fresh.
@@ -38,7 +39,8 @@ func Dependabot(p string, b []byte, out func(*finding.Rule, finding.Finding)) er
 			continue
 		}
 		if x := u.Get("insecure-external-code-execution"); x.Text() == "allow" {
-			report("dependabot-execution", u.Key("insecure-external-code-execution"), "Updates of "+eco.Text()+" run code of the dependencies")
+			report("dependabot-execution", u.Key("insecure-external-code-execution"), "Updates of "+eco.Text()+
+				" run code of the dependencies")
 		}
 		cooldown := u.Get("cooldown")
 		if cooldown == nil {
@@ -48,11 +50,14 @@ func Dependabot(p string, b []byte, out func(*finding.Rule, finding.Finding)) er
 		n, err := strconv.Atoi(days.Text())
 		switch {
 		case cooldown == nil:
-			report("dependabot-cooldown", u.Key("package-ecosystem"), "New versions of "+eco.Text()+" packages are proposed without a delay")
+			report("dependabot-cooldown", u.Key("package-ecosystem"), "New versions of "+eco.Text()+" packages are "+
+				"proposed without a delay")
 		case days == nil:
-			report("dependabot-cooldown", u.Key("cooldown"), "The delay for new versions of "+eco.Text()+" packages has no default-days")
+			report("dependabot-cooldown", u.Key("cooldown"), "The delay for new versions of "+eco.Text()+
+				" packages has no default-days")
 		case err == nil && n < minimum:
-			report("dependabot-cooldown", days, "New versions of "+eco.Text()+" packages are proposed after "+days.Text()+" days, fewer than 7")
+			report("dependabot-cooldown", days, "New versions of "+eco.Text()+" packages are "+
+				"proposed after "+days.Text()+" days, fewer than 7")
 		}
 	}
 	return nil

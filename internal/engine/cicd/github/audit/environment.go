@@ -47,7 +47,8 @@ func (p *Pass) environmentWrite(b workflow.Body, i int, file string, w script.Wr
 	}
 	r := workflow.Run(b.Steps[i])
 	worst, _ := flow.Worst(p.Flow.Shell(value, r.Run.Value, flow.Place{Body: b, Step: i}))
-	fixed := !strings.ContainsAny(w.Value, "$`%") && !strings.Contains(w.Value, "|") && w.Name != "" || !strings.ContainsAny(w.Value, "$`%|<")
+	fixed := !strings.ContainsAny(w.Value, "$`%") && !strings.Contains(w.Value, "|") && w.Name != "" ||
+		!strings.ContainsAny(w.Value, "$`%|<")
 	if fixed && worst.Trust != flow.Anybody || w.Name == "" && file == "GITHUB_PATH" && ownFolder.MatchString(w.Value) {
 		return
 	}
@@ -82,7 +83,8 @@ func (p *Pass) loaded(b workflow.Body, i int, a *actionlint.ExecAction) {
 	name := slug(a.Uses.Value)
 	if loaders[name] {
 		if o, ok := p.Flow.Foreign(at); ok {
-			f := p.finding(p.File.Place(a.Uses), "", "%s makes variables of a file of %s, which anybody can choose, %s", name, short(o.Context), where(b, i))
+			f := p.finding(p.File.Place(a.Uses), "", "%s makes variables of a file of %s, which anybody can "+
+				"choose, %s", name, short(o.Context), where(b, i))
 			f.Severity, f.Confidence = finding.High, finding.Likely
 			p.Out(Rules["environment-injection"], f)
 		}
@@ -91,7 +93,8 @@ func (p *Pass) loaded(b workflow.Body, i int, a *actionlint.ExecAction) {
 		return
 	}
 	if o, ok := flow.Worst(p.Flow.Exported(a, at)); ok && o.Trust == flow.Anybody {
-		f := p.finding(p.File.Place(a.Uses), "", "%s, which anybody can choose, becomes a variable of later steps, %s", o.Context, where(b, i))
+		f := p.finding(p.File.Place(a.Uses), "", "%s, which anybody can choose, becomes a variable of later "+
+			"steps, %s", o.Context, where(b, i))
 		p.Out(Rules["environment-injection"], f)
 	}
 }
@@ -118,7 +121,8 @@ func (p *Pass) unsecure(e *actionlint.Env, where string) {
 		return
 	}
 	if e.Expression != nil {
-		p.report("insecure-commands", p.File.Place(e.Expression), finding.Uncertain, "Which variables are set is known only when the job runs; one could be %s, %s", unsecure, where)
+		p.report("insecure-commands", p.File.Place(e.Expression), finding.Uncertain, "Which variables are set is "+
+			"known only when the job runs; one could be %s, %s", unsecure, where)
 		return
 	}
 	v := e.Vars[strings.ToLower(unsecure)]
@@ -126,7 +130,8 @@ func (p *Pass) unsecure(e *actionlint.Env, where string) {
 		return
 	}
 	if text := strings.TrimSpace(v.Value.Value); strings.EqualFold(text, "true") || text == "1" {
-		p.report("insecure-commands", p.File.Place(v.Name), "", "%s lets what a step prints set variables, %s", unsecure, where)
+		p.report("insecure-commands", p.File.Place(v.Name), "", "%s lets what a step prints set variables, %s",
+			unsecure, where)
 	}
 }
 
@@ -140,12 +145,16 @@ func scripts(p *Pass, b workflow.Body) {
 			continue
 		}
 		for _, l := range script.Lines(r.Run.Value) {
-			at := func() document.Place { return p.File.Part(r.Run, l.Offset, min(l.Length, len(r.Run.Value)-l.Offset)) }
+			at := func() document.Place {
+				return p.File.Part(r.Run, l.Offset, min(l.Length, len(r.Run.Value)-l.Offset))
+			}
 			if script.Fetched(l.Text) {
-				p.report("remote-script", at(), "", "A script is fetched and run at once, %s: %s", where(b, i), short(l.Text))
+				p.report("remote-script", at(), "", "A script is fetched and run at once, %s: %s", where(b, i),
+					short(l.Text))
 			}
 			if host := script.Collector(l.Text); host != "" {
-				p.report("request-collector", at(), "", "Something is sent to %s, where anybody can look at requests, %s", host, where(b, i))
+				p.report("request-collector", at(), "", "Something is sent to %s, where anybody can look at "+
+					"requests, %s", host, where(b, i))
 			}
 			if what := script.AdHoc(l.Text); what != "" {
 				p.report("adhoc-packages", at(), "", "%q installs what no lock file fixes, %s", what, where(b, i))
@@ -173,8 +182,10 @@ func debugging(p *Pass, b workflow.Body) {
 		if a == nil || slug(a.Uses.Value) != "mxschmitt/action-tmate" && slug(a.Uses.Value) != "lhotari/action-upterm" {
 			continue
 		}
-		f := p.finding(p.File.Place(a.Uses), "", "%s opens the runner to whoever reads the log, %s", slug(a.Uses.Value), where(b, i))
-		if strings.EqualFold(with(a, "limit-access-to-actor"), "true") || with(a, "limit-access-to-users") != "" || s.If != nil {
+		f := p.finding(p.File.Place(a.Uses), "", "%s opens the runner to whoever reads the log, %s", slug(a.Uses.Value),
+			where(b, i))
+		if strings.EqualFold(with(a, "limit-access-to-actor"), "true") || with(a, "limit-access-to-users") != "" ||
+			s.If != nil {
 			f.Severity, f.Confidence = finding.Low, finding.Uncertain
 		}
 		p.Out(Rules["debug-mode"], f)
@@ -182,8 +193,10 @@ func debugging(p *Pass, b workflow.Body) {
 	for _, e := range envs {
 		for _, v := range workflow.Vars(e) {
 			name := strings.ToUpper(v.Name.Value)
-			if (name == "ACTIONS_STEP_DEBUG" || name == "ACTIONS_RUNNER_DEBUG") && v.Value != nil && expressionTrue(v.Value.Value) {
-				p.report("debug-mode", p.File.Place(v.Name), "", "%s fills the logs with everything that the runner knows", v.Name.Value)
+			if (name == "ACTIONS_STEP_DEBUG" || name == "ACTIONS_RUNNER_DEBUG") && v.Value != nil &&
+				expressionTrue(v.Value.Value) {
+				p.report("debug-mode", p.File.Place(v.Name), "", "%s fills the logs with everything that the "+
+					"runner knows", v.Name.Value)
 			}
 		}
 	}
@@ -198,9 +211,11 @@ func (p *Pass) shownSecrets(b workflow.Body, i int, r *actionlint.ExecRun) {
 		case printed.MatchString(l.Text) && !strings.Contains(l.Text, "|") && !strings.Contains(l.Text, ">"):
 			p.report("secret-in-log", at(), "", "A secret is printed into the log, %s", where(b, i))
 		case secret && script.Traced(l.Text):
-			p.report("secret-in-log", at(), finding.Likely, "The script prints every command with its secrets, %s", where(b, i))
+			p.report("secret-in-log", at(), finding.Likely, "The script prints every command with its secrets, %s",
+				where(b, i))
 		case secret && script.Listed(l.Text):
-			p.report("secret-in-log", at(), finding.Likely, "The script prints every variable, secrets included, %s", where(b, i))
+			p.report("secret-in-log", at(), finding.Likely, "The script prints every variable, secrets included, %s",
+				where(b, i))
 		}
 	}
 }

@@ -40,15 +40,16 @@ var codeInputs = map[string][]string{
 	"satackey/action-js-inline":              {"run"},
 	"devorbitus/yq-action-output":            {"cmd"},
 	"roots/issue-closer-action":              {"issue-close-message", "pr-close-message"},
-	"cypress-io/github-action":               {"build", "command", "command-prefix", "install-command", "start", "wait-on"},
-	"garygrossgarten/github-action-ssh":      {"command"},
-	"fifsky/ssh-action":                      {"command"},
-	"d3rhase/ssh-command-action":             {"command"},
-	"cloudflare/wrangler-action":             {"command", "precommands", "postcommands"},
-	"gradle/gradle-build-action":             {"arguments"},
-	"borales/actions-yarn":                   {"cmd"},
-	"bahmutov/npm-install":                   {"install-command"},
-	"snow-actions/eclint":                    {"args"},
+	"cypress-io/github-action": {"build", "command", "command-prefix", "install-command", "start",
+		"wait-on"},
+	"garygrossgarten/github-action-ssh": {"command"},
+	"fifsky/ssh-action":                 {"command"},
+	"d3rhase/ssh-command-action":        {"command"},
+	"cloudflare/wrangler-action":        {"command", "precommands", "postcommands"},
+	"gradle/gradle-build-action":        {"arguments"},
+	"borales/actions-yarn":              {"cmd"},
+	"bahmutov/npm-install":              {"install-command"},
+	"snow-actions/eclint":               {"args"},
 }
 
 // sinks returns the texts of a step that are run as code, with the name of what
@@ -122,7 +123,8 @@ func (p *Pass) inject(b workflow.Body, i int, name string, v *actionlint.String,
 		}
 	case flow.Writers, flow.Callers:
 		f.Severity, f.Confidence = finding.Medium, finding.Uncertain
-		f.Message = text + through + ", which " + who(worst.Trust) + " can choose, becomes part of " + name + " " + where(b, i)
+		f.Message = text + through + ", which " + who(worst.Trust) + " can choose, becomes part of " + name + " " +
+			where(b, i)
 	default:
 		f.Severity, f.Confidence = finding.Low, finding.Uncertain
 		f.Message = text + through + ", of which nothing is known, becomes part of " + name + " " + where(b, i)
@@ -167,7 +169,8 @@ func (p *Pass) path(o flow.Origin, sink document.Place, text string) []finding.S
 	if len(out) == 0 {
 		return nil
 	}
-	return append(out, finding.Step{Kind: finding.Sink, Message: text + " becomes code", Location: location(p.File.Path, sink)})
+	return append(out, finding.Step{Kind: finding.Sink, Message: text + " becomes code",
+		Location: location(p.File.Path, sink)})
 }
 
 // evaluated finds variables with a stranger's text that a script runs as code:
@@ -180,7 +183,8 @@ func evaluated(p *Pass, b workflow.Body, i int, r *actionlint.ExecRun) {
 				continue
 			}
 			at := p.File.Part(r.Run, l.Offset, min(l.Length, len(r.Run.Value)-l.Offset))
-			f := p.finding(at, "", "$%s holds %s, which anybody can choose, and is run as code %s", name, worst.Context, where(b, i))
+			f := p.finding(at, "", "$%s holds %s, which anybody can choose, and is run as code %s", name, worst.Context,
+				where(b, i))
 			f.Steps = p.path(worst, at, "$"+name)
 			p.Out(Rules["template-injection"], f)
 		}

@@ -20,7 +20,9 @@ func jobs(p *Pass) {
 		p.runner(j)
 		p.container(j, j.Container, "container")
 		if j.Services != nil {
-			for _, s := range workflow.InOrder(j.Services.Value, func(s *actionlint.Service) *actionlint.Pos { return s.Name.Pos }) {
+			for _, s := range workflow.InOrder(j.Services.Value, func(s *actionlint.Service) *actionlint.Pos {
+				return s.Name.Pos
+			}) {
 				p.container(j, s.Container, "service "+s.Name.Value)
 			}
 		}
@@ -31,7 +33,8 @@ func jobs(p *Pass) {
 				if strings.HasPrefix(c.Uses.Value, "./") {
 					sure = finding.Uncertain // a workflow of one's own could read them by name
 				}
-				p.report("secrets-inherit", p.File.Place(c.Uses), sure, "Every secret is handed to %s %s", short(c.Uses.Value), inJob(j))
+				p.report("secrets-inherit", p.File.Place(c.Uses), sure, "Every secret is handed "+
+					"to %s %s", short(c.Uses.Value), inJob(j))
 			}
 		}
 	}
@@ -187,8 +190,10 @@ func (p *Pass) container(j *actionlint.Job, c *actionlint.Container, what string
 	if c == nil {
 		return
 	}
-	if c.Credentials != nil && c.Credentials.Password != nil && c.Credentials.Password.Value != "" && !c.Credentials.Password.ContainsExpression() {
-		f := p.finding(p.File.Place(c.Credentials.Password), "", "The password of the registry for %s %s is in the file", what, inJob(j))
+	if c.Credentials != nil && c.Credentials.Password != nil && c.Credentials.Password.Value != "" &&
+		!c.Credentials.Password.ContainsExpression() {
+		f := p.finding(p.File.Place(c.Credentials.Password), "", "The password of the registry for %s %s is in "+
+			"the file", what, inJob(j))
 		f.Identity = j.ID.Value + " " + what
 		f.Secret = &finding.SecretMatch{Kind: "Registry password", Redacted: finding.Redacted}
 		f.Snippet = p.hidden(c.Credentials.Password)
@@ -214,7 +219,8 @@ func (p *Pass) container(j *actionlint.Job, c *actionlint.Container, what string
 	if worst != "" {
 		p.image(worst, at, "of "+what+" "+inJob(j))
 	} else if unknown {
-		p.report("unpinned-image", at, finding.Uncertain, "The image of %s %s is known only when it runs: %s", what, inJob(j), short(c.Image.Value))
+		p.report("unpinned-image", at, finding.Uncertain, "The image of %s %s is known only when it runs: %s", what,
+			inJob(j), short(c.Image.Value))
 	}
 }
 
@@ -234,7 +240,8 @@ func (p *Pass) image(ref string, at document.Place, where string) {
 	case image.Floating:
 		p.report("unpinned-image", at, "", "The image %s %s is whatever is newest when the job runs", short(ref), where)
 	case image.Tagged:
-		f := p.finding(at, finding.Uncertain, "The image %s %s is fixed by a tag, which can be moved, not by a digest", short(ref), where)
+		f := p.finding(at, finding.Uncertain, "The image %s %s is fixed by a tag, which can be moved, not by "+
+			"a digest", short(ref), where)
 		f.Severity = finding.Low
 		p.Out(Rules["unpinned-image"], f)
 	}

@@ -35,7 +35,8 @@ var checks = []func(*Pass){
 }
 
 var bodyChecks = []func(*Pass, workflow.Body){
-	injection, arguments, clobbering, checkouts, untrustedCheckout, caches, strangeCache, publishing, environmentFiles, insecureCommands,
+	injection, arguments, clobbering, checkouts, untrustedCheckout, caches, strangeCache, publishing, environmentFiles,
+	insecureCommands,
 	conditions, uses, tools, scripts, artifacts, secretsOutside, debugging, apps,
 }
 
@@ -68,7 +69,8 @@ func (p *Pass) finding(at document.Place, c finding.Confidence, format string, a
 }
 
 func location(path string, at document.Place) finding.Location {
-	return finding.Location{Path: path, StartLine: at.Line, EndLine: at.EndLine, StartColumn: at.Column, EndColumn: at.EndColumn}
+	return finding.Location{Path: path, StartLine: at.Line, EndLine: at.EndLine, StartColumn: at.Column,
+		EndColumn: at.EndColumn}
 }
 
 // where names a step of a body for people: in job "build", step 2 "Test".

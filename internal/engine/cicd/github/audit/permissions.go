@@ -16,7 +16,8 @@ import (
 
 // privileged lists the events that strangers cause and that run with the
 // repository's secrets and token.
-var privileged = []string{"pull_request_target", "workflow_run", "issue_comment", "issues", "discussion", "discussion_comment", "fork", "watch", "gollum"}
+var privileged = []string{"pull_request_target", "workflow_run", "issue_comment", "issues", "discussion",
+	"discussion_comment", "fork", "watch", "gollum"}
 
 // public lists the events that strangers cause at all.
 var public = append([]string{"pull_request", "pull_request_review", "pull_request_review_comment"}, privileged...)
@@ -39,7 +40,8 @@ func triggers(p *Pass) {
 		if !p.takesStrange() {
 			sure = finding.Uncertain // until somebody adds a step that does
 		}
-		p.report("dangerous-trigger", workflow.At(workflow.EventPos(e)), sure, "%s runs with the secrets of this repository on what strangers propose", name)
+		p.report("dangerous-trigger", workflow.At(workflow.EventPos(e)), sure, "%s runs with the secrets of this "+
+			"repository on what strangers propose", name)
 	}
 }
 
@@ -76,9 +78,12 @@ func onlyLabels(f *workflow.File) bool {
 
 // write lists what a token can do with each permission, for the risky ones.
 var write = map[string]finding.Severity{
-	"contents": finding.High, "packages": finding.High, "actions": finding.High, "id-token": finding.Medium, "deployments": finding.High,
-	"pages": finding.High, "pull-requests": finding.Medium, "issues": finding.Low, "checks": finding.Low, "statuses": finding.Low,
-	"security-events": finding.Medium, "repository-projects": finding.Low, "discussions": finding.Low, "attestations": finding.Medium,
+	"contents": finding.High, "packages": finding.High, "actions": finding.High, "id-token": finding.Medium,
+	"deployments": finding.High,
+	"pages":       finding.High, "pull-requests": finding.Medium, "issues": finding.Low, "checks": finding.Low,
+	"statuses":        finding.Low,
+	"security-events": finding.Medium, "repository-projects": finding.Low, "discussions": finding.Low,
+	"attestations":      finding.Medium,
 	"artifact-metadata": finding.Low, "models": finding.Low,
 }
 
@@ -98,16 +103,20 @@ func permissions(p *Pass) {
 			continue
 		}
 		missing++
-		p.report("missing-permissions", workflow.At(j.ID.Pos), "", "The token has the repository's default rights %s", inJob(j))
+		p.report("missing-permissions", workflow.At(j.ID.Pos), "", "The token has the repository's default "+
+			"rights %s", inJob(j))
 	}
 	if w.Permissions == nil {
 		if missing == 0 && !called {
-			p.report("missing-permissions", p.on(), finding.Uncertain, "The workflow sets no permissions for the jobs that will be added to it")
+			p.report("missing-permissions", p.on(), finding.Uncertain, "The workflow sets no permissions for the "+
+				"jobs that will be added to it")
 		}
 		return
 	}
 	p.all(w.Permissions, "in every job")
-	for _, s := range workflow.InOrder(w.Permissions.Scopes, func(s *actionlint.PermissionScope) *actionlint.Pos { return s.Name.Pos }) {
+	for _, s := range workflow.InOrder(w.Permissions.Scopes, func(s *actionlint.PermissionScope) *actionlint.Pos {
+		return s.Name.Pos
+	}) {
 		if s.Value == nil || s.Value.Value != "write" {
 			continue
 		}
@@ -129,7 +138,8 @@ func (p *Pass) all(perms *actionlint.Permissions, where string) {
 	if perms.All == nil {
 		return
 	}
-	f := p.finding(p.File.Place(perms.All), "", "The token may %s everything %s", strings.TrimSuffix(perms.All.Value, "-all"), where)
+	f := p.finding(p.File.Place(perms.All), "", "The token may %s everything %s",
+		strings.TrimSuffix(perms.All.Value, "-all"), where)
 	switch perms.All.Value {
 	case "write-all":
 		f.Severity = finding.High
@@ -158,10 +168,12 @@ func undocumented(p *Pass) {
 			if e.Key.Value == "contents" && e.Value.Text() == "read" || e.Value.Text() == "none" {
 				continue
 			}
-			if _, ok := p.File.Source.Comment(e.Key.Line); ok || strings.HasPrefix(strings.TrimSpace(p.File.Source.Line(e.Key.Line-1)), "#") {
+			if _, ok := p.File.Source.Comment(e.Key.Line); ok ||
+				strings.HasPrefix(strings.TrimSpace(p.File.Source.Line(e.Key.Line-1)), "#") {
 				continue
 			}
-			p.report("undocumented-permission", p.File.Source.Whole(e.Key), "", "Nothing says why the token needs %s: %s", e.Key.Value, e.Value.Text())
+			p.report("undocumented-permission", p.File.Source.Whole(e.Key), "", "Nothing says why the token "+
+				"needs %s: %s", e.Key.Value, e.Value.Text())
 			break // once for a block
 		}
 	}
@@ -182,7 +194,8 @@ func concurrency(p *Pass) {
 		return
 	}
 	if w.Concurrency.CancelInProgress == nil {
-		p.report("missing-concurrency", workflow.At(w.Concurrency.Pos), "", "The concurrency group does not say whether a newer run cancels the older one")
+		p.report("missing-concurrency", workflow.At(w.Concurrency.Pos), "", "The concurrency group does not say "+
+			"whether a newer run cancels the older one")
 	}
 }
 

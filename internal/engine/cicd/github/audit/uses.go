@@ -40,7 +40,8 @@ var (
 // workflow of another repository.
 func (p *Pass) reference(u *actionlint.String, where string) {
 	text := u.Value
-	if strings.HasPrefix(text, "./") || strings.HasPrefix(text, "$/") || strings.HasPrefix(text, "../") || strings.Contains(text, "${{") || text == "" {
+	if strings.HasPrefix(text, "./") || strings.HasPrefix(text, "$/") || strings.HasPrefix(text, "../") ||
+		strings.Contains(text, "${{") || text == "" {
 		return
 	}
 	at := p.File.Place(u)
@@ -57,7 +58,8 @@ func (p *Pass) reference(u *actionlint.String, where string) {
 		p.Out(Rules["unpinned-uses"], f)
 	case commit.MatchString(ref):
 	case abridged.MatchString(ref) && !digits.MatchString(ref):
-		f.Message = short(name) + " is named by a shortened commit, which a branch or tag of that name can take over, " + where
+		f.Message = short(name) + " is named by a shortened commit, which a branch or tag of that name can " +
+			"take over, " + where
 		f.Severity = finding.Medium
 		p.Out(Rules["unpinned-uses"], f)
 	default:
@@ -114,7 +116,8 @@ func (p *Pass) vulnerable(u *actionlint.String, slug, ref, where string) {
 		matches, err := p.Advisories.Match(p.Context, "GitHub Actions", slug, v)
 		if err == nil && len(matches) > 0 {
 			for _, m := range matches {
-				f := p.finding(p.File.Place(u), "", "%s %s has a known flaw, %s: %s, %s", slug, v, m.Advisory.ID, short(m.Advisory.Summary), where)
+				f := p.finding(p.File.Place(u), "", "%s %s has a known flaw, %s: %s, %s", slug, v, m.Advisory.ID,
+					short(m.Advisory.Summary), where)
 				f.Severity = m.Advisory.Severity
 				if m.Upgrade != "" {
 					f.Message += "; " + m.Upgrade + " clears it"
@@ -126,7 +129,8 @@ func (p *Pass) vulnerable(u *actionlint.String, slug, ref, where string) {
 	}
 	for _, k := range flawed {
 		if k.action == slug && compare(v, k.from) >= 0 && compare(v, k.fixed) < 0 {
-			f := p.finding(p.File.Place(u), "", "%s %s has a known flaw, %s: %s, %s; %s clears it", slug, v, k.id, k.what, where, k.fixed)
+			f := p.finding(p.File.Place(u), "", "%s %s has a known flaw, %s: %s, %s; %s clears it", slug, v, k.id,
+				k.what, where, k.fixed)
 			f.Severity = k.severity
 			p.Out(Rules["known-vulnerable-action"], f)
 		}
@@ -164,9 +168,11 @@ func (p *Pass) local(b workflow.Body, i int, a *actionlint.ExecAction) {
 		if c == nil {
 			continue
 		}
-		other := slug(c.Uses.Value) == "actions/checkout" && (with(c, "ref") != "" || with(c, "repository") != "") && with(c, "path") == "" || slug(c.Uses.Value) == "actions/download-artifact" && with(c, "path") == ""
+		other := slug(c.Uses.Value) == "actions/checkout" && (with(c, "ref") != "" || with(c, "repository") != "") &&
+			with(c, "path") == "" || slug(c.Uses.Value) == "actions/download-artifact" && with(c, "path") == ""
 		if other {
-			p.report("workspace-action", p.File.Place(a.Uses), "", "%s is taken from the folder that %s filled, not from the workflow's own commit, %s", short(a.Uses.Value), stepName(b, n), where(b, i))
+			p.report("workspace-action", p.File.Place(a.Uses), "", "%s is taken from the folder that %s filled, not "+
+				"from the workflow's own commit, %s", short(a.Uses.Value), stepName(b, n), where(b, i))
 			return
 		}
 	}
@@ -224,11 +230,14 @@ func tools(p *Pass, b workflow.Body) {
 		in := a.Inputs[input]
 		switch {
 		case in == nil || in.Value == nil || in.Value.Value == "":
-			p.report("unpinned-tool", p.File.Place(a.Uses), "", "%s fetches the newest version of its tool, %s", slug(a.Uses.Value), where(b, i))
+			p.report("unpinned-tool", p.File.Place(a.Uses), "", "%s fetches the newest version of its "+
+				"tool, %s", slug(a.Uses.Value), where(b, i))
 		case strings.EqualFold(in.Value.Value, "latest"):
-			p.report("unpinned-tool", p.File.Place(in.Name), "", "%s: latest fetches the newest version of the tool, %s", input, where(b, i))
+			p.report("unpinned-tool", p.File.Place(in.Name), "", "%s: latest fetches the newest version of the "+
+				"tool, %s", input, where(b, i))
 		case in.Value.ContainsExpression():
-			p.report("unpinned-tool", p.File.Place(in.Name), finding.Uncertain, "%s is known only when the job runs, %s", input, where(b, i))
+			p.report("unpinned-tool", p.File.Place(in.Name), finding.Uncertain, "%s is known only when the job "+
+				"runs, %s", input, where(b, i))
 		}
 	}
 }
@@ -244,13 +253,15 @@ func misfeatures(p *Pass) {
 		}
 		for i, s := range live(b) {
 			if r := workflow.Run(s); r != nil && r.Shell != nil && cmd.MatchString(r.Shell.Value) {
-				p.report("misfeature", p.File.Place(r.Shell), "", "The shell cmd is not made for scripts of others' values, %s", where(b, i))
+				p.report("misfeature", p.File.Place(r.Shell), "", "The shell cmd is not made for scripts of others' "+
+					"values, %s", where(b, i))
 			}
 			a := workflow.Uses(s)
 			if a == nil || slug(a.Uses.Value) != "actions/setup-python" || a.Inputs["pip-install"] == nil {
 				continue
 			}
-			p.report("misfeature", p.File.Place(a.Inputs["pip-install"].Name), "", "pip-install puts packages into the interpreter itself, %s", where(b, i))
+			p.report("misfeature", p.File.Place(a.Inputs["pip-install"].Name), "", "pip-install puts packages into "+
+				"the interpreter itself, %s", where(b, i))
 		}
 	}
 }
@@ -259,7 +270,8 @@ var cmd = lazyregexp.New(`^(?i)\s*cmd(?:\.exe)?(?:\s|$)`)
 
 func (p *Pass) shell(d *actionlint.Defaults, where string) {
 	if d != nil && d.Run != nil && d.Run.Shell != nil && cmd.MatchString(d.Run.Shell.Value) {
-		p.report("misfeature", p.File.Place(d.Run.Shell), "", "The shell cmd is not made for scripts of others' values, %s", where)
+		p.report("misfeature", p.File.Place(d.Run.Shell), "", "The shell cmd is not made for scripts of others' "+
+			"values, %s", where)
 	}
 }
 
@@ -275,13 +287,16 @@ func apps(p *Pass, b workflow.Body) {
 			continue
 		}
 		if in := a.Inputs["skip-token-revoke"]; in != nil && in.Value != nil && expressionTrue(in.Value.Value) {
-			p.report("github-app", p.File.Place(in.Name), "", "The token of the app stays valid when the job is over, %s", where(b, i))
+			p.report("github-app", p.File.Place(in.Name), "", "The token of the app stays valid when the job is "+
+				"over, %s", where(b, i))
 		}
 		if in := a.Inputs["owner"]; in != nil && with(a, "repositories") == "" && !ofOrganization(a) {
-			p.report("github-app", p.File.Place(in.Name), "", "The token of the app is good for every repository of the owner, %s", where(b, i))
+			p.report("github-app", p.File.Place(in.Name), "", "The token of the app is good for every repository of "+
+				"the owner, %s", where(b, i))
 		}
 		if len(a.Inputs) > 0 && !limited(a) { // without any, with is an expression
-			p.report("github-app", p.File.Place(a.Uses), "", "The token of the app has every right that the app was given, %s", where(b, i))
+			p.report("github-app", p.File.Place(a.Uses), "", "The token of the app has every right that the app was "+
+				"given, %s", where(b, i))
 		}
 	}
 }
@@ -306,7 +321,8 @@ func ofOrganization(a *actionlint.ExecAction) bool {
 			continue
 		}
 		some = true
-		if what != "members" && what != "team-discussions" && !strings.HasPrefix(what, "organization-") && !strings.HasPrefix(what, "enterprise-") {
+		if what != "members" && what != "team-discussions" && !strings.HasPrefix(what, "organization-") &&
+			!strings.HasPrefix(what, "enterprise-") {
 			return false
 		}
 	}

@@ -24,8 +24,10 @@ func TestValues(t *testing.T) {
 		values, all []string
 	}{
 		{"github.event.issue.title", []string{"github.event.issue.title"}, []string{"github.event.issue.title"}},
-		{"github['Event'].commits[0].message", []string{"github.event.commits.*.message"}, []string{"github.event.commits.*.message"}},
-		{"github.event.pages.*.page_name", []string{"github.event.pages.*.page_name"}, []string{"github.event.pages.*.page_name"}},
+		{"github['Event'].commits[0].message", []string{"github.event.commits.*.message"},
+			[]string{"github.event.commits.*.message"}},
+		{"github.event.pages.*.page_name", []string{"github.event.pages.*.page_name"},
+			[]string{"github.event.pages.*.page_name"}},
 		{"a.b == 'x' && c.d || e.f", []string{"c.d", "e.f"}, []string{"a.b", "c.d", "e.f"}},
 		{"contains(a.b, 'x')", nil, []string{"a.b"}},
 		{"format('{0}', toJSON(a.b))", []string{"a.b"}, []string{"a.b"}},
@@ -50,7 +52,8 @@ func TestValues(t *testing.T) {
 func TestIn(t *testing.T) {
 	text := "a ${{ x.y }} b ${{ format('}}', z.w) }} ${{ no ${{"
 	all := In(text)
-	if len(all) != 2 || text[all[0].Offset:all[0].Offset+all[0].Length] != "${{ x.y }}" || all[1].Text != " format('}}', z.w) " {
+	if len(all) != 2 || text[all[0].Offset:all[0].Offset+all[0].Length] != "${{ x.y }}" ||
+		all[1].Text != " format('}}', z.w) " {
 		t.Errorf("got %+v", all)
 	}
 	if In("${{ 1 +")[:0] == nil && len(In("${{ a b }}")) != 1 || In("${{ a b }}")[0].Err == nil {
@@ -65,7 +68,8 @@ func TestIn(t *testing.T) {
 }
 
 func TestConstant(t *testing.T) {
-	for text, want := range map[string]any{"'a'": "a", "!true": false, "false && x": false, "true && 'b'": "b", "'' || 'c'": "c", "12": 12.0, "null": nil} {
+	for text, want := range map[string]any{"'a'": "a", "!true": false, "false && x": false, "true && 'b'": "b",
+		"'' || 'c'": "c", "12": 12.0, "null": nil} {
 		root, err := Parse(text)
 		if err != nil {
 			t.Fatal(err)
@@ -87,7 +91,8 @@ func TestConstant(t *testing.T) {
 
 // A condition with anything around its expression is a text, which is true.
 func TestCondition(t *testing.T) {
-	for text, want := range map[string]bool{"a == b": true, "${{ a == b }}": true, "${{ a }} ": false, "${{ a }} && ${{ b }}": false, "a b": false} {
+	for text, want := range map[string]bool{"a == b": true, "${{ a == b }}": true, "${{ a }} ": false,
+		"${{ a }} && ${{ b }}": false, "a b": false} {
 		if got := Condition(text) != nil; got != want {
 			t.Errorf("%q: got %v", text, got)
 		}

@@ -33,7 +33,8 @@ func (f *Follower) input(name, path string, at Place, depth int) []Origin {
 	for _, c := range calls {
 		up := at.Up
 		if up == nil {
-			up = &Place{Body: workflow.Body{File: c.From, Job: c.Job, Steps: c.Body.Steps}, Step: slices.Index(c.Body.Steps, c.Step)}
+			up = &Place{Body: workflow.Body{File: c.From, Job: c.Job, Steps: c.Body.Steps},
+				Step: slices.Index(c.Body.Steps, c.Step)}
 		}
 		value := given(c, name)
 		if value == nil {
@@ -84,7 +85,8 @@ func declaredInput(file *workflow.File, name string) (declared bool, fallback *a
 	}
 	for _, in := range call.Inputs {
 		if in.ID == name {
-			typed := in.Type == actionlint.WorkflowCallEventInputTypeBoolean || in.Type == actionlint.WorkflowCallEventInputTypeNumber
+			typed := in.Type == actionlint.WorkflowCallEventInputTypeBoolean ||
+				in.Type == actionlint.WorkflowCallEventInputTypeNumber
 			return true, in.Default, typed
 		}
 	}
@@ -103,6 +105,7 @@ func dispatched(file *workflow.File, name, path string) []Origin {
 	}
 	switch in.Type {
 	case actionlint.WorkflowDispatchEventInputTypeBoolean, actionlint.WorkflowDispatchEventInputTypeNumber, actionlint.WorkflowDispatchEventInputTypeChoice:
+
 		return one(Safe, path)
 	}
 	return one(Writers, path)
@@ -118,7 +121,8 @@ func (f *Follower) jobOutput(id, name, path string, at Place, depth int) []Origi
 	if job == nil {
 		return one(Unknown, path)
 	}
-	there := Place{Body: workflow.Body{File: at.Body.File, Job: job, Steps: job.Steps}, Step: len(job.Steps), Call: at.Call, Up: at.Up}
+	there := Place{Body: workflow.Body{File: at.Body.File, Job: job, Steps: job.Steps}, Step: len(job.Steps),
+		Call: at.Call, Up: at.Up}
 	if job.WorkflowCall != nil && job.WorkflowCall.Uses != nil {
 		return f.calledOutput(job, name, path, there, depth)
 	}
@@ -200,7 +204,9 @@ func (f *Follower) raw(v actionlint.RawYAMLValue, add func(*actionlint.String)) 
 			f.raw(e, add)
 		}
 	case *actionlint.RawYAMLObject:
-		for _, k := range workflow.InOrder(v.Props, func(r actionlint.RawYAMLValue) *actionlint.Pos { return r.Pos() }) {
+		for _, k := range workflow.InOrder(v.Props, func(r actionlint.RawYAMLValue) *actionlint.Pos {
+			return r.Pos()
+		}) {
 			f.raw(k, add)
 		}
 	}

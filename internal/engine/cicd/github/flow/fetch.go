@@ -68,4 +68,5 @@ func (f *Follower) fetches(at Place, depth int) (string, bool) {
 }
 
 // checksOut lists actions that fetch a ref of a repository.
-var checksOut = map[string]bool{"actions/checkout": true, "taiki-e/checkout-action": true, "zhxchen17/checkout": true, "bhacaz/checkout-files": true, "dawidd6/action-checkout-pr": true}
+var checksOut = map[string]bool{"actions/checkout": true, "taiki-e/checkout-action": true, "zhxchen17/checkout": true,
+	"bhacaz/checkout-files": true, "dawidd6/action-checkout-pr": true}

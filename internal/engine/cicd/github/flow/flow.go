@@ -153,7 +153,9 @@ func (f *Follower) inEvent(path string, at Place) Trust {
 		return t
 	}
 	only := func(events ...string) bool {
-		return len(file.Workflow.On) > 0 && !slices.ContainsFunc(file.Workflow.On, func(e actionlint.Event) bool { return !slices.Contains(events, e.EventName()) })
+		return len(file.Workflow.On) > 0 && !slices.ContainsFunc(file.Workflow.On, func(e actionlint.Event) bool {
+			return !slices.Contains(events, e.EventName())
+		})
 	}
 	switch {
 	case path == "github.ref" || path == "github.ref_name":
@@ -249,7 +251,8 @@ func (f *Follower) written(name, file, path string, at Place, depth int) ([]Orig
 	steps := at.before()
 	for i := len(steps) - 1; i >= 0; i-- {
 		run := workflow.Run(steps[i])
-		if run == nil || !strings.Contains(run.Run.Value, "GITHUB_ENV") && !strings.Contains(run.Run.Value, "::set-env") {
+		if run == nil || !strings.Contains(run.Run.Value, "GITHUB_ENV") && !strings.Contains(run.Run.Value,
+			"::set-env") {
 			continue
 		}
 		there := at
@@ -319,7 +322,8 @@ func (f *Follower) scriptOutput(run *actionlint.String, want wanted, at Place, d
 		found = true
 		place := at.Body.File.Part(run, w.Offset, min(w.Length, len(run.Value)-w.Offset))
 		for _, o := range f.shell(w.Value, run.Value, want.path, at, depth+1) {
-			o.Path = append(slices.Clip(o.Path), Station{at.Body.File, place, "written to " + want.file + " as " + w.Name})
+			o.Path = append(slices.Clip(o.Path), Station{at.Body.File, place, "written to " + want.file + " as " +
+				w.Name})
 			out = append(out, o)
 		}
 	}
@@ -370,14 +374,16 @@ func escaped(a *actionlint.ExecAction) bool {
 var majorRef = lazyregexp.New(`@v?(\d{1,4})(?:\.|$)`)
 
 // readers lists actions whose outputs are what a file holds.
-var readers = map[string]bool{"juliangruber/read-file-action": true, "andstor/file-reader-action": true, "komorebitech/read-files-action": true,
+var readers = map[string]bool{"juliangruber/read-file-action": true, "andstor/file-reader-action": true,
+	"komorebitech/read-files-action":     true,
 	"jaywcjlove/github-action-read-file": true, "actions-ecosystem/action-read-file": true,
 	"notiz-dev/github-action-json-property": true, "christian-draeger/read-properties": true,
 	"sergeysova/jq-action": true, "mikefarah/yq": true, "martinbeentjes/npm-get-version-action": true}
 
 // passes lists actions whose outputs are made of their inputs.
 var passes = map[string][]string{
-	"frabert/replace-string-action": {"string", "replace-with"}, "mad9000/actions-find-and-replace-string": {"source", "replace"},
+	"frabert/replace-string-action": {"string", "replace-with"}, "mad9000/actions-find-and-replace-string": {"source",
+		"replace"},
 	"actions-ecosystem/action-regex-match": {"text"}, "kaisugi/action-regex-match": {"text"},
 	"bhowell2/github-substring-action": {"value"}, "jungwinter/split": {"msg"}, "winterjung/split": {"msg"},
 	"haya14busa/action-cond": {"if_true", "if_false"}, "ashley-taylor/regex-property-action": {"value", "replacement"},

@@ -20,12 +20,13 @@ const maxExpressions = 64
 
 var (
 	returns   = lazyregexp.New(`\breturn\s+([^;\n]+)`)
-	setOutput = lazyregexp.New(`\bcore\s*\.\s*setOutput\(\s*['"` + "`" + `]([\w-]+)['"` + "`" + `]\s*,\s*([^;\n]+?)\)?\s*;?\s*(?:\n|$)`)
-	exported  = lazyregexp.New(`\bcore\s*\.\s*(?:exportVariable|addPath)\(\s*(?:[^,\n]*,\s*)?([^;\n]+?)\)?\s*;?\s*(?:\n|$)`)
-	declares  = lazyregexp.New(`(?m)(?:\b(?:const|let|var)\s+)?(\{[^}]*\}|\[[^\]]*\]|[A-Za-z_$][\w$]*)\s*=\s*(?:await\s+)?\(?\s*(?:await\s+)?([^=;\n][^;\n]*)`)
-	chain     = lazyregexp.New(`[A-Za-z_$][\w$]*(?:\s*\??\.\s*[A-Za-z_$][\w$]*|\[\s*(?:\d+|'[^']*'|"[^"]*"|[\w$.]+)\s*\])*`)
-	renamed   = lazyregexp.New(`([A-Za-z_$][\w$]*)\s*(?::\s*([A-Za-z_$][\w$]*))?`)
-	called    = lazyregexp.New(`\b(pulls|issues|repos|checks)\s*\.\s*(get|list\w*|getComment|getCommit|getBranch)\b|\b(?:request|paginate)\(.*?(pull_request|pulls|issue|comments)`)
+	setOutput = lazyregexp.New(`\bcore\s*\.\s*setOutput\(\s*['"` + "`" + `]([\w-]+)['"` + "`" +
+		`]\s*,\s*([^;\n]+?)\)?\s*;?\s*(?:\n|$)`)
+	exported = lazyregexp.New(`\bcore\s*\.\s*(?:exportVariable|addPath)\(\s*(?:[^,\n]*,\s*)?([^;\n]+?)\)?\s*;?\s*(?:\n|$)`)
+	declares = lazyregexp.New(`(?m)(?:\b(?:const|let|var)\s+)?(\{[^}]*\}|\[[^\]]*\]|[A-Za-z_$][\w$]*)\s*=\s*(?:await\s+)?\(?\s*(?:await\s+)?([^=;\n][^;\n]*)`)
+	chain    = lazyregexp.New(`[A-Za-z_$][\w$]*(?:\s*\??\.\s*[A-Za-z_$][\w$]*|\[\s*(?:\d+|'[^']*'|"[^"]*"|[\w$.]+)\s*\])*`)
+	renamed  = lazyregexp.New(`([A-Za-z_$][\w$]*)\s*(?::\s*([A-Za-z_$][\w$]*))?`)
+	called   = lazyregexp.New(`\b(pulls|issues|repos|checks)\s*\.\s*(get|list\w*|getComment|getCommit|getBranch)\b|\b(?:request|paginate)\(.*?(pull_request|pulls|issue|comments)`)
 )
 
 // scripted returns the origins of an output of a step of actions/github-script,
@@ -122,8 +123,10 @@ var regexpIndex = lazyregexp.New(`\[[^\]]*\]`)
 
 // answer returns the origin of a call of the client.
 func answer(m []string, text string) []Origin {
-	base := map[string]string{"pulls": "github.event.pull_request", "pull_request": "github.event.pull_request", "issues": "github.event.issue",
-		"issue": "github.event.issue", "comments": "github.event.comment", "repos": "github.event.commits.*", "checks": "github.event.check_run"}[m[1]+m[3]]
+	base := map[string]string{"pulls": "github.event.pull_request", "pull_request": "github.event.pull_request",
+		"issues": "github.event.issue",
+		"issue":  "github.event.issue", "comments": "github.event.comment", "repos": "github.event.commits.*",
+		"checks": "github.event.check_run"}[m[1]+m[3]]
 	if strings.Contains(m[2], "omment") {
 		base = "github.event.comment"
 	}
@@ -183,7 +186,8 @@ func declared(target, name string) ([]string, bool) {
 // requested returns the origin of what octokit/request-action answers.
 func requested(a *actionlint.ExecAction) []Origin {
 	m := routes.FindString(strings.ToLower(workflow.With(a, "route")))
-	base := map[string]string{"pulls": "github.event.pull_request", "pull_request": "github.event.pull_request", "issue": "github.event.issue",
+	base := map[string]string{"pulls": "github.event.pull_request", "pull_request": "github.event.pull_request",
+		"issue":   "github.event.issue",
 		"comment": "github.event.comment"}[m]
 	if base == "" {
 		return nil

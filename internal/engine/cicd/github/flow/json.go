@@ -31,6 +31,7 @@ func told(context string) Origin {
 	case last == "ref" && len(parts) > 1 && parts[len(parts)-2] == "head", members[last]:
 		o.Trust = Anybody
 	case (last == "path" || last == "name") && len(parts) > 2 && (ofFiles[parts[len(parts)-2]] || ofFiles[parts[len(parts)-3]]):
+
 		o.Trust = Anybody
 	}
 	return o
@@ -59,7 +60,8 @@ func holder(context string) bool {
 // head reports whether the context names a stranger's commit, branch or
 // repository.
 func head(o Origin) bool {
-	for _, part := range []string{"pull_request.head", "head_ref", "workflow_run.head_", "workflow_run.pull_requests", "head_sha", "merge_commit_sha", "pull_request.number", "issue.number"} {
+	for _, part := range []string{"pull_request.head", "head_ref", "workflow_run.head_", "workflow_run.pull_requests",
+		"head_sha", "merge_commit_sha", "pull_request.number", "issue.number"} {
 		if strings.Contains(o.Context, part) {
 			return true
 		}

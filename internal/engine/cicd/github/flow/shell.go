@@ -131,11 +131,14 @@ func (f *Follower) TakesArtifact(file *workflow.File, s *actionlint.Step) bool {
 func takesArtifact(s *actionlint.Step) bool {
 	if a := workflow.Uses(s); a != nil {
 		name := Slug(a.Uses.Value)
-		return name == "dawidd6/action-download-artifact" || name == "actions/download-artifact" && strings.TrimSpace(workflow.With(a, "run-id")) != "" ||
-			artifactActions[name] || name == "actions/github-script" && strings.Contains(workflow.With(a, "script"), "downloadArtifact")
+		return name == "dawidd6/action-download-artifact" || name == "actions/download-artifact" &&
+			strings.TrimSpace(workflow.With(a, "run-id")) != "" ||
+			artifactActions[name] || name == "actions/github-script" && strings.Contains(workflow.With(a, "script"),
+			"downloadArtifact")
 	}
 	if r := workflow.Run(s); r != nil {
-		return strings.Contains(r.Run.Value, "gh run download") || strings.Contains(r.Run.Value, "/artifacts/") && (strings.Contains(r.Run.Value, "gh api") || strings.Contains(r.Run.Value, "curl")) ||
+		return strings.Contains(r.Run.Value, "gh run download") || strings.Contains(r.Run.Value, "/artifacts/") &&
+			(strings.Contains(r.Run.Value, "gh api") || strings.Contains(r.Run.Value, "curl")) ||
 			strings.Contains(r.Run.Value, "archive_download_url") && strings.Contains(r.Run.Value, "unzip")
 	}
 	return false
@@ -143,9 +146,12 @@ func takesArtifact(s *actionlint.Step) bool {
 
 // artifactActions lists actions whose purpose is to fetch the artifacts of other
 // runs.
-var artifactActions = map[string]bool{"levonet/action-download-last-artifact": true, "aochmann/actions-download-artifact": true,
-	"bettermarks/action-artifact-download": true, "ishworkh/docker-image-artifact-download": true, "ishworkh/container-image-artifact-download": true,
-	"marcofaggian/action-download-multiple-artifacts": true, "blablacar/action-download-last-artifact": true, "redhat-plumbers-in-action/download-artifact": true}
+var artifactActions = map[string]bool{"levonet/action-download-last-artifact": true,
+	"aochmann/actions-download-artifact":   true,
+	"bettermarks/action-artifact-download": true, "ishworkh/docker-image-artifact-download": true,
+	"ishworkh/container-image-artifact-download":      true,
+	"marcofaggian/action-download-multiple-artifacts": true, "blablacar/action-download-last-artifact": true,
+	"redhat-plumbers-in-action/download-artifact": true}
 
 // Slug returns owner/name of what uses names, in lower case.
 func Slug(uses string) string {
@@ -170,7 +176,8 @@ func (f *Follower) shellVariable(v, path string, at Place, depth int) []Origin {
 
 // runnerVariables lists the variables of the runner that strangers or writers
 // choose.
-var runnerVariables = map[string]Trust{"GITHUB_HEAD_REF": Anybody, "GITHUB_REF": Writers, "GITHUB_REF_NAME": Writers, "GITHUB_BASE_REF": Writers}
+var runnerVariables = map[string]Trust{"GITHUB_HEAD_REF": Anybody, "GITHUB_REF": Writers, "GITHUB_REF_NAME": Writers,
+	"GITHUB_BASE_REF": Writers}
 
 // Shell returns the origins of a text in a script: of its expressions, of the
 // variables that it expands, and of what its commands read.

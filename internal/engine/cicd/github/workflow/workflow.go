@@ -140,7 +140,8 @@ func (f *File) readWorkflow(b []byte) error {
 // stand alone.
 func harmless(message string) bool {
 	return !strings.Contains(message, "must be sequence node") && !strings.Contains(message, "must be mapping node") &&
-		!strings.Contains(message, "is mapping node but mapping node is expected") && !strings.Contains(message, "section should be a mapping")
+		!strings.Contains(message, "is mapping node but mapping node is expected") &&
+		!strings.Contains(message, "section should be a mapping")
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
@@ -227,11 +228,13 @@ func Steps(list *document.Node) []*actionlint.Step {
 }
 
 func step(n *document.Node) *actionlint.Step {
-	s := &actionlint.Step{ID: maybe(n.Get("id")), If: maybe(n.Get("if")), Name: maybe(n.Get("name")), Env: env(n.Get("env")), Pos: &actionlint.Pos{Line: n.Line, Col: n.Column}}
+	s := &actionlint.Step{ID: maybe(n.Get("id")), If: maybe(n.Get("if")), Name: maybe(n.Get("name")),
+		Env: env(n.Get("env")), Pos: &actionlint.Pos{Line: n.Line, Col: n.Column}}
 	if run := n.Get("run"); run != nil {
 		key := n.Key("run")
-		s.Exec = &actionlint.ExecRun{Run: String(run), Shell: maybe(n.Get("shell")), WorkingDirectory: maybe(n.Get("working-directory")),
-			RunPos: &actionlint.Pos{Line: key.Line, Col: key.Column}}
+		s.Exec = &actionlint.ExecRun{Run: String(run), Shell: maybe(n.Get("shell")),
+			WorkingDirectory: maybe(n.Get("working-directory")),
+			RunPos:           &actionlint.Pos{Line: key.Line, Col: key.Column}}
 		return s
 	}
 	if uses := n.Get("uses"); uses != nil {

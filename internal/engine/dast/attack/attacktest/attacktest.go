@@ -90,7 +90,8 @@ func fetch(t *testing.T, agent string) func(address string) string {
 
 // Attack runs the checks against the handler. Each operation is a request line with
 // an optional body: "GET /a?x=1", "POST /b x=1&y=2" (a form), "POST /c {"x":1}".
-func Attack(t *testing.T, handler http.Handler, checks []*attack.Check, operations []string, settings ...Setting) Result {
+func Attack(t *testing.T, handler http.Handler, checks []*attack.Check, operations []string,
+	settings ...Setting) Result {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	defer server.Close()
@@ -100,7 +101,8 @@ func Attack(t *testing.T, handler http.Handler, checks []*attack.Check, operatio
 
 // Timed is Attack in a bubble of testing/synctest, over connections in memory: whatever
 // the handler and the checks wait for takes exactly as long as they say, and no time.
-func Timed(t *testing.T, handler http.Handler, checks []*attack.Check, operations []string, settings ...Setting) (out Result) {
+func Timed(t *testing.T, handler http.Handler, checks []*attack.Check, operations []string,
+	settings ...Setting) (out Result) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		l := traffictest.Listen()
@@ -133,9 +135,11 @@ func (a application) attack(t *testing.T, checks []*attack.Check, operations []s
 	for _, o := range operations {
 		surface.Add(Request(t, a.address, o))
 	}
-	client := traffic.New(traffic.Options{Scope: scope, Dial: a.dial, ID: "test", Rate: 1e6, Parallel: 4, SignIns: true})
+	client := traffic.New(traffic.Options{Scope: scope, Dial: a.dial, ID: "test", Rate: 1e6, Parallel: 4,
+		SignIns: true})
 	defer client.Close()
-	run := &attack.Run{Client: client, Surface: surface, Target: target, Scope: scope, Checks: checks, Parallel: 4, Seed: 1,
+	run := &attack.Run{Client: client, Surface: surface, Target: target, Scope: scope, Checks: checks, Parallel: 4,
+		Seed: 1,
 		Report: func(rule *finding.Rule, f finding.Finding) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -195,7 +199,8 @@ func Expect(t *testing.T, got Result, want ...string) {
 	}
 	slices.Sort(want)
 	if !slices.Equal(lines, want) {
-		t.Errorf("found:\n\t%s\nwant:\n\t%s\nreasons: %v", strings.Join(lines, "\n\t"), strings.Join(want, "\n\t"), got.Reasons)
+		t.Errorf("found:\n\t%s\nwant:\n\t%s\nreasons: %v", strings.Join(lines, "\n\t"), strings.Join(want, "\n\t"),
+			got.Reasons)
 	}
 	for _, f := range got.Findings {
 		if len(f.Live.Proof) == 0 || len(f.Live.Exchanges) == 0 {

@@ -20,10 +20,13 @@ import (
 var rule = &finding.Rule{
 	ID: "dast/access/hidden-page", Analysis: finding.DAST, Name: "Forced browsing: missing access control on a page",
 	ShortDescription: "A user gets what only another one, who may do more, is shown.",
-	Description: "The application shows the way to a page to some users only, and answers everybody who is signed in and asks for it. " +
+	Description: "The application shows the way to a page to some users only, and answers everybody who is signed in " +
+		"and asks for it. " +
 		"Addresses are guessed, remembered by browsers and told by scripts; hiding them protects nothing.",
-	HowToPrevent: "Decide at every page, and at everything that its scripts ask for, whether this user may have it. Refuse what is not allowed, rather than allow what is not forbidden.",
-	CWE:          []string{"CWE-425", "CWE-862", "CWE-285"}, OWASP: []string{"A01:2021"}, Severity: finding.High, Confidence: finding.Certain,
+	HowToPrevent: "Decide at every page, and at everything that its scripts ask for, whether this user may have it. " +
+		"Refuse what is not allowed, rather than allow what is not forbidden.",
+	CWE: []string{"CWE-425", "CWE-862", "CWE-285"}, OWASP: []string{"A01:2021"}, Severity: finding.High,
+	Confidence: finding.Certain,
 }
 
 // Check is the check. It only reads.
@@ -46,7 +49,8 @@ func try(t *attack.Trial) error {
 			return err
 		}
 		if seen == nil {
-			t.Degrade(scan.Reason{Code: "unavailable", Rules: []string{rule.ID}, Message: fmt.Sprintf("what %q may do was not compared: he is shown the same as nobody", other.As.Name())})
+			t.Degrade(scan.Reason{Code: "unavailable", Rules: []string{rule.ID}, Message: fmt.Sprintf("what %q may "+
+				"do was not compared: he is shown the same as nobody", other.As.Name())})
 			continue
 		}
 		if err := compare(t, other.As, seen); err != nil {
@@ -64,7 +68,8 @@ func look(t *attack.Trial, as traffic.Session) (map[string]bool, error) {
 		return nil, err
 	}
 	nobody, err := t.Nobody(t.Request)
-	if err != nil || mine.Status == nobody.Status && string(mine.Body) == string(nobody.Body) && mine.Header.Get("Location") == nobody.Header.Get("Location") {
+	if err != nil || mine.Status == nobody.Status && string(mine.Body) == string(nobody.Body) &&
+		mine.Header.Get("Location") == nobody.Header.Get("Location") {
 		return nil, err
 	}
 	seen := map[string]bool{site.PathShape(t.Request): true}
@@ -107,11 +112,13 @@ func compare(t *attack.Trial, as traffic.Session, seen map[string]bool) error {
 	asked := 0
 	for _, e := range t.Surface.Entries() {
 		r := e.Request
-		if r.Method != http.MethodGet || !shown[r.Origin] || e.Seen.Outcome != finding.Reached || seen[site.PathShape(r)] || site.Never(r) != "" {
+		if r.Method != http.MethodGet || !shown[r.Origin] || e.Seen.Outcome != finding.Reached ||
+			seen[site.PathShape(r)] || site.Never(r) != "" {
 			continue
 		}
 		if asked++; asked > maxAsked {
-			t.Degrade(scan.Reason{Code: "too-many-pages", Rules: []string{rule.ID}, Message: fmt.Sprintf("more than %d pages that %q is not shown were not compared", maxAsked, as.Name())})
+			t.Degrade(scan.Reason{Code: "too-many-pages", Rules: []string{rule.ID},
+				Message: fmt.Sprintf("more than %d pages that %q is not shown were not compared", maxAsked, as.Name())})
 			return nil
 		}
 		if err := open(t, as, r); err != nil && traffic.Over(err) {
@@ -146,9 +153,12 @@ func open(t *attack.Trial, as traffic.Session, r *message.Request) error {
 	if err != nil || page.Like(attack.NewPage(other)) >= same {
 		return err
 	}
-	t.Flaw(attack.Flaw{Rule: rule, Request: r, Answers: []*message.Response{own, lower, nobody}, Notes: []string{"as " + t.As.Name(), "as " + as.Name() + ", who may do less", "as nobody"},
+	t.Flaw(attack.Flaw{Rule: rule, Request: r, Answers: []*message.Response{own, lower, nobody},
+		Notes:   []string{"as " + t.As.Name(), "as " + as.Name() + ", who may do less", "as nobody"},
 		Message: fmt.Sprintf("The page is shown to %s only, and opens for %s.", t.As.Name(), as.Name()),
-		Proof: []string{fmt.Sprintf("No page that %s is shown leads there (%d pages at most were looked at); pages of %s do.", as.Name(), maxSeen, t.As.Name()),
-			"Asked for by " + as.Name() + ", it is the same page.", "Nobody does not get it, and another address gives another page."}})
+		Proof: []string{fmt.Sprintf("No page that %s is shown leads there (%d pages at most were looked at); pages "+
+			"of %s do.", as.Name(), maxSeen, t.As.Name()),
+			"Asked for by " + as.Name() + ", it is the same page.", "Nobody does not get it, and another address " +
+				"gives another page."}})
 	return nil
 }

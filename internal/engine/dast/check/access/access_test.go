@@ -23,7 +23,8 @@ func (u user) Prepare(_ context.Context, r *http.Request) error {
 func (user) Seen(*message.Response) {}
 func (u user) Name() string         { return string(u) }
 
-const page = "<h1>Users of the shop</h1><p>Here are all users, with their names, their roles, their addresses and what they have bought in the last years.</p>"
+const page = "<h1>Users of the shop</h1><p>Here are all users, with their names, their roles, their addresses and " +
+	"what they have bought in the last years.</p>"
 
 // shop shows users to administrators only; it looks who asks, or does not.
 func shop(looks string) http.HandlerFunc {
@@ -39,7 +40,8 @@ func shop(looks string) http.HandlerFunc {
 				fmt.Fprint(w, "<a href=/users>Users</a>")
 			}
 		case r.URL.Path == "/news":
-			fmt.Fprint(w, "<p>There is nothing new in the shop today; come back tomorrow, or the day after, when there will be something for everybody.")
+			fmt.Fprint(w, "<p>There is nothing new in the shop today; come back tomorrow, or the day after, when "+
+				"there will be something for everybody.")
 		case r.URL.Path == "/users" && (who == "admin" || looks == "not"):
 			fmt.Fprint(w, page)
 		case looks == "status":
@@ -65,12 +67,15 @@ func TestCheck(t *testing.T) {
 		"nobody":    {shop("not"), []attack.Other{{As: user(""), Less: true}}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := attacktest.Attack(t, c.h, []*attack.Check{Check}, nil, attacktest.Profile(scan.Safe), func(r *attack.Run) {
-				r.As, r.Others = user("admin"), c.others
-				for _, path := range []string{"/", "/news", "/users"} {
-					r.Surface.Add(&message.Request{Method: http.MethodGet, Scheme: "http", Host: r.Scope.Base().Host, Path: path, Origin: "link"})
-				}
-			})
+			got := attacktest.Attack(t, c.h, []*attack.Check{Check}, nil, attacktest.Profile(scan.Safe),
+				func(r *attack.Run) {
+					r.As, r.Others = user("admin"), c.others
+					for _, path := range []string{"/", "/news", "/users"} {
+						r.Surface.Add(&message.Request{Method: http.MethodGet, Scheme: "http",
+							Host: r.Scope.Base().Host,
+							Path: path, Origin: "link"})
+					}
+				})
 			attacktest.Expect(t, got, c.want...)
 			if name == "nobody" && len(got.Reasons) == 0 {
 				t.Error("no reason")

@@ -17,32 +17,42 @@ import (
 var (
 	deception = &finding.Rule{
 		ID: "dast/caching/deception", Analysis: finding.DAST, Name: "Web cache deception",
-		ShortDescription: "With the name of a file behind its path, a private page is kept by a cache and given to anybody.",
-		Description: "The application answers an address such as /account/x.css with the page /account, and a cache before it keeps it because of the ending. Who makes a user open such an address " +
+		ShortDescription: "With the name of a file behind its path, a private page is kept by a cache and given to " +
+			"anybody.",
+		Description: "The application answers an address such as /account/x.css with the page /account, and a cache " +
+			"before it keeps it because of the ending. Who makes a user open such an address " +
 			"reads the user's page there afterwards.",
-		HowToPrevent: "Answer paths with something behind them by 404, send Cache-Control: no-store, private with pages of users, and have the cache obey it whatever the address ends with.",
-		CWE:          []string{"CWE-525"}, OWASP: []string{"A01:2021"}, Severity: finding.High, Confidence: finding.Certain,
+		HowToPrevent: "Answer paths with something behind them by 404, send Cache-Control: no-store, private with " +
+			"pages of users, and have the cache obey it whatever the address ends with.",
+		CWE: []string{"CWE-525"}, OWASP: []string{"A01:2021"}, Severity: finding.High,
+		Confidence: finding.Certain,
 	}
 	poisoning = &finding.Rule{
 		ID: "dast/caching/poisoning", Analysis: finding.DAST, Name: "Web cache poisoning",
 		ShortDescription: "A header that the cache does not look at changes the answer that it keeps.",
-		Description:      "The application puts a header such as X-Forwarded-Host into the answer, and a cache keeps it under an address without that header. Everybody who asks for the address then gets links, script or redirects of an attacker.",
-		HowToPrevent:     "Do not use such headers, let the cache remove them, or send Vary with their names.",
-		CWE:              []string{"CWE-349"}, OWASP: []string{"A05:2021"}, Severity: finding.High, Confidence: finding.Certain,
+		Description: "The application puts a header such as X-Forwarded-Host into the answer, and a cache keeps " +
+			"it under an address without that header. Everybody who asks for the address then gets links, script or " +
+			"redirects of an attacker.",
+		HowToPrevent: "Do not use such headers, let the cache remove them, or send Vary with their names.",
+		CWE:          []string{"CWE-349"}, OWASP: []string{"A05:2021"}, Severity: finding.High,
+		Confidence: finding.Certain,
 	}
 )
 
 // Check is the check.
-var Check = &attack.Check{ID: "caching", Rules: []*finding.Rule{deception, poisoning}, Profile: scan.Standard, Response: learn, Request: try}
+var Check = &attack.Check{ID: "caching", Rules: []*finding.Rule{deception, poisoning}, Profile: scan.Standard,
+	Response: learn, Request: try}
 
 // learn notes that a cache tells of itself.
 func learn(t *attack.Trial, resp *message.Response) {
-	for _, name := range []string{"Age", "X-Cache", "X-Cache-Status", "Cf-Cache-Status", "X-Varnish", "X-Served-By", "X-Proxy-Cache", "X-Cache-Hits"} {
+	for _, name := range []string{"Age", "X-Cache", "X-Cache-Status", "Cf-Cache-Status", "X-Varnish", "X-Served-By",
+		"X-Proxy-Cache", "X-Cache-Hits"} {
 		if resp.Header.Get(name) != "" {
 			t.Note("cache")
 		}
 	}
-	if control := strings.ToLower(resp.Header.Get("Cache-Control")); strings.Contains(control, "public") || strings.Contains(control, "s-maxage") {
+	if control := strings.ToLower(resp.Header.Get("Cache-Control")); strings.Contains(control, "public") ||
+		strings.Contains(control, "s-maxage") {
 		t.Note("cache")
 	}
 }
@@ -62,7 +72,8 @@ func try(t *attack.Trial) error {
 			return err
 		}
 	}
-	if t.As == nil || t.As.Name() == "" || strings.Contains(t.Request.Path[strings.LastIndexByte(t.Request.Path, '/'):], ".") {
+	if t.As == nil || t.As.Name() == "" || strings.Contains(t.Request.Path[strings.LastIndexByte(t.Request.Path, '/'):],
+		".") {
 		return nil
 	}
 	if t.Count("caching private") > maxPrivate {
@@ -112,9 +123,12 @@ func poison(t *attack.Trial) error {
 		return err
 	}
 	point := message.HeaderPoint(header)
-	t.Flaw(attack.Flaw{Rule: poisoning, Request: dirty, Point: &point, Payload: words[header], Place: "/", Key: header, Nobody: true, Answers: []*message.Response{first, kept, clean},
+	t.Flaw(attack.Flaw{Rule: poisoning, Request: dirty, Point: &point, Payload: words[header], Place: "/", Key: header,
+		Nobody: true, Answers: []*message.Response{first, kept, clean},
 		Notes: []string{"with the header", "the same address without it", "another address without it"},
-		Proof: []string{"The value of " + header + " is in the answer.", "It is in the next answer of the same address, which was asked for without the header.", "It is not in that of another address. Both addresses were random."}})
+		Proof: []string{"The value of " + header + " is in the answer.", "It is in the next answer of the same " +
+			"address, which was asked for without the header.", "It is not in that of another address. Both " +
+			"addresses were random."}})
 	return nil
 }
 
@@ -151,8 +165,11 @@ func deceive(t *attack.Trial) error {
 		return err
 	}
 	t.Flaw(attack.Flaw{Rule: deception, Request: r, Answers: []*message.Response{public, bait, stolen, refused},
-		Notes: []string{"the page as nobody", "with a name behind it, as the user", "the same as nobody", "another name as nobody"},
-		Proof: []string{"The page is another one without the session.", "With " + r.Path[len(strings.TrimSuffix(t.Request.Path, "/")):] + " behind its path the user gets it too, and then anybody at that address.",
+		Notes: []string{"the page as nobody", "with a name behind it, as the user", "the same as nobody",
+			"another name as nobody"},
+		Proof: []string{"The page is another one without the " +
+			"session.", "With " + r.Path[len(strings.TrimSuffix(t.Request.Path, "/")):] + " behind its path the user " +
+			"gets it too, and then anybody at that address.",
 			"At an address that the user has not asked for, nobody gets it."}})
 	return nil
 }

@@ -21,35 +21,46 @@ import (
 	"merlon/internal/scan"
 )
 
-const prevent = "Encrypt with an authenticated mode (AES-GCM, ChaCha20-Poly1305) of a library that chooses the nonce, with another nonce for each text. " +
-	"Answer every text that does not authenticate alike. A token that the user only brings back is better kept on the server, and named by a random number."
+const prevent = "Encrypt with an authenticated mode (AES-GCM, ChaCha20-Poly1305) of a library that chooses the " +
+	"nonce, with another nonce for each text. " +
+	"Answer every text that does not authenticate alike. A token that the user only brings back is better kept on " +
+	"the server, and named by a random number."
 
 var (
 	keystream = &finding.Rule{
 		ID: "dast/cipher/keystream", Analysis: finding.DAST, Name: "Keystream reuse",
 		ShortDescription: "Whoever may have one text encrypted can read and write all others.",
-		Description: "The application combines every text with the same bytes (XOR with a key, or a stream cipher with a nonce that is used again). " +
-			"One text that is known together with its ciphertext gives these bytes away, and with them everything else.",
-		HowToPrevent: prevent, CWE: []string{"CWE-327", "CWE-323"}, OWASP: []string{"A02:2021"}, Severity: finding.High, Confidence: finding.Certain,
+		Description: "The application combines every text with the same bytes (XOR with a key, or a stream cipher " +
+			"with a nonce that is used again). " +
+			"One text that is known together with its ciphertext gives these bytes away, and with them " +
+			"everything else.",
+		HowToPrevent: prevent, CWE: []string{"CWE-327", "CWE-323"}, OWASP: []string{"A02:2021"}, Severity: finding.High,
+		Confidence: finding.Certain,
 	}
 	blocks = &finding.Rule{
 		ID: "dast/cipher/blocks", Analysis: finding.DAST, Name: "ECB mode",
 		ShortDescription: "Equal blocks of a text are equal in the ciphertext, and can be moved about.",
-		Description: "The application encrypts with a block cipher in a mode (ECB) that makes equal blocks of equal ones. The ciphertext shows what repeats, " +
-			"blocks can be cut out and put elsewhere, and where the attacker chooses a part of the text he reads what stands behind it.",
-		HowToPrevent: prevent, CWE: []string{"CWE-327"}, OWASP: []string{"A02:2021"}, Severity: finding.Medium, Confidence: finding.Certain,
+		Description: "The application encrypts with a block cipher in a mode (ECB) that makes equal blocks of equal " +
+			"ones. The ciphertext shows what repeats, " +
+			"blocks can be cut out and put elsewhere, and where the attacker chooses a part of the text he reads " +
+			"what stands behind it.",
+		HowToPrevent: prevent, CWE: []string{"CWE-327"}, OWASP: []string{"A02:2021"}, Severity: finding.Medium,
+		Confidence: finding.Certain,
 	}
 	oracle = &finding.Rule{
 		ID: "dast/cipher/padding-oracle", Analysis: finding.DAST, Name: "Padding oracle",
 		ShortDescription: "Answers tell whether the padding of a changed ciphertext is right.",
-		Description: "A text that was encrypted in the mode CBC is taken back from the client and decrypted, and the answer is another one when its padding is wrong. " +
+		Description: "A text that was encrypted in the mode CBC is taken back from the client and decrypted, and the " +
+			"answer is another one when its padding is wrong. " +
 			"By some thousand questions the attacker decrypts every text, and encrypts his own, without the key.",
-		HowToPrevent: prevent, CWE: []string{"CWE-327", "CWE-209", "CWE-347"}, OWASP: []string{"A02:2021"}, Severity: finding.High, Confidence: finding.Certain,
+		HowToPrevent: prevent, CWE: []string{"CWE-327", "CWE-209", "CWE-347"}, OWASP: []string{"A02:2021"},
+		Severity: finding.High, Confidence: finding.Certain,
 	}
 )
 
 // Check is the check.
-var Check = &attack.Check{ID: "cipher", Rules: []*finding.Rule{keystream, blocks, oracle}, Profile: scan.Safe, Wants: wants, Point: point}
+var Check = &attack.Check{ID: "cipher", Rules: []*finding.Rule{keystream, blocks, oracle}, Profile: scan.Safe,
+	Wants: wants, Point: point}
 
 func wants(p message.Point) bool {
 	switch p.In {
@@ -131,7 +142,8 @@ var odd = lazyregexp.New(`[0-9+/=]|[a-z][A-Z].*[a-z][A-Z]`)
 // ciphertexts returns what in an answer could be encrypted: its body, where it leads,
 // and its cookies.
 func ciphertexts(resp *message.Response) map[string][]byte {
-	text := strings.Join(append([]string{strings.ReplaceAll(html.UnescapeString(resp.Text()), `\/`, "/"), resp.Header.Get("Location")}, resp.Header.Values("Set-Cookie")...), "\n")
+	text := strings.Join(append([]string{strings.ReplaceAll(html.UnescapeString(resp.Text()), `\/`, "/"),
+		resp.Header.Get("Location")}, resp.Header.Values("Set-Cookie")...), "\n")
 	out := map[string][]byte{}
 	for _, s := range encoded.FindAllString(text, 5000) {
 		if !odd.MatchString(s) || len(out) >= 500 {
@@ -229,8 +241,10 @@ func stream(p *attack.Probe, base *attack.Baseline) (bool, error) {
 		answers, notes = append(answers, resp), append(notes, "another text: the same bytes")
 		if len(candidates) > 0 && round == 2 {
 			p.Flaw(attack.Flaw{Rule: keystream, Request: resp.Request, Payload: next, Answers: answers, Notes: notes,
-				Proof: []string{"The answer holds a ciphertext of the parameter; with the text it gives the bytes that the text was combined with (XOR).",
-					fmt.Sprintf("The ciphertexts of three other random texts of %d characters were predicted with these bytes, and came so.", len(next))}})
+				Proof: []string{"The answer holds a ciphertext of the parameter; with the text it gives the bytes " +
+					"that the text was combined with (XOR).",
+					fmt.Sprintf("The ciphertexts of three other random texts of %d characters were predicted with "+
+						"these bytes, and came so.", len(next))}})
 			return true, nil
 		}
 	}
@@ -302,6 +316,7 @@ func ecb(p *attack.Probe, base *attack.Baseline) error {
 		}
 	}
 	p.Flaw(attack.Flaw{Rule: blocks, Request: answers[0].Request, Payload: payload, Answers: answers, Notes: notes,
-		Proof: []string{"The ciphertext of 96 equal characters has four equal blocks or more in a row; so has that of 96 others.", "Those of random texts of the same length have none."}})
+		Proof: []string{"The ciphertext of 96 equal characters has four equal blocks or more in a row; so has that " +
+			"of 96 others.", "Those of random texts of the same length have none."}})
 	return nil
 }

@@ -85,7 +85,8 @@ func TestEncryption(t *testing.T) {
 			h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				fmt.Fprintf(w, "<p>Your message:<textarea>%s</textarea>", c.encrypt(r.FormValue("message")))
 			})
-			got := attacktest.Attack(t, h, []*attack.Check{Check}, []string{"POST /encode message=hello+there"}, attacktest.Profile(scan.Safe))
+			got := attacktest.Attack(t, h, []*attack.Check{Check}, []string{"POST /encode message=hello+there"},
+				attacktest.Profile(scan.Safe))
 			var want []string
 			if c.want != "" {
 				want = []string{"dast/cipher/" + c.want + " POST /encode form:message"}
@@ -157,8 +158,11 @@ func TestPadding(t *testing.T) {
 			most  int // requests
 		}{"both alphabets": {token, 48}, "one alphabet": {own, 30}} {
 			t.Run(name+"/"+alphabet, func(t *testing.T) {
-				h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "<p>", c.answer(r.FormValue("token"))) })
-				got := attacktest.Attack(t, h, []*attack.Check{Check}, []string{"GET /show?token=" + a.token}, attacktest.Profile(scan.Safe))
+				h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					fmt.Fprint(w, "<p>", c.answer(r.FormValue("token")))
+				})
+				got := attacktest.Attack(t, h, []*attack.Check{Check}, []string{"GET /show?token=" + a.token},
+					attacktest.Profile(scan.Safe))
 				var want []string
 				if c.want {
 					want = []string{"dast/cipher/padding-oracle GET /show query:token"}

@@ -88,17 +88,21 @@ func (o *padded) ask(changes map[int]byte) (*attack.Page, *message.Response, err
 
 // prove predicts which changes keep the padding right, if it has n bytes.
 func (o *padded) prove(n int) (bool, error) {
-	f := attack.Flaw{Rule: oracle, Proof: []string{fmt.Sprintf("The value is a ciphertext of blocks of %d bytes. Changes of the block before the last that break the padding of the last one get one answer, whatever they are.", o.size)}}
+	f := attack.Flaw{Rule: oracle, Proof: []string{fmt.Sprintf("The value is a ciphertext of blocks of %d bytes. "+
+		"Changes of the block before the last that break the padding of the last one get one answer, whatever "+
+		"they are.", o.size)}}
 	for range 2 {
 		for _, c := range []struct {
 			changes map[int]byte
 			right   bool
 			note    string
 		}{
-			{map[int]byte{0: byte(n) ^ 1, 2: o.change()}, true, "right: the padding is the last byte alone, another byte does not count"},
+			{map[int]byte{0: byte(n) ^ 1, 2: o.change()}, true, "right: the padding is the last byte alone, another " +
+				"byte does not count"},
 			{map[int]byte{0: byte(n) ^ 1 ^ 0x40, 2: o.change()}, false, "wrong: the last byte is no padding"},
 			{map[int]byte{0: byte(n) ^ 2, 1: byte(n) ^ 2, 3: o.change()}, true, "right: the padding is two bytes"},
-			{map[int]byte{0: byte(n) ^ 2, 1: byte(n) ^ 2 ^ 0x40, 3: o.change()}, false, "wrong: the second byte of two is none"},
+			{map[int]byte{0: byte(n) ^ 2, 1: byte(n) ^ 2 ^ 0x40, 3: o.change()}, false, "wrong: the second byte of " +
+				"two is none"},
 		} {
 			page, resp, err := o.ask(c.changes)
 			if err != nil {
@@ -111,7 +115,8 @@ func (o *padded) prove(n int) (bool, error) {
 			f.Answers, f.Notes = append(f.Answers, resp), append(f.Notes, c.note)
 		}
 	}
-	f.Proof = append(f.Proof, fmt.Sprintf("One change gets another answer, from which follows that the padding has %d bytes. By that, what four changes and then four others do to the padding was predicted: "+
+	f.Proof = append(f.Proof, fmt.Sprintf("One change gets another answer, from which follows that the padding has "+
+		"%d bytes. By that, what four changes and then four others do to the padding was predicted: "+
 		"each that keeps it right gets another answer than those that break it.", n))
 	o.Flaw(f)
 	return true, nil

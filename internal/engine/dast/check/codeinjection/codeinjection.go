@@ -1,7 +1,8 @@
 // Package codeinjection finds parameters that are evaluated as a program: PHP,
 // JavaScript, Python, Ruby, Perl, expressions of Java. The proof is a product that the
 // program computes and joins with text, twice: what only computes, such as a
-// calculator, joins nothing, but where its functions lead out of it. Where nothing of it is shown, the proof are divisions by zero that
+// calculator, joins nothing, but where its functions lead out of it. Where nothing of it is shown, the proof are
+// divisions by zero that
 // fail, and others that do not, or a call to a listener of ours.
 package codeinjection
 
@@ -18,23 +19,29 @@ import (
 
 func newRule(id, name, short string) *finding.Rule {
 	return &finding.Rule{ID: "dast/codeinjection/" + id, Analysis: finding.DAST, Name: name, ShortDescription: short,
-		Description: "The application gives a value of the request to a function that runs text as a program (`eval` and its kin). Whoever sends the request runs his own program with the rights of the application: " +
+		Description: "The application gives a value of the request to a function that runs text as a program (`eval` " +
+			"and its kin). Whoever sends the request runs his own program with the rights of the application: " +
 			"he takes over the server.",
-		HowToPrevent: "Do not evaluate text: parse the form of input that is meant (JSON, a number, a formula with a parser of its own), and choose functions by name from a fixed list.",
-		CWE:          []string{"CWE-94", "CWE-95"}, OWASP: []string{"A03:2021"}, Severity: finding.Critical, Confidence: finding.Certain}
+		HowToPrevent: "Do not evaluate text: parse the form of input that is meant (JSON, a number, a formula with a " +
+			"parser of its own), and choose functions by name from a fixed list.",
+		CWE: []string{"CWE-94", "CWE-95"}, OWASP: []string{"A03:2021"}, Severity: finding.Critical,
+		Confidence: finding.Certain}
 }
 
 var (
 	rule    = newRule("evaluation", "Code injection", "A parameter is evaluated as a program on the server.")
-	byError = newRule("error", "Code injection (error-based)", "A parameter is evaluated as a program on the server; what it computes is not shown.")
+	byError = newRule("error", "Code injection (error-based)", "A parameter is evaluated as a program on the server; "+
+		"what it computes is not shown.")
 )
 
 // Check is the check.
-var Check = &attack.Check{ID: "codeinjection", Rules: []*finding.Rule{rule, byError}, Profile: scan.Safe, Wants: wants, Point: point}
+var Check = &attack.Check{ID: "codeinjection", Rules: []*finding.Rule{rule, byError}, Profile: scan.Safe, Wants: wants,
+	Point: point}
 
 func wants(p message.Point) bool {
 	switch p.In {
 	case message.InFileName, message.InHeaderName, message.InCookieName, message.InQueryName, message.InFormName, message.InJSONName:
+
 		return false
 	}
 	return p.Type != "boolean" && p.Type != "null"
@@ -57,7 +64,8 @@ var languages = []language{
 
 // places are where the value may stand; each has a product of its own in a payload. The
 // last one is left by nothing: PHP evaluates what stands in such a string by itself.
-var places = []string{"an expression", "a string", "a string in double quotes", "a string in double quotes that evaluates"}
+var places = []string{"an expression", "a string", "a string in double quotes", "a string in double quotes that " +
+	"evaluates"}
 
 // payload writes three products, so that one of them is computed wherever the value
 // stands: by itself, between single, or between double quotes. The others are text then.
@@ -148,7 +156,8 @@ var functions = []string{"cos", "''.sub", "this.constructor"}
 func escaped(p *attack.Probe) (bool, error) {
 	for _, f := range functions {
 		var before, after string
-		found, err := twice(p, "A calculator written in JavaScript gives its functions away, and with them the language.", func() (string, []int) {
+		found, err := twice(p, "A calculator written in JavaScript gives its functions away, and with them the "+
+			"language.", func() (string, []int) {
 			a, b := factors(p)
 			before, after = p.Random(4), p.Random(4)
 			return fmt.Sprintf(`%s.constructor("return '%s'+%d*%d+'%s'")()`, f, before, a, b, after), []int{a * b}
@@ -197,7 +206,8 @@ func joined(p *attack.Probe, l language) (bool, error) {
 // comes first, since the value alone may be a word that fails. In a string that no quote
 // ends, since they are taken out, braces begin an expression of PHP.
 func printed(p *attack.Probe) (bool, error) {
-	return twice(p, "The program is written in PHP, Python or Perl; the value stands in a statement.", func() (string, []int) {
+	return twice(p, "The program is written in PHP, Python or Perl; the value stands in a "+
+		"statement.", func() (string, []int) {
 		var payload string
 		var results []int
 		for _, end := range []string{"", p.Value() + "';", `";`} {
@@ -218,7 +228,8 @@ func printed(p *attack.Probe) (bool, error) {
 
 // twice sends two payloads, and tells the flaw where both results are shown for the same
 // place.
-func twice(p *attack.Probe, language string, write func() (string, []int), shows func(text string, place, result int) bool) (bool, error) {
+func twice(p *attack.Probe, language string, write func() (string, []int),
+	shows func(text string, place, result int) bool) (bool, error) {
 	var answers []*message.Response
 	var payload, proof string
 	at := -1
@@ -244,7 +255,9 @@ func twice(p *attack.Probe, language string, write func() (string, []int), shows
 		answers = append(answers, resp)
 	}
 	p.Mark("code")
-	p.Flaw(attack.Flaw{Rule: rule, Payload: payload, Request: p.Request.With(p.At, payload), Answers: answers, Notes: []string{"a product, joined with text", "that of two other numbers"},
-		Proof: []string{proof, "So it was with two other numbers.", "The value stands in " + places[at] + ". " + language}})
+	p.Flaw(attack.Flaw{Rule: rule, Payload: payload, Request: p.Request.With(p.At, payload), Answers: answers,
+		Notes: []string{"a product, joined with text", "that of two other numbers"},
+		Proof: []string{proof, "So it was with two other numbers.", "The value stands in " + places[at] + ". " +
+			language}})
 	return true, nil
 }

@@ -76,7 +76,8 @@ var applications = map[string]func(v string) (string, error){
 	"/evaluation/statement": func(v string) (string, error) {
 		return (&interpreter{join: "."}).program("'" + v + "';print('done')")
 	},
-	"/evaluation/statements": func(v string) (string, error) { // a word alone is none, and neither is an expression without a sign behind it
+	"/evaluation/statements": func(v string) (string,
+		error) { // a word alone is none, and neither is an expression without a sign behind it
 		if !strings.HasPrefix(v, "print(") {
 			return "", errProgram
 		}

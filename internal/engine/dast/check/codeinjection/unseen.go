@@ -81,7 +81,8 @@ func fails(p *attack.Probe, r *attack.Reaction, list []fault, quote string) (boo
 			a := p.Number(20_000, 46_340)
 			b := a - p.Number(2, 9_000)
 			fill := func(a, b int) string {
-				return strings.NewReplacer("V", p.Value(), "Q", quote, "A", fmt.Sprint(a), "B", fmt.Sprint(b)).Replace(f.text)
+				return strings.NewReplacer("V", p.Value(), "Q", quote, "A", fmt.Sprint(a), "B",
+					fmt.Sprint(b)).Replace(f.text)
 			}
 			return fill(a, b), fill(a, a)
 		}, r.Base.Page(), nil)
@@ -92,9 +93,12 @@ func fails(p *attack.Probe, r *attack.Reaction, list []fault, quote string) (boo
 			continue
 		}
 		p.Mark("code")
-		p.Flaw(attack.Flaw{Rule: byError, Payload: c.No, Request: p.Request.With(p.At, c.No), Answers: c.Answers, Notes: c.Notes,
-			Proof: []string{"The value " + c.Yes + " is answered as " + p.Value() + " is; " + c.No + ", which divides by zero or looks into nothing, is not.",
-				"So it was three times with other numbers, in turning order.", "The program is written in: " + f.names + "."}})
+		p.Flaw(attack.Flaw{Rule: byError, Payload: c.No, Request: p.Request.With(p.At, c.No), Answers: c.Answers,
+			Notes: c.Notes,
+			Proof: []string{"The value " + c.Yes + " is answered as " + p.Value() + " is; " + c.No +
+				", which divides by zero or looks into nothing, is not.",
+				"So it was three times with other numbers, in turning order.", "The program is written in: " + f.names +
+					"."}})
 		return true, nil
 	}
 	return false, nil

@@ -17,23 +17,30 @@ import (
 
 func newRule(id, name, short string) *finding.Rule {
 	return &finding.Rule{ID: "dast/command/" + id, Analysis: finding.DAST, Name: name, ShortDescription: short,
-		Description: "The application makes a command line of a value of the request and runs it. Whoever sends the request runs programs on the server with the rights of the application: " +
+		Description: "The application makes a command line of a value of the request and runs it. Whoever sends the " +
+			"request runs programs on the server with the rights of the application: " +
 			"he reads its data and secrets, changes them, and goes on from there to other systems.",
-		HowToPrevent: "Do not start programs with values of requests; use a library that does the same. Where a program has to be started, pass its arguments as a list and without a shell, " +
-			"accept only values of a fixed list or a narrow form, and put the value behind `--`, so that it cannot be an option.",
+		HowToPrevent: "Do not start programs with values of requests; use a library that does the same. Where a " +
+			"program has to be started, pass its arguments as a list and without a shell, " +
+			"accept only values of a fixed list or a narrow form, and put the value behind `--`, so that it cannot " +
+			"be an option.",
 		CWE: []string{"CWE-78"}, OWASP: []string{"A03:2021"}, Severity: finding.Critical, Confidence: finding.Certain}
 }
 
 var (
 	byOutput = newRule("output", "OS command injection", "A parameter is run as a command; its output is shown.")
-	byTime   = newRule("time", "OS command injection (time-based)", "A parameter is run as a command: it decides how long the answer takes.")
-	byCall   = newRule("callback", "OS command injection (out-of-band)", "A parameter is run as a command: it calls a listener.")
+	byTime   = newRule("time", "OS command injection (time-based)", "A parameter is run as a command: it decides how "+
+		"long the answer takes.")
+	byCall = newRule("callback", "OS command injection (out-of-band)", "A parameter is run as a command: it calls "+
+		"a listener.")
 )
 
 // Check is the check by output, Slow that by time and by calls.
 var (
-	Check = &attack.Check{ID: "command", Rules: []*finding.Rule{byOutput}, Profile: scan.Safe, Wants: wants, Point: point}
-	Slow  = &attack.Check{ID: "command", Rules: []*finding.Rule{byTime, byCall}, Called: []*finding.Rule{byCall}, Profile: scan.Standard, Slow: true, Beside: true, Wants: wants, Point: slow}
+	Check = &attack.Check{ID: "command", Rules: []*finding.Rule{byOutput}, Profile: scan.Safe, Wants: wants,
+		Point: point}
+	Slow = &attack.Check{ID: "command", Rules: []*finding.Rule{byTime, byCall}, Called: []*finding.Rule{byCall},
+		Profile: scan.Standard, Slow: true, Beside: true, Wants: wants, Point: slow}
 )
 
 // Mark is what is said of points that commands are found at.
@@ -110,7 +117,8 @@ var forms = []form{
 	{name: "in the place of the command", make: whole, command: remainder, bare: true},
 	{name: "in a command substitution", make: func(v, c string) string { return v + "$(" + c + ")" }, command: unix},
 	{name: "on a new line", make: closing("\n", "\t"), command: tabbed},
-	{name: "behind an ampersand, for Windows", make: func(v, c string) string { return v + "&" + c + `&"&` + c + "&" }, command: batch, bare: true},
+	{name: "behind an ampersand, for Windows", make: func(v, c string) string { return v + "&" + c + `&"&` + c + "&" },
+		command: batch, bare: true},
 	{name: "in a substitution of PowerShell", make: func(v, c string) string { return v + "$(" + c + ")" },
 		command: func(before, after string, a, b int) string {
 			return fmt.Sprintf("-join('%s',(%d-%d),'%s')", before, a, b, after)
@@ -155,7 +163,8 @@ func try(p *attack.Probe, r *attack.Reaction, f form) (found, other bool, err er
 	var payload, proof string
 	for range 2 {
 		b := p.Number(50_000, 59_999)
-		a := b + p.Number(10_000, 49_999) // less than twice as much: the difference is the remainder of a division as well
+		// less than twice as much: the difference is the remainder of a division as well
+		a := b + p.Number(10_000, 49_999)
 		before, after := p.Random(4), p.Random(4)
 		payload = f.make(p.Value(), f.command(before, after, a, b))
 		resp, err := p.Try(payload)
@@ -173,7 +182,8 @@ func try(p *attack.Probe, r *attack.Reaction, f form) (found, other bool, err er
 		answers = append(answers, resp)
 	}
 	p.Mark(Mark)
-	p.Flaw(attack.Flaw{Rule: byOutput, Payload: payload, Request: p.Request.With(p.At, payload), Answers: answers, Notes: []string{"a difference of two numbers", "that of two others"},
+	p.Flaw(attack.Flaw{Rule: byOutput, Payload: payload, Request: p.Request.With(p.At, payload), Answers: answers,
+		Notes: []string{"a difference of two numbers", "that of two others"},
 		Proof: []string{proof, "So it was with two other numbers before.", "The command stands " + f.name + "."}})
 	return true, false, nil
 }
@@ -207,7 +217,8 @@ func slow(p *attack.Probe) error {
 		}
 		if d != nil {
 			p.Mark(Mark)
-			p.Flaw(attack.Flaw{Rule: byTime, Payload: d.Payload, Request: p.Request.With(p.At, d.Payload), Answers: d.Answers, Notes: d.Notes, Proof: d.Proof})
+			p.Flaw(attack.Flaw{Rule: byTime, Payload: d.Payload, Request: p.Request.With(p.At, d.Payload),
+				Answers: d.Answers, Notes: d.Notes, Proof: d.Proof})
 			return nil
 		}
 	}

@@ -54,7 +54,8 @@ func TestOutput(t *testing.T) {
 			return run(words[0], words[1:]...)
 		},
 		"/variable": func(v string) string {
-			return run("sh", "-c", "export "+strings.Split(v, "=")[0]+"; eval \""+strings.Join(strings.Split(v, "=")[1:], "=")+"\"")
+			return run("sh", "-c", "export "+strings.Split(v, "=")[0]+"; eval \""+
+				strings.Join(strings.Split(v, "=")[1:], "=")+"\"")
 		},
 	}
 	// What a filter lets pass is a command still. Where it refuses a value, it says so.
@@ -133,7 +134,8 @@ func TestSlow(t *testing.T) {
 		mux.HandleFunc(path, handler(func(v string) string { f(v); return "thank you" }))
 	}
 	silent("/bad", func(v string) string { // a shell that only says how long it would sleep: it is slept for here
-		for _, m := range slept.FindAllStringSubmatch(run("sh", "-c", "sleep() { echo slept $1 >&2; }; echo '"+v+"'"), -1) {
+		for _, m := range slept.FindAllStringSubmatch(run("sh", "-c", "sleep() { echo slept $1 >&2; }; echo '"+v+"'"),
+			-1) {
 			d, err := time.ParseDuration(m[1] + "s")
 			if err != nil {
 				t.Error(err)
@@ -145,14 +147,16 @@ func TestSlow(t *testing.T) {
 	silent("/good", func(v string) string { return run("echo", v) })
 	client := attacktest.Fetch(t)
 	silent("/calls", func(v string) string { // shells without the programs: what they would ask for is asked for here
-		for _, m := range called.FindAllStringSubmatch(run("sh", "-c", "curl() { echo called curl $*; exit; }; echo '"+v+"'"), -1) {
+		for _, m := range called.FindAllStringSubmatch(run("sh", "-c", "curl() { echo called curl $*; exit; "+
+			"}; echo '"+v+"'"), -1) {
 			client(m[1])
 		}
 		return ""
 	})
 	got := attacktest.Timed(t, mux, []*attack.Check{Slow}, []string{"GET /bad?q=a", "GET /good?q=a"})
 	attacktest.Expect(t, got, "dast/command/time GET /bad query:q")
-	got = attacktest.Attack(t, mux, []*attack.Check{Slow}, []string{"GET /calls?q=a", "GET /good?q=a"}, attacktest.Listening(t))
+	got = attacktest.Attack(t, mux, []*attack.Check{Slow}, []string{"GET /calls?q=a", "GET /good?q=a"},
+		attacktest.Listening(t))
 	attacktest.Expect(t, got, "dast/command/callback GET /calls query:q")
 }
 

@@ -34,8 +34,9 @@ func calls(p *attack.Probe) (found bool, err error) {
 		called, err := p.Lure(func(bait func() attack.Bait) (*message.Request, []attack.Hook) {
 			b := bait()
 			payload := form(p.Value(), b)
-			return p.Request.With(p.At, payload), []attack.Hook{{Bait: b, Rule: byCall, At: &p.At, Payload: payload, Mark: Mark,
-				Proof: "The value holds a command that asks for an address of a listener."}}
+			return p.Request.With(p.At, payload),
+				[]attack.Hook{{Bait: b, Rule: byCall, At: &p.At, Payload: payload, Mark: Mark,
+					Proof: "The value holds a command that asks for an address of a listener."}}
 		})
 		if called || err != nil {
 			return called, err

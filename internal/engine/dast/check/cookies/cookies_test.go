@@ -28,12 +28,17 @@ func TestCheck(t *testing.T) {
 	sets("/bad/none", "widget=1; SameSite=None; Path=/")
 	sets("/good/all", "sessionid="+id+"; Secure; HttpOnly; SameSite=Lax")
 	sets("/good/token", "csrftoken="+id+"; Secure; SameSite=Lax")
-	sets("/good/gone", "sessionid=; Path=/", "lang=de; Max-Age=0", "old=1; Expires=Thu, 01 Jan 1970 00:00:00 GMT", "x=deleted; Max-Age=0")
-	sets("/good/preference", "lang=de; Secure", "sidebar_open=yes-and-it-is-wide; Secure", "none=1; SameSite=None; Secure")
+	sets("/good/gone", "sessionid=; Path=/", "lang=de; Max-Age=0", "old=1; Expires=Thu, 01 Jan 1970 00:00:00 GMT",
+		"x=deleted; Max-Age=0")
+	sets("/good/preference", "lang=de; Secure", "sidebar_open=yes-and-it-is-wide; Secure",
+		"none=1; SameSite=None; Secure")
 	sets("/good/nothing")
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET /bad/session", "POST /bad/again x=1", "GET /bad/plain", "GET /bad/other",
-		"GET /bad/folder/page", "GET /bad/none", "GET /good/all", "GET /good/token", "GET /good/gone", "GET /good/preference", "GET /good/nothing"}, attacktest.Profile(scan.Passive))
-	attacktest.Expect(t, got, "dast/cookies/not-http-only GET /", "dast/cookies/not-secure GET /", "dast/cookies/not-secure GET /", "dast/cookies/not-secure GET /", "dast/cookies/same-site-none GET /")
+	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET /bad/session", "POST /bad/again x=1",
+		"GET /bad/plain", "GET /bad/other",
+		"GET /bad/folder/page", "GET /bad/none", "GET /good/all", "GET /good/token", "GET /good/gone",
+		"GET /good/preference", "GET /good/nothing"}, attacktest.Profile(scan.Passive))
+	attacktest.Expect(t, got, "dast/cookies/not-http-only GET /", "dast/cookies/not-secure GET /",
+		"dast/cookies/not-secure GET /", "dast/cookies/not-secure GET /", "dast/cookies/same-site-none GET /")
 	var messages []string
 	for _, f := range got.Findings {
 		messages = append(messages, f.Message)

@@ -18,10 +18,14 @@ import (
 var rule = &finding.Rule{
 	ID: "dast/cors/any-origin", Analysis: finding.DAST, Name: "CORS misconfiguration with credentials",
 	ShortDescription: "The server allows origins that it does not know to read answers, with credentials.",
-	Description: "The answer allows an origin that is not the application's to read it (Access-Control-Allow-Origin), with cookies (Access-Control-Allow-Credentials). " +
-		"A page of that origin reads what the application shows to a user who is signed in, such as his data and tokens against forgery.",
-	HowToPrevent: "Compare Origin with a list of whole origins, never with a part of the text, and do not allow null. Send Access-Control-Allow-Credentials only for origins of that list.",
-	CWE:          []string{"CWE-942"}, OWASP: []string{"A05:2021"}, Severity: finding.Medium, Confidence: finding.Certain,
+	Description: "The answer allows an origin that is not the application's to read it " +
+		"(Access-Control-Allow-Origin), with cookies (Access-Control-Allow-Credentials). " +
+		"A page of that origin reads what the application shows to a user who is signed in, such as his data and " +
+		"tokens against forgery.",
+	HowToPrevent: "Compare Origin with a list of whole origins, never with a part of the text, and do not allow " +
+		"null. Send Access-Control-Allow-Credentials only for origins of that list.",
+	CWE: []string{"CWE-942"}, OWASP: []string{"A05:2021"}, Severity: finding.Medium,
+	Confidence: finding.Certain,
 }
 
 // Check is the check.
@@ -44,7 +48,8 @@ func try(t *attack.Trial) error {
 	for _, o := range []struct{ origin, what string }{
 		{"https://" + t.Random(10) + ".example", "an origin that nobody has heard of"},
 		{"null", "null, the origin of frames in a sandbox"},
-		{t.Request.Scheme + "://" + host + "." + t.Random(8) + ".example", "an origin that begins with the application's"},
+		{t.Request.Scheme + "://" + host + "." + t.Random(8) + ".example", "an origin that begins with the " +
+			"application's"},
 		{t.Request.Scheme + "://" + t.Random(6) + host, "an origin that ends with the application's"},
 	} {
 		answer, err := t.Send(t.Request.SetHeader("Origin", o.origin))
@@ -61,7 +66,8 @@ func try(t *attack.Trial) error {
 // allows reports whether the origin may read the answer with credentials. A wildcard with
 // credentials is refused by browsers.
 func allows(resp *message.Response, origin string) bool {
-	return resp.Header.Get("Access-Control-Allow-Origin") == origin && strings.EqualFold(resp.Header.Get("Access-Control-Allow-Credentials"), "true")
+	return resp.Header.Get("Access-Control-Allow-Origin") == origin &&
+		strings.EqualFold(resp.Header.Get("Access-Control-Allow-Credentials"), "true")
 }
 
 // prove repeats it with another origin of the kind, and compares with the answer that
@@ -83,7 +89,9 @@ func prove(t *attack.Trial, origin, what string, first *message.Response) error 
 	if err != nil || public.Status == second.Status && attack.NewPage(public).Equal(attack.NewPage(second)) {
 		return err
 	}
-	t.Flaw(attack.Flaw{Rule: rule, Request: r, Payload: again, Answers: []*message.Response{first, second, public}, Notes: []string{what, "another one", "the same without the session"},
-		Proof: []string{"The answer allows " + what + " (" + origin + ") to read it with credentials.", "So it does with " + again + ".", "Without the session the answer is another one: it is not public."}})
+	t.Flaw(attack.Flaw{Rule: rule, Request: r, Payload: again, Answers: []*message.Response{first, second, public},
+		Notes: []string{what, "another one", "the same without the session"},
+		Proof: []string{"The answer allows " + what + " (" + origin + ") to read it with credentials.",
+			"So it does with " + again + ".", "Without the session the answer is another one: it is not public."}})
 	return nil
 }

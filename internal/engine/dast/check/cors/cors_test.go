@@ -51,10 +51,13 @@ func TestCORS(t *testing.T) {
 		path        string
 		want        bool
 	}{
-		"reflected": {any, true, "/me", true}, "null": {func(o string) bool { return o == "null" }, true, "/me", true}, "prefix": {prefix, true, "/me", true}, "suffix": {suffix, true, "/me", true},
-		"without credentials": {any, false, "/me", false}, "public": {any, true, "/news", false}, "a list": {list, true, "/me", false},
+		"reflected": {any, true, "/me", true}, "null": {func(o string) bool { return o == "null" }, true, "/me", true},
+		"prefix": {prefix, true, "/me", true}, "suffix": {suffix, true, "/me", true},
+		"without credentials": {any, false, "/me", false}, "public": {any, true, "/news", false},
+		"a list": {list, true, "/me", false},
 	} {
-		got := attacktest.Attack(t, shop(c.allowed, c.credentials), []*attack.Check{Check}, []string{"GET " + c.path}, func(r *attack.Run) { r.As = user{} })
+		got := attacktest.Attack(t, shop(c.allowed, c.credentials), []*attack.Check{Check}, []string{"GET " + c.path},
+			func(r *attack.Run) { r.As = user{} })
 		if (len(got.Findings) == 1) != c.want {
 			t.Errorf("%s: %+v", name, got.Findings)
 		}

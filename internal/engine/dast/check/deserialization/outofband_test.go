@@ -77,9 +77,12 @@ func TestCalls(t *testing.T) {
 	page("/bad/script", found(function))
 	page("/good/signed", func(string) {})
 	encode := func(s string) string { return url.QueryEscape(base64.StdEncoding.EncodeToString([]byte(s))) }
-	java, python, script := encode(javaObject("h.example")), encode("\x80\x04\x95\x0c\x00\x00\x00\x00\x00\x00\x00\x8c\x05alice\x94."), encode(`{"name":"alice"}`)
-	operations := []string{"GET /bad/java?q=" + java, "GET /bad/python?q=" + python, "GET /bad/script?q=" + script, "GET /good/signed?q=" + java}
-	want := []string{"dast/deserialization/callback GET /bad/java query:q", "dast/deserialization/callback GET /bad/python query:q", "dast/deserialization/callback GET /bad/script query:q"}
+	java, python, script := encode(javaObject("h.example")),
+		encode("\x80\x04\x95\x0c\x00\x00\x00\x00\x00\x00\x00\x8c\x05alice\x94."), encode(`{"name":"alice"}`)
+	operations := []string{"GET /bad/java?q=" + java, "GET /bad/python?q=" + python, "GET /bad/script?q=" + script,
+		"GET /good/signed?q=" + java}
+	want := []string{"dast/deserialization/callback GET /bad/java query:q", "dast/deserialization/callback GET " +
+		"/bad/python query:q", "dast/deserialization/callback GET /bad/script query:q"}
 	attacktest.Expect(t, attacktest.Attack(t, mux, []*attack.Check{Calls}, operations, listening), want...)
 	// Without a name, Java cannot be made to call.
 	unnamed := attacktest.Attack(t, mux, []*attack.Check{Calls}, operations, attacktest.Listening(t))

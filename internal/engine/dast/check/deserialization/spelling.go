@@ -29,7 +29,8 @@ func spell(language, object, random string) (whole, broken string) {
 	case "Python":
 		// Behind the protocol: a name is looked up and taken off the stack again (opcodes
 		// GLOBAL and POP of Python's pickletools).
-		return object[:2] + "ccollections\nOrderedDict\n0" + object[2:], object[:2] + "ccollections\n" + random + "\n0" + object[2:]
+		return object[:2] + "ccollections\nOrderedDict\n0" + object[2:], object[:2] + "ccollections\n" + random +
+			"\n0" + object[2:]
 	case "Ruby":
 		// The minor version may be lower than the reader's, and not higher (marshal.c). No
 		// reader of this format is told which classes it may make.
@@ -61,7 +62,8 @@ func spellPHP(object string) (whole, broken string) {
 		return "", ""
 	}
 	with := func(class string) string {
-		return fmt.Sprintf(`%s:%d:{%sO:%d:"%s":0:{}%s`, object[m[2]:m[3]], count+1, object[begin:end], len(class), class, object[begin:])
+		return fmt.Sprintf(`%s:%d:{%sO:%d:"%s":0:{}%s`, object[m[2]:m[3]], count+1, object[begin:end], len(class),
+			class, object[begin:])
 	}
 	return with("stdClass"), with("Closure")
 }
@@ -150,9 +152,12 @@ func spelled(p *attack.Probe, base *attack.Baseline) (bool, error) {
 	if !base.Stable {
 		return false, nil
 	}
-	f := attack.Flaw{Rule: read, Answers: []*message.Response{base.First}, Notes: []string{"the object as it is", "spelled otherwise", "spelled wrong"},
+	f := attack.Flaw{Rule: read, Answers: []*message.Response{base.First},
+		Notes: []string{"the object as it is", "spelled otherwise", "spelled wrong"},
 		Proof: []string{"The value is an object as " + language + " writes it.",
-			"Spelled otherwise, with something in it that is read and dropped, it gets the same answer; with something in its place that cannot be read it does not, twice: only a reader of such objects tells them apart."}}
+			"Spelled otherwise, with something in it that is read and dropped, it gets the same answer; with " +
+				"something in its place that cannot be read it does not, twice: only a reader of such objects tells " +
+				"them apart."}}
 	for range 2 {
 		whole, broken := spell(language, object, p.Random(10))
 		if whole == "" {

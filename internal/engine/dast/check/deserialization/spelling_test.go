@@ -19,7 +19,8 @@ const table = "rO0ABXNyABFqYXZhLnV0aWwuSGFzaE1hcAUH2sHDFmDRAwACRgAKbG9hZEZhY3Rvc
 // 3.11, Ruby 3.1 and Java 17 were seen to make of the spellings.
 func TestSpelling(t *testing.T) {
 	values := map[string]string{
-		"java": table, "php": `a:2:{s:4:"name";s:4:"jane";s:2:"id";i:3;}`, "object": base64.StdEncoding.EncodeToString([]byte(`O:4:"User":1:{s:4:"name";s:5:"alice";}`)),
+		"java": table, "php": `a:2:{s:4:"name";s:4:"jane";s:2:"id";i:3;}`,
+		"object": base64.StdEncoding.EncodeToString([]byte(`O:4:"User":1:{s:4:"name";s:5:"alice";}`)),
 		"python": base64.StdEncoding.EncodeToString([]byte("\x80\x04\x95\x1b\x00\x00\x00\x00\x00\x00\x00}\x94(\x8c\x04name\x94\x8c\x04jane\x94u.")),
 		"ruby":   base64.URLEncoding.EncodeToString([]byte("\x04\x08{\x06I\"\x09name\x06:\x06ETI\"\x09jane\x06;\x00T")),
 	}
@@ -61,9 +62,10 @@ func TestSpelling(t *testing.T) {
 		want = append(want, "dast/deserialization/read GET /bad/"+name+" query:q")
 		page("/good/compared/"+name, value, func(string) bool { return false })
 		page("/good/anything/"+name, value, func(string) bool { return true })
-		page("/good/named/"+name, value, func(v string) bool { // takes neither class, as a filter, or makes neither, as PHP
-			return strings.HasPrefix(name, "php") && strings.HasPrefix(v, "a:")
-		})
+		page("/good/named/"+name, value,
+			func(v string) bool { // takes neither class, as a filter, or makes neither, as PHP
+				return strings.HasPrefix(name, "php") && strings.HasPrefix(v, "a:")
+			})
 	}
 	attacktest.Expect(t, attacktest.Attack(t, mux, []*attack.Check{Check}, operations), want...)
 }
@@ -72,13 +74,15 @@ func TestSpelling(t *testing.T) {
 func TestSpellJava(t *testing.T) {
 	object := decode(table)
 	whole, broken := spellJava(object)
-	if at, handles := annotation(object); at != strings.Index(object, "xp") || handles != 1 || len(whole) != len(broken) || whole == broken {
+	if at, handles := annotation(object); at != strings.Index(object, "xp") || handles != 1 ||
+		len(whole) != len(broken) || whole == broken {
 		t.Fatalf("the annotation is at %d behind %d things", at, handles)
 	}
 	if again := "q\x00~\x00\x05"; !strings.Contains(whole, again) { // the same text, which was number 3
 		t.Errorf("%q is not in %q", again, whole)
 	}
-	for _, text := range []string{"", "\xac\xed\x00\x05", "\xac\xed\x00\x05t\x00\x04jane", "\xac\xed\x00\x05sr\x00\x09java", object[:30]} {
+	for _, text := range []string{"", "\xac\xed\x00\x05", "\xac\xed\x00\x05t\x00\x04jane",
+		"\xac\xed\x00\x05sr\x00\x09java", object[:30]} {
 		if whole, _ := spellJava(text); whole != "" {
 			t.Errorf("%q is spelled %q", text, whole)
 		}
@@ -86,7 +90,8 @@ func TestSpellJava(t *testing.T) {
 }
 
 func FuzzSpell(f *testing.F) {
-	for _, v := range []string{decode(table), `a:2:{s:4:"name";i:1;}`, `O:1:"A":1:{i:0;N;}`, "\x04\x08i\x06....", "\x80\x04N......"} {
+	for _, v := range []string{decode(table), `a:2:{s:4:"name";i:1;}`, `O:1:"A":1:{i:0;N;}`, "\x04\x08i\x06....",
+		"\x80\x04N......"} {
 		f.Add(v)
 	}
 	f.Fuzz(func(_ *testing.T, object string) {

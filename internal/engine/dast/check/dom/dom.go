@@ -24,25 +24,34 @@ import (
 var rule = &finding.Rule{
 	ID: "dast/xss/dom", Analysis: finding.DAST, Name: "DOM-based cross-site scripting (XSS)",
 	ShortDescription: "A script of the page executes text that somebody else chooses.",
-	Description: "The page's own script takes a text from its address, from the name of its window, from the page that led to it or from a message of another window, and executes it or writes it as markup. " +
-		"Whoever opens a prepared link runs the attacker's script in the application's name. The server may never see the text, so no filter there helps.",
-	HowToPrevent: "Write texts with `textContent`, not with `innerHTML` or `document.write`; sanitize markup that must stay markup with a maintained sanitizer; never give texts to `eval`, `Function` or timers; " +
-		"compare the scheme of addresses with a list before following them; compare the origin of every message. A policy with `require-trusted-types-for 'script'` makes the browser enforce it.",
+	Description: "The page's own script takes a text from its address, from the name of its window, from the page " +
+		"that led to it or from a message of another window, and executes it or writes it as markup. " +
+		"Whoever opens a prepared link runs the attacker's script in the application's name. The server may never " +
+		"see the text, so no filter there helps.",
+	HowToPrevent: "Write texts with `textContent`, not with `innerHTML` or `document.write`; sanitize markup that " +
+		"must stay markup with a maintained sanitizer; never give texts to `eval`, `Function` or timers; " +
+		"compare the scheme of addresses with a list before following them; compare the origin of every message. A " +
+		"policy with `require-trusted-types-for 'script'` makes the browser enforce it.",
 	CWE: []string{"CWE-79"}, OWASP: []string{"A03:2021"}, Severity: finding.High, Confidence: finding.Certain,
 }
 
 var kept = &finding.Rule{
-	ID: "dast/xss/dom-storage", Analysis: finding.DAST, Name: "DOM-based cross-site scripting (XSS) through browser storage",
+	ID: "dast/xss/dom-storage", Analysis: finding.DAST, Name: "DOM-based cross-site scripting (XSS) through browser " +
+		"storage",
 	ShortDescription: "A script of the page executes a cookie or an entry of the browser's storage.",
-	Description: "The page's own script takes a text from a cookie, or from the local or session storage, and executes it or writes it as markup. Nobody else can write there by himself: " +
-		"it takes another flaw, of this application or for cookies of one beside it in the domain, or a moment at the device. What was written once then runs on every visit, also after that flaw is mended.",
-	HowToPrevent: "Write texts with `textContent`, and read what is kept as data (`JSON.parse`), never as program or markup.",
-	CWE:          []string{"CWE-79"}, OWASP: []string{"A03:2021"}, Severity: finding.Low, Confidence: finding.Certain,
+	Description: "The page's own script takes a text from a cookie, or from the local or session storage, and " +
+		"executes it or writes it as markup. Nobody else can write there by himself: " +
+		"it takes another flaw, of this application or for cookies of one beside it in the domain, or a moment at " +
+		"the device. What was written once then runs on every visit, also after that flaw is mended.",
+	HowToPrevent: "Write texts with `textContent`, and read what is kept as data (`JSON.parse`), never as program or " +
+		"markup.",
+	CWE: []string{"CWE-79"}, OWASP: []string{"A03:2021"}, Severity: finding.Low, Confidence: finding.Certain,
 }
 
 // Check is the check. Pages are opened with harmless texts; what runs only calls a
 // function of ours.
-var Check = &attack.Check{ID: "dom", Rules: []*finding.Rule{rule, kept}, Scripted: []*finding.Rule{rule, kept}, Profile: scan.Safe, Request: page}
+var Check = &attack.Check{ID: "dom", Rules: []*finding.Rule{rule, kept}, Scripted: []*finding.Rule{rule, kept},
+	Profile: scan.Safe, Request: page}
 
 // maxPages bounds the pages of a scan whose scripts are examined: those with the same
 // scripts count once.
@@ -70,14 +79,16 @@ func page(t *attack.Trial) error {
 	}
 	if n := t.Count("dom"); n > maxPages {
 		if n == maxPages+1 {
-			t.Degrade(scan.Reason{Code: "too-many-pages", Rules: []string{rule.ID, kept.ID}, Message: fmt.Sprintf("the scripts of more than %d pages were not examined", maxPages)})
+			t.Degrade(scan.Reason{Code: "too-many-pages", Rules: []string{rule.ID, kept.ID},
+				Message: fmt.Sprintf("the scripts of more than %d pages were not examined", maxPages)})
 		}
 		return nil
 	}
 	fragments := append([]string{""}, prover.Browser.Routes(t.Request, maxRoutes)...)
 	told := map[string]bool{}
 	for i, fragment := range fragments {
-		flaws, err := prover.Browser.ProbeDOM(t.Context, browser.DOMTrial{As: prover.As, Request: t.Request, Fragment: fragment, Path: path && i == 0})
+		flaws, err := prover.Browser.ProbeDOM(t.Context, browser.DOMTrial{As: prover.As, Request: t.Request,
+			Fragment: fragment, Path: path && i == 0})
 		if err != nil {
 			return err
 		}
@@ -151,7 +162,8 @@ var digits = lazyregexp.New(`[0-9a-f]*[0-9][0-9a-f]*`)
 
 // words name sources for people.
 var words = map[string]string{
-	"query": "the query of the address", "fragment": "the fragment of the address", "path": "the path of the address", "name": "the name of the window",
+	"query": "the query of the address", "fragment": "the fragment of the address", "path": "the path of the address",
+	"name":   "the name of the window",
 	"cookie": "the cookies", "local": "the local storage", "session": "the session storage",
 	"referrer": "the address of the page that led here", "message": "a message of another window",
 }
@@ -167,7 +179,8 @@ func tell(t *attack.Trial, f browser.DOMFlaw) {
 		from = fmt.Sprintf("the %s %q of %s", what, f.Parameter, from)
 	}
 	proof := []string{
-		fmt.Sprintf("Opened the page with a harmless word in every source: that of %s reached %s%s.", from, f.Sink, at(f.Script)),
+		fmt.Sprintf("Opened the page with a harmless word in every source: that of %s reached %s%s.", from, f.Sink,
+			at(f.Script)),
 		fmt.Sprintf("Opened %s with %q as %s.", f.Address, f.Payload, from),
 	}
 	for _, e := range f.Executions {
@@ -177,7 +190,8 @@ func tell(t *attack.Trial, f browser.DOMFlaw) {
 	if f.Kept() {
 		of = kept
 	}
-	flaw := attack.Flaw{Rule: of, Message: fmt.Sprintf("A script of the page executes %s, by %s.", from, f.Sink), Payload: f.Payload, Proof: proof,
+	flaw := attack.Flaw{Rule: of, Message: fmt.Sprintf("A script of the page executes %s, by %s.", from, f.Sink),
+		Payload: f.Payload, Proof: proof,
 		Point: &message.Point{In: message.In(f.Source), Name: f.Parameter, Index: -1}, Key: f.Sink}
 	if resp, err := t.Send(t.Request); err == nil {
 		flaw.Answers, flaw.Notes = []*message.Response{resp}, []string{"the page whose script it is"}

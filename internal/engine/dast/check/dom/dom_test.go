@@ -52,12 +52,16 @@ func TestCheck(t *testing.T) {
 		t.Fatal(err, "(scripts/deps.sh installs it)")
 	}
 	got := attacktest.Attack(t, site(), []*attack.Check{Check}, []string{
-		"GET /query?q=a", "GET /query-safe?q=a", "GET /hash", "GET /hash-safe", "GET /kept", "GET /kept-safe", "GET /path/a", "GET /dynamic?x=1", "GET /plain?x=1", "GET /app", "GET /api?x=1", "POST /query q=a",
+		"GET /query?q=a", "GET /query-safe?q=a", "GET /hash", "GET /hash-safe", "GET /kept", "GET /kept-safe",
+		"GET /path/a", "GET /dynamic?x=1", "GET /plain?x=1", "GET /app", "GET /api?x=1", "POST /query q=a",
 	}, func(r *attack.Run) {
 		dial := func(ctx context.Context, network, address string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, network, address)
 		}
-		b, err := browser.Start(t.Context(), browser.Options{Path: path, Dial: dial, Gate: r.Client, Within: func(m *message.Request) bool { return r.Scope.Allows(m) == nil }})
+		b, err := browser.Start(t.Context(), browser.Options{Path: path, Dial: dial, Gate: r.Client,
+			Within: func(m *message.Request) bool {
+				return r.Scope.Allows(m) == nil
+			}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,14 +25,19 @@ import (
 var rule = &finding.Rule{
 	ID: "dast/enforcement/client-side", Analysis: finding.DAST, Name: "Client-side enforcement of server-side security",
 	ShortDescription: "The server checks a form by a token that everybody's browser makes of it.",
-	Description: "A hidden field is to show that the form is as the application wants it, and the server refuses the form without the right one. " +
-		"The script of the page computes it from the form's own values, with nothing that the user does not have: whoever sends other values computes it for these.",
-	HowToPrevent: "Decide on the server whether a value is allowed. A token has to be made there, with a key that never leaves it, for the session and for the values that it is to protect.",
-	CWE:          []string{"CWE-602", "CWE-345"}, OWASP: []string{"A04:2021"}, Severity: finding.Medium, Confidence: finding.Certain,
+	Description: "A hidden field is to show that the form is as the application wants it, and the server refuses the " +
+		"form without the right one. " +
+		"The script of the page computes it from the form's own values, with nothing that the user does not have: " +
+		"whoever sends other values computes it for these.",
+	HowToPrevent: "Decide on the server whether a value is allowed. A token has to be made there, with a key that " +
+		"never leaves it, for the session and for the values that it is to protect.",
+	CWE: []string{"CWE-602", "CWE-345"}, OWASP: []string{"A04:2021"}, Severity: finding.Medium,
+	Confidence: finding.Certain,
 }
 
 // Check is the check.
-var Check = &attack.Check{ID: "enforcement", Rules: []*finding.Rule{rule}, Scripted: []*finding.Rule{rule}, Profile: scan.Standard, Request: try}
+var Check = &attack.Check{ID: "enforcement", Rules: []*finding.Rule{rule}, Scripted: []*finding.Rule{rule},
+	Profile: scan.Standard, Request: try}
 
 // proves are names of fields that prove something.
 var proves = lazyregexp.New(`(?i)token|hash|digest|check_?sum|signature|(^|[-_])(sig|sign|mac|hmac|crc|proof)($|[-_])`)
@@ -140,7 +145,9 @@ func (f *form) fill(value string) (string, error) {
 	}
 	for _, fields := range forms {
 		has := func(name, value string) bool {
-			return slices.ContainsFunc(fields, func(x browser.Field) bool { return x.Name == name && (value == "" || x.Value == value) })
+			return slices.ContainsFunc(fields, func(x browser.Field) bool {
+				return x.Name == name && (value == "" || x.Value == value)
+			})
 		}
 		if !has(f.typed.Name, value) || !has(f.token.Name, "") {
 			continue
@@ -171,14 +178,19 @@ func (f *form) differs(value, token, wrong string) (bool, error) {
 			return false, nil
 		}
 	}
-	if answers[0].Status >= http.StatusBadRequest || !pages[0].Equal(pages[3]) || !pages[1].Equal(pages[2]) || pages[0].Equal(pages[1]) {
+	if answers[0].Status >= http.StatusBadRequest || !pages[0].Equal(pages[3]) || !pages[1].Equal(pages[2]) ||
+		pages[0].Equal(pages[1]) {
 		return false, nil
 	}
 	f.Flaw(attack.Flaw{Rule: rule, Request: answers[3].Request, Point: &f.token, Payload: token, Answers: answers,
-		Notes:   []string{"the token that the script makes of the value", "the token of another value", "the same once more", "the right one once more"},
-		Message: fmt.Sprintf("The server takes the field %s as a proof, and the script of the page makes it of the field %s.", f.token.Name, f.typed.Name),
-		Proof: []string{fmt.Sprintf("A browser opened the page with random texts in %s: the script made %s of them, the same of the same text, another one of another.", f.typed.Name, f.token.Name),
-			fmt.Sprintf("With %q in the page the script made %q. The server answers this pair otherwise than the same value with the token of another one; both twice.", value, token)}})
+		Notes: []string{"the token that the script makes of the value", "the token of another value",
+			"the same once more", "the right one once more"},
+		Message: fmt.Sprintf("The server takes the field %s as a proof, and the script of the page makes it of the "+
+			"field %s.", f.token.Name, f.typed.Name),
+		Proof: []string{fmt.Sprintf("A browser opened the page with random texts in %s: the script made %s of them, "+
+			"the same of the same text, another one of another.", f.typed.Name, f.token.Name),
+			fmt.Sprintf("With %q in the page the script made %q. The server answers this pair otherwise than the "+
+				"same value with the token of another one; both twice.", value, token)}})
 	return true, nil
 }
 
@@ -189,13 +201,15 @@ func scripted(doc *html.Node, name string) bool {
 	for n := range doc.Descendants() {
 		switch {
 		case n.Type == html.ElementNode && n.Data == "input" && attribute(n, "name") == name && attribute(n, "id") != "":
+
 			names = append(names, attribute(n, "id"))
 		case n.Type == html.TextNode && n.Parent != nil && n.Parent.Data == "script":
 			code.WriteString(n.Data + "\n")
 		}
 	}
 	return slices.ContainsFunc(names, func(s string) bool {
-		return strings.Contains(code.String(), `"`+s+`"`) || strings.Contains(code.String(), "'"+s+"'") || strings.Contains(code.String(), "."+s+".value")
+		return strings.Contains(code.String(), `"`+s+`"`) || strings.Contains(code.String(), "'"+s+"'") ||
+			strings.Contains(code.String(), "."+s+".value")
 	})
 }
 

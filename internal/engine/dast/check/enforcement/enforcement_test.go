@@ -76,23 +76,29 @@ func TestCheck(t *testing.T) {
 			fmt.Fprintf(w, `<!doctype html><p>%s</p><form id=f method=post><input type=hidden name=token value="%s"><input name=phrase value="change me"><button>Go</button></form>%s`, answer, token, p.script)
 		})
 	}
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, nil, attacktest.Profile(scan.Standard), func(r *attack.Run) {
-		dial := func(ctx context.Context, network, address string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, network, address)
-		}
-		b, err := browser.Start(t.Context(), browser.Options{Path: path, Dial: dial, Gate: r.Client, Within: func(m *message.Request) bool { return r.Scope.Allows(m) == nil }})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(b.Close)
-		r.Browser = browser.Prover{Browser: b}
-		for path := range pages {
-			form := &message.Request{Method: http.MethodPost, Scheme: "http", Host: r.Scope.Base().Host, Path: path, Origin: "form", Types: map[string]string{"form:token": "hidden"}}
-			form.Body = message.Body{Kind: message.Form, Params: []message.Param{{Name: "token"}, {Name: "phrase", Value: "change me"}}}
-			form.Referer = form.Address()
-			r.Surface.Add(form)
-		}
-	})
+	got := attacktest.Attack(t, mux, []*attack.Check{Check}, nil, attacktest.Profile(scan.Standard),
+		func(r *attack.Run) {
+			dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+				return (&net.Dialer{}).DialContext(ctx, network, address)
+			}
+			b, err := browser.Start(t.Context(), browser.Options{Path: path, Dial: dial, Gate: r.Client,
+				Within: func(m *message.Request) bool {
+					return r.Scope.Allows(m) == nil
+				}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(b.Close)
+			r.Browser = browser.Prover{Browser: b}
+			for path := range pages {
+				form := &message.Request{Method: http.MethodPost, Scheme: "http", Host: r.Scope.Base().Host, Path: path,
+					Origin: "form", Types: map[string]string{"form:token": "hidden"}}
+				form.Body = message.Body{Kind: message.Form,
+					Params: []message.Param{{Name: "token"}, {Name: "phrase", Value: "change me"}}}
+				form.Referer = form.Address()
+				r.Surface.Add(form)
+			}
+		})
 	attacktest.Expect(t, got, "dast/enforcement/client-side POST /checks form:token")
 	t.Logf("%d requests", got.Requests)
 }

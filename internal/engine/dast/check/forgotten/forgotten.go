@@ -20,7 +20,8 @@ import (
 )
 
 // Check is the check.
-var Check = &attack.Check{ID: "forgotten", Rules: []*finding.Rule{repository, settings, copies, console, status, administration}, Profile: scan.Safe, Response: learn, Site: look}
+var Check = &attack.Check{ID: "forgotten", Rules: []*finding.Rule{repository, settings, copies, console, status,
+	administration}, Profile: scan.Safe, Response: learn, Site: look}
 
 // A file is a name with what its content looks like.
 type file struct {
@@ -39,44 +40,72 @@ type file struct {
 // files are asked for in this order. Signs are what the programs that write the files
 // put into them.
 var files = []file{
-	{name: ".git/HEAD", what: "the repository (Git) that the application was made from", rule: repository, deep: true, sign: lazyregexp.New(`^(?:ref: refs/\S+|[0-9a-f]{40})\s*$`), and: ".git/config", andSign: lazyregexp.New(`(?m)^\[core\]`)},
-	{name: ".svn/wc.db", what: "a working copy of Subversion", rule: repository, sign: lazyregexp.New(`^SQLite format 3\x00`)},
-	{name: ".hg/requires", what: "a repository of Mercurial", rule: repository, sign: lazyregexp.New(`(?m)^(?:revlogv\d|dotencode|fncache|store)$`)},
-	{name: ".bzr/README", what: "a repository of Bazaar", rule: repository, sign: lazyregexp.New(`^This is a Bazaar control directory`)},
+	{name: ".git/HEAD", what: "the repository (Git) that the application was made from", rule: repository, deep: true,
+		sign: lazyregexp.New(`^(?:ref: refs/\S+|[0-9a-f]{40})\s*$`), and: ".git/config",
+		andSign: lazyregexp.New(`(?m)^\[core\]`)},
+	{name: ".svn/wc.db", what: "a working copy of Subversion", rule: repository,
+		sign: lazyregexp.New(`^SQLite format 3\x00`)},
+	{name: ".hg/requires", what: "a repository of Mercurial", rule: repository,
+		sign: lazyregexp.New(`(?m)^(?:revlogv\d|dotencode|fncache|store)$`)},
+	{name: ".bzr/README", what: "a repository of Bazaar", rule: repository,
+		sign: lazyregexp.New(`^This is a Bazaar control directory`)},
 	{name: ".env", what: "a file of settings", rule: settings, deep: true, sign: variables},
 	{name: ".env.production", what: "a file of settings", rule: settings, sign: variables},
-	{name: ".htpasswd", what: "a file of passwords", rule: settings, sign: lazyregexp.New(`(?m)^[\w.@-]{1,60}:(?:\$apr1\$|\$2[aby]?\$|\$5\$|\$6\$|\{SHA\})\S+\s*$`)},
-	{name: ".aws/credentials", what: "credentials of a cloud", rule: settings, sign: lazyregexp.New(`(?m)^aws_secret_access_key\s*=`)},
-	{name: "web.config", what: "a file of settings", rule: settings, tech: "dotnet", sign: lazyregexp.New(`<configuration[\s>][\s\S]*<(?:system\.web|appSettings|connectionStrings)[\s>]`)},
-	{name: "WEB-INF/web.xml", what: "the description of a Java application", rule: settings, tech: "java", sign: lazyregexp.New(`<web-app[\s>][\s\S]*<(?:servlet|filter|display-name|welcome-file-list)[\s>]`)},
-	{name: ".DS_Store", what: "a list of the files of a folder", rule: copies, deep: true, sign: lazyregexp.New(`^\x00\x00\x00\x01Bud1`)},
+	{name: ".htpasswd", what: "a file of passwords", rule: settings,
+		sign: lazyregexp.New(`(?m)^[\w.@-]{1,60}:(?:\$apr1\$|\$2[aby]?\$|\$5\$|\$6\$|\{SHA\})\S+\s*$`)},
+	{name: ".aws/credentials", what: "credentials of a cloud", rule: settings,
+		sign: lazyregexp.New(`(?m)^aws_secret_access_key\s*=`)},
+	{name: "web.config", what: "a file of settings", rule: settings, tech: "dotnet",
+		sign: lazyregexp.New(`<configuration[\s>][\s\S]*<(?:system\.web|appSettings|connectionStrings)[\s>]`)},
+	{name: "WEB-INF/web.xml", what: "the description of a Java application", rule: settings, tech: "java",
+		sign: lazyregexp.New(`<web-app[\s>][\s\S]*<(?:servlet|filter|display-name|welcome-file-list)[\s>]`)},
+	{name: ".DS_Store", what: "a list of the files of a folder", rule: copies, deep: true,
+		sign: lazyregexp.New(`^\x00\x00\x00\x01Bud1`)},
 	{name: "backup.sql", what: "a copy of a database", rule: copies, sign: dump},
 	{name: "dump.sql", what: "a copy of a database", rule: copies, sign: dump},
 	{name: "database.sql", what: "a copy of a database", rule: copies, sign: dump},
 	{name: "backup.zip", what: "an archive", rule: copies, head: true, sign: archive},
-	{name: "docker-compose.yml", what: "the description of the deployment", rule: settings, sign: lazyregexp.New(`(?m)^services:\s*$[\s\S]*^\s+(?:image|build):`)},
-	{name: "storage/logs/laravel.log", what: "a log", rule: copies, tech: "php", sign: lazyregexp.New(`(?m)^\[\d{4}-\d\d-\d\d[ T][^\]]{8,30}\] \w+\.(?:ERROR|INFO|DEBUG|WARNING|CRITICAL):`)},
+	{name: "docker-compose.yml", what: "the description of the deployment", rule: settings,
+		sign: lazyregexp.New(`(?m)^services:\s*$[\s\S]*^\s+(?:image|build):`)},
+	{name: "storage/logs/laravel.log", what: "a log", rule: copies, tech: "php",
+		sign: lazyregexp.New(`(?m)^\[\d{4}-\d\d-\d\d[ T][^\]]{8,30}\] \w+\.(?:ERROR|INFO|DEBUG|WARNING|CRITICAL):`)},
 
-	{name: "console", what: "a console of Werkzeug that runs Python", rule: console, tech: "python", sign: lazyregexp.New(`CONSOLE_MODE = true|<h1>Interactive Console</h1>`)},
-	{name: "h2-console/", what: "a console for databases", rule: console, tech: "java", sign: lazyregexp.New(`<title>H2 Console</title>`)},
-	{name: "_profiler/latest", what: "the profiler of Symfony", rule: console, tech: "php", sign: lazyregexp.New(`<title>Symfony Profiler</title>|sf-profiler|id="sidebar"[\s\S]*Symfony`)},
-	{name: "telescope/requests", what: "Laravel Telescope, which shows every request", rule: console, tech: "php", sign: lazyregexp.New(`<title>Telescope[^<]*</title>[\s\S]*(?:window\.Telescope|vendor/telescope)`)},
-	{name: "debug/pprof/", what: "the profiler of Go", rule: console, sign: lazyregexp.New(`Types of profiles available:`)},
-	{name: "debug/vars", what: "variables of a program in Go", rule: status, sign: lazyregexp.New(`^\s*\{[\s\S]*"cmdline":[\s\S]*"memstats":`)},
-	{name: "actuator/env", what: "the environment of a Spring Boot application", rule: settings, tech: "java", sign: lazyregexp.New(`"propertySources"\s*:\s*\[`)},
-	{name: "actuator/heapdump", what: "the memory of a Java application", rule: settings, tech: "java", head: true, sign: lazyregexp.New(`(?i)content-type: application/octet-stream[\s\S]*`)},
-	{name: "elmah.axd", what: "the log of errors of an ASP.NET application", rule: console, tech: "dotnet", sign: lazyregexp.New(`<title>Error log for `)},
-	{name: "trace.axd", what: "the traces of an ASP.NET application", rule: console, tech: "dotnet", sign: lazyregexp.New(`<h1>Application Trace</h1>|<td><h1>Application Trace`)},
+	{name: "console", what: "a console of Werkzeug that runs Python", rule: console, tech: "python",
+		sign: lazyregexp.New(`CONSOLE_MODE = true|<h1>Interactive Console</h1>`)},
+	{name: "h2-console/", what: "a console for databases", rule: console, tech: "java",
+		sign: lazyregexp.New(`<title>H2 Console</title>`)},
+	{name: "_profiler/latest", what: "the profiler of Symfony", rule: console, tech: "php",
+		sign: lazyregexp.New(`<title>Symfony Profiler</title>|sf-profiler|id="sidebar"[\s\S]*Symfony`)},
+	{name: "telescope/requests", what: "Laravel Telescope, which shows every request", rule: console, tech: "php",
+		sign: lazyregexp.New(`<title>Telescope[^<]*</title>[\s\S]*(?:window\.Telescope|vendor/telescope)`)},
+	{name: "debug/pprof/", what: "the profiler of Go", rule: console,
+		sign: lazyregexp.New(`Types of profiles available:`)},
+	{name: "debug/vars", what: "variables of a program in Go", rule: status,
+		sign: lazyregexp.New(`^\s*\{[\s\S]*"cmdline":[\s\S]*"memstats":`)},
+	{name: "actuator/env", what: "the environment of a Spring Boot application", rule: settings, tech: "java",
+		sign: lazyregexp.New(`"propertySources"\s*:\s*\[`)},
+	{name: "actuator/heapdump", what: "the memory of a Java application", rule: settings, tech: "java", head: true,
+		sign: lazyregexp.New(`(?i)content-type: application/octet-stream[\s\S]*`)},
+	{name: "elmah.axd", what: "the log of errors of an ASP.NET application", rule: console, tech: "dotnet",
+		sign: lazyregexp.New(`<title>Error log for `)},
+	{name: "trace.axd", what: "the traces of an ASP.NET application", rule: console, tech: "dotnet",
+		sign: lazyregexp.New(`<h1>Application Trace</h1>|<td><h1>Application Trace`)},
 
 	{name: "phpinfo.php", what: "settings of PHP", rule: status, tech: "php", sign: information},
 	{name: "info.php", what: "settings of PHP", rule: status, tech: "php", sign: information},
-	{name: "server-status", what: "what the web server does for others", rule: status, sign: lazyregexp.New(`<h1>Apache Server Status for `)},
-	{name: "nginx_status", what: "what the web server does", rule: status, sign: lazyregexp.New(`^Active connections: \d+\s+server accepts handled requests`)},
-	{name: "metrics", what: "measurements of the application", rule: status, sign: lazyregexp.New(`(?m)^# (?:HELP|TYPE) \w+ [\s\S]*^\w+(?:\{[^}]*\})? [\d.eE+-]+$`)},
+	{name: "server-status", what: "what the web server does for others", rule: status,
+		sign: lazyregexp.New(`<h1>Apache Server Status for `)},
+	{name: "nginx_status", what: "what the web server does", rule: status,
+		sign: lazyregexp.New(`^Active connections: \d+\s+server accepts handled requests`)},
+	{name: "metrics", what: "measurements of the application", rule: status,
+		sign: lazyregexp.New(`(?m)^# (?:HELP|TYPE) \w+ [\s\S]*^\w+(?:\{[^}]*\})? [\d.eE+-]+$`)},
 
-	{name: "phpmyadmin/", what: "phpMyAdmin", rule: administration, tech: "php", sign: lazyregexp.New(`<title>phpMyAdmin[^<]*</title>[\s\S]*pma_`)},
-	{name: "adminer.php", what: "Adminer", rule: administration, tech: "php", sign: lazyregexp.New(`<title>Login - Adminer</title>`)},
-	{name: "manager/html", what: "the manager of Tomcat", rule: administration, tech: "java", sign: lazyregexp.New(`(?i)www-authenticate: basic realm="Tomcat Manager Application"`)},
+	{name: "phpmyadmin/", what: "phpMyAdmin", rule: administration, tech: "php",
+		sign: lazyregexp.New(`<title>phpMyAdmin[^<]*</title>[\s\S]*pma_`)},
+	{name: "adminer.php", what: "Adminer", rule: administration, tech: "php",
+		sign: lazyregexp.New(`<title>Login - Adminer</title>`)},
+	{name: "manager/html", what: "the manager of Tomcat", rule: administration, tech: "java",
+		sign: lazyregexp.New(`(?i)www-authenticate: basic realm="Tomcat Manager Application"`)},
 }
 
 var (
@@ -156,7 +185,8 @@ func (s *search) folders() []string {
 	out := []string{base}
 	for _, e := range s.Surface.Entries() {
 		r := e.Request
-		if r.Base() != s.Request.Base() || !strings.HasPrefix(r.Path, base) || r.Template != "" || site.PathShape(r) != r.Path {
+		if r.Base() != s.Request.Base() || !strings.HasPrefix(r.Path, base) || r.Template != "" ||
+			site.PathShape(r) != r.Path {
 			continue
 		}
 		for i := len(base); i < len(r.Path) && len(out) < 200; i++ {
@@ -171,7 +201,8 @@ func (s *search) folders() []string {
 
 // request is the request of a path.
 func (s *search) request(at, method string) *message.Request {
-	return &message.Request{Method: method, Scheme: s.Request.Scheme, Host: s.Request.Host, Path: at, Origin: "forgotten"}
+	return &message.Request{Method: method, Scheme: s.Request.Scheme, Host: s.Request.Host, Path: at,
+		Origin: "forgotten"}
 }
 
 // control is the answer to a random name with the extension.
@@ -235,7 +266,9 @@ func (s *search) ask(folder string, f *file) error {
 	if err != nil || f.fits(control, f.sign) {
 		return err
 	}
-	s.Flaw(attack.Flaw{Rule: f.rule, Request: r, Place: r.Path, Answers: append(answers, control), Notes: append(notes, "a random name beside it"), Nobody: true, Message: "The server answers " + r.Path + " with " + f.what + ".",
+	s.Flaw(attack.Flaw{Rule: f.rule, Request: r, Place: r.Path, Answers: append(answers, control),
+		Notes: append(notes, "a random name beside it"), Nobody: true, Message: "The server answers " + r.Path +
+			" with " + f.what + ".",
 		Proof: []string{r.Path + " is answered with what such a file holds.", "A random name beside it is not."}})
 	return nil
 }
@@ -253,7 +286,8 @@ func shown(resp *message.Response, f *file) *message.Response {
 		body = values.ReplaceAllString(body, "${1}"+finding.Redacted)
 	}
 	body = body[:min(len(body), 300)]
-	return &message.Response{Request: resp.Request, Status: resp.Status, Proto: resp.Proto, Header: resp.Header, Body: []byte(body), Took: resp.Took, Sent: resp.Sent}
+	return &message.Response{Request: resp.Request, Status: resp.Status, Proto: resp.Proto, Header: resp.Header,
+		Body: []byte(body), Took: resp.Took, Sent: resp.Sent}
 }
 
 // list looks at the folder itself, where nothing has asked for it: checks that look tell
@@ -295,7 +329,8 @@ func (s *search) copies() error {
 		asked++
 		folder, name := path.Split(at)
 		for _, other := range []string{name + ".bak", name + "~", name + ".old", "." + name + ".swp"} {
-			if err := s.ask(folder, &file{name: other, what: "a copy of a program", rule: copies, sign: source}); err != nil {
+			if err := s.ask(folder, &file{name: other, what: "a copy of a program", rule: copies,
+				sign: source}); err != nil {
 				return err
 			}
 		}

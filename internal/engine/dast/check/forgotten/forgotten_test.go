@@ -42,8 +42,10 @@ func serve(w http.ResponseWriter, r *http.Request) {
 func TestForgotten(t *testing.T) {
 	operations := []string{"GET /shop/index.php", "GET /shop/other/deep/page.php"}
 	got := attacktest.Attack(t, http.HandlerFunc(serve), []*attack.Check{Check}, operations)
-	attacktest.Expect(t, got, "dast/forgotten/repository GET /.git/HEAD", "dast/forgotten/settings GET /shop/.env", "dast/forgotten/settings GET /.htpasswd",
-		"dast/forgotten/copy GET /backup.sql", "dast/forgotten/status GET /info.php", "dast/forgotten/status GET /metrics", "dast/forgotten/copy GET /shop/index.php.bak",
+	attacktest.Expect(t, got, "dast/forgotten/repository GET /.git/HEAD", "dast/forgotten/settings GET "+
+		"/shop/.env", "dast/forgotten/settings GET /.htpasswd",
+		"dast/forgotten/copy GET /backup.sql", "dast/forgotten/status GET /info.php", "dast/forgotten/status GET "+
+			"/metrics", "dast/forgotten/copy GET /shop/index.php.bak",
 		"dast/forgotten/console GET /debug/pprof/")
 	for _, f := range got.Findings {
 		for _, e := range f.Live.Exchanges {
@@ -59,11 +61,14 @@ func TestForgotten(t *testing.T) {
 
 func TestServersThatAnswerEverything(t *testing.T) {
 	for name, page := range map[string]string{
-		"one page":         "<html><title>phpinfo()</title>shop</html>",
-		"an echo of signs": "-- MySQL dump\n# HELP a b\na 1\nTypes of profiles available:\n<h1>Apache Server Status for x",
-		"settings":         "A=1\nB=2\n",
+		"one page": "<html><title>phpinfo()</title>shop</html>",
+		"an echo of signs": "-- MySQL dump\n# HELP a b\na 1\nTypes of profiles available:\n<h1>Apache Server " +
+			"Status for x",
+		"settings": "A=1\nB=2\n",
 	} {
-		got := attacktest.Attack(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, page) }), []*attack.Check{Check}, []string{"GET /a/index.php"})
+		got := attacktest.Attack(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprint(w, page)
+		}), []*attack.Check{Check}, []string{"GET /a/index.php"})
 		if len(got.Findings) > 0 {
 			t.Errorf("%s: %v", name, attacktest.Line(got.Findings[0]))
 		}

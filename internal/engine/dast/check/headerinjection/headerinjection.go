@@ -14,14 +14,18 @@ import (
 var rule = &finding.Rule{
 	ID: "dast/headerinjection/response", Analysis: finding.DAST, Name: "HTTP response header injection",
 	ShortDescription: "A parameter ends a header of the answer and begins another one.",
-	Description: "The application writes a value of the request into a header of its answer, line ends included. A link then makes the answer carry headers, and a body, of an attacker's choice: " +
+	Description: "The application writes a value of the request into a header of its answer, line ends included. A " +
+		"link then makes the answer carry headers, and a body, of an attacker's choice: " +
 		"cookies that fix a session, script of his own, pages that poison a cache.",
-	HowToPrevent: "Write headers with functions that refuse line ends, and do not decode values once more before. Accept only the characters that the header needs.",
-	CWE:          []string{"CWE-113", "CWE-93"}, OWASP: []string{"A03:2021"}, Severity: finding.Medium, Confidence: finding.Certain,
+	HowToPrevent: "Write headers with functions that refuse line ends, and do not decode values once more before. " +
+		"Accept only the characters that the header needs.",
+	CWE: []string{"CWE-113", "CWE-93"}, OWASP: []string{"A03:2021"}, Severity: finding.Medium,
+	Confidence: finding.Certain,
 }
 
 // Check is the check.
-var Check = &attack.Check{ID: "headerinjection", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Wants: wants, Point: point}
+var Check = &attack.Check{ID: "headerinjection", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Wants: wants,
+	Point: point}
 
 func wants(p message.Point) bool {
 	switch p.In {
@@ -78,7 +82,9 @@ func confirm(p *attack.Probe, end string, first *message.Response) error {
 	if err != nil || !made(again, name) {
 		return err
 	}
-	p.Flaw(attack.Flaw{Rule: rule, Payload: payload, Request: p.Request.With(p.At, payload), Answers: []*message.Response{first, again}, Notes: []string{"a header of a random name", "one of another name"},
-		Proof: []string{"The value " + strings.NewReplacer("\r", `\r`, "\n", `\n`).Replace(payload) + " makes the header " + name + " in the answer.", "So it was with another name."}})
+	p.Flaw(attack.Flaw{Rule: rule, Payload: payload, Request: p.Request.With(p.At, payload),
+		Answers: []*message.Response{first, again}, Notes: []string{"a header of a random name", "one of another name"},
+		Proof: []string{"The value " + strings.NewReplacer("\r", `\r`, "\n", `\n`).Replace(payload) +
+			" makes the header " + name + " in the answer.", "So it was with another name."}})
 	return nil
 }

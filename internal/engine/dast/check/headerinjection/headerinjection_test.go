@@ -40,14 +40,17 @@ func TestCheck(t *testing.T) {
 	page("/good/removed", func(w http.ResponseWriter, r *http.Request) {
 		raw(w, "X-Language: "+strings.NewReplacer("\r", "", "\n", " ").Replace(r.FormValue("q")))
 	})
-	page("/good/library", func(w http.ResponseWriter, r *http.Request) { w.Header().Set("X-Language", r.FormValue("q")) })
+	page("/good/library", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Language", r.FormValue("q"))
+	})
 	page("/good/encoded", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/x?q="+url.QueryEscape(r.FormValue("q")), http.StatusFound)
 	})
 	page("/good/body", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.FormValue("q")) })
 	page("/good/fixed", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X-Language", "en") })
 	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations)
-	attacktest.Expect(t, got, "dast/headerinjection/response GET /bad/plain query:q", "dast/headerinjection/response GET /bad/newline query:q", "dast/headerinjection/response GET /bad/decoded query:q")
+	attacktest.Expect(t, got, "dast/headerinjection/response GET /bad/plain query:q", "dast/headerinjection/response "+
+		"GET /bad/newline query:q", "dast/headerinjection/response GET /bad/decoded query:q")
 	if got.Requests > 9*len(operations) {
 		t.Errorf("%d requests for %d operations", got.Requests, len(operations))
 	}

@@ -18,28 +18,40 @@ import (
 var (
 	transport = rule("no-hsts", "CWE-319", text{
 		title: "Missing HSTS header", short: "The site does not tell browsers to use HTTPS alone.",
-		description: "Pages are served over HTTPS without the header Strict-Transport-Security. A browser that is given an address with http:// asks without encryption first, and somebody on the way can keep it there.",
-		prevent:     "Send Strict-Transport-Security: max-age=31536000; includeSubDomains with every answer over HTTPS.",
+		description: "Pages are served over HTTPS without the header Strict-Transport-Security. A browser that is " +
+			"given an address with http:// asks without encryption first, and somebody on the way can keep it there.",
+		prevent: "Send Strict-Transport-Security: max-age=31536000; includeSubDomains with every answer " +
+			"over HTTPS.",
 	})
 	noPolicy = rule("no-content-policy", "CWE-693", text{
 		title: "Missing Content Security Policy", short: "Pages do not restrict which script runs in them.",
-		description: "Pages have no Content-Security-Policy. Script that gets into a page by a flaw runs without a second barrier.",
-		prevent:     "Send a Content-Security-Policy that allows script by nonce or hash, sets object-src 'none' and base-uri 'none'; try it with Content-Security-Policy-Report-Only first.",
+		description: "Pages have no Content-Security-Policy. Script that gets into a page by a flaw runs without a " +
+			"second barrier.",
+		prevent: "Send a Content-Security-Policy that allows script by nonce or hash, sets object-src 'none' and " +
+			"base-uri 'none'; try it with Content-Security-Policy-Report-Only first.",
 	})
 	weakPolicy = rule("weak-content-policy", "CWE-693", text{
-		title: "Weak Content Security Policy", short: "The policy for content has a hole that takes its protection away.",
-		description: "The Content-Security-Policy of a page lets script in the page itself run, or script from anywhere. It does not stop script that gets into the page by a flaw.",
-		prevent:     "Allow script by nonce or hash, with 'strict-dynamic', instead of 'unsafe-inline', wildcards and whole schemes.",
+		title: "Weak Content Security Policy", short: "The policy for content has a hole that takes its " +
+			"protection away.",
+		description: "The Content-Security-Policy of a page lets script in the page itself run, or script from " +
+			"anywhere. It does not stop script that gets into the page by a flaw.",
+		prevent: "Allow script by nonce or hash, with 'strict-dynamic', instead of 'unsafe-inline', wildcards " +
+			"and whole schemes.",
 	})
 	sniffing = rule("no-nosniff", "CWE-693", text{
-		title: "Missing X-Content-Type-Options header", short: "Browsers may take an answer for another type than it has.",
-		description: "Answers have no X-Content-Type-Options: nosniff. A browser may then run as script or show as a page what the application serves as something else, such as a file of a user.",
-		prevent:     "Send X-Content-Type-Options: nosniff with every answer, and the right Content-Type.",
+		title: "Missing X-Content-Type-Options header", short: "Browsers may take an answer for another type than " +
+			"it has.",
+		description: "Answers have no X-Content-Type-Options: nosniff. A browser may then run as script or show as a " +
+			"page what the application serves as something else, such as a file of a user.",
+		prevent: "Send X-Content-Type-Options: nosniff with every answer, and the right Content-Type.",
 	})
 	framing = rule("clickjacking", "CWE-1021", text{
-		title: "Missing clickjacking protection", short: "Another site can lay the page under its own and borrow clicks.",
-		description: "A page with a form can be shown in a frame of another site: neither frame-ancestors of Content-Security-Policy nor X-Frame-Options forbids it. A user who clicks there acts here.",
-		prevent:     "Send Content-Security-Policy: frame-ancestors 'self', and X-Frame-Options: SAMEORIGIN for old browsers. Cookies with SameSite=Lax are not sent in such frames.",
+		title: "Missing clickjacking protection", short: "Another site can lay the page under its own and borrow " +
+			"clicks.",
+		description: "A page with a form can be shown in a frame of another site: neither frame-ancestors of " +
+			"Content-Security-Policy nor X-Frame-Options forbids it. A user who clicks there acts here.",
+		prevent: "Send Content-Security-Policy: frame-ancestors 'self', and X-Frame-Options: SAMEORIGIN for old " +
+			"browsers. Cookies with SameSite=Lax are not sent in such frames.",
 	})
 )
 
@@ -47,12 +59,14 @@ var (
 type text struct{ title, short, description, prevent string }
 
 func rule(name, cwe string, t text) *finding.Rule {
-	return &finding.Rule{ID: "dast/headers/" + name, Analysis: finding.DAST, Name: t.title, ShortDescription: t.short, Description: t.description, HowToPrevent: t.prevent,
+	return &finding.Rule{ID: "dast/headers/" + name, Analysis: finding.DAST, Name: t.title, ShortDescription: t.short,
+		Description: t.description, HowToPrevent: t.prevent,
 		CWE: []string{cwe}, OWASP: []string{"A05:2021"}, Severity: finding.Low, Confidence: finding.Certain}
 }
 
 // Check is the check.
-var Check = &attack.Check{ID: "headers", Rules: []*finding.Rule{transport, noPolicy, weakPolicy, sniffing, framing}, Response: look}
+var Check = &attack.Check{ID: "headers", Rules: []*finding.Rule{transport, noPolicy, weakPolicy, sniffing, framing},
+	Response: look}
 
 // look reads the headers of a page that was found. Other answers need none of this, or
 // come from something in front of the application.
@@ -61,10 +75,12 @@ func look(t *attack.Trial, resp *message.Response) {
 		return
 	}
 	report := func(rule *finding.Rule, proof string) {
-		t.Flaw(attack.Flaw{Rule: rule, Request: resp.Request, Place: "/", Key: resp.Request.Host, Answers: []*message.Response{resp}, Notes: []string{"a page"},
+		t.Flaw(attack.Flaw{Rule: rule, Request: resp.Request, Place: "/", Key: resp.Request.Host,
+			Answers: []*message.Response{resp}, Notes: []string{"a page"},
 			Proof: []string{"The answer to " + resp.Request.Method + " " + resp.Request.Place() + " " + proof + "."}})
 	}
-	if resp.Request.Scheme == "https" && !numeric(resp.Request.Host) && !insists(resp.Header.Get("Strict-Transport-Security")) {
+	if resp.Request.Scheme == "https" && !numeric(resp.Request.Host) &&
+		!insists(resp.Header.Get("Strict-Transport-Security")) {
 		report(transport, "has no header Strict-Transport-Security with a time above 0")
 	}
 	if !strings.Contains(strings.ToLower(resp.Header.Get("X-Content-Type-Options")), "nosniff") {
@@ -129,7 +145,8 @@ func read(resp *message.Response) []policy {
 		add(v, true)
 	}
 	for n := range resp.Document().Descendants() {
-		if n.Type == html.ElementNode && n.Data == "meta" && strings.EqualFold(attribute(n, "http-equiv"), "Content-Security-Policy") {
+		if n.Type == html.ElementNode && n.Data == "meta" && strings.EqualFold(attribute(n, "http-equiv"),
+			"Content-Security-Policy") {
 			add(attribute(n, "content"), false)
 		}
 	}
@@ -196,7 +213,8 @@ func framed(resp *message.Response, policies []policy) bool {
 // acts reports whether the page has a form that changes something.
 func acts(doc *html.Node) bool {
 	for n := range doc.Descendants() {
-		if n.Type == html.ElementNode && (n.Data == "form" && strings.EqualFold(attribute(n, "method"), "post") || n.Data == "input" && strings.EqualFold(attribute(n, "type"), "password")) {
+		if n.Type == html.ElementNode && (n.Data == "form" && strings.EqualFold(attribute(n, "method"), "post") ||
+			n.Data == "input" && strings.EqualFold(attribute(n, "type"), "password")) {
 			return true
 		}
 	}

@@ -31,13 +31,18 @@ func TestCheck(t *testing.T) {
 		h    http.HandlerFunc
 		want []string
 	}{
-		"bare":     {serve(200, form), []string{"clickjacking", "no-content-policy", "no-nosniff"}},
-		"no form":  {serve(200, "<p>text", nosniff, "nosniff", "Content-Security-Policy", "default-src 'self'"), nil},
-		"old":      {serve(200, form, nosniff, "nosniff", "X-Frame-Options", "DENY", "Content-Security-Policy", "script-src 'self'"), nil},
-		"new":      {serve(200, form, nosniff, "nosniff", "Content-Security-Policy", "script-src 'nonce-abc' 'unsafe-inline' https: 'strict-dynamic'; frame-ancestors 'none'"), nil},
-		"inline":   {serve(200, form, nosniff, "nosniff", "Content-Security-Policy", "script-src 'self' 'unsafe-inline'; frame-ancestors 'none'"), []string{"weak-content-policy"}},
-		"anywhere": {serve(200, form, nosniff, "nosniff", "Content-Security-Policy", "default-src *; frame-ancestors 'none'"), []string{"weak-content-policy"}},
-		"two":      {serve(200, form, nosniff, "nosniff", "Content-Security-Policy", "default-src *", "Content-Security-Policy", "script-src 'self'; frame-ancestors 'self'"), nil},
+		"bare":    {serve(200, form), []string{"clickjacking", "no-content-policy", "no-nosniff"}},
+		"no form": {serve(200, "<p>text", nosniff, "nosniff", "Content-Security-Policy", "default-src 'self'"), nil},
+		"old": {serve(200, form, nosniff, "nosniff", "X-Frame-Options", "DENY", "Content-Security-Policy",
+			"script-src 'self'"), nil},
+		"new": {serve(200, form, nosniff, "nosniff", "Content-Security-Policy", "script-src 'nonce-abc' "+
+			"'unsafe-inline' https: 'strict-dynamic'; frame-ancestors 'none'"), nil},
+		"inline": {serve(200, form, nosniff, "nosniff", "Content-Security-Policy", "script-src 'self' "+
+			"'unsafe-inline'; frame-ancestors 'none'"), []string{"weak-content-policy"}},
+		"anywhere": {serve(200, form, nosniff, "nosniff", "Content-Security-Policy", "default-src *; "+
+			"frame-ancestors 'none'"), []string{"weak-content-policy"}},
+		"two": {serve(200, form, nosniff, "nosniff", "Content-Security-Policy", "default-src *",
+			"Content-Security-Policy", "script-src 'self'; frame-ancestors 'self'"), nil},
 		"meta": {serve(200, `<meta http-equiv="Content-Security-Policy" content="script-src 'self'; frame-ancestors 'none'">`+form, nosniff, "nosniff"),
 			[]string{"clickjacking"}},
 		"error":    {serve(404, form), nil},
@@ -48,7 +53,8 @@ func TestCheck(t *testing.T) {
 		}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := attacktest.Attack(t, c.h, []*attack.Check{Check}, []string{"GET /a", "GET /b"}, attacktest.Profile(scan.Passive))
+			got := attacktest.Attack(t, c.h, []*attack.Check{Check}, []string{"GET /a", "GET /b"},
+				attacktest.Profile(scan.Passive))
 			var want []string
 			for _, w := range c.want {
 				want = append(want, "dast/headers/"+w+" GET /")
@@ -76,8 +82,9 @@ func TestTransport(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		resp := &message.Response{Request: r, Status: 200, Body: []byte("<p>x"), Header: http.Header{"Content-Type": {"text/html"}, "X-Content-Type-Options": {"nosniff"},
-			"Content-Security-Policy": {"default-src 'self'"}}}
+		resp := &message.Response{Request: r, Status: 200, Body: []byte("<p>x"),
+			Header: http.Header{"Content-Type": {"text/html"}, "X-Content-Type-Options": {"nosniff"},
+				"Content-Security-Policy": {"default-src 'self'"}}}
 		if c.header != "" {
 			resp.Header.Set("Strict-Transport-Security", c.header)
 		}

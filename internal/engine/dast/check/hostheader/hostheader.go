@@ -21,10 +21,14 @@ import (
 var rule = &finding.Rule{
 	ID: "dast/hostheader/links", Analysis: finding.DAST, Name: "Host header injection",
 	ShortDescription: "The host that a request names becomes the host of links and redirects.",
-	Description: "The application makes absolute addresses of the header Host, or of one that proxies send, without comparing it with its own names. In mail for a forgotten password the link then leads to " +
+	Description: "The application makes absolute addresses of the header Host, or of one that proxies send, without " +
+		"comparing it with its own names. In mail for a forgotten password the link then leads to " +
 		"a host of the attacker, with the token in it; in pages that a cache keeps, everybody's links do.",
-	HowToPrevent: "Configure the names of the application and make links of them (Django: ALLOWED_HOSTS; Rails: config.hosts; Symfony: trusted_hosts). Take X-Forwarded-Host from your own proxy alone, and have the proxy replace it.",
-	CWE:          []string{"CWE-644"}, OWASP: []string{"A05:2021"}, Severity: finding.Medium, Confidence: finding.Certain,
+	HowToPrevent: "Configure the names of the application and make links of them (Django: ALLOWED_HOSTS; Rails: " +
+		"config.hosts; Symfony: trusted_hosts). Take X-Forwarded-Host from your own proxy alone, and have the proxy " +
+		"replace it.",
+	CWE: []string{"CWE-644"}, OWASP: []string{"A05:2021"}, Severity: finding.Medium,
+	Confidence: finding.Certain,
 }
 
 // Check is the check.
@@ -43,7 +47,8 @@ const maxTried = 5
 func try(t *attack.Trial) error {
 	base := t.Scope.Base()
 	home := t.Request.Path == base.EscapedPath() || t.Request.Path == "/"
-	if t.Request.Method != http.MethodGet || !home && !mails.MatchString(t.Request.Path) || !t.Once("hostheader "+t.Request.Base()+t.Request.Path) || t.Count("hostheader") > maxTried {
+	if t.Request.Method != http.MethodGet || !home && !mails.MatchString(t.Request.Path) ||
+		!t.Once("hostheader "+t.Request.Base()+t.Request.Path) || t.Count("hostheader") > maxTried {
 		return nil
 	}
 	for _, name := range headers {
@@ -70,9 +75,11 @@ func try(t *attack.Trial) error {
 			return err
 		}
 		point := message.HeaderPoint(name)
-		t.Flaw(attack.Flaw{Rule: rule, Request: with(t, name, other), Point: &point, Payload: other, Place: "/", Key: name, Answers: []*message.Response{first, second, own},
+		t.Flaw(attack.Flaw{Rule: rule, Request: with(t, name, other), Point: &point, Payload: other, Place: "/",
+			Key: name, Answers: []*message.Response{first, second, own},
 			Notes: []string{"a random host", "another one", "the application's own"},
-			Proof: []string{"With " + name + " of a random host, " + at + " leads to that host.", "So it does with another one, and not with the application's own."}})
+			Proof: []string{"With " + name + " of a random host, " + at + " leads to that host.", "So it does with " +
+				"another one, and not with the application's own."}})
 		return nil // the other headers say the same of it
 	}
 	return nil

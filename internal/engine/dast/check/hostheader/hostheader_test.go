@@ -20,16 +20,20 @@ func TestHostHeader(t *testing.T) {
 		})
 	}
 	page("/forgot", func(r *http.Request) string {
-		return `<form action="http://` + html.EscapeString(cmp.Or(r.Header.Get("X-Forwarded-Host"), r.Host)) + `/reset">`
+		return `<form action="http://` + html.EscapeString(cmp.Or(r.Header.Get("X-Forwarded-Host"), r.Host)) +
+			`/reset">`
 	})
-	page("/reset-text", func(r *http.Request) string { return "<p>You asked for http://" + html.EscapeString(r.Host) + "/</p>" })
+	page("/reset-text", func(r *http.Request) string {
+		return "<p>You asked for http://" + html.EscapeString(r.Host) + "/</p>"
+	})
 	page("/register", func(*http.Request) string { return `<a href="https://shop.example/">shop</a>` })
 	mux.HandleFunc("/password", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "http://"+r.Host+"/login", http.StatusFound)
 	})
 	page("/news", func(r *http.Request) string { return `<a href="http://` + r.Host + `/">` })
 	for path, want := range map[string][]string{
-		"/forgot": {"dast/hostheader/links GET / header:X-Forwarded-Host"}, "/reset-text": nil, "/register": nil, "/password": {"dast/hostheader/links GET / header:Host"}, "/news": nil,
+		"/forgot": {"dast/hostheader/links GET / header:X-Forwarded-Host"}, "/reset-text": nil, "/register": nil,
+		"/password": {"dast/hostheader/links GET / header:Host"}, "/news": nil,
 	} {
 		attacktest.Expect(t, attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET " + path}), want...)
 	}

@@ -16,14 +16,19 @@ import (
 var rule = &finding.Rule{
 	ID: "dast/jndi/lookup", Analysis: finding.DAST, Name: "JNDI injection",
 	ShortDescription: "A text of the request is looked up by JNDI.",
-	Description: "The application expands expressions in texts that come with the request, most often when it writes them to its log with an old Log4j 2. Whoever sends the request makes the server load " +
-		"objects from his own one, and so run programs, or learns its environment and secrets by the names that it looks up.",
-	HowToPrevent: "Upgrade Log4j 2 to 2.17.1 or later (2.12.4 for Java 7, 2.3.2 for Java 6), and expand no expressions in texts of requests.",
-	CWE:          []string{"CWE-917"}, OWASP: []string{"A06:2021", "A03:2021"}, Severity: finding.Critical, Confidence: finding.Certain,
+	Description: "The application expands expressions in texts that come with the request, most often when it writes " +
+		"them to its log with an old Log4j 2. Whoever sends the request makes the server load " +
+		"objects from his own one, and so run programs, or learns its environment and secrets by the names that it " +
+		"looks up.",
+	HowToPrevent: "Upgrade Log4j 2 to 2.17.1 or later (2.12.4 for Java 7, 2.3.2 for Java 6), and expand no " +
+		"expressions in texts of requests.",
+	CWE: []string{"CWE-917"}, OWASP: []string{"A06:2021", "A03:2021"}, Severity: finding.Critical,
+	Confidence: finding.Certain,
 }
 
 // Check is the check. It asks nothing where nobody listens.
-var Check = &attack.Check{ID: "jndi", Rules: []*finding.Rule{rule}, Called: []*finding.Rule{rule}, Profile: scan.Standard, Request: request}
+var Check = &attack.Check{ID: "jndi", Rules: []*finding.Rule{rule}, Called: []*finding.Rule{rule},
+	Profile: scan.Standard, Request: request}
 
 // headers are those that logs hold, and that applications read.
 var headers = []string{"User-Agent", "Referer", "X-Forwarded-For", "X-Api-Version", "X-Request-Id", "Accept-Language"}
@@ -75,7 +80,8 @@ func lure(t *attack.Trial, points []message.Point) (bool, error) {
 			b := bait()
 			payload := "${jndi:ldap://" + b.Place() + "}"
 			r = r.With(points[i], payload)
-			hooks = append(hooks, attack.Hook{Bait: b, Rule: rule, At: &points[i], Payload: payload, Proof: "The value is an expression that looks something up at a listener; it was looked up."})
+			hooks = append(hooks, attack.Hook{Bait: b, Rule: rule, At: &points[i], Payload: payload,
+				Proof: "The value is an expression that looks something up at a listener; it was looked up."})
 		}
 		return r, hooks
 	})

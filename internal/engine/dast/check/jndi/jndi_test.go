@@ -30,11 +30,13 @@ func TestCheck(t *testing.T) {
 	page("/good/echo", func(r *http.Request) { _ = r.FormValue("q") })
 	operations := []string{"GET /bad/parameter?q=a&n=1", "GET /agent/page", "POST /good/none q=a", "GET /good/echo?q=a"}
 	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations, attacktest.Listening(t))
-	attacktest.Expect(t, got, "dast/jndi/lookup GET /bad/parameter query:q", "dast/jndi/lookup GET /agent/page header:User-Agent")
+	attacktest.Expect(t, got, "dast/jndi/lookup GET /bad/parameter query:q", "dast/jndi/lookup GET /agent/page "+
+		"header:User-Agent")
 	if got.Requests > 6*len(operations) {
 		t.Errorf("%d requests for %d operations", got.Requests, len(operations))
 	}
-	if got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations); len(got.Findings) > 0 || got.Requests != len(operations) {
+	if got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations); len(got.Findings) > 0 ||
+		got.Requests != len(operations) {
 		t.Errorf("nobody listens: %+v", got)
 	}
 }

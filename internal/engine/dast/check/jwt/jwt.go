@@ -27,7 +27,10 @@ import (
 // that are over by then still count.
 var (
 	Check = &attack.Check{ID: "jwt", Rules: Rules, Site: func(t *attack.Trial) error { return examine(t, false) }}
-	Slow  = &attack.Check{ID: "jwt", Rules: []*finding.Rule{weakKey, expired}, Slow: true, Site: func(t *attack.Trial) error { return examine(t, true) }}
+	Slow  = &attack.Check{ID: "jwt", Rules: []*finding.Rule{weakKey, expired}, Slow: true,
+		Site: func(t *attack.Trial) error {
+			return examine(t, true)
+		}}
 )
 
 // examine looks at the tokens of the run's own session, or late once more.
@@ -215,7 +218,8 @@ func (e *examination) forge() error {
 		return err
 	}
 	if _, ends := e.token.expires(); !ends {
-		e.flaw(noExpiry, e.own, "", []string{fmt.Sprintf("The token in %s has the claims %s, and no exp.", e.place, strings.Join(slices.Sorted(maps.Keys(e.token.claims)), ", "))})
+		e.flaw(noExpiry, e.own, "", []string{fmt.Sprintf("The token in %s has the claims %s, and "+
+			"no exp.", e.place, strings.Join(slices.Sorted(maps.Keys(e.token.claims)), ", "))})
 	}
 	for _, step := range []func() (bool, error){e.unsigned, e.guessed, e.confused, e.named} {
 		if done, err := step(); done || err != nil {
@@ -261,7 +265,8 @@ func (e *examination) guessed() (bool, error) {
 		return false, nil
 	}
 	tell := func(resp *message.Response, proof ...string) {
-		e.flaw(weakKey, resp, "", append([]string{fmt.Sprintf("The token in %s is signed with %s, and the signature is that of a key of %d characters, the %dth that was tried.",
+		e.flaw(weakKey, resp, "", append([]string{fmt.Sprintf("The token in %s is signed with %s, and the signature "+
+			"is that of a key of %d characters, the %dth that was tried.",
 			e.place, e.token.algorithm(), len(e.key), e.tried)}, proof...))
 	}
 	if e.page == nil {
@@ -287,7 +292,8 @@ func (e *examination) guessed() (bool, error) {
 		if old == nil || err != nil {
 			return true, err
 		}
-		e.flaw(expired, old, "", []string{"A token that was signed with the key that was guessed, and ended two days ago, gives the page of the user, twice."})
+		e.flaw(expired, old, "", []string{"A token that was signed with the key that was guessed, and ended two days " +
+			"ago, gives the page of the user, twice."})
 	}
 	return true, nil
 }
@@ -295,7 +301,8 @@ func (e *examination) guessed() (bool, error) {
 // words are names of the target, which keys are often made of.
 func (e *examination) words() []string {
 	var out []string
-	for _, s := range []string{e.Scope.Base().Hostname(), e.Scope.Base().Path, fmt.Sprint(e.token.claims["iss"]), fmt.Sprint(e.token.claims["aud"])} {
+	for _, s := range []string{e.Scope.Base().Hostname(), e.Scope.Base().Path, fmt.Sprint(e.token.claims["iss"]),
+		fmt.Sprint(e.token.claims["aud"])} {
 		for word := range strings.FieldsFuncSeq(s, func(c rune) bool { return strings.ContainsRune("./:-_ []", c) }) {
 			if len(word) > 2 && len(word) < 40 && len(out) < 60 {
 				out = append(out, word, word+"secret", word+"-secret", word+"_secret", word+"key", word+"123")
@@ -306,11 +313,13 @@ func (e *examination) words() []string {
 }
 
 // sets are where targets publish their keys, below their root.
-var sets = []string{"/.well-known/jwks.json", "/jwks.json", "/.well-known/openid-configuration/jwks", "/oauth2/jwks", "/oauth/jwks", "/.well-known/keys"}
+var sets = []string{"/.well-known/jwks.json", "/jwks.json", "/.well-known/openid-configuration/jwks", "/oauth2/jwks",
+	"/oauth/jwks", "/.well-known/keys"}
 
 // confused signs with a public key as if it were a shared one.
 func (e *examination) confused() (bool, error) {
-	if a := e.token.algorithm(); !strings.HasPrefix(a, "RS") && !strings.HasPrefix(a, "PS") && !strings.HasPrefix(a, "ES") {
+	if a := e.token.algorithm(); !strings.HasPrefix(a, "RS") && !strings.HasPrefix(a, "PS") &&
+		!strings.HasPrefix(a, "ES") {
 		return false, nil
 	}
 	for _, path := range sets {
@@ -328,7 +337,9 @@ func (e *examination) confused() (bool, error) {
 		}
 		var list []forgery
 		for _, key := range published(resp.Body) {
-			list = append(list, forgery{e.token.with(map[string]any{"alg": "HS256"}, e.claim()).mac(key), "with another claim that was signed by HS256, with the public key of " + path + " as if it were a secret,"})
+			list = append(list, forgery{e.token.with(map[string]any{"alg": "HS256"}, e.claim()).mac(key),
+				"with another claim that was signed by HS256, with the public key of " + path +
+					" as if it were a secret,"})
 		}
 		if len(list) > 0 {
 			return e.try(list)
@@ -341,16 +352,20 @@ func (e *examination) confused() (bool, error) {
 func (e *examination) named() (bool, error) {
 	var list []forgery
 	if own := e.token.with(nil, e.claim()).own(); own != nil {
-		list = append(list, forgery{own, "with another claim that was signed with a key of ours, which its header holds,"})
+		list = append(list, forgery{own, "with another claim that was signed with a key of ours, which its " +
+			"header holds,"})
 	}
 	if _, has := e.token.header["kid"].(string); has && e.Target.Profile.Allows(scan.Standard) {
 		sign := func(kid, key string) *token {
 			return e.token.with(map[string]any{"alg": "HS256", "kid": kid}, e.claim()).mac([]byte(key))
 		}
-		list = append(list, forgery{sign(strings.Repeat("../", 12)+"dev/null", ""), "with another claim whose header names the empty file /dev/null as its key, and that was signed with an empty key,"})
+		list = append(list, forgery{sign(strings.Repeat("../", 12)+"dev/null", ""), "with another claim whose header " +
+			"names the empty file /dev/null as its key, and that was signed with an empty key,"})
 		key := e.Random(12)
 		for _, end := range []string{"-- ", "#"} {
-			list = append(list, forgery{sign(e.Random(8)+"' UNION SELECT '"+key+"' "+end, key), "with another claim whose header names its key by a statement of SQL that gives one of ours, and that was signed with it,"})
+			list = append(list, forgery{sign(e.Random(8)+"' UNION SELECT '"+key+"' "+end, key), "with another claim " +
+				"whose header names its key by a statement of SQL that gives one of ours, and that was signed " +
+				"with it,"})
 		}
 	}
 	return e.try(list)
@@ -383,7 +398,8 @@ func (e *examination) late() error {
 	if resp == nil || err != nil {
 		return err
 	}
-	e.flaw(expired, resp, "", []string{fmt.Sprintf("The token in %s ended %s before this request, and gives the page of the user, twice.", e.place, e.at.Sub(at).Round(time.Second))})
+	e.flaw(expired, resp, "", []string{fmt.Sprintf("The token in %s ended %s before this request, and gives the page "+
+		"of the user, twice.", e.place, e.at.Sub(at).Round(time.Second))})
 	return nil
 }
 

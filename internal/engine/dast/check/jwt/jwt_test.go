@@ -114,16 +114,19 @@ func TestForged(t *testing.T) {
 		token  *token
 		want   []string
 	}{
-		"safe":              {server{key: strong, verify: hs256}, issue(strong, nil, soon), nil},
-		"safe in a cookie":  {server{key: strong, verify: hs256, cookie: true}, issue(strong, nil, soon), nil},
-		"safe with kid":     {server{key: strong, verify: hs256}, issue(strong, kid, soon), nil},
-		"no end":            {server{key: strong, verify: hs256}, issue(strong, nil, nil), []string{"no-expiry"}},
-		"over":              {server{key: strong, verify: noEnd}, issue(strong, nil, past), []string{"expired-token"}},
-		"not verified":      {server{key: strong, verify: func(*server, *token) bool { return true }}, issue(strong, nil, soon), []string{"forged-token"}},
-		"in a cookie":       {server{key: strong, cookie: true, verify: func(*server, *token) bool { return true }}, issue(strong, nil, soon), []string{"forged-token"}},
-		"none":              {server{key: strong, verify: none}, issue(strong, nil, soon), []string{"forged-token"}},
-		"weak":              {server{key: "secret", verify: hs256}, issue("secret", nil, soon), []string{"weak-key"}},
-		"weak and for ever": {server{key: "secret", verify: noEnd}, issue("secret", nil, soon), []string{"expired-token", "weak-key"}},
+		"safe":             {server{key: strong, verify: hs256}, issue(strong, nil, soon), nil},
+		"safe in a cookie": {server{key: strong, verify: hs256, cookie: true}, issue(strong, nil, soon), nil},
+		"safe with kid":    {server{key: strong, verify: hs256}, issue(strong, kid, soon), nil},
+		"no end":           {server{key: strong, verify: hs256}, issue(strong, nil, nil), []string{"no-expiry"}},
+		"over":             {server{key: strong, verify: noEnd}, issue(strong, nil, past), []string{"expired-token"}},
+		"not verified": {server{key: strong, verify: func(*server, *token) bool { return true }},
+			issue(strong, nil, soon), []string{"forged-token"}},
+		"in a cookie": {server{key: strong, cookie: true, verify: func(*server, *token) bool { return true }},
+			issue(strong, nil, soon), []string{"forged-token"}},
+		"none": {server{key: strong, verify: none}, issue(strong, nil, soon), []string{"forged-token"}},
+		"weak": {server{key: "secret", verify: hs256}, issue("secret", nil, soon), []string{"weak-key"}},
+		"weak and for ever": {server{key: "secret", verify: noEnd}, issue("secret", nil, soon),
+			[]string{"expired-token", "weak-key"}},
 		"kid names a file": {server{key: strong, verify: func(s *server, t *token) bool {
 			if kid, _ := t.header["kid"].(string); strings.HasSuffix(kid, "../dev/null") {
 				return by("", t)
@@ -182,7 +185,8 @@ func TestPublicKeys(t *testing.T) {
 		t.Fatalf("%d forms of the key", len(secrets))
 	}
 	theirs := issue(strong, nil, map[string]any{"exp": json.Number(fmt.Sprint(time.Now().Add(time.Hour).Unix()))})
-	text := theirs.with(map[string]any{"alg": "RS256"}, nil).signed("c2lnbmVkIGJ5IHRoZSByaWdodCBrZXksIGJlbGlldmUgbWU").text
+	text := theirs.with(map[string]any{"alg": "RS256"},
+		nil).signed("c2lnbmVkIGJ5IHRoZSByaWdodCBrZXksIGJlbGlldmUgbWU").text
 	genuine := func(t *token) bool { return t.text == text }
 	embedded := func(t *token) bool {
 		jwk, _ := t.header["jwk"].(map[string]any)
@@ -192,7 +196,8 @@ func TestPublicKeys(t *testing.T) {
 		}
 		sum := sha256.Sum256([]byte(t.text[:strings.LastIndexByte(t.text, '.')]))
 		sig, _ := base64.RawURLEncoding.DecodeString(t.signature)
-		return rsa.VerifyPKCS1v15(&rsa.PublicKey{N: new(big.Int).SetBytes(b), E: 65537}, crypto.SHA256, sum[:], sig) == nil
+		return rsa.VerifyPKCS1v15(&rsa.PublicKey{N: new(big.Int).SetBytes(b), E: 65537}, crypto.SHA256, sum[:],
+			sig) == nil
 	}
 	for name, c := range map[string]struct {
 		verify func(*server, *token) bool
@@ -202,18 +207,23 @@ func TestPublicKeys(t *testing.T) {
 		"confused": {func(_ *server, t *token) bool {
 			m := hmac.New(sha256.New, secrets[0])
 			m.Write([]byte(t.text[:strings.LastIndexByte(t.text, '.')]))
-			return genuine(t) || t.algorithm() == "HS256" && base64.RawURLEncoding.EncodeToString(m.Sum(nil)) == t.signature
+			return genuine(t) || t.algorithm() == "HS256" &&
+				base64.RawURLEncoding.EncodeToString(m.Sum(nil)) == t.signature
 		}, []string{"forged-token"}},
-		"embedded": {func(_ *server, t *token) bool { return genuine(t) || t.algorithm() == "RS256" && embedded(t) }, []string{"forged-token"}},
+		"embedded": {func(_ *server, t *token) bool { return genuine(t) || t.algorithm() == "RS256" && embedded(t) },
+			[]string{"forged-token"}},
 	} {
-		t.Run(name, func(t *testing.T) { expect(t, &server{verify: c.verify, keys: set}, c.want, as(sealed{text: text})) })
+		t.Run(name, func(t *testing.T) {
+			expect(t, &server{verify: c.verify, keys: set}, c.want, as(sealed{text: text}))
+		})
 	}
 }
 
 // In the profile passive nothing is sent that no user sends; the key is guessed without.
 func TestPassive(t *testing.T) {
 	s := &server{key: "secret", verify: hs256}
-	expect(t, s, []string{"weak-key"}, as(sealed{text: issue("secret", nil, nil).text}), attacktest.Profile(scan.Passive))
+	expect(t, s, []string{"weak-key"}, as(sealed{text: issue("secret", nil, nil).text}),
+		attacktest.Profile(scan.Passive))
 }
 
 func TestElliptic(t *testing.T) {
@@ -236,7 +246,8 @@ func TestElliptic(t *testing.T) {
 	if len(sig) != 64 || !ecdsa.Verify(key, sum[:], new(big.Int).SetBytes(sig[:32]), new(big.Int).SetBytes(sig[32:])) {
 		t.Error("the signature is not that of the key in the header")
 	}
-	if got := published([]byte(fmt.Sprintf(`{"keys":[{"kty":"EC","crv":"P-256","x":%q,"y":%q}]}`, jwk["x"], jwk["y"]))); len(got) != 2 {
+	if got := published([]byte(fmt.Sprintf(`{"keys":[{"kty":"EC","crv":"P-256","x":%q,"y":%q}]}`, jwk["x"],
+		jwk["y"]))); len(got) != 2 {
 		t.Errorf("%d forms of the key", len(got))
 	}
 }
@@ -282,11 +293,13 @@ func TestSlow(t *testing.T) {
 	soon := map[string]any{"exp": json.Number(fmt.Sprint(time.Now().Add(time.Hour).Unix()))}
 	for key, want := range map[string][]string{"0417": {"dast/jwt/weak-key GET /"}, "secret": nil} {
 		s := &server{key: key, verify: hs256}
-		attacktest.Expect(t, attacktest.Attack(t, s, []*attack.Check{Slow}, []string{"GET /", "GET /me"}, as(sealed{text: issue(key, nil, soon).text})), want...)
+		attacktest.Expect(t, attacktest.Attack(t, s, []*attack.Check{Slow}, []string{"GET /", "GET /me"},
+			as(sealed{text: issue(key, nil, soon).text})), want...)
 	}
 	over := map[string]any{"exp": json.Number(fmt.Sprint(time.Now().Add(-time.Hour).Unix()))}
 	s := &server{key: "0418", verify: func(s *server, t *token) bool { return by(s.key, t) }}
-	attacktest.Expect(t, attacktest.Attack(t, s, []*attack.Check{Slow}, []string{"GET /", "GET /me"}, as(sealed{text: issue(s.key, nil, over).text})),
+	attacktest.Expect(t, attacktest.Attack(t, s, []*attack.Check{Slow}, []string{"GET /", "GET /me"},
+		as(sealed{text: issue(s.key, nil, over).text})),
 		"dast/jwt/weak-key GET /", "dast/jwt/expired-token GET /")
 }
 

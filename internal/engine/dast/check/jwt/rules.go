@@ -10,7 +10,8 @@ import (
 
 // rule makes a rule. The texts are what it finds, why that matters and how to prevent it.
 func rule(id, name, cwe string, severity finding.Severity, texts [3]string) *finding.Rule {
-	return &finding.Rule{ID: "dast/jwt/" + id, Analysis: finding.DAST, Name: name, ShortDescription: texts[0], Description: texts[0] + " " + texts[1], HowToPrevent: texts[2],
+	return &finding.Rule{ID: "dast/jwt/" + id, Analysis: finding.DAST, Name: name, ShortDescription: texts[0],
+		Description: texts[0] + " " + texts[1], HowToPrevent: texts[2],
 		CWE: []string{cwe}, OWASP: []string{"A07:2021", "API2:2023"}, Severity: severity, Confidence: finding.Certain}
 }
 
@@ -18,7 +19,8 @@ var (
 	unverified = rule("forged-token", "Forged JWT accepted", "CWE-347", finding.Critical, [3]string{
 		"A token that nobody has signed who may do so is accepted.",
 		"Anybody can write a token for any user and role.",
-		"Verify each token with a library, with the one algorithm and the keys that the configuration names, whatever the header of the token says, before any claim is read.",
+		"Verify each token with a library, with the one algorithm and the keys that the configuration names, " +
+			"whatever the header of the token says, before any claim is read.",
 	})
 	weakKey = rule("weak-key", "JWT signed with a weak key", "CWE-1391", finding.Critical, [3]string{
 		"The key that signs tokens is a common word.",
@@ -47,9 +49,11 @@ func (e *examination) flaw(r *finding.Rule, resp *message.Response, payload stri
 	if e.page == nil {
 		f.Answers, f.Notes = []*message.Response{resp}, []string{"a request with such a token"}
 	} else {
-		f.Answers, f.Notes = append([]*message.Response{e.own}, e.refused...), []string{"with the user's token", "nobody", "with a text that is no token", "with the token in question"}
+		f.Answers, f.Notes = append([]*message.Response{e.own}, e.refused...),
+			[]string{"with the user's token", "nobody", "with a text that is no token", "with the token in question"}
 		f.Answers = append(f.Answers, resp)
-		f.Proof = append(f.Proof, fmt.Sprintf("Nobody gets it (%d), and neither does a text that is no token (%d).", e.refused[0].Status, e.refused[1].Status))
+		f.Proof = append(f.Proof, fmt.Sprintf("Nobody gets it (%d), and neither does a text that is no "+
+			"token (%d).", e.refused[0].Status, e.refused[1].Status))
 	}
 	e.Flaw(f)
 }

@@ -213,7 +213,8 @@ func (t *token) own() *token {
 		if err != nil {
 			return nil
 		}
-		c := t.with(map[string]any{"jwk": map[string]any{"kty": "RSA", "use": "sig", "alg": "RS256", "n": encode(key.N.Bytes()), "e": "AQAB"}}, nil)
+		c := t.with(map[string]any{"jwk": map[string]any{"kty": "RSA", "use": "sig", "alg": "RS256",
+			"n": encode(key.N.Bytes()), "e": "AQAB"}}, nil)
 		sum := sha256.Sum256([]byte(c.content()))
 		signature, err := rsa.SignPKCS1v15(nil, key, crypto.SHA256, sum[:])
 		if err != nil {
@@ -229,7 +230,8 @@ func (t *token) own() *token {
 		if err != nil || len(point) != 65 {
 			return nil
 		}
-		c := t.with(map[string]any{"jwk": map[string]any{"kty": "EC", "crv": "P-256", "use": "sig", "alg": "ES256", "x": encode(point[1:33]), "y": encode(point[33:])}}, nil)
+		c := t.with(map[string]any{"jwk": map[string]any{"kty": "EC", "crv": "P-256", "use": "sig", "alg": "ES256",
+			"x": encode(point[1:33]), "y": encode(point[33:])}}, nil)
 		sum := sha256.Sum256([]byte(c.content()))
 		r, s, err := ecdsa.Sign(rand.Reader, key, sum[:])
 		if err != nil {
@@ -270,7 +272,8 @@ func published(set []byte) [][]byte {
 			n, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(k.N, "="))
 			e, bad := base64.RawURLEncoding.DecodeString(strings.TrimRight(k.E, "="))
 			exponent := new(big.Int).SetBytes(e)
-			if err != nil || bad != nil || len(n) > 2048 || len(n) < 32 || !exponent.IsInt64() || exponent.Int64() > math.MaxInt32 || exponent.Int64() < 2 {
+			if err != nil || bad != nil || len(n) > 2048 || len(n) < 32 || !exponent.IsInt64() ||
+				exponent.Int64() > math.MaxInt32 || exponent.Int64() < 2 {
 				continue
 			}
 			key := &rsa.PublicKey{N: new(big.Int).SetBytes(n), E: int(exponent.Int64())}
@@ -281,7 +284,8 @@ func published(set []byte) [][]byte {
 		case "EC":
 			x, err := base64.RawURLEncoding.DecodeString(k.X)
 			y, bad := base64.RawURLEncoding.DecodeString(k.Y)
-			curve := map[string]elliptic.Curve{"P-256": elliptic.P256(), "P-384": elliptic.P384(), "P-521": elliptic.P521()}[k.Crv]
+			curve := map[string]elliptic.Curve{"P-256": elliptic.P256(), "P-384": elliptic.P384(),
+				"P-521": elliptic.P521()}[k.Crv]
 			if err != nil || bad != nil || curve == nil || len(x) != len(y) {
 				continue
 			}

@@ -17,15 +17,19 @@ import (
 var rule = &finding.Rule{
 	ID: "dast/ldapinjection/filter", Analysis: finding.DAST, Name: "LDAP injection",
 	ShortDescription: "A parameter is part of a search filter of a directory.",
-	Description: "The application puts a value of the request into a search filter of LDAP as part of its text. Whoever sends the request changes what is searched: " +
-		"he reads entries and attributes of the directory that he must not see, or passes a sign-in that is decided by such a search.",
-	HowToPrevent: "Escape values as RFC 4515 says (`*`, `(`, `)`, `\\` and the byte 0 as a backslash with two hexadecimal digits), with the function that the library has for it, " +
+	Description: "The application puts a value of the request into a search filter of LDAP as part of its text. " +
+		"Whoever sends the request changes what is searched: " +
+		"he reads entries and attributes of the directory that he must not see, or passes a sign-in that is decided " +
+		"by such a search.",
+	HowToPrevent: "Escape values as RFC 4515 says (`*`, `(`, `)`, `\\` and the byte 0 as a backslash with two " +
+		"hexadecimal digits), with the function that the library has for it, " +
 		"or make filters of objects and not of text. Accept only the characters that names really have.",
 	CWE: []string{"CWE-90"}, OWASP: []string{"A03:2021"}, Severity: finding.High, Confidence: finding.Certain,
 }
 
 // Check is the check.
-var Check = &attack.Check{ID: "ldapinjection", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Wants: wants, Point: point}
+var Check = &attack.Check{ID: "ldapinjection", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Wants: wants,
+	Point: point}
 
 func wants(p message.Point) bool {
 	switch p.In {
@@ -54,11 +58,15 @@ func point(p *attack.Probe) error {
 		func() (yes, no string) { c := class(); return v + ")(" + c + "=*", v + ")(" + c + "=" + p.Random(1) },
 		func() (yes, no string) { c := class(); return "*)(" + c + "=*", "*)(" + c + "=" + p.Random(1) },
 	}
-	if len(v) >= 3 && !strings.ContainsAny(v, "\r\n") && !missing.Equal(r.Base.Page()) { // of a shorter value all rounds would be the same; nobody looks lines of text up
+	if len(v) >= 3 && !strings.ContainsAny(v, "\r\n") &&
+		!missing.Equal(r.Base.Page()) { // of a shorter value all rounds would be the same; nobody looks lines of text up
 		questions = append(questions, escaped(p, v))
 	}
 	if r.Broken.Shows(ldapError) && !r.Base.First.Shows(ldapError) {
-		questions = append(questions, func() (yes, no string) { c := class(); return v + ")(" + c + "=*", v + ")(" + c + "(*" })
+		questions = append(questions, func() (yes, no string) {
+			c := class()
+			return v + ")(" + c + "=*", v + ")(" + c + "(*"
+		})
 	}
 	for _, q := range questions {
 		c, err := ask(p, q, missing, r.Breaking)
@@ -72,8 +80,10 @@ func point(p *attack.Probe) error {
 			return err
 		} else if ok {
 			p.Mark("ldap")
-			p.Flaw(attack.Flaw{Rule: rule, Payload: c.Yes, Request: p.Request.With(p.At, c.Yes), Answers: c.Answers, Notes: c.Notes,
-				Proof: []string{"The value " + c.Yes + " is true as part of a filter, " + c.No + " is not, or is no filter; the pages follow that.", fmt.Sprintf("So it was in %d rounds.", attack.Rounds)}})
+			p.Flaw(attack.Flaw{Rule: rule, Payload: c.Yes, Request: p.Request.With(p.At, c.Yes), Answers: c.Answers,
+				Notes: c.Notes,
+				Proof: []string{"The value " + c.Yes + " is true as part of a filter, " + c.No + " is not, or is no " +
+					"filter; the pages follow that.", fmt.Sprintf("So it was in %d rounds.", attack.Rounds)}})
 			return nil
 		}
 	}

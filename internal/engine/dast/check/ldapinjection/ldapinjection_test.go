@@ -71,7 +71,9 @@ func match(filter string, entry map[string]string) (ok bool, rest string, err er
 }
 
 var entries = []map[string]string{
-	{"uid": "alice", "cn": "Alice Archer", "objectclass": "person"}, {"uid": "bob", "cn": "Bob Baker", "objectclass": "person"}, {"uid": "carol", "cn": "Carol Cook", "objectclass": "person"},
+	{"uid": "alice", "cn": "Alice Archer", "objectclass": "person"},
+	{"uid": "bob", "cn": "Bob Baker", "objectclass": "person"},
+	{"uid": "carol", "cn": "Carol Cook", "objectclass": "person"},
 }
 
 func search(filter string) (names []string, err error) {
@@ -92,7 +94,8 @@ var escape = strings.NewReplacer(`\`, `\5c`, "*", `\2a`, "(", `\28`, ")", `\29`,
 func TestCheck(t *testing.T) {
 	mux := http.NewServeMux()
 	var operations, want []string
-	for name, filter := range map[string]string{"alone": "(uid=%s)", "and": "(&(objectclass=person)(uid=%s))", "or": "(|(uid=%s)(cn=nobody))", "not": "(&(objectclass=person)(!(uid=%s)))"} {
+	for name, filter := range map[string]string{"alone": "(uid=%s)", "and": "(&(objectclass=person)(uid=%s))",
+		"or": "(|(uid=%s)(cn=nobody))", "not": "(&(objectclass=person)(!(uid=%s)))"} {
 		for _, good := range []bool{false, true} {
 			for _, errors := range []bool{false, true} {
 				p := fmt.Sprintf("/%s/%v/%v", name, good, errors)
@@ -106,7 +109,8 @@ func TestCheck(t *testing.T) {
 						http.Error(w, err.Error(), http.StatusInternalServerError)
 						return
 					}
-					fmt.Fprintf(w, "<p>You searched %s and found: %s</p>", html.EscapeString(r.FormValue("q")), strings.Join(names, "; "))
+					fmt.Fprintf(w, "<p>You searched %s and found: %s</p>", html.EscapeString(r.FormValue("q")),
+						strings.Join(names, "; "))
 				})
 				for _, v := range []string{"alice", "nobody"} {
 					if name == "alone" && v == "nobody" || name == "not" && v == "nobody" {
@@ -177,7 +181,8 @@ func TestTraces(t *testing.T) {
 			}
 		}
 	})
-	attacktest.Expect(t, attacktest.Attack(t, find, []*attack.Check{Check}, []string{"GET /find?q=hello", "GET /find?q=x"}))
+	attacktest.Expect(t, attacktest.Attack(t, find, []*attack.Check{Check},
+		[]string{"GET /find?q=hello", "GET /find?q=x"}))
 }
 
 // An editor repeats what it is given, with its own ends of lines.
@@ -186,5 +191,6 @@ func TestEditor(t *testing.T) {
 		text := strings.ReplaceAll(strings.ReplaceAll(r.FormValue("text"), "\r\n", "\n"), "\n", "\r\n")
 		fmt.Fprintf(w, "<textarea>%s</textarea>", html.EscapeString(text))
 	})
-	attacktest.Expect(t, attacktest.Attack(t, edit, []*attack.Check{Check}, []string{"POST /edit text=%3D%3D%3D+a+%3D%3D%3D%0Atext"}))
+	attacktest.Expect(t, attacktest.Attack(t, edit, []*attack.Check{Check}, []string{"POST /edit " +
+		"text=%3D%3D%3D+a+%3D%3D%3D%0Atext"}))
 }

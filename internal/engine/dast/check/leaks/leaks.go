@@ -18,31 +18,42 @@ var (
 	traces = &finding.Rule{
 		ID: "dast/leaks/error-details", Analysis: finding.DAST, Name: "Error details exposed to the client",
 		ShortDescription: "An ordinary request is answered with the trace of an error.",
-		Description: "The answer shows where in the program an error came about: names of files and functions, versions, sometimes values. " +
-			"That tells an attacker which flaws to look for; debuggers that answer with it may also run what they are sent.",
-		HowToPrevent: "Answer errors with a page of your own and a number that finds the details in the log. Switch off the debug mode of the framework where others reach it.",
-		CWE:          []string{"CWE-209"}, OWASP: []string{"A05:2021"}, Severity: finding.Low, Confidence: finding.Certain,
+		Description: "The answer shows where in the program an error came about: names of files and functions, " +
+			"versions, sometimes values. " +
+			"That tells an attacker which flaws to look for; debuggers that answer with it may also run what they " +
+			"are sent.",
+		HowToPrevent: "Answer errors with a page of your own and a number that finds the details in the log. Switch " +
+			"off the debug mode of the framework where others reach it.",
+		CWE: []string{"CWE-209"}, OWASP: []string{"A05:2021"}, Severity: finding.Low,
+		Confidence: finding.Certain,
 	}
 	source = &finding.Rule{
 		ID: "dast/leaks/source-code", Analysis: finding.DAST, Name: "Source code disclosure",
 		ShortDescription: "An answer holds program text that the server should have run.",
-		Description:      "The answer holds source code of a language that servers run. It shows how the application works, and often holds credentials.",
-		HowToPrevent:     "Let the server run files of the language in every folder, and keep copies and includes outside of what it serves.",
-		CWE:              []string{"CWE-540"}, OWASP: []string{"A05:2021"}, Severity: finding.Medium, Confidence: finding.Certain,
+		Description: "The answer holds source code of a language that servers run. It shows how the application " +
+			"works, and often holds credentials.",
+		HowToPrevent: "Let the server run files of the language in every folder, and keep copies and includes " +
+			"outside of what it serves.",
+		CWE: []string{"CWE-540"}, OWASP: []string{"A05:2021"}, Severity: finding.Medium,
+		Confidence: finding.Certain,
 	}
 	listing = &finding.Rule{
 		ID: "dast/leaks/directory-listing", Analysis: finding.DAST, Name: "Directory listing enabled",
 		ShortDescription: "The server lists the files of a folder.",
-		Description:      "The address of a folder is answered with the names of its files. Files that nothing links to, such as copies, uploads and logs, are found by it.",
-		HowToPrevent:     "Switch off the listing of folders (Apache: Options -Indexes; nginx: autoindex off).",
-		CWE:              []string{"CWE-548"}, OWASP: []string{"A01:2021"}, Severity: finding.Low, Confidence: finding.Certain,
+		Description: "The address of a folder is answered with the names of its files. Files that nothing links " +
+			"to, such as copies, uploads and logs, are found by it.",
+		HowToPrevent: "Switch off the listing of folders (Apache: Options -Indexes; nginx: autoindex off).",
+		CWE:          []string{"CWE-548"}, OWASP: []string{"A01:2021"}, Severity: finding.Low,
+		Confidence: finding.Certain,
 	}
 	key = &finding.Rule{
 		ID: "dast/leaks/private-key", Analysis: finding.DAST, Name: "Exposed private key",
 		ShortDescription: "An answer holds a private key.",
-		Description:      "The answer holds a private key that can be read. Whoever has it signs, decrypts or signs in as its owner.",
-		HowToPrevent:     "Take the key from what the server serves, and replace it: it is known.",
-		CWE:              []string{"CWE-522"}, OWASP: []string{"A02:2021"}, Severity: finding.High, Confidence: finding.Certain,
+		Description: "The answer holds a private key that can be read. Whoever has it signs, decrypts or signs " +
+			"in as its owner.",
+		HowToPrevent: "Take the key from what the server serves, and replace it: it is known.",
+		CWE:          []string{"CWE-522"}, OWASP: []string{"A02:2021"}, Severity: finding.High,
+		Confidence: finding.Certain,
 	}
 )
 
@@ -66,7 +77,8 @@ var errors = []sign{
 	{"Django", false, lazyregexp.New(`You(?:'|&#x27;|&#39;)re seeing this error because you have <code>DEBUG = True</code>`)},
 	{"PHP", false, lazyregexp.New(`<b>(?:Warning|Fatal error|Parse error|Notice|Deprecated)</b>:\s[^\n]{1,1000}? in <b>(?:/|[A-Z]:\\)[^<\n]{1,300}</b> on line <b>\d+</b>`)},
 	{"PHP", true, lazyregexp.New(`(?:Fatal error|Uncaught [\w\\]*(?:Exception|Error)):?[\s\S]*?Stack trace:\s+#0 [^\n]{1,400}`)},
-	{".NET", true, lazyregexp.New(`\bat (?:[\w.]+\.)[\w.<>` + "`" + `]+\([^)\n]{0,300}\) in [A-Za-z]?:?[\\/][^\n]{1,300}\.(?:cs|vb|fs):line \d+`)},
+	{".NET", true, lazyregexp.New(`\bat (?:[\w.]+\.)[\w.<>` + "`" +
+		`]+\([^)\n]{0,300}\) in [A-Za-z]?:?[\\/][^\n]{1,300}\.(?:cs|vb|fs):line \d+`)},
 	{"ASP.NET", true, lazyregexp.New(`<h1>Server Error in '[^']{1,100}' Application\.[\s\S]*?<b>Stack Trace:</b>`)},
 	{"Node.js", true, lazyregexp.New(`\w*Error: [\s\S]*?(?:\s|<br>|&nbsp;|\\n)+at [\s\S]{0,200}?\(?(?:/|file:///|[A-Z]:\\|node:)[^\s()<]{1,300}:\d+:\d+\)?`)},
 	{"Ruby", true, lazyregexp.New(`(?:/gems/[\w.-]+-\d[\w.]*/|app/(?:controllers|models|views)/)[\w/.-]{1,200}\.rb:\d+:in (?:` + "`" + `|'|&#39;|&#x27;)`)},
@@ -91,7 +103,8 @@ func look(t *attack.Trial, resp *message.Response) {
 	text = text[:min(len(text), maxText)]
 	failed := resp.Status >= http.StatusInternalServerError
 	report := func(rule *finding.Rule, shown *message.Response, proof string) {
-		t.Flaw(attack.Flaw{Rule: rule, Request: resp.Request, Answers: []*message.Response{shown}, Notes: []string{"as it was answered"}, Proof: []string{proof}})
+		t.Flaw(attack.Flaw{Rule: rule, Request: resp.Request, Answers: []*message.Response{shown},
+			Notes: []string{"as it was answered"}, Proof: []string{proof}})
 	}
 	for _, s := range errors {
 		if s.failed && !failed {
@@ -100,21 +113,24 @@ func look(t *attack.Trial, resp *message.Response) {
 		if at := s.text.FindString(text); at != "" {
 			// Whether errors are shown is set once for the whole application: it is one flaw,
 			// however many pages fail.
-			t.Flaw(attack.Flaw{Rule: traces, Place: "/", Key: s.what, Request: resp.Request, Answers: []*message.Response{resp}, Notes: []string{"as it was answered"},
+			t.Flaw(attack.Flaw{Rule: traces, Place: "/", Key: s.what, Request: resp.Request,
+				Answers: []*message.Response{resp}, Notes: []string{"as it was answered"},
 				Proof: []string{"The answer shows details of an error of " + s.what + ": " + first(at)}})
 			break
 		}
 	}
 	if resp.Status == http.StatusOK {
 		if lists.MatchString(text) && strings.HasSuffix(resp.Request.Path, "/") {
-			t.Flaw(attack.Flaw{Rule: listing, Request: resp.Request, Place: top(t, resp.Request.Path), Answers: []*message.Response{resp}, Notes: []string{"as it was answered"},
+			t.Flaw(attack.Flaw{Rule: listing, Request: resp.Request, Place: top(t, resp.Request.Path),
+				Answers: []*message.Response{resp}, Notes: []string{"as it was answered"},
 				Proof: []string{"The answer is a list of files, as servers write it."}})
 		}
 		if !resp.Saved() { // an example that is offered is no program of the server
 			program(resp, text, report)
 		}
 		if hidden, ok := private(text); ok {
-			shown := &message.Response{Request: resp.Request, Status: resp.Status, Proto: resp.Proto, Header: resp.Header, Body: []byte(hidden), Took: resp.Took, Sent: resp.Sent}
+			shown := &message.Response{Request: resp.Request, Status: resp.Status, Proto: resp.Proto,
+				Header: resp.Header, Body: []byte(hidden), Took: resp.Took, Sent: resp.Sent}
 			report(key, shown, "The answer holds a private key that can be read; it is left out here.")
 		}
 	}
@@ -146,7 +162,8 @@ func program(resp *message.Response, text string, report func(*finding.Rule, *me
 			if inScript(text[:at[0]]) {
 				continue
 			}
-			report(source, resp, "The answer holds source code of "+s.what+" as the server should have run it: "+first(text[at[0]:at[1]]))
+			report(source, resp, "The answer holds source code of "+s.what+" as the server should have "+
+				"run it: "+first(text[at[0]:at[1]]))
 			return
 		}
 	}

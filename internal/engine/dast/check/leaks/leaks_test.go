@@ -32,7 +32,8 @@ func TestCheck(t *testing.T) {
 		node   = "<pre>TypeError: x is not a function<br> &nbsp; &nbsp;at /srv/app/routes.js:7:12</pre>"
 		golang = "panic: x\n\ngoroutine 1 [running]:\nmain.main()\n\t/srv/main.go:9 +0x1d"
 		php    = "<br />\n<b>Warning</b>:  Undefined variable $x in <b>/var/www/a.php</b> on line <b>3</b><br />"
-		index  = "<html><head><title>Index of /files</title></head><body><h1>Index of /files</h1><pre><a href=\"?C=N;O=D\">Name</a></pre>"
+		index  = "<html><head><title>Index of /files</title></head><body><h1>Index of /files</h1><pre><a " +
+			"href=\"?C=N;O=D\">Name</a></pre>"
 	)
 	for name, c := range map[string]struct {
 		status           int
@@ -52,9 +53,10 @@ func TestCheck(t *testing.T) {
 		"encoded source": {200, "text/html", "<pre>&lt;?php $a = 1; ?&gt;</pre>", ""},
 		"in script":      {200, "text/html", "<script>var s = \"<?php $a = 1; ?>\";</script>", ""},
 		"xml":            {200, "text/html", "<?xml version=\"1.0\"?><html><p>text", ""},
-		"example of key": {200, "text/plain", "-----BEGIN PRIVATE KEY-----\n" + strings.Repeat("A", 80) + "\n-----END PRIVATE KEY-----", ""},
-		"other index":    {200, "text/html", "<title>Index of names</title><a href=\"../\">up</a>", ""},
-		"missing":        {404, "text/html", index, ""},
+		"example of key": {200, "text/plain", "-----BEGIN PRIVATE KEY-----\n" + strings.Repeat("A", 80) +
+			"\n-----END PRIVATE KEY-----", ""},
+		"other index": {200, "text/html", "<title>Index of names</title><a href=\"../\">up</a>", ""},
+		"missing":     {404, "text/html", index, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -66,7 +68,8 @@ func TestCheck(t *testing.T) {
 				w.WriteHeader(c.status)
 				_, _ = w.Write([]byte(c.body))
 			})
-			got := attacktest.Attack(t, h, []*attack.Check{Check}, []string{"GET /files/"}, attacktest.Profile(scan.Passive))
+			got := attacktest.Attack(t, h, []*attack.Check{Check}, []string{"GET /files/"},
+				attacktest.Profile(scan.Passive))
 			var want []string
 			if c.key != "" {
 				place := "/files/"
@@ -76,8 +79,10 @@ func TestCheck(t *testing.T) {
 				want = append(want, "dast/leaks/"+c.key+" GET "+place)
 			}
 			attacktest.Expect(t, got, want...)
-			if c.key == "private-key" && (len(got.Findings) == 0 || !strings.Contains(got.Findings[0].Live.Exchanges[0].Response, finding.Redacted) ||
-				strings.Contains(got.Findings[0].Live.Exchanges[0].Response, "BEGIN PRIVATE")) {
+			if c.key == "private-key" &&
+				(len(got.Findings) == 0 || !strings.Contains(got.Findings[0].Live.Exchanges[0].Response,
+					finding.Redacted) ||
+					strings.Contains(got.Findings[0].Live.Exchanges[0].Response, "BEGIN PRIVATE")) {
 				t.Error("the evidence holds the key")
 			}
 			if got.Requests != 1 {
@@ -93,13 +98,16 @@ func TestListing(t *testing.T) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = w.Write([]byte("<title>Index of " + r.URL.Path + "</title><a href=\"../\">Parent Directory</a>"))
 	})
-	got := attacktest.Attack(t, h, []*attack.Check{Check}, []string{"GET /files/", "GET /files/old/", "GET /files/old/2019/", "GET /filesystem/", "GET /backup/a/", "GET /backup/b/"}, attacktest.Profile(scan.Passive))
+	got := attacktest.Attack(t, h, []*attack.Check{Check},
+		[]string{"GET /files/", "GET /files/old/", "GET /files/old/2019/", "GET /filesystem/", "GET /backup/a/",
+			"GET /backup/b/"}, attacktest.Profile(scan.Passive))
 	var places []string
 	for _, f := range got.Findings {
 		places = append(places, f.RuleID+" "+f.Location.Path[strings.IndexByte(f.Location.Path, '/'):])
 	}
 	slices.Sort(places)
-	if want := []string{"dast/leaks/directory-listing /backup", "dast/leaks/directory-listing /files", "dast/leaks/directory-listing /filesystem"}; !slices.Equal(places, want) {
+	if want := []string{"dast/leaks/directory-listing /backup", "dast/leaks/directory-listing /files",
+		"dast/leaks/directory-listing /filesystem"}; !slices.Equal(places, want) {
 		t.Errorf("got %q, want %q", places, want)
 	}
 }

@@ -20,10 +20,13 @@ import (
 var known = &finding.Rule{
 	ID: "dast/libraries/vulnerable", Analysis: finding.DAST, Name: "Vulnerable JavaScript library",
 	ShortDescription: "A page loads a library in a version of which flaws are known.",
-	Description: "The page loads a library of script in a version for which vulnerabilities are published. Whether the application uses the flawed part was not tried; " +
+	Description: "The page loads a library of script in a version for which vulnerabilities are published. Whether " +
+		"the application uses the flawed part was not tried; " +
 		"where it does, whoever knows the publication has the way in.",
-	HowToPrevent: "Take a version that clears the flaws, and keep libraries in a manifest that is checked, not as copies.",
-	CWE:          []string{"CWE-1395"}, OWASP: []string{"A06:2021"}, Severity: finding.Medium, Confidence: finding.Likely,
+	HowToPrevent: "Take a version that clears the flaws, and keep libraries in a manifest that is checked, not as " +
+		"copies.",
+	CWE: []string{"CWE-1395"}, OWASP: []string{"A06:2021"}, Severity: finding.Medium,
+	Confidence: finding.Likely,
 }
 
 // Check is the check.
@@ -90,13 +93,16 @@ func tell(t *attack.Trial, resp *message.Response, c copy) {
 	if t.Advisories == nil || !t.Advisories.Knows("npm") {
 		if !t.Noted("libraries") {
 			t.Note("libraries")
-			t.Degrade(scan.Reason{Code: "no-data", Rules: []string{known.ID}, Message: "there is no vulnerability data for npm, so versions of libraries that pages load were not checked: merlon advisories import, or --advisories"})
+			t.Degrade(scan.Reason{Code: "no-data", Rules: []string{known.ID}, Message: "there is no vulnerability " +
+				"data for npm, so versions of libraries that pages load were not checked: merlon advisories import, " +
+				"or --advisories"})
 		}
 		return
 	}
 	matches, err := t.Advisories.Match(t.Context, "npm", c.name, c.version)
 	if err != nil {
-		t.Degrade(scan.Reason{Code: "undecided", Rules: []string{known.ID}, Message: fmt.Sprintf("it could not be decided whether %s %.50s is affected: %.300s", c.name, c.version, err.Error())})
+		t.Degrade(scan.Reason{Code: "undecided", Rules: []string{known.ID}, Message: fmt.Sprintf("it could not be "+
+			"decided whether %s %.50s is affected: %.300s", c.name, c.version, err.Error())})
 		return
 	}
 	if len(matches) == 0 {
@@ -105,7 +111,8 @@ func tell(t *attack.Trial, resp *message.Response, c copy) {
 	slices.SortStableFunc(matches, func(a, b scan.AdvisoryMatch) int {
 		return b.Advisory.Severity.Rank() - a.Advisory.Severity.Rank()
 	})
-	f := attack.Flaw{Rule: known, Severity: matches[0].Advisory.Severity, Request: resp.Request, Key: c.name, Answers: []*message.Response{resp}, Notes: []string{"where it was seen"},
+	f := attack.Flaw{Rule: known, Severity: matches[0].Advisory.Severity, Request: resp.Request, Key: c.name,
+		Answers: []*message.Response{resp}, Notes: []string{"where it was seen"},
 		Proof: []string{fmt.Sprintf("%s: %s %s.", c.said, c.name, c.version)}}
 	var ids []string
 	for _, m := range matches[:min(len(matches), maxAdvisories)] {

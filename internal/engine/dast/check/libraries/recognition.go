@@ -27,7 +27,8 @@ const near = 120
 var marks = []mark{
 	{"jquery", "jQuery", near, lazyregexp.New(`^jQuery (?:JavaScript Library )?v(\d+\.\d+(?:\.\d+)?)\b`)},
 	{"jquery-ui", "jQuery UI", near, lazyregexp.New(`^jQuery UI (?:- )?v?(\d+\.\d+\.\d+)\b`)},
-	{"jquery-validation", "jQuery Validation Plugin", near, lazyregexp.New(`^jQuery Validation Plugin (?:- )?v(\d+\.\d+\.\d+)\b`)},
+	{"jquery-validation", "jQuery Validation Plugin", near,
+		lazyregexp.New(`^jQuery Validation Plugin (?:- )?v(\d+\.\d+\.\d+)\b`)},
 	{"bootstrap", "Bootstrap", near, lazyregexp.New(`^Bootstrap(?:: [\w-]+\.js| [\w-]+\.js|\.js)? v(\d+\.\d+\.\d+)\b`)},
 	{"angular", "AngularJS v1", near, lazyregexp.New(`^AngularJS v(\d+\.\d+\.\d+)\b`)},
 	{"@angular/core", "@license Angular v", near, lazyregexp.New(`^@license Angular v(\d+\.\d+\.\d+)\b`)},
@@ -41,13 +42,15 @@ var marks = []mark{
 	{"vue", "Vue.js v", near, lazyregexp.New(`^Vue\.js v(\d+\.\d+\.\d+)\b`)},
 	{"react-dom", "@license React v", near, lazyregexp.New(`^@license React v(\d+\.\d+\.\d+)\s+\*\s+react-dom\.`)},
 	{"dompurify", "DOMPurify ", near, lazyregexp.New(`^DOMPurify (\d+\.\d+\.\d+)\b`)},
-	{"knockout", "Knockout JavaScript library v", near, lazyregexp.New(`^Knockout JavaScript library v(\d+\.\d+\.\d+)\b`)},
+	{"knockout", "Knockout JavaScript library v", near,
+		lazyregexp.New(`^Knockout JavaScript library v(\d+\.\d+\.\d+)\b`)},
 	{"tinymce", "TinyMCE", near, lazyregexp.New(`^TinyMCE (?:version )?(\d+\.\d+\.\d+)\b`)},
 	{"axios", "axios v", near, lazyregexp.New(`^axios v(\d+\.\d+\.\d+) \|`)},
 	{"marked", "marked v", near, lazyregexp.New(`^marked v(\d+\.\d+\.\d+) - a markdown parser`)},
 	{"select2", "Select2 ", near, lazyregexp.New(`^Select2 (\d+\.\d+\.\d+)\b`)},
 	{"datatables.net", "DataTables ", near, lazyregexp.New(`^DataTables (\d+\.\d+\.\d+)\b`)},
-	{"chart.js", "Chart.js", near, lazyregexp.New(`^Chart\.js(?: v|\s+\*? ?https?://\S+\s+\*? ?Version: )(\d+\.\d+\.\d+)\b`)},
+	{"chart.js", "Chart.js", near,
+		lazyregexp.New(`^Chart\.js(?: v|\s+\*? ?https?://\S+\s+\*? ?Version: )(\d+\.\d+\.\d+)\b`)},
 	{"plotly.js", "plotly.js", near, lazyregexp.New(`^plotly\.js (?:\([\w -]+\) )?v(\d+\.\d+\.\d+)\b`)},
 	{"video.js", "Video.js ", near, lazyregexp.New(`^Video\.js (\d+\.\d+\.\d+)\b`)},
 	{"pdfjs-dist", "pdfjsVersion", near, lazyregexp.New(`^pdfjsVersion\s*=\s*["'](\d+\.\d+\.\d+)["']`)},
@@ -100,7 +103,8 @@ func heads(text string, at int) bool {
 	if strings.Trim(strings.ReplaceAll(before[line+1:], "@license", ""), "/*!-=~ \t") != "" || line < 0 && from > 0 {
 		return false
 	}
-	return strings.Contains(before[line+1:], "/") || strings.HasPrefix(text[at:], "//") || strings.LastIndex(before, "/*") > strings.LastIndex(before, "*/")
+	return strings.Contains(before[line+1:], "/") || strings.HasPrefix(text[at:], "//") ||
+		strings.LastIndex(before, "/*") > strings.LastIndex(before, "*/")
 }
 
 var (
@@ -118,8 +122,10 @@ var networks = map[string]bool{"cdn.jsdelivr.net": true, "fastly.jsdelivr.net": 
 
 // spelled are names of shelves that npm has other names for.
 var spelled = map[string]string{
-	"angular.js": "angular", "angularjs": "angular", "jqueryui": "jquery-ui", "moment.js": "moment", "lodash.js": "lodash", "underscore.js": "underscore",
-	"handlebars.js": "handlebars", "twitter-bootstrap": "bootstrap", "jquery-validate": "jquery-validation", "backbone.js": "backbone", "datatables": "datatables.net", "pdf.js": "pdfjs-dist",
+	"angular.js": "angular", "angularjs": "angular", "jqueryui": "jquery-ui", "moment.js": "moment",
+	"lodash.js": "lodash", "underscore.js": "underscore",
+	"handlebars.js": "handlebars", "twitter-bootstrap": "bootstrap", "jquery-validate": "jquery-validation",
+	"backbone.js": "backbone", "datatables": "datatables.net", "pdf.js": "pdfjs-dist",
 }
 
 // delivered reads a library and its version from an address of a delivery network; both

@@ -31,12 +31,19 @@ func TestCheck(t *testing.T) {
 	mux := http.NewServeMux()
 	var operations []string
 	page := func(path string, f func(text string)) {
-		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { f(r.FormValue("text")); fmt.Fprint(w, "Thank you.") })
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			f(r.FormValue("text"))
+			fmt.Fprint(w, "Thank you.")
+		})
 		operations = append(operations, "POST "+path+" id=7&text=hello")
 	}
-	page("/bad/administrator", func(v string) { all(view, scripts, v); all(view, pictures, v) }) // who looks before the answer is there
+	// who looks before the answer is there
+	page("/bad/administrator", func(v string) { all(view, scripts, v); all(view, pictures, v) })
 	page("/bad/document", func(v string) { all(fetch, pictures, v) })
-	page("/good/encoded", func(v string) { all(view, scripts, html.EscapeString(v)); all(fetch, pictures, html.EscapeString(v)) })
+	page("/good/encoded", func(v string) {
+		all(view, scripts, html.EscapeString(v))
+		all(fetch, pictures, html.EscapeString(v))
+	})
 	page("/good/pictures", func(v string) { all(view, pictures, v) })
 	page("/good/links", func(v string) { all(fetch, links, v) })
 	var once sync.Once
@@ -46,16 +53,21 @@ func TestCheck(t *testing.T) {
 		}
 	})
 	var run *attack.Run
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations, attacktest.Listening(t), func(r *attack.Run) { run = r })
-	if left := run.Remains(); len(left) != len(operations) || !strings.HasSuffix(left[0], "/bad/administrator") || !strings.HasPrefix(left[0], "POST http") {
+	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations, attacktest.Listening(t), func(r *attack.Run) {
+		run = r
+	})
+	if left := run.Remains(); len(left) != len(operations) || !strings.HasSuffix(left[0], "/bad/administrator") ||
+		!strings.HasPrefix(left[0], "POST http") {
 		t.Errorf("left behind: %q", left)
 	}
-	attacktest.Expect(t, got, "dast/markup/script POST /bad/administrator form:text", "dast/markup/fetched POST /bad/document form:text")
+	attacktest.Expect(t, got, "dast/markup/script POST /bad/administrator form:text", "dast/markup/fetched POST "+
+		"/bad/document form:text")
 	for _, f := range got.Findings {
 		if f.Confidence == finding.Likely && f.RuleID == fetched.ID {
 			t.Errorf("what is repeated is only %s", f.Confidence)
 		}
 	}
 	attacktest.Expect(t, attacktest.Attack(t, mux, []*attack.Check{Check}, operations))
-	attacktest.Expect(t, attacktest.Attack(t, mux, []*attack.Check{Check}, operations, attacktest.Listening(t), attacktest.Profile(scan.Safe)))
+	attacktest.Expect(t, attacktest.Attack(t, mux, []*attack.Check{Check}, operations, attacktest.Listening(t),
+		attacktest.Profile(scan.Safe)))
 }

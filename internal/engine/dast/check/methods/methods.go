@@ -17,16 +17,20 @@ var (
 	trace = &finding.Rule{
 		ID: "dast/methods/trace", Analysis: finding.DAST, Name: "HTTP TRACE enabled",
 		ShortDescription: "The server sends requests back as they arrived.",
-		Description:      "The method TRACE is answered with the request as it arrived. It shows headers that script may not read, and those that proxies add.",
-		HowToPrevent:     "Switch the method off (Apache: TraceEnable off).",
-		CWE:              []string{"CWE-693"}, OWASP: []string{"A05:2021"}, Severity: finding.Low, Confidence: finding.Certain,
+		Description: "The method TRACE is answered with the request as it arrived. It shows headers that script " +
+			"may not read, and those that proxies add.",
+		HowToPrevent: "Switch the method off (Apache: TraceEnable off).",
+		CWE:          []string{"CWE-693"}, OWASP: []string{"A05:2021"}, Severity: finding.Low,
+		Confidence: finding.Certain,
 	}
 	put = &finding.Rule{
 		ID: "dast/methods/put", Analysis: finding.DAST, Name: "File upload with HTTP PUT",
 		ShortDescription: "The server keeps what anybody sends with PUT, and serves it.",
-		Description:      "A file that was sent with PUT was kept at its address and served to others. Pages with script can be put there, and programs where the server runs them.",
-		HowToPrevent:     "Switch the method off, or ask for a sign-in and write outside of what is served.",
-		CWE:              []string{"CWE-650"}, OWASP: []string{"A05:2021"}, Severity: finding.High, Confidence: finding.Certain,
+		Description: "A file that was sent with PUT was kept at its address and served to others. Pages with " +
+			"script can be put there, and programs where the server runs them.",
+		HowToPrevent: "Switch the method off, or ask for a sign-in and write outside of what is served.",
+		CWE:          []string{"CWE-650"}, OWASP: []string{"A05:2021"}, Severity: finding.High,
+		Confidence: finding.Certain,
 	}
 )
 
@@ -48,12 +52,14 @@ func echo(t *attack.Trial) error {
 		if err != nil {
 			return err
 		}
-		if resp.Status != http.StatusOK || resp.IsHTML() || !strings.Contains(strings.ToLower(string(resp.Body)), strings.ToLower(name+": "+word)) {
+		if resp.Status != http.StatusOK || resp.IsHTML() || !strings.Contains(strings.ToLower(string(resp.Body)),
+			strings.ToLower(name+": "+word)) {
 			return nil
 		}
 		answers = append(answers, resp)
 	}
-	t.Flaw(attack.Flaw{Rule: trace, Request: r, Place: "/", Answers: answers, Notes: []string{"a random header", "another one"}, Nobody: true,
+	t.Flaw(attack.Flaw{Rule: trace, Request: r, Place: "/", Answers: answers,
+		Notes: []string{"a random header", "another one"}, Nobody: true,
 		Proof: []string{"TRACE is answered with a random header of the request, twice."}})
 	return nil
 }
@@ -83,6 +89,7 @@ func write(t *attack.Trial) error {
 	} else {
 		proof = append(proof, "It could not be removed: "+r.Path+" is left behind.")
 	}
-	t.Flaw(attack.Flaw{Rule: put, Request: r, Place: "/", Answers: []*message.Response{sent, kept}, Notes: []string{"a file of a random name", "what is served there"}, Nobody: true, Proof: proof})
+	t.Flaw(attack.Flaw{Rule: put, Request: r, Place: "/", Answers: []*message.Response{sent, kept},
+		Notes: []string{"a file of a random name", "what is served there"}, Nobody: true, Proof: proof})
 	return nil
 }

@@ -35,11 +35,13 @@ func TestMethods(t *testing.T) {
 		}
 	}
 	checks := []*attack.Check{Check, Write}
-	attacktest.Expect(t, attacktest.Attack(t, http.HandlerFunc(open), checks, nil), "dast/methods/trace TRACE /", "dast/methods/put PUT /")
+	attacktest.Expect(t, attacktest.Attack(t, http.HandlerFunc(open), checks, nil), "dast/methods/trace TRACE /",
+		"dast/methods/put PUT /")
 	if len(files) > 0 {
 		t.Errorf("left behind: %v", files)
 	}
-	attacktest.Expect(t, attacktest.Attack(t, http.HandlerFunc(open), checks, nil, attacktest.Profile(scan.Standard)), "dast/methods/trace TRACE /")
+	attacktest.Expect(t, attacktest.Attack(t, http.HandlerFunc(open), checks, nil, attacktest.Profile(scan.Standard)),
+		"dast/methods/trace TRACE /")
 	polite := func(w http.ResponseWriter, r *http.Request) { // takes every method, and keeps nothing
 		fmt.Fprintf(w, "<html>%s</html>", r.Header.Get("X-Other"))
 	}

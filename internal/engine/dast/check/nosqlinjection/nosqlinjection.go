@@ -15,19 +15,24 @@ import (
 
 func newRule(id, name, short string) *finding.Rule {
 	return &finding.Rule{ID: "dast/nosqlinjection/" + id, Analysis: finding.DAST, Name: name, ShortDescription: short,
-		Description: "The application puts what the request holds into a query of a database without SQL: objects with operators (`{\"$ne\": null}`) where a text is meant, or text that the database runs as JavaScript. " +
+		Description: "The application puts what the request holds into a query of a database without SQL: objects " +
+			"with operators (`{\"$ne\": null}`) where a text is meant, or text that the database runs as JavaScript. " +
 			"Whoever sends the request finds what he must not see, and passes the sign-in without a password.",
-		HowToPrevent: "Check the type of every value before it goes into a query: a text has to be a text. Compare with `$eq`, refuse names that begin with `$`, and switch JavaScript of the database off.",
-		CWE:          []string{"CWE-943"}, OWASP: []string{"A03:2021"}, Severity: finding.High, Confidence: finding.Certain}
+		HowToPrevent: "Check the type of every value before it goes into a query: a text has to be a text. Compare " +
+			"with `$eq`, refuse names that begin with `$`, and switch JavaScript of the database off.",
+		CWE: []string{"CWE-943"}, OWASP: []string{"A03:2021"}, Severity: finding.High,
+		Confidence: finding.Certain}
 }
 
 var (
 	byOperator = newRule("operator", "NoSQL injection (operators)", "A parameter may be an operator of the query.")
-	byScript   = newRule("script", "NoSQL injection (JavaScript)", "A parameter is part of JavaScript that the database runs.")
+	byScript   = newRule("script", "NoSQL injection (JavaScript)", "A parameter is part of JavaScript that the "+
+		"database runs.")
 )
 
 // Check is the check.
-var Check = &attack.Check{ID: "nosqlinjection", Rules: []*finding.Rule{byOperator, byScript}, Profile: scan.Safe, Wants: wants, Point: point}
+var Check = &attack.Check{ID: "nosqlinjection", Rules: []*finding.Rule{byOperator, byScript}, Profile: scan.Safe,
+	Wants: wants, Point: point}
 
 func wants(p message.Point) bool {
 	if p.HoldsJSON() {
@@ -92,7 +97,8 @@ type operation struct {
 // operator that does not exist.
 func operators(p *attack.Probe) (found bool, err error) {
 	r1, r2 := p.Random(8), p.Random(8)
-	ask := []operation{{"$ne", r1, true}, {"$eq", r2, false}, {"$regex", "^" + r2, false}, {"$regex", ".{0}", true}, {"$gt", "", true}, {"$lt", "", false}}
+	ask := []operation{{"$ne", r1, true}, {"$eq", r2, false}, {"$regex", "^" + r2, false}, {"$regex", ".{0}", true},
+		{"$gt", "", true}, {"$lt", "", false}}
 	var yes, no *attack.Page
 	flaw := attack.Flaw{Rule: byOperator}
 	for _, o := range ask {
@@ -125,7 +131,8 @@ func operators(p *attack.Probe) (found bool, err error) {
 		return false, err
 	}
 	p.Mark("nosql")
-	flaw.Proof = []string{"Operators that are true of every text ($ne, $regex, $gt) give one page, those that are false of every text ($eq, $regex, $lt) another.",
+	flaw.Proof = []string{"Operators that are true of every text ($ne, $regex, $gt) give one page, those that are " +
+		"false of every text ($eq, $regex, $lt) another.",
 		"An operator that does not exist does not give the page of the true ones."}
 	p.Flaw(flaw)
 	return true, nil
@@ -134,11 +141,13 @@ func operators(p *attack.Probe) (found bool, err error) {
 // script asks conditions in JavaScript: a string that ends, and a number.
 func script(p *attack.Probe) error {
 	v := p.Value()
-	for _, form := range []string{v + "' && %s && 'a'=='a", p.Random(6) + "' || %s || 'a'=='b", v + `" && %s && "a"=="a`, v + " && %s"} {
+	for _, form := range []string{v + "' && %s && 'a'=='a", p.Random(6) + "' || %s || 'a'=='b",
+		v + `" && %s && "a"=="a`, v + " && %s"} {
 		ask := func() (yes, no string) {
 			n := p.Number(2, 8)
 			text := p.Random(n)
-			return fmt.Sprintf(form, fmt.Sprintf("'%s'.length===%d", text, n)), fmt.Sprintf(form, fmt.Sprintf("'%s'.length===%d", text, n+1))
+			return fmt.Sprintf(form, fmt.Sprintf("'%s'.length===%d", text, n)),
+				fmt.Sprintf(form, fmt.Sprintf("'%s'.length===%d", text, n+1))
 		}
 		c, err := p.Contrast(ask, nil, nil)
 		if err != nil {
@@ -147,8 +156,11 @@ func script(p *attack.Probe) error {
 		if c != nil {
 			p.Mark("nosql")
 			p.Mark("code")
-			p.Flaw(attack.Flaw{Rule: byScript, Payload: c.Yes, Request: p.Request.With(p.At, c.Yes), Answers: c.Answers, Notes: c.Notes,
-				Proof: []string{"The value " + c.Yes + " holds a condition that is true in JavaScript, " + c.No + " one that is false; the pages follow that.", fmt.Sprintf("So it was in %d rounds.", attack.Rounds)}})
+			p.Flaw(attack.Flaw{Rule: byScript, Payload: c.Yes, Request: p.Request.With(p.At, c.Yes), Answers: c.Answers,
+				Notes: c.Notes,
+				Proof: []string{"The value " + c.Yes + " holds a condition that is true in JavaScript, " + c.No +
+					" one that is false; the pages follow that.",
+					fmt.Sprintf("So it was in %d rounds.", attack.Rounds)}})
 			return nil
 		}
 	}

@@ -16,12 +16,16 @@ import (
 	"merlon/internal/scan"
 )
 
-var rule = &finding.Rule{ID: "dast/nullbyte/file-type", Analysis: finding.DAST, Name: "Null byte injection in a file name",
+var rule = &finding.Rule{ID: "dast/nullbyte/file-type", Analysis: finding.DAST, Name: "Null byte injection in a " +
+	"file name",
 	ShortDescription: "A null byte gets around the check of the type of a file.",
-	Description: "The application refuses files by the end of their names, and cuts the name at a null byte when it opens the file: `backup.sql%00.txt` passes as a text and opens `backup.sql`. " +
+	Description: "The application refuses files by the end of their names, and cuts the name at a null byte when it " +
+		"opens the file: `backup.sql%00.txt` passes as a text and opens `backup.sql`. " +
 		"Whoever knows or guesses a name reads files that are refused.",
-	HowToPrevent: "Refuse names that hold control characters, after decoding them as often as any part of the application does. Check the name of the file that is opened, not the one that was asked for, and keep files that nobody may read outside of the folder.",
-	CWE:          []string{"CWE-158"}, OWASP: []string{"A05:2021"}, Severity: finding.High, Confidence: finding.Certain}
+	HowToPrevent: "Refuse names that hold control characters, after decoding them as often as any part of the " +
+		"application does. Check the name of the file that is opened, not the one that was asked for, and keep files " +
+		"that nobody may read outside of the folder.",
+	CWE: []string{"CWE-158"}, OWASP: []string{"A05:2021"}, Severity: finding.High, Confidence: finding.Certain}
 
 // Check is the check.
 var Check = &attack.Check{ID: "nullbyte", Rules: []*finding.Rule{rule}, Profile: scan.Standard, Request: request}
@@ -50,7 +54,8 @@ func request(t *attack.Trial) error {
 		return nil
 	}
 	refused, err := t.Send(r)
-	if err != nil || refused.Status != http.StatusForbidden && refused.Status != http.StatusNotAcceptable && refused.Status != http.StatusUnsupportedMediaType {
+	if err != nil || refused.Status != http.StatusForbidden && refused.Status != http.StatusNotAcceptable &&
+		refused.Status != http.StatusUnsupportedMediaType {
 		return err
 	}
 	for _, end := range ends(t, refused, own) {
@@ -66,7 +71,8 @@ func request(t *attack.Trial) error {
 		if err != nil || other.Status == http.StatusOK {
 			return err
 		}
-		plain, err := t.Send(ending(r, path.Base(r.Path), strings.TrimPrefix(strings.TrimPrefix(end, nulls[0]), nulls[1])))
+		plain, err := t.Send(ending(r, path.Base(r.Path), strings.TrimPrefix(strings.TrimPrefix(end, nulls[0]),
+			nulls[1])))
 		if err != nil || plain.Status == http.StatusOK {
 			return err
 		}
@@ -75,9 +81,12 @@ func request(t *attack.Trial) error {
 			return err
 		}
 		t.Note("nullbyte " + path.Dir(r.Path) + end)
-		t.Flaw(attack.Flaw{Rule: rule, Request: opened.Request, Payload: end, Place: r.Path, Answers: []*message.Response{refused, other, opened},
-			Notes: []string{"the file is refused", "another name with the same end is not there", "the file with a null byte and a permitted end"},
-			Proof: []string{"The file is refused, and answered twice when a null byte and " + strings.TrimLeft(end, "%025") + " follow its name.",
+		t.Flaw(attack.Flaw{Rule: rule, Request: opened.Request, Payload: end, Place: r.Path,
+			Answers: []*message.Response{refused, other, opened},
+			Notes: []string{"the file is refused", "another name with the same end is not there", "the file with a " +
+				"null byte and a permitted end"},
+			Proof: []string{"The file is refused, and answered twice when a null " +
+				"byte and " + strings.TrimLeft(end, "%025") + " follow its name.",
 				"A random name with the same end is not answered, nor is the name with the end alone."}})
 		return nil
 	}

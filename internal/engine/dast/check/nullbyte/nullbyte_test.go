@@ -74,7 +74,8 @@ func TestCheck(t *testing.T) {
 		mux.ServeHTTP(w, r)
 	})
 	got := attacktest.Attack(t, refusing, []*attack.Check{Check}, operations)
-	attacktest.Expect(t, got, "dast/nullbyte/file-type GET /bad/once/keys.bak", "dast/nullbyte/file-type GET /bad/once/old.sql",
+	attacktest.Expect(t, got, "dast/nullbyte/file-type GET /bad/once/keys.bak", "dast/nullbyte/file-type GET "+
+		"/bad/once/old.sql",
 		"dast/nullbyte/file-type GET /bad/twice/keys.bak", "dast/nullbyte/file-type GET /bad/twice/old.sql")
 	if got.Requests > 14*len(operations) {
 		t.Errorf("%d requests for %d operations", got.Requests, len(operations))

@@ -24,27 +24,35 @@ import (
 
 func newRule(id, name, short string, severity finding.Severity) *finding.Rule {
 	return &finding.Rule{ID: "dast/pathtraversal/" + id, Analysis: finding.DAST, Name: name, ShortDescription: short,
-		Description: "The application makes the path of a file of a value of the request, and the value can lead out of the folder that is meant. Whoever sends the request reads files that he must not see: " +
-			"configuration with passwords, source code, keys, data of other users. Where the file is written or executed, he takes over the server.",
-		HowToPrevent: "Do not make paths of values of requests: map a name or a number to a file that the server knows. Where that is not possible, open the file below a root that cannot be left " +
-			"(`os.Root` in Go, `openat2` with `RESOLVE_BENEATH`), or resolve the whole path and compare it with the folder. Removing `../` from the value does not help.",
+		Description: "The application makes the path of a file of a value of the request, and the value can lead out " +
+			"of the folder that is meant. Whoever sends the request reads files that he must not see: " +
+			"configuration with passwords, source code, keys, data of other users. Where the file is written or " +
+			"executed, he takes over the server.",
+		HowToPrevent: "Do not make paths of values of requests: map a name or a number to a file that the server " +
+			"knows. Where that is not possible, open the file below a root that cannot be left " +
+			"(`os.Root` in Go, `openat2` with `RESOLVE_BENEATH`), or resolve the whole path and compare it with the " +
+			"folder. Removing `../` from the value does not help.",
 		CWE: []string{"CWE-22"}, OWASP: []string{"A01:2021"}, Severity: severity, Confidence: finding.Certain}
 }
 
 var (
-	byContent = newRule("read", "Path traversal", "A parameter names a file to read, outside of its folder too.", finding.High)
-	byFolder  = newRule("folder", "Path traversal (file existence)", "A parameter is part of the path of a file, and leads out of its folder.", finding.Medium)
+	byContent = newRule("read", "Path traversal", "A parameter names a file to read, outside of its folder too.",
+		finding.High)
+	byFolder = newRule("folder", "Path traversal (file existence)", "A parameter is part of the path of a file, and "+
+		"leads out of its folder.", finding.Medium)
 	byInclude = inclusion()
 )
 
 func inclusion() *finding.Rule {
-	r := newRule("include", "File inclusion", "A parameter names a file or a stream that PHP includes.", finding.Critical)
+	r := newRule("include", "File inclusion", "A parameter names a file or a stream that PHP "+
+		"includes.", finding.Critical)
 	r.CWE = []string{"CWE-98"}
 	return r
 }
 
 // Check is the check.
-var Check = &attack.Check{ID: "pathtraversal", Rules: []*finding.Rule{byContent, byFolder, byInclude}, Profile: scan.Safe, Wants: wants, Point: point}
+var Check = &attack.Check{ID: "pathtraversal", Rules: []*finding.Rule{byContent, byFolder, byInclude},
+	Profile: scan.Safe, Wants: wants, Point: point}
 
 // Mark is what is said of points that lead to files.
 const Mark = "file"
@@ -202,11 +210,13 @@ func (s *prober) tries() []try {
 	out = append(out,
 		try{"/" + strings.Repeat(kept, deepest) + passwd.name, passwd},
 		try{strings.Repeat("..%2f", deepest) + strings.ReplaceAll(passwd.name, "/", "%2f"), passwd},
-		try{strings.Repeat("..%252f", deepest) + strings.ReplaceAll(passwd.name, "/", "%252f"), passwd}, // looked at between two that decode
+		// looked at between two that decode
+		try{strings.Repeat("..%252f", deepest) + strings.ReplaceAll(passwd.name, "/", "%252f"), passwd},
 		try{"/" + strings.Repeat(`..\`, deepest) + strings.ReplaceAll(winIni.name, "/", `\`), winIni},
 		try{`C:\` + strings.ReplaceAll(winIni.name, "/", `\`), winIni})
 	if ext := path.Ext(v); ext != "" && len(ext) < 6 {
-		out = append(out, try{up + passwd.name + "\x00" + ext, passwd}, try{up + passwd.name + "?" + ext, passwd}, try{up + passwd.name + "#" + ext, passwd})
+		out = append(out, try{up + passwd.name + "\x00" + ext, passwd}, try{up + passwd.name + "?" + ext, passwd},
+			try{up + passwd.name + "#" + ext, passwd})
 	} else {
 		out = append(out, try{up + passwd.name + "\x00", passwd})
 	}
@@ -223,6 +233,7 @@ func (s *prober) depths() []int {
 	n := strings.Count(s.Request.Path, "/") - 1
 	switch {
 	case n > 8 || !likelyJava.MatchString(s.Request.Path) && s.base.First.Header.Get("Server") != "" && !s.Noted("java"):
+
 		return nil
 	case n > 1:
 		return []int{n - 1, n}
@@ -258,9 +269,11 @@ func (s *prober) read() (found bool, err error) {
 			return false, nil
 		}
 		s.Mark(Mark)
-		s.Flaw(attack.Flaw{Rule: byContent, Payload: t.value, Request: s.Request.With(s.At, t.value), Answers: []*message.Response{resp, again},
-			Notes: []string{"a file of the system", "one that does not exist"},
-			Proof: []string{fmt.Sprintf("The value %s is answered with the content of %s (%s).", t.value, t.file.name, t.file.text), "The value " + control + " is not."}})
+		s.Flaw(attack.Flaw{Rule: byContent, Payload: t.value, Request: s.Request.With(s.At, t.value),
+			Answers: []*message.Response{resp, again},
+			Notes:   []string{"a file of the system", "one that does not exist"},
+			Proof: []string{fmt.Sprintf("The value %s is answered with the content of "+
+				"%s (%s).", t.value, t.file.name, t.file.text), "The value " + control + " is not."}})
 		return true, nil
 	}
 	return s.include()
@@ -269,7 +282,8 @@ func (s *prober) read() (found bool, err error) {
 // holds reports whether an answer holds the content of the file, and the baseline does
 // not.
 func holds(resp *message.Response, f file, base *attack.Baseline) bool {
-	return resp.Text() != base.First.Text() && f.text.MatchString(html.UnescapeString(resp.Text())) && !f.text.MatchString(html.UnescapeString(base.First.Text()))
+	return resp.Text() != base.First.Text() && f.text.MatchString(html.UnescapeString(resp.Text())) &&
+		!f.text.MatchString(html.UnescapeString(base.First.Text()))
 }
 
 // include sends PHP a stream that holds a program, harmless: it prints a product.
@@ -293,8 +307,10 @@ func (s *prober) include() (found bool, err error) {
 	}
 	s.Mark(Mark)
 	s.Mark("code")
-	s.Flaw(attack.Flaw{Rule: byInclude, Payload: payload, Request: s.Request.With(s.At, payload), Answers: answers, Notes: []string{"a program that prints a product", "that of two others"},
-		Proof: []string{"The value " + payload + " is a stream with a program; the answer holds the product that it prints.", "So it was with two other numbers."}})
+	s.Flaw(attack.Flaw{Rule: byInclude, Payload: payload, Request: s.Request.With(s.At, payload), Answers: answers,
+		Notes: []string{"a program that prints a product", "that of two others"},
+		Proof: []string{"The value " + payload + " is a stream with a program; the answer holds the product that it " +
+			"prints.", "So it was with two other numbers."}})
 	return true, nil
 }
 
@@ -307,7 +323,8 @@ var existing = []string{"etc", "usr", "var", "dev", "tmp", "bin", "lib", "opt"}
 func (s *prober) folders() error {
 	dir, _ := path.Split(s.At.Value)
 	i := s.Number(0, len(existing)-1)
-	ways := []string{"/" + strings.Repeat("../", deepest), dir + strings.Repeat("../", deepest), "/" + strings.Repeat(kept, deepest)}
+	ways := []string{"/" + strings.Repeat("../", deepest), dir + strings.Repeat("../", deepest),
+		"/" + strings.Repeat(kept, deepest)}
 	if s.At.Value == "" || scheme.MatchString(s.At.Value) {
 		ways = append(ways, "file:///")
 	}
@@ -363,8 +380,10 @@ func (s *prober) tell(ask attack.Question) (found bool, err error) {
 		return false, err
 	}
 	s.Mark(Mark)
-	s.Flaw(attack.Flaw{Rule: byFolder, Payload: c.Yes, Request: s.Request.With(s.At, c.Yes), Answers: c.Answers, Notes: c.Notes,
-		Proof: []string{"The value " + c.Yes + " leads to the root of the file system, to something that exists, and is answered in one way; " + c.No + ", which does not exist, in another.",
+	s.Flaw(attack.Flaw{Rule: byFolder, Payload: c.Yes, Request: s.Request.With(s.At, c.Yes), Answers: c.Answers,
+		Notes: c.Notes,
+		Proof: []string{"The value " + c.Yes + " leads to the root of the file system, to something that exists, and " +
+			"is answered in one way; " + c.No + ", which does not exist, in another.",
 			fmt.Sprintf("So it was in %d rounds with other names.", attack.Rounds)}})
 	return true, nil
 }

@@ -90,15 +90,17 @@ func TestCheck(t *testing.T) {
 		fmt.Fprint(w, "terms")
 	})
 	mux.HandleFunc("/good/tutorial", func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprintf(w, "root:x:0:0:root:/root:/bin/bash is the first line. You read /docs/%s", html.EscapeString(r.FormValue("q")))
+		fmt.Fprintf(w, "root:x:0:0:root:/root:/bin/bash is the first line. You read "+
+			"/docs/%s", html.EscapeString(r.FormValue("q")))
 	})
-	mux.HandleFunc("/good/example", func(w http.ResponseWriter, r *http.Request) { // any name that ends so shows the same
-		if v := r.FormValue("q"); strings.Contains(v, "etc/") || strings.Contains(v, "passwd") {
-			fmt.Fprint(w, "root:x:0:0:a decoy")
-			return
-		}
-		fmt.Fprint(w, "No such file or directory")
-	})
+	mux.HandleFunc("/good/example",
+		func(w http.ResponseWriter, r *http.Request) { // any name that ends so shows the same
+			if v := r.FormValue("q"); strings.Contains(v, "etc/") || strings.Contains(v, "passwd") {
+				fmt.Fprint(w, "root:x:0:0:a decoy")
+				return
+			}
+			fmt.Fprint(w, "No such file or directory")
+		})
 	mux.HandleFunc("/good/firewall", func(w http.ResponseWriter, r *http.Request) {
 		if strings.Contains(r.FormValue("q"), "..") {
 			w.WriteHeader(http.StatusForbidden)
@@ -128,13 +130,16 @@ func TestCheck(t *testing.T) {
 		fmt.Fprintf(w, `<a href="/docs/%s">open</a>`, html.EscapeString(r.FormValue("q")))
 	})
 	var operations []string
-	for _, p := range []string{"/bad/joined", "/bad/absolute", "/bad/removed", "/bad/decoded", "/bad/scheme", "/bad/write", "/bad/exists", "/good/base", "/good/clean", "/good/root", "/good/list",
+	for _, p := range []string{"/bad/joined", "/bad/absolute", "/bad/removed", "/bad/decoded", "/bad/scheme",
+		"/bad/write", "/bad/exists", "/good/base", "/good/clean", "/good/root", "/good/list",
 		"/good/tutorial", "/good/example", "/good/firewall", "/good/exists", "/good/echo"} {
 		operations = append(operations, "GET "+p+"?q=terms.txt")
 	}
 
-	want := []string{"dast/pathtraversal/read GET /bad/joined query:q", "dast/pathtraversal/read GET /bad/absolute query:q", "dast/pathtraversal/read GET /bad/removed query:q",
-		"dast/pathtraversal/read GET /bad/decoded query:q", "dast/pathtraversal/read GET /bad/scheme query:q", "dast/pathtraversal/folder GET /bad/write query:q", "dast/pathtraversal/folder GET /bad/exists query:q"}
+	want := []string{"dast/pathtraversal/read GET /bad/joined query:q", "dast/pathtraversal/read GET /bad/absolute " +
+		"query:q", "dast/pathtraversal/read GET /bad/removed query:q",
+		"dast/pathtraversal/read GET /bad/decoded query:q", "dast/pathtraversal/read GET /bad/scheme query:q",
+		"dast/pathtraversal/folder GET /bad/write query:q", "dast/pathtraversal/folder GET /bad/exists query:q"}
 	attacktest.Expect(t, attacktest.Attack(t, mux, []*attack.Check{Check}, operations), want...)
 }
 
@@ -156,7 +161,8 @@ func TestStandard(t *testing.T) {
 			fmt.Fprint(w, "terms")
 		}
 	})
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET /read?file=terms.txt", "GET /list?file=terms.txt"}, attacktest.Profile(scan.Standard))
+	got := attacktest.Attack(t, mux, []*attack.Check{Check},
+		[]string{"GET /read?file=terms.txt", "GET /list?file=terms.txt"}, attacktest.Profile(scan.Standard))
 	attacktest.Expect(t, got, "dast/pathtraversal/read GET /read query:file")
 	if asked > 0 {
 		t.Errorf("a file of the system was asked for %d times without an indication", asked)
@@ -168,7 +174,8 @@ func TestStandard(t *testing.T) {
 func TestMadeFiles(t *testing.T) {
 	dir := folder(t)
 	mux := http.NewServeMux()
-	for path, name := range map[string]func(string) string{"/bad/": func(v string) string { return dir + "/" + v }, "/good/": func(v string) string { return filepath.Join(dir, filepath.Base(v)) }} {
+	for path, name := range map[string]func(string) string{"/bad/": func(v string) string { return dir + "/" + v },
+		"/good/": func(v string) string { return filepath.Join(dir, filepath.Base(v)) }} {
 		mux.HandleFunc(path+"made", func(w http.ResponseWriter, r *http.Request) {
 			f, err := os.OpenFile(name(r.FormValue("q")), os.O_WRONLY|os.O_CREATE, 0o600)
 			if err != nil {
@@ -178,7 +185,8 @@ func TestMadeFiles(t *testing.T) {
 			fmt.Fprintf(w, "Now ready to write to %s/%s", dir, html.EscapeString(r.FormValue("q")))
 		})
 	}
-	for path, name := range map[string]func(string) string{"/bad/": func(v string) string { return v }, "/good/": filepath.Base} {
+	for path, name := range map[string]func(string) string{"/bad/": func(v string) string { return v },
+		"/good/": filepath.Base} {
 		mux.HandleFunc(path+"told", func(w http.ResponseWriter, r *http.Request) {
 			text := "it exists already"
 			if _, err := os.Stat(name(r.FormValue("q"))); err != nil {
@@ -187,9 +195,11 @@ func TestMadeFiles(t *testing.T) {
 			fmt.Fprintf(w, "Access to '%s': %s", html.EscapeString(r.FormValue("q")), html.EscapeString(text))
 		})
 	}
-	operations := []string{"GET /bad/made?q=terms", "GET /good/made?q=terms", "GET /bad/told?q=terms", "GET /good/told?q=terms"}
+	operations := []string{"GET /bad/made?q=terms", "GET /good/made?q=terms", "GET /bad/told?q=terms",
+		"GET /good/told?q=terms"}
 	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations, attacktest.Profile(scan.Standard))
-	attacktest.Expect(t, got, "dast/pathtraversal/folder GET /bad/made query:q", "dast/pathtraversal/folder GET /bad/told query:q")
+	attacktest.Expect(t, got, "dast/pathtraversal/folder GET /bad/made query:q", "dast/pathtraversal/folder GET "+
+		"/bad/told query:q")
 }
 
 // fill makes a web application with the files of one in Java.
@@ -241,8 +251,12 @@ func TestForms(t *testing.T) {
 	serve("/app/shop/bad/removed.jsp", 200, "Try again later", func(v string) ([]byte, error) {
 		return os.ReadFile(root + "/shop/texts" + removed(v))
 	})
-	serve("/app/shop/bad/resource.jsp", 200, "Try again later", func(v string) ([]byte, error) { return resource("/shop/texts/" + removed(v)) })
-	serve("/app/shop/bad/named.jsp", 200, "Invalid file name", func(v string) ([]byte, error) { return resource("/shop/texts/" + v) })
+	serve("/app/shop/bad/resource.jsp", 200, "Try again later", func(v string) ([]byte, error) {
+		return resource("/shop/texts/" + removed(v))
+	})
+	serve("/app/shop/bad/named.jsp", 200, "Invalid file name", func(v string) ([]byte, error) {
+		return resource("/shop/texts/" + v)
+	})
 	serve("/app/shop/bad/notfound.jsp", 404, "File not found", resource)
 	serve("/app/bad/address", 302, "moved", address)
 	serve("/app/bad/malformed", 200, "java.net.MalformedURLException", address)
@@ -260,21 +274,31 @@ func TestForms(t *testing.T) {
 		}
 		return []byte("terms"), nil
 	})
-	serve("/app/good/malformed", 200, "java.net.MalformedURLException", func(string) ([]byte, error) { return nil, os.ErrInvalid })
+	serve("/app/good/malformed", 200, "java.net.MalformedURLException", func(string) ([]byte, error) {
+		return nil, os.ErrInvalid
+	})
 	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{
-		"GET /app/shop/bad/removed.jsp?target=%2Fterms.txt", "GET /app/shop/bad/resource.jsp?target=terms.txt", "GET /app/shop/bad/named.jsp?target=",
-		"GET /app/shop/bad/notfound.jsp?target=old.txt", "GET /app/bad/address?target=file:%2Fold.txt", "GET /app/bad/malformed?target=",
-		"GET /app/shop/good/removed.jsp?target=terms.txt", "GET /app/shop/good/named.jsp?target=", "GET /app/shop/good/notfound.jsp?target=old.txt",
+		"GET /app/shop/bad/removed.jsp?target=%2Fterms.txt", "GET /app/shop/bad/resource.jsp?target=terms.txt",
+		"GET /app/shop/bad/named.jsp?target=",
+		"GET /app/shop/bad/notfound.jsp?target=old.txt", "GET /app/bad/address?target=file:%2Fold.txt",
+		"GET /app/bad/malformed?target=",
+		"GET /app/shop/good/removed.jsp?target=terms.txt", "GET /app/shop/good/named.jsp?target=",
+		"GET /app/shop/good/notfound.jsp?target=old.txt",
 		"GET /app/good/address?target=https:%2F%2Fhome.example%2Fterms", "GET /app/good/malformed?target=",
 	}, attacktest.Profile(scan.Standard))
-	attacktest.Expect(t, got, "dast/pathtraversal/read GET /app/shop/bad/removed.jsp query:target", "dast/pathtraversal/read GET /app/shop/bad/resource.jsp query:target",
-		"dast/pathtraversal/read GET /app/shop/bad/named.jsp query:target", "dast/pathtraversal/read GET /app/shop/bad/notfound.jsp query:target",
-		"dast/pathtraversal/folder GET /app/bad/address query:target", "dast/pathtraversal/read GET /app/bad/malformed query:target")
+	attacktest.Expect(t, got, "dast/pathtraversal/read GET /app/shop/bad/removed.jsp query:target",
+		"dast/pathtraversal/read GET /app/shop/bad/resource.jsp query:target",
+		"dast/pathtraversal/read GET /app/shop/bad/named.jsp query:target", "dast/pathtraversal/read GET "+
+			"/app/shop/bad/notfound.jsp query:target",
+		"dast/pathtraversal/folder GET /app/bad/address query:target", "dast/pathtraversal/read GET "+
+			"/app/bad/malformed query:target")
 }
 
 // A parameter that looks like that of a file and is none costs little.
 func TestEconomy(t *testing.T) {
-	got := attacktest.Attack(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "always the same") }),
+	got := attacktest.Attack(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, "always the same")
+	}),
 		[]*attack.Check{Check}, []string{"GET /list?file=terms.txt"}, attacktest.Profile(scan.Standard))
 	attacktest.Expect(t, got)
 	if got.Requests > 12 {
@@ -297,6 +321,7 @@ func TestNames(t *testing.T) {
 	}
 	open("/bad", func(v string) string { return dir + "/" + v })
 	open("/good", func(v string) string { return filepath.Join(dir, filepath.Base(v)) })
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET /bad?fileName=show", "GET /good?fileName=show"}, attacktest.Profile(scan.Standard))
+	got := attacktest.Attack(t, mux, []*attack.Check{Check},
+		[]string{"GET /bad?fileName=show", "GET /good?fileName=show"}, attacktest.Profile(scan.Standard))
 	attacktest.Expect(t, got, "dast/pathtraversal/folder GET /bad query-name:fileName")
 }

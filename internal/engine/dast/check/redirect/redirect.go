@@ -20,9 +20,12 @@ import (
 var rule = &finding.Rule{
 	ID: "dast/redirect/open-redirect", Analysis: finding.DAST, Name: "Open redirect",
 	ShortDescription: "A parameter decides to which site the browser is sent.",
-	Description: "The application sends the browser to an address that the request names, also when that is on another site. " +
-		"A link to the trusted site then leads to a page of an attacker, who uses the trust for phishing, or takes tokens that are part of the address.",
-	HowToPrevent: "Redirect to fixed addresses, or to names that the server maps to addresses. Where a path has to come from the request, accept only one that begins with a single slash " +
+	Description: "The application sends the browser to an address that the request names, also when that is on " +
+		"another site. " +
+		"A link to the trusted site then leads to a page of an attacker, who uses the trust for phishing, or takes " +
+		"tokens that are part of the address.",
+	HowToPrevent: "Redirect to fixed addresses, or to names that the server maps to addresses. Where a path has to " +
+		"come from the request, accept only one that begins with a single slash " +
 		"followed by neither a slash nor a backslash, and compare the host after parsing.",
 	CWE: []string{"CWE-601"}, OWASP: []string{"A01:2021"}, Severity: finding.Medium, Confidence: finding.Certain,
 }
@@ -61,9 +64,11 @@ func point(p *attack.Probe) error {
 	if still, err := stays(p, resp, "https://"+host+"/"); still || err != nil {
 		return err
 	}
-	forms := []string{"//" + host + "/", "/\\" + host + "/", "https:" + host, p.Request.Base() + "@" + host + "/", p.Request.Base() + "." + host + "/", "//" + wide(host) + "/", opposite(p.Request.Scheme) + ":" + wide(host)}
+	forms := []string{"//" + host + "/", "/\\" + host + "/", "https:" + host, p.Request.Base() + "@" + host + "/",
+		p.Request.Base() + "." + host + "/", "//" + wide(host) + "/", opposite(p.Request.Scheme) + ":" + wide(host)}
 	if where, _ := leads(resp); where != nil && where.Hostname() == "https" {
-		forms = []string{host + "/", "//" + host + "/"} // the scheme is there already, and the value's own was taken for the host
+		// the scheme is there already, and the value's own was taken for the host
+		forms = []string{host + "/", "//" + host + "/"}
 	}
 	for _, form := range forms {
 		resp, err := p.Try(form)
@@ -134,9 +139,11 @@ func confirm(p *attack.Probe, payload, host, how string, first *message.Response
 	if p.Request.Method == http.MethodGet {
 		p.Note(link(p))
 	}
-	p.Flaw(attack.Flaw{Rule: rule, Request: p.Request.With(p.At, payload), Payload: payload, Answers: []*message.Response{first, again},
-		Notes: []string{"an address of another site", "again, of yet another site"},
-		Proof: []string{"The value " + payload + " leads the browser to " + host + " by " + how + ".", "With another host it leads there."}})
+	p.Flaw(attack.Flaw{Rule: rule, Request: p.Request.With(p.At, payload), Payload: payload,
+		Answers: []*message.Response{first, again},
+		Notes:   []string{"an address of another site", "again, of yet another site"},
+		Proof: []string{"The value " + payload + " leads the browser to " + host + " by " + how + ".", "With another " +
+			"host it leads there."}})
 	return nil
 }
 

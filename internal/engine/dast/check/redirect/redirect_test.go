@@ -44,14 +44,15 @@ func TestCheck(t *testing.T) {
 			w.WriteHeader(http.StatusFound)
 		})
 	}
-	mux.HandleFunc("/bad/noslash", func(w http.ResponseWriter, r *http.Request) { // the scheme is there, and no other one is let through
-		to := "home.example"
-		if v := r.FormValue("to"); !strings.HasPrefix(v, "/") && !strings.HasPrefix(v, `\`) {
-			to = v
-		}
-		w.Header().Set("Location", "http://"+to)
-		w.WriteHeader(http.StatusFound)
-	})
+	mux.HandleFunc("/bad/noslash",
+		func(w http.ResponseWriter, r *http.Request) { // the scheme is there, and no other one is let through
+			to := "home.example"
+			if v := r.FormValue("to"); !strings.HasPrefix(v, "/") && !strings.HasPrefix(v, `\`) {
+				to = v
+			}
+			w.Header().Set("Location", "http://"+to)
+			w.WriteHeader(http.StatusFound)
+		})
 	mux.HandleFunc("/good/fixed", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Location", "http://home.example/"+r.FormValue("to"))
 		w.WriteHeader(http.StatusFound)
@@ -77,7 +78,9 @@ func TestCheck(t *testing.T) {
 		http.Redirect(w, &http.Request{}, "https://fixed.example/", http.StatusFound)
 	})
 	var operations, want []string
-	for _, path := range []string{"/bad/location", "/bad/slash", "/bad/prefix", "/bad/meta", "/bad/script", "/bad/ready", "/bad/scheme", "/bad/secure", "/bad/noslash", "/bad/dots", "/bad/dots/slashes", "/good/ascii", "/good/fixed", "/good/below",
+	for _, path := range []string{"/bad/location", "/bad/slash", "/bad/prefix", "/bad/meta", "/bad/script",
+		"/bad/ready", "/bad/scheme", "/bad/secure", "/bad/noslash", "/bad/dots", "/bad/dots/slashes", "/good/ascii",
+		"/good/fixed", "/good/below",
 		"/good/path", "/good/link", "/good/text", "/good/function", "/good/own", "/good/query", "/good/random"} {
 		operations = append(operations, "GET "+path+"?to=%2Fhome")
 		if strings.HasPrefix(path, "/bad/") {
@@ -85,9 +88,11 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	location("POST /bad/form", func(string) bool { return true })
-	operations = append(operations, "POST /bad/location to=/x", "POST /bad/form to=/x") // the first is what the link has shown
+	// the first is what the link has shown
+	operations = append(operations, "POST /bad/location to=/x", "POST /bad/form to=/x")
 	want = append(want, "dast/redirect/open-redirect POST /bad/form form:to")
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations, func(r *attack.Run) { r.Parallel = 1 }) // the link first
+	// the link first
+	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations, func(r *attack.Run) { r.Parallel = 1 })
 	attacktest.Expect(t, got, want...)
 	if got.Requests > 6*len(operations)+20 {
 		t.Errorf("%d requests for %d operations", got.Requests, len(operations))

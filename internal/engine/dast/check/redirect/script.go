@@ -61,6 +61,7 @@ func (v *visitor) call(c *js.CallExpr) js.IVisitor {
 	short := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(name, "window."), "self."), "top.")
 	switch short {
 	case "location.assign", "location.replace", "document.location.assign", "document.location.replace", "navigate", "open":
+
 		if len(c.Args.List) > 0 && short != "open" {
 			v.to = constant(c.Args.List[0].Value)
 		}
@@ -127,5 +128,6 @@ func constant(e js.IExpr) string {
 
 // unquote removes the escapes that do not change an address.
 func unquote(s string) string {
-	return strings.NewReplacer(`\/`, "/", `\\`, `\`, `\'`, "'", `\"`, `"`, `\x2f`, "/", `\x2F`, "/", `\u002f`, "/", `\u002F`, "/", `\x3a`, ":", `\x3A`, ":", `\u003a`, ":", `\u003A`, ":").Replace(s)
+	return strings.NewReplacer(`\/`, "/", `\\`, `\`, `\'`, "'", `\"`, `"`, `\x2f`, "/", `\x2F`, "/", `\u002f`, "/",
+		`\u002F`, "/", `\x3a`, ":", `\x3A`, ":", `\u003a`, ":", `\u003A`, ":").Replace(s)
 }

@@ -31,7 +31,8 @@ func forms(text string) map[string]form {
 	if plain, err := url.QueryUnescape(text); err == nil && plain != text {
 		out[plain] = form{" in URL encoding", url.QueryEscape}
 	}
-	for name, e := range map[string]*base64.Encoding{"base 64": base64.StdEncoding, "base 64 without padding": base64.RawStdEncoding, "base 64 for URLs": base64.RawURLEncoding} {
+	for name, e := range map[string]*base64.Encoding{"base 64": base64.StdEncoding,
+		"base 64 without padding": base64.RawStdEncoding, "base 64 for URLs": base64.RawURLEncoding} {
 		if decoded, err := e.DecodeString(text); err == nil && len(decoded) > 0 && readable.Match(decoded) {
 			out[string(decoded)] = form{" in " + name, func(s string) string { return e.EncodeToString([]byte(s)) }}
 		}
@@ -53,8 +54,10 @@ type digest struct {
 
 // digests are told by the length of their text in hexadecimal.
 var digests = map[int]digest{
-	32: {"MD5", func(s string) string { b := md5.Sum([]byte(s)); return hex.EncodeToString(b[:]) }},    //nolint:gosec // see the import
-	40: {"SHA-1", func(s string) string { b := sha1.Sum([]byte(s)); return hex.EncodeToString(b[:]) }}, //nolint:gosec // see the import
+	32: {"MD5", func(s string) string { b := md5.Sum([]byte(s)); return hex.EncodeToString(b[:]) }},
+	//nolint:gosec // see the import
+	40: {"SHA-1", func(s string) string { b := sha1.Sum([]byte(s)); return hex.EncodeToString(b[:]) }},
+	//nolint:gosec // see the import
 	64: {"SHA-256", func(s string) string { b := sha256.Sum256([]byte(s)); return hex.EncodeToString(b[:]) }},
 }
 
@@ -67,7 +70,8 @@ var (
 // plain reports whether a value could be a number or a digest by its form.
 func plain(text string) bool {
 	for inner := range forms(text) {
-		if numbered.MatchString(inner) || digests[len(inner)].sum != nil && hexText.MatchString(strings.ToLower(inner)) {
+		if numbered.MatchString(inner) || digests[len(inner)].sum != nil &&
+			hexText.MatchString(strings.ToLower(inner)) {
 			return true
 		}
 	}
@@ -158,7 +162,8 @@ func clock(a, b sample, f form, inner string) *maker {
 		}})
 	}
 	if d := digests[len(inner)]; d.sum != nil {
-		all = append(all, &maker{what: "the " + d.name + " digest of the time in seconds" + f.name, tells: func(s sample) bool {
+		all = append(all, &maker{what: "the " + d.name + " digest of the time in " +
+			"seconds" + f.name, tells: func(s sample) bool {
 			text, ok := decode(s)
 			for n := s.clock().Unix() - lag; ok && n <= s.clock().Unix()+lag; n++ {
 				if strings.EqualFold(d.sum(strconv.FormatInt(n, 10)), text) {
@@ -273,13 +278,14 @@ func hidden(textA, textB, a, b string, f form) *maker {
 		}
 		return f.encode(sum)
 	}
-	return &maker{what: fmt.Sprintf("the %s digest of a counter%s", d.name, f.name), after: func(last string) (string, bool) {
-		for range maxStep { // somebody else may have got some
-			if write(n) == last {
-				return write(n + step), true
+	return &maker{what: fmt.Sprintf("the %s digest of a counter%s", d.name, f.name),
+		after: func(last string) (string, bool) {
+			for range maxStep { // somebody else may have got some
+				if write(n) == last {
+					return write(n + step), true
+				}
+				n++
 			}
-			n++
-		}
-		return "", false
-	}}
+			return "", false
+		}}
 }

@@ -22,15 +22,19 @@ import (
 var rule = &finding.Rule{
 	ID: "dast/sessionid/predictable", Analysis: finding.DAST, Name: "Predictable session identifier",
 	ShortDescription: "The next identifier or token can be computed from those before.",
-	Description: "The application makes a value that stands for a session, or that proves something, from a counter or from the time. " +
+	Description: "The application makes a value that stands for a session, or that proves something, from a counter " +
+		"or from the time. " +
 		"Whoever has got one himself computes those of others, and is taken for them.",
-	HowToPrevent: "Let the framework make identifiers of sessions, or take at least 16 bytes of the system's generator for cryptography. " +
+	HowToPrevent: "Let the framework make identifiers of sessions, or take at least 16 bytes of the system's " +
+		"generator for cryptography. " +
 		"A digest of something that can be guessed is guessed as easily.",
-	CWE: []string{"CWE-340", "CWE-330", "CWE-341"}, OWASP: []string{"A07:2021"}, Severity: finding.High, Confidence: finding.Certain,
+	CWE: []string{"CWE-340", "CWE-330", "CWE-341"}, OWASP: []string{"A07:2021"}, Severity: finding.High,
+	Confidence: finding.Certain,
 }
 
 // Check is the check.
-var Check = &attack.Check{ID: "sessionid", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Response: learn, Request: try}
+var Check = &attack.Check{ID: "sessionid", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Response: learn,
+	Request: try}
 
 // stands are names of values that stand for somebody, or prove who he is.
 var stands = lazyregexp.New(`(?i)sess(ion)?([^a-z]|$|[-_]?(id|key|token))|session|(^|[^a-z])sid($|[^a-z])|token|auth([^o]|$)|csrf|xsrf|remember`)
@@ -161,7 +165,8 @@ func predict(t *attack.Trial, at place, last sample) error {
 		if m == nil {
 			return nil
 		}
-		answers, notes, proof := []*message.Response{last.resp}, []string{"a value that shows what it is made from"}, []string{"The value is " + m.what + "."}
+		answers, notes, proof := []*message.Response{last.resp}, []string{"a value that shows what it is made from"},
+			[]string{"The value is " + m.what + "."}
 		for len(answers) <= proofs {
 			want, err := m.next(t, last)
 			if err != nil {

@@ -29,25 +29,43 @@ func TestCheck(t *testing.T) {
 		as   string                            // cookie, field, json
 		want bool
 	}{
-		"counter":         {"appSession", func(n int, _ time.Time) string { return fmt.Sprint(n) }, "cookie", true},
-		"counter in text": {"session_id", func(n int, _ time.Time) string { return fmt.Sprintf("user-%06d.web", 999+7*n) }, "cookie", true},
-		"counter in hex":  {"auth", func(n int, _ time.Time) string { return fmt.Sprintf("%x", 0xaf8+n) }, "cookie", true},
+		"counter": {"appSession", func(n int, _ time.Time) string { return fmt.Sprint(n) }, "cookie", true},
+		"counter in text": {"session_id", func(n int, _ time.Time) string {
+			return fmt.Sprintf("user-%06d.web", 999+7*n)
+		}, "cookie", true},
+		"counter in hex": {"auth", func(n int, _ time.Time) string { return fmt.Sprintf("%x", 0xaf8+n) }, "cookie",
+			true},
 		"counter base 64": {"sid", func(n int, _ time.Time) string {
 			return base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "id:%d", n))
 		}, "cookie", true},
-		"digest":           {"session", func(n int, _ time.Time) string { return md5Hex(fmt.Sprint(n)) }, "cookie", true},
-		"digest of time":   {"session", func(_ int, now time.Time) string { return sha1Hex(fmt.Sprint(now.Unix())) }, "cookie", true},
-		"time":             {"session", func(_ int, now time.Time) string { return fmt.Sprint(now.Unix()) }, "cookie", true},
-		"milliseconds":     {"reset_token", func(_ int, now time.Time) string { return fmt.Sprint(now.UnixMilli()) }, "json", true},
-		"field":            {"form_token", func(n int, _ time.Time) string { return md5Hex(fmt.Sprint(n)) }, "field", true},
-		"random":           {"session", func(int, time.Time) string { return md5Hex(rand.Text()) }, "cookie", false},
-		"random number":    {"session", func(int, time.Time) string { b := make([]byte, 6); _, _ = rand.Read(b); return hex.EncodeToString(b) }, "cookie", false},
-		"same":             {"session", func(int, time.Time) string { return "4711" }, "cookie", false},
-		"digest with salt": {"session", func(n int, _ time.Time) string { return sha1Hex(fmt.Sprint(n, "salt", rand.Text())) }, "cookie", false},
-		"expires":          {"session", func(_ int, now time.Time) string { return fmt.Sprint(now.Add(time.Hour).Unix()) }, "cookie", false},
-		"visits":           {"session_count", func(n int, _ time.Time) string { return fmt.Sprint(n) }, "cookie", false},
-		"last visit":       {"sessionStart", func(_ int, now time.Time) string { return fmt.Sprint(now.Unix()) }, "cookie", false},
-		"other":            {"cart", func(n int, _ time.Time) string { return fmt.Sprint(n) }, "cookie", false},
+		"digest": {"session", func(n int, _ time.Time) string { return md5Hex(fmt.Sprint(n)) }, "cookie",
+			true},
+		"digest of time": {"session", func(_ int, now time.Time) string { return sha1Hex(fmt.Sprint(now.Unix())) },
+			"cookie", true},
+		"time": {"session", func(_ int, now time.Time) string { return fmt.Sprint(now.Unix()) }, "cookie",
+			true},
+		"milliseconds": {"reset_token", func(_ int, now time.Time) string { return fmt.Sprint(now.UnixMilli()) },
+			"json", true},
+		"field": {"form_token", func(n int, _ time.Time) string { return md5Hex(fmt.Sprint(n)) }, "field",
+			true},
+		"random": {"session", func(int, time.Time) string { return md5Hex(rand.Text()) }, "cookie", false},
+		"random number": {"session", func(int, time.Time) string {
+			b := make([]byte, 6)
+			_, _ = rand.Read(b)
+			return hex.EncodeToString(b)
+		}, "cookie", false},
+		"same": {"session", func(int, time.Time) string { return "4711" }, "cookie", false},
+		"digest with salt": {"session", func(n int, _ time.Time) string {
+			return sha1Hex(fmt.Sprint(n, "salt", rand.Text()))
+		}, "cookie", false},
+		"expires": {"session", func(_ int, now time.Time) string {
+			return fmt.Sprint(now.Add(time.Hour).Unix())
+		}, "cookie", false},
+		"visits": {"session_count", func(n int, _ time.Time) string { return fmt.Sprint(n) }, "cookie",
+			false},
+		"last visit": {"sessionStart", func(_ int, now time.Time) string { return fmt.Sprint(now.Unix()) },
+			"cookie", false},
+		"other": {"cart", func(n int, _ time.Time) string { return fmt.Sprint(n) }, "cookie", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var asked atomic.Int64
@@ -61,13 +79,16 @@ func TestCheck(t *testing.T) {
 					http.SetCookie(w, &http.Cookie{Name: c.name, Value: text})
 				case "field":
 					w.Header().Set("Content-Type", "text/html")
-					fmt.Fprintf(w, `<form action=/send method=post><input type=hidden name=%s value=%s><input name=a></form>`, c.name, text)
+					fmt.Fprintf(w,
+						`<form action=/send method=post><input type=hidden name=%s value=%s><input name=a></form>`,
+						c.name, text)
 				case "json":
 					w.Header().Set("Content-Type", "application/json")
 					fmt.Fprintf(w, `{"data": {"%s": %q}}`, c.name, text)
 				}
 			})
-			got := attacktest.Attack(t, h, []*attack.Check{Check}, []string{"POST /login a=1"}, attacktest.Profile(scan.Safe))
+			got := attacktest.Attack(t, h, []*attack.Check{Check}, []string{"POST /login a=1"},
+				attacktest.Profile(scan.Safe))
 			var want []string
 			if c.want {
 				want = []string{"dast/sessionid/predictable POST /login"}

@@ -21,15 +21,19 @@ import (
 var rule = &finding.Rule{
 	ID: "dast/slowexpression/exponential", Analysis: finding.DAST, Name: "Regular expression denial of service (ReDoS)",
 	ShortDescription: "A value makes a regular expression take exponential time.",
-	Description: "An expression with nested repetition tries every way of dividing a value that almost matches. Each character more doubles the time: " +
+	Description: "An expression with nested repetition tries every way of dividing a value that almost matches. Each " +
+		"character more doubles the time: " +
 		"one request with forty characters keeps a processor busy for hours, and a few of them the whole application.",
-	HowToPrevent: "Use an engine without backtracking (RE2, or the linear mode of the platform), or rewrite the expression so that no two repetitions can match the same text; " +
+	HowToPrevent: "Use an engine without backtracking (RE2, or the linear mode of the platform), or rewrite the " +
+		"expression so that no two repetitions can match the same text; " +
 		"bound the length of values before they are matched, and the time of matching.",
-	CWE: []string{"CWE-1333"}, OWASP: []string{"API4:2023", "A05:2021"}, Severity: finding.Medium, Confidence: finding.Certain,
+	CWE: []string{"CWE-1333"}, OWASP: []string{"API4:2023", "A05:2021"}, Severity: finding.Medium,
+	Confidence: finding.Certain,
 }
 
 // Check is the check. It takes the target's time.
-var Check = &attack.Check{ID: "slowexpression", Rules: []*finding.Rule{rule}, Profile: scan.Standard, Slow: true, Wants: wants, Point: point}
+var Check = &attack.Check{ID: "slowexpression", Rules: []*finding.Rule{rule}, Profile: scan.Standard, Slow: true,
+	Wants: wants, Point: point}
 
 // A pump repeats what a repetition matches.
 type pump struct {
@@ -62,7 +66,8 @@ func wants(at message.Point) bool {
 	switch at.In {
 	case message.InQuery, message.InForm, message.InMultipart, message.InPath:
 	case message.InJSON:
-		return at.Type == "" || at.Type == "string" || at.Type == "email" || at.Type == "url" || at.Type == "uri" || at.Type == "password"
+		return at.Type == "" || at.Type == "string" || at.Type == "email" || at.Type == "url" || at.Type == "uri" ||
+			at.Type == "password"
 	default:
 		return false
 	}
@@ -164,9 +169,13 @@ func prove(p *attack.Probe, try pump, n int) error {
 	if proven < 2 {
 		return nil
 	}
-	last.Notes = []string{fmt.Sprintf("%d repetitions", n), "the same characters in another order", fmt.Sprintf("%d repetitions", n+2), "the same characters in another order"}
-	p.Flaw(attack.Flaw{Rule: rule, Request: p.Request.With(p.At, try.text(n)), Payload: try.text(n), Answers: last.Answers, Notes: last.Notes,
-		Proof: append([]string{fmt.Sprintf("The text was lengthened one by one up to %d times %q, where the answer became slow.", n, try.unit),
-			fmt.Sprintf("Below, 2 units are %d repetitions, 4 units are %d, and 0 units the same characters with %q in front; measured twice.", n, n+2, try.tail)}, last.Proof...)})
+	last.Notes = []string{fmt.Sprintf("%d repetitions", n), "the same characters in another order",
+		fmt.Sprintf("%d repetitions", n+2), "the same characters in another order"}
+	p.Flaw(attack.Flaw{Rule: rule, Request: p.Request.With(p.At, try.text(n)), Payload: try.text(n),
+		Answers: last.Answers, Notes: last.Notes,
+		Proof: append([]string{fmt.Sprintf("The text was lengthened one by one up to %d times %q, where the answer "+
+			"became slow.", n, try.unit),
+			fmt.Sprintf("Below, 2 units are %d repetitions, 4 units are %d, and 0 units the same characters with %q "+
+				"in front; measured twice.", n, n+2, try.tail)}, last.Proof...)})
 	return nil
 }

@@ -42,10 +42,11 @@ func TestCheck(t *testing.T) {
 		m    *matcher
 		want []string
 	}{
-		"exponential": {&matcher{run: "a", step: 200 * time.Millisecond, grows: 1.45}, []string{"dast/slowexpression/exponential GET / query:email"}},
-		"linear":      {&matcher{run: "a0", step: 20 * time.Millisecond, grows: 1.02}, nil},
-		"slow":        {&matcher{run: "a0", step: 400 * time.Millisecond, grows: 1.02}, nil},
-		"fast":        {&matcher{run: "a0", step: 0, grows: 2}, nil},
+		"exponential": {&matcher{run: "a", step: 200 * time.Millisecond, grows: 1.45},
+			[]string{"dast/slowexpression/exponential GET / query:email"}},
+		"linear": {&matcher{run: "a0", step: 20 * time.Millisecond, grows: 1.02}, nil},
+		"slow":   {&matcher{run: "a0", step: 400 * time.Millisecond, grows: 1.02}, nil},
+		"fast":   {&matcher{run: "a0", step: 0, grows: 2}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := attacktest.Timed(t, c.m, []*attack.Check{Check}, []string{"GET /?email=a@example.com"})
@@ -62,8 +63,12 @@ func TestCheck(t *testing.T) {
 
 func TestNotInProduction(t *testing.T) {
 	m := &matcher{run: "a", step: 200 * time.Millisecond, grows: 1.45}
-	attacktest.Expect(t, attacktest.Timed(t, m, []*attack.Check{Check}, []string{"GET /?email=a@example.com"}, func(r *attack.Run) { r.Target.Production = true }))
-	attacktest.Expect(t, attacktest.Timed(t, m, []*attack.Check{Check}, []string{"GET /?email=a@example.com"}, attacktest.Profile(scan.Safe)))
+	attacktest.Expect(t, attacktest.Timed(t, m, []*attack.Check{Check}, []string{"GET /?email=a@example.com"},
+		func(r *attack.Run) {
+			r.Target.Production = true
+		}))
+	attacktest.Expect(t, attacktest.Timed(t, m, []*attack.Check{Check}, []string{"GET /?email=a@example.com"},
+		attacktest.Profile(scan.Safe)))
 	if l := m.longest.Load(); l > int64(time.Millisecond) {
 		t.Errorf("an answer took %s", time.Duration(l))
 	}

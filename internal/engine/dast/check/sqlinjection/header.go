@@ -40,7 +40,8 @@ func headers(r *message.Request) []message.Point {
 
 // header attacks a header that the request does not have, where the page answers otherwise
 // when all of them hold a value that breaks statements, which is asked once for a page, and
-// for one of a folder where it is a GET. A header that is found is not looked at again in the same folder: it is most likely the
+// for one of a folder where it is a GET. A header that is found is not looked at again in the same folder: it is most
+// likely the
 // same program.
 func header(p *attack.Probe) error {
 	if !p.Target.Profile.Allows(scan.Standard) {
@@ -51,7 +52,8 @@ func header(p *attack.Probe) error {
 	if p.Noted(injected(p.Request)) || p.Noted(found) || p.Noted("sql headers in vain") {
 		return nil
 	}
-	if p.Once(page) && (p.Request.Method != http.MethodGet || p.Count("sql headers of "+p.Request.Base()+path.Dir(p.Request.Path)) <= maxPages) {
+	if p.Once(page) && (p.Request.Method != http.MethodGet ||
+		p.Count("sql headers of "+p.Request.Base()+path.Dir(p.Request.Path)) <= maxPages) {
 		breaks, err := together(p)
 		if err != nil {
 			return err

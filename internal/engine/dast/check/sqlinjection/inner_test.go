@@ -21,7 +21,9 @@ func TestPacked(t *testing.T) {
 				return find(db, "SELECT name FROM people WHERE name='"+name+"'")
 			}
 			if safe {
-				at, query = "/safe"+path, func(name string) ([]string, error) { return find(db, "SELECT name FROM people WHERE name=?", name) }
+				at, query = "/safe"+path, func(name string) ([]string, error) {
+					return find(db, "SELECT name FROM people WHERE name=?", name)
+				}
 			}
 			mux.HandleFunc(at, func(w http.ResponseWriter, r *http.Request) {
 				name, err := unpack(r)
@@ -69,12 +71,15 @@ func TestPacked(t *testing.T) {
 	}
 	var operations []string
 	for _, safe := range []string{"", "/safe"} {
-		operations = append(operations, "GET "+safe+"/base64?q="+pack([]byte("alice")), "POST "+safe+`/json q=["bob","alice"]`)
+		operations = append(operations, "GET "+safe+"/base64?q="+pack([]byte("alice")), "POST "+safe+
+			`/json q=["bob","alice"]`)
 	}
 	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations, packed)
-	attacktest.Expect(t, got, "dast/sqlinjection/error GET /base64 query:q", "dast/sqlinjection/error POST /json form:q/1", "dast/sqlinjection/error GET /cookie cookie:who/user/name")
+	attacktest.Expect(t, got, "dast/sqlinjection/error GET /base64 query:q", "dast/sqlinjection/error POST /json "+
+		"form:q/1", "dast/sqlinjection/error GET /cookie cookie:who/user/name")
 	for _, f := range got.Findings {
-		if proof := f.Live.Proof[len(f.Live.Proof)-1]; proof == "" || f.Live.Payload == "" || f.Live.Payload[:5] != "alice" {
+		if proof := f.Live.Proof[len(f.Live.Proof)-1]; proof == "" || f.Live.Payload == "" ||
+			f.Live.Payload[:5] != "alice" {
 			t.Errorf("payload %q, proof %q", f.Live.Payload, proof)
 		}
 	}

@@ -43,27 +43,33 @@ func (s *prober) places() (likely, others []*place) {
 	v := s.value
 	quoted := func(q string) *place {
 		return &place{kind: q, make: func(_ int, r string) form {
-			and := func(word, other string) string { return v + q + word + q + r + q + "=" + q + other } // without spaces, which filters take out
+			// without spaces, which filters take out
+			and := func(word, other string) string { return v + q + word + q + r + q + "=" + q + other }
 			return form{and("AND", r), and("ANX", r), "ANX", and("AND", s.Random(4))}
 		}}
 	}
 	number := &place{kind: "number", make: func(n int, _ string) form {
-		return form{fmt.Sprintf("%s AND %d=%d", v, n, n), fmt.Sprintf("%s ANX %d=%d", v, n, n), "ANX", fmt.Sprintf("%s AND %d=%d", v, n, n+s.Number(1, 4000))}
+		return form{fmt.Sprintf("%s AND %d=%d", v, n, n), fmt.Sprintf("%s ANX %d=%d", v, n, n), "ANX",
+			fmt.Sprintf("%s AND %d=%d", v, n, n+s.Number(1, 4000))}
 	}}
 	cast := func(before, after, kind string) *place {
 		return &place{make: func(n int, _ string) form {
-			return form{fmt.Sprintf("%s%sCAST(%d AS %s)%s", v, before, n, kind, after), fmt.Sprintf("%s%sCAST(%d AZ %s)%s", v, before, n, kind, after), "AZ", ""}
+			return form{fmt.Sprintf("%s%sCAST(%d AS %s)%s", v, before, n, kind, after),
+				fmt.Sprintf("%s%sCAST(%d AZ %s)%s", v, before, n, kind, after), "AZ", ""}
 		}}
 	}
 	list := &place{kind: "list", make: func(n int, _ string) form {
-		return form{fmt.Sprintf("%s,(CASE WHEN %d=%d THEN 1 ELSE 2 END)", v, n, n), fmt.Sprintf("%s,(CASE WHEM %d=%d THEN 1 ELSE 2 END)", v, n, n), fmt.Sprintf("%d=%d THEN", n, n), ""}
+		return form{fmt.Sprintf("%s,(CASE WHEN %d=%d THEN 1 ELSE 2 END)", v, n, n), fmt.Sprintf("%s,(CASE WHEM %d=%d "+
+			"THEN 1 ELSE 2 END)", v, n, n), fmt.Sprintf("%d=%d THEN", n, n), ""}
 	}}
 	table := &place{make: func(n int, _ string) form {
 		return form{fmt.Sprintf("%s WHERE %d=%d -- ", v, n, n), fmt.Sprintf("%s WHERX %d=%d -- ", v, n, n), "WHERX", ""}
 	}}
 	// MySQL joins strings that stand beside each other. Python and Ruby do so as well, but
 	// know no such comment.
-	beside := &place{make: func(_ int, r string) form { return form{v + "' /**/ '" + r, v + "' /**/ AZ '" + r, "AZ", ""} }}
+	beside := &place{make: func(_ int, r string) form {
+		return form{v + "' /**/ '" + r, v + "' /**/ AZ '" + r, "AZ", ""}
+	}}
 	// A limit takes nothing but a number in MySQL; what follows it may be said all the same.
 	locked := &place{make: func(_ int, _ string) form {
 		return form{v + " LOCK IN SHARE MODE -- ", v + " LOCK IN SHARE MODX -- ", "MODX", ""}
@@ -97,7 +103,9 @@ func (s *prober) places() (likely, others []*place) {
 	}
 	others = append(others, quoted(`"`), table, cast("'+", "+'", "CHAR(4)"))
 	if s.dbms != "" { // other languages have comments too
-		others = append(others, &place{make: func(_ int, r string) form { return form{v + "/* " + r + " */", v + "/* " + r + " *", "", ""} }})
+		others = append(others, &place{make: func(_ int, r string) form {
+			return form{v + "/* " + r + " */", v + "/* " + r + " *", "", ""}
+		}})
 	}
 	return likely, others
 }

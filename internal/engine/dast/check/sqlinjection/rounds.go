@@ -34,7 +34,8 @@ const (
 const (
 	byChance     = "sql by chance"
 	manyByChance = 200
-	unlikely     = 20 // as how many chances a point counts whose own answers did, or of a kind that is seldom in a statement
+	// as how many chances a point counts whose own answers did, or of a kind that is seldom in a statement
+	unlikely = 20
 )
 
 // level is how likely the answers may be at this place. Each place of the point that was
@@ -230,7 +231,8 @@ var truths = [2]string{"true", "false"}
 
 // unseen reports whether a page is none of the usual, the missing and the broken one.
 func (s *prober) unseen(page *attack.Page) bool {
-	return !page.Equal(s.usual()) && !page.Equal(s.Page(s.broken, s.Breaking())) && (s.control == nil || !page.Equal(s.missing()))
+	return !page.Equal(s.usual()) && !page.Equal(s.Page(s.broken, s.Breaking())) &&
+		(s.control == nil || !page.Equal(s.missing()))
 }
 
 // settled goes on with the question of a contrast, in random order, until its answers would

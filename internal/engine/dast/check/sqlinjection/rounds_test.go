@@ -16,7 +16,8 @@ func TestChance(t *testing.T) {
 	for _, c := range []struct {
 		n    []int
 		want float64
-	}{{[]int{5, 5}, 2. / 1024}, {[]int{2, 2, 2}, 6. / 729}, {[]int{7, 0, 0}, 1}, {[]int{1, 3}, 2 * 27. / 256}, {[]int{1, 1}, .5}} {
+	}{{[]int{5, 5}, 2. / 1024}, {[]int{2, 2, 2}, 6. / 729}, {[]int{7, 0, 0}, 1}, {[]int{1, 3}, 2 * 27. / 256},
+		{[]int{1, 1}, .5}} {
 		if got := chance(c.n...); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("%v: %g, not %g", c.n, got, c.want)
 		}
@@ -39,7 +40,8 @@ func TestByChance(t *testing.T) {
 			fmt.Fprint(w, "all is well")
 		}},
 		"questions": {2, 100, 0, func(w http.ResponseWriter, _ *http.Request) {
-			fmt.Fprint(w, "Who are you? How much is seven ", []string{"plus", "minus", "times"}[rand.IntN(3)], " three?")
+			fmt.Fprint(w, "Who are you? How much is seven ", []string{"plus", "minus", "times"}[rand.IntN(3)],
+				" three?")
 		}},
 	} {
 		var operations []string
@@ -59,7 +61,8 @@ func TestByChance(t *testing.T) {
 // A page that another request changes while it is attacked, once, is attacked all the same.
 func TestChangedMeanwhile(t *testing.T) {
 	db := database(t)
-	for value, query := range map[string]string{"2": "SELECT name FROM people WHERE id=%s", "bob": "SELECT name FROM people WHERE name='%s'", "nobody": "SELECT name FROM people WHERE name='%s'"} {
+	for value, query := range map[string]string{"2": "SELECT name FROM people WHERE id=%s", "bob": "SELECT name FROM " +
+		"people WHERE name='%s'", "nobody": "SELECT name FROM people WHERE name='%s'"} {
 		for change := 1; change <= 14; change++ {
 			asked := 0
 			h := func(w http.ResponseWriter, r *http.Request) {

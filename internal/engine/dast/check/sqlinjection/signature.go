@@ -7,8 +7,10 @@ import (
 )
 
 // names are the databases by the short names of this package.
-var names = map[string]string{"mysql": "MySQL or MariaDB", "postgres": "PostgreSQL", "sqlite": "SQLite", "mssql": "Microsoft SQL Server", "oracle": "Oracle", "hsqldb": "HSQLDB",
-	"derby": "Derby", "h2": "H2", "db2": "DB2", "access": "Microsoft Access", "sybase": "Sybase", "informix": "Informix", "firebird": "Firebird", "orm": "a library that makes SQL"}
+var names = map[string]string{"mysql": "MySQL or MariaDB", "postgres": "PostgreSQL", "sqlite": "SQLite",
+	"mssql": "Microsoft SQL Server", "oracle": "Oracle", "hsqldb": "HSQLDB",
+	"derby": "Derby", "h2": "H2", "db2": "DB2", "access": "Microsoft Access", "sybase": "Sybase",
+	"informix": "Informix", "firebird": "Firebird", "orm": "a library that makes SQL"}
 
 // signatures are texts of errors by which a database is known. A text alone proves
 // nothing: it only tells a failed statement from a page.

@@ -22,25 +22,33 @@ import (
 )
 
 const (
-	description = "The application puts a value of the request into a SQL statement as part of its text. Whoever sends the request decides what the statement says: " +
-		"he reads and changes data that he must not see, passes the sign-in, and with some databases runs programs on the server."
-	prevent = "Pass values as parameters of prepared statements, or use an object-relational mapper that does. What cannot be a parameter, such as the name of a column or the direction of a sort, " +
+	description = "The application puts a value of the request into a SQL statement as part of its text. Whoever " +
+		"sends the request decides what the statement says: " +
+		"he reads and changes data that he must not see, passes the sign-in, and with some databases runs programs " +
+		"on the server."
+	prevent = "Pass values as parameters of prepared statements, or use an object-relational mapper that does. What " +
+		"cannot be a parameter, such as the name of a column or the direction of a sort, " +
 		"has to be chosen from a fixed list. Give the application's database user no more rights than it needs."
 )
 
 func newRule(id, name, short string) *finding.Rule {
-	return &finding.Rule{ID: "dast/sqlinjection/" + id, Analysis: finding.DAST, Name: name, ShortDescription: short, Description: description, HowToPrevent: prevent,
+	return &finding.Rule{ID: "dast/sqlinjection/" + id, Analysis: finding.DAST, Name: name, ShortDescription: short,
+		Description: description, HowToPrevent: prevent,
 		CWE: []string{"CWE-89"}, OWASP: []string{"A03:2021"}, Severity: finding.Critical, Confidence: finding.Certain}
 }
 
 var (
-	byError   = newRule("error", "SQL injection (error-based)", "A parameter is part of a SQL statement: it can break and repair the statement.")
-	byBoolean = newRule("boolean", "SQL injection (boolean-based blind)", "A parameter is part of a SQL statement: conditions in it are evaluated.")
-	byTime    = newRule("time", "SQL injection (time-based blind)", "A parameter is part of a SQL statement: it decides how long the statement takes.")
+	byError = newRule("error", "SQL injection (error-based)", "A parameter is part of a SQL statement: it can "+
+		"break and repair the statement.")
+	byBoolean = newRule("boolean", "SQL injection (boolean-based blind)", "A parameter is part of a SQL statement: "+
+		"conditions in it are evaluated.")
+	byTime = newRule("time", "SQL injection (time-based blind)", "A parameter is part of a SQL statement: it "+
+		"decides how long the statement takes.")
 )
 
 // Check is the check by errors and conditions.
-var Check = &attack.Check{ID: "sqlinjection", Rules: []*finding.Rule{byError, byBoolean, byUnion}, Profile: scan.Safe, Wants: wants, Extra: headers, Point: point}
+var Check = &attack.Check{ID: "sqlinjection", Rules: []*finding.Rule{byError, byBoolean, byUnion}, Profile: scan.Safe,
+	Wants: wants, Extra: headers, Point: point}
 
 // Mark is what is said of points that SQL is found at.
 const Mark = "sql"
@@ -319,15 +327,17 @@ func (s *prober) repairs(pl *place) (found bool, err error) {
 	}
 	f := pl.form
 	if s.isBroken(pl.answer, f.good) {
-		s.parsed = s.parsed || signature(pl.answer.Text(), s.first.Text()) != "" && !s.Page(pl.answer, f.good).Equal(s.Page(s.broken, s.Breaking()))
+		s.parsed = s.parsed || signature(pl.answer.Text(), s.first.Text()) != "" &&
+			!s.Page(pl.answer, f.good).Equal(s.Page(s.broken, s.Breaking()))
 		return false, nil
 	}
 	bad, err := s.Try(f.bad)
 	if err != nil {
 		return false, err
 	}
-	r := &rounds{prober: s, place: pl, same: s.isBroken(bad, f.bad), wrong: s.Page(bad, f.bad), last: f, answers: []*message.Response{s.broken, pl.answer, bad},
-		notes: []string{"quotes and a parenthesis", "a correct statement", wrongWord}}
+	r := &rounds{prober: s, place: pl, same: s.isBroken(bad, f.bad), wrong: s.Page(bad, f.bad), last: f,
+		answers: []*message.Response{s.broken, pl.answer, bad},
+		notes:   []string{"quotes and a parenthesis", "a correct statement", wrongWord}}
 	proof := "The error names the word " + f.wrong + "."
 	if r.same && s.names(bad, f) {
 		s.dbms = signature(bad.Text(), s.first.Text())
@@ -344,8 +354,10 @@ func (s *prober) repairs(pl *place) (found bool, err error) {
 		what = "an error of " + names[s.dbms]
 	}
 	s.proven(s.dbms)
-	s.Flaw(attack.Flaw{Rule: byError, Request: s.Request.With(s.At, r.last.bad), Payload: r.last.bad, Answers: r.answers, Notes: r.notes,
-		Proof: []string{"The value " + s.Breaking() + " is answered with " + what + ".", "The value " + r.last.good + ", which completes the statement, is not.",
+	s.Flaw(attack.Flaw{Rule: byError, Request: s.Request.With(s.At, r.last.bad), Payload: r.last.bad,
+		Answers: r.answers, Notes: r.notes,
+		Proof: []string{"The value " + s.Breaking() + " is answered with " + what + ".", "The value " + r.last.good +
+			", which completes the statement, is not.",
 			"The value " + r.last.bad + ", which differs in one word of SQL, is again.", proof}})
 	return true, nil
 }
@@ -473,7 +485,8 @@ func (s *prober) questions() []question {
 			quote := between[0][:1]
 			of[kind] = question{kind, func() (yes, no string) {
 				a, b := s.Random(4), s.Random(4)
-				return v + between[0] + "&&" + between[1] + a + quote + "=" + quote + a, v + between[0] + "&&" + between[1] + a + quote + "=" + quote + b
+				return v + between[0] + "&&" + between[1] + a + quote + "=" + quote + a, v + between[0] + "&&" +
+					between[1] + a + quote + "=" + quote + b
 			}}
 		}
 		kinds = append(kinds, "&", "call &", `"&`)
@@ -493,7 +506,8 @@ var writes = lazyregexp.New(`(?i)delete|remove|update|edit|save|destroy|reset|ch
 
 // widens reports whether a condition that is true for every row may be sent.
 func (s *prober) widens() bool {
-	return !writes.MatchString(s.Request.Path) && (s.Request.Method == "GET" || s.Request.Method == "POST" && s.Target.Profile.Allows(scan.Standard))
+	return !writes.MatchString(s.Request.Path) && (s.Request.Method == "GET" || s.Request.Method == "POST" &&
+		s.Target.Profile.Allows(scan.Standard))
 }
 
 // widen asks conditions that are added with OR, for statements that find nothing for the
@@ -513,7 +527,8 @@ func (s *prober) widen(changed bool) (found error) {
 		if err != nil || s.base != nil && !s.base.Stable {
 			return err
 		}
-		failed := s.isBroken(resp, payload) || !changed && closing != "" && (s.failed(resp) || signature(resp.Text(), s.first.Text()) != "")
+		failed := s.isBroken(resp, payload) || !changed && closing != "" &&
+			(s.failed(resp) || signature(resp.Text(), s.first.Text()) != "")
 		if !same && !failed {
 			if found, err := s.either(closing, s.Page(resp, payload)); found || err != nil {
 				return err
@@ -529,7 +544,9 @@ func (s *prober) widen(changed bool) (found error) {
 // signsIn reports whether the request asks for a password: who is not known, and a
 // statement that fails, are told in the same words then.
 func (s *prober) signsIn() bool {
-	return slices.ContainsFunc(s.Request.Points(), func(p message.Point) bool { return p.Type == "password" || passwords.MatchString(p.Name) })
+	return slices.ContainsFunc(s.Request.Points(), func(p message.Point) bool {
+		return p.Type == "password" || passwords.MatchString(p.Name)
+	})
 }
 
 // passwords are names of fields that take one.
@@ -571,6 +588,9 @@ func (s *prober) alternative(lead string, all *attack.Page) (found bool, err err
 
 func (s *prober) report(c *attack.Contrast, proof string) {
 	s.proven(s.dbms)
-	s.Flaw(attack.Flaw{Rule: byBoolean, Request: s.Request.With(s.At, c.Yes), Payload: c.Yes, Answers: c.Answers, Notes: c.Notes,
-		Proof: []string{"The value " + c.Yes + " holds a condition that is true for SQL, " + c.No + " one that is false.", proof, fmt.Sprintf("So it was in %d requests with other constants.", len(c.Answers))}})
+	s.Flaw(attack.Flaw{Rule: byBoolean, Request: s.Request.With(s.At, c.Yes), Payload: c.Yes, Answers: c.Answers,
+		Notes: c.Notes,
+		Proof: []string{"The value " + c.Yes + " holds a condition that is true " +
+			"for SQL, " + c.No + " one that is false.", proof, fmt.Sprintf("So it was in %d requests with other "+
+			"constants.", len(c.Answers))}})
 }

@@ -28,7 +28,8 @@ func database(t *testing.T) *sql.DB {
 	}
 	db.SetMaxOpenConns(1)
 	t.Cleanup(func() { _ = db.Close() })
-	for _, statement := range []string{"CREATE TABLE people (id INTEGER, name TEXT, mail TEXT)", "CREATE TABLE log (what TEXT)",
+	for _, statement := range []string{"CREATE TABLE people (id INTEGER, name TEXT, " +
+		"mail TEXT)", "CREATE TABLE log (what TEXT)",
 		"INSERT INTO people VALUES (1,'alice','alice@site.example'),(2,'bob','bob@site.example'),(3,'carol','c@site.example'),(4,'dave','d@site.example'),(5,'eve','e@site.example')"} {
 		if _, err := db.Exec(statement); err != nil {
 			t.Fatal(err)
@@ -86,7 +87,8 @@ var views = map[string]view{
 		list(w, names)
 	},
 	"hidden": func(w http.ResponseWriter, value string, names []string, _ error) { // an error finds nothing
-		fmt.Fprintf(w, `<html><input name=q value="%s"><input type=hidden name=token value="t%x"> page made at %s`, html.EscapeString(value), rand.Uint64(), time.Now())
+		fmt.Fprintf(w, `<html><input name=q value="%s"><input type=hidden name=token value="t%x"> page made at %s`,
+			html.EscapeString(value), rand.Uint64(), time.Now())
 		list(w, names)
 	},
 	"first": func(w http.ResponseWriter, _ string, names []string, err error) { // breaks where nothing is found as well
@@ -96,7 +98,8 @@ var views = map[string]view{
 		}
 		list(w, names[:1])
 	},
-	"known": func(w http.ResponseWriter, value string, names []string, err error) { // shows no more than values that it knows
+	"known": func(w http.ResponseWriter, value string, names []string,
+		err error) { // shows no more than values that it knows
 		if err != nil || len(names) == 0 {
 			http.NotFound(w, nil)
 			return
@@ -108,7 +111,8 @@ var views = map[string]view{
 		if len(names) > 0 {
 			word = "exists"
 		}
-		fmt.Fprintf(w, "<html>%s The user %s in the database. %s</html>", strings.Repeat("many words of a menu ", 300), word, strings.Repeat("and a footer ", 100))
+		fmt.Fprintf(w, "<html>%s The user %s in the database. %s</html>", strings.Repeat("many words of a menu ", 300),
+			word, strings.Repeat("and a footer ", 100))
 	},
 }
 
@@ -126,7 +130,8 @@ var queries = map[string]string{
 	"password": "SELECT name FROM people WHERE name='%s' AND mail='x'",
 }
 
-var values = map[string]string{"string": "alice", "number": "2", "parens": "bob", "like": "ali", "call": "Alice", "order": "name", "sort": "DESC", "column": "name", "table": "people", "password": "nobody"}
+var values = map[string]string{"string": "alice", "number": "2", "parens": "bob", "like": "ali", "call": "Alice",
+	"order": "name", "sort": "DESC", "column": "name", "table": "people", "password": "nobody"}
 
 func TestVulnerable(t *testing.T) {
 	db := database(t)
@@ -175,7 +180,8 @@ func TestVulnerable(t *testing.T) {
 		at := f.Live.URL[strings.Index(f.Live.URL, "://")+3:]
 		found[at[strings.Index(at, "/"):]]++
 		if f.Live.Parameter != "q" || len(f.Live.Proof) == 0 || len(f.Live.Exchanges) < 3 {
-			t.Errorf("%s: parameter %s, %d proofs, %d exchanges", attacktest.Line(f), f.Live.Parameter, len(f.Live.Proof), len(f.Live.Exchanges))
+			t.Errorf("%s: parameter %s, %d proofs, %d exchanges", attacktest.Line(f), f.Live.Parameter,
+				len(f.Live.Proof), len(f.Live.Exchanges))
 		}
 	}
 	for _, path := range want {
@@ -207,7 +213,8 @@ func TestSilent(t *testing.T) {
 			v(w, r.FormValue("q"), names, err)
 		})
 		page("/quoted/"+show, func(w http.ResponseWriter, r *http.Request) {
-			names, err := find(db, "SELECT name FROM people WHERE name='"+strings.ReplaceAll(r.FormValue("q"), "'", "''")+"'")
+			names, err := find(db, "SELECT name FROM people "+
+				"WHERE name='"+strings.ReplaceAll(r.FormValue("q"), "'", "''")+"'")
 			v(w, r.FormValue("q"), names, err)
 		})
 		page("/parsed/"+show, func(w http.ResponseWriter, r *http.Request) {
@@ -222,7 +229,8 @@ func TestSilent(t *testing.T) {
 		page("/listed/"+show, func(w http.ResponseWriter, r *http.Request) {
 			order := map[string]string{"alice": "name", "2": "id"}[r.FormValue("q")]
 			if order == "" {
-				v(w, r.FormValue("q"), nil, fmt.Errorf("near \"%s\": syntax error", r.FormValue("q"))) // tells of SQL, and is none
+				// tells of SQL, and is none
+				v(w, r.FormValue("q"), nil, fmt.Errorf("near \"%s\": syntax error", r.FormValue("q")))
 				return
 			}
 			names, err := find(db, "SELECT name FROM people ORDER BY "+order)
@@ -233,7 +241,8 @@ func TestSilent(t *testing.T) {
 		fmt.Fprintf(w, "<p>%s</p>", html.EscapeString(r.FormValue("q")))
 	})
 	page("/tutorial", func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprintf(w, "You have an error in your SQL syntax; ORA-00933; you searched %s", html.EscapeString(r.FormValue("q")))
+		fmt.Fprintf(w, "You have an error in your SQL syntax; ORA-00933; you searched %s",
+			html.EscapeString(r.FormValue("q")))
 	})
 	page("/random", func(w http.ResponseWriter, _ *http.Request) {
 		for range 50 {
@@ -311,7 +320,9 @@ func TestTime(t *testing.T) {
 	})
 	got := attacktest.Timed(t, mux, []*attack.Check{Slow}, []string{"GET /bad?q=a", "GET /good?q=a", "GET /always?q=a"})
 	attacktest.Expect(t, got, "dast/sqlinjection/time GET /bad query:q")
-	production := attacktest.Timed(t, mux, []*attack.Check{Slow}, []string{"GET /bad?q=a"}, func(r *attack.Run) { r.Target.Production = true })
+	production := attacktest.Timed(t, mux, []*attack.Check{Slow}, []string{"GET /bad?q=a"}, func(r *attack.Run) {
+		r.Target.Production = true
+	})
 	attacktest.Expect(t, production)
 	safe := attacktest.Timed(t, mux, []*attack.Check{Slow}, []string{"GET /bad?q=a"}, attacktest.Profile(scan.Safe))
 	attacktest.Expect(t, safe)

@@ -48,22 +48,44 @@ func TestPagesWithState(t *testing.T) {
 		}
 	}
 	for name, make := range map[string]func(seed int) page{
-		"toggles at each request":             func(int) page { return func(_ *http.Request, n int) string { return write(n % 2) } },
+		"toggles at each request": func(int) page {
+			return func(_ *http.Request, n int) string { return write(n % 2) }
+		},
 		"toggles at each request of the path": func(int) page { return perPath() },
-		"toggles at every second request":     func(seed int) page { return func(_ *http.Request, n int) string { return write((n + seed) / 2 % 2) } },
-		"counts to a small number":            func(seed int) page { return func(_ *http.Request, n int) string { return write(n % (2 + seed%6)) } },
-		"differs at every n-th request":       func(seed int) page { return func(_ *http.Request, n int) string { return write(min(n%(2+seed%6), 1)) } },
-		"shows three values in turns":         func(int) page { return func(_ *http.Request, n int) string { return write(n % 3) } },
-		"shows one of two values at random":   func(int) page { return func(*http.Request, int) string { return write(rand.IntN(2)) } },
-		"shows one of three values at random": func(int) page { return func(*http.Request, int) string { return write(rand.IntN(3)) } },
+		"toggles at every second request": func(seed int) page {
+			return func(_ *http.Request, n int) string { return write((n + seed) / 2 % 2) }
+		},
+		"counts to a small number": func(seed int) page {
+			return func(_ *http.Request, n int) string { return write(n % (2 + seed%6)) }
+		},
+		"differs at every n-th request": func(seed int) page {
+			return func(_ *http.Request, n int) string { return write(min(n%(2+seed%6), 1)) }
+		},
+		"shows three values in turns": func(int) page {
+			return func(_ *http.Request, n int) string { return write(n % 3) }
+		},
+		"shows one of two values at random": func(int) page {
+			return func(*http.Request, int) string { return write(rand.IntN(2)) }
+		},
+		"shows one of three values at random": func(int) page {
+			return func(*http.Request, int) string { return write(rand.IntN(3)) }
+		},
 		"keeps a value for a random time": func(int) page {
 			v := 0
 			return func(*http.Request, int) string { v = (v + rand.IntN(3)/2) % 2; return write(v) }
 		},
-		"differs by a hash of the user agent":  func(int) page { return func(r *http.Request, _ int) string { return hash(r.UserAgent(), 2) } },
-		"differs by a hash of the value":       func(int) page { return func(r *http.Request, _ int) string { return hash(r.FormValue("q"), 2) } },
-		"differs by one of three hashes":       func(int) page { return func(r *http.Request, _ int) string { return hash(r.FormValue("q"), 3) } },
-		"differs by the length of the request": func(int) page { return func(r *http.Request, _ int) string { return write(len(r.URL.RawQuery) % 2) } },
+		"differs by a hash of the user agent": func(int) page {
+			return func(r *http.Request, _ int) string { return hash(r.UserAgent(), 2) }
+		},
+		"differs by a hash of the value": func(int) page {
+			return func(r *http.Request, _ int) string { return hash(r.FormValue("q"), 2) }
+		},
+		"differs by one of three hashes": func(int) page {
+			return func(r *http.Request, _ int) string { return hash(r.FormValue("q"), 3) }
+		},
+		"differs by the length of the request": func(int) page {
+			return func(r *http.Request, _ int) string { return write(len(r.URL.RawQuery) % 2) }
+		},
 		"changes with the time": func(int) page {
 			return func(*http.Request, int) string { return write(int(time.Now().UnixMilli()/7) % 2) }
 		},
@@ -93,7 +115,10 @@ func TestPagesWithState(t *testing.T) {
 						fmt.Fprint(w, "all is well")
 					}
 				})
-				got := attacktest.Attack(t, h, []*attack.Check{Check}, []string{"GET /a/?q=alice", "POST /b/ id=2&name=bob"}, func(r *attack.Run) { r.Seed = uint64(seed) + 1 })
+				got := attacktest.Attack(t, h, []*attack.Check{Check},
+					[]string{"GET /a/?q=alice", "POST /b/ id=2&name=bob"}, func(r *attack.Run) {
+						r.Seed = uint64(seed) + 1
+					})
 				found += len(got.Findings)
 			}
 			if found > 0 {

@@ -13,7 +13,8 @@ import (
 // This file finds statements that show nothing but how long they take.
 
 // Slow is the check by time.
-var Slow = &attack.Check{ID: "sqlinjection", Rules: []*finding.Rule{byTime}, Profile: scan.Standard, Slow: true, Beside: true, Wants: wants, Point: slow}
+var Slow = &attack.Check{ID: "sqlinjection", Rules: []*finding.Rule{byTime}, Profile: scan.Standard, Slow: true,
+	Beside: true, Wants: wants, Point: slow}
 
 // A delay is a value that keeps a database busy for some time.
 type delay struct {
@@ -63,7 +64,9 @@ var delays = []delay{
 		return both(v, "||", fmt.Sprintf("(SELECT LENGTH(LIKE('ABCDEFG',UPPER(HEX(RANDOMBLOB(%.0f))))))", n*75_000_000))
 	}},
 	{"hsqldb", attack.Work, func(v string, n float64) string {
-		return both(v, "||", fmt.Sprintf("(SELECT COUNT(*) FROM (VALUES(0)) WHERE REGEXP_SUBSTRING(REPEAT(LEFT(CRYPT_KEY(CHAR(65)||CHAR(69)||CHAR(83),NULL),0),%.0f),NULL) IS NOT NULL)", n*400_000_000))
+		return both(v, "||", fmt.Sprintf("(SELECT COUNT(*) FROM (VALUES(0)) WHERE "+
+			"REGEXP_SUBSTRING(REPEAT(LEFT(CRYPT_KEY(CHAR(65)||CHAR(69)||CHAR(83),NULL),0),%.0f),NULL) IS NOT NULL)",
+			n*400_000_000))
 	}},
 	{"h2", attack.Work, func(v string, n float64) string {
 		return both(v, "||", fmt.Sprintf("(SELECT COUNT(*) FROM SYSTEM_RANGE(1,%.0f) WHERE MOD(X,3)=5)", n*20_000_000))
@@ -89,7 +92,8 @@ func slow(p *attack.Probe) error {
 		}
 		p.Mark(Mark)
 		p.Note("proven:" + d.dbms)
-		p.Flaw(attack.Flaw{Rule: byTime, Payload: found.Payload, Request: p.Request.With(p.At, found.Payload), Answers: found.Answers, Notes: found.Notes,
+		p.Flaw(attack.Flaw{Rule: byTime, Payload: found.Payload, Request: p.Request.With(p.At, found.Payload),
+			Answers: found.Answers, Notes: found.Notes,
 			Proof: append(found.Proof, "The delay is written for "+names[d.dbms]+".")})
 		return nil
 	}

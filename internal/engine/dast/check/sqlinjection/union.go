@@ -16,7 +16,8 @@ import (
 // products that the database has computed, so that a page that repeats the value shows
 // none of them. Nothing is compared with the page as it was, which may change by itself.
 
-var byUnion = newRule("union", "SQL injection (union-based)", "A parameter is part of a SQL statement: rows that it adds to the result are shown.")
+var byUnion = newRule("union", "SQL injection (union-based)", "A parameter is part of a SQL statement: rows that it "+
+	"adds to the result are shown.")
 
 const (
 	maxUnion                = 60    // requests for one point
@@ -121,7 +122,9 @@ func (u *union) steady(samples int) error {
 			}
 			u.pages = append(u.pages, u.read(resp, ""))
 		case len(found) > 0:
-			u.prober.lost = func(resp *message.Response, payload string) bool { return !u.read(resp, payload).Has(found) }
+			u.prober.lost = func(resp *message.Response, payload string) bool {
+				return !u.read(resp, payload).Has(found)
+			}
 			return nil
 		case len(u.lacking) < samples:
 			resp, err := u.Try(u.Breaking())
@@ -130,7 +133,9 @@ func (u *union) steady(samples int) error {
 			}
 			u.lacking = append(u.lacking, u.read(resp, u.Breaking()))
 		default:
-			u.prober.lost = func(resp *message.Response, payload string) bool { return u.read(resp, payload).Has(missing) }
+			u.prober.lost = func(resp *message.Response, payload string) bool {
+				return u.read(resp, payload).Has(missing)
+			}
 			return nil
 		}
 	}
@@ -195,7 +200,8 @@ func (u *union) unseen() error {
 	if !u.widens() {
 		return nil
 	}
-	usual := slices.Concat(u.pages, []*attack.Page{u.read(u.base.First, ""), u.read(u.base.Second, ""), u.read(u.broken, u.Breaking())})
+	usual := slices.Concat(u.pages, []*attack.Page{u.read(u.base.First, ""), u.read(u.base.Second, ""),
+		u.read(u.broken, u.Breaking())})
 	for _, closing := range []string{"", ")"} {
 		gains, err := u.gains(closing, usual)
 		if err != nil {
@@ -232,7 +238,8 @@ func (u *union) gains(closing string, usual []*attack.Page) (bool, error) {
 // whether there is such a place.
 func (u *union) fit(closings []string) (bool, error) {
 	if u.number() {
-		closings = slices.Concat(closings[max(0, slices.Index(closings, "")):], closings[:max(0, slices.Index(closings, ""))])
+		closings = slices.Concat(closings[max(0, slices.Index(closings, "")):],
+			closings[:max(0, slices.Index(closings, ""))])
 	}
 	for _, closing := range closings {
 		n, err := u.columns(closing)
@@ -342,7 +349,8 @@ func (u *union) ordered(closing string, n int) error {
 	u.proved()
 	u.proven(u.dbms)
 	u.Flaw(attack.Flaw{Rule: byError, Request: u.Request.With(u.At, bad), Payload: bad, Answers: answers, Notes: notes,
-		Proof: []string{fmt.Sprintf("The result has %s: the value %s is taken.", plural(n, "column"), good), "The value " + bad + ", which orders by a column that there is not, is not.",
+		Proof: []string{fmt.Sprintf("The result has %s: the value %s is taken.", plural(n, "column"), good),
+			"The value " + bad + ", which orders by a column that there is not, is not.",
 			fmt.Sprintf("So it was in %d requests with columns drawn at random.", len(answers))}})
 	return nil
 }
@@ -413,7 +421,8 @@ func (u *union) guess(closing string) (bool, error) {
 
 // tolerant reports whether the database is known to take values of all types in a column.
 func (u *union) tolerant() bool {
-	return u.dbms == "mysql" || u.dbms == "sqlite" || u.dbms == "" && (u.Noted("proven:mysql") || u.Noted("proven:sqlite"))
+	return u.dbms == "mysql" || u.dbms == "sqlite" || u.dbms == "" &&
+		(u.Noted("proven:mysql") || u.Noted("proven:sqlite"))
 }
 
 // queries are the forms of a query that reads no table, those of the database if it is
@@ -470,7 +479,9 @@ func shown(resp *message.Response, products []string) (columns []int) {
 		text += "\n" + strings.Join(values, "\n")
 	}
 	for i, product := range products {
-		if product != "" && slices.ContainsFunc(written(product), func(form string) bool { return strings.Contains(text, form) }) {
+		if product != "" && slices.ContainsFunc(written(product), func(form string) bool {
+			return strings.Contains(text, form)
+		}) {
 			columns = append(columns, i+1)
 		}
 	}
@@ -518,13 +529,17 @@ func (u *union) shows(at frame, query, kinds string) (bool, error) {
 		return false, err
 	}
 	u.proven(u.dbms)
-	proof := []string{fmt.Sprintf("The value %s adds a row of %s to the result, and the answer shows %s of it as the database has computed it.", payload, plural(len(kinds), "column"), numbers(columns)),
-		"So it was with other numbers.", "With a word that SQL does not know in the place of SELECT or VALUES no computed number is shown: " + wrong}
+	proof := []string{fmt.Sprintf("The value %s adds a row of %s to the result, and the answer shows %s of it as the "+
+		"database has computed it.", payload, plural(len(kinds), "column"), numbers(columns)),
+		"So it was with other numbers.", "With a word that SQL does not know in the place of SELECT or VALUES no " +
+			"computed number is shown: " + wrong}
 	if u.dbms != "" {
 		proof = append(proof, "The database is "+names[u.dbms]+".")
 	}
-	u.Flaw(attack.Flaw{Rule: byUnion, Request: u.Request.With(u.At, payload), Payload: payload, Answers: append(answers, resp),
-		Notes: []string{"a row of products is added", "a row of other products", "the same with a word that SQL does not know"}, Proof: proof})
+	u.Flaw(attack.Flaw{Rule: byUnion, Request: u.Request.With(u.At, payload), Payload: payload,
+		Answers: append(answers, resp),
+		Notes: []string{"a row of products is added", "a row of other products", "the same with a word that SQL does " +
+			"not know"}, Proof: proof})
 	return true, nil
 }
 

@@ -19,7 +19,8 @@ import (
 )
 
 // advertised are words of which a page shows some, as it likes.
-var advertised = strings.Fields("apples bread cheese dates eggs figs grapes honey ice jam kale limes mint nuts olives pears")
+var advertised = strings.Fields("apples bread cheese dates eggs figs grapes honey ice jam kale limes mint nuts " +
+	"olives pears")
 
 // changing makes what writes pages that change by themselves, so that no two of them are
 // the same; in each test the same ones in the same order.
@@ -88,20 +89,23 @@ func TestUnion(t *testing.T) {
 	for name, where := range map[string]string{"like": "name LIKE '%%%s%%'", "list": "lower(name) IN (lower('%s'))"} {
 		add("/changing/"+name, "union", "alice", "SELECT id, name, mail FROM people WHERE "+where, all)
 	}
-	for name, where := range map[string]string{"string": "name='%s'", "parens": "((name='%s') AND id>0)"} { // words of the page tell
+	for name, where := range map[string]string{"string": "name='%s'",
+		"parens": "((name='%s') AND id>0)"} { // words of the page tell
 		add("/changing/"+name, "error", "alice", "SELECT id, name, mail FROM people WHERE "+where, all)
 	}
 	add("/changing/order", "error", "name", "SELECT id, name, mail FROM people ORDER BY %s", all)
 	add("/changing/limit", "error", "3", "SELECT id, name, mail FROM people LIMIT %s", all)
 	add("/changing/double", "error", "alice", `SELECT id, name, mail FROM people WHERE name="%s"`, all)
 	add("/changing/number", "error", "2", "SELECT id, name, mail, 4, 5, 6, 7 FROM people WHERE id=%s", all)
-	add("/changing/first", "union", "bob", "SELECT id, name FROM people WHERE name LIKE '%%%s%%'", func(rows [][]string) string {
+	add("/changing/first", "union", "bob", "SELECT id, name FROM people WHERE name LIKE "+
+		"'%%%s%%'", func(rows [][]string) string {
 		if len(rows) == 0 {
 			return ""
 		}
 		return "The user is " + html.EscapeString(rows[0][1])
 	})
-	add("/changing/price", "union", "bo", "SELECT name, id FROM people WHERE name LIKE '%%%s%%'", func(rows [][]string) string {
+	add("/changing/price", "union", "bo", "SELECT name, id FROM people WHERE name LIKE "+
+		"'%%%s%%'", func(rows [][]string) string {
 		if len(rows) == 0 {
 			return ""
 		}
@@ -109,7 +113,8 @@ func TestUnion(t *testing.T) {
 		return html.EscapeString(rows[0][0][:1]) + " costs " + thousands(n)
 	})
 	add("/changing/nothing", "union", "nobody", "SELECT name, mail FROM people WHERE name='%s'", all)
-	add("/changing/unseen", "error", "alice", "SELECT name, mail FROM people WHERE name='%s'", func(rows [][]string) string {
+	add("/changing/unseen", "error", "alice", "SELECT name, mail FROM people WHERE "+
+		"name='%s'", func(rows [][]string) string {
 		if len(rows) == 0 {
 			return "This one is unknown to us"
 		}
@@ -125,7 +130,8 @@ func TestUnion(t *testing.T) {
 			write(w, all(cells(db, fmt.Sprintf(query, stripped.ReplaceAllString(r.FormValue("q"), "")))))
 		})
 		operations = append(operations, "GET /stripped/"+v+"?q="+v)
-		want = append(want, "dast/sqlinjection/"+map[string]string{"2": "error", "alice": "union"}[v]+" GET /stripped/"+v+" query:q")
+		want = append(want, "dast/sqlinjection/"+map[string]string{"2": "error", "alice": "union"}[v]+" GET /stripped/"+
+			v+" query:q")
 	}
 	requests := 0
 	for i, operation := range operations { // each by itself, so that everything that is random is the same in each run
@@ -141,7 +147,8 @@ func TestUnion(t *testing.T) {
 	if requests > 40*len(operations) {
 		t.Errorf("%d requests for %d operations", requests, len(operations))
 	}
-	attacktest.Expect(t, attacktest.Attack(t, mux, []*attack.Check{Check}, operations[:1], attacktest.Profile(scan.Safe)))
+	attacktest.Expect(t, attacktest.Attack(t, mux, []*attack.Check{Check}, operations[:1],
+		attacktest.Profile(scan.Safe)))
 }
 
 // thousands writes a number as shops do.
@@ -223,14 +230,16 @@ func TestShown(t *testing.T) {
 		body, header string
 		want         int
 	}{
-		{"a 1234567890 b", "", 1}, {"1,234,567,890", "", 1}, {"1.234.567.890,00", "", 1}, {"1&nbsp;234&nbsp;567&nbsp;890", "", 1}, {"1.23456789e+09", "", 1}, {"1.23456789E9", "", 1},
+		{"a 1234567890 b", "", 1}, {"1,234,567,890", "", 1}, {"1.234.567.890,00", "", 1},
+		{"1&nbsp;234&nbsp;567&nbsp;890", "", 1}, {"1.23456789e+09", "", 1}, {"1.23456789E9", "", 1},
 		{"", "/items/1234567890", 1}, {"1234*567890", "", 0}, {"12345678", "", 0}, {"", "", 0},
 	} {
 		resp := &message.Response{Body: []byte(c.body), Header: http.Header{}}
 		if c.header != "" {
 			resp.Header.Set("Location", c.header)
 		}
-		if got := shown(resp, []string{"", "1234567890", "987654321"}); len(got) != c.want || c.want == 1 && got[0] != 2 {
+		if got := shown(resp, []string{"", "1234567890", "987654321"}); len(got) != c.want ||
+			c.want == 1 && got[0] != 2 {
 			t.Errorf("%q, %q: %v", c.body, c.header, got)
 		}
 	}
@@ -240,7 +249,8 @@ func TestShown(t *testing.T) {
 func TestHeaders(t *testing.T) {
 	db := database(t)
 	mux := http.NewServeMux()
-	for _, c := range []struct{ path, header string }{{"/agent/", "User-Agent"}, {"/referer/", "Referer"}, {"/address/", "X-Forwarded-For"}} {
+	for _, c := range []struct{ path, header string }{{"/agent/", "User-Agent"}, {"/referer/", "Referer"},
+		{"/address/", "X-Forwarded-For"}} {
 		mux.HandleFunc(c.path, func(w http.ResponseWriter, r *http.Request) {
 			if _, err := db.Exec("INSERT INTO log (what) VALUES ('" + r.Header.Get(c.header) + "')"); err != nil {
 				http.Error(w, "sorry", http.StatusInternalServerError)
@@ -256,9 +266,11 @@ func TestHeaders(t *testing.T) {
 		}
 		fmt.Fprint(w, "welcome ", html.EscapeString(r.UserAgent()))
 	})
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET /agent/a", "GET /agent/b", "GET /referer/a", "GET /address/a", "GET /bound/a"},
+	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET /agent/a", "GET /agent/b", "GET /referer/a",
+		"GET /address/a", "GET /bound/a"},
 		func(r *attack.Run) { r.Parallel = 1 })
-	attacktest.Expect(t, got, "dast/sqlinjection/error GET /agent/a header:User-Agent", "dast/sqlinjection/error GET /referer/a header:Referer",
+	attacktest.Expect(t, got, "dast/sqlinjection/error GET /agent/a header:User-Agent", "dast/sqlinjection/error GET "+
+		"/referer/a header:Referer",
 		"dast/sqlinjection/error GET /address/a header:X-Forwarded-For")
 	if got.Requests > 65 {
 		t.Errorf("%d requests", got.Requests)

@@ -26,10 +26,12 @@ var twoBytes = lazyregexp.New(`(?i)charset=["']?(?:gb|big5|shift|sjis|euc|window
 
 // halves looks at a point where quotes alone have shown nothing.
 func (s *prober) halves() error {
-	if s.At.In != message.InQuery && s.At.In != message.InForm || s.Found(Mark) || !s.escapes() && (s.leaves() || !s.encoded()) {
+	if s.At.In != message.InQuery && s.At.In != message.InForm || s.Found(Mark) || !s.escapes() &&
+		(s.leaves() || !s.encoded()) {
 		return nil
 	}
-	w := &prober{Probe: s.Probe, first: s.first, base: s.base, value: s.value + half, wide: s.value + half + `'"(`, looked: s.looked, doubted: s.doubted}
+	w := &prober{Probe: s.Probe, first: s.first, base: s.base, value: s.value + half, wide: s.value + half + `'"(`,
+		looked: s.looked, doubted: s.doubted}
 	if err := w.baseline(); err != nil || !w.base.Stable {
 		return err
 	}
@@ -66,14 +68,16 @@ func (s *prober) leaves() bool {
 func (s *prober) ending(closing string) *place {
 	return &place{kind: half, make: func(n int, _ string) form {
 		format := s.value + closing + " %s %d=%d -- "
-		return form{fmt.Sprintf(format, "AND", n, n), fmt.Sprintf(format, "ANX", n, n), "ANX", fmt.Sprintf(format, "AND", n, n+s.Number(1, 4000))}
+		return form{fmt.Sprintf(format, "AND", n, n), fmt.Sprintf(format, "ANX", n, n), "ANX",
+			fmt.Sprintf(format, "AND", n, n+s.Number(1, 4000))}
 	}}
 }
 
 // escapes reports whether the page shows quotes with backslashes before them.
 func (s *prober) escapes() bool {
 	text := s.broken.Text()
-	return slices.ContainsFunc([]string{`\'\"(`, `\&#39;\&quot;(`, `\&#039;\&quot;(`, `\'\&quot;(`}, func(sign string) bool { return strings.Contains(text, s.value+sign) })
+	return slices.ContainsFunc([]string{`\'\"(`, `\&#39;\&quot;(`, `\&#039;\&quot;(`, `\'\&quot;(`},
+		func(sign string) bool { return strings.Contains(text, s.value+sign) })
 }
 
 // encoded reports whether the page is written in such an encoding; or whether the database
@@ -81,6 +85,8 @@ func (s *prober) escapes() bool {
 // too many points were asked.
 func (s *prober) encoded() bool {
 	text := s.first.Text()
-	return twoBytes.MatchString(s.first.Header.Get("Content-Type")) || twoBytes.MatchString(text[:min(len(text), 2048)]) ||
-		(s.Noted("dbms:mysql") || s.Noted("proven:mysql")) && (strings.Contains(s.Request.Path, ".php") || strings.Contains(s.first.Header.Get("X-Powered-By"), "PHP")) && s.Count("sql halves") <= maxHalves
+	return twoBytes.MatchString(s.first.Header.Get("Content-Type")) ||
+		twoBytes.MatchString(text[:min(len(text), 2048)]) ||
+		(s.Noted("dbms:mysql") || s.Noted("proven:mysql")) && (strings.Contains(s.Request.Path, ".php") ||
+			strings.Contains(s.first.Header.Get("X-Powered-By"), "PHP")) && s.Count("sql halves") <= maxHalves
 }

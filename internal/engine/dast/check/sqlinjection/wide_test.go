@@ -53,8 +53,11 @@ func TestHalves(t *testing.T) {
 	serve("/narrow/text", "gbk", "text", func(s string) string { return unslashed(slashed(s), false) })
 	serve("/narrow/page", "gbk", "page", func(s string) string { return unslashed(slashed(s), false) })
 	serve("/bound", "gbk", "text", func(s string) string { return strings.ReplaceAll(s, "'", "''") })
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET /wide/text?q=alice", "POST /wide/page q=alice", "POST /wide/bit q=nobody", "GET /narrow/text?q=alice", "GET /narrow/page?q=alice", "GET /bound?q=alice"})
-	attacktest.Expect(t, got, "dast/sqlinjection/error GET /wide/text query:q", "dast/sqlinjection/error POST /wide/page form:q", "dast/sqlinjection/boolean POST /wide/bit form:q")
+	got := attacktest.Attack(t, mux, []*attack.Check{Check},
+		[]string{"GET /wide/text?q=alice", "POST /wide/page q=alice", "POST /wide/bit q=nobody",
+			"GET /narrow/text?q=alice", "GET /narrow/page?q=alice", "GET /bound?q=alice"})
+	attacktest.Expect(t, got, "dast/sqlinjection/error GET /wide/text query:q", "dast/sqlinjection/error POST "+
+		"/wide/page form:q", "dast/sqlinjection/boolean POST /wide/bit form:q")
 	for _, f := range got.Findings {
 		if !strings.Contains(f.Live.Payload, "%E5'") || !strings.Contains(f.Live.Curl, "%E5%27") {
 			t.Errorf("payload %q, curl %s", f.Live.Payload, f.Live.Curl)
@@ -78,7 +81,8 @@ func TestNumbersInStrings(t *testing.T) {
 	mysql := func(s string) string { // has another word for AND
 		return strings.ReplaceAll(words.ReplaceAllString(s, ""), "&&", " AND ")
 	}
-	const single, double, called = "SELECT name FROM people WHERE id=0+'%s'", `SELECT name FROM people WHERE id=0+"%s"`, "SELECT name FROM people WHERE id=(0+'%s')"
+	const single, double, called = "SELECT name FROM people WHERE id=0+'%s'", `SELECT name FROM people WHERE id=0+"%s"`,
+		"SELECT name FROM people WHERE id=(0+'%s')"
 	serve("/single", single, same)
 	serve("/double", double, same)
 	serve("/words", single, mysql)
@@ -86,9 +90,11 @@ func TestNumbersInStrings(t *testing.T) {
 	serve("/words/called", called, mysql)
 	serve("/escaped", single, func(s string) string { return strings.ReplaceAll(s, "'", "''") })
 	serve("/taken", single, func(s string) string { return mysql(strings.NewReplacer("'", "", `"`, "").Replace(s)) })
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET /single?q=2", "GET /double?q=2", "GET /words?q=2", "GET /words/double?q=2", "GET /words/called?q=2", "GET /escaped?q=2", "GET /taken?q=2"},
+	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET /single?q=2", "GET /double?q=2",
+		"GET /words?q=2", "GET /words/double?q=2", "GET /words/called?q=2", "GET /escaped?q=2", "GET /taken?q=2"},
 		func(r *attack.Run) { r.Note("proven:mysql") })
-	attacktest.Expect(t, got, "dast/sqlinjection/boolean GET /single query:q", "dast/sqlinjection/boolean GET /double query:q", "dast/sqlinjection/boolean GET /words query:q",
+	attacktest.Expect(t, got, "dast/sqlinjection/boolean GET /single query:q", "dast/sqlinjection/boolean GET "+
+		"/double query:q", "dast/sqlinjection/boolean GET /words query:q",
 		"dast/sqlinjection/boolean GET /words/double query:q", "dast/sqlinjection/boolean GET /words/called query:q")
 }
 
@@ -98,7 +104,8 @@ func TestSignIn(t *testing.T) {
 	mux := http.NewServeMux()
 	serve := func(path string, quote func(string) string) {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
-			names, err := find(db, fmt.Sprintf(`SELECT name FROM people WHERE name=(%s) AND mail=(%s)`, quote(r.FormValue("user")), quote(r.FormValue("passwd"))))
+			names, err := find(db, fmt.Sprintf(`SELECT name FROM people WHERE name=(%s) AND mail=(%s)`,
+				quote(r.FormValue("user")), quote(r.FormValue("passwd"))))
 			if err != nil || len(names) == 0 {
 				fmt.Fprint(w, "who are you?")
 				return
@@ -108,6 +115,8 @@ func TestSignIn(t *testing.T) {
 	}
 	serve("/in", func(s string) string { return "'" + s + "'" })
 	serve("/escaped", func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" })
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"POST /in user=someone&passwd=x", "POST /escaped user=someone&passwd=x"})
-	attacktest.Expect(t, got, "dast/sqlinjection/boolean POST /in form:user", "dast/sqlinjection/boolean POST /in form:passwd")
+	got := attacktest.Attack(t, mux, []*attack.Check{Check},
+		[]string{"POST /in user=someone&passwd=x", "POST /escaped user=someone&passwd=x"})
+	attacktest.Expect(t, got, "dast/sqlinjection/boolean POST /in form:user", "dast/sqlinjection/boolean POST /in "+
+		"form:passwd")
 }

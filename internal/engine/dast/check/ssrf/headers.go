@@ -14,12 +14,14 @@ import (
 // they name.
 
 // Headers is the check of headers. It asks nothing where nobody listens.
-var Headers = &attack.Check{ID: "ssrf", Rules: []*finding.Rule{rule}, Profile: scan.Standard, Request: headers, Site: route}
+var Headers = &attack.Check{ID: "ssrf", Rules: []*finding.Rule{rule}, Profile: scan.Standard, Request: headers,
+	Site: route}
 
 // addressed are headers that hold addresses or hosts, in requests of their own where one
 // of them may keep the others from being read.
 var addressed = [][]string{
-	{"Referer", "Origin", "X-Wap-Profile", "X-Forwarded-For", "X-Real-Ip", "True-Client-Ip", "Client-Ip", "X-Client-Ip", "Cf-Connecting-Ip"},
+	{"Referer", "Origin", "X-Wap-Profile", "X-Forwarded-For", "X-Real-Ip", "True-Client-Ip", "Client-Ip", "X-Client-Ip",
+		"Cf-Connecting-Ip"},
 	{"X-Forwarded-Host", "X-Host", "X-Forwarded-Server"},
 	{"X-Original-Url", "X-Rewrite-Url", "X-Proxy-Url", "Destination"},
 }
@@ -70,8 +72,9 @@ func route(t *attack.Trial) error {
 		host, rest, _ := strings.Cut(place, "/")
 		r := t.Request.Clone()
 		r.Path = "/" + rest
-		return r.SetHeader("Host", host), []attack.Hook{{Bait: b, Rule: rule, At: &at, Payload: host, Place: "/", Fetch: true,
-			Proof: "The header Host names a listener; the request was sent on to it."}}
+		return r.SetHeader("Host", host),
+			[]attack.Hook{{Bait: b, Rule: rule, At: &at, Payload: host, Place: "/", Fetch: true,
+				Proof: "The header Host names a listener; the request was sent on to it."}}
 	})
 	return err
 }

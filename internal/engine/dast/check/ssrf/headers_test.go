@@ -32,9 +32,11 @@ func TestHeaders(t *testing.T) {
 	})
 	page("/log/good", func(r *http.Request) { t.Log(r.Referer(), r.Header.Get("X-Forwarded-For")) })
 	checks := []*attack.Check{Headers}
-	want := []string{"dast/ssrf/request GET /referer/bad header:Referer", "dast/ssrf/request GET /host/bad header:X-Forwarded-Host", "dast/ssrf/request GET /original/bad header:X-Original-Url"}
+	want := []string{"dast/ssrf/request GET /referer/bad header:Referer", "dast/ssrf/request GET /host/bad " +
+		"header:X-Forwarded-Host", "dast/ssrf/request GET /original/bad header:X-Original-Url"}
 	attacktest.Expect(t, attacktest.Attack(t, mux, checks, operations, attacktest.Listening(t)), want...)
-	attacktest.Expect(t, attacktest.Attack(t, mux, checks, operations, attacktest.Listening(t), attacktest.Profile(scan.Safe)))
+	attacktest.Expect(t, attacktest.Attack(t, mux, checks, operations, attacktest.Listening(t),
+		attacktest.Profile(scan.Safe)))
 	proxy := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		local, ok := r.Context().Value(http.LocalAddrContextKey).(fmt.Stringer)
 		if ok && r.Host != local.String() {
@@ -43,5 +45,6 @@ func TestHeaders(t *testing.T) {
 		}
 		mux.ServeHTTP(w, r)
 	})
-	attacktest.Expect(t, attacktest.Attack(t, proxy, checks, operations[3:], attacktest.Listening(t)), "dast/ssrf/request GET / header:Host")
+	attacktest.Expect(t, attacktest.Attack(t, proxy, checks, operations[3:], attacktest.Listening(t)),
+		"dast/ssrf/request GET / header:Host")
 }

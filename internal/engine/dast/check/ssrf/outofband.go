@@ -17,7 +17,8 @@ var hostLike = lazyregexp.New(`(?i)^(?:(?:[a-z0-9-]+\.)+[a-z]{2,}|(?:\d{1,3}\.){
 // calls makes the target ask our listener, if there is one.
 func calls(p *attack.Probe) (bool, error) {
 	called, err := call(p, func(b attack.Bait) string { return b.URL })
-	if called || err != nil || strings.Contains(p.At.Value, "://") || !hostLike.MatchString(p.At.Value) && !hostLike.MatchString(p.At.Name) {
+	if called || err != nil || strings.Contains(p.At.Value, "://") || !hostLike.MatchString(p.At.Value) &&
+		!hostLike.MatchString(p.At.Name) {
 		return called, err
 	}
 	return call(p, func(b attack.Bait) string {
@@ -42,7 +43,8 @@ func shown(p *attack.Probe, resp *message.Response, b attack.Bait) (*finding.Rul
 	text := p.Callback.Text(b.Token)
 	switch {
 	case strings.Contains(resp.Text(), text.Included):
-		return inclusion, "The listener's text holds an empty element of PHP; the answer holds the text without it, so that it was run as a program."
+		return inclusion, "The listener's text holds an empty element of PHP; the answer holds the text without it, " +
+			"so that it was run as a program."
 	case strings.Contains(resp.Text(), text.First):
 		return nil, "The answer holds the listener's text."
 	}

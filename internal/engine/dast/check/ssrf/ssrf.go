@@ -17,23 +17,29 @@ import (
 var inclusion = &finding.Rule{
 	ID: "dast/ssrf/inclusion", Analysis: finding.DAST, Name: "Remote file inclusion",
 	ShortDescription: "A parameter names a program that is read from another host and run.",
-	Description:      "The application includes a file as a part of its program, and the request says where the file is: any address of the network will do. Whoever sends the request runs programs of his own on the server.",
-	HowToPrevent:     "Include files of a fixed list only, and switch off that files are read from addresses (`allow_url_include` and `allow_url_fopen` of PHP).",
-	CWE:              []string{"CWE-98"}, OWASP: []string{"A03:2021"}, Severity: finding.Critical, Confidence: finding.Certain,
+	Description: "The application includes a file as a part of its program, and the request says where the file " +
+		"is: any address of the network will do. Whoever sends the request runs programs of his own on the server.",
+	HowToPrevent: "Include files of a fixed list only, and switch off that files are read from addresses " +
+		"(`allow_url_include` and `allow_url_fopen` of PHP).",
+	CWE: []string{"CWE-98"}, OWASP: []string{"A03:2021"}, Severity: finding.Critical,
+	Confidence: finding.Certain,
 }
 
 var rule = &finding.Rule{
 	ID: "dast/ssrf/request", Analysis: finding.DAST, Name: "Server-side request forgery (SSRF)",
 	ShortDescription: "A parameter names an address that the server asks.",
-	Description: "The application asks an address that the request names. Whoever sends the request reaches, through the server, what only the server reaches: internal services without a sign-in, " +
+	Description: "The application asks an address that the request names. Whoever sends the request reaches, through " +
+		"the server, what only the server reaches: internal services without a sign-in, " +
 		"the service for metadata of a cloud with its credentials, other ports of the machine.",
-	HowToPrevent: "Ask only addresses of a fixed list. Where users name addresses, decide when the connection is made, on the resolved address, that it is neither private nor local, follow no redirects unchecked, " +
+	HowToPrevent: "Ask only addresses of a fixed list. Where users name addresses, decide when the connection is " +
+		"made, on the resolved address, that it is neither private nor local, follow no redirects unchecked, " +
 		"and let the service run in a network that reaches nothing internal.",
 	CWE: []string{"CWE-918"}, OWASP: []string{"A10:2021"}, Severity: finding.High, Confidence: finding.Certain,
 }
 
 // Check is the check.
-var Check = &attack.Check{ID: "ssrf", Rules: []*finding.Rule{rule, inclusion}, Called: []*finding.Rule{rule, inclusion}, Profile: scan.Standard, Wants: wants, Point: point}
+var Check = &attack.Check{ID: "ssrf", Rules: []*finding.Rule{rule, inclusion}, Called: []*finding.Rule{rule, inclusion},
+	Profile: scan.Standard, Wants: wants, Point: point}
 
 // wants chooses points that are about addresses.
 func wants(p message.Point) bool {
@@ -89,9 +95,11 @@ func own(p *attack.Probe) error {
 	if err != nil || !holds(again, parts) {
 		return err
 	}
-	p.Flaw(attack.Flaw{Rule: rule, Payload: there, Request: p.Request.With(p.At, there), Answers: []*message.Response{resp, other, again},
-		Notes: []string{"the address of the target itself", "one that does not exist", "the first again"},
-		Proof: []string{"The value " + there + " is answered with what stands on that page.", "The value " + missing + ", which does not exist, is not."}})
+	p.Flaw(attack.Flaw{Rule: rule, Payload: there, Request: p.Request.With(p.At, there),
+		Answers: []*message.Response{resp, other, again},
+		Notes:   []string{"the address of the target itself", "one that does not exist", "the first again"},
+		Proof: []string{"The value " + there + " is answered with what stands on that page.", "The value " + missing +
+			", which does not exist, is not."}})
 	return nil
 }
 
@@ -110,7 +118,9 @@ func only(page, without string) []string {
 // holds reports whether an answer has all lines, as they are or as text of a page.
 func holds(resp *message.Response, parts []string) bool {
 	for _, part := range parts {
-		if !slices.ContainsFunc(attack.Encodings(part), func(form string) bool { return strings.Contains(resp.Text(), form) }) {
+		if !slices.ContainsFunc(attack.Encodings(part), func(form string) bool {
+			return strings.Contains(resp.Text(), form)
+		}) {
 			return false
 		}
 	}

@@ -12,7 +12,8 @@ import (
 	"merlon/internal/engine/dast/attack/attacktest"
 )
 
-const home = "<html><title>The shop of the test</title>\n<h1>Welcome to the shop of the test, dear visitor</h1>\n<p>Nothing of this stands on another page.</p></html>"
+const home = "<html><title>The shop of the test</title>\n<h1>Welcome to the shop of the test, dear " +
+	"visitor</h1>\n<p>Nothing of this stands on another page.</p></html>"
 
 func TestCheck(t *testing.T) {
 	fetch := attacktest.Fetch(t)
@@ -44,7 +45,8 @@ func TestCheck(t *testing.T) {
 		return "hello"
 	})
 	page("/good/list", func(v string) string { return fmt.Sprint(v == "http://site.example/") })
-	attacktest.Expect(t, attacktest.Attack(t, mux, []*attack.Check{Check}, operations), "dast/ssrf/request GET /bad/shown query:url", "dast/ssrf/request GET /bad/encoded query:url")
+	attacktest.Expect(t, attacktest.Attack(t, mux, []*attack.Check{Check}, operations), "dast/ssrf/request GET "+
+		"/bad/shown query:url", "dast/ssrf/request GET /bad/encoded query:url")
 	page("/bad/included", func(v string) string { return strings.ReplaceAll(get(v), "<?php ?>", "") })
 	page("/bad/host", func(v string) string { // takes a host
 		if strings.Contains(v, "://") {
@@ -62,10 +64,14 @@ func TestCheck(t *testing.T) {
 	})
 	operations[len(operations)-1] = "GET /bad/numbers?url=127.0.0.1:80/menu"
 	page("/bad/ending", func(v string) string { get(v + ".php"); return "" })
-	page("/good/stripped", func(v string) string { return regexp.MustCompile(`https?://\S+`).ReplaceAllString(v, "[link]") })
+	page("/good/stripped", func(v string) string {
+		return regexp.MustCompile(`https?://\S+`).ReplaceAllString(v, "[link]")
+	})
 	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations, attacktest.Listening(t))
-	attacktest.Expect(t, got, "dast/ssrf/request GET /bad/shown query:url", "dast/ssrf/request GET /bad/encoded query:url", "dast/ssrf/request GET /bad/silent query:url",
-		"dast/ssrf/inclusion GET /bad/included query:url", "dast/ssrf/request GET /bad/host query:url", "dast/ssrf/request GET /bad/numbers query:url", "dast/ssrf/request GET /bad/ending query:url")
+	attacktest.Expect(t, got, "dast/ssrf/request GET /bad/shown query:url", "dast/ssrf/request GET /bad/encoded "+
+		"query:url", "dast/ssrf/request GET /bad/silent query:url",
+		"dast/ssrf/inclusion GET /bad/included query:url", "dast/ssrf/request GET /bad/host query:url",
+		"dast/ssrf/request GET /bad/numbers query:url", "dast/ssrf/request GET /bad/ending query:url")
 	if got.Requests > 11*len(operations) {
 		t.Errorf("%d requests for %d operations", got.Requests, len(operations))
 	}

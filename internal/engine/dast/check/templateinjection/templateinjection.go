@@ -17,24 +17,32 @@ import (
 )
 
 func newRule(id, name, short string) *finding.Rule {
-	return &finding.Rule{ID: "dast/templateinjection/" + id, Analysis: finding.DAST, Name: name, ShortDescription: short,
-		Description: "The application makes a template, or an expression in one, of a value of the request. Most languages of templates reach objects of the program, and from there run commands: " +
+	return &finding.Rule{ID: "dast/templateinjection/" + id, Analysis: finding.DAST, Name: name,
+		ShortDescription: short,
+		Description: "The application makes a template, or an expression in one, of a value of the request. Most " +
+			"languages of templates reach objects of the program, and from there run commands: " +
 			"whoever sends the request takes over the server.",
-		HowToPrevent: "Give values to templates as data (variables), never as a part of their text. Where users write templates, use a language without access to the program, such as Mustache, and run it in a sandbox.",
-		CWE:          []string{"CWE-1336", "CWE-94", "CWE-917"}, OWASP: []string{"A03:2021"}, Severity: finding.Critical, Confidence: finding.Certain}
+		HowToPrevent: "Give values to templates as data (variables), never as a part of their text. Where users " +
+			"write templates, use a language without access to the program, such as Mustache, and run it in a sandbox.",
+		CWE: []string{"CWE-1336", "CWE-94", "CWE-917"}, OWASP: []string{"A03:2021"},
+		Severity: finding.Critical, Confidence: finding.Certain}
 }
 
 var (
-	rule    = newRule("expression", "Server-side template injection", "A parameter is evaluated as a template or an expression on the server.")
-	byError = newRule("error", "Server-side template injection (error-based)", "A parameter is evaluated as a template on the server; what it computes is not shown.")
+	rule = newRule("expression", "Server-side template injection", "A parameter is evaluated as a template or an "+
+		"expression on the server.")
+	byError = newRule("error", "Server-side template injection (error-based)", "A parameter is evaluated as a "+
+		"template on the server; what it computes is not shown.")
 )
 
 // Check is the check.
-var Check = &attack.Check{ID: "templateinjection", Rules: []*finding.Rule{rule, byError}, Profile: scan.Safe, Wants: wants, Point: point}
+var Check = &attack.Check{ID: "templateinjection", Rules: []*finding.Rule{rule, byError}, Profile: scan.Safe,
+	Wants: wants, Point: point}
 
 func wants(p message.Point) bool {
 	switch p.In {
 	case message.InFileName, message.InHeaderName, message.InCookieName, message.InQueryName, message.InFormName, message.InJSONName:
+
 		return false
 	}
 	return p.Type != "boolean" && p.Type != "null"
@@ -63,7 +71,8 @@ var forms = []form{
 	{"doT", "{{=A*B}}"},
 	{"Handlebars", `{{#with "W"}}{{length}}{{/with}}`}, // it knows no product, but how long a word is
 	{"Template Toolkit", "[%A*B%]"},
-	{"Go", "{{printf \"%x\" AB}}"}, // no product, but a number in another base: one that a filter of quotes and spaces cannot make
+	// no product, but a number in another base: one that a filter of quotes and spaces cannot make
+	{"Go", "{{printf \"%x\" AB}}"},
 }
 
 // fill puts random numbers or words into the form, and returns it with what an engine
@@ -94,7 +103,8 @@ func point(p *attack.Probe) error {
 	if err != nil {
 		return err
 	}
-	if !strings.Contains(canary.Answer.Head()+canary.Answer.Text(), canary.Word) && base.Stable && p.Page(canary.Answer, canary.Word).Equal(base.Page()) {
+	if !strings.Contains(canary.Answer.Head()+canary.Answer.Text(), canary.Word) && base.Stable &&
+		p.Page(canary.Answer, canary.Word).Equal(base.Page()) {
 		return unseen(p, base)
 	}
 	// Forms with a percent sign fail where a value is decoded once more: they are apart.
@@ -138,7 +148,8 @@ func evaluates(p *attack.Probe, base *attack.Baseline, word *attack.Page, percen
 	if encoded(text, all) && (page.Equal(word) || !base.Stable) { // repeated as it is
 		return false, nil
 	}
-	return strings.Contains(text, mark) || resp.Status >= 500 && base.First.Status < 500 || !page.Equal(base.Page()), nil
+	return strings.Contains(text, mark) || resp.Status >= 500 && base.First.Status < 500 || !page.Equal(base.Page()),
+		nil
 }
 
 // encoded reports whether the page repeats the whole text in one of the usual encodings.
@@ -174,7 +185,8 @@ func try(p *attack.Probe, f form) (found bool, err error) {
 	}
 	p.Mark("template")
 	p.Mark("code")
-	p.Flaw(attack.Flaw{Rule: rule, Payload: payload, Request: p.Request.With(p.At, payload), Answers: answers, Notes: []string{"an expression", "another one"},
+	p.Flaw(attack.Flaw{Rule: rule, Payload: payload, Request: p.Request.With(p.At, payload), Answers: answers,
+		Notes: []string{"an expression", "another one"},
 		Proof: []string{proof, "So it was with another expression.", "The form is that of: " + f.engines + "."}})
 	return true, nil
 }
@@ -201,4 +213,5 @@ func between(text, before, want, after string) bool {
 }
 
 // plain removes spaces, and what stands between thousands.
-var plain = strings.NewReplacer(" ", "", "\n", "", "\r", "", "\t", "", ",", "", ".", "", "'", "", "\u00a0", "", "\u202f", "", "’", "")
+var plain = strings.NewReplacer(" ", "", "\n", "", "\r", "", "\t", "", ",", "", ".", "", "'", "", "\u00a0", "",
+	"\u202f", "", "’", "")

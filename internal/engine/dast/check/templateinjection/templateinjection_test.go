@@ -49,7 +49,9 @@ func TestCheck(t *testing.T) {
 			}
 			return "ERROR: unexpected sign in " + v
 		},
-		"/jinja": engine("{{", "}}"), "/el": engine("${", "}"), "/erb": engine("<%=", "%>"), "/smarty": engine("{", "}"), "/spring": engine("#{", "}"), "/razor": engine("@(", ")"), "/tt": engine("[%", "%]"),
+		"/jinja": engine("{{", "}}"), "/el": engine("${", "}"), "/erb": engine("<%=", "%>"),
+		"/smarty": engine("{", "}"), "/spring": engine("#{", "}"), "/razor": engine("@(", ")"),
+		"/tt": engine("[%", "%]"),
 		"/words": func(v string) string { // knows how long words are, and comes out in capitals
 			return strings.ToUpper(regexp.MustCompile(`\{\{#with "(\w+)"\}\}\{\{length\}\}\{\{/with\}\}`).ReplaceAllStringFunc(v, func(s string) string {
 				return fmt.Sprint(len(strings.Split(s, `"`)[1]))
@@ -76,7 +78,9 @@ func TestCheck(t *testing.T) {
 			return strings.NewReplacer(`"`, "", "'", "", " ", "", "<", "", ">", "").Replace(v)
 		},
 		"/products": func(v string) string { // computes them wherever they stand
-			return regexp.MustCompile(`\d+\*\d+`).ReplaceAllStringFunc(v, func(s string) string { return engine("", "")(s) })
+			return regexp.MustCompile(`\d+\*\d+`).ReplaceAllStringFunc(v, func(s string) string {
+				return engine("", "")(s)
+			})
 		},
 		"/upper":   strings.ToUpper,
 		"/refused": func(v string) string { return fmt.Sprint("error: ", strings.ContainsAny(v, "{}<%")) },
@@ -85,7 +89,9 @@ func TestCheck(t *testing.T) {
 	var operations, want []string
 	for _, list := range []map[string]func(string) string{bad, good} {
 		for p, f := range list {
-			mux.HandleFunc(p, func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "<p>%s</p>", f(r.FormValue("q"))) })
+			mux.HandleFunc(p, func(w http.ResponseWriter, r *http.Request) {
+				fmt.Fprintf(w, "<p>%s</p>", f(r.FormValue("q")))
+			})
 			operations = append(operations, "GET "+p+"?q=world")
 		}
 	}

@@ -60,8 +60,10 @@ func unseen(p *attack.Probe, base *attack.Baseline) error {
 		}
 		p.Mark("template")
 		p.Mark("code")
-		p.Flaw(attack.Flaw{Rule: byError, Payload: c.No, Request: p.Request.With(p.At, c.No), Answers: c.Answers, Notes: c.Notes,
-			Proof: []string{"The value " + c.Yes + " is answered as any other one; " + c.No + ", which divides by zero or looks into nothing, is not.", "So it was three times with other numbers, in turning order.",
+		p.Flaw(attack.Flaw{Rule: byError, Payload: c.No, Request: p.Request.With(p.At, c.No), Answers: c.Answers,
+			Notes: c.Notes,
+			Proof: []string{"The value " + c.Yes + " is answered as any other one; " + c.No + ", which divides by " +
+				"zero or looks into nothing, is not.", "So it was three times with other numbers, in turning order.",
 				"The form is that of: " + f.engines + "."}})
 		return nil
 	}

@@ -25,28 +25,42 @@ import (
 )
 
 func rule(name, weakness string, severity finding.Severity, texts [4]string) *finding.Rule {
-	return &finding.Rule{ID: "dast/tls/" + name, Analysis: finding.DAST, Name: texts[0], ShortDescription: texts[1], Description: texts[2], HowToPrevent: texts[3],
+	return &finding.Rule{ID: "dast/tls/" + name, Analysis: finding.DAST, Name: texts[0], ShortDescription: texts[1],
+		Description: texts[2], HowToPrevent: texts[3],
 		CWE: []string{weakness}, OWASP: []string{"A02:2021"}, Severity: severity, Confidence: finding.Certain}
 }
 
 var (
-	certificate = rule("certificate", "CWE-295", finding.Medium, [4]string{"Invalid TLS certificate", "Clients that check the certificate of the server refuse it.",
-		"The certificate is over, is for another name, or comes from nobody whom clients trust. Users who learn to go on in spite of the warning do so as well when somebody is on the way.",
+	certificate = rule("certificate", "CWE-295", finding.Medium, [4]string{"Invalid TLS certificate", "Clients that " +
+		"check the certificate of the server refuse it.",
+		"The certificate is over, is for another name, or comes from nobody whom clients trust. Users who learn to " +
+			"go on in spite of the warning do so as well when somebody is on the way.",
 		"Get a certificate of a known authority for the name, and renew it by a program (ACME)."})
-	weak = rule("weak-certificate", "CWE-326", finding.Medium, [4]string{"Weak TLS certificate", "The key or the signature of the certificate can be forged.",
-		"The key is short, or the signature uses a hash with known collisions.", "Use RSA of 2048 bits or more, or ECDSA P-256, and SHA-256."})
-	version = rule("old-version", "CWE-326", finding.Low, [4]string{"Deprecated TLS versions enabled", "The server takes TLS 1.0 or 1.1.",
-		"TLS 1.0 and 1.1 are withdrawn (RFC 8996): they need hashes and ciphers that are broken.", "Allow TLS 1.2 and 1.3 only."})
-	cipher = rule("weak-cipher", "CWE-327", finding.Medium, [4]string{"Weak TLS cipher suites enabled", "The server takes RC4 or 3DES.",
-		"RC4 (RFC 7465) and 3DES show parts of what they encrypt to who records enough of it.", "Allow AEAD ciphers with forward secrecy only."})
-	plain = rule("password-unencrypted", "CWE-319", finding.Medium, [4]string{"Cleartext transmission of a password", "A form with a password is shown or sent over HTTP.",
-		"Whoever is on the way reads the password, or changes the page so that it is sent to him.", "Serve the page and take the form over HTTPS alone."})
-	mixed = rule("mixed-content", "CWE-319", finding.Low, [4]string{"Mixed content", "Script, styles or frames of an encrypted page are loaded without encryption.",
-		"Whoever is on the way changes what is loaded; browsers refuse most of it, so that the page breaks.", "Load everything over HTTPS."})
+	weak = rule("weak-certificate", "CWE-326", finding.Medium, [4]string{"Weak TLS certificate", "The key or the " +
+		"signature of the certificate can be forged.",
+		"The key is short, or the signature uses a hash with known collisions.", "Use RSA of 2048 bits or more, or " +
+			"ECDSA P-256, and SHA-256."})
+	version = rule("old-version", "CWE-326", finding.Low, [4]string{"Deprecated TLS versions enabled", "The server " +
+		"takes TLS 1.0 or 1.1.",
+		"TLS 1.0 and 1.1 are withdrawn (RFC 8996): they need hashes and ciphers that are broken.",
+		"Allow TLS 1.2 and 1.3 only."})
+	cipher = rule("weak-cipher", "CWE-327", finding.Medium, [4]string{"Weak TLS cipher suites enabled", "The server " +
+		"takes RC4 or 3DES.",
+		"RC4 (RFC 7465) and 3DES show parts of what they encrypt to who records enough of it.",
+		"Allow AEAD ciphers with forward secrecy only."})
+	plain = rule("password-unencrypted", "CWE-319", finding.Medium, [4]string{"Cleartext transmission of a " +
+		"password", "A form with a password is shown or sent over HTTP.",
+		"Whoever is on the way reads the password, or changes the page so that it is sent to him.",
+		"Serve the page and take the form over HTTPS alone."})
+	mixed = rule("mixed-content", "CWE-319", finding.Low, [4]string{"Mixed content", "Script, styles or frames of an " +
+		"encrypted page are loaded without encryption.",
+		"Whoever is on the way changes what is loaded; browsers refuse most of it, so that the page breaks.",
+		"Load everything over HTTPS."})
 )
 
 // Check makes the handshakes, and looks at pages.
-var Check = &attack.Check{ID: "tls", Rules: []*finding.Rule{certificate, weak, version, cipher, plain, mixed}, Profile: scan.Safe, Site: shake, Response: look}
+var Check = &attack.Check{ID: "tls", Rules: []*finding.Rule{certificate, weak, version, cipher, plain, mixed},
+	Profile: scan.Safe, Site: shake, Response: look}
 
 // shake makes the handshakes.
 func shake(t *attack.Trial) error {
@@ -62,7 +76,8 @@ func shake(t *attack.Trial) error {
 		return err
 	}
 	report := func(rule *finding.Rule, proof string) {
-		t.Flaw(attack.Flaw{Rule: rule, Place: "/", Key: t.Request.Host, Answers: []*message.Response{answer}, Notes: []string{"a request over the connection"}, Nobody: true, Proof: []string{proof}})
+		t.Flaw(attack.Flaw{Rule: rule, Place: "/", Key: t.Request.Host, Answers: []*message.Response{answer},
+			Notes: []string{"a request over the connection"}, Nobody: true, Proof: []string{proof}})
 	}
 	host := t.Request.URL().Hostname()
 	if why := distrust(state.PeerCertificates, nil, host, time.Now()); why != "" {
@@ -81,12 +96,14 @@ func shake(t *attack.Trial) error {
 			break
 		}
 	}
-	got, err := handshake(t, &tls.Config{ServerName: host, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS12, CipherSuites: slices.Concat(suites("_RC4_"), suites("_3DES_"))})
+	got, err := handshake(t, &tls.Config{ServerName: host, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS12,
+		CipherSuites: slices.Concat(suites("_RC4_"), suites("_3DES_"))})
 	if err != nil {
 		return err
 	}
 	if got != nil {
-		report(cipher, "A handshake with "+tls.CipherSuiteName(got.CipherSuite)+" was made; nothing but RC4 and 3DES was offered.")
+		report(cipher, "A handshake with "+tls.CipherSuiteName(got.CipherSuite)+" was made; nothing but RC4 and 3DES "+
+			"was offered.")
 	}
 	return nil
 }
@@ -143,7 +160,8 @@ func distrust(chain []*x509.Certificate, roots *x509.CertPool, host string, now 
 	case bytes.Equal(leaf.RawIssuer, leaf.RawSubject):
 		return "is signed by itself"
 	case len(chain) == 1:
-		return "comes from an authority that is not known here, and the server sends no certificate that leads to one that is"
+		return "comes from an authority that is not known here, and the server sends no certificate that leads to " +
+			"one that is"
 	}
 	return "comes from an authority that is not known here"
 }
@@ -176,14 +194,16 @@ func look(t *attack.Trial, resp *message.Response) {
 		case n.Data == "form" && password(n) && (!secure || open(attribute(n, "action"))):
 			tell(t, plain, resp, "The form with a password of "+resp.Request.Place()+" is shown or sent over HTTP.")
 		case secure && (n.Data == "script" || n.Data == "iframe") && open(attribute(n, "src")),
-			secure && n.Data == "link" && strings.EqualFold(attribute(n, "rel"), "stylesheet") && open(attribute(n, "href")):
+			secure && n.Data == "link" && strings.EqualFold(attribute(n, "rel"), "stylesheet") &&
+				open(attribute(n, "href")):
 			tell(t, mixed, resp, "The page "+resp.Request.Place()+" has a "+n.Data+" over HTTP.")
 		}
 	}
 }
 
 func tell(t *attack.Trial, rule *finding.Rule, resp *message.Response, proof string) {
-	t.Flaw(attack.Flaw{Rule: rule, Request: resp.Request, Place: "/", Key: resp.Request.Host, Answers: []*message.Response{resp}, Notes: []string{"a page"}, Proof: []string{proof}})
+	t.Flaw(attack.Flaw{Rule: rule, Request: resp.Request, Place: "/", Key: resp.Request.Host,
+		Answers: []*message.Response{resp}, Notes: []string{"a page"}, Proof: []string{proof}})
 }
 
 // open reports whether an address of the page is asked for without encryption.

@@ -38,7 +38,8 @@ func found(t *testing.T, address string, pages ...*message.Response) []string {
 	var dialer net.Dialer
 	client := traffic.New(traffic.Options{Scope: scope, Dial: dialer.DialContext, ID: "test", Rate: 1e6})
 	defer client.Close()
-	run := &attack.Run{Client: client, Surface: site.NewSurface(10), Target: target, Scope: scope, Checks: []*attack.Check{Check}, Seed: 1,
+	run := &attack.Run{Client: client, Surface: site.NewSurface(10), Target: target, Scope: scope,
+		Checks: []*attack.Check{Check}, Seed: 1,
 		Report:  func(r *finding.Rule, _ finding.Finding) { out = append(out, r.ID) },
 		Degrade: func(r scan.Reason) { t.Errorf("degraded: %s", r.Message) }}
 	for _, p := range pages {
@@ -62,22 +63,30 @@ func found(t *testing.T, address string, pages ...*message.Response) []string {
 
 func TestHandshakes(t *testing.T) {
 	start := func(config *tls.Config) string {
-		s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello") }))
+		s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprint(w, "hello")
+		}))
 		s.TLS, s.Config.ErrorLog = config, log.New(io.Discard, "", 0)
 		s.StartTLS()
 		t.Cleanup(s.Close)
 		return s.URL
 	}
-	old := start(&tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS12, CipherSuites: append(suites("_3DES_"), tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, tls.TLS_RSA_WITH_AES_128_CBC_SHA)})
-	if got := found(t, old); !slices.Equal(got, []string{"dast/tls/certificate", "dast/tls/old-version", "dast/tls/weak-cipher"}) {
+	old := start(&tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS12,
+		CipherSuites: append(suites("_3DES_"), tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+			tls.TLS_RSA_WITH_AES_128_CBC_SHA)})
+	if got := found(t, old); !slices.Equal(got, []string{"dast/tls/certificate", "dast/tls/old-version",
+		"dast/tls/weak-cipher"}) {
 		t.Errorf("found %v", got)
 	}
 	// A server that knows nothing newer is reached all the same.
-	if got := found(t, start(&tls.Config{MinVersion: tls.VersionTLS12, MaxVersion: tls.VersionTLS12, CipherSuites: []uint16{tls.TLS_RSA_WITH_AES_128_CBC_SHA}})); !slices.Equal(got, []string{"dast/tls/certificate"}) {
+	if got := found(t, start(&tls.Config{MinVersion: tls.VersionTLS12, MaxVersion: tls.VersionTLS12,
+		CipherSuites: []uint16{tls.TLS_RSA_WITH_AES_128_CBC_SHA}})); !slices.Equal(got,
+		[]string{"dast/tls/certificate"}) {
 		t.Errorf("found %v", got)
 	}
 	// The certificate of the test comes from nobody who is known.
-	if got := found(t, start(&tls.Config{MinVersion: tls.VersionTLS12})); !slices.Equal(got, []string{"dast/tls/certificate"}) {
+	if got := found(t, start(&tls.Config{MinVersion: tls.VersionTLS12})); !slices.Equal(got,
+		[]string{"dast/tls/certificate"}) {
 		t.Errorf("found %v", got)
 	}
 }
@@ -91,7 +100,8 @@ func TestDistrust(t *testing.T) {
 		at         time.Time
 	}{
 		{"example.com", "is over since " + leaf.NotAfter.UTC().Format(time.DateOnly), leaf.NotAfter.Add(time.Hour)},
-		{"example.com", "is not valid before " + leaf.NotBefore.UTC().Format(time.DateOnly), leaf.NotBefore.Add(-time.Hour)},
+		{"example.com", "is not valid before " + leaf.NotBefore.UTC().Format(time.DateOnly),
+			leaf.NotBefore.Add(-time.Hour)},
 		{"other.example", "is for another name", time.Now()},
 	} {
 		if got := distrust([]*x509.Certificate{leaf}, nil, c.host, c.at); got != c.want {
@@ -113,7 +123,8 @@ func (i *issuer) sign(t *testing.T, c *x509.Certificate) *issuer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.SerialNumber, c.NotBefore, c.NotAfter, c.BasicConstraintsValid = big.NewInt(1), time.Now().Add(-time.Hour), time.Now().Add(time.Hour), true
+	c.SerialNumber, c.NotBefore, c.NotAfter, c.BasicConstraintsValid = big.NewInt(1), time.Now().Add(-time.Hour),
+		time.Now().Add(time.Hour), true
 	by := &issuer{c, key}
 	if i != nil {
 		by = i
@@ -153,11 +164,14 @@ func TestChains(t *testing.T) {
 	}{
 		{"whole", []*issuer{leaf, between}, ""},
 		{"of the root", []*issuer{root.sign(t, name("direct"))}, ""},
-		{"incomplete", []*issuer{leaf}, "comes from an authority that is not known here, and the server sends no certificate that leads to one that is"},
-		{"of somebody else", []*issuer{nobody.sign(t, authority("other")).sign(t, name("leaf")), between}, "comes from an authority that is not known here"},
+		{"incomplete", []*issuer{leaf}, "comes from an authority that is not known here, and the server sends no " +
+			"certificate that leads to one that is"},
+		{"of somebody else", []*issuer{nobody.sign(t, authority("other")).sign(t, name("leaf")), between},
+			"comes from an authority that is not known here"},
 		{"of itself", []*issuer{nobody.sign(t, name("self"))}, "is signed by itself"},
 		{"for clients", []*issuer{root.sign(t, client)}, "is refused: certificate specifies an incompatible key usage"},
-		{"of no authority", []*issuer{leaf.sign(t, name("forged")), leaf, between}, "comes from an authority that is not known here"},
+		{"of no authority", []*issuer{leaf.sign(t, name("forged")), leaf, between}, "comes from an authority that is " +
+			"not known here"},
 	} {
 		var chain []*x509.Certificate
 		for _, i := range c.chain {
@@ -175,7 +189,8 @@ func TestPages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return &message.Response{Request: r, Status: 200, Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte(text)}
+		return &message.Response{Request: r, Status: 200, Header: http.Header{"Content-Type": {"text/html"}},
+			Body: []byte(text)}
 	}
 	form := `<form action="%s"><input type=password></form>`
 	for _, c := range []struct {

@@ -23,17 +23,24 @@ import (
 )
 
 func newRule(id, name, short, what string, cwe ...string) *finding.Rule {
-	return &finding.Rule{ID: "dast/unsigned/" + id, Analysis: finding.DAST, Name: name, ShortDescription: short, Description: what,
-		HowToPrevent: "Keep what decides about anything at the server, under a random identifier. What has to travel gets a code over all of it (HMAC, with a key that only the server has), which is checked before anything of it is read.",
-		CWE:          cwe, OWASP: []string{"A08:2021"}, Severity: finding.High, Confidence: finding.Certain}
+	return &finding.Rule{ID: "dast/unsigned/" + id, Analysis: finding.DAST, Name: name, ShortDescription: short,
+		Description: what,
+		HowToPrevent: "Keep what decides about anything at the server, under a random identifier. What has to travel " +
+			"gets a code over all of it (HMAC, with a key that only the server has), which is checked before " +
+			"anything of it is read.",
+		CWE: cwe, OWASP: []string{"A08:2021"}, Severity: finding.High, Confidence: finding.Certain}
 }
 
 var (
-	sessionRule = newRule("session", "Unsigned session cookie", "A cookie says who somebody is, and nobody has signed it.",
-		"The session is kept in a cookie as a text. The application takes a changed one as it takes its own: whoever writes another name, number or role into it is taken for that.", "CWE-565", "CWE-345", "CWE-784")
+	sessionRule = newRule("session", "Unsigned session cookie", "A cookie says who somebody is, and nobody has "+
+		"signed it.",
+		"The session is kept in a cookie as a text. The application takes a changed one as it takes its own: whoever "+
+			"writes another name, number or role into it is taken for that.", "CWE-565", "CWE-345", "CWE-784")
 	stateRule = newRule("viewstate", "ViewState without MAC", "A changed state of a form (ViewState) is accepted.",
-		"The state of a page of ASP.NET comes back with the form, and is read though it was changed: its code (MAC) is not checked. Whoever changes it changes what the page holds; "+
-			"since the reader of such states makes objects of it, he can make it run commands on the server.", "CWE-642", "CWE-502", "CWE-345")
+		"The state of a page of ASP.NET comes back with the form, and is read though it was changed: its code (MAC) "+
+			"is not checked. Whoever changes it changes what the page holds; "+
+			"since the reader of such states makes objects of it, he can make it run commands on the server.",
+		"CWE-642", "CWE-502", "CWE-345")
 )
 
 // Check looks at the cookies of the session, State at forms.
@@ -132,11 +139,16 @@ func page(t *attack.Trial, r *message.Request, name string, kept *text) (bool, e
 		if err != nil || strings.Contains(broken.Text(), word) {
 			return false, err // what is shown is the text, whatever it says
 		}
-		t.Flaw(attack.Flaw{Rule: sessionRule, Request: r, Point: &message.Point{In: message.InCookie, Name: name}, Place: "/", Key: name, Payload: payload,
+		t.Flaw(attack.Flaw{Rule: sessionRule, Request: r, Point: &message.Point{In: message.InCookie, Name: name},
+			Place: "/", Key: name, Payload: payload,
 			Answers: append([]*message.Response{own, nobody, broken}, answers...),
-			Notes:   []string{"the page of the user", "a random text in the place of the cookie", "a changed cookie that is broken", "a changed cookie", "another one"},
-			Proof: []string{"The cookie " + name + " is " + kept.form + ", and no code is part of it.", "The page shows a value of the cookie to the user, and is another one with a random text in the place of the cookie.",
-				"With a random word in the place of the value the page is that of a user of this name, twice; with a cookie that cannot be read it is not."}})
+			Notes: []string{"the page of the user", "a random text in the place of the cookie", "a changed cookie " +
+				"that is broken", "a changed cookie", "another one"},
+			Proof: []string{"The cookie " + name + " is " + kept.form + ", and no code is part of it.",
+				"The page shows a value of the cookie to the user, and is another one with a random text in the " +
+					"place of the cookie.",
+				"With a random word in the place of the value the page is that of a user of this name, twice; with a " +
+					"cookie that cannot be read it is not."}})
 		return true, nil
 	}
 	return false, nil
@@ -165,9 +177,12 @@ func read(value string) *text {
 		ways = append(ways, way{plain, " in URL encoding", url.QueryEscape})
 	}
 	for _, w := range slices.Clone(ways) {
-		for _, e := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
+		for _, e := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding,
+			base64.RawURLEncoding} {
 			if b, err := e.DecodeString(w.plain); err == nil {
-				ways = append(ways, way{string(b), " in base 64", func(s string) string { return w.encode(e.EncodeToString([]byte(s))) }})
+				ways = append(ways, way{string(b), " in base 64", func(s string) string {
+					return w.encode(e.EncodeToString([]byte(s)))
+				}})
 				break
 			}
 		}
@@ -177,7 +192,8 @@ func read(value string) *text {
 		case strings.HasPrefix(plain, "{") && json.Valid([]byte(plain)):
 			return &text{whole: value, plain: plain, form: "JSON" + w.form, encode: w.encode}
 		case serialized.MatchString(plain):
-			return &text{whole: value, plain: plain, form: "an array as PHP writes it" + w.form, encode: w.encode, php: true}
+			return &text{whole: value, plain: plain, form: "an array as PHP writes it" + w.form, encode: w.encode,
+				php: true}
 		}
 	}
 	return nil
@@ -205,7 +221,8 @@ func (x *text) claims() []string {
 
 func (x *text) changed(claim, word string) string {
 	if x.php {
-		return strings.ReplaceAll(x.plain, fmt.Sprintf("s:%d:%q", len(claim), claim), fmt.Sprintf("s:%d:%q", len(word), word))
+		return strings.ReplaceAll(x.plain, fmt.Sprintf("s:%d:%q", len(claim), claim),
+			fmt.Sprintf("s:%d:%q", len(word), word))
 	}
 	return strings.ReplaceAll(x.plain, `"`+claim+`"`, `"`+word+`"`)
 }
@@ -264,7 +281,8 @@ func state(t *attack.Trial) error {
 	var changed *message.Request
 	for range 2 {
 		r, resp, err := send(change())
-		if err != nil || resp.Status != own.Status || attack.NewPage(own).Like(attack.NewPage(resp)) <= attack.NewPage(own).Like(attack.NewPage(refused)) {
+		if err != nil || resp.Status != own.Status ||
+			attack.NewPage(own).Like(attack.NewPage(resp)) <= attack.NewPage(own).Like(attack.NewPage(refused)) {
 			return err
 		}
 		answers, changed = append(answers, resp), r
@@ -273,8 +291,12 @@ func state(t *attack.Trial) error {
 	if err != nil || refused.Status == own.Status && attack.NewPage(own).Like(attack.NewPage(refused)) > other {
 		return err
 	}
-	t.Flaw(attack.Flaw{Rule: stateRule, Request: changed, Point: &at, Payload: "a state with another word in it", Answers: append(answers, refused),
-		Notes: []string{"the state as it is", "a state that is none", "a state with another word", "and with another one", "a state that is none, again"},
-		Proof: []string{"The state is neither encrypted nor does the application notice that a word in it was changed, twice: the answer is that to the state as it is.", "A state that cannot be read is refused, before and after, so that it is read."}})
+	t.Flaw(attack.Flaw{Rule: stateRule, Request: changed, Point: &at, Payload: "a state with another " +
+		"word in it", Answers: append(answers, refused),
+		Notes: []string{"the state as it is", "a state that is none", "a state with another word",
+			"and with another one", "a state that is none, again"},
+		Proof: []string{"The state is neither encrypted nor does the application notice that a word in it was " +
+			"changed, twice: the answer is that to the state as it is.", "A state that cannot be read is refused, " +
+			"before and after, so that it is read."}})
 	return nil
 }

@@ -42,7 +42,8 @@ func member(w http.ResponseWriter, name string) {
 		fmt.Fprint(w, "<html>Please sign in.")
 		return
 	}
-	fmt.Fprintf(w, "<html><h1>Account of %s</h1><p>orders: <ul><li>one<li>two</ul><a href='/leave'>Leave</a>", html.EscapeString(name))
+	fmt.Fprintf(w, "<html><h1>Account of %s</h1><p>orders: <ul><li>one<li>two</ul><a href='/leave'>Leave</a>",
+		html.EscapeString(name))
 }
 
 func TestSessions(t *testing.T) {
@@ -68,8 +69,13 @@ func TestSessions(t *testing.T) {
 		user         func(cookie string) string
 		flaw         bool
 	}{
-		{"JSON in base 64", base64.StdEncoding.EncodeToString([]byte(said)), func(c string) string { return inJSON(b64(c)) }, true},
-		{"JSON in URL encoding", url.QueryEscape(said), func(c string) string { s, _ := url.QueryUnescape(c); return inJSON(s) }, true},
+		{"JSON in base 64", base64.StdEncoding.EncodeToString([]byte(said)), func(c string) string {
+			return inJSON(b64(c))
+		}, true},
+		{"JSON in URL encoding", url.QueryEscape(said), func(c string) string {
+			s, _ := url.QueryUnescape(c)
+			return inJSON(s)
+		}, true},
 		{"array of PHP", url.QueryEscape(php), func(c string) string {
 			s, _ := url.QueryUnescape(c)
 			var n int
@@ -81,13 +87,15 @@ func TestSessions(t *testing.T) {
 			}
 			return ""
 		}, true},
-		{"a code within", base64.StdEncoding.EncodeToString([]byte(`{"user":"jane.doe","code":"` + code + `"}`)), func(c string) string {
-			var v struct{ User, Code string }
-			if json.Unmarshal([]byte(b64(c)), &v) != nil || base64.RawURLEncoding.EncodeToString(sign([]byte(v.User))) != v.Code {
-				return ""
-			}
-			return v.User
-		}, false},
+		{"a code within", base64.StdEncoding.EncodeToString([]byte(`{"user":"jane.doe","code":"` + code + `"}`)),
+			func(c string) string {
+				var v struct{ User, Code string }
+				if json.Unmarshal([]byte(b64(c)), &v) != nil ||
+					base64.RawURLEncoding.EncodeToString(sign([]byte(v.User))) != v.Code {
+					return ""
+				}
+				return v.User
+			}, false},
 		{"a code behind", base64.StdEncoding.EncodeToString([]byte(said)) + "." + code, func(c string) string {
 			text, mac, _ := strings.Cut(c, ".")
 			if mac != code || b64(text) != said {
@@ -101,7 +109,9 @@ func TestSessions(t *testing.T) {
 			}
 			return ""
 		}, false},
-		{"an identifier", "5f2b9c0e77aa4410", func(c string) string { return map[string]string{"5f2b9c0e77aa4410": "jane.doe"}[c] }, false},
+		{"an identifier", "5f2b9c0e77aa4410", func(c string) string {
+			return map[string]string{"5f2b9c0e77aa4410": "jane.doe"}[c]
+		}, false},
 	} {
 		h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			c, err := r.Cookie("session")
@@ -111,7 +121,9 @@ func TestSessions(t *testing.T) {
 			}
 			member(w, test.user(c.Value))
 		})
-		got := attacktest.Attack(t, h, []*attack.Check{Check}, []string{"GET /account"}, func(r *attack.Run) { r.As = jane(test.cookie) })
+		got := attacktest.Attack(t, h, []*attack.Check{Check}, []string{"GET /account"}, func(r *attack.Run) {
+			r.As = jane(test.cookie)
+		})
 		if (len(got.Findings) == 1) != test.flaw || len(got.Findings) > 1 {
 			t.Errorf("%s: %+v %+v", test.name, got.Findings, got.Reasons)
 		}
@@ -125,9 +137,12 @@ func TestSessions(t *testing.T) {
 		if c, err := r.Cookie("session"); err == nil && inJSON(b64(c.Value)) != "" {
 			name = inJSON(b64(c.Value))
 		}
-		fmt.Fprintf(w, "<html><h1>Shop</h1><p>Hello %s</p><ul><li>one<li>two<li>three</ul><p>a long text that is the same for everybody who comes", html.EscapeString(name))
+		fmt.Fprintf(w, "<html><h1>Shop</h1><p>Hello %s</p><ul><li>one<li>two<li>three</ul><p>a long text that is the "+
+			"same for everybody who comes", html.EscapeString(name))
 	})
-	got := attacktest.Attack(t, greets, []*attack.Check{Check}, []string{"GET /"}, func(r *attack.Run) { r.As = jane(base64.StdEncoding.EncodeToString([]byte(said))) })
+	got := attacktest.Attack(t, greets, []*attack.Check{Check}, []string{"GET /"}, func(r *attack.Run) {
+		r.As = jane(base64.StdEncoding.EncodeToString([]byte(said)))
+	})
 	if len(got.Findings) != 0 {
 		t.Errorf("a greeting: %+v", got.Findings)
 	}
@@ -141,7 +156,9 @@ func TestState(t *testing.T) {
 		taken func(b []byte) bool
 		flaw  bool
 	}{
-		{"without a code", body, func(b []byte) bool { return bytes.HasPrefix(b, []byte(stateHead)) && len(b) == len(body) }, true},
+		{"without a code", body, func(b []byte) bool {
+			return bytes.HasPrefix(b, []byte(stateHead)) && len(b) == len(body)
+		}, true},
 		{"with a code", append(bytes.Clone(body), sign(body)...), func(b []byte) bool {
 			return len(b) > 32 && hmac.Equal(sign(b[:len(b)-32]), b[len(b)-32:])
 		}, false},
@@ -155,9 +172,12 @@ func TestState(t *testing.T) {
 				fmt.Fprint(w, "<html><h1>Server Error in '/' Application.</h1>")
 				return
 			}
-			fmt.Fprint(w, "<html><form method=post><input name=__VIEWSTATE type=hidden><input name=q></form><p>found nothing")
+			fmt.Fprint(w, "<html><form method=post><input name=__VIEWSTATE type=hidden><input name=q></form><p>found "+
+				"nothing")
 		})
-		got := attacktest.Attack(t, h, []*attack.Check{State}, []string{"POST /find.aspx __VIEWSTATE=" + url.QueryEscape(base64.StdEncoding.EncodeToString(test.state)) + "&q=x"})
+		got := attacktest.Attack(t, h, []*attack.Check{State},
+			[]string{"POST /find.aspx __VIEWSTATE=" + url.QueryEscape(base64.StdEncoding.EncodeToString(test.state)) +
+				"&q=x"})
 		if (len(got.Findings) == 1) != test.flaw || len(got.Findings) > 1 {
 			t.Errorf("%s: %+v %+v", test.name, got.Findings, got.Reasons)
 		}

@@ -18,28 +18,35 @@ import (
 	"merlon/internal/scan"
 )
 
-const prevent = "Accept only the types that are needed, by the content and by a list of allowed extensions; give files names of your own; " +
-	"keep them outside of the folders that the server serves, or on a host of their own, and send them with Content-Disposition: attachment and X-Content-Type-Options: nosniff."
+const prevent = "Accept only the types that are needed, by the content and by a list of allowed extensions; give " +
+	"files names of your own; " +
+	"keep them outside of the folders that the server serves, or on a host of their own, and send them with " +
+	"Content-Disposition: attachment and X-Content-Type-Options: nosniff."
 
 var (
 	script = &finding.Rule{
 		ID: "dast/upload/script", Analysis: finding.DAST, Name: "Unrestricted file upload (code execution)",
 		ShortDescription: "A file that is uploaded is run by the server.",
-		Description: "The upload takes a file whose extension belongs to a language that the server runs, and the server runs it when its address is asked for. " +
+		Description: "The upload takes a file whose extension belongs to a language that the server runs, and the " +
+			"server runs it when its address is asked for. " +
 			"Whoever may upload runs programs of his own on the server.",
-		HowToPrevent: prevent, CWE: []string{"CWE-434"}, OWASP: []string{"A04:2021"}, Severity: finding.Critical, Confidence: finding.Certain,
+		HowToPrevent: prevent, CWE: []string{"CWE-434"}, OWASP: []string{"A04:2021"}, Severity: finding.Critical,
+		Confidence: finding.Certain,
 	}
 	page = &finding.Rule{
 		ID: "dast/upload/page", Analysis: finding.DAST, Name: "Unrestricted file upload (stored XSS)",
 		ShortDescription: "A file that is uploaded is shown as a page of the site.",
-		Description: "The upload takes a file with markup, and its address answers as a page of the site. Script in it acts as the user who opens it, " +
+		Description: "The upload takes a file with markup, and its address answers as a page of the site. Script in " +
+			"it acts as the user who opens it, " +
 			"with the rights that he has on the site.",
-		HowToPrevent: prevent, CWE: []string{"CWE-434", "CWE-79"}, OWASP: []string{"A04:2021"}, Severity: finding.Medium, Confidence: finding.Certain,
+		HowToPrevent: prevent, CWE: []string{"CWE-434", "CWE-79"}, OWASP: []string{"A04:2021"},
+		Severity: finding.Medium, Confidence: finding.Certain,
 	}
 )
 
 // Check is the check.
-var Check = &attack.Check{ID: "upload", Rules: []*finding.Rule{script, page}, Profile: scan.Standard, Response: learn, Request: try}
+var Check = &attack.Check{ID: "upload", Rules: []*finding.Rule{script, page}, Profile: scan.Standard, Response: learn,
+	Request: try}
 
 // A language is one that servers run by the extension of a file.
 type language struct {
@@ -54,10 +61,14 @@ type language struct {
 
 // languages with the signs of each in the path and the headers of answers.
 var languages = []language{
-	{"php", "<?php echo %d*%d; ?>", lazyregexp.New(`(?i)\.php([/?\s]|$)|x-powered-by: php|phpsessid=|laravel_session=`), []string{"phtml", "pHp", "pphphp", "png.php", "php.png"}},
-	{"jsp", "<%%= %d*%d %%>", lazyregexp.New(`(?i)\.jspx?([/?;\s]|$)|jsessionid=`), []string{"jspx", "jSp", "jjspsp", "png.jsp"}},
-	{"aspx", "<%%= %d*%d %%>", lazyregexp.New(`(?i)\.aspx([/?\s]|$)|x-aspnet-version:|asp\.net_sessionid=`), []string{"aSpx", "png.aspx"}},
-	{"asp", "<%% Response.Write(CLng(%d)*CLng(%d)) %%>", lazyregexp.New(`(?i)\.asp([/?\s]|$)|aspsessionid`), []string{"aSp", "cer", "asa", "png.asp"}},
+	{"php", "<?php echo %d*%d; ?>", lazyregexp.New(`(?i)\.php([/?\s]|$)|x-powered-by: php|phpsessid=|laravel_session=`),
+		[]string{"phtml", "pHp", "pphphp", "png.php", "php.png"}},
+	{"jsp", "<%%= %d*%d %%>", lazyregexp.New(`(?i)\.jspx?([/?;\s]|$)|jsessionid=`),
+		[]string{"jspx", "jSp", "jjspsp", "png.jsp"}},
+	{"aspx", "<%%= %d*%d %%>", lazyregexp.New(`(?i)\.aspx([/?\s]|$)|x-aspnet-version:|asp\.net_sessionid=`),
+		[]string{"aSpx", "png.aspx"}},
+	{"asp", "<%% Response.Write(CLng(%d)*CLng(%d)) %%>", lazyregexp.New(`(?i)\.asp([/?\s]|$)|aspsessionid`),
+		[]string{"aSp", "cer", "asa", "png.asp"}},
 }
 
 // learn notes the languages of the target.
@@ -102,7 +113,8 @@ const image = "GIF89aMerlon;\n"
 func run(t *attack.Trial, field int, l language) (bool, error) {
 	for i, extension := range slices.Concat([]string{l.name}, l.others) {
 		name := t.Random(12) + "." + extension
-		if found, err := program(t, l, upload{field: field, named: -1, told: i > 0, name: name, file: message.Param{File: name}}); found || err != nil {
+		if found, err := program(t, l, upload{field: field, named: -1, told: i > 0, name: name,
+			file: message.Param{File: name}}); found || err != nil {
 			return found, err
 		}
 	}
@@ -112,7 +124,8 @@ func run(t *attack.Trial, field int, l language) (bool, error) {
 		}
 		for _, end := range []string{"", "/."} {
 			word := t.Random(12)
-			if found, err := program(t, l, upload{field: field, named: i, told: true, name: word + "." + l.name + end, file: message.Param{File: word + ".png"}}); found || err != nil {
+			if found, err := program(t, l, upload{field: field, named: i, told: true, name: word + "." + l.name + end,
+				file: message.Param{File: word + ".png"}}); found || err != nil {
 				return found, err
 			}
 		}
@@ -133,21 +146,26 @@ func program(t *attack.Trial, l language, u upload) (bool, error) {
 		if !strings.Contains(text, product) || strings.Contains(text, fmt.Sprintf("%d*%d", a, b)) {
 			return nil
 		}
-		return &attack.Flaw{Rule: script, Proof: []string{fmt.Sprintf("The program %s prints %s at %s.", source, product, resp.Request.Address())}}
+		return &attack.Flaw{Rule: script, Proof: []string{fmt.Sprintf("The program %s prints "+
+			"%s at %s.", source, product, resp.Request.Address())}}
 	})
 }
 
 // show uploads a page, and reports when the site shows it.
 func show(t *attack.Trial, field int) error {
 	mark, name := t.Random(16), t.Random(12)+".html"
-	file := message.Param{File: name, Type: "text/html", Value: "<!doctype html><title>test</title><b id=" + mark + ">test</b>\n"}
-	_, err := place(t, upload{field: field, named: -1, name: name, file: file}, func(resp *message.Response) *attack.Flaw {
-		if !resp.IsHTML() || !strings.Contains(resp.Text(), "<b id="+mark+">") || strings.Contains(strings.ToLower(resp.Header.Get("Content-Disposition")), "attachment") ||
-			strings.Contains(strings.ToLower(resp.Header.Get("Content-Security-Policy")), "sandbox") {
-			return nil
-		}
-		return &attack.Flaw{Rule: page, Proof: []string{"The page that was uploaded is shown as " + resp.MediaType() + " at " + resp.Request.Address() + "."}}
-	})
+	file := message.Param{File: name, Type: "text/html", Value: "<!doctype html><title>test</title><b id=" + mark +
+		">test</b>\n"}
+	_, err := place(t, upload{field: field, named: -1, name: name, file: file},
+		func(resp *message.Response) *attack.Flaw {
+			if !resp.IsHTML() || !strings.Contains(resp.Text(), "<b id="+mark+">") ||
+				strings.Contains(strings.ToLower(resp.Header.Get("Content-Disposition")), "attachment") ||
+				strings.Contains(strings.ToLower(resp.Header.Get("Content-Security-Policy")), "sandbox") {
+				return nil
+			}
+			return &attack.Flaw{Rule: page, Proof: []string{"The page that was uploaded is " +
+				"shown as " + resp.MediaType() + " at " + resp.Request.Address() + "."}}
+		})
 	return err
 }
 
@@ -189,7 +207,8 @@ func place(t *attack.Trial, u upload, proven func(*message.Response) *attack.Fla
 		}
 		if flaw := proven(resp); flaw != nil {
 			flaw.Request, flaw.Point, flaw.Payload = r, &at, u.name
-			flaw.Proof = append([]string{"The upload takes the file " + u.name + ", which is still there."}, flaw.Proof...)
+			flaw.Proof = append([]string{"The upload takes the file " + u.name + ", which is still there."},
+				flaw.Proof...)
 			flaw.Answers, flaw.Notes = []*message.Response{answer, resp}, []string{"the upload", "the file"}
 			t.Flaw(*flaw)
 			return true, nil
@@ -213,7 +232,8 @@ func (u *upload) candidates(answer *message.Response) []*message.Request {
 	name := strings.TrimSuffix(u.name, "/.")
 	told := lazyregexp.New(`[\w./:%~@+-]*`+stem+`[\w.]*`).FindAllString(text, 10)
 	if len(told) == 0 { // under a name of its own
-		told = lazyregexp.New(`(?i)[\w./:%~@+-]*[0-9a-f]{8,}[\w-]*\.`+regexp.QuoteMeta(extension)+`\b`).FindAllString(text, 10)
+		told = lazyregexp.New(`(?i)[\w./:%~@+-]*[0-9a-f]{8,}[\w-]*\.`+regexp.QuoteMeta(extension)+
+			`\b`).FindAllString(text, 10)
 	}
 	paths := []string{}
 	for _, p := range told {
@@ -240,7 +260,8 @@ func (u *upload) candidates(answer *message.Response) []*message.Request {
 			continue
 		}
 		r, err := message.Of(u)
-		if err != nil || r.Host != answer.Request.Host || seen[r.Address()] || site.Dangerous(r.Address()) || len(out) == maxCandidates {
+		if err != nil || r.Host != answer.Request.Host || seen[r.Address()] || site.Dangerous(r.Address()) ||
+			len(out) == maxCandidates {
 			continue
 		}
 		seen[r.Address()] = true

@@ -63,7 +63,8 @@ func (s *store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // runs is a server that runs files, as far as the test's need it.
 func runs(w http.ResponseWriter, name, content string) {
 	var a, b int
-	if before, program, ok := strings.Cut(content, "<?php echo "); ok && strings.HasSuffix(name, ".php") || strings.HasSuffix(name, ".phtml") {
+	if before, program, ok := strings.Cut(content, "<?php echo "); ok && strings.HasSuffix(name, ".php") ||
+		strings.HasSuffix(name, ".phtml") {
 		if _, err := fmt.Sscanf(program, "%d*%d; ?>", &a, &b); err == nil {
 			fmt.Fprint(w, before, a*b)
 			return
@@ -90,39 +91,61 @@ func TestCheck(t *testing.T) {
 		s    *store
 		want string
 	}{
-		"runs":    {&store{takes: all, says: relative, prefix: "/files/kept/", serve: runs}, "dast/upload/script POST /up filename:f"},
-		"image":   {&store{takes: all, image: true, says: relative, prefix: "/files/kept/", serve: runs}, "dast/upload/script POST /up filename:f"},
-		"another": {&store{takes: noPHP, says: relative, prefix: "/files/kept/", serve: runs}, "dast/upload/script POST /up filename:f"},
-		"taken out": {&store{takes: noPHP, says: relative, prefix: "/files/kept/", serve: runs, names: func(file, _ string) string {
-			return strings.Replace(strings.ReplaceAll(file, "phtml", ""), "php", "", 1)
-		}}, "dast/upload/script POST /up filename:f"},
-		"first of two": {&store{takes: func(name string) bool { return strings.Contains(name, ".png") }, says: relative, prefix: "/files/kept/", serve: runs}, "dast/upload/script POST /up filename:f"},
-		"named": {&store{takes: images, says: relative, prefix: "/files/kept/", serve: runs, names: func(_, field string) string {
-			if strings.HasSuffix(field, ".php") || strings.Contains(field, "html") {
-				return "refused"
-			}
-			return field
-		}}, "dast/upload/script POST /up multipart:name"},
-		"its own": {&store{takes: images, says: relative, prefix: "/files/kept/", serve: runs, names: func(string, string) string { return "0123456789.png" }}, ""},
-		"guessed": {&store{takes: all, says: silent, prefix: "/uploads/", serve: runs}, "dast/upload/script POST /up filename:f"},
-		"page":    {&store{takes: noProgram, says: relative, prefix: "/files/kept/", serve: runs}, "dast/upload/page POST /up filename:f"},
-		"folder":  {&store{takes: all, says: func(name string) string { return "stored /uploads/" + name }, folder: "/app", prefix: "/app/uploads/", serve: runs}, "dast/upload/script POST /app/up filename:f"},
-		"images":  {&store{takes: images, says: relative, prefix: "/files/kept/", serve: runs}, ""},
-		"text":    {&store{takes: all, says: relative, prefix: "/files/kept/", serve: plain}, ""},
-		"hidden":  {&store{takes: all, says: echo, prefix: "/nobody/knows/", serve: runs}, ""},
-		"attachment": {&store{takes: noProgram, says: relative, prefix: "/files/kept/", serve: func(w http.ResponseWriter, n, c string) {
-			w.Header().Set("Content-Disposition", "attachment")
-			runs(w, n, c)
-		}}, ""},
-		"source": {&store{takes: all, says: relative, prefix: "/files/kept/", serve: func(w http.ResponseWriter, _, c string) { plain(w, "", c+" // 1") }}, ""},
+		"runs": {&store{takes: all, says: relative, prefix: "/files/kept/", serve: runs}, "dast/upload/script " +
+			"POST /up filename:f"},
+		"image": {&store{takes: all, image: true, says: relative, prefix: "/files/kept/", serve: runs},
+			"dast/upload/script POST /up filename:f"},
+		"another": {&store{takes: noPHP, says: relative, prefix: "/files/kept/", serve: runs}, "dast/upload/script " +
+			"POST /up filename:f"},
+		"taken out": {&store{takes: noPHP, says: relative, prefix: "/files/kept/", serve: runs,
+			names: func(file, _ string) string {
+				return strings.Replace(strings.ReplaceAll(file, "phtml", ""), "php", "", 1)
+			}}, "dast/upload/script POST /up filename:f"},
+		"first of two": {&store{takes: func(name string) bool {
+			return strings.Contains(name, ".png")
+		}, says: relative, prefix: "/files/kept/", serve: runs}, "dast/upload/script POST /up filename:f"},
+		"named": {&store{takes: images, says: relative, prefix: "/files/kept/", serve: runs,
+			names: func(_, field string) string {
+				if strings.HasSuffix(field, ".php") || strings.Contains(field, "html") {
+					return "refused"
+				}
+				return field
+			}}, "dast/upload/script POST /up multipart:name"},
+		"its own": {&store{takes: images, says: relative, prefix: "/files/kept/", serve: runs,
+			names: func(string, string) string {
+				return "0123456789.png"
+			}}, ""},
+		"guessed": {&store{takes: all, says: silent, prefix: "/uploads/", serve: runs}, "dast/upload/script POST /up " +
+			"filename:f"},
+		"page": {&store{takes: noProgram, says: relative, prefix: "/files/kept/", serve: runs}, "dast/upload/page " +
+			"POST /up filename:f"},
+		"folder": {&store{takes: all, says: func(name string) string {
+			return "stored /uploads/" + name
+		}, folder: "/app", prefix: "/app/uploads/", serve: runs}, "dast/upload/script POST /app/up filename:f"},
+		"images": {&store{takes: images, says: relative, prefix: "/files/kept/", serve: runs}, ""},
+		"text":   {&store{takes: all, says: relative, prefix: "/files/kept/", serve: plain}, ""},
+		"hidden": {&store{takes: all, says: echo, prefix: "/nobody/knows/", serve: runs}, ""},
+		"attachment": {&store{takes: noProgram, says: relative, prefix: "/files/kept/",
+			serve: func(w http.ResponseWriter, n, c string) {
+				w.Header().Set("Content-Disposition", "attachment")
+				runs(w, n, c)
+			}}, ""},
+		"source": {&store{takes: all, says: relative, prefix: "/files/kept/",
+			serve: func(w http.ResponseWriter, _, c string) {
+				plain(w, "", c+" // 1")
+			}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.s.files = map[string]string{}
-			got := attacktest.Attack(t, c.s, []*attack.Check{Check}, []string{"GET /"}, attacktest.Profile(scan.Standard), func(r *attack.Run) {
-				up := attacktest.Request(t, r.Scope.Base().Scheme+"://"+r.Scope.Base().Host, "POST "+c.s.folder+"/up")
-				up.Body = message.Body{Kind: message.Multipart, Params: []message.Param{{Name: "max", Value: "1"}, {Name: "name", Value: "photo.png"}, {Name: "f", File: "test.txt", Type: "text/plain", Value: "test\n"}}}
-				r.Surface.Add(up)
-			})
+			got := attacktest.Attack(t, c.s, []*attack.Check{Check}, []string{"GET /"},
+				attacktest.Profile(scan.Standard), func(r *attack.Run) {
+					up := attacktest.Request(t, r.Scope.Base().Scheme+"://"+r.Scope.Base().Host, "POST "+c.s.folder+
+						"/up")
+					up.Body = message.Body{Kind: message.Multipart, Params: []message.Param{{Name: "max", Value: "1"},
+						{Name: "name", Value: "photo.png"}, {Name: "f", File: "test.txt", Type: "text/plain",
+							Value: "test\n"}}}
+					r.Surface.Add(up)
+				})
 			var want []string
 			if c.want != "" {
 				want = append(want, c.want)

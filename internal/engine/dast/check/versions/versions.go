@@ -22,10 +22,13 @@ import (
 var rule = &finding.Rule{
 	ID: "dast/versions/secrets", Analysis: finding.DAST, Name: "Old API version exposes secrets",
 	ShortDescription: "A version that nobody uses any more answers with secrets that the newer one has left out.",
-	Description: "The application still answers at the address of an older version of the interface. That answers with properties, such as passwords or their digests, " +
+	Description: "The application still answers at the address of an older version of the interface. That answers " +
+		"with properties, such as passwords or their digests, " +
 		"that the newer version has taken out of its answers.",
-	HowToPrevent: "Keep a list of the versions that run, and take the old ones away. Until then, mend in every version what is mended in one.",
-	CWE:          []string{"CWE-213", "CWE-200"}, OWASP: []string{"API9:2023", "API3:2023"}, Severity: finding.High, Confidence: finding.Certain,
+	HowToPrevent: "Keep a list of the versions that run, and take the old ones away. Until then, mend in every " +
+		"version what is mended in one.",
+	CWE: []string{"CWE-213", "CWE-200"}, OWASP: []string{"API9:2023", "API3:2023"}, Severity: finding.High,
+	Confidence: finding.Certain,
 }
 
 // Check is the check. It only reads.
@@ -93,9 +96,12 @@ func older(t *attack.Trial, at, n int, newer *message.Response, known map[string
 		}
 	}
 	names := strings.Join(slices.Sorted(maps.Keys(more)), ", ")
-	t.Flaw(attack.Flaw{Rule: rule, Request: r, Answers: []*message.Response{newer, hide(resp, more), control}, Notes: []string{"the version in use", "the older version, its secrets left out here", "a version that there is not"},
+	t.Flaw(attack.Flaw{Rule: rule, Request: r, Answers: []*message.Response{newer, hide(resp, more), control},
+		Notes: []string{"the version in use", "the older version, its secrets left " +
+			"out here", "a version that there is not"},
 		Message: fmt.Sprintf("Version %d of the interface gives away: %s.", n, names),
-		Proof: []string{"The version in use answers without these properties, version " + strconv.Itoa(n) + " with them: " + names + ".",
+		Proof: []string{"The version in use answers without these properties, version " + strconv.Itoa(n) +
+			" with them: " + names + ".",
 			fmt.Sprintf("Of the %d properties of the version in use, the older one has %d.", len(known), common),
 			"A version that there is not does not answer so."}})
 	return true, nil
@@ -152,5 +158,6 @@ func hide(resp *message.Response, values map[string][]string) *message.Response 
 			}
 		}
 	}
-	return &message.Response{Request: resp.Request, Status: resp.Status, Proto: resp.Proto, Header: resp.Header, Body: []byte(text), Took: resp.Took, Sent: resp.Sent}
+	return &message.Response{Request: resp.Request, Status: resp.Status, Proto: resp.Proto, Header: resp.Header,
+		Body: []byte(text), Took: resp.Took, Sent: resp.Sent}
 }

@@ -39,10 +39,12 @@ func TestCheck(t *testing.T) {
 				w.Header().Set("Content-Type", "application/json")
 				fmt.Fprint(w, answer)
 			})
-			got := attacktest.Attack(t, h, []*attack.Check{Check}, []string{"GET /api/v3/users"}, attacktest.Profile(scan.Safe))
+			got := attacktest.Attack(t, h, []*attack.Check{Check}, []string{"GET /api/v3/users"},
+				attacktest.Profile(scan.Safe))
 			var want []string
 			if c.want {
-				want = []string{"dast/versions/secrets GET /api/v" + map[bool]string{true: "1", false: "2"}[name == "two before"] + "/users"}
+				want = []string{"dast/versions/secrets GET /api/v" +
+					map[bool]string{true: "1", false: "2"}[name == "two before"] + "/users"}
 			}
 			attacktest.Expect(t, got, want...)
 			for _, f := range got.Findings {

@@ -14,14 +14,18 @@ import (
 var rule = &finding.Rule{
 	ID: "dast/xpathinjection/expression", Analysis: finding.DAST, Name: "XPath injection",
 	ShortDescription: "A parameter is part of an expression of XPath.",
-	Description: "The application puts a value of the request into an expression of XPath as part of its text. Whoever sends the request decides which nodes of the document are found: " +
-		"there is no access control inside of a document, so he reads all of it, bit by bit, and passes a sign-in that is decided by it.",
-	HowToPrevent: "Use variables of the expression (`$name`) that the library binds to values. Where it has none, accept only values without quotes, brackets and spaces, or compare in the program.",
-	CWE:          []string{"CWE-643"}, OWASP: []string{"A03:2021"}, Severity: finding.High, Confidence: finding.Certain,
+	Description: "The application puts a value of the request into an expression of XPath as part of its text. " +
+		"Whoever sends the request decides which nodes of the document are found: " +
+		"there is no access control inside of a document, so he reads all of it, bit by bit, and passes a sign-in " +
+		"that is decided by it.",
+	HowToPrevent: "Use variables of the expression (`$name`) that the library binds to values. Where it has none, " +
+		"accept only values without quotes, brackets and spaces, or compare in the program.",
+	CWE: []string{"CWE-643"}, OWASP: []string{"A03:2021"}, Severity: finding.High, Confidence: finding.Certain,
 }
 
 // Check is the check.
-var Check = &attack.Check{ID: "xpathinjection", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Wants: wants, Point: point}
+var Check = &attack.Check{ID: "xpathinjection", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Wants: wants,
+	Point: point}
 
 func wants(p message.Point) bool {
 	switch p.In {
@@ -38,9 +42,11 @@ type place struct{ and, or string }
 func places(v, r string) []place {
 	var out []place
 	for _, q := range []string{"'", `"`} {
-		out = append(out, place{v + q + " and %s and " + q + "a" + q + "=" + q + "a", r + q + " or %s or " + q + "a" + q + "=" + q + "b"})
+		out = append(out, place{v + q + " and %s and " + q + "a" + q + "=" + q + "a", r + q + " or %s or " + q + "a" +
+			q + "=" + q + "b"})
 	}
-	return append(out, place{v + " and %s", r + " or %s"}, place{v + "') and %s and contains('a','a", r + "') or %s or contains('a','b"})
+	return append(out, place{v + " and %s", r + " or %s"}, place{v + "') and %s and " +
+		"contains('a','a", r + "') or %s or contains('a','b"})
 }
 
 func point(p *attack.Probe) error {
@@ -105,8 +111,10 @@ func ask(p *attack.Probe, form string, yes *attack.Page) (found bool, err error)
 		return false, err
 	}
 	p.Mark("xpath")
-	p.Flaw(attack.Flaw{Rule: rule, Payload: c.Yes, Request: p.Request.With(p.At, c.Yes), Answers: c.Answers, Notes: c.Notes,
-		Proof: []string{"The value " + c.Yes + " holds a condition that is true for XPath, " + c.No + " one that is false; the pages follow that.",
+	p.Flaw(attack.Flaw{Rule: rule, Payload: c.Yes, Request: p.Request.With(p.At, c.Yes), Answers: c.Answers,
+		Notes: c.Notes,
+		Proof: []string{"The value " + c.Yes + " holds a condition that is true for XPath, " + c.No + " one that is " +
+			"false; the pages follow that.",
 			fmt.Sprintf("So it was in %d rounds with other constants.", attack.Rounds)}})
 	return true, nil
 }

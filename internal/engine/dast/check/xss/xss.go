@@ -21,33 +21,42 @@ import (
 	"merlon/internal/scan"
 )
 
-const prevent = "Encode each value for the place where it is written: entities in markup, `\\u` escapes in script, percent-encoding in addresses; best by a template engine that does so by itself and knows the place. " +
+const prevent = "Encode each value for the place where it is written: entities in markup, `\\u` escapes in script, " +
+	"percent-encoding in addresses; best by a template engine that does so by itself and knows the place. " +
 	"Compare schemes of addresses with a list. Add a Content-Security-Policy without `unsafe-inline` as a second line."
 
 var reflected = &finding.Rule{
 	ID: "dast/xss/reflected", Analysis: finding.DAST, Name: "Reflected cross-site scripting (XSS)",
 	ShortDescription: "A value of the request runs as script in the answer.",
-	Description:      "Whoever opens a prepared link, or a page that sends a prepared form, runs the attacker's script in the application's name: it can read what the user can read, and act as the user.",
-	HowToPrevent:     prevent, CWE: []string{"CWE-79"}, OWASP: []string{"A03:2021"}, Severity: finding.High, Confidence: finding.Certain,
+	Description: "Whoever opens a prepared link, or a page that sends a prepared form, runs the attacker's " +
+		"script in the application's name: it can read what the user can read, and act as the user.",
+	HowToPrevent: prevent, CWE: []string{"CWE-79"}, OWASP: []string{"A03:2021"}, Severity: finding.High,
+	Confidence: finding.Certain,
 }
 
 var stored = &finding.Rule{
 	ID: "dast/xss/stored", Analysis: finding.DAST, Name: "Stored cross-site scripting (XSS)",
 	ShortDescription: "A value that was stored runs as script in a page.",
-	Description:      "The application keeps what one user sends and writes it into pages of others, where it runs as script in the application's name. Nobody has to follow a prepared link.",
-	HowToPrevent:     prevent, CWE: []string{"CWE-79"}, OWASP: []string{"A03:2021"}, Severity: finding.High, Confidence: finding.Certain,
+	Description: "The application keeps what one user sends and writes it into pages of others, where it runs " +
+		"as script in the application's name. Nobody has to follow a prepared link.",
+	HowToPrevent: prevent, CWE: []string{"CWE-79"}, OWASP: []string{"A03:2021"}, Severity: finding.High,
+	Confidence: finding.Certain,
 }
 
 var content = &finding.Rule{
 	ID: "dast/xss/foreign-content", Analysis: finding.DAST, Name: "Cross-site content inclusion",
-	ShortDescription: "A value of the request decides which site a frame shows, where a form goes, or how the page looks.",
-	Description: "Script does not run, but a prepared link changes the page under the application's name: a frame shows a page of the attacker, a form sends what the user enters to him, " +
+	ShortDescription: "A value of the request decides which site a frame shows, where a form goes, or how the " +
+		"page looks.",
+	Description: "Script does not run, but a prepared link changes the page under the application's name: a frame " +
+		"shows a page of the attacker, a form sends what the user enters to him, " +
 		"or a style hides, moves and reads parts of the page.",
-	HowToPrevent: prevent, CWE: []string{"CWE-79", "CWE-1021"}, OWASP: []string{"A03:2021"}, Severity: finding.Medium, Confidence: finding.Certain,
+	HowToPrevent: prevent, CWE: []string{"CWE-79", "CWE-1021"}, OWASP: []string{"A03:2021"}, Severity: finding.Medium,
+	Confidence: finding.Certain,
 }
 
 // Check is the check.
-var Check = &attack.Check{ID: "xss", Rules: []*finding.Rule{reflected, stored, content}, Profile: scan.Safe, Wants: wants, Point: point, Request: others, Stored: held,
+var Check = &attack.Check{ID: "xss", Rules: []*finding.Rule{reflected, stored, content}, Profile: scan.Safe,
+	Wants: wants, Point: point, Request: others, Stored: held,
 	Elsewhere: []*finding.Rule{stored}, Scripted: []*finding.Rule{stored}}
 
 // wants chooses values, and names of members that clients choose: other names are looked at
@@ -55,6 +64,7 @@ var Check = &attack.Check{ID: "xss", Rules: []*finding.Rule{reflected, stored, c
 func wants(p message.Point) bool {
 	switch p.In {
 	case message.InQuery, message.InForm, message.InMultipart, message.InJSON, message.InXML, message.InPath, message.InJSONName:
+
 		return true
 	}
 	return false
@@ -67,7 +77,8 @@ func point(p *attack.Probe) error {
 		return err
 	}
 	word, resp := canary.Word, canary.Answer
-	if p.At.Type != "file" && p.Target.Profile.Allows(scan.Standard) && (p.Request.Method != http.MethodGet || stores(p)) {
+	if p.At.Type != "file" && p.Target.Profile.Allows(scan.Standard) && (p.Request.Method != http.MethodGet ||
+		stores(p)) {
 		p.Leave(word, word)
 	}
 	if refused(resp) && !strings.Contains(resp.Text(), word) && p.Count("xss refused") <= maxRefused {
@@ -140,7 +151,8 @@ func missing(t *attack.Trial) error {
 	}
 	word := "m" + t.Random(9)
 	trial := *t
-	trial.Request = &message.Request{Method: http.MethodGet, Scheme: t.Request.Scheme, Host: t.Request.Host, Path: folder + "/" + word}
+	trial.Request = &message.Request{Method: http.MethodGet, Scheme: t.Request.Scheme, Host: t.Request.Host,
+		Path: folder + "/" + word}
 	if trial.Scope.Allows(trial.Request) != nil {
 		return nil
 	}
@@ -148,7 +160,8 @@ func missing(t *attack.Trial) error {
 	if err != nil {
 		return err
 	}
-	return at(&attack.Probe{Trial: trial, At: message.Point{In: message.InPath, Name: absent, Index: strings.Count(folder, "/"), Value: word}}, word, resp)
+	return at(&attack.Probe{Trial: trial, At: message.Point{In: message.InPath, Name: absent,
+		Index: strings.Count(folder, "/"), Value: word}}, word, resp)
 }
 
 // others looks at what few applications show: cookies, the page that led here, and the
@@ -275,10 +288,15 @@ func leave(p *attack.Probe, resp *message.Response, how func(*breaker) (*proof, 
 	if err != nil || again == nil {
 		return err
 	}
-	flaw := attack.Flaw{Rule: reflected, Request: again.request, Payload: again.payload, Answers: []*message.Response{resp, found.answer, again.answer},
-		Notes: []string{"a harmless word shows where the value appears", "a value that leaves its place", "again, with another word"},
-		Proof: []string{"The value appears " + found.where.describe() + ".", "With " + again.payload + " the page has " + again.how + ", read as a browser reads it.", "A second try with another word gave the same."}}
-	if again.how == styleHow || strings.HasPrefix(again.how, foreignHow) && !strings.HasSuffix(again.how, " script") && !strings.HasSuffix(again.how, " base") {
+	flaw := attack.Flaw{Rule: reflected, Request: again.request, Payload: again.payload,
+		Answers: []*message.Response{resp, found.answer, again.answer},
+		Notes: []string{"a harmless word shows where the value appears", "a value that leaves " +
+			"its place", "again, with another word"},
+		Proof: []string{"The value appears " + found.where.describe() + ".", "With " + again.payload +
+			" the page has " + again.how + ", read as a browser reads it.", "A second try with another word gave " +
+			"the same."}}
+	if again.how == styleHow || strings.HasPrefix(again.how, foreignHow) && !strings.HasSuffix(again.how, " script") &&
+		!strings.HasSuffix(again.how, " base") {
 		flaw.Rule = content
 	}
 	if p.At.Name == absent && p.At.In == message.InPath {
@@ -290,7 +308,8 @@ func leave(p *attack.Probe, resp *message.Response, how func(*breaker) (*proof, 
 	}
 	if rule := blocks(again); rule != "" && !ran {
 		flaw.Confidence, flaw.Severity = finding.Likely, finding.Medium
-		flaw.Proof = append(flaw.Proof, "The page's Content-Security-Policy ("+rule+") keeps browsers from running it. Content can be written into the page none the less, and a hole in the policy makes it a script.")
+		flaw.Proof = append(flaw.Proof, "The page's Content-Security-Policy ("+rule+") keeps browsers from running "+
+			"it. Content can be written into the page none the less, and a hole in the policy makes it a script.")
 	}
 	later, err := keeps(p, again)
 	if err != nil {
@@ -368,9 +387,12 @@ func held(t *attack.Trial, token attack.Token, resp *message.Response) error {
 		to = ", as it is shown to " + t.Reader()
 	}
 	point := token.Point
-	t.Flaw(attack.Flaw{Rule: stored, Request: found.request, Point: &point, Payload: found.payload, Answers: []*message.Response{resp, found.answer},
-		Notes: []string{"the page holds a word that was sent to another address", "the page after a value that leaves its place was sent"},
-		Proof: []string{"A word that was sent to " + found.request.Place() + " appears in " + t.Request.Place() + to + ", " + found.where.describe() + ".",
+	t.Flaw(attack.Flaw{Rule: stored, Request: found.request, Point: &point, Payload: found.payload,
+		Answers: []*message.Response{resp, found.answer},
+		Notes: []string{"the page holds a word that was sent to another address", "the page after a value that " +
+			"leaves its place was sent"},
+		Proof: []string{"A word that was sent to " + found.request.Place() + " appears in " + t.Request.Place() + to +
+			", " + found.where.describe() + ".",
 			"With " + found.payload + " that page has " + found.how + ", read as a browser reads it."}})
 	return nil
 }
@@ -382,7 +404,9 @@ const maxScripted = 30
 // pages whose scripts ask for it may write it as markup. What is left runs nothing but a
 // function that only our browser has; the proof is that it was called.
 func byScript(t *attack.Trial, token attack.Token, resp *message.Response) error {
-	if t.Browser == nil || t.Reader() != "" || !strings.Contains(resp.MediaType(), "json") || !t.Once("xss scripted "+token.Request.Method+" "+token.Request.Place()+" "+token.Point.Key()) || t.Count("xss scripted") > maxScripted {
+	if t.Browser == nil || t.Reader() != "" || !strings.Contains(resp.MediaType(), "json") ||
+		!t.Once("xss scripted "+token.Request.Method+" "+token.Request.Place()+" "+token.Point.Key()) ||
+		t.Count("xss scripted") > maxScripted {
 		return nil
 	}
 	mark := "m" + t.Random(9)
@@ -403,9 +427,12 @@ func byScript(t *attack.Trial, token attack.Token, resp *message.Response) error
 		return nil
 	}
 	point := token.Point
-	t.Flaw(attack.Flaw{Rule: stored, Request: r, Point: &point, Payload: payload, Answers: []*message.Response{resp, later},
-		Notes: []string{"the answer holds a word that was sent to another address", "the answer after the value was sent"},
-		Proof: []string{"A word that was sent to " + r.Place() + " is in the answer of " + t.Request.Place() + ", which scripts of pages ask for.",
+	t.Flaw(attack.Flaw{Rule: stored, Request: r, Point: &point, Payload: payload,
+		Answers: []*message.Response{resp, later},
+		Notes: []string{"the answer holds a word that was sent to another address", "the answer after the value " +
+			"was sent"},
+		Proof: []string{"A word that was sent to " + r.Place() + " is in the answer of " + t.Request.Place() +
+			", which scripts of pages ask for.",
 			"With " + payload + ", a browser that opened such a page ran it: " + ran[0] + "."}})
 	return nil
 }

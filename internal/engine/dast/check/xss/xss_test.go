@@ -68,10 +68,14 @@ func server() *http.ServeMux {
 	})
 	raw("/bad/href", `<a href="Q">x</a>`, func(s string) string { return html.EscapeString(s) })
 	raw("/bad/iframe", `<iframe src='Q'></iframe>`, func(s string) string { return html.EscapeString(s) })
-	raw("/bad/handler", `<button onclick="show('Q')">x</button>`, func(s string) string { return quotes.Replace(strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(s)) })
+	raw("/bad/handler", `<button onclick="show('Q')">x</button>`, func(s string) string {
+		return quotes.Replace(strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(s))
+	})
 	raw("/bad/string", `<script>var a = 'Q';</script>`, strip("<"))
 	raw("/bad/call", `<script>go({"a": "Q", "b": 1});</script>`, strip("<"))
-	raw("/bad/slashes", `<script>var a = 'Q';</script>`, func(s string) string { return strings.ReplaceAll(strings.ReplaceAll(s, "<", ""), "'", `\'`) })
+	raw("/bad/slashes", `<script>var a = 'Q';</script>`, func(s string) string {
+		return strings.ReplaceAll(strings.ReplaceAll(s, "<", ""), "'", `\'`)
+	})
 	raw("/bad/code", `<script>var a = Q;</script>`, strip("<"))
 	raw("/bad/line", "<script>// last: Q\nvar a = 1;</script>", strip("<"))
 	raw("/bad/block", "<script>/* Q */ var a = 1;</script>", strip("<"))
@@ -100,7 +104,8 @@ func server() *http.ServeMux {
 	})
 	raw("/good/error", "Q", func(s string) string {
 		if strings.Contains(s, "'") {
-			return "<p>Exception: the value " + strings.NewReplacer("<", "&lt;", "&", "&amp;").Replace(s) + " is invalid"
+			return "<p>Exception: the value " + strings.NewReplacer("<", "&lt;", "&", "&amp;").Replace(s) +
+				" is invalid"
 		}
 		return "<p>The value is valid"
 	})
@@ -109,9 +114,13 @@ func server() *http.ServeMux {
 	raw("/bad/replaced", `<input value="Q">`, func(s string) string { return s[:max(0, len(s)-1)] + "Z" })
 	raw("/bad/calls", "<p>Q</p>", strip("(", ")"))
 	raw("/bad/blanks", "<input value=Q>", strip(" ", "<", ">", "\t", "\n"))
-	raw("/bad/lower", `<input value="Q">`, func(s string) string { return strip("<svg", "<script", "on", "<img")(strings.ToLower(s)) })
+	raw("/bad/lower", `<input value="Q">`, func(s string) string {
+		return strip("<svg", "<script", "on", "<img")(strings.ToLower(s))
+	})
 	raw("/bad/handlers", `<input value="Q">`, strip("<script", "<svg", "<img", "<a", "on"))
-	raw("/bad/words", `<input value="Q">`, func(s string) string { return strip("script", "on", "src", "href")(strings.ToLower(s)) })
+	raw("/bad/words", `<input value="Q">`, func(s string) string {
+		return strip("script", "on", "src", "href")(strings.ToLower(s))
+	})
 	raw("/bad/link", `<a href="Q">x</a>`, func(s string) string {
 		s = strings.NewReplacer("script", "scr_ipt", "on", "o_n", `"`, "&quot;").Replace(strings.ToLower(s))
 		if !strings.Contains(s, "http://") {
@@ -119,7 +128,9 @@ func server() *http.ServeMux {
 		}
 		return s
 	})
-	raw("/good/link", `<a href="Q">x</a>`, func(s string) string { return safeText(strings.ReplaceAll(strings.ToLower(s), "script", "scr_ipt")) })
+	raw("/good/link", `<a href="Q">x</a>`, func(s string) string {
+		return safeText(strings.ReplaceAll(strings.ToLower(s), "script", "scr_ipt"))
+	})
 	raw("/bad/sanitized", "<p>Q</p>", sanitize(`^</?(b|i|p|a|img)\b`, `\son`))
 	raw("/good/sanitized", "<p>Q</p>", sanitize(`^</?(b|i|p|a|img)\b`, `\son|(?i)javascript|style`))
 	only := func(path, pattern string) {
@@ -148,13 +159,17 @@ func server() *http.ServeMux {
 	kind("/bad/xml", "Content-Type", "text/xml", `<?xml version="1.0"?><list><item>Q</item></list>`, same)
 	kind("/bad/cdata", "Content-Type", "application/xml", `<list><item name="a"><![CDATA[Q]]></item></list>`, same)
 	kind("/good/xml", "Content-Type", "text/xml", `<list><item name="Q">Q</item></list>`, safeText)
-	kind("/good/sheet", "Content-Type", "text/xml", `<?xml-stylesheet href="a.xsl" type="text/xsl"?><list><item>Q</item></list>`, same)
+	kind("/good/sheet", "Content-Type", "text/xml",
+		`<?xml-stylesheet href="a.xsl" type="text/xsl"?><list><item>Q</item></list>`, same)
 	kind("/good/saved", "Content-Disposition", "attachment; filename=a.html", "<p>Q</p>", same)
-	kind("/policy", "Content-Security-Policy", "default-src 'self'; script-src 'nonce-1' 'unsafe-inline'", "<p>Q</p>", same)
+	kind("/policy", "Content-Security-Policy", "default-src 'self'; script-src 'nonce-1' 'unsafe-inline'", "<p>Q</p>",
+		same)
 	raw("/content/sheet", `<link rel=stylesheet href="Q">`, safeText)
 	raw("/content/embed", `<embed src="Q">`, safeText)
 	raw("/good/canonical", `<link rel=canonical href="Q">`, safeText)
-	raw("/content/action", `<form action="Q"><input name=password></form>`, func(s string) string { return strings.ReplaceAll(safeText(s), "javascript:", "") })
+	raw("/content/action", `<form action="Q"><input name=password></form>`, func(s string) string {
+		return strings.ReplaceAll(safeText(s), "javascript:", "")
+	})
 	raw("/content/value", `<style>p { color: Q }</style>`, safeText)
 	raw("/content/selector", `<style>Q { color: red }</style>`, safeText)
 	raw("/content/style", `<p style="color: Q">`, safeText)
@@ -175,7 +190,9 @@ func server() *http.ServeMux {
 		return safe(s)
 	})
 	raw("/good/stripped", "<p>Q</p>", strip("<"))
-	raw("/good/data", `<script type="application/json">{"a": "Q"}</script>`, func(s string) string { return strings.NewReplacer("<", `\u003c`, `"`, `\"`).Replace(s) })
+	raw("/good/data", `<script type="application/json">{"a": "Q"}</script>`, func(s string) string {
+		return strings.NewReplacer("<", `\u003c`, `"`, `\"`).Replace(s)
+	})
 	raw("/good/script", `<script>var a = "Q";</script>`, func(s string) string {
 		b, _ := json.Marshal(s)
 		return strings.Trim(string(b), `"`)
@@ -237,7 +254,8 @@ func TestPolicy(t *testing.T) {
 	got := attacktest.Attack(t, server(), []*attack.Check{Check}, []string{"GET /policy?q=1", "GET /bad/text?q=1"})
 	attacktest.Expect(t, got, "dast/xss/reflected GET /bad/text query:q", "dast/xss/reflected GET /policy query:q")
 	for _, f := range got.Findings {
-		if held := strings.HasSuffix(f.Live.URL, "/policy"); held != (f.Confidence == finding.Likely) || held != (f.Severity == finding.Medium) {
+		if held := strings.HasSuffix(f.Live.URL, "/policy"); held != (f.Confidence == finding.Likely) ||
+			held != (f.Severity == finding.Medium) {
 			t.Errorf("%s: %s, %s", f.Live.URL, f.Severity, f.Confidence)
 		}
 	}
@@ -258,12 +276,17 @@ func TestPolicy(t *testing.T) {
 func TestReflected(t *testing.T) {
 	mux := server()
 	var operations, want []string
-	for _, path := range []string{"text", "filtered", "once", "title", "textarea", "comment", "double", "single", "unquoted", "noangle", "lines", "href", "hreftail", "iframe", "handler", "string", "call", "slashes",
-		"code", "line", "block", "template", "end", "tag", "src", "base", "srcdoc", "percent", "capitals", "cut", "replaced", "calls", "blanks", "error", "statement", "lower", "handlers", "words", "sanitized", "image", "division", "xml", "cdata"} {
+	for _, path := range []string{"text", "filtered", "once", "title", "textarea", "comment", "double", "single",
+		"unquoted", "noangle", "lines", "href", "hreftail", "iframe", "handler", "string", "call", "slashes",
+		"code", "line", "block", "template", "end", "tag", "src", "base", "srcdoc", "percent", "capitals", "cut",
+		"replaced", "calls", "blanks", "error", "statement", "lower", "handlers", "words", "sanitized", "image",
+		"division", "xml", "cdata"} {
 		operations = append(operations, "GET /bad/"+path+"?q=1")
 		want = append(want, "dast/xss/reflected GET /bad/"+path+" query:q")
 	}
-	for _, path := range []string{"text", "attribute", "textarea", "href", "checked", "stripped", "error", "data", "script", "engine", "json", "plain", "refused", "color", "host", "link", "sanitized", "bold", "sheet", "saved", "canonical", "xml"} {
+	for _, path := range []string{"text", "attribute", "textarea", "href", "checked", "stripped", "error", "data",
+		"script", "engine", "json", "plain", "refused", "color", "host", "link", "sanitized", "bold", "sheet", "saved",
+		"canonical", "xml"} {
 		operations = append(operations, "GET /good/"+path+"?q=1")
 	}
 	for _, path := range []string{"action", "value", "selector", "style", "sheet", "embed"} {
@@ -308,9 +331,11 @@ func TestStored(t *testing.T) {
 		defer mu.Unlock()
 		mux.ServeHTTP(w, r)
 	})
-	got := attacktest.Attack(t, alone, []*attack.Check{Check}, []string{"POST /save bad=1&good=2", "GET /list", "POST /guestbook entry=x", "GET /guestbook",
+	got := attacktest.Attack(t, alone, []*attack.Check{Check}, []string{"POST /save bad=1&good=2", "GET /list",
+		"POST /guestbook entry=x", "GET /guestbook",
 		"GET /note/add?comment=1&nickname=2", "GET /notes"})
-	attacktest.Expect(t, got, "dast/xss/stored POST /save form:bad", "dast/xss/stored POST /guestbook form:entry", "dast/xss/stored GET /note/add query:comment")
+	attacktest.Expect(t, got, "dast/xss/stored POST /save form:bad", "dast/xss/stored POST /guestbook "+
+		"form:entry", "dast/xss/stored GET /note/add query:comment")
 }
 
 // TestStoredInNewPages finds what is stored on the page of an object that the request makes
@@ -324,7 +349,8 @@ func TestStoredInNewPages(t *testing.T) {
 		path string
 		led  bool // by the answer
 		text func(string) string
-	}{{"/led", true, strings.TrimSpace}, {"/listed", false, strings.TrimSpace}, {"/led-safe", true, safeText}, {"/listed-safe", false, safeText}} {
+	}{{"/led", true, strings.TrimSpace}, {"/listed", false, strings.TrimSpace}, {"/led-safe", true, safeText},
+		{"/listed-safe", false, safeText}} {
 		mux.HandleFunc("POST "+kind.path, func(w http.ResponseWriter, r *http.Request) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -346,11 +372,14 @@ func TestStoredInNewPages(t *testing.T) {
 			_, _ = fmt.Fprint(w, "<html><a href=/>home</a><div><!-- what a comment of an attack swallows")
 			for i, n := range kept[kind.path] {
 				if !kind.led {
-					fmt.Fprintf(w, "<li>%s <a href='%s/delete/%d'>delete</a> <a href='%s/%d'>read</a>", safeText(n.name), kind.path, i+1, kind.path, i+1)
+					fmt.Fprintf(w, "<li>%s <a href='%s/delete/%d'>delete</a> <a href='%s/%d'>read</a>",
+						safeText(n.name), kind.path, i+1, kind.path, i+1)
 				}
 			}
 		})
-		mux.HandleFunc("GET "+kind.path+"/delete/{n}", func(http.ResponseWriter, *http.Request) { t.Error("it removes objects") })
+		mux.HandleFunc("GET "+kind.path+"/delete/{n}", func(http.ResponseWriter, *http.Request) {
+			t.Error("it removes objects")
+		})
 		mux.HandleFunc("GET "+kind.path+"/{n}", func(w http.ResponseWriter, r *http.Request) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -359,7 +388,8 @@ func TestStoredInNewPages(t *testing.T) {
 				http.NotFound(w, r)
 				return
 			}
-			fmt.Fprintf(w, "<html><h1>%s</h1><p>%s</p>", safeText(kept[kind.path][i-1].name), kind.text(kept[kind.path][i-1].text))
+			fmt.Fprintf(w, "<html><h1>%s</h1><p>%s</p>", safeText(kept[kind.path][i-1].name),
+				kind.text(kept[kind.path][i-1].text))
 		})
 	}
 	var operations []string
@@ -401,15 +431,18 @@ func TestStoredForAnother(t *testing.T) {
 		}
 		fmt.Fprintf(w, "<html><p>%s</p><p>%s</p>", bad, html.EscapeString(good))
 	})
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"POST /feedback bad=1&good=2", "GET /admin"}, func(r *attack.Run) {
-		r.As, r.Others = signed("jane"), []attack.Other{{As: signed("root")}}
-	})
+	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"POST /feedback bad=1&good=2", "GET /admin"},
+		func(r *attack.Run) {
+			r.As, r.Others = signed("jane"), []attack.Other{{As: signed("root")}}
+		})
 	attacktest.Expect(t, got, "dast/xss/stored POST /feedback form:bad")
 }
 
 func TestHeadersAndNames(t *testing.T) {
 	mux := http.NewServeMux()
-	mux.HandleFunc("/referer", func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "<html>from %s", r.Header.Get("Referer")) })
+	mux.HandleFunc("/referer", func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, "<html>from %s", r.Header.Get("Referer"))
+	})
 	mux.HandleFunc("/names", func(w http.ResponseWriter, r *http.Request) {
 		for name := range r.URL.Query() {
 			fmt.Fprintf(w, "<html><b>%s</b>", name)
@@ -428,14 +461,16 @@ func TestHeadersAndNames(t *testing.T) {
 			fmt.Fprintf(w, "<html>theme: %s", c.Value)
 		}
 	})
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET /referer", "GET /word", "GET /cut", "GET /names?a=1", "GET /cookie?form=1"}, func(r *attack.Run) {
+	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET /referer", "GET /word", "GET /cut",
+		"GET /names?a=1", "GET /cookie?form=1"}, func(r *attack.Run) {
 		for _, e := range r.Surface.Entries() {
 			if e.Request.Path == "/cookie" {
 				r.Surface.Enrich(e.Request, nil, []message.Param{{Name: "theme", Value: "dark"}})
 			}
 		}
 	})
-	attacktest.Expect(t, got, "dast/xss/reflected GET /cut header:Referer", "dast/xss/reflected GET /referer header:Referer", "dast/xss/reflected GET /word header:Referer", "dast/xss/reflected GET /names query-name:a",
+	attacktest.Expect(t, got, "dast/xss/reflected GET /cut header:Referer", "dast/xss/reflected GET /referer "+
+		"header:Referer", "dast/xss/reflected GET /word header:Referer", "dast/xss/reflected GET /names query-name:a",
 		"dast/xss/reflected GET /cookie cookie:theme")
 }
 

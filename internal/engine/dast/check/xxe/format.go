@@ -20,7 +20,9 @@ type kind struct {
 
 var kinds = []kind{
 	{".svg", "image/svg+xml", func(entities, text string) string {
-		return `<?xml version="1.0"?><!DOCTYPE svg [` + entities + `]><svg xmlns="http://www.w3.org/2000/svg" width="90" height="20"><text x="1" y="15">` + text + `</text></svg>`
+		return `<?xml version="1.0"?><!DOCTYPE svg [` + entities +
+			`]><svg xmlns="http://www.w3.org/2000/svg" width="90" height="20"><text x="1" y="15">` + text +
+			`</text></svg>`
 	}},
 	{".xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", sheet},
 }
@@ -28,18 +30,25 @@ var kinds = []kind{
 // sheet is a table of Office Open XML (ECMA-376) with one cell. The first part that its
 // readers open, and the cell, hold the entities.
 func sheet(entities, text string) string {
-	const packages, office, table = "http://schemas.openxmlformats.org/package/2006/", "http://schemas.openxmlformats.org/officeDocument/2006/relationships", "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+	const packages, office, table = "http://schemas.openxmlformats.org/package/2006/",
+		"http://schemas.openxmlformats.org/officeDocument/2006/relationships",
+		"http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 	relation := func(kind, target string) string {
-		return `<Relationships xmlns="` + packages + `relationships"><Relationship Id="r1" Type="` + office + "/" + kind + `" Target="` + target + `"/></Relationships>`
+		return `<Relationships xmlns="` + packages + `relationships"><Relationship Id="r1" Type="` + office + "/" +
+			kind + `" Target="` + target + `"/></Relationships>`
 	}
 	parts := [][2]string{
-		{"[Content_Types].xml", `<!DOCTYPE Types [` + entities + `]><Types xmlns="` + packages + `content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>` +
+		{"[Content_Types].xml", `<!DOCTYPE Types [` + entities + `]><Types xmlns="` + packages +
+			`content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>` +
 			`<Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/>` +
 			`<Override PartName="/xl/worksheets/sheet1.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/></Types>`},
 		{"_rels/.rels", relation("officeDocument", "xl/workbook.xml")},
-		{"xl/workbook.xml", `<workbook xmlns="` + table + `" xmlns:r="` + office + `"><sheets><sheet name="a" sheetId="1" r:id="r1"/></sheets></workbook>`},
+		{"xl/workbook.xml", `<workbook xmlns="` + table + `" xmlns:r="` + office +
+			`"><sheets><sheet name="a" sheetId="1" r:id="r1"/></sheets></workbook>`},
 		{"xl/_rels/workbook.xml.rels", relation("worksheet", "worksheets/sheet1.xml")},
-		{"xl/worksheets/sheet1.xml", `<!DOCTYPE worksheet [` + entities + `]><worksheet xmlns="` + table + `"><sheetData><row r="1"><c r="A1" t="inlineStr"><is><t>` + text + `</t></is></c></row></sheetData></worksheet>`},
+		{"xl/worksheets/sheet1.xml", `<!DOCTYPE worksheet [` + entities + `]><worksheet xmlns="` + table +
+			`"><sheetData><row r="1"><c r="A1" t="inlineStr"><is><t>` + text +
+			`</t></is></c></row></sheetData></worksheet>`},
 	}
 	var out bytes.Buffer
 	archive := zip.NewWriter(&out)
@@ -62,8 +71,9 @@ func inclusion(address string) string {
 func include(t *attack.Trial, p place) (bool, error) {
 	return t.Lure(func(bait func() attack.Bait) (*message.Request, []attack.Hook) {
 		b := bait()
-		return p.document("", inclusion(b.URL)), []attack.Hook{{Bait: b, Rule: external, At: &p.at, Payload: inclusion(b.URL), Fetch: true,
-			Proof: "An element of the document includes what is at an address of a listener; the parser read it."}}
+		return p.document("", inclusion(b.URL)),
+			[]attack.Hook{{Bait: b, Rule: external, At: &p.at, Payload: inclusion(b.URL), Fetch: true,
+				Proof: "An element of the document includes what is at an address of a listener; the parser read it."}}
 	})
 }
 
@@ -85,6 +95,7 @@ func included(t *attack.Trial) error {
 	return t.LureAll(points, func(_ message.Point, bait func() attack.Bait) (string, []attack.Hook) {
 		b, link := bait(), bait()
 		return inclusion(b.URL) + " " + link.URL, []attack.Hook{{Bait: b, Control: &link, Rule: external, Fetch: true,
-			Proof: "The value is an element that includes what is at an address of a listener; a parser of XML read it."}}
+			Proof: "The value is an element that includes what is at an address of a listener; a parser of XML " +
+				"read it."}}
 	})
 }

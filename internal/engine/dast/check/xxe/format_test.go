@@ -69,7 +69,8 @@ func TestFormats(t *testing.T) {
 		settings = append(settings, upload(p))
 	}
 	got := attacktest.Attack(t, mux, []*attack.Check{Check}, nil, append(settings, attacktest.Listening(t))...)
-	attacktest.Expect(t, got, "dast/xxe/external POST /bad/svg multipart:list", "dast/xxe/external POST /bad/types multipart:list", "dast/xxe/external POST /bad/cells multipart:list")
+	attacktest.Expect(t, got, "dast/xxe/external POST /bad/svg multipart:list", "dast/xxe/external POST /bad/types "+
+		"multipart:list", "dast/xxe/external POST /bad/cells multipart:list")
 }
 
 func TestInclusion(t *testing.T) {
@@ -106,7 +107,9 @@ func TestInclusion(t *testing.T) {
 			fetch(address)
 		}
 	})
-	operations := []string{"GET /bad/written?name=tea", "POST /bad/document <order><name>tea</name></order>", "GET /good/escaped?name=tea", "GET /good/links?name=tea"}
+	operations := []string{"GET /bad/written?name=tea", "POST /bad/document <order><name>tea</name></order>",
+		"GET /good/escaped?name=tea", "GET /good/links?name=tea"}
 	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations, attacktest.Listening(t))
-	attacktest.Expect(t, got, "dast/xxe/external GET /bad/written query:name", "dast/xxe/external POST /bad/document xml:order/name")
+	attacktest.Expect(t, got, "dast/xxe/external GET /bad/written query:name", "dast/xxe/external POST /bad/document "+
+		"xml:order/name")
 }

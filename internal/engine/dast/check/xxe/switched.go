@@ -27,7 +27,8 @@ func switched(t *attack.Trial) error {
 		return nil
 	}
 	r := t.Request.Clone()
-	r.Body = message.Body{Kind: message.XML, Type: "application/xml", Text: []byte(`<?xml version="1.0"?>` + element(noun(r.Path), fields, 0))}
+	r.Body = message.Body{Kind: message.XML, Type: "application/xml",
+		Text: []byte(`<?xml version="1.0"?>` + element(noun(r.Path), fields, 0))}
 	texts := elements(r)
 	if len(texts) == 0 {
 		return nil
@@ -48,7 +49,9 @@ func switched(t *attack.Trial) error {
 		return nil
 	}
 	at := texts[0]
-	_, err = point(t, place{at, func(entities, text string) *message.Request { return document(t, r, at, entities, text) }})
+	_, err = point(t, place{at, func(entities, text string) *message.Request {
+		return document(t, r, at, entities, text)
+	}})
 	return err
 }
 

@@ -18,19 +18,25 @@ import (
 
 func newRule(id, name, short, cwe string, severity finding.Severity) *finding.Rule {
 	return &finding.Rule{ID: "dast/xxe/" + id, Analysis: finding.DAST, Name: name, ShortDescription: short,
-		Description: "The application parses XML with a parser that reads the document's own type definition and expands the entities that it declares. Whoever sends the document reads files of the server, " +
+		Description: "The application parses XML with a parser that reads the document's own type definition and " +
+			"expands the entities that it declares. Whoever sends the document reads files of the server, " +
 			"makes it send requests to other systems, or uses up its memory with entities that hold each other.",
-		HowToPrevent: "Switch document type definitions off in the parser (`disallow-doctype-decl`, `DtdProcessing.Prohibit`, `defusedxml`); where they are needed, switch external entities and their expansion off.",
-		CWE:          []string{cwe}, OWASP: []string{"A05:2021"}, Severity: severity, Confidence: finding.Certain}
+		HowToPrevent: "Switch document type definitions off in the parser (`disallow-doctype-decl`, " +
+			"`DtdProcessing.Prohibit`, `defusedxml`); where they are needed, switch external entities and their " +
+			"expansion off.",
+		CWE: []string{cwe}, OWASP: []string{"A05:2021"}, Severity: severity, Confidence: finding.Certain}
 }
 
 var (
-	external = newRule("external", "XML external entity (XXE) injection", "The parser of a body in XML reads external entities.", "CWE-611", finding.High)
-	internal = newRule("internal", "XML entity expansion", "The parser of a body in XML expands entities of the document.", "CWE-776", finding.Low)
+	external = newRule("external", "XML external entity (XXE) injection", "The parser of a body in XML reads "+
+		"external entities.", "CWE-611", finding.High)
+	internal = newRule("internal", "XML entity expansion", "The parser of a body in XML expands entities of the "+
+		"document.", "CWE-776", finding.Low)
 )
 
 // Check is the check.
-var Check = &attack.Check{ID: "xxe", Rules: []*finding.Rule{external, internal}, Called: []*finding.Rule{external}, Profile: scan.Safe, Request: request}
+var Check = &attack.Check{ID: "xxe", Rules: []*finding.Rule{external, internal}, Called: []*finding.Rule{external},
+	Profile: scan.Safe, Request: request}
 
 // maxPoints bounds the elements that are tried.
 const maxPoints = 5
@@ -56,7 +62,9 @@ func request(t *attack.Trial) error {
 		return values(t)
 	}
 	for _, at := range elements(t.Request) {
-		if found, err := point(t, place{at, func(entities, text string) *message.Request { return document(t, t.Request, at, entities, text) }}); found || err != nil {
+		if found, err := point(t, place{at, func(entities, text string) *message.Request {
+			return document(t, t.Request, at, entities, text)
+		}}); found || err != nil {
 			return err
 		}
 	}
@@ -65,7 +73,9 @@ func request(t *attack.Trial) error {
 
 // elements are the texts of a document that are tried.
 func elements(r *message.Request) []message.Point {
-	out := slices.DeleteFunc(r.Points(), func(at message.Point) bool { return at.In != message.InXML || strings.Contains(at.Name, "@") })
+	out := slices.DeleteFunc(r.Points(), func(at message.Point) bool {
+		return at.In != message.InXML || strings.Contains(at.Name, "@")
+	})
 	return out[:min(len(out), maxPoints)]
 }
 
@@ -138,7 +148,8 @@ func files(t *attack.Trial) error {
 		for _, k := range kinds {
 			if called, err := call(t, place{at, func(entities, text string) *message.Request {
 				r := t.Request.Clone()
-				r.Body.Params[i] = message.Param{Name: p.Name, File: t.Random(12) + k.ending, Type: k.media, Value: k.write(entities, text)}
+				r.Body.Params[i] = message.Param{Name: p.Name, File: t.Random(12) + k.ending, Type: k.media,
+					Value: k.write(entities, text)}
 				return r
 			}}); called || err != nil {
 				return err
@@ -180,9 +191,11 @@ func point(t *attack.Trial, p place) (found bool, err error) {
 		return false, err
 	}
 	expanded := strings.Contains(resp.Text(), one+two)
-	flaw := attack.Flaw{Rule: internal, Point: &p.at, Request: r, Payload: "&a;&b;", Answers: []*message.Response{resp}, Notes: []string{"two entities of the document"}}
+	flaw := attack.Flaw{Rule: internal, Point: &p.at, Request: r, Payload: "&a;&b;", Answers: []*message.Response{resp},
+		Notes: []string{"two entities of the document"}}
 	if expanded {
-		flaw.Proof = []string{"Two entities stand beside each other in the document; the answer holds what they stand for, joined."}
+		flaw.Proof = []string{"Two entities stand beside each other in the document; the answer holds what they " +
+			"stand for, joined."}
 	}
 	if called, err := call(t, p); called || err != nil {
 		return called, err
@@ -201,7 +214,8 @@ func point(t *attack.Trial, p place) (found bool, err error) {
 		}
 		if passwd.MatchString(html.UnescapeString(resp.Text())) {
 			flaw.Rule, flaw.Request, flaw.Payload = external, r, `<!ENTITY f SYSTEM "file:///etc/passwd">`
-			flaw.Answers, flaw.Notes = append(flaw.Answers, resp), append(flaw.Notes, "an entity that is a file of the system")
+			flaw.Answers, flaw.Notes = append(flaw.Answers, resp), append(flaw.Notes, "an entity that is a file of "+
+				"the system")
 			flaw.Proof = append(flaw.Proof, "An entity that is the file /etc/passwd is answered with its content.")
 		}
 	}
@@ -215,7 +229,8 @@ func call(t *attack.Trial, p place) (bool, error) {
 	return t.Lure(func(bait func() attack.Bait) (*message.Request, []attack.Hook) {
 		b := []attack.Bait{bait(), bait()}
 		general, parameter := `<!ENTITY c SYSTEM "`+b[0].URL+`">`, `<!ENTITY % d SYSTEM "`+b[1].URL+`">`
-		hook := attack.Hook{Rule: external, At: &p.at, Fetch: true, Proof: "An entity of the document is at an address of a listener; the parser read it."}
+		hook := attack.Hook{Rule: external, At: &p.at, Fetch: true, Proof: "An entity of the document is at an " +
+			"address of a listener; the parser read it."}
 		one, two := hook, hook
 		one.Bait, one.Payload, two.Bait, two.Payload = b[0], general, b[1], parameter
 		return p.document(general+parameter+"%d;", "&c;"), []attack.Hook{two, one}

@@ -68,10 +68,12 @@ func TestCheck(t *testing.T) {
 	page("/good/echo", func(b []byte) string { return string(b) })
 	page("/good/plain", func(b []byte) string { return parse(entity.ReplaceAll(b, nil), false, fetch) })
 	var operations []string
-	for _, p := range []string{"/bad/external", "/bad/silent", "/bad/internal", "/good/none", "/good/echo", "/good/plain"} {
+	for _, p := range []string{"/bad/external", "/bad/silent", "/bad/internal", "/good/none", "/good/echo",
+		"/good/plain"} {
 		operations = append(operations, "POST "+p+" <order><name>tea</name></order>")
 	}
-	attacktest.Expect(t, attacktest.Attack(t, mux, []*attack.Check{Check}, operations), "dast/xxe/external POST /bad/external xml:order/name", "dast/xxe/internal POST /bad/internal xml:order/name")
+	attacktest.Expect(t, attacktest.Attack(t, mux, []*attack.Check{Check}, operations), "dast/xxe/external POST "+
+		"/bad/external xml:order/name", "dast/xxe/internal POST /bad/internal xml:order/name")
 	called := attacktest.Attack(t, mux, []*attack.Check{Check}, operations[1:2], attacktest.Listening(t))
 	attacktest.Expect(t, called, "dast/xxe/external POST /bad/silent xml:order/name")
 }
@@ -110,14 +112,17 @@ func TestOtherType(t *testing.T) {
 		w.WriteHeader(http.StatusBadRequest)
 		return "invalid character '<' looking for beginning of value"
 	})
-	page("/good/plain", func(_ http.ResponseWriter, b []byte) string { return parse(entity.ReplaceAll(b, nil), false, fetch) })
+	page("/good/plain", func(_ http.ResponseWriter, b []byte) string {
+		return parse(entity.ReplaceAll(b, nil), false, fetch)
+	})
 	page("/good/any", func(http.ResponseWriter, []byte) string { return "you" })
 	var operations []string
 	for _, p := range []string{"/bad/orders", "/bad/quiet", "/good/type", "/good/json", "/good/plain", "/good/any"} {
 		operations = append(operations, "POST "+p+` {"name":"tea","count":2,"at":{"street":"x"}}`)
 	}
 	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations, attacktest.Listening(t))
-	attacktest.Expect(t, got, "dast/xxe/external POST /bad/orders xml:order/at/street", "dast/xxe/external POST /bad/quiet xml:quiet/at/street")
+	attacktest.Expect(t, got, "dast/xxe/external POST /bad/orders xml:order/at/street", "dast/xxe/external POST "+
+		"/bad/quiet xml:quiet/at/street")
 	if asked["/good/type"] != 1 || asked["/good/json"] != 1 {
 		t.Errorf("asked %v", asked)
 	}
@@ -131,7 +136,8 @@ func upload(path string) attacktest.Setting {
 			panic(err)
 		}
 		q.Method, q.Path = http.MethodPost, path
-		q.Body = message.Body{Kind: message.Multipart, Params: []message.Param{{Name: "note", Value: "n"}, {Name: "list", Value: "x", File: "list.txt", Type: "text/plain"}}}
+		q.Body = message.Body{Kind: message.Multipart, Params: []message.Param{{Name: "note", Value: "n"},
+			{Name: "list", Value: "x", File: "list.txt", Type: "text/plain"}}}
 		r.Surface.Add(q)
 	}
 }
@@ -150,7 +156,8 @@ func TestUploads(t *testing.T) {
 			if !files {
 				body = entity.ReplaceAll(body, nil)
 			}
-			fmt.Fprintf(w, "<p>%s was read: %s", html.EscapeString(header.Filename), html.EscapeString(read(body, files, fetch)))
+			fmt.Fprintf(w, "<p>%s was read: %s", html.EscapeString(header.Filename),
+				html.EscapeString(read(body, files, fetch)))
 		})
 	}
 	page("/bad/list", true)
@@ -180,10 +187,12 @@ func TestValues(t *testing.T) {
 		})
 	}
 	document := "?xml=%3Corder%3E%3Cname%3Etea%3C%2Fname%3E%3C%2Forder%3E"
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET /bad/value" + document, "GET /good/value" + document, "GET /good/text" + document, "GET /good/text?xml=%3Cb"})
+	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET /bad/value" + document, "GET /good/value" +
+		document, "GET /good/text" + document, "GET /good/text?xml=%3Cb"})
 	attacktest.Expect(t, got, "dast/xxe/external GET /bad/value query:xml")
 	root := func(b []byte) []byte { // the text of the root
-		return []byte(strings.NewReplacer("<d>", "<order><name>", "<a>", "</name><a>", "</d>", "</order>").Replace(string(b)))
+		return []byte(strings.NewReplacer("<d>", "<order><name>", "<a>", "</name><a>", "</d>",
+			"</order>").Replace(string(b)))
 	}
 	for path, read := range map[string]func(body []byte) string{
 		"/bad/named":  func(b []byte) string { return parse(root(b), true, fetch) },
@@ -197,9 +206,13 @@ func TestValues(t *testing.T) {
 		"/unsaid": func(b []byte) string { return parse(root(b), true, fetch) },
 	} {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
-			fmt.Fprintf(w, "<p>Thank you for %s</p>", html.EscapeString(read([]byte(r.FormValue("xml")+r.FormValue("t")))))
+			fmt.Fprintf(w, "<p>Thank you for %s</p>",
+				html.EscapeString(read([]byte(r.FormValue("xml")+r.FormValue("t")))))
 		})
 	}
-	got = attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET /bad/named?xml=test", "GET /good/named?xml=test", "GET /bad/failing?t=test", "GET /unsaid?t=test"})
-	attacktest.Expect(t, got, "dast/xxe/external GET /bad/named query:xml", "dast/xxe/external GET /bad/failing query:t")
+	got = attacktest.Attack(t, mux, []*attack.Check{Check},
+		[]string{"GET /bad/named?xml=test", "GET /good/named?xml=test", "GET /bad/failing?t=test",
+			"GET /unsaid?t=test"})
+	attacktest.Expect(t, got, "dast/xxe/external GET /bad/named query:xml", "dast/xxe/external GET /bad/failing "+
+		"query:t")
 }

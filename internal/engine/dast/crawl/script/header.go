@@ -39,6 +39,7 @@ func (m *miner) field(e js.IExpr) {
 func own(name string) bool {
 	switch lower := strings.ToLower(name); lower {
 	case "accept", "accept-language", "authorization", "cache-control", "content-type", "if-modified-since", "if-none-match", "pragma", "x-requested-with", "x-http-method-override":
+
 		return false
 	default:
 		return !strings.Contains(lower, "csrf") && !strings.Contains(lower, "xsrf") && !strings.Contains(lower, "token")

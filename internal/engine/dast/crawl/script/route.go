@@ -15,7 +15,8 @@ const (
 )
 
 // showing are members by which an object with a path is a route.
-var showing = map[string]bool{"component": true, "components": true, "Component": true, "element": true, "loadChildren": true, "loadComponent": true, "redirectTo": true,
+var showing = map[string]bool{"component": true, "components": true, "Component": true, "element": true,
+	"loadChildren": true, "loadComponent": true, "redirectTo": true,
 	"redirect": true, "lazy": true, "canActivate": true, "templateUrl": true, "controller": true, "getComponent": true}
 
 // shows reports whether an object says what a route shows.

@@ -52,7 +52,8 @@ const maxSource = 8 << 20
 
 // Mine reads code.
 func Mine(code string) *Mined {
-	m := &miner{environment: newEnvironment(), seen: map[string]int{}, routed: map[js.INode]bool{}, shown: map[string]bool{}}
+	m := &miner{environment: newEnvironment(), seen: map[string]int{}, routed: map[js.INode]bool{},
+		shown: map[string]bool{}}
 	if len(code) <= maxSource {
 		if ast, err := js.Parse(parse.NewInputString(code), js.Options{}); err == nil {
 			js.Walk(m.environment, &ast.BlockStmt)
@@ -122,7 +123,9 @@ func (m *miner) Enter(n js.INode) js.IVisitor {
 	case *js.CallExpr:
 		m.call(n)
 	case *js.NewExpr:
-		if callee := name(n.X); n.Args != nil && len(n.Args.List) > 0 && (callee == "WebSocket" || callee == "EventSource" || callee == "Request" || callee == "URL" || callee == "Worker" || callee == "SharedWorker") {
+		if callee := name(n.X); n.Args != nil && len(n.Args.List) > 0 &&
+			(callee == "WebSocket" || callee == "EventSource" || callee == "Request" || callee == "URL" ||
+				callee == "Worker" || callee == "SharedWorker") {
 			if s := m.text(n.Args.List[0].Value); s != "" && plausible(s) {
 				m.add(Call{Address: s})
 			}
@@ -162,7 +165,8 @@ func (m *miner) property(n *js.BinaryExpr) {
 }
 
 // methods are names of functions that send with the method of their name.
-var methods = map[string]string{"get": http.MethodGet, "post": http.MethodPost, "put": http.MethodPut, "patch": http.MethodPatch, "delete": http.MethodDelete, "del": http.MethodDelete,
+var methods = map[string]string{"get": http.MethodGet, "post": http.MethodPost, "put": http.MethodPut,
+	"patch": http.MethodPatch, "delete": http.MethodDelete, "del": http.MethodDelete,
 	"getjson": http.MethodGet, "head": http.MethodHead}
 
 // call reads a call of a function that sends a request or leads the browser.
@@ -190,14 +194,18 @@ func (m *miner) call(c *js.CallExpr) {
 	case len(args) > 1 && firstText == "" && lower == "append" && strings.Contains(strings.ToLower(name), "formdata"):
 		m.field(args[0].Value)
 	case lower == "fetch" || lower == "sendbeacon" || lower == "ajax" || lower == "axios" || lower == "request" || lower == "$http":
+
 		m.fetch(firstText, args)
 	case methods[lower] != "" && plausible(firstText) && (strings.Contains(firstText, "/") || strings.HasPrefix(name, "axios") || strings.HasPrefix(name, "$")):
-		m.sent(Call{Address: firstText, Method: methods[lower]}, args[1:], strings.HasPrefix(name, "$.") || strings.HasPrefix(name, "jQuery."))
+
+		m.sent(Call{Address: firstText, Method: methods[lower]}, args[1:], strings.HasPrefix(name, "$.") ||
+			strings.HasPrefix(name, "jQuery."))
 	case lower == "when" && len(args) > 1 && strings.HasPrefix(firstText, "/"):
 		if object, ok := m.value(args[1].Value).(*js.ObjectExpr); ok && shows(object) {
 			m.show(firstText)
 		}
-	case lower == "open", lower == "assign", lower == "replace" && strings.Contains(name, "location"), lower == "pushstate", lower == "replacestate", lower == "navigate",
+	case lower == "open", lower == "assign", lower == "replace" && strings.Contains(name, "location"),
+		lower == "pushstate", lower == "replacestate", lower == "navigate",
 		lower == "importscripts", lower == "import", lower == "load", lower == "register", lower == "getscript":
 		for _, a := range args {
 			if s := m.text(a.Value); plausible(s) && (strings.ContainsAny(s, "/.")) {
@@ -205,6 +213,7 @@ func (m *miner) call(c *js.CallExpr) {
 			}
 		}
 	case lower == "setattribute" && len(args) > 1 && (firstText == "href" || firstText == "src" || firstText == "action"):
+
 		if s := m.text(args[1].Value); plausible(s) {
 			m.add(Call{Address: s})
 		}
@@ -376,7 +385,8 @@ func unquote(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
 	}
-	return strings.NewReplacer(`\/`, "/", `\x2f`, "/", `\x2F`, "/", `\u002f`, "/", `\u002F`, "/", `\u0026`, "&", `\x26`, "&", `\x3d`, "=", `\x3D`, "=", `\\`, `\`, `\'`, "'", `\"`, `"`).Replace(s)
+	return strings.NewReplacer(`\/`, "/", `\x2f`, "/", `\x2F`, "/", `\u002f`, "/", `\u002F`, "/", `\u0026`, "&", `\x26`,
+		"&", `\x3d`, "=", `\x3D`, "=", `\\`, `\`, `\'`, "'", `\"`, `"`).Replace(s)
 }
 
 // strings looks at the strings of code that cannot be parsed.
@@ -400,8 +410,11 @@ func (m *miner) markup(code string) {
 		}
 	}
 	for _, s := range comments.FindAllString(code, 10_000) {
-		for word := range strings.FieldsFuncSeq(s, func(c rune) bool { return strings.ContainsRune(" \t\r\n\"'`()<>,;*", c) }) {
-			if strings.HasPrefix(word, "/") && !strings.HasPrefix(word, "//") && strings.Count(word, "/") > 1 && Address(word) {
+		for word := range strings.FieldsFuncSeq(s, func(c rune) bool {
+			return strings.ContainsRune(" \t\r\n\"'`()<>,;*", c)
+		}) {
+			if strings.HasPrefix(word, "/") && !strings.HasPrefix(word, "//") && strings.Count(word, "/") > 1 &&
+				Address(word) {
 				m.add(Call{Address: word})
 			}
 		}
@@ -419,7 +432,8 @@ var (
 
 // plausible reports whether a text that stands where an address is expected is one.
 func plausible(s string) bool {
-	return s != "" && len(s) < 2000 && !strings.ContainsAny(s, " <>{}|^`\n\r\t\"'") && s != "/" && strings.Trim(s, "1/.#?&=") != ""
+	return s != "" && len(s) < 2000 && !strings.ContainsAny(s, " <>{}|^`\n\r\t\"'") && s != "/" &&
+		strings.Trim(s, "1/.#?&=") != ""
 }
 
 // Address reports whether a text anywhere looks like an address: absolute, a path with
@@ -457,8 +471,12 @@ func Address(s string) bool {
 var word = lazyregexp.New(`^[A-Za-z0-9_~.#{-]`)
 
 // roots are first folders of relative addresses that are no names of modules or types.
-var roots = map[string]bool{"api": true, "rest": true, "v1": true, "v2": true, "v3": true, "graphql": true, "ajax": true, "admin": true, "assets": true, "static": true, "auth": true, "oauth": true, "users": true, "user": true}
+var roots = map[string]bool{"api": true, "rest": true, "v1": true, "v2": true, "v3": true, "graphql": true,
+	"ajax": true, "admin": true, "assets": true, "static": true, "auth": true, "oauth": true, "users": true,
+	"user": true}
 
 // pages are extensions of files that servers answer with.
-var pages = map[string]bool{"html": true, "htm": true, "xhtml": true, "php": true, "php5": true, "phtml": true, "asp": true, "aspx": true, "ashx": true, "asmx": true, "jsp": true, "jspx": true, "do": true,
-	"action": true, "cgi": true, "pl": true, "json": true, "xml": true, "txt": true, "js": true, "mjs": true, "css": true, "svc": true, "rss": true, "wsdl": true, "cfm": true, "py": true, "rb": true}
+var pages = map[string]bool{"html": true, "htm": true, "xhtml": true, "php": true, "php5": true, "phtml": true,
+	"asp": true, "aspx": true, "ashx": true, "asmx": true, "jsp": true, "jspx": true, "do": true,
+	"action": true, "cgi": true, "pl": true, "json": true, "xml": true, "txt": true, "js": true, "mjs": true,
+	"css": true, "svc": true, "rss": true, "wsdl": true, "cfm": true, "py": true, "rb": true}

@@ -39,8 +39,10 @@ type environment struct {
 }
 
 func newEnvironment() *environment {
-	return &environment{values: map[*js.Var]js.IExpr{}, classes: map[*js.ClassDecl]*class{}, named: map[*js.Var]*class{}, objects: map[*js.Var]map[string]js.IExpr{},
-		forms: map[*js.Var][]string{}, fields: map[string]js.IExpr{}, busy: map[*js.BinaryExpr]bool{}, budget: maxEvaluated}
+	return &environment{values: map[*js.Var]js.IExpr{}, classes: map[*js.ClassDecl]*class{},
+		named: map[*js.Var]*class{}, objects: map[*js.Var]map[string]js.IExpr{},
+		forms: map[*js.Var][]string{}, fields: map[string]js.IExpr{}, busy: map[*js.BinaryExpr]bool{},
+		budget: maxEvaluated}
 }
 
 // variable is the variable that an expression is, as it is declared; nil: it is none.

@@ -60,7 +60,9 @@ func moduleDir() (string, error) {
 // and about.json describes the queries.
 func write(w io.Writer, assets string) error {
 	z := zip.NewWriter(w)
-	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestCompression) })
+	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
+		return flate.NewWriter(w, flate.BestCompression)
+	})
 	if err := addFile(z, "common.json", filepath.Join(assets, "libraries", "common.json")); err != nil {
 		return err
 	}

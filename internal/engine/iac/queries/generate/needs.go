@@ -115,7 +115,8 @@ func (a *analysis) isDerived(t *ast.Term) bool {
 
 // isTasks knows the one rule of the libraries that hands out parts of the input.
 func (a *analysis) isTasks(ref ast.Ref) bool {
-	return ref.HasPrefix(ast.MustParseRef("data.generic.ansible.tasks")) || ref.HasPrefix(ast.MustParseRef("ansLib.tasks")) ||
+	return ref.HasPrefix(ast.MustParseRef("data.generic.ansible.tasks")) ||
+		ref.HasPrefix(ast.MustParseRef("ansLib.tasks")) ||
 		ref.HasPrefix(ast.MustParseRef("ansible_lib.tasks"))
 }
 

@@ -79,10 +79,11 @@ func Link(modules []*ast.Module) (*ast.Compiler, error) {
 	}
 	// The first stage of those that are left runs on the skeletons, what follows on the modules.
 	c := ast.NewCompiler().WithDefaultRegoVersion(Language).WithCapabilities(Capabilities()).WithSkipStages(done...)
-	c.WithStageAfterID(ast.StageInitLocalVarGen, ast.CompilerStageDefinition{Name: "LoadModules", MetricName: "compile_stage_load_modules", Stage: func(c *ast.Compiler) *ast.Error {
-		c.Modules = whole
-		return nil
-	}})
+	c.WithStageAfterID(ast.StageInitLocalVarGen, ast.CompilerStageDefinition{Name: "LoadModules",
+		MetricName: "compile_stage_load_modules", Stage: func(c *ast.Compiler) *ast.Error {
+			c.Modules = whole
+			return nil
+		}})
 	if c.Compile(skeletons); c.Failed() {
 		return nil, c.Errors
 	}
@@ -95,6 +96,7 @@ var done = func() []ast.StageID {
 	for _, s := range ast.AllStages() {
 		switch s {
 		case ast.StageInitLocalVarGen, ast.StageSetModuleTree, ast.StageSetRuleTree, ast.StageBuildRuleIndices, ast.StageBuildComprehensionIndices:
+
 		default:
 			out = append(out, s)
 		}

@@ -105,7 +105,8 @@ func evaluate(t *testing.T, c *ast.Compiler) string {
 		t.Fatal(err)
 	}
 	defer store.Abort(ctx, txn)
-	question := ast.NewBody(ast.Equality.Expr(ast.VarTerm("all"), ast.NewTerm(append(QueryPackage(7), ast.StringTerm("CxPolicy")))))
+	question := ast.NewBody(ast.Equality.Expr(ast.VarTerm("all"),
+		ast.NewTerm(append(QueryPackage(7), ast.StringTerm("CxPolicy")))))
 	found, err := topdown.NewQuery(question).WithCompiler(c).WithStore(store).WithTransaction(txn).WithInput(ast.NewTerm(value)).Run(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -123,7 +124,8 @@ func TestAsCompiled(t *testing.T) {
 		t.Fatal(whole.Errors)
 	}
 	want := evaluate(t, whole)
-	if n := strings.Count(want, "documentId"); n != 2 || !strings.Contains(want, `"path": ["below", "x", 0]`) || !strings.Contains(want, `"high": 7`) {
+	if n := strings.Count(want, "documentId"); n != 2 || !strings.Contains(want, `"path": ["below", "x", 0]`) ||
+		!strings.Contains(want, `"high": 7`) {
 		t.Fatalf("the policy itself: %s", want)
 	}
 	compiled, err := Compile(source)
@@ -223,14 +225,16 @@ func TestNoReachOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Compile(map[string]*ast.Module{"call": m}); err == nil || !strings.Contains(err.Error(), "undefined function") {
+		if _, err := Compile(map[string]*ast.Module{"call": m}); err == nil ||
+			!strings.Contains(err.Error(), "undefined function") {
 			t.Errorf("%s: %v, want an undefined function", call, err)
 		}
 	}
 }
 
 func TestNotWritten(t *testing.T) {
-	r := &ast.Rule{Head: ast.NewHead("p"), Body: ast.NewBody(ast.NewExpr(&ast.SomeDecl{Symbols: []*ast.Term{ast.VarTerm("x")}}))}
+	r := &ast.Rule{Head: ast.NewHead("p"),
+		Body: ast.NewBody(ast.NewExpr(&ast.SomeDecl{Symbols: []*ast.Term{ast.VarTerm("x")}}))}
 	if _, err := NewWriter([]*ast.Rule{r}).Rule(r); err == nil {
 		t.Error("a declaration, which the compiler takes away, is written")
 	}
@@ -272,14 +276,16 @@ func FuzzReader(f *testing.F) {
 			f.Add(tables, b)
 		}
 	}
-	deep := append(append([]byte{1, 1, 'x', 1, 4}, tagShared, 0, tagShared, 0), strings.Repeat(fmt.Sprintf("%c\x01", tagArray), 1000)...)
+	deep := append(append([]byte{1, 1, 'x', 1, 4}, tagShared, 0, tagShared, 0),
+		strings.Repeat(fmt.Sprintf("%c\x01", tagArray), 1000)...)
 	f.Add(deep[:9], deep[5:])
 	f.Fuzz(func(t *testing.T, tables, rule []byte) {
 		read, _, err := ReadTables(tables)
 		if err != nil {
 			return
 		}
-		if r, err := NewReader(read).Rule(rule, &ast.Module{Package: &ast.Package{Path: QueryPackage(0)}}, "fuzz"); err == nil && r.String() == "" {
+		if r, err := NewReader(read).Rule(rule, &ast.Module{Package: &ast.Package{Path: QueryPackage(0)}},
+			"fuzz"); err == nil && r.String() == "" {
 			t.Error("a rule without a text")
 		}
 	})

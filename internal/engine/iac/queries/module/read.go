@@ -50,7 +50,8 @@ type Reader struct {
 // NewReader returns a reader of rules that stand on the tables.
 func NewReader(t *Tables) *Reader {
 	return &Reader{
-		tables: t, vars: make([]*ast.Term, len(t.texts)), strings: make([]*ast.Term, len(t.texts)), terms: make([]*ast.Term, len(t.terms)),
+		tables: t, vars: make([]*ast.Term, len(t.texts)), strings: make([]*ast.Term, len(t.texts)),
+		terms: make([]*ast.Term, len(t.terms)),
 	}
 }
 

@@ -98,14 +98,17 @@ var words = map[string]lang.Rule{
 	"command_substitution":  substitution,
 	"process_substitution":  substitution,
 	"array":                 lang.Around(tree.List, "", tree.RoleElement),
-	"subscript":             lang.Slots(tree.Index, "", lang.Slot{Role: tree.RoleObject, Field: "name"}, lang.Slot{Role: tree.RoleIndex, Field: "index"}),
+	"subscript": lang.Slots(tree.Index, "", lang.Slot{Role: tree.RoleObject, Field: "name"},
+		lang.Slot{Role: tree.RoleIndex, Field: "index"}),
 }
 
 var arithmetic = map[string]lang.Rule{
-	"binary_expression":        binary,
-	"unary_expression":         unary,
-	"postfix_expression":       postfix,
-	"ternary_expression":       lang.Slots(tree.Conditional, "", lang.Slot{Role: tree.RoleCondition, Field: "condition"}, lang.Slot{Role: tree.RoleThen, Field: "consequence"}, lang.Slot{Role: tree.RoleElse, Field: "alternative"}),
+	"binary_expression":  binary,
+	"unary_expression":   unary,
+	"postfix_expression": postfix,
+	"ternary_expression": lang.Slots(tree.Conditional, "",
+		lang.Slot{Role: tree.RoleCondition, Field: "condition"}, lang.Slot{Role: tree.RoleThen, Field: "consequence"},
+		lang.Slot{Role: tree.RoleElse, Field: "alternative"}),
 	"parenthesized_expression": lang.Inner,
 }
 
@@ -120,11 +123,13 @@ func prepare(text string) []string {
 // finish makes a command of one word that word, which is then looked for among all
 // words; "word;" stays a command.
 func finish(f *tree.File) *tree.File {
-	if !f.Is(tree.Root, tree.Call) || f.Text(f.Child(tree.Root, tree.RoleCallee)) != "command" || f.Count(tree.Root, tree.RoleArgument) != 1 {
+	if !f.Is(tree.Root, tree.Call) || f.Text(f.Child(tree.Root, tree.RoleCallee)) != "command" ||
+		f.Count(tree.Root, tree.RoleArgument) != 1 {
 		return f
 	}
 	only := f.Child(tree.Root, tree.RoleArgument)
-	if end := f.Nodes[tree.Root].End; f.Count(tree.Root, tree.RoleModifier) > 0 || f.Is(only, tree.Assign) || int(end) < len(f.Source) && f.Source[end] == ';' {
+	if end := f.Nodes[tree.Root].End; f.Count(tree.Root, tree.RoleModifier) > 0 || f.Is(only, tree.Assign) ||
+		int(end) < len(f.Source) && f.Source[end] == ';' {
 		return f
 	}
 	b := &tree.Builder{File: &tree.File{Language: f.Language, Source: f.Source}}

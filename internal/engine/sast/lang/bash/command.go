@@ -136,7 +136,10 @@ func heredoc(l *lang.Lowering, i int32) {
 		return
 	}
 	start, end := l.Range(text)
-	template(l, parts{i: text, role: tree.RoleValue, start: start, end: end, flags: tree.Raw, value: func(s string) string { return s }})
+	template(l, parts{i: text, role: tree.RoleValue, start: start, end: end, flags: tree.Raw,
+		value: func(s string) string {
+			return s
+		}})
 }
 
 // A link is an operand of a chain of commands and the operator before it, which is

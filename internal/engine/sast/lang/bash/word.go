@@ -35,7 +35,8 @@ func rawString(l *lang.Lowering, r tree.Role, i int32) {
 // ansiString lowers $'…'.
 func ansiString(l *lang.Lowering, r tree.Role, i int32) {
 	text := strings.TrimSuffix(strings.TrimPrefix(l.Source(i), "$'"), "'")
-	if s, err := strconv.Unquote(`"` + strings.ReplaceAll(strings.ReplaceAll(text, `\'`, `'`), `"`, `\"`) + `"`); err == nil {
+	if s, err := strconv.Unquote(`"` + strings.ReplaceAll(strings.ReplaceAll(text, `\'`, `'`), `"`, `\"`) +
+		`"`); err == nil {
 		text = s
 	}
 	l.Put(tree.String, r, text, i)
@@ -47,7 +48,9 @@ func quoted(l *lang.Lowering, r tree.Role, i int32) {
 	if start+1 < end {
 		start, end = start+1, end-1
 	}
-	template(l, parts{i: i, role: r, start: start, end: end, value: func(s string) string { return unescape(s, "$`\"\\\n") }})
+	template(l, parts{i: i, role: r, start: start, end: end, value: func(s string) string {
+		return unescape(s, "$`\"\\\n")
+	}})
 }
 
 // parts are a text with expansions in it.
@@ -159,7 +162,8 @@ func expansion(l *lang.Lowering, r tree.Role, i int32) {
 	operator := l.Field(i, "operator")
 	start, _ := l.Range(max(only, i))
 	before := operator >= 0 && l.CST.Nodes[operator].Start < start // "${#x}", "${!x}"
-	if kind := l.Kind(only); plain && !before && (kind == "variable_name" || kind == "special_variable_name" || kind == "subscript") {
+	if kind := l.Kind(only); plain && !before && (kind == "variable_name" || kind == "special_variable_name" ||
+		kind == "subscript") {
 		l.BeginText(tree.Unary, r, "$", i)
 		l.Node(tree.RoleValue, only)
 		l.Close()

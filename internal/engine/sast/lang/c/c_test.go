@@ -48,9 +48,12 @@ func TestTyped(t *testing.T) {
 
 // seeds are sources for the fuzzer and for the hostile forms.
 var seeds = []string{
-	"static int *f(const char *a[2], ...) { for (int i = 0; i < 3; i++) a[i]->b.c = (T)x ? *y : &z; switch (x) { case 1: default: goto e; } e: return 1; }\n",
-	"typedef struct A { int a : 3; } B, *C;\nenum D { E = 1 };\nint (*g)(int), h[] = {1, [2] = 3, .x = \"a\" \"\\x41\"};\n#if X\n#include <a>\n#elif Y\nint y;\n#endif\n",
-	"template <typename T> class A : public B<T> { A() : a(1), b{2} {} ~A(); using C = D::E; };\nauto l = [&](int a) -> int { throw a; };\n",
+	"static int *f(const char *a[2], ...) { for (int i = 0; i < 3; i++) a[i]->b.c = (T)x ? *y : &z; switch (x) { " +
+		"case 1: default: goto e; } e: return 1; }\n",
+	"typedef struct A { int a : 3; } B, *C;\nenum D { E = 1 };\nint (*g)(int), h[] = {1, [2] = 3, .x = \"a\" " +
+		"\"\\x41\"};\n#if X\n#include <a>\n#elif Y\nint y;\n#endif\n",
+	"template <typename T> class A : public B<T> { A() : a(1), b{2} {} ~A(); using C = D::E; };\nauto l = [&](int a) " +
+		"-> int { throw a; };\n",
 }
 
 func TestHostile(t *testing.T) {

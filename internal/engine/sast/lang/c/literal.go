@@ -64,7 +64,8 @@ func concatenated(l *lang.Lowering, r tree.Role, i int32) {
 
 var escapes = lang.Escapes{
 	Letters: map[byte]string{
-		'n': "\n", 't': "\t", 'r': "\r", '\\': `\`, '\'': "'", '"': `"`, '?': "?", 'a': "\a", 'b': "\b", 'f': "\f", 'v': "\v",
+		'n': "\n", 't': "\t", 'r': "\r", '\\': `\`, '\'': "'", '"': `"`, '?': "?", 'a': "\a", 'b': "\b", 'f': "\f",
+		'v': "\v",
 		'0': "\x00", 'e': "\x1b", '\n': "",
 	},
 	Digits: map[byte][2]int{'x': {1, 2}, 'u': {4, 4}, 'U': {8, 8}},

@@ -40,7 +40,8 @@ func prepare(text string) []string {
 // statementPlace reports whether a statement may begin at the token.
 func statementPlace(f *lang.Fragment, i int) bool {
 	inside := f.Tokens[i].Inside
-	if inside >= 0 && (f.Text(inside) != "{" || strings.Contains("=,(return", f.Text(inside-1)) && inside > 0 || enum(f, inside)) {
+	if inside >= 0 && (f.Text(inside) != "{" || strings.Contains("=,(return", f.Text(inside-1)) && inside > 0 ||
+		enum(f, inside)) {
 		return false
 	}
 	switch f.Text(i - 1) {

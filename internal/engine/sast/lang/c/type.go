@@ -143,6 +143,7 @@ func modifiers(l *lang.Lowering, i int32) {
 				annotation(l, a)
 			}
 		case "type_qualifier", "storage_class_specifier", "virtual_specifier", "explicit_function_specifier", "virtual", "inline":
+
 			l.Put(tree.Modifier, tree.RoleModifier, l.Source(c), c)
 		}
 	}

@@ -21,7 +21,8 @@ var Language = &lang.Language{
 		ImplicitThis:     true,
 		PackagePerFolder: true,
 		Comment:          "//",
-		Literals:         map[tree.Kind]string{tree.String: "string", tree.Template: "string", tree.Bool: "bool", tree.Character: "char"},
+		Literals: map[tree.Kind]string{tree.String: "string", tree.Template: "string", tree.Bool: "bool",
+			tree.Character: "char"},
 	},
 }
 

@@ -163,7 +163,8 @@ func class(text string) lang.Rule {
 // following returns the arguments that stand directly behind a base, -1 for none.
 func following(l *lang.Lowering, i int32) int32 {
 	next := l.CST.Nodes[i].SubtreeEnd
-	if int(next) < len(l.CST.Nodes) && l.CST.Nodes[next].Parent == l.CST.Nodes[i].Parent && l.Kind(next) == "argument_list" {
+	if int(next) < len(l.CST.Nodes) && l.CST.Nodes[next].Parent == l.CST.Nodes[i].Parent &&
+		l.Kind(next) == "argument_list" {
 		return next
 	}
 	return -1
@@ -294,12 +295,14 @@ func parameter(l *lang.Lowering, r tree.Role, i int32) {
 
 // fields lowers member variables, and events that look like them.
 func fields(l *lang.Lowering, r tree.Role, i int32) {
-	variables(l, declaration{kind: tree.Field, role: r, node: i, list: l.Find(i, "variable_declaration"), words: []string{"event"}})
+	variables(l, declaration{kind: tree.Field, role: r, node: i, list: l.Find(i, "variable_declaration"),
+		words: []string{"event"}})
 }
 
 // local lowers variables of a block.
 func local(l *lang.Lowering, r tree.Role, i int32) {
-	variables(l, declaration{kind: tree.Variable, role: r, node: i, list: l.Find(i, "variable_declaration"), words: []string{"using"}})
+	variables(l, declaration{kind: tree.Variable, role: r, node: i, list: l.Find(i, "variable_declaration"),
+		words: []string{"using"}})
 }
 
 // A declaration declares a list of variables.

@@ -76,7 +76,8 @@ func forEach(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.ForEach, r, "of", i)
 	t, left := l.Field(i, "type"), l.Field(i, "left")
 	if t >= 0 && left >= 0 {
-		l.File.Nodes[l.Open(tree.Variable, tree.RoleTarget, l.CST.Nodes[t].Start, l.CST.Nodes[left].End)].Text = keyword(l, t)
+		l.File.Nodes[l.Open(tree.Variable, tree.RoleTarget, l.CST.Nodes[t].Start,
+			l.CST.Nodes[left].End)].Text = keyword(l, t)
 		variableType(l, t)
 		l.Node(tree.RoleTarget, left)
 		l.Close()

@@ -36,7 +36,8 @@ func TestSplit(t *testing.T) {
 // A list is an exec form only when it is JSON, as the build decides.
 func TestElement(t *testing.T) {
 	for text, want := range map[string]uint32{
-		`"a"`: 3, `"a\"b", `: 6, `"\u00e9"`: 8, `"\x41"`: 0, `"\u00"`: 0, `a`: 0, ``: 0, `"a`: 0, `42`: 0, `qzellipsis, x`: 10,
+		`"a"`: 3, `"a\"b", `: 6, `"\u00e9"`: 8, `"\x41"`: 0, `"\u00"`: 0, `a`: 0, ``: 0, `"a`: 0, `42`: 0,
+		`qzellipsis, x`: 10,
 	} {
 		if got := element(text); got != want {
 			t.Errorf("%s: got %d, want %d", text, got, want)

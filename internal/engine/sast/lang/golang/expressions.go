@@ -150,7 +150,8 @@ func pointerType(l *lang.Lowering, callee int32) int32 {
 		return -1
 	}
 	operand := l.Field(u, "operand")
-	if k := l.Kind(operand); k == "identifier" || k == "selector_expression" && l.Kind(l.Field(operand, "operand")) == "identifier" {
+	if k := l.Kind(operand); k == "identifier" || k == "selector_expression" &&
+		l.Kind(l.Field(operand, "operand")) == "identifier" {
 		return operand
 	}
 	return -1

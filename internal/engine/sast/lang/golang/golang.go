@@ -47,9 +47,12 @@ var Language = &lang.Language{
 // standard are the first parts of the paths of the standard library.
 var standard = func() map[string]bool {
 	set := map[string]bool{}
-	for name := range strings.FieldsSeq("archive bufio builtin bytes cmp compress container context crypto database debug embed " +
-		"encoding errors expvar flag fmt go hash html image index io iter log maps math mime net os path plugin reflect " +
-		"regexp runtime slices sort strconv strings structs sync syscall testing text time unicode unique unsafe weak C") {
+	for name := range strings.FieldsSeq("archive bufio builtin bytes cmp compress container context crypto database " +
+		"debug embed " +
+		"encoding errors expvar flag fmt go hash html image index io iter log maps math mime net os path plugin " +
+		"reflect " +
+		"regexp runtime slices sort strconv strings structs sync syscall testing text time unicode unique " +
+		"unsafe weak C") {
 		set[name] = true
 	}
 	return set

@@ -22,9 +22,13 @@ func TestRulesAreInGrammar(t *testing.T) {
 
 // seeds are small sources with many constructs.
 var seeds = []string{
-	"package a\n\nimport (\n\t\"b\"\n\tc \"d/e\"\n)\n\ntype T[K any] struct {\n\t*b.E\n\tf, g map[string][]int `x`\n}\n\n" +
-		"func (t *T) m(a, b int, c ...func()) (x int, err error) {\n\tif v, ok := a[1:2].(I); ok { defer f(c...) }\n\tfor i, v := range T{A: 1, \"b\": {2}} { go func() { ch <- 1 }() }\n" +
-		"\tswitch x := y.(type) { case int, *T: return 1, nil; default: }\n\tselect { case v := <-c: ; case d <- 1: }\nL:\n\tbreak L\n}\n",
+	"package a\n\nimport (\n\t\"b\"\n\tc \"d/e\"\n)\n\ntype T[K any] struct {\n\t*b.E\n\tf, g map[string][]int " +
+		"`x`\n}\n\n" +
+		"func (t *T) m(a, b int, c ...func()) (x int, err error) {\n\tif v, ok := a[1:2].(I); ok { defer f(c...) " +
+		"}\n\tfor i, v := range T{A: 1, \"b\": {2}} { go func() { ch <- 1 }() }\n" +
+		"\tswitch x := y.(type) { case int, *T: return 1, nil; default: }\n\tselect { case v := <-c: ; case d <- 1: " +
+		"}\nL:\n\tbreak L\n}\n",
 	"const (\n\tA = iota\n\tB\n)\nvar x, y = f()\nx, y = y, x\ni++\n",
-	"$X, $ERR := f(..., $...ARGS)\n...\n$X.g(<... $Y ...>)", "($X : *http.Request).F()", "T{..., A: $V, ...}", "func $F(...) ($A, ...) { ... }",
+	"$X, $ERR := f(..., $...ARGS)\n...\n$X.g(<... $Y ...>)", "($X : *http.Request).F()", "T{..., A: $V, ...}",
+	"func $F(...) ($A, ...) { ... }",
 }

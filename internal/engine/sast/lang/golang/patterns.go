@@ -11,16 +11,26 @@ var patterns = lang.Patterns{
 	Sigil:   true,
 	Prepare: prepare,
 	Contexts: []lang.Context{
-		{Before: "package a\nvar a = (", After: "\n)\n"},                                                       // an expression
-		{Before: "var a = []" + lang.EllipsisName + "{", After: "}\n", Only: regexp.MustCompile(`^\{[^{}]*:`)}, // "{key: $V}"
-		{Before: "var a = T{", After: "}\n"},                                                                   // "key: $V"
-		{After: "\n"},                                                                                          // statements and declarations
-		{Before: "var a ", After: "\n"},                                                                        // a type
-		{Before: "switch {\n", After: "\n}\n"},                                                                 // "case $X: …"
-		{Before: "select {\n", After: "\n}\n"},                                                                 // "case <-$X: …"
-		{Before: "type a struct {\n", After: "\n}\n"},                                                          // "$F $T `tag`"
-		{Before: "type a interface {\n", After: "\n}\n"},                                                       // "$F(...) $T"
-		{Before: "func a(", After: ") {}\n"},                                                                   // parameters
+		// an expression
+		{Before: "package a\nvar a = (", After: "\n)\n"},
+		// "{key: $V}"
+		{Before: "var a = []" + lang.EllipsisName + "{", After: "}\n", Only: regexp.MustCompile(`^\{[^{}]*:`)},
+		// "key: $V"
+		{Before: "var a = T{", After: "}\n"},
+		// statements and declarations
+		{After: "\n"},
+		// a type
+		{Before: "var a ", After: "\n"},
+		// "case $X: …"
+		{Before: "switch {\n", After: "\n}\n"},
+		// "case <-$X: …"
+		{Before: "select {\n", After: "\n}\n"},
+		// "$F $T `tag`"
+		{Before: "type a struct {\n", After: "\n}\n"},
+		// "$F(...) $T"
+		{Before: "type a interface {\n", After: "\n}\n"},
+		// parameters
+		{Before: "func a(", After: ") {}\n"},
 	},
 }
 

@@ -39,7 +39,8 @@ func TestPrepare(t *testing.T) {
 
 // seeds are sources for the fuzzer and for the hostile forms.
 var seeds = []string{
-	"resource \"a\" b {\n  c = \"d${e[0].f}g\"\n  h = [for i in j[*].k : i if !i && -1 < 2]\n  l { m = <<-N\n  o ${p}\n  N\n }\n}\n",
+	"resource \"a\" b {\n  c = \"d${e[0].f}g\"\n  h = [for i in j[*].k : i if !i && -1 < 2]\n  l { m = <<-N\n  o " +
+		"${p}\n  N\n }\n}\n",
 	"a = { b = 1, \"c\" : f(d...), (e) = x.0 }\n",
 	"a = \"%{ if b }c%{ else }d%{ endif }%{ for e in f }g%{ endfor }\"\n",
 }

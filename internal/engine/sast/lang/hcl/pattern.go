@@ -36,6 +36,7 @@ func prepare(text string) []string {
 			i, last = i+4, '('
 			continue
 		case sign != "" && (len(open) == 0 && last == '\n' || len(open) > 0 && open[len(open)-1] == '{') && alone(text, i, last):
+
 			b.WriteString(sign + " = " + sign)
 			i, last = i+len(sign), '\n'
 			continue
@@ -59,7 +60,8 @@ func prepare(text string) []string {
 
 // alone reports whether a sign at i is no operand and follows no expression directly.
 func alone(text string, i int, last byte) bool {
-	return !strings.ContainsRune("=:?&|+-*/%<>!(.", rune(last)) && (i == 0 || strings.ContainsRune(" \t\n,{", rune(text[i-1])))
+	return !strings.ContainsRune("=:?&|+-*/%<>!(.", rune(last)) &&
+		(i == 0 || strings.ContainsRune(" \t\n,{", rune(text[i-1])))
 }
 
 // skipString returns the index behind a text in quotes.

@@ -59,7 +59,8 @@ func outdent(s string) string {
 	lines := strings.SplitAfter(s, "\n")
 	indent := -1
 	for _, line := range lines {
-		if blanks := len(line) - len(strings.TrimLeft(line, " \t")); strings.TrimSpace(line) != "" && (indent < 0 || blanks < indent) {
+		if blanks := len(line) - len(strings.TrimLeft(line, " \t")); strings.TrimSpace(line) != "" &&
+			(indent < 0 || blanks < indent) {
 			indent = blanks
 		}
 	}

@@ -41,10 +41,11 @@ var declarationRules = map[string]lang.Rule{
 	"constant_declaration":       variables(tree.Field),
 	"local_variable_declaration": variables(tree.Variable),
 
-	"marker_annotation":               annotation,
-	"annotation":                      annotation,
-	"annotation_argument_list":        children,
-	"element_value_pair":              lang.Slots(tree.Keyword, "", lang.Slot{Role: tree.RoleName, Field: "key"}, lang.Slot{Role: tree.RoleValue, Field: "value"}),
+	"marker_annotation":        annotation,
+	"annotation":               annotation,
+	"annotation_argument_list": children,
+	"element_value_pair": lang.Slots(tree.Keyword, "", lang.Slot{Role: tree.RoleName, Field: "key"},
+		lang.Slot{Role: tree.RoleValue, Field: "value"}),
 	"element_value_array_initializer": lang.Around(tree.List, "", tree.RoleElement),
 }
 

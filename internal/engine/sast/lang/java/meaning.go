@@ -16,7 +16,8 @@ var meaning = lang.Meaning{
 	PackagePerFolder: true,
 	Comment:          "//",
 	Literals: map[tree.Kind]string{
-		tree.String: "java.lang.String", tree.Template: "java.lang.String", tree.Character: "char", tree.Bool: "boolean",
+		tree.String: "java.lang.String", tree.Template: "java.lang.String", tree.Character: "char",
+		tree.Bool: "boolean",
 	},
 }
 

@@ -7,12 +7,14 @@ import (
 
 func TestScriptsOfComponents(t *testing.T) {
 	for name, c := range map[string]struct{ src, want string }{
-		"vue":            {"<template><p>a</p></template>\n<script>\nlet a = '<b>'\n</script>\n", "let a = '<b>'"},
-		"setup":          {"<script setup lang=\"ts\">\nlet a: T\n</script>\n<script>export let b</script>", "let a: T\n export let b"},
-		"attribute":      {"<script generic=\"T extends A<B>\" lang='ts'>a()</script>", "a()"},
-		"comment":        {"<!-- <script>a()</script> --><SCRIPT>b()</SCRIPT>", "b()"},
-		"style":          {"<style>a::before{content:'<script>'}</style><script>b()</script>", "b()"},
-		"other language": {"<script lang=\"coffee\">a = -> 1</script><script type=\"application/ld+json\">{}</script>", ""},
+		"vue": {"<template><p>a</p></template>\n<script>\nlet a = '<b>'\n</script>\n", "let a = '<b>'"},
+		"setup": {"<script setup lang=\"ts\">\nlet a: T\n</script>\n<script>export let " +
+			"b</script>", "let a: T\n export let b"},
+		"attribute": {"<script generic=\"T extends A<B>\" lang='ts'>a()</script>", "a()"},
+		"comment":   {"<!-- <script>a()</script> --><SCRIPT>b()</SCRIPT>", "b()"},
+		"style":     {"<style>a::before{content:'<script>'}</style><script>b()</script>", "b()"},
+		"other language": {"<script lang=\"coffee\">a = -> 1</script><script type=\"application/ld+json\">{}</script>",
+			""},
 		"empty element":  {"<script src=\"a.js\" /><script>b()</script>", "b()"},
 		"not closed":     {"<script>a()", "a()"},
 		"tag not closed": {"<script lang=\"ts", ""},
@@ -28,7 +30,8 @@ func TestScriptsOfComponents(t *testing.T) {
 		}
 	}
 	astro := "---\nconst a = Astro.url\n---\n<p>{a}</p>\n<script>b()</script>\n"
-	if got := strings.Fields(string(scripts("c.astro", []byte(astro)))); strings.Join(got, " ") != "const a = Astro.url b()" {
+	if got := strings.Fields(string(scripts("c.astro", []byte(astro)))); strings.Join(got,
+		" ") != "const a = Astro.url b()" {
 		t.Errorf("astro: got %q", got)
 	}
 	if got := strings.TrimSpace(string(scripts("c.astro", []byte("<p>\n---\na\n---\n")))); got != "" {

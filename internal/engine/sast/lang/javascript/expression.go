@@ -6,11 +6,12 @@ import (
 )
 
 var expressions = map[string]lang.Rule{
-	"identifier":                            name,
-	"property_identifier":                   name,
-	"private_property_identifier":           name,
-	"type_identifier":                       typeName,
-	"nested_identifier":                     lang.Slots(tree.Member, ".", lang.Slot{Role: tree.RoleObject, Field: "object"}, lang.Slot{Role: tree.RoleProperty, Field: "property"}),
+	"identifier":                  name,
+	"property_identifier":         name,
+	"private_property_identifier": name,
+	"type_identifier":             typeName,
+	"nested_identifier": lang.Slots(tree.Member, ".",
+		lang.Slot{Role: tree.RoleObject, Field: "object"}, lang.Slot{Role: tree.RoleProperty, Field: "property"}),
 	"shorthand_property_identifier":         shorthand,
 	"shorthand_property_identifier_pattern": shorthand,
 	"import":                                lang.Leaf(tree.Name, "import"),
@@ -194,7 +195,8 @@ func binary(l *lang.Lowering, r tree.Role, i int32) {
 // comparisons: sources with types are found under its names of files, too.
 func genericCall(l *lang.Lowering, r tree.Role, i int32) bool {
 	left, right := l.Field(i, "left"), l.Field(i, "right")
-	if l.Kind(left) != "binary_expression" || l.Source(l.Field(left, "operator")) != "<" || l.Kind(right) != "parenthesized_expression" {
+	if l.Kind(left) != "binary_expression" || l.Source(l.Field(left, "operator")) != "<" ||
+		l.Kind(right) != "parenthesized_expression" {
 		return false
 	}
 	l.Begin(tree.Call, r, i)

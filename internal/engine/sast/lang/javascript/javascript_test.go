@@ -9,13 +9,17 @@ import (
 
 // seeds are small sources with many constructs.
 var seeds = []string{
-	"import a, {b as c} from 'm';\nexport default async function* f({a = 1, ...b}, [c, , d], ...e) { for await (const x of y) yield* z; }\n" +
+	"import a, {b as c} from 'm';\nexport default async function* f({a = 1, ...b}, [c, , d], ...e) { for await " +
+		"(const x of y) yield* z; }\n" +
 		"class A extends B { static #p = `x${1}y`; get [k]() { return super.k?.(...a) } static { new.target } }\n" +
 		"l: switch (a) { case 1: break l; default: try { throw b, c } catch { } finally { } }\n",
 	"const J = <A.b x=\"&amp;\" {...p} y={<></>}> t {k} </A.b>, o = {a, 'b': 1, [c]: /r/g, d() {}, async *e() {}};\n",
-	"abstract class A<T extends B = C> implements D { constructor(private readonly a?: string, ...b: E[]) { super() } abstract m(): asserts a is b; }\n" +
-		"enum E { A = 1, 'b' }\nnamespace N.M { export type X = { [k in keyof T]?: T[k] } | ((a: 1) => `${b}`) }\ndeclare module 'm' { export = n }\nlet v = <T>a as const;\n",
-	"function $F(..., $X, ...) { ...\n foo(<... $X ...>); ... }", "<$EL ... a={$X} />", "`...${$X}...`", "{..., a: $X, ...}", "($X: T). ... .m($...A)",
+	"abstract class A<T extends B = C> implements D { constructor(private readonly a?: string, ...b: E[]) { super() " +
+		"} abstract m(): asserts a is b; }\n" +
+		"enum E { A = 1, 'b' }\nnamespace N.M { export type X = { [k in keyof T]?: T[k] } | ((a: 1) => `${b}`) " +
+		"}\ndeclare module 'm' { export = n }\nlet v = <T>a as const;\n",
+	"function $F(..., $X, ...) { ...\n foo(<... $X ...>); ... }", "<$EL ... a={$X} />", "`...${$X}...`",
+	"{..., a: $X, ...}", "($X: T). ... .m($...A)",
 }
 
 func TestTreesOfJavaScript(t *testing.T) { langtest.Trees(t, Language) }
@@ -82,8 +86,9 @@ func TestPatternsOfOtherDialects(t *testing.T) {
 
 func TestEscapes(t *testing.T) {
 	for source, want := range map[string]string{
-		`a`: "a", `\n\t\0\'`: "\n\t\x00'", `\x41\u0042\u{43}\103`: "ABCC", `\uD83D\uDE00`: "😀", `\uD83D`: "\uFFFD", `\u{110000}`: `\u{110000}`,
-		`\xZ1`: `\xZ1`, `\u12`: `\u12`, "a\\\nb\\\r\nc\\\u2028d": "abcd", `\`: `\`, `\é`: "é", `\477`: "'7",
+		`a`: "a", `\n\t\0\'`: "\n\t\x00'", `\x41\u0042\u{43}\103`: "ABCC", `\uD83D\uDE00`: "😀", `\uD83D`: "\uFFFD",
+		`\u{110000}`: `\u{110000}`,
+		`\xZ1`:       `\xZ1`, `\u12`: `\u12`, "a\\\nb\\\r\nc\\\u2028d": "abcd", `\`: `\`, `\é`: "é", `\477`: "'7",
 	} {
 		if got := unescape(source); got != want {
 			t.Errorf("%s is %q, want %q", source, got, want)

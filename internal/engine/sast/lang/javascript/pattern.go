@@ -113,6 +113,7 @@ func separate(text string) string {
 		case c == ')' || c == ']' || c == '}':
 			brackets = brackets[:max(0, len(brackets)-1)]
 		case strings.HasPrefix(text[i:], "...") && !strings.HasSuffix(text[:i], "$") && (len(brackets) == 0 || brackets[len(brackets)-1] == '{'):
+
 			separateOne(&b, text, i)
 			i += 2
 			continue
@@ -149,7 +150,8 @@ func afterComments(text string) string {
 func separateOne(b *strings.Builder, text string, i int) {
 	before := strings.TrimRight(text[:i], " \t\r\n")
 	after := afterComments(text[i+3:])
-	spread := strings.HasPrefix(text[i+3:], after) && after != "" && (after[0] == '$' || after[0] == '{' || after[0] == '[')
+	spread := strings.HasPrefix(text[i+3:], after) && after != "" && (after[0] == '$' || after[0] == '{' ||
+		after[0] == '[')
 	b.WriteString("...")
 	if after != "" && !spread && statementEnds(before) && !strings.ContainsRune(",;)]}.=:><+-*&|?", rune(after[0])) {
 		b.WriteByte(';')

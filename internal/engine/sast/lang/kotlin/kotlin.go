@@ -21,7 +21,8 @@ var Language = &lang.Language{
 		ImplicitThis:     true,
 		PackagePerFolder: true,
 		Comment:          "//",
-		Literals:         map[tree.Kind]string{tree.String: "kotlin.String", tree.Template: "kotlin.String", tree.Bool: "kotlin.Boolean"},
+		Literals: map[tree.Kind]string{tree.String: "kotlin.String", tree.Template: "kotlin.String",
+			tree.Bool: "kotlin.Boolean"},
 	},
 }
 

@@ -66,5 +66,6 @@ func (f fragment) typed(open int) {
 	case f.Name(open-1) && f.Text(open-1) != "return" && f.Text(open-1) != "in":
 		return
 	}
-	f.Replace(open, closing, lang.TypedName+"("+lang.TypedName+" as "+f.Source(open+3, closing-1)+", "+f.Text(open+1)+")")
+	f.Replace(open, closing, lang.TypedName+"("+lang.TypedName+" as "+f.Source(open+3, closing-1)+", "+f.Text(open+1)+
+		")")
 }

@@ -113,7 +113,9 @@ func assignment(l *lang.Lowering, r tree.Role, i int32) {
 
 func forEach(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.ForEach, r, "of", i)
-	target := find(l, i, -1, func(k string) bool { return k == "variable_declaration" || k == "multi_variable_declaration" })
+	target := find(l, i, -1, func(k string) bool {
+		return k == "variable_declaration" || k == "multi_variable_declaration"
+	})
 	l.Node(tree.RoleTarget, target)
 	iterable := behindToken(l, i, "in")
 	l.Need(tree.RoleIterable, i, iterable)
@@ -183,6 +185,7 @@ func single(l *lang.Lowering, i int32) int32 {
 	}
 	switch l.Kind(first) {
 	case "property_declaration", "function_declaration", "class_declaration", "for_statement", "while_statement", "do_while_statement":
+
 		return i
 	}
 	return first

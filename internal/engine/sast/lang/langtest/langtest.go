@@ -163,6 +163,7 @@ func survives(t *testing.T, l *lang.Language, src []byte) {
 	f, err := l.Parse("hostile", src, limits)
 	switch {
 	case errors.Is(err, cst.ErrDeadline), errors.Is(err, cst.ErrSteps), errors.Is(err, cst.ErrMemory), errors.Is(err, cst.ErrBinary), errors.Is(err, cst.ErrTooLarge):
+
 		return
 	case err != nil:
 		t.Fatal(err)
@@ -191,7 +192,8 @@ func Hostile(t *testing.T, l *lang.Language, seeds ...string) {
 	if len(seeds) > 0 {
 		survives(t, l, []byte(oneLine(seeds[0], 2<<20)))
 	}
-	for _, part := range []string{"(", "[", "{", "a.b(", "a+", "!", "a?b:", "if(a)", "f(x){", "<a>", "a:\n ", "\"", "/*", "é", "\xff"} {
+	for _, part := range []string{"(", "[", "{", "a.b(", "a+", "!", "a?b:", "if(a)", "f(x){", "<a>", "a:\n ", "\"",
+		"/*", "é", "\xff"} {
 		survives(t, l, []byte(strings.Repeat(part, 5000)))
 	}
 }

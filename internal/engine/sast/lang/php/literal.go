@@ -284,7 +284,8 @@ func escape(s string) (string, int) {
 // given.
 func digits(s string, limit int, last byte) int {
 	n := 0
-	for n < limit && n < len(s) && (s[n] >= '0' && s[n] <= min(last, '9') || last == 'f' && (s[n]|32) >= 'a' && (s[n]|32) <= 'f') {
+	for n < limit && n < len(s) && (s[n] >= '0' && s[n] <= min(last, '9') || last == 'f' && (s[n]|32) >= 'a' &&
+		(s[n]|32) <= 'f') {
 		n++
 	}
 	return n

@@ -151,6 +151,7 @@ func ellipses(text string) string {
 		case c == ')' || c == ']' || c == '}':
 			open = open[:max(0, len(open)-1)]
 		case strings.HasPrefix(text[i:], "...") && len(open) > 0 && open[len(open)-1].ellipse != "" && !strings.HasPrefix(text[i:], "...$"):
+
 			b.WriteString(open[len(open)-1].ellipse)
 			i += 2
 			continue
@@ -186,6 +187,7 @@ func separate(text string) string {
 
 // statementEnds reports whether a statement may begin behind the text.
 func statementEnds(before string) bool {
-	return before == "" || strings.ContainsRune(";{})", rune(before[len(before)-1])) || strings.HasSuffix(before, "else") ||
+	return before == "" || strings.ContainsRune(";{})", rune(before[len(before)-1])) ||
+		strings.HasSuffix(before, "else") ||
 		strings.HasSuffix(before, ":")
 }

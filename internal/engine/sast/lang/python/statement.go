@@ -100,7 +100,8 @@ func importPath(l *lang.Lowering, i, module int32, text string) {
 // dotted removes the blanks that may stand in a dotted name.
 func dotted(s string) string {
 	if strings.ContainsAny(s, " \t\\\r\n") {
-		return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" \t\\\r\n", r) }), "")
+		return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" \t\\\r\n", r) }),
+			"")
 	}
 	return s
 }

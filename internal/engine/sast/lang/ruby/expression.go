@@ -207,7 +207,8 @@ func forward(l *lang.Lowering, r tree.Role, i int32) {
 
 // patternMatch returns the rule for "a => pattern" and "a in pattern".
 func patternMatch(operator string) lang.Rule {
-	return lang.Slots(tree.Binary, operator, lang.Slot{Role: tree.RoleLeft, Field: "value"}, lang.Slot{Role: tree.RoleRight, Field: "pattern"})
+	return lang.Slots(tree.Binary, operator, lang.Slot{Role: tree.RoleLeft, Field: "value"},
+		lang.Slot{Role: tree.RoleRight, Field: "pattern"})
 }
 
 // classPattern returns the rule for patterns of lists and hashes; one with a class

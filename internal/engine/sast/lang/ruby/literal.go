@@ -78,7 +78,8 @@ func text(l *lang.Lowering, i, c int32) string {
 }
 
 var escapes = map[byte]string{
-	'n': "\n", 't': "\t", 's': " ", 'r': "\r", '0': "\x00", 'e': "\x1b", 'a': "\a", 'b': "\b", 'f': "\f", 'v': "\v", '\n': "",
+	'n': "\n", 't': "\t", 's': " ", 'r': "\r", '0': "\x00", 'e': "\x1b", 'a': "\a", 'b': "\b", 'f': "\f", 'v': "\v",
+	'\n': "",
 }
 
 // escape resolves one escape; what is unknown stands for its own letter. Controls
@@ -248,7 +249,8 @@ func outdent(s string) string {
 	lines := strings.SplitAfter(s, "\n")
 	indent := -1
 	for _, line := range lines {
-		if blanks := len(line) - len(strings.TrimLeft(line, " \t")); strings.TrimSpace(line) != "" && (indent < 0 || blanks < indent) {
+		if blanks := len(line) - len(strings.TrimLeft(line, " \t")); strings.TrimSpace(line) != "" &&
+			(indent < 0 || blanks < indent) {
 			indent = blanks
 		}
 	}

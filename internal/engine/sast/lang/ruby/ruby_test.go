@@ -20,7 +20,8 @@ func TestRulesAreOfTheGrammar(t *testing.T) {
 
 func TestEscape(t *testing.T) {
 	for source, want := range map[string]string{
-		`\n`: "\n", `\u00e9`: "é", `\u{1F600}`: "😀", `\x41`: "A", `\101`: "A", `\q`: "q", `\C-a`: `\C-a`, `\u{zz}`: `\u{zz}`, `\`: `\`,
+		`\n`: "\n", `\u00e9`: "é", `\u{1F600}`: "😀", `\x41`: "A", `\101`: "A", `\q`: "q", `\C-a`: `\C-a`,
+		`\u{zz}`: `\u{zz}`, `\`: `\`,
 	} {
 		if got := escape(source); got != want {
 			t.Errorf("%s: got %q, want %q", source, got, want)
@@ -30,7 +31,8 @@ func TestEscape(t *testing.T) {
 
 // seeds are sources for the fuzzer and for the hostile forms.
 var seeds = []string{
-	"class A < B::C\n  def self.m(a, *b, c: 1, &d)\n    x = <<~E + <<F\n  y#{z}\nE\nF\n  rescue G => e\n    `ls #{e}`\n  ensure\n    p(&:q) unless r\n  end\nend\n",
+	"class A < B::C\n  def self.m(a, *b, c: 1, &d)\n    x = <<~E + <<F\n  y#{z}\nE\nF\n  rescue G => e\n    `ls " +
+		"#{e}`\n  ensure\n    p(&:q) unless r\n  end\nend\n",
 	"case a\nin [Integer => b, *c] | {d: 1, **nil} if e then f\nelse g\nend\n",
 	"x.each do |(a, (b, c)), d = 1; e| next a, b while c end\n",
 	"a&.b ||= {c: 1, 'd' => %w(e f), g:}.h(*i) { _1 }\n",

@@ -22,9 +22,11 @@ func block(l *lang.Lowering, r tree.Role, i int32) {
 var own = map[string]bool{
 	"begin": true, "begin_block": true, "end_block": true, "if": true, "unless": true, "if_modifier": true,
 	"unless_modifier": true, "while": true, "until": true, "while_modifier": true, "until_modifier": true, "for": true,
-	"case": true, "case_match": true, "return": true, "break": true, "next": true, "method": true, "singleton_method": true,
-	"class": true, "module": true, "singleton_class": true, "ERROR": true, "empty_statement": true, "uninterpreted": true,
-	"retry": true, "redo": true, "alias": true, "undef": true, "rescue_modifier": true,
+	"case": true, "case_match": true, "return": true, "break": true, "next": true, "method": true,
+	"singleton_method": true,
+	"class":            true, "module": true, "singleton_class": true, "ERROR": true, "empty_statement": true,
+	"uninterpreted": true,
+	"retry":         true, "redo": true, "alias": true, "undef": true, "rescue_modifier": true,
 }
 
 // statement adds a statement; an expression is wrapped.

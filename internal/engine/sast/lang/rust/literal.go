@@ -10,7 +10,8 @@ import (
 )
 
 // suffixes are those of numbers.
-var suffixes = []string{"u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64"}
+var suffixes = []string{"u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32",
+	"f64"}
 
 // number keeps a number's text without separators and suffix.
 func number(l *lang.Lowering, r tree.Role, i int32) {

@@ -100,6 +100,7 @@ func opener(f *lang.Fragment, brace int) string {
 	for i := brace - 1; i >= 0; i-- {
 		switch word := f.Text(i); word {
 		case "struct", "union", "enum", "impl", "trait", "mod", "match", "fn", "if", "while", "for", "loop", "unsafe", "else":
+
 			if word == "for" && opener(f, i) == "impl" {
 				return "impl"
 			}

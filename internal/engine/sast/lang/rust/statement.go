@@ -9,11 +9,14 @@ import (
 
 // own are the constructs that are statements of themselves.
 var own = map[string]bool{
-	"if_expression": true, "while_expression": true, "loop_expression": true, "for_expression": true, "match_expression": true,
-	"return_expression": true, "break_expression": true, "continue_expression": true, "unsafe_block": true, "block": true,
+	"if_expression": true, "while_expression": true, "loop_expression": true, "for_expression": true,
+	"match_expression":  true,
+	"return_expression": true, "break_expression": true, "continue_expression": true, "unsafe_block": true,
+	"block":                true,
 	"expression_statement": true, "let_declaration": true, "use_declaration": true, "extern_crate_declaration": true,
-	"macro_definition": true, "associated_type": true, "empty_statement": true, "enum_variant": true, "field_declaration": true,
-	"shebang": true, "ERROR": true,
+	"macro_definition": true, "associated_type": true, "empty_statement": true, "enum_variant": true,
+	"field_declaration": true,
+	"shebang":           true, "ERROR": true,
 }
 
 // statement adds a statement or an item; an expression is wrapped.

@@ -26,7 +26,8 @@ var expressionRules = func() map[string]lang.Rule {
 		"case_block":                     caseLambda,
 		"indented_cases":                 caseLambda,
 
-		"field_expression":      lang.Slots(tree.Member, ".", lang.Slot{Role: tree.RoleObject, Field: "value"}, lang.Slot{Role: tree.RoleProperty, Field: "field"}),
+		"field_expression": lang.Slots(tree.Member, ".", lang.Slot{Role: tree.RoleObject, Field: "value"},
+			lang.Slot{Role: tree.RoleProperty, Field: "field"}),
 		"generic_function":      func(l *lang.Lowering, r tree.Role, i int32) { l.Need(r, i, l.Field(i, "function")) },
 		"call_expression":       call,
 		"instance_expression":   newObject,

@@ -42,10 +42,12 @@ func (f fragment) token(i int) {
 	case f.Many(i) && f.Text(t.Inside) == "(" && f.Text(t.Inside-1) == "for":
 		f.Replace(i, i, t.Text+" <- "+t.Text)
 	case f.Many(i) && f.Text(t.Inside) == "{" && f.cases(t.Inside) && (f.Text(i-1) == "{" || f.Text(i+1) == "case" && f.Text(i-1) != "=>"):
+
 		f.Replace(i, i, "case "+t.Text+" =>")
 	case f.Many(i) && f.Text(t.Inside) == "(" && f.Alone(i) && f.declares(t.Inside):
 		f.Replace(i, i, t.Text+": "+t.Text)
 	case t.Kind == lang.Meta && f.Text(i+1) == ":" && f.Text(t.Inside) == "(" && (f.Text(i-1) == "(" || f.Text(i-1) == ","):
+
 		f.typed(i)
 	}
 }

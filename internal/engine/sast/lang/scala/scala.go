@@ -25,7 +25,8 @@ var Language = &lang.Language{
 		ImplicitThis:     true,
 		PackagePerFolder: true,
 		Comment:          "//",
-		Literals:         map[tree.Kind]string{tree.String: "String", tree.Template: "String", tree.Bool: "Boolean", tree.Character: "Char"},
+		Literals: map[tree.Kind]string{tree.String: "String", tree.Template: "String", tree.Bool: "Boolean",
+			tree.Character: "Char"},
 	},
 }
 

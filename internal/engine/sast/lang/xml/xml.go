@@ -19,9 +19,10 @@ var Language = &lang.Language{
 	Grammar:   cst.XML,
 	Lower:     table.Lower,
 	Patterns: lang.Patterns{
-		Sigil:    true,
-		Prepare:  prepare,
-		Contexts: []lang.Context{{}, {Before: "<a ", After: "/>", Only: regexp.MustCompile(`^[^<>\s]+\s*=`)}, {Before: "<a>", After: "</a>"}},
+		Sigil:   true,
+		Prepare: prepare,
+		Contexts: []lang.Context{{}, {Before: "<a ", After: "/>", Only: regexp.MustCompile(`^[^<>\s]+\s*=`)},
+			{Before: "<a>", After: "</a>"}},
 	},
 }
 

@@ -60,7 +60,8 @@ func (p *yamlParser) raw() bool {
 // next goes to the next line with content.
 func (p *yamlParser) next() {
 	for p.raw() {
-		if p.text != "" && p.text[0] != '#' && !(p.indent == 0 && (p.text == "---" || strings.HasPrefix(p.text, "%YAML"))) {
+		if p.text != "" && p.text[0] != '#' &&
+			!(p.indent == 0 && (p.text == "---" || strings.HasPrefix(p.text, "%YAML"))) {
 			return
 		}
 	}

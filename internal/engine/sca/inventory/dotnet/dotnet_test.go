@@ -58,7 +58,8 @@ func ask(t *testing.T, file string) string {
 
 func TestRequirements(t *testing.T) {
 	for file, want := range map[string]string{
-		"src/app.csproj":           "4:a@1.0.0 5:Ef.Core@8.0.1 6:Moq@4.18.4! 7:Own@5.0.0 8:Over@1.2.0 9:Range@6.0.0 10:Float@ 11:None@",
+		"src/app.csproj": "4:a@1.0.0 5:Ef.Core@8.0.1 6:Moq@4.18.4! 7:Own@5.0.0 8:Over@1.2.0 9:Range@6.0.0 " +
+			"10:Float@ 11:None@",
 		"Directory.Packages.props": "6:Unused@3.0.0 7:Analyzer@2.0.0!",
 		"eng/Versions.props":       "",
 		"other/Packages.props":     "1:A@1.0.0", // no project below it asks for it
@@ -71,12 +72,14 @@ func TestRequirements(t *testing.T) {
 
 func TestReads(t *testing.T) {
 	var got []string
-	for _, file := range []string{"a.csproj", "x/b.vbproj", "c.fsproj", "Directory.Packages.props", "Packages.props", "other.props", "d.nuspec"} {
+	for _, file := range []string{"a.csproj", "x/b.vbproj", "c.fsproj", "Directory.Packages.props", "Packages.props",
+		"other.props", "d.nuspec"} {
 		if Reads(file) {
 			got = append(got, file)
 		}
 	}
-	if want := []string{"a.csproj", "x/b.vbproj", "c.fsproj", "Directory.Packages.props", "Packages.props"}; !slices.Equal(got, want) {
+	if want := []string{"a.csproj", "x/b.vbproj", "c.fsproj", "Directory.Packages.props",
+		"Packages.props"}; !slices.Equal(got, want) {
 		t.Errorf("got %v", got)
 	}
 }
@@ -84,7 +87,8 @@ func TestReads(t *testing.T) {
 // FuzzRequirements gives hostile projects to the reader.
 func FuzzRequirements(f *testing.F) {
 	f.Add(solution["src/app.csproj"], solution["Directory.Packages.props"])
-	f.Add(`<Project><Import Project="app.csproj"/><Import Project="../Directory.Packages.props"/></Project>`, `<Project><PropertyGroup><A>$(A)$(B)</A><B>$(A)</B></PropertyGroup></Project>`)
+	f.Add(`<Project><Import Project="app.csproj"/><Import Project="../Directory.Packages.props"/></Project>`,
+		`<Project><PropertyGroup><A>$(A)$(B)</A><B>$(A)</B></PropertyGroup></Project>`)
 	f.Fuzz(func(t *testing.T, project, central string) {
 		s := New([]string{"src/app.csproj"}, func(name string) []byte {
 			return map[string][]byte{"src/app.csproj": []byte(project), Central: []byte(central)}[name]

@@ -142,7 +142,8 @@ func inTests(text string) bool {
 		return false
 	}
 	name := strings.ToLower(m[1])
-	return strings.HasPrefix(name, "test") || strings.HasPrefix(name, "androidtest") || strings.HasPrefix(name, "integrationtest") ||
+	return strings.HasPrefix(name, "test") || strings.HasPrefix(name, "androidtest") ||
+		strings.HasPrefix(name, "integrationtest") ||
 		strings.Contains(m[1], "Test") || name == "jmh" || strings.HasPrefix(m[1], "jmh")
 }
 
@@ -151,7 +152,8 @@ func expand(text string, vars map[string]string) string {
 	for range 8 {
 		next := reference.ReplaceAllStringFunc(text, func(ref string) string {
 			name := strings.Trim(strings.TrimPrefix(ref, "$"), "{}")
-			for _, prefix := range []string{"", "rootProject.ext.", "rootProject.", "project.ext.", "project.", "ext.", "libs.versions."} {
+			for _, prefix := range []string{"", "rootProject.ext.", "rootProject.", "project.ext.", "project.", "ext.",
+				"libs.versions."} {
 				if rest, ok := strings.CutPrefix(name, prefix); ok {
 					if v, known := vars[rest]; known {
 						return v

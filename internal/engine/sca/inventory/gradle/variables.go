@@ -119,7 +119,8 @@ func (b *Build) catalogOf(dir string) Catalog {
 	if known, ok := b.catalogs[dir]; ok {
 		return known
 	}
-	c := Catalog{libraries: map[string]manifest.Requirement{}, bundles: map[string][]string{}, versions: map[string]string{}}
+	c := Catalog{libraries: map[string]manifest.Requirement{}, bundles: map[string][]string{},
+		versions: map[string]string{}}
 	if dir != "." && strings.Count(dir, "/") < maxFolders {
 		above := b.catalogOf(path.Dir(dir))
 		maps.Copy(c.libraries, above.libraries)
@@ -199,7 +200,8 @@ func libraries(n *document.Node) []library {
 		if strings.HasPrefix(name, ":") || strings.HasSuffix(name, ":") || !strings.Contains(name, ":") {
 			continue
 		}
-		out = append(out, library{e.Key, manifest.Requirement{Name: name, Version: fixedVersion(wanted), Wanted: wanted, Line: e.Line}})
+		out = append(out, library{e.Key, manifest.Requirement{Name: name, Version: fixedVersion(wanted), Wanted: wanted,
+			Line: e.Line}})
 	}
 	return out
 }

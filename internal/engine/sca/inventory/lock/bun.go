@@ -71,7 +71,8 @@ func (b *builder) bunLink(from int, key string, d asked) {
 		if b.link(from, d.dev, key+"/"+d.name) {
 			return
 		}
-		if key = strings.TrimSuffix(path.Dir(key), "."); strings.HasPrefix(path.Base(key), "@") { // "@scope/name" is one name
+		if key = strings.TrimSuffix(path.Dir(key), "."); strings.HasPrefix(path.Base(key),
+			"@") { // "@scope/name" is one name
 			key = strings.TrimSuffix(path.Dir(key), ".")
 		}
 	}

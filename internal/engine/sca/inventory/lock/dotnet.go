@@ -28,7 +28,8 @@ func nuget(b *builder) error {
 		at := make([]int, len(f.Kids))
 		for k := range f.Kids {
 			e := &f.Kids[k]
-			at[k] = b.add(Node{Name: e.Key, Version: e.Str("resolved"), Line: e.Line, Local: strings.EqualFold(e.Str("type"), "Project")}, f.Key+" "+strings.ToLower(e.Key))
+			at[k] = b.add(Node{Name: e.Key, Version: e.Str("resolved"), Line: e.Line,
+				Local: strings.EqualFold(e.Str("type"), "Project")}, f.Key+" "+strings.ToLower(e.Key))
 		}
 		for k := range f.Kids {
 			e := &f.Kids[k]
@@ -141,7 +142,8 @@ func paket(b *builder) error {
 				b.broken(line)
 				continue
 			}
-			from = b.add(Node{Name: name, Version: version, Line: line}, groups[len(groups)-1]+" "+strings.ToLower(name))
+			from = b.add(Node{Name: name, Version: version, Line: line}, groups[len(groups)-1]+" "+
+				strings.ToLower(name))
 		case from >= 0:
 			name, _, _ := strings.Cut(text, " ")
 			edges = append(edges, edge{from, groups[len(groups)-1] + " " + strings.ToLower(name)})

@@ -53,7 +53,8 @@ type Found struct {
 // file. PURL and Path are left to the caller.
 func (g *Graph) Packages() []Found {
 	n := len(g.Nodes)
-	w := walk{g: g, parent: make([]int, n), root: make([]int, n), depth: make([]int, n), early: make([]int, n), ids: make([]string, n)}
+	w := walk{g: g, parent: make([]int, n), root: make([]int, n), depth: make([]int, n), early: make([]int, n),
+		ids: make([]string, n)}
 	w.from(true)
 	shipped := slices.Clone(w.parent)
 	w.from(false)

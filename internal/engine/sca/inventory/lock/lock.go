@@ -159,9 +159,10 @@ func (b *builder) beside(name string) string { return path.Join(path.Dir(b.Path)
 // local reports whether a version or address is a place in the file system: what
 // is there is part of the project.
 func local(s string) bool {
-	return slices.ContainsFunc([]string{"./", "../", "/", "file:", "link:", "portal:", "workspace:"}, func(prefix string) bool {
-		return strings.HasPrefix(s, prefix)
-	}) || s == "." || s == ".."
+	return slices.ContainsFunc([]string{"./", "../", "/", "file:", "link:", "portal:", "workspace:"},
+		func(prefix string) bool {
+			return strings.HasPrefix(s, prefix)
+		}) || s == "." || s == ".."
 }
 
 // cutLast cuts at the last separator that is not the first character.

@@ -23,7 +23,8 @@ func read(path string, tree files) ([]string, error) {
 		Below: func(name string) []string {
 			var out []string
 			for f := range tree {
-				if f == name || strings.HasSuffix(f, "/"+name) || strings.HasPrefix(name, "*") && strings.HasSuffix(f, name[1:]) {
+				if f == name || strings.HasSuffix(f, "/"+name) || strings.HasPrefix(name, "*") &&
+					strings.HasSuffix(f, name[1:]) {
 					out = append(out, f)
 				}
 			}
@@ -89,7 +90,8 @@ func TestNpm(t *testing.T) {
 "a":{"version":"1.0.0","dev":true,"requires":{"b":"1"}},
 "b":{"version":"1.0.0","dev":true,"requires":{"c":"1"}},
 "c":{"version":"1.0.0","dev":true}}}`},
-		"2 a@1.0.0 direct dev in x/package.json", "3 b@1.0.0 transitive dev via a@1.0.0", "4 c@1.0.0 transitive dev via a@1.0.0 b@1.0.0")
+		"2 a@1.0.0 direct dev in x/package.json", "3 b@1.0.0 transitive dev via a@1.0.0",
+		"4 c@1.0.0 transitive dev via a@1.0.0 b@1.0.0")
 	check(t, "package-lock.json", files{"package-lock.json": `{"packages": {
 "": {"dependencies": {"a": "^1"}, "devDependencies": {"@s/b": "^1"}},
 "ws/one": {"name": "one", "version": "1.0.0", "dependencies": {"c": "^2"}},
@@ -101,9 +103,11 @@ func TestNpm(t *testing.T) {
 "node_modules/a/node_modules/c": {"version": "3.0.0"},
 "node_modules/alias": {"name": "real", "version": "1.0.0"}
 }}`},
-		"5 a@1.0.0 direct in package.json under MIT", "6 @s/b@1.0.0 direct dev in package.json", "7 c@1.0.0 transitive", "8 c@2.0.0 direct in ws/one/package.json",
+		"5 a@1.0.0 direct in package.json under MIT", "6 @s/b@1.0.0 direct dev in package.json", "7 c@1.0.0 transitive",
+		"8 c@2.0.0 direct in ws/one/package.json",
 		"9 c@3.0.0 transitive via a@1.0.0", "10 real@1.0.0 transitive")
-	check(t, "package-lock.json", files{"package-lock.json": `{"dependencies": {"old": {"version": "1.0.0"}}, "packages": {"node_modules/new": {"version": "1.0.0"}}}`}, "1 new@1.0.0")
+	check(t, "package-lock.json",
+		files{"package-lock.json": `{"dependencies": {"old": {"version": "1.0.0"}}, "packages": {"node_modules/new": {"version": "1.0.0"}}}`}, "1 new@1.0.0")
 	check(t, "package-lock.json", files{"package-lock.json": `{}`})
 }
 
@@ -138,7 +142,8 @@ g@./g:
   version "0.0.0"
 `},
 		"3 a@1.2.0 direct in package.json", "10 @s/b@1.1.0 transitive via a@1.2.0", "13 c@1.0.0 transitive via a@1.2.0",
-		"16 d@1.0.0 direct dev foreign in package.json", "20 e@2.0.0 direct in w/package.json", "23 real@3.0.0 transitive")
+		"16 d@1.0.0 direct dev foreign in package.json", "20 e@2.0.0 direct in w/package.json",
+		"23 real@3.0.0 transitive")
 	check(t, "yarn.lock", files{"package.json": manifest, "yarn.lock": `__metadata:
   version: 8
 
@@ -168,7 +173,8 @@ g@./g:
     a: "npm:^1"
     d: "npm:1"
 `},
-		"4 a@1.2.0 direct in package.json", "11 b@1.1.0 transitive via a@1.2.0", "15 d@1.0.0 direct dev in package.json", "19 p@1.0.0 transitive")
+		"4 a@1.2.0 direct in package.json", "11 b@1.1.0 transitive via a@1.2.0",
+		"15 d@1.0.0 direct dev in package.json", "19 p@1.0.0 transitive")
 }
 
 func TestPnpm(t *testing.T) {
@@ -198,7 +204,8 @@ packages:
     resolution: {integrity: sha512-z}
     dev: false
 `},
-		"13 a@1.2.0 direct in package.json", "19 @s/b@1.0.0 direct dev in package.json", "23 c_d@2.0.0 transitive via a@1.2.0")
+		"13 a@1.2.0 direct in package.json", "19 @s/b@1.0.0 direct dev in package.json",
+		"23 c_d@2.0.0 transitive via a@1.2.0")
 	check(t, "pnpm-lock.yaml", files{"pnpm-lock.yaml": `lockfileVersion: '6.0'
 dependencies:
   a:
@@ -249,7 +256,8 @@ snapshots:
   b@1.0.0: {}
   c@1.0.0: {}
 `},
-		"17 a@1.2.0 direct in package.json", "19 b@1.0.0 transitive via a@1.2.0", "21 c@1.0.0 direct dev in packages/w/package.json")
+		"17 a@1.2.0 direct in package.json", "19 b@1.0.0 transitive via a@1.2.0",
+		"21 c@1.0.0 direct dev in packages/w/package.json")
 }
 
 func TestBunAndDeno(t *testing.T) {
@@ -270,7 +278,8 @@ func TestBunAndDeno(t *testing.T) {
     "m": ["m@1.0.0", "", {}, "sha512-x"],
   }
 }`},
-		"8 a@1.0.0 direct in package.json", "9 @s/d@1.0.0 direct dev in package.json", "10 b@1.0.0 transitive via a@1.0.0", "12 b@2.0.0 direct in w/package.json", "13 g@ transitive foreign",
+		"8 a@1.0.0 direct in package.json", "9 @s/d@1.0.0 direct dev in package.json", "10 b@1.0.0 transitive via "+
+			"a@1.0.0", "12 b@2.0.0 direct in w/package.json", "13 g@ transitive foreign",
 		"15 m@1.0.0 direct in ../l/package.json")
 	check(t, "deno.lock", files{"deno.lock": `{"version": "4",
 "specifiers": {"npm:a@1": "1.0.0", "jsr:@std/x@1": "1.0.0", "npm:c@2": "2.0.0_b@1.0.0"},
@@ -304,8 +313,10 @@ name = "py-tz"
 version = "1.0"
 groups = ["dev"]
 `
-	check(t, "poetry.lock", files{"poetry.lock": lockText, "pyproject.toml": "[project]\ndependencies = [\"Django>=2\"]\n"},
-		"2 django@2.2.0 direct in pyproject.toml", "10 pytz@2020.1 transitive", "15 py-tz@1.0 transitive dev via django@2.2.0")
+	check(t, "poetry.lock", files{"poetry.lock": lockText, "pyproject.toml": "[project]\ndependencies = " +
+		"[\"Django>=2\"]\n"},
+		"2 django@2.2.0 direct in pyproject.toml", "10 pytz@2020.1 transitive", "15 py-tz@1.0 transitive dev via "+
+			"django@2.2.0")
 	check(t, "uv.lock", files{"uv.lock": `version = 1
 
 [[package]]
@@ -349,11 +360,17 @@ name = "t"
 version = "1.0"
 source = { git = "https://example.com/t" }
 `},
-		"24 a@1.0 direct in pyproject.toml", "30 b@1.0 transitive via a@1.0", "35 b@2.0 direct in packages/m/pyproject.toml", "40 t@1.0 direct dev foreign in pyproject.toml")
-	check(t, "uv.lock", files{"uv.lock": "version = 1\n[manifest]\nmembers = []\n[manifest.dependency-groups]\ndev = [{ name = \"t\", specifier = \">=1\" }]\n[[package]]\nname = \"t\"\nversion = \"1.0\"\nsource = { registry = \"x\" }\n"},
+		"24 a@1.0 direct in pyproject.toml", "30 b@1.0 transitive via a@1.0",
+		"35 b@2.0 direct in packages/m/pyproject.toml", "40 t@1.0 direct dev foreign in pyproject.toml")
+	check(t, "uv.lock", files{"uv.lock": "version = 1\n[manifest]\nmembers = []\n[manifest.dependency-groups]\ndev = " +
+		"[{ name = \"t\", specifier = \">=1\" }]\n[[package]]\nname = \"t\"\nversion = \"1.0\"\nsource = { registry " +
+		"= \"x\" }\n"},
 		"7 t@1.0 direct dev in pyproject.toml")
-	check(t, "pdm.lock", files{"pdm.lock": "[[package]]\nname = \"a\"\nversion = \"1.0\"\ngroups = [\"default\"]\ndependencies = [\n  \"B.x>=1\",\n]\n[[package]]\nname = \"b-x\"\nversion = \"2.0\"\ngroups = [\"default\", \"dev\"]\n",
-		"pyproject.toml": "[project]\ndependencies = ['a']\n"}, "2 a@1.0 direct in pyproject.toml", "9 b-x@2.0 transitive via a@1.0")
+	check(t, "pdm.lock", files{"pdm.lock": "[[package]]\nname = \"a\"\nversion = \"1.0\"\ngroups = " +
+		"[\"default\"]\ndependencies = [\n  \"B.x>=1\",\n]\n[[package]]\nname = \"b-x\"\nversion = \"2.0\"\ngroups = " +
+		"[\"default\", \"dev\"]\n",
+		"pyproject.toml": "[project]\ndependencies = ['a']\n"}, "2 a@1.0 direct in pyproject.toml",
+		"9 b-x@2.0 transitive via a@1.0")
 	check(t, "Pipfile.lock", files{"Pipfile.lock": `{"_meta":{},"default":{
 "a":{"version":"==1.0"},
 "g":{"git":"https://example.com/g"},
@@ -389,14 +406,16 @@ name = "dd"
 version = "1.0.0"
 source = "registry+https://github.com/rust-lang/crates.io-index"
 `},
-		"10 a@1.0.0 transitive via a@2.0.0", "15 a@2.0.0 direct foreign in Cargo.toml", "23 dd@1.0.0 direct dev in Cargo.toml")
+		"10 a@1.0.0 transitive via a@2.0.0", "15 a@2.0.0 direct foreign in Cargo.toml", "23 dd@1.0.0 direct dev in "+
+			"Cargo.toml")
 	check(t, "composer.lock", files{"composer.json": `{"require":{"A/b":"1","php":"8"}}`, "composer.lock": `{"packages":[
 {"name":"a/b","version":"v1.0","license":["MIT"],"require":{"c/i":"*"}},
 {"name":"c/d","version":"2.0","provide":{"c/i":"1"}}],
 "packages-dev":[
 {"name":"e/f","version":"3.0","license":["MIT","GPL-2.0-only"]},
 {"name":"l/l","version":"dev-main","dist":{"type":"path"}}]}`},
-		"2 a/b@v1.0 direct in composer.json under MIT", "3 c/d@2.0 transitive via a/b@v1.0", "5 e/f@3.0 transitive dev under MIT, GPL-2.0-only")
+		"2 a/b@v1.0 direct in composer.json under MIT", "3 c/d@2.0 transitive via a/b@v1.0",
+		"5 e/f@3.0 transitive dev under MIT, GPL-2.0-only")
 	check(t, "Gemfile.lock", files{"Gemfile": "group :test do\n gem 'b'\nend\n", "Gemfile.lock": `GIT
   remote: https://example.com/g
   specs:
@@ -420,7 +439,8 @@ DEPENDENCIES
   me!
   g!
 `},
-		"4 g@0.1 direct foreign in Gemfile", "14 a@1.0 direct", "16 b@2.0 direct dev in Gemfile", "17 c@3.0 transitive via a@1.0")
+		"4 g@0.1 direct foreign in Gemfile", "14 a@1.0 direct", "16 b@2.0 direct dev in Gemfile",
+		"17 c@3.0 transitive via a@1.0")
 	check(t, "mix.lock", files{"mix.exs": "[{:a, \"~> 1\"}, {:git_one, \"~> 1\", only: :test}]", "mix.lock": `%{
   "a": {:hex, :a_published, "1.0.0", "hash", [:mix], [{:b, "~> 1", [hex: :b, repo: "hexpm", optional: false]}], "hexpm", "hash"},
   "b": {:hex, :b, "1.1.0", "hash", [:mix, :rebar3], [], "hexpm", "hash"},
@@ -428,12 +448,17 @@ DEPENDENCIES
 }`}, "2 a_published@1.0.0 direct in mix.exs", "3 b@1.1.0 transitive via a_published@1.0.0", "4 git_one@ direct dev foreign in mix.exs")
 	check(t, "rebar.lock", files{"rebar.lock": "{\"1.2.0\",\n[{<<\"cowboy\">>,{pkg,<<\"cowboy\">>,<<\"2.6.0\">>},0},\n {<<\"cowlib\">>,{pkg,<<\"cowlib\">>,<<\"2.7.0\">>},1},\n {<<\"g\">>,\n  {git,\"https://example.com/g\",\n       {ref,\"abc\"}},\n  0}]}.\n[{pkg_hash,[{<<\"cowboy\">>, <<\"x\">>}]}].\n"},
 		"2 cowboy@2.6.0 direct in rebar.config", "3 cowlib@2.7.0 transitive", "4 g@ direct foreign in rebar.config")
-	check(t, "gradle.lockfile", files{"gradle.lockfile": "# comment\ncom.a:b:1.0=compileClasspath,testCompileClasspath\norg.junit:junit:4.0=testRuntimeClasspath\nempty=annotationProcessor\n"},
+	check(t, "gradle.lockfile",
+		files{"gradle.lockfile": "# comment\ncom.a:b:1.0=compileClasspath,testCompileClasspath\norg.junit:junit:4.0=testRuntimeClasspath\nempty=annotationProcessor\n"},
 		"2 com.a:b@1.0", "3 org.junit:junit@4.0 dev")
 }
 
 func TestMobileAndNative(t *testing.T) {
-	check(t, "pubspec.lock", files{"pubspec.lock": "packages:\n  http:\n    dependency: \"direct main\"\n    description:\n      name: http\n      url: \"https://pub.dev\"\n    source: hosted\n    version: \"0.13.0\"\n  path:\n    dependency: transitive\n    source: hosted\n    version: \"1.8.0\"\n  lints:\n    dependency: \"direct dev\"\n    source: hosted\n    version: \"1.0.0\"\n  flutter:\n    dependency: \"direct main\"\n    source: sdk\n    version: \"0.0.0\"\nsdks:\n  dart: \">=2\"\n"},
+	check(t, "pubspec.lock", files{"pubspec.lock": "packages:\n  http:\n    dependency: \"direct main\"\n    " +
+		"description:\n      name: http\n      url: \"https://pub.dev\"\n    source: hosted\n    version: " +
+		"\"0.13.0\"\n  path:\n    dependency: transitive\n    source: hosted\n    version: \"1.8.0\"\n  lints:\n    " +
+		"dependency: \"direct dev\"\n    source: hosted\n    version: \"1.0.0\"\n  flutter:\n    dependency: " +
+		"\"direct main\"\n    source: sdk\n    version: \"0.0.0\"\nsdks:\n  dart: \">=2\"\n"},
 		"2 http@0.13.0 direct in pubspec.yaml", "9 path@1.8.0 transitive", "13 lints@1.0.0 direct dev in pubspec.yaml")
 	check(t, "ios/Podfile.lock", files{"ios/Podfile.lock": `PODS:
   - A (1.0):
@@ -500,7 +525,8 @@ func TestLongPath(t *testing.T) {
 	if err != nil || len(got) != 100 {
 		t.Fatalf("got %d packages, %v", len(got), err)
 	}
-	if want := " via p0@1 p1@1 p2@1 p3@1 p4@1 p5@1 p6@1 p7@1 p8@1 p9@1 … p90@1 p91@1 p92@1 p93@1 p94@1 p95@1 p96@1 p97@1 p98@1"; !strings.HasSuffix(got[99], want) {
+	if want := " via p0@1 p1@1 p2@1 p3@1 p4@1 p5@1 p6@1 p7@1 p8@1 p9@1 … p90@1 p91@1 p92@1 p93@1 p94@1 p95@1 p96@1 " +
+		"p97@1 p98@1"; !strings.HasSuffix(got[99], want) {
 		t.Errorf("got %s", got[99])
 	}
 	if want := " via p0@1 p1@1"; !strings.HasSuffix(got[2], want) {
@@ -521,17 +547,23 @@ func FuzzRead(f *testing.F) {
 	slices.Sort(names)
 	names = append(names, "x.deps.json")
 	for i := range names {
-		f.Add(uint8(i), []byte("# yarn lockfile v1\n\na@^1:\n  version \"1.2.0\"\n  dependencies:\n    a \"^1\"\n"), []byte(`{"dependencies":{"a":"^1"}}`))
+		f.Add(uint8(i), []byte("# yarn lockfile v1\n\na@^1:\n  version \"1.2.0\"\n  dependencies:\n    a \"^1\"\n"),
+			[]byte(`{"dependencies":{"a":"^1"}}`))
 		f.Add(uint8(i), []byte(`{"packages":{"":{"dependencies":{"a":"1"}},"node_modules/a":{"version":"1","dependencies":{"a":"1"}}},"dependencies":{"a":{"version":"1"}}}`), []byte(`{}`))
-		f.Add(uint8(i), []byte("lockfileVersion: '9.0'\npackages:\n  a@1.0.0: {}\nsnapshots:\n  a@1.0.0:\n    dependencies:\n      a: 1.0.0\nPODS:\n  - A (1.0):\n    - A\n"), []byte("x"))
-		f.Add(uint8(i), []byte("[[package]]\nname = \"a\"\nversion = \"1\"\ndependencies = [\"a\"]\n"), []byte("[package]\nname = \"a\"\n"))
+		f.Add(uint8(i), []byte("lockfileVersion: '9.0'\npackages:\n  a@1.0.0: {}\nsnapshots:\n  a@1.0.0:\n    "+
+			"dependencies:\n      a: 1.0.0\nPODS:\n  - A (1.0):\n    - A\n"), []byte("x"))
+		f.Add(uint8(i), []byte("[[package]]\nname = \"a\"\nversion = \"1\"\ndependencies = [\"a\"]\n"),
+			[]byte("[package]\nname = \"a\"\n"))
 		f.Add(uint8(i), []byte("GEM\n  specs:\n    a (1)\n      a\n\nDEPENDENCIES\n  a\n"), []byte("gem 'a'"))
-		f.Add(uint8(i), []byte("%{\n  \"a\": {:hex, :a, \"1\", \"h\", [:mix], [{:a, \"1\"}], \"hexpm\"},\n}\n[{<<\"a\">>,{pkg,<<\"a\">>,<<\"1\">>},0}]."), []byte("{:a, \"1\"}"))
+		f.Add(uint8(i), []byte("%{\n  \"a\": {:hex, :a, \"1\", \"h\", [:mix], [{:a, \"1\"}], "+
+			"\"hexpm\"},\n}\n[{<<\"a\">>,{pkg,<<\"a\">>,<<\"1\">>},0}]."), []byte("{:a, \"1\"}"))
 	}
 	f.Fuzz(func(t *testing.T, which uint8, content, manifest []byte) {
 		g, err := Read(File{
 			Path: "d/" + names[int(which)%len(names)], Content: content,
-			Read: func(string) []byte { return manifest }, Below: func(name string) []string { return []string{"d/" + name, "d/e/" + name} },
+			Read: func(string) []byte {
+				return manifest
+			}, Below: func(name string) []string { return []string{"d/" + name, "d/e/" + name} },
 		})
 		if err != nil {
 			return
@@ -552,17 +584,23 @@ func large(name string, n int) string {
 	case "package-lock.json":
 		b.WriteString("{\"packages\":{\n\"\":{\"dependencies\":{\"p0\":\"1\"}}")
 		for i := range n {
-			fmt.Fprintf(&b, ",\n\"node_modules/p%d\": {\"version\": \"1.0.0\", \"resolved\": \"https://registry.npmjs.org/p/-/p-1.0.0.tgz\", \"integrity\": \"sha512-%088d\", \"dependencies\": {\"p%d\": \"1\", \"p%d\": \"1\"}}", i, i, 2*i+1, 2*i+2)
+			fmt.Fprintf(&b, ",\n\"node_modules/p%d\": {\"version\": \"1.0.0\", \"resolved\": "+
+				"\"https://registry.npmjs.org/p/-/p-1.0.0.tgz\", \"integrity\": \"sha512-%088d\", \"dependencies\": "+
+				"{\"p%d\": \"1\", \"p%d\": \"1\"}}", i, i, 2*i+1, 2*i+2)
 		}
 		b.WriteString("}}")
 	case "yarn.lock":
 		for i := range n {
-			fmt.Fprintf(&b, "p%d@^1.0.0:\n  version \"1.0.0\"\n  resolved \"https://registry.yarnpkg.com/p/-/p-1.0.0.tgz#abc\"\n  integrity sha512-%088d\n  dependencies:\n    p%d \"^1.0.0\"\n    p%d \"^1.0.0\"\n\n", i, i, 2*i+1, 2*i+2)
+			fmt.Fprintf(&b, "p%d@^1.0.0:\n  version \"1.0.0\"\n  resolved "+
+				"\"https://registry.yarnpkg.com/p/-/p-1.0.0.tgz#abc\"\n  integrity sha512-%088d\n  dependencies:\n   "+
+				" p%d \"^1.0.0\"\n    p%d \"^1.0.0\"\n\n", i, i, 2*i+1, 2*i+2)
 		}
 	case "pnpm-lock.yaml":
-		b.WriteString("lockfileVersion: '9.0'\nimporters:\n  .:\n    dependencies:\n      p0:\n        specifier: ^1\n        version: 1.0.0\npackages:\n")
+		b.WriteString("lockfileVersion: '9.0'\nimporters:\n  .:\n    dependencies:\n      p0:\n        specifier: " +
+			"^1\n        version: 1.0.0\npackages:\n")
 		for i := range n {
-			fmt.Fprintf(&b, "  p%d@1.0.0:\n    resolution: {integrity: sha512-%088d}\n    engines: {node: '>=6.9.0'}\n\n", i, i)
+			fmt.Fprintf(&b, "  p%d@1.0.0:\n    resolution: {integrity: sha512-%088d}\n    engines: {node: "+
+				"'>=6.9.0'}\n\n", i, i)
 		}
 		b.WriteString("snapshots:\n")
 		for i := range n {
@@ -570,7 +608,9 @@ func large(name string, n int) string {
 		}
 	case "Cargo.lock", "poetry.lock":
 		for i := range n {
-			fmt.Fprintf(&b, "[[package]]\nname = \"p%d\"\nversion = \"1.0.0\"\nsource = \"registry+https://github.com/rust-lang/crates.io-index\"\nchecksum = \"%064d\"\ndependencies = [\n \"p%d\",\n \"p%d\",\n]\n\n", i, i, 2*i+1, 2*i+2)
+			fmt.Fprintf(&b, "[[package]]\nname = \"p%d\"\nversion = \"1.0.0\"\nsource = "+
+				"\"registry+https://github.com/rust-lang/crates.io-index\"\nchecksum = \"%064d\"\ndependencies = [\n "+
+				"\"p%d\",\n \"p%d\",\n]\n\n", i, i, 2*i+1, 2*i+2)
 		}
 	}
 	return b.String()
@@ -583,7 +623,9 @@ func BenchmarkRead(b *testing.B) {
 			b.SetBytes(int64(len(content)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if got, err := read(name, files{name: content, "package.json": `{"dependencies":{"p0":"^1.0.0"}}`}); err != nil || len(got) != 50_000 {
+				if got, err := read(name,
+					files{name: content, "package.json": `{"dependencies":{"p0":"^1.0.0"}}`}); err != nil ||
+					len(got) != 50_000 {
 					b.Fatalf("%d packages, %v", len(got), err)
 				}
 			}

@@ -20,7 +20,8 @@ func pubspec(b *builder) error {
 	for i := range n.Get("packages").All() {
 		e := &n.Get("packages").Kids[i]
 		how, source := e.Str("dependency"), e.Str("source")
-		b.add(Node{Name: e.Key, Version: e.Str("version"), Line: e.Line, Dev: how == "direct dev", Local: source == "path" || source == "sdk", Foreign: source == "git"}, e.Key)
+		b.add(Node{Name: e.Key, Version: e.Str("version"), Line: e.Line, Dev: how == "direct dev",
+			Local: source == "path" || source == "sdk", Foreign: source == "git"}, e.Key)
 		if strings.HasPrefix(how, "direct") {
 			b.link(root, how == "direct dev", e.Key)
 		}
@@ -54,7 +55,8 @@ func podfile(b *builder) error {
 		}
 		pod, _, _ := strings.Cut(name, "/")
 		source := external.Get(pod)
-		node := Node{Name: pod, Version: strings.TrimSuffix(version, ")"), Line: line, Local: source.Get(":path") != nil, Foreign: source != nil && source.Get(":path") == nil}
+		node := Node{Name: pod, Version: strings.TrimSuffix(version, ")"), Line: line,
+			Local: source.Get(":path") != nil, Foreign: source != nil && source.Get(":path") == nil}
 		at := b.add(node, name)
 		if item.Kind == document.Object && len(item.Kids) > 0 {
 			for _, d := range item.Kids[0].All() {
@@ -97,7 +99,8 @@ func swift(b *builder) error {
 		if address.Value() == "" {
 			address = e.Get("repositoryURL")
 		}
-		node := Node{Name: manifest.SwiftName(address.Value()), Version: e.At("state", "version").Value(), Line: address.LineOr(e.Line)}
+		node := Node{Name: manifest.SwiftName(address.Value()), Version: e.At("state", "version").Value(),
+			Line: address.LineOr(e.Line)}
 		if node.Name == "" { // of a registry: scope.name
 			node.Name, node.Line = e.Str("identity"), e.Get("identity").LineOr(e.Line)
 		}

@@ -88,7 +88,8 @@ func npmNode(e *document.Node, resolved string) Node {
 
 // fromRepository reports whether an address is one of a version control system.
 func fromRepository(address string) bool {
-	for _, mark := range []string{"git+", "git:", "git@", "github:", "gitlab:", "bitbucket:", "codeload.github.com", ".git#"} {
+	for _, mark := range []string{"git+", "git:", "git@", "github:", "gitlab:", "bitbucket:", "codeload.github.com",
+		".git#"} {
 		if strings.Contains(address, mark) {
 			return true
 		}

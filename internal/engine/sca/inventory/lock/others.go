@@ -25,7 +25,8 @@ func composer(b *builder) error {
 			e := &n.Get(section).Kids[i]
 			name := strings.ToLower(e.Str("name"))
 			node := Node{
-				Name: e.Str("name"), Version: e.Str("version"), Line: e.Get("name").LineOr(e.Line), Dev: section == "packages-dev",
+				Name: e.Str("name"), Version: e.Str("version"), Line: e.Get("name").LineOr(e.Line),
+				Dev:      section == "packages-dev",
 				Licenses: e.Get("license").Strings(), Local: e.At("dist", "type").Value() == "path",
 			}
 			keys := []string{name}
@@ -83,7 +84,8 @@ func gemfile(b *builder) error {
 		case section != "GEM" && section != "GIT" && section != "PATH" && section != "PLUGIN SOURCE":
 		case indent == 4:
 			version := strings.Trim(rest, "()")
-			from = b.add(Node{Name: name, Version: gemVersion(version), Line: line, Local: section == "PATH", Foreign: section == "GIT"}, name)
+			from = b.add(Node{Name: name, Version: gemVersion(version), Line: line, Local: section == "PATH",
+				Foreign: section == "GIT"}, name)
 		case indent == 6 && from >= 0:
 			edges = append(edges, edge{from, name})
 		}
@@ -255,7 +257,8 @@ func sbtLock(b *builder) error {
 		for _, c := range e.Get("configurations").Strings() {
 			dev = dev && c == "test"
 		}
-		b.add(Node{Name: group + ":" + name.Value(), Version: e.Str("version"), Line: name.LineOr(e.Line), Dev: dev}, group+":"+name.Value())
+		b.add(Node{Name: group + ":" + name.Value(), Version: e.Str("version"), Line: name.LineOr(e.Line), Dev: dev},
+			group+":"+name.Value())
 	}
 	project := b.beside("build.sbt")
 	asks, err := manifest.Sbt(b.Read(project))

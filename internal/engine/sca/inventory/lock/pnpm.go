@@ -76,7 +76,8 @@ func (b *builder) pnpmDocument(n *document.Node) error {
 	}
 	importers := n.Get("importers")
 	if importers == nil {
-		importers = &document.Node{Kind: document.Object, Kids: []document.Node{{Key: ".", Kind: document.Object, Kids: n.Kids}}}
+		importers = &document.Node{Kind: document.Object,
+			Kids: []document.Node{{Key: ".", Kind: document.Object, Kids: n.Kids}}}
 	}
 	for i := range importers.All() {
 		b.pnpmImporter(&importers.Kids[i])
@@ -109,13 +110,15 @@ func (b *builder) pnpmImporter(e *document.Node) {
 			if local(version) && !strings.HasPrefix(version, "/") && !archive(version) {
 				continue
 			}
-			if b.link(root, section == "devDependencies", pnpmKeys(d.Key, version)...) || version == "" || version[0] < '0' || version[0] > '9' {
+			if b.link(root, section == "devDependencies", pnpmKeys(d.Key, version)...) || version == "" ||
+				version[0] < '0' || version[0] > '9' {
 				continue
 			}
 			// A file that was cut, or merged by hand: what is asked for is known all the same.
 			version, _, _ = strings.Cut(version, "(")
 			version, _, _ = strings.Cut(version, "_")
-			b.add(Node{Name: d.Key, Version: version, Line: d.Line, Dev: section == "devDependencies"}, d.Key+"@"+version)
+			b.add(Node{Name: d.Key, Version: version, Line: d.Line, Dev: section == "devDependencies"}, d.Key+"@"+
+				version)
 			b.link(root, section == "devDependencies", d.Key+"@"+version)
 		}
 	}
@@ -141,7 +144,8 @@ func pnpmNode(e *document.Node, five bool) Node {
 	if i := strings.IndexByte(key, '('); i > 0 {
 		key = key[:i]
 	}
-	if host, rest, ok := strings.Cut(key, "/"); ok && !strings.HasPrefix(e.Key, "/") && strings.Contains(host, ".") && !strings.ContainsAny(host, "@:") && !repositoryHosts[host] {
+	if host, rest, ok := strings.Cut(key, "/"); ok && !strings.HasPrefix(e.Key, "/") && strings.Contains(host, ".") &&
+		!strings.ContainsAny(host, "@:") && !repositoryHosts[host] {
 		key = rest // of another registry: "registry.example.org/name/1.2.3"
 	}
 	n := Node{Line: e.Line, Dev: e.True("dev")}
@@ -161,8 +165,10 @@ func pnpmNode(e *document.Node, five bool) Node {
 	resolution := e.Get("resolution")
 	switch {
 	case resolution.Str("type") == "directory", strings.HasPrefix(e.Key, "file:") && !archive(key), strings.Contains(e.Key, "@file:") && !archive(key), strings.Contains(e.Key, "@link:"):
+
 		n.Local = true
 	case resolution.Str("type") == "git", resolution.Str("repo") != "", fromRepository(resolution.Str("tarball")), fromRepository(n.Version):
+
 		n.Foreign = true
 	}
 	if strings.Contains(n.Version, ":") {
@@ -172,7 +178,8 @@ func pnpmNode(e *document.Node, five bool) Node {
 }
 
 // repositoryHosts begin the key of a package that comes from a repository.
-var repositoryHosts = map[string]bool{"github.com": true, "gitlab.com": true, "bitbucket.org": true, "codeload.github.com": true}
+var repositoryHosts = map[string]bool{"github.com": true, "gitlab.com": true, "bitbucket.org": true,
+	"codeload.github.com": true}
 
 // archive reports whether a place is a packed package, which is no part of the project.
 func archive(place string) bool {

@@ -37,7 +37,8 @@ func pipfile(b *builder) error {
 			e := &section.Kids[k]
 			version := strings.TrimPrefix(strings.TrimPrefix(e.Str("version"), "=="), "=")
 			foreign := e.Get("git") != nil || e.Get("file") != nil
-			b.add(Node{Name: e.Key, Version: version, Line: e.Line, Dev: section.Key == "develop", Foreign: foreign, Local: e.Get("path") != nil}, PythonName(e.Key))
+			b.add(Node{Name: e.Key, Version: version, Line: e.Line, Dev: section.Key == "develop", Foreign: foreign,
+				Local: e.Get("path") != nil}, PythonName(e.Key))
 		}
 	}
 	project, err := document.TOML(b.Read(b.beside("Pipfile")))
@@ -232,7 +233,8 @@ func cargo(b *builder) error {
 	for i := range packages {
 		e := &packages[i]
 		name, version, source := e.Str("name"), e.Str("version"), e.Str("source")
-		node := Node{Name: name, Version: version, Line: e.Get("name").LineOr(e.Line), Local: source == "", Foreign: strings.HasPrefix(source, "git+")}
+		node := Node{Name: name, Version: version, Line: e.Get("name").LineOr(e.Line), Local: source == "",
+			Foreign: strings.HasPrefix(source, "git+")}
 		at[i] = b.add(node, name+" "+version, name)
 		b.Rooted = b.Rooted || node.Local
 	}

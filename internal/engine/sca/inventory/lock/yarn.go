@@ -40,7 +40,8 @@ func (b *builder) yarnClassic() error {
 		if real, ok := strings.CutPrefix(wanted, "npm:"); ok { // an alias
 			name, wanted = cutName(real)
 		}
-		n := Node{Name: name, Version: e.version, Line: e.line, Foreign: fromRepository(e.resolved) || fromRepository(wanted)}
+		n := Node{Name: name, Version: e.version, Line: e.line, Foreign: fromRepository(e.resolved) ||
+			fromRepository(wanted)}
 		n.Local = local(wanted) && !strings.HasSuffix(wanted, ".tgz") && !strings.HasPrefix(e.resolved, "http")
 		at[i] = b.add(n, e.keys...)
 	}
@@ -137,7 +138,8 @@ func (b *builder) berry() error {
 		}
 		resolution := e.Str("resolution")
 		name, from := cutName(resolution)
-		node := Node{Name: name, Version: e.Str("version"), Line: e.Line, Local: local(from), Foreign: from != "" && !strings.HasPrefix(from, "npm:") && !strings.HasPrefix(from, "patch:")}
+		node := Node{Name: name, Version: e.Str("version"), Line: e.Line, Local: local(from), Foreign: from != "" &&
+			!strings.HasPrefix(from, "npm:") && !strings.HasPrefix(from, "patch:")}
 		if dir, ok := strings.CutPrefix(from, "workspace:"); ok {
 			b.Rooted = true
 			node.Manifest = b.beside(path.Join(dir, "package.json"))
@@ -156,7 +158,8 @@ func (b *builder) berry() error {
 		for _, section := range []string{"dependencies", "optionalDependencies"} {
 			for _, d := range n.Kids[i].Get(section).All() {
 				wanted := d.Value()
-				b.link(from, develop[d.Key], d.Key+"@"+wanted, d.Key+"@npm:"+wanted, patched(n.Kids[i].Key, d.Key, wanted))
+				b.link(from, develop[d.Key], d.Key+"@"+wanted, d.Key+"@npm:"+wanted,
+					patched(n.Kids[i].Key, d.Key, wanted))
 			}
 		}
 	}

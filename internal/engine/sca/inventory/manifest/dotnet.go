@@ -31,7 +31,8 @@ func Nuspec(content []byte) ([]Requirement, error) {
 	var out []Requirement
 	for _, e := range n.Named("dependency") {
 		if name := e.Str("@id"); name != "" && !strings.Contains(name, "$") {
-			out = append(out, Requirement{Name: name, Version: NuGetVersion(e.Str("@version")), Wanted: e.Str("@version"), Line: e.Line})
+			out = append(out, Requirement{Name: name, Version: NuGetVersion(e.Str("@version")),
+				Wanted: e.Str("@version"), Line: e.Line})
 		}
 	}
 	return out, nil

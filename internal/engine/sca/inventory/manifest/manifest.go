@@ -41,14 +41,16 @@ var PythonLocks = []string{"poetry.lock", "pdm.lock", "uv.lock", "pylock.toml", 
 // Kinds lists the manifests that are read. Those of Maven and Gradle need more
 // than their own text, and have packages of their own.
 var Kinds = []Kind{
-	{Match: "package.json", Ecosystem: "npm", Locks: []string{"package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "deno.lock"}, Above: true, Read: PackageJSON},
+	{Match: "package.json", Ecosystem: "npm", Locks: []string{"package-lock.json", "npm-shrinkwrap.json", "yarn.lock",
+		"pnpm-lock.yaml", "bun.lock", "deno.lock"}, Above: true, Read: PackageJSON},
 	{Match: "pyproject.toml", Ecosystem: "PyPI", Locks: PythonLocks, Above: true, Read: Pyproject},
 	{Match: "Pipfile", Ecosystem: "PyPI", Locks: []string{"Pipfile.lock"}, Read: Pipfile},
 	{Match: "setup.cfg", Ecosystem: "PyPI", Locks: PythonLocks, Above: true, Read: SetupCfg},
 	{Match: "composer.json", Ecosystem: "Packagist", Locks: []string{"composer.lock"}, Read: Composer},
 	{Match: "Gemfile", Ecosystem: "RubyGems", Locks: []string{"Gemfile.lock"}, Read: Gems},
 	{Match: "gems.rb", Ecosystem: "RubyGems", Locks: []string{"gems.locked"}, Read: Gems},
-	{Match: "*.gemspec", Ecosystem: "RubyGems", Locks: []string{"Gemfile.lock", "gems.locked"}, Above: true, Read: Gems},
+	{Match: "*.gemspec", Ecosystem: "RubyGems", Locks: []string{"Gemfile.lock", "gems.locked"}, Above: true,
+		Read: Gems},
 	{Match: "Cargo.toml", Ecosystem: "crates.io", Locks: []string{"Cargo.lock"}, Above: true, Read: Cargo},
 	{Match: "pubspec.yaml", Ecosystem: "Pub", Locks: []string{"pubspec.lock"}, Above: true, Read: Pubspec},
 	{Match: "mix.exs", Ecosystem: "Hex", Locks: []string{"mix.lock"}, Above: true, Read: Mix},
@@ -90,9 +92,10 @@ func FixedVersion(text string) string {
 
 // local reports whether a version is a place in the file system.
 func local(s string) bool {
-	return slices.ContainsFunc([]string{"./", "../", "/", "~/", "file:", "link:", "portal:", "workspace:"}, func(prefix string) bool {
-		return strings.HasPrefix(s, prefix)
-	}) || s == "." || s == ".."
+	return slices.ContainsFunc([]string{"./", "../", "/", "~/", "file:", "link:", "portal:", "workspace:"},
+		func(prefix string) bool {
+			return strings.HasPrefix(s, prefix)
+		}) || s == "." || s == ".."
 }
 
 // PackageJSON reads a package.json (https://docs.npmjs.com/cli/configuring-npm/package-json).
@@ -112,7 +115,8 @@ func PackageJSON(content []byte) ([]Requirement, error) {
 					name, wanted = alias, ""
 				}
 			}
-			r := Requirement{Name: name, Wanted: wanted, Dev: section == "devDependencies", Line: d.Line, Local: local(wanted)}
+			r := Requirement{Name: name, Wanted: wanted, Dev: section == "devDependencies", Line: d.Line,
+				Local: local(wanted)}
 			if v := FixedVersion(wanted); strings.Count(v, ".") >= 2 {
 				r.Version = v
 			}
@@ -133,7 +137,8 @@ func Composer(content []byte) ([]Requirement, error) {
 	for _, section := range []string{"require", "require-dev"} {
 		for _, d := range n.Get(section).All() {
 			if strings.Contains(d.Key, "/") {
-				out = append(out, Requirement{Name: d.Key, Version: FixedVersion(d.Value()), Wanted: d.Value(), Dev: section == "require-dev", Line: d.Line})
+				out = append(out, Requirement{Name: d.Key, Version: FixedVersion(d.Value()), Wanted: d.Value(),
+					Dev: section == "require-dev", Line: d.Line})
 			}
 		}
 	}
@@ -201,7 +206,8 @@ func Pipfile(content []byte) ([]Requirement, error) {
 	}
 	var out []Requirement
 	for i := range n.Kids {
-		if s := &n.Kids[i]; s.Kind == document.Object && (s.Key == "packages" || strings.HasSuffix(s.Key, "-packages")) {
+		if s := &n.Kids[i]; s.Kind == document.Object &&
+			(s.Key == "packages" || strings.HasSuffix(s.Key, "-packages")) {
 			out = pythonTable(out, s, s.Key == "dev-packages")
 		}
 	}
@@ -219,7 +225,8 @@ func Python(text string) (Requirement, bool) {
 	}
 	wanted := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), m[1]))
 	_, address, at := strings.Cut(wanted, "@")
-	return Requirement{Name: m[1], Version: m[3], Wanted: wanted, Local: at && strings.HasPrefix(strings.TrimSpace(address), "file:")}, true
+	return Requirement{Name: m[1], Version: m[3], Wanted: wanted, Local: at &&
+		strings.HasPrefix(strings.TrimSpace(address), "file:")}, true
 }
 
 func pythonList(out []Requirement, list *document.Node, dev bool) []Requirement {
@@ -278,7 +285,8 @@ func cargoSections(out []Requirement, n *document.Node) []Requirement {
 					name = real
 				}
 			}
-			r := Requirement{Name: name, Wanted: wanted, Dev: section == "dev-dependencies", Line: d.Line, Local: d.Get("path") != nil && d.Get("git") == nil}
+			r := Requirement{Name: name, Wanted: wanted, Dev: section == "dev-dependencies", Line: d.Line,
+				Local: d.Get("path") != nil && d.Get("git") == nil}
 			if strings.HasPrefix(wanted, "=") { // a bare version is a range
 				r.Version = FixedVersion(wanted)
 			}
@@ -306,7 +314,8 @@ func Pubspec(content []byte) ([]Requirement, error) {
 			if d.Kind == document.Object {
 				wanted = d.Str("version")
 			}
-			out = append(out, Requirement{Name: d.Key, Version: FixedVersion(wanted), Wanted: wanted, Dev: section == "dev_dependencies", Line: d.Line, Local: d.Get("path") != nil})
+			out = append(out, Requirement{Name: d.Key, Version: FixedVersion(wanted), Wanted: wanted,
+				Dev: section == "dev_dependencies", Line: d.Line, Local: d.Get("path") != nil})
 		}
 	}
 	return out, nil

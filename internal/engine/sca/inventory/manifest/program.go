@@ -40,7 +40,8 @@ func find(content []byte, pattern *lazyregexp.Regexp, comment string) []Requirem
 		seen[name] = true
 		version, _ := get("version")
 		rest, _ := get("rest")
-		out = append(out, Requirement{Name: name, Version: FixedVersion(version), Wanted: strings.TrimSpace(version + rest), Line: line})
+		out = append(out, Requirement{Name: name, Version: FixedVersion(version),
+			Wanted: strings.TrimSpace(version + rest), Line: line})
 	}
 	return out
 }

@@ -120,7 +120,8 @@ func (m *pom) take(n *document.Node) {
 
 func element(n *document.Node) dependency {
 	return dependency{
-		group: n.Str("groupId"), artifact: n.Str("artifactId"), version: n.Str("version"), scope: n.Str("scope"), kind: n.Str("type"),
+		group: n.Str("groupId"), artifact: n.Str("artifactId"), version: n.Str("version"), scope: n.Str("scope"),
+		kind: n.Str("type"),
 		line: n.Get("artifactId").LineOr(n.Line),
 	}
 }
@@ -141,7 +142,8 @@ func (p *Project) Requirements(file string) (asks []manifest.Requirement, outsid
 		if d.version == "" {
 			d.version = model.managed[d.id()]
 		}
-		asks = append(asks, manifest.Requirement{Name: d.id(), Version: fixedVersion(d.version), Wanted: d.version, Dev: d.scope == "test", Line: d.line})
+		asks = append(asks, manifest.Requirement{Name: d.id(), Version: fixedVersion(d.version), Wanted: d.version,
+			Dev: d.scope == "test", Line: d.line})
 	}
 	return asks, model.outside, nil
 }
@@ -197,7 +199,8 @@ func (p *Project) parentOf(m *pom) *pom {
 			at = path.Join(at, "pom.xml")
 		}
 		if p.files[at] && at != m.path {
-			if parent, err := p.pom(at); err == nil && parent.artifact == m.parent.artifact && (parent.group == m.parent.group || parent.group == "") {
+			if parent, err := p.pom(at); err == nil && parent.artifact == m.parent.artifact &&
+				(parent.group == m.parent.group || parent.group == "") {
 				return parent
 			}
 		}
@@ -241,7 +244,8 @@ func (p *Project) modelOf(m *pom, depth int) *model {
 		out.properties[k] = v
 	}
 	for _, prefix := range []string{"project.", "pom.", ""} {
-		out.properties[prefix+"version"], out.properties[prefix+"groupId"], out.properties[prefix+"artifactId"] = m.version, m.group, m.artifact
+		out.properties[prefix+"version"], out.properties[prefix+"groupId"],
+			out.properties[prefix+"artifactId"] = m.version, m.group, m.artifact
 	}
 	p.manage(m, out, depth)
 	m.model = out
@@ -296,7 +300,8 @@ func (p *Project) manage(m *pom, out *model, depth int) {
 }
 
 func (d dependency) expand(properties map[string]string) dependency {
-	d.group, d.artifact, d.version = expand(d.group, properties), expand(d.artifact, properties), expand(d.version, properties)
+	d.group, d.artifact, d.version = expand(d.group, properties), expand(d.artifact, properties),
+		expand(d.version, properties)
 	d.scope, d.kind = expand(d.scope, properties), expand(d.kind, properties)
 	return d
 }

@@ -103,7 +103,8 @@ func (r *Repository) CommitTree(tree string, parents ...string) string {
 	for _, p := range parents {
 		fmt.Fprintf(&b, "parent %s\n", p)
 	}
-	fmt.Fprintf(&b, "author Ann Example <ann@example.com> %d +0000\ncommitter Bob <bob@example.com> %d +0000\n\na change\n", r.clock, r.clock)
+	fmt.Fprintf(&b, "author Ann Example <ann@example.com> %d +0000\ncommitter Bob <bob@example.com> %d +0000\n\na "+
+		"change\n", r.clock, r.clock)
 	return r.Add("commit", []byte(b.String()))
 }
 
@@ -114,7 +115,8 @@ func (r *Repository) Branch(name, commit string) { r.Write("refs/heads/"+name, c
 func (r *Repository) Loose() {
 	for _, name := range r.order {
 		o := r.objects[name]
-		r.Write("objects/"+name[:2]+"/"+name[2:], deflate(append([]byte(fmt.Sprintf("%s %d\x00", o.kind, len(o.body))), o.body...)))
+		r.Write("objects/"+name[:2]+"/"+name[2:],
+			deflate(append([]byte(fmt.Sprintf("%s %d\x00", o.kind, len(o.body))), o.body...)))
 	}
 }
 

@@ -25,10 +25,11 @@ func TestListIsUpToDate(t *testing.T) {
 func TestFind(t *testing.T) {
 	dir := t.TempDir()
 	for name, src := range map[string]string{
-		"lang.go":              "package lang\n\nvar Language = &lang.Language{\n",
-		"c/c.go":               "package c\n\nvar Language = &lang.Language{\n\tName: \"c\",\n}\n",
-		"c/c_test.go":          "package c\n\nvar Other = &lang.Language{\n",
-		"script/two.go":        "package script\n\nvar (\n\tOne = &lang.Language{\n\t}\n\tTwo = &lang.Language{\n\t}\n)\n",
+		"lang.go":     "package lang\n\nvar Language = &lang.Language{\n",
+		"c/c.go":      "package c\n\nvar Language = &lang.Language{\n\tName: \"c\",\n}\n",
+		"c/c_test.go": "package c\n\nvar Other = &lang.Language{\n",
+		"script/two.go": "package script\n\nvar (\n\tOne = &lang.Language{\n\t}\n\tTwo = " +
+			"&lang.Language{\n\t}\n)\n",
 		"script/testdata/a.go": "package a\n\nvar Language = &lang.Language{\n",
 		"none/none.go":         "package none\n\nvar language = &lang.Language{\n",
 	} {
