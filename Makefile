@@ -4,14 +4,18 @@
 SHELL := /bin/bash
 COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 LDFLAGS := -X merlon/internal/config.commit=$(COMMIT)
+# Symbol table and DWARF are for debuggers; stack traces and profiles do without.
+ifndef DEBUG
+LDFLAGS += -s -w
+endif
 
-.PHONY: run test build deps lint generate bench bench-sast bench-supply bench-dast fuzz clean
+.PHONY: run test build deps lint house generate bench bench-sast bench-supply bench-dast fuzz clean
 
 ## run: install what is missing, build, start the service with a sample scan
 run: build
 	bin/merlon demo --data data --listen 127.0.0.1:8080
 
-## build: write bin/merlon
+## build: write bin/merlon; DEBUG=1 keeps what debuggers need
 build:
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/merlon ./cmd/merlon
 
@@ -32,6 +36,11 @@ lint:
 	bin/staticcheck ./...
 	bin/errcheck -ignoretests ./...
 	test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
+
+## house: measure names, comments, complexity, line lengths, tests and packages;
+## house_test.go has the limits
+house:
+	go run ./test/house/cmd/house
 
 ## generate: generated files must be those that are checked in
 generate:

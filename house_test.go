@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"merlon/test/house"
 )
 
 // This file holds the rules of the house that a compiler does not know.
@@ -23,6 +25,14 @@ const (
 	maxFileLines     = 800
 	maxParameters    = 5
 	maxInterface     = 8
+	maxPackageFiles  = 61   // goal 25
+	maxComplexity    = 47   // goal 25, counted as test/house does
+	maxComplexity95  = 14   // goal 12
+	maxOneWordNames  = 70.5 // percent of unexported functions; goal 35
+	minComments      = 9.6  // percent of lines; goal 13
+	maxComments      = 20.0
+	minTestRatio     = 0.38 // lines of tests for a line of code; goal 0.5
+	maxLongLines     = 118  // above test/house.MaxColumns, outside of data; goal 0
 )
 
 // source is a Go file of the module, parsed with its comments.
@@ -174,6 +184,32 @@ func TestSizes(t *testing.T) {
 			}
 			return true
 		})
+	}
+}
+
+// TestMeasures holds the measurements of test/house to limits. The limits only ever
+// become tighter. "make house" prints the measurements.
+func TestMeasures(t *testing.T) {
+	report, err := house.Measure(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := report.Totals()
+	for _, m := range []struct {
+		name            string
+		value, min, max float64
+	}{
+		{"files of the largest package, " + total.LargestPackage.Path, float64(total.LargestPackage.Files), 0, maxPackageFiles},
+		{"highest cyclomatic complexity", float64(total.ComplexityMax), 0, maxComplexity},
+		{"95th percentile of cyclomatic complexity", float64(total.Complexity95), 0, maxComplexity95},
+		{"unexported functions with a one-word name, in percent", total.OneWordShare(), 0, maxOneWordNames},
+		{"comment lines, in percent", total.CommentShare(), minComments, maxComments},
+		{"test lines for a line of code", total.TestRatio(), minTestRatio, 100},
+		{"long lines outside of data", float64(total.Long), 0, maxLongLines},
+	} {
+		if m.value < m.min || m.value > m.max {
+			t.Errorf("%s: %.2f, want %.2f to %.2f; make house shows where", m.name, m.value, m.min, m.max)
+		}
 	}
 }
 

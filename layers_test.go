@@ -31,6 +31,7 @@ var mayImport = map[string]string{
 	"test/bench":   "client internal/store/storetest",
 	"test/faults":  "",
 	"test/process": "",
+	"test/house":   "",
 	"test/table":   "test/process",
 	"test/sast":    "test/process test/table",
 	"test/supply":  "test/process test/table",
