@@ -107,6 +107,8 @@ type Reason struct {
 	Rules   []string `json:"rules"` // that the reason is about; empty: all
 	// Beyond says that other places may be missing besides.
 	Beyond bool `json:"beyond"`
+	// Skipped marks what was passed over by design, such as minified files.
+	Skipped bool `json:"skipped,omitempty"`
 }
 
 // Scan returns a scan as it stands.

@@ -323,6 +323,16 @@ var projectFailures = []failure{
 		p.Degrade(scan.Reason{Code: "malformed", Path: "a.txt", Line: 3, Message: "odd"})
 		return nil
 	}), scan.Limits{}, scan.Degraded, []scan.Reason{{Code: "malformed", Path: "a.txt", Line: 3, Message: "odd"}}},
+	{"a project with skipped files", project("sca/x", func(p *scan.ProjectPass) error {
+		p.Degrade(scan.Reason{Code: "minified", Path: "a.txt", Message: "made", Skipped: true})
+		return nil
+	}), scan.Limits{}, scan.Succeeded, []scan.Reason{{Code: "minified", Path: "a.txt", Message: "made", Skipped: true}}},
+	{"a project with skipped and missing files", project("sca/x", func(p *scan.ProjectPass) error {
+		p.Degrade(scan.Reason{Code: "minified", Path: "a.txt", Message: "made", Skipped: true})
+		p.Degrade(scan.Reason{Code: "malformed", Path: "b.txt", Message: "odd"})
+		return nil
+	}), scan.Limits{}, scan.Degraded, []scan.Reason{{Code: "minified", Path: "a.txt", Message: "made", Skipped: true},
+		{Code: "malformed", Path: "b.txt", Message: "odd"}}},
 	{"no advisories", &scan.Analyzer{ID: "sca/x", Version: 1, Analysis: finding.SCA, Doc: "# T",
 		Needs: scan.Needs{Advisories: true},
 		Project: func(p *scan.ProjectPass) error {

@@ -45,7 +45,7 @@ func newJob(a *Analyzer, unmet string) *job {
 
 // add records something that was not looked at.
 func (j *job) add(r Reason) {
-	if j.status.State == Succeeded {
+	if j.status.State == Succeeded && !r.Skipped {
 		j.status.State = Degraded
 	}
 	r.Path = printable(r.Path)
@@ -62,6 +62,9 @@ func (j *job) merge(o *outcome) {
 		j.add(r)
 	}
 	j.status.Omitted += o.omitted
+	if o.degraded && j.status.State == Succeeded {
+		j.status.State = Degraded
+	}
 	j.status.Findings += len(o.hits)
 	j.status.Ignored += o.ignored
 	if o.failed {

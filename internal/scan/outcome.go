@@ -24,6 +24,7 @@ type outcome struct {
 	operations []finding.Operation
 	reasons    []Reason
 	omitted    int
+	degraded   bool // an omitted reason was of code of the project
 	ignored    int
 	failed     bool // no claim can be made
 	looked     int  // files that an Image analyzer looked at
@@ -92,6 +93,7 @@ func (o *outcome) degrade(r Reason) {
 	case o.closed || len(o.reasons) > 0 && o.reasons[len(o.reasons)-1].equal(r):
 	case len(o.reasons) == MaxReasons:
 		o.omitted++
+		o.degraded = o.degraded || !r.Skipped
 	default:
 		o.reasons = append(o.reasons, r)
 	}

@@ -72,8 +72,8 @@ type Needs struct {
 type State string
 
 const (
-	Succeeded State = "succeeded" // looked at everything it wanted to see
-	Degraded  State = "degraded"  // results hold, but something was not looked at
+	Succeeded State = "succeeded" // analyzed all code of the project; see Reason.Skipped
+	Degraded  State = "degraded"  // findings are valid, but code of the project was not analyzed
 	Failed    State = "failed"    // no claim can be made
 )
 
@@ -82,7 +82,7 @@ type Status struct {
 	Analyzer string           `json:"analyzer"`
 	Analysis finding.Analysis `json:"analysis"`
 	State    State            `json:"state"`
-	Reasons  []Reason         `json:"reasons"` // at most MaxReasons; never empty unless succeeded
+	Reasons  []Reason         `json:"reasons"` // at most MaxReasons; one that is not Skipped unless succeeded
 	Omitted  int              `json:"omitted"` // reasons beyond MaxReasons
 	Files    int              `json:"files"`   // files looked at
 	Findings int              `json:"findings"`
@@ -122,11 +122,15 @@ type Reason struct {
 	Line    int      `json:"line,omitempty"`
 	Rules   []string `json:"rules,omitempty"` // IDs
 	Beyond  bool     `json:"beyond,omitempty"`
+	// Skipped marks what is passed over by design: packages that a tool installed,
+	// minified and generated files. It does not make the analyzer degraded, because
+	// no code of the project itself is missing.
+	Skipped bool `json:"skipped,omitempty"`
 }
 
 func (r Reason) equal(s Reason) bool {
 	return r.Code == s.Code && r.Message == s.Message && r.Path == s.Path && r.Line == s.Line && r.Beyond == s.Beyond &&
-		slices.Equal(r.Rules, s.Rules)
+		r.Skipped == s.Skipped && slices.Equal(r.Rules, s.Rules)
 }
 
 // A Handler receives the messages of one scan, from one goroutine at a time. A

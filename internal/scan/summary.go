@@ -1,6 +1,9 @@
 package scan
 
 import (
+	"slices"
+	"strings"
+
 	"merlon/internal/finding"
 )
 
@@ -19,7 +22,7 @@ type Summary struct {
 	Statuses      []Status
 }
 
-// Complete reports whether every analyzer looked at everything it wanted to see.
+// Complete reports whether every analyzer analyzed all code of the project.
 func (s *Summary) Complete() bool { return len(s.Incomplete()) == 0 }
 
 // Incomplete returns the statuses of the analyzers that did not look at
@@ -32,6 +35,21 @@ func (s *Summary) Incomplete() []Status {
 		}
 	}
 	return out
+}
+
+// Skipped returns what analyzers passed over by design, each place once, ordered by
+// path.
+func (s *Summary) Skipped() []Reason {
+	var out []Reason
+	for _, st := range s.Statuses {
+		for _, r := range st.Reasons {
+			if r.Skipped {
+				out = append(out, r)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Reason) int { return strings.Compare(a.Path, b.Path) })
+	return slices.CompactFunc(out, func(a, b Reason) bool { return a.Path == b.Path })
 }
 
 // AtLeast counts the findings of the severity and above, but for those that are

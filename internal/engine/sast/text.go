@@ -35,8 +35,9 @@ func (p textPattern) Find(text string) ([]pattern.TextMatch, error) {
 	return out, err
 }
 
-// errUnreadable is the problem of a file that the mode generic passes over.
-var errUnreadable = errors.New("minified or binary: rules for words and lines were not matched")
+// ErrSkipped is the problem of a file that rules for words and lines pass over by
+// design: it is binary, or no person wrote its lines.
+var ErrSkipped = errors.New("minified or binary: rules for words and lines were not matched")
 
 // plain matches the rules that have no tree with one file.
 func (s *Set) plain(ctx context.Context, f *tree.File) ([]Match, []Problem) {
@@ -47,7 +48,7 @@ func (s *Set) plain(ctx context.Context, f *tree.File) ([]Match, []Problem) {
 			return c.rule.Languages[0] == rule.LanguageGeneric
 		})
 		if len(rules) < len(s.text) {
-			problems = append(problems, Problem{Path: f.Path, Err: errUnreadable})
+			problems = append(problems, Problem{Path: f.Path, Err: ErrSkipped})
 		}
 	}
 	matches, more := run(ctx, rules, pattern.NewText(f))

@@ -221,6 +221,9 @@ func invoked(s *scan.Summary) invocation {
 			level = "error"
 		}
 		for _, r := range st.Reasons {
+			if r.Skipped {
+				continue
+			}
 			n := notification{Level: level, Descriptor: &reference{r.Code},
 				Message:    text{Text: fmt.Sprintf("%s %s: %s", st.Analyzer, st.State, r.Message)},
 				Properties: map[string]any{"analyzer": st.Analyzer, "state": st.State}}
@@ -234,6 +237,11 @@ func invoked(s *scan.Summary) invocation {
 				Message: text{Text: fmt.Sprintf("%s %s: %d further reasons are "+
 					"left out", st.Analyzer, st.State, st.Omitted)}})
 		}
+	}
+	for _, r := range s.Skipped() {
+		inv.Notifications = append(inv.Notifications, notification{Level: "note", Descriptor: &reference{r.Code},
+			Message:   text{Text: "skipped: " + r.Message},
+			Locations: []location{{Physical: physical(finding.Location{Path: r.Path}, nil)}}})
 	}
 	return inv
 }

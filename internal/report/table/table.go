@@ -148,6 +148,7 @@ func (r *Report) Close() error {
 		before = f
 	}
 	r.incomplete()
+	r.skipped()
 	r.totals()
 	return r.flush()
 }
@@ -174,16 +175,32 @@ func (r *Report) incomplete() {
 	fmt.Fprint(&r.page, "\nNOT COMPLETE: what is missing below may hold more findings.\n")
 	for _, st := range missing {
 		fmt.Fprintf(&r.page, "  %s %s\n", st.Analyzer, st.State)
-		for _, reason := range st.Reasons[:min(shown, len(st.Reasons))] {
+		reasons := slices.DeleteFunc(slices.Clone(st.Reasons), func(reason scan.Reason) bool { return reason.Skipped })
+		for _, reason := range reasons[:min(shown, len(reasons))] {
 			at := ""
 			if reason.Path != "" {
 				at = plain(place(row{path: reason.Path, line: reason.Line})) + ": "
 			}
 			fmt.Fprintf(&r.page, "    %s%s (%s)\n", at, plain(reason.Message), reason.Code)
 		}
-		if more := max(len(st.Reasons)-shown, 0) + st.Omitted; more > 0 {
+		if more := max(len(reasons)-shown, 0) + st.Omitted; more > 0 {
 			fmt.Fprintf(&r.page, "    and %d more\n", more)
 		}
+	}
+}
+
+// skipped lists what was passed over by design.
+func (r *Report) skipped() {
+	reasons := r.Skipped()
+	if len(reasons) == 0 {
+		return
+	}
+	fmt.Fprint(&r.page, "\nSkipped by design, not code of this project:\n")
+	for _, reason := range reasons[:min(shown, len(reasons))] {
+		fmt.Fprintf(&r.page, "  %s (%s)\n", plain(reason.Path), reason.Code)
+	}
+	if more := len(reasons) - shown; more > 0 {
+		fmt.Fprintf(&r.page, "  and %d more\n", more)
 	}
 }
 

@@ -113,6 +113,28 @@ func TestManyReasons(t *testing.T) {
 	}
 }
 
+// What is skipped by design is listed once, and the scan is complete.
+func TestSkipped(t *testing.T) {
+	var b bytes.Buffer
+	r := New(&b)
+	reasons := []scan.Reason{{Code: "third-party", Path: "node_modules/", Skipped: true},
+		{Code: "minified", Path: "a.min.js", Skipped: true}}
+	for _, err := range []error{
+		r.Config(&scan.Config{Tool: "merlon"}),
+		r.Status(&scan.Status{Analyzer: "a/b", State: scan.Succeeded, Reasons: reasons}),
+		r.Status(&scan.Status{Analyzer: "a/c", State: scan.Succeeded, Reasons: reasons[1:]}),
+		r.Close(),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := "\nSkipped by design, not code of this project:\n  a.min.js (minified)\n  node_modules/ (third-party)\n"
+	if !strings.Contains(b.String(), want) || strings.Contains(b.String(), "NOT COMPLETE") {
+		t.Errorf("got\n%s\nwant\n%s", &b, want)
+	}
+}
+
 func TestWriteFails(t *testing.T) {
 	r := New(broken{})
 	if err := r.Config(&scan.Config{Tool: "merlon"}); !errors.Is(err, errBroken) {

@@ -218,7 +218,7 @@ func read(p *scan.ProjectPass, wants func(string) bool) []sast.Source {
 			if !folders[folder] && wants(f.Path) {
 				folders[folder] = true
 				p.Degrade(scan.Reason{Code: "third-party", Message: "code of others was left out: it is the " +
-					"dependency analysis that speaks of it", Path: folder})
+					"dependency analysis that speaks of it", Path: folder, Skipped: true})
 			}
 			continue
 		}
@@ -255,7 +255,7 @@ func text(p *scan.ProjectPass, path string) []byte {
 	}
 	if minified(path, b) {
 		p.Degrade(scan.Reason{Code: "minified", Message: "the file was made by a program, or is a copy of a " +
-			"published library, and was left out", Path: path})
+			"published library, and was left out", Path: path, Skipped: true})
 		return nil
 	}
 	return b
@@ -269,6 +269,8 @@ func reason(p sast.Problem) scan.Reason {
 		r.Code = "timeout"
 	case errors.Is(p.Err, cst.ErrMemory):
 		r.Code = "memory"
+	case errors.Is(p.Err, sast.ErrSkipped):
+		r.Code, r.Skipped = "minified", true
 	case p.Rule != "":
 		r.Code, r.Message = "rule", p.Rule+": "+r.Message
 	}
