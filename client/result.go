@@ -82,6 +82,16 @@ type Library struct {
 	File      string   `json:"fileName"`
 	Ecosystem string   `json:"ecosystem"`
 	Path      []string `json:"path"` // from the project to the dependency
+
+	// Reachability says whether the project uses the vulnerable code; nil when that
+	// was not analyzed.
+	Reachability *Reachability `json:"reachability"`
+}
+
+// Reachability says whether a project uses the vulnerable code of a dependency.
+type Reachability struct {
+	Verdict string `json:"verdict"` // "used", "potentially used", "unused" or "unknown"
+	Reason  string `json:"reason"`
 }
 
 // An Advisory is a known vulnerability.

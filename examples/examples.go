@@ -10,8 +10,8 @@ import "embed"
 //go:embed all:bookshop
 var Bookshop embed.FS
 
-// Advisories holds a dozen OSV records, below the folder advisories: those of the
-// RustSec database are CC0, those of the Ruby advisory database public domain.
+// Advisories holds the OSV records that concern the sample application, below the
+// folder advisories.
 //
 //go:embed advisories
 var Advisories embed.FS

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,7 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"text/tabwriter"
+	"strings"
 	"time"
 
 	"merlon/client"
@@ -27,6 +28,10 @@ import (
 // folder.
 const credentialsFile = "credentials.json"
 
+// logFile is where the demo writes its log, in the data folder, so that the terminal
+// shows the findings alone.
+const logFile = "merlon.log"
+
 type demoCommand struct {
 	config.Server `embed:""`
 }
@@ -42,6 +47,7 @@ func (c demoCommand) Run(ctx context.Context, host Host) error {
 	if err != nil {
 		return err
 	}
+	c.LogFile = cmp.Or(c.LogFile, c.Path(logFile))
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	err = server.Run(ctx, c.Server, func(at server.Addresses) {
@@ -51,8 +57,8 @@ func (c demoCommand) Run(ctx context.Context, host Host) error {
 				return
 			}
 			// the log says so too
-			_, _ = fmt.Fprintf(host.Stdout, "\nmerlon is serving on %s\ncredentials: %s\n%s\n", at.BaseURL, path,
-				signUpText(c.SignUp))
+			_, _ = fmt.Fprintf(host.Stdout, "\nCredentials: %s. Log: %s. %s\nOpen %s\n", path, c.LogFile,
+				signUpText(c.SignUp), at.AuthURL+"/auth/account")
 		}()
 	})
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
@@ -155,12 +161,16 @@ func scanSample(ctx context.Context, host Host, c *client.Client, project string
 	if done.State == "failed" {
 		return errors.New(done.ErrorMessage)
 	}
-	_, err = fmt.Fprintf(host.Stdout, "scanned the sample application in %.1f s: %s\n", time.Since(began).Seconds(),
-		done.State)
+	_, err = fmt.Fprintf(host.Stdout, "Scanned the sample application in %.1f s: %s\n", time.Since(began).Seconds(),
+		strings.ReplaceAll(done.State, "_", " "))
 	return err
 }
 
-// printFindings prints the project's findings, worst first, and their counts.
+// priorities are those of the service, first things first.
+var priorities = []string{"critical_urgent", "urgent", "normal", "low", "very_low"}
+
+// printFindings prints the project's findings in order of priority, with the path of
+// the data where there is one, and their counts.
 func printFindings(ctx context.Context, host Host, c *client.Client, project string) error {
 	var all []client.Finding
 	for _, a := range server.Analyses() {
@@ -172,20 +182,73 @@ func printFindings(ctx context.Context, host Host, c *client.Client, project str
 		}
 	}
 	slices.SortStableFunc(all, func(a, b client.Finding) int {
-		return finding.Severity(b.Severity).Rank() - finding.Severity(a.Severity).Rank()
+		return cmp.Or(slices.Index(priorities, a.Priority)-slices.Index(priorities, b.Priority),
+			finding.Severity(b.Severity).Rank()-finding.Severity(a.Severity).Rank(),
+			strings.Compare(a.Path, b.Path), a.StartLine-b.StartLine)
 	})
+	p := printer{w: host.Stdout}
 	counts := map[string]int{}
-	t := tabwriter.NewWriter(host.Stdout, 0, 0, 2, ' ', 0)
-	p := printer{w: t}
-	for _, f := range all {
+	for i, f := range all {
+		if i == 0 || f.Priority != all[i-1].Priority {
+			p.f("\n%s priority\n", strings.ToUpper(strings.ReplaceAll(f.Priority, "_", " ")))
+		}
 		counts[f.Severity]++
-		p.f("%s\t%s\t%s:%d\t%s\n", f.Severity, f.Type, f.Path, f.StartLine, title(f))
+		p.f("  %-8s  %s\n            %s\n", f.Severity, title(f), describe(f))
+		for _, step := range flowOf(f) {
+			p.f("              %s\n", step)
+		}
 	}
-	p.f("\n")
-	for _, s := range finding.Severities {
-		p.f("%s\t%d\n", s, counts[string(s)])
+	p.f("\n%s:", count(len(all), "finding"))
+	for i, s := range finding.Severities {
+		if i > 0 {
+			p.f(",")
+		}
+		p.f(" %d %s", counts[string(s)], s)
 	}
-	return errors.Join(p.err, t.Flush())
+	p.f(".\n")
+	return p.err
+}
+
+// describe returns where a finding is and what distinguishes it from others.
+func describe(f client.Finding) string {
+	at := fmt.Sprintf("%s:%d", f.Path, f.StartLine)
+	switch {
+	case f.Secret != nil:
+		return at + "  " + f.Secret.Redacted
+	case f.Library != nil:
+		if r := f.Library.Reachability; r != nil {
+			at += "  " + r.Verdict
+		}
+		if len(f.Fixes) > 0 {
+			at += "  fixed in " + f.Fixes[0].Version
+		}
+	}
+	return at
+}
+
+// flowOf returns the path of the data from its source to its sink, one line of code
+// after the other.
+func flowOf(f client.Finding) []string {
+	var out []string
+	last := ""
+	for _, step := range f.Flow {
+		at := fmt.Sprintf("%s:%d", cmp.Or(step.Path, f.Path), step.Line)
+		if at == last {
+			continue
+		}
+		last = at
+		text := ""
+		for _, line := range step.Code {
+			if line.Number == step.Line {
+				text = strings.TrimSpace(line.Content)
+			}
+		}
+		out = append(out, strings.TrimRight(at+"  "+text, " "))
+	}
+	if len(out) < 2 { // the finding's own line
+		return nil
+	}
+	return out
 }
 
 // title is what a finding is, in a few words.

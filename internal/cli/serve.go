@@ -23,10 +23,10 @@ func (c serveCommand) Run(ctx context.Context, host Host) error {
 // signUpText says who can make an account.
 func signUpText(open bool) string {
 	if open {
-		return "sign-up is open: anybody with an e-mail address can make an account (close it: --no-sign-up)"
+		return "Sign-up is open: anybody with an e-mail address can create an account (--no-sign-up closes it)."
 	}
-	return "sign-up is off: only people who are invited can make an account (open it: --sign-up; first " +
-		"administrator: merlon admin bootstrap)"
+	return "Sign-up is closed: only people who are invited can create an account (--sign-up opens it; " +
+		"merlon admin bootstrap creates the first administrator)."
 }
 
 type workerCommand struct {

@@ -28,10 +28,11 @@ type Store struct {
 	Region            string `default:"local" placeholder:"NAME" group:"Region" help:"Name of the region that this deployment is."`
 }
 
-// Log says what is written to the log, which goes to standard error.
+// Log says what is written to the log, and where.
 type Log struct {
-	LogLevel  string `default:"info" enum:"debug,info,warn,error" group:"Log" help:"Least level that is logged: debug, info, warn or error."`
-	LogFormat string `default:"text" enum:"text,json" group:"Log" help:"Form of the log: text or json."`
+	LogLevel  string `default:"info" enum:"debug,info,warn,error" group:"Log" help:"Minimum log level: debug, info, warn or error."`
+	LogFormat string `default:"text" enum:"text,json" group:"Log" help:"Log format: text or json."`
+	LogFile   string `type:"path" placeholder:"FILE" group:"Log" help:"File to append the log to. Default: standard error; merlon demo writes to merlon.log in the data folder."`
 }
 
 // Work says how scans are run.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,7 +27,7 @@ func TestServerKnowsWhereSealingBegan(t *testing.T) {
 	start := func() error {
 		d, err := open(t.Context(), c)
 		if err == nil {
-			d.close(logger(config.Log{}))
+			d.close(slog.New(slog.DiscardHandler))
 		}
 		return err
 	}

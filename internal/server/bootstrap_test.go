@@ -1,6 +1,7 @@
 package server
 
 import (
+	"log/slog"
 	"path/filepath"
 	"testing"
 
@@ -60,7 +61,7 @@ func TestADatabaseBelongsToARegionAndAKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.close(logger(config.Log{}))
+	d.close(slog.New(slog.DiscardHandler))
 
 	other := c
 	other.Region = "us"
@@ -84,7 +85,7 @@ func TestADatabaseBelongsToARegionAndAKey(t *testing.T) {
 	if err != nil {
 		t.Fatalf("a worker at the server's storage: %v", err)
 	}
-	w.close(logger(config.Log{}))
+	w.close(slog.New(slog.DiscardHandler))
 }
 
 func TestAWorkerNeedsAServerFirst(t *testing.T) {
@@ -97,5 +98,5 @@ func TestAWorkerNeedsAServerFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.close(logger(config.Log{}))
+	d.close(slog.New(slog.DiscardHandler))
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,7 +20,7 @@ func TestDataFolderIsPrivate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.close(logger(config.Log{}))
+	defer d.close(slog.New(slog.DiscardHandler))
 	if _, _, err := d.blobs.Put(t.Context(), "a/b", strings.NewReader("x"), 10); err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -134,20 +135,29 @@ func sameKey(ctx context.Context, db *store.DB, fingerprint string, box *seal.Bo
 }
 
 // logger returns the log of the process. Libraries that log on their own write
-// to the default logger: of them only warnings are kept.
-func logger(c config.Log) *slog.Logger {
+// to the default logger: of them only warnings are kept. A log file stays open until
+// the process ends.
+func logger(c config.Log) (*slog.Logger, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
 		level = slog.LevelInfo // the command line admits no other text
 	}
-	slog.SetDefault(slog.New(handler(c, max(level, slog.LevelWarn))))
-	return slog.New(handler(c, level))
+	w := io.Writer(os.Stderr)
+	if c.LogFile != "" {
+		file, err := os.OpenFile(c.LogFile, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+		if err != nil {
+			return nil, errs.Wrap(errs.Invalid, err, "cannot open log-file %s", c.LogFile)
+		}
+		w = file
+	}
+	slog.SetDefault(slog.New(logHandler(w, c.LogFormat, max(level, slog.LevelWarn))))
+	return slog.New(logHandler(w, c.LogFormat, level)), nil
 }
 
-func handler(c config.Log, level slog.Level) slog.Handler {
+func logHandler(w io.Writer, format string, level slog.Level) slog.Handler {
 	options := &slog.HandlerOptions{Level: level}
-	if c.LogFormat == "json" {
-		return slog.NewJSONHandler(os.Stderr, options)
+	if format == "json" {
+		return slog.NewJSONHandler(w, options)
 	}
-	return slog.NewTextHandler(os.Stderr, options)
+	return slog.NewTextHandler(w, options)
 }

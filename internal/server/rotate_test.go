@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/crc32"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,7 +31,7 @@ func eachStore(t *testing.T, test func(t *testing.T, c config.Store, made *Boots
 			if err != nil {
 				t.Fatal(err)
 			}
-			d.close(logger(config.Log{}))
+			d.close(slog.New(slog.DiscardHandler))
 			made, err := Bootstrap{Email: "ada@example.org", Organization: "O", Team: "T",
 				Project: "P"}.Run(t.Context(), c)
 			if err != nil {
@@ -142,7 +143,7 @@ func TestRotation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer running.close(logger(config.Log{}))
+		defer running.close(slog.New(slog.DiscardHandler))
 		derived := string(running.box.Derive("ownership"))
 		want := fill(t, running, made, "before")
 		for round := range 2 {
@@ -182,7 +183,7 @@ func TestRotation(t *testing.T) {
 			if string(again.box.Derive("ownership")) != derived || string(running.box.Derive("ownership")) != derived {
 				t.Error("the rotation has changed derived keys")
 			}
-			again.close(logger(config.Log{}))
+			again.close(slog.New(slog.DiscardHandler))
 			with := c
 			with.MasterKeyFile = filepath.Join(t.TempDir(), "old.key")
 			if err := os.WriteFile(with.MasterKeyFile, old, 0o600); err != nil {
@@ -203,7 +204,7 @@ func TestRotationResumes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer d.close(logger(config.Log{}))
+		defer d.close(slog.New(slog.DiscardHandler))
 		// The other machine has a copy of the file in which the new key does not seal yet.
 		if err := rotate(t, c, func(_ context.Context, r *Rotation) error { return r.Add() }); err != nil {
 			t.Fatal(err)
@@ -221,7 +222,7 @@ func TestRotationResumes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer other.close(logger(config.Log{}))
+		defer other.close(slog.New(slog.DiscardHandler))
 		want := fill(t, d, made, "one")
 		// A damaged text ends the rotation in the middle.
 		damage := func(from, to string) {
@@ -327,7 +328,7 @@ func TestMasterKeyIsPrivate(t *testing.T) {
 			t.Errorf("mode %v: %v", mode, err)
 		}
 		if err == nil {
-			d.close(logger(config.Log{}))
+			d.close(slog.New(slog.DiscardHandler))
 		}
 	}
 }

@@ -36,7 +36,10 @@ func Run(ctx context.Context, c config.Server, ready func(Addresses)) error {
 	if err := c.Validate(); err != nil {
 		return err
 	}
-	log := logger(c.Log)
+	log, err := logger(c.Log)
+	if err != nil {
+		return err
+	}
 	d, err := open(ctx, c.Store)
 	if err != nil {
 		return err
@@ -117,7 +120,10 @@ func Run(ctx context.Context, c config.Server, ready func(Addresses)) error {
 
 // RunWorker runs scans until ctx ends.
 func RunWorker(ctx context.Context, c config.Worker) error {
-	log := logger(c.Log)
+	log, err := logger(c.Log)
+	if err != nil {
+		return err
+	}
 	d, err := openWorker(ctx, c.Store)
 	if err != nil {
 		return err

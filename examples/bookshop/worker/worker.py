@@ -1,0 +1,6 @@
+"""Sends the orders of the day."""
+
+import sys
+
+for order in sys.stdin:
+    print("sent", order.strip())
