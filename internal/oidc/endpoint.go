@@ -60,11 +60,44 @@ func (p *Provider) routes() http.Handler {
 		})))
 	}
 	p.pages(mux)
-	mux.Handle("/", p.machine(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		op.WriteError(w, r, failure(http.StatusNotFound, "invalid_request", "there is no such address, or %s is not "+
-			"a method of it", r.Method), nil)
-	})))
-	return mux
+	mux.Handle("/", p.answerMachine(func(w http.ResponseWriter, r *http.Request) {
+		op.WriteError(w, r, failure(http.StatusNotFound, "invalid_request", "there is no such address"), nil)
+	}))
+	return p.refuseMethods(mux)
+}
+
+// refuseMethods refuses methods that an address does not have with 405 and those it has
+// (RFC 9110, section 15.5.6). The router would do so itself, but for the patterns of
+// addresses that do not exist, which match every method.
+func (p *Provider) refuseMethods(mux *http.ServeMux) http.Handler {
+	refuse := p.answerMachine(func(w http.ResponseWriter, r *http.Request) {
+		op.WriteError(w, r, failure(http.StatusMethodNotAllowed, "invalid_request", "%s is not a method of this "+
+			"address; it has %s", label(r.Method), w.Header().Get("Allow")), nil)
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !isRouted(mux, r) {
+			var allowed []string
+			for _, method := range []string{"GET", "HEAD", "POST", "OPTIONS"} {
+				other := *r
+				if other.Method = method; isRouted(mux, &other) {
+					allowed = append(allowed, method)
+				}
+			}
+			if len(allowed) > 0 {
+				w.Header().Set("Allow", strings.Join(allowed, ", "))
+				refuse.ServeHTTP(w, r)
+				return
+			}
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// isRouted reports whether the router has a handler for the request besides those of
+// addresses that do not exist.
+func isRouted(mux *http.ServeMux, r *http.Request) bool {
+	_, pattern := mux.Handler(r)
+	return pattern != "" && pattern != "/" && pattern != "/auth/"
 }
 
 // openPaths are the addresses that scripts of every site may read: public

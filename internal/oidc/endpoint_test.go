@@ -74,8 +74,20 @@ func TestMachineForms(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
 		w := newWorld(t, db, clock)
 		w.send("/oidc/token?subject_token="+w.pat, "grant_type", "x").want(t, 400, "invalid_request")
-		w.get("/oidc/token").want(t, 404, "invalid_request")
 		w.get("/oidc/healthz").want(t, 404, "invalid_request")
+		w.get("/oidc/healthz?deep=1").want(t, 404, "invalid_request")
+		for _, c := range []struct{ method, path, allow string }{
+			{"GET", "/oidc/token", "POST, OPTIONS"}, {"DELETE", "/oidc/jwks", "GET, HEAD, OPTIONS"},
+			{"PUT", "/oidc/userinfo?x=1", "GET, HEAD, POST, OPTIONS"}, {"DELETE", "/auth/sign-in", "GET, HEAD, POST"},
+			{"GET", "/auth/renew", "POST"}, {"PATCH", "/oidc/auth?client_id=x", "GET, HEAD, POST"},
+			{"TRACE", "/.well-known/openid-configuration", "GET, HEAD, OPTIONS"},
+		} {
+			a := w.do(http.NewRequest(c.method, w.url+c.path, nil))
+			a.want(t, 405, "invalid_request")
+			if got := a.header.Get("Allow"); got != c.allow {
+				t.Errorf("%s %s: Allow is %q, want %q", c.method, c.path, got, c.allow)
+			}
+		}
 		w.send("/oidc/token", "grant_type", "a", "grant_type", "b").want(t, 400, "invalid_request")
 		w.send("/oidc/token", "grant_type", strings.Repeat("x", 70<<10)).want(t, 413, "invalid_request")
 		r, err := http.NewRequest(http.MethodPost, w.url+"/oidc/token", strings.NewReader(`{"grant_type":"x"}`))

@@ -104,9 +104,20 @@ func originOf(ctx context.Context) identity.Origin {
 	return o.Origin
 }
 
-// machine wraps a machine endpoint: it checks the form, remembers the origin,
-// forbids caching, and completes the bodies of errors.
+// machine wraps a machine endpoint: it checks the form, and does what answerMachine does.
 func (p *Provider) machine(next http.Handler) http.Handler {
+	return p.answerMachine(func(w http.ResponseWriter, r *http.Request) {
+		if err := checkForm(w, r); err != nil {
+			op.WriteError(w, r, err, nil)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// answerMachine remembers the origin of a request, forbids caching of the response, and
+// completes the bodies of errors.
+func (p *Provider) answerMachine(next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Cache-Control", "no-store")
@@ -117,10 +128,6 @@ func (p *Provider) machine(next http.Handler) http.Handler {
 		allowOrigins(h, r.URL.Path)
 		aw := &answer{ResponseWriter: w}
 		defer aw.finish(r)
-		if err := checkForm(aw, r); err != nil {
-			op.WriteError(aw, r, err, nil)
-			return
-		}
 		o := origin{identity.Origin{IP: remoteIP(r), UserAgent: r.UserAgent()}, h}
 		next.ServeHTTP(aw, r.WithContext(context.WithValue(r.Context(), originKey{}, o)))
 	})
