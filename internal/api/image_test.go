@@ -264,8 +264,8 @@ func TestFindingsOfImages(t *testing.T) {
 		detail := w.as("read_only").Get(w.proj + "/results/container/" + secret).Want(200)
 		for field, want := range map[string]any{
 			"images.0.artifactName": "docker.io/acme/web:1", "images.1.tag": "2", "images.1.id": two,
-			"container.classType":       "secret",
-			"vulnerability.layer.index": 1.0, "vulnerability.layer.isBase": false,
+			"container.classType":   "secret",
+			"container.layer.index": 1.0, "container.layer.isBase": false,
 		} {
 			if got := detail.Value(field); got != want {
 				t.Errorf("%s: %v, want %v", field, got, want)

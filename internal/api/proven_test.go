@@ -134,7 +134,7 @@ func TestRankOfTheProven(t *testing.T) {
 		decide(shown, map[string]any{"status": "ignored", "comment": "test data"})
 		rank("after the live finding is ignored", "src/B.java", "normal", 59)
 		d := w.as("read_only").Get(w.proj + "/results/sast/" + b["id"].(string)).Want(200)
-		if d.Value("sast.currentState") != "to_verify" || d.Value("sast.proven.0.currentState") != "ignored" ||
+		if d.Value("sast.base.currentState") != "to_verify" || d.Value("sast.proven.0.currentState") != "ignored" ||
 			d.Value("sast.proven.0.reason") != "test data" {
 			t.Errorf("one side is ignored: %s", d.Body)
 		}

@@ -31,6 +31,14 @@ func longResults() *scanned {
 	for _, r := range s.rules {
 		r.Description, r.HowToPrevent, r.ShortDescription = long, long, "SQL statement built from data of a request"
 	}
+	for _, a := range []finding.Analysis{finding.IaC, finding.CICD, finding.Secret} {
+		s.code(a, finding.Critical, "a-rule", "deploy/overlays/production/web/settings.yaml", 1204)
+		f, r := s.findings[len(s.findings)-1], s.rules[len(s.rules)-1]
+		f.Message, r.Description, r.HowToPrevent = long, long, long
+		r.Name, r.OWASP = "GitHub personal access token", []string{"A05:2021"}
+	}
+	s.findings[len(s.findings)-1].Secret = &finding.SecretMatch{Kind: "GitHub personal access token",
+		Redacted: "ghp_…(40)"}
 	s.vulnerable("CVE-2026-1", "left-pad", "1.0.0", finding.Direct)
 	for _, r := range s.rules {
 		if r.Advisory != nil {
@@ -53,10 +61,31 @@ func TestViews(t *testing.T) {
 			w.as("read_only").Get(w.proj + "/results/" + path).Want(200).Into(&l)
 			return l.Vulnerabilities[0]
 		}
-		for _, a := range []string{"sast", "sca"} {
+		for _, a := range []string{"sast", "iac", "cicd", "secret", "sca"} {
 			list, row, full := get(a), get(a+"?view=row"), get(a+"?view=full")
-			t.Logf("%s: list %d, row %d, full %d bytes", a, len(list), len(row), len(full))
-			if most := map[string]int{"sast": 1536, "sca": 2200}[a]; len(list) > most {
+			var e struct{ ID string }
+			if err := json.Unmarshal(list, &e); err != nil {
+				t.Fatal(err)
+			}
+			detail := w.as("read_only").Get(w.proj + "/results/" + a + "/" + e.ID).Want(200)
+			t.Logf("%s: list %d, row %d, full %d, detail %d bytes", a, len(list), len(row), len(full),
+				len(detail.Body))
+			// A detail has each part once more than a list with everything only by its frame.
+			if len(detail.Body) > len(full)+500 || strings.Count(string(detail.Body), long) !=
+				strings.Count(string(full), long) {
+				t.Errorf("%s: the detail holds parts twice: %d bytes, %s", a, len(detail.Body), detail.Body)
+			}
+			for _, twice := range []string{"vulnerability.base", "vulnerability.metadata", a + ".codeSnippets",
+				a + ".vulnerability"} {
+				if detail.Value(twice) != nil {
+					t.Errorf("%s: the detail has %s", a, twice)
+				}
+			}
+			most := 1536
+			if a == "sca" { // the package and its advisory stand under the names of three clients
+				most = 2200
+			}
+			if len(list) > most {
 				t.Errorf("%s: an element of the list has %d bytes: %s", a, len(list), list)
 			}
 			if len(row) > 400 {

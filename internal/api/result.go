@@ -11,14 +11,24 @@ import (
 // This file holds how a finding looks on the wire. Clients of three generations
 // read it: each element is flat for some, and wrapped in base for others.
 
-// resultBody is an element of a list of findings.
+// resultBody is a finding with both parts that public clients read.
 type resultBody struct {
-	ResultFields
-	HistoryItems       []historyBody `json:"historyItems"`
-	Vulnerability      any           `json:"vulnerability" doc:"The rule; of a vulnerable package the advisory."`
-	ScaDetectedPackage *libraryBody  `json:"scaDetectedPackage,omitempty"`
-	Package            *libraryBody  `json:"package,omitempty"`
+	FlatResult
+	ScaDetectedPackage *libraryBody `json:"scaDetectedPackage,omitempty"`
+	WrappedResult
+}
 
+// FlatResult is a finding in the form of the clients that read its members side by side.
+type FlatResult struct {
+	ResultFields
+	HistoryItems  []historyBody `json:"historyItems"`
+	Vulnerability any           `json:"vulnerability" doc:"The rule; of a vulnerable package the advisory."`
+	Package       *libraryBody  `json:"package,omitempty"`
+}
+
+// WrappedResult is a finding in the form of the clients that read it out of base. What
+// no public client knows stands here alone.
+type WrappedResult struct {
 	Base           resultBase      `json:"base"`
 	Library        *libraryBody    `json:"library,omitempty"`
 	Metadata       *advisoryBody   `json:"metadata,omitempty"`

@@ -372,7 +372,7 @@ func TestResultElement(t *testing.T) {
 		}
 		id := s.Text("vulnerabilities.0.id")
 		d := w.as("read_only").Get(w.proj + "/results/sca/" + id + "?language=en").Want(200)
-		if d.Text("vulnerabilityId") != id || d.Text("sca.id") != id ||
+		if d.Text("vulnerabilityId") != id || d.Text("sca.base.id") != id ||
 			d.Text("vulnerability.package.packageName") != "left-pad" ||
 			d.Text("vulnerability.vulnerability.vulnerabilityType") != "sca" || d.Value("sast") != nil {
 			t.Errorf("the detail is not under both names:\n%s", d.Body)
@@ -419,7 +419,7 @@ func TestGroupsAndSimilar(t *testing.T) {
 		}
 		id := w.list("sast?severity=critical").Vulnerabilities[0].ID
 		m := w.as("read_only").Get(w.proj + "/results/" + id + "/similar").Want(200)
-		if m.Value("totalSimilar") != 1.0 || m.Text("sast.id") != id ||
+		if m.Value("totalSimilar") != 1.0 || m.Text("sast.base.id") != id ||
 			m.Text("similarOccurrences.0.path") != "src/A.java" {
 			t.Errorf("got other similar findings:\n%s", m.Body)
 		}

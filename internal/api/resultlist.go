@@ -196,34 +196,35 @@ type resultOut struct {
 	Body resultDetail
 }
 
-// resultDetail is one finding under both names that clients read.
+// resultDetail is one finding under both names that clients read, under each in the form
+// that the clients of that name read.
 type resultDetail struct {
 	ProjectID       tenant.ProjectID `json:"projectId" format:"uuid"`
 	VulnerabilityID triage.ID        `json:"vulnerabilityId" format:"uuid"`
-	Vulnerability   resultBody       `json:"vulnerability"`
+	Vulnerability   FlatResult       `json:"vulnerability"`
 	Images          []heldBody       `json:"images,omitempty" doc:"The container images that hold it."`
 	TypedResult
 }
 
 // TypedResult is a finding under the name of its analysis.
 type TypedResult struct {
-	SAST      *resultBody `json:"sast,omitempty"`
-	IaC       *resultBody `json:"iac,omitempty"`
-	SCA       *resultBody `json:"sca,omitempty"`
-	CICD      *resultBody `json:"cicd,omitempty"`
-	Secret    *resultBody `json:"secret,omitempty"`
-	Container *resultBody `json:"container,omitempty"`
-	DAST      *resultBody `json:"dast,omitempty"`
-	API       *resultBody `json:"api,omitempty"`
+	SAST      *WrappedResult `json:"sast,omitempty"`
+	IaC       *WrappedResult `json:"iac,omitempty"`
+	SCA       *WrappedResult `json:"sca,omitempty"`
+	CICD      *WrappedResult `json:"cicd,omitempty"`
+	Secret    *WrappedResult `json:"secret,omitempty"`
+	Container *WrappedResult `json:"container,omitempty"`
+	DAST      *WrappedResult `json:"dast,omitempty"`
+	API       *WrappedResult `json:"api,omitempty"`
 }
 
-func typed(a finding.Analysis, b *resultBody) (t TypedResult) {
+func typed(a finding.Analysis, b *WrappedResult) (t TypedResult) {
 	*t.of(a) = b
 	return t
 }
 
 // of returns where the finding of an analysis stands.
-func (t *TypedResult) of(a finding.Analysis) **resultBody {
+func (t *TypedResult) of(a finding.Analysis) **WrappedResult {
 	switch a {
 	case finding.SAST:
 		return &t.SAST
@@ -246,8 +247,8 @@ func (t *TypedResult) of(a finding.Analysis) **resultBody {
 func viewDetail(f *triage.Finding) resultDetail {
 	b := viewResult(f)
 	b.Live = viewLive(f.Report.Live, true)
-	return resultDetail{ProjectID: f.ProjectID, VulnerabilityID: f.ID, Vulnerability: b,
-		TypedResult: typed(f.Report.Analysis, &b)}
+	return resultDetail{ProjectID: f.ProjectID, VulnerabilityID: f.ID, Vulnerability: b.FlatResult,
+		TypedResult: typed(f.Report.Analysis, &b.WrappedResult)}
 }
 
 // findingID reads the identifier of a finding.
@@ -310,7 +311,6 @@ func (a *API) sides(ctx context.Context, sc tenant.Scope, f *triage.Finding, to 
 			b.Source = &found[0]
 		}
 	}
-	to.Vulnerability.Proven, to.Vulnerability.Source = b.Proven, b.Source
 	return nil
 }
 
@@ -379,7 +379,8 @@ func (a *API) listSimilar(ctx context.Context, sc tenant.Scope, in *similarIn) (
 	}
 	b := viewResult(&f)
 	out := &similarOut{}
-	out.Body.ProjectID, out.Body.VulnerabilityID, out.Body.TypedResult = f.ProjectID, f.ID, typed(f.Report.Analysis, &b)
+	out.Body.ProjectID, out.Body.VulnerabilityID, out.Body.TypedResult = f.ProjectID, f.ID, typed(f.Report.Analysis,
+		&b.WrappedResult)
 	out.Body.SimilarOccurrences, out.Body.TotalSimilar = []occurrenceBody{}, total
 	for i := range similar {
 		out.Body.SimilarOccurrences = append(out.Body.SimilarOccurrences, viewOccurrence(occurrenceOf(&similar[i])))

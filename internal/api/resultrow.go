@@ -94,7 +94,7 @@ func viewRow(f *triage.Finding) *rowBody {
 
 // maxListed bounds each text of a rule or an advisory in a list, in bytes. The finding by
 // itself has all of it.
-const maxListed = 48
+const maxListed = 40
 
 // listBody is an element of a list: the members that clients read, each text once where
 // they allow it. The finding by itself has the code, flows, history and whole texts.
@@ -112,7 +112,7 @@ type listBody struct {
 	Library            *listLibrary   `json:"library,omitempty"`
 	Metadata           *listAdvisory  `json:"metadata,omitempty"`
 	AutofixRecords     *[]autofixBody `json:"autofixRecords,omitempty"`
-	Secret             *secretBody    `json:"secret,omitempty"`
+	Secret             *listSecret    `json:"secret,omitempty"`
 	Live               *listLive      `json:"live,omitempty" doc:"Where in a running application."`
 	ClassType          triage.Class   `json:"classType,omitempty"`
 	Layer              *layerBody     `json:"layer,omitempty"`
@@ -194,6 +194,13 @@ type listAdvisory struct {
 	ListLists
 }
 
+// listSecret is a secret without the commits that hold it.
+type listSecret struct {
+	Kind     string           `json:"kind,omitempty" doc:"Left out when it is the name of the rule."`
+	Redacted string           `json:"redacted"`
+	Validity finding.Validity `json:"validity,omitempty"`
+}
+
 type listLive struct {
 	Method    string `json:"method"`
 	URL       string `json:"url"`
@@ -227,8 +234,11 @@ func viewList(f *triage.Finding) *listBody {
 		Base:      listBase{ListFields: fields, HistoryItems: historyList{[]historyBody{}}, Vulnerability: &rule},
 		ClassType: triage.ClassOf(r), Layer: viewLayer(r.Layer),
 	}
-	if r.Secret != nil {
-		out.Secret = viewSecret(r.Secret)
+	if m := r.Secret; m != nil {
+		out.Secret = &listSecret{Kind: m.Kind, Redacted: m.Redacted, Validity: m.Validity}
+		if m.Kind == f.Rule.Name {
+			out.Secret.Kind = ""
+		}
 	}
 	if l := r.Live; l != nil {
 		out.Live = &listLive{Method: l.Method, URL: l.URL, Parameter: l.Parameter, In: l.In}

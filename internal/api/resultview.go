@@ -21,8 +21,9 @@ func viewResult(f *triage.Finding) resultBody {
 	history := viewHistory(f)
 	rule := viewRule(f.RuleID, &f.Rule, f.Report.Severity)
 	out := resultBody{
-		ResultFields: fields, HistoryItems: history, Vulnerability: rule,
-		Base: resultBase{ResultFields: fields, HistoryItems: historyList{history}, Vulnerability: rule},
+		FlatResult: FlatResult{ResultFields: fields, HistoryItems: history, Vulnerability: rule},
+		WrappedResult: WrappedResult{Base: resultBase{ResultFields: fields, HistoryItems: historyList{history},
+			Vulnerability: rule}},
 	}
 	if s := f.Report.Secret; s != nil {
 		out.Secret = viewSecret(s)

@@ -180,8 +180,8 @@ func TestFindingsOfTargets(t *testing.T) {
 		id := listed.Text("vulnerabilities.0.id")
 		one := developer.Get(at + "/" + id).Want(200)
 		for field, want := range map[string]any{
-			"vulnerability.live.exchanges.0.response": "HTTP/1.1 500", "dast.live.proof.1": "two repair it",
-			"vulnerability.live.method":         "GET",
+			"dast.live.exchanges.0.response": "HTTP/1.1 500", "dast.live.proof.1": "two repair it",
+			"dast.live.method":                  "GET",
 			"vulnerability.vulnerability.cwe.0": "CWE-89",
 		} {
 			if v := one.Value(field); v != want {

@@ -34,7 +34,7 @@ func TestStatementsAboutVulnerabilities(t *testing.T) {
 		ids := w.idsOf("sca?branch=main&x=")
 		status := func(name string) string {
 			t.Helper()
-			return caller.Get(w.proj + "/results/sca/" + ids[name]).Want(200).Text("sca.currentState")
+			return caller.Get(w.proj + "/results/sca/" + ids[name]).Want(200).Text("sca.base.currentState")
 		}
 		a := caller.Post(address, openVEX("not_affected", "cve-2026-1", "pkg:npm/left-pad", "never called")).Want(200)
 		same(t, "answer", []any{a.Value("statements"), a.Value("matched"), a.Value("changed"), a.Value("items.0.said"),
@@ -43,7 +43,7 @@ func TestStatementsAboutVulnerabilities(t *testing.T) {
 		same(t, "both", []string{status("left-pad"), status("deep")}, []string{"ignored", "to_verify"})
 		same(t, "on the other branch",
 			caller.Get(w.proj+"/results/sca?branch=topic&status=ignored").Want(200).Value("total"), 1.)
-		history := caller.Get(w.proj + "/results/sca/" + ids["left-pad"]).Want(200).Value("sca.historyItems").([]any)
+		history := caller.Get(w.proj + "/results/sca/" + ids["left-pad"]).Want(200).Value("sca.base.historyItems.items").([]any)
 		comment := "VEX: not affected (vulnerable_code_not_in_execute_path): never called – Jo, 2026-01-01T00:00:00Z"
 		if text := fmt.Sprint(history); !strings.Contains(text, comment) {
 			t.Errorf("the history does not say why: %s", text)
