@@ -1,6 +1,8 @@
 package api_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/url"
@@ -23,6 +25,7 @@ type row struct {
 	VulnerabilityType                              string
 	AutofixRecords                                 []struct{ HasFixAvailable bool }
 	Metadata                                       struct{ CVE string }
+	Library                                        *struct{ IsDev, IsTransitive bool }
 }
 
 func (r row) active() bool { return r.CurrentState == "to_verify" || r.CurrentState == "confirmed" }
@@ -112,9 +115,14 @@ func randomScan(r *rand.Rand, branch string) *scanned {
 	}
 	for range r.IntN(5) {
 		s.vulnerable(fmt.Sprintf("CVE-2026-%d", r.IntN(4)), fmt.Sprintf("pad%d", r.IntN(3)), "1.0.0", finding.Direct)
-		if f := s.findings[len(s.findings)-1]; r.IntN(2) == 0 {
+		f, p := s.findings[len(s.findings)-1], s.packages[len(s.packages)-1]
+		if r.IntN(2) == 0 {
 			f.Package.Upgrade = ""
 		}
+		if p.Dev = r.IntN(3) == 0; r.IntN(2) == 0 {
+			p.Scope = finding.Transitive
+		}
+		f.Package.Package = *p
 	}
 	return s
 }
@@ -124,12 +132,13 @@ func TestNumbersAgree(t *testing.T) {
 	eachWorld(t, func(t *testing.T, w *world) {
 		r := rand.New(rand.NewPCG(18, 3))
 		admin := w.as("administrator")
-		second := "/project/" + admin.Post(w.team+"/project", map[string]any{"name": "Second"}).Want(201).Text("id")
+		other := "/team/" + admin.Post(w.org+"/team", map[string]any{"name": "Other"}).Want(200).Text("teamId")
+		second := "/project/" + admin.Post(other+"/project", map[string]any{"name": "Second"}).Want(201).Text("id")
 		admin.Post(w.team+"/project", map[string]any{"name": "Never"}).Want(201)
-		projects := []string{w.proj, second}
+		projects, teams := []string{w.proj, second}, map[string]string{w.proj: w.team, second: other}
 		for range 7 {
 			for _, p := range projects {
-				w.in(p).scan([]string{"main", "main", "topic"}[r.IntN(3)], randomScan(r, "b"))
+				w.in(teams[p], p).scan([]string{"main", "main", "topic"}[r.IntN(3)], randomScan(r, "b"))
 			}
 			w.Clock.Advance(20 * 3600 * 1e9)
 			for _, f := range w.all(projects[r.IntN(2)], nil) {
@@ -144,14 +153,15 @@ func TestNumbersAgree(t *testing.T) {
 		for _, p := range projects {
 			w.checkProject(p)
 		}
-		w.checkOrganization(projects)
+		w.checkOrganization(teams)
+		w.checkProjectRows(projects)
 	})
 }
 
 // in returns the world with another project.
-func (w *world) in(proj string) *world {
+func (w *world) in(team, proj string) *world {
 	other := *w
-	other.proj = proj
+	other.team, other.proj = team, proj
 	return &other
 }
 
@@ -173,6 +183,7 @@ func filters() []url.Values {
 		"priority": {"urgent", "normal,low"},
 		"language": {"java", "python"}, "branch": {"main", "topic", "nowhere"},
 		"searchQuery": {"F1", "r2", "CVE-2026-1"}, "hasAutofix": {"true", "false"},
+		"packageType": {"direct", "transitive,dev"},
 	} {
 		for _, v := range values {
 			out = append(out, url.Values{name: {v}})
@@ -195,6 +206,7 @@ func (w *world) checkProject(proj string) {
 		listed := w.all(proj, q)
 		w.same(what+": rows", tally(everything, func(r row) string { return matching(r, q) }),
 			tally(listed, func(r row) string { return r.ID }))
+		w.checkExport(proj, q, listed)
 		for _, a := range []finding.Analysis{finding.SAST, finding.IaC, finding.Secret, finding.CICD, finding.SCA} {
 			w.checkGroups(proj, a, q)
 		}
@@ -227,7 +239,7 @@ func matching(r row, q url.Values) string {
 	fix := fmt.Sprint(len(r.AutofixRecords) > 0)
 	if !in("severity", r.CurrentSeverity) || !in("status", r.CurrentState) || !in("priority", r.CurrentPriority) ||
 		!in("language", r.Language) ||
-		!in("branch", r.Branch) || !in("hasAutofix", fix) {
+		!in("branch", r.Branch) || !in("hasAutofix", fix) || !cameIn(r, q.Get("packageType")) {
 		return ""
 	}
 	if s := strings.ToLower(q.Get("searchQuery")); s != "" && !strings.Contains(strings.ToLower(r.Path+" "+r.Message),
@@ -237,6 +249,55 @@ func matching(r row, q url.Values) string {
 		return ""
 	}
 	return r.ID
+}
+
+// cameIn reports whether the row is of a package that came in by one of the ways.
+func cameIn(r row, ways string) bool {
+	if ways == "" || r.Library == nil {
+		return ways == ""
+	}
+	have := []string{"direct"}
+	if r.Library.IsTransitive {
+		have[0] = "transitive"
+	}
+	if r.Library.IsDev {
+		have = append(have, "dev")
+	}
+	return slices.ContainsFunc(have, func(way string) bool { return slices.Contains(strings.Split(ways, ","), way) })
+}
+
+// checkExport compares both exports with the list.
+func (w *world) checkExport(proj string, q url.Values, listed []row) {
+	w.t.Helper()
+	id := func(r row) string { return r.ID }
+	var exported []row
+	lines := json.NewDecoder(bytes.NewReader(w.as("administrator").Get(proj + "/results/export?" +
+		q.Encode()).Want(200).Body))
+	for lines.More() {
+		var r row
+		if err := lines.Decode(&r); err != nil {
+			w.t.Fatal(err)
+		}
+		exported = append(exported, r)
+	}
+	w.same(proj+"?"+q.Encode()+": export", tally(listed, id), tally(exported, id))
+	if !slices.Contains([]string{"main", "topic"}, q.Get("branch")) {
+		return // SARIF is about one branch
+	}
+	q = cloned(q)
+	q.Set("format", "sarif")
+	var log struct {
+		Runs []struct{ Results []struct{ Kind string } }
+	}
+	w.as("administrator").Get(proj + "/results/export?" + q.Encode()).Want(200).Into(&log)
+	results := 0
+	for _, r := range log.Runs {
+		results += len(r.Results)
+	}
+	rows := slices.DeleteFunc(slices.Clone(listed), func(r row) bool { return r.CurrentState == "resolved" })
+	if results != len(rows) { // a document about a branch does not report what is gone from it
+		w.t.Errorf("%s?%s: SARIF has %d results, the list %d rows", proj, q.Encode(), results, len(rows))
+	}
 }
 
 // checkGroups compares groups with the list.
@@ -300,7 +361,7 @@ func (w *world) checkOverview(proj, branches string) {
 		names = []string{"main"}
 	}
 	rows := slices.DeleteFunc(w.all(proj, nil), func(r row) bool { return !slices.Contains(names, r.Branch) })
-	w.compareOverview(proj+" overview of "+branches, rows, o)
+	w.compareOverview(proj+" overview of "+branches, rows, o, row.active)
 	for _, c := range o.Coverage {
 		open := 0
 		for _, r := range rows {
@@ -320,15 +381,27 @@ func (w *world) checkOverview(proj, branches string) {
 	}
 }
 
-func (w *world) compareOverview(what string, rows []row, o overviewNumbers) {
+// compareOverview compares the numbers with the rows that they stand for, of which some
+// are counted as findings that matter.
+func (w *world) compareOverview(what string, rows []row, o overviewNumbers, counted func(row) bool) {
 	w.t.Helper()
-	w.same(what+": severities", tally(rows, func(r row) string { return ifActive(r, r.CurrentSeverity) }),
+	w.same(what+": severities", tally(rows, where(counted, func(r row) string { return r.CurrentSeverity })),
 		counts(o.TotalBySeverity, "severity"))
 	w.same(what+": states", tally(rows, func(r row) string { return r.CurrentState }), counts(o.TotalByState, "state"))
-	w.same(what+": analyses", tally(rows, func(r row) string { return ifActive(r, r.VulnerabilityType) }),
+	w.same(what+": analyses", tally(rows, where(counted, func(r row) string { return r.VulnerabilityType })),
 		counts(o.TotalByAnalysisType, "analysisType"))
 	w.same(what+": days", tally(rows, func(r row) string { return r.CreatedAt[:10] + " " + r.CurrentSeverity }),
 		days(o.VulnerabilitiesOverTime))
+}
+
+// where says by nothing but of the rows that are counted.
+func where(counted func(row) bool, by func(row) string) func(row) string {
+	return func(r row) string {
+		if !counted(r) {
+			return ""
+		}
+		return by(r)
+	}
 }
 
 func days(list []map[string]any) map[string]int {
@@ -346,63 +419,105 @@ func ifActive(r row, text string) string {
 	return ""
 }
 
-// checkOrganization compares the numbers of all projects with the lists of each.
-func (w *world) checkOrganization(projects []string) {
+// checkOrganization compares the numbers of all projects with the lists of each; teams
+// has the team of each project.
+func (w *world) checkOrganization(teams map[string]string) {
 	w.t.Helper()
 	for _, q := range []url.Values{
 		{}, {"severityFilter": {"CRITICAL,LOW"}}, {"analysisTypes": {"SAST"}}, {"analysisTypes": {"SCA,SECRET"}},
-		{"branches": {"topic"}}, {"branches": {"nowhere"}},
+		{"branches": {"topic"}}, {"branches": {"nowhere"}}, {"includeResolved": {"true"}},
+		{"statusFilter": {"confirmed,ignored"}}, {"statusFilter": {"resolved"}, "analysisTypes": {"SAST,IAC"}},
+		{"dateFrom": {"2026-11-22"}}, {"dateTo": {"2026-11-22"}, "severityFilter": {"HIGH"}},
+		{"dateFrom": {"2026-11-21"}, "dateTo": {"2026-11-23"}, "branches": {"main,topic"}},
+		{"teamIds": {strings.TrimPrefix(w.team, "/team/")}},
 		{"analysisTypes": {"IAC"}, "severityFilter": {"HIGH"}, "branches": {"main,topic"}},
 	} {
-		query := cloned(q)
-		query.Set("trendPeriodDays", "365")
-		var o struct {
-			overviewNumbers
-			TotalProjects, NewIssues, CriticalIssues int
-			ProjectsSummary                          []struct {
-				ProjectID, RiskLevel               string
-				TotalVulnerabilities               int
-				SASTCount, SCACount, IaCCount      int
-				SecretCount, CICDCount, DASTCount  *int
-				CriticalCount, HighCount, LowCount int
-			}
-			TeamsSummary []struct{ TotalVulnerabilities, ProjectCount int }
+		w.checkOrganizationWith(q, teams)
+	}
+}
+
+func (w *world) checkOrganizationWith(q url.Values, teams map[string]string) {
+	w.t.Helper()
+	query := cloned(q)
+	query.Set("trendPeriodDays", "365")
+	var o struct {
+		overviewNumbers
+		TotalProjects, NewIssues int
+		ProjectsSummary          []struct {
+			ProjectID, RiskLevel               string
+			TotalVulnerabilities               int
+			SASTCount, SCACount, IaCCount      int
+			SecretCount, CICDCount, DASTCount  *int
+			CriticalCount, HighCount, LowCount int
 		}
-		w.as("administrator").Get(w.org + "/results/overview?" + query.Encode()).Want(200).Into(&o)
-		var all []row
-		byProject := map[string][]row{}
-		for _, p := range projects {
-			for _, r := range w.all(p, nil) {
-				if !selected(r, q) {
-					continue
-				}
+		TeamsSummary          []struct{ TotalVulnerabilities, ProjectCount int }
+		TopVulnerableProjects []struct {
+			ProjectID                     string
+			VulnerabilityCount, OpenCount int
+		}
+	}
+	w.as("administrator").Get(w.org + "/results/overview?" + query.Encode()).Want(200).Into(&o)
+	var all []row
+	byProject, projects := map[string][]row{}, 1 // and the one that was never scanned
+	for p, team := range teams {
+		if ids := q.Get("teamIds"); ids != "" && ids != strings.TrimPrefix(team, "/team/") {
+			continue
+		}
+		projects++
+		for _, r := range w.all(p, nil) {
+			if selected(r, q) {
 				all = append(all, r)
-				byProject[strings.TrimPrefix(p, "/project/")] = append(byProject[strings.TrimPrefix(p, "/project/")], r)
-			}
-		}
-		what := "organization?" + q.Encode()
-		w.compareOverview(what, all, o.overviewNumbers)
-		active := tally(all, func(r row) string { return ifActive(r, "n") })["n"]
-		w.same(what+": total", []int{active, len(all), 3}, []int{o.TeamsSummary[0].TotalVulnerabilities, o.NewIssues,
-			o.TotalProjects})
-		for _, p := range o.ProjectsSummary {
-			rows := byProject[p.ProjectID]
-			by := tally(rows, func(r row) string { return ifActive(r, r.VulnerabilityType) })
-			severity := tally(rows, func(r row) string { return ifActive(r, r.CurrentSeverity) })
-			w.same(what+": project "+p.ProjectID, []int{by["sast"], by["sca"], by["iac"], severity["critical"],
-				severity["high"], severity["low"]},
-				[]int{p.SASTCount, p.SCACount, p.IaCCount, p.CriticalCount, p.HighCount, p.LowCount})
-			scanned := slices.Contains(projects, "/project/"+p.ProjectID) && q.Get("branches") != "nowhere"
-			if (p.SecretCount != nil) != scanned || scanned && *p.SecretCount != by["secret"] {
-				w.t.Errorf("%s: project %s counts %v secrets, the list %d", what, p.ProjectID, p.SecretCount,
-					by["secret"])
-			}
-			if q.Get("branches") == "nowhere" && p.RiskLevel != "low" {
-				w.t.Errorf("%s: project %s has the risk %s", what, p.ProjectID, p.RiskLevel)
+				id := strings.TrimPrefix(p, "/project/")
+				byProject[id] = append(byProject[id], r)
 			}
 		}
 	}
-	w.checkProjectRows(projects)
+	what, counted := "organization?"+q.Encode(), countedBy(q)
+	w.compareOverview(what, all, o.overviewNumbers, counted)
+	number := func(rows []row, is func(row) bool) int {
+		return tally(rows, where(is, func(row) string { return "n" }))["n"]
+	}
+	inTeams, teamProjects := 0, 0
+	for _, t := range o.TeamsSummary {
+		inTeams, teamProjects = inTeams+t.TotalVulnerabilities, teamProjects+t.ProjectCount
+	}
+	w.same(what+": total", []int{number(all, counted), len(all), projects, projects},
+		[]int{inTeams, o.NewIssues, o.TotalProjects, teamProjects})
+	for _, p := range o.ProjectsSummary {
+		rows := byProject[p.ProjectID]
+		by := tally(rows, where(counted, func(r row) string { return r.VulnerabilityType }))
+		severity := tally(rows, where(counted, func(r row) string { return r.CurrentSeverity }))
+		w.same(what+": project "+p.ProjectID, []int{by["sast"], by["sca"], by["iac"], severity["critical"],
+			severity["high"], severity["low"], number(rows, counted)},
+			[]int{p.SASTCount, p.SCACount, p.IaCCount, p.CriticalCount, p.HighCount, p.LowCount,
+				p.TotalVulnerabilities})
+		scanned := teams["/project/"+p.ProjectID] != "" && q.Get("branches") != "nowhere"
+		if (p.SecretCount != nil) != scanned || scanned && *p.SecretCount != by["secret"] {
+			w.t.Errorf("%s: project %s counts %v secrets, the list %d", what, p.ProjectID, p.SecretCount,
+				by["secret"])
+		}
+		if q.Get("branches") == "nowhere" && p.RiskLevel != "low" {
+			w.t.Errorf("%s: project %s has the risk %s", what, p.ProjectID, p.RiskLevel)
+		}
+	}
+	for _, p := range o.TopVulnerableProjects {
+		rows := byProject[p.ProjectID]
+		w.same(what+": top project "+p.ProjectID, []int{number(rows, counted),
+			number(rows, func(r row) bool { return counted(r) && r.active() })},
+			[]int{p.VulnerabilityCount, p.OpenCount})
+	}
+}
+
+// countedBy returns what reports the rows that a query counts as findings that matter.
+func countedBy(q url.Values) func(row) bool {
+	statuses := []string{"to_verify", "confirmed"}
+	if q.Get("includeResolved") == "true" {
+		statuses = append(statuses, "resolved")
+	}
+	if v := q.Get("statusFilter"); v != "" {
+		statuses = strings.Split(v, ",")
+	}
+	return func(r row) bool { return slices.Contains(statuses, r.CurrentState) }
 }
 
 func selected(r row, q url.Values) bool {
@@ -413,8 +528,10 @@ func selected(r row, q url.Values) bool {
 		}
 		return v == "" || slices.Contains(strings.Split(strings.ToLower(v), ","), have)
 	}
+	from, to := q.Get("dateFrom"), q.Get("dateTo")
 	return in("severityFilter", r.CurrentSeverity, "") && in("analysisTypes", r.VulnerabilityType, "") &&
-		in("branches", r.Branch, "main")
+		in("branches", r.Branch, "main") && (from == "" || r.CreatedAt[:10] >= from) &&
+		(to == "" || r.CreatedAt[:10] <= to)
 }
 
 // checkProjectRows compares the rows of the list of projects.
@@ -444,6 +561,7 @@ func (w *world) checkProjectRows(projects []string) {
 			by[s] = n
 			total[s+"Issues"] += n
 		}
+		total["newIssues"] += len(rows)
 		w.same("project row "+p.ProjectID, by, p.IssuesCount)
 		var detail, overview struct{ RiskScore float64 }
 		w.as("administrator").Get("/project/" + p.ProjectID).Want(200).Into(&detail)

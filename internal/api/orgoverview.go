@@ -185,7 +185,7 @@ type topProjectBody struct {
 	CriticalCount      int              `json:"criticalCount"`
 	HighCount          int              `json:"highCount"`
 	RiskLevel          triage.RiskLevel `json:"riskLevel"`
-	OpenCount          int              `json:"openCount"`
+	OpenCount          int              `json:"openCount" doc:"Of those that are counted the active ones: to_verify and confirmed."`
 	NewLast7Days       int              `json:"newLast7Days"`
 	Coverage           []coverageBody   `json:"coverage" doc:"What the numbers rest on."`
 }
