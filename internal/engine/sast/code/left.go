@@ -42,7 +42,8 @@ func minified(name string, text []byte) bool {
 // templates are the file extensions of templates that are in no language of their own.
 var templates = map[string]bool{
 	".jinja": true, ".jinja2": true, ".j2": true, ".njk": true, ".twig": true, ".ejs": true, ".hbs": true,
-	".handlebars": true, ".mustache": true, ".pug": true, ".jade": true, ".erb": true, ".jsp": true,
+	".handlebars": true, ".mustache": true, ".pug": true, ".jade": true, ".erb": true, ".rhtml": true,
+	".jsp": true, ".jspf": true, ".jspx": true, ".tag": true, ".nunjucks": true,
 }
 
 // template reports whether a file is a template.

@@ -16,28 +16,42 @@ import (
 // This file states how much of a program is in languages that no analyzer reads. An
 // analysis that passed over a part of the program is not complete.
 
-// unreadLanguages names the programming languages that this build does not read, by file
-// extension. Data, documentation, style sheets, build files and queries are not listed:
-// they are no part of what runs.
-var unreadLanguages = map[string]string{
-	".abap": "ABAP", ".ada": "Ada", ".adb": "Ada", ".ads": "Ada", ".as": "ActionScript", ".asp": "ASP",
-	".ascx": "ASP.NET", ".aspx": "ASP.NET", ".asmx": "ASP.NET",
-	".bas": "Visual Basic", ".cbl": "COBOL", ".cob": "COBOL", ".cfc": "ColdFusion", ".cfm": "ColdFusion",
-	".cls": "Apex or Visual Basic",
-	".clj": "Clojure", ".cljc": "Clojure", ".cljs": "Clojure", ".coffee": "CoffeeScript", ".cr": "Crystal",
-	".cshtml": "Razor", ".razor": "Razor", ".cu": "CUDA",
-	".dart": "Dart", ".elm": "Elm", ".erl": "Erlang", ".ex": "Elixir", ".exs": "Elixir", ".eex": "Elixir templates",
-	".heex": "Elixir templates",
-	".f90":  "Fortran", ".f95": "Fortran", ".fs": "F#", ".fsx": "F#", ".gjs": "Ember components",
-	".gts": "Ember components", ".groovy": "Groovy", ".gsp": "Groovy templates",
-	".hack": "Hack", ".hs": "Haskell", ".hx": "Haxe", ".ipynb": "Jupyter notebooks", ".jl": "Julia", ".lua": "Lua",
-	".m": "Objective-C or MATLAB", ".mm": "Objective-C",
-	".marko": "Marko components", ".ml": "OCaml", ".nim": "Nim", ".pas": "Pascal", ".pl": "Perl", ".pm": "Perl",
-	".psgi": "Perl", ".ps1": "PowerShell", ".psm1": "PowerShell",
-	".purs": "PureScript", ".r": "R", ".re": "ReScript", ".res": "ReScript", ".rkt": "Racket",
-	".riot": "Riot components", ".scm": "Scheme", ".sol": "Solidity",
-	".swift": "Swift", ".tcl": "Tcl", ".trigger": "Apex", ".vala": "Vala", ".vb": "Visual Basic", ".vbs": "VBScript",
-	".vy": "Vyper", ".zig": "Zig",
+// unreadLanguages names the programming and template languages that this build does not
+// read, by file extension. Data, documentation, style sheets, build files and queries are
+// not listed: they are no part of what runs. Nor are extensions that mostly mean something
+// else (.tpl and .tmpl are charts and configuration as often as pages).
+var unreadLanguages = extensions(map[string]string{
+	"ABAP": ".abap", "Ada": ".ada .adb .ads", "ActionScript": ".as .mxml", "Apex": ".trigger .apxc",
+	"Apex or Visual Basic": ".cls", "ASP": ".asp .asa", "ASP.NET": ".ascx .ashx .asmx .aspx .master",
+	"Ballerina": ".bal", "CUDA": ".cu .cuh", "Clojure": ".clj .cljc .cljs", "COBOL": ".cbl .cob .cpy",
+	"CoffeeScript": ".coffee .litcoffee", "ColdFusion": ".cfc .cfm", "Common Lisp": ".lisp .cl", "Crystal": ".cr",
+	"Cython": ".pyx", "D": ".di", "Dart": ".dart", "Elixir": ".ex .exs", "Elixir templates": ".eex .heex .leex",
+	"Elm": ".elm", "Ember components": ".gjs .gts", "Erlang": ".erl .hrl", "F#": ".fs .fsi .fsx",
+	"Fortran": ".f90 .f95 .f03 .f08", "FreeMarker templates": ".ftl .ftlh", "GDScript": ".gd",
+	"Gleam": ".gleam", "Go templates": ".gohtml .templ", "Groovy": ".groovy", "Groovy templates": ".gsp",
+	"Hack": ".hack", "Haml templates": ".haml", "Haskell": ".hs .lhs", "Haxe": ".hx",
+	"HTML applications": ".hta", "Jelly templates": ".jelly", "Julia": ".jl", "Jupyter notebooks": ".ipynb",
+	"Latte templates": ".latte", "Liquid templates": ".liquid", "LiveScript": ".ls", "Lua": ".lua .luau",
+	"Mako templates": ".mako", "Marko components": ".marko", "Mojo": ".mojo", "Move": ".move", "Nim": ".nim",
+	"Objective-C": ".mm", "Objective-C or MATLAB": ".m", "OCaml": ".ml .mli", "Pascal": ".pas .dpr",
+	"Perl": ".pl .pm .psgi", "PL/SQL": ".pkb .pks .plsql", "PowerShell": ".ps1 .psm1", "Prolog": ".pro",
+	"PureScript": ".purs", "QML": ".qml", "R": ".r .rmd", "Racket": ".rkt", "Raku": ".raku .rakumod",
+	"Razor": ".cshtml .razor .vbhtml", "ReScript": ".re .res", "Riot components": ".riot", "RPG": ".rpgle .sqlrpgle",
+	"Scheme": ".scm", "Slim templates": ".slim", "Smarty templates": ".smarty", "Solidity": ".sol",
+	"Swift": ".swift", "Tcl": ".tcl", "Vala": ".vala", "VBScript": ".vbs .wsf", "Velocity templates": ".vm",
+	"Visual Basic": ".bas .frm .vb", "Volt templates": ".volt", "Vyper": ".vy", "XQuery": ".xq .xquery", "Zig": ".zig",
+	"ZK pages": ".zul",
+})
+
+// extensions turns languages with their extensions into extensions with their language.
+func extensions(languages map[string]string) map[string]string {
+	out := map[string]string{}
+	for language, list := range languages {
+		for ext := range strings.FieldsSeq(list) {
+			out[ext] = language
+		}
+	}
+	return out
 }
 
 // isProgram reports whether the build reads the file as program code. Settings and

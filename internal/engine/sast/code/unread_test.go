@@ -4,8 +4,27 @@ import (
 	"strings"
 	"testing"
 
+	"merlon/internal/engine/sast/lang/all"
 	"merlon/internal/scan"
 )
+
+// An extension is read or unread, never both, and no part of a program goes by unseen.
+func TestExtensionsOfPrograms(t *testing.T) {
+	for ext, language := range unreadLanguages {
+		if all.ForFile("a"+ext) != nil || template("a"+ext) {
+			t.Errorf("%s is read and said to be %s, which is not", ext, language)
+		}
+	}
+	for _, ext := range strings.Fields(`.go .java .kt .kts .scala .groovy .clj .js .mjs .cjs .es6 .jsx .ts .mts .tsx
+		.vue .svelte .astro .marko .coffee .py .pyw .wsgi .pyx .rb .rake .jbuilder .php .phtml .inc .ctp .module .cs
+		.vb .fs .cshtml .razor .vbhtml .aspx .ascx .ashx .asp .c .h .cc .cpp .m .mm .swift .rs .dart .lua .pl .pm
+		.ex .exs .erl .hs .ml .jl .r .sh .ps1 .sol .cfm .jsp .jspf .jspx .tag .erb .rhtml .haml .slim .ejs .pug .hbs
+		.twig .liquid .ftl .vm .njk .mustache .gohtml .templ .heex .latte .mako .html .plsql .cbl .abap`) {
+		if all.ForFile("a"+ext) == nil && !template("a"+ext) && unreadLanguages[ext] == "" {
+			t.Errorf("%s is neither read nor said to be unread", ext)
+		}
+	}
+}
 
 func TestUnreadLanguages(t *testing.T) {
 	file := func(path string, size int64) scan.File { return scan.File{Path: path, Size: size} }

@@ -26,26 +26,28 @@ import (
 // of Languages.
 var (
 	Java       = newLanguage("java", java.Language, ".java")
-	JavaScript = newLanguage("javascript", javascript.Language, ".js", ".jsx", ".mjs", ".cjs")
+	JavaScript = newLanguage("javascript", javascript.Language, ".js", ".jsx", ".mjs", ".cjs", ".es6")
 	TypeScript = newLanguage("typescript", typescript.LanguageTypescript, ".ts", ".mts", ".cts")
 	TSX        = newLanguage("tsx", typescript.LanguageTSX, ".tsx")
 	// Component is a file with a user interface: scripts between mark-up.
 	Component = newLanguage("component", typescript.LanguageTypescript, ".vue", ".svelte", ".astro")
-	Python    = newLanguage("python", python.Language, ".py", ".pyi", ".pyw")
+	Python    = newLanguage("python", python.Language, ".py", ".pyi", ".pyw", ".wsgi")
 	Go        = newLanguage("go", golang.Language, ".go")
-	PHP       = newLanguage("php", php.LanguagePHP, ".php", ".php3", ".php4", ".php5", ".phtml", ".inc")
-	CSharp    = newLanguage("csharp", csharp.Language, ".cs", ".csx")
-	Ruby      = newLanguage("ruby", ruby.Language, ".rb", ".rake", ".ru", ".gemspec", "gemfile", "rakefile")
-	Kotlin    = newLanguage("kotlin", kotlin.Language, ".kt", ".kts")
-	C         = newLanguage("c", c.Language, ".c", ".h")
-	CPP       = newLanguage("cpp", cpp.Language, ".cpp", ".cc", ".cxx", ".hpp", ".hh", ".hxx", ".c++", ".h++")
-	Rust      = newLanguage("rust", rust.Language, ".rs")
-	Scala     = newLanguage("scala", scala.Language, ".scala", ".sc", ".sbt")
-	Bash      = newLanguage("bash", bash.Language, ".sh", ".bash", ".zsh", ".ksh")
-	HCL       = newLanguage("hcl", hcl.Language, ".tf", ".hcl", ".tfvars")
-	YAML      = newLanguage("yaml", yaml.Language, ".yaml", ".yml")
-	JSON      = newLanguage("json", json.Language, ".json")
-	HTML      = newLanguage("html", html.Language, ".html", ".htm", ".xhtml")
+	PHP       = newLanguage("php", php.LanguagePHP, ".php", ".php3", ".php4", ".php5", ".phtml", ".inc",
+		".ctp", ".module", ".install", ".theme")
+	CSharp = newLanguage("csharp", csharp.Language, ".cs", ".csx")
+	Ruby   = newLanguage("ruby", ruby.Language, ".rb", ".rake", ".ru", ".gemspec", ".jbuilder", "gemfile",
+		"rakefile")
+	Kotlin = newLanguage("kotlin", kotlin.Language, ".kt", ".kts")
+	C      = newLanguage("c", c.Language, ".c", ".h")
+	CPP    = newLanguage("cpp", cpp.Language, ".cpp", ".cc", ".cxx", ".hpp", ".hh", ".hxx", ".c++", ".h++")
+	Rust   = newLanguage("rust", rust.Language, ".rs")
+	Scala  = newLanguage("scala", scala.Language, ".scala", ".sc", ".sbt")
+	Bash   = newLanguage("bash", bash.Language, ".sh", ".bash", ".zsh", ".ksh")
+	HCL    = newLanguage("hcl", hcl.Language, ".tf", ".hcl", ".tfvars")
+	YAML   = newLanguage("yaml", yaml.Language, ".yaml", ".yml")
+	JSON   = newLanguage("json", json.Language, ".json")
+	HTML   = newLanguage("html", html.Language, ".html", ".htm", ".xhtml")
 	// Dockerfile has no grammar: its lowering reads the lines itself.
 	Dockerfile = newText("dockerfile", "dockerfile", "containerfile", "dockerfile.*", "containerfile.*", ".dockerfile",
 		".containerfile")
