@@ -51,8 +51,8 @@ var mayImport = map[string]string{
 	"internal/project":         "internal/errs internal/tenant internal/finding",
 	"internal/run":             "internal/errs internal/tenant internal/project internal/finding internal/scan",
 
-	"internal/callback":         "internal/errs internal/scan",
-	"internal/tunnel":           "internal/errs internal/scan internal/callback",
+	"internal/oast":         "internal/errs internal/scan",
+	"internal/connbroker":           "internal/errs internal/scan internal/oast",
 	"internal/target/ownership": "internal/errs internal/tenant internal/scan internal/outbound internal/target",
 	"internal/target":           "internal/errs internal/tenant internal/finding internal/scan internal/seal",
 
@@ -87,7 +87,7 @@ var mayImport = map[string]string{
 	"internal/chromium": "internal/scan internal/sandbox",
 	"internal/engine/dast": "internal/redact internal/yamltext internal/chromium internal/errs " +
 		"internal/finding internal/scan internal/scan/scantest",
-	"internal/engine/dast/attack/attacktest": "internal/callback internal/finding internal/scan internal/engine/dast",
+	"internal/engine/dast/activescan/activescantest": "internal/oast internal/finding internal/scan internal/engine/dast",
 	"internal/engine/api": "internal/redact internal/yamltext internal/errs internal/finding " +
 		"internal/scan internal/scan/scantest internal/engine/dast",
 	"internal/engine/all": "internal/scan internal/engine/sast internal/engine/secrets " +
@@ -123,18 +123,18 @@ var mayImport = map[string]string{
 	"internal/oidc": "internal/errs internal/tenant internal/identity internal/audit internal/seal " +
 		"internal/oidc/grant",
 	"internal/oidc/grant": "internal/tenant",
-	"internal/worker": vocabulary + " internal/redact internal/tunnel internal/callback internal/chromium " +
+	"internal/worker": vocabulary + " internal/redact internal/connbroker internal/oast internal/chromium " +
 		"internal/scan internal/triage internal/job internal/archive internal/sandbox internal/blob",
 
 	"internal/config": "internal/errs",
 	"internal/server": vocabulary + " internal/redact internal/remedy internal/scan internal/triage internal/job " +
 		"internal/identity internal/audit internal/report" +
 		" internal/store internal/store/sqlite internal/store/postgres internal/api internal/oidc " +
-		"internal/oidc/grant internal/worker internal/callback internal/chromium" +
+		"internal/oidc/grant internal/worker internal/oast internal/chromium" +
 		" internal/config internal/blob internal/mail internal/engine/all internal/archive internal/sandbox " +
 		"internal/seal internal/outbound internal/advisory/mirror internal/registry internal/registry/aws " +
 		"internal/registry/catalog internal/registry/credential internal/target internal/target/ownership",
-	"internal/cli": "internal/tunnel internal/callback internal/chromium examples internal/vex internal/errs " +
+	"internal/cli": "internal/connbroker internal/oast internal/chromium examples internal/vex internal/errs " +
 		"internal/config internal/server client internal/scan internal/engine/all internal/engine/sast " +
 		"internal/report" +
 		" internal/advisory internal/finding internal/sandbox internal/archive internal/sbom internal/image " +

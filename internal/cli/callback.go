@@ -7,8 +7,8 @@ import (
 	"net/netip"
 	"net/url"
 
-	"merlon/internal/callback"
 	"merlon/internal/errs"
+	"merlon/internal/oast"
 	"merlon/internal/scan"
 )
 
@@ -24,8 +24,8 @@ type callbackOptions struct {
 
 // open starts to listen for a scan of the target, or says why not: an empty reason means
 // that it is not wanted.
-func (o *callbackOptions) open(ctx context.Context, t *scan.Target) (l *callback.Listener, reason string, err error) {
-	settings := callback.Options{Listen: o.Callback, URL: o.CallbackURL, Domain: o.CallbackDomain, DNS: o.CallbackDNS}
+func (o *callbackOptions) open(ctx context.Context, t *scan.Target) (l *oast.Listener, reason string, err error) {
+	settings := oast.Options{Listen: o.Callback, URL: o.CallbackURL, Domain: o.CallbackDomain, DNS: o.CallbackDNS}
 	switch o.Callback {
 	case "auto", "none":
 		if o.CallbackURL+o.CallbackDomain+o.CallbackDNS != "" {
@@ -41,7 +41,7 @@ func (o *callbackOptions) open(ctx context.Context, t *scan.Target) (l *callback
 		}
 		settings.Listen = net.JoinHostPort(at.String(), "0")
 	}
-	if l, err = callback.Listen(settings); err != nil {
+	if l, err = oast.Listen(settings); err != nil {
 		return nil, "", err
 	}
 	return l, "", nil
@@ -77,7 +77,7 @@ func reachable(ctx context.Context, t *scan.Target) (at netip.Addr, reason strin
 
 // apart makes connections to everything but the listener: what a target says leads there
 // is not followed.
-func apart(l *callback.Listener,
+func apart(l *oast.Listener,
 	dial func(ctx context.Context, network, address string) (net.Conn, error)) func(context.Context, string,
 	string) (net.Conn, error) {
 	own := l.Addr().String()

@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 
-	"merlon/internal/callback"
 	"merlon/internal/config"
+	"merlon/internal/connbroker"
 	"merlon/internal/engine/all"
 	"merlon/internal/finding"
+	"merlon/internal/oast"
 	"merlon/internal/scan"
-	"merlon/internal/tunnel"
 )
 
 // This file is what a worker runs for a scan of a running application.
@@ -17,7 +17,7 @@ import (
 // runLent examines the running application that a worker tells of. The process is in a
 // sandbox, and all of its connections are the worker's.
 func (c *scanCommand) runLent(ctx context.Context, host Host, analyses []finding.Analysis) error {
-	lender, err := tunnel.Open(c.Lent)
+	lender, err := connbroker.Open(c.Lent)
 	if err != nil {
 		return err
 	}
@@ -59,8 +59,8 @@ func (c *scanCommand) runLent(ctx context.Context, host Host, analyses []finding
 
 // A lentCallback is the listener of the worker.
 type lentCallback struct {
-	callback.Names
-	lender *tunnel.Program
+	oast.Names
+	lender *connbroker.Program
 }
 
 // Calls implements scan.Callback. A worker that does not answer any more ends the scan

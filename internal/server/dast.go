@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
-	"merlon/internal/callback"
 	"merlon/internal/config"
 	"merlon/internal/errs"
+	"merlon/internal/oast"
 	"merlon/internal/outbound"
 	"merlon/internal/run"
 	"merlon/internal/scan"
@@ -47,7 +47,7 @@ func newOwners(d *deployment, c config.Dast, closed []string, log *slog.Logger,
 
 // newListener starts to listen for what targets send elsewhere, on at most so many
 // connections (0: as many as it wants); nil: it is not wanted.
-func newListener(c config.Dast, connections int, log *slog.Logger) (*callback.Listener, error) {
+func newListener(c config.Dast, connections int, log *slog.Logger) (*oast.Listener, error) {
 	if c.DastCallback == "" {
 		if c.DastCallbackURL+c.DastCallbackDomain+c.DastCallbackDNS != "" {
 			return nil, errs.E(errs.Invalid, "dast-callback-url, dast-callback-domain and dast-callback-dns need the "+
@@ -55,7 +55,7 @@ func newListener(c config.Dast, connections int, log *slog.Logger) (*callback.Li
 		}
 		return nil, nil
 	}
-	l, err := callback.Listen(callback.Options{Listen: c.DastCallback, URL: c.DastCallbackURL,
+	l, err := oast.Listen(oast.Options{Listen: c.DastCallback, URL: c.DastCallbackURL,
 		Domain: c.DastCallbackDomain, DNS: c.DastCallbackDNS, Connections: connections, Log: log})
 	if err != nil {
 		return nil, fmt.Errorf("dast-callback: %w", err)
@@ -63,7 +63,7 @@ func newListener(c config.Dast, connections int, log *slog.Logger) (*callback.Li
 	return l, nil
 }
 
-func closeListener(l *callback.Listener, log *slog.Logger) {
+func closeListener(l *oast.Listener, log *slog.Logger) {
 	if l == nil {
 		return
 	}
@@ -76,7 +76,7 @@ func closeListener(l *callback.Listener, log *slog.Logger) {
 // dastClosed lists where the parts of the service answer: the database, the storage of
 // uploads, the listener for calls of targets, and that of the service, as far as they
 // are there.
-func dastClosed(c config.Store, calls *callback.Listener, listen ...string) []string {
+func dastClosed(c config.Store, calls *oast.Listener, listen ...string) []string {
 	out := listen
 	if calls != nil {
 		out = append(out, calls.Addr().String())

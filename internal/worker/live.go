@@ -13,12 +13,12 @@ import (
 	"time"
 
 	"merlon/internal/chromium"
+	"merlon/internal/connbroker"
 	"merlon/internal/errs"
 	"merlon/internal/redact"
 	"merlon/internal/run"
 	"merlon/internal/sandbox"
 	"merlon/internal/scan"
-	"merlon/internal/tunnel"
 )
 
 // This file scans running applications. The child has no network: the worker lends it
@@ -121,12 +121,12 @@ func (w *Worker) lend(ctx context.Context, c child, spec *sandbox.Spec) (end fun
 	if c.live == nil {
 		return func() {}, nil
 	}
-	lender, theirs, err := tunnel.New()
+	lender, theirs, err := connbroker.New()
 	if err != nil {
 		return nil, err
 	}
 	spec.Files = append(spec.Files, theirs)
-	host := tunnel.Host{Dial: c.live.Dial, Keep: c.live.Keep, Job: &tunnel.Job{
+	host := connbroker.Host{Dial: c.live.Dial, Keep: c.live.Keep, Job: &connbroker.Job{
 		ID: string(c.run.ID), Target: *c.live.Whole, Limit: c.limit - min(liveMargin, c.limit/10),
 		Resume: c.live.Resume, NoBrowser: w.NoBrowser,
 	}}

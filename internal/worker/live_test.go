@@ -17,12 +17,12 @@ import (
 
 	"github.com/google/uuid"
 
-	"merlon/internal/callback"
+	"merlon/internal/connbroker"
 	"merlon/internal/errs"
 	"merlon/internal/finding"
+	"merlon/internal/oast"
 	"merlon/internal/run"
 	"merlon/internal/scan"
-	"merlon/internal/tunnel"
 	"merlon/internal/worker"
 )
 
@@ -31,7 +31,7 @@ import (
 func pretendLive(descriptor string) int {
 	fd, err := strconv.Atoi(descriptor)
 	check(err)
-	lender, err := tunnel.Open(fd)
+	lender, err := connbroker.Open(fd)
 	check(err)
 	job, err := lender.Job()
 	check(err)
@@ -148,7 +148,7 @@ func TestWorkerScansATarget(t *testing.T) {
 		a := newApplication(t)
 		b.config.Sealed = true
 		b.config.OpenTarget = func(context.Context, *run.Run) (*worker.Target, error) { return a.target(), nil }
-		listener, err := callback.Listen(callback.Options{Listen: "127.0.0.1:0"})
+		listener, err := oast.Listen(oast.Options{Listen: "127.0.0.1:0"})
 		b.must(err)
 		defer func() { b.must(listener.Close()) }()
 		b.config.Listener = listener

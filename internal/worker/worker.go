@@ -21,9 +21,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"merlon/internal/archive"
-	"merlon/internal/callback"
 	"merlon/internal/errs"
 	"merlon/internal/job"
+	"merlon/internal/oast"
 	"merlon/internal/run"
 	"merlon/internal/sandbox"
 	"merlon/internal/scan"
@@ -53,7 +53,7 @@ type Config struct {
 	// FetchImage returns.
 	OpenTarget func(ctx context.Context, r *run.Run) (*Target, error)
 	// Listener takes what targets send elsewhere; nil: nobody listens.
-	Listener *callback.Listener
+	Listener *oast.Listener
 	// Browser is the path of a Chromium that scans of running applications use; empty:
 	// none, for the reason in NoBrowser, which is empty where that is wanted.
 	Browser, NoBrowser string

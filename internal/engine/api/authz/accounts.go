@@ -9,12 +9,12 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/api/describe"
-	"merlon/internal/engine/api/generate"
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/api/apispec"
+	"merlon/internal/engine/api/requestgen"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/session"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
@@ -32,11 +32,11 @@ type account struct {
 }
 
 // credentials returns the account's values for properties of a body.
-func (a *account) credentials(in, name string, s *describe.Schema) (any, bool) {
+func (a *account) credentials(in, name string, s *apispec.Schema) (any, bool) {
 	switch {
 	case in != "body", len(s.Properties) > 0, s.Is("array"): // "user" may be all of him
 		return nil, false
-	case site.IsPassword(name):
+	case sitemap.IsPassword(name):
 		return a.password, true
 	case mail(name):
 		return a.email, true
@@ -135,7 +135,7 @@ func (e *examination) carried(u *User) error {
 	}
 	asked := 0
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) ||
+		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") || sitemap.Dangerous(o.Path) ||
 			asked == len(prefixes) {
 			continue
 		}
@@ -252,15 +252,15 @@ var elevates = lazyregexp.New(`(?i)admin|super|root|staff|employee|manager|moder
 // it lists v, those first that give more; nil: it lists nothing.
 func (e *examination) listed(name, v string) []string {
 	var out []string
-	var walk func(s *describe.Schema, depth int)
-	walk = func(s *describe.Schema, depth int) {
+	var walk func(s *apispec.Schema, depth int)
+	walk = func(s *apispec.Schema, depth int) {
 		if s == nil || depth > 4 || len(out) > 0 {
 			return
 		}
-		flat := generate.Flat(s)
+		flat := requestgen.Flat(s)
 		walk(flat.Items, depth+1)
 		for _, p := range flat.Properties {
-			values := generate.Flat(p.Schema).Enum
+			values := requestgen.Flat(p.Schema).Enum
 			if plain(p.Name) == plain(name) && slices.ContainsFunc(values, func(one any) bool { return one == v }) {
 				for _, one := range values {
 					if text, is := one.(string); is && text != v {
@@ -333,7 +333,7 @@ func (e *examination) above(name string) string {
 			if low == nil || asked == maxShown {
 				break
 			}
-			if o.Call != nil || o.Method != http.MethodGet || site.Dangerous(o.Path) || o.Answer == nil ||
+			if o.Call != nil || o.Method != http.MethodGet || sitemap.Dangerous(o.Path) || o.Answer == nil ||
 				strings.Contains(o.Path, "{") {
 				continue
 			}
@@ -409,7 +409,7 @@ func (e *examination) told(u, as *User) (map[string]any, []*message.Response, er
 		}
 	}
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodGet || site.Dangerous(o.Path) || o.Answer == nil ||
+		if o.Call != nil || o.Method != http.MethodGet || sitemap.Dangerous(o.Path) || o.Answer == nil ||
 			asked == maxShown {
 			continue
 		}
@@ -420,7 +420,7 @@ func (e *examination) told(u, as *User) (map[string]any, []*message.Response, er
 			}
 		}
 		named := true
-		r, err := e.request(o, false, func(in, name string, _ *describe.Schema) (any, bool) {
+		r, err := e.request(o, false, func(in, name string, _ *apispec.Schema) (any, bool) {
 			if in != "path" {
 				return nil, false
 			}
@@ -499,7 +499,7 @@ func (e *examination) assigned(plainly *User) error {
 			e.entered(u, entries, name, before[name], extra[name])
 			continue
 		}
-		e.Flaw(attack.Flaw{Rule: massAssignment, Request: u.account.request,
+		e.Flaw(activescan.Flaw{Rule: massAssignment, Request: u.account.request,
 			Point: &message.Point{In: message.InJSON, Name: e.register.pointer(name)}, Payload: fmt.Sprint(extra[name]),
 			Message: fmt.Sprintf("%s %s stores %q, which its description does not take", e.register.Method,
 				e.register.Path, name),
@@ -519,7 +519,7 @@ func (e *examination) assigned(plainly *User) error {
 func (e *examination) passwords(owner, stranger *User) error {
 	for _, o := range e.Operations {
 		if o.Call != nil || o.Method != http.MethodPut && o.Method != http.MethodPatch && o.Method != http.MethodPost ||
-			!o.takes(site.IsPassword) || site.Dangerous(o.Path) {
+			!o.takes(sitemap.IsPassword) || sitemap.Dangerous(o.Path) {
 			continue
 		}
 		if o == e.register || o == e.login || !strings.Contains(o.Path, "{") {
@@ -539,10 +539,10 @@ func (e *examination) password(o *Operation, owner, stranger *User) error {
 	}
 	changed := e.drawn().password
 	found := false
-	r, err := e.request(o, true, func(in, name string, s *describe.Schema) (any, bool) {
+	r, err := e.request(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
 		a := owner.account
 		switch {
-		case in == "body" && site.IsPassword(name) && (strings.Contains(plain(name), "old") || strings.Contains(plain(name), "current")):
+		case in == "body" && sitemap.IsPassword(name) && (strings.Contains(plain(name), "old") || strings.Contains(plain(name), "current")):
 
 			return stranger.account.password, true
 		case in == "body":
@@ -588,7 +588,7 @@ func (e *examination) password(o *Operation, owner, stranger *User) error {
 	if err != nil {
 		return err
 	}
-	e.Flaw(attack.Flaw{Rule: passwordChange, Request: r, Answers: []*message.Response{resp, control},
+	e.Flaw(activescan.Flaw{Rule: passwordChange, Request: r, Answers: []*message.Response{resp, control},
 		Notes:   []string{"another account sets the password", "the old password is refused"},
 		Message: fmt.Sprintf("%s %s sets the password of another user", o.Method, o.Path),
 		Proof: []string{
@@ -669,7 +669,7 @@ func (e *examination) enumerated(o *Operation, u *User) error {
 		}) {
 		return nil
 	}
-	e.Flaw(attack.Flaw{Rule: enumeration, Request: answers[0].Request, Answers: answers,
+	e.Flaw(activescan.Flaw{Rule: enumeration, Request: answers[0].Request, Answers: answers,
 		Notes: []string{"a user who exists", "one who does not", "the one who exists again",
 			"another one who does not"},
 		Message: fmt.Sprintf("%s %s tells whether a user exists", o.Method, o.Path),
@@ -723,7 +723,7 @@ func (e *examination) limited(u *User) error {
 		u.Session = still
 		proof = append(proof, "After that the right password is still accepted: the account is not locked.")
 	}
-	e.Flaw(attack.Flaw{Rule: rateLimit, Request: answers[0].Request,
+	e.Flaw(activescan.Flaw{Rule: rateLimit, Request: answers[0].Request,
 		Answers: []*message.Response{answers[0], answers[attempts-1]},
 		Notes:   []string{"the first attempt", "the last one"},
 		Message: fmt.Sprintf("%s %s does not limit attempts to sign in", e.login.Method, e.login.Path), Proof: proof})

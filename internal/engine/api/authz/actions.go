@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/api/describe"
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/api/apispec"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/traffic"
 )
@@ -84,7 +84,7 @@ func (e *examination) action(k *kind, o *Operation, mine *object, stranger *User
 	}
 	words, numbers := map[string]string{}, map[string]json.Number{}
 	text := e.fresh(words)
-	r, err := e.addressed(o, mine, func(in, name string, s *describe.Schema) (any, bool) {
+	r, err := e.addressed(o, mine, func(in, name string, s *apispec.Schema) (any, bool) {
 		if in == "body" && (s.Is("integer") || s.Is("number")) && len(s.Enum) == 0 && s.Minimum == nil &&
 			s.Maximum == nil {
 			if numbers[name] == "" {
@@ -137,7 +137,7 @@ func (e *examination) action(k *kind, o *Operation, mine *object, stranger *User
 	} else {
 		proof = append(proof, fmt.Sprintf("%s then gets %d, without the object.", mine.as.Name(), then.Status))
 	}
-	e.Flaw(attack.Flaw{Rule: objectWrite, Request: r, Answers: []*message.Response{shown, resp, then},
+	e.Flaw(activescan.Flaw{Rule: objectWrite, Request: r, Answers: []*message.Response{shown, resp, then},
 		Notes:   []string{"its owner reads the object", "another user " + what + " it", "its owner reads it then"},
 		Message: fmt.Sprintf("%s %s %s the objects of other users", o.Method, o.Path, what), Proof: proof})
 	return nil

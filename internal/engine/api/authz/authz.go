@@ -14,13 +14,13 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/api/describe"
-	"merlon/internal/engine/api/generate"
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/api/apispec"
+	"merlon/internal/engine/api/requestgen"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/check/jwt"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/session"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
@@ -35,7 +35,7 @@ type API struct {
 	Seed       uint64
 	// Options say how a valid input of an operation is made; what this package knows
 	// better it replaces.
-	Options func(o *Operation) generate.Options
+	Options func(o *Operation) requestgen.Options
 	// Session holds what new sessions need.
 	Session session.Options
 	// Header carries the token of a user; empty: Authorization, or what an identity that
@@ -54,7 +54,7 @@ type API struct {
 // An Operation is one of the description, with the answer to a valid request as the
 // first user; nil: there is none.
 type Operation struct {
-	*describe.Operation
+	*apispec.Operation
 	Origin string
 	Answer *message.Response
 }
@@ -110,7 +110,7 @@ func (u *User) names() []string {
 
 // examination is one examination of one API.
 type examination struct {
-	*attack.Trial
+	*activescan.Trial
 	*API
 	register, login *Operation // nil: the API has none
 	prefix          string     // before tokens of accounts; empty: the usual one
@@ -129,7 +129,7 @@ type examination struct {
 // Join registers an account with the API and signs in with it, so that a scan without
 // an identity sees what users see. Without an error, a nil user says that it did not
 // work, or that the API does not offer it.
-func Join(t *attack.Trial, a *API) (*User, error) {
+func Join(t *activescan.Trial, a *API) (*User, error) {
 	e := begin(t, a)
 	if e.register == nil || e.login == nil {
 		return nil, nil
@@ -138,7 +138,7 @@ func Join(t *attack.Trial, a *API) (*User, error) {
 }
 
 // Examine examines the API. An error is one that ends the scan.
-func Examine(t *attack.Trial, a *API) error {
+func Examine(t *activescan.Trial, a *API) error {
 	e := begin(t, a)
 	for _, u := range a.Users {
 		if u.account != nil {
@@ -156,12 +156,12 @@ func Examine(t *attack.Trial, a *API) error {
 }
 
 // begin finds the operations to register and to sign in.
-func begin(t *attack.Trial, a *API) *examination {
+func begin(t *activescan.Trial, a *API) *examination {
 	e := &examination{Trial: t, API: a, selves: map[*User][]string{}, privates: map[*Operation]string{},
 		proven: map[*Operation]bool{}, judged: map[*Operation]finding.Authorization{}}
 	for _, o := range a.Operations {
 		switch {
-		case o.Call != nil || site.Dangerous(o.Path):
+		case o.Call != nil || sitemap.Dangerous(o.Path):
 		case e.register == nil && registers(o):
 			e.register = o
 		case e.login == nil && signsIn(o):
@@ -198,8 +198,8 @@ func (e *examination) model(o *Operation) *scan.JSONLogin {
 func (e *examination) unnamed() {
 	for _, sure := range []func(*Operation) bool{e.enters, entrance} {
 		for _, o := range e.Operations {
-			if o.Call == nil && o.Method == http.MethodPost && o != e.register && !site.Dangerous(o.Path) &&
-				o.takes(site.IsPassword) && o.takes(identifies) && sure(o) {
+			if o.Call == nil && o.Method == http.MethodPost && o != e.register && !sitemap.Dangerous(o.Path) &&
+				o.takes(sitemap.IsPassword) && o.takes(identifies) && sure(o) {
 				e.login = o
 				return
 			}
@@ -219,7 +219,7 @@ func entrance(o *Operation) bool {
 		return false
 	}
 	for _, name := range o.body().Required {
-		if !site.IsPassword(name) && !identifies(name) {
+		if !sitemap.IsPassword(name) && !identifies(name) {
 			return false
 		}
 	}
@@ -236,12 +236,12 @@ func entrance(o *Operation) bool {
 }
 
 // properties are the names of a schema's properties, and of those below them.
-func properties(s *describe.Schema, depth int) []string {
+func properties(s *apispec.Schema, depth int) []string {
 	if s == nil || depth > 4 {
 		return nil
 	}
 	var out []string
-	for _, p := range generate.Flat(s).Properties {
+	for _, p := range requestgen.Flat(s).Properties {
 		out = append(append(out, p.Name), properties(p.Schema, depth+1)...)
 	}
 	return out
@@ -284,15 +284,15 @@ func (e *examination) send(r *message.Request, as *User) (*message.Response, err
 
 // request makes a request of the operation: values of known, by their names without
 // marks, replace others; extra members are added to the body.
-func (e *examination) request(o *Operation, optional bool, known func(in, name string, s *describe.Schema) (any, bool),
+func (e *examination) request(o *Operation, optional bool, known func(in, name string, s *apispec.Schema) (any, bool),
 	extra map[string]any) (*message.Request, error) {
-	options := generate.Options{Seed: e.Seed}
+	options := requestgen.Options{Seed: e.Seed}
 	if e.Options != nil {
 		options = e.Options(o)
 	}
 	rest := options.Known
 	options.Optional = optional
-	options.Known = func(in, name string, s *describe.Schema) (any, bool) {
+	options.Known = func(in, name string, s *apispec.Schema) (any, bool) {
 		if v, ok := known(in, name, s); ok {
 			return v, true
 		}
@@ -301,7 +301,7 @@ func (e *examination) request(o *Operation, optional bool, known func(in, name s
 		}
 		return rest(in, name, s)
 	}
-	input := generate.Valid(o.Operation, options)
+	input := requestgen.Valid(o.Operation, options)
 	if len(extra) > 0 {
 		_, names := o.wrapped()
 		fields := with(input.Body, names, extra)
@@ -315,7 +315,7 @@ func (e *examination) request(o *Operation, optional bool, known func(in, name s
 
 // body is the schema of what the operation takes, without what only wraps it; nil: it
 // takes no object.
-func (o *Operation) body() *describe.Schema {
+func (o *Operation) body() *apispec.Schema {
 	s, _ := o.wrapped()
 	return s
 }
@@ -325,15 +325,15 @@ const maxWraps = 3
 
 // wrapped is body with the names of the objects around it, outer ones first: what takes
 // {"user": {"email": …}} takes a user.
-func (o *Operation) wrapped() (*describe.Schema, []string) {
+func (o *Operation) wrapped() (*apispec.Schema, []string) {
 	for _, m := range o.Bodies {
-		s := generate.Flat(m.Schema)
+		s := requestgen.Flat(m.Schema)
 		if len(s.Properties) == 0 {
 			continue
 		}
 		var names []string
 		for len(s.Properties) == 1 && len(names) < maxWraps {
-			inner := generate.Flat(s.Properties[0].Schema)
+			inner := requestgen.Flat(s.Properties[0].Schema)
 			if len(inner.Properties) == 0 {
 				break
 			}
@@ -378,7 +378,7 @@ func with(body any, names []string, extra map[string]any) map[string]any {
 // takes reports whether the operation's body has a property of which f is true.
 func (o *Operation) takes(f func(name string) bool) bool {
 	s := o.body()
-	return s != nil && slices.ContainsFunc(s.Properties, func(p describe.Property) bool { return f(p.Name) })
+	return s != nil && slices.ContainsFunc(s.Properties, func(p apispec.Property) bool { return f(p.Name) })
 }
 
 // named is what the operation calls itself, for words.
@@ -438,13 +438,13 @@ var (
 )
 
 func registers(o *Operation) bool {
-	return o.Method == http.MethodPost && o.takes(site.IsPassword) && o.takes(identifies) &&
+	return o.Method == http.MethodPost && o.takes(sitemap.IsPassword) && o.takes(identifies) &&
 		!logs.MatchString(o.named()) && !strings.Contains(o.Path, "{") &&
 		(joins.MatchString(o.named()) || users.MatchString(o.Path))
 }
 
 func signsIn(o *Operation) bool {
-	return o.Method == http.MethodPost && o.takes(site.IsPassword) && o.takes(identifies) &&
+	return o.Method == http.MethodPost && o.takes(sitemap.IsPassword) && o.takes(identifies) &&
 		logs.MatchString(o.named()) && !strings.Contains(o.Path, "{")
 }
 

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/api/describe"
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/api/apispec"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/finding"
 )
@@ -64,7 +64,7 @@ func (e *examination) gained(c change, before map[string]any) error {
 			continue
 		}
 		old[name] = before[name]
-		e.Flaw(attack.Flaw{Rule: massAssignment, Request: r,
+		e.Flaw(activescan.Flaw{Rule: massAssignment, Request: r,
 			Point: &message.Point{In: message.InJSON, Name: c.of.pointer(name)}, Payload: fmt.Sprint(extra[name]),
 			Answers: append([]*message.Response{resp}, answers...), Notes: []string{c.what + " is changed with the " +
 				"property", "it is read"},
@@ -85,7 +85,7 @@ func (e *examination) gained(c change, before map[string]any) error {
 // reassigned changes an object of the examination as its owner.
 func (e *examination) reassigned(k *kind, mine *object, own *message.Response) error {
 	for _, o := range k.about {
-		if o.Method != http.MethodPatch && o.Method != http.MethodPut || o.body() == nil || site.Dangerous(o.Path) {
+		if o.Method != http.MethodPatch && o.Method != http.MethodPut || o.body() == nil || sitemap.Dangerous(o.Path) {
 			continue
 		}
 		c := change{of: o, as: mine.as, what: "the object"}
@@ -93,7 +93,7 @@ func (e *examination) reassigned(k *kind, mine *object, own *message.Response) e
 		c.make = func(extra map[string]any) (*message.Request, error) {
 			text := e.fresh(words)
 			_, parameter := o.collection()
-			return e.request(o, true, func(in, name string, s *describe.Schema) (any, bool) {
+			return e.request(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
 				if in == "path" && name == parameter {
 					return mine.id, true
 				}
@@ -125,7 +125,7 @@ func (e *examination) promoted(u *User) error {
 	}
 	for _, o := range e.Operations {
 		if o.Call != nil || o.Method != http.MethodPatch && o.Method != http.MethodPut || o.body() == nil ||
-			slices.ContainsFunc(o.body().Required, site.IsPassword) || site.Dangerous(o.Path) ||
+			slices.ContainsFunc(o.body().Required, sitemap.IsPassword) || sitemap.Dangerous(o.Path) ||
 			len(e.gains(o, before)) == 0 {
 			continue
 		}
@@ -136,7 +136,7 @@ func (e *examination) promoted(u *User) error {
 		c := change{of: o, as: u, what: "the account"}
 		c.make = func(extra map[string]any) (*message.Request, error) {
 			found := len(names) == 0
-			r, err := e.request(o, true, func(in, name string, s *describe.Schema) (any, bool) {
+			r, err := e.request(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
 				if v, shown := before[name]; in == "body" && shown && privileged.MatchString(plain(name)) {
 					return v, true // as it is: whether he may set it is asked by itself
 				}
@@ -219,7 +219,7 @@ func (e *examination) entered(u *User, entries []entry, name string, before, ext
 		if fmt.Sprint(one.shown[name]) != fmt.Sprint(extra) {
 			continue
 		}
-		f := attack.Flaw{Rule: massAssignment, Request: u.account.request,
+		f := activescan.Flaw{Rule: massAssignment, Request: u.account.request,
 			Point: &message.Point{In: message.InJSON, Name: e.register.pointer(name)}, Payload: fmt.Sprint(extra),
 			Message: fmt.Sprintf("%s %s stores %q, which its description does not take", e.register.Method,
 				e.register.Path, name),

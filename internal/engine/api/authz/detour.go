@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/lazyregexp"
 )
@@ -83,7 +83,7 @@ func (e *examination) detour(may, refused *message.Response, as *User) error {
 	e.detoured++
 	whole := may.Request
 	like := func(resp *message.Response) bool {
-		return resp.Status == may.Status && attack.NewPage(may).Like(attack.NewPage(resp)) >= 0.9
+		return resp.Status == may.Status && activescan.NewPage(may).Like(activescan.NewPage(resp)) >= 0.9
 	}
 	for _, way := range detours {
 		r := whole.Clone()
@@ -114,7 +114,7 @@ func (e *examination) detour(may, refused *message.Response, as *User) error {
 		if as != nil {
 			who = as.Name()
 		}
-		e.Flaw(attack.Flaw{Rule: detourOpen, Request: r, Answers: []*message.Response{may, still, none, resp},
+		e.Flaw(activescan.Flaw{Rule: detourOpen, Request: r, Answers: []*message.Response{may, still, none, resp},
 			Nobody: as == nil, Place: whole.Place(),
 			Notes: []string{"who may", "who may not", "an address that does not exist, asked in " +
 				"that way", "asked in that way"},
@@ -138,7 +138,7 @@ func (e *examination) closed() error {
 	e.detoured = 0
 	var folders []string
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) ||
+		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") || sitemap.Dangerous(o.Path) ||
 			o.Answer == nil || !ok(o.Answer) || !o.Secured() {
 			continue
 		}
@@ -189,7 +189,7 @@ func (e *examination) impersonated(owner, stranger *User) error {
 	}
 	asked := 0
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) ||
+		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") || sitemap.Dangerous(o.Path) ||
 			o.Answer == nil || asked == maxClaims {
 			continue
 		}
@@ -290,7 +290,7 @@ func (e *examination) claim(own *personal, who *User) error {
 		if who != nil {
 			name = who.Name()
 		}
-		e.Flaw(attack.Flaw{Rule: claimedIdentity, Request: resp.Request, Point: &p,
+		e.Flaw(activescan.Flaw{Rule: claimedIdentity, Request: resp.Request, Point: &p,
 			Answers: []*message.Response{own.without, control, resp}, Nobody: who == nil,
 			Notes: []string{"another user, as usual", "with a user that there is not", "with the user whose " +
 				"data it is"},

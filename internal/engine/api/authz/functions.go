@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
@@ -71,7 +71,7 @@ func (e *examination) functions() error {
 	}
 	for _, o := range e.Operations {
 		why := higher(o)
-		if why == "" || o.Call != nil || o.Method != http.MethodGet || site.Dangerous(o.Path) {
+		if why == "" || o.Call != nil || o.Method != http.MethodGet || sitemap.Dangerous(o.Path) {
 			continue
 		}
 		if err := e.function(o, why, high, low); traffic.Over(err) {
@@ -101,16 +101,16 @@ func (e *examination) function(o *Operation, why string, high, low *User) error 
 	if err == nil && !ok(should) {
 		return e.detour(may, should, low)
 	}
-	if err != nil || should.Status != may.Status || attack.NewPage(may).Like(attack.NewPage(should)) < 0.9 {
+	if err != nil || should.Status != may.Status || activescan.NewPage(may).Like(activescan.NewPage(should)) < 0.9 {
 		return err
 	}
 	other := r.Clone()
 	other.Path, other.Template = strings.TrimRight(r.Path, "/")+"/"+e.Random(12), ""
 	control, err := e.send(other, low)
-	if err != nil || ok(control) && attack.NewPage(control).Like(attack.NewPage(should)) > 0.9 {
+	if err != nil || ok(control) && activescan.NewPage(control).Like(activescan.NewPage(should)) > 0.9 {
 		return err
 	}
-	e.Flaw(attack.Flaw{Rule: function, Request: r, Answers: []*message.Response{may, should, nobody, control},
+	e.Flaw(activescan.Flaw{Rule: function, Request: r, Answers: []*message.Response{may, should, nobody, control},
 		Notes: []string{"the user of the higher role", "the one of the lower role", "nobody", "an address that " +
 			"does not exist"},
 		Message: fmt.Sprintf("%s %s answers a user of a lower role", o.Method, o.Path),
@@ -202,7 +202,7 @@ func (e *examination) overreached(k *kind, mine *object, who *User) error {
 // are that and what its owner reads then, those before refuse the same user.
 func (e *examination) overreach(o *Operation, mine *object, who *User, what string, answers []*message.Response) {
 	n := len(answers) - 2
-	f := attack.Flaw{Rule: function, Request: answers[n].Request, Answers: answers, Confidence: finding.Likely,
+	f := activescan.Flaw{Rule: function, Request: answers[n].Request, Answers: answers, Confidence: finding.Likely,
 		Message: fmt.Sprintf("%s %s lets a user change what users like him may not make", o.Method, o.Path)}
 	name := "Nobody, without a sign-in,"
 	if who == nil {

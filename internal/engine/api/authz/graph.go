@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/api/describe"
-	"merlon/internal/engine/api/generate"
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/api/apispec"
+	"merlon/internal/engine/api/requestgen"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
@@ -39,8 +39,8 @@ func (e *examination) graph() error {
 	}
 	kinds := 0
 	for _, o := range e.Operations {
-		if o.Call == nil || o.Call.Kind != "mutation" || !describe.Makes(o.Call.Field) ||
-			site.Dangerous("/"+o.Call.Field) || joins.MatchString(o.Call.Field) || !e.changes() || kinds == maxObjects {
+		if o.Call == nil || o.Call.Kind != "mutation" || !apispec.Makes(o.Call.Field) ||
+			sitemap.Dangerous("/"+o.Call.Field) || joins.MatchString(o.Call.Field) || !e.changes() || kinds == maxObjects {
 			continue
 		}
 		kinds++
@@ -59,11 +59,11 @@ func (e *examination) graph() error {
 func (o *Operation) arguments() (names []string, none bool) {
 	none = true
 	for _, m := range o.Bodies {
-		variables := generate.Flat(m.Schema).Property("variables")
+		variables := requestgen.Flat(m.Schema).Property("variables")
 		if variables == nil {
 			continue
 		}
-		v := generate.Flat(variables)
+		v := requestgen.Flat(variables)
 		none = none && len(v.Required) == 0
 		names = append(names, properties(v, 0)...)
 	}
@@ -74,7 +74,7 @@ func (o *Operation) arguments() (names []string, none bool) {
 // asked about; empty: it takes none.
 func (o *Operation) argument(subject string) string {
 	names, _ := o.arguments()
-	about := describe.Subject(o.Call.Field)
+	about := apispec.Subject(o.Call.Field)
 	for _, name := range names {
 		switch n := plain(name); n {
 		case subject + "id", subject + "uuid":
@@ -101,7 +101,7 @@ func (e *examination) pick(o *Operation, subject string, id any, words map[strin
 	as *User) (*message.Response, error) {
 	argument := o.argument(subject)
 	text := e.fresh(words)
-	r, err := e.request(o, words != nil, func(in, name string, s *describe.Schema) (any, bool) {
+	r, err := e.request(o, words != nil, func(in, name string, s *apispec.Schema) (any, bool) {
 		if in == "body" && name == argument && len(s.Properties) == 0 {
 			return fmt.Sprint(id), true
 		}
@@ -136,15 +136,15 @@ func (e *examination) compose(o *Operation, as *User) (*object, error) {
 // node examines one kind of object. An error that does not end the scan says why that
 // could not be done.
 func (e *examination) node(maker *Operation, owner, stranger *User) error {
-	n := &node{maker: maker, subject: describe.Subject(maker.Call.Field)}
+	n := &node{maker: maker, subject: apispec.Subject(maker.Call.Field)}
 	var readers []*Operation
 	for _, o := range e.Operations {
-		if o.Call == nil || o.Call.Kind != "query" || site.Dangerous("/"+o.Call.Field) {
+		if o.Call == nil || o.Call.Kind != "query" || sitemap.Dangerous("/"+o.Call.Field) {
 			continue
 		}
 		if _, none := o.arguments(); o.argument(n.subject) != "" && len(readers) < maxReferences {
 			readers = append(readers, o)
-		} else if none && describe.Subject(o.Call.Field) == n.subject {
+		} else if none && apispec.Subject(o.Call.Field) == n.subject {
 			n.lists = append(n.lists, o)
 		}
 	}
@@ -266,7 +266,7 @@ func (e *examination) opened(n *node, mine *object, own *message.Response, stran
 		answers, notes = append(answers, other), append(notes, "the other user's own object")
 		proof = append(proof, "The other user's own object is another one: the answer depends on the identifier alone.")
 	}
-	f := attack.Flaw{Rule: objectRead, Request: resp.Request, Answers: answers, Notes: notes, Proof: proof,
+	f := activescan.Flaw{Rule: objectRead, Request: resp.Request, Answers: answers, Notes: notes, Proof: proof,
 		Message: fmt.Sprintf("%s shows the objects of other users", n.read.Call.Field)}
 	if len(seen) == 0 {
 		f.Request, f.Message = nobody.Request, fmt.Sprintf("%s shows the objects of users to nobody", n.read.Call.Field)
@@ -282,13 +282,13 @@ func (e *examination) mutated(n *node, mine *object, refused bool, stranger *Use
 	var list []*Operation
 	for _, o := range e.Operations {
 		if o.Call != nil && o.Call.Kind == "mutation" && o != n.maker && o.argument(n.subject) != "" &&
-			!site.Dangerous("/"+o.Call.Field) && len(list) < maxReferences {
+			!sitemap.Dangerous("/"+o.Call.Field) && len(list) < maxReferences {
 			list = append(list, o)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b *Operation) int {
 		order := map[bool]int{true: 1}
-		return order[site.Removes(a.Call.Field)] - order[site.Removes(b.Call.Field)]
+		return order[sitemap.Removes(a.Call.Field)] - order[sitemap.Removes(b.Call.Field)]
 	})
 	for _, o := range list {
 		if mine.gone {
@@ -320,7 +320,7 @@ func (e *examination) mutation(n *node, o *Operation, mine *object, refused bool
 			return err
 		}
 		if len(mine.seen(none)) == 0 {
-			e.Flaw(attack.Flaw{Rule: objectRead, Request: resp.Request, Point: point,
+			e.Flaw(activescan.Flaw{Rule: objectRead, Request: resp.Request, Point: point,
 				Answers: []*message.Response{resp, none}, Notes: []string{"another user asks the mutation about " +
 					"the object", "an object that does not exist"},
 				Message: fmt.Sprintf("%s answers with objects of other users, which %s refuses", o.Call.Field,
@@ -336,13 +336,13 @@ func (e *examination) mutation(n *node, o *Operation, mine *object, refused bool
 	case len(now.seen(after)) > 0:
 		what = "changes"
 		maps.Copy(mine.words, words)
-	case site.Removes(o.Call.Field) && len(mine.seen(after)) == 0 && (data(n.read, after) == nil || mine.in(after) == nil) && after.Status < 500:
+	case sitemap.Removes(o.Call.Field) && len(mine.seen(after)) == 0 && (data(n.read, after) == nil || mine.in(after) == nil) && after.Status < 500:
 
 		what, mine.gone = "removes", true
 	default:
 		return nil
 	}
-	e.Flaw(attack.Flaw{Rule: objectWrite, Request: resp.Request, Point: point,
+	e.Flaw(activescan.Flaw{Rule: objectWrite, Request: resp.Request, Point: point,
 		Answers: []*message.Response{resp, after}, Notes: []string{"another user " + what + " the object",
 			"its owner reads it then"},
 		Message: fmt.Sprintf("%s %s the objects of other users", o.Call.Field, what),
@@ -354,10 +354,10 @@ func (e *examination) mutation(n *node, o *Operation, mine *object, refused bool
 
 // erase removes what a mutation has made, as its owner.
 func (e *examination) erase(m *object) (bool, error) {
-	subject := describe.Subject(m.of.Call.Field)
+	subject := apispec.Subject(m.of.Call.Field)
 	for _, o := range e.Operations {
-		if o.Call == nil || o.Call.Kind != "mutation" || !site.Removes(o.Call.Field) ||
-			site.Dangerous("/"+o.Call.Field) || describe.Subject(o.Call.Field) != subject ||
+		if o.Call == nil || o.Call.Kind != "mutation" || !sitemap.Removes(o.Call.Field) ||
+			sitemap.Dangerous("/"+o.Call.Field) || apispec.Subject(o.Call.Field) != subject ||
 			o.argument(subject) == "" || m.id == nil {
 			continue
 		}
@@ -433,7 +433,7 @@ func (e *examination) fields(owner, stranger *User) error {
 	asked := 0
 	for _, o := range e.Operations {
 		if o.Call == nil || o.Call.Kind != "query" || o == his.of || selfish.MatchString(o.Call.Field) ||
-			site.Dangerous("/"+o.Call.Field) || asked == maxShown || len(his.values) == 0 {
+			sitemap.Dangerous("/"+o.Call.Field) || asked == maxShown || len(his.values) == 0 {
 			continue
 		}
 		var resp *message.Response
@@ -476,7 +476,7 @@ func (e *examination) field(o *Operation, his *self, resp *message.Response, own
 	if err != nil {
 		return err
 	}
-	f := attack.Flaw{Rule: personalData, Request: resp.Request, Answers: []*message.Response{resp, nobody},
+	f := activescan.Flaw{Rule: personalData, Request: resp.Request, Answers: []*message.Response{resp, nobody},
 		Notes:   []string{"another user", "nobody"},
 		Message: fmt.Sprintf("%s shows users the %s of other users", o.Call.Field, strings.Join(names, " and ")),
 		Proof: []string{fmt.Sprintf("%s shows %s his own: %s.", his.of.Call.Field, owner.Name(),

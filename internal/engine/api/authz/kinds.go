@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/api/describe"
-	"merlon/internal/engine/api/generate"
+	"merlon/internal/engine/api/apispec"
+	"merlon/internal/engine/api/requestgen"
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/engine/dast/traffic"
 )
 
@@ -69,7 +69,7 @@ func (e *examination) actions(path string) []*Operation {
 	for _, o := range e.Operations {
 		rest, below := strings.CutPrefix(o.path(), path+"/{")
 		if _, action, more := strings.Cut(rest, "}/"); o.Call == nil && below && more &&
-			!strings.Contains(action, "{") && !site.Dangerous(o.Path) {
+			!strings.Contains(action, "{") && !sitemap.Dangerous(o.Path) {
 			out = append(out, o)
 		}
 	}
@@ -85,7 +85,7 @@ func behind(o *Operation, path string) string {
 
 // removing is 1 for an operation that is named as one that removes something, else 0.
 func removing(o *Operation) int {
-	if o.Method == http.MethodDelete || site.Removes(o.named()) || site.Removes(o.path()) {
+	if o.Method == http.MethodDelete || sitemap.Removes(o.named()) || sitemap.Removes(o.path()) {
 		return 1
 	}
 	return 0
@@ -125,7 +125,7 @@ func (e *examination) settle() {
 // might reports whether the operation can be an action that adds to the collection.
 func (e *examination) might(o *Operation, path string) bool {
 	if o.Call != nil || o.Method != http.MethodPost || o == e.register || o == e.login || o.body() == nil ||
-		site.Dangerous(o.Path) || removing(o) > 0 || describe.Rewrites(o.Path[strings.LastIndexByte(o.Path, '/')+1:]) {
+		sitemap.Dangerous(o.Path) || removing(o) > 0 || apispec.Rewrites(o.Path[strings.LastIndexByte(o.Path, '/')+1:]) {
 		return false
 	}
 	around := path[:strings.LastIndexByte(path, '}')+1] // what the collection is within
@@ -136,10 +136,10 @@ func (e *examination) might(o *Operation, path string) bool {
 // gives says how surely the response of the operation holds a new object of the collection; 0:
 // it does not.
 func (e *examination) gives(o *Operation, path, parameter string) int {
-	thing := describe.Noun(path)
+	thing := apispec.Noun(path)
 	stem := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(plain(parameter), "uuid"), "guid"), "id")
 	about := func(noun string) bool {
-		return describe.Same(noun, thing) || stem != "" && describe.Same(noun, stem)
+		return apispec.Same(noun, thing) || stem != "" && apispec.Same(noun, stem)
 	}
 	held := false
 	look := func(noun string, names []string) {
@@ -152,7 +152,7 @@ func (e *examination) gives(o *Operation, path, parameter string) int {
 			}
 		}
 	}
-	own := describe.Noun(o.path())
+	own := apispec.Noun(o.path())
 	if o.Answer != nil && ok(o.Answer) {
 		members(message.DecodeJSON(o.Answer.Body), own, 0, look)
 	} else {
@@ -190,27 +190,27 @@ func members(v any, noun string, depth int, look func(noun string, names []strin
 		names := slices.Sorted(maps.Keys(v))
 		look(noun, names)
 		for _, name := range names {
-			members(v[name], cmp.Or(describe.Thing(name), noun), depth+1, look)
+			members(v[name], cmp.Or(apispec.Thing(name), noun), depth+1, look)
 		}
 	}
 }
 
 // declared is members of a response's schema; the name of a schema says what it is, too.
-func declared(s *describe.Schema, noun string, depth int, look func(noun string, names []string)) {
+func declared(s *apispec.Schema, noun string, depth int, look func(noun string, names []string)) {
 	if s == nil || depth > maxWraps+1 {
 		return
 	}
-	flat := generate.Flat(s)
+	flat := requestgen.Flat(s)
 	if flat.Items != nil {
 		declared(flat.Items, noun, depth+1, look)
 	}
 	var names []string
 	for _, p := range flat.Properties {
 		names = append(names, p.Name)
-		declared(p.Schema, cmp.Or(describe.Thing(p.Name), noun), depth+1, look)
+		declared(p.Schema, cmp.Or(apispec.Thing(p.Name), noun), depth+1, look)
 	}
 	if look(noun, names); flat.Name != "" {
-		look(describe.Thing(flat.Name), names)
+		look(apispec.Thing(flat.Name), names)
 	}
 }
 
@@ -222,7 +222,7 @@ func (e *examination) kinds() []*kind {
 		return strings.Count(a.Path, "{") - strings.Count(b.Path, "{")
 	})
 	for _, o := range outermost {
-		if o.Call != nil || o != e.maker(e.home(o)) || o == e.register || o == e.login || site.Dangerous(o.Path) ||
+		if o.Call != nil || o != e.maker(e.home(o)) || o == e.register || o == e.login || sitemap.Dangerous(o.Path) ||
 			o.body() == nil || len(out) == maxObjects {
 			continue
 		}
@@ -280,12 +280,12 @@ func (e *examination) search(k *kind, m *object) (*message.Response, error) {
 	}
 	home := e.home(k.maker)
 	lists := slices.DeleteFunc(slices.Clone(e.Operations), func(o *Operation) bool {
-		return o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") || site.Dangerous(o.Path)
+		return o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") || sitemap.Dangerous(o.Path)
 	})
-	thing := describe.Noun(home)
+	thing := apispec.Noun(home)
 	slices.SortStableFunc(lists, func(a, b *Operation) int {
 		order := map[bool]int{true: -1}
-		return order[describe.Same(describe.Noun(a.Path), thing)] - order[describe.Same(describe.Noun(b.Path), thing)]
+		return order[apispec.Same(apispec.Noun(a.Path), thing)] - order[apispec.Same(apispec.Noun(b.Path), thing)]
 	})
 	for _, o := range lists[:min(maxShown, len(lists))] {
 		r, err := e.request(o, false, unknown, nil)

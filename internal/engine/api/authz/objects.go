@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/api/describe"
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/api/apispec"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
@@ -39,12 +39,12 @@ type object struct {
 const maxObjects = 40
 
 // fresh returns random words for the free texts of an object.
-func (e *examination) fresh(words map[string]string) func(in, name string, s *describe.Schema) (any, bool) {
-	return func(in, name string, s *describe.Schema) (any, bool) {
+func (e *examination) fresh(words map[string]string) func(in, name string, s *apispec.Schema) (any, bool) {
+	return func(in, name string, s *apispec.Schema) (any, bool) {
 		free := in == "body" && len(s.Enum) == 0 && s.Format == "" && s.Pattern == "" &&
 			(len(s.Types) == 0 && len(s.Properties) == 0 && s.Items == nil || s.Is("string")) &&
 			(s.MaxLength < 0 || s.MaxLength >= 8)
-		if n := plain(name); !free || name == "" || strings.HasSuffix(n, "id") || mail(n) || site.IsPassword(n) ||
+		if n := plain(name); !free || name == "" || strings.HasSuffix(n, "id") || mail(n) || sitemap.IsPassword(n) ||
 			strings.Contains(n, "date") || strings.Contains(n, "url") || strings.Contains(n, "phone") {
 			return nil, false
 		}
@@ -102,7 +102,7 @@ func (e *examination) attempt(o *Operation, as *User, within []*object, optional
 	extra map[string]any) (*object, *message.Response, error) {
 	words := map[string]string{}
 	fresh := e.fresh(words)
-	r, err := e.request(o, optional, func(in, name string, s *describe.Schema) (any, bool) {
+	r, err := e.request(o, optional, func(in, name string, s *apispec.Schema) (any, bool) {
 		if v, known := step(o, within, in, name); known {
 			return v, true
 		}
@@ -327,7 +327,7 @@ func (e *examination) list(o *Operation, as *User, within []*object) ([]*message
 	var pages []*message.Response
 	at := ""
 	for range maxPages {
-		r, err := e.request(all, at != "", func(in, name string, _ *describe.Schema) (any, bool) {
+		r, err := e.request(all, at != "", func(in, name string, _ *apispec.Schema) (any, bool) {
 			if in == "query" && at != "" && cursors.MatchString(plain(name)) {
 				return at, true
 			}
@@ -341,7 +341,7 @@ func (e *examination) list(o *Operation, as *User, within []*object) ([]*message
 			return pages, err
 		}
 		pages = append(pages, resp)
-		takes := slices.ContainsFunc(all.Parameters, func(p *describe.Parameter) bool {
+		takes := slices.ContainsFunc(all.Parameters, func(p *apispec.Parameter) bool {
 			return p.In == "query" && cursors.MatchString(plain(p.Name))
 		})
 		if then := next(resp); !takes || then == "" || then == at {
@@ -366,12 +366,12 @@ func (e *examination) item(o *Operation, id any, within []*object, words map[str
 // addressed makes the request of an operation about one object; values are those of anything
 // else that it takes.
 func (e *examination) addressed(o *Operation, m *object,
-	text func(in, name string, s *describe.Schema) (any, bool)) (*message.Request, error) {
+	text func(in, name string, s *apispec.Schema) (any, bool)) (*message.Request, error) {
 	id, within, parameter := m.id, m.within, ""
 	if names := parameters(o.Path); len(within) < len(names) {
 		parameter = names[len(within)]
 	}
-	return e.request(o, true, func(in, name string, s *describe.Schema) (any, bool) {
+	return e.request(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
 		if in == "path" && name == parameter {
 			return id, true
 		}
@@ -597,7 +597,7 @@ func (e *examination) shownTo(k *kind, read *Operation, mine *object, own *messa
 			answers, notes = append(answers, other), append(notes, "the other user's own object")
 		}
 	}
-	e.Flaw(attack.Flaw{Rule: objectRead, Request: r, Answers: answers, Notes: notes, Proof: proof,
+	e.Flaw(activescan.Flaw{Rule: objectRead, Request: r, Answers: answers, Notes: notes, Proof: proof,
 		Message: fmt.Sprintf("%s %s shows the objects of other users", read.Method, read.Path)})
 	return nil
 }
@@ -689,7 +689,7 @@ func (e *examination) changed(k *kind, mine *object, stranger *User) error {
 			continue
 		}
 		e.proven[k.about[i]] = true
-		e.Flaw(attack.Flaw{Rule: objectWrite, Request: answers[0].Request, Answers: answers,
+		e.Flaw(activescan.Flaw{Rule: objectWrite, Request: answers[0].Request, Answers: answers,
 			Notes:   []string{"another user " + what + " the object", "its owner reads it then"},
 			Message: fmt.Sprintf("%s %s %s the objects of other users", method, k.about[i].Path, what),
 			Proof: []string{fmt.Sprintf("As %s an object was made.", mine.as.Name()), mine.private,
@@ -723,7 +723,7 @@ func (e *examination) stored(k *kind, shown map[string]any, owner *User) error {
 		if fmt.Sprint(after[name]) != fmt.Sprint(extra[name]) {
 			continue
 		}
-		e.Flaw(attack.Flaw{Rule: massAssignment, Request: with.answer.Request,
+		e.Flaw(activescan.Flaw{Rule: massAssignment, Request: with.answer.Request,
 			Point: &message.Point{In: message.InJSON, Name: o.pointer(name)}, Payload: fmt.Sprint(extra[name]),
 			Answers: []*message.Response{with.answer, resp}, Notes: []string{"an object is made with the " +
 				"property", "it is read"},
@@ -760,7 +760,7 @@ func (e *examination) remove(m *object) (bool, error) {
 	}
 	for _, o := range e.Operations {
 		path, parameter := o.collection()
-		if o.Call != nil || o.Method != http.MethodDelete || site.Dangerous(o.Path) {
+		if o.Call != nil || o.Method != http.MethodDelete || sitemap.Dangerous(o.Path) {
 			continue
 		}
 		var id any

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/api/describe"
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/api/apispec"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/lazyregexp"
 )
@@ -31,7 +31,7 @@ func (e *examination) self(u *User) ([]string, error) {
 	var out []string
 	for _, o := range e.Operations {
 		if o.Call != nil || o.Method != http.MethodGet || !itself.MatchString(o.Path) ||
-			strings.Contains(o.Path, "{") || site.Dangerous(o.Path) {
+			strings.Contains(o.Path, "{") || sitemap.Dangerous(o.Path) {
 			continue
 		}
 		r, err := e.request(o, false, unknown, nil)
@@ -91,7 +91,7 @@ func (e *examination) others() error {
 	for _, read := range e.Operations {
 		path, parameter := read.collection()
 		if read.Call != nil || read.Method != http.MethodGet || path == "" || strings.Contains(path, "{") ||
-			site.Dangerous(path) || kinds == maxObjects {
+			sitemap.Dangerous(path) || kinds == maxObjects {
 			continue
 		}
 		all := e.at(http.MethodGet, path)
@@ -181,7 +181,7 @@ func (e *examination) apart(all, read *Operation, parameter string) error {
 	if err != nil || ok(nobody) {
 		return err
 	}
-	e.Flaw(attack.Flaw{Rule: objectRead, Request: resp.Request, Answers: []*message.Response{own, resp, control, none,
+	e.Flaw(activescan.Flaw{Rule: objectRead, Request: resp.Request, Answers: []*message.Response{own, resp, control, none,
 		nobody},
 		Notes: []string{"the owner reads the object", "another user reads it", "that user's own object",
 			"one that does not exist", "nobody"},
@@ -232,7 +232,7 @@ const maxReferences = 10
 func (e *examination) referred(mine *object, parameter string, stranger *User) error {
 	asked := 0
 	for _, o := range e.Operations {
-		if o.Call != nil || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) || o == mine.of ||
+		if o.Call != nil || strings.Contains(o.Path, "{") || sitemap.Dangerous(o.Path) || o == mine.of ||
 			asked == maxReferences {
 			continue
 		}
@@ -275,7 +275,7 @@ func reference(o *Operation, path, parameter string) *message.Point {
 func (e *examination) reference(mine *object, o *Operation, at *message.Point, parameter string, stranger *User) error {
 	owner := mine.as
 	ask := func(id any, as *User) (*message.Response, error) {
-		r, err := e.request(o, true, func(in, name string, s *describe.Schema) (any, bool) {
+		r, err := e.request(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
 			if name == at.Name && (in == "query") == (at.In == message.InQuery) {
 				return id, true
 			}
@@ -309,7 +309,7 @@ func (e *examination) reference(mine *object, o *Operation, at *message.Point, p
 	if at.In == message.InJSON {
 		point.Name = o.pointer(at.Name)
 	}
-	e.Flaw(attack.Flaw{Rule: objectRead, Request: resp.Request, Point: &point,
+	e.Flaw(activescan.Flaw{Rule: objectRead, Request: resp.Request, Point: &point,
 		Answers: []*message.Response{own, resp, none, nobody},
 		Notes:   []string{"the owner", "another user", "an object that does not exist", "nobody"},
 		Message: fmt.Sprintf("%s %s shows the objects of other users that %q names", o.Method, o.Path, at.Name),
@@ -328,7 +328,7 @@ var rewriting = lazyregexp.New(`(?i)update|edit|change|modif|rename|replace|save
 // target is the parameter or property by which the operation, whose path names nothing,
 // takes which object of the kind it changes; nil: it changes none, or nothing says which.
 func (e *examination) target(o *Operation, k *kind) *message.Point {
-	if o.Call != nil || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) || o == k.maker ||
+	if o.Call != nil || strings.Contains(o.Path, "{") || sitemap.Dangerous(o.Path) || o == k.maker ||
 		!slices.Contains(writing, o.Method) && (o.Method != http.MethodPost || !rewriting.MatchString(o.named())) {
 		return nil
 	}
@@ -356,7 +356,7 @@ func (e *examination) target(o *Operation, k *kind) *message.Point {
 func (e *examination) retargeted(k *kind, mine *object, stranger *User) error {
 	last := slices.Clone(e.Operations)
 	removes := func(o *Operation) int {
-		return map[bool]int{true: 1}[o.Method == http.MethodDelete || site.Removes(o.named())]
+		return map[bool]int{true: 1}[o.Method == http.MethodDelete || sitemap.Removes(o.named())]
 	}
 	slices.SortStableFunc(last, func(a, b *Operation) int { return removes(a) - removes(b) })
 	asked := 0
@@ -367,7 +367,7 @@ func (e *examination) retargeted(k *kind, mine *object, stranger *User) error {
 		}
 		words := map[string]string{}
 		fresh := e.fresh(words)
-		r, err := e.request(o, true, func(in, name string, s *describe.Schema) (any, bool) {
+		r, err := e.request(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
 			if name == at.Name && (in == "query") == (at.In == message.InQuery) {
 				return mine.id, true
 			}
@@ -391,7 +391,7 @@ func (e *examination) retargeted(k *kind, mine *object, stranger *User) error {
 		if at.In == message.InJSON {
 			point.Name = o.pointer(at.Name)
 		}
-		e.Flaw(attack.Flaw{Rule: objectWrite, Request: r, Point: &point, Answers: answers,
+		e.Flaw(activescan.Flaw{Rule: objectWrite, Request: r, Point: &point, Answers: answers,
 			Notes:   []string{"another user " + what + " the object", "its owner reads it then"},
 			Message: fmt.Sprintf("%s %s %s the objects of other users that %q names", o.Method, o.Path, what, at.Name),
 			Proof: []string{fmt.Sprintf("As %s an object was made.", mine.as.Name()), mine.private,

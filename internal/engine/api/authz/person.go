@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/api/describe"
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/api/apispec"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
@@ -52,7 +52,7 @@ func (e *examination) exposed(owner, stranger *User) error {
 			who = "Even nobody, without a sign-in, gets the same."
 		}
 		slices.Sort(names)
-		e.Flaw(attack.Flaw{Rule: personalData, Request: resp.Request, Answers: []*message.Response{resp, nobody},
+		e.Flaw(activescan.Flaw{Rule: personalData, Request: resp.Request, Answers: []*message.Response{resp, nobody},
 			Notes: []string{"another user", "nobody"},
 			Message: fmt.Sprintf("%s shows users the %s of other users", template(resp.Request),
 				strings.Join(names, " and ")),
@@ -67,7 +67,7 @@ func (e *examination) exposed(owner, stranger *User) error {
 // entrusted are names of properties that take what a user hands to the application alone.
 func entrusted(name string) bool {
 	n := plain(name)
-	return secrets.MatchString(n) && !site.IsPassword(name) && !strings.Contains(n, "token") && !contacts.MatchString(n)
+	return secrets.MatchString(n) && !sitemap.IsPassword(name) && !strings.Contains(n, "token") && !contacts.MatchString(n)
 }
 
 // Personal reports whether a property of this name tells how a person is reached, or holds
@@ -86,12 +86,12 @@ func (e *examination) betrayed(owner, stranger *User) error {
 	for _, o := range e.Operations {
 		if o.Call != nil || o.Method != http.MethodPost && o.Method != http.MethodPut ||
 			strings.Contains(o.Path, "{") || !o.takes(entrusted) || o == e.register || o == e.login ||
-			site.Dangerous(o.Path) || asked == maxEntrusted {
+			sitemap.Dangerous(o.Path) || asked == maxEntrusted {
 			continue
 		}
 		words := map[string]string{}
 		fresh := e.fresh(words)
-		r, err := e.request(o, true, func(in, name string, s *describe.Schema) (any, bool) {
+		r, err := e.request(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
 			if v, is := owner.account.credentials(in, name, s); is && !entrusted(name) {
 				return v, true
 			}
@@ -134,7 +134,7 @@ func (e *examination) betrayal(r *message.Request, words map[string]string, answ
 		if err != nil {
 			return err
 		}
-		e.Flaw(attack.Flaw{Rule: personalData, Severity: finding.High, Request: resp.Request,
+		e.Flaw(activescan.Flaw{Rule: personalData, Severity: finding.High, Request: resp.Request,
 			Answers: []*message.Response{resp, nobody}, Notes: []string{"another user", "nobody"},
 			Message: fmt.Sprintf("%s shows users the %s of other users", template(resp.Request),
 				strings.Join(names, " and ")),
@@ -161,10 +161,10 @@ func (e *examination) persons(own bool) []*Operation {
 	var out []*Operation
 	for _, o := range e.Operations {
 		if o.Call != nil || o.Method != http.MethodPatch && o.Method != http.MethodPut || o.body() == nil ||
-			site.Dangerous(o.Path) || o == e.register || o == e.login {
+			sitemap.Dangerous(o.Path) || o == e.register || o == e.login {
 			continue
 		}
-		if o.takes(site.IsPassword) && (!own || slices.ContainsFunc(o.body().Required, site.IsPassword)) {
+		if o.takes(sitemap.IsPassword) && (!own || slices.ContainsFunc(o.body().Required, sitemap.IsPassword)) {
 			continue
 		}
 		if n := len(parameters(o.Path)); n == 1 || n == 0 && (itself.MatchString(o.Path) || o.takes(identifies)) {
@@ -177,9 +177,9 @@ func (e *examination) persons(own bool) []*Operation {
 // about makes the request of such an operation about the account; nil: its path does not
 // name it.
 func (e *examination) about(o *Operation, whose *account, shown map[string]any,
-	known func(in, name string, s *describe.Schema) (any, bool), extra map[string]any) *message.Request {
+	known func(in, name string, s *apispec.Schema) (any, bool), extra map[string]any) *message.Request {
 	found := !strings.Contains(o.Path, "{")
-	r, err := e.request(o, true, func(in, name string, s *describe.Schema) (any, bool) {
+	r, err := e.request(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
 		if in == "path" {
 			v, named := whose.named(name, shown)
 			found = found || named
@@ -236,7 +236,7 @@ func (e *examination) rewritten(owner, stranger *User) error {
 			if _, had := before[name]; !had || after[name] != words[name] {
 				continue
 			}
-			e.Flaw(attack.Flaw{Rule: objectWrite, Request: r, Answers: answers, Notes: []string{"another user " +
+			e.Flaw(activescan.Flaw{Rule: objectWrite, Request: r, Answers: answers, Notes: []string{"another user " +
 				"changes the account", "its owner reads it then"},
 				Message: fmt.Sprintf("%s %s changes the accounts of other users", o.Method, o.Path),
 				Proof: []string{fmt.Sprintf("The accounts %s and %s were registered.", owner.Name(), stranger.Name()),
@@ -256,7 +256,7 @@ func (e *examination) removed(owner, stranger *User) error {
 		return err
 	}
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodDelete || len(parameters(o.Path)) != 1 || site.Dangerous(o.Path) {
+		if o.Call != nil || o.Method != http.MethodDelete || len(parameters(o.Path)) != 1 || sitemap.Dangerous(o.Path) {
 			continue
 		}
 		if path, parameter := o.collection(); parameter == "" || !identifies(parameter) && !users.MatchString(path) {
@@ -293,7 +293,7 @@ func (e *examination) removed(owner, stranger *User) error {
 		for _, m := range e.made {
 			m.gone = m.gone || m.as == owner && m.of == e.register
 		}
-		e.Flaw(attack.Flaw{Rule: objectWrite, Request: r, Answers: answers, Notes: []string{"another user removes " +
+		e.Flaw(activescan.Flaw{Rule: objectWrite, Request: r, Answers: answers, Notes: []string{"another user removes " +
 			"the account", "its owner signs in then"},
 			Message: fmt.Sprintf("%s %s removes the accounts of other users", o.Method, o.Path),
 			Proof: []string{fmt.Sprintf("The accounts %s and %s were registered, and "+
@@ -325,7 +325,7 @@ func (e *examination) granted(u *User) error {
 				continue
 			}
 			set := func(value any) *message.Request {
-				return e.about(o, u.account, before, func(in, name string, _ *describe.Schema) (any, bool) {
+				return e.about(o, u.account, before, func(in, name string, _ *apispec.Schema) (any, bool) {
 					return value, in == "body" && name == p.Name
 				}, nil)
 			}
@@ -340,7 +340,7 @@ func (e *examination) granted(u *User) error {
 			if fmt.Sprint(after[p.Name]) != fmt.Sprint(with) {
 				continue
 			}
-			e.Flaw(attack.Flaw{Rule: ownRole, Request: r, Answers: answers,
+			e.Flaw(activescan.Flaw{Rule: ownRole, Request: r, Answers: answers,
 				Notes: []string{"the user sets it", "he reads it then"},
 				Point: &message.Point{In: message.InJSON, Name: o.pointer(p.Name)}, Payload: fmt.Sprint(with),
 				Message: fmt.Sprintf("%s %s lets users set their own %q", o.Method, o.Path, p.Name),
@@ -363,7 +363,7 @@ var leaves = lazyregexp.New(`(?i)/(log|sign)[-_]?(out|off)/?$`)
 // inside finds a page that the user gets and nobody does; nil: there is none.
 func (e *examination) inside(as *User) (in, nobody *message.Response, err error) {
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) ||
+		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") || sitemap.Dangerous(o.Path) ||
 			o.Answer == nil || !ok(o.Answer) {
 			continue
 		}
@@ -385,7 +385,7 @@ func (e *examination) inside(as *User) (in, nobody *message.Response, err error)
 }
 
 // unknown knows no value of a request.
-func unknown(string, string, *describe.Schema) (any, bool) { return nil, false }
+func unknown(string, string, *apispec.Schema) (any, bool) { return nil, false }
 
 // outlived signs in once more, signs out, and asks again with what let it in.
 func (e *examination) outlived(u *User) error {
@@ -423,10 +423,10 @@ func (e *examination) outlived(u *User) error {
 func (e *examination) persists(rule *finding.Rule, as *User, answers []*message.Response, message, words string) error {
 	in, out, nobody := answers[0], answers[1], answers[2]
 	still, err := e.send(in.Request, as)
-	if err != nil || !ok(still) || attack.NewPage(in).Like(attack.NewPage(still)) < 0.9 {
+	if err != nil || !ok(still) || activescan.NewPage(in).Like(activescan.NewPage(still)) < 0.9 {
 		return err
 	}
-	e.Flaw(attack.Flaw{Rule: rule, Request: in.Request, Answers: append(slices.Clone(answers), still), Message: message,
+	e.Flaw(activescan.Flaw{Rule: rule, Request: in.Request, Answers: append(slices.Clone(answers), still), Message: message,
 		Notes: []string{"before the user " + words, "he " + words, "nobody", "the same request as before"},
 		Proof: []string{fmt.Sprintf("%s signed in and got %s (%d), which nobody "+
 			"gets (%d).", as.Name(), template(in.Request), in.Status, nobody.Status),
@@ -443,19 +443,19 @@ var currents = lazyregexp.New(`old|current|existing|previous|present`)
 func (e *examination) renewed(u *User) error {
 	for _, o := range e.Operations {
 		if o.Call != nil || !slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch}, o.Method) ||
-			strings.Contains(o.Path, "{") || site.Dangerous(o.Path) ||
+			strings.Contains(o.Path, "{") || sitemap.Dangerous(o.Path) ||
 			o == e.register || o == e.login || !strings.Contains(plain(o.named()), "passw") || recovers(o) ||
-			!o.takes(site.IsPassword) || o.takes(coded) {
+			!o.takes(sitemap.IsPassword) || o.takes(coded) {
 			continue
 		}
-		asks := o.takes(func(name string) bool { return site.IsPassword(name) && currents.MatchString(plain(name)) })
+		asks := o.takes(func(name string) bool { return sitemap.IsPassword(name) && currents.MatchString(plain(name)) })
 		if asks {
 			done, resp, err := e.renew(o, u, e.drawn().password)
 			if err != nil {
 				return err
 			}
 			if done {
-				e.Flaw(attack.Flaw{Rule: unproven, Request: resp.Request, Answers: []*message.Response{resp},
+				e.Flaw(activescan.Flaw{Rule: unproven, Request: resp.Request, Answers: []*message.Response{resp},
 					Notes:   []string{"with a wrong password as the present one"},
 					Message: fmt.Sprintf("%s %s changes the password without the right present one", o.Method, o.Path),
 					Proof: []string{fmt.Sprintf("The account %s was registered, and a random text sent in the place "+
@@ -485,7 +485,7 @@ func (e *examination) renewed(u *User) error {
 }
 
 // recovers reports whether the operation is for users who have forgotten their password.
-func recovers(o *Operation) bool { return site.Recovers(o.named()) || loses.MatchString(o.named()) }
+func recovers(o *Operation) bool { return sitemap.Recovers(o.named()) || loses.MatchString(o.named()) }
 
 // coded reports whether a property takes a code that was sent to somebody.
 func coded(name string) bool { return codes.MatchString(plain(name)) }
@@ -494,7 +494,7 @@ func coded(name string) bool { return codes.MatchString(plain(name)) }
 // lets the user in, and the one before does not.
 func (e *examination) renew(o *Operation, u *User, current string) (bool, *message.Response, error) {
 	fresh := e.drawn().password
-	r, err := e.request(o, true, func(in, name string, s *describe.Schema) (any, bool) {
+	r, err := e.request(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
 		a := *u.account
 		if a.password = fresh; currents.MatchString(plain(name)) {
 			a.password = current
@@ -531,11 +531,11 @@ var (
 func (e *examination) forgotten(u *User) error {
 	sent := false
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodPost || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) ||
+		if o.Call != nil || o.Method != http.MethodPost || strings.Contains(o.Path, "{") || sitemap.Dangerous(o.Path) ||
 			o == e.login || o == e.register || !o.takes(identifies) {
 			continue
 		}
-		if !recovers(o) || o.takes(site.IsPassword) || o.takes(coded) {
+		if !recovers(o) || o.takes(sitemap.IsPassword) || o.takes(coded) {
 			continue
 		}
 		r, err := e.request(o, true, u.account.credentials, nil)
@@ -575,7 +575,7 @@ func (e *examination) guessed(o *Operation, u *User) error {
 	first, property := "", ""
 	for range attempts {
 		code := fmt.Sprint(e.Number(1000, 9999))
-		r, err := e.request(o, true, func(in, name string, s *describe.Schema) (any, bool) {
+		r, err := e.request(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
 			if in == "body" && codes.MatchString(plain(name)) {
 				property = name
 				return code, true
@@ -600,7 +600,7 @@ func (e *examination) guessed(o *Operation, u *User) error {
 			return nil
 		}
 	}
-	e.Flaw(attack.Flaw{Rule: codeLimit, Request: answers[0].Request,
+	e.Flaw(activescan.Flaw{Rule: codeLimit, Request: answers[0].Request,
 		Answers: []*message.Response{answers[0], answers[attempts-1]},
 		Notes:   []string{"the first attempt", "the last one"},
 		Point:   &message.Point{In: message.InJSON, Name: o.pointer(property)},

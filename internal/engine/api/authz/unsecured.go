@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/api/describe"
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/api/apispec"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/finding"
 )
@@ -22,7 +22,7 @@ import (
 func (e *examination) unsecured() error {
 	asked := 0
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodGet || o.Secured() || o.Answer == nil || site.Dangerous(o.Path) ||
+		if o.Call != nil || o.Method != http.MethodGet || o.Secured() || o.Answer == nil || sitemap.Dangerous(o.Path) ||
 			len(e.Users) == 0 || asked == maxObjects {
 			continue
 		}
@@ -40,7 +40,7 @@ func (e *examination) open(o *Operation) error {
 	r := o.Answer.Request
 	if _, parameter := o.collection(); identifies(parameter) && strings.Count(o.Path, "{") == 1 {
 		if names := e.Users[0].names(); len(names) > 0 {
-			about, err := e.request(o, false, func(in, _ string, _ *describe.Schema) (any, bool) {
+			about, err := e.request(o, false, func(in, _ string, _ *apispec.Schema) (any, bool) {
 				return names[0], in == "path"
 			}, nil)
 			if err != nil {
@@ -57,7 +57,7 @@ func (e *examination) open(o *Operation) error {
 	if whose == "" {
 		return nil
 	}
-	f := attack.Flaw{Rule: personalData, Nobody: true, Request: r, Answers: []*message.Response{nobody},
+	f := activescan.Flaw{Rule: personalData, Nobody: true, Request: r, Answers: []*message.Response{nobody},
 		Notes: []string{"nobody"},
 		Message: fmt.Sprintf("%s %s shows the %s of users without a sign-in", o.Method, o.Path,
 			strings.Join(names, " and ")),

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/lazyregexp"
 )
@@ -44,7 +44,7 @@ func (a *asker) forgery() error {
 		if !got.clean() || got.Data["__typename"] != name {
 			continue
 		}
-		f := attack.Flaw{Rule: asForm, Request: way.r, Answers: []*message.Response{resp, forged},
+		f := activescan.Flaw{Rule: asForm, Request: way.r, Answers: []*message.Response{resp, forged},
 			Notes: []string{"as usual", "as another site can send it"},
 			Proof: []string{fmt.Sprintf("A mutation that is sent %s is executed: it answers the name of its type, "+
 				"%v, as it does over POST as JSON. It changed nothing.", way.name, name)}}
@@ -87,7 +87,7 @@ func (a *asker) consoles() error {
 		if err != nil || toolOf.FindString(again.Text()) == "" {
 			return err
 		}
-		a.Flaw(attack.Flaw{Rule: console, Request: page, Answers: []*message.Response{resp},
+		a.Flaw(activescan.Flaw{Rule: console, Request: page, Answers: []*message.Response{resp},
 			Message: fmt.Sprintf("A console for developers is at %s", page.Path),
 			Proof:   []string{fmt.Sprintf("The page loads or starts %s, for nobody, twice.", m[1]+m[2])}})
 		if err := a.unlock(page); err != nil {
@@ -135,7 +135,7 @@ func (a *asker) unlock(page *message.Request) error {
 		if !read(open).clean() || read(still).clean() {
 			continue
 		}
-		a.Flaw(attack.Flaw{Rule: consoleBypass, Request: with, Answers: []*message.Response{closed, still, open},
+		a.Flaw(activescan.Flaw{Rule: consoleBypass, Request: with, Answers: []*message.Response{closed, still, open},
 			Notes:   []string{"without a cookie", "with the cookie as the application sets it", "with the other word"},
 			Payload: c.Name + "=" + flipped, Point: &message.Point{In: message.InCookie, Name: c.Name},
 			Proof: []string{fmt.Sprintf("Without a cookie, and with %s=%s, the service refuses: "+
@@ -251,7 +251,7 @@ func (a *asker) forge(o *Operation, name string) error {
 			if !got.clean() || got.Data[o.Call.Field] == nil {
 				continue
 			}
-			a.Flaw(attack.Flaw{Rule: unsignedToken, Request: forged.Request,
+			a.Flaw(activescan.Flaw{Rule: unsignedToken, Request: forged.Request,
 				Point:   &message.Point{In: message.InJSON, Name: "/variables/" + name},
 				Answers: []*message.Response{none, nobody, forged},
 				Notes: []string{"with a text that is no token", "with a forged token of a user who does " +
@@ -318,7 +318,7 @@ func (a *asker) rewrite(o *Operation, said string) error {
 		if err != nil || still.clean() || !refused.MatchString(still.message()) {
 			return err
 		}
-		a.Flaw(attack.Flaw{Rule: denyList, Request: resp.Request, Answers: []*message.Response{control, resp},
+		a.Flaw(activescan.Flaw{Rule: denyList, Request: resp.Request, Answers: []*message.Response{control, resp},
 			Notes:   []string{"as it is denied", "written in another way"},
 			Message: fmt.Sprintf("%s is denied, and executed %s", o.Call.Field, how),
 			Proof: []string{fmt.Sprintf("%s is denied: %.200q.", o.Call.Field, said), "Asked for " + how +
@@ -364,7 +364,7 @@ func (a *asker) open() error {
 		return nil
 	}
 	for _, o := range others {
-		a.Flaw(attack.Flaw{Rule: openMutation, Request: o.Request, Answers: []*message.Response{refusal, answers[o]},
+		a.Flaw(activescan.Flaw{Rule: openMutation, Request: o.Request, Answers: []*message.Response{refusal, answers[o]},
 			Notes:   []string{"another mutation, as nobody", "this one, as nobody"},
 			Message: fmt.Sprintf("%s is executed for nobody", o.Call.Field),
 			Proof: []string{fmt.Sprintf("%d mutations refuse nobody, such as this: "+

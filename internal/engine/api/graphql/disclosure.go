@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/lazyregexp"
 )
@@ -59,7 +59,7 @@ func (a *asker) introspected() error {
 	if len(root) == 0 {
 		return nil
 	}
-	a.Flaw(attack.Flaw{Rule: introspection, Request: resp.Request, Answers: []*message.Response{resp},
+	a.Flaw(activescan.Flaw{Rule: introspection, Request: resp.Request, Answers: []*message.Response{resp},
 		Notes: []string{"introspection"},
 		Proof: []string{fmt.Sprintf("The answer names %d types with %d fields; queries "+
 			"are %s.", types, fields, some(root))}})
@@ -136,7 +136,7 @@ func (a *asker) suggested() error {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	a.Flaw(attack.Flaw{Rule: suggestions, Request: answers[0].Request, Answers: answers,
+	a.Flaw(activescan.Flaw{Rule: suggestions, Request: answers[0].Request, Answers: answers,
 		Proof: []string{fmt.Sprintf("Asked for names that do not exist, the service answers with %d that "+
 			"do: %s.", len(names), some(names))}})
 	return nil
@@ -211,7 +211,7 @@ func (a *asker) debug(e *Endpoint) error {
 		if traced(again) == "" {
 			continue
 		}
-		a.Flaw(attack.Flaw{Rule: debugging, Request: r, Answers: []*message.Response{resp, again},
+		a.Flaw(activescan.Flaw{Rule: debugging, Request: r, Answers: []*message.Response{resp, again},
 			Proof: []string{fmt.Sprintf("A query that is wrong is answered with internals, twice: %.200q.", what)}})
 		return nil
 	}

@@ -18,8 +18,8 @@ import (
 	"github.com/vektah/gqlparser/v2/formatter"
 	"github.com/vektah/gqlparser/v2/parser"
 
-	"merlon/internal/engine/api/describe"
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/api/apispec"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
@@ -33,17 +33,17 @@ type Endpoint struct {
 
 // An Operation is a field of a root type, as it was asked.
 type Operation struct {
-	*describe.Operation // with a Call
-	Request             *message.Request
-	Answer              *message.Response // nil: none came
-	Late                bool              // none came in time
+	*apispec.Operation // with a Call
+	Request            *message.Request
+	Answer             *message.Response // nil: none came
+	Late               bool              // none came in time
 }
 
 // Checks returns the checks. endpoints is called while they run, when all operations have
 // been asked.
-func Checks(endpoints func() []*Endpoint) []*attack.Check {
-	each := func(f func(*asker) error) func(*attack.Trial) error {
-		return func(t *attack.Trial) error {
+func Checks(endpoints func() []*Endpoint) []*activescan.Check {
+	each := func(f func(*asker) error) func(*activescan.Trial) error {
+		return func(t *activescan.Trial) error {
 			for _, e := range endpoints() {
 				a := &asker{Trial: t, Endpoint: e}
 				if alive, err := a.alive(); err != nil {
@@ -58,7 +58,7 @@ func Checks(endpoints func() []*Endpoint) []*attack.Check {
 			return nil
 		}
 	}
-	return []*attack.Check{
+	return []*activescan.Check{
 		{ID: "graphql-disclosure", Rules: []*finding.Rule{introspection, suggestions, debugging}, Profile: scan.Safe,
 			Site: each((*asker).disclosure)},
 		{ID: "graphql-console", Rules: []*finding.Rule{console, consoleBypass, debugging}, Profile: scan.Safe,
@@ -78,7 +78,7 @@ func Checks(endpoints func() []*Endpoint) []*attack.Check {
 
 // asker is an endpoint in the hands of a check.
 type asker struct {
-	*attack.Trial
+	*activescan.Trial
 	*Endpoint
 }
 

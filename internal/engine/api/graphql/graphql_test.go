@@ -26,13 +26,13 @@ import (
 	"github.com/vektah/gqlparser/v2/validator"
 	"github.com/vektah/gqlparser/v2/validator/rules"
 
-	"merlon/internal/callback"
-	"merlon/internal/engine/api/describe"
+	"merlon/internal/engine/api/apispec"
 	"merlon/internal/engine/api/graphql"
 	"merlon/internal/engine/api/operations"
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
 	"merlon/internal/engine/dast/message"
+	"merlon/internal/oast"
 	"merlon/internal/scan"
 	"merlon/internal/scan/scantest"
 )
@@ -398,7 +398,7 @@ func reference(t *ast.Type) object {
 
 // listen starts a listener for what the service can be made to send.
 func listen(t *testing.T) scan.Callback {
-	l, err := callback.Listen(callback.Options{Listen: "127.0.0.1:0"})
+	l, err := oast.Listen(oast.Options{Listen: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -487,8 +487,8 @@ func TestCost(t *testing.T) {
 		fmt.Fprint(w, `{"data":{"__typename":"Query"}}`)
 	})
 	for _, field := range []string{"report", "busy"} {
-		var run *attack.Run
-		var checks []*attack.Check
+		var run *activescan.Run
+		var checks []*activescan.Check
 		for _, c := range graphql.Checks(func() []*graphql.Endpoint {
 			at, err := message.Of(run.Scope.Base())
 			if err != nil {
@@ -498,14 +498,14 @@ func TestCost(t *testing.T) {
 			asked := at.Clone()
 			asked.Body = message.Body{Kind: message.JSON, Text: []byte(`{"query":"{ ` + field + ` }"}`)}
 			return []*graphql.Endpoint{{At: at, Operations: []*graphql.Operation{{
-				Operation: &describe.Operation{Call: &describe.Call{Kind: "query", Field: field, Text: "{ " + field +
+				Operation: &apispec.Operation{Call: &apispec.Call{Kind: "query", Field: field, Text: "{ " + field +
 					" }"}}, Request: asked, Late: true}}}}
 		}) {
 			if c.Slow {
 				checks = append(checks, c)
 			}
 		}
-		got := attacktest.Timed(t, h, checks, nil, func(r *attack.Run) { run = r })
+		got := activescantest.Timed(t, h, checks, nil, func(r *activescan.Run) { run = r })
 		late[field] = len(got.Findings)
 	}
 	if late["report"] != 1 || late["busy"] != 0 {

@@ -7,9 +7,9 @@ import (
 
 	"github.com/vektah/gqlparser/v2/ast"
 
-	"merlon/internal/engine/api/describe"
-	"merlon/internal/engine/api/generate"
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/api/apispec"
+	"merlon/internal/engine/api/requestgen"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 )
 
@@ -54,7 +54,7 @@ func (a *asker) batches() error {
 	if err != nil || each(again) != batched {
 		return err
 	}
-	a.Flaw(attack.Flaw{Rule: batching, Request: resp.Request, Answers: []*message.Response{resp, again},
+	a.Flaw(activescan.Flaw{Rule: batching, Request: resp.Request, Answers: []*message.Response{resp, again},
 		Proof: []string{fmt.Sprintf("A list of %d queries is answered with a list of %d results, each with its own "+
 			"name, twice.", batched, batched)}})
 	return nil
@@ -124,7 +124,7 @@ func (a *asker) repeats() error {
 			"in %d ms.", n, field.Name, n, resp.Took.Milliseconds()))
 	}
 	if len(answers) > 0 {
-		a.Flaw(attack.Flaw{Rule: aliases, Request: answers[len(answers)-1].Request, Answers: answers,
+		a.Flaw(activescan.Flaw{Rule: aliases, Request: answers[len(answers)-1].Request, Answers: answers,
 			Proof: append(proof, "More were not tried.")})
 	}
 	doc.Operations[0].SelectionSet = nil
@@ -135,7 +135,7 @@ func (a *asker) repeats() error {
 	if err != nil || !got.clean() {
 		return err
 	}
-	a.Flaw(attack.Flaw{Rule: duplicates, Request: resp.Request, Answers: []*message.Response{resp},
+	a.Flaw(activescan.Flaw{Rule: duplicates, Request: resp.Request, Answers: []*message.Response{resp},
 		Proof: []string{fmt.Sprintf("A query that names %s %d times is executed. More were "+
 			"not tried.", field.Name, duplicated)}})
 	return nil
@@ -147,7 +147,7 @@ func (a *asker) overloads() error {
 	if err != nil || !got.clean() {
 		return err
 	}
-	a.Flaw(attack.Flaw{Rule: directives, Request: resp.Request, Answers: []*message.Response{resp},
+	a.Flaw(activescan.Flaw{Rule: directives, Request: resp.Request, Answers: []*message.Response{resp},
 		Proof: []string{fmt.Sprintf("A query with the same directive %d times at one place is executed; it is "+
 			"not valid.", directed)}})
 	return nil
@@ -165,9 +165,9 @@ const (
 )
 
 // find returns the shortest circle below a type.
-func find(root *describe.Schema) *circle {
+func find(root *apispec.Schema) *circle {
 	type way struct {
-		at    *describe.Schema
+		at    *apispec.Schema
 		types []string
 		names []string
 	}
@@ -192,9 +192,9 @@ func find(root *describe.Schema) *circle {
 }
 
 // object is the type of what a field holds, lists apart; nil: it holds values.
-func object(s *describe.Schema) *describe.Schema {
+func object(s *apispec.Schema) *apispec.Schema {
 	for range maxWay {
-		s = generate.Flat(s)
+		s = requestgen.Flat(s)
 		if s.Items == nil {
 			break
 		}
@@ -207,15 +207,15 @@ func object(s *describe.Schema) *describe.Schema {
 }
 
 // data is the schema of what the operation answers; nil: unknown.
-func (o *Operation) data() *describe.Schema {
+func (o *Operation) data() *apispec.Schema {
 	if len(o.Responses) == 0 || len(o.Responses[0].Bodies) == 0 {
 		return nil
 	}
-	for _, p := range generate.Flat(o.Responses[0].Bodies[0].Schema).Properties {
+	for _, p := range requestgen.Flat(o.Responses[0].Bodies[0].Schema).Properties {
 		if p.Name != "data" {
 			continue
 		}
-		for _, f := range generate.Flat(p.Schema).Properties {
+		for _, f := range requestgen.Flat(p.Schema).Properties {
 			if f.Name == o.Call.Field {
 				return f.Schema
 			}
@@ -273,7 +273,7 @@ func (a *asker) deepen(o *Operation, c *circle, doc *ast.QueryDocument, field *a
 		stopped = "What is deeper was not tried."
 	}
 	at := answers[len(answers)-1].Request.Clone()
-	a.Flaw(attack.Flaw{Rule: depth, Request: at, Answers: answers, Proof: append(proof, stopped),
+	a.Flaw(activescan.Flaw{Rule: depth, Request: at, Answers: answers, Proof: append(proof, stopped),
 		Message: fmt.Sprintf("%s follows the circle %s without a limit of depth", o.Call.Field,
 			strings.Join(c.loop, " → "))})
 	return true, nil
@@ -311,7 +311,7 @@ func (a *asker) cost() error {
 		if took < heavy {
 			continue
 		}
-		f := attack.Flaw{Rule: expensive, Request: o.Request, Message: fmt.Sprintf("%s keeps the service busy for "+
+		f := activescan.Flaw{Rule: expensive, Request: o.Request, Message: fmt.Sprintf("%s keeps the service busy for "+
 			"seconds", o.Call.Field), Answers: []*message.Response{control}, Notes: []string{"another query"},
 			Proof: []string{"Another query takes " + fmt.Sprint(control.Took.Round(time.Millisecond)) + ".",
 				"This one, asked as the scan began and again with nothing else under way, took " +

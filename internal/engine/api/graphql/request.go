@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/lazyregexp"
 )
@@ -92,13 +92,13 @@ func (a *asker) towards(o *Operation, name string, to *url.URL) *message.Request
 // two addresses why it cannot reach them, and each time rightly.
 func (a *asker) reach(o *Operation, name string) (bool, error) {
 	at := &message.Point{In: message.InJSON, Name: "/variables/" + name}
-	called, err := a.Lure(func(bait func() attack.Bait) (*message.Request, []attack.Hook) {
+	called, err := a.Lure(func(bait func() activescan.Bait) (*message.Request, []activescan.Hook) {
 		b := bait()
 		to, err := url.Parse(b.URL)
 		if err != nil { // the listener has checked it
 			return a.Request, nil
 		}
-		return a.towards(o, name, to), []attack.Hook{{Bait: b, Rule: serverForgery, At: at, Payload: b.URL, Fetch: true,
+		return a.towards(o, name, to), []activescan.Hook{{Bait: b, Rule: serverForgery, At: at, Payload: b.URL, Fetch: true,
 			Proof: fmt.Sprintf("The argument %s of %s names an address of a listener; the server asked for it.", name,
 				o.Call.Field)}}
 	})
@@ -129,7 +129,7 @@ func (a *asker) differ(o *Operation, name string, at *message.Point) (bool, erro
 		}
 		answers = append(answers, resp)
 	}
-	a.Flaw(attack.Flaw{Rule: serverForgery, Request: answers[2].Request, Point: at, Payload: "http://127.0.0.1:1/",
+	a.Flaw(activescan.Flaw{Rule: serverForgery, Request: answers[2].Request, Point: at, Payload: "http://127.0.0.1:1/",
 		Answers: answers, Notes: []string{"a port where nobody listens", "a name that does not exist",
 			"the port again"},
 		Message: fmt.Sprintf("%s of %s makes the server send a request", name, o.Call.Field),

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/api/describe"
+	"merlon/internal/engine/api/apispec"
 	"merlon/internal/engine/api/tree"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
@@ -64,10 +64,10 @@ func run(p *scan.FilePass) error {
 		p.Degrade(r)
 		return nil
 	}
-	if f := describe.Detect(root); f != describe.OpenAPI2 && f != describe.OpenAPI3 {
+	if f := apispec.Detect(root); f != apispec.OpenAPI2 && f != apispec.OpenAPI3 {
 		return nil
 	}
-	api, err := describe.FromTree(root)
+	api, err := apispec.FromTree(root)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func run(p *scan.FilePass) error {
 // document is a description that is looked at.
 type document struct {
 	pass *scan.FilePass
-	api  *describe.API
+	api  *apispec.API
 	root *tree.Node
 	told map[string]bool // parameters, which operations may share
 }
@@ -125,7 +125,7 @@ func (d *document) tell(id string, place at, format string, args ...any) {
 }
 
 // named names an operation for people.
-func named(o *describe.Operation) string {
+func named(o *apispec.Operation) string {
 	return cmp.Or(o.Method+" "+clip(o.Path), "the operation")
 }
 
@@ -168,7 +168,7 @@ func escape(steps []string) []string {
 // sends cannot be too long or too large for it; what it answers in arrays can.
 func (d *document) schemas() {
 	answers := d.onlyAnswered()
-	slices.SortFunc(d.api.Schemas, func(a, b *describe.Schema) int {
+	slices.SortFunc(d.api.Schemas, func(a, b *apispec.Schema) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), strings.Compare(a.Pointer, b.Pointer))
 	})
 	for _, s := range d.api.Schemas {
@@ -198,8 +198,8 @@ func (d *document) schemas() {
 }
 
 // onlyAnswered returns the schemas that only the server's answers have.
-func (d *document) onlyAnswered() map[*describe.Schema]bool {
-	var asked, answered []*describe.Schema
+func (d *document) onlyAnswered() map[*apispec.Schema]bool {
+	var asked, answered []*apispec.Schema
 	for _, o := range d.api.Operations {
 		for _, p := range o.Parameters {
 			asked = append(asked, p.Schema)
@@ -224,8 +224,8 @@ func (d *document) onlyAnswered() map[*describe.Schema]bool {
 }
 
 // reached returns the schemas with those that they hold.
-func reached(open []*describe.Schema) map[*describe.Schema]bool {
-	seen := map[*describe.Schema]bool{}
+func reached(open []*apispec.Schema) map[*apispec.Schema]bool {
+	seen := map[*apispec.Schema]bool{}
 	for len(open) > 0 {
 		s := open[len(open)-1]
 		open = open[:len(open)-1]
@@ -243,7 +243,7 @@ func reached(open []*describe.Schema) map[*describe.Schema]bool {
 
 // property is the place of the schema's own name, and the given one where it has
 // none.
-func (d *document) property(s *describe.Schema, place at) at {
+func (d *document) property(s *apispec.Schema, place at) at {
 	above, name := cutLast(s.Pointer)
 	if n := d.root.Find(above); n.Get(name) != nil {
 		return at{s.Pointer, n, name}
@@ -261,7 +261,7 @@ func cutLast(pointer string) (above, name string) {
 // fixed are formats whose values have a length of their own.
 var fixed = []string{"date", "date-time", "time", "duration", "uuid", "ipv4", "ipv6", "byte"}
 
-func (d *document) text(s *describe.Schema, place at) {
+func (d *document) text(s *apispec.Schema, place at) {
 	if s.MaxLength < 0 && (!slices.Contains(fixed, s.Format) || s.Format == "byte") {
 		d.tell("string-limit", place, "The string of %s has no maxLength", where(s.Pointer))
 	}
@@ -273,7 +273,7 @@ func (d *document) text(s *describe.Schema, place at) {
 // schemes checks how one signs in.
 func (d *document) schemes() {
 	pointer := "/components/securitySchemes"
-	if d.api.Format == describe.OpenAPI2 {
+	if d.api.Format == apispec.OpenAPI2 {
 		pointer = "/securityDefinitions"
 	}
 	for _, e := range d.root.Find(pointer).Pairs() {
@@ -316,7 +316,7 @@ var local = lazyregexp.New(`(?i)^(http|ws)://(localhost|127\.\d+\.\d+\.\d+|\[::1
 
 // hosts checks that the API is offered by HTTPS.
 func (d *document) hosts() {
-	if d.api.Format == describe.OpenAPI2 {
+	if d.api.Format == apispec.OpenAPI2 {
 		d.insecure("", d.root)
 		for _, o := range d.api.Operations {
 			d.insecure(o.Pointer, d.root.Find(o.Pointer))
@@ -360,7 +360,7 @@ func (d *document) insecure(pointer string, n *tree.Node) {
 }
 
 // protected checks that an operation needs a sign-in.
-func (d *document) protected(o *describe.Operation, n *tree.Node) {
+func (d *document) protected(o *apispec.Operation, n *tree.Node) {
 	safe := o.Method == "GET" || o.Method == "HEAD"
 	if !safe && o.Method != "POST" && o.Method != "PUT" && o.Method != "PATCH" && o.Method != "DELETE" {
 		return
@@ -403,7 +403,7 @@ var secret = lazyregexp.New(`(?i)^((access|refresh|id|auth|authorization|oauth|s
 var numeric = lazyregexp.New(`^(?:(?i)id|[a-z0-9_-]+[_-](?i:id)|.*[a-z0-9]I[dD])$`)
 
 // parameters checks what stands in the address.
-func (d *document) parameters(o *describe.Operation) {
+func (d *document) parameters(o *apispec.Operation) {
 	for _, p := range o.Parameters {
 		if p.Pointer == "" || p.In != "path" && p.In != "query" {
 			continue
@@ -425,7 +425,7 @@ func (d *document) parameters(o *describe.Operation) {
 }
 
 // covers reports whether an operation describes an answer of one of the statuses.
-func covers(o *describe.Operation, statuses ...string) bool {
+func covers(o *apispec.Operation, statuses ...string) bool {
 	for _, r := range o.Responses {
 		if r.Status == "default" || slices.Contains(statuses, r.Status) {
 			return true
@@ -437,7 +437,7 @@ func covers(o *describe.Operation, statuses ...string) bool {
 // limits are the headers that tell a client how much it may ask.
 var limits = lazyregexp.New(`^(x-)?rate-?limit(-(limit|policy|remaining|reset))?$`)
 
-func (d *document) answers(o *describe.Operation, n *tree.Node) {
+func (d *document) answers(o *apispec.Operation, n *tree.Node) {
 	place := at{o.Pointer, n, "responses"}
 	if n.Get("responses") == nil {
 		place = at{o.Pointer, d.root.Find(parent(o.Pointer)), strings.ToLower(o.Method)}

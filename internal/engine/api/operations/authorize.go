@@ -6,8 +6,8 @@ import (
 	"net/url"
 
 	"merlon/internal/engine/api/authz"
-	"merlon/internal/engine/api/generate"
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/api/requestgen"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/session"
 	"merlon/internal/engine/dast/traffic"
@@ -40,7 +40,7 @@ func (e *examination) api() *authz.API {
 		a.Operations = append(a.Operations, o)
 		calls[o] = c
 	}
-	a.Options = func(o *authz.Operation) generate.Options {
+	a.Options = func(o *authz.Operation) requestgen.Options {
 		options := e.options(calls[o], 0, true)
 		options.Plain = false // rights are what is compared, of accounts that the scan has registered
 		return options
@@ -57,7 +57,7 @@ func (e *examination) harmful(c *call) bool {
 	r := c.request
 	if r == nil {
 		var err error
-		if r, err = generate.Valid(c.operation, generate.Options{Values: e.Values}).Request(e.Scope.Base(),
+		if r, err = requestgen.Valid(c.operation, requestgen.Options{Values: e.Values}).Request(e.Scope.Base(),
 			c.origin); err != nil {
 			return false
 		}
@@ -88,7 +88,7 @@ func (e *examination) join(ctx context.Context) error {
 	if len(e.Target.Identities) > 0 || !e.Target.Profile.Allows(scan.Standard) {
 		return nil
 	}
-	u, err := authz.Join(&attack.Trial{Run: e.Run, Context: ctx}, e.api())
+	u, err := authz.Join(&activescan.Trial{Run: e.Run, Context: ctx}, e.api())
 	if traffic.Over(err) {
 		return err
 	}
@@ -118,7 +118,7 @@ func (e *examination) signOthersIn(ctx context.Context) error {
 }
 
 // authorized examines who may do what.
-func (e *examination) authorized(t *attack.Trial) error {
+func (e *examination) authorized(t *activescan.Trial) error {
 	a := e.api()
 	if e.joined != nil {
 		a.Users = append(a.Users, e.joined)

@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"merlon/internal/engine/api/authz"
-	"merlon/internal/engine/api/conform"
-	"merlon/internal/engine/api/generate"
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/api/conformance"
+	"merlon/internal/engine/api/requestgen"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
 )
@@ -19,11 +19,11 @@ import (
 // This file checks operations against what their description says.
 
 // checks are those that need a description.
-func (e *examination) checks() []*attack.Check {
-	return []*attack.Check{
+func (e *examination) checks() []*activescan.Check {
+	return []*activescan.Check{
 		{ID: "look", Site: e.look},
 		{ID: "authorization", Rules: authz.Rules(), Profile: scan.Safe, Site: e.authorized},
-		{ID: "conformance", Rules: conformance, Request: e.conforms},
+		{ID: "conformance", Rules: conformanceRules, Request: e.conforms},
 		{ID: "authentication", Rules: []*finding.Rule{missingAuthentication}, Profile: scan.Safe,
 			Request: e.authenticated},
 		{ID: "validation", Rules: []*finding.Rule{serverError, inputAccepted}, Profile: scan.Safe,
@@ -33,10 +33,10 @@ func (e *examination) checks() []*attack.Check {
 }
 
 // call returns the operation of a trial.
-func (e *examination) call(t *attack.Trial) *call { return e.byShape[site.Shape(t.Request)] }
+func (e *examination) call(t *activescan.Trial) *call { return e.byShape[sitemap.Shape(t.Request)] }
 
 // look gives the answers that are there already to the checks that only look.
-func (e *examination) look(t *attack.Trial) error {
+func (e *examination) look(t *activescan.Trial) error {
 	for _, c := range e.calls {
 		if c.answer != nil {
 			e.Run.Look(t.Context, c.answer)
@@ -46,31 +46,31 @@ func (e *examination) look(t *attack.Trial) error {
 }
 
 // conforms compares the answer to a valid request with the description.
-func (e *examination) conforms(t *attack.Trial) error {
+func (e *examination) conforms(t *activescan.Trial) error {
 	c := e.call(t)
 	if c == nil || c.answer == nil {
 		return nil
 	}
-	breaches := map[conform.Kind][]conform.Breach{}
-	for _, b := range conform.Check(c.operation, c.answer) {
+	breaches := map[conformance.Kind][]conformance.Breach{}
+	for _, b := range conformance.Check(c.operation, c.answer) {
 		breaches[b.Kind] = append(breaches[b.Kind], b)
 	}
 	for kind, rule := range ruleOf {
 		list := breaches[kind]
-		if len(list) == 0 || kind == conform.Failure && c.operation.Call != nil {
+		if len(list) == 0 || kind == conformance.Failure && c.operation.Call != nil {
 			continue
 		}
 		var proof []string
 		for _, b := range list {
 			proof = append(proof, b.Note)
 		}
-		if kind == conform.Status && c.seen.Outcome != finding.Reached {
+		if kind == conformance.Status && c.seen.Outcome != finding.Reached {
 			continue // that a request is refused is the business of who described it
 		}
-		if c.origin != "openapi" && kind != conform.Failure && kind != conform.Credential {
+		if c.origin != "openapi" && kind != conformance.Failure && kind != conformance.Credential {
 			continue // what a collection saved is an example, not a promise
 		}
-		t.Flaw(attack.Flaw{Rule: rule, Message: fmt.Sprintf("%s %s %s", c.operation.Method, c.operation.Path,
+		t.Flaw(activescan.Flaw{Rule: rule, Message: fmt.Sprintf("%s %s %s", c.operation.Method, c.operation.Path,
 			first(list)),
 			Request: c.answer.Request, Proof: append([]string{"A request that the description allows was sent."},
 				proof...), Answers: []*message.Response{c.answer}, Notes: []string{"the valid request"}})
@@ -79,7 +79,7 @@ func (e *examination) conforms(t *attack.Trial) error {
 }
 
 // first tells the first breach, and how many more there are.
-func first(list []conform.Breach) string {
+func first(list []conformance.Breach) string {
 	note := list[0].Note
 	if list[0].Pointer != "" || strings.HasPrefix(note, "the ") {
 		note = "answers so that " + note
@@ -91,7 +91,7 @@ func first(list []conform.Breach) string {
 }
 
 // authenticated asks an operation that needs a sign-in without one.
-func (e *examination) authenticated(t *attack.Trial) error {
+func (e *examination) authenticated(t *activescan.Trial) error {
 	c := e.call(t)
 	if c == nil || c.answer == nil || !c.operation.Secured() || c.answer.Status >= 300 || len(c.answer.Body) == 0 ||
 		c.answer.IsData() && empty(message.DecodeJSON(c.answer.Body), 0) {
@@ -134,7 +134,7 @@ func (e *examination) authenticated(t *attack.Trial) error {
 			}
 		}
 	}
-	f := attack.Flaw{Rule: missingAuthentication, Message: fmt.Sprintf("%s %s answers without the sign-in that its "+
+	f := activescan.Flaw{Rule: missingAuthentication, Message: fmt.Sprintf("%s %s answers without the sign-in that its "+
 		"description requires", c.operation.Method, c.operation.Path),
 		Request: t.Request, Answers: []*message.Response{c.answer, control, without},
 		Notes: []string{"the request as the identity of the scan", "an address that does " +
@@ -203,7 +203,7 @@ func alike(a, b *message.Response) bool {
 	if one != nil && two != nil {
 		return shape(one, 0) == shape(two, 0)
 	}
-	return attack.NewPage(a).Like(attack.NewPage(b)) > 0.9
+	return activescan.NewPage(a).Like(activescan.NewPage(b)) > 0.9
 }
 
 // shape is what two JSON documents of one kind have in common: names and types.
@@ -242,17 +242,17 @@ const (
 )
 
 // validated sends inputs that break the description in one place.
-func (e *examination) validated(t *attack.Trial) error {
+func (e *examination) validated(t *activescan.Trial) error {
 	c := e.call(t)
 	if c == nil || c.answer == nil || c.answer.Status >= 300 || c.operation.Call != nil ||
 		!reads(c) && !e.Target.Profile.Allows(scan.Standard) {
 		return nil
 	}
-	valid := generate.Valid(c.operation, e.options(c, 0, true))
+	valid := requestgen.Valid(c.operation, e.options(c, 0, true))
 	kinds := map[string]int{}
 	var accepted []string
 	var answers []*message.Response
-	for _, v := range generate.Violations(valid) {
+	for _, v := range requestgen.Violations(valid) {
 		if strings.HasPrefix(v.At, "header:") || strings.HasPrefix(v.At, "cookie:") || kinds[v.Kind] == perKind ||
 			kinds[""] == maxWrong {
 			continue
@@ -272,14 +272,14 @@ func (e *examination) validated(t *attack.Trial) error {
 			if err := e.failed(t, c, v, resp); err != nil {
 				return err
 			}
-		case resp.Status < 300 && e.promises(c) && strings.HasPrefix(v.At, "json:") && attack.NewPage(resp).Like(attack.NewPage(c.answer)) > 0.5:
+		case resp.Status < 300 && e.promises(c) && strings.HasPrefix(v.At, "json:") && activescan.NewPage(resp).Like(activescan.NewPage(c.answer)) > 0.5:
 
 			accepted = append(accepted, fmt.Sprintf("%s %s: accepted with %d.", v.At, v.Note, resp.Status))
 			answers = append(answers, resp)
 		}
 	}
 	if len(accepted) > 0 {
-		t.Flaw(attack.Flaw{Rule: inputAccepted, Request: answers[0].Request, Answers: answers, Proof: accepted,
+		t.Flaw(activescan.Flaw{Rule: inputAccepted, Request: answers[0].Request, Answers: answers, Proof: accepted,
 			Message: fmt.Sprintf("%s %s accepts input that its description forbids", c.operation.Method,
 				c.operation.Path)})
 	}
@@ -298,7 +298,7 @@ func (e *examination) promises(c *call) bool {
 
 // failed proves that the input makes the operation fail: again, and the valid one does
 // not.
-func (e *examination) failed(t *attack.Trial, c *call, v generate.Violation, resp *message.Response) error {
+func (e *examination) failed(t *activescan.Trial, c *call, v requestgen.Violation, resp *message.Response) error {
 	again, err := t.Send(resp.Request)
 	if err != nil || again.Status < 500 {
 		return err
@@ -308,7 +308,7 @@ func (e *examination) failed(t *attack.Trial, c *call, v generate.Violation, res
 		return err
 	}
 	in, name, _ := strings.Cut(v.At, ":")
-	t.Flaw(attack.Flaw{Rule: serverError, Request: resp.Request, Point: &message.Point{In: message.In(in), Name: name},
+	t.Flaw(activescan.Flaw{Rule: serverError, Request: resp.Request, Point: &message.Point{In: message.In(in), Name: name},
 		Cause: "input that the description does not allow",
 		Message: fmt.Sprintf("%s %s fails with %d when %s %s", c.operation.Method, c.operation.Path, resp.Status, v.At,
 			v.Note),

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/api/generate"
-	"merlon/internal/engine/dast/effect"
+	"merlon/internal/engine/api/requestgen"
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sideeffect"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/errs"
 	"merlon/internal/finding"
@@ -91,7 +91,7 @@ func (e *examination) offer(c *call) {
 		return
 	}
 	if e.Surface.Add(c.request) {
-		e.byShape[site.Shape(c.request)] = c
+		e.byShape[sitemap.Shape(c.request)] = c
 		e.Surface.Resembles(c.request, c.answer)
 	}
 }
@@ -105,12 +105,12 @@ var sensitive = lazyregexp.New(`(?i)passw|credential|2fa|mfa|otp\b|/me\b|/self\b
 func removing(c *call) bool {
 	o := c.operation
 	if o.Call != nil {
-		return site.Removes(o.Call.Field)
+		return sitemap.Removes(o.Call.Field)
 	}
-	if o.Method == http.MethodPost && site.Recovers(o.Path) {
+	if o.Method == http.MethodPost && sitemap.Recovers(o.Path) {
 		return false // the user whose password is forgotten there is one that the scan has made up
 	}
-	return o.Method != http.MethodDelete && (site.Removes(o.ID) || site.Removes(o.Path))
+	return o.Method != http.MethodDelete && (sitemap.Removes(o.ID) || sitemap.Removes(o.Path))
 }
 
 // refuse says why an operation is not asked; empty: it may be.
@@ -123,7 +123,7 @@ func (e *examination) refuse(c *call, r *message.Request) string {
 		return "a subscription: it is not asked by HTTP"
 	case o.Call == nil && o.Method == http.MethodTrace:
 		return "TRACE is not asked"
-	case site.Dangerous(r.Address()), site.Dangerous("/" + o.ID):
+	case sitemap.Dangerous(r.Address()), sitemap.Dangerous("/" + o.ID):
 		return "it ends the session or cannot be taken back: never asked"
 	case removing(c) && !c.created && !profile.Allows(scan.Full):
 		return "its name says that it removes something, and the scan has not made it: the profile full does"
@@ -148,11 +148,11 @@ func (e *examination) effect(c *call, r *message.Request) message.Effect {
 	if o.Call != nil && o.Call.Kind == "query" {
 		return message.Reads
 	}
-	judged := effect.Of(effect.Subject{Request: r, Signed: len(e.Target.Identities) > 0, Mark: e.Values.Mark(),
+	judged := sideeffect.Of(sideeffect.Subject{Request: r, Signed: len(e.Target.Identities) > 0, Mark: e.Values.Mark(),
 		About: o.Summary})
 	switch judged {
 	case message.Money:
-		if effect.Orders(o.Path) && o.Method == http.MethodPost && slices.ContainsFunc(e.calls, func(c *call) bool {
+		if sideeffect.Orders(o.Path) && o.Method == http.MethodPost && slices.ContainsFunc(e.calls, func(c *call) bool {
 			return c.operation.Method == http.MethodDelete &&
 				strings.HasPrefix(c.operation.Path, strings.TrimRight(o.Path, "/")+"/{")
 		}) {
@@ -181,7 +181,7 @@ func (e *examination) ask(ctx context.Context, c *call) error {
 		optional bool
 	}{{0, true}, {0, false}, {1, true}, {2, true}} {
 		c.created = false
-		input := generate.Valid(c.operation, e.options(c, a.n, a.optional))
+		input := requestgen.Valid(c.operation, e.options(c, a.n, a.optional))
 		r, err := input.Request(e.Scope.Base(), c.origin)
 		if err != nil {
 			c.seen.Reason = err.Error()
@@ -273,5 +273,5 @@ func outcome(c *call, resp *message.Response) (finding.Outcome, string) {
 	if resp.Status == http.StatusNotFound && strings.Contains(c.operation.Path, "{") {
 		return finding.NotReached, "404: no object is known that it could be asked about"
 	}
-	return site.Outcome(resp)
+	return sitemap.Outcome(resp)
 }

@@ -10,12 +10,12 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/api/describe"
-	"merlon/internal/engine/api/generate"
+	"merlon/internal/engine/api/apispec"
 	"merlon/internal/engine/api/graphql"
+	"merlon/internal/engine/api/requestgen"
+	"merlon/internal/engine/dast/livescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/traffic"
-	"merlon/internal/engine/dast/visit"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
 )
@@ -35,7 +35,7 @@ func (e *examination) gather(ctx context.Context) error {
 		text, where := d.Text, cmp.Or(d.Name, d.URL, "the description")
 		if d.URL != "" && text == "" {
 			var err error
-			if d.Kind == string(describe.GraphQL) {
+			if d.Kind == string(apispec.GraphQL) {
 				text, err = e.introspect(ctx, d.URL)
 			}
 			if text == "" && !traffic.Over(err) {
@@ -138,7 +138,7 @@ func (e *examination) load(ctx context.Context, r *message.Request) (string, err
 // read adds the operations of a description. Those of GraphQL are at the address of the
 // service, below the base, where it is known.
 func (e *examination) read(text []byte, where, service string) error {
-	api, err := describe.Read(text)
+	api, err := apispec.Read(text)
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (e *examination) read(text []byte, where, service string) error {
 		e.Degrade(scan.Reason{Code: "malformed", Line: f.Line, Message: fmt.Sprintf("%.200s: %s", where, f.Message)})
 	}
 	origin := string(api.Format)
-	if api.Format == describe.OpenAPI2 || api.Format == describe.OpenAPI3 {
+	if api.Format == apispec.OpenAPI2 || api.Format == apispec.OpenAPI3 {
 		origin = "openapi"
 	}
 	for _, name := range slices.Sorted(maps.Keys(api.Schemes)) {
@@ -160,7 +160,7 @@ func (e *examination) read(text []byte, where, service string) error {
 			e.header = scheme.Name
 		}
 	}
-	if slices.ContainsFunc(slices.Collect(maps.Values(api.Schemes)), func(s describe.Scheme) bool {
+	if slices.ContainsFunc(slices.Collect(maps.Values(api.Schemes)), func(s apispec.Scheme) bool {
 		return s.Type == "http" && s.Scheme == "bearer"
 	}) {
 		e.header = "" // the usual one
@@ -178,7 +178,7 @@ func (e *examination) read(text []byte, where, service string) error {
 		if o.Call != nil && o.Path == "" {
 			e.place(o, service)
 		}
-		if known[identify(o)] || len(e.calls) == visit.MaxOperations {
+		if known[identify(o)] || len(e.calls) == livescan.MaxOperations {
 			continue
 		}
 		known[identify(o)] = true
@@ -194,17 +194,17 @@ const maxVariants = 8
 
 // variants are operations that read, for the other values of a parameter of the path of which
 // the description lists all: version v1 may show what v3 does not.
-func variants(o *describe.Operation) []*describe.Operation {
+func variants(o *apispec.Operation) []*apispec.Operation {
 	if o.Call != nil || o.Method != http.MethodGet {
 		return nil
 	}
-	var out []*describe.Operation
-	usual := generate.Valid(o, generate.Options{}).Values
+	var out []*apispec.Operation
+	usual := requestgen.Valid(o, requestgen.Options{}).Values
 	for i, p := range o.Parameters {
 		if p.In != "path" {
 			continue
 		}
-		for _, v := range generate.Flat(p.Schema).Enum {
+		for _, v := range requestgen.Flat(p.Schema).Enum {
 			if fmt.Sprint(v) == fmt.Sprint(usual[i]) || len(out) == maxVariants {
 				continue
 			}
@@ -218,7 +218,7 @@ func variants(o *describe.Operation) []*describe.Operation {
 }
 
 // place gives an operation of GraphQL the path of its service.
-func (e *examination) place(o *describe.Operation, service string) {
+func (e *examination) place(o *apispec.Operation, service string) {
 	base := strings.TrimSuffix(e.Scope.Base().Path, "/")
 	if r, err := e.locate(service); err == nil && service != "" {
 		if below, ok := strings.CutPrefix(r.Path, base+"/"); ok && below != "" {
@@ -254,7 +254,7 @@ func (e *examination) endpoints() []*graphql.Endpoint {
 }
 
 // identify tells operations apart: of a collection, one address may be asked in several ways.
-func identify(o *describe.Operation) string {
+func identify(o *apispec.Operation) string {
 	if o.Call != nil {
 		return o.ID
 	}
@@ -268,7 +268,7 @@ func identify(o *describe.Operation) string {
 }
 
 // parameters lists what the description names.
-func parameters(o *describe.Operation) []string {
+func parameters(o *apispec.Operation) []string {
 	out := []string{}
 	for _, p := range o.Parameters {
 		out = append(out, p.In+":"+p.Name)

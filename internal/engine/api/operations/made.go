@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/api/describe"
+	"merlon/internal/engine/api/apispec"
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/lazyregexp"
 )
 
@@ -25,7 +25,7 @@ var (
 
 // last is what an operation calls itself: the field of GraphQL, else its identifier in
 // the description without what stands before it, or the last word of its path.
-func last(o *describe.Operation) []string {
+func last(o *apispec.Operation) []string {
 	if o.Call != nil {
 		return []string{o.Call.Field}
 	}
@@ -34,9 +34,9 @@ func last(o *describe.Operation) []string {
 
 // alters reports whether the operation changes or removes an object that was there
 // before it is asked.
-func (e *examination) alters(o *describe.Operation) bool {
+func (e *examination) alters(o *apispec.Operation) bool {
 	rewrites := slices.ContainsFunc(last(o), func(name string) bool {
-		return describe.Rewrites(name) || site.Removes(name)
+		return apispec.Rewrites(name) || sitemap.Removes(name)
 	})
 	if o.Call != nil {
 		return o.Call.Kind == "mutation" && rewrites
@@ -66,7 +66,7 @@ var selfsame = lazyregexp.New(`(?i)/(my|profile|account|user|preferences|userinf
 
 // own reports whether the operation changes what belongs to the account that the scan has
 // registered: no path says whose it is.
-func (e *examination) own(o *describe.Operation) bool {
+func (e *examination) own(o *apispec.Operation) bool {
 	return e.joined != nil && o.Call == nil && !strings.Contains(o.Path, "{") && selfsame.MatchString(o.Path)
 }
 
@@ -78,7 +78,7 @@ func (e *examination) described(method, path string) bool {
 }
 
 // taken are the names of what the operation takes beside its path, without marks.
-func taken(o *describe.Operation) []string {
+func taken(o *apispec.Operation) []string {
 	var out []string
 	for _, p := range o.Parameters {
 		if p.In == "query" {
@@ -97,7 +97,7 @@ func taken(o *describe.Operation) []string {
 
 // names reports whether a value of this name, which stands in no path, says which object
 // the operation changes.
-func names(o *describe.Operation, name string) bool {
+func names(o *apispec.Operation, name string) bool {
 	if strings.Contains(o.Path, "{") {
 		return false // the path does
 	}
@@ -110,28 +110,28 @@ func names(o *describe.Operation, name string) bool {
 }
 
 // subject is what an operation is about.
-func subject(o *describe.Operation) string {
+func subject(o *apispec.Operation) string {
 	if o.Call != nil {
-		return describe.Subject(o.Call.Field)
+		return apispec.Subject(o.Call.Field)
 	}
 	if joins.MatchString(o.Path) {
 		return "user"
 	}
-	return describe.Noun(o.Path)
+	return apispec.Noun(o.Path)
 }
 
 // makes reports whether the operation, answered so, has made an object.
-func makes(o *describe.Operation, resp *message.Response) bool {
+func makes(o *apispec.Operation, resp *message.Response) bool {
 	named := func(re *lazyregexp.Regexp) bool {
 		return re.MatchString(o.Path) || slices.ContainsFunc(last(o), re.MatchString)
 	}
 	switch {
 	case o.Call != nil:
-		return o.Call.Kind == "mutation" && !describe.Rewrites(o.Call.Field) && !site.Removes(o.Call.Field) &&
+		return o.Call.Kind == "mutation" && !apispec.Rewrites(o.Call.Field) && !sitemap.Removes(o.Call.Field) &&
 			!searching.MatchString(o.Call.Field)
 	case o.Method == http.MethodPut:
 		return resp.Status == http.StatusCreated
-	case o.Method != http.MethodPost || slices.ContainsFunc(last(o), describe.Rewrites):
+	case o.Method != http.MethodPost || slices.ContainsFunc(last(o), apispec.Rewrites):
 		return false
 	}
 	return resp.Status == http.StatusCreated || !named(searching)
@@ -159,7 +159,7 @@ func identified(v map[string]any, about string) bool {
 			}
 		default:
 			for _, end := range []string{"uuid", "guid", "id"} {
-				if stem, is := strings.CutSuffix(n, end); is && value != nil && describe.Same(stem, about) {
+				if stem, is := strings.CutSuffix(n, end); is && value != nil && apispec.Same(stem, about) {
 					return true
 				}
 			}
@@ -170,7 +170,7 @@ func identified(v map[string]any, about string) bool {
 
 // unused returns an identifier that names nothing yet, for what an operation makes under
 // the name that it is given; false: the schema asks for another one than a text.
-func (e *examination) unused(s *describe.Schema) (any, bool) {
+func (e *examination) unused(s *apispec.Schema) (any, bool) {
 	if len(s.Types) > 0 && !s.Is("string") || len(s.Enum) > 0 || s.Pattern != "" || s.MaxLength >= 0 &&
 		s.MaxLength < 14 {
 		return nil, false

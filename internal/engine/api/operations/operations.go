@@ -11,13 +11,13 @@ import (
 	"net/http"
 	"slices"
 
+	"merlon/internal/engine/api/apispec"
 	"merlon/internal/engine/api/authz"
-	"merlon/internal/engine/api/describe"
 	"merlon/internal/engine/api/graphql"
 	"merlon/internal/engine/dast/check"
+	"merlon/internal/engine/dast/livescan"
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
-	"merlon/internal/engine/dast/visit"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
 )
@@ -33,7 +33,7 @@ var Analyzer = &scan.Analyzer{
 
 // An examination is one scan of one API.
 type examination struct {
-	*visit.Visit
+	*livescan.Visit
 	calls   []*call
 	byShape map[string]*call // those that are attacked
 	store   *store
@@ -46,11 +46,11 @@ type examination struct {
 
 // A call is an operation with what became of it.
 type call struct {
-	operation *describe.Operation
+	operation *apispec.Operation
 	origin    string
-	schemes   map[string]describe.Scheme // of its description
-	request   *message.Request           // the best one, or the last without an answer; nil: none could be made
-	answer    *message.Response          // to it; nil: none
+	schemes   map[string]apispec.Scheme // of its description
+	request   *message.Request          // the best one, or the last without an answer; nil: none could be made
+	answer    *message.Response         // to it; nil: none
 	seen      finding.Operation
 	created   bool // its path names an object that the scan has made
 	late      bool // no answer came in time
@@ -59,13 +59,13 @@ type call struct {
 // examine visits the target.
 func examine(p *scan.LivePass) error {
 	e := &examination{byShape: map[string]*call{}, store: newStore()}
-	v, err := visit.New(p, slices.Concat(e.checks(), graphql.Checks(e.endpoints), check.All))
+	v, err := livescan.New(p, slices.Concat(e.checks(), graphql.Checks(e.endpoints), check.All))
 	if err != nil {
 		return err
 	}
 	defer v.Close()
 	e.Visit = v
-	return v.Do(visit.Plan{Discover: e.discover, Found: 40, Operations: e.outcomes})
+	return v.Do(livescan.Plan{Discover: e.discover, Found: 40, Operations: e.outcomes})
 }
 
 // discover reads the descriptions and asks every operation of them.
@@ -92,7 +92,7 @@ func (e *examination) discover(ctx context.Context) error {
 	if err := e.explore(ctx); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(e.Surface.Entries(), func(s site.Entry) bool { return s.Request.Method != http.MethodGet }) {
+	if slices.ContainsFunc(e.Surface.Entries(), func(s sitemap.Entry) bool { return s.Request.Method != http.MethodGet }) {
 		e.Run.Parallel = 1 // what one operation changes, another one shows: comparisons need it to stand still
 	}
 	return nil
@@ -101,13 +101,13 @@ func (e *examination) discover(ctx context.Context) error {
 // outcomes are what became of each operation, with the requests of the attack.
 func (e *examination) outcomes() []finding.Operation {
 	var out []finding.Operation
-	attacked := map[string]site.Entry{}
+	attacked := map[string]sitemap.Entry{}
 	for _, entry := range e.Surface.Entries() {
-		attacked[site.Shape(entry.Request)] = entry
+		attacked[sitemap.Shape(entry.Request)] = entry
 	}
 	for _, c := range e.calls {
 		if c.request != nil {
-			shape := site.Shape(c.request)
+			shape := sitemap.Shape(c.request)
 			if e.byShape[shape] == c {
 				c.seen.Requests += attacked[shape].Seen.Requests
 				c.seen.Reason = cmp.Or(c.seen.Reason, attacked[shape].Unfinished)

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"strings"
 
-	"merlon/internal/engine/api/describe"
-	"merlon/internal/engine/dast/visit"
+	"merlon/internal/engine/api/apispec"
+	"merlon/internal/engine/dast/livescan"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
 )
@@ -45,13 +45,13 @@ func (e *examination) declared() error {
 	if err != nil {
 		return err
 	}
-	api, err := describe.Read(text)
+	api, err := apispec.Read(text)
 	if err != nil {
 		return err
 	}
 	base := e.Scope.Base()
 	for _, o := range api.Operations {
-		if len(e.calls) < visit.MaxOperations {
+		if len(e.calls) < livescan.MaxOperations {
 			e.calls = append(e.calls,
 				&call{operation: o, origin: "code", seen: finding.Operation{Method: o.Method, URL: o.Address(base),
 					Origin:  "code",

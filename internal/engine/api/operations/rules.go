@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"merlon/internal/engine/api/authz"
-	"merlon/internal/engine/api/conform"
+	"merlon/internal/engine/api/conformance"
 	"merlon/internal/engine/api/graphql"
 	"merlon/internal/finding"
 )
@@ -47,47 +47,47 @@ var (
 )
 
 // ruleOf are the rules of answers that are not what the description says.
-var ruleOf = map[conform.Kind]*finding.Rule{
-	conform.Failure: rule("failure", "Server error", finding.Low, [3]string{
+var ruleOf = map[conformance.Kind]*finding.Rule{
+	conformance.Failure: rule("failure", "Server error", finding.Low, [3]string{
 		"An operation answers a request that its description allows with an error of the server.",
 		"It cannot be used, and nobody has designed what it answers.",
 		"Find the cause in the log of the application.",
 	}, [2]string{"CWE-755", "API8:2023"}),
-	conform.Status: rule("undescribed-status", "Undocumented response status", finding.Low, [3]string{
+	conformance.Status: rule("undescribed-status", "Undocumented response status", finding.Low, [3]string{
 		"An operation answers with a status that its description does not foresee.",
 		"Clients and gateways that go by the description do not handle it, and nobody has said what its body may hold.",
 		"Describe the answer, or change it.",
 	}, [2]string{"CWE-1059", "API9:2023"}),
-	conform.MediaType: rule("undescribed-media-type", "Undocumented response media type", finding.Low, [3]string{
+	conformance.MediaType: rule("undescribed-media-type", "Undocumented response media type", finding.Low, [3]string{
 		"An operation answers with another media type than its description has.",
 		"Pages of errors of frameworks answer so, and a browser may run what was meant as data.",
 		"Answer errors in the described form, and send the right Content-Type.",
 	}, [2]string{"CWE-436", "API8:2023"}),
-	conform.Body: rule("body-breaks-schema", "Response violates its schema", finding.Low, [3]string{
+	conformance.Body: rule("body-breaks-schema", "Response violates its schema", finding.Low, [3]string{
 		"The body of an answer is not what its schema says.",
 		"Clients break, and what checks answers by the schema cannot be switched on.",
 		"Correct the schema or the answer, and test answers against the description.",
 	}, [2]string{"CWE-1059", "API9:2023"}),
-	conform.Property: rule("undescribed-property", "Undocumented response property (excessive data "+
+	conformance.Property: rule("undescribed-property", "Undocumented response property (excessive data "+
 		"exposure)", finding.Low, [3]string{
 		"An answer has properties that its schema does not name, or that are only to be written.",
 		"Objects that are answered as they are stored show more than was meant to be shown.",
 		"Answer types of their own, with the properties that are described.",
 	}, [2]string{"CWE-213", "API3:2023"}),
-	conform.Credential: rule("credential-in-answer", "Credentials in the response", finding.High, [3]string{
+	conformance.Credential: rule("credential-in-answer", "Credentials in the response", finding.High, [3]string{
 		"An answer holds properties that are named as passwords or secrets, with values.",
 		"Who may read the answer, or a log or cache on the way, has the credentials.",
 		"Leave credentials and their hashes out of all answers.",
 	}, [2]string{"CWE-200", "API3:2023"}),
 }
 
-// conformance lists the rules of answers.
-var conformance = []*finding.Rule{ruleOf[conform.Failure], ruleOf[conform.Status], ruleOf[conform.MediaType],
-	ruleOf[conform.Body], ruleOf[conform.Property], ruleOf[conform.Credential]}
+// conformanceRules lists the rules of answers.
+var conformanceRules = []*finding.Rule{ruleOf[conformance.Failure], ruleOf[conformance.Status], ruleOf[conformance.MediaType],
+	ruleOf[conformance.Body], ruleOf[conformance.Property], ruleOf[conformance.Credential]}
 
 // listRules returns the rules of operations, authorization and GraphQL. The checks of
 // dast/application run on operations as well, under their own rules.
 func listRules() ([]*finding.Rule, error) {
-	own := append([]*finding.Rule{missingAuthentication, serverError, pageSize, inputAccepted}, conformance...)
+	own := append([]*finding.Rule{missingAuthentication, serverError, pageSize, inputAccepted}, conformanceRules...)
 	return slices.Concat(own, authz.Rules(), graphql.Rules()), nil
 }

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
@@ -27,7 +27,7 @@ const (
 // sized asks a list for one, two and a million of its objects. That the parameter is obeyed
 // shows in the first two; that it has no limit shows when the third answers a thousand
 // objects or more, or tells the million as the size of the page.
-func (e *examination) sized(t *attack.Trial) error {
+func (e *examination) sized(t *activescan.Trial) error {
 	c := e.call(t)
 	if c == nil || c.answer == nil || c.answer.Status != http.StatusOK || c.operation.Call != nil ||
 		c.operation.Method != http.MethodGet || e.Target.Production {
@@ -63,7 +63,7 @@ func (e *examination) sized(t *attack.Trial) error {
 		}
 	}
 	last := message.DecodeJSON(answers[2].Body)
-	f := attack.Flaw{Rule: pageSize, Request: answers[2].Request,
+	f := activescan.Flaw{Rule: pageSize, Request: answers[2].Request,
 		Point: &message.Point{In: message.InQuery, Name: name}, Payload: fmt.Sprint(huge), Answers: answers,
 		Notes: []string{"one", "two", "a million"}, Message: fmt.Sprintf("%s %s has no limit of %q", c.operation.Method,
 			c.operation.Path, name),

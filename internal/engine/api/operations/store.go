@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/api/describe"
-	"merlon/internal/engine/api/generate"
+	"merlon/internal/engine/api/apispec"
+	"merlon/internal/engine/api/requestgen"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
@@ -72,7 +72,7 @@ func (s *store) add(name string, v any, created bool) {
 }
 
 // learn keeps what an accepted request and its answer show.
-func (s *store) learn(o *describe.Operation, resp *message.Response) {
+func (s *store) learn(o *apispec.Operation, resp *message.Response) {
 	if resp.Status >= 300 {
 		return
 	}
@@ -108,7 +108,7 @@ func (s *store) learn(o *describe.Operation, resp *message.Response) {
 
 // place keeps the identifiers of what an answer is about under the path that it was asked
 // at: there may be several things of one name.
-func (s *store) place(o *describe.Operation, resp *message.Response, made bool, about string) {
+func (s *store) place(o *apispec.Operation, resp *message.Response, made bool, about string) {
 	if o.Call != nil || strings.Contains(o.Path, "{") {
 		return
 	}
@@ -129,7 +129,7 @@ func (s *store) place(o *describe.Operation, resp *message.Response, made bool, 
 		if n := plain(name); itself(about, n) && identified(map[string]any{n: m[name]}, about) {
 			s.add("at "+path, m[name], made)
 			if i := strings.LastIndexByte(path, '/'); made && i > 0 &&
-				describe.Makes(path[i+1:]) { // "/cards/create" adds to "/cards"
+				apispec.Makes(path[i+1:]) { // "/cards/create" adds to "/cards"
 				s.add("at "+path[:i], m[name], made)
 			}
 		}
@@ -142,7 +142,7 @@ func wrapped(m map[string]any, about string) any {
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		switch below := m[name].(type) {
 		case map[string]any, []any:
-			if len(m) == 1 || describe.Same(describe.Thing(name), about) {
+			if len(m) == 1 || apispec.Same(apispec.Thing(name), about) {
 				return below
 			}
 		}
@@ -188,9 +188,9 @@ func (s *store) walk(v any, about string, made bool, depth int, looked *int) {
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			switch below := v[name].(type) {
 			case map[string]any, []any:
-				inner := cmp.Or(describe.Thing(name), about)
+				inner := cmp.Or(apispec.Thing(name), about)
 				s.walk(below, inner,
-					wraps && (describe.Same(inner, about) || inside == 1 && !persons.MatchString(inner)), depth+1,
+					wraps && (apispec.Same(inner, about) || inside == 1 && !persons.MatchString(inner)), depth+1,
 					looked)
 			default:
 				s.keep(about, name, below, made)
@@ -215,7 +215,7 @@ func (s *store) keep(about, name string, v any, made bool) {
 // find returns a value for a parameter of the operation: the n-th that fits. It tells
 // whether it is of an object that the scan has made; what changes something gets these
 // first, and with own nothing else.
-func (s *store) find(o *describe.Operation, name string, schema *describe.Schema, n int,
+func (s *store) find(o *apispec.Operation, name string, schema *apispec.Schema, n int,
 	own bool) (v any, created, ok bool) {
 	short := plain(name)
 	var names []string
@@ -232,7 +232,7 @@ func (s *store) find(o *describe.Operation, name string, schema *describe.Schema
 	names = append(names, about+"."+short)
 	for _, id := range []string{"id", "uuid", "guid", "key", "name", "slug", "number", "title"} {
 		if rest, ok := strings.CutSuffix(short, id); ok && rest != "" {
-			names = append(names, describe.Singular(rest)+"."+id)
+			names = append(names, apispec.Singular(rest)+"."+id)
 		}
 	}
 	if rest, ok := strings.CutPrefix(short, about); ok && rest != "" {
@@ -270,11 +270,11 @@ func before(path, name string) string {
 	if i < 0 {
 		return ""
 	}
-	return describe.Noun(path[:i])
+	return apispec.Noun(path[:i])
 }
 
 // fit gives the value the type of the schema.
-func fit(s *describe.Schema, v any) (any, bool) {
+func fit(s *apispec.Schema, v any) (any, bool) {
 	text := fmt.Sprint(v)
 	if s.Is("integer") || s.Is("number") {
 		var f float64
@@ -292,7 +292,7 @@ func fit(s *describe.Schema, v any) (any, bool) {
 // sent reports whether a collection has a value for the parameter of the path, which was
 // asked for once.
 func (c *call) sent(name string) bool {
-	return c.origin != "openapi" && slices.ContainsFunc(c.operation.Parameters, func(p *describe.Parameter) bool {
+	return c.origin != "openapi" && slices.ContainsFunc(c.operation.Parameters, func(p *apispec.Parameter) bool {
 		text, is := p.Example.(string)
 		return p.In == "path" && p.Name == name && is && text != ""
 	})
@@ -325,11 +325,11 @@ func (e *examination) carriers() []string {
 // options returns how the operation's input is made: with known values in the path, the
 // n-th ones, and for references to other objects. What changes or removes an object is
 // given those that the scan has made, but in the profile full.
-func (e *examination) options(c *call, n int, optional bool) generate.Options {
+func (e *examination) options(c *call, n int, optional bool) requestgen.Options {
 	own := e.alters(c.operation) && !e.Target.Profile.Allows(scan.Full)
-	return generate.Options{Optional: optional, Seed: e.Seed, Values: e.Values,
+	return requestgen.Options{Optional: optional, Seed: e.Seed, Values: e.Values,
 		Plain: !e.Target.Profile.Allows(scan.Full), Headers: e.carriers(),
-		Known: func(in, name string, s *describe.Schema) (any, bool) {
+		Known: func(in, name string, s *apispec.Schema) (any, bool) {
 			short := plain(name)
 			reference := in == "path" || (in == "query" || in == "body") && short != "id" &&
 				(strings.HasSuffix(short, "id") || strings.HasSuffix(short, "uuid"))

@@ -9,12 +9,12 @@ import (
 	"fmt"
 	"slices"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/check"
 	"merlon/internal/engine/dast/crawl"
+	"merlon/internal/engine/dast/livescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/session"
-	"merlon/internal/engine/dast/visit"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
 )
@@ -43,7 +43,7 @@ func listRules() ([]*finding.Rule, error) {
 
 // An examination is one scan of one target.
 type examination struct {
-	*visit.Visit
+	*livescan.Visit
 	crawler *crawl.Crawler
 }
 
@@ -59,7 +59,7 @@ func (e *examination) find(ctx context.Context) error {
 	for _, reason := range unread {
 		e.Degrade(reason)
 	}
-	if rules := e.Run.Untold(func(c *attack.Check) []*finding.Rule { return c.Elsewhere }); len(unread) > 0 &&
+	if rules := e.Run.Untold(func(c *activescan.Check) []*finding.Rule { return c.Elsewhere }); len(unread) > 0 &&
 		len(rules) > 0 {
 		e.Degrade(scan.Reason{Code: "unreadable", Rules: rules, Message: "what was stored was not looked for in " +
 			"pages that gave no answer"})
@@ -75,21 +75,21 @@ func (e *examination) find(ctx context.Context) error {
 }
 
 // others are the identities of the target beside the first.
-func others(v *visit.Visit) ([]attack.Other, error) {
-	var out []attack.Other
+func others(v *livescan.Visit) ([]activescan.Other, error) {
+	var out []activescan.Other
 	for _, identity := range v.Target.Identities[min(1, len(v.Target.Identities)):] {
 		s, err := session.New(identity, v.Session())
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, attack.Other{As: s, Less: identity.Role > 0 && identity.Role < v.Target.Identities[0].Role})
+		out = append(out, activescan.Other{As: s, Less: identity.Role > 0 && identity.Role < v.Target.Identities[0].Role})
 	}
 	return out, nil
 }
 
 // examine visits the target.
 func examine(p *scan.LivePass) error {
-	v, err := visit.New(p, check.All)
+	v, err := livescan.New(p, check.All)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func examine(p *scan.LivePass) error {
 				"requests", asked, known, e.Client.Sent()))
 		}})
 	v.Signed = e.crawler.Signed
-	return v.Do(visit.Plan{Script: true, Discover: e.find, Found: 30, Operations: func() []finding.Operation {
+	return v.Do(livescan.Plan{Script: true, Discover: e.find, Found: 30, Operations: func() []finding.Operation {
 		var out []finding.Operation
 		for _, entry := range e.Surface.Entries() {
 			entry.Seen.Reason = cmp.Or(entry.Seen.Reason, entry.Unfinished)

@@ -12,7 +12,7 @@ import (
 	"merlon/internal/engine/dast/browser"
 	"merlon/internal/engine/dast/crawl"
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/scan"
 )
 
@@ -91,8 +91,8 @@ func (e *examination) explore(ctx context.Context, known *crawl.Result) ([]*mess
 	seeds := []string{e.Scope.Base().String()}
 	shapes := map[string]bool{}
 	for _, p := range known.Pages {
-		if shape := site.Shape(p); !shapes[shape] && p.Method == http.MethodGet && len(seeds) < maxOpened &&
-			!site.Dangerous(p.Address()) {
+		if shape := sitemap.Shape(p); !shapes[shape] && p.Method == http.MethodGet && len(seeds) < maxOpened &&
+			!sitemap.Dangerous(p.Address()) {
 			shapes[shape] = true
 			seeds = append(seeds, p.Address())
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
 )
@@ -38,10 +38,10 @@ func (e *examination) leave(seen []*message.Request) {
 	}
 	shapes := map[string]bool{}
 	for _, r := range seen {
-		shapes[site.Shape(r)] = true
+		shapes[sitemap.Shape(r)] = true
 	}
 	for _, entry := range e.Surface.Entries() {
-		if entry.Request.Origin == "code" && !shapes[site.Shape(entry.Request)] && entry.Answer != nil &&
+		if entry.Request.Origin == "code" && !shapes[sitemap.Shape(entry.Request)] && entry.Answer != nil &&
 			entry.Answer.IsData() {
 			e.Surface.Leave(entry.Request, "it answers with data: the analysis of APIs examines it")
 		}
@@ -53,7 +53,7 @@ func (e *examination) leave(seen []*message.Request) {
 // address which is named for removing something, even for GET, is as good as a warning.
 func (e *examination) withheld(r *message.Request) string {
 	changes := r.Method == http.MethodPut || r.Method == http.MethodPatch
-	if (r.Method == http.MethodDelete || changes && strings.Contains(r.Template, "{") || site.Removes(r.Template)) &&
+	if (r.Method == http.MethodDelete || changes && strings.Contains(r.Template, "{") || sitemap.Removes(r.Template)) &&
 		!e.Target.Profile.Allows(scan.Full) {
 		return "the profile sends nothing that may remove or replace what the scan has not made"
 	}
@@ -78,7 +78,7 @@ func (e *examination) requests(route *scan.Route) []*message.Request {
 // open is the value of a parameter that the code leaves open. A password and its
 // confirmation get different ones, so that nobody is given another password.
 func open(name string, passwords *int) string {
-	if site.IsPassword(name) {
+	if sitemap.IsPassword(name) {
 		*passwords++
 		return strings.Repeat("1", *passwords)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/chromedp/cdproto/target"
 
 	"merlon/internal/chromium"
-	"merlon/internal/engine/dast/invent"
+	"merlon/internal/engine/dast/formvalue"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/scan"
 )
@@ -56,7 +56,7 @@ type Options struct {
 	Memory    int64 // of all processes of Path together, in bytes; 0: 3 GiB
 	Crashes   int   // after which it is not started again; 0: 3
 	// Values are typed into fields; nil: those of no scan.
-	Values *invent.Values
+	Values *formvalue.Values
 	// IgnoreCertificates lets pages of hosts with bad certificates load.
 	IgnoreCertificates bool
 }

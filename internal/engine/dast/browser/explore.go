@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/lazyregexp"
 )
 
@@ -404,7 +404,7 @@ func formKey(f *formed) string {
 }
 
 func (e *explorer) wants(key, place, words string) bool {
-	return !e.acted[key] && e.alike[place] < alikeLimit && !site.Dangerous(words) &&
+	return !e.acted[key] && e.alike[place] < alikeLimit && !sitemap.Dangerous(words) &&
 		(e.Bold || !harmful.MatchString(words))
 }
 
@@ -480,7 +480,7 @@ func (e *explorer) link(address, page string) {
 func (e *explorer) enqueue(address string, given bool) {
 	r, fragment, err := split(address)
 	if err != nil || !given && (!e.b.o.Within(r) || static.MatchString(path.Base(r.Path)) ||
-		site.Dangerous(r.Address()+fragment)) {
+		sitemap.Dangerous(r.Address()+fragment)) {
 		return
 	}
 	key := shape(address)
@@ -523,7 +523,7 @@ func (b *Browser) remember(r *message.Request, fragment string) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	document := site.Shape(r)
+	document := sitemap.Shape(r)
 	if len(b.routes[document]) < maxRemembered && len(b.routes) < maxRemembered &&
 		!slices.Contains(b.routes[document], fragment) {
 		b.routes[document] = append(b.routes[document], fragment)
@@ -534,7 +534,7 @@ func (b *Browser) remember(r *message.Request, fragment string) {
 // each shape; those with parameters come first.
 func (b *Browser) Routes(r *message.Request, n int) []string {
 	b.mu.Lock()
-	all := slices.Clone(b.routes[site.Shape(r)])
+	all := slices.Clone(b.routes[sitemap.Shape(r)])
 	b.mu.Unlock()
 	slices.SortStableFunc(all, func(x, y string) int {
 		return cmp.Compare(strings.Count(y, "=")-strings.Count(x, "="), 0)
@@ -568,7 +568,7 @@ func (b *Browser) asked(s *Sent, page string) {
 
 // asking is the same for requests to the same place.
 func asking(r *message.Request) string {
-	return r.Method + " " + r.Base() + strings.TrimSuffix(site.PathShape(r), "/")
+	return r.Method + " " + r.Base() + strings.TrimSuffix(sitemap.PathShape(r), "/")
 }
 
 // words are the fragments that look like routes; others are places in a text.
@@ -581,10 +581,10 @@ func shape(address string) string {
 	if err != nil {
 		return address
 	}
-	out := site.Shape(r)
+	out := sitemap.Shape(r)
 	if words.MatchString(fragment) {
 		if route, err := message.Parse("http://route/" + strings.TrimLeft(fragment, "#!/")); err == nil {
-			out += site.Shape(route)
+			out += sitemap.Shape(route)
 		}
 	}
 	return out
@@ -631,7 +631,7 @@ func (e *explorer) form(ctx context.Context, f *formed, page string) {
 			r.Shown = append(r.Shown, p.Name)
 		}
 	}
-	e.tell(Observation{Kind: "form", Request: r, Page: page, Foreign: !e.b.o.Within(r)}, site.Shape(r))
+	e.tell(Observation{Kind: "form", Request: r, Page: page, Foreign: !e.b.o.Within(r)}, sitemap.Shape(r))
 }
 
 // tell passes an observation on, once.
@@ -658,7 +658,7 @@ func (e *explorer) event(ev Event) {
 		}
 		e.tell(Observation{Kind: "request", Request: s.Request, Type: s.Kind, Foreign: s.Foreign, Refused: s.Refused,
 			Page: page},
-			s.Kind+site.Shape(s.Request)+s.Address()+s.Refused)
+			s.Kind+sitemap.Shape(s.Request)+s.Address()+s.Refused)
 	case ev.Route != "":
 		if r, fragment, err := split(ev.Route); err == nil {
 			r.Origin = "browser"
@@ -686,11 +686,11 @@ var errChanges = errors.New("it may change something, which this exploration doe
 // allow refuses what may do harm.
 func (e *explorer) allow(s *Sent) error {
 	switch {
-	case site.Dangerous(s.Address()):
+	case sitemap.Dangerous(s.Address()):
 		return errors.New("it ends the session or destroys something")
 	case s.Method == http.MethodGet || s.Method == http.MethodHead || s.Method == http.MethodOptions:
 		return nil
-	case site.Deletes(s.Request) && !e.Bold, !e.Submit:
+	case sitemap.Deletes(s.Request) && !e.Bold, !e.Submit:
 		return errChanges
 	}
 	return nil

@@ -21,7 +21,7 @@ import (
 	"github.com/chromedp/cdproto/storage"
 	"github.com/chromedp/cdproto/target"
 
-	"merlon/internal/engine/dast/invent"
+	"merlon/internal/engine/dast/formvalue"
 	"merlon/internal/engine/dast/message"
 )
 
@@ -216,7 +216,7 @@ func (p *Page) intercept(ctx context.Context, s *session) error {
 }
 
 // samples are what our script types into fields.
-func samples(v *invent.Values) map[string]string {
+func samples(v *formvalue.Values) map[string]string {
 	return map[string]string{"mail": v.Mail(), "url": v.URL(), "password": v.Password("browser"), "text": v.Mark()}
 }
 

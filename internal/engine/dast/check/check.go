@@ -3,84 +3,84 @@
 package check
 
 import (
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/check/access"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/check/blindinjection"
+	"merlon/internal/engine/dast/check/blindxss"
 	"merlon/internal/engine/dast/check/caching"
 	"merlon/internal/engine/dast/check/cipher"
+	"merlon/internal/engine/dast/check/clienttrust"
 	"merlon/internal/engine/dast/check/codeinjection"
-	"merlon/internal/engine/dast/check/command"
+	"merlon/internal/engine/dast/check/commandinjection"
 	"merlon/internal/engine/dast/check/cookies"
 	"merlon/internal/engine/dast/check/cors"
 	"merlon/internal/engine/dast/check/csrf"
 	"merlon/internal/engine/dast/check/deserialization"
-	"merlon/internal/engine/dast/check/dom"
-	"merlon/internal/engine/dast/check/enforcement"
-	"merlon/internal/engine/dast/check/evaluation"
-	"merlon/internal/engine/dast/check/forgotten"
+	"merlon/internal/engine/dast/check/domxss"
+	"merlon/internal/engine/dast/check/exposedfiles"
+	"merlon/internal/engine/dast/check/forcedbrowsing"
 	"merlon/internal/engine/dast/check/headerinjection"
 	"merlon/internal/engine/dast/check/headers"
 	"merlon/internal/engine/dast/check/hostheader"
+	"merlon/internal/engine/dast/check/infodisclosure"
 	"merlon/internal/engine/dast/check/jndi"
 	"merlon/internal/engine/dast/check/jwt"
 	"merlon/internal/engine/dast/check/ldapinjection"
-	"merlon/internal/engine/dast/check/leaks"
-	"merlon/internal/engine/dast/check/libraries"
-	"merlon/internal/engine/dast/check/markup"
 	"merlon/internal/engine/dast/check/methods"
 	"merlon/internal/engine/dast/check/nosqlinjection"
 	"merlon/internal/engine/dast/check/nullbyte"
+	"merlon/internal/engine/dast/check/oldapiversion"
 	"merlon/internal/engine/dast/check/pathtraversal"
 	"merlon/internal/engine/dast/check/redirect"
+	"merlon/internal/engine/dast/check/redos"
 	"merlon/internal/engine/dast/check/sessionid"
-	"merlon/internal/engine/dast/check/slowexpression"
 	"merlon/internal/engine/dast/check/sqlinjection"
 	"merlon/internal/engine/dast/check/ssrf"
 	"merlon/internal/engine/dast/check/templateinjection"
 	"merlon/internal/engine/dast/check/tls"
-	"merlon/internal/engine/dast/check/unsigned"
+	"merlon/internal/engine/dast/check/unsignedstate"
 	"merlon/internal/engine/dast/check/upload"
-	"merlon/internal/engine/dast/check/versions"
+	"merlon/internal/engine/dast/check/vulnerablejs"
 	"merlon/internal/engine/dast/check/xpathinjection"
 	"merlon/internal/engine/dast/check/xss"
 	"merlon/internal/engine/dast/check/xxe"
 )
 
 // All lists every check, in the order in which they look at a point.
-var All = []*attack.Check{
+var All = []*activescan.Check{
 	redirect.Check,
 	xss.Check,
-	dom.Check,
+	domxss.Check,
 	sqlinjection.Check,
 	sqlinjection.Slow,
-	command.Check,
-	command.Slow,
+	commandinjection.Check,
+	commandinjection.Slow,
 	pathtraversal.Check,
 	ldapinjection.Check,
 	xpathinjection.Check,
 	templateinjection.Check,
 	codeinjection.Check,
-	evaluation.Check,
-	evaluation.Slow,
+	blindinjection.Check,
+	blindinjection.Slow,
 	nosqlinjection.Check,
 	nullbyte.Check,
 	headerinjection.Check,
 	xxe.Check,
 	ssrf.Check,
 	ssrf.Headers,
-	markup.Check,
+	blindxss.Check,
 	jndi.Check,
 	deserialization.Check,
 	deserialization.Calls,
 	deserialization.Indicator,
 	upload.Check,
-	access.Check,
+	forcedbrowsing.Check,
 	cipher.Check,
-	unsigned.Check,
-	unsigned.State,
+	unsignedstate.Check,
+	unsignedstate.State,
 	csrf.Check,
-	enforcement.Check,
+	clienttrust.Check,
 	cors.Check,
-	forgotten.Check,
+	exposedfiles.Check,
 	hostheader.Check,
 	caching.Check,
 	tls.Check,
@@ -88,11 +88,11 @@ var All = []*attack.Check{
 	methods.Write,
 	cookies.Check,
 	sessionid.Check,
-	versions.Check,
+	oldapiversion.Check,
 	headers.Check,
-	leaks.Check,
-	libraries.Check,
+	infodisclosure.Check,
+	vulnerablejs.Check,
 	jwt.Check,
 	jwt.Slow,
-	slowexpression.Check,
+	redos.Check,
 }

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"testing"
 
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
 	"merlon/internal/engine/dast/check"
 )
 
@@ -63,9 +63,9 @@ func TestPayloadsDoNoHarm(t *testing.T) {
 		}
 		fmt.Fprint(w, "a file")
 	})
-	attacktest.Timed(t, mux, check.All, []string{"GET /echo?q=abc", "GET /fail?q=2", "GET /silent?q=abc",
+	activescantest.Timed(t, mux, check.All, []string{"GET /echo?q=abc", "GET /fail?q=2", "GET /silent?q=abc",
 		"GET /file?q=a.txt", `POST /echo?q=1 {"a": "abc"}`, "POST /silent a=abc", "POST /silent?x=1 <a>abc</a>"},
-		func(r *attack.Run) { r.Parallel = 1 })
+		func(r *activescan.Run) { r.Parallel = 1 })
 	if len(sent) < 100 {
 		t.Fatalf("only %d values were sent", len(sent))
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/engine/dast/traffic"
 )
 
@@ -49,7 +49,7 @@ func (c *Crawler) reread() []item {
 	var out []item
 	shapes := map[string]bool{}
 	for _, r := range c.result.Pages {
-		if shape := site.Shape(r); r.Method == http.MethodGet && len(r.Query) == 0 && !shapes[shape] &&
+		if shape := sitemap.Shape(r); r.Method == http.MethodGet && len(r.Query) == 0 && !shapes[shape] &&
 			len(out) < maxReread {
 			shapes[shape] = true
 			out = append(out, item{r: r, again: true})
@@ -80,7 +80,7 @@ func (c *Crawler) steps(ctx context.Context) error {
 	for _, e := range c.Surface.Entries() {
 		via := c.behindForm[e.Request]
 		if via == nil || e.Request.Via != nil || e.Request.Method == http.MethodGet || e.Answer == nil ||
-			tried == maxSteps || site.Never(e.Request) != "" {
+			tried == maxSteps || sitemap.Never(e.Request) != "" {
 			continue
 		}
 		delete(c.behindForm, e.Request)
@@ -111,7 +111,7 @@ func (c *Crawler) steps(ctx context.Context) error {
 
 // again reports whether the request gets the answer that the operation got when it was found.
 // Its error is one that ends the scan.
-func (c *Crawler) again(ctx context.Context, e site.Entry, r *message.Request) (bool, error) {
+func (c *Crawler) again(ctx context.Context, e sitemap.Entry, r *message.Request) (bool, error) {
 	resp, err := c.Client.Send(ctx, c.renew(ctx, r), c.As)
 	if traffic.Over(err) {
 		return false, err
@@ -125,7 +125,7 @@ func arrives(a, b *message.Response) bool {
 	if to != nil && other != nil {
 		return to.Path == other.Path
 	}
-	return to == nil && other == nil && site.Outline(a) == site.Outline(b)
+	return to == nil && other == nil && sitemap.Outline(a) == sitemap.Outline(b)
 }
 
 // created looks at the page of a form whose answer does not tell whether it has stored

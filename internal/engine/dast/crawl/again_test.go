@@ -12,14 +12,14 @@ import (
 
 	"merlon/internal/engine/dast/crawl"
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
 )
 
 // entry returns the operation of a method and a path.
-func entry(s *site.Surface, method, path string) *site.Entry {
+func entry(s *sitemap.Surface, method, path string) *sitemap.Entry {
 	for _, e := range s.Entries() {
 		if e.Request.Method == method && e.Request.Path == path {
 			return &e
@@ -179,7 +179,7 @@ func TestCrawlOfWizards(t *testing.T) {
 		if e.Request.Via == nil || e.Request.Via.Path != "/step2" {
 			t.Errorf("led %v: the last page is sent behind %v", led, e.Request.Via)
 		}
-		scope, err := site.NewScope(&scan.Target{URL: server.URL})
+		scope, err := sitemap.NewScope(&scan.Target{URL: server.URL})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/net/html"
 
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 )
 
 // This file sends forms in which a user chooses where to go: nothing is typed in them,
@@ -36,7 +36,7 @@ func (f *form) chooser(r *message.Request) *chooser {
 	var list *html.Node
 	for _, n := range f.controls {
 		switch kind := strings.ToLower(attribute(n, "type")); {
-		case slices.ContainsFunc(strings.Fields(Text(n)+" "+attribute(n, "value")), site.Removes) && submits(n):
+		case slices.ContainsFunc(strings.Fields(Text(n)+" "+attribute(n, "value")), sitemap.Removes) && submits(n):
 			return nil
 		case attribute(n, "name") == "", n.Data == "button", kind == "submit", kind == "image", kind == "hidden", kind == "button", kind == "reset":
 
@@ -60,7 +60,7 @@ func (f *form) chooser(r *message.Request) *chooser {
 			value = strings.TrimSpace(Text(o))
 		}
 		if value != "" && value != chosen && !slices.Contains(c.left, value) && len(c.left) < maxChoices &&
-			!site.Dangerous(Text(o)) && !site.Removal(Text(o)) && !site.Removal(value) {
+			!sitemap.Dangerous(Text(o)) && !sitemap.Removal(Text(o)) && !sitemap.Removal(value) {
 			c.left = append(c.left, value)
 		}
 	}
@@ -78,7 +78,7 @@ func (c *chooser) next(resp *message.Response) *message.Request {
 	if err != nil {
 		return nil
 	}
-	place := site.Shape(at) + " " + site.Page(at)
+	place := sitemap.Shape(at) + " " + sitemap.Page(at)
 	if c.again++; !c.led[place] {
 		c.led[place], c.again = true, 0
 	}
@@ -104,7 +104,7 @@ func (c *Crawler) choose(it item, resp *message.Response) {
 		return
 	}
 	next := it.list.next(resp)
-	if next == nil || site.Never(next) != "" {
+	if next == nil || sitemap.Never(next) != "" {
 		return
 	}
 	c.mu.Lock()

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"merlon/internal/engine/dast/invent"
+	"merlon/internal/engine/dast/formvalue"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/lazyregexp"
 )
@@ -76,7 +76,7 @@ func identifier(object map[string]any) string {
 
 // collection returns the request for the first object of a list, and the one that would
 // add another like it; nil: the answer is no list.
-func collection(resp *message.Response, values *invent.Values) (item, add *message.Request) {
+func collection(resp *message.Response, values *formvalue.Values) (item, add *message.Request) {
 	r := resp.Request
 	if r.Method != http.MethodGet || resp.Status != http.StatusOK || !strings.Contains(resp.MediaType(), "json") {
 		return nil, nil

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/lazyregexp"
 )
@@ -114,9 +114,9 @@ func (c *Crawler) bake(ctx context.Context) error {
 	entries := c.Surface.Entries()
 	for _, key := range slices.Sorted(maps.Keys(c.cookies)) {
 		cookie := c.cookies[key]
-		var fit []site.Entry
+		var fit []sitemap.Entry
 		for _, e := range entries {
-			if e.Request.Host == cookie.by.Host && within(e.Request.Path, cookie.path) && site.Never(e.Request) == "" {
+			if e.Request.Host == cookie.by.Host && within(e.Request.Path, cookie.path) && sitemap.Never(e.Request) == "" {
 				fit = append(fit, e)
 			}
 		}
@@ -128,7 +128,7 @@ func (c *Crawler) bake(ctx context.Context) error {
 			fit = readers
 			delete(c.cookies, key)
 		}
-		slices.SortStableFunc(fit, func(a, b site.Entry) int {
+		slices.SortStableFunc(fit, func(a, b sitemap.Entry) int {
 			return cookie.distance(a.Request) - cookie.distance(b.Request)
 		})
 		for _, e := range fit[:min(len(fit), maxPerCrumb)] {
@@ -140,12 +140,12 @@ func (c *Crawler) bake(ctx context.Context) error {
 
 // readers returns the pages that answer otherwise when a cookie has another value of the
 // same kind, and the same as before when it has its own again.
-func (c *Crawler) readers(ctx context.Context, cookie crumb, pages []site.Entry) ([]site.Entry, error) {
+func (c *Crawler) readers(ctx context.Context, cookie crumb, pages []sitemap.Entry) ([]sitemap.Entry, error) {
 	other := cookie.Value + "x"
 	if n, err := strconv.Atoi(cookie.Value); err == nil {
 		other = strconv.Itoa(n + 7919)
 	}
-	var out []site.Entry
+	var out []sitemap.Entry
 	asked := 0
 	for _, e := range pages {
 		if e.Request.Method != http.MethodGet || e.Answer == nil || !c.Submit || len(out) == maxPerCrumb {

@@ -18,10 +18,10 @@ import (
 	"sync"
 	"time"
 
-	"merlon/internal/engine/dast/effect"
-	"merlon/internal/engine/dast/invent"
+	"merlon/internal/engine/dast/formvalue"
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sideeffect"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/errs"
 	"merlon/internal/finding"
@@ -33,17 +33,17 @@ import (
 type Options struct {
 	Client  *traffic.Client
 	As      traffic.Session // nil: nobody
-	Scope   *site.Scope
-	Surface *site.Surface
+	Scope   *sitemap.Scope
+	Surface *sitemap.Surface
 	// Submit sends forms that may store something; without it only those that the
 	// method GET sends.
 	Submit bool
 	// Remove sends requests of the method DELETE; without it they are told, and not sent.
 	Remove bool
 	// Keeper judges what requests do, and which of them are not sent; nil: all are.
-	Keeper *effect.Keeper
+	Keeper *sideeffect.Keeper
 	// Values are typed into fields; nil: those of no scan.
-	Values *invent.Values
+	Values *formvalue.Values
 	// Look sees every answer.
 	Look     func(*message.Response)
 	Progress func(asked, known int)
@@ -153,7 +153,7 @@ type Crawler struct {
 	shapes     map[string]int
 	spare      map[string][]item // by shape, that wait for what others of it lead to
 	room       map[string]int    // by shape, beyond maxPerShape
-	kinds      site.Varieties
+	kinds      sitemap.Varieties
 	folders    map[string]int
 	sockets    map[string]bool
 	soft       map[string]*soft
@@ -171,7 +171,7 @@ type Crawler struct {
 	renewing   sync.RWMutex                          // held while a request with a fresh token is under way
 	renew      func(context.Context, *message.Request) *message.Request
 	result     Result
-	gaps       site.Gaps // that gave no answer, or none that could be read
+	gaps       sitemap.Gaps // that gave no answer, or none that could be read
 }
 
 // run works until the queue is empty and nobody is busy; then it sends forms as script
@@ -316,8 +316,8 @@ func (c *Crawler) push(it item) {
 	r.Effect = c.Keeper.Judge(r, "")
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	shape := site.Shape(r)
-	if page := site.Page(r); page != "" && c.shapes[shape+" "] < maxChosen {
+	shape := sitemap.Shape(r)
+	if page := sitemap.Page(r); page != "" && c.shapes[shape+" "] < maxChosen {
 		if c.shapes[shape+"="+page] == 0 {
 			c.shapes[shape+" "]++
 		}
@@ -390,7 +390,7 @@ func trap(p string) bool {
 // ask asks for a request and reads the answer.
 func (c *Crawler) ask(ctx context.Context, it item) error {
 	r := it.r
-	if why := site.Never(r); why != "" {
+	if why := sitemap.Never(r); why != "" {
 		c.Surface.Add(r)
 		c.Surface.Failed(r, why)
 		return nil
@@ -403,7 +403,7 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 		c.Surface.Withhold(r, "the profile sends no forms that may store something")
 		return nil
 	}
-	if site.Deletes(r) && !c.Remove {
+	if sitemap.Deletes(r) && !c.Remove {
 		c.Surface.Add(r)
 		c.Surface.Failed(r, "the profile removes nothing")
 		return nil
@@ -434,7 +434,7 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 	c.answered(r, resp)
 	c.choose(it, resp)
 	c.leads(resp)
-	outcome, _ := site.Outcome(resp)
+	outcome, _ := sitemap.Outcome(resp)
 	there := outcome != finding.NotReached && !c.missing(ctx, resp)
 	answer := resp
 	if !there {
@@ -526,11 +526,11 @@ func (c *Crawler) take(f *Found, resp *message.Response, depth int, on *int) {
 	if resp.Request.Method == http.MethodGet {
 		c.stand(resp.Request, f.Requests)
 	}
-	from := site.Shape(resp.Request)
+	from := sitemap.Shape(resp.Request)
 	c.mu.Lock()
 	if before := c.before(resp.Request); before != nil && len(c.behindForm) < maxPerPlace {
 		for _, r := range f.Requests {
-			if site.Shape(r) != site.Shape(before) {
+			if sitemap.Shape(r) != sitemap.Shape(before) {
 				c.behindForm[r] = before
 			}
 		}
@@ -703,7 +703,7 @@ func (c *Crawler) behind(ctx context.Context, resp *message.Response) *message.R
 		if err != nil {
 			return
 		}
-		if outcome, _ := site.Outcome(got); outcome == finding.Reached && got.Location() == nil &&
+		if outcome, _ := sitemap.Outcome(got); outcome == finding.Reached && got.Location() == nil &&
 			!c.missing(ctx, got) {
 			s.page = got
 		}

@@ -15,7 +15,7 @@ import (
 
 	"merlon/internal/engine/dast/crawl"
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
@@ -86,10 +86,10 @@ func serve(t *testing.T) (*httptest.Server, func() []string) {
 	return server, func() []string { mu.Lock(); defer mu.Unlock(); return slices.Clone(asked) }
 }
 
-func run(t *testing.T, address string, o crawl.Options) (*site.Surface, *crawl.Result, []scan.Reason) {
+func run(t *testing.T, address string, o crawl.Options) (*sitemap.Surface, *crawl.Result, []scan.Reason) {
 	t.Helper()
 	target := &scan.Target{URL: address}
-	scope, err := site.NewScope(target)
+	scope, err := sitemap.NewScope(target)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func run(t *testing.T, address string, o crawl.Options) (*site.Surface, *crawl.R
 	t.Cleanup(client.Close)
 	var mu sync.Mutex
 	var reasons []scan.Reason
-	o.Client, o.Scope, o.Surface = client, scope, site.NewSurface(1000)
+	o.Client, o.Scope, o.Surface = client, scope, sitemap.NewSurface(1000)
 	o.Degrade = func(r scan.Reason) { mu.Lock(); defer mu.Unlock(); reasons = append(reasons, r) }
 	o.Place = (*message.Request).Place
 	crawler := crawl.New(o)
@@ -167,7 +167,7 @@ func TestCrawlSendsNoFormsWhereItMayNot(t *testing.T) {
 			t.Errorf("%s was sent", a)
 		}
 	}
-	if !slices.ContainsFunc(surface.Entries(), func(e site.Entry) bool {
+	if !slices.ContainsFunc(surface.Entries(), func(e sitemap.Entry) bool {
 		return e.Seen.Method == "POST" && e.Seen.Outcome == finding.NotReached &&
 			strings.Contains(e.Seen.Reason, "profile")
 	}) {
@@ -307,7 +307,7 @@ func TestRenewerPlantsFreshTokens(t *testing.T) {
 		fmt.Fprintf(w, `<form method=post action=/save><input type=hidden name=csrf_token value="token-000%d"><input name=text></form>`, n)
 	}))
 	defer server.Close()
-	scope, err := site.NewScope(&scan.Target{URL: server.URL + "/"})
+	scope, err := sitemap.NewScope(&scan.Target{URL: server.URL + "/"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -445,14 +445,14 @@ func TestCrawlOfLists(t *testing.T) {
 	}))
 	defer server.Close()
 	target := &scan.Target{URL: server.URL + "/"}
-	scope, err := site.NewScope(target)
+	scope, err := sitemap.NewScope(target)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var dialer net.Dialer
 	client := traffic.New(traffic.Options{Scope: scope, Dial: dialer.DialContext, Rate: 1e6})
 	defer client.Close()
-	c := crawl.New(crawl.Options{Client: client, Scope: scope, Surface: site.NewSurface(100), Submit: true,
+	c := crawl.New(crawl.Options{Client: client, Scope: scope, Surface: sitemap.NewSurface(100), Submit: true,
 		Degrade: func(scan.Reason) {}})
 	if _, err := c.Run(t.Context()); err != nil {
 		t.Fatal(err)

@@ -10,9 +10,9 @@ import (
 
 	"golang.org/x/net/html"
 
-	"merlon/internal/engine/dast/invent"
+	"merlon/internal/engine/dast/formvalue"
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/lazyregexp"
 )
 
@@ -23,7 +23,7 @@ import (
 type form struct {
 	node     *html.Node // nil: controls without a form
 	controls []*html.Node
-	values   *invent.Values
+	values   *formvalue.Values
 }
 
 // control reports whether an element is one of a form.
@@ -257,7 +257,7 @@ func (f *form) choices(params []message.Param) map[string][]string {
 	add := func(name, value, text string) {
 		usual, sent := chosen[name]
 		if sent && value != "" && value != usual && len(out[name]) < maxListed && !slices.Contains(out[name], value) &&
-			!site.Dangerous(text) && !site.Removal(text) && !site.Removal(value) {
+			!sitemap.Dangerous(text) && !sitemap.Removal(text) && !sitemap.Removal(value) {
 			out[name] = append(out[name], value)
 		}
 	}
@@ -287,7 +287,7 @@ const maxListed = 8
 
 // A filling says how a form is filled in.
 type filling struct {
-	values *invent.Values
+	values *formvalue.Values
 	of     string // what the form is sent to: passwords of one form are the same
 	stores bool   // it may store what is typed, which then carries the scan's mark
 }
@@ -459,7 +459,7 @@ func option(n *html.Node) string {
 		if !ok {
 			value = strings.TrimSpace(Text(o))
 		}
-		if site.Removal(value) || site.Removal(Text(o)) {
+		if sitemap.Removal(value) || sitemap.Removal(Text(o)) {
 			continue
 		}
 		if _, on := lookup(o, "selected"); on && selected == "" {

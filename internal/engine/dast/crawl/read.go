@@ -12,7 +12,7 @@ import (
 	"golang.org/x/net/html"
 
 	"merlon/internal/engine/dast/crawl/script"
-	"merlon/internal/engine/dast/invent"
+	"merlon/internal/engine/dast/formvalue"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/lazyregexp"
 )
@@ -35,7 +35,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 func Read(resp *message.Response) *Found { return ReadWith(resp, nil) }
 
 // ReadWith is Read with the values that the scan types into fields.
-func ReadWith(resp *message.Response, values *invent.Values) *Found {
+func ReadWith(resp *message.Response, values *formvalue.Values) *Found {
 	r := &reader{values: values, base: resp.Request.URL(), found: &Found{choosers: map[*message.Request]*chooser{}}}
 	r.headers(resp.Header)
 	media := resp.MediaType()
@@ -65,7 +65,7 @@ func ReadWith(resp *message.Response, values *invent.Values) *Found {
 }
 
 type reader struct {
-	values *invent.Values
+	values *formvalue.Values
 	base   *url.URL
 	found  *Found
 	deep   int // fragments inside of fragments

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/lazyregexp"
 )
@@ -71,7 +71,7 @@ func Renewer(client *traffic.Client, as traffic.Session) func(context.Context, *
 func replanted(r *message.Request, page *message.Response) *message.Request {
 	names := Tokens(r)
 	for _, f := range Read(page).Requests {
-		if f.Origin == "form" && f.Method == r.Method && site.PathShape(f) == site.PathShape(r) {
+		if f.Origin == "form" && f.Method == r.Method && sitemap.PathShape(f) == sitemap.PathShape(r) {
 			if fresh, ok := replant(r, f, names); ok {
 				return fresh
 			}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"merlon/internal/engine/dast/crawl"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 )
 
 // A form without a button, and the script that sends it.
@@ -37,7 +37,7 @@ func serveScripted(t *testing.T, code string, answer func(*http.Request) string)
 	return server
 }
 
-func parametersOf(s *site.Surface, method, path string) [][]string {
+func parametersOf(s *sitemap.Surface, method, path string) [][]string {
 	var out [][]string
 	for _, e := range s.Entries() {
 		if e.Request.Method == method && e.Request.Path == path {

@@ -10,7 +10,7 @@ import (
 
 	"merlon/internal/engine/dast/crawl"
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/scan"
 )
@@ -45,14 +45,14 @@ func TestCookiesOfTheSignIn(t *testing.T) {
 	})
 	server := httptest.NewServer(mux)
 	defer server.Close()
-	scope, err := site.NewScope(&scan.Target{URL: server.URL + "/"})
+	scope, err := sitemap.NewScope(&scan.Target{URL: server.URL + "/"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var dialer net.Dialer
 	client := traffic.New(traffic.Options{Scope: scope, Dial: dialer.DialContext, Rate: 1e6})
 	defer client.Close()
-	surface := site.NewSurface(100)
+	surface := sitemap.NewSurface(100)
 	c := crawl.New(crawl.Options{Client: client, Scope: scope, Surface: surface, Submit: true, Parallel: 1,
 		Degrade: func(r scan.Reason) {
 			t.Error(r)

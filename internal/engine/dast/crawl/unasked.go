@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 )
 
 // This file names the pages that were found and not asked for.
@@ -22,7 +22,7 @@ const maxNamed = 30
 
 func (l *leftOut) add(r *message.Request) {
 	l.n++
-	if name := r.Method + " " + site.PathShape(r); len(l.names) < maxNamed && !slices.Contains(l.names, name) {
+	if name := r.Method + " " + sitemap.PathShape(r); len(l.names) < maxNamed && !slices.Contains(l.names, name) {
 		l.names = append(l.names, name)
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 	"merlon/internal/engine/dast/crawl"
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/scan"
 )
@@ -33,7 +33,7 @@ func TestUnasked(t *testing.T) {
 	}))
 	defer server.Close()
 	for _, limit := range []int{20, 0} {
-		scope, err := site.NewScope(&scan.Target{URL: server.URL + "/"})
+		scope, err := sitemap.NewScope(&scan.Target{URL: server.URL + "/"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +41,7 @@ func TestUnasked(t *testing.T) {
 		client := traffic.New(traffic.Options{Scope: scope, Dial: dialer.DialContext, Rate: 1e6, Requests: limit})
 		var mu sync.Mutex
 		var reasons []string
-		crawler := crawl.New(crawl.Options{Client: client, Scope: scope, Surface: site.NewSurface(1000), Parallel: 2,
+		crawler := crawl.New(crawl.Options{Client: client, Scope: scope, Surface: sitemap.NewSurface(1000), Parallel: 2,
 			Place: (*message.Request).Place,
 			Degrade: func(r scan.Reason) {
 				mu.Lock()

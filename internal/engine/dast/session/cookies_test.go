@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/scan"
 )
 
 // Of the cookies of a target that sets two thousand, a request takes as many as a browser
 // would, the oldest ones, beside its own.
 func TestCookiesWithoutEnd(t *testing.T) {
-	scope, err := site.NewScope(&scan.Target{URL: "http://shop.example/"})
+	scope, err := sitemap.NewScope(&scan.Target{URL: "http://shop.example/"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestCookiesWithoutEnd(t *testing.T) {
 // Names of cookies that are new with each answer are not kept without end; those that are
 // known get their new values.
 func TestCookieNames(t *testing.T) {
-	scope, err := site.NewScope(&scan.Target{URL: "http://shop.example/"})
+	scope, err := sitemap.NewScope(&scan.Target{URL: "http://shop.example/"})
 	if err != nil {
 		t.Fatal(err)
 	}

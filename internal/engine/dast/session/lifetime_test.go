@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/scan"
 )
@@ -51,7 +51,7 @@ func TestTokenIsRenewedBeforeItEnds(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	scope, err := site.NewScope(&scan.Target{URL: server.URL + "/"})
+	scope, err := sitemap.NewScope(&scan.Target{URL: server.URL + "/"})
 	if err != nil {
 		t.Fatal(err)
 	}

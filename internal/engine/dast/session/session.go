@@ -17,7 +17,7 @@ import (
 
 	"merlon/internal/engine/dast/browser"
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/errs"
 	"merlon/internal/lazyregexp"
@@ -28,7 +28,7 @@ import (
 // Options say what a session needs.
 type Options struct {
 	Client *traffic.Client
-	Scope  *site.Scope
+	Scope  *sitemap.Scope
 	Now    func() time.Time
 	// Browse signs in with a browser: by recorded steps, or by a form that script shows;
 	// nil: there is no browser.
@@ -371,7 +371,7 @@ func (s *Session) tellsOut(resp *message.Response) string {
 	switch {
 	case s.out != nil && (s.out.MatchString(resp.Text()) || s.out.MatchString(resp.Head())):
 		return "an answer holds the marker of somebody who is not signed in"
-	case s.page != nil && site.Shape(s.page) == site.Shape(resp.Request) && !s.holds(resp):
+	case s.page != nil && sitemap.Shape(s.page) == sitemap.Shape(resp.Request) && !s.holds(resp):
 		return "the page of the marker does not show the session"
 	case s.out == nil && s.identity.Form != nil && s.leadsToLogin(resp):
 		return "the application leads to the page for signing in"

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/scan"
 )
@@ -86,7 +86,7 @@ func open(t *testing.T, a http.Handler, identity scan.Identity) (*Session, *traf
 	t.Helper()
 	server := httptest.NewServer(a)
 	t.Cleanup(server.Close)
-	scope, err := site.NewScope(&scan.Target{URL: server.URL + "/"})
+	scope, err := sitemap.NewScope(&scan.Target{URL: server.URL + "/"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func TestCredentialsStayAtTheTarget(t *testing.T) {
 	if err := s.Prepare(t.Context(), r); err != nil || r.Header.Get("Authorization") != "" {
 		t.Errorf("for the header Host: %v, header %q", err, r.Header.Get("Authorization"))
 	}
-	encrypted, err := site.NewScope(&scan.Target{URL: "https://shop.example.org/",
+	encrypted, err := sitemap.NewScope(&scan.Target{URL: "https://shop.example.org/",
 		Include: []string{"http://shop.example.org/*"}})
 	if err != nil {
 		t.Fatal(err)
@@ -214,7 +214,7 @@ func TestCredentialsStayAtTheTarget(t *testing.T) {
 	}
 	server := httptest.NewServer(&app{})
 	defer server.Close()
-	scope, _ := site.NewScope(&scan.Target{URL: server.URL})
+	scope, _ := sitemap.NewScope(&scan.Target{URL: server.URL})
 	if _, err := New(scan.Identity{Marker: scan.Marker{URL: "http://elsewhere.example/"}},
 		Options{Scope: scope}); err == nil {
 		t.Error("a marker elsewhere was accepted")
@@ -234,7 +234,7 @@ func TestTOTP(t *testing.T) {
 }
 
 func TestIdentityFaults(t *testing.T) {
-	scope, _ := site.NewScope(&scan.Target{URL: "http://a.example"})
+	scope, _ := sitemap.NewScope(&scan.Target{URL: "http://a.example"})
 	for name, identity := range map[string]scan.Identity{
 		"two ways": {Bearer: "x", Basic: &scan.BasicLogin{}},
 		"pattern":  {Marker: scan.Marker{In: "("}},

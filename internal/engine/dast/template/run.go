@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/errs"
 	"merlon/internal/finding"
@@ -28,7 +28,7 @@ import (
 type run struct {
 	set      *Set
 	template *Template
-	trial    *attack.Trial
+	trial    *activescan.Trial
 	as       traffic.Session
 	values   values // what is known so far
 	token    string // of the listener
@@ -52,7 +52,7 @@ type hit struct {
 	taken    []string // values of extractors
 	proof    []string
 	weak     bool // any address matches
-	trial    *attack.Trial
+	trial    *activescan.Trial
 	// caller is set while the match depends on calls that have not arrived.
 	caller *caller
 }
@@ -65,7 +65,7 @@ type caller struct {
 }
 
 // begin starts a run of a template.
-func (s *Set) begin(t *attack.Trial, tpl *Template) *run {
+func (s *Set) begin(t *activescan.Trial, tpl *Template) *run {
 	r := &run{set: s, template: tpl, trial: t, done: map[int]bool{}}
 	var inner traffic.Session
 	if !tpl.Anonymous {
@@ -110,7 +110,7 @@ func (r *run) evaluation() *evaluation {
 }
 
 // visit runs the templates that have requests of their own.
-func (s *Set) visit(t *attack.Trial, slow bool) error {
+func (s *Set) visit(t *activescan.Trial, slow bool) error {
 	var wanted []*Template
 	for _, tpl := range s.runnable {
 		if !tpl.Fuzzes && tpl.Slow == slow {
@@ -140,7 +140,7 @@ func (s *Set) visit(t *attack.Trial, slow bool) error {
 }
 
 // execute runs a template, confirms what matches, and reports it.
-func (s *Set) execute(t *attack.Trial, tpl *Template) error {
+func (s *Set) execute(t *activescan.Trial, tpl *Template) error {
 	r := s.begin(t, tpl)
 	hits, err := r.all()
 	if err != nil {
@@ -247,7 +247,7 @@ func (r *run) requests(n int, payloads map[string]string) (hits []hit, ok bool, 
 			r.leave(err)
 			continue
 		}
-		if site.Dangerous(req.Address()) && !r.trial.Target.Profile.Allows(scan.Full) {
+		if sitemap.Dangerous(req.Address()) && !r.trial.Target.Profile.Allows(scan.Full) {
 			r.left = "they ask for what may end the session or destroy something, which needs the profile full"
 			continue
 		}
@@ -318,7 +318,7 @@ func (r *run) send(b *block, req *message.Request) ([]*message.Response, error) 
 		}
 		next, err := message.Of(to)
 		if err != nil || !b.away && next.Host != req.Host || r.trial.Scope.Allows(next) != nil ||
-			site.Dangerous(next.Address()) {
+			sitemap.Dangerous(next.Address()) {
 			break
 		}
 		resp, err := r.ask(next, b.cookies)
@@ -479,7 +479,7 @@ func (s *Set) wait(h hit) {
 const poll = 50 * time.Millisecond
 
 // collect reports the matches whose calls arrive in time.
-func (s *Set) collect(t *attack.Trial) error {
+func (s *Set) collect(t *activescan.Trial) error {
 	s.mu.Lock()
 	pending := s.pending
 	s.pending = nil
@@ -525,7 +525,7 @@ func (h *hit) called(calls []scan.Call) (proof string, names []string, ok bool) 
 // confirm runs the template once more, with other random values: a match that does not
 // come back is none. Where it asks for a fixed path alone, a random one beside it tells
 // whether any address matches.
-func (s *Set) confirm(t *attack.Trial, h *hit) (bool, error) {
+func (s *Set) confirm(t *activescan.Trial, h *hit) (bool, error) {
 	r := s.begin(t, h.template)
 	r.repeats, r.only = true, h
 	hits, err := r.all()
@@ -588,7 +588,7 @@ func (r *run) report(h hit) {
 		}
 		payload = strings.Join(parts, ", ")
 	}
-	f := attack.Flaw{Rule: r.template.Rule, Request: h.request, Point: h.point, Payload: payload,
+	f := activescan.Flaw{Rule: r.template.Rule, Request: h.request, Point: h.point, Payload: payload,
 		Proof: append(proof, h.proof...), Answers: h.answers, Nobody: r.template.Anonymous}
 	if h.weak {
 		f.Confidence = finding.Uncertain

@@ -18,7 +18,7 @@ import (
 	"strings"
 	"sync"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
@@ -86,7 +86,7 @@ func load(d scan.Description, files map[string]string) (*Template, error) {
 
 // Checks returns the checks that run the templates of a target; listening says whether
 // calls of the target would arrive. What cannot be run is told to degrade.
-func Checks(t *scan.Target, listening bool, degrade func(scan.Reason)) []*attack.Check {
+func Checks(t *scan.Target, listening bool, degrade func(scan.Reason)) []*activescan.Check {
 	if len(t.Templates) == 0 {
 		return nil
 	}
@@ -108,13 +108,13 @@ func Checks(t *scan.Target, listening bool, degrade func(scan.Reason)) []*attack
 		}
 	}
 	tell(failures, degrade)
-	return []*attack.Check{
-		{ID: "template", Rules: rules, Profile: scan.Safe, Site: func(t *attack.Trial) error {
+	return []*activescan.Check{
+		{ID: "template", Rules: rules, Profile: scan.Safe, Site: func(t *activescan.Trial) error {
 			return s.visit(t, false)
-		}, Request: func(t *attack.Trial) error { return s.fuzzes(t, false) }},
-		{ID: "template", Rules: rules, Profile: scan.Safe, Slow: true, Site: func(t *attack.Trial) error {
+		}, Request: func(t *activescan.Trial) error { return s.fuzzes(t, false) }},
+		{ID: "template", Rules: rules, Profile: scan.Safe, Slow: true, Site: func(t *activescan.Trial) error {
 			return s.visit(t, true)
-		}, Request: func(t *attack.Trial) error { return s.fuzzes(t, true) }},
+		}, Request: func(t *activescan.Trial) error { return s.fuzzes(t, true) }},
 	}
 }
 

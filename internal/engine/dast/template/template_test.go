@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
 	"merlon/internal/scan"
 )
 
@@ -22,7 +22,7 @@ func small(id, http string) string {
 }
 
 // attackWith runs templates against a handler.
-func attackWith(t *testing.T, handler http.HandlerFunc, operations []string, templates ...string) attacktest.Result {
+func attackWith(t *testing.T, handler http.HandlerFunc, operations []string, templates ...string) activescantest.Result {
 	t.Helper()
 	target := &scan.Target{Profile: scan.Full}
 	for i, text := range templates {
@@ -36,7 +36,7 @@ func attackWith(t *testing.T, handler http.HandlerFunc, operations []string, tem
 		}
 		handler(w, r)
 	}
-	return attacktest.Attack(t, http.HandlerFunc(lookUp), checks, operations, func(r *attack.Run) {
+	return activescantest.Attack(t, http.HandlerFunc(lookUp), checks, operations, func(r *activescan.Run) {
 		r.Callback, r.Patience = l, 10*time.Millisecond
 	})
 }
@@ -194,7 +194,7 @@ func TestTemplatesFindWhatIsThere(t *testing.T) {
 		good = append(good, small(id, strings.ReplaceAll(text, "BASE", "/good")))
 	}
 	got := attackWith(t, application, nil, bad...)
-	attacktest.Expect(t, got, "template/version GET /bad/version", "template/chain GET /bad/admin", "template/login "+
+	activescantest.Expect(t, got, "template/version GET /bad/version", "template/chain GET /bad/admin", "template/login "+
 		"GET /bad/login", "template/moved GET /bad/new",
 		"template/raw POST /bad/xml", "template/called GET /bad/echo")
 	for _, f := range got.Findings {
@@ -202,7 +202,7 @@ func TestTemplatesFindWhatIsThere(t *testing.T) {
 			t.Errorf("payload %q", f.Live.Payload)
 		}
 	}
-	attacktest.Expect(t, attackWith(t, application, nil, good...))
+	activescantest.Expect(t, attackWith(t, application, nil, good...))
 }
 
 func TestFuzzing(t *testing.T) {
@@ -219,7 +219,7 @@ func TestFuzzing(t *testing.T) {
 	text = strings.Replace(text, "http:\n", "variables:\n  rand: \"{{rand_text_alpha(8)}}\"\nhttp:\n", 1)
 	got := attackWith(t, application, []string{"GET /bad/echo?q=1", "GET /good/echo?q=1", "POST /bad/echo?q=1 a=1"},
 		text)
-	attacktest.Expect(t, got, "template/reflected GET /bad/echo query:q")
+	activescantest.Expect(t, got, "template/reflected GET /bad/echo query:q")
 }
 
 func TestWeakMatchesAreToldAsSuch(t *testing.T) {
@@ -241,7 +241,7 @@ func TestMatchesThatDoNotComeBackAreNone(t *testing.T) {
 			fmt.Fprint(w, "now")
 		}
 	}, nil, text)
-	attacktest.Expect(t, got)
+	activescantest.Expect(t, got)
 }
 
 func TestTemplatesShareAnswers(t *testing.T) {
@@ -421,8 +421,8 @@ func TestFlow(t *testing.T) {
 		return small("flow", fmt.Sprintf(section, "/", first, true)+fmt.Sprintf(section, "/bad/new", "moved", false)) +
 			"flow: http(1) && http(2)\n"
 	}
-	attacktest.Expect(t, attackWith(t, application, nil, two("welcome")), "template/flow GET /bad/new")
-	attacktest.Expect(t, attackWith(t, application, nil, two("elsewhere")))
+	activescantest.Expect(t, attackWith(t, application, nil, two("welcome")), "template/flow GET /bad/new")
+	activescantest.Expect(t, attackWith(t, application, nil, two("elsewhere")))
 }
 
 func TestHostileTemplatesAreQuick(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/errs"
 )
 
@@ -73,7 +73,7 @@ func newBackoff() *backoff {
 }
 
 // route is the operation of a request as far as applications limit it.
-func route(r *message.Request) string { return r.Method + " " + r.Base() + site.PathShape(r) }
+func route(r *message.Request) string { return r.Method + " " + r.Base() + sitemap.PathShape(r) }
 
 // of returns what is known of the route. b.mu is held.
 func (b *backoff) of(route string) *hold {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/scan"
 )
 
@@ -21,7 +21,7 @@ import (
 // and why there are no more.
 func drain(t *testing.T, base string, o Options, method string, most int) (int, error) {
 	t.Helper()
-	scope, err := site.NewScope(&scan.Target{URL: base + "/"})
+	scope, err := sitemap.NewScope(&scan.Target{URL: base + "/"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestPartialAnswers(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	scope, err := site.NewScope(&scan.Target{URL: server.URL + "/"})
+	scope, err := sitemap.NewScope(&scan.Target{URL: server.URL + "/"})
 	if err != nil {
 		t.Fatal(err)
 	}

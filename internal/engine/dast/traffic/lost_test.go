@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/engine/dast/traffic/traffictest"
 	"merlon/internal/scan"
@@ -24,7 +24,7 @@ func TestLateAnswerIsNoEnd(t *testing.T) {
 		l := traffictest.Listen()
 		go func() { _ = server.Serve(l) }() // ends with an error when it is closed
 		const base = "http://127.0.0.1:80"
-		scope, err := site.NewScope(&scan.Target{URL: base + "/"})
+		scope, err := sitemap.NewScope(&scan.Target{URL: base + "/"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/errs"
 	"merlon/internal/lazyregexp"
 )
@@ -85,7 +85,7 @@ func asksPassword(r *message.Request) bool {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
 		return false
 	}
-	return site.Recovers(r.Path) || slices.ContainsFunc(r.Points(), func(p message.Point) bool {
+	return sitemap.Recovers(r.Path) || slices.ContainsFunc(r.Points(), func(p message.Point) bool {
 		return isPassword(r, p)
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/scan"
 )
 
@@ -67,7 +67,7 @@ func TestSignIns(t *testing.T) {
 	}
 	for name, tt := range tests {
 		server := httptest.NewServer(tt.h())
-		scope, err := site.NewScope(&scan.Target{URL: server.URL + "/"})
+		scope, err := sitemap.NewScope(&scan.Target{URL: server.URL + "/"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -24,14 +24,14 @@ import (
 	"golang.org/x/time/rate"
 
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/errs"
 	"merlon/internal/scan"
 )
 
 // Options say how to send. Zero numbers stand for the defaults.
 type Options struct {
-	Scope    *site.Scope
+	Scope    *sitemap.Scope
 	Dial     func(ctx context.Context, network, address string) (net.Conn, error)
 	ID       string        // of the scan, sent as Header
 	Agent    string        // User-Agent
@@ -289,7 +289,7 @@ func (c *Client) Admit(ctx context.Context, r *message.Request) error {
 	if err := c.o.Scope.Allows(r); err != nil {
 		return err
 	}
-	if why := site.Never(r); why != "" {
+	if why := sitemap.Never(r); why != "" {
 		return errs.E(errs.Forbidden, "%s", why)
 	}
 	if err := c.exposes(r); err != nil {

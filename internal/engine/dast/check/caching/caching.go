@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"strings"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
@@ -40,11 +40,11 @@ var (
 )
 
 // Check is the check.
-var Check = &attack.Check{ID: "caching", Rules: []*finding.Rule{deception, poisoning}, Profile: scan.Standard,
+var Check = &activescan.Check{ID: "caching", Rules: []*finding.Rule{deception, poisoning}, Profile: scan.Standard,
 	Response: learn, Request: try}
 
 // learn notes that a cache tells of itself.
-func learn(t *attack.Trial, resp *message.Response) {
+func learn(t *activescan.Trial, resp *message.Response) {
 	for _, name := range []string{"Age", "X-Cache", "X-Cache-Status", "Cf-Cache-Status", "X-Varnish", "X-Served-By",
 		"X-Proxy-Cache", "X-Cache-Hits"} {
 		if resp.Header.Get(name) != "" {
@@ -63,7 +63,7 @@ const (
 )
 
 // try tries one page. Where nothing tells of a cache, there is nothing to ask.
-func try(t *attack.Trial) error {
+func try(t *activescan.Trial) error {
 	if t.Request.Method != http.MethodGet || !t.Noted("cache") || !t.Once("caching "+t.Request.Base()+t.Request.Path) {
 		return nil
 	}
@@ -86,7 +86,7 @@ func try(t *attack.Trial) error {
 var unkeyed = []string{"X-Forwarded-Host", "X-Host", "X-Forwarded-Server", "X-Original-Host", "X-Forwarded-Prefix"}
 
 // poison asks with random values in the headers, and then without any.
-func poison(t *attack.Trial) error {
+func poison(t *activescan.Trial) error {
 	r := t.Request.Clone()
 	r.Query = append(r.Query, message.Param{Name: t.Random(8), Value: t.Random(8)}) // an address of our own
 	dirty := r
@@ -123,7 +123,7 @@ func poison(t *attack.Trial) error {
 		return err
 	}
 	point := message.HeaderPoint(header)
-	t.Flaw(attack.Flaw{Rule: poisoning, Request: dirty, Point: &point, Payload: words[header], Place: "/", Key: header,
+	t.Flaw(activescan.Flaw{Rule: poisoning, Request: dirty, Point: &point, Payload: words[header], Place: "/", Key: header,
 		Nobody: true, Answers: []*message.Response{first, kept, clean},
 		Notes: []string{"with the header", "the same address without it", "another address without it"},
 		Proof: []string{"The value of " + header + " is in the answer.", "It is in the next answer of the same " +
@@ -138,33 +138,33 @@ func holds(resp *message.Response, word string) bool {
 
 // deceive asks for the page of a user with the name of a file behind it, and then as
 // nobody.
-func deceive(t *attack.Trial) error {
+func deceive(t *activescan.Trial) error {
 	private, err := t.Send(t.Request)
 	if err != nil || private.Status != http.StatusOK {
 		return err
 	}
-	page := attack.NewPage(private)
+	page := activescan.NewPage(private)
 	public, err := t.Nobody(t.Request)
-	if err != nil || attack.NewPage(public).Equal(page) {
+	if err != nil || activescan.NewPage(public).Equal(page) {
 		return err
 	}
 	r := t.Request.Clone()
 	r.Path, r.Template = strings.TrimSuffix(r.Path, "/")+"/"+t.Random(10)+".css", ""
 	bait, err := t.Send(r)
-	if err != nil || bait.Status != http.StatusOK || !attack.NewPage(bait).Equal(page) {
+	if err != nil || bait.Status != http.StatusOK || !activescan.NewPage(bait).Equal(page) {
 		return err
 	}
 	stolen, err := t.Nobody(r)
-	if err != nil || stolen.Status != http.StatusOK || !attack.NewPage(stolen).Equal(page) {
+	if err != nil || stolen.Status != http.StatusOK || !activescan.NewPage(stolen).Equal(page) {
 		return err
 	}
 	control := r.Clone()
 	control.Path = strings.TrimSuffix(t.Request.Path, "/") + "/" + t.Random(10) + ".css"
 	refused, err := t.Nobody(control)
-	if err != nil || attack.NewPage(refused).Equal(page) {
+	if err != nil || activescan.NewPage(refused).Equal(page) {
 		return err
 	}
-	t.Flaw(attack.Flaw{Rule: deception, Request: r, Answers: []*message.Response{public, bait, stolen, refused},
+	t.Flaw(activescan.Flaw{Rule: deception, Request: r, Answers: []*message.Response{public, bait, stolen, refused},
 		Notes: []string{"the page as nobody", "with a name behind it, as the user", "the same as nobody",
 			"another name as nobody"},
 		Proof: []string{"The page is another one without the " +

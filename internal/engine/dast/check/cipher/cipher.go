@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
@@ -59,7 +59,7 @@ var (
 )
 
 // Check is the check.
-var Check = &attack.Check{ID: "cipher", Rules: []*finding.Rule{keystream, blocks, oracle}, Profile: scan.Safe,
+var Check = &activescan.Check{ID: "cipher", Rules: []*finding.Rule{keystream, blocks, oracle}, Profile: scan.Safe,
 	Wants: wants, Point: point}
 
 func wants(p message.Point) bool {
@@ -72,7 +72,7 @@ func wants(p message.Point) bool {
 	return false
 }
 
-func point(p *attack.Probe) error {
+func point(p *activescan.Probe) error {
 	if text, e := decode(p.At.Value); e != nil {
 		if size := blockSize(text); size > 0 && len(text) >= 2*size {
 			return padding(p, text, size)
@@ -169,7 +169,7 @@ func encrypts(resp *message.Response, length int) bool {
 
 // text is a random one in which nothing repeats, of digits and letters of both cases,
 // so that a change of case is no constant.
-func text(p *attack.Probe) string {
+func text(p *activescan.Probe) string {
 	var b strings.Builder
 	for i, c := range p.Random(24) + p.Random(24) {
 		switch (int(c) + i) % 3 {
@@ -219,7 +219,7 @@ func combine(b []byte, text string) string {
 }
 
 // stream looks for a stream of bytes that is used twice, and predicts two more texts.
-func stream(p *attack.Probe, base *attack.Baseline) (bool, error) {
+func stream(p *activescan.Probe, base *activescan.Baseline) (bool, error) {
 	first := text(p)
 	resp, err := p.Try(first)
 	if err != nil {
@@ -240,7 +240,7 @@ func stream(p *attack.Probe, base *attack.Baseline) (bool, error) {
 		}
 		answers, notes = append(answers, resp), append(notes, "another text: the same bytes")
 		if len(candidates) > 0 && round == 2 {
-			p.Flaw(attack.Flaw{Rule: keystream, Request: resp.Request, Payload: next, Answers: answers, Notes: notes,
+			p.Flaw(activescan.Flaw{Rule: keystream, Request: resp.Request, Payload: next, Answers: answers, Notes: notes,
 				Proof: []string{"The answer holds a ciphertext of the parameter; with the text it gives the bytes " +
 					"that the text was combined with (XOR).",
 					fmt.Sprintf("The ciphertexts of three other random texts of %d characters were predicted with "+
@@ -293,7 +293,7 @@ func runs(base, resp *message.Response) int {
 }
 
 // ecb looks for equal blocks in the ciphertext of equal ones, with controls.
-func ecb(p *attack.Probe, base *attack.Baseline) error {
+func ecb(p *activescan.Probe, base *activescan.Baseline) error {
 	var answers []*message.Response
 	var notes []string
 	payload := ""
@@ -315,7 +315,7 @@ func ecb(p *attack.Probe, base *attack.Baseline) error {
 			answers, notes = append(answers, resp), append(notes, note)
 		}
 	}
-	p.Flaw(attack.Flaw{Rule: blocks, Request: answers[0].Request, Payload: payload, Answers: answers, Notes: notes,
+	p.Flaw(activescan.Flaw{Rule: blocks, Request: answers[0].Request, Payload: payload, Answers: answers, Notes: notes,
 		Proof: []string{"The ciphertext of 96 equal characters has four equal blocks or more in a row; so has that " +
 			"of 96 others.", "Those of random texts of the same length have none."}})
 	return nil

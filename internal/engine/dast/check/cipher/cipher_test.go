@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
 	"merlon/internal/scan"
 )
 
@@ -85,13 +85,13 @@ func TestEncryption(t *testing.T) {
 			h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				fmt.Fprintf(w, "<p>Your message:<textarea>%s</textarea>", c.encrypt(r.FormValue("message")))
 			})
-			got := attacktest.Attack(t, h, []*attack.Check{Check}, []string{"POST /encode message=hello+there"},
-				attacktest.Profile(scan.Safe))
+			got := activescantest.Attack(t, h, []*activescan.Check{Check}, []string{"POST /encode message=hello+there"},
+				activescantest.Profile(scan.Safe))
 			var want []string
 			if c.want != "" {
 				want = []string{"dast/cipher/" + c.want + " POST /encode form:message"}
 			}
-			attacktest.Expect(t, got, want...)
+			activescantest.Expect(t, got, want...)
 			if got.Requests > 14 {
 				t.Errorf("%d requests", got.Requests)
 			}
@@ -161,13 +161,13 @@ func TestPadding(t *testing.T) {
 				h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					fmt.Fprint(w, "<p>", c.answer(r.FormValue("token")))
 				})
-				got := attacktest.Attack(t, h, []*attack.Check{Check}, []string{"GET /show?token=" + a.token},
-					attacktest.Profile(scan.Safe))
+				got := activescantest.Attack(t, h, []*activescan.Check{Check}, []string{"GET /show?token=" + a.token},
+					activescantest.Profile(scan.Safe))
 				var want []string
 				if c.want {
 					want = []string{"dast/cipher/padding-oracle GET /show query:token"}
 				}
-				attacktest.Expect(t, got, want...)
+				activescantest.Expect(t, got, want...)
 				if got.Requests > a.most {
 					t.Errorf("%d requests", got.Requests)
 				}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 )
 
@@ -20,7 +20,7 @@ const maxOracles = 4
 
 // padding asks with a ciphertext that the point holds, in each alphabet that it could be
 // written in: an application that reads the other one answers all changed texts alike.
-func padding(p *attack.Probe, text []byte, size int) error {
+func padding(p *activescan.Probe, text []byte, size int) error {
 	if !p.Once("padding "+p.At.Key()) || p.Count("padding") > maxOracles {
 		return nil
 	}
@@ -38,7 +38,7 @@ func padding(p *attack.Probe, text []byte, size int) error {
 }
 
 // search looks for the number of bytes that the padding has, and proves it.
-func (o *padded) search(base *attack.Baseline) (bool, error) {
+func (o *padded) search(base *activescan.Baseline) (bool, error) {
 	// Two bytes that are a padding by chance only: the answer to a wrong one.
 	for i, change := range []byte{0x80, 0xc5} {
 		page, resp, err := o.ask(map[int]byte{0: change, 1: 0x55})
@@ -64,16 +64,16 @@ func (o *padded) search(base *attack.Baseline) (bool, error) {
 
 // A padded is a ciphertext whose padding is asked about.
 type padded struct {
-	*attack.Probe
+	*activescan.Probe
 	text     []byte
 	size     int
 	encoding *encoding
-	wrong    *attack.Page // answer to a wrong padding
-	last     string       // payload
+	wrong    *activescan.Page // answer to a wrong padding
+	last     string           // payload
 }
 
 // ask changes bytes of the last block, counted from its end.
-func (o *padded) ask(changes map[int]byte) (*attack.Page, *message.Response, error) {
+func (o *padded) ask(changes map[int]byte) (*activescan.Page, *message.Response, error) {
 	changed := slices.Clone(o.text)
 	for at, change := range changes {
 		changed[len(changed)-o.size-1-at] ^= change
@@ -88,7 +88,7 @@ func (o *padded) ask(changes map[int]byte) (*attack.Page, *message.Response, err
 
 // prove predicts which changes keep the padding right, if it has n bytes.
 func (o *padded) prove(n int) (bool, error) {
-	f := attack.Flaw{Rule: oracle, Proof: []string{fmt.Sprintf("The value is a ciphertext of blocks of %d bytes. "+
+	f := activescan.Flaw{Rule: oracle, Proof: []string{fmt.Sprintf("The value is a ciphertext of blocks of %d bytes. "+
 		"Changes of the block before the last that break the padding of the last one get one answer, whatever "+
 		"they are.", o.size)}}
 	for range 2 {

@@ -11,7 +11,7 @@ import (
 	"net/http"
 	"strings"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
@@ -35,7 +35,7 @@ var (
 )
 
 // Check is the check.
-var Check = &attack.Check{ID: "codeinjection", Rules: []*finding.Rule{rule, byError}, Profile: scan.Safe, Wants: wants,
+var Check = &activescan.Check{ID: "codeinjection", Rules: []*finding.Rule{rule, byError}, Profile: scan.Safe, Wants: wants,
 	Point: point}
 
 func wants(p message.Point) bool {
@@ -88,7 +88,7 @@ func (l language) shows(text string, place int, number string) bool {
 	return strings.Contains(text, l.join+number)
 }
 
-func point(p *attack.Probe) error {
+func point(p *activescan.Probe) error {
 	if p.Found("code") || p.Found("sql") || p.Found("command") || p.Found("template") {
 		return nil
 	}
@@ -153,7 +153,7 @@ var functions = []string{"cos", "''.sub", "this.constructor"}
 
 // escaped looks for calculators whose functions lead to the one that makes functions of
 // text. The text is a program, which joins a product with words.
-func escaped(p *attack.Probe) (bool, error) {
+func escaped(p *activescan.Probe) (bool, error) {
 	for _, f := range functions {
 		var before, after string
 		found, err := twice(p, "A calculator written in JavaScript gives its functions away, and with them the "+
@@ -173,7 +173,9 @@ func escaped(p *attack.Probe) (bool, error) {
 
 // factors are two numbers whose product fits into 31 bits, with which some languages
 // compute.
-func factors(p *attack.Probe) (a, b int) { return p.Number(10_000, 46_340), p.Number(10_000, 46_340) }
+func factors(p *activescan.Probe) (a, b int) {
+	return p.Number(10_000, 46_340), p.Number(10_000, 46_340)
+}
 
 // grouped writes a number with commas between thousands, as FreeMarker does.
 func grouped(n int) string {
@@ -186,7 +188,7 @@ func grouped(n int) string {
 
 // joined looks for a product beside the text that it is joined with, and then for another
 // one in the same place.
-func joined(p *attack.Probe, l language) (bool, error) {
+func joined(p *activescan.Probe, l language) (bool, error) {
 	return twice(p, "The program is written in: "+l.names+".", func() (string, []int) {
 		var products []string
 		var results []int
@@ -205,7 +207,7 @@ func joined(p *attack.Probe, l language) (bool, error) {
 // one: the sign behind them begins a comment in PHP, Python and Perl. A statement of its own
 // comes first, since the value alone may be a word that fails. In a string that no quote
 // ends, since they are taken out, braces begin an expression of PHP.
-func printed(p *attack.Probe) (bool, error) {
+func printed(p *activescan.Probe) (bool, error) {
 	return twice(p, "The program is written in PHP, Python or Perl; the value stands in a "+
 		"statement.", func() (string, []int) {
 		var payload string
@@ -228,7 +230,7 @@ func printed(p *attack.Probe) (bool, error) {
 
 // twice sends two payloads, and tells the flaw where both results are shown for the same
 // place.
-func twice(p *attack.Probe, language string, write func() (string, []int),
+func twice(p *activescan.Probe, language string, write func() (string, []int),
 	shows func(text string, place, result int) bool) (bool, error) {
 	var answers []*message.Response
 	var payload, proof string
@@ -255,7 +257,7 @@ func twice(p *attack.Probe, language string, write func() (string, []int),
 		answers = append(answers, resp)
 	}
 	p.Mark("code")
-	p.Flaw(attack.Flaw{Rule: rule, Payload: payload, Request: p.Request.With(p.At, payload), Answers: answers,
+	p.Flaw(activescan.Flaw{Rule: rule, Payload: payload, Request: p.Request.With(p.At, payload), Answers: answers,
 		Notes: []string{"a product, joined with text", "that of two other numbers"},
 		Proof: []string{proof, "So it was with two other numbers.", "The value stands in " + places[at] + ". " +
 			language}})

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
 )
 
 // program runs an expression in one of the small languages.
@@ -140,8 +140,8 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	slices.Sort(operations)
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations)
-	attacktest.Expect(t, got, want...)
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations)
+	activescantest.Expect(t, got, want...)
 	if got.Requests > 22*len(operations) {
 		t.Errorf("%d requests for %d operations", got.Requests, len(operations))
 	}

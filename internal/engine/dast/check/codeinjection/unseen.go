@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 )
 
 // This file proves programs of which nothing is shown but that they fail.
@@ -34,7 +34,7 @@ var sums = []fault{
 
 // unseen looks for the quotation mark that ends the string which the value stands in, and
 // the sign that joins it with another one; or for arithmetic.
-func unseen(p *attack.Probe, r *attack.Reaction) error {
+func unseen(p *activescan.Probe, r *activescan.Reaction) error {
 	if !r.Base.Stable {
 		return nil
 	}
@@ -75,7 +75,7 @@ func unseen(p *attack.Probe, r *attack.Reaction) error {
 }
 
 // fails compares what divides by zero, or looks into nothing, with what does not.
-func fails(p *attack.Probe, r *attack.Reaction, list []fault, quote string) (bool, error) {
+func fails(p *activescan.Probe, r *activescan.Reaction, list []fault, quote string) (bool, error) {
 	for _, f := range list {
 		c, err := p.Contrast(func() (yes, no string) {
 			a := p.Number(20_000, 46_340)
@@ -93,7 +93,7 @@ func fails(p *attack.Probe, r *attack.Reaction, list []fault, quote string) (boo
 			continue
 		}
 		p.Mark("code")
-		p.Flaw(attack.Flaw{Rule: byError, Payload: c.No, Request: p.Request.With(p.At, c.No), Answers: c.Answers,
+		p.Flaw(activescan.Flaw{Rule: byError, Payload: c.No, Request: p.Request.With(p.At, c.No), Answers: c.Answers,
 			Notes: c.Notes,
 			Proof: []string{"The value " + c.Yes + " is answered as " + p.Value() + " is; " + c.No +
 				", which divides by zero or looks into nothing, is not.",

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
@@ -50,19 +50,19 @@ var (
 )
 
 // Check is the check.
-var Check = &attack.Check{ID: "cookies", Rules: []*finding.Rule{notSecure, readable, crossSite}, Response: look}
+var Check = &activescan.Check{ID: "cookies", Rules: []*finding.Rule{notSecure, readable, crossSite}, Response: look}
 
 // look reports of each cookie that is set what it lacks. For RFC 6265 a cookie is a name
 // with a domain and a path; but a name is set in one place of a program, or by one
 // framework, and mended there, so that it is told once for each host.
-func look(t *attack.Trial, resp *message.Response) {
+func look(t *activescan.Trial, resp *message.Response) {
 	for _, c := range (&http.Response{Header: resp.Header}).Cookies() {
 		if c.Value == "" || strings.EqualFold(c.Value, "deleted") || c.MaxAge < 0 || !c.Expires.IsZero() &&
 			c.Expires.Before(ancient) {
 			continue // it is taken away
 		}
 		report := func(rule *finding.Rule, lacks string) {
-			t.Flaw(attack.Flaw{Rule: rule, Request: resp.Request, Place: "/", Key: resp.Request.Host + " " + c.Name,
+			t.Flaw(activescan.Flaw{Rule: rule, Request: resp.Request, Place: "/", Key: resp.Request.Host + " " + c.Name,
 				Answers: []*message.Response{resp},
 				Message: "The cookie " + c.Name + " " + lacks + ".", Notes: []string{"sets " + c.Name},
 				Proof: []string{"The answer to " + resp.Request.Method + " " + resp.Request.Place() +

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
 	"merlon/internal/scan"
 )
 
@@ -33,11 +33,11 @@ func TestCheck(t *testing.T) {
 	sets("/good/preference", "lang=de; Secure", "sidebar_open=yes-and-it-is-wide; Secure",
 		"none=1; SameSite=None; Secure")
 	sets("/good/nothing")
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET /bad/session", "POST /bad/again x=1",
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, []string{"GET /bad/session", "POST /bad/again x=1",
 		"GET /bad/plain", "GET /bad/other",
 		"GET /bad/folder/page", "GET /bad/none", "GET /good/all", "GET /good/token", "GET /good/gone",
-		"GET /good/preference", "GET /good/nothing"}, attacktest.Profile(scan.Passive))
-	attacktest.Expect(t, got, "dast/cookies/not-http-only GET /", "dast/cookies/not-secure GET /",
+		"GET /good/preference", "GET /good/nothing"}, activescantest.Profile(scan.Passive))
+	activescantest.Expect(t, got, "dast/cookies/not-http-only GET /", "dast/cookies/not-secure GET /",
 		"dast/cookies/not-secure GET /", "dast/cookies/not-secure GET /", "dast/cookies/same-site-none GET /")
 	var messages []string
 	for _, f := range got.Findings {

@@ -9,7 +9,7 @@ import (
 	"net/url"
 	"strings"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
@@ -29,14 +29,14 @@ var rule = &finding.Rule{
 }
 
 // Check is the check.
-var Check = &attack.Check{ID: "cors", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Request: try}
+var Check = &activescan.Check{ID: "cors", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Request: try}
 
 // maxTried bounds the operations that are tried: what decides is nearly always one place
 // of the application. Those below one folder share it.
 const maxTried = 12
 
 // try asks an operation with origins that are not its own.
-func try(t *attack.Trial) error {
+func try(t *activescan.Trial) error {
 	if t.Request.Method != http.MethodGet || t.As == nil || t.As.Name() == "" {
 		return nil // nobody has a session that could be used
 	}
@@ -72,7 +72,7 @@ func allows(resp *message.Response, origin string) bool {
 
 // prove repeats it with another origin of the kind, and compares with the answer that
 // nobody gets.
-func prove(t *attack.Trial, origin, what string, first *message.Response) error {
+func prove(t *activescan.Trial, origin, what string, first *message.Response) error {
 	again := origin
 	if u, err := url.Parse(origin); err == nil && u.Host != "" {
 		again = strings.Replace(origin, "://", "://"+t.Random(4), 1)
@@ -86,10 +86,10 @@ func prove(t *attack.Trial, origin, what string, first *message.Response) error 
 		return err
 	}
 	public, err := t.Nobody(r)
-	if err != nil || public.Status == second.Status && attack.NewPage(public).Equal(attack.NewPage(second)) {
+	if err != nil || public.Status == second.Status && activescan.NewPage(public).Equal(activescan.NewPage(second)) {
 		return err
 	}
-	t.Flaw(attack.Flaw{Rule: rule, Request: r, Payload: again, Answers: []*message.Response{first, second, public},
+	t.Flaw(activescan.Flaw{Rule: rule, Request: r, Payload: again, Answers: []*message.Response{first, second, public},
 		Notes: []string{what, "another one", "the same without the session"},
 		Proof: []string{"The answer allows " + what + " (" + origin + ") to read it with credentials.",
 			"So it does with " + again + ".", "Without the session the answer is another one: it is not public."}})

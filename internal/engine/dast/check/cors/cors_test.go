@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
 	"merlon/internal/engine/dast/message"
 )
 
@@ -56,8 +56,8 @@ func TestCORS(t *testing.T) {
 		"without credentials": {any, false, "/me", false}, "public": {any, true, "/news", false},
 		"a list": {list, true, "/me", false},
 	} {
-		got := attacktest.Attack(t, shop(c.allowed, c.credentials), []*attack.Check{Check}, []string{"GET " + c.path},
-			func(r *attack.Run) { r.As = user{} })
+		got := activescantest.Attack(t, shop(c.allowed, c.credentials), []*activescan.Check{Check}, []string{"GET " + c.path},
+			func(r *activescan.Run) { r.As = user{} })
 		if (len(got.Findings) == 1) != c.want {
 			t.Errorf("%s: %+v", name, got.Findings)
 		}

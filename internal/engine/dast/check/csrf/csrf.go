@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"strings"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/crawl"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
@@ -29,7 +29,7 @@ var rule = &finding.Rule{
 }
 
 // Check is the check.
-var Check = &attack.Check{ID: "csrf", Rules: []*finding.Rule{rule}, Profile: scan.Standard, Response: learn,
+var Check = &activescan.Check{ID: "csrf", Rules: []*finding.Rule{rule}, Profile: scan.Standard, Response: learn,
 	Request: try}
 
 // changes are words of what a form changes, in its address and the names of its fields.
@@ -45,7 +45,7 @@ var asks = lazyregexp.New(`(?i)search|query|filter|(log|sign)[-_]?(in|up|on)|reg
 var current = lazyregexp.New(`(?i)current|old[-_]?pass|(^|[-_])old([-_]|$)|captcha|otp|totp|one[-_]?time`)
 
 // learn notes which cookies are kept from the requests of other sites.
-func learn(t *attack.Trial, resp *message.Response) {
+func learn(t *activescan.Trial, resp *message.Response) {
 	for _, c := range (&http.Response{Header: resp.Header}).Cookies() {
 		switch c.SameSite {
 		case http.SameSiteStrictMode:
@@ -57,7 +57,7 @@ func learn(t *attack.Trial, resp *message.Response) {
 }
 
 // try sends the form from its own site, from another one, and without a session.
-func try(t *attack.Trial) error {
+func try(t *activescan.Trial) error {
 	if t.As == nil || t.As.Name() == "" || !forgeable(t.Request) {
 		return nil
 	}
@@ -93,18 +93,18 @@ func try(t *attack.Trial) error {
 	if err != nil {
 		return err
 	}
-	page := attack.NewPage(own, word)
-	if foreign.Status != own.Status || page.Like(attack.NewPage(foreign, word)) < same {
+	page := activescan.NewPage(own, word)
+	if foreign.Status != own.Status || page.Like(activescan.NewPage(foreign, word)) < same {
 		return nil
 	}
 	nobody, err := t.Nobody(forged)
 	if err != nil {
 		return err
 	}
-	if nobody.Status == own.Status && page.Like(attack.NewPage(nobody, word)) >= different {
+	if nobody.Status == own.Status && page.Like(activescan.NewPage(nobody, word)) >= different {
 		return nil // it is nobody's: there is nothing to borrow
 	}
-	t.Flaw(attack.Flaw{Rule: rule, Request: forged, Answers: []*message.Response{own, foreign, nobody},
+	t.Flaw(activescan.Flaw{Rule: rule, Request: forged, Answers: []*message.Response{own, foreign, nobody},
 		Notes: []string{"from the site itself", "from another site", "without the session"},
 		Proof: []string{"The form has no field with a random value, and a session by a cookie that browsers send " +
 			"from other sites.",
@@ -135,7 +135,7 @@ func written(r *message.Request, word string) *message.Request {
 
 // shown reports whether the page with the form shows the word, when it is asked for
 // again: then the form has stored it.
-func shown(t *attack.Trial, r *message.Request, word string) (bool, error) {
+func shown(t *activescan.Trial, r *message.Request, word string) (bool, error) {
 	page, err := message.Parse(r.Referer)
 	if err != nil {
 		return false, nil //nolint:nilerr // nobody knows where it stands
@@ -207,7 +207,7 @@ func random(v string) bool {
 }
 
 // harmless gives fields of passwords different values, so that none is changed.
-func harmless(t *attack.Trial, r *message.Request) *message.Request {
+func harmless(t *activescan.Trial, r *message.Request) *message.Request {
 	for _, p := range r.Points() {
 		if p.Type == "password" || secret.MatchString(p.Name) {
 			r = r.With(p, t.Random(12))
@@ -218,7 +218,7 @@ func harmless(t *attack.Trial, r *message.Request) *message.Request {
 
 // carried reports whether the session is carried by a cookie that browsers send with
 // requests from other sites.
-func carried(t *attack.Trial) (bool, error) {
+func carried(t *activescan.Trial) (bool, error) {
 	req, err := t.Request.HTTP(t.Context)
 	if err != nil {
 		return false, err

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/scan"
 )
@@ -102,8 +102,8 @@ func TestCheck(t *testing.T) {
 		"not form": {site("", false, false), link, cookie, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := attacktest.Attack(t, c.h, []*attack.Check{Check}, nil, attacktest.Profile(scan.Standard),
-				func(r *attack.Run) {
+			got := activescantest.Attack(t, c.h, []*activescan.Check{Check}, nil, activescantest.Profile(scan.Standard),
+				func(r *activescan.Run) {
 					r.As = c.as
 					c.r.Host = r.Scope.Base().Host
 					c.r.Referer = c.r.Address()
@@ -113,7 +113,7 @@ func TestCheck(t *testing.T) {
 			if c.want != "" {
 				want = append(want, c.want)
 			}
-			attacktest.Expect(t, got, want...)
+			activescantest.Expect(t, got, want...)
 			if got.Requests > 7 {
 				t.Errorf("%d requests", got.Requests)
 			}

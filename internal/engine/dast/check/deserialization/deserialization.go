@@ -10,7 +10,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
@@ -38,11 +38,11 @@ var (
 
 // Check is the check, Calls that by a listener; the indicator alone sends nothing.
 var (
-	Calls = &attack.Check{ID: "deserialization", Rules: []*finding.Rule{called}, Called: []*finding.Rule{called},
+	Calls = &activescan.Check{ID: "deserialization", Rules: []*finding.Rule{called}, Called: []*finding.Rule{called},
 		Profile: scan.Standard, Wants: wantsCalls, Point: callPoint}
-	Check = &attack.Check{ID: "deserialization", Rules: []*finding.Rule{read}, Profile: scan.Safe, Wants: wants,
+	Check = &activescan.Check{ID: "deserialization", Rules: []*finding.Rule{read}, Profile: scan.Safe, Wants: wants,
 		Point: point}
-	Indicator = &attack.Check{ID: "deserialization", Rules: []*finding.Rule{shown}, Response: response}
+	Indicator = &activescan.Check{ID: "deserialization", Rules: []*finding.Rule{shown}, Response: response}
 )
 
 func wants(p message.Point) bool { return !p.Names() && format(p.Value) != "" }
@@ -63,7 +63,7 @@ func properties(value string) bool {
 	return strings.HasPrefix(strings.TrimSpace(value), "{") && json.Valid([]byte(value))
 }
 
-func callPoint(p *attack.Probe) error {
+func callPoint(p *activescan.Probe) error {
 	language := format(p.At.Value)
 	if language == "" {
 		language = script
@@ -114,7 +114,7 @@ func decode(value string) string {
 // complaint are texts of errors of readers of objects.
 var complaint = lazyregexp.New(`java\.io\.(?:StreamCorrupted|InvalidClass|OptionalData|EOF|UTFDataFormat)Exception|java\.lang\.ClassNotFoundException|invalid (?:type code|stream header)|unserialize\(\)|Error at offset \d+ of \d+ bytes|System\.Runtime\.Serialization|SerializationException|UnpicklingError|invalid load key|pickle data was truncated|marshal data too short|incompatible marshal file format|dump format error`)
 
-func point(p *attack.Probe) error {
+func point(p *activescan.Probe) error {
 	base, err := p.Baseline()
 	if err != nil {
 		return err
@@ -135,7 +135,7 @@ func point(p *attack.Probe) error {
 		if said == "" || complaint.MatchString(base.First.Text()) {
 			continue
 		}
-		p.Flaw(attack.Flaw{Rule: read, Payload: payload, Request: p.Request.With(p.At, payload),
+		p.Flaw(activescan.Flaw{Rule: read, Payload: payload, Request: p.Request.With(p.At, payload),
 			Answers: []*message.Response{base.First, resp}, Notes: []string{"the object as it is", "a changed object"},
 			Proof: []string{"The value is an object as " + format(v) + " writes it.", "A changed one is answered " +
 				"with an error of the reader: " + said}})
@@ -153,7 +153,7 @@ func swap(c byte) string {
 }
 
 // response looks at the values that the application itself uses.
-func response(t *attack.Trial, resp *message.Response) {
+func response(t *activescan.Trial, resp *message.Response) {
 	for _, at := range t.Request.Points() {
 		if f := format(at.Value); f != "" && !at.Names() {
 			tell(t, resp, at, f)
@@ -168,8 +168,8 @@ func response(t *attack.Trial, resp *message.Response) {
 	}
 }
 
-func tell(t *attack.Trial, resp *message.Response, at message.Point, language string) {
-	t.Flaw(attack.Flaw{Rule: shown, Point: &at, Request: resp.Request, Answers: []*message.Response{resp},
+func tell(t *activescan.Trial, resp *message.Response, at message.Point, language string) {
+	t.Flaw(activescan.Flaw{Rule: shown, Point: &at, Request: resp.Request, Answers: []*message.Response{resp},
 		Notes: []string{"an ordinary request"},
 		Proof: []string{"The value of " + at.Name + " is an object as " + language + " writes it."}})
 }

@@ -7,8 +7,8 @@ import (
 	"net/url"
 	"testing"
 
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
 	"merlon/internal/scan"
 )
 
@@ -37,11 +37,11 @@ func TestCheck(t *testing.T) {
 	q := url.QueryEscape
 	operations := []string{"GET /bad/java?q=" + q(java), "GET /bad/php?q=" + q(php), "GET /good/signed?q=" + q(java),
 		"GET /good/tutorial?q=" + q(php), "GET /good/text?q=O:thello", "GET /cookie"}
-	attacktest.Expect(t, attacktest.Attack(t, mux, []*attack.Check{Check}, operations), "dast/deserialization/read "+
+	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Check{Check}, operations), "dast/deserialization/read "+
 		"GET /bad/java query:q", "dast/deserialization/read GET /bad/php query:q")
-	passive := attacktest.Attack(t, mux, []*attack.Check{Indicator}, append(operations, "GET /good/text?q=hello&x=1"),
-		attacktest.Profile(scan.Passive))
-	attacktest.Expect(t, passive, "dast/deserialization/indicator GET /bad/java "+
+	passive := activescantest.Attack(t, mux, []*activescan.Check{Indicator}, append(operations, "GET /good/text?q=hello&x=1"),
+		activescantest.Profile(scan.Passive))
+	activescantest.Expect(t, passive, "dast/deserialization/indicator GET /bad/java "+
 		"query:q", "dast/deserialization/indicator GET /bad/php query:q", "dast/deserialization/indicator GET "+
 		"/cookie cookie:state",
 		"dast/deserialization/indicator GET /good/signed query:q", "dast/deserialization/indicator GET "+

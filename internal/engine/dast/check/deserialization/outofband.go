@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 )
 
@@ -15,7 +15,7 @@ import (
 
 // object writes an object of the language that calls; empty: none is known that does, or
 // it needs a name that leads to the listener, and there is none.
-func object(language string, b attack.Bait) string {
+func object(language string, b activescan.Bait) string {
 	switch language {
 	case "Java":
 		return javaObject(b.Host)
@@ -34,18 +34,18 @@ func object(language string, b attack.Bait) string {
 }
 
 // calls sends an object that calls, written as the value is.
-func calls(p *attack.Probe, language string) (bool, error) {
+func calls(p *activescan.Probe, language string) (bool, error) {
 	if p.Callback == nil {
 		return false, nil
 	}
 	address, host := p.Callback.Address(p.Callback.Token())
-	if object(language, attack.Bait{URL: address, Host: host}) == "" {
+	if object(language, activescan.Bait{URL: address, Host: host}) == "" {
 		return false, nil
 	}
-	return p.Lure(func(bait func() attack.Bait) (*message.Request, []attack.Hook) {
+	return p.Lure(func(bait func() activescan.Bait) (*message.Request, []activescan.Hook) {
 		b := bait()
 		value := like(p.At.Value, object(language, b))
-		return p.Request.With(p.At, value), []attack.Hook{{Bait: b, Rule: called, At: &p.At, Payload: value,
+		return p.Request.With(p.At, value), []activescan.Hook{{Bait: b, Rule: called, At: &p.At, Payload: value,
 			Proof: "The value is an object of " + language + " that makes whoever reads it call a listener; it was " +
 				"called."}}
 	})

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"merlon/internal/callback"
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
+	"merlon/internal/oast"
 )
 
 var (
@@ -25,9 +25,9 @@ var (
 
 // naming gives a run a listener that names of oob.test lead to, and returns what resolves
 // them.
-func naming(t *testing.T) (attacktest.Setting, *net.Resolver) {
+func naming(t *testing.T) (activescantest.Setting, *net.Resolver) {
 	t.Helper()
-	l, err := callback.Listen(callback.Options{Listen: "127.0.0.1:0", Domain: "oob.test"})
+	l, err := oast.Listen(oast.Options{Listen: "127.0.0.1:0", Domain: "oob.test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,12 +40,12 @@ func naming(t *testing.T) (attacktest.Setting, *net.Resolver) {
 	resolver := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return dialer.DialContext(ctx, "udp", l.Addr().String())
 	}}
-	return func(r *attack.Run) { r.Callback, r.Patience = l.Scan(), 100*time.Millisecond }, resolver
+	return func(r *activescan.Run) { r.Callback, r.Patience = l.Scan(), 100*time.Millisecond }, resolver
 }
 
 func TestCalls(t *testing.T) {
 	listening, resolver := naming(t)
-	fetch := attacktest.Fetch(t)
+	fetch := activescantest.Fetch(t)
 	ask := func(address string) { // names are looked up, which is all that is seen
 		u, err := url.Parse(address)
 		if err == nil {
@@ -83,11 +83,11 @@ func TestCalls(t *testing.T) {
 		"GET /good/signed?q=" + java}
 	want := []string{"dast/deserialization/callback GET /bad/java query:q", "dast/deserialization/callback GET " +
 		"/bad/python query:q", "dast/deserialization/callback GET /bad/script query:q"}
-	attacktest.Expect(t, attacktest.Attack(t, mux, []*attack.Check{Calls}, operations, listening), want...)
+	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Check{Calls}, operations, listening), want...)
 	// Without a name, Java cannot be made to call.
-	unnamed := attacktest.Attack(t, mux, []*attack.Check{Calls}, operations, attacktest.Listening(t))
-	attacktest.Expect(t, unnamed, want[1:]...)
-	attacktest.Expect(t, attacktest.Attack(t, mux, []*attack.Check{Calls}, operations))
+	unnamed := activescantest.Attack(t, mux, []*activescan.Check{Calls}, operations, activescantest.Listening(t))
+	activescantest.Expect(t, unnamed, want[1:]...)
+	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Check{Calls}, operations))
 }
 
 // TestJavaObject holds what is written against what Java 17 writes of the same objects.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/lazyregexp"
 )
@@ -144,7 +144,7 @@ func renumber(rest string, before int) string {
 
 // spelled reports whether both spellings are answered as a reader of such objects
 // answers, twice.
-func spelled(p *attack.Probe, base *attack.Baseline) (bool, error) {
+func spelled(p *activescan.Probe, base *activescan.Baseline) (bool, error) {
 	language, object := format(p.At.Value), p.At.Value
 	if decoded := decode(object); decoded != "" {
 		object = decoded
@@ -152,7 +152,7 @@ func spelled(p *attack.Probe, base *attack.Baseline) (bool, error) {
 	if !base.Stable {
 		return false, nil
 	}
-	f := attack.Flaw{Rule: read, Answers: []*message.Response{base.First},
+	f := activescan.Flaw{Rule: read, Answers: []*message.Response{base.First},
 		Notes: []string{"the object as it is", "spelled otherwise", "spelled wrong"},
 		Proof: []string{"The value is an object as " + language + " writes it.",
 			"Spelled otherwise, with something in it that is read and dropped, it gets the same answer; with " +

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
 )
 
 // table is what Java writes of a HashMap with a list and the same text twice.
@@ -67,7 +67,7 @@ func TestSpelling(t *testing.T) {
 				return strings.HasPrefix(name, "php") && strings.HasPrefix(v, "a:")
 			})
 	}
-	attacktest.Expect(t, attacktest.Attack(t, mux, []*attack.Check{Check}, operations), want...)
+	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Check{Check}, operations), want...)
 }
 
 // TestSpellJava counts what has a number in a stream.

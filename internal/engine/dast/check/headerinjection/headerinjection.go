@@ -5,7 +5,7 @@ package headerinjection
 import (
 	"strings"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
@@ -24,7 +24,7 @@ var rule = &finding.Rule{
 }
 
 // Check is the check.
-var Check = &attack.Check{ID: "headerinjection", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Wants: wants,
+var Check = &activescan.Check{ID: "headerinjection", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Wants: wants,
 	Point: point}
 
 func wants(p message.Point) bool {
@@ -39,7 +39,7 @@ func wants(p message.Point) bool {
 // characters that are cut to their last byte.
 var ends = []string{"\r\n", "\n", "%0d%0a", "\u560d\u560a"}
 
-func point(p *attack.Probe) error {
+func point(p *activescan.Probe) error {
 	canary, err := p.Canary()
 	if err != nil {
 		return err
@@ -75,14 +75,14 @@ func inHeader(resp *message.Response, text string) bool {
 	return false
 }
 
-func confirm(p *attack.Probe, end string, first *message.Response) error {
+func confirm(p *activescan.Probe, end string, first *message.Response) error {
 	name := "x-" + p.Random(8)
 	payload := p.Random(5) + end + name + ": " + p.Random(5)
 	again, err := p.Try(payload)
 	if err != nil || !made(again, name) {
 		return err
 	}
-	p.Flaw(attack.Flaw{Rule: rule, Payload: payload, Request: p.Request.With(p.At, payload),
+	p.Flaw(activescan.Flaw{Rule: rule, Payload: payload, Request: p.Request.With(p.At, payload),
 		Answers: []*message.Response{first, again}, Notes: []string{"a header of a random name", "one of another name"},
 		Proof: []string{"The value " + strings.NewReplacer("\r", `\r`, "\n", `\n`).Replace(payload) +
 			" makes the header " + name + " in the answer.", "So it was with another name."}})

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
 )
 
 // raw writes an answer as it is: net/http takes no line ends in headers.
@@ -48,8 +48,8 @@ func TestCheck(t *testing.T) {
 	})
 	page("/good/body", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.FormValue("q")) })
 	page("/good/fixed", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X-Language", "en") })
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations)
-	attacktest.Expect(t, got, "dast/headerinjection/response GET /bad/plain query:q", "dast/headerinjection/response "+
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations)
+	activescantest.Expect(t, got, "dast/headerinjection/response GET /bad/plain query:q", "dast/headerinjection/response "+
 		"GET /bad/newline query:q", "dast/headerinjection/response GET /bad/decoded query:q")
 	if got.Requests > 9*len(operations) {
 		t.Errorf("%d requests for %d operations", got.Requests, len(operations))

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
 )
@@ -65,17 +65,17 @@ func rule(name, cwe string, t text) *finding.Rule {
 }
 
 // Check is the check.
-var Check = &attack.Check{ID: "headers", Rules: []*finding.Rule{transport, noPolicy, weakPolicy, sniffing, framing},
+var Check = &activescan.Check{ID: "headers", Rules: []*finding.Rule{transport, noPolicy, weakPolicy, sniffing, framing},
 	Response: look}
 
 // look reads the headers of a page that was found. Other answers need none of this, or
 // come from something in front of the application.
-func look(t *attack.Trial, resp *message.Response) {
+func look(t *activescan.Trial, resp *message.Response) {
 	if resp.Status != http.StatusOK || !resp.IsHTML() || len(resp.Body) == 0 {
 		return
 	}
 	report := func(rule *finding.Rule, proof string) {
-		t.Flaw(attack.Flaw{Rule: rule, Request: resp.Request, Place: "/", Key: resp.Request.Host,
+		t.Flaw(activescan.Flaw{Rule: rule, Request: resp.Request, Place: "/", Key: resp.Request.Host,
 			Answers: []*message.Response{resp}, Notes: []string{"a page"},
 			Proof: []string{"The answer to " + resp.Request.Method + " " + resp.Request.Place() + " " + proof + "."}})
 	}

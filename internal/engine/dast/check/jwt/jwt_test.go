@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/scan"
 )
@@ -143,7 +143,7 @@ func TestForged(t *testing.T) {
 		"everybody": {server{verify: func(*server, *token) bool { return true }, key: strong}, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var settings []attacktest.Setting
+			var settings []activescantest.Setting
 			if c.token != nil {
 				settings = append(settings, as(sealed{c.token.text, c.server.cookie}))
 			}
@@ -152,16 +152,16 @@ func TestForged(t *testing.T) {
 	}
 }
 
-func as(s sealed) attacktest.Setting { return func(r *attack.Run) { r.As = s } }
+func as(s sealed) activescantest.Setting { return func(r *activescan.Run) { r.As = s } }
 
-func expect(t *testing.T, s *server, want []string, settings ...attacktest.Setting) {
+func expect(t *testing.T, s *server, want []string, settings ...activescantest.Setting) {
 	t.Helper()
-	got := attacktest.Attack(t, s, []*attack.Check{Check}, []string{"GET /", "GET /me"}, settings...)
+	got := activescantest.Attack(t, s, []*activescan.Check{Check}, []string{"GET /", "GET /me"}, settings...)
 	var lines []string
 	for _, w := range want {
 		lines = append(lines, "dast/jwt/"+w+" GET /")
 	}
-	attacktest.Expect(t, got, lines...)
+	activescantest.Expect(t, got, lines...)
 	for _, f := range got.Findings {
 		for _, x := range f.Live.Exchanges {
 			if strings.Contains(x.Request, "eyJ") {
@@ -223,7 +223,7 @@ func TestPublicKeys(t *testing.T) {
 func TestPassive(t *testing.T) {
 	s := &server{key: "secret", verify: hs256}
 	expect(t, s, []string{"weak-key"}, as(sealed{text: issue("secret", nil, nil).text}),
-		attacktest.Profile(scan.Passive))
+		activescantest.Profile(scan.Passive))
 }
 
 func TestElliptic(t *testing.T) {
@@ -293,12 +293,12 @@ func TestSlow(t *testing.T) {
 	soon := map[string]any{"exp": json.Number(fmt.Sprint(time.Now().Add(time.Hour).Unix()))}
 	for key, want := range map[string][]string{"0417": {"dast/jwt/weak-key GET /"}, "secret": nil} {
 		s := &server{key: key, verify: hs256}
-		attacktest.Expect(t, attacktest.Attack(t, s, []*attack.Check{Slow}, []string{"GET /", "GET /me"},
+		activescantest.Expect(t, activescantest.Attack(t, s, []*activescan.Check{Slow}, []string{"GET /", "GET /me"},
 			as(sealed{text: issue(key, nil, soon).text})), want...)
 	}
 	over := map[string]any{"exp": json.Number(fmt.Sprint(time.Now().Add(-time.Hour).Unix()))}
 	s := &server{key: "0418", verify: func(s *server, t *token) bool { return by(s.key, t) }}
-	attacktest.Expect(t, attacktest.Attack(t, s, []*attack.Check{Slow}, []string{"GET /", "GET /me"},
+	activescantest.Expect(t, activescantest.Attack(t, s, []*activescan.Check{Slow}, []string{"GET /", "GET /me"},
 		as(sealed{text: issue(s.key, nil, over).text})),
 		"dast/jwt/weak-key GET /", "dast/jwt/expired-token GET /")
 }

@@ -3,7 +3,7 @@ package jwt
 import (
 	"fmt"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
 )
@@ -45,7 +45,7 @@ var Rules = []*finding.Rule{unverified, weakKey, noExpiry, expired}
 // flaw reports a flaw of the token. It is one of the whole site, whichever page showed
 // it.
 func (e *examination) flaw(r *finding.Rule, resp *message.Response, payload string, proof []string) {
-	f := attack.Flaw{Rule: r, Request: resp.Request, Place: "/", Key: e.place, Payload: payload, Proof: proof}
+	f := activescan.Flaw{Rule: r, Request: resp.Request, Place: "/", Key: e.place, Payload: payload, Proof: proof}
 	if e.page == nil {
 		f.Answers, f.Notes = []*message.Response{resp}, []string{"a request with such a token"}
 	} else {

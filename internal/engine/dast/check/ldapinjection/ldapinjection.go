@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
@@ -28,7 +28,7 @@ var rule = &finding.Rule{
 }
 
 // Check is the check.
-var Check = &attack.Check{ID: "ldapinjection", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Wants: wants,
+var Check = &activescan.Check{ID: "ldapinjection", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Wants: wants,
 	Point: point}
 
 func wants(p message.Point) bool {
@@ -39,7 +39,7 @@ func wants(p message.Point) bool {
 	return p.Type != "boolean" && p.Type != "null"
 }
 
-func point(p *attack.Probe) error {
+func point(p *activescan.Probe) error {
 	if p.Found("sql") || p.Found("command") {
 		return nil
 	}
@@ -54,7 +54,7 @@ func point(p *attack.Probe) error {
 	v := p.Value()
 	round := 0
 	class := func() string { round++; return []string{"objectClass", "objectclass", "OBJECTCLASS"}[round%3] }
-	questions := []attack.Question{
+	questions := []activescan.Question{
 		func() (yes, no string) { c := class(); return v + ")(" + c + "=*", v + ")(" + c + "=" + p.Random(1) },
 		func() (yes, no string) { c := class(); return "*)(" + c + "=*", "*)(" + c + "=" + p.Random(1) },
 	}
@@ -80,10 +80,10 @@ func point(p *attack.Probe) error {
 			return err
 		} else if ok {
 			p.Mark("ldap")
-			p.Flaw(attack.Flaw{Rule: rule, Payload: c.Yes, Request: p.Request.With(p.At, c.Yes), Answers: c.Answers,
+			p.Flaw(activescan.Flaw{Rule: rule, Payload: c.Yes, Request: p.Request.With(p.At, c.Yes), Answers: c.Answers,
 				Notes: c.Notes,
 				Proof: []string{"The value " + c.Yes + " is true as part of a filter, " + c.No + " is not, or is no " +
-					"filter; the pages follow that.", fmt.Sprintf("So it was in %d rounds.", attack.Rounds)}})
+					"filter; the pages follow that.", fmt.Sprintf("So it was in %d rounds.", activescan.Rounds)}})
 			return nil
 		}
 	}
@@ -95,7 +95,7 @@ var ldapError = lazyregexp.New(`(?i)javax\.naming\.|com\.sun\.jndi\.ldap|LDAPExc
 
 // ask spends further requests only where the first answer is neither that of a broken
 // value nor of one that finds nothing.
-func ask(p *attack.Probe, q attack.Question, missing, breaking *attack.Page) (*attack.Contrast, error) {
+func ask(p *activescan.Probe, q activescan.Question, missing, breaking *activescan.Page) (*activescan.Contrast, error) {
 	yes, _ := q()
 	resp, err := p.Try(yes)
 	if err != nil {
@@ -113,12 +113,12 @@ func ask(p *attack.Probe, q attack.Question, missing, breaking *attack.Page) (*a
 // attack, and would be taken for one that evaluates them. What is false then ends with a
 // sign too, as what was true: a pattern that looks at the last character of a value would
 // tell the others apart. A question without parts of a filter needs none.
-func negated(p *attack.Probe, c *attack.Contrast) (bool, error) {
+func negated(p *activescan.Probe, c *activescan.Contrast) (bool, error) {
 	i := strings.LastIndex(c.Yes, ")(")
 	if i < 0 {
 		return true, nil
 	}
-	var was *attack.Page
+	var was *activescan.Page
 	for n, note := range c.Notes {
 		if note == "true" { // the last one is of the last round
 			was = p.Page(c.Answers[n], c.Yes)
@@ -141,7 +141,7 @@ func negated(p *attack.Probe, c *attack.Contrast) (bool, error) {
 
 // escaped writes one letter of the value as RFC 4515 escapes it; only a filter that
 // takes the value as its own text decodes it. The pair has another letter there.
-func escaped(p *attack.Probe, v string) attack.Question {
+func escaped(p *activescan.Probe, v string) activescan.Question {
 	i := 0
 	return func() (yes, no string) {
 		at := i % len(v)

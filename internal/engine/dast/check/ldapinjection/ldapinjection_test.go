@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
 )
 
 var errFilter = errors.New("bad search filter")
@@ -152,10 +152,10 @@ func TestCheck(t *testing.T) {
 		mux.HandleFunc(p, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, f(r.FormValue("q"))) })
 		operations = append(operations, "GET "+p+"?q=alice")
 	}
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations)
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations)
 	found := map[string]bool{}
 	for _, f := range got.Findings {
-		line := attacktest.Line(f)
+		line := activescantest.Line(f)
 		p := strings.TrimSuffix(strings.TrimPrefix(line, "dast/ldapinjection/filter GET "), " query:q")
 		if found[p] = true; strings.Contains(p, "/true/") || silent[p] != nil {
 			t.Errorf("found: %s with %s", line, f.Live.Payload)
@@ -181,7 +181,7 @@ func TestTraces(t *testing.T) {
 			}
 		}
 	})
-	attacktest.Expect(t, attacktest.Attack(t, find, []*attack.Check{Check},
+	activescantest.Expect(t, activescantest.Attack(t, find, []*activescan.Check{Check},
 		[]string{"GET /find?q=hello", "GET /find?q=x"}))
 }
 
@@ -191,6 +191,6 @@ func TestEditor(t *testing.T) {
 		text := strings.ReplaceAll(strings.ReplaceAll(r.FormValue("text"), "\r\n", "\n"), "\n", "\r\n")
 		fmt.Fprintf(w, "<textarea>%s</textarea>", html.EscapeString(text))
 	})
-	attacktest.Expect(t, attacktest.Attack(t, edit, []*attack.Check{Check}, []string{"POST /edit " +
+	activescantest.Expect(t, activescantest.Attack(t, edit, []*activescan.Check{Check}, []string{"POST /edit " +
 		"text=%3D%3D%3D+a+%3D%3D%3D%0Atext"}))
 }

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strings"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
@@ -36,12 +36,12 @@ var (
 
 // Check asks for TRACE, and Write for PUT, which leaves something behind.
 var (
-	Check = &attack.Check{ID: "methods", Rules: []*finding.Rule{trace}, Profile: scan.Standard, Site: echo}
-	Write = &attack.Check{ID: "methods", Rules: []*finding.Rule{put}, Profile: scan.Full, Site: write}
+	Check = &activescan.Check{ID: "methods", Rules: []*finding.Rule{trace}, Profile: scan.Standard, Site: echo}
+	Write = &activescan.Check{ID: "methods", Rules: []*finding.Rule{put}, Profile: scan.Full, Site: write}
 )
 
 // echo sends TRACE with a random header, twice.
-func echo(t *attack.Trial) error {
+func echo(t *activescan.Trial) error {
 	var answers []*message.Response
 	var r *message.Request
 	for range 2 {
@@ -58,14 +58,14 @@ func echo(t *attack.Trial) error {
 		}
 		answers = append(answers, resp)
 	}
-	t.Flaw(attack.Flaw{Rule: trace, Request: r, Place: "/", Answers: answers,
+	t.Flaw(activescan.Flaw{Rule: trace, Request: r, Place: "/", Answers: answers,
 		Notes: []string{"a random header", "another one"}, Nobody: true,
 		Proof: []string{"TRACE is answered with a random header of the request, twice."}})
 	return nil
 }
 
 // write sends a file with a random name and asks for it; then it is removed.
-func write(t *attack.Trial) error {
+func write(t *activescan.Trial) error {
 	folder := t.Request.Path[:strings.LastIndexByte(t.Request.Path, '/')+1]
 	word := t.Random(24)
 	r := t.Request.Clone()
@@ -89,7 +89,7 @@ func write(t *attack.Trial) error {
 	} else {
 		proof = append(proof, "It could not be removed: "+r.Path+" is left behind.")
 	}
-	t.Flaw(attack.Flaw{Rule: put, Request: r, Place: "/", Answers: []*message.Response{sent, kept},
+	t.Flaw(activescan.Flaw{Rule: put, Request: r, Place: "/", Answers: []*message.Response{sent, kept},
 		Notes: []string{"a file of a random name", "what is served there"}, Nobody: true, Proof: proof})
 	return nil
 }

@@ -7,8 +7,8 @@ import (
 	"net/http/httputil"
 	"testing"
 
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
 	"merlon/internal/scan"
 )
 
@@ -34,16 +34,16 @@ func TestMethods(t *testing.T) {
 			http.NotFound(w, r)
 		}
 	}
-	checks := []*attack.Check{Check, Write}
-	attacktest.Expect(t, attacktest.Attack(t, http.HandlerFunc(open), checks, nil), "dast/methods/trace TRACE /",
+	checks := []*activescan.Check{Check, Write}
+	activescantest.Expect(t, activescantest.Attack(t, http.HandlerFunc(open), checks, nil), "dast/methods/trace TRACE /",
 		"dast/methods/put PUT /")
 	if len(files) > 0 {
 		t.Errorf("left behind: %v", files)
 	}
-	attacktest.Expect(t, attacktest.Attack(t, http.HandlerFunc(open), checks, nil, attacktest.Profile(scan.Standard)),
+	activescantest.Expect(t, activescantest.Attack(t, http.HandlerFunc(open), checks, nil, activescantest.Profile(scan.Standard)),
 		"dast/methods/trace TRACE /")
 	polite := func(w http.ResponseWriter, r *http.Request) { // takes every method, and keeps nothing
 		fmt.Fprintf(w, "<html>%s</html>", r.Header.Get("X-Other"))
 	}
-	attacktest.Expect(t, attacktest.Attack(t, http.HandlerFunc(polite), checks, nil))
+	activescantest.Expect(t, activescantest.Attack(t, http.HandlerFunc(polite), checks, nil))
 }

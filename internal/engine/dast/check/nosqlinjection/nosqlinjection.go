@@ -7,7 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
@@ -31,7 +31,7 @@ var (
 )
 
 // Check is the check.
-var Check = &attack.Check{ID: "nosqlinjection", Rules: []*finding.Rule{byOperator, byScript}, Profile: scan.Safe,
+var Check = &activescan.Check{ID: "nosqlinjection", Rules: []*finding.Rule{byOperator, byScript}, Profile: scan.Safe,
 	Wants: wants, Point: point}
 
 func wants(p message.Point) bool {
@@ -45,7 +45,7 @@ func wants(p message.Point) bool {
 	return false
 }
 
-func point(p *attack.Probe) error {
+func point(p *activescan.Probe) error {
 	if p.Found("sql") {
 		return nil
 	}
@@ -69,7 +69,7 @@ func point(p *attack.Probe) error {
 
 // with returns the request with an operator in the place of the value: an object in
 // JSON, else a name with brackets, which the parsers of most frameworks make an object.
-func with(p *attack.Probe, operator, operand string) (r *message.Request, shown string) {
+func with(p *activescan.Probe, operator, operand string) (r *message.Request, shown string) {
 	text, _ := json.Marshal(map[string]string{operator: operand}) // a map of texts can be written
 	if p.At.HoldsJSON() {
 		return p.Request.WithJSON(p.At, string(text)), string(text)
@@ -95,12 +95,12 @@ type operation struct {
 
 // operators asks what is true of every text in several ways, and what is false, and an
 // operator that does not exist.
-func operators(p *attack.Probe) (found bool, err error) {
+func operators(p *activescan.Probe) (found bool, err error) {
 	r1, r2 := p.Random(8), p.Random(8)
 	ask := []operation{{"$ne", r1, true}, {"$eq", r2, false}, {"$regex", "^" + r2, false}, {"$regex", ".{0}", true},
 		{"$gt", "", true}, {"$lt", "", false}}
-	var yes, no *attack.Page
-	flaw := attack.Flaw{Rule: byOperator}
+	var yes, no *activescan.Page
+	flaw := activescan.Flaw{Rule: byOperator}
 	for _, o := range ask {
 		r, shown := with(p, o.operator, o.operand)
 		resp, err := p.Send(r)
@@ -139,7 +139,7 @@ func operators(p *attack.Probe) (found bool, err error) {
 }
 
 // script asks conditions in JavaScript: a string that ends, and a number.
-func script(p *attack.Probe) error {
+func script(p *activescan.Probe) error {
 	v := p.Value()
 	for _, form := range []string{v + "' && %s && 'a'=='a", p.Random(6) + "' || %s || 'a'=='b",
 		v + `" && %s && "a"=="a`, v + " && %s"} {
@@ -156,11 +156,11 @@ func script(p *attack.Probe) error {
 		if c != nil {
 			p.Mark("nosql")
 			p.Mark("code")
-			p.Flaw(attack.Flaw{Rule: byScript, Payload: c.Yes, Request: p.Request.With(p.At, c.Yes), Answers: c.Answers,
+			p.Flaw(activescan.Flaw{Rule: byScript, Payload: c.Yes, Request: p.Request.With(p.At, c.Yes), Answers: c.Answers,
 				Notes: c.Notes,
 				Proof: []string{"The value " + c.Yes + " holds a condition that is true in JavaScript, " + c.No +
 					" one that is false; the pages follow that.",
-					fmt.Sprintf("So it was in %d rounds.", attack.Rounds)}})
+					fmt.Sprintf("So it was in %d rounds.", activescan.Rounds)}})
 			return nil
 		}
 	}

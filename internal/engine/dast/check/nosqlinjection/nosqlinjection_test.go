@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
 )
 
 var people = []string{"alice", "bob", "carol"}
@@ -121,12 +121,12 @@ func TestCheck(t *testing.T) {
 	})
 	mux.HandleFunc("/good/echo", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Form, query(r)) })
 	mux.HandleFunc("/good/equal", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, query(r) == "alice") })
-	got := attacktest.Attack(t, mux, []*attack.Check{Check},
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check},
 		[]string{"GET /bad/query?name=alice", "POST /bad/form name=alice", `POST /bad/json {"name":"alice"}`,
 			"GET /bad/script?name=alice",
 			"GET /good/query?name=alice", `POST /good/json {"name":"alice"}`, `POST /good/any {"name":"alice"}`,
 			"GET /good/echo?name=alice", "GET /good/equal?name=alice"})
-	attacktest.Expect(t, got, "dast/nosqlinjection/operator GET /bad/query "+
+	activescantest.Expect(t, got, "dast/nosqlinjection/operator GET /bad/query "+
 		"query:name", "dast/nosqlinjection/operator POST /bad/form form:name",
 		"dast/nosqlinjection/operator POST /bad/json json:/name", "dast/nosqlinjection/script GET /bad/script "+
 			"query:name")

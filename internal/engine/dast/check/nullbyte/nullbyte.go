@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
@@ -28,7 +28,7 @@ var rule = &finding.Rule{ID: "dast/nullbyte/file-type", Analysis: finding.DAST, 
 	CWE: []string{"CWE-158"}, OWASP: []string{"A05:2021"}, Severity: finding.High, Confidence: finding.Certain}
 
 // Check is the check.
-var Check = &attack.Check{ID: "nullbyte", Rules: []*finding.Rule{rule}, Profile: scan.Standard, Request: request}
+var Check = &activescan.Check{ID: "nullbyte", Rules: []*finding.Rule{rule}, Profile: scan.Standard, Request: request}
 
 var (
 	// suffix is the end of a name of a file.
@@ -47,7 +47,7 @@ const maxTypes = 6
 var nulls = []string{"%00", "%2500"}
 
 // request tries a file that is refused.
-func request(t *attack.Trial) error {
+func request(t *activescan.Trial) error {
 	r := t.Request
 	own := strings.ToLower(suffix.FindString(path.Base(r.Path)))
 	if r.Method != http.MethodGet || len(r.Query) > 0 || own == "" {
@@ -81,7 +81,7 @@ func request(t *attack.Trial) error {
 			return err
 		}
 		t.Note("nullbyte " + path.Dir(r.Path) + end)
-		t.Flaw(attack.Flaw{Rule: rule, Request: opened.Request, Payload: end, Place: r.Path,
+		t.Flaw(activescan.Flaw{Rule: rule, Request: opened.Request, Payload: end, Place: r.Path,
 			Answers: []*message.Response{refused, other, opened},
 			Notes: []string{"the file is refused", "another name with the same end is not there", "the file with a " +
 				"null byte and a permitted end"},
@@ -103,7 +103,7 @@ func ending(r *message.Request, name, end string) *message.Request {
 
 // ends are null bytes with permitted types: one that has worked in the folder alone,
 // else those of other files of the folder, those that the refusal names, common ones.
-func ends(t *attack.Trial, refused *message.Response, own string) []string {
+func ends(t *activescan.Trial, refused *message.Response, own string) []string {
 	folder := path.Dir(refused.Request.Path)
 	var types []string
 	for _, e := range t.Surface.Entries() {

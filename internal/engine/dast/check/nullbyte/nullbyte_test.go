@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
 )
 
 // files are in a folder that gives away texts only.
@@ -73,8 +73,8 @@ func TestCheck(t *testing.T) {
 		}
 		mux.ServeHTTP(w, r)
 	})
-	got := attacktest.Attack(t, refusing, []*attack.Check{Check}, operations)
-	attacktest.Expect(t, got, "dast/nullbyte/file-type GET /bad/once/keys.bak", "dast/nullbyte/file-type GET "+
+	got := activescantest.Attack(t, refusing, []*activescan.Check{Check}, operations)
+	activescantest.Expect(t, got, "dast/nullbyte/file-type GET /bad/once/keys.bak", "dast/nullbyte/file-type GET "+
 		"/bad/once/old.sql",
 		"dast/nullbyte/file-type GET /bad/twice/keys.bak", "dast/nullbyte/file-type GET /bad/twice/old.sql")
 	if got.Requests > 14*len(operations) {

@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
@@ -51,7 +51,7 @@ func inclusion() *finding.Rule {
 }
 
 // Check is the check.
-var Check = &attack.Check{ID: "pathtraversal", Rules: []*finding.Rule{byContent, byFolder, byInclude},
+var Check = &activescan.Check{ID: "pathtraversal", Rules: []*finding.Rule{byContent, byFolder, byInclude},
 	Profile: scan.Safe, Wants: wants, Point: point}
 
 // Mark is what is said of points that lead to files.
@@ -66,14 +66,14 @@ func wants(p message.Point) bool {
 }
 
 type prober struct {
-	*attack.Probe
-	base    *attack.Baseline
-	missing *attack.Page // of a name that most likely does not exist
-	error   bool         // that page tells of a file, or shows the name in a path
-	any     bool         // any name is answered alike, as where files are written
+	*activescan.Probe
+	base    *activescan.Baseline
+	missing *activescan.Page // of a name that most likely does not exist
+	error   bool             // that page tells of a file, or shows the name in a path
+	any     bool             // any name is answered alike, as where files are written
 }
 
-func point(p *attack.Probe) error {
+func point(p *activescan.Probe) error {
 	if p.Found(Mark) || p.Found("sql") || p.Found("command") {
 		return nil
 	}
@@ -269,7 +269,7 @@ func (s *prober) read() (found bool, err error) {
 			return false, nil
 		}
 		s.Mark(Mark)
-		s.Flaw(attack.Flaw{Rule: byContent, Payload: t.value, Request: s.Request.With(s.At, t.value),
+		s.Flaw(activescan.Flaw{Rule: byContent, Payload: t.value, Request: s.Request.With(s.At, t.value),
 			Answers: []*message.Response{resp, again},
 			Notes:   []string{"a file of the system", "one that does not exist"},
 			Proof: []string{fmt.Sprintf("The value %s is answered with the content of "+
@@ -281,7 +281,7 @@ func (s *prober) read() (found bool, err error) {
 
 // holds reports whether an answer holds the content of the file, and the baseline does
 // not.
-func holds(resp *message.Response, f file, base *attack.Baseline) bool {
+func holds(resp *message.Response, f file, base *activescan.Baseline) bool {
 	return resp.Text() != base.First.Text() && f.text.MatchString(html.UnescapeString(resp.Text())) &&
 		!f.text.MatchString(html.UnescapeString(base.First.Text()))
 }
@@ -307,7 +307,7 @@ func (s *prober) include() (found bool, err error) {
 	}
 	s.Mark(Mark)
 	s.Mark("code")
-	s.Flaw(attack.Flaw{Rule: byInclude, Payload: payload, Request: s.Request.With(s.At, payload), Answers: answers,
+	s.Flaw(activescan.Flaw{Rule: byInclude, Payload: payload, Request: s.Request.With(s.At, payload), Answers: answers,
 		Notes: []string{"a program that prints a product", "that of two others"},
 		Proof: []string{"The value " + payload + " is a stream with a program; the answer holds the product that it " +
 			"prints.", "So it was with two other numbers."}})
@@ -336,7 +336,7 @@ func (s *prober) folders() error {
 			i++
 			return up + existing[i%len(existing)] + "/.", up + s.Random(3) + "/."
 		}
-		for _, ask := range []attack.Question{s.device(up), directory} {
+		for _, ask := range []activescan.Question{s.device(up), directory} {
 			if found, err := s.tell(ask); found || err != nil {
 				return err
 			}
@@ -346,7 +346,7 @@ func (s *prober) folders() error {
 }
 
 // device asks for the empty device, and for the same below a folder that does not exist.
-func (s *prober) device(up string) attack.Question {
+func (s *prober) device(up string) activescan.Question {
 	i := s.Number(0, 2)
 	return func() (yes, no string) {
 		i++
@@ -361,7 +361,7 @@ var scheme = lazyregexp.New(`(?i)^[a-z][a-z0-9+.-]*:/`)
 // tell reports a flaw when the application tells what exists from what does not. What
 // exists and is answered as a name that names nothing is not asked about further, but for
 // where files are made: there only a name in a folder that does not exist is another one.
-func (s *prober) tell(ask attack.Question) (found bool, err error) {
+func (s *prober) tell(ask activescan.Question) (found bool, err error) {
 	yes, no := ask()
 	first, err := s.Try(yes)
 	if err != nil || s.Page(first, yes).Equal(s.missing) && !(s.error && s.any) {
@@ -380,10 +380,10 @@ func (s *prober) tell(ask attack.Question) (found bool, err error) {
 		return false, err
 	}
 	s.Mark(Mark)
-	s.Flaw(attack.Flaw{Rule: byFolder, Payload: c.Yes, Request: s.Request.With(s.At, c.Yes), Answers: c.Answers,
+	s.Flaw(activescan.Flaw{Rule: byFolder, Payload: c.Yes, Request: s.Request.With(s.At, c.Yes), Answers: c.Answers,
 		Notes: c.Notes,
 		Proof: []string{"The value " + c.Yes + " leads to the root of the file system, to something that exists, and " +
 			"is answered in one way; " + c.No + ", which does not exist, in another.",
-			fmt.Sprintf("So it was in %d rounds with other names.", attack.Rounds)}})
+			fmt.Sprintf("So it was in %d rounds with other names.", activescan.Rounds)}})
 	return true, nil
 }

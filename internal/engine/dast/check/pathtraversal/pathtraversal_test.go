@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
 	"merlon/internal/scan"
 )
 
@@ -140,7 +140,7 @@ func TestCheck(t *testing.T) {
 		"query:q", "dast/pathtraversal/read GET /bad/removed query:q",
 		"dast/pathtraversal/read GET /bad/decoded query:q", "dast/pathtraversal/read GET /bad/scheme query:q",
 		"dast/pathtraversal/folder GET /bad/write query:q", "dast/pathtraversal/folder GET /bad/exists query:q"}
-	attacktest.Expect(t, attacktest.Attack(t, mux, []*attack.Check{Check}, operations), want...)
+	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Check{Check}, operations), want...)
 }
 
 // In the standard profile, files of the system are asked for only where the
@@ -161,9 +161,9 @@ func TestStandard(t *testing.T) {
 			fmt.Fprint(w, "terms")
 		}
 	})
-	got := attacktest.Attack(t, mux, []*attack.Check{Check},
-		[]string{"GET /read?file=terms.txt", "GET /list?file=terms.txt"}, attacktest.Profile(scan.Standard))
-	attacktest.Expect(t, got, "dast/pathtraversal/read GET /read query:file")
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check},
+		[]string{"GET /read?file=terms.txt", "GET /list?file=terms.txt"}, activescantest.Profile(scan.Standard))
+	activescantest.Expect(t, got, "dast/pathtraversal/read GET /read query:file")
 	if asked > 0 {
 		t.Errorf("a file of the system was asked for %d times without an indication", asked)
 	}
@@ -197,8 +197,8 @@ func TestMadeFiles(t *testing.T) {
 	}
 	operations := []string{"GET /bad/made?q=terms", "GET /good/made?q=terms", "GET /bad/told?q=terms",
 		"GET /good/told?q=terms"}
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations, attacktest.Profile(scan.Standard))
-	attacktest.Expect(t, got, "dast/pathtraversal/folder GET /bad/made query:q", "dast/pathtraversal/folder GET "+
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations, activescantest.Profile(scan.Standard))
+	activescantest.Expect(t, got, "dast/pathtraversal/folder GET /bad/made query:q", "dast/pathtraversal/folder GET "+
 		"/bad/told query:q")
 }
 
@@ -277,7 +277,7 @@ func TestForms(t *testing.T) {
 	serve("/app/good/malformed", 200, "java.net.MalformedURLException", func(string) ([]byte, error) {
 		return nil, os.ErrInvalid
 	})
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, []string{
 		"GET /app/shop/bad/removed.jsp?target=%2Fterms.txt", "GET /app/shop/bad/resource.jsp?target=terms.txt",
 		"GET /app/shop/bad/named.jsp?target=",
 		"GET /app/shop/bad/notfound.jsp?target=old.txt", "GET /app/bad/address?target=file:%2Fold.txt",
@@ -285,8 +285,8 @@ func TestForms(t *testing.T) {
 		"GET /app/shop/good/removed.jsp?target=terms.txt", "GET /app/shop/good/named.jsp?target=",
 		"GET /app/shop/good/notfound.jsp?target=old.txt",
 		"GET /app/good/address?target=https:%2F%2Fhome.example%2Fterms", "GET /app/good/malformed?target=",
-	}, attacktest.Profile(scan.Standard))
-	attacktest.Expect(t, got, "dast/pathtraversal/read GET /app/shop/bad/removed.jsp query:target",
+	}, activescantest.Profile(scan.Standard))
+	activescantest.Expect(t, got, "dast/pathtraversal/read GET /app/shop/bad/removed.jsp query:target",
 		"dast/pathtraversal/read GET /app/shop/bad/resource.jsp query:target",
 		"dast/pathtraversal/read GET /app/shop/bad/named.jsp query:target", "dast/pathtraversal/read GET "+
 			"/app/shop/bad/notfound.jsp query:target",
@@ -296,11 +296,11 @@ func TestForms(t *testing.T) {
 
 // A parameter that looks like that of a file and is none costs little.
 func TestEconomy(t *testing.T) {
-	got := attacktest.Attack(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	got := activescantest.Attack(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, "always the same")
 	}),
-		[]*attack.Check{Check}, []string{"GET /list?file=terms.txt"}, attacktest.Profile(scan.Standard))
-	attacktest.Expect(t, got)
+		[]*activescan.Check{Check}, []string{"GET /list?file=terms.txt"}, activescantest.Profile(scan.Standard))
+	activescantest.Expect(t, got)
 	if got.Requests > 12 {
 		t.Errorf("%d requests", got.Requests)
 	}
@@ -321,7 +321,7 @@ func TestNames(t *testing.T) {
 	}
 	open("/bad", func(v string) string { return dir + "/" + v })
 	open("/good", func(v string) string { return filepath.Join(dir, filepath.Base(v)) })
-	got := attacktest.Attack(t, mux, []*attack.Check{Check},
-		[]string{"GET /bad?fileName=show", "GET /good?fileName=show"}, attacktest.Profile(scan.Standard))
-	attacktest.Expect(t, got, "dast/pathtraversal/folder GET /bad query-name:fileName")
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check},
+		[]string{"GET /bad?fileName=show", "GET /good?fileName=show"}, activescantest.Profile(scan.Standard))
+	activescantest.Expect(t, got, "dast/pathtraversal/folder GET /bad query-name:fileName")
 }

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
@@ -31,7 +31,7 @@ var rule = &finding.Rule{
 }
 
 // Check is the check.
-var Check = &attack.Check{ID: "redirect", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Point: point, Wants: wants}
+var Check = &activescan.Check{ID: "redirect", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Point: point, Wants: wants}
 
 // wants chooses points that can name an address.
 func wants(p message.Point) bool {
@@ -45,7 +45,7 @@ func wants(p message.Point) bool {
 // point sends addresses of a site that does not exist (RFC 2606) in the forms that
 // checks of prefixes let through. A form that is sent is not attacked where a link with
 // the same parameter leads away already: that is the same flaw.
-func point(p *attack.Probe) error {
+func point(p *activescan.Probe) error {
 	if p.Request.Method != http.MethodGet && p.Noted(link(p)) {
 		return nil
 	}
@@ -96,13 +96,13 @@ func opposite(scheme string) string {
 }
 
 // link names what a link with the parameter leads to.
-func link(p *attack.Probe) string {
+func link(p *activescan.Probe) string {
 	return "redirect " + p.Request.Base() + p.Request.Path + " " + p.At.Name
 }
 
 // stays reports whether the value was taken and led nowhere: the answer is the usual
 // page, with the value in its place, and neither leads to another page.
-func stays(p *attack.Probe, resp *message.Response, value string) (bool, error) {
+func stays(p *activescan.Probe, resp *message.Response, value string) (bool, error) {
 	first, err := p.First()
 	if err != nil {
 		return false, err
@@ -113,7 +113,7 @@ func stays(p *attack.Probe, resp *message.Response, value string) (bool, error) 
 	if to, _ := leads(resp); to != nil {
 		return false, nil
 	}
-	return attack.NewPage(resp, value).Equal(attack.NewPage(first, p.At.Value)), nil
+	return activescan.NewPage(resp, value).Equal(activescan.NewPage(first, p.At.Value)), nil
 }
 
 // likely reports whether the name or the value of the point is about addresses.
@@ -125,7 +125,7 @@ var addressName = lazyregexp.New(`(?i)url|uri|redir|return|next|goto|target|dest
 
 // confirm repeats the request with another host: a page that always leads there is no
 // flaw.
-func confirm(p *attack.Probe, payload, host, how string, first *message.Response) error {
+func confirm(p *activescan.Probe, payload, host, how string, first *message.Response) error {
 	other := p.Random(10) + ".example"
 	name := func(host string) string { return strings.TrimSuffix(host, ".example") }
 	again, err := p.Try(strings.ReplaceAll(payload, name(host), name(other)))
@@ -139,7 +139,7 @@ func confirm(p *attack.Probe, payload, host, how string, first *message.Response
 	if p.Request.Method == http.MethodGet {
 		p.Note(link(p))
 	}
-	p.Flaw(attack.Flaw{Rule: rule, Request: p.Request.With(p.At, payload), Payload: payload,
+	p.Flaw(activescan.Flaw{Rule: rule, Request: p.Request.With(p.At, payload), Payload: payload,
 		Answers: []*message.Response{first, again},
 		Notes:   []string{"an address of another site", "again, of yet another site"},
 		Proof: []string{"The value " + payload + " leads the browser to " + host + " by " + how + ".", "With another " +

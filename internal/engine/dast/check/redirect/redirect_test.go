@@ -8,8 +8,8 @@ import (
 	"testing"
 	"unicode"
 
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
 )
 
 func TestCheck(t *testing.T) {
@@ -92,8 +92,8 @@ func TestCheck(t *testing.T) {
 	operations = append(operations, "POST /bad/location to=/x", "POST /bad/form to=/x")
 	want = append(want, "dast/redirect/open-redirect POST /bad/form form:to")
 	// the link first
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations, func(r *attack.Run) { r.Parallel = 1 })
-	attacktest.Expect(t, got, want...)
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations, func(r *activescan.Run) { r.Parallel = 1 })
+	activescantest.Expect(t, got, want...)
 	if got.Requests > 6*len(operations)+20 {
 		t.Errorf("%d requests for %d operations", got.Requests, len(operations))
 	}

@@ -11,9 +11,9 @@ import (
 
 	"golang.org/x/net/html"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
@@ -33,7 +33,7 @@ var rule = &finding.Rule{
 }
 
 // Check is the check.
-var Check = &attack.Check{ID: "sessionid", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Response: learn,
+var Check = &activescan.Check{ID: "sessionid", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Response: learn,
 	Request: try}
 
 // stands are names of values that stand for somebody, or prove who he is.
@@ -101,22 +101,22 @@ func attribute(n *html.Node, name string) string {
 }
 
 // learn remembers which operations give values that could be computed, by their form.
-func learn(t *attack.Trial, resp *message.Response) {
+func learn(t *activescan.Trial, resp *message.Response) {
 	for at, text := range values(resp) {
 		if plain(text) {
 			t.Note(given(resp.Request, at))
-			t.Note("sessionid " + site.Shape(resp.Request))
+			t.Note("sessionid " + sitemap.Shape(resp.Request))
 		}
 	}
 }
 
 func given(r *message.Request, at place) string {
-	return "sessionid " + site.Shape(r) + " " + at.String()
+	return "sessionid " + sitemap.Shape(r) + " " + at.String()
 }
 
 // try asks the operation again for the values that it gives, each name once in the run.
-func try(t *attack.Trial) error {
-	if !t.Noted("sessionid " + site.Shape(t.Request)) {
+func try(t *activescan.Trial) error {
+	if !t.Noted("sessionid " + sitemap.Shape(t.Request)) {
 		return nil
 	}
 	first, err := t.SendAlone(t.Request)
@@ -154,7 +154,7 @@ const (
 )
 
 // predict draws two values, finds what they are made from, and predicts the next.
-func predict(t *attack.Trial, at place, last sample) error {
+func predict(t *activescan.Trial, at place, last sample) error {
 	for range rounds {
 		next, err := draw(t, at)
 		if err != nil || next == nil {
@@ -184,7 +184,7 @@ func predict(t *attack.Trial, at place, last sample) error {
 			proof = append(proof, "Before the request was sent, its value was predicted: "+want+". The answer gave it.")
 		}
 		if len(answers) > proofs {
-			t.Flaw(attack.Flaw{Rule: rule, Answers: answers, Notes: notes, Proof: proof, Key: at.String(),
+			t.Flaw(activescan.Flaw{Rule: rule, Answers: answers, Notes: notes, Proof: proof, Key: at.String(),
 				Message: fmt.Sprintf("The %s %s can be predicted: it is %s.", at.kind, at.name, m.what)})
 			return nil
 		}
@@ -193,7 +193,7 @@ func predict(t *attack.Trial, at place, last sample) error {
 }
 
 // draw asks for one value more; nil: the operation gives none.
-func draw(t *attack.Trial, at place) (*sample, error) {
+func draw(t *activescan.Trial, at place) (*sample, error) {
 	resp, err := t.SendAlone(t.Request)
 	if err != nil {
 		return nil, err

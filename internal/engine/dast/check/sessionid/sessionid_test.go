@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
 	"merlon/internal/scan"
 )
 
@@ -87,13 +87,13 @@ func TestCheck(t *testing.T) {
 					fmt.Fprintf(w, `{"data": {"%s": %q}}`, c.name, text)
 				}
 			})
-			got := attacktest.Attack(t, h, []*attack.Check{Check}, []string{"POST /login a=1"},
-				attacktest.Profile(scan.Safe))
+			got := activescantest.Attack(t, h, []*activescan.Check{Check}, []string{"POST /login a=1"},
+				activescantest.Profile(scan.Safe))
 			var want []string
 			if c.want {
 				want = []string{"dast/sessionid/predictable POST /login"}
 			}
-			attacktest.Expect(t, got, want...)
+			activescantest.Expect(t, got, want...)
 			if got.Requests > 6 {
 				t.Errorf("%d requests", got.Requests)
 			}
@@ -110,8 +110,8 @@ func TestShared(t *testing.T) {
 		}
 		http.SetCookie(w, &http.Cookie{Name: "session", Value: fmt.Sprint(id.Load())})
 	})
-	got := attacktest.Attack(t, h, []*attack.Check{Check}, []string{"GET /start"})
-	attacktest.Expect(t, got, "dast/sessionid/predictable GET /start")
+	got := activescantest.Attack(t, h, []*activescan.Check{Check}, []string{"GET /start"})
+	activescantest.Expect(t, got, "dast/sessionid/predictable GET /start")
 	if !strings.Contains(got.Findings[0].Message, "a counter") || got.Requests > 12 {
 		t.Errorf("%d requests: %s", got.Requests, got.Findings[0].Message)
 	}

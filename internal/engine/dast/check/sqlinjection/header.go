@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/scan"
 )
 
@@ -43,11 +43,11 @@ func headers(r *message.Request) []message.Point {
 // for one of a folder where it is a GET. A header that is found is not looked at again in the same folder: it is most
 // likely the
 // same program.
-func header(p *attack.Probe) error {
+func header(p *activescan.Probe) error {
 	if !p.Target.Profile.Allows(scan.Standard) {
 		return nil
 	}
-	page := "sql headers " + p.Request.Method + " " + p.Request.Base() + site.PathShape(p.Request)
+	page := "sql headers " + p.Request.Method + " " + p.Request.Base() + sitemap.PathShape(p.Request)
 	found := "sql header " + p.At.Name + " " + p.Request.Base() + path.Dir(p.Request.Path)
 	if p.Noted(injected(p.Request)) || p.Noted(found) || p.Noted("sql headers in vain") {
 		return nil
@@ -79,7 +79,7 @@ func header(p *attack.Probe) error {
 
 // together sends the breaking value in all headers at once, and, where that changes the
 // page, one that names nothing: a page that only shows who asks changes in the same way.
-func together(p *attack.Probe) (breaks bool, err error) {
+func together(p *activescan.Probe) (breaks bool, err error) {
 	first, err := p.First()
 	if err != nil {
 		return false, err
@@ -111,5 +111,5 @@ func together(p *attack.Probe) (breaks bool, err error) {
 
 // injected is what is noted of an operation of which a value is part of a statement.
 func injected(r *message.Request) string {
-	return "sql in " + r.Method + " " + r.Base() + site.PathShape(r)
+	return "sql in " + r.Method + " " + r.Base() + sitemap.PathShape(r)
 }

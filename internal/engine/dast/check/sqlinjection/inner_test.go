@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"testing"
 
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
 	"merlon/internal/engine/dast/message"
 )
 
@@ -62,9 +62,9 @@ func TestPacked(t *testing.T) {
 		return v[1], nil
 	})
 	pack := base64.StdEncoding.EncodeToString
-	packed := func(r *attack.Run) {
+	packed := func(r *activescan.Run) {
 		for _, path := range []string{"/cookie", "/safe/cookie"} {
-			m := attacktest.Request(t, r.Scope.Base().Scheme+"://"+r.Scope.Base().Host, "GET "+path)
+			m := activescantest.Request(t, r.Scope.Base().Scheme+"://"+r.Scope.Base().Host, "GET "+path)
 			m.Cookies = []message.Param{{Name: "who", Value: pack([]byte(`{"user":{"name":"alice"}}`))}}
 			r.Surface.Add(m)
 		}
@@ -74,8 +74,8 @@ func TestPacked(t *testing.T) {
 		operations = append(operations, "GET "+safe+"/base64?q="+pack([]byte("alice")), "POST "+safe+
 			`/json q=["bob","alice"]`)
 	}
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations, packed)
-	attacktest.Expect(t, got, "dast/sqlinjection/error GET /base64 query:q", "dast/sqlinjection/error POST /json "+
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations, packed)
+	activescantest.Expect(t, got, "dast/sqlinjection/error GET /base64 query:q", "dast/sqlinjection/error POST /json "+
 		"form:q/1", "dast/sqlinjection/error GET /cookie cookie:who/user/name")
 	for _, f := range got.Findings {
 		if proof := f.Live.Proof[len(f.Live.Proof)-1]; proof == "" || f.Live.Payload == "" ||

@@ -6,8 +6,8 @@ import (
 	"regexp"
 	"testing"
 
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
 )
 
 // TestPrograms attacks what evaluates a string as Python and Ruby do, which join those
@@ -26,6 +26,6 @@ func TestPrograms(t *testing.T) {
 	}
 	page("/python", `^('[^']*'\s*)+$`)
 	page("/mysql", `^('[^']*'(?:\s|/\*\*/)*)+$`)
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET /python?q=tea", "GET /mysql?q=tea"})
-	attacktest.Expect(t, got, "dast/sqlinjection/error GET /mysql query:q")
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, []string{"GET /python?q=tea", "GET /mysql?q=tea"})
+	activescantest.Expect(t, got, "dast/sqlinjection/error GET /mysql query:q")
 }

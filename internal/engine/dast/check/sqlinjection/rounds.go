@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 )
 
@@ -83,12 +83,12 @@ const maxRounds = 40
 type rounds struct {
 	*prober
 	place   *place
-	same    bool          // wrong words are answered as the breaking value is
-	plain   bool          // correct statements are answered with the usual page
-	n       [outcomes]int // how many answers there were
-	page    *attack.Page  // that of a false condition; nil: it is none of its own
-	wrong   *attack.Page  // that of the first wrong word
-	last    form          // that was asked last
+	same    bool             // wrong words are answered as the breaking value is
+	plain   bool             // correct statements are answered with the usual page
+	n       [outcomes]int    // how many answers there were
+	page    *activescan.Page // that of a false condition; nil: it is none of its own
+	wrong   *activescan.Page // that of the first wrong word
+	last    form             // that was asked last
 	answers []*message.Response
 	notes   []string
 }
@@ -169,7 +169,7 @@ func chance(kinds ...int) float64 {
 // it is not known. There is no contrast where answers do not follow, which makes the point
 // doubtful when the first two did. Same says that these got the same page: what they differ
 // in makes no difference there.
-func (s *prober) contrast(ask attack.Question, yes *attack.Page) (c *attack.Contrast, same bool, err error) {
+func (s *prober) contrast(ask activescan.Question, yes *activescan.Page) (c *activescan.Contrast, same bool, err error) {
 	c, off, err := s.pair(ask, yes)
 	if err != nil || c == nil && (off == nil || s.anew || !s.unseen(off)) {
 		return nil, off == nil, err
@@ -200,9 +200,9 @@ func (s *prober) contrast(ask attack.Question, yes *attack.Page) (c *attack.Cont
 
 // pair asks a question once. Off is the page of a true condition when it is not what it is
 // known to be; without it and without a contrast both answers are the same page.
-func (s *prober) pair(ask attack.Question, yes *attack.Page) (c *attack.Contrast, off *attack.Page, err error) {
+func (s *prober) pair(ask activescan.Question, yes *activescan.Page) (c *activescan.Contrast, off *activescan.Page, err error) {
 	s.looked++
-	c = &attack.Contrast{}
+	c = &activescan.Contrast{}
 	c.Yes, c.No = ask()
 	for i, payload := range []string{c.Yes, c.No} {
 		resp, err := s.Try(payload)
@@ -230,17 +230,17 @@ func (s *prober) pair(ask attack.Question, yes *attack.Page) (c *attack.Contrast
 var truths = [2]string{"true", "false"}
 
 // unseen reports whether a page is none of the usual, the missing and the broken one.
-func (s *prober) unseen(page *attack.Page) bool {
+func (s *prober) unseen(page *activescan.Page) bool {
 	return !page.Equal(s.usual()) && !page.Equal(s.Page(s.broken, s.Breaking())) &&
 		(s.control == nil || !page.Equal(s.missing()))
 }
 
 // settled goes on with the question of a contrast, in random order, until its answers would
 // hardly have come by chance. Those to other values count as well.
-func (s *prober) settled(ask attack.Question, c *attack.Contrast) (bool, error) {
-	seen := []*attack.Page{c.True, c.False, s.usual(), s.Page(s.broken, s.Breaking())}
+func (s *prober) settled(ask activescan.Question, c *activescan.Contrast) (bool, error) {
+	seen := []*activescan.Page{c.True, c.False, s.usual(), s.Page(s.broken, s.Breaking())}
 	n := []int{1, 1, 0, 0} // of each page
-	count := func(page *attack.Page) {
+	count := func(page *activescan.Page) {
 		n[slices.IndexFunc(seen, page.Equal)]++
 	}
 	for _, page := range seen[2:] {
@@ -253,7 +253,7 @@ func (s *prober) settled(ask attack.Question, c *attack.Contrast) (bool, error) 
 		seen, n = append(seen, s.missing()), append(n, 0)
 		count(seen[4])
 	}
-	order := s.order([]int{0, 1}, n, 2*attack.Rounds-2)
+	order := s.order([]int{0, 1}, n, 2*activescan.Rounds-2)
 	for _, want := range order {
 		yes, no := ask()
 		payload := []string{yes, no}[want]

@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"strings"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
@@ -47,7 +47,7 @@ var (
 )
 
 // Check is the check by errors and conditions.
-var Check = &attack.Check{ID: "sqlinjection", Rules: []*finding.Rule{byError, byBoolean, byUnion}, Profile: scan.Safe,
+var Check = &activescan.Check{ID: "sqlinjection", Rules: []*finding.Rule{byError, byBoolean, byUnion}, Profile: scan.Safe,
 	Wants: wants, Extra: headers, Point: point}
 
 // Mark is what is said of points that SQL is found at.
@@ -64,10 +64,10 @@ func wants(p message.Point) bool {
 
 // A prober holds what is known of the point.
 type prober struct {
-	*attack.Probe
-	first   *message.Response // answer without an attack
-	base    *attack.Baseline  // nil: not asked for yet
-	broken  *message.Response // answer to a value that breaks any statement
+	*activescan.Probe
+	first   *message.Response    // answer without an attack
+	base    *activescan.Baseline // nil: not asked for yet
+	broken  *message.Response    // answer to a value that breaks any statement
 	value   string
 	control *message.Response // answer to a value that names nothing; nil: not asked for yet
 	dbms    string            // whose error broken shows; empty: unknown
@@ -88,7 +88,7 @@ type prober struct {
 // Breaking is the value that breaks any statement that it is a part of.
 func (s *prober) Breaking() string { return cmp.Or(s.wide, s.Probe.Breaking()) }
 
-func point(p *attack.Probe) error {
+func point(p *activescan.Probe) error {
 	switch {
 	case p.Found(Mark):
 		return nil
@@ -99,7 +99,7 @@ func point(p *attack.Probe) error {
 }
 
 // look asks what there is to ask of a point.
-func look(p *attack.Probe) error {
+func look(p *activescan.Probe) error {
 	first, err := p.First()
 	if err != nil {
 		return err
@@ -160,7 +160,7 @@ func (s *prober) baseline() (err error) {
 }
 
 // usual is the page without an attack, as far as it is known.
-func (s *prober) usual() *attack.Page {
+func (s *prober) usual() *activescan.Page {
 	if s.base != nil {
 		return s.base.Page()
 	}
@@ -222,7 +222,7 @@ func (s *prober) breaks() (changed, differs, done bool, err error) {
 }
 
 // missing is the page of a value that names nothing.
-func (s *prober) missing() *attack.Page { return s.Page(s.control, s.Other()) }
+func (s *prober) missing() *activescan.Page { return s.Page(s.control, s.Other()) }
 
 // failed reports whether the application broke at an answer, and not at the first.
 func (s *prober) failed(resp *message.Response) bool {
@@ -354,7 +354,7 @@ func (s *prober) repairs(pl *place) (found bool, err error) {
 		what = "an error of " + names[s.dbms]
 	}
 	s.proven(s.dbms)
-	s.Flaw(attack.Flaw{Rule: byError, Request: s.Request.With(s.At, r.last.bad), Payload: r.last.bad,
+	s.Flaw(activescan.Flaw{Rule: byError, Request: s.Request.With(s.At, r.last.bad), Payload: r.last.bad,
 		Answers: r.answers, Notes: r.notes,
 		Proof: []string{"The value " + s.Breaking() + " is answered with " + what + ".", "The value " + r.last.good +
 			", which completes the statement, is not.",
@@ -378,7 +378,7 @@ func (s *prober) names(resp *message.Response, f form) bool {
 	if f.wrong == "" || signature(text, s.first.Text()) == "" {
 		return false
 	}
-	for _, encoded := range attack.Encodings(f.bad) {
+	for _, encoded := range activescan.Encodings(f.bad) {
 		text = strings.ReplaceAll(text, encoded, "")
 	}
 	return strings.Contains(text, f.wrong) && !strings.Contains(s.broken.Text(), f.wrong)
@@ -436,7 +436,7 @@ func (s *prober) refuted(kind string) bool {
 // A question is one of a kind of place.
 type question struct {
 	kind string
-	ask  attack.Question
+	ask  activescan.Question
 }
 
 // quote is what leaves the string that the value stands in; empty: nothing does.
@@ -553,7 +553,7 @@ func (s *prober) signsIn() bool {
 var passwords = lazyregexp.New(`(?i)pass|pwd|secret`)
 
 // either looks for the place of the statement that the value with OR fits.
-func (s *prober) either(closing string, all *attack.Page) (found bool, err error) {
+func (s *prober) either(closing string, all *activescan.Page) (found bool, err error) {
 	quotes := []string{"'", "", `"`}
 	if s.number() {
 		quotes = []string{"", "'", `"`}
@@ -573,7 +573,7 @@ func (s *prober) either(closing string, all *attack.Page) (found bool, err error
 
 // alternative asks conditions with OR behind a value that ends what it stands in. All is the
 // page of true ones; nil: it is not known.
-func (s *prober) alternative(lead string, all *attack.Page) (found bool, err error) {
+func (s *prober) alternative(lead string, all *activescan.Page) (found bool, err error) {
 	ask := func() (yes, no string) {
 		n, form := s.Number(1000, 4999), lead+" OR %d=%d -- "
 		return fmt.Sprintf(form, n, n), fmt.Sprintf(form, n, n+s.Number(1, 4000))
@@ -586,9 +586,9 @@ func (s *prober) alternative(lead string, all *attack.Page) (found bool, err err
 	return true, nil
 }
 
-func (s *prober) report(c *attack.Contrast, proof string) {
+func (s *prober) report(c *activescan.Contrast, proof string) {
 	s.proven(s.dbms)
-	s.Flaw(attack.Flaw{Rule: byBoolean, Request: s.Request.With(s.At, c.Yes), Payload: c.Yes, Answers: c.Answers,
+	s.Flaw(activescan.Flaw{Rule: byBoolean, Request: s.Request.With(s.At, c.Yes), Payload: c.Yes, Answers: c.Answers,
 		Notes: c.Notes,
 		Proof: []string{"The value " + c.Yes + " holds a condition that is true " +
 			"for SQL, " + c.No + " one that is false.", proof, fmt.Sprintf("So it was in %d requests with other "+

@@ -14,8 +14,8 @@ import (
 
 	_ "modernc.org/sqlite" // the driver
 
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
 	"merlon/internal/scan"
 )
 
@@ -174,13 +174,13 @@ func TestVulnerable(t *testing.T) {
 	})
 	operations = append(operations, "POST /insert q=abc&z=1")
 	want = append(want, "/insert")
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations)
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations)
 	found := map[string]int{}
 	for _, f := range got.Findings {
 		at := f.Live.URL[strings.Index(f.Live.URL, "://")+3:]
 		found[at[strings.Index(at, "/"):]]++
 		if f.Live.Parameter != "q" || len(f.Live.Proof) == 0 || len(f.Live.Exchanges) < 3 {
-			t.Errorf("%s: parameter %s, %d proofs, %d exchanges", attacktest.Line(f), f.Live.Parameter,
+			t.Errorf("%s: parameter %s, %d proofs, %d exchanges", activescantest.Line(f), f.Live.Parameter,
 				len(f.Live.Proof), len(f.Live.Exchanges))
 		}
 	}
@@ -291,7 +291,7 @@ func TestSilent(t *testing.T) {
 			http.Error(w, "too long", http.StatusInternalServerError)
 		}
 	})
-	attacktest.Expect(t, attacktest.Attack(t, mux, []*attack.Check{Check}, operations))
+	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Check{Check}, operations))
 }
 
 // asleep answers as late as the statement says, without any database: only the form of
@@ -318,14 +318,14 @@ func TestTime(t *testing.T) {
 			time.Sleep(1900 * time.Millisecond)
 		}
 	})
-	got := attacktest.Timed(t, mux, []*attack.Check{Slow}, []string{"GET /bad?q=a", "GET /good?q=a", "GET /always?q=a"})
-	attacktest.Expect(t, got, "dast/sqlinjection/time GET /bad query:q")
-	production := attacktest.Timed(t, mux, []*attack.Check{Slow}, []string{"GET /bad?q=a"}, func(r *attack.Run) {
+	got := activescantest.Timed(t, mux, []*activescan.Check{Slow}, []string{"GET /bad?q=a", "GET /good?q=a", "GET /always?q=a"})
+	activescantest.Expect(t, got, "dast/sqlinjection/time GET /bad query:q")
+	production := activescantest.Timed(t, mux, []*activescan.Check{Slow}, []string{"GET /bad?q=a"}, func(r *activescan.Run) {
 		r.Target.Production = true
 	})
-	attacktest.Expect(t, production)
-	safe := attacktest.Timed(t, mux, []*attack.Check{Slow}, []string{"GET /bad?q=a"}, attacktest.Profile(scan.Safe))
-	attacktest.Expect(t, safe)
+	activescantest.Expect(t, production)
+	safe := activescantest.Timed(t, mux, []*activescan.Check{Slow}, []string{"GET /bad?q=a"}, activescantest.Profile(scan.Safe))
+	activescantest.Expect(t, safe)
 }
 
 func FuzzSignature(f *testing.F) {

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
 )
 
 // simulated is how many applications of each kind TestPagesWithState scans. 1,000 of each take
@@ -115,8 +115,8 @@ func TestPagesWithState(t *testing.T) {
 						fmt.Fprint(w, "all is well")
 					}
 				})
-				got := attacktest.Attack(t, h, []*attack.Check{Check},
-					[]string{"GET /a/?q=alice", "POST /b/ id=2&name=bob"}, func(r *attack.Run) {
+				got := activescantest.Attack(t, h, []*activescan.Check{Check},
+					[]string{"GET /a/?q=alice", "POST /b/ id=2&name=bob"}, func(r *activescan.Run) {
 						r.Seed = uint64(seed) + 1
 					})
 				found += len(got.Findings)

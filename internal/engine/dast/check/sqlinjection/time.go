@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
 )
@@ -13,13 +13,13 @@ import (
 // This file finds statements that show nothing but how long they take.
 
 // Slow is the check by time.
-var Slow = &attack.Check{ID: "sqlinjection", Rules: []*finding.Rule{byTime}, Profile: scan.Standard, Slow: true,
+var Slow = &activescan.Check{ID: "sqlinjection", Rules: []*finding.Rule{byTime}, Profile: scan.Standard, Slow: true,
 	Beside: true, Wants: wants, Point: slow}
 
 // A delay is a value that keeps a database busy for some time.
 type delay struct {
 	dbms string
-	how  attack.Lasting
+	how  activescan.Lasting
 	// make returns the whole value for a number of seconds. One value fits numbers and
 	// strings in either quotes: for a number the part between the comment signs is a
 	// comment, for a string it is what counts.
@@ -44,38 +44,38 @@ func unquoted(v, expression string) string {
 // delays make the database compute the expression once for the statement, not once for
 // each row: it is a table of its own that depends on nothing.
 var delays = []delay{
-	{"mysql", attack.Fine, func(v string, n float64) string {
+	{"mysql", activescan.Fine, func(v string, n float64) string {
 		return both(v, "-", fmt.Sprintf("(SELECT 0 FROM (SELECT SLEEP(%g))a)", n))
 	}},
-	{"mysql", attack.Fine, func(v string, n float64) string {
+	{"mysql", activescan.Fine, func(v string, n float64) string {
 		return unquoted(v, fmt.Sprintf("(SELECT 0 FROM (SELECT SLEEP(%g))a)", n))
 	}},
-	{"postgres", attack.Fine, func(v string, n float64) string {
+	{"postgres", activescan.Fine, func(v string, n float64) string {
 		return both(v, "||", fmt.Sprintf("(SELECT COUNT(*) FROM (SELECT pg_sleep(%g))a)", n))
 	}},
-	{"mssql", attack.Fine, func(v string, n float64) string {
+	{"mssql", activescan.Fine, func(v string, n float64) string {
 		wait := fmt.Sprintf(" WAITFOR DELAY '0:0:%g' -- ", n)
 		return v + wait + "';" + wait
 	}},
-	{"oracle", attack.Whole, func(v string, n float64) string {
+	{"oracle", activescan.Whole, func(v string, n float64) string {
 		return both(v, "||", fmt.Sprintf("(SELECT DBMS_PIPE.RECEIVE_MESSAGE(CHR(97)||CHR(98),%g) FROM DUAL)", n))
 	}},
-	{"sqlite", attack.Work, func(v string, n float64) string {
+	{"sqlite", activescan.Work, func(v string, n float64) string {
 		return both(v, "||", fmt.Sprintf("(SELECT LENGTH(LIKE('ABCDEFG',UPPER(HEX(RANDOMBLOB(%.0f))))))", n*75_000_000))
 	}},
-	{"hsqldb", attack.Work, func(v string, n float64) string {
+	{"hsqldb", activescan.Work, func(v string, n float64) string {
 		return both(v, "||", fmt.Sprintf("(SELECT COUNT(*) FROM (VALUES(0)) WHERE "+
 			"REGEXP_SUBSTRING(REPEAT(LEFT(CRYPT_KEY(CHAR(65)||CHAR(69)||CHAR(83),NULL),0),%.0f),NULL) IS NOT NULL)",
 			n*400_000_000))
 	}},
-	{"h2", attack.Work, func(v string, n float64) string {
+	{"h2", activescan.Work, func(v string, n float64) string {
 		return both(v, "||", fmt.Sprintf("(SELECT COUNT(*) FROM SYSTEM_RANGE(1,%.0f) WHERE MOD(X,3)=5)", n*20_000_000))
 	}},
 }
 
 // slow asks values; names of parameters only under the full profile, because nothing else
 // may be asked meanwhile, and few applications put them into statements.
-func slow(p *attack.Probe) error {
+func slow(p *activescan.Probe) error {
 	if p.Found(Mark) || p.At.Names() && !p.Target.Profile.Allows(scan.Full) {
 		return nil
 	}
@@ -92,7 +92,7 @@ func slow(p *attack.Probe) error {
 		}
 		p.Mark(Mark)
 		p.Note("proven:" + d.dbms)
-		p.Flaw(attack.Flaw{Rule: byTime, Payload: found.Payload, Request: p.Request.With(p.At, found.Payload),
+		p.Flaw(activescan.Flaw{Rule: byTime, Payload: found.Payload, Request: p.Request.With(p.At, found.Payload),
 			Answers: found.Answers, Notes: found.Notes,
 			Proof: append(found.Proof, "The delay is written for "+names[d.dbms]+".")})
 		return nil
@@ -102,7 +102,7 @@ func slow(p *attack.Probe) error {
 
 // known are the delays of the databases that statements of the target were found to be
 // for; without any, those of the databases that were seen in errors; else all.
-func known(p *attack.Probe) []delay {
+func known(p *activescan.Probe) []delay {
 	for _, how := range []string{"proven:", "dbms:"} {
 		var out []delay
 		for _, d := range delays {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/errs"
 	"merlon/internal/scan"
@@ -39,8 +39,8 @@ var closings = []string{"'", "')", "'))", "%'", "%')", `"`, "", ")", "))"}
 // A union holds what is known of the statement while rows are added to it.
 type union struct {
 	*prober
-	left           int            // requests
-	pages, lacking []*attack.Page // without an attack, and with values that break or name nothing
+	left           int                // requests
+	pages, lacking []*activescan.Page // without an attack, and with values that break or name nothing
 	// lost reports whether an answer is one of a statement that failed.
 	lost func(resp *message.Response, payload string) bool
 }
@@ -103,13 +103,13 @@ func (u *union) steady(samples int) error {
 		return err
 	}
 	if len(u.pages) == 0 {
-		u.pages = []*attack.Page{u.read(u.base.First, ""), u.read(u.base.Second, "")}
-		u.lacking = []*attack.Page{u.read(u.broken, u.Breaking()), u.read(control, u.Other())}
+		u.pages = []*activescan.Page{u.read(u.base.First, ""), u.read(u.base.Second, "")}
+		u.lacking = []*activescan.Page{u.read(u.broken, u.Breaking()), u.read(control, u.Other())}
 	}
 	for {
-		found, missing := attack.Steady(u.pages, u.lacking), attack.Steady(u.lacking, u.pages)
+		found, missing := activescan.Steady(u.pages, u.lacking), activescan.Steady(u.lacking, u.pages)
 		if len(found)+len(missing) == 0 { // what names nothing may name something, such as a limit
-			found = attack.Steady(u.pages, u.lacking[:1])
+			found = activescan.Steady(u.pages, u.lacking[:1])
 		}
 		u.prober.lost = nil
 		switch {
@@ -143,8 +143,8 @@ func (u *union) steady(samples int) error {
 
 // read reads an answer to a payload. The point's own value does not count either, since it
 // may be part of what was found.
-func (u *union) read(resp *message.Response, payload string) *attack.Page {
-	return attack.NewPage(resp, payload, u.value)
+func (u *union) read(resp *message.Response, payload string) *activescan.Page {
+	return activescan.NewPage(resp, payload, u.value)
 }
 
 // ask sends a value, as long as requests are left for the point.
@@ -200,7 +200,7 @@ func (u *union) unseen() error {
 	if !u.widens() {
 		return nil
 	}
-	usual := slices.Concat(u.pages, []*attack.Page{u.read(u.base.First, ""), u.read(u.base.Second, ""),
+	usual := slices.Concat(u.pages, []*activescan.Page{u.read(u.base.First, ""), u.read(u.base.Second, ""),
 		u.read(u.broken, u.Breaking())})
 	for _, closing := range []string{"", ")"} {
 		gains, err := u.gains(closing, usual)
@@ -217,8 +217,8 @@ func (u *union) unseen() error {
 
 // gains reports whether pages with a condition that is true have words that none has
 // without an attack, each time.
-func (u *union) gains(closing string, usual []*attack.Page) (bool, error) {
-	var gained []*attack.Page
+func (u *union) gains(closing string, usual []*activescan.Page) (bool, error) {
+	var gained []*activescan.Page
 	for range fewSamples {
 		n := u.Number(1000, 9999)
 		payload := anywhere(u.value, closing, fmt.Sprintf(" OR %d=%d", n, n))
@@ -226,7 +226,7 @@ func (u *union) gains(closing string, usual []*attack.Page) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if gained = append(gained, u.read(resp, payload)); len(attack.Steady(gained, usual)) == 0 {
+		if gained = append(gained, u.read(resp, payload)); len(activescan.Steady(gained, usual)) == 0 {
 			return false, nil
 		}
 	}
@@ -348,7 +348,7 @@ func (u *union) ordered(closing string, n int) error {
 	}
 	u.proved()
 	u.proven(u.dbms)
-	u.Flaw(attack.Flaw{Rule: byError, Request: u.Request.With(u.At, bad), Payload: bad, Answers: answers, Notes: notes,
+	u.Flaw(activescan.Flaw{Rule: byError, Request: u.Request.With(u.At, bad), Payload: bad, Answers: answers, Notes: notes,
 		Proof: []string{fmt.Sprintf("The result has %s: the value %s is taken.", plural(n, "column"), good),
 			"The value " + bad + ", which orders by a column that there is not, is not.",
 			fmt.Sprintf("So it was in %d requests with columns drawn at random.", len(answers))}})
@@ -536,7 +536,7 @@ func (u *union) shows(at frame, query, kinds string) (bool, error) {
 	if u.dbms != "" {
 		proof = append(proof, "The database is "+names[u.dbms]+".")
 	}
-	u.Flaw(attack.Flaw{Rule: byUnion, Request: u.Request.With(u.At, payload), Payload: payload,
+	u.Flaw(activescan.Flaw{Rule: byUnion, Request: u.Request.With(u.At, payload), Payload: payload,
 		Answers: append(answers, resp),
 		Notes: []string{"a row of products is added", "a row of other products", "the same with a word that SQL does " +
 			"not know"}, Proof: proof})

@@ -12,8 +12,8 @@ import (
 	"sync"
 	"testing"
 
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/scan"
 )
@@ -135,11 +135,11 @@ func TestUnion(t *testing.T) {
 	}
 	requests := 0
 	for i, operation := range operations { // each by itself, so that everything that is random is the same in each run
-		got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{operation})
-		attacktest.Expect(t, got, want[i])
+		got := activescantest.Attack(t, mux, []*activescan.Check{Check}, []string{operation})
+		activescantest.Expect(t, got, want[i])
 		for _, f := range got.Findings {
 			if len(f.Live.Proof) < 3 || len(f.Live.Exchanges) < 3 {
-				t.Errorf("%s: %d proofs, %d exchanges", attacktest.Line(f), len(f.Live.Proof), len(f.Live.Exchanges))
+				t.Errorf("%s: %d proofs, %d exchanges", activescantest.Line(f), len(f.Live.Proof), len(f.Live.Exchanges))
 			}
 		}
 		requests += got.Requests
@@ -147,8 +147,8 @@ func TestUnion(t *testing.T) {
 	if requests > 40*len(operations) {
 		t.Errorf("%d requests for %d operations", requests, len(operations))
 	}
-	attacktest.Expect(t, attacktest.Attack(t, mux, []*attack.Check{Check}, operations[:1],
-		attacktest.Profile(scan.Safe)))
+	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Check{Check}, operations[:1],
+		activescantest.Profile(scan.Safe)))
 }
 
 // thousands writes a number as shops do.
@@ -218,8 +218,8 @@ func TestNoUnion(t *testing.T) {
 		})
 		operations = append(operations, "GET "+path+"?q=a+b")
 	}
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations)
-	attacktest.Expect(t, got)
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations)
+	activescantest.Expect(t, got)
 	if got.Requests > 25*len(operations) {
 		t.Errorf("%d requests for %d operations", got.Requests, len(operations))
 	}
@@ -266,10 +266,10 @@ func TestHeaders(t *testing.T) {
 		}
 		fmt.Fprint(w, "welcome ", html.EscapeString(r.UserAgent()))
 	})
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET /agent/a", "GET /agent/b", "GET /referer/a",
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, []string{"GET /agent/a", "GET /agent/b", "GET /referer/a",
 		"GET /address/a", "GET /bound/a"},
-		func(r *attack.Run) { r.Parallel = 1 })
-	attacktest.Expect(t, got, "dast/sqlinjection/error GET /agent/a header:User-Agent", "dast/sqlinjection/error GET "+
+		func(r *activescan.Run) { r.Parallel = 1 })
+	activescantest.Expect(t, got, "dast/sqlinjection/error GET /agent/a header:User-Agent", "dast/sqlinjection/error GET "+
 		"/referer/a header:Referer",
 		"dast/sqlinjection/error GET /address/a header:X-Forwarded-For")
 	if got.Requests > 65 {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
 )
 
 // slashed writes backslashes before quotes and backslashes, byte by byte.
@@ -53,10 +53,10 @@ func TestHalves(t *testing.T) {
 	serve("/narrow/text", "gbk", "text", func(s string) string { return unslashed(slashed(s), false) })
 	serve("/narrow/page", "gbk", "page", func(s string) string { return unslashed(slashed(s), false) })
 	serve("/bound", "gbk", "text", func(s string) string { return strings.ReplaceAll(s, "'", "''") })
-	got := attacktest.Attack(t, mux, []*attack.Check{Check},
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check},
 		[]string{"GET /wide/text?q=alice", "POST /wide/page q=alice", "POST /wide/bit q=nobody",
 			"GET /narrow/text?q=alice", "GET /narrow/page?q=alice", "GET /bound?q=alice"})
-	attacktest.Expect(t, got, "dast/sqlinjection/error GET /wide/text query:q", "dast/sqlinjection/error POST "+
+	activescantest.Expect(t, got, "dast/sqlinjection/error GET /wide/text query:q", "dast/sqlinjection/error POST "+
 		"/wide/page form:q", "dast/sqlinjection/boolean POST /wide/bit form:q")
 	for _, f := range got.Findings {
 		if !strings.Contains(f.Live.Payload, "%E5'") || !strings.Contains(f.Live.Curl, "%E5%27") {
@@ -90,10 +90,10 @@ func TestNumbersInStrings(t *testing.T) {
 	serve("/words/called", called, mysql)
 	serve("/escaped", single, func(s string) string { return strings.ReplaceAll(s, "'", "''") })
 	serve("/taken", single, func(s string) string { return mysql(strings.NewReplacer("'", "", `"`, "").Replace(s)) })
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET /single?q=2", "GET /double?q=2",
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, []string{"GET /single?q=2", "GET /double?q=2",
 		"GET /words?q=2", "GET /words/double?q=2", "GET /words/called?q=2", "GET /escaped?q=2", "GET /taken?q=2"},
-		func(r *attack.Run) { r.Note("proven:mysql") })
-	attacktest.Expect(t, got, "dast/sqlinjection/boolean GET /single query:q", "dast/sqlinjection/boolean GET "+
+		func(r *activescan.Run) { r.Note("proven:mysql") })
+	activescantest.Expect(t, got, "dast/sqlinjection/boolean GET /single query:q", "dast/sqlinjection/boolean GET "+
 		"/double query:q", "dast/sqlinjection/boolean GET /words query:q",
 		"dast/sqlinjection/boolean GET /words/double query:q", "dast/sqlinjection/boolean GET /words/called query:q")
 }
@@ -115,8 +115,8 @@ func TestSignIn(t *testing.T) {
 	}
 	serve("/in", func(s string) string { return "'" + s + "'" })
 	serve("/escaped", func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" })
-	got := attacktest.Attack(t, mux, []*attack.Check{Check},
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check},
 		[]string{"POST /in user=someone&passwd=x", "POST /escaped user=someone&passwd=x"})
-	attacktest.Expect(t, got, "dast/sqlinjection/boolean POST /in form:user", "dast/sqlinjection/boolean POST /in "+
+	activescantest.Expect(t, got, "dast/sqlinjection/boolean POST /in form:user", "dast/sqlinjection/boolean POST /in "+
 		"form:passwd")
 }

@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
@@ -14,7 +14,7 @@ import (
 // they name.
 
 // Headers is the check of headers. It asks nothing where nobody listens.
-var Headers = &attack.Check{ID: "ssrf", Rules: []*finding.Rule{rule}, Profile: scan.Standard, Request: headers,
+var Headers = &activescan.Check{ID: "ssrf", Rules: []*finding.Rule{rule}, Profile: scan.Standard, Request: headers,
 	Site: route}
 
 // addressed are headers that hold addresses or hosts, in requests of their own where one
@@ -29,7 +29,7 @@ var addressed = [][]string{
 // maxFolders bounds the folders whose headers are tried.
 const maxFolders = 20
 
-func headers(t *attack.Trial) error {
+func headers(t *activescan.Trial) error {
 	if t.Callback == nil || !t.Once("ssrf headers "+path.Dir(t.Request.Path)) || t.Count("ssrf headers") > maxFolders {
 		return nil
 	}
@@ -38,9 +38,9 @@ func headers(t *attack.Trial) error {
 		for i, name := range group {
 			points[i] = message.HeaderPoint(name)
 		}
-		if _, err := t.Lure(func(bait func() attack.Bait) (*message.Request, []attack.Hook) {
+		if _, err := t.Lure(func(bait func() activescan.Bait) (*message.Request, []activescan.Hook) {
 			r := t.Request.Clone()
-			var hooks []attack.Hook
+			var hooks []activescan.Hook
 			for i, name := range group {
 				b := bait()
 				value := b.URL
@@ -48,7 +48,7 @@ func headers(t *attack.Trial) error {
 					_, value, _ = strings.Cut(b.URL, "://")
 				}
 				r = r.SetHeader(name, value)
-				hooks = append(hooks, attack.Hook{Bait: b, Rule: rule, At: &points[i], Payload: value, Fetch: true,
+				hooks = append(hooks, activescan.Hook{Bait: b, Rule: rule, At: &points[i], Payload: value, Fetch: true,
 					Proof: "The header " + name + " holds an address of a listener; the server asked for it."})
 			}
 			return r, hooks
@@ -61,19 +61,19 @@ func headers(t *attack.Trial) error {
 
 // route asks whether what stands before the server sends requests to whichever host they
 // name.
-func route(t *attack.Trial) error {
+func route(t *activescan.Trial) error {
 	if t.Callback == nil {
 		return nil
 	}
 	at := message.HeaderPoint("Host")
-	_, err := t.Lure(func(bait func() attack.Bait) (*message.Request, []attack.Hook) {
+	_, err := t.Lure(func(bait func() activescan.Bait) (*message.Request, []activescan.Hook) {
 		b := bait()
 		_, place, _ := strings.Cut(b.URL, "://")
 		host, rest, _ := strings.Cut(place, "/")
 		r := t.Request.Clone()
 		r.Path = "/" + rest
 		return r.SetHeader("Host", host),
-			[]attack.Hook{{Bait: b, Rule: rule, At: &at, Payload: host, Place: "/", Fetch: true,
+			[]activescan.Hook{{Bait: b, Rule: rule, At: &at, Payload: host, Place: "/", Fetch: true,
 				Proof: "The header Host names a listener; the request was sent on to it."}}
 	})
 	return err

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
 	"merlon/internal/scan"
 )
 
 func TestHeaders(t *testing.T) {
-	fetch := attacktest.Fetch(t)
+	fetch := activescantest.Fetch(t)
 	mux := http.NewServeMux()
 	var operations []string
 	page := func(path string, f func(r *http.Request)) {
@@ -31,12 +31,12 @@ func TestHeaders(t *testing.T) {
 		}
 	})
 	page("/log/good", func(r *http.Request) { t.Log(r.Referer(), r.Header.Get("X-Forwarded-For")) })
-	checks := []*attack.Check{Headers}
+	checks := []*activescan.Check{Headers}
 	want := []string{"dast/ssrf/request GET /referer/bad header:Referer", "dast/ssrf/request GET /host/bad " +
 		"header:X-Forwarded-Host", "dast/ssrf/request GET /original/bad header:X-Original-Url"}
-	attacktest.Expect(t, attacktest.Attack(t, mux, checks, operations, attacktest.Listening(t)), want...)
-	attacktest.Expect(t, attacktest.Attack(t, mux, checks, operations, attacktest.Listening(t),
-		attacktest.Profile(scan.Safe)))
+	activescantest.Expect(t, activescantest.Attack(t, mux, checks, operations, activescantest.Listening(t)), want...)
+	activescantest.Expect(t, activescantest.Attack(t, mux, checks, operations, activescantest.Listening(t),
+		activescantest.Profile(scan.Safe)))
 	proxy := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		local, ok := r.Context().Value(http.LocalAddrContextKey).(fmt.Stringer)
 		if ok && r.Host != local.String() {
@@ -45,6 +45,6 @@ func TestHeaders(t *testing.T) {
 		}
 		mux.ServeHTTP(w, r)
 	})
-	attacktest.Expect(t, attacktest.Attack(t, proxy, checks, operations[3:], attacktest.Listening(t)),
+	activescantest.Expect(t, activescantest.Attack(t, proxy, checks, operations[3:], activescantest.Listening(t)),
 		"dast/ssrf/request GET / header:Host")
 }

@@ -3,7 +3,7 @@ package ssrf
 import (
 	"strings"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
@@ -15,23 +15,23 @@ import (
 var hostLike = lazyregexp.New(`(?i)^(?:(?:[a-z0-9-]+\.)+[a-z]{2,}|(?:\d{1,3}\.){3}\d{1,3}|localhost)(?::\d+)?(?:/.*)?$|^(?:host|hostname|host_name|domain|server|site|ip|addr|target|endpoint|upstream)$`)
 
 // calls makes the target ask our listener, if there is one.
-func calls(p *attack.Probe) (bool, error) {
-	called, err := call(p, func(b attack.Bait) string { return b.URL })
+func calls(p *activescan.Probe) (bool, error) {
+	called, err := call(p, func(b activescan.Bait) string { return b.URL })
 	if called || err != nil || strings.Contains(p.At.Value, "://") || !hostLike.MatchString(p.At.Value) &&
 		!hostLike.MatchString(p.At.Name) {
 		return called, err
 	}
-	return call(p, func(b attack.Bait) string {
+	return call(p, func(b activescan.Bait) string {
 		_, rest, _ := strings.Cut(b.URL, "://")
 		return rest
 	})
 }
 
-func call(p *attack.Probe, payload func(attack.Bait) string) (bool, error) {
-	return p.Lure(func(bait func() attack.Bait) (*message.Request, []attack.Hook) {
+func call(p *activescan.Probe, payload func(activescan.Bait) string) (bool, error) {
+	return p.Lure(func(bait func() activescan.Bait) (*message.Request, []activescan.Hook) {
 		b := bait()
 		value := payload(b)
-		return p.Request.With(p.At, value), []attack.Hook{{Bait: b, Rule: rule, At: &p.At, Payload: value, Fetch: true,
+		return p.Request.With(p.At, value), []activescan.Hook{{Bait: b, Rule: rule, At: &p.At, Payload: value, Fetch: true,
 			Proof: "The value is an address of a listener; the server asked for it.",
 			Judge: func(resp *message.Response) (*finding.Rule, string) { return shown(p, resp, b) }}}
 	})
@@ -39,7 +39,7 @@ func call(p *attack.Probe, payload func(attack.Bait) string) (bool, error) {
 
 // shown tells what becomes of the listener's text: whoever runs it as a program of PHP
 // leaves out one of its two elements, and nobody else does.
-func shown(p *attack.Probe, resp *message.Response, b attack.Bait) (*finding.Rule, string) {
+func shown(p *activescan.Probe, resp *message.Response, b activescan.Bait) (*finding.Rule, string) {
 	text := p.Callback.Text(b.Token)
 	switch {
 	case strings.Contains(resp.Text(), text.Included):

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
@@ -38,7 +38,7 @@ var rule = &finding.Rule{
 }
 
 // Check is the check.
-var Check = &attack.Check{ID: "ssrf", Rules: []*finding.Rule{rule, inclusion}, Called: []*finding.Rule{rule, inclusion},
+var Check = &activescan.Check{ID: "ssrf", Rules: []*finding.Rule{rule, inclusion}, Called: []*finding.Rule{rule, inclusion},
 	Profile: scan.Standard, Wants: wants, Point: point}
 
 // wants chooses points that are about addresses.
@@ -52,7 +52,7 @@ func wants(p message.Point) bool {
 
 var address = lazyregexp.New(`(?i)ur[li]|link|href|src|host|domain|site|feed|callback|hook|proxy|fetch|import|load|target|dest|image|img|avatar|file|path|page|endpoint|server|origin`)
 
-func point(p *attack.Probe) error {
+func point(p *activescan.Probe) error {
 	called, err := calls(p)
 	if called || err != nil {
 		return err
@@ -64,7 +64,7 @@ func point(p *attack.Probe) error {
 var file = lazyregexp.New(`^[\w./-]{1,200}\.[A-Za-z]{2,5}$`)
 
 // own asks for the target's own page through the parameter.
-func own(p *attack.Probe) error {
+func own(p *activescan.Probe) error {
 	base, err := p.Baseline()
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func own(p *attack.Probe) error {
 	if err != nil || !holds(again, parts) {
 		return err
 	}
-	p.Flaw(attack.Flaw{Rule: rule, Payload: there, Request: p.Request.With(p.At, there),
+	p.Flaw(activescan.Flaw{Rule: rule, Payload: there, Request: p.Request.With(p.At, there),
 		Answers: []*message.Response{resp, other, again},
 		Notes:   []string{"the address of the target itself", "one that does not exist", "the first again"},
 		Proof: []string{"The value " + there + " is answered with what stands on that page.", "The value " + missing +
@@ -118,7 +118,7 @@ func only(page, without string) []string {
 // holds reports whether an answer has all lines, as they are or as text of a page.
 func holds(resp *message.Response, parts []string) bool {
 	for _, part := range parts {
-		if !slices.ContainsFunc(attack.Encodings(part), func(form string) bool {
+		if !slices.ContainsFunc(activescan.Encodings(part), func(form string) bool {
 			return strings.Contains(resp.Text(), form)
 		}) {
 			return false

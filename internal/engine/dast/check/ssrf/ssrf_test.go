@@ -8,15 +8,15 @@ import (
 	"strings"
 	"testing"
 
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
 )
 
 const home = "<html><title>The shop of the test</title>\n<h1>Welcome to the shop of the test, dear " +
 	"visitor</h1>\n<p>Nothing of this stands on another page.</p></html>"
 
 func TestCheck(t *testing.T) {
-	fetch := attacktest.Fetch(t)
+	fetch := activescantest.Fetch(t)
 	mux := http.NewServeMux()
 	mux.HandleFunc("/{$}", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, home) })
 	get := func(address string) string {
@@ -45,7 +45,7 @@ func TestCheck(t *testing.T) {
 		return "hello"
 	})
 	page("/good/list", func(v string) string { return fmt.Sprint(v == "http://site.example/") })
-	attacktest.Expect(t, attacktest.Attack(t, mux, []*attack.Check{Check}, operations), "dast/ssrf/request GET "+
+	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Check{Check}, operations), "dast/ssrf/request GET "+
 		"/bad/shown query:url", "dast/ssrf/request GET /bad/encoded query:url")
 	page("/bad/included", func(v string) string { return strings.ReplaceAll(get(v), "<?php ?>", "") })
 	page("/bad/host", func(v string) string { // takes a host
@@ -67,8 +67,8 @@ func TestCheck(t *testing.T) {
 	page("/good/stripped", func(v string) string {
 		return regexp.MustCompile(`https?://\S+`).ReplaceAllString(v, "[link]")
 	})
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations, attacktest.Listening(t))
-	attacktest.Expect(t, got, "dast/ssrf/request GET /bad/shown query:url", "dast/ssrf/request GET /bad/encoded "+
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations, activescantest.Listening(t))
+	activescantest.Expect(t, got, "dast/ssrf/request GET /bad/shown query:url", "dast/ssrf/request GET /bad/encoded "+
 		"query:url", "dast/ssrf/request GET /bad/silent query:url",
 		"dast/ssrf/inclusion GET /bad/included query:url", "dast/ssrf/request GET /bad/host query:url",
 		"dast/ssrf/request GET /bad/numbers query:url", "dast/ssrf/request GET /bad/ending query:url")

@@ -10,7 +10,7 @@ import (
 	"html"
 	"strings"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
@@ -36,7 +36,7 @@ var (
 )
 
 // Check is the check.
-var Check = &attack.Check{ID: "templateinjection", Rules: []*finding.Rule{rule, byError}, Profile: scan.Safe,
+var Check = &activescan.Check{ID: "templateinjection", Rules: []*finding.Rule{rule, byError}, Profile: scan.Safe,
 	Wants: wants, Point: point}
 
 func wants(p message.Point) bool {
@@ -77,7 +77,7 @@ var forms = []form{
 
 // fill puts random numbers or words into the form, and returns it with what an engine
 // makes of it. Products fit into 31 bits, with which some languages compute.
-func (f form) fill(p *attack.Probe) (text, want string) {
+func (f form) fill(p *activescan.Probe) (text, want string) {
 	a, b := p.Number(10_000, 46_340), p.Number(10_000, 46_340)
 	word := p.Random(p.Number(11, 31))
 	text = strings.NewReplacer("A", fmt.Sprint(a), "B", fmt.Sprint(b), "W", word).Replace(f.text)
@@ -90,7 +90,7 @@ func (f form) fill(p *attack.Probe) (text, want string) {
 	return text, fmt.Sprint(a * b)
 }
 
-func point(p *attack.Probe) error {
+func point(p *activescan.Probe) error {
 	if p.Found("sql") || p.Found("command") {
 		return nil
 	}
@@ -131,7 +131,7 @@ func point(p *attack.Probe) error {
 // evaluates sends all forms at once: an engine computes one of them, or fails. A page that
 // shows them as it shows a word, or neither shows them nor changes, has none; an error
 // that quotes them is another page.
-func evaluates(p *attack.Probe, base *attack.Baseline, word *attack.Page, percent bool) (bool, error) {
+func evaluates(p *activescan.Probe, base *activescan.Baseline, word *activescan.Page, percent bool) (bool, error) {
 	mark := p.Random(6)
 	all := mark
 	for _, f := range forms {
@@ -157,7 +157,7 @@ func encoded(page, text string) bool {
 	if strings.Contains(html.UnescapeString(page), text) {
 		return true
 	}
-	for _, form := range attack.Encodings(text) {
+	for _, form := range activescan.Encodings(text) {
 		if strings.Contains(page, form) {
 			return true
 		}
@@ -166,7 +166,7 @@ func encoded(page, text string) bool {
 }
 
 // try looks for what an engine computes between two words, and then for something else.
-func try(p *attack.Probe, f form) (found bool, err error) {
+func try(p *activescan.Probe, f form) (found bool, err error) {
 	var answers []*message.Response
 	var payload, proof string
 	for range 2 {
@@ -185,7 +185,7 @@ func try(p *attack.Probe, f form) (found bool, err error) {
 	}
 	p.Mark("template")
 	p.Mark("code")
-	p.Flaw(attack.Flaw{Rule: rule, Payload: payload, Request: p.Request.With(p.At, payload), Answers: answers,
+	p.Flaw(activescan.Flaw{Rule: rule, Payload: payload, Request: p.Request.With(p.At, payload), Answers: answers,
 		Notes: []string{"an expression", "another one"},
 		Proof: []string{proof, "So it was with another expression.", "The form is that of: " + f.engines + "."}})
 	return true, nil

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"text/template"
 
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
 )
 
 // engine computes products between delimiters, as small engines do.
@@ -115,8 +115,8 @@ func TestCheck(t *testing.T) {
 	want = append(want, "dast/templateinjection/error GET /silent query:q")
 	unseen("/refuses", func(v string) bool { return strings.ContainsAny(v, "{}<>") })
 	unseen("/opens", func(v string) bool { return strings.Contains(v, "{{") })
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations)
-	attacktest.Expect(t, got, want...)
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations)
+	activescantest.Expect(t, got, want...)
 	if got.Requests > 14*len(operations) {
 		t.Errorf("%d requests for %d operations", got.Requests, len(operations))
 	}

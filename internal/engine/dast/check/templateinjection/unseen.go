@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 )
 
 // This file proves templates of which nothing is shown but that they fail.
@@ -23,7 +23,7 @@ var faults = []fault{
 
 // unseen asks what pages do with the signs of templates that take any other value and say
 // nothing of it.
-func unseen(p *attack.Probe, base *attack.Baseline) error {
+func unseen(p *activescan.Probe, base *activescan.Baseline) error {
 	open, closed := p.Random(4), p.Random(4)
 	for _, f := range faults {
 		text := strings.NewReplacer("A", "7", "B", "7").Replace(f.text)
@@ -60,7 +60,7 @@ func unseen(p *attack.Probe, base *attack.Baseline) error {
 		}
 		p.Mark("template")
 		p.Mark("code")
-		p.Flaw(attack.Flaw{Rule: byError, Payload: c.No, Request: p.Request.With(p.At, c.No), Answers: c.Answers,
+		p.Flaw(activescan.Flaw{Rule: byError, Payload: c.No, Request: p.Request.With(p.At, c.No), Answers: c.Answers,
 			Notes: c.Notes,
 			Proof: []string{"The value " + c.Yes + " is answered as any other one; " + c.No + ", which divides by " +
 				"zero or looks into nothing, is not.", "So it was three times with other numbers, in turning order.",

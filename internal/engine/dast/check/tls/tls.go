@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
@@ -59,11 +59,11 @@ var (
 )
 
 // Check makes the handshakes, and looks at pages.
-var Check = &attack.Check{ID: "tls", Rules: []*finding.Rule{certificate, weak, version, cipher, plain, mixed},
+var Check = &activescan.Check{ID: "tls", Rules: []*finding.Rule{certificate, weak, version, cipher, plain, mixed},
 	Profile: scan.Safe, Site: shake, Response: look}
 
 // shake makes the handshakes.
-func shake(t *attack.Trial) error {
+func shake(t *activescan.Trial) error {
 	if t.Request.Scheme != "https" {
 		return nil
 	}
@@ -76,7 +76,7 @@ func shake(t *attack.Trial) error {
 		return err
 	}
 	report := func(rule *finding.Rule, proof string) {
-		t.Flaw(attack.Flaw{Rule: rule, Place: "/", Key: t.Request.Host, Answers: []*message.Response{answer},
+		t.Flaw(activescan.Flaw{Rule: rule, Place: "/", Key: t.Request.Host, Answers: []*message.Response{answer},
 			Notes: []string{"a request over the connection"}, Nobody: true, Proof: []string{proof}})
 	}
 	host := t.Request.URL().Hostname()
@@ -110,7 +110,7 @@ func shake(t *attack.Trial) error {
 
 // handshake makes a handshake whatever the certificate is; nil: the server refuses. Only
 // the end of the scan is an error.
-func handshake(t *attack.Trial, config *tls.Config) (*tls.ConnectionState, error) {
+func handshake(t *activescan.Trial, config *tls.Config) (*tls.ConnectionState, error) {
 	config.InsecureSkipVerify = true // the certificate is looked at by itself
 	state, err := t.Client.Handshake(t.Context, config)
 	if t.Context.Err() != nil {
@@ -181,7 +181,7 @@ func feeble(chain []*x509.Certificate) string {
 
 // look looks at what a page sends and loads without encryption. On the way to this very
 // machine is nobody.
-func look(t *attack.Trial, resp *message.Response) {
+func look(t *activescan.Trial, resp *message.Response) {
 	if !resp.IsHTML() || resp.Status >= 400 || local(resp.Request.URL().Hostname()) {
 		return
 	}
@@ -201,8 +201,8 @@ func look(t *attack.Trial, resp *message.Response) {
 	}
 }
 
-func tell(t *attack.Trial, rule *finding.Rule, resp *message.Response, proof string) {
-	t.Flaw(attack.Flaw{Rule: rule, Request: resp.Request, Place: "/", Key: resp.Request.Host,
+func tell(t *activescan.Trial, rule *finding.Rule, resp *message.Response, proof string) {
+	t.Flaw(activescan.Flaw{Rule: rule, Request: resp.Request, Place: "/", Key: resp.Request.Host,
 		Answers: []*message.Response{resp}, Notes: []string{"a page"}, Proof: []string{proof}})
 }
 

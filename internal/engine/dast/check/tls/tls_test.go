@@ -18,9 +18,9 @@ import (
 	"testing"
 	"time"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
@@ -30,7 +30,7 @@ import (
 func found(t *testing.T, address string, pages ...*message.Response) []string {
 	t.Helper()
 	target := &scan.Target{URL: address, Profile: scan.Safe}
-	scope, err := site.NewScope(target)
+	scope, err := sitemap.NewScope(target)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,8 +38,8 @@ func found(t *testing.T, address string, pages ...*message.Response) []string {
 	var dialer net.Dialer
 	client := traffic.New(traffic.Options{Scope: scope, Dial: dialer.DialContext, ID: "test", Rate: 1e6})
 	defer client.Close()
-	run := &attack.Run{Client: client, Surface: site.NewSurface(10), Target: target, Scope: scope,
-		Checks: []*attack.Check{Check}, Seed: 1,
+	run := &activescan.Run{Client: client, Surface: sitemap.NewSurface(10), Target: target, Scope: scope,
+		Checks: []*activescan.Check{Check}, Seed: 1,
 		Report:  func(r *finding.Rule, _ finding.Finding) { out = append(out, r.ID) },
 		Degrade: func(r scan.Reason) { t.Errorf("degraded: %s", r.Message) }}
 	for _, p := range pages {

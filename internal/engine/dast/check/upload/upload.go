@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
@@ -45,7 +45,7 @@ var (
 )
 
 // Check is the check.
-var Check = &attack.Check{ID: "upload", Rules: []*finding.Rule{script, page}, Profile: scan.Standard, Response: learn,
+var Check = &activescan.Check{ID: "upload", Rules: []*finding.Rule{script, page}, Profile: scan.Standard, Response: learn,
 	Request: try}
 
 // A language is one that servers run by the extension of a file.
@@ -72,7 +72,7 @@ var languages = []language{
 }
 
 // learn notes the languages of the target.
-func learn(t *attack.Trial, resp *message.Response) {
+func learn(t *activescan.Trial, resp *message.Response) {
 	if resp.Status == http.StatusNotFound {
 		return
 	}
@@ -85,7 +85,7 @@ func learn(t *attack.Trial, resp *message.Response) {
 }
 
 // try uploads a program of each language that the target shows, else a page.
-func try(t *attack.Trial) error {
+func try(t *activescan.Trial) error {
 	for i, p := range t.Request.Body.Params {
 		if t.Request.Body.Kind != message.Multipart || p.File == "" {
 			continue
@@ -110,7 +110,7 @@ const image = "GIF89aMerlon;\n"
 // no answer tells of its path, files of other names are not looked for. A field that looks like the name
 // of a file may give the file that name, whatever the file itself is called: the slash and
 // the dot behind it are nothing to the file system, and end another extension.
-func run(t *attack.Trial, field int, l language) (bool, error) {
+func run(t *activescan.Trial, field int, l language) (bool, error) {
 	for i, extension := range slices.Concat([]string{l.name}, l.others) {
 		name := t.Random(12) + "." + extension
 		if found, err := program(t, l, upload{field: field, named: -1, told: i > 0, name: name,
@@ -137,33 +137,33 @@ func run(t *attack.Trial, field int, l language) (bool, error) {
 var fileName = lazyregexp.New(`(?i)^[\w.-]+\.(png|jpe?g|gif|bmp|webp|svg|txt|csv|pdf|docx?|xlsx?|zip)$`)
 
 // program uploads one that prints a product, and reports when it does.
-func program(t *attack.Trial, l language, u upload) (bool, error) {
+func program(t *activescan.Trial, l language, u upload) (bool, error) {
 	a, b := t.Number(10001, 40000), t.Number(10001, 40000)
 	source, product := fmt.Sprintf(l.print, a, b), fmt.Sprint(a*b)
 	u.file.Type, u.file.Value = "image/png", image+source
-	return place(t, u, func(resp *message.Response) *attack.Flaw {
+	return place(t, u, func(resp *message.Response) *activescan.Flaw {
 		text := resp.Text()
 		if !strings.Contains(text, product) || strings.Contains(text, fmt.Sprintf("%d*%d", a, b)) {
 			return nil
 		}
-		return &attack.Flaw{Rule: script, Proof: []string{fmt.Sprintf("The program %s prints "+
+		return &activescan.Flaw{Rule: script, Proof: []string{fmt.Sprintf("The program %s prints "+
 			"%s at %s.", source, product, resp.Request.Address())}}
 	})
 }
 
 // show uploads a page, and reports when the site shows it.
-func show(t *attack.Trial, field int) error {
+func show(t *activescan.Trial, field int) error {
 	mark, name := t.Random(16), t.Random(12)+".html"
 	file := message.Param{File: name, Type: "text/html", Value: "<!doctype html><title>test</title><b id=" + mark +
 		">test</b>\n"}
 	_, err := place(t, upload{field: field, named: -1, name: name, file: file},
-		func(resp *message.Response) *attack.Flaw {
+		func(resp *message.Response) *activescan.Flaw {
 			if !resp.IsHTML() || !strings.Contains(resp.Text(), "<b id="+mark+">") ||
 				strings.Contains(strings.ToLower(resp.Header.Get("Content-Disposition")), "attachment") ||
 				strings.Contains(strings.ToLower(resp.Header.Get("Content-Security-Policy")), "sandbox") {
 				return nil
 			}
-			return &attack.Flaw{Rule: page, Proof: []string{"The page that was uploaded is " +
+			return &activescan.Flaw{Rule: page, Proof: []string{"The page that was uploaded is " +
 				"shown as " + resp.MediaType() + " at " + resp.Request.Address() + "."}}
 		})
 	return err
@@ -179,7 +179,7 @@ type upload struct {
 }
 
 // request is the form with the file, and the point that decides.
-func (u *upload) request(t *attack.Trial) (*message.Request, message.Point) {
+func (u *upload) request(t *activescan.Trial) (*message.Request, message.Point) {
 	r := t.Request.Clone()
 	u.file.Name = r.Body.Params[u.field].Name
 	r.Body.Params[u.field] = u.file
@@ -191,7 +191,7 @@ func (u *upload) request(t *attack.Trial) (*message.Request, message.Point) {
 }
 
 // place uploads a file, looks for it, and gives each answer that may be it to proven.
-func place(t *attack.Trial, u upload, proven func(*message.Response) *attack.Flaw) (bool, error) {
+func place(t *activescan.Trial, u upload, proven func(*message.Response) *activescan.Flaw) (bool, error) {
 	r, at := u.request(t)
 	answer, err := t.Follow(r)
 	if err != nil || answer.Status >= 400 {
@@ -260,7 +260,7 @@ func (u *upload) candidates(answer *message.Response) []*message.Request {
 			continue
 		}
 		r, err := message.Of(u)
-		if err != nil || r.Host != answer.Request.Host || seen[r.Address()] || site.Dangerous(r.Address()) ||
+		if err != nil || r.Host != answer.Request.Host || seen[r.Address()] || sitemap.Dangerous(r.Address()) ||
 			len(out) == maxCandidates {
 			continue
 		}

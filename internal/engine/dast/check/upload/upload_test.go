@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/scan"
 )
@@ -137,9 +137,9 @@ func TestCheck(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.s.files = map[string]string{}
-			got := attacktest.Attack(t, c.s, []*attack.Check{Check}, []string{"GET /"},
-				attacktest.Profile(scan.Standard), func(r *attack.Run) {
-					up := attacktest.Request(t, r.Scope.Base().Scheme+"://"+r.Scope.Base().Host, "POST "+c.s.folder+
+			got := activescantest.Attack(t, c.s, []*activescan.Check{Check}, []string{"GET /"},
+				activescantest.Profile(scan.Standard), func(r *activescan.Run) {
+					up := activescantest.Request(t, r.Scope.Base().Scheme+"://"+r.Scope.Base().Host, "POST "+c.s.folder+
 						"/up")
 					up.Body = message.Body{Kind: message.Multipart, Params: []message.Param{{Name: "max", Value: "1"},
 						{Name: "name", Value: "photo.png"}, {Name: "f", File: "test.txt", Type: "text/plain",
@@ -150,7 +150,7 @@ func TestCheck(t *testing.T) {
 			if c.want != "" {
 				want = append(want, c.want)
 			}
-			attacktest.Expect(t, got, want...)
+			activescantest.Expect(t, got, want...)
 			if got.Requests > 24 {
 				t.Errorf("%d requests", got.Requests)
 			}

@@ -5,7 +5,7 @@ package xpathinjection
 import (
 	"fmt"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
@@ -24,7 +24,7 @@ var rule = &finding.Rule{
 }
 
 // Check is the check.
-var Check = &attack.Check{ID: "xpathinjection", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Wants: wants,
+var Check = &activescan.Check{ID: "xpathinjection", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Wants: wants,
 	Point: point}
 
 func wants(p message.Point) bool {
@@ -49,7 +49,7 @@ func places(v, r string) []place {
 		"contains('a','a", r + "') or %s or contains('a','b"})
 }
 
-func point(p *attack.Probe) error {
+func point(p *activescan.Probe) error {
 	if p.Found("sql") || p.Found("command") || p.Found("ldap") {
 		return nil
 	}
@@ -79,7 +79,7 @@ func point(p *attack.Probe) error {
 }
 
 // first asks the one question that tells something where nothing else changes the page.
-func first(p *attack.Probe, base *attack.Baseline) error {
+func first(p *activescan.Probe, base *activescan.Baseline) error {
 	if p.At.Names() {
 		return nil
 	}
@@ -89,7 +89,7 @@ func first(p *attack.Probe, base *attack.Baseline) error {
 
 // differs asks a condition where a true one leads to another page than a value that
 // finds nothing.
-func differs(p *attack.Probe, form string, missing *attack.Page) (bool, error) {
+func differs(p *activescan.Probe, form string, missing *activescan.Page) (bool, error) {
 	yes := fmt.Sprintf(form, condition(p, true))
 	resp, err := p.Try(yes)
 	if err != nil {
@@ -103,7 +103,7 @@ func differs(p *attack.Probe, form string, missing *attack.Page) (bool, error) {
 }
 
 // ask asks pairs of conditions; the page of true ones is given.
-func ask(p *attack.Probe, form string, yes *attack.Page) (found bool, err error) {
+func ask(p *activescan.Probe, form string, yes *activescan.Page) (found bool, err error) {
 	c, err := p.Contrast(func() (yes, no string) {
 		return fmt.Sprintf(form, condition(p, true)), fmt.Sprintf(form, condition(p, false))
 	}, yes, nil)
@@ -111,16 +111,16 @@ func ask(p *attack.Probe, form string, yes *attack.Page) (found bool, err error)
 		return false, err
 	}
 	p.Mark("xpath")
-	p.Flaw(attack.Flaw{Rule: rule, Payload: c.Yes, Request: p.Request.With(p.At, c.Yes), Answers: c.Answers,
+	p.Flaw(activescan.Flaw{Rule: rule, Payload: c.Yes, Request: p.Request.With(p.At, c.Yes), Answers: c.Answers,
 		Notes: c.Notes,
 		Proof: []string{"The value " + c.Yes + " holds a condition that is true for XPath, " + c.No + " one that is " +
 			"false; the pages follow that.",
-			fmt.Sprintf("So it was in %d rounds with other constants.", attack.Rounds)}})
+			fmt.Sprintf("So it was in %d rounds with other constants.", activescan.Rounds)}})
 	return true, nil
 }
 
 // condition compares the length of a text; SQL has no such function.
-func condition(p *attack.Probe, yes bool) string {
+func condition(p *activescan.Probe, yes bool) string {
 	n := p.Number(2, 8)
 	if yes {
 		return fmt.Sprintf("string-length('%s')=%d", p.Random(n), n)

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"testing"
 
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
 )
 
 var errExpression = errors.New("javax.xml.xpath.XPathExpressionException")
@@ -151,8 +151,8 @@ func TestCheck(t *testing.T) {
 		mux.HandleFunc(p, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, f(r.FormValue("q"))) })
 		operations = append(operations, "GET "+p+"?q=alice", "GET "+p+"?q=alice&n=2")
 	}
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations)
-	attacktest.Expect(t, got, want...)
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations)
+	activescantest.Expect(t, got, want...)
 	if got.Requests > 20*len(operations) {
 		t.Errorf("%d requests for %d operations", got.Requests, len(operations))
 	}
@@ -182,8 +182,8 @@ func TestMessages(t *testing.T) {
 			_, _ = fmt.Fprint(w, "<p class=alert>your note was saved")
 		}
 	})
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET /search?q=jane"})
-	attacktest.Expect(t, got)
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, []string{"GET /search?q=jane"})
+	activescantest.Expect(t, got)
 }
 
 var length = regexp.MustCompile(`string-length\('(\w*)'\)=(\d)`)

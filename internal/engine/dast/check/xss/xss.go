@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
@@ -55,7 +55,7 @@ var content = &finding.Rule{
 }
 
 // Check is the check.
-var Check = &attack.Check{ID: "xss", Rules: []*finding.Rule{reflected, stored, content}, Profile: scan.Safe,
+var Check = &activescan.Check{ID: "xss", Rules: []*finding.Rule{reflected, stored, content}, Profile: scan.Safe,
 	Wants: wants, Point: point, Request: others, Stored: held,
 	Elsewhere: []*finding.Rule{stored}, Scripted: []*finding.Rule{stored}}
 
@@ -71,7 +71,7 @@ func wants(p message.Point) bool {
 }
 
 // point looks at a value.
-func point(p *attack.Probe) error {
+func point(p *activescan.Probe) error {
 	canary, err := p.Canary()
 	if err != nil {
 		return err
@@ -92,7 +92,7 @@ func point(p *attack.Probe) error {
 
 // stores reports whether a query is likely to be kept, by what its parameter or its page is
 // called: methods do not tell it of all applications.
-func stores(p *attack.Probe) bool {
+func stores(p *activescan.Probe) bool {
 	return p.At.In == message.InQuery && (kept.MatchString(p.At.Name) || keeping.MatchString(path.Base(p.Request.Path)))
 }
 
@@ -103,7 +103,7 @@ var (
 
 // inError looks at what repeats a value only where it cannot be used: a message about a
 // wrong value, or of a program that the value breaks. Its signs are asked for anyway.
-func inError(p *attack.Probe, plain *message.Response) error {
+func inError(p *activescan.Probe, plain *message.Response) error {
 	broken, err := p.Ask(p.Breaking())
 	if err != nil || !shown(broken) || strings.Count(broken.Text(), unusual) <= strings.Count(plain.Text(), unusual) {
 		return err
@@ -144,7 +144,7 @@ const maxAbsent = 5
 
 // missing looks at the page that a folder answers with where there is none: it often
 // names the address. Browsers encode what makes markup there, and servers decode it.
-func missing(t *attack.Trial) error {
+func missing(t *activescan.Trial) error {
 	folder := strings.TrimSuffix(path.Dir(t.Request.Path), "/")
 	if !t.Once("xss missing "+t.Request.Base()+folder) || t.Count("xss missing") > maxAbsent {
 		return nil
@@ -160,14 +160,14 @@ func missing(t *attack.Trial) error {
 	if err != nil {
 		return err
 	}
-	return at(&attack.Probe{Trial: trial, At: message.Point{In: message.InPath, Name: absent,
+	return at(&activescan.Probe{Trial: trial, At: message.Point{In: message.InPath, Name: absent,
 		Index: strings.Count(folder, "/"), Value: word}}, word, resp)
 }
 
 // others looks at what few applications show: cookies, the page that led here, and the
 // names of parameters, all in one request. Where cookies or headers are shown only when
 // a parameter is there, names are asked for in another one.
-func others(t *attack.Trial) error {
+func others(t *activescan.Trial) error {
 	if err := missing(t); err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func others(t *attack.Trial) error {
 
 // together puts a word at each of the points, in one request, and looks at those that
 // the answer shows.
-func together(t *attack.Trial, points []message.Point) error {
+func together(t *activescan.Trial, points []message.Point) error {
 	r := t.Request
 	words := map[string]message.Point{}
 	for _, p := range points {
@@ -217,7 +217,7 @@ func together(t *attack.Trial, points []message.Point) error {
 		if p.In == message.InHeader && p.Index < 0 && resp.Status < http.StatusBadRequest {
 			t.Repeats(message.HeaderPoint(p.Name))
 		}
-		if err := at(&attack.Probe{Trial: *t, At: p}, word, resp); err != nil {
+		if err := at(&activescan.Probe{Trial: *t, At: p}, word, resp); err != nil {
 			return err
 		}
 	}
@@ -241,7 +241,7 @@ const maxCut = 3
 
 // at tries to leave the contexts in which the word appears in the answer: as it is, in
 // capitals, or without its end.
-func at(p *attack.Probe, word string, resp *message.Response) error {
+func at(p *activescan.Probe, word string, resp *message.Response) error {
 	if !shown(resp) {
 		return nil
 	}
@@ -267,7 +267,7 @@ func at(p *attack.Probe, word string, resp *message.Response) error {
 }
 
 // leave tries to leave a place, and reports what has left it twice.
-func leave(p *attack.Probe, resp *message.Response, how func(*breaker) (*proof, error)) error {
+func leave(p *activescan.Probe, resp *message.Response, how func(*breaker) (*proof, error)) error {
 	b := &breaker{random: p.Random, try: func(payload string) (*message.Response, *message.Request, error) {
 		value := payload
 		if p.At.In == message.InHeader { // which holds no line ends
@@ -288,7 +288,7 @@ func leave(p *attack.Probe, resp *message.Response, how func(*breaker) (*proof, 
 	if err != nil || again == nil {
 		return err
 	}
-	flaw := attack.Flaw{Rule: reflected, Request: again.request, Payload: again.payload,
+	flaw := activescan.Flaw{Rule: reflected, Request: again.request, Payload: again.payload,
 		Answers: []*message.Response{resp, found.answer, again.answer},
 		Notes: []string{"a harmless word shows where the value appears", "a value that leaves " +
 			"its place", "again, with another word"},
@@ -327,7 +327,7 @@ func leave(p *attack.Probe, resp *message.Response, how func(*breaker) (*proof, 
 
 // executed adds what a browser says of the request, where there is one. Script that
 // waits for the user is none the less a flaw.
-func executed(p *attack.Probe, found *proof, flaw *attack.Flaw) (bool, error) {
+func executed(p *activescan.Probe, found *proof, flaw *activescan.Flaw) (bool, error) {
 	if p.Browser == nil || found.how == styleHow || strings.HasPrefix(found.how, foreignHow) {
 		return false, nil
 	}
@@ -343,7 +343,7 @@ func executed(p *attack.Probe, found *proof, flaw *attack.Flaw) (bool, error) {
 
 // keeps reports whether the page holds the script when it is asked without the value:
 // the page that the form is on, else the same address with the former value.
-func keeps(p *attack.Probe, found *proof) (*message.Response, error) {
+func keeps(p *activescan.Probe, found *proof) (*message.Response, error) {
 	if p.Request.Method == "GET" {
 		return nil, nil
 	}
@@ -366,7 +366,7 @@ func keeps(p *attack.Probe, found *proof) (*message.Response, error) {
 }
 
 // held looks at a page that holds a word which was left elsewhere.
-func held(t *attack.Trial, token attack.Token, resp *message.Response) error {
+func held(t *activescan.Trial, token activescan.Token, resp *message.Response) error {
 	if !shown(resp) {
 		return byScript(t, token, resp)
 	}
@@ -387,7 +387,7 @@ func held(t *attack.Trial, token attack.Token, resp *message.Response) error {
 		to = ", as it is shown to " + t.Reader()
 	}
 	point := token.Point
-	t.Flaw(attack.Flaw{Rule: stored, Request: found.request, Point: &point, Payload: found.payload,
+	t.Flaw(activescan.Flaw{Rule: stored, Request: found.request, Point: &point, Payload: found.payload,
 		Answers: []*message.Response{resp, found.answer},
 		Notes: []string{"the page holds a word that was sent to another address", "the page after a value that " +
 			"leaves its place was sent"},
@@ -403,7 +403,7 @@ const maxScripted = 30
 // byScript looks at an answer that is no page, and holds a word that was left elsewhere:
 // pages whose scripts ask for it may write it as markup. What is left runs nothing but a
 // function that only our browser has; the proof is that it was called.
-func byScript(t *attack.Trial, token attack.Token, resp *message.Response) error {
+func byScript(t *activescan.Trial, token activescan.Token, resp *message.Response) error {
 	if t.Browser == nil || t.Reader() != "" || !strings.Contains(resp.MediaType(), "json") ||
 		!t.Once("xss scripted "+token.Request.Method+" "+token.Request.Place()+" "+token.Point.Key()) ||
 		t.Count("xss scripted") > maxScripted {
@@ -427,7 +427,7 @@ func byScript(t *attack.Trial, token attack.Token, resp *message.Response) error
 		return nil
 	}
 	point := token.Point
-	t.Flaw(attack.Flaw{Rule: stored, Request: r, Point: &point, Payload: payload,
+	t.Flaw(activescan.Flaw{Rule: stored, Request: r, Point: &point, Payload: payload,
 		Answers: []*message.Response{resp, later},
 		Notes: []string{"the answer holds a word that was sent to another address", "the answer after the value " +
 			"was sent"},

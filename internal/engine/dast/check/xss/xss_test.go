@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
 )
@@ -245,14 +245,14 @@ func TestMissing(t *testing.T) {
 		w.WriteHeader(http.StatusNotFound)
 		fmt.Fprintf(w, "<p>%s is not there", r.URL.EscapedPath())
 	})
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET /bad/a", "GET /bad/b", "GET /good/a"})
-	attacktest.Expect(t, got, "dast/xss/reflected GET /bad path:page that is not there")
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, []string{"GET /bad/a", "GET /bad/b", "GET /good/a"})
+	activescantest.Expect(t, got, "dast/xss/reflected GET /bad path:page that is not there")
 }
 
 // TestPolicy tells a flaw that a policy keeps from running with less certainty.
 func TestPolicy(t *testing.T) {
-	got := attacktest.Attack(t, server(), []*attack.Check{Check}, []string{"GET /policy?q=1", "GET /bad/text?q=1"})
-	attacktest.Expect(t, got, "dast/xss/reflected GET /bad/text query:q", "dast/xss/reflected GET /policy query:q")
+	got := activescantest.Attack(t, server(), []*activescan.Check{Check}, []string{"GET /policy?q=1", "GET /bad/text?q=1"})
+	activescantest.Expect(t, got, "dast/xss/reflected GET /bad/text query:q", "dast/xss/reflected GET /policy query:q")
 	for _, f := range got.Findings {
 		if held := strings.HasSuffix(f.Live.URL, "/policy"); held != (f.Confidence == finding.Likely) ||
 			held != (f.Severity == finding.Medium) {
@@ -295,8 +295,8 @@ func TestReflected(t *testing.T) {
 	}
 	operations = append(operations, `POST /bad/text q=1`)
 	want = append(want, "dast/xss/reflected POST /bad/text form:q")
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations)
-	attacktest.Expect(t, got, want...)
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations)
+	activescantest.Expect(t, got, want...)
 	if per := float64(got.Requests) / float64(len(operations)); per > 9 {
 		t.Errorf("%.1f requests for each operation", per)
 	}
@@ -331,10 +331,10 @@ func TestStored(t *testing.T) {
 		defer mu.Unlock()
 		mux.ServeHTTP(w, r)
 	})
-	got := attacktest.Attack(t, alone, []*attack.Check{Check}, []string{"POST /save bad=1&good=2", "GET /list",
+	got := activescantest.Attack(t, alone, []*activescan.Check{Check}, []string{"POST /save bad=1&good=2", "GET /list",
 		"POST /guestbook entry=x", "GET /guestbook",
 		"GET /note/add?comment=1&nickname=2", "GET /notes"})
-	attacktest.Expect(t, got, "dast/xss/stored POST /save form:bad", "dast/xss/stored POST /guestbook "+
+	activescantest.Expect(t, got, "dast/xss/stored POST /save form:bad", "dast/xss/stored POST /guestbook "+
 		"form:entry", "dast/xss/stored GET /note/add query:comment")
 }
 
@@ -396,8 +396,8 @@ func TestStoredInNewPages(t *testing.T) {
 	for _, path := range []string{"/led", "/listed", "/led-safe", "/listed-safe"} {
 		operations = append(operations, "POST "+path+" name=first&text=hello", "GET "+path)
 	}
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations)
-	attacktest.Expect(t, got, "dast/xss/stored POST /led form:text", "dast/xss/stored POST /listed form:text")
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations)
+	activescantest.Expect(t, got, "dast/xss/stored POST /led form:text", "dast/xss/stored POST /listed form:text")
 }
 
 // signed is a session that tells the server who asks.
@@ -431,11 +431,11 @@ func TestStoredForAnother(t *testing.T) {
 		}
 		fmt.Fprintf(w, "<html><p>%s</p><p>%s</p>", bad, html.EscapeString(good))
 	})
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"POST /feedback bad=1&good=2", "GET /admin"},
-		func(r *attack.Run) {
-			r.As, r.Others = signed("jane"), []attack.Other{{As: signed("root")}}
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, []string{"POST /feedback bad=1&good=2", "GET /admin"},
+		func(r *activescan.Run) {
+			r.As, r.Others = signed("jane"), []activescan.Other{{As: signed("root")}}
 		})
-	attacktest.Expect(t, got, "dast/xss/stored POST /feedback form:bad")
+	activescantest.Expect(t, got, "dast/xss/stored POST /feedback form:bad")
 }
 
 func TestHeadersAndNames(t *testing.T) {
@@ -461,15 +461,15 @@ func TestHeadersAndNames(t *testing.T) {
 			fmt.Fprintf(w, "<html>theme: %s", c.Value)
 		}
 	})
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET /referer", "GET /word", "GET /cut",
-		"GET /names?a=1", "GET /cookie?form=1"}, func(r *attack.Run) {
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, []string{"GET /referer", "GET /word", "GET /cut",
+		"GET /names?a=1", "GET /cookie?form=1"}, func(r *activescan.Run) {
 		for _, e := range r.Surface.Entries() {
 			if e.Request.Path == "/cookie" {
 				r.Surface.Enrich(e.Request, nil, []message.Param{{Name: "theme", Value: "dark"}})
 			}
 		}
 	})
-	attacktest.Expect(t, got, "dast/xss/reflected GET /cut header:Referer", "dast/xss/reflected GET /referer "+
+	activescantest.Expect(t, got, "dast/xss/reflected GET /cut header:Referer", "dast/xss/reflected GET /referer "+
 		"header:Referer", "dast/xss/reflected GET /word header:Referer", "dast/xss/reflected GET /names query-name:a",
 		"dast/xss/reflected GET /cookie cookie:theme")
 }

@@ -4,7 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/scan"
 )
@@ -68,18 +68,18 @@ func inclusion(address string) string {
 }
 
 // include makes the parser of a document ask our listener by an inclusion.
-func include(t *attack.Trial, p place) (bool, error) {
-	return t.Lure(func(bait func() attack.Bait) (*message.Request, []attack.Hook) {
+func include(t *activescan.Trial, p place) (bool, error) {
+	return t.Lure(func(bait func() activescan.Bait) (*message.Request, []activescan.Hook) {
 		b := bait()
 		return p.document("", inclusion(b.URL)),
-			[]attack.Hook{{Bait: b, Rule: external, At: &p.at, Payload: inclusion(b.URL), Fetch: true,
+			[]activescan.Hook{{Bait: b, Rule: external, At: &p.at, Payload: inclusion(b.URL), Fetch: true,
 				Proof: "An element of the document includes what is at an address of a listener; the parser read it."}}
 	})
 }
 
 // included tries all texts of an operation at once, of which the application may make a
 // document. An address that is only text tells who asks for every link.
-func included(t *attack.Trial) error {
+func included(t *activescan.Trial) error {
 	if t.Callback == nil || !t.Target.Profile.Allows(scan.Standard) {
 		return nil
 	}
@@ -92,9 +92,9 @@ func included(t *attack.Trial) error {
 			}
 		}
 	}
-	return t.LureAll(points, func(_ message.Point, bait func() attack.Bait) (string, []attack.Hook) {
+	return t.LureAll(points, func(_ message.Point, bait func() activescan.Bait) (string, []activescan.Hook) {
 		b, link := bait(), bait()
-		return inclusion(b.URL) + " " + link.URL, []attack.Hook{{Bait: b, Control: &link, Rule: external, Fetch: true,
+		return inclusion(b.URL) + " " + link.URL, []activescan.Hook{{Bait: b, Control: &link, Rule: external, Fetch: true,
 			Proof: "The value is an element that includes what is at an address of a listener; a parser of XML " +
 				"read it."}}
 	})

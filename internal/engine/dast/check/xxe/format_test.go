@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
 )
 
 var includes = regexp.MustCompile(`<xi:include parse="text" href="([^"]+)"/>`)
@@ -26,7 +26,7 @@ func calls(body []byte, fetch func(string) string) {
 }
 
 func TestFormats(t *testing.T) {
-	fetch := attacktest.Fetch(t)
+	fetch := activescantest.Fetch(t)
 	mux := http.NewServeMux()
 	page := func(path, ending string, read func(file io.ReaderAt, size int64)) {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
@@ -64,17 +64,17 @@ func TestFormats(t *testing.T) {
 	page("/bad/cells", ".xlsx", table("xl/worksheets/sheet1.xml"))
 	page("/good/other", ".xlsx", table("xl/workbook.xml"))
 	page("/good/png", ".png", picture)
-	var settings []attacktest.Setting
+	var settings []activescantest.Setting
 	for _, p := range []string{"/bad/svg", "/bad/types", "/bad/cells", "/good/other", "/good/png"} {
 		settings = append(settings, upload(p))
 	}
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, nil, append(settings, attacktest.Listening(t))...)
-	attacktest.Expect(t, got, "dast/xxe/external POST /bad/svg multipart:list", "dast/xxe/external POST /bad/types "+
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, nil, append(settings, activescantest.Listening(t))...)
+	activescantest.Expect(t, got, "dast/xxe/external POST /bad/svg multipart:list", "dast/xxe/external POST /bad/types "+
 		"multipart:list", "dast/xxe/external POST /bad/cells multipart:list")
 }
 
 func TestInclusion(t *testing.T) {
-	fetch := attacktest.Fetch(t)
+	fetch := activescantest.Fetch(t)
 	mux := http.NewServeMux()
 	read := func(document string) {
 		if xml.Unmarshal([]byte(document), new(struct{})) != nil {
@@ -109,7 +109,7 @@ func TestInclusion(t *testing.T) {
 	})
 	operations := []string{"GET /bad/written?name=tea", "POST /bad/document <order><name>tea</name></order>",
 		"GET /good/escaped?name=tea", "GET /good/links?name=tea"}
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations, attacktest.Listening(t))
-	attacktest.Expect(t, got, "dast/xxe/external GET /bad/written query:name", "dast/xxe/external POST /bad/document "+
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations, activescantest.Listening(t))
+	activescantest.Expect(t, got, "dast/xxe/external GET /bad/written query:name", "dast/xxe/external POST /bad/document "+
 		"xml:order/name")
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/lazyregexp"
 )
@@ -21,7 +21,7 @@ var speaking = lazyregexp.New(`(?i)\bxml\b|\bsax|unmarshal|jaxb|doctype|\broot e
 
 // switched tries the operation's body as XML: once without entities, and further where the
 // answer says that somebody reads it.
-func switched(t *attack.Trial) error {
+func switched(t *activescan.Trial) error {
 	fields, is := message.DecodeJSON(t.Request.Body.Text).(map[string]any)
 	if !is {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/activescan"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
@@ -35,7 +35,7 @@ var (
 )
 
 // Check is the check.
-var Check = &attack.Check{ID: "xxe", Rules: []*finding.Rule{external, internal}, Called: []*finding.Rule{external},
+var Check = &activescan.Check{ID: "xxe", Rules: []*finding.Rule{external, internal}, Called: []*finding.Rule{external},
 	Profile: scan.Safe, Request: request}
 
 // maxPoints bounds the elements that are tried.
@@ -43,7 +43,7 @@ const maxPoints = 5
 
 var passwd = lazyregexp.New(`root:[^:\n]{0,100}:0:0:`)
 
-func request(t *attack.Trial) error {
+func request(t *activescan.Trial) error {
 	if t.Request.Body.Kind != message.XML {
 		if err := included(t); err != nil {
 			return err
@@ -80,7 +80,7 @@ func elements(r *message.Request) []message.Point {
 }
 
 // values tries the parameters whose value is a document of XML.
-func values(t *attack.Trial) error {
+func values(t *activescan.Trial) error {
 	for _, at := range t.Request.Points() {
 		if at.Names() {
 			continue
@@ -111,7 +111,7 @@ var parsed = lazyregexp.New(`(?i)start tag expected|simplexml_load_string|DOMDoc
 
 // named tries a parameter whose value is no document, but whose name, or whose answer,
 // says that it should be one.
-func named(t *attack.Trial, at message.Point) (bool, error) {
+func named(t *activescan.Trial, at message.Point) (bool, error) {
 	if at.In != message.InQuery && at.In != message.InForm {
 		return false, nil
 	}
@@ -127,7 +127,7 @@ func named(t *attack.Trial, at message.Point) (bool, error) {
 }
 
 // files tries the fields of a form that take a file, with documents of XML.
-func files(t *attack.Trial) error {
+func files(t *activescan.Trial) error {
 	if !t.Target.Profile.Allows(scan.Standard) {
 		return nil // files stay where they are sent
 	}
@@ -168,7 +168,7 @@ type place struct {
 
 // document returns the request with declarations of entities, and a text of entities in
 // the place of the element's.
-func document(t *attack.Trial, of *message.Request, at message.Point, entities, text string) *message.Request {
+func document(t *activescan.Trial, of *message.Request, at message.Point, entities, text string) *message.Request {
 	mark := t.Random(12)
 	r := of.With(at, mark)
 	body := strings.Replace(string(r.Body.Text), mark, text, 1)
@@ -183,7 +183,7 @@ func document(t *attack.Trial, of *message.Request, at message.Point, entities, 
 	return r
 }
 
-func point(t *attack.Trial, p place) (found bool, err error) {
+func point(t *activescan.Trial, p place) (found bool, err error) {
 	one, two := t.Random(8), t.Random(8)
 	r := p.document(`<!ENTITY a "`+one+`"><!ENTITY b "`+two+`">`, "&a;&b;")
 	resp, err := t.Send(r)
@@ -191,7 +191,7 @@ func point(t *attack.Trial, p place) (found bool, err error) {
 		return false, err
 	}
 	expanded := strings.Contains(resp.Text(), one+two)
-	flaw := attack.Flaw{Rule: internal, Point: &p.at, Request: r, Payload: "&a;&b;", Answers: []*message.Response{resp},
+	flaw := activescan.Flaw{Rule: internal, Point: &p.at, Request: r, Payload: "&a;&b;", Answers: []*message.Response{resp},
 		Notes: []string{"two entities of the document"}}
 	if expanded {
 		flaw.Proof = []string{"Two entities stand beside each other in the document; the answer holds what they " +
@@ -225,14 +225,14 @@ func point(t *attack.Trial, p place) (found bool, err error) {
 
 // call makes the parser ask our listener: with an entity of the text, and with one of the
 // type definition, which is read even where the text's are not expanded.
-func call(t *attack.Trial, p place) (bool, error) {
-	return t.Lure(func(bait func() attack.Bait) (*message.Request, []attack.Hook) {
-		b := []attack.Bait{bait(), bait()}
+func call(t *activescan.Trial, p place) (bool, error) {
+	return t.Lure(func(bait func() activescan.Bait) (*message.Request, []activescan.Hook) {
+		b := []activescan.Bait{bait(), bait()}
 		general, parameter := `<!ENTITY c SYSTEM "`+b[0].URL+`">`, `<!ENTITY % d SYSTEM "`+b[1].URL+`">`
-		hook := attack.Hook{Rule: external, At: &p.at, Fetch: true, Proof: "An entity of the document is at an " +
+		hook := activescan.Hook{Rule: external, At: &p.at, Fetch: true, Proof: "An entity of the document is at an " +
 			"address of a listener; the parser read it."}
 		one, two := hook, hook
 		one.Bait, one.Payload, two.Bait, two.Payload = b[0], general, b[1], parameter
-		return p.document(general+parameter+"%d;", "&c;"), []attack.Hook{two, one}
+		return p.document(general+parameter+"%d;", "&c;"), []activescan.Hook{two, one}
 	})
 }

@@ -12,8 +12,8 @@ import (
 	"sync"
 	"testing"
 
-	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/scan"
 )
@@ -48,7 +48,7 @@ func parse(body []byte, files bool, fetch func(string) string) string {
 }
 
 func TestCheck(t *testing.T) {
-	fetch := attacktest.Fetch(t)
+	fetch := activescantest.Fetch(t)
 	mux := http.NewServeMux()
 	page := func(path string, f func(body []byte) string) {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
@@ -72,15 +72,15 @@ func TestCheck(t *testing.T) {
 		"/good/plain"} {
 		operations = append(operations, "POST "+p+" <order><name>tea</name></order>")
 	}
-	attacktest.Expect(t, attacktest.Attack(t, mux, []*attack.Check{Check}, operations), "dast/xxe/external POST "+
+	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Check{Check}, operations), "dast/xxe/external POST "+
 		"/bad/external xml:order/name", "dast/xxe/internal POST /bad/internal xml:order/name")
-	called := attacktest.Attack(t, mux, []*attack.Check{Check}, operations[1:2], attacktest.Listening(t))
-	attacktest.Expect(t, called, "dast/xxe/external POST /bad/silent xml:order/name")
+	called := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations[1:2], activescantest.Listening(t))
+	activescantest.Expect(t, called, "dast/xxe/external POST /bad/silent xml:order/name")
 }
 
 // What asks for JSON is sent XML: some read that too.
 func TestOtherType(t *testing.T) {
-	fetch := attacktest.Fetch(t)
+	fetch := activescantest.Fetch(t)
 	mux := http.NewServeMux()
 	var mu sync.Mutex
 	asked := map[string]int{}
@@ -120,8 +120,8 @@ func TestOtherType(t *testing.T) {
 	for _, p := range []string{"/bad/orders", "/bad/quiet", "/good/type", "/good/json", "/good/plain", "/good/any"} {
 		operations = append(operations, "POST "+p+` {"name":"tea","count":2,"at":{"street":"x"}}`)
 	}
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations, attacktest.Listening(t))
-	attacktest.Expect(t, got, "dast/xxe/external POST /bad/orders xml:order/at/street", "dast/xxe/external POST "+
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations, activescantest.Listening(t))
+	activescantest.Expect(t, got, "dast/xxe/external POST /bad/orders xml:order/at/street", "dast/xxe/external POST "+
 		"/bad/quiet xml:quiet/at/street")
 	if asked["/good/type"] != 1 || asked["/good/json"] != 1 {
 		t.Errorf("asked %v", asked)
@@ -129,8 +129,8 @@ func TestOtherType(t *testing.T) {
 }
 
 // upload adds a form that uploads a file to what is attacked.
-func upload(path string) attacktest.Setting {
-	return func(r *attack.Run) {
+func upload(path string) activescantest.Setting {
+	return func(r *activescan.Run) {
 		q, err := message.Of(r.Scope.Base())
 		if err != nil {
 			panic(err)
@@ -143,7 +143,7 @@ func upload(path string) attacktest.Setting {
 }
 
 func TestUploads(t *testing.T) {
-	fetch := attacktest.Fetch(t)
+	fetch := activescantest.Fetch(t)
 	mux := http.NewServeMux()
 	page := func(path string, files bool) {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
@@ -162,10 +162,10 @@ func TestUploads(t *testing.T) {
 	}
 	page("/bad/list", true)
 	page("/good/list", false)
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, nil, upload("/bad/list"), upload("/good/list"))
-	attacktest.Expect(t, got, "dast/xxe/external POST /bad/list multipart:list")
-	safe := attacktest.Attack(t, mux, []*attack.Check{Check}, nil, upload("/bad/list"), attacktest.Profile(scan.Safe))
-	attacktest.Expect(t, safe)
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, nil, upload("/bad/list"), upload("/good/list"))
+	activescantest.Expect(t, got, "dast/xxe/external POST /bad/list multipart:list")
+	safe := activescantest.Attack(t, mux, []*activescan.Check{Check}, nil, upload("/bad/list"), activescantest.Profile(scan.Safe))
+	activescantest.Expect(t, safe)
 }
 
 // read is parse for documents whose text is in their first element.
@@ -175,7 +175,7 @@ func read(body []byte, files bool, fetch func(string) string) string {
 
 // A parameter holds a document.
 func TestValues(t *testing.T) {
-	fetch := attacktest.Fetch(t)
+	fetch := activescantest.Fetch(t)
 	mux := http.NewServeMux()
 	for path, read := range map[string]func(body []byte) string{
 		"/bad/value":  func(b []byte) string { return parse(b, true, fetch) },
@@ -187,9 +187,9 @@ func TestValues(t *testing.T) {
 		})
 	}
 	document := "?xml=%3Corder%3E%3Cname%3Etea%3C%2Fname%3E%3C%2Forder%3E"
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET /bad/value" + document, "GET /good/value" +
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, []string{"GET /bad/value" + document, "GET /good/value" +
 		document, "GET /good/text" + document, "GET /good/text?xml=%3Cb"})
-	attacktest.Expect(t, got, "dast/xxe/external GET /bad/value query:xml")
+	activescantest.Expect(t, got, "dast/xxe/external GET /bad/value query:xml")
 	root := func(b []byte) []byte { // the text of the root
 		return []byte(strings.NewReplacer("<d>", "<order><name>", "<a>", "</name><a>", "</d>",
 			"</order>").Replace(string(b)))
@@ -210,9 +210,9 @@ func TestValues(t *testing.T) {
 				html.EscapeString(read([]byte(r.FormValue("xml")+r.FormValue("t")))))
 		})
 	}
-	got = attacktest.Attack(t, mux, []*attack.Check{Check},
+	got = activescantest.Attack(t, mux, []*activescan.Check{Check},
 		[]string{"GET /bad/named?xml=test", "GET /good/named?xml=test", "GET /bad/failing?t=test",
 			"GET /unsaid?t=test"})
-	attacktest.Expect(t, got, "dast/xxe/external GET /bad/named query:xml", "dast/xxe/external GET /bad/failing "+
+	activescantest.Expect(t, got, "dast/xxe/external GET /bad/named query:xml", "dast/xxe/external GET /bad/failing "+
 		"query:t")
 }

@@ -1,0 +1,308 @@
+package connbroker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"merlon/internal/errs"
+	"merlon/internal/scan"
+)
+
+// A Lender serves one program.
+type Lender struct {
+	conn    *net.UnixConn
+	slots   chan struct{}
+	open    atomic.Int64
+	refused atomic.Int64
+	out, in atomic.Int64
+
+	mu       sync.Mutex
+	started  int                    // browsers
+	browsers map[int]*scan.Chromium // by the program's number; those that have ended stay
+}
+
+// New returns a Lender and the program's end, which the caller closes once the program
+// has it.
+func New() (*Lender, *os.File, error) {
+	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, fmt.Errorf("make a tunnel: %w", err)
+	}
+	theirs := os.NewFile(uintptr(ends[1]), "tunnel")
+	conn, err := connOf(ends[0])
+	if err != nil {
+		return nil, nil, errors.Join(err, theirs.Close())
+	}
+	return &Lender{conn: conn, slots: make(chan struct{}, maxConnections), browsers: map[int]*scan.Chromium{}}, theirs,
+		nil
+}
+
+// connOf makes a connection of a descriptor, which it takes over.
+func connOf(fd int) (*net.UnixConn, error) {
+	f := os.NewFile(uintptr(fd), "tunnel")
+	c, err := net.FileConn(f)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("open a tunnel: %w", err)
+	}
+	u, ok := c.(*net.UnixConn)
+	if !ok {
+		return nil, errors.Join(errors.New("a tunnel that is no local socket"), c.Close())
+	}
+	return u, nil
+}
+
+// Traffic returns what went through so far.
+func (l *Lender) Traffic() Traffic {
+	return Traffic{Connections: l.open.Load(), Refused: l.refused.Load(), Sent: l.out.Load(), Received: l.in.Load()}
+}
+
+// Serve answers the program until the context ends or the program has closed its end.
+// Then every connection is closed.
+func (l *Lender) Serve(ctx context.Context, h Host) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { _ = l.conn.Close() })
+	defer stop()
+	var busy sync.WaitGroup
+	defer busy.Wait()
+	defer cancel() // before the wait: it ends the connections
+	buf, rights := make([]byte, maxRequest), make([]byte, unix.CmsgSpace(4))
+	for {
+		n, rn, _, _, err := l.conn.ReadMsgUnix(buf, rights)
+		if n == 0 {
+			for _, fd := range descriptors(rights[:rn]) {
+				_ = unix.Close(fd) // an empty request is the end
+			}
+		}
+		if ctx.Err() != nil || n == 0 || errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read from the tunnel: %w", err)
+		}
+		stream, err := attached(rights[:rn])
+		if err != nil {
+			return err
+		}
+		var r request
+		if err := json.Unmarshal(buf[:n], &r); err != nil {
+			return errors.Join(fmt.Errorf("read from the tunnel: %w", err), stream.Close())
+		}
+		select {
+		case l.slots <- struct{}{}:
+		default:
+			l.refused.Add(1)
+			_, _ = stream.Write([]byte{failed}) // the program may be gone
+			_, _ = stream.Write(fmt.Appendf(nil, "more than %d connections at once", maxConnections))
+			_ = stream.Close()
+			continue
+		}
+		busy.Go(func() {
+			defer func() { <-l.slots }()
+			end := context.AfterFunc(ctx, func() { _ = stream.Close() })
+			defer end()
+			l.answer(ctx, h, &r, stream)
+			_ = stream.Close()
+		})
+	}
+}
+
+// attached takes the one stream out of a message. The program may attach anything: what
+// is no local stream is refused.
+func attached(rights []byte) (*net.UnixConn, error) {
+	fds := descriptors(rights)
+	if len(fds) != 1 {
+		for _, fd := range fds {
+			_ = unix.Close(fd) // of no use
+		}
+		return nil, errors.New("a request without its stream came through the tunnel")
+	}
+	domain, err := unix.GetsockoptInt(fds[0], unix.SOL_SOCKET, unix.SO_DOMAIN)
+	kind, kindErr := unix.GetsockoptInt(fds[0], unix.SOL_SOCKET, unix.SO_TYPE)
+	if err != nil || kindErr != nil || domain != unix.AF_UNIX || kind != unix.SOCK_STREAM {
+		return nil, errors.Join(errors.New("what came through the tunnel is no stream"), unix.Close(fds[0]))
+	}
+	return connOf(fds[0])
+}
+
+// descriptors returns what is attached to a message.
+func descriptors(rights []byte) (fds []int) {
+	messages, err := unix.ParseSocketControlMessage(rights)
+	if err != nil {
+		return nil
+	}
+	for n := range messages {
+		if more, err := unix.ParseUnixRights(&messages[n]); err == nil {
+			fds = append(fds, more...)
+		}
+	}
+	for _, fd := range fds {
+		unix.CloseOnExec(fd)
+	}
+	return fds
+}
+
+// answer does what a request asks for.
+func (l *Lender) answer(ctx context.Context, h Host, r *request, stream *net.UnixConn) {
+	switch {
+	case r.Job:
+		_ = json.NewEncoder(stream).Encode(h.Job) // a program that does not read it does nothing
+	case r.Keep:
+		kept, err := io.ReadAll(io.LimitReader(stream, scan.MaxKept+1))
+		if err == nil && len(kept) <= scan.MaxKept && h.Keep != nil {
+			err = h.Keep(ctx, kept)
+		}
+		l.conclude(stream, err)
+	case r.Calls > 0:
+		calls := []scan.Call{}
+		if h.Calls != nil {
+			calls = append(calls, h.Calls(r.Calls-1)...)
+		}
+		_ = json.NewEncoder(stream).Encode(calls) // a program that does not read it learns nothing
+	case r.Browser > 0:
+		l.browse(ctx, h, r.Browser, stream)
+	case r.Accept > 0:
+		l.accept(ctx, r.Accept, stream)
+	case r.Dial != nil:
+		l.connect(ctx, h, r.Dial, stream)
+	}
+}
+
+// conclude tells how a request ended.
+func (l *Lender) conclude(stream net.Conn, err error) {
+	switch {
+	case err == nil:
+		_, _ = stream.Write([]byte{granted}) // the program may be gone
+		return
+	case errs.Is(err, errs.Forbidden):
+		_, _ = stream.Write([]byte{refused})
+	default:
+		_, _ = stream.Write([]byte{failed})
+	}
+	text := err.Error()
+	_, _ = io.WriteString(stream, text[:min(len(text), maxReason)])
+}
+
+// dialTime bounds how long a connection may take to be made.
+const dialTime = 30 * time.Second
+
+// connect makes a connection and copies until both directions have ended.
+func (l *Lender) connect(ctx context.Context, h Host, d *dialRequest, stream *net.UnixConn) {
+	if d.Network != "tcp" && d.Network != "tcp4" && d.Network != "tcp6" {
+		l.refused.Add(1)
+		l.conclude(stream, errs.E(errs.Forbidden, "%q is refused: only connections of TCP are made", d.Network))
+		return
+	}
+	dialing, cancel := context.WithTimeout(ctx, dialTime)
+	conn, err := h.Dial(dialing, d.Network, d.Address)
+	cancel()
+	if err != nil {
+		l.refused.Add(1)
+		l.conclude(stream, err)
+		return
+	}
+	defer func() { _ = conn.Close() }()
+	l.open.Add(1)
+	end := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer end()
+	l.conclude(stream, nil)
+	var both sync.WaitGroup
+	both.Go(func() { l.out.Add(transfer(conn, stream)) })
+	both.Go(func() { l.in.Add(transfer(stream, conn)) })
+	both.Wait()
+}
+
+// browse starts a browser and copies between its pipe and the stream until one of them
+// ends. The browser ends with it.
+func (l *Lender) browse(ctx context.Context, h Host, number int, stream *net.UnixConn) {
+	b, err := l.launch(ctx, h, number)
+	if err != nil {
+		l.conclude(stream, err)
+		return
+	}
+	defer b.Stop()
+	end := context.AfterFunc(ctx, b.Stop)
+	defer end()
+	l.conclude(stream, nil)
+	_, _ = io.WriteString(stream, b.Proxy.Addr().String()+"\n") // the program may be gone
+	ended := make(chan struct{}, 2)
+	copied := func(to io.Writer, from io.Reader) {
+		_, _ = io.Copy(to, from) // either end may be gone
+		ended <- struct{}{}
+	}
+	go copied(b.Pipe, stream)
+	go copied(stream, b.Pipe)
+	<-ended
+	_ = stream.Close()
+	b.Stop()
+	_ = b.Pipe.Close()
+	<-ended
+}
+
+// launch starts a browser under the program's number.
+func (l *Lender) launch(ctx context.Context, h Host, number int) (*scan.Chromium, error) {
+	if h.Chromium == nil {
+		return nil, errs.E(errs.Unavailable, "there is no browser")
+	}
+	l.mu.Lock()
+	_, known := l.browsers[number]
+	l.started++
+	over := known || l.started > maxBrowsers
+	l.mu.Unlock()
+	if over {
+		return nil, errs.E(errs.Unavailable, "the scan has had %d browsers", maxBrowsers)
+	}
+	b, err := h.Chromium(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	l.browsers[number] = b
+	l.mu.Unlock()
+	return b, nil
+}
+
+// accept hands the program the next connection of a browser.
+func (l *Lender) accept(ctx context.Context, number int, stream *net.UnixConn) {
+	l.mu.Lock()
+	b := l.browsers[number]
+	l.mu.Unlock()
+	if b == nil {
+		l.conclude(stream, errs.E(errs.Unavailable, "there is no such browser"))
+		return
+	}
+	conn, err := b.Proxy.Accept()
+	if err != nil {
+		l.conclude(stream, b.Why())
+		return
+	}
+	defer func() { _ = conn.Close() }()
+	end := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer end()
+	l.conclude(stream, nil)
+	var both sync.WaitGroup
+	both.Go(func() { transfer(conn, stream) })
+	both.Go(func() { transfer(stream, conn) })
+	both.Wait()
+}
+
+// transfer copies one direction to its end, and tells the other side that it is one. A
+// direction that breaks ends both.
+func transfer(to, from net.Conn) int64 {
+	n, err := io.Copy(to, from)
+	half, ok := to.(interface{ CloseWrite() error })
+	if err != nil || !ok || half.CloseWrite() != nil {
+		_, _ = to.Close(), from.Close() // broken anyway
+	}
+	return n
+}

@@ -1,0 +1,159 @@
+package connbroker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"merlon/internal/errs"
+	"merlon/internal/scan"
+)
+
+// A Program is the program's side.
+type Program struct {
+	conn     *net.UnixConn
+	browsers atomic.Int64 // that were asked for
+}
+
+// Open opens the descriptor that the program was started with.
+func Open(fd int) (*Program, error) {
+	kind, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE)
+	if err != nil || kind != unix.SOCK_SEQPACKET {
+		return nil, errs.E(errs.Invalid, "descriptor %d is no tunnel: this is for the program itself", fd)
+	}
+	conn, err := connOf(fd)
+	if err != nil {
+		return nil, err
+	}
+	return &Program{conn: conn}, nil
+}
+
+// ask sends a request and returns the stream of its answer.
+func (p *Program) ask(r request) (*net.UnixConn, error) {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("ask through the tunnel: %w", err)
+	}
+	if len(text) > maxRequest {
+		return nil, errs.E(errs.TooLarge, "the address is too long")
+	}
+	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("ask through the tunnel: %w", err)
+	}
+	stream, err := connOf(ends[0])
+	if err != nil {
+		return nil, errors.Join(err, unix.Close(ends[1]))
+	}
+	_, _, err = p.conn.WriteMsgUnix(text, unix.UnixRights(ends[1]), nil)
+	if err = errors.Join(err, unix.Close(ends[1])); err != nil {
+		return nil, errors.Join(fmt.Errorf("ask through the tunnel: %w", err), stream.Close())
+	}
+	return stream, nil
+}
+
+// Job returns what the program is to do.
+func (p *Program) Job() (*Job, error) {
+	stream, err := p.ask(request{Job: true})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = stream.Close() }()
+	j := &Job{}
+	if err := json.NewDecoder(stream).Decode(j); err != nil {
+		return nil, fmt.Errorf("read the job: %w", err)
+	}
+	return j, nil
+}
+
+// Calls returns what has arrived at the listener without the first n.
+func (p *Program) Calls(n int) ([]scan.Call, error) {
+	stream, err := p.ask(request{Calls: n + 1})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = stream.Close() }()
+	var calls []scan.Call
+	if err := json.NewDecoder(stream).Decode(&calls); err != nil {
+		return nil, fmt.Errorf("read calls: %w", err)
+	}
+	return calls, nil
+}
+
+// Keep stores what the program wants to find again.
+func (p *Program) Keep(kept []byte) error {
+	stream, err := p.ask(request{Keep: true})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = stream.Close() }()
+	if _, err := stream.Write(kept); err != nil {
+		return fmt.Errorf("keep: %w", err)
+	}
+	if err := stream.CloseWrite(); err != nil {
+		return fmt.Errorf("keep: %w", err)
+	}
+	return outcome(stream)
+}
+
+// Dial makes a connection to host:port through the lender. An address that the lender
+// refuses is a Forbidden error.
+func (p *Program) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	stream, err := p.ask(request{Dial: &dialRequest{network, address}})
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = stream.SetReadDeadline(time.Unix(1, 0)) })
+	err = outcome(stream)
+	if !stop() && err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		_ = stream.Close() // nothing came of it
+		if ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		return nil, &net.OpError{Op: "dial", Net: network, Addr: hostPort(address), Err: err}
+	}
+	return &conn{stream, hostPort(address)}, nil
+}
+
+// outcome reads how a request ended.
+func outcome(stream io.Reader) error {
+	var first [1]byte
+	if _, err := io.ReadFull(stream, first[:]); err != nil {
+		return errs.Wrap(errs.Unavailable, err, "the tunnel is closed")
+	}
+	if first[0] == granted {
+		return nil
+	}
+	text, err := io.ReadAll(io.LimitReader(stream, maxReason))
+	if err != nil {
+		return fmt.Errorf("read from the tunnel: %w", err)
+	}
+	if first[0] == refused {
+		return errs.E(errs.Forbidden, "%s", text)
+	}
+	return errs.E(errs.Unavailable, "%s", text)
+}
+
+// A conn is a stream that names the address at its far end.
+type conn struct {
+	*net.UnixConn
+	to hostPort
+}
+
+// RemoteAddr returns the address that was dialled.
+func (c *conn) RemoteAddr() net.Addr { return c.to }
+
+type hostPort string
+
+func (hostPort) Network() string  { return "tcp" }
+func (a hostPort) String() string { return string(a) }

@@ -1,0 +1,274 @@
+// Package apispec reads descriptions of APIs into one model: OpenAPI 2, 3.0 and
+// 3.1, Postman collections 2.0 and 2.1, HAR, and GraphQL as a schema or as the
+// answer to an introspection. Descriptions in the wild are broken, so the reader
+// takes what it can: what it cannot use is a Fault with its place, and the rest of
+// the document stands.
+package apispec
+
+import (
+	"fmt"
+	"strings"
+
+	"merlon/internal/engine/api/tree"
+	"merlon/internal/errs"
+)
+
+// A Format is how an API is described.
+type Format string
+
+// The formats. OpenAPI 2 is also called Swagger.
+const (
+	OpenAPI2 Format = "openapi2"
+	OpenAPI3 Format = "openapi3"
+	Postman  Format = "postman"
+	HAR      Format = "har"
+	GraphQL  Format = "graphql"
+)
+
+// Limits of one description.
+const (
+	MaxOperations = 20_000
+	maxFaults     = 1000
+	maxDepth      = 64 // references that lead to references, groups inside groups
+)
+
+// An API is what a description tells.
+type API struct {
+	Format  Format
+	Version string // of the format, as it is written: "3.1.0"
+	Title   string
+	// Servers are the addresses that the description names, the first is the usual
+	// one: absolute or relative, variables replaced by their defaults.
+	Servers    []string
+	Operations []*Operation
+	// Schemas are those of OpenAPI, used or not, each once, in no order.
+	Schemas []*Schema
+	// Schemes are the ways of signing in, by name.
+	Schemes map[string]Scheme
+	// Faults are what could not be used, in the order of the document.
+	Faults []Fault
+	// Omitted counts faults beyond those that are kept.
+	Omitted int
+	// Root is the document, nil where it is not YAML or JSON.
+	Root *tree.Node
+}
+
+// A Fault is a part of a description that could not be used.
+type Fault struct {
+	Line    int    // from 1; 0 is unknown
+	Pointer string // JSON pointer (RFC 6901); empty where the format has none
+	Message string
+}
+
+// An Operation is one thing that an API offers.
+type Operation struct {
+	ID     string // operationId, a name, "Query.user" of GraphQL; may be empty
+	Method string // in capitals
+	Path   string // below the server, parameters in braces: "/users/{id}"
+	Server string // address as in API.Servers; empty: nothing is said
+	// Slash is set where the server has shown that it has the path with a slash at its
+	// end although the description leaves that out, or the other way round.
+	Slash   bool
+	Summary string
+	Tags    []string
+
+	Parameters   []*Parameter
+	Bodies       []*Media // alternatives, in the order of the document; empty: no body
+	BodyRequired bool
+	Responses    []*Response
+	// Security lists the alternatives of signing in. An empty alternative means that
+	// nobody need to; without any, the description says nothing or that none is needed.
+	Security []Requirement
+	Links    []Link
+	// Call is set for an operation of GraphQL: its text and its variables are the body.
+	Call *Call
+
+	Deprecated bool
+	Line       int    // from 1; 0 is unknown
+	Pointer    string // JSON pointer
+}
+
+// Secured reports whether the description says that nobody may use the operation
+// without signing in.
+func (o *Operation) Secured() bool {
+	for _, r := range o.Security {
+		if len(r) == 0 {
+			return false
+		}
+	}
+	return len(o.Security) > 0
+}
+
+// A Parameter is a value outside of the body.
+type Parameter struct {
+	In       string // "path", "query", "header", "cookie"
+	Name     string
+	Required bool
+	Schema   *Schema // never nil
+	Example  any     // nil: none
+	Style    string  // OpenAPI 3: "form", "simple", "deepObject", …; empty: the usual one of In
+	Explode  bool
+	Type     string // media type of the value where it is serialized as a document
+	Line     int
+	Pointer  string // of OpenAPI; empty: it stands nowhere
+}
+
+// A Media is a body of one type.
+type Media struct {
+	Type    string // "application/json", in small letters, without parameters
+	Schema  *Schema
+	Example any // nil: none
+	Line    int
+}
+
+// A Response is an answer that a description foresees.
+type Response struct {
+	Status  string // "200", "2XX", "default"
+	Bodies  []*Media
+	Headers map[string]*Schema
+	Line    int
+}
+
+// A Requirement is what has to be shown together.
+type Requirement []Need
+
+// A Need is one scheme with the scopes that it has to give.
+type Need struct {
+	Scheme string
+	Scopes []string
+}
+
+// A Scheme is a way of signing in.
+type Scheme struct {
+	Type   string // "http", "apiKey", "oauth2", "openIdConnect", "mutualTLS"
+	Scheme string // of HTTP: "basic", "bearer", …
+	In     string // of a key: "header", "query", "cookie"
+	Name   string // of the header, …
+	Line   int
+}
+
+// A Link says that an operation gives what another one takes.
+type Link struct {
+	Status     string            // of the answer
+	Operation  string            // ID or pointer of the other
+	Parameters map[string]string // by name, or "path.name": a runtime expression, "$response.body#/id"
+}
+
+// A Call is the text of a GraphQL operation.
+type Call struct {
+	Kind  string // "query", "mutation", "subscription"
+	Field string
+	Text  string // with variables for all arguments
+}
+
+// reader makes an API of a document.
+type reader struct {
+	api     *API
+	root    *tree.Node
+	schemas map[string]*Schema // by pointer
+	keyed   map[string]bool    // faults that were told
+	pending []pending
+	v2      bool
+}
+
+func (r *reader) fault(n *tree.Node, pointer, format string, args ...any) {
+	line := 0
+	if n != nil {
+		line = n.Line
+	}
+	f := Fault{Line: line, Pointer: pointer, Message: fmt.Sprintf(format, args...)}
+	key := fmt.Sprintf("%d %s", line, f.Message)
+	if r.keyed[key] {
+		return
+	}
+	if len(r.api.Faults) >= maxFaults {
+		r.api.Omitted++
+		return
+	}
+	r.keyed[key] = true
+	r.api.Faults = append(r.api.Faults, f)
+}
+
+func (r *reader) add(o *Operation) {
+	if len(r.api.Operations) == MaxOperations {
+		r.fault(nil, o.Pointer, "has more than %d operations", MaxOperations)
+		return
+	}
+	r.api.Operations = append(r.api.Operations, o)
+}
+
+// Read reads a description of any format. It returns an error (errs.Invalid) when
+// the text is none: nothing of it could be used.
+func Read(text []byte) (*API, error) {
+	if len(text) > tree.MaxSize {
+		return nil, errs.E(errs.TooLarge, "a description of %d bytes; they are read up to %d MiB", len(text),
+			tree.MaxSize>>20)
+	}
+	if IsSDL(text) {
+		return readSDL(text)
+	}
+	root, err := tree.Parse(text)
+	if err != nil {
+		return nil, errs.E(errs.Invalid, "the description %v", err)
+	}
+	return FromTree(root)
+}
+
+// FromTree reads a description that was parsed already.
+func FromTree(root *tree.Node) (*API, error) {
+	format := Detect(root)
+	if format == "" {
+		return nil, errs.E(errs.Invalid, "the text is no description of an API that is known: OpenAPI, Swagger, "+
+			"Postman, HAR or GraphQL")
+	}
+	r := &reader{api: &API{Format: format, Root: root, Schemes: map[string]Scheme{}}, root: root,
+		schemas: map[string]*Schema{}, keyed: map[string]bool{}}
+	switch format {
+	case OpenAPI2, OpenAPI3:
+		r.v2 = format == OpenAPI2
+		r.openapi()
+		r.settle()
+	case Postman:
+		r.postman()
+	case HAR:
+		r.har()
+	case GraphQL:
+		if err := r.introspection(); err != nil {
+			return nil, err
+		}
+	}
+	return r.api, nil
+}
+
+// Detect tells the format of a document by its fields; it is empty when it is none.
+func Detect(root *tree.Node) Format {
+	switch {
+	case root.Get("swagger") != nil && (root.Get("paths") != nil || root.Get("info") != nil || root.Get("definitions") != nil):
+
+		return OpenAPI2
+	case root.Get("openapi") != nil && (root.Get("paths") != nil || root.Get("info") != nil || root.Get("components") != nil || root.Get("webhooks") != nil):
+
+		return OpenAPI3
+	case root.Get("item").IsList() && root.Get("info") != nil, root.At("collection", "item").IsList():
+		return Postman
+	case root.At("log", "entries").IsList():
+		return HAR
+	case schemaOf(root) != nil:
+		return GraphQL
+	}
+	return ""
+}
+
+// text of a value, or the other one.
+func or(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// mediaType returns the type without parameters, in small letters.
+func mediaType(s string) string {
+	s, _, _ = strings.Cut(s, ";")
+	return strings.ToLower(strings.TrimSpace(s))
+}

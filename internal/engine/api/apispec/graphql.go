@@ -1,0 +1,456 @@
+package apispec
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/parser"
+
+	"merlon/internal/engine/api/tree"
+	"merlon/internal/errs"
+	"merlon/internal/lazyregexp"
+)
+
+// This file reads schemas of GraphQL (https://spec.graphql.org/October2021/), as text
+// in the schema definition language and as the answer to an introspection.
+
+// maxTokens bounds a text in the schema definition language.
+const maxTokens = 400_000
+
+// graph is a schema of GraphQL in the form of an introspection.
+type graph struct {
+	*reader
+	roots  [][2]string // kind of operation and name of its type
+	types  map[string]*graphType
+	values map[string]*Schema // of types, by name
+}
+
+type graphType struct {
+	kind   ast.DefinitionKind
+	name   string
+	fields []graphField
+	names  []string // values of an enumeration, types of a union
+	line   int
+}
+
+type graphField struct {
+	name   string
+	typ    *ast.Type
+	args   []graphField
+	preset bool // has a default
+	value  any
+	line   int
+	old    bool   // deprecated
+	guard  string // the directive that asks for a sign-in; empty: none
+}
+
+// guards are names of directives by which schemas say that a field asks for a sign-in.
+var guards = lazyregexp.New(`(?i)^(is_?|requires?_?)?(auth|auth(enticated?|ori[sz]ed?)|signed_?in|logged_?in|login|login_?required)$|^(require|has)s?_?(any_?)?(roles?|permissions?|scopes?)$|^(protected|guarded|aws_auth|aws_cognito_user_pools|aws_iam)$`)
+
+// guarded returns the name of the directive among these that asks for a sign-in; empty:
+// none does.
+func guarded(list ast.DirectiveList) string {
+	for _, d := range list {
+		if guards.MatchString(d.Name) {
+			return d.Name
+		}
+	}
+	return ""
+}
+
+// keyword begins a definition of the language.
+var keyword = lazyregexp.New(`(?m)^[ \t]*(?:extend[ \t]+)?(?:type|interface|union|enum|input|scalar|schema|directive)\b[ \t]*(?:[A-Za-z_@{]|$)`)
+
+// IsSDL reports whether the text looks like a schema in GraphQL's language.
+func IsSDL(text []byte) bool {
+	head := bytes.TrimLeft(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), " \t\r\n")
+	if len(head) == 0 || head[0] == '{' || head[0] == '[' || bytes.HasPrefix(head, []byte("---")) {
+		return false
+	}
+	return definition.Match(text[:min(len(text), 64<<10)]) // a schema begins with definitions
+}
+
+// definition is a whole head of a definition: no YAML has such a line.
+var definition = lazyregexp.New(`(?m)^[ \t]*(?:extend[ \t]+)?(?:(?:type|interface|enum|input)[ \t]+[A-Za-z_]\w*[^:\n]*\{|schema\b[^:\n]*\{|union[ \t]+\w+[^:\n]*=|scalar[ \t]+\w+)`)
+
+// readSDL reads a schema in GraphQL's language.
+func readSDL(text []byte) (*API, error) {
+	g := newGraph(&reader{api: &API{Format: GraphQL, Schemes: map[string]Scheme{}}, schemas: map[string]*Schema{},
+		keyed: map[string]bool{}})
+	doc, err := parser.ParseSchemaWithLimit(&ast.Source{Name: "schema", Input: string(text)}, maxTokens)
+	if err == nil {
+		g.document(doc, 0)
+	} else {
+		g.pieces(text, err)
+	}
+	g.operations()
+	if len(g.types) == 0 {
+		return nil, errs.E(errs.Invalid, "the description is no schema of GraphQL: %v", err)
+	}
+	return g.api, nil
+}
+
+func newGraph(r *reader) *graph {
+	return &graph{reader: r, types: map[string]*graphType{}, values: map[string]*Schema{}}
+}
+
+// pieces reads a text that cannot be read as a whole, one definition after the other.
+func (g *graph) pieces(text []byte, whole error) {
+	starts := keyword.Compiled().FindAllIndex(text, maxTokens/4)
+	bad := 0
+	for i, s := range starts {
+		end := len(text)
+		if i+1 < len(starts) {
+			end = starts[i+1][0]
+		}
+		before := bytes.Count(text[:s[0]], []byte("\n"))
+		doc, err := parser.ParseSchemaWithLimit(&ast.Source{Name: "schema", Input: string(text[s[0]:end])}, maxTokens)
+		if err == nil {
+			g.document(doc, before)
+			continue
+		}
+		bad++
+		g.fault(&tree.Node{Line: before + lineOf(err)}, "", "a definition cannot be read: %s", messageOf(err))
+	}
+	if bad == 0 {
+		g.fault(&tree.Node{Line: lineOf(whole)}, "", "%s", messageOf(whole))
+	}
+}
+
+func lineOf(err error) int {
+	if e, ok := err.(*gqlerror.Error); ok && len(e.Locations) > 0 {
+		return e.Locations[0].Line
+	}
+	return 1
+}
+
+func messageOf(err error) string {
+	if e, ok := err.(*gqlerror.Error); ok {
+		return e.Message
+	}
+	return err.Error()
+}
+
+// document adds the definitions of a text that begins after some lines.
+func (g *graph) document(doc *ast.SchemaDocument, before int) {
+	for _, s := range slices.Concat(doc.Schema, doc.SchemaExtension) {
+		for _, o := range s.OperationTypes {
+			g.roots = append(g.roots, [2]string{string(o.Operation), o.Type})
+		}
+	}
+	for _, d := range slices.Concat(doc.Definitions, doc.Extensions) {
+		t := g.types[d.Name]
+		if t == nil {
+			t = &graphType{kind: d.Kind, name: d.Name}
+			if d.Position != nil {
+				t.line = d.Position.Line + before
+			}
+			g.types[d.Name] = t
+		}
+		for _, f := range d.Fields {
+			field := graphField{name: f.Name, typ: f.Type, old: f.Directives.ForName("deprecated") != nil,
+				preset: f.DefaultValue != nil,
+				guard:  cmp.Or(guarded(f.Directives), guarded(d.Directives))}
+			if f.Position != nil {
+				field.line = f.Position.Line + before
+			}
+			if f.DefaultValue != nil {
+				field.value, _ = f.DefaultValue.Value(nil) // a default that cannot be read is none
+			}
+			for _, a := range f.Arguments {
+				arg := graphField{name: a.Name, typ: a.Type, line: field.line, preset: a.DefaultValue != nil}
+				if a.DefaultValue != nil {
+					arg.value, _ = a.DefaultValue.Value(nil)
+				}
+				field.args = append(field.args, arg)
+			}
+			t.fields = append(t.fields, field)
+		}
+		for _, v := range d.EnumValues {
+			t.names = append(t.names, v.Name)
+		}
+		t.names = append(t.names, d.Types...)
+	}
+}
+
+// schemaOf returns the schema in the answer to an introspection, or nil.
+func schemaOf(root *tree.Node) *tree.Node {
+	for _, n := range []*tree.Node{root.At("data", "__schema"), root.Get("__schema"), root} {
+		if n.Get("types").IsList() && (n.Get("queryType") != nil || n.Get("mutationType") != nil) {
+			return n
+		}
+	}
+	return nil
+}
+
+// introspection reads the answer to an introspection.
+func (r *reader) introspection() error {
+	g, n := newGraph(r), schemaOf(r.root)
+	for _, kind := range []string{"query", "mutation", "subscription"} {
+		if name := n.At(kind+"Type", "name").Text(); name != "" {
+			g.roots = append(g.roots, [2]string{kind, name})
+		}
+	}
+	for i, item := range n.Get("types").List() {
+		t := &graphType{kind: ast.DefinitionKind(item.Get("kind").Text()), name: item.Get("name").Text(),
+			line: item.Line}
+		if t.name == "" || t.kind == "" {
+			r.fault(item, tree.Join("/types", number(i)), "a type without a name or a kind")
+			continue
+		}
+		t.fields = g.fields(item.Get("fields"), "args")
+		t.fields = append(t.fields, g.fields(item.Get("inputFields"), "")...)
+		for _, key := range []string{"enumValues", "possibleTypes"} {
+			for _, v := range item.Get(key).List() {
+				t.names = append(t.names, v.Get("name").Text())
+			}
+		}
+		g.types[t.name] = t
+	}
+	g.operations()
+	return nil
+}
+
+func (g *graph) fields(list *tree.Node, args string) []graphField {
+	var out []graphField
+	for _, n := range list.List() {
+		f := graphField{name: n.Get("name").Text(), typ: typeOf(n.Get("type"), 0), line: n.Line,
+			old: n.Get("isDeprecated").True(), preset: n.Get("defaultValue").Text() != ""}
+		if f.name == "" || f.typ == nil {
+			g.fault(n, "", "a field without a name or a type")
+			continue
+		}
+		if args != "" {
+			f.args = g.fields(n.Get(args), "")
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// typeOf reads a reference to a type.
+func typeOf(n *tree.Node, depth int) *ast.Type {
+	if n == nil || depth > maxDepth {
+		return nil
+	}
+	switch n.Get("kind").Text() {
+	case "NON_NULL":
+		if t := typeOf(n.Get("ofType"), depth+1); t != nil {
+			t.NonNull = true
+			return t
+		}
+		return nil
+	case "LIST":
+		if t := typeOf(n.Get("ofType"), depth+1); t != nil {
+			return ast.ListType(t, nil)
+		}
+		return nil
+	}
+	if name := n.Get("name").Text(); name != "" {
+		return ast.NamedType(name, nil)
+	}
+	return nil
+}
+
+// operations makes an operation of each field of the root types.
+func (g *graph) operations() {
+	if len(g.roots) == 0 {
+		g.roots = [][2]string{{"query", "Query"}, {"mutation", "Mutation"}, {"subscription", "Subscription"}}
+	}
+	for _, root := range g.roots {
+		t := g.types[root[1]]
+		if t == nil {
+			continue
+		}
+		for _, f := range t.fields {
+			if strings.HasPrefix(f.name, "__") {
+				continue
+			}
+			g.operation(root[0], t.name, f)
+		}
+	}
+}
+
+func (g *graph) operation(kind, root string, f graphField) {
+	o := &Operation{ID: root + "." + f.name, Method: "POST", Tags: []string{kind}, Line: f.line, Deprecated: f.old,
+		BodyRequired: true}
+	if f.guard != "" {
+		o.Security = []Requirement{{{Scheme: "@" + f.guard}}}
+	}
+	variables := unknown()
+	variables.Types = []string{"object"}
+	var declared []string
+	declare := func(name string, a graphField) {
+		s := g.value(a.typ, 0)
+		if a.value != nil {
+			copied := *s
+			copied.Default, s = a.value, &copied
+		}
+		variables.Properties = append(variables.Properties, Property{name, s})
+		if a.typ.NonNull && !a.preset {
+			variables.Required = append(variables.Required, name)
+		}
+		declared = append(declared, "$"+name+": "+a.typ.String())
+	}
+	var given []string
+	for _, a := range f.args {
+		declare(a.name, a)
+		given = append(given, a.name+": $"+a.name)
+	}
+	text := f.name + arguments(given) + g.selection(f.typ.Name(), 0, func(f graphField) string {
+		var given []string
+		for _, a := range f.args {
+			name := f.name + strings.ToUpper(a.name[:1]) + a.name[1:]
+			if below := a.typ.Name(); len(declared) < maxArguments && (below == "String" || below == "ID") &&
+				!place.MatchString(a.name) && variables.Property(name) == nil {
+				declare(name, a)
+				given = append(given, a.name+": $"+name)
+			}
+		}
+		return arguments(given)
+	})
+	head := kind
+	if len(declared) > 0 {
+		head += "(" + strings.Join(declared, ", ") + ")"
+	}
+	o.Call = &Call{Kind: kind, Field: f.name, Text: head + " { " + text + " }"}
+	query := unknown()
+	query.Types, query.Enum = []string{"string"}, []any{o.Call.Text}
+	body := unknown()
+	body.Types, body.Required, body.Line = []string{"object"}, []string{"query"}, f.line
+	body.Properties = []Property{{"query", query}}
+	if len(declared) > 0 {
+		body.Properties, body.Required = append(body.Properties, Property{"variables", variables}),
+			append(body.Required, "variables")
+	}
+	o.Bodies = []*Media{{Type: "application/json", Schema: body, Line: f.line}}
+	data, answer := unknown(), unknown()
+	data.Types, data.Properties, data.Nullable = []string{"object"}, []Property{{f.name, g.value(f.typ, 0)}}, true
+	answer.Types, answer.Properties = []string{"object"}, []Property{{"data", data}}
+	o.Responses = []*Response{{Status: "200", Line: f.line,
+		Bodies: []*Media{{Type: "application/json", Schema: answer, Line: f.line}}}}
+	g.add(o)
+}
+
+// arguments writes those of a field.
+func arguments(given []string) string {
+	if len(given) == 0 {
+		return ""
+	}
+	return "(" + strings.Join(given, ", ") + ")"
+}
+
+// Limits of what an operation asks for.
+const (
+	selectionDepth = 2
+	maxSelected    = 30
+	maxArguments   = 20 // after these, fields below the first get none
+)
+
+// place are names of arguments that say which part of a list is shown: others than an answer
+// has told are refused.
+var place = lazyregexp.New(`(?i)^(?:after|before|cursor|first|last|page_?token)$`)
+
+// selection returns what is asked for of a type: its values, and those of what it
+// holds. Given writes the arguments of a field that requires none.
+func (g *graph) selection(name string, depth int, given func(graphField) string) string {
+	t := g.types[name]
+	if t == nil || t.kind == ast.Scalar || t.kind == ast.Enum {
+		return ""
+	}
+	fields := []string{}
+	for _, f := range t.fields {
+		if len(fields) == maxSelected || slices.ContainsFunc(f.args, func(a graphField) bool {
+			return a.typ.NonNull && !a.preset
+		}) {
+			continue
+		}
+		below := g.types[f.typ.Name()]
+		switch {
+		case below == nil || below.kind == ast.Scalar || below.kind == ast.Enum:
+			fields = append(fields, f.name+given(f))
+		case depth < selectionDepth:
+			fields = append(fields, f.name+given(f)+g.selection(below.name, depth+1, given))
+		}
+	}
+	if len(fields) == 0 {
+		fields = []string{"__typename"}
+	}
+	return " { " + strings.Join(fields, " ") + " }"
+}
+
+// scalars are the types that GraphQL brings, and the usual ones of libraries by their
+// names.
+var scalars = map[string][2]string{
+	"int": {"integer", "int32"}, "float": {"number", ""}, "string": {"string", ""}, "boolean": {"boolean", ""},
+	"id":       {"string", ""},
+	"datetime": {"string", "date-time"}, "timestamp": {"string", "date-time"}, "date": {"string", "date"},
+	"time": {"string", "time"},
+	"uuid": {"string", "uuid"}, "email": {"string", "email"}, "emailaddress": {"string", "email"},
+	"url": {"string", "uri"}, "uri": {"string", "uri"},
+	"long": {"integer", "int64"}, "bigint": {"integer", "int64"}, "decimal": {"number", ""}, "json": {"object", ""},
+	"jsonobject": {"object", ""}, "upload": {"string", "binary"},
+}
+
+// value returns the schema of the values of a type.
+func (g *graph) value(t *ast.Type, depth int) *Schema {
+	if depth > maxDepth {
+		return unknown()
+	}
+	if t.Elem != nil {
+		s := unknown()
+		s.Types, s.Items, s.Nullable = []string{"array"}, g.value(t.Elem, depth+1), !t.NonNull
+		return s
+	}
+	s := g.named(t.NamedType)
+	if t.NonNull {
+		return s
+	}
+	nullable := g.values["?"+t.NamedType]
+	if nullable == nil {
+		nullable = unknown()
+		nullable.AllOf, nullable.Nullable, nullable.Name, nullable.Types = []*Schema{s}, true, s.Name, s.Types
+		g.values["?"+t.NamedType] = nullable
+	}
+	return nullable
+}
+
+// named returns the schema of a type that is not null.
+func (g *graph) named(name string) *Schema {
+	if s := g.values[name]; s != nil {
+		return s
+	}
+	s := unknown()
+	g.values[name] = s
+	t := g.types[name]
+	if t == nil || t.kind == ast.Scalar {
+		known := scalars[strings.ToLower(name)]
+		if known[0] != "" {
+			s.Types, s.Format = []string{known[0]}, known[1]
+		}
+		return s
+	}
+	s.Name, s.Line = name, t.line
+	switch t.kind {
+	case ast.Enum:
+		s.Types = []string{"string"}
+		for _, v := range t.names {
+			s.Enum = append(s.Enum, v)
+		}
+	case ast.Union:
+		s.Types = []string{"object"}
+	default:
+		s.Types = []string{"object"}
+		for _, f := range t.fields {
+			s.Properties = append(s.Properties, Property{f.name, g.value(f.typ, 0)})
+			if t.kind == ast.InputObject && f.typ.NonNull && !f.preset {
+				s.Required = append(s.Required, f.name)
+			}
+		}
+	}
+	return s
+}

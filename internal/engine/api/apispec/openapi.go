@@ -1,0 +1,407 @@
+package apispec
+
+import (
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/api/tree"
+	"merlon/internal/lazyregexp"
+)
+
+// This file reads OpenAPI 2.0, 3.0 and 3.1 (https://spec.openapis.org/oas/).
+
+// methods are the operations of a path.
+var methods = []string{"get", "put", "post", "delete", "options", "head", "patch", "trace", "query"}
+
+func (r *reader) openapi() {
+	root := r.root
+	r.api.Version = or(root.Get("openapi").Text(), root.Get("swagger").Text())
+	r.api.Title = root.At("info", "title").Text()
+	if r.v2 {
+		r.api.Servers = hosts(root, root.Get("schemes"))
+	} else {
+		r.api.Servers = r.servers(root.Get("servers"), "/servers")
+	}
+	r.schemes()
+	paths := root.Get("paths")
+	if paths != nil && !paths.IsMap() {
+		r.fault(paths, "/paths", "paths are expected to be a map")
+	}
+	for _, e := range paths.Pairs() {
+		if strings.HasPrefix(e.Key, "x-") {
+			continue
+		}
+		r.path(e)
+	}
+	for _, at := range []string{"/components/schemas", "/definitions"} {
+		for _, e := range root.Find(at).Pairs() {
+			r.schema(e.Value, tree.Join(at, e.Key))
+		}
+	}
+}
+
+// path reads the operations of one path.
+func (r *reader) path(e tree.Entry) {
+	pointer := tree.Join("/paths", e.Key)
+	item, at := r.follow(e.Value, pointer)
+	if item == nil {
+		return
+	}
+	if !item.IsMap() {
+		r.fault(item, pointer, "a path is expected to be a map of operations")
+		return
+	}
+	common := r.parameters(item.Get("parameters"), tree.Join(at, "parameters"))
+	for _, method := range methods {
+		n := item.Get(method)
+		if n == nil {
+			continue
+		}
+		here := tree.Join(at, method)
+		if !n.IsMap() {
+			r.fault(n, here, "an operation is expected to be a map")
+			continue
+		}
+		o := &Operation{Method: strings.ToUpper(method), Path: "/" + strings.TrimLeft(e.Key, "/"), Pointer: here}
+		o.Line, _ = item.Place(method)
+		r.operation(o, n, common)
+		r.serve(o, n, item)
+		r.add(o)
+	}
+}
+
+// serve sets the address of the operation: its own, that of its path or that of the
+// document.
+func (r *reader) serve(o *Operation, n, item *tree.Node) {
+	var own []string
+	switch {
+	case r.v2 && n.Get("schemes").IsList():
+		own = hosts(r.root, n.Get("schemes"))
+	case n.Get("servers").IsList():
+		own = r.servers(n.Get("servers"), o.Pointer+"/servers")
+	case item.Get("servers").IsList():
+		own = r.servers(item.Get("servers"), o.Pointer+"/../servers")
+	}
+	if own = append(own, r.api.Servers...); len(own) > 0 {
+		o.Server = own[0]
+	}
+}
+
+// located is a parameter of OpenAPI 2 or 3 with what it becomes.
+type located struct {
+	*Parameter
+	node    *tree.Node
+	pointer string
+}
+
+// parameters reads a list of parameters; those that references name are followed.
+func (r *reader) parameters(list *tree.Node, pointer string) []located {
+	if list.IsMap() { // a common mistake: a map of name to parameter
+		r.fault(list, pointer, "parameters are expected to be a list")
+	}
+	var out []located
+	for i, item := range list.List() {
+		n, at := r.follow(item, tree.Join(pointer, number(i)))
+		if n == nil {
+			continue
+		}
+		name, in := n.Get("name").Text(), n.Get("in").Text()
+		if name == "" && in != "body" || in == "" {
+			r.fault(n, at, "a parameter without a name or without a place")
+			continue
+		}
+		p := &Parameter{In: strings.ToLower(in), Name: name, Required: n.Get("required").True() || in == "path",
+			Style: n.Get("style").Text(), Line: item.Line, Pointer: at}
+		p.Explode = n.Get("explode").True() || n.Get("explode") == nil &&
+			(p.Style == "form" || p.Style == "" && (in == "query" || in == "cookie"))
+		r.valued(p, n, at)
+		out = append(out, located{p, n, at})
+	}
+	return out
+}
+
+// valued reads schema and example of a parameter.
+func (r *reader) valued(p *Parameter, n *tree.Node, at string) {
+	switch content := n.Get("content").Pairs(); {
+	case n.Get("schema") != nil:
+		p.Schema = r.schema(n.Get("schema"), tree.Join(at, "schema"))
+	case len(content) > 0:
+		p.Type = mediaType(content[0].Key)
+		p.Schema = r.schema(content[0].Value.Get("schema"), tree.Join(at, "content", content[0].Key, "schema"))
+	case n.Get("type") != nil || n.Get("enum") != nil: // OpenAPI 2: the parameter is the schema
+		p.Schema = unknown()
+		p.Schema.Line, p.Schema.Pointer = n.Line, at
+		r.fill(p.Schema, n, at)
+		r.api.Schemas = append(r.api.Schemas, p.Schema)
+		p.Schema.Required, p.Explode = nil, n.Get("collectionFormat").Text() == "multi"
+	default:
+		p.Schema = unknown()
+	}
+	p.Example = r.example(n)
+}
+
+// example returns the example of a parameter or of a media type, or nil.
+func (r *reader) example(n *tree.Node) any {
+	for _, key := range []string{"example", "x-example"} {
+		if v := n.Get(key); v != nil {
+			return v.Any()
+		}
+	}
+	for _, e := range n.Get("examples").Pairs() {
+		if v, _ := r.follow(e.Value, ""); v.Get("value") != nil {
+			return v.Get("value").Any()
+		}
+	}
+	return nil
+}
+
+var braces = lazyregexp.New(`\{([^{}/]+)\}`)
+
+func (r *reader) operation(o *Operation, n *tree.Node, common []located) {
+	o.ID, o.Summary = n.Get("operationId").Text(), n.Get("summary").Text()
+	o.Deprecated = n.Get("deprecated").True()
+	for _, t := range n.Get("tags").List() {
+		o.Tags = append(o.Tags, t.Text())
+	}
+	own := r.parameters(n.Get("parameters"), tree.Join(o.Pointer, "parameters"))
+	for _, c := range common {
+		if !slices.ContainsFunc(own, func(p located) bool { return p.Name == c.Name && p.In == c.In }) {
+			own = append(own, c)
+		}
+	}
+	var form []located
+	for _, p := range own {
+		switch p.In {
+		case "path", "query", "header", "cookie":
+			o.Parameters = append(o.Parameters, p.Parameter)
+		case "body":
+			o.BodyRequired = p.Required
+			for _, t := range r.mediaTypes(n, "consumes") {
+				o.Bodies = append(o.Bodies, &Media{Type: t, Schema: p.Schema, Example: p.Example, Line: p.Line})
+			}
+		case "formdata":
+			form = append(form, p)
+		default:
+			r.fault(p.node, p.pointer, "a parameter in %.40q", p.In)
+		}
+	}
+	if len(form) > 0 {
+		r.form(o, n, form)
+	}
+	for _, m := range braces.FindAllStringSubmatch(o.Path, -1) {
+		if !slices.ContainsFunc(o.Parameters, func(p *Parameter) bool { return p.In == "path" && p.Name == m[1] }) {
+			r.fault(n, o.Pointer, "the path has {%.60s}, which no parameter describes", m[1])
+			o.Parameters = append(o.Parameters, &Parameter{In: "path", Name: m[1], Required: true, Schema: unknown(),
+				Line: o.Line})
+		}
+	}
+	r.body(o, n)
+	r.responses(o, n)
+	o.Security = r.security(n)
+}
+
+// form makes the body of OpenAPI 2's parameters in formData.
+func (r *reader) form(o *Operation, n *tree.Node, form []located) {
+	s := unknown()
+	s.Types, s.Line = []string{"object"}, form[0].Line
+	file := false
+	for _, p := range form {
+		s.Properties = append(s.Properties, Property{p.Name, p.Schema})
+		if p.Required {
+			s.Required = append(s.Required, p.Name)
+		}
+		if p.Example != nil {
+			p.Schema.Examples = append(p.Schema.Examples, p.Example)
+		}
+		file = file || p.Schema.Format == "binary"
+	}
+	types := slices.DeleteFunc(r.mediaTypes(n, "consumes"), func(t string) bool {
+		return t != "multipart/form-data" && (file || t != "application/x-www-form-urlencoded")
+	})
+	if len(types) == 0 {
+		types = []string{map[bool]string{true: "multipart/form-data", false: "application/x-www-form-urlencoded"}[file]}
+	}
+	o.BodyRequired = len(s.Required) > 0
+	for _, t := range types {
+		o.Bodies = append(o.Bodies, &Media{Type: t, Schema: s, Line: s.Line})
+	}
+}
+
+// mediaTypes returns OpenAPI 2's types of an operation, or of the document.
+func (r *reader) mediaTypes(n *tree.Node, key string) []string {
+	list := n.Get(key)
+	if !list.IsList() {
+		list = r.root.Get(key)
+	}
+	var out []string
+	for _, item := range list.List() {
+		if t := mediaType(item.Text()); t != "" {
+			out = append(out, t)
+		}
+	}
+	if len(out) == 0 {
+		out = []string{"application/json"}
+	}
+	return out
+}
+
+// body reads OpenAPI 3's request body.
+func (r *reader) body(o *Operation, n *tree.Node) {
+	given := n.Get("requestBody")
+	if given == nil || r.v2 {
+		return
+	}
+	body, at := r.follow(given, tree.Join(o.Pointer, "requestBody"))
+	if body == nil {
+		return
+	}
+	o.BodyRequired = body.Get("required").True()
+	o.Bodies = append(o.Bodies, r.content(body, at)...)
+}
+
+func (r *reader) content(n *tree.Node, at string) []*Media {
+	var out []*Media
+	for _, e := range n.Get("content").Pairs() {
+		here := tree.Join(at, "content", e.Key)
+		out = append(out, &Media{Type: mediaType(e.Key),
+			Schema: r.schema(e.Value.Get("schema"), tree.Join(here, "schema")), Example: r.example(e.Value),
+			Line: e.Line})
+	}
+	return out
+}
+
+func (r *reader) responses(o *Operation, n *tree.Node) {
+	list := n.Get("responses")
+	for _, e := range list.Pairs() {
+		if strings.HasPrefix(e.Key, "x-") {
+			continue
+		}
+		given, at := r.follow(e.Value, tree.Join(o.Pointer, "responses", e.Key))
+		if given == nil {
+			continue
+		}
+		answer := &Response{Status: strings.ToUpper(e.Key), Line: e.Line, Headers: map[string]*Schema{}}
+		if answer.Status == "DEFAULT" {
+			answer.Status = "default"
+		}
+		if s := given.Get("schema"); r.v2 && s != nil {
+			schema := r.schema(s, tree.Join(at, "schema"))
+			for _, t := range r.mediaTypes(n, "produces") {
+				answer.Bodies = append(answer.Bodies,
+					&Media{Type: t, Schema: schema, Example: given.At("examples", t).Any(), Line: e.Line})
+			}
+		}
+		answer.Bodies = append(answer.Bodies, r.content(given, at)...)
+		for _, h := range given.Get("headers").Pairs() {
+			header, where := r.follow(h.Value, tree.Join(at, "headers", h.Key))
+			if header.Get("schema") != nil {
+				answer.Headers[strings.ToLower(h.Key)] = r.schema(header.Get("schema"), tree.Join(where, "schema"))
+			} else {
+				answer.Headers[strings.ToLower(h.Key)] = unknown()
+			}
+		}
+		r.links(o, answer.Status, given, at)
+		o.Responses = append(o.Responses, answer)
+	}
+}
+
+func (r *reader) links(o *Operation, status string, answer *tree.Node, at string) {
+	for _, e := range answer.Get("links").Pairs() {
+		n, _ := r.follow(e.Value, tree.Join(at, "links", e.Key))
+		if n == nil {
+			continue
+		}
+		l := Link{Status: status,
+			Operation:  or(n.Get("operationId").Text(), strings.TrimPrefix(n.Get("operationRef").Text(), "#")),
+			Parameters: map[string]string{}}
+		for _, p := range n.Get("parameters").Pairs() {
+			l.Parameters[p.Key] = p.Value.Text()
+		}
+		if l.Operation != "" {
+			o.Links = append(o.Links, l)
+		}
+	}
+}
+
+// security returns the alternatives of the operation: its own, else those of the
+// document.
+func (r *reader) security(n *tree.Node) []Requirement {
+	list := n.Get("security")
+	if list == nil {
+		list = r.root.Get("security")
+	}
+	var out []Requirement
+	for _, item := range list.List() {
+		need := Requirement{}
+		for _, e := range item.Pairs() {
+			one := Need{Scheme: e.Key}
+			for _, s := range e.Value.List() {
+				one.Scopes = append(one.Scopes, s.Text())
+			}
+			need = append(need, one)
+		}
+		out = append(out, need)
+	}
+	return out
+}
+
+// schemes reads how one signs in.
+func (r *reader) schemes() {
+	list, pointer := r.root.At("components", "securitySchemes"), "/components/securitySchemes"
+	if r.v2 {
+		list, pointer = r.root.Get("securityDefinitions"), "/securityDefinitions"
+	}
+	for _, e := range list.Pairs() {
+		n, _ := r.follow(e.Value, tree.Join(pointer, e.Key))
+		if n == nil {
+			continue
+		}
+		s := Scheme{Type: n.Get("type").Text(), Scheme: strings.ToLower(n.Get("scheme").Text()),
+			In: strings.ToLower(n.Get("in").Text()), Name: n.Get("name").Text(), Line: e.Line}
+		if s.Type == "basic" { // OpenAPI 2
+			s.Type, s.Scheme = "http", "basic"
+		}
+		r.api.Schemes[e.Key] = s
+	}
+}
+
+// servers reads OpenAPI 3's servers.
+func (r *reader) servers(list *tree.Node, pointer string) []string {
+	var out []string
+	for _, n := range list.List() {
+		address := n.Get("url").Text()
+		address = braces.ReplaceAllStringFunc(address, func(m string) string {
+			v := n.At("variables", m[1:len(m)-1])
+			if d := v.Get("default").Text(); d != "" {
+				return d
+			}
+			if list := v.Get("enum").List(); len(list) > 0 {
+				return list[0].Text()
+			}
+			r.fault(n, pointer, "the variable %.40s of the server has no value", m)
+			return ""
+		})
+		if address != "" {
+			out = append(out, address)
+		}
+	}
+	return out
+}
+
+// hosts makes servers of OpenAPI 2's schemes, host and path.
+func hosts(root, schemes *tree.Node) []string {
+	host, base := root.Get("host").Text(), "/"+strings.Trim(root.Get("basePath").Text(), "/")
+	if host == "" {
+		return []string{base}
+	}
+	var out []string
+	for _, s := range schemes.List() {
+		if s.Text() == "https" || s.Text() == "http" {
+			out = append(out, s.Text()+"://"+host+base)
+		}
+	}
+	if len(out) == 0 {
+		out = []string{"//" + host + base}
+	}
+	return out
+}

@@ -1,0 +1,362 @@
+package apispec
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/api/tree"
+	"merlon/internal/lazyregexp"
+)
+
+// This file reads Postman collections of the formats 2.0 and 2.1
+// (https://schema.postman.com/).
+
+type postman struct {
+	*reader
+	variables map[string]string
+}
+
+func (r *reader) postman() {
+	root := r.root
+	if c := root.Get("collection"); c.Get("item") != nil { // as the API of Postman answers
+		root = c
+	}
+	r.api.Version = "2.0"
+	if strings.Contains(root.At("info", "schema").Text(), "v2.1") {
+		r.api.Version = "2.1"
+	}
+	r.api.Title = root.At("info", "name").Text()
+	p := &postman{reader: r, variables: map[string]string{}}
+	p.learn(root.Get("variable"))
+	p.items(group{pointer: "", items: root.Get("item"), auth: root.Get("auth")}, 0)
+}
+
+func (p *postman) learn(list *tree.Node) {
+	for _, v := range list.List() {
+		if key := or(v.Get("key").Text(), v.Get("id").Text()); key != "" && !v.Get("disabled").True() {
+			p.variables[key] = v.Get("value").Text()
+		}
+	}
+}
+
+// group is a folder of a collection.
+type group struct {
+	pointer string
+	items   *tree.Node
+	auth    *tree.Node // inherited
+	tags    []string
+}
+
+func (p *postman) items(g group, depth int) {
+	if depth > maxDepth {
+		p.fault(g.items, g.pointer, "has more than %d folders inside each other", maxDepth)
+		return
+	}
+	for i, item := range g.items.List() {
+		at := tree.Join(g.pointer, "item", number(i))
+		auth := g.auth
+		if own := item.Get("auth"); own != nil {
+			auth = own
+		}
+		if item.Get("item").IsList() {
+			p.learn(item.Get("variable"))
+			p.items(group{at, item.Get("item"), auth, append(slices.Clone(g.tags), item.Get("name").Text())}, depth+1)
+			continue
+		}
+		p.request(item, at, auth, g.tags)
+	}
+}
+
+func (p *postman) request(item *tree.Node, at string, auth *tree.Node, tags []string) {
+	n := item.Get("request")
+	if n == nil {
+		p.fault(item, at, "an item without a request")
+		return
+	}
+	o := &Operation{ID: item.Get("name").Text(), Summary: item.Get("name").Text(), Tags: tags, Line: item.Line,
+		Pointer: at}
+	if !n.IsMap() { // the whole request is an address
+		if o.Method = "GET"; !p.address(o, n) {
+			p.fault(item, at, "a request without an address")
+			return
+		}
+		p.add(o)
+		return
+	}
+	o.Method = strings.ToUpper(or(p.expand(n.Get("method").Text()), "GET"))
+	if !p.address(o, n.Get("url")) {
+		p.fault(n, at, "a request without an address")
+		return
+	}
+	for _, h := range n.Get("header").List() {
+		if name := h.Get("key").Text(); name != "" && !h.Get("disabled").True() &&
+			!strings.EqualFold(name, "Content-Type") {
+			p.parameter(o, "header", name, h)
+		}
+	}
+	p.body(o, n.Get("body"), n.Get("header"))
+	if own := n.Get("auth"); own != nil {
+		auth = own
+	}
+	p.auth(o, auth)
+	p.answers(o, item)
+	p.add(o)
+}
+
+var variable = lazyregexp.New(`\{\{([^{}]+)\}\}`)
+
+// expand replaces variables that the collection gives a value; the others stay.
+func (p *postman) expand(s string) string {
+	for range 5 { // values may name variables
+		next := variable.ReplaceAllStringFunc(s, func(m string) string {
+			if v, ok := p.variables[strings.TrimSpace(m[2:len(m)-2])]; ok {
+				return v
+			}
+			return m
+		})
+		if next == s || len(next) > 1<<16 {
+			break
+		}
+		s = next
+	}
+	return s
+}
+
+// parameter adds a value outside of the body.
+func (p *postman) parameter(o *Operation, in, name string, n *tree.Node) {
+	value := p.expand(n.Get("value").Text())
+	one := &Parameter{In: in, Name: name, Required: in == "path", Schema: unknown(), Line: n.Line}
+	one.Schema.Types = []string{"string"}
+	if value != "" && !variable.MatchString(value) {
+		one.Example = value
+	}
+	o.Parameters = append(o.Parameters, one)
+}
+
+// address reads the address of a request, which is a text or a map of its parts.
+func (p *postman) address(o *Operation, n *tree.Node) bool {
+	raw := n.Text()
+	if n.IsMap() {
+		raw = n.Get("raw").Text()
+		if raw == "" {
+			raw = assembled(n)
+		}
+	}
+	raw, query, _ := strings.Cut(p.expand(raw), "?")
+	if raw == "" {
+		return false
+	}
+	raw, _, _ = strings.Cut(raw, "#")
+	server, rest := "", raw
+	if i := strings.Index(raw, "://"); i >= 0 {
+		host, below, _ := strings.Cut(raw[i+3:], "/")
+		server, rest = raw[:i+3]+host, below
+	} else if host, below, ok := strings.Cut(raw, "/"); ok && host != "" && (strings.Contains(host, "{{") ||
+		strings.ContainsAny(host, ".:")) || !ok {
+		rest = below // a variable that nobody gave a value, or a host without a scheme
+		if !strings.Contains(host, "{{") {
+			server = "//" + host
+		}
+	}
+	if !strings.Contains(server, "{{") {
+		o.Server = server
+	}
+	p.path(o, rest, n.Get("variable"))
+	if list := n.Get("query"); list.IsList() {
+		for _, q := range list.Items {
+			if name := q.Get("key").Text(); name != "" && !q.Get("disabled").True() {
+				p.parameter(o, "query", name, q)
+			}
+		}
+		return true
+	}
+	for pair := range strings.SplitSeq(query, "&") {
+		name, value, _ := strings.Cut(pair, "=")
+		if name, err := url.QueryUnescape(name); err == nil && name != "" {
+			v, _ := url.QueryUnescape(value) // what cannot be unescaped has no example
+			p.parameter(o, "query", name,
+				&tree.Node{Kind: tree.Map, Line: n.Line,
+					Entries: []tree.Entry{{Key: "value", Value: &tree.Node{Kind: tree.String, Value: v}}}})
+		}
+	}
+	return true
+}
+
+// assembled makes an address of its parts.
+func assembled(n *tree.Node) string {
+	join := func(n *tree.Node, by string) string {
+		if !n.IsList() {
+			return n.Text()
+		}
+		var out []string
+		for _, item := range n.Items {
+			out = append(out, or(item.Text(), item.Get("value").Text()))
+		}
+		return strings.Join(out, by)
+	}
+	address := join(n.Get("host"), ".")
+	if proto := n.Get("protocol").Text(); proto != "" && address != "" {
+		address = proto + "://" + address
+	}
+	if port := n.Get("port").Text(); port != "" {
+		address += ":" + port
+	}
+	return address + "/" + strings.TrimLeft(join(n.Get("path"), "/"), "/")
+}
+
+// path reads the path: ":id" and "{{id}}" are parameters, and what was sent in the place
+// of one is too.
+func (p *postman) path(o *Operation, path string, variables *tree.Node) {
+	values := map[string]*tree.Node{}
+	for _, v := range variables.List() {
+		values[or(v.Get("key").Text(), v.Get("id").Text())] = v
+	}
+	var steps []string
+	for step := range strings.SplitSeq(strings.Trim(path, "/"), "/") {
+		name := ""
+		if rest, ok := strings.CutPrefix(step, ":"); ok {
+			name = rest
+		} else if m := variable.FindStringSubmatch(step); m != nil {
+			name = strings.TrimSpace(m[1])
+		}
+		if name != "" {
+			step = "{" + name + "}"
+			n := values[name]
+			if n == nil {
+				n = &tree.Node{Line: o.Line}
+			}
+			p.parameter(o, "path", name, n)
+		} else if object.MatchString(step) {
+			step = p.literal(o, steps, step)
+		}
+		steps = append(steps, step)
+	}
+	o.Path = "/" + strings.Join(steps, "/")
+}
+
+func (p *postman) body(o *Operation, n, headers *tree.Node) {
+	m := &Media{}
+	if n != nil {
+		m.Line = n.Line
+	}
+	switch n.Get("mode").Text() {
+	case "raw":
+		text := p.expand(n.Get("raw").Text())
+		m.Type = rawType(n, headers, text)
+		m.Schema, m.Example = p.raw(m.Type, text)
+	case "urlencoded":
+		m.Type = "application/x-www-form-urlencoded"
+		m.Schema = p.form(n.Get("urlencoded"))
+	case "formdata":
+		m.Type = "multipart/form-data"
+		m.Schema = p.form(n.Get("formdata"))
+	case "graphql":
+		m.Type = "application/json"
+		query := unknown()
+		query.Types, query.Enum = []string{"string"}, []any{n.At("graphql", "query").Text()}
+		m.Schema = unknown()
+		m.Schema.Types, m.Schema.Required = []string{"object"}, []string{"query"}
+		m.Schema.Properties = []Property{{"query", query}}
+		if v, err := tree.Parse([]byte(n.At("graphql", "variables").Text())); err == nil {
+			m.Schema.Properties = append(m.Schema.Properties, Property{"variables", Infer(v.Any())})
+			m.Schema.Required = append(m.Schema.Required, "variables")
+		}
+	default:
+		return
+	}
+	o.Bodies, o.BodyRequired = []*Media{m}, true
+}
+
+// rawType tells the type of a body that is a text.
+func rawType(n, headers *tree.Node, text string) string {
+	for _, h := range headers.List() {
+		if strings.EqualFold(h.Get("key").Text(), "Content-Type") {
+			return mediaType(h.Get("value").Text())
+		}
+	}
+	switch n.At("options", "raw", "language").Text() {
+	case "json":
+		return "application/json"
+	case "xml":
+		return "application/xml"
+	}
+	if head := strings.TrimSpace(text); strings.HasPrefix(head, "{") || strings.HasPrefix(head, "[") {
+		return "application/json"
+	}
+	return "text/plain"
+}
+
+// raw returns the schema of a body that is a text, and the example.
+func (p *postman) raw(typ, text string) (*Schema, any) {
+	if strings.HasSuffix(typ, "json") {
+		// Numbers and texts may be variables that have no value: "{{id}}".
+		bare := variable.ReplaceAllString(text, "0")
+		if v, err := tree.Parse([]byte(bare)); err == nil {
+			return Infer(v.Any()), v.Any()
+		}
+	}
+	return unknown(), text
+}
+
+// form makes the schema of a form.
+func (p *postman) form(list *tree.Node) *Schema {
+	s := unknown()
+	s.Types = []string{"object"}
+	for _, f := range list.List() {
+		name := f.Get("key").Text()
+		if name == "" || f.Get("disabled").True() {
+			continue
+		}
+		field := unknown()
+		field.Types = []string{"string"}
+		if f.Get("type").Text() == "file" {
+			field.Format = "binary"
+		} else if v := p.expand(f.Get("value").Text()); v != "" {
+			field.Examples = []any{v}
+		}
+		s.Properties, s.Required = append(s.Properties, Property{name, field}), append(s.Required, name)
+	}
+	return s
+}
+
+// auth reads how a request signs in.
+func (p *postman) auth(o *Operation, n *tree.Node) {
+	typ := n.Get("type").Text()
+	if n == nil || typ == "" || typ == "noauth" {
+		return
+	}
+	s := Scheme{Type: "http", Scheme: typ, Line: n.Line}
+	switch typ {
+	case "apikey":
+		s = Scheme{Type: "apiKey", In: "header", Line: n.Line}
+		for _, v := range n.Get("apikey").List() {
+			switch v.Get("key").Text() {
+			case "key":
+				s.Name = p.expand(v.Get("value").Text())
+			case "in":
+				s.In = v.Get("value").Text()
+			}
+		}
+	case "oauth2":
+		s = Scheme{Type: "oauth2", Line: n.Line}
+	}
+	p.api.Schemes[typ] = s
+	o.Security = []Requirement{{{Scheme: typ}}}
+}
+
+// answers reads the answers that somebody saved. They are examples: what the API
+// answers else is not known.
+func (p *postman) answers(o *Operation, item *tree.Node) {
+	for _, n := range item.Get("response").List() {
+		status := n.Get("code").Text()
+		if status == "" || slices.ContainsFunc(o.Responses, func(r *Response) bool { return r.Status == status }) {
+			continue
+		}
+		r := &Response{Status: status, Line: n.Line, Headers: map[string]*Schema{}}
+		if v, err := tree.Parse([]byte(n.Get("body").Text())); err == nil {
+			r.Bodies = []*Media{{Type: "application/json", Schema: Infer(v.Any()), Example: v.Any(), Line: n.Line}}
+		}
+		o.Responses = append(o.Responses, r)
+	}
+}

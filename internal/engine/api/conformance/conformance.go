@@ -1,0 +1,367 @@
+// Package conformance compares what an API answers with what its description says:
+// status, media type, body. It reads descriptions and answers as far as they can be
+// read; what a schema does not say is allowed.
+package conformance
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"merlon/internal/engine/api/apispec"
+	"merlon/internal/engine/api/requestgen"
+	"merlon/internal/engine/dast/message"
+)
+
+// A Kind is a way of breaking a description.
+type Kind string
+
+// The kinds of breaches.
+const (
+	Failure    Kind = "failure"    // the status is 5xx
+	Status     Kind = "status"     // no answer of the status is described
+	MediaType  Kind = "media-type" // the answer of the status is described with other types
+	Body       Kind = "body"       // the body breaks its schema
+	Property   Kind = "property"   // the body has properties that the schema does not name
+	Credential Kind = "credential" // the body holds what looks like somebody's credential
+)
+
+// A Breach is where an answer is not what the description says.
+type Breach struct {
+	Kind    Kind
+	Pointer string // in the body (RFC 6901); indexes of lists are 0
+	Note    string // for people, one sentence without a full stop
+}
+
+// Limits of one answer.
+const (
+	maxBreaches = 30
+	maxItems    = 200 // of a list that are looked at
+	maxDepth    = 30
+)
+
+// Check compares an answer with the operation's description. Without any described
+// answer, only failures and credentials are told.
+func Check(o *apispec.Operation, resp *message.Response) []Breach {
+	var out []Breach
+	if resp.Status >= 500 {
+		out = append(out, Breach{Kind: Failure, Note: fmt.Sprintf("answers %d %s", resp.Status,
+			http.StatusText(resp.Status))})
+	}
+	doc, decoded := body(resp)
+	v := &validator{seen: map[string]bool{}}
+	if decoded && resp.Status < 300 {
+		v.credentials(doc, "", 0)
+	}
+	if len(o.Responses) == 0 {
+		return append(out, v.out...)
+	}
+	described := answer(o, resp.Status)
+	if described == nil {
+		if resp.Status < 500 {
+			out = append(out, Breach{Kind: Status, Note: fmt.Sprintf("answers %d, which the description does not "+
+				"foresee", resp.Status)})
+		}
+		return append(out, v.out...)
+	}
+	media, other := match(described, resp)
+	switch {
+	case other != "":
+		out = append(out, Breach{Kind: MediaType, Note: other})
+	case media != nil && decoded:
+		v.value(media.Schema, doc, "", 0)
+	}
+	return append(out, v.out...)
+}
+
+// answer returns the described answer of a status: the status itself before its
+// class, and the default last.
+func answer(o *apispec.Operation, status int) *apispec.Response {
+	for _, name := range []string{strconv.Itoa(status), strconv.Itoa(status/100) + "XX", "default"} {
+		for _, r := range o.Responses {
+			if r.Status == name {
+				return r
+			}
+		}
+	}
+	return nil
+}
+
+// match returns the described body of the answer's type, or says that there is none.
+func match(described *apispec.Response, resp *message.Response) (media *apispec.Media, other string) {
+	if len(described.Bodies) == 0 || len(resp.Body) == 0 || resp.Status == http.StatusNoContent ||
+		resp.Request != nil && resp.Request.Method == http.MethodHead {
+		return nil, ""
+	}
+	got := message.MediaType(resp.Header.Get("Content-Type"))
+	var names []string
+	for _, m := range described.Bodies {
+		if accepts(m.Type, got) {
+			return m, ""
+		}
+		names = append(names, m.Type)
+	}
+	if got == "" {
+		return described.Bodies[0], ""
+	}
+	return nil, fmt.Sprintf("answers with a body of the type %.60s, and the description has %s", got,
+		strings.Join(names, ", "))
+}
+
+// accepts reports whether the described type covers the other: "*/*", "text/*", and
+// JSON in any of its names.
+func accepts(described, got string) bool {
+	if described == got || described == "*/*" || described == "" {
+		return true
+	}
+	if prefix, ok := strings.CutSuffix(described, "/*"); ok {
+		return strings.HasPrefix(got, prefix+"/")
+	}
+	return described == "application/json" && strings.HasSuffix(got, "+json")
+}
+
+// body decodes a JSON body.
+func body(resp *message.Response) (any, bool) {
+	if t := resp.MediaType(); !strings.HasSuffix(t, "json") || resp.Truncated {
+		return nil, false
+	}
+	d := json.NewDecoder(bytes.NewReader(resp.Body))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, false
+	}
+	return v, true
+}
+
+// validator walks a body along its schema.
+type validator struct {
+	out  []Breach
+	seen map[string]bool
+}
+
+func (v *validator) breach(kind Kind, pointer, format string, args ...any) {
+	key := string(kind) + pointer
+	if v.seen[key] || len(v.out) >= maxBreaches {
+		return
+	}
+	v.seen[key] = true
+	v.out = append(v.out, Breach{kind, pointer, fmt.Sprintf(format, args...)})
+}
+
+// at names a place in a body for people.
+func at(pointer string) string {
+	if pointer == "" {
+		return "the body"
+	}
+	return fmt.Sprintf("%.100q", pointer)
+}
+
+// value compares a value with its schema.
+func (v *validator) value(given *apispec.Schema, doc any, pointer string, depth int) {
+	if given == nil || depth > maxDepth {
+		return
+	}
+	if doc == nil && nullable(given, 0) {
+		return
+	}
+	s := given
+	if alternatives := append(slices.Clone(s.OneOf), s.AnyOf...); len(alternatives) > 0 {
+		if !slices.ContainsFunc(alternatives, func(one *apispec.Schema) bool { return holds(one, doc, depth+1) }) {
+			v.breach(Body, pointer, "%s is none of the alternatives of its schema", at(pointer))
+		}
+		alone := *s
+		alone.OneOf, alone.AnyOf = nil, nil
+		if len(alone.Properties) == 0 && len(alone.AllOf) == 0 {
+			return
+		}
+		s = &alone
+		if s.Closed || len(alternatives) > 0 {
+			alone.Closed = false // the alternatives name properties too
+			alone.Additional = &apispec.Schema{MinLength: -1, MaxLength: -1, MinItems: -1, MaxItems: -1}
+		}
+	}
+	s = requestgen.Flat(s)
+	if !v.typed(s, doc, pointer) {
+		return
+	}
+	switch doc := doc.(type) {
+	case map[string]any:
+		v.object(s, doc, pointer, depth)
+	case []any:
+		v.array(s, doc, pointer, depth)
+	case string:
+		v.text(s, doc, pointer)
+	case json.Number:
+		v.number(s, doc, pointer)
+	}
+}
+
+// nullable reports whether null is allowed.
+func nullable(s *apispec.Schema, depth int) bool {
+	if s.Nullable || len(s.Types) == 0 && len(s.AllOf) == 0 && len(s.OneOf) == 0 && len(s.AnyOf) == 0 {
+		return true
+	}
+	for _, list := range [][]*apispec.Schema{s.OneOf, s.AnyOf} {
+		for _, one := range list {
+			if depth < maxDepth && nullable(one, depth+1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// holds reports whether the value is of the schema.
+func holds(s *apispec.Schema, doc any, depth int) bool {
+	probe := &validator{seen: map[string]bool{}}
+	probe.value(s, doc, "", depth)
+	return !slices.ContainsFunc(probe.out, func(b Breach) bool { return b.Kind == Body })
+}
+
+// typeName names the type of a decoded value.
+func typeName(doc any) string {
+	switch doc := doc.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "boolean"
+	case string:
+		return "string"
+	case json.Number:
+		if f, err := doc.Float64(); err == nil && f == math.Trunc(f) {
+			return "integer"
+		}
+		return "number"
+	case []any:
+		return "array"
+	}
+	return "object"
+}
+
+// typed compares the type and the list of values.
+func (v *validator) typed(s *apispec.Schema, doc any, pointer string) bool {
+	name := typeName(doc)
+	if len(s.Types) > 0 && !s.Is(name) && !(name == "integer" && s.Is("number")) {
+		v.breach(Body, pointer, "%s is of the type %s, and the schema has %s", at(pointer), name,
+			strings.Join(s.Types, " or "))
+		return false
+	}
+	if len(s.Enum) > 0 && !slices.ContainsFunc(s.Enum, func(e any) bool { return fmt.Sprint(e) == fmt.Sprint(doc) }) {
+		v.breach(Body, pointer, "%s is none of the values that the schema lists", at(pointer))
+		return false
+	}
+	return true
+}
+
+func (v *validator) object(s *apispec.Schema, doc map[string]any, pointer string, depth int) {
+	for _, name := range s.Required {
+		if _, ok := doc[name]; ok {
+			continue
+		}
+		if p := s.Property(name); p == nil || !requestgen.Flat(p).WriteOnly {
+			v.breach(Body, pointer+"/"+message.EscapePointer(name), "%s lacks the required property %.60q", at(pointer),
+				name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(doc)) {
+		here := pointer + "/" + message.EscapePointer(name)
+		switch p := s.Property(name); {
+		case p != nil && requestgen.Flat(p).WriteOnly:
+			v.breach(Property, here, "%s has the property %.60q, which is only to be written", at(pointer), name)
+		case p != nil:
+			v.value(p, doc[name], here, depth+1)
+		case s.Additional != nil:
+			v.value(s.Additional, doc[name], here, depth+1)
+		case s.Closed:
+			v.breach(Body, here, "%s has the property %.60q, and the schema allows no others than "+
+				"it names", at(pointer), name)
+		case len(s.Properties) > 0:
+			v.breach(Property, here, "%s has the property %.60q, which the schema does not name", at(pointer), name)
+		}
+	}
+}
+
+func (v *validator) array(s *apispec.Schema, doc []any, pointer string, depth int) {
+	if s.MinItems >= 0 && len(doc) < s.MinItems || s.MaxItems >= 0 && len(doc) > s.MaxItems {
+		v.breach(Body, pointer, "%s has %d items, and the schema another number", at(pointer), len(doc))
+	}
+	for _, item := range doc[:min(len(doc), maxItems)] {
+		v.value(s.Items, item, pointer+"/0", depth+1)
+	}
+}
+
+func (v *validator) text(s *apispec.Schema, doc, pointer string) {
+	n := utf8.RuneCountInString(doc)
+	if s.MinLength >= 0 && n < s.MinLength || s.MaxLength >= 0 && n > s.MaxLength {
+		v.breach(Body, pointer, "%s has %d characters, and the schema allows another number", at(pointer), n)
+	}
+	if re := compiled(s.Pattern); re != nil && !re.MatchString(doc) {
+		v.breach(Body, pointer, "%s does not match the pattern of the schema", at(pointer))
+	}
+}
+
+var patterns sync.Map // by text: *regexp.Regexp, nil where it cannot be compiled
+
+// compiled returns the pattern where it has a meaning in RE2; others are not checked.
+func compiled(pattern string) *regexp.Regexp {
+	if pattern == "" || len(pattern) > 1000 {
+		return nil
+	}
+	if known, ok := patterns.Load(pattern); ok {
+		return known.(*regexp.Regexp) // nothing else is stored
+	}
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		re = nil
+	}
+	patterns.Store(pattern, re)
+	return re
+}
+
+func (v *validator) number(s *apispec.Schema, doc json.Number, pointer string) {
+	f, err := doc.Float64()
+	if err != nil {
+		return
+	}
+	below := s.Minimum != nil && (f < *s.Minimum || s.ExclusiveMinimum && f == *s.Minimum)
+	above := s.Maximum != nil && (f > *s.Maximum || s.ExclusiveMaximum && f == *s.Maximum)
+	if below || above {
+		v.breach(Body, pointer, "%s is %s, outside of the limits of the schema", at(pointer), doc)
+	}
+}
+
+// secret are names of properties whose values let somebody in.
+var secret = regexp.MustCompile(`(?i)^(user_?|plain_?|hashed_?|old_?)?(password|passwd|pwd|passphrase)(_?(hash|salt|digest|plain))?$|^(client_?|totp_?|otp_?|mfa_?)secret$|^(private_?key|secret_?key|security_?answer|ssn|card_?number|cvv|cvc)$`)
+
+// credentials looks for properties that are named as credentials and have a value. A
+// token that the operation itself hands out is what it is for.
+func (v *validator) credentials(doc any, pointer string, depth int) {
+	if depth > maxDepth {
+		return
+	}
+	switch doc := doc.(type) {
+	case []any:
+		for _, item := range doc[:min(len(doc), maxItems)] {
+			v.credentials(item, pointer+"/0", depth+1)
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(doc)) {
+			below, here := doc[name], pointer+"/"+message.EscapePointer(name)
+			if text, ok := below.(string); ok && secret.MatchString(name) && len(text) >= 3 &&
+				strings.Trim(text, "*•xX.") != "" && !strings.HasPrefix(text, "/") { // PWD is a folder
+				v.breach(Credential, here, "the answer holds a value of %s", at(here))
+			}
+			v.credentials(below, here, depth+1)
+		}
+	}
+}

@@ -1,0 +1,386 @@
+package requestgen
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/api/apispec"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/errs"
+)
+
+// An Input is what an operation is asked with, before it is written as a request.
+type Input struct {
+	Operation *apispec.Operation
+	Media     *apispec.Media // of the body; nil: none
+	Values    []any          // of the parameters, in their order; absent ones are left out
+	Body      any            // in the form of encoding/json
+}
+
+// absent stands for a parameter that is left out.
+type absent struct{}
+
+// Valid returns a valid input of the operation.
+func Valid(o *apispec.Operation, options Options) *Input {
+	in := &Input{Operation: o, Values: make([]any, len(o.Parameters))}
+	for i, p := range o.Parameters {
+		in.Values[i] = absent{}
+		if left(p) || p.In == "header" && slices.Contains(options.Headers, strings.ToLower(p.Name)) ||
+			!p.Required && !options.Optional && p.In != "path" {
+			continue
+		}
+		m := &maker{Options: options, in: p.In}
+		if options.Known != nil {
+			if v, ok := options.Known(p.In, p.Name, Flat(p.Schema)); ok {
+				in.Values[i] = v
+				continue
+			}
+		}
+		if p.Example != nil && (len(p.Schema.Types) == 0 || fits(Flat(p.Schema), p.Example) ||
+			kind(Flat(p.Schema)) == "string") {
+			in.Values[i] = p.Example
+			continue
+		}
+		in.Values[i] = m.value(p.Name, p.Schema, 0)
+	}
+	if in.Media = media(o); in.Media != nil && (o.BodyRequired || options.Optional || o.Method != "GET" &&
+		o.Method != "DELETE") {
+		m := &maker{Options: options, in: "body"}
+		in.Body = m.value("", in.Media.Schema, 0)
+		if in.Media.Example != nil && (options.Known == nil || len(Flat(in.Media.Schema).Properties) == 0) {
+			in.Body = in.Media.Example
+		}
+	} else {
+		in.Media = nil
+	}
+	return in
+}
+
+// left reports whether a parameter is none that we set: OpenAPI tells readers to
+// ignore these headers.
+func left(p *apispec.Parameter) bool {
+	return p.In == "header" &&
+		slices.Contains([]string{"accept", "content-type", "authorization", "content-length", "host", "connection"},
+			strings.ToLower(p.Name))
+}
+
+// media chooses the body's type: what has insertion points before what has none.
+func media(o *apispec.Operation) *apispec.Media {
+	var best *apispec.Media
+	rank := 0
+	for _, m := range o.Bodies {
+		r := 1
+		switch bodyKind(m.Type) {
+		case message.JSON:
+			r = 5
+		case message.Form:
+			r = 4
+		case message.Multipart:
+			r = 3
+		case message.XML:
+			r = 2
+		}
+		if r > rank {
+			best, rank = m, r
+		}
+	}
+	return best
+}
+
+func bodyKind(t string) message.BodyKind {
+	switch {
+	case t == "application/json", strings.HasSuffix(t, "+json"), t == "text/json", t == "*/*", t == "application/*":
+		return message.JSON
+	case t == "application/x-www-form-urlencoded":
+		return message.Form
+	case strings.HasPrefix(t, "multipart/"):
+		return message.Multipart
+	case t == "application/xml", t == "text/xml", strings.HasSuffix(t, "+xml"):
+		return message.XML
+	}
+	return message.Text
+}
+
+// Request writes the input as a request below the base. origin says what told of the
+// operation, as in message.Request.
+func (in *Input) Request(base *url.URL, origin string) (*message.Request, error) {
+	o := in.Operation
+	path := strings.TrimPrefix(o.Address(base), base.Scheme+"://"+base.Host)
+	if path == "" {
+		path = "/"
+	}
+	r := &message.Request{Method: o.Method, Scheme: base.Scheme, Host: base.Host, Path: path, Template: path, ID: o.ID,
+		Origin: origin, Types: map[string]string{}, Choices: map[string][]string{}}
+	if o.Call != nil { // all operations have one address
+		r.Template += "#" + o.ID
+		r.Types["json:/query"] = message.Constant
+	}
+	for i, p := range o.Parameters {
+		if _, no := in.Values[i].(absent); !no {
+			parameter(r, p, in.Values[i])
+		}
+	}
+	r.Path = escape(r.Path)
+	if in.Media != nil {
+		body, err := in.body(r)
+		if err != nil {
+			return nil, err
+		}
+		r.Body = body
+	}
+	if _, err := url.ParseRequestURI(r.Path); err != nil {
+		return nil, errs.E(errs.Invalid, "the path %.100q of the description is none", o.Path)
+	}
+	return r, nil
+}
+
+// escape encodes what a path may not hold, such as names in braces that nothing
+// describes.
+func escape(path string) string {
+	return (&url.URL{Path: path, RawPath: path}).EscapedPath()
+}
+
+// parameter writes a value outside of the body.
+func parameter(r *message.Request, p *apispec.Parameter, v any) {
+	s := Flat(p.Schema)
+	text := plain(v)
+	if strings.HasSuffix(p.Type, "json") {
+		text = encoded(v)
+	}
+	switch p.In {
+	case "path":
+		r.Path = strings.ReplaceAll(r.Path, "{"+p.Name+"}", url.PathEscape(text))
+	case "query":
+		r.Query = append(r.Query, query(p, v, text)...)
+	case "header":
+		r.Header = append(r.Header, message.Param{Name: p.Name, Value: text})
+	case "cookie":
+		r.Cookies = append(r.Cookies, message.Param{Name: p.Name, Value: text})
+	}
+	if t := typeOf(s); t != "" {
+		r.Types[p.In+":"+p.Name] = t
+	}
+	if p.In == "query" {
+		choose(r, p.In+":"+p.Name, s, v)
+	}
+}
+
+// maxListed bounds the values of a list that are kept.
+const maxListed = 8
+
+// choose notes the other values of a parameter of which the description lists all.
+func choose(r *message.Request, key string, s *apispec.Schema, v any) {
+	for _, other := range s.Enum {
+		switch other.(type) {
+		case string, int64, float64:
+			if plain(other) != plain(v) && len(r.Choices[key]) < maxListed {
+				r.Choices[key] = append(r.Choices[key], plain(other))
+			}
+		}
+	}
+}
+
+// query writes a parameter of the query in its style.
+func query(p *apispec.Parameter, v any, text string) []message.Param {
+	var out []message.Param
+	switch v := v.(type) {
+	case []any:
+		if p.Explode && p.Type == "" {
+			for _, item := range v {
+				out = append(out, message.Param{Name: p.Name, Value: plain(item)})
+			}
+			return out
+		}
+	case map[string]any:
+		if p.Type != "" || p.Style != "deepObject" && !p.Explode {
+			break
+		}
+		for _, name := range sorted(v) {
+			full := name
+			if p.Style == "deepObject" {
+				full = p.Name + "[" + name + "]"
+			}
+			out = append(out, message.Param{Name: full, Value: plain(v[name])})
+		}
+		return out
+	}
+	return []message.Param{{Name: p.Name, Value: text}}
+}
+
+func sorted(m map[string]any) []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// plain writes a value outside of a document: lists with commas.
+func plain(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case []any:
+		parts := make([]string, len(v))
+		for i, item := range v {
+			parts[i] = plain(item)
+		}
+		return strings.Join(parts, ",")
+	case map[string]any:
+		var parts []string
+		for _, name := range sorted(v) {
+			parts = append(parts, name, plain(v[name]))
+		}
+		return strings.Join(parts, ",")
+	}
+	return encoded(v)
+}
+
+// encoded writes a value as JSON.
+func encoded(v any) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil { // a number that JSON does not have
+		return fmt.Sprint(v)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// typeOf names the type of a point, as message.Request does.
+func typeOf(s *apispec.Schema) string {
+	switch s.Format {
+	case "binary":
+		return "file"
+	case "password", "email":
+		return s.Format
+	case "uri", "url":
+		return "url"
+	}
+	switch t := kind(s); t {
+	case "integer", "number", "boolean":
+		return t
+	}
+	return ""
+}
+
+// body writes the body.
+func (in *Input) body(r *message.Request) (message.Body, error) {
+	t := in.Media.Type
+	if t == "*/*" || t == "application/*" {
+		t = ""
+	}
+	b := message.Body{Kind: bodyKind(in.Media.Type), Type: t}
+	fields, _ := in.Body.(map[string]any)
+	schema := Flat(in.Media.Schema)
+	switch b.Kind {
+	case message.JSON:
+		b.Text = []byte(encoded(in.Body))
+		types(r, "", schema, in.Body, 0)
+	case message.Form, message.Multipart:
+		if b.Kind == message.Multipart {
+			b.Type = "" // with the boundary
+		}
+		for _, name := range sorted(fields) {
+			b.Params = append(b.Params, field(r, b.Kind, name, Flat(schema.Property(name)), fields[name])...)
+		}
+	case message.XML:
+		if text, ok := in.Body.(string); ok {
+			b.Text = []byte(text)
+			break
+		}
+		var out strings.Builder
+		element(&out, nameOr(schema.Name, "root"), in.Body, 0)
+		b.Text = []byte(out.String())
+	default:
+		b.Text = []byte(plain(in.Body))
+	}
+	return b, nil
+}
+
+func nameOr(name, other string) string {
+	if name != "" {
+		return name
+	}
+	return other
+}
+
+// field writes a field of a form; a list is several of them.
+func field(r *message.Request, kind message.BodyKind, name string, s *apispec.Schema, v any) []message.Param {
+	if list, ok := v.([]any); ok {
+		var out []message.Param
+		for _, item := range list {
+			out = append(out, field(r, kind, name, Flat(s.Items), item)...)
+		}
+		return out
+	}
+	p := message.Param{Name: name, Value: plain(v)}
+	if s.Format == "binary" && kind == message.Multipart {
+		p.File, p.Type = "merlon.txt", "text/plain"
+	}
+	if t := typeOf(s); t != "" {
+		r.Types[string(kind)+":"+name] = t
+	}
+	choose(r, string(kind)+":"+name, s, v)
+	return []message.Param{p}
+}
+
+// types notes the types of the leaves of a JSON body.
+func types(r *message.Request, pointer string, s *apispec.Schema, v any, depth int) {
+	if depth > maxDepth+2 {
+		return
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for name, below := range v {
+			at := pointer + "/" + message.EscapePointer(name)
+			if p := s.Property(name); p != nil {
+				types(r, at, Flat(p), below, depth+1)
+			} else if s.Additional != nil && len(s.Properties) == 0 {
+				r.Types[string(message.InJSONName)+":"+at] = message.Free
+				types(r, at, Flat(s.Additional), below, depth+1)
+			}
+		}
+	case []any:
+		for i, below := range v {
+			types(r, fmt.Sprintf("%s/%d", pointer, i), Flat(s.Items), below, depth+1)
+		}
+	case string:
+		if t := typeOf(s); t != "" {
+			r.Types["json:"+pointer] = t
+		}
+		choose(r, "json:"+pointer, s, v)
+	}
+}
+
+// element writes a value as XML.
+func element(b *strings.Builder, name string, v any, depth int) {
+	if list, ok := v.([]any); ok && depth > 0 {
+		for _, item := range list {
+			element(b, name, item, depth+1)
+		}
+		return
+	}
+	name = strings.Map(func(c rune) rune {
+		if c == '_' || c == '-' || c == '.' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
+			return c
+		}
+		return '_'
+	}, name)
+	b.WriteString("<" + name + ">")
+	if fields, ok := v.(map[string]any); ok {
+		for _, below := range sorted(fields) {
+			element(b, below, fields[below], depth+1)
+		}
+	} else {
+		_ = xml.EscapeText(b, []byte(plain(v))) // a builder takes everything
+	}
+	b.WriteString("</" + name + ">")
+}

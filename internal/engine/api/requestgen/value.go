@@ -1,0 +1,490 @@
+// Package requestgen makes requests of a description: valid ones, and ones that break
+// the description in one place. The same description and seed give the same requests.
+package requestgen
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"merlon/internal/engine/api/apispec"
+	"merlon/internal/engine/dast/formvalue"
+	"merlon/internal/engine/dast/sideeffect"
+	"merlon/internal/lazyregexp"
+)
+
+// Limits of a generated value.
+const (
+	maxDepth      = 6        // objects inside each other
+	maxOptional   = 4        // of those that are not required; a body of GraphQL takes two
+	maxProperties = 60       // of an object
+	maxText       = 2000     // characters of a text that has to be long
+	maxMade       = 1000     // values of one value, and
+	maxSize       = 64 << 10 // bytes of its texts: then it ends, valid or not
+)
+
+// Options say which of the valid values are made.
+type Options struct {
+	// Optional adds what the description does not require.
+	Optional bool
+	// Seed tells the free texts of one scan from those of another.
+	Seed uint64
+	// Values are those that the scan types elsewhere: its mark, addresses that nobody has, and
+	// passwords; nil: those of no scan.
+	Values *formvalue.Values
+	// Plain leaves out what gives rights, or has its lowest value.
+	Plain bool
+	// Headers are names, in small letters, of headers that are not set, since whoever sends
+	// the request sets them.
+	Headers []string
+	// Known returns a value for a parameter or a property where one is known, such as
+	// the identifier of an object that exists; nil: none is.
+	Known func(in, name string, s *apispec.Schema) (any, bool)
+}
+
+// Flat returns the schema with its parts (AllOf) put together, and the first of its
+// alternatives. Parts that hold themselves are followed a few times.
+func Flat(s *apispec.Schema) *apispec.Schema { return flat(s, 0) }
+
+func flat(s *apispec.Schema, depth int) *apispec.Schema {
+	if s == nil {
+		return &apispec.Schema{MinLength: -1, MaxLength: -1, MinItems: -1, MaxItems: -1}
+	}
+	if len(s.AllOf) == 0 && len(s.OneOf) == 0 && len(s.AnyOf) == 0 || depth > maxDepth {
+		return s
+	}
+	out := *s
+	out.AllOf, out.OneOf, out.AnyOf = nil, nil, nil
+	out.Properties, out.Required = slices.Clone(s.Properties), slices.Clone(s.Required)
+	parts := slices.Clone(s.AllOf)
+	for _, list := range [][]*apispec.Schema{s.OneOf, s.AnyOf} {
+		for _, one := range list {
+			if len(one.Types) != 1 || one.Types[0] != "null" {
+				parts = append(parts, one)
+				break
+			}
+		}
+	}
+	for _, p := range parts {
+		join(&out, flat(p, depth+1))
+	}
+	return &out
+}
+
+// join adds what the part says to the schema.
+func join(s, p *apispec.Schema) {
+	if len(s.Types) == 0 {
+		s.Types = p.Types
+	}
+	for _, prop := range p.Properties {
+		if !slices.ContainsFunc(s.Properties, func(q apispec.Property) bool { return q.Name == prop.Name }) {
+			s.Properties = append(s.Properties, prop)
+		}
+	}
+	s.Required = append(s.Required, p.Required...)
+	text := func(to *string, from string) {
+		if *to == "" {
+			*to = from
+		}
+	}
+	text(&s.Format, p.Format)
+	text(&s.Pattern, p.Pattern)
+	text(&s.Name, p.Name)
+	if len(s.Enum) == 0 {
+		s.Enum = p.Enum
+	}
+	if s.Default == nil {
+		s.Default = p.Default
+	}
+	s.Examples = append(slices.Clip(s.Examples), p.Examples...)
+	if s.Minimum == nil {
+		s.Minimum, s.ExclusiveMinimum = p.Minimum, p.ExclusiveMinimum
+	}
+	if s.Maximum == nil {
+		s.Maximum, s.ExclusiveMaximum = p.Maximum, p.ExclusiveMaximum
+	}
+	s.MultipleOf = max(s.MultipleOf, p.MultipleOf)
+	s.MinLength, s.MinItems = max(s.MinLength, p.MinLength), max(s.MinItems, p.MinItems)
+	least := func(to *int, from int) {
+		if *to < 0 || from >= 0 && from < *to {
+			*to = from
+		}
+	}
+	least(&s.MaxLength, p.MaxLength)
+	least(&s.MaxItems, p.MaxItems)
+	if s.Items == nil {
+		s.Items = p.Items
+	}
+	if s.Additional == nil {
+		s.Additional = p.Additional
+	}
+	s.Closed, s.Nullable = s.Closed || p.Closed, s.Nullable || p.Nullable
+	s.ReadOnly, s.WriteOnly = s.ReadOnly || p.ReadOnly, s.WriteOnly || p.WriteOnly
+}
+
+// maker makes values of one request.
+type maker struct {
+	Options
+	in         string // where the value will be
+	made, size int    // values, and bytes of their texts, so far
+}
+
+// full reports whether there is no room for more: lists of objects that hold lists would
+// fill the memory.
+func (m *maker) full() bool { return m.made > maxMade || m.size > maxSize }
+
+// value returns a valid value, in the form of encoding/json.
+func (m *maker) value(name string, s *apispec.Schema, depth int) any {
+	s = Flat(s)
+	m.made++
+	if m.Known != nil {
+		if v, ok := m.Known(m.in, name, s); ok {
+			return v
+		}
+	}
+	if v, ok := given(s, depth); ok {
+		return v
+	}
+	switch kind(s) {
+	case "object":
+		return m.object(s, depth)
+	case "array":
+		return m.array(name, s, depth)
+	case "integer":
+		return integer(s)
+	case "number":
+		return float(s)
+	case "boolean":
+		return !m.Plain || !sideeffect.Right(name)
+	case "null":
+		return nil
+	}
+	text := m.text(name, s)
+	m.size += len(text)
+	return text
+}
+
+// kind returns the type that a value gets; a text where nothing is said.
+func kind(s *apispec.Schema) string {
+	for _, t := range s.Types {
+		if t != "null" {
+			return t
+		}
+	}
+	if len(s.Properties) > 0 || s.Additional != nil {
+		return "object"
+	}
+	if s.Items != nil {
+		return "array"
+	}
+	if len(s.Types) > 0 {
+		return "null"
+	}
+	return "string"
+}
+
+// given returns a value that the description itself gives.
+func given(s *apispec.Schema, depth int) (any, bool) {
+	if len(s.Enum) > 0 {
+		if s.Default != nil && slices.ContainsFunc(s.Enum, func(v any) bool {
+			return fmt.Sprint(v) == fmt.Sprint(s.Default)
+		}) {
+			return s.Default, true
+		}
+		for _, v := range s.Enum {
+			if v != nil {
+				return v, true
+			}
+		}
+		return nil, true
+	}
+	if kind(s) == "object" && len(s.Properties) > 0 || depth > maxDepth {
+		return nil, false // its properties have values of their own
+	}
+	for _, v := range append(slices.Clone(s.Examples), s.Default) {
+		if v != nil && fits(s, v) {
+			return v, true
+		}
+	}
+	return nil, false
+}
+
+// fits reports whether an example is of the schema's type: many are not.
+func fits(s *apispec.Schema, v any) bool {
+	switch v := v.(type) {
+	case string:
+		return kind(s) == "string" && (s.MaxLength < 0 || utf8.RuneCountInString(v) <= s.MaxLength)
+	case bool:
+		return kind(s) == "boolean"
+	case int64, float64:
+		return kind(s) == "integer" || kind(s) == "number"
+	case []any:
+		return kind(s) == "array"
+	case map[string]any:
+		return kind(s) == "object"
+	}
+	return false
+}
+
+// freeName is the name of the member of an object whose names clients choose.
+const freeName = "label"
+
+func (m *maker) object(s *apispec.Schema, depth int) any {
+	out := map[string]any{}
+	for _, p := range s.Properties {
+		required := slices.Contains(s.Required, p.Name)
+		wanted := required || m.Optional || len(s.Required) == 0 && depth < 2
+		if m.Plain && !required && sideeffect.Right(p.Name) {
+			continue // nobody gets rights that he does not have to have
+		}
+		if !wanted || !required && (depth >= maxOptional || len(out) >= maxProperties) || depth >= maxDepth ||
+			m.full() || Flat(p.Schema).ReadOnly {
+			continue
+		}
+		out[p.Name] = m.value(p.Name, p.Schema, depth+1)
+	}
+	if s.Additional != nil && len(s.Properties) == 0 && depth < maxDepth && !m.full() {
+		out[freeName] = m.value(freeName, s.Additional, depth+1)
+	}
+	return out
+}
+
+func (m *maker) array(name string, s *apispec.Schema, depth int) any {
+	n := 1
+	if s.MinItems > 1 {
+		n = min(s.MinItems, 20)
+	}
+	if s.MaxItems == 0 || depth >= maxDepth {
+		n = 0
+	}
+	out := make([]any, 0, n)
+	for i := range n {
+		if i > 0 && m.full() {
+			break
+		}
+		v := m.value(strings.TrimSuffix(name, "s"), s.Items, depth+1)
+		if text, ok := v.(string); ok && s.UniqueItems && i > 0 {
+			v = text + strconv.Itoa(i)
+		} else if number, ok := v.(int64); ok && s.UniqueItems {
+			v = number + int64(i)
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+func integer(s *apispec.Schema) any {
+	low, high := bounds(s, 1)
+	v := int64(1)
+	if float64(v) < low {
+		v = int64(math.Ceil(low))
+	}
+	if float64(v) > high {
+		v = int64(math.Floor(high))
+	}
+	if step := int64(s.MultipleOf); step > 1 {
+		v = (v + step - 1) / step * step
+	}
+	return v
+}
+
+func float(s *apispec.Schema) any {
+	low, high := bounds(s, 1e-3)
+	v := min(max(1.5, low), high)
+	if s.MultipleOf > 0 {
+		v = math.Ceil(v/s.MultipleOf) * s.MultipleOf
+	}
+	return v
+}
+
+// bounds returns the limits of a number; an exclusive one is moved by the step.
+func bounds(s *apispec.Schema, step float64) (low, high float64) {
+	low, high = -1e15, 1e15
+	if s.Minimum != nil {
+		low = max(low, *s.Minimum)
+		if s.ExclusiveMinimum {
+			low += step
+		}
+	}
+	if s.Maximum != nil {
+		high = min(high, *s.Maximum)
+		if s.ExclusiveMaximum {
+			high -= step
+		}
+	}
+	return low, high
+}
+
+// formats are values of formats. Names and addresses are those that RFC 2606 and RFC
+// 5737 keep free.
+var formats = map[string]string{
+	"date": "2026-01-15", "date-time": "2026-01-15T10:00:00Z", "time": "10:00:00Z", "duration": "PT1H",
+	"uuid": "5f0c9f6e-2b1d-4c6a-9a51-0d8f5e7b3c21", "guid": "5f0c9f6e-2b1d-4c6a-9a51-0d8f5e7b3c21",
+	"uri-reference": "/",
+	"ipv4":          "192.0.2.1", "ip": "192.0.2.1", "ipv6": "2001:db8::1", "byte": "bWVybG9u", "binary": "merlon",
+	"regex": "^a$", "json-pointer": "/a",
+	"phone": "+15550100", "credit-card": "4111111111111111",
+}
+
+// words are values by the name, for texts that the schema says nothing of. The names
+// are compared without marks and in small letters; the longest match counts.
+var words = []struct{ name, format string }{
+	{"email", "email"}, {"mail", "email"}, {"uuid", "uuid"}, {"website", "uri"}, {"url", "uri"}, {"uri", "uri"},
+	{"phone", "phone"}, {"birthday", "date"},
+	{"date", "date"}, {"createdat", "date-time"}, {"updatedat", "date-time"}, {"password", "password"},
+	{"hostname", "hostname"}, {"ipaddress", "ipv4"},
+}
+
+// ends are names of times until which something lasts: that has to be after it begins, and
+// most often after now.
+var ends = lazyregexp.New(`(?i)^(end|expir|until|due|deadline|valid_?(to|until)|to$)|_(end|until|to|expir\w*)(_|$)|(End|Until|Expir\w*)(s|At|On|Date|Time|$)`)
+
+// text returns a text that the schema allows.
+func (m *maker) text(name string, s *apispec.Schema) string {
+	if s.Pattern != "" {
+		if v, ok := matching(s.Pattern, s.MinLength, s.MaxLength); ok {
+			return v
+		}
+	}
+	format := s.Format
+	if format == "" {
+		plain := strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
+		for _, w := range words {
+			if strings.HasSuffix(plain, w.name) {
+				format = w.format
+				break
+			}
+		}
+	}
+	v := formats[format]
+	switch format {
+	case "date", "date-time":
+		if ends.MatchString(name) {
+			v = "2036" + v[4:]
+		}
+	case "email", "idn-email":
+		v = m.word(name) + "." + m.Values.Mail()
+	case "uri", "url", "iri":
+		v = m.Values.URL()
+	case "hostname", "idn-hostname":
+		v = m.Values.Host()
+	case "password":
+		v = m.Values.Password(name)
+	}
+	switch {
+	case v == "" && m.Plain && sideeffect.Right(name):
+		v = "user"
+	case v == "":
+		v = m.Values.Mark() + m.word(name)
+	}
+	return sized(v, s.MinLength, s.MaxLength)
+}
+
+// word returns four letters that are the same for the same name and seed.
+func (m *maker) word(name string) string {
+	h := fnv.New64a()
+	_, _ = fmt.Fprintf(h, "%d %s", m.Seed, name) // a hash takes everything
+	n, out := h.Sum64(), make([]byte, 4)
+	for i := range out {
+		out[i] = 'a' + byte(n%26)
+		n /= 26
+	}
+	return string(out)
+}
+
+// sized makes a text as long as it has to be.
+func sized(v string, low, high int) string {
+	if n := utf8.RuneCountInString(v); low > n {
+		v += strings.Repeat("a", min(low, maxText)-min(n, maxText))
+	}
+	if high >= 0 && utf8.RuneCountInString(v) > high {
+		v = string([]rune(v)[:high])
+	}
+	return v
+}
+
+// matching returns a text that the pattern matches and that is of the length.
+func matching(pattern string, low, high int) (string, bool) {
+	if len(pattern) > 1000 {
+		return "", false
+	}
+	re, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return "", false
+	}
+	whole, err := regexp.Compile(pattern)
+	if err != nil {
+		return "", false
+	}
+	for _, repeat := range []int{0, 1, 3, max(low, 0), max(low, 0) / 2} {
+		var b strings.Builder
+		write(&b, re.Simplify(), min(repeat, 200))
+		v := b.String()
+		n := utf8.RuneCountInString(v)
+		if n == 0 || !whole.MatchString(v) || high >= 0 && n > high {
+			continue
+		}
+		if n < low {
+			if v = sized(v, low, high); !whole.MatchString(v) {
+				continue
+			}
+		}
+		return v, true
+	}
+	return "", false
+}
+
+// write writes a text of the expression; what may be repeated is so as often.
+func write(b *strings.Builder, re *syntax.Regexp, repeat int) {
+	if b.Len() > maxText {
+		return
+	}
+	times := 1
+	switch re.Op {
+	case syntax.OpLiteral:
+		b.WriteString(string(re.Rune))
+		return
+	case syntax.OpCharClass:
+		b.WriteRune(char(re.Rune))
+		return
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		b.WriteByte('a')
+		return
+	case syntax.OpAlternate:
+		write(b, re.Sub[0], repeat)
+		return
+	case syntax.OpStar, syntax.OpQuest:
+		times = repeat
+		if re.Op == syntax.OpQuest {
+			times = min(repeat, 1)
+		}
+	case syntax.OpPlus:
+		times = max(repeat, 1)
+	}
+	for range times {
+		for _, sub := range re.Sub {
+			write(b, sub, repeat)
+		}
+	}
+}
+
+// char returns a character of a class: a letter or a digit where it has one.
+func char(ranges []rune) rune {
+	for _, want := range "a1A" {
+		for i := 0; i+1 < len(ranges); i += 2 {
+			if ranges[i] <= want && want <= ranges[i+1] {
+				return want
+			}
+		}
+	}
+	if len(ranges) == 0 {
+		return 'a'
+	}
+	return ranges[0]
+}

@@ -1,0 +1,187 @@
+package requestgen
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/api/apispec"
+)
+
+// A Violation is an input that breaks the description in one place.
+type Violation struct {
+	Input *Input
+	Kind  string // "type", "required", "minimum", "maximum", "length", "enum", "format", "property"
+	At    string // "query:page", "json:/user/name"
+	Note  string // for people: what is wrong
+}
+
+// maxViolations bounds those of one operation.
+const maxViolations = 80
+
+// Violations returns inputs that differ from a valid one in one place where the
+// description forbids it, in the order of the description.
+func Violations(valid *Input) []Violation {
+	var out []Violation
+	add := func(v Violation) {
+		if len(out) < maxViolations {
+			out = append(out, v)
+		}
+	}
+	for i, p := range valid.Operation.Parameters {
+		if left(p) {
+			continue
+		}
+		at := p.In + ":" + p.Name
+		with := func(v any) *Input {
+			c := *valid
+			c.Values = slices.Clone(valid.Values)
+			c.Values[i] = v
+			return &c
+		}
+		if p.Required && p.In != "path" {
+			add(Violation{with(absent{}), "required", at, "is missing though it is required"})
+		}
+		for _, w := range wrong(Flat(p.Schema), false) {
+			if w.text() != "" || p.In != "path" {
+				add(Violation{with(w.value), w.kind, at, w.note})
+			}
+		}
+	}
+	if valid.Media != nil {
+		kind := string(bodyKind(valid.Media.Type))
+		body(valid, kind, add)
+	}
+	return out
+}
+
+// object is a part of a body with its place.
+type object struct {
+	schema *apispec.Schema
+	fields map[string]any
+	path   []string
+}
+
+// body breaks the body's properties, and then those of objects inside it.
+func body(valid *Input, kind string, add func(Violation)) {
+	fields, _ := valid.Body.(map[string]any)
+	open := []object{{Flat(valid.Media.Schema), fields, nil}}
+	prefix := kind + ":"
+	if kind == "json" {
+		prefix = "json:/"
+	}
+	for len(open) > 0 {
+		o := open[0]
+		open = open[1:]
+		for _, p := range o.schema.Properties {
+			here := append(slices.Clone(o.path), p.Name)
+			at, s := prefix+strings.Join(here, "/"), Flat(p.Schema)
+			if s.ReadOnly {
+				continue
+			}
+			below, given := o.fields[p.Name]
+			if given && slices.Contains(o.schema.Required, p.Name) {
+				add(Violation{replaced(valid, here, absent{}), "required", at, "is missing though it is required"})
+			}
+			for _, w := range wrong(s, kind == "json") {
+				add(Violation{replaced(valid, here, w.value), w.kind, at, w.note})
+			}
+			if fields, ok := below.(map[string]any); ok && len(here) < 4 {
+				open = append(open, object{s, fields, here})
+			}
+		}
+		if here := append(slices.Clone(o.path), extra); o.schema.Closed {
+			add(Violation{replaced(valid, here, "merlon"), "property", prefix + strings.Join(here, "/"),
+				"is a property that the description does not allow"})
+		}
+	}
+}
+
+// extra is the name of a property that no description has.
+const extra = "merlonExtra"
+
+// replaced returns a copy of the input with another value in the body.
+func replaced(in *Input, path []string, v any) *Input {
+	c := *in
+	c.Body = put(in.Body, path, v)
+	return &c
+}
+
+func put(in any, path []string, v any) any {
+	fields, ok := in.(map[string]any)
+	if !ok || len(path) == 0 {
+		return v
+	}
+	out := make(map[string]any, len(fields)+1)
+	for name, below := range fields {
+		out[name] = below
+	}
+	if _, drop := v.(absent); drop && len(path) == 1 {
+		delete(out, path[0])
+		return out
+	}
+	out[path[0]] = put(out[path[0]], path[1:], v)
+	return out
+}
+
+// wrongValue is a value that a schema does not allow.
+type wrongValue struct {
+	value any
+	kind  string
+	note  string
+}
+
+func (w wrongValue) text() string { return plain(w.value) }
+
+// wrong returns values that the schema does not allow. Where values have no types, as
+// in a query, a text is wrong only for numbers and the like.
+func wrong(s *apispec.Schema, typed bool) []wrongValue {
+	var out []wrongValue
+	add := func(kind string, v any, format string, args ...any) {
+		out = append(out, wrongValue{v, kind, fmt.Sprintf(format, args...)})
+	}
+	if len(s.Enum) > 0 {
+		add("enum", "merlonOther", "is none of the values that the description lists")
+		return out
+	}
+	switch k := kind(s); k {
+	case "integer", "number", "boolean":
+		add("type", "merlon", "is a text where the description has %s", article(k))
+		if k == "boolean" {
+			break
+		}
+		if s.Minimum != nil {
+			add("minimum", *s.Minimum-1, "is %v, below the minimum %v", *s.Minimum-1, *s.Minimum)
+		}
+		if s.Maximum != nil {
+			add("maximum", *s.Maximum+1, "is %v, above the maximum %v", *s.Maximum+1, *s.Maximum)
+		}
+	case "string":
+		if typed && len(s.Types) > 0 {
+			add("type", []any{map[string]any{"merlon": true}}, "is a list where the description has a text")
+		}
+		if s.MaxLength >= 0 && s.MaxLength < maxText*5 {
+			add("length", strings.Repeat("a", s.MaxLength+1), "has %d characters, more than %d", s.MaxLength+1,
+				s.MaxLength)
+		}
+		if s.MinLength > 0 {
+			add("length", "", "is empty, and %d characters are the least", s.MinLength)
+		}
+		if formats[s.Format] != "" && s.Format != "binary" && s.Format != "byte" || s.Format == "email" {
+			add("format", "merlon not a "+s.Format, "is not of the format %s", s.Format)
+		}
+	case "array", "object":
+		if typed && len(s.Types) > 0 {
+			add("type", "merlon", "is a text where the description has %s", article(k))
+		}
+	}
+	return out
+}
+
+func article(kind string) string {
+	switch kind {
+	case "integer", "array", "object":
+		return "an " + kind
+	}
+	return "a " + kind
+}

@@ -1,0 +1,764 @@
+// Package activescan drives checks over what a target offers. A Check knows one class of
+// flaw; the run gives it one insertion point at a time as a Probe, with what is known
+// of the page behind it, and takes Flaws that are proven. What a check never does:
+// send by itself, follow redirects unasked, or report what one answer alone suggests.
+//
+// Order: for each operation its baselines, then its points one after another, every
+// check on a point before the next point; several operations at once and in turns (turn.go),
+// those that take long to answer alone and last (see Limits). Checks that
+// measure time come last, and what they measure is measured alone. In the end pages are
+// asked again for what was stored.
+package activescan
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"path"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unicode"
+
+	"merlon/internal/engine/dast/crawl"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/sideeffect"
+	"merlon/internal/engine/dast/sitemap"
+	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/errs"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// A Check looks for one class of flaw. It is a value: declaring it runs nothing. At
+// least one function is set; each may be called from several goroutines, for
+// different operations.
+type Check struct {
+	ID string // of its folder: "sqlinjection"
+	// Rules are all that it may report.
+	Rules []*finding.Rule
+	// Profile is the least that it needs; empty: Passive, so it sends nothing unusual.
+	Profile scan.Profile
+	// Slow checks take the target's time: they run last, and never against a target in
+	// production.
+	Slow bool
+	// Beside says that a Slow check may look at several operations at once: all that it
+	// measures by itself is what Probe.Delay measures.
+	Beside bool
+	// Wants chooses points; nil: every value of the query, the body and the path.
+	// Extra names more points of a request, such as headers that it does not have.
+	Wants func(message.Point) bool
+	Extra func(*message.Request) []message.Point
+
+	Point    func(*Probe) error              // each point
+	Request  func(*Trial) error              // each operation
+	Response func(*Trial, *message.Response) // each answer to an ordinary request; sends nothing
+	Site     func(*Trial) error              // once; the Trial's request is the base
+	// Elsewhere, Called and Scripted are those of Rules whose flaws may show only in another
+	// page, in a call to the listener, or in a browser. Where that cannot be had, nothing is
+	// said of them.
+	Elsewhere, Called, Scripted []*finding.Rule
+	// Stored is asked with a page that holds a token that the check left (Run.Leave) in
+	// another answer.
+	Stored func(*Trial, Token, *message.Response) error
+}
+
+// A Run is the attack on one target.
+type Run struct {
+	Client   *traffic.Client
+	As       traffic.Session // the identity that attacks; nil: nobody
+	Others   []Other         // further identities
+	Surface  *sitemap.Surface
+	Target   *scan.Target
+	Scope    *sitemap.Scope
+	Checks   []*Check
+	Callback scan.Callback // nil: nobody listens
+	Patience time.Duration // how long a proof waits for a call; 0: 2 s
+	Browser  Browser       // nil: there is none
+	// Advisories are what is known of versions; nil: there is no data.
+	Advisories scan.Advisories
+	Parallel   int    // operations at once; 4
+	Seed       uint64 // of payloads' random parts
+	Limits     Limits // of operations that take long to answer
+	// Keeper says which operations the profile does not attack, because of what they do.
+	Keeper *sideeffect.Keeper
+	// Renew returns the request with fresh tokens against forgery; nil: as it is.
+	Renew func(ctx context.Context, r *message.Request) *message.Request
+	// Report takes a flaw.
+	Report func(*finding.Rule, finding.Finding)
+	// Degrade takes what could not be looked at.
+	Degrade func(scan.Reason)
+	// Progress is told after each operation.
+	Progress func(done, all int)
+	// Kept is what an earlier attempt of the same scan kept, and Keep keeps something for
+	// a later one, each KeepEvery (0: 10 s, or 2 s without a Callback); nil: nothing is kept.
+	Kept      []byte
+	Keep      func([]byte)
+	KeepEvery time.Duration
+
+	resumption resumption
+	answers    answers
+	families   families
+	words      map[string]message.Point // see words
+	gaps       sitemap.Gaps             // where a check failed
+	overlong   slowest
+	proofs     proofs
+
+	renewing sync.RWMutex // held while a request with a fresh token is under way
+	slow     sync.RWMutex // held while a Slow check is at work, for reading by those that work Beside
+	mu       sync.Mutex
+	once     map[string]bool
+	counts   map[string]int
+	reported map[string]bool
+	tokens   map[string]Token
+	facts    map[string]*facts // by operation
+	// unfinished are the operations that each round has not attacked to their end, the quick
+	// round first.
+	unfinished [2]unfinished
+	notes      map[string]bool // see Note
+	remains    map[string]bool // see Leaves
+	counter    atomic.Uint64
+	lures      lures
+}
+
+// An Other is an identity beside the one that attacks.
+type Other struct {
+	As   traffic.Session
+	Less bool // it may do less than the one that attacks, as the target says
+}
+
+// A Browser proves that script runs.
+type Browser interface {
+	// Execute opens the request's address as the session, and returns the texts of
+	// dialogs and calls that hold the marker, with how they came about; none: nothing ran.
+	Execute(ctx context.Context, r *message.Request, marker string) ([]string, error)
+	// ExecuteShown is Execute for the pages whose scripts were seen to ask for the
+	// request: they show what it answers.
+	ExecuteShown(ctx context.Context, r *message.Request, marker string) ([]string, error)
+}
+
+// A Token is a value that a check left at a point, to be found again elsewhere.
+type Token struct {
+	Text    string
+	Check   *Check
+	Request *message.Request // as it was found
+	Point   message.Point
+	Payload string
+}
+
+// sent is the request that left the value. It is not kept: that would be all values of a
+// form of thousands of fields for each of them.
+func (t Token) sent() *message.Request { return t.Request.With(t.Point, t.Payload) }
+
+// A Trial is an operation in the hands of a check.
+type Trial struct {
+	*Run
+	Context context.Context
+	Request *message.Request // as it was found
+	check   *Check
+	op      *operation
+	reader  traffic.Session // see Shown; nil: the run's own
+	only    bool            // nothing else is under way, see Probe.Contrast
+	way     *way            // to the page of Request, which each Send makes anew; nil: it stays where it is
+}
+
+// A Probe is a point of an operation in the hands of a check.
+type Probe struct {
+	Trial
+	At message.Point
+}
+
+// A Flaw is what a check has proven.
+type Flaw struct {
+	Rule       *finding.Rule
+	Severity   finding.Severity   // where it is not the rule's
+	Confidence finding.Confidence // where it is not the rule's
+	Message    string             // one sentence; empty: the rule's
+	Request    *message.Request   // that proves it
+	Point      *message.Point     // nil: the operation as a whole
+	Payload    string
+	Proof      []string            // steps and what they showed, for people
+	Answers    []*message.Response // in order; the last ones are kept if there are many
+	Notes      []string            // of the answers, as far as there are any
+	// Place replaces the path by which the flaw is told, for flaws of a whole site: "/" is
+	// told once, whatever page showed it.
+	Place string
+	// Key tells flaws of one rule at one point apart.
+	Key string
+	// Cause is what flaws of several operations have in common that are one flaw; empty: the
+	// point may tell.
+	Cause string
+	// Nobody says that it was shown without any identity.
+	Nobody bool
+}
+
+// operation is what is known of an operation while it is attacked.
+type operation struct {
+	entry  sitemap.Entry
+	first  sync.Once
+	answer *message.Response // see Trial.First
+	once   sync.Once
+	base   *Baseline
+	err    error
+	facts  *facts
+	wait   waited
+	yield  func() bool // ends the turn, see pause; nil: it has none
+	told   atomic.Bool // a flaw
+	// now says which checks are made now; nil: all.
+	now func(*Check) bool
+	mu  sync.Mutex // of facts.found, asked and askedAt
+	// asked are answers by payload, of the point that was asked last; see Probe.Ask.
+	askedAt string
+	asked   map[string]*message.Response
+	size    int    // of their bodies
+	word    string // of the point's Canary
+	other   string // value of Probe.Other
+}
+
+// facts are what is kept of an operation for the slow checks.
+type facts struct {
+	found map[string]bool // by point and what was found, and by point alone when it is read
+	usual time.Duration   // that an answer takes on average; 0: unknown. Guarded by Run.mu
+	// varies says that some answers took much longer without a reason. Guarded by Run.mu
+	varies bool
+	again  bool            // a later attempt attacks the operation again. Guarded by Run.mu
+	shown  []message.Point // see Trial.Repeats
+}
+
+// letters are those of which no words are made that filters look for: "on", "script",
+// "or", "src", "union".
+const letters = "bcdfghjklmnpqrtvwxz"
+
+// Random returns up to 32 random letters, other ones at each call; the same in the same
+// order with the same Seed.
+func (r *Run) Random(n int) string {
+	b := r.draw()
+	for i := range b {
+		b[i] = letters[int(b[i])%len(letters)]
+	}
+	return string(b[:n])
+}
+
+// Number returns a random number from low to high, both included.
+func (r *Run) Number(low, high int) int {
+	b := r.draw()
+	return low + int(binary.BigEndian.Uint32(b[:])%uint32(high-low+1))
+}
+
+// draw returns the next random bytes: those of a hash over the seed and a counter, so
+// that a run can be repeated.
+func (r *Run) draw() [sha256.Size]byte {
+	var in [16]byte
+	binary.BigEndian.PutUint64(in[:8], r.Seed)
+	binary.BigEndian.PutUint64(in[8:], r.counter.Add(1))
+	return sha256.Sum256(in[:])
+}
+
+// Once reports whether it is called with the key for the first time in the run.
+func (r *Run) Once(key string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.once == nil {
+		r.once = map[string]bool{}
+	}
+	again := r.once[key]
+	r.once[key] = true
+	return !again
+}
+
+// Count counts under the key, and returns how often it was called with it in the run.
+func (r *Run) Count(key string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.counts == nil {
+		r.counts = map[string]int{}
+	}
+	r.counts[key]++
+	return r.counts[key]
+}
+
+// Counted returns how often Count was called with the key.
+func (r *Run) Counted(key string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.counts[key]
+}
+
+// Do attacks every operation of the surface, and again those that are found
+// meanwhile. It ends early, with a reason, when nothing more can be sent.
+func (r *Run) Do(ctx context.Context) error {
+	r.tokens, r.facts = map[string]Token{}, map[string]*facts{}
+	r.recall()
+	defer r.leftOut()
+	for _, slow := range []bool{false, true} {
+		if slow && (r.Target.Production || !r.any(true)) {
+			break
+		}
+		if err := r.round(ctx, slow); err != nil {
+			return r.ended(ctx, err)
+		}
+	}
+	r.Keeper.Final()
+	if err := r.sweep(ctx); err != nil {
+		return r.ended(ctx, err)
+	}
+	if err := r.late(ctx); err != nil {
+		return r.ended(ctx, err)
+	}
+	return nil
+}
+
+func (r *Run) any(slow bool) bool {
+	return slices.ContainsFunc(r.Checks, func(c *Check) bool { return c.Slow == slow && r.allowed(c) })
+}
+
+// allowed reports whether the target asks for the check, and its profile goes as far.
+func (r *Run) allowed(c *Check) bool {
+	if len(r.Target.Checks) > 0 && !slices.Contains(r.Target.Checks, c.ID) {
+		return false
+	}
+	need := c.Profile
+	if need == "" {
+		need = scan.Passive
+	}
+	return r.Target.Profile.Allows(need)
+}
+
+// ended turns the end of all sending into a reason.
+func (r *Run) ended(ctx context.Context, err error) error {
+	if ctx.Err() != nil && !errors.Is(err, traffic.ErrSpent) {
+		return ctx.Err()
+	}
+	if traffic.Over(err) {
+		r.Degrade(scan.Reason{Code: "unavailable", Message: "the attack ended early: " + err.Error()})
+		return nil
+	}
+	return err
+}
+
+// round runs the quick or the slow checks over all operations.
+func (r *Run) round(ctx context.Context, slow bool) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	entries := spread(r.Surface.Entries())
+	r.families.count(entries)
+	base, err := message.Of(r.Scope.Base())
+	if err == nil && r.words == nil {
+		r.words = words(base, entries)
+	}
+	unfinished := &r.unfinished[round(slow)]
+	unfinished.begin(entries)
+	var done atomic.Int64
+	ended := func(e sitemap.Entry) {
+		unfinished.end(e)
+		if n := int(done.Add(1)); r.Progress != nil && !slow {
+			r.Progress(n, len(entries))
+		}
+	}
+	if err == nil {
+		if err := r.site(ctx, base, slow); traffic.Over(err) {
+			cancel(err)
+		}
+	}
+	aside := r.inTurns(ctx, cancel, entries, slow, ended)
+	r.later(aside, func(e sitemap.Entry) {
+		t := &turn{entry: e}
+		if r.begin(ctx, t, true) {
+			for r.proceed(t) {
+			}
+			if _, err := r.end(t); traffic.Over(err) {
+				cancel(err)
+				return
+			}
+		}
+		ended(e)
+	})
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return nil
+}
+
+// inTurns attacks the operations, several at once, each for a turn until all have ended. It
+// returns those that take too long to answer beside others. Cancel ends the context.
+func (r *Run) inTurns(ctx context.Context, cancel context.CancelCauseFunc, entries []sitemap.Entry, slow bool,
+	ended func(sitemap.Entry)) []sitemap.Entry {
+	var aside asides
+	list := make([]*turn, len(entries))
+	for i, e := range entries {
+		list[i] = &turn{entry: e, slow: slow}
+	}
+	queue := newTurns(list)
+	var workers sync.WaitGroup
+	for range max(1, r.Parallel) {
+		workers.Go(func() {
+			for t := queue.take(); t != nil; t = queue.take() {
+				queue.back(t, r.turn(ctx, cancel, t, &aside, ended))
+			}
+		})
+	}
+	workers.Wait()
+	return aside.list
+}
+
+// turn gives an operation its turn and reports whether it needs another one.
+func (r *Run) turn(ctx context.Context, cancel context.CancelCauseFunc, t *turn, aside *asides,
+	ended func(sitemap.Entry)) (more bool) {
+	if ctx.Err() != nil {
+		if t.begun {
+			t.stop()
+		}
+		return false
+	}
+	if !t.begun && !r.begin(ctx, t, t.slow) {
+		ended(t.entry)
+		return false
+	}
+	if r.proceed(t) {
+		return true
+	}
+	switch over, err := r.end(t); {
+	case traffic.Over(err):
+		cancel(err)
+	case over && !t.slow:
+		aside.add(t.entry)
+	default:
+		ended(t.entry)
+	}
+	return false
+}
+
+// site runs what is asked once.
+func (r *Run) site(ctx context.Context, base *message.Request, slow bool) error {
+	for _, c := range r.Checks {
+		if c.Site != nil && c.Slow == slow && r.allowed(c) {
+			t := &Trial{Run: r, Context: ctx, Request: base, check: c, op: newOperation(sitemap.Entry{Request: base})}
+			if err := r.guard(t, func() error { return c.Site(t) }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// known returns an operation with what was found there in an earlier round.
+func (r *Run) known(e sitemap.Entry) *operation {
+	shape := sitemap.Shape(e.Request)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.facts[shape] == nil {
+		r.facts[shape] = &facts{found: map[string]bool{}}
+	}
+	op := newOperation(e)
+	r.answers.share(op.answer)
+	op.facts = r.facts[shape]
+	return op
+}
+
+func newOperation(e sitemap.Entry) *operation {
+	op := &operation{entry: e, facts: &facts{found: map[string]bool{}}}
+	if e.Answer != nil {
+		op.answer = e.Answer.Copy()
+	}
+	return op
+}
+
+// checks runs the quick or the slow checks on an operation.
+func (r *Run) checks(ctx context.Context, op *operation, slow bool) error {
+	e := op.entry
+	// Where few objects may be created, what is stored comes first: it shows nowhere else.
+	if scarce := r.Keeper.Limited() && e.Request.Effect == message.Creates; scarce && !slow {
+		op.now = func(c *Check) bool { return len(c.Elsewhere) > 0 }
+		if err := r.values(ctx, op, slow); err != nil {
+			return err
+		}
+		op.now = func(c *Check) bool { return len(c.Elsewhere) == 0 }
+	}
+	for _, c := range r.Checks {
+		if c.Request == nil || c.Slow != slow || !r.allowed(c) {
+			continue
+		}
+		if err := op.pause(); err != nil {
+			return err
+		}
+		t := &Trial{Run: r, Context: ctx, Request: e.Request, check: c, op: op}
+		if err := r.attempt(t, func() error { return c.Request(t) }); err != nil {
+			return err
+		}
+	}
+	if e.Request.Crowded() && !slow {
+		r.Degrade(scan.Reason{Code: "too-many-parameters", Message: fmt.Sprintf("%s %s takes too many values: the "+
+			"first 500 of its query and body were attacked, or the first %d where those have no flaw", e.Request.Method,
+			sitemap.PathShape(e.Request), maxAlike),
+			Path: r.Place(e.Request)})
+	}
+	if err := r.values(ctx, op, slow); err != nil {
+		return err
+	}
+	if err := r.points(ctx, op, op.facts.shown, slow, func(message.Point) bool { return false }); err != nil {
+		return err
+	}
+	if err := r.extra(ctx, op, slow); err != nil {
+		return err
+	}
+	if !slow {
+		if err := r.branches(ctx, op); err != nil {
+			return err
+		}
+	}
+	return r.harvest(ctx, false)
+}
+
+// values runs the checks on the values of an operation and on their names.
+func (r *Run) values(ctx context.Context, op *operation, slow bool) error {
+	e := op.entry
+	var renewed []string // what is sent there is replaced
+	if r.Renew != nil {
+		renewed = crawl.Tokens(e.Request)
+	}
+	own := r.own(e.Request)
+	limited := r.Keeper.Limited()
+	kept := func(at message.Point) bool {
+		return limited && r.Keeper.Spares(e.Request, at) || slices.Contains(renewed, at.Outer().Key()) ||
+			own && r.spoils(at)
+	}
+	all := slices.Concat(e.Request.Points(), e.Request.Inner())
+	if word, ok := r.words[sitemap.Shape(e.Request)]; ok {
+		all = append(all, word)
+	}
+	if err := r.points(ctx, op, all, slow, kept); err != nil {
+		return err
+	}
+	return r.points(ctx, op, op.names(), slow, func(at message.Point) bool {
+		return limited && r.Keeper.Spares(e.Request, at) || op.reads(at) || own && r.spoils(at)
+	})
+}
+
+// points runs the checks on the points of an operation, but for those that are left out, and,
+// where there are too many, until a hundred were attacked in vain.
+func (r *Run) points(ctx context.Context, op *operation, list []message.Point, slow bool,
+	out func(message.Point) bool) error {
+	crowded := op.entry.Request.Crowded()
+	for i, at := range list {
+		if crowded && i >= maxAlike && !op.told.Load() {
+			break
+		}
+		if out(at) || op.now == nil && r.repeated(op.entry.Request, at, slow) {
+			continue
+		}
+		if err := r.point(ctx, op, at, slow); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxRepeated is in how many operations of a page a parameter is attacked: they differ in
+// other parameters only, such as those that sort or filter.
+const maxRepeated = 3
+
+// repeated reports whether the parameter was attacked often enough on its page, and counts.
+func (r *Run) repeated(req *message.Request, at message.Point, slow bool) bool {
+	place := sitemap.Place(req, at)
+	return place != "" && r.Count(fmt.Sprint("point ", slow, " ", place)) > maxRepeated
+}
+
+// values are the places of the values that names belong to.
+var values = map[message.In]message.In{message.InQueryName: message.InQuery, message.InFormName: message.InForm,
+	message.InCookieName: message.InCookie, message.InHeaderName: message.InHeader, message.InJSONName: message.InJSON}
+
+// names are the names of parameters that are attacked, among them one of a member of JSON where
+// the answer speaks of it elsewhere than as the name of a member.
+func (op *operation) names() []message.Point {
+	list := op.entry.Request.Names()
+	if op.answer == nil || slices.ContainsFunc(list, func(at message.Point) bool {
+		return at.In == message.InJSONName
+	}) {
+		return list
+	}
+	said := spoken(op.answer)
+	for _, at := range op.entry.Request.Members() {
+		if len(at.Value) >= minSpoken && slices.Contains(said, strings.ToLower(at.Value)) {
+			return append(list, at)
+		}
+	}
+	return list
+}
+
+// minSpoken is the length of a name that is looked for in answers: shorter ones are words of
+// many pages.
+const minSpoken = 4
+
+// spoken are the words of the texts of an answer, in small letters, without names of members.
+func spoken(resp *message.Response) []string {
+	var text strings.Builder
+	if document := message.DecodeJSON(resp.Body); document != nil {
+		texts(document, 0, &text)
+	} else {
+		text.WriteString(resp.Text())
+	}
+	return strings.FieldsFunc(strings.ToLower(text.String()), func(c rune) bool {
+		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && c != '_' && c != '-'
+	})
+}
+
+// texts collects the texts of a document.
+func texts(v any, depth int, into *strings.Builder) {
+	switch v := v.(type) {
+	case string:
+		into.WriteString(v + "\n")
+	case []any:
+		for _, below := range v {
+			if depth < maxTexts {
+				texts(below, depth+1, into)
+			}
+		}
+	case map[string]any:
+		for _, below := range v {
+			if depth < maxTexts {
+				texts(below, depth+1, into)
+			}
+		}
+	}
+}
+
+// maxTexts bounds the depth of a document whose texts are read.
+const maxTexts = 20
+
+// reads reports whether the value that the name belongs to is known to be read.
+func (op *operation) reads(name message.Point) bool {
+	op.mu.Lock()
+	defer op.mu.Unlock()
+	value := name
+	value.In = values[name.In]
+	return op.facts.found[name.Key()] || op.facts.found[value.Key()]
+}
+
+// maxEchoes bounds the operations of a folder in which a header that is shown is attacked.
+const maxEchoes = 3
+
+// Repeats says that the answer shows a header that the request does not have, so that the
+// application reads it: it is attacked as every other point.
+func (t *Trial) Repeats(at message.Point) {
+	if t.Count("shown "+at.Name+" "+t.Request.Base()+path.Dir(t.Request.Path)) <= maxEchoes {
+		t.op.facts.shown = append(t.op.facts.shown, at)
+	}
+}
+
+// extra runs the checks on points that only they want.
+func (r *Run) extra(ctx context.Context, op *operation, slow bool) error {
+	var points []message.Point
+	wanted := map[string][]*Check{}
+	for _, c := range r.Checks {
+		if c.Extra == nil || c.Point == nil || c.Slow != slow || !r.allowed(c) {
+			continue
+		}
+		for _, at := range c.Extra(op.entry.Request) {
+			if wanted[at.Key()] == nil {
+				points = append(points, at)
+			}
+			wanted[at.Key()] = append(wanted[at.Key()], c)
+		}
+	}
+	for _, at := range points {
+		for _, c := range wanted[at.Key()] {
+			if err := r.probe(ctx, op, c, at); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// point runs the checks on one point.
+func (r *Run) point(ctx context.Context, op *operation, at message.Point, slow bool) error {
+	for _, c := range r.Checks {
+		if c.Point == nil || c.Slow != slow || !r.allowed(c) || !c.wants(at) || op.now != nil && !op.now(c) {
+			continue
+		}
+		if err := r.probe(ctx, op, c, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wants applies Wants, or its default.
+func (c *Check) wants(at message.Point) bool {
+	if c.Wants != nil {
+		return c.Wants(at)
+	}
+	switch at.In {
+	case message.InQuery, message.InForm, message.InMultipart, message.InJSON, message.InXML, message.InPath:
+		return true
+	}
+	return false
+}
+
+func (r *Run) probe(ctx context.Context, op *operation, c *Check, at message.Point) error {
+	if err := op.pause(); err != nil {
+		return err
+	}
+	p := &Probe{Trial: Trial{Run: r, Context: ctx, Request: op.entry.Request, check: c, op: op}, At: at}
+	return r.attempt(&p.Trial, func() error { return c.Point(p) })
+}
+
+// attempt calls a check as guard does, a Slow one when it may.
+func (r *Run) attempt(t *Trial, f func() error) error {
+	switch {
+	case t.check.Slow && t.check.Beside:
+		r.slow.RLock()
+		defer r.slow.RUnlock()
+	case t.check.Slow:
+		r.slow.Lock()
+		defer r.slow.Unlock()
+	}
+	return r.guard(t, f)
+}
+
+// guard calls a check. An error that ends the run is returned; any other concerns this
+// operation and check alone, and so does a panic.
+func (r *Run) guard(t *Trial, f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			t.again()
+			r.Degrade(scan.Reason{Code: "panic", Message: fmt.Sprintf("check %s crashed: %s", t.check.ID, crash(v)),
+				Path: r.Place(t.Request)})
+			err = nil
+		}
+	}()
+	if t.Context.Err() != nil {
+		return context.Cause(t.Context)
+	}
+	err = f()
+	switch {
+	case err == nil, traffic.Over(err):
+		return err
+	case errs.Is(err, errs.Forbidden), errs.Is(err, errs.Invalid): // out of scope, or a value that no client sends
+		return nil
+	}
+	t.again()
+	r.gaps.Add(r.Place(t.Request), t.check.ID, err.Error())
+	return nil
+}
+
+// crash names the runtime's panic and its place; any other value may hold what the
+// target said.
+func crash(v any) string {
+	text := fmt.Sprintf("a %T", v)
+	if err, ok := v.(error); ok && strings.HasPrefix(err.Error(), "runtime error") {
+		text = err.Error()
+	}
+	for line := range strings.Lines(string(debug.Stack())) {
+		if i := strings.Index(line, "/dast/"); i >= 0 && !strings.Contains(line, "/attack/attack.go") &&
+			strings.Contains(line, ".go:") {
+			return text + " at " + strings.TrimSpace(line[i+1:])
+		}
+	}
+	return text
+}

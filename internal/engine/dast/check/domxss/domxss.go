@@ -1,0 +1,207 @@
+// Package domxss finds flaws of scripts that a page brings itself: a text from its
+// address, its window or another window's message that they execute. Only a browser
+// can tell; what is reported has run there. See browser.ProbeDOM.
+package domxss
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"net/http"
+	"path"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/browser"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
+	"merlon/internal/scan"
+)
+
+var rule = &finding.Rule{
+	ID: "dast/xss/dom", Analysis: finding.DAST, Name: "DOM-based cross-site scripting (XSS)",
+	ShortDescription: "A script of the page executes text that somebody else chooses.",
+	Description: "The page's own script takes a text from its address, from the name of its window, from the page " +
+		"that led to it or from a message of another window, and executes it or writes it as markup. " +
+		"Whoever opens a prepared link runs the attacker's script in the application's name. The server may never " +
+		"see the text, so no filter there helps.",
+	HowToPrevent: "Write texts with `textContent`, not with `innerHTML` or `document.write`; sanitize markup that " +
+		"must stay markup with a maintained sanitizer; never give texts to `eval`, `Function` or timers; " +
+		"compare the scheme of addresses with a list before following them; compare the origin of every message. A " +
+		"policy with `require-trusted-types-for 'script'` makes the browser enforce it.",
+	CWE: []string{"CWE-79"}, OWASP: []string{"A03:2021"}, Severity: finding.High, Confidence: finding.Certain,
+}
+
+var kept = &finding.Rule{
+	ID: "dast/xss/dom-storage", Analysis: finding.DAST, Name: "DOM-based cross-site scripting (XSS) through browser " +
+		"storage",
+	ShortDescription: "A script of the page executes a cookie or an entry of the browser's storage.",
+	Description: "The page's own script takes a text from a cookie, or from the local or session storage, and " +
+		"executes it or writes it as markup. Nobody else can write there by himself: " +
+		"it takes another flaw, of this application or for cookies of one beside it in the domain, or a moment at " +
+		"the device. What was written once then runs on every visit, also after that flaw is mended.",
+	HowToPrevent: "Write texts with `textContent`, and read what is kept as data (`JSON.parse`), never as program or " +
+		"markup.",
+	CWE: []string{"CWE-79"}, OWASP: []string{"A03:2021"}, Severity: finding.Low, Confidence: finding.Certain,
+}
+
+// Check is the check. Pages are opened with harmless texts; what runs only calls a
+// function of ours.
+var Check = &activescan.Check{ID: "dom", Rules: []*finding.Rule{rule, kept}, Scripted: []*finding.Rule{rule, kept},
+	Profile: scan.Safe, Request: page}
+
+// maxPages bounds the pages of a scan whose scripts are examined: those with the same
+// scripts count once.
+const maxPages = 300
+
+// maxRoutes bounds the routes of one document that are opened.
+const maxRoutes = 12
+
+// page examines one page, and the routes of its fragment that the browser has seen.
+func page(t *activescan.Trial) error {
+	prover, ok := t.Browser.(browser.Prover)
+	if !ok || t.Request.Method != http.MethodGet || static.MatchString(path.Base(t.Request.Path)) {
+		return nil
+	}
+	resp, err := answer(t)
+	if err != nil {
+		return err
+	}
+	if resp == nil || !resp.IsHTML() {
+		return nil
+	}
+	key, reads, path := scripts(t.Request, resp.Document())
+	if !reads || !t.Once("dom "+key) {
+		return nil
+	}
+	if n := t.Count("dom"); n > maxPages {
+		if n == maxPages+1 {
+			t.Degrade(scan.Reason{Code: "too-many-pages", Rules: []string{rule.ID, kept.ID},
+				Message: fmt.Sprintf("the scripts of more than %d pages were not examined", maxPages)})
+		}
+		return nil
+	}
+	fragments := append([]string{""}, prover.Browser.Routes(t.Request, maxRoutes)...)
+	told := map[string]bool{}
+	for i, fragment := range fragments {
+		flaws, err := prover.Browser.ProbeDOM(t.Context, browser.DOMTrial{As: prover.As, Request: t.Request,
+			Fragment: fragment, Path: path && i == 0})
+		if err != nil {
+			return err
+		}
+		for _, f := range flaws {
+			if key := f.Source + f.Parameter + f.Sink + f.Script; !told[key] {
+				told[key] = true
+				tell(t, f)
+			}
+		}
+	}
+	return nil
+}
+
+// static are files that are no pages.
+var static = lazyregexp.New(`(?i)\.(m?js|css|map|json|xml|txt|png|jpe?g|gif|svg|ico|webp|woff2?|ttf|pdf|zip)$`)
+
+// sources are what a script names to read what others choose.
+var sources = lazyregexp.New(`location|URL|referrer|\bname\b|message|search|hash|cookie|Storage`)
+
+// paths are what a script names to read the path of its address.
+var paths = lazyregexp.New(`pathname|document\.(?:URL|documentURI|baseURI)|location\.(?:href|toString)|location\s*[;,)+]`)
+
+// answer is what the page answers; nil: nothing. Where there are points, the other
+// checks have asked for it anyway.
+func answer(t *activescan.Trial) (*message.Response, error) {
+	if len(t.Request.Points()) == 0 {
+		return t.Send(t.Request)
+	}
+	base, err := t.Baseline()
+	if err != nil {
+		return nil, nil //nolint:nilerr // it does not answer: no page
+	}
+	return base.First, nil
+}
+
+// scripts returns what is the same for pages with the same scripts that take the same
+// parameters, whether a script may read what others choose, and whether one of the page
+// itself reads its path.
+func scripts(r *message.Request, doc *html.Node) (key string, reads, path bool) {
+	sum := sha256.New()
+	note := func(text string) { _, _ = io.WriteString(sum, text+"\n") } // a hash takes everything
+	for _, q := range r.Query {
+		note("?" + q.Name)
+	}
+	for n := range doc.Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		for _, a := range n.Attr {
+			switch {
+			case n.Data == "script" && a.Key == "src":
+				address, _, _ := strings.Cut(a.Val, "?")
+				note(address)
+				reads = true // what it reads is seen in the browser
+			case strings.HasPrefix(a.Key, "on"):
+				note(a.Val)
+				reads = reads || sources.MatchString(a.Val)
+			}
+		}
+		if n.Data == "script" && n.FirstChild != nil {
+			note(digits.ReplaceAllString(n.FirstChild.Data, "0"))
+			reads = reads || sources.MatchString(n.FirstChild.Data)
+			path = path || paths.MatchString(n.FirstChild.Data)
+		}
+	}
+	return string(sum.Sum(nil)), reads, path
+}
+
+// digits are parts of scripts that differ from page to page.
+var digits = lazyregexp.New(`[0-9a-f]*[0-9][0-9a-f]*`)
+
+// words name sources for people.
+var words = map[string]string{
+	"query": "the query of the address", "fragment": "the fragment of the address", "path": "the path of the address",
+	"name":   "the name of the window",
+	"cookie": "the cookies", "local": "the local storage", "session": "the session storage",
+	"referrer": "the address of the page that led here", "message": "a message of another window",
+}
+
+// tell reports a flaw, with the answer that held the script.
+func tell(t *activescan.Trial, f browser.DOMFlaw) {
+	from := words[f.Source]
+	if f.Parameter != "" {
+		what := "parameter"
+		if f.Kept() {
+			what = "entry"
+		}
+		from = fmt.Sprintf("the %s %q of %s", what, f.Parameter, from)
+	}
+	proof := []string{
+		fmt.Sprintf("Opened the page with a harmless word in every source: that of %s reached %s%s.", from, f.Sink,
+			at(f.Script)),
+		fmt.Sprintf("Opened %s with %q as %s.", f.Address, f.Payload, from),
+	}
+	for _, e := range f.Executions {
+		proof = append(proof, "In the browser, "+e.String()+".")
+	}
+	of := rule
+	if f.Kept() {
+		of = kept
+	}
+	flaw := activescan.Flaw{Rule: of, Message: fmt.Sprintf("A script of the page executes %s, by %s.", from, f.Sink),
+		Payload: f.Payload, Proof: proof,
+		Point: &message.Point{In: message.In(f.Source), Name: f.Parameter, Index: -1}, Key: f.Sink}
+	if resp, err := t.Send(t.Request); err == nil {
+		flaw.Answers, flaw.Notes = []*message.Response{resp}, []string{"the page whose script it is"}
+	}
+	t.Flaw(flaw)
+}
+
+func at(script string) string {
+	if script == "" {
+		return ""
+	}
+	return " at " + script
+}

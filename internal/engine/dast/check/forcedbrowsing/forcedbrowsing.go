@@ -1,0 +1,164 @@
+// Package forcedbrowsing finds pages that are only hidden from a user: what a higher one is
+// shown, no page that a lower one sees leads to, and yet it opens for him as for the
+// other, and not for nobody. Which of two identities may do less is for the target to
+// say (scan.Identity.Role).
+package forcedbrowsing
+
+import (
+	"fmt"
+	"net/http"
+
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/crawl"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/sitemap"
+	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+var rule = &finding.Rule{
+	ID: "dast/access/hidden-page", Analysis: finding.DAST, Name: "Forced browsing: missing access control on a page",
+	ShortDescription: "A user gets what only another one, who may do more, is shown.",
+	Description: "The application shows the way to a page to some users only, and answers everybody who is signed in " +
+		"and asks for it. " +
+		"Addresses are guessed, remembered by browsers and told by scripts; hiding them protects nothing.",
+	HowToPrevent: "Decide at every page, and at everything that its scripts ask for, whether this user may have it. " +
+		"Refuse what is not allowed, rather than allow what is not forbidden.",
+	CWE: []string{"CWE-425", "CWE-862", "CWE-285"}, OWASP: []string{"A01:2021"}, Severity: finding.High,
+	Confidence: finding.Certain,
+}
+
+// Check is the check. It only reads.
+var Check = &activescan.Check{ID: "access", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Site: try}
+
+const (
+	maxSeen  = 80  // pages that are looked at as the lower user
+	maxAsked = 100 // pages that are compared
+	same     = 0.9 // how alike the page of both users is; menus differ
+)
+
+// try compares what the first identity is shown with what each lower one is.
+func try(t *activescan.Trial) error {
+	for _, other := range t.Others {
+		if !other.Less {
+			continue
+		}
+		seen, err := look(t, other.As)
+		if err != nil {
+			return err
+		}
+		if seen == nil {
+			t.Degrade(scan.Reason{Code: "unavailable", Rules: []string{rule.ID}, Message: fmt.Sprintf("what %q may "+
+				"do was not compared: he is shown the same as nobody", other.As.Name())})
+			continue
+		}
+		if err := compare(t, other.As, seen); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// look follows links as a user, and returns the paths that his pages name; nil: he is
+// shown nothing that nobody is not.
+func look(t *activescan.Trial, as traffic.Session) (map[string]bool, error) {
+	mine, err := t.SendAs(t.Request, as)
+	if err != nil {
+		return nil, err
+	}
+	nobody, err := t.Nobody(t.Request)
+	if err != nil || mine.Status == nobody.Status && string(mine.Body) == string(nobody.Body) &&
+		mine.Header.Get("Location") == nobody.Header.Get("Location") {
+		return nil, err
+	}
+	seen := map[string]bool{sitemap.PathShape(t.Request): true}
+	asked := map[string]bool{}
+	queue := []*message.Request{t.Request}
+	push := func(r *message.Request) {
+		seen[sitemap.PathShape(r)] = true
+		if r.Method == http.MethodGet && !asked[sitemap.Shape(r)] && t.Scope.Allows(r) == nil && sitemap.Never(r) == "" {
+			asked[sitemap.Shape(r)] = true
+			queue = append(queue, r)
+		}
+	}
+	for n := 0; len(queue) > 0 && n < maxSeen; n++ {
+		r := queue[0]
+		queue = queue[1:]
+		resp, err := t.SendAs(r, as)
+		if err != nil {
+			if traffic.Over(err) {
+				return nil, err
+			}
+			continue
+		}
+		if to := resp.Location(); to != nil {
+			if next, err := message.Of(to); err == nil {
+				push(next)
+			}
+		}
+		for _, next := range crawl.Read(resp).Requests {
+			push(next)
+		}
+	}
+	return seen, nil
+}
+
+// shown are the ways by which an operation is found that a page leads to.
+var shown = map[string]bool{"link": true, "form": true, "script": true, "browser": true}
+
+// compare asks as both users and as nobody for what the lower one is not shown.
+func compare(t *activescan.Trial, as traffic.Session, seen map[string]bool) error {
+	asked := 0
+	for _, e := range t.Surface.Entries() {
+		r := e.Request
+		if r.Method != http.MethodGet || !shown[r.Origin] || e.Seen.Outcome != finding.Reached ||
+			seen[sitemap.PathShape(r)] || sitemap.Never(r) != "" {
+			continue
+		}
+		if asked++; asked > maxAsked {
+			t.Degrade(scan.Reason{Code: "too-many-pages", Rules: []string{rule.ID},
+				Message: fmt.Sprintf("more than %d pages that %q is not shown were not compared", maxAsked, as.Name())})
+			return nil
+		}
+		if err := open(t, as, r); err != nil && traffic.Over(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// open reports a page that opens for the lower user as for the other.
+func open(t *activescan.Trial, as traffic.Session, r *message.Request) error {
+	own, err := t.Send(r)
+	if err != nil || own.Status != http.StatusOK || len(own.Body) == 0 {
+		return err
+	}
+	lower, err := t.SendAs(r, as)
+	if err != nil {
+		return err
+	}
+	page := activescan.NewPage(own)
+	if page.Like(activescan.NewPage(lower)) < same {
+		return nil
+	}
+	nobody, err := t.Nobody(r)
+	if err != nil || page.Like(activescan.NewPage(nobody)) >= same {
+		return err
+	}
+	// A page that refuses with a status of success is the same for every address.
+	strange := r.Clone()
+	strange.Path += t.Random(10)
+	other, err := t.SendAs(strange, as)
+	if err != nil || page.Like(activescan.NewPage(other)) >= same {
+		return err
+	}
+	t.Flaw(activescan.Flaw{Rule: rule, Request: r, Answers: []*message.Response{own, lower, nobody},
+		Notes:   []string{"as " + t.As.Name(), "as " + as.Name() + ", who may do less", "as nobody"},
+		Message: fmt.Sprintf("The page is shown to %s only, and opens for %s.", t.As.Name(), as.Name()),
+		Proof: []string{fmt.Sprintf("No page that %s is shown leads there (%d pages at most were looked at); pages "+
+			"of %s do.", as.Name(), maxSeen, t.As.Name()),
+			"Asked for by " + as.Name() + ", it is the same page.", "Nobody does not get it, and another address " +
+				"gives another page."}})
+	return nil
+}

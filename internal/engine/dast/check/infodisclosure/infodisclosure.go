@@ -1,0 +1,212 @@
+// Package infodisclosure finds answers that tell what only the makers of the application should
+// know: traces of errors, its source, lists of files, private keys. It only looks.
+package infodisclosure
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"net/http"
+	"strings"
+
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
+)
+
+var (
+	traces = &finding.Rule{
+		ID: "dast/leaks/error-details", Analysis: finding.DAST, Name: "Error details exposed to the client",
+		ShortDescription: "An ordinary request is answered with the trace of an error.",
+		Description: "The answer shows where in the program an error came about: names of files and functions, " +
+			"versions, sometimes values. " +
+			"That tells an attacker which flaws to look for; debuggers that answer with it may also run what they " +
+			"are sent.",
+		HowToPrevent: "Answer errors with a page of your own and a number that finds the details in the log. Switch " +
+			"off the debug mode of the framework where others reach it.",
+		CWE: []string{"CWE-209"}, OWASP: []string{"A05:2021"}, Severity: finding.Low,
+		Confidence: finding.Certain,
+	}
+	source = &finding.Rule{
+		ID: "dast/leaks/source-code", Analysis: finding.DAST, Name: "Source code disclosure",
+		ShortDescription: "An answer holds program text that the server should have run.",
+		Description: "The answer holds source code of a language that servers run. It shows how the application " +
+			"works, and often holds credentials.",
+		HowToPrevent: "Let the server run files of the language in every folder, and keep copies and includes " +
+			"outside of what it serves.",
+		CWE: []string{"CWE-540"}, OWASP: []string{"A05:2021"}, Severity: finding.Medium,
+		Confidence: finding.Certain,
+	}
+	listing = &finding.Rule{
+		ID: "dast/leaks/directory-listing", Analysis: finding.DAST, Name: "Directory listing enabled",
+		ShortDescription: "The server lists the files of a folder.",
+		Description: "The address of a folder is answered with the names of its files. Files that nothing links " +
+			"to, such as copies, uploads and logs, are found by it.",
+		HowToPrevent: "Switch off the listing of folders (Apache: Options -Indexes; nginx: autoindex off).",
+		CWE:          []string{"CWE-548"}, OWASP: []string{"A01:2021"}, Severity: finding.Low,
+		Confidence: finding.Certain,
+	}
+	key = &finding.Rule{
+		ID: "dast/leaks/private-key", Analysis: finding.DAST, Name: "Exposed private key",
+		ShortDescription: "An answer holds a private key.",
+		Description: "The answer holds a private key that can be read. Whoever has it signs, decrypts or signs " +
+			"in as its owner.",
+		HowToPrevent: "Take the key from what the server serves, and replace it: it is known.",
+		CWE:          []string{"CWE-522"}, OWASP: []string{"A02:2021"}, Severity: finding.High,
+		Confidence: finding.Certain,
+	}
+)
+
+// Check is the check.
+var Check = &activescan.Check{ID: "leaks", Rules: []*finding.Rule{traces, source, listing, key}, Response: look}
+
+// A sign is text that an answer holds only when it leaks.
+type sign struct {
+	what string
+	// failed: an answer counts only when it says that the server failed. Others tell of
+	// errors too, as text about programs does.
+	failed bool
+	text   *lazyregexp.Regexp
+}
+
+// errors are signs of traces, as runtimes and frameworks write them.
+var errors = []sign{
+	{"Java", true, lazyregexp.New(`(?m)(?:^|>|\n|\\n)\s*(?:Caused by: )?(?:[a-z]\w*\.)+[A-Z]\w*(?:Exception|Error)\b[\s\S]*?\bat (?:[\w$]+\.)+(?:[\w$]+|&lt;init&gt;|<init>)\((?:\w+\.(?:java|kt|scala|groovy):\d+|Native Method|Unknown Source)\)`)},
+	{"Python", true, lazyregexp.New(`Traceback \(most recent call last\):?[\s\S]*?File (?:"|&quot;|&#34;|\\")[^"&\n]{1,200}\.py(?:"|&quot;|&#34;|\\"), line \d+`)},
+	{"the Werkzeug debugger", false, lazyregexp.New(`__debugger__=yes&(?:amp;)?cmd=resource[\s\S]*?EVALEX\s*=`)},
+	{"Django", false, lazyregexp.New(`You(?:'|&#x27;|&#39;)re seeing this error because you have <code>DEBUG = True</code>`)},
+	{"PHP", false, lazyregexp.New(`<b>(?:Warning|Fatal error|Parse error|Notice|Deprecated)</b>:\s[^\n]{1,1000}? in <b>(?:/|[A-Z]:\\)[^<\n]{1,300}</b> on line <b>\d+</b>`)},
+	{"PHP", true, lazyregexp.New(`(?:Fatal error|Uncaught [\w\\]*(?:Exception|Error)):?[\s\S]*?Stack trace:\s+#0 [^\n]{1,400}`)},
+	{".NET", true, lazyregexp.New(`\bat (?:[\w.]+\.)[\w.<>` + "`" +
+		`]+\([^)\n]{0,300}\) in [A-Za-z]?:?[\\/][^\n]{1,300}\.(?:cs|vb|fs):line \d+`)},
+	{"ASP.NET", true, lazyregexp.New(`<h1>Server Error in '[^']{1,100}' Application\.[\s\S]*?<b>Stack Trace:</b>`)},
+	{"Node.js", true, lazyregexp.New(`\w*Error: [\s\S]*?(?:\s|<br>|&nbsp;|\\n)+at [\s\S]{0,200}?\(?(?:/|file:///|[A-Z]:\\|node:)[^\s()<]{1,300}:\d+:\d+\)?`)},
+	{"Ruby", true, lazyregexp.New(`(?:/gems/[\w.-]+-\d[\w.]*/|app/(?:controllers|models|views)/)[\w/.-]{1,200}\.rb:\d+:in (?:` + "`" + `|'|&#39;|&#x27;)`)},
+	{"Go", true, lazyregexp.New(`goroutine \d+ \[[a-z ,0-9]+\]:\s+[\s\S]{1,400}?\.go:\d+`)},
+}
+
+// codes are signs of source code.
+var codes = []sign{
+	{what: "PHP", text: lazyregexp.New(`<\?php\s[\s\S]*?(?:\$\w+\s*=[^=]|->\w+\(|\b(?:require|include)(?:_once)?\b|\bfunction \w+\s*\(|\becho\b)`)},
+	{what: "JSP or ASP", text: lazyregexp.New(`<%@\s*(?:page|Page|include|taglib|Control)\s[^%]{1,500}%>`)},
+}
+
+// lists are signs of lists of files, as servers write them.
+var lists = lazyregexp.New(`(?i)<title>Index of /[^<]{0,300}</title>[\s\S]*?(?:<a href="(?:\.\./|\?C=N;O=D|/)|Parent Directory)|<title>Directory listing for /[^<]{0,300}</title>|<title>Directory Listing For \[?/|<pre>\s*<a href="[^"]{0,200}">\[To Parent Directory\]</a>`)
+
+// maxText bounds what of an answer is searched, in bytes.
+const maxText = 1 << 20
+
+// look searches an answer.
+func look(t *activescan.Trial, resp *message.Response) {
+	text := resp.Text()
+	text = text[:min(len(text), maxText)]
+	failed := resp.Status >= http.StatusInternalServerError
+	report := func(rule *finding.Rule, shown *message.Response, proof string) {
+		t.Flaw(activescan.Flaw{Rule: rule, Request: resp.Request, Answers: []*message.Response{shown},
+			Notes: []string{"as it was answered"}, Proof: []string{proof}})
+	}
+	for _, s := range errors {
+		if s.failed && !failed {
+			continue
+		}
+		if at := s.text.FindString(text); at != "" {
+			// Whether errors are shown is set once for the whole application: it is one flaw,
+			// however many pages fail.
+			t.Flaw(activescan.Flaw{Rule: traces, Place: "/", Key: s.what, Request: resp.Request,
+				Answers: []*message.Response{resp}, Notes: []string{"as it was answered"},
+				Proof: []string{"The answer shows details of an error of " + s.what + ": " + first(at)}})
+			break
+		}
+	}
+	if resp.Status == http.StatusOK {
+		if lists.MatchString(text) && strings.HasSuffix(resp.Request.Path, "/") {
+			t.Flaw(activescan.Flaw{Rule: listing, Request: resp.Request, Place: top(t, resp.Request.Path),
+				Answers: []*message.Response{resp}, Notes: []string{"as it was answered"},
+				Proof: []string{"The answer is a list of files, as servers write it."}})
+		}
+		if !resp.Saved() { // an example that is offered is no program of the server
+			program(resp, text, report)
+		}
+		if hidden, ok := private(text); ok {
+			shown := &message.Response{Request: resp.Request, Status: resp.Status, Proto: resp.Proto,
+				Header: resp.Header, Body: []byte(hidden), Took: resp.Took, Sent: resp.Sent}
+			report(key, shown, "The answer holds a private key that can be read; it is left out here.")
+		}
+	}
+}
+
+// top is the folder of the path that is next below the base: what lists one folder lists
+// those in it, by one setting.
+func top(t *activescan.Trial, path string) string {
+	base := strings.TrimRight(t.Scope.Base().EscapedPath(), "/") + "/"
+	rest, below := strings.CutPrefix(path, base)
+	if i := strings.IndexByte(rest, '/'); below && i >= 0 {
+		return base + rest[:i+1]
+	}
+	return path
+}
+
+// program reports source code that no page shows on purpose: it stands in the answer as
+// it is, where a page would encode it.
+func program(resp *message.Response, text string, report func(*finding.Rule, *message.Response, string)) {
+	switch resp.MediaType() {
+	case "text/html", "text/plain", "application/octet-stream":
+	default:
+		if !strings.Contains(resp.MediaType(), "php") {
+			return
+		}
+	}
+	for _, s := range codes {
+		if at := s.text.FindStringIndex(text); at != nil && (resp.IsHTML() || strings.TrimSpace(text[:at[0]]) == "") {
+			if inScript(text[:at[0]]) {
+				continue
+			}
+			report(source, resp, "The answer holds source code of "+s.what+" as the server should have "+
+				"run it: "+first(text[at[0]:at[1]]))
+			return
+		}
+	}
+}
+
+// inScript reports whether the place behind the text is in an element whose text may
+// hold anything.
+func inScript(before string) bool {
+	before = strings.ToLower(before)
+	for _, name := range []string{"script", "textarea", "style", "template"} {
+		if strings.LastIndex(before, "<"+name) > strings.LastIndex(before, "</"+name) {
+			return true
+		}
+	}
+	return false
+}
+
+// first returns the first line, shortened.
+func first(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	return strings.ToValidUTF8(s[:min(len(s), 200)], "")
+}
+
+var block = lazyregexp.New(`-----BEGIN (?:RSA |EC )?PRIVATE KEY-----[A-Za-z0-9+/=\s]+-----END (?:RSA |EC )?PRIVATE KEY-----`)
+
+// private finds a private key that can be read, and returns the text without any.
+func private(text string) (hidden string, found bool) {
+	for _, b := range block.FindAllString(text, 5) {
+		p, _ := pem.Decode([]byte(b))
+		if p == nil {
+			continue
+		}
+		_, err := x509.ParsePKCS8PrivateKey(p.Bytes)
+		if err != nil {
+			_, err = x509.ParsePKCS1PrivateKey(p.Bytes)
+		}
+		if err != nil {
+			_, err = x509.ParseECPrivateKey(p.Bytes)
+		}
+		found = found || err == nil
+	}
+	if !found {
+		return "", false
+	}
+	return block.ReplaceAllString(text, finding.Redacted), true
+}

@@ -1,0 +1,163 @@
+// Package oldapiversion finds older versions of an interface that are still there and give
+// more away than the one in use: its address names a version, and the one before it
+// answers with properties that have the name of a secret, and that the newer one has
+// left out.
+package oldapiversion
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
+	"merlon/internal/scan"
+)
+
+var rule = &finding.Rule{
+	ID: "dast/versions/secrets", Analysis: finding.DAST, Name: "Old API version exposes secrets",
+	ShortDescription: "A version that nobody uses any more answers with secrets that the newer one has left out.",
+	Description: "The application still answers at the address of an older version of the interface. That answers " +
+		"with properties, such as passwords or their digests, " +
+		"that the newer version has taken out of its answers.",
+	HowToPrevent: "Keep a list of the versions that run, and take the old ones away. Until then, mend in every " +
+		"version what is mended in one.",
+	CWE: []string{"CWE-213", "CWE-200"}, OWASP: []string{"API9:2023", "API3:2023"}, Severity: finding.High,
+	Confidence: finding.Certain,
+}
+
+// Check is the check. It only reads.
+var Check = &activescan.Check{ID: "versions", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Request: try}
+
+// version is a segment of a path that names one.
+var version = lazyregexp.New(`^([vV])([1-9]\d?)$`)
+
+// secret are names of properties that nobody shows.
+var secret = lazyregexp.New(`(?i)passw|passphrase|secret|salt$|hash$|^(pwd|pass|pin|ssn|cvv|otp)$|api[-_]?key|private[-_]?key|(access|reset|refresh|auth|session)[-_]?token|credit[-_]?card|card[-_]?number|iban`)
+
+// maxOlder bounds the versions that are asked.
+const maxOlder = 2
+
+// absent is added to a version to name one that there is not.
+const absent = 57
+
+func try(t *activescan.Trial) error {
+	at, n := versioned(t.Request)
+	if n < 2 || t.Request.Method != http.MethodGet {
+		return nil
+	}
+	newer, err := t.Send(t.Request)
+	if err != nil || !isJSON(newer) {
+		return err
+	}
+	known := properties(newer)
+	for i := n - 1; i >= max(1, n-maxOlder) && len(known) > 0; i-- {
+		if found, err := older(t, at, i, newer, known); found || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// older asks for a version, and for one that there is not as a control.
+func older(t *activescan.Trial, at, n int, newer *message.Response, known map[string][]string) (bool, error) {
+	r := with(t.Request, at, n)
+	resp, err := t.Send(r)
+	if err != nil || !isJSON(resp) {
+		return false, err
+	}
+	got := properties(resp)
+	more := map[string][]string{}
+	common := 0
+	for name, values := range got {
+		if known[name] != nil {
+			common++
+		} else if secret.MatchString(name) && slices.ContainsFunc(values, func(v string) bool { return len(v) >= 4 }) {
+			more[name] = values
+		}
+	}
+	if len(more) == 0 || 2*common < len(known) {
+		return false, nil
+	}
+	control, err := t.Send(with(t.Request, at, n+absent))
+	if err != nil {
+		return false, err
+	}
+	if isJSON(control) {
+		for name := range properties(control) {
+			if more[name] != nil { // the version does not matter
+				return false, nil
+			}
+		}
+	}
+	names := strings.Join(slices.Sorted(maps.Keys(more)), ", ")
+	t.Flaw(activescan.Flaw{Rule: rule, Request: r, Answers: []*message.Response{newer, hide(resp, more), control},
+		Notes: []string{"the version in use", "the older version, its secrets left " +
+			"out here", "a version that there is not"},
+		Message: fmt.Sprintf("Version %d of the interface gives away: %s.", n, names),
+		Proof: []string{"The version in use answers without these properties, version " + strconv.Itoa(n) +
+			" with them: " + names + ".",
+			fmt.Sprintf("Of the %d properties of the version in use, the older one has %d.", len(known), common),
+			"A version that there is not does not answer so."}})
+	return true, nil
+}
+
+// versioned returns the segment of the path that names a version, and the version; 0:
+// there is none.
+func versioned(r *message.Request) (at, n int) {
+	for i, s := range strings.Split(r.Path, "/") {
+		if m := version.FindStringSubmatch(s); m != nil {
+			n, err := strconv.Atoi(m[2])
+			if err == nil {
+				return i, n
+			}
+		}
+	}
+	return 0, 0
+}
+
+// with is the request to another version.
+func with(r *message.Request, at, n int) *message.Request {
+	r = r.Clone()
+	segments := strings.Split(r.Path, "/")
+	segments[at] = segments[at][:1] + strconv.Itoa(n)
+	r.Path, r.Template = strings.Join(segments, "/"), ""
+	return r
+}
+
+func isJSON(resp *message.Response) bool {
+	return resp.Status == http.StatusOK && strings.HasSuffix(resp.MediaType(), "json") && !resp.Truncated
+}
+
+// properties returns the names of an answer's properties that hold no others, with
+// their values.
+func properties(resp *message.Response) map[string][]string {
+	body := message.Request{Body: message.Body{Kind: message.JSON, Text: resp.Body}}
+	out := map[string][]string{}
+	for _, p := range body.Points() {
+		if p.In == message.InJSON {
+			name := p.Name[strings.LastIndexByte(p.Name, '/')+1:]
+			out[name] = append(out[name], p.Value)
+		}
+	}
+	return out
+}
+
+// hide returns the answer without the values.
+func hide(resp *message.Response, values map[string][]string) *message.Response {
+	text := resp.Text()
+	for _, list := range values {
+		for _, v := range list {
+			if len(v) >= 4 {
+				text = strings.ReplaceAll(text, v, finding.Redacted)
+			}
+		}
+	}
+	return &message.Response{Request: resp.Request, Status: resp.Status, Proto: resp.Proto, Header: resp.Header,
+		Body: []byte(text), Took: resp.Took, Sent: resp.Sent}
+}

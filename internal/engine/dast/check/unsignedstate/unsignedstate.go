@@ -1,0 +1,302 @@
+// Package unsignedstate finds what the application keeps at its users and believes when it
+// comes back, though nobody has signed it: sessions in cookies, and the state of forms of
+// ASP.NET. The proof: a changed value is taken, twice, and one that is broken is not.
+package unsignedstate
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/sitemap"
+	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/errs"
+	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
+	"merlon/internal/scan"
+)
+
+func newRule(id, name, short, what string, cwe ...string) *finding.Rule {
+	return &finding.Rule{ID: "dast/unsigned/" + id, Analysis: finding.DAST, Name: name, ShortDescription: short,
+		Description: what,
+		HowToPrevent: "Keep what decides about anything at the server, under a random identifier. What has to travel " +
+			"gets a code over all of it (HMAC, with a key that only the server has), which is checked before " +
+			"anything of it is read.",
+		CWE: cwe, OWASP: []string{"A08:2021"}, Severity: finding.High, Confidence: finding.Certain}
+}
+
+var (
+	sessionRule = newRule("session", "Unsigned session cookie", "A cookie says who somebody is, and nobody has "+
+		"signed it.",
+		"The session is kept in a cookie as a text. The application takes a changed one as it takes its own: whoever "+
+			"writes another name, number or role into it is taken for that.", "CWE-565", "CWE-345", "CWE-784")
+	stateRule = newRule("viewstate", "ViewState without MAC", "A changed state of a form (ViewState) is accepted.",
+		"The state of a page of ASP.NET comes back with the form, and is read though it was changed: its code (MAC) "+
+			"is not checked. Whoever changes it changes what the page holds; "+
+			"since the reader of such states makes objects of it, he can make it run commands on the server.",
+		"CWE-642", "CWE-502", "CWE-345")
+)
+
+// Check looks at the cookies of the session, State at forms.
+var (
+	Check = &activescan.Check{ID: "unsigned", Rules: []*finding.Rule{sessionRule}, Profile: scan.Safe, Site: sessions}
+	State = &activescan.Check{ID: "unsigned", Rules: []*finding.Rule{stateRule}, Profile: scan.Safe, Request: state}
+)
+
+const (
+	maxPages  = 20  // that are tried
+	maxClaims = 6   // of a cookie
+	other     = 0.8 // at most, how alike a page is that is not the same
+)
+
+// sessions looks at each cookie that the session sends.
+func sessions(t *activescan.Trial) error {
+	if t.As == nil {
+		return nil
+	}
+	req, err := http.NewRequestWithContext(t.Context, http.MethodGet, t.Request.Address(), nil)
+	if err != nil {
+		return nil
+	}
+	if err := t.As.Prepare(t.Context, req); err != nil {
+		return err
+	}
+	for _, c := range req.Cookies() {
+		kept := read(c.Value)
+		if kept == nil {
+			continue
+		}
+		if done, err := examine(t, c.Name, kept); done || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// examine tries the cookie on pages of the user.
+func examine(t *activescan.Trial, name string, kept *text) (bool, error) {
+	tried := 0
+	for _, e := range t.Surface.Entries() {
+		if e.Request.Method != http.MethodGet || sitemap.Never(e.Request) != "" || tried == maxPages {
+			continue
+		}
+		tried++
+		done, err := page(t, e.Request, name, kept)
+		if done || err != nil && (traffic.Over(err) || errs.Is(err, errs.Invalid)) {
+			return done, err
+		}
+	}
+	return false, nil
+}
+
+// page looks for a claim of the cookie that the page shows to the user and to nobody else,
+// and writes another one.
+func page(t *activescan.Trial, r *message.Request, name string, kept *text) (bool, error) {
+	send := func(value string) (*message.Response, error) {
+		return t.SendAs(r, activescan.Carrier{Session: t.As, Old: name + "=" + kept.whole, New: name + "=" + value})
+	}
+	own, err := send(kept.whole)
+	if err != nil || own.Status >= 300 {
+		return false, err
+	}
+	claims := slices.DeleteFunc(kept.claims(), func(c string) bool { return !strings.Contains(own.Text(), c) })
+	if len(claims) == 0 {
+		return false, nil
+	}
+	nobody, err := send(t.Random(30))
+	if err != nil || activescan.NewPage(own).Like(activescan.NewPage(nobody)) > other {
+		return false, err // it is not the cookie that opens the page
+	}
+	for _, claim := range claims[:min(len(claims), maxClaims)] {
+		if strings.Contains(nobody.Text(), claim) {
+			continue
+		}
+		var answers []*message.Response
+		payload := ""
+		for range 2 {
+			word := t.Random(min(max(len(claim), 8), 30))
+			payload = kept.with(claim, word)
+			resp, err := send(payload)
+			if err != nil {
+				return false, err
+			}
+			if resp.Status >= 300 || !strings.Contains(resp.Text(), word) || strings.Contains(resp.Text(), payload) {
+				break
+			}
+			answers = append(answers, resp)
+		}
+		if len(answers) < 2 {
+			continue
+		}
+		word := t.Random(8)
+		broken, err := send(kept.broken(claim, word))
+		if err != nil || strings.Contains(broken.Text(), word) {
+			return false, err // what is shown is the text, whatever it says
+		}
+		t.Flaw(activescan.Flaw{Rule: sessionRule, Request: r, Point: &message.Point{In: message.InCookie, Name: name},
+			Place: "/", Key: name, Payload: payload,
+			Answers: append([]*message.Response{own, nobody, broken}, answers...),
+			Notes: []string{"the page of the user", "a random text in the place of the cookie", "a changed cookie " +
+				"that is broken", "a changed cookie", "another one"},
+			Proof: []string{"The cookie " + name + " is " + kept.form + ", and no code is part of it.",
+				"The page shows a value of the cookie to the user, and is another one with a random text in the " +
+					"place of the cookie.",
+				"With a random word in the place of the value the page is that of a user of this name, twice; with a " +
+					"cookie that cannot be read it is not."}})
+		return true, nil
+	}
+	return false, nil
+}
+
+// A text is a cookie that can be read.
+type text struct {
+	whole  string // as it is sent
+	plain  string // what it says
+	form   string // for people
+	encode func(string) string
+	php    bool
+}
+
+// serialized are arrays of PHP of texts and numbers.
+var serialized = lazyregexp.New(`^a:\d+:\{(?:(?:s:\d+:"[^"]*"|i:-?\d+|b:[01]|N);)+\}$`)
+
+// read reads JSON and arrays of PHP, as they are or in an encoding; nil: it is neither.
+func read(value string) *text {
+	type way struct {
+		plain, form string
+		encode      func(string) string
+	}
+	ways := []way{{value, "", func(s string) string { return s }}}
+	if plain, err := url.QueryUnescape(value); err == nil && plain != value {
+		ways = append(ways, way{plain, " in URL encoding", url.QueryEscape})
+	}
+	for _, w := range slices.Clone(ways) {
+		for _, e := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding,
+			base64.RawURLEncoding} {
+			if b, err := e.DecodeString(w.plain); err == nil {
+				ways = append(ways, way{string(b), " in base 64", func(s string) string {
+					return w.encode(e.EncodeToString([]byte(s)))
+				}})
+				break
+			}
+		}
+	}
+	for _, w := range ways {
+		switch plain := strings.TrimSpace(w.plain); {
+		case strings.HasPrefix(plain, "{") && json.Valid([]byte(plain)):
+			return &text{whole: value, plain: plain, form: "JSON" + w.form, encode: w.encode}
+		case serialized.MatchString(plain):
+			return &text{whole: value, plain: plain, form: "an array as PHP writes it" + w.form, encode: w.encode,
+				php: true}
+		}
+	}
+	return nil
+}
+
+var (
+	inJSON = lazyregexp.New(`:\s*"([A-Za-z0-9@._-]{3,60})"`)
+	inPHP  = lazyregexp.New(`;s:\d+:"([A-Za-z0-9@._-]{3,60})"`)
+)
+
+// claims returns words that the text says as values.
+func (x *text) claims() []string {
+	re := inJSON
+	if x.php {
+		re = inPHP
+	}
+	var out []string
+	for _, m := range re.FindAllStringSubmatch(x.plain, 50) {
+		if !slices.Contains(out, m[1]) {
+			out = append(out, m[1])
+		}
+	}
+	return out
+}
+
+func (x *text) changed(claim, word string) string {
+	if x.php {
+		return strings.ReplaceAll(x.plain, fmt.Sprintf("s:%d:%q", len(claim), claim),
+			fmt.Sprintf("s:%d:%q", len(word), word))
+	}
+	return strings.ReplaceAll(x.plain, `"`+claim+`"`, `"`+word+`"`)
+}
+
+// with is the cookie with a word in the place of the claim.
+func (x *text) with(claim, word string) string { return x.encode(x.changed(claim, word)) }
+
+// broken is the same, but no reader can read it.
+func (x *text) broken(claim, word string) string {
+	return x.encode(strings.TrimRight(x.changed(claim, word), "} "))
+}
+
+// stateHead begins what ASP.NET writes of the state of a page.
+const stateHead = "\xff\x01"
+
+// word is a text in a state that can be changed without anything else being other.
+var word = lazyregexp.New(`[A-Za-z]{5,30}`)
+
+// state changes the state of a form.
+func state(t *activescan.Trial) error {
+	points := t.Request.Points()
+	i := slices.IndexFunc(points, func(p message.Point) bool { return p.Name == "__VIEWSTATE" })
+	if i < 0 || !t.Once("viewstate "+t.Request.Path) {
+		return nil
+	}
+	at := points[i]
+	raw, err := base64.StdEncoding.DecodeString(at.Value)
+	if err != nil || !strings.HasPrefix(string(raw), stateHead) {
+		return nil // encrypted, or something else
+	}
+	where := word.FindAllStringIndex(string(raw), -1)
+	if where == nil {
+		return nil
+	}
+	send := func(b []byte) (*message.Request, *message.Response, error) {
+		r := t.Request.With(at, base64.StdEncoding.EncodeToString(b))
+		resp, err := t.SendAs(r, t.As)
+		return r, resp, err
+	}
+	_, own, err := send(raw)
+	if err != nil || own.Status >= 400 {
+		return err
+	}
+	change := func() []byte {
+		b, last := slices.Clone(raw), where[len(where)-1]
+		copy(b[last[0]:last[1]], t.Random(last[1]-last[0]))
+		return b
+	}
+	broken := slices.Clone(raw)
+	broken[0], broken[1] = 'M', 'x'
+	_, refused, err := send(broken)
+	if err != nil || refused.Status == own.Status && activescan.NewPage(own).Like(activescan.NewPage(refused)) > other {
+		return err // nobody reads it
+	}
+	answers := []*message.Response{own, refused}
+	var changed *message.Request
+	for range 2 {
+		r, resp, err := send(change())
+		if err != nil || resp.Status != own.Status ||
+			activescan.NewPage(own).Like(activescan.NewPage(resp)) <= activescan.NewPage(own).Like(activescan.NewPage(refused)) {
+			return err
+		}
+		answers, changed = append(answers, resp), r
+	}
+	_, refused, err = send(broken)
+	if err != nil || refused.Status == own.Status && activescan.NewPage(own).Like(activescan.NewPage(refused)) > other {
+		return err
+	}
+	t.Flaw(activescan.Flaw{Rule: stateRule, Request: changed, Point: &at, Payload: "a state with another " +
+		"word in it", Answers: append(answers, refused),
+		Notes: []string{"the state as it is", "a state that is none", "a state with another word",
+			"and with another one", "a state that is none, again"},
+		Proof: []string{"The state is neither encrypted nor does the application notice that a word in it was " +
+			"changed, twice: the answer is that to the state as it is.", "A state that cannot be read is refused, " +
+			"before and after, so that it is read."}})
+	return nil
+}

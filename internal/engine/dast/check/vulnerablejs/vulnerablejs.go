@@ -1,0 +1,130 @@
+// Package vulnerablejs finds libraries of script that pages load in versions with known
+// flaws. It only looks: a library says in its text who it is, and addresses of delivery
+// networks name it with its version. What is known of a version is asked of the
+// vulnerability data of the scan.
+package vulnerablejs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+var known = &finding.Rule{
+	ID: "dast/libraries/vulnerable", Analysis: finding.DAST, Name: "Vulnerable JavaScript library",
+	ShortDescription: "A page loads a library in a version of which flaws are known.",
+	Description: "The page loads a library of script in a version for which vulnerabilities are published. Whether " +
+		"the application uses the flawed part was not tried; " +
+		"where it does, whoever knows the publication has the way in.",
+	HowToPrevent: "Take a version that clears the flaws, and keep libraries in a manifest that is checked, not as " +
+		"copies.",
+	CWE: []string{"CWE-1395"}, OWASP: []string{"A06:2021"}, Severity: finding.Medium,
+	Confidence: finding.Likely,
+}
+
+// Check is the check.
+var Check = &activescan.Check{ID: "libraries", Rules: []*finding.Rule{known}, Response: look}
+
+// A copy is a library as it was seen.
+type copy struct {
+	name, version string // of npm
+	said          string // where the version was read
+}
+
+func look(t *activescan.Trial, resp *message.Response) {
+	if resp.Status != 200 {
+		return
+	}
+	var seen []copy
+	switch {
+	case resp.IsHTML():
+		for n := range resp.Document().Descendants() {
+			if n.Type == html.ElementNode && n.Data == "script" {
+				seen = append(seen, element(n, resp.Request)...)
+			}
+		}
+	case strings.Contains(resp.MediaType(), "javascript") || strings.Contains(resp.MediaType(), "ecmascript"):
+		seen = said(resp.Text(), "The script says")
+	}
+	for _, c := range seen {
+		tell(t, resp, c)
+	}
+}
+
+// element reads a script of a page: its address where that is of another host, whose
+// text is not asked for, or its text.
+func element(n *html.Node, page *message.Request) []copy {
+	for _, a := range n.Attr {
+		if a.Key != "src" {
+			continue
+		}
+		u, err := page.URL().Parse(strings.TrimSpace(a.Val))
+		if err != nil || u.Host == page.Host {
+			return nil
+		}
+		if name, version := delivered(u); version != "" {
+			return []copy{{name, version, "The page loads " + u.String()}}
+		}
+		return nil
+	}
+	if n.FirstChild == nil {
+		return nil
+	}
+	return said(n.FirstChild.Data, "A script in the page says")
+}
+
+// maxAdvisories are named in one finding.
+const maxAdvisories = 20
+
+// tell looks a copy up, once for each place.
+func tell(t *activescan.Trial, resp *message.Response, c copy) {
+	key := "library " + c.name + " " + c.version + " " + resp.Request.Base() + resp.Request.Path
+	if t.Noted(key) {
+		return
+	}
+	t.Note(key)
+	if t.Advisories == nil || !t.Advisories.Knows("npm") {
+		if !t.Noted("libraries") {
+			t.Note("libraries")
+			t.Degrade(scan.Reason{Code: "no-data", Rules: []string{known.ID}, Message: "there is no vulnerability " +
+				"data for npm, so versions of libraries that pages load were not checked: merlon advisories import, " +
+				"or --advisories"})
+		}
+		return
+	}
+	matches, err := t.Advisories.Match(t.Context, "npm", c.name, c.version)
+	if err != nil {
+		t.Degrade(scan.Reason{Code: "undecided", Rules: []string{known.ID}, Message: fmt.Sprintf("it could not be "+
+			"decided whether %s %.50s is affected: %.300s", c.name, c.version, err.Error())})
+		return
+	}
+	if len(matches) == 0 {
+		return
+	}
+	slices.SortStableFunc(matches, func(a, b scan.AdvisoryMatch) int {
+		return b.Advisory.Severity.Rank() - a.Advisory.Severity.Rank()
+	})
+	f := activescan.Flaw{Rule: known, Severity: matches[0].Advisory.Severity, Request: resp.Request, Key: c.name,
+		Answers: []*message.Response{resp}, Notes: []string{"where it was seen"},
+		Proof: []string{fmt.Sprintf("%s: %s %s.", c.said, c.name, c.version)}}
+	var ids []string
+	for _, m := range matches[:min(len(matches), maxAdvisories)] {
+		ids = append(ids, m.Advisory.ID)
+		f.Proof = append(f.Proof, m.Advisory.Message(c.name+" "+c.version, m.Upgrade)+": "+m.Advisory.Summary)
+	}
+	if more := len(matches) - len(ids); more > 0 {
+		f.Proof = append(f.Proof, fmt.Sprintf("%d more are known.", more))
+	}
+	f.Message = fmt.Sprintf("%s %s has known flaws: %s", c.name, c.version, strings.Join(ids, ", "))
+	if all := matches[0].UpgradeAll; all != "" {
+		f.Message += "; " + all + " clears all that are known"
+	}
+	t.Flaw(f)
+}

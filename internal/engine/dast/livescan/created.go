@@ -1,0 +1,63 @@
+package livescan
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"merlon/internal/engine/dast/sideeffect"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// This file lists what the scan has created.
+
+// listener is an address of the scan's listener that fields for addresses are given; empty:
+// there is none.
+func listener(c scan.Callback) string {
+	if c == nil {
+		return ""
+	}
+	address, _ := c.Address(c.Token())
+	return address
+}
+
+// created adds to the operations what the scan has created by them. An operation that is not
+// among them is added.
+func (v *Visit) created(operations []finding.Operation) []finding.Operation {
+	ctx, cancel := context.WithTimeout(v.Context, removeTime)
+	defer cancel()
+	tried := map[string]bool{}
+	for _, made := range v.Keeper.Created() {
+		v.remove(ctx, &made, tried)
+		at := find(operations, made)
+		if at < 0 {
+			r := made.Request
+			operations = append(operations, finding.Operation{Method: r.Method, URL: r.Base() + r.Path, ID: r.ID,
+				Origin: cmp.Or(r.Origin, "attack"), Outcome: finding.Reached, Parameters: []string{}})
+			at = len(operations) - 1
+		}
+		for _, o := range made.Objects {
+			if !o.Removed && o.Reason == "" {
+				o.Reason = "nothing was found that removes it"
+			}
+			operations[at].Created = append(operations[at].Created, o)
+		}
+		if left := made.Count - len(made.Objects); left > 0 {
+			operations[at].Created = append(operations[at].Created,
+				finding.Created{Mark: v.Values.Mark(), Reason: fmt.Sprintf("%d more like the one before", left)})
+		}
+	}
+	return operations
+}
+
+// find returns the index of the operation by which something was made; -1: there is none.
+func find(operations []finding.Operation, made sideeffect.Made) int {
+	place := made.Request.Place()
+	for i, o := range operations {
+		if o.Method == made.Request.Method && (o.URL == place || o.URL == made.Request.Base()+made.Request.Path) {
+			return i
+		}
+	}
+	return -1
+}

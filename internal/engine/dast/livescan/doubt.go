@@ -1,0 +1,71 @@
+package livescan
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"merlon/internal/engine/dast/sitemap"
+	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// This file doubts a visit that ended well: a target that refuses everything, or that
+// has begun to, shows no flaws either.
+
+// doubt tells when there are operations and none was examined. Redirects alone are no
+// application: where they lead to is none of the target's, or they go on for ever.
+func (v *Visit) doubt(operations []finding.Operation) {
+	last := ""
+	for _, o := range operations {
+		switch {
+		case o.Outcome != finding.Reached:
+			last = o.Reason
+		case o.Status >= http.StatusInternalServerError, o.Status >= 300 && o.Status < 400:
+			last = fmt.Sprintf("%d: %s", o.Status, http.StatusText(o.Status))
+		default:
+			return
+		}
+	}
+	if len(operations) > 0 {
+		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("none of the %d operations that were found "+
+			"answered otherwise than by an error, a refusal or a redirect (%s): they were not examined",
+			len(operations), last)})
+	}
+}
+
+const (
+	suspicious = 20 // refusals in a row, after which the target is asked whether it refuses all
+	controls   = 3  // operations that are asked then
+)
+
+// blocked tells when the target has begun to refuse what it answered before.
+func (v *Visit) blocked(ctx context.Context) error {
+	since, run := v.Client.Refused()
+	if run < suspicious {
+		return nil
+	}
+	entries := slices.DeleteFunc(v.Surface.Entries(), func(e sitemap.Entry) bool {
+		return e.Request.Method != http.MethodGet || e.Seen.Outcome != finding.Reached && e.Seen.Status != 0
+	})
+	n, status := min(controls, len(entries)), 0
+	for i := range n {
+		resp, err := v.Client.Send(ctx, entries[i*len(entries)/n].Request, v.As)
+		switch {
+		case traffic.Over(err):
+			return err
+		case err != nil:
+		case !traffic.Refusal(resp.Status):
+			return nil
+		default:
+			status = resp.Status
+		}
+	}
+	if status != 0 {
+		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the target refuses with %d what it answered "+
+			"before: from request %d on nothing was examined", status, since)})
+	}
+	return nil
+}

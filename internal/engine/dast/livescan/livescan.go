@@ -1,0 +1,355 @@
+// Package livescan is what every analysis of a running target shares. A Visit asks
+// whether the target answers, signs in, lets the analysis find operations, attacks
+// them, and ends in time with what it has. What it could not do is a reason, never an
+// end without a word.
+package livescan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"merlon/internal/engine/dast/activescan"
+	"merlon/internal/engine/dast/browser"
+	"merlon/internal/engine/dast/formvalue"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/session"
+	"merlon/internal/engine/dast/sideeffect"
+	"merlon/internal/engine/dast/sitemap"
+	"merlon/internal/engine/dast/template"
+	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/errs"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// MaxOperations bounds the operations of one target.
+const MaxOperations = 20_000
+
+// A Visit is one scan of one target.
+type Visit struct {
+	*scan.LivePass
+	Scope   *sitemap.Scope
+	Client  *traffic.Client
+	Surface *sitemap.Surface
+	As      *session.Session // the first identity, or nobody
+	Run     *activescan.Run
+	Browser *browser.Browser   // nil: there is none
+	Seed    uint64             // of all that is random
+	Keeper  *sideeffect.Keeper // of what requests may do
+	Values  *formvalue.Values  // that are typed into fields
+	// Signed sees the answers of the sign-ins, without credentials; nil: nobody does.
+	Signed func(*message.Response)
+
+	answered bool                   // the target has answered once
+	phase    atomic.Pointer[string] // the last step of Progress
+	done     atomic.Int64           // operations that were attacked
+	left     atomic.Int64           // operations that are still to be attacked
+	reported atomic.Int64           // findings
+	unkept   atomic.Pointer[error]  // how keeping has ended the last time
+}
+
+// A Plan is what an analysis does itself.
+type Plan struct {
+	// Script says that a browser is wanted whatever the identities are; otherwise one
+	// is started for those that sign in with it.
+	Script bool
+	// Discover finds operations and adds them to the surface.
+	Discover func(context.Context) error
+	// Found is the percentage of the work at which Discover ends.
+	Found int
+	// Operations are what became of each operation. It is called however the visit ends.
+	Operations func() []finding.Operation
+}
+
+// New prepares the visit of the target of p with the checks and the templates that the
+// target brings, and sends nothing. Close
+// ends what it holds. Its errors are those of a target that cannot be visited.
+func New(p *scan.LivePass, checks []*activescan.Check) (*Visit, error) {
+	t := &p.Target
+	checks = slices.Concat(checks, template.Checks(t, p.Callback != nil, p.Degrade))
+	for _, name := range t.Checks {
+		if !slices.ContainsFunc(checks, func(c *activescan.Check) bool { return c.ID == name }) {
+			return nil, errs.E(errs.Invalid, "there is no check %.100q", name)
+		}
+	}
+	v := &Visit{LivePass: p, Surface: sitemap.NewSurface(MaxOperations)}
+	var err error
+	if v.Scope, err = sitemap.NewScope(t); err != nil {
+		return nil, err
+	}
+	seed := fnv.New64a()
+	_, _ = seed.Write([]byte(t.URL + p.ID)) // a hash takes everything
+	_, _ = seed.Write(p.Resume)             // what an earlier attempt has left in the target is not this one's
+	v.Seed = seed.Sum64()
+	v.Values = formvalue.New(v.Seed, listener(p.Callback))
+	v.Keeper = sideeffect.NewKeeper(t.Profile, len(t.Identities) > 0, v.Values.Mark())
+	v.Client = traffic.New(traffic.Options{Scope: v.Scope, Dial: p.Dial, ID: p.ID, Agent: traffic.DefaultAgent,
+		Headers: t.Headers,
+		Rate:    t.Rate, Parallel: t.Parallel, Requests: t.Requests, Keeper: v.Keeper,
+		SignIns: t.Profile.Allows(scan.Full)})
+	var identity scan.Identity
+	if len(t.Identities) > 0 {
+		identity = t.Identities[0]
+	}
+	if v.As, err = session.New(identity, v.Session()); err != nil {
+		v.Client.Close()
+		return nil, err
+	}
+	if err := v.protect(); err != nil {
+		v.Client.Close()
+		return nil, err
+	}
+	v.watch()
+	v.Run = &activescan.Run{Client: v.Client, As: v.As, Surface: v.Surface, Target: t, Scope: v.Scope, Keeper: v.Keeper,
+		Checks: checks, Callback: p.Callback, Patience: p.Patience, Advisories: p.Advisories,
+		Parallel: max(t.Parallel, 4), Seed: v.Seed, Report: p.Report, Degrade: p.Degrade, Kept: p.Resume}
+	if p.Keep != nil {
+		v.Run.Keep = func(kept []byte) {
+			if !v.As.State().Lost { // what was attacked as nobody is attacked again
+				err := p.Keep(kept)
+				v.unkept.Store(&err)
+			}
+		}
+	}
+	if rules := v.Run.Untold(func(c *activescan.Check) []*finding.Rule { return c.Called }); p.Callback == nil &&
+		p.CallbackReason != "" && len(rules) > 0 {
+		v.Degrade(scan.Reason{Code: "unavailable", Rules: rules, Message: "flaws that show only in what the target " +
+			"sends elsewhere were not looked for: " + p.CallbackReason})
+	}
+	return v, nil
+}
+
+// Session is what identities of the target sign in with.
+func (v *Visit) Session() session.Options {
+	return session.Options{Client: v.Client, Scope: v.Scope, Browse: v.browse, Secrets: v.Secrets,
+		Look: func(resp *message.Response) {
+			v.Run.Look(v.Context, resp)
+			if v.Signed != nil {
+				v.Signed(resp)
+			}
+		}}
+}
+
+// Do makes the visit. What ends it early is a reason, unless nothing was seen at all.
+func (v *Visit) Do(plan Plan) error {
+	ctx, cancel := context.WithDeadline(v.Context, v.Deadline.Add(-min(removeTime, time.Until(v.Deadline)/10)))
+	defer cancel()
+	ctx, end := v.stoppable(ctx)
+	defer end()
+	err := v.phases(ctx, plan)
+	v.notSignedIn()
+	operations := v.created(plan.Operations())
+	for _, o := range operations {
+		if o.Outcome == finding.Reached && o.Reason == "" {
+			o.Place = v.place(o.URL)
+		}
+		v.Operation(o)
+	}
+	if last := v.unkept.Load(); last != nil && *last != nil && v.Context.Err() == nil {
+		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("how far the scan is could not be kept, so "+
+			"that what follows an interruption begins earlier: %v", *last)})
+	}
+	if list := v.Run.Remains(); len(list) > 0 {
+		v.Progress(100, fmt.Sprintf("%d operations were sent texts with the address of a script of the scan's "+
+			"listener, where nothing answers any more, and may have kept them: %.2000s", len(list),
+			strings.Join(list, ", ")))
+	}
+	if n := v.Client.Slowed(); n > 0 {
+		v.Progress(100, fmt.Sprintf("held back for %s because the target asked for it", n.Round(time.Second)))
+	}
+	v.routes(v.Client.Limited(), scan.Reason{Code: "unavailable", Message: "limits requests and was not examined to " +
+		"the end"})
+	v.routes(v.Client.Partial(), scan.Reason{Code: "too-large", Beyond: true, Message: "gives answers of which only " +
+		"a part was read, because they are longer than 4 MiB or break off"})
+	switch {
+	case err == nil && v.Context.Err() == nil:
+		v.doubt(operations)
+		return nil
+	case v.Context.Err() != nil:
+		return v.Context.Err()
+	case errors.Is(context.Cause(ctx), errStopped):
+		v.Degrade(scan.Reason{Code: "interrupted", Message: "the scan was interrupted: what follows was not examined"})
+		return nil
+	case errors.Is(err, context.DeadlineExceeded):
+		v.Degrade(scan.Reason{Code: "timeout", Message: "the time of the scan is used up: what follows was not " +
+			"examined"})
+		return nil
+	case traffic.Over(err) && v.answered:
+		v.Degrade(scan.Reason{Code: "unavailable", Message: err.Error()})
+		return nil
+	}
+	return err
+}
+
+// place is the path by which findings name the place of an operation's address; empty
+// where it cannot be told.
+func (v *Visit) place(address string) string {
+	scheme, rest, ok := strings.Cut(address, "://")
+	host, path, _ := strings.Cut(rest, "/")
+	path, _, _ = strings.Cut(path, "?")
+	if !ok || host == "" {
+		return ""
+	}
+	return v.Run.Place(&message.Request{Scheme: scheme, Host: host, Path: "/" + path})
+}
+
+// routes gives the reason for each of the routes, as traffic.Client names them.
+func (v *Visit) routes(list []string, reason scan.Reason) {
+	var gaps sitemap.Gaps
+	for _, route := range list {
+		_, address, _ := strings.Cut(route, " ")
+		gaps.Add(v.place(address), "", route+" "+reason.Message)
+	}
+	for _, r := range gaps.Take(reason.Code, reason.Beyond) {
+		v.Degrade(r)
+	}
+}
+
+// phases are the visit.
+func (v *Visit) phases(ctx context.Context, plan Plan) error {
+	if err := v.knock(ctx); err != nil {
+		return err
+	}
+	if err := v.startBrowser(ctx, plan.Script); err != nil {
+		return err
+	}
+	if err := v.SignIn(ctx, v.As); err != nil {
+		return err
+	}
+	if err := v.discover(ctx, plan); err != nil {
+		if traffic.Over(err) {
+			v.Run.Skip()
+		}
+		return err
+	}
+	v.Progress(plan.Found, fmt.Sprintf("found %d operations, %d requests", len(v.Surface.Entries()), v.Client.Sent()))
+	v.Run.Progress = func(done, all int) {
+		v.done.Store(int64(done))
+		v.left.Store(int64(all - done))
+		v.Progress(plan.Found+(100-plan.Found)*done/max(all, 1), fmt.Sprintf("attacked %d of %d operations, %d "+
+			"requests", done, all, v.Client.Sent()))
+	}
+	err := v.Run.Do(ctx)
+	switch state := v.As.State(); {
+	case state.Often():
+		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the session of %q was lost %d times, first "+
+			"at %s, last because %s: what was asked since then was in part asked without it",
+			v.As.Name(), state.Losses, state.First.UTC().Format(time.RFC3339), state.Why)})
+	case state.Lost:
+		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the session of %q was lost at %s: %s; what "+
+			"was asked since then was asked without it",
+			v.As.Name(), state.Since.UTC().Format(time.RFC3339), state.Why)})
+	}
+	if err != nil {
+		return err
+	}
+	return v.blocked(ctx)
+}
+
+// knock asks the target once: one that does not answer cannot be examined.
+func (v *Visit) knock(ctx context.Context) error {
+	base, err := message.Of(v.Scope.Base())
+	if err != nil {
+		return errs.Wrap(errs.Invalid, err, "the target cannot be asked")
+	}
+	for attempt := range 3 {
+		select {
+		case <-time.After(time.Duration(attempt) * time.Second):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if _, err = v.Client.Send(ctx, base, nil); err == nil || traffic.Over(err) || errs.Is(err, errs.Forbidden) {
+			v.answered = err == nil
+			return err
+		}
+	}
+	return errs.Wrap(errs.Unavailable, err, "the target does not answer")
+}
+
+// startBrowser starts the browser, if there is one and it is wanted. Without it script
+// does not run, which is a reason where it matters.
+func (v *Visit) startBrowser(ctx context.Context, script bool) error {
+	signs := slices.ContainsFunc(v.Target.Identities, func(i scan.Identity) bool {
+		return len(i.Steps) > 0 || i.Form != nil
+	})
+	if !script && !signs {
+		return nil
+	}
+	unavailable := func(reason string) {
+		if script {
+			rules := v.Run.Untold(func(c *activescan.Check) []*finding.Rule { return c.Scripted })
+			v.Degrade(scan.Reason{Code: "unavailable", Beyond: true, Rules: rules, Message: "script was not run: " +
+				reason})
+		}
+	}
+	if v.LivePass.Browser == "" && v.Chromium == nil {
+		if v.BrowserReason != "" {
+			unavailable(v.BrowserReason)
+		}
+		return nil
+	}
+	b, err := browser.Start(ctx, browser.Options{Path: v.LivePass.Browser, User: v.BrowserUser, Launch: v.Chromium,
+		Dial: browser.Dial(v.Dial), Gate: v.Client, IgnoreCertificates: true, Values: v.Values,
+		Within: func(r *message.Request) bool { return v.Scope.Allows(r) == nil }, Elsewhere: v.elsewhere,
+		Headers: append([]scan.Header{{Name: "X-Merlon-Scan", Value: v.ID}}, v.Target.Headers...)})
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		unavailable(err.Error())
+		return nil
+	}
+	v.Browser = b
+	v.Run.Browser = browser.Prover{Browser: b, As: v.As}
+	return nil
+}
+
+// elsewhere reports whether pages may load scripts from the host: one that has a name
+// of its own. Another port of the target's host, this machine, and addresses, which may
+// be private ones that the scan was allowed for the target's sake, are not asked.
+func (v *Visit) elsewhere(host string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.ToLower(strings.TrimSuffix(strings.Trim(name, "[]"), "."))
+	_, err := netip.ParseAddr(name)
+	return err != nil && strings.Contains(name, ".") && !strings.HasSuffix(name, ".localhost") &&
+		!strings.EqualFold(name, v.Scope.Base().Hostname())
+}
+
+// browse signs in with the browser. Pages of the session begin with what scripts hold
+// then.
+func (v *Visit) browse(ctx context.Context, s *session.Session, l browser.Login) (*browser.State, error) {
+	if v.Browser == nil {
+		reason := v.BrowserReason
+		if reason == "" {
+			reason = "it did not start"
+		}
+		return nil, errs.E(errs.Unavailable, "to sign in needs a browser: %s", reason)
+	}
+	state, err := v.Browser.SignIn(ctx, l)
+	if err == nil {
+		v.Browser.Keep(s, state.Storage)
+	}
+	return state, err
+}
+
+// Close ends the browser, and says when it died, and closes all connections.
+func (v *Visit) Close() {
+	if v.Browser != nil {
+		if n, err := v.Browser.Crashes(); n > 0 {
+			v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the browser died %d times: %v", n, err)})
+		}
+		v.Browser.Close()
+	}
+	v.Client.Close()
+}

@@ -1,0 +1,308 @@
+package livescan
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"merlon/internal/engine/dast/crawl"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/sideeffect"
+	"merlon/internal/engine/dast/sitemap"
+	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/finding"
+)
+
+// This file removes, at the end, what the scan has created, where the application offers it:
+// an object of an API by DELETE at its own address, one of pages by the form or the link on
+// its own page. Nothing is removed but what shows the mark of the scan, and only by a request
+// that names the same object as the page.
+
+const (
+	removeTime = time.Minute
+	maxRemoved = 60 // objects that are tried
+	maxOffered = 5000
+)
+
+// remove removes objects, and marks those that are gone.
+func (v *Visit) remove(ctx context.Context, made *sideeffect.Made, tried map[string]bool) {
+	for i := range made.Objects {
+		o := &made.Objects[i]
+		if o.Removed || o.Where == "" || ctx.Err() != nil || len(tried) >= maxRemoved {
+			continue
+		}
+		where, err := message.Parse(o.Where)
+		if err != nil || v.Scope.Allows(where) != nil || sitemap.Never(where) != "" {
+			continue
+		}
+		resp := v.look(ctx, where)
+		switch {
+		case resp == nil:
+			o.Reason = "it could not be read"
+		case resp.IsData():
+			v.removeData(ctx, where, resp, o, tried)
+		case resp.IsHTML():
+			if o.Removed = v.removeNamed(ctx, resp, tried); o.Removed {
+				continue
+			}
+			for _, page := range append([]*message.Request{where}, v.named(resp)...) {
+				if key := page.Address(); !tried[key] && len(tried) < maxRemoved {
+					tried[key] = true
+					if v.removePage(ctx, page) {
+						o.Removed = true
+						break
+					}
+				}
+			}
+		}
+	}
+}
+
+// look asks for a page, as the identity of the scan; nil: there is none.
+func (v *Visit) look(ctx context.Context, r *message.Request) *message.Response {
+	for range 5 {
+		resp, err := v.Client.Send(traffic.Vouch(ctx), r, v.As)
+		if err != nil {
+			return nil
+		}
+		to := resp.Location()
+		if to == nil {
+			if resp.Status >= 300 {
+				return nil
+			}
+			return resp
+		}
+		if r, err = message.Of(to); err != nil || v.Scope.Allows(r) != nil || sitemap.Never(r) != "" {
+			return nil
+		}
+	}
+	return nil
+}
+
+// removeData removes an object of an API, if it shows the mark at its own address.
+func (v *Visit) removeData(ctx context.Context, where *message.Request, resp *message.Response, o *finding.Created,
+	tried map[string]bool) {
+	if tried[where.Address()] || !strings.Contains(resp.Text(), v.Values.Mark()) ||
+		!strings.Contains(sitemap.PathShape(where), "{}") {
+		return
+	}
+	tried[where.Address()] = true
+	if _, list := message.DecodeJSON(resp.Body).([]any); list {
+		return
+	}
+	r := where.Clone()
+	r.Method = http.MethodDelete
+	answer, err := v.Client.Send(traffic.Vouch(ctx), r, v.As)
+	if err != nil || answer.Status >= 300 {
+		o.Reason = "the application does not delete it at its address"
+		return
+	}
+	o.Removed = v.gone(ctx, where)
+}
+
+// gone reports whether an object is not shown any more at its address.
+func (v *Visit) gone(ctx context.Context, where *message.Request) bool {
+	resp, err := v.Client.Send(traffic.Vouch(ctx), where, v.As)
+	return err == nil && resp.Status < 500 && (resp.Status >= 300 || !strings.Contains(resp.Text(), v.Values.Mark()))
+}
+
+// named are the pages to which links with the mark in their text lead.
+func (v *Visit) named(resp *message.Response) []*message.Request {
+	var out []*message.Request
+	for n := range resp.Document().Descendants() {
+		if n.Type != html.ElementNode || n.Data != "a" || !strings.Contains(crawl.Text(n), v.Values.Mark()) {
+			continue
+		}
+		for _, a := range n.Attr {
+			if a.Key != "href" {
+				continue
+			}
+			r := crawl.Resolve(resp.Request.URL(), a.Val, "link")
+			if r != nil && v.Scope.Allows(r) == nil && sideeffect.Of(sideeffect.Subject{Request: r}) == message.Reads &&
+				len(out) < maxRemoved {
+				out = append(out, r)
+			}
+		}
+	}
+	return out
+}
+
+// removePage removes the object of a page by what the page offers for that.
+func (v *Visit) removePage(ctx context.Context, page *message.Request) bool {
+	id := identifiers(page)
+	resp := v.look(ctx, page)
+	if len(id) == 0 || resp == nil || !strings.Contains(resp.Text(), v.Values.Mark()) {
+		return false
+	}
+	for _, r := range v.offered(resp) {
+		if v.Scope.Allows(r) != nil || sitemap.Ends(r) || !slices.Equal(identifiers(r), id) || !removes(r) {
+			continue
+		}
+		if v.ask(ctx, resp, r, func(f *message.Request) bool { return slices.Equal(identifiers(f), id) },
+			func() bool { return v.gone(ctx, page) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// offered are the requests of a page, also those of links that a script of the framework sends
+// by another method (data-method): as a form with the method in a field and with the token of
+// the page's head.
+func (v *Visit) offered(resp *message.Response) []*message.Request {
+	out := crawl.ReadWith(resp, v.Values).Requests
+	attribute := func(n *html.Node, name string) string {
+		i := slices.IndexFunc(n.Attr, func(a html.Attribute) bool { return a.Key == name })
+		if i < 0 {
+			return ""
+		}
+		return n.Attr[i].Val
+	}
+	field, token := "authenticity_token", ""
+	for n := range resp.Document().Descendants() {
+		switch {
+		case n.Type != html.ElementNode:
+		case n.Data == "meta" && attribute(n, "name") == "csrf-param":
+			field = attribute(n, "content")
+		case n.Data == "meta" && attribute(n, "name") == "csrf-token":
+			token = attribute(n, "content")
+		case n.Data == "a" && (strings.EqualFold(attribute(n, "data-method"), "delete") || strings.EqualFold(attribute(n, "data-turbo-method"), "delete")):
+
+			r := crawl.Resolve(resp.Request.URL(), attribute(n, "href"), "form")
+			if r == nil || len(out) >= maxOffered {
+				continue
+			}
+			r.Method = http.MethodPost
+			r.Body = message.Body{Kind: message.Form, Params: []message.Param{{Name: "_method", Value: "delete"},
+				{Name: field, Value: token}}}
+			r.Types = map[string]string{"form:_method": "hidden", "form:" + field: "hidden"}
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// ask sends what a page offers to remove an object, and confirms it where it is asked whether
+// that is meant, by a form about the same object.
+func (v *Visit) ask(ctx context.Context, page *message.Response, r *message.Request, same func(*message.Request) bool,
+	gone func() bool) bool {
+	r.Referer = page.Request.Address()
+	answer, err := v.Client.Send(traffic.Vouch(ctx), r, v.As)
+	if err != nil {
+		return false
+	}
+	if gone() {
+		return true
+	}
+	if !answer.IsHTML() || !strings.Contains(answer.Text(), v.Values.Mark()) {
+		return false
+	}
+	for _, f := range crawl.ReadWith(answer, v.Values).Requests {
+		if f.Method != http.MethodPost || v.Scope.Allows(f) != nil || sitemap.Ends(f) || !same(f) ||
+			!removes(f) && f.Place() != r.Place() {
+			continue
+		}
+		f.Referer = answer.Request.Address()
+		if _, err := v.Client.Send(traffic.Vouch(ctx), f, v.As); err == nil && gone() {
+			return true
+		}
+	}
+	return false
+}
+
+// removeNamed removes an object that a list shows by what the list offers for that, if it names
+// the object by a name with the mark of the scan, and nothing else.
+func (v *Visit) removeNamed(ctx context.Context, list *message.Response, tried map[string]bool) bool {
+	for _, r := range v.offered(list) {
+		name := v.name(r)
+		if name == "" || tried[r.Address()] || len(tried) >= maxRemoved || v.Scope.Allows(r) != nil || sitemap.Ends(r) ||
+			!removes(r) {
+			continue
+		}
+		tried[r.Address()] = true
+		gone := func() bool {
+			now := v.look(ctx, list.Request)
+			return now != nil && now.Status < 300 && !slices.ContainsFunc(crawl.ReadWith(now, v.Values).Requests,
+				func(o *message.Request) bool { return o.Place() == r.Place() && v.name(o) == name })
+		}
+		if v.ask(ctx, list, r, func(f *message.Request) bool { return v.name(f) == name }, gone) {
+			return true
+		}
+	}
+	return false
+}
+
+// name is the name with the mark of the scan by which a request names an object in its path,
+// its query or a hidden field. Empty: there is none, or it names something else as well, such
+// as an object by its identifier, or a page to go to.
+func (v *Visit) name(r *message.Request) string {
+	if len(identifiers(r)) > 0 {
+		return ""
+	}
+	var values []string
+	for segment := range strings.SplitSeq(r.Path, "/") {
+		values = append(values, segment)
+	}
+	for _, p := range r.Query {
+		values = append(values, p.Value)
+	}
+	for _, p := range r.Body.Params {
+		if t := r.Types["form:"+p.Name]; t == "hidden" || t == "button" {
+			values = append(values, p.Value)
+		}
+	}
+	name := ""
+	for _, value := range values {
+		switch {
+		case !strings.Contains(value, v.Values.Mark()) || value == name:
+		case name != "" || !strings.HasPrefix(value, v.Values.Mark()):
+			return ""
+		default:
+			name = value
+		}
+	}
+	return name
+}
+
+// removes reports whether a request says that it removes something.
+func removes(r *message.Request) bool {
+	if sitemap.Deletes(r) {
+		return true
+	}
+	return slices.ContainsFunc(strings.Split(r.Path, "/"), sitemap.Removes) ||
+		slices.ContainsFunc(r.Query, func(p message.Param) bool {
+			return sitemap.Removes(p.Value) || sitemap.Removes(p.Name)
+		})
+}
+
+// identifiers are the values of a request that name an object: segments of the path and values
+// of the query, or where there are none, values of hidden fields.
+func identifiers(r *message.Request) []string {
+	var out []string
+	shape := strings.Split(sitemap.PathShape(r), "/")
+	for i, segment := range strings.Split(r.Path, "/") {
+		if i < len(shape) && shape[i] == "{}" {
+			out = append(out, segment)
+		}
+	}
+	for _, p := range r.Query {
+		if message.Identifier(p.Value) && strings.HasSuffix(strings.ToLower(p.Name), "id") {
+			out = append(out, p.Value)
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	for _, p := range r.Body.Params {
+		hidden := r.Types["form:"+p.Name] == "hidden" || r.Types["multipart:"+p.Name] == "hidden"
+		if hidden && message.Identifier(p.Value) && strings.HasSuffix(strings.ToLower(p.Name), "id") &&
+			!slices.Contains(out, p.Value) {
+			out = append(out, p.Value)
+		}
+	}
+	return out
+}

@@ -1,0 +1,120 @@
+package livescan
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"merlon/internal/engine/dast/session"
+	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/errs"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// This file shows the state of a visit, stops it early, and decides what a failed sign-in
+// means.
+
+// errStopped is the cause of a context that scan.Live.Stop has ended.
+var errStopped = fmt.Errorf("the scan was stopped: %w", context.Canceled)
+
+// watch makes the state of the visit visible to the monitor of the scan.
+func (v *Visit) watch() {
+	report, progress := v.Report, v.Progress
+	v.Report = func(r *finding.Rule, f finding.Finding) {
+		v.reported.Add(1)
+		report(r, f)
+	}
+	v.Progress = func(percent int, step string) {
+		v.phase.Store(&step)
+		progress(percent, step)
+	}
+	starting := "asking whether the target responds"
+	v.phase.Store(&starting)
+	v.Monitor.Watch(func() scan.Snapshot {
+		done, left := int(v.done.Load()), int(v.left.Load())
+		if done+left == 0 { // the attack has not begun
+			left = v.Surface.Len()
+		}
+		return scan.Snapshot{Phase: *v.phase.Load(), Requests: v.Client.Sent(), Done: done, Left: left,
+			Findings: int(v.reported.Load())}
+	})
+}
+
+// stoppable returns a context that ends when the scan is stopped.
+func (v *Visit) stoppable(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case <-v.Stop: // nil: blocks
+			cancel(errStopped)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
+// discover finds operations, in half of the time that is left at most: the other half is for the
+// attack on what is known by then.
+func (v *Visit) discover(ctx context.Context, plan Plan) error {
+	end := time.Now()
+	end = end.Add(v.Deadline.Sub(end) / 2)
+	within, cancel := context.WithDeadline(ctx, end)
+	defer cancel()
+	err := plan.Discover(within)
+	if err == nil || ctx.Err() != nil || !traffic.Over(err) || time.Until(end) > almost {
+		return err
+	}
+	v.Degrade(scan.Reason{Code: "timeout", Beyond: true, Message: "finding operations took half of the time of the " +
+		"scan: what was not found by then was not examined"})
+	return nil
+}
+
+// almost is how long before its end the time to find operations counts as used up: a request
+// that has to wait longer is not sent any more.
+const almost = time.Second
+
+// SignIn signs an identity of the target in. Where that fails, the error ends the visit: what
+// a visitor is shown says nothing about the application behind the sign-in. With Guest the
+// visit continues without the session, which is recorded as a reason.
+func (v *Visit) SignIn(ctx context.Context, s *session.Session) error {
+	err := s.SignIn(ctx)
+	switch {
+	case err == nil || traffic.Over(err):
+		return err
+	case v.Guest:
+		v.Degrade(scan.Reason{Code: "unavailable", Message: err.Error() + "; the scan continues without this session"})
+		return nil
+	}
+	return errs.Wrap(errs.Unavailable, err, "sign-in failed, nothing was examined")
+}
+
+// protect has the client send no wrong password with the accounts of the target's identities.
+func (v *Visit) protect() error {
+	for _, identity := range v.Target.Identities {
+		s, err := session.New(identity, v.Session())
+		if err != nil {
+			return err
+		}
+		v.Client.ProtectAccount(s.Secrets())
+	}
+	return nil
+}
+
+// notSignedIn says at which operations attempts to sign in were left out.
+func (v *Visit) notSignedIn() {
+	left, locked := v.Client.SignIns()
+	reasons := map[string]string{}
+	for _, l := range left {
+		reasons[l.Route] = l.Reason
+	}
+	for _, e := range v.Surface.Entries() {
+		if why := reasons[traffic.Route(e.Request)]; why != "" {
+			v.Surface.Cut(e.Request, "not attacked to the end: "+why)
+		}
+	}
+	if locked != "" {
+		v.Degrade(scan.Reason{Code: "unavailable", Message: "sign-in forms were not attacked any more from the first " +
+			"sign of a lock on: " + locked})
+	}
+}

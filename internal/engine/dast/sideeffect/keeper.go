@@ -1,0 +1,446 @@
+package sideeffect
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/sitemap"
+	"merlon/internal/errs"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// MaxCreated is how many objects a scan creates by one form or operation, attacks included,
+// unless its profile is full.
+const MaxCreated = 5
+
+// reserved is how many of them are left for the proof that something is stored, which comes
+// when all else is over.
+const reserved = 3
+
+// A Keeper holds a scan to what its profile may do, and lists what it creates. It is safe for
+// concurrent use. A nil *Keeper allows everything and lists nothing.
+type Keeper struct {
+	profile scan.Profile
+	signed  bool
+	mark    string
+	mu      sync.Mutex
+	final   bool // see Final
+	by      map[string]*operation
+	order   []*operation
+	forms   map[string]message.Effect // restricted, of forms, by key and by address
+}
+
+// operation is what is known of one that may create objects.
+type operation struct {
+	request *message.Request // the first that created something
+	under   int              // requests under way
+	created int
+	changed int  // how often it has changed objects of the scan
+	browser int  // requests that a browser sent: their answers are not seen
+	stores  bool // it creates although its answer does not say so
+	tells   bool // its answers name what was created
+	list    []finding.Created
+}
+
+// NewKeeper returns the keeper of a scan that acts as a user (signed) or as nobody, with the
+// mark of its values.
+func NewKeeper(profile scan.Profile, signed bool, mark string) *Keeper {
+	return &Keeper{profile: profile, signed: signed, mark: mark, by: map[string]*operation{},
+		forms: map[string]message.Effect{}}
+}
+
+// Judge is the effect of a request: the one that is noted in it, else what it says itself. A
+// request that a browser sends does not say what its form showed: it has the effect that the
+// form was seen to have. So has a request for the address alone that such a form is sent to,
+// unless it is the page of the form.
+func (k *Keeper) Judge(r *message.Request, about string) message.Effect {
+	if k == nil || r.Effect != "" {
+		return r.Effect
+	}
+	e := Of(Subject{Request: r, Signed: k.signed && !r.Guest, Mark: k.mark, About: about})
+	if k.signed && e == message.Creates && (r.Body.Kind == message.Form || r.Body.Kind == message.Multipart) &&
+		registers(r) {
+		e = message.Messages // who has an account needs no other one, and each is told to administrators
+	}
+	form := strings.HasPrefix(r.Origin, "form") && e.Restricted()
+	if !form && e.Restricted() {
+		return e
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	switch {
+	case form:
+		k.forms[key(r)] = e
+		if r.Method == http.MethodPost && len(r.Query) > 0 && r.Referer != r.Address() {
+			k.forms[address(r)] = e
+		}
+	case !changing(r.Method):
+		return cmp.Or(k.forms[address(r)], e)
+	case r.Origin == "browser":
+		return cmp.Or(k.forms[key(r)], e)
+	}
+	return e
+}
+
+// address names what a form is sent to, by which some programs choose what to do whatever the
+// method is: to ask for it without the fields of the form sends them empty.
+func address(r *message.Request) string {
+	query := slices.Clone(r.Query)
+	slices.SortFunc(query, func(a, b message.Param) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Value, b.Value))
+	})
+	return r.Base() + r.Path + "?" + message.EncodeQuery(query)
+}
+
+// Refuses says why a request is not sent, whatever was created already; empty: it may be.
+func (k *Keeper) Refuses(r *message.Request) string {
+	if k == nil || k.profile.Allows(scan.Full) {
+		return ""
+	}
+	return Reason(k.Judge(r, ""))
+}
+
+// Limited reports whether the profile bounds what is created and changed.
+func (k *Keeper) Limited() bool { return k != nil && !k.profile.Allows(scan.Full) }
+
+// key names the operation of a request.
+func key(r *message.Request) string {
+	return r.Method + " " + r.Base() + sitemap.PathShape(r) + " " + sitemap.Page(r)
+}
+
+// Begin asks whether a request may be sent. Its error says why not; else end takes the
+// answer, or nil where there is none.
+func (k *Keeper) Begin(r *message.Request) (end func(*message.Response), err error) {
+	if k == nil {
+		return func(*message.Response) {}, nil
+	}
+	e := k.Judge(r, "")
+	if why := k.Refuses(r); why != "" {
+		return nil, errs.E(errs.Forbidden, "%s", why)
+	}
+	if r.Method == http.MethodDelete {
+		return func(resp *message.Response) { k.deleted(r, resp) }, nil
+	}
+	if e != message.Creates && e != message.Owned {
+		return func(*message.Response) {}, nil
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	op := k.operation(r)
+	if k.Limited() {
+		switch {
+		case e == message.Owned && op.changed >= MaxCreated:
+			return nil, errs.E(errs.Forbidden, "%s", Enough)
+		case e == message.Owned:
+		case op.created+op.browser+op.under >= k.most() && op.created > 0:
+			return nil, errs.E(errs.Forbidden, "%s", Enough)
+		case op.created > 0 && !op.tells && !k.marked(r):
+			return nil, errs.E(errs.Forbidden, "it would create an object without the mark of the scan")
+		}
+	}
+	op.under++
+	return func(resp *message.Response) { k.ended(op, r, resp) }, nil
+}
+
+// most is how many objects an operation may create by now. The caller holds mu.
+func (k *Keeper) most() int {
+	if k.final {
+		return MaxCreated
+	}
+	return MaxCreated - reserved
+}
+
+// Final says that what follows are the last proofs of the scan.
+func (k *Keeper) Final() {
+	if k != nil {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.final = true
+	}
+}
+
+// Enough says why an operation was not attacked to its end.
+var Enough = fmt.Sprintf("not attacked further: below the profile full a scan creates at most %d objects by one "+
+	"operation", MaxCreated)
+
+// Browse asks whether a browser may send a request, whose answer nobody sees here.
+func (k *Keeper) Browse(r *message.Request) error {
+	if k == nil {
+		return nil
+	}
+	if why := k.Refuses(r); why != "" {
+		return errs.E(errs.Forbidden, "%s", why)
+	}
+	if k.Judge(r, "") != message.Creates {
+		return nil
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	op := k.operation(r)
+	if k.Limited() && op.created+op.browser+op.under >= k.most() {
+		return errs.E(errs.Forbidden, "%s", Enough)
+	}
+	op.browser++
+	return nil
+}
+
+// Exhausted reports whether the operation of a request has created as much as it may.
+func (k *Keeper) Exhausted(r *message.Request) bool {
+	if !k.Limited() {
+		return false
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	op := k.by[key(r)]
+	return op != nil && op.created > 0 && op.created+op.browser >= k.most()
+}
+
+// Creates reports whether the operation of a request was seen to create something.
+func (k *Keeper) Creates(r *message.Request) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	op := k.by[key(r)]
+	return op != nil && op.created+op.browser > 0
+}
+
+// Spares reports whether a point is not attacked below the profile full: fields that say what
+// somebody may do, and of an operation on an object of the scan what may name another one.
+func (k *Keeper) Spares(r *message.Request, at message.Point) bool {
+	name := strings.ToLower(at.Name)
+	switch r.Effect {
+	case message.Owned:
+		return at.In == message.InPath || at.In == message.InQuery || at.Names() || at.Type == "hidden" ||
+			at.Type == "button" || Right(name) || strings.HasSuffix(name, "id")
+	case message.Creates:
+		return Right(name)
+	}
+	return false
+}
+
+// operation returns that of a request. The caller holds mu.
+func (k *Keeper) operation(r *message.Request) *operation {
+	op := k.by[key(r)]
+	if op == nil {
+		op = &operation{request: r}
+		k.by[key(r)] = op
+		k.order = append(k.order, op)
+	}
+	return op
+}
+
+// Mark puts the scan's mark before values of a request that creates something, where an attack
+// has replaced all values that had it: the object can then be found again. of is the request
+// without the attack.
+func (k *Keeper) Mark(of, r *message.Request) *message.Request {
+	if !k.Limited() {
+		return r
+	}
+	if r.Effect == "" && r.Method == of.Method && sitemap.PathShape(r) == sitemap.PathShape(of) {
+		r = r.Clone()
+		r.Effect = of.Effect
+	}
+	if r.Effect != message.Creates || k.marked(r) {
+		return r
+	}
+	if !k.marked(of) { // it is the page of what was created
+		k.mu.Lock()
+		if op := k.by[key(r)]; op != nil {
+			of = op.request
+		}
+		k.mu.Unlock()
+	}
+	old := map[string]string{}
+	for _, p := range of.Points() {
+		old[p.Key()] = p.Value
+	}
+	for _, p := range r.Points() {
+		if strings.Contains(old[p.Key()], k.mark) && p.In != message.InHeader && p.In != message.InCookie {
+			return r.With(p, k.mark+p.Value)
+		}
+	}
+	return r
+}
+
+// marked reports whether something of the request can be found again.
+func (k *Keeper) marked(r *message.Request) bool {
+	content, _ := r.Content()
+	return strings.Contains(string(content), k.mark) || strings.Contains(message.EncodeQuery(r.Query), k.mark) ||
+		strings.Contains(r.Path, k.mark)
+}
+
+// ended takes the answer to a request that may have created an object.
+func (k *Keeper) ended(op *operation, r *message.Request, resp *message.Response) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	op.under--
+	if resp == nil {
+		return
+	}
+	created, where := accepted(resp)
+	// An account may exist although its page says that the mail about it could not be sent.
+	unsure := !created && registers(r) && resp.Status < 300 && resp.IsHTML()
+	created = created || unsure
+	if !created && !(op.stores && resp.Status < 300) {
+		return
+	}
+	if r.Effect == message.Owned {
+		op.changed++
+		return
+	}
+	op.tells = where != "" && resp.Location() == nil
+	op.add(r, where)
+	if unsure && len(op.list) == op.created {
+		op.list[op.created-1].Reason = "the answer does not tell whether an account was created"
+	}
+}
+
+// maxListed bounds the objects that are listed for one operation.
+const maxListed = 50
+
+// add lists an object.
+func (op *operation) add(r *message.Request, where string) {
+	if op.created++; op.created == 1 {
+		op.request = r
+	}
+	if len(op.list) < maxListed {
+		op.list = append(op.list, finding.Created{Where: where})
+	}
+}
+
+// Stores says that the operation of a request has created an object that is seen on a page,
+// although its answer does not tell so.
+func (k *Keeper) Stores(r *message.Request, where string) {
+	if k == nil {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if op := k.operation(r); !op.stores {
+		op.stores = true
+		op.add(r, where)
+	}
+}
+
+// accepted reports whether an answer says that something was created, and where it is.
+func accepted(resp *message.Response) (created bool, where string) {
+	if to := resp.Location(); to != nil {
+		r, err := message.Of(to)
+		if err != nil || r.Host != resp.Request.Host || entrance(to) && !entrance(resp.Request.URL()) &&
+			!registers(resp.Request) {
+			return false, ""
+		}
+		if entrance(to) {
+			return true, "" // a page for everybody, not that of the account
+		}
+		return true, r.Address()
+	}
+	switch {
+	case resp.Status == http.StatusCreated:
+		if at, err := resp.Request.URL().Parse(resp.Header.Get("Location")); err == nil &&
+			resp.Header.Get("Location") != "" {
+			return true, at.String()
+		}
+		return true, beside(resp)
+	case resp.Status < 300 && resp.IsData():
+		where := beside(resp)
+		return where != "", where
+	}
+	return false, ""
+}
+
+// entrance reports whether an address is that of a sign-in.
+func entrance(u *url.URL) bool {
+	return slices.ContainsFunc(slices.Concat(wordsOf(u.Path), wordsOf(u.Query().Get("do")),
+		wordsOf(u.Query().Get("action"))), func(w string) bool {
+		return signIn[w]
+	})
+}
+
+// registers reports whether a request makes an account, so that it leads to the sign-in.
+func registers(r *message.Request) bool {
+	return Subject{Request: r}.said().has(register)
+}
+
+// deleted takes the answer to a request that removes an object.
+func (k *Keeper) deleted(r *message.Request, resp *message.Response) {
+	if resp == nil || resp.Status >= 300 {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, op := range k.order {
+		for i := range op.list {
+			if op.list[i].Where == r.Base()+r.Path {
+				op.list[i].Removed = true
+			}
+		}
+	}
+}
+
+// beside is the address that an object most likely has whose identifier an answer names: that
+// of the list with the identifier behind it. Empty: it names none.
+func beside(resp *message.Response) string {
+	v, _ := message.DecodeJSON(resp.Body).(map[string]any)
+	id := identifier(v)
+	for _, inner := range v {
+		if below, ok := inner.(map[string]any); ok && id == "" {
+			id = identifier(below)
+		}
+	}
+	if id == "" {
+		return ""
+	}
+	return strings.TrimRight(resp.Request.Base()+resp.Request.Path, "/") + "/" + id
+}
+
+// identifier is that of an object; empty: it has none.
+func identifier(v map[string]any) string {
+	for _, name := range []string{"id", "_id", "uuid", "guid", "ID", "Id", "slug"} {
+		switch id := v[name].(type) {
+		case nil, map[string]any, []any, bool:
+		default:
+			if text := fmt.Sprint(id); text != "" && len(text) <= 100 {
+				return text
+			}
+		}
+	}
+	return ""
+}
+
+// Created is what the scan has created, by the request of each operation.
+func (k *Keeper) Created() []Made {
+	if k == nil {
+		return nil
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var out []Made
+	for _, op := range k.order {
+		if op.created+op.browser == 0 {
+			continue
+		}
+		list := slices.Clone(op.list)
+		for range min(op.browser, maxListed-len(list)) {
+			list = append(list, finding.Created{Reason: "a browser sent the request: its response was not seen"})
+		}
+		for i := range list {
+			list[i].Mark = k.mark
+		}
+		out = append(out, Made{Request: op.request, Objects: list, Count: op.created + op.browser})
+	}
+	return out
+}
+
+// Made are the objects that one operation has created.
+type Made struct {
+	Request *message.Request
+	Objects []finding.Created
+	Count   int
+}

@@ -1,0 +1,398 @@
+// Package sideeffect judges what an operation does before it is asked: whether it reads, signs
+// in, creates an object, changes what was there before, settings, accounts or credentials,
+// sends messages, moves money, removes something or ends the session. It reads the method,
+// the path, the names of parameters, the fields of the form with their types and what the
+// page filled in, the button, and the description. A Keeper then holds a scan to what its
+// profile may do, and lists what was created.
+//
+// The words are those of English, German, French, Spanish, Italian and Portuguese
+// interfaces (words.go). Where nothing tells, an operation that may store something counts
+// as one that creates, and the first answer shows whether it does (keeper.go).
+package sideeffect
+
+import (
+	"net/http"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/sitemap"
+)
+
+// A Subject is what is known of an operation.
+type Subject struct {
+	Request *message.Request
+	// Signed says that the scan acts as a user: a form with values then shows what belongs to
+	// somebody, while an open page may propose values for what it computes.
+	Signed bool
+	// Mark is the scan's own; a form that shows it edits an object of the scan.
+	Mark string
+	// About is the summary of the operation in its description.
+	About string
+}
+
+// Of judges an operation.
+func Of(s Subject) message.Effect {
+	r := s.Request
+	switch {
+	case sitemap.Ends(r):
+		return message.Ends
+	case s.owned():
+		return message.Owned
+	case !changing(r.Method):
+		return s.link()
+	case sitemap.Deletes(r) || slices.ContainsFunc(r.Body.Params, func(p message.Param) bool { return acting(p.Name) && some(wordsOf(p.Value), removing) }):
+
+		return message.Removes
+	}
+	said := s.said()
+	switch {
+	case r.Method == http.MethodDelete:
+		return message.Removes
+	case sitemap.Recovers(r.Path) || said.enters() && !said.has(register) || s.asksWho() && !said.has(making) && !said.has(accounts):
+
+		return message.SignsIn
+	}
+	if e := said.effect(); e != "" {
+		return e
+	}
+	switch {
+	case s.sensitive():
+		return message.Accounts
+	case s.installs():
+		return message.Settings
+	case r.Method == http.MethodPut || r.Method == http.MethodPatch:
+		return message.Changes
+	case said.has(asking):
+		return message.Reads
+	}
+	return s.form(said)
+}
+
+// changing reports whether a method may change something (RFC 9110, section 9.2.1).
+func changing(method string) bool {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, "QUERY":
+		return false
+	}
+	return true
+}
+
+// owned reports whether the page filled the form in with values of the scan: it edits what
+// the scan has made, unless it names other things too.
+func (s Subject) owned() bool {
+	if s.Mark == "" || len(s.Request.Shown) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(s.Request.Body.Params, func(p message.Param) bool {
+		return slices.Contains(s.Request.Shown, p.Name) && strings.Contains(p.Value, s.Mark)
+	})
+}
+
+// link judges a request that should change nothing. Many applications change something by a
+// link all the same: its path or its parameters then say what it does, or it carries the
+// token against forgery that such a request needs.
+func (s Subject) link() message.Effect {
+	r := s.Request
+	if files[strings.ToLower(path.Ext(r.Path))] {
+		return message.Reads
+	}
+	words := wordsOf(r.Path[strings.LastIndexByte(strings.TrimRight(r.Path, "/"), '/')+1:])
+	form := strings.HasPrefix(r.Origin, "form")
+	if form && some(wordsOf(r.Label), saving) {
+		return message.Changes
+	}
+	for _, p := range r.Query {
+		if some(wordsOf(p.Name), removing) {
+			return message.Removes
+		}
+		if form && typeOf(r, p.Name) == "button" && some(slices.Concat(wordsOf(p.Name), wordsOf(p.Value)), saving) {
+			return message.Changes
+		}
+		if p.Bare || len(p.Value) <= maxToken && acting(p.Name) {
+			words = append(words, wordsOf(p.Value)...)
+		}
+		if p.Bare {
+			words = append(words, wordsOf(p.Name)...)
+		}
+		if name := strings.ToLower(p.Name); tokens[name] && len(p.Value) >= minSecret && r.Origin != "form" &&
+			(name != "token" || len(r.Query) > 1) {
+			return message.Changes
+		}
+	}
+	if some(words, links) {
+		return message.Changes
+	}
+	return message.Reads
+}
+
+// some reports whether one of the words is in a set.
+func some(words []string, set map[string]bool) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return set[w] })
+}
+
+const (
+	maxToken  = 20 // bytes of a value that says what to do
+	minSecret = 8  // of a token against forgery
+)
+
+// acting reports whether a parameter says what to do.
+func acting(name string) bool {
+	switch strings.ToLower(name) {
+	case "action", "act", "do", "op", "cmd", "command", "task", "method", "func", "function", "event", "operation", "mode", "a", "verb":
+
+		return true
+	}
+	return false
+}
+
+// said are the words by which an operation says what it does.
+type said struct {
+	path   []string // of the last words of the path that are no identifiers, and of the program
+	words  []string // all, also of the button, of values that say what to do and of the description
+	label  []string
+	folder int  // how many of the words are those of folders
+	open   bool // the path goes on behind an identifier, or ends with one
+}
+
+// said collects them.
+func (s Subject) said() said {
+	r := s.Request
+	var out said
+	segments := strings.Split(strings.Trim(sitemap.PathShape(r), "/"), "/")
+	var last []string
+	for _, segment := range segments {
+		if segment == "" || strings.Contains(segment, "{") || versions[strings.ToLower(segment)] {
+			continue
+		}
+		last = append(last, segment)
+	}
+	out.open = len(segments) > 0 && strings.Contains(segments[len(segments)-1], "{")
+	for i, segment := range last[max(0, len(last)-2):] {
+		if i == 1 {
+			out.folder = len(out.path)
+		}
+		out.path = append(out.path, wordsOf(segment)...)
+	}
+	out.label = wordsOf(r.Label)
+	out.words = slices.Concat(out.path, out.label, wordsOf(r.ID), wordsOf(first(s.About)))
+	for _, p := range slices.Concat(r.Query, r.Body.Params) {
+		switch kind := typeOf(r, p.Name); {
+		case kind == "button":
+			out.words = append(out.words, slices.Concat(wordsOf(p.Name), wordsOf(p.Value))...)
+		case acting(p.Name) && len(p.Value) <= 2*maxToken, kind == "hidden" && len(p.Value) <= maxToken && !slices.Contains(r.Shown, p.Name):
+
+			out.words = append(out.words, wordsOf(p.Value)...)
+		}
+	}
+	out.words = append(out.words, wordsOf(sitemap.Page(r))...)
+	return out
+}
+
+// first is the first sentence of a description.
+func first(about string) string {
+	if i := strings.IndexAny(about, ".\n"); i >= 0 {
+		about = about[:i]
+	}
+	return about[:min(len(about), 80)]
+}
+
+func typeOf(r *message.Request, name string) string {
+	for _, in := range []message.In{message.InForm, message.InMultipart, message.InQuery} {
+		if t := r.Types[string(in)+":"+name]; t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+func (s said) has(words map[string]bool) bool { return some(s.words, words) }
+
+// enters reports whether the words say that it signs in. A folder named so, as in
+// /admin/auth/users, says nothing of what is in it.
+func (s said) enters() bool {
+	return some(s.words[s.folder:], signIn)
+}
+
+// effect is the worst that the words say; empty: they say nothing of the kind.
+func (s said) effect() message.Effect {
+	if s.has(register) {
+		return message.Creates
+	}
+	for _, kind := range []struct {
+		words  map[string]bool
+		effect message.Effect
+	}{{money, message.Money}, {sending, message.Messages}, {settings, message.Settings}, {altering, message.Changes},
+		{structure, message.Changes}} {
+		if s.has(kind.words) {
+			return kind.effect
+		}
+	}
+	// What is below an account, such as its comments, is another thing.
+	if some(s.path[max(0, len(s.path)-3):], accounts) && !s.has(asking) {
+		return message.Accounts
+	}
+	if s.open && s.has(making) {
+		return message.Changes
+	}
+	return ""
+}
+
+// names are those of all fields and properties.
+func (s Subject) names() []string {
+	var out []string
+	for _, p := range s.Request.Points() {
+		switch p.In {
+		case message.InForm, message.InMultipart, message.InJSON, message.InXML:
+			out = append(out, strings.ToLower(p.Name[strings.LastIndexAny(p.Name, "/[.")+1:]))
+		}
+	}
+	return out
+}
+
+// asksWho reports whether the operation takes who somebody is with one password, and little
+// else: it signs in.
+func (s Subject) asksWho() bool {
+	passwords, others, typed := 0, 0, 0
+	for _, p := range s.Request.Points() {
+		switch p.In {
+		case message.InForm, message.InMultipart, message.InJSON:
+		default:
+			continue
+		}
+		switch {
+		case p.Type == "hidden" || p.Type == "button":
+		case p.Type == "password" || sitemap.IsPassword(p.Name):
+			passwords++
+		case p.Type == "choice" || p.Type == "boolean":
+			others++
+		default:
+			typed++
+		}
+	}
+	return passwords == 1 && typed == 1 && others <= 1 && len(s.Request.Shown) == 0
+}
+
+// sensitive reports whether the operation takes a password, or rights.
+func (s Subject) sensitive() bool {
+	for _, name := range s.names() {
+		if sitemap.IsPassword(name) || Right(name) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(s.Request.Points(), func(p message.Point) bool {
+		return p.Type == "password" && p.Value != ""
+	})
+}
+
+// installs reports whether the operation takes the name of a piece of software: the application
+// fetches it from elsewhere, and runs it.
+func (s Subject) installs() bool {
+	return slices.ContainsFunc(s.Request.Points(), func(p message.Point) bool {
+		switch p.In {
+		case message.InForm, message.InMultipart, message.InJSON:
+			return p.Type != "hidden" && p.Type != "button" && software[strings.ToLower(strings.Trim(p.Name, "/"))]
+		}
+		return false
+	})
+}
+
+// replaces reports whether a page sends a list of objects with their identifiers: it stores what
+// it has shown.
+func (s Subject) replaces() bool {
+	return s.Signed && s.Request.Origin == "browser" &&
+		slices.ContainsFunc(s.Request.Points(), func(p message.Point) bool {
+			names := strings.Split(p.Name, "/")
+			if p.In != message.InJSON || len(names) < 2 || p.Value == "" {
+				return false
+			}
+			_, err := strconv.Atoi(names[len(names)-2])
+			return err == nil && slices.Contains([]string{"id", "_id", "uuid", "guid"},
+				strings.ToLower(names[len(names)-1]))
+		})
+}
+
+// Orders reports whether a path names a list of orders: an order that can be deleted again is
+// an object like others.
+func Orders(path string) bool {
+	switch words := wordsOf(path[strings.LastIndexByte(strings.TrimRight(path, "/"), '/')+1:]); strings.Join(words,
+		" ") {
+	case "order", "orders":
+		return true
+	}
+	return false
+}
+
+// Right reports whether a field or property says what somebody may do, or pointers to one.
+func Right(name string) bool {
+	name = name[strings.LastIndexAny(name, "/[.")+1:]
+	return rights[strings.NewReplacer("_", "", "-", "", "]", "").Replace(strings.ToLower(name))]
+}
+
+// form judges a form, or data, whose words say nothing.
+func (s Subject) form(said said) message.Effect {
+	r := s.Request
+	if s.replaces() {
+		return message.Changes
+	}
+	if r.Body.Kind != message.Form && r.Body.Kind != message.Multipart {
+		return message.Creates
+	}
+	typed, chosen, token := 0, 0, false
+	for _, p := range r.Points() {
+		switch {
+		case p.In != message.InForm && p.In != message.InMultipart:
+		case p.Type == "hidden":
+			token = token || len(p.Value) >= minSecret && forgery.MatchString(p.Name)
+		case p.Type == "button":
+		case p.Type == "choice":
+			chosen++
+		default:
+			typed++
+		}
+	}
+	switch {
+	case len(r.Shown) > 0 && (s.Signed || token):
+		return message.Changes
+	case s.Signed && typed == 0 && strings.HasPrefix(r.Origin, "form"):
+		return message.Changes
+	case s.Signed && chosen >= maxChosen && (!said.has(making) || some(wordsOf(r.Path), administering)):
+		return message.Settings
+	case s.Signed && s.saves(said):
+		return message.Changes
+	}
+	return message.Creates
+}
+
+// saves reports whether a form stores what it shows in an object that it names: its button
+// says so, and a hidden field or the address has the identifier. What it shows may be empty.
+func (s Subject) saves(said said) bool {
+	r := s.Request
+	// as buttons are named
+	makes := slices.ContainsFunc(said.words, func(w string) bool { return making[w] && w != "submit" })
+	if makes || !said.has(saving) {
+		return false
+	}
+	return said.open || slices.ContainsFunc(slices.Concat(r.Query, r.Body.Params), func(p message.Param) bool {
+		typed := r.Types["form:"+p.Name] != "hidden" && r.Types["multipart:"+p.Name] != "hidden"
+		inBody := !slices.ContainsFunc(r.Query, func(q message.Param) bool { return q.Name == p.Name })
+		return !(inBody && typed) && strings.HasSuffix(strings.ToLower(p.Name), "id") && message.Identifier(p.Value) &&
+			strings.Trim(p.Value, "0") != ""
+	})
+}
+
+// maxChosen is how many things a form lets a user choose that creates something.
+const maxChosen = 3
+
+// Reason says why a profile below full does not ask for an operation; empty: it does.
+func Reason(e message.Effect) string {
+	switch {
+	case e == message.Ends:
+		return "not asked: it " + string(e)
+	case e.Restricted():
+		return "not attacked because it " + string(e) + ": the profile full does"
+	}
+	return ""
+}

@@ -1,0 +1,272 @@
+package sitemap
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+)
+
+// A Surface is everything that is known of what the target offers. It is safe for
+// concurrent use.
+type Surface struct {
+	mu       sync.Mutex
+	known    map[string]*Entry
+	order    []*Entry
+	limit    int
+	left     int // operations beyond the limit
+	variants Varieties
+	kept     int // bytes of answers
+}
+
+// An Entry is one operation.
+type Entry struct {
+	Request *message.Request // the first that was seen, enriched
+	Seen    finding.Operation
+	// Withheld says that no request is sent to attack the operation.
+	Withheld bool
+	// Unfinished is why the attack on the operation did not end; empty: it did.
+	Unfinished string
+	// Answer is what the request was answered when it was found, so that nobody has to
+	// ask for it again; nil: it was not asked, or the answer is too long to keep.
+	Answer *message.Response
+	// Outline is that of the last answer that is recorded; 0: none is.
+	Outline uint64
+}
+
+const (
+	maxAnswer  = 64 << 10 // bytes of an answer that is kept
+	maxAnswers = 64 << 20 // of all
+)
+
+// NewSurface returns an empty surface that holds up to limit operations.
+func NewSurface(limit int) *Surface {
+	return &Surface{known: map[string]*Entry{}, limit: limit}
+}
+
+// Add adds the request's operation and reports whether it is new. One that is out of
+// room is counted and not kept, and one of a page that has enough of its parameters
+// (Varieties) is not kept.
+func (s *Surface) Add(r *message.Request) bool {
+	key := Shape(r)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.known[key]; ok {
+		return false
+	}
+	if len(s.order) >= s.limit {
+		s.left++
+		return false
+	}
+	if taken, covered := s.variants.Take(r); !taken {
+		if !covered {
+			s.left++
+		}
+		return false
+	}
+	e := &Entry{Request: r, Seen: finding.Operation{Method: r.Method, URL: r.Place(), ID: r.ID,
+		Origin:  cmp.Or(r.Origin, "link"),
+		Outcome: finding.NotReached, Reason: "it was not asked", Parameters: parameters(r)}}
+	if r.Template == "" {
+		e.Seen.URL = r.Base() + r.Path
+	}
+	s.known[key] = e
+	s.order = append(s.order, e)
+	return true
+}
+
+func parameters(r *message.Request) []string {
+	out, seen := []string{}, map[string]bool{}
+	for _, p := range r.Points() {
+		if k := p.Key(); !seen[k] {
+			seen[k] = true
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// Enrich adds headers and cookies, as far as they are new by name, to the known operation
+// of the request, and reports whether it has learnt something. Neither makes another
+// operation of it.
+func (s *Surface) Enrich(r *message.Request, headers, cookies []message.Param) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.known[Shape(r)]
+	if e == nil {
+		return false
+	}
+	c := e.Request.Clone()
+	c.Header = join(c.Header, headers, strings.EqualFold)
+	c.Cookies = join(c.Cookies, cookies, func(a, b string) bool { return a == b })
+	if len(c.Header) == len(e.Request.Header) && len(c.Cookies) == len(e.Request.Cookies) {
+		return false
+	}
+	e.Request, e.Seen.Parameters = c, parameters(c)
+	s.keep(e, nil)
+	return true
+}
+
+// join appends those that have a new name.
+func join(list, more []message.Param, same func(a, b string) bool) []message.Param {
+	for _, p := range more {
+		if !slices.ContainsFunc(list, func(known message.Param) bool { return same(known.Name, p.Name) }) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// Answered records an answer to a request that is of an operation of the surface, as
+// it stands: not of an attack.
+func (s *Surface) Answered(resp *message.Response, as string) {
+	outline := Outline(resp)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.known[Shape(resp.Request)]
+	if e == nil {
+		return
+	}
+	outcome, reason := Outcome(resp)
+	if e.Seen.Outcome == finding.Reached && outcome != finding.Reached {
+		return // it has shown that it works
+	}
+	e.Outline = outline
+	e.Seen.Outcome, e.Seen.Reason, e.Seen.Status, e.Seen.As = outcome, reason, resp.Status, as
+	if resp.Request == e.Request && resp.Sent != "" { // it was asked with just this request
+		s.keep(e, resp)
+	}
+}
+
+// Resembles records what the answer to the operation of the request looks like, and
+// nothing else of it.
+func (s *Surface) Resembles(r *message.Request, resp *message.Response) {
+	outline := Outline(resp)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.known[Shape(r)]; e != nil {
+		e.Outline = outline
+	}
+}
+
+// keep puts an answer into an entry, as far as there is room. The caller holds mu.
+func (s *Surface) keep(e *Entry, resp *message.Response) {
+	if e.Answer != nil {
+		s.kept -= len(e.Answer.Body)
+		e.Answer = nil
+	}
+	if resp != nil && len(resp.Body) <= maxAnswer && s.kept+len(resp.Body) <= maxAnswers {
+		e.Answer = resp.Copy()
+		s.kept += len(resp.Body)
+	}
+}
+
+// Failed records why an operation was not reached.
+func (s *Surface) Failed(r *message.Request, reason string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.known[Shape(r)]; e != nil && e.Seen.Outcome == finding.NotReached {
+		e.Seen.Reason = reason
+	}
+}
+
+// Withhold adds an operation that is not to be asked, and why. One that is known already
+// stays as it is.
+func (s *Surface) Withhold(r *message.Request, reason string) {
+	if !s.Add(r) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.known[Shape(r)]; e != nil {
+		e.Seen.Reason, e.Withheld = reason, true
+	}
+}
+
+// Leave says that a known operation is not attacked, and why.
+func (s *Surface) Leave(r *message.Request, reason string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.known[Shape(r)]; e != nil {
+		e.Seen.Reason, e.Withheld = reason, true
+	}
+}
+
+// Cut says why the attack on a known operation ended early.
+func (s *Surface) Cut(r *message.Request, reason string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.known[Shape(r)]; e != nil {
+		e.Unfinished = cmp.Or(e.Unfinished, reason)
+	}
+}
+
+// Behind says that the known operation is taken after another request alone.
+func (s *Surface) Behind(r, via *message.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.known[Shape(r)]; e != nil {
+		e.Request = e.Request.Clone()
+		e.Request.Via = via
+	}
+}
+
+// Count counts requests that were sent for the operation of r.
+func (s *Surface) Count(r *message.Request, n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.known[Shape(r)]; e != nil {
+		e.Seen.Requests += n
+	}
+}
+
+// Entries returns copies of the operations in the order in which they were found.
+func (s *Surface) Entries() []Entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]Entry, len(s.order))
+	for i, e := range s.order {
+		out[i] = *e
+	}
+	return out
+}
+
+// Len is the number of operations.
+func (s *Surface) Len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.order)
+}
+
+// Left is the number of operations that found no room.
+func (s *Surface) Left() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.left
+}
+
+// Outcome says what an answer to an ordinary request means for its operation.
+func Outcome(r *message.Response) (outcome finding.Outcome, reason string) {
+	switch {
+	case r.Status == http.StatusUnauthorized:
+		return finding.Refused, "401: it asks for a sign-in"
+	case r.Status == http.StatusForbidden:
+		return finding.Refused, "403: the identity may not"
+	case r.Status == http.StatusNotFound || r.Status == http.StatusGone:
+		return finding.NotReached, http.StatusText(r.Status) + ": there is no such thing"
+	case r.Status == http.StatusMethodNotAllowed:
+		return finding.Refused, "405: the method is not allowed"
+	case r.Status == http.StatusTooManyRequests:
+		return finding.Refused, "429: too many requests"
+	case r.Status >= 400 && r.Status < 500:
+		return finding.Refused, http.StatusText(r.Status) + ": the request is not accepted"
+	case r.Status == http.StatusBadGateway || r.Status == http.StatusServiceUnavailable || r.Status == http.StatusGatewayTimeout:
+
+		return finding.NotReached, http.StatusText(r.Status) + ": the application behind it does not answer"
+	}
+	return finding.Reached, ""
+}
