@@ -40,7 +40,8 @@ func (e *examination) graph() error {
 	kinds := 0
 	for _, o := range e.Operations {
 		if o.Call == nil || o.Call.Kind != "mutation" || !apispec.Makes(o.Call.Field) ||
-			sitemap.Dangerous("/"+o.Call.Field) || joins.MatchString(o.Call.Field) || !e.changes() || kinds == maxObjects {
+			sitemap.Dangerous("/"+o.Call.Field) || joins.MatchString(o.Call.Field) || !e.changes() ||
+			kinds == maxObjects {
 			continue
 		}
 		kinds++

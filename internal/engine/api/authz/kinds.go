@@ -125,7 +125,8 @@ func (e *examination) settle() {
 // might reports whether the operation can be an action that adds to the collection.
 func (e *examination) might(o *Operation, path string) bool {
 	if o.Call != nil || o.Method != http.MethodPost || o == e.register || o == e.login || o.body() == nil ||
-		sitemap.Dangerous(o.Path) || removing(o) > 0 || apispec.Rewrites(o.Path[strings.LastIndexByte(o.Path, '/')+1:]) {
+		sitemap.Dangerous(o.Path) || removing(o) > 0 ||
+		apispec.Rewrites(o.Path[strings.LastIndexByte(o.Path, '/')+1:]) {
 		return false
 	}
 	around := path[:strings.LastIndexByte(path, '}')+1] // what the collection is within

@@ -181,7 +181,8 @@ func (e *examination) apart(all, read *Operation, parameter string) error {
 	if err != nil || ok(nobody) {
 		return err
 	}
-	e.Flaw(activescan.Flaw{Rule: objectRead, Request: resp.Request, Answers: []*message.Response{own, resp, control, none,
+	e.Flaw(activescan.Flaw{Rule: objectRead, Request: resp.Request, Answers: []*message.Response{own, resp, control,
+		none,
 		nobody},
 		Notes: []string{"the owner reads the object", "another user reads it", "that user's own object",
 			"one that does not exist", "nobody"},

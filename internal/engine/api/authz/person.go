@@ -67,7 +67,8 @@ func (e *examination) exposed(owner, stranger *User) error {
 // entrusted are names of properties that take what a user hands to the application alone.
 func entrusted(name string) bool {
 	n := plain(name)
-	return secrets.MatchString(n) && !sitemap.IsPassword(name) && !strings.Contains(n, "token") && !contacts.MatchString(n)
+	return secrets.MatchString(n) && !sitemap.IsPassword(name) && !strings.Contains(n, "token") &&
+		!contacts.MatchString(n)
 }
 
 // Personal reports whether a property of this name tells how a person is reached, or holds
@@ -293,8 +294,9 @@ func (e *examination) removed(owner, stranger *User) error {
 		for _, m := range e.made {
 			m.gone = m.gone || m.as == owner && m.of == e.register
 		}
-		e.Flaw(activescan.Flaw{Rule: objectWrite, Request: r, Answers: answers, Notes: []string{"another user removes " +
-			"the account", "its owner signs in then"},
+		e.Flaw(activescan.Flaw{Rule: objectWrite, Request: r, Answers: answers,
+			Notes: []string{"another user removes " +
+				"the account", "its owner signs in then"},
 			Message: fmt.Sprintf("%s %s removes the accounts of other users", o.Method, o.Path),
 			Proof: []string{fmt.Sprintf("The accounts %s and %s were registered, and "+
 				"signed in.", owner.Name(), stranger.Name()),
@@ -426,8 +428,9 @@ func (e *examination) persists(rule *finding.Rule, as *User, answers []*message.
 	if err != nil || !ok(still) || activescan.NewPage(in).Like(activescan.NewPage(still)) < 0.9 {
 		return err
 	}
-	e.Flaw(activescan.Flaw{Rule: rule, Request: in.Request, Answers: append(slices.Clone(answers), still), Message: message,
-		Notes: []string{"before the user " + words, "he " + words, "nobody", "the same request as before"},
+	e.Flaw(activescan.Flaw{Rule: rule, Request: in.Request, Answers: append(slices.Clone(answers), still),
+		Message: message,
+		Notes:   []string{"before the user " + words, "he " + words, "nobody", "the same request as before"},
 		Proof: []string{fmt.Sprintf("%s signed in and got %s (%d), which nobody "+
 			"gets (%d).", as.Name(), template(in.Request), in.Status, nobody.Status),
 			fmt.Sprintf("He %s: the answer is %d. The same request with the same credentials is answered as "+

@@ -364,7 +364,8 @@ func (a *asker) open() error {
 		return nil
 	}
 	for _, o := range others {
-		a.Flaw(activescan.Flaw{Rule: openMutation, Request: o.Request, Answers: []*message.Response{refusal, answers[o]},
+		a.Flaw(activescan.Flaw{Rule: openMutation, Request: o.Request,
+			Answers: []*message.Response{refusal, answers[o]},
 			Notes:   []string{"another mutation, as nobody", "this one, as nobody"},
 			Message: fmt.Sprintf("%s is executed for nobody", o.Call.Field),
 			Proof: []string{fmt.Sprintf("%d mutations refuse nobody, such as this: "+

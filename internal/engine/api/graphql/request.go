@@ -98,9 +98,11 @@ func (a *asker) reach(o *Operation, name string) (bool, error) {
 		if err != nil { // the listener has checked it
 			return a.Request, nil
 		}
-		return a.towards(o, name, to), []activescan.Hook{{Bait: b, Rule: serverForgery, At: at, Payload: b.URL, Fetch: true,
-			Proof: fmt.Sprintf("The argument %s of %s names an address of a listener; the server asked for it.", name,
-				o.Call.Field)}}
+		return a.towards(o, name, to),
+			[]activescan.Hook{{Bait: b, Rule: serverForgery, At: at, Payload: b.URL, Fetch: true,
+				Proof: fmt.Sprintf("The argument %s of %s names an address of a listener; the server asked "+
+					"for it.", name,
+					o.Call.Field)}}
 	})
 	if called || err != nil {
 		return called, err

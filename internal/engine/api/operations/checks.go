@@ -134,7 +134,8 @@ func (e *examination) authenticated(t *activescan.Trial) error {
 			}
 		}
 	}
-	f := activescan.Flaw{Rule: missingAuthentication, Message: fmt.Sprintf("%s %s answers without the sign-in that its "+
+	f := activescan.Flaw{Rule: missingAuthentication, Message: fmt.Sprintf("%s %s answers without the sign-in "+
+		"that its "+
 		"description requires", c.operation.Method, c.operation.Path),
 		Request: t.Request, Answers: []*message.Response{c.answer, control, without},
 		Notes: []string{"the request as the identity of the scan", "an address that does " +
@@ -308,7 +309,8 @@ func (e *examination) failed(t *activescan.Trial, c *call, v requestgen.Violatio
 		return err
 	}
 	in, name, _ := strings.Cut(v.At, ":")
-	t.Flaw(activescan.Flaw{Rule: serverError, Request: resp.Request, Point: &message.Point{In: message.In(in), Name: name},
+	t.Flaw(activescan.Flaw{Rule: serverError, Request: resp.Request,
+		Point: &message.Point{In: message.In(in), Name: name},
 		Cause: "input that the description does not allow",
 		Message: fmt.Sprintf("%s %s fails with %d when %s %s", c.operation.Method, c.operation.Path, resp.Status, v.At,
 			v.Note),

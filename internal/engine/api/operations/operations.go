@@ -92,7 +92,9 @@ func (e *examination) discover(ctx context.Context) error {
 	if err := e.explore(ctx); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(e.Surface.Entries(), func(s sitemap.Entry) bool { return s.Request.Method != http.MethodGet }) {
+	if slices.ContainsFunc(e.Surface.Entries(), func(s sitemap.Entry) bool {
+		return s.Request.Method != http.MethodGet
+	}) {
 		e.Run.Parallel = 1 // what one operation changes, another one shows: comparisons need it to stand still
 	}
 	return nil

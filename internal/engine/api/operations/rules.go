@@ -82,7 +82,8 @@ var ruleOf = map[conformance.Kind]*finding.Rule{
 }
 
 // conformanceRules lists the rules of answers.
-var conformanceRules = []*finding.Rule{ruleOf[conformance.Failure], ruleOf[conformance.Status], ruleOf[conformance.MediaType],
+var conformanceRules = []*finding.Rule{ruleOf[conformance.Failure], ruleOf[conformance.Status],
+	ruleOf[conformance.MediaType],
 	ruleOf[conformance.Body], ruleOf[conformance.Property], ruleOf[conformance.Credential]}
 
 // listRules returns the rules of operations, authorization and GraphQL. The checks of

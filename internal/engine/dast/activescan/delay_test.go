@@ -23,7 +23,8 @@ func sleeps(how activescan.Lasting) *activescan.Check {
 		Point: func(p *activescan.Probe) error {
 			d, err := p.Delay(how, func(d time.Duration) string { return fmt.Sprintf("sleep %g", d.Seconds()) })
 			if d != nil {
-				p.Flaw(activescan.Flaw{Rule: late, Payload: d.Payload, Answers: d.Answers, Notes: d.Notes, Proof: d.Proof})
+				p.Flaw(activescan.Flaw{Rule: late, Payload: d.Payload, Answers: d.Answers, Notes: d.Notes,
+					Proof: d.Proof})
 			}
 			return err
 		}}
@@ -153,8 +154,9 @@ func TestDelayBehindOthers(t *testing.T) {
 		fmt.Fprint(w, "thank you")
 	})
 	operations := []string{"GET /a?q=1", "GET /b?q=1", "GET /sleeps?q=1&z=1", "GET /c?q=1", "GET /d?q=1"}
-	activescantest.Expect(t, activescantest.Timed(t, h, []*activescan.Check{sleeps(activescan.Fine)}, operations), "dast/test/late "+
-		"GET /sleeps query:q")
+	activescantest.Expect(t, activescantest.Timed(t, h, []*activescan.Check{sleeps(activescan.Fine)}, operations),
+		"dast/test/late "+
+			"GET /sleeps query:q")
 }
 
 // Work is told where more of it takes longer, and not where answers vary by themselves,
@@ -173,8 +175,9 @@ func TestDelayByWork(t *testing.T) {
 	for i := range 400 {
 		operations = append(operations, fmt.Sprintf("GET /digests%c%c?q=1", 'a'+i/26, 'a'+i%26))
 	}
-	activescantest.Expect(t, activescantest.Timed(t, h, []*activescan.Check{sleeps(activescan.Work)}, operations), "dast/test/late "+
-		"GET /works query:q")
+	activescantest.Expect(t, activescantest.Timed(t, h, []*activescan.Check{sleeps(activescan.Work)}, operations),
+		"dast/test/late "+
+			"GET /works query:q")
 }
 
 // Where answers vary without a delay, one that is met once and not again is chance; one that
@@ -199,6 +202,7 @@ func TestDelayIsShownAgain(t *testing.T) {
 		return nil
 	}}
 	operations := []string{"GET /once?q=1", "GET /sleeps?q=1"}
-	activescantest.Expect(t, activescantest.Timed(t, h, []*activescan.Check{ordinary, sleeps(activescan.Fine)}, operations),
+	activescantest.Expect(t, activescantest.Timed(t, h, []*activescan.Check{ordinary, sleeps(activescan.Fine)},
+		operations),
 		"dast/test/late GET /sleeps query:q")
 }

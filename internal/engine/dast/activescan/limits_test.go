@@ -51,7 +51,8 @@ func TestLimits(t *testing.T) {
 		r.Limits = activescan.Limits{First: 60 * time.Millisecond, Slow: 20 * time.Millisecond,
 			Last: 110 * time.Millisecond}
 	}
-	got := activescantest.Timed(t, h, []*activescan.Check{check}, []string{"GET /sleeps?a=1&b=1", "GET /waits?a=1"}, limits)
+	got := activescantest.Timed(t, h, []*activescan.Check{check}, []string{"GET /sleeps?a=1&b=1", "GET /waits?a=1"},
+		limits)
 	if len(got.Findings) != 1 || got.Findings[0].Live.Parameter != "a" ||
 		!strings.HasSuffix(got.Findings[0].Live.URL, "/waits") {
 		t.Errorf("found %+v", got.Findings)

@@ -101,7 +101,8 @@ func TestLureBehindADevice(t *testing.T) {
 		}
 		fmt.Fprint(w, "hello")
 	})
-	got := activescantest.Attack(t, mux, []*activescan.Check{lured(true)}, []string{"GET /a?v=a"}, activescantest.Listening(t))
+	got := activescantest.Attack(t, mux, []*activescan.Check{lured(true)}, []string{"GET /a?v=a"},
+		activescantest.Listening(t))
 	if len(got.Findings) != 0 || len(got.Reasons) != 1 ||
 		!strings.Contains(got.Reasons[0].Message, "before the target") {
 		t.Errorf("%+v", got)
@@ -119,9 +120,10 @@ func TestLureByName(t *testing.T) {
 				heard.hear(v, "dns")
 			}
 		})
-		got := activescantest.Attack(t, mux, []*activescan.Check{lured(wanted)}, []string{"GET /a?v=a"}, func(r *activescan.Run) {
-			r.Callback, r.Patience = heard, 20*time.Millisecond
-		})
+		got := activescantest.Attack(t, mux, []*activescan.Check{lured(wanted)}, []string{"GET /a?v=a"},
+			func(r *activescan.Run) {
+				r.Callback, r.Patience = heard, 20*time.Millisecond
+			})
 		activescantest.Expect(t, got, "dast/test/fetches GET /a query:v")
 		if f := got.Findings[0]; wanted != (f.Confidence == finding.Likely) {
 			t.Errorf("%+v", f)

@@ -73,7 +73,8 @@ func TestNamesOfValuesThatAreRead(t *testing.T) {
 		}
 		return nil
 	}}
-	activescantest.Attack(t, http.NotFoundHandler(), []*activescan.Check{check}, []string{"GET /?read=1&open=2&flawed=3"})
+	activescantest.Attack(t, http.NotFoundHandler(), []*activescan.Check{check},
+		[]string{"GET /?read=1&open=2&flawed=3"})
 	if len(names) != 1 || names[0] != "open" {
 		t.Errorf("names %v", names)
 	}

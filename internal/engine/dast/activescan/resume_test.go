@@ -75,11 +75,12 @@ func TestResume(t *testing.T) {
 		client := traffic.New(traffic.Options{Scope: scope, Dial: dialer.DialContext, ID: "test", Rate: 1e6,
 			Parallel: 1})
 		defer client.Close()
-		run := &activescan.Run{Client: client, Surface: surface, Target: target, Scope: scope, Checks: checks, Parallel: 1,
-			Seed:    1,
-			Report:  func(*finding.Rule, finding.Finding) { flaws++ },
-			Degrade: func(r scan.Reason) { t.Errorf("reason %+v", r) },
-			Kept:    kept, KeepEvery: time.Nanosecond, Keep: func(b []byte) { kept = slices.Clone(b) }}
+		run := &activescan.Run{Client: client, Surface: surface, Target: target, Scope: scope, Checks: checks,
+			Parallel: 1,
+			Seed:     1,
+			Report:   func(*finding.Rule, finding.Finding) { flaws++ },
+			Degrade:  func(r scan.Reason) { t.Errorf("reason %+v", r) },
+			Kept:     kept, KeepEvery: time.Nanosecond, Keep: func(b []byte) { kept = slices.Clone(b) }}
 		if err := run.Do(t.Context()); err != nil {
 			t.Fatal(err)
 		}

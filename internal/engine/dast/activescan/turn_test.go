@@ -54,7 +54,9 @@ func TestTurns(t *testing.T) {
 			fmt.Fprint(w, "page")
 		})
 		spent, most = 0, requests
-		got := activescantest.Attack(t, h, []*activescan.Check{check}, operations, func(r *activescan.Run) { r.Parallel = 1 })
+		got := activescantest.Attack(t, h, []*activescan.Check{check}, operations, func(r *activescan.Run) {
+			r.Parallel = 1
+		})
 		if before > 700 || before == 0 {
 			t.Errorf("%s: the form got %d requests before each page was attacked", name, before)
 		}

@@ -82,7 +82,8 @@ func others(v *livescan.Visit) ([]activescan.Other, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, activescan.Other{As: s, Less: identity.Role > 0 && identity.Role < v.Target.Identities[0].Role})
+		out = append(out, activescan.Other{As: s, Less: identity.Role > 0 &&
+			identity.Role < v.Target.Identities[0].Role})
 	}
 	return out, nil
 }

@@ -116,7 +116,8 @@ func (c *Crawler) bake(ctx context.Context) error {
 		cookie := c.cookies[key]
 		var fit []sitemap.Entry
 		for _, e := range entries {
-			if e.Request.Host == cookie.by.Host && within(e.Request.Path, cookie.path) && sitemap.Never(e.Request) == "" {
+			if e.Request.Host == cookie.by.Host && within(e.Request.Path, cookie.path) &&
+				sitemap.Never(e.Request) == "" {
 				fit = append(fit, e)
 			}
 		}

@@ -219,7 +219,8 @@ func (v *Visit) ask(ctx context.Context, page *message.Response, r *message.Requ
 func (v *Visit) removeNamed(ctx context.Context, list *message.Response, tried map[string]bool) bool {
 	for _, r := range v.offered(list) {
 		name := v.name(r)
-		if name == "" || tried[r.Address()] || len(tried) >= maxRemoved || v.Scope.Allows(r) != nil || sitemap.Ends(r) ||
+		if name == "" || tried[r.Address()] || len(tried) >= maxRemoved || v.Scope.Allows(r) != nil ||
+			sitemap.Ends(r) ||
 			!removes(r) {
 			continue
 		}

@@ -22,7 +22,8 @@ func small(id, http string) string {
 }
 
 // attackWith runs templates against a handler.
-func attackWith(t *testing.T, handler http.HandlerFunc, operations []string, templates ...string) activescantest.Result {
+func attackWith(t *testing.T, handler http.HandlerFunc, operations []string,
+	templates ...string) activescantest.Result {
 	t.Helper()
 	target := &scan.Target{Profile: scan.Full}
 	for i, text := range templates {
@@ -194,7 +195,8 @@ func TestTemplatesFindWhatIsThere(t *testing.T) {
 		good = append(good, small(id, strings.ReplaceAll(text, "BASE", "/good")))
 	}
 	got := attackWith(t, application, nil, bad...)
-	activescantest.Expect(t, got, "template/version GET /bad/version", "template/chain GET /bad/admin", "template/login "+
+	activescantest.Expect(t, got, "template/version GET /bad/version", "template/chain GET "+
+		"/bad/admin", "template/login "+
 		"GET /bad/login", "template/moved GET /bad/new",
 		"template/raw POST /bad/xml", "template/called GET /bad/echo")
 	for _, f := range got.Findings {

@@ -138,7 +138,8 @@ func lure(t *activescan.Trial, group []*activescan.Probe, pay payload) error {
 		text, parts := pay.write(p.Value(), bait)
 		var hooks []activescan.Hook
 		for _, part := range parts {
-			hook := activescan.Hook{Bait: part.bait, Rule: program, Mark: "code", Proof: "The value holds a program that " +
+			hook := activescan.Hook{Bait: part.bait, Rule: program, Mark: "code", Proof: "The value holds a " +
+				"program that " +
 				"asks for an address of a listener, " + part.place + "."}
 			if pay.template {
 				hook.Rule, hook.Mark = template, "template"

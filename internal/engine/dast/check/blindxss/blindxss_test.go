@@ -53,9 +53,10 @@ func TestCheck(t *testing.T) {
 		}
 	})
 	var run *activescan.Run
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations, activescantest.Listening(t), func(r *activescan.Run) {
-		run = r
-	})
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations, activescantest.Listening(t),
+		func(r *activescan.Run) {
+			run = r
+		})
 	if left := run.Remains(); len(left) != len(operations) || !strings.HasSuffix(left[0], "/bad/administrator") ||
 		!strings.HasPrefix(left[0], "POST http") {
 		t.Errorf("left behind: %q", left)
@@ -68,6 +69,7 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Check{Check}, operations))
-	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Check{Check}, operations, activescantest.Listening(t),
+	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Check{Check}, operations,
+		activescantest.Listening(t),
 		activescantest.Profile(scan.Safe)))
 }

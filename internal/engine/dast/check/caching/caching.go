@@ -123,7 +123,8 @@ func poison(t *activescan.Trial) error {
 		return err
 	}
 	point := message.HeaderPoint(header)
-	t.Flaw(activescan.Flaw{Rule: poisoning, Request: dirty, Point: &point, Payload: words[header], Place: "/", Key: header,
+	t.Flaw(activescan.Flaw{Rule: poisoning, Request: dirty, Point: &point, Payload: words[header], Place: "/",
+		Key:    header,
 		Nobody: true, Answers: []*message.Response{first, kept, clean},
 		Notes: []string{"with the header", "the same address without it", "another address without it"},
 		Proof: []string{"The value of " + header + " is in the answer.", "It is in the next answer of the same " +

@@ -86,7 +86,8 @@ func TestCaching(t *testing.T) {
 	if len(lines) != 2 || lines[0] != "dast/caching/deception" || lines[1] != "dast/caching/poisoning" {
 		t.Errorf("found %v, reasons %v", lines, got.Reasons)
 	}
-	activescantest.Expect(t, activescantest.Attack(t, cached(shop, careful), []*activescan.Check{Check}, operations, as))
+	activescantest.Expect(t, activescantest.Attack(t, cached(shop, careful), []*activescan.Check{Check}, operations,
+		as))
 	quiet := activescantest.Attack(t, http.HandlerFunc(shop), []*activescan.Check{Check}, operations, as)
 	activescantest.Expect(t, quiet)
 	if quiet.Requests > 2 { // nothing tells of a cache

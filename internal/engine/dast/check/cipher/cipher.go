@@ -240,7 +240,8 @@ func stream(p *activescan.Probe, base *activescan.Baseline) (bool, error) {
 		}
 		answers, notes = append(answers, resp), append(notes, "another text: the same bytes")
 		if len(candidates) > 0 && round == 2 {
-			p.Flaw(activescan.Flaw{Rule: keystream, Request: resp.Request, Payload: next, Answers: answers, Notes: notes,
+			p.Flaw(activescan.Flaw{Rule: keystream, Request: resp.Request, Payload: next, Answers: answers,
+				Notes: notes,
 				Proof: []string{"The answer holds a ciphertext of the parameter; with the text it gives the bytes " +
 					"that the text was combined with (XOR).",
 					fmt.Sprintf("The ciphertexts of three other random texts of %d characters were predicted with "+

@@ -35,7 +35,8 @@ var (
 )
 
 // Check is the check.
-var Check = &activescan.Check{ID: "codeinjection", Rules: []*finding.Rule{rule, byError}, Profile: scan.Safe, Wants: wants,
+var Check = &activescan.Check{ID: "codeinjection", Rules: []*finding.Rule{rule, byError}, Profile: scan.Safe,
+	Wants: wants,
 	Point: point}
 
 func wants(p message.Point) bool {

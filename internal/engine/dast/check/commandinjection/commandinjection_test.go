@@ -172,6 +172,7 @@ func TestShownHeaders(t *testing.T) {
 			fmt.Fprintf(w, "<html><p>%s</p>", html.EscapeString(echo(r.UserAgent())))
 		})
 	}
-	got := activescantest.Attack(t, mux, []*activescan.Check{xss.Check, Check}, []string{"GET /bad", "GET /good", "GET /none"})
+	got := activescantest.Attack(t, mux, []*activescan.Check{xss.Check, Check},
+		[]string{"GET /bad", "GET /good", "GET /none"})
 	activescantest.Expect(t, got, "dast/command/output GET /bad header:User-Agent")
 }

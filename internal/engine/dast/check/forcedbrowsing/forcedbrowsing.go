@@ -77,7 +77,8 @@ func look(t *activescan.Trial, as traffic.Session) (map[string]bool, error) {
 	queue := []*message.Request{t.Request}
 	push := func(r *message.Request) {
 		seen[sitemap.PathShape(r)] = true
-		if r.Method == http.MethodGet && !asked[sitemap.Shape(r)] && t.Scope.Allows(r) == nil && sitemap.Never(r) == "" {
+		if r.Method == http.MethodGet && !asked[sitemap.Shape(r)] && t.Scope.Allows(r) == nil &&
+			sitemap.Never(r) == "" {
 			asked[sitemap.Shape(r)] = true
 			queue = append(queue, r)
 		}

@@ -49,7 +49,8 @@ func TestCheck(t *testing.T) {
 	page("/good/body", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.FormValue("q")) })
 	page("/good/fixed", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X-Language", "en") })
 	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations)
-	activescantest.Expect(t, got, "dast/headerinjection/response GET /bad/plain query:q", "dast/headerinjection/response "+
+	activescantest.Expect(t, got, "dast/headerinjection/response GET /bad/plain "+
+		"query:q", "dast/headerinjection/response "+
 		"GET /bad/newline query:q", "dast/headerinjection/response GET /bad/decoded query:q")
 	if got.Requests > 9*len(operations) {
 		t.Errorf("%d requests for %d operations", got.Requests, len(operations))

@@ -89,7 +89,8 @@ func TestTransport(t *testing.T) {
 			resp.Header.Set("Strict-Transport-Security", c.header)
 		}
 		found := false
-		run := &activescan.Run{Checks: []*activescan.Check{Check}, Target: &scan.Target{URL: c.address, Profile: scan.Passive},
+		run := &activescan.Run{Checks: []*activescan.Check{Check},
+			Target: &scan.Target{URL: c.address, Profile: scan.Passive},
 			Report: func(rule *finding.Rule, _ finding.Finding) { found = found || rule == transport }}
 		run.Look(t.Context(), resp)
 		if found != c.want {

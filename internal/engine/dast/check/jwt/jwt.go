@@ -26,8 +26,10 @@ import (
 // Check is the check. Slow tries short keys at the end of the scan, and whether tokens
 // that are over by then still count.
 var (
-	Check = &activescan.Check{ID: "jwt", Rules: Rules, Site: func(t *activescan.Trial) error { return examine(t, false) }}
-	Slow  = &activescan.Check{ID: "jwt", Rules: []*finding.Rule{weakKey, expired}, Slow: true,
+	Check = &activescan.Check{ID: "jwt", Rules: Rules, Site: func(t *activescan.Trial) error {
+		return examine(t, false)
+	}}
+	Slow = &activescan.Check{ID: "jwt", Rules: []*finding.Rule{weakKey, expired}, Slow: true,
 		Site: func(t *activescan.Trial) error {
 			return examine(t, true)
 		}}

@@ -35,12 +35,14 @@ func TestMethods(t *testing.T) {
 		}
 	}
 	checks := []*activescan.Check{Check, Write}
-	activescantest.Expect(t, activescantest.Attack(t, http.HandlerFunc(open), checks, nil), "dast/methods/trace TRACE /",
+	activescantest.Expect(t, activescantest.Attack(t, http.HandlerFunc(open), checks, nil),
+		"dast/methods/trace TRACE /",
 		"dast/methods/put PUT /")
 	if len(files) > 0 {
 		t.Errorf("left behind: %v", files)
 	}
-	activescantest.Expect(t, activescantest.Attack(t, http.HandlerFunc(open), checks, nil, activescantest.Profile(scan.Standard)),
+	activescantest.Expect(t, activescantest.Attack(t, http.HandlerFunc(open), checks, nil,
+		activescantest.Profile(scan.Standard)),
 		"dast/methods/trace TRACE /")
 	polite := func(w http.ResponseWriter, r *http.Request) { // takes every method, and keeps nothing
 		fmt.Fprintf(w, "<html>%s</html>", r.Header.Get("X-Other"))

@@ -156,8 +156,9 @@ func script(p *activescan.Probe) error {
 		if c != nil {
 			p.Mark("nosql")
 			p.Mark("code")
-			p.Flaw(activescan.Flaw{Rule: byScript, Payload: c.Yes, Request: p.Request.With(p.At, c.Yes), Answers: c.Answers,
-				Notes: c.Notes,
+			p.Flaw(activescan.Flaw{Rule: byScript, Payload: c.Yes, Request: p.Request.With(p.At, c.Yes),
+				Answers: c.Answers,
+				Notes:   c.Notes,
 				Proof: []string{"The value " + c.Yes + " holds a condition that is true in JavaScript, " + c.No +
 					" one that is false; the pages follow that.",
 					fmt.Sprintf("So it was in %d rounds.", activescan.Rounds)}})

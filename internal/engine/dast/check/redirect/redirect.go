@@ -31,7 +31,8 @@ var rule = &finding.Rule{
 }
 
 // Check is the check.
-var Check = &activescan.Check{ID: "redirect", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Point: point, Wants: wants}
+var Check = &activescan.Check{ID: "redirect", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Point: point,
+	Wants: wants}
 
 // wants chooses points that can name an address.
 func wants(p message.Point) bool {

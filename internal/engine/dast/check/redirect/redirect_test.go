@@ -92,7 +92,9 @@ func TestCheck(t *testing.T) {
 	operations = append(operations, "POST /bad/location to=/x", "POST /bad/form to=/x")
 	want = append(want, "dast/redirect/open-redirect POST /bad/form form:to")
 	// the link first
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations, func(r *activescan.Run) { r.Parallel = 1 })
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations, func(r *activescan.Run) {
+		r.Parallel = 1
+	})
 	activescantest.Expect(t, got, want...)
 	if got.Requests > 6*len(operations)+20 {
 		t.Errorf("%d requests for %d operations", got.Requests, len(operations))

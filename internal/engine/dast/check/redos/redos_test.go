@@ -63,11 +63,13 @@ func TestCheck(t *testing.T) {
 
 func TestNotInProduction(t *testing.T) {
 	m := &matcher{run: "a", step: 200 * time.Millisecond, grows: 1.45}
-	activescantest.Expect(t, activescantest.Timed(t, m, []*activescan.Check{Check}, []string{"GET /?email=a@example.com"},
+	activescantest.Expect(t, activescantest.Timed(t, m, []*activescan.Check{Check},
+		[]string{"GET /?email=a@example.com"},
 		func(r *activescan.Run) {
 			r.Target.Production = true
 		}))
-	activescantest.Expect(t, activescantest.Timed(t, m, []*activescan.Check{Check}, []string{"GET /?email=a@example.com"},
+	activescantest.Expect(t, activescantest.Timed(t, m, []*activescan.Check{Check},
+		[]string{"GET /?email=a@example.com"},
 		activescantest.Profile(scan.Safe)))
 	if l := m.longest.Load(); l > int64(time.Millisecond) {
 		t.Errorf("an answer took %s", time.Duration(l))

@@ -169,7 +169,8 @@ func chance(kinds ...int) float64 {
 // it is not known. There is no contrast where answers do not follow, which makes the point
 // doubtful when the first two did. Same says that these got the same page: what they differ
 // in makes no difference there.
-func (s *prober) contrast(ask activescan.Question, yes *activescan.Page) (c *activescan.Contrast, same bool, err error) {
+func (s *prober) contrast(ask activescan.Question,
+	yes *activescan.Page) (c *activescan.Contrast, same bool, err error) {
 	c, off, err := s.pair(ask, yes)
 	if err != nil || c == nil && (off == nil || s.anew || !s.unseen(off)) {
 		return nil, off == nil, err
@@ -200,7 +201,8 @@ func (s *prober) contrast(ask activescan.Question, yes *activescan.Page) (c *act
 
 // pair asks a question once. Off is the page of a true condition when it is not what it is
 // known to be; without it and without a contrast both answers are the same page.
-func (s *prober) pair(ask activescan.Question, yes *activescan.Page) (c *activescan.Contrast, off *activescan.Page, err error) {
+func (s *prober) pair(ask activescan.Question, yes *activescan.Page) (c *activescan.Contrast, off *activescan.Page,
+	err error) {
 	s.looked++
 	c = &activescan.Contrast{}
 	c.Yes, c.No = ask()

@@ -72,7 +72,8 @@ func TestChangedMeanwhile(t *testing.T) {
 				names, _ := find(db, fmt.Sprintf(query, r.FormValue("q"))) // an error shows nothing
 				fmt.Fprint(w, "<p>Found: ", strings.Join(names, " and "), ".</p>")
 			}
-			got := activescantest.Attack(t, http.HandlerFunc(h), []*activescan.Check{Check}, []string{"GET /?q=" + value})
+			got := activescantest.Attack(t, http.HandlerFunc(h), []*activescan.Check{Check},
+				[]string{"GET /?q=" + value})
 			if len(got.Findings) != 1 {
 				t.Errorf("%s, changed after %d: %d findings", query, change, len(got.Findings))
 			}

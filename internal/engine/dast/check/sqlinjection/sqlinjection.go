@@ -47,8 +47,9 @@ var (
 )
 
 // Check is the check by errors and conditions.
-var Check = &activescan.Check{ID: "sqlinjection", Rules: []*finding.Rule{byError, byBoolean, byUnion}, Profile: scan.Safe,
-	Wants: wants, Extra: headers, Point: point}
+var Check = &activescan.Check{ID: "sqlinjection", Rules: []*finding.Rule{byError, byBoolean, byUnion},
+	Profile: scan.Safe,
+	Wants:   wants, Extra: headers, Point: point}
 
 // Mark is what is said of points that SQL is found at.
 const Mark = "sql"

@@ -318,13 +318,16 @@ func TestTime(t *testing.T) {
 			time.Sleep(1900 * time.Millisecond)
 		}
 	})
-	got := activescantest.Timed(t, mux, []*activescan.Check{Slow}, []string{"GET /bad?q=a", "GET /good?q=a", "GET /always?q=a"})
+	got := activescantest.Timed(t, mux, []*activescan.Check{Slow},
+		[]string{"GET /bad?q=a", "GET /good?q=a", "GET /always?q=a"})
 	activescantest.Expect(t, got, "dast/sqlinjection/time GET /bad query:q")
-	production := activescantest.Timed(t, mux, []*activescan.Check{Slow}, []string{"GET /bad?q=a"}, func(r *activescan.Run) {
-		r.Target.Production = true
-	})
+	production := activescantest.Timed(t, mux, []*activescan.Check{Slow}, []string{"GET /bad?q=a"},
+		func(r *activescan.Run) {
+			r.Target.Production = true
+		})
 	activescantest.Expect(t, production)
-	safe := activescantest.Timed(t, mux, []*activescan.Check{Slow}, []string{"GET /bad?q=a"}, activescantest.Profile(scan.Safe))
+	safe := activescantest.Timed(t, mux, []*activescan.Check{Slow}, []string{"GET /bad?q=a"},
+		activescantest.Profile(scan.Safe))
 	activescantest.Expect(t, safe)
 }
 

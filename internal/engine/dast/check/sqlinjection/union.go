@@ -348,7 +348,8 @@ func (u *union) ordered(closing string, n int) error {
 	}
 	u.proved()
 	u.proven(u.dbms)
-	u.Flaw(activescan.Flaw{Rule: byError, Request: u.Request.With(u.At, bad), Payload: bad, Answers: answers, Notes: notes,
+	u.Flaw(activescan.Flaw{Rule: byError, Request: u.Request.With(u.At, bad), Payload: bad, Answers: answers,
+		Notes: notes,
 		Proof: []string{fmt.Sprintf("The result has %s: the value %s is taken.", plural(n, "column"), good),
 			"The value " + bad + ", which orders by a column that there is not, is not.",
 			fmt.Sprintf("So it was in %d requests with columns drawn at random.", len(answers))}})

@@ -139,7 +139,8 @@ func TestUnion(t *testing.T) {
 		activescantest.Expect(t, got, want[i])
 		for _, f := range got.Findings {
 			if len(f.Live.Proof) < 3 || len(f.Live.Exchanges) < 3 {
-				t.Errorf("%s: %d proofs, %d exchanges", activescantest.Line(f), len(f.Live.Proof), len(f.Live.Exchanges))
+				t.Errorf("%s: %d proofs, %d exchanges", activescantest.Line(f), len(f.Live.Proof),
+					len(f.Live.Exchanges))
 			}
 		}
 		requests += got.Requests
@@ -266,11 +267,13 @@ func TestHeaders(t *testing.T) {
 		}
 		fmt.Fprint(w, "welcome ", html.EscapeString(r.UserAgent()))
 	})
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, []string{"GET /agent/a", "GET /agent/b", "GET /referer/a",
-		"GET /address/a", "GET /bound/a"},
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check},
+		[]string{"GET /agent/a", "GET /agent/b", "GET /referer/a",
+			"GET /address/a", "GET /bound/a"},
 		func(r *activescan.Run) { r.Parallel = 1 })
-	activescantest.Expect(t, got, "dast/sqlinjection/error GET /agent/a header:User-Agent", "dast/sqlinjection/error GET "+
-		"/referer/a header:Referer",
+	activescantest.Expect(t, got, "dast/sqlinjection/error GET /agent/a header:User-Agent",
+		"dast/sqlinjection/error GET "+
+			"/referer/a header:Referer",
 		"dast/sqlinjection/error GET /address/a header:X-Forwarded-For")
 	if got.Requests > 65 {
 		t.Errorf("%d requests", got.Requests)

@@ -31,9 +31,10 @@ func call(p *activescan.Probe, payload func(activescan.Bait) string) (bool, erro
 	return p.Lure(func(bait func() activescan.Bait) (*message.Request, []activescan.Hook) {
 		b := bait()
 		value := payload(b)
-		return p.Request.With(p.At, value), []activescan.Hook{{Bait: b, Rule: rule, At: &p.At, Payload: value, Fetch: true,
-			Proof: "The value is an address of a listener; the server asked for it.",
-			Judge: func(resp *message.Response) (*finding.Rule, string) { return shown(p, resp, b) }}}
+		return p.Request.With(p.At, value),
+			[]activescan.Hook{{Bait: b, Rule: rule, At: &p.At, Payload: value, Fetch: true,
+				Proof: "The value is an address of a listener; the server asked for it.",
+				Judge: func(resp *message.Response) (*finding.Rule, string) { return shown(p, resp, b) }}}
 	})
 }
 

@@ -38,7 +38,8 @@ var rule = &finding.Rule{
 }
 
 // Check is the check.
-var Check = &activescan.Check{ID: "ssrf", Rules: []*finding.Rule{rule, inclusion}, Called: []*finding.Rule{rule, inclusion},
+var Check = &activescan.Check{ID: "ssrf", Rules: []*finding.Rule{rule, inclusion},
+	Called:  []*finding.Rule{rule, inclusion},
 	Profile: scan.Standard, Wants: wants, Point: point}
 
 // wants chooses points that are about addresses.

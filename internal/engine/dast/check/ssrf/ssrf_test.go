@@ -45,8 +45,9 @@ func TestCheck(t *testing.T) {
 		return "hello"
 	})
 	page("/good/list", func(v string) string { return fmt.Sprint(v == "http://site.example/") })
-	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Check{Check}, operations), "dast/ssrf/request GET "+
-		"/bad/shown query:url", "dast/ssrf/request GET /bad/encoded query:url")
+	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Check{Check}, operations),
+		"dast/ssrf/request GET "+
+			"/bad/shown query:url", "dast/ssrf/request GET /bad/encoded query:url")
 	page("/bad/included", func(v string) string { return strings.ReplaceAll(get(v), "<?php ?>", "") })
 	page("/bad/host", func(v string) string { // takes a host
 		if strings.Contains(v, "://") {

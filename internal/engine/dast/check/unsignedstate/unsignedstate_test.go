@@ -121,9 +121,10 @@ func TestSessions(t *testing.T) {
 			}
 			member(w, test.user(c.Value))
 		})
-		got := activescantest.Attack(t, h, []*activescan.Check{Check}, []string{"GET /account"}, func(r *activescan.Run) {
-			r.As = jane(test.cookie)
-		})
+		got := activescantest.Attack(t, h, []*activescan.Check{Check}, []string{"GET /account"},
+			func(r *activescan.Run) {
+				r.As = jane(test.cookie)
+			})
 		if (len(got.Findings) == 1) != test.flaw || len(got.Findings) > 1 {
 			t.Errorf("%s: %+v %+v", test.name, got.Findings, got.Reasons)
 		}

@@ -45,8 +45,9 @@ var (
 )
 
 // Check is the check.
-var Check = &activescan.Check{ID: "upload", Rules: []*finding.Rule{script, page}, Profile: scan.Standard, Response: learn,
-	Request: try}
+var Check = &activescan.Check{ID: "upload", Rules: []*finding.Rule{script, page}, Profile: scan.Standard,
+	Response: learn,
+	Request:  try}
 
 // A language is one that servers run by the extension of a file.
 type language struct {

@@ -245,13 +245,15 @@ func TestMissing(t *testing.T) {
 		w.WriteHeader(http.StatusNotFound)
 		fmt.Fprintf(w, "<p>%s is not there", r.URL.EscapedPath())
 	})
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, []string{"GET /bad/a", "GET /bad/b", "GET /good/a"})
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check},
+		[]string{"GET /bad/a", "GET /bad/b", "GET /good/a"})
 	activescantest.Expect(t, got, "dast/xss/reflected GET /bad path:page that is not there")
 }
 
 // TestPolicy tells a flaw that a policy keeps from running with less certainty.
 func TestPolicy(t *testing.T) {
-	got := activescantest.Attack(t, server(), []*activescan.Check{Check}, []string{"GET /policy?q=1", "GET /bad/text?q=1"})
+	got := activescantest.Attack(t, server(), []*activescan.Check{Check},
+		[]string{"GET /policy?q=1", "GET /bad/text?q=1"})
 	activescantest.Expect(t, got, "dast/xss/reflected GET /bad/text query:q", "dast/xss/reflected GET /policy query:q")
 	for _, f := range got.Findings {
 		if held := strings.HasSuffix(f.Live.URL, "/policy"); held != (f.Confidence == finding.Likely) ||
@@ -431,7 +433,8 @@ func TestStoredForAnother(t *testing.T) {
 		}
 		fmt.Fprintf(w, "<html><p>%s</p><p>%s</p>", bad, html.EscapeString(good))
 	})
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, []string{"POST /feedback bad=1&good=2", "GET /admin"},
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check},
+		[]string{"POST /feedback bad=1&good=2", "GET /admin"},
 		func(r *activescan.Run) {
 			r.As, r.Others = signed("jane"), []activescan.Other{{As: signed("root")}}
 		})

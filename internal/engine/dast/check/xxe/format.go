@@ -94,8 +94,9 @@ func included(t *activescan.Trial) error {
 	}
 	return t.LureAll(points, func(_ message.Point, bait func() activescan.Bait) (string, []activescan.Hook) {
 		b, link := bait(), bait()
-		return inclusion(b.URL) + " " + link.URL, []activescan.Hook{{Bait: b, Control: &link, Rule: external, Fetch: true,
-			Proof: "The value is an element that includes what is at an address of a listener; a parser of XML " +
-				"read it."}}
+		return inclusion(b.URL) + " " + link.URL,
+			[]activescan.Hook{{Bait: b, Control: &link, Rule: external, Fetch: true,
+				Proof: "The value is an element that includes what is at an address of a listener; a parser of XML " +
+					"read it."}}
 	})
 }

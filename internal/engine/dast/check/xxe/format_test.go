@@ -68,8 +68,10 @@ func TestFormats(t *testing.T) {
 	for _, p := range []string{"/bad/svg", "/bad/types", "/bad/cells", "/good/other", "/good/png"} {
 		settings = append(settings, upload(p))
 	}
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, nil, append(settings, activescantest.Listening(t))...)
-	activescantest.Expect(t, got, "dast/xxe/external POST /bad/svg multipart:list", "dast/xxe/external POST /bad/types "+
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, nil,
+		append(settings, activescantest.Listening(t))...)
+	activescantest.Expect(t, got, "dast/xxe/external POST /bad/svg multipart:list", "dast/xxe/external POST "+
+		"/bad/types "+
 		"multipart:list", "dast/xxe/external POST /bad/cells multipart:list")
 }
 
@@ -110,6 +112,7 @@ func TestInclusion(t *testing.T) {
 	operations := []string{"GET /bad/written?name=tea", "POST /bad/document <order><name>tea</name></order>",
 		"GET /good/escaped?name=tea", "GET /good/links?name=tea"}
 	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations, activescantest.Listening(t))
-	activescantest.Expect(t, got, "dast/xxe/external GET /bad/written query:name", "dast/xxe/external POST /bad/document "+
+	activescantest.Expect(t, got, "dast/xxe/external GET /bad/written query:name", "dast/xxe/external POST "+
+		"/bad/document "+
 		"xml:order/name")
 }

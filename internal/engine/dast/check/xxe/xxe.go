@@ -191,8 +191,9 @@ func point(t *activescan.Trial, p place) (found bool, err error) {
 		return false, err
 	}
 	expanded := strings.Contains(resp.Text(), one+two)
-	flaw := activescan.Flaw{Rule: internal, Point: &p.at, Request: r, Payload: "&a;&b;", Answers: []*message.Response{resp},
-		Notes: []string{"two entities of the document"}}
+	flaw := activescan.Flaw{Rule: internal, Point: &p.at, Request: r, Payload: "&a;&b;",
+		Answers: []*message.Response{resp},
+		Notes:   []string{"two entities of the document"}}
 	if expanded {
 		flaw.Proof = []string{"Two entities stand beside each other in the document; the answer holds what they " +
 			"stand for, joined."}

@@ -72,8 +72,9 @@ func TestCheck(t *testing.T) {
 		"/good/plain"} {
 		operations = append(operations, "POST "+p+" <order><name>tea</name></order>")
 	}
-	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Check{Check}, operations), "dast/xxe/external POST "+
-		"/bad/external xml:order/name", "dast/xxe/internal POST /bad/internal xml:order/name")
+	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Check{Check}, operations),
+		"dast/xxe/external POST "+
+			"/bad/external xml:order/name", "dast/xxe/internal POST /bad/internal xml:order/name")
 	called := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations[1:2], activescantest.Listening(t))
 	activescantest.Expect(t, called, "dast/xxe/external POST /bad/silent xml:order/name")
 }
@@ -164,7 +165,8 @@ func TestUploads(t *testing.T) {
 	page("/good/list", false)
 	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, nil, upload("/bad/list"), upload("/good/list"))
 	activescantest.Expect(t, got, "dast/xxe/external POST /bad/list multipart:list")
-	safe := activescantest.Attack(t, mux, []*activescan.Check{Check}, nil, upload("/bad/list"), activescantest.Profile(scan.Safe))
+	safe := activescantest.Attack(t, mux, []*activescan.Check{Check}, nil, upload("/bad/list"),
+		activescantest.Profile(scan.Safe))
 	activescantest.Expect(t, safe)
 }
 
@@ -187,8 +189,9 @@ func TestValues(t *testing.T) {
 		})
 	}
 	document := "?xml=%3Corder%3E%3Cname%3Etea%3C%2Fname%3E%3C%2Forder%3E"
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, []string{"GET /bad/value" + document, "GET /good/value" +
-		document, "GET /good/text" + document, "GET /good/text?xml=%3Cb"})
+	got := activescantest.Attack(t, mux, []*activescan.Check{Check},
+		[]string{"GET /bad/value" + document, "GET /good/value" +
+			document, "GET /good/text" + document, "GET /good/text?xml=%3Cb"})
 	activescantest.Expect(t, got, "dast/xxe/external GET /bad/value query:xml")
 	root := func(b []byte) []byte { // the text of the root
 		return []byte(strings.NewReplacer("<d>", "<order><name>", "<a>", "</name><a>", "</d>",
