@@ -51,8 +51,8 @@ var mayImport = map[string]string{
 	"internal/project":         "internal/errs internal/tenant internal/finding",
 	"internal/run":             "internal/errs internal/tenant internal/project internal/finding internal/scan",
 
-	"internal/oast":         "internal/errs internal/scan",
-	"internal/connbroker":           "internal/errs internal/scan internal/oast",
+	"internal/oast":             "internal/errs internal/scan",
+	"internal/connbroker":       "internal/errs internal/scan internal/oast",
 	"internal/target/ownership": "internal/errs internal/tenant internal/scan internal/outbound internal/target",
 	"internal/target":           "internal/errs internal/tenant internal/finding internal/scan internal/seal",
 

@@ -41,8 +41,8 @@ func sessions(uses int, enter http.HandlerFunc) func(*Site) http.Handler {
 			switch {
 			case r.URL.Path == "/login" && r.Method == http.MethodPost && enter != nil:
 				enter(w, r)
-			case r.URL.Path == "/login" && r.Method == http.MethodPost && r.FormValue("user") == "jane" && r.FormValue("password") == "secret":
-
+			case r.URL.Path == "/login" && r.Method == http.MethodPost && r.FormValue("user") == "jane" &&
+				r.FormValue("password") == "secret":
 				http.SetCookie(w, &http.Cookie{Name: "sid", Value: begin(), Path: "/", HttpOnly: true, Secure: false,
 					SameSite: http.SameSiteStrictMode})
 				http.Redirect(w, r, "/", http.StatusSeeOther)

@@ -243,11 +243,11 @@ func FromTree(root *tree.Node) (*API, error) {
 // Detect tells the format of a document by its fields; it is empty when it is none.
 func Detect(root *tree.Node) Format {
 	switch {
-	case root.Get("swagger") != nil && (root.Get("paths") != nil || root.Get("info") != nil || root.Get("definitions") != nil):
-
+	case root.Get("swagger") != nil && (root.Get("paths") != nil || root.Get("info") != nil ||
+		root.Get("definitions") != nil):
 		return OpenAPI2
-	case root.Get("openapi") != nil && (root.Get("paths") != nil || root.Get("info") != nil || root.Get("components") != nil || root.Get("webhooks") != nil):
-
+	case root.Get("openapi") != nil && (root.Get("paths") != nil || root.Get("info") != nil ||
+		root.Get("components") != nil || root.Get("webhooks") != nil):
 		return OpenAPI3
 	case root.Get("item").IsList() && root.Get("info") != nil, root.At("collection", "item").IsList():
 		return Postman

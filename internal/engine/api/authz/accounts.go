@@ -542,8 +542,8 @@ func (e *examination) password(o *Operation, owner, stranger *User) error {
 	r, err := e.request(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
 		a := owner.account
 		switch {
-		case in == "body" && sitemap.IsPassword(name) && (strings.Contains(plain(name), "old") || strings.Contains(plain(name), "current")):
-
+		case in == "body" && sitemap.IsPassword(name) && (strings.Contains(plain(name), "old") ||
+			strings.Contains(plain(name), "current")):
 			return stranger.account.password, true
 		case in == "body":
 			return (&account{name: a.name, email: a.email, password: changed}).credentials(in, name, s)

@@ -337,8 +337,8 @@ func (e *examination) mutation(n *node, o *Operation, mine *object, refused bool
 	case len(now.seen(after)) > 0:
 		what = "changes"
 		maps.Copy(mine.words, words)
-	case sitemap.Removes(o.Call.Field) && len(mine.seen(after)) == 0 && (data(n.read, after) == nil || mine.in(after) == nil) && after.Status < 500:
-
+	case sitemap.Removes(o.Call.Field) && len(mine.seen(after)) == 0 && (data(n.read, after) == nil ||
+		mine.in(after) == nil) && after.Status < 500:
 		what, mine.gone = "removes", true
 	default:
 		return nil

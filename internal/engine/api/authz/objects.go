@@ -765,8 +765,8 @@ func (e *examination) remove(m *object) (bool, error) {
 		}
 		var id any
 		switch {
-		case m.of == e.register && identifies(parameter) && (strings.HasPrefix(m.of.Path, path) || users.MatchString(path)) && m.as.account != nil:
-
+		case m.of == e.register && identifies(parameter) && (strings.HasPrefix(m.of.Path, path) ||
+			users.MatchString(path)) && m.as.account != nil:
 			if id = m.as.account.name; mail(parameter) {
 				id = m.as.account.email
 			}

@@ -352,8 +352,8 @@ func (a *asker) open() error {
 		answers[o] = resp
 		got := read(resp)
 		switch {
-		case resp.Status == http.StatusUnauthorized, resp.Status == http.StatusForbidden, !got.clean() && unsignedIn.MatchString(got.message()+codes(got)):
-
+		case resp.Status == http.StatusUnauthorized, resp.Status == http.StatusForbidden, !got.clean() &&
+			unsignedIn.MatchString(got.message()+codes(got)):
 			demanding++
 			refusal = resp
 		case got.clean() && got.Data[o.Call.Field] != nil:

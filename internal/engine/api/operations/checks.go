@@ -273,8 +273,8 @@ func (e *examination) validated(t *activescan.Trial) error {
 			if err := e.failed(t, c, v, resp); err != nil {
 				return err
 			}
-		case resp.Status < 300 && e.promises(c) && strings.HasPrefix(v.At, "json:") && activescan.NewPage(resp).Like(activescan.NewPage(c.answer)) > 0.5:
-
+		case resp.Status < 300 && e.promises(c) && strings.HasPrefix(v.At, "json:") &&
+			activescan.NewPage(resp).Like(activescan.NewPage(c.answer)) > 0.5:
 			accepted = append(accepted, fmt.Sprintf("%s %s: accepted with %d.", v.At, v.Note, resp.Status))
 			answers = append(answers, resp)
 		}

@@ -60,8 +60,8 @@ func (e *examination) walkKeys(v any, depth int, looked *int) {
 			switch {
 			case !is:
 				e.walkKeys(v[name], depth+1, looked)
-			case len(text) >= minKey && len(text) <= maxKey && !strings.ContainsAny(text, " \t\r\n") && keyNames.MatchString(plain(name)):
-
+			case len(text) >= minKey && len(text) <= maxKey && !strings.ContainsAny(text, " \t\r\n") &&
+				keyNames.MatchString(plain(name)):
 				one := key{name, text}
 				if !slices.ContainsFunc(e.keys, func(k key) bool { return k.value == text }) {
 					e.keys = append(e.keys, one)
@@ -94,7 +94,6 @@ func (c *call) places() []place {
 			case s.Type == "apiKey" && s.Name != "" && slices.Contains([]string{"header", "query", "cookie"}, s.In):
 				add(place{in: s.In, name: s.Name})
 			case s.Type == "http" && strings.EqualFold(s.Scheme, "bearer"), s.Type == "oauth2", s.Type == "openIdConnect":
-
 				add(bearer)
 			}
 		}

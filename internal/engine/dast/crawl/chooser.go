@@ -38,8 +38,8 @@ func (f *form) chooser(r *message.Request) *chooser {
 		switch kind := strings.ToLower(attribute(n, "type")); {
 		case slices.ContainsFunc(strings.Fields(Text(n)+" "+attribute(n, "value")), sitemap.Removes) && submits(n):
 			return nil
-		case attribute(n, "name") == "", n.Data == "button", kind == "submit", kind == "image", kind == "hidden", kind == "button", kind == "reset":
-
+		case attribute(n, "name") == "", n.Data == "button", kind == "submit", kind == "image", kind == "hidden",
+			kind == "button", kind == "reset":
 		case n.Data == "select" && list == nil:
 			list = n
 		default:

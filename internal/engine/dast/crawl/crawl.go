@@ -454,7 +454,8 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 	if known {
 		return nil
 	}
-	if there || resp.Status != http.StatusOK { // otherwise it was read where it is, and its relative addresses lead nowhere
+	// otherwise it was read where it is, and its relative addresses lead nowhere
+	if there || resp.Status != http.StatusOK {
 		found := ReadWith(resp, c.Values)
 		c.want(it, resp, found)
 		c.take(found, resp, it.depth+1, on)
@@ -595,13 +596,13 @@ func Static(resp *message.Response) bool {
 		}
 	}
 	switch media {
-	case "text/javascript", "application/javascript", "application/x-javascript", "application/ecmascript", "application/font-woff", "application/wasm", "application/manifest+json":
-
+	case "text/javascript", "application/javascript", "application/x-javascript", "application/ecmascript",
+		"application/font-woff", "application/wasm", "application/manifest+json":
 		return true
 	}
 	switch strings.ToLower(path.Ext(resp.Request.Path)) {
-	case ".css", ".js", ".mjs", ".map", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".ico", ".woff", ".woff2", ".ttf", ".eot", ".webp", ".mp4", ".pdf":
-
+	case ".css", ".js", ".mjs", ".map", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".ico", ".woff", ".woff2", ".ttf",
+		".eot", ".webp", ".mp4", ".pdf":
 		return true
 	}
 	return resp.Request.Path == "/robots.txt" || strings.HasPrefix(resp.Request.Path, "/sitemap") ||

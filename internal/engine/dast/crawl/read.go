@@ -49,8 +49,8 @@ func ReadWith(resp *message.Response, values *formvalue.Values) *Found {
 		r.frames(text)
 	case strings.Contains(media, "css") || strings.HasSuffix(name, ".css"):
 		r.style(text)
-	case strings.Contains(media, "javascript") || strings.Contains(media, "ecmascript") || strings.HasSuffix(name, ".js") || strings.HasSuffix(name, ".mjs"):
-
+	case strings.Contains(media, "javascript") || strings.Contains(media, "ecmascript") ||
+		strings.HasSuffix(name, ".js") || strings.HasSuffix(name, ".mjs"):
 		r.script(text)
 	case strings.HasSuffix(name, ".map"):
 		r.sourceMap(text)

@@ -170,8 +170,8 @@ func (v *Visit) offered(resp *message.Response) []*message.Request {
 			field = attribute(n, "content")
 		case n.Data == "meta" && attribute(n, "name") == "csrf-token":
 			token = attribute(n, "content")
-		case n.Data == "a" && (strings.EqualFold(attribute(n, "data-method"), "delete") || strings.EqualFold(attribute(n, "data-turbo-method"), "delete")):
-
+		case n.Data == "a" && (strings.EqualFold(attribute(n, "data-method"), "delete") ||
+			strings.EqualFold(attribute(n, "data-turbo-method"), "delete")):
 			r := crawl.Resolve(resp.Request.URL(), attribute(n, "href"), "form")
 			if r == nil || len(out) >= maxOffered {
 				continue

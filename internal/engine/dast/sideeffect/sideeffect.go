@@ -43,7 +43,10 @@ func Of(s Subject) message.Effect {
 		return message.Owned
 	case !changing(r.Method):
 		return s.link()
-	case sitemap.Deletes(r) || slices.ContainsFunc(r.Body.Params, func(p message.Param) bool { return acting(p.Name) && some(wordsOf(p.Value), removing) }):
+	case sitemap.Deletes(r) || slices.ContainsFunc(r.Body.Params, func(p message.Param) bool {
+		return acting(p.Name) &&
+			some(wordsOf(p.Value), removing)
+	}):
 
 		return message.Removes
 	}
@@ -51,8 +54,8 @@ func Of(s Subject) message.Effect {
 	switch {
 	case r.Method == http.MethodDelete:
 		return message.Removes
-	case sitemap.Recovers(r.Path) || said.enters() && !said.has(register) || s.asksWho() && !said.has(making) && !said.has(accounts):
-
+	case sitemap.Recovers(r.Path) || said.enters() && !said.has(register) || s.asksWho() && !said.has(making) &&
+		!said.has(accounts):
 		return message.SignsIn
 	}
 	if e := said.effect(); e != "" {
@@ -141,8 +144,8 @@ const (
 // acting reports whether a parameter says what to do.
 func acting(name string) bool {
 	switch strings.ToLower(name) {
-	case "action", "act", "do", "op", "cmd", "command", "task", "method", "func", "function", "event", "operation", "mode", "a", "verb":
-
+	case "action", "act", "do", "op", "cmd", "command", "task", "method", "func", "function", "event", "operation",
+		"mode", "a", "verb":
 		return true
 	}
 	return false
@@ -182,8 +185,8 @@ func (s Subject) said() said {
 		switch kind := typeOf(r, p.Name); {
 		case kind == "button":
 			out.words = append(out.words, slices.Concat(wordsOf(p.Name), wordsOf(p.Value))...)
-		case acting(p.Name) && len(p.Value) <= 2*maxToken, kind == "hidden" && len(p.Value) <= maxToken && !slices.Contains(r.Shown, p.Name):
-
+		case acting(p.Name) && len(p.Value) <= 2*maxToken, kind == "hidden" && len(p.Value) <= maxToken &&
+			!slices.Contains(r.Shown, p.Name):
 			out.words = append(out.words, wordsOf(p.Value)...)
 		}
 	}

@@ -264,8 +264,8 @@ func Outcome(r *message.Response) (outcome finding.Outcome, reason string) {
 		return finding.Refused, "429: too many requests"
 	case r.Status >= 400 && r.Status < 500:
 		return finding.Refused, http.StatusText(r.Status) + ": the request is not accepted"
-	case r.Status == http.StatusBadGateway || r.Status == http.StatusServiceUnavailable || r.Status == http.StatusGatewayTimeout:
-
+	case r.Status == http.StatusBadGateway || r.Status == http.StatusServiceUnavailable ||
+		r.Status == http.StatusGatewayTimeout:
 		return finding.NotReached, http.StatusText(r.Status) + ": the application behind it does not answer"
 	}
 	return finding.Reached, ""

@@ -174,8 +174,8 @@ func (s *signIns) heed(resp *message.Response, counted bool) {
 // the request, has counted nothing.
 func refuses(resp *message.Response) bool {
 	switch {
-	case resp.Status >= 500, resp.Status == http.StatusNotFound, resp.Status == http.StatusMethodNotAllowed, resp.Status == http.StatusUnsupportedMediaType:
-
+	case resp.Status >= 500, resp.Status == http.StatusNotFound, resp.Status == http.StatusMethodNotAllowed,
+		resp.Status == http.StatusUnsupportedMediaType:
 		return false
 	case resp.Status >= 400:
 		return true
@@ -193,8 +193,8 @@ func (a *attempts) lock(resp *message.Response) string {
 		return fmt.Sprintf("%s answered %d with Retry-After", name, resp.Status)
 	case a.first == nil:
 		return ""
-	case resp.Status != a.first.Status && (resp.Status == http.StatusForbidden || resp.Status == http.StatusNotAcceptable || resp.Status == http.StatusServiceUnavailable):
-
+	case resp.Status != a.first.Status && (resp.Status == http.StatusForbidden ||
+		resp.Status == http.StatusNotAcceptable || resp.Status == http.StatusServiceUnavailable):
 		return fmt.Sprintf("%s answered %d, after %d before", name, resp.Status, a.first.Status)
 	}
 	if word := lockWords.FindString(resp.Text()); word != "" && !strings.Contains(strings.ToLower(a.first.Text()),

@@ -200,8 +200,8 @@ func scripted(doc *html.Node, name string) bool {
 	var code strings.Builder
 	for n := range doc.Descendants() {
 		switch {
-		case n.Type == html.ElementNode && n.Data == "input" && attribute(n, "name") == name && attribute(n, "id") != "":
-
+		case n.Type == html.ElementNode && n.Data == "input" && attribute(n, "name") == name &&
+			attribute(n, "id") != "":
 			names = append(names, attribute(n, "id"))
 		case n.Type == html.TextNode && n.Parent != nil && n.Parent.Data == "script":
 			code.WriteString(n.Data + "\n")

@@ -59,7 +59,8 @@ func point(p *activescan.Probe) error {
 		func() (yes, no string) { c := class(); return "*)(" + c + "=*", "*)(" + c + "=" + p.Random(1) },
 	}
 	if len(v) >= 3 && !strings.ContainsAny(v, "\r\n") &&
-		!missing.Equal(r.Base.Page()) { // of a shorter value all rounds would be the same; nobody looks lines of text up
+		// of a shorter value all rounds would be the same; nobody looks lines of text up
+		!missing.Equal(r.Base.Page()) {
 		questions = append(questions, escaped(p, v))
 	}
 	if r.Broken.Shows(ldapError) && !r.Base.First.Shows(ldapError) {

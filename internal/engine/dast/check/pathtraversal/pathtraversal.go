@@ -232,8 +232,8 @@ func (s *prober) depths() []int {
 	}
 	n := strings.Count(s.Request.Path, "/") - 1
 	switch {
-	case n > 8 || !likelyJava.MatchString(s.Request.Path) && s.base.First.Header.Get("Server") != "" && !s.Noted("java"):
-
+	case n > 8 || !likelyJava.MatchString(s.Request.Path) && s.base.First.Header.Get("Server") != "" &&
+		!s.Noted("java"):
 		return nil
 	case n > 1:
 		return []int{n - 1, n}

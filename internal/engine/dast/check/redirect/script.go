@@ -60,8 +60,8 @@ func (v *visitor) call(c *js.CallExpr) js.IVisitor {
 	name := text(c.X)
 	short := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(name, "window."), "self."), "top.")
 	switch short {
-	case "location.assign", "location.replace", "document.location.assign", "document.location.replace", "navigate", "open":
-
+	case "location.assign", "location.replace", "document.location.assign", "document.location.replace", "navigate",
+		"open":
 		if len(c.Args.List) > 0 && short != "open" {
 			v.to = constant(c.Args.List[0].Value)
 		}

@@ -41,8 +41,8 @@ var Check = &activescan.Check{ID: "templateinjection", Rules: []*finding.Rule{ru
 
 func wants(p message.Point) bool {
 	switch p.In {
-	case message.InFileName, message.InHeaderName, message.InCookieName, message.InQueryName, message.InFormName, message.InJSONName:
-
+	case message.InFileName, message.InHeaderName, message.InCookieName, message.InQueryName, message.InFormName,
+		message.InJSONName:
 		return false
 	}
 	return p.Type != "boolean" && p.Type != "null"

@@ -63,8 +63,8 @@ var Check = &activescan.Check{ID: "xss", Rules: []*finding.Rule{reflected, store
 // together, see others.
 func wants(p message.Point) bool {
 	switch p.In {
-	case message.InQuery, message.InForm, message.InMultipart, message.InJSON, message.InXML, message.InPath, message.InJSONName:
-
+	case message.InQuery, message.InForm, message.InMultipart, message.InJSON, message.InXML, message.InPath,
+		message.InJSONName:
 		return true
 	}
 	return false

@@ -38,8 +38,8 @@ func (m *miner) field(e js.IExpr) {
 // own reports whether a header is none that HTTP or frameworks give a meaning.
 func own(name string) bool {
 	switch lower := strings.ToLower(name); lower {
-	case "accept", "accept-language", "authorization", "cache-control", "content-type", "if-modified-since", "if-none-match", "pragma", "x-requested-with", "x-http-method-override":
-
+	case "accept", "accept-language", "authorization", "cache-control", "content-type", "if-modified-since",
+		"if-none-match", "pragma", "x-requested-with", "x-http-method-override":
 		return false
 	default:
 		return !strings.Contains(lower, "csrf") && !strings.Contains(lower, "xsrf") && !strings.Contains(lower, "token")

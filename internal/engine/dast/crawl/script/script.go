@@ -193,11 +193,11 @@ func (m *miner) call(c *js.CallExpr) {
 		m.field(args[1].Value)
 	case len(args) > 1 && firstText == "" && lower == "append" && strings.Contains(strings.ToLower(name), "formdata"):
 		m.field(args[0].Value)
-	case lower == "fetch" || lower == "sendbeacon" || lower == "ajax" || lower == "axios" || lower == "request" || lower == "$http":
-
+	case lower == "fetch" || lower == "sendbeacon" || lower == "ajax" || lower == "axios" || lower == "request" ||
+		lower == "$http":
 		m.fetch(firstText, args)
-	case methods[lower] != "" && plausible(firstText) && (strings.Contains(firstText, "/") || strings.HasPrefix(name, "axios") || strings.HasPrefix(name, "$")):
-
+	case methods[lower] != "" && plausible(firstText) && (strings.Contains(firstText, "/") ||
+		strings.HasPrefix(name, "axios") || strings.HasPrefix(name, "$")):
 		m.sent(Call{Address: firstText, Method: methods[lower]}, args[1:], strings.HasPrefix(name, "$.") ||
 			strings.HasPrefix(name, "jQuery."))
 	case lower == "when" && len(args) > 1 && strings.HasPrefix(firstText, "/"):
@@ -212,8 +212,8 @@ func (m *miner) call(c *js.CallExpr) {
 				m.add(Call{Address: s})
 			}
 		}
-	case lower == "setattribute" && len(args) > 1 && (firstText == "href" || firstText == "src" || firstText == "action"):
-
+	case lower == "setattribute" && len(args) > 1 && (firstText == "href" || firstText == "src" ||
+		firstText == "action"):
 		if s := m.text(args[1].Value); plausible(s) {
 			m.add(Call{Address: s})
 		}
