@@ -9,20 +9,28 @@ ifndef DEBUG
 LDFLAGS += -s -w
 endif
 
-.PHONY: run test build deps lint house generate bench bench-sast bench-supply bench-dast fuzz clean
+.PHONY: run test build library deps lint house generate bench bench-sast bench-supply bench-dast fuzz clean
 
 ## run: install what is missing, build, start the service with a sample scan
 run: build
 	bin/merlon demo --data data --listen 127.0.0.1:8080
 
 ## build: write bin/merlon; DEBUG=1 keeps what debuggers need
-build:
+build: library
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/merlon ./cmd/merlon
+
+## library: write the library of infrastructure queries, which is material of
+## others, from the module that its go.mod pins; only when that version, the
+## generator or the compiler of the queries changed
+KICS := internal/engine/iac/kics
+library: $(KICS)/library/kics.zip
+$(KICS)/library/kics.zip: go.mod $(KICS)/source/go.mod $(wildcard $(KICS)/generate/*.go $(KICS)/module/*.go)
+	go generate ./$(KICS)
 
 ## test: install what is missing, then linters, generated files, and every test
 ## with the race detector on SQLite and on a PostgreSQL cluster of its own. SQLite
 ## itself, translated from C, is not looked at for races: that is most of the time
-test: deps lint generate
+test: deps library lint generate
 	go test -race -gcflags='modernc.org/...=-race=false -d=checkptr=0' -timeout 20m ./...
 
 ## deps: Debian packages that tests need
@@ -73,4 +81,4 @@ fuzz:
 	scripts/fuzz.sh
 
 clean:
-	rm -rf bin data
+	rm -rf bin data $(KICS)/library/kics.zip

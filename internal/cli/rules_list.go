@@ -1,13 +1,16 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"merlon/internal/engine/all"
 	"merlon/internal/finding"
+	"merlon/internal/scan"
 )
 
 type rulesListCommand struct {
@@ -16,14 +19,18 @@ type rulesListCommand struct {
 	Format   string `enum:"text,json" default:"text" help:"text for people; json with all texts."`
 }
 
-// Run lists the rules of the build.
+// Run lists the rules of the build. What the build lacks is said on standard error.
 func (c rulesListCommand) Run(host Host) error {
 	if c.Analysis != "" && !slices.Contains(finding.Analyses, finding.Analysis(c.Analysis)) {
 		return exit{code: ExitUsage, text: fmt.Sprintf("--analysis: there is no analysis %q", c.Analysis)}
 	}
-	rules, err := builtinRules()
+	rules, missing, err := rulesOf(all.Analyzers)
 	if err != nil {
 		return err
+	}
+	notes := printer{w: host.Stderr}
+	for _, part := range missing {
+		notes.f("Not complete: %v\n", part)
 	}
 	rules = slices.DeleteFunc(rules, func(r *finding.Rule) bool { return !c.selects(r) })
 	if c.Format == "json" {
@@ -36,7 +43,7 @@ func (c rulesListCommand) Run(host Host) error {
 		p.f("%-8s  %s  %s\n", r.Severity, r.ID, r.Name)
 	}
 	p.f("%s.\n", count(len(rules), "rule"))
-	return p.err
+	return cmp.Or(p.err, notes.err)
 }
 
 // selects reports whether the rule is one of those asked for.
@@ -59,12 +66,14 @@ type rulesShowCommand struct {
 
 // Run prints one rule with its texts.
 func (c rulesShowCommand) Run(host Host) error {
-	rules, err := builtinRules()
+	rules, missing, err := rulesOf(all.Analyzers)
 	if err != nil {
 		return err
 	}
 	i := slices.IndexFunc(rules, func(r *finding.Rule) bool { return r.ID == c.ID })
-	if i < 0 {
+	if i < 0 && len(missing) > 0 {
+		return fmt.Errorf("unknown rule %q; this build is not complete: %w", c.ID, errors.Join(missing...))
+	} else if i < 0 {
 		return exit{code: ExitUsage, text: fmt.Sprintf("unknown rule %q; \"merlon rules list\" prints the ids", c.ID)}
 	}
 	r := rules[i]
@@ -84,19 +93,20 @@ func (c rulesShowCommand) Run(host Host) error {
 	return p.err
 }
 
-// builtinRules returns the rules of every analyzer, ordered by id.
-func builtinRules() ([]*finding.Rule, error) {
-	var out []*finding.Rule
-	for _, a := range all.Analyzers {
+// rulesOf returns the rules of the analyzers, ordered by id, and what the build lacks.
+func rulesOf(analyzers []*scan.Analyzer) (out []*finding.Rule, missing []error, err error) {
+	for _, a := range analyzers {
 		if a.Rules == nil {
 			continue
 		}
 		rules, err := a.Rules()
-		if err != nil {
-			return nil, fmt.Errorf("list the rules of %s: %w", a.ID, err)
+		if errors.Is(err, scan.ErrMissingPart) {
+			missing = append(missing, fmt.Errorf("%s: %w", a.ID, err))
+		} else if err != nil {
+			return nil, nil, fmt.Errorf("list the rules of %s: %w", a.ID, err)
 		}
 		out = append(out, rules...)
 	}
 	slices.SortFunc(out, func(a, b *finding.Rule) int { return strings.Compare(a.ID, b.ID) })
-	return out, nil
+	return out, missing, nil
 }

@@ -1,9 +1,14 @@
 package cli
 
 import (
+	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"merlon/internal/finding"
+	"merlon/internal/scan"
 )
 
 // The manual of rules is a transcript, too.
@@ -55,5 +60,28 @@ func TestRulesListAndShow(t *testing.T) {
 		if code != c.code || !strings.Contains(out+errOut, c.want) {
 			t.Errorf("%v: exit %d:\n%.400s%s", c.args, code, out, errOut)
 		}
+	}
+}
+
+// A build that lacks a part lists the rules of the others, and names the part. Any other
+// error is a fault of the build.
+func TestRulesOfIncompleteBuild(t *testing.T) {
+	listing := func(id string, err error) *scan.Analyzer {
+		return &scan.Analyzer{ID: id, Rules: func() ([]*finding.Rule, error) {
+			return []*finding.Rule{{ID: id + "/rule"}}, err
+		}}
+	}
+	rules, missing, err := rulesOf([]*scan.Analyzer{
+		listing("b/b", nil), {ID: "without rules"}, listing("a/a", fmt.Errorf("%w: the library", scan.ErrMissingPart)),
+	})
+	if err != nil || len(rules) != 2 || rules[0].ID != "a/a/rule" || rules[1].ID != "b/b/rule" {
+		t.Errorf("rules %v, error %v", rules, err)
+	}
+	if want := "[a/a: missing from this build: the library]"; fmt.Sprint(missing) != want {
+		t.Errorf("missing %v, want %s", missing, want)
+	}
+	if _, _, err := rulesOf([]*scan.Analyzer{listing("a/a", errors.New("broken"))}); err == nil ||
+		!strings.Contains(err.Error(), "list the rules of a/a: broken") {
+		t.Errorf("a fault of the build: %v", err)
 	}
 }

@@ -9,11 +9,16 @@
 package scan
 
 import (
+	"errors"
 	"slices"
 	"time"
 
 	"merlon/internal/finding"
 )
+
+// ErrMissingPart is wrapped by what an analyzer says when the program was built without
+// something that it needs. What the analyzer finds without it is degraded.
+var ErrMissingPart = errors.New("missing from this build")
 
 // An Analyzer describes one check. It is a value: declaring it registers
 // nothing and runs nothing.
@@ -31,7 +36,8 @@ type Analyzer struct {
 	Doc string
 
 	// Rules returns the rules by which the analyzer reports findings, each once. An
-	// error is a fault of the build. Rules made of advisories are not among them.
+	// error is a fault of the build; with ErrMissingPart come the rules of the
+	// parts that are there. Rules made of advisories are not among them.
 	Rules func() ([]*finding.Rule, error)
 
 	// Needs states what the analyzer requires of the host. The driver fails an

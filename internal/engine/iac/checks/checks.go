@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"merlon/internal/engine/iac/document"
-	"merlon/internal/engine/iac/queries"
+	"merlon/internal/engine/iac/kics"
 	"merlon/internal/finding"
 )
 
@@ -55,8 +55,8 @@ func Rules() []*finding.Rule {
 }
 
 // Run asks all checks about the documents.
-func Run(docs []*document.Document) []queries.Flaw {
-	var out []queries.Flaw
+func Run(docs []*document.Document) []kics.Flaw {
+	var out []kics.Flaw
 	for _, d := range docs {
 		for _, c := range byPlatform[d.Platform] {
 			l := &look{doc: d, rule: c.rule}
@@ -71,7 +71,7 @@ func Run(docs []*document.Document) []queries.Flaw {
 type look struct {
 	doc   *document.Document
 	rule  *finding.Rule
-	flaws []queries.Flaw
+	flaws []kics.Flaw
 }
 
 // A spot is a value with its place, and the resource that it belongs to.
@@ -88,7 +88,7 @@ func (l *look) root() spot { return spot{value: l.doc.Root, node: l.doc.Lines} }
 
 // tell reports the spot.
 func (l *look) tell(s spot, actual, expected string) {
-	f := queries.Flaw{
+	f := kics.Flaw{
 		Rule: l.rule, Document: l.doc, Path: l.doc.File(s.node), Line: 1,
 		Kind: s.kind, Name: s.name, Actual: actual, Expected: expected, Key: s.path,
 	}

@@ -8,7 +8,7 @@ import (
 
 	"merlon/internal/engine/iac/dockerfile"
 	"merlon/internal/engine/iac/document"
-	"merlon/internal/engine/iac/queries"
+	"merlon/internal/engine/iac/kics"
 )
 
 // found returns "rule:line" of what our rules find in the text.
@@ -40,7 +40,7 @@ func found(t *testing.T, platform document.Platform, text string) []string {
 	return out
 }
 
-func short(f queries.Flaw) string {
+func short(f kics.Flaw) string {
 	return fmt.Sprintf("%s:%d", f.Rule.ID[strings.LastIndexByte(f.Rule.ID, '/')+1:], f.Line)
 }
 

@@ -4,7 +4,9 @@ package configuration
 
 import (
 	"cmp"
+	"context"
 	_ "embed" // the manual
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -16,7 +18,7 @@ import (
 	"merlon/internal/engine/iac/cloud"
 	"merlon/internal/engine/iac/declared"
 	"merlon/internal/engine/iac/document"
-	"merlon/internal/engine/iac/queries"
+	"merlon/internal/engine/iac/kics"
 	"merlon/internal/engine/iac/rules"
 	"merlon/internal/engine/iac/sam"
 	"merlon/internal/engine/iac/terraform"
@@ -33,26 +35,32 @@ var Analyzer = &scan.Analyzer{
 	Version:  1,
 	Analysis: finding.IaC,
 	Doc:      doc + "\n#" + cloud.Doc,
-	Rules:    listRules,
+	Rules:    func() ([]*finding.Rule, error) { return listRules(kics.Rules) },
 	Match:    wanted,
-	Project:  run,
+	Project:  func(p *scan.ProjectPass) error { return analyze(p, kics.Run) },
 }
 
-// listRules returns the queries of the library and our own rules.
-func listRules() ([]*finding.Rule, error) {
-	asked, err := queries.Rules()
-	if err != nil {
-		return nil, err
+// listRules returns the queries of the library and our own rules. Of a build without
+// the library these are our own, with the error that says so.
+func listRules(library func() ([]*finding.Rule, error)) ([]*finding.Rule, error) {
+	asked, missing := library()
+	if missing != nil && !errors.Is(missing, kics.ErrNoLibrary) {
+		return nil, missing
 	}
 	own, err := rules.Rules()
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat(asked, checks.Rules(), own), nil
+	return slices.Concat(asked, checks.Rules(), own), missing
 }
 
-// run reads, asks and reports.
-func run(p *scan.ProjectPass) error {
+// queryLibrary runs the queries that documents can trigger (kics.Run).
+type queryLibrary func(context.Context, []*document.Document, int) ([]kics.Flaw, []kics.Failure, error)
+
+// analyze reads the documents of the tree, runs all rules on them and reports what
+// they find. Without the library of queries our own rules still run, and the
+// analysis is degraded.
+func analyze(p *scan.ProjectPass, ask queryLibrary) error {
 	p.Progress(0, "read infrastructure code")
 	docs, project, err := read(p)
 	if err != nil {
@@ -66,7 +74,11 @@ func run(p *scan.ProjectPass) error {
 	var beside errgroup.Group
 	var lib *rules.Library
 	beside.Go(func() (err error) { lib, err = rules.For(projects...); return err }) // as long as some queries take
-	flaws, failures, err := queries.Run(p.Context, docs, p.Workers)
+	flaws, failures, err := ask(p.Context, docs, p.Workers)
+	if errors.Is(err, kics.ErrNoLibrary) {
+		p.Degrade(scan.Reason{Code: "unavailable", Message: err.Error()})
+		err = nil
+	}
 	if err := cmp.Or(err, beside.Wait()); err != nil {
 		return err
 	}
@@ -96,7 +108,7 @@ func run(p *scan.ProjectPass) error {
 }
 
 // describe makes the finding of a flaw.
-func describe(f queries.Flaw) finding.Finding {
+func describe(f kics.Flaw) finding.Finding {
 	address := address(f)
 	message := f.Rule.Name
 	if f.Actual != "" {
@@ -120,7 +132,7 @@ func describe(f queries.Flaw) finding.Finding {
 
 // address names the resource as its platform does: "aws_s3_bucket.logs", with the
 // module before it, "Pod/web", "Bucket" of CloudFormation.
-func address(f queries.Flaw) string {
+func address(f kics.Flaw) string {
 	name := ""
 	switch f.Document.Platform {
 	case document.Terraform:
@@ -139,11 +151,11 @@ func address(f queries.Flaw) string {
 }
 
 // logical returns the name that the template gives the resource.
-func logical(f queries.Flaw) string { return sam.Written(element(f)) }
+func logical(f kics.Flaw) string { return sam.Written(element(f)) }
 
 // element returns the name of the resource in the document; what the query names may be
 // the name of the thing in the cloud.
-func element(f queries.Flaw) string {
+func element(f kics.Flaw) string {
 	steps := f.Steps
 	if len(steps) == 0 {
 		steps = strings.Split(f.Key, ".")
@@ -157,7 +169,7 @@ func element(f queries.Flaw) string {
 // terraformAddress takes the address from the path of the value, or from the
 // query's words for the place, which begin with it: the name that a query gives is
 // often that of the thing in the cloud and not of the resource.
-func terraformAddress(f queries.Flaw) string {
+func terraformAddress(f kics.Flaw) string {
 	if s := f.Steps; len(s) >= 3 && s[0] == "resource" {
 		return whole(s[1], s[2])
 	} else if len(s) >= 3 && s[0] == "data" {

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merlon/internal/engine/iac/document"
-	"merlon/internal/engine/iac/queries"
+	"merlon/internal/engine/iac/kics"
 	"merlon/internal/engine/iac/rules"
 	"merlon/internal/finding"
 	"merlon/internal/scan/scantest"
@@ -17,34 +17,34 @@ func TestAnalyzer(t *testing.T) { scantest.Run(t, Analyzer) }
 func TestAddress(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		flaw queries.Flaw
+		flaw kics.Flaw
 		want string
 	}{
-		{"terraform", queries.Flaw{
+		{"terraform", kics.Flaw{
 			Document: &document.Document{Platform: document.Terraform, Prefix: "module.site."},
 			Key:      "aws_s3_bucket[logs].acl", Kind: "aws_s3_bucket", Name: "our-logs",
 		}, "module.site.aws_s3_bucket.logs"},
-		{"terraform in braces", queries.Flaw{
+		{"terraform in braces", kics.Flaw{
 			Document: &document.Document{Platform: document.Terraform},
 			Key:      "aws_s3_bucket[{{logs}}]", Kind: "aws_s3_bucket",
 		}, "aws_s3_bucket.logs"},
-		{"terraform by its path", queries.Flaw{
+		{"terraform by its path", kics.Flaw{
 			Document: &document.Document{Platform: document.Terraform},
 			Key:      "resource.x", Steps: []string{"resource", "aws_s3_bucket", "logs", "acl"}, Kind: "aws_s3_bucket",
 			Name: "our-logs",
 		}, "aws_s3_bucket.logs"},
-		{"a plan", queries.Flaw{
+		{"a plan", kics.Flaw{
 			Document: &document.Document{Platform: document.Terraform},
 			Key:      "aws_s3_bucket[module.m[0].aws_s3_bucket.a].acl", Kind: "aws_s3_bucket",
 		}, "module.m[0].aws_s3_bucket.a"},
-		{"cloudformation", queries.Flaw{
+		{"cloudformation", kics.Flaw{
 			Document: &document.Document{Platform: document.CloudFormation},
 			Key:      "Resources.Logs.Properties", Kind: "AWS::S3::Bucket", Name: "our-logs",
 		}, "Logs AWS::S3::Bucket"},
-		{"kubernetes", queries.Flaw{
+		{"kubernetes", kics.Flaw{
 			Document: &document.Document{Platform: document.Kubernetes}, Kind: "Pod", Name: "web",
 		}, "Pod/web"},
-		{"no name", queries.Flaw{Document: &document.Document{Platform: document.Compose}}, ""},
+		{"no name", kics.Flaw{Document: &document.Document{Platform: document.Compose}}, ""},
 	} {
 		if got := address(c.flaw); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
@@ -53,7 +53,7 @@ func TestAddress(t *testing.T) {
 }
 
 func TestDescribe(t *testing.T) {
-	got := describe(queries.Flaw{
+	got := describe(kics.Flaw{
 		Rule:     &finding.Rule{ID: "iac/kubernetes/x", Name: "X", Language: "Kubernetes"},
 		Document: &document.Document{Platform: document.Kubernetes},
 		Path:     "pod.yaml", Line: 3, Kind: "Pod", Name: "web", Key: "metadata.name={{web}}",
@@ -72,7 +72,7 @@ func TestDescribe(t *testing.T) {
 
 func TestOnce(t *testing.T) {
 	one, other := &finding.Rule{ID: "a"}, &finding.Rule{ID: "b"}
-	flaws := []queries.Flaw{
+	flaws := []kics.Flaw{
 		{Rule: one, Path: "x", Line: 2, Key: "k"}, {Rule: one, Path: "x", Line: 2, Key: "k"},
 		{Rule: other, Path: "x", Line: 2, Key: "k"}, {Rule: one, Path: "x", Line: 1, Key: "k"},
 	}
@@ -84,7 +84,7 @@ func TestOnce(t *testing.T) {
 func TestOnceOfKustomizations(t *testing.T) {
 	rule := &finding.Rule{ID: "a"}
 	built := &document.Document{Format: document.Kustomize}
-	flaws := []queries.Flaw{
+	flaws := []kics.Flaw{
 		{Rule: rule, Path: "x", Line: 2, Key: "web"}, {Rule: rule, Path: "x", Line: 2, Key: "a-web", Document: built},
 		{Rule: rule, Path: "patch", Line: 1, Key: "a-web", Document: built},
 		{Rule: rule, Path: "patch", Line: 1, Key: "b-web", Document: built},
@@ -108,7 +108,7 @@ func TestWanted(t *testing.T) {
 }
 
 func TestKnown(t *testing.T) {
-	is := known([]queries.Flaw{
+	is := known([]kics.Flaw{
 		{Path: "a.tf", Line: 3, Key: "aws_instance[web].ebs_optimized", Actual: "'ebs_optimized' is undefined or null"},
 		{Path: "a.tf", Line: 5, Key: "aws_instance[web].metadata_options", Actual: "'metadata_options' is not defined"},
 		{Path: "a.tf", Line: 7, Steps: []string{"resource", "aws_db_instance", "db", "kms_key_id"},

@@ -8,15 +8,15 @@ import (
 	"strings"
 
 	"merlon/internal/engine/iac/document"
-	"merlon/internal/engine/iac/queries"
+	"merlon/internal/engine/iac/kics"
 	"merlon/internal/engine/iac/rules"
 )
 
 // once leaves one of the flaws that are the same: one rule on one line of one file
 // about one resource, whichever document and module instance shows it. Of several, that with the
 // shortest key is left: it is about the whole.
-func once(flaws []queries.Flaw) []queries.Flaw {
-	slices.SortStableFunc(flaws, func(a, b queries.Flaw) int {
+func once(flaws []kics.Flaw) []kics.Flaw {
+	slices.SortStableFunc(flaws, func(a, b kics.Flaw) int {
 		return cmp.Or(
 			strings.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), strings.Compare(a.Rule.ID, b.Rule.ID),
 			strings.Compare(a.Key, b.Key), strings.Compare(a.Actual, b.Actual),
@@ -29,7 +29,7 @@ func once(flaws []queries.Flaw) []queries.Flaw {
 		told[place(f)] = told[place(f)] || !built(f)
 	}
 	seen := map[string]bool{}
-	var out []queries.Flaw
+	var out []kics.Flaw
 	for i, f := range flaws {
 		whole := &flaws[i]
 		if built(f) {
@@ -50,12 +50,12 @@ func once(flaws []queries.Flaw) []queries.Flaw {
 	return out
 }
 
-func built(f queries.Flaw) bool {
+func built(f kics.Flaw) bool {
 	return f.Document != nil && (f.Document.Format == document.Kustomize || f.Document.Variant != "")
 }
 
 // place is one rule on one line.
-func place(f queries.Flaw) string { return fmt.Sprintf("%s\x00%d\x00%s", f.Path, f.Line, f.Rule.ID) }
+func place(f kics.Flaw) string { return fmt.Sprintf("%s\x00%d\x00%s", f.Path, f.Line, f.Rule.ID) }
 
 // argument is how our own rules name, at the end of a message, what they are about.
 var argument = regexp.MustCompile(`\(([A-Za-z0-9_.]+)\)\.?$`)
@@ -65,7 +65,7 @@ var missing = regexp.MustCompile(`undefined|not defined|missing|not set`)
 
 // known tells which matches of our own rules are flaws that a query reported: on
 // the same line, about the same argument.
-func known(flaws []queries.Flaw) func(rules.Match) bool {
+func known(flaws []kics.Flaw) func(rules.Match) bool {
 	type place struct {
 		path string
 		line int

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"merlon/internal/engine/iac/document"
+	"merlon/internal/engine/iac/kics"
 	"merlon/internal/engine/iac/kustomize"
-	"merlon/internal/engine/iac/queries"
 	"merlon/internal/scan"
 )
 
@@ -18,7 +18,7 @@ import (
 // tree, or the platform, shows to be otherwise.
 
 // A doubt reports whether a flaw of the query is none after all.
-type doubt func(t *tree, f queries.Flaw) bool
+type doubt func(t *tree, f kics.Flaw) bool
 
 // doubts are asked by the ids of rules after "iac/".
 var doubts = map[string]doubt{
@@ -46,9 +46,9 @@ type tree struct {
 }
 
 // plausible leaves the flaws that nothing speaks against.
-func plausible(flaws []queries.Flaw, docs []*document.Document, files []scan.File) []queries.Flaw {
+func plausible(flaws []kics.Flaw, docs []*document.Document, files []scan.File) []kics.Flaw {
 	var t *tree // made when it is first needed
-	return slices.DeleteFunc(flaws, func(f queries.Flaw) bool {
+	return slices.DeleteFunc(flaws, func(f kics.Flaw) bool {
 		is := doubts[strings.TrimPrefix(f.Rule.ID, "iac/")]
 		if is == nil || f.Document == nil {
 			return false
@@ -94,7 +94,7 @@ func down(v any, keys ...string) any {
 
 // namespaceLater reports whether who installs the object names its namespace: of a
 // chart, and of what a kustomization beside or above it builds.
-func namespaceLater(t *tree, f queries.Flaw) bool {
+func namespaceLater(t *tree, f kics.Flaw) bool {
 	if !strings.Contains(f.Actual, "undefined") {
 		return false
 	}
@@ -105,7 +105,7 @@ func namespaceLater(t *tree, f queries.Flaw) bool {
 
 // targetElsewhere reports whether another folder has the pods that are selected: an
 // overlay or a component holds the policy, the base the pods.
-func targetElsewhere(t *tree, f queries.Flaw) bool {
+func targetElsewhere(t *tree, f kics.Flaw) bool {
 	if strings.Contains(f.Actual, "Pod port") {
 		return false
 	}
@@ -128,7 +128,7 @@ var mounted = regexp.MustCompile(`volumeMounts\.name=\{\{(.*?)\}\}`)
 // ownVolume reports whether a volume that is mounted over a folder of the system is
 // one of the cluster's storage, so that nothing of the node is within reach; or the
 // folder only begins like one, as /bindings does.
-func ownVolume(_ *tree, f queries.Flaw) bool {
+func ownVolume(_ *tree, f kics.Flaw) bool {
 	name := mounted.FindStringSubmatch(f.Key)
 	if name == nil {
 		return false
@@ -165,7 +165,7 @@ var inName = regexp.MustCompile(`\$\{?\w+[^}]*\}?`)
 
 // stageByVariable reports whether an image whose name holds a variable may be a stage
 // of the same file: "FROM base-${VARIANT}" beside "FROM x AS base-plain".
-func stageByVariable(_ *tree, f queries.Flaw) bool {
+func stageByVariable(_ *tree, f kics.Flaw) bool {
 	words := strings.Fields(strings.Trim(strings.TrimPrefix(f.Actual, "FROM "), "'"))
 	if len(words) == 0 || !strings.Contains(words[0], "$") || strings.HasPrefix(words[0], "$") {
 		return false
@@ -180,21 +180,21 @@ func stageByVariable(_ *tree, f queries.Flaw) bool {
 
 // relativeServer reports whether the address of a server is one below that of the
 // document: how it is reached is not said.
-func relativeServer(_ *tree, f queries.Flaw) bool {
+func relativeServer(_ *tree, f kics.Flaw) bool {
 	return strings.HasPrefix(f.Key, "servers.url./") || strings.HasPrefix(f.Key, "servers.url.{")
 }
 
 // properties returns those of the resource of CloudFormation that a flaw is about.
-func properties(f queries.Flaw) any {
+func properties(f kics.Flaw) any {
 	return down(f.Document.Root, "Resources", logical(f), "Properties")
 }
 
 // deadLetters reports whether a function has a queue under the name that the Serverless
 // Application Model gives it.
-func deadLetters(_ *tree, f queries.Flaw) bool { return down(properties(f), "DeadLetterQueue") != nil }
+func deadLetters(_ *tree, f kics.Flaw) bool { return down(properties(f), "DeadLetterQueue") != nil }
 
 // private reports whether an API is private in the words of the model.
-func private(_ *tree, f queries.Flaw) bool {
+func private(_ *tree, f kics.Flaw) bool {
 	endpoint := down(properties(f), "EndpointConfiguration")
 	return endpoint == "PRIVATE" || down(endpoint, "Type") == "PRIVATE"
 }
@@ -202,21 +202,21 @@ func private(_ *tree, f queries.Flaw) bool {
 // made reports whether the resource is one that the model makes, and cannot be told what
 // the query asks for: a certificate that functions would not look at, an authorizer that
 // is told of each method, a key for those who are asked who they are.
-func made(_ *tree, f queries.Flaw) bool {
+func made(_ *tree, f kics.Flaw) bool {
 	n, found := f.Document.Lines.Find("Resources", element(f))
 	return found == 2 && n.Made
 }
 
 // methodsOfMade reports whether the query asks a stage that the model makes for settings
 // of its methods, when the log is that of the stage.
-func methodsOfMade(t *tree, f queries.Flaw) bool {
+func methodsOfMade(t *tree, f kics.Flaw) bool {
 	return (strings.Contains(f.Actual, "MethodSettings") || strings.Contains(f.Actual, "DefaultRouteSettings")) &&
 		made(t, f)
 }
 
 // privateNetworks reports whether a rule of a firewall names private networks only: the
 // query knows a few networks of its own as such.
-func privateNetworks(_ *tree, f queries.Flaw) bool {
+func privateNetworks(_ *tree, f kics.Flaw) bool {
 	var v any = f.Document.Root
 	for _, step := range f.Steps {
 		if list, ok := v.([]any); ok {

@@ -10,7 +10,7 @@ import (
 
 	"merlon/internal/engine/iac/checks"
 	"merlon/internal/engine/iac/document"
-	"merlon/internal/engine/iac/queries"
+	"merlon/internal/engine/iac/kics"
 	"merlon/internal/engine/iac/rules"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
@@ -81,7 +81,7 @@ func TestSubjects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked, err := queries.Rules()
+	asked, err := kics.Rules()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,15 +126,15 @@ func TestPlausible(t *testing.T) {
 	chart := &document.Document{Platform: document.Kubernetes, Format: document.Helm, Path: "chart/templates/a.yaml"}
 	docker := &document.Document{Platform: document.Dockerfile, Path: "Dockerfile", Text: []byte("FROM debian:12 AS " +
 		"base-slim\nFROM base-${KIND}\nFROM image-${KIND}\n")}
-	flaw := func(id string, d *document.Document, actual, key string) queries.Flaw {
+	flaw := func(id string, d *document.Document, actual, key string) kics.Flaw {
 		kind, _ := d.Root["kind"].(string)
-		return queries.Flaw{Rule: &finding.Rule{ID: "iac/" + id}, Document: d, Path: d.Path, Actual: actual, Key: key,
+		return kics.Flaw{Rule: &finding.Rule{ID: "iac/" + id}, Document: d, Path: d.Path, Actual: actual, Key: key,
 			Kind: kind}
 	}
 	const mount = "kubernetes/volume-mount-with-os-directory-write-permissions"
 	for _, c := range []struct {
 		name string
-		flaw queries.Flaw
+		flaw kics.Flaw
 		left bool
 	}{
 		{"a policy for pods of another folder", flaw("kubernetes/network-policy-is-not-targeting-any-pod", policy, "",
@@ -157,7 +157,7 @@ func TestPlausible(t *testing.T) {
 		{"a server without TLS", flaw("openapi/3-0-global-server-uses-http", docker, "", "servers.url.http://x"), true},
 		{"another rule", flaw("kubernetes/x", other, "", ""), true},
 	} {
-		got := plausible([]queries.Flaw{c.flaw}, []*document.Document{pods, policy, other, stateful},
+		got := plausible([]kics.Flaw{c.flaw}, []*document.Document{pods, policy, other, stateful},
 			[]scan.File{{Path: "base/kustomization.yaml"}})
 		if len(got) == 1 != c.left {
 			t.Errorf("%s: %d flaws are left", c.name, len(got))

@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"merlon/internal/engine/iac/queries"
+	"merlon/internal/engine/iac/kics"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
 )
@@ -13,7 +13,7 @@ import (
 func TestDecided(t *testing.T) {
 	rule := &finding.Rule{Name: "Open"}
 	var told []scan.Reason
-	left := decided([]queries.Flaw{
+	left := decided([]kics.Flaw{
 		{Rule: rule, Path: "a.tf", Line: 1}, {Rule: rule, Path: "a.tf", Line: 2, Unknown: true},
 		{Rule: rule, Path: "a.tf", Line: 2, Unknown: true},
 	}, func(r scan.Reason) { told = append(told, r) })

@@ -1,4 +1,4 @@
-package queries
+package kics
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 	"golang.org/x/sync/errgroup"
 
-	"merlon/internal/engine/iac/queries/module"
+	"merlon/internal/engine/iac/kics/module"
 )
 
 // prepared is a query that can be asked, with some of its rules.

@@ -1,4 +1,4 @@
-package queries
+package kics
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"merlon/internal/engine/iac/document"
-	"merlon/internal/engine/iac/queries/module"
+	"merlon/internal/engine/iac/kics/module"
 )
 
 // docs reads a YAML text as documents of one unit.

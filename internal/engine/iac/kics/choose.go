@@ -1,4 +1,4 @@
-package queries
+package kics
 
 import "merlon/internal/engine/iac/document"
 

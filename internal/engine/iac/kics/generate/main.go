@@ -1,65 +1,85 @@
-// Command generate writes library.zip: the queries of the KICS project, which its
+// Command generate writes library/kics.zip: the queries of the KICS project, which its
 // Go module holds, with their libraries and descriptions, and with what each needs
-// of a document. It is run by "go generate ./internal/engine/iac/queries" in an
-// environment where the module can be had; the result is committed.
+// of a document. "make library" runs it, by way of "go generate
+// ./internal/engine/iac/kics". The module is the one that source/go.mod pins; the go
+// command downloads it if the module cache has none. The result is not committed.
 package main
 
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"compress/flate"
 	"encoding/json"
 	"fmt"
 	"io"
 	"log"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
-	"merlon/internal/engine/iac/queries/module"
+	"merlon/internal/engine/iac/kics/module"
 )
 
-const moduleVersion = "github.com/Checkmarx/kics/v2@v2.2.0"
+// output is the archive, relative to the folder of package kics.
+const output = "library/kics.zip"
 
 func main() {
-	dir, err := moduleDir()
-	if err != nil {
-		log.Fatal(err)
-	}
-	var b bytes.Buffer
-	if err := write(&b, filepath.Join(dir, "assets")); err != nil {
-		log.Fatal(err)
-	}
-	if err := os.WriteFile("library.zip", b.Bytes(), 0o644); err != nil {
+	log.SetFlags(0)
+	log.SetPrefix("generate the library of queries: ")
+	if err := generate(output); err != nil {
 		log.Fatal(err)
 	}
 }
 
-// moduleDir brings the module into the module cache and returns its folder.
-func moduleDir() (string, error) {
-	cmd := exec.Command("go", "mod", "download", "-json", moduleVersion)
-	cmd.Dir = os.TempDir()
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
+// generate writes the archive, unless the one that is there has the same stamp.
+func generate(path string) error {
+	pinned, err := findModule("source")
 	if err != nil {
-		return "", fmt.Errorf("download %s: %w", moduleVersion, err)
+		return err
 	}
-	var m struct{ Dir string }
-	if err := json.Unmarshal(out, &m); err != nil {
-		return "", err
+	stamp, err := stampOf(pinned.Version, "generate", "module")
+	if err != nil {
+		return err
 	}
-	return m.Dir, nil
+	if isCurrent(path, stamp) {
+		now := time.Now() // for make, which compares times
+		return os.Chtimes(path, now, now)
+	}
+	var b bytes.Buffer
+	if err := write(&b, filepath.Join(pinned.Dir, "assets"), stamp); err != nil {
+		return err
+	}
+	return replaceFile(path, b.Bytes())
+}
+
+// replaceFile writes the file in one step, so that a build at the same time never
+// takes in half of it.
+func replaceFile(path string, content []byte) error {
+	temporary, err := os.CreateTemp(filepath.Dir(path), ".kics-*.zip")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(temporary.Name()) }() // there is none when all went well
+	_, err = temporary.Write(content)
+	if err := cmp.Or(err, temporary.Chmod(0o644), temporary.Close()); err != nil {
+		return err
+	}
+	return os.Rename(temporary.Name(), path)
 }
 
 // write makes the archive. For each platform it has three entries: index.json says
 // which rules need which words, modules.bin holds the compiled rules one after the other,
-// and about.json describes the queries.
-func write(w io.Writer, assets string) error {
+// and about.json describes the queries. The stamp is the archive's comment.
+func write(w io.Writer, assets, stamp string) error {
 	z := zip.NewWriter(w)
+	if err := z.SetComment(stamp); err != nil {
+		return err
+	}
 	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
 		return flate.NewWriter(w, flate.BestCompression)
 	})

@@ -16,6 +16,11 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
+// Format begins the stamp (the comment) of an archive of modules. A change of what
+// the generator writes, or of how it is read, takes the next number, so that an archive
+// that an older generator left behind is refused and not misread.
+const Format = "format 1,"
+
 // Language is the version of the language that the modules are written in: as it was
 // before version 1.
 const Language = ast.RegoV0

@@ -6,31 +6,47 @@
 // What a scan pays for is what its files can trigger: for each rule of a query it
 // is known which words a document must hold for the rule to have a result, so most
 // are never read. All are compiled when the library is generated (package module).
-package queries
+//
+// The library is made at build time from the module that source/go.mod pins ("make
+// library"). A program that was built without it says so: ErrNoLibrary.
+package kics
 
 import (
 	"archive/zip"
 	"bytes"
-	_ "embed" // the library
+	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"strings"
 	"sync"
 
 	"github.com/open-policy-agent/opa/v1/storage"
 	"github.com/open-policy-agent/opa/v1/storage/inmem"
 
 	"merlon/internal/engine/iac/document"
-	"merlon/internal/engine/iac/queries/module"
+	"merlon/internal/engine/iac/kics/module"
+	"merlon/internal/scan"
 )
 
 //go:generate go run ./generate
 
-// archive is what generate writes: the queries, under the Apache licence 2.0 that
-// NOTICE tells of.
+// files is the folder into which generate writes the archive, with the licence of the
+// queries. The folder is embedded, and not the archive, because it is always there:
+// a plain "go build" of a clean checkout works.
 //
-//go:embed library.zip
-var archive []byte
+//go:embed library
+var files embed.FS
+
+// archiveName is where generate writes the library.
+const archiveName = "library/kics.zip"
+
+// ErrNoLibrary says that the program was built without the library of queries, or with
+// one of another version.
+var ErrNoLibrary = fmt.Errorf("%w: the library of KICS queries; run \"make library\" and build again, or \"make build\"",
+	scan.ErrMissingPart)
 
 // A library is the opened archive with what was made of it so far. It is shared by
 // all scans of the process.
@@ -43,10 +59,31 @@ type library struct {
 }
 
 // open reads the archive, once a process.
-var open = sync.OnceValues(func() (*library, error) {
-	z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
+var open = sync.OnceValues(func() (*library, error) { return openLibrary(files) })
+
+// openLibrary reads the archive of a file system. It reads it in place: the archive of
+// the program is part of the binary, and a copy would stay for the life of the process.
+func openLibrary(files fs.FS) (*library, error) {
+	file, err := files.Open(archiveName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNoLibrary
+	} else if err != nil {
+		return nil, fmt.Errorf("open the library of queries: %w", err)
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("open the library of queries: %w", err)
+	}
+	at, ok := file.(io.ReaderAt)
+	if !ok {
+		return nil, errors.New("the file system of the library has no random access")
+	}
+	z, err := zip.NewReader(at, info.Size())
 	if err != nil {
 		return nil, fmt.Errorf("read the library of queries: %w", err)
+	}
+	if !strings.HasPrefix(z.Comment, module.Format) {
+		return nil, fmt.Errorf("%w (the one of this build is of another version)", ErrNoLibrary)
 	}
 	l := &library{files: map[string]*zip.File{}, platforms: map[document.Platform]*platform{}}
 	for _, f := range z.File {
@@ -58,7 +95,7 @@ var open = sync.OnceValues(func() (*library, error) {
 	}
 	l.data = inmem.NewFromObjectWithOpts(data, inmem.OptRoundTripOnWrite(false), inmem.OptReturnASTValuesOnRead(true))
 	return l, nil
-})
+}
 
 func (l *library) read(name string) ([]byte, error) {
 	f, ok := l.files[name]

@@ -6,7 +6,7 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
-	"merlon/internal/engine/iac/queries/module"
+	"merlon/internal/engine/iac/kics/module"
 )
 
 func TestNeedsOf(t *testing.T) {
