@@ -23,6 +23,17 @@ const anywhere = "internal/lazyregexp"
 // vocabulary is what most trees may speak of.
 const vocabulary = "internal/errs internal/tenant internal/project internal/finding internal/advisory internal/run"
 
+// sast returns the paths of packages of static analysis. There, what a package may import
+// stands below it: the analyzer on top, taint above the intermediate form, languages and
+// trees at the bottom.
+func sast(names string) string {
+	list := strings.Fields(names)
+	for i, name := range list {
+		list[i] = "internal/engine/sast/" + name
+	}
+	return strings.Join(list, " ")
+}
+
 // mayImport gives, for each tree of the module, the trees it may import. The
 // longest key that covers a folder counts.
 var mayImport = map[string]string{
@@ -75,11 +86,64 @@ var mayImport = map[string]string{
 	"internal/registry/aws/awstest": "internal/registry/aws",
 
 	"internal/scan/scantest": "internal/scan internal/finding",
-	"internal/engine/sast": "internal/yamltext internal/errs internal/finding internal/scan " +
-		"internal/scan/scantest",
+	"internal/engine/sast": "internal/errs internal/finding internal/scan " +
+		sast("cache cst entropy flow frameworks generic ir lang lang/all model pattern pcre route rule "+
+			"scope taint taint/findings taint/rulematch tree"),
+	"internal/engine/sast/code": "internal/errs internal/finding internal/scan internal/engine/sast " +
+		sast("cache cst flow lang lang/all route rule rules"),
+	"internal/engine/sast/ruletest": "internal/engine/sast " + sast("lang/all rule"),
+	"internal/engine/sast/rules":    "internal/errs internal/finding " + sast("frameworks model rule"),
+
+	"internal/engine/sast/taint": sast("taint/findings taint/frame taint/modelindex taint/rulematch taint/scheduler " +
+		"taint/survey " +
+		"taint/taintset ir model"),
+	"internal/engine/sast/taint/findings": sast("taint/frame taint/modelindex taint/rulematch taint/summary " +
+		"taint/survey taint/syncmap " +
+		"taint/taintset taint/value ir lang model pattern tree"),
+	"internal/engine/sast/taint/scheduler": sast("taint/frame taint/interpret taint/summary taint/syncmap ir"),
+	"internal/engine/sast/taint/interpret": sast("taint/callsite taint/frame taint/guard taint/libcall " +
+		"taint/modelindex taint/rulematch " +
+		"taint/summary taint/taintset taint/value ir model rule"),
+	"internal/engine/sast/taint/libcall": sast("taint/callsite taint/frame taint/guard taint/modelindex " +
+		"taint/taintset taint/value ir " +
+		"model pcre"),
+	"internal/engine/sast/taint/guard": sast("taint/callsite taint/frame taint/modelindex taint/summary taint/survey " +
+		"taint/taintset " +
+		"taint/value ir model"),
+	"internal/engine/sast/taint/callsite": sast("taint/frame taint/modelindex taint/survey taint/taintset " +
+		"taint/value ir model"),
+	"internal/engine/sast/taint/frame": sast("taint/modelindex taint/summary taint/survey taint/syncmap " +
+		"taint/taintset taint/value ir " +
+		"model tree"),
+	"internal/engine/sast/taint/survey": sast("taint/modelindex taint/rulematch taint/taintset taint/value " +
+		"ir model"),
+	"internal/engine/sast/taint/rulematch":  sast("taint/summary taint/taintset ir lang model pattern rule tree"),
+	"internal/engine/sast/taint/modelindex": sast("taint/syncmap taint/taintset taint/value ir lang model pcre tree"),
+	"internal/engine/sast/taint/summary":    sast("taint/taintset taint/value ir pattern"),
+	"internal/engine/sast/taint/value":      sast("taint/taintset ir pcre"),
+	"internal/engine/sast/taint/taintset":   sast("taint/syncmap ir model pattern"),
+	"internal/engine/sast/taint/syncmap":    "",
+
+	"internal/engine/sast/flow":       sast("ir tree"),
+	"internal/engine/sast/ir":         sast("lang scope tree"),
+	"internal/engine/sast/pattern":    sast("cst lang pcre rule scope tree"),
+	"internal/engine/sast/generic":    sast("rule"),
+	"internal/engine/sast/route":      sast("scope tree"),
+	"internal/engine/sast/scope":      sast("lang tree"),
+	"internal/engine/sast/lang/all":   sast("cst lang"),
+	"internal/engine/sast/lang":       sast("cst tree"),
+	"internal/engine/sast/cache":      sast("tree"),
+	"internal/engine/sast/frameworks": sast("model"),
+	"internal/engine/sast/rule":       "internal/errs internal/finding internal/scan internal/yamltext " + sast("pcre"),
+	"internal/engine/sast/model":      "",
+	"internal/engine/sast/tree":       "",
+	"internal/engine/sast/pcre":       "",
+	"internal/engine/sast/entropy":    "",
+	"internal/engine/sast/cst":        "",
+
 	"internal/engine/secrets": "internal/errs internal/finding internal/scan internal/scan/scantest",
 	"internal/engine/sca": "internal/errs internal/finding internal/scan internal/scan/scantest " +
-		"internal/sbom internal/upgrade internal/engine/sast",
+		"internal/sbom internal/upgrade internal/engine/sast " + sast("cst flow ir lang lang/all scope tree"),
 	"internal/engine/iac": "internal/yamltext internal/errs internal/finding internal/scan " +
 		"internal/scan/scantest",
 	"internal/engine/cicd": "internal/yamltext internal/errs internal/finding internal/scan " +
@@ -90,7 +154,7 @@ var mayImport = map[string]string{
 	"internal/engine/dast/activescan/activescantest": "internal/oast internal/finding internal/scan internal/engine/dast",
 	"internal/engine/api": "internal/redact internal/yamltext internal/errs internal/finding " +
 		"internal/scan internal/scan/scantest internal/engine/dast",
-	"internal/engine/all": "internal/scan internal/engine/sast internal/engine/secrets " +
+	"internal/engine/all": "internal/scan internal/engine/sast/code internal/engine/secrets " +
 		"internal/engine/sca internal/engine/iac internal/engine/cicd internal/engine/container internal/engine/dast " +
 		"internal/engine/api",
 	"internal/sbom":   "internal/finding internal/license",
@@ -136,7 +200,7 @@ var mayImport = map[string]string{
 		"internal/registry/catalog internal/registry/credential internal/target internal/target/ownership",
 	"internal/cli": "internal/connbroker internal/oast internal/chromium examples internal/vex internal/errs " +
 		"internal/config internal/server client internal/scan internal/engine/all internal/engine/sast " +
-		"internal/report" +
+		sast("rule rules ruletest") + " internal/report" +
 		" internal/advisory internal/finding internal/sandbox internal/archive internal/sbom internal/image " +
 		"internal/outbound internal/registry internal/registry/credential internal/verify internal/upgrade" +
 		" internal/store internal/store/sqlite internal/store/postgres",

@@ -22,7 +22,7 @@ import (
 	"merlon/internal/engine/sast/route"
 	"merlon/internal/engine/sast/rule"
 	"merlon/internal/engine/sast/scope"
-	"merlon/internal/engine/sast/taint"
+	"merlon/internal/engine/sast/taint/rulematch"
 	"merlon/internal/engine/sast/tree"
 )
 
@@ -207,9 +207,9 @@ type checked struct {
 	lang   *lang.Language
 	seen   *seen // of a file in which data is followed; nil for others, and when it is lowered
 	key    cache.Key
-	lower  []Problem             // of the lowering, and of the patterns of taint rules
-	places map[int]*taint.Places // of taint rules with patterns, by their number
-	routes *route.Facts          // nil where nobody asks
+	lower  []Problem                 // of the lowering, and of the patterns of taint rules
+	places map[int]*rulematch.Places // of taint rules with patterns, by their number
+	routes *route.Facts              // nil where nobody asks
 
 	lowered *ir.File // for taint rules
 }
@@ -222,7 +222,7 @@ type Set struct {
 	number    map[*rule.Rule]int // in rules
 	languages map[*lang.Language][]compiled
 	text      []compiled // rules for generic and regex
-	taint     []*taint.Rule
+	taint     []*rulematch.Rule
 	follows   map[*lang.Language]bool // there is a taint rule for it
 	places    map[*lang.Language][]places
 }
@@ -230,7 +230,7 @@ type Set struct {
 // places finds the places of a taint rule with patterns.
 type places struct {
 	rule     int // in Set.taint
-	compiled *taint.Compiled
+	compiled *rulematch.Compiled
 }
 
 type compiled struct {
@@ -270,7 +270,7 @@ func compile(rules []*rule.Rule, wanted []*lang.Language) (*Set, []Problem) {
 	for i, r := range rules {
 		s.number[r] = i
 		if r.Taint != nil {
-			s.taint = append(s.taint, &taint.Rule{Rule: r})
+			s.taint = append(s.taint, &rulematch.Rule{Rule: r})
 			for _, name := range r.Languages {
 				if err := s.followAll(r, name); err != nil {
 					problems = append(problems,
@@ -303,7 +303,7 @@ func (s *Set) followAll(r *rule.Rule, name string) error {
 		}
 		setting := Setting(r.Options)
 		setting.Language = l
-		c, err := taint.Compile(r, setting)
+		c, err := rulematch.Compile(r, setting)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -314,11 +314,11 @@ func (s *Set) followAll(r *rule.Rule, name string) error {
 }
 
 // with returns the set whose taint rules have the places that were found.
-func (s *Set) with(found []map[string]*taint.Places) *Set {
+func (s *Set) with(found []map[string]*rulematch.Places) *Set {
 	out := *s
-	out.taint = make([]*taint.Rule, len(s.taint))
+	out.taint = make([]*rulematch.Rule, len(s.taint))
 	for k, r := range s.taint {
-		out.taint[k] = &taint.Rule{Rule: r.Rule, Places: found[k]}
+		out.taint[k] = &rulematch.Rule{Rule: r.Rule, Places: found[k]}
 	}
 	return &out
 }
@@ -434,7 +434,7 @@ func (s *Set) look(ctx context.Context, src Source, l *lang.Language, limits cst
 
 // find finds the places of the taint rules with patterns.
 func (c *checked) find(ctx context.Context, s *Set, l *lang.Language, f *pattern.File) {
-	c.places = map[int]*taint.Places{}
+	c.places = map[int]*rulematch.Places{}
 	for _, p := range s.places[l] {
 		r := s.taint[p.rule].Rule
 		if !Applies(r, f.Tree.Path) {

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"golang.org/x/mod/modfile"
-
 	"merlon/internal/engine/sast/flow"
 	"merlon/internal/engine/sast/frameworks"
 	"merlon/internal/engine/sast/ir"
@@ -18,6 +17,7 @@ import (
 	"merlon/internal/engine/sast/pattern"
 	"merlon/internal/engine/sast/rule"
 	"merlon/internal/engine/sast/taint"
+	"merlon/internal/engine/sast/taint/findings"
 	"merlon/internal/engine/sast/tree"
 )
 
@@ -107,7 +107,7 @@ func (s *Set) program(ctx context.Context, files []*ir.File, models []*model.Mod
 		return nil, []Problem{{Err: fmt.Errorf("the call graph: %w", err)}}
 	}
 	var given []taint.Problem
-	found, err := prompt(ctx, func() (found []*taint.Finding, err error) {
+	found, err := prompt(ctx, func() (found []*findings.Finding, err error) {
 		found, given, err = taint.Analyze(ctx, graph, models, s.taint,
 			taint.Options{Workers: o.Workers, Properties: o.Properties, Part: o.Local,
 				Set: frameworks.Set, Progress: func(done, total int) { o.tell(Following, done, total) }})
@@ -135,7 +135,7 @@ func (s *Set) program(ctx context.Context, files []*ir.File, models []*model.Mod
 var errNotFollowed = errors.New("data was not followed to the end")
 
 // followed makes a match of a taint finding.
-func followed(f *taint.Finding) Match {
+func followed(f *findings.Finding) Match {
 	m := Match{Rule: f.Rule.Rule, Bound: bound(f), Number: f.Number()}
 	m.Message = rule.Interpolate(m.Rule.Message, func(name string) (string, bool) {
 		if inner, ok := strings.CutPrefix(name, "value("); ok {
@@ -180,7 +180,7 @@ func followed(f *taint.Finding) Match {
 
 // stepAt returns the step at a point; a parameter without a place of its own is the
 // file.
-func stepAt(p taint.Point) Step {
+func stepAt(p findings.Point) Step {
 	t := p.File.Tree
 	n := &t.Nodes[max(p.Node, tree.Root)]
 	return Step{Path: t.Path, Start: position(t, n.Start), End: position(t, n.End)}
@@ -188,7 +188,7 @@ func stepAt(p taint.Point) Step {
 
 // bound returns the texts of the metavariables of source and sink; those of the sink
 // come first.
-func bound(f *taint.Finding) map[string]string {
+func bound(f *findings.Finding) map[string]string {
 	out := map[string]string{}
 	for _, match := range []*pattern.Match{f.SourceMatch(), f.Match()} {
 		if match == nil {

@@ -10,7 +10,7 @@ import (
 
 	"merlon/internal/engine/sast/cache"
 	"merlon/internal/engine/sast/ir"
-	"merlon/internal/engine/sast/taint"
+	"merlon/internal/engine/sast/taint/rulematch"
 )
 
 // This file has data followed through the files together, and keeps what came of it
@@ -80,13 +80,13 @@ func (s *Set) follow(ctx context.Context, files []*checked, o Options) said {
 		return out
 	}
 	var lowered []*ir.File
-	places := make([]map[string]*taint.Places, len(s.taint))
+	places := make([]map[string]*rulematch.Places, len(s.taint))
 	for _, c := range files {
 		out.problems = append(out.problems, c.lower...)
 		lowered = append(lowered, c.lowered)
 		for k, p := range c.places {
 			if places[k] == nil {
-				places[k] = map[string]*taint.Places{}
+				places[k] = map[string]*rulematch.Places{}
 			}
 			places[k][c.src.Path] = p
 		}

@@ -4,22 +4,20 @@ import (
 	"fmt"
 
 	"merlon/internal/engine/sast/model"
+	"merlon/internal/engine/sast/taint/frame"
+	"merlon/internal/engine/sast/taint/modelindex"
+	"merlon/internal/engine/sast/taint/rulematch"
+	"merlon/internal/engine/sast/taint/survey"
+	"merlon/internal/engine/sast/taint/taintset"
 )
 
-// This file divides rules into runs. One run answers all rules that ask only for
-// models: the bits of a word tell apart for which kinds of sinks data is clean. Rules
-// that have places of their own have a bit each.
-
-// The bits that no kind of sinks and no rule has.
-const (
-	startBit = 1 << 62
-	hostBit  = 1 << 63
-	maxBits  = 62
-)
+// This file divides rules into runs. One run covers all rules that ask only for models:
+// the bits of a word tell for which kinds of sinks data is sanitized. Rules that have
+// patterns of their own have a bit each.
 
 // A batch is the rules that one run answers.
 type batch struct {
-	rules  []*Rule
+	rules  []*rulematch.Rule
 	kinds  []string // of the models; nil without models
 	models bool
 	marked bool // the rules have places of their own
@@ -27,16 +25,16 @@ type batch struct {
 }
 
 // divide divides rules into batches, in their order.
-func divide(models []*model.Model, rules []*Rule) ([]*batch, error) {
+func divide(models []*model.Model, rules []*rulematch.Rule) ([]*batch, error) {
 	kinds, err := model.Kinds(models)
 	if err != nil {
 		return nil, err
 	}
-	var modelled, mixed, whole, local []*Rule
+	var modelled, mixed, whole, local []*rulematch.Rule
 	for _, r := range rules {
 		interfile := r.Rule.Options.Interfile
 		switch {
-		case !r.mentions():
+		case !r.HasPatterns():
 			modelled = append(modelled, r)
 		case len(r.Places) == 0:
 		case r.Rule.Taint.Model != nil:
@@ -52,7 +50,7 @@ func divide(models []*model.Model, rules []*Rule) ([]*batch, error) {
 		out = append(out, &batch{rules: modelled, kinds: kinds, models: true})
 	}
 	for len(mixed) > 0 {
-		room := maxBits - len(kinds)
+		room := modelindex.MaxBits - len(kinds)
 		if room < 1 {
 			return nil, fmt.Errorf("the models have %d kinds of sinks: no room for rules", len(kinds))
 		}
@@ -61,46 +59,49 @@ func divide(models []*model.Model, rules []*Rule) ([]*batch, error) {
 		mixed = mixed[n:]
 	}
 	for len(whole) > 0 {
-		n := min(maxBits, len(whole))
+		n := min(modelindex.MaxBits, len(whole))
 		out = append(out, &batch{rules: whole[:n], marked: true})
 		whole = whole[n:]
 	}
 	for len(local) > 0 {
-		n := min(maxBits, len(local))
+		n := min(modelindex.MaxBits, len(local))
 		out = append(out, &batch{rules: local[:n], marked: true, local: true})
 		local = local[n:]
 	}
 	return out, nil
 }
 
-// run returns a run for the batch.
-func (b *batch) run(p Program, models []*model.Model, o Options) *run {
-	r := &run{program: p, options: o, sets: map[string]*model.Set{}, bits: map[string]uint64{},
-		startBit: startBit, hostBit: hostBit, marked: b.marked, plain: !b.models, local: b.local}
+// newRun returns a run for the batch.
+func (b *batch) newRun(p modelindex.Program, models []*model.Model, o Options) *frame.Run {
+	x := &modelindex.Index{Origins: &taintset.Origins{}, Program: p, Sets: map[string]*model.Set{},
+		Bits:     map[string]uint64{},
+		StartBit: modelindex.StartBit, HostBit: modelindex.HostBit, Plain: !b.models, Local: b.local}
 	if b.models {
-		r.models = models
+		x.Models, x.LoadSet = models, o.Set
 	}
+	r := &frame.Run{Survey: &survey.Survey{Index: x, Set: &rulematch.Set{HasPlaces: b.marked}},
+		Properties: o.Properties}
 	for i, k := range b.kinds {
-		r.bits[k] = 1 << i
+		r.Bits[k] = 1 << i
 	}
-	r.bits[model.PathStatus] = r.bits[model.Path]
-	r.inheritedBit, r.keyBits = r.bits[model.Inherited], r.bits[model.Prototype]|r.bits[model.OwnKey]
+	r.Bits[model.PathStatus] = r.Bits[model.Path]
+	r.InheritedBit, r.KeyBits = r.Bits[model.Inherited], r.Bits[model.Prototype]|r.Bits[model.OwnKey]
 	if !b.marked {
 		return r
 	}
-	r.rules = b.rules
+	r.Rules = b.rules
 	for k, rl := range b.rules {
 		bit := uint64(1) << (len(b.kinds) + k)
-		r.ruleBits = append(r.ruleBits, bit)
-		r.allRules |= bit
+		r.RuleBits = append(r.RuleBits, bit)
+		r.AllRules |= bit
 		o := &rl.Rule.Options
 		for _, option := range []struct {
 			on   bool
 			bits *uint64
 		}{
-			{o.TaintAssumeSafeFunctions, &r.safeCalls}, {o.TaintAssumeSafeIndexes, &r.safeIndexes},
-			{o.TaintAssumeSafeComparisons, &r.safeComparisons}, {o.TaintOnlyPropagateThroughAssigning, &r.assignOnly},
-			{o.TaintAssumeSafeBooleans || o.TaintAssumeSafeNumbers, &r.safePrimitives},
+			{o.TaintAssumeSafeFunctions, &r.SafeCalls}, {o.TaintAssumeSafeIndexes, &r.SafeIndexes},
+			{o.TaintAssumeSafeComparisons, &r.SafeComparisons}, {o.TaintOnlyPropagateThroughAssigning, &r.AssignOnly},
+			{o.TaintAssumeSafeBooleans || o.TaintAssumeSafeNumbers, &r.SafePrimitives},
 		} {
 			if option.on {
 				*option.bits |= bit

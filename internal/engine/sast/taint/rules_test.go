@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"merlon/internal/engine/sast/cst"
 	"merlon/internal/engine/sast/flow"
 	"merlon/internal/engine/sast/ir"
@@ -19,6 +18,7 @@ import (
 	"merlon/internal/engine/sast/rule"
 	"merlon/internal/engine/sast/scope"
 	"merlon/internal/engine/sast/taint"
+	"merlon/internal/engine/sast/taint/rulematch"
 )
 
 // TestRulesWithPlaces runs rules with patterns of their own. A comment "found id"
@@ -43,9 +43,9 @@ func TestRulesWithPlaces(t *testing.T) {
 	}
 	names := scope.Analyze(f, l, nil)
 	file := pattern.NewFile(f, l, names)
-	var list []*taint.Rule
+	var list []*rulematch.Rule
 	for _, r := range parsed {
-		c, err := taint.Compile(r, pattern.Setting{Language: l, Options: r.Options})
+		c, err := rulematch.Compile(r, pattern.Setting{Language: l, Options: r.Options})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestRulesWithPlaces(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		list = append(list, &taint.Rule{Rule: r, Places: map[string]*taint.Places{"flow.py": p}})
+		list = append(list, &rulematch.Rule{Rule: r, Places: map[string]*rulematch.Places{"flow.py": p}})
 	}
 	graph, err := flow.Build(context.Background(), []*ir.File{ir.Lower(names, l, ir.Limits{})}, flow.Options{})
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"merlon/internal/engine/sast/cst"
 	"merlon/internal/engine/sast/flow"
 	"merlon/internal/engine/sast/frameworks"
@@ -23,6 +22,9 @@ import (
 	"merlon/internal/engine/sast/rule"
 	"merlon/internal/engine/sast/scope"
 	"merlon/internal/engine/sast/taint"
+	"merlon/internal/engine/sast/taint/findings"
+	"merlon/internal/engine/sast/taint/rulematch"
+	"merlon/internal/engine/sast/taint/scheduler"
 )
 
 // load lowers every file below the folder that has a language.
@@ -57,7 +59,7 @@ func load(t *testing.T, folder string) []*ir.File {
 }
 
 // rules returns a rule for each kind of sinks.
-func rules(t *testing.T) []*taint.Rule {
+func rules(t *testing.T) []*rulematch.Rule {
 	models, err := frameworks.Models()
 	if err != nil {
 		t.Fatal(err)
@@ -66,16 +68,16 @@ func rules(t *testing.T) []*taint.Rule {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var list []*taint.Rule
+	var list []*rulematch.Rule
 	for _, k := range kinds {
-		list = append(list, &taint.Rule{Rule: &rule.Rule{ID: k,
+		list = append(list, &rulematch.Rule{Rule: &rule.Rule{ID: k,
 			Taint: &rule.Taint{Model: &rule.Model{Sources: []string{"remote", "argument", model.Library},
 				Sinks: []string{k}}}}})
 	}
 	return list
 }
 
-func analyze(t *testing.T, files []*ir.File, workers int) []*taint.Finding {
+func analyze(t *testing.T, files []*ir.File, workers int) []*findings.Finding {
 	t.Helper()
 	models, err := frameworks.Models()
 	if err != nil {
@@ -149,7 +151,7 @@ func TestPathsLeadThroughFiles(t *testing.T) {
 // workers.
 func TestResultsDoNotDependOnOrder(t *testing.T) {
 	folders, _ := filepath.Glob("testdata/[gjp]*/*")
-	text := func(found []*taint.Finding) string {
+	text := func(found []*findings.Finding) string {
 		var b strings.Builder
 		for _, f := range found {
 			fmt.Fprintln(&b, f.Rule.Rule.ID, f.Path)
@@ -183,7 +185,7 @@ func TestCutsDoNotDependOnOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		found, problems, err := taint.Analyze(t.Context(), graph, models, all,
-			taint.Options{Workers: workers, Budget: taint.Budget{Base: 10 * task, Function: 1, Task: task,
+			taint.Options{Workers: workers, Budget: scheduler.Budget{Base: 10 * task, Function: 1, Task: task,
 				Least: task / 4}})
 		if err != nil {
 			t.Fatal(err)

@@ -1,0 +1,145 @@
+package callsite
+
+import (
+	"merlon/internal/engine/sast/ir"
+	"merlon/internal/engine/sast/taint/frame"
+	"merlon/internal/engine/sast/taint/taintset"
+	"merlon/internal/engine/sast/taint/value"
+)
+
+// This file binds arguments to the parameters of the functions that a call may mean.
+
+// Actuals are what a called function's inputs are where it is called.
+type Actuals struct {
+	Function    *ir.Function
+	Receiver    *value.Value
+	Parameters  []*value.Value
+	Captures    func(k int) *value.Value
+	Instruction int32
+	Sub         int32 // tells several calls of one instruction apart
+	Callback    bool  // a library calls the function, which it was given here
+	Node        int32
+}
+
+// Input returns what the called function's input is.
+func (x *Actuals) Input(a *frame.Frame, in taintset.Input) *value.Value {
+	switch in.Kind {
+	case taintset.Parameter:
+		if int(in.Index) < len(x.Parameters) {
+			return x.Parameters[in.Index]
+		}
+	case taintset.Receiver:
+		return x.Receiver
+	case taintset.Capture:
+		return x.Captures(int(in.Index))
+	case taintset.Global:
+		return a.Globals()
+	}
+	return nil
+}
+
+// Bind gives the arguments to the parameters.
+func (c *Site) Bind(st *frame.State, t Target, sub int32) *Actuals {
+	fn := t.Function
+	x := &Actuals{Function: fn, Receiver: t.Receiver, Parameters: make([]*value.Value, len(fn.Params)),
+		Instruction: c.Index, Node: c.Instruction.Node,
+		Sub: sub << 8}
+	x.Captures = CaptureOf(c.Frame, st, t)
+	args := c.Args
+	if t.Value != nil && t.Receiver == nil && len(args) > 0 && !args[0].Many && frame.ExpectsReceiver(fn) {
+		x.Receiver, args = args[0].Value, args[1:]
+	}
+	x.Bind(c.Frame, st, args, c.Index)
+	return x
+}
+
+// CaptureOf returns the way to the cells that a function value shares.
+func CaptureOf(a *frame.Frame, st *frame.State, t Target) func(int) *value.Value {
+	return func(k int) *value.Value {
+		outer := t.Function.Captures[k].Outer
+		if t.Function.Parent == a.Function.Parent && t.Function.Parent != nil { // both share the activation around them
+			for j, c := range a.Function.Captures {
+				if c.Outer == outer {
+					return a.Input(taintset.Input{Kind: taintset.Capture, Index: int32(j)}, "")
+				}
+			}
+		}
+		if t.Value != nil {
+			return a.Load(st, t.Value, value.CaptureField(k))
+		}
+		switch {
+		case t.Function.Parent == a.Function:
+			return a.Captured(st, outer)
+		case t.Function == a.Function:
+			return a.Input(taintset.Input{Kind: taintset.Capture, Index: int32(k)}, "")
+		}
+		return value.Unknown
+	}
+}
+
+// Bind finds the parameter of each argument.
+func (x *Actuals) Bind(a *frame.Frame, st *frame.State, args []Argument, instr int32) {
+	next := 0
+	for _, arg := range args {
+		if arg.Name != "" && arg.Name != "**" {
+			if p := paramNamed(x.Function, arg.Name); p >= 0 {
+				x.Parameters[p] = value.Join(x.Parameters[p], arg.Value)
+				continue
+			}
+			if p := restParam(x.Function, ir.Keywords); p >= 0 {
+				x.Parameters[p] = x.rest(a, st, p, instr, value.KindMap)
+				a.Store(st, x.Parameters[p], arg.Name, arg.Value)
+			}
+			continue
+		}
+		for next < len(x.Function.Params) && x.Function.Params[next].ByName {
+			next++
+		}
+		switch {
+		case arg.Many:
+			for p := next; p < len(x.Parameters); p++ {
+				x.Parameters[p] = value.Join(x.Parameters[p], arg.Value)
+			}
+		case next >= len(x.Parameters):
+		case x.Function.Params[next].Rest == ir.Positional:
+			x.Parameters[next] = x.rest(a, st, next, instr, value.KindList)
+			a.Push(st, x.Parameters[next], arg.Value)
+		default:
+			x.Parameters[next] = value.Join(x.Parameters[next], arg.Value)
+			next++
+		}
+	}
+}
+
+// rest returns the collection of a parameter that takes all other arguments.
+func (x *Actuals) rest(a *frame.Frame, st *frame.State, p int, instr int32, kind value.Kind) *value.Value {
+	if x.Parameters[p] != nil {
+		return x.Parameters[p]
+	}
+	info := value.ObjectInfo{Kind: kind, Complete: true}
+	o := &value.Object{}
+	if kind == value.KindMap {
+		o.Size = value.Unsized
+	}
+	id := a.ObjectOf(value.ObjectKey{Instruction: instr, Sub: 1000 + x.Sub + int32(p)}, info)
+	st.Put(id, o)
+	return &value.Value{Objects: []value.ObjectID{id}, Kind: kind}
+}
+
+func paramNamed(fn *ir.Function, name string) int {
+	for i := range fn.Params {
+		if fn.Params[i].Name == name && fn.Params[i].Rest == ir.One {
+			return i
+		}
+	}
+	return -1
+}
+
+func restParam(fn *ir.Function, kind ir.Spread) int {
+	for i := range fn.Params {
+		if fn.Params[i].Rest == kind {
+			return i
+		}
+	}
+	return -1
+}

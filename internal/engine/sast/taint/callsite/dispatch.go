@@ -1,0 +1,146 @@
+package callsite
+
+import (
+	"slices"
+
+	"merlon/internal/engine/sast/ir"
+	"merlon/internal/engine/sast/taint/frame"
+	"merlon/internal/engine/sast/taint/taintset"
+	"merlon/internal/engine/sast/taint/value"
+)
+
+// This file finds the functions of the program that a call may mean: by the function
+// value, the classes of the receiver, or the call graph.
+
+// A Target is a function that a call may mean.
+type Target struct {
+	Function *ir.Function
+	Value    *value.Value // the function value, nil for a method
+	Receiver *value.Value
+}
+
+// Targets returns the functions of the program that the call may mean. They are
+// certain when the values say so, and not only the types.
+func (c *Site) Targets() (list []Target, certain bool) {
+	if c.Call.Kind == ir.CallNew {
+		return c.constructors()
+	}
+	if c.Function != nil {
+		if list := c.FunctionTargets(c.Function, c.Receiver); len(list) > 0 {
+			return list, true
+		}
+	}
+	if c.Call.Direct >= 0 {
+		return []Target{{Function: c.Frame.Function.File.Functions[c.Call.Direct], Receiver: c.Receiver}}, true
+	}
+	if c.Receiver != nil && c.Call.Kind == ir.CallMethod {
+		if list := c.FunctionTargets(c.Frame.Load(c.State, c.Receiver, c.Call.Name), c.Receiver); len(list) > 0 {
+			return list, true
+		}
+		if list := c.methods(); len(list) > 0 {
+			return list, true
+		}
+	}
+	for _, fn := range c.Frame.Run.Program.Targets(c.Frame.Function, c.Call) {
+		list = append(list, Target{Function: fn, Receiver: c.Receiver})
+	}
+	if len(list) > 1 && c.Receiver != nil {
+		c.Frame.Need(c.Receiver)
+	}
+	if c.Function != nil && (len(list) == 0 || slices.ContainsFunc(list, sharing)) {
+		c.Frame.Need(c.Function) // only who made the function value knows what it shares
+	}
+	return list, c.Call.Kind != ir.CallMethod && len(list) > 0
+}
+
+// sharing reports whether the function of a target shares variables with the one around it.
+func sharing(t Target) bool { return len(t.Function.Captures) > 0 }
+
+// FunctionTargets returns the functions that a function value may be.
+func (c *Site) FunctionTargets(f, this *value.Value) []Target {
+	var list []Target
+	for _, id := range f.Objects {
+		info := &c.Frame.Objects[id]
+		if info.Function != nil {
+			t := Target{Function: info.Function, Value: &value.Value{Objects: []value.ObjectID{id}}, Receiver: this}
+			if this == nil && frame.ExpectsReceiver(info.Function) {
+				t.Receiver = c.Frame.ReceiverOf(c.State, id)
+			}
+			list = append(list, t)
+			c.Frame.Applied[id] = true
+		}
+	}
+	if on := c.Frame.Function.File.Lang.Meaning.OnCall; on != "" && len(list) == 0 {
+		for _, id := range f.Objects {
+			if fn := c.Frame.HookOf(f, id, frame.Hook{Name: on}); fn != nil {
+				list = append(list,
+					Target{Function: fn, Receiver: &value.Value{Objects: []value.ObjectID{id}, API: f.API}})
+			}
+		}
+	}
+	if len(list) == 0 && f.API != "" {
+		if fn := c.Frame.Run.FindFunction(f.API); fn != nil {
+			list = append(list, Target{Function: fn, Receiver: this})
+		}
+	}
+	return list
+}
+
+// methods returns the methods that the classes of the receiver have.
+func (c *Site) methods() []Target {
+	var list []Target
+	for _, id := range c.Receiver.Objects {
+		typ := c.Frame.Objects[id].Type
+		if typ == "" {
+			if c.Receiver.API == "" || c.Frame.Objects[id].Input == nil ||
+				c.Frame.Objects[id].Input.In.Kind == taintset.Receiver {
+				return nil
+			}
+			return nil
+		}
+		fn := c.Frame.Run.FindMethod(typ, c.Call.Name, len(c.Args))
+		if fn == nil {
+			return nil
+		}
+		list = append(list, Target{Function: fn, Receiver: &value.Value{Objects: []value.ObjectID{id},
+			Taint: c.Receiver.Taint, API: c.Receiver.API}})
+	}
+	return list
+}
+
+// constructors returns the constructors of the class of a New.
+func (c *Site) constructors() ([]Target, bool) {
+	a := c.Frame
+	name := c.Call.Qualified
+	if c.Function != nil && c.Function.API != "" && a.Run.Program.Class(c.Function.API) != nil {
+		name = c.Function.API
+	}
+	class := a.Run.Program.Class(name)
+	own := class != nil
+	id := a.Allocate(c.State, c.Index, 0, value.ObjectInfo{Kind: value.KindObject, Complete: own,
+		Type: c.classOf(name, own)}, &value.Object{Size: value.Unsized})
+	id.API = name
+	c.Receiver = id
+	if c.Function != nil && !own {
+		a.Inherit(c.State, id, c.Function)
+		if list := c.FunctionTargets(c.Function, id); len(list) > 0 {
+			return list, true
+		}
+	}
+	var list []Target
+	for _, fn := range a.Run.Program.Targets(a.Function, c.Call) {
+		list = append(list, Target{Function: fn, Receiver: id})
+	}
+	return list, own
+}
+
+// classOf returns the class by which methods of a new object are found.
+func (c *Site) classOf(name string, own bool) string {
+	if own {
+		return name
+	}
+	return ""
+}
+
+// MaxTargets bounds the functions that one call is taken to mean.
+const MaxTargets = 12

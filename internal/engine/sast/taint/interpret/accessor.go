@@ -1,0 +1,110 @@
+package interpret
+
+import (
+	"merlon/internal/engine/sast/ir"
+	"merlon/internal/engine/sast/taint/callsite"
+	"merlon/internal/engine/sast/taint/frame"
+	"merlon/internal/engine/sast/taint/value"
+)
+
+// This file runs methods of the program that no call names: those that a class has for
+// reading and writing a member, and for objects that are indexed or called.
+
+// get runs the getter of the name that the classes of a value have. It reports false
+// when there is none.
+func (a *analysis) get(st *frame.State, i int32, base *value.Value, name string) (*value.Value, bool) {
+	if v, ok := a.runMember(st, i, base, ir.GetterField+name, nil); ok {
+		return v, true
+	}
+	if !a.Run.Accessors[name] {
+		return nil, false
+	}
+	return a.RunHook(st, i, base, frame.Hook{Name: name, Kind: ir.Getter, Sub: frame.SubGet})
+}
+
+// runMember runs the functions that the objects of a value keep as an accessor. It
+// reports false when none has one.
+func (a *analysis) runMember(st *frame.State, i int32, base *value.Value, field string,
+	args []*value.Value) (*value.Value, bool) {
+	var result *value.Value
+	found := false
+	for k, id := range base.Objects {
+		if !a.Objects[id].HasAccessors {
+			continue
+		}
+		f, ok := st.Object(id).Get(field)
+		if !ok || f == nil {
+			continue
+		}
+		for _, f := range f.Objects {
+			fn := a.Objects[f].Function
+			if fn == nil || a.Run.Local && fn.Parent != a.Function {
+				continue
+			}
+			found = true
+			a.Applied[f] = true
+			x := &callsite.Actuals{Function: fn, Receiver: &value.Value{Objects: []value.ObjectID{id}, API: base.API},
+				Parameters:  make([]*value.Value, len(fn.Params)),
+				Instruction: i, Node: a.Function.Code[i].Node, Sub: frame.SubMember | int32(k)}
+			x.Captures = callsite.CaptureOf(a.Frame, st,
+				callsite.Target{Function: fn, Value: &value.Value{Objects: []value.ObjectID{f}}})
+			copy(x.Parameters, args)
+			r, _ := a.Apply(st, x)
+			result = value.Join(result, r)
+		}
+	}
+	return value.OrUnknown(result), found
+}
+
+// put runs the setter of the name that the classes of a value have.
+func (a *analysis) put(st *frame.State, i int32, base *value.Value, name string, x *value.Value) bool {
+	if _, ok := a.runMember(st, i, base, ir.SetterField+name, []*value.Value{x}); ok {
+		return true
+	}
+	if !a.Run.Accessors[name] {
+		return false
+	}
+	_, ok := a.RunHook(st, i, base, frame.Hook{Name: name, Kind: ir.Setter, Sub: frame.SubSet, Args: []*value.Value{x}})
+	return ok
+}
+
+// missing runs what a class has for members that its objects do not have.
+func (a *analysis) missing(st *frame.State, i int32, base *value.Value, name string) (*value.Value, bool) {
+	on := a.Function.File.Lang.Meaning.OnMissing
+	if on == "" {
+		return nil, false
+	}
+	return a.RunHook(st, i, base,
+		frame.Hook{Name: on, Sub: frame.SubMissing, Args: []*value.Value{value.FromString(name)}})
+}
+
+// item runs what a class has for an index.
+func (a *analysis) item(st *frame.State, i int32, base, key *value.Value) (*value.Value, bool) {
+	on := a.Function.File.Lang.Meaning.OnItem
+	if on == "" {
+		return nil, false
+	}
+	return a.RunHook(st, i, base, frame.Hook{Name: on, Sub: frame.SubItem, Args: []*value.Value{key}})
+}
+
+// RunHook runs a method on each object of a value whose class has it, and joins the
+// results. It reports false when no class has it.
+func (a *analysis) RunHook(st *frame.State, i int32, base *value.Value, h frame.Hook) (*value.Value, bool) {
+	var result *value.Value
+	found := false
+	for k, id := range base.Objects {
+		fn := a.HookOf(base, id, h)
+		if fn == nil {
+			continue
+		}
+		found = true
+		x := &callsite.Actuals{Function: fn, Receiver: &value.Value{Objects: []value.ObjectID{id}, API: base.API},
+			Parameters:  make([]*value.Value, len(fn.Params)),
+			Instruction: i, Node: a.Function.Code[i].Node, Sub: h.Sub | int32(k),
+			Captures: func(int) *value.Value { return value.Unknown }}
+		copy(x.Parameters, h.Args)
+		r, _ := a.Apply(st, x)
+		result = value.Join(result, r)
+	}
+	return value.OrUnknown(result), found
+}

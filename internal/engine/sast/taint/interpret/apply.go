@@ -1,0 +1,363 @@
+package interpret
+
+import (
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/sast/taint/callsite"
+	"merlon/internal/engine/sast/taint/frame"
+	"merlon/internal/engine/sast/taint/summary"
+	"merlon/internal/engine/sast/taint/taintset"
+	"merlon/internal/engine/sast/taint/value"
+)
+
+// This file applies the summary of a called function: it translates what the summary
+// says of the inputs to the values and objects of the caller.
+
+// An application is one call being brought into a state.
+type application struct {
+	a   *analysis
+	st  *frame.State // before the call: actuals are read here
+	x   *callsite.Actuals
+	sum *summary.Summary
+
+	objs   map[value.ObjectID][]value.ObjectID
+	parts  map[*taintset.Origin]*value.Value // what inputs and their parts are
+	taints map[*taintset.Origin]taintset.Set
+	values map[*value.Value]*value.Value
+}
+
+// resolve returns what the called function's atom is: a part of an actual.
+func (p *application) resolve(at *taintset.Origin) *value.Value {
+	if at.Up == nil {
+		return p.x.Input(p.a.Frame, at.In)
+	}
+	if v, ok := p.parts[at]; ok {
+		return v
+	}
+	v := p.resolve(at.Up)
+	if v != nil && !at.Deep && !at.Picked {
+		api := v.API
+		v = p.a.Load(p.st, v, at.Name)
+		if api != "" {
+			v = p.a.Run.PartOf(p.a.Function, api, at.Name, v)
+		}
+	}
+	p.parts[at] = v
+	return v
+}
+
+// Apply interprets a call of a function of the program. The result is nil when it
+// does not return.
+func (a *analysis) Apply(st *frame.State, x *callsite.Actuals) (result, thrown *value.Value) {
+	s := a.Summaries.Summary(x.Function, nil)
+	if s == nil {
+		return value.Unknown, nil
+	}
+	p := &application{a: a, st: st, x: x, objs: map[value.ObjectID][]value.ObjectID{},
+		parts:  map[*taintset.Origin]*value.Value{},
+		taints: map[*taintset.Origin]taintset.Set{}, values: map[*value.Value]*value.Value{}}
+	p.sum = p.inContext(s)
+	s = p.sum
+	result, thrown = p.value(s.Result), p.value(s.Thrown)
+	p.effects()
+	if a.Noting {
+		clear(p.parts) // what the call wrote may arrive by another name
+		p.sinks()
+	}
+	if s.NeverReturns {
+		return nil, thrown
+	}
+	p.approvals()
+	return value.OrUnknown(result), thrown
+}
+
+// inContext returns the summary for what the caller knows, or the one for every caller.
+// A function that the callee is given may ask for more, once it is known which it is.
+func (p *application) inContext(s *summary.Summary) *summary.Summary {
+	var ctx summary.Facts
+	asks := s
+	for range maxAsked {
+		more := ctx.With(p.facts(asks))
+		if len(more) == len(ctx) {
+			break
+		}
+		t := p.a.Summaries.Summary(p.x.Function, more)
+		if t == nil {
+			break
+		}
+		ctx, asks, s = more, t, t
+	}
+	return s
+}
+
+// maxAsked bounds how often a caller is asked what it knows.
+const maxAsked = 2
+
+// facts returns what the caller knows of the inputs that the function asks
+// about.
+func (p *application) facts(s *summary.Summary) summary.Facts {
+	a := p.a
+	var ctx summary.Facts
+	if unit := a.Run.UnitOf[a.Function]; len(unit) > frame.SomeFunctions && a.Run.UnitOf[s.Function][0] == unit[0] {
+		return nil
+	}
+	whole := s.Cost <= summary.MaxContextCost
+	for _, at := range s.Needs {
+		v := p.resolve(at)
+		if v == nil {
+			continue
+		}
+		f := summary.Fact{Origin: at}
+		switch id, sole := v.SoleObject(); {
+		case v.IsKnown() && len(v.Constant.Text) <= summary.MaxFactText:
+			if !whole {
+				continue
+			}
+			f.Constant = v.Constant
+		case sole && a.Objects[id].Function != nil:
+			if !whole && !p.x.Callback {
+				a.Summaries.NoteLarge(s.Function)
+				continue
+			}
+			f.Function = a.Objects[id].Function
+		case sole && a.Objects[id].Collector:
+			if !whole && !p.x.Callback {
+				a.Summaries.NoteLarge(s.Function)
+				continue
+			}
+			f.Collector, f.KeepsIn = true, a.Objects[id].KeepsIn
+		case sole && a.Objects[id].Type != "":
+			if !whole {
+				continue
+			}
+			f.Type = a.Objects[id].Type
+		case v.API != "" && !a.IsProgramType(v.API):
+			if !whole && !p.x.Callback {
+				continue
+			}
+			f.API = v.API
+		default:
+			a.Need(v)
+			continue
+		}
+		if s.OwnCost > summary.MaxLargeCost {
+			a.Summaries.NoteLarge(s.Function)
+			return nil
+		}
+		if ctx = append(ctx, f); len(ctx) == summary.MaxFacts {
+			break
+		}
+	}
+	return ctx
+}
+
+// maxCalls bounds the calls through which objects of one place are told apart.
+const maxCalls = 3
+
+// objects returns the caller's objects for one of the callee.
+func (p *application) objects(id value.ObjectID) []value.ObjectID {
+	if ids, ok := p.objs[id]; ok {
+		return ids
+	}
+	p.objs[id] = nil
+	info := &p.sum.Objects[id]
+	if info.Input != nil {
+		if v := p.resolve(info.Input); v != nil {
+			p.objs[id] = v.Objects
+		}
+		return p.objs[id]
+	}
+	key := value.ObjectKey{Instruction: p.x.Instruction, From: p.x.Function, ID: id, Sub: p.x.Sub}
+	if info.Depth >= maxCalls { // whatever one place makes is one object from here on
+		key = value.ObjectKey{Instruction: p.x.Instruction, From: info.Allocated.Function,
+			ID: value.ObjectID(-1 - info.Allocated.Instruction), Sub: info.Allocated.Sub}
+	}
+	ids := []value.ObjectID{p.a.ObjectOf(key, value.ObjectInfo{Type: info.Type, Kind: info.Kind,
+		Function: info.Function, Complete: info.Complete, Collector: info.Collector,
+		KeepsIn: info.KeepsIn, NoPrototype: info.NoPrototype, HasAccessors: info.HasAccessors,
+		Promisified: info.Promisified,
+		Allocated:   info.Allocated, Depth: info.Depth + 1})}
+	p.objs[id] = ids
+	return ids
+}
+
+// value returns the caller's value for one of the callee.
+func (p *application) value(v *value.Value) *value.Value {
+	if v == nil {
+		return nil
+	}
+	if w, ok := p.values[v]; ok {
+		return w
+	}
+	w := p.translate(v)
+	p.values[v] = w
+	return w
+}
+
+func (p *application) translate(v *value.Value) *value.Value {
+	if at := p.passed(v); at != nil {
+		if w := p.resolve(at); w != nil {
+			return w.WithTaint(w.Taint.Through(taintset.NextStep{Function: p.a.Function, Node: p.x.Node,
+				Inner: v.Taint[0].Trace})).WithAPI(v.API)
+		}
+	}
+	w := &value.Value{Constant: v.Constant, API: v.API, Prefix: v.Prefix, Kind: v.Kind, Taint: p.taint(v.Taint)}
+	for _, id := range v.Objects {
+		w.Objects = value.JoinObjects(w.Objects, p.objects(id))
+	}
+	return w
+}
+
+// passed returns the input that the value is, nil when it is anything else.
+func (p *application) passed(v *value.Value) *taintset.Origin {
+	if len(v.Objects) != 1 || len(v.Taint) != 1 || v.IsKnown() || v.Taint[0].Clean != 0 {
+		return nil
+	}
+	at := v.Taint[0].Origin
+	if at.Source != nil || at.Deep || at.Picked || p.sum.Objects[v.Objects[0]].Input != at {
+		return nil
+	}
+	return at
+}
+
+// taint returns the caller's taint for one of the callee.
+func (p *application) taint(t taintset.Set) taintset.Set {
+	if len(t) == 0 {
+		return nil
+	}
+	for _, e := range t {
+		if e.Origin.Source == nil {
+			p.base(e.Origin) // before the mix is begun, which another call may need
+		}
+	}
+	m := &p.a.Scratch.Arriving
+	m.Reset()
+	for i := range t {
+		e := &t[i]
+		w := taintset.NextStep{Function: p.a.Function, Node: p.x.Node, Inner: e.Trace}
+		if e.Origin.Source != nil {
+			m.Add(taintset.Set{{Origin: e.Origin, Clean: e.Clean}}, 0, w)
+		} else {
+			m.Add(p.base(e.Origin), e.Clean, w)
+		}
+	}
+	return m.Set()
+}
+
+// base returns the taint of what an atom of the callee is.
+func (p *application) base(at *taintset.Origin) taintset.Set {
+	if t, ok := p.taints[at]; ok {
+		return t
+	}
+	var t taintset.Set
+	if v := p.resolve(at); v != nil {
+		if at.Deep {
+			t = p.a.DeepTaint(p.st, v)
+		} else {
+			t = p.a.WholeValue(p.st, v).Taint
+		}
+	}
+	if at.Picked {
+		t = p.a.Run.PickedBy(t)
+	}
+	p.taints[at] = t
+	return t
+}
+
+// effects writes what the callee left in objects into the caller's heap. Whatever
+// is read for it is read before anything is written.
+func (p *application) effects() {
+	type write struct {
+		ids []value.ObjectID
+		o   *value.Object
+		in  bool
+	}
+	var writes []write
+	for id, o := range p.sum.Heap {
+		if o == nil {
+			continue
+		}
+		c := &value.Object{Elements: p.value(o.Elements), Keys: p.value(o.Keys), Self: p.taint(o.Self),
+			Text: p.value(o.Text),
+			Size: o.Size, Weak: o.Weak}
+		for _, f := range o.Fields {
+			c.Fields = append(c.Fields, value.Field{Name: f.Name, Value: p.value(f.Value)})
+		}
+		writes = append(writes, write{p.objects(value.ObjectID(id)), c, p.sum.Objects[id].Input != nil})
+	}
+	for _, w := range writes {
+		for _, id := range w.ids {
+			if w.in {
+				p.a.update(p.st, id, w.o, len(w.ids) == 1)
+				continue
+			}
+			o := w.o
+			if old := p.st.Object(id); old != nil {
+				o = p.a.JoinObjects(&p.a.Objects[id], old, o).Clone()
+				o.Weak = true
+			}
+			p.st.Put(id, o)
+		}
+	}
+}
+
+// update writes what a call left in an input into one of the caller's objects.
+func (a *analysis) update(st *frame.State, id value.ObjectID, w *value.Object, strong bool) {
+	o := st.Object(id).Clone()
+	for _, f := range w.Fields {
+		if f.Value != nil {
+			a.SetPart(id, o, f.Name, f.Value, strong && !w.Weak)
+		}
+	}
+	if w.Elements != nil {
+		for i := range o.Fields {
+			f := &o.Fields[i]
+			if _, set := w.Get(f.Name); !set && !strings.HasPrefix(f.Name, "#") {
+				f.Value = value.Join(f.Value, w.Elements)
+			}
+		}
+		o.Elements = value.Join(o.Elements, w.Elements)
+	}
+	o.Keys = value.Join(o.Keys, w.Keys)
+	o.Self = o.Self.Union(w.Self)
+	switch {
+	case w.Text == nil:
+	case strong && !o.Weak:
+		o.Text = w.Text
+	default:
+		o.Text = value.Join(o.Text, w.Text)
+	}
+	if w.Elements != nil {
+		o.ForgetPositions()
+	}
+	st.Put(id, o)
+}
+
+// approvals makes the arguments harmless that the callee approved of by returning.
+func (p *application) approvals() {
+	for _, ok := range p.sum.Approvals[summary.WhenReturned] {
+		p.a.ApproveArgument(p.st, p.x, ok)
+	}
+}
+
+// sinks brings the sinks of the called function to the caller: with what the
+// caller gave. What is decided already stays with the callee.
+func (p *application) sinks() {
+	if !slices.Contains(p.a.children, p.sum) {
+		p.a.children = append(p.a.children, p.sum)
+	}
+	for _, s := range p.sum.Pending {
+		isInput := func(e *taintset.Element) bool {
+			return e.Origin.Source == nil && e.Origin.In.Kind != taintset.Global
+		}
+		inputs := s.Taint.Filter(isInput)
+		if len(inputs) == 0 {
+			continue
+		}
+		if p.a.Run.JudgesTogether(s.SinkKey) {
+			inputs = s.Taint // what arrives is judged together
+		}
+		p.a.NoteSink(s.SinkKey, s.Harmless, p.taint(inputs))
+	}
+}

@@ -1,0 +1,206 @@
+package interpret
+
+import (
+	"slices"
+
+	"merlon/internal/engine/sast/ir"
+	"merlon/internal/engine/sast/model"
+	"merlon/internal/engine/sast/taint/callsite"
+	"merlon/internal/engine/sast/taint/frame"
+	"merlon/internal/engine/sast/taint/libcall"
+	"merlon/internal/engine/sast/taint/value"
+)
+
+// invoke interprets a call. It returns false when the program does not come back.
+func (a *analysis) invoke(st *frame.State, i int32, b *ir.Block) bool {
+	c := callsite.New(a.Frame, st, i)
+	if c.Call.Kind == ir.CallMarkup && !a.Run.Plain {
+		if v := a.markup(c); c.Instruction.Dst != ir.NoVar {
+			a.Assign(st, c.Instruction.Dst, v)
+		}
+		return true
+	}
+	for _, e := range c.Matches(model.Exits) {
+		if c.Holds(e.If) {
+			if a.Noting {
+				a.modelCall(c).NoteSinks()
+			}
+			return false
+		}
+	}
+	targets, certain := c.Targets()
+	if a.Run.Local {
+		targets = slices.DeleteFunc(targets, func(t callsite.Target) bool { return t.Function.Parent != a.Function })
+	}
+	m := a.modelCall(c)
+	result, modelled := m.ApplyModels(certain)
+	if v, ok := a.modelCall(c).CallMade(); ok {
+		result, modelled = value.Join(result, v), true
+	}
+	if a.Noting {
+		m.NoteSinks()
+	}
+	c.Settle(targets)
+	returns := true
+	switch {
+	case len(targets) > 0 && !(modelled && !certain):
+		var thrown, v *value.Value
+		v, thrown, returns = a.applyAll(c, targets)
+		if b.Except != ir.NoBlock && thrown != nil {
+			a.except[b.Except] = value.Join(a.except[b.Except], thrown)
+		}
+		if a.Noting && b.Except == ir.NoBlock && thrown != nil {
+			a.throws(st, thrown)
+		}
+		result = value.Join(result, v)
+	case !modelled:
+		result = value.Join(result, m.CallUnknown())
+	}
+	if !returns && b.Except == ir.NoBlock {
+		return false
+	}
+	if !returns {
+		result = value.Unknown
+	}
+	result = m.Finish(value.OrUnknown(result))
+	if c.Instruction.Dst != ir.NoVar {
+		a.Assign(st, c.Instruction.Dst, result)
+	}
+	return true
+}
+
+// modelCall returns the call at a site as models interpret it.
+func (a *analysis) modelCall(c *callsite.Site) *libcall.Call { return libcall.New(c, a.Guards, a) }
+
+// applyAll applies every target and joins what comes out.
+func (a *analysis) applyAll(c *callsite.Site, targets []callsite.Target) (result, thrown *value.Value, returns bool) {
+	before := c.State
+	var after *frame.State
+	if len(targets) > callsite.MaxTargets {
+		targets = targets[:callsite.MaxTargets]
+	}
+	for k, t := range targets {
+		st := c.State
+		if len(targets) > 1 {
+			st = a.Borrow(before)
+		}
+		r, th := a.Apply(st, c.Bind(st, t, int32(k)))
+		thrown = value.Join(thrown, th)
+		if r == nil {
+			continue
+		}
+		returns = true
+		result = value.Join(result, r)
+		if len(targets) > 1 {
+			after, _ = a.MergeVars(after, st, a.Function.Vars) // the block goes on and needs its temporaries
+			a.GiveBack(st)
+		}
+	}
+	if after != nil {
+		*c.State = *after
+	}
+	if c.Call.Kind == ir.CallNew {
+		result = c.Receiver
+	}
+	return result, thrown, returns
+}
+
+// CallValue calls a function value from within a library, with the arguments.
+func (a *analysis) CallValue(st *frame.State, f *value.Value, args []*value.Value, site *callsite.Site,
+	sub int32) *value.Value {
+	if f == nil {
+		return nil
+	}
+	var result *value.Value
+	for _, id := range f.Objects {
+		info := &a.Objects[id]
+		switch {
+		case info.Collector:
+			for _, v := range args {
+				a.StoreObject(st, id, value.AnyKey, v, false)
+			}
+		case info.Function != nil && !(a.Run.Local && info.Function.Parent != a.Function):
+			a.Applied[id] = true
+			t := callsite.Target{Function: info.Function, Value: &value.Value{Objects: []value.ObjectID{id}}}
+			x := &callsite.Actuals{Function: info.Function, Parameters: make([]*value.Value, len(info.Function.Params)),
+				Instruction: site.Index, Node: site.Instruction.Node,
+				Sub: sub<<16 | 1, Callback: true}
+			x.Captures = callsite.CaptureOf(a.Frame, st, t)
+			list := make([]callsite.Argument, len(args))
+			for i, v := range args {
+				list[i] = callsite.Argument{Value: v, From: ir.NoVar}
+			}
+			if frame.ExpectsReceiver(info.Function) {
+				if x.Receiver = a.ReceiverOf(st, id); x.Receiver == nil && len(list) > 0 {
+					x.Receiver, list = list[0].Value, list[1:]
+				}
+			}
+			x.Bind(a.Frame, st, list, site.Index)
+			r, _ := a.Apply(st, x)
+			result = value.Join(result, r)
+		}
+	}
+	if result == nil && len(f.Objects) > 0 && !a.Run.Local {
+		result = a.callObject(st, f, args, site, sub)
+	}
+	if result == nil && f.API != "" && !a.IsFunction(f) {
+		result = a.modelCall(site).CallLibrary(st, f.API, args)
+	}
+	return result
+}
+
+// callObject calls the only method of an object that stands for a function.
+func (a *analysis) callObject(st *frame.State, f *value.Value, args []*value.Value, site *callsite.Site,
+	sub int32) *value.Value {
+	var result *value.Value
+	for _, id := range f.Objects {
+		typ := a.Objects[id].Type
+		if typ == "" {
+			a.Need(f)
+			continue
+		}
+		fn := a.Run.SoleMethod(typ)
+		if fn == nil {
+			continue
+		}
+		x := &callsite.Actuals{Function: fn, Receiver: &value.Value{Objects: []value.ObjectID{id}},
+			Parameters:  make([]*value.Value, len(fn.Params)),
+			Instruction: site.Index, Node: site.Instruction.Node, Sub: sub<<16 | 1,
+			Captures: func(int) *value.Value { return value.Unknown }}
+		for i, v := range args {
+			if i < len(x.Parameters) {
+				x.Parameters[i] = v
+			}
+		}
+		r, _ := a.Apply(st, x)
+		result = value.Join(result, r)
+	}
+	return result
+}
+
+// escapes calls the function values that were made and never called: somebody
+// else will.
+func (a *analysis) escapes() {
+	if a.exit == nil {
+		return
+	}
+	for id := range a.Objects {
+		info := &a.Objects[id]
+		if info.Function == nil || info.Key.From != nil || info.Input != nil || a.Applied[value.ObjectID(id)] ||
+			len(info.Function.Captures) == 0 {
+			continue
+		}
+		t := callsite.Target{Function: info.Function,
+			Value: &value.Value{Objects: []value.ObjectID{value.ObjectID(id)}}}
+		st := a.Borrow(a.exit)
+		x := &callsite.Actuals{Function: info.Function, Parameters: make([]*value.Value, len(info.Function.Params)),
+			Instruction: 0, Node: info.Function.Node,
+			Sub: 1 << 24}
+		if info.Key.Instruction >= 0 {
+			x.Instruction, x.Node = info.Key.Instruction, a.Function.Code[info.Key.Instruction].Node
+		}
+		x.Captures = callsite.CaptureOf(a.Frame, st, t)
+		a.Apply(st, x)
+		a.GiveBack(st)
+	}
+}

@@ -1,0 +1,365 @@
+// Package interpret interprets a function over abstract values, block by block, until no
+// state changes. It applies the summaries of functions that are called, and makes the
+// summary of its own.
+package interpret
+
+import (
+	"slices"
+
+	"merlon/internal/engine/sast/ir"
+	"merlon/internal/engine/sast/taint/frame"
+	"merlon/internal/engine/sast/taint/guard"
+	"merlon/internal/engine/sast/taint/rulematch"
+	"merlon/internal/engine/sast/taint/summary"
+	"merlon/internal/engine/sast/taint/taintset"
+	"merlon/internal/engine/sast/taint/value"
+)
+
+// An analysis is the work on one function, in one context. It interprets the
+// function over abstract values until nothing changes, and then once more to note
+// what happens at calls and ends.
+type analysis struct {
+	*guard.Guards
+	marks *rulematch.Marks
+
+	in     []*frame.State // by block: the state at its start, nil for not reached
+	except []*value.Value // by block: what is thrown into it
+
+	// What the last round notes.
+	result *value.Value
+	thrown *value.Value
+	exit   *frame.State
+	failed *frame.State // in which it ends by throwing
+	// approvedFor has the kinds for which each parameter is harmless, by answer.
+	approvedFor [3][]uint64
+
+	children []*summary.Summary // that were applied, in order
+	steps    int
+	over     bool // the budget is gone
+}
+
+// maxSteps bounds the instructions that are interpreted for one function.
+const maxSteps = 300_000
+
+// maxVisits bounds how often a block is interpreted.
+const maxVisits = 100
+
+// New returns the analysis of the function of a frame.
+func New(f *frame.Frame, s guard.Summarizer) *analysis {
+	fn := f.Function
+	return &analysis{
+		Guards: &guard.Guards{Frame: f, Summaries: s}, marks: f.Run.Marks[fn],
+		in: make([]*frame.State, len(fn.Blocks)), except: make([]*value.Value, len(fn.Blocks)),
+	}
+}
+
+// Summarize interprets the function and returns what it does.
+func (a *analysis) Summarize() *summary.Summary {
+	if len(a.Function.Blocks) == 0 {
+		return &summary.Summary{Function: a.Function, Context: a.Context}
+	}
+	a.in[0] = a.entry()
+	a.settle()
+	a.Noting = true
+	for b := range a.Function.Blocks {
+		if a.in[b] != nil {
+			a.block(ir.BlockID(b), func(ir.BlockID, *frame.State) {})
+		}
+	}
+	a.escapes()
+	return a.summary()
+}
+
+// settle interprets the blocks in their order until no state changes. From the end of a
+// loop it goes back to the beginning if that has changed: so all ways back there meet
+// first, and what is behind the loop sees only what the loop does in the end (the
+// recursive strategy of Bourdoncle, Efficient chaotic iteration strategies with
+// widenings, 1993).
+func (a *analysis) settle() {
+	dirty := make([]bool, len(a.Function.Blocks))
+	dirty[0] = true
+	flow := func(to ir.BlockID, st *frame.State) {
+		if next, changed := a.Merge(a.in[to], st); changed {
+			a.in[to] = next
+			dirty[to] = true
+		}
+	}
+	heads := loopHeads(a.Function)
+	visits := make([]uint8, len(a.Function.Blocks))
+	for b := 0; b < len(dirty); {
+		if dirty[b] {
+			dirty[b] = false
+			a.block(ir.BlockID(b), flow)
+			visits[b]++
+			if a.over || a.Run.IsStopped() {
+				return
+			}
+			if visits[b] >= maxVisits || a.Summaries.Spent() {
+				a.over = true
+				return
+			}
+		}
+		b = next(b, heads[b], dirty)
+	}
+}
+
+// next returns the block to look at behind another one, with which the loops of the
+// heads end: the innermost head that has changed, or the block that follows.
+func next(b int, heads []int32, dirty []bool) int {
+	for _, h := range heads {
+		if dirty[h] {
+			return int(h)
+		}
+	}
+	return b + 1
+}
+
+// loopHeads returns for each block the beginnings of the loops of which it is the last
+// one to lead back, innermost first.
+func loopHeads(fn *ir.Function) [][]int32 {
+	last := make([]int32, len(fn.Blocks)) // by head: 1 + the last block that leads back
+	for b := range fn.Blocks {
+		for _, to := range fn.Blocks[b].Succs {
+			if int(to) <= b {
+				last[to] = int32(b) + 1
+			}
+		}
+		if to := fn.Blocks[b].Except; to != ir.NoBlock && int(to) <= b {
+			last[to] = int32(b) + 1
+		}
+	}
+	heads := make([][]int32, len(fn.Blocks))
+	for h := len(last) - 1; h >= 0; h-- {
+		if b := last[h] - 1; b >= 0 {
+			heads[b] = append(heads[b], int32(h))
+		}
+	}
+	return heads
+}
+
+// entry returns the state in which the function begins.
+func (a *analysis) entry() *frame.State {
+	st := &frame.State{Vars: make([]*value.Value, a.Function.Vars)}
+	if a.Function.This != ir.NoVar {
+		v := a.Input(taintset.Input{Kind: taintset.Receiver}, "")
+		if a.Function.Class != nil {
+			v = v.WithAPI(a.Function.Class.Qualified)
+		} else {
+			v = v.WithAPI(a.Function.Owner)
+		}
+		a.Assign(st, a.Function.This, v)
+	}
+	for i := range a.Function.Params {
+		p := &a.Function.Params[i]
+		v := a.Input(taintset.Input{Kind: taintset.Parameter, Index: int32(i)}, "").WithAPI(p.Type)
+		v = a.ParameterValue(st, i, v)
+		if a.Run.IsHarmlessType(p.Type) {
+			v = v.WithTaint(v.Taint.Filter(func(e *taintset.Element) bool { return e.Origin.Source == nil }))
+		}
+		v = a.markedParameter(st, int32(i), v)
+		if p.Var != ir.NoVar {
+			a.Assign(st, p.Var, v)
+		}
+	}
+	return st
+}
+
+// block interprets a block and gives the states at its end to its successors.
+func (a *analysis) block(id ir.BlockID, flow func(ir.BlockID, *frame.State)) {
+	st := a.Borrow(a.in[id])
+	a.follow(st, id, flow)
+	a.GiveBack(st)
+}
+
+// follow interprets a block from a state, which it changes.
+func (a *analysis) follow(st *frame.State, id ir.BlockID, flow func(ir.BlockID, *frame.State)) {
+	b := &a.Function.Blocks[id]
+	if a.except[id] != nil {
+		a.caught(st, id)
+	}
+	for i := b.Start; i < b.End; i++ {
+		a.Scratch.Steps++
+		if a.steps++; a.steps > maxSteps {
+			a.over = true
+			return
+		}
+		in := &a.Function.Code[i]
+		if in.Op.Jumps() {
+			a.after(st, i)
+			a.jump(st, i, b, flow)
+			break
+		}
+		if !a.exec(st, i, b) {
+			return // does not come back
+		}
+	}
+	if b.Except != ir.NoBlock {
+		flow(b.Except, st)
+	}
+}
+
+// caught gives the exception variable of a handler what calls threw.
+func (a *analysis) caught(st *frame.State, id ir.BlockID) {
+	b := &a.Function.Blocks[id]
+	for i := b.Start; i < b.End; i++ {
+		if in := &a.Function.Code[i]; in.Op == ir.Catch {
+			a.Assign(st, in.A, value.Join(a.Read(st, in.A), a.except[id]))
+			return
+		}
+	}
+}
+
+// jump interprets the end of a block.
+func (a *analysis) jump(st *frame.State, i int32, b *ir.Block, flow func(ir.BlockID, *frame.State)) {
+	in := &a.Function.Code[i]
+	switch in.Op {
+	case ir.Return:
+		if in.A != ir.NoVar && a.Noting {
+			v := a.Read(st, in.A)
+			a.result = value.Join(a.result, v.WithTaint(v.Taint.At(a.Function, in.Node)))
+			a.answers(st, in)
+		}
+		a.approvals(st, in)
+		a.leave(st)
+	case ir.Throw:
+		if a.Noting && len(b.Succs) == 0 {
+			a.throws(st, a.Read(st, in.A))
+		}
+	case ir.If:
+		a.branch(st, in, b, flow)
+		return
+	case ir.Stop:
+		a.leave(st)
+	}
+	for _, to := range b.Succs {
+		flow(to, st)
+	}
+}
+
+// throws notes what the function throws, and the state in which it does.
+func (a *analysis) throws(st *frame.State, v *value.Value) {
+	a.thrown = value.Join(a.thrown, v)
+	a.failed, _ = a.Merge(a.failed, st)
+}
+
+// endHeap returns the objects that there are when the function ends. Those that only
+// exist where it throws are among them.
+func (a *analysis) endHeap() []*value.Object {
+	switch {
+	case a.failed == nil && a.exit == nil:
+		return nil
+	case a.failed == nil:
+		return a.exit.Heap
+	case a.exit == nil:
+		return a.failed.Heap
+	}
+	heap := slices.Clone(a.exit.Heap)
+	for i, o := range a.failed.Heap {
+		switch {
+		case i >= len(heap):
+			heap = append(heap, o)
+		case heap[i] == nil && a.Objects[i].Input == nil:
+			heap[i] = o
+		}
+	}
+	return heap
+}
+
+// leave notes a state in which the function ends.
+func (a *analysis) leave(st *frame.State) {
+	if a.Noting {
+		a.exit, _ = a.Merge(a.exit, st)
+	}
+}
+
+// branch follows those ways of an If that can be taken.
+func (a *analysis) branch(st *frame.State, in *ir.Instr, b *ir.Block, flow func(ir.BlockID, *frame.State)) {
+	v := a.Read(st, in.A)
+	truth, known := v.Truth()
+	if !known {
+		a.Need(v)
+	}
+	if !known || truth {
+		then := a.Borrow(st)
+		a.Assume(then, in.A, true, 0)
+		flow(b.Succs[0], then)
+		a.GiveBack(then)
+	}
+	if (!known || !truth) && len(b.Succs) > 1 {
+		a.Assume(st, in.A, false, 0)
+		flow(b.Succs[1], st)
+	}
+}
+
+// exec interprets an instruction that is no jump. It returns false when the
+// program does not come back from it.
+func (a *analysis) exec(st *frame.State, i int32, b *ir.Block) bool {
+	in := &a.Function.Code[i]
+	if in.Op == ir.Invoke {
+		if !a.invoke(st, i, b) {
+			a.after(st, i) // what it was given has arrived
+			return false
+		}
+		a.Recall(st, in)
+		a.Forget(st, in)
+		a.after(st, i)
+		return true
+	}
+	v := a.compute(st, i, in)
+	if in.Op == ir.Await {
+		a.rejected(st, in, b)
+	}
+	a.Forget(st, in)
+	if in.Dst != ir.NoVar && v != nil {
+		a.Assign(st, in.Dst, v)
+	}
+	a.after(st, i)
+	return true
+}
+
+// compute returns what an instruction defines, and does what it does.
+func (a *analysis) compute(st *frame.State, i int32, in *ir.Instr) *value.Value {
+	switch in.Op {
+	case ir.Const:
+		return a.literal(i, in)
+	case ir.Copy, ir.Enter:
+		return a.copyOf(st, i, in)
+	case ir.Await:
+		return a.awaited(st, in)
+	case ir.Missing:
+		return value.Unknown
+	case ir.LoadField:
+		return a.RecallMember(st, in, a.loadField(st, i, in))
+	case ir.StoreField:
+		a.storeField(st, i, in)
+	case ir.LoadIndex:
+		return a.RecallMember(st, in, a.loadIndex(st, i, in))
+	case ir.StoreIndex:
+		a.storeIndex(st, i, in)
+	case ir.Slice:
+		return a.Slice(st, i, in)
+	case ir.LoadGlobal:
+		return a.loadGlobal(st, i, in)
+	case ir.StoreGlobal:
+		a.storeGlobal(st, i, in)
+	case ir.New:
+		return a.fresh(st, i, in)
+	case ir.Closure:
+		return a.closure(st, i, in)
+	case ir.ClassValue:
+		return &value.Value{API: a.Function.File.Classes[in.X].Qualified, Kind: value.KindFunction}
+	case ir.Unary, ir.Binary, ir.Concat, ir.Cast, ir.TypeTest:
+		return a.operator(st, in)
+	case ir.Iterate:
+		return a.iterate(st, i, in)
+	case ir.Next:
+		return a.Load(st, a.Read(st, in.A), value.AnyKey)
+	case ir.Yield:
+		return a.yield(st, in)
+	case ir.Catch:
+		return a.Read(st, in.A).WithAPI(in.Text)
+	case ir.Delete:
+		a.remove(st, in)
+	}
+	return value.Unknown
+}

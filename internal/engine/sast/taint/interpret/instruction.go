@@ -1,0 +1,393 @@
+package interpret
+
+import (
+	"cmp"
+	"strings"
+
+	"merlon/internal/engine/sast/ir"
+	"merlon/internal/engine/sast/model"
+	"merlon/internal/engine/sast/taint/callsite"
+	"merlon/internal/engine/sast/taint/frame"
+	"merlon/internal/engine/sast/taint/value"
+)
+
+// This file interprets the instructions that are no calls.
+
+// literal returns the value of a literal; a model may say that it is a source.
+func (a *analysis) literal(i int32, in *ir.Instr) *value.Value {
+	v := value.Unknown
+	switch ir.ConstKind(in.X) {
+	case ir.ConstString:
+		v = value.FromString(in.Text)
+	case ir.ConstCharacter:
+		v = value.FromCharacter(in.Text)
+	case ir.ConstNumber:
+		if n, ok := value.ParseNumber(in.Text); ok {
+			v = n
+		} else {
+			v = &value.Value{Kind: value.KindNumber}
+		}
+	case ir.ConstBool:
+		v = value.FromBool(strings.EqualFold(in.Text, "true"))
+	case ir.ConstNull:
+		return value.Null
+	case ir.ConstRegex:
+		return a.RegexLiteral(in)
+	}
+	if v.Constant.IsText() {
+		v = a.LiteralSource(in, v)
+	}
+	return v
+}
+
+// copyOf copies a value. A promise is taken for what it promises.
+func (a *analysis) copyOf(st *frame.State, i int32, in *ir.Instr) *value.Value {
+	v := a.Read(st, in.A)
+	switch in.Text {
+	case "&", "&=":
+		if len(v.Objects) == 0 && v.API == "" || in.Text == "&=" {
+			return a.MakeCell(st, i, v)
+		}
+	case "*":
+		v = a.ContentOf(st, v)
+	}
+	if a.Function.IsLocal(in.Dst) && len(v.Taint) > 0 {
+		return v.WithTaint(v.Taint.At(a.Function, in.Node))
+	}
+	return v
+}
+
+// awaited returns what comes out of a promise. Where a function is async nobody
+// says so, and what it returns is taken for its promise.
+func (a *analysis) awaited(st *frame.State, in *ir.Instr) *value.Value {
+	v := a.copyOf(st, -1, in)
+	if v.API == "" || v.API != a.Function.File.Lang.Meaning.Promise {
+		return v
+	}
+	return a.PromisedValue(st, v)
+}
+
+// rejected throws what a promise that is awaited was rejected with.
+func (a *analysis) rejected(st *frame.State, in *ir.Instr, b *ir.Block) {
+	v := a.Read(st, in.A)
+	if v.API == "" || v.API != a.Function.File.Lang.Meaning.Promise {
+		return
+	}
+	thrown := a.Load(st, v, "error")
+	switch {
+	case thrown == value.Unknown:
+	case b.Except != ir.NoBlock:
+		a.except[b.Except] = value.Join(a.except[b.Except], thrown)
+	case a.Noting:
+		a.throws(st, thrown)
+	}
+}
+
+func (a *analysis) loadField(st *frame.State, i int32, in *ir.Instr) *value.Value {
+	v := a.field(st, i, in)
+	if in.Text == "length" { // an index, and no name
+		v = v.WithTaint(v.Taint.Sanitized(a.Run.KeyBits))
+	}
+	return v
+}
+
+func (a *analysis) field(st *frame.State, i int32, in *ir.Instr) *value.Value {
+	base := a.Read(st, in.A)
+	if v, ok := a.get(st, i, base, in.Text); ok {
+		return v
+	}
+	v := a.Load(st, base, in.Text)
+	if in.Text == "length" && a.Function.File.Lang.Meaning.OneNumber && !a.Run.Plain && !v.IsKnown() {
+		v = &value.Value{Kind: value.KindNumber, Objects: v.Objects}
+	}
+	if v == value.Unknown {
+		if w, ok := a.missing(st, i, base, in.Text); ok {
+			return w
+		}
+	}
+	if v == value.Unknown && in.Text == "prototype" {
+		return a.PrototypeOf(st, i, base)
+	}
+	if base.Constant.IsText() && v == value.Unknown {
+		return a.textField(base, in.Text)
+	}
+	if base.API != "" {
+		v = v.WithAPI(a.Run.APIs[base.API+"."+in.Text])
+	}
+	return a.member(st, i, base, in.Text, v)
+}
+
+// textField returns a field of a constant text: its length.
+func (a *analysis) textField(base *value.Value, name string) *value.Value {
+	if name == "length" && base.Constant.Kind == value.StringConstant {
+		return value.FromInt(float64(len([]rune(base.Constant.Text))))
+	}
+	return value.Unknown
+}
+
+// member gives what was read from a value its name for the models, and the taint
+// that they say it has.
+func (a *analysis) member(st *frame.State, i int32, base *value.Value, name string, v *value.Value) *value.Value {
+	in := &a.Function.Code[i]
+	if list, ok := a.SoleObject(st, base).List(); ok && (name == "length" || name == "Length" || name == "size") &&
+		v == value.Unknown {
+		return value.FromInt(float64(len(list)))
+	}
+	owner := base.API
+	if owner == "" {
+		owner = a.StaticType(in.Node)
+	}
+	if owner == "" {
+		a.NeedType(base)
+		return a.UnknownMember(in.Node, name, v)
+	}
+	if v == value.Unknown {
+		if m := a.MethodValue(st, i, base, owner, name); m != nil {
+			return m
+		}
+	}
+	v = a.FromShared(st, base, owner, name, v).WithAPI(a.Run.FieldType(a.Function, owner, name))
+	return a.MemberValue(i, owner, name, v.WithAPI(a.Run.MemberName(owner, name)))
+}
+
+func (a *analysis) storeField(st *frame.State, i int32, in *ir.Instr) {
+	base, x := a.Read(st, in.A), a.Read(st, in.B)
+	x = x.WithTaint(x.Taint.At(a.Function, in.Node))
+	if a.put(st, i, base, in.Text, x) {
+		return
+	}
+	a.Store(st, base, in.Text, x)
+	owner := base.API
+	if owner == "" {
+		owner = a.StaticType(in.Node)
+	}
+	a.Share(st, owner, in.Text, x)
+	a.NoteAssignment(st, i, owner, in.Text, x)
+}
+
+func (a *analysis) loadIndex(st *frame.State, i int32, in *ir.Instr) *value.Value {
+	base := a.Read(st, in.A)
+	if v, ok := a.item(st, i, base, a.Read(st, in.B)); ok {
+		return v
+	}
+	key, known := a.IndexKey(st, in)
+	if strings.HasPrefix(key, "-") {
+		key, known = a.FromEnd(st, base, key)
+	}
+	v := a.Load(st, base, key)
+	if v == value.Unknown && base.Constant.IsText() && in.B != ir.NoVar {
+		if c := value.CharacterAt(base, a.Read(st, in.B)); c != nil {
+			return c
+		}
+	}
+	id, sole := base.SoleObject()
+	if v == value.Unknown && sole && a.Objects[id].DefaultsToList && st.Object(id) != nil {
+		v = a.Allocate(st, i, 0, value.ObjectInfo{Kind: value.KindList, Complete: true},
+			&value.Object{Size: value.Unsized}).WithAPI("list")
+		a.Store(st, base, key, v)
+	}
+	if v == value.Unknown && sole && a.Objects[id].Complete && a.Objects[id].Kind == value.KindList &&
+		st.Object(id) != nil {
+		// an array of arrays has rows that nobody made
+		v = a.Allocate(st, i, 0, value.ObjectInfo{Kind: value.KindAny}, &value.Object{Size: value.Unsized})
+		a.Store(st, base, key, v)
+	}
+	if !known && len(base.Taint) > 0 {
+		v = v.WithTaint(v.Taint.Union(a.DerivedTaint(base)))
+	}
+	if !known {
+		v = a.PickedValue(st, in, base, v)
+	}
+	if a.Run.Plain && in.B != ir.NoVar {
+		v = v.WithTaint(v.Taint.Union(a.DeepTaint(st, a.Read(st, in.B)).Sanitized(a.Run.SafeIndexes)))
+	}
+	if base.API != "" && key == "0" && in.B == ir.NoVar {
+		return v.WithAPI(base.API) // of several results the model's type is that of the first
+	}
+	if base.API != "" && known {
+		return a.MemberValue(i, base.API, key, v.WithAPI(a.Run.MemberName(base.API, key)))
+	}
+	return v
+}
+
+func (a *analysis) storeIndex(st *frame.State, i int32, in *ir.Instr) {
+	base, x := a.Read(st, in.A), a.Read(st, in.C)
+	x = x.WithTaint(x.Taint.At(a.Function, in.Node))
+	if in.B == ir.NoVar && (in.Text == "" || in.Text == spreadKey) {
+		if in.Text == "" {
+			a.Push(st, base, x)
+		} else {
+			a.Spread(st, i, base, x)
+		}
+		return
+	}
+	key, known := a.IndexKey(st, in)
+	a.Store(st, base, key, x)
+	if base.API != "" {
+		a.NoteAssignment(st, i, base.API, key, x)
+	}
+	if !known && in.B != ir.NoVar {
+		a.NotePollution(st, in, base, x)
+		a.StoreKey(st, base, a.Read(st, in.B))
+	}
+}
+
+// spreadKey is the key at which all parts of a value are stored.
+const spreadKey = "..."
+
+// loadGlobal reads a global, or a static or module variable.
+func (a *analysis) loadGlobal(st *frame.State, i int32, in *ir.Instr) *value.Value {
+	owner, name := "", model.Last(in.Text)
+	if len(name) < len(in.Text) {
+		owner = in.Text[:len(in.Text)-len(name)-1]
+	}
+	if m := a.MethodExpression(st, i, in.Text); m != nil {
+		return m
+	}
+	v := value.Unknown
+	if in.A != ir.NoVar {
+		base := a.Read(st, in.A)
+		v = a.Load(st, base, name)
+		if v == value.Unknown && name == "prototype" {
+			v = a.PrototypeOf(st, i, base)
+		}
+		if base.API != "" && base.API != owner {
+			v = a.MemberValue(i, base.API, name, v)
+		}
+	}
+	if v == value.Unknown && (a.Run.Declares(in.Text) || a.Function.File.Lang.Meaning.Exports != "" &&
+		in.Text == a.Function.File.Module) {
+		v = a.Load(st, a.Globals(), in.Text)
+	}
+	if owner != "" {
+		v = v.WithAPI(a.Run.FieldType(a.Function, owner, name))
+	}
+	return a.GlobalValue(in, v.WithAPI(cmp.Or(a.Run.APIs[in.Text], in.Text)))
+}
+
+func (a *analysis) storeGlobal(st *frame.State, i int32, in *ir.Instr) {
+	x := a.Read(st, in.B)
+	x = x.WithTaint(x.Taint.At(a.Function, in.Node))
+	a.Store(st, a.Globals(), in.Text, x)
+	if in.A != ir.NoVar {
+		a.StoreMade(st, a.Read(st, in.A), model.Last(in.Text), x)
+	}
+	dot := strings.LastIndexByte(in.Text, '.')
+	owner := "global"
+	if dot > 0 {
+		owner = in.Text[:dot]
+	}
+	a.NoteAssignment(st, i, owner, in.Text[dot+1:], x)
+}
+
+func (a *analysis) fresh(st *frame.State, i int32, in *ir.Instr) *value.Value {
+	switch in.Text {
+	case "[]", "()", "set":
+		return a.Allocate(st, i, 0, value.ObjectInfo{Kind: value.KindList, Complete: true}, &value.Object{})
+	case "{}":
+		return a.Allocate(st, i, 0, value.ObjectInfo{Kind: value.KindMap, Complete: true},
+			&value.Object{Size: value.Unsized})
+	}
+	class := a.Run.Program.Class(in.Text)
+	if class == nil && in.X == ir.Allocated {
+		return &value.Value{API: in.Text}
+	}
+	v := a.Allocate(st, i, 0, value.ObjectInfo{Kind: value.KindObject, Complete: true, Type: in.Text},
+		&value.Object{Size: value.Unsized})
+	v.API = in.Text
+	if class != nil && class.Kind == "struct" && a.Function.File.Lang.Meaning.ZeroValues {
+		a.FillZeroFields(st, i, v, class)
+	}
+	return v
+}
+
+// closure makes a function value; it shares the variables that it captures.
+func (a *analysis) closure(st *frame.State, i int32, in *ir.Instr) *value.Value {
+	fn := a.Function.File.Functions[in.X]
+	v := a.Allocate(st, i, 0, value.ObjectInfo{Kind: value.KindFunction, Function: fn, Complete: true},
+		&value.Object{Size: value.Unsized})
+	for k, c := range fn.Captures {
+		a.Store(st, v, value.CaptureField(k), a.Captured(st, c.Outer))
+	}
+	return v
+}
+
+func (a *analysis) iterate(st *frame.State, i int32, in *ir.Instr) *value.Value {
+	base := a.Read(st, in.A)
+	v := a.Allocate(st, i, 0, value.ObjectInfo{Kind: value.KindObject, Complete: true},
+		&value.Object{Size: value.Unsized})
+	switch in.Text {
+	case "keys":
+		a.Store(st, v, value.AnyKey, a.KeysOf(st, base))
+	case "entries":
+		key, element := a.KeysOf(st, base), a.Load(st, base, value.AnyKey)
+		if given := a.given(st, i, in, base); given != nil {
+			key, element = value.Join(key, given), value.Join(element, given)
+		}
+		pair := a.Allocate(st, i, 1, value.ObjectInfo{Kind: value.KindList, Complete: true}, &value.Object{})
+		a.Push(st, pair, key)
+		a.Push(st, pair, element)
+		a.Store(st, v, value.AnyKey, pair)
+	default:
+		e := a.ElementOf(st, i, base)
+		if base.API != "" {
+			e = a.MemberValue(i, base.API, "[*]", e)
+		}
+		a.Store(st, v, value.AnyKey, e)
+	}
+	return v
+}
+
+// given returns what a function that is iterated over passes to the loop, which is a
+// function for it; nil when the value is none (Go).
+func (a *analysis) given(st *frame.State, i int32, in *ir.Instr, f *value.Value) *value.Value {
+	if in.X != 0 {
+		return nil
+	}
+	a.Need(f)
+	functions := &value.Value{}
+	for _, id := range f.Objects {
+		if a.Objects[id].Function != nil {
+			functions.Objects = append(functions.Objects, id)
+		}
+	}
+	if len(functions.Objects) == 0 {
+		return nil
+	}
+	info := value.ObjectInfo{Kind: value.KindFunction, Complete: true, Collector: true}
+	loop := &value.Value{Objects: []value.ObjectID{a.ObjectOf(value.ObjectKey{Instruction: i, Sub: 2}, info)}}
+	a.CallValue(st, functions, []*value.Value{loop}, &callsite.Site{Frame: a.Frame, State: st, Index: i,
+		Instruction: in}, 1)
+	if st.Object(loop.Objects[0]) == nil {
+		return nil
+	}
+	return a.Load(st, loop, value.AnyKey)
+}
+
+// yielded is the part of a generator's result that holds what it gives.
+func (a *analysis) yield(st *frame.State, in *ir.Instr) *value.Value {
+	v := a.Read(st, in.A)
+	if in.Text == "from" {
+		v = a.Load(st, v, value.AnyKey)
+	}
+	if a.Noting {
+		a.result = value.Join(a.result, v)
+	}
+	return value.Unknown
+}
+
+func (a *analysis) remove(st *frame.State, in *ir.Instr) {
+	base := a.Read(st, in.A)
+	name := in.Text
+	if in.B != ir.NoVar {
+		key, known := a.KeyOf(a.Read(st, in.B))
+		if !known {
+			return
+		}
+		name = key
+	}
+	if name == "" {
+		return
+	}
+	a.RemoveKey(st, base, name)
+}

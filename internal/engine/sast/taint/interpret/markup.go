@@ -1,0 +1,104 @@
+package interpret
+
+import (
+	"cmp"
+
+	"merlon/internal/engine/sast/ir"
+	"merlon/internal/engine/sast/taint/callsite"
+	"merlon/internal/engine/sast/taint/value"
+)
+
+// This file interprets elements of markup in a program (JSX): attributes of elements of
+// a page are properties that are set, those of components are what the component's
+// function, or the object of its class, is given.
+
+// Fields of markup.
+const (
+	propsField    = "props"
+	childrenField = "children"
+	providedField = "provided" // what an element gives to all components inside of it
+)
+
+// markup interprets an element. What comes out is no text: a framework writes it, with
+// what is between tags encoded.
+func (a *analysis) markup(c *callsite.Site) *value.Value {
+	props := a.Allocate(c.State, c.Index, 3, value.ObjectInfo{Kind: value.KindMap, Complete: true},
+		&value.Object{Size: value.Unsized})
+	for _, arg := range c.Args {
+		name := cmp.Or(arg.Name, childrenField)
+		if arg.Many {
+			name = value.AnyKey
+		}
+		v := arg.Value.WithTaint(arg.Value.Taint.At(a.Function, arg.Node))
+		a.Store(c.State, props, name, v)
+		if a.Noting && name != value.AnyKey {
+			a.attribute(c, name, arg.Node, v)
+		}
+	}
+	if c.Function == nil {
+		return value.Unknown
+	}
+	a.provide(c, props)
+	targets, _ := c.Targets()
+	if len(targets) == 0 && !a.Run.Local {
+		for _, fn := range a.Run.Program.FunctionValues(a.Function, c.Call.Callee) {
+			targets = append(targets, callsite.Target{Function: fn})
+		}
+	}
+	for k, t := range targets {
+		x := c.Bind(c.State, t, int32(k))
+		x.Parameters = make([]*value.Value, len(t.Function.Params))
+		if len(x.Parameters) > 0 {
+			x.Parameters[0] = props
+		}
+		a.Apply(c.State, x)
+	}
+	if len(targets) == 0 {
+		a.render(c, props)
+	}
+	return value.Unknown
+}
+
+// attribute notes what arrives at an attribute that is a sink.
+func (a *analysis) attribute(c *callsite.Site, name string, node int32, v *value.Value) {
+	owner := "jsx." + c.Call.Name
+	if c.Function != nil {
+		owner = cmp.Or(c.Function.API, c.Call.Qualified)
+	}
+	a.NoteAssignmentAt(c.State, node, owner, name, v)
+}
+
+// provide keeps what an element gives to the components inside of it: the value of a
+// context's provider.
+func (a *analysis) provide(c *callsite.Site, props *value.Value) {
+	i := a.Function.Def(c.Call.Callee)
+	if i < 0 || a.Function.Code[i].Op != ir.LoadField || a.Function.Code[i].Text != "Provider" {
+		return
+	}
+	if v := a.Load(c.State, props, "value"); v != value.Unknown {
+		a.Store(c.State, a.Read(c.State, a.Function.Code[i].A), providedField, v)
+	}
+}
+
+// render runs what the class of a component has, on an object with the attributes.
+func (a *analysis) render(c *callsite.Site, props *value.Value) {
+	name := cmp.Or(c.Function.API, c.Call.Qualified)
+	class := a.Run.Program.Class(name)
+	if class == nil || a.Run.Local {
+		return
+	}
+	this := a.Allocate(c.State, c.Index, 4, value.ObjectInfo{Kind: value.KindObject, Complete: true, Type: name},
+		&value.Object{Size: value.Unsized})
+	this.API = name
+	a.Store(c.State, this, propsField, props)
+	for k, method := range []string{"constructor", "componentDidMount", "render"} {
+		for _, fn := range a.Run.Program.Method(class, method) {
+			x := c.Bind(c.State, callsite.Target{Function: fn, Receiver: this}, int32(40+k))
+			x.Parameters = make([]*value.Value, len(fn.Params))
+			if len(x.Parameters) > 0 {
+				x.Parameters[0] = props
+			}
+			a.Apply(c.State, x)
+		}
+	}
+}

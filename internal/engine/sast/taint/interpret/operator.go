@@ -1,0 +1,186 @@
+package interpret
+
+import (
+	"merlon/internal/engine/sast/ir"
+	"merlon/internal/engine/sast/model"
+	"merlon/internal/engine/sast/taint/frame"
+	"merlon/internal/engine/sast/taint/taintset"
+	"merlon/internal/engine/sast/taint/value"
+)
+
+// This file interprets operators.
+
+// comparisons are the operators whose result is a truth value.
+var comparisons = map[string]bool{
+	"==": true, "!=": true, "===": true, "!==": true, "<": true, ">": true, "<=": true, ">=": true, "in": true,
+	"not in": true,
+	"is":     true, "is not": true, "instanceof": true, "<>": true,
+}
+
+func (a *analysis) operator(st *frame.State, in *ir.Instr) *value.Value {
+	switch in.Op {
+	case ir.Unary:
+		v := a.Read(st, in.A)
+		if out := value.FoldUnary(in.Text, v); out != nil {
+			return out.WithTaint(v.Taint)
+		}
+		switch in.Text {
+		case ir.Found:
+			return &value.Value{Kind: value.KindBool}
+		case "!", "not":
+			a.Need(v)
+			return &value.Value{Kind: value.KindBool, Taint: a.answer(st, v)}
+		case "typeof":
+			return &value.Value{Kind: value.KindString}
+		}
+		if a.makesNumber(in.Text, value.Unknown) {
+			return &value.Value{Kind: value.KindNumber}
+		}
+		return &value.Value{Taint: a.numberTaint(a.WholeValue(st, v).Taint), Kind: value.KindNumber}
+	case ir.Binary:
+		return a.binary(st, in)
+	case ir.Concat:
+		var parts []*value.Value
+		for _, v := range a.Function.Operands(in) {
+			parts = append(parts, a.Read(st, v))
+		}
+		return a.Concat(st, in.Node, parts...)
+	case ir.Cast:
+		return a.cast(a.Read(st, in.A), in)
+	}
+	a.Need(a.Read(st, in.A))
+	return &value.Value{Kind: value.KindBool, Taint: a.answer(st, a.Read(st, in.A))}
+}
+
+// answer returns the taint of a comparison: none, but in rules that have places of
+// their own that of what is compared.
+func (a *analysis) answer(st *frame.State, list ...*value.Value) taintset.Set {
+	if !a.Run.Plain {
+		return nil
+	}
+	var t taintset.Set
+	for _, v := range list {
+		t = t.Union(a.DeepTaint(st, v))
+	}
+	return t.Sanitized(a.Run.SafeComparisons | a.Run.AssignOnly)
+}
+
+// cast returns the value as a type; a number is harmless.
+func (a *analysis) cast(v *value.Value, in *ir.Instr) *value.Value {
+	if a.Run.IsHarmlessType(in.Text) {
+		if v.Constant.Kind == value.CharacterConstant && in.Text != "char" {
+			if n, ok := v.Constant.CharacterCode(); ok {
+				return value.FromInt(n)
+			}
+		}
+		return &value.Value{Constant: v.Constant, Kind: v.Kind}
+	}
+	if in.Text == "" || v.API != "" && a.IsProgramType(v.API) {
+		return v
+	}
+	if v.API != "" && a.Function.File.Lang.Meaning.TextType != "" && !a.Run.ModelsOf(a.Function).Known(in.Text) &&
+		!a.IsProgramType(in.Text) {
+		return v // "as any" says nothing of the value, which stays what it is
+	}
+	w := *v
+	w.API = in.Text
+	return &w
+}
+
+// binary interprets an operator of two operands.
+func (a *analysis) binary(st *frame.State, in *ir.Instr) *value.Value {
+	x, y := a.WholeValue(st, a.Read(st, in.A)), a.WholeValue(st, a.Read(st, in.B))
+	if v := value.FoldBinary(in.Text, x, y); v != nil {
+		if comparisons[in.Text] {
+			return v
+		}
+		return v.WithTaint(x.Taint.Union(y.Taint))
+	}
+	switch in.Text {
+	case "+":
+		if x.Kind != value.KindNumber || y.Kind != value.KindNumber {
+			return a.SumOf(a.Concat(st, in.Node, x, y), x, y)
+		}
+	case "%":
+		if x.Kind == value.KindString {
+			return a.Format(st, in.Node, x, []*value.Value{y})
+		}
+	case ".", "..":
+		return a.Concat(st, in.Node, x, y)
+	case "&&", "||", "and", "or", "??":
+		return value.Join(x, y)
+	}
+	if comparisons[in.Text] {
+		a.Need(x)
+		a.Need(y)
+		if v := a.identity(x, y, in.Text); v != nil {
+			return v
+		}
+		return &value.Value{Kind: value.KindBool, Taint: a.answer(st, x, y)}
+	}
+	a.Need(x)
+	a.Need(y)
+	if a.makesNumber(in.Text, y) {
+		return &value.Value{Kind: value.KindNumber}
+	}
+	if v := a.typedOperator(st, in, x, y); v != nil {
+		return v
+	}
+	return &value.Value{Kind: value.KindNumber, Taint: a.numberTaint(x.Taint.Union(y.Taint))}
+}
+
+// typedOperator joins the operands of an operator whose result the models know for the
+// type of one of them: a path and a name.
+func (a *analysis) typedOperator(st *frame.State, in *ir.Instr, x, y *value.Value) *value.Value {
+	for _, v := range []*value.Value{x, y} {
+		for _, t := range a.Run.TypesOf(a.Function, v.API) {
+			for _, e := range a.Run.ModelsOf(a.Function).Match(t + "." + in.Text)[model.Types] {
+				if e.Form == model.Call {
+					return a.Concat(st, in.Node, x, y).WithAPI(e.Type)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// identity compares a value that is certainly there with null.
+func (a *analysis) identity(x, y *value.Value, op string) *value.Value {
+	if x.Constant.Kind == value.NullConstant {
+		x, y = y, x
+	}
+	if y.Constant.Kind != value.NullConstant || len(x.Objects) == 0 {
+		return nil
+	}
+	for _, id := range x.Objects {
+		if a.Objects[id].Input != nil || !a.Objects[id].Complete {
+			return nil
+		}
+	}
+	switch op {
+	case "==", "===", "is":
+		return value.FromBool(false)
+	case "!=", "!==", "is not":
+		return value.FromBool(true)
+	}
+	return nil
+}
+
+// numberTaint is what remains of taint in the result of arithmetic: numbers are
+// harmless in most places, but a text may pass through operators that look like it.
+func (a *analysis) numberTaint(t taintset.Set) taintset.Set {
+	return t.Sanitized(a.Run.AssignOnly)
+}
+
+// makesNumber reports whether an operator is there only to make a number of a text:
+// +x, x | 0, x * 1.
+func (a *analysis) makesNumber(op string, y *value.Value) bool {
+	if !a.Function.File.Lang.Meaning.OneNumber || a.Run.Plain {
+		return false
+	}
+	switch op + y.Constant.String() {
+	case "+", "|0", ">>0", ">>>0", "<<0", "-0", "*1", "/1":
+		return op == "+" || y.Constant.IsNumber()
+	}
+	return false
+}

@@ -1,0 +1,251 @@
+package interpret
+
+import (
+	"slices"
+
+	"merlon/internal/engine/sast/ir"
+	"merlon/internal/engine/sast/rule"
+	"merlon/internal/engine/sast/taint/frame"
+	"merlon/internal/engine/sast/taint/rulematch"
+	"merlon/internal/engine/sast/taint/summary"
+	"merlon/internal/engine/sast/taint/taintset"
+	"merlon/internal/engine/sast/taint/value"
+)
+
+// This file has the sources, sinks, sanitizers and propagators of rules take effect on
+// values.
+
+// after does what the marks of an instruction say, once it has been interpreted.
+func (a *analysis) after(st *frame.State, i int32) {
+	if a.marks == nil {
+		return
+	}
+	list := a.marks.At[i]
+	for j, k := range list {
+		if k.Kind == rulematch.MarkSource && sanitized(list[:j], k.Rule) {
+			continue
+		}
+		a.effect(st, i, k)
+	}
+}
+
+// sanitized reports whether a sanitizer of the rule is among the marks: it wins over a
+// source at the same place.
+func sanitized(list []rulematch.Mark, k int32) bool {
+	return slices.ContainsFunc(list, func(m rulematch.Mark) bool {
+		return m.Kind == rulematch.MarkSanitizer && m.Rule == k
+	})
+}
+
+// resultOf returns the variable that holds the value of an instruction.
+func resultOf(in *ir.Instr) ir.Var {
+	switch in.Op {
+	case ir.StoreField, ir.StoreGlobal:
+		return in.B
+	case ir.StoreIndex:
+		return in.C
+	case ir.Return, ir.Throw, ir.If:
+		return in.A
+	}
+	return in.Dst
+}
+
+func (a *analysis) effect(st *frame.State, i int32, k rulematch.Mark) {
+	in := &a.Function.Code[i]
+	v := resultOf(in)
+	if v < 0 {
+		if k.Kind == rulematch.MarkSink {
+			a.sinkMark(st, i, k, value.Unknown)
+		}
+		return
+	}
+	t := a.Run.Rules[k.Rule].Rule.Taint
+	switch k.Kind {
+	case rulematch.MarkSanitizer:
+		a.sanitizeMark(st, in, v, k, t.Sanitizers[k.Spec].BySideEffect)
+	case rulematch.MarkPropagator:
+		a.propagate(st, in, k, &t.Propagators[k.Spec&0xff])
+	case rulematch.MarkSource:
+		a.sourceMark(st, in, v, k, &t.Sources[k.Spec])
+	case rulematch.MarkSink:
+		a.sinkMark(st, i, k, a.Read(st, v))
+	}
+}
+
+// sanitizeMark makes a value harmless for the rule of a sanitizer.
+func (a *analysis) sanitizeMark(st *frame.State, in *ir.Instr, v ir.Var, k rulematch.Mark, by rule.SideEffect) {
+	bit := a.Run.RuleBit(k.Rule)
+	if by != rule.SideEffectNo && k.Whole {
+		a.SanitizeVariable(st, v, bit)
+		return
+	}
+	a.set(st, in, v, a.Sanitize(st, a.Read(st, v), bit))
+}
+
+// set replaces the value of an instruction.
+func (a *analysis) set(st *frame.State, in *ir.Instr, v ir.Var, x *value.Value) {
+	switch in.Op {
+	case ir.StoreField:
+		a.Store(st, a.Read(st, in.A), in.Text, x)
+	case ir.StoreGlobal:
+		a.Store(st, a.Globals(), in.Text, x)
+	case ir.StoreIndex:
+		key, _ := a.IndexKey(st, in)
+		a.Store(st, a.Read(st, in.A), key, x)
+	default:
+		a.Assign(st, v, x)
+	}
+}
+
+// ruleTaint returns the taint of one rule's source.
+func (a *analysis) ruleTaint(k rulematch.Mark, node int32) taintset.Set {
+	at := a.Run.FromSource(taintset.Source{File: a.Function.File, Node: node, Rule: k.Rule, Spec: k.Spec,
+		Match: k.Match})
+	return taintset.Set{{Origin: at, Trace: taintset.Extend(nil, a.Function, node, nil)}}
+}
+
+// sourceMark makes a value tainted.
+func (a *analysis) sourceMark(st *frame.State, in *ir.Instr, v ir.Var, k rulematch.Mark, s *rule.Source) {
+	x := a.Read(st, v)
+	if s.Requires != nil && !a.labelled(k.Rule, a.DeepTaint(st, x), s.Requires) {
+		return
+	}
+	t := a.ruleTaint(k, k.Node)
+	if s.Control {
+		st.Control = st.Control.Union(t)
+		return
+	}
+	if s.BySideEffect != rule.SideEffectNo && k.Whole {
+		a.Refine(st, v, func(x *value.Value) *value.Value { return x.WithTaint(x.Taint.Union(t)) })
+		if s.BySideEffect == rule.SideEffectOnly {
+			a.set(st, in, v, x)
+		}
+		return
+	}
+	a.set(st, in, v, a.tainted(st, x, t))
+}
+
+// tainted returns the value with more taint; a constant stays one.
+func (a *analysis) tainted(st *frame.State, v *value.Value, t taintset.Set) *value.Value {
+	w := *v
+	w.Taint = v.Taint.Union(t)
+	return &w
+}
+
+// labelled evaluates a condition on the labels of the taint of one rule.
+func (a *analysis) labelled(k int32, t taintset.Set, e *rule.LabelExpr) bool {
+	return e.Eval(func(label string) bool { return a.Run.HasLabel(k, t, label) })
+}
+
+// propagate carries the taint of one variable to another.
+func (a *analysis) propagate(st *frame.State, in *ir.Instr, k rulematch.Mark, p *rule.Propagator) {
+	t := a.DeepTaint(st, a.Read(st, k.From))
+	if p.Requires != nil && !a.labelled(k.Rule, t, p.Requires) {
+		return
+	}
+	others := a.Run.AllRules &^ a.Run.RuleBit(k.Rule)
+	t = t.FilterMap(func(e *taintset.Element) bool {
+		if e.Clean&a.Run.RuleBit(k.Rule) != 0 || e.Origin.Source != nil && e.Origin.Source.Rule != k.Rule {
+			return false
+		}
+		e.Clean |= others
+		e.Trace = taintset.Extend(e.Trace, a.Function, in.Node, nil)
+		if s := e.Origin.Source; s != nil && p.Label != "" {
+			if p.ReplaceLabels == nil || slices.Contains(p.ReplaceLabels, a.Run.Label(s)) {
+				c := *s
+				c.Spec = rulematch.Relabelled + k.Spec&0xff
+				e.Origin = a.Run.FromSource(c)
+			}
+		}
+		return true
+	})
+	slices.SortFunc(t, func(x, y taintset.Element) int { return x.Origin.Compare(y.Origin) })
+	to := &a.Function.Code[k.Spec>>8]
+	v := resultOf(to)
+	if v < 0 || len(t) == 0 {
+		return
+	}
+	add := func(x *value.Value) *value.Value { return x.WithTaint(x.Taint.Union(t)) }
+	if p.BySideEffect == rule.SideEffectNo {
+		a.set(st, to, v, add(a.Read(st, v)))
+		return
+	}
+	a.Refine(st, v, add)
+	a.taintOwner(st, to, t)
+}
+
+// taintOwner taints the objects that a variable refers to, so that whoever else has
+// them sees it.
+func (a *analysis) taintOwner(st *frame.State, to *ir.Instr, t taintset.Set) {
+	v := a.Read(st, resultOf(to))
+	for _, id := range v.Objects {
+		if a.Objects[id].Input == nil {
+			a.TaintObject(st, &value.Value{Objects: []value.ObjectID{id}}, t)
+		}
+	}
+}
+
+// sinkMark notes what arrives at a sink of a rule.
+func (a *analysis) sinkMark(st *frame.State, i int32, k rulematch.Mark, v *value.Value) {
+	if !a.Noting {
+		return
+	}
+	in := &a.Function.Code[i]
+	t := a.DeepTaint(st, v).Union(st.Control)
+	if in.Op == ir.Invoke && k.Whole {
+		c := a.Function.Call(in)
+		for _, arg := range a.Function.Args(c) {
+			t = t.Union(a.DeepTaint(st, a.Read(st, arg.Value)))
+		}
+		if c.Receiver >= 0 && c.Kind == ir.CallMethod {
+			t = t.Union(a.DeepTaint(st, a.Read(st, c.Receiver)))
+		}
+		if c.Callee >= 0 {
+			t = t.Union(a.DerivedTaint(a.Read(st, c.Callee)))
+		}
+	}
+	if in.Op == ir.StoreIndex || in.Op == ir.LoadIndex {
+		t = t.Union(a.DeepTaint(st, a.Read(st, in.A))).Union(a.DeepTaint(st, a.Read(st, in.B)))
+	}
+	s := &a.Run.Rules[k.Rule].Rule.Taint.Sinks[k.Spec]
+	if s.AtExit && !a.ends(i) {
+		return
+	}
+	t = t.FilterMap(func(e *taintset.Element) bool {
+		return e.Origin.Source == nil || e.Origin.Source.Rule == k.Rule || e.Origin.Source.Rule < 0
+	})
+	a.NoteSink(summary.SinkKey{Function: a.Function, Node: k.Node, Rule: k.Rule, Spec: k.Spec, Match: k.Match},
+		a.Run.RuleBit(k.Rule), t)
+}
+
+// ends reports whether the function ends after the instruction: nothing else is
+// computed but what is returned.
+func (a *analysis) ends(i int32) bool {
+	for j := i + 1; j < int32(len(a.Function.Code)); j++ {
+		switch a.Function.Code[j].Op {
+		case ir.Return, ir.Stop, ir.Throw:
+			return true
+		case ir.Jump, ir.Copy, ir.Const, ir.Nop:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// markedParameter gives a parameter the taint of the rules' sources on it.
+func (a *analysis) markedParameter(st *frame.State, i int32, v *value.Value) *value.Value {
+	if a.marks == nil {
+		return v
+	}
+	for _, k := range a.marks.Parameters[i] {
+		t := a.Run.Rules[k.Rule].Rule.Taint
+		switch {
+		case k.Kind == rulematch.MarkSource && t.Sources[k.Spec].Requires == nil:
+			v = a.tainted(st, v, a.ruleTaint(k, k.Node))
+		case k.Kind == rulematch.MarkSanitizer:
+			v = a.Sanitize(st, v, a.Run.RuleBit(k.Rule))
+		}
+	}
+	return v
+}

@@ -1,0 +1,220 @@
+package libcall
+
+import (
+	"slices"
+
+	"merlon/internal/engine/sast/ir"
+	"merlon/internal/engine/sast/taint/value"
+)
+
+// This file computes the operations of lists.
+
+// listOperation computes with a list.
+func (m *Call) listOperation(op string, args []*value.Value) (*value.Value, bool) {
+	switch op {
+	case "new", "of", "copy":
+		return m.newList(op, args), true
+	}
+	l := operand(args, 0)
+	switch op {
+	case "add", "prepend", "insert", "addall", "set", "clear":
+		m.changeList(op, l, args)
+		return value.Unknown, true
+	case "remove", "pop", "shift":
+		return m.takeFrom(op, l, args), true
+	case "get", "first", "last":
+		return m.element(op, l, args), true
+	case "size":
+		if list, ok := m.Frame.SoleObject(m.State, l).List(); ok && !m.Frame.SoleObject(m.State, l).Weak {
+			return value.FromInt(float64(len(list))), true
+		}
+		return &value.Value{Kind: value.KindNumber}, true
+	case "contains":
+		return &value.Value{Kind: value.KindBool}, true
+	case "reverse", "sort", "splice":
+		return m.rearranged(op, l, args), true
+	case "slice", "concat", "append":
+		return m.joined(op, l, args), true
+	case "elements":
+		v := m.newResult(value.KindObject)
+		m.Frame.Store(m.State, v, value.AnyKey, m.Frame.Load(m.State, l, value.AnyKey))
+		return v, true
+	}
+	return nil, false
+}
+
+// newList makes a list: empty, of the arguments, or of the elements of one.
+func (m *Call) newList(op string, args []*value.Value) *value.Value {
+	v := m.Receiver
+	if v == nil || m.Call.Kind != ir.CallNew {
+		v = m.newResult(value.KindList)
+	}
+	id := v.Objects[0]
+	m.Frame.Objects[id].Kind, m.Frame.Objects[id].Complete = value.KindList, true
+	o := &value.Object{}
+	switch op {
+	case "of":
+		if len(args) == 1 && m.Frame.IsCollection(m.State, args[0]) {
+			return args[0]
+		}
+		o.SetList(slices.Clone(args))
+	case "copy":
+		from := operand(args, 0)
+		if list, ok := m.Frame.SoleObject(m.State, from).List(); ok {
+			o.SetList(list)
+		} else {
+			o.Size = value.Unsized
+			if len(args) > 0 {
+				o.Elements = m.Frame.Load(m.State, from, value.AnyKey)
+			}
+		}
+	}
+	if old := m.State.Object(id); old != nil && old.Weak {
+		o = m.Frame.JoinObjects(&m.Frame.Objects[id], old, o).Clone()
+		o.Weak = true
+	}
+	m.State.Put(id, o)
+	return &value.Value{Objects: []value.ObjectID{id}, Kind: value.KindList, API: v.API}
+}
+
+// changeList changes a list in place.
+func (m *Call) changeList(op string, l *value.Value, args []*value.Value) {
+	for _, id := range l.Objects {
+		o := m.State.Object(id).Clone()
+		list, exact := o.List()
+		exact = exact && len(l.Objects) == 1 && !o.Weak
+		if exact {
+			list, exact = m.changed(op, list, args)
+		}
+		switch {
+		case exact:
+			o.SetList(list)
+		case op == "clear":
+			if len(l.Objects) == 1 && !o.Weak {
+				*o = value.Object{}
+			}
+		default:
+			o.ForgetPositions()
+			for _, v := range args[1:] {
+				if op == "addall" {
+					v = m.Frame.Load(m.State, v, value.AnyKey)
+				}
+				o.Elements = value.Join(o.Elements, v)
+			}
+		}
+		m.State.Put(id, o)
+	}
+}
+
+// changed returns the elements after a change, false when they are not known.
+func (m *Call) changed(op string, list, args []*value.Value) ([]*value.Value, bool) {
+	list = slices.Clone(list)
+	switch op {
+	case "add":
+		return append(list, args[1:]...), true
+	case "prepend":
+		return append(slices.Clone(args[1:]), list...), true
+	case "clear":
+		return nil, true
+	case "addall":
+		more, ok := m.Frame.SoleObject(m.State, operand(args, 1)).List()
+		return append(list, more...), ok
+	}
+	i, ok := position(operand(args, 1), len(list))
+	if !ok || len(args) < 3 {
+		m.Frame.Need(operand(args, 1))
+		return nil, false
+	}
+	if op == "insert" {
+		return slices.Insert(list, i, args[2]), true
+	}
+	if i < len(list) {
+		list[i] = args[2]
+	}
+	return list, true
+}
+
+// position returns a constant index into n elements, or behind them.
+func position(v *value.Value, n int) (int, bool) {
+	if !v.Constant.IsNumber() {
+		return 0, false
+	}
+	i := int(v.Constant.Number)
+	if i < 0 {
+		i += n
+	}
+	return i, i >= 0 && i <= n
+}
+
+// takeFrom removes an element and returns it.
+func (m *Call) takeFrom(op string, l *value.Value, args []*value.Value) *value.Value {
+	v := m.element(op, l, args)
+	for _, id := range l.Objects {
+		o := m.State.Object(id)
+		list, exact := o.List()
+		if o == nil {
+			continue
+		}
+		i, ok := m.index(op, args, len(list))
+		o = o.Clone()
+		if exact && ok && len(l.Objects) == 1 && !o.Weak && i < len(list) {
+			o.SetList(append(slices.Clone(list[:i]), list[i+1:]...))
+		} else {
+			o.ForgetPositions()
+		}
+		m.State.Put(id, o)
+	}
+	return v
+}
+
+// index returns which of n elements an operation speaks of.
+func (m *Call) index(op string, args []*value.Value, n int) (int, bool) {
+	switch op {
+	case "first", "shift":
+		return 0, n > 0
+	case "last", "pop":
+		if op == "pop" && len(args) > 1 {
+			break
+		}
+		return n - 1, n > 0
+	}
+	i, ok := position(operand(args, 1), n)
+	return i, ok && i < n
+}
+
+// element returns the element that an operation speaks of.
+func (m *Call) element(op string, l *value.Value, args []*value.Value) *value.Value {
+	if list, ok := m.Frame.SoleObject(m.State, l).List(); ok {
+		if i, ok := m.index(op, args, len(list)); ok {
+			o := m.Frame.SoleObject(m.State, l)
+			v := value.OrUnknown(list[i])
+			if o.Elements != nil {
+				v = value.Join(v, o.Elements)
+			}
+			return v.WithTaint(v.Taint.Union(o.Self).Union(m.Frame.DerivedTaint(l)))
+		}
+	}
+	if len(args) > 1 {
+		m.Frame.Need(args[1])
+	}
+	if len(l.Objects) == 1 && m.Frame.Objects[l.Objects[0]].Input != nil && m.State.Object(l.Objects[0]) == nil {
+		if i, ok := m.inputIndex(op, args); ok {
+			m.Frame.Need(l)
+			return m.Frame.Load(m.State, l, i)
+		}
+	}
+	return m.Frame.Load(m.State, l, value.AnyKey)
+}
+
+// inputIndex returns the part of an input that an operation speaks of.
+func (m *Call) inputIndex(op string, args []*value.Value) (string, bool) {
+	switch op {
+	case "first", "shift":
+		return value.IndexKey(0), true
+	case "get", "remove":
+		if i := operand(args, 1); i.Constant.IsNumber() && i.Constant.Number >= 0 {
+			return i.Constant.String(), true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,316 @@
+// Package libcall interprets calls of libraries by their models: operations on texts,
+// lists, maps and promises, flows between the places of a call, callbacks, sources,
+// sanitizers and sinks.
+package libcall
+
+import (
+	"fmt"
+	"slices"
+
+	"merlon/internal/engine/sast/ir"
+	"merlon/internal/engine/sast/model"
+	"merlon/internal/engine/sast/taint/callsite"
+	"merlon/internal/engine/sast/taint/frame"
+	"merlon/internal/engine/sast/taint/guard"
+	"merlon/internal/engine/sast/taint/value"
+)
+
+// An Interpreter runs functions of the program for calls of libraries.
+type Interpreter interface {
+	// Apply calls a function with what it is given.
+	Apply(st *frame.State, x *callsite.Actuals) (result, thrown *value.Value)
+	// CallValue calls a function value with arguments; nil when it is none.
+	CallValue(st *frame.State, f *value.Value, args []*value.Value, site *callsite.Site, sub int32) *value.Value
+	// RunHook runs a method that no call names; false when no class has it.
+	RunHook(st *frame.State, i int32, base *value.Value, h frame.Hook) (*value.Value, bool)
+}
+
+// A Call is a call that is interpreted by models.
+type Call struct {
+	*callsite.PlaceReader
+	guards  *guard.Guards
+	program Interpreter
+	held    []*heldCallback // of parts of arguments
+}
+
+// New returns the call of a library at a site.
+func New(c *callsite.Site, g *guard.Guards, p Interpreter) *Call {
+	return &Call{PlaceReader: callsite.NewPlaceReader(c), guards: g, program: p}
+}
+
+// anew returns the same call, of which no callback has been called yet.
+func (m *Call) anew() *Call { return New(m.Site, m.guards, m.program) }
+
+// ApplyModels interprets the call by what the models compute and summarize. It
+// reports whether they know the call.
+func (m *Call) ApplyModels(certain bool) (*value.Value, bool) {
+	known := false
+	if !certain {
+		known = m.operations() || m.summaries()
+	}
+	m.fromLibrary()
+	m.runCallbacks()
+	if known {
+		m.again()
+		m.returned()
+	}
+	return m.Result, known
+}
+
+// operations computes the call when a model says how.
+func (m *Call) operations() bool {
+	for _, e := range m.Matches(model.Operations) {
+		if m.Holds(e.If) {
+			if v, ok := m.operation(e.Kind); ok {
+				m.Result = value.Join(m.Result, v)
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// summaries moves what the summaries say.
+func (m *Call) summaries() bool {
+	known := false
+	for _, e := range m.Matches(model.Summaries) {
+		if !m.Holds(e.If) {
+			continue
+		}
+		known = true
+		for _, f := range e.Flows {
+			switch {
+			case callsite.TakesFormal(f.From):
+				m.collect(f.From)
+			case !callsite.HasStep(f.From, model.Result):
+				m.move(m.Values(f.From), f.To)
+			case f.From.Base == model.This:
+				m.Callback(-1) // a function that is called without arguments
+			}
+		}
+	}
+	if known && m.Call.Kind == ir.CallNew {
+		m.Result = m.Frame.WholeValue(m.State, m.Receiver)
+	} else if known && m.Result == nil {
+		m.Result = value.Unknown
+	}
+	return known
+}
+
+// returned moves what callbacks returned.
+func (m *Call) returned() {
+	for _, e := range m.Matches(model.Summaries) {
+		if !m.Holds(e.If) {
+			continue
+		}
+		for _, f := range e.Flows {
+			if callsite.HasStep(f.From, model.Result) || callsite.TakesFormal(f.From) {
+				m.move(m.Values(f.From), f.To)
+			}
+		}
+	}
+}
+
+// again calls the callbacks once more that are given what they returned.
+func (m *Call) again() {
+	for _, e := range m.Matches(model.Summaries) {
+		if !m.Holds(e.If) {
+			continue
+		}
+		for _, f := range e.Flows {
+			if !callsite.HasStep(f.From, model.Result) || f.To.Base != model.Argument || len(f.To.Steps) != 1 ||
+				f.To.Steps[0].Kind != model.Formal {
+				continue
+			}
+			for _, i := range m.Positions(f.To) {
+				m.feed(m.Callback(i), f, i)
+			}
+		}
+	}
+}
+
+// feed calls a callback with what the flow brings to one of its parameters.
+func (m *Call) feed(cb *callsite.Callback, f model.Flow, arg int) {
+	k := f.To.Steps[0].Index
+	if !cb.Called || k < 0 || k >= callsite.MaxFormals {
+		return
+	}
+	v := cb.Parameters[k]
+	for _, from := range m.Values(f.From) {
+		v = value.Join(v, from)
+	}
+	if v.Same(cb.Parameters[k]) {
+		return
+	}
+	cb.Parameters[k] = v
+	m.callWith(cb, arg)
+}
+
+// fromLibrary adds what the library passes to callbacks by itself: sources and
+// typed objects.
+func (m *Call) fromLibrary() {
+	for _, e := range m.Matches(model.Sources) {
+		for _, p := range e.Places {
+			if callsite.HasStep(p, model.Formal) && m.Holds(e.If) {
+				m.move([]*value.Value{m.Frame.Run.SourceValue(m.Frame.Function, e, m.Instruction.Node)}, p)
+			}
+		}
+	}
+	for _, e := range m.Matches(model.Types) {
+		for _, p := range e.Places {
+			if callsite.HasStep(p, model.Formal) && m.Holds(e.If) {
+				m.move([]*value.Value{{API: e.Type}}, p)
+			}
+		}
+	}
+}
+
+// collect gives the callbacks of a place a function that keeps what they pass to it.
+func (m *Call) collect(p model.Place) {
+	k := p.Steps[slices.IndexFunc(p.Steps, func(s model.Step) bool { return s.Kind == model.Formal })].Index
+	if p.Base != model.Argument || k < 0 || k >= callsite.MaxFormals {
+		return
+	}
+	for _, i := range m.Positions(p) {
+		m.Callback(i).Parameters[k] = m.Collector(i, k)
+	}
+}
+
+// move brings values to a place.
+func (m *Call) move(list []*value.Value, to model.Place) {
+	for _, v := range list {
+		if v == nil {
+			continue
+		}
+		v = v.WithTaint(v.Taint.At(m.Frame.Function, m.Instruction.Node))
+		switch to.Base {
+		case model.This:
+			m.put(m.Receiver, -1, to, v)
+		case model.Return:
+			m.toResult(to, v)
+		case model.Argument:
+			for _, i := range m.Positions(to) {
+				m.put(m.Args[i].Value, i, to, v)
+			}
+		}
+	}
+}
+
+// toResult brings a value to the result, or a part of it.
+func (m *Call) toResult(to model.Place, v *value.Value) {
+	if len(to.Steps) == 0 {
+		if m.Result == value.Unknown {
+			m.Result = nil
+		}
+		m.Result = value.Join(m.Result, v)
+		return
+	}
+	if m.Result == nil || len(m.Result.Objects) == 0 {
+		taint := value.OrUnknown(m.Result).Taint
+		m.Result = m.newResult(value.KindObject).WithTaint(taint)
+	}
+	m.put(m.Result, -1, to, v)
+}
+
+// newResult makes the object that the call returns.
+func (m *Call) newResult(kind value.Kind) *value.Value {
+	o := &value.Object{Size: value.Unsized}
+	if kind == value.KindList {
+		o.Size = 0
+	}
+	return m.Frame.Allocate(m.State, m.Index, 1, value.ObjectInfo{Kind: kind, Complete: true}, o)
+}
+
+// put brings a value to a part of another.
+func (m *Call) put(base *value.Value, arg int, to model.Place, v *value.Value) {
+	if base == nil {
+		return
+	}
+	for k, s := range to.Steps {
+		last := k == len(to.Steps)-1
+		switch {
+		case s.Kind == model.Formal && arg >= 0 && k > 0:
+			m.toHeld(base, fmt.Sprint(arg, to.Steps[:k]), s.Index, v)
+			return
+		case s.Kind == model.Formal && arg >= -1:
+			m.toFormal(arg, s.Index, to.Steps[k+1:], v)
+			return
+		case !last && s.Kind == model.Append:
+			return
+		case !last:
+			next := m.Step(base, s)
+			if len(next.Objects) == 0 {
+				next = m.Frame.Allocate(m.State, m.Index, int32(10+k),
+					value.ObjectInfo{Kind: value.KindObject, Complete: true}, &value.Object{Size: value.Unsized})
+				m.store(base, s, next)
+			}
+			base = next
+		default:
+			m.store(base, s, v)
+			return
+		}
+	}
+	m.into(base, arg, v)
+}
+
+// into makes a whole object tainted, and the variable that holds a plain value.
+func (m *Call) into(base *value.Value, arg int, v *value.Value) {
+	t := m.Frame.DeepTaint(m.State, v)
+	m.Frame.TaintObject(m.State, base, t)
+	from := m.Call.Receiver
+	if arg >= 0 {
+		from = m.Args[arg].From
+	}
+	if from >= 0 && len(t) > 0 {
+		m.Frame.Refine(m.State, from, func(x *value.Value) *value.Value { return x.WithTaint(x.Taint.Union(t)) })
+	}
+}
+
+// store writes the last step of a place.
+func (m *Call) store(base *value.Value, s model.Step, v *value.Value) {
+	switch s.Kind {
+	case model.Field:
+		m.Frame.Store(m.State, base, s.Name, v)
+	case model.Elements:
+		m.Frame.Store(m.State, base, value.AnyKey, v)
+	case model.Append:
+		m.Frame.Push(m.State, base, v)
+	case model.KeyOf:
+		m.Frame.Store(m.State, base, m.KeyName(s.Index), v)
+	case model.Keys:
+		m.Frame.StoreKey(m.State, base, v)
+	case model.Deep:
+		m.Frame.TaintObject(m.State, base, m.Frame.DeepTaint(m.State, v))
+	}
+}
+
+// toFormal passes a value to a parameter of a callback.
+func (m *Call) toFormal(arg, formal int, rest []model.Step, v *value.Value) {
+	cb := m.Callback(arg)
+	if len(rest) > 0 { // a part of the parameter
+		if rest[0].Kind == model.Formal || rest[0].Kind == model.Result {
+			return
+		}
+		info := value.ObjectInfo{Kind: value.KindObject}
+		base := m.Frame.Allocate(m.State, m.Index, int32(7000+(arg+1)*callsite.MaxFormals+formal+1), info,
+			&value.Object{Size: value.Unsized})
+		m.put(base, -2, model.Place{Steps: rest}, v)
+		v = base
+	}
+	switch {
+	case formal == model.Any:
+		cb.Any = merged(cb.Any, v)
+	case formal < callsite.MaxFormals:
+		cb.Parameters[formal] = merged(cb.Parameters[formal], v)
+	}
+}
+
+// merged joins what a library passes, where one says the value and the other its
+// type.
+func merged(a, b *value.Value) *value.Value {
+	v := value.Join(a, b)
+	if a != nil && b != nil && v.API == "" {
+		v = v.WithAPI(a.API).WithAPI(b.API)
+	}
+	return v
+}

@@ -1,0 +1,37 @@
+package libcall
+
+import (
+	"merlon/internal/engine/sast/ir"
+	"merlon/internal/engine/sast/taint/value"
+)
+
+// assignFields copies the fields of the others to the first.
+func (m *Call) assignFields(args []*value.Value) *value.Value {
+	to := operand(args, 0)
+	for _, from := range args[min(1, len(args)):] {
+		m.Frame.CopyParts(m.State, to, from)
+	}
+	return to
+}
+
+// bareObject makes an object that inherits nothing.
+func (m *Call) bareObject() *value.Value {
+	return m.Frame.Allocate(m.State, m.Index, 1, value.ObjectInfo{Kind: value.KindMap, Complete: true,
+		NoPrototype: true}, &value.Object{Size: value.Unsized})
+}
+
+// define computes "object.define".
+func (m *Call) define(args []*value.Value) (*value.Value, bool) {
+	o, how := operand(args, 0), operand(args, 2)
+	name, known := m.Frame.KeyOf(operand(args, 1))
+	if !known || len(o.Objects) == 0 {
+		return nil, false
+	}
+	for _, part := range []struct{ from, to string }{{"value", name}, {"get", ir.GetterField + name},
+		{"set", ir.SetterField + name}} {
+		if v := m.Frame.Load(m.State, how, part.from); v != value.Unknown {
+			m.Frame.Store(m.State, o, part.to, v)
+		}
+	}
+	return o, true
+}

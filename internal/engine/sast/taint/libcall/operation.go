@@ -1,0 +1,242 @@
+package libcall
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/sast/ir"
+	"merlon/internal/engine/sast/taint/callsite"
+	"merlon/internal/engine/sast/taint/frame"
+	"merlon/internal/engine/sast/taint/taintset"
+	"merlon/internal/engine/sast/taint/value"
+)
+
+// This file computes the operations that models give to calls.
+
+// An operand list is the receiver and the arguments of a call, in order. A class
+// or module as receiver is no operand.
+func (m *Call) operands() []*value.Value {
+	var list []*value.Value
+	if m.Receiver != nil && !m.static() {
+		list = append(list, m.Receiver)
+	}
+	for _, arg := range m.Args {
+		list = append(list, arg.Value)
+	}
+	return list
+}
+
+// static reports whether the receiver is a class or a module and not a value.
+func (m *Call) static() bool {
+	if m.Call.Kind == ir.CallNew {
+		return true
+	}
+	i := m.Frame.Function.Def(m.Call.Receiver)
+	if i < 0 {
+		return false
+	}
+	in := &m.Frame.Function.Code[i]
+	return in.Op == ir.ClassValue || in.Op == ir.LoadGlobal && !m.Frame.Run.Declares(in.Text) &&
+		m.Receiver.Constant.Kind == value.NoConstant && len(m.Receiver.Taint) == 0 && m.Call.Type == ""
+}
+
+// operation computes an operation. It reports false when the general rules say
+// more.
+func (m *Call) operation(name string) (*value.Value, bool) {
+	args := m.operands()
+	group, op, _ := strings.Cut(name, ".")
+	switch group {
+	case "string":
+		return m.textOperation(op, args)
+	case "buffer":
+		return m.bufferOperation(op, args)
+	case "list":
+		return m.listOperation(op, args)
+	case "map":
+		return m.mapOperation(op, args)
+	case "number":
+		return m.numberOperation(op, args), true
+	case "call":
+		return m.callOperation(op, args)
+	case "regexp":
+		if op == "remove" {
+			return m.remove(args)
+		}
+		return m.compile(args)
+	case "promise":
+		return m.promiseAll(args)
+	case "state":
+		return m.keptState(), true
+	case "object":
+		if op == "bare" {
+			return m.bareObject(), true
+		}
+		if op == "define" {
+			return m.define(args)
+		}
+		return m.assignFields(args), true
+	}
+	return m.valueOperation(op, args)
+}
+
+// first returns the operand, unknown when there is none.
+func operand(args []*value.Value, i int) *value.Value {
+	if i < len(args) {
+		return value.OrUnknown(args[i])
+	}
+	return value.Unknown
+}
+
+func (m *Call) numberOperation(op string, args []*value.Value) *value.Value {
+	x, y := operand(args, 0), operand(args, 1)
+	switch {
+	case op == "parse" && x.IsKnown():
+		if n, ok := value.ParseNumber(strings.TrimSpace(x.Constant.String())); ok {
+			return n
+		}
+	case op == "abs" && x.Constant.IsNumber():
+		return &value.Value{Constant: value.Constant{Kind: x.Constant.Kind, Number: math.Abs(x.Constant.Number)},
+			Kind: value.KindNumber}
+	case op == "max" && x.Constant.IsNumber() && y.Constant.IsNumber():
+		return &value.Value{Constant: value.Constant{Kind: x.Constant.Kind,
+			Number: math.Max(x.Constant.Number, y.Constant.Number)}, Kind: value.KindNumber}
+	case op == "min" && x.Constant.IsNumber() && y.Constant.IsNumber():
+		return &value.Value{Constant: value.Constant{Kind: x.Constant.Kind,
+			Number: math.Min(x.Constant.Number, y.Constant.Number)}, Kind: value.KindNumber}
+	}
+	return &value.Value{Kind: value.KindNumber}
+}
+
+func (m *Call) valueOperation(op string, args []*value.Value) (*value.Value, bool) {
+	x := operand(args, 0)
+	switch op {
+	case "promisify":
+		return m.promisify()
+	case "same":
+		return m.Frame.WholeValue(m.State, x), true
+	case "view", "settle", "relative":
+		return nil, false // says something to guards and conditions only
+	case "address":
+		return m.parsed(), true
+	case "equals":
+		if v := value.FoldBinary("==", x, operand(args, 1)); v != nil {
+			return v, true
+		}
+		m.Frame.Need(x)
+		m.Frame.Need(operand(args, 1))
+		return &value.Value{Kind: value.KindBool}, true
+	case "not":
+		if v := value.FoldUnary("!", x); v != nil {
+			return v, true
+		}
+		return &value.Value{Kind: value.KindBool}, true
+	case "ends":
+		return m.ends(), true
+	case "property":
+		// What has been put there under the key; otherwise the configuration counts.
+		if o := m.Frame.SoleObject(m.State, m.Receiver); o != nil && operand(args, 1).IsKnown() {
+			key := operand(args, 1).Constant.String()
+			if k := slices.IndexFunc(o.Fields, func(f value.Field) bool { return f.Name == key }); k >= 0 &&
+				o.Fields[k].Value != nil {
+				return o.Fields[k].Value, true
+			}
+		}
+		if len(args) > 0 && m.Receiver != nil && !m.static() {
+			args = args[1:]
+		}
+		return m.property(args), true
+	}
+	return &value.Value{Kind: value.KindString}, true
+}
+
+// parsed returns what a call makes of a text that it parses: an object of its own, to
+// which the text is no other name.
+func (m *Call) parsed() *value.Value {
+	var t taintset.Set
+	for _, arg := range m.Args {
+		t = t.Union(m.Frame.DeepTaint(m.State, arg.Value))
+	}
+	t = t.At(m.Frame.Function, m.Instruction.Node)
+	v := m.Receiver
+	if v == nil || m.Call.Kind != ir.CallNew {
+		v = m.newResult(value.KindObject)
+	}
+	m.Frame.TaintObject(m.State, v, t)
+	return v.WithTaint(t)
+}
+
+// property returns what the configuration files of the program say.
+func (m *Call) property(args []*value.Value) *value.Value {
+	v := operand(args, 1)
+	if key := operand(args, 0); key.IsKnown() {
+		if text, ok := m.Frame.Run.Properties[key.Constant.String()]; ok {
+			return m.Frame.LiteralSource(m.Instruction, value.FromString(text))
+		}
+	}
+	if len(args) < 2 {
+		return &value.Value{Kind: value.KindString}
+	}
+	return v
+}
+
+// callOperation calls function values.
+func (m *Call) callOperation(op string, args []*value.Value) (*value.Value, bool) {
+	f := operand(args, 0)
+	switch op {
+	case "on", "emit":
+		return m.event(op, args), true
+	case "reflected":
+		return m.callReflected(args)
+	case "method":
+		return m.reflectMethod(args)
+	}
+	if op == "run" {
+		return m.program.RunHook(m.State, m.Index, f, frame.Hook{Name: "run", Sub: frame.SubRun})
+	}
+	rest := args[min(1, len(args)):]
+	if !m.Frame.IsFunction(f) && !m.Frame.IsCollector(f) {
+		if op == "invoke" && f.API != "" {
+			m.CallLibrary(m.State, f.API, rest)
+		}
+		m.Frame.Need(f)
+		return nil, false
+	}
+	switch op {
+	case "apply":
+		list := operand(args, 2)
+		rest = nil
+		if elems, ok := m.Frame.SoleObject(m.State, list).List(); ok {
+			rest = elems
+		} else {
+			for i := range callsite.MaxFormals {
+				rest = append(rest, m.Frame.Load(m.State, list, value.IndexKey(i)))
+			}
+		}
+	case "call":
+		rest = args[min(2, len(args)):]
+	case "bind":
+		return f, true
+	}
+	return value.OrUnknown(m.program.CallValue(m.State, f, rest, m.Site, 100)), true
+}
+
+// listeners begins the names of the parts that hold an object's listeners.
+const listeners = "#on "
+
+// event keeps a function for the events of a name, or calls those that are kept. What
+// is called is not what a call of the library would be given.
+func (m *Call) event(op string, args []*value.Value) *value.Value {
+	emitter := operand(args, 0)
+	name, known := m.Frame.KeyOf(operand(args, 1))
+	if !known {
+		return emitter
+	}
+	f := m.Frame.Load(m.State, emitter, listeners+name)
+	if op == "on" {
+		m.Frame.Store(m.State, emitter, listeners+name, value.Join(operand(args, 2), f))
+		return emitter
+	}
+	m.program.CallValue(m.State, f, args[min(2, len(args)):], m.Site, 101)
+	return &value.Value{Kind: value.KindBool}
+}

@@ -1,0 +1,108 @@
+package libcall
+
+import (
+	"slices"
+
+	"merlon/internal/engine/sast/taint/value"
+)
+
+// This file computes the operations that move the elements of lists.
+
+// rearranged changes the order of a list in place, or cuts a part out of it and puts
+// others there. It answers the list, or the part.
+func (m *Call) rearranged(op string, l *value.Value, args []*value.Value) *value.Value {
+	o := m.Frame.SoleObject(m.State, l)
+	list, exact := o.List()
+	if op == "splice" {
+		return m.splice(l, list, exact && !o.Weak, args)
+	}
+	if exact && !o.Weak && op == "reverse" {
+		list = slices.Clone(list)
+		slices.Reverse(list)
+		m.setList(l.Objects[0], list)
+		return l
+	}
+	for _, id := range l.Objects {
+		c := m.State.Object(id).Clone()
+		c.ForgetPositions()
+		m.State.Put(id, c)
+	}
+	return l
+}
+
+// setList gives a list other elements.
+func (m *Call) setList(id value.ObjectID, list []*value.Value) {
+	o := m.State.Object(id).Clone()
+	o.SetList(list)
+	m.State.Put(id, o)
+}
+
+// splice removes elements from a position on, and inserts the arguments behind the
+// count there.
+func (m *Call) splice(l *value.Value, list []*value.Value, exact bool, args []*value.Value) *value.Value {
+	removed := m.newResult(value.KindList)
+	from, ok := position(operand(args, 1), len(list))
+	n := len(list) - from
+	if len(args) > 2 {
+		n, ok = int(args[2].Constant.Number), ok && args[2].Constant.IsNumber()
+	}
+	if exact && ok && n >= 0 {
+		n = min(n, len(list)-from)
+		m.setList(removed.Objects[0], slices.Clone(list[from:from+n]))
+		list = slices.Concat(list[:from], args[min(3, len(args)):], list[from+n:])
+		m.setList(l.Objects[0], list)
+		return removed
+	}
+	m.Frame.Need(operand(args, 1))
+	m.Frame.Spread(m.State, m.Index, removed, l)
+	for _, id := range l.Objects {
+		o := m.State.Object(id).Clone()
+		o.ForgetPositions()
+		for _, v := range args[min(3, len(args)):] {
+			o.Elements = value.Join(o.Elements, v)
+		}
+		m.State.Put(id, o)
+	}
+	return removed.WithTaint(m.Frame.DerivedTaint(l))
+}
+
+// joined makes a list of a part of one, of several one behind the other, or of one and
+// the elements behind it.
+func (m *Call) joined(op string, l *value.Value, args []*value.Value) *value.Value {
+	v := m.newResult(value.KindList)
+	if list, ok := m.Frame.SoleObject(m.State, l).List(); op == "slice" && ok {
+		if part, ok := value.CutList(list, at(args, 1), at(args, 2)); ok && !m.Frame.SoleObject(m.State, l).Weak {
+			m.setList(v.Objects[0], slices.Clone(part))
+			return v
+		}
+	}
+	m.Frame.Spread(m.State, m.Index, v, l)
+	t := m.Frame.DerivedTaint(l)
+	for k, arg := range args[min(1, len(args)):] {
+		switch {
+		case op == "slice":
+		case op == "concat" && m.Frame.IsCollection(m.State, arg):
+			m.Frame.Spread(m.State, m.Index, v, arg)
+		case op == "append" && m.Args[k+len(m.Args)-len(args)+1].Many:
+			m.Frame.Spread(m.State, m.Index, v, &value.Value{Objects: arg.Objects})
+			m.Frame.Store(m.State, v, value.AnyKey, arg)
+		case op == "concat" && len(arg.Objects) > 0:
+			m.Frame.Store(m.State, v, value.AnyKey, m.Frame.Load(m.State, arg, value.AnyKey))
+			m.Frame.Store(m.State, v, value.AnyKey, arg)
+		default:
+			m.Frame.Push(m.State, v, arg)
+		}
+		if op == "concat" {
+			t = t.Union(m.Frame.DerivedTaint(arg))
+		}
+	}
+	return v.WithTaint(t)
+}
+
+// at returns the operand, nil when there is none.
+func at(args []*value.Value, i int) *value.Value {
+	if i < len(args) {
+		return args[i]
+	}
+	return nil
+}

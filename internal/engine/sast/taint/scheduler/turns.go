@@ -1,0 +1,77 @@
+package scheduler
+
+import (
+	"sync"
+
+	"merlon/internal/engine/sast/ir"
+	"merlon/internal/engine/sast/taint/summary"
+)
+
+// This file orders the work. Functions that call each other are one task; tasks are in
+// the order of the groups, callees first. What a task may use is what earlier ones have
+// found: so the result does not depend on which worker is faster. Who needs a group that
+// another worker computes waits for it. Workers take the groups in their order, so one
+// waits only for earlier ones, and some worker always goes on.
+
+// turns are the groups of functions that call each other, as workers take them.
+type turns struct {
+	of      map[*ir.Function]int
+	lock    sync.Mutex
+	some    sync.Cond // some group is done
+	done    []bool
+	budgets []int64 // by span of groups
+}
+
+// span is the number of groups whose budget is set together: from what all groups before
+// them have taken.
+const span = 256
+
+func newTurns(units [][]*ir.Function) *turns {
+	t := &turns{of: map[*ir.Function]int{}, done: make([]bool, len(units))}
+	t.some.L = &t.lock
+	for i, unit := range units {
+		for _, fn := range unit {
+			t.of[fn] = i
+		}
+	}
+	return t
+}
+
+// turnOf returns the number of the last group of which a function and what a context
+// knows speak; a function of no group comes behind all of them.
+func (t *turns) turnOf(fn *ir.Function, ctx summary.Facts) int {
+	last, ok := t.of[fn]
+	if !ok {
+		return len(t.done)
+	}
+	for i := range ctx {
+		if f := ctx[i].Function; f != nil {
+			n, ok := t.of[f]
+			if !ok {
+				return len(t.done)
+			}
+			last = max(last, n)
+		}
+	}
+	return last
+}
+
+// budget returns what a task of the group may take.
+func (t *turns) budget(turn int) int64 { return t.budgets[turn/span] }
+
+// end notes that a group is done.
+func (t *turns) end(turn int) {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	t.done[turn] = true
+	t.some.Broadcast()
+}
+
+// wait waits until an earlier group is done.
+func (t *turns) wait(turn int) {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	for !t.done[turn] {
+		t.some.Wait()
+	}
+}

@@ -1,0 +1,119 @@
+package survey
+
+import (
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/sast/ir"
+	"merlon/internal/engine/sast/model"
+	"merlon/internal/engine/sast/taint/rulematch"
+	"merlon/internal/engine/sast/taint/value"
+)
+
+// compiled returns the value of a call that compiles an expression which the program
+// spells, nil for any other call.
+func (r *Survey) compiled(fn *ir.Function, c *ir.Call, node int32, depth int) *value.Value {
+	name := c.Qualified
+	if c.Kind == ir.CallNew {
+		name += ".new"
+	}
+	args := fn.Args(c)
+	if r.Plain || len(args) == 0 || !slices.ContainsFunc(r.ModelsOf(fn).Match(name)[model.Operations],
+		func(e *model.Entry) bool {
+			return e.Kind == "regexp.compile"
+		}) {
+		return nil
+	}
+	text, letters := r.constantOf(fn, args[0].Value, depth+1), ""
+	if len(args) > 1 {
+		flags := r.constantOf(fn, args[1].Value, depth+1)
+		if flags == nil || !flags.Constant.IsText() {
+			return nil
+		}
+		letters = flags.Constant.Text
+	}
+	if text == nil || !text.Constant.IsText() {
+		return nil
+	}
+	v := &value.Value{Constant: r.PatternConstant(fn, text.Constant.Text, letters), Kind: value.KindObject}
+	return v.WithTaint(r.ExpressionTaint(fn, node, text.Constant.Text, letters))
+}
+
+// constantOf returns the constant that a variable is defined as, or nil.
+func (r *Survey) constantOf(fn *ir.Function, v ir.Var, depth int) *value.Value {
+	i := fn.Def(v)
+	if i < 0 || depth > 4 || r.marksSource(fn, i) {
+		return nil
+	}
+	in := &fn.Code[i]
+	switch in.Op {
+	case ir.Copy, ir.Cast:
+		return r.constantOf(fn, in.A, depth+1)
+	case ir.Const:
+		switch ir.ConstKind(in.X) {
+		case ir.ConstString:
+			return r.LiteralValue(fn, in, value.FromString(in.Text), r.LiteralEntries(fn, in.Text))
+		case ir.ConstCharacter:
+			return value.FromCharacter(in.Text)
+		case ir.ConstNumber:
+			n, _ := value.ParseNumber(in.Text)
+			return n
+		case ir.ConstBool:
+			return value.FromBool(strings.EqualFold(in.Text, "true"))
+		case ir.ConstRegex:
+			return r.RegexValue(fn, in)
+		}
+	case ir.Invoke:
+		return r.compiled(fn, fn.Call(in), in.Node, depth)
+	case ir.Binary:
+		x, y := r.constantOf(fn, in.A, depth+1), r.constantOf(fn, in.B, depth+1)
+		if x == nil || y == nil {
+			return nil
+		}
+		if v := value.FoldBinary(in.Text, x, y); v != nil {
+			return v.WithTaint(x.Taint.Union(y.Taint))
+		}
+	}
+	return nil
+}
+
+// marksSource reports whether a rule takes the value of an instruction for a source:
+// it is followed then, and not only known.
+func (r *Survey) marksSource(fn *ir.Function, i int32) bool {
+	m := r.Marks[fn]
+	return m != nil && slices.ContainsFunc(m.At[i], func(k rulematch.Mark) bool {
+		return k.Kind == rulematch.MarkSource
+	})
+}
+
+// HoldsAlways reports whether conditions on arguments hold by the function's text alone.
+func (r *Survey) HoldsAlways(fn *ir.Function, c *ir.Call, list []model.Condition) bool {
+	args := fn.Args(c)
+	for i := range list {
+		cond := &list[i]
+		if cond.Place.Base != model.Argument || cond.Place.Index < 0 || cond.Place.Index >= len(args) ||
+			len(cond.Place.Steps) > 0 {
+			return false
+		}
+		v := args[cond.Place.Index].Value
+		known := r.constantOf(fn, v, 0)
+		holds := false
+		switch {
+		case cond.Test == model.Is && cond.Type:
+			holds = namesGlobal(fn, v, cond.Word)
+		case known == nil:
+			return false
+		case cond.Test == model.Like:
+			holds = cond.Like.MatchString(known.Constant.String())
+		case cond.Test == model.Equals:
+			holds = value.EqualsWord(known.Constant, cond.Word)
+		case cond.Test == model.Is:
+			b, ok := known.Truth()
+			holds = ok && b == (cond.Word == "true")
+		}
+		if holds == cond.Not {
+			return false
+		}
+	}
+	return true
+}
