@@ -169,6 +169,34 @@ func TestInvitationsCountAsMails(t *testing.T) {
 	})
 }
 
+// TestInvitationsOfOrganizationAreBounded sends invitations into one organization as two
+// of its administrators: each of them has sent fewer than a user may.
+func TestInvitationsOfOrganizationAreBounded(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
+		w := populate(t, apitest.New(t, db, clock, func(c *api.Config) {
+			c.Quotas = api.Quotas{UserInvitations: 100, OrganizationInvitations: 10}
+		}), "")
+		invite := func(who, email string, status int) *apitest.Answer {
+			t.Helper()
+			return w.as(who).Post(w.org+"/invite", map[string]any{"email": email, "role": "member"}).Want(status)
+		}
+		for i := range 3 { // beside the seven people of the world
+			invite([]string{"administrator", "manager"}[i%2], fmt.Sprintf("n%d@example.com", i), 201)
+		}
+		for _, who := range []string{"administrator", "manager"} {
+			if a := invite(who, "late@example.com", 429); a.Header.Get("Retry-After") == "" {
+				t.Error("no Retry-After")
+			}
+		}
+		other := "/organization/" + w.as("administrator").Post("/organization", newOrganization).Want(201).
+			Text("organizationId")
+		w.as("administrator").Post(other+"/invite", map[string]any{"email": "late@example.com",
+			"role": "member"}).Want(201)
+		clock.Advance(48 * time.Hour)
+		invite("manager", "late@example.com", 201)
+	})
+}
+
 // TestQueuedScansAreBounded checks how many scans of one organization wait.
 func TestQueuedScansAreBounded(t *testing.T) {
 	eachWorld(t, func(t *testing.T, w *world) {
@@ -184,5 +212,32 @@ func TestQueuedScansAreBounded(t *testing.T) {
 		}
 		w.as("developer").Post(w.proj+"/scan/"+first+"/cancel", nil).Want(200)
 		start(200)
+	})
+}
+
+// TestQueuedScansOfOneUserAreBounded checks how many scans that one user has started
+// wait, wherever they are.
+func TestQueuedScansOfOneUserAreBounded(t *testing.T) {
+	eachWorld(t, func(t *testing.T, w *world) {
+		w.DB.MaxUserQueued = 2
+		admin := w.as("administrator")
+		org := "/organization/" + admin.Post("/organization", newOrganization).Want(201).Text("organizationId")
+		team := admin.Post(org+"/team", map[string]any{"name": "Two"}).Want(200).Text("teamId")
+		elsewhere := "/project/" +
+			admin.Post("/team/"+team+"/project", map[string]any{"name": "P"}).Want(201).Text("id")
+		start := func(who, project string, status int) *apitest.Answer {
+			t.Helper()
+			return w.as(who).Post(project+"/scan/start", map[string]any{"branch": "main"}).Want(status)
+		}
+		first := start("administrator", w.proj, 200).Text("scanId")
+		start("administrator", elsewhere, 200)
+		for _, project := range []string{w.proj, elsewhere} {
+			if a := start("administrator", project, 429); a.Header.Get("Retry-After") == "" {
+				t.Error("no Retry-After")
+			}
+		}
+		start("developer", w.proj, 200) // another user's are counted apart
+		admin.Post(w.proj+"/scan/"+first+"/cancel", nil).Want(200)
+		start("administrator", elsewhere, 200)
 	})
 }

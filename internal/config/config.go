@@ -139,6 +139,7 @@ type Limits struct {
 	LimitAddressMails            int `default:"50" placeholder:"N" group:"Limits" help:"Most mails to one e-mail address in 24 hours that others can ask for: sign-up, recovery, invitations."`
 	LimitUserTokens              int `default:"200" placeholder:"N" group:"Limits" help:"Most personal access tokens that one user creates in 24 hours: a mail tells of each."`
 	LimitQueuedScans             int `default:"500" placeholder:"N" group:"Limits" help:"Most scans of one organization that wait at the same time."`
+	LimitUserQueuedScans         int `default:"500" placeholder:"N" group:"Limits" help:"Most scans that one user has started and that wait at the same time, in all organizations together."`
 
 	LimitOrganizationBytes int64 `default:"51200" placeholder:"MIB" group:"Limits" help:"Most bytes of uploads that are stored for one organization at the same time, in MiB. An upload is deleted when its scan has ended."`
 }

@@ -60,6 +60,10 @@ func TestDiscovery(t *testing.T) {
 				t.Errorf("%s: named %v, answer %d %s", grant, slices.Contains(named, any(grant)), a.status, a.text)
 			}
 		}
+		// Discovery 1.0, section 3: RS256 must be among the algorithms.
+		if diff := cmp.Diff([]any{"RS256", "ES256"}, doc.json["id_token_signing_alg_values_supported"]); diff != "" {
+			t.Errorf("id_token_signing_alg_values_supported (-want +got):\n%s", diff)
+		}
 		for _, name := range []string{"response_types_supported", "code_challenge_methods_supported"} {
 			want := map[string][]any{"response_types_supported": {"code"},
 				"code_challenge_methods_supported": {"S256"}}[name]

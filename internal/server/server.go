@@ -92,7 +92,8 @@ func Run(ctx context.Context, c config.Server, ready func(Addresses)) error {
 	}
 	desk := remedy.New(d.db, log, d.db.Now, uuid.NewString)
 	refusals := audit.NewRefusals(d.db, d.db.Now)
-	d.db.MaxQueued, d.db.MaxStored = c.LimitQueuedScans, c.LimitOrganizationBytes<<20
+	d.db.MaxQueued, d.db.MaxUserQueued = c.LimitQueuedScans, c.LimitUserQueuedScans
+	d.db.MaxStored = c.LimitOrganizationBytes << 20
 	handler, err := newHandler(c, at, parts{d, service, provider, work, held, desk, owners, refusals}, log)
 	if err != nil {
 		return err

@@ -114,7 +114,7 @@ func (db *DB) CreateRun(ctx context.Context, sc tenant.Scope, r *run.Run) error 
 		image, detail["image"] = string(text), r.Image.Reference
 	}
 	return db.Tx(ctx, func(tx *Tx) error {
-		if err := tx.mayQueue(ctx, sc); err != nil {
+		if err := tx.mayQueue(ctx, sc, r.Initiator); err != nil {
 			return err
 		}
 		target, id, err := tx.runTarget(ctx, r)
@@ -139,24 +139,33 @@ func (db *DB) CreateRun(ctx context.Context, sc tenant.Scope, r *run.Run) error 
 // queueWait is after how many seconds a client may ask again when too many scans wait.
 const queueWait = "60"
 
-// mayQueue returns a TooMany error when as many scans of the organization wait as
-// may.
-func (tx *Tx) mayQueue(ctx context.Context, sc tenant.Scope) error {
-	most := tx.db.MaxQueued
-	if most == 0 {
-		return nil
-	}
-	var waiting int
-	err := tx.QueryRow(ctx, "SELECT COUNT(*) FROM run WHERE organization_id = ? AND state = "+
-		"'queued'", string(sc.Organization)).Scan(&waiting)
-	if err != nil {
-		return fmt.Errorf("count waiting scans: %w", err)
-	}
-	if waiting >= most {
-		e := errs.E(errs.TooMany, "%d scans of the organization wait, which is as many as may: wait until some have "+
-			"run, or cancel them", waiting)
-		e.Members = map[string]string{"retryAfter": queueWait}
-		return e
+// mayQueue returns a TooMany error when as many scans of the organization, or of the
+// user in all organizations, wait as may.
+func (tx *Tx) mayQueue(ctx context.Context, sc tenant.Scope, user tenant.UserID) error {
+	for _, limit := range []struct {
+		most        int
+		column, key string
+		of          string
+	}{
+		{tx.db.MaxQueued, "organization_id", string(sc.Organization), "of the organization"},
+		{tx.db.MaxUserQueued, "initiator", string(user), "that you have started"},
+	} {
+		if limit.most == 0 || limit.key == "" {
+			continue
+		}
+		var waiting int
+		// SQLite reads the index of active scans only where its condition stands in the query.
+		err := tx.QueryRow(ctx, "SELECT COUNT(*) FROM run WHERE "+limit.column+" = ? AND state IN ('queued', "+
+			"'running') AND state = 'queued'", limit.key).Scan(&waiting)
+		if err != nil {
+			return fmt.Errorf("count waiting scans: %w", err)
+		}
+		if waiting >= limit.most {
+			e := errs.E(errs.TooMany, "%d scans %s wait, which is as many as may: wait until some have run, or "+
+				"cancel them", waiting, limit.of)
+			e.Members = map[string]string{"retryAfter": queueWait}
+			return e
+		}
 	}
 	return nil
 }

@@ -45,6 +45,9 @@ type Options struct {
 	AuditKey []byte
 	// MaxQueued is how many scans of one organization may wait; 0 for no limit.
 	MaxQueued int
+	// MaxUserQueued is how many scans that one user has started may wait, in all
+	// organizations together; 0 for no limit.
+	MaxUserQueued int
 	// MaxStored is how many bytes of uploads one organization may keep in blob storage;
 	// 0 for no limit.
 	MaxStored int64
