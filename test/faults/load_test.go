@@ -23,7 +23,7 @@ func TestScanUnderLoad(t *testing.T) {
 	}
 	merlon := program(t)
 	idle := report(t, merlon, tree, "1", "--parallel", "1")
-	if !bytes.Contains(idle, []byte("data was not followed to the end")) ||
+	if !bytes.Contains(idle, []byte("% of the program's instructions")) ||
 		!bytes.Contains(idle, []byte(`"fingerprint"`)) {
 		t.Fatalf("nothing was cut, or nothing found: %.2000s", idle)
 	}

@@ -122,13 +122,32 @@ func (s *Set) program(ctx context.Context, files []*ir.File, models []*model.Mod
 			matches = append(matches, m)
 		}
 	}
-	var problems []Problem
+	problems := shareOfCut(graph.SCCs(), given)
 	for _, p := range given {
 		line := p.Function.File.Tree.Line(p.Function.File.Tree.Nodes[p.Function.Node].Start)
 		problems = append(problems, Problem{Path: p.Function.File.Tree.Path, Line: line,
 			Err: fmt.Errorf("%w in function %q: %s", errNotFollowed, p.Function.Name, p.Reason)})
 	}
 	return matches, problems
+}
+
+// shareOfCut returns what part of the program is in functions in which data was not
+// followed to the end: how much a gap matters, hundreds of places by themselves do not say.
+func shareOfCut(units [][]*ir.Function, given []taint.Problem) []Problem {
+	if len(given) == 0 {
+		return nil
+	}
+	functions, total, cut := 0, 0, 0
+	for _, unit := range units {
+		for _, fn := range unit {
+			functions, total = functions+1, total+len(fn.Code)
+		}
+	}
+	for _, p := range given {
+		cut += len(p.Function.Code)
+	}
+	return []Problem{{Err: fmt.Errorf("%w in %d of %d functions, which have %.1f %% of the program's instructions",
+		errNotFollowed, len(given), functions, 100*float64(cut)/float64(max(total, 1)))}}
 }
 
 // errNotFollowed is the error of a function whose budget was not enough.
