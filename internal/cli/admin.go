@@ -14,9 +14,9 @@ import (
 
 // adminCommand groups what works on the database itself, without a caller.
 type adminCommand struct {
-	Bootstrap bootstrapCommand `cmd:"" help:"Make the first administrator with a password and a personal access token, an organization, a team and a project."`
-	Audit     auditCommand     `cmd:"" help:"Work with the audit log."`
-	User      userCommand      `cmd:"" help:"Disable and enable users, list and end their access."`
+	Bootstrap bootstrapCommand `cmd:"" help:"Create the first administrator with a password and a personal access token, an organization, a team and a project."`
+	Audit     auditCommand     `cmd:"" help:"Verify the audit log."`
+	User      userCommand      `cmd:"" help:"Disable and enable users; list and end their sessions."`
 	Key       keyCommand       `cmd:"" help:"Rotate the master key."`
 }
 
@@ -26,8 +26,8 @@ type bootstrapCommand struct {
 	Organization string `required:"" placeholder:"NAME" help:"Name of the organization."`
 	Team         string `required:"" placeholder:"NAME" help:"Name of the team."`
 	Project      string `required:"" placeholder:"NAME" help:"Name of the project."`
-	PasswordFile string `type:"path" placeholder:"FILE" help:"File that holds the administrator's password. Default: a random one, which is printed."`
-	Format       string `default:"table" enum:"table,json" help:"Form of the output: table or json."`
+	PasswordFile string `type:"path" placeholder:"FILE" help:"File that contains the administrator's password. Default: a random password, which is printed."`
+	Format       string `default:"table" enum:"table,json" help:"Output format: table or json."`
 }
 
 // Run prints what was made. It is the only time that the token can be read, and the
@@ -67,7 +67,7 @@ personal access token  %s
 }
 
 type auditCommand struct {
-	Verify verifyCommand `cmd:"" help:"Recompute the hash chains of the audit log."`
+	Verify verifyCommand `cmd:"" help:"Verify the hash chains of the audit log."`
 }
 
 type verifyCommand struct {

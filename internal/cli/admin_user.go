@@ -13,9 +13,9 @@ import (
 
 // userCommand groups what an operator does to the account of a person.
 type userCommand struct {
-	Disable  userDisableCommand  `cmd:"" help:"Disable a user: sessions, applications and access tokens end at once, and no password or token works."`
-	Enable   userEnableCommand   `cmd:"" help:"Enable a disabled user. Personal access tokens work again."`
-	Sessions userSessionsCommand `cmd:"" help:"List the sessions, applications and personal access tokens of a user, or end them all."`
+	Disable  userDisableCommand  `cmd:"" help:"Disable a user: all sessions, grants and access tokens end at once, and no password or token is accepted."`
+	Enable   userEnableCommand   `cmd:"" help:"Enable a disabled user. Personal access tokens are accepted again."`
+	Sessions userSessionsCommand `cmd:"" help:"List sessions, grants and personal access tokens of a user, or end them all."`
 }
 
 type userDisableCommand struct {
@@ -51,7 +51,7 @@ func (c userEnableCommand) Run(ctx context.Context, host Host) error {
 type userSessionsCommand struct {
 	config.Store `embed:""`
 	Address      string `arg:"" help:"E-mail address of the user."`
-	End          bool   `help:"End every session and the access of every application, and delete every personal access token."`
+	End          bool   `help:"End all sessions and grants, and delete all personal access tokens."`
 }
 
 // Run lists what the user has access with, or ends it.

@@ -24,16 +24,16 @@ import (
 )
 
 type advisoriesCommand struct {
-	Import importCommand           `cmd:"" help:"Take vulnerability records into the database, or into a file."`
-	Update updateCommand           `cmd:"" help:"Fetch what has changed of vulnerability records, EPSS and KEV from where the settings say."`
-	Export exportCommand           `cmd:"" help:"Write the vulnerability data in force into one file, for merlon advisories import at a site without a way out."`
-	Status advisoriesStatusCommand `cmd:"" help:"Say which vulnerability records there are, and how old they are."`
+	Import importCommand           `cmd:"" help:"Import vulnerability records into the database or a data file."`
+	Update updateCommand           `cmd:"" help:"Download changed vulnerability records, EPSS scores and the KEV catalogue from the configured sources."`
+	Export exportCommand           `cmd:"" help:"Export the vulnerability data to one file, for merlon advisories import on an offline machine."`
+	Status advisoriesStatusCommand `cmd:"" help:"Show number and age of the vulnerability records."`
 }
 
 type importCommand struct {
 	config.Store `embed:""`
-	Source       []string `arg:"" name:"path" type:"path" help:"Folder, zip or file of records in the OSV format, an EPSS table, a KEV catalogue, or a bundle (merlon advisories export). New ones are added to those that are there; of two versions of a record the newer stays."`
-	Output       string   `type:"path" placeholder:"FILE" help:"Write a data file for merlon scan --advisories, and leave the database alone. Records that the file holds already stay."`
+	Source       []string `arg:"" name:"path" type:"path" help:"Folder, zip or file of OSV records, EPSS scores, a KEV catalogue, or a bundle (merlon advisories export). Records are added; the newer version of a record wins."`
+	Output       string   `type:"path" placeholder:"FILE" help:"Write a data file for merlon scan --advisories instead of the database. Records in an existing file are kept."`
 }
 
 // Run imports records.
@@ -144,7 +144,7 @@ func day(t time.Time) string {
 
 type advisoriesStatusCommand struct {
 	config.Store `embed:""`
-	File         string `type:"path" placeholder:"FILE" help:"Look at a data file instead of the database."`
+	File         string `type:"path" placeholder:"FILE" help:"Data file to inspect instead of the database."`
 }
 
 // Run says which records there are.
@@ -216,7 +216,7 @@ type updateCommand struct {
 	config.Store      `embed:""`
 	config.Advisories `embed:""`
 	config.Outbound   `embed:""`
-	Output            string `type:"path" placeholder:"FILE" help:"Update a data file for merlon scan --advisories, and leave the database alone."`
+	Output            string `type:"path" placeholder:"FILE" help:"Data file for merlon scan --advisories to update instead of the database."`
 }
 
 // Run updates the data. A part that could not be had makes the command fail after
@@ -267,7 +267,7 @@ func listed(parts []string) string { return cmp.Or(strings.Join(parts, ", "), "n
 
 type exportCommand struct {
 	config.Store `embed:""`
-	Path         string `arg:"" name:"file" type:"path" help:"File to write. It holds the records, EPSS, KEV and the digest of all of it; FILE.sha256 is written beside it."`
+	Path         string `arg:"" name:"file" type:"path" help:"File to write: records, EPSS, KEV and their digest; also writes FILE.sha256."`
 }
 
 // Run writes the data in force.

@@ -14,18 +14,18 @@ import (
 // This file scans a running API from the command line.
 
 type apiCommand struct {
-	OpenAPI  []string `name:"openapi" placeholder:"FILE" help:"A description of the API: OpenAPI or Swagger, a Postman collection, HAR, or GraphQL as a schema or an introspection; or its address. May be repeated. Default: looked for at the target."`
-	Identity []string `type:"path" placeholder:"FILE" help:"Identities to sign in as, like --auth. May be repeated; the first one explores, all are compared."`
+	OpenAPI  []string `name:"openapi" placeholder:"FILE" help:"API description, a file or URL: OpenAPI or Swagger, Postman collection, HAR, or a GraphQL schema or introspection result. May be repeated. Default: searched for on the target."`
+	Identity []string `type:"path" placeholder:"FILE" help:"JSON file with identities to sign in as, like --auth. May be repeated. The first identity explores; the access of all is compared."`
 
 	liveOptions `embed:""`
 }
 
 // Help is the manual of the command.
 func (apiCommand) Help() string {
-	return `Scan only what is yours, or what you are allowed to scan.
+	return `Scan only APIs that you own or are allowed to scan.
 
-Every operation of the description ends reached, refused or not reached, with the
-reason.
+The report lists each operation of the description as reached, refused or not reached,
+with the reason.
 
 ` + liveHelp
 }
@@ -64,7 +64,7 @@ func description(name string) (scan.Description, error) {
 		return scan.Description{}, errs.Wrap(errs.Invalid, err, "cannot read %s", name)
 	}
 	if info.Size() > maxTargetFile {
-		return scan.Description{}, errs.E(errs.Invalid, "%s has more than %d bytes", name, maxTargetFile)
+		return scan.Description{}, errs.E(errs.Invalid, "%s is larger than %d bytes", name, maxTargetFile)
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {

@@ -16,10 +16,10 @@ import (
 
 // callbackOptions say where to listen.
 type callbackOptions struct {
-	Callback       string `default:"auto" placeholder:"ADDR" help:"Where to listen for what the application sends elsewhere when it is attacked, host:port; auto: where an application on this machine or in a private network reaches it, none: nowhere."`
-	CallbackURL    string `name:"callback-url" placeholder:"URL" help:"The address at which the application reaches that. Default: http:// and the address."`
-	CallbackDomain string `placeholder:"DOMAIN" help:"A domain of which the listener is the name server."`
-	CallbackDNS    string `name:"callback-dns" placeholder:"ADDR" help:"Where to listen for questions of DNS, host:port. Default: at the same address."`
+	Callback       string `default:"auto" placeholder:"ADDR" help:"Address (host:port) of the listener for out-of-band interactions (OAST); auto: an address that an application on this machine or in a private network can reach; none: no listener."`
+	CallbackURL    string `name:"callback-url" placeholder:"URL" help:"URL at which the application reaches the listener. Default: http:// and the address."`
+	CallbackDomain string `placeholder:"DOMAIN" help:"Domain for which the listener is the authoritative name server."`
+	CallbackDNS    string `name:"callback-dns" placeholder:"ADDR" help:"Address (host:port) on which the listener receives DNS queries. Default: the same address."`
 }
 
 // open starts to listen for a scan of the target, or says why not: an empty reason means

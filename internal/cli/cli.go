@@ -20,10 +20,10 @@ import (
 
 // Exit codes of every command. Only scan, fix and rules use ExitFindings.
 const (
-	ExitOK = 0 // looked at everything, nothing at or above the threshold
-	// findings at or above the threshold; faulty rules, or tests of rules that fail; vulnerabilities that stay
+	ExitOK = 0 // everything was analyzed; nothing at or above the threshold
+	// findings at or above the threshold; invalid rules or failing rule tests; vulnerabilities that remain
 	ExitFindings = 1
-	ExitFailed   = 2 // something could not be done or looked at
+	ExitFailed   = 2 // something could not be done or analyzed
 	ExitUsage    = 3 // wrong options, arguments or settings
 )
 
@@ -34,7 +34,7 @@ type Host struct {
 	Getenv         func(string) string
 }
 
-// complain says on standard error what went wrong.
+// complain prints an error to standard error.
 func (h Host) complain(text string) {
 	_, _ = fmt.Fprintln(h.Stderr, "merlon:", text) // nobody is left to tell
 }
@@ -43,19 +43,19 @@ func (h Host) complain(text string) {
 type commands struct {
 	ConfigFile settingsFile `name:"config" placeholder:"FILE" help:"Settings file (docs/configuration.md); also MERLON_CONFIG."`
 
-	Demo       demoCommand       `cmd:"" help:"Run the service; the first time with a tenant and a scan of the sample application."`
+	Demo       demoCommand       `cmd:"" help:"Run the service with sample data: create a tenant on first start, scan the sample application, and print its findings."`
 	Serve      serveCommand      `cmd:"" help:"Run the service: the API, sign-in, and workers."`
-	Worker     workerCommand     `cmd:"" help:"Run scans for a service on another machine."`
-	Admin      adminCommand      `cmd:"" help:"Work on a deployment's database directly."`
-	Advisories advisoriesCommand `cmd:"" help:"Import vulnerability records, and look at those that are there."`
-	API        apiCommand        `cmd:"" name:"api" help:"Examine a running API by its description."`
-	Config     configCommand     `cmd:"" help:"Print the settings in force, secrets hidden."`
-	Dast       dastCommand       `cmd:"" help:"Examine a running web application."`
-	Fix        fixCommand        `cmd:"" help:"Upgrade packages with known vulnerabilities: show the changes, or write them."`
+	Worker     workerCommand     `cmd:"" help:"Run scans for a service that runs on another machine."`
+	Admin      adminCommand      `cmd:"" help:"Administer a deployment on its database."`
+	Advisories advisoriesCommand `cmd:"" help:"Import, update, export and inspect vulnerability records."`
+	API        apiCommand        `cmd:"" name:"api" help:"Scan a running API, using its description."`
+	Config     configCommand     `cmd:"" help:"Print the effective settings without secrets."`
+	Dast       dastCommand       `cmd:"" help:"Scan a running web application."`
+	Fix        fixCommand        `cmd:"" help:"Upgrade vulnerable packages: show the changes, or write them."`
 	Login      loginCommand      `cmd:"" help:"Sign in to a server."`
 	Logout     logoutCommand     `cmd:"" help:"Sign out of a server."`
-	Rules      rulesCommand      `cmd:"" help:"List the rules of this build; validate and test your own."`
-	Scan       scanCommand       `cmd:"" help:"Analyse a folder or a file, here or on a server."`
+	Rules      rulesCommand      `cmd:"" help:"List built-in rules; validate and test your own."`
+	Scan       scanCommand       `cmd:"" help:"Analyze a folder, a file or a container image, locally or on a server."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
 }
 
@@ -89,7 +89,7 @@ func Run(ctx context.Context, args []string, host Host) int {
 	}
 	stopped := exit{code: -1}
 	parser, err := kong.New(&c, kong.Name("merlon"),
-		kong.Description("Finds, explains, ranks and tracks security flaws in software."),
+		kong.Description("Finds, explains, ranks and tracks security vulnerabilities in software."),
 		kong.Writers(host.Stdout, host.Stderr), kong.UsageOnError(),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(host, set), kong.Resolvers(set),
 		kong.Vars{"analyses": analysesText()},

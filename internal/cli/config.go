@@ -76,12 +76,12 @@ func reference(flags []*kong.Flag, app *kong.Node) []byte {
 	b.WriteString(`# Settings
 
 Every setting is an option of a command, a key of the settings file, and an
-environment variable; the command line is stronger than the environment, the
-environment stronger than the file. The file is YAML, named by ` + "`--config FILE`" + ` or
-` + "`MERLON_CONFIG`" + `; a key that is not in this list is an error. A list is a YAML
-list in the file and separated by commas (sisters: semicolons) in a variable.
-The first chapters are those of ` + "`merlon serve`" + `; ` + "`merlon worker`" + ` and ` + "`merlon admin`" + ` take
-what concerns them. ` + "`merlon config`" + ` prints what is in force, secrets hidden.
+environment variable. The command line overrides the environment, and the
+environment overrides the file. The file is YAML, named by ` + "`--config FILE`" + ` or
+` + "`MERLON_CONFIG`" + `; an unknown key is an error. A list is a YAML
+list in the file and separated by commas (peer-region: semicolons) in a variable.
+The first chapters are the settings of ` + "`merlon serve`" + `; ` + "`merlon worker`" + ` and ` + "`merlon admin`" + ` use
+a part of them. ` + "`merlon config`" + ` prints the effective settings without secrets.
 
 This page is printed by ` + "`merlon config --reference`" + `.
 `)

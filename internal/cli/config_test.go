@@ -59,13 +59,13 @@ func TestBadSettingsAreUsageErrors(t *testing.T) {
 		file, want string
 		args       []string
 	}{
-		"unknown key":      {file: "listne: x\nfoo: y\n", want: "unknown key foo, listne"},
-		"not YAML":         {file: "a: [", want: "settings file"},
-		"missing file":     {args: []string{"--config", "/nowhere/merlon.yaml"}, want: "/nowhere/merlon.yaml"},
-		"not a level":      {args: []string{"--log-level", "loud"}, want: "log-level"},
-		"half of a pair":   {args: []string{"--tls-cert", "/c.pem"}, want: "tls-key"},
-		"half of a sister": {args: []string{"--sister", "eu,http://a"}, want: "NAME,BASE_URL,AUTH_URL"},
-		"sister is this": {args: []string{"--region", "eu", "--sister", "eu,http://a,http://b"},
+		"unknown key":            {file: "listne: x\nfoo: y\n", want: "unknown key foo, listne"},
+		"not YAML":               {file: "a: [", want: "settings file"},
+		"missing file":           {args: []string{"--config", "/nowhere/merlon.yaml"}, want: "/nowhere/merlon.yaml"},
+		"not a level":            {args: []string{"--log-level", "loud"}, want: "log-level"},
+		"half of a pair":         {args: []string{"--tls-cert", "/c.pem"}, want: "tls-key"},
+		"incomplete peer region": {args: []string{"--peer-region", "eu,http://a"}, want: "NAME,BASE_URL,AUTH_URL"},
+		"old spelling of a peer region": {args: []string{"--region", "eu", "--sister", "eu,http://a,http://b"},
 			want: "this region"},
 		"not an address":     {args: []string{"--base-url", "merlon.example"}, want: "base-url"},
 		"too short a life":   {args: []string{"--token-lifetime", "20s"}, want: "token-lifetime"},

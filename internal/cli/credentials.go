@@ -168,8 +168,8 @@ func ended(server string, err error) error {
 
 // serverOptions are the options of commands that talk to a server.
 type serverOptions struct {
-	Server  string `placeholder:"URL" group:"Server" help:"Address of the server's API, as the server calls itself. Default: that of the last merlon login."`
-	AuthURL string `placeholder:"URL" group:"Server" help:"Address of the server's identity service. Default: that of merlon login, or --server."`
+	Server  string `placeholder:"URL" group:"Server" help:"Base URL of the server's API. Default: that of the last merlon login."`
+	AuthURL string `placeholder:"URL" group:"Server" help:"URL of the server's identity service. Default: that of merlon login, or --server."`
 }
 
 // identity returns the identity service that is meant, and the wallet.

@@ -28,55 +28,55 @@ import (
 
 // liveOptions are those of every scan of a running application.
 type liveOptions struct {
-	URL string `arg:"" help:"Address of the application; everything that is examined is below it."`
+	URL string `arg:"" help:"URL of the application; only addresses below it are scanned."`
 
-	Auth     string        `type:"path" placeholder:"FILE" help:"Identities to sign in as: JSON, a list of identities or one (examples below and in docs/dast.md). Secrets may be written {{env:NAME}}."`
-	Target   string        `type:"path" placeholder:"FILE" help:"The whole target as JSON (docs/dast.md); options of the command line come on top."`
-	Profile  string        `enum:",passive,safe,standard,full" default:"" help:"How far to go: passive, safe, standard (default), full."`
-	Check    []string      `placeholder:"NAME" help:"Make this check only (docs/dast.md). May be repeated."`
-	Template []string      `type:"path" placeholder:"FILE" help:"A template in the format of nuclei to run as well, or a folder of them (docs/dast.md). May be repeated."`
-	Include  []string      `placeholder:"PATTERN" help:"More addresses that belong to the application; * stands for any text. May be repeated."`
-	Exclude  []string      `placeholder:"PATTERN" help:"Addresses that are never asked. May be repeated."`
-	Seed     []string      `placeholder:"ADDRESS" help:"An address to begin with, beside the base. May be repeated."`
-	Header   []string      `placeholder:"NAME: VALUE" help:"A header of every request. May be repeated."`
-	Rate     float64       `placeholder:"N" help:"Requests a second. Default: 300."`
-	Requests int           `placeholder:"N" help:"Requests in all. Default: 200000."`
-	Time     time.Duration `placeholder:"DURATION" help:"How long the scan may take. Default: 4h."`
-	Guest    bool          `help:"Continue without a session when a sign-in fails. Otherwise the scan stops before it examines anything, with exit code 2."`
-	Source   string        `type:"existingdir" placeholder:"DIR" help:"The source code of the application: what it declares is asked for, and findings name their place in it."`
-	Browser  string        `default:"auto" placeholder:"PATH" help:"A Chromium to run script with; auto: one on the path, none: without."`
+	Auth     string        `type:"path" placeholder:"FILE" help:"JSON file with one identity or a list of identities to sign in as (examples below and in docs/dast.md). Use {{env:NAME}} for secrets."`
+	Target   string        `type:"path" placeholder:"FILE" help:"JSON file with the whole target (docs/dast.md). Flags override it."`
+	Profile  string        `enum:",passive,safe,standard,full" default:"" help:"Scan profile: passive, safe, standard (default) or full."`
+	Check    []string      `placeholder:"NAME" help:"Run only this check (docs/dast.md). May be repeated."`
+	Template []string      `type:"path" placeholder:"FILE" help:"Template in the nuclei format to run, or a folder of templates (docs/dast.md). May be repeated."`
+	Include  []string      `placeholder:"PATTERN" help:"Additional URLs in scope; * matches any text. May be repeated."`
+	Exclude  []string      `placeholder:"PATTERN" help:"URLs out of scope; never requested. May be repeated."`
+	Seed     []string      `placeholder:"ADDRESS" help:"Additional URL to start crawling from. May be repeated."`
+	Header   []string      `placeholder:"NAME: VALUE" help:"Header to add to every request. May be repeated."`
+	Rate     float64       `placeholder:"N" help:"Maximum requests per second. Default: 300."`
+	Requests int           `placeholder:"N" help:"Maximum number of requests. Default: 200000."`
+	Time     time.Duration `placeholder:"DURATION" help:"Time limit of the scan. Default: 4h."`
+	Guest    bool          `help:"Continue without a session when sign-in fails. By default the scan then stops with exit code 2."`
+	Source   string        `type:"existingdir" placeholder:"DIR" help:"Source code of the application: its routes are scanned, and findings refer to the code behind them."`
+	Browser  string        `default:"auto" placeholder:"PATH" help:"Chromium executable that runs scripts; auto: search the PATH; none: no browser."`
 
 	callbackOptions `embed:""`
 
-	Format string `enum:"table,json,sarif,stream" default:"table" help:"table for people; json; sarif (2.1.0); stream, the messages as they come."`
+	Format string `enum:"table,json,sarif,stream" default:"table" help:"Report format: table; json; sarif (2.1.0); stream, messages as JSON lines."`
 
 	reportOptions `embed:""`
 }
 
 type dastCommand struct {
-	Advisories string `type:"path" placeholder:"PATH" help:"Vulnerability records to look versions of libraries up in that pages load: as of merlon scan."`
+	Advisories string `type:"path" placeholder:"PATH" help:"Vulnerability records for the libraries that pages load, as for merlon scan."`
 
 	liveOptions `embed:""`
 }
 
 // Help is the manual of the command.
 func (dastCommand) Help() string {
-	return `Scan only what is yours, or what you are allowed to scan.
+	return `Scan only applications that you own or are allowed to scan.
 
 ` + liveHelp
 }
 
 // liveHelp is what the manuals of live scans have in common.
-const liveHelp = `Exit codes are those of scan: 0 nothing is at or above --fail-on, 1 there are
-findings, 2 something could not be examined, 3 wrong options. A sign-in that fails
-is 2, and nothing is examined, unless --guest is given.
+const liveHelp = `Exit codes: 0 no findings at or above --fail-on; 1 findings; 2 the scan is not
+complete; 3 wrong flags. A failed sign-in stops the scan with exit code 2, unless
+--guest is given.
 
-Ctrl-C, SIGTERM and --time end the scan with its report: what was found so far, and
-which operations were left. A second Ctrl-C ends it at once, without a report.
-Without a terminal, a line on standard error tells every 30 seconds how far it is.
+Ctrl-C, SIGTERM and --time end the scan with a report: the findings so far, and the
+operations that were not tested. A second Ctrl-C ends it immediately, without a report.
+Without a terminal, progress is printed to standard error every 30 seconds.
 
-A file for --auth, with a form, or with a request of JSON and the JSON pointer to the
-token in its response:
+Examples of a file for --auth, with a login form, and with a JSON request and the JSON
+pointer to the token in its response:
 
   {"name": "jane", "form": {"url": "/login", "user": "jane", "password": "{{env:PASSWORD}}"}}
 
@@ -84,7 +84,7 @@ token in its response:
     "body": {"email": "jane@example.org", "password": "{{env:PASSWORD}}"},
     "token": "/data/accessToken"}}
 
-Every request carries the header X-Merlon-Scan with the number of the scan.`
+Every request has the header X-Merlon-Scan with the ID of the scan.`
 
 // Run examines the application and decides the exit code.
 func (c *dastCommand) Run(ctx context.Context, host Host) error {
@@ -171,7 +171,7 @@ func addTemplates(t *scan.Target, name string) error {
 		}
 		if size += int(min(info.Size(), maxTemplateBytes)); size > maxTemplateBytes ||
 			len(t.Templates) == maxTemplates {
-			return fmt.Errorf("there are more than %d templates, or they have more than %d MiB", maxTemplates,
+			return fmt.Errorf("more than %d templates, or larger than %d MiB in total", maxTemplates,
 				maxTemplateBytes>>20)
 		}
 		text, err := os.ReadFile(path)
@@ -229,7 +229,7 @@ func readJSON(host Host, path string, to any) error {
 		return errs.Wrap(errs.Invalid, err, "cannot read %s", path)
 	}
 	if info.Size() > maxTargetFile {
-		return errs.E(errs.Invalid, "%s has more than %d bytes", path, maxTargetFile)
+		return errs.E(errs.Invalid, "%s is larger than %d bytes", path, maxTargetFile)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -257,11 +257,11 @@ func fillEnvironment(text string, getenv func(string) string) (string, error) {
 		}
 		name, after, ok := strings.Cut(rest, "}}")
 		if !ok || len(name) > 200 {
-			return "", fmt.Errorf("{{env: without }}")
+			return "", fmt.Errorf("{{env: has no closing }}")
 		}
 		value := getenv(name)
 		if value == "" {
-			return "", fmt.Errorf("the variable %s of the environment is not set", name)
+			return "", fmt.Errorf("environment variable %s is not set", name)
 		}
 		quoted, err := json.Marshal(value)
 		if err != nil {
@@ -291,7 +291,7 @@ type liveScan struct {
 func scanLive(ctx context.Context, host Host, s liveScan) error {
 	u, err := url.Parse(s.target.URL)
 	if err != nil || u.Hostname() == "" {
-		return errs.E(errs.Invalid, "%.200q is not an http or https address", s.target.Secrets().Text(s.target.URL))
+		return errs.E(errs.Invalid, "%.200q is not an http or https URL", s.target.Secrets().Text(s.target.URL))
 	}
 	monitor := &scan.Monitor{}
 	defer every30s(host.Stderr, monitor)()

@@ -18,27 +18,27 @@ import (
 )
 
 type fixCommand struct {
-	Path string `arg:"" type:"existingdir" help:"Folder to look at."`
+	Path string `arg:"" type:"existingdir" help:"Folder to analyze."`
 
-	Advisories string   `required:"" type:"path" placeholder:"PATH" help:"Vulnerability records to look packages up in, as for scan."`
-	Level      string   `enum:"patch,minor,major,auto" default:"auto" help:"How far an upgrade may go: patch, minor or major; auto takes the smallest step that does the most."`
-	Single     bool     `help:"Clear each vulnerability by the smallest upgrade, instead of all of a package by one."`
-	Only       []string `placeholder:"NAME" help:"Packages or vulnerabilities to look at; all without it. May be repeated."`
-	Write      bool     `help:"Change the manifests. Without it the changes are only shown."`
+	Advisories string   `required:"" type:"path" placeholder:"PATH" help:"Vulnerability records, as for scan."`
+	Level      string   `enum:"patch,minor,major,auto" default:"auto" help:"Largest allowed upgrade: patch, minor or major; auto selects the smallest upgrade that fixes the most."`
+	Single     bool     `help:"Fix each vulnerability by its smallest upgrade, instead of all vulnerabilities of a package by one."`
+	Only       []string `placeholder:"NAME" help:"Package or vulnerability to fix. May be repeated. Default: all."`
+	Write      bool     `help:"Write the changes to the manifests. Without it they are only shown."`
 }
 
 // Help is the manual of the command.
 func (fixCommand) Help() string {
-	return `Looks for packages with known vulnerabilities, and shows how manifests have to
-change for the upgrades that clear them. Lock files are left to their package
-manager: run the commands that are printed. No registry is asked, so that a version
-may ask for others that do not fit.
+	return `Finds packages with known vulnerabilities and shows the changes to manifests that
+upgrade them to fixed versions. Lock files are not changed: run the printed commands
+of the package manager. No registry is contacted, so an upgrade may conflict with the
+requirements of other packages.
 
 Exit codes:
-  0  nothing is vulnerable, or an upgrade is known for everything that is
-  1  some vulnerabilities stay; why is printed
-  2  something could not be looked at or changed
-  3  wrong options or arguments`
+  0  no vulnerable packages, or all of them can be upgraded
+  1  some vulnerabilities remain; the reasons are printed
+  2  something could not be analyzed or changed
+  3  wrong flags or arguments`
 }
 
 // Run looks for upgrades, and shows or writes them.

@@ -98,7 +98,7 @@ func onDisk(target string) (at, name string, ok bool) {
 // checkTarget checks that there is one thing to scan.
 func (c *scanCommand) checkTarget() error {
 	switch {
-	case c.Lent != 0 && c.Path == "" && c.Image == "":
+	case c.ConnFD != 0 && c.Path == "" && c.Image == "":
 		return nil
 	case c.Path == "" && c.Image == "":
 		return errs.E(errs.Invalid, "name a folder or a file to scan, or an image with --image")

@@ -11,10 +11,10 @@ import (
 
 // keyCommand groups what works on the master key.
 type keyCommand struct {
-	Add    keyAddCommand    `cmd:"" help:"Put a new key into the file, which does not seal yet. Copy the file to the other machines before merlon admin key rotate."`
-	Rotate keyRotateCommand `cmd:"" help:"Seal with a new key from now on, and seal everything again."`
-	Reseal keyResealCommand `cmd:"" help:"Seal again what is sealed under an old key."`
-	Drop   keyDropCommand   `cmd:"" help:"Remove the old keys from the file, when nothing is sealed under them."`
+	Add    keyAddCommand    `cmd:"" help:"Add a new key to the key file without using it yet. Copy the file to the other machines before merlon admin key rotate."`
+	Rotate keyRotateCommand `cmd:"" help:"Encrypt with the new key from now on, and re-encrypt all stored secrets."`
+	Reseal keyResealCommand `cmd:"" help:"Re-encrypt secrets that are encrypted with an old key."`
+	Drop   keyDropCommand   `cmd:"" help:"Remove old keys from the key file once nothing is encrypted with them."`
 }
 
 type keyAddCommand struct {

@@ -17,7 +17,7 @@ import (
 // runLent examines the running application that a worker tells of. The process is in a
 // sandbox, and all of its connections are the worker's.
 func (c *scanCommand) runLent(ctx context.Context, host Host, analyses []finding.Analysis) error {
-	lender, err := connbroker.Open(c.Lent)
+	lender, err := connbroker.Open(c.ConnFD)
 	if err != nil {
 		return err
 	}

@@ -19,15 +19,15 @@ import (
 type loginCommand struct {
 	serverOptions `embed:""`
 
-	Device  bool `help:"Sign in with another device: print a code to type there."`
-	Browser bool `default:"true" negatable:"" help:"Open the browser. Without it the address is only printed."`
+	Device  bool `help:"Sign in on another device with a code (RFC 8628)."`
+	Browser bool `default:"true" negatable:"" help:"Open the browser. Otherwise only the URL is printed."`
 }
 
 // Help is the manual of the command.
 func (loginCommand) Help() string {
-	return `The browser signs in and comes back to a port of this machine; with --device a
-browser on any machine does. What the server gives is kept for you alone in
-merlon/credentials.json in the folder of your settings, until merlon logout.`
+	return `Opens a browser to sign in, which redirects to a port of this machine. With --device
+use a browser on any machine. The tokens are stored in merlon/credentials.json in the
+user's configuration folder, readable by the user only, until merlon logout.`
 }
 
 // signInTime is how long a person has to sign in with the browser.
@@ -54,7 +54,7 @@ func (c *loginCommand) Run(ctx context.Context, host Host) error {
 	}
 	profile, err := api.Profile(ctx)
 	if err != nil {
-		return fmt.Errorf("ask %s who you are: %w", id.BaseURL, err)
+		return fmt.Errorf("get the user of the sign-in from %s: %w", id.BaseURL, err)
 	}
 	err = w.change(func(all *credentials) error {
 		s := signIn{AuthURL: id.AuthURL, Email: profile.Email}
@@ -63,10 +63,10 @@ func (c *loginCommand) Run(ctx context.Context, host Host) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("keep your credentials: %w", err)
+		return fmt.Errorf("store the credentials: %w", err)
 	}
 	if tokens.Refresh == "" {
-		host.complain("the server gave no refresh token: sign in again in a few minutes")
+		host.complain("the server issued no refresh token: sign in again when the access token expires")
 	}
 	_, err = fmt.Fprintf(host.Stdout, "Signed in to %s as %s.\n", id.BaseURL, profile.Email)
 	return err
@@ -111,7 +111,7 @@ func (c *loginCommand) byBrowser(ctx context.Context, host Host, id *client.Iden
 	if c.Browser {
 		openBrowser(page)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, signInTime, fmt.Errorf("nobody signed in within %v", signInTime))
+	ctx, cancel := context.WithTimeoutCause(ctx, signInTime, fmt.Errorf("no sign-in within %v", signInTime))
 	defer cancel()
 	select {
 	case <-ctx.Done():
@@ -196,7 +196,7 @@ func (c *logoutCommand) Run(ctx context.Context, host Host) error {
 		return err
 	}
 	if revoked != nil {
-		return fmt.Errorf("your credentials are forgotten here, but %s was not told: %w", id.BaseURL, revoked)
+		return fmt.Errorf("the local credentials are removed, but %s did not revoke the token: %w", id.BaseURL, revoked)
 	}
 	_, err = fmt.Fprintf(host.Stdout, "Signed out of %s.\n", id.BaseURL)
 	return err

@@ -15,8 +15,8 @@ import (
 
 // reportOptions say where the report of a scan goes and which findings count.
 type reportOptions struct {
-	Output string `placeholder:"FILE" help:"Write the report to the file instead of standard output. It appears when it is whole, even if nothing is found."`
-	FailOn string `enum:"critical,high,medium,low,none" default:"low" help:"The lowest severity for which the exit code is 1; none: never."`
+	Output string `placeholder:"FILE" help:"Write the report to the file instead of standard output. Written atomically, also when there are no findings."`
+	FailOn string `enum:"critical,high,medium,low,none" default:"low" help:"Lowest severity that causes exit code 1, or none."`
 }
 
 // present writes the report of what tell tells, and decides the exit code.

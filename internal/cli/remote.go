@@ -23,12 +23,12 @@ import (
 type remoteOptions struct {
 	serverOptions `embed:""`
 
-	Remote  bool   `group:"Server" help:"Let a server scan the folder, or a zip archive, as a project of its own; see merlon login."`
-	Project string `placeholder:"ID" group:"Server" help:"Project at the server."`
-	Token   string `placeholder:"TOKEN" group:"Server" help:"Personal access token; better given as MERLON_TOKEN. Default: the sign-in of merlon login."`
-	Branch  string `placeholder:"NAME" group:"Server" help:"Branch that the folder is of. Default: the one that git has checked out there, or main."`
-	Git     bool   `group:"Server" help:"Upload .git as well, with its history and perhaps credentials in it."`
-	Wait    bool   `default:"true" negatable:"" group:"Server" help:"Wait for the end and report. Without it the scan's id is printed."`
+	Remote  bool   `group:"Server" help:"Upload the folder or a zip archive and scan it on a server; see merlon login."`
+	Project string `placeholder:"ID" group:"Server" help:"Project on the server."`
+	Token   string `placeholder:"TOKEN" group:"Server" help:"Personal access token; MERLON_TOKEN is safer. Default: the sign-in of merlon login."`
+	Branch  string `placeholder:"NAME" group:"Server" help:"Branch of the code. Default: the branch that is checked out, otherwise main."`
+	Git     bool   `group:"Server" help:"Upload .git too, including its history and any credentials in it."`
+	Wait    bool   `default:"true" negatable:"" group:"Server" help:"Wait for the scan and report its findings. Otherwise only the scan ID is printed."`
 }
 
 // openStates are the states of findings that are reported.
@@ -42,11 +42,11 @@ func (c *scanCommand) checkRemote() error {
 		return errs.E(errs.Invalid, "--remote needs --project ID")
 	}
 	if c.MaxFileSize != 0 || c.MaxFiles != 0 {
-		return errs.E(errs.Invalid, "--max-file-size and --max-files do not go with --remote: the server has its "+
+		return errs.E(errs.Invalid, "--max-file-size and --max-files cannot be combined with --remote: the server has its "+
 			"own limits")
 	}
 	if c.Advisories != "" {
-		return errs.E(errs.Invalid, "--advisories does not go with --remote: the server has its own")
+		return errs.E(errs.Invalid, "--advisories cannot be combined with --remote: the server has its own")
 	}
 	return nil
 }
@@ -74,13 +74,13 @@ func (c *scanCommand) runRemote(ctx context.Context, host Host, analyses []findi
 	})
 	_ = r.progress.Progress(&scan.Progress{Percent: 100}) // the same
 	if err != nil {
-		return fmt.Errorf("%w; scan %s goes on at the server", err, r.id)
+		return fmt.Errorf("%w; scan %s continues on the server", err, r.id)
 	}
 	if s.State == client.Failed {
 		return exit{ExitFailed, fmt.Sprintf("scan %s failed: %s", s.ID, s.ErrorMessage)}
 	}
 	for _, warning := range s.Warnings {
-		host.complain("the server warns: " + warning)
+		host.complain("server warning: " + warning)
 	}
 	if s.Suspicious {
 		host.complain("this scan resolved so many findings that something else was probably uploaded")

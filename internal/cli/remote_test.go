@@ -216,7 +216,7 @@ func TestRemoteScanWithToken(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"a.py": "x", ".env": "y"}, f.uploaded); diff != "" {
 		t.Errorf("uploaded (-want +got):\n%s", diff)
 	}
-	for _, want := range []string{"app: 2 files, secrets/credentials", "HIGH (1)", "A key  [secrets/credentials/x]",
+	for _, want := range []string{"app: 2 files\n", "HIGH (1)", "A key  [secrets/credentials/x]",
 		"a.py:3  AK…(20)"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the report lacks %q:\n%s", want, out)
@@ -245,7 +245,7 @@ func TestRemoteScanExitCodes(t *testing.T) {
 		"suspicious": {`{"id":"scan-1","state":"completed","suspicious":true,"warnings":["no Landlock"]}`, "", nil,
 			ExitOK, "something else was probably uploaded"},
 		"warnings": {`{"id":"scan-1","state":"completed","warnings":["no Landlock"]}`, "", nil, ExitOK,
-			"the server warns: no Landlock"},
+			"server warning: no Landlock"},
 		"not asked for": {status("degraded"), scaFinding, []string{"--analyses", "secret"}, ExitOK, ""},
 		"json": {status("succeeded"), scaFinding, []string{"--format", "json"}, ExitFindings,
 			`"sca/CVE-2026-1"`},

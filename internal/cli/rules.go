@@ -16,10 +16,10 @@ import (
 )
 
 type rulesCommand struct {
-	List     rulesListCommand     `cmd:"" help:"List the rules of this build."`
-	Show     rulesShowCommand     `cmd:"" help:"Show the description and the remediation of a rule."`
-	Validate rulesValidateCommand `cmd:"" help:"Report errors in rules of source code analysis."`
-	Test     rulesTestCommand     `cmd:"" help:"Run the annotated tests beside rules."`
+	List     rulesListCommand     `cmd:"" help:"List built-in rules."`
+	Show     rulesShowCommand     `cmd:"" help:"Show description and remediation of a rule."`
+	Validate rulesValidateCommand `cmd:"" help:"Validate source code rules."`
+	Test     rulesTestCommand     `cmd:"" help:"Run the annotated tests of rules."`
 }
 
 type rulesValidateCommand struct {
@@ -87,8 +87,8 @@ func count(n int, noun string) string {
 }
 
 type rulesTestCommand struct {
-	Path   string `arg:"" help:"Rule file, or folder of rule files; the tests of x.yaml are x.py, x.go, x.test.yaml and so on beside it."`
-	Format string `enum:"text,json" default:"text" help:"text for people; json."`
+	Path   string `arg:"" help:"Rule file or folder of rule files. The tests of x.yaml are x.py, x.go, x.test.yaml and so on in the same folder."`
+	Format string `enum:"text,json" default:"text" help:"Output format: text or json."`
 }
 
 // Run runs the tests. It asks for exit code 1 when one fails.

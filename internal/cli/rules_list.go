@@ -14,9 +14,9 @@ import (
 )
 
 type rulesListCommand struct {
-	Search   string `arg:"" optional:"" help:"List only rules whose id, title or CWE contains this text."`
-	Analysis string `placeholder:"NAME" help:"List only rules of one analysis: sast, sca, iac, container, secret, cicd, dast or api."`
-	Format   string `enum:"text,json" default:"text" help:"text for people; json with all texts."`
+	Search   string `arg:"" optional:"" help:"Text to search for in ID, title and CWE."`
+	Analysis string `placeholder:"NAME" help:"Analysis of the rules: sast, sca, iac, container, secret, cicd, dast or api."`
+	Format   string `enum:"text,json" default:"text" help:"Output format: text, or json with all texts."`
 }
 
 // Run lists the rules of the build. What the build lacks is said on standard error.
@@ -61,7 +61,7 @@ func (c rulesListCommand) selects(r *finding.Rule) bool {
 }
 
 type rulesShowCommand struct {
-	ID string `arg:"" help:"Id of a rule, as findings and \"merlon rules list\" name it."`
+	ID string `arg:"" help:"ID of a rule, as shown by findings and \"merlon rules list\" name it."`
 }
 
 // Run prints one rule with its texts.

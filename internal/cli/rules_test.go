@@ -18,7 +18,7 @@ func TestRulesTranscript(t *testing.T) { replayTranscript(t, "testdata/rules.txt
 func TestOnlyRules(t *testing.T) {
 	plant(t)
 	fault := `this build has no model of sinks of the kind "sqll"` // the rules were read
-	for analyses, want := range map[string]string{"sast": fault, "sast,sca": "--analyses may name sast alone"} {
+	for analyses, want := range map[string]string{"sast": fault, "sast,sca": "--analyses can only be sast"} {
 		code, out, errOut := transcript(t, nil, "scan", "clean", "--rules", "kinds", "--only-rules", "--analyses",
 			analyses)
 		if code != ExitFailed && code != ExitUsage || !strings.Contains(out+errOut, want) {

@@ -29,35 +29,35 @@ import (
 )
 
 type scanCommand struct {
-	Path string `arg:"" optional:"" help:"Folder or file to analyse."`
+	Path string `arg:"" optional:"" help:"Folder or file to analyze."`
 
-	Image    string `placeholder:"IMAGE" help:"Analyse a container image instead: its name in a registry, a tarball (docker save or OCI, #NAME behind its path chooses among several), or the folder of an OCI layout."`
-	Platform string `placeholder:"OS/ARCH" help:"Platform of the image, such as linux/arm64. Default: the only one, else linux/amd64."`
+	Image    string `placeholder:"IMAGE" help:"Container image to analyze: a name in a registry, a tarball (docker save or OCI; append #NAME to select one of several images), or an OCI layout folder."`
+	Platform string `placeholder:"OS/ARCH" help:"Platform of the image, such as linux/arm64. Default: the only platform, otherwise linux/amd64."`
 
-	Analyses []string `placeholder:"LIST" help:"What to look for: ${analyses}. Default: everything that this build can."`
-	Format   string   `enum:"table,json,sarif,cyclonedx,spdx,openvex,stream" default:"table" help:"table for people; json; sarif (2.1.0); cyclonedx (1.6) and spdx (2.3), bills of the packages; openvex, what is known of vulnerabilities; stream, the messages as they come."`
+	Analyses []string `placeholder:"LIST" help:"Analyses to run: ${analyses}. Default: all that this build supports."`
+	Format   string   `enum:"table,json,sarif,cyclonedx,spdx,openvex,stream" default:"table" help:"Report format: table; json; sarif (2.1.0); cyclonedx (1.6) and spdx (2.3), SBOMs; openvex; stream, messages as JSON lines."`
 
 	reportOptions `embed:""`
 
-	Advisories string `type:"path" placeholder:"PATH" help:"Vulnerability records to look packages up in: a data file (merlon advisories import --output), or a folder or zip in the OSV format."`
+	Advisories string `type:"path" placeholder:"PATH" help:"Vulnerability records: a data file (merlon advisories import --output), or a folder or zip in the OSV format."`
 
-	VEX []string `name:"vex" type:"path" placeholder:"FILE" help:"Statements about vulnerabilities, in OpenVEX or CycloneDX. Those that are not affected or fixed stay in reports, and do not count for --fail-on. May be repeated."`
+	VEX []string `name:"vex" type:"path" placeholder:"FILE" help:"VEX document in OpenVEX or CycloneDX. Vulnerabilities stated as not affected or fixed stay in reports but do not count for --fail-on. May be repeated."`
 
-	Rules     []string      `type:"path" placeholder:"PATH" help:"A file or folder with rules in the Semgrep format, beside the rules of the build. May be repeated."`
-	OnlyRules bool          `help:"Use the rules of --rules only, and analyse nothing but source code."`
-	Fast      bool          `help:"Follow data inside of files only, within --fast-time. The analysis of source code then ends degraded, because it did not look at everything."`
-	FastTime  time.Duration `default:"60s" placeholder:"DURATION" help:"How long --fast may take."`
+	Rules     []string      `type:"path" placeholder:"PATH" help:"File or folder with additional rules in the Semgrep format. May be repeated."`
+	OnlyRules bool          `help:"Use only the rules of --rules, and analyze only source code."`
+	Fast      bool          `help:"Track data flow within single files only, for at most --fast-time. The source code analysis then ends degraded, because it is not complete."`
+	FastTime  time.Duration `default:"60s" placeholder:"DURATION" help:"Time limit of --fast."`
 
-	Cache   string `type:"path" placeholder:"DIR" help:"Keep below the folder what makes the next scan of the same code faster; it says the same. One folder for each tree. Default: merlon in the user's folder for caches, for all trees."`
-	NoCache bool   `help:"Keep nothing, and use nothing that was kept."`
+	Cache   string `type:"path" placeholder:"DIR" help:"Folder of the result cache, which speeds up the next scan of the same code without changing its findings. Use one folder per source tree. Default: the folder merlon in the user's cache folder, for all trees."`
+	NoCache bool   `help:"Disable the result cache."`
 
-	VerifySecrets bool `help:"Ask the issuers of credentials that were found whether those work: sends each to its issuer, and says so on standard error. Off, no analyzer opens a connection."`
+	VerifySecrets bool `help:"Verify detected credentials with their issuers. Sends each credential to its issuer and logs that to standard error. Without this flag no analyzer opens a connection."`
 
-	Lent int `hidden:"" help:"Examine the running application that the process at the other end of this descriptor tells of, through its connections."`
+	ConnFD int `name:"conn-fd" hidden:"" help:"File descriptor of the connection to the worker, which describes the target and opens connections to it."`
 
-	MaxFileSize int64 `placeholder:"BYTES" help:"Leave out larger files, and say so. Default: 32 MiB."`
-	MaxFiles    int   `placeholder:"N" help:"Stop after so many files, and say so. Default: 1000000."`
-	Parallel    int   `name:"parallel" placeholder:"N" help:"Files looked at at once. Default: one per core."`
+	MaxFileSize int64 `placeholder:"BYTES" help:"Skip larger files and report them. Default: 32 MiB."`
+	MaxFiles    int   `placeholder:"N" help:"Maximum number of files; the rest is reported as not analyzed. Default: 1000000."`
+	Parallel    int   `name:"parallel" placeholder:"N" help:"Number of parallel workers. Default: one per core."`
 
 	remoteOptions `embed:""`
 }
@@ -65,24 +65,24 @@ type scanCommand struct {
 // Help is the manual of the command.
 func (scanCommand) Help() string {
 	return `Exit codes:
-  0  everything was looked at, and nothing is at or above --fail-on
-  1  there are findings at or above --fail-on, whether or not everything was
-     looked at: a pipeline that forgives 2 must not forgive a finding
-  2  no such finding, but something could not be looked at, or the scan failed
-  3  wrong options or arguments
+  0  everything was analyzed; no findings at or above --fail-on
+  1  findings at or above --fail-on, also when the analysis is not complete: a
+     pipeline that ignores 2 must not ignore a finding
+  2  no such findings, but the analysis is not complete, or the scan failed
+  3  wrong flags or arguments
 
-What could not be looked at is in every report. A file .merlonignore at the root
-of the folder, in the syntax of .gitignore, removes findings of static analysis.
-The folder .git and symbolic links are left out.
+Every report lists what was not analyzed. A file .merlonignore at the root of the
+folder, in .gitignore syntax, suppresses findings of source code analysis. The
+folder .git and symbolic links are skipped.
 
-With --image an image is fetched with the credentials of this user's docker
-configuration, or those in MERLON_REGISTRY_USER and MERLON_REGISTRY_PASSWORD.
+--image pulls the image with the credentials of the user's Docker configuration, or
+with MERLON_REGISTRY_USER and MERLON_REGISTRY_PASSWORD.
 
-With --remote the folder is uploaded, hidden files included and .git only with
---git, and the server's open findings of the branch are reported.`
+--remote uploads the folder, including hidden files but without .git unless --git is
+given, and reports the open findings of the branch on the server.`
 }
 
-// Run analyses the path and decides the exit code.
+// Run analyzes the path and decides the exit code.
 func (c *scanCommand) Run(ctx context.Context, host Host) error {
 	analyses, err := parseAnalyses(c.Analyses)
 	if err != nil {
@@ -96,24 +96,24 @@ func (c *scanCommand) Run(ctx context.Context, host Host) error {
 			return errs.E(errs.Invalid, "--only-rules needs --rules")
 		}
 		if slices.ContainsFunc(analyses, func(a finding.Analysis) bool { return a != finding.SAST }) {
-			return errs.E(errs.Invalid, "--only-rules analyses source code only: --analyses may name sast alone")
+			return errs.E(errs.Invalid, "--only-rules analyzes only source code: --analyses can only be sast")
 		}
 		analyses = []finding.Analysis{finding.SAST}
 	}
 	if c.Remote && (len(c.Rules) > 0 || c.Fast) {
-		return errs.E(errs.Invalid, "--rules and --fast are for scans on this machine: a server has its own rules, "+
+		return errs.E(errs.Invalid, "--rules and --fast are for local scans: a server has its own rules, "+
 			"and the project its settings")
 	}
 	if c.Remote && len(c.VEX) > 0 {
-		return errs.E(errs.Invalid, "--vex is for scans on this machine: decide about the findings of a server there")
+		return errs.E(errs.Invalid, "--vex is for local scans: triage the findings of a server on the server")
 	}
 	if c.Remote && c.VerifySecrets {
-		return errs.E(errs.Invalid, "--verify-secrets is for scans on this machine")
+		return errs.E(errs.Invalid, "--verify-secrets is for local scans")
 	}
 	if c.Remote {
 		return c.runRemote(ctx, host, analyses)
 	}
-	if c.Lent != 0 {
+	if c.ConnFD != 0 {
 		return c.runLent(ctx, host, analyses)
 	}
 	if c.Image == "" {
@@ -221,7 +221,7 @@ func parseAnalyses(names []string) ([]finding.Analysis, error) {
 	for _, name := range names {
 		a := finding.Analysis(strings.ToLower(strings.TrimSpace(name)))
 		if !slices.Contains(finding.Analyses, a) {
-			return nil, errs.E(errs.Invalid, "%q is not an analysis: choose from %s", name, analysesText())
+			return nil, errs.E(errs.Invalid, "unknown analysis %q: use one of %s", name, analysesText())
 		}
 		out = append(out, a)
 	}
@@ -271,7 +271,7 @@ func (stream) Close() error { return nil }
 func verdict(s *scan.Summary, failOn finding.Severity) error {
 	if failed := s.Incomplete(); len(failed) > 0 && len(failed) == len(s.Statuses) &&
 		!slices.ContainsFunc(failed, func(st scan.Status) bool { return st.State != scan.Failed }) {
-		return exit{ExitFailed, "nothing was examined: " + why(failed)}
+		return exit{ExitFailed, "nothing was analyzed: " + why(failed)}
 	}
 	if failOn.Rank() > 0 && s.AtLeast(failOn) > 0 {
 		return exit{code: ExitFindings}
@@ -281,7 +281,7 @@ func verdict(s *scan.Summary, failOn finding.Severity) error {
 		for _, st := range s.Incomplete() {
 			parts = append(parts, fmt.Sprintf("%s %s", st.Analyzer, st.State))
 		}
-		return exit{ExitFailed, "not everything was looked at: " + strings.Join(parts, ", ")}
+		return exit{ExitFailed, "the analysis is not complete: " + strings.Join(parts, ", ")}
 	}
 	return nil
 }

@@ -53,7 +53,9 @@ func (s *settings) Validate(app *kong.Application) error {
 	known := map[string]bool{}
 	_ = kong.Visit(app, func(node kong.Visitable, next kong.Next) error { // the visitor never fails
 		if f, ok := node.(*kong.Flag); ok {
-			known[f.Name] = true
+			for _, name := range spellings(f) {
+				known[name] = true
+			}
 		}
 		return next(nil)
 	})
@@ -76,23 +78,30 @@ func (s *settings) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any,
 	if flag.Name == "help" || flag.Name == "config" {
 		return nil, nil
 	}
-	if text := s.getenv(variable(flag.Name)); text != "" {
-		return text, nil
-	}
-	switch v := s.file[flag.Name].(type) {
-	case nil:
-		return nil, nil
-	case []any:
-		sep := string(flag.Tag.Sep)
-		parts := make([]string, len(v))
-		for i, item := range v {
-			parts[i] = fmt.Sprint(item)
+	for _, name := range spellings(flag) {
+		if text := s.getenv(variable(name)); text != "" {
+			return text, nil
 		}
-		return strings.Join(parts, sep), nil
-	default:
-		return fmt.Sprint(v), nil
 	}
+	for _, name := range spellings(flag) {
+		switch v := s.file[name].(type) {
+		case nil:
+		case []any:
+			parts := make([]string, len(v))
+			for i, item := range v {
+				parts[i] = fmt.Sprint(item)
+			}
+			return strings.Join(parts, string(flag.Tag.Sep)), nil
+		default:
+			return fmt.Sprint(v), nil
+		}
+	}
+	return nil, nil
 }
+
+// spellings returns the name of an option and its old names, which are accepted for
+// one more release.
+func spellings(flag *kong.Flag) []string { return append([]string{flag.Name}, flag.Aliases...) }
 
 // variable is the name of the environment variable of an option.
 func variable(option string) string {

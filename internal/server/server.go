@@ -217,7 +217,7 @@ func newIdentity(c config.Server, at Addresses, d *deployment,
 
 // newHandler joins the API and the identity addresses, which share no path.
 func newHandler(c config.Server, at Addresses, p parts, log *slog.Logger) (http.Handler, error) {
-	sisters, err := c.Sisters()
+	peers, err := c.PeerRegions()
 	if err != nil {
 		return nil, err
 	}
@@ -246,7 +246,7 @@ func newHandler(c config.Server, at Addresses, p parts, log *slog.Logger) (http.
 			Available: Analyses(), Now: p.db.Now, Wake: p.work.Wake,
 		}),
 	}
-	for _, s := range sisters {
+	for _, s := range peers {
 		cfg.Sisters = append(cfg.Sisters, api.Region{Name: s.Name, BaseURL: s.BaseURL, AuthURL: s.AuthURL})
 	}
 	apiHandler, identityHandler := api.New(cfg).Handler(), p.provider.Handler()

@@ -20,7 +20,7 @@ import (
 func TestMain(m *testing.M) {
 	sandbox.Init()
 	if len(os.Args) > 1 && os.Args[1] == "scan" {
-		if i := slices.Index(os.Args, "--lent"); i > 0 {
+		if i := slices.Index(os.Args, "--conn-fd"); i > 0 {
 			os.Exit(pretendLive(os.Args[i+1]))
 		}
 		os.Exit(pretend(os.Args[1:]))

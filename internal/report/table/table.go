@@ -52,7 +52,7 @@ func (r *Report) Config(m *scan.Config) error {
 	if m.Target != "" {
 		what = "running application"
 	}
-	fmt.Fprintf(&r.page, "%s: %s, %s\n", plain(m.Root), what, strings.Join(m.Analyzers, ", "))
+	fmt.Fprintf(&r.page, "%s: %s\n", plain(m.Root), what)
 	return r.flush()
 }
 
@@ -70,7 +70,7 @@ func (r *Report) flush() error {
 func (r *Report) Rule(m *finding.Rule) error {
 	r.rules[m.ID] = cmp.Or(m.Name, m.ID)
 	if a := m.Advisory; a != nil && a.KEV != nil {
-		r.rules[m.ID] += " (known to be exploited)"
+		r.rules[m.ID] += " (known exploited)"
 	}
 	return nil
 }
@@ -100,13 +100,13 @@ func evidence(f *finding.Finding) string {
 			text += ", fixed in " + f.Package.Upgrade
 		}
 		if all := f.Package.UpgradeAll; all != "" && all != f.Package.Upgrade {
-			text += ", all of its flaws in " + all
+			text += ", all of its vulnerabilities in " + all
 		}
 		if r := f.Package.Reach; r != nil && r.Verdict != finding.UnknownReach {
 			text += ", " + string(r.Verdict)
 		}
 		if v := f.Package.VEX; v != nil {
-			text += fmt.Sprintf(", said to be %s (%s)", strings.ReplaceAll(string(v.Status), "_", " "), v.File)
+			text += fmt.Sprintf(", VEX: %s (%s)", strings.ReplaceAll(string(v.Status), "_", " "), v.File)
 		}
 		return text
 	case f.Secret != nil:
@@ -172,7 +172,7 @@ func (r *Report) incomplete() {
 	if len(missing) == 0 {
 		return
 	}
-	fmt.Fprint(&r.page, "\nNOT COMPLETE: what is missing below may hold more findings.\n")
+	fmt.Fprint(&r.page, "\nINCOMPLETE: the code below was not analyzed and may have more findings.\n")
 	for _, st := range missing {
 		fmt.Fprintf(&r.page, "  %s %s\n", st.Analyzer, st.State)
 		reasons := slices.DeleteFunc(slices.Clone(st.Reasons), func(reason scan.Reason) bool { return reason.Skipped })
@@ -213,7 +213,7 @@ func (r *Report) totals() {
 	fmt.Fprintf(&r.page, "\n%s: %s.", count(r.Total(), "finding"), strings.Join(parts, ", "))
 	for _, st := range r.Statuses {
 		if st.Ignored > 0 {
-			fmt.Fprintf(&r.page, " %s removed %s.", scan.IgnoreFile, count(st.Ignored, "finding"))
+			fmt.Fprintf(&r.page, " %s suppressed %s.", scan.IgnoreFile, count(st.Ignored, "finding"))
 		}
 		// Analyzers that had nothing to look at are not listed.
 		if st.State != scan.Failed && st.Files > 0 && r.Setup.Target == "" {
@@ -252,10 +252,10 @@ func (r *Report) totals() {
 	if r.Setup.Image == nil && r.Setup.Target == "" {
 		switch {
 		case r.Setup.Files == 0:
-			fmt.Fprint(&r.page, " There was no file to look at.")
+			fmt.Fprint(&r.page, " There were no files to analyze.")
 		case !slices.ContainsFunc(r.Statuses, func(st scan.Status) bool { return st.Files > 0 || st.State == scan.Failed }):
 
-			fmt.Fprint(&r.page, " No analyzer looks at files of these kinds.")
+			fmt.Fprint(&r.page, " No analyzer supports files of these types.")
 		}
 	}
 	fmt.Fprintln(&r.page)

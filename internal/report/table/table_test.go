@@ -130,7 +130,7 @@ func TestSkipped(t *testing.T) {
 		}
 	}
 	want := "\nSkipped by design, not code of this project:\n  a.min.js (minified)\n  node_modules/ (third-party)\n"
-	if !strings.Contains(b.String(), want) || strings.Contains(b.String(), "NOT COMPLETE") {
+	if !strings.Contains(b.String(), want) || strings.Contains(b.String(), "INCOMPLETE") {
 		t.Errorf("got\n%s\nwant\n%s", &b, want)
 	}
 }
