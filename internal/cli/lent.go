@@ -59,8 +59,8 @@ func (c *scanCommand) runLent(ctx context.Context, host Host, analyses []finding
 
 // A lentCallback is the listener of the worker.
 type lentCallback struct {
-	oast.Names
-	lender *connbroker.Program
+	oast.Tokens
+	lender *connbroker.Client
 }
 
 // Calls implements scan.Callback. A worker that does not answer any more ends the scan

@@ -18,8 +18,8 @@ import (
 	"merlon/internal/scan"
 )
 
-// A Lender serves one program.
-type Lender struct {
+// A Broker serves one program.
+type Broker struct {
 	conn    *net.UnixConn
 	slots   chan struct{}
 	open    atomic.Int64
@@ -33,7 +33,7 @@ type Lender struct {
 
 // New returns a Lender and the program's end, which the caller closes once the program
 // has it.
-func New() (*Lender, *os.File, error) {
+func New() (*Broker, *os.File, error) {
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, nil, fmt.Errorf("make a tunnel: %w", err)
@@ -43,7 +43,7 @@ func New() (*Lender, *os.File, error) {
 	if err != nil {
 		return nil, nil, errors.Join(err, theirs.Close())
 	}
-	return &Lender{conn: conn, slots: make(chan struct{}, maxConnections), browsers: map[int]*scan.Chromium{}}, theirs,
+	return &Broker{conn: conn, slots: make(chan struct{}, maxConnections), browsers: map[int]*scan.Chromium{}}, theirs,
 		nil
 }
 
@@ -62,13 +62,13 @@ func connOf(fd int) (*net.UnixConn, error) {
 }
 
 // Traffic returns what went through so far.
-func (l *Lender) Traffic() Traffic {
+func (l *Broker) Traffic() Traffic {
 	return Traffic{Connections: l.open.Load(), Refused: l.refused.Load(), Sent: l.out.Load(), Received: l.in.Load()}
 }
 
 // Serve answers the program until the context ends or the program has closed its end.
 // Then every connection is closed.
-func (l *Lender) Serve(ctx context.Context, h Host) error {
+func (l *Broker) Serve(ctx context.Context, h Host) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { _ = l.conn.Close() })
@@ -153,7 +153,7 @@ func descriptors(rights []byte) (fds []int) {
 }
 
 // answer does what a request asks for.
-func (l *Lender) answer(ctx context.Context, h Host, r *request, stream *net.UnixConn) {
+func (l *Broker) answer(ctx context.Context, h Host, r *request, stream *net.UnixConn) {
 	switch {
 	case r.Job:
 		_ = json.NewEncoder(stream).Encode(h.Job) // a program that does not read it does nothing
@@ -179,7 +179,7 @@ func (l *Lender) answer(ctx context.Context, h Host, r *request, stream *net.Uni
 }
 
 // conclude tells how a request ended.
-func (l *Lender) conclude(stream net.Conn, err error) {
+func (l *Broker) conclude(stream net.Conn, err error) {
 	switch {
 	case err == nil:
 		_, _ = stream.Write([]byte{granted}) // the program may be gone
@@ -197,7 +197,7 @@ func (l *Lender) conclude(stream net.Conn, err error) {
 const dialTime = 30 * time.Second
 
 // connect makes a connection and copies until both directions have ended.
-func (l *Lender) connect(ctx context.Context, h Host, d *dialRequest, stream *net.UnixConn) {
+func (l *Broker) connect(ctx context.Context, h Host, d *dialRequest, stream *net.UnixConn) {
 	if d.Network != "tcp" && d.Network != "tcp4" && d.Network != "tcp6" {
 		l.refused.Add(1)
 		l.conclude(stream, errs.E(errs.Forbidden, "%q is refused: only connections of TCP are made", d.Network))
@@ -224,7 +224,7 @@ func (l *Lender) connect(ctx context.Context, h Host, d *dialRequest, stream *ne
 
 // browse starts a browser and copies between its pipe and the stream until one of them
 // ends. The browser ends with it.
-func (l *Lender) browse(ctx context.Context, h Host, number int, stream *net.UnixConn) {
+func (l *Broker) browse(ctx context.Context, h Host, number int, stream *net.UnixConn) {
 	b, err := l.launch(ctx, h, number)
 	if err != nil {
 		l.conclude(stream, err)
@@ -250,7 +250,7 @@ func (l *Lender) browse(ctx context.Context, h Host, number int, stream *net.Uni
 }
 
 // launch starts a browser under the program's number.
-func (l *Lender) launch(ctx context.Context, h Host, number int) (*scan.Chromium, error) {
+func (l *Broker) launch(ctx context.Context, h Host, number int) (*scan.Chromium, error) {
 	if h.Chromium == nil {
 		return nil, errs.E(errs.Unavailable, "there is no browser")
 	}
@@ -273,7 +273,7 @@ func (l *Lender) launch(ctx context.Context, h Host, number int) (*scan.Chromium
 }
 
 // accept hands the program the next connection of a browser.
-func (l *Lender) accept(ctx context.Context, number int, stream *net.UnixConn) {
+func (l *Broker) accept(ctx context.Context, number int, stream *net.UnixConn) {
 	l.mu.Lock()
 	b := l.browsers[number]
 	l.mu.Unlock()

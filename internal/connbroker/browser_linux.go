@@ -12,7 +12,7 @@ import (
 )
 
 // Chromium has the lender start a browser. Its error says why there is none.
-func (p *Program) Chromium(ctx context.Context) (*scan.Chromium, error) {
+func (p *Client) Chromium(ctx context.Context) (*scan.Chromium, error) {
 	number := int(p.browsers.Add(1))
 	stream, err := p.ask(request{Browser: number})
 	if err != nil {
@@ -52,7 +52,7 @@ func readLine(stream net.Conn) (string, error) {
 
 // arrivals are the connections that a browser makes to its proxy.
 type arrivals struct {
-	program *Program
+	program *Client
 	number  int
 	address hostPort
 

@@ -32,8 +32,8 @@ type Job struct {
 	NoBrowser string        `json:"noBrowser,omitempty"` // why there is none; empty: it is not wanted
 	// Callback makes addresses of the listener for what the target sends elsewhere; nil:
 	// nobody listens, with the reason in NoCallback.
-	Callback   *oast.Names `json:"callback,omitempty"`
-	NoCallback string      `json:"noCallback,omitempty"`
+	Callback   *oast.Tokens `json:"callback,omitempty"`
+	NoCallback string       `json:"noCallback,omitempty"`
 }
 
 // A Host is what the lender does for the program.

@@ -24,7 +24,7 @@ import (
 )
 
 // begin serves a program in this process.
-func begin(t *testing.T, h Host) (*Program, *Lender, func() error) {
+func begin(t *testing.T, h Host) (*Client, *Broker, func() error) {
 	t.Helper()
 	l, theirs, err := New()
 	if err != nil {

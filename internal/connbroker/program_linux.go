@@ -16,14 +16,14 @@ import (
 	"merlon/internal/scan"
 )
 
-// A Program is the program's side.
-type Program struct {
+// A Client is the program's side.
+type Client struct {
 	conn     *net.UnixConn
 	browsers atomic.Int64 // that were asked for
 }
 
 // Open opens the descriptor that the program was started with.
-func Open(fd int) (*Program, error) {
+func Open(fd int) (*Client, error) {
 	kind, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE)
 	if err != nil || kind != unix.SOCK_SEQPACKET {
 		return nil, errs.E(errs.Invalid, "descriptor %d is no tunnel: this is for the program itself", fd)
@@ -32,11 +32,11 @@ func Open(fd int) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Program{conn: conn}, nil
+	return &Client{conn: conn}, nil
 }
 
 // ask sends a request and returns the stream of its answer.
-func (p *Program) ask(r request) (*net.UnixConn, error) {
+func (p *Client) ask(r request) (*net.UnixConn, error) {
 	text, err := json.Marshal(r)
 	if err != nil {
 		return nil, fmt.Errorf("ask through the tunnel: %w", err)
@@ -60,7 +60,7 @@ func (p *Program) ask(r request) (*net.UnixConn, error) {
 }
 
 // Job returns what the program is to do.
-func (p *Program) Job() (*Job, error) {
+func (p *Client) Job() (*Job, error) {
 	stream, err := p.ask(request{Job: true})
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (p *Program) Job() (*Job, error) {
 }
 
 // Calls returns what has arrived at the listener without the first n.
-func (p *Program) Calls(n int) ([]scan.Call, error) {
+func (p *Client) Calls(n int) ([]scan.Call, error) {
 	stream, err := p.ask(request{Calls: n + 1})
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (p *Program) Calls(n int) ([]scan.Call, error) {
 }
 
 // Keep stores what the program wants to find again.
-func (p *Program) Keep(kept []byte) error {
+func (p *Client) Keep(kept []byte) error {
 	stream, err := p.ask(request{Keep: true})
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func (p *Program) Keep(kept []byte) error {
 
 // Dial makes a connection to host:port through the lender. An address that the lender
 // refuses is a Forbidden error.
-func (p *Program) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (p *Client) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	stream, err := p.ask(request{Dial: &dialRequest{network, address}})
 	if err != nil {
 		return nil, err

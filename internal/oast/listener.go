@@ -46,7 +46,7 @@ type Listener struct {
 	running sync.WaitGroup
 
 	mu    sync.Mutex
-	scans map[string]*Scan
+	scans map[string]*Session
 }
 
 // Bounds of a listener. What exceeds them is dropped.
@@ -81,7 +81,7 @@ func Listen(o Options) (*Listener, error) {
 		}
 	}
 	l := &Listener{o: o, limiter: rate.NewLimiter(callsPerSecond, callsPerSecond), peers: peers{most: o.Connections},
-		scans: map[string]*Scan{}}
+		scans: map[string]*Session{}}
 	var config net.ListenConfig
 	web, err := config.Listen(context.Background(), "tcp", o.Listen)
 	if err != nil {
@@ -161,16 +161,16 @@ func (l *Listener) Close() error {
 }
 
 // Scan begins to listen for a scan, until its Close.
-func (l *Listener) Scan() *Scan {
-	s := &Scan{Names: newNames(l.o.URL, l.o.Domain), from: l, tokens: map[string]int{}}
+func (l *Listener) Scan() *Session {
+	s := &Session{Tokens: newNames(l.o.URL, l.o.Domain), from: l, tokens: map[string]int{}}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.scans[s.Names.Scan] = s
+	l.scans[s.Tokens.Scan] = s
 	return s
 }
 
 // find returns the first token of a running scan in a text, in lower case.
-func (l *Listener) find(text string) (*Scan, string) {
+func (l *Listener) find(text string) (*Session, string) {
 	text = strings.ToLower(text)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -200,9 +200,9 @@ func (l *Listener) record(at string, c scan.Call) string {
 	return token
 }
 
-// A Scan is what arrives for one scan. It implements scan.Callback.
-type Scan struct {
-	Names
+// A Session is what arrives for one scan. It implements scan.Callback.
+type Session struct {
+	Tokens
 	from *Listener
 
 	mu     sync.Mutex
@@ -211,7 +211,7 @@ type Scan struct {
 }
 
 // Calls implements scan.Callback.
-func (s *Scan) Calls(n int) []scan.Call {
+func (s *Session) Calls(n int) []scan.Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if n < 0 || n >= len(s.calls) {
@@ -221,8 +221,8 @@ func (s *Scan) Calls(n int) []scan.Call {
 }
 
 // Close forgets what has arrived, and everything that will.
-func (s *Scan) Close() {
+func (s *Session) Close() {
 	s.from.mu.Lock()
 	defer s.from.mu.Unlock()
-	delete(s.from.scans, s.Names.Scan)
+	delete(s.from.scans, s.Tokens.Scan)
 }

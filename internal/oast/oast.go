@@ -23,8 +23,8 @@ import (
 	"merlon/internal/scan"
 )
 
-// Names makes the tokens and the addresses of one scan. It holds a secret.
-type Names struct {
+// Tokens makes the tokens and the addresses of one scan. It holds a secret.
+type Tokens struct {
 	URL    string `json:"url"`              // of the listener, without a slash at its end
 	Domain string `json:"domain,omitempty"` // whose names the listener answers; empty: none
 	Scan   string `json:"scan"`             // what every token begins with
@@ -50,32 +50,32 @@ func random(n int) string {
 }
 
 // newNames returns the names of another scan.
-func newNames(address, domain string) Names {
-	return Names{URL: strings.TrimRight(address, "/"), Domain: domain, Scan: random(scanLength),
+func newNames(address, domain string) Tokens {
+	return Tokens{URL: strings.TrimRight(address, "/"), Domain: domain, Scan: random(scanLength),
 		Key: []byte(random(32))}
 }
 
 // Token returns a new token: 28 lower-case letters and digits.
-func (n Names) Token() string {
+func (n Tokens) Token() string {
 	text := n.Scan + random(randomLength)
 	return text + n.code(text)
 }
 
 // code is the code over the rest of a token.
-func (n Names) code(text string) string {
+func (n Tokens) code(text string) string {
 	mac := hmac.New(sha256.New, n.Key)
 	_, _ = mac.Write([]byte(text)) // a hash takes everything
 	return alphabet.EncodeToString(mac.Sum(nil))[:codeLength]
 }
 
 // holds reports whether the token is one of the scan.
-func (n Names) holds(token string) bool {
+func (n Tokens) holds(token string) bool {
 	text, code := token[:scanLength+randomLength], token[scanLength+randomLength:]
 	return hmac.Equal([]byte(n.code(text)), []byte(code))
 }
 
 // Address implements scan.Callback.
-func (n Names) Address(token string) (address, host string) {
+func (n Tokens) Address(token string) (address, host string) {
 	if n.Domain != "" {
 		host = token + "." + n.Domain
 	}
@@ -83,7 +83,7 @@ func (n Names) Address(token string) (address, host string) {
 }
 
 // Text implements scan.Callback.
-func (n Names) Text(token string) scan.CallbackText { return textOf(token) }
+func (n Tokens) Text(token string) scan.CallbackText { return textOf(token) }
 
 // textOf is what the listener answers to a token: three words, with an empty element of
 // PHP between the first two, and an empty element of HTML before the third. It runs

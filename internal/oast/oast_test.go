@@ -45,7 +45,7 @@ func get(t *testing.T, address string) (int, string) {
 	return resp.StatusCode, string(body)
 }
 
-var _ scan.Callback = (*Scan)(nil)
+var _ scan.Callback = (*Session)(nil)
 
 // TestHTTP takes calls of tokens that a scan has made, and of no others.
 func TestHTTP(t *testing.T) {
@@ -63,7 +63,7 @@ func TestHTTP(t *testing.T) {
 		}
 	}
 	forged := token[:len(token)-1] + map[bool]string{true: "b", false: "a"}[token[len(token)-1] == 'a']
-	for _, path := range []string{"", forged, token[:20], one.Names.Scan + strings.Repeat("a", 20), "robots.txt"} {
+	for _, path := range []string{"", forged, token[:20], one.Tokens.Scan + strings.Repeat("a", 20), "robots.txt"} {
 		if status, body := get(t, "http://"+l.Addr().String()+"/"+path); status != http.StatusNotFound || body != "" {
 			t.Errorf("%s: %d %q", path, status, body)
 		}
@@ -324,7 +324,7 @@ func TestOptions(t *testing.T) {
 
 // FuzzReply gives any bytes to the readers of DNS and LDAP.
 func FuzzReply(f *testing.F) {
-	l := &Listener{o: Options{Domain: "oob.example.org", Now: time.Now}, scans: map[string]*Scan{}}
+	l := &Listener{o: Options{Domain: "oob.example.org", Now: time.Now}, scans: map[string]*Session{}}
 	s := l.Scan()
 	m := dnsmessage.Message{Questions: []dnsmessage.Question{{Name: dnsmessage.MustNewName(s.Token() +
 		".oob.example.org."), Type: dnsmessage.TypeA, Class: dnsmessage.ClassINET}}}

@@ -249,7 +249,7 @@ type Live struct {
 	// the reason in CallbackReason, which is empty where that is wanted.
 	Callback       Callback
 	CallbackReason string
-	Patience       time.Duration // how long a proof waits for a call; 0: 2 s
+	OASTTimeout    time.Duration // how long a proof waits for a call; 0: 2 s
 	// Stop ends the scan early when it is closed: the analyzers report what they have found
 	// and what they left. nil: nothing stops it.
 	Stop <-chan struct{}

@@ -141,7 +141,7 @@ func (w *Worker) lend(ctx context.Context, c child, spec *sandbox.Spec) (end fun
 		host.Job.NoCallback = noListener
 	} else {
 		heard := w.Listener.Scan()
-		host.Job.Callback, host.Calls, forget = &heard.Names, heard.Calls, heard.Close
+		host.Job.Callback, host.Calls, forget = &heard.Tokens, heard.Calls, heard.Close
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	served := make(chan error, 1)

@@ -44,17 +44,17 @@ type API struct {
 	// Schemas are those of OpenAPI, used or not, each once, in no order.
 	Schemas []*Schema
 	// Schemes are the ways of signing in, by name.
-	Schemes map[string]Scheme
+	SecuritySchemes map[string]SecurityScheme
 	// Faults are what could not be used, in the order of the document.
-	Faults []Fault
+	Defects []Defect
 	// Omitted counts faults beyond those that are kept.
 	Omitted int
 	// Root is the document, nil where it is not YAML or JSON.
 	Root *tree.Node
 }
 
-// A Fault is a part of a description that could not be used.
-type Fault struct {
+// A Defect is a part of a description that could not be used.
+type Defect struct {
 	Line    int    // from 1; 0 is unknown
 	Pointer string // JSON pointer (RFC 6901); empty where the format has none
 	Message string
@@ -78,19 +78,19 @@ type Operation struct {
 	Responses    []*Response
 	// Security lists the alternatives of signing in. An empty alternative means that
 	// nobody need to; without any, the description says nothing or that none is needed.
-	Security []Requirement
+	Security []SecurityRequirement
 	Links    []Link
 	// Call is set for an operation of GraphQL: its text and its variables are the body.
-	Call *Call
+	Call *GraphQLCall
 
 	Deprecated bool
 	Line       int    // from 1; 0 is unknown
 	Pointer    string // JSON pointer
 }
 
-// Secured reports whether the description says that nobody may use the operation
+// RequiresAuthentication reports whether the description says that nobody may use the operation
 // without signing in.
-func (o *Operation) Secured() bool {
+func (o *Operation) RequiresAuthentication() bool {
 	for _, r := range o.Security {
 		if len(r) == 0 {
 			return false
@@ -129,17 +129,17 @@ type Response struct {
 	Line    int
 }
 
-// A Requirement is what has to be shown together.
-type Requirement []Need
+// A SecurityRequirement is what has to be shown together.
+type SecurityRequirement []SchemeScopes
 
-// A Need is one scheme with the scopes that it has to give.
-type Need struct {
+// A SchemeScopes is one scheme with the scopes that it has to give.
+type SchemeScopes struct {
 	Scheme string
 	Scopes []string
 }
 
-// A Scheme is a way of signing in.
-type Scheme struct {
+// A SecurityScheme is a way of signing in.
+type SecurityScheme struct {
 	Type   string // "http", "apiKey", "oauth2", "openIdConnect", "mutualTLS"
 	Scheme string // of HTTP: "basic", "bearer", …
 	In     string // of a key: "header", "query", "cookie"
@@ -154,8 +154,8 @@ type Link struct {
 	Parameters map[string]string // by name, or "path.name": a runtime expression, "$response.body#/id"
 }
 
-// A Call is the text of a GraphQL operation.
-type Call struct {
+// A GraphQLCall is the text of a GraphQL operation.
+type GraphQLCall struct {
 	Kind  string // "query", "mutation", "subscription"
 	Field string
 	Text  string // with variables for all arguments
@@ -176,17 +176,17 @@ func (r *reader) fault(n *tree.Node, pointer, format string, args ...any) {
 	if n != nil {
 		line = n.Line
 	}
-	f := Fault{Line: line, Pointer: pointer, Message: fmt.Sprintf(format, args...)}
+	f := Defect{Line: line, Pointer: pointer, Message: fmt.Sprintf(format, args...)}
 	key := fmt.Sprintf("%d %s", line, f.Message)
 	if r.keyed[key] {
 		return
 	}
-	if len(r.api.Faults) >= maxFaults {
+	if len(r.api.Defects) >= maxFaults {
 		r.api.Omitted++
 		return
 	}
 	r.keyed[key] = true
-	r.api.Faults = append(r.api.Faults, f)
+	r.api.Defects = append(r.api.Defects, f)
 }
 
 func (r *reader) add(o *Operation) {
@@ -221,7 +221,7 @@ func FromTree(root *tree.Node) (*API, error) {
 		return nil, errs.E(errs.Invalid, "the text is no description of an API that is known: OpenAPI, Swagger, "+
 			"Postman, HAR or GraphQL")
 	}
-	r := &reader{api: &API{Format: format, Root: root, Schemes: map[string]Scheme{}}, root: root,
+	r := &reader{api: &API{Format: format, Root: root, SecuritySchemes: map[string]SecurityScheme{}}, root: root,
 		schemas: map[string]*Schema{}, keyed: map[string]bool{}}
 	switch format {
 	case OpenAPI2, OpenAPI3:

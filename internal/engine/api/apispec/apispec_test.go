@@ -49,7 +49,7 @@ func names(o *Operation) string {
 
 func faults(api *API) string {
 	var out []string
-	for _, f := range api.Faults {
+	for _, f := range api.Defects {
 		out = append(out, fmt.Sprintf("%d: %s", f.Line, f.Message))
 	}
 	return strings.Join(out, "\n")
@@ -117,7 +117,7 @@ func TestOpenAPI3(t *testing.T) {
 	if get.Line != 11 || get.ID != "getUser" || get.Pointer != "/paths/~1users~1{id}/get" {
 		t.Errorf("operation: %+v", get)
 	}
-	if get.Server != "https://eu.example.org/api/v1/" || !get.Secured() {
+	if get.Server != "https://eu.example.org/api/v1/" || !get.RequiresAuthentication() {
 		t.Errorf("server %s, security %v", get.Server, get.Security)
 	}
 	user := get.Responses[0].Bodies[0].Schema
@@ -128,15 +128,16 @@ func TestOpenAPI3(t *testing.T) {
 		t.Errorf("link: %+v", l)
 	}
 	put := one(t, api, "PUT", "/users/{id}")
-	if put.Secured() || len(put.Security) != 0 || !put.BodyRequired || put.Bodies[0].Type != "application/json" ||
+	if put.RequiresAuthentication() || len(put.Security) != 0 || !put.BodyRequired ||
+		put.Bodies[0].Type != "application/json" ||
 		put.Bodies[0].Schema != user {
 		t.Errorf("put: %+v", put)
 	}
 	orders := one(t, api, "GET", "/orders")
-	if orders.Secured() || orders.Server != "/other" {
+	if orders.RequiresAuthentication() || orders.Server != "/other" {
 		t.Errorf("orders: %+v", orders)
 	}
-	if s := api.Schemes["bearer"]; s.Type != "http" || s.Scheme != "bearer" {
+	if s := api.SecuritySchemes["bearer"]; s.Type != "http" || s.Scheme != "bearer" {
 		t.Errorf("scheme: %+v", s)
 	}
 }
@@ -188,7 +189,7 @@ func TestSwagger(t *testing.T) {
 		!slices.Equal(m.Schema.Required, []string{"file"}) {
 		t.Errorf("%+v", up.Bodies[0])
 	}
-	if s := api.Schemes["b"]; s.Type != "http" || s.Scheme != "basic" {
+	if s := api.SecuritySchemes["b"]; s.Type != "http" || s.Scheme != "basic" {
 		t.Errorf("%+v", s)
 	}
 	if f := faults(api); f != "" {
@@ -265,7 +266,7 @@ func TestPostman(t *testing.T) {
 	if got := names(get); got != "path:id! query:full query:x header:X-Tenant" || get.Server != "https://shop.example" {
 		t.Error(got, get.Server)
 	}
-	if get.Parameters[0].Example != "7" || get.Parameters[2].Example != nil || !get.Secured() ||
+	if get.Parameters[0].Example != "7" || get.Parameters[2].Example != nil || !get.RequiresAuthentication() ||
 		get.Tags[0] != "Users" {
 		t.Errorf("%+v", get)
 	}
@@ -277,7 +278,7 @@ func TestPostman(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	post := one(t, api, "POST", "/api/users")
-	if post.Secured() || !post.Bodies[0].Schema.Property("age").Is("integer") ||
+	if post.RequiresAuthentication() || !post.Bodies[0].Schema.Property("age").Is("integer") ||
 		post.Bodies[0].Type != "application/json" {
 		t.Errorf("%+v", post)
 	}
@@ -423,7 +424,7 @@ func big(n int) string {
 
 func TestChainOfSchemas(t *testing.T) {
 	api := read(t, big(3000))
-	if len(api.Operations) != 3000 || len(api.Faults) != 0 {
+	if len(api.Operations) != 3000 || len(api.Defects) != 0 {
 		t.Fatalf("%d operations, faults %s", len(api.Operations), faults(api))
 	}
 	s := api.Operations[0].Bodies[0].Schema

@@ -79,8 +79,9 @@ var definition = lazyregexp.New(`(?m)^[ \t]*(?:extend[ \t]+)?(?:(?:type|interfac
 
 // readSDL reads a schema in GraphQL's language.
 func readSDL(text []byte) (*API, error) {
-	g := newGraph(&reader{api: &API{Format: GraphQL, Schemes: map[string]Scheme{}}, schemas: map[string]*Schema{},
-		keyed: map[string]bool{}})
+	g := newGraph(&reader{api: &API{Format: GraphQL, SecuritySchemes: map[string]SecurityScheme{}},
+		schemas: map[string]*Schema{},
+		keyed:   map[string]bool{}})
 	doc, err := parser.ParseSchemaWithLimit(&ast.Source{Name: "schema", Input: string(text)}, maxTokens)
 	if err == nil {
 		g.document(doc, 0)
@@ -279,7 +280,7 @@ func (g *graph) operation(kind, root string, f graphField) {
 	o := &Operation{ID: root + "." + f.name, Method: "POST", Tags: []string{kind}, Line: f.line, Deprecated: f.old,
 		BodyRequired: true}
 	if f.guard != "" {
-		o.Security = []Requirement{{{Scheme: "@" + f.guard}}}
+		o.Security = []SecurityRequirement{{{Scheme: "@" + f.guard}}}
 	}
 	variables := unknown()
 	variables.Types = []string{"object"}
@@ -317,7 +318,7 @@ func (g *graph) operation(kind, root string, f graphField) {
 	if len(declared) > 0 {
 		head += "(" + strings.Join(declared, ", ") + ")"
 	}
-	o.Call = &Call{Kind: kind, Field: f.name, Text: head + " { " + text + " }"}
+	o.Call = &GraphQLCall{Kind: kind, Field: f.name, Text: head + " { " + text + " }"}
 	query := unknown()
 	query.Types, query.Enum = []string{"string"}, []any{o.Call.Text}
 	body := unknown()

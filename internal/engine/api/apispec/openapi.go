@@ -325,16 +325,16 @@ func (r *reader) links(o *Operation, status string, answer *tree.Node, at string
 
 // security returns the alternatives of the operation: its own, else those of the
 // document.
-func (r *reader) security(n *tree.Node) []Requirement {
+func (r *reader) security(n *tree.Node) []SecurityRequirement {
 	list := n.Get("security")
 	if list == nil {
 		list = r.root.Get("security")
 	}
-	var out []Requirement
+	var out []SecurityRequirement
 	for _, item := range list.List() {
-		need := Requirement{}
+		need := SecurityRequirement{}
 		for _, e := range item.Pairs() {
-			one := Need{Scheme: e.Key}
+			one := SchemeScopes{Scheme: e.Key}
 			for _, s := range e.Value.List() {
 				one.Scopes = append(one.Scopes, s.Text())
 			}
@@ -356,12 +356,12 @@ func (r *reader) schemes() {
 		if n == nil {
 			continue
 		}
-		s := Scheme{Type: n.Get("type").Text(), Scheme: strings.ToLower(n.Get("scheme").Text()),
+		s := SecurityScheme{Type: n.Get("type").Text(), Scheme: strings.ToLower(n.Get("scheme").Text()),
 			In: strings.ToLower(n.Get("in").Text()), Name: n.Get("name").Text(), Line: e.Line}
 		if s.Type == "basic" { // OpenAPI 2
 			s.Type, s.Scheme = "http", "basic"
 		}
-		r.api.Schemes[e.Key] = s
+		r.api.SecuritySchemes[e.Key] = s
 	}
 }
 

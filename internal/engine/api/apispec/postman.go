@@ -326,10 +326,10 @@ func (p *postman) auth(o *Operation, n *tree.Node) {
 	if n == nil || typ == "" || typ == "noauth" {
 		return
 	}
-	s := Scheme{Type: "http", Scheme: typ, Line: n.Line}
+	s := SecurityScheme{Type: "http", Scheme: typ, Line: n.Line}
 	switch typ {
 	case "apikey":
-		s = Scheme{Type: "apiKey", In: "header", Line: n.Line}
+		s = SecurityScheme{Type: "apiKey", In: "header", Line: n.Line}
 		for _, v := range n.Get("apikey").List() {
 			switch v.Get("key").Text() {
 			case "key":
@@ -339,10 +339,10 @@ func (p *postman) auth(o *Operation, n *tree.Node) {
 			}
 		}
 	case "oauth2":
-		s = Scheme{Type: "oauth2", Line: n.Line}
+		s = SecurityScheme{Type: "oauth2", Line: n.Line}
 	}
-	p.api.Schemes[typ] = s
-	o.Security = []Requirement{{{Scheme: typ}}}
+	p.api.SecuritySchemes[typ] = s
+	o.Security = []SecurityRequirement{{{Scheme: typ}}}
 }
 
 // answers reads the answers that somebody saved. They are examples: what the API

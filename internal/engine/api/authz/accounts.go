@@ -56,9 +56,9 @@ var phoned = lazyregexp.New(`phone|mobile|^(tel|cell)(no|number)?$`)
 
 // drawn makes up credentials.
 func (e *examination) drawn() *account {
-	name := "mx" + e.Random(10)
-	return &account{name: name, email: name + "@merlon.example", password: "Mx1-" + e.Random(12),
-		phone: fmt.Sprintf("1555%07d", e.Number(0, 9_999_999))}
+	name := "mx" + e.RandomLetters(10)
+	return &account{name: name, email: name + "@merlon.example", password: "Mx1-" + e.RandomLetters(12),
+		phone: fmt.Sprintf("1555%07d", e.RandomNumber(0, 9_999_999))}
 }
 
 // join registers an account and signs in with it. Without an error, a nil user says that
@@ -115,7 +115,7 @@ func (e *examination) enter(a *account, password string) (*session.Session, erro
 	if err != nil {
 		return nil, nil
 	}
-	if err := s.SignIn(e.Context); traffic.Over(err) {
+	if err := s.SignIn(e.Context); traffic.IsFinal(err) {
 		return nil, err
 	} else if err != nil {
 		return nil, nil
@@ -135,7 +135,8 @@ func (e *examination) carried(u *User) error {
 	}
 	asked := 0
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") || sitemap.Dangerous(o.Path) ||
+		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") ||
+			sitemap.IsDangerous(o.Path) ||
 			asked == len(prefixes) {
 			continue
 		}
@@ -228,7 +229,7 @@ func (e *examination) accounts() error {
 			func() error { return e.removed(spare, first) }})
 	}
 	for _, step := range steps {
-		if err := step(); traffic.Over(err) {
+		if err := step(); traffic.IsFinal(err) {
 			return err
 		}
 	}
@@ -333,7 +334,7 @@ func (e *examination) above(name string) string {
 			if low == nil || asked == maxShown {
 				break
 			}
-			if o.Call != nil || o.Method != http.MethodGet || sitemap.Dangerous(o.Path) || o.Answer == nil ||
+			if o.Call != nil || o.Method != http.MethodGet || sitemap.IsDangerous(o.Path) || o.Answer == nil ||
 				strings.Contains(o.Path, "{") {
 				continue
 			}
@@ -409,7 +410,7 @@ func (e *examination) told(u, as *User) (map[string]any, []*message.Response, er
 		}
 	}
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodGet || sitemap.Dangerous(o.Path) || o.Answer == nil ||
+		if o.Call != nil || o.Method != http.MethodGet || sitemap.IsDangerous(o.Path) || o.Answer == nil ||
 			asked == maxShown {
 			continue
 		}
@@ -433,7 +434,7 @@ func (e *examination) told(u, as *User) (map[string]any, []*message.Response, er
 		}
 		asked++
 		resp, err := e.send(r, as)
-		if traffic.Over(err) {
+		if traffic.IsFinal(err) {
 			return nil, nil, err
 		}
 		if err != nil || !ok(resp) {
@@ -499,12 +500,12 @@ func (e *examination) assigned(plainly *User) error {
 			e.entered(u, entries, name, before[name], extra[name])
 			continue
 		}
-		e.Flaw(activescan.Flaw{Rule: massAssignment, Request: u.account.request,
+		e.RaiseAlert(activescan.Alert{Rule: massAssignment, Request: u.account.request,
 			Point: &message.Point{In: message.InJSON, Name: e.register.pointer(name)}, Payload: fmt.Sprint(extra[name]),
 			Message: fmt.Sprintf("%s %s stores %q, which its description does not take", e.register.Method,
 				e.register.Path, name),
-			Answers: append([]*message.Response{u.account.answer}, answers...),
-			Notes:   []string{"an account is registered with the property", "the account is read"},
+			Responses:     append([]*message.Response{u.account.answer}, answers...),
+			ResponseNotes: []string{"an account is registered with the property", "the account is read"},
 			Proof: []string{
 				fmt.Sprintf("An account that was registered without the property has %s = %v.", name, before[name]),
 				fmt.Sprintf("An account that was registered with %s = %v has that value when it is read.", name,
@@ -519,7 +520,7 @@ func (e *examination) assigned(plainly *User) error {
 func (e *examination) passwords(owner, stranger *User) error {
 	for _, o := range e.Operations {
 		if o.Call != nil || o.Method != http.MethodPut && o.Method != http.MethodPatch && o.Method != http.MethodPost ||
-			!o.takes(sitemap.IsPassword) || sitemap.Dangerous(o.Path) {
+			!o.takes(sitemap.IsPassword) || sitemap.IsDangerous(o.Path) {
 			continue
 		}
 		if o == e.register || o == e.login || !strings.Contains(o.Path, "{") {
@@ -588,9 +589,9 @@ func (e *examination) password(o *Operation, owner, stranger *User) error {
 	if err != nil {
 		return err
 	}
-	e.Flaw(activescan.Flaw{Rule: passwordChange, Request: r, Answers: []*message.Response{resp, control},
-		Notes:   []string{"another account sets the password", "the old password is refused"},
-		Message: fmt.Sprintf("%s %s sets the password of another user", o.Method, o.Path),
+	e.RaiseAlert(activescan.Alert{Rule: passwordChange, Request: r, Responses: []*message.Response{resp, control},
+		ResponseNotes: []string{"another account sets the password", "the old password is refused"},
+		Message:       fmt.Sprintf("%s %s sets the password of another user", o.Method, o.Path),
 		Proof: []string{
 			fmt.Sprintf("The accounts %s and %s were registered.", owner.account.name, stranger.account.name),
 			fmt.Sprintf("As %s, a new password was set for %s: the answer is %d.", stranger.account.name,
@@ -616,7 +617,8 @@ func (e *examination) insists(o *Operation) bool {
 		return true
 	}
 	if o != nil && o.Answer != nil {
-		e.Surface.Cut(o.Answer.Request, "wrong passwords and codes were not sent in a row: that could lock somebody "+
+		e.Sitemap.MarkUnfinished(o.Answer.Request, "wrong passwords and codes were not sent in a row: that could "+
+			"lock somebody "+
 			"out, and is left to the profile full")
 	}
 	return false
@@ -669,8 +671,8 @@ func (e *examination) enumerated(o *Operation, u *User) error {
 		}) {
 		return nil
 	}
-	e.Flaw(activescan.Flaw{Rule: enumeration, Request: answers[0].Request, Answers: answers,
-		Notes: []string{"a user who exists", "one who does not", "the one who exists again",
+	e.RaiseAlert(activescan.Alert{Rule: enumeration, Request: answers[0].Request, Responses: answers,
+		ResponseNotes: []string{"a user who exists", "one who does not", "the one who exists again",
 			"another one who does not"},
 		Message: fmt.Sprintf("%s %s tells whether a user exists", o.Method, o.Path),
 		Proof: []string{
@@ -695,7 +697,7 @@ func (e *examination) limited(u *User) error {
 	var answers []*message.Response
 	first := ""
 	for range attempts {
-		password := "Mx1-" + e.Random(12)
+		password := "Mx1-" + e.RandomLetters(12)
 		r, err := e.signIn(a.name, a.email, password)
 		if err != nil {
 			return nil
@@ -723,10 +725,11 @@ func (e *examination) limited(u *User) error {
 		u.Session = still
 		proof = append(proof, "After that the right password is still accepted: the account is not locked.")
 	}
-	e.Flaw(activescan.Flaw{Rule: rateLimit, Request: answers[0].Request,
-		Answers: []*message.Response{answers[0], answers[attempts-1]},
-		Notes:   []string{"the first attempt", "the last one"},
-		Message: fmt.Sprintf("%s %s does not limit attempts to sign in", e.login.Method, e.login.Path), Proof: proof})
+	e.RaiseAlert(activescan.Alert{Rule: rateLimit, Request: answers[0].Request,
+		Responses:     []*message.Response{answers[0], answers[attempts-1]},
+		ResponseNotes: []string{"the first attempt", "the last one"},
+		Message:       fmt.Sprintf("%s %s does not limit attempts to sign in", e.login.Method, e.login.Path),
+		Proof:         proof})
 	return nil
 }
 

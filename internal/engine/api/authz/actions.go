@@ -31,7 +31,7 @@ func (e *examination) acted(k *kind, mine *object, stranger *User) error {
 			continue
 		}
 		asked++
-		if err := e.action(k, o, mine, stranger); traffic.Over(err) {
+		if err := e.action(k, o, mine, stranger); traffic.IsFinal(err) {
 			return err
 		} else if err != nil {
 			e.skip(o, err.Error())
@@ -88,7 +88,7 @@ func (e *examination) action(k *kind, o *Operation, mine *object, stranger *User
 		if in == "body" && (s.Is("integer") || s.Is("number")) && len(s.Enum) == 0 && s.Minimum == nil &&
 			s.Maximum == nil {
 			if numbers[name] == "" {
-				numbers[name] = json.Number(fmt.Sprint(e.Number(11, 97)))
+				numbers[name] = json.Number(fmt.Sprint(e.RandomNumber(11, 97)))
 			}
 			return numbers[name], true
 		}
@@ -137,8 +137,9 @@ func (e *examination) action(k *kind, o *Operation, mine *object, stranger *User
 	} else {
 		proof = append(proof, fmt.Sprintf("%s then gets %d, without the object.", mine.as.Name(), then.Status))
 	}
-	e.Flaw(activescan.Flaw{Rule: objectWrite, Request: r, Answers: []*message.Response{shown, resp, then},
-		Notes:   []string{"its owner reads the object", "another user " + what + " it", "its owner reads it then"},
+	e.RaiseAlert(activescan.Alert{Rule: objectWrite, Request: r, Responses: []*message.Response{shown, resp, then},
+		ResponseNotes: []string{"its owner reads the object", "another user " + what + " it",
+			"its owner reads it then"},
 		Message: fmt.Sprintf("%s %s %s the objects of other users", o.Method, o.Path, what), Proof: proof})
 	return nil
 }

@@ -110,7 +110,7 @@ func (u *User) names() []string {
 
 // examination is one examination of one API.
 type examination struct {
-	*activescan.Trial
+	*activescan.OperationScan
 	*API
 	register, login *Operation // nil: the API has none
 	prefix          string     // before tokens of accounts; empty: the usual one
@@ -126,10 +126,10 @@ type examination struct {
 	judged          map[*Operation]finding.Authorization
 }
 
-// Join registers an account with the API and signs in with it, so that a scan without
+// RegisterUser registers an account with the API and signs in with it, so that a scan without
 // an identity sees what users see. Without an error, a nil user says that it did not
 // work, or that the API does not offer it.
-func Join(t *activescan.Trial, a *API) (*User, error) {
+func RegisterUser(t *activescan.OperationScan, a *API) (*User, error) {
 	e := begin(t, a)
 	if e.register == nil || e.login == nil {
 		return nil, nil
@@ -137,8 +137,8 @@ func Join(t *activescan.Trial, a *API) (*User, error) {
 	return e.join(nil)
 }
 
-// Examine examines the API. An error is one that ends the scan.
-func Examine(t *activescan.Trial, a *API) error {
+// ScanAPI examines the API. An error is one that ends the scan.
+func ScanAPI(t *activescan.OperationScan, a *API) error {
 	e := begin(t, a)
 	for _, u := range a.Users {
 		if u.account != nil {
@@ -148,7 +148,7 @@ func Examine(t *activescan.Trial, a *API) error {
 	defer e.verdicts()
 	for _, step := range []func() error{e.accounts, e.tokens, e.functions, e.closed, e.unsecured, e.others, e.objects,
 		e.ranks, e.graph} {
-		if err := step(); traffic.Over(err) {
+		if err := step(); traffic.IsFinal(err) {
 			return err
 		}
 	}
@@ -156,12 +156,12 @@ func Examine(t *activescan.Trial, a *API) error {
 }
 
 // begin finds the operations to register and to sign in.
-func begin(t *activescan.Trial, a *API) *examination {
-	e := &examination{Trial: t, API: a, selves: map[*User][]string{}, privates: map[*Operation]string{},
+func begin(t *activescan.OperationScan, a *API) *examination {
+	e := &examination{OperationScan: t, API: a, selves: map[*User][]string{}, privates: map[*Operation]string{},
 		proven: map[*Operation]bool{}, judged: map[*Operation]finding.Authorization{}}
 	for _, o := range a.Operations {
 		switch {
-		case o.Call != nil || sitemap.Dangerous(o.Path):
+		case o.Call != nil || sitemap.IsDangerous(o.Path):
 		case e.register == nil && registers(o):
 			e.register = o
 		case e.login == nil && signsIn(o):
@@ -198,7 +198,7 @@ func (e *examination) model(o *Operation) *scan.JSONLogin {
 func (e *examination) unnamed() {
 	for _, sure := range []func(*Operation) bool{e.enters, entrance} {
 		for _, o := range e.Operations {
-			if o.Call == nil && o.Method == http.MethodPost && o != e.register && !sitemap.Dangerous(o.Path) &&
+			if o.Call == nil && o.Method == http.MethodPost && o != e.register && !sitemap.IsDangerous(o.Path) &&
 				o.takes(sitemap.IsPassword) && o.takes(identifies) && sure(o) {
 				e.login = o
 				return
@@ -259,7 +259,7 @@ func (e *examination) tokens() error {
 			pages = append(pages, o.Answer.Request)
 		}
 	}
-	return jwt.Examine(e.Trial, e.Users[0].Session, pages)
+	return jwt.Examine(e.OperationScan, e.Users[0].Session, pages)
 }
 
 // changes reports whether the profile allows to make objects and to change them.
@@ -267,15 +267,15 @@ func (e *examination) changes() bool { return e.Target.Profile.Allows(scan.Stand
 
 // send sends as the user; nil: as nobody.
 func (e *examination) send(r *message.Request, as *User) (*message.Response, error) {
-	e.Surface.Count(r, 1)
+	e.Sitemap.CountResponses(r, 1)
 	var session traffic.Session
 	if as != nil && as.Session != nil {
 		session = as.Session
 	}
-	ctx := traffic.Vouch(e.Context) // what is changed here was made here
+	ctx := traffic.WithoutSideEffectCheck(e.Context) // what is changed here was made here
 	resp, err := e.Client.Send(ctx, r, session)
 	if err == nil {
-		if there := resp.Slashed(); there != nil {
+		if there := resp.WithTrailingSlash(); there != nil {
 			return e.Client.Send(ctx, there, session)
 		}
 	}
@@ -301,7 +301,7 @@ func (e *examination) request(o *Operation, optional bool, known func(in, name s
 		}
 		return rest(in, name, s)
 	}
-	input := requestgen.Valid(o.Operation, options)
+	input := requestgen.ValidInput(o.Operation, options)
 	if len(extra) > 0 {
 		_, names := o.wrapped()
 		fields := with(input.Body, names, extra)

@@ -64,9 +64,10 @@ func (e *examination) gained(c change, before map[string]any) error {
 			continue
 		}
 		old[name] = before[name]
-		e.Flaw(activescan.Flaw{Rule: massAssignment, Request: r,
+		e.RaiseAlert(activescan.Alert{Rule: massAssignment, Request: r,
 			Point: &message.Point{In: message.InJSON, Name: c.of.pointer(name)}, Payload: fmt.Sprint(extra[name]),
-			Answers: append([]*message.Response{resp}, answers...), Notes: []string{c.what + " is changed with the " +
+			Responses: append([]*message.Response{resp}, answers...),
+			ResponseNotes: []string{c.what + " is changed with the " +
 				"property", "it is read"},
 			Message: fmt.Sprintf("%s %s stores %q, which its description does not take", c.of.Method, c.of.Path, name),
 			Proof: []string{fmt.Sprintf("The scan has made %s. Changed without the property, it has "+
@@ -85,7 +86,8 @@ func (e *examination) gained(c change, before map[string]any) error {
 // reassigned changes an object of the examination as its owner.
 func (e *examination) reassigned(k *kind, mine *object, own *message.Response) error {
 	for _, o := range k.about {
-		if o.Method != http.MethodPatch && o.Method != http.MethodPut || o.body() == nil || sitemap.Dangerous(o.Path) {
+		if o.Method != http.MethodPatch && o.Method != http.MethodPut || o.body() == nil ||
+			sitemap.IsDangerous(o.Path) {
 			continue
 		}
 		c := change{of: o, as: mine.as, what: "the object"}
@@ -110,7 +112,7 @@ func (e *examination) reassigned(k *kind, mine *object, own *message.Response) e
 			}
 			return mine.in(resp), []*message.Response{resp}, nil
 		}
-		if err := e.gained(c, mine.in(own)); traffic.Over(err) {
+		if err := e.gained(c, mine.in(own)); traffic.IsFinal(err) {
 			return err
 		}
 	}
@@ -125,7 +127,7 @@ func (e *examination) promoted(u *User) error {
 	}
 	for _, o := range e.Operations {
 		if o.Call != nil || o.Method != http.MethodPatch && o.Method != http.MethodPut || o.body() == nil ||
-			slices.ContainsFunc(o.body().Required, sitemap.IsPassword) || sitemap.Dangerous(o.Path) ||
+			slices.ContainsFunc(o.body().Required, sitemap.IsPassword) || sitemap.IsDangerous(o.Path) ||
 			len(e.gains(o, before)) == 0 {
 			continue
 		}
@@ -153,7 +155,7 @@ func (e *examination) promoted(u *User) error {
 			return r, err
 		}
 		c.read = func() (map[string]any, []*message.Response, error) { return e.shown(u) }
-		if err := e.gained(c, before); traffic.Over(err) {
+		if err := e.gained(c, before); traffic.IsFinal(err) {
 			return err
 		}
 	}
@@ -219,11 +221,12 @@ func (e *examination) entered(u *User, entries []entry, name string, before, ext
 		if fmt.Sprint(one.shown[name]) != fmt.Sprint(extra) {
 			continue
 		}
-		f := activescan.Flaw{Rule: massAssignment, Request: u.account.request,
+		f := activescan.Alert{Rule: massAssignment, Request: u.account.request,
 			Point: &message.Point{In: message.InJSON, Name: e.register.pointer(name)}, Payload: fmt.Sprint(extra),
 			Message: fmt.Sprintf("%s %s stores %q, which its description does not take", e.register.Method,
 				e.register.Path, name),
-			Answers: []*message.Response{u.account.answer}, Notes: []string{"an account is registered with the " +
+			Responses: []*message.Response{u.account.answer}, ResponseNotes: []string{"an account is registered " +
+				"with the " +
 				"property"},
 			Proof: []string{fmt.Sprintf("An account that was registered without the property is shown with "+
 				"%s = %v.", name, before),
@@ -232,9 +235,9 @@ func (e *examination) entered(u *User, entries []entry, name string, before, ext
 		if one.what == "registration" {
 			f.Confidence = finding.Likely
 		} else {
-			f.Answers, f.Notes = append(f.Answers, one.resp), append(f.Notes, "it signs in")
+			f.Responses, f.ResponseNotes = append(f.Responses, one.resp), append(f.ResponseNotes, "it signs in")
 		}
-		e.Flaw(f)
+		e.RaiseAlert(f)
 		return
 	}
 }

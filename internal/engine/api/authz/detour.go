@@ -83,7 +83,7 @@ func (e *examination) detour(may, refused *message.Response, as *User) error {
 	e.detoured++
 	whole := may.Request
 	like := func(resp *message.Response) bool {
-		return resp.Status == may.Status && activescan.NewPage(may).Like(activescan.NewPage(resp)) >= 0.9
+		return resp.Status == may.Status && activescan.NewPage(may).Similarity(activescan.NewPage(resp)) >= 0.9
 	}
 	for _, way := range detours {
 		r := whole.Clone()
@@ -100,7 +100,7 @@ func (e *examination) detour(may, refused *message.Response, as *User) error {
 			continue
 		}
 		absent := whole.Clone()
-		absent.Path, absent.Template = path.Dir(strings.TrimRight(whole.Path, "/"))+"/"+e.Random(12), ""
+		absent.Path, absent.Template = path.Dir(strings.TrimRight(whole.Path, "/"))+"/"+e.RandomLetters(12), ""
 		way(absent)
 		none, err := e.send(absent, as)
 		if err != nil {
@@ -114,9 +114,10 @@ func (e *examination) detour(may, refused *message.Response, as *User) error {
 		if as != nil {
 			who = as.Name()
 		}
-		e.Flaw(activescan.Flaw{Rule: detourOpen, Request: r, Answers: []*message.Response{may, still, none, resp},
-			Nobody: as == nil, Place: whole.Place(),
-			Notes: []string{"who may", "who may not", "an address that does not exist, asked in " +
+		e.RaiseAlert(activescan.Alert{Rule: detourOpen, Request: r, Responses: []*message.Response{may, still, none,
+			resp},
+			Anonymous: as == nil, Location: whole.Location(),
+			ResponseNotes: []string{"who may", "who may not", "an address that does not exist, asked in " +
 				"that way", "asked in that way"},
 			Message: fmt.Sprintf("%s is refused, and answered %s", template(whole), name),
 			Proof: []string{fmt.Sprintf("%s is refused %s with %d, before "+
@@ -138,8 +139,9 @@ func (e *examination) closed() error {
 	e.detoured = 0
 	var folders []string
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") || sitemap.Dangerous(o.Path) ||
-			o.Answer == nil || !ok(o.Answer) || !o.Secured() {
+		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") ||
+			sitemap.IsDangerous(o.Path) ||
+			o.Answer == nil || !ok(o.Answer) || !o.RequiresAuthentication() {
 			continue
 		}
 		if folder := path.Dir(o.path()); slices.Contains(folders, folder) || len(folders) == maxDetours {
@@ -158,7 +160,7 @@ func (e *examination) closed() error {
 		if err != nil {
 			return err
 		}
-		if err := e.detour(may, refused, nil); traffic.Over(err) {
+		if err := e.detour(may, refused, nil); traffic.IsFinal(err) {
 			return err
 		}
 	}
@@ -189,7 +191,8 @@ func (e *examination) impersonated(owner, stranger *User) error {
 	}
 	asked := 0
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") || sitemap.Dangerous(o.Path) ||
+		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") ||
+			sitemap.IsDangerous(o.Path) ||
 			o.Answer == nil || asked == maxClaims {
 			continue
 		}
@@ -212,7 +215,7 @@ func (e *examination) impersonated(owner, stranger *User) error {
 		id, _ := identifier(shown, "id")
 		for _, who := range []*User{nil, stranger} {
 			if err := e.claim(&personal{of: o, request: plainly, owner: owner, id: id, without: without},
-				who); traffic.Over(err) {
+				who); traffic.IsFinal(err) {
 				return err
 			}
 		}
@@ -282,7 +285,7 @@ func (e *examination) claim(own *personal, who *User) error {
 			continue
 		}
 		nobody := e.drawn()
-		control, err := e.send(with(nobody, e.Number(700_000_000, 900_000_000), p), who)
+		control, err := e.send(with(nobody, e.RandomNumber(700_000_000, 900_000_000), p), who)
 		if err != nil || owner.account.in(control) || ok(control) && nobody.in(control) {
 			return err // it says again what it was told
 		}
@@ -290,9 +293,9 @@ func (e *examination) claim(own *personal, who *User) error {
 		if who != nil {
 			name = who.Name()
 		}
-		e.Flaw(activescan.Flaw{Rule: claimedIdentity, Request: resp.Request, Point: &p,
-			Answers: []*message.Response{own.without, control, resp}, Nobody: who == nil,
-			Notes: []string{"another user, as usual", "with a user that there is not", "with the user whose " +
+		e.RaiseAlert(activescan.Alert{Rule: claimedIdentity, Request: resp.Request, Point: &p,
+			Responses: []*message.Response{own.without, control, resp}, Anonymous: who == nil,
+			ResponseNotes: []string{"another user, as usual", "with a user that there is not", "with the user whose " +
 				"data it is"},
 			Message: fmt.Sprintf("%s shows the data of whom %q names", template(resp.Request), p.Name),
 			Proof: []string{fmt.Sprintf("The account %s was registered, with random values.", owner.Name()),

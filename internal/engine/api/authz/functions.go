@@ -71,10 +71,10 @@ func (e *examination) functions() error {
 	}
 	for _, o := range e.Operations {
 		why := higher(o)
-		if why == "" || o.Call != nil || o.Method != http.MethodGet || sitemap.Dangerous(o.Path) {
+		if why == "" || o.Call != nil || o.Method != http.MethodGet || sitemap.IsDangerous(o.Path) {
 			continue
 		}
-		if err := e.function(o, why, high, low); traffic.Over(err) {
+		if err := e.function(o, why, high, low); traffic.IsFinal(err) {
 			return err
 		}
 	}
@@ -101,18 +101,21 @@ func (e *examination) function(o *Operation, why string, high, low *User) error 
 	if err == nil && !ok(should) {
 		return e.detour(may, should, low)
 	}
-	if err != nil || should.Status != may.Status || activescan.NewPage(may).Like(activescan.NewPage(should)) < 0.9 {
+	if err != nil || should.Status != may.Status ||
+		activescan.NewPage(may).Similarity(activescan.NewPage(should)) < 0.9 {
 		return err
 	}
 	other := r.Clone()
-	other.Path, other.Template = strings.TrimRight(r.Path, "/")+"/"+e.Random(12), ""
+	other.Path, other.Template = strings.TrimRight(r.Path, "/")+"/"+e.RandomLetters(12), ""
 	control, err := e.send(other, low)
-	if err != nil || ok(control) && activescan.NewPage(control).Like(activescan.NewPage(should)) > 0.9 {
+	if err != nil || ok(control) && activescan.NewPage(control).Similarity(activescan.NewPage(should)) > 0.9 {
 		return err
 	}
-	e.Flaw(activescan.Flaw{Rule: function, Request: r, Answers: []*message.Response{may, should, nobody, control},
-		Notes: []string{"the user of the higher role", "the one of the lower role", "nobody", "an address that " +
-			"does not exist"},
+	e.RaiseAlert(activescan.Alert{Rule: function, Request: r, Responses: []*message.Response{may, should, nobody,
+		control},
+		ResponseNotes: []string{"the user of the higher role", "the one of the lower role", "nobody",
+			"an address that " +
+				"does not exist"},
 		Message: fmt.Sprintf("%s %s answers a user of a lower role", o.Method, o.Path),
 		Proof: []string{"It is meant for a higher role: " + why + ".",
 			fmt.Sprintf("As %s (role %d) and as %s (role %d) the answer is %d with the same content.", high.Name(),
@@ -135,14 +138,14 @@ func (e *examination) ranks() error {
 			continue // he may make one
 		}
 		mine, _, err := e.make(k, high)
-		if traffic.Over(err) {
+		if traffic.IsFinal(err) {
 			return err
 		}
 		if err != nil {
 			continue
 		}
 		for _, who := range []*User{nil, low} {
-			if err := e.overreached(k, mine, who); traffic.Over(err) {
+			if err := e.overreached(k, mine, who); traffic.IsFinal(err) {
 				return err
 			}
 		}
@@ -202,11 +205,11 @@ func (e *examination) overreached(k *kind, mine *object, who *User) error {
 // are that and what its owner reads then, those before refuse the same user.
 func (e *examination) overreach(o *Operation, mine *object, who *User, what string, answers []*message.Response) {
 	n := len(answers) - 2
-	f := activescan.Flaw{Rule: function, Request: answers[n].Request, Answers: answers, Confidence: finding.Likely,
+	f := activescan.Alert{Rule: function, Request: answers[n].Request, Responses: answers, Confidence: finding.Likely,
 		Message: fmt.Sprintf("%s %s lets a user change what users like him may not make", o.Method, o.Path)}
 	name := "Nobody, without a sign-in,"
 	if who == nil {
-		f.Rule, f.Nobody, f.Confidence = unauthenticated, true, finding.Certain
+		f.Rule, f.Anonymous, f.Confidence = unauthenticated, true, finding.Certain
 		f.Message = fmt.Sprintf("%s %s %s objects without a sign-in", o.Method, o.Path, what)
 	} else {
 		name = who.Name()
@@ -216,11 +219,11 @@ func (e *examination) overreach(o *Operation, mine *object, who *User, what stri
 	}
 	f.Proof = []string{fmt.Sprintf("%s made an object with random values, and reads it.", mine.as.Name())}
 	for _, a := range answers[:n] {
-		f.Notes = append(f.Notes, "refused")
+		f.ResponseNotes = append(f.ResponseNotes, "refused")
 		f.Proof = append(f.Proof, fmt.Sprintf("%s is refused %s with %d.", name, template(a.Request), a.Status))
 	}
-	f.Notes = append(f.Notes, "the request that "+what+" the object", "its owner reads it then")
+	f.ResponseNotes = append(f.ResponseNotes, "the request that "+what+" the object", "its owner reads it then")
 	f.Proof = append(f.Proof, fmt.Sprintf("%s gets %d for the request that %s that object, and %s reads the "+
 		"result (%d).", name, answers[n].Status, what, mine.as.Name(), answers[n+1].Status))
-	e.Flaw(f)
+	e.RaiseAlert(f)
 }

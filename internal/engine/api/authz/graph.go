@@ -34,18 +34,18 @@ func (e *examination) graph() error {
 		return nil
 	}
 	owner, stranger := e.Users[0], e.Users[1]
-	if err := e.fields(owner, stranger); traffic.Over(err) {
+	if err := e.fields(owner, stranger); traffic.IsFinal(err) {
 		return err
 	}
 	kinds := 0
 	for _, o := range e.Operations {
 		if o.Call == nil || o.Call.Kind != "mutation" || !apispec.Makes(o.Call.Field) ||
-			sitemap.Dangerous("/"+o.Call.Field) || joins.MatchString(o.Call.Field) || !e.changes() ||
+			sitemap.IsDangerous("/"+o.Call.Field) || joins.MatchString(o.Call.Field) || !e.changes() ||
 			kinds == maxObjects {
 			continue
 		}
 		kinds++
-		if err := e.node(o, owner, stranger); traffic.Over(err) {
+		if err := e.node(o, owner, stranger); traffic.IsFinal(err) {
 			return err
 		} else if err != nil {
 			e.Untried(o, []*finding.Rule{objectRead, objectWrite}, fmt.Sprintf("what others may do with what %s "+
@@ -140,7 +140,7 @@ func (e *examination) node(maker *Operation, owner, stranger *User) error {
 	n := &node{maker: maker, subject: apispec.Subject(maker.Call.Field)}
 	var readers []*Operation
 	for _, o := range e.Operations {
-		if o.Call == nil || o.Call.Kind != "query" || sitemap.Dangerous("/"+o.Call.Field) {
+		if o.Call == nil || o.Call.Kind != "query" || sitemap.IsDangerous("/"+o.Call.Field) {
 			continue
 		}
 		if _, none := o.arguments(); o.argument(n.subject) != "" && len(readers) < maxReferences {
@@ -221,7 +221,7 @@ func (e *examination) secluded(n *node, mine *object, own *message.Response, own
 // nothing is an identifier like the object's that names nothing.
 func (e *examination) nothing(mine *object, n *node, own *message.Response) any {
 	if text := fmt.Sprint(mine.id); text != "" && strings.Trim(text, "0123456789") == "" {
-		return fmt.Sprint(e.Number(700_000_000, 900_000_000))
+		return fmt.Sprint(e.RandomNumber(700_000_000, 900_000_000))
 	}
 	return e.absent(mine, "", own)
 }
@@ -257,7 +257,7 @@ func (e *examination) opened(n *node, mine *object, own *message.Response, stran
 		"not exist they are not answered.")
 	answers, notes := []*message.Response{own, resp, nobody, none},
 		[]string{"the owner reads the object", "another user reads it", "nobody", "an object that does not exist"}
-	if theirs, err := e.compose(n.maker, stranger); traffic.Over(err) {
+	if theirs, err := e.compose(n.maker, stranger); traffic.IsFinal(err) {
 		return false, err
 	} else if err == nil {
 		other, err := e.pick(n.read, n.subject, theirs.id, nil, stranger)
@@ -267,12 +267,13 @@ func (e *examination) opened(n *node, mine *object, own *message.Response, stran
 		answers, notes = append(answers, other), append(notes, "the other user's own object")
 		proof = append(proof, "The other user's own object is another one: the answer depends on the identifier alone.")
 	}
-	f := activescan.Flaw{Rule: objectRead, Request: resp.Request, Answers: answers, Notes: notes, Proof: proof,
+	f := activescan.Alert{Rule: objectRead, Request: resp.Request, Responses: answers, ResponseNotes: notes,
+		Proof:   proof,
 		Message: fmt.Sprintf("%s shows the objects of other users", n.read.Call.Field)}
 	if len(seen) == 0 {
 		f.Request, f.Message = nobody.Request, fmt.Sprintf("%s shows the objects of users to nobody", n.read.Call.Field)
 	}
-	e.Flaw(f)
+	e.RaiseAlert(f)
 	return len(seen) == 0, nil
 }
 
@@ -283,19 +284,19 @@ func (e *examination) mutated(n *node, mine *object, refused bool, stranger *Use
 	var list []*Operation
 	for _, o := range e.Operations {
 		if o.Call != nil && o.Call.Kind == "mutation" && o != n.maker && o.argument(n.subject) != "" &&
-			!sitemap.Dangerous("/"+o.Call.Field) && len(list) < maxReferences {
+			!sitemap.IsDangerous("/"+o.Call.Field) && len(list) < maxReferences {
 			list = append(list, o)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b *Operation) int {
 		order := map[bool]int{true: 1}
-		return order[sitemap.Removes(a.Call.Field)] - order[sitemap.Removes(b.Call.Field)]
+		return order[sitemap.NamesRemoval(a.Call.Field)] - order[sitemap.NamesRemoval(b.Call.Field)]
 	})
 	for _, o := range list {
 		if mine.gone {
 			return nil
 		}
-		if err := e.mutation(n, o, mine, refused, stranger); traffic.Over(err) {
+		if err := e.mutation(n, o, mine, refused, stranger); traffic.IsFinal(err) {
 			return err
 		}
 	}
@@ -321,8 +322,9 @@ func (e *examination) mutation(n *node, o *Operation, mine *object, refused bool
 			return err
 		}
 		if len(mine.seen(none)) == 0 {
-			e.Flaw(activescan.Flaw{Rule: objectRead, Request: resp.Request, Point: point,
-				Answers: []*message.Response{resp, none}, Notes: []string{"another user asks the mutation about " +
+			e.RaiseAlert(activescan.Alert{Rule: objectRead, Request: resp.Request, Point: point,
+				Responses: []*message.Response{resp, none}, ResponseNotes: []string{"another user asks the " +
+					"mutation about " +
 					"the object", "an object that does not exist"},
 				Message: fmt.Sprintf("%s answers with objects of other users, which %s refuses", o.Call.Field,
 					n.read.Call.Field),
@@ -337,14 +339,14 @@ func (e *examination) mutation(n *node, o *Operation, mine *object, refused bool
 	case len(now.seen(after)) > 0:
 		what = "changes"
 		maps.Copy(mine.words, words)
-	case sitemap.Removes(o.Call.Field) && len(mine.seen(after)) == 0 && (data(n.read, after) == nil ||
+	case sitemap.NamesRemoval(o.Call.Field) && len(mine.seen(after)) == 0 && (data(n.read, after) == nil ||
 		mine.in(after) == nil) && after.Status < 500:
 		what, mine.gone = "removes", true
 	default:
 		return nil
 	}
-	e.Flaw(activescan.Flaw{Rule: objectWrite, Request: resp.Request, Point: point,
-		Answers: []*message.Response{resp, after}, Notes: []string{"another user " + what + " the object",
+	e.RaiseAlert(activescan.Alert{Rule: objectWrite, Request: resp.Request, Point: point,
+		Responses: []*message.Response{resp, after}, ResponseNotes: []string{"another user " + what + " the object",
 			"its owner reads it then"},
 		Message: fmt.Sprintf("%s %s the objects of other users", o.Call.Field, what),
 		Proof: []string{fmt.Sprintf("As %s an object was made.", mine.as.Name()), mine.private,
@@ -357,8 +359,8 @@ func (e *examination) mutation(n *node, o *Operation, mine *object, refused bool
 func (e *examination) erase(m *object) (bool, error) {
 	subject := apispec.Subject(m.of.Call.Field)
 	for _, o := range e.Operations {
-		if o.Call == nil || o.Call.Kind != "mutation" || !sitemap.Removes(o.Call.Field) ||
-			sitemap.Dangerous("/"+o.Call.Field) || apispec.Subject(o.Call.Field) != subject ||
+		if o.Call == nil || o.Call.Kind != "mutation" || !sitemap.NamesRemoval(o.Call.Field) ||
+			sitemap.IsDangerous("/"+o.Call.Field) || apispec.Subject(o.Call.Field) != subject ||
 			o.argument(subject) == "" || m.id == nil {
 			continue
 		}
@@ -434,7 +436,7 @@ func (e *examination) fields(owner, stranger *User) error {
 	asked := 0
 	for _, o := range e.Operations {
 		if o.Call == nil || o.Call.Kind != "query" || o == his.of || selfish.MatchString(o.Call.Field) ||
-			sitemap.Dangerous("/"+o.Call.Field) || asked == maxShown || len(his.values) == 0 {
+			sitemap.IsDangerous("/"+o.Call.Field) || asked == maxShown || len(his.values) == 0 {
 			continue
 		}
 		var resp *message.Response
@@ -446,7 +448,7 @@ func (e *examination) fields(owner, stranger *User) error {
 				resp, err = e.send(r, stranger)
 			}
 		}
-		if traffic.Over(err) {
+		if traffic.IsFinal(err) {
 			return err
 		}
 		if err != nil || resp == nil {
@@ -477,9 +479,9 @@ func (e *examination) field(o *Operation, his *self, resp *message.Response, own
 	if err != nil {
 		return err
 	}
-	f := activescan.Flaw{Rule: personalData, Request: resp.Request, Answers: []*message.Response{resp, nobody},
-		Notes:   []string{"another user", "nobody"},
-		Message: fmt.Sprintf("%s shows users the %s of other users", o.Call.Field, strings.Join(names, " and ")),
+	f := activescan.Alert{Rule: personalData, Request: resp.Request, Responses: []*message.Response{resp, nobody},
+		ResponseNotes: []string{"another user", "nobody"},
+		Message:       fmt.Sprintf("%s shows users the %s of other users", o.Call.Field, strings.Join(names, " and ")),
 		Proof: []string{fmt.Sprintf("%s shows %s his own: %s.", his.of.Call.Field, owner.Name(),
 			strings.Join(names, ", ")),
 			fmt.Sprintf("As %s, whom %s shows others, %s answers with the same values.", stranger.Name(),
@@ -490,6 +492,6 @@ func (e *examination) field(o *Operation, his *self, resp *message.Response, own
 	if slices.ContainsFunc(names, func(name string) bool { return holds(nobody, his.values[name]) }) {
 		f.Proof = append(f.Proof, "Even nobody, without a sign-in, gets them.")
 	}
-	e.Flaw(f)
+	e.RaiseAlert(f)
 	return nil
 }

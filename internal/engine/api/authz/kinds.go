@@ -69,7 +69,7 @@ func (e *examination) actions(path string) []*Operation {
 	for _, o := range e.Operations {
 		rest, below := strings.CutPrefix(o.path(), path+"/{")
 		if _, action, more := strings.Cut(rest, "}/"); o.Call == nil && below && more &&
-			!strings.Contains(action, "{") && !sitemap.Dangerous(o.Path) {
+			!strings.Contains(action, "{") && !sitemap.IsDangerous(o.Path) {
 			out = append(out, o)
 		}
 	}
@@ -85,7 +85,7 @@ func behind(o *Operation, path string) string {
 
 // removing is 1 for an operation that is named as one that removes something, else 0.
 func removing(o *Operation) int {
-	if o.Method == http.MethodDelete || sitemap.Removes(o.named()) || sitemap.Removes(o.path()) {
+	if o.Method == http.MethodDelete || sitemap.NamesRemoval(o.named()) || sitemap.NamesRemoval(o.path()) {
 		return 1
 	}
 	return 0
@@ -125,7 +125,7 @@ func (e *examination) settle() {
 // might reports whether the operation can be an action that adds to the collection.
 func (e *examination) might(o *Operation, path string) bool {
 	if o.Call != nil || o.Method != http.MethodPost || o == e.register || o == e.login || o.body() == nil ||
-		sitemap.Dangerous(o.Path) || removing(o) > 0 ||
+		sitemap.IsDangerous(o.Path) || removing(o) > 0 ||
 		apispec.Rewrites(o.Path[strings.LastIndexByte(o.Path, '/')+1:]) {
 		return false
 	}
@@ -223,7 +223,7 @@ func (e *examination) kinds() []*kind {
 		return strings.Count(a.Path, "{") - strings.Count(b.Path, "{")
 	})
 	for _, o := range outermost {
-		if o.Call != nil || o != e.maker(e.home(o)) || o == e.register || o == e.login || sitemap.Dangerous(o.Path) ||
+		if o.Call != nil || o != e.maker(e.home(o)) || o == e.register || o == e.login || sitemap.IsDangerous(o.Path) ||
 			o.body() == nil || len(out) == maxObjects {
 			continue
 		}
@@ -281,7 +281,8 @@ func (e *examination) search(k *kind, m *object) (*message.Response, error) {
 	}
 	home := e.home(k.maker)
 	lists := slices.DeleteFunc(slices.Clone(e.Operations), func(o *Operation) bool {
-		return o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") || sitemap.Dangerous(o.Path)
+		return o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") ||
+			sitemap.IsDangerous(o.Path)
 	})
 	thing := apispec.Noun(home)
 	slices.SortStableFunc(lists, func(a, b *Operation) int {
@@ -333,7 +334,7 @@ func (e *examination) make(k *kind, as *User) (*object, *message.Response, error
 		return nil, nil, err
 	}
 	own, err := e.see(k, mine, as)
-	if traffic.Over(err) {
+	if traffic.IsFinal(err) {
 		return nil, nil, err
 	}
 	if k.read == nil && (own == nil || len(mine.seen(own)) == 0) {

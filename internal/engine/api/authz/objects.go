@@ -56,7 +56,7 @@ func (e *examination) fresh(words map[string]string) func(in, name string, s *ap
 			return nil, false
 		}
 		if words[name] == "" {
-			words[name] = e.Random(max(length, s.MinLength))
+			words[name] = e.RandomLetters(max(length, s.MinLength))
 		}
 		return words[name], true
 	}
@@ -389,7 +389,7 @@ func (e *examination) objects() error {
 	}
 	for _, k := range e.kinds() {
 		err := e.kind(k, e.Users[0], e.Users[1])
-		if traffic.Over(err) {
+		if traffic.IsFinal(err) {
 			return err
 		}
 		if err != nil && !errors.Is(err, errRefused) {
@@ -472,7 +472,7 @@ func (e *examination) kind(k *kind, owner, stranger *User) error {
 		},
 	} {
 		err := f()
-		if traffic.Over(err) {
+		if traffic.IsFinal(err) {
 			return err
 		}
 		failed = cmp.Or(failed, err)
@@ -583,7 +583,7 @@ func (e *examination) shownTo(k *kind, read *Operation, mine *object, own *messa
 	}
 	answers, notes := []*message.Response{own, resp, none},
 		[]string{"the owner reads the object", "another user reads it", "an object that does not exist"}
-	if theirs, err := e.create(mine.of, stranger, nil); traffic.Over(err) {
+	if theirs, err := e.create(mine.of, stranger, nil); traffic.IsFinal(err) {
 		return err
 	} else if err == nil {
 		if other, err := e.theirs(k, theirs); err != nil {
@@ -597,7 +597,7 @@ func (e *examination) shownTo(k *kind, read *Operation, mine *object, own *messa
 			answers, notes = append(answers, other), append(notes, "the other user's own object")
 		}
 	}
-	e.Flaw(activescan.Flaw{Rule: objectRead, Request: r, Answers: answers, Notes: notes, Proof: proof,
+	e.RaiseAlert(activescan.Alert{Rule: objectRead, Request: r, Responses: answers, ResponseNotes: notes, Proof: proof,
 		Message: fmt.Sprintf("%s %s shows the objects of other users", read.Method, read.Path)})
 	return nil
 }
@@ -615,15 +615,16 @@ func (e *examination) theirs(k *kind, theirs *object) (*message.Response, error)
 func (e *examination) absent(mine *object, parameter string, own *message.Response) any {
 	if v, found := identifier(mine.in(own), parameter); found {
 		if _, number := v.(json.Number); number {
-			return json.Number(fmt.Sprint(e.Number(700_000_000, 900_000_000)))
+			return json.Number(fmt.Sprint(e.RandomNumber(700_000_000, 900_000_000)))
 		}
 	}
 	if text := fmt.Sprint(mine.id); len(text) == 36 && strings.Count(text, "-") == 4 { // a UUID (RFC 9562)
-		digits := fmt.Sprintf("%08x%08x%08x", e.Number(0, 1<<31-2), e.Number(0, 1<<31-2), e.Number(0, 1<<31-2))
+		digits := fmt.Sprintf("%08x%08x%08x", e.RandomNumber(0, 1<<31-2), e.RandomNumber(0, 1<<31-2),
+			e.RandomNumber(0, 1<<31-2))
 		return digits[:8] + "-" + digits[8:12] + "-4" + digits[13:16] + "-a" + digits[17:20] + "-" +
 			digits[20:] + digits[:8]
 	}
-	return e.Random(14)
+	return e.RandomLetters(14)
 }
 
 // writing are the methods that change or remove one object, what removes it last.
@@ -689,9 +690,9 @@ func (e *examination) changed(k *kind, mine *object, stranger *User) error {
 			continue
 		}
 		e.proven[k.about[i]] = true
-		e.Flaw(activescan.Flaw{Rule: objectWrite, Request: answers[0].Request, Answers: answers,
-			Notes:   []string{"another user " + what + " the object", "its owner reads it then"},
-			Message: fmt.Sprintf("%s %s %s the objects of other users", method, k.about[i].Path, what),
+		e.RaiseAlert(activescan.Alert{Rule: objectWrite, Request: answers[0].Request, Responses: answers,
+			ResponseNotes: []string{"another user " + what + " the object", "its owner reads it then"},
+			Message:       fmt.Sprintf("%s %s %s the objects of other users", method, k.about[i].Path, what),
 			Proof: []string{fmt.Sprintf("As %s an object was made.", mine.as.Name()), mine.private,
 				fmt.Sprintf("As %s the request that %s it is answered with %d; after that %s reads the result (%d).",
 					stranger.Name(), what, answers[0].Status, mine.as.Name(), answers[1].Status)}})
@@ -708,7 +709,7 @@ func (e *examination) stored(k *kind, shown map[string]any, owner *User) error {
 		return nil
 	}
 	with, err := e.create(o, owner, extra)
-	if traffic.Over(err) {
+	if traffic.IsFinal(err) {
 		return err
 	}
 	if err != nil {
@@ -723,9 +724,9 @@ func (e *examination) stored(k *kind, shown map[string]any, owner *User) error {
 		if fmt.Sprint(after[name]) != fmt.Sprint(extra[name]) {
 			continue
 		}
-		e.Flaw(activescan.Flaw{Rule: massAssignment, Request: with.answer.Request,
+		e.RaiseAlert(activescan.Alert{Rule: massAssignment, Request: with.answer.Request,
 			Point: &message.Point{In: message.InJSON, Name: o.pointer(name)}, Payload: fmt.Sprint(extra[name]),
-			Answers: []*message.Response{with.answer, resp}, Notes: []string{"an object is made with the " +
+			Responses: []*message.Response{with.answer, resp}, ResponseNotes: []string{"an object is made with the " +
 				"property", "it is read"},
 			Message: fmt.Sprintf("%s %s stores %q, which its description does not take", o.Method, o.Path, name),
 			Proof: []string{fmt.Sprintf("An object that was made without the property has %s = %v.", name, shown[name]),
@@ -742,7 +743,7 @@ func (e *examination) tidy() error {
 			continue
 		}
 		gone, err := e.remove(m)
-		if traffic.Over(err) {
+		if traffic.IsFinal(err) {
 			return err
 		}
 		if !gone && e.Created != nil {
@@ -760,7 +761,7 @@ func (e *examination) remove(m *object) (bool, error) {
 	}
 	for _, o := range e.Operations {
 		path, parameter := o.collection()
-		if o.Call != nil || o.Method != http.MethodDelete || sitemap.Dangerous(o.Path) {
+		if o.Call != nil || o.Method != http.MethodDelete || sitemap.IsDangerous(o.Path) {
 			continue
 		}
 		var id any

@@ -31,7 +31,7 @@ func (e *examination) self(u *User) ([]string, error) {
 	var out []string
 	for _, o := range e.Operations {
 		if o.Call != nil || o.Method != http.MethodGet || !itself.MatchString(o.Path) ||
-			strings.Contains(o.Path, "{") || sitemap.Dangerous(o.Path) {
+			strings.Contains(o.Path, "{") || sitemap.IsDangerous(o.Path) {
 			continue
 		}
 		r, err := e.request(o, false, unknown, nil)
@@ -39,7 +39,7 @@ func (e *examination) self(u *User) ([]string, error) {
 			continue
 		}
 		resp, err := e.send(r, u)
-		if traffic.Over(err) {
+		if traffic.IsFinal(err) {
 			return nil, err
 		}
 		if err != nil || !ok(resp) {
@@ -91,7 +91,7 @@ func (e *examination) others() error {
 	for _, read := range e.Operations {
 		path, parameter := read.collection()
 		if read.Call != nil || read.Method != http.MethodGet || path == "" || strings.Contains(path, "{") ||
-			sitemap.Dangerous(path) || kinds == maxObjects {
+			sitemap.IsDangerous(path) || kinds == maxObjects {
 			continue
 		}
 		all := e.at(http.MethodGet, path)
@@ -99,7 +99,7 @@ func (e *examination) others() error {
 			continue
 		}
 		kinds++
-		if err := e.apart(all, read, parameter); traffic.Over(err) {
+		if err := e.apart(all, read, parameter); traffic.IsFinal(err) {
 			return err
 		}
 	}
@@ -181,10 +181,11 @@ func (e *examination) apart(all, read *Operation, parameter string) error {
 	if err != nil || ok(nobody) {
 		return err
 	}
-	e.Flaw(activescan.Flaw{Rule: objectRead, Request: resp.Request, Answers: []*message.Response{own, resp, control,
-		none,
-		nobody},
-		Notes: []string{"the owner reads the object", "another user reads it", "that user's own object",
+	e.RaiseAlert(activescan.Alert{Rule: objectRead, Request: resp.Request,
+		Responses: []*message.Response{own, resp, control,
+			none,
+			nobody},
+		ResponseNotes: []string{"the owner reads the object", "another user reads it", "that user's own object",
 			"one that does not exist", "nobody"},
 		Message: fmt.Sprintf("%s %s shows the objects of other users", read.Method, read.Path),
 		Proof: []string{fmt.Sprintf("The list %s shows %s %d objects and %s %d; none is "+
@@ -233,7 +234,7 @@ const maxReferences = 10
 func (e *examination) referred(mine *object, parameter string, stranger *User) error {
 	asked := 0
 	for _, o := range e.Operations {
-		if o.Call != nil || strings.Contains(o.Path, "{") || sitemap.Dangerous(o.Path) || o == mine.of ||
+		if o.Call != nil || strings.Contains(o.Path, "{") || sitemap.IsDangerous(o.Path) || o == mine.of ||
 			asked == maxReferences {
 			continue
 		}
@@ -242,7 +243,7 @@ func (e *examination) referred(mine *object, parameter string, stranger *User) e
 			continue
 		}
 		asked++
-		if err := e.reference(mine, o, point, parameter, stranger); traffic.Over(err) {
+		if err := e.reference(mine, o, point, parameter, stranger); traffic.IsFinal(err) {
 			return err
 		}
 	}
@@ -310,10 +311,10 @@ func (e *examination) reference(mine *object, o *Operation, at *message.Point, p
 	if at.In == message.InJSON {
 		point.Name = o.pointer(at.Name)
 	}
-	e.Flaw(activescan.Flaw{Rule: objectRead, Request: resp.Request, Point: &point,
-		Answers: []*message.Response{own, resp, none, nobody},
-		Notes:   []string{"the owner", "another user", "an object that does not exist", "nobody"},
-		Message: fmt.Sprintf("%s %s shows the objects of other users that %q names", o.Method, o.Path, at.Name),
+	e.RaiseAlert(activescan.Alert{Rule: objectRead, Request: resp.Request, Point: &point,
+		Responses:     []*message.Response{own, resp, none, nobody},
+		ResponseNotes: []string{"the owner", "another user", "an object that does not exist", "nobody"},
+		Message:       fmt.Sprintf("%s %s shows the objects of other users that %q names", o.Method, o.Path, at.Name),
 		Proof: []string{fmt.Sprintf("As %s an object was made with random values.", owner.Name()), mine.private,
 			fmt.Sprintf("As %s, with its identifier as %q, the answer (%d) holds values that only %s has "+
 				"sent: %s.", stranger.Name(), at.Name, resp.Status, owner.Name(), strings.Join(mine.seen(resp), ", ")),
@@ -329,7 +330,7 @@ var rewriting = lazyregexp.New(`(?i)update|edit|change|modif|rename|replace|save
 // target is the parameter or property by which the operation, whose path names nothing,
 // takes which object of the kind it changes; nil: it changes none, or nothing says which.
 func (e *examination) target(o *Operation, k *kind) *message.Point {
-	if o.Call != nil || strings.Contains(o.Path, "{") || sitemap.Dangerous(o.Path) || o == k.maker ||
+	if o.Call != nil || strings.Contains(o.Path, "{") || sitemap.IsDangerous(o.Path) || o == k.maker ||
 		!slices.Contains(writing, o.Method) && (o.Method != http.MethodPost || !rewriting.MatchString(o.named())) {
 		return nil
 	}
@@ -357,7 +358,7 @@ func (e *examination) target(o *Operation, k *kind) *message.Point {
 func (e *examination) retargeted(k *kind, mine *object, stranger *User) error {
 	last := slices.Clone(e.Operations)
 	removes := func(o *Operation) int {
-		return map[bool]int{true: 1}[o.Method == http.MethodDelete || sitemap.Removes(o.named())]
+		return map[bool]int{true: 1}[o.Method == http.MethodDelete || sitemap.NamesRemoval(o.named())]
 	}
 	slices.SortStableFunc(last, func(a, b *Operation) int { return removes(a) - removes(b) })
 	asked := 0
@@ -379,7 +380,7 @@ func (e *examination) retargeted(k *kind, mine *object, stranger *User) error {
 		}
 		asked++
 		what, answers, err := e.written(k, r, words, mine, stranger)
-		if traffic.Over(err) {
+		if traffic.IsFinal(err) {
 			return err
 		}
 		if err == nil && len(answers) > 0 {
@@ -392,9 +393,10 @@ func (e *examination) retargeted(k *kind, mine *object, stranger *User) error {
 		if at.In == message.InJSON {
 			point.Name = o.pointer(at.Name)
 		}
-		e.Flaw(activescan.Flaw{Rule: objectWrite, Request: r, Point: &point, Answers: answers,
-			Notes:   []string{"another user " + what + " the object", "its owner reads it then"},
-			Message: fmt.Sprintf("%s %s %s the objects of other users that %q names", o.Method, o.Path, what, at.Name),
+		e.RaiseAlert(activescan.Alert{Rule: objectWrite, Request: r, Point: &point, Responses: answers,
+			ResponseNotes: []string{"another user " + what + " the object", "its owner reads it then"},
+			Message: fmt.Sprintf("%s %s %s the objects of other users that %q names", o.Method, o.Path, what,
+				at.Name),
 			Proof: []string{fmt.Sprintf("As %s an object was made.", mine.as.Name()), mine.private,
 				fmt.Sprintf("As %s, with its identifier as %q, the request is answered with %d; after that %s reads "+
 					"the result (%d).", stranger.Name(), at.Name, answers[0].Status, mine.as.Name(),

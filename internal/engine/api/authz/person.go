@@ -52,8 +52,9 @@ func (e *examination) exposed(owner, stranger *User) error {
 			who = "Even nobody, without a sign-in, gets the same."
 		}
 		slices.Sort(names)
-		e.Flaw(activescan.Flaw{Rule: personalData, Request: resp.Request, Answers: []*message.Response{resp, nobody},
-			Notes: []string{"another user", "nobody"},
+		e.RaiseAlert(activescan.Alert{Rule: personalData, Request: resp.Request,
+			Responses:     []*message.Response{resp, nobody},
+			ResponseNotes: []string{"another user", "nobody"},
 			Message: fmt.Sprintf("%s shows users the %s of other users", template(resp.Request),
 				strings.Join(names, " and ")),
 			Proof: []string{fmt.Sprintf("The accounts %s and %s were registered, with random "+
@@ -71,9 +72,9 @@ func entrusted(name string) bool {
 		!contacts.MatchString(n)
 }
 
-// Personal reports whether a property of this name tells how a person is reached, or holds
+// IsPersonal reports whether a property of this name tells how a person is reached, or holds
 // what is for its owner alone.
-func Personal(name string) bool {
+func IsPersonal(name string) bool {
 	return contacts.MatchString(plain(name)) || secrets.MatchString(plain(name))
 }
 
@@ -87,7 +88,7 @@ func (e *examination) betrayed(owner, stranger *User) error {
 	for _, o := range e.Operations {
 		if o.Call != nil || o.Method != http.MethodPost && o.Method != http.MethodPut ||
 			strings.Contains(o.Path, "{") || !o.takes(entrusted) || o == e.register || o == e.login ||
-			sitemap.Dangerous(o.Path) || asked == maxEntrusted {
+			sitemap.IsDangerous(o.Path) || asked == maxEntrusted {
 			continue
 		}
 		words := map[string]string{}
@@ -102,7 +103,7 @@ func (e *examination) betrayed(owner, stranger *User) error {
 			continue
 		}
 		asked++
-		if resp, err := e.send(r, owner); traffic.Over(err) {
+		if resp, err := e.send(r, owner); traffic.IsFinal(err) {
 			return err
 		} else if err != nil || !ok(resp) {
 			continue
@@ -135,8 +136,8 @@ func (e *examination) betrayal(r *message.Request, words map[string]string, answ
 		if err != nil {
 			return err
 		}
-		e.Flaw(activescan.Flaw{Rule: personalData, Severity: finding.High, Request: resp.Request,
-			Answers: []*message.Response{resp, nobody}, Notes: []string{"another user", "nobody"},
+		e.RaiseAlert(activescan.Alert{Rule: personalData, Severity: finding.High, Request: resp.Request,
+			Responses: []*message.Response{resp, nobody}, ResponseNotes: []string{"another user", "nobody"},
 			Message: fmt.Sprintf("%s shows users the %s of other users", template(resp.Request),
 				strings.Join(names, " and ")),
 			Proof: []string{fmt.Sprintf("As %s, an account of the scan, %s was sent random "+
@@ -162,7 +163,7 @@ func (e *examination) persons(own bool) []*Operation {
 	var out []*Operation
 	for _, o := range e.Operations {
 		if o.Call != nil || o.Method != http.MethodPatch && o.Method != http.MethodPut || o.body() == nil ||
-			sitemap.Dangerous(o.Path) || o == e.register || o == e.login {
+			sitemap.IsDangerous(o.Path) || o == e.register || o == e.login {
 			continue
 		}
 		if o.takes(sitemap.IsPassword) && (!own || slices.ContainsFunc(o.body().Required, sitemap.IsPassword)) {
@@ -237,8 +238,9 @@ func (e *examination) rewritten(owner, stranger *User) error {
 			if _, had := before[name]; !had || after[name] != words[name] {
 				continue
 			}
-			e.Flaw(activescan.Flaw{Rule: objectWrite, Request: r, Answers: answers, Notes: []string{"another user " +
-				"changes the account", "its owner reads it then"},
+			e.RaiseAlert(activescan.Alert{Rule: objectWrite, Request: r, Responses: answers,
+				ResponseNotes: []string{"another user " +
+					"changes the account", "its owner reads it then"},
 				Message: fmt.Sprintf("%s %s changes the accounts of other users", o.Method, o.Path),
 				Proof: []string{fmt.Sprintf("The accounts %s and %s were registered.", owner.Name(), stranger.Name()),
 					fmt.Sprintf("As %s a random %q was sent for %s: the answer is %d.", stranger.Name(), name,
@@ -257,7 +259,8 @@ func (e *examination) removed(owner, stranger *User) error {
 		return err
 	}
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodDelete || len(parameters(o.Path)) != 1 || sitemap.Dangerous(o.Path) {
+		if o.Call != nil || o.Method != http.MethodDelete || len(parameters(o.Path)) != 1 ||
+			sitemap.IsDangerous(o.Path) {
 			continue
 		}
 		if path, parameter := o.collection(); parameter == "" || !identifies(parameter) && !users.MatchString(path) {
@@ -294,8 +297,8 @@ func (e *examination) removed(owner, stranger *User) error {
 		for _, m := range e.made {
 			m.gone = m.gone || m.as == owner && m.of == e.register
 		}
-		e.Flaw(activescan.Flaw{Rule: objectWrite, Request: r, Answers: answers,
-			Notes: []string{"another user removes " +
+		e.RaiseAlert(activescan.Alert{Rule: objectWrite, Request: r, Responses: answers,
+			ResponseNotes: []string{"another user removes " +
 				"the account", "its owner signs in then"},
 			Message: fmt.Sprintf("%s %s removes the accounts of other users", o.Method, o.Path),
 			Proof: []string{fmt.Sprintf("The accounts %s and %s were registered, and "+
@@ -342,9 +345,9 @@ func (e *examination) granted(u *User) error {
 			if fmt.Sprint(after[p.Name]) != fmt.Sprint(with) {
 				continue
 			}
-			e.Flaw(activescan.Flaw{Rule: ownRole, Request: r, Answers: answers,
-				Notes: []string{"the user sets it", "he reads it then"},
-				Point: &message.Point{In: message.InJSON, Name: o.pointer(p.Name)}, Payload: fmt.Sprint(with),
+			e.RaiseAlert(activescan.Alert{Rule: ownRole, Request: r, Responses: answers,
+				ResponseNotes: []string{"the user sets it", "he reads it then"},
+				Point:         &message.Point{In: message.InJSON, Name: o.pointer(p.Name)}, Payload: fmt.Sprint(with),
 				Message: fmt.Sprintf("%s %s lets users set their own %q", o.Method, o.Path, p.Name),
 				Proof: []string{fmt.Sprintf("The account %s was registered, and has %s = %v.", u.Name(), p.Name, v),
 					fmt.Sprintf("As that user it was set to %v: the answer is %d, and the account has it when it "+
@@ -365,7 +368,8 @@ var leaves = lazyregexp.New(`(?i)/(log|sign)[-_]?(out|off)/?$`)
 // inside finds a page that the user gets and nobody does; nil: there is none.
 func (e *examination) inside(as *User) (in, nobody *message.Response, err error) {
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") || sitemap.Dangerous(o.Path) ||
+		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") ||
+			sitemap.IsDangerous(o.Path) ||
 			o.Answer == nil || !ok(o.Answer) {
 			continue
 		}
@@ -425,12 +429,12 @@ func (e *examination) outlived(u *User) error {
 func (e *examination) persists(rule *finding.Rule, as *User, answers []*message.Response, message, words string) error {
 	in, out, nobody := answers[0], answers[1], answers[2]
 	still, err := e.send(in.Request, as)
-	if err != nil || !ok(still) || activescan.NewPage(in).Like(activescan.NewPage(still)) < 0.9 {
+	if err != nil || !ok(still) || activescan.NewPage(in).Similarity(activescan.NewPage(still)) < 0.9 {
 		return err
 	}
-	e.Flaw(activescan.Flaw{Rule: rule, Request: in.Request, Answers: append(slices.Clone(answers), still),
-		Message: message,
-		Notes:   []string{"before the user " + words, "he " + words, "nobody", "the same request as before"},
+	e.RaiseAlert(activescan.Alert{Rule: rule, Request: in.Request, Responses: append(slices.Clone(answers), still),
+		Message:       message,
+		ResponseNotes: []string{"before the user " + words, "he " + words, "nobody", "the same request as before"},
 		Proof: []string{fmt.Sprintf("%s signed in and got %s (%d), which nobody "+
 			"gets (%d).", as.Name(), template(in.Request), in.Status, nobody.Status),
 			fmt.Sprintf("He %s: the answer is %d. The same request with the same credentials is answered as "+
@@ -446,7 +450,7 @@ var currents = lazyregexp.New(`old|current|existing|previous|present`)
 func (e *examination) renewed(u *User) error {
 	for _, o := range e.Operations {
 		if o.Call != nil || !slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch}, o.Method) ||
-			strings.Contains(o.Path, "{") || sitemap.Dangerous(o.Path) ||
+			strings.Contains(o.Path, "{") || sitemap.IsDangerous(o.Path) ||
 			o == e.register || o == e.login || !strings.Contains(plain(o.named()), "passw") || recovers(o) ||
 			!o.takes(sitemap.IsPassword) || o.takes(coded) {
 			continue
@@ -458,9 +462,11 @@ func (e *examination) renewed(u *User) error {
 				return err
 			}
 			if done {
-				e.Flaw(activescan.Flaw{Rule: unproven, Request: resp.Request, Answers: []*message.Response{resp},
-					Notes:   []string{"with a wrong password as the present one"},
-					Message: fmt.Sprintf("%s %s changes the password without the right present one", o.Method, o.Path),
+				e.RaiseAlert(activescan.Alert{Rule: unproven, Request: resp.Request,
+					Responses:     []*message.Response{resp},
+					ResponseNotes: []string{"with a wrong password as the present one"},
+					Message: fmt.Sprintf("%s %s changes the password without the right present one", o.Method,
+						o.Path),
 					Proof: []string{fmt.Sprintf("The account %s was registered, and a random text sent in the place "+
 						"of its present password: the answer is %d.", u.Name(), resp.Status),
 						"The user signs in with the new password then, and no longer with the one before."}})
@@ -488,7 +494,9 @@ func (e *examination) renewed(u *User) error {
 }
 
 // recovers reports whether the operation is for users who have forgotten their password.
-func recovers(o *Operation) bool { return sitemap.Recovers(o.named()) || loses.MatchString(o.named()) }
+func recovers(o *Operation) bool {
+	return sitemap.IsPasswordRecovery(o.named()) || loses.MatchString(o.named())
+}
 
 // coded reports whether a property takes a code that was sent to somebody.
 func coded(name string) bool { return codes.MatchString(plain(name)) }
@@ -534,7 +542,8 @@ var (
 func (e *examination) forgotten(u *User) error {
 	sent := false
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodPost || strings.Contains(o.Path, "{") || sitemap.Dangerous(o.Path) ||
+		if o.Call != nil || o.Method != http.MethodPost || strings.Contains(o.Path, "{") ||
+			sitemap.IsDangerous(o.Path) ||
 			o == e.login || o == e.register || !o.takes(identifies) {
 			continue
 		}
@@ -577,7 +586,7 @@ func (e *examination) guessed(o *Operation, u *User) error {
 	var answers []*message.Response
 	first, property := "", ""
 	for range attempts {
-		code := fmt.Sprint(e.Number(1000, 9999))
+		code := fmt.Sprint(e.RandomNumber(1000, 9999))
 		r, err := e.request(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
 			if in == "body" && codes.MatchString(plain(name)) {
 				property = name
@@ -603,11 +612,11 @@ func (e *examination) guessed(o *Operation, u *User) error {
 			return nil
 		}
 	}
-	e.Flaw(activescan.Flaw{Rule: codeLimit, Request: answers[0].Request,
-		Answers: []*message.Response{answers[0], answers[attempts-1]},
-		Notes:   []string{"the first attempt", "the last one"},
-		Point:   &message.Point{In: message.InJSON, Name: o.pointer(property)},
-		Message: fmt.Sprintf("%s %s does not limit guesses of a code", o.Method, o.Path),
+	e.RaiseAlert(activescan.Alert{Rule: codeLimit, Request: answers[0].Request,
+		Responses:     []*message.Response{answers[0], answers[attempts-1]},
+		ResponseNotes: []string{"the first attempt", "the last one"},
+		Point:         &message.Point{In: message.InJSON, Name: o.pointer(property)},
+		Message:       fmt.Sprintf("%s %s does not limit guesses of a code", o.Method, o.Path),
 		Proof: []string{fmt.Sprintf("A code was asked for as %s. %d wrong ones were sent in a row; every answer is "+
 			"the same (%d), and none tells of a limit.", u.Name(), attempts, answers[0].Status)}})
 	return nil

@@ -22,12 +22,13 @@ import (
 func (e *examination) unsecured() error {
 	asked := 0
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodGet || o.Secured() || o.Answer == nil || sitemap.Dangerous(o.Path) ||
+		if o.Call != nil || o.Method != http.MethodGet || o.RequiresAuthentication() || o.Answer == nil ||
+			sitemap.IsDangerous(o.Path) ||
 			len(e.Users) == 0 || asked == maxObjects {
 			continue
 		}
 		asked++
-		if err := e.open(o); traffic.Over(err) {
+		if err := e.open(o); traffic.IsFinal(err) {
 			return err
 		}
 	}
@@ -57,8 +58,8 @@ func (e *examination) open(o *Operation) error {
 	if whose == "" {
 		return nil
 	}
-	f := activescan.Flaw{Rule: personalData, Nobody: true, Request: r, Answers: []*message.Response{nobody},
-		Notes: []string{"nobody"},
+	f := activescan.Alert{Rule: personalData, Anonymous: true, Request: r, Responses: []*message.Response{nobody},
+		ResponseNotes: []string{"nobody"},
 		Message: fmt.Sprintf("%s %s shows the %s of users without a sign-in", o.Method, o.Path,
 			strings.Join(names, " and ")),
 		Proof: []string{"The description requires no sign-in.", fmt.Sprintf("Without one the response holds the %s "+
@@ -72,10 +73,10 @@ func (e *examination) open(o *Operation) error {
 			return err
 		}
 		e.judge(o, other)
-		f.Answers, f.Notes = append(f.Answers, other), append(f.Notes, "another user")
+		f.Responses, f.ResponseNotes = append(f.Responses, other), append(f.ResponseNotes, "another user")
 		f.Proof = append(f.Proof, fmt.Sprintf("%s gets %d.", e.Users[1].Name(), other.Status))
 	}
-	e.Flaw(f)
+	e.RaiseAlert(f)
 	return nil
 }
 
@@ -89,7 +90,7 @@ func (e *examination) personal(resp *message.Response) (whose string, names []st
 			for _, at := range holding(doc, name) {
 				for _, property := range slices.Sorted(maps.Keys(at)) {
 					text := fmt.Sprint(at[property])
-					if !Personal(property) || !scalar(at[property]) || len(text) < 5 ||
+					if !IsPersonal(property) || !scalar(at[property]) || len(text) < 5 ||
 						strings.Contains(resp.Request.Address(), text) || strings.Contains(string(content), text) {
 						continue
 					}

@@ -35,8 +35,8 @@ const (
 	Credential Kind = "credential" // the body holds what looks like somebody's credential
 )
 
-// A Breach is where an answer is not what the description says.
-type Breach struct {
+// A Deviation is where an answer is not what the description says.
+type Deviation struct {
 	Kind    Kind
 	Pointer string // in the body (RFC 6901); indexes of lists are 0
 	Note    string // for people, one sentence without a full stop
@@ -49,12 +49,12 @@ const (
 	maxDepth    = 30
 )
 
-// Check compares an answer with the operation's description. Without any described
+// Compare compares an answer with the operation's description. Without any described
 // answer, only failures and credentials are told.
-func Check(o *apispec.Operation, resp *message.Response) []Breach {
-	var out []Breach
+func Compare(o *apispec.Operation, resp *message.Response) []Deviation {
+	var out []Deviation
 	if resp.Status >= 500 {
-		out = append(out, Breach{Kind: Failure, Note: fmt.Sprintf("answers %d %s", resp.Status,
+		out = append(out, Deviation{Kind: Failure, Note: fmt.Sprintf("answers %d %s", resp.Status,
 			http.StatusText(resp.Status))})
 	}
 	doc, decoded := body(resp)
@@ -68,7 +68,7 @@ func Check(o *apispec.Operation, resp *message.Response) []Breach {
 	described := answer(o, resp.Status)
 	if described == nil {
 		if resp.Status < 500 {
-			out = append(out, Breach{Kind: Status, Note: fmt.Sprintf("answers %d, which the description does not "+
+			out = append(out, Deviation{Kind: Status, Note: fmt.Sprintf("answers %d, which the description does not "+
 				"foresee", resp.Status)})
 		}
 		return append(out, v.out...)
@@ -76,7 +76,7 @@ func Check(o *apispec.Operation, resp *message.Response) []Breach {
 	media, other := match(described, resp)
 	switch {
 	case other != "":
-		out = append(out, Breach{Kind: MediaType, Note: other})
+		out = append(out, Deviation{Kind: MediaType, Note: other})
 	case media != nil && decoded:
 		v.value(media.Schema, doc, "", 0)
 	}
@@ -145,7 +145,7 @@ func body(resp *message.Response) (any, bool) {
 
 // validator walks a body along its schema.
 type validator struct {
-	out  []Breach
+	out  []Deviation
 	seen map[string]bool
 }
 
@@ -155,7 +155,7 @@ func (v *validator) breach(kind Kind, pointer, format string, args ...any) {
 		return
 	}
 	v.seen[key] = true
-	v.out = append(v.out, Breach{kind, pointer, fmt.Sprintf(format, args...)})
+	v.out = append(v.out, Deviation{kind, pointer, fmt.Sprintf(format, args...)})
 }
 
 // at names a place in a body for people.
@@ -225,7 +225,7 @@ func nullable(s *apispec.Schema, depth int) bool {
 func holds(s *apispec.Schema, doc any, depth int) bool {
 	probe := &validator{seen: map[string]bool{}}
 	probe.value(s, doc, "", depth)
-	return !slices.ContainsFunc(probe.out, func(b Breach) bool { return b.Kind == Body })
+	return !slices.ContainsFunc(probe.out, func(b Deviation) bool { return b.Kind == Body })
 }
 
 // typeName names the type of a decoded value.

@@ -85,7 +85,7 @@ func TestCheck(t *testing.T) {
 		resp := &message.Response{Status: c.status, Header: http.Header{"Content-Type": {c.media}},
 			Body: []byte(c.body), Request: &message.Request{Method: "GET"}}
 		var got []string
-		for _, b := range Check(o, resp) {
+		for _, b := range Compare(o, resp) {
 			got = append(got, strings.TrimSpace(string(b.Kind)+" "+b.Pointer))
 		}
 		slices.Sort(got)
@@ -98,7 +98,7 @@ func TestCheck(t *testing.T) {
 // A description that foresees no answers at all cannot be broken.
 func TestNothingDescribed(t *testing.T) {
 	resp := &message.Response{Status: 418, Header: http.Header{}, Body: []byte("x")}
-	if got := Check(&apispec.Operation{}, resp); len(got) != 0 {
+	if got := Compare(&apispec.Operation{}, resp); len(got) != 0 {
 		t.Error(got)
 	}
 }
@@ -108,7 +108,7 @@ func TestWorkingDirectory(t *testing.T) {
 	for body, want := range map[string]int{`{"OLDPWD": "/srv/app"}`: 0, `{"pwd": "hunter2"}`: 1} {
 		resp := &message.Response{Status: 200, Header: http.Header{"Content-Type": {"application/json"}},
 			Body: []byte(body)}
-		if got := Check(&apispec.Operation{}, resp); len(got) != want {
+		if got := Compare(&apispec.Operation{}, resp); len(got) != want {
 			t.Errorf("%s: %v", body, got)
 		}
 	}
@@ -122,7 +122,7 @@ func FuzzCheck(f *testing.F) {
 	f.Add([]byte(`[{"id": 1, "friend": {"friend": {}}}]`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		resp := &message.Response{Status: 200, Header: http.Header{"Content-Type": {"application/json"}}, Body: b}
-		if got := Check(api.Operations[0], resp); len(got) > maxBreaches+1 {
+		if got := Compare(api.Operations[0], resp); len(got) > maxBreaches+1 {
 			t.Error(len(got))
 		}
 	})

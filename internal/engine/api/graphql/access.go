@@ -44,14 +44,14 @@ func (a *asker) forgery() error {
 		if !got.clean() || got.Data["__typename"] != name {
 			continue
 		}
-		f := activescan.Flaw{Rule: asForm, Request: way.r, Answers: []*message.Response{resp, forged},
-			Notes: []string{"as usual", "as another site can send it"},
+		f := activescan.Alert{Rule: asForm, Request: way.r, Responses: []*message.Response{resp, forged},
+			ResponseNotes: []string{"as usual", "as another site can send it"},
 			Proof: []string{fmt.Sprintf("A mutation that is sent %s is executed: it answers the name of its type, "+
 				"%v, as it does over POST as JSON. It changed nothing.", way.name, name)}}
 		if way.r == get {
 			f.Rule = overGET
 		}
-		a.Flaw(f)
+		a.RaiseAlert(f)
 	}
 	return nil
 }
@@ -75,7 +75,7 @@ func (a *asker) consoles() error {
 		if tool != "" {
 			page.Path = path.Join(folder, tool)
 		}
-		resp, err := a.Nobody(page)
+		resp, err := a.SendAnonymously(page)
 		if err != nil {
 			return err
 		}
@@ -83,11 +83,11 @@ func (a *asker) consoles() error {
 		if resp.Status != http.StatusOK || !resp.IsHTML() || m == nil {
 			continue
 		}
-		again, err := a.Nobody(page)
+		again, err := a.SendAnonymously(page)
 		if err != nil || toolOf.FindString(again.Text()) == "" {
 			return err
 		}
-		a.Flaw(activescan.Flaw{Rule: console, Request: page, Answers: []*message.Response{resp},
+		a.RaiseAlert(activescan.Alert{Rule: console, Request: page, Responses: []*message.Response{resp},
 			Message: fmt.Sprintf("A console for developers is at %s", page.Path),
 			Proof:   []string{fmt.Sprintf("The page loads or starts %s, for nobody, twice.", m[1]+m[2])}})
 		if err := a.unlock(page); err != nil {
@@ -107,11 +107,11 @@ func (a *asker) unlock(page *message.Request) error {
 	e := &Endpoint{At: page.Clone()}
 	e.At.Method, e.At.Header = http.MethodPost, nil
 	query := e.query("{ __typename }", nil)
-	closed, err := a.Nobody(query)
+	closed, err := a.SendAnonymously(query)
 	if err != nil || !refused.MatchString(read(closed).message()) || read(closed).clean() {
 		return err
 	}
-	home, err := a.Nobody(a.Request)
+	home, err := a.SendAnonymously(a.Request)
 	if err != nil {
 		return err
 	}
@@ -122,21 +122,23 @@ func (a *asker) unlock(page *message.Request) error {
 		}
 		told := query.Clone()
 		told.Cookies = []message.Param{{Name: c.Name, Value: c.Value}}
-		still, err := a.Nobody(told)
+		still, err := a.SendAnonymously(told)
 		if err != nil {
 			return err
 		}
 		with := query.Clone()
 		with.Cookies = []message.Param{{Name: c.Name, Value: flipped}}
-		open, err := a.Nobody(with)
+		open, err := a.SendAnonymously(with)
 		if err != nil {
 			return err
 		}
 		if !read(open).clean() || read(still).clean() {
 			continue
 		}
-		a.Flaw(activescan.Flaw{Rule: consoleBypass, Request: with, Answers: []*message.Response{closed, still, open},
-			Notes:   []string{"without a cookie", "with the cookie as the application sets it", "with the other word"},
+		a.RaiseAlert(activescan.Alert{Rule: consoleBypass, Request: with, Responses: []*message.Response{closed, still,
+			open},
+			ResponseNotes: []string{"without a cookie", "with the cookie as the application " +
+				"sets it", "with the other word"},
 			Payload: c.Name + "=" + flipped, Point: &message.Point{In: message.InCookie, Name: c.Name},
 			Proof: []string{fmt.Sprintf("Without a cookie, and with %s=%s, the service refuses: "+
 				"%.200q.", c.Name, c.Value, read(closed).message()), fmt.Sprintf("With %s=%s it answers.", c.Name,
@@ -231,12 +233,12 @@ func (a *asker) forge(o *Operation, name string) error {
 		variables[name] = value
 		return a.ask(a.query(o.Call.Text, variables))
 	}
-	none, got, err := try(a.Random(20))
+	none, got, err := try(a.RandomLetters(20))
 	if err != nil || got.clean() && got.Data[o.Call.Field] != nil {
 		return err
 	}
-	for _, way := range []struct{ alg, signature string }{{"HS256", a.Random(32)}, {"none", ""}} {
-		nobody, got, err := try(token(a.Random(12), way.alg, way.signature))
+	for _, way := range []struct{ alg, signature string }{{"HS256", a.RandomLetters(32)}, {"none", ""}} {
+		nobody, got, err := try(token(a.RandomLetters(12), way.alg, way.signature))
 		if err != nil {
 			return err
 		}
@@ -251,10 +253,10 @@ func (a *asker) forge(o *Operation, name string) error {
 			if !got.clean() || got.Data[o.Call.Field] == nil {
 				continue
 			}
-			a.Flaw(activescan.Flaw{Rule: unsignedToken, Request: forged.Request,
-				Point:   &message.Point{In: message.InJSON, Name: "/variables/" + name},
-				Answers: []*message.Response{none, nobody, forged},
-				Notes: []string{"with a text that is no token", "with a forged token of a user who does " +
+			a.RaiseAlert(activescan.Alert{Rule: unsignedToken, Request: forged.Request,
+				Point:     &message.Point{In: message.InJSON, Name: "/variables/" + name},
+				Responses: []*message.Response{none, nobody, forged},
+				ResponseNotes: []string{"with a text that is no token", "with a forged token of a user who does " +
 					"not exist", "with a forged token of a user"},
 				Proof: []string{fmt.Sprintf("A token for %q with the algorithm %s and a signature that nobody made "+
 					"gives data of %s.", user, way.alg, o.Call.Field),
@@ -318,9 +320,10 @@ func (a *asker) rewrite(o *Operation, said string) error {
 		if err != nil || still.clean() || !refused.MatchString(still.message()) {
 			return err
 		}
-		a.Flaw(activescan.Flaw{Rule: denyList, Request: resp.Request, Answers: []*message.Response{control, resp},
-			Notes:   []string{"as it is denied", "written in another way"},
-			Message: fmt.Sprintf("%s is denied, and executed %s", o.Call.Field, how),
+		a.RaiseAlert(activescan.Alert{Rule: denyList, Request: resp.Request,
+			Responses:     []*message.Response{control, resp},
+			ResponseNotes: []string{"as it is denied", "written in another way"},
+			Message:       fmt.Sprintf("%s is denied, and executed %s", o.Call.Field, how),
 			Proof: []string{fmt.Sprintf("%s is denied: %.200q.", o.Call.Field, said), "Asked for " + how +
 				", it is answered; asked for as before, it is still denied."}})
 		return nil
@@ -345,7 +348,7 @@ func (a *asker) open() error {
 		if o.Call.Kind != "mutation" || o.Answer == nil || public.MatchString(o.Call.Field) {
 			continue
 		}
-		resp, err := a.Nobody(o.Request)
+		resp, err := a.SendAnonymously(o.Request)
 		if err != nil {
 			return err
 		}
@@ -364,10 +367,10 @@ func (a *asker) open() error {
 		return nil
 	}
 	for _, o := range others {
-		a.Flaw(activescan.Flaw{Rule: openMutation, Request: o.Request,
-			Answers: []*message.Response{refusal, answers[o]},
-			Notes:   []string{"another mutation, as nobody", "this one, as nobody"},
-			Message: fmt.Sprintf("%s is executed for nobody", o.Call.Field),
+		a.RaiseAlert(activescan.Alert{Rule: openMutation, Request: o.Request,
+			Responses:     []*message.Response{refusal, answers[o]},
+			ResponseNotes: []string{"another mutation, as nobody", "this one, as nobody"},
+			Message:       fmt.Sprintf("%s is executed for nobody", o.Call.Field),
 			Proof: []string{fmt.Sprintf("%d mutations refuse nobody, such as this: "+
 				"%.150q.", demanding, read(refusal).message()), "This one answers nobody with data."}})
 	}

@@ -59,8 +59,8 @@ func (a *asker) introspected() error {
 	if len(root) == 0 {
 		return nil
 	}
-	a.Flaw(activescan.Flaw{Rule: introspection, Request: resp.Request, Answers: []*message.Response{resp},
-		Notes: []string{"introspection"},
+	a.RaiseAlert(activescan.Alert{Rule: introspection, Request: resp.Request, Responses: []*message.Response{resp},
+		ResponseNotes: []string{"introspection"},
 		Proof: []string{fmt.Sprintf("The answer names %d types with %d fields; queries "+
 			"are %s.", types, fields, some(root))}})
 	return nil
@@ -136,7 +136,7 @@ func (a *asker) suggested() error {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	a.Flaw(activescan.Flaw{Rule: suggestions, Request: answers[0].Request, Answers: answers,
+	a.RaiseAlert(activescan.Alert{Rule: suggestions, Request: answers[0].Request, Responses: answers,
 		Proof: []string{fmt.Sprintf("Asked for names that do not exist, the service answers with %d that "+
 			"do: %s.", len(names), some(names))}})
 	return nil
@@ -179,7 +179,7 @@ func traced(resp *message.Response) string {
 
 // debug sends queries that are wrong in several ways.
 func (a *asker) debug(e *Endpoint) error {
-	wrong := []*message.Request{e.query("{ "+a.Random(8)+" }", nil), e.query("{", nil)}
+	wrong := []*message.Request{e.query("{ "+a.RandomLetters(8)+" }", nil), e.query("{", nil)}
 	for _, o := range a.Operations {
 		if o.Call.Kind == "query" && o.Answer != nil && len(o.variables()) > 0 && len(wrong) < 4 {
 			bad := map[string]any{}
@@ -211,7 +211,7 @@ func (a *asker) debug(e *Endpoint) error {
 		if traced(again) == "" {
 			continue
 		}
-		a.Flaw(activescan.Flaw{Rule: debugging, Request: r, Answers: []*message.Response{resp, again},
+		a.RaiseAlert(activescan.Alert{Rule: debugging, Request: r, Responses: []*message.Response{resp, again},
 			Proof: []string{fmt.Sprintf("A query that is wrong is answered with internals, twice: %.200q.", what)}})
 		return nil
 	}

@@ -41,11 +41,11 @@ type Operation struct {
 
 // Checks returns the checks. endpoints is called while they run, when all operations have
 // been asked.
-func Checks(endpoints func() []*Endpoint) []*activescan.Check {
-	each := func(f func(*asker) error) func(*activescan.Trial) error {
-		return func(t *activescan.Trial) error {
+func Checks(endpoints func() []*Endpoint) []*activescan.Rule {
+	each := func(f func(*asker) error) func(*activescan.OperationScan) error {
+		return func(t *activescan.OperationScan) error {
 			for _, e := range endpoints() {
-				a := &asker{Trial: t, Endpoint: e}
+				a := &asker{OperationScan: t, Endpoint: e}
 				if alive, err := a.alive(); err != nil {
 					return err
 				} else if !alive {
@@ -58,27 +58,30 @@ func Checks(endpoints func() []*Endpoint) []*activescan.Check {
 			return nil
 		}
 	}
-	return []*activescan.Check{
-		{ID: "graphql-disclosure", Rules: []*finding.Rule{introspection, suggestions, debugging}, Profile: scan.Safe,
-			Site: each((*asker).disclosure)},
-		{ID: "graphql-console", Rules: []*finding.Rule{console, consoleBypass, debugging}, Profile: scan.Safe,
-			Site: each((*asker).consoles)},
-		{ID: "graphql-forgery", Rules: []*finding.Rule{overGET, asForm}, Profile: scan.Safe,
-			Site: each((*asker).forgery)},
-		{ID: "graphql-limits", Rules: []*finding.Rule{batching, aliases, duplicates, directives, depth},
-			Profile: scan.Standard, Site: each((*asker).limits)},
-		{ID: "graphql-access", Rules: []*finding.Rule{unsignedToken, denyList, openMutation}, Profile: scan.Standard,
-			Site: each((*asker).access)},
-		{ID: "graphql-requests", Rules: []*finding.Rule{serverForgery}, Called: []*finding.Rule{serverForgery},
-			Profile: scan.Standard, Site: each((*asker).requests)},
-		{ID: "graphql-cost", Rules: []*finding.Rule{expensive}, Profile: scan.Standard, Slow: true,
-			Site: each((*asker).cost)},
+	return []*activescan.Rule{
+		{ID: "graphql-disclosure", FindingRules: []*finding.Rule{introspection, suggestions, debugging},
+			Profile:  scan.Safe,
+			ScanSite: each((*asker).disclosure)},
+		{ID: "graphql-console", FindingRules: []*finding.Rule{console, consoleBypass, debugging}, Profile: scan.Safe,
+			ScanSite: each((*asker).consoles)},
+		{ID: "graphql-forgery", FindingRules: []*finding.Rule{overGET, asForm}, Profile: scan.Safe,
+			ScanSite: each((*asker).forgery)},
+		{ID: "graphql-limits", FindingRules: []*finding.Rule{batching, aliases, duplicates, directives, depth},
+			Profile: scan.Standard, ScanSite: each((*asker).limits)},
+		{ID: "graphql-access", FindingRules: []*finding.Rule{unsignedToken, denyList, openMutation},
+			Profile:  scan.Standard,
+			ScanSite: each((*asker).access)},
+		{ID: "graphql-requests", FindingRules: []*finding.Rule{serverForgery},
+			OASTRules: []*finding.Rule{serverForgery},
+			Profile:   scan.Standard, ScanSite: each((*asker).requests)},
+		{ID: "graphql-cost", FindingRules: []*finding.Rule{expensive}, Profile: scan.Standard, Slow: true,
+			ScanSite: each((*asker).cost)},
 	}
 }
 
 // asker is an endpoint in the hands of a check.
 type asker struct {
-	*activescan.Trial
+	*activescan.OperationScan
 	*Endpoint
 }
 

@@ -421,7 +421,7 @@ func examine(t *testing.T, h http.Handler, listener scan.Callback, d ...scan.Des
 		Identities: []scan.Identity{{Name: "ann", Bearer: "good"}}}
 	got := &scantest.Kept{}
 	o := scan.Options{Live: &scan.Live{Target: target, ID: "t", Dial: dialer.DialContext,
-		BrowserReason: "none in this test", Callback: listener, Patience: 300 * time.Millisecond},
+		BrowserReason: "none in this test", Callback: listener, OASTTimeout: 300 * time.Millisecond},
 		Analyzers: []*scan.Analyzer{operations.Analyzer}}
 	if err := scan.Run(t.Context(), o, got); err != nil {
 		t.Fatal(err)
@@ -487,10 +487,10 @@ func TestCost(t *testing.T) {
 		fmt.Fprint(w, `{"data":{"__typename":"Query"}}`)
 	})
 	for _, field := range []string{"report", "busy"} {
-		var run *activescan.Run
-		var checks []*activescan.Check
+		var run *activescan.Engine
+		var checks []*activescan.Rule
 		for _, c := range graphql.Checks(func() []*graphql.Endpoint {
-			at, err := message.Of(run.Scope.Base())
+			at, err := message.FromURL(run.Scope.Base())
 			if err != nil {
 				t.Error(err)
 			}
@@ -498,14 +498,15 @@ func TestCost(t *testing.T) {
 			asked := at.Clone()
 			asked.Body = message.Body{Kind: message.JSON, Text: []byte(`{"query":"{ ` + field + ` }"}`)}
 			return []*graphql.Endpoint{{At: at, Operations: []*graphql.Operation{{
-				Operation: &apispec.Operation{Call: &apispec.Call{Kind: "query", Field: field, Text: "{ " + field +
+				Operation: &apispec.Operation{Call: &apispec.GraphQLCall{Kind: "query", Field: field, Text: "{ " +
+					field +
 					" }"}}, Request: asked, Late: true}}}}
 		}) {
 			if c.Slow {
 				checks = append(checks, c)
 			}
 		}
-		got := activescantest.Timed(t, h, checks, nil, func(r *activescan.Run) { run = r })
+		got := activescantest.Timed(t, h, checks, nil, func(r *activescan.Engine) { run = r })
 		late[field] = len(got.Findings)
 	}
 	if late["report"] != 1 || late["busy"] != 0 {

@@ -54,7 +54,7 @@ func (a *asker) batches() error {
 	if err != nil || each(again) != batched {
 		return err
 	}
-	a.Flaw(activescan.Flaw{Rule: batching, Request: resp.Request, Answers: []*message.Response{resp, again},
+	a.RaiseAlert(activescan.Alert{Rule: batching, Request: resp.Request, Responses: []*message.Response{resp, again},
 		Proof: []string{fmt.Sprintf("A list of %d queries is answered with a list of %d results, each with its own "+
 			"name, twice.", batched, batched)}})
 	return nil
@@ -124,7 +124,7 @@ func (a *asker) repeats() error {
 			"in %d ms.", n, field.Name, n, resp.Took.Milliseconds()))
 	}
 	if len(answers) > 0 {
-		a.Flaw(activescan.Flaw{Rule: aliases, Request: answers[len(answers)-1].Request, Answers: answers,
+		a.RaiseAlert(activescan.Alert{Rule: aliases, Request: answers[len(answers)-1].Request, Responses: answers,
 			Proof: append(proof, "More were not tried.")})
 	}
 	doc.Operations[0].SelectionSet = nil
@@ -135,7 +135,7 @@ func (a *asker) repeats() error {
 	if err != nil || !got.clean() {
 		return err
 	}
-	a.Flaw(activescan.Flaw{Rule: duplicates, Request: resp.Request, Answers: []*message.Response{resp},
+	a.RaiseAlert(activescan.Alert{Rule: duplicates, Request: resp.Request, Responses: []*message.Response{resp},
 		Proof: []string{fmt.Sprintf("A query that names %s %d times is executed. More were "+
 			"not tried.", field.Name, duplicated)}})
 	return nil
@@ -147,7 +147,7 @@ func (a *asker) overloads() error {
 	if err != nil || !got.clean() {
 		return err
 	}
-	a.Flaw(activescan.Flaw{Rule: directives, Request: resp.Request, Answers: []*message.Response{resp},
+	a.RaiseAlert(activescan.Alert{Rule: directives, Request: resp.Request, Responses: []*message.Response{resp},
 		Proof: []string{fmt.Sprintf("A query with the same directive %d times at one place is executed; it is "+
 			"not valid.", directed)}})
 	return nil
@@ -273,7 +273,7 @@ func (a *asker) deepen(o *Operation, c *circle, doc *ast.QueryDocument, field *a
 		stopped = "What is deeper was not tried."
 	}
 	at := answers[len(answers)-1].Request.Clone()
-	a.Flaw(activescan.Flaw{Rule: depth, Request: at, Answers: answers, Proof: append(proof, stopped),
+	a.RaiseAlert(activescan.Alert{Rule: depth, Request: at, Responses: answers, Proof: append(proof, stopped),
 		Message: fmt.Sprintf("%s follows the circle %s without a limit of depth", o.Call.Field,
 			strings.Join(c.loop, " → "))})
 	return true, nil
@@ -298,12 +298,12 @@ func (a *asker) cost() error {
 		if o.Call.Kind != "query" || o.Request == nil || !o.Late && (o.Answer == nil || o.Answer.Took < heavy) {
 			continue
 		}
-		control, err := a.SendAlone(a.query("{ __typename }", nil))
+		control, err := a.SendExclusively(a.query("{ __typename }", nil))
 		if err != nil || control.Took > quick {
 			return err
 		}
 		began := time.Now()
-		resp, err := a.SendAlone(o.Request)
+		resp, err := a.SendExclusively(o.Request)
 		took := time.Since(began)
 		if a.Context.Err() != nil {
 			return err
@@ -311,17 +311,18 @@ func (a *asker) cost() error {
 		if took < heavy {
 			continue
 		}
-		f := activescan.Flaw{Rule: expensive, Request: o.Request, Message: fmt.Sprintf("%s keeps the service busy for "+
-			"seconds", o.Call.Field), Answers: []*message.Response{control}, Notes: []string{"another query"},
+		f := activescan.Alert{Rule: expensive, Request: o.Request, Message: fmt.Sprintf("%s keeps the service "+
+			"busy for "+
+			"seconds", o.Call.Field), Responses: []*message.Response{control}, ResponseNotes: []string{"another query"},
 			Proof: []string{"Another query takes " + fmt.Sprint(control.Took.Round(time.Millisecond)) + ".",
 				"This one, asked as the scan began and again with nothing else under way, took " +
 					fmt.Sprint(took.Round(100*time.Millisecond)) + "."}}
 		if err == nil {
-			f.Answers = append(f.Answers, resp)
+			f.Responses = append(f.Responses, resp)
 		} else {
 			f.Proof = append(f.Proof, "There was no answer in that time.")
 		}
-		a.Flaw(f)
+		a.RaiseAlert(f)
 	}
 	return nil
 }

@@ -26,7 +26,8 @@ func FuzzRead(f *testing.F) {
 		if traced(resp) != "" && len(got.Errors) == 0 {
 			t.Error("internals without errors")
 		}
-		o := &Operation{Operation: &apispec.Operation{Call: &apispec.Call{Kind: "query", Field: "a", Text: text}},
+		o := &Operation{Operation: &apispec.Operation{Call: &apispec.GraphQLCall{Kind: "query", Field: "a",
+			Text: text}},
 			Answer:  resp,
 			Request: &message.Request{Body: message.Body{Kind: message.JSON, Text: body}}}
 		if n := len((&asker{Endpoint: &Endpoint{Operations: []*Operation{o}}}).users()); n > maxUsers {

@@ -38,7 +38,7 @@ func (a *asker) requests() error {
 		for name, v := range o.variables() {
 			_, text := v.(string)
 			if whole := addressed.MatchString(name); !text || !whole && !hosted.MatchString(name) ||
-				whole && a.Callback != nil {
+				whole && a.OAST != nil {
 				continue
 			}
 			if done, err := a.reach(o, name); err != nil {
@@ -92,14 +92,16 @@ func (a *asker) towards(o *Operation, name string, to *url.URL) *message.Request
 // two addresses why it cannot reach them, and each time rightly.
 func (a *asker) reach(o *Operation, name string) (bool, error) {
 	at := &message.Point{In: message.InJSON, Name: "/variables/" + name}
-	called, err := a.Lure(func(bait func() activescan.Bait) (*message.Request, []activescan.Hook) {
+	called, err := a.SendOAST(func(bait func() activescan.OASTPayload) (*message.Request,
+		[]activescan.ExpectedInteraction) {
 		b := bait()
 		to, err := url.Parse(b.URL)
 		if err != nil { // the listener has checked it
 			return a.Request, nil
 		}
 		return a.towards(o, name, to),
-			[]activescan.Hook{{Bait: b, Rule: serverForgery, At: at, Payload: b.URL, Fetch: true,
+			[]activescan.ExpectedInteraction{{OASTPayload: b, Rule: serverForgery, Point: at, Payload: b.URL,
+				RequiresHTTP: true,
 				Proof: fmt.Sprintf("The argument %s of %s names an address of a listener; the server asked "+
 					"for it.", name,
 					o.Call.Field)}}
@@ -113,7 +115,7 @@ func (a *asker) reach(o *Operation, name string) (bool, error) {
 // differ asks for an address where nobody listens, for one with a name that does not
 // exist (RFC 6761), and for the first again.
 func (a *asker) differ(o *Operation, name string, at *message.Point) (bool, error) {
-	missing := "http://" + a.Random(12) + ".invalid/"
+	missing := "http://" + a.RandomLetters(12) + ".invalid/"
 	var answers []*message.Response
 	for i, address := range []string{"http://127.0.0.1:1/", missing, "http://127.0.0.1:1/"} {
 		to, err := url.Parse(address)
@@ -131,8 +133,9 @@ func (a *asker) differ(o *Operation, name string, at *message.Point) (bool, erro
 		}
 		answers = append(answers, resp)
 	}
-	a.Flaw(activescan.Flaw{Rule: serverForgery, Request: answers[2].Request, Point: at, Payload: "http://127.0.0.1:1/",
-		Answers: answers, Notes: []string{"a port where nobody listens", "a name that does not exist",
+	a.RaiseAlert(activescan.Alert{Rule: serverForgery, Request: answers[2].Request, Point: at,
+		Payload:   "http://127.0.0.1:1/",
+		Responses: answers, ResponseNotes: []string{"a port where nobody listens", "a name that does not exist",
 			"the port again"},
 		Message: fmt.Sprintf("%s of %s makes the server send a request", name, o.Call.Field),
 		Proof: []string{"For a port of the server itself where nobody listens, the answer says twice that the " +

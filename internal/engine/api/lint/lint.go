@@ -73,7 +73,7 @@ func run(p *scan.FilePass) error {
 	}
 	d := &document{pass: p, api: api, root: root, told: map[string]bool{}}
 	d.check()
-	for _, f := range api.Faults {
+	for _, f := range api.Defects {
 		if strings.Contains(f.Message, "out of the document") {
 			p.Degrade(scan.Reason{Code: "unavailable", Path: p.Path, Line: f.Line, Message: "parts of the " +
 				"description are in other files, which were not looked at as parts of it"})
@@ -281,7 +281,7 @@ func (d *document) schemes() {
 		if !n.IsMap() || n.Get("$ref") != nil {
 			continue
 		}
-		s := d.api.Schemes[e.Key]
+		s := d.api.SecuritySchemes[e.Key]
 		name := clip(e.Key)
 		switch {
 		case s.Type == "http" && s.Scheme == "basic":
@@ -376,7 +376,7 @@ func (d *document) protected(o *apispec.Operation, n *tree.Node) {
 		d.tell("protection-global-safe", self, "%s needs no sign-in", named(o))
 	case explicit == nil:
 		d.tell("protection-global-unsafe", self, "%s changes something and needs no sign-in", named(o))
-	case !safe && !o.Secured():
+	case !safe && !o.RequiresAuthentication():
 		place := self
 		if own != nil {
 			place = at{o.Pointer, n, "security"}

@@ -57,7 +57,7 @@ func (e *examination) harmful(c *call) bool {
 	r := c.request
 	if r == nil {
 		var err error
-		if r, err = requestgen.Valid(c.operation, requestgen.Options{Values: e.Values}).Request(e.Scope.Base(),
+		if r, err = requestgen.ValidInput(c.operation, requestgen.Options{Values: e.Values}).Request(e.Scope.Base(),
 			c.origin); err != nil {
 			return false
 		}
@@ -88,14 +88,14 @@ func (e *examination) join(ctx context.Context) error {
 	if len(e.Target.Identities) > 0 || !e.Target.Profile.Allows(scan.Standard) {
 		return nil
 	}
-	u, err := authz.Join(&activescan.Trial{Run: e.Run, Context: ctx}, e.api())
-	if traffic.Over(err) {
+	u, err := authz.RegisterUser(&activescan.OperationScan{Engine: e.Engine, Context: ctx}, e.api())
+	if traffic.IsFinal(err) {
 		return err
 	}
 	if u == nil {
 		return nil
 	}
-	e.joined, e.As, e.Run.As = u, u.Session, u.Session
+	e.joined, e.As, e.Engine.As = u, u.Session, u.Session
 	e.Progress(6, "registered "+u.Name()+" to explore as")
 	return nil
 }
@@ -118,7 +118,7 @@ func (e *examination) signOthersIn(ctx context.Context) error {
 }
 
 // authorized examines who may do what.
-func (e *examination) authorized(t *activescan.Trial) error {
+func (e *examination) authorized(t *activescan.OperationScan) error {
 	a := e.api()
 	if e.joined != nil {
 		a.Users = append(a.Users, e.joined)
@@ -127,7 +127,7 @@ func (e *examination) authorized(t *activescan.Trial) error {
 		a.Users = append(a.Users, &authz.User{Identity: e.Target.Identities[0], Session: e.As})
 	}
 	a.Users = append(a.Users, e.others...)
-	if err := authz.Examine(t, a); err != nil {
+	if err := authz.ScanAPI(t, a); err != nil {
 		return fmt.Errorf("comparing users: %w", err)
 	}
 	return nil

@@ -19,40 +19,42 @@ import (
 // This file checks operations against what their description says.
 
 // checks are those that need a description.
-func (e *examination) checks() []*activescan.Check {
-	return []*activescan.Check{
-		{ID: "look", Site: e.look},
-		{ID: "authorization", Rules: authz.Rules(), Profile: scan.Safe, Site: e.authorized},
-		{ID: "conformance", Rules: conformanceRules, Request: e.conforms},
-		{ID: "authentication", Rules: []*finding.Rule{missingAuthentication}, Profile: scan.Safe,
-			Request: e.authenticated},
-		{ID: "validation", Rules: []*finding.Rule{serverError, inputAccepted}, Profile: scan.Safe,
-			Request: e.validated},
-		{ID: "sizes", Rules: []*finding.Rule{pageSize}, Profile: scan.Standard, Request: e.sized},
+func (e *examination) checks() []*activescan.Rule {
+	return []*activescan.Rule{
+		{ID: "look", ScanSite: e.look},
+		{ID: "authorization", FindingRules: authz.Rules(), Profile: scan.Safe, ScanSite: e.authorized},
+		{ID: "conformance", FindingRules: conformanceRules, ScanOperation: e.conforms},
+		{ID: "authentication", FindingRules: []*finding.Rule{missingAuthentication}, Profile: scan.Safe,
+			ScanOperation: e.authenticated},
+		{ID: "validation", FindingRules: []*finding.Rule{serverError, inputAccepted}, Profile: scan.Safe,
+			ScanOperation: e.validated},
+		{ID: "sizes", FindingRules: []*finding.Rule{pageSize}, Profile: scan.Standard, ScanOperation: e.sized},
 	}
 }
 
 // call returns the operation of a trial.
-func (e *examination) call(t *activescan.Trial) *call { return e.byShape[sitemap.Shape(t.Request)] }
+func (e *examination) call(t *activescan.OperationScan) *call {
+	return e.byShape[sitemap.OperationKey(t.Request)]
+}
 
 // look gives the answers that are there already to the checks that only look.
-func (e *examination) look(t *activescan.Trial) error {
+func (e *examination) look(t *activescan.OperationScan) error {
 	for _, c := range e.calls {
 		if c.answer != nil {
-			e.Run.Look(t.Context, c.answer)
+			e.Engine.InspectResponse(t.Context, c.answer)
 		}
 	}
 	return nil
 }
 
 // conforms compares the answer to a valid request with the description.
-func (e *examination) conforms(t *activescan.Trial) error {
+func (e *examination) conforms(t *activescan.OperationScan) error {
 	c := e.call(t)
 	if c == nil || c.answer == nil {
 		return nil
 	}
-	breaches := map[conformance.Kind][]conformance.Breach{}
-	for _, b := range conformance.Check(c.operation, c.answer) {
+	breaches := map[conformance.Kind][]conformance.Deviation{}
+	for _, b := range conformance.Compare(c.operation, c.answer) {
 		breaches[b.Kind] = append(breaches[b.Kind], b)
 	}
 	for kind, rule := range ruleOf {
@@ -70,16 +72,16 @@ func (e *examination) conforms(t *activescan.Trial) error {
 		if c.origin != "openapi" && kind != conformance.Failure && kind != conformance.Credential {
 			continue // what a collection saved is an example, not a promise
 		}
-		t.Flaw(activescan.Flaw{Rule: rule, Message: fmt.Sprintf("%s %s %s", c.operation.Method, c.operation.Path,
+		t.RaiseAlert(activescan.Alert{Rule: rule, Message: fmt.Sprintf("%s %s %s", c.operation.Method, c.operation.Path,
 			first(list)),
 			Request: c.answer.Request, Proof: append([]string{"A request that the description allows was sent."},
-				proof...), Answers: []*message.Response{c.answer}, Notes: []string{"the valid request"}})
+				proof...), Responses: []*message.Response{c.answer}, ResponseNotes: []string{"the valid request"}})
 	}
 	return nil
 }
 
 // first tells the first breach, and how many more there are.
-func first(list []conformance.Breach) string {
+func first(list []conformance.Deviation) string {
 	note := list[0].Note
 	if list[0].Pointer != "" || strings.HasPrefix(note, "the ") {
 		note = "answers so that " + note
@@ -91,9 +93,10 @@ func first(list []conformance.Breach) string {
 }
 
 // authenticated asks an operation that needs a sign-in without one.
-func (e *examination) authenticated(t *activescan.Trial) error {
+func (e *examination) authenticated(t *activescan.OperationScan) error {
 	c := e.call(t)
-	if c == nil || c.answer == nil || !c.operation.Secured() || c.answer.Status >= 300 || len(c.answer.Body) == 0 ||
+	if c == nil || c.answer == nil || !c.operation.RequiresAuthentication() || c.answer.Status >= 300 ||
+		len(c.answer.Body) == 0 ||
 		c.answer.IsData() && empty(message.DecodeJSON(c.answer.Body), 0) {
 		return nil
 	}
@@ -101,7 +104,7 @@ func (e *examination) authenticated(t *activescan.Trial) error {
 		!reads(c) && !e.Target.Profile.Allows(scan.Standard) {
 		return nil
 	}
-	without, err := t.Nobody(t.Request)
+	without, err := t.SendAnonymously(t.Request)
 	if err != nil {
 		return err
 	}
@@ -110,16 +113,16 @@ func (e *examination) authenticated(t *activescan.Trial) error {
 	}
 	// An application that answers everything alike says nothing by it.
 	other := t.Request.Clone()
-	other.Path = strings.TrimRight(e.Scope.Base().Path, "/") + "/" + t.Random(12)
+	other.Path = strings.TrimRight(e.Scope.Base().Path, "/") + "/" + t.RandomLetters(12)
 	other.Template = ""
-	control, err := t.Nobody(other)
+	control, err := t.SendAnonymously(other)
 	if err != nil {
 		return err
 	}
 	if control.Status < 300 && alike(control, without) {
 		return nil
 	}
-	again, err := t.Nobody(t.Request)
+	again, err := t.SendAnonymously(t.Request)
 	if err != nil {
 		return err
 	}
@@ -134,11 +137,11 @@ func (e *examination) authenticated(t *activescan.Trial) error {
 			}
 		}
 	}
-	f := activescan.Flaw{Rule: missingAuthentication, Message: fmt.Sprintf("%s %s answers without the sign-in "+
+	f := activescan.Alert{Rule: missingAuthentication, Message: fmt.Sprintf("%s %s answers without the sign-in "+
 		"that its "+
 		"description requires", c.operation.Method, c.operation.Path),
-		Request: t.Request, Answers: []*message.Response{c.answer, control, without},
-		Notes: []string{"the request as the identity of the scan", "an address that does " +
+		Request: t.Request, Responses: []*message.Response{c.answer, control, without},
+		ResponseNotes: []string{"the request as the identity of the scan", "an address that does " +
 			"not exist", "the same request as nobody"},
 		Proof: []string{
 			fmt.Sprintf("The description requires %s.", strings.Join(schemes, " or ")),
@@ -153,7 +156,7 @@ func (e *examination) authenticated(t *activescan.Trial) error {
 		f.Proof = append(f.Proof, "Nothing in the answer is named as what is for its owner alone: it may be meant "+
 			"for everybody, and the description wrong.")
 	}
-	t.Flaw(f)
+	t.RaiseAlert(f)
 	return nil
 }
 
@@ -184,7 +187,7 @@ func personal(v any, depth int) bool {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, below := range v {
-			if depth <= maxDepth && (authz.Personal(name) && !empty(below, 1) && below != "" ||
+			if depth <= maxDepth && (authz.IsPersonal(name) && !empty(below, 1) && below != "" ||
 				personal(below, depth+1)) {
 				return true
 			}
@@ -204,7 +207,7 @@ func alike(a, b *message.Response) bool {
 	if one != nil && two != nil {
 		return shape(one, 0) == shape(two, 0)
 	}
-	return activescan.NewPage(a).Like(activescan.NewPage(b)) > 0.9
+	return activescan.NewPage(a).Similarity(activescan.NewPage(b)) > 0.9
 }
 
 // shape is what two JSON documents of one kind have in common: names and types.
@@ -243,17 +246,17 @@ const (
 )
 
 // validated sends inputs that break the description in one place.
-func (e *examination) validated(t *activescan.Trial) error {
+func (e *examination) validated(t *activescan.OperationScan) error {
 	c := e.call(t)
 	if c == nil || c.answer == nil || c.answer.Status >= 300 || c.operation.Call != nil ||
 		!reads(c) && !e.Target.Profile.Allows(scan.Standard) {
 		return nil
 	}
-	valid := requestgen.Valid(c.operation, e.options(c, 0, true))
+	valid := requestgen.ValidInput(c.operation, e.options(c, 0, true))
 	kinds := map[string]int{}
 	var accepted []string
 	var answers []*message.Response
-	for _, v := range requestgen.Violations(valid) {
+	for _, v := range requestgen.NegativeCases(valid) {
 		if strings.HasPrefix(v.At, "header:") || strings.HasPrefix(v.At, "cookie:") || kinds[v.Kind] == perKind ||
 			kinds[""] == maxWrong {
 			continue
@@ -274,13 +277,14 @@ func (e *examination) validated(t *activescan.Trial) error {
 				return err
 			}
 		case resp.Status < 300 && e.promises(c) && strings.HasPrefix(v.At, "json:") &&
-			activescan.NewPage(resp).Like(activescan.NewPage(c.answer)) > 0.5:
+			activescan.NewPage(resp).Similarity(activescan.NewPage(c.answer)) > 0.5:
 			accepted = append(accepted, fmt.Sprintf("%s %s: accepted with %d.", v.At, v.Note, resp.Status))
 			answers = append(answers, resp)
 		}
 	}
 	if len(accepted) > 0 {
-		t.Flaw(activescan.Flaw{Rule: inputAccepted, Request: answers[0].Request, Answers: answers, Proof: accepted,
+		t.RaiseAlert(activescan.Alert{Rule: inputAccepted, Request: answers[0].Request, Responses: answers,
+			Proof: accepted,
 			Message: fmt.Sprintf("%s %s accepts input that its description forbids", c.operation.Method,
 				c.operation.Path)})
 	}
@@ -299,7 +303,8 @@ func (e *examination) promises(c *call) bool {
 
 // failed proves that the input makes the operation fail: again, and the valid one does
 // not.
-func (e *examination) failed(t *activescan.Trial, c *call, v requestgen.Violation, resp *message.Response) error {
+func (e *examination) failed(t *activescan.OperationScan, c *call, v requestgen.NegativeCase,
+	resp *message.Response) error {
 	again, err := t.Send(resp.Request)
 	if err != nil || again.Status < 500 {
 		return err
@@ -309,14 +314,15 @@ func (e *examination) failed(t *activescan.Trial, c *call, v requestgen.Violatio
 		return err
 	}
 	in, name, _ := strings.Cut(v.At, ":")
-	t.Flaw(activescan.Flaw{Rule: serverError, Request: resp.Request,
-		Point: &message.Point{In: message.In(in), Name: name},
-		Cause: "input that the description does not allow",
+	t.RaiseAlert(activescan.Alert{Rule: serverError, Request: resp.Request,
+		Point:       &message.Point{In: message.In(in), Name: name},
+		SharedCause: "input that the description does not allow",
 		Message: fmt.Sprintf("%s %s fails with %d when %s %s", c.operation.Method, c.operation.Path, resp.Status, v.At,
 			v.Note),
 		Proof: []string{fmt.Sprintf("%s %s: the answer is %d, twice.", v.At, v.Note, resp.Status),
 			fmt.Sprintf("The valid request answers %d in between.", control.Status)},
-		Answers: []*message.Response{control, again}, Notes: []string{"the valid request", "the same with one value " +
+		Responses: []*message.Response{control, again},
+		ResponseNotes: []string{"the valid request", "the same with one value " +
 			"that is not valid"}})
 	return nil
 }

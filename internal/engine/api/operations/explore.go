@@ -44,7 +44,7 @@ func (e *examination) explore(ctx context.Context) error {
 	order := slices.Clone(e.calls)
 	slices.SortStableFunc(order, func(a, b *call) int { return cmp.Compare(e.weight(a), e.weight(b)) })
 	for i, c := range order {
-		if err := e.ask(ctx, c); traffic.Over(err) {
+		if err := e.ask(ctx, c); traffic.IsFinal(err) {
 			for _, rest := range order[i:] {
 				if rest.answer == nil {
 					rest.seen.Reason = "the scan ended before: " + err.Error()
@@ -61,7 +61,7 @@ func (e *examination) explore(ctx context.Context) error {
 	// What needed an identifier that was not there yet may have one now.
 	for _, c := range order {
 		if c.answer != nil && c.answer.Status == http.StatusNotFound && strings.Contains(c.operation.Path, "{") {
-			if err := e.ask(ctx, c); traffic.Over(err) {
+			if err := e.ask(ctx, c); traffic.IsFinal(err) {
 				return err
 			}
 		}
@@ -86,13 +86,13 @@ func (e *examination) offer(c *call) {
 		c.seen.Reason = "it answers with a page: the analysis of web applications examines it"
 		return
 	}
-	if why := e.Keeper.Refuses(c.request); why != "" {
+	if why := e.SideEffects.RefusalReason(c.request); why != "" {
 		c.seen.Reason = why
 		return
 	}
-	if e.Surface.Add(c.request) {
-		e.byShape[sitemap.Shape(c.request)] = c
-		e.Surface.Resembles(c.request, c.answer)
+	if e.Sitemap.Add(c.request) {
+		e.byShape[sitemap.OperationKey(c.request)] = c
+		e.Sitemap.RecordOutline(c.request, c.answer)
 	}
 }
 
@@ -105,12 +105,12 @@ var sensitive = lazyregexp.New(`(?i)passw|credential|2fa|mfa|otp\b|/me\b|/self\b
 func removing(c *call) bool {
 	o := c.operation
 	if o.Call != nil {
-		return sitemap.Removes(o.Call.Field)
+		return sitemap.NamesRemoval(o.Call.Field)
 	}
-	if o.Method == http.MethodPost && sitemap.Recovers(o.Path) {
+	if o.Method == http.MethodPost && sitemap.IsPasswordRecovery(o.Path) {
 		return false // the user whose password is forgotten there is one that the scan has made up
 	}
-	return o.Method != http.MethodDelete && (sitemap.Removes(o.ID) || sitemap.Removes(o.Path))
+	return o.Method != http.MethodDelete && (sitemap.NamesRemoval(o.ID) || sitemap.NamesRemoval(o.Path))
 }
 
 // refuse says why an operation is not asked; empty: it may be.
@@ -123,7 +123,7 @@ func (e *examination) refuse(c *call, r *message.Request) string {
 		return "a subscription: it is not asked by HTTP"
 	case o.Call == nil && o.Method == http.MethodTrace:
 		return "TRACE is not asked"
-	case sitemap.Dangerous(r.Address()), sitemap.Dangerous("/" + o.ID):
+	case sitemap.IsDangerous(r.Address()), sitemap.IsDangerous("/" + o.ID):
 		return "it ends the session or cannot be taken back: never asked"
 	case removing(c) && !c.created && !profile.Allows(scan.Full):
 		return "its name says that it removes something, and the scan has not made it: the profile full does"
@@ -138,7 +138,7 @@ func (e *examination) refuse(c *call, r *message.Request) string {
 	case !c.created && e.alters(o) && !e.own(o) && !profile.Allows(scan.Full):
 		return "it changes something that the scan has not made: the profile full does"
 	}
-	return e.Keeper.Refuses(r)
+	return e.SideEffects.RefusalReason(r)
 }
 
 // effect judges an operation by its description. What changes an object that the scan has
@@ -148,21 +148,23 @@ func (e *examination) effect(c *call, r *message.Request) message.Effect {
 	if o.Call != nil && o.Call.Kind == "query" {
 		return message.Reads
 	}
-	judged := sideeffect.Of(sideeffect.Subject{Request: r, Signed: len(e.Target.Identities) > 0, Mark: e.Values.Mark(),
+	judged := sideeffect.Classify(sideeffect.Operation{Request: r, Signed: len(e.Target.Identities) > 0,
+		Mark:  e.Values.Mark(),
 		About: o.Summary})
 	switch judged {
 	case message.Money:
-		if sideeffect.Orders(o.Path) && o.Method == http.MethodPost && slices.ContainsFunc(e.calls, func(c *call) bool {
-			return c.operation.Method == http.MethodDelete &&
-				strings.HasPrefix(c.operation.Path, strings.TrimRight(o.Path, "/")+"/{")
-		}) {
+		if sideeffect.IsPurchase(o.Path) && o.Method == http.MethodPost &&
+			slices.ContainsFunc(e.calls, func(c *call) bool {
+				return c.operation.Method == http.MethodDelete &&
+					strings.HasPrefix(c.operation.Path, strings.TrimRight(o.Path, "/")+"/{")
+			}) {
 			return message.Creates // it can be deleted again
 		}
 	case message.Changes, message.Settings, message.Accounts, message.Removes:
 		switch {
 		case c.created, e.own(o):
 			return message.Owned
-		case judged == message.Accounts && o.Method == http.MethodPost && !o.Secured() && !e.alters(o):
+		case judged == message.Accounts && o.Method == http.MethodPost && !o.RequiresAuthentication() && !e.alters(o):
 			return message.Creates // anybody may make an account for himself
 		}
 	}
@@ -181,7 +183,7 @@ func (e *examination) ask(ctx context.Context, c *call) error {
 		optional bool
 	}{{0, true}, {0, false}, {1, true}, {2, true}} {
 		c.created = false
-		input := requestgen.Valid(c.operation, e.options(c, a.n, a.optional))
+		input := requestgen.ValidInput(c.operation, e.options(c, a.n, a.optional))
 		r, err := input.Request(e.Scope.Base(), c.origin)
 		if err != nil {
 			c.seen.Reason = err.Error()
@@ -209,7 +211,7 @@ func (e *examination) ask(ctx context.Context, c *call) error {
 			}
 			return err
 		}
-		if there := resp.Slashed(); there != nil && !c.operation.Slash {
+		if there := resp.WithTrailingSlash(); there != nil && !c.operation.Slash {
 			c.operation.Slash, r = true, there
 			c.seen.Requests++
 			if resp, err = e.Client.Send(ctx, r, e.As); err != nil {

@@ -38,10 +38,10 @@ func (e *examination) gather(ctx context.Context) error {
 			if d.Kind == string(apispec.GraphQL) {
 				text, err = e.introspect(ctx, d.URL)
 			}
-			if text == "" && !traffic.Over(err) {
+			if text == "" && !traffic.IsFinal(err) {
 				text, err = e.fetch(ctx, d.URL)
 			}
-			if traffic.Over(err) {
+			if traffic.IsFinal(err) {
 				return err
 			} else if err != nil {
 				e.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("%.200s was not read: %v", where, err)})
@@ -57,7 +57,7 @@ func (e *examination) gather(ctx context.Context) error {
 	}
 	for _, path := range usual {
 		text, err := e.fetch(ctx, path)
-		if traffic.Over(err) {
+		if traffic.IsFinal(err) {
 			return err
 		}
 		if err == nil && e.read([]byte(text), path, "") == nil && len(e.calls) > 0 {
@@ -66,7 +66,7 @@ func (e *examination) gather(ctx context.Context) error {
 	}
 	for _, path := range services {
 		text, err := e.introspect(ctx, path)
-		if traffic.Over(err) {
+		if traffic.IsFinal(err) {
 			return err
 		}
 		if err == nil && e.read([]byte(text), path, path) == nil && len(e.calls) > 0 {
@@ -118,7 +118,7 @@ func (e *examination) locate(address string) (*message.Request, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%.200q is no address", address)
 	}
-	return message.Of(u)
+	return message.FromURL(u)
 }
 
 // load returns what the request is answered with.
@@ -142,10 +142,10 @@ func (e *examination) read(text []byte, where, service string) error {
 	if err != nil {
 		return err
 	}
-	for i, f := range api.Faults {
+	for i, f := range api.Defects {
 		if i == 20 {
 			e.Degrade(scan.Reason{Code: "malformed", Message: fmt.Sprintf("%.200s: %d more parts could not "+
-				"be used", where, len(api.Faults)-i+api.Omitted)})
+				"be used", where, len(api.Defects)-i+api.Omitted)})
 			break
 		}
 		e.Degrade(scan.Reason{Code: "malformed", Line: f.Line, Message: fmt.Sprintf("%.200s: %s", where, f.Message)})
@@ -154,13 +154,13 @@ func (e *examination) read(text []byte, where, service string) error {
 	if api.Format == apispec.OpenAPI2 || api.Format == apispec.OpenAPI3 {
 		origin = "openapi"
 	}
-	for _, name := range slices.Sorted(maps.Keys(api.Schemes)) {
-		if scheme := api.Schemes[name]; scheme.Type == "apiKey" && scheme.In == "header" && scheme.Name != "" &&
+	for _, name := range slices.Sorted(maps.Keys(api.SecuritySchemes)) {
+		if scheme := api.SecuritySchemes[name]; scheme.Type == "apiKey" && scheme.In == "header" && scheme.Name != "" &&
 			e.header == "" {
 			e.header = scheme.Name
 		}
 	}
-	if slices.ContainsFunc(slices.Collect(maps.Values(api.Schemes)), func(s apispec.Scheme) bool {
+	if slices.ContainsFunc(slices.Collect(maps.Values(api.SecuritySchemes)), func(s apispec.SecurityScheme) bool {
 		return s.Type == "http" && s.Scheme == "bearer"
 	}) {
 		e.header = "" // the usual one
@@ -182,7 +182,7 @@ func (e *examination) read(text []byte, where, service string) error {
 			continue
 		}
 		known[identify(o)] = true
-		e.calls = append(e.calls, &call{operation: o, origin: origin, schemes: api.Schemes,
+		e.calls = append(e.calls, &call{operation: o, origin: origin, schemes: api.SecuritySchemes,
 			seen: finding.Operation{Method: o.Method, URL: o.Address(base), ID: o.ID, Origin: origin,
 				Outcome: finding.NotReached, Reason: "it was not asked", Parameters: parameters(o)}})
 	}
@@ -199,7 +199,7 @@ func variants(o *apispec.Operation) []*apispec.Operation {
 		return nil
 	}
 	var out []*apispec.Operation
-	usual := requestgen.Valid(o, requestgen.Options{}).Values
+	usual := requestgen.ValidInput(o, requestgen.Options{}).Values
 	for i, p := range o.Parameters {
 		if p.In != "path" {
 			continue

@@ -94,6 +94,7 @@ func (c *call) places() []place {
 			case s.Type == "apiKey" && s.Name != "" && slices.Contains([]string{"header", "query", "cookie"}, s.In):
 				add(place{in: s.In, name: s.Name})
 			case s.Type == "http" && strings.EqualFold(s.Scheme, "bearer"), s.Type == "oauth2", s.Type == "openIdConnect":
+
 				add(bearer)
 			}
 		}
@@ -139,7 +140,7 @@ func (e *examination) useKeys(ctx context.Context, order []*call) error {
 			for _, k := range e.keys {
 				// One operation may refuse a good key for want of rights.
 				id := p.in + " " + strings.ToLower(p.name) + " " + k.value
-				if tries == maxKeyTries || tried[id] == 2 || e.As.Sends(p.in, p.name) {
+				if tries == maxKeyTries || tried[id] == 2 || e.As.SendsCredential(p.in, p.name) {
 					continue
 				}
 				tried[id]++
@@ -159,7 +160,7 @@ func (e *examination) useKeys(ctx context.Context, order []*call) error {
 	}
 	for _, c := range order {
 		if wanting(c) {
-			if err := e.ask(ctx, c); traffic.Over(err) {
+			if err := e.ask(ctx, c); traffic.IsFinal(err) {
 				return err
 			}
 		}
@@ -173,10 +174,10 @@ func (e *examination) tryKey(ctx context.Context, c *call, p place, k key) (bool
 	e.Secrets.Add(k.name, k.value)
 	credential := session.Credential{In: p.in, Name: p.name, Value: p.prefix + k.value}
 	e.Secrets.Add(p.name, credential.Value)
-	resp, err := e.Client.Send(ctx, credential.On(c.request), e.As)
+	resp, err := e.Client.Send(ctx, credential.ApplyTo(c.request), e.As)
 	c.seen.Requests++
 	if err != nil {
-		if traffic.Over(err) {
+		if traffic.IsFinal(err) {
 			return false, err
 		}
 		return false, nil
@@ -185,7 +186,7 @@ func (e *examination) tryKey(ctx context.Context, c *call, p place, k key) (bool
 		resp.Status == http.StatusTooManyRequests {
 		return false, nil
 	}
-	e.As.Give(credential)
+	e.As.AddCredential(credential)
 	e.opens = append(e.opens, p)
 	e.Progress(40, "a key that the API handed out ("+k.name+") opens operations that want "+p.name)
 	return true, nil

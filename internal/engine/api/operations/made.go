@@ -36,7 +36,7 @@ func last(o *apispec.Operation) []string {
 // before it is asked.
 func (e *examination) alters(o *apispec.Operation) bool {
 	rewrites := slices.ContainsFunc(last(o), func(name string) bool {
-		return apispec.Rewrites(name) || sitemap.Removes(name)
+		return apispec.Rewrites(name) || sitemap.NamesRemoval(name)
 	})
 	if o.Call != nil {
 		return o.Call.Kind == "mutation" && rewrites
@@ -127,7 +127,7 @@ func makes(o *apispec.Operation, resp *message.Response) bool {
 	}
 	switch {
 	case o.Call != nil:
-		return o.Call.Kind == "mutation" && !apispec.Rewrites(o.Call.Field) && !sitemap.Removes(o.Call.Field) &&
+		return o.Call.Kind == "mutation" && !apispec.Rewrites(o.Call.Field) && !sitemap.NamesRemoval(o.Call.Field) &&
 			!searching.MatchString(o.Call.Field)
 	case o.Method == http.MethodPut:
 		return resp.Status == http.StatusCreated

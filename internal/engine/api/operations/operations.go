@@ -33,7 +33,7 @@ var Analyzer = &scan.Analyzer{
 
 // An examination is one scan of one API.
 type examination struct {
-	*livescan.Visit
+	*livescan.Scan
 	calls   []*call
 	byShape map[string]*call // those that are attacked
 	store   *store
@@ -48,9 +48,9 @@ type examination struct {
 type call struct {
 	operation *apispec.Operation
 	origin    string
-	schemes   map[string]apispec.Scheme // of its description
-	request   *message.Request          // the best one, or the last without an answer; nil: none could be made
-	answer    *message.Response         // to it; nil: none
+	schemes   map[string]apispec.SecurityScheme // of its description
+	request   *message.Request                  // the best one, or the last without an answer; nil: none could be made
+	answer    *message.Response                 // to it; nil: none
 	seen      finding.Operation
 	created   bool // its path names an object that the scan has made
 	late      bool // no answer came in time
@@ -64,8 +64,8 @@ func examine(p *scan.LivePass) error {
 		return err
 	}
 	defer v.Close()
-	e.Visit = v
-	return v.Do(livescan.Plan{Discover: e.discover, Found: 40, Operations: e.outcomes})
+	e.Scan = v
+	return v.Execute(livescan.Plan{Discover: e.discover, Found: 40, Operations: e.outcomes})
 }
 
 // discover reads the descriptions and asks every operation of them.
@@ -83,7 +83,7 @@ func (e *examination) discover(ctx context.Context) error {
 	if len(e.calls) == 0 {
 		e.Degrade(scan.Reason{Code: "unavailable", Message: "there is no description of the API: none was given, and " +
 			"none is where descriptions usually are"})
-		e.Run.Checks = nil // there is nothing to attack
+		e.Engine.Rules = nil // there is nothing to attack
 		return nil
 	}
 	if err := e.join(ctx); err != nil {
@@ -92,10 +92,10 @@ func (e *examination) discover(ctx context.Context) error {
 	if err := e.explore(ctx); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(e.Surface.Entries(), func(s sitemap.Entry) bool {
+	if slices.ContainsFunc(e.Sitemap.Entries(), func(s sitemap.Entry) bool {
 		return s.Request.Method != http.MethodGet
 	}) {
-		e.Run.Parallel = 1 // what one operation changes, another one shows: comparisons need it to stand still
+		e.Engine.Parallel = 1 // what one operation changes, another one shows: comparisons need it to stand still
 	}
 	return nil
 }
@@ -104,12 +104,12 @@ func (e *examination) discover(ctx context.Context) error {
 func (e *examination) outcomes() []finding.Operation {
 	var out []finding.Operation
 	attacked := map[string]sitemap.Entry{}
-	for _, entry := range e.Surface.Entries() {
-		attacked[sitemap.Shape(entry.Request)] = entry
+	for _, entry := range e.Sitemap.Entries() {
+		attacked[sitemap.OperationKey(entry.Request)] = entry
 	}
 	for _, c := range e.calls {
 		if c.request != nil {
-			shape := sitemap.Shape(c.request)
+			shape := sitemap.OperationKey(c.request)
 			if e.byShape[shape] == c {
 				c.seen.Requests += attacked[shape].Seen.Requests
 				c.seen.Reason = cmp.Or(c.seen.Reason, attacked[shape].Unfinished)

@@ -27,7 +27,7 @@ const (
 // sized asks a list for one, two and a million of its objects. That the parameter is obeyed
 // shows in the first two; that it has no limit shows when the third answers a thousand
 // objects or more, or tells the million as the size of the page.
-func (e *examination) sized(t *activescan.Trial) error {
+func (e *examination) sized(t *activescan.OperationScan) error {
 	c := e.call(t)
 	if c == nil || c.answer == nil || c.answer.Status != http.StatusOK || c.operation.Call != nil ||
 		c.operation.Method != http.MethodGet || e.Target.Production {
@@ -63,9 +63,10 @@ func (e *examination) sized(t *activescan.Trial) error {
 		}
 	}
 	last := message.DecodeJSON(answers[2].Body)
-	f := activescan.Flaw{Rule: pageSize, Request: answers[2].Request,
-		Point: &message.Point{In: message.InQuery, Name: name}, Payload: fmt.Sprint(huge), Answers: answers,
-		Notes: []string{"one", "two", "a million"}, Message: fmt.Sprintf("%s %s has no limit of %q", c.operation.Method,
+	f := activescan.Alert{Rule: pageSize, Request: answers[2].Request,
+		Point: &message.Point{In: message.InQuery, Name: name}, Payload: fmt.Sprint(huge), Responses: answers,
+		ResponseNotes: []string{"one", "two", "a million"}, Message: fmt.Sprintf("%s %s has no limit of %q",
+			c.operation.Method,
 			c.operation.Path, name),
 		Proof: []string{fmt.Sprintf("%s=1 is answered with one object, and %s=2 with two: the parameter is "+
 			"obeyed.", name, name)}}
@@ -79,7 +80,7 @@ func (e *examination) sized(t *activescan.Trial) error {
 	} else {
 		return nil
 	}
-	t.Flaw(f)
+	t.RaiseAlert(f)
 	return nil
 }
 

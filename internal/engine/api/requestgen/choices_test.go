@@ -27,7 +27,7 @@ paths:
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := requestgen.Valid(api.Operations[0], requestgen.Options{Optional: true}).Request(base, "openapi")
+	r, err := requestgen.ValidInput(api.Operations[0], requestgen.Options{Optional: true}).Request(base, "openapi")
 	if err != nil {
 		t.Fatal(err)
 	}

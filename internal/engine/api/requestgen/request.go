@@ -24,8 +24,8 @@ type Input struct {
 // absent stands for a parameter that is left out.
 type absent struct{}
 
-// Valid returns a valid input of the operation.
-func Valid(o *apispec.Operation, options Options) *Input {
+// ValidInput returns a valid input of the operation.
+func ValidInput(o *apispec.Operation, options Options) *Input {
 	in := &Input{Operation: o, Values: make([]any, len(o.Parameters))}
 	for i, p := range o.Parameters {
 		in.Values[i] = absent{}

@@ -115,7 +115,7 @@ func TestValid(t *testing.T) {
 	api, o := operation(t, "POST", "/users/{id}/orders/{day}")
 	s := validator(t, api)
 	for _, optional := range []bool{false, true} {
-		r, err := Valid(o, Options{Optional: optional, Seed: 1}).Request(base, "openapi")
+		r, err := ValidInput(o, Options{Optional: optional, Seed: 1}).Request(base, "openapi")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,8 +138,8 @@ func TestValid(t *testing.T) {
 		if strings.Contains(string(r.Body.Text), `"id"`) {
 			t.Errorf("%s has what only the server sets", r.Body.Text)
 		}
-		again, _ := Valid(o, Options{Optional: optional, Seed: 1}).Request(base, "openapi")
-		other, _ := Valid(o, Options{Optional: optional, Seed: 2}).Request(base, "openapi")
+		again, _ := ValidInput(o, Options{Optional: optional, Seed: 1}).Request(base, "openapi")
+		other, _ := ValidInput(o, Options{Optional: optional, Seed: 2}).Request(base, "openapi")
 		if string(again.Body.Text) != string(r.Body.Text) || string(other.Body.Text) == string(r.Body.Text) {
 			t.Error("the same seed and another one give", string(again.Body.Text), string(other.Body.Text))
 		}
@@ -153,7 +153,7 @@ func TestValid(t *testing.T) {
 
 func TestKnownValues(t *testing.T) {
 	_, o := operation(t, "POST", "/users/{id}/orders/{day}")
-	r, err := Valid(o, Options{Known: func(in, name string, _ *apispec.Schema) (any, bool) {
+	r, err := ValidInput(o, Options{Known: func(in, name string, _ *apispec.Schema) (any, bool) {
 		return int64(77), in == "path" && name == "id"
 	}}).Request(base, "openapi")
 	if err != nil || !strings.HasPrefix(r.Path, "/users/77/") {
@@ -163,7 +163,7 @@ func TestKnownValues(t *testing.T) {
 
 func TestOtherBodies(t *testing.T) {
 	_, form := operation(t, "POST", "/form")
-	r, err := Valid(form, Options{Seed: 1}).Request(base, "openapi")
+	r, err := ValidInput(form, Options{Seed: 1}).Request(base, "openapi")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestOtherBodies(t *testing.T) {
 		t.Errorf("%+v", r.Body.Params)
 	}
 	_, xml := operation(t, "PUT", "/xml")
-	r, err = Valid(xml, Options{Seed: 1}).Request(base, "openapi")
+	r, err = ValidInput(xml, Options{Seed: 1}).Request(base, "openapi")
 	if text := string(r.Body.Text); err != nil || !strings.HasPrefix(text, "<Order><") ||
 		!strings.Contains(text, "<count>12</count>") {
 		t.Error(text, err)
@@ -182,10 +182,10 @@ func TestOtherBodies(t *testing.T) {
 func TestViolations(t *testing.T) {
 	api, o := operation(t, "POST", "/users/{id}/orders/{day}")
 	s := validator(t, api)
-	valid := Valid(o, Options{Optional: true, Seed: 1})
+	valid := ValidInput(o, Options{Optional: true, Seed: 1})
 	before := encoded(valid.Body)
 	seen := map[string]int{}
-	for _, v := range Violations(valid) {
+	for _, v := range NegativeCases(valid) {
 		r, err := v.Input.Request(base, "openapi")
 		if err != nil {
 			t.Fatal(err)
@@ -227,11 +227,11 @@ func FuzzRequests(f *testing.F) {
 			return
 		}
 		for _, o := range api.Operations[:min(len(api.Operations), 20)] {
-			valid := Valid(o, Options{Optional: true})
+			valid := ValidInput(o, Options{Optional: true})
 			if r, err := valid.Request(base, "openapi"); err == nil && r.Host != "h" {
 				t.Errorf("%+v", r)
 			}
-			for _, v := range Violations(valid)[:min(5, len(Violations(valid)))] {
+			for _, v := range NegativeCases(valid)[:min(5, len(NegativeCases(valid)))] {
 				_, _ = v.Input.Request(base, "openapi") // must not panic
 			}
 		}
@@ -245,7 +245,7 @@ func TestValuesAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := json.Marshal(Valid(api.Operations[0], Options{Optional: true}).Body)
+	text, err := json.Marshal(ValidInput(api.Operations[0], Options{Optional: true}).Body)
 	if err != nil || len(text) > 200<<10 || len(text) < 10<<10 {
 		t.Errorf("%d bytes, %v", len(text), err)
 	}
@@ -258,7 +258,7 @@ func TestEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	body := Valid(api.Operations[0], Options{Optional: true}).Body.(map[string]any)
+	body := ValidInput(api.Operations[0], Options{Optional: true}).Body.(map[string]any)
 	for name, want := range map[string]string{"startsAt": "2026", "endsAt": "2036", "gender": "2026",
 		"valid_until": "2036", "tokenExpiresAt": "2036"} {
 		if text, _ := body[name].(string); !strings.HasPrefix(text, want) {

@@ -37,7 +37,7 @@ type Options struct {
 	Seed uint64
 	// Values are those that the scan types elsewhere: its mark, addresses that nobody has, and
 	// passwords; nil: those of no scan.
-	Values *formvalue.Values
+	Values *formvalue.Generator
 	// Plain leaves out what gives rights, or has its lowest value.
 	Plain bool
 	// Headers are names, in small letters, of headers that are not set, since whoever sends
@@ -161,7 +161,7 @@ func (m *maker) value(name string, s *apispec.Schema, depth int) any {
 	case "number":
 		return float(s)
 	case "boolean":
-		return !m.Plain || !sideeffect.Right(name)
+		return !m.Plain || !sideeffect.IsPrivilegeField(name)
 	case "null":
 		return nil
 	}
@@ -240,7 +240,7 @@ func (m *maker) object(s *apispec.Schema, depth int) any {
 	for _, p := range s.Properties {
 		required := slices.Contains(s.Required, p.Name)
 		wanted := required || m.Optional || len(s.Required) == 0 && depth < 2
-		if m.Plain && !required && sideeffect.Right(p.Name) {
+		if m.Plain && !required && sideeffect.IsPrivilegeField(p.Name) {
 			continue // nobody gets rights that he does not have to have
 		}
 		if !wanted || !required && (depth >= maxOptional || len(out) >= maxProperties) || depth >= maxDepth ||
@@ -369,7 +369,7 @@ func (m *maker) text(name string, s *apispec.Schema) string {
 			v = "2036" + v[4:]
 		}
 	case "email", "idn-email":
-		v = m.word(name) + "." + m.Values.Mail()
+		v = m.word(name) + "." + m.Values.Email()
 	case "uri", "url", "iri":
 		v = m.Values.URL()
 	case "hostname", "idn-hostname":
@@ -378,7 +378,7 @@ func (m *maker) text(name string, s *apispec.Schema) string {
 		v = m.Values.Password(name)
 	}
 	switch {
-	case v == "" && m.Plain && sideeffect.Right(name):
+	case v == "" && m.Plain && sideeffect.IsPrivilegeField(name):
 		v = "user"
 	case v == "":
 		v = m.Values.Mark() + m.word(name)

@@ -8,8 +8,8 @@ import (
 	"merlon/internal/engine/api/apispec"
 )
 
-// A Violation is an input that breaks the description in one place.
-type Violation struct {
+// A NegativeCase is an input that breaks the description in one place.
+type NegativeCase struct {
 	Input *Input
 	Kind  string // "type", "required", "minimum", "maximum", "length", "enum", "format", "property"
 	At    string // "query:page", "json:/user/name"
@@ -19,11 +19,11 @@ type Violation struct {
 // maxViolations bounds those of one operation.
 const maxViolations = 80
 
-// Violations returns inputs that differ from a valid one in one place where the
+// NegativeCases returns inputs that differ from a valid one in one place where the
 // description forbids it, in the order of the description.
-func Violations(valid *Input) []Violation {
-	var out []Violation
-	add := func(v Violation) {
+func NegativeCases(valid *Input) []NegativeCase {
+	var out []NegativeCase
+	add := func(v NegativeCase) {
 		if len(out) < maxViolations {
 			out = append(out, v)
 		}
@@ -40,11 +40,11 @@ func Violations(valid *Input) []Violation {
 			return &c
 		}
 		if p.Required && p.In != "path" {
-			add(Violation{with(absent{}), "required", at, "is missing though it is required"})
+			add(NegativeCase{with(absent{}), "required", at, "is missing though it is required"})
 		}
 		for _, w := range wrong(Flat(p.Schema), false) {
 			if w.text() != "" || p.In != "path" {
-				add(Violation{with(w.value), w.kind, at, w.note})
+				add(NegativeCase{with(w.value), w.kind, at, w.note})
 			}
 		}
 	}
@@ -63,7 +63,7 @@ type object struct {
 }
 
 // body breaks the body's properties, and then those of objects inside it.
-func body(valid *Input, kind string, add func(Violation)) {
+func body(valid *Input, kind string, add func(NegativeCase)) {
 	fields, _ := valid.Body.(map[string]any)
 	open := []object{{Flat(valid.Media.Schema), fields, nil}}
 	prefix := kind + ":"
@@ -81,17 +81,17 @@ func body(valid *Input, kind string, add func(Violation)) {
 			}
 			below, given := o.fields[p.Name]
 			if given && slices.Contains(o.schema.Required, p.Name) {
-				add(Violation{replaced(valid, here, absent{}), "required", at, "is missing though it is required"})
+				add(NegativeCase{replaced(valid, here, absent{}), "required", at, "is missing though it is required"})
 			}
 			for _, w := range wrong(s, kind == "json") {
-				add(Violation{replaced(valid, here, w.value), w.kind, at, w.note})
+				add(NegativeCase{replaced(valid, here, w.value), w.kind, at, w.note})
 			}
 			if fields, ok := below.(map[string]any); ok && len(here) < 4 {
 				open = append(open, object{s, fields, here})
 			}
 		}
 		if here := append(slices.Clone(o.path), extra); o.schema.Closed {
-			add(Violation{replaced(valid, here, "merlon"), "property", prefix + strings.Join(here, "/"),
+			add(NegativeCase{replaced(valid, here, "merlon"), "property", prefix + strings.Join(here, "/"),
 				"is a property that the description does not allow"})
 		}
 	}

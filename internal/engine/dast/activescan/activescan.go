@@ -35,77 +35,77 @@ import (
 	"merlon/internal/scan"
 )
 
-// A Check looks for one class of flaw. It is a value: declaring it runs nothing. At
+// A Rule looks for one class of flaw. It is a value: declaring it runs nothing. At
 // least one function is set; each may be called from several goroutines, for
 // different operations.
-type Check struct {
+type Rule struct {
 	ID string // of its folder: "sqlinjection"
 	// Rules are all that it may report.
-	Rules []*finding.Rule
+	FindingRules []*finding.Rule
 	// Profile is the least that it needs; empty: Passive, so it sends nothing unusual.
 	Profile scan.Profile
 	// Slow checks take the target's time: they run last, and never against a target in
 	// production.
 	Slow bool
 	// Beside says that a Slow check may look at several operations at once: all that it
-	// measures by itself is what Probe.Delay measures.
-	Beside bool
+	// measures by itself is what Probe.MeasureDelay measures.
+	Concurrent bool
 	// Wants chooses points; nil: every value of the query, the body and the path.
 	// Extra names more points of a request, such as headers that it does not have.
-	Wants func(message.Point) bool
-	Extra func(*message.Request) []message.Point
+	AcceptsPoint func(message.Point) bool
+	ExtraPoints  func(*message.Request) []message.Point
 
-	Point    func(*Probe) error              // each point
-	Request  func(*Trial) error              // each operation
-	Response func(*Trial, *message.Response) // each answer to an ordinary request; sends nothing
-	Site     func(*Trial) error              // once; the Trial's request is the base
+	ProbePoint      func(*Probe) error                      // each point
+	ScanOperation   func(*OperationScan) error              // each operation
+	InspectResponse func(*OperationScan, *message.Response) // each answer to an ordinary request; sends nothing
+	ScanSite        func(*OperationScan) error              // once; the Trial's request is the base
 	// Elsewhere, Called and Scripted are those of Rules whose flaws may show only in another
 	// page, in a call to the listener, or in a browser. Where that cannot be had, nothing is
 	// said of them.
-	Elsewhere, Called, Scripted []*finding.Rule
-	// Stored is asked with a page that holds a token that the check left (Run.Leave) in
+	StoredRules, OASTRules, BrowserRules []*finding.Rule
+	// Stored is asked with a page that holds a token that the check left (Probe.RecordStoredPayload) in
 	// another answer.
-	Stored func(*Trial, Token, *message.Response) error
+	CheckStored func(*OperationScan, StoredPayload, *message.Response) error
 }
 
-// A Run is the attack on one target.
-type Run struct {
-	Client   *traffic.Client
-	As       traffic.Session // the identity that attacks; nil: nobody
-	Others   []Other         // further identities
-	Surface  *sitemap.Surface
-	Target   *scan.Target
-	Scope    *sitemap.Scope
-	Checks   []*Check
-	Callback scan.Callback // nil: nobody listens
-	Patience time.Duration // how long a proof waits for a call; 0: 2 s
-	Browser  Browser       // nil: there is none
+// A Engine is the attack on one target.
+type Engine struct {
+	Client          *traffic.Client
+	As              traffic.Session // the identity that attacks; nil: nobody
+	OtherIdentities []Identity      // further identities
+	Sitemap         *sitemap.Map
+	Target          *scan.Target
+	Scope           *sitemap.Scope
+	Rules           []*Rule
+	OAST            scan.Callback // nil: nobody listens
+	OASTTimeout     time.Duration // how long a proof waits for a call; 0: 2 s
+	Browser         Browser       // nil: there is none
 	// Advisories are what is known of versions; nil: there is no data.
 	Advisories scan.Advisories
 	Parallel   int    // operations at once; 4
 	Seed       uint64 // of payloads' random parts
 	Limits     Limits // of operations that take long to answer
 	// Keeper says which operations the profile does not attack, because of what they do.
-	Keeper *sideeffect.Keeper
+	SideEffects *sideeffect.Guard
 	// Renew returns the request with fresh tokens against forgery; nil: as it is.
-	Renew func(ctx context.Context, r *message.Request) *message.Request
+	RenewCSRFToken func(ctx context.Context, r *message.Request) *message.Request
 	// Report takes a flaw.
-	Report func(*finding.Rule, finding.Finding)
+	ReportFinding func(*finding.Rule, finding.Finding)
 	// Degrade takes what could not be looked at.
-	Degrade func(scan.Reason)
+	ReportGap func(scan.Reason)
 	// Progress is told after each operation.
 	Progress func(done, all int)
 	// Kept is what an earlier attempt of the same scan kept, and Keep keeps something for
-	// a later one, each KeepEvery (0: 10 s, or 2 s without a Callback); nil: nothing is kept.
-	Kept      []byte
-	Keep      func([]byte)
-	KeepEvery time.Duration
+	// a later one, each CheckpointInterval (0: 10 s, or 2 s without a Callback); nil: nothing is kept.
+	Checkpoint         []byte
+	SaveCheckpoint     func([]byte)
+	CheckpointInterval time.Duration
 
 	resumption resumption
 	answers    answers
 	families   families
 	words      map[string]message.Point // see words
-	gaps       sitemap.Gaps             // where a check failed
+	gaps       sitemap.CoverageGaps     // where a check failed
 	overlong   slowest
 	proofs     proofs
 
@@ -115,7 +115,7 @@ type Run struct {
 	once     map[string]bool
 	counts   map[string]int
 	reported map[string]bool
-	tokens   map[string]Token
+	tokens   map[string]StoredPayload
 	facts    map[string]*facts // by operation
 	// unfinished are the operations that each round has not attacked to their end, the quick
 	// round first.
@@ -126,10 +126,10 @@ type Run struct {
 	lures      lures
 }
 
-// An Other is an identity beside the one that attacks.
-type Other struct {
-	As   traffic.Session
-	Less bool // it may do less than the one that attacks, as the target says
+// An Identity is an identity beside the one that attacks.
+type Identity struct {
+	Session        traffic.Session
+	LessPrivileged bool // it may do less than the one that attacks, as the target says
 }
 
 // A Browser proves that script runs.
@@ -142,10 +142,10 @@ type Browser interface {
 	ExecuteShown(ctx context.Context, r *message.Request, marker string) ([]string, error)
 }
 
-// A Token is a value that a check left at a point, to be found again elsewhere.
-type Token struct {
-	Text    string
-	Check   *Check
+// A StoredPayload is a value that a check left at a point, to be found again elsewhere.
+type StoredPayload struct {
+	Token   string
+	Rule    *Rule
 	Request *message.Request // as it was found
 	Point   message.Point
 	Payload string
@@ -153,14 +153,14 @@ type Token struct {
 
 // sent is the request that left the value. It is not kept: that would be all values of a
 // form of thousands of fields for each of them.
-func (t Token) sent() *message.Request { return t.Request.With(t.Point, t.Payload) }
+func (t StoredPayload) sent() *message.Request { return t.Request.With(t.Point, t.Payload) }
 
-// A Trial is an operation in the hands of a check.
-type Trial struct {
-	*Run
+// A OperationScan is an operation in the hands of a check.
+type OperationScan struct {
+	*Engine
 	Context context.Context
 	Request *message.Request // as it was found
-	check   *Check
+	check   *Rule
 	op      *operation
 	reader  traffic.Session // see Shown; nil: the run's own
 	only    bool            // nothing else is under way, see Probe.Contrast
@@ -169,32 +169,32 @@ type Trial struct {
 
 // A Probe is a point of an operation in the hands of a check.
 type Probe struct {
-	Trial
-	At message.Point
+	OperationScan
+	Point message.Point
 }
 
-// A Flaw is what a check has proven.
-type Flaw struct {
-	Rule       *finding.Rule
-	Severity   finding.Severity   // where it is not the rule's
-	Confidence finding.Confidence // where it is not the rule's
-	Message    string             // one sentence; empty: the rule's
-	Request    *message.Request   // that proves it
-	Point      *message.Point     // nil: the operation as a whole
-	Payload    string
-	Proof      []string            // steps and what they showed, for people
-	Answers    []*message.Response // in order; the last ones are kept if there are many
-	Notes      []string            // of the answers, as far as there are any
+// A Alert is what a check has proven.
+type Alert struct {
+	Rule          *finding.Rule
+	Severity      finding.Severity   // where it is not the rule's
+	Confidence    finding.Confidence // where it is not the rule's
+	Message       string             // one sentence; empty: the rule's
+	Request       *message.Request   // that proves it
+	Point         *message.Point     // nil: the operation as a whole
+	Payload       string
+	Proof         []string            // steps and what they showed, for people
+	Responses     []*message.Response // in order; the last ones are kept if there are many
+	ResponseNotes []string            // of the answers, as far as there are any
 	// Place replaces the path by which the flaw is told, for flaws of a whole site: "/" is
 	// told once, whatever page showed it.
-	Place string
+	Location string
 	// Key tells flaws of one rule at one point apart.
 	Key string
 	// Cause is what flaws of several operations have in common that are one flaw; empty: the
 	// point may tell.
-	Cause string
+	SharedCause string
 	// Nobody says that it was shown without any identity.
-	Nobody bool
+	Anonymous bool
 }
 
 // operation is what is known of an operation while it is attacked.
@@ -210,9 +210,9 @@ type operation struct {
 	yield  func() bool // ends the turn, see pause; nil: it has none
 	told   atomic.Bool // a flaw
 	// now says which checks are made now; nil: all.
-	now func(*Check) bool
+	now func(*Rule) bool
 	mu  sync.Mutex // of facts.found, asked and askedAt
-	// asked are answers by payload, of the point that was asked last; see Probe.Ask.
+	// asked are answers by payload, of the point that was asked last; see Probe.SendCached.
 	askedAt string
 	asked   map[string]*message.Response
 	size    int    // of their bodies
@@ -234,9 +234,9 @@ type facts struct {
 // "or", "src", "union".
 const letters = "bcdfghjklmnpqrtvwxz"
 
-// Random returns up to 32 random letters, other ones at each call; the same in the same
+// RandomLetters returns up to 32 random letters, other ones at each call; the same in the same
 // order with the same Seed.
-func (r *Run) Random(n int) string {
+func (r *Engine) RandomLetters(n int) string {
 	b := r.draw()
 	for i := range b {
 		b[i] = letters[int(b[i])%len(letters)]
@@ -244,23 +244,23 @@ func (r *Run) Random(n int) string {
 	return string(b[:n])
 }
 
-// Number returns a random number from low to high, both included.
-func (r *Run) Number(low, high int) int {
+// RandomNumber returns a random number from low to high, both included.
+func (r *Engine) RandomNumber(low, high int) int {
 	b := r.draw()
 	return low + int(binary.BigEndian.Uint32(b[:])%uint32(high-low+1))
 }
 
 // draw returns the next random bytes: those of a hash over the seed and a counter, so
 // that a run can be repeated.
-func (r *Run) draw() [sha256.Size]byte {
+func (r *Engine) draw() [sha256.Size]byte {
 	var in [16]byte
 	binary.BigEndian.PutUint64(in[:8], r.Seed)
 	binary.BigEndian.PutUint64(in[8:], r.counter.Add(1))
 	return sha256.Sum256(in[:])
 }
 
-// Once reports whether it is called with the key for the first time in the run.
-func (r *Run) Once(key string) bool {
+// FirstTime reports whether it is called with the key for the first time in the run.
+func (r *Engine) FirstTime(key string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.once == nil {
@@ -271,8 +271,8 @@ func (r *Run) Once(key string) bool {
 	return !again
 }
 
-// Count counts under the key, and returns how often it was called with it in the run.
-func (r *Run) Count(key string) int {
+// IncrementCount counts under the key, and returns how often it was called with it in the run.
+func (r *Engine) IncrementCount(key string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.counts == nil {
@@ -282,17 +282,17 @@ func (r *Run) Count(key string) int {
 	return r.counts[key]
 }
 
-// Counted returns how often Count was called with the key.
-func (r *Run) Counted(key string) int {
+// CountOf returns how often Count was called with the key.
+func (r *Engine) CountOf(key string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.counts[key]
 }
 
-// Do attacks every operation of the surface, and again those that are found
+// Run attacks every operation of the surface, and again those that are found
 // meanwhile. It ends early, with a reason, when nothing more can be sent.
-func (r *Run) Do(ctx context.Context) error {
-	r.tokens, r.facts = map[string]Token{}, map[string]*facts{}
+func (r *Engine) Run(ctx context.Context) error {
+	r.tokens, r.facts = map[string]StoredPayload{}, map[string]*facts{}
 	r.recall()
 	defer r.leftOut()
 	for _, slow := range []bool{false, true} {
@@ -303,7 +303,7 @@ func (r *Run) Do(ctx context.Context) error {
 			return r.ended(ctx, err)
 		}
 	}
-	r.Keeper.Final()
+	r.SideEffects.StartFinalRound()
 	if err := r.sweep(ctx); err != nil {
 		return r.ended(ctx, err)
 	}
@@ -313,12 +313,12 @@ func (r *Run) Do(ctx context.Context) error {
 	return nil
 }
 
-func (r *Run) any(slow bool) bool {
-	return slices.ContainsFunc(r.Checks, func(c *Check) bool { return c.Slow == slow && r.allowed(c) })
+func (r *Engine) any(slow bool) bool {
+	return slices.ContainsFunc(r.Rules, func(c *Rule) bool { return c.Slow == slow && r.allowed(c) })
 }
 
 // allowed reports whether the target asks for the check, and its profile goes as far.
-func (r *Run) allowed(c *Check) bool {
+func (r *Engine) allowed(c *Rule) bool {
 	if len(r.Target.Checks) > 0 && !slices.Contains(r.Target.Checks, c.ID) {
 		return false
 	}
@@ -330,24 +330,24 @@ func (r *Run) allowed(c *Check) bool {
 }
 
 // ended turns the end of all sending into a reason.
-func (r *Run) ended(ctx context.Context, err error) error {
-	if ctx.Err() != nil && !errors.Is(err, traffic.ErrSpent) {
+func (r *Engine) ended(ctx context.Context, err error) error {
+	if ctx.Err() != nil && !errors.Is(err, traffic.ErrBudgetExhausted) {
 		return ctx.Err()
 	}
-	if traffic.Over(err) {
-		r.Degrade(scan.Reason{Code: "unavailable", Message: "the attack ended early: " + err.Error()})
+	if traffic.IsFinal(err) {
+		r.ReportGap(scan.Reason{Code: "unavailable", Message: "the attack ended early: " + err.Error()})
 		return nil
 	}
 	return err
 }
 
 // round runs the quick or the slow checks over all operations.
-func (r *Run) round(ctx context.Context, slow bool) error {
+func (r *Engine) round(ctx context.Context, slow bool) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	entries := spread(r.Surface.Entries())
+	entries := spread(r.Sitemap.Entries())
 	r.families.count(entries)
-	base, err := message.Of(r.Scope.Base())
+	base, err := message.FromURL(r.Scope.Base())
 	if err == nil && r.words == nil {
 		r.words = words(base, entries)
 	}
@@ -361,7 +361,7 @@ func (r *Run) round(ctx context.Context, slow bool) error {
 		}
 	}
 	if err == nil {
-		if err := r.site(ctx, base, slow); traffic.Over(err) {
+		if err := r.site(ctx, base, slow); traffic.IsFinal(err) {
 			cancel(err)
 		}
 	}
@@ -371,7 +371,7 @@ func (r *Run) round(ctx context.Context, slow bool) error {
 		if r.begin(ctx, t, true) {
 			for r.proceed(t) {
 			}
-			if _, err := r.end(t); traffic.Over(err) {
+			if _, err := r.end(t); traffic.IsFinal(err) {
 				cancel(err)
 				return
 			}
@@ -386,7 +386,7 @@ func (r *Run) round(ctx context.Context, slow bool) error {
 
 // inTurns attacks the operations, several at once, each for a turn until all have ended. It
 // returns those that take too long to answer beside others. Cancel ends the context.
-func (r *Run) inTurns(ctx context.Context, cancel context.CancelCauseFunc, entries []sitemap.Entry, slow bool,
+func (r *Engine) inTurns(ctx context.Context, cancel context.CancelCauseFunc, entries []sitemap.Entry, slow bool,
 	ended func(sitemap.Entry)) []sitemap.Entry {
 	var aside asides
 	list := make([]*turn, len(entries))
@@ -407,7 +407,7 @@ func (r *Run) inTurns(ctx context.Context, cancel context.CancelCauseFunc, entri
 }
 
 // turn gives an operation its turn and reports whether it needs another one.
-func (r *Run) turn(ctx context.Context, cancel context.CancelCauseFunc, t *turn, aside *asides,
+func (r *Engine) turn(ctx context.Context, cancel context.CancelCauseFunc, t *turn, aside *asides,
 	ended func(sitemap.Entry)) (more bool) {
 	if ctx.Err() != nil {
 		if t.begun {
@@ -423,7 +423,7 @@ func (r *Run) turn(ctx context.Context, cancel context.CancelCauseFunc, t *turn,
 		return true
 	}
 	switch over, err := r.end(t); {
-	case traffic.Over(err):
+	case traffic.IsFinal(err):
 		cancel(err)
 	case over && !t.slow:
 		aside.add(t.entry)
@@ -434,11 +434,12 @@ func (r *Run) turn(ctx context.Context, cancel context.CancelCauseFunc, t *turn,
 }
 
 // site runs what is asked once.
-func (r *Run) site(ctx context.Context, base *message.Request, slow bool) error {
-	for _, c := range r.Checks {
-		if c.Site != nil && c.Slow == slow && r.allowed(c) {
-			t := &Trial{Run: r, Context: ctx, Request: base, check: c, op: newOperation(sitemap.Entry{Request: base})}
-			if err := r.guard(t, func() error { return c.Site(t) }); err != nil {
+func (r *Engine) site(ctx context.Context, base *message.Request, slow bool) error {
+	for _, c := range r.Rules {
+		if c.ScanSite != nil && c.Slow == slow && r.allowed(c) {
+			t := &OperationScan{Engine: r, Context: ctx, Request: base, check: c,
+				op: newOperation(sitemap.Entry{Request: base})}
+			if err := r.guard(t, func() error { return c.ScanSite(t) }); err != nil {
 				return err
 			}
 		}
@@ -447,8 +448,8 @@ func (r *Run) site(ctx context.Context, base *message.Request, slow bool) error 
 }
 
 // known returns an operation with what was found there in an earlier round.
-func (r *Run) known(e sitemap.Entry) *operation {
-	shape := sitemap.Shape(e.Request)
+func (r *Engine) known(e sitemap.Entry) *operation {
+	shape := sitemap.OperationKey(e.Request)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.facts[shape] == nil {
@@ -462,40 +463,40 @@ func (r *Run) known(e sitemap.Entry) *operation {
 
 func newOperation(e sitemap.Entry) *operation {
 	op := &operation{entry: e, facts: &facts{found: map[string]bool{}}}
-	if e.Answer != nil {
-		op.answer = e.Answer.Copy()
+	if e.Response != nil {
+		op.answer = e.Response.Copy()
 	}
 	return op
 }
 
 // checks runs the quick or the slow checks on an operation.
-func (r *Run) checks(ctx context.Context, op *operation, slow bool) error {
+func (r *Engine) checks(ctx context.Context, op *operation, slow bool) error {
 	e := op.entry
 	// Where few objects may be created, what is stored comes first: it shows nowhere else.
-	if scarce := r.Keeper.Limited() && e.Request.Effect == message.Creates; scarce && !slow {
-		op.now = func(c *Check) bool { return len(c.Elsewhere) > 0 }
+	if scarce := r.SideEffects.Limited() && e.Request.Effect == message.Creates; scarce && !slow {
+		op.now = func(c *Rule) bool { return len(c.StoredRules) > 0 }
 		if err := r.values(ctx, op, slow); err != nil {
 			return err
 		}
-		op.now = func(c *Check) bool { return len(c.Elsewhere) == 0 }
+		op.now = func(c *Rule) bool { return len(c.StoredRules) == 0 }
 	}
-	for _, c := range r.Checks {
-		if c.Request == nil || c.Slow != slow || !r.allowed(c) {
+	for _, c := range r.Rules {
+		if c.ScanOperation == nil || c.Slow != slow || !r.allowed(c) {
 			continue
 		}
 		if err := op.pause(); err != nil {
 			return err
 		}
-		t := &Trial{Run: r, Context: ctx, Request: e.Request, check: c, op: op}
-		if err := r.attempt(t, func() error { return c.Request(t) }); err != nil {
+		t := &OperationScan{Engine: r, Context: ctx, Request: e.Request, check: c, op: op}
+		if err := r.attempt(t, func() error { return c.ScanOperation(t) }); err != nil {
 			return err
 		}
 	}
-	if e.Request.Crowded() && !slow {
-		r.Degrade(scan.Reason{Code: "too-many-parameters", Message: fmt.Sprintf("%s %s takes too many values: the "+
+	if e.Request.HasTooManyPoints() && !slow {
+		r.ReportGap(scan.Reason{Code: "too-many-parameters", Message: fmt.Sprintf("%s %s takes too many values: the "+
 			"first 500 of its query and body were attacked, or the first %d where those have no flaw", e.Request.Method,
 			sitemap.PathShape(e.Request), maxAlike),
-			Path: r.Place(e.Request)})
+			Path: r.Location(e.Request)})
 	}
 	if err := r.values(ctx, op, slow); err != nil {
 		return err
@@ -515,35 +516,35 @@ func (r *Run) checks(ctx context.Context, op *operation, slow bool) error {
 }
 
 // values runs the checks on the values of an operation and on their names.
-func (r *Run) values(ctx context.Context, op *operation, slow bool) error {
+func (r *Engine) values(ctx context.Context, op *operation, slow bool) error {
 	e := op.entry
 	var renewed []string // what is sent there is replaced
-	if r.Renew != nil {
+	if r.RenewCSRFToken != nil {
 		renewed = crawl.Tokens(e.Request)
 	}
 	own := r.own(e.Request)
-	limited := r.Keeper.Limited()
+	limited := r.SideEffects.Limited()
 	kept := func(at message.Point) bool {
-		return limited && r.Keeper.Spares(e.Request, at) || slices.Contains(renewed, at.Outer().Key()) ||
+		return limited && r.SideEffects.SkipsPoint(e.Request, at) || slices.Contains(renewed, at.Outer().Key()) ||
 			own && r.spoils(at)
 	}
 	all := slices.Concat(e.Request.Points(), e.Request.Inner())
-	if word, ok := r.words[sitemap.Shape(e.Request)]; ok {
+	if word, ok := r.words[sitemap.OperationKey(e.Request)]; ok {
 		all = append(all, word)
 	}
 	if err := r.points(ctx, op, all, slow, kept); err != nil {
 		return err
 	}
 	return r.points(ctx, op, op.names(), slow, func(at message.Point) bool {
-		return limited && r.Keeper.Spares(e.Request, at) || op.reads(at) || own && r.spoils(at)
+		return limited && r.SideEffects.SkipsPoint(e.Request, at) || op.reads(at) || own && r.spoils(at)
 	})
 }
 
 // points runs the checks on the points of an operation, but for those that are left out, and,
 // where there are too many, until a hundred were attacked in vain.
-func (r *Run) points(ctx context.Context, op *operation, list []message.Point, slow bool,
+func (r *Engine) points(ctx context.Context, op *operation, list []message.Point, slow bool,
 	out func(message.Point) bool) error {
-	crowded := op.entry.Request.Crowded()
+	crowded := op.entry.Request.HasTooManyPoints()
 	for i, at := range list {
 		if crowded && i >= maxAlike && !op.told.Load() {
 			break
@@ -563,9 +564,9 @@ func (r *Run) points(ctx context.Context, op *operation, list []message.Point, s
 const maxRepeated = 3
 
 // repeated reports whether the parameter was attacked often enough on its page, and counts.
-func (r *Run) repeated(req *message.Request, at message.Point, slow bool) bool {
-	place := sitemap.Place(req, at)
-	return place != "" && r.Count(fmt.Sprint("point ", slow, " ", place)) > maxRepeated
+func (r *Engine) repeated(req *message.Request, at message.Point, slow bool) bool {
+	place := sitemap.LocationOf(req, at)
+	return place != "" && r.IncrementCount(fmt.Sprint("point ", slow, " ", place)) > maxRepeated
 }
 
 // values are the places of the values that names belong to.
@@ -642,23 +643,23 @@ func (op *operation) reads(name message.Point) bool {
 // maxEchoes bounds the operations of a folder in which a header that is shown is attacked.
 const maxEchoes = 3
 
-// Repeats says that the answer shows a header that the request does not have, so that the
+// AddReflectedPoint says that the answer shows a header that the request does not have, so that the
 // application reads it: it is attacked as every other point.
-func (t *Trial) Repeats(at message.Point) {
-	if t.Count("shown "+at.Name+" "+t.Request.Base()+path.Dir(t.Request.Path)) <= maxEchoes {
+func (t *OperationScan) AddReflectedPoint(at message.Point) {
+	if t.IncrementCount("shown "+at.Name+" "+t.Request.Base()+path.Dir(t.Request.Path)) <= maxEchoes {
 		t.op.facts.shown = append(t.op.facts.shown, at)
 	}
 }
 
 // extra runs the checks on points that only they want.
-func (r *Run) extra(ctx context.Context, op *operation, slow bool) error {
+func (r *Engine) extra(ctx context.Context, op *operation, slow bool) error {
 	var points []message.Point
-	wanted := map[string][]*Check{}
-	for _, c := range r.Checks {
-		if c.Extra == nil || c.Point == nil || c.Slow != slow || !r.allowed(c) {
+	wanted := map[string][]*Rule{}
+	for _, c := range r.Rules {
+		if c.ExtraPoints == nil || c.ProbePoint == nil || c.Slow != slow || !r.allowed(c) {
 			continue
 		}
-		for _, at := range c.Extra(op.entry.Request) {
+		for _, at := range c.ExtraPoints(op.entry.Request) {
 			if wanted[at.Key()] == nil {
 				points = append(points, at)
 			}
@@ -676,9 +677,9 @@ func (r *Run) extra(ctx context.Context, op *operation, slow bool) error {
 }
 
 // point runs the checks on one point.
-func (r *Run) point(ctx context.Context, op *operation, at message.Point, slow bool) error {
-	for _, c := range r.Checks {
-		if c.Point == nil || c.Slow != slow || !r.allowed(c) || !c.wants(at) || op.now != nil && !op.now(c) {
+func (r *Engine) point(ctx context.Context, op *operation, at message.Point, slow bool) error {
+	for _, c := range r.Rules {
+		if c.ProbePoint == nil || c.Slow != slow || !r.allowed(c) || !c.wants(at) || op.now != nil && !op.now(c) {
 			continue
 		}
 		if err := r.probe(ctx, op, c, at); err != nil {
@@ -689,9 +690,9 @@ func (r *Run) point(ctx context.Context, op *operation, at message.Point, slow b
 }
 
 // wants applies Wants, or its default.
-func (c *Check) wants(at message.Point) bool {
-	if c.Wants != nil {
-		return c.Wants(at)
+func (c *Rule) wants(at message.Point) bool {
+	if c.AcceptsPoint != nil {
+		return c.AcceptsPoint(at)
 	}
 	switch at.In {
 	case message.InQuery, message.InForm, message.InMultipart, message.InJSON, message.InXML, message.InPath:
@@ -700,18 +701,19 @@ func (c *Check) wants(at message.Point) bool {
 	return false
 }
 
-func (r *Run) probe(ctx context.Context, op *operation, c *Check, at message.Point) error {
+func (r *Engine) probe(ctx context.Context, op *operation, c *Rule, at message.Point) error {
 	if err := op.pause(); err != nil {
 		return err
 	}
-	p := &Probe{Trial: Trial{Run: r, Context: ctx, Request: op.entry.Request, check: c, op: op}, At: at}
-	return r.attempt(&p.Trial, func() error { return c.Point(p) })
+	p := &Probe{OperationScan: OperationScan{Engine: r, Context: ctx, Request: op.entry.Request, check: c, op: op},
+		Point: at}
+	return r.attempt(&p.OperationScan, func() error { return c.ProbePoint(p) })
 }
 
 // attempt calls a check as guard does, a Slow one when it may.
-func (r *Run) attempt(t *Trial, f func() error) error {
+func (r *Engine) attempt(t *OperationScan, f func() error) error {
 	switch {
-	case t.check.Slow && t.check.Beside:
+	case t.check.Slow && t.check.Concurrent:
 		r.slow.RLock()
 		defer r.slow.RUnlock()
 	case t.check.Slow:
@@ -723,12 +725,12 @@ func (r *Run) attempt(t *Trial, f func() error) error {
 
 // guard calls a check. An error that ends the run is returned; any other concerns this
 // operation and check alone, and so does a panic.
-func (r *Run) guard(t *Trial, f func() error) (err error) {
+func (r *Engine) guard(t *OperationScan, f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			t.again()
-			r.Degrade(scan.Reason{Code: "panic", Message: fmt.Sprintf("check %s crashed: %s", t.check.ID, crash(v)),
-				Path: r.Place(t.Request)})
+			r.ReportGap(scan.Reason{Code: "panic", Message: fmt.Sprintf("check %s crashed: %s", t.check.ID, crash(v)),
+				Path: r.Location(t.Request)})
 			err = nil
 		}
 	}()
@@ -737,13 +739,13 @@ func (r *Run) guard(t *Trial, f func() error) (err error) {
 	}
 	err = f()
 	switch {
-	case err == nil, traffic.Over(err):
+	case err == nil, traffic.IsFinal(err):
 		return err
 	case errs.Is(err, errs.Forbidden), errs.Is(err, errs.Invalid): // out of scope, or a value that no client sends
 		return nil
 	}
 	t.again()
-	r.gaps.Add(r.Place(t.Request), t.check.ID, err.Error())
+	r.gaps.Add(r.Location(t.Request), t.check.ID, err.Error())
 	return nil
 }
 

@@ -18,7 +18,7 @@ const (
 	// maxShared bounds the bodies of all answers that are known. What is read of one, a
 	// parsed page above all, takes some twenty times as much.
 	maxShared = 8 << 20
-	// maxAsked bounds the bodies of the answers that are kept for one point (Probe.Ask).
+	// maxAsked bounds the bodies of the answers that are kept for one point (Probe.SendCached).
 	maxAsked = 16 << 20
 )
 
@@ -53,7 +53,7 @@ func (a *answers) share(resp *message.Response) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, k := range a.known {
-		if k.sum == sum && resp.Share(k.resp) {
+		if k.sum == sum && resp.ShareBody(k.resp) {
 			return
 		}
 	}

@@ -17,10 +17,10 @@ const maxBranches = 4
 
 // branches asks the operation with other values of its lists. Where one has another answer,
 // parameters that the operation was not seen to read are attacked beside that value.
-func (r *Run) branches(ctx context.Context, op *operation) error {
+func (r *Engine) branches(ctx context.Context, op *operation) error {
 	origin, first := op.entry.Request, op.answer
-	limited := r.Keeper.Limited()
-	if len(origin.Choices) == 0 || r.own(origin) || limited && r.Keeper.Creates(origin) {
+	limited := r.SideEffects.Limited()
+	if len(origin.Choices) == 0 || r.own(origin) || limited && r.SideEffects.Creates(origin) {
 		return nil
 	}
 	values := origin.Points()
@@ -28,13 +28,14 @@ func (r *Run) branches(ctx context.Context, op *operation) error {
 		return slices.DeleteFunc(slices.Clone(values), func(at message.Point) bool {
 			_, list := origin.Choices[at.Key()]
 			return list || at.In == message.InCookie || at.In == message.InHeader || at.Type == "choice" ||
-				at.Type == "button" || at.Type == "boolean" || op.reads(at) || limited && r.Keeper.Spares(origin, at)
+				at.Type == "button" || at.Type == "boolean" || op.reads(at) ||
+				limited && r.SideEffects.SkipsPoint(origin, at)
 		})
 	}
 	defer func() { op.turnTo(origin, first) }()
 	left := maxBranches
 	for _, list := range values {
-		if limited && r.Keeper.Spares(origin, list) || sitemap.Chooses(origin, list.Name) {
+		if limited && r.SideEffects.SkipsPoint(origin, list) || sitemap.SelectsPage(origin, list.Name) {
 			continue
 		}
 		for _, value := range origin.Choices[list.Key()] {
@@ -60,23 +61,24 @@ type branch struct {
 
 // enter asks the operation with the value, and attacks the points beside it if the answer is
 // another page than the usual one.
-func (r *Run) enter(ctx context.Context, b branch, points func() []message.Point) error {
+func (r *Engine) enter(ctx context.Context, b branch, points func() []message.Point) error {
 	b.op.turnTo(b.origin, nil)
-	t := &Probe{Trial: Trial{Run: r, Context: ctx, Request: b.origin, check: &Check{ID: "branches"}, op: b.op},
-		At: b.list}
+	t := &Probe{OperationScan: OperationScan{Engine: r, Context: ctx, Request: b.origin, check: &Rule{ID: "branches"},
+		op: b.op},
+		Point: b.list}
 	usual, err := t.Baseline()
 	if err == nil {
 		var resp *message.Response
 		other := b.origin.With(b.list, b.value)
 		if resp, err = t.Send(other); err == nil {
-			if resp.Status >= 400 || t.Page(resp, b.value).Equal(usual.Page()) {
+			if resp.Status >= 400 || t.PageOf(resp, b.value).Equal(usual.Page()) {
 				return nil
 			}
 			b.op.turnTo(other, resp)
 			return r.points(ctx, b.op, points(), false, func(message.Point) bool { return false })
 		}
 	}
-	if traffic.Over(err) || ctx.Err() != nil {
+	if traffic.IsFinal(err) || ctx.Err() != nil {
 		return err
 	}
 	return nil // there is nothing to compare with, or the value is not sent
@@ -86,5 +88,5 @@ func (r *Run) enter(ctx context.Context, b branch, points func() []message.Point
 func (op *operation) turnTo(r *message.Request, answer *message.Response) {
 	op.forget()
 	op.entry.Request, op.answer = r, answer
-	op.entry.Answer = nil
+	op.entry.Response = nil
 }

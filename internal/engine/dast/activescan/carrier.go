@@ -10,15 +10,15 @@ import (
 	"merlon/internal/errs"
 )
 
-// A Carrier is a session that sends something else in the place of what proves it.
-type Carrier struct {
+// A ForgedSession is a session that sends something else in the place of what proves it.
+type ForgedSession struct {
 	traffic.Session
 	Old, New string // in the values of headers
 }
 
 // Prepare implements traffic.Session. Its error is Invalid when the session does not send
 // Old any more: what would be sent is no forgery.
-func (c Carrier) Prepare(ctx context.Context, req *http.Request) error {
+func (c ForgedSession) Prepare(ctx context.Context, req *http.Request) error {
 	if err := c.Session.Prepare(ctx, req); err != nil {
 		return err
 	}
@@ -38,4 +38,4 @@ func (c Carrier) Prepare(ctx context.Context, req *http.Request) error {
 
 // Seen implements traffic.Session: what the target says to a forgery does not concern the
 // session.
-func (Carrier) Seen(*message.Response) {}
+func (ForgedSession) Seen(*message.Response) {}

@@ -4,36 +4,36 @@ import "merlon/internal/engine/dast/message"
 
 // This file decides by pairs of payloads whether the target evaluates them.
 
-// A Contrast is what pairs of payloads showed that differ only in being true or false.
-type Contrast struct {
-	Yes, No     string // payloads of the last round
-	True, False *Page  // that they got
-	Answers     []*message.Response
-	Notes       []string
+// A ConditionResult is what pairs of payloads showed that differ only in being true or false.
+type ConditionResult struct {
+	Yes, No       string // payloads of the last round
+	True, False   *Page  // that they got
+	Responses     []*message.Response
+	ResponseNotes []string
 }
 
-// A Question makes the payloads of one round, with constants that no round before had.
+// A ConditionPayloads makes the payloads of one round, with constants that no round before had.
 // One is true for the language that is asked, the other is false; both have the same
 // length, so that nothing else tells them apart.
-type Question func() (yes, no string)
+type ConditionPayloads func() (yes, no string)
 
 // Rounds is how often a question is asked.
 const Rounds = 3
 
-// Contrast asks a question in several rounds, in turning order. It returns nil when
+// CompareConditions asks a question in several rounds, in turning order. It returns nil when
 // the answers do not follow the truth: those of true payloads all have to be the same
 // page, those of false ones all another. Pages that are given are what the answers
 // have to equal, or nil.
 //
 // What follows the truth is asked once more while nothing else is under way: a page may show
 // a message once, of what another operation has done meanwhile.
-func (p *Probe) Contrast(ask Question, yes, no *Page) (*Contrast, error) {
+func (p *Probe) CompareConditions(ask ConditionPayloads, yes, no *Page) (*ConditionResult, error) {
 	c, err := p.decide(ask, yes, no)
 	if err != nil || c == nil {
 		return nil, err
 	}
-	err = p.Alone(func() (err error) {
-		if _, err = p.Try(c.No); err == nil { // takes such a message away
+	err = p.RunExclusively(func() (err error) {
+		if _, err = p.SendValue(c.No); err == nil { // takes such a message away
 			c, err = p.decide(ask, c.True, c.False)
 		}
 		return err
@@ -41,9 +41,9 @@ func (p *Probe) Contrast(ask Question, yes, no *Page) (*Contrast, error) {
 	return c, err
 }
 
-// Alone does something while no other request of the run is under way. It may be called
+// RunExclusively does something while no other request of the run is under way. It may be called
 // within itself.
-func (t *Trial) Alone(do func() error) error {
+func (t *OperationScan) RunExclusively(do func() error) error {
 	if t.only {
 		return do()
 	}
@@ -55,8 +55,8 @@ func (t *Trial) Alone(do func() error) error {
 }
 
 // decide is Contrast in one pass.
-func (p *Probe) decide(ask Question, yes, no *Page) (*Contrast, error) {
-	c := &Contrast{}
+func (p *Probe) decide(ask ConditionPayloads, yes, no *Page) (*ConditionResult, error) {
+	c := &ConditionResult{}
 	for round := range Rounds {
 		c.Yes, c.No = ask()
 		payloads, want, notes := []string{c.Yes, c.No}, []**Page{&yes, &no}, []string{"true", "false"}
@@ -66,17 +66,17 @@ func (p *Probe) decide(ask Question, yes, no *Page) (*Contrast, error) {
 			notes[0], notes[1] = notes[1], notes[0]
 		}
 		for i, payload := range payloads {
-			resp, err := p.Try(payload)
+			resp, err := p.SendValue(payload)
 			if err != nil {
 				return nil, err
 			}
-			page := p.Page(resp, payload)
+			page := p.PageOf(resp, payload)
 			if *want[i] == nil {
 				*want[i] = page
 			} else if !page.Equal(*want[i]) {
 				return nil, nil
 			}
-			c.Answers, c.Notes = append(c.Answers, resp), append(c.Notes, notes[i])
+			c.Responses, c.ResponseNotes = append(c.Responses, resp), append(c.ResponseNotes, notes[i])
 		}
 		if yes.Equal(no) {
 			return nil, nil

@@ -13,23 +13,23 @@ import (
 
 // This file decides by time whether the target does what a payload says.
 
-// A Delay is what payloads showed that keep the target busy.
-type Delay struct {
-	Payload string // one that delays
-	Answers []*message.Response
-	Notes   []string
-	Proof   []string
+// A DelayResult is what payloads showed that keep the target busy.
+type DelayResult struct {
+	Payload       string // one that delays
+	Responses     []*message.Response
+	ResponseNotes []string
+	Proof         []string
 }
 
-// Lasting is what payloads can say of the time that they take.
-type Lasting int
+// DelayKind is what payloads can say of the time that they take.
+type DelayKind int
 
 // Payloads sleep for a Fine time, to a hundredth of a second, or for Whole seconds; or
 // they are Work for about as long, of which only is known that more takes longer.
 const (
-	Fine Lasting = iota
-	Whole
-	Work
+	PreciseSleep DelayKind = iota
+	WholeSeconds
+	Computation
 )
 
 const (
@@ -53,7 +53,7 @@ const (
 // most likely because of other requests: from then on nothing else is under way.
 const crowded = "delays one by one"
 
-// Delay sends payloads that keep the target busy, and returns nil when the time that the
+// MeasureDelay sends payloads that keep the target busy, and returns nil when the time that the
 // answers take does not follow. An empty payload ends it.
 //
 // Sleeps are tried beside other requests first, which can only make an answer later: one
@@ -65,7 +65,7 @@ const crowded = "delays one by one"
 // that is busy, this one or, where answers vary without a delay, the target's, is not
 // believed before two more sleeps, or all of it two more times: there, any time is met by
 // chance now and then.
-func (p *Probe) Delay(how Lasting, payload func(time.Duration) string) (*Delay, error) {
+func (p *Probe) MeasureDelay(how DelayKind, payload func(time.Duration) string) (*DelayResult, error) {
 	if payload(shortest) == "" {
 		return nil, nil
 	}
@@ -80,24 +80,24 @@ func (p *Probe) Delay(how Lasting, payload func(time.Duration) string) (*Delay, 
 // measured are the answers to the payloads of one place.
 type measured struct {
 	*Probe
-	how     Lasting
+	how     DelayKind
 	usual   time.Duration // that an answer takes
 	payload func(time.Duration) string
-	delay   Delay
+	delay   DelayResult
 	doubt   bool // a machine was busy
 }
 
 // decide measures by short sleeps if these tell, else by long ones.
-func (m *measured) decide() (*Delay, error) {
-	if m.how == Work {
+func (m *measured) decide() (*DelayResult, error) {
+	if m.how == Computation {
 		return m.longer()
 	}
 	d, early, err := m.brief()
 	if d != nil || early || err != nil {
 		return d, err
 	}
-	if m.Count(crowded) == 3 {
-		m.Note(crowded)
+	if m.IncrementCount(crowded) == 3 {
+		m.RecordFact(crowded)
 	}
 	return m.longer()
 }
@@ -106,20 +106,21 @@ func (m *measured) decide() (*Delay, error) {
 func (m *measured) ask(d time.Duration, alone bool) (time.Duration, error) {
 	send, note := m.Send, "beside other requests"
 	if alone {
-		send, note = m.SendAlone, "with nothing else under way"
+		send, note = m.SendExclusively, "with nothing else under way"
 	}
 	worst := pulse()
-	resp, err := send(m.Request.With(m.At, m.payload(d)))
+	resp, err := send(m.Request.With(m.Point, m.payload(d)))
 	if held := worst(); err != nil {
 		return 0, err
 	} else if held > stalled || d == 0 && (resp.Took-m.usual).Abs() > apart {
 		m.doubt = true
 	}
 	of := "a delay of " + seconds(d)
-	if m.how == Work {
+	if m.how == Computation {
 		of = strconv.Itoa(int(d/time.Second)) + " units of work"
 	}
-	m.delay.Answers, m.delay.Notes = append(m.delay.Answers, resp), append(m.delay.Notes, of+", "+note)
+	m.delay.Responses, m.delay.ResponseNotes = append(m.delay.Responses, resp),
+		append(m.delay.ResponseNotes, of+", "+note)
 	m.delay.Proof = append(m.delay.Proof, fmt.Sprintf("With %s it takes %s, %s.", of, seconds(resp.Took), note))
 	return resp.Took, nil
 }
@@ -148,27 +149,27 @@ func pulse() (worst func() time.Duration) {
 
 // begin forgets what was measured.
 func (m *measured) begin(payload time.Duration) {
-	m.delay = Delay{Payload: m.payload(payload), Proof: []string{"Without an attack the " +
+	m.delay = DelayResult{Payload: m.payload(payload), Proof: []string{"Without an attack the " +
 		"answer takes " + seconds(m.usual) + "."}}
 }
 
 // brief measures short sleeps. It reports whether an answer came too early for one; no
 // Delay and no such answer decide nothing.
-func (m *measured) brief() (d *Delay, early bool, err error) {
-	first, second := m.usual.Truncate(10*time.Millisecond)+time.Duration(m.Number(70, 95))*10*time.Millisecond,
-		time.Duration(m.Number(35, 50))*10*time.Millisecond
-	if m.how == Whole {
+func (m *measured) brief() (d *DelayResult, early bool, err error) {
+	first, second := m.usual.Truncate(10*time.Millisecond)+time.Duration(m.RandomNumber(70, 95))*10*time.Millisecond,
+		time.Duration(m.RandomNumber(35, 50))*10*time.Millisecond
+	if m.how == WholeSeconds {
 		first, second = 2*time.Second, time.Second
 	}
 	m.begin(first)
 	m.proofs.wait(m.Context)
-	took, err := m.ask(first, m.Noted(crowded))
+	took, err := m.ask(first, m.HasFact(crowded))
 	if err != nil || took < m.floor(first) {
 		return nil, true, err
 	}
 	m.proofs.begin()
 	defer m.proofs.end()
-	none, err := m.ask(0, m.Noted(crowded))
+	none, err := m.ask(0, m.HasFact(crowded))
 	if err != nil || none > m.usual+second/2 {
 		return nil, false, err
 	}
@@ -183,8 +184,8 @@ func (m *measured) brief() (d *Delay, early bool, err error) {
 		if took, err = m.ask(second, true); err != nil || !fits(second, took) {
 			return nil, false, err
 		}
-		if m.how == Fine {
-			second = time.Duration(m.Number(30, 95)) * 10 * time.Millisecond
+		if m.how == PreciseSleep {
+			second = time.Duration(m.RandomNumber(30, 95)) * 10 * time.Millisecond
 		}
 	}
 	return &m.delay, false, nil
@@ -232,7 +233,7 @@ func (p *proofs) wait(ctx context.Context) {
 }
 
 // longer is long, for as often as it has to be shown.
-func (m *measured) longer() (*Delay, error) {
+func (m *measured) longer() (*DelayResult, error) {
 	d, err := m.long()
 	for again := 0; again < 2 && d != nil && m.doubt; again++ {
 		d, err = m.long()
@@ -245,7 +246,7 @@ func (m *measured) longer() (*Delay, error) {
 // at least, and none takes clearly less time, both times about the same: otherwise answers
 // that vary by a second, as where passwords are digested on a busy machine, would look like
 // work now and then.
-func (m *measured) long() (*Delay, error) {
+func (m *measured) long() (*DelayResult, error) {
 	m.begin(shortest)
 	var short, none time.Duration
 	for i, n := range []time.Duration{shortest, 0, 2 * shortest, 0} {
@@ -258,17 +259,17 @@ func (m *measured) long() (*Delay, error) {
 			if short = took; took < m.floor(n) {
 				return nil, nil
 			}
-		case n == 0 && (took > m.usual+short/2 || m.how == Work && took > short-apart):
+		case n == 0 && (took > m.usual+short/2 || m.how == Computation && took > short-apart):
 			return nil, nil
 		case i == 3 && (took-none).Abs() > (short-none)/2: // they vary by themselves
 			return nil, nil
 		case n == 0:
 			none = took
-		case m.how == Work && took-none < 3*(short-none)/2:
+		case m.how == Computation && took-none < 3*(short-none)/2:
 			return nil, nil
 		case took < max(m.floor(n), short+short/2):
 			return nil, nil
-		case m.how != Work && took-none > 5*(short-none)/2:
+		case m.how != Computation && took-none > 5*(short-none)/2:
 			return nil, nil
 		}
 	}
@@ -284,7 +285,7 @@ func (p *Probe) usual() (usual time.Duration, varies bool, err error) {
 	if usual > 0 {
 		return usual, varies, nil
 	}
-	resp, err := p.SendAlone(p.Request)
+	resp, err := p.SendExclusively(p.Request)
 	if err != nil {
 		return 0, false, err
 	}
@@ -297,7 +298,7 @@ func (p *Probe) usual() (usual time.Duration, varies bool, err error) {
 // floor is how long an answer with a delay takes at least: some answers are quicker than
 // usual.
 func (m *measured) floor(d time.Duration) time.Duration {
-	if m.how == Work {
+	if m.how == Computation {
 		return 300*time.Millisecond*d/shortest + m.usual/2
 	}
 	return time.Duration(least*float64(d)) + m.usual/4

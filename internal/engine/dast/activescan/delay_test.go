@@ -18,13 +18,14 @@ import (
 var late = &finding.Rule{ID: "dast/test/late", Analysis: finding.DAST, Name: "Late", Severity: finding.Low}
 
 // sleeps is a check for values that are slept for.
-func sleeps(how activescan.Lasting) *activescan.Check {
-	return &activescan.Check{ID: "test", Rules: []*finding.Rule{late}, Slow: true, Beside: true,
-		Point: func(p *activescan.Probe) error {
-			d, err := p.Delay(how, func(d time.Duration) string { return fmt.Sprintf("sleep %g", d.Seconds()) })
+func sleeps(how activescan.DelayKind) *activescan.Rule {
+	return &activescan.Rule{ID: "test", FindingRules: []*finding.Rule{late}, Slow: true, Concurrent: true,
+		ProbePoint: func(p *activescan.Probe) error {
+			d, err := p.MeasureDelay(how, func(d time.Duration) string { return fmt.Sprintf("sleep %g", d.Seconds()) })
 			if d != nil {
-				p.Flaw(activescan.Flaw{Rule: late, Payload: d.Payload, Answers: d.Answers, Notes: d.Notes,
-					Proof: d.Proof})
+				p.RaiseAlert(activescan.Alert{Rule: late, Payload: d.Payload, Responses: d.Responses,
+					ResponseNotes: d.ResponseNotes,
+					Proof:         d.Proof})
 			}
 			return err
 		}}
@@ -103,7 +104,7 @@ func TestDelay(t *testing.T) {
 			}
 		}, false, 60 * time.Second, 8},
 	} {
-		for _, how := range []activescan.Lasting{activescan.Fine, activescan.Whole} {
+		for _, how := range []activescan.DelayKind{activescan.PreciseSleep, activescan.WholeSeconds} {
 			t.Run(fmt.Sprintf("%s/%d", name, how), func(t *testing.T) {
 				var began, took atomic.Int64
 				one := single()
@@ -117,7 +118,7 @@ func TestDelay(t *testing.T) {
 				for p := 'a'; p <= 'h'; p++ {
 					operations = append(operations, fmt.Sprintf("GET /%c?q=1", p))
 				}
-				got := activescantest.Timed(t, h, []*activescan.Check{sleeps(how)}, operations)
+				got := activescantest.Timed(t, h, []*activescan.Rule{sleeps(how)}, operations)
 				want := 0
 				if c.found {
 					want = len(operations)
@@ -154,7 +155,8 @@ func TestDelayBehindOthers(t *testing.T) {
 		fmt.Fprint(w, "thank you")
 	})
 	operations := []string{"GET /a?q=1", "GET /b?q=1", "GET /sleeps?q=1&z=1", "GET /c?q=1", "GET /d?q=1"}
-	activescantest.Expect(t, activescantest.Timed(t, h, []*activescan.Check{sleeps(activescan.Fine)}, operations),
+	activescantest.Expect(t, activescantest.Timed(t, h, []*activescan.Rule{sleeps(activescan.PreciseSleep)},
+		operations),
 		"dast/test/late "+
 			"GET /sleeps query:q")
 }
@@ -175,7 +177,7 @@ func TestDelayByWork(t *testing.T) {
 	for i := range 400 {
 		operations = append(operations, fmt.Sprintf("GET /digests%c%c?q=1", 'a'+i/26, 'a'+i%26))
 	}
-	activescantest.Expect(t, activescantest.Timed(t, h, []*activescan.Check{sleeps(activescan.Work)}, operations),
+	activescantest.Expect(t, activescantest.Timed(t, h, []*activescan.Rule{sleeps(activescan.Computation)}, operations),
 		"dast/test/late "+
 			"GET /works query:q")
 }
@@ -193,16 +195,17 @@ func TestDelayIsShownAgain(t *testing.T) {
 		}
 		fmt.Fprint(w, "thank you")
 	})
-	ordinary := &activescan.Check{ID: "ordinary", Rules: []*finding.Rule{late}, Point: func(p *activescan.Probe) error {
-		for range 12 {
-			if _, err := p.Try("ordinary"); err != nil {
-				return err
+	ordinary := &activescan.Rule{ID: "ordinary", FindingRules: []*finding.Rule{late},
+		ProbePoint: func(p *activescan.Probe) error {
+			for range 12 {
+				if _, err := p.SendValue("ordinary"); err != nil {
+					return err
+				}
 			}
-		}
-		return nil
-	}}
+			return nil
+		}}
 	operations := []string{"GET /once?q=1", "GET /sleeps?q=1"}
-	activescantest.Expect(t, activescantest.Timed(t, h, []*activescan.Check{ordinary, sleeps(activescan.Fine)},
+	activescantest.Expect(t, activescantest.Timed(t, h, []*activescan.Rule{ordinary, sleeps(activescan.PreciseSleep)},
 		operations),
 		"dast/test/late GET /sleeps query:q")
 }

@@ -138,24 +138,25 @@ func (f *families) out() int {
 }
 
 // leftOut says which operations were not attacked.
-func (r *Run) leftOut() {
+func (r *Engine) leftOut() {
 	for _, reason := range slices.Concat(r.gaps.Take("unreadable", false), r.overlong.take()) {
-		r.Degrade(reason)
+		r.ReportGap(reason)
 	}
 	if n := r.families.out(); n > 0 {
-		r.Degrade(scan.Reason{Code: "too-many-operations", Beyond: true, Message: fmt.Sprintf("%d operations were "+
+		r.ReportGap(scan.Reason{Code: "too-many-operations", Beyond: true, Message: fmt.Sprintf("%d operations were "+
 			"not attacked: each takes the same kinds of values, and answers alike, as %d others in which nothing "+
 			"was found", n, maxAlike)})
 	}
 	quick, slow := r.unfinished[0].take(), r.unfinished[1].take()
 	for _, e := range quick {
-		r.Surface.Cut(e.Request, "the scan ended before the attack on it did")
+		r.Sitemap.MarkUnfinished(e.Request, "the scan ended before the attack on it did")
 	}
 	if len(quick) > 0 {
-		r.Degrade(scan.Reason{Code: "too-many-operations", Message: fmt.Sprintf("the scan ended before %d operations "+
+		r.ReportGap(scan.Reason{Code: "too-many-operations", Message: fmt.Sprintf("the scan ended before %d "+
+			"operations "+
 			"were attacked to their end: %s", len(quick), list(quick))})
 	} else if len(slow) > 0 {
-		r.Degrade(scan.Reason{Code: "too-many-operations", Message: fmt.Sprintf("the scan ended before the timing "+
+		r.ReportGap(scan.Reason{Code: "too-many-operations", Message: fmt.Sprintf("the scan ended before the timing "+
 			"attacks on %d operations did: %s", len(slow), list(slow))})
 	}
 }

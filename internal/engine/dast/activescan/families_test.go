@@ -15,7 +15,7 @@ import (
 )
 
 // alone attacks one operation after the other.
-func alone(r *activescan.Run) { r.Parallel = 1 }
+func alone(r *activescan.Engine) { r.Parallel = 1 }
 
 // letters is a word for a number up to 999.
 func letters(n int) string {
@@ -38,11 +38,11 @@ func TestFamilies(t *testing.T) {
 		{"a flaw too late", "/f/" + letters(140), 103, "450 operations were not attacked"},
 	} {
 		var attacked []string
-		check := &activescan.Check{ID: "example", Rules: []*finding.Rule{rule}, Profile: scan.Safe,
-			Point: func(p *activescan.Probe) error {
+		check := &activescan.Rule{ID: "example", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe,
+			ProbePoint: func(p *activescan.Probe) error {
 				attacked = append(attacked, p.Request.Path)
 				if p.Request.Path == test.flaw {
-					p.Flaw(activescan.Flaw{Rule: rule})
+					p.RaiseAlert(activescan.Alert{Rule: rule})
 				}
 				return nil
 			}}
@@ -59,7 +59,7 @@ func TestFamilies(t *testing.T) {
 			operations = append(operations, fmt.Sprintf("GET /f/%s?q=1", letters(i)))
 		}
 		operations = append(operations, "GET /other?q=1", "GET /f/last?q=1&r=1", "POST /f/last q=1")
-		got := activescantest.Attack(t, h, []*activescan.Check{check}, operations, alone)
+		got := activescantest.Attack(t, h, []*activescan.Rule{check}, operations, alone)
 		slices.Sort(attacked)
 		if n := len(slices.Compact(attacked)); n != test.attacked-1 { // /f/last is there twice
 			t.Errorf("%s: %d operations were attacked, not %d", test.name, n, test.attacked-1)
@@ -76,10 +76,10 @@ func TestFamilies(t *testing.T) {
 func TestSpread(t *testing.T) {
 	var attacked []string
 	var count atomic.Int64 // of them
-	check := &activescan.Check{ID: "example", Profile: scan.Safe, Point: func(p *activescan.Probe) error {
+	check := &activescan.Rule{ID: "example", Profile: scan.Safe, ProbePoint: func(p *activescan.Probe) error {
 		attacked = append(attacked, p.Request.Path)
 		count.Add(1)
-		_, err := p.Try("x")
+		_, err := p.SendValue("x")
 		return err
 	}}
 	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -93,7 +93,7 @@ func TestSpread(t *testing.T) {
 		operations = append(operations, fmt.Sprintf("GET /a/%s?q=1", letters(i)))
 	}
 	operations = append(operations, "POST /b q=1", "GET /c?q=1")
-	got := activescantest.Attack(t, h, []*activescan.Check{check}, operations, alone)
+	got := activescantest.Attack(t, h, []*activescan.Rule{check}, operations, alone)
 	if len(attacked) < 3 || !slices.Contains(attacked, "/b") || !slices.Contains(attacked, "/c") {
 		t.Errorf("attacked %q", attacked)
 	}

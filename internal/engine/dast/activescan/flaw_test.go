@@ -14,18 +14,20 @@ import (
 // A flaw of a segment of the path is told at the operation, not at the payload.
 func TestFlawOfThePath(t *testing.T) {
 	rule := &finding.Rule{ID: "dast/test/flaw", Analysis: finding.DAST, Name: "Flaw", Severity: finding.Low}
-	check := &activescan.Check{ID: "test", Rules: []*finding.Rule{rule}, Point: func(p *activescan.Probe) error {
-		payload := p.Random(8)
-		resp, err := p.Try(payload)
-		if err != nil || !strings.Contains(resp.Text(), payload) {
-			return err
-		}
-		p.Flaw(activescan.Flaw{Rule: rule, Request: resp.Request, Payload: payload, Proof: []string{"it came back"}})
-		return nil
-	}}
+	check := &activescan.Rule{ID: "test", FindingRules: []*finding.Rule{rule},
+		ProbePoint: func(p *activescan.Probe) error {
+			payload := p.RandomLetters(8)
+			resp, err := p.SendValue(payload)
+			if err != nil || !strings.Contains(resp.Text(), payload) {
+				return err
+			}
+			p.RaiseAlert(activescan.Alert{Rule: rule, Request: resp.Request, Payload: payload,
+				Proof: []string{"it came back"}})
+			return nil
+		}}
 	got := activescantest.Attack(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, r.URL.Path)
-	}), []*activescan.Check{check}, []string{"GET /users/17/files"})
+	}), []*activescan.Rule{check}, []string{"GET /users/17/files"})
 	if len(got.Findings) != 1 {
 		t.Fatalf("findings %+v", got.Findings)
 	}

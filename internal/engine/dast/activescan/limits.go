@@ -23,13 +23,13 @@ type Limits struct {
 	// First is how long an operation whose answers take Slow on average is waited for
 	// beside others. It is set aside then, and begun again when nothing else is under
 	// way: it may have waited for others itself.
-	First time.Duration // 15 s
-	Slow  time.Duration // 1 s
+	Deferred time.Duration // 15 s
+	Slow     time.Duration // 1 s
 	// Last is how long it is waited for when it is alone. What is left is a reason.
-	Last time.Duration // 2 min
+	Total time.Duration // 2 min
 	// Most is how long any operation is waited for, and its answers are looked at: one of
 	// hundreds of values may take hours although it answers soon. What is left is a reason.
-	Most time.Duration // 15 min
+	Longest time.Duration // 15 min
 }
 
 // orDefault fills in what is not set.
@@ -37,7 +37,8 @@ func (p Limits) orDefault() Limits {
 	for _, d := range []struct {
 		field *time.Duration
 		value time.Duration
-	}{{&p.First, 15 * time.Second}, {&p.Slow, time.Second}, {&p.Last, 2 * time.Minute}, {&p.Most, 15 * time.Minute}} {
+	}{{&p.Deferred, 15 * time.Second}, {&p.Slow, time.Second}, {&p.Total, 2 * time.Minute},
+		{&p.Longest, 15 * time.Minute}} {
 		if *d.field <= 0 {
 			*d.field = d.value
 		}
@@ -79,7 +80,7 @@ const some = 8
 
 // later attacks the operations that were set aside: one after the other, or several at
 // once where they are so many that nothing is left that they could hold up.
-func (r *Run) later(aside []sitemap.Entry, attack func(sitemap.Entry)) {
+func (r *Engine) later(aside []sitemap.Entry, attack func(sitemap.Entry)) {
 	slots := make(chan struct{}, 1)
 	if len(aside) > some {
 		slots = make(chan struct{}, max(1, r.Parallel))
@@ -96,12 +97,12 @@ func (r *Run) later(aside []sitemap.Entry, attack func(sitemap.Entry)) {
 }
 
 // timed sends by the function, as long as the operation is worth waiting for.
-func (t *Trial) timed(send func() (*message.Response, error)) (*message.Response, error) {
+func (t *OperationScan) timed(send func() (*message.Response, error)) (*message.Response, error) {
 	w := &t.op.wait
 	if w.over.Load() {
 		return nil, errAside
 	}
-	t.Surface.Count(t.Request, 1)
+	t.Sitemap.CountResponses(t.Request, 1)
 	began := time.Now()
 	if ended := w.ended.Load(); ended > 0 {
 		w.own.Add(max(0, began.UnixNano()-ended))
@@ -119,10 +120,10 @@ func (t *Trial) timed(send func() (*message.Response, error)) (*message.Response
 	}
 	limit := t.Limits.orDefault()
 	switch {
-	case w.alone && spent > limit.Last, spent+time.Duration(w.own.Load()) > limit.Most:
+	case w.alone && spent > limit.Total, spent+time.Duration(w.own.Load()) > limit.Longest:
 		w.left.Store(true)
 		w.over.Store(true)
-	case !w.alone && spent > limit.First && spent > limit.Slow*time.Duration(asked):
+	case !w.alone && spent > limit.Deferred && spent > limit.Slow*time.Duration(asked):
 		w.over.Store(true)
 	}
 	return resp, err
@@ -143,7 +144,7 @@ type waitedFor struct {
 }
 
 // left takes note of an operation that was waited for in vain.
-func (r *Run) left(op *operation) {
+func (r *Engine) left(op *operation) {
 	name := op.entry.Request.Method + " " + sitemap.PathShape(op.entry.Request)
 	r.overlong.mu.Lock()
 	defer r.overlong.mu.Unlock()
@@ -152,7 +153,7 @@ func (r *Run) left(op *operation) {
 		if r.overlong.known == nil {
 			r.overlong.known = map[string]*waitedFor{}
 		}
-		w = &waitedFor{path: r.Place(op.entry.Request)}
+		w = &waitedFor{path: r.Location(op.entry.Request)}
 		r.overlong.known[name] = w
 		r.overlong.order = append(r.overlong.order, name)
 	}
@@ -180,21 +181,21 @@ func (s *slowest) take() []scan.Reason {
 	return out
 }
 
-// Place is the path by which findings name the place of a request: the same in the next
+// Location is the path by which findings name the place of a request: the same in the next
 // scan, whatever that finds.
-func (r *Run) Place(at *message.Request) string { return r.place(at, sitemap.PathShape(at)) }
+func (r *Engine) Location(at *message.Request) string { return r.locationAt(at, sitemap.PathShape(at)) }
 
-// place names another path of the request's host.
-func (r *Run) place(at *message.Request, path string) string {
+// locationAt names another path of the request's host.
+func (r *Engine) locationAt(at *message.Request, path string) string {
 	u := at.URL()
 	u.Path, u.RawPath, u.RawQuery = path, "", ""
 	return r.Target.Path(u)
 }
 
-// Untold lists those of the rules of the run's checks that which names, by their ids.
-func (r *Run) Untold(which func(*Check) []*finding.Rule) []string {
+// RuleIDs lists those of the rules of the run's checks that which names, by their ids.
+func (r *Engine) RuleIDs(which func(*Rule) []*finding.Rule) []string {
 	var out []string
-	for _, c := range r.Checks {
+	for _, c := range r.Rules {
 		if !r.allowed(c) {
 			continue
 		}
@@ -208,7 +209,7 @@ func (r *Run) Untold(which func(*Check) []*finding.Rule) []string {
 }
 
 // learn keeps how long the operation takes to answer on average, and whether that varies.
-func (r *Run) learn(op *operation) {
+func (r *Engine) learn(op *operation) {
 	if asked := op.wait.asked.Load(); asked > 0 {
 		r.mu.Lock()
 		defer r.mu.Unlock()

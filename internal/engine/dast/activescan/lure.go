@@ -16,16 +16,16 @@ import (
 // This file proves flaws by what the target sends to a listener of ours. A call may come
 // with the answer, or minutes later: what was sent is remembered until the run ends.
 
-// A Bait is an address of the listener that was made for one place of one request.
-type Bait struct {
+// A OASTPayload is an address of the listener that was made for one place of one request.
+type OASTPayload struct {
 	Token string
 	URL   string
 	Host  string // a name; empty: no name leads to the listener
 }
 
-// Place is the bait's address without its scheme; its name in the place of the host, where
+// HostAndPath is the bait's address without its scheme; its name in the place of the host, where
 // it has one, so that it is seen that it is looked up.
-func (b Bait) Place() string {
+func (b OASTPayload) HostAndPath() string {
 	_, at, _ := strings.Cut(b.URL, "://")
 	authority, rest, _ := strings.Cut(at, "/")
 	if b.Host == "" {
@@ -37,38 +37,38 @@ func (b Bait) Place() string {
 	return b.Host + "/" + rest
 }
 
-// Named is the bait's address with its name as Place has it.
-func (b Bait) Named() string {
+// URLWithHostName is the bait's address with its name as Place has it.
+func (b OASTPayload) URLWithHostName() string {
 	scheme, _, _ := strings.Cut(b.URL, "://")
-	return scheme + "://" + b.Place()
+	return scheme + "://" + b.HostAndPath()
 }
 
-// A Hook is a bait as it stands in a request, with the flaw that a call proves.
-type Hook struct {
-	Bait    Bait
-	Rule    *finding.Rule
-	At      *message.Point // nil: the operation as a whole
-	Payload string
+// A ExpectedInteraction is a bait as it stands in a request, with the flaw that a call proves.
+type ExpectedInteraction struct {
+	OASTPayload OASTPayload
+	Rule        *finding.Rule
+	Point       *message.Point // nil: the operation as a whole
+	Payload     string
 	// Fetch says that a request has to come: a name that was only looked up makes the
 	// flaw likely.
-	Fetch bool
-	Mark  string // what is said of the point; see Probe.Mark
-	Place string // see Flaw.Place
-	Proof string // what a call means, as a sentence
+	RequiresHTTP bool
+	FoundMark    string // what is said of the point; see Probe.Mark
+	Location     string // see Flaw.Place
+	Proof        string // what a call means, as a sentence
 	// Control is an address of the same request that only what asks for every link asks
 	// for: nothing is proven when it is asked for as well. nil: there is none.
-	Control *Bait
+	Control *OASTPayload
 	// Now says that the target itself has to call, before it answers, both times. People
 	// who look at what was sent may do so at once: no call of their browsers counts.
-	Now bool
+	Synchronous bool
 	// Judge looks at the answer to a request that was called for, and may name another
 	// rule, and say what more it shows; nil: it does not matter.
-	Judge func(*message.Response) (*finding.Rule, string)
+	JudgeResponse func(*message.Response) (*finding.Rule, string)
 }
 
-// A Lure makes a request with fresh baits. It is called once more for the second proof,
+// A OASTRequest makes a request with fresh baits. It is called once more for the second proof,
 // and has to return the same hooks in the same order.
-type Lure func(bait func() Bait) (*message.Request, []Hook)
+type OASTRequest func(bait func() OASTPayload) (*message.Request, []ExpectedInteraction)
 
 // lures is what a run waits for.
 type lures struct {
@@ -82,10 +82,10 @@ type lures struct {
 
 // waiting is a hook that nothing has called for yet.
 type waiting struct {
-	trial  *Trial
-	lure   Lure
+	trial  *OperationScan
+	lure   OASTRequest
 	number int // of the hook
-	hook   Hook
+	hook   ExpectedInteraction
 	calls  []scan.Call
 	silent bool // a second proof, which is not told by itself
 	asking bool // its own Lure is under way, and takes a call that comes with the answer
@@ -97,25 +97,25 @@ const (
 	poll       = 50 * time.Millisecond
 )
 
-// Wait is how long a call may take that a proof waits for.
-func (r *Run) Wait() time.Duration {
-	if r.Patience > 0 {
-		return r.Patience
+// OASTWait is how long a call may take that a proof waits for.
+func (r *Engine) OASTWait() time.Duration {
+	if r.OASTTimeout > 0 {
+		return r.OASTTimeout
 	}
 	return patience
 }
 
 // bait returns a fresh bait.
-func (r *Run) bait() Bait {
-	b := Bait{Token: r.Callback.Token()}
-	b.URL, b.Host = r.Callback.Address(b.Token)
+func (r *Engine) bait() OASTPayload {
+	b := OASTPayload{Token: r.OAST.Token()}
+	b.URL, b.Host = r.OAST.Address(b.Token)
 	return b
 }
 
-// Lure sends the request of a lure. Flaws are told now where the listener is called with
+// SendOAST sends the request of a lure. Flaws are told now where the listener is called with
 // the answer, else when it is called later. Without a listener nothing is sent.
-func (t *Trial) Lure(lure Lure) (called bool, err error) {
-	if t.Callback == nil {
+func (t *OperationScan) SendOAST(lure OASTRequest) (called bool, err error) {
+	if t.OAST == nil {
 		return false, nil
 	}
 	r, hooks := lure(t.bait)
@@ -132,7 +132,7 @@ func (t *Trial) Lure(lure Lure) (called bool, err error) {
 	}
 	told := map[flaw]bool{}
 	for _, w := range list {
-		same := flaw{w.hook.Rule, w.hook.At}
+		same := flaw{w.hook.Rule, w.hook.Point}
 		if !t.take(w, false) || told[same] { // one proof is enough
 			continue
 		}
@@ -144,21 +144,21 @@ func (t *Trial) Lure(lure Lure) (called bool, err error) {
 	return called, nil
 }
 
-// LureAll makes one request with a payload at each of the points, which write makes with
+// SendOASTAtPoints makes one request with a payload at each of the points, which write makes with
 // fresh baits. The hooks get their point and payload here. Without points nothing is sent.
-func (t *Trial) LureAll(points []message.Point,
-	write func(at message.Point, bait func() Bait) (payload string, hooks []Hook)) error {
+func (t *OperationScan) SendOASTAtPoints(points []message.Point,
+	write func(at message.Point, bait func() OASTPayload) (payload string, hooks []ExpectedInteraction)) error {
 	if len(points) == 0 {
 		return nil
 	}
-	_, err := t.Lure(func(bait func() Bait) (*message.Request, []Hook) {
+	_, err := t.SendOAST(func(bait func() OASTPayload) (*message.Request, []ExpectedInteraction) {
 		r := t.Request
-		var all []Hook
+		var all []ExpectedInteraction
 		for i, at := range points {
 			payload, hooks := write(at, bait)
 			r = r.With(at, payload)
 			for _, h := range hooks {
-				h.At, h.Payload = &points[i], payload
+				h.Point, h.Payload = &points[i], payload
 				all = append(all, h)
 			}
 		}
@@ -168,7 +168,7 @@ func (t *Trial) LureAll(points []message.Point,
 }
 
 // remember notes what is waited for from now on.
-func (r *Run) remember(t *Trial, lure Lure, hooks []Hook, silent bool) []*waiting {
+func (r *Engine) remember(t *OperationScan, lure OASTRequest, hooks []ExpectedInteraction, silent bool) []*waiting {
 	r.lures.mu.Lock()
 	defer r.lures.mu.Unlock()
 	if r.lures.waiting == nil {
@@ -180,7 +180,7 @@ func (r *Run) remember(t *Trial, lure Lure, hooks []Hook, silent bool) []*waitin
 		w := &waiting{trial: t, lure: lure, number: i, hook: h, silent: silent, asking: !silent}
 		out = append(out, w)
 		if len(r.lures.waiting) < maxWaiting {
-			r.lures.waiting[h.Bait.Token] = w
+			r.lures.waiting[h.OASTPayload.Token] = w
 		}
 	}
 	return out
@@ -188,25 +188,25 @@ func (r *Run) remember(t *Trial, lure Lure, hooks []Hook, silent bool) []*waitin
 
 // release leaves calls that come from now on to the harvest. Of those that had to come
 // with the answer it is too late.
-func (r *Run) release(list []*waiting) {
+func (r *Engine) release(list []*waiting) {
 	r.lures.mu.Lock()
 	defer r.lures.mu.Unlock()
 	for _, w := range list {
 		w.asking = false
-		if w.hook.Now {
-			delete(r.lures.waiting, w.hook.Bait.Token)
+		if w.hook.Synchronous {
+			delete(r.lures.waiting, w.hook.OASTPayload.Token)
 		}
 	}
 }
 
 // collect gives calls that have arrived to those who wait for them.
-func (r *Run) collect() {
+func (r *Engine) collect() {
 	r.lures.mu.Lock()
 	defer r.lures.mu.Unlock()
-	calls := r.Callback.Calls(r.lures.next)
+	calls := r.OAST.Calls(r.lures.next)
 	r.lures.next += len(calls)
 	for _, c := range calls {
-		if w := r.lures.waiting[c.Token]; w != nil && !(w.hook.Now && c.Browser) {
+		if w := r.lures.waiting[c.Token]; w != nil && !(w.hook.Synchronous && c.Browser) {
 			w.calls = append(w.calls, c)
 		}
 	}
@@ -214,11 +214,11 @@ func (r *Run) collect() {
 
 // take reports whether something has arrived that proves the hook, for the first time.
 // In the end a name that was looked up is enough.
-func (r *Run) take(w *waiting, end bool) bool {
+func (r *Engine) take(w *waiting, end bool) bool {
 	r.lures.mu.Lock()
 	defer r.lures.mu.Unlock()
-	token := w.hook.Bait.Token
-	if r.lures.waiting[token] != w || len(w.calls) == 0 || !end && w.hook.Fetch && !fetched(w.calls) {
+	token := w.hook.OASTPayload.Token
+	if r.lures.waiting[token] != w || len(w.calls) == 0 || !end && w.hook.RequiresHTTP && !fetched(w.calls) {
 		return false
 	}
 	delete(r.lures.waiting, token)
@@ -236,8 +236,8 @@ func fetched(calls []scan.Call) bool {
 }
 
 // harvest tells what late calls prove.
-func (r *Run) harvest(ctx context.Context, end bool) error {
-	if r.Callback == nil {
+func (r *Engine) harvest(ctx context.Context, end bool) error {
+	if r.OAST == nil {
 		return nil
 	}
 	r.collect()
@@ -263,15 +263,15 @@ func (r *Run) harvest(ctx context.Context, end bool) error {
 }
 
 // late waits, in the end, for calls that are still under way.
-func (r *Run) late(ctx context.Context) error {
-	if r.Callback == nil {
+func (r *Engine) late(ctx context.Context) error {
+	if r.OAST == nil {
 		return nil
 	}
 	for {
 		r.lures.mu.Lock()
 		left, last := len(r.lures.waiting), r.lures.last
 		r.lures.mu.Unlock()
-		over := left == 0 || time.Since(last) > 3*r.Wait()
+		over := left == 0 || time.Since(last) > 3*r.OASTWait()
 		if err := r.harvest(ctx, over); err != nil || over {
 			return err
 		}
@@ -284,8 +284,8 @@ func (r *Run) late(ctx context.Context) error {
 }
 
 // await waits for a call, for a while.
-func (t *Trial) await(w *waiting) bool {
-	for end := time.Now().Add(t.Wait()); ; {
+func (t *OperationScan) await(w *waiting) bool {
+	for end := time.Now().Add(t.OASTWait()); ; {
 		t.collect()
 		if t.take(w, false) {
 			return true
@@ -303,43 +303,43 @@ func (t *Trial) await(w *waiting) bool {
 }
 
 // repeated reports whether the second proof came, in the time that its hook leaves it.
-func (t *Trial) repeated(w *waiting) bool {
-	if !w.hook.Now {
+func (t *OperationScan) repeated(w *waiting) bool {
+	if !w.hook.Synchronous {
 		return t.await(w)
 	}
 	t.collect()
 	return t.take(w, false)
 }
 
-// Quiet reports whether an address that nothing of the application reads stays unasked
+// ListenerIsQuiet reports whether an address that nothing of the application reads stays unasked
 // for: a device before the target may ask for whatever it sees. It is looked at once.
-func (t *Trial) Quiet() bool {
+func (t *OperationScan) ListenerIsQuiet() bool {
 	t.lures.control.Do(func() {
-		base, err := message.Of(t.Scope.Base())
+		base, err := message.FromURL(t.Scope.Base())
 		if err != nil {
 			return
 		}
 		b := t.bait()
-		w := t.remember(t, nil, []Hook{{Bait: b}}, true)[0]
-		base.Query = append(base.Query, message.Param{Name: t.Random(8), Value: b.URL})
+		w := t.remember(t, nil, []ExpectedInteraction{{OASTPayload: b}}, true)[0]
+		base.Query = append(base.Query, message.Param{Name: t.RandomLetters(8), Value: b.URL})
 		if _, err := t.Client.Send(t.Context, base, t.As); err != nil || !t.await(w) {
 			return
 		}
 		t.lures.noisy = true
-		t.Degrade(scan.Reason{Code: "unavailable", Message: "calls to the listener were not told: something before " +
+		t.ReportGap(scan.Reason{Code: "unavailable", Message: "calls to the listener were not told: something before " +
 			"the target asks for every address that it sees"})
 	})
 	return !t.lures.noisy
 }
 
 // asked reports whether a bait that nobody waits for was asked for.
-func (r *Run) asked(b *Bait) bool {
-	return b != nil && slices.ContainsFunc(r.Callback.Calls(0), func(c scan.Call) bool { return c.Token == b.Token })
+func (r *Engine) asked(b *OASTPayload) bool {
+	return b != nil && slices.ContainsFunc(r.OAST.Calls(0), func(c scan.Call) bool { return c.Token == b.Token })
 }
 
 // settle repeats what was called for, with another address, and tells the flaw.
-func (w *waiting) settle(t *Trial, answers []*message.Response) error {
-	if !t.Quiet() {
+func (w *waiting) settle(t *OperationScan, answers []*message.Response) error {
+	if !t.ListenerIsQuiet() {
 		return nil
 	}
 	h := w.hook
@@ -354,13 +354,14 @@ func (w *waiting) settle(t *Trial, answers []*message.Response) error {
 	}
 	answers = append(answers, resp)
 	repeated := t.repeated(again[w.number])
-	if h.Now && !repeated || t.asked(h.Control) || t.asked(hooks[w.number].Control) {
+	if h.Synchronous && !repeated || t.asked(h.Control) || t.asked(hooks[w.number].Control) {
 		return nil
 	}
-	f := Flaw{Rule: h.Rule, Point: h.At, Place: h.Place, Payload: hooks[w.number].Payload, Request: r, Answers: answers,
-		Notes: []string{"an address of the listener", "another one"}}
-	if h.Judge != nil {
-		rule, more := hooks[w.number].Judge(resp)
+	f := Alert{Rule: h.Rule, Point: h.Point, Location: h.Location, Payload: hooks[w.number].Payload, Request: r,
+		Responses:     answers,
+		ResponseNotes: []string{"an address of the listener", "another one"}}
+	if h.JudgeResponse != nil {
+		rule, more := hooks[w.number].JudgeResponse(resp)
 		if rule != nil {
 			f.Rule = rule
 		}
@@ -372,7 +373,7 @@ func (w *waiting) settle(t *Trial, answers []*message.Response) error {
 	f.Proof = append([]string{fmt.Sprintf("%s The address was made for this one value; it was asked for over %s, "+
 		"from %s: %s.", h.Proof, call.Protocol, call.From, strings.ReplaceAll(call.Text, "\n", ", "))}, f.Proof...)
 	switch {
-	case h.Fetch && !fetched(append(w.calls, again[w.number].calls...)):
+	case h.RequiresHTTP && !fetched(append(w.calls, again[w.number].calls...)):
 		f.Confidence = finding.Likely
 		f.Proof = append(f.Proof, "Its name was looked up; no request came.")
 	case repeated:
@@ -382,10 +383,10 @@ func (w *waiting) settle(t *Trial, answers []*message.Response) error {
 		f.Proof = append(f.Proof, "Another address in its place was not asked for in time.")
 	}
 	f.Proof = append(f.Proof, "An address that was sent where nothing reads it was not asked for.")
-	if h.Mark != "" && h.At != nil {
-		p := &Probe{Trial: *t, At: *h.At}
-		p.Mark(h.Mark)
+	if h.FoundMark != "" && h.Point != nil {
+		p := &Probe{OperationScan: *t, Point: *h.Point}
+		p.MarkFound(h.FoundMark)
 	}
-	t.Flaw(f)
+	t.RaiseAlert(f)
 	return nil
 }

@@ -18,16 +18,19 @@ import (
 var fetches = &finding.Rule{ID: "dast/test/fetches"}
 
 // lured asks each point with an address.
-func lured(fetch bool) *activescan.Check {
-	return &activescan.Check{ID: "test", Rules: []*finding.Rule{fetches}, Point: func(p *activescan.Probe) error {
-		_, err := p.Lure(func(bait func() activescan.Bait) (*message.Request, []activescan.Hook) {
-			b := bait()
-			return p.Request.With(p.At, b.URL),
-				[]activescan.Hook{{Bait: b, Rule: fetches, At: &p.At, Payload: b.URL, Fetch: fetch,
-					Proof: "It was asked for."}}
-		})
-		return err
-	}}
+func lured(fetch bool) *activescan.Rule {
+	return &activescan.Rule{ID: "test", FindingRules: []*finding.Rule{fetches},
+		ProbePoint: func(p *activescan.Probe) error {
+			_, err := p.SendOAST(func(bait func() activescan.OASTPayload) (*message.Request,
+				[]activescan.ExpectedInteraction) {
+				b := bait()
+				return p.Request.With(p.Point, b.URL),
+					[]activescan.ExpectedInteraction{{OASTPayload: b, Rule: fetches, Point: &p.Point, Payload: b.URL,
+						RequiresHTTP: fetch,
+						Proof:        "It was asked for."}}
+			})
+			return err
+		}}
 }
 
 // memory is a listener that hears at once what it is told.
@@ -61,7 +64,7 @@ func (m *memory) hear(address, protocol string) {
 
 func TestLure(t *testing.T) {
 	var heard memory
-	listening := func(r *activescan.Run) { r.Callback, r.Patience = &heard, 100*time.Millisecond }
+	listening := func(r *activescan.Engine) { r.OAST, r.OASTTimeout = &heard, 100*time.Millisecond }
 	mux := http.NewServeMux()
 	page := func(path string, f func(v string)) {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
@@ -75,7 +78,7 @@ func TestLure(t *testing.T) {
 	})
 	page("/never", func(string) {})
 	operations := []string{"GET /now?v=a", "GET /later?v=a", "GET /never?v=a"}
-	got := activescantest.Timed(t, mux, []*activescan.Check{lured(true)}, operations, listening)
+	got := activescantest.Timed(t, mux, []*activescan.Rule{lured(true)}, operations, listening)
 	activescantest.Expect(t, got, "dast/test/fetches GET /now query:v", "dast/test/fetches GET /later query:v")
 	for _, f := range got.Findings {
 		proof := strings.Join(f.Live.Proof, " ")
@@ -85,7 +88,7 @@ func TestLure(t *testing.T) {
 			t.Errorf("%+v %+v", f, f.Live)
 		}
 	}
-	if got := activescantest.Timed(t, mux, []*activescan.Check{lured(true)}, operations); len(got.Findings) > 0 ||
+	if got := activescantest.Timed(t, mux, []*activescan.Rule{lured(true)}, operations); len(got.Findings) > 0 ||
 		got.Requests != len(operations) {
 		t.Errorf("nobody listens: %+v", got)
 	}
@@ -101,7 +104,7 @@ func TestLureBehindADevice(t *testing.T) {
 		}
 		fmt.Fprint(w, "hello")
 	})
-	got := activescantest.Attack(t, mux, []*activescan.Check{lured(true)}, []string{"GET /a?v=a"},
+	got := activescantest.Attack(t, mux, []*activescan.Rule{lured(true)}, []string{"GET /a?v=a"},
 		activescantest.Listening(t))
 	if len(got.Findings) != 0 || len(got.Reasons) != 1 ||
 		!strings.Contains(got.Reasons[0].Message, "before the target") {
@@ -120,9 +123,9 @@ func TestLureByName(t *testing.T) {
 				heard.hear(v, "dns")
 			}
 		})
-		got := activescantest.Attack(t, mux, []*activescan.Check{lured(wanted)}, []string{"GET /a?v=a"},
-			func(r *activescan.Run) {
-				r.Callback, r.Patience = heard, 20*time.Millisecond
+		got := activescantest.Attack(t, mux, []*activescan.Rule{lured(wanted)}, []string{"GET /a?v=a"},
+			func(r *activescan.Engine) {
+				r.OAST, r.OASTTimeout = heard, 20*time.Millisecond
 			})
 		activescantest.Expect(t, got, "dast/test/fetches GET /a query:v")
 		if f := got.Findings[0]; wanted != (f.Confidence == finding.Likely) {

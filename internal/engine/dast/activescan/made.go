@@ -46,12 +46,12 @@ func (w *way) copy() *way {
 
 // relabel gives the object that r makes names of its own: words that were left are
 // replaced, payloads are not.
-func (w *way) relabel(t *Trial, r *message.Request) *message.Request {
+func (w *way) relabel(t *OperationScan, r *message.Request) *message.Request {
 	for i := range w.label {
 		l := &w.label[i]
 		for _, p := range r.Points() {
 			if p.Key() == l.at.Key() && p.Value == l.word {
-				l.word = t.Random(len(l.word))
+				l.word = t.RandomLetters(len(l.word))
 				r = r.With(p, l.word)
 				break
 			}
@@ -61,26 +61,26 @@ func (w *way) relabel(t *Trial, r *message.Request) *message.Request {
 }
 
 // arrived takes the answer to a request that made an object.
-func (w *way) arrived(t *Trial, resp *message.Response) {
+func (w *way) arrived(t *OperationScan, resp *message.Response) {
 	if w.list != nil {
 		return
 	}
-	if to := landing(t, resp); to != nil && sitemap.Shape(to) == w.shape {
+	if to := landing(t, resp); to != nil && sitemap.OperationKey(to) == w.shape {
 		t.Request = to
 	}
 }
 
 // walk asks the list where the object is that was made last.
-func (w *way) walk(t *Trial) error {
+func (w *way) walk(t *OperationScan) error {
 	if w.list == nil {
 		return nil
 	}
-	resp, err := t.Follow(w.list)
+	resp, err := t.SendFollowingRedirects(w.list)
 	if err != nil {
 		return err
 	}
 	for _, l := range w.label {
-		if to := beside(t, resp, l.word)[w.place]; to != nil && sitemap.Shape(to) == w.shape {
+		if to := beside(t, resp, l.word)[w.place]; to != nil && sitemap.OperationKey(to) == w.shape {
 			t.Request = to
 			return nil
 		}
@@ -89,12 +89,12 @@ func (w *way) walk(t *Trial) error {
 }
 
 // landing is the page that an answer leads to; nil: none that may be asked.
-func landing(t *Trial, resp *message.Response) *message.Request {
+func landing(t *OperationScan, resp *message.Response) *message.Request {
 	to := resp.Location()
 	if to == nil {
 		return nil
 	}
-	r, err := message.Of(to)
+	r, err := message.FromURL(to)
 	if err != nil || !quiet(t, r) {
 		return nil
 	}
@@ -103,18 +103,18 @@ func landing(t *Trial, resp *message.Response) *message.Request {
 
 // quiet reports whether a page may be asked: nothing in its address says that it removes
 // something.
-func quiet(t *Trial, r *message.Request) bool {
-	return t.Scope.Allows(r) == nil && sitemap.Never(r) == "" &&
-		!slices.ContainsFunc(strings.FieldsFunc(r.Path, func(c rune) bool { return c == '/' }), sitemap.Removes) &&
+func quiet(t *OperationScan, r *message.Request) bool {
+	return t.Scope.Allows(r) == nil && sitemap.ForbiddenReason(r) == "" &&
+		!slices.ContainsFunc(strings.FieldsFunc(r.Path, func(c rune) bool { return c == '/' }), sitemap.NamesRemoval) &&
 		!slices.ContainsFunc(r.Query, func(p message.Param) bool {
-			return sitemap.Removes(p.Name) || sitemap.Removes(p.Value)
+			return sitemap.NamesRemoval(p.Name) || sitemap.NamesRemoval(p.Value)
 		})
 }
 
 // beside returns the links of a page that stand next to a text: around it, before it, and
 // behind it, each at its place; nil: there is none that may be asked. The page is read as it
 // is written: attacks that it holds may have broken its elements.
-func beside(t *Trial, resp *message.Response, text string) (out [2 + maxBehind]*message.Request) {
+func beside(t *OperationScan, resp *message.Response, text string) (out [2 + maxBehind]*message.Request) {
 	page := resp.Text()
 	at := strings.Index(page, text)
 	if !resp.IsHTML() || at < 0 {
@@ -144,10 +144,10 @@ var link = lazyregexp.New(`(?i)<a\s(?:[^>]*\s)?href\s*=\s*["']?([^"'\s>]+)`)
 
 // made searches the pages of objects that what was planted has made, those that its answer
 // leads to, and those that a list names.
-func (r *Run) made(ctx context.Context, planted map[string]*plant, lists []*message.Response,
+func (r *Engine) made(ctx context.Context, planted map[string]*plant, lists []*message.Response,
 	seen map[string]bool) error {
 	asked := map[string]bool{}
-	for _, e := range r.Surface.Entries() {
+	for _, e := range r.Sitemap.Entries() {
 		asked[e.Request.Address()] = true
 	}
 	left := maxMade
@@ -156,8 +156,8 @@ func (r *Run) made(ctx context.Context, planted map[string]*plant, lists []*mess
 		if p.answer == nil || p.request.Method == http.MethodGet {
 			continue
 		}
-		t := &Trial{Run: r, Context: ctx, Request: p.request}
-		var ways []*Trial
+		t := &OperationScan{Engine: r, Context: ctx, Request: p.request}
+		var ways []*OperationScan
 		if to := landing(t, p.answer); to != nil {
 			ways = append(ways, p.trial(t, to, nil, 0))
 		}
@@ -177,7 +177,7 @@ func (r *Run) made(ctx context.Context, planted map[string]*plant, lists []*mess
 			asked[t.Request.Address()] = true
 			left--
 			if err := r.guard(t, func() error {
-				resp, err := t.Follow(t.Request)
+				resp, err := t.SendFollowingRedirects(t.Request)
 				if err == nil {
 					_, err = r.held(t, resp, seen)
 				}
@@ -191,8 +191,8 @@ func (r *Run) made(ctx context.Context, planted map[string]*plant, lists []*mess
 }
 
 // trial asks for the page of an object.
-func (p *plant) trial(t *Trial, page, list *message.Request, place int) *Trial {
-	return &Trial{Run: t.Run, Context: t.Context, Request: page, check: &Check{ID: "stored"},
+func (p *plant) trial(t *OperationScan, page, list *message.Request, place int) *OperationScan {
+	return &OperationScan{Engine: t.Engine, Context: t.Context, Request: page, check: &Rule{ID: "stored"},
 		op:  newOperation(sitemap.Entry{Request: page}),
-		way: &way{plant: p, list: list, place: place, shape: sitemap.Shape(page)}}
+		way: &way{plant: p, list: list, place: place, shape: sitemap.OperationKey(page)}}
 }

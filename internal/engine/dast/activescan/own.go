@@ -13,7 +13,7 @@ import (
 
 // own reports whether a request sends the account of the run's own identity: a form of more
 // than its sign-in, filled in by the page with the name by which it signs in.
-func (r *Run) own(req *message.Request) bool {
+func (r *Engine) own(req *message.Request) bool {
 	if len(r.Target.Identities) == 0 || req.Body.Kind != message.Form && req.Body.Kind != message.Multipart {
 		return false
 	}
@@ -47,6 +47,6 @@ func user(i *scan.Identity) string {
 
 // spoils reports whether another value at the point of a form that shows the identity's own
 // account may end what the identity may do: its name, and what is ticked or chosen.
-func (r *Run) spoils(at message.Point) bool {
+func (r *Engine) spoils(at message.Point) bool {
 	return at.Names() || at.Type == "choice" || at.Value == user(&r.Target.Identities[0])
 }

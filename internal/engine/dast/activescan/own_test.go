@@ -16,16 +16,16 @@ import (
 func TestOwn(t *testing.T) {
 	var mu sync.Mutex
 	attacked := map[string][]string{}
-	note := &activescan.Check{ID: "note", Point: func(p *activescan.Probe) error {
+	note := &activescan.Rule{ID: "note", ProbePoint: func(p *activescan.Probe) error {
 		mu.Lock()
 		defer mu.Unlock()
-		attacked[p.Request.Path] = append(attacked[p.Request.Path], string(p.At.In)+" "+p.At.Name)
+		attacked[p.Request.Path] = append(attacked[p.Request.Path], string(p.Point.In)+" "+p.Point.Name)
 		return nil
 	}}
 	h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("saved")) })
-	activescantest.Attack(t, h, []*activescan.Check{note}, []string{"POST /profile " +
+	activescantest.Attack(t, h, []*activescan.Rule{note}, []string{"POST /profile " +
 		"name=jane&motto=hello&city=Ulm", "POST /guest name=test&motto=hello&city=Ulm", "POST /sign-in name=jane"},
-		func(r *activescan.Run) {
+		func(r *activescan.Engine) {
 			r.Target.Identities = []scan.Identity{{Name: "user", Form: &scan.FormLogin{User: "jane"}}}
 		})
 	for path, want := range map[string][]string{

@@ -240,10 +240,10 @@ func careful(s, keep string) string {
 	return b.String()
 }
 
-// Like returns how alike two pages are: the share of neighbouring words that both
+// Similarity returns how alike two pages are: the share of neighbouring words that both
 // have (the Sørensen–Dice coefficient), from 0 to 1. Pages of different status are
 // not alike.
-func (p *Page) Like(other *Page) float64 {
+func (p *Page) Similarity(other *Page) float64 {
 	if p.status != other.status {
 		return 0
 	}
@@ -272,9 +272,9 @@ func (p *Page) Equal(other *Page) bool {
 	return true
 }
 
-// Steady returns the words that all of the pages have and none of the others: by them
+// CommonWords returns the words that all of the pages have and none of the others: by them
 // answers of an application that changes by itself are told apart.
-func Steady(pages, others []*Page) []string {
+func CommonWords(pages, others []*Page) []string {
 	in := map[string]int{}
 	count := func(p *Page, n int) {
 		seen := map[string]bool{}
@@ -300,7 +300,7 @@ func Steady(pages, others []*Page) []string {
 	return out
 }
 
-// Has reports whether the page has all of the words.
-func (p *Page) Has(words []string) bool {
+// ContainsWords reports whether the page has all of the words.
+func (p *Page) ContainsWords(words []string) bool {
 	return !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(p.words, w) })
 }

@@ -43,7 +43,7 @@ func TestBaseline(t *testing.T) {
 		{"a word more", answer(200, page("mmnbvc", "59", "exists no")), false},
 		{"cut short", answer(200, text(400)), false},
 	} {
-		if got := b.Same(c.resp); got != c.same {
+		if got := b.Matches(c.resp); got != c.same {
 			t.Errorf("%s: same is %v", c.name, got)
 		}
 	}
@@ -65,7 +65,7 @@ func TestBaselineOfFewWords(t *testing.T) {
 		if b.Stable != c.stable {
 			t.Errorf("%q and %q: stable is %v", c.first, c.second, b.Stable)
 		}
-		if got := b.Same(answer(200, c.other)); c.stable && got != c.same {
+		if got := b.Matches(answer(200, c.other)); c.stable && got != c.same {
 			t.Errorf("%q and %q: same is %v", c.first, c.other, got)
 		}
 	}
@@ -73,20 +73,20 @@ func TestBaselineOfFewWords(t *testing.T) {
 
 func TestRepeatedPayload(t *testing.T) {
 	b := newBaseline(answer(200, `<input value="apple"> found`), answer(200, `<input value="apple"> found`))
-	p := &Probe{At: message.Point{Value: "apple"}, Trial: Trial{op: &operation{base: b}}}
+	p := &Probe{Point: message.Point{Value: "apple"}, OperationScan: OperationScan{op: &operation{base: b}}}
 	payload := `apple' AND '1'='1`
 	for _, form := range Encodings(payload) {
-		if got := p.Page(answer(200, `<input value="`+form+`"> found`), payload); !got.Equal(b.Page()) {
+		if got := p.PageOf(answer(200, `<input value="`+form+`"> found`), payload); !got.Equal(b.Page()) {
 			t.Errorf("a page that repeats %q is another one", form)
 		}
 	}
 	for _, form := range []string{"a&#39;&quot;(=&lt;", "a&#x27;&quot;(=&lt;", "a&#x27;&quot;(&#x3D;&lt;",
 		"a&apos;&quot;(=&lt;", "a&#39;&#34;(=&lt;", "a&#039;&quot;(=&lt;"} {
-		if got := p.Page(answer(200, `<input value="`+form+`"> found`), `a'"(=<`); !got.Equal(b.Page()) {
+		if got := p.PageOf(answer(200, `<input value="`+form+`"> found`), `a'"(=<`); !got.Equal(b.Page()) {
 			t.Errorf("a page that repeats %q is another one", form)
 		}
 	}
-	if p.Page(answer(200, `<input value="`+payload+`"> missing`), payload).Equal(b.Page()) {
+	if p.PageOf(answer(200, `<input value="`+payload+`"> missing`), payload).Equal(b.Page()) {
 		t.Error("a page that says something else is the same")
 	}
 }
@@ -94,10 +94,10 @@ func TestRepeatedPayload(t *testing.T) {
 // Fields of several lines come back with other ends of lines than they were sent with.
 func TestRepeatedLines(t *testing.T) {
 	b := newBaseline(answer(200, "<textarea>one\r\ntwo</textarea>"), answer(200, "<textarea>one\r\ntwo</textarea>"))
-	p := &Probe{At: message.Point{Value: "one\ntwo"}, Trial: Trial{op: &operation{base: b}}}
+	p := &Probe{Point: message.Point{Value: "one\ntwo"}, OperationScan: OperationScan{op: &operation{base: b}}}
 	for payload, shown := range map[string]string{"o\\6ee\ntwo": "o\\6ee\r\ntwo", "o\\7be\r\ntwo": "o\\7be\ntwo",
 		"<b>\ntwo": "&lt;b&gt;\r\ntwo"} {
-		if got := p.Page(answer(200, "<textarea>"+shown+"</textarea>"), payload); !got.Equal(b.Page()) {
+		if got := p.PageOf(answer(200, "<textarea>"+shown+"</textarea>"), payload); !got.Equal(b.Page()) {
 			t.Errorf("a page that repeats %q as %q is another one", payload, shown)
 		}
 	}
@@ -106,6 +106,6 @@ func TestRepeatedLines(t *testing.T) {
 func BenchmarkPage(b *testing.B) {
 	base := newBaseline(answer(200, text(5000)), answer(200, text(5000)))
 	for b.Loop() {
-		base.Same(answer(200, text(5000)), "apple' AND '1'='1")
+		base.Matches(answer(200, text(5000)), "apple' AND '1'='1")
 	}
 }

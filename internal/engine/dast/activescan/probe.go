@@ -33,9 +33,9 @@ type Baseline struct {
 // errNoBaseline says that the operation does not answer twice.
 var errNoBaseline = errs.E(errs.Invalid, "the operation gave no baseline")
 
-// First is what the operation answers without an attack, the answer that was seen when
+// FirstResponse is what the operation answers without an attack, the answer that was seen when
 // it was found, if that was kept.
-func (t *Trial) First() (*message.Response, error) {
+func (t *OperationScan) FirstResponse() (*message.Response, error) {
 	t.op.first.Do(func() {
 		if t.op.answer == nil {
 			t.op.answer, t.op.err = t.Send(t.Request)
@@ -50,9 +50,9 @@ func (t *Trial) First() (*message.Response, error) {
 // Baseline asks the operation a second time, once for all checks. An error means that
 // nothing can be compared. Where the answer is another one than when the operation was
 // found, a new one is asked for: what changes by itself changes within moments.
-func (t *Trial) Baseline() (*Baseline, error) {
+func (t *OperationScan) Baseline() (*Baseline, error) {
 	t.op.once.Do(func() {
-		first, err := t.First()
+		first, err := t.FirstResponse()
 		if err != nil {
 			return
 		}
@@ -61,9 +61,9 @@ func (t *Trial) Baseline() (*Baseline, error) {
 			t.op.err = err
 			return
 		}
-		if t.op.entry.Answer != nil && !NewPage(first).Equal(NewPage(second)) {
+		if t.op.entry.Response != nil && !NewPage(first).Equal(NewPage(second)) {
 			first = second
-			if err := t.Alone(func() (err error) { second, err = t.Send(t.Request); return err }); err != nil {
+			if err := t.RunExclusively(func() (err error) { second, err = t.Send(t.Request); return err }); err != nil {
 				t.op.err = err
 				return
 			}
@@ -82,19 +82,20 @@ func (t *Trial) Baseline() (*Baseline, error) {
 
 // broken tells of a page that was there when it was found and is an error now, twice: what
 // an attack says about the page cannot be seen in an error.
-func (t *Trial) broken() {
+func (t *OperationScan) broken() {
 	found, b := t.op.entry.Seen, t.op.base
 	if t.Request.Method == http.MethodGet && found.Outcome == finding.Reached &&
 		found.Status < http.StatusInternalServerError &&
 		b.First.Status >= http.StatusInternalServerError && b.Second.Status >= http.StatusInternalServerError {
-		t.gaps.Add(t.Place(t.Request), "", fmt.Sprintf("GET %s answered with %d when it was found, and with %d when "+
+		t.gaps.Add(t.Location(t.Request), "", fmt.Sprintf("GET %s answered with %d when it was found, and with "+
+			"%d when "+
 			"it was attacked", sitemap.PathShape(t.Request), found.Status, b.Second.Status))
 	}
 }
 
-// Learnt is the Baseline that a check has asked for already; nil: none has, or the
+// CachedBaseline is the Baseline that a check has asked for already; nil: none has, or the
 // operation gave none.
-func (t *Trial) Learnt() *Baseline { return t.op.base }
+func (t *OperationScan) CachedBaseline() *Baseline { return t.op.base }
 
 // newBaseline learns from two answers what changes by itself.
 func newBaseline(first, second *message.Response) *Baseline {
@@ -111,19 +112,19 @@ func (b *Baseline) is(resp *message.Response) bool {
 		resp.Text() == b.First.Text()
 }
 
-// Same reports whether an answer is the page of the baseline, apart from what changes
+// Matches reports whether an answer is the page of the baseline, apart from what changes
 // by itself and from the payloads that it may repeat.
-func (b *Baseline) Same(resp *message.Response, payloads ...string) bool {
+func (b *Baseline) Matches(resp *message.Response, payloads ...string) bool {
 	return b.is(resp) || b.page.Equal(newPage(resp, b.known, " ", payloads...))
 }
 
 // Page is the page of the baseline.
 func (b *Baseline) Page() *Page { return b.page }
 
-// Page reads an answer to a payload at the point for comparison with the baseline and
+// PageOf reads an answer to a payload at the point for comparison with the baseline and
 // with other answers of the same probe: what changes by itself is left out, and where
 // the answer repeats the payload, the point's own value stands instead.
-func (p *Probe) Page(resp *message.Response, payload string) *Page {
+func (p *Probe) PageOf(resp *message.Response, payload string) *Page {
 	var known *changing
 	if b := p.op.base; b != nil {
 		known = b.known
@@ -131,20 +132,20 @@ func (p *Probe) Page(resp *message.Response, payload string) *Page {
 			return b.page
 		}
 	}
-	return newPage(resp, known, p.At.Value, payload)
+	return newPage(resp, known, p.Point.Value, payload)
 }
 
-// Ask is Try for what several checks ask at a point: an answer that one of them has got
+// SendCached is Try for what several checks ask at a point: an answer that one of them has got
 // already is given to the others.
-func (p *Probe) Ask(value string) (*message.Response, error) {
+func (p *Probe) SendCached(value string) (*message.Response, error) {
 	p.op.mu.Lock()
-	p.op.at(p.At)
+	p.op.at(p.Point)
 	resp := p.op.asked[value]
 	p.op.mu.Unlock()
 	if resp != nil {
 		return resp, nil
 	}
-	resp, err := p.Try(value)
+	resp, err := p.SendValue(value)
 	if err == nil {
 		p.op.mu.Lock()
 		if !resp.Shared() {
@@ -159,7 +160,7 @@ func (p *Probe) Ask(value string) (*message.Response, error) {
 }
 
 // Send sends a request as the run's identity, with fresh tokens.
-func (t *Trial) Send(r *message.Request) (*message.Response, error) {
+func (t *OperationScan) Send(r *message.Request) (*message.Response, error) {
 	send := func() (*message.Response, error) { return t.renewed(r, t.Client.Send) }
 	if t.way == nil || r.Method == http.MethodGet {
 		return t.timed(send)
@@ -172,45 +173,50 @@ func (t *Trial) Send(r *message.Request) (*message.Response, error) {
 	return resp, err
 }
 
-// SendAlone is Send while nothing else is under way, for measuring time.
-func (t *Trial) SendAlone(r *message.Request) (*message.Response, error) {
-	return t.timed(func() (*message.Response, error) { return t.renewed(r, t.Client.SendAlone) })
+// SendExclusively is Send while nothing else is under way, for measuring time.
+func (t *OperationScan) SendExclusively(r *message.Request) (*message.Response, error) {
+	return t.timed(func() (*message.Response, error) { return t.renewed(r, t.Client.SendExclusively) })
 }
 
-// Nobody sends a request without any identity.
-func (t *Trial) Nobody(r *message.Request) (*message.Response, error) { return t.SendAs(r, nil) }
+// SendAnonymously sends a request without any identity.
+func (t *OperationScan) SendAnonymously(r *message.Request) (*message.Response, error) {
+	return t.SendAs(r, nil)
+}
 
 // SendAs sends a request as another identity; nil: nobody.
-func (t *Trial) SendAs(r *message.Request, as traffic.Session) (*message.Response, error) {
+func (t *OperationScan) SendAs(r *message.Request, as traffic.Session) (*message.Response, error) {
 	return t.timed(func() (*message.Response, error) { return t.Client.Send(t.Context, r, as) })
 }
 
 // renewed sends a request with fresh tokens. Nothing else is under way meanwhile: many
 // applications have one token for each session, and every page makes it another one.
-func (t *Trial) renewed(r *message.Request,
+func (t *OperationScan) renewed(r *message.Request,
 	send func(context.Context, *message.Request, traffic.Session) (*message.Response, error)) (*message.Response,
 	error) {
-	r = t.Keeper.Mark(t.Request, r)
+	r = t.SideEffects.AddMark(t.Request, r)
 	switch {
-	case t.only && t.Renew != nil:
-		return send(t.Context, t.Renew(t.Context, r), t.As)
+	case t.only && t.RenewCSRFToken != nil:
+		return send(t.Context, t.RenewCSRFToken(t.Context, r), t.As)
 	case t.only:
 		return send(t.Context, r, t.As)
 	}
-	if t.Renew == nil || !crawl.Renewed(r) {
+	if t.RenewCSRFToken == nil || !crawl.HasFreshToken(r) {
 		t.renewing.RLock()
 		defer t.renewing.RUnlock()
 		return send(t.Context, r, t.As)
 	}
 	t.renewing.Lock()
 	defer t.renewing.Unlock()
-	return send(t.Context, t.Renew(t.Context, r), t.As)
+	return send(t.Context, t.RenewCSRFToken(t.Context, r), t.As)
 }
 
-// Follow sends a request and follows redirects inside of the scope, up to 5.
-func (t *Trial) Follow(r *message.Request) (*message.Response, error) { return t.follow(r, t.Send) }
+// SendFollowingRedirects sends a request and follows redirects inside of the scope, up to 5.
+func (t *OperationScan) SendFollowingRedirects(r *message.Request) (*message.Response, error) {
+	return t.follow(r, t.Send)
+}
 
-func (t *Trial) follow(r *message.Request, send func(*message.Request) (*message.Response, error)) (*message.Response,
+func (t *OperationScan) follow(r *message.Request,
+	send func(*message.Request) (*message.Response, error)) (*message.Response,
 	error) {
 	resp, err := send(r)
 	for range 5 {
@@ -221,8 +227,8 @@ func (t *Trial) follow(r *message.Request, send func(*message.Request) (*message
 		if to == nil {
 			return resp, nil
 		}
-		next, parseErr := message.Of(to)
-		if parseErr != nil || t.Scope.Allows(next) != nil || sitemap.Dangerous(next.Address()) {
+		next, parseErr := message.FromURL(to)
+		if parseErr != nil || t.Scope.Allows(next) != nil || sitemap.IsDangerous(next.Address()) {
 			return resp, nil
 		}
 		resp, err = send(next)
@@ -230,32 +236,32 @@ func (t *Trial) follow(r *message.Request, send func(*message.Request) (*message
 	return resp, err
 }
 
-// Shown asks for the trial's own request, as Follow does, and as the identity that was
-// seen to be shown a value that was left elsewhere (Check.Stored).
-func (t *Trial) Shown() (*message.Response, error) {
+// SendAsReader asks for the trial's own request, as Follow does, and as the identity that was
+// seen to be shown a value that was left elsewhere (Rule.CheckStored).
+func (t *OperationScan) SendAsReader() (*message.Response, error) {
 	if t.way != nil {
 		if err := t.way.walk(t); err != nil {
 			return nil, err
 		}
 	}
 	if t.reader == nil {
-		return t.Follow(t.Request)
+		return t.SendFollowingRedirects(t.Request)
 	}
 	return t.follow(t.Request, func(r *message.Request) (*message.Response, error) { return t.SendAs(r, t.reader) })
 }
 
-// Reader is the name of the identity of Shown, where it is not the one that attacks.
-func (t *Trial) Reader() string {
+// ReaderName is the name of the identity of Shown, where it is not the one that attacks.
+func (t *OperationScan) ReaderName() string {
 	if t.reader == nil {
 		return ""
 	}
 	return t.reader.Name()
 }
 
-// Each calls f with 0 to n-1, as many at once as the run attacks operations, each as a
+// ForEach calls f with 0 to n-1, as many at once as the run attacks operations, each as a
 // check of its own: a crash, or an error that ends nothing, concerns one call alone. The
 // error is one that ends the run.
-func (t *Trial) Each(n int, f func(i int) error) error {
+func (t *OperationScan) ForEach(n int, f func(i int) error) error {
 	var workers sync.WaitGroup
 	var mu sync.Mutex
 	var ended error
@@ -284,54 +290,54 @@ func (t *Trial) Each(n int, f func(i int) error) error {
 	return ended
 }
 
-// Try sends the request with the value at the point.
-func (p *Probe) Try(value string) (*message.Response, error) {
-	return p.Send(p.Request.With(p.At, value))
+// SendValue sends the request with the value at the point.
+func (p *Probe) SendValue(value string) (*message.Response, error) {
+	return p.Send(p.Request.With(p.Point, value))
 }
 
-// Found reports whether the check, or another one, has already said what of this point;
+// AlreadyFound reports whether the check, or another one, has already said what of this point;
 // Mark says it. Checks that would prove the same flaw twice agree on a word, such as
 // "sql".
-func (p *Probe) Found(what string) bool {
+func (p *Probe) AlreadyFound(what string) bool {
 	p.op.mu.Lock()
 	defer p.op.mu.Unlock()
-	return p.op.facts.found[p.At.Key()+" "+what]
+	return p.op.facts.found[p.Point.Key()+" "+what]
 }
 
-// Mark says that what was found at this point. What is found at a value shows that it
+// MarkFound says that what was found at this point. What is found at a value shows that it
 // is read by the name of its parameter (Read).
-func (p *Probe) Mark(what string) {
-	p.Read()
+func (p *Probe) MarkFound(what string) {
+	p.MarkRead()
 	p.op.mu.Lock()
 	defer p.op.mu.Unlock()
-	p.op.facts.found[p.At.Key()+" "+what] = true
+	p.op.facts.found[p.Point.Key()+" "+what] = true
 }
 
-// Read says that the value of this point decides the answer by more than being there:
+// MarkRead says that the value of this point decides the answer by more than being there:
 // the application reads it by the name of its parameter, so that the name is no point
 // of attack. What takes in all names finds nothing by a name that it does not know.
-func (p *Probe) Read() {
+func (p *Probe) MarkRead() {
 	p.op.mu.Lock()
 	defer p.op.mu.Unlock()
-	p.op.facts.found[p.At.Key()] = true
-	p.op.facts.found[p.At.Outer().Key()] = true
+	p.op.facts.found[p.Point.Key()] = true
+	p.op.facts.found[p.Point.Outer().Key()] = true
 }
 
-// Flaw reports a flaw at the probe's point.
-func (p *Probe) Flaw(f Flaw) {
+// RaiseAlert reports a flaw at the probe's point.
+func (p *Probe) RaiseAlert(f Alert) {
 	if f.Point == nil {
-		at := p.At
+		at := p.Point
 		f.Point = &at
 	}
-	p.Trial.Flaw(f)
+	p.OperationScan.RaiseAlert(f)
 }
 
 // maxExchanges bounds the evidence of one finding.
 const maxExchanges = 6
 
-// Flaw reports a flaw of the operation. The same rule at the same point of the same
+// RaiseAlert reports a flaw of the operation. The same rule at the same point of the same
 // operation is told once.
-func (t *Trial) Flaw(f Flaw) {
+func (t *OperationScan) RaiseAlert(f Alert) {
 	t.again()
 	if t.op != nil {
 		t.op.told.Store(true)
@@ -343,21 +349,21 @@ func (t *Trial) Flaw(f Flaw) {
 	if f.Point != nil && f.Point.In == message.InPath {
 		op = op.With(*f.Point, f.Point.Value)
 	}
-	chosen := sitemap.Chosen(op)
+	chosen := sitemap.PageSelector(op)
 	if f.Point != nil {
-		chosen = sitemap.Chosen(f.Request.With(*f.Point, f.Point.Value))
+		chosen = sitemap.PageSelector(f.Request.With(*f.Point, f.Point.Value))
 	}
-	place := f.Place
+	place := f.Location
 	if place == "" {
 		place = op.Base() + sitemap.PathShape(op) + chosen
 	}
-	live := &finding.Live{URL: op.Place() + chosen, Method: f.Request.Method, Payload: legible(f.Payload),
+	live := &finding.Live{URL: op.Location() + chosen, Method: f.Request.Method, Payload: legible(f.Payload),
 		Curl: f.Request.Curl(f.sent())}
 	for _, step := range f.Proof {
 		live.Proof = append(live.Proof, legible(step))
 	}
 	identity := f.Request.Method + " " + place + " " + f.Key
-	if f.Place != "" { // whichever request showed it
+	if f.Location != "" { // whichever request showed it
 		identity = place + " " + f.Key
 	}
 	if f.Point != nil {
@@ -368,7 +374,7 @@ func (t *Trial) Flaw(f Flaw) {
 		}
 		identity += " " + live.In + ":" + live.Parameter // a parameter and the value within it are one
 	}
-	if t.As != nil && !f.Nobody {
+	if t.As != nil && !f.Anonymous {
 		live.Identity = t.As.Name()
 	}
 	t.mu.Lock()
@@ -381,12 +387,12 @@ func (t *Trial) Flaw(f Flaw) {
 	if again {
 		return
 	}
-	if f.Cause == "" && f.Place == "" && t.shared(&f) {
-		f.Cause = strings.TrimSpace("query " + f.Point.Name + " of every page of " + op.Base() + " " + f.Key)
+	if f.SharedCause == "" && f.Location == "" && t.shared(&f) {
+		f.SharedCause = strings.TrimSpace("query " + f.Point.Name + " of every page of " + op.Base() + " " + f.Key)
 		live.Proof = append(live.Proof, "A page that is not known to take the parameter shows it in the same way: "+
 			"what reads it is shared.")
 	}
-	answers, notes := f.Answers, f.Notes
+	answers, notes := f.Responses, f.ResponseNotes
 	if n := len(answers); n > maxExchanges {
 		answers = answers[n-maxExchanges:]
 		notes = notes[min(n-maxExchanges, len(notes)):]
@@ -398,28 +404,28 @@ func (t *Trial) Flaw(f Flaw) {
 		}
 		live.Exchanges = append(live.Exchanges, a.Exchange(note))
 	}
-	at := t.Place(op)
-	if strings.HasPrefix(f.Place, "/") {
-		at = t.place(op, f.Place)
-		if f.Place != "/" { // else it is an example
-			live.URL = f.Request.Base() + f.Place
+	at := t.Location(op)
+	if strings.HasPrefix(f.Location, "/") {
+		at = t.locationAt(op, f.Location)
+		if f.Location != "/" { // else it is an example
+			live.URL = f.Request.Base() + f.Location
 		}
 	}
-	t.Report(f.Rule, finding.Finding{Severity: f.Severity, Confidence: f.Confidence, Message: f.Message,
+	t.ReportFinding(f.Rule, finding.Finding{Severity: f.Severity, Confidence: f.Confidence, Message: f.Message,
 		Location: finding.Location{Path: at},
-		Identity: identity, Cause: f.cause(op), Live: live})
+		Identity: identity, Cause: f.causeOf(op), Live: live})
 }
 
-// cause is what the flaw has in common with those of other operations that are the same: the
+// causeOf is what the flaw has in common with those of other operations that are the same: the
 // header that every page reads, or the parameter that chooses the page of a program. Empty: it
 // is one of the operation alone.
-func (f *Flaw) cause(op *message.Request) string {
+func (f *Alert) causeOf(op *message.Request) string {
 	switch {
-	case f.Cause != "" || f.Place != "" || f.Point == nil:
-		return f.Cause
+	case f.SharedCause != "" || f.Location != "" || f.Point == nil:
+		return f.SharedCause
 	case f.Point.In == message.InHeader:
 		return strings.TrimSpace("header " + strings.ToLower(f.Point.Name) + " of " + op.Base() + " " + f.Key)
-	case f.Point.In == message.InQuery && sitemap.Chooses(f.Request.With(*f.Point, f.Point.Value), f.Point.Name):
+	case f.Point.In == message.InQuery && sitemap.SelectsPage(f.Request.With(*f.Point, f.Point.Value), f.Point.Name):
 		return strings.TrimSpace("query " + f.Point.Name + " of " + op.Base() + sitemap.PathShape(op) + " " + f.Key)
 	}
 	return ""
@@ -445,11 +451,11 @@ func legible(s string) string {
 // session put its credentials; without one of its method, any to the same host, such as
 // for the page that shows what was stored. Empty: nobody's session is needed, or none was
 // answered.
-func (f *Flaw) sent() string {
+func (f *Alert) sent() string {
 	any := ""
-	for _, a := range f.Answers {
+	for _, a := range f.Responses {
 		switch {
-		case f.Nobody || a.Request.Base() != f.Request.Base() || a.Sent == "":
+		case f.Anonymous || a.Request.Base() != f.Request.Base() || a.Sent == "":
 		case a.Request.Method == f.Request.Method:
 			return a.Sent
 		case any == "":
@@ -459,54 +465,54 @@ func (f *Flaw) sent() string {
 	return any
 }
 
-// Leave remembers a value that the request leaves in the application: pages are
-// searched for it in the end, and Check.Stored is asked about those that hold it.
-func (p *Probe) Leave(token, payload string) {
+// RecordStoredPayload remembers a value that the request leaves in the application: pages are
+// searched for it in the end, and Rule.CheckStored is asked about those that hold it.
+func (p *Probe) RecordStoredPayload(token, payload string) {
 	p.again()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.tokens == nil {
-		p.tokens = map[string]Token{}
+		p.tokens = map[string]StoredPayload{}
 	}
-	p.tokens[token] = Token{Text: token, Check: p.check, Request: p.Request, Point: p.At, Payload: payload}
+	p.tokens[token] = StoredPayload{Token: token, Rule: p.check, Request: p.Request, Point: p.Point, Payload: payload}
 }
 
-// Breaking is a value with characters that end strings and expressions of many
-// languages behind the point's own. Checks of injections begin with it (Probe.Ask): an
+// BreakingValue is a value with characters that end strings and expressions of many
+// languages behind the point's own. Checks of injections begin with it (Probe.SendCached): an
 // answer that it does not change tells that there is little to find for them all.
-func (p *Probe) Breaking() string { return p.Value() + `'"(` }
+func (p *Probe) BreakingValue() string { return p.OriginalValue() + `'"(` }
 
-// Value is the point's value, or "1" where there is none.
-func (p *Probe) Value() string {
-	if p.At.Value == "" {
+// OriginalValue is the point's value, or "1" where there is none.
+func (p *Probe) OriginalValue() string {
+	if p.Point.Value == "" {
 		return "1"
 	}
-	return p.At.Value
+	return p.Point.Value
 }
 
-// Other returns a value of the same kind and length that most likely names nothing, for
+// UnknownValue returns a value of the same kind and length that most likely names nothing, for
 // all checks of a point the same one.
-func (p *Probe) Other() string {
+func (p *Probe) UnknownValue() string {
 	p.op.mu.Lock()
 	defer p.op.mu.Unlock()
-	p.op.at(p.At)
+	p.op.at(p.Point)
 	if p.op.other == "" {
-		p.op.other = p.other()
+		p.op.other = p.newUnknownValue()
 	}
 	return p.op.other
 }
 
-func (p *Probe) other() string {
-	v := p.Value()
+func (p *Probe) newUnknownValue() string {
+	v := p.OriginalValue()
 	if strings.Trim(v, "0123456789") == "" {
-		return fmt.Sprint(p.Number(1e6, 9e6))
+		return fmt.Sprint(p.RandomNumber(1e6, 9e6))
 	}
-	return p.Random(max(6, min(len(v), 12)))
+	return p.RandomLetters(max(6, min(len(v), 12)))
 }
 
-// Note remembers something of the target for the rest of the run, such as the kind of
+// RecordFact remembers something of the target for the rest of the run, such as the kind of
 // its database; Noted tells whether it was.
-func (r *Run) Note(what string) {
+func (r *Engine) RecordFact(what string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.notes == nil {
@@ -515,27 +521,27 @@ func (r *Run) Note(what string) {
 	r.notes[what] = true
 }
 
-// Leaves says that the operation may have kept what a check has sent, with something in
+// RecordPersistedPayload says that the operation may have kept what a check has sent, with something in
 // it that does not belong there.
-func (t *Trial) Leaves() {
+func (t *OperationScan) RecordPersistedPayload() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.remains == nil {
 		t.remains = map[string]bool{}
 	}
-	t.remains[t.Request.Method+" "+t.Request.Place()] = true
+	t.remains[t.Request.Method+" "+t.Request.Location()] = true
 }
 
-// Remains returns the operations that may have kept something, "POST http://host/path",
+// PersistedPayloads returns the operations that may have kept something, "POST http://host/path",
 // sorted.
-func (r *Run) Remains() []string {
+func (r *Engine) PersistedPayloads() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Sorted(maps.Keys(r.remains))
 }
 
-// Noted reports whether it was noted.
-func (r *Run) Noted(what string) bool {
+// HasFact reports whether it was noted.
+func (r *Engine) HasFact(what string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.notes[what]

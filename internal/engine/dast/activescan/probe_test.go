@@ -12,7 +12,7 @@ import (
 
 // TestBroken tells of pages that break under the scan, and of those alone.
 func TestBroken(t *testing.T) {
-	compare := &activescan.Check{ID: "compare", Request: func(t *activescan.Trial) error {
+	compare := &activescan.Rule{ID: "compare", ScanOperation: func(t *activescan.OperationScan) error {
 		_, err := t.Baseline()
 		return err
 	}}
@@ -25,7 +25,7 @@ func TestBroken(t *testing.T) {
 			_, _ = w.Write([]byte("a page"))
 		}
 	})
-	got := activescantest.Attack(t, h, []*activescan.Check{compare}, []string{"GET /breaks?x=1", "GET /broken?x=1",
+	got := activescantest.Attack(t, h, []*activescan.Rule{compare}, []string{"GET /breaks?x=1", "GET /broken?x=1",
 		"GET /stays?x=1"})
 	if len(got.Reasons) != 1 || !strings.HasSuffix(got.Reasons[0].Path, "/breaks") ||
 		!strings.Contains(got.Reasons[0].Message, "answered with 200 when it was found, and with 500") {

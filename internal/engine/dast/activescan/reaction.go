@@ -5,8 +5,8 @@ import "merlon/internal/engine/dast/message"
 // This file is what several checks want to know of a point before they spend requests on
 // it. What one of them has asked is not asked again.
 
-// A Reaction is what a point answers to values that mean nothing to the application.
-type Reaction struct {
+// A ErrorReaction is what a point answers to values that mean nothing to the application.
+type ErrorReaction struct {
 	Base     *Baseline
 	Broken   *message.Response // answer to Probe.Breaking
 	Breaking *Page             // of Broken
@@ -14,57 +14,57 @@ type Reaction struct {
 	missing  *Page
 }
 
-// Reaction asks for the baseline and for the answer to the breaking value.
-func (p *Probe) Reaction() (*Reaction, error) {
+// ProbeErrorReaction asks for the baseline and for the answer to the breaking value.
+func (p *Probe) ProbeErrorReaction() (*ErrorReaction, error) {
 	base, err := p.Baseline()
 	if err != nil {
 		return nil, err
 	}
-	broken, err := p.Ask(p.Breaking())
+	broken, err := p.SendCached(p.BreakingValue())
 	if err != nil {
 		return nil, err
 	}
-	return &Reaction{Base: base, Broken: broken, Breaking: p.Page(broken, p.Breaking()), probe: p}, nil
+	return &ErrorReaction{Base: base, Broken: broken, Breaking: p.PageOf(broken, p.BreakingValue()), probe: p}, nil
 }
 
 // Changed reports whether the breaking value changes the page, or nobody can tell.
-func (r *Reaction) Changed() bool { return !r.Base.Stable || !r.Breaking.Equal(r.Base.Page()) }
+func (r *ErrorReaction) Changed() bool { return !r.Base.Stable || !r.Breaking.Equal(r.Base.Page()) }
 
-// Missing is the page of a value that most likely names nothing (Probe.Other).
-func (r *Reaction) Missing() (*Page, error) {
+// UnknownPage is the page of a value that most likely names nothing (Probe.UnknownValue).
+func (r *ErrorReaction) UnknownPage() (*Page, error) {
 	if r.missing == nil {
-		other := r.probe.Other()
-		resp, err := r.probe.Ask(other)
+		other := r.probe.UnknownValue()
+		resp, err := r.probe.SendCached(other)
 		if err != nil {
 			return nil, err
 		}
-		r.missing = r.probe.Page(resp, other)
+		r.missing = r.probe.PageOf(resp, other)
 	}
 	return r.missing, nil
 }
 
 // A Canary is the answer to a harmless word in the place of the value.
 type Canary struct {
-	Word   string
-	Answer *message.Response
+	Word     string
+	Response *message.Response
 }
 
-// Canary asks once for each point: what repeats the word, and where, says what may be
+// ProbeCanary asks once for each point: what repeats the word, and where, says what may be
 // worth to try there.
-func (p *Probe) Canary() (*Canary, error) {
+func (p *Probe) ProbeCanary() (*Canary, error) {
 	p.op.mu.Lock()
-	p.op.at(p.At)
+	p.op.at(p.Point)
 	word := p.op.word
 	if word == "" {
-		word = "m" + p.Random(9)
+		word = "m" + p.RandomLetters(9)
 		p.op.word = word
 	}
 	p.op.mu.Unlock()
-	resp, err := p.Ask(word)
+	resp, err := p.SendCached(word)
 	if err != nil {
 		return nil, err
 	}
-	return &Canary{Word: word, Answer: resp}, nil
+	return &Canary{Word: word, Response: resp}, nil
 }
 
 // at forgets what was asked at another point than this one. The caller holds mu.

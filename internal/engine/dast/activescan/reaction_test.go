@@ -22,24 +22,24 @@ func TestAskedOnce(t *testing.T) {
 	mux.HandleFunc("/moves", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, "page ", strings.Repeat("x", int(pages.Add(1))))
 	})
-	var checks []*activescan.Check
+	var checks []*activescan.Rule
 	for range 3 {
-		checks = append(checks, &activescan.Check{ID: "test", Point: func(p *activescan.Probe) error {
-			r, err := p.Reaction()
+		checks = append(checks, &activescan.Rule{ID: "test", ProbePoint: func(p *activescan.Probe) error {
+			r, err := p.ProbeErrorReaction()
 			if err != nil {
 				return err
 			}
-			c, err := p.Canary()
+			c, err := p.ProbeCanary()
 			if err != nil {
 				return err
 			}
-			missing, err := r.Missing()
+			missing, err := r.UnknownPage()
 			if err != nil {
 				return err
 			}
 			if p.Request.Path == "/still" && (r.Changed() || !missing.Equal(r.Base.Page()) ||
-				!strings.HasSuffix(c.Answer.Text(), c.Word)) {
-				t.Errorf("%s: a value that is only repeated changed the page", p.At.Key())
+				!strings.HasSuffix(c.Response.Text(), c.Word)) {
+				t.Errorf("%s: a value that is only repeated changed the page", p.Point.Key())
 			}
 			first.Add(1)
 			return nil
@@ -60,20 +60,20 @@ func TestAskedOnce(t *testing.T) {
 // is read.
 func TestNamesOfValuesThatAreRead(t *testing.T) {
 	var names []string
-	check := &activescan.Check{ID: "test", Wants: func(message.Point) bool {
+	check := &activescan.Rule{ID: "test", AcceptsPoint: func(message.Point) bool {
 		return true
-	}, Point: func(p *activescan.Probe) error {
+	}, ProbePoint: func(p *activescan.Probe) error {
 		switch {
-		case p.At.Names():
-			names = append(names, p.At.Name)
-		case p.At.Name == "read":
-			p.Read()
-		case p.At.Name == "flawed":
-			p.Mark("sql")
+		case p.Point.Names():
+			names = append(names, p.Point.Name)
+		case p.Point.Name == "read":
+			p.MarkRead()
+		case p.Point.Name == "flawed":
+			p.MarkFound("sql")
 		}
 		return nil
 	}}
-	activescantest.Attack(t, http.NotFoundHandler(), []*activescan.Check{check},
+	activescantest.Attack(t, http.NotFoundHandler(), []*activescan.Rule{check},
 		[]string{"GET /?read=1&open=2&flawed=3"})
 	if len(names) != 1 || names[0] != "open" {
 		t.Errorf("names %v", names)

@@ -41,15 +41,16 @@ type finished struct {
 
 // recall reads what an earlier attempt has kept. What is of another form, such as that of
 // another version, is left: the run begins anew.
-func (r *Run) recall() {
+func (r *Engine) recall() {
 	r.resumption.before, r.resumption.done, r.resumption.checks = map[string]bool{}, map[string]finished{}, ""
-	for _, c := range r.Checks {
+	for _, c := range r.Rules {
 		if r.allowed(c) {
 			r.resumption.checks += c.ID + " "
 		}
 	}
 	var k kept
-	if len(r.Kept) == 0 || len(r.Kept) > scan.MaxKept || json.Unmarshal(r.Kept, &k) != nil || k.Version != 1 {
+	if len(r.Checkpoint) == 0 || len(r.Checkpoint) > scan.MaxKept || json.Unmarshal(r.Checkpoint, &k) != nil ||
+		k.Version != 1 {
 		return
 	}
 	for _, key := range k.Done {
@@ -58,30 +59,30 @@ func (r *Run) recall() {
 }
 
 // key names an operation in a round of these checks.
-func (r *Run) key(e sitemap.Entry, slow bool) string {
+func (r *Engine) key(e sitemap.Entry, slow bool) string {
 	round := "quick"
 	if slow {
 		round = "slow"
 	}
-	sum := sha256.Sum256([]byte(round + "\x00" + r.resumption.checks + "\x00" + sitemap.Shape(e.Request)))
+	sum := sha256.Sum256([]byte(round + "\x00" + r.resumption.checks + "\x00" + sitemap.OperationKey(e.Request)))
 	return hex.EncodeToString(sum[:16])
 }
 
 // past reports whether an earlier attempt has attacked the operation in vain.
-func (r *Run) past(e sitemap.Entry, slow bool) bool {
+func (r *Engine) past(e sitemap.Entry, slow bool) bool {
 	return len(r.resumption.before) > 0 && r.resumption.before[r.key(e, slow)]
 }
 
 // finish notes that an operation was attacked to its end, and keeps what is finished from
 // time to time. What finished just now may still be called about by the target (Lure).
-func (r *Run) finish(op *operation, slow bool) {
-	if r.Keep == nil {
+func (r *Engine) finish(op *operation, slow bool) {
+	if r.SaveCheckpoint == nil {
 		return
 	}
-	every := r.KeepEvery
+	every := r.CheckpointInterval
 	switch {
 	case every > 0:
-	case r.Callback == nil:
+	case r.OAST == nil:
 		every = 2 * time.Second // nothing calls later
 	default:
 		every = 10 * time.Second
@@ -105,12 +106,12 @@ func (r *Run) finish(op *operation, slow bool) {
 	r.mu.Unlock()
 	text, err := json.Marshal(kept{Version: 1, Done: slices.Sorted(maps.Keys(all))})
 	if err == nil { // strings always have a form
-		r.Keep(text)
+		r.SaveCheckpoint(text)
 	}
 }
 
 // again says that a later attempt has to attack the operation again.
-func (t *Trial) again() {
+func (t *OperationScan) again() {
 	if t.op == nil { // the sweep of pages, which every attempt makes
 		return
 	}

@@ -24,17 +24,17 @@ import (
 func TestResume(t *testing.T) {
 	rule := &finding.Rule{ID: "dast/example/told", Analysis: finding.DAST, Name: "Example", Severity: finding.Low,
 		Confidence: finding.Certain}
-	check := &activescan.Check{ID: "example", Rules: []*finding.Rule{rule}, Profile: scan.Safe,
-		Point: func(p *activescan.Probe) error {
-			resp, err := p.Try("payload")
+	check := &activescan.Rule{ID: "example", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe,
+		ProbePoint: func(p *activescan.Probe) error {
+			resp, err := p.SendValue("payload")
 			if err != nil {
 				return err
 			}
 			if resp.Status == http.StatusTeapot {
-				p.Flaw(activescan.Flaw{Rule: rule, Request: resp.Request, Answers: []*message.Response{resp}})
+				p.RaiseAlert(activescan.Alert{Rule: rule, Request: resp.Request, Responses: []*message.Response{resp}})
 			}
 			if p.Request.Path == "/left" {
-				p.Leave("word", "word")
+				p.RecordStoredPayload("word", "word")
 			}
 			return nil
 		}}
@@ -59,7 +59,7 @@ func TestResume(t *testing.T) {
 	server := httptest.NewServer(h)
 	defer server.Close()
 	var kept []byte
-	attempt := func(operations []string, checks ...*activescan.Check) (flaws int) {
+	attempt := func(operations []string, checks ...*activescan.Rule) (flaws int) {
 		t.Helper()
 		clear(asked)
 		target := &scan.Target{URL: server.URL + "/", Profile: scan.Full}
@@ -67,7 +67,7 @@ func TestResume(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		surface := sitemap.NewSurface(100)
+		surface := sitemap.New(100)
 		for _, o := range operations {
 			surface.Add(activescantest.Request(t, server.URL, o))
 		}
@@ -75,13 +75,15 @@ func TestResume(t *testing.T) {
 		client := traffic.New(traffic.Options{Scope: scope, Dial: dialer.DialContext, ID: "test", Rate: 1e6,
 			Parallel: 1})
 		defer client.Close()
-		run := &activescan.Run{Client: client, Surface: surface, Target: target, Scope: scope, Checks: checks,
-			Parallel: 1,
-			Seed:     1,
-			Report:   func(*finding.Rule, finding.Finding) { flaws++ },
-			Degrade:  func(r scan.Reason) { t.Errorf("reason %+v", r) },
-			Kept:     kept, KeepEvery: time.Nanosecond, Keep: func(b []byte) { kept = slices.Clone(b) }}
-		if err := run.Do(t.Context()); err != nil {
+		run := &activescan.Engine{Client: client, Sitemap: surface, Target: target, Scope: scope, Rules: checks,
+			Parallel:      1,
+			Seed:          1,
+			ReportFinding: func(*finding.Rule, finding.Finding) { flaws++ },
+			ReportGap:     func(r scan.Reason) { t.Errorf("reason %+v", r) },
+			Checkpoint:    kept, CheckpointInterval: time.Nanosecond, SaveCheckpoint: func(b []byte) {
+				kept = slices.Clone(b)
+			}}
+		if err := run.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		return flaws

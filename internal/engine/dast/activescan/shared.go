@@ -16,13 +16,13 @@ const around = 20
 
 // shared reports whether a page that is not known to take the parameter shows the payload in
 // just the way that the flaw was shown.
-func (t *Trial) shared(f *Flaw) bool {
+func (t *OperationScan) shared(f *Alert) bool {
 	if f.Point == nil || f.Point.In != message.InQuery || f.Point.Inner != nil || f.Request.Method != http.MethodGet ||
-		len(f.Payload) < minSpoken || t.only || t.Surface == nil {
+		len(f.Payload) < minSpoken || t.only || t.Sitemap == nil {
 		return false
 	}
 	shown := ""
-	for _, a := range f.Answers {
+	for _, a := range f.Responses {
 		if a.Request.Address() == f.Request.Address() {
 			shown = surrounding(a, f.Payload)
 		}
@@ -32,22 +32,22 @@ func (t *Trial) shared(f *Flaw) bool {
 		return false
 	}
 	key := "shared " + f.Rule.ID + " " + f.Request.Base() + " " + f.Point.Name + " " + shown
-	if t.Noted(key) || t.Noted("not "+key) {
-		return t.Noted(key)
+	if t.HasFact(key) || t.HasFact("not "+key) {
+		return t.HasFact(key)
 	}
 	resp, err := t.Send(other)
 	if err != nil || surrounding(resp, f.Payload) != shown {
-		t.Note("not " + key)
+		t.RecordFact("not " + key)
 		return false
 	}
-	t.Note(key)
+	t.RecordFact(key)
 	return true
 }
 
 // elsewhere is the request of a page that is not known to take the parameter, with the payload in
 // it; nil: there is none.
-func (t *Trial) elsewhere(f *Flaw) *message.Request {
-	entries := t.Surface.Entries()
+func (t *OperationScan) elsewhere(f *Alert) *message.Request {
+	entries := t.Sitemap.Entries()
 	takes := map[string]bool{sitemap.PathShape(f.Request): true}
 	for _, e := range entries {
 		for _, p := range e.Request.Query {
@@ -59,7 +59,7 @@ func (t *Trial) elsewhere(f *Flaw) *message.Request {
 	for _, e := range entries {
 		r := e.Request
 		if e.Withheld || r.Method != http.MethodGet || r.Base() != f.Request.Base() || takes[sitemap.PathShape(r)] ||
-			e.Seen.Status >= 300 || e.Answer == nil || !e.Answer.IsHTML() || sitemap.Never(r) != "" {
+			e.Seen.Status >= 300 || e.Response == nil || !e.Response.IsHTML() || sitemap.ForbiddenReason(r) != "" {
 			continue
 		}
 		return r.With(message.Point{In: message.InQuery, Name: f.Point.Name, Index: -1}, f.Payload)

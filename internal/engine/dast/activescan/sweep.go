@@ -22,7 +22,7 @@ const maxShown = 500
 
 // sweep asks every page once, and gives those that hold a token to its check; then as
 // the other identities, who may be shown what the one that attacks is not.
-func (r *Run) sweep(ctx context.Context) error {
+func (r *Engine) sweep(ctx context.Context) error {
 	if len(r.tokens) == 0 {
 		return nil
 	}
@@ -30,30 +30,31 @@ func (r *Run) sweep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	entries := r.Surface.Entries()
+	entries := r.Sitemap.Entries()
 	slices.SortStableFunc(entries, func(a, b sitemap.Entry) int { // what keeps a value keeps its own again
 		return cmp.Compare(keeps(planted, a), keeps(planted, b))
 	})
 	seen, barren := map[string]bool{}, map[uint64]bool{}
 	var lists []*message.Response // pages that hold what was left
 	readers := []traffic.Session{nil}
-	for _, o := range r.Others {
-		readers = append(readers, o.As)
+	for _, o := range r.OtherIdentities {
+		readers = append(readers, o.Session)
 	}
 	for _, reader := range readers {
 		asked, theirs, leads := 0, entries, newLeads(r, entries)
 		for i := 0; i < len(theirs); i++ {
 			e := theirs[i]
-			if e.Withheld || e.Request.Method != http.MethodGet || sitemap.Never(e.Request) != "" {
+			if e.Withheld || e.Request.Method != http.MethodGet || sitemap.ForbiddenReason(e.Request) != "" {
 				continue
 			}
 			if asked++; reader != nil && asked > maxShown {
 				break
 			}
-			t := &Trial{Run: r, Context: ctx, Request: e.Request, op: newOperation(e), reader: reader}
-			resp, err := t.Shown()
+			t := &OperationScan{Engine: r, Context: ctx, Request: e.Request, op: newOperation(e), reader: reader}
+			resp, err := t.SendAsReader()
 			if err != nil {
-				if ended := r.guard(&Trial{Run: r, Context: ctx, Request: e.Request, check: &Check{ID: "stored"}},
+				if ended := r.guard(&OperationScan{Engine: r, Context: ctx, Request: e.Request,
+					check: &Rule{ID: "stored"}},
 					func() error { return err }); ended != nil {
 					return ended
 				}
@@ -81,7 +82,7 @@ func (r *Run) sweep(ctx context.Context) error {
 
 // leads are links that only a further identity is shown, such as an administrator.
 type leads struct {
-	run   *Run
+	run   *Engine
 	times map[string]int // pages by shape
 }
 
@@ -90,10 +91,10 @@ type leads struct {
 const maxLike = 5
 
 // newLeads knows the operations that the identity that attacks has found.
-func newLeads(r *Run, entries []sitemap.Entry) *leads {
+func newLeads(r *Engine, entries []sitemap.Entry) *leads {
 	l := &leads{run: r, times: map[string]int{}}
 	for _, e := range entries {
-		l.times[sitemap.Shape(e.Request)] = maxLike
+		l.times[sitemap.OperationKey(e.Request)] = maxLike
 	}
 	return l
 }
@@ -106,13 +107,13 @@ func (l *leads) follow(resp *message.Response) []sitemap.Entry {
 	}
 	var out []sitemap.Entry
 	seen := map[string]bool{}
-	for _, req := range crawl.Read(resp).Requests {
-		shape := sitemap.Shape(req)
+	for _, req := range crawl.ReadPage(resp).Requests {
+		shape := sitemap.OperationKey(req)
 		switch {
 		case req.Method != http.MethodGet || req.Origin != "link" || req.Guest || seen[req.Address()] ||
 			l.times[shape] >= maxLike,
-			l.run.Scope.Allows(req) != nil, sitemap.Never(req) != "", sitemap.Removes(req.Path),
-			l.run.Keeper.Judge(req, "") != message.Reads:
+			l.run.Scope.Allows(req) != nil, sitemap.ForbiddenReason(req) != "", sitemap.NamesRemoval(req.Path),
+			l.run.SideEffects.Classify(req, "") != message.Reads:
 			continue
 		}
 		req.Effect = message.Reads
@@ -125,7 +126,7 @@ func (l *leads) follow(resp *message.Response) []sitemap.Entry {
 
 // keeps is 1 for an operation that something was left at.
 func keeps(planted map[string]*plant, e sitemap.Entry) int {
-	if planted[sitemap.Shape(e.Request)] != nil {
+	if planted[sitemap.OperationKey(e.Request)] != nil {
 		return 1
 	}
 	return 0
@@ -141,24 +142,24 @@ type plant struct {
 // plant leaves new words where others were left, all of an operation's in one request: what
 // came later may have replaced the others, and many applications take no name twice. It
 // returns the operations by shape.
-func (r *Run) plant(ctx context.Context) (map[string]*plant, error) {
+func (r *Engine) plant(ctx context.Context) (map[string]*plant, error) {
 	planted, old := map[string]*plant{}, map[string][]string{}
 	for _, name := range slices.Sorted(maps.Keys(r.tokens)) {
 		t := r.tokens[name]
-		key := sitemap.Shape(t.sent())
+		key := sitemap.OperationKey(t.sent())
 		p := planted[key]
 		if p == nil {
 			p = &plant{request: t.Request}
 			planted[key] = p
 		}
-		word := r.Random(len(name))
+		word := r.RandomLetters(len(name))
 		p.request = p.request.With(t.Point, word)
 		p.labels = append(p.labels, label{t.Point, word})
 		old[key] = append(old[key], name)
 	}
 	for _, key := range slices.Sorted(maps.Keys(planted)) {
 		p := planted[key]
-		t := &Trial{Run: r, Context: ctx, Request: p.request, check: &Check{ID: "stored"},
+		t := &OperationScan{Engine: r, Context: ctx, Request: p.request, check: &Rule{ID: "stored"},
 			op: newOperation(sitemap.Entry{Request: p.request})}
 		if err := r.guard(t, func() (err error) { p.answer, err = t.Send(t.Request); return err }); err != nil {
 			return nil, err
@@ -169,8 +170,8 @@ func (r *Run) plant(ctx context.Context) (map[string]*plant, error) {
 		for i, name := range old[key] {
 			token := r.tokens[name]
 			delete(r.tokens, name)
-			token.Text, token.Payload = p.labels[i].word, p.labels[i].word
-			r.tokens[token.Text] = token
+			token.Token, token.Payload = p.labels[i].word, p.labels[i].word
+			r.tokens[token.Token] = token
 		}
 	}
 	return planted, nil
@@ -178,7 +179,7 @@ func (r *Run) plant(ctx context.Context) (map[string]*plant, error) {
 
 // held gives a page to the checks whose tokens it holds, each token of a page once,
 // whoever was shown it. It reports whether the page holds one.
-func (r *Run) held(page *Trial, resp *message.Response, seen map[string]bool) (found bool, err error) {
+func (r *Engine) held(page *OperationScan, resp *message.Response, seen map[string]bool) (found bool, err error) {
 	text := resp.Text()
 	for name, token := range r.tokens {
 		key := name + " " + page.Request.Address()
@@ -186,32 +187,32 @@ func (r *Run) held(page *Trial, resp *message.Response, seen map[string]bool) (f
 			continue
 		}
 		found = true
-		if token.Check.Stored == nil || seen[key] || page.way != nil &&
-			sitemap.Shape(token.sent()) != sitemap.Shape(page.way.plant.request) {
+		if token.Rule.CheckStored == nil || seen[key] || page.way != nil &&
+			sitemap.OperationKey(token.sent()) != sitemap.OperationKey(page.way.plant.request) {
 			continue
 		}
 		seen[key] = true
-		t := &Trial{Run: r, Context: page.Context, Request: page.Request, check: token.Check, op: page.op,
+		t := &OperationScan{Engine: r, Context: page.Context, Request: page.Request, check: token.Rule, op: page.op,
 			reader: page.reader}
 		if page.way != nil {
 			t.way, token.Request = page.way.copy(), page.way.plant.request
 		}
-		if err := r.guard(t, func() error { return token.Check.Stored(t, token, resp) }); err != nil {
+		if err := r.guard(t, func() error { return token.Rule.CheckStored(t, token, resp) }); err != nil {
 			return true, err
 		}
 	}
 	return found, nil
 }
 
-// Look gives an answer to an ordinary request to the checks that only look. The
+// InspectResponse gives an answer to an ordinary request to the checks that only look. The
 // crawler and the reader of descriptions call it for what they see.
-func (r *Run) Look(ctx context.Context, resp *message.Response) {
-	for _, c := range r.Checks {
-		if c.Response == nil || !r.allowed(c) {
+func (r *Engine) InspectResponse(ctx context.Context, resp *message.Response) {
+	for _, c := range r.Rules {
+		if c.InspectResponse == nil || !r.allowed(c) {
 			continue
 		}
-		t := &Trial{Run: r, Context: ctx, Request: resp.Request, check: c,
+		t := &OperationScan{Engine: r, Context: ctx, Request: resp.Request, check: c,
 			op: newOperation(sitemap.Entry{Request: resp.Request})}
-		_ = r.guard(t, func() error { c.Response(t, resp); return nil }) // it sends nothing, so nothing ends
+		_ = r.guard(t, func() error { c.InspectResponse(t, resp); return nil }) // it sends nothing, so nothing ends
 	}
 }

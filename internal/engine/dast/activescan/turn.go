@@ -39,17 +39,17 @@ var errGivenUp = errs.E(errs.Invalid, "the attack on the operation was given up"
 
 // begin prepares the attack on the operation, alone or beside others, and reports whether it is
 // attacked.
-func (r *Run) begin(ctx context.Context, t *turn, alone bool) bool {
+func (r *Engine) begin(ctx context.Context, t *turn, alone bool) bool {
 	e := t.entry
 	if e.Withheld {
 		return false
 	}
-	if why := sitemap.Never(e.Request); why != "" {
-		r.Surface.Failed(e.Request, why)
+	if why := sitemap.ForbiddenReason(e.Request); why != "" {
+		r.Sitemap.RecordFailure(e.Request, why)
 		return false
 	}
-	if why := r.Keeper.Refuses(e.Request); why != "" {
-		r.Surface.Leave(e.Request, why) // an attack may remove what the operation as it stands does not
+	if why := r.SideEffects.RefusalReason(e.Request); why != "" {
+		r.Sitemap.ExcludeFromScan(e.Request, why) // an attack may remove what the operation as it stands does not
 		return false
 	}
 	t.of = r.families.get(e)
@@ -70,7 +70,7 @@ func (r *Run) begin(ctx context.Context, t *turn, alone bool) bool {
 }
 
 // proceed attacks the operation until its turn is over, and reports whether there is more to do.
-func (r *Run) proceed(t *turn) (more bool) {
+func (r *Engine) proceed(t *turn) (more bool) {
 	if t.begun && !r.families.begin(t.of, t.slow) { // enough others like it were attacked meanwhile
 		t.stop()
 		return false
@@ -88,7 +88,7 @@ func (r *Run) proceed(t *turn) (more bool) {
 
 // end concludes the attack on the operation. Its error is one that ends the run; over tells that
 // it takes too long to answer beside others.
-func (r *Run) end(t *turn) (over bool, err error) {
+func (r *Engine) end(t *turn) (over bool, err error) {
 	over, err = t.op.wait.over.Load(), t.err
 	if !t.slow {
 		r.learn(t.op)
@@ -98,8 +98,8 @@ func (r *Run) end(t *turn) (over bool, err error) {
 		r.left(t.op)
 		return false, err
 	case !over && err == nil:
-		if r.Keeper.Exhausted(t.op.entry.Request) {
-			r.Surface.Cut(t.op.entry.Request, sideeffect.Enough)
+		if r.SideEffects.Exhausted(t.op.entry.Request) {
+			r.Sitemap.MarkUnfinished(t.op.entry.Request, sideeffect.Enough)
 		}
 		r.families.end(t.of, t.slow, !t.op.told.Load())
 		r.finish(t.op, t.slow)

@@ -20,13 +20,13 @@ func TestTurns(t *testing.T) {
 	rule := &finding.Rule{ID: "dast/example/told", Analysis: finding.DAST, Name: "Example", Severity: finding.Low,
 		Confidence: finding.Certain}
 	spent, most := 0, 0
-	check := &activescan.Check{ID: "example", Rules: []*finding.Rule{rule}, Profile: scan.Safe,
-		Point: func(p *activescan.Probe) error {
+	check := &activescan.Rule{ID: "example", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe,
+		ProbePoint: func(p *activescan.Probe) error {
 			for i := range 10 {
 				if spent++; most > 0 && spent > most {
-					return traffic.ErrSpent
+					return traffic.ErrBudgetExhausted
 				}
-				if _, err := p.Try(fmt.Sprint("payload", i)); err != nil {
+				if _, err := p.SendValue(fmt.Sprint("payload", i)); err != nil {
 					return err
 				}
 			}
@@ -54,7 +54,7 @@ func TestTurns(t *testing.T) {
 			fmt.Fprint(w, "page")
 		})
 		spent, most = 0, requests
-		got := activescantest.Attack(t, h, []*activescan.Check{check}, operations, func(r *activescan.Run) {
+		got := activescantest.Attack(t, h, []*activescan.Rule{check}, operations, func(r *activescan.Engine) {
 			r.Parallel = 1
 		})
 		if before > 700 || before == 0 {

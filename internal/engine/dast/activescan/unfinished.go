@@ -30,7 +30,7 @@ func (u *unfinished) begin(entries []sitemap.Entry) {
 func (u *unfinished) end(e sitemap.Entry) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.known[sitemap.Shape(e.Request)] = true
+	u.known[sitemap.OperationKey(e.Request)] = true
 }
 
 // take returns the operations whose attack has not ended, in the order of the round.
@@ -38,14 +38,14 @@ func (u *unfinished) take() []sitemap.Entry {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(u.all), func(e sitemap.Entry) bool {
-		return e.Withheld || u.known[sitemap.Shape(e.Request)]
+		return e.Withheld || u.known[sitemap.OperationKey(e.Request)]
 	})
 }
 
-// Skip records that none of the operations of the surface is attacked, because the scan has
+// SkipAll records that none of the operations of the surface is attacked, because the scan has
 // ended before.
-func (r *Run) Skip() {
-	r.unfinished[0].begin(r.Surface.Entries())
+func (r *Engine) SkipAll() {
+	r.unfinished[0].begin(r.Sitemap.Entries())
 	r.leftOut()
 }
 

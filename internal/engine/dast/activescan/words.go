@@ -27,14 +27,15 @@ func words(base *message.Request, entries []sitemap.Entry) map[string]message.Po
 		folder, word := path.Split(r.Path)
 		if r.Method != http.MethodGet || r.Template != "" || len(r.Query) > 0 || e.Outline == 0 ||
 			e.Seen.Status != http.StatusOK ||
-			word == "" || strings.Contains(word, ".") || message.Identifier(word) || strings.TrimSuffix(base.Path, "/")+
-			"/" == folder {
+			word == "" || strings.Contains(word, ".") || message.LooksLikeIdentifier(word) ||
+			strings.TrimSuffix(base.Path, "/")+
+				"/" == folder {
 			continue
 		}
 		key := fmt.Sprint(r.Base(), folder, " ", e.Outline)
 		if group[key] = append(group[key], e); len(group[key]) == fewWords {
 			first := group[key][0].Request
-			out[sitemap.Shape(first)] = first.Segment(strings.Count(folder, "/") - 1)
+			out[sitemap.OperationKey(first)] = first.Segment(strings.Count(folder, "/") - 1)
 		}
 	}
 	return out

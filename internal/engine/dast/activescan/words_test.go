@@ -19,10 +19,10 @@ import (
 func TestWords(t *testing.T) {
 	rule := &finding.Rule{ID: "dast/example/told", Analysis: finding.DAST, Name: "Example", Severity: finding.Low}
 	var attacked []string
-	check := &activescan.Check{ID: "example", Rules: []*finding.Rule{rule}, Profile: scan.Safe,
-		Point: func(p *activescan.Probe) error {
-			attacked = append(attacked, p.Request.With(p.At, "x y").Path)
-			_, err := p.Try("x y")
+	check := &activescan.Rule{ID: "example", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe,
+		ProbePoint: func(p *activescan.Probe) error {
+			attacked = append(attacked, p.Request.With(p.Point, "x y").Path)
+			_, err := p.SendValue("x y")
 			return err
 		}}
 	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -30,7 +30,7 @@ func TestWords(t *testing.T) {
 		fmt.Fprintf(w, "<h1>%s</h1>%s", html.EscapeString(r.URL.Path),
 			strings.Repeat("<p>text</p>", len(r.URL.Path)%2*strings.Count(r.URL.Path, "odd")))
 	})
-	got := activescantest.Attack(t, h, []*activescan.Check{check}, []string{"GET /users/alice", "GET /users/bob",
+	got := activescantest.Attack(t, h, []*activescan.Rule{check}, []string{"GET /users/alice", "GET /users/bob",
 		"GET /users/carol", "GET /users/dave", "GET /pairs/one", "GET /pairs/two",
 		"GET /files/a.html", "GET /files/b.html", "GET /files/c.html", "GET /about", "GET /contact", "GET /help",
 		"GET /odd/a", "GET /odd/bb", "GET /odd/c", "GET /odd/dd"}, alone)

@@ -32,7 +32,7 @@ var Analyzer = &scan.Analyzer{
 func listRules() ([]*finding.Rule, error) {
 	var out []*finding.Rule
 	for _, c := range check.All {
-		for _, r := range c.Rules {
+		for _, r := range c.FindingRules {
 			if !slices.Contains(out, r) {
 				out = append(out, r)
 			}
@@ -43,23 +43,23 @@ func listRules() ([]*finding.Rule, error) {
 
 // An examination is one scan of one target.
 type examination struct {
-	*livescan.Visit
+	*livescan.Scan
 	crawler *crawl.Crawler
 }
 
 // find signs the other identities in, and finds operations.
 func (e *examination) find(ctx context.Context) error {
-	for _, other := range e.Run.Others {
-		if err := e.SignIn(ctx, other.As.(*session.Session)); err != nil { // they are all of others
+	for _, other := range e.Engine.OtherIdentities {
+		if err := e.SignIn(ctx, other.Session.(*session.Session)); err != nil { // they are all of others
 			return err
 		}
 	}
 	err := e.discover(ctx)
-	unread := e.crawler.Unread()
+	unread := e.crawler.UnreadReasons()
 	for _, reason := range unread {
 		e.Degrade(reason)
 	}
-	if rules := e.Run.Untold(func(c *activescan.Check) []*finding.Rule { return c.Elsewhere }); len(unread) > 0 &&
+	if rules := e.Engine.RuleIDs(func(c *activescan.Rule) []*finding.Rule { return c.StoredRules }); len(unread) > 0 &&
 		len(rules) > 0 {
 		e.Degrade(scan.Reason{Code: "unreadable", Rules: rules, Message: "what was stored was not looked for in " +
 			"pages that gave no answer"})
@@ -67,7 +67,7 @@ func (e *examination) find(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(e.Surface.Entries()) == 0 {
+	if len(e.Sitemap.Entries()) == 0 {
 		e.Degrade(scan.Reason{Code: "unavailable", Message: "nothing was found that could be examined: none of the " +
 			"pages that were asked for is there"})
 	}
@@ -75,14 +75,14 @@ func (e *examination) find(ctx context.Context) error {
 }
 
 // others are the identities of the target beside the first.
-func others(v *livescan.Visit) ([]activescan.Other, error) {
-	var out []activescan.Other
+func others(v *livescan.Scan) ([]activescan.Identity, error) {
+	var out []activescan.Identity
 	for _, identity := range v.Target.Identities[min(1, len(v.Target.Identities)):] {
 		s, err := session.New(identity, v.Session())
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, activescan.Other{As: s, Less: identity.Role > 0 &&
+		out = append(out, activescan.Identity{Session: s, LessPrivileged: identity.Role > 0 &&
 			identity.Role < v.Target.Identities[0].Role})
 	}
 	return out, nil
@@ -95,9 +95,9 @@ func examine(p *scan.LivePass) error {
 		return err
 	}
 	defer v.Close()
-	e := &examination{Visit: v}
-	v.Run.Renew = crawl.Renewer(v.Client, v.As)
-	if v.Run.Others, err = others(v); err != nil {
+	e := &examination{Scan: v}
+	v.Engine.RenewCSRFToken = crawl.TokenRenewer(v.Client, v.As)
+	if v.Engine.OtherIdentities, err = others(v); err != nil {
 		return err
 	}
 	guest, err := session.New(scan.Identity{}, v.Session())
@@ -105,19 +105,20 @@ func examine(p *scan.LivePass) error {
 		return err
 	}
 	v.Client.Receive(guest)
-	e.crawler = crawl.New(crawl.Options{Client: v.Client, As: v.As, Scope: v.Scope, Surface: v.Surface,
-		Keeper: v.Keeper, Values: v.Values, Submit: e.Target.Profile.Allows(scan.Standard),
+	e.crawler = crawl.New(crawl.Options{Client: v.Client, As: v.As, Scope: v.Scope, Surface: v.Sitemap,
+		Keeper: v.SideEffects, Values: v.Values, Submit: e.Target.Profile.Allows(scan.Standard),
 		Remove: e.Target.Profile.Allows(scan.Full),
-		Look:   func(resp *message.Response) { e.Run.Look(e.Context, resp) }, Degrade: e.Degrade, Place: e.Run.Place,
+		Look:   func(resp *message.Response) { e.Engine.InspectResponse(e.Context, resp) }, Degrade: e.Degrade,
+		Place:    e.Engine.Location,
 		Parallel: max(e.Target.Parallel, 4),
 		Progress: func(asked, known int) {
 			e.Progress(5+15*asked/max(known, 1), fmt.Sprintf("asked for %d of %d pages, %d "+
 				"requests", asked, known, e.Client.Sent()))
 		}})
-	v.Signed = e.crawler.Signed
-	return v.Do(livescan.Plan{Script: true, Discover: e.find, Found: 30, Operations: func() []finding.Operation {
+	v.SeenSignIn = e.crawler.Signed
+	return v.Execute(livescan.Plan{Script: true, Discover: e.find, Found: 30, Operations: func() []finding.Operation {
 		var out []finding.Operation
-		for _, entry := range e.Surface.Entries() {
+		for _, entry := range e.Sitemap.Entries() {
 			entry.Seen.Reason = cmp.Or(entry.Seen.Reason, entry.Unfinished)
 			out = append(out, entry.Seen)
 		}

@@ -25,13 +25,13 @@ func (e *examination) discover(ctx context.Context) error {
 		return err
 	}
 	if page := e.entrance(); page != nil {
-		if result, err = e.crawler.More(ctx, page); err != nil {
+		if result, err = e.crawler.CrawlMore(ctx, page); err != nil {
 			return err
 		}
 	}
 	if routes := e.routes(); len(routes) > 0 {
 		e.Progress(20, fmt.Sprintf("asking for what the code declares, %d requests", e.Client.Sent()))
-		if result, err = e.crawler.More(ctx, routes...); err != nil {
+		if result, err = e.crawler.CrawlMore(ctx, routes...); err != nil {
 			return err
 		}
 	}
@@ -42,12 +42,12 @@ func (e *examination) discover(ctx context.Context) error {
 		if found, err = e.explore(ctx, result); err != nil {
 			return err
 		}
-		if _, err = e.crawler.More(ctx, found...); err != nil {
+		if _, err = e.crawler.CrawlMore(ctx, found...); err != nil {
 			return err
 		}
 	}
 	e.leave(found)
-	_, err = e.crawler.More(ctx, e.crawler.Lists()...)
+	_, err = e.crawler.CrawlMore(ctx, e.crawler.ListPages()...)
 	return err
 }
 
@@ -74,8 +74,8 @@ func (e *examination) sockets(result *crawl.Result) {
 			continue
 		}
 		r.Origin = "socket"
-		if e.Surface.Add(r) {
-			e.Surface.Failed(r, "a WebSocket: its messages are not examined")
+		if e.Sitemap.Add(r) {
+			e.Sitemap.RecordFailure(r, "a WebSocket: its messages are not examined")
 		}
 	}
 }
@@ -91,8 +91,8 @@ func (e *examination) explore(ctx context.Context, known *crawl.Result) ([]*mess
 	seeds := []string{e.Scope.Base().String()}
 	shapes := map[string]bool{}
 	for _, p := range known.Pages {
-		if shape := sitemap.Shape(p); !shapes[shape] && p.Method == http.MethodGet && len(seeds) < maxOpened &&
-			!sitemap.Dangerous(p.Address()) {
+		if shape := sitemap.OperationKey(p); !shapes[shape] && p.Method == http.MethodGet && len(seeds) < maxOpened &&
+			!sitemap.IsDangerous(p.Address()) {
 			shapes[shape] = true
 			seeds = append(seeds, p.Address())
 		}
@@ -107,7 +107,7 @@ func (e *examination) explore(ctx context.Context, known *crawl.Result) ([]*mess
 			if o.Request == nil || o.Foreign || e.Scope.Allows(o.Request) != nil {
 				return
 			}
-			e.Keeper.Judge(o.Request, "") // what a form shows tells what it does
+			e.SideEffects.Classify(o.Request, "") // what a form shows tells what it does
 			r := e.anonymous(o.Request.Clone())
 			r.Origin = "browser"
 			mu.Lock()
@@ -122,7 +122,7 @@ func (e *examination) explore(ctx context.Context, known *crawl.Result) ([]*mess
 			"its end: " + err.Error()})
 	}
 	if walk.Entered != nil {
-		e.As.Adopt(walk.Entered)
+		e.As.AdoptBrowserState(walk.Entered)
 	}
 	if walk.Left != "" {
 		e.Degrade(scan.Reason{Code: "timeout", Beyond: true, Message: "script was not run to its end: " + walk.Left})
@@ -146,9 +146,9 @@ func (e *examination) anonymous(r *message.Request) *message.Request {
 	for _, p := range r.Points() {
 		switch p.Value {
 		case user:
-			r = r.With(p, e.Values.Mail())
+			r = r.With(p, e.Values.Email())
 		case password:
-			r = r.With(p, e.Values.Password(r.Place()))
+			r = r.With(p, e.Values.Password(r.Location()))
 		}
 	}
 	return r

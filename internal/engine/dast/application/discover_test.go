@@ -16,9 +16,9 @@ func TestSockets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &examination{Visit: &livescan.Visit{Scope: scope, Surface: sitemap.NewSurface(10)}}
+	e := &examination{Scan: &livescan.Scan{Scope: scope, Sitemap: sitemap.New(10)}}
 	e.sockets(&crawl.Result{Sockets: []string{"wss://shop.example/news", "wss://elsewhere.example/", "ws:"}})
-	got := e.Surface.Entries()
+	got := e.Sitemap.Entries()
 	if len(got) != 1 || got[0].Seen.URL != "https://shop.example/news" || got[0].Seen.Outcome != finding.NotReached ||
 		got[0].Seen.Origin != "socket" || got[0].Seen.Reason == "" {
 		t.Errorf("%+v", got)

@@ -20,7 +20,7 @@ func (e *examination) routes() []*message.Request {
 	for i := range e.Target.Routes {
 		for _, r := range e.requests(&e.Target.Routes[i]) {
 			if why := e.withheld(r); why != "" {
-				e.Surface.Withhold(r, why)
+				e.Sitemap.Withhold(r, why)
 				continue
 			}
 			out = append(out, r)
@@ -38,12 +38,12 @@ func (e *examination) leave(seen []*message.Request) {
 	}
 	shapes := map[string]bool{}
 	for _, r := range seen {
-		shapes[sitemap.Shape(r)] = true
+		shapes[sitemap.OperationKey(r)] = true
 	}
-	for _, entry := range e.Surface.Entries() {
-		if entry.Request.Origin == "code" && !shapes[sitemap.Shape(entry.Request)] && entry.Answer != nil &&
-			entry.Answer.IsData() {
-			e.Surface.Leave(entry.Request, "it answers with data: the analysis of APIs examines it")
+	for _, entry := range e.Sitemap.Entries() {
+		if entry.Request.Origin == "code" && !shapes[sitemap.OperationKey(entry.Request)] && entry.Response != nil &&
+			entry.Response.IsData() {
+			e.Sitemap.ExcludeFromScan(entry.Request, "it answers with data: the analysis of APIs examines it")
 		}
 	}
 }
@@ -53,7 +53,8 @@ func (e *examination) leave(seen []*message.Request) {
 // address which is named for removing something, even for GET, is as good as a warning.
 func (e *examination) withheld(r *message.Request) string {
 	changes := r.Method == http.MethodPut || r.Method == http.MethodPatch
-	if (r.Method == http.MethodDelete || changes && strings.Contains(r.Template, "{") || sitemap.Removes(r.Template)) &&
+	if (r.Method == http.MethodDelete || changes && strings.Contains(r.Template, "{") ||
+		sitemap.NamesRemoval(r.Template)) &&
 		!e.Target.Profile.Allows(scan.Full) {
 		return "the profile sends nothing that may remove or replace what the scan has not made"
 	}

@@ -56,7 +56,7 @@ type Options struct {
 	Memory    int64 // of all processes of Path together, in bytes; 0: 3 GiB
 	Crashes   int   // after which it is not started again; 0: 3
 	// Values are typed into fields; nil: those of no scan.
-	Values *formvalue.Values
+	Values *formvalue.Generator
 	// IgnoreCertificates lets pages of hosts with bad certificates load.
 	IgnoreCertificates bool
 }

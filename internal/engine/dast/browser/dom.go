@@ -29,8 +29,8 @@ const (
 	maxKept     = 20     // names of cookies and of the browser's storage that are tried
 )
 
-// A DOMTrial is a page whose scripts are examined.
-type DOMTrial struct {
+// A DOMProbe is a page whose scripts are examined.
+type DOMProbe struct {
 	As       Session
 	Request  *message.Request // GET
 	Fragment string           // with "#"; may be empty
@@ -41,8 +41,8 @@ type DOMTrial struct {
 	Path bool
 }
 
-// A DOMFlaw is a text from outside that a page's own script executes.
-type DOMFlaw struct {
+// A DOMAlert is a text from outside that a page's own script executes.
+type DOMAlert struct {
 	// Source is "fragment", "query", "path" (something behind it), "name" (window.name),
 	// "referrer", "message"; or what the browser keeps for the application: "cookie",
 	// "local", "session", which nobody else can write by himself.
@@ -56,8 +56,8 @@ type DOMFlaw struct {
 	Executions []Execution
 }
 
-// Kept reports whether the source is something that the browser keeps.
-func (f DOMFlaw) Kept() bool { return source{kind: f.Source}.kept() }
+// IsStored reports whether the source is something that the browser keeps.
+func (f DOMAlert) IsStored() bool { return source{kind: f.Source}.kept() }
 
 // A source is something of a page that others choose.
 type source struct {
@@ -81,7 +81,7 @@ type flow struct {
 // A prober examines one page.
 type prober struct {
 	b        *Browser
-	t        DOMTrial
+	t        DOMProbe
 	canary   string
 	lure     string // a host that answers as an attacker's would; nothing is sent to it
 	joint    string // before what is put behind the path
@@ -98,7 +98,7 @@ type prober struct {
 // every source at once and watches which reach a sink that could execute them, with
 // characters left that can break out; only those are tried, with a few payloads that
 // run nothing but a function of ours. What is returned was executed.
-func (b *Browser) ProbeDOM(ctx context.Context, t DOMTrial) ([]DOMFlaw, error) {
+func (b *Browser) ProbeDOM(ctx context.Context, t DOMProbe) ([]DOMAlert, error) {
 	if t.Request.Method != http.MethodGet {
 		return nil, fmt.Errorf("a page that is opened by %s has no address to be sent", t.Request.Method)
 	}
@@ -428,15 +428,15 @@ func (p *prober) flow(f flow) {
 }
 
 // prove tries payloads for what has reached a sink, one flaw for each source and sink.
-func (p *prober) prove(ctx context.Context) ([]DOMFlaw, error) {
+func (p *prober) prove(ctx context.Context) ([]DOMAlert, error) {
 	p.mu.Lock()
 	flows := slices.Clone(p.flows)
 	p.mu.Unlock()
 	slices.SortStableFunc(flows, func(a, b flow) int { return cmp.Compare(rank(a.source), rank(b.source)) })
-	var out []DOMFlaw
+	var out []DOMAlert
 	tried := map[source][]string{}
 	for _, f := range flows {
-		if slices.ContainsFunc(out, func(d DOMFlaw) bool { return d.Sink == f.sink && d.Script == f.script }) {
+		if slices.ContainsFunc(out, func(d DOMAlert) bool { return d.Sink == f.sink && d.Script == f.script }) {
 			continue // the same sink by another source
 		}
 		for _, shape := range payloads(f.kind, f.value, p.canary+f.source.id) {
@@ -467,7 +467,7 @@ func rank(s source) int {
 }
 
 // attempt loads the page with one payload; nil: nothing was executed.
-func (p *prober) attempt(ctx context.Context, f flow, shape string) (*DOMFlaw, error) {
+func (p *prober) attempt(ctx context.Context, f flow, shape string) (*DOMAlert, error) {
 	p.attempts++
 	name := "f" + strings.ToLower(rand.Text()[:10])
 	payload := strings.NewReplacer("F()", name+"()", "=F#", "="+name+"#", "HOST", p.lure).Replace(shape)
@@ -503,7 +503,7 @@ func (p *prober) attempt(ctx context.Context, f flow, shape string) (*DOMFlaw, e
 	for i := range done {
 		done[i].Address = page.Address()
 	}
-	return &DOMFlaw{Source: f.source.kind, Parameter: f.source.name, Sink: f.sink, Payload: payload,
+	return &DOMAlert{Source: f.source.kind, Parameter: f.source.name, Sink: f.sink, Payload: payload,
 		Address: spaced(r.Address() + fragment), Script: f.script, Executions: done}, nil
 }
 

@@ -126,7 +126,7 @@ func TestProbeDOM(t *testing.T) {
 				t.Fatal(err)
 			}
 			flaws, err := w.ProbeDOM(t.Context(),
-				DOMTrial{Request: r, Fragment: fragment, Path: strings.Contains(c.body, "pathname")})
+				DOMProbe{Request: r, Fragment: fragment, Path: strings.Contains(c.body, "pathname")})
 			if err != nil {
 				t.Fatal(err)
 			}

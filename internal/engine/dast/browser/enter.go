@@ -167,7 +167,7 @@ func (e *explorer) try(ctx context.Context, named bool) error {
 }
 
 // holdsMore reports whether cookies or storage have something that they had not before.
-func (s *State) holdsMore(before *State) bool {
+func (s *SignInState) holdsMore(before *SignInState) bool {
 	held := before.held()
 	for name, value := range s.held() {
 		if held[name] != value {
@@ -178,7 +178,7 @@ func (s *State) holdsMore(before *State) bool {
 }
 
 // held are the names and values of cookies and storage.
-func (s *State) held() map[string]string {
+func (s *SignInState) held() map[string]string {
 	out := map[string]string{}
 	for _, c := range s.Cookies {
 		out["cookie "+c.Name] = c.Value

@@ -68,15 +68,15 @@ type Observation struct {
 	Text    string // of a listener, the name of a key ("local:token"), an error, an address that is not http
 }
 
-// A Walk is how far an exploration came.
-type Walk struct {
+// A ExplorationResult is how far an exploration came.
+type ExplorationResult struct {
 	States, Events, Pages int
 	// Left says why it ended before everything was tried; empty: everything was.
 	Left string
 	// Ended are pages that died or had to be closed, with the reason.
 	Ended []string
 	// Entered is what the browser held after it had signed in; nil: it has not.
-	Entered *State
+	Entered *SignInState
 }
 
 func (e *Exploration) defaults() {
@@ -167,7 +167,7 @@ type explorer struct {
 	Exploration
 	b    *Browser
 	p    *Page
-	walk Walk
+	walk ExplorationResult
 
 	mu     sync.Mutex
 	told   map[string]bool // observations
@@ -184,7 +184,7 @@ type explorer struct {
 // Explore walks through an application: opens addresses, dispatches the events that
 // visible elements listen to, fills in forms, and follows what comes of it until
 // nothing new appears. Its error says that the browser could not be used at all.
-func (b *Browser) Explore(ctx context.Context, o Exploration) (Walk, error) {
+func (b *Browser) Explore(ctx context.Context, o Exploration) (ExplorationResult, error) {
 	o.defaults()
 	e := &explorer{Exploration: o, b: b, told: map[string]bool{}, opened: map[string]bool{}, acted: map[string]bool{},
 		alike: map[string]int{}, seen: map[string]bool{}}
@@ -404,7 +404,7 @@ func formKey(f *formed) string {
 }
 
 func (e *explorer) wants(key, place, words string) bool {
-	return !e.acted[key] && e.alike[place] < alikeLimit && !sitemap.Dangerous(words) &&
+	return !e.acted[key] && e.alike[place] < alikeLimit && !sitemap.IsDangerous(words) &&
 		(e.Bold || !harmful.MatchString(words))
 }
 
@@ -480,7 +480,7 @@ func (e *explorer) link(address, page string) {
 func (e *explorer) enqueue(address string, given bool) {
 	r, fragment, err := split(address)
 	if err != nil || !given && (!e.b.o.Within(r) || static.MatchString(path.Base(r.Path)) ||
-		sitemap.Dangerous(r.Address()+fragment)) {
+		sitemap.IsDangerous(r.Address()+fragment)) {
 		return
 	}
 	key := shape(address)
@@ -509,7 +509,7 @@ func split(address string) (*message.Request, string, error) {
 		fragment = "#" + u.EscapedFragment()
 	}
 	u.Fragment, u.RawFragment = "", ""
-	r, err := message.Of(u)
+	r, err := message.FromURL(u)
 	return r, fragment, err
 }
 
@@ -523,7 +523,7 @@ func (b *Browser) remember(r *message.Request, fragment string) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	document := sitemap.Shape(r)
+	document := sitemap.OperationKey(r)
 	if len(b.routes[document]) < maxRemembered && len(b.routes) < maxRemembered &&
 		!slices.Contains(b.routes[document], fragment) {
 		b.routes[document] = append(b.routes[document], fragment)
@@ -534,7 +534,7 @@ func (b *Browser) remember(r *message.Request, fragment string) {
 // each shape; those with parameters come first.
 func (b *Browser) Routes(r *message.Request, n int) []string {
 	b.mu.Lock()
-	all := slices.Clone(b.routes[sitemap.Shape(r)])
+	all := slices.Clone(b.routes[sitemap.OperationKey(r)])
 	b.mu.Unlock()
 	slices.SortStableFunc(all, func(x, y string) int {
 		return cmp.Compare(strings.Count(y, "=")-strings.Count(x, "="), 0)
@@ -581,10 +581,10 @@ func shape(address string) string {
 	if err != nil {
 		return address
 	}
-	out := sitemap.Shape(r)
+	out := sitemap.OperationKey(r)
 	if words.MatchString(fragment) {
 		if route, err := message.Parse("http://route/" + strings.TrimLeft(fragment, "#!/")); err == nil {
-			out += sitemap.Shape(route)
+			out += sitemap.OperationKey(route)
 		}
 	}
 	return out
@@ -631,7 +631,7 @@ func (e *explorer) form(ctx context.Context, f *formed, page string) {
 			r.Shown = append(r.Shown, p.Name)
 		}
 	}
-	e.tell(Observation{Kind: "form", Request: r, Page: page, Foreign: !e.b.o.Within(r)}, sitemap.Shape(r))
+	e.tell(Observation{Kind: "form", Request: r, Page: page, Foreign: !e.b.o.Within(r)}, sitemap.OperationKey(r))
 }
 
 // tell passes an observation on, once.
@@ -658,7 +658,7 @@ func (e *explorer) event(ev Event) {
 		}
 		e.tell(Observation{Kind: "request", Request: s.Request, Type: s.Kind, Foreign: s.Foreign, Refused: s.Refused,
 			Page: page},
-			s.Kind+sitemap.Shape(s.Request)+s.Address()+s.Refused)
+			s.Kind+sitemap.OperationKey(s.Request)+s.Address()+s.Refused)
 	case ev.Route != "":
 		if r, fragment, err := split(ev.Route); err == nil {
 			r.Origin = "browser"
@@ -686,11 +686,11 @@ var errChanges = errors.New("it may change something, which this exploration doe
 // allow refuses what may do harm.
 func (e *explorer) allow(s *Sent) error {
 	switch {
-	case sitemap.Dangerous(s.Address()):
+	case sitemap.IsDangerous(s.Address()):
 		return errors.New("it ends the session or destroys something")
 	case s.Method == http.MethodGet || s.Method == http.MethodHead || s.Method == http.MethodOptions:
 		return nil
-	case sitemap.Deletes(s.Request) && !e.Bold, !e.Submit:
+	case sitemap.IsDelete(s.Request) && !e.Bold, !e.Submit:
 		return errChanges
 	}
 	return nil

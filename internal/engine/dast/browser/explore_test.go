@@ -158,7 +158,7 @@ func TestExploreWindows(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	slices.Sort(forms)
-	password := (*formvalue.Values)(nil).Password("browser")
+	password := (*formvalue.Generator)(nil).Password("browser")
 	want := []string{"/change?new1=" + password + "&new2=" + password + "1 ",
 		"/join email=merlon-000000%40merlon.example&p1=" + password + "&p2=" + password}
 	if !slices.Equal(forms, want) {

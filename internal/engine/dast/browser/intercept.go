@@ -270,14 +270,14 @@ func (p *Page) authenticate(s *session, e *fetch.EventAuthRequired) {
 
 // socket decides about a WebSocket, which is not held: its host is admitted or not.
 func (p *Page) socket(address string) {
-	p.observe(Event{Socket: message.Cut(address, 8000)})
+	p.observe(Event{Socket: message.Truncate(address, 8000)})
 	u, err := url.Parse(address)
 	if err != nil {
 		return
 	}
 	asked := *u
 	asked.Scheme = map[string]string{"ws": "http", "wss": "https"}[u.Scheme]
-	r, err := message.Of(&asked)
+	r, err := message.FromURL(&asked)
 	if err != nil || !p.browser.o.Within(r) {
 		return
 	}

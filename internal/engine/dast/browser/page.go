@@ -216,8 +216,8 @@ func (p *Page) intercept(ctx context.Context, s *session) error {
 }
 
 // samples are what our script types into fields.
-func samples(v *formvalue.Values) map[string]string {
-	return map[string]string{"mail": v.Mail(), "url": v.URL(), "password": v.Password("browser"), "text": v.Mark()}
+func samples(v *formvalue.Generator) map[string]string {
+	return map[string]string{"mail": v.Email(), "url": v.URL(), "password": v.Password("browser"), "text": v.Mark()}
 }
 
 // instrument puts our script into every document.
@@ -355,7 +355,7 @@ func (p *Page) observe(e Event) {
 }
 
 func (p *Page) dialog(s *session, e *cdppage.EventJavascriptDialogOpening) {
-	p.observe(Event{Dialog: &Dialog{Kind: string(e.Type), Text: message.Cut(e.Message, 2000)}})
+	p.observe(Event{Dialog: &Dialog{Kind: string(e.Type), Text: message.Truncate(e.Message, 2000)}})
 	p.mu.Lock()
 	p.dialogs++
 	over := p.dialogs > maxDialogs
@@ -379,7 +379,7 @@ func (p *Page) popup(address string) {
 		p.fail(fmt.Sprintf("it opened more than %d windows", maxPopups))
 		return
 	}
-	p.observe(Event{Popup: message.Cut(address, 8000)})
+	p.observe(Event{Popup: message.Truncate(address, 8000)})
 }
 
 // binding takes a report of our script.
@@ -444,7 +444,7 @@ func (p *Page) open(ctx context.Context, to cdppage.NavigateParams, limit time.D
 		return p.err(err)
 	}
 	if result.ErrorText != "" && result.ErrorText != "net::ERR_ABORTED" {
-		return p.err(fmt.Errorf("the page %s does not load: %s", message.Cut(to.URL, 200), result.ErrorText))
+		return p.err(fmt.Errorf("the page %s does not load: %s", message.Truncate(to.URL, 200), result.ErrorText))
 	}
 	return p.Settle(ctx, limit-time.Since(began))
 }
@@ -465,7 +465,7 @@ func (p *Page) signIn(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
-	r, err := message.Of(req.URL)
+	r, err := message.FromURL(req.URL)
 	if err != nil || !p.browser.o.Within(r) {
 		return nil //nolint:nilerr // the interception says what becomes of it
 	}
@@ -506,7 +506,7 @@ func (p *Page) Eval(ctx context.Context, expression string, out any) error {
 		if x := result.ExceptionDetails.Exception; x != nil {
 			text += " " + x.Description
 		}
-		return fmt.Errorf("script in the page: %s", message.Cut(text, 300))
+		return fmt.Errorf("script in the page: %s", message.Truncate(text, 300))
 	}
 	if out == nil || result.Result == nil || len(result.Result.Value) == 0 {
 		return nil

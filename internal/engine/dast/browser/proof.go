@@ -36,8 +36,8 @@ func (e Execution) String() string {
 	return fmt.Sprintf("the script opened the dialog %s(%q) in %s", e.Kind, e.Text, e.Address)
 }
 
-// A Trial says what is opened to prove an execution.
-type Trial struct {
+// A ScriptProbe says what is opened to prove an execution.
+type ScriptProbe struct {
 	As       Session          // nil: nobody
 	Request  *message.Request // of the page
 	Fragment string           // with its "#"; may be empty
@@ -51,11 +51,11 @@ type Trial struct {
 // identifier is a marker that is a name of a function.
 var identifier = lazyregexp.New(`^[a-zA-Z_][a-zA-Z0-9_]{3,63}$`)
 
-// Run opens a page, lets what holds the marker and waits for a person happen, and
+// RunProbe opens a page, lets what holds the marker and waits for a person happen, and
 // returns what was executed, nothing when nothing was. A dialog counts when it shows
 // the marker alone, and the request does not hold it as a whole value: a page that
 // shows what it was sent in a dialog of its own executes nothing.
-func (b *Browser) Run(ctx context.Context, t Trial) ([]Execution, error) {
+func (b *Browser) RunProbe(ctx context.Context, t ScriptProbe) ([]Execution, error) {
 	var mu sync.Mutex
 	var out []Execution
 	var p *Page
@@ -110,7 +110,7 @@ func (b *Browser) Run(ctx context.Context, t Trial) ([]Execution, error) {
 	return nil, err
 }
 
-func (p *Page) attempt(ctx context.Context, t Trial, ran func() bool) error {
+func (p *Page) attempt(ctx context.Context, t ScriptProbe, ran func() bool) error {
 	if err := p.Send(ctx, t.Request, t.Fragment, proofLimit/2); err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ type Prover struct {
 // Execute opens the request and returns how the marker was executed, nothing when it
 // was not; see Browser.Run.
 func (p Prover) Execute(ctx context.Context, r *message.Request, marker string) ([]string, error) {
-	done, err := p.Browser.Run(ctx, Trial{As: p.As, Request: r, Marker: marker})
+	done, err := p.Browser.RunProbe(ctx, ScriptProbe{As: p.As, Request: r, Marker: marker})
 	var out []string
 	for _, e := range done {
 		out = append(out, e.String())
@@ -179,7 +179,7 @@ func (p Prover) ExecuteShown(ctx context.Context, r *message.Request, marker str
 		if err != nil {
 			continue
 		}
-		done, err := p.Browser.Run(ctx, Trial{As: p.As, Request: page, Fragment: fragment, Marker: marker})
+		done, err := p.Browser.RunProbe(ctx, ScriptProbe{As: p.As, Request: page, Fragment: fragment, Marker: marker})
 		if err != nil {
 			return nil, err
 		}

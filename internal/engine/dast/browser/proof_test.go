@@ -76,7 +76,7 @@ func TestRun(t *testing.T) {
 			} else {
 				r.Body = message.Body{Kind: message.Form, Params: []message.Param{{Name: "q", Value: c.q}}}
 			}
-			got, err := w.Run(t.Context(), Trial{Request: r, Marker: c.marker})
+			got, err := w.RunProbe(t.Context(), ScriptProbe{Request: r, Marker: c.marker})
 			kind := ""
 			if len(got) > 0 {
 				kind = got[0].Kind
@@ -94,13 +94,14 @@ func TestRun(t *testing.T) {
 // TestRunThen proves a script that a step of the page executes.
 func TestRunThen(t *testing.T) {
 	w := newWorld(t, html(`<input id=name><button onclick="document.body.innerHTML='<p>'+document.querySelector('#name').value">Go</button>`))
-	got, err := w.Run(t.Context(), Trial{Request: w.request(t, "/"), Marker: "k42zz", Then: []scan.BrowserStep{
-		{Fill: "#name", Value: "<img src=x onerror=k42zz()>"}, {Click: "button"}, {Wait: "img"},
-	}})
+	got, err := w.RunProbe(t.Context(), ScriptProbe{Request: w.request(t, "/"), Marker: "k42zz",
+		Then: []scan.BrowserStep{
+			{Fill: "#name", Value: "<img src=x onerror=k42zz()>"}, {Click: "button"}, {Wait: "img"},
+		}})
 	if err != nil || len(got) == 0 || got[0].Kind != "call" {
 		t.Errorf("%v, %v", got, err)
 	}
-	if _, err := w.Run(t.Context(), Trial{Request: w.request(t, "/"), Marker: "k42zz",
+	if _, err := w.RunProbe(t.Context(), ScriptProbe{Request: w.request(t, "/"), Marker: "k42zz",
 		Then: []scan.BrowserStep{{Click: "]["}}}); err == nil || !strings.Contains(err.Error(), "selector") {
 		t.Errorf("a selector that is none: %v", err)
 	}

@@ -66,13 +66,13 @@ func (p *Page) until(ctx context.Context, expression, otherwise string) error {
 		select {
 		case <-time.After(stepPeriod):
 		case <-ctx.Done():
-			return fmt.Errorf("%s (in %s)", otherwise, message.Cut(p.Address(), 200))
+			return fmt.Errorf("%s (in %s)", otherwise, message.Truncate(p.Address(), 200))
 		}
 	}
 }
 
-// A State is what a browser holds after a sign-in.
-type State struct {
+// A SignInState is what a browser holds after a sign-in.
+type SignInState struct {
 	Cookies []*http.Cookie
 	Storage []Storage // by origin
 	// Authorization is the header of the last request of the page that had one.
@@ -98,7 +98,7 @@ type Login struct {
 }
 
 // SignIn signs in and returns what the browser then holds.
-func (b *Browser) SignIn(ctx context.Context, l Login) (*State, error) {
+func (b *Browser) SignIn(ctx context.Context, l Login) (*SignInState, error) {
 	if len(l.Steps) > maxSteps {
 		return nil, fmt.Errorf("the sign-in has %d steps, more than %d", len(l.Steps), maxSteps)
 	}
@@ -205,9 +205,9 @@ func (p *Page) login(ctx context.Context, l Login, fields map[string]string, pas
 		case <-time.After(stepPeriod):
 		case <-limited.Done():
 			if password {
-				return "", fmt.Errorf("the page %s never asked for the password", message.Cut(p.Address(), 200))
+				return "", fmt.Errorf("the page %s never asked for the password", message.Truncate(p.Address(), 200))
 			}
-			return "", fmt.Errorf("the page %s shows no form to sign in", message.Cut(p.Address(), 200))
+			return "", fmt.Errorf("the page %s shows no form to sign in", message.Truncate(p.Address(), 200))
 		}
 	}
 }
@@ -228,8 +228,8 @@ func oneTime(value string, totp func() (string, error)) (string, error) {
 }
 
 // state reads cookies and storage.
-func (p *Page) state(ctx context.Context) (*State, error) {
-	out := &State{Address: p.Address()}
+func (p *Page) state(ctx context.Context) (*SignInState, error) {
+	out := &SignInState{Address: p.Address()}
 	got, err := call(ctx, p.in.root, storage.GetCookies, storage.GetCookiesParams{BrowserContextID: p.context})
 	if err != nil {
 		return nil, p.err(err)

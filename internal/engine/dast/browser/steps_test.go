@@ -84,7 +84,7 @@ func TestSignIn(t *testing.T) {
 }
 
 // checkStored opens a page that holds what the sign-in has left.
-func checkStored(t *testing.T, w *world, s *State) {
+func checkStored(t *testing.T, w *world, s *SignInState) {
 	t.Helper()
 	as := &silent{}
 	w.Keep(as, s.Storage)

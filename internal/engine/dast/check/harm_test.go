@@ -65,7 +65,7 @@ func TestPayloadsDoNoHarm(t *testing.T) {
 	})
 	activescantest.Timed(t, mux, check.All, []string{"GET /echo?q=abc", "GET /fail?q=2", "GET /silent?q=abc",
 		"GET /file?q=a.txt", `POST /echo?q=1 {"a": "abc"}`, "POST /silent a=abc", "POST /silent?x=1 <a>abc</a>"},
-		func(r *activescan.Run) { r.Parallel = 1 })
+		func(r *activescan.Engine) { r.Parallel = 1 })
 	if len(sent) < 100 {
 		t.Fatalf("only %d values were sent", len(sent))
 	}

@@ -27,7 +27,7 @@ func (c *Crawler) send(ctx context.Context, r *message.Request) (*message.Respon
 	c.renewing.Lock()
 	defer c.renewing.Unlock()
 	again, err := c.Client.Send(ctx, c.renew(ctx, r), c.As)
-	if traffic.Over(err) {
+	if traffic.IsFinal(err) {
 		return nil, err
 	}
 	if err != nil || again.Status >= 400 {
@@ -49,7 +49,7 @@ func (c *Crawler) reread() []item {
 	var out []item
 	shapes := map[string]bool{}
 	for _, r := range c.result.Pages {
-		if shape := sitemap.Shape(r); r.Method == http.MethodGet && len(r.Query) == 0 && !shapes[shape] &&
+		if shape := sitemap.OperationKey(r); r.Method == http.MethodGet && len(r.Query) == 0 && !shapes[shape] &&
 			len(out) < maxReread {
 			shapes[shape] = true
 			out = append(out, item{r: r, again: true})
@@ -79,8 +79,8 @@ func (c *Crawler) steps(ctx context.Context) error {
 	chain := map[*message.Request]*message.Request{} // forms with those before them
 	for _, e := range c.Surface.Entries() {
 		via := c.behindForm[e.Request]
-		if via == nil || e.Request.Via != nil || e.Request.Method == http.MethodGet || e.Answer == nil ||
-			tried == maxSteps || sitemap.Never(e.Request) != "" {
+		if via == nil || e.Request.Via != nil || e.Request.Method == http.MethodGet || e.Response == nil ||
+			tried == maxSteps || sitemap.ForbiddenReason(e.Request) != "" {
 			continue
 		}
 		delete(c.behindForm, e.Request)
@@ -103,7 +103,7 @@ func (c *Crawler) steps(ctx context.Context) error {
 		}
 		if behind {
 			chain[e.Request] = next
-			c.Surface.Behind(e.Request, via)
+			c.Surface.RecordProxyPath(e.Request, via)
 		}
 	}
 	return nil
@@ -113,10 +113,10 @@ func (c *Crawler) steps(ctx context.Context) error {
 // Its error is one that ends the scan.
 func (c *Crawler) again(ctx context.Context, e sitemap.Entry, r *message.Request) (bool, error) {
 	resp, err := c.Client.Send(ctx, c.renew(ctx, r), c.As)
-	if traffic.Over(err) {
+	if traffic.IsFinal(err) {
 		return false, err
 	}
-	return err == nil && arrives(resp, e.Answer), nil
+	return err == nil && arrives(resp, e.Response), nil
 }
 
 // arrives reports whether two answers are the same page, or lead to the same.
@@ -145,11 +145,11 @@ func (c *Crawler) created(ctx context.Context, resp *message.Response) error {
 	}
 	page.Guest = r.Guest
 	shown, err := c.Client.Send(ctx, page, c.As)
-	if traffic.Over(err) {
+	if traffic.IsFinal(err) {
 		return err
 	}
 	if err == nil && strings.Contains(shown.Text(), mark) {
-		c.Keeper.Stores(r, page.Address())
+		c.Keeper.RecordCreated(r, page.Address())
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ import (
 )
 
 // entry returns the operation of a method and a path.
-func entry(s *sitemap.Surface, method, path string) *sitemap.Entry {
+func entry(s *sitemap.Map, method, path string) *sitemap.Entry {
 	for _, e := range s.Entries() {
 		if e.Request.Method == method && e.Request.Path == path {
 			return &e
@@ -186,7 +186,7 @@ func TestCrawlOfWizards(t *testing.T) {
 		var dialer net.Dialer
 		client := traffic.New(traffic.Options{Scope: scope, Dial: dialer.DialContext, Rate: 1e6})
 		defer client.Close()
-		renew := crawl.Renewer(client, nil)
+		renew := crawl.TokenRenewer(client, nil)
 		for range 2 {
 			r := e.Request.With(message.Point{In: message.InForm, Name: "size", Index: 0}, "attacked")
 			resp, err := client.Send(context.WithoutCancel(t.Context()), renew(t.Context(), r), nil)

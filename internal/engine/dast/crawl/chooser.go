@@ -36,7 +36,7 @@ func (f *form) chooser(r *message.Request) *chooser {
 	var list *html.Node
 	for _, n := range f.controls {
 		switch kind := strings.ToLower(attribute(n, "type")); {
-		case slices.ContainsFunc(strings.Fields(Text(n)+" "+attribute(n, "value")), sitemap.Removes) && submits(n):
+		case slices.ContainsFunc(strings.Fields(Text(n)+" "+attribute(n, "value")), sitemap.NamesRemoval) && submits(n):
 			return nil
 		case attribute(n, "name") == "", n.Data == "button", kind == "submit", kind == "image", kind == "hidden",
 			kind == "button", kind == "reset":
@@ -60,7 +60,7 @@ func (f *form) chooser(r *message.Request) *chooser {
 			value = strings.TrimSpace(Text(o))
 		}
 		if value != "" && value != chosen && !slices.Contains(c.left, value) && len(c.left) < maxChoices &&
-			!sitemap.Dangerous(Text(o)) && !sitemap.Removal(Text(o)) && !sitemap.Removal(value) {
+			!sitemap.IsDangerous(Text(o)) && !sitemap.IsRemovalLabel(Text(o)) && !sitemap.IsRemovalLabel(value) {
 			c.left = append(c.left, value)
 		}
 	}
@@ -74,11 +74,11 @@ func (c *chooser) next(resp *message.Response) *message.Request {
 	if to == nil || len(c.left) == 0 {
 		return nil
 	}
-	at, err := message.Of(to)
+	at, err := message.FromURL(to)
 	if err != nil {
 		return nil
 	}
-	place := sitemap.Shape(at) + " " + sitemap.Page(at)
+	place := sitemap.OperationKey(at) + " " + sitemap.PageKey(at)
 	if c.again++; !c.led[place] {
 		c.led[place], c.again = true, 0
 	}
@@ -104,7 +104,7 @@ func (c *Crawler) choose(it item, resp *message.Response) {
 		return
 	}
 	next := it.list.next(resp)
-	if next == nil || sitemap.Never(next) != "" {
+	if next == nil || sitemap.ForbiddenReason(next) != "" {
 		return
 	}
 	c.mu.Lock()

@@ -76,7 +76,7 @@ func identifier(object map[string]any) string {
 
 // collection returns the request for the first object of a list, and the one that would
 // add another like it; nil: the answer is no list.
-func collection(resp *message.Response, values *formvalue.Values) (item, add *message.Request) {
+func collection(resp *message.Response, values *formvalue.Generator) (item, add *message.Request) {
 	r := resp.Request
 	if r.Method != http.MethodGet || resp.Status != http.StatusOK || !strings.Contains(resp.MediaType(), "json") {
 		return nil, nil
@@ -110,9 +110,9 @@ func collection(resp *message.Response, values *formvalue.Values) (item, add *me
 	return item, add
 }
 
-// Lists returns the requests that would add to the lists that were seen, for paths at
+// ListPages returns the requests that would add to the lists that were seen, for paths at
 // which nothing is known to be added.
-func (c *Crawler) Lists() []*message.Request {
+func (c *Crawler) ListPages() []*message.Request {
 	c.mu.Lock()
 	all := slices.Clone(c.lists)
 	c.mu.Unlock()

@@ -117,7 +117,7 @@ func (c *Crawler) bake(ctx context.Context) error {
 		var fit []sitemap.Entry
 		for _, e := range entries {
 			if e.Request.Host == cookie.by.Host && within(e.Request.Path, cookie.path) &&
-				sitemap.Never(e.Request) == "" {
+				sitemap.ForbiddenReason(e.Request) == "" {
 				fit = append(fit, e)
 			}
 		}
@@ -149,7 +149,7 @@ func (c *Crawler) readers(ctx context.Context, cookie crumb, pages []sitemap.Ent
 	var out []sitemap.Entry
 	asked := 0
 	for _, e := range pages {
-		if e.Request.Method != http.MethodGet || e.Answer == nil || !c.Submit || len(out) == maxPerCrumb {
+		if e.Request.Method != http.MethodGet || e.Response == nil || !c.Submit || len(out) == maxPerCrumb {
 			continue
 		}
 		if asked++; asked > maxReaders {
@@ -160,10 +160,10 @@ func (c *Crawler) readers(ctx context.Context, cookie crumb, pages []sitemap.Ent
 		differs := true
 		for _, r := range []*message.Request{changed, e.Request} {
 			resp, err := c.Client.Send(ctx, r, c.As)
-			if traffic.Over(err) {
+			if traffic.IsFinal(err) {
 				return nil, err
 			}
-			if like := err == nil && alike(e.Answer, resp); like == (r == changed) {
+			if like := err == nil && alike(e.Response, resp); like == (r == changed) {
 				differs = false
 				break
 			}

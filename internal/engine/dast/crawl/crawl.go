@@ -34,16 +34,16 @@ type Options struct {
 	Client  *traffic.Client
 	As      traffic.Session // nil: nobody
 	Scope   *sitemap.Scope
-	Surface *sitemap.Surface
+	Surface *sitemap.Map
 	// Submit sends forms that may store something; without it only those that the
 	// method GET sends.
 	Submit bool
 	// Remove sends requests of the method DELETE; without it they are told, and not sent.
 	Remove bool
 	// Keeper judges what requests do, and which of them are not sent; nil: all are.
-	Keeper *sideeffect.Keeper
+	Keeper *sideeffect.Guard
 	// Values are typed into fields; nil: those of no scan.
-	Values *formvalue.Values
+	Values *formvalue.Generator
 	// Look sees every answer.
 	Look     func(*message.Response)
 	Progress func(asked, known int)
@@ -94,7 +94,7 @@ func New(o Options) *Crawler {
 		large: map[[sha256.Size]byte]*int{}, cookies: map[string]crumb{},
 		codes: map[string]code{}, sent: map[*message.Request]*scripted{}, vain: map[string]int{}}
 	c.standing, c.behindForm = map[string]*standing{}, map[*message.Request]*message.Request{}
-	c.renew = Renewer(o.Client, o.As)
+	c.renew = TokenRenewer(o.Client, o.As)
 	c.ready = sync.NewCond(&c.mu)
 	return c
 }
@@ -103,7 +103,7 @@ func New(o Options) *Crawler {
 // until nothing is new, or a limit is reached, which is a reason. Its error is one that
 // ends the scan.
 func (c *Crawler) Run(ctx context.Context, seeds ...*message.Request) (*Result, error) {
-	base, err := message.Of(c.Scope.Base())
+	base, err := message.FromURL(c.Scope.Base())
 	if err != nil {
 		return nil, errs.Wrap(errs.Invalid, err, "the target cannot be asked")
 	}
@@ -116,12 +116,12 @@ func (c *Crawler) Run(ctx context.Context, seeds ...*message.Request) (*Result, 
 		}
 		all = append(all, &r)
 	}
-	return c.More(ctx, all...)
+	return c.CrawlMore(ctx, all...)
 }
 
-// More crawls on from requests that somebody else has found. What was asked before is
+// CrawlMore crawls on from requests that somebody else has found. What was asked before is
 // not asked again. The result is that of everything so far.
-func (c *Crawler) More(ctx context.Context, found ...*message.Request) (*Result, error) {
+func (c *Crawler) CrawlMore(ctx context.Context, found ...*message.Request) (*Result, error) {
 	for _, r := range found {
 		c.push(item{r: r})
 	}
@@ -153,7 +153,7 @@ type Crawler struct {
 	shapes     map[string]int
 	spare      map[string][]item // by shape, that wait for what others of it lead to
 	room       map[string]int    // by shape, beyond maxPerShape
-	kinds      sitemap.Varieties
+	kinds      sitemap.Variants
 	folders    map[string]int
 	sockets    map[string]bool
 	soft       map[string]*soft
@@ -171,7 +171,7 @@ type Crawler struct {
 	renewing   sync.RWMutex                          // held while a request with a fresh token is under way
 	renew      func(context.Context, *message.Request) *message.Request
 	result     Result
-	gaps       sitemap.Gaps // that gave no answer, or none that could be read
+	gaps       sitemap.CoverageGaps // that gave no answer, or none that could be read
 }
 
 // run works until the queue is empty and nobody is busy; then it sends forms as script
@@ -190,7 +190,7 @@ func (c *Crawler) run(ctx context.Context) (*Result, error) {
 		}
 	}
 	c.frames()
-	c.Surface.Twins(twins)
+	c.Surface.MarkDuplicates(twins)
 	c.limits()
 	c.result.Sockets = slices.Sorted(maps.Keys(c.sockets))
 	return &c.result, c.stopped
@@ -208,7 +208,7 @@ func (c *Crawler) work(ctx context.Context) {
 				}
 				err := c.ask(ctx, it)
 				c.done()
-				if traffic.Over(err) {
+				if traffic.IsFinal(err) {
 					c.unasked(it)
 					c.end(err)
 				}
@@ -218,8 +218,8 @@ func (c *Crawler) work(ctx context.Context) {
 	workers.Wait()
 }
 
-// Unread returns a reason for each place that gave no answer, or none that could be read.
-func (c *Crawler) Unread() []scan.Reason { return c.gaps.Take("unreadable", true) }
+// UnreadReasons returns a reason for each place that gave no answer, or none that could be read.
+func (c *Crawler) UnreadReasons() []scan.Reason { return c.gaps.Take("unreadable", true) }
 
 // limits says what was left out.
 func (c *Crawler) limits() {
@@ -243,7 +243,7 @@ func (c *Crawler) limits() {
 			"the first %d were attacked", maxCrumbs)})
 		c.result.crumbs = false
 	}
-	if n := c.Surface.Left(); n > 0 {
+	if n := c.Surface.OmittedCount(); n > 0 {
 		c.Degrade(scan.Reason{Code: "too-many-operations", Beyond: true,
 			Message: plural(n, "operation is", "operations are") + " not examined: there are too many"})
 	}
@@ -313,11 +313,11 @@ func (c *Crawler) push(it item) {
 		key += "\x00"
 	}
 	folder := r.Method + " " + r.Base() + path.Dir(r.Path)
-	r.Effect = c.Keeper.Judge(r, "")
+	r.Effect = c.Keeper.Classify(r, "")
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	shape := sitemap.Shape(r)
-	if page := sitemap.Page(r); page != "" && c.shapes[shape+" "] < maxChosen {
+	shape := sitemap.OperationKey(r)
+	if page := sitemap.PageKey(r); page != "" && c.shapes[shape+" "] < maxChosen {
 		if c.shapes[shape+"="+page] == 0 {
 			c.shapes[shape+" "]++
 		}
@@ -390,12 +390,12 @@ func trap(p string) bool {
 // ask asks for a request and reads the answer.
 func (c *Crawler) ask(ctx context.Context, it item) error {
 	r := it.r
-	if why := sitemap.Never(r); why != "" {
+	if why := sitemap.ForbiddenReason(r); why != "" {
 		c.Surface.Add(r)
-		c.Surface.Failed(r, why)
+		c.Surface.RecordFailure(r, why)
 		return nil
 	}
-	if why := c.Keeper.Refuses(r); why != "" {
+	if why := c.Keeper.RefusalReason(r); why != "" {
 		c.Surface.Withhold(r, why)
 		return nil
 	}
@@ -403,16 +403,16 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 		c.Surface.Withhold(r, "the profile sends no forms that may store something")
 		return nil
 	}
-	if sitemap.Deletes(r) && !c.Remove {
+	if sitemap.IsDelete(r) && !c.Remove {
 		c.Surface.Add(r)
-		c.Surface.Failed(r, "the profile removes nothing")
+		c.Surface.RecordFailure(r, "the profile removes nothing")
 		return nil
 	}
 	resp, err := c.send(ctx, r)
 	if err != nil {
-		if !traffic.Over(err) {
+		if !traffic.IsFinal(err) {
 			c.Surface.Add(r)
-			c.Surface.Failed(r, err.Error())
+			c.Surface.RecordFailure(r, err.Error())
 			c.gaps.Add(c.Place(r), "", err.Error())
 			return nil
 		}
@@ -442,12 +442,12 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 			there = true
 		}
 	}
-	if there && !Static(answer) {
+	if there && !IsStatic(answer) {
 		if c.Surface.Add(r) && it.from != "" {
 			c.leadsOn(it.from)
 		}
-		c.Surface.Answered(answer, c.name(r))
-		c.Surface.Count(r, 1)
+		c.Surface.RecordResponse(answer, c.name(r))
+		c.Surface.CountResponses(r, 1)
 	}
 	c.keep(it, resp, there)
 	c.crumbs(resp, false)
@@ -456,11 +456,11 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 	}
 	// otherwise it was read where it is, and its relative addresses lead nowhere
 	if there || resp.Status != http.StatusOK {
-		found := ReadWith(resp, c.Values)
+		found := ReadPageWith(resp, c.Values)
 		c.want(it, resp, found)
 		c.take(found, resp, it.depth+1, on)
-		if resp.IsHTML() && resp.Unparsed() != nil {
-			c.gaps.Add(c.Place(r), "", fmt.Sprintf("the page %s was not read: %v", r.Place(), resp.Unparsed()))
+		if resp.IsHTML() && resp.ParseError() != nil {
+			c.gaps.Add(c.Place(r), "", fmt.Sprintf("the page %s was not read: %v", r.Location(), resp.ParseError()))
 		}
 	}
 	return nil
@@ -492,15 +492,15 @@ func (c *Crawler) known(resp *message.Response) (on *int, often bool) {
 // leads says where the target's own address leads when that is none of the target's.
 func (c *Crawler) leads(resp *message.Response) {
 	to := resp.Location()
-	base, err := message.Of(c.Scope.Base())
+	base, err := message.FromURL(c.Scope.Base())
 	if err != nil || to == nil || resp.Request.Method != http.MethodGet || resp.Request.Address() != base.Address() {
 		return
 	}
-	if next, err := message.Of(to); err == nil && c.Scope.Allows(next) == nil {
+	if next, err := message.FromURL(to); err == nil && c.Scope.Allows(next) == nil {
 		return
 	}
 	c.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("%s leads to %.200s, which is outside of the "+
-		"target: what is there was not examined", base.Place(), to.Scheme+"://"+to.Host+to.Path)})
+		"target: what is there was not examined", base.Location(), to.Scheme+"://"+to.Host+to.Path)})
 }
 
 // name is that of the identity that asks.
@@ -522,16 +522,16 @@ func (c *Crawler) keep(it item, resp *message.Response, there bool) {
 }
 
 // take pushes what was found in an answer, of which on is known.
-func (c *Crawler) take(f *Found, resp *message.Response, depth int, on *int) {
+func (c *Crawler) take(f *PageContent, resp *message.Response, depth int, on *int) {
 	c.forms(f)
 	if resp.Request.Method == http.MethodGet {
 		c.stand(resp.Request, f.Requests)
 	}
-	from := sitemap.Shape(resp.Request)
+	from := sitemap.OperationKey(resp.Request)
 	c.mu.Lock()
 	if before := c.before(resp.Request); before != nil && len(c.behindForm) < maxPerPlace {
 		for _, r := range f.Requests {
-			if sitemap.Shape(r) != sitemap.Shape(before) {
+			if sitemap.OperationKey(r) != sitemap.OperationKey(before) {
 				c.behindForm[r] = before
 			}
 		}
@@ -583,9 +583,9 @@ func (c *Crawler) take(f *Found, resp *message.Response, depth int, on *int) {
 	}
 }
 
-// Static reports whether the answer is a file that does nothing with a request: an
+// IsStatic reports whether the answer is a file that does nothing with a request: an
 // image, a style, a script, a font.
-func Static(resp *message.Response) bool {
+func IsStatic(resp *message.Response) bool {
 	if resp.Request.Method != http.MethodGet || len(resp.Request.Query) > 0 {
 		return false
 	}
@@ -687,7 +687,7 @@ func (c *Crawler) behind(ctx context.Context, resp *message.Response) *message.R
 	r := resp.Request
 	form := r.Method == http.MethodPost && (r.Body.Kind == message.Form || r.Body.Kind == message.Multipart)
 	if resp.Status != http.StatusNotFound || !form && (r.Method != http.MethodGet || len(r.Query) == 0) ||
-		Static(resp) {
+		IsStatic(resp) {
 		return nil
 	}
 	c.mu.Lock()
@@ -735,7 +735,7 @@ func Resolve(base *url.URL, text, origin string) *message.Request {
 		return nil
 	}
 	u.User = nil
-	r, err := message.Of(u)
+	r, err := message.FromURL(u)
 	if err != nil {
 		return nil
 	}

@@ -86,7 +86,7 @@ func serve(t *testing.T) (*httptest.Server, func() []string) {
 	return server, func() []string { mu.Lock(); defer mu.Unlock(); return slices.Clone(asked) }
 }
 
-func run(t *testing.T, address string, o crawl.Options) (*sitemap.Surface, *crawl.Result, []scan.Reason) {
+func run(t *testing.T, address string, o crawl.Options) (*sitemap.Map, *crawl.Result, []scan.Reason) {
 	t.Helper()
 	target := &scan.Target{URL: address}
 	scope, err := sitemap.NewScope(target)
@@ -98,12 +98,12 @@ func run(t *testing.T, address string, o crawl.Options) (*sitemap.Surface, *craw
 	t.Cleanup(client.Close)
 	var mu sync.Mutex
 	var reasons []scan.Reason
-	o.Client, o.Scope, o.Surface = client, scope, sitemap.NewSurface(1000)
+	o.Client, o.Scope, o.Surface = client, scope, sitemap.New(1000)
 	o.Degrade = func(r scan.Reason) { mu.Lock(); defer mu.Unlock(); reasons = append(reasons, r) }
-	o.Place = (*message.Request).Place
+	o.Place = (*message.Request).Location
 	crawler := crawl.New(o)
 	result, err := crawler.Run(t.Context())
-	reasons = append(reasons, crawler.Unread()...)
+	reasons = append(reasons, crawler.UnreadReasons()...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,10 +321,10 @@ func TestRenewerPlantsFreshTokens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	form := crawl.Read(resp).Requests[0]
+	form := crawl.ReadPage(resp).Requests[0]
 	form.Referer = server.URL + "/"
 	attacked := form.With(message.Point{In: message.InForm, Name: "text", Index: 1}, "payload")
-	fresh := crawl.Renewer(client, nil)(t.Context(), attacked)
+	fresh := crawl.TokenRenewer(client, nil)(t.Context(), attacked)
 	if content, _ := fresh.Content(); string(content) != "csrf_token=token-0002&text=payload" {
 		t.Errorf("sent %s", content)
 	}
@@ -340,7 +340,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("text/xml", "<loc>/a</loc>")
 	f.Fuzz(func(t *testing.T, media, text string) {
 		r, _ := message.Parse("http://a.example/b/c")
-		for _, q := range crawl.Read(&message.Response{Request: r, Status: 200,
+		for _, q := range crawl.ReadPage(&message.Response{Request: r, Status: 200,
 			Header: http.Header{"Content-Type": {media}}, Body: []byte(text)}).Requests {
 			if q.Host == "" || !strings.HasPrefix(q.Path, "/") {
 				t.Errorf("request %+v", q)
@@ -365,7 +365,7 @@ func TestFormsKeepPasswords(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			found := crawl.Read(&message.Response{Request: page, Status: 200,
+			found := crawl.ReadPage(&message.Response{Request: page, Status: 200,
 				Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte(c.form)})
 			if len(found.Requests) != 1 {
 				t.Fatalf("%d requests, want 1", len(found.Requests))
@@ -452,7 +452,7 @@ func TestCrawlOfLists(t *testing.T) {
 	var dialer net.Dialer
 	client := traffic.New(traffic.Options{Scope: scope, Dial: dialer.DialContext, Rate: 1e6})
 	defer client.Close()
-	c := crawl.New(crawl.Options{Client: client, Scope: scope, Surface: sitemap.NewSurface(100), Submit: true,
+	c := crawl.New(crawl.Options{Client: client, Scope: scope, Surface: sitemap.New(100), Submit: true,
 		Degrade: func(scan.Reason) {}})
 	if _, err := c.Run(t.Context()); err != nil {
 		t.Fatal(err)
@@ -462,7 +462,7 @@ func TestCrawlOfLists(t *testing.T) {
 			t.Errorf("%s was not asked: %q", want, asked)
 		}
 	}
-	more := c.Lists()
+	more := c.ListPages()
 	if len(more) != 1 || more[0].Path != "/api/orders/" ||
 		string(more[0].Body.Text) != `{"count":2,"note":"merlon-000000"}` {
 		t.Errorf("lists %+v", more)
@@ -547,7 +547,7 @@ func TestFormsOfOneOrTheOther(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out []string
-		for _, r := range crawl.Read(&message.Response{Request: base, Status: 200,
+		for _, r := range crawl.ReadPage(&message.Response{Request: base, Status: 200,
 			Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte(form)}).Requests {
 			if r.Origin == "form" {
 				out = append(out, message.EncodeQuery(r.Query))

@@ -23,7 +23,7 @@ import (
 type form struct {
 	node     *html.Node // nil: controls without a form
 	controls []*html.Node
-	values   *formvalue.Values
+	values   *formvalue.Generator
 }
 
 // control reports whether an element is one of a form.
@@ -203,7 +203,7 @@ func (f *form) request(base *url.URL, button *html.Node) *message.Request {
 	if r == nil {
 		return nil
 	}
-	filled := f.fill(button, filling{values: f.values, of: r.Place(), stores: method == "post"})
+	filled := f.fill(button, filling{values: f.values, of: r.Location(), stores: method == "post"})
 	r.Types, r.Label, r.Shown, r.Choices = filled.types, f.label(button), filled.shown, filled.choices
 	if method != "post" {
 		if method == "dialog" {
@@ -257,7 +257,7 @@ func (f *form) choices(params []message.Param) map[string][]string {
 	add := func(name, value, text string) {
 		usual, sent := chosen[name]
 		if sent && value != "" && value != usual && len(out[name]) < maxListed && !slices.Contains(out[name], value) &&
-			!sitemap.Dangerous(text) && !sitemap.Removal(text) && !sitemap.Removal(value) {
+			!sitemap.IsDangerous(text) && !sitemap.IsRemovalLabel(text) && !sitemap.IsRemovalLabel(value) {
 			out[name] = append(out[name], value)
 		}
 	}
@@ -287,7 +287,7 @@ const maxListed = 8
 
 // A filling says how a form is filled in.
 type filling struct {
-	values *formvalue.Values
+	values *formvalue.Generator
 	of     string // what the form is sent to: passwords of one form are the same
 	stores bool   // it may store what is typed, which then carries the scan's mark
 }
@@ -459,7 +459,7 @@ func option(n *html.Node) string {
 		if !ok {
 			value = strings.TrimSpace(Text(o))
 		}
-		if sitemap.Removal(value) || sitemap.Removal(Text(o)) {
+		if sitemap.IsRemovalLabel(value) || sitemap.IsRemovalLabel(Text(o)) {
 			continue
 		}
 		if _, on := lookup(o, "selected"); on && selected == "" {
@@ -538,7 +538,7 @@ func (f filling) value(name, kind string) string {
 func (f filling) kind(kind string) (string, bool) {
 	switch kind {
 	case "email":
-		return f.values.Mail(), true
+		return f.values.Email(), true
 	case "url":
 		return f.values.URL(), true
 	case "host":

@@ -84,8 +84,9 @@ func (c *Crawler) frames() {
 			continue
 		}
 		for _, r := range s.on[maxStanding:] {
-			c.Surface.Leave(r, fmt.Sprintf("the same form stands on %d pages beside others: it is attacked on %d of "+
-				"them, such as %s", len(s.on), maxStanding, s.on[0].Place()))
+			c.Surface.ExcludeFromScan(r, fmt.Sprintf("the same form stands on %d pages beside others: it is attacked "+
+				"on %d of "+
+				"them, such as %s", len(s.on), maxStanding, s.on[0].Location()))
 		}
 	}
 }

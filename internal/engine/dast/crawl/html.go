@@ -74,7 +74,8 @@ func (r *reader) page(doc *html.Node) {
 func (r *reader) written(text string) {
 	for word := range strings.FieldsSeq(text) {
 		word = strings.Trim(word, `"'.,;()[]`)
-		if strings.HasPrefix(word, "/") && len(word) < 200 && strings.Count(word, "/") > 1 && script.Address(word) &&
+		if strings.HasPrefix(word, "/") && len(word) < 200 && strings.Count(word, "/") > 1 &&
+			script.LooksLikeAddress(word) &&
 			!traced.MatchString(word) {
 			r.add(word, "text")
 		}
@@ -170,16 +171,16 @@ func (r *reader) attribute(n *html.Node, key, value string) {
 	case key == "content" && n.Data == "meta":
 		r.meta(n, value)
 	case key == "value" && n.Data == "param":
-		if script.Address(value) || strings.Contains(value, ".") {
+		if script.LooksLikeAddress(value) || strings.Contains(value, ".") {
 			r.add(value, "link")
 		}
 	case key == "value" && n.Data == "option":
-		if script.Address(value) { // of a list that leads to pages
+		if script.LooksLikeAddress(value) { // of a list that leads to pages
 			r.add(value, "link")
 		}
 	case addressAttributes[key]:
 		r.add(value, "link")
-	case (strings.HasPrefix(key, "data-") || strings.HasPrefix(key, "hx-")) && script.Address(value):
+	case (strings.HasPrefix(key, "data-") || strings.HasPrefix(key, "hx-")) && script.LooksLikeAddress(value):
 		r.add(value, "link")
 	}
 }
@@ -207,7 +208,7 @@ func (r *reader) meta(n *html.Node, value string) {
 		switch {
 		case strings.Contains(value, "<"):
 			r.fragment(value)
-		case script.Address(value):
+		case script.LooksLikeAddress(value):
 			r.add(value, "link")
 		}
 	}
@@ -236,7 +237,7 @@ func (r *reader) comment(text string) {
 	}
 	r.addresses(text, "comment")
 	for word := range strings.FieldsSeq(text) {
-		if word = strings.Trim(word, `"'.,;()`); strings.HasPrefix(word, "/") && script.Address(word) {
+		if word = strings.Trim(word, `"'.,;()`); strings.HasPrefix(word, "/") && script.LooksLikeAddress(word) {
 			r.add(word, "comment")
 		}
 	}

@@ -19,8 +19,8 @@ import (
 
 // This file reads answers for addresses.
 
-// Found is what an answer tells.
-type Found struct {
+// PageContent is what an answer tells.
+type PageContent struct {
 	Requests []*message.Request
 	Sockets  []string
 	Routes   []string                      // that script shows in the browser: paths
@@ -31,12 +31,13 @@ type Found struct {
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// Read returns everything that an answer leads to.
-func Read(resp *message.Response) *Found { return ReadWith(resp, nil) }
+// ReadPage returns everything that an answer leads to.
+func ReadPage(resp *message.Response) *PageContent { return ReadPageWith(resp, nil) }
 
-// ReadWith is Read with the values that the scan types into fields.
-func ReadWith(resp *message.Response, values *formvalue.Values) *Found {
-	r := &reader{values: values, base: resp.Request.URL(), found: &Found{choosers: map[*message.Request]*chooser{}}}
+// ReadPageWith is Read with the values that the scan types into fields.
+func ReadPageWith(resp *message.Response, values *formvalue.Generator) *PageContent {
+	r := &reader{values: values, base: resp.Request.URL(),
+		found: &PageContent{choosers: map[*message.Request]*chooser{}}}
 	r.headers(resp.Header)
 	media := resp.MediaType()
 	name := path.Base(resp.Request.Path)
@@ -65,9 +66,9 @@ func ReadWith(resp *message.Response, values *formvalue.Values) *Found {
 }
 
 type reader struct {
-	values *formvalue.Values
+	values *formvalue.Generator
 	base   *url.URL
-	found  *Found
+	found  *PageContent
 	deep   int // fragments inside of fragments
 }
 
@@ -195,7 +196,7 @@ func (r *reader) json(text string) {
 		if err != nil {
 			return
 		}
-		if s, ok := token.(string); ok && script.Address(s) {
+		if s, ok := token.(string); ok && script.LooksLikeAddress(s) {
 			r.add(s, "json")
 		}
 	}
@@ -210,7 +211,7 @@ func (r *reader) addresses(text, origin string) {
 
 // script mines code.
 func (r *reader) script(code string) {
-	mined := script.Mine(code)
+	mined := script.ExtractCalls(code)
 	r.found.Routes = append(r.found.Routes, mined.Routes...)
 	r.found.code.headers = r.found.code.headers || mined.Headers
 	r.found.code.fields = r.found.code.fields || mined.Fields

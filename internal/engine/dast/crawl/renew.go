@@ -30,15 +30,15 @@ func Tokens(r *message.Request) []string {
 
 var tokenName = lazyregexp.New(`(?i)token|csrf|xsrf|nonce|viewstate|eventvalidation|authenticity|__request|formkey|form_key|form_build_id|sesskey`)
 
-// Renewed reports whether a request has to be made anew each time it is sent (Renewer).
-func Renewed(r *message.Request) bool { return r.Via != nil || len(Tokens(r)) > 0 }
+// HasFreshToken reports whether a request has to be made anew each time it is sent (Renewer).
+func HasFreshToken(r *message.Request) bool { return r.Via != nil || len(Tokens(r)) > 0 }
 
-// Renewer returns a function that puts the tokens of a new copy of the form's page
+// TokenRenewer returns a function that puts the tokens of a new copy of the form's page
 // into a request, after it has sent the forms that have to be sent before.
-func Renewer(client *traffic.Client, as traffic.Session) func(context.Context, *message.Request) *message.Request {
+func TokenRenewer(client *traffic.Client, as traffic.Session) func(context.Context, *message.Request) *message.Request {
 	var renew func(ctx context.Context, r *message.Request, depth int) *message.Request
 	renew = func(ctx context.Context, r *message.Request, depth int) *message.Request {
-		if !Renewed(r) || depth > maxChain {
+		if !HasFreshToken(r) || depth > maxChain {
 			return r
 		}
 		if r.Via != nil {
@@ -70,7 +70,7 @@ func Renewer(client *traffic.Client, as traffic.Session) func(context.Context, *
 // replanted is the request with the tokens of its form in a page; nil: the form is not there.
 func replanted(r *message.Request, page *message.Response) *message.Request {
 	names := Tokens(r)
-	for _, f := range Read(page).Requests {
+	for _, f := range ReadPage(page).Requests {
 		if f.Origin == "form" && f.Method == r.Method && sitemap.PathShape(f) == sitemap.PathShape(r) {
 			if fresh, ok := replant(r, f, names); ok {
 				return fresh

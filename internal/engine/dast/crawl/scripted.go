@@ -39,7 +39,7 @@ const (
 )
 
 // forms keeps the forms of a page that script sends.
-func (c *Crawler) forms(f *Found) {
+func (c *Crawler) forms(f *PageContent) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, s := range f.scripted {
@@ -89,7 +89,7 @@ func (s *scripted) inHeaders(end string) *message.Request {
 	r := s.request.Clone()
 	for _, p := range s.typed[:min(len(s.typed), maxTyped)] {
 		if p.Value != "" && httpguts.ValidHeaderFieldName(p.Name) && httpguts.ValidHeaderFieldValue(p.Value) &&
-			message.Attackable(p.Name) {
+			message.IsAttackableHeader(p.Name) {
 			r.Header = append(r.Header, message.Param{Name: p.Name, Value: p.Value + end})
 		}
 	}
@@ -140,8 +140,8 @@ func (c *Crawler) compare(ctx context.Context, it item, resp *message.Response) 
 		return nil
 	}
 	c.Surface.Add(it.r)
-	c.Surface.Answered(resp, c.name(it.r))
-	c.Surface.Count(it.r, 1)
+	c.Surface.RecordResponse(resp, c.name(it.r))
+	c.Surface.CountResponses(it.r, 1)
 	return nil
 }
 

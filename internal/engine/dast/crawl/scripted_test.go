@@ -37,7 +37,7 @@ func serveScripted(t *testing.T, code string, answer func(*http.Request) string)
 	return server
 }
 
-func parametersOf(s *sitemap.Surface, method, path string) [][]string {
+func parametersOf(s *sitemap.Map, method, path string) [][]string {
 	var out [][]string
 	for _, e := range s.Entries() {
 		if e.Request.Method == method && e.Request.Path == path {

@@ -52,7 +52,7 @@ func TestCookiesOfTheSignIn(t *testing.T) {
 	var dialer net.Dialer
 	client := traffic.New(traffic.Options{Scope: scope, Dial: dialer.DialContext, Rate: 1e6})
 	defer client.Close()
-	surface := sitemap.NewSurface(100)
+	surface := sitemap.New(100)
 	c := crawl.New(crawl.Options{Client: client, Scope: scope, Surface: surface, Submit: true, Parallel: 1,
 		Degrade: func(r scan.Reason) {
 			t.Error(r)

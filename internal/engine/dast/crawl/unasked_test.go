@@ -41,8 +41,8 @@ func TestUnasked(t *testing.T) {
 		client := traffic.New(traffic.Options{Scope: scope, Dial: dialer.DialContext, Rate: 1e6, Requests: limit})
 		var mu sync.Mutex
 		var reasons []string
-		crawler := crawl.New(crawl.Options{Client: client, Scope: scope, Surface: sitemap.NewSurface(1000), Parallel: 2,
-			Place: (*message.Request).Place,
+		crawler := crawl.New(crawl.Options{Client: client, Scope: scope, Surface: sitemap.New(1000), Parallel: 2,
+			Place: (*message.Request).Location,
 			Degrade: func(r scan.Reason) {
 				mu.Lock()
 				defer mu.Unlock()

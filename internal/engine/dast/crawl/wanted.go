@@ -51,7 +51,7 @@ var missed = []*lazyregexp.Regexp{
 func misses(resp *message.Response) []string {
 	text := resp.Text()
 	text = text[:min(len(text), maxErrorPage)]
-	if Static(resp) || !slices.ContainsFunc(hints, func(hint string) bool { return strings.Contains(text, hint) }) {
+	if IsStatic(resp) || !slices.ContainsFunc(hints, func(hint string) bool { return strings.Contains(text, hint) }) {
 		return nil
 	}
 	text = html.UnescapeString(text)
@@ -74,7 +74,7 @@ func has(r *message.Request, name string) bool {
 
 // want pushes the request of an answer with the parameters that the answer misses, but for
 // those that a form or a link of the same answer sends.
-func (c *Crawler) want(it item, resp *message.Response, found *Found) {
+func (c *Crawler) want(it item, resp *message.Response, found *PageContent) {
 	names := misses(resp)
 	c.mu.Lock()
 	names = slices.DeleteFunc(names, func(name string) bool {

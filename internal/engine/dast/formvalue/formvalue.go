@@ -14,9 +14,9 @@ import (
 	"strings"
 )
 
-// Values are the values of one scan. A nil *Values is that of no scan, such as that of a
+// Generator are the values of one scan. A nil *Values is that of no scan, such as that of a
 // sign-in form that is read and not filled in.
-type Values struct {
+type Generator struct {
 	mark   string
 	url    string
 	secret [32]byte
@@ -24,28 +24,28 @@ type Values struct {
 
 // New returns the values of the scan with the seed. listener is an address of the scan's
 // listener; empty: it has none.
-func New(seed uint64, listener string) *Values {
-	v := &Values{mark: fmt.Sprintf("merlon-%06x", seed&0xffffff), url: listener}
+func New(seed uint64, listener string) *Generator {
+	v := &Generator{mark: fmt.Sprintf("merlon-%06x", seed&0xffffff), url: listener}
 	_, _ = rand.Read(v.secret[:]) // it never fails
 	return v
 }
 
 // Mark is what every text of the scan carries: "merlon-3f9a2c".
-func (v *Values) Mark() string {
+func (v *Generator) Mark() string {
 	if v == nil {
 		return "merlon-000000"
 	}
 	return v.mark
 }
 
-// Mail is a mail address that nobody has.
-func (v *Values) Mail() string { return v.Mark() + "@" + v.Host() }
+// Email is a mail address that nobody has.
+func (v *Generator) Email() string { return v.Mark() + "@" + v.Host() }
 
 // Host is a name that leads nowhere.
-func (v *Values) Host() string { return "merlon.example" }
+func (v *Generator) Host() string { return "merlon.example" }
 
 // URL is an address of the scan's listener, or one that leads nowhere.
-func (v *Values) URL() string {
+func (v *Generator) URL() string {
 	if v == nil || v.url == "" {
 		return "https://" + v.Host() + "/" + v.Mark()
 	}
@@ -54,7 +54,7 @@ func (v *Values) URL() string {
 
 // Password is a password for what belongs to the given object or form: the same one for its
 // confirmation, and another one for each other object.
-func (v *Values) Password(of string) string {
+func (v *Generator) Password(of string) string {
 	var secret []byte
 	if v != nil {
 		secret = v.secret[:]

@@ -7,9 +7,9 @@ import (
 
 func TestValues(t *testing.T) {
 	one, other := New(7, ""), New(7, "")
-	if one.Mark() != "merlon-000007" || !strings.HasPrefix(one.Mail(), one.Mark()+"@") ||
-		!strings.HasSuffix(one.Mail(), ".example") || !strings.HasSuffix(one.Host(), ".example") {
-		t.Errorf("mark %s, mail %s, host %s", one.Mark(), one.Mail(), one.Host())
+	if one.Mark() != "merlon-000007" || !strings.HasPrefix(one.Email(), one.Mark()+"@") ||
+		!strings.HasSuffix(one.Email(), ".example") || !strings.HasSuffix(one.Host(), ".example") {
+		t.Errorf("mark %s, mail %s, host %s", one.Mark(), one.Email(), one.Host())
 	}
 	if first := one.Password("a"); first != one.Password("a") || first == one.Password("b") ||
 		first == other.Password("a") {
@@ -21,7 +21,7 @@ func TestValues(t *testing.T) {
 	if u := New(7, "http://127.0.0.1:5/abc").URL(); !strings.HasPrefix(u, "http://127.0.0.1:5/abc") {
 		t.Errorf("address %s", u)
 	}
-	var none *Values
+	var none *Generator
 	if none.Password("a") == "" || none.Mark() == "" || none.URL() == "" {
 		t.Error("no values")
 	}

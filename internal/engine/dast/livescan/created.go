@@ -24,11 +24,11 @@ func listener(c scan.Callback) string {
 
 // created adds to the operations what the scan has created by them. An operation that is not
 // among them is added.
-func (v *Visit) created(operations []finding.Operation) []finding.Operation {
+func (v *Scan) created(operations []finding.Operation) []finding.Operation {
 	ctx, cancel := context.WithTimeout(v.Context, removeTime)
 	defer cancel()
 	tried := map[string]bool{}
-	for _, made := range v.Keeper.Created() {
+	for _, made := range v.SideEffects.Created() {
 		v.remove(ctx, &made, tried)
 		at := find(operations, made)
 		if at < 0 {
@@ -52,8 +52,8 @@ func (v *Visit) created(operations []finding.Operation) []finding.Operation {
 }
 
 // find returns the index of the operation by which something was made; -1: there is none.
-func find(operations []finding.Operation, made sideeffect.Made) int {
-	place := made.Request.Place()
+func find(operations []finding.Operation, made sideeffect.CreatedObjects) int {
+	place := made.Request.Location()
 	for i, o := range operations {
 		if o.Method == made.Request.Method && (o.URL == place || o.URL == made.Request.Base()+made.Request.Path) {
 			return i

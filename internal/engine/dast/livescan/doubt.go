@@ -17,7 +17,7 @@ import (
 
 // doubt tells when there are operations and none was examined. Redirects alone are no
 // application: where they lead to is none of the target's, or they go on for ever.
-func (v *Visit) doubt(operations []finding.Operation) {
+func (v *Scan) doubt(operations []finding.Operation) {
 	last := ""
 	for _, o := range operations {
 		switch {
@@ -42,22 +42,22 @@ const (
 )
 
 // blocked tells when the target has begun to refuse what it answered before.
-func (v *Visit) blocked(ctx context.Context) error {
-	since, run := v.Client.Refused()
+func (v *Scan) blocked(ctx context.Context) error {
+	since, run := v.Client.RefusalRun()
 	if run < suspicious {
 		return nil
 	}
-	entries := slices.DeleteFunc(v.Surface.Entries(), func(e sitemap.Entry) bool {
+	entries := slices.DeleteFunc(v.Sitemap.Entries(), func(e sitemap.Entry) bool {
 		return e.Request.Method != http.MethodGet || e.Seen.Outcome != finding.Reached && e.Seen.Status != 0
 	})
 	n, status := min(controls, len(entries)), 0
 	for i := range n {
 		resp, err := v.Client.Send(ctx, entries[i*len(entries)/n].Request, v.As)
 		switch {
-		case traffic.Over(err):
+		case traffic.IsFinal(err):
 			return err
 		case err != nil:
-		case !traffic.Refusal(resp.Status):
+		case !traffic.IsRefusal(resp.Status):
 			return nil
 		default:
 			status = resp.Status

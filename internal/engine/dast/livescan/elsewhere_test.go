@@ -12,7 +12,7 @@ func TestElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := &Visit{Scope: scope}
+	v := &Scan{Scope: scope}
 	for host, want := range map[string]bool{"cdn.example": true, "cdn.example:8443": true, "shop.example:9090": false,
 		"SHOP.example": false, "127.0.0.1:9090": false, "[::1]:9090": false, "[::ffff:7f00:1]": false,
 		"169.254.169.254": false, "localhost": false, "localhost:9090": false, "x.localhost": false,

@@ -33,20 +33,20 @@ import (
 // MaxOperations bounds the operations of one target.
 const MaxOperations = 20_000
 
-// A Visit is one scan of one target.
-type Visit struct {
+// A Scan is one scan of one target.
+type Scan struct {
 	*scan.LivePass
-	Scope   *sitemap.Scope
-	Client  *traffic.Client
-	Surface *sitemap.Surface
-	As      *session.Session // the first identity, or nobody
-	Run     *activescan.Run
-	Browser *browser.Browser   // nil: there is none
-	Seed    uint64             // of all that is random
-	Keeper  *sideeffect.Keeper // of what requests may do
-	Values  *formvalue.Values  // that are typed into fields
+	Scope       *sitemap.Scope
+	Client      *traffic.Client
+	Sitemap     *sitemap.Map
+	As          *session.Session // the first identity, or nobody
+	Engine      *activescan.Engine
+	Browser     *browser.Browser     // nil: there is none
+	Seed        uint64               // of all that is random
+	SideEffects *sideeffect.Guard    // of what requests may do
+	Values      *formvalue.Generator // that are typed into fields
 	// Signed sees the answers of the sign-ins, without credentials; nil: nobody does.
-	Signed func(*message.Response)
+	SeenSignIn func(*message.Response)
 
 	answered bool                   // the target has answered once
 	phase    atomic.Pointer[string] // the last step of Progress
@@ -72,15 +72,15 @@ type Plan struct {
 // New prepares the visit of the target of p with the checks and the templates that the
 // target brings, and sends nothing. Close
 // ends what it holds. Its errors are those of a target that cannot be visited.
-func New(p *scan.LivePass, checks []*activescan.Check) (*Visit, error) {
+func New(p *scan.LivePass, checks []*activescan.Rule) (*Scan, error) {
 	t := &p.Target
 	checks = slices.Concat(checks, template.Checks(t, p.Callback != nil, p.Degrade))
 	for _, name := range t.Checks {
-		if !slices.ContainsFunc(checks, func(c *activescan.Check) bool { return c.ID == name }) {
+		if !slices.ContainsFunc(checks, func(c *activescan.Rule) bool { return c.ID == name }) {
 			return nil, errs.E(errs.Invalid, "there is no check %.100q", name)
 		}
 	}
-	v := &Visit{LivePass: p, Surface: sitemap.NewSurface(MaxOperations)}
+	v := &Scan{LivePass: p, Sitemap: sitemap.New(MaxOperations)}
 	var err error
 	if v.Scope, err = sitemap.NewScope(t); err != nil {
 		return nil, err
@@ -90,10 +90,10 @@ func New(p *scan.LivePass, checks []*activescan.Check) (*Visit, error) {
 	_, _ = seed.Write(p.Resume)             // what an earlier attempt has left in the target is not this one's
 	v.Seed = seed.Sum64()
 	v.Values = formvalue.New(v.Seed, listener(p.Callback))
-	v.Keeper = sideeffect.NewKeeper(t.Profile, len(t.Identities) > 0, v.Values.Mark())
+	v.SideEffects = sideeffect.NewGuard(t.Profile, len(t.Identities) > 0, v.Values.Mark())
 	v.Client = traffic.New(traffic.Options{Scope: v.Scope, Dial: p.Dial, ID: p.ID, Agent: traffic.DefaultAgent,
 		Headers: t.Headers,
-		Rate:    t.Rate, Parallel: t.Parallel, Requests: t.Requests, Keeper: v.Keeper,
+		Rate:    t.Rate, Parallel: t.Parallel, Requests: t.Requests, SideEffects: v.SideEffects,
 		SignIns: t.Profile.Allows(scan.Full)})
 	var identity scan.Identity
 	if len(t.Identities) > 0 {
@@ -108,18 +108,19 @@ func New(p *scan.LivePass, checks []*activescan.Check) (*Visit, error) {
 		return nil, err
 	}
 	v.watch()
-	v.Run = &activescan.Run{Client: v.Client, As: v.As, Surface: v.Surface, Target: t, Scope: v.Scope, Keeper: v.Keeper,
-		Checks: checks, Callback: p.Callback, Patience: p.Patience, Advisories: p.Advisories,
-		Parallel: max(t.Parallel, 4), Seed: v.Seed, Report: p.Report, Degrade: p.Degrade, Kept: p.Resume}
+	v.Engine = &activescan.Engine{Client: v.Client, As: v.As, Sitemap: v.Sitemap, Target: t, Scope: v.Scope,
+		SideEffects: v.SideEffects,
+		Rules:       checks, OAST: p.Callback, OASTTimeout: p.OASTTimeout, Advisories: p.Advisories,
+		Parallel: max(t.Parallel, 4), Seed: v.Seed, ReportFinding: p.Report, ReportGap: p.Degrade, Checkpoint: p.Resume}
 	if p.Keep != nil {
-		v.Run.Keep = func(kept []byte) {
+		v.Engine.SaveCheckpoint = func(kept []byte) {
 			if !v.As.State().Lost { // what was attacked as nobody is attacked again
 				err := p.Keep(kept)
 				v.unkept.Store(&err)
 			}
 		}
 	}
-	if rules := v.Run.Untold(func(c *activescan.Check) []*finding.Rule { return c.Called }); p.Callback == nil &&
+	if rules := v.Engine.RuleIDs(func(c *activescan.Rule) []*finding.Rule { return c.OASTRules }); p.Callback == nil &&
 		p.CallbackReason != "" && len(rules) > 0 {
 		v.Degrade(scan.Reason{Code: "unavailable", Rules: rules, Message: "flaws that show only in what the target " +
 			"sends elsewhere were not looked for: " + p.CallbackReason})
@@ -128,18 +129,18 @@ func New(p *scan.LivePass, checks []*activescan.Check) (*Visit, error) {
 }
 
 // Session is what identities of the target sign in with.
-func (v *Visit) Session() session.Options {
+func (v *Scan) Session() session.Options {
 	return session.Options{Client: v.Client, Scope: v.Scope, Browse: v.browse, Secrets: v.Secrets,
 		Look: func(resp *message.Response) {
-			v.Run.Look(v.Context, resp)
-			if v.Signed != nil {
-				v.Signed(resp)
+			v.Engine.InspectResponse(v.Context, resp)
+			if v.SeenSignIn != nil {
+				v.SeenSignIn(resp)
 			}
 		}}
 }
 
-// Do makes the visit. What ends it early is a reason, unless nothing was seen at all.
-func (v *Visit) Do(plan Plan) error {
+// Execute makes the visit. What ends it early is a reason, unless nothing was seen at all.
+func (v *Scan) Execute(plan Plan) error {
 	ctx, cancel := context.WithDeadline(v.Context, v.Deadline.Add(-min(removeTime, time.Until(v.Deadline)/10)))
 	defer cancel()
 	ctx, end := v.stoppable(ctx)
@@ -157,18 +158,20 @@ func (v *Visit) Do(plan Plan) error {
 		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("how far the scan is could not be kept, so "+
 			"that what follows an interruption begins earlier: %v", *last)})
 	}
-	if list := v.Run.Remains(); len(list) > 0 {
+	if list := v.Engine.PersistedPayloads(); len(list) > 0 {
 		v.Progress(100, fmt.Sprintf("%d operations were sent texts with the address of a script of the scan's "+
 			"listener, where nothing answers any more, and may have kept them: %.2000s", len(list),
 			strings.Join(list, ", ")))
 	}
-	if n := v.Client.Slowed(); n > 0 {
+	if n := v.Client.ThrottledTime(); n > 0 {
 		v.Progress(100, fmt.Sprintf("held back for %s because the target asked for it", n.Round(time.Second)))
 	}
-	v.routes(v.Client.Limited(), scan.Reason{Code: "unavailable", Message: "limits requests and was not examined to " +
+	v.routes(v.Client.RateLimitedRoutes(), scan.Reason{Code: "unavailable", Message: "limits requests and was not " +
+		"examined to " +
 		"the end"})
-	v.routes(v.Client.Partial(), scan.Reason{Code: "too-large", Beyond: true, Message: "gives answers of which only " +
-		"a part was read, because they are longer than 4 MiB or break off"})
+	v.routes(v.Client.TruncatedRoutes(),
+		scan.Reason{Code: "too-large", Beyond: true, Message: "gives answers of which only " +
+			"a part was read, because they are longer than 4 MiB or break off"})
 	switch {
 	case err == nil && v.Context.Err() == nil:
 		v.doubt(operations)
@@ -182,7 +185,7 @@ func (v *Visit) Do(plan Plan) error {
 		v.Degrade(scan.Reason{Code: "timeout", Message: "the time of the scan is used up: what follows was not " +
 			"examined"})
 		return nil
-	case traffic.Over(err) && v.answered:
+	case traffic.IsFinal(err) && v.answered:
 		v.Degrade(scan.Reason{Code: "unavailable", Message: err.Error()})
 		return nil
 	}
@@ -191,19 +194,19 @@ func (v *Visit) Do(plan Plan) error {
 
 // place is the path by which findings name the place of an operation's address; empty
 // where it cannot be told.
-func (v *Visit) place(address string) string {
+func (v *Scan) place(address string) string {
 	scheme, rest, ok := strings.Cut(address, "://")
 	host, path, _ := strings.Cut(rest, "/")
 	path, _, _ = strings.Cut(path, "?")
 	if !ok || host == "" {
 		return ""
 	}
-	return v.Run.Place(&message.Request{Scheme: scheme, Host: host, Path: "/" + path})
+	return v.Engine.Location(&message.Request{Scheme: scheme, Host: host, Path: "/" + path})
 }
 
 // routes gives the reason for each of the routes, as traffic.Client names them.
-func (v *Visit) routes(list []string, reason scan.Reason) {
-	var gaps sitemap.Gaps
+func (v *Scan) routes(list []string, reason scan.Reason) {
+	var gaps sitemap.CoverageGaps
 	for _, route := range list {
 		_, address, _ := strings.Cut(route, " ")
 		gaps.Add(v.place(address), "", route+" "+reason.Message)
@@ -214,7 +217,7 @@ func (v *Visit) routes(list []string, reason scan.Reason) {
 }
 
 // phases are the visit.
-func (v *Visit) phases(ctx context.Context, plan Plan) error {
+func (v *Scan) phases(ctx context.Context, plan Plan) error {
 	if err := v.knock(ctx); err != nil {
 		return err
 	}
@@ -225,21 +228,21 @@ func (v *Visit) phases(ctx context.Context, plan Plan) error {
 		return err
 	}
 	if err := v.discover(ctx, plan); err != nil {
-		if traffic.Over(err) {
-			v.Run.Skip()
+		if traffic.IsFinal(err) {
+			v.Engine.SkipAll()
 		}
 		return err
 	}
-	v.Progress(plan.Found, fmt.Sprintf("found %d operations, %d requests", len(v.Surface.Entries()), v.Client.Sent()))
-	v.Run.Progress = func(done, all int) {
+	v.Progress(plan.Found, fmt.Sprintf("found %d operations, %d requests", len(v.Sitemap.Entries()), v.Client.Sent()))
+	v.Engine.Progress = func(done, all int) {
 		v.done.Store(int64(done))
 		v.left.Store(int64(all - done))
 		v.Progress(plan.Found+(100-plan.Found)*done/max(all, 1), fmt.Sprintf("attacked %d of %d operations, %d "+
 			"requests", done, all, v.Client.Sent()))
 	}
-	err := v.Run.Do(ctx)
+	err := v.Engine.Run(ctx)
 	switch state := v.As.State(); {
-	case state.Often():
+	case state.IsUnstable():
 		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the session of %q was lost %d times, first "+
 			"at %s, last because %s: what was asked since then was in part asked without it",
 			v.As.Name(), state.Losses, state.First.UTC().Format(time.RFC3339), state.Why)})
@@ -255,8 +258,8 @@ func (v *Visit) phases(ctx context.Context, plan Plan) error {
 }
 
 // knock asks the target once: one that does not answer cannot be examined.
-func (v *Visit) knock(ctx context.Context) error {
-	base, err := message.Of(v.Scope.Base())
+func (v *Scan) knock(ctx context.Context) error {
+	base, err := message.FromURL(v.Scope.Base())
 	if err != nil {
 		return errs.Wrap(errs.Invalid, err, "the target cannot be asked")
 	}
@@ -266,7 +269,7 @@ func (v *Visit) knock(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		if _, err = v.Client.Send(ctx, base, nil); err == nil || traffic.Over(err) || errs.Is(err, errs.Forbidden) {
+		if _, err = v.Client.Send(ctx, base, nil); err == nil || traffic.IsFinal(err) || errs.Is(err, errs.Forbidden) {
 			v.answered = err == nil
 			return err
 		}
@@ -276,7 +279,7 @@ func (v *Visit) knock(ctx context.Context) error {
 
 // startBrowser starts the browser, if there is one and it is wanted. Without it script
 // does not run, which is a reason where it matters.
-func (v *Visit) startBrowser(ctx context.Context, script bool) error {
+func (v *Scan) startBrowser(ctx context.Context, script bool) error {
 	signs := slices.ContainsFunc(v.Target.Identities, func(i scan.Identity) bool {
 		return len(i.Steps) > 0 || i.Form != nil
 	})
@@ -285,7 +288,7 @@ func (v *Visit) startBrowser(ctx context.Context, script bool) error {
 	}
 	unavailable := func(reason string) {
 		if script {
-			rules := v.Run.Untold(func(c *activescan.Check) []*finding.Rule { return c.Scripted })
+			rules := v.Engine.RuleIDs(func(c *activescan.Rule) []*finding.Rule { return c.BrowserRules })
 			v.Degrade(scan.Reason{Code: "unavailable", Beyond: true, Rules: rules, Message: "script was not run: " +
 				reason})
 		}
@@ -308,14 +311,14 @@ func (v *Visit) startBrowser(ctx context.Context, script bool) error {
 		return nil
 	}
 	v.Browser = b
-	v.Run.Browser = browser.Prover{Browser: b, As: v.As}
+	v.Engine.Browser = browser.Prover{Browser: b, As: v.As}
 	return nil
 }
 
 // elsewhere reports whether pages may load scripts from the host: one that has a name
 // of its own. Another port of the target's host, this machine, and addresses, which may
 // be private ones that the scan was allowed for the target's sake, are not asked.
-func (v *Visit) elsewhere(host string) bool {
+func (v *Scan) elsewhere(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		name = h
@@ -328,7 +331,7 @@ func (v *Visit) elsewhere(host string) bool {
 
 // browse signs in with the browser. Pages of the session begin with what scripts hold
 // then.
-func (v *Visit) browse(ctx context.Context, s *session.Session, l browser.Login) (*browser.State, error) {
+func (v *Scan) browse(ctx context.Context, s *session.Session, l browser.Login) (*browser.SignInState, error) {
 	if v.Browser == nil {
 		reason := v.BrowserReason
 		if reason == "" {
@@ -344,7 +347,7 @@ func (v *Visit) browse(ctx context.Context, s *session.Session, l browser.Login)
 }
 
 // Close ends the browser, and says when it died, and closes all connections.
-func (v *Visit) Close() {
+func (v *Scan) Close() {
 	if v.Browser != nil {
 		if n, err := v.Browser.Crashes(); n > 0 {
 			v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the browser died %d times: %v", n, err)})

@@ -19,22 +19,22 @@ import (
 )
 
 // run visits the target with an analysis that only discovers.
-func run(t *testing.T, target scan.Target, discover func(context.Context, *livescan.Visit) error) (scan.Summary, bool) {
+func run(t *testing.T, target scan.Target, discover func(context.Context, *livescan.Scan) error) (scan.Summary, bool) {
 	t.Helper()
 	told := false
 	a := &scan.Analyzer{ID: "dast/application", Version: 1, Analysis: finding.DAST, Doc: "# Visits\n\nA test.\n",
 		Needs: scan.Needs{Network: true}, Live: func(p *scan.LivePass) error {
-			v, err := livescan.New(p, []*activescan.Check{{ID: "nothing"}})
+			v, err := livescan.New(p, []*activescan.Rule{{ID: "nothing"}})
 			if err != nil {
 				return err
 			}
 			defer v.Close()
-			return v.Do(livescan.Plan{Found: 30, Discover: func(ctx context.Context) error {
+			return v.Execute(livescan.Plan{Found: 30, Discover: func(ctx context.Context) error {
 				return discover(ctx, v)
 			}, Operations: func() []finding.Operation {
 				told = true
 				var out []finding.Operation
-				for _, e := range v.Surface.Entries() {
+				for _, e := range v.Sitemap.Entries() {
 					out = append(out, e.Seen)
 				}
 				return out
@@ -80,7 +80,7 @@ func TestDoubts(t *testing.T) {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(test.status(int(asked.Add(1))))
 		}))
-		got, _ := run(t, scan.Target{URL: server.URL, Parallel: 1}, func(ctx context.Context, v *livescan.Visit) error {
+		got, _ := run(t, scan.Target{URL: server.URL, Parallel: 1}, func(ctx context.Context, v *livescan.Scan) error {
 			for i := range 60 {
 				r, err := message.Parse(server.URL + "/" + string(rune('a'+i%2)))
 				if err != nil {
@@ -90,8 +90,8 @@ func TestDoubts(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				v.Surface.Add(r)
-				v.Surface.Answered(resp, "")
+				v.Sitemap.Add(r)
+				v.Sitemap.RecordResponse(resp, "")
 			}
 			return nil
 		})
@@ -112,22 +112,22 @@ func TestVisit(t *testing.T) {
 		_, _ = io.WriteString(w, "a part") // the client sees what came
 	}))
 	defer breaks.Close()
-	ask := func(ctx context.Context, v *livescan.Visit) error {
-		r, err := message.Of(v.Scope.Base())
+	ask := func(ctx context.Context, v *livescan.Scan) error {
+		r, err := message.FromURL(v.Scope.Base())
 		if err != nil {
 			return err
 		}
 		resp, err := v.Client.Send(ctx, r, v.As)
 		if err == nil {
-			v.Surface.Add(r)
-			v.Surface.Answered(resp, "")
+			v.Sitemap.Add(r)
+			v.Sitemap.RecordResponse(resp, "")
 		}
 		return err
 	}
-	dies := func(ctx context.Context, v *livescan.Visit) error {
+	dies := func(ctx context.Context, v *livescan.Scan) error {
 		server.Close()
 		for {
-			if err := ask(ctx, v); traffic.Over(err) {
+			if err := ask(ctx, v); traffic.IsFinal(err) {
 				return err
 			}
 		}
@@ -135,7 +135,7 @@ func TestVisit(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		target   scan.Target
-		discover func(context.Context, *livescan.Visit) error
+		discover func(context.Context, *livescan.Scan) error
 		state    scan.State
 		told     bool
 		reason   string

@@ -29,14 +29,14 @@ const (
 )
 
 // remove removes objects, and marks those that are gone.
-func (v *Visit) remove(ctx context.Context, made *sideeffect.Made, tried map[string]bool) {
+func (v *Scan) remove(ctx context.Context, made *sideeffect.CreatedObjects, tried map[string]bool) {
 	for i := range made.Objects {
 		o := &made.Objects[i]
 		if o.Removed || o.Where == "" || ctx.Err() != nil || len(tried) >= maxRemoved {
 			continue
 		}
 		where, err := message.Parse(o.Where)
-		if err != nil || v.Scope.Allows(where) != nil || sitemap.Never(where) != "" {
+		if err != nil || v.Scope.Allows(where) != nil || sitemap.ForbiddenReason(where) != "" {
 			continue
 		}
 		resp := v.look(ctx, where)
@@ -63,9 +63,9 @@ func (v *Visit) remove(ctx context.Context, made *sideeffect.Made, tried map[str
 }
 
 // look asks for a page, as the identity of the scan; nil: there is none.
-func (v *Visit) look(ctx context.Context, r *message.Request) *message.Response {
+func (v *Scan) look(ctx context.Context, r *message.Request) *message.Response {
 	for range 5 {
-		resp, err := v.Client.Send(traffic.Vouch(ctx), r, v.As)
+		resp, err := v.Client.Send(traffic.WithoutSideEffectCheck(ctx), r, v.As)
 		if err != nil {
 			return nil
 		}
@@ -76,7 +76,7 @@ func (v *Visit) look(ctx context.Context, r *message.Request) *message.Response 
 			}
 			return resp
 		}
-		if r, err = message.Of(to); err != nil || v.Scope.Allows(r) != nil || sitemap.Never(r) != "" {
+		if r, err = message.FromURL(to); err != nil || v.Scope.Allows(r) != nil || sitemap.ForbiddenReason(r) != "" {
 			return nil
 		}
 	}
@@ -84,7 +84,7 @@ func (v *Visit) look(ctx context.Context, r *message.Request) *message.Response 
 }
 
 // removeData removes an object of an API, if it shows the mark at its own address.
-func (v *Visit) removeData(ctx context.Context, where *message.Request, resp *message.Response, o *finding.Created,
+func (v *Scan) removeData(ctx context.Context, where *message.Request, resp *message.Response, o *finding.Created,
 	tried map[string]bool) {
 	if tried[where.Address()] || !strings.Contains(resp.Text(), v.Values.Mark()) ||
 		!strings.Contains(sitemap.PathShape(where), "{}") {
@@ -96,7 +96,7 @@ func (v *Visit) removeData(ctx context.Context, where *message.Request, resp *me
 	}
 	r := where.Clone()
 	r.Method = http.MethodDelete
-	answer, err := v.Client.Send(traffic.Vouch(ctx), r, v.As)
+	answer, err := v.Client.Send(traffic.WithoutSideEffectCheck(ctx), r, v.As)
 	if err != nil || answer.Status >= 300 {
 		o.Reason = "the application does not delete it at its address"
 		return
@@ -105,13 +105,13 @@ func (v *Visit) removeData(ctx context.Context, where *message.Request, resp *me
 }
 
 // gone reports whether an object is not shown any more at its address.
-func (v *Visit) gone(ctx context.Context, where *message.Request) bool {
-	resp, err := v.Client.Send(traffic.Vouch(ctx), where, v.As)
+func (v *Scan) gone(ctx context.Context, where *message.Request) bool {
+	resp, err := v.Client.Send(traffic.WithoutSideEffectCheck(ctx), where, v.As)
 	return err == nil && resp.Status < 500 && (resp.Status >= 300 || !strings.Contains(resp.Text(), v.Values.Mark()))
 }
 
 // named are the pages to which links with the mark in their text lead.
-func (v *Visit) named(resp *message.Response) []*message.Request {
+func (v *Scan) named(resp *message.Response) []*message.Request {
 	var out []*message.Request
 	for n := range resp.Document().Descendants() {
 		if n.Type != html.ElementNode || n.Data != "a" || !strings.Contains(crawl.Text(n), v.Values.Mark()) {
@@ -122,7 +122,8 @@ func (v *Visit) named(resp *message.Response) []*message.Request {
 				continue
 			}
 			r := crawl.Resolve(resp.Request.URL(), a.Val, "link")
-			if r != nil && v.Scope.Allows(r) == nil && sideeffect.Of(sideeffect.Subject{Request: r}) == message.Reads &&
+			if r != nil && v.Scope.Allows(r) == nil &&
+				sideeffect.Classify(sideeffect.Operation{Request: r}) == message.Reads &&
 				len(out) < maxRemoved {
 				out = append(out, r)
 			}
@@ -132,14 +133,14 @@ func (v *Visit) named(resp *message.Response) []*message.Request {
 }
 
 // removePage removes the object of a page by what the page offers for that.
-func (v *Visit) removePage(ctx context.Context, page *message.Request) bool {
+func (v *Scan) removePage(ctx context.Context, page *message.Request) bool {
 	id := identifiers(page)
 	resp := v.look(ctx, page)
 	if len(id) == 0 || resp == nil || !strings.Contains(resp.Text(), v.Values.Mark()) {
 		return false
 	}
 	for _, r := range v.offered(resp) {
-		if v.Scope.Allows(r) != nil || sitemap.Ends(r) || !slices.Equal(identifiers(r), id) || !removes(r) {
+		if v.Scope.Allows(r) != nil || sitemap.EndsSession(r) || !slices.Equal(identifiers(r), id) || !removes(r) {
 			continue
 		}
 		if v.ask(ctx, resp, r, func(f *message.Request) bool { return slices.Equal(identifiers(f), id) },
@@ -153,8 +154,8 @@ func (v *Visit) removePage(ctx context.Context, page *message.Request) bool {
 // offered are the requests of a page, also those of links that a script of the framework sends
 // by another method (data-method): as a form with the method in a field and with the token of
 // the page's head.
-func (v *Visit) offered(resp *message.Response) []*message.Request {
-	out := crawl.ReadWith(resp, v.Values).Requests
+func (v *Scan) offered(resp *message.Response) []*message.Request {
+	out := crawl.ReadPageWith(resp, v.Values).Requests
 	attribute := func(n *html.Node, name string) string {
 		i := slices.IndexFunc(n.Attr, func(a html.Attribute) bool { return a.Key == name })
 		if i < 0 {
@@ -188,10 +189,10 @@ func (v *Visit) offered(resp *message.Response) []*message.Request {
 
 // ask sends what a page offers to remove an object, and confirms it where it is asked whether
 // that is meant, by a form about the same object.
-func (v *Visit) ask(ctx context.Context, page *message.Response, r *message.Request, same func(*message.Request) bool,
+func (v *Scan) ask(ctx context.Context, page *message.Response, r *message.Request, same func(*message.Request) bool,
 	gone func() bool) bool {
 	r.Referer = page.Request.Address()
-	answer, err := v.Client.Send(traffic.Vouch(ctx), r, v.As)
+	answer, err := v.Client.Send(traffic.WithoutSideEffectCheck(ctx), r, v.As)
 	if err != nil {
 		return false
 	}
@@ -201,13 +202,13 @@ func (v *Visit) ask(ctx context.Context, page *message.Response, r *message.Requ
 	if !answer.IsHTML() || !strings.Contains(answer.Text(), v.Values.Mark()) {
 		return false
 	}
-	for _, f := range crawl.ReadWith(answer, v.Values).Requests {
-		if f.Method != http.MethodPost || v.Scope.Allows(f) != nil || sitemap.Ends(f) || !same(f) ||
-			!removes(f) && f.Place() != r.Place() {
+	for _, f := range crawl.ReadPageWith(answer, v.Values).Requests {
+		if f.Method != http.MethodPost || v.Scope.Allows(f) != nil || sitemap.EndsSession(f) || !same(f) ||
+			!removes(f) && f.Location() != r.Location() {
 			continue
 		}
 		f.Referer = answer.Request.Address()
-		if _, err := v.Client.Send(traffic.Vouch(ctx), f, v.As); err == nil && gone() {
+		if _, err := v.Client.Send(traffic.WithoutSideEffectCheck(ctx), f, v.As); err == nil && gone() {
 			return true
 		}
 	}
@@ -216,19 +217,19 @@ func (v *Visit) ask(ctx context.Context, page *message.Response, r *message.Requ
 
 // removeNamed removes an object that a list shows by what the list offers for that, if it names
 // the object by a name with the mark of the scan, and nothing else.
-func (v *Visit) removeNamed(ctx context.Context, list *message.Response, tried map[string]bool) bool {
+func (v *Scan) removeNamed(ctx context.Context, list *message.Response, tried map[string]bool) bool {
 	for _, r := range v.offered(list) {
 		name := v.name(r)
 		if name == "" || tried[r.Address()] || len(tried) >= maxRemoved || v.Scope.Allows(r) != nil ||
-			sitemap.Ends(r) ||
+			sitemap.EndsSession(r) ||
 			!removes(r) {
 			continue
 		}
 		tried[r.Address()] = true
 		gone := func() bool {
 			now := v.look(ctx, list.Request)
-			return now != nil && now.Status < 300 && !slices.ContainsFunc(crawl.ReadWith(now, v.Values).Requests,
-				func(o *message.Request) bool { return o.Place() == r.Place() && v.name(o) == name })
+			return now != nil && now.Status < 300 && !slices.ContainsFunc(crawl.ReadPageWith(now, v.Values).Requests,
+				func(o *message.Request) bool { return o.Location() == r.Location() && v.name(o) == name })
 		}
 		if v.ask(ctx, list, r, func(f *message.Request) bool { return v.name(f) == name }, gone) {
 			return true
@@ -240,7 +241,7 @@ func (v *Visit) removeNamed(ctx context.Context, list *message.Response, tried m
 // name is the name with the mark of the scan by which a request names an object in its path,
 // its query or a hidden field. Empty: there is none, or it names something else as well, such
 // as an object by its identifier, or a page to go to.
-func (v *Visit) name(r *message.Request) string {
+func (v *Scan) name(r *message.Request) string {
 	if len(identifiers(r)) > 0 {
 		return ""
 	}
@@ -271,12 +272,12 @@ func (v *Visit) name(r *message.Request) string {
 
 // removes reports whether a request says that it removes something.
 func removes(r *message.Request) bool {
-	if sitemap.Deletes(r) {
+	if sitemap.IsDelete(r) {
 		return true
 	}
-	return slices.ContainsFunc(strings.Split(r.Path, "/"), sitemap.Removes) ||
+	return slices.ContainsFunc(strings.Split(r.Path, "/"), sitemap.NamesRemoval) ||
 		slices.ContainsFunc(r.Query, func(p message.Param) bool {
-			return sitemap.Removes(p.Value) || sitemap.Removes(p.Name)
+			return sitemap.NamesRemoval(p.Value) || sitemap.NamesRemoval(p.Name)
 		})
 }
 
@@ -291,7 +292,7 @@ func identifiers(r *message.Request) []string {
 		}
 	}
 	for _, p := range r.Query {
-		if message.Identifier(p.Value) && strings.HasSuffix(strings.ToLower(p.Name), "id") {
+		if message.LooksLikeIdentifier(p.Value) && strings.HasSuffix(strings.ToLower(p.Name), "id") {
 			out = append(out, p.Value)
 		}
 	}
@@ -300,7 +301,7 @@ func identifiers(r *message.Request) []string {
 	}
 	for _, p := range r.Body.Params {
 		hidden := r.Types["form:"+p.Name] == "hidden" || r.Types["multipart:"+p.Name] == "hidden"
-		if hidden && message.Identifier(p.Value) && strings.HasSuffix(strings.ToLower(p.Name), "id") &&
+		if hidden && message.LooksLikeIdentifier(p.Value) && strings.HasSuffix(strings.ToLower(p.Name), "id") &&
 			!slices.Contains(out, p.Value) {
 			out = append(out, p.Value)
 		}

@@ -19,7 +19,7 @@ import (
 var errStopped = fmt.Errorf("the scan was stopped: %w", context.Canceled)
 
 // watch makes the state of the visit visible to the monitor of the scan.
-func (v *Visit) watch() {
+func (v *Scan) watch() {
 	report, progress := v.Report, v.Progress
 	v.Report = func(r *finding.Rule, f finding.Finding) {
 		v.reported.Add(1)
@@ -34,7 +34,7 @@ func (v *Visit) watch() {
 	v.Monitor.Watch(func() scan.Snapshot {
 		done, left := int(v.done.Load()), int(v.left.Load())
 		if done+left == 0 { // the attack has not begun
-			left = v.Surface.Len()
+			left = v.Sitemap.Len()
 		}
 		return scan.Snapshot{Phase: *v.phase.Load(), Requests: v.Client.Sent(), Done: done, Left: left,
 			Findings: int(v.reported.Load())}
@@ -42,7 +42,7 @@ func (v *Visit) watch() {
 }
 
 // stoppable returns a context that ends when the scan is stopped.
-func (v *Visit) stoppable(ctx context.Context) (context.Context, context.CancelFunc) {
+func (v *Scan) stoppable(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
 		select {
@@ -56,13 +56,13 @@ func (v *Visit) stoppable(ctx context.Context) (context.Context, context.CancelF
 
 // discover finds operations, in half of the time that is left at most: the other half is for the
 // attack on what is known by then.
-func (v *Visit) discover(ctx context.Context, plan Plan) error {
+func (v *Scan) discover(ctx context.Context, plan Plan) error {
 	end := time.Now()
 	end = end.Add(v.Deadline.Sub(end) / 2)
 	within, cancel := context.WithDeadline(ctx, end)
 	defer cancel()
 	err := plan.Discover(within)
-	if err == nil || ctx.Err() != nil || !traffic.Over(err) || time.Until(end) > almost {
+	if err == nil || ctx.Err() != nil || !traffic.IsFinal(err) || time.Until(end) > almost {
 		return err
 	}
 	v.Degrade(scan.Reason{Code: "timeout", Beyond: true, Message: "finding operations took half of the time of the " +
@@ -77,10 +77,10 @@ const almost = time.Second
 // SignIn signs an identity of the target in. Where that fails, the error ends the visit: what
 // a visitor is shown says nothing about the application behind the sign-in. With Guest the
 // visit continues without the session, which is recorded as a reason.
-func (v *Visit) SignIn(ctx context.Context, s *session.Session) error {
+func (v *Scan) SignIn(ctx context.Context, s *session.Session) error {
 	err := s.SignIn(ctx)
 	switch {
-	case err == nil || traffic.Over(err):
+	case err == nil || traffic.IsFinal(err):
 		return err
 	case v.Guest:
 		v.Degrade(scan.Reason{Code: "unavailable", Message: err.Error() + "; the scan continues without this session"})
@@ -90,7 +90,7 @@ func (v *Visit) SignIn(ctx context.Context, s *session.Session) error {
 }
 
 // protect has the client send no wrong password with the accounts of the target's identities.
-func (v *Visit) protect() error {
+func (v *Scan) protect() error {
 	for _, identity := range v.Target.Identities {
 		s, err := session.New(identity, v.Session())
 		if err != nil {
@@ -102,15 +102,15 @@ func (v *Visit) protect() error {
 }
 
 // notSignedIn says at which operations attempts to sign in were left out.
-func (v *Visit) notSignedIn() {
+func (v *Scan) notSignedIn() {
 	left, locked := v.Client.SignIns()
 	reasons := map[string]string{}
 	for _, l := range left {
 		reasons[l.Route] = l.Reason
 	}
-	for _, e := range v.Surface.Entries() {
+	for _, e := range v.Sitemap.Entries() {
 		if why := reasons[traffic.Route(e.Request)]; why != "" {
-			v.Surface.Cut(e.Request, "not attacked to the end: "+why)
+			v.Sitemap.MarkUnfinished(e.Request, "not attacked to the end: "+why)
 		}
 	}
 	if locked != "" {

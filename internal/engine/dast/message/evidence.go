@@ -17,8 +17,8 @@ const maxEvidence = 16 << 10
 var secretHeaders = map[string]bool{"Authorization": true, "Cookie": true, "Set-Cookie": true,
 	"Proxy-Authorization": true, "X-Api-Key": true, "X-Auth-Token": true}
 
-// Secret reports whether the value of the header is a credential.
-func Secret(header string) bool { return secretHeaders[http.CanonicalHeaderKey(header)] }
+// IsSecretHeader reports whether the value of the header is a credential.
+func IsSecretHeader(header string) bool { return secretHeaders[http.CanonicalHeaderKey(header)] }
 
 // Dump writes a request as text, with the headers as they are sent and credentials
 // replaced.
@@ -86,9 +86,9 @@ func hideCookie(v string) string {
 // isCut stands at the end of evidence that was longer.
 const isCut = "\n[cut]"
 
-// Cut returns a text for people, as valid UTF-8: of a longer one the first n bytes at
+// Truncate returns a text for people, as valid UTF-8: of a longer one the first n bytes at
 // most, and "…".
-func Cut(s string, n int) string { return cut(s, n, "…") }
+func Truncate(s string, n int) string { return cut(s, n, "…") }
 
 // cut shortens a text to n bytes, and says so by the sign behind them.
 func cut(s string, n int, sign string) string {
@@ -129,7 +129,7 @@ func (r *Request) Curl(sent string) string {
 	}
 	for _, h := range r.Header {
 		value := h.Value
-		if Secret(h.Name) {
+		if IsSecretHeader(h.Name) {
 			value = finding.Redacted
 		}
 		parts = append(parts, "-H", shell(h.Name+": "+value))
@@ -157,7 +157,7 @@ func (r *Request) added(sent string) (headers []Param, cookies []string) {
 	_, head, _ = strings.Cut(head, "\r\n")
 	for line := range strings.SplitSeq(head, "\r\n") {
 		name, value, _ := strings.Cut(line, ": ")
-		if !Secret(name) || slices.ContainsFunc(r.Header, func(h Param) bool {
+		if !IsSecretHeader(name) || slices.ContainsFunc(r.Header, func(h Param) bool {
 			return strings.EqualFold(h.Name, name)
 		}) {
 			continue

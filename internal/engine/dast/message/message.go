@@ -102,11 +102,11 @@ func Parse(address string) (*Request, error) {
 	if err != nil {
 		return nil, fmt.Errorf("address %.200q: %w", address, err)
 	}
-	return Of(u)
+	return FromURL(u)
 }
 
-// Of returns the GET request of an address with scheme and host.
-func Of(u *url.URL) (*Request, error) {
+// FromURL returns the GET request of an address with scheme and host.
+func FromURL(u *url.URL) (*Request, error) {
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, fmt.Errorf("address %.200q is not http or https, or names no host", u.Redacted())
 	}
@@ -190,8 +190,8 @@ func (r *Request) query() string {
 	return EncodeQuery(r.Query)
 }
 
-// Place is the address without the query: what findings name.
-func (r *Request) Place() string {
+// Location is the address without the query: what findings name.
+func (r *Request) Location() string {
 	if r.Template != "" {
 		return r.Base() + r.Template
 	}

@@ -236,19 +236,19 @@ func TestShare(t *testing.T) {
 		{"another type", "text/html; charset=utf-16le", "<p>an error of SQL</p>", false, false},
 	} {
 		r := answer(test.kind, test.body)
-		if got := r.Share(first); got != test.shared || r.Shared() != test.shared ||
+		if got := r.ShareBody(first); got != test.shared || r.Shared() != test.shared ||
 			(r.Document() == first.Document()) != test.shared {
 			t.Errorf("%s: shared %t", test.name, got)
 		}
-		if got := r.Shows(text); got != test.shows {
+		if got := r.MatchesBody(text); got != test.shows {
 			t.Errorf("%s: shows %t", test.name, got)
 		}
-		if third := answer(test.kind, test.body); third.Share(r) != true || third.Shows(text) != test.shows ||
+		if third := answer(test.kind, test.body); third.ShareBody(r) != true || third.MatchesBody(text) != test.shows ||
 			third.Text() != r.Text() {
 			t.Errorf("%s: a third one is another one", test.name)
 		}
 	}
-	if first.Share(first) {
+	if first.ShareBody(first) {
 		t.Error("an answer shares with itself")
 	}
 }
@@ -256,7 +256,7 @@ func TestShare(t *testing.T) {
 func TestCut(t *testing.T) {
 	for in, want := range map[string]string{"": "", "abcd": "abcd", "abcde": "abcd…", "abcé": "abc…",
 		"a\xffb": "a\uFFFD…", "é": "é"} {
-		if got := Cut(in, 4); got != want {
+		if got := Truncate(in, 4); got != want {
 			t.Errorf("%q: %q, not %q", in, got, want)
 		}
 	}

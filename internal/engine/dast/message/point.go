@@ -113,7 +113,7 @@ func (r *Request) points(constants bool) []Point {
 		add(Point{In: InCookie, Name: p.Name, Index: i, Value: p.Value})
 	}
 	for i, p := range r.Header {
-		if Attackable(p.Name) {
+		if IsAttackableHeader(p.Name) {
 			add(Point{In: InHeader, Name: p.Name, Index: i, Value: p.Value})
 		}
 	}
@@ -123,9 +123,9 @@ func (r *Request) points(constants bool) []Point {
 // first are as many parameters as are insertion points.
 func first(list []Param) []Param { return list[:min(len(list), maxValues)] }
 
-// Crowded reports whether the query or the body has more values than those that are
+// HasTooManyPoints reports whether the query or the body has more values than those that are
 // insertion points, the first maxValues of each.
-func (r *Request) Crowded() bool {
+func (r *Request) HasTooManyPoints() bool {
 	return len(r.Query) > maxValues || len(r.Body.Params) > maxValues || r.Body.Kind == JSON &&
 		len(jsonLeaves(r.Body.Text)) == maxValues ||
 		r.Body.Kind == XML && len(xmlLeaves(r.Body.Text)) == maxValues
@@ -136,9 +136,9 @@ var fixed = map[string]bool{"Host": true, "Content-Type": true, "Content-Length"
 	"Cookie": true, "Accept": true,
 	"Accept-Encoding": true, "Connection": true}
 
-// Attackable reports whether a header with the name can be changed, and the request
+// IsAttackableHeader reports whether a header with the name can be changed, and the request
 // stays the request that it is.
-func Attackable(name string) bool { return !fixed[http.CanonicalHeaderKey(name)] }
+func IsAttackableHeader(name string) bool { return !fixed[http.CanonicalHeaderKey(name)] }
 
 // Names returns the names of parameters as points; not those of passwords: a form that
 // comes without the password and without its confirmation may give the user none.
@@ -158,7 +158,7 @@ func (r *Request) Names() []Point {
 	}
 	add(InCookieName, InCookie, r.Cookies)
 	for i, p := range r.Header {
-		if Attackable(p.Name) {
+		if IsAttackableHeader(p.Name) {
 			out = append(out, Point{In: InHeaderName, Name: p.Name, Index: i, Value: p.Name})
 		}
 	}
@@ -211,7 +211,7 @@ func (r *Request) pathPoints() []Point {
 				at.Name, at.Value = strings.Trim(names[i][open:], "{}"), strings.TrimPrefix(at.Value, names[i][:open])
 				out = append(out, at)
 			}
-		case Identifier(at.Value):
+		case LooksLikeIdentifier(at.Value):
 			out = append(out, at)
 		}
 	}
@@ -229,9 +229,9 @@ func segment(i int, s string) Point {
 	return Point{In: InPath, Name: fmt.Sprint(i + 1), Index: i, Value: value}
 }
 
-// Identifier reports whether the segment of a path looks like the value of a
+// LooksLikeIdentifier reports whether the segment of a path looks like the value of a
 // parameter: a number, a UUID, a long word of hexadecimal digits, an address of mail.
-func Identifier(segment string) bool {
+func LooksLikeIdentifier(segment string) bool {
 	if segment == "" || len(segment) > 200 {
 		return false
 	}

@@ -36,10 +36,10 @@ type Response struct {
 	shown  map[*lazyregexp.Regexp]bool // see Shows
 }
 
-// Share reports whether the answer has the body and the type of another one, and lets it
+// ShareBody reports whether the answer has the body and the type of another one, and lets it
 // take what was read of that one and is read later: its text, its document, and what was
 // searched in it. It is called before anybody else knows the answer.
-func (r *Response) Share(known *Response) bool {
+func (r *Response) ShareBody(known *Response) bool {
 	if known.same != nil {
 		known = known.same
 	}
@@ -55,11 +55,11 @@ func (r *Response) Share(known *Response) bool {
 // one.
 func (r *Response) Shared() bool { return r.same != nil }
 
-// Shows reports whether the text of the answer matches, which is searched once for all
+// MatchesBody reports whether the text of the answer matches, which is searched once for all
 // answers that share it.
-func (r *Response) Shows(what *lazyregexp.Regexp) bool {
+func (r *Response) MatchesBody(what *lazyregexp.Regexp) bool {
 	if r.same != nil {
-		return r.same.Shows(what)
+		return r.same.MatchesBody(what)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -90,8 +90,8 @@ func (r *Response) MediaType() string {
 	return MediaType(http.DetectContentType(r.Body))
 }
 
-// Saved reports whether a browser saves the answer as a file instead of showing it (RFC 6266).
-func (r *Response) Saved() bool {
+// IsDownload reports whether a browser saves the answer as a file instead of showing it (RFC 6266).
+func (r *Response) IsDownload() bool {
 	disposition, _, _ := strings.Cut(r.Header.Get("Content-Disposition"), ";")
 	disposition = strings.TrimSpace(disposition)
 	return disposition != "" && !strings.EqualFold(disposition, "inline")
@@ -150,9 +150,9 @@ func (r *Response) Document() *html.Node {
 	return r.doc
 }
 
-// Unparsed says why Document is empty although the body is not: a page whose elements
+// ParseError says why Document is empty although the body is not: a page whose elements
 // are in each other more than 512 levels deep. nil: it was parsed.
-func (r *Response) Unparsed() error {
+func (r *Response) ParseError() error {
 	r.Document()
 	if r.same != nil {
 		return r.same.failed
@@ -172,10 +172,10 @@ func (r *Response) Location() *url.URL {
 	return r.Request.URL().ResolveReference(to)
 }
 
-// Slashed is the same request for the path with a slash at its end, or without the one
+// WithTrailingSlash is the same request for the path with a slash at its end, or without the one
 // that it has, where the answer redirects to that: so frameworks tell which of the two
 // they have. nil: it does not.
-func (r *Response) Slashed() *Request {
+func (r *Response) WithTrailingSlash() *Request {
 	to, at := r.Location(), r.Request.URL()
 	if to == nil || to.Host != at.Host || to.Scheme != at.Scheme || to.Path == at.Path ||
 		strings.TrimRight(to.Path, "/") != strings.TrimRight(at.Path, "/") {

@@ -90,15 +90,15 @@ func (f *flow) walk(ctx context.Context, r *message.Request) (string, error) {
 			if f.back(to) {
 				return f.caught(to.Query())
 			}
-			next, err := message.Of(to)
+			next, err := message.FromURL(to)
 			if err != nil {
-				return "", f.fail("%s leads to %.200q", r.Place(), to.Redacted())
+				return "", f.fail("%s leads to %.200q", r.Location(), to.Redacted())
 			}
 			r = next
 			continue
 		}
 		if resp.Status >= 400 {
-			return "", f.fail("%s answers %d", r.Place(), resp.Status)
+			return "", f.fail("%s answers %d", r.Location(), resp.Status)
 		}
 		if r, err = f.answer(resp); err != nil {
 			return "", err
@@ -151,7 +151,7 @@ var (
 func (f *flow) answer(resp *message.Response) (*message.Request, error) {
 	var forms []*message.Request
 	if resp.IsHTML() {
-		for _, r := range crawl.Read(resp).Requests {
+		for _, r := range crawl.ReadPage(resp).Requests {
 			if r.Origin == "form" {
 				forms = append(forms, r)
 			}
@@ -163,7 +163,7 @@ func (f *flow) answer(resp *message.Response) (*message.Request, error) {
 	}
 	if r == nil {
 		return nil, f.fail("%s has no form to sign in or to agree by: pages that are made by script are told "+
-			"by steps", resp.Request.Place())
+			"by steps", resp.Request.Location())
 	}
 	r.Referer = resp.Request.Address()
 	return r.SetHeader("Origin", resp.Request.Base()), nil
@@ -225,7 +225,7 @@ func (s *Session) issues(r *message.Request) bool {
 		if err != nil || u.Host == "" {
 			continue
 		}
-		if named, err := message.Of(u); err == nil && named.Base() == r.Base() {
+		if named, err := message.FromURL(u); err == nil && named.Base() == r.Base() {
 			return true
 		}
 	}

@@ -16,18 +16,18 @@ type Credential struct {
 	Value string
 }
 
-// Give adds a credential that the application has handed out to the identity. It goes where
+// AddCredential adds a credential that the application has handed out to the identity. It goes where
 // those of the identity go, to the target alone, and stays when the identity signs in again.
-func (s *Session) Give(c Credential) {
+func (s *Session) AddCredential(c Credential) {
 	s.o.Secrets.Add(c.Name, c.Value)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.handed = append(s.handed, c)
 }
 
-// Sends reports whether the session puts something into a header, a cookie or a parameter
+// SendsCredential reports whether the session puts something into a header, a cookie or a parameter
 // by itself.
-func (s *Session) Sends(in, name string) bool {
+func (s *Session) SendsCredential(in, name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	probe, err := http.NewRequest(http.MethodGet, s.o.Scope.Base().String(), nil)
@@ -82,8 +82,8 @@ func (c Credential) add(req *http.Request) {
 	}
 }
 
-// On returns the request with the credential, in the place of what it says there.
-func (c Credential) On(r *message.Request) *message.Request {
+// ApplyTo returns the request with the credential, in the place of what it says there.
+func (c Credential) ApplyTo(r *message.Request) *message.Request {
 	if c.In == "header" {
 		return r.SetHeader(c.Name, c.Value)
 	}

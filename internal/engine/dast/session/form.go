@@ -41,11 +41,11 @@ func (s *Session) form(ctx context.Context, l *scan.FormLogin) (*message.Respons
 	}
 	if f == nil {
 		return nil, errs.E(errs.Unavailable, "signing in as %q: %s has no form with a password", s.identity.Name,
-			page.Place())
+			page.Location())
 	}
 	if f.Method == http.MethodGet {
 		return nil, errs.E(errs.Unavailable, "signing in as %q is not possible because the form of %s would send the "+
-			"password in its address (method GET)", s.identity.Name, page.Place())
+			"password in its address (method GET)", s.identity.Name, page.Location())
 	}
 	coded := slices.Contains(slices.Collect(maps.Values(l.Fields)), "{{totp}}")
 	if name := typed(f, oneTime); !coded && s.identity.TOTP != "" && name != "" {
@@ -72,7 +72,7 @@ func (s *Session) step(ctx context.Context, resp *message.Response, kind *lazyre
 	if !resp.IsHTML() || resp.Status != http.StatusOK || loginForm(resp) != nil {
 		return resp, nil
 	}
-	for _, f := range crawl.Read(resp).Requests {
+	for _, f := range crawl.ReadPage(resp).Requests {
 		name := ""
 		if f.Origin == "form" {
 			name = typed(f, kind)
@@ -107,7 +107,7 @@ func loginForm(resp *message.Response) *message.Request {
 		return nil
 	}
 	var any *message.Request
-	for _, r := range crawl.Read(resp).Requests {
+	for _, r := range crawl.ReadPage(resp).Requests {
 		if r.Origin != "form" {
 			continue
 		}

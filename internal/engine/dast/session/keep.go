@@ -69,7 +69,7 @@ func (s *Session) proof() *message.Request {
 		return s.page
 	}
 	if s.marked() {
-		base, err := message.Of(s.o.Scope.Base())
+		base, err := message.FromURL(s.o.Scope.Base())
 		if err != nil {
 			return nil
 		}
@@ -93,7 +93,7 @@ func (s *Session) learn(ctx context.Context, landed *message.Response) error {
 	if landed != nil && landed.Request.Method == http.MethodGet {
 		pages = append(pages, landed.Request)
 	}
-	if base, err := message.Of(s.o.Scope.Base()); err == nil &&
+	if base, err := message.FromURL(s.o.Scope.Base()); err == nil &&
 		(len(pages) == 0 || base.Address() != pages[0].Address()) {
 		pages = append(pages, base)
 	}

@@ -107,7 +107,7 @@ func (s *Session) discover(ctx context.Context, issuer string) (*endpoints, erro
 	}
 	var e endpoints
 	if err := json.Unmarshal(resp.Body, &e); err != nil || e.Token == "" {
-		return nil, errs.E(errs.Unavailable, "%s answers %d, which is no discovery document", r.Place(), resp.Status)
+		return nil, errs.E(errs.Unavailable, "%s answers %d, which is no discovery document", r.Location(), resp.Status)
 	}
 	return &e, nil
 }

@@ -29,7 +29,7 @@ func (s *Session) browse(ctx context.Context, l browser.Login) error {
 	if len(state.Cookies) == 0 && len(state.Storage) == 0 && state.Authorization == "" {
 		return errs.E(errs.Unavailable, "signing in as %q left no cookie and no token in the browser", s.identity.Name)
 	}
-	s.Adopt(state)
+	s.AdoptBrowserState(state)
 	if state.Authorization != "" {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -65,15 +65,15 @@ func (s *Session) enterByScript(ctx context.Context, failed error) error {
 	if err == nil {
 		err = s.prove(ctx, nil)
 	}
-	if err != nil && !traffic.Over(err) {
+	if err != nil && !traffic.IsFinal(err) {
 		return errs.Wrap(errs.Unavailable, err, "%v; with its script", failed)
 	}
 	s.script = err == nil
 	return err
 }
 
-// Adopt takes the cookies that a browser holds for the session.
-func (s *Session) Adopt(state *browser.State) {
+// AdoptBrowserState takes the cookies that a browser holds for the session.
+func (s *Session) AdoptBrowserState(state *browser.SignInState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.jar.SetCookies(s.o.Scope.Base(), state.Cookies)

@@ -69,7 +69,7 @@ func TestFormsOfScript(t *testing.T) {
 			scan.Identity{Form: &scan.FormLogin{URL: "/login", User: "jane", Password: "s3cret-word"},
 				Marker: scan.Marker{URL: "/home", In: "hello"}})
 		browsed := 0
-		s.o.Browse = func(_ context.Context, _ *Session, l browser.Login) (*browser.State, error) {
+		s.o.Browse = func(_ context.Context, _ *Session, l browser.Login) (*browser.SignInState, error) {
 			if !tt.browser {
 				return nil, errs.E(errs.Unavailable, "there is no browser")
 			}
@@ -77,7 +77,7 @@ func TestFormsOfScript(t *testing.T) {
 			if l.Form.URL != base+"/login" || l.Form.User != "jane" {
 				t.Errorf("%s: the browser gets %+v", name, l.Form)
 			}
-			return &browser.State{Cookies: []*http.Cookie{{Name: "sid", Value: "in", Path: "/"}}}, nil
+			return &browser.SignInState{Cookies: []*http.Cookie{{Name: "sid", Value: "in", Path: "/"}}}, nil
 		}
 		err := s.SignIn(t.Context())
 		if tt.fails == "" && err != nil || tt.fails != "" && (err == nil || !strings.Contains(err.Error(), tt.fails)) {

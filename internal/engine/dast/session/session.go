@@ -32,7 +32,7 @@ type Options struct {
 	Now    func() time.Time
 	// Browse signs in with a browser: by recorded steps, or by a form that script shows;
 	// nil: there is no browser.
-	Browse func(context.Context, *Session, browser.Login) (*browser.State, error)
+	Browse func(context.Context, *Session, browser.Login) (*browser.SignInState, error)
 	// Look sees the answers of the first sign-in, without credentials; nil: nobody does.
 	Look func(*message.Response)
 	// Secrets gets what the identity signs in with and what it is given for it.
@@ -136,7 +136,7 @@ func (s *Session) request(address string) (*message.Request, error) {
 	if err != nil {
 		return nil, errs.E(errs.Invalid, "%.200q is no address", address)
 	}
-	r, err := message.Of(u)
+	r, err := message.FromURL(u)
 	if err != nil {
 		return nil, errs.E(errs.Invalid, "%v", err)
 	}
@@ -201,7 +201,7 @@ func (s *Session) Prepare(ctx context.Context, req *http.Request) error {
 		case s.due():
 			err = s.check(ctx)
 		}
-		if traffic.Over(err) {
+		if traffic.IsFinal(err) {
 			return err
 		}
 	}
@@ -229,7 +229,7 @@ func (s *Session) renew(ctx context.Context) error {
 // on a cookie or a header is the request's own.
 func (s *Session) add(req *http.Request) {
 	own := s.o.Scope.Trusts(req.URL.Scheme, req.URL.Host) // whatever the header Host says
-	if at, err := message.Of(jarURL(req.URL)); !own && (err != nil || !s.issues(at)) {
+	if at, err := message.FromURL(jarURL(req.URL)); !own && (err != nil || !s.issues(at)) {
 		return // credentials are for the target alone, and cookies for who set them
 	}
 	s.mu.Lock()
@@ -371,7 +371,7 @@ func (s *Session) tellsOut(resp *message.Response) string {
 	switch {
 	case s.out != nil && (s.out.MatchString(resp.Text()) || s.out.MatchString(resp.Head())):
 		return "an answer holds the marker of somebody who is not signed in"
-	case s.page != nil && sitemap.Shape(s.page) == sitemap.Shape(resp.Request) && !s.holds(resp):
+	case s.page != nil && sitemap.OperationKey(s.page) == sitemap.OperationKey(resp.Request) && !s.holds(resp):
 		return "the page of the marker does not show the session"
 	case s.out == nil && s.identity.Form != nil && s.leadsToLogin(resp):
 		return "the application leads to the page for signing in"
@@ -411,7 +411,7 @@ func (s *Session) SignIn(ctx context.Context) error {
 }
 
 func (s *Session) signIn(ctx context.Context) error {
-	ctx = traffic.SigningIn(traffic.Vouch(context.WithValue(ctx, signingIn{}, true)))
+	ctx = traffic.WithSignIn(traffic.WithoutSideEffectCheck(context.WithValue(ctx, signingIn{}, true)))
 	s.mu.Lock()
 	s.reset()
 	s.signs++
@@ -420,7 +420,7 @@ func (s *Session) signIn(ctx context.Context) error {
 	if err == nil {
 		err = s.prove(ctx, landed)
 	}
-	if err != nil && !traffic.Over(err) && s.identity.Form != nil && !s.script && !s.ever {
+	if err != nil && !traffic.IsFinal(err) && s.identity.Form != nil && !s.script && !s.ever {
 		landed, err = nil, s.enterByScript(ctx, err)
 	}
 	if err == nil {
@@ -485,7 +485,7 @@ func (s *Session) prove(ctx context.Context, landed *message.Response) error {
 		}
 		if !s.holds(resp) {
 			return errs.E(errs.Unavailable, "signing in as %q did not work: %s %s answers %d without "+
-				"the marker", s.identity.Name, page.Method, page.Place(), resp.Status)
+				"the marker", s.identity.Name, page.Method, page.Location(), resp.Status)
 		}
 		return nil
 	}
@@ -516,7 +516,7 @@ func (s *Session) follow(ctx context.Context, r *message.Request, steps int) (*m
 		if to == nil || steps == 0 {
 			return resp, nil
 		}
-		next, err := message.Of(to)
+		next, err := message.FromURL(to)
 		if err != nil || s.o.Scope.Allows(next) != nil {
 			return resp, nil
 		}
@@ -548,7 +548,7 @@ func (s *Session) json(ctx context.Context, l *scan.JSONLogin) error {
 	}
 	s.look(resp)
 	if resp.Status >= 400 {
-		return errs.E(errs.Unavailable, "signing in as %q did not work: %s answers %d", s.identity.Name, r.Place(),
+		return errs.E(errs.Unavailable, "signing in as %q did not work: %s answers %d", s.identity.Name, r.Location(),
 			resp.Status)
 	}
 	s.answered(resp.Body)
@@ -648,9 +648,9 @@ type State struct {
 	First  time.Time
 }
 
-// Often reports whether the session was lost so often that what was asked says little:
+// IsUnstable reports whether the session was lost so often that what was asked says little:
 // with each loss one answer at least is that to a visitor.
-func (s *State) Often() bool { return s.Losses > 10 }
+func (s *State) IsUnstable() bool { return s.Losses > 10 }
 
 // State returns how the session is now.
 func (s *Session) State() State {

@@ -164,7 +164,7 @@ func TestSessionIsRenewed(t *testing.T) {
 	lost := 0
 	for i := range 100 {
 		if i == 30 {
-			if state := s.State(); state.Often() || state.Losses < 5 {
+			if state := s.State(); state.IsUnstable() || state.Losses < 5 {
 				t.Errorf("after 30 answers it was lost %d times", state.Losses)
 			}
 		}
@@ -183,7 +183,7 @@ func TestSessionIsRenewed(t *testing.T) {
 	if n := a.logins.Load(); n < 15 || lost > 25 || s.State().Lost && lost == 0 {
 		t.Errorf("%d sign-ins, %d answers without a session", n, lost)
 	}
-	if state := s.State(); !state.Often() || !state.First.Equal(time.Unix(59, 0)) || state.Why == "" {
+	if state := s.State(); !state.IsUnstable() || !state.First.Equal(time.Unix(59, 0)) || state.Why == "" {
 		t.Errorf("how often it was lost is not told: %+v", state)
 	}
 }

@@ -24,21 +24,21 @@ const MaxCreated = 5
 // when all else is over.
 const reserved = 3
 
-// A Keeper holds a scan to what its profile may do, and lists what it creates. It is safe for
+// A Guard holds a scan to what its profile may do, and lists what it creates. It is safe for
 // concurrent use. A nil *Keeper allows everything and lists nothing.
-type Keeper struct {
+type Guard struct {
 	profile scan.Profile
 	signed  bool
 	mark    string
 	mu      sync.Mutex
 	final   bool // see Final
-	by      map[string]*operation
-	order   []*operation
+	by      map[string]*creator
+	order   []*creator
 	forms   map[string]message.Effect // restricted, of forms, by key and by address
 }
 
-// operation is what is known of one that may create objects.
-type operation struct {
+// creator is what is known of one that may create objects.
+type creator struct {
 	request *message.Request // the first that created something
 	under   int              // requests under way
 	created int
@@ -49,22 +49,22 @@ type operation struct {
 	list    []finding.Created
 }
 
-// NewKeeper returns the keeper of a scan that acts as a user (signed) or as nobody, with the
+// NewGuard returns the keeper of a scan that acts as a user (signed) or as nobody, with the
 // mark of its values.
-func NewKeeper(profile scan.Profile, signed bool, mark string) *Keeper {
-	return &Keeper{profile: profile, signed: signed, mark: mark, by: map[string]*operation{},
+func NewGuard(profile scan.Profile, signed bool, mark string) *Guard {
+	return &Guard{profile: profile, signed: signed, mark: mark, by: map[string]*creator{},
 		forms: map[string]message.Effect{}}
 }
 
-// Judge is the effect of a request: the one that is noted in it, else what it says itself. A
+// Classify is the effect of a request: the one that is noted in it, else what it says itself. A
 // request that a browser sends does not say what its form showed: it has the effect that the
 // form was seen to have. So has a request for the address alone that such a form is sent to,
 // unless it is the page of the form.
-func (k *Keeper) Judge(r *message.Request, about string) message.Effect {
+func (k *Guard) Classify(r *message.Request, about string) message.Effect {
 	if k == nil || r.Effect != "" {
 		return r.Effect
 	}
-	e := Of(Subject{Request: r, Signed: k.signed && !r.Guest, Mark: k.mark, About: about})
+	e := Classify(Operation{Request: r, Signed: k.signed && !r.Guest, Mark: k.mark, About: about})
 	if k.signed && e == message.Creates && (r.Body.Kind == message.Form || r.Body.Kind == message.Multipart) &&
 		registers(r) {
 		e = message.Messages // who has an account needs no other one, and each is told to administrators
@@ -99,30 +99,30 @@ func address(r *message.Request) string {
 	return r.Base() + r.Path + "?" + message.EncodeQuery(query)
 }
 
-// Refuses says why a request is not sent, whatever was created already; empty: it may be.
-func (k *Keeper) Refuses(r *message.Request) string {
+// RefusalReason says why a request is not sent, whatever was created already; empty: it may be.
+func (k *Guard) RefusalReason(r *message.Request) string {
 	if k == nil || k.profile.Allows(scan.Full) {
 		return ""
 	}
-	return Reason(k.Judge(r, ""))
+	return Explain(k.Classify(r, ""))
 }
 
 // Limited reports whether the profile bounds what is created and changed.
-func (k *Keeper) Limited() bool { return k != nil && !k.profile.Allows(scan.Full) }
+func (k *Guard) Limited() bool { return k != nil && !k.profile.Allows(scan.Full) }
 
 // key names the operation of a request.
 func key(r *message.Request) string {
-	return r.Method + " " + r.Base() + sitemap.PathShape(r) + " " + sitemap.Page(r)
+	return r.Method + " " + r.Base() + sitemap.PathShape(r) + " " + sitemap.PageKey(r)
 }
 
 // Begin asks whether a request may be sent. Its error says why not; else end takes the
 // answer, or nil where there is none.
-func (k *Keeper) Begin(r *message.Request) (end func(*message.Response), err error) {
+func (k *Guard) Begin(r *message.Request) (end func(*message.Response), err error) {
 	if k == nil {
 		return func(*message.Response) {}, nil
 	}
-	e := k.Judge(r, "")
-	if why := k.Refuses(r); why != "" {
+	e := k.Classify(r, "")
+	if why := k.RefusalReason(r); why != "" {
 		return nil, errs.E(errs.Forbidden, "%s", why)
 	}
 	if r.Method == http.MethodDelete {
@@ -133,7 +133,7 @@ func (k *Keeper) Begin(r *message.Request) (end func(*message.Response), err err
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	op := k.operation(r)
+	op := k.creatorOf(r)
 	if k.Limited() {
 		switch {
 		case e == message.Owned && op.changed >= MaxCreated:
@@ -150,15 +150,15 @@ func (k *Keeper) Begin(r *message.Request) (end func(*message.Response), err err
 }
 
 // most is how many objects an operation may create by now. The caller holds mu.
-func (k *Keeper) most() int {
+func (k *Guard) most() int {
 	if k.final {
 		return MaxCreated
 	}
 	return MaxCreated - reserved
 }
 
-// Final says that what follows are the last proofs of the scan.
-func (k *Keeper) Final() {
+// StartFinalRound says that what follows are the last proofs of the scan.
+func (k *Guard) StartFinalRound() {
 	if k != nil {
 		k.mu.Lock()
 		defer k.mu.Unlock()
@@ -171,19 +171,19 @@ var Enough = fmt.Sprintf("not attacked further: below the profile full a scan cr
 	"operation", MaxCreated)
 
 // Browse asks whether a browser may send a request, whose answer nobody sees here.
-func (k *Keeper) Browse(r *message.Request) error {
+func (k *Guard) Browse(r *message.Request) error {
 	if k == nil {
 		return nil
 	}
-	if why := k.Refuses(r); why != "" {
+	if why := k.RefusalReason(r); why != "" {
 		return errs.E(errs.Forbidden, "%s", why)
 	}
-	if k.Judge(r, "") != message.Creates {
+	if k.Classify(r, "") != message.Creates {
 		return nil
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	op := k.operation(r)
+	op := k.creatorOf(r)
 	if k.Limited() && op.created+op.browser+op.under >= k.most() {
 		return errs.E(errs.Forbidden, "%s", Enough)
 	}
@@ -192,7 +192,7 @@ func (k *Keeper) Browse(r *message.Request) error {
 }
 
 // Exhausted reports whether the operation of a request has created as much as it may.
-func (k *Keeper) Exhausted(r *message.Request) bool {
+func (k *Guard) Exhausted(r *message.Request) bool {
 	if !k.Limited() {
 		return false
 	}
@@ -203,42 +203,42 @@ func (k *Keeper) Exhausted(r *message.Request) bool {
 }
 
 // Creates reports whether the operation of a request was seen to create something.
-func (k *Keeper) Creates(r *message.Request) bool {
+func (k *Guard) Creates(r *message.Request) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	op := k.by[key(r)]
 	return op != nil && op.created+op.browser > 0
 }
 
-// Spares reports whether a point is not attacked below the profile full: fields that say what
+// SkipsPoint reports whether a point is not attacked below the profile full: fields that say what
 // somebody may do, and of an operation on an object of the scan what may name another one.
-func (k *Keeper) Spares(r *message.Request, at message.Point) bool {
+func (k *Guard) SkipsPoint(r *message.Request, at message.Point) bool {
 	name := strings.ToLower(at.Name)
 	switch r.Effect {
 	case message.Owned:
 		return at.In == message.InPath || at.In == message.InQuery || at.Names() || at.Type == "hidden" ||
-			at.Type == "button" || Right(name) || strings.HasSuffix(name, "id")
+			at.Type == "button" || IsPrivilegeField(name) || strings.HasSuffix(name, "id")
 	case message.Creates:
-		return Right(name)
+		return IsPrivilegeField(name)
 	}
 	return false
 }
 
-// operation returns that of a request. The caller holds mu.
-func (k *Keeper) operation(r *message.Request) *operation {
+// creatorOf returns that of a request. The caller holds mu.
+func (k *Guard) creatorOf(r *message.Request) *creator {
 	op := k.by[key(r)]
 	if op == nil {
-		op = &operation{request: r}
+		op = &creator{request: r}
 		k.by[key(r)] = op
 		k.order = append(k.order, op)
 	}
 	return op
 }
 
-// Mark puts the scan's mark before values of a request that creates something, where an attack
+// AddMark puts the scan's mark before values of a request that creates something, where an attack
 // has replaced all values that had it: the object can then be found again. of is the request
 // without the attack.
-func (k *Keeper) Mark(of, r *message.Request) *message.Request {
+func (k *Guard) AddMark(of, r *message.Request) *message.Request {
 	if !k.Limited() {
 		return r
 	}
@@ -269,14 +269,14 @@ func (k *Keeper) Mark(of, r *message.Request) *message.Request {
 }
 
 // marked reports whether something of the request can be found again.
-func (k *Keeper) marked(r *message.Request) bool {
+func (k *Guard) marked(r *message.Request) bool {
 	content, _ := r.Content()
 	return strings.Contains(string(content), k.mark) || strings.Contains(message.EncodeQuery(r.Query), k.mark) ||
 		strings.Contains(r.Path, k.mark)
 }
 
 // ended takes the answer to a request that may have created an object.
-func (k *Keeper) ended(op *operation, r *message.Request, resp *message.Response) {
+func (k *Guard) ended(op *creator, r *message.Request, resp *message.Response) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	op.under--
@@ -305,7 +305,7 @@ func (k *Keeper) ended(op *operation, r *message.Request, resp *message.Response
 const maxListed = 50
 
 // add lists an object.
-func (op *operation) add(r *message.Request, where string) {
+func (op *creator) add(r *message.Request, where string) {
 	if op.created++; op.created == 1 {
 		op.request = r
 	}
@@ -314,15 +314,15 @@ func (op *operation) add(r *message.Request, where string) {
 	}
 }
 
-// Stores says that the operation of a request has created an object that is seen on a page,
+// RecordCreated says that the operation of a request has created an object that is seen on a page,
 // although its answer does not tell so.
-func (k *Keeper) Stores(r *message.Request, where string) {
+func (k *Guard) RecordCreated(r *message.Request, where string) {
 	if k == nil {
 		return
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if op := k.operation(r); !op.stores {
+	if op := k.creatorOf(r); !op.stores {
 		op.stores = true
 		op.add(r, where)
 	}
@@ -331,7 +331,7 @@ func (k *Keeper) Stores(r *message.Request, where string) {
 // accepted reports whether an answer says that something was created, and where it is.
 func accepted(resp *message.Response) (created bool, where string) {
 	if to := resp.Location(); to != nil {
-		r, err := message.Of(to)
+		r, err := message.FromURL(to)
 		if err != nil || r.Host != resp.Request.Host || entrance(to) && !entrance(resp.Request.URL()) &&
 			!registers(resp.Request) {
 			return false, ""
@@ -365,11 +365,11 @@ func entrance(u *url.URL) bool {
 
 // registers reports whether a request makes an account, so that it leads to the sign-in.
 func registers(r *message.Request) bool {
-	return Subject{Request: r}.said().has(register)
+	return Operation{Request: r}.said().has(register)
 }
 
 // deleted takes the answer to a request that removes an object.
-func (k *Keeper) deleted(r *message.Request, resp *message.Response) {
+func (k *Guard) deleted(r *message.Request, resp *message.Response) {
 	if resp == nil || resp.Status >= 300 {
 		return
 	}
@@ -415,13 +415,13 @@ func identifier(v map[string]any) string {
 }
 
 // Created is what the scan has created, by the request of each operation.
-func (k *Keeper) Created() []Made {
+func (k *Guard) Created() []CreatedObjects {
 	if k == nil {
 		return nil
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	var out []Made
+	var out []CreatedObjects
 	for _, op := range k.order {
 		if op.created+op.browser == 0 {
 			continue
@@ -433,13 +433,13 @@ func (k *Keeper) Created() []Made {
 		for i := range list {
 			list[i].Mark = k.mark
 		}
-		out = append(out, Made{Request: op.request, Objects: list, Count: op.created + op.browser})
+		out = append(out, CreatedObjects{Request: op.request, Objects: list, Count: op.created + op.browser})
 	}
 	return out
 }
 
-// Made are the objects that one operation has created.
-type Made struct {
+// CreatedObjects are the objects that one operation has created.
+type CreatedObjects struct {
 	Request *message.Request
 	Objects []finding.Created
 	Count   int

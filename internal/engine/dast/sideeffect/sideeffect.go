@@ -21,8 +21,8 @@ import (
 	"merlon/internal/engine/dast/sitemap"
 )
 
-// A Subject is what is known of an operation.
-type Subject struct {
+// A Operation is what is known of an operation.
+type Operation struct {
 	Request *message.Request
 	// Signed says that the scan acts as a user: a form with values then shows what belongs to
 	// somebody, while an open page may propose values for what it computes.
@@ -33,17 +33,17 @@ type Subject struct {
 	About string
 }
 
-// Of judges an operation.
-func Of(s Subject) message.Effect {
+// Classify judges an operation.
+func Classify(s Operation) message.Effect {
 	r := s.Request
 	switch {
-	case sitemap.Ends(r):
+	case sitemap.EndsSession(r):
 		return message.Ends
 	case s.owned():
 		return message.Owned
 	case !changing(r.Method):
 		return s.link()
-	case sitemap.Deletes(r) || slices.ContainsFunc(r.Body.Params, func(p message.Param) bool {
+	case sitemap.IsDelete(r) || slices.ContainsFunc(r.Body.Params, func(p message.Param) bool {
 		return acting(p.Name) &&
 			some(wordsOf(p.Value), removing)
 	}):
@@ -54,8 +54,9 @@ func Of(s Subject) message.Effect {
 	switch {
 	case r.Method == http.MethodDelete:
 		return message.Removes
-	case sitemap.Recovers(r.Path) || said.enters() && !said.has(register) || s.asksWho() && !said.has(making) &&
-		!said.has(accounts):
+	case sitemap.IsPasswordRecovery(r.Path) || said.enters() && !said.has(register) ||
+		s.asksWho() && !said.has(making) &&
+			!said.has(accounts):
 		return message.SignsIn
 	}
 	if e := said.effect(); e != "" {
@@ -85,7 +86,7 @@ func changing(method string) bool {
 
 // owned reports whether the page filled the form in with values of the scan: it edits what
 // the scan has made, unless it names other things too.
-func (s Subject) owned() bool {
+func (s Operation) owned() bool {
 	if s.Mark == "" || len(s.Request.Shown) == 0 {
 		return false
 	}
@@ -97,7 +98,7 @@ func (s Subject) owned() bool {
 // link judges a request that should change nothing. Many applications change something by a
 // link all the same: its path or its parameters then say what it does, or it carries the
 // token against forgery that such a request needs.
-func (s Subject) link() message.Effect {
+func (s Operation) link() message.Effect {
 	r := s.Request
 	if files[strings.ToLower(path.Ext(r.Path))] {
 		return message.Reads
@@ -161,7 +162,7 @@ type said struct {
 }
 
 // said collects them.
-func (s Subject) said() said {
+func (s Operation) said() said {
 	r := s.Request
 	var out said
 	segments := strings.Split(strings.Trim(sitemap.PathShape(r), "/"), "/")
@@ -190,7 +191,7 @@ func (s Subject) said() said {
 			out.words = append(out.words, wordsOf(p.Value)...)
 		}
 	}
-	out.words = append(out.words, wordsOf(sitemap.Page(r))...)
+	out.words = append(out.words, wordsOf(sitemap.PageKey(r))...)
 	return out
 }
 
@@ -244,7 +245,7 @@ func (s said) effect() message.Effect {
 }
 
 // names are those of all fields and properties.
-func (s Subject) names() []string {
+func (s Operation) names() []string {
 	var out []string
 	for _, p := range s.Request.Points() {
 		switch p.In {
@@ -257,7 +258,7 @@ func (s Subject) names() []string {
 
 // asksWho reports whether the operation takes who somebody is with one password, and little
 // else: it signs in.
-func (s Subject) asksWho() bool {
+func (s Operation) asksWho() bool {
 	passwords, others, typed := 0, 0, 0
 	for _, p := range s.Request.Points() {
 		switch p.In {
@@ -279,9 +280,9 @@ func (s Subject) asksWho() bool {
 }
 
 // sensitive reports whether the operation takes a password, or rights.
-func (s Subject) sensitive() bool {
+func (s Operation) sensitive() bool {
 	for _, name := range s.names() {
-		if sitemap.IsPassword(name) || Right(name) {
+		if sitemap.IsPassword(name) || IsPrivilegeField(name) {
 			return true
 		}
 	}
@@ -292,7 +293,7 @@ func (s Subject) sensitive() bool {
 
 // installs reports whether the operation takes the name of a piece of software: the application
 // fetches it from elsewhere, and runs it.
-func (s Subject) installs() bool {
+func (s Operation) installs() bool {
 	return slices.ContainsFunc(s.Request.Points(), func(p message.Point) bool {
 		switch p.In {
 		case message.InForm, message.InMultipart, message.InJSON:
@@ -304,7 +305,7 @@ func (s Subject) installs() bool {
 
 // replaces reports whether a page sends a list of objects with their identifiers: it stores what
 // it has shown.
-func (s Subject) replaces() bool {
+func (s Operation) replaces() bool {
 	return s.Signed && s.Request.Origin == "browser" &&
 		slices.ContainsFunc(s.Request.Points(), func(p message.Point) bool {
 			names := strings.Split(p.Name, "/")
@@ -317,9 +318,9 @@ func (s Subject) replaces() bool {
 		})
 }
 
-// Orders reports whether a path names a list of orders: an order that can be deleted again is
+// IsPurchase reports whether a path names a list of orders: an order that can be deleted again is
 // an object like others.
-func Orders(path string) bool {
+func IsPurchase(path string) bool {
 	switch words := wordsOf(path[strings.LastIndexByte(strings.TrimRight(path, "/"), '/')+1:]); strings.Join(words,
 		" ") {
 	case "order", "orders":
@@ -328,14 +329,14 @@ func Orders(path string) bool {
 	return false
 }
 
-// Right reports whether a field or property says what somebody may do, or pointers to one.
-func Right(name string) bool {
+// IsPrivilegeField reports whether a field or property says what somebody may do, or pointers to one.
+func IsPrivilegeField(name string) bool {
 	name = name[strings.LastIndexAny(name, "/[.")+1:]
 	return rights[strings.NewReplacer("_", "", "-", "", "]", "").Replace(strings.ToLower(name))]
 }
 
 // form judges a form, or data, whose words say nothing.
-func (s Subject) form(said said) message.Effect {
+func (s Operation) form(said said) message.Effect {
 	r := s.Request
 	if s.replaces() {
 		return message.Changes
@@ -371,7 +372,7 @@ func (s Subject) form(said said) message.Effect {
 
 // saves reports whether a form stores what it shows in an object that it names: its button
 // says so, and a hidden field or the address has the identifier. What it shows may be empty.
-func (s Subject) saves(said said) bool {
+func (s Operation) saves(said said) bool {
 	r := s.Request
 	// as buttons are named
 	makes := slices.ContainsFunc(said.words, func(w string) bool { return making[w] && w != "submit" })
@@ -381,7 +382,8 @@ func (s Subject) saves(said said) bool {
 	return said.open || slices.ContainsFunc(slices.Concat(r.Query, r.Body.Params), func(p message.Param) bool {
 		typed := r.Types["form:"+p.Name] != "hidden" && r.Types["multipart:"+p.Name] != "hidden"
 		inBody := !slices.ContainsFunc(r.Query, func(q message.Param) bool { return q.Name == p.Name })
-		return !(inBody && typed) && strings.HasSuffix(strings.ToLower(p.Name), "id") && message.Identifier(p.Value) &&
+		return !(inBody && typed) && strings.HasSuffix(strings.ToLower(p.Name), "id") &&
+			message.LooksLikeIdentifier(p.Value) &&
 			strings.Trim(p.Value, "0") != ""
 	})
 }
@@ -389,8 +391,8 @@ func (s Subject) saves(said said) bool {
 // maxChosen is how many things a form lets a user choose that creates something.
 const maxChosen = 3
 
-// Reason says why a profile below full does not ask for an operation; empty: it does.
-func Reason(e message.Effect) string {
+// Explain says why a profile below full does not ask for an operation; empty: it does.
+func Explain(e message.Effect) string {
 	switch {
 	case e == message.Ends:
 		return "not asked: it " + string(e)

@@ -162,7 +162,7 @@ func TestOf(t *testing.T) {
 		"data about rights": {json("POST", "/api/things", `{"role":"admin"}`), false, message.Accounts},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := Of(Subject{Request: c.r, Signed: !c.open, Mark: "merlon-abcdef"}); got != c.want {
+			if got := Classify(Operation{Request: c.r, Signed: !c.open, Mark: "merlon-abcdef"}); got != c.want {
 				t.Errorf("%s %s: it %s, want: it %s", c.r.Method, c.r.Address(), got, c.want)
 			}
 		})
@@ -173,10 +173,10 @@ func TestOf(t *testing.T) {
 func TestOfReadsTheDescription(t *testing.T) {
 	r := &message.Request{Method: http.MethodPost, Scheme: "http", Host: "a.example", Path: "/v1/tx", ID: "tx1",
 		Body: message.Body{Kind: message.JSON, Text: []byte(`{"n":1}`)}}
-	if got := Of(Subject{Request: r, About: "Transfer an amount to another account."}); got != message.Money {
+	if got := Classify(Operation{Request: r, About: "Transfer an amount to another account."}); got != message.Money {
 		t.Errorf("it %s", got)
 	}
-	if got := Of(Subject{Request: r, About: "Adds a note."}); got != message.Creates {
+	if got := Classify(Operation{Request: r, About: "Adds a note."}); got != message.Creates {
 		t.Errorf("it %s", got)
 	}
 }
@@ -193,7 +193,7 @@ func answer(r *message.Request, status int, location, body string) *message.Resp
 }
 
 func TestKeeperBoundsWhatIsCreated(t *testing.T) {
-	k := NewKeeper(scan.Standard, true, "merlon-abcdef")
+	k := NewGuard(scan.Standard, true, "merlon-abcdef")
 	r := post("/notes/save", "Save", "title")
 	sent := 0
 	for i := range 20 {
@@ -201,7 +201,7 @@ func TestKeeperBoundsWhatIsCreated(t *testing.T) {
 			if sent != MaxCreated-reserved {
 				t.Errorf("%d were sent before the last proofs", sent)
 			}
-			k.Final()
+			k.StartFinalRound()
 		}
 		end, err := k.Begin(r)
 		if err != nil {
@@ -219,7 +219,7 @@ func TestKeeperBoundsWhatIsCreated(t *testing.T) {
 		t.Errorf("listed: %+v", made)
 	}
 
-	full := NewKeeper(scan.Full, true, "merlon-abcdef")
+	full := NewGuard(scan.Full, true, "merlon-abcdef")
 	for range 20 {
 		end, err := full.Begin(r)
 		if err != nil {
@@ -233,7 +233,7 @@ func TestKeeperBoundsWhatIsCreated(t *testing.T) {
 }
 
 func TestKeeperCountsWhatIsTaken(t *testing.T) {
-	k := NewKeeper(scan.Standard, false, "merlon-abcdef")
+	k := NewGuard(scan.Standard, false, "merlon-abcdef")
 	for name, c := range map[string]struct {
 		resp func(*message.Request) *message.Response
 		want bool
@@ -268,7 +268,7 @@ func TestKeeperCountsWhatIsTaken(t *testing.T) {
 
 // What would not be found again is not created a second time.
 func TestKeeperWantsTheMark(t *testing.T) {
-	k := NewKeeper(scan.Standard, true, "merlon-abcdef")
+	k := NewGuard(scan.Standard, true, "merlon-abcdef")
 	r := post("/notes/save", "Save", "title")
 	end, err := k.Begin(r)
 	if err != nil {
@@ -285,7 +285,7 @@ func TestKeeperWantsTheMark(t *testing.T) {
 
 func TestKeeperRefuses(t *testing.T) {
 	for profile, want := range map[scan.Profile]bool{scan.Standard: true, scan.Full: false} {
-		k := NewKeeper(profile, true, "merlon-abcdef")
+		k := NewGuard(profile, true, "merlon-abcdef")
 		for _, r := range []*message.Request{post("/settings", "Update", "theme=x"),
 			post("/user/save", "Save", "username", "password:password=x"), post("/pay", "OK", "amount")} {
 			_, err := k.Begin(r)
@@ -298,9 +298,9 @@ func TestKeeperRefuses(t *testing.T) {
 
 // Objects of the scan are changed a few times as well.
 func TestKeeperBoundsWhatIsChanged(t *testing.T) {
-	k := NewKeeper(scan.Standard, true, "merlon-abcdef")
+	k := NewGuard(scan.Standard, true, "merlon-abcdef")
 	r := post("/notes/7", "OK", "title=merlon-abcdef")
-	r.Effect = k.Judge(r, "")
+	r.Effect = k.Classify(r, "")
 	sent := 0
 	for range 20 {
 		if end, err := k.Begin(r); err == nil {
@@ -315,14 +315,14 @@ func TestKeeperBoundsWhatIsChanged(t *testing.T) {
 
 // What a browser sends does not say what its form showed: the keeper has seen the form.
 func TestKeeperKnowsTheFormsOfABrowser(t *testing.T) {
-	k := NewKeeper(scan.Standard, true, "merlon-abcdef")
+	k := NewGuard(scan.Standard, true, "merlon-abcdef")
 	edit := post("/about", "Go", "nickname=jane")
 	sent := post("/about", "", "nickname")
 	sent.Origin, sent.Types = "browser", nil
 	if err := k.Browse(sent); err != nil {
 		t.Errorf("before the form was seen: %v", err)
 	}
-	if e := k.Judge(edit, ""); e != message.Changes {
+	if e := k.Classify(edit, ""); e != message.Changes {
 		t.Fatalf("the form %s", e)
 	}
 	if err := k.Browse(sent); err == nil {
@@ -337,7 +337,7 @@ func TestKeeperKnowsTheFormsOfABrowser(t *testing.T) {
 
 // What a browser alone may have created is listed, too.
 func TestCreatedListsWhatABrowserSent(t *testing.T) {
-	k := NewKeeper(scan.Standard, true, "merlon-abcdef")
+	k := NewGuard(scan.Standard, true, "merlon-abcdef")
 	r := post("/notes", "", "title")
 	r.Origin = "browser"
 	if err := k.Browse(r); err != nil {
@@ -353,13 +353,13 @@ func TestCreatedListsWhatABrowserSent(t *testing.T) {
 // Programs that choose by the query what to do take a form's address without its fields as
 // well. The page of a form is no such address.
 func TestKeeperKnowsTheAddressesOfForms(t *testing.T) {
-	k := NewKeeper(scan.Standard, true, "merlon-abcdef")
+	k := NewGuard(scan.Standard, true, "merlon-abcdef")
 	rename := post("/db.php?action=table_rename&table=note&confirm=1", "Rename", "newname=note")
 	rename.Referer = "http://a.example/db.php?action=table_rename&table=note"
 	edit := post("/db.php?page=edit&table=note", "Update", "about=note")
 	edit.Referer = edit.Address()
 	for _, r := range []*message.Request{rename, edit} {
-		if e := k.Judge(r, ""); !e.Restricted() {
+		if e := k.Classify(r, ""); !e.Restricted() {
 			t.Fatalf("the form %s", e)
 		}
 	}
@@ -368,7 +368,7 @@ func TestKeeperKnowsTheAddressesOfForms(t *testing.T) {
 		"/db.php?action=table_rename&table=note":           message.Reads,
 		"/db.php?page=edit&table=note":                     message.Reads,
 	} {
-		if e := k.Judge(get(address), ""); e != want {
+		if e := k.Classify(get(address), ""); e != want {
 			t.Errorf("%s %s", address, e)
 		}
 	}
@@ -378,10 +378,10 @@ func TestKeeperKnowsTheAddressesOfForms(t *testing.T) {
 // application may tell administrators by mail.
 func TestKeeperSignsNobodyUp(t *testing.T) {
 	for signed, want := range map[bool]message.Effect{true: message.Messages, false: message.Creates} {
-		k := NewKeeper(scan.Standard, signed, "merlon-abcdef")
+		k := NewGuard(scan.Standard, signed, "merlon-abcdef")
 		r := post("/account/register", "Submit", "login", "mail", "password:password=x")
 		r.Guest = true
-		if e := k.Judge(r, ""); e != want {
+		if e := k.Classify(r, ""); e != want {
 			t.Errorf("signed in %v: it %s", signed, e)
 		}
 	}

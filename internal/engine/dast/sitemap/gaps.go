@@ -9,9 +9,9 @@ import (
 	"merlon/internal/scan"
 )
 
-// Gaps are places that could not be looked at. Each is told once, however many requests
+// CoverageGaps are places that could not be looked at. Each is told once, however many requests
 // failed there. The zero value is ready; it may be used at the same time by several.
-type Gaps struct {
+type CoverageGaps struct {
 	mu    sync.Mutex
 	known map[string]*gap
 	order []*gap
@@ -29,7 +29,7 @@ const maxGaps = 200
 
 // Add takes note of something that failed at the place, which findings name by the path.
 // who wanted to look; empty: nobody by name.
-func (g *Gaps) Add(path, who, why string) {
+func (g *CoverageGaps) Add(path, who, why string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	at := g.known[path]
@@ -49,7 +49,7 @@ func (g *Gaps) Add(path, who, why string) {
 
 // Take returns a reason for each place, and forgets them. Beyond says that what the places
 // lead to is not known either.
-func (g *Gaps) Take(code string, beyond bool) []scan.Reason {
+func (g *CoverageGaps) Take(code string, beyond bool) []scan.Reason {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var out []scan.Reason

@@ -12,7 +12,7 @@ import (
 // A place is told once, with how often it failed and for whom; where there are too many,
 // how many more there are.
 func TestGaps(t *testing.T) {
-	var g Gaps
+	var g CoverageGaps
 	for i := range 12 {
 		g.Add("h/slow", []string{"xss", "sqlinjection"}[i%2], fmt.Sprintf("no answer %d", i))
 	}

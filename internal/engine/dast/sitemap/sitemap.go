@@ -144,37 +144,40 @@ var dangerous = lazyregexp.New(`(?i)(^|[^a-z])(log|sign)[-_ ]?(out|off)([^a-z]|$
 	`|(^|[^a-z])(create|re[-_]?create|reset|re[-_]?build|drop|init|initiali[sz]e|populate|seed|restore|truncate|wipe|purge|clear|empty|flush)[-_]?(the[-_]?|all[-_]?)?(db|database|data|tables?)([^a-z]|$)` +
 	`|(^|[^a-z])(db|database|tables?)[-_]?(create|reset|re[-_]?build|drop|init|initiali[sz]e|populate|restore|truncate|wipe|purge)([^a-z]|$)|(^|/)install\.(php|aspx?|jsp)([^a-z]|$)`)
 
-// Dangerous reports whether the text of an address, a link or a button says that it
+// IsDangerous reports whether the text of an address, a link or a button says that it
 // ends the session or destroys something: nothing asks for it unasked.
-func Dangerous(text string) bool { return dangerous.MatchString(text) }
+func IsDangerous(text string) bool { return dangerous.MatchString(text) }
 
 // removes is how the names of operations begin that remove something.
 var removes = lazyregexp.New(`^(?i:delete|remove|drop|purge|wipe|truncate|destroy|erase|reset|clear|burn|kill|revoke|uninstall|trash|l[oö]schen|loeschen|entfernen|supprimer|effacer|eliminar|borrar|quitar|elimina|rimuovi|cancella|excluir|remover|apagar)(_|-|[A-Z]|$)|AndBurn|AndDelete`)
 
-// Removes reports whether the name of an operation, or the last part of a path, says that
+// NamesRemoval reports whether the name of an operation, or the last part of a path, says that
 // it removes something or puts something else in its place.
-func Removes(name string) bool { return removes.MatchString(name[strings.LastIndexByte(name, '/')+1:]) }
+func NamesRemoval(name string) bool {
+	return removes.MatchString(name[strings.LastIndexByte(name, '/')+1:])
+}
 
-// Deletes reports whether a request says that it removes something: by its method or, where
+// IsDelete reports whether a request says that it removes something: by its method or, where
 // it may change something, by the last part of its path, its button or a hidden field.
-func Deletes(r *message.Request) bool {
+func IsDelete(r *message.Request) bool {
 	switch r.Method {
 	case http.MethodDelete:
 		return true
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
 		return false
 	}
-	if path := strings.TrimRight(r.Path, "/"); Removes(path) && !Recovers(path) || Removal(r.Label) {
+	if path := strings.TrimRight(r.Path, "/"); NamesRemoval(path) && !IsPasswordRecovery(path) ||
+		IsRemovalLabel(r.Label) {
 		return true
 	}
 	for _, p := range r.Points() {
 		switch p.Type {
 		case "button":
-			if Removal(p.Name) || Removal(p.Value) {
+			if IsRemovalLabel(p.Name) || IsRemovalLabel(p.Value) {
 				return true
 			}
 		case "hidden":
-			if Removal(p.Value) {
+			if IsRemovalLabel(p.Value) {
 				return true
 			}
 		}
@@ -182,19 +185,19 @@ func Deletes(r *message.Request) bool {
 	return false
 }
 
-// Removal reports whether a label, or a value that says what to do, begins with a word for
+// IsRemovalLabel reports whether a label, or a value that says what to do, begins with a word for
 // removing something.
-func Removal(text string) bool {
+func IsRemovalLabel(text string) bool {
 	word, _, _ := strings.Cut(strings.TrimSpace(text), " ")
-	return len(text) <= 2*maxWord && Removes(word)
+	return len(text) <= 2*maxWord && NamesRemoval(word)
 }
 
 // recovers are names of operations for users who have forgotten their password.
 var recovers = lazyregexp.New(`(?i)(reset|forgot(ten)?|recover|lost)[-_/]?(my[-_]?)?(passw|pin|account)`)
 
-// Recovers reports whether the name of an operation, or its path, says that users who
+// IsPasswordRecovery reports whether the name of an operation, or its path, says that users who
 // have forgotten their password get another one by it.
-func Recovers(name string) bool { return recovers.MatchString(name) }
+func IsPasswordRecovery(name string) bool { return recovers.MatchString(name) }
 
 // password are names of fields that take a password.
 var password = lazyregexp.New(`(?i)passw|pass[-_ ]?phrase|^pwd|pwd$|(^|[^a-z]|user)pass$`)
@@ -214,22 +217,22 @@ const (
 	maxWord     = 20 // bytes of a value that says what to do
 )
 
-// Ends reports whether a request ends the session or destroys something that cannot be
+// EndsSession reports whether a request ends the session or destroys something that cannot be
 // brought back, by its address, its button or what a hidden field says to do.
-func Ends(r *message.Request) bool {
-	if Dangerous(r.Address()) || len(r.Label) <= 2*maxWord && Dangerous(r.Label) {
+func EndsSession(r *message.Request) bool {
+	if IsDangerous(r.Address()) || len(r.Label) <= 2*maxWord && IsDangerous(r.Label) {
 		return true
 	}
 	return slices.ContainsFunc(r.Body.Params, func(p message.Param) bool {
-		return Dangerous(p.Name) || len(p.Value) <= maxWord && Dangerous(p.Value)
+		return IsDangerous(p.Name) || len(p.Value) <= maxWord && IsDangerous(p.Value)
 	})
 }
 
-// Never says why nobody asks for a request unasked: it ends the session, destroys
+// ForbiddenReason says why nobody asks for a request unasked: it ends the session, destroys
 // something, or gives the user that the scan signs in as another password. Empty: it
 // may be asked.
-func Never(r *message.Request) string {
-	if Ends(r) {
+func ForbiddenReason(r *message.Request) string {
+	if EndsSession(r) {
 		return irrevocable
 	}
 	fresh := false
@@ -255,17 +258,17 @@ func Never(r *message.Request) string {
 	return ""
 }
 
-// Shape is the same for requests that are the same operation: method, host, path
+// OperationKey is the same for requests that are the same operation: method, host, path
 // with identifiers replaced, and the set of the names of the parameters, in whatever
 // order and how often they come. Where one program serves many pages (Page), requests
 // with more parameters are an operation of the page.
-func Shape(r *message.Request) string {
+func OperationKey(r *message.Request) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s%s?", r.Method, r.Base(), PathShape(r))
 	for _, name := range names(r.Query) {
 		b.WriteString(name + "&")
 	}
-	b.WriteString(Chosen(r))
+	b.WriteString(PageSelector(r))
 	for _, name := range names(r.Body.Params) {
 		b.WriteString("#" + name)
 	}
@@ -301,9 +304,9 @@ var routes = lazyregexp.New(`(?i)^(q|r|url|path|_url)$`)
 // pageName is a value that names a page: a word, or a path of words.
 var pageName = lazyregexp.New(`^/?[A-Za-z][\w-]*([./:][\w-]+)*$`)
 
-// Page returns the value of the query by which one program serves many pages, such as
+// PageKey returns the value of the query by which one program serves many pages, such as
 // "user-info.php" of "/index.php?page=user-info.php". Empty: nothing looks like it.
-func Page(r *message.Request) string { return page(r).Value }
+func PageKey(r *message.Request) string { return page(r).Value }
 
 // page is the parameter of Page.
 func page(r *message.Request) message.Param {
@@ -316,15 +319,15 @@ func page(r *message.Request) message.Param {
 	return message.Param{}
 }
 
-// Chooses reports whether a parameter chooses the page of the request.
-func Chooses(r *message.Request, name string) bool {
+// SelectsPage reports whether a parameter chooses the page of the request.
+func SelectsPage(r *message.Request, name string) bool {
 	p := page(r)
 	return p.Value != "" && p.Name == name
 }
 
-// Chosen is the Page as it belongs to the operation, "?page=user-info.php": where the
+// PageSelector is the Page as it belongs to the operation, "?page=user-info.php": where the
 // request has more parameters, each page is an operation of its own. Empty: it is none.
-func Chosen(r *message.Request) string {
+func PageSelector(r *message.Request) string {
 	p := page(r)
 	if p.Value == "" || len(r.Query) < 2 && r.Body.Kind == message.NoBody {
 		return ""
@@ -332,10 +335,10 @@ func Chosen(r *message.Request) string {
 	return "?" + p.Name + "=" + p.Value
 }
 
-// Place names a point of the query or of a form on its page, whatever other parameters
+// LocationOf names a point of the query or of a form on its page, whatever other parameters
 // the request has: the parameter that chooses the page is the same one on all of them.
 // Empty: the point is another one.
-func Place(r *message.Request, at message.Point) string {
+func LocationOf(r *message.Request, at message.Point) string {
 	switch at.In {
 	case message.InQuery, message.InQueryName, message.InForm, message.InFormName:
 	default:
@@ -358,7 +361,7 @@ func PathShape(r *message.Request) string {
 	}
 	segments := strings.Split(r.Path, "/")
 	for i, s := range segments {
-		if decoded, err := url.PathUnescape(s); err == nil && message.Identifier(decoded) {
+		if decoded, err := url.PathUnescape(s); err == nil && message.LooksLikeIdentifier(decoded) {
 			segments[i] = "{}"
 		}
 	}

@@ -64,8 +64,8 @@ func TestNever(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := Never(r) != ""; got != want {
-			t.Errorf("%s: %v (%s)", address, got, Never(r))
+		if got := ForbiddenReason(r) != ""; got != want {
+			t.Errorf("%s: %v (%s)", address, got, ForbiddenReason(r))
 		}
 	}
 }
@@ -84,7 +84,7 @@ func TestNeverForms(t *testing.T) {
 	} {
 		r := &message.Request{Method: "POST", Scheme: "http", Host: "a.example", Path: "/do",
 			Body: message.Body{Kind: message.Form, Params: []message.Param{c.p}}}
-		if got := Never(r) != ""; got != c.want {
+		if got := ForbiddenReason(r) != ""; got != c.want {
 			t.Errorf("%+v: %v", c.p, got)
 		}
 	}
@@ -103,7 +103,7 @@ func TestShape(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return Shape(r)
+		return OperationKey(r)
 	}
 	for _, p := range same {
 		if shape(p[0]) != shape(p[1]) {
@@ -118,7 +118,7 @@ func TestShape(t *testing.T) {
 }
 
 func TestSurfaceIsBounded(t *testing.T) {
-	s := NewSurface(2)
+	s := New(2)
 	for _, address := range []string{"http://a/1x", "http://a/2x", "http://a/3x"} {
 		r, err := message.Parse(address)
 		if err != nil {
@@ -126,8 +126,8 @@ func TestSurfaceIsBounded(t *testing.T) {
 		}
 		s.Add(r)
 	}
-	if len(s.Entries()) != 2 || s.Left() != 1 {
-		t.Errorf("%d entries, %d left", len(s.Entries()), s.Left())
+	if len(s.Entries()) != 2 || s.OmittedCount() != 1 {
+		t.Errorf("%d entries, %d left", len(s.Entries()), s.OmittedCount())
 	}
 }
 
@@ -139,14 +139,14 @@ func TestDangerousNames(t *testing.T) {
 		"Cerrar sesión": true, "/blog/outside": false, "Catalog outlet": false, "/database-offline.php": false,
 		"/data/tables": false, "/install/guide": false, "/create-account": false, "/restore": false, "/table": false,
 	} {
-		if Dangerous(text) != want {
+		if IsDangerous(text) != want {
 			t.Errorf("Dangerous(%q) = %t", text, !want)
 		}
 	}
 }
 
 func TestVarieties(t *testing.T) {
-	s := NewSurface(1000)
+	s := New(1000)
 	add := func(query string) bool {
 		t.Helper()
 		r, err := message.Parse("http://a/?" + query)
@@ -168,8 +168,8 @@ func TestVarieties(t *testing.T) {
 			added++
 		}
 	}
-	if s.Left() != 0 {
-		t.Errorf("%d operations count as left out, whose parameters are all examined", s.Left())
+	if s.OmittedCount() != 0 {
+		t.Errorf("%d operations count as left out, whose parameters are all examined", s.OmittedCount())
 	}
 	if added != maxVariants {
 		t.Errorf("%d operations have the parameters of others together, not %d", added, maxVariants)
@@ -178,8 +178,8 @@ func TestVarieties(t *testing.T) {
 	for i := range 1000 {
 		add(fmt.Sprintf("q%dx=1", i))
 	}
-	if n := len(s.Entries()); n != maxVarieties || s.Left() != 1100+maxVariants-maxVarieties {
-		t.Errorf("%d operations of one page and %d left, not %d and %d", n, s.Left(), maxVarieties,
+	if n := len(s.Entries()); n != maxVarieties || s.OmittedCount() != 1100+maxVariants-maxVarieties {
+		t.Errorf("%d operations of one page and %d left, not %d and %d", n, s.OmittedCount(), maxVarieties,
 			1100+maxVariants-maxVarieties)
 	}
 }
@@ -192,7 +192,7 @@ func TestPlace(t *testing.T) {
 		}
 		for _, at := range r.Points() {
 			if at.Name == name {
-				return Place(r, at)
+				return LocationOf(r, at)
 			}
 		}
 		t.Fatalf("%s has no %s", address, name)
@@ -254,7 +254,7 @@ func TestPasswordNames(t *testing.T) {
 	}
 	for name, want := range map[string]bool{"/users/forgot-password": true, "resetMyPassword": true,
 		"/recover_account": true, "/lost/pin": true, "/reset": false, "/database/reset": false, "/passwords": false} {
-		if Recovers(name) != want {
+		if IsPasswordRecovery(name) != want {
 			t.Errorf("%q: %v", name, !want)
 		}
 	}
@@ -280,7 +280,7 @@ func TestDeletes(t *testing.T) {
 		r := &message.Request{Method: c.method, Scheme: "http", Host: "a.example", Path: c.path,
 			Types: map[string]string{"form:" + c.name: c.kind},
 			Body:  message.Body{Kind: message.Form, Params: []message.Param{{Name: c.name, Value: c.value}}}}
-		if got := Deletes(r); got != c.want {
+		if got := IsDelete(r); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}

@@ -11,15 +11,15 @@ import (
 	"merlon/internal/finding"
 )
 
-// A Surface is everything that is known of what the target offers. It is safe for
+// A Map is everything that is known of what the target offers. It is safe for
 // concurrent use.
-type Surface struct {
+type Map struct {
 	mu       sync.Mutex
 	known    map[string]*Entry
 	order    []*Entry
 	limit    int
 	left     int // operations beyond the limit
-	variants Varieties
+	variants Variants
 	kept     int // bytes of answers
 }
 
@@ -33,7 +33,7 @@ type Entry struct {
 	Unfinished string
 	// Answer is what the request was answered when it was found, so that nobody has to
 	// ask for it again; nil: it was not asked, or the answer is too long to keep.
-	Answer *message.Response
+	Response *message.Response
 	// Outline is that of the last answer that is recorded; 0: none is.
 	Outline uint64
 }
@@ -43,16 +43,16 @@ const (
 	maxAnswers = 64 << 20 // of all
 )
 
-// NewSurface returns an empty surface that holds up to limit operations.
-func NewSurface(limit int) *Surface {
-	return &Surface{known: map[string]*Entry{}, limit: limit}
+// New returns an empty surface that holds up to limit operations.
+func New(limit int) *Map {
+	return &Map{known: map[string]*Entry{}, limit: limit}
 }
 
 // Add adds the request's operation and reports whether it is new. One that is out of
 // room is counted and not kept, and one of a page that has enough of its parameters
 // (Varieties) is not kept.
-func (s *Surface) Add(r *message.Request) bool {
-	key := Shape(r)
+func (s *Map) Add(r *message.Request) bool {
+	key := OperationKey(r)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, ok := s.known[key]; ok {
@@ -68,7 +68,7 @@ func (s *Surface) Add(r *message.Request) bool {
 		}
 		return false
 	}
-	e := &Entry{Request: r, Seen: finding.Operation{Method: r.Method, URL: r.Place(), ID: r.ID,
+	e := &Entry{Request: r, Seen: finding.Operation{Method: r.Method, URL: r.Location(), ID: r.ID,
 		Origin:  cmp.Or(r.Origin, "link"),
 		Outcome: finding.NotReached, Reason: "it was not asked", Parameters: parameters(r)}}
 	if r.Template == "" {
@@ -93,10 +93,10 @@ func parameters(r *message.Request) []string {
 // Enrich adds headers and cookies, as far as they are new by name, to the known operation
 // of the request, and reports whether it has learnt something. Neither makes another
 // operation of it.
-func (s *Surface) Enrich(r *message.Request, headers, cookies []message.Param) bool {
+func (s *Map) Enrich(r *message.Request, headers, cookies []message.Param) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := s.known[Shape(r)]
+	e := s.known[OperationKey(r)]
 	if e == nil {
 		return false
 	}
@@ -121,13 +121,13 @@ func join(list, more []message.Param, same func(a, b string) bool) []message.Par
 	return list
 }
 
-// Answered records an answer to a request that is of an operation of the surface, as
+// RecordResponse records an answer to a request that is of an operation of the surface, as
 // it stands: not of an attack.
-func (s *Surface) Answered(resp *message.Response, as string) {
+func (s *Map) RecordResponse(resp *message.Response, as string) {
 	outline := Outline(resp)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := s.known[Shape(resp.Request)]
+	e := s.known[OperationKey(resp.Request)]
 	if e == nil {
 		return
 	}
@@ -142,90 +142,90 @@ func (s *Surface) Answered(resp *message.Response, as string) {
 	}
 }
 
-// Resembles records what the answer to the operation of the request looks like, and
+// RecordOutline records what the answer to the operation of the request looks like, and
 // nothing else of it.
-func (s *Surface) Resembles(r *message.Request, resp *message.Response) {
+func (s *Map) RecordOutline(r *message.Request, resp *message.Response) {
 	outline := Outline(resp)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e := s.known[Shape(r)]; e != nil {
+	if e := s.known[OperationKey(r)]; e != nil {
 		e.Outline = outline
 	}
 }
 
 // keep puts an answer into an entry, as far as there is room. The caller holds mu.
-func (s *Surface) keep(e *Entry, resp *message.Response) {
-	if e.Answer != nil {
-		s.kept -= len(e.Answer.Body)
-		e.Answer = nil
+func (s *Map) keep(e *Entry, resp *message.Response) {
+	if e.Response != nil {
+		s.kept -= len(e.Response.Body)
+		e.Response = nil
 	}
 	if resp != nil && len(resp.Body) <= maxAnswer && s.kept+len(resp.Body) <= maxAnswers {
-		e.Answer = resp.Copy()
+		e.Response = resp.Copy()
 		s.kept += len(resp.Body)
 	}
 }
 
-// Failed records why an operation was not reached.
-func (s *Surface) Failed(r *message.Request, reason string) {
+// RecordFailure records why an operation was not reached.
+func (s *Map) RecordFailure(r *message.Request, reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e := s.known[Shape(r)]; e != nil && e.Seen.Outcome == finding.NotReached {
+	if e := s.known[OperationKey(r)]; e != nil && e.Seen.Outcome == finding.NotReached {
 		e.Seen.Reason = reason
 	}
 }
 
 // Withhold adds an operation that is not to be asked, and why. One that is known already
 // stays as it is.
-func (s *Surface) Withhold(r *message.Request, reason string) {
+func (s *Map) Withhold(r *message.Request, reason string) {
 	if !s.Add(r) {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e := s.known[Shape(r)]; e != nil {
+	if e := s.known[OperationKey(r)]; e != nil {
 		e.Seen.Reason, e.Withheld = reason, true
 	}
 }
 
-// Leave says that a known operation is not attacked, and why.
-func (s *Surface) Leave(r *message.Request, reason string) {
+// ExcludeFromScan says that a known operation is not attacked, and why.
+func (s *Map) ExcludeFromScan(r *message.Request, reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e := s.known[Shape(r)]; e != nil {
+	if e := s.known[OperationKey(r)]; e != nil {
 		e.Seen.Reason, e.Withheld = reason, true
 	}
 }
 
-// Cut says why the attack on a known operation ended early.
-func (s *Surface) Cut(r *message.Request, reason string) {
+// MarkUnfinished says why the attack on a known operation ended early.
+func (s *Map) MarkUnfinished(r *message.Request, reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e := s.known[Shape(r)]; e != nil {
+	if e := s.known[OperationKey(r)]; e != nil {
 		e.Unfinished = cmp.Or(e.Unfinished, reason)
 	}
 }
 
-// Behind says that the known operation is taken after another request alone.
-func (s *Surface) Behind(r, via *message.Request) {
+// RecordProxyPath says that the known operation is taken after another request alone.
+func (s *Map) RecordProxyPath(r, via *message.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e := s.known[Shape(r)]; e != nil {
+	if e := s.known[OperationKey(r)]; e != nil {
 		e.Request = e.Request.Clone()
 		e.Request.Via = via
 	}
 }
 
-// Count counts requests that were sent for the operation of r.
-func (s *Surface) Count(r *message.Request, n int) {
+// CountResponses counts requests that were sent for the operation of r.
+func (s *Map) CountResponses(r *message.Request, n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e := s.known[Shape(r)]; e != nil {
+	if e := s.known[OperationKey(r)]; e != nil {
 		e.Seen.Requests += n
 	}
 }
 
 // Entries returns copies of the operations in the order in which they were found.
-func (s *Surface) Entries() []Entry {
+func (s *Map) Entries() []Entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := make([]Entry, len(s.order))
@@ -236,14 +236,14 @@ func (s *Surface) Entries() []Entry {
 }
 
 // Len is the number of operations.
-func (s *Surface) Len() int {
+func (s *Map) Len() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.order)
 }
 
-// Left is the number of operations that found no room.
-func (s *Surface) Left() int {
+// OmittedCount is the number of operations that found no room.
+func (s *Map) OmittedCount() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.left

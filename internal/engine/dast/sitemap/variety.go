@@ -14,11 +14,11 @@ const (
 	maxVarieties = 150
 )
 
-// Varieties bound the operations of one path and page (Page), which differ in the names
+// Variants bound the operations of one path and page (Page), which differ in the names
 // of their parameters. Where each parameter is another function, all are taken; where
 // links put the same few together in every way, as those that sort, filter or go on do,
 // a dozen are. The zero value has seen none. They are not safe for concurrent use.
-type Varieties struct {
+type Variants struct {
 	of map[string]*variety // by method, path and page
 }
 
@@ -32,8 +32,8 @@ type variety struct {
 // Take reports whether there is room for the operation of the request, which has not
 // been taken before, and counts it; and whether each of its parameters has been taken with
 // others, so that nothing of the page is missed without it.
-func (v *Varieties) Take(r *message.Request) (taken, covered bool) {
-	key := r.Method + " " + r.Base() + PathShape(r) + " " + Page(r)
+func (v *Variants) Take(r *message.Request) (taken, covered bool) {
+	key := r.Method + " " + r.Base() + PathShape(r) + " " + PageKey(r)
 	if v.of == nil {
 		v.of = map[string]*variety{}
 	}

@@ -235,7 +235,7 @@ func (r *rule) place(req *message.Request, name string) (message.Point, bool) {
 }
 
 // fuzzes runs the templates that put payloads into operations on one of them.
-func (s *Set) fuzzes(t *activescan.Trial, slow bool) error {
+func (s *Set) fuzzes(t *activescan.OperationScan, slow bool) error {
 	for _, tpl := range s.runnable {
 		if !tpl.Fuzzes || tpl.Slow != slow {
 			continue
@@ -247,7 +247,7 @@ func (s *Set) fuzzes(t *activescan.Trial, slow bool) error {
 	return s.collect(t)
 }
 
-func (s *Set) fuzz(t *activescan.Trial, tpl *Template) error {
+func (s *Set) fuzz(t *activescan.OperationScan, tpl *Template) error {
 	for _, b := range tpl.sections {
 		r := s.begin(t, tpl)
 		if !r.wanted(b) {
@@ -282,7 +282,7 @@ func (r *run) wanted(b *block) bool {
 	for _, h := range req.Header {
 		v[strings.ToLower(strings.ReplaceAll(h.Name, "-", "_"))] = h.Value
 	}
-	ok, _ := b.pre.matched(&evaluation{values: v, number: r.trial.Number})
+	ok, _ := b.pre.matched(&evaluation{values: v, number: r.trial.RandomNumber})
 	return ok
 }
 
@@ -299,7 +299,7 @@ func headerText(req *message.Request) string {
 // inject sends what a rule makes of the operation.
 func (r *run) inject(b *block, f *rule, payloads map[string]string) (hit bool, err error) {
 	for _, in := range r.injections(f, payloads) {
-		if sitemap.Never(in.request) != "" {
+		if sitemap.ForbiddenReason(in.request) != "" {
 			continue
 		}
 		h, err := r.judged(b, in)

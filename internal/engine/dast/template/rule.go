@@ -52,7 +52,7 @@ func (d *document) rule() *finding.Rule {
 	return r
 }
 
-func short(s string, n int) string { return message.Cut(strings.TrimSpace(s), n) }
+func short(s string, n int) string { return message.Truncate(strings.TrimSpace(s), n) }
 
 // severity reads the words of the format. What it calls info or unknown is low here.
 func severity(s string) finding.Severity {

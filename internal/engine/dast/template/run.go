@@ -28,7 +28,7 @@ import (
 type run struct {
 	set      *Set
 	template *Template
-	trial    *activescan.Trial
+	trial    *activescan.OperationScan
 	as       traffic.Session
 	values   values // what is known so far
 	token    string // of the listener
@@ -52,7 +52,7 @@ type hit struct {
 	taken    []string // values of extractors
 	proof    []string
 	weak     bool // any address matches
-	trial    *activescan.Trial
+	trial    *activescan.OperationScan
 	// caller is set while the match depends on calls that have not arrived.
 	caller *caller
 }
@@ -65,7 +65,7 @@ type caller struct {
 }
 
 // begin starts a run of a template.
-func (s *Set) begin(t *activescan.Trial, tpl *Template) *run {
+func (s *Set) begin(t *activescan.OperationScan, tpl *Template) *run {
 	r := &run{set: s, template: tpl, trial: t, done: map[int]bool{}}
 	var inner traffic.Session
 	if !tpl.Anonymous {
@@ -80,17 +80,17 @@ func (s *Set) begin(t *activescan.Trial, tpl *Template) *run {
 // template's own, and a set of payloads.
 func (r *run) fresh(payloads map[string]string) values {
 	v := address(r.trial.Scope.Base())
-	e := &evaluation{values: v, number: r.trial.Number}
+	e := &evaluation{values: v, number: r.trial.RandomNumber}
 	for i := range 10 {
 		name := "randstr"
 		if i > 0 {
 			name = fmt.Sprintf("randstr_%d", i)
 		}
-		v[name] = r.trial.Random(27)
+		v[name] = r.trial.RandomLetters(27)
 	}
-	if r.template.Listens && r.trial.Callback != nil {
-		r.token = r.trial.Callback.Token()
-		at, host := r.trial.Callback.Address(r.token)
+	if r.template.Listens && r.trial.OAST != nil {
+		r.token = r.trial.OAST.Token()
+		at, host := r.trial.OAST.Address(r.token)
 		if host == "" {
 			_, host, _ = strings.Cut(at, "://")
 		}
@@ -106,18 +106,18 @@ func (r *run) fresh(payloads map[string]string) values {
 }
 
 func (r *run) evaluation() *evaluation {
-	return &evaluation{values: r.values, number: r.trial.Number}
+	return &evaluation{values: r.values, number: r.trial.RandomNumber}
 }
 
 // visit runs the templates that have requests of their own.
-func (s *Set) visit(t *activescan.Trial, slow bool) error {
+func (s *Set) visit(t *activescan.OperationScan, slow bool) error {
 	var wanted []*Template
 	for _, tpl := range s.runnable {
 		if !tpl.Fuzzes && tpl.Slow == slow {
 			wanted = append(wanted, tpl)
 		}
 	}
-	each := t.Each
+	each := t.ForEach
 	if slow { // what measures time is alone
 		each = func(n int, f func(int) error) error {
 			for i := range n {
@@ -133,14 +133,14 @@ func (s *Set) visit(t *activescan.Trial, slow bool) error {
 		err = collected
 	}
 	s.mu.Lock()
-	told(s.left, "not run to their end", t.Degrade)
+	told(s.left, "not run to their end", t.ReportGap)
 	clear(s.left)
 	s.mu.Unlock()
 	return err
 }
 
 // execute runs a template, confirms what matches, and reports it.
-func (s *Set) execute(t *activescan.Trial, tpl *Template) error {
+func (s *Set) execute(t *activescan.OperationScan, tpl *Template) error {
 	r := s.begin(t, tpl)
 	hits, err := r.all()
 	if err != nil {
@@ -247,13 +247,13 @@ func (r *run) requests(n int, payloads map[string]string) (hits []hit, ok bool, 
 			r.leave(err)
 			continue
 		}
-		if sitemap.Dangerous(req.Address()) && !r.trial.Target.Profile.Allows(scan.Full) {
+		if sitemap.IsDangerous(req.Address()) && !r.trial.Target.Profile.Allows(scan.Full) {
 			r.left = "they ask for what may end the session or destroy something, which needs the profile full"
 			continue
 		}
 		answers, err := r.send(b, req)
 		if err != nil {
-			if traffic.Over(err) {
+			if traffic.IsFinal(err) {
 				return hits, ok, err
 			}
 			r.leave(err)
@@ -316,9 +316,9 @@ func (r *run) send(b *block, req *message.Request) ([]*message.Response, error) 
 		if to == nil {
 			break
 		}
-		next, err := message.Of(to)
+		next, err := message.FromURL(to)
 		if err != nil || !b.away && next.Host != req.Host || r.trial.Scope.Allows(next) != nil ||
-			sitemap.Dangerous(next.Address()) {
+			sitemap.IsDangerous(next.Address()) {
 			break
 		}
 		resp, err := r.ask(next, b.cookies)
@@ -355,10 +355,10 @@ func (r *run) ask(req *message.Request, cookies bool) (*message.Response, error)
 		}
 	}
 	t := r.trial
-	t.Surface.Count(t.Request, 1)
+	t.Sitemap.CountResponses(t.Request, 1)
 	send := t.Client.Send
 	if r.template.Slow {
-		send = t.Client.SendAlone
+		send = t.Client.SendExclusively
 	}
 	resp, err := send(t.Context, req, visitor)
 	if err == nil && key != "" && len(resp.Body) <= maxCachedBody {
@@ -385,7 +385,7 @@ func (r *run) match(b *block, answers []*message.Response, n int) (found *hit, t
 				numberAnswer(r.values, more, n)
 			}
 		}
-		e := &evaluation{values: v, number: r.trial.Number}
+		e := &evaluation{values: v, number: r.trial.RandomNumber}
 		taken, kept := b.take(e)
 		for name, value := range kept {
 			if _, have := r.values[name]; i == 0 || !have {
@@ -479,19 +479,19 @@ func (s *Set) wait(h hit) {
 const poll = 50 * time.Millisecond
 
 // collect reports the matches whose calls arrive in time.
-func (s *Set) collect(t *activescan.Trial) error {
+func (s *Set) collect(t *activescan.OperationScan) error {
 	s.mu.Lock()
 	pending := s.pending
 	s.pending = nil
 	s.mu.Unlock()
-	for end := time.Now().Add(t.Wait()); len(pending) > 0; {
+	for end := time.Now().Add(t.OASTWait()); len(pending) > 0; {
 		by := map[string][]scan.Call{}
-		for _, c := range t.Callback.Calls(0) {
+		for _, c := range t.OAST.Calls(0) {
 			by[c.Token] = append(by[c.Token], c)
 		}
 		pending = slices.DeleteFunc(pending, func(h hit) bool {
 			proof, names, ok := h.called(by[h.caller.token])
-			if ok && t.Quiet() {
+			if ok && t.ListenerIsQuiet() {
 				h.proof, h.names = append(h.proof, proof), names
 				(&run{set: s, template: h.template, trial: h.trial}).report(h)
 			}
@@ -514,7 +514,7 @@ func (h *hit) called(calls []scan.Call) (proof string, names []string, ok bool) 
 	for _, call := range calls {
 		v := maps.Clone(h.caller.values)
 		v["interactsh_protocol"], v["interactsh_request"], v["interactsh_ip"] = call.Protocol, call.Text, call.From
-		if ok, names := h.caller.judge.matched(&evaluation{values: v, number: h.trial.Number}); ok {
+		if ok, names := h.caller.judge.matched(&evaluation{values: v, number: h.trial.RandomNumber}); ok {
 			return fmt.Sprintf("The target sent something by %s to an address made for this request alone.",
 				call.Protocol), names, true
 		}
@@ -525,7 +525,7 @@ func (h *hit) called(calls []scan.Call) (proof string, names []string, ok bool) 
 // confirm runs the template once more, with other random values: a match that does not
 // come back is none. Where it asks for a fixed path alone, a random one beside it tells
 // whether any address matches.
-func (s *Set) confirm(t *activescan.Trial, h *hit) (bool, error) {
+func (s *Set) confirm(t *activescan.OperationScan, h *hit) (bool, error) {
 	r := s.begin(t, h.template)
 	r.repeats, r.only = true, h
 	hits, err := r.all()
@@ -547,7 +547,7 @@ func (s *Set) confirm(t *activescan.Trial, h *hit) (bool, error) {
 		return true, nil
 	}
 	other := h.request.Clone()
-	other.Path = path.Join(path.Dir(other.Path), t.Random(10)) + path.Ext(other.Path)
+	other.Path = path.Join(path.Dir(other.Path), t.RandomLetters(10)) + path.Ext(other.Path)
 	answers, err := r.send(b, other)
 	if err != nil {
 		return true, ignorable(err)
@@ -565,7 +565,7 @@ func (s *Set) confirm(t *activescan.Trial, h *hit) (bool, error) {
 
 // ignorable returns errors that end the run, and none else.
 func ignorable(err error) error {
-	if traffic.Over(err) {
+	if traffic.IsFinal(err) {
 		return err
 	}
 	return nil
@@ -588,12 +588,12 @@ func (r *run) report(h hit) {
 		}
 		payload = strings.Join(parts, ", ")
 	}
-	f := activescan.Flaw{Rule: r.template.Rule, Request: h.request, Point: h.point, Payload: payload,
-		Proof: append(proof, h.proof...), Answers: h.answers, Nobody: r.template.Anonymous}
+	f := activescan.Alert{Rule: r.template.Rule, Request: h.request, Point: h.point, Payload: payload,
+		Proof: append(proof, h.proof...), Responses: h.answers, Anonymous: r.template.Anonymous}
 	if h.weak {
 		f.Confidence = finding.Uncertain
 	}
-	h.trial.Flaw(f)
+	h.trial.RaiseAlert(f)
 }
 
 // A visitor is the session of one run of a template: cookies of its own, on top of the

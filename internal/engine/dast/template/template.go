@@ -86,7 +86,7 @@ func load(d scan.Description, files map[string]string) (*Template, error) {
 
 // Checks returns the checks that run the templates of a target; listening says whether
 // calls of the target would arrive. What cannot be run is told to degrade.
-func Checks(t *scan.Target, listening bool, degrade func(scan.Reason)) []*activescan.Check {
+func Checks(t *scan.Target, listening bool, degrade func(scan.Reason)) []*activescan.Rule {
 	if len(t.Templates) == 0 {
 		return nil
 	}
@@ -108,13 +108,14 @@ func Checks(t *scan.Target, listening bool, degrade func(scan.Reason)) []*active
 		}
 	}
 	tell(failures, degrade)
-	return []*activescan.Check{
-		{ID: "template", Rules: rules, Profile: scan.Safe, Site: func(t *activescan.Trial) error {
+	return []*activescan.Rule{
+		{ID: "template", FindingRules: rules, Profile: scan.Safe, ScanSite: func(t *activescan.OperationScan) error {
 			return s.visit(t, false)
-		}, Request: func(t *activescan.Trial) error { return s.fuzzes(t, false) }},
-		{ID: "template", Rules: rules, Profile: scan.Safe, Slow: true, Site: func(t *activescan.Trial) error {
-			return s.visit(t, true)
-		}, Request: func(t *activescan.Trial) error { return s.fuzzes(t, true) }},
+		}, ScanOperation: func(t *activescan.OperationScan) error { return s.fuzzes(t, false) }},
+		{ID: "template", FindingRules: rules, Profile: scan.Safe, Slow: true,
+			ScanSite: func(t *activescan.OperationScan) error {
+				return s.visit(t, true)
+			}, ScanOperation: func(t *activescan.OperationScan) error { return s.fuzzes(t, true) }},
 	}
 }
 

@@ -37,8 +37,8 @@ func attackWith(t *testing.T, handler http.HandlerFunc, operations []string,
 		}
 		handler(w, r)
 	}
-	return activescantest.Attack(t, http.HandlerFunc(lookUp), checks, operations, func(r *activescan.Run) {
-		r.Callback, r.Patience = l, 10*time.Millisecond
+	return activescantest.Attack(t, http.HandlerFunc(lookUp), checks, operations, func(r *activescan.Engine) {
+		r.OAST, r.OASTTimeout = l, 10*time.Millisecond
 	})
 }
 

@@ -64,7 +64,7 @@ func TestNothingButLimits(t *testing.T) {
 		err := b.wait(t.Context(), "a")
 		if err != nil {
 			if waited := at.Sub(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)); !errors.Is(err, ErrLimited) ||
-				!Over(err) || waited <= longest || waited > longest+maxBack {
+				!IsFinal(err) || waited <= longest || waited > longest+maxBack {
 				t.Errorf("after %d answers and %s: %v", n, waited, err)
 			}
 			break
@@ -114,7 +114,7 @@ func TestGivenUp(t *testing.T) {
 	asked := 0
 	for ; asked < 1000; asked++ {
 		if err := b.wait(t.Context(), "POST login"); err != nil {
-			if !errs.Is(err, errs.Forbidden) || Over(err) {
+			if !errs.Is(err, errs.Forbidden) || IsFinal(err) {
 				t.Error(err)
 			}
 			break

@@ -38,7 +38,7 @@ func drain(t *testing.T, base string, o Options, method string, most int) (int, 
 			r.Body = message.Body{Kind: message.Form, Params: []message.Param{{Name: "a", Value: "b"}}}
 		}
 		if _, err := c.Send(t.Context(), r, nil); err != nil &&
-			(errors.Is(err, ErrDead) || errors.Is(err, context.DeadlineExceeded)) {
+			(errors.Is(err, ErrUnreachable) || errors.Is(err, context.DeadlineExceeded)) {
 			return n, err
 		}
 	}
@@ -60,7 +60,7 @@ func TestTargetsThatHang(t *testing.T) {
 		server := httptest.NewServer(h)
 		n, err := drain(t, server.URL, Options{Timeout: 20 * time.Millisecond}, http.MethodGet, 100)
 		server.Close()
-		if !errors.Is(err, ErrDead) || n != maxFailing-1 {
+		if !errors.Is(err, ErrUnreachable) || n != maxFailing-1 {
 			t.Errorf("%s: ended after %d requests with %v", name, n, err)
 		}
 	}
@@ -135,8 +135,9 @@ func TestPartialAnswers(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	if want := []string{"GET " + server.URL + "/breaks", "GET " + server.URL + "/long"}; !slices.Equal(c.Partial(),
+	if want := []string{"GET " + server.URL + "/breaks", "GET " + server.URL +
+		"/long"}; !slices.Equal(c.TruncatedRoutes(),
 		want) {
-		t.Errorf("parts of %q; want %q", c.Partial(), want)
+		t.Errorf("parts of %q; want %q", c.TruncatedRoutes(), want)
 	}
 }

@@ -34,8 +34,8 @@ func TestLateAnswerIsNoEnd(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := client.Send(t.Context(), r, nil); (err != nil) != fails || traffic.Over(err) {
-				t.Errorf("%s: %v, over %v", path, err, traffic.Over(err))
+			if _, err := client.Send(t.Context(), r, nil); (err != nil) != fails || traffic.IsFinal(err) {
+				t.Errorf("%s: %v, over %v", path, err, traffic.IsFinal(err))
 			}
 		}
 		client.Close()

@@ -25,7 +25,7 @@ func (c *Client) Protect(password string) {
 func (c *Client) exposes(r *message.Request) error {
 	for _, p := range r.Query {
 		if _, ok := c.passwords.Load(p.Value); ok && (len(p.Value) >= minPassword || passwordName.MatchString(p.Name)) {
-			return errs.E(errs.Forbidden, "%s %s would send a password in its address", r.Method, r.Place())
+			return errs.E(errs.Forbidden, "%s %s would send a password in its address", r.Method, r.Location())
 		}
 	}
 	return nil

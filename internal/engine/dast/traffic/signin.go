@@ -67,9 +67,9 @@ func (c *Client) SignIns() (left []SignIn, locked string) {
 	return left, c.signIns.locked
 }
 
-// SigningIn returns a context for the requests by which an identity signs in, which are not
+// WithSignIn returns a context for the requests by which an identity signs in, which are not
 // counted.
-func SigningIn(ctx context.Context) context.Context {
+func WithSignIn(ctx context.Context) context.Context {
 	return context.WithValue(ctx, signingIn{}, true)
 }
 
@@ -85,7 +85,7 @@ func asksPassword(r *message.Request) bool {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
 		return false
 	}
-	return sitemap.Recovers(r.Path) || slices.ContainsFunc(r.Points(), func(p message.Point) bool {
+	return sitemap.IsPasswordRecovery(r.Path) || slices.ContainsFunc(r.Points(), func(p message.Point) bool {
 		return isPassword(r, p)
 	})
 }
@@ -185,7 +185,7 @@ func refuses(resp *message.Response) bool {
 
 // lock says why a response is the sign of a lock; empty: it is none.
 func (a *attempts) lock(resp *message.Response) string {
-	name := resp.Request.Method + " " + resp.Request.Place()
+	name := resp.Request.Method + " " + resp.Request.Location()
 	switch {
 	case resp.Status == http.StatusTooManyRequests, resp.Status == http.StatusLocked:
 		return fmt.Sprintf("%s answered %d", name, resp.Status)

@@ -44,14 +44,14 @@ type Options struct {
 	Timeout  time.Duration // of one request, to the end of its answer; 30 s
 	// Keeper decides what may be sent to the target, but for what a Session sends to sign in;
 	// nil: everything.
-	Keeper Keeper
+	SideEffects SideEffectGuard
 	// SignIns says that attempts to sign in go on, with invented accounts, until the first sign
 	// of a lock. Otherwise each address gets a few.
 	SignIns bool
 }
 
-// A Keeper decides by what requests do whether they are sent.
-type Keeper interface {
+// A SideEffectGuard decides by what requests do whether they are sent.
+type SideEffectGuard interface {
 	// Begin returns an error that says why the request is not sent; else end takes the
 	// answer, nil where there is none.
 	Begin(r *message.Request) (end func(*message.Response), err error)
@@ -62,9 +62,11 @@ type Keeper interface {
 // vouched is the key of contexts of callers that answer for what they send.
 type vouched struct{}
 
-// Vouch returns a context for a caller that answers for the effects of what it sends, such as
+// WithoutSideEffectCheck returns a context for a caller that answers for the effects of what it sends, such as
 // a sign-in or a change of an object that the caller has created: the Keeper is not asked.
-func Vouch(ctx context.Context) context.Context { return context.WithValue(ctx, vouched{}, true) }
+func WithoutSideEffectCheck(ctx context.Context) context.Context {
+	return context.WithValue(ctx, vouched{}, true)
+}
 
 // Header names the scan in every request.
 const Header = "X-Merlon-Scan"
@@ -84,14 +86,14 @@ type Session interface {
 
 // These end a scan of the target. Errors of Send wrap them.
 var (
-	ErrSpent   = errors.New("the number of requests, bytes or minutes of the scan is used up")
-	ErrDead    = errors.New("the target does not answer any more")
-	ErrLimited = errors.New("the target answers nothing but that it limits requests")
+	ErrBudgetExhausted = errors.New("the number of requests, bytes or minutes of the scan is used up")
+	ErrUnreachable     = errors.New("the target does not answer any more")
+	ErrLimited         = errors.New("the target answers nothing but that it limits requests")
 )
 
-// Over reports whether the error means that nothing more can be sent.
-func Over(err error) bool {
-	return errors.Is(err, ErrSpent) || errors.Is(err, ErrDead) || errors.Is(err, ErrLimited) ||
+// IsFinal reports whether the error means that nothing more can be sent.
+func IsFinal(err error) bool {
+	return errors.Is(err, ErrBudgetExhausted) || errors.Is(err, ErrUnreachable) || errors.Is(err, ErrLimited) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
@@ -197,7 +199,7 @@ func (c *Client) Handshake(ctx context.Context, config *tls.Config) (*tls.Connec
 	if base.Port() == "" {
 		address = net.JoinHostPort(base.Hostname(), "443")
 	}
-	r, err := message.Of(base)
+	r, err := message.FromURL(base)
 	if err != nil {
 		return nil, errs.Wrap(errs.Invalid, err, "the target cannot be asked")
 	}
@@ -219,24 +221,24 @@ func (c *Client) Handshake(ctx context.Context, config *tls.Config) (*tls.Connec
 	return &state, nil
 }
 
-// Slowed tells for how long the client has held back because the target asked for it.
-func (c *Client) Slowed() time.Duration { return c.back.total() }
+// ThrottledTime tells for how long the client has held back because the target asked for it.
+func (c *Client) ThrottledTime() time.Duration { return c.back.total() }
 
-// Limited lists the routes that were asked no more, because the target answers them
+// RateLimitedRoutes lists the routes that were asked no more, because the target answers them
 // much less often than others: "POST https://example.org/login".
-func (c *Client) Limited() []string { return c.back.limited() }
+func (c *Client) RateLimitedRoutes() []string { return c.back.limited() }
 
-// Partial lists the routes that gave a page, a script or data of which only a part was
+// TruncatedRoutes lists the routes that gave a page, a script or data of which only a part was
 // read: it is longer than what is kept, or it broke off.
-func (c *Client) Partial() []string {
+func (c *Client) TruncatedRoutes() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Sorted(maps.Keys(c.partial))
 }
 
-// Refusal reports whether the status says that the target will not answer a client, as
+// IsRefusal reports whether the status says that the target will not answer a client, as
 // firewalls do once they have seen enough of it.
-func Refusal(status int) bool {
+func IsRefusal(status int) bool {
 	switch status {
 	case http.StatusForbidden, http.StatusNotAcceptable, http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		return true
@@ -244,9 +246,9 @@ func Refusal(status int) bool {
 	return false
 }
 
-// Refused tells how many of the last answers in a row were refusals, and which request
+// RefusalRun tells how many of the last answers in a row were refusals, and which request
 // got the first of them.
-func (c *Client) Refused() (since, run int) {
+func (c *Client) RefusalRun() (since, run int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.since, c.refused
@@ -256,7 +258,7 @@ func (c *Client) Refused() (since, run int) {
 func (c *Client) count(status int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !Refusal(status) {
+	if !IsRefusal(status) {
 		c.refused = 0
 		return
 	}
@@ -289,14 +291,14 @@ func (c *Client) Admit(ctx context.Context, r *message.Request) error {
 	if err := c.o.Scope.Allows(r); err != nil {
 		return err
 	}
-	if why := sitemap.Never(r); why != "" {
+	if why := sitemap.ForbiddenReason(r); why != "" {
 		return errs.E(errs.Forbidden, "%s", why)
 	}
 	if err := c.exposes(r); err != nil {
 		return err
 	}
-	if c.o.Keeper != nil {
-		if err := c.o.Keeper.Browse(r); err != nil {
+	if c.o.SideEffects != nil {
+		if err := c.o.SideEffects.Browse(r); err != nil {
 			return err
 		}
 	}
@@ -309,23 +311,23 @@ func (c *Client) Admit(ctx context.Context, r *message.Request) error {
 // turn waits until the request may be sent, and counts it.
 func (c *Client) turn(ctx context.Context, r *message.Request) error {
 	if c.failing.Load() >= maxFailing {
-		return ErrDead
+		return ErrUnreachable
 	}
 	if err := c.back.wait(ctx, route(r)); err != nil {
 		return err
 	}
 	if err := c.limiter.Wait(ctx); err != nil {
 		if ctx.Err() == nil { // the wait would be longer than the deadline
-			return fmt.Errorf("%w: no time is left", ErrSpent)
+			return fmt.Errorf("%w: no time is left", ErrBudgetExhausted)
 		}
 		return ctx.Err()
 	}
 	if c.sent.Add(1) > int64(c.o.Requests) {
 		c.sent.Add(-1)
-		return fmt.Errorf("%w: %d requests", ErrSpent, c.o.Requests)
+		return fmt.Errorf("%w: %d requests", ErrBudgetExhausted, c.o.Requests)
 	}
 	if c.bytes.Load() > c.o.Bytes {
-		return fmt.Errorf("%w: %d bytes", ErrSpent, c.o.Bytes)
+		return fmt.Errorf("%w: %d bytes", ErrBudgetExhausted, c.o.Bytes)
 	}
 	return nil
 }
@@ -345,14 +347,14 @@ func (c *Client) SendApart(ctx context.Context, r *message.Request, as Session,
 	return c.deliver(ctx, r, as, false)
 }
 
-// SendAlone is Send while no other request is under way, for what is measured.
-func (c *Client) SendAlone(ctx context.Context, r *message.Request, as Session) (*message.Response, error) {
+// SendExclusively is Send while no other request is under way, for what is measured.
+func (c *Client) SendExclusively(ctx context.Context, r *message.Request, as Session) (*message.Response, error) {
 	return c.deliver(ctx, r, as, true)
 }
 
 func (c *Client) deliver(ctx context.Context, r *message.Request, as Session, alone bool) (*message.Response, error) {
 	if err := c.o.Scope.Allows(r); err != nil {
-		return nil, fmt.Errorf("%s %s: %w", r.Method, r.Place(), err)
+		return nil, fmt.Errorf("%s %s: %w", r.Method, r.Location(), err)
 	}
 	return c.forward(ctx, r, as, alone)
 }
@@ -376,15 +378,15 @@ func (c *Client) forward(ctx context.Context, r *message.Request, as Session, al
 		req.Header[key] = nil // says so, and is not sent
 	}
 	end := func(*message.Response) {}
-	if c.o.Keeper != nil && ctx.Value(vouched{}) == nil {
-		if end, err = c.o.Keeper.Begin(r); err != nil {
+	if c.o.SideEffects != nil && ctx.Value(vouched{}) == nil {
+		if end, err = c.o.SideEffects.Begin(r); err != nil {
 			return nil, err
 		}
 	}
 	var resp *message.Response
 	defer func() { end(resp) }()
 	if as != nil {
-		if err := as.Prepare(Vouch(ctx), req); err != nil {
+		if err := as.Prepare(WithoutSideEffectCheck(ctx), req); err != nil {
 			return nil, err
 		}
 	}
@@ -541,7 +543,7 @@ func (c *Client) endless(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if n := c.failing.Add(1); n >= maxFailing {
-		return fmt.Errorf("%w: %d answers in a row did not end in time", ErrDead, n)
+		return fmt.Errorf("%w: %d answers in a row did not end in time", ErrUnreachable, n)
 	}
 	return nil
 }
@@ -553,7 +555,7 @@ func (c *Client) lost(ctx context.Context, req *http.Request, err error) error {
 	}
 	c.failed.Add(1)
 	if n := c.failing.Add(1); n >= maxFailing {
-		return fmt.Errorf("%w: %d requests in a row, the last with %s", ErrDead, n, plain(err))
+		return fmt.Errorf("%w: %d requests in a row, the last with %s", ErrUnreachable, n, plain(err))
 	}
 	// The cause is text alone: an answer that is late says of itself that a deadline is
 	// over, which is what ends a scan.

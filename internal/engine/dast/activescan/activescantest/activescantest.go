@@ -31,14 +31,14 @@ type Result struct {
 	Requests int
 }
 
-// Setting changes a run before it begins.
-type Setting func(*activescan.Run)
+// Option changes a run before it begins.
+type Option func(*activescan.Engine)
 
 // Profile sets the profile; without it, a run is a full one.
-func Profile(p scan.Profile) Setting { return func(r *activescan.Run) { r.Target.Profile = p } }
+func Profile(p scan.Profile) Option { return func(r *activescan.Engine) { r.Target.Profile = p } }
 
 // Listening gives the run a listener for calls, on loopback.
-func Listening(t *testing.T) Setting {
+func Listening(t *testing.T) Option {
 	t.Helper()
 	l, err := oast.Listen(oast.Options{Listen: "127.0.0.1:0"})
 	if err != nil {
@@ -49,7 +49,7 @@ func Listening(t *testing.T) Setting {
 			t.Error(err)
 		}
 	})
-	return func(r *activescan.Run) { r.Callback, r.Patience = l.Scan(), 100*time.Millisecond }
+	return func(r *activescan.Engine) { r.OAST, r.OASTTimeout = l.Scan(), 100*time.Millisecond }
 }
 
 // Fetch returns what an application of the test asks for an address with: the body of
@@ -90,8 +90,8 @@ func fetch(t *testing.T, agent string) func(address string) string {
 
 // Attack runs the checks against the handler. Each operation is a request line with
 // an optional body: "GET /a?x=1", "POST /b x=1&y=2" (a form), "POST /c {"x":1}".
-func Attack(t *testing.T, handler http.Handler, checks []*activescan.Check, operations []string,
-	settings ...Setting) Result {
+func Attack(t *testing.T, handler http.Handler, checks []*activescan.Rule, operations []string,
+	settings ...Option) Result {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	defer server.Close()
@@ -101,8 +101,8 @@ func Attack(t *testing.T, handler http.Handler, checks []*activescan.Check, oper
 
 // Timed is Attack in a bubble of testing/synctest, over connections in memory: whatever
 // the handler and the checks wait for takes exactly as long as they say, and no time.
-func Timed(t *testing.T, handler http.Handler, checks []*activescan.Check, operations []string,
-	settings ...Setting) (out Result) {
+func Timed(t *testing.T, handler http.Handler, checks []*activescan.Rule, operations []string,
+	settings ...Option) (out Result) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		l := traffictest.Listen()
@@ -122,7 +122,7 @@ type application struct {
 	dial    func(context.Context, string, string) (net.Conn, error)
 }
 
-func (a application) attack(t *testing.T, checks []*activescan.Check, operations []string, settings []Setting) Result {
+func (a application) attack(t *testing.T, checks []*activescan.Rule, operations []string, settings []Option) Result {
 	t.Helper()
 	target := &scan.Target{URL: a.address + "/", Profile: scan.Full}
 	scope, err := sitemap.NewScope(target)
@@ -131,25 +131,28 @@ func (a application) attack(t *testing.T, checks []*activescan.Check, operations
 	}
 	var mu sync.Mutex
 	var out Result
-	surface := sitemap.NewSurface(1000)
+	surface := sitemap.New(1000)
 	for _, o := range operations {
 		surface.Add(Request(t, a.address, o))
 	}
 	client := traffic.New(traffic.Options{Scope: scope, Dial: a.dial, ID: "test", Rate: 1e6, Parallel: 4,
 		SignIns: true})
 	defer client.Close()
-	run := &activescan.Run{Client: client, Surface: surface, Target: target, Scope: scope, Checks: checks, Parallel: 4,
-		Seed: 1,
-		Report: func(rule *finding.Rule, f finding.Finding) {
+	run := &activescan.Engine{Client: client, Sitemap: surface, Target: target, Scope: scope, Rules: checks,
+		Parallel: 4,
+		Seed:     1,
+		ReportFinding: func(rule *finding.Rule, f finding.Finding) {
 			mu.Lock()
 			defer mu.Unlock()
 			f.RuleID = rule.ID
-			if !slices.ContainsFunc(checks, func(c *activescan.Check) bool { return slices.Contains(c.Rules, rule) }) {
+			if !slices.ContainsFunc(checks, func(c *activescan.Rule) bool {
+				return slices.Contains(c.FindingRules, rule)
+			}) {
 				t.Errorf("rule %s is not declared by its check", rule.ID)
 			}
 			out.Findings = append(out.Findings, f)
 		},
-		Degrade: func(r scan.Reason) {
+		ReportGap: func(r scan.Reason) {
 			mu.Lock()
 			defer mu.Unlock()
 			out.Reasons = append(out.Reasons, r)
@@ -162,10 +165,10 @@ func (a application) attack(t *testing.T, checks []*activescan.Check, operations
 		if err != nil {
 			continue
 		}
-		surface.Answered(resp, "")
-		run.Look(t.Context(), resp)
+		surface.RecordResponse(resp, "")
+		run.InspectResponse(t.Context(), resp)
 	}
-	if err := run.Do(context.WithoutCancel(t.Context())); err != nil {
+	if err := run.Run(context.WithoutCancel(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	out.Requests = client.Sent()

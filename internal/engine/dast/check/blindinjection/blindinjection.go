@@ -40,11 +40,12 @@ var template = &finding.Rule{
 	Confidence: finding.Certain,
 }
 
-// Check looks which points show nothing, while others ask the same, and Slow tries them.
+// Rule looks which points show nothing, while others ask the same, and Slow tries them.
 var (
-	Check = &activescan.Check{ID: "evaluation", Profile: scan.Standard, Wants: wants, Point: look, Response: platform}
-	Slow  = &activescan.Check{ID: "evaluation", Rules: []*finding.Rule{program, template},
-		Called: []*finding.Rule{program, template}, Profile: scan.Standard, Slow: true, Request: request}
+	Rule = &activescan.Rule{ID: "evaluation", Profile: scan.Standard, AcceptsPoint: wants, ProbePoint: look,
+		InspectResponse: platform}
+	Slow = &activescan.Rule{ID: "evaluation", FindingRules: []*finding.Rule{program, template},
+		OASTRules: []*finding.Rule{program, template}, Profile: scan.Standard, Slow: true, ScanOperation: request}
 )
 
 func wants(p message.Point) bool {
@@ -57,7 +58,7 @@ func wants(p message.Point) bool {
 
 // look notes whether the point shows a harmless word.
 func look(p *activescan.Probe) error {
-	if p.Callback == nil {
+	if p.OAST == nil {
 		return nil
 	}
 	_, err := silent(p)
@@ -66,25 +67,25 @@ func look(p *activescan.Probe) error {
 
 // silent reports whether the answer does not show the value, and remembers it.
 func silent(p *activescan.Probe) (bool, error) {
-	key := "evaluation " + p.Request.Method + " " + p.Request.Address() + " " + p.At.Key()
-	if p.Noted(key) {
-		return p.Noted(key + " silent"), nil
+	key := "evaluation " + p.Request.Method + " " + p.Request.Address() + " " + p.Point.Key()
+	if p.HasFact(key) {
+		return p.HasFact(key + " silent"), nil
 	}
-	canary, err := p.Canary()
+	canary, err := p.ProbeCanary()
 	if err != nil {
 		return false, err
 	}
-	p.Note(key)
-	if strings.Contains(canary.Answer.Head()+canary.Answer.Text(), canary.Word) {
+	p.RecordFact(key)
+	if strings.Contains(canary.Response.Head()+canary.Response.Text(), canary.Word) {
 		return false, nil
 	}
-	p.Note(key + " silent")
+	p.RecordFact(key + " silent")
 	return true, nil
 }
 
 // request tries the silent points of an operation.
-func request(t *activescan.Trial) error {
-	if t.Callback == nil {
+func request(t *activescan.OperationScan) error {
+	if t.OAST == nil {
 		return nil
 	}
 	// What is wrong in a number may keep everything else from being looked at.
@@ -93,7 +94,7 @@ func request(t *activescan.Trial) error {
 		if !wants(at) {
 			continue
 		}
-		p := &activescan.Probe{Trial: *t, At: at}
+		p := &activescan.Probe{OperationScan: *t, Point: at}
 		quiet, err := silent(p)
 		if err != nil {
 			return err
@@ -122,30 +123,32 @@ func request(t *activescan.Trial) error {
 
 // known reports whether the point is told already.
 func known(p *activescan.Probe) bool {
-	return p.Found("code") || p.Found("template") || p.Found("sql") || p.Found("command")
+	return p.AlreadyFound("code") || p.AlreadyFound("template") || p.AlreadyFound("sql") || p.AlreadyFound("command")
 }
 
 // lure sends one request with a payload at each point that is not told yet.
-func lure(t *activescan.Trial, group []*activescan.Probe, pay payload) error {
+func lure(t *activescan.OperationScan, group []*activescan.Probe, pay payload) error {
 	var left []message.Point
 	for _, p := range group {
 		if !known(p) {
-			left = append(left, p.At)
+			left = append(left, p.Point)
 		}
 	}
-	return t.LureAll(left, func(at message.Point, bait func() activescan.Bait) (string, []activescan.Hook) {
-		p := &activescan.Probe{Trial: *t, At: at}
-		text, parts := pay.write(p.Value(), bait)
-		var hooks []activescan.Hook
-		for _, part := range parts {
-			hook := activescan.Hook{Bait: part.bait, Rule: program, Mark: "code", Proof: "The value holds a " +
-				"program that " +
-				"asks for an address of a listener, " + part.place + "."}
-			if pay.template {
-				hook.Rule, hook.Mark = template, "template"
+	return t.SendOASTAtPoints(left,
+		func(at message.Point, bait func() activescan.OASTPayload) (string, []activescan.ExpectedInteraction) {
+			p := &activescan.Probe{OperationScan: *t, Point: at}
+			text, parts := pay.write(p.OriginalValue(), bait)
+			var hooks []activescan.ExpectedInteraction
+			for _, part := range parts {
+				hook := activescan.ExpectedInteraction{OASTPayload: part.bait, Rule: program, FoundMark: "code",
+					Proof: "The value holds a " +
+						"program that " +
+						"asks for an address of a listener, " + part.place + "."}
+				if pay.template {
+					hook.Rule, hook.FoundMark = template, "template"
+				}
+				hooks = append(hooks, hook)
 			}
-			hooks = append(hooks, hook)
-		}
-		return text, hooks
-	})
+			return text, hooks
+		})
 }

@@ -91,7 +91,7 @@ func TestCheck(t *testing.T) {
 	}
 	mux.HandleFunc("/shown", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.FormValue("text")) })
 	operations = append(operations, "GET /shown?text=hello")
-	checks := []*activescan.Check{Check, Slow}
+	checks := []*activescan.Rule{Rule, Slow}
 	got := activescantest.Attack(t, mux, checks, operations, activescantest.Listening(t))
 	activescantest.Expect(t, got, want...)
 	if got.Requests > 15*len(operations) {
@@ -106,7 +106,7 @@ func TestCheck(t *testing.T) {
 // nothing holds an address that is only a link in a text.
 func TestPayloads(t *testing.T) {
 	const address = "http://192.0.2.1:8099/abcdefghijklmnopqrstuvwxyz23"
-	bait := func() activescan.Bait { return activescan.Bait{URL: address} }
+	bait := func() activescan.OASTPayload { return activescan.OASTPayload{URL: address} }
 	for i, p := range payloads {
 		text, parts := p.write("v", bait)
 		if len(parts) == 0 || len(text) < len(address) || link.MatchString(text) {

@@ -12,12 +12,12 @@ type payload struct {
 	languages string // separated by spaces
 	template  bool
 	// write returns the payload for a value, and where in it what is asked for stands.
-	write func(value string, bait func() activescan.Bait) (string, []part)
+	write func(value string, bait func() activescan.OASTPayload) (string, []part)
 }
 
 // A part of a payload asks for an address of its own.
 type part struct {
-	bait  activescan.Bait
+	bait  activescan.OASTPayload
 	place string
 }
 
@@ -92,12 +92,13 @@ func java(quote string) call {
 // single, or between double quotes. What stands elsewhere is text then.
 //
 //	C+'+C+'+"+C+"
-func anywhere(c call, join string) func(string, func() activescan.Bait) (string, []part) {
-	return func(value string, bait func() activescan.Bait) (string, []part) {
+func anywhere(c call, join string) func(string, func() activescan.OASTPayload) (string, []part) {
+	return func(value string, bait func() activescan.OASTPayload) (string, []part) {
 		parts := []part{{bait(), "as an expression"}, {bait(), "behind a string"}, {bait(), "behind a string in " +
 			"double quotes"}}
-		text := c(parts[0].bait.Named()) + join + "'" + join + c(parts[1].bait.Named()) + join + "'" + join + `"` +
-			join + c(parts[2].bait.Named()) + join + `"`
+		text := c(parts[0].bait.URLWithHostName()) + join + "'" + join + c(parts[1].bait.URLWithHostName()) + join +
+			"'" + join + `"` +
+			join + c(parts[2].bait.URLWithHostName()) + join + `"`
 		if strings.Contains(value, ";") { // statements
 			text += ";"
 		}
@@ -107,15 +108,15 @@ func anywhere(c call, join string) func(string, func() activescan.Bait) (string,
 
 // quoted are expressions that need quotes themselves: by itself and in a string, or in a
 // string of double quotes.
-func quoted(_ string, bait func() activescan.Bait) (string, []part) {
+func quoted(_ string, bait func() activescan.OASTPayload) (string, []part) {
 	parts := []part{{bait(), "as an expression"}, {bait(), "behind a string"}}
 	c := java(`"`)
-	return c(parts[0].bait.Named()) + "+'+" + c(parts[1].bait.Named()) + "+'", parts
+	return c(parts[0].bait.URLWithHostName()) + "+'+" + c(parts[1].bait.URLWithHostName()) + "+'", parts
 }
 
-func doubly(value string, bait func() activescan.Bait) (string, []part) {
+func doubly(value string, bait func() activescan.OASTPayload) (string, []part) {
 	b := bait()
-	return value + `"+` + java("'")(b.Named()) + `+"`, []part{{b, "behind a string in double quotes"}}
+	return value + `"+` + java("'")(b.URLWithHostName()) + `+"`, []part{{b, "behind a string in double quotes"}}
 }
 
 // A tag is an expression between the signs of an engine of templates.
@@ -127,13 +128,13 @@ type tag struct {
 
 // tags writes a value with tags of several engines, none of which takes those of another
 // one for its own.
-func tags(list ...tag) func(string, func() activescan.Bait) (string, []part) {
-	return func(value string, bait func() activescan.Bait) (string, []part) {
+func tags(list ...tag) func(string, func() activescan.OASTPayload) (string, []part) {
+	return func(value string, bait func() activescan.OASTPayload) (string, []part) {
 		text := value
 		var parts []part
 		for _, t := range list {
 			b := bait()
-			text += " " + t.open + t.call(b.Named()) + t.end
+			text += " " + t.open + t.call(b.URLWithHostName()) + t.end
 			parts = append(parts, part{b, "in the form of " + t.engines})
 		}
 		return text, parts

@@ -26,7 +26,7 @@ var signs = []struct {
 }
 
 // platform notes the languages that an answer tells of.
-func platform(t *activescan.Trial, resp *message.Response) {
+func platform(t *activescan.OperationScan, resp *message.Response) {
 	texts := []string{resp.Header.Get("Server"), resp.Header.Get("X-Powered-By")}
 	for _, line := range resp.Header.Values("Set-Cookie") {
 		name, _, _ := strings.Cut(line, "=")
@@ -39,16 +39,16 @@ func platform(t *activescan.Trial, resp *message.Response) {
 			told = told || text != "" && s.header.MatchString(text)
 		}
 		if told {
-			t.Note("language " + s.language)
+			t.RecordFact("language " + s.language)
 		}
 	}
 }
 
 // spoken returns the languages that the target has told of; none: it may be any.
-func spoken(t *activescan.Trial) map[string]bool {
+func spoken(t *activescan.OperationScan) map[string]bool {
 	out := map[string]bool{}
 	for _, s := range signs {
-		if t.Noted("language " + s.language) {
+		if t.HasFact("language " + s.language) {
 			out[s.language] = true
 		}
 	}

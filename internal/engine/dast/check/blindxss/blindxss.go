@@ -38,13 +38,13 @@ var fetched = &finding.Rule{
 	Confidence: finding.Certain,
 }
 
-// Check is the check. It asks nothing where nobody listens.
-var Check = &activescan.Check{ID: "markup", Rules: []*finding.Rule{script, fetched},
-	Called: []*finding.Rule{script, fetched}, Profile: scan.Standard, Request: request}
+// Rule is the check. It asks nothing where nobody listens.
+var Rule = &activescan.Rule{ID: "markup", FindingRules: []*finding.Rule{script, fetched},
+	OASTRules: []*finding.Rule{script, fetched}, Profile: scan.Standard, ScanOperation: request}
 
 // request sends markup in all texts of an operation at once.
-func request(t *activescan.Trial) error {
-	if t.Callback == nil {
+func request(t *activescan.OperationScan) error {
+	if t.OAST == nil {
 		return nil
 	}
 	var points []message.Point
@@ -58,19 +58,22 @@ func request(t *activescan.Trial) error {
 		}
 	}
 	if len(points) > 0 {
-		t.Leaves()
+		t.RecordPersistedPayload()
 	}
-	return t.LureAll(points, func(at message.Point, bait func() activescan.Bait) (string, []activescan.Hook) {
-		run, shown, link := bait(), bait(), bait()
-		// The last address is only text: what asks for every link that it sees asks for it too.
-		return at.Value + `'"></textarea><script src=` + run.URL + `></script><img src=` + shown.URL +
-				` width=1 height=1> ` + link.URL, []activescan.Hook{
-				{Bait: run, Control: &link, Rule: script, Fetch: true, Proof: "The value holds the address of a " +
-					"script " +
-					"at a listener; whoever showed it asked for it."},
-				{Bait: shown, Control: &link, Now: true, Rule: fetched, Fetch: true,
-					Proof: "The value holds a picture at an address of a listener; the server asked for it before it " +
-						"answered."},
-			}
-	})
+	return t.SendOASTAtPoints(points,
+		func(at message.Point, bait func() activescan.OASTPayload) (string, []activescan.ExpectedInteraction) {
+			run, shown, link := bait(), bait(), bait()
+			// The last address is only text: what asks for every link that it sees asks for it too.
+			return at.Value + `'"></textarea><script src=` + run.URL + `></script><img src=` + shown.URL +
+					` width=1 height=1> ` + link.URL, []activescan.ExpectedInteraction{
+					{OASTPayload: run, Control: &link, Rule: script, RequiresHTTP: true, Proof: "The value holds the " +
+						"address of a " +
+						"script " +
+						"at a listener; whoever showed it asked for it."},
+					{OASTPayload: shown, Control: &link, Synchronous: true, Rule: fetched, RequiresHTTP: true,
+						Proof: "The value holds a picture at an address of a listener; the server asked for it " +
+							"before it " +
+							"answered."},
+				}
+		})
 }

@@ -52,12 +52,13 @@ func TestCheck(t *testing.T) {
 			once.Do(func() { all(fetch, pictures, v) })
 		}
 	})
-	var run *activescan.Run
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations, activescantest.Listening(t),
-		func(r *activescan.Run) {
+	var run *activescan.Engine
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule}, operations, activescantest.Listening(t),
+		func(r *activescan.Engine) {
 			run = r
 		})
-	if left := run.Remains(); len(left) != len(operations) || !strings.HasSuffix(left[0], "/bad/administrator") ||
+	if left := run.PersistedPayloads(); len(left) != len(operations) ||
+		!strings.HasSuffix(left[0], "/bad/administrator") ||
 		!strings.HasPrefix(left[0], "POST http") {
 		t.Errorf("left behind: %q", left)
 	}
@@ -68,8 +69,8 @@ func TestCheck(t *testing.T) {
 			t.Errorf("what is repeated is only %s", f.Confidence)
 		}
 	}
-	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Check{Check}, operations))
-	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Check{Check}, operations,
+	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Rule{Rule}, operations))
+	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Rule{Rule}, operations,
 		activescantest.Listening(t),
 		activescantest.Profile(scan.Safe)))
 }

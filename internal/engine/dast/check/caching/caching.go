@@ -39,21 +39,21 @@ var (
 	}
 )
 
-// Check is the check.
-var Check = &activescan.Check{ID: "caching", Rules: []*finding.Rule{deception, poisoning}, Profile: scan.Standard,
-	Response: learn, Request: try}
+// Rule is the check.
+var Rule = &activescan.Rule{ID: "caching", FindingRules: []*finding.Rule{deception, poisoning}, Profile: scan.Standard,
+	InspectResponse: learn, ScanOperation: try}
 
 // learn notes that a cache tells of itself.
-func learn(t *activescan.Trial, resp *message.Response) {
+func learn(t *activescan.OperationScan, resp *message.Response) {
 	for _, name := range []string{"Age", "X-Cache", "X-Cache-Status", "Cf-Cache-Status", "X-Varnish", "X-Served-By",
 		"X-Proxy-Cache", "X-Cache-Hits"} {
 		if resp.Header.Get(name) != "" {
-			t.Note("cache")
+			t.RecordFact("cache")
 		}
 	}
 	if control := strings.ToLower(resp.Header.Get("Cache-Control")); strings.Contains(control, "public") ||
 		strings.Contains(control, "s-maxage") {
-		t.Note("cache")
+		t.RecordFact("cache")
 	}
 }
 
@@ -63,11 +63,12 @@ const (
 )
 
 // try tries one page. Where nothing tells of a cache, there is nothing to ask.
-func try(t *activescan.Trial) error {
-	if t.Request.Method != http.MethodGet || !t.Noted("cache") || !t.Once("caching "+t.Request.Base()+t.Request.Path) {
+func try(t *activescan.OperationScan) error {
+	if t.Request.Method != http.MethodGet || !t.HasFact("cache") ||
+		!t.FirstTime("caching "+t.Request.Base()+t.Request.Path) {
 		return nil
 	}
-	if t.Count("caching pages") <= maxPages {
+	if t.IncrementCount("caching pages") <= maxPages {
 		if err := poison(t); err != nil {
 			return err
 		}
@@ -76,7 +77,7 @@ func try(t *activescan.Trial) error {
 		".") {
 		return nil
 	}
-	if t.Count("caching private") > maxPrivate {
+	if t.IncrementCount("caching private") > maxPrivate {
 		return nil
 	}
 	return deceive(t)
@@ -86,20 +87,21 @@ func try(t *activescan.Trial) error {
 var unkeyed = []string{"X-Forwarded-Host", "X-Host", "X-Forwarded-Server", "X-Original-Host", "X-Forwarded-Prefix"}
 
 // poison asks with random values in the headers, and then without any.
-func poison(t *activescan.Trial) error {
+func poison(t *activescan.OperationScan) error {
 	r := t.Request.Clone()
-	r.Query = append(r.Query, message.Param{Name: t.Random(8), Value: t.Random(8)}) // an address of our own
+	// an address of our own
+	r.Query = append(r.Query, message.Param{Name: t.RandomLetters(8), Value: t.RandomLetters(8)})
 	dirty := r
 	words := map[string]string{}
 	for _, name := range unkeyed {
-		words[name] = t.Random(12)
+		words[name] = t.RandomLetters(12)
 		value := words[name] + ".example"
 		if name == "X-Forwarded-Prefix" {
 			value = "/" + words[name]
 		}
 		dirty = dirty.SetHeader(name, value)
 	}
-	first, err := t.Nobody(dirty)
+	first, err := t.SendAnonymously(dirty)
 	if err != nil || first.Status >= 500 {
 		return err
 	}
@@ -112,21 +114,21 @@ func poison(t *activescan.Trial) error {
 	if header == "" {
 		return nil
 	}
-	kept, err := t.Nobody(r)
+	kept, err := t.SendAnonymously(r)
 	if err != nil || !holds(kept, words[header]) {
 		return err
 	}
 	other := r.Clone()
-	other.Query[len(other.Query)-1].Value = t.Random(8)
-	clean, err := t.Nobody(other)
+	other.Query[len(other.Query)-1].Value = t.RandomLetters(8)
+	clean, err := t.SendAnonymously(other)
 	if err != nil || holds(clean, words[header]) {
 		return err
 	}
 	point := message.HeaderPoint(header)
-	t.Flaw(activescan.Flaw{Rule: poisoning, Request: dirty, Point: &point, Payload: words[header], Place: "/",
-		Key:    header,
-		Nobody: true, Answers: []*message.Response{first, kept, clean},
-		Notes: []string{"with the header", "the same address without it", "another address without it"},
+	t.RaiseAlert(activescan.Alert{Rule: poisoning, Request: dirty, Point: &point, Payload: words[header], Location: "/",
+		Key:       header,
+		Anonymous: true, Responses: []*message.Response{first, kept, clean},
+		ResponseNotes: []string{"with the header", "the same address without it", "another address without it"},
 		Proof: []string{"The value of " + header + " is in the answer.", "It is in the next answer of the same " +
 			"address, which was asked for without the header.", "It is not in that of another address. Both " +
 			"addresses were random."}})
@@ -139,34 +141,35 @@ func holds(resp *message.Response, word string) bool {
 
 // deceive asks for the page of a user with the name of a file behind it, and then as
 // nobody.
-func deceive(t *activescan.Trial) error {
+func deceive(t *activescan.OperationScan) error {
 	private, err := t.Send(t.Request)
 	if err != nil || private.Status != http.StatusOK {
 		return err
 	}
 	page := activescan.NewPage(private)
-	public, err := t.Nobody(t.Request)
+	public, err := t.SendAnonymously(t.Request)
 	if err != nil || activescan.NewPage(public).Equal(page) {
 		return err
 	}
 	r := t.Request.Clone()
-	r.Path, r.Template = strings.TrimSuffix(r.Path, "/")+"/"+t.Random(10)+".css", ""
+	r.Path, r.Template = strings.TrimSuffix(r.Path, "/")+"/"+t.RandomLetters(10)+".css", ""
 	bait, err := t.Send(r)
 	if err != nil || bait.Status != http.StatusOK || !activescan.NewPage(bait).Equal(page) {
 		return err
 	}
-	stolen, err := t.Nobody(r)
+	stolen, err := t.SendAnonymously(r)
 	if err != nil || stolen.Status != http.StatusOK || !activescan.NewPage(stolen).Equal(page) {
 		return err
 	}
 	control := r.Clone()
-	control.Path = strings.TrimSuffix(t.Request.Path, "/") + "/" + t.Random(10) + ".css"
-	refused, err := t.Nobody(control)
+	control.Path = strings.TrimSuffix(t.Request.Path, "/") + "/" + t.RandomLetters(10) + ".css"
+	refused, err := t.SendAnonymously(control)
 	if err != nil || activescan.NewPage(refused).Equal(page) {
 		return err
 	}
-	t.Flaw(activescan.Flaw{Rule: deception, Request: r, Answers: []*message.Response{public, bait, stolen, refused},
-		Notes: []string{"the page as nobody", "with a name behind it, as the user", "the same as nobody",
+	t.RaiseAlert(activescan.Alert{Rule: deception, Request: r, Responses: []*message.Response{public, bait, stolen,
+		refused},
+		ResponseNotes: []string{"the page as nobody", "with a name behind it, as the user", "the same as nobody",
 			"another name as nobody"},
 		Proof: []string{"The page is another one without the " +
 			"session.", "With " + r.Path[len(strings.TrimSuffix(t.Request.Path, "/")):] + " behind its path the user " +

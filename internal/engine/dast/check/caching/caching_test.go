@@ -76,9 +76,9 @@ func TestCaching(t *testing.T) {
 		}
 		return r.URL.String() + " " + r.Header.Get("X-Forwarded-Host")
 	}
-	as := func(r *activescan.Run) { r.As = user{} }
+	as := func(r *activescan.Engine) { r.As = user{} }
 	operations := []string{"GET /", "GET /account"}
-	got := activescantest.Attack(t, cached(shop, whole), []*activescan.Check{Check}, operations, as)
+	got := activescantest.Attack(t, cached(shop, whole), []*activescan.Rule{Rule}, operations, as)
 	var lines []string
 	for _, f := range got.Findings {
 		lines = append(lines, f.RuleID)
@@ -86,9 +86,9 @@ func TestCaching(t *testing.T) {
 	if len(lines) != 2 || lines[0] != "dast/caching/deception" || lines[1] != "dast/caching/poisoning" {
 		t.Errorf("found %v, reasons %v", lines, got.Reasons)
 	}
-	activescantest.Expect(t, activescantest.Attack(t, cached(shop, careful), []*activescan.Check{Check}, operations,
+	activescantest.Expect(t, activescantest.Attack(t, cached(shop, careful), []*activescan.Rule{Rule}, operations,
 		as))
-	quiet := activescantest.Attack(t, http.HandlerFunc(shop), []*activescan.Check{Check}, operations, as)
+	quiet := activescantest.Attack(t, http.HandlerFunc(shop), []*activescan.Rule{Rule}, operations, as)
 	activescantest.Expect(t, quiet)
 	if quiet.Requests > 2 { // nothing tells of a cache
 		t.Errorf("%d requests", quiet.Requests)

@@ -58,9 +58,9 @@ var (
 	}
 )
 
-// Check is the check.
-var Check = &activescan.Check{ID: "cipher", Rules: []*finding.Rule{keystream, blocks, oracle}, Profile: scan.Safe,
-	Wants: wants, Point: point}
+// Rule is the check.
+var Rule = &activescan.Rule{ID: "cipher", FindingRules: []*finding.Rule{keystream, blocks, oracle}, Profile: scan.Safe,
+	AcceptsPoint: wants, ProbePoint: point}
 
 func wants(p message.Point) bool {
 	switch p.In {
@@ -73,13 +73,13 @@ func wants(p message.Point) bool {
 }
 
 func point(p *activescan.Probe) error {
-	if text, e := decode(p.At.Value); e != nil {
+	if text, e := decode(p.Point.Value); e != nil {
 		if size := blockSize(text); size > 0 && len(text) >= 2*size {
 			return padding(p, text, size)
 		}
 	}
 	base, err := p.Baseline()
-	if err != nil || !encrypts(base.First, len(p.Value())) {
+	if err != nil || !encrypts(base.First, len(p.OriginalValue())) {
 		return err
 	}
 	if found, err := stream(p, base); found || err != nil {
@@ -171,7 +171,7 @@ func encrypts(resp *message.Response, length int) bool {
 // so that a change of case is no constant.
 func text(p *activescan.Probe) string {
 	var b strings.Builder
-	for i, c := range p.Random(24) + p.Random(24) {
+	for i, c := range p.RandomLetters(24) + p.RandomLetters(24) {
 		switch (int(c) + i) % 3 {
 		case 0:
 			b.WriteRune('0' + (c-'a')%10)
@@ -221,7 +221,7 @@ func combine(b []byte, text string) string {
 // stream looks for a stream of bytes that is used twice, and predicts two more texts.
 func stream(p *activescan.Probe, base *activescan.Baseline) (bool, error) {
 	first := text(p)
-	resp, err := p.Try(first)
+	resp, err := p.SendValue(first)
 	if err != nil {
 		return false, err
 	}
@@ -229,7 +229,7 @@ func stream(p *activescan.Probe, base *activescan.Baseline) (bool, error) {
 	answers, notes := []*message.Response{resp}, []string{"shows the bytes that a text is combined with"}
 	for round := 0; len(candidates) > 0; round++ {
 		next := text(p)
-		if resp, err = p.Try(next); err != nil {
+		if resp, err = p.SendValue(next); err != nil {
 			return false, err
 		}
 		again := pads(base.First, resp, next)
@@ -240,8 +240,8 @@ func stream(p *activescan.Probe, base *activescan.Baseline) (bool, error) {
 		}
 		answers, notes = append(answers, resp), append(notes, "another text: the same bytes")
 		if len(candidates) > 0 && round == 2 {
-			p.Flaw(activescan.Flaw{Rule: keystream, Request: resp.Request, Payload: next, Answers: answers,
-				Notes: notes,
+			p.RaiseAlert(activescan.Alert{Rule: keystream, Request: resp.Request, Payload: next, Responses: answers,
+				ResponseNotes: notes,
 				Proof: []string{"The answer holds a ciphertext of the parameter; with the text it gives the bytes " +
 					"that the text was combined with (XOR).",
 					fmt.Sprintf("The ciphertexts of three other random texts of %d characters were predicted with "+
@@ -299,14 +299,14 @@ func ecb(p *activescan.Probe, base *activescan.Baseline) error {
 	var notes []string
 	payload := ""
 	for range 2 {
-		letter := p.Random(1)
+		letter := p.RandomLetters(1)
 		for _, equal := range []bool{true, false} {
 			payload = strings.Repeat(letter, 96)
 			note := "a text of equal blocks"
 			if !equal {
 				payload, note = text(p)+text(p), "a random text"
 			}
-			resp, err := p.Try(payload)
+			resp, err := p.SendValue(payload)
 			if err != nil {
 				return err
 			}
@@ -316,7 +316,8 @@ func ecb(p *activescan.Probe, base *activescan.Baseline) error {
 			answers, notes = append(answers, resp), append(notes, note)
 		}
 	}
-	p.Flaw(activescan.Flaw{Rule: blocks, Request: answers[0].Request, Payload: payload, Answers: answers, Notes: notes,
+	p.RaiseAlert(activescan.Alert{Rule: blocks, Request: answers[0].Request, Payload: payload, Responses: answers,
+		ResponseNotes: notes,
 		Proof: []string{"The ciphertext of 96 equal characters has four equal blocks or more in a row; so has that " +
 			"of 96 others.", "Those of random texts of the same length have none."}})
 	return nil

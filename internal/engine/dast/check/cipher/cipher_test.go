@@ -85,7 +85,7 @@ func TestEncryption(t *testing.T) {
 			h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				fmt.Fprintf(w, "<p>Your message:<textarea>%s</textarea>", c.encrypt(r.FormValue("message")))
 			})
-			got := activescantest.Attack(t, h, []*activescan.Check{Check}, []string{"POST /encode message=hello+there"},
+			got := activescantest.Attack(t, h, []*activescan.Rule{Rule}, []string{"POST /encode message=hello+there"},
 				activescantest.Profile(scan.Safe))
 			var want []string
 			if c.want != "" {
@@ -161,7 +161,7 @@ func TestPadding(t *testing.T) {
 				h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					fmt.Fprint(w, "<p>", c.answer(r.FormValue("token")))
 				})
-				got := activescantest.Attack(t, h, []*activescan.Check{Check}, []string{"GET /show?token=" + a.token},
+				got := activescantest.Attack(t, h, []*activescan.Rule{Rule}, []string{"GET /show?token=" + a.token},
 					activescantest.Profile(scan.Safe))
 				var want []string
 				if c.want {

@@ -21,14 +21,14 @@ const maxOracles = 4
 // padding asks with a ciphertext that the point holds, in each alphabet that it could be
 // written in: an application that reads the other one answers all changed texts alike.
 func padding(p *activescan.Probe, text []byte, size int) error {
-	if !p.Once("padding "+p.At.Key()) || p.Count("padding") > maxOracles {
+	if !p.FirstTime("padding "+p.Point.Key()) || p.IncrementCount("padding") > maxOracles {
 		return nil
 	}
 	base, err := p.Baseline()
 	if err != nil || !base.Stable {
 		return err
 	}
-	for _, e := range alphabets(p.At.Value) {
+	for _, e := range alphabets(p.Point.Value) {
 		o := &padded{Probe: p, text: text, size: size, encoding: e}
 		if found, err := o.search(base); found || err != nil {
 			return err
@@ -45,7 +45,7 @@ func (o *padded) search(base *activescan.Baseline) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if base.Same(resp, o.last) || i > 0 && !page.Equal(o.wrong) {
+		if base.Matches(resp, o.last) || i > 0 && !page.Equal(o.wrong) {
 			return false, nil
 		}
 		o.wrong = page
@@ -79,16 +79,16 @@ func (o *padded) ask(changes map[int]byte) (*activescan.Page, *message.Response,
 		changed[len(changed)-o.size-1-at] ^= change
 	}
 	o.last = o.encoding.write(changed)
-	resp, err := o.Try(o.last)
+	resp, err := o.SendValue(o.last)
 	if err != nil {
 		return nil, nil, err
 	}
-	return o.Page(resp, o.last), resp, nil
+	return o.PageOf(resp, o.last), resp, nil
 }
 
 // prove predicts which changes keep the padding right, if it has n bytes.
 func (o *padded) prove(n int) (bool, error) {
-	f := activescan.Flaw{Rule: oracle, Proof: []string{fmt.Sprintf("The value is a ciphertext of blocks of %d bytes. "+
+	f := activescan.Alert{Rule: oracle, Proof: []string{fmt.Sprintf("The value is a ciphertext of blocks of %d bytes. "+
 		"Changes of the block before the last that break the padding of the last one get one answer, whatever "+
 		"they are.", o.size)}}
 	for range 2 {
@@ -112,15 +112,15 @@ func (o *padded) prove(n int) (bool, error) {
 				return false, nil
 			}
 			f.Request, f.Payload = resp.Request, o.last
-			f.Answers, f.Notes = append(f.Answers, resp), append(f.Notes, c.note)
+			f.Responses, f.ResponseNotes = append(f.Responses, resp), append(f.ResponseNotes, c.note)
 		}
 	}
 	f.Proof = append(f.Proof, fmt.Sprintf("One change gets another answer, from which follows that the padding has "+
 		"%d bytes. By that, what four changes and then four others do to the padding was predicted: "+
 		"each that keeps it right gets another answer than those that break it.", n))
-	o.Flaw(f)
+	o.RaiseAlert(f)
 	return true, nil
 }
 
 // change is a random change of a byte.
-func (o *padded) change() byte { return byte(o.Number(1, 255)) }
+func (o *padded) change() byte { return byte(o.RandomNumber(1, 255)) }

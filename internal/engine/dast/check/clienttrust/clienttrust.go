@@ -35,9 +35,9 @@ var rule = &finding.Rule{
 	Confidence: finding.Certain,
 }
 
-// Check is the check.
-var Check = &activescan.Check{ID: "enforcement", Rules: []*finding.Rule{rule}, Scripted: []*finding.Rule{rule},
-	Profile: scan.Standard, Request: try}
+// Rule is the check.
+var Rule = &activescan.Rule{ID: "enforcement", FindingRules: []*finding.Rule{rule}, BrowserRules: []*finding.Rule{rule},
+	Profile: scan.Standard, ScanOperation: try}
 
 // proves are names of fields that prove something.
 var proves = lazyregexp.New(`(?i)token|hash|digest|check_?sum|signature|(^|[-_])(sig|sign|mac|hmac|crc|proof)($|[-_])`)
@@ -49,14 +49,14 @@ const (
 
 // A form is what is known of the one that is tried.
 type form struct {
-	*activescan.Trial
+	*activescan.OperationScan
 	prover browser.Prover
 	page   *message.Request
 	token  message.Point // the hidden field
 	typed  message.Point // that the script makes it of
 }
 
-func try(t *activescan.Trial) error {
+func try(t *activescan.OperationScan) error {
 	prover, ok := t.Browser.(browser.Prover)
 	if !ok || t.Request.Origin != "form" || t.Request.Referer == "" {
 		return nil
@@ -66,7 +66,7 @@ func try(t *activescan.Trial) error {
 		return nil
 	}
 	page, err := message.Parse(t.Request.Referer)
-	if err != nil || !t.Once("enforcement "+sitemap.Shape(t.Request)) {
+	if err != nil || !t.FirstTime("enforcement "+sitemap.OperationKey(t.Request)) {
 		return nil //nolint:nilerr // nobody knows where it stands
 	}
 	resp, err := t.Send(page)
@@ -74,11 +74,11 @@ func try(t *activescan.Trial) error {
 		return err
 	}
 	for _, token := range tokens {
-		if token.Value != "" && !scripted(resp.Document(), token.Name) || t.Count("enforcement") > maxForms {
+		if token.Value != "" && !scripted(resp.Document(), token.Name) || t.IncrementCount("enforcement") > maxForms {
 			continue
 		}
 		for _, text := range typed {
-			f := &form{Trial: t, prover: prover, page: page, token: token, typed: text}
+			f := &form{OperationScan: t, prover: prover, page: page, token: token, typed: text}
 			if done, err := f.prove(words(resp.Document())); done || err != nil {
 				return err
 			}
@@ -108,7 +108,7 @@ func fields(r *message.Request) (tokens, typed []message.Point) {
 // prove looks whether the script makes the token of the text alone, and the server
 // asks for it.
 func (f *form) prove(named []string) (bool, error) {
-	mine, other := f.Random(9), f.Random(9)
+	mine, other := f.RandomLetters(9), f.RandomLetters(9)
 	var made []string
 	for _, value := range []string{mine, other, mine} {
 		token, err := f.fill(value)
@@ -182,8 +182,9 @@ func (f *form) differs(value, token, wrong string) (bool, error) {
 		pages[0].Equal(pages[1]) {
 		return false, nil
 	}
-	f.Flaw(activescan.Flaw{Rule: rule, Request: answers[3].Request, Point: &f.token, Payload: token, Answers: answers,
-		Notes: []string{"the token that the script makes of the value", "the token of another value",
+	f.RaiseAlert(activescan.Alert{Rule: rule, Request: answers[3].Request, Point: &f.token, Payload: token,
+		Responses: answers,
+		ResponseNotes: []string{"the token that the script makes of the value", "the token of another value",
 			"the same once more", "the right one once more"},
 		Message: fmt.Sprintf("The server takes the field %s as a proof, and the script of the page makes it of the "+
 			"field %s.", f.token.Name, f.typed.Name),

@@ -76,8 +76,8 @@ func TestCheck(t *testing.T) {
 			fmt.Fprintf(w, `<!doctype html><p>%s</p><form id=f method=post><input type=hidden name=token value="%s"><input name=phrase value="change me"><button>Go</button></form>%s`, answer, token, p.script)
 		})
 	}
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, nil, activescantest.Profile(scan.Standard),
-		func(r *activescan.Run) {
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule}, nil, activescantest.Profile(scan.Standard),
+		func(r *activescan.Engine) {
 			dial := func(ctx context.Context, network, address string) (net.Conn, error) {
 				return (&net.Dialer{}).DialContext(ctx, network, address)
 			}
@@ -96,7 +96,7 @@ func TestCheck(t *testing.T) {
 				form.Body = message.Body{Kind: message.Form,
 					Params: []message.Param{{Name: "token"}, {Name: "phrase", Value: "change me"}}}
 				form.Referer = form.Address()
-				r.Surface.Add(form)
+				r.Sitemap.Add(form)
 			}
 		})
 	activescantest.Expect(t, got, "dast/enforcement/client-side POST /checks form:token")

@@ -34,10 +34,10 @@ var (
 		"what it computes is not shown.")
 )
 
-// Check is the check.
-var Check = &activescan.Check{ID: "codeinjection", Rules: []*finding.Rule{rule, byError}, Profile: scan.Safe,
-	Wants: wants,
-	Point: point}
+// Rule is the check.
+var Rule = &activescan.Rule{ID: "codeinjection", FindingRules: []*finding.Rule{rule, byError}, Profile: scan.Safe,
+	AcceptsPoint: wants,
+	ProbePoint:   point}
 
 func wants(p message.Point) bool {
 	switch p.In {
@@ -90,10 +90,10 @@ func (l language) shows(text string, place int, number string) bool {
 }
 
 func point(p *activescan.Probe) error {
-	if p.Found("code") || p.Found("sql") || p.Found("command") || p.Found("template") {
+	if p.AlreadyFound("code") || p.AlreadyFound("sql") || p.AlreadyFound("command") || p.AlreadyFound("template") {
 		return nil
 	}
-	r, err := p.Reaction()
+	r, err := p.ProbeErrorReaction()
 	if err != nil {
 		return err
 	}
@@ -103,22 +103,22 @@ func point(p *activescan.Probe) error {
 		}
 		return err
 	}
-	missing, err := r.Missing()
+	missing, err := r.UnknownPage()
 	if err != nil {
 		return err
 	}
 	whole := missing.Equal(r.Breaking) // only a whole expression does not fail as both do
 	x, y := factors(p)
 	product := fmt.Sprintf("%d*%d", x, y)
-	if strings.Contains(p.Value(), ";") { // statements
+	if strings.Contains(p.OriginalValue(), ";") { // statements
 		product += ";"
 	}
 	if whole {
-		resp, err := p.Ask(product)
+		resp, err := p.SendCached(product)
 		if err != nil {
 			return err
 		}
-		if p.Page(resp, product).Equal(r.Breaking) { // it may lack what ends a statement
+		if p.PageOf(resp, product).Equal(r.Breaking) { // it may lack what ends a statement
 			if r.Broken.Status >= http.StatusInternalServerError {
 				_, err = printed(p)
 			}
@@ -133,7 +133,7 @@ func point(p *activescan.Probe) error {
 	if found, err := printed(p); found || err != nil {
 		return err
 	}
-	computed, err := p.Ask(product)
+	computed, err := p.SendCached(product)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func escaped(p *activescan.Probe) (bool, error) {
 		found, err := twice(p, "A calculator written in JavaScript gives its functions away, and with them the "+
 			"language.", func() (string, []int) {
 			a, b := factors(p)
-			before, after = p.Random(4), p.Random(4)
+			before, after = p.RandomLetters(4), p.RandomLetters(4)
 			return fmt.Sprintf(`%s.constructor("return '%s'+%d*%d+'%s'")()`, f, before, a, b, after), []int{a * b}
 		}, func(text string, _, result int) bool {
 			return strings.Contains(text, fmt.Sprint(before, result, after))
@@ -175,7 +175,7 @@ func escaped(p *activescan.Probe) (bool, error) {
 // factors are two numbers whose product fits into 31 bits, with which some languages
 // compute.
 func factors(p *activescan.Probe) (a, b int) {
-	return p.Number(10_000, 46_340), p.Number(10_000, 46_340)
+	return p.RandomNumber(10_000, 46_340), p.RandomNumber(10_000, 46_340)
 }
 
 // grouped writes a number with commas between thousands, as FreeMarker does.
@@ -213,14 +213,14 @@ func printed(p *activescan.Probe) (bool, error) {
 		"statement.", func() (string, []int) {
 		var payload string
 		var results []int
-		for _, end := range []string{"", p.Value() + "';", `";`} {
+		for _, end := range []string{"", p.OriginalValue() + "';", `";`} {
 			a, b := factors(p)
-			c := p.Number(1_000, 9_999)
+			c := p.RandomNumber(1_000, 9_999)
 			payload += fmt.Sprintf("%sprint(%d*%d-%d);#", end, a, b, c)
 			results = append(results, a*b-c)
 		}
 		a, b := factors(p)
-		c := p.Number(1_000, 9_999)
+		c := p.RandomNumber(1_000, 9_999)
 		payload += fmt.Sprintf("{${print(%d*%d-%d)}}", a, b, c)
 		results = append(results, a*b-c)
 		return payload, results
@@ -239,7 +239,7 @@ func twice(p *activescan.Probe, language string, write func() (string, []int),
 	for round := range 2 {
 		text, results := write()
 		payload = text
-		resp, err := p.Try(payload)
+		resp, err := p.SendValue(payload)
 		if err != nil {
 			return false, err
 		}
@@ -257,9 +257,10 @@ func twice(p *activescan.Probe, language string, write func() (string, []int),
 		at = shown
 		answers = append(answers, resp)
 	}
-	p.Mark("code")
-	p.Flaw(activescan.Flaw{Rule: rule, Payload: payload, Request: p.Request.With(p.At, payload), Answers: answers,
-		Notes: []string{"a product, joined with text", "that of two other numbers"},
+	p.MarkFound("code")
+	p.RaiseAlert(activescan.Alert{Rule: rule, Payload: payload, Request: p.Request.With(p.Point, payload),
+		Responses:     answers,
+		ResponseNotes: []string{"a product, joined with text", "that of two other numbers"},
 		Proof: []string{proof, "So it was with two other numbers.", "The value stands in " + places[at] + ". " +
 			language}})
 	return true, nil

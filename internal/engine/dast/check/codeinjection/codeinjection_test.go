@@ -140,7 +140,7 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	slices.Sort(operations)
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations)
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule}, operations)
 	activescantest.Expect(t, got, want...)
 	if got.Requests > 22*len(operations) {
 		t.Errorf("%d requests for %d operations", got.Requests, len(operations))

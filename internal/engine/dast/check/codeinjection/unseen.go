@@ -34,16 +34,16 @@ var sums = []fault{
 
 // unseen looks for the quotation mark that ends the string which the value stands in, and
 // the sign that joins it with another one; or for arithmetic.
-func unseen(p *activescan.Probe, r *activescan.Reaction) error {
+func unseen(p *activescan.Probe, r *activescan.ErrorReaction) error {
 	if !r.Base.Stable {
 		return nil
 	}
 	same := func(value string) (bool, error) {
-		resp, err := p.Ask(value)
-		return err == nil && p.Page(resp, value).Equal(r.Base.Page()), err
+		resp, err := p.SendCached(value)
+		return err == nil && p.PageOf(resp, value).Equal(r.Base.Page()), err
 	}
-	if v := p.Value(); strings.Trim(v, "0123456789") == "" {
-		if ok, err := same(v + "+0*" + fmt.Sprint(p.Number(11, 99))); err != nil {
+	if v := p.OriginalValue(); strings.Trim(v, "0123456789") == "" {
+		if ok, err := same(v + "+0*" + fmt.Sprint(p.RandomNumber(11, 99))); err != nil {
 			return err
 		} else if ok {
 			if found, err := fails(p, r, sums, ""); found || err != nil {
@@ -52,14 +52,14 @@ func unseen(p *activescan.Probe, r *activescan.Reaction) error {
 		}
 	}
 	for _, quote := range []string{"'", `"`} {
-		if whole, err := same(p.Value() + quote); whole || err != nil {
+		if whole, err := same(p.OriginalValue() + quote); whole || err != nil {
 			if err != nil {
 				return err
 			}
 			continue
 		}
 		for _, join := range []string{"+", ".", "~"} {
-			repaired, err := same(p.Value() + quote + join + quote)
+			repaired, err := same(p.OriginalValue() + quote + join + quote)
 			if err != nil {
 				return err
 			}
@@ -75,13 +75,13 @@ func unseen(p *activescan.Probe, r *activescan.Reaction) error {
 }
 
 // fails compares what divides by zero, or looks into nothing, with what does not.
-func fails(p *activescan.Probe, r *activescan.Reaction, list []fault, quote string) (bool, error) {
+func fails(p *activescan.Probe, r *activescan.ErrorReaction, list []fault, quote string) (bool, error) {
 	for _, f := range list {
-		c, err := p.Contrast(func() (yes, no string) {
-			a := p.Number(20_000, 46_340)
-			b := a - p.Number(2, 9_000)
+		c, err := p.CompareConditions(func() (yes, no string) {
+			a := p.RandomNumber(20_000, 46_340)
+			b := a - p.RandomNumber(2, 9_000)
 			fill := func(a, b int) string {
-				return strings.NewReplacer("V", p.Value(), "Q", quote, "A", fmt.Sprint(a), "B",
+				return strings.NewReplacer("V", p.OriginalValue(), "Q", quote, "A", fmt.Sprint(a), "B",
 					fmt.Sprint(b)).Replace(f.text)
 			}
 			return fill(a, b), fill(a, a)
@@ -92,10 +92,11 @@ func fails(p *activescan.Probe, r *activescan.Reaction, list []fault, quote stri
 		if c == nil {
 			continue
 		}
-		p.Mark("code")
-		p.Flaw(activescan.Flaw{Rule: byError, Payload: c.No, Request: p.Request.With(p.At, c.No), Answers: c.Answers,
-			Notes: c.Notes,
-			Proof: []string{"The value " + c.Yes + " is answered as " + p.Value() + " is; " + c.No +
+		p.MarkFound("code")
+		p.RaiseAlert(activescan.Alert{Rule: byError, Payload: c.No, Request: p.Request.With(p.Point, c.No),
+			Responses:     c.Responses,
+			ResponseNotes: c.ResponseNotes,
+			Proof: []string{"The value " + c.Yes + " is answered as " + p.OriginalValue() + " is; " + c.No +
 				", which divides by zero or looks into nothing, is not.",
 				"So it was three times with other numbers, in turning order.", "The program is written in: " + f.names +
 					"."}})

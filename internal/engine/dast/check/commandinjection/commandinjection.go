@@ -35,12 +35,14 @@ var (
 		"a listener.")
 )
 
-// Check is the check by output, Slow that by time and by calls.
+// Rule is the check by output, Slow that by time and by calls.
 var (
-	Check = &activescan.Check{ID: "command", Rules: []*finding.Rule{byOutput}, Profile: scan.Safe, Wants: wants,
-		Point: point}
-	Slow = &activescan.Check{ID: "command", Rules: []*finding.Rule{byTime, byCall}, Called: []*finding.Rule{byCall},
-		Profile: scan.Standard, Slow: true, Beside: true, Wants: wants, Point: slow}
+	Rule = &activescan.Rule{ID: "command", FindingRules: []*finding.Rule{byOutput}, Profile: scan.Safe,
+		AcceptsPoint: wants,
+		ProbePoint:   point}
+	Slow = &activescan.Rule{ID: "command", FindingRules: []*finding.Rule{byTime, byCall},
+		OASTRules: []*finding.Rule{byCall},
+		Profile:   scan.Standard, Slow: true, Concurrent: true, AcceptsPoint: wants, ProbePoint: slow}
 )
 
 // Mark is what is said of points that commands are found at.
@@ -126,22 +128,22 @@ var forms = []form{
 }
 
 func point(p *activescan.Probe) error {
-	if p.Found(Mark) || p.Found("sql") {
+	if p.AlreadyFound(Mark) || p.AlreadyFound("sql") {
 		return nil
 	}
-	r, err := p.Reaction()
+	r, err := p.ProbeErrorReaction()
 	if err != nil {
 		return err
 	}
 	changed := r.Changed()
-	if changed && p.At.Names() { // a name that is missing changes the page as well
-		missing, err := r.Missing()
+	if changed && p.Point.Names() { // a name that is missing changes the page as well
+		missing, err := r.UnknownPage()
 		if err != nil || missing.Equal(r.Breaking) {
 			return err
 		}
 	}
 	for _, f := range forms {
-		if !changed && !f.quiet || strings.Contains(f.make("", ""), "\n") && !lines(p.At) {
+		if !changed && !f.quiet || strings.Contains(f.make("", ""), "\n") && !lines(p.Point) {
 			continue
 		}
 		found, other, err := try(p, r, f)
@@ -158,16 +160,16 @@ func lines(at message.Point) bool { return at.In != message.InHeader }
 
 // try runs a subtraction, and when its result is shown, another one. other reports whether
 // the page is another one than that of a value that just breaks quotes.
-func try(p *activescan.Probe, r *activescan.Reaction, f form) (found, other bool, err error) {
+func try(p *activescan.Probe, r *activescan.ErrorReaction, f form) (found, other bool, err error) {
 	var answers []*message.Response
 	var payload, proof string
 	for range 2 {
-		b := p.Number(50_000, 59_999)
+		b := p.RandomNumber(50_000, 59_999)
 		// less than twice as much: the difference is the remainder of a division as well
-		a := b + p.Number(10_000, 49_999)
-		before, after := p.Random(4), p.Random(4)
-		payload = f.make(p.Value(), f.command(before, after, a, b))
-		resp, err := p.Try(payload)
+		a := b + p.RandomNumber(10_000, 49_999)
+		before, after := p.RandomLetters(4), p.RandomLetters(4)
+		payload = f.make(p.OriginalValue(), f.command(before, after, a, b))
+		resp, err := p.SendValue(payload)
 		if err != nil {
 			return false, false, err
 		}
@@ -176,15 +178,17 @@ func try(p *activescan.Probe, r *activescan.Reaction, f form) (found, other bool
 			want = fmt.Sprint(a - b)
 		}
 		if !strings.Contains(resp.Text(), want) || strings.Contains(payload, want) {
-			return false, !p.Page(resp, payload).Equal(r.Breaking), nil
+			return false, !p.PageOf(resp, payload).Equal(r.Breaking), nil
 		}
 		proof = fmt.Sprintf("The value %s is answered with %s: %d less %d was computed.", payload, want, a, b)
 		answers = append(answers, resp)
 	}
-	p.Mark(Mark)
-	p.Flaw(activescan.Flaw{Rule: byOutput, Payload: payload, Request: p.Request.With(p.At, payload), Answers: answers,
-		Notes: []string{"a difference of two numbers", "that of two others"},
-		Proof: []string{proof, "So it was with two other numbers before.", "The command stands " + f.name + "."}})
+	p.MarkFound(Mark)
+	p.RaiseAlert(activescan.Alert{Rule: byOutput, Payload: payload, Request: p.Request.With(p.Point, payload),
+		Responses:     answers,
+		ResponseNotes: []string{"a difference of two numbers", "that of two others"},
+		Proof: []string{proof, "So it was with two other numbers before.", "The command stands " + f.name +
+			"."}})
 	return true, false, nil
 }
 
@@ -201,24 +205,26 @@ var waits = []func(v string, n int) string{
 }
 
 func slow(p *activescan.Probe) error {
-	if p.Found(Mark) || p.Found("sql") || p.At.Names() {
+	if p.AlreadyFound(Mark) || p.AlreadyFound("sql") || p.Point.Names() {
 		return nil
 	}
 	if found, err := calls(p); found || err != nil {
 		return err
 	}
 	for i, wait := range waits {
-		if i == 0 && !lines(p.At) {
+		if i == 0 && !lines(p.Point) {
 			wait = func(v string, n int) string { return closing(";", ";")(v, fmt.Sprintf("sleep${IFS}%d", n)) }
 		}
-		d, err := p.Delay(activescan.Whole, func(d time.Duration) string { return wait(p.Value(), int(d/time.Second)) })
+		d, err := p.MeasureDelay(activescan.WholeSeconds, func(d time.Duration) string {
+			return wait(p.OriginalValue(), int(d/time.Second))
+		})
 		if err != nil {
 			return err
 		}
 		if d != nil {
-			p.Mark(Mark)
-			p.Flaw(activescan.Flaw{Rule: byTime, Payload: d.Payload, Request: p.Request.With(p.At, d.Payload),
-				Answers: d.Answers, Notes: d.Notes, Proof: d.Proof})
+			p.MarkFound(Mark)
+			p.RaiseAlert(activescan.Alert{Rule: byTime, Payload: d.Payload, Request: p.Request.With(p.Point, d.Payload),
+				Responses: d.Responses, ResponseNotes: d.ResponseNotes, Proof: d.Proof})
 			return nil
 		}
 	}

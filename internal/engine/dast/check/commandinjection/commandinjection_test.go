@@ -116,7 +116,7 @@ func TestOutput(t *testing.T) {
 		mux.HandleFunc(path, handler(f))
 		operations = append(operations, "GET "+path+"?q=abc", "POST "+path+" q=HOST%3Dabc")
 	}
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations)
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule}, operations)
 	activescantest.Expect(t, got, want...)
 	if got.Requests > 13*len(operations) {
 		t.Errorf("%d requests for %d operations", got.Requests, len(operations))
@@ -153,9 +153,9 @@ func TestSlow(t *testing.T) {
 		}
 		return ""
 	})
-	got := activescantest.Timed(t, mux, []*activescan.Check{Slow}, []string{"GET /bad?q=a", "GET /good?q=a"})
+	got := activescantest.Timed(t, mux, []*activescan.Rule{Slow}, []string{"GET /bad?q=a", "GET /good?q=a"})
 	activescantest.Expect(t, got, "dast/command/time GET /bad query:q")
-	got = activescantest.Attack(t, mux, []*activescan.Check{Slow}, []string{"GET /calls?q=a", "GET /good?q=a"},
+	got = activescantest.Attack(t, mux, []*activescan.Rule{Slow}, []string{"GET /calls?q=a", "GET /good?q=a"},
 		activescantest.Listening(t))
 	activescantest.Expect(t, got, "dast/command/callback GET /calls query:q")
 }
@@ -172,7 +172,7 @@ func TestShownHeaders(t *testing.T) {
 			fmt.Fprintf(w, "<html><p>%s</p>", html.EscapeString(echo(r.UserAgent())))
 		})
 	}
-	got := activescantest.Attack(t, mux, []*activescan.Check{xss.Check, Check},
+	got := activescantest.Attack(t, mux, []*activescan.Rule{xss.Rule, Rule},
 		[]string{"GET /bad", "GET /good", "GET /none"})
 	activescantest.Expect(t, got, "dast/command/output GET /bad header:User-Agent")
 }

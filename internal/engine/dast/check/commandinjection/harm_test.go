@@ -24,7 +24,7 @@ func payloads(v string) map[string]string {
 		out[fmt.Sprintf("wait %d", i)] = wait(v, 1)
 	}
 	for i, call := range calling {
-		out[fmt.Sprintf("call %d", i)] = call(v, activescan.Bait{URL: "http://127.0.0.1:1/x"})
+		out[fmt.Sprintf("call %d", i)] = call(v, activescan.OASTPayload{URL: "http://127.0.0.1:1/x"})
 	}
 	return out
 }

@@ -10,7 +10,7 @@ import (
 
 // dial is a command that asks for the bait with a program that most systems have, in a
 // form that shells of Unix and cmd of Windows both understand.
-func dial(b activescan.Bait) string {
+func dial(b activescan.OASTPayload) string {
 	command := "curl -m 3 " + b.URL + "||wget -T 3 -qO- " + b.URL
 	if b.Host != "" {
 		command += "||nslookup " + b.Host
@@ -21,22 +21,24 @@ func dial(b activescan.Bait) string {
 // calling are the forms that call: behind an ampersand, which ends a command in every
 // shell, in a substitution for values between quotes that are not closed, and in the place
 // of the whole command.
-var calling = []func(v string, b activescan.Bait) string{
-	func(v string, b activescan.Bait) string {
+var calling = []func(v string, b activescan.OASTPayload) string{
+	func(v string, b activescan.OASTPayload) string {
 		return v + "$" + dial(b) + closing("&", " ")("", dial(b))
 	},
-	func(v string, b activescan.Bait) string { return whole(v, "curl -m 3 "+b.URL) },
+	func(v string, b activescan.OASTPayload) string { return whole(v, "curl -m 3 "+b.URL) },
 }
 
 // calls makes the target ask our listener, if there is one.
 func calls(p *activescan.Probe) (found bool, err error) {
 	for _, form := range calling {
-		called, err := p.Lure(func(bait func() activescan.Bait) (*message.Request, []activescan.Hook) {
+		called, err := p.SendOAST(func(bait func() activescan.OASTPayload) (*message.Request,
+			[]activescan.ExpectedInteraction) {
 			b := bait()
-			payload := form(p.Value(), b)
-			return p.Request.With(p.At, payload),
-				[]activescan.Hook{{Bait: b, Rule: byCall, At: &p.At, Payload: payload, Mark: Mark,
-					Proof: "The value holds a command that asks for an address of a listener."}}
+			payload := form(p.OriginalValue(), b)
+			return p.Request.With(p.Point, payload),
+				[]activescan.ExpectedInteraction{{OASTPayload: b, Rule: byCall, Point: &p.Point, Payload: payload,
+					FoundMark: Mark,
+					Proof:     "The value holds a command that asks for an address of a listener."}}
 		})
 		if called || err != nil {
 			return called, err

@@ -49,23 +49,25 @@ var (
 	}
 )
 
-// Check is the check.
-var Check = &activescan.Check{ID: "cookies", Rules: []*finding.Rule{notSecure, readable, crossSite}, Response: look}
+// Rule is the check.
+var Rule = &activescan.Rule{ID: "cookies", FindingRules: []*finding.Rule{notSecure, readable, crossSite},
+	InspectResponse: look}
 
 // look reports of each cookie that is set what it lacks. For RFC 6265 a cookie is a name
 // with a domain and a path; but a name is set in one place of a program, or by one
 // framework, and mended there, so that it is told once for each host.
-func look(t *activescan.Trial, resp *message.Response) {
+func look(t *activescan.OperationScan, resp *message.Response) {
 	for _, c := range (&http.Response{Header: resp.Header}).Cookies() {
 		if c.Value == "" || strings.EqualFold(c.Value, "deleted") || c.MaxAge < 0 || !c.Expires.IsZero() &&
 			c.Expires.Before(ancient) {
 			continue // it is taken away
 		}
 		report := func(rule *finding.Rule, lacks string) {
-			t.Flaw(activescan.Flaw{Rule: rule, Request: resp.Request, Place: "/", Key: resp.Request.Host + " " + c.Name,
-				Answers: []*message.Response{resp},
-				Message: "The cookie " + c.Name + " " + lacks + ".", Notes: []string{"sets " + c.Name},
-				Proof: []string{"The answer to " + resp.Request.Method + " " + resp.Request.Place() +
+			t.RaiseAlert(activescan.Alert{Rule: rule, Request: resp.Request, Location: "/", Key: resp.Request.Host +
+				" " + c.Name,
+				Responses: []*message.Response{resp},
+				Message:   "The cookie " + c.Name + " " + lacks + ".", ResponseNotes: []string{"sets " + c.Name},
+				Proof: []string{"The answer to " + resp.Request.Method + " " + resp.Request.Location() +
 					" sets the cookie " + c.Name + " with the attributes: " + attributes(c) + "."}})
 		}
 		if !c.Secure && c.SameSite == http.SameSiteNoneMode {

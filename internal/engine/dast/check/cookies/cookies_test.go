@@ -33,7 +33,7 @@ func TestCheck(t *testing.T) {
 	sets("/good/preference", "lang=de; Secure", "sidebar_open=yes-and-it-is-wide; Secure",
 		"none=1; SameSite=None; Secure")
 	sets("/good/nothing")
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, []string{"GET /bad/session", "POST /bad/again x=1",
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule}, []string{"GET /bad/session", "POST /bad/again x=1",
 		"GET /bad/plain", "GET /bad/other",
 		"GET /bad/folder/page", "GET /bad/none", "GET /good/all", "GET /good/token", "GET /good/gone",
 		"GET /good/preference", "GET /good/nothing"}, activescantest.Profile(scan.Passive))

@@ -28,29 +28,29 @@ var rule = &finding.Rule{
 	Confidence: finding.Certain,
 }
 
-// Check is the check.
-var Check = &activescan.Check{ID: "cors", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Request: try}
+// Rule is the check.
+var Rule = &activescan.Rule{ID: "cors", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe, ScanOperation: try}
 
 // maxTried bounds the operations that are tried: what decides is nearly always one place
 // of the application. Those below one folder share it.
 const maxTried = 12
 
 // try asks an operation with origins that are not its own.
-func try(t *activescan.Trial) error {
+func try(t *activescan.OperationScan) error {
 	if t.Request.Method != http.MethodGet || t.As == nil || t.As.Name() == "" {
 		return nil // nobody has a session that could be used
 	}
 	folder, _, _ := strings.Cut(strings.TrimPrefix(t.Request.Path, "/"), "/")
-	if !t.Once("cors "+t.Request.Base()+" "+folder) || t.Count("cors") > maxTried {
+	if !t.FirstTime("cors "+t.Request.Base()+" "+folder) || t.IncrementCount("cors") > maxTried {
 		return nil
 	}
 	host := t.Request.URL().Hostname()
 	for _, o := range []struct{ origin, what string }{
-		{"https://" + t.Random(10) + ".example", "an origin that nobody has heard of"},
+		{"https://" + t.RandomLetters(10) + ".example", "an origin that nobody has heard of"},
 		{"null", "null, the origin of frames in a sandbox"},
-		{t.Request.Scheme + "://" + host + "." + t.Random(8) + ".example", "an origin that begins with the " +
+		{t.Request.Scheme + "://" + host + "." + t.RandomLetters(8) + ".example", "an origin that begins with the " +
 			"application's"},
-		{t.Request.Scheme + "://" + t.Random(6) + host, "an origin that ends with the application's"},
+		{t.Request.Scheme + "://" + t.RandomLetters(6) + host, "an origin that ends with the application's"},
 	} {
 		answer, err := t.Send(t.Request.SetHeader("Origin", o.origin))
 		if err != nil {
@@ -72,12 +72,12 @@ func allows(resp *message.Response, origin string) bool {
 
 // prove repeats it with another origin of the kind, and compares with the answer that
 // nobody gets.
-func prove(t *activescan.Trial, origin, what string, first *message.Response) error {
+func prove(t *activescan.OperationScan, origin, what string, first *message.Response) error {
 	again := origin
 	if u, err := url.Parse(origin); err == nil && u.Host != "" {
-		again = strings.Replace(origin, "://", "://"+t.Random(4), 1)
+		again = strings.Replace(origin, "://", "://"+t.RandomLetters(4), 1)
 		if strings.HasPrefix(what, "an origin that begins") {
-			again = origin + t.Random(4)
+			again = origin + t.RandomLetters(4)
 		}
 	}
 	r := t.Request.SetHeader("Origin", again)
@@ -85,12 +85,13 @@ func prove(t *activescan.Trial, origin, what string, first *message.Response) er
 	if err != nil || !allows(second, again) || first.Status >= 300 || second.Status >= 300 {
 		return err
 	}
-	public, err := t.Nobody(r)
+	public, err := t.SendAnonymously(r)
 	if err != nil || public.Status == second.Status && activescan.NewPage(public).Equal(activescan.NewPage(second)) {
 		return err
 	}
-	t.Flaw(activescan.Flaw{Rule: rule, Request: r, Payload: again, Answers: []*message.Response{first, second, public},
-		Notes: []string{what, "another one", "the same without the session"},
+	t.RaiseAlert(activescan.Alert{Rule: rule, Request: r, Payload: again, Responses: []*message.Response{first, second,
+		public},
+		ResponseNotes: []string{what, "another one", "the same without the session"},
 		Proof: []string{"The answer allows " + what + " (" + origin + ") to read it with credentials.",
 			"So it does with " + again + ".", "Without the session the answer is another one: it is not public."}})
 	return nil

@@ -56,9 +56,9 @@ func TestCORS(t *testing.T) {
 		"without credentials": {any, false, "/me", false}, "public": {any, true, "/news", false},
 		"a list": {list, true, "/me", false},
 	} {
-		got := activescantest.Attack(t, shop(c.allowed, c.credentials), []*activescan.Check{Check},
+		got := activescantest.Attack(t, shop(c.allowed, c.credentials), []*activescan.Rule{Rule},
 			[]string{"GET " + c.path},
-			func(r *activescan.Run) { r.As = user{} })
+			func(r *activescan.Engine) { r.As = user{} })
 		if (len(got.Findings) == 1) != c.want {
 			t.Errorf("%s: %+v", name, got.Findings)
 		}

@@ -28,9 +28,10 @@ var rule = &finding.Rule{
 	CWE: []string{"CWE-352"}, OWASP: []string{"A01:2021"}, Severity: finding.Medium, Confidence: finding.Certain,
 }
 
-// Check is the check.
-var Check = &activescan.Check{ID: "csrf", Rules: []*finding.Rule{rule}, Profile: scan.Standard, Response: learn,
-	Request: try}
+// Rule is the check.
+var Rule = &activescan.Rule{ID: "csrf", FindingRules: []*finding.Rule{rule}, Profile: scan.Standard,
+	InspectResponse: learn,
+	ScanOperation:   try}
 
 // changes are words of what a form changes, in its address and the names of its fields.
 var changes = lazyregexp.New(`(?i)(^|[^a-z])(add|creat|updat|edit|chang|delet|remov|sav|post|transfer|pay|order|buy|profile|account|settings?|upload|password|passwd|pass|e?mail|role|admin|invite|grant|approve)`)
@@ -45,19 +46,19 @@ var asks = lazyregexp.New(`(?i)search|query|filter|(log|sign)[-_]?(in|up|on)|reg
 var current = lazyregexp.New(`(?i)current|old[-_]?pass|(^|[-_])old([-_]|$)|captcha|otp|totp|one[-_]?time`)
 
 // learn notes which cookies are kept from the requests of other sites.
-func learn(t *activescan.Trial, resp *message.Response) {
+func learn(t *activescan.OperationScan, resp *message.Response) {
 	for _, c := range (&http.Response{Header: resp.Header}).Cookies() {
 		switch c.SameSite {
 		case http.SameSiteStrictMode:
-			t.Note("cookie strict " + c.Name)
+			t.RecordFact("cookie strict " + c.Name)
 		case http.SameSiteLaxMode: // but from those that open a page
-			t.Note("cookie lax " + c.Name)
+			t.RecordFact("cookie lax " + c.Name)
 		}
 	}
 }
 
 // try sends the form from its own site, from another one, and without a session.
-func try(t *activescan.Trial) error {
+func try(t *activescan.OperationScan) error {
 	if t.As == nil || t.As.Name() == "" || !forgeable(t.Request) {
 		return nil
 	}
@@ -65,7 +66,7 @@ func try(t *activescan.Trial) error {
 		return err
 	}
 	r := harmless(t, t.Request)
-	word := t.Random(8)
+	word := t.RandomLetters(8)
 	// A form whose words only say that it takes a text has to keep it: others answer
 	// with something made of it, and change nothing.
 	keeps := r.Method == http.MethodPost && !changes.MatchString(words(r))
@@ -87,25 +88,25 @@ func try(t *activescan.Trial) error {
 			break
 		}
 	}
-	site := "https://" + t.Random(10) + ".example"
+	site := "https://" + t.RandomLetters(10) + ".example"
 	forged := r.SetHeader("Origin", site).SetHeader("Referer", site+"/")
 	foreign, err := t.Send(forged)
 	if err != nil {
 		return err
 	}
 	page := activescan.NewPage(own, word)
-	if foreign.Status != own.Status || page.Like(activescan.NewPage(foreign, word)) < same {
+	if foreign.Status != own.Status || page.Similarity(activescan.NewPage(foreign, word)) < same {
 		return nil
 	}
-	nobody, err := t.Nobody(forged)
+	nobody, err := t.SendAnonymously(forged)
 	if err != nil {
 		return err
 	}
-	if nobody.Status == own.Status && page.Like(activescan.NewPage(nobody, word)) >= different {
+	if nobody.Status == own.Status && page.Similarity(activescan.NewPage(nobody, word)) >= different {
 		return nil // it is nobody's: there is nothing to borrow
 	}
-	t.Flaw(activescan.Flaw{Rule: rule, Request: forged, Answers: []*message.Response{own, foreign, nobody},
-		Notes: []string{"from the site itself", "from another site", "without the session"},
+	t.RaiseAlert(activescan.Alert{Rule: rule, Request: forged, Responses: []*message.Response{own, foreign, nobody},
+		ResponseNotes: []string{"from the site itself", "from another site", "without the session"},
 		Proof: []string{"The form has no field with a random value, and a session by a cookie that browsers send " +
 			"from other sites.",
 			"The request with Origin and Referer of " + site + " gets the same answer as one of the site itself.",
@@ -135,12 +136,12 @@ func written(r *message.Request, word string) *message.Request {
 
 // shown reports whether the page with the form shows the word, when it is asked for
 // again: then the form has stored it.
-func shown(t *activescan.Trial, r *message.Request, word string) (bool, error) {
+func shown(t *activescan.OperationScan, r *message.Request, word string) (bool, error) {
 	page, err := message.Parse(r.Referer)
 	if err != nil {
 		return false, nil //nolint:nilerr // nobody knows where it stands
 	}
-	resp, err := t.Follow(page)
+	resp, err := t.SendFollowingRedirects(page)
 	if err != nil {
 		return false, err
 	}
@@ -207,10 +208,10 @@ func random(v string) bool {
 }
 
 // harmless gives fields of passwords different values, so that none is changed.
-func harmless(t *activescan.Trial, r *message.Request) *message.Request {
+func harmless(t *activescan.OperationScan, r *message.Request) *message.Request {
 	for _, p := range r.Points() {
 		if p.Type == "password" || secret.MatchString(p.Name) {
-			r = r.With(p, t.Random(12))
+			r = r.With(p, t.RandomLetters(12))
 		}
 	}
 	return r
@@ -218,7 +219,7 @@ func harmless(t *activescan.Trial, r *message.Request) *message.Request {
 
 // carried reports whether the session is carried by a cookie that browsers send with
 // requests from other sites.
-func carried(t *activescan.Trial) (bool, error) {
+func carried(t *activescan.OperationScan) (bool, error) {
 	req, err := t.Request.HTTP(t.Context)
 	if err != nil {
 		return false, err
@@ -229,14 +230,14 @@ func carried(t *activescan.Trial) (bool, error) {
 	if strings.HasPrefix(strings.ToLower(req.Header.Get("Authorization")), "bearer") {
 		return false, nil
 	}
-	if !t.Noted("cookies asked") { // those that were set before anybody looked
-		t.Note("cookies asked")
-		page, err := message.Of(t.Scope.Base())
+	if !t.HasFact("cookies asked") { // those that were set before anybody looked
+		t.RecordFact("cookies asked")
+		page, err := message.FromURL(t.Scope.Base())
 		if err != nil {
 			return false, nil
 		}
 		for range 2 {
-			resp, err := t.Nobody(page)
+			resp, err := t.SendAnonymously(page)
 			if err != nil {
 				return false, err
 			}
@@ -245,7 +246,7 @@ func carried(t *activescan.Trial) (bool, error) {
 			if to == nil {
 				break
 			}
-			if page, err = message.Of(to); err != nil || t.Scope.Allows(page) != nil {
+			if page, err = message.FromURL(to); err != nil || t.Scope.Allows(page) != nil {
 				break
 			}
 		}
@@ -255,7 +256,7 @@ func carried(t *activescan.Trial) (bool, error) {
 		if !sessionName.MatchString(c.Name) && !random(c.Value) {
 			continue
 		}
-		if t.Noted("cookie strict "+c.Name) || t.Noted("cookie lax "+c.Name) && t.Request.Method != http.MethodGet {
+		if t.HasFact("cookie strict "+c.Name) || t.HasFact("cookie lax "+c.Name) && t.Request.Method != http.MethodGet {
 			return false, nil // one that is kept back is enough
 		}
 		session = true

@@ -102,12 +102,12 @@ func TestCheck(t *testing.T) {
 		"not form": {site("", false, false), link, cookie, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := activescantest.Attack(t, c.h, []*activescan.Check{Check}, nil, activescantest.Profile(scan.Standard),
-				func(r *activescan.Run) {
+			got := activescantest.Attack(t, c.h, []*activescan.Rule{Rule}, nil, activescantest.Profile(scan.Standard),
+				func(r *activescan.Engine) {
 					r.As = c.as
 					c.r.Host = r.Scope.Base().Host
 					c.r.Referer = c.r.Address()
-					r.Surface.Add(c.r)
+					r.Sitemap.Add(c.r)
 				})
 			var want []string
 			if c.want != "" {

@@ -36,13 +36,15 @@ var (
 		"program.", finding.Low, finding.Likely)
 )
 
-// Check is the check, Calls that by a listener; the indicator alone sends nothing.
+// Rule is the check, Calls that by a listener; the indicator alone sends nothing.
 var (
-	Calls = &activescan.Check{ID: "deserialization", Rules: []*finding.Rule{called}, Called: []*finding.Rule{called},
-		Profile: scan.Standard, Wants: wantsCalls, Point: callPoint}
-	Check = &activescan.Check{ID: "deserialization", Rules: []*finding.Rule{read}, Profile: scan.Safe, Wants: wants,
-		Point: point}
-	Indicator = &activescan.Check{ID: "deserialization", Rules: []*finding.Rule{shown}, Response: response}
+	Calls = &activescan.Rule{ID: "deserialization", FindingRules: []*finding.Rule{called},
+		OASTRules: []*finding.Rule{called},
+		Profile:   scan.Standard, AcceptsPoint: wantsCalls, ProbePoint: callPoint}
+	Rule = &activescan.Rule{ID: "deserialization", FindingRules: []*finding.Rule{read}, Profile: scan.Safe,
+		AcceptsPoint: wants,
+		ProbePoint:   point}
+	Indicator = &activescan.Rule{ID: "deserialization", FindingRules: []*finding.Rule{shown}, InspectResponse: response}
 )
 
 func wants(p message.Point) bool { return !p.Names() && format(p.Value) != "" }
@@ -64,7 +66,7 @@ func properties(value string) bool {
 }
 
 func callPoint(p *activescan.Probe) error {
-	language := format(p.At.Value)
+	language := format(p.Point.Value)
 	if language == "" {
 		language = script
 	}
@@ -122,12 +124,12 @@ func point(p *activescan.Probe) error {
 	if done, err := spelled(p, base); done || err != nil {
 		return err
 	}
-	v := p.At.Value
+	v := p.Point.Value
 	at := min(len(v)-1, max(len(v)/3, 8))
 	changed := v[:at] + swap(v[at]) + v[at+1:]
 	cut := v[:len(v)/2]
 	for _, payload := range []string{changed, cut} {
-		resp, err := p.Try(payload)
+		resp, err := p.SendValue(payload)
 		if err != nil {
 			return err
 		}
@@ -135,8 +137,9 @@ func point(p *activescan.Probe) error {
 		if said == "" || complaint.MatchString(base.First.Text()) {
 			continue
 		}
-		p.Flaw(activescan.Flaw{Rule: read, Payload: payload, Request: p.Request.With(p.At, payload),
-			Answers: []*message.Response{base.First, resp}, Notes: []string{"the object as it is", "a changed object"},
+		p.RaiseAlert(activescan.Alert{Rule: read, Payload: payload, Request: p.Request.With(p.Point, payload),
+			Responses: []*message.Response{base.First, resp}, ResponseNotes: []string{"the object as it is",
+				"a changed object"},
 			Proof: []string{"The value is an object as " + format(v) + " writes it.", "A changed one is answered " +
 				"with an error of the reader: " + said}})
 		return nil
@@ -153,7 +156,7 @@ func swap(c byte) string {
 }
 
 // response looks at the values that the application itself uses.
-func response(t *activescan.Trial, resp *message.Response) {
+func response(t *activescan.OperationScan, resp *message.Response) {
 	for _, at := range t.Request.Points() {
 		if f := format(at.Value); f != "" && !at.Names() {
 			tell(t, resp, at, f)
@@ -168,8 +171,8 @@ func response(t *activescan.Trial, resp *message.Response) {
 	}
 }
 
-func tell(t *activescan.Trial, resp *message.Response, at message.Point, language string) {
-	t.Flaw(activescan.Flaw{Rule: shown, Point: &at, Request: resp.Request, Answers: []*message.Response{resp},
-		Notes: []string{"an ordinary request"},
-		Proof: []string{"The value of " + at.Name + " is an object as " + language + " writes it."}})
+func tell(t *activescan.OperationScan, resp *message.Response, at message.Point, language string) {
+	t.RaiseAlert(activescan.Alert{Rule: shown, Point: &at, Request: resp.Request, Responses: []*message.Response{resp},
+		ResponseNotes: []string{"an ordinary request"},
+		Proof:         []string{"The value of " + at.Name + " is an object as " + language + " writes it."}})
 }

@@ -37,10 +37,10 @@ func TestCheck(t *testing.T) {
 	q := url.QueryEscape
 	operations := []string{"GET /bad/java?q=" + q(java), "GET /bad/php?q=" + q(php), "GET /good/signed?q=" + q(java),
 		"GET /good/tutorial?q=" + q(php), "GET /good/text?q=O:thello", "GET /cookie"}
-	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Check{Check}, operations),
+	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Rule{Rule}, operations),
 		"dast/deserialization/read "+
 			"GET /bad/java query:q", "dast/deserialization/read GET /bad/php query:q")
-	passive := activescantest.Attack(t, mux, []*activescan.Check{Indicator},
+	passive := activescantest.Attack(t, mux, []*activescan.Rule{Indicator},
 		append(operations, "GET /good/text?q=hello&x=1"),
 		activescantest.Profile(scan.Passive))
 	activescantest.Expect(t, passive, "dast/deserialization/indicator GET /bad/java "+

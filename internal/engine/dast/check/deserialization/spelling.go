@@ -145,36 +145,36 @@ func renumber(rest string, before int) string {
 // spelled reports whether both spellings are answered as a reader of such objects
 // answers, twice.
 func spelled(p *activescan.Probe, base *activescan.Baseline) (bool, error) {
-	language, object := format(p.At.Value), p.At.Value
+	language, object := format(p.Point.Value), p.Point.Value
 	if decoded := decode(object); decoded != "" {
 		object = decoded
 	}
 	if !base.Stable {
 		return false, nil
 	}
-	f := activescan.Flaw{Rule: read, Answers: []*message.Response{base.First},
-		Notes: []string{"the object as it is", "spelled otherwise", "spelled wrong"},
+	f := activescan.Alert{Rule: read, Responses: []*message.Response{base.First},
+		ResponseNotes: []string{"the object as it is", "spelled otherwise", "spelled wrong"},
 		Proof: []string{"The value is an object as " + language + " writes it.",
 			"Spelled otherwise, with something in it that is read and dropped, it gets the same answer; with " +
 				"something in its place that cannot be read it does not, twice: only a reader of such objects tells " +
 				"them apart."}}
 	for range 2 {
-		whole, broken := spell(language, object, p.Random(10))
+		whole, broken := spell(language, object, p.RandomLetters(10))
 		if whole == "" {
 			return false, nil
 		}
 		for i, text := range []string{whole, broken} {
-			payload := like(p.At.Value, text)
-			resp, err := p.Try(payload)
-			if err != nil || base.Same(resp, payload) != (i == 0) {
+			payload := like(p.Point.Value, text)
+			resp, err := p.SendValue(payload)
+			if err != nil || base.Matches(resp, payload) != (i == 0) {
 				return false, err
 			}
-			f.Answers = append(f.Answers, resp)
+			f.Responses = append(f.Responses, resp)
 			if i == 0 {
-				f.Payload, f.Request = payload, p.Request.With(p.At, payload)
+				f.Payload, f.Request = payload, p.Request.With(p.Point, payload)
 			}
 		}
 	}
-	p.Flaw(f)
+	p.RaiseAlert(f)
 	return true, nil
 }

@@ -67,7 +67,7 @@ func TestSpelling(t *testing.T) {
 				return strings.HasPrefix(name, "php") && strings.HasPrefix(v, "a:")
 			})
 	}
-	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Check{Check}, operations), want...)
+	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Rule{Rule}, operations), want...)
 }
 
 // TestSpellJava counts what has a number in a stream.

@@ -48,10 +48,11 @@ var kept = &finding.Rule{
 	CWE: []string{"CWE-79"}, OWASP: []string{"A03:2021"}, Severity: finding.Low, Confidence: finding.Certain,
 }
 
-// Check is the check. Pages are opened with harmless texts; what runs only calls a
+// Rule is the check. Pages are opened with harmless texts; what runs only calls a
 // function of ours.
-var Check = &activescan.Check{ID: "dom", Rules: []*finding.Rule{rule, kept}, Scripted: []*finding.Rule{rule, kept},
-	Profile: scan.Safe, Request: page}
+var Rule = &activescan.Rule{ID: "dom", FindingRules: []*finding.Rule{rule, kept},
+	BrowserRules: []*finding.Rule{rule, kept},
+	Profile:      scan.Safe, ScanOperation: page}
 
 // maxPages bounds the pages of a scan whose scripts are examined: those with the same
 // scripts count once.
@@ -61,7 +62,7 @@ const maxPages = 300
 const maxRoutes = 12
 
 // page examines one page, and the routes of its fragment that the browser has seen.
-func page(t *activescan.Trial) error {
+func page(t *activescan.OperationScan) error {
 	prover, ok := t.Browser.(browser.Prover)
 	if !ok || t.Request.Method != http.MethodGet || static.MatchString(path.Base(t.Request.Path)) {
 		return nil
@@ -74,12 +75,12 @@ func page(t *activescan.Trial) error {
 		return nil
 	}
 	key, reads, path := scripts(t.Request, resp.Document())
-	if !reads || !t.Once("dom "+key) {
+	if !reads || !t.FirstTime("dom "+key) {
 		return nil
 	}
-	if n := t.Count("dom"); n > maxPages {
+	if n := t.IncrementCount("dom"); n > maxPages {
 		if n == maxPages+1 {
-			t.Degrade(scan.Reason{Code: "too-many-pages", Rules: []string{rule.ID, kept.ID},
+			t.ReportGap(scan.Reason{Code: "too-many-pages", Rules: []string{rule.ID, kept.ID},
 				Message: fmt.Sprintf("the scripts of more than %d pages were not examined", maxPages)})
 		}
 		return nil
@@ -87,7 +88,7 @@ func page(t *activescan.Trial) error {
 	fragments := append([]string{""}, prover.Browser.Routes(t.Request, maxRoutes)...)
 	told := map[string]bool{}
 	for i, fragment := range fragments {
-		flaws, err := prover.Browser.ProbeDOM(t.Context, browser.DOMTrial{As: prover.As, Request: t.Request,
+		flaws, err := prover.Browser.ProbeDOM(t.Context, browser.DOMProbe{As: prover.As, Request: t.Request,
 			Fragment: fragment, Path: path && i == 0})
 		if err != nil {
 			return err
@@ -113,7 +114,7 @@ var paths = lazyregexp.New(`pathname|document\.(?:URL|documentURI|baseURI)|locat
 
 // answer is what the page answers; nil: nothing. Where there are points, the other
 // checks have asked for it anyway.
-func answer(t *activescan.Trial) (*message.Response, error) {
+func answer(t *activescan.OperationScan) (*message.Response, error) {
 	if len(t.Request.Points()) == 0 {
 		return t.Send(t.Request)
 	}
@@ -169,11 +170,11 @@ var words = map[string]string{
 }
 
 // tell reports a flaw, with the answer that held the script.
-func tell(t *activescan.Trial, f browser.DOMFlaw) {
+func tell(t *activescan.OperationScan, f browser.DOMAlert) {
 	from := words[f.Source]
 	if f.Parameter != "" {
 		what := "parameter"
-		if f.Kept() {
+		if f.IsStored() {
 			what = "entry"
 		}
 		from = fmt.Sprintf("the %s %q of %s", what, f.Parameter, from)
@@ -187,16 +188,16 @@ func tell(t *activescan.Trial, f browser.DOMFlaw) {
 		proof = append(proof, "In the browser, "+e.String()+".")
 	}
 	of := rule
-	if f.Kept() {
+	if f.IsStored() {
 		of = kept
 	}
-	flaw := activescan.Flaw{Rule: of, Message: fmt.Sprintf("A script of the page executes %s, by %s.", from, f.Sink),
+	flaw := activescan.Alert{Rule: of, Message: fmt.Sprintf("A script of the page executes %s, by %s.", from, f.Sink),
 		Payload: f.Payload, Proof: proof,
 		Point: &message.Point{In: message.In(f.Source), Name: f.Parameter, Index: -1}, Key: f.Sink}
 	if resp, err := t.Send(t.Request); err == nil {
-		flaw.Answers, flaw.Notes = []*message.Response{resp}, []string{"the page whose script it is"}
+		flaw.Responses, flaw.ResponseNotes = []*message.Response{resp}, []string{"the page whose script it is"}
 	}
-	t.Flaw(flaw)
+	t.RaiseAlert(flaw)
 }
 
 func at(script string) string {

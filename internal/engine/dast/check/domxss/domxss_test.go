@@ -51,10 +51,10 @@ func TestCheck(t *testing.T) {
 	if err != nil {
 		t.Fatal(err, "(scripts/deps.sh installs it)")
 	}
-	got := activescantest.Attack(t, site(), []*activescan.Check{Check}, []string{
+	got := activescantest.Attack(t, site(), []*activescan.Rule{Rule}, []string{
 		"GET /query?q=a", "GET /query-safe?q=a", "GET /hash", "GET /hash-safe", "GET /kept", "GET /kept-safe",
 		"GET /path/a", "GET /dynamic?x=1", "GET /plain?x=1", "GET /app", "GET /api?x=1", "POST /query q=a",
-	}, func(r *activescan.Run) {
+	}, func(r *activescan.Engine) {
 		dial := func(ctx context.Context, network, address string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, network, address)
 		}
@@ -88,6 +88,6 @@ func TestCheck(t *testing.T) {
 
 // TestWithoutBrowser is silent and sends nothing.
 func TestWithoutBrowser(t *testing.T) {
-	got := activescantest.Attack(t, site(), []*activescan.Check{Check}, []string{"GET /query?q=a"})
+	got := activescantest.Attack(t, site(), []*activescan.Rule{Rule}, []string{"GET /query?q=a"})
 	activescantest.Expect(t, got)
 }

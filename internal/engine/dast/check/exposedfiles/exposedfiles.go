@@ -19,9 +19,10 @@ import (
 	"merlon/internal/scan"
 )
 
-// Check is the check.
-var Check = &activescan.Check{ID: "forgotten", Rules: []*finding.Rule{repository, settings, copies, console, status,
-	administration}, Profile: scan.Safe, Response: learn, Site: look}
+// Rule is the check.
+var Rule = &activescan.Rule{ID: "forgotten", FindingRules: []*finding.Rule{repository, settings, copies, console,
+	status,
+	administration}, Profile: scan.Safe, InspectResponse: learn, ScanSite: look}
 
 // A file is a name with what its content looks like.
 type file struct {
@@ -127,26 +128,26 @@ var technologies = []struct {
 }
 
 // learn notes the technologies that an answer tells of.
-func learn(t *activescan.Trial, resp *message.Response) {
+func learn(t *activescan.OperationScan, resp *message.Response) {
 	text := resp.Request.Path + "\n" + resp.Head()
 	for _, k := range technologies {
 		if k.sign.MatchString(text) {
-			t.Note("technology " + k.tech)
-			t.Note("technology")
+			t.RecordFact("technology " + k.tech)
+			t.RecordFact("technology")
 		}
 	}
 }
 
 // A search is the check at work.
 type search struct {
-	*activescan.Trial
+	*activescan.OperationScan
 	send     func(*message.Request) (*message.Response, error)
 	controls map[string]*message.Response // by folder and extension
 }
 
 // look asks for the files.
-func look(t *activescan.Trial) error {
-	s := &search{Trial: t, send: t.Nobody, controls: map[string]*message.Response{}}
+func look(t *activescan.OperationScan) error {
+	s := &search{OperationScan: t, send: t.SendAnonymously, controls: map[string]*message.Response{}}
 	folders := s.folders()
 	first, err := s.control(folders[0], "x")
 	if err != nil {
@@ -155,12 +156,12 @@ func look(t *activescan.Trial) error {
 	if first.Status == http.StatusUnauthorized || first.Status == http.StatusForbidden { // nobody sees anything
 		s.send, s.controls = t.Send, map[string]*message.Response{}
 	} else {
-		t.Look(t.Context, first) // pages for what is missing show errors
+		t.InspectResponse(t.Context, first) // pages for what is missing show errors
 	}
 	for i, folder := range folders {
 		for n := range files {
 			f := &files[n]
-			if i > 0 && !f.deep || f.tech != "" && t.Noted("technology") && !t.Noted("technology "+f.tech) {
+			if i > 0 && !f.deep || f.tech != "" && t.HasFact("technology") && !t.HasFact("technology "+f.tech) {
 				continue
 			}
 			if err := s.ask(folder, f); err != nil {
@@ -183,7 +184,7 @@ const (
 func (s *search) folders() []string {
 	base := s.Request.Path[:strings.LastIndexByte(s.Request.Path, '/')+1]
 	out := []string{base}
-	for _, e := range s.Surface.Entries() {
+	for _, e := range s.Sitemap.Entries() {
 		r := e.Request
 		if r.Base() != s.Request.Base() || !strings.HasPrefix(r.Path, base) || r.Template != "" ||
 			sitemap.PathShape(r) != r.Path {
@@ -211,7 +212,7 @@ func (s *search) control(folder, extension string) (*message.Response, error) {
 	if known := s.controls[key]; known != nil {
 		return known, nil
 	}
-	name := s.Random(10)
+	name := s.RandomLetters(10)
 	if extension != "" {
 		name += "." + extension
 	}
@@ -242,7 +243,7 @@ func (s *search) ask(folder string, f *file) error {
 		method = http.MethodHead
 	}
 	r := s.request(folder+f.name, method)
-	if s.Scope.Allows(r) != nil || sitemap.Dangerous(r.Address()) {
+	if s.Scope.Allows(r) != nil || sitemap.IsDangerous(r.Address()) {
 		return nil
 	}
 	resp, err := s.send(r)
@@ -257,7 +258,8 @@ func (s *search) ask(folder string, f *file) error {
 		}
 		answers, notes = append(answers, shown(also, &file{sign: f.andSign})), append(notes, "another file of it")
 	}
-	beside := s.request(strings.TrimSuffix(folder+path.Dir(f.name), ".")+"/"+s.Random(10)+path.Ext(f.name), method)
+	beside := s.request(strings.TrimSuffix(folder+path.Dir(f.name), ".")+"/"+s.RandomLetters(10)+path.Ext(f.name),
+		method)
 	beside.Path = path.Clean(beside.Path)
 	if strings.HasSuffix(f.name, "/") {
 		beside.Path += "/"
@@ -266,8 +268,9 @@ func (s *search) ask(folder string, f *file) error {
 	if err != nil || f.fits(control, f.sign) {
 		return err
 	}
-	s.Flaw(activescan.Flaw{Rule: f.rule, Request: r, Place: r.Path, Answers: append(answers, control),
-		Notes: append(notes, "a random name beside it"), Nobody: true, Message: "The server answers " + r.Path +
+	s.RaiseAlert(activescan.Alert{Rule: f.rule, Request: r, Location: r.Path, Responses: append(answers, control),
+		ResponseNotes: append(notes, "a random name beside it"), Anonymous: true, Message: "The server answers " +
+			r.Path +
 			" with " + f.what + ".",
 		Proof: []string{r.Path + " is answered with what such a file holds.", "A random name beside it is not."}})
 	return nil
@@ -293,18 +296,18 @@ func shown(resp *message.Response, f *file) *message.Response {
 // list looks at the folder itself, where nothing has asked for it: checks that look tell
 // lists of files.
 func (s *search) list(folder string) error {
-	for _, e := range s.Surface.Entries() {
+	for _, e := range s.Sitemap.Entries() {
 		if e.Request.Path == folder {
 			return nil
 		}
 	}
 	r := s.request(folder, http.MethodGet)
-	if s.Scope.Allows(r) != nil || sitemap.Dangerous(r.Address()) {
+	if s.Scope.Allows(r) != nil || sitemap.IsDangerous(r.Address()) {
 		return nil
 	}
 	resp, err := s.send(r)
 	if err == nil && resp.Status == http.StatusOK {
-		s.Look(s.Context, resp)
+		s.InspectResponse(s.Context, resp)
 	}
 	return err
 }
@@ -318,12 +321,12 @@ var source = lazyregexp.New(`^\s*(?:<!--[\s\S]{0,900}?-->\s*)?(?:<\?php\b|<\?=|<
 // copies asks for copies that editors and people leave beside programs.
 func (s *search) copies() error {
 	asked := 0
-	for _, e := range s.Surface.Entries() {
+	for _, e := range s.Sitemap.Entries() {
 		at := e.Request.Path
 		if asked == maxCopies {
 			break
 		}
-		if e.Request.Base() != s.Request.Base() || !program.MatchString(at) || !s.Once("forgotten copies "+at) {
+		if e.Request.Base() != s.Request.Base() || !program.MatchString(at) || !s.FirstTime("forgotten copies "+at) {
 			continue
 		}
 		asked++

@@ -41,7 +41,7 @@ func serve(w http.ResponseWriter, r *http.Request) {
 
 func TestForgotten(t *testing.T) {
 	operations := []string{"GET /shop/index.php", "GET /shop/other/deep/page.php"}
-	got := activescantest.Attack(t, http.HandlerFunc(serve), []*activescan.Check{Check}, operations)
+	got := activescantest.Attack(t, http.HandlerFunc(serve), []*activescan.Rule{Rule}, operations)
 	activescantest.Expect(t, got, "dast/forgotten/repository GET /.git/HEAD", "dast/forgotten/settings GET "+
 		"/shop/.env", "dast/forgotten/settings GET /.htpasswd",
 		"dast/forgotten/copy GET /backup.sql", "dast/forgotten/status GET /info.php", "dast/forgotten/status GET "+
@@ -68,7 +68,7 @@ func TestServersThatAnswerEverything(t *testing.T) {
 	} {
 		got := activescantest.Attack(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprint(w, page)
-		}), []*activescan.Check{Check}, []string{"GET /a/index.php"})
+		}), []*activescan.Rule{Rule}, []string{"GET /a/index.php"})
 		if len(got.Findings) > 0 {
 			t.Errorf("%s: %v", name, activescantest.Line(got.Findings[0]))
 		}

@@ -29,8 +29,8 @@ var rule = &finding.Rule{
 	Confidence: finding.Certain,
 }
 
-// Check is the check. It only reads.
-var Check = &activescan.Check{ID: "access", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Site: try}
+// Rule is the check. It only reads.
+var Rule = &activescan.Rule{ID: "access", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe, ScanSite: try}
 
 const (
 	maxSeen  = 80  // pages that are looked at as the lower user
@@ -39,21 +39,21 @@ const (
 )
 
 // try compares what the first identity is shown with what each lower one is.
-func try(t *activescan.Trial) error {
-	for _, other := range t.Others {
-		if !other.Less {
+func try(t *activescan.OperationScan) error {
+	for _, other := range t.OtherIdentities {
+		if !other.LessPrivileged {
 			continue
 		}
-		seen, err := look(t, other.As)
+		seen, err := look(t, other.Session)
 		if err != nil {
 			return err
 		}
 		if seen == nil {
-			t.Degrade(scan.Reason{Code: "unavailable", Rules: []string{rule.ID}, Message: fmt.Sprintf("what %q may "+
-				"do was not compared: he is shown the same as nobody", other.As.Name())})
+			t.ReportGap(scan.Reason{Code: "unavailable", Rules: []string{rule.ID}, Message: fmt.Sprintf("what %q may "+
+				"do was not compared: he is shown the same as nobody", other.Session.Name())})
 			continue
 		}
-		if err := compare(t, other.As, seen); err != nil {
+		if err := compare(t, other.Session, seen); err != nil {
 			return err
 		}
 	}
@@ -62,12 +62,12 @@ func try(t *activescan.Trial) error {
 
 // look follows links as a user, and returns the paths that his pages name; nil: he is
 // shown nothing that nobody is not.
-func look(t *activescan.Trial, as traffic.Session) (map[string]bool, error) {
+func look(t *activescan.OperationScan, as traffic.Session) (map[string]bool, error) {
 	mine, err := t.SendAs(t.Request, as)
 	if err != nil {
 		return nil, err
 	}
-	nobody, err := t.Nobody(t.Request)
+	nobody, err := t.SendAnonymously(t.Request)
 	if err != nil || mine.Status == nobody.Status && string(mine.Body) == string(nobody.Body) &&
 		mine.Header.Get("Location") == nobody.Header.Get("Location") {
 		return nil, err
@@ -77,9 +77,9 @@ func look(t *activescan.Trial, as traffic.Session) (map[string]bool, error) {
 	queue := []*message.Request{t.Request}
 	push := func(r *message.Request) {
 		seen[sitemap.PathShape(r)] = true
-		if r.Method == http.MethodGet && !asked[sitemap.Shape(r)] && t.Scope.Allows(r) == nil &&
-			sitemap.Never(r) == "" {
-			asked[sitemap.Shape(r)] = true
+		if r.Method == http.MethodGet && !asked[sitemap.OperationKey(r)] && t.Scope.Allows(r) == nil &&
+			sitemap.ForbiddenReason(r) == "" {
+			asked[sitemap.OperationKey(r)] = true
 			queue = append(queue, r)
 		}
 	}
@@ -88,17 +88,17 @@ func look(t *activescan.Trial, as traffic.Session) (map[string]bool, error) {
 		queue = queue[1:]
 		resp, err := t.SendAs(r, as)
 		if err != nil {
-			if traffic.Over(err) {
+			if traffic.IsFinal(err) {
 				return nil, err
 			}
 			continue
 		}
 		if to := resp.Location(); to != nil {
-			if next, err := message.Of(to); err == nil {
+			if next, err := message.FromURL(to); err == nil {
 				push(next)
 			}
 		}
-		for _, next := range crawl.Read(resp).Requests {
+		for _, next := range crawl.ReadPage(resp).Requests {
 			push(next)
 		}
 	}
@@ -109,20 +109,20 @@ func look(t *activescan.Trial, as traffic.Session) (map[string]bool, error) {
 var shown = map[string]bool{"link": true, "form": true, "script": true, "browser": true}
 
 // compare asks as both users and as nobody for what the lower one is not shown.
-func compare(t *activescan.Trial, as traffic.Session, seen map[string]bool) error {
+func compare(t *activescan.OperationScan, as traffic.Session, seen map[string]bool) error {
 	asked := 0
-	for _, e := range t.Surface.Entries() {
+	for _, e := range t.Sitemap.Entries() {
 		r := e.Request
 		if r.Method != http.MethodGet || !shown[r.Origin] || e.Seen.Outcome != finding.Reached ||
-			seen[sitemap.PathShape(r)] || sitemap.Never(r) != "" {
+			seen[sitemap.PathShape(r)] || sitemap.ForbiddenReason(r) != "" {
 			continue
 		}
 		if asked++; asked > maxAsked {
-			t.Degrade(scan.Reason{Code: "too-many-pages", Rules: []string{rule.ID},
+			t.ReportGap(scan.Reason{Code: "too-many-pages", Rules: []string{rule.ID},
 				Message: fmt.Sprintf("more than %d pages that %q is not shown were not compared", maxAsked, as.Name())})
 			return nil
 		}
-		if err := open(t, as, r); err != nil && traffic.Over(err) {
+		if err := open(t, as, r); err != nil && traffic.IsFinal(err) {
 			return err
 		}
 	}
@@ -130,7 +130,7 @@ func compare(t *activescan.Trial, as traffic.Session, seen map[string]bool) erro
 }
 
 // open reports a page that opens for the lower user as for the other.
-func open(t *activescan.Trial, as traffic.Session, r *message.Request) error {
+func open(t *activescan.OperationScan, as traffic.Session, r *message.Request) error {
 	own, err := t.Send(r)
 	if err != nil || own.Status != http.StatusOK || len(own.Body) == 0 {
 		return err
@@ -140,23 +140,23 @@ func open(t *activescan.Trial, as traffic.Session, r *message.Request) error {
 		return err
 	}
 	page := activescan.NewPage(own)
-	if page.Like(activescan.NewPage(lower)) < same {
+	if page.Similarity(activescan.NewPage(lower)) < same {
 		return nil
 	}
-	nobody, err := t.Nobody(r)
-	if err != nil || page.Like(activescan.NewPage(nobody)) >= same {
+	nobody, err := t.SendAnonymously(r)
+	if err != nil || page.Similarity(activescan.NewPage(nobody)) >= same {
 		return err
 	}
 	// A page that refuses with a status of success is the same for every address.
 	strange := r.Clone()
-	strange.Path += t.Random(10)
+	strange.Path += t.RandomLetters(10)
 	other, err := t.SendAs(strange, as)
-	if err != nil || page.Like(activescan.NewPage(other)) >= same {
+	if err != nil || page.Similarity(activescan.NewPage(other)) >= same {
 		return err
 	}
-	t.Flaw(activescan.Flaw{Rule: rule, Request: r, Answers: []*message.Response{own, lower, nobody},
-		Notes:   []string{"as " + t.As.Name(), "as " + as.Name() + ", who may do less", "as nobody"},
-		Message: fmt.Sprintf("The page is shown to %s only, and opens for %s.", t.As.Name(), as.Name()),
+	t.RaiseAlert(activescan.Alert{Rule: rule, Request: r, Responses: []*message.Response{own, lower, nobody},
+		ResponseNotes: []string{"as " + t.As.Name(), "as " + as.Name() + ", who may do less", "as nobody"},
+		Message:       fmt.Sprintf("The page is shown to %s only, and opens for %s.", t.As.Name(), as.Name()),
 		Proof: []string{fmt.Sprintf("No page that %s is shown leads there (%d pages at most were looked at); pages "+
 			"of %s do.", as.Name(), maxSeen, t.As.Name()),
 			"Asked for by " + as.Name() + ", it is the same page.", "Nobody does not get it, and another address " +

@@ -56,22 +56,23 @@ func TestCheck(t *testing.T) {
 	const found = "dast/access/hidden-page GET /users"
 	for name, c := range map[string]struct {
 		h      http.Handler
-		others []activescan.Other
+		others []activescan.Identity
 		want   []string
 	}{
-		"open":      {shop("not"), []activescan.Other{{As: user("jane"), Less: true}}, []string{found}},
-		"refused":   {shop("status"), []activescan.Other{{As: user("jane"), Less: true}}, nil},
-		"said":      {shop("text"), []activescan.Other{{As: user("jane"), Less: true}}, nil},
-		"same role": {shop("not"), []activescan.Other{{As: user("jane")}}, nil},
+		"open": {shop("not"), []activescan.Identity{{Session: user("jane"), LessPrivileged: true}},
+			[]string{found}},
+		"refused":   {shop("status"), []activescan.Identity{{Session: user("jane"), LessPrivileged: true}}, nil},
+		"said":      {shop("text"), []activescan.Identity{{Session: user("jane"), LessPrivileged: true}}, nil},
+		"same role": {shop("not"), []activescan.Identity{{Session: user("jane")}}, nil},
 		"alone":     {shop("not"), nil, nil},
-		"nobody":    {shop("not"), []activescan.Other{{As: user(""), Less: true}}, nil},
+		"nobody":    {shop("not"), []activescan.Identity{{Session: user(""), LessPrivileged: true}}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := activescantest.Attack(t, c.h, []*activescan.Check{Check}, nil, activescantest.Profile(scan.Safe),
-				func(r *activescan.Run) {
-					r.As, r.Others = user("admin"), c.others
+			got := activescantest.Attack(t, c.h, []*activescan.Rule{Rule}, nil, activescantest.Profile(scan.Safe),
+				func(r *activescan.Engine) {
+					r.As, r.OtherIdentities = user("admin"), c.others
 					for _, path := range []string{"/", "/news", "/users"} {
-						r.Surface.Add(&message.Request{Method: http.MethodGet, Scheme: "http",
+						r.Sitemap.Add(&message.Request{Method: http.MethodGet, Scheme: "http",
 							Host: r.Scope.Base().Host,
 							Path: path, Origin: "link"})
 					}

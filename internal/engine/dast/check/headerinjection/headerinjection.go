@@ -23,9 +23,10 @@ var rule = &finding.Rule{
 	Confidence: finding.Certain,
 }
 
-// Check is the check.
-var Check = &activescan.Check{ID: "headerinjection", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Wants: wants,
-	Point: point}
+// Rule is the check.
+var Rule = &activescan.Rule{ID: "headerinjection", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe,
+	AcceptsPoint: wants,
+	ProbePoint:   point}
 
 func wants(p message.Point) bool {
 	switch p.In {
@@ -40,22 +41,22 @@ func wants(p message.Point) bool {
 var ends = []string{"\r\n", "\n", "%0d%0a", "\u560d\u560a"}
 
 func point(p *activescan.Probe) error {
-	canary, err := p.Canary()
+	canary, err := p.ProbeCanary()
 	if err != nil {
 		return err
 	}
-	if !inHeader(canary.Answer, canary.Word) && canary.Answer.Status < 500 {
+	if !inHeader(canary.Response, canary.Word) && canary.Response.Status < 500 {
 		return nil // the value is in no header
 	}
-	mark := p.Random(8)
+	mark := p.RandomLetters(8)
 	for _, end := range ends {
-		name := "x-" + p.Random(8)
+		name := "x-" + p.RandomLetters(8)
 		payload := mark + end + name + ": " + mark
-		resp, err := p.Try(payload)
+		resp, err := p.SendValue(payload)
 		if err != nil {
 			return err
 		}
-		if made(resp, name) && !made(canary.Answer, name) {
+		if made(resp, name) && !made(canary.Response, name) {
 			return confirm(p, end, resp)
 		}
 	}
@@ -76,14 +77,15 @@ func inHeader(resp *message.Response, text string) bool {
 }
 
 func confirm(p *activescan.Probe, end string, first *message.Response) error {
-	name := "x-" + p.Random(8)
-	payload := p.Random(5) + end + name + ": " + p.Random(5)
-	again, err := p.Try(payload)
+	name := "x-" + p.RandomLetters(8)
+	payload := p.RandomLetters(5) + end + name + ": " + p.RandomLetters(5)
+	again, err := p.SendValue(payload)
 	if err != nil || !made(again, name) {
 		return err
 	}
-	p.Flaw(activescan.Flaw{Rule: rule, Payload: payload, Request: p.Request.With(p.At, payload),
-		Answers: []*message.Response{first, again}, Notes: []string{"a header of a random name", "one of another name"},
+	p.RaiseAlert(activescan.Alert{Rule: rule, Payload: payload, Request: p.Request.With(p.Point, payload),
+		Responses: []*message.Response{first, again}, ResponseNotes: []string{"a header of a random name",
+			"one of another name"},
 		Proof: []string{"The value " + strings.NewReplacer("\r", `\r`, "\n", `\n`).Replace(payload) +
 			" makes the header " + name + " in the answer.", "So it was with another name."}})
 	return nil

@@ -48,7 +48,7 @@ func TestCheck(t *testing.T) {
 	})
 	page("/good/body", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.FormValue("q")) })
 	page("/good/fixed", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X-Language", "en") })
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations)
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule}, operations)
 	activescantest.Expect(t, got, "dast/headerinjection/response GET /bad/plain "+
 		"query:q", "dast/headerinjection/response "+
 		"GET /bad/newline query:q", "dast/headerinjection/response GET /bad/decoded query:q")

@@ -64,20 +64,22 @@ func rule(name, cwe string, t text) *finding.Rule {
 		CWE: []string{cwe}, OWASP: []string{"A05:2021"}, Severity: finding.Low, Confidence: finding.Certain}
 }
 
-// Check is the check.
-var Check = &activescan.Check{ID: "headers", Rules: []*finding.Rule{transport, noPolicy, weakPolicy, sniffing, framing},
-	Response: look}
+// Rule is the check.
+var Rule = &activescan.Rule{ID: "headers", FindingRules: []*finding.Rule{transport, noPolicy, weakPolicy, sniffing,
+	framing},
+	InspectResponse: look}
 
 // look reads the headers of a page that was found. Other answers need none of this, or
 // come from something in front of the application.
-func look(t *activescan.Trial, resp *message.Response) {
+func look(t *activescan.OperationScan, resp *message.Response) {
 	if resp.Status != http.StatusOK || !resp.IsHTML() || len(resp.Body) == 0 {
 		return
 	}
 	report := func(rule *finding.Rule, proof string) {
-		t.Flaw(activescan.Flaw{Rule: rule, Request: resp.Request, Place: "/", Key: resp.Request.Host,
-			Answers: []*message.Response{resp}, Notes: []string{"a page"},
-			Proof: []string{"The answer to " + resp.Request.Method + " " + resp.Request.Place() + " " + proof + "."}})
+		t.RaiseAlert(activescan.Alert{Rule: rule, Request: resp.Request, Location: "/", Key: resp.Request.Host,
+			Responses: []*message.Response{resp}, ResponseNotes: []string{"a page"},
+			Proof: []string{"The answer to " + resp.Request.Method + " " + resp.Request.Location() + " " + proof +
+				"."}})
 	}
 	if resp.Request.Scheme == "https" && !numeric(resp.Request.Host) &&
 		!insists(resp.Header.Get("Strict-Transport-Security")) {

@@ -53,7 +53,7 @@ func TestCheck(t *testing.T) {
 		}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := activescantest.Attack(t, c.h, []*activescan.Check{Check}, []string{"GET /a", "GET /b"},
+			got := activescantest.Attack(t, c.h, []*activescan.Rule{Rule}, []string{"GET /a", "GET /b"},
 				activescantest.Profile(scan.Passive))
 			var want []string
 			for _, w := range c.want {
@@ -89,10 +89,10 @@ func TestTransport(t *testing.T) {
 			resp.Header.Set("Strict-Transport-Security", c.header)
 		}
 		found := false
-		run := &activescan.Run{Checks: []*activescan.Check{Check},
-			Target: &scan.Target{URL: c.address, Profile: scan.Passive},
-			Report: func(rule *finding.Rule, _ finding.Finding) { found = found || rule == transport }}
-		run.Look(t.Context(), resp)
+		run := &activescan.Engine{Rules: []*activescan.Rule{Rule},
+			Target:        &scan.Target{URL: c.address, Profile: scan.Passive},
+			ReportFinding: func(rule *finding.Rule, _ finding.Finding) { found = found || rule == transport }}
+		run.InspectResponse(t.Context(), resp)
 		if found != c.want {
 			t.Errorf("%s with %q: %v, want %v", c.address, c.header, found, c.want)
 		}

@@ -31,8 +31,9 @@ var rule = &finding.Rule{
 	Confidence: finding.Certain,
 }
 
-// Check is the check.
-var Check = &activescan.Check{ID: "hostheader", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Request: try}
+// Rule is the check.
+var Rule = &activescan.Rule{ID: "hostheader", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe,
+	ScanOperation: try}
 
 // mails are words of pages that send mail.
 var mails = lazyregexp.New(`(?i)forgot|reset|recover|password|invite|activat|register|sign-?up`)
@@ -44,15 +45,15 @@ var headers = []string{"X-Forwarded-Host", "Host", "Forwarded"}
 const maxTried = 5
 
 // try asks a page with another host.
-func try(t *activescan.Trial) error {
+func try(t *activescan.OperationScan) error {
 	base := t.Scope.Base()
 	home := t.Request.Path == base.EscapedPath() || t.Request.Path == "/"
 	if t.Request.Method != http.MethodGet || !home && !mails.MatchString(t.Request.Path) ||
-		!t.Once("hostheader "+t.Request.Base()+t.Request.Path) || t.Count("hostheader") > maxTried {
+		!t.FirstTime("hostheader "+t.Request.Base()+t.Request.Path) || t.IncrementCount("hostheader") > maxTried {
 		return nil
 	}
 	for _, name := range headers {
-		if !t.Once("hostheader told " + t.Request.Base() + " " + name + " " + t.Request.Path) {
+		if !t.FirstTime("hostheader told " + t.Request.Base() + " " + name + " " + t.Request.Path) {
 			continue
 		}
 		first, host, err := ask(t, name)
@@ -75,9 +76,10 @@ func try(t *activescan.Trial) error {
 			return err
 		}
 		point := message.HeaderPoint(name)
-		t.Flaw(activescan.Flaw{Rule: rule, Request: with(t, name, other), Point: &point, Payload: other, Place: "/",
-			Key: name, Answers: []*message.Response{first, second, own},
-			Notes: []string{"a random host", "another one", "the application's own"},
+		t.RaiseAlert(activescan.Alert{Rule: rule, Request: with(t, name, other), Point: &point, Payload: other,
+			Location: "/",
+			Key:      name, Responses: []*message.Response{first, second, own},
+			ResponseNotes: []string{"a random host", "another one", "the application's own"},
 			Proof: []string{"With " + name + " of a random host, " + at + " leads to that host.", "So it does with " +
 				"another one, and not with the application's own."}})
 		return nil // the other headers say the same of it
@@ -87,14 +89,14 @@ func try(t *activescan.Trial) error {
 
 // fresh is the request with a parameter of its own, so that no cache keeps the answer for
 // others.
-func fresh(t *activescan.Trial) *message.Request {
+func fresh(t *activescan.OperationScan) *message.Request {
 	r := t.Request.Clone()
-	r.Query = append(r.Query, message.Param{Name: t.Random(8), Value: t.Random(8)})
+	r.Query = append(r.Query, message.Param{Name: t.RandomLetters(8), Value: t.RandomLetters(8)})
 	return r
 }
 
 // with is the request with the host in the header.
-func with(t *activescan.Trial, name, host string) *message.Request {
+func with(t *activescan.OperationScan, name, host string) *message.Request {
 	value := host
 	if name == "Forwarded" {
 		value = "host=" + host
@@ -102,8 +104,8 @@ func with(t *activescan.Trial, name, host string) *message.Request {
 	return fresh(t).SetHeader(name, value)
 }
 
-func ask(t *activescan.Trial, name string) (*message.Response, string, error) {
-	host := t.Random(12) + ".example"
+func ask(t *activescan.OperationScan, name string) (*message.Response, string, error) {
+	host := t.RandomLetters(12) + ".example"
 	resp, err := t.Send(with(t, name, host))
 	return resp, host, err
 }

@@ -35,7 +35,7 @@ func TestHostHeader(t *testing.T) {
 		"/forgot": {"dast/hostheader/links GET / header:X-Forwarded-Host"}, "/reset-text": nil, "/register": nil,
 		"/password": {"dast/hostheader/links GET / header:Host"}, "/news": nil,
 	} {
-		activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Check{Check}, []string{"GET " + path}),
+		activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Rule{Rule}, []string{"GET " + path}),
 			want...)
 	}
 }

@@ -57,8 +57,9 @@ var (
 	}
 )
 
-// Check is the check.
-var Check = &activescan.Check{ID: "leaks", Rules: []*finding.Rule{traces, source, listing, key}, Response: look}
+// Rule is the check.
+var Rule = &activescan.Rule{ID: "leaks", FindingRules: []*finding.Rule{traces, source, listing, key},
+	InspectResponse: look}
 
 // A sign is text that an answer holds only when it leaks.
 type sign struct {
@@ -98,13 +99,13 @@ var lists = lazyregexp.New(`(?i)<title>Index of /[^<]{0,300}</title>[\s\S]*?(?:<
 const maxText = 1 << 20
 
 // look searches an answer.
-func look(t *activescan.Trial, resp *message.Response) {
+func look(t *activescan.OperationScan, resp *message.Response) {
 	text := resp.Text()
 	text = text[:min(len(text), maxText)]
 	failed := resp.Status >= http.StatusInternalServerError
 	report := func(rule *finding.Rule, shown *message.Response, proof string) {
-		t.Flaw(activescan.Flaw{Rule: rule, Request: resp.Request, Answers: []*message.Response{shown},
-			Notes: []string{"as it was answered"}, Proof: []string{proof}})
+		t.RaiseAlert(activescan.Alert{Rule: rule, Request: resp.Request, Responses: []*message.Response{shown},
+			ResponseNotes: []string{"as it was answered"}, Proof: []string{proof}})
 	}
 	for _, s := range errors {
 		if s.failed && !failed {
@@ -113,19 +114,19 @@ func look(t *activescan.Trial, resp *message.Response) {
 		if at := s.text.FindString(text); at != "" {
 			// Whether errors are shown is set once for the whole application: it is one flaw,
 			// however many pages fail.
-			t.Flaw(activescan.Flaw{Rule: traces, Place: "/", Key: s.what, Request: resp.Request,
-				Answers: []*message.Response{resp}, Notes: []string{"as it was answered"},
+			t.RaiseAlert(activescan.Alert{Rule: traces, Location: "/", Key: s.what, Request: resp.Request,
+				Responses: []*message.Response{resp}, ResponseNotes: []string{"as it was answered"},
 				Proof: []string{"The answer shows details of an error of " + s.what + ": " + first(at)}})
 			break
 		}
 	}
 	if resp.Status == http.StatusOK {
 		if lists.MatchString(text) && strings.HasSuffix(resp.Request.Path, "/") {
-			t.Flaw(activescan.Flaw{Rule: listing, Request: resp.Request, Place: top(t, resp.Request.Path),
-				Answers: []*message.Response{resp}, Notes: []string{"as it was answered"},
+			t.RaiseAlert(activescan.Alert{Rule: listing, Request: resp.Request, Location: top(t, resp.Request.Path),
+				Responses: []*message.Response{resp}, ResponseNotes: []string{"as it was answered"},
 				Proof: []string{"The answer is a list of files, as servers write it."}})
 		}
-		if !resp.Saved() { // an example that is offered is no program of the server
+		if !resp.IsDownload() { // an example that is offered is no program of the server
 			program(resp, text, report)
 		}
 		if hidden, ok := private(text); ok {
@@ -138,7 +139,7 @@ func look(t *activescan.Trial, resp *message.Response) {
 
 // top is the folder of the path that is next below the base: what lists one folder lists
 // those in it, by one setting.
-func top(t *activescan.Trial, path string) string {
+func top(t *activescan.OperationScan, path string) string {
 	base := strings.TrimRight(t.Scope.Base().EscapedPath(), "/") + "/"
 	rest, below := strings.CutPrefix(path, base)
 	if i := strings.IndexByte(rest, '/'); below && i >= 0 {

@@ -68,7 +68,7 @@ func TestCheck(t *testing.T) {
 				w.WriteHeader(c.status)
 				_, _ = w.Write([]byte(c.body))
 			})
-			got := activescantest.Attack(t, h, []*activescan.Check{Check}, []string{"GET /files/"},
+			got := activescantest.Attack(t, h, []*activescan.Rule{Rule}, []string{"GET /files/"},
 				activescantest.Profile(scan.Passive))
 			var want []string
 			if c.key != "" {
@@ -98,7 +98,7 @@ func TestListing(t *testing.T) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = w.Write([]byte("<title>Index of " + r.URL.Path + "</title><a href=\"../\">Parent Directory</a>"))
 	})
-	got := activescantest.Attack(t, h, []*activescan.Check{Check},
+	got := activescantest.Attack(t, h, []*activescan.Rule{Rule},
 		[]string{"GET /files/", "GET /files/old/", "GET /files/old/2019/", "GET /filesystem/", "GET /backup/a/",
 			"GET /backup/b/"}, activescantest.Profile(scan.Passive))
 	var places []string

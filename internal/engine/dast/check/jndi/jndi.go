@@ -26,9 +26,9 @@ var rule = &finding.Rule{
 	Confidence: finding.Certain,
 }
 
-// Check is the check. It asks nothing where nobody listens.
-var Check = &activescan.Check{ID: "jndi", Rules: []*finding.Rule{rule}, Called: []*finding.Rule{rule},
-	Profile: scan.Standard, Request: request}
+// Rule is the check. It asks nothing where nobody listens.
+var Rule = &activescan.Rule{ID: "jndi", FindingRules: []*finding.Rule{rule}, OASTRules: []*finding.Rule{rule},
+	Profile: scan.Standard, ScanOperation: request}
 
 // headers are those that logs hold, and that applications read.
 var headers = []string{"User-Agent", "Referer", "X-Forwarded-For", "X-Api-Version", "X-Request-Id", "Accept-Language"}
@@ -39,8 +39,8 @@ const maxFolders = 20
 // other are platforms without Java.
 var other = lazyregexp.New(`(?i)PHP|ASP\.NET|Express|Werkzeug|gunicorn|uvicorn|Kestrel|IIS|Phusion|Python`)
 
-func request(t *activescan.Trial) error {
-	if t.Callback == nil {
+func request(t *activescan.OperationScan) error {
+	if t.OAST == nil {
 		return nil
 	}
 	base, err := t.Baseline()
@@ -61,7 +61,7 @@ func request(t *activescan.Trial) error {
 			return err
 		}
 	}
-	if t.Once("jndi "+path.Dir(t.Request.Path)) && t.Count("jndi") <= maxFolders {
+	if t.FirstTime("jndi "+path.Dir(t.Request.Path)) && t.IncrementCount("jndi") <= maxFolders {
 		points = nil
 		for _, name := range headers {
 			points = append(points, message.HeaderPoint(name))
@@ -72,16 +72,17 @@ func request(t *activescan.Trial) error {
 }
 
 // lure sends one request with a look-up of its own at each point.
-func lure(t *activescan.Trial, points []message.Point) (bool, error) {
-	return t.Lure(func(bait func() activescan.Bait) (*message.Request, []activescan.Hook) {
+func lure(t *activescan.OperationScan, points []message.Point) (bool, error) {
+	return t.SendOAST(func(bait func() activescan.OASTPayload) (*message.Request, []activescan.ExpectedInteraction) {
 		r := t.Request
-		var hooks []activescan.Hook
+		var hooks []activescan.ExpectedInteraction
 		for i := range points {
 			b := bait()
-			payload := "${jndi:ldap://" + b.Place() + "}"
+			payload := "${jndi:ldap://" + b.HostAndPath() + "}"
 			r = r.With(points[i], payload)
-			hooks = append(hooks, activescan.Hook{Bait: b, Rule: rule, At: &points[i], Payload: payload,
-				Proof: "The value is an expression that looks something up at a listener; it was looked up."})
+			hooks = append(hooks, activescan.ExpectedInteraction{OASTPayload: b, Rule: rule, Point: &points[i],
+				Payload: payload,
+				Proof:   "The value is an expression that looks something up at a listener; it was looked up."})
 		}
 		return r, hooks
 	})

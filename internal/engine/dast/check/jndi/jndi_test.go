@@ -29,13 +29,13 @@ func TestCheck(t *testing.T) {
 	page("/good/none", func(*http.Request) {})
 	page("/good/echo", func(r *http.Request) { _ = r.FormValue("q") })
 	operations := []string{"GET /bad/parameter?q=a&n=1", "GET /agent/page", "POST /good/none q=a", "GET /good/echo?q=a"}
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations, activescantest.Listening(t))
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule}, operations, activescantest.Listening(t))
 	activescantest.Expect(t, got, "dast/jndi/lookup GET /bad/parameter query:q", "dast/jndi/lookup GET /agent/page "+
 		"header:User-Agent")
 	if got.Requests > 6*len(operations) {
 		t.Errorf("%d requests for %d operations", got.Requests, len(operations))
 	}
-	if got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations); len(got.Findings) > 0 ||
+	if got := activescantest.Attack(t, mux, []*activescan.Rule{Rule}, operations); len(got.Findings) > 0 ||
 		got.Requests != len(operations) {
 		t.Errorf("nobody listens: %+v", got)
 	}
@@ -50,7 +50,7 @@ func TestOtherPlatforms(t *testing.T) {
 			asked++
 		}
 		fmt.Fprint(w, "hello")
-	}), []*activescan.Check{Check}, []string{"GET /?q=a"}, activescantest.Listening(t))
+	}), []*activescan.Rule{Rule}, []string{"GET /?q=a"}, activescantest.Listening(t))
 	if asked != 0 || len(got.Findings) != 0 {
 		t.Errorf("asked %d times: %+v", asked, got.Findings)
 	}
@@ -58,16 +58,16 @@ func TestOtherPlatforms(t *testing.T) {
 
 func TestPlace(t *testing.T) {
 	for _, tt := range []struct {
-		b    activescan.Bait
+		b    activescan.OASTPayload
 		want string
 	}{
-		{activescan.Bait{URL: "http://192.0.2.1:80/t"}, "192.0.2.1:80/t"},
-		{activescan.Bait{URL: "http://192.0.2.1:81/t", Host: "t.example"}, "t.example:81/t"},
-		{activescan.Bait{URL: "https://calls.example/x/t", Host: "t.example"}, "t.example/x/t"},
-		{activescan.Bait{URL: "http://[::1]:81/t"}, "[::1]:81/t"},
-		{activescan.Bait{URL: "http://[::1]/t", Host: "t.example"}, "t.example/t"},
+		{activescan.OASTPayload{URL: "http://192.0.2.1:80/t"}, "192.0.2.1:80/t"},
+		{activescan.OASTPayload{URL: "http://192.0.2.1:81/t", Host: "t.example"}, "t.example:81/t"},
+		{activescan.OASTPayload{URL: "https://calls.example/x/t", Host: "t.example"}, "t.example/x/t"},
+		{activescan.OASTPayload{URL: "http://[::1]:81/t"}, "[::1]:81/t"},
+		{activescan.OASTPayload{URL: "http://[::1]/t", Host: "t.example"}, "t.example/t"},
 	} {
-		if got := (tt.b).Place(); got != tt.want {
+		if got := (tt.b).HostAndPath(); got != tt.want {
 			t.Errorf("%+v: %s, want %s", tt.b, got, tt.want)
 		}
 	}

@@ -23,25 +23,25 @@ import (
 	"merlon/internal/scan"
 )
 
-// Check is the check. Slow tries short keys at the end of the scan, and whether tokens
+// Rule is the check. Slow tries short keys at the end of the scan, and whether tokens
 // that are over by then still count.
 var (
-	Check = &activescan.Check{ID: "jwt", Rules: Rules, Site: func(t *activescan.Trial) error {
+	Rule = &activescan.Rule{ID: "jwt", FindingRules: Rules, ScanSite: func(t *activescan.OperationScan) error {
 		return examine(t, false)
 	}}
-	Slow = &activescan.Check{ID: "jwt", Rules: []*finding.Rule{weakKey, expired}, Slow: true,
-		Site: func(t *activescan.Trial) error {
+	Slow = &activescan.Rule{ID: "jwt", FindingRules: []*finding.Rule{weakKey, expired}, Slow: true,
+		ScanSite: func(t *activescan.OperationScan) error {
 			return examine(t, true)
 		}}
 )
 
 // examine looks at the tokens of the run's own session, or late once more.
-func examine(t *activescan.Trial, late bool) error {
+func examine(t *activescan.OperationScan, late bool) error {
 	if t.As == nil {
 		return nil
 	}
 	var pages []*message.Request
-	for _, e := range t.Surface.Entries() {
+	for _, e := range t.Sitemap.Entries() {
 		pages = append(pages, e.Request)
 	}
 	return each(t, t.As, pages, late)
@@ -49,12 +49,12 @@ func examine(t *activescan.Trial, late bool) error {
 
 // Examine looks at the tokens of another session than the run's own, with the requests
 // that it may be tried on.
-func Examine(t *activescan.Trial, as traffic.Session, pages []*message.Request) error {
+func Examine(t *activescan.OperationScan, as traffic.Session, pages []*message.Request) error {
 	return each(t, as, pages, false)
 }
 
 // each examines each token that the session sends.
-func each(t *activescan.Trial, as traffic.Session, pages []*message.Request, late bool) error {
+func each(t *activescan.OperationScan, as traffic.Session, pages []*message.Request, late bool) error {
 	req, err := http.NewRequestWithContext(t.Context, http.MethodGet, t.Request.Address(), nil)
 	if err != nil {
 		return nil
@@ -68,7 +68,7 @@ func each(t *activescan.Trial, as traffic.Session, pages []*message.Request, lat
 			if found == nil || found.algorithm() == "" {
 				continue
 			}
-			e := &examination{Trial: t, as: as, place: name, token: found, at: time.Now()}
+			e := &examination{OperationScan: t, as: as, place: name, token: found, at: time.Now()}
 			e.key, e.tried = found.weak(likely(e.words()))
 			if late {
 				if e.key == "" {
@@ -97,7 +97,7 @@ func each(t *activescan.Trial, as traffic.Session, pages []*message.Request, lat
 
 // An examination is that of one token.
 type examination struct {
-	*activescan.Trial
+	*activescan.OperationScan
 	as    traffic.Session
 	place string // the header that holds it
 	token *token
@@ -113,8 +113,8 @@ type examination struct {
 
 // send asks for a page with another token.
 func (e *examination) send(page *message.Request, text string) (*message.Response, error) {
-	e.Surface.Count(page, 1)
-	return e.Client.Send(e.Context, page, activescan.Carrier{Session: e.as, Old: e.token.text, New: text})
+	e.Sitemap.CountResponses(page, 1)
+	return e.Client.Send(e.Context, page, activescan.ForgedSession{Session: e.as, Old: e.token.text, New: text})
 }
 
 const (
@@ -131,13 +131,15 @@ func (e *examination) find(pages []*message.Request) error {
 	var list []*message.Request
 	for _, first := range []bool{true, false} {
 		for _, r := range pages {
-			if r.Method == http.MethodGet && sitemap.Never(r) == "" && personal.MatchString(r.Address()) == first {
+			if r.Method == http.MethodGet && sitemap.ForbiddenReason(r) == "" &&
+				personal.MatchString(r.Address()) == first {
 				list = append(list, r)
 			}
 		}
 	}
 	for _, r := range list[:min(len(list), maxPages)] {
-		own, err := e.Client.Send(e.Context, r, activescan.Carrier{Session: e.as, Old: e.token.text, New: e.token.text})
+		own, err := e.Client.Send(e.Context, r, activescan.ForgedSession{Session: e.as, Old: e.token.text,
+			New: e.token.text})
 		if err != nil {
 			if ended(err) {
 				return err
@@ -164,21 +166,21 @@ func (e *examination) find(pages []*message.Request) error {
 }
 
 // ended reports whether nothing more can be sent with the token.
-func ended(err error) bool { return traffic.Over(err) || errs.Is(err, errs.Invalid) }
+func ended(err error) bool { return traffic.IsFinal(err) || errs.Is(err, errs.Invalid) }
 
 // demands reports whether the page is there for the token alone.
 func (e *examination) demands(r *message.Request, own *message.Response) (bool, error) {
 	page := activescan.NewPage(own)
 	nobody, err := e.Client.Send(e.Context, r, nil)
-	if err != nil || page.Like(activescan.NewPage(nobody)) > other {
+	if err != nil || page.Similarity(activescan.NewPage(nobody)) > other {
 		return false, err
 	}
-	garbage, err := e.send(r, e.Random(30))
-	if err != nil || page.Like(activescan.NewPage(garbage)) > other {
+	garbage, err := e.send(r, e.RandomLetters(30))
+	if err != nil || page.Similarity(activescan.NewPage(garbage)) > other {
 		return false, err
 	}
 	again, err := e.send(r, e.token.text)
-	if err != nil || page.Like(activescan.NewPage(again)) < alike {
+	if err != nil || page.Similarity(activescan.NewPage(again)) < alike {
 		return false, err
 	}
 	e.refused = []*message.Response{nobody, garbage}
@@ -194,7 +196,7 @@ func (e *examination) accepted(t *token) (*message.Response, error) {
 		if resp, err = e.send(e.page, t.text); err != nil {
 			return nil, err
 		}
-		if activescan.NewPage(e.own).Like(activescan.NewPage(resp)) < alike {
+		if activescan.NewPage(e.own).Similarity(activescan.NewPage(resp)) < alike {
 			return nil, nil
 		}
 	}
@@ -202,7 +204,7 @@ func (e *examination) accepted(t *token) (*message.Response, error) {
 }
 
 // claim is a claim that no token has.
-func (e *examination) claim() map[string]any { return map[string]any{"mx": e.Random(8)} }
+func (e *examination) claim() map[string]any { return map[string]any{"mx": e.RandomLetters(8)} }
 
 // A forgery is a token that the target should not believe.
 type forgery struct {
@@ -330,7 +332,7 @@ func (e *examination) confused() (bool, error) {
 		if e.Scope.Allows(r) != nil {
 			continue
 		}
-		resp, err := e.Nobody(r)
+		resp, err := e.SendAnonymously(r)
 		if err != nil {
 			return false, err
 		}
@@ -363,11 +365,12 @@ func (e *examination) named() (bool, error) {
 		}
 		list = append(list, forgery{sign(strings.Repeat("../", 12)+"dev/null", ""), "with another claim whose header " +
 			"names the empty file /dev/null as its key, and that was signed with an empty key,"})
-		key := e.Random(12)
+		key := e.RandomLetters(12)
 		for _, end := range []string{"-- ", "#"} {
-			list = append(list, forgery{sign(e.Random(8)+"' UNION SELECT '"+key+"' "+end, key), "with another claim " +
-				"whose header names its key by a statement of SQL that gives one of ours, and that was signed " +
-				"with it,"})
+			list = append(list, forgery{sign(e.RandomLetters(8)+"' UNION SELECT '"+key+"' "+end, key),
+				"with another claim " +
+					"whose header names its key by a statement of SQL that gives one of ours, and that was signed " +
+					"with it,"})
 		}
 	}
 	return e.try(list)

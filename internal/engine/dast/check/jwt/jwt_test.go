@@ -143,7 +143,7 @@ func TestForged(t *testing.T) {
 		"everybody": {server{verify: func(*server, *token) bool { return true }, key: strong}, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var settings []activescantest.Setting
+			var settings []activescantest.Option
 			if c.token != nil {
 				settings = append(settings, as(sealed{c.token.text, c.server.cookie}))
 			}
@@ -152,11 +152,11 @@ func TestForged(t *testing.T) {
 	}
 }
 
-func as(s sealed) activescantest.Setting { return func(r *activescan.Run) { r.As = s } }
+func as(s sealed) activescantest.Option { return func(r *activescan.Engine) { r.As = s } }
 
-func expect(t *testing.T, s *server, want []string, settings ...activescantest.Setting) {
+func expect(t *testing.T, s *server, want []string, settings ...activescantest.Option) {
 	t.Helper()
-	got := activescantest.Attack(t, s, []*activescan.Check{Check}, []string{"GET /", "GET /me"}, settings...)
+	got := activescantest.Attack(t, s, []*activescan.Rule{Rule}, []string{"GET /", "GET /me"}, settings...)
 	var lines []string
 	for _, w := range want {
 		lines = append(lines, "dast/jwt/"+w+" GET /")
@@ -293,12 +293,12 @@ func TestSlow(t *testing.T) {
 	soon := map[string]any{"exp": json.Number(fmt.Sprint(time.Now().Add(time.Hour).Unix()))}
 	for key, want := range map[string][]string{"0417": {"dast/jwt/weak-key GET /"}, "secret": nil} {
 		s := &server{key: key, verify: hs256}
-		activescantest.Expect(t, activescantest.Attack(t, s, []*activescan.Check{Slow}, []string{"GET /", "GET /me"},
+		activescantest.Expect(t, activescantest.Attack(t, s, []*activescan.Rule{Slow}, []string{"GET /", "GET /me"},
 			as(sealed{text: issue(key, nil, soon).text})), want...)
 	}
 	over := map[string]any{"exp": json.Number(fmt.Sprint(time.Now().Add(-time.Hour).Unix()))}
 	s := &server{key: "0418", verify: func(s *server, t *token) bool { return by(s.key, t) }}
-	activescantest.Expect(t, activescantest.Attack(t, s, []*activescan.Check{Slow}, []string{"GET /", "GET /me"},
+	activescantest.Expect(t, activescantest.Attack(t, s, []*activescan.Rule{Slow}, []string{"GET /", "GET /me"},
 		as(sealed{text: issue(s.key, nil, over).text})),
 		"dast/jwt/weak-key GET /", "dast/jwt/expired-token GET /")
 }

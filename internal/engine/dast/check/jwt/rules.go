@@ -45,15 +45,15 @@ var Rules = []*finding.Rule{unverified, weakKey, noExpiry, expired}
 // flaw reports a flaw of the token. It is one of the whole site, whichever page showed
 // it.
 func (e *examination) flaw(r *finding.Rule, resp *message.Response, payload string, proof []string) {
-	f := activescan.Flaw{Rule: r, Request: resp.Request, Place: "/", Key: e.place, Payload: payload, Proof: proof}
+	f := activescan.Alert{Rule: r, Request: resp.Request, Location: "/", Key: e.place, Payload: payload, Proof: proof}
 	if e.page == nil {
-		f.Answers, f.Notes = []*message.Response{resp}, []string{"a request with such a token"}
+		f.Responses, f.ResponseNotes = []*message.Response{resp}, []string{"a request with such a token"}
 	} else {
-		f.Answers, f.Notes = append([]*message.Response{e.own}, e.refused...),
+		f.Responses, f.ResponseNotes = append([]*message.Response{e.own}, e.refused...),
 			[]string{"with the user's token", "nobody", "with a text that is no token", "with the token in question"}
-		f.Answers = append(f.Answers, resp)
+		f.Responses = append(f.Responses, resp)
 		f.Proof = append(f.Proof, fmt.Sprintf("Nobody gets it (%d), and neither does a text that is no "+
 			"token (%d).", e.refused[0].Status, e.refused[1].Status))
 	}
-	e.Flaw(f)
+	e.RaiseAlert(f)
 }

@@ -27,9 +27,10 @@ var rule = &finding.Rule{
 	CWE: []string{"CWE-90"}, OWASP: []string{"A03:2021"}, Severity: finding.High, Confidence: finding.Certain,
 }
 
-// Check is the check.
-var Check = &activescan.Check{ID: "ldapinjection", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Wants: wants,
-	Point: point}
+// Rule is the check.
+var Rule = &activescan.Rule{ID: "ldapinjection", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe,
+	AcceptsPoint: wants,
+	ProbePoint:   point}
 
 func wants(p message.Point) bool {
 	switch p.In {
@@ -40,30 +41,33 @@ func wants(p message.Point) bool {
 }
 
 func point(p *activescan.Probe) error {
-	if p.Found("sql") || p.Found("command") {
+	if p.AlreadyFound("sql") || p.AlreadyFound("command") {
 		return nil
 	}
-	r, err := p.Reaction()
+	r, err := p.ProbeErrorReaction()
 	if err != nil || !r.Base.Stable {
 		return err
 	}
-	missing, err := r.Missing()
-	if err != nil || p.At.Names() && r.Breaking.Equal(missing) {
+	missing, err := r.UnknownPage()
+	if err != nil || p.Point.Names() && r.Breaking.Equal(missing) {
 		return err
 	}
-	v := p.Value()
+	v := p.OriginalValue()
 	round := 0
 	class := func() string { round++; return []string{"objectClass", "objectclass", "OBJECTCLASS"}[round%3] }
-	questions := []activescan.Question{
-		func() (yes, no string) { c := class(); return v + ")(" + c + "=*", v + ")(" + c + "=" + p.Random(1) },
-		func() (yes, no string) { c := class(); return "*)(" + c + "=*", "*)(" + c + "=" + p.Random(1) },
+	questions := []activescan.ConditionPayloads{
+		func() (yes, no string) {
+			c := class()
+			return v + ")(" + c + "=*", v + ")(" + c + "=" + p.RandomLetters(1)
+		},
+		func() (yes, no string) { c := class(); return "*)(" + c + "=*", "*)(" + c + "=" + p.RandomLetters(1) },
 	}
 	if len(v) >= 3 && !strings.ContainsAny(v, "\r\n") &&
 		// of a shorter value all rounds would be the same; nobody looks lines of text up
 		!missing.Equal(r.Base.Page()) {
 		questions = append(questions, escaped(p, v))
 	}
-	if r.Broken.Shows(ldapError) && !r.Base.First.Shows(ldapError) {
+	if r.Broken.MatchesBody(ldapError) && !r.Base.First.MatchesBody(ldapError) {
 		questions = append(questions, func() (yes, no string) {
 			c := class()
 			return v + ")(" + c + "=*", v + ")(" + c + "(*"
@@ -80,9 +84,10 @@ func point(p *activescan.Probe) error {
 		if ok, err := negated(p, c); err != nil {
 			return err
 		} else if ok {
-			p.Mark("ldap")
-			p.Flaw(activescan.Flaw{Rule: rule, Payload: c.Yes, Request: p.Request.With(p.At, c.Yes), Answers: c.Answers,
-				Notes: c.Notes,
+			p.MarkFound("ldap")
+			p.RaiseAlert(activescan.Alert{Rule: rule, Payload: c.Yes, Request: p.Request.With(p.Point, c.Yes),
+				Responses:     c.Responses,
+				ResponseNotes: c.ResponseNotes,
 				Proof: []string{"The value " + c.Yes + " is true as part of a filter, " + c.No + " is not, or is no " +
 					"filter; the pages follow that.", fmt.Sprintf("So it was in %d rounds.", activescan.Rounds)}})
 			return nil
@@ -96,17 +101,18 @@ var ldapError = lazyregexp.New(`(?i)javax\.naming\.|com\.sun\.jndi\.ldap|LDAPExc
 
 // ask spends further requests only where the first answer is neither that of a broken
 // value nor of one that finds nothing.
-func ask(p *activescan.Probe, q activescan.Question, missing, breaking *activescan.Page) (*activescan.Contrast, error) {
+func ask(p *activescan.Probe, q activescan.ConditionPayloads, missing,
+	breaking *activescan.Page) (*activescan.ConditionResult, error) {
 	yes, _ := q()
-	resp, err := p.Try(yes)
+	resp, err := p.SendValue(yes)
 	if err != nil {
 		return nil, err
 	}
-	page := p.Page(resp, yes)
+	page := p.PageOf(resp, yes)
 	if page.Equal(missing) && page.Equal(breaking) {
 		return nil, nil
 	}
-	return p.Contrast(q, nil, nil)
+	return p.CompareConditions(q, nil, nil)
 }
 
 // negated asks once more for what is true, with a word that nobody has sent before: an
@@ -114,35 +120,35 @@ func ask(p *activescan.Probe, q activescan.Question, missing, breaking *activesc
 // attack, and would be taken for one that evaluates them. What is false then ends with a
 // sign too, as what was true: a pattern that looks at the last character of a value would
 // tell the others apart. A question without parts of a filter needs none.
-func negated(p *activescan.Probe, c *activescan.Contrast) (bool, error) {
+func negated(p *activescan.Probe, c *activescan.ConditionResult) (bool, error) {
 	i := strings.LastIndex(c.Yes, ")(")
 	if i < 0 {
 		return true, nil
 	}
 	var was *activescan.Page
-	for n, note := range c.Notes {
+	for n, note := range c.ResponseNotes {
 		if note == "true" { // the last one is of the last round
-			was = p.Page(c.Answers[n], c.Yes)
+			was = p.PageOf(c.Responses[n], c.Yes)
 		}
 	}
-	yes := c.Yes[:i] + ")(!(objectClass=" + p.Random(8) + ")"
-	resp, err := p.Try(yes)
+	yes := c.Yes[:i] + ")(!(objectClass=" + p.RandomLetters(8) + ")"
+	resp, err := p.SendValue(yes)
 	if err != nil || was == nil {
 		return false, err
 	}
-	if !p.Page(resp, yes).Equal(was) {
+	if !p.PageOf(resp, yes).Equal(was) {
 		return false, nil
 	}
 	no := c.Yes[:i] + ")(!(objectClass=*)"
-	if resp, err = p.Try(no); err != nil {
+	if resp, err = p.SendValue(no); err != nil {
 		return false, err
 	}
-	return !p.Page(resp, no).Equal(was), nil
+	return !p.PageOf(resp, no).Equal(was), nil
 }
 
 // escaped writes one letter of the value as RFC 4515 escapes it; only a filter that
 // takes the value as its own text decodes it. The pair has another letter there.
-func escaped(p *activescan.Probe, v string) activescan.Question {
+func escaped(p *activescan.Probe, v string) activescan.ConditionPayloads {
 	i := 0
 	return func() (yes, no string) {
 		at := i % len(v)

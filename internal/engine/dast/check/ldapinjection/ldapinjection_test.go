@@ -152,7 +152,7 @@ func TestCheck(t *testing.T) {
 		mux.HandleFunc(p, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, f(r.FormValue("q"))) })
 		operations = append(operations, "GET "+p+"?q=alice")
 	}
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations)
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule}, operations)
 	found := map[string]bool{}
 	for _, f := range got.Findings {
 		line := activescantest.Line(f)
@@ -181,7 +181,7 @@ func TestTraces(t *testing.T) {
 			}
 		}
 	})
-	activescantest.Expect(t, activescantest.Attack(t, find, []*activescan.Check{Check},
+	activescantest.Expect(t, activescantest.Attack(t, find, []*activescan.Rule{Rule},
 		[]string{"GET /find?q=hello", "GET /find?q=x"}))
 }
 
@@ -191,6 +191,6 @@ func TestEditor(t *testing.T) {
 		text := strings.ReplaceAll(strings.ReplaceAll(r.FormValue("text"), "\r\n", "\n"), "\n", "\r\n")
 		fmt.Fprintf(w, "<textarea>%s</textarea>", html.EscapeString(text))
 	})
-	activescantest.Expect(t, activescantest.Attack(t, edit, []*activescan.Check{Check}, []string{"POST /edit " +
+	activescantest.Expect(t, activescantest.Attack(t, edit, []*activescan.Rule{Rule}, []string{"POST /edit " +
 		"text=%3D%3D%3D+a+%3D%3D%3D%0Atext"}))
 }

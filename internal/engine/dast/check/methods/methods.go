@@ -34,21 +34,22 @@ var (
 	}
 )
 
-// Check asks for TRACE, and Write for PUT, which leaves something behind.
+// Rule asks for TRACE, and Write for PUT, which leaves something behind.
 var (
-	Check = &activescan.Check{ID: "methods", Rules: []*finding.Rule{trace}, Profile: scan.Standard, Site: echo}
-	Write = &activescan.Check{ID: "methods", Rules: []*finding.Rule{put}, Profile: scan.Full, Site: write}
+	Rule = &activescan.Rule{ID: "methods", FindingRules: []*finding.Rule{trace}, Profile: scan.Standard,
+		ScanSite: echo}
+	Write = &activescan.Rule{ID: "methods", FindingRules: []*finding.Rule{put}, Profile: scan.Full, ScanSite: write}
 )
 
 // echo sends TRACE with a random header, twice.
-func echo(t *activescan.Trial) error {
+func echo(t *activescan.OperationScan) error {
 	var answers []*message.Response
 	var r *message.Request
 	for range 2 {
-		name, word := "X-"+t.Random(8), t.Random(12)
+		name, word := "X-"+t.RandomLetters(8), t.RandomLetters(12)
 		r = t.Request.SetHeader(name, word)
 		r.Method = http.MethodTrace
-		resp, err := t.Nobody(r)
+		resp, err := t.SendAnonymously(r)
 		if err != nil {
 			return err
 		}
@@ -58,38 +59,38 @@ func echo(t *activescan.Trial) error {
 		}
 		answers = append(answers, resp)
 	}
-	t.Flaw(activescan.Flaw{Rule: trace, Request: r, Place: "/", Answers: answers,
-		Notes: []string{"a random header", "another one"}, Nobody: true,
+	t.RaiseAlert(activescan.Alert{Rule: trace, Request: r, Location: "/", Responses: answers,
+		ResponseNotes: []string{"a random header", "another one"}, Anonymous: true,
 		Proof: []string{"TRACE is answered with a random header of the request, twice."}})
 	return nil
 }
 
 // write sends a file with a random name and asks for it; then it is removed.
-func write(t *activescan.Trial) error {
+func write(t *activescan.OperationScan) error {
 	folder := t.Request.Path[:strings.LastIndexByte(t.Request.Path, '/')+1]
-	word := t.Random(24)
+	word := t.RandomLetters(24)
 	r := t.Request.Clone()
-	r.Method, r.Path, r.Query = http.MethodPut, folder+"merlon-"+t.Random(12)+".txt", nil
+	r.Method, r.Path, r.Query = http.MethodPut, folder+"merlon-"+t.RandomLetters(12)+".txt", nil
 	r.Body = message.Body{Kind: message.Text, Text: []byte(word)}
-	sent, err := t.Nobody(r)
+	sent, err := t.SendAnonymously(r)
 	if err != nil || sent.Status >= 300 {
 		return err
 	}
 	get := r.Clone()
 	get.Method, get.Body = http.MethodGet, message.Body{}
-	kept, err := t.Nobody(get)
+	kept, err := t.SendAnonymously(get)
 	if err != nil || kept.Status != http.StatusOK || strings.TrimSpace(string(kept.Body)) != word {
 		return err
 	}
 	remove := get.Clone()
 	remove.Method = http.MethodDelete
 	proof := []string{"A random text that was sent to " + r.Path + " is served there."}
-	if removed, err := t.Nobody(remove); err == nil && removed.Status < 300 {
+	if removed, err := t.SendAnonymously(remove); err == nil && removed.Status < 300 {
 		proof = append(proof, "It was removed again with DELETE.")
 	} else {
 		proof = append(proof, "It could not be removed: "+r.Path+" is left behind.")
 	}
-	t.Flaw(activescan.Flaw{Rule: put, Request: r, Place: "/", Answers: []*message.Response{sent, kept},
-		Notes: []string{"a file of a random name", "what is served there"}, Nobody: true, Proof: proof})
+	t.RaiseAlert(activescan.Alert{Rule: put, Request: r, Location: "/", Responses: []*message.Response{sent, kept},
+		ResponseNotes: []string{"a file of a random name", "what is served there"}, Anonymous: true, Proof: proof})
 	return nil
 }

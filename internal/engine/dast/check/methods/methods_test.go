@@ -34,7 +34,7 @@ func TestMethods(t *testing.T) {
 			http.NotFound(w, r)
 		}
 	}
-	checks := []*activescan.Check{Check, Write}
+	checks := []*activescan.Rule{Rule, Write}
 	activescantest.Expect(t, activescantest.Attack(t, http.HandlerFunc(open), checks, nil),
 		"dast/methods/trace TRACE /",
 		"dast/methods/put PUT /")

@@ -30,9 +30,10 @@ var (
 		"database runs.")
 )
 
-// Check is the check.
-var Check = &activescan.Check{ID: "nosqlinjection", Rules: []*finding.Rule{byOperator, byScript}, Profile: scan.Safe,
-	Wants: wants, Point: point}
+// Rule is the check.
+var Rule = &activescan.Rule{ID: "nosqlinjection", FindingRules: []*finding.Rule{byOperator, byScript},
+	Profile:      scan.Safe,
+	AcceptsPoint: wants, ProbePoint: point}
 
 func wants(p message.Point) bool {
 	if p.HoldsJSON() {
@@ -46,7 +47,7 @@ func wants(p message.Point) bool {
 }
 
 func point(p *activescan.Probe) error {
-	if p.Found("sql") {
+	if p.AlreadyFound("sql") {
 		return nil
 	}
 	base, err := p.Baseline()
@@ -56,11 +57,11 @@ func point(p *activescan.Probe) error {
 	if found, err := operators(p); found || err != nil {
 		return err
 	}
-	r, err := p.Reaction()
+	r, err := p.ProbeErrorReaction()
 	if err != nil || !r.Changed() {
 		return err
 	}
-	missing, err := r.Missing()
+	missing, err := r.UnknownPage()
 	if err != nil || missing.Equal(r.Breaking) {
 		return err
 	}
@@ -71,20 +72,20 @@ func point(p *activescan.Probe) error {
 // JSON, else a name with brackets, which the parsers of most frameworks make an object.
 func with(p *activescan.Probe, operator, operand string) (r *message.Request, shown string) {
 	text, _ := json.Marshal(map[string]string{operator: operand}) // a map of texts can be written
-	if p.At.HoldsJSON() {
-		return p.Request.WithJSON(p.At, string(text)), string(text)
+	if p.Point.HoldsJSON() {
+		return p.Request.WithJSON(p.Point, string(text)), string(text)
 	}
-	switch p.At.In {
+	switch p.Point.In {
 	case message.InForm:
 		r = p.Request.Clone()
-		r.Body.Params[p.At.Index].Name += "[" + operator + "]"
-		r.Body.Params[p.At.Index].Value = operand
+		r.Body.Params[p.Point.Index].Name += "[" + operator + "]"
+		r.Body.Params[p.Point.Index].Value = operand
 	default:
 		r = p.Request.Clone()
-		r.Query[p.At.Index].Name += "[" + operator + "]"
-		r.Query[p.At.Index].Value = operand
+		r.Query[p.Point.Index].Name += "[" + operator + "]"
+		r.Query[p.Point.Index].Value = operand
 	}
-	return r, p.At.Name + "[" + operator + "]=" + operand
+	return r, p.Point.Name + "[" + operator + "]=" + operand
 }
 
 // An operation is an operator with an operand that makes it true or false of texts.
@@ -96,18 +97,18 @@ type operation struct {
 // operators asks what is true of every text in several ways, and what is false, and an
 // operator that does not exist.
 func operators(p *activescan.Probe) (found bool, err error) {
-	r1, r2 := p.Random(8), p.Random(8)
+	r1, r2 := p.RandomLetters(8), p.RandomLetters(8)
 	ask := []operation{{"$ne", r1, true}, {"$eq", r2, false}, {"$regex", "^" + r2, false}, {"$regex", ".{0}", true},
 		{"$gt", "", true}, {"$lt", "", false}}
 	var yes, no *activescan.Page
-	flaw := activescan.Flaw{Rule: byOperator}
+	flaw := activescan.Alert{Rule: byOperator}
 	for _, o := range ask {
 		r, shown := with(p, o.operator, o.operand)
 		resp, err := p.Send(r)
 		if err != nil {
 			return false, err
 		}
-		page := p.Page(resp, o.operand)
+		page := p.PageOf(resp, o.operand)
 		want := &no
 		if o.yes {
 			want = &yes
@@ -123,42 +124,42 @@ func operators(p *activescan.Probe) (found bool, err error) {
 		if yes != nil && no != nil && yes.Equal(no) {
 			return false, nil
 		}
-		flaw.Answers, flaw.Notes = append(flaw.Answers, resp), append(flaw.Notes, shown)
+		flaw.Responses, flaw.ResponseNotes = append(flaw.Responses, resp), append(flaw.ResponseNotes, shown)
 	}
-	r, _ := with(p, "$"+p.Random(5), r1)
+	r, _ := with(p, "$"+p.RandomLetters(5), r1)
 	resp, err := p.Send(r)
-	if err != nil || p.Page(resp, r1).Equal(yes) { // any object does
+	if err != nil || p.PageOf(resp, r1).Equal(yes) { // any object does
 		return false, err
 	}
-	p.Mark("nosql")
+	p.MarkFound("nosql")
 	flaw.Proof = []string{"Operators that are true of every text ($ne, $regex, $gt) give one page, those that are " +
 		"false of every text ($eq, $regex, $lt) another.",
 		"An operator that does not exist does not give the page of the true ones."}
-	p.Flaw(flaw)
+	p.RaiseAlert(flaw)
 	return true, nil
 }
 
 // script asks conditions in JavaScript: a string that ends, and a number.
 func script(p *activescan.Probe) error {
-	v := p.Value()
-	for _, form := range []string{v + "' && %s && 'a'=='a", p.Random(6) + "' || %s || 'a'=='b",
+	v := p.OriginalValue()
+	for _, form := range []string{v + "' && %s && 'a'=='a", p.RandomLetters(6) + "' || %s || 'a'=='b",
 		v + `" && %s && "a"=="a`, v + " && %s"} {
 		ask := func() (yes, no string) {
-			n := p.Number(2, 8)
-			text := p.Random(n)
+			n := p.RandomNumber(2, 8)
+			text := p.RandomLetters(n)
 			return fmt.Sprintf(form, fmt.Sprintf("'%s'.length===%d", text, n)),
 				fmt.Sprintf(form, fmt.Sprintf("'%s'.length===%d", text, n+1))
 		}
-		c, err := p.Contrast(ask, nil, nil)
+		c, err := p.CompareConditions(ask, nil, nil)
 		if err != nil {
 			return err
 		}
 		if c != nil {
-			p.Mark("nosql")
-			p.Mark("code")
-			p.Flaw(activescan.Flaw{Rule: byScript, Payload: c.Yes, Request: p.Request.With(p.At, c.Yes),
-				Answers: c.Answers,
-				Notes:   c.Notes,
+			p.MarkFound("nosql")
+			p.MarkFound("code")
+			p.RaiseAlert(activescan.Alert{Rule: byScript, Payload: c.Yes, Request: p.Request.With(p.Point, c.Yes),
+				Responses:     c.Responses,
+				ResponseNotes: c.ResponseNotes,
 				Proof: []string{"The value " + c.Yes + " holds a condition that is true in JavaScript, " + c.No +
 					" one that is false; the pages follow that.",
 					fmt.Sprintf("So it was in %d rounds.", activescan.Rounds)}})

@@ -121,7 +121,7 @@ func TestCheck(t *testing.T) {
 	})
 	mux.HandleFunc("/good/echo", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Form, query(r)) })
 	mux.HandleFunc("/good/equal", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, query(r) == "alice") })
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check},
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule},
 		[]string{"GET /bad/query?name=alice", "POST /bad/form name=alice", `POST /bad/json {"name":"alice"}`,
 			"GET /bad/script?name=alice",
 			"GET /good/query?name=alice", `POST /good/json {"name":"alice"}`, `POST /good/any {"name":"alice"}`,

@@ -27,8 +27,9 @@ var rule = &finding.Rule{ID: "dast/nullbyte/file-type", Analysis: finding.DAST, 
 		"that nobody may read outside of the folder.",
 	CWE: []string{"CWE-158"}, OWASP: []string{"A05:2021"}, Severity: finding.High, Confidence: finding.Certain}
 
-// Check is the check.
-var Check = &activescan.Check{ID: "nullbyte", Rules: []*finding.Rule{rule}, Profile: scan.Standard, Request: request}
+// Rule is the check.
+var Rule = &activescan.Rule{ID: "nullbyte", FindingRules: []*finding.Rule{rule}, Profile: scan.Standard,
+	ScanOperation: request}
 
 var (
 	// suffix is the end of a name of a file.
@@ -47,7 +48,7 @@ const maxTypes = 6
 var nulls = []string{"%00", "%2500"}
 
 // request tries a file that is refused.
-func request(t *activescan.Trial) error {
+func request(t *activescan.OperationScan) error {
 	r := t.Request
 	own := strings.ToLower(suffix.FindString(path.Base(r.Path)))
 	if r.Method != http.MethodGet || len(r.Query) > 0 || own == "" {
@@ -67,7 +68,7 @@ func request(t *activescan.Trial) error {
 			continue
 		}
 		// A site that answers to anything opens nothing.
-		other, err := t.Send(ending(r, t.Random(12)+own, end))
+		other, err := t.Send(ending(r, t.RandomLetters(12)+own, end))
 		if err != nil || other.Status == http.StatusOK {
 			return err
 		}
@@ -80,10 +81,11 @@ func request(t *activescan.Trial) error {
 		if err != nil || again.Status != http.StatusOK || again.Text() != opened.Text() {
 			return err
 		}
-		t.Note("nullbyte " + path.Dir(r.Path) + end)
-		t.Flaw(activescan.Flaw{Rule: rule, Request: opened.Request, Payload: end, Place: r.Path,
-			Answers: []*message.Response{refused, other, opened},
-			Notes: []string{"the file is refused", "another name with the same end is not there", "the file with a " +
+		t.RecordFact("nullbyte " + path.Dir(r.Path) + end)
+		t.RaiseAlert(activescan.Alert{Rule: rule, Request: opened.Request, Payload: end, Location: r.Path,
+			Responses: []*message.Response{refused, other, opened},
+			ResponseNotes: []string{"the file is refused", "another name with the same end is " +
+				"not there", "the file with a " +
 				"null byte and a permitted end"},
 			Proof: []string{"The file is refused, and answered twice when a null " +
 				"byte and " + strings.TrimLeft(end, "%025") + " follow its name.",
@@ -103,10 +105,10 @@ func ending(r *message.Request, name, end string) *message.Request {
 
 // ends are null bytes with permitted types: one that has worked in the folder alone,
 // else those of other files of the folder, those that the refusal names, common ones.
-func ends(t *activescan.Trial, refused *message.Response, own string) []string {
+func ends(t *activescan.OperationScan, refused *message.Response, own string) []string {
 	folder := path.Dir(refused.Request.Path)
 	var types []string
-	for _, e := range t.Surface.Entries() {
+	for _, e := range t.Sitemap.Entries() {
 		if e.Seen.Status == http.StatusOK && path.Dir(e.Request.Path) == folder {
 			types = append(types, strings.ToLower(suffix.FindString(path.Base(e.Request.Path))))
 		}
@@ -122,7 +124,7 @@ func ends(t *activescan.Trial, refused *message.Response, own string) []string {
 		}
 	}
 	for _, end := range out {
-		if t.Noted("nullbyte " + folder + end) {
+		if t.HasFact("nullbyte " + folder + end) {
 			return []string{end}
 		}
 	}

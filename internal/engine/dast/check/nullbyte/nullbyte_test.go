@@ -73,7 +73,7 @@ func TestCheck(t *testing.T) {
 		}
 		mux.ServeHTTP(w, r)
 	})
-	got := activescantest.Attack(t, refusing, []*activescan.Check{Check}, operations)
+	got := activescantest.Attack(t, refusing, []*activescan.Rule{Rule}, operations)
 	activescantest.Expect(t, got, "dast/nullbyte/file-type GET /bad/once/keys.bak", "dast/nullbyte/file-type GET "+
 		"/bad/once/old.sql",
 		"dast/nullbyte/file-type GET /bad/twice/keys.bak", "dast/nullbyte/file-type GET /bad/twice/old.sql")

@@ -31,8 +31,8 @@ var rule = &finding.Rule{
 	Confidence: finding.Certain,
 }
 
-// Check is the check. It only reads.
-var Check = &activescan.Check{ID: "versions", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Request: try}
+// Rule is the check. It only reads.
+var Rule = &activescan.Rule{ID: "versions", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe, ScanOperation: try}
 
 // version is a segment of a path that names one.
 var version = lazyregexp.New(`^([vV])([1-9]\d?)$`)
@@ -46,7 +46,7 @@ const maxOlder = 2
 // absent is added to a version to name one that there is not.
 const absent = 57
 
-func try(t *activescan.Trial) error {
+func try(t *activescan.OperationScan) error {
 	at, n := versioned(t.Request)
 	if n < 2 || t.Request.Method != http.MethodGet {
 		return nil
@@ -65,7 +65,7 @@ func try(t *activescan.Trial) error {
 }
 
 // older asks for a version, and for one that there is not as a control.
-func older(t *activescan.Trial, at, n int, newer *message.Response, known map[string][]string) (bool, error) {
+func older(t *activescan.OperationScan, at, n int, newer *message.Response, known map[string][]string) (bool, error) {
 	r := with(t.Request, at, n)
 	resp, err := t.Send(r)
 	if err != nil || !isJSON(resp) {
@@ -96,8 +96,9 @@ func older(t *activescan.Trial, at, n int, newer *message.Response, known map[st
 		}
 	}
 	names := strings.Join(slices.Sorted(maps.Keys(more)), ", ")
-	t.Flaw(activescan.Flaw{Rule: rule, Request: r, Answers: []*message.Response{newer, hide(resp, more), control},
-		Notes: []string{"the version in use", "the older version, its secrets left " +
+	t.RaiseAlert(activescan.Alert{Rule: rule, Request: r, Responses: []*message.Response{newer, hide(resp, more),
+		control},
+		ResponseNotes: []string{"the version in use", "the older version, its secrets left " +
 			"out here", "a version that there is not"},
 		Message: fmt.Sprintf("Version %d of the interface gives away: %s.", n, names),
 		Proof: []string{"The version in use answers without these properties, version " + strconv.Itoa(n) +

@@ -39,7 +39,7 @@ func TestCheck(t *testing.T) {
 				w.Header().Set("Content-Type", "application/json")
 				fmt.Fprint(w, answer)
 			})
-			got := activescantest.Attack(t, h, []*activescan.Check{Check}, []string{"GET /api/v3/users"},
+			got := activescantest.Attack(t, h, []*activescan.Rule{Rule}, []string{"GET /api/v3/users"},
 				activescantest.Profile(scan.Safe))
 			var want []string
 			if c.want {

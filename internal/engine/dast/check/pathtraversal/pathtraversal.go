@@ -50,9 +50,9 @@ func inclusion() *finding.Rule {
 	return r
 }
 
-// Check is the check.
-var Check = &activescan.Check{ID: "pathtraversal", Rules: []*finding.Rule{byContent, byFolder, byInclude},
-	Profile: scan.Safe, Wants: wants, Point: point}
+// Rule is the check.
+var Rule = &activescan.Rule{ID: "pathtraversal", FindingRules: []*finding.Rule{byContent, byFolder, byInclude},
+	Profile: scan.Safe, AcceptsPoint: wants, ProbePoint: point}
 
 // Mark is what is said of points that lead to files.
 const Mark = "file"
@@ -74,27 +74,27 @@ type prober struct {
 }
 
 func point(p *activescan.Probe) error {
-	if p.Found(Mark) || p.Found("sql") || p.Found("command") {
+	if p.AlreadyFound(Mark) || p.AlreadyFound("sql") || p.AlreadyFound("command") {
 		return nil
 	}
 	base, err := p.Baseline()
 	if err != nil {
 		return err
 	}
-	other := p.Other()
-	resp, err := p.Ask(other)
+	other := p.UnknownValue()
+	resp, err := p.SendCached(other)
 	if err != nil {
 		return err
 	}
-	s := &prober{Probe: p, base: base, missing: p.Page(resp, other)}
+	s := &prober{Probe: p, base: base, missing: p.PageOf(resp, other)}
 	text := html.UnescapeString(resp.Text())
 	s.error = failed(resp, text) || strings.Contains(text, "/"+other) || strings.Contains(text, `\`+other)
 	matters := base.Stable && !s.missing.Equal(base.Page())
 	s.any = base.Stable && !matters
-	if p.At.Names() {
+	if p.Point.Names() {
 		return s.name()
 	}
-	likely := fileName.MatchString(p.At.Name) || fileValue.MatchString(p.At.Value)
+	likely := fileName.MatchString(p.Point.Name) || fileValue.MatchString(p.Point.Value)
 	full := p.Target.Profile.Allows(scan.Full)
 	if !matters && !likely && !s.error {
 		return nil
@@ -122,7 +122,7 @@ func (s *prober) name() error {
 	switch {
 	case s.error:
 		return s.folders()
-	case fileName.MatchString(s.At.Name):
+	case fileName.MatchString(s.Point.Name):
 		_, err := s.tell(s.device("/" + strings.Repeat("../", deepest)))
 		return err
 	}
@@ -140,7 +140,7 @@ var (
 // of a function that opens files.
 func failed(resp *message.Response, text string) bool {
 	if text == resp.Text() {
-		return resp.Shows(fileError)
+		return resp.MatchesBody(fileError)
 	}
 	return fileError.MatchString(text)
 }
@@ -148,7 +148,7 @@ func failed(resp *message.Response, text string) bool {
 // normalised reports whether "./value" is the same as the value, and a folder of a
 // random name before it is not.
 func (s *prober) normalised() (bool, error) {
-	v := s.At.Value
+	v := s.Point.Value
 	if v == "" {
 		return false, nil
 	}
@@ -156,12 +156,12 @@ func (s *prober) normalised() (bool, error) {
 	for _, c := range []struct {
 		value string
 		same  bool
-	}{{dir + "./" + file, true}, {dir + s.Random(5) + "/" + file, false}} {
-		resp, err := s.Try(c.value)
+	}{{dir + "./" + file, true}, {dir + s.RandomLetters(5) + "/" + file, false}} {
+		resp, err := s.SendValue(c.value)
 		if err != nil {
 			return false, err
 		}
-		if s.Page(resp, c.value).Equal(s.base.Page()) != c.same {
+		if s.PageOf(resp, c.value).Equal(s.base.Page()) != c.same {
 			return false, nil
 		}
 	}
@@ -193,7 +193,7 @@ type try struct {
 // tries are the values that name files, those that fit most applications first.
 func (s *prober) tries() []try {
 	up := strings.Repeat("../", deepest)
-	v := s.At.Value
+	v := s.Point.Value
 	dir, _ := path.Split(v)
 	out := []try{{"/" + up + passwd.name, passwd}, {up + passwd.name, passwd}}
 	if dir != "" && dir != "/" {
@@ -227,13 +227,13 @@ func (s *prober) tries() []try {
 // of the path but the name of the application, or all of it. A value that names a page
 // is run or forwarded to, and no file is read: none.
 func (s *prober) depths() []int {
-	if likelyJava.MatchString(s.At.Value) {
+	if likelyJava.MatchString(s.Point.Value) {
 		return nil
 	}
 	n := strings.Count(s.Request.Path, "/") - 1
 	switch {
 	case n > 8 || !likelyJava.MatchString(s.Request.Path) && s.base.First.Header.Get("Server") != "" &&
-		!s.Noted("java"):
+		!s.HasFact("java"):
 		return nil
 	case n > 1:
 		return []int{n - 1, n}
@@ -246,10 +246,10 @@ var likelyJava = lazyregexp.New(`(?i)\.(?:jsp|jspx|do|action|jsf|faces|xhtml)$|;
 // read looks for the content of files.
 func (s *prober) read() (found bool, err error) {
 	for _, t := range s.tries() {
-		if strings.Contains(t.value, "\x00") && s.At.In == message.InHeader {
+		if strings.Contains(t.value, "\x00") && s.Point.In == message.InHeader {
 			continue
 		}
-		resp, err := s.Try(t.value)
+		resp, err := s.SendValue(t.value)
 		if err != nil {
 			return false, err
 		}
@@ -257,21 +257,21 @@ func (s *prober) read() (found bool, err error) {
 			continue
 		}
 		// Another name in the same place shows nothing of the kind.
-		control := strings.Replace(t.value, path.Base(t.file.name), s.Random(6), 1)
+		control := strings.Replace(t.value, path.Base(t.file.name), s.RandomLetters(6), 1)
 		if strings.Contains(t.value, `\`) || strings.Contains(t.value, "2f") {
-			control = t.value[:len(t.value)-3] + s.Random(3)
+			control = t.value[:len(t.value)-3] + s.RandomLetters(3)
 		}
-		again, err := s.Try(control)
+		again, err := s.SendValue(control)
 		if err != nil {
 			return false, err
 		}
 		if holds(again, t.file, s.base) {
 			return false, nil
 		}
-		s.Mark(Mark)
-		s.Flaw(activescan.Flaw{Rule: byContent, Payload: t.value, Request: s.Request.With(s.At, t.value),
-			Answers: []*message.Response{resp, again},
-			Notes:   []string{"a file of the system", "one that does not exist"},
+		s.MarkFound(Mark)
+		s.RaiseAlert(activescan.Alert{Rule: byContent, Payload: t.value, Request: s.Request.With(s.Point, t.value),
+			Responses:     []*message.Response{resp, again},
+			ResponseNotes: []string{"a file of the system", "one that does not exist"},
 			Proof: []string{fmt.Sprintf("The value %s is answered with the content of "+
 				"%s (%s).", t.value, t.file.name, t.file.text), "The value " + control + " is not."}})
 		return true, nil
@@ -294,9 +294,9 @@ func (s *prober) include() (found bool, err error) {
 	var answers []*message.Response
 	var payload string
 	for range 2 {
-		a, b := s.Number(1000, 9999), s.Number(1000, 9999)
+		a, b := s.RandomNumber(1000, 9999), s.RandomNumber(1000, 9999)
 		payload = fmt.Sprintf("data:text/plain,<?php echo %d*%d;?>", a, b)
-		resp, err := s.Try(payload)
+		resp, err := s.SendValue(payload)
 		if err != nil {
 			return false, err
 		}
@@ -305,10 +305,11 @@ func (s *prober) include() (found bool, err error) {
 		}
 		answers = append(answers, resp)
 	}
-	s.Mark(Mark)
-	s.Mark("code")
-	s.Flaw(activescan.Flaw{Rule: byInclude, Payload: payload, Request: s.Request.With(s.At, payload), Answers: answers,
-		Notes: []string{"a program that prints a product", "that of two others"},
+	s.MarkFound(Mark)
+	s.MarkFound("code")
+	s.RaiseAlert(activescan.Alert{Rule: byInclude, Payload: payload, Request: s.Request.With(s.Point, payload),
+		Responses:     answers,
+		ResponseNotes: []string{"a program that prints a product", "that of two others"},
 		Proof: []string{"The value " + payload + " is a stream with a program; the answer holds the product that it " +
 			"prints.", "So it was with two other numbers."}})
 	return true, nil
@@ -321,11 +322,11 @@ var existing = []string{"etc", "usr", "var", "dev", "tmp", "bin", "lib", "opt"}
 // empty can be opened to write, too, without harm; the path beside it is below a folder
 // that does not exist, so nothing is made there. Folders cannot be written at all.
 func (s *prober) folders() error {
-	dir, _ := path.Split(s.At.Value)
-	i := s.Number(0, len(existing)-1)
+	dir, _ := path.Split(s.Point.Value)
+	i := s.RandomNumber(0, len(existing)-1)
 	ways := []string{"/" + strings.Repeat("../", deepest), dir + strings.Repeat("../", deepest),
 		"/" + strings.Repeat(kept, deepest)}
-	if s.At.Value == "" || scheme.MatchString(s.At.Value) {
+	if s.Point.Value == "" || scheme.MatchString(s.Point.Value) {
 		ways = append(ways, "file:///")
 	}
 	for n, up := range ways {
@@ -334,9 +335,9 @@ func (s *prober) folders() error {
 		}
 		directory := func() (yes, no string) {
 			i++
-			return up + existing[i%len(existing)] + "/.", up + s.Random(3) + "/."
+			return up + existing[i%len(existing)] + "/.", up + s.RandomLetters(3) + "/."
 		}
-		for _, ask := range []activescan.Question{s.device(up), directory} {
+		for _, ask := range []activescan.ConditionPayloads{s.device(up), directory} {
 			if found, err := s.tell(ask); found || err != nil {
 				return err
 			}
@@ -346,12 +347,12 @@ func (s *prober) folders() error {
 }
 
 // device asks for the empty device, and for the same below a folder that does not exist.
-func (s *prober) device(up string) activescan.Question {
-	i := s.Number(0, 2)
+func (s *prober) device(up string) activescan.ConditionPayloads {
+	i := s.RandomNumber(0, 2)
 	return func() (yes, no string) {
 		i++
 		folder := "dev/" + strings.Repeat("./", i%3)
-		return up + folder + "null", up + s.Random(3) + folder[3:] + "null"
+		return up + folder + "null", up + s.RandomLetters(3) + folder[3:] + "null"
 	}
 }
 
@@ -361,27 +362,28 @@ var scheme = lazyregexp.New(`(?i)^[a-z][a-z0-9+.-]*:/`)
 // tell reports a flaw when the application tells what exists from what does not. What
 // exists and is answered as a name that names nothing is not asked about further, but for
 // where files are made: there only a name in a folder that does not exist is another one.
-func (s *prober) tell(ask activescan.Question) (found bool, err error) {
+func (s *prober) tell(ask activescan.ConditionPayloads) (found bool, err error) {
 	yes, no := ask()
-	first, err := s.Try(yes)
-	if err != nil || s.Page(first, yes).Equal(s.missing) && !(s.error && s.any) {
+	first, err := s.SendValue(yes)
+	if err != nil || s.PageOf(first, yes).Equal(s.missing) && !(s.error && s.any) {
 		return false, err
 	}
-	second, err := s.Try(no)
+	second, err := s.SendValue(no)
 	if err != nil {
 		return false, err
 	}
-	there, missing := s.Page(first, yes), s.Page(second, no)
+	there, missing := s.PageOf(first, yes), s.PageOf(second, no)
 	if there.Equal(missing) {
 		return false, nil
 	}
-	c, err := s.Contrast(ask, there, missing)
+	c, err := s.CompareConditions(ask, there, missing)
 	if c == nil || err != nil {
 		return false, err
 	}
-	s.Mark(Mark)
-	s.Flaw(activescan.Flaw{Rule: byFolder, Payload: c.Yes, Request: s.Request.With(s.At, c.Yes), Answers: c.Answers,
-		Notes: c.Notes,
+	s.MarkFound(Mark)
+	s.RaiseAlert(activescan.Alert{Rule: byFolder, Payload: c.Yes, Request: s.Request.With(s.Point, c.Yes),
+		Responses:     c.Responses,
+		ResponseNotes: c.ResponseNotes,
 		Proof: []string{"The value " + c.Yes + " leads to the root of the file system, to something that exists, and " +
 			"is answered in one way; " + c.No + ", which does not exist, in another.",
 			fmt.Sprintf("So it was in %d rounds with other names.", activescan.Rounds)}})

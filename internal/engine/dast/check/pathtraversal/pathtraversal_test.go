@@ -140,7 +140,7 @@ func TestCheck(t *testing.T) {
 		"query:q", "dast/pathtraversal/read GET /bad/removed query:q",
 		"dast/pathtraversal/read GET /bad/decoded query:q", "dast/pathtraversal/read GET /bad/scheme query:q",
 		"dast/pathtraversal/folder GET /bad/write query:q", "dast/pathtraversal/folder GET /bad/exists query:q"}
-	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Check{Check}, operations), want...)
+	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Rule{Rule}, operations), want...)
 }
 
 // In the standard profile, files of the system are asked for only where the
@@ -161,7 +161,7 @@ func TestStandard(t *testing.T) {
 			fmt.Fprint(w, "terms")
 		}
 	})
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check},
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule},
 		[]string{"GET /read?file=terms.txt", "GET /list?file=terms.txt"}, activescantest.Profile(scan.Standard))
 	activescantest.Expect(t, got, "dast/pathtraversal/read GET /read query:file")
 	if asked > 0 {
@@ -197,7 +197,7 @@ func TestMadeFiles(t *testing.T) {
 	}
 	operations := []string{"GET /bad/made?q=terms", "GET /good/made?q=terms", "GET /bad/told?q=terms",
 		"GET /good/told?q=terms"}
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations, activescantest.Profile(scan.Standard))
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule}, operations, activescantest.Profile(scan.Standard))
 	activescantest.Expect(t, got, "dast/pathtraversal/folder GET /bad/made query:q", "dast/pathtraversal/folder GET "+
 		"/bad/told query:q")
 }
@@ -277,7 +277,7 @@ func TestForms(t *testing.T) {
 	serve("/app/good/malformed", 200, "java.net.MalformedURLException", func(string) ([]byte, error) {
 		return nil, os.ErrInvalid
 	})
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, []string{
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule}, []string{
 		"GET /app/shop/bad/removed.jsp?target=%2Fterms.txt", "GET /app/shop/bad/resource.jsp?target=terms.txt",
 		"GET /app/shop/bad/named.jsp?target=",
 		"GET /app/shop/bad/notfound.jsp?target=old.txt", "GET /app/bad/address?target=file:%2Fold.txt",
@@ -299,7 +299,7 @@ func TestEconomy(t *testing.T) {
 	got := activescantest.Attack(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, "always the same")
 	}),
-		[]*activescan.Check{Check}, []string{"GET /list?file=terms.txt"}, activescantest.Profile(scan.Standard))
+		[]*activescan.Rule{Rule}, []string{"GET /list?file=terms.txt"}, activescantest.Profile(scan.Standard))
 	activescantest.Expect(t, got)
 	if got.Requests > 12 {
 		t.Errorf("%d requests", got.Requests)
@@ -321,7 +321,7 @@ func TestNames(t *testing.T) {
 	}
 	open("/bad", func(v string) string { return dir + "/" + v })
 	open("/good", func(v string) string { return filepath.Join(dir, filepath.Base(v)) })
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check},
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule},
 		[]string{"GET /bad?fileName=show", "GET /good?fileName=show"}, activescantest.Profile(scan.Standard))
 	activescantest.Expect(t, got, "dast/pathtraversal/folder GET /bad query-name:fileName")
 }

@@ -30,9 +30,9 @@ var rule = &finding.Rule{
 	CWE: []string{"CWE-601"}, OWASP: []string{"A01:2021"}, Severity: finding.Medium, Confidence: finding.Certain,
 }
 
-// Check is the check.
-var Check = &activescan.Check{ID: "redirect", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Point: point,
-	Wants: wants}
+// Rule is the check.
+var Rule = &activescan.Rule{ID: "redirect", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe, ProbePoint: point,
+	AcceptsPoint: wants}
 
 // wants chooses points that can name an address.
 func wants(p message.Point) bool {
@@ -47,11 +47,11 @@ func wants(p message.Point) bool {
 // checks of prefixes let through. A form that is sent is not attacked where a link with
 // the same parameter leads away already: that is the same flaw.
 func point(p *activescan.Probe) error {
-	if p.Request.Method != http.MethodGet && p.Noted(link(p)) {
+	if p.Request.Method != http.MethodGet && p.HasFact(link(p)) {
 		return nil
 	}
-	host := p.Random(10) + ".example"
-	resp, err := p.Try("https://" + host + "/")
+	host := p.RandomLetters(10) + ".example"
+	resp, err := p.SendValue("https://" + host + "/")
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func point(p *activescan.Probe) error {
 		return confirm(p, "https://"+host+"/", host, how, resp)
 	}
 	// Another form is tried only where the answer does something with the value.
-	if !strings.Contains(resp.Head()+resp.Text(), host) && resp.Location() == nil && !likely(p.At) {
+	if !strings.Contains(resp.Head()+resp.Text(), host) && resp.Location() == nil && !likely(p.Point) {
 		return nil
 	}
 	if still, err := stays(p, resp, "https://"+host+"/"); still || err != nil {
@@ -72,7 +72,7 @@ func point(p *activescan.Probe) error {
 		forms = []string{host + "/", "//" + host + "/"}
 	}
 	for _, form := range forms {
-		resp, err := p.Try(form)
+		resp, err := p.SendValue(form)
 		if err != nil {
 			return err
 		}
@@ -98,13 +98,13 @@ func opposite(scheme string) string {
 
 // link names what a link with the parameter leads to.
 func link(p *activescan.Probe) string {
-	return "redirect " + p.Request.Base() + p.Request.Path + " " + p.At.Name
+	return "redirect " + p.Request.Base() + p.Request.Path + " " + p.Point.Name
 }
 
 // stays reports whether the value was taken and led nowhere: the answer is the usual
 // page, with the value in its place, and neither leads to another page.
 func stays(p *activescan.Probe, resp *message.Response, value string) (bool, error) {
-	first, err := p.First()
+	first, err := p.FirstResponse()
 	if err != nil {
 		return false, err
 	}
@@ -114,7 +114,7 @@ func stays(p *activescan.Probe, resp *message.Response, value string) (bool, err
 	if to, _ := leads(resp); to != nil {
 		return false, nil
 	}
-	return activescan.NewPage(resp, value).Equal(activescan.NewPage(first, p.At.Value)), nil
+	return activescan.NewPage(resp, value).Equal(activescan.NewPage(first, p.Point.Value)), nil
 }
 
 // likely reports whether the name or the value of the point is about addresses.
@@ -127,22 +127,22 @@ var addressName = lazyregexp.New(`(?i)url|uri|redir|return|next|goto|target|dest
 // confirm repeats the request with another host: a page that always leads there is no
 // flaw.
 func confirm(p *activescan.Probe, payload, host, how string, first *message.Response) error {
-	other := p.Random(10) + ".example"
+	other := p.RandomLetters(10) + ".example"
 	name := func(host string) string { return strings.TrimSuffix(host, ".example") }
-	again, err := p.Try(strings.ReplaceAll(payload, name(host), name(other)))
+	again, err := p.SendValue(strings.ReplaceAll(payload, name(host), name(other)))
 	if err != nil {
 		return err
 	}
 	if where, _ := leads(again); !sameSite(where, other) {
 		return nil
 	}
-	p.Mark("redirect")
+	p.MarkFound("redirect")
 	if p.Request.Method == http.MethodGet {
-		p.Note(link(p))
+		p.RecordFact(link(p))
 	}
-	p.Flaw(activescan.Flaw{Rule: rule, Request: p.Request.With(p.At, payload), Payload: payload,
-		Answers: []*message.Response{first, again},
-		Notes:   []string{"an address of another site", "again, of yet another site"},
+	p.RaiseAlert(activescan.Alert{Rule: rule, Request: p.Request.With(p.Point, payload), Payload: payload,
+		Responses:     []*message.Response{first, again},
+		ResponseNotes: []string{"an address of another site", "again, of yet another site"},
 		Proof: []string{"The value " + payload + " leads the browser to " + host + " by " + how + ".", "With another " +
 			"host it leads there."}})
 	return nil

@@ -92,7 +92,7 @@ func TestCheck(t *testing.T) {
 	operations = append(operations, "POST /bad/location to=/x", "POST /bad/form to=/x")
 	want = append(want, "dast/redirect/open-redirect POST /bad/form form:to")
 	// the link first
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations, func(r *activescan.Run) {
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule}, operations, func(r *activescan.Engine) {
 		r.Parallel = 1
 	})
 	activescantest.Expect(t, got, want...)

@@ -31,9 +31,10 @@ var rule = &finding.Rule{
 	Confidence: finding.Certain,
 }
 
-// Check is the check. It takes the target's time.
-var Check = &activescan.Check{ID: "slowexpression", Rules: []*finding.Rule{rule}, Profile: scan.Standard, Slow: true,
-	Wants: wants, Point: point}
+// Rule is the check. It takes the target's time.
+var Rule = &activescan.Rule{ID: "slowexpression", FindingRules: []*finding.Rule{rule}, Profile: scan.Standard,
+	Slow:         true,
+	AcceptsPoint: wants, ProbePoint: point}
 
 // A pump repeats what a repetition matches.
 type pump struct {
@@ -104,7 +105,7 @@ func point(p *activescan.Probe) error {
 	if usual > time.Second {
 		return nil // nothing can be told apart
 	}
-	for _, try := range pumps(p.At) {
+	for _, try := range pumps(p.Point) {
 		n, err := grow(p, try, usual)
 		if err != nil {
 			return err
@@ -119,12 +120,12 @@ func point(p *activescan.Probe) error {
 
 // grow lengthens the text until the answer takes clearly longer; 0: it never does.
 func grow(p *activescan.Probe, try pump, usual time.Duration) (int, error) {
-	resp, err := p.SendAlone(p.Request.With(p.At, try.text(first)))
+	resp, err := p.SendExclusively(p.Request.With(p.Point, try.text(first)))
 	if err != nil || resp.Took < usual+some {
 		return 0, err
 	}
 	for n := fewest; n <= most; {
-		resp, err := p.SendAlone(p.Request.With(p.At, try.text(n)))
+		resp, err := p.SendExclusively(p.Request.With(p.Point, try.text(n)))
 		if err != nil {
 			return 0, err
 		}
@@ -146,10 +147,10 @@ const rounds = 4
 // prove measures twice that two characters more take much longer, in turns with texts
 // that fail at once.
 func prove(p *activescan.Probe, try pump, n int) error {
-	var last *activescan.Delay
+	var last *activescan.DelayResult
 	proven := 0
 	for i := 0; i < rounds && proven < 2; i++ {
-		d, err := p.Delay(activescan.Work, func(d time.Duration) string {
+		d, err := p.MeasureDelay(activescan.Computation, func(d time.Duration) string {
 			switch d {
 			case 0:
 				return try.harmless(n + 2)
@@ -169,10 +170,10 @@ func prove(p *activescan.Probe, try pump, n int) error {
 	if proven < 2 {
 		return nil
 	}
-	last.Notes = []string{fmt.Sprintf("%d repetitions", n), "the same characters in another order",
+	last.ResponseNotes = []string{fmt.Sprintf("%d repetitions", n), "the same characters in another order",
 		fmt.Sprintf("%d repetitions", n+2), "the same characters in another order"}
-	p.Flaw(activescan.Flaw{Rule: rule, Request: p.Request.With(p.At, try.text(n)), Payload: try.text(n),
-		Answers: last.Answers, Notes: last.Notes,
+	p.RaiseAlert(activescan.Alert{Rule: rule, Request: p.Request.With(p.Point, try.text(n)), Payload: try.text(n),
+		Responses: last.Responses, ResponseNotes: last.ResponseNotes,
 		Proof: append([]string{fmt.Sprintf("The text was lengthened one by one up to %d times %q, where the answer "+
 			"became slow.", n, try.unit),
 			fmt.Sprintf("Below, 2 units are %d repetitions, 4 units are %d, and 0 units the same characters with %q "+

@@ -49,7 +49,7 @@ func TestCheck(t *testing.T) {
 		"fast":   {&matcher{run: "a0", step: 0, grows: 2}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := activescantest.Timed(t, c.m, []*activescan.Check{Check}, []string{"GET /?email=a@example.com"})
+			got := activescantest.Timed(t, c.m, []*activescan.Rule{Rule}, []string{"GET /?email=a@example.com"})
 			activescantest.Expect(t, got, c.want...)
 			if l := time.Duration(c.m.longest.Load()); l > 8*time.Second {
 				t.Errorf("one answer took %s", l)
@@ -63,12 +63,12 @@ func TestCheck(t *testing.T) {
 
 func TestNotInProduction(t *testing.T) {
 	m := &matcher{run: "a", step: 200 * time.Millisecond, grows: 1.45}
-	activescantest.Expect(t, activescantest.Timed(t, m, []*activescan.Check{Check},
+	activescantest.Expect(t, activescantest.Timed(t, m, []*activescan.Rule{Rule},
 		[]string{"GET /?email=a@example.com"},
-		func(r *activescan.Run) {
+		func(r *activescan.Engine) {
 			r.Target.Production = true
 		}))
-	activescantest.Expect(t, activescantest.Timed(t, m, []*activescan.Check{Check},
+	activescantest.Expect(t, activescantest.Timed(t, m, []*activescan.Rule{Rule},
 		[]string{"GET /?email=a@example.com"},
 		activescantest.Profile(scan.Safe)))
 	if l := m.longest.Load(); l > int64(time.Millisecond) {

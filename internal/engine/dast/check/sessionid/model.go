@@ -94,7 +94,7 @@ type maker struct {
 }
 
 // next says what the next value will be. For a clock it waits until that has moved on.
-func (m *maker) next(t *activescan.Trial, last sample) (string, error) {
+func (m *maker) next(t *activescan.OperationScan, last sample) (string, error) {
 	if m.after != nil {
 		text, _ := m.after(last.text)
 		return text, nil

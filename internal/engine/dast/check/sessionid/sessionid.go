@@ -32,9 +32,10 @@ var rule = &finding.Rule{
 	Confidence: finding.Certain,
 }
 
-// Check is the check.
-var Check = &activescan.Check{ID: "sessionid", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Response: learn,
-	Request: try}
+// Rule is the check.
+var Rule = &activescan.Rule{ID: "sessionid", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe,
+	InspectResponse: learn,
+	ScanOperation:   try}
 
 // stands are names of values that stand for somebody, or prove who he is.
 var stands = lazyregexp.New(`(?i)sess(ion)?([^a-z]|$|[-_]?(id|key|token))|session|(^|[^a-z])sid($|[^a-z])|token|auth([^o]|$)|csrf|xsrf|remember`)
@@ -101,30 +102,30 @@ func attribute(n *html.Node, name string) string {
 }
 
 // learn remembers which operations give values that could be computed, by their form.
-func learn(t *activescan.Trial, resp *message.Response) {
+func learn(t *activescan.OperationScan, resp *message.Response) {
 	for at, text := range values(resp) {
 		if plain(text) {
-			t.Note(given(resp.Request, at))
-			t.Note("sessionid " + sitemap.Shape(resp.Request))
+			t.RecordFact(given(resp.Request, at))
+			t.RecordFact("sessionid " + sitemap.OperationKey(resp.Request))
 		}
 	}
 }
 
 func given(r *message.Request, at place) string {
-	return "sessionid " + sitemap.Shape(r) + " " + at.String()
+	return "sessionid " + sitemap.OperationKey(r) + " " + at.String()
 }
 
 // try asks the operation again for the values that it gives, each name once in the run.
-func try(t *activescan.Trial) error {
-	if !t.Noted("sessionid " + sitemap.Shape(t.Request)) {
+func try(t *activescan.OperationScan) error {
+	if !t.HasFact("sessionid " + sitemap.OperationKey(t.Request)) {
 		return nil
 	}
-	first, err := t.SendAlone(t.Request)
+	first, err := t.SendExclusively(t.Request)
 	if err != nil {
 		return err
 	}
 	for at, text := range values(first) {
-		if !t.Noted(given(t.Request, at)) || !t.Once("sessionid "+at.String()) {
+		if !t.HasFact(given(t.Request, at)) || !t.FirstTime("sessionid "+at.String()) {
 			continue
 		}
 		if err := predict(t, at, sample{text: text, resp: first}); err != nil {
@@ -154,7 +155,7 @@ const (
 )
 
 // predict draws two values, finds what they are made from, and predicts the next.
-func predict(t *activescan.Trial, at place, last sample) error {
+func predict(t *activescan.OperationScan, at place, last sample) error {
 	for range rounds {
 		next, err := draw(t, at)
 		if err != nil || next == nil {
@@ -184,7 +185,8 @@ func predict(t *activescan.Trial, at place, last sample) error {
 			proof = append(proof, "Before the request was sent, its value was predicted: "+want+". The answer gave it.")
 		}
 		if len(answers) > proofs {
-			t.Flaw(activescan.Flaw{Rule: rule, Answers: answers, Notes: notes, Proof: proof, Key: at.String(),
+			t.RaiseAlert(activescan.Alert{Rule: rule, Responses: answers, ResponseNotes: notes, Proof: proof,
+				Key:     at.String(),
 				Message: fmt.Sprintf("The %s %s can be predicted: it is %s.", at.kind, at.name, m.what)})
 			return nil
 		}
@@ -193,8 +195,8 @@ func predict(t *activescan.Trial, at place, last sample) error {
 }
 
 // draw asks for one value more; nil: the operation gives none.
-func draw(t *activescan.Trial, at place) (*sample, error) {
-	resp, err := t.SendAlone(t.Request)
+func draw(t *activescan.OperationScan, at place) (*sample, error) {
+	resp, err := t.SendExclusively(t.Request)
 	if err != nil {
 		return nil, err
 	}

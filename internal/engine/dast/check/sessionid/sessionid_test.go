@@ -87,7 +87,7 @@ func TestCheck(t *testing.T) {
 					fmt.Fprintf(w, `{"data": {"%s": %q}}`, c.name, text)
 				}
 			})
-			got := activescantest.Attack(t, h, []*activescan.Check{Check}, []string{"POST /login a=1"},
+			got := activescantest.Attack(t, h, []*activescan.Rule{Rule}, []string{"POST /login a=1"},
 				activescantest.Profile(scan.Safe))
 			var want []string
 			if c.want {
@@ -110,7 +110,7 @@ func TestShared(t *testing.T) {
 		}
 		http.SetCookie(w, &http.Cookie{Name: "session", Value: fmt.Sprint(id.Load())})
 	})
-	got := activescantest.Attack(t, h, []*activescan.Check{Check}, []string{"GET /start"})
+	got := activescantest.Attack(t, h, []*activescan.Rule{Rule}, []string{"GET /start"})
 	activescantest.Expect(t, got, "dast/sessionid/predictable GET /start")
 	if !strings.Contains(got.Findings[0].Message, "a counter") || got.Requests > 12 {
 		t.Errorf("%d requests: %s", got.Requests, got.Findings[0].Message)

@@ -48,31 +48,31 @@ func header(p *activescan.Probe) error {
 		return nil
 	}
 	page := "sql headers " + p.Request.Method + " " + p.Request.Base() + sitemap.PathShape(p.Request)
-	found := "sql header " + p.At.Name + " " + p.Request.Base() + path.Dir(p.Request.Path)
-	if p.Noted(injected(p.Request)) || p.Noted(found) || p.Noted("sql headers in vain") {
+	found := "sql header " + p.Point.Name + " " + p.Request.Base() + path.Dir(p.Request.Path)
+	if p.HasFact(injected(p.Request)) || p.HasFact(found) || p.HasFact("sql headers in vain") {
 		return nil
 	}
-	if p.Once(page) && (p.Request.Method != http.MethodGet ||
-		p.Count("sql headers of "+p.Request.Base()+path.Dir(p.Request.Path)) <= maxPages) {
+	if p.FirstTime(page) && (p.Request.Method != http.MethodGet ||
+		p.IncrementCount("sql headers of "+p.Request.Base()+path.Dir(p.Request.Path)) <= maxPages) {
 		breaks, err := together(p)
 		if err != nil {
 			return err
 		}
 		if breaks {
-			p.Note(page)
+			p.RecordFact(page)
 		}
 	}
-	if !p.Noted(page) {
+	if !p.HasFact(page) {
 		return nil
 	}
 	if err := look(p); err != nil {
 		return err
 	}
 	switch {
-	case p.Found(Mark):
-		p.Note(found)
-	case p.Count("sql headers in vain") >= maxVain*len(logged):
-		p.Note("sql headers in vain")
+	case p.AlreadyFound(Mark):
+		p.RecordFact(found)
+	case p.IncrementCount("sql headers in vain") >= maxVain*len(logged):
+		p.RecordFact("sql headers in vain")
 	}
 	return nil
 }
@@ -80,7 +80,7 @@ func header(p *activescan.Probe) error {
 // together sends the breaking value in all headers at once, and, where that changes the
 // page, one that names nothing: a page that only shows who asks changes in the same way.
 func together(p *activescan.Probe) (breaks bool, err error) {
-	first, err := p.First()
+	first, err := p.FirstResponse()
 	if err != nil {
 		return false, err
 	}
@@ -91,22 +91,22 @@ func together(p *activescan.Probe) (breaks bool, err error) {
 		}
 		return p.Send(r)
 	}
-	broken, err := send(p.Breaking())
+	broken, err := send(p.BreakingValue())
 	if err != nil {
 		return false, err
 	}
-	s := &prober{Probe: p, first: first, base: p.Learnt()}
+	s := &prober{Probe: p, first: first, base: p.CachedBaseline()}
 	if s.failed(broken) || signature(broken.Text(), first.Text()) != "" {
 		return true, nil
 	}
-	if usual, err := s.isUsual(broken, p.Breaking()); usual || err != nil || s.base != nil && !s.base.Stable {
+	if usual, err := s.isUsual(broken, p.BreakingValue()); usual || err != nil || s.base != nil && !s.base.Stable {
 		return false, err
 	}
-	other, err := send(p.Other())
+	other, err := send(p.UnknownValue())
 	if err != nil {
 		return false, err
 	}
-	return !s.Page(other, p.Other()).Equal(s.Page(broken, p.Breaking())), nil
+	return !s.PageOf(other, p.UnknownValue()).Equal(s.PageOf(broken, p.BreakingValue())), nil
 }
 
 // injected is what is noted of an operation of which a value is part of a statement.

@@ -62,11 +62,11 @@ func TestPacked(t *testing.T) {
 		return v[1], nil
 	})
 	pack := base64.StdEncoding.EncodeToString
-	packed := func(r *activescan.Run) {
+	packed := func(r *activescan.Engine) {
 		for _, path := range []string{"/cookie", "/safe/cookie"} {
 			m := activescantest.Request(t, r.Scope.Base().Scheme+"://"+r.Scope.Base().Host, "GET "+path)
 			m.Cookies = []message.Param{{Name: "who", Value: pack([]byte(`{"user":{"name":"alice"}}`))}}
-			r.Surface.Add(m)
+			r.Sitemap.Add(m)
 		}
 	}
 	var operations []string
@@ -74,7 +74,7 @@ func TestPacked(t *testing.T) {
 		operations = append(operations, "GET "+safe+"/base64?q="+pack([]byte("alice")), "POST "+safe+
 			`/json q=["bob","alice"]`)
 	}
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations, packed)
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule}, operations, packed)
 	activescantest.Expect(t, got, "dast/sqlinjection/error GET /base64 query:q", "dast/sqlinjection/error POST /json "+
 		"form:q/1", "dast/sqlinjection/error GET /cookie cookie:who/user/name")
 	for _, f := range got.Findings {

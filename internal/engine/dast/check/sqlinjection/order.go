@@ -21,15 +21,15 @@ const proofs = "sql proofs"
 // responses followed the questions before, or those of as many points came by chance. A proof
 // takes some ten requests more then.
 func (s *prober) firstProof() bool {
-	return !s.Noted(follows(s.Request)) && s.Counted(proofs) <= s.Counted(byChance)
+	return !s.HasFact(follows(s.Request)) && s.CountOf(proofs) <= s.CountOf(byChance)
 }
 
 // proved records that the responses of the point followed the questions.
 func (s *prober) proved() {
-	s.Count(proofs)
-	s.Note(follows(s.Request))
+	s.IncrementCount(proofs)
+	s.RecordFact(follows(s.Request))
 	if s.seldom() {
-		s.Note(seldomProved)
+		s.RecordFact(seldomProved)
 	}
 }
 
@@ -46,7 +46,7 @@ func (s *prober) order(kinds, n []int, least int) []int {
 		for {
 			drawn := make([]int, length)
 			for i := range drawn {
-				drawn[i] = kinds[s.Number(0, len(kinds)-1)]
+				drawn[i] = kinds[s.RandomNumber(0, len(kinds)-1)]
 			}
 			if repeats(drawn) == len(kinds) {
 				return drawn
@@ -64,7 +64,7 @@ func (s *prober) order(kinds, n []int, least int) []int {
 				}
 			}
 		}
-		kind := kinds[s.Number(0, len(kinds)-1)]
+		kind := kinds[s.RandomNumber(0, len(kinds)-1)]
 		for _, k := range kinds {
 			if n[k] < n[kind] {
 				kind = k
@@ -83,7 +83,7 @@ const maxShuffles = 50
 // shuffle puts a list into a random order.
 func (s *prober) shuffle(list []int) {
 	for i := len(list) - 1; i > 0; i-- {
-		j := s.Number(0, i)
+		j := s.RandomNumber(0, i)
 		list[i], list[j] = list[j], list[i]
 	}
 }

@@ -30,13 +30,15 @@ func (pl *place) ask(s *prober) (err error) {
 	if pl.answer == nil {
 		s.looked++
 		pl.form = s.fresh(pl)
-		pl.answer, err = s.Try(pl.form.good)
+		pl.answer, err = s.SendValue(pl.form.good)
 	}
 	return err
 }
 
 // fresh makes another form.
-func (s *prober) fresh(pl *place) form { return pl.make(s.Number(1000, 4999), s.Random(4)) }
+func (s *prober) fresh(pl *place) form {
+	return pl.make(s.RandomNumber(1000, 4999), s.RandomLetters(4))
+}
 
 // places are those that the value may stand at, those that fit most first.
 func (s *prober) places() (likely, others []*place) {
@@ -45,12 +47,12 @@ func (s *prober) places() (likely, others []*place) {
 		return &place{kind: q, make: func(_ int, r string) form {
 			// without spaces, which filters take out
 			and := func(word, other string) string { return v + q + word + q + r + q + "=" + q + other }
-			return form{and("AND", r), and("ANX", r), "ANX", and("AND", s.Random(4))}
+			return form{and("AND", r), and("ANX", r), "ANX", and("AND", s.RandomLetters(4))}
 		}}
 	}
 	number := &place{kind: "number", make: func(n int, _ string) form {
 		return form{fmt.Sprintf("%s AND %d=%d", v, n, n), fmt.Sprintf("%s ANX %d=%d", v, n, n), "ANX",
-			fmt.Sprintf("%s AND %d=%d", v, n, n+s.Number(1, 4000))}
+			fmt.Sprintf("%s AND %d=%d", v, n, n+s.RandomNumber(1, 4000))}
 	}}
 	cast := func(before, after, kind string) *place {
 		return &place{make: func(n int, _ string) form {
@@ -88,7 +90,7 @@ func (s *prober) places() (likely, others []*place) {
 	if s.number() {
 		likely = append([]*place{number}, likely...)
 		others = append(others, cast("-0*", "", "DECIMAL"), spaceless)
-		if limits.MatchString(s.At.Name) {
+		if limits.MatchString(s.Point.Name) {
 			others = append(others, locked)
 		}
 	} else {
@@ -96,7 +98,7 @@ func (s *prober) places() (likely, others []*place) {
 	}
 	switch {
 	case !column.MatchString(v):
-	case orders.MatchString(s.At.Name):
+	case orders.MatchString(s.Point.Name):
 		likely = append([]*place{list}, likely...)
 	default:
 		others = append(others, list)

@@ -26,6 +26,6 @@ func TestPrograms(t *testing.T) {
 	}
 	page("/python", `^('[^']*'\s*)+$`)
 	page("/mysql", `^('[^']*'(?:\s|/\*\*/)*)+$`)
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, []string{"GET /python?q=tea", "GET /mysql?q=tea"})
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule}, []string{"GET /python?q=tea", "GET /mysql?q=tea"})
 	activescantest.Expect(t, got, "dast/sqlinjection/error GET /mysql query:q")
 }

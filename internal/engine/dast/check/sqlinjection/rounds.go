@@ -44,13 +44,13 @@ const (
 // point itself did, it is most likely such a page; so it is with names of parameters and headers
 // that nobody sent, which are seldom part of a statement, until one of them is found to be.
 func (s *prober) level() float64 {
-	chances := max(1, min(s.Counted(byChance), manyByChance))
-	if s.doubted || s.seldom() && !s.Noted(seldomProved) && !s.firstProof() {
+	chances := max(1, min(s.CountOf(byChance), manyByChance))
+	if s.doubted || s.seldom() && !s.HasFact(seldomProved) && !s.firstProof() {
 		chances *= unlikely
 	}
 	level := certain
 	switch {
-	case s.Noted(follows(s.Request)):
+	case s.HasFact(follows(s.Request)):
 		level = likely
 	case s.firstProof():
 		level = stateless
@@ -59,7 +59,9 @@ func (s *prober) level() float64 {
 }
 
 // seldom reports whether the point is of a kind that is seldom part of a statement.
-func (s *prober) seldom() bool { return s.At.Names() || s.At.In == message.InHeader && s.At.Index < 0 }
+func (s *prober) seldom() bool {
+	return s.Point.Names() || s.Point.In == message.InHeader && s.Point.Index < 0
+}
 
 // seldomProved is noted once such a point was found to be part of a statement.
 const seldomProved = "sql in a name or an added header"
@@ -70,7 +72,7 @@ func follows(r *message.Request) string { return "sql answers of " + injected(r)
 // doubt says that answers do not follow what is asked.
 func (s *prober) doubt() {
 	if !s.doubtful {
-		s.Count(byChance)
+		s.IncrementCount(byChance)
 		s.doubted = true
 	}
 	s.doubtful = true
@@ -131,7 +133,7 @@ func (r *rounds) sure(bad *message.Response) (sure bool, err error) {
 		kinds = append(kinds, asFalse)
 	}
 	order := r.order(kinds, r.n[:], 1)
-	err = r.Alone(func() error {
+	err = r.RunExclusively(func() error {
 		for _, kind := range order {
 			if follows, err := r.next(kind); err != nil || !follows {
 				return err
@@ -169,14 +171,14 @@ func chance(kinds ...int) float64 {
 // it is not known. There is no contrast where answers do not follow, which makes the point
 // doubtful when the first two did. Same says that these got the same page: what they differ
 // in makes no difference there.
-func (s *prober) contrast(ask activescan.Question,
-	yes *activescan.Page) (c *activescan.Contrast, same bool, err error) {
+func (s *prober) contrast(ask activescan.ConditionPayloads,
+	yes *activescan.Page) (c *activescan.ConditionResult, same bool, err error) {
 	c, off, err := s.pair(ask, yes)
 	if err != nil || c == nil && (off == nil || s.anew || !s.unseen(off)) {
 		return nil, off == nil, err
 	}
 	began := c != nil
-	err = s.Alone(func() (err error) {
+	err = s.RunExclusively(func() (err error) {
 		for {
 			if c != nil {
 				began = true
@@ -201,17 +203,18 @@ func (s *prober) contrast(ask activescan.Question,
 
 // pair asks a question once. Off is the page of a true condition when it is not what it is
 // known to be; without it and without a contrast both answers are the same page.
-func (s *prober) pair(ask activescan.Question, yes *activescan.Page) (c *activescan.Contrast, off *activescan.Page,
+func (s *prober) pair(ask activescan.ConditionPayloads,
+	yes *activescan.Page) (c *activescan.ConditionResult, off *activescan.Page,
 	err error) {
 	s.looked++
-	c = &activescan.Contrast{}
+	c = &activescan.ConditionResult{}
 	c.Yes, c.No = ask()
 	for i, payload := range []string{c.Yes, c.No} {
-		resp, err := s.Try(payload)
+		resp, err := s.SendValue(payload)
 		if err != nil {
 			return nil, nil, err
 		}
-		page := s.Page(resp, payload)
+		page := s.PageOf(resp, payload)
 		switch {
 		case i == 1:
 			c.False = page
@@ -220,7 +223,7 @@ func (s *prober) pair(ask activescan.Question, yes *activescan.Page) (c *actives
 		default:
 			c.True = page
 		}
-		c.Answers, c.Notes = append(c.Answers, resp), append(c.Notes, truths[i])
+		c.Responses, c.ResponseNotes = append(c.Responses, resp), append(c.ResponseNotes, truths[i])
 	}
 	if c.True.Equal(c.False) {
 		return nil, nil, nil
@@ -233,14 +236,14 @@ var truths = [2]string{"true", "false"}
 
 // unseen reports whether a page is none of the usual, the missing and the broken one.
 func (s *prober) unseen(page *activescan.Page) bool {
-	return !page.Equal(s.usual()) && !page.Equal(s.Page(s.broken, s.Breaking())) &&
+	return !page.Equal(s.usual()) && !page.Equal(s.PageOf(s.broken, s.Breaking())) &&
 		(s.control == nil || !page.Equal(s.missing()))
 }
 
 // settled goes on with the question of a contrast, in random order, until its answers would
 // hardly have come by chance. Those to other values count as well.
-func (s *prober) settled(ask activescan.Question, c *activescan.Contrast) (bool, error) {
-	seen := []*activescan.Page{c.True, c.False, s.usual(), s.Page(s.broken, s.Breaking())}
+func (s *prober) settled(ask activescan.ConditionPayloads, c *activescan.ConditionResult) (bool, error) {
+	seen := []*activescan.Page{c.True, c.False, s.usual(), s.PageOf(s.broken, s.Breaking())}
 	n := []int{1, 1, 0, 0} // of each page
 	count := func(page *activescan.Page) {
 		n[slices.IndexFunc(seen, page.Equal)]++
@@ -259,14 +262,15 @@ func (s *prober) settled(ask activescan.Question, c *activescan.Contrast) (bool,
 	for _, want := range order {
 		yes, no := ask()
 		payload := []string{yes, no}[want]
-		resp, err := s.Try(payload)
+		resp, err := s.SendValue(payload)
 		if err != nil {
 			return false, err
 		}
-		if !s.Page(resp, payload).Equal(seen[want]) {
+		if !s.PageOf(resp, payload).Equal(seen[want]) {
 			return false, nil
 		}
-		c.Yes, c.No, c.Answers, c.Notes = yes, no, append(c.Answers, resp), append(c.Notes, truths[want])
+		c.Yes, c.No, c.Responses, c.ResponseNotes = yes, no, append(c.Responses, resp),
+			append(c.ResponseNotes, truths[want])
 	}
 	if len(order) == 0 {
 		return false, nil
@@ -277,7 +281,7 @@ func (s *prober) settled(ask activescan.Question, c *activescan.Contrast) (bool,
 
 // ask sends a value and keeps the answer.
 func (r *rounds) ask(value, note string) (*message.Response, error) {
-	resp, err := r.Try(value)
+	resp, err := r.SendValue(value)
 	if err == nil {
 		r.answers, r.notes = append(r.answers, resp), append(r.notes, note)
 	}
@@ -292,7 +296,7 @@ func (r *rounds) condition() error {
 	if err != nil || r.isBroken(resp, no) {
 		return err
 	}
-	page := r.Page(resp, no)
+	page := r.PageOf(resp, no)
 	switch {
 	case !r.plain || page.Equal(r.usual()):
 		if r.same {
@@ -301,7 +305,7 @@ func (r *rounds) condition() error {
 	case r.same || !page.Equal(r.wrong):
 		r.page = page
 		r.n[asFalse]++
-		if !r.same && page.Equal(r.Page(r.broken, r.Breaking())) { // as that was, then
+		if !r.same && page.Equal(r.PageOf(r.broken, r.Breaking())) { // as that was, then
 			r.n[asFalse]++
 			r.n[asBroken]--
 		}
@@ -324,11 +328,11 @@ func (r *rounds) next(kind int) (follows bool, err error) {
 		return false, err
 	}
 	if kind == asFalse {
-		return r.Page(resp, value).Equal(r.page), nil
+		return r.PageOf(resp, value).Equal(r.page), nil
 	}
 	if r.same {
 		return r.isBroken(resp, value) == (kind == asBroken), nil
 	}
 	usual, err := r.isUsual(resp, value)
-	return usual == (kind == asUsual) && (r.page == nil || !r.Page(resp, value).Equal(r.page)), err
+	return usual == (kind == asUsual) && (r.page == nil || !r.PageOf(resp, value).Equal(r.page)), err
 }

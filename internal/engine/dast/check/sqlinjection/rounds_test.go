@@ -50,7 +50,7 @@ func TestByChance(t *testing.T) {
 		}
 		n := 0
 		for range c.runs {
-			n += len(activescantest.Attack(t, c.serve, []*activescan.Check{Check}, operations).Findings)
+			n += len(activescantest.Attack(t, c.serve, []*activescan.Rule{Rule}, operations).Findings)
 		}
 		if n > c.most {
 			t.Errorf("%s: %d findings", name, n)
@@ -72,7 +72,7 @@ func TestChangedMeanwhile(t *testing.T) {
 				names, _ := find(db, fmt.Sprintf(query, r.FormValue("q"))) // an error shows nothing
 				fmt.Fprint(w, "<p>Found: ", strings.Join(names, " and "), ".</p>")
 			}
-			got := activescantest.Attack(t, http.HandlerFunc(h), []*activescan.Check{Check},
+			got := activescantest.Attack(t, http.HandlerFunc(h), []*activescan.Rule{Rule},
 				[]string{"GET /?q=" + value})
 			if len(got.Findings) != 1 {
 				t.Errorf("%s, changed after %d: %d findings", query, change, len(got.Findings))

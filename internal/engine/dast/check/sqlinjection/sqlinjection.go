@@ -46,10 +46,10 @@ var (
 		"decides how long the statement takes.")
 )
 
-// Check is the check by errors and conditions.
-var Check = &activescan.Check{ID: "sqlinjection", Rules: []*finding.Rule{byError, byBoolean, byUnion},
-	Profile: scan.Safe,
-	Wants:   wants, Extra: headers, Point: point}
+// Rule is the check by errors and conditions.
+var Rule = &activescan.Rule{ID: "sqlinjection", FindingRules: []*finding.Rule{byError, byBoolean, byUnion},
+	Profile:      scan.Safe,
+	AcceptsPoint: wants, ExtraPoints: headers, ProbePoint: point}
 
 // Mark is what is said of points that SQL is found at.
 const Mark = "sql"
@@ -87,13 +87,13 @@ type prober struct {
 }
 
 // Breaking is the value that breaks any statement that it is a part of.
-func (s *prober) Breaking() string { return cmp.Or(s.wide, s.Probe.Breaking()) }
+func (s *prober) Breaking() string { return cmp.Or(s.wide, s.Probe.BreakingValue()) }
 
 func point(p *activescan.Probe) error {
 	switch {
-	case p.Found(Mark):
+	case p.AlreadyFound(Mark):
 		return nil
-	case p.At.In == message.InHeader && p.At.Index < 0:
+	case p.Point.In == message.InHeader && p.Point.Index < 0:
 		return header(p)
 	}
 	return look(p)
@@ -101,22 +101,22 @@ func point(p *activescan.Probe) error {
 
 // look asks what there is to ask of a point.
 func look(p *activescan.Probe) error {
-	first, err := p.First()
+	first, err := p.FirstResponse()
 	if err != nil {
 		return err
 	}
-	s := &prober{Probe: p, first: first, value: p.Value(), base: p.Learnt()}
-	if s.broken, err = p.Ask(p.Breaking()); err != nil {
+	s := &prober{Probe: p, first: first, value: p.OriginalValue(), base: p.CachedBaseline()}
+	if s.broken, err = p.SendCached(p.BreakingValue()); err != nil {
 		return err
 	}
 	if s.dbms = signature(s.broken.Text(), first.Text()); s.dbms != "" {
-		p.Note("dbms:" + s.dbms)
+		p.RecordFact("dbms:" + s.dbms)
 	}
 	s.likely, s.others = s.places()
 	if err := s.decide(); err != nil {
 		return err
 	}
-	if err := s.union(); err != nil || s.Found(Mark) {
+	if err := s.union(); err != nil || s.AlreadyFound(Mark) {
 		return err
 	}
 	return s.halves()
@@ -130,14 +130,14 @@ func (s *prober) decide() error {
 		return err
 	}
 	if changed {
-		s.Read()
+		s.MarkRead()
 	}
 	if changed && (s.base == nil || s.base.Stable || s.dbms != "" || s.failed(s.broken)) {
 		if done, err := s.repair(); done || err != nil {
 			return err
 		}
 	}
-	if s.At.Names() {
+	if s.Point.Names() {
 		return nil
 	}
 	if differs {
@@ -165,49 +165,49 @@ func (s *prober) usual() *activescan.Page {
 	if s.base != nil {
 		return s.base.Page()
 	}
-	return s.Page(s.first, s.At.Value)
+	return s.PageOf(s.first, s.Point.Value)
 }
 
 // isUsual reports whether an answer is the usual page. It asks for what changes by itself
 // when that may make the difference.
 func (s *prober) isUsual(resp *message.Response, payload string) (bool, error) {
 	if s.base == nil {
-		if s.Page(resp, payload).Equal(s.usual()) {
+		if s.PageOf(resp, payload).Equal(s.usual()) {
 			return true, nil
 		}
 		if err := s.baseline(); err != nil {
 			return false, err
 		}
 	}
-	return s.base.Stable && s.Page(resp, payload).Equal(s.usual()), nil
+	return s.base.Stable && s.PageOf(resp, payload).Equal(s.usual()), nil
 }
 
 // breaks reports whether the answer to the breaking value is another page than the
 // usual one, and whether it is also more than that to any value that names nothing. It is
 // done when the most likely place proves to be the right one, which needs nothing else.
 func (s *prober) breaks() (changed, differs, done bool, err error) {
-	if s.dbms != "" || s.failed(s.broken) && !s.At.Names() {
+	if s.dbms != "" || s.failed(s.broken) && !s.Point.Names() {
 		return true, true, false, nil
 	}
-	if s.Page(s.broken, s.Breaking()).Equal(s.usual()) {
+	if s.PageOf(s.broken, s.Breaking()).Equal(s.usual()) {
 		return false, false, false, nil
 	}
-	if !s.At.Names() && !s.Noted(s.filter()) {
+	if !s.Point.Names() && !s.HasFact(s.filter()) {
 		place := s.likely[0]
 		if err := place.ask(s); err != nil {
 			return false, false, false, err
 		}
-		if s.Page(place.answer, place.form.good).Equal(s.usual()) {
+		if s.PageOf(place.answer, place.form.good).Equal(s.usual()) {
 			found, err := s.repairs(place)
 			if found || s.doubtful || err != nil {
 				return false, false, true, err
 			}
 		}
 	}
-	if s.control, err = s.Ask(s.Other()); err != nil {
+	if s.control, err = s.SendCached(s.UnknownValue()); err != nil {
 		return false, true, false, err
 	}
-	same := func() bool { return s.missing().Equal(s.Page(s.broken, s.Breaking())) }
+	same := func() bool { return s.missing().Equal(s.PageOf(s.broken, s.Breaking())) }
 	if !same() { // what changes by itself may make the difference
 		if usual, err := s.isUsual(s.broken, s.Breaking()); err != nil || usual {
 			return false, false, false, err
@@ -216,14 +216,14 @@ func (s *prober) breaks() (changed, differs, done bool, err error) {
 	if !same() {
 		return true, true, false, nil
 	}
-	if s.At.Names() { // as a parameter that is not there: it is read by its name
-		s.Read()
+	if s.Point.Names() { // as a parameter that is not there: it is read by its name
+		s.MarkRead()
 	}
 	return false, true, false, nil
 }
 
 // missing is the page of a value that names nothing.
-func (s *prober) missing() *activescan.Page { return s.Page(s.control, s.Other()) }
+func (s *prober) missing() *activescan.Page { return s.PageOf(s.control, s.UnknownValue()) }
 
 // failed reports whether the application broke at an answer, and not at the first.
 func (s *prober) failed(resp *message.Response) bool {
@@ -237,11 +237,11 @@ func (s *prober) failed(resp *message.Response) bool {
 // be seldom, a value that names nothing tells whether it fails all the same.
 func (s *prober) refused(seldom bool) (bool, error) {
 	payload := s.value + "/*''*/"
-	resp, err := s.Try(payload)
+	resp, err := s.SendValue(payload)
 	if err != nil {
 		return false, err
 	}
-	same := func() bool { return s.Page(resp, payload).Equal(s.Page(s.broken, s.Breaking())) }
+	same := func() bool { return s.PageOf(resp, payload).Equal(s.PageOf(s.broken, s.Breaking())) }
 	refused := same()
 	if !refused && s.base == nil && s.isBroken(resp, payload) { // what changes by itself may make the difference
 		if err := s.baseline(); err != nil {
@@ -249,14 +249,14 @@ func (s *prober) refused(seldom bool) (bool, error) {
 		}
 		refused = same()
 	}
-	if refused && !seldom && !s.At.Names() {
-		if s.control, err = s.Ask(s.Other()); err != nil {
+	if refused && !seldom && !s.Point.Names() {
+		if s.control, err = s.SendCached(s.UnknownValue()); err != nil {
 			return false, err
 		}
-		refused = !s.isBroken(s.control, s.Other())
+		refused = !s.isBroken(s.control, s.UnknownValue())
 	}
 	if refused {
-		s.Mark(refusal)
+		s.MarkFound(refusal)
 	}
 	return refused, nil
 }
@@ -281,13 +281,13 @@ func (s *prober) isBroken(resp *message.Response, payload string) bool {
 	case s.failed(s.broken):
 		return s.failed(resp)
 	}
-	return s.Page(resp, payload).Equal(s.Page(s.broken, s.Breaking()))
+	return s.PageOf(resp, payload).Equal(s.PageOf(s.broken, s.Breaking()))
 }
 
 // repair looks for a form whose good value the statement takes and whose bad one breaks
 // it. It is done when there is one, and when nothing can be seen.
 func (s *prober) repair() (done bool, err error) {
-	filtered := s.Noted(s.filter()) // most likely for the other values of the operation too
+	filtered := s.HasFact(s.filter()) // most likely for the other values of the operation too
 	if filtered {
 		if refused, err := s.refused(true); refused || err != nil {
 			return refused, err
@@ -301,7 +301,7 @@ func (s *prober) repair() (done bool, err error) {
 	if !filtered && !s.parsed {
 		refused, err := s.refused(false)
 		if refused {
-			s.Note(s.filter())
+			s.RecordFact(s.filter())
 		}
 		if refused || err != nil {
 			return refused, err
@@ -329,14 +329,14 @@ func (s *prober) repairs(pl *place) (found bool, err error) {
 	f := pl.form
 	if s.isBroken(pl.answer, f.good) {
 		s.parsed = s.parsed || signature(pl.answer.Text(), s.first.Text()) != "" &&
-			!s.Page(pl.answer, f.good).Equal(s.Page(s.broken, s.Breaking()))
+			!s.PageOf(pl.answer, f.good).Equal(s.PageOf(s.broken, s.Breaking()))
 		return false, nil
 	}
-	bad, err := s.Try(f.bad)
+	bad, err := s.SendValue(f.bad)
 	if err != nil {
 		return false, err
 	}
-	r := &rounds{prober: s, place: pl, same: s.isBroken(bad, f.bad), wrong: s.Page(bad, f.bad), last: f,
+	r := &rounds{prober: s, place: pl, same: s.isBroken(bad, f.bad), wrong: s.PageOf(bad, f.bad), last: f,
 		answers: []*message.Response{s.broken, pl.answer, bad},
 		notes:   []string{"quotes and a parenthesis", "a correct statement", wrongWord}}
 	proof := "The error names the word " + f.wrong + "."
@@ -355,8 +355,8 @@ func (s *prober) repairs(pl *place) (found bool, err error) {
 		what = "an error of " + names[s.dbms]
 	}
 	s.proven(s.dbms)
-	s.Flaw(activescan.Flaw{Rule: byError, Request: s.Request.With(s.At, r.last.bad), Payload: r.last.bad,
-		Answers: r.answers, Notes: r.notes,
+	s.RaiseAlert(activescan.Alert{Rule: byError, Request: s.Request.With(s.Point, r.last.bad), Payload: r.last.bad,
+		Responses: r.answers, ResponseNotes: r.notes,
 		Proof: []string{"The value " + s.Breaking() + " is answered with " + what + ".", "The value " + r.last.good +
 			", which completes the statement, is not.",
 			"The value " + r.last.bad + ", which differs in one word of SQL, is again.", proof}})
@@ -365,10 +365,10 @@ func (s *prober) repairs(pl *place) (found bool, err error) {
 
 // proven says that SQL is found at the point, and of which database.
 func (s *prober) proven(dbms string) {
-	s.Mark(Mark)
-	s.Note(injected(s.Request))
+	s.MarkFound(Mark)
+	s.RecordFact(injected(s.Request))
 	if dbms != "" {
-		s.Note("proven:" + dbms)
+		s.RecordFact("proven:" + dbms)
 	}
 }
 
@@ -388,13 +388,13 @@ func (s *prober) names(resp *message.Response, f form) bool {
 // knows reports whether the statement is one of the database, as far as the point or what was
 // found before tells.
 func (s *prober) knows(dbms string) bool {
-	return s.dbms == dbms || s.dbms == "" && s.Noted("proven:"+dbms)
+	return s.dbms == dbms || s.dbms == "" && s.HasFact("proven:"+dbms)
 }
 
 // narrow asks conditions that are added to the value with AND: true ones leave the page
 // as it is. They tell something only where another value leads to another page.
 func (s *prober) narrow() (found bool, err error) {
-	if s.control, err = s.Ask(s.Other()); err != nil || s.missing().Equal(s.base.Page()) {
+	if s.control, err = s.SendCached(s.UnknownValue()); err != nil || s.missing().Equal(s.base.Page()) {
 		return false, err
 	}
 	v, within := s.value, map[string]bool{}
@@ -427,8 +427,8 @@ func (s *prober) narrow() (found bool, err error) {
 func (s *prober) refuted(kind string) bool {
 	for _, pl := range slices.Concat(s.likely, s.others) {
 		if pl.kind == kind && pl.answer != nil {
-			page := s.Page(pl.answer, pl.form.good)
-			return page.Equal(s.missing()) || page.Equal(s.Page(s.broken, s.Breaking()))
+			page := s.PageOf(pl.answer, pl.form.good)
+			return page.Equal(s.missing()) || page.Equal(s.PageOf(s.broken, s.Breaking()))
 		}
 	}
 	return false
@@ -437,7 +437,7 @@ func (s *prober) refuted(kind string) bool {
 // A question is one of a kind of place.
 type question struct {
 	kind string
-	ask  activescan.Question
+	ask  activescan.ConditionPayloads
 }
 
 // quote is what leaves the string that the value stands in; empty: nothing does.
@@ -462,19 +462,20 @@ func (s *prober) questions() []question {
 		}}
 	}
 	of["like"] = question{"like", func() (yes, no string) {
-		a, b := s.Random(4), s.Random(4)
+		a, b := s.RandomLetters(4), s.RandomLetters(4)
 		return v + "%' AND '" + a + "' LIKE '" + a, v + "%' AND '" + a + "' LIKE '" + b
 	}}
 	of["call"] = question{"call", func() (yes, no string) { // of a function, or a list
-		a, b := s.Random(4), s.Random(4)
+		a, b := s.RandomLetters(4), s.RandomLetters(4)
 		return v + "')AND('" + a + "'='" + a, v + "')AND('" + a + "'='" + b
 	}}
 	kinds := []string{"'", "like", `"`, "list", "number", "call"}
-	ordered := orders.MatchString(s.At.Name)
+	ordered := orders.MatchString(s.Point.Name)
 	if n, err := strconv.Atoi(v); err == nil && n <= 1e12 && !ordered {
 		of["length"] = question{"length", func() (yes, no string) {
-			k := s.Number(3, 6)
-			return fmt.Sprintf("%d-LENGTH('%s')", n+k, s.Random(k)), fmt.Sprintf("%d-LENGTH('%s')", n+k, s.Random(k+1))
+			k := s.RandomNumber(3, 6)
+			return fmt.Sprintf("%d-LENGTH('%s')", n+k, s.RandomLetters(k)),
+				fmt.Sprintf("%d-LENGTH('%s')", n+k, s.RandomLetters(k+1))
 		}}
 		kinds = []string{"number", "length", "'", "like", `"`, "list", "call"}
 	}
@@ -485,7 +486,7 @@ func (s *prober) questions() []question {
 		for kind, between := range map[string][2]string{"&": {"'", "'"}, "call &": {"')", "('"}, `"&`: {`"`, `"`}} {
 			quote := between[0][:1]
 			of[kind] = question{kind, func() (yes, no string) {
-				a, b := s.Random(4), s.Random(4)
+				a, b := s.RandomLetters(4), s.RandomLetters(4)
 				return v + between[0] + "&&" + between[1] + a + quote + "=" + quote + a, v + between[0] + "&&" +
 					between[1] + a + quote + "=" + quote + b
 			}}
@@ -518,9 +519,9 @@ func (s *prober) widen(changed bool) (found error) {
 		return nil
 	}
 	for _, closing := range []string{"", ")"} {
-		n := s.Number(1000, 9999)
+		n := s.RandomNumber(1000, 9999)
 		payload := anywhere(s.value, closing, fmt.Sprintf(" OR %d=%d", n, n))
-		resp, err := s.Try(payload)
+		resp, err := s.SendValue(payload)
 		if err != nil {
 			return err
 		}
@@ -531,7 +532,7 @@ func (s *prober) widen(changed bool) (found error) {
 		failed := s.isBroken(resp, payload) || !changed && closing != "" &&
 			(s.failed(resp) || signature(resp.Text(), s.first.Text()) != "")
 		if !same && !failed {
-			if found, err := s.either(closing, s.Page(resp, payload)); found || err != nil {
+			if found, err := s.either(closing, s.PageOf(resp, payload)); found || err != nil {
 				return err
 			}
 		}
@@ -576,8 +577,8 @@ func (s *prober) either(closing string, all *activescan.Page) (found bool, err e
 // page of true ones; nil: it is not known.
 func (s *prober) alternative(lead string, all *activescan.Page) (found bool, err error) {
 	ask := func() (yes, no string) {
-		n, form := s.Number(1000, 4999), lead+" OR %d=%d -- "
-		return fmt.Sprintf(form, n, n), fmt.Sprintf(form, n, n+s.Number(1, 4000))
+		n, form := s.RandomNumber(1000, 4999), lead+" OR %d=%d -- "
+		return fmt.Sprintf(form, n, n), fmt.Sprintf(form, n, n+s.RandomNumber(1, 4000))
 	}
 	c, _, err := s.contrast(ask, all)
 	if err != nil || c == nil {
@@ -587,11 +588,12 @@ func (s *prober) alternative(lead string, all *activescan.Page) (found bool, err
 	return true, nil
 }
 
-func (s *prober) report(c *activescan.Contrast, proof string) {
+func (s *prober) report(c *activescan.ConditionResult, proof string) {
 	s.proven(s.dbms)
-	s.Flaw(activescan.Flaw{Rule: byBoolean, Request: s.Request.With(s.At, c.Yes), Payload: c.Yes, Answers: c.Answers,
-		Notes: c.Notes,
+	s.RaiseAlert(activescan.Alert{Rule: byBoolean, Request: s.Request.With(s.Point, c.Yes), Payload: c.Yes,
+		Responses:     c.Responses,
+		ResponseNotes: c.ResponseNotes,
 		Proof: []string{"The value " + c.Yes + " holds a condition that is true " +
 			"for SQL, " + c.No + " one that is false.", proof, fmt.Sprintf("So it was in %d requests with other "+
-			"constants.", len(c.Answers))}})
+			"constants.", len(c.Responses))}})
 }

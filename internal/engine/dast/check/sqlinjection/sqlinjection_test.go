@@ -174,7 +174,7 @@ func TestVulnerable(t *testing.T) {
 	})
 	operations = append(operations, "POST /insert q=abc&z=1")
 	want = append(want, "/insert")
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations)
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule}, operations)
 	found := map[string]int{}
 	for _, f := range got.Findings {
 		at := f.Live.URL[strings.Index(f.Live.URL, "://")+3:]
@@ -291,7 +291,7 @@ func TestSilent(t *testing.T) {
 			http.Error(w, "too long", http.StatusInternalServerError)
 		}
 	})
-	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Check{Check}, operations))
+	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Rule{Rule}, operations))
 }
 
 // asleep answers as late as the statement says, without any database: only the form of
@@ -318,15 +318,15 @@ func TestTime(t *testing.T) {
 			time.Sleep(1900 * time.Millisecond)
 		}
 	})
-	got := activescantest.Timed(t, mux, []*activescan.Check{Slow},
+	got := activescantest.Timed(t, mux, []*activescan.Rule{Slow},
 		[]string{"GET /bad?q=a", "GET /good?q=a", "GET /always?q=a"})
 	activescantest.Expect(t, got, "dast/sqlinjection/time GET /bad query:q")
-	production := activescantest.Timed(t, mux, []*activescan.Check{Slow}, []string{"GET /bad?q=a"},
-		func(r *activescan.Run) {
+	production := activescantest.Timed(t, mux, []*activescan.Rule{Slow}, []string{"GET /bad?q=a"},
+		func(r *activescan.Engine) {
 			r.Target.Production = true
 		})
 	activescantest.Expect(t, production)
-	safe := activescantest.Timed(t, mux, []*activescan.Check{Slow}, []string{"GET /bad?q=a"},
+	safe := activescantest.Timed(t, mux, []*activescan.Rule{Slow}, []string{"GET /bad?q=a"},
 		activescantest.Profile(scan.Safe))
 	activescantest.Expect(t, safe)
 }

@@ -115,8 +115,8 @@ func TestPagesWithState(t *testing.T) {
 						fmt.Fprint(w, "all is well")
 					}
 				})
-				got := activescantest.Attack(t, h, []*activescan.Check{Check},
-					[]string{"GET /a/?q=alice", "POST /b/ id=2&name=bob"}, func(r *activescan.Run) {
+				got := activescantest.Attack(t, h, []*activescan.Rule{Rule},
+					[]string{"GET /a/?q=alice", "POST /b/ id=2&name=bob"}, func(r *activescan.Engine) {
 						r.Seed = uint64(seed) + 1
 					})
 				found += len(got.Findings)

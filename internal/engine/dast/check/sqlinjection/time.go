@@ -13,13 +13,14 @@ import (
 // This file finds statements that show nothing but how long they take.
 
 // Slow is the check by time.
-var Slow = &activescan.Check{ID: "sqlinjection", Rules: []*finding.Rule{byTime}, Profile: scan.Standard, Slow: true,
-	Beside: true, Wants: wants, Point: slow}
+var Slow = &activescan.Rule{ID: "sqlinjection", FindingRules: []*finding.Rule{byTime}, Profile: scan.Standard,
+	Slow:       true,
+	Concurrent: true, AcceptsPoint: wants, ProbePoint: slow}
 
 // A delay is a value that keeps a database busy for some time.
 type delay struct {
 	dbms string
-	how  activescan.Lasting
+	how  activescan.DelayKind
 	// make returns the whole value for a number of seconds. One value fits numbers and
 	// strings in either quotes: for a number the part between the comment signs is a
 	// comment, for a string it is what counts.
@@ -44,31 +45,31 @@ func unquoted(v, expression string) string {
 // delays make the database compute the expression once for the statement, not once for
 // each row: it is a table of its own that depends on nothing.
 var delays = []delay{
-	{"mysql", activescan.Fine, func(v string, n float64) string {
+	{"mysql", activescan.PreciseSleep, func(v string, n float64) string {
 		return both(v, "-", fmt.Sprintf("(SELECT 0 FROM (SELECT SLEEP(%g))a)", n))
 	}},
-	{"mysql", activescan.Fine, func(v string, n float64) string {
+	{"mysql", activescan.PreciseSleep, func(v string, n float64) string {
 		return unquoted(v, fmt.Sprintf("(SELECT 0 FROM (SELECT SLEEP(%g))a)", n))
 	}},
-	{"postgres", activescan.Fine, func(v string, n float64) string {
+	{"postgres", activescan.PreciseSleep, func(v string, n float64) string {
 		return both(v, "||", fmt.Sprintf("(SELECT COUNT(*) FROM (SELECT pg_sleep(%g))a)", n))
 	}},
-	{"mssql", activescan.Fine, func(v string, n float64) string {
+	{"mssql", activescan.PreciseSleep, func(v string, n float64) string {
 		wait := fmt.Sprintf(" WAITFOR DELAY '0:0:%g' -- ", n)
 		return v + wait + "';" + wait
 	}},
-	{"oracle", activescan.Whole, func(v string, n float64) string {
+	{"oracle", activescan.WholeSeconds, func(v string, n float64) string {
 		return both(v, "||", fmt.Sprintf("(SELECT DBMS_PIPE.RECEIVE_MESSAGE(CHR(97)||CHR(98),%g) FROM DUAL)", n))
 	}},
-	{"sqlite", activescan.Work, func(v string, n float64) string {
+	{"sqlite", activescan.Computation, func(v string, n float64) string {
 		return both(v, "||", fmt.Sprintf("(SELECT LENGTH(LIKE('ABCDEFG',UPPER(HEX(RANDOMBLOB(%.0f))))))", n*75_000_000))
 	}},
-	{"hsqldb", activescan.Work, func(v string, n float64) string {
+	{"hsqldb", activescan.Computation, func(v string, n float64) string {
 		return both(v, "||", fmt.Sprintf("(SELECT COUNT(*) FROM (VALUES(0)) WHERE "+
 			"REGEXP_SUBSTRING(REPEAT(LEFT(CRYPT_KEY(CHAR(65)||CHAR(69)||CHAR(83),NULL),0),%.0f),NULL) IS NOT NULL)",
 			n*400_000_000))
 	}},
-	{"h2", activescan.Work, func(v string, n float64) string {
+	{"h2", activescan.Computation, func(v string, n float64) string {
 		return both(v, "||", fmt.Sprintf("(SELECT COUNT(*) FROM SYSTEM_RANGE(1,%.0f) WHERE MOD(X,3)=5)", n*20_000_000))
 	}},
 }
@@ -76,24 +77,27 @@ var delays = []delay{
 // slow asks values; names of parameters only under the full profile, because nothing else
 // may be asked meanwhile, and few applications put them into statements.
 func slow(p *activescan.Probe) error {
-	if p.Found(Mark) || p.At.Names() && !p.Target.Profile.Allows(scan.Full) {
+	if p.AlreadyFound(Mark) || p.Point.Names() && !p.Target.Profile.Allows(scan.Full) {
 		return nil
 	}
 	for _, d := range known(p) {
-		if p.Found(refusal) && strings.Contains(d.make(p.Value(), 1), "'") {
+		if p.AlreadyFound(refusal) && strings.Contains(d.make(p.OriginalValue(), 1), "'") {
 			continue
 		}
-		found, err := p.Delay(d.how, func(lasting time.Duration) string { return d.make(p.Value(), lasting.Seconds()) })
+		found, err := p.MeasureDelay(d.how, func(lasting time.Duration) string {
+			return d.make(p.OriginalValue(), lasting.Seconds())
+		})
 		if err != nil {
 			return err
 		}
 		if found == nil {
 			continue
 		}
-		p.Mark(Mark)
-		p.Note("proven:" + d.dbms)
-		p.Flaw(activescan.Flaw{Rule: byTime, Payload: found.Payload, Request: p.Request.With(p.At, found.Payload),
-			Answers: found.Answers, Notes: found.Notes,
+		p.MarkFound(Mark)
+		p.RecordFact("proven:" + d.dbms)
+		p.RaiseAlert(activescan.Alert{Rule: byTime, Payload: found.Payload,
+			Request:   p.Request.With(p.Point, found.Payload),
+			Responses: found.Responses, ResponseNotes: found.ResponseNotes,
 			Proof: append(found.Proof, "The delay is written for "+names[d.dbms]+".")})
 		return nil
 	}
@@ -106,7 +110,7 @@ func known(p *activescan.Probe) []delay {
 	for _, how := range []string{"proven:", "dbms:"} {
 		var out []delay
 		for _, d := range delays {
-			if p.Noted(how + d.dbms) {
+			if p.HasFact(how + d.dbms) {
 				out = append(out, d)
 			}
 		}

@@ -49,7 +49,7 @@ type union struct {
 // It needs something to see: an error, words that the page loses with the breaking value
 // and gets back, or rows that it shows with a condition that is true.
 func (s *prober) union() error {
-	if s.At.Names() || s.doneBy() || !s.Target.Profile.Allows(scan.Standard) {
+	if s.Point.Names() || s.doneBy() || !s.Target.Profile.Allows(scan.Standard) {
 		return nil
 	}
 	u := &union{prober: s, left: maxUnion, lost: s.isBroken}
@@ -92,24 +92,24 @@ func (u *union) changing() (done bool, err error) {
 }
 
 // doneBy reports whether something else has decided about the point, or refuses it.
-func (s *prober) doneBy() bool { return s.Found(Mark) || s.Found(refusal) && !s.number() }
+func (s *prober) doneBy() bool { return s.AlreadyFound(Mark) || s.AlreadyFound(refusal) && !s.number() }
 
 // steady looks for words of the page as it was that it shows neither with a value that
 // breaks statements nor with one that names nothing, or at least not with the first; or
 // else for words that only these show. By them a statement is known to have failed.
 func (u *union) steady(samples int) error {
-	control, err := u.Ask(u.Other())
+	control, err := u.SendCached(u.UnknownValue())
 	if err != nil {
 		return err
 	}
 	if len(u.pages) == 0 {
 		u.pages = []*activescan.Page{u.read(u.base.First, ""), u.read(u.base.Second, "")}
-		u.lacking = []*activescan.Page{u.read(u.broken, u.Breaking()), u.read(control, u.Other())}
+		u.lacking = []*activescan.Page{u.read(u.broken, u.Breaking()), u.read(control, u.UnknownValue())}
 	}
 	for {
-		found, missing := activescan.Steady(u.pages, u.lacking), activescan.Steady(u.lacking, u.pages)
+		found, missing := activescan.CommonWords(u.pages, u.lacking), activescan.CommonWords(u.lacking, u.pages)
 		if len(found)+len(missing) == 0 { // what names nothing may name something, such as a limit
-			found = activescan.Steady(u.pages, u.lacking[:1])
+			found = activescan.CommonWords(u.pages, u.lacking[:1])
 		}
 		u.prober.lost = nil
 		switch {
@@ -123,18 +123,18 @@ func (u *union) steady(samples int) error {
 			u.pages = append(u.pages, u.read(resp, ""))
 		case len(found) > 0:
 			u.prober.lost = func(resp *message.Response, payload string) bool {
-				return !u.read(resp, payload).Has(found)
+				return !u.read(resp, payload).ContainsWords(found)
 			}
 			return nil
 		case len(u.lacking) < samples:
-			resp, err := u.Try(u.Breaking())
+			resp, err := u.SendValue(u.Breaking())
 			if err != nil {
 				return err
 			}
 			u.lacking = append(u.lacking, u.read(resp, u.Breaking()))
 		default:
 			u.prober.lost = func(resp *message.Response, payload string) bool {
-				return u.read(resp, payload).Has(missing)
+				return u.read(resp, payload).ContainsWords(missing)
 			}
 			return nil
 		}
@@ -153,7 +153,7 @@ func (u *union) ask(value string) (*message.Response, error) {
 		return nil, errEnough
 	}
 	u.left--
-	return u.Try(value)
+	return u.SendValue(value)
 }
 
 // anywhere makes a value that continues a statement wherever it stands, as a number or
@@ -166,7 +166,7 @@ func anywhere(value, closing, more string) string {
 // visible is asked where a statement that fails shows. One value for all places tells
 // first whether anything could be a statement.
 func (u *union) visible() error {
-	if u.Found(refusal) {
+	if u.AlreadyFound(refusal) {
 		_, err := u.fit([]string{"", ")"})
 		return err
 	}
@@ -220,13 +220,13 @@ func (u *union) unseen() error {
 func (u *union) gains(closing string, usual []*activescan.Page) (bool, error) {
 	var gained []*activescan.Page
 	for range fewSamples {
-		n := u.Number(1000, 9999)
+		n := u.RandomNumber(1000, 9999)
 		payload := anywhere(u.value, closing, fmt.Sprintf(" OR %d=%d", n, n))
 		resp, err := u.ask(payload)
 		if err != nil {
 			return false, err
 		}
-		if gained = append(gained, u.read(resp, payload)); len(activescan.Steady(gained, usual)) == 0 {
+		if gained = append(gained, u.read(resp, payload)); len(activescan.CommonWords(gained, usual)) == 0 {
 			return false, nil
 		}
 	}
@@ -250,7 +250,7 @@ func (u *union) fit(closings []string) (bool, error) {
 			continue
 		}
 		u.left -= forOrder
-		for _, head := range []string{u.Other(), u.value} {
+		for _, head := range []string{u.UnknownValue(), u.value} {
 			if found, err := u.known(head, closing, n); found || err != nil && !errors.Is(err, errEnough) {
 				return true, err
 			}
@@ -267,12 +267,12 @@ func (u *union) columns(closing string) (int, error) {
 	if err != nil || u.lost(first, payload) {
 		return 0, err
 	}
-	taken := u.Page(first, payload)
+	taken := u.PageOf(first, payload)
 	last, payload, err := u.order(closing, tooMany)
 	if err != nil {
 		return 0, err
 	}
-	failed := u.Page(last, payload)
+	failed := u.PageOf(last, payload)
 	if !u.lost(last, payload) && failed.Equal(taken) {
 		return 0, nil
 	}
@@ -282,7 +282,7 @@ func (u *union) columns(closing string) (int, error) {
 	}
 	if lost := u.lost; steady {
 		u.lost = func(resp *message.Response, payload string) bool {
-			return lost(resp, payload) || u.Page(resp, payload).Equal(failed)
+			return lost(resp, payload) || u.PageOf(resp, payload).Equal(failed)
 		}
 	}
 	low, high := 1, tooMany // taken, and not
@@ -323,16 +323,16 @@ func (u *union) ordered(closing string, n int) error {
 	order := u.prober.order([]int{asUsual, asBroken}, make([]int, outcomes), 1)
 	for _, kind := range order {
 		fails := kind == asBroken
-		k := u.Number(1, n)
+		k := u.RandomNumber(1, n)
 		if fails {
-			k = u.Number(n+1, tooMany)
+			k = u.RandomNumber(n+1, tooMany)
 		}
 		resp, payload, err := u.order(closing, k)
 		if err != nil {
 			return err
 		}
 		if u.lost(resp, payload) != fails {
-			u.Count(byChance)
+			u.IncrementCount(byChance)
 			return nil
 		}
 		note := "an order by a column"
@@ -348,8 +348,9 @@ func (u *union) ordered(closing string, n int) error {
 	}
 	u.proved()
 	u.proven(u.dbms)
-	u.Flaw(activescan.Flaw{Rule: byError, Request: u.Request.With(u.At, bad), Payload: bad, Answers: answers,
-		Notes: notes,
+	u.RaiseAlert(activescan.Alert{Rule: byError, Request: u.Request.With(u.Point, bad), Payload: bad,
+		Responses:     answers,
+		ResponseNotes: notes,
 		Proof: []string{fmt.Sprintf("The result has %s: the value %s is taken.", plural(n, "column"), good),
 			"The value " + bad + ", which orders by a column that there is not, is not.",
 			fmt.Sprintf("So it was in %d requests with columns drawn at random.", len(answers))}})
@@ -398,7 +399,7 @@ func (u *union) known(head, closing string, n int) (bool, error) {
 
 // guess adds rows of 1 to maxGuessed columns, wherever the value stands.
 func (u *union) guess(closing string) (bool, error) {
-	at := func(query string) string { return anywhere(u.Other(), closing, " UNION ALL "+query) }
+	at := func(query string) string { return anywhere(u.UnknownValue(), closing, " UNION ALL "+query) }
 	shapes := []func(n int) string{
 		func(n int) string { return row(n, numeric, numeric) },
 		func(n int) string { return row(n, numeric, textual) },
@@ -423,7 +424,7 @@ func (u *union) guess(closing string) (bool, error) {
 // tolerant reports whether the database is known to take values of all types in a column.
 func (u *union) tolerant() bool {
 	return u.dbms == "mysql" || u.dbms == "sqlite" || u.dbms == "" &&
-		(u.Noted("proven:mysql") || u.Noted("proven:sqlite"))
+		(u.HasFact("proven:mysql") || u.HasFact("proven:sqlite"))
 }
 
 // queries are the forms of a query that reads no table, those of the database if it is
@@ -463,7 +464,7 @@ func (u *union) fill(query, kinds string) (filled string, products []string) {
 			columns, products = append(columns, "NULL"), append(products, "")
 			continue
 		}
-		a, b := u.Number(32_000, 46_340), u.Number(32_000, 46_340)
+		a, b := u.RandomNumber(32_000, 46_340), u.RandomNumber(32_000, 46_340)
 		column := fmt.Sprintf("%d*%d", a, b)
 		if kind == textual { // of a length that all databases take; they fill it with spaces or not
 			column = "CAST(" + column + " AS CHAR(12))"
@@ -537,9 +538,10 @@ func (u *union) shows(at frame, query, kinds string) (bool, error) {
 	if u.dbms != "" {
 		proof = append(proof, "The database is "+names[u.dbms]+".")
 	}
-	u.Flaw(activescan.Flaw{Rule: byUnion, Request: u.Request.With(u.At, payload), Payload: payload,
-		Answers: append(answers, resp),
-		Notes: []string{"a row of products is added", "a row of other products", "the same with a word that SQL does " +
+	u.RaiseAlert(activescan.Alert{Rule: byUnion, Request: u.Request.With(u.Point, payload), Payload: payload,
+		Responses: append(answers, resp),
+		ResponseNotes: []string{"a row of products is added", "a row of other products", "the same with a word that " +
+			"SQL does " +
 			"not know"}, Proof: proof})
 	return true, nil
 }

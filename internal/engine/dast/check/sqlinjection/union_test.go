@@ -135,7 +135,7 @@ func TestUnion(t *testing.T) {
 	}
 	requests := 0
 	for i, operation := range operations { // each by itself, so that everything that is random is the same in each run
-		got := activescantest.Attack(t, mux, []*activescan.Check{Check}, []string{operation})
+		got := activescantest.Attack(t, mux, []*activescan.Rule{Rule}, []string{operation})
 		activescantest.Expect(t, got, want[i])
 		for _, f := range got.Findings {
 			if len(f.Live.Proof) < 3 || len(f.Live.Exchanges) < 3 {
@@ -148,7 +148,7 @@ func TestUnion(t *testing.T) {
 	if requests > 40*len(operations) {
 		t.Errorf("%d requests for %d operations", requests, len(operations))
 	}
-	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Check{Check}, operations[:1],
+	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Rule{Rule}, operations[:1],
 		activescantest.Profile(scan.Safe)))
 }
 
@@ -219,7 +219,7 @@ func TestNoUnion(t *testing.T) {
 		})
 		operations = append(operations, "GET "+path+"?q=a+b")
 	}
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations)
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule}, operations)
 	activescantest.Expect(t, got)
 	if got.Requests > 25*len(operations) {
 		t.Errorf("%d requests for %d operations", got.Requests, len(operations))
@@ -267,10 +267,10 @@ func TestHeaders(t *testing.T) {
 		}
 		fmt.Fprint(w, "welcome ", html.EscapeString(r.UserAgent()))
 	})
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check},
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule},
 		[]string{"GET /agent/a", "GET /agent/b", "GET /referer/a",
 			"GET /address/a", "GET /bound/a"},
-		func(r *activescan.Run) { r.Parallel = 1 })
+		func(r *activescan.Engine) { r.Parallel = 1 })
 	activescantest.Expect(t, got, "dast/sqlinjection/error GET /agent/a header:User-Agent",
 		"dast/sqlinjection/error GET "+
 			"/referer/a header:Referer",

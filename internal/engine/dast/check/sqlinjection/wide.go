@@ -26,7 +26,7 @@ var twoBytes = lazyregexp.New(`(?i)charset=["']?(?:gb|big5|shift|sjis|euc|window
 
 // halves looks at a point where quotes alone have shown nothing.
 func (s *prober) halves() error {
-	if s.At.In != message.InQuery && s.At.In != message.InForm || s.Found(Mark) || !s.escapes() &&
+	if s.Point.In != message.InQuery && s.Point.In != message.InForm || s.AlreadyFound(Mark) || !s.escapes() &&
 		(s.leaves() || !s.encoded()) {
 		return nil
 	}
@@ -36,12 +36,12 @@ func (s *prober) halves() error {
 		return err
 	}
 	var err error
-	if w.broken, err = w.Try(w.wide); err != nil {
+	if w.broken, err = w.SendValue(w.wide); err != nil {
 		return err
 	}
 	w.dbms = signature(w.broken.Text(), w.first.Text())
 	closings := []string{"'", "')"}
-	if w.dbms != "" || !w.Page(w.broken, w.wide).Equal(w.usual()) {
+	if w.dbms != "" || !w.PageOf(w.broken, w.wide).Equal(w.usual()) {
 		for _, closing := range closings {
 			if found, err := w.repairs(w.ending(closing)); found || w.doubtful || err != nil {
 				return err
@@ -61,7 +61,7 @@ func (s *prober) halves() error {
 
 // leaves reports whether a quote without more ends what the value stands in.
 func (s *prober) leaves() bool {
-	return s.changed || s.dbms != "" || s.number() && !s.Page(s.broken, s.Breaking()).Equal(s.usual())
+	return s.changed || s.dbms != "" || s.number() && !s.PageOf(s.broken, s.Breaking()).Equal(s.usual())
 }
 
 // ending is the place of a value that ends what it stands in, and makes a comment of the rest.
@@ -69,7 +69,7 @@ func (s *prober) ending(closing string) *place {
 	return &place{kind: half, make: func(n int, _ string) form {
 		format := s.value + closing + " %s %d=%d -- "
 		return form{fmt.Sprintf(format, "AND", n, n), fmt.Sprintf(format, "ANX", n, n), "ANX",
-			fmt.Sprintf(format, "AND", n, n+s.Number(1, 4000))}
+			fmt.Sprintf(format, "AND", n, n+s.RandomNumber(1, 4000))}
 	}}
 }
 
@@ -87,6 +87,6 @@ func (s *prober) encoded() bool {
 	text := s.first.Text()
 	return twoBytes.MatchString(s.first.Header.Get("Content-Type")) ||
 		twoBytes.MatchString(text[:min(len(text), 2048)]) ||
-		(s.Noted("dbms:mysql") || s.Noted("proven:mysql")) && (strings.Contains(s.Request.Path, ".php") ||
-			strings.Contains(s.first.Header.Get("X-Powered-By"), "PHP")) && s.Count("sql halves") <= maxHalves
+		(s.HasFact("dbms:mysql") || s.HasFact("proven:mysql")) && (strings.Contains(s.Request.Path, ".php") ||
+			strings.Contains(s.first.Header.Get("X-Powered-By"), "PHP")) && s.IncrementCount("sql halves") <= maxHalves
 }

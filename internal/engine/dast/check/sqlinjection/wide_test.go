@@ -53,7 +53,7 @@ func TestHalves(t *testing.T) {
 	serve("/narrow/text", "gbk", "text", func(s string) string { return unslashed(slashed(s), false) })
 	serve("/narrow/page", "gbk", "page", func(s string) string { return unslashed(slashed(s), false) })
 	serve("/bound", "gbk", "text", func(s string) string { return strings.ReplaceAll(s, "'", "''") })
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check},
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule},
 		[]string{"GET /wide/text?q=alice", "POST /wide/page q=alice", "POST /wide/bit q=nobody",
 			"GET /narrow/text?q=alice", "GET /narrow/page?q=alice", "GET /bound?q=alice"})
 	activescantest.Expect(t, got, "dast/sqlinjection/error GET /wide/text query:q", "dast/sqlinjection/error POST "+
@@ -90,9 +90,9 @@ func TestNumbersInStrings(t *testing.T) {
 	serve("/words/called", called, mysql)
 	serve("/escaped", single, func(s string) string { return strings.ReplaceAll(s, "'", "''") })
 	serve("/taken", single, func(s string) string { return mysql(strings.NewReplacer("'", "", `"`, "").Replace(s)) })
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, []string{"GET /single?q=2", "GET /double?q=2",
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule}, []string{"GET /single?q=2", "GET /double?q=2",
 		"GET /words?q=2", "GET /words/double?q=2", "GET /words/called?q=2", "GET /escaped?q=2", "GET /taken?q=2"},
-		func(r *activescan.Run) { r.Note("proven:mysql") })
+		func(r *activescan.Engine) { r.RecordFact("proven:mysql") })
 	activescantest.Expect(t, got, "dast/sqlinjection/boolean GET /single query:q", "dast/sqlinjection/boolean GET "+
 		"/double query:q", "dast/sqlinjection/boolean GET /words query:q",
 		"dast/sqlinjection/boolean GET /words/double query:q", "dast/sqlinjection/boolean GET /words/called query:q")
@@ -115,7 +115,7 @@ func TestSignIn(t *testing.T) {
 	}
 	serve("/in", func(s string) string { return "'" + s + "'" })
 	serve("/escaped", func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" })
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check},
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule},
 		[]string{"POST /in user=someone&passwd=x", "POST /escaped user=someone&passwd=x"})
 	activescantest.Expect(t, got, "dast/sqlinjection/boolean POST /in form:user", "dast/sqlinjection/boolean POST /in "+
 		"form:passwd")

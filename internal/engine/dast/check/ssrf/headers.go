@@ -14,8 +14,9 @@ import (
 // they name.
 
 // Headers is the check of headers. It asks nothing where nobody listens.
-var Headers = &activescan.Check{ID: "ssrf", Rules: []*finding.Rule{rule}, Profile: scan.Standard, Request: headers,
-	Site: route}
+var Headers = &activescan.Rule{ID: "ssrf", FindingRules: []*finding.Rule{rule}, Profile: scan.Standard,
+	ScanOperation: headers,
+	ScanSite:      route}
 
 // addressed are headers that hold addresses or hosts, in requests of their own where one
 // of them may keep the others from being read.
@@ -29,8 +30,9 @@ var addressed = [][]string{
 // maxFolders bounds the folders whose headers are tried.
 const maxFolders = 20
 
-func headers(t *activescan.Trial) error {
-	if t.Callback == nil || !t.Once("ssrf headers "+path.Dir(t.Request.Path)) || t.Count("ssrf headers") > maxFolders {
+func headers(t *activescan.OperationScan) error {
+	if t.OAST == nil || !t.FirstTime("ssrf headers "+path.Dir(t.Request.Path)) ||
+		t.IncrementCount("ssrf headers") > maxFolders {
 		return nil
 	}
 	for _, group := range addressed {
@@ -38,9 +40,10 @@ func headers(t *activescan.Trial) error {
 		for i, name := range group {
 			points[i] = message.HeaderPoint(name)
 		}
-		if _, err := t.Lure(func(bait func() activescan.Bait) (*message.Request, []activescan.Hook) {
+		if _, err := t.SendOAST(func(bait func() activescan.OASTPayload) (*message.Request,
+			[]activescan.ExpectedInteraction) {
 			r := t.Request.Clone()
-			var hooks []activescan.Hook
+			var hooks []activescan.ExpectedInteraction
 			for i, name := range group {
 				b := bait()
 				value := b.URL
@@ -48,7 +51,8 @@ func headers(t *activescan.Trial) error {
 					_, value, _ = strings.Cut(b.URL, "://")
 				}
 				r = r.SetHeader(name, value)
-				hooks = append(hooks, activescan.Hook{Bait: b, Rule: rule, At: &points[i], Payload: value, Fetch: true,
+				hooks = append(hooks, activescan.ExpectedInteraction{OASTPayload: b, Rule: rule, Point: &points[i],
+					Payload: value, RequiresHTTP: true,
 					Proof: "The header " + name + " holds an address of a listener; the server asked for it."})
 			}
 			return r, hooks
@@ -61,20 +65,21 @@ func headers(t *activescan.Trial) error {
 
 // route asks whether what stands before the server sends requests to whichever host they
 // name.
-func route(t *activescan.Trial) error {
-	if t.Callback == nil {
+func route(t *activescan.OperationScan) error {
+	if t.OAST == nil {
 		return nil
 	}
 	at := message.HeaderPoint("Host")
-	_, err := t.Lure(func(bait func() activescan.Bait) (*message.Request, []activescan.Hook) {
+	_, err := t.SendOAST(func(bait func() activescan.OASTPayload) (*message.Request, []activescan.ExpectedInteraction) {
 		b := bait()
 		_, place, _ := strings.Cut(b.URL, "://")
 		host, rest, _ := strings.Cut(place, "/")
 		r := t.Request.Clone()
 		r.Path = "/" + rest
 		return r.SetHeader("Host", host),
-			[]activescan.Hook{{Bait: b, Rule: rule, At: &at, Payload: host, Place: "/", Fetch: true,
-				Proof: "The header Host names a listener; the request was sent on to it."}}
+			[]activescan.ExpectedInteraction{{OASTPayload: b, Rule: rule, Point: &at, Payload: host, Location: "/",
+				RequiresHTTP: true,
+				Proof:        "The header Host names a listener; the request was sent on to it."}}
 	})
 	return err
 }

@@ -31,7 +31,7 @@ func TestHeaders(t *testing.T) {
 		}
 	})
 	page("/log/good", func(r *http.Request) { t.Log(r.Referer(), r.Header.Get("X-Forwarded-For")) })
-	checks := []*activescan.Check{Headers}
+	checks := []*activescan.Rule{Headers}
 	want := []string{"dast/ssrf/request GET /referer/bad header:Referer", "dast/ssrf/request GET /host/bad " +
 		"header:X-Forwarded-Host", "dast/ssrf/request GET /original/bad header:X-Original-Url"}
 	activescantest.Expect(t, activescantest.Attack(t, mux, checks, operations, activescantest.Listening(t)), want...)

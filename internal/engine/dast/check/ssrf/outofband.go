@@ -16,32 +16,33 @@ var hostLike = lazyregexp.New(`(?i)^(?:(?:[a-z0-9-]+\.)+[a-z]{2,}|(?:\d{1,3}\.){
 
 // calls makes the target ask our listener, if there is one.
 func calls(p *activescan.Probe) (bool, error) {
-	called, err := call(p, func(b activescan.Bait) string { return b.URL })
-	if called || err != nil || strings.Contains(p.At.Value, "://") || !hostLike.MatchString(p.At.Value) &&
-		!hostLike.MatchString(p.At.Name) {
+	called, err := call(p, func(b activescan.OASTPayload) string { return b.URL })
+	if called || err != nil || strings.Contains(p.Point.Value, "://") || !hostLike.MatchString(p.Point.Value) &&
+		!hostLike.MatchString(p.Point.Name) {
 		return called, err
 	}
-	return call(p, func(b activescan.Bait) string {
+	return call(p, func(b activescan.OASTPayload) string {
 		_, rest, _ := strings.Cut(b.URL, "://")
 		return rest
 	})
 }
 
-func call(p *activescan.Probe, payload func(activescan.Bait) string) (bool, error) {
-	return p.Lure(func(bait func() activescan.Bait) (*message.Request, []activescan.Hook) {
+func call(p *activescan.Probe, payload func(activescan.OASTPayload) string) (bool, error) {
+	return p.SendOAST(func(bait func() activescan.OASTPayload) (*message.Request, []activescan.ExpectedInteraction) {
 		b := bait()
 		value := payload(b)
-		return p.Request.With(p.At, value),
-			[]activescan.Hook{{Bait: b, Rule: rule, At: &p.At, Payload: value, Fetch: true,
-				Proof: "The value is an address of a listener; the server asked for it.",
-				Judge: func(resp *message.Response) (*finding.Rule, string) { return shown(p, resp, b) }}}
+		return p.Request.With(p.Point, value),
+			[]activescan.ExpectedInteraction{{OASTPayload: b, Rule: rule, Point: &p.Point, Payload: value,
+				RequiresHTTP:  true,
+				Proof:         "The value is an address of a listener; the server asked for it.",
+				JudgeResponse: func(resp *message.Response) (*finding.Rule, string) { return shown(p, resp, b) }}}
 	})
 }
 
 // shown tells what becomes of the listener's text: whoever runs it as a program of PHP
 // leaves out one of its two elements, and nobody else does.
-func shown(p *activescan.Probe, resp *message.Response, b activescan.Bait) (*finding.Rule, string) {
-	text := p.Callback.Text(b.Token)
+func shown(p *activescan.Probe, resp *message.Response, b activescan.OASTPayload) (*finding.Rule, string) {
+	text := p.OAST.Text(b.Token)
 	switch {
 	case strings.Contains(resp.Text(), text.Included):
 		return inclusion, "The listener's text holds an empty element of PHP; the answer holds the text without it, " +

@@ -37,10 +37,10 @@ var rule = &finding.Rule{
 	CWE: []string{"CWE-918"}, OWASP: []string{"A10:2021"}, Severity: finding.High, Confidence: finding.Certain,
 }
 
-// Check is the check.
-var Check = &activescan.Check{ID: "ssrf", Rules: []*finding.Rule{rule, inclusion},
-	Called:  []*finding.Rule{rule, inclusion},
-	Profile: scan.Standard, Wants: wants, Point: point}
+// Rule is the check.
+var Rule = &activescan.Rule{ID: "ssrf", FindingRules: []*finding.Rule{rule, inclusion},
+	OASTRules: []*finding.Rule{rule, inclusion},
+	Profile:   scan.Standard, AcceptsPoint: wants, ProbePoint: point}
 
 // wants chooses points that are about addresses.
 func wants(p message.Point) bool {
@@ -70,17 +70,17 @@ func own(p *activescan.Probe) error {
 	if err != nil {
 		return err
 	}
-	root, err := message.Of(p.Scope.Base())
+	root, err := message.FromURL(p.Scope.Base())
 	if err != nil {
 		return err
 	}
-	page, err := p.Follow(root)
+	page, err := p.SendFollowingRedirects(root)
 	if err != nil || page.Status != 200 {
 		return err
 	}
 	// Of two addresses of the target, one exists.
-	there, missing := root.Address(), root.Base()+"/"+p.Random(12)
-	resp, err := p.Try(there)
+	there, missing := root.Address(), root.Base()+"/"+p.RandomLetters(12)
+	resp, err := p.SendValue(there)
 	if err != nil || resp.Status >= 300 {
 		return err
 	}
@@ -88,17 +88,17 @@ func own(p *activescan.Probe) error {
 	if len(parts) == 0 || !holds(resp, parts) {
 		return nil
 	}
-	other, err := p.Try(missing)
+	other, err := p.SendValue(missing)
 	if err != nil || holds(other, parts) {
 		return err
 	}
-	again, err := p.Try(there + "?" + p.Random(6))
+	again, err := p.SendValue(there + "?" + p.RandomLetters(6))
 	if err != nil || !holds(again, parts) {
 		return err
 	}
-	p.Flaw(activescan.Flaw{Rule: rule, Payload: there, Request: p.Request.With(p.At, there),
-		Answers: []*message.Response{resp, other, again},
-		Notes:   []string{"the address of the target itself", "one that does not exist", "the first again"},
+	p.RaiseAlert(activescan.Alert{Rule: rule, Payload: there, Request: p.Request.With(p.Point, there),
+		Responses:     []*message.Response{resp, other, again},
+		ResponseNotes: []string{"the address of the target itself", "one that does not exist", "the first again"},
 		Proof: []string{"The value " + there + " is answered with what stands on that page.", "The value " + missing +
 			", which does not exist, is not."}})
 	return nil

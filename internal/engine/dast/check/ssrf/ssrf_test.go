@@ -45,7 +45,7 @@ func TestCheck(t *testing.T) {
 		return "hello"
 	})
 	page("/good/list", func(v string) string { return fmt.Sprint(v == "http://site.example/") })
-	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Check{Check}, operations),
+	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Rule{Rule}, operations),
 		"dast/ssrf/request GET "+
 			"/bad/shown query:url", "dast/ssrf/request GET /bad/encoded query:url")
 	page("/bad/included", func(v string) string { return strings.ReplaceAll(get(v), "<?php ?>", "") })
@@ -68,7 +68,7 @@ func TestCheck(t *testing.T) {
 	page("/good/stripped", func(v string) string {
 		return regexp.MustCompile(`https?://\S+`).ReplaceAllString(v, "[link]")
 	})
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations, activescantest.Listening(t))
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule}, operations, activescantest.Listening(t))
 	activescantest.Expect(t, got, "dast/ssrf/request GET /bad/shown query:url", "dast/ssrf/request GET /bad/encoded "+
 		"query:url", "dast/ssrf/request GET /bad/silent query:url",
 		"dast/ssrf/inclusion GET /bad/included query:url", "dast/ssrf/request GET /bad/host query:url",

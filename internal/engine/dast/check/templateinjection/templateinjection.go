@@ -35,9 +35,9 @@ var (
 		"template on the server; what it computes is not shown.")
 )
 
-// Check is the check.
-var Check = &activescan.Check{ID: "templateinjection", Rules: []*finding.Rule{rule, byError}, Profile: scan.Safe,
-	Wants: wants, Point: point}
+// Rule is the check.
+var Rule = &activescan.Rule{ID: "templateinjection", FindingRules: []*finding.Rule{rule, byError}, Profile: scan.Safe,
+	AcceptsPoint: wants, ProbePoint: point}
 
 func wants(p message.Point) bool {
 	switch p.In {
@@ -78,8 +78,8 @@ var forms = []form{
 // fill puts random numbers or words into the form, and returns it with what an engine
 // makes of it. Products fit into 31 bits, with which some languages compute.
 func (f form) fill(p *activescan.Probe) (text, want string) {
-	a, b := p.Number(10_000, 46_340), p.Number(10_000, 46_340)
-	word := p.Random(p.Number(11, 31))
+	a, b := p.RandomNumber(10_000, 46_340), p.RandomNumber(10_000, 46_340)
+	word := p.RandomLetters(p.RandomNumber(11, 31))
 	text = strings.NewReplacer("A", fmt.Sprint(a), "B", fmt.Sprint(b), "W", word).Replace(f.text)
 	switch {
 	case strings.Contains(f.text, "printf"):
@@ -91,7 +91,7 @@ func (f form) fill(p *activescan.Probe) (text, want string) {
 }
 
 func point(p *activescan.Probe) error {
-	if p.Found("sql") || p.Found("command") {
+	if p.AlreadyFound("sql") || p.AlreadyFound("command") {
 		return nil
 	}
 	base, err := p.Baseline()
@@ -99,17 +99,17 @@ func point(p *activescan.Probe) error {
 		return err
 	}
 	// What an engine computes is seen where the page repeats the value, or fails on it.
-	canary, err := p.Canary()
+	canary, err := p.ProbeCanary()
 	if err != nil {
 		return err
 	}
-	if !strings.Contains(canary.Answer.Head()+canary.Answer.Text(), canary.Word) && base.Stable &&
-		p.Page(canary.Answer, canary.Word).Equal(base.Page()) {
+	if !strings.Contains(canary.Response.Head()+canary.Response.Text(), canary.Word) && base.Stable &&
+		p.PageOf(canary.Response, canary.Word).Equal(base.Page()) {
 		return unseen(p, base)
 	}
 	// Forms with a percent sign fail where a value is decoded once more: they are apart.
 	for _, percent := range []bool{false, true} {
-		some, err := evaluates(p, base, p.Page(canary.Answer, canary.Word), percent)
+		some, err := evaluates(p, base, p.PageOf(canary.Response, canary.Word), percent)
 		if err != nil {
 			return err
 		}
@@ -132,19 +132,19 @@ func point(p *activescan.Probe) error {
 // shows them as it shows a word, or neither shows them nor changes, has none; an error
 // that quotes them is another page.
 func evaluates(p *activescan.Probe, base *activescan.Baseline, word *activescan.Page, percent bool) (bool, error) {
-	mark := p.Random(6)
+	mark := p.RandomLetters(6)
 	all := mark
 	for _, f := range forms {
 		if strings.Contains(f.text, "%") == percent {
 			all += strings.NewReplacer("A", "2", "B", "3").Replace(f.text) + mark
 		}
 	}
-	resp, err := p.Try(all)
+	resp, err := p.SendValue(all)
 	if err != nil {
 		return false, err
 	}
 	text := resp.Text()
-	page := p.Page(resp, all)
+	page := p.PageOf(resp, all)
 	if encoded(text, all) && (page.Equal(word) || !base.Stable) { // repeated as it is
 		return false, nil
 	}
@@ -170,10 +170,10 @@ func try(p *activescan.Probe, f form) (found bool, err error) {
 	var answers []*message.Response
 	var payload, proof string
 	for range 2 {
-		before, after := p.Random(3), p.Random(3)
+		before, after := p.RandomLetters(3), p.RandomLetters(3)
 		text, want := f.fill(p)
 		payload = before + text + after
-		resp, err := p.Try(payload)
+		resp, err := p.SendValue(payload)
 		if err != nil {
 			return false, err
 		}
@@ -183,11 +183,13 @@ func try(p *activescan.Probe, f form) (found bool, err error) {
 		proof = fmt.Sprintf("The value %s is answered with %s in the place of the expression.", payload, want)
 		answers = append(answers, resp)
 	}
-	p.Mark("template")
-	p.Mark("code")
-	p.Flaw(activescan.Flaw{Rule: rule, Payload: payload, Request: p.Request.With(p.At, payload), Answers: answers,
-		Notes: []string{"an expression", "another one"},
-		Proof: []string{proof, "So it was with another expression.", "The form is that of: " + f.engines + "."}})
+	p.MarkFound("template")
+	p.MarkFound("code")
+	p.RaiseAlert(activescan.Alert{Rule: rule, Payload: payload, Request: p.Request.With(p.Point, payload),
+		Responses:     answers,
+		ResponseNotes: []string{"an expression", "another one"},
+		Proof: []string{proof, "So it was with another expression.", "The form is that of: " + f.engines +
+			"."}})
 	return true, nil
 }
 

@@ -115,7 +115,7 @@ func TestCheck(t *testing.T) {
 	want = append(want, "dast/templateinjection/error GET /silent query:q")
 	unseen("/refuses", func(v string) bool { return strings.ContainsAny(v, "{}<>") })
 	unseen("/opens", func(v string) bool { return strings.Contains(v, "{{") })
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations)
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule}, operations)
 	activescantest.Expect(t, got, want...)
 	if got.Requests > 14*len(operations) {
 		t.Errorf("%d requests for %d operations", got.Requests, len(operations))

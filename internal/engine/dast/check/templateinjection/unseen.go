@@ -24,29 +24,29 @@ var faults = []fault{
 // unseen asks what pages do with the signs of templates that take any other value and say
 // nothing of it.
 func unseen(p *activescan.Probe, base *activescan.Baseline) error {
-	open, closed := p.Random(4), p.Random(4)
+	open, closed := p.RandomLetters(4), p.RandomLetters(4)
 	for _, f := range faults {
 		text := strings.NewReplacer("A", "7", "B", "7").Replace(f.text)
 		open += text
 		// Signs with spaces between begin nothing: who refuses signs refuses both.
 		closed += strings.Join(strings.Split(text, ""), " ")
 	}
-	broken, err := p.Try(open)
+	broken, err := p.SendValue(open)
 	if err != nil {
 		return err
 	}
-	page := p.Page(broken, open)
+	page := p.PageOf(broken, open)
 	if page.Equal(base.Page()) {
 		return nil
 	}
-	refused, err := p.Try(closed)
-	if err != nil || p.Page(refused, closed).Equal(page) {
+	refused, err := p.SendValue(closed)
+	if err != nil || p.PageOf(refused, closed).Equal(page) {
 		return err
 	}
 	for _, f := range faults {
-		c, err := p.Contrast(func() (yes, no string) {
-			a := p.Number(20_000, 46_340)
-			b := a - p.Number(2, 9_000)
+		c, err := p.CompareConditions(func() (yes, no string) {
+			a := p.RandomNumber(20_000, 46_340)
+			b := a - p.RandomNumber(2, 9_000)
 			fill := func(a, b int) string {
 				return strings.NewReplacer("A", fmt.Sprint(a), "B", fmt.Sprint(b)).Replace(f.text)
 			}
@@ -58,10 +58,11 @@ func unseen(p *activescan.Probe, base *activescan.Baseline) error {
 		if c == nil {
 			continue
 		}
-		p.Mark("template")
-		p.Mark("code")
-		p.Flaw(activescan.Flaw{Rule: byError, Payload: c.No, Request: p.Request.With(p.At, c.No), Answers: c.Answers,
-			Notes: c.Notes,
+		p.MarkFound("template")
+		p.MarkFound("code")
+		p.RaiseAlert(activescan.Alert{Rule: byError, Payload: c.No, Request: p.Request.With(p.Point, c.No),
+			Responses:     c.Responses,
+			ResponseNotes: c.ResponseNotes,
 			Proof: []string{"The value " + c.Yes + " is answered as any other one; " + c.No + ", which divides by " +
 				"zero or looks into nothing, is not.", "So it was three times with other numbers, in turning order.",
 				"The form is that of: " + f.engines + "."}})

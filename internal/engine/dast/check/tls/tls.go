@@ -58,12 +58,12 @@ var (
 		"Load everything over HTTPS."})
 )
 
-// Check makes the handshakes, and looks at pages.
-var Check = &activescan.Check{ID: "tls", Rules: []*finding.Rule{certificate, weak, version, cipher, plain, mixed},
-	Profile: scan.Safe, Site: shake, Response: look}
+// Rule makes the handshakes, and looks at pages.
+var Rule = &activescan.Rule{ID: "tls", FindingRules: []*finding.Rule{certificate, weak, version, cipher, plain, mixed},
+	Profile: scan.Safe, ScanSite: shake, InspectResponse: look}
 
 // shake makes the handshakes.
-func shake(t *activescan.Trial) error {
+func shake(t *activescan.OperationScan) error {
 	if t.Request.Scheme != "https" {
 		return nil
 	}
@@ -71,13 +71,14 @@ func shake(t *activescan.Trial) error {
 	if state == nil || len(state.PeerCertificates) == 0 {
 		return nil
 	}
-	answer, err := t.Nobody(t.Request)
+	answer, err := t.SendAnonymously(t.Request)
 	if err != nil {
 		return err
 	}
 	report := func(rule *finding.Rule, proof string) {
-		t.Flaw(activescan.Flaw{Rule: rule, Place: "/", Key: t.Request.Host, Answers: []*message.Response{answer},
-			Notes: []string{"a request over the connection"}, Nobody: true, Proof: []string{proof}})
+		t.RaiseAlert(activescan.Alert{Rule: rule, Location: "/", Key: t.Request.Host,
+			Responses:     []*message.Response{answer},
+			ResponseNotes: []string{"a request over the connection"}, Anonymous: true, Proof: []string{proof}})
 	}
 	host := t.Request.URL().Hostname()
 	if why := distrust(state.PeerCertificates, nil, host, time.Now()); why != "" {
@@ -110,7 +111,7 @@ func shake(t *activescan.Trial) error {
 
 // handshake makes a handshake whatever the certificate is; nil: the server refuses. Only
 // the end of the scan is an error.
-func handshake(t *activescan.Trial, config *tls.Config) (*tls.ConnectionState, error) {
+func handshake(t *activescan.OperationScan, config *tls.Config) (*tls.ConnectionState, error) {
 	config.InsecureSkipVerify = true // the certificate is looked at by itself
 	state, err := t.Client.Handshake(t.Context, config)
 	if t.Context.Err() != nil {
@@ -181,7 +182,7 @@ func feeble(chain []*x509.Certificate) string {
 
 // look looks at what a page sends and loads without encryption. On the way to this very
 // machine is nobody.
-func look(t *activescan.Trial, resp *message.Response) {
+func look(t *activescan.OperationScan, resp *message.Response) {
 	if !resp.IsHTML() || resp.Status >= 400 || local(resp.Request.URL().Hostname()) {
 		return
 	}
@@ -192,18 +193,18 @@ func look(t *activescan.Trial, resp *message.Response) {
 		}
 		switch {
 		case n.Data == "form" && password(n) && (!secure || open(attribute(n, "action"))):
-			tell(t, plain, resp, "The form with a password of "+resp.Request.Place()+" is shown or sent over HTTP.")
+			tell(t, plain, resp, "The form with a password of "+resp.Request.Location()+" is shown or sent over HTTP.")
 		case secure && (n.Data == "script" || n.Data == "iframe") && open(attribute(n, "src")),
 			secure && n.Data == "link" && strings.EqualFold(attribute(n, "rel"), "stylesheet") &&
 				open(attribute(n, "href")):
-			tell(t, mixed, resp, "The page "+resp.Request.Place()+" has a "+n.Data+" over HTTP.")
+			tell(t, mixed, resp, "The page "+resp.Request.Location()+" has a "+n.Data+" over HTTP.")
 		}
 	}
 }
 
-func tell(t *activescan.Trial, rule *finding.Rule, resp *message.Response, proof string) {
-	t.Flaw(activescan.Flaw{Rule: rule, Request: resp.Request, Place: "/", Key: resp.Request.Host,
-		Answers: []*message.Response{resp}, Notes: []string{"a page"}, Proof: []string{proof}})
+func tell(t *activescan.OperationScan, rule *finding.Rule, resp *message.Response, proof string) {
+	t.RaiseAlert(activescan.Alert{Rule: rule, Request: resp.Request, Location: "/", Key: resp.Request.Host,
+		Responses: []*message.Response{resp}, ResponseNotes: []string{"a page"}, Proof: []string{proof}})
 }
 
 // open reports whether an address of the page is asked for without encryption.

@@ -38,22 +38,22 @@ func found(t *testing.T, address string, pages ...*message.Response) []string {
 	var dialer net.Dialer
 	client := traffic.New(traffic.Options{Scope: scope, Dial: dialer.DialContext, ID: "test", Rate: 1e6})
 	defer client.Close()
-	run := &activescan.Run{Client: client, Surface: sitemap.NewSurface(10), Target: target, Scope: scope,
-		Checks: []*activescan.Check{Check}, Seed: 1,
-		Report:  func(r *finding.Rule, _ finding.Finding) { out = append(out, r.ID) },
-		Degrade: func(r scan.Reason) { t.Errorf("degraded: %s", r.Message) }}
+	run := &activescan.Engine{Client: client, Sitemap: sitemap.New(10), Target: target, Scope: scope,
+		Rules: []*activescan.Rule{Rule}, Seed: 1,
+		ReportFinding: func(r *finding.Rule, _ finding.Finding) { out = append(out, r.ID) },
+		ReportGap:     func(r scan.Reason) { t.Errorf("degraded: %s", r.Message) }}
 	for _, p := range pages {
-		run.Look(t.Context(), p)
+		run.InspectResponse(t.Context(), p)
 	}
 	if len(pages) == 0 {
-		base, err := message.Of(scope.Base())
+		base, err := message.FromURL(scope.Base())
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := client.Send(t.Context(), base, nil); err != nil { // what a scan begins with
 			t.Fatal(err)
 		}
-		if err := run.Do(t.Context()); err != nil {
+		if err := run.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -43,10 +43,12 @@ var (
 		"CWE-642", "CWE-502", "CWE-345")
 )
 
-// Check looks at the cookies of the session, State at forms.
+// Rule looks at the cookies of the session, State at forms.
 var (
-	Check = &activescan.Check{ID: "unsigned", Rules: []*finding.Rule{sessionRule}, Profile: scan.Safe, Site: sessions}
-	State = &activescan.Check{ID: "unsigned", Rules: []*finding.Rule{stateRule}, Profile: scan.Safe, Request: state}
+	Rule = &activescan.Rule{ID: "unsigned", FindingRules: []*finding.Rule{sessionRule}, Profile: scan.Safe,
+		ScanSite: sessions}
+	State = &activescan.Rule{ID: "unsigned", FindingRules: []*finding.Rule{stateRule}, Profile: scan.Safe,
+		ScanOperation: state}
 )
 
 const (
@@ -56,7 +58,7 @@ const (
 )
 
 // sessions looks at each cookie that the session sends.
-func sessions(t *activescan.Trial) error {
+func sessions(t *activescan.OperationScan) error {
 	if t.As == nil {
 		return nil
 	}
@@ -80,15 +82,15 @@ func sessions(t *activescan.Trial) error {
 }
 
 // examine tries the cookie on pages of the user.
-func examine(t *activescan.Trial, name string, kept *text) (bool, error) {
+func examine(t *activescan.OperationScan, name string, kept *text) (bool, error) {
 	tried := 0
-	for _, e := range t.Surface.Entries() {
-		if e.Request.Method != http.MethodGet || sitemap.Never(e.Request) != "" || tried == maxPages {
+	for _, e := range t.Sitemap.Entries() {
+		if e.Request.Method != http.MethodGet || sitemap.ForbiddenReason(e.Request) != "" || tried == maxPages {
 			continue
 		}
 		tried++
 		done, err := page(t, e.Request, name, kept)
-		if done || err != nil && (traffic.Over(err) || errs.Is(err, errs.Invalid)) {
+		if done || err != nil && (traffic.IsFinal(err) || errs.Is(err, errs.Invalid)) {
 			return done, err
 		}
 	}
@@ -97,9 +99,10 @@ func examine(t *activescan.Trial, name string, kept *text) (bool, error) {
 
 // page looks for a claim of the cookie that the page shows to the user and to nobody else,
 // and writes another one.
-func page(t *activescan.Trial, r *message.Request, name string, kept *text) (bool, error) {
+func page(t *activescan.OperationScan, r *message.Request, name string, kept *text) (bool, error) {
 	send := func(value string) (*message.Response, error) {
-		return t.SendAs(r, activescan.Carrier{Session: t.As, Old: name + "=" + kept.whole, New: name + "=" + value})
+		return t.SendAs(r, activescan.ForgedSession{Session: t.As, Old: name + "=" + kept.whole, New: name + "=" +
+			value})
 	}
 	own, err := send(kept.whole)
 	if err != nil || own.Status >= 300 {
@@ -109,8 +112,8 @@ func page(t *activescan.Trial, r *message.Request, name string, kept *text) (boo
 	if len(claims) == 0 {
 		return false, nil
 	}
-	nobody, err := send(t.Random(30))
-	if err != nil || activescan.NewPage(own).Like(activescan.NewPage(nobody)) > other {
+	nobody, err := send(t.RandomLetters(30))
+	if err != nil || activescan.NewPage(own).Similarity(activescan.NewPage(nobody)) > other {
 		return false, err // it is not the cookie that opens the page
 	}
 	for _, claim := range claims[:min(len(claims), maxClaims)] {
@@ -120,7 +123,7 @@ func page(t *activescan.Trial, r *message.Request, name string, kept *text) (boo
 		var answers []*message.Response
 		payload := ""
 		for range 2 {
-			word := t.Random(min(max(len(claim), 8), 30))
+			word := t.RandomLetters(min(max(len(claim), 8), 30))
 			payload = kept.with(claim, word)
 			resp, err := send(payload)
 			if err != nil {
@@ -134,15 +137,17 @@ func page(t *activescan.Trial, r *message.Request, name string, kept *text) (boo
 		if len(answers) < 2 {
 			continue
 		}
-		word := t.Random(8)
+		word := t.RandomLetters(8)
 		broken, err := send(kept.broken(claim, word))
 		if err != nil || strings.Contains(broken.Text(), word) {
 			return false, err // what is shown is the text, whatever it says
 		}
-		t.Flaw(activescan.Flaw{Rule: sessionRule, Request: r, Point: &message.Point{In: message.InCookie, Name: name},
-			Place: "/", Key: name, Payload: payload,
-			Answers: append([]*message.Response{own, nobody, broken}, answers...),
-			Notes: []string{"the page of the user", "a random text in the place of the cookie", "a changed cookie " +
+		t.RaiseAlert(activescan.Alert{Rule: sessionRule, Request: r,
+			Point:    &message.Point{In: message.InCookie, Name: name},
+			Location: "/", Key: name, Payload: payload,
+			Responses: append([]*message.Response{own, nobody, broken}, answers...),
+			ResponseNotes: []string{"the page of the user", "a random text in the place of " +
+				"the cookie", "a changed cookie " +
 				"that is broken", "a changed cookie", "another one"},
 			Proof: []string{"The cookie " + name + " is " + kept.form + ", and no code is part of it.",
 				"The page shows a value of the cookie to the user, and is another one with a random text in the " +
@@ -242,10 +247,10 @@ const stateHead = "\xff\x01"
 var word = lazyregexp.New(`[A-Za-z]{5,30}`)
 
 // state changes the state of a form.
-func state(t *activescan.Trial) error {
+func state(t *activescan.OperationScan) error {
 	points := t.Request.Points()
 	i := slices.IndexFunc(points, func(p message.Point) bool { return p.Name == "__VIEWSTATE" })
-	if i < 0 || !t.Once("viewstate "+t.Request.Path) {
+	if i < 0 || !t.FirstTime("viewstate "+t.Request.Path) {
 		return nil
 	}
 	at := points[i]
@@ -268,13 +273,14 @@ func state(t *activescan.Trial) error {
 	}
 	change := func() []byte {
 		b, last := slices.Clone(raw), where[len(where)-1]
-		copy(b[last[0]:last[1]], t.Random(last[1]-last[0]))
+		copy(b[last[0]:last[1]], t.RandomLetters(last[1]-last[0]))
 		return b
 	}
 	broken := slices.Clone(raw)
 	broken[0], broken[1] = 'M', 'x'
 	_, refused, err := send(broken)
-	if err != nil || refused.Status == own.Status && activescan.NewPage(own).Like(activescan.NewPage(refused)) > other {
+	if err != nil || refused.Status == own.Status &&
+		activescan.NewPage(own).Similarity(activescan.NewPage(refused)) > other {
 		return err // nobody reads it
 	}
 	answers := []*message.Response{own, refused}
@@ -282,18 +288,19 @@ func state(t *activescan.Trial) error {
 	for range 2 {
 		r, resp, err := send(change())
 		if err != nil || resp.Status != own.Status ||
-			activescan.NewPage(own).Like(activescan.NewPage(resp)) <= activescan.NewPage(own).Like(activescan.NewPage(refused)) {
+			activescan.NewPage(own).Similarity(activescan.NewPage(resp)) <= activescan.NewPage(own).Similarity(activescan.NewPage(refused)) {
 			return err
 		}
 		answers, changed = append(answers, resp), r
 	}
 	_, refused, err = send(broken)
-	if err != nil || refused.Status == own.Status && activescan.NewPage(own).Like(activescan.NewPage(refused)) > other {
+	if err != nil || refused.Status == own.Status &&
+		activescan.NewPage(own).Similarity(activescan.NewPage(refused)) > other {
 		return err
 	}
-	t.Flaw(activescan.Flaw{Rule: stateRule, Request: changed, Point: &at, Payload: "a state with another " +
-		"word in it", Answers: append(answers, refused),
-		Notes: []string{"the state as it is", "a state that is none", "a state with another word",
+	t.RaiseAlert(activescan.Alert{Rule: stateRule, Request: changed, Point: &at, Payload: "a state with another " +
+		"word in it", Responses: append(answers, refused),
+		ResponseNotes: []string{"the state as it is", "a state that is none", "a state with another word",
 			"and with another one", "a state that is none, again"},
 		Proof: []string{"The state is neither encrypted nor does the application notice that a word in it was " +
 			"changed, twice: the answer is that to the state as it is.", "A state that cannot be read is refused, " +

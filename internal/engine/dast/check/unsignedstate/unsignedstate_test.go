@@ -121,8 +121,8 @@ func TestSessions(t *testing.T) {
 			}
 			member(w, test.user(c.Value))
 		})
-		got := activescantest.Attack(t, h, []*activescan.Check{Check}, []string{"GET /account"},
-			func(r *activescan.Run) {
+		got := activescantest.Attack(t, h, []*activescan.Rule{Rule}, []string{"GET /account"},
+			func(r *activescan.Engine) {
 				r.As = jane(test.cookie)
 			})
 		if (len(got.Findings) == 1) != test.flaw || len(got.Findings) > 1 {
@@ -141,7 +141,7 @@ func TestSessions(t *testing.T) {
 		fmt.Fprintf(w, "<html><h1>Shop</h1><p>Hello %s</p><ul><li>one<li>two<li>three</ul><p>a long text that is the "+
 			"same for everybody who comes", html.EscapeString(name))
 	})
-	got := activescantest.Attack(t, greets, []*activescan.Check{Check}, []string{"GET /"}, func(r *activescan.Run) {
+	got := activescantest.Attack(t, greets, []*activescan.Rule{Rule}, []string{"GET /"}, func(r *activescan.Engine) {
 		r.As = jane(base64.StdEncoding.EncodeToString([]byte(said)))
 	})
 	if len(got.Findings) != 0 {
@@ -176,7 +176,7 @@ func TestState(t *testing.T) {
 			fmt.Fprint(w, "<html><form method=post><input name=__VIEWSTATE type=hidden><input name=q></form><p>found "+
 				"nothing")
 		})
-		got := activescantest.Attack(t, h, []*activescan.Check{State},
+		got := activescantest.Attack(t, h, []*activescan.Rule{State},
 			[]string{"POST /find.aspx __VIEWSTATE=" + url.QueryEscape(base64.StdEncoding.EncodeToString(test.state)) +
 				"&q=x"})
 		if (len(got.Findings) == 1) != test.flaw || len(got.Findings) > 1 {

@@ -44,10 +44,10 @@ var (
 	}
 )
 
-// Check is the check.
-var Check = &activescan.Check{ID: "upload", Rules: []*finding.Rule{script, page}, Profile: scan.Standard,
-	Response: learn,
-	Request:  try}
+// Rule is the check.
+var Rule = &activescan.Rule{ID: "upload", FindingRules: []*finding.Rule{script, page}, Profile: scan.Standard,
+	InspectResponse: learn,
+	ScanOperation:   try}
 
 // A language is one that servers run by the extension of a file.
 type language struct {
@@ -73,26 +73,26 @@ var languages = []language{
 }
 
 // learn notes the languages of the target.
-func learn(t *activescan.Trial, resp *message.Response) {
+func learn(t *activescan.OperationScan, resp *message.Response) {
 	if resp.Status == http.StatusNotFound {
 		return
 	}
 	text := resp.Request.Path + "\n" + resp.Head()
 	for _, l := range languages {
 		if l.signs.MatchString(text) {
-			t.Note("language " + l.name)
+			t.RecordFact("language " + l.name)
 		}
 	}
 }
 
 // try uploads a program of each language that the target shows, else a page.
-func try(t *activescan.Trial) error {
+func try(t *activescan.OperationScan) error {
 	for i, p := range t.Request.Body.Params {
 		if t.Request.Body.Kind != message.Multipart || p.File == "" {
 			continue
 		}
 		for _, l := range languages {
-			if !t.Noted("language " + l.name) {
+			if !t.HasFact("language " + l.name) {
 				continue
 			}
 			if found, err := run(t, i, l); found || err != nil {
@@ -111,9 +111,9 @@ const image = "GIF89aMerlon;\n"
 // no answer tells of its path, files of other names are not looked for. A field that looks like the name
 // of a file may give the file that name, whatever the file itself is called: the slash and
 // the dot behind it are nothing to the file system, and end another extension.
-func run(t *activescan.Trial, field int, l language) (bool, error) {
+func run(t *activescan.OperationScan, field int, l language) (bool, error) {
 	for i, extension := range slices.Concat([]string{l.name}, l.others) {
-		name := t.Random(12) + "." + extension
+		name := t.RandomLetters(12) + "." + extension
 		if found, err := program(t, l, upload{field: field, named: -1, told: i > 0, name: name,
 			file: message.Param{File: name}}); found || err != nil {
 			return found, err
@@ -124,7 +124,7 @@ func run(t *activescan.Trial, field int, l language) (bool, error) {
 			continue
 		}
 		for _, end := range []string{"", "/."} {
-			word := t.Random(12)
+			word := t.RandomLetters(12)
 			if found, err := program(t, l, upload{field: field, named: i, told: true, name: word + "." + l.name + end,
 				file: message.Param{File: word + ".png"}}); found || err != nil {
 				return found, err
@@ -138,33 +138,33 @@ func run(t *activescan.Trial, field int, l language) (bool, error) {
 var fileName = lazyregexp.New(`(?i)^[\w.-]+\.(png|jpe?g|gif|bmp|webp|svg|txt|csv|pdf|docx?|xlsx?|zip)$`)
 
 // program uploads one that prints a product, and reports when it does.
-func program(t *activescan.Trial, l language, u upload) (bool, error) {
-	a, b := t.Number(10001, 40000), t.Number(10001, 40000)
+func program(t *activescan.OperationScan, l language, u upload) (bool, error) {
+	a, b := t.RandomNumber(10001, 40000), t.RandomNumber(10001, 40000)
 	source, product := fmt.Sprintf(l.print, a, b), fmt.Sprint(a*b)
 	u.file.Type, u.file.Value = "image/png", image+source
-	return place(t, u, func(resp *message.Response) *activescan.Flaw {
+	return place(t, u, func(resp *message.Response) *activescan.Alert {
 		text := resp.Text()
 		if !strings.Contains(text, product) || strings.Contains(text, fmt.Sprintf("%d*%d", a, b)) {
 			return nil
 		}
-		return &activescan.Flaw{Rule: script, Proof: []string{fmt.Sprintf("The program %s prints "+
+		return &activescan.Alert{Rule: script, Proof: []string{fmt.Sprintf("The program %s prints "+
 			"%s at %s.", source, product, resp.Request.Address())}}
 	})
 }
 
 // show uploads a page, and reports when the site shows it.
-func show(t *activescan.Trial, field int) error {
-	mark, name := t.Random(16), t.Random(12)+".html"
+func show(t *activescan.OperationScan, field int) error {
+	mark, name := t.RandomLetters(16), t.RandomLetters(12)+".html"
 	file := message.Param{File: name, Type: "text/html", Value: "<!doctype html><title>test</title><b id=" + mark +
 		">test</b>\n"}
 	_, err := place(t, upload{field: field, named: -1, name: name, file: file},
-		func(resp *message.Response) *activescan.Flaw {
+		func(resp *message.Response) *activescan.Alert {
 			if !resp.IsHTML() || !strings.Contains(resp.Text(), "<b id="+mark+">") ||
 				strings.Contains(strings.ToLower(resp.Header.Get("Content-Disposition")), "attachment") ||
 				strings.Contains(strings.ToLower(resp.Header.Get("Content-Security-Policy")), "sandbox") {
 				return nil
 			}
-			return &activescan.Flaw{Rule: page, Proof: []string{"The page that was uploaded is " +
+			return &activescan.Alert{Rule: page, Proof: []string{"The page that was uploaded is " +
 				"shown as " + resp.MediaType() + " at " + resp.Request.Address() + "."}}
 		})
 	return err
@@ -180,7 +180,7 @@ type upload struct {
 }
 
 // request is the form with the file, and the point that decides.
-func (u *upload) request(t *activescan.Trial) (*message.Request, message.Point) {
+func (u *upload) request(t *activescan.OperationScan) (*message.Request, message.Point) {
 	r := t.Request.Clone()
 	u.file.Name = r.Body.Params[u.field].Name
 	r.Body.Params[u.field] = u.file
@@ -192,9 +192,9 @@ func (u *upload) request(t *activescan.Trial) (*message.Request, message.Point) 
 }
 
 // place uploads a file, looks for it, and gives each answer that may be it to proven.
-func place(t *activescan.Trial, u upload, proven func(*message.Response) *activescan.Flaw) (bool, error) {
+func place(t *activescan.OperationScan, u upload, proven func(*message.Response) *activescan.Alert) (bool, error) {
 	r, at := u.request(t)
-	answer, err := t.Follow(r)
+	answer, err := t.SendFollowingRedirects(r)
 	if err != nil || answer.Status >= 400 {
 		return false, err
 	}
@@ -210,8 +210,8 @@ func place(t *activescan.Trial, u upload, proven func(*message.Response) *active
 			flaw.Request, flaw.Point, flaw.Payload = r, &at, u.name
 			flaw.Proof = append([]string{"The upload takes the file " + u.name + ", which is still there."},
 				flaw.Proof...)
-			flaw.Answers, flaw.Notes = []*message.Response{answer, resp}, []string{"the upload", "the file"}
-			t.Flaw(*flaw)
+			flaw.Responses, flaw.ResponseNotes = []*message.Response{answer, resp}, []string{"the upload", "the file"}
+			t.RaiseAlert(*flaw)
 			return true, nil
 		}
 	}
@@ -260,8 +260,8 @@ func (u *upload) candidates(answer *message.Response) []*message.Request {
 		if err != nil {
 			continue
 		}
-		r, err := message.Of(u)
-		if err != nil || r.Host != answer.Request.Host || seen[r.Address()] || sitemap.Dangerous(r.Address()) ||
+		r, err := message.FromURL(u)
+		if err != nil || r.Host != answer.Request.Host || seen[r.Address()] || sitemap.IsDangerous(r.Address()) ||
 			len(out) == maxCandidates {
 			continue
 		}

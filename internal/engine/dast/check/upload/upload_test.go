@@ -137,14 +137,14 @@ func TestCheck(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.s.files = map[string]string{}
-			got := activescantest.Attack(t, c.s, []*activescan.Check{Check}, []string{"GET /"},
-				activescantest.Profile(scan.Standard), func(r *activescan.Run) {
+			got := activescantest.Attack(t, c.s, []*activescan.Rule{Rule}, []string{"GET /"},
+				activescantest.Profile(scan.Standard), func(r *activescan.Engine) {
 					up := activescantest.Request(t, r.Scope.Base().Scheme+"://"+r.Scope.Base().Host, "POST "+c.s.folder+
 						"/up")
 					up.Body = message.Body{Kind: message.Multipart, Params: []message.Param{{Name: "max", Value: "1"},
 						{Name: "name", Value: "photo.png"}, {Name: "f", File: "test.txt", Type: "text/plain",
 							Value: "test\n"}}}
-					r.Surface.Add(up)
+					r.Sitemap.Add(up)
 				})
 			var want []string
 			if c.want != "" {

@@ -29,8 +29,8 @@ var known = &finding.Rule{
 	Confidence: finding.Likely,
 }
 
-// Check is the check.
-var Check = &activescan.Check{ID: "libraries", Rules: []*finding.Rule{known}, Response: look}
+// Rule is the check.
+var Rule = &activescan.Rule{ID: "libraries", FindingRules: []*finding.Rule{known}, InspectResponse: look}
 
 // A copy is a library as it was seen.
 type copy struct {
@@ -38,7 +38,7 @@ type copy struct {
 	said          string // where the version was read
 }
 
-func look(t *activescan.Trial, resp *message.Response) {
+func look(t *activescan.OperationScan, resp *message.Response) {
 	if resp.Status != 200 {
 		return
 	}
@@ -84,16 +84,16 @@ func element(n *html.Node, page *message.Request) []copy {
 const maxAdvisories = 20
 
 // tell looks a copy up, once for each place.
-func tell(t *activescan.Trial, resp *message.Response, c copy) {
+func tell(t *activescan.OperationScan, resp *message.Response, c copy) {
 	key := "library " + c.name + " " + c.version + " " + resp.Request.Base() + resp.Request.Path
-	if t.Noted(key) {
+	if t.HasFact(key) {
 		return
 	}
-	t.Note(key)
+	t.RecordFact(key)
 	if t.Advisories == nil || !t.Advisories.Knows("npm") {
-		if !t.Noted("libraries") {
-			t.Note("libraries")
-			t.Degrade(scan.Reason{Code: "no-data", Rules: []string{known.ID}, Message: "there is no vulnerability " +
+		if !t.HasFact("libraries") {
+			t.RecordFact("libraries")
+			t.ReportGap(scan.Reason{Code: "no-data", Rules: []string{known.ID}, Message: "there is no vulnerability " +
 				"data for npm, so versions of libraries that pages load were not checked: merlon advisories import, " +
 				"or --advisories"})
 		}
@@ -101,7 +101,7 @@ func tell(t *activescan.Trial, resp *message.Response, c copy) {
 	}
 	matches, err := t.Advisories.Match(t.Context, "npm", c.name, c.version)
 	if err != nil {
-		t.Degrade(scan.Reason{Code: "undecided", Rules: []string{known.ID}, Message: fmt.Sprintf("it could not be "+
+		t.ReportGap(scan.Reason{Code: "undecided", Rules: []string{known.ID}, Message: fmt.Sprintf("it could not be "+
 			"decided whether %s %.50s is affected: %.300s", c.name, c.version, err.Error())})
 		return
 	}
@@ -111,8 +111,8 @@ func tell(t *activescan.Trial, resp *message.Response, c copy) {
 	slices.SortStableFunc(matches, func(a, b scan.AdvisoryMatch) int {
 		return b.Advisory.Severity.Rank() - a.Advisory.Severity.Rank()
 	})
-	f := activescan.Flaw{Rule: known, Severity: matches[0].Advisory.Severity, Request: resp.Request, Key: c.name,
-		Answers: []*message.Response{resp}, Notes: []string{"where it was seen"},
+	f := activescan.Alert{Rule: known, Severity: matches[0].Advisory.Severity, Request: resp.Request, Key: c.name,
+		Responses: []*message.Response{resp}, ResponseNotes: []string{"where it was seen"},
 		Proof: []string{fmt.Sprintf("%s: %s %s.", c.said, c.name, c.version)}}
 	var ids []string
 	for _, m := range matches[:min(len(matches), maxAdvisories)] {
@@ -126,5 +126,5 @@ func tell(t *activescan.Trial, resp *message.Response, c copy) {
 	if all := matches[0].UpgradeAll; all != "" {
 		f.Message += "; " + all + " clears all that are known"
 	}
-	t.Flaw(f)
+	t.RaiseAlert(f)
 }

@@ -62,8 +62,8 @@ func TestCheck(t *testing.T) {
 			`<script src="https://unpkg.com/jquery@3/dist/jquery.js"></script><script src="/jquery-3.4.1.js"></script>`),
 		page("/good/unknown.js", "text/javascript", "/*! Vue.js v0.0.0 */"),
 	}
-	known := func(r *activescan.Run) { r.Advisories, r.Target.Profile = data{}, scan.Passive }
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations, known)
+	known := func(r *activescan.Engine) { r.Advisories, r.Target.Profile = data{}, scan.Passive }
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule}, operations, known)
 	activescantest.Expect(t, got, "dast/libraries/vulnerable GET /bad/jquery.js", "dast/libraries/vulnerable GET "+
 		"/bad/bundle.js", "dast/libraries/vulnerable GET /bad/page")
 	for _, f := range got.Findings {
@@ -75,7 +75,7 @@ func TestCheck(t *testing.T) {
 	if len(got.Reasons) != 1 || !strings.Contains(got.Reasons[0].Message, "no such version") {
 		t.Errorf("reasons: %+v", got.Reasons)
 	}
-	got = activescantest.Attack(t, mux, []*activescan.Check{Check}, operations)
+	got = activescantest.Attack(t, mux, []*activescan.Rule{Rule}, operations)
 	if activescantest.Expect(t, got); len(got.Reasons) != 1 || got.Reasons[0].Code != "no-data" {
 		t.Errorf("reasons without data: %+v", got.Reasons)
 	}

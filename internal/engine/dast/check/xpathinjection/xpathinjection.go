@@ -23,9 +23,10 @@ var rule = &finding.Rule{
 	CWE: []string{"CWE-643"}, OWASP: []string{"A03:2021"}, Severity: finding.High, Confidence: finding.Certain,
 }
 
-// Check is the check.
-var Check = &activescan.Check{ID: "xpathinjection", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Wants: wants,
-	Point: point}
+// Rule is the check.
+var Rule = &activescan.Rule{ID: "xpathinjection", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe,
+	AcceptsPoint: wants,
+	ProbePoint:   point}
 
 func wants(p message.Point) bool {
 	switch p.In {
@@ -50,22 +51,22 @@ func places(v, r string) []place {
 }
 
 func point(p *activescan.Probe) error {
-	if p.Found("sql") || p.Found("command") || p.Found("ldap") {
+	if p.AlreadyFound("sql") || p.AlreadyFound("command") || p.AlreadyFound("ldap") {
 		return nil
 	}
-	r, err := p.Reaction()
+	r, err := p.ProbeErrorReaction()
 	if err != nil || !r.Base.Stable {
 		return err
 	}
-	missing, err := r.Missing()
+	missing, err := r.UnknownPage()
 	if err != nil {
 		return err
 	}
 	base := r.Base
-	if missing.Equal(r.Breaking) && (p.At.Names() || !r.Changed()) {
+	if missing.Equal(r.Breaking) && (p.Point.Names() || !r.Changed()) {
 		return first(p, base)
 	}
-	for _, pl := range places(p.Value(), p.Other()) {
+	for _, pl := range places(p.OriginalValue(), p.UnknownValue()) {
 		if !missing.Equal(base.Page()) {
 			if found, err := ask(p, pl.and, base.Page()); found || err != nil {
 				return err
@@ -80,10 +81,10 @@ func point(p *activescan.Probe) error {
 
 // first asks the one question that tells something where nothing else changes the page.
 func first(p *activescan.Probe, base *activescan.Baseline) error {
-	if p.At.Names() {
+	if p.Point.Names() {
 		return nil
 	}
-	_, err := differs(p, places(p.Value(), p.Random(6))[0].or, base.Page())
+	_, err := differs(p, places(p.OriginalValue(), p.RandomLetters(6))[0].or, base.Page())
 	return err
 }
 
@@ -91,11 +92,11 @@ func first(p *activescan.Probe, base *activescan.Baseline) error {
 // finds nothing.
 func differs(p *activescan.Probe, form string, missing *activescan.Page) (bool, error) {
 	yes := fmt.Sprintf(form, condition(p, true))
-	resp, err := p.Try(yes)
+	resp, err := p.SendValue(yes)
 	if err != nil {
 		return false, err
 	}
-	page := p.Page(resp, yes)
+	page := p.PageOf(resp, yes)
 	if page.Equal(missing) {
 		return false, nil
 	}
@@ -104,15 +105,16 @@ func differs(p *activescan.Probe, form string, missing *activescan.Page) (bool, 
 
 // ask asks pairs of conditions; the page of true ones is given.
 func ask(p *activescan.Probe, form string, yes *activescan.Page) (found bool, err error) {
-	c, err := p.Contrast(func() (yes, no string) {
+	c, err := p.CompareConditions(func() (yes, no string) {
 		return fmt.Sprintf(form, condition(p, true)), fmt.Sprintf(form, condition(p, false))
 	}, yes, nil)
 	if err != nil || c == nil {
 		return false, err
 	}
-	p.Mark("xpath")
-	p.Flaw(activescan.Flaw{Rule: rule, Payload: c.Yes, Request: p.Request.With(p.At, c.Yes), Answers: c.Answers,
-		Notes: c.Notes,
+	p.MarkFound("xpath")
+	p.RaiseAlert(activescan.Alert{Rule: rule, Payload: c.Yes, Request: p.Request.With(p.Point, c.Yes),
+		Responses:     c.Responses,
+		ResponseNotes: c.ResponseNotes,
 		Proof: []string{"The value " + c.Yes + " holds a condition that is true for XPath, " + c.No + " one that is " +
 			"false; the pages follow that.",
 			fmt.Sprintf("So it was in %d rounds with other constants.", activescan.Rounds)}})
@@ -121,9 +123,9 @@ func ask(p *activescan.Probe, form string, yes *activescan.Page) (found bool, er
 
 // condition compares the length of a text; SQL has no such function.
 func condition(p *activescan.Probe, yes bool) string {
-	n := p.Number(2, 8)
+	n := p.RandomNumber(2, 8)
 	if yes {
-		return fmt.Sprintf("string-length('%s')=%d", p.Random(n), n)
+		return fmt.Sprintf("string-length('%s')=%d", p.RandomLetters(n), n)
 	}
-	return fmt.Sprintf("string-length('%s')=%d", p.Random(n), n+1)
+	return fmt.Sprintf("string-length('%s')=%d", p.RandomLetters(n), n+1)
 }

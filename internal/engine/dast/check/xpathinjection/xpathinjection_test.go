@@ -151,7 +151,7 @@ func TestCheck(t *testing.T) {
 		mux.HandleFunc(p, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, f(r.FormValue("q"))) })
 		operations = append(operations, "GET "+p+"?q=alice", "GET "+p+"?q=alice&n=2")
 	}
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations)
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule}, operations)
 	activescantest.Expect(t, got, want...)
 	if got.Requests > 20*len(operations) {
 		t.Errorf("%d requests for %d operations", got.Requests, len(operations))
@@ -182,7 +182,7 @@ func TestMessages(t *testing.T) {
 			_, _ = fmt.Fprint(w, "<p class=alert>your note was saved")
 		}
 	})
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, []string{"GET /search?q=jane"})
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule}, []string{"GET /search?q=jane"})
 	activescantest.Expect(t, got)
 }
 

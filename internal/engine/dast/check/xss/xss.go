@@ -54,10 +54,10 @@ var content = &finding.Rule{
 	Confidence: finding.Certain,
 }
 
-// Check is the check.
-var Check = &activescan.Check{ID: "xss", Rules: []*finding.Rule{reflected, stored, content}, Profile: scan.Safe,
-	Wants: wants, Point: point, Request: others, Stored: held,
-	Elsewhere: []*finding.Rule{stored}, Scripted: []*finding.Rule{stored}}
+// Rule is the check.
+var Rule = &activescan.Rule{ID: "xss", FindingRules: []*finding.Rule{reflected, stored, content}, Profile: scan.Safe,
+	AcceptsPoint: wants, ProbePoint: point, ScanOperation: others, CheckStored: held,
+	StoredRules: []*finding.Rule{stored}, BrowserRules: []*finding.Rule{stored}}
 
 // wants chooses values, and names of members that clients choose: other names are looked at
 // together, see others.
@@ -72,16 +72,16 @@ func wants(p message.Point) bool {
 
 // point looks at a value.
 func point(p *activescan.Probe) error {
-	canary, err := p.Canary()
+	canary, err := p.ProbeCanary()
 	if err != nil {
 		return err
 	}
-	word, resp := canary.Word, canary.Answer
-	if p.At.Type != "file" && p.Target.Profile.Allows(scan.Standard) && (p.Request.Method != http.MethodGet ||
+	word, resp := canary.Word, canary.Response
+	if p.Point.Type != "file" && p.Target.Profile.Allows(scan.Standard) && (p.Request.Method != http.MethodGet ||
 		stores(p)) {
-		p.Leave(word, word)
+		p.RecordStoredPayload(word, word)
 	}
-	if refused(resp) && !strings.Contains(resp.Text(), word) && p.Count("xss refused") <= maxRefused {
+	if refused(resp) && !strings.Contains(resp.Text(), word) && p.IncrementCount("xss refused") <= maxRefused {
 		return leave(p, resp, func(b *breaker) (*proof, error) { return b.any() })
 	}
 	if strings.Contains(strings.ToLower(resp.Text()), word[:len(word)-maxCut]) {
@@ -93,7 +93,8 @@ func point(p *activescan.Probe) error {
 // stores reports whether a query is likely to be kept, by what its parameter or its page is
 // called: methods do not tell it of all applications.
 func stores(p *activescan.Probe) bool {
-	return p.At.In == message.InQuery && (kept.MatchString(p.At.Name) || keeping.MatchString(path.Base(p.Request.Path)))
+	return p.Point.In == message.InQuery && (kept.MatchString(p.Point.Name) ||
+		keeping.MatchString(path.Base(p.Request.Path)))
 }
 
 var (
@@ -104,13 +105,13 @@ var (
 // inError looks at what repeats a value only where it cannot be used: a message about a
 // wrong value, or of a program that the value breaks. Its signs are asked for anyway.
 func inError(p *activescan.Probe, plain *message.Response) error {
-	broken, err := p.Ask(p.Breaking())
+	broken, err := p.SendCached(p.BreakingValue())
 	if err != nil || !shown(broken) || strings.Count(broken.Text(), unusual) <= strings.Count(plain.Text(), unusual) {
 		return err
 	}
-	lead := strings.TrimPrefix(p.Breaking(), p.Value())
-	word := "m" + p.Random(9)
-	resp, err := p.Try(lead + word)
+	lead := strings.TrimPrefix(p.BreakingValue(), p.OriginalValue())
+	word := "m" + p.RandomLetters(9)
+	resp, err := p.SendValue(lead + word)
 	if err != nil || !strings.Contains(resp.Text(), word) {
 		return err
 	}
@@ -144,12 +145,12 @@ const maxAbsent = 5
 
 // missing looks at the page that a folder answers with where there is none: it often
 // names the address. Browsers encode what makes markup there, and servers decode it.
-func missing(t *activescan.Trial) error {
+func missing(t *activescan.OperationScan) error {
 	folder := strings.TrimSuffix(path.Dir(t.Request.Path), "/")
-	if !t.Once("xss missing "+t.Request.Base()+folder) || t.Count("xss missing") > maxAbsent {
+	if !t.FirstTime("xss missing "+t.Request.Base()+folder) || t.IncrementCount("xss missing") > maxAbsent {
 		return nil
 	}
-	word := "m" + t.Random(9)
+	word := "m" + t.RandomLetters(9)
 	trial := *t
 	trial.Request = &message.Request{Method: http.MethodGet, Scheme: t.Request.Scheme, Host: t.Request.Host,
 		Path: folder + "/" + word}
@@ -160,14 +161,14 @@ func missing(t *activescan.Trial) error {
 	if err != nil {
 		return err
 	}
-	return at(&activescan.Probe{Trial: trial, At: message.Point{In: message.InPath, Name: absent,
+	return at(&activescan.Probe{OperationScan: trial, Point: message.Point{In: message.InPath, Name: absent,
 		Index: strings.Count(folder, "/"), Value: word}}, word, resp)
 }
 
 // others looks at what few applications show: cookies, the page that led here, and the
 // names of parameters, all in one request. Where cookies or headers are shown only when
 // a parameter is there, names are asked for in another one.
-func others(t *activescan.Trial) error {
+func others(t *activescan.OperationScan) error {
 	if err := missing(t); err != nil {
 		return err
 	}
@@ -191,11 +192,11 @@ func others(t *activescan.Trial) error {
 
 // together puts a word at each of the points, in one request, and looks at those that
 // the answer shows.
-func together(t *activescan.Trial, points []message.Point) error {
+func together(t *activescan.OperationScan, points []message.Point) error {
 	r := t.Request
 	words := map[string]message.Point{}
 	for _, p := range points {
-		word := "m" + t.Random(9)
+		word := "m" + t.RandomLetters(9)
 		words[word] = p
 		if p.Name == "Referer" && p.In == message.InHeader {
 			p.Value = t.Request.Base() + "/?"
@@ -215,9 +216,9 @@ func together(t *activescan.Trial, points []message.Point) error {
 			continue
 		}
 		if p.In == message.InHeader && p.Index < 0 && resp.Status < http.StatusBadRequest {
-			t.Repeats(message.HeaderPoint(p.Name))
+			t.AddReflectedPoint(message.HeaderPoint(p.Name))
 		}
-		if err := at(&activescan.Probe{Trial: *t, At: p}, word, resp); err != nil {
+		if err := at(&activescan.Probe{OperationScan: *t, Point: p}, word, resp); err != nil {
 			return err
 		}
 	}
@@ -226,7 +227,7 @@ func together(t *activescan.Trial, points []message.Point) error {
 
 // shown reports whether a browser shows the answer as a page.
 func shown(resp *message.Response) bool {
-	if resp.Location() != nil || resp.Saved() {
+	if resp.Location() != nil || resp.IsDownload() {
 		return false
 	}
 	switch resp.MediaType() {
@@ -268,15 +269,15 @@ func at(p *activescan.Probe, word string, resp *message.Response) error {
 
 // leave tries to leave a place, and reports what has left it twice.
 func leave(p *activescan.Probe, resp *message.Response, how func(*breaker) (*proof, error)) error {
-	b := &breaker{random: p.Random, try: func(payload string) (*message.Response, *message.Request, error) {
+	b := &breaker{random: p.RandomLetters, try: func(payload string) (*message.Response, *message.Request, error) {
 		value := payload
-		if p.At.In == message.InHeader { // which holds no line ends
+		if p.Point.In == message.InHeader { // which holds no line ends
 			value = strings.ReplaceAll(value, "\n", "\t")
 		}
-		if p.At.Name == "Referer" && p.At.In == message.InHeader {
-			value = p.At.Value + value
+		if p.Point.Name == "Referer" && p.Point.In == message.InHeader {
+			value = p.Point.Value + value
 		}
-		r := p.Request.With(p.At, value)
+		r := p.Request.With(p.Point, value)
 		resp, err := p.Send(r)
 		return resp, r, err
 	}}
@@ -288,9 +289,9 @@ func leave(p *activescan.Probe, resp *message.Response, how func(*breaker) (*pro
 	if err != nil || again == nil {
 		return err
 	}
-	flaw := activescan.Flaw{Rule: reflected, Request: again.request, Payload: again.payload,
-		Answers: []*message.Response{resp, found.answer, again.answer},
-		Notes: []string{"a harmless word shows where the value appears", "a value that leaves " +
+	flaw := activescan.Alert{Rule: reflected, Request: again.request, Payload: again.payload,
+		Responses: []*message.Response{resp, found.answer, again.answer},
+		ResponseNotes: []string{"a harmless word shows where the value appears", "a value that leaves " +
 			"its place", "again, with another word"},
 		Proof: []string{"The value appears " + found.where.describe() + ".", "With " + again.payload +
 			" the page has " + again.how + ", read as a browser reads it.", "A second try with another word gave " +
@@ -299,8 +300,8 @@ func leave(p *activescan.Probe, resp *message.Response, how func(*breaker) (*pro
 		!strings.HasSuffix(again.how, " base") {
 		flaw.Rule = content
 	}
-	if p.At.Name == absent && p.At.In == message.InPath {
-		flaw.Place = path.Dir(p.Request.Path)
+	if p.Point.Name == absent && p.Point.In == message.InPath {
+		flaw.Location = path.Dir(p.Request.Path)
 	}
 	ran, err := executed(p, again, &flaw)
 	if err != nil {
@@ -317,17 +318,17 @@ func leave(p *activescan.Probe, resp *message.Response, how func(*breaker) (*pro
 	}
 	if later != nil && flaw.Rule == reflected {
 		flaw.Rule = stored
-		flaw.Answers = append(flaw.Answers, later)
-		flaw.Notes = append(flaw.Notes, "the page, asked without the value")
+		flaw.Responses = append(flaw.Responses, later)
+		flaw.ResponseNotes = append(flaw.ResponseNotes, "the page, asked without the value")
 		flaw.Proof = append(flaw.Proof, "The page holds it also when it is asked without the value.")
 	}
-	p.Flaw(flaw)
+	p.RaiseAlert(flaw)
 	return nil
 }
 
 // executed adds what a browser says of the request, where there is one. Script that
 // waits for the user is none the less a flaw.
-func executed(p *activescan.Probe, found *proof, flaw *activescan.Flaw) (bool, error) {
+func executed(p *activescan.Probe, found *proof, flaw *activescan.Alert) (bool, error) {
 	if p.Browser == nil || found.how == styleHow || strings.HasPrefix(found.how, foreignHow) {
 		return false, nil
 	}
@@ -355,7 +356,7 @@ func keeps(p *activescan.Probe, found *proof) (*message.Response, error) {
 	if err != nil || p.Scope.Allows(r) != nil {
 		return nil, nil //nolint:nilerr // there is no such page
 	}
-	resp, err := p.Follow(r)
+	resp, err := p.SendFollowingRedirects(r)
 	if err != nil {
 		return nil, err
 	}
@@ -366,32 +367,34 @@ func keeps(p *activescan.Probe, found *proof) (*message.Response, error) {
 }
 
 // held looks at a page that holds a word which was left elsewhere.
-func held(t *activescan.Trial, token activescan.Token, resp *message.Response) error {
+func held(t *activescan.OperationScan, token activescan.StoredPayload, resp *message.Response) error {
 	if !shown(resp) {
 		return byScript(t, token, resp)
 	}
-	b := &breaker{random: t.Random, try: func(payload string) (*message.Response, *message.Request, error) {
+	b := &breaker{random: t.RandomLetters, try: func(payload string) (*message.Response, *message.Request, error) {
 		r := token.Request.With(token.Point, payload)
 		if _, err := t.Send(r); err != nil {
 			return nil, nil, err
 		}
-		resp, err := t.Shown()
+		resp, err := t.SendAsReader()
 		return resp, r, err
 	}}
-	found, err := b.all(contexts(resp, token.Text))
+	found, err := b.all(contexts(resp, token.Token))
 	if err != nil || found == nil {
 		return err
 	}
 	to := ""
-	if t.Reader() != "" {
-		to = ", as it is shown to " + t.Reader()
+	if t.ReaderName() != "" {
+		to = ", as it is shown to " + t.ReaderName()
 	}
 	point := token.Point
-	t.Flaw(activescan.Flaw{Rule: stored, Request: found.request, Point: &point, Payload: found.payload,
-		Answers: []*message.Response{resp, found.answer},
-		Notes: []string{"the page holds a word that was sent to another address", "the page after a value that " +
+	t.RaiseAlert(activescan.Alert{Rule: stored, Request: found.request, Point: &point, Payload: found.payload,
+		Responses: []*message.Response{resp, found.answer},
+		ResponseNotes: []string{"the page holds a word that was sent to another " +
+			"address", "the page after a value that " +
 			"leaves its place was sent"},
-		Proof: []string{"A word that was sent to " + found.request.Place() + " appears in " + t.Request.Place() + to +
+		Proof: []string{"A word that was sent to " + found.request.Location() + " appears in " + t.Request.Location() +
+			to +
 			", " + found.where.describe() + ".",
 			"With " + found.payload + " that page has " + found.how + ", read as a browser reads it."}})
 	return nil
@@ -403,19 +406,19 @@ const maxScripted = 30
 // byScript looks at an answer that is no page, and holds a word that was left elsewhere:
 // pages whose scripts ask for it may write it as markup. What is left runs nothing but a
 // function that only our browser has; the proof is that it was called.
-func byScript(t *activescan.Trial, token activescan.Token, resp *message.Response) error {
-	if t.Browser == nil || t.Reader() != "" || !strings.Contains(resp.MediaType(), "json") ||
-		!t.Once("xss scripted "+token.Request.Method+" "+token.Request.Place()+" "+token.Point.Key()) ||
-		t.Count("xss scripted") > maxScripted {
+func byScript(t *activescan.OperationScan, token activescan.StoredPayload, resp *message.Response) error {
+	if t.Browser == nil || t.ReaderName() != "" || !strings.Contains(resp.MediaType(), "json") ||
+		!t.FirstTime("xss scripted "+token.Request.Method+" "+token.Request.Location()+" "+token.Point.Key()) ||
+		t.IncrementCount("xss scripted") > maxScripted {
 		return nil
 	}
-	mark := "m" + t.Random(9)
+	mark := "m" + t.RandomLetters(9)
 	payload := "<img src=x onerror=" + mark + "()>"
 	r := token.Request.With(token.Point, payload)
 	if _, err := t.Send(r); err != nil {
 		return err
 	}
-	later, err := t.Shown()
+	later, err := t.SendAsReader()
 	if err != nil || !strings.Contains(later.Text(), mark) {
 		return err
 	}
@@ -427,11 +430,12 @@ func byScript(t *activescan.Trial, token activescan.Token, resp *message.Respons
 		return nil
 	}
 	point := token.Point
-	t.Flaw(activescan.Flaw{Rule: stored, Request: r, Point: &point, Payload: payload,
-		Answers: []*message.Response{resp, later},
-		Notes: []string{"the answer holds a word that was sent to another address", "the answer after the value " +
+	t.RaiseAlert(activescan.Alert{Rule: stored, Request: r, Point: &point, Payload: payload,
+		Responses: []*message.Response{resp, later},
+		ResponseNotes: []string{"the answer holds a word that was sent to another " +
+			"address", "the answer after the value " +
 			"was sent"},
-		Proof: []string{"A word that was sent to " + r.Place() + " is in the answer of " + t.Request.Place() +
+		Proof: []string{"A word that was sent to " + r.Location() + " is in the answer of " + t.Request.Location() +
 			", which scripts of pages ask for.",
 			"With " + payload + ", a browser that opened such a page ran it: " + ran[0] + "."}})
 	return nil

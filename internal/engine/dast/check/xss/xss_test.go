@@ -245,14 +245,14 @@ func TestMissing(t *testing.T) {
 		w.WriteHeader(http.StatusNotFound)
 		fmt.Fprintf(w, "<p>%s is not there", r.URL.EscapedPath())
 	})
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check},
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule},
 		[]string{"GET /bad/a", "GET /bad/b", "GET /good/a"})
 	activescantest.Expect(t, got, "dast/xss/reflected GET /bad path:page that is not there")
 }
 
 // TestPolicy tells a flaw that a policy keeps from running with less certainty.
 func TestPolicy(t *testing.T) {
-	got := activescantest.Attack(t, server(), []*activescan.Check{Check},
+	got := activescantest.Attack(t, server(), []*activescan.Rule{Rule},
 		[]string{"GET /policy?q=1", "GET /bad/text?q=1"})
 	activescantest.Expect(t, got, "dast/xss/reflected GET /bad/text query:q", "dast/xss/reflected GET /policy query:q")
 	for _, f := range got.Findings {
@@ -297,7 +297,7 @@ func TestReflected(t *testing.T) {
 	}
 	operations = append(operations, `POST /bad/text q=1`)
 	want = append(want, "dast/xss/reflected POST /bad/text form:q")
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations)
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule}, operations)
 	activescantest.Expect(t, got, want...)
 	if per := float64(got.Requests) / float64(len(operations)); per > 9 {
 		t.Errorf("%.1f requests for each operation", per)
@@ -333,7 +333,7 @@ func TestStored(t *testing.T) {
 		defer mu.Unlock()
 		mux.ServeHTTP(w, r)
 	})
-	got := activescantest.Attack(t, alone, []*activescan.Check{Check}, []string{"POST /save bad=1&good=2", "GET /list",
+	got := activescantest.Attack(t, alone, []*activescan.Rule{Rule}, []string{"POST /save bad=1&good=2", "GET /list",
 		"POST /guestbook entry=x", "GET /guestbook",
 		"GET /note/add?comment=1&nickname=2", "GET /notes"})
 	activescantest.Expect(t, got, "dast/xss/stored POST /save form:bad", "dast/xss/stored POST /guestbook "+
@@ -398,7 +398,7 @@ func TestStoredInNewPages(t *testing.T) {
 	for _, path := range []string{"/led", "/listed", "/led-safe", "/listed-safe"} {
 		operations = append(operations, "POST "+path+" name=first&text=hello", "GET "+path)
 	}
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations)
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule}, operations)
 	activescantest.Expect(t, got, "dast/xss/stored POST /led form:text", "dast/xss/stored POST /listed form:text")
 }
 
@@ -433,10 +433,10 @@ func TestStoredForAnother(t *testing.T) {
 		}
 		fmt.Fprintf(w, "<html><p>%s</p><p>%s</p>", bad, html.EscapeString(good))
 	})
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check},
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule},
 		[]string{"POST /feedback bad=1&good=2", "GET /admin"},
-		func(r *activescan.Run) {
-			r.As, r.Others = signed("jane"), []activescan.Other{{As: signed("root")}}
+		func(r *activescan.Engine) {
+			r.As, r.OtherIdentities = signed("jane"), []activescan.Identity{{Session: signed("root")}}
 		})
 	activescantest.Expect(t, got, "dast/xss/stored POST /feedback form:bad")
 }
@@ -464,11 +464,11 @@ func TestHeadersAndNames(t *testing.T) {
 			fmt.Fprintf(w, "<html>theme: %s", c.Value)
 		}
 	})
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, []string{"GET /referer", "GET /word", "GET /cut",
-		"GET /names?a=1", "GET /cookie?form=1"}, func(r *activescan.Run) {
-		for _, e := range r.Surface.Entries() {
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule}, []string{"GET /referer", "GET /word", "GET /cut",
+		"GET /names?a=1", "GET /cookie?form=1"}, func(r *activescan.Engine) {
+		for _, e := range r.Sitemap.Entries() {
 			if e.Request.Path == "/cookie" {
-				r.Surface.Enrich(e.Request, nil, []message.Param{{Name: "theme", Value: "dark"}})
+				r.Sitemap.Enrich(e.Request, nil, []message.Param{{Name: "theme", Value: "dark"}})
 			}
 		}
 	})

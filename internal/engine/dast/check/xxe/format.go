@@ -68,19 +68,21 @@ func inclusion(address string) string {
 }
 
 // include makes the parser of a document ask our listener by an inclusion.
-func include(t *activescan.Trial, p place) (bool, error) {
-	return t.Lure(func(bait func() activescan.Bait) (*message.Request, []activescan.Hook) {
+func include(t *activescan.OperationScan, p place) (bool, error) {
+	return t.SendOAST(func(bait func() activescan.OASTPayload) (*message.Request, []activescan.ExpectedInteraction) {
 		b := bait()
 		return p.document("", inclusion(b.URL)),
-			[]activescan.Hook{{Bait: b, Rule: external, At: &p.at, Payload: inclusion(b.URL), Fetch: true,
-				Proof: "An element of the document includes what is at an address of a listener; the parser read it."}}
+			[]activescan.ExpectedInteraction{{OASTPayload: b, Rule: external, Point: &p.at, Payload: inclusion(b.URL),
+				RequiresHTTP: true,
+				Proof: "An element of the document includes what is at an address of a listener; the parser " +
+					"read it."}}
 	})
 }
 
 // included tries all texts of an operation at once, of which the application may make a
 // document. An address that is only text tells who asks for every link.
-func included(t *activescan.Trial) error {
-	if t.Callback == nil || !t.Target.Profile.Allows(scan.Standard) {
+func included(t *activescan.OperationScan) error {
+	if t.OAST == nil || !t.Target.Profile.Allows(scan.Standard) {
 		return nil
 	}
 	var points []message.Point
@@ -92,11 +94,13 @@ func included(t *activescan.Trial) error {
 			}
 		}
 	}
-	return t.LureAll(points, func(_ message.Point, bait func() activescan.Bait) (string, []activescan.Hook) {
-		b, link := bait(), bait()
-		return inclusion(b.URL) + " " + link.URL,
-			[]activescan.Hook{{Bait: b, Control: &link, Rule: external, Fetch: true,
-				Proof: "The value is an element that includes what is at an address of a listener; a parser of XML " +
-					"read it."}}
-	})
+	return t.SendOASTAtPoints(points,
+		func(_ message.Point, bait func() activescan.OASTPayload) (string, []activescan.ExpectedInteraction) {
+			b, link := bait(), bait()
+			return inclusion(b.URL) + " " + link.URL,
+				[]activescan.ExpectedInteraction{{OASTPayload: b, Control: &link, Rule: external, RequiresHTTP: true,
+					Proof: "The value is an element that includes what is at an address of a listener; a parser " +
+						"of XML " +
+						"read it."}}
+		})
 }

@@ -64,11 +64,11 @@ func TestFormats(t *testing.T) {
 	page("/bad/cells", ".xlsx", table("xl/worksheets/sheet1.xml"))
 	page("/good/other", ".xlsx", table("xl/workbook.xml"))
 	page("/good/png", ".png", picture)
-	var settings []activescantest.Setting
+	var settings []activescantest.Option
 	for _, p := range []string{"/bad/svg", "/bad/types", "/bad/cells", "/good/other", "/good/png"} {
 		settings = append(settings, upload(p))
 	}
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, nil,
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule}, nil,
 		append(settings, activescantest.Listening(t))...)
 	activescantest.Expect(t, got, "dast/xxe/external POST /bad/svg multipart:list", "dast/xxe/external POST "+
 		"/bad/types "+
@@ -111,7 +111,7 @@ func TestInclusion(t *testing.T) {
 	})
 	operations := []string{"GET /bad/written?name=tea", "POST /bad/document <order><name>tea</name></order>",
 		"GET /good/escaped?name=tea", "GET /good/links?name=tea"}
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations, activescantest.Listening(t))
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule}, operations, activescantest.Listening(t))
 	activescantest.Expect(t, got, "dast/xxe/external GET /bad/written query:name", "dast/xxe/external POST "+
 		"/bad/document "+
 		"xml:order/name")

@@ -21,7 +21,7 @@ var speaking = lazyregexp.New(`(?i)\bxml\b|\bsax|unmarshal|jaxb|doctype|\broot e
 
 // switched tries the operation's body as XML: once without entities, and further where the
 // answer says that somebody reads it.
-func switched(t *activescan.Trial) error {
+func switched(t *activescan.OperationScan) error {
 	fields, is := message.DecodeJSON(t.Request.Body.Text).(map[string]any)
 	if !is {
 		return nil
@@ -33,7 +33,7 @@ func switched(t *activescan.Trial) error {
 	if len(texts) == 0 {
 		return nil
 	}
-	first, err := t.First()
+	first, err := t.FirstResponse()
 	if err != nil {
 		return err
 	}

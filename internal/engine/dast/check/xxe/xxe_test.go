@@ -72,10 +72,10 @@ func TestCheck(t *testing.T) {
 		"/good/plain"} {
 		operations = append(operations, "POST "+p+" <order><name>tea</name></order>")
 	}
-	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Check{Check}, operations),
+	activescantest.Expect(t, activescantest.Attack(t, mux, []*activescan.Rule{Rule}, operations),
 		"dast/xxe/external POST "+
 			"/bad/external xml:order/name", "dast/xxe/internal POST /bad/internal xml:order/name")
-	called := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations[1:2], activescantest.Listening(t))
+	called := activescantest.Attack(t, mux, []*activescan.Rule{Rule}, operations[1:2], activescantest.Listening(t))
 	activescantest.Expect(t, called, "dast/xxe/external POST /bad/silent xml:order/name")
 }
 
@@ -121,7 +121,7 @@ func TestOtherType(t *testing.T) {
 	for _, p := range []string{"/bad/orders", "/bad/quiet", "/good/type", "/good/json", "/good/plain", "/good/any"} {
 		operations = append(operations, "POST "+p+` {"name":"tea","count":2,"at":{"street":"x"}}`)
 	}
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, operations, activescantest.Listening(t))
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule}, operations, activescantest.Listening(t))
 	activescantest.Expect(t, got, "dast/xxe/external POST /bad/orders xml:order/at/street", "dast/xxe/external POST "+
 		"/bad/quiet xml:quiet/at/street")
 	if asked["/good/type"] != 1 || asked["/good/json"] != 1 {
@@ -130,16 +130,16 @@ func TestOtherType(t *testing.T) {
 }
 
 // upload adds a form that uploads a file to what is attacked.
-func upload(path string) activescantest.Setting {
-	return func(r *activescan.Run) {
-		q, err := message.Of(r.Scope.Base())
+func upload(path string) activescantest.Option {
+	return func(r *activescan.Engine) {
+		q, err := message.FromURL(r.Scope.Base())
 		if err != nil {
 			panic(err)
 		}
 		q.Method, q.Path = http.MethodPost, path
 		q.Body = message.Body{Kind: message.Multipart, Params: []message.Param{{Name: "note", Value: "n"},
 			{Name: "list", Value: "x", File: "list.txt", Type: "text/plain"}}}
-		r.Surface.Add(q)
+		r.Sitemap.Add(q)
 	}
 }
 
@@ -163,9 +163,9 @@ func TestUploads(t *testing.T) {
 	}
 	page("/bad/list", true)
 	page("/good/list", false)
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check}, nil, upload("/bad/list"), upload("/good/list"))
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule}, nil, upload("/bad/list"), upload("/good/list"))
 	activescantest.Expect(t, got, "dast/xxe/external POST /bad/list multipart:list")
-	safe := activescantest.Attack(t, mux, []*activescan.Check{Check}, nil, upload("/bad/list"),
+	safe := activescantest.Attack(t, mux, []*activescan.Rule{Rule}, nil, upload("/bad/list"),
 		activescantest.Profile(scan.Safe))
 	activescantest.Expect(t, safe)
 }
@@ -189,7 +189,7 @@ func TestValues(t *testing.T) {
 		})
 	}
 	document := "?xml=%3Corder%3E%3Cname%3Etea%3C%2Fname%3E%3C%2Forder%3E"
-	got := activescantest.Attack(t, mux, []*activescan.Check{Check},
+	got := activescantest.Attack(t, mux, []*activescan.Rule{Rule},
 		[]string{"GET /bad/value" + document, "GET /good/value" +
 			document, "GET /good/text" + document, "GET /good/text?xml=%3Cb"})
 	activescantest.Expect(t, got, "dast/xxe/external GET /bad/value query:xml")
@@ -213,7 +213,7 @@ func TestValues(t *testing.T) {
 				html.EscapeString(read([]byte(r.FormValue("xml")+r.FormValue("t")))))
 		})
 	}
-	got = activescantest.Attack(t, mux, []*activescan.Check{Check},
+	got = activescantest.Attack(t, mux, []*activescan.Rule{Rule},
 		[]string{"GET /bad/named?xml=test", "GET /good/named?xml=test", "GET /bad/failing?t=test",
 			"GET /unsaid?t=test"})
 	activescantest.Expect(t, got, "dast/xxe/external GET /bad/named query:xml", "dast/xxe/external GET /bad/failing "+

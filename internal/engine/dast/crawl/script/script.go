@@ -35,8 +35,8 @@ type Call struct {
 	Headers []string // names of headers of the application's own that are sent, sorted
 }
 
-// Mined is what code tells.
-type Mined struct {
+// Extracted is what code tells.
+type Extracted struct {
 	Calls []Call // each address and method once
 	// Routes are the paths that the tables of routers in the code show in a browser, with
 	// "1" for their parameters, each once.
@@ -50,8 +50,8 @@ type Mined struct {
 // strings are looked at.
 const maxSource = 8 << 20
 
-// Mine reads code.
-func Mine(code string) *Mined {
+// ExtractCalls reads code.
+func ExtractCalls(code string) *Extracted {
 	m := &miner{environment: newEnvironment(), seen: map[string]int{}, routed: map[js.INode]bool{},
 		shown: map[string]bool{}}
 	if len(code) <= maxSource {
@@ -74,7 +74,7 @@ type miner struct {
 	routed map[js.INode]bool // objects whose routes were told with those around them
 	shown  map[string]bool   // routes
 	opened string            // see open; a key of seen
-	out    Mined
+	out    Extracted
 }
 
 // maxCalls bounds what is taken from one piece of code.
@@ -132,7 +132,7 @@ func (m *miner) Enter(n js.INode) js.IVisitor {
 		}
 	case *js.BinaryExpr:
 		if n.Op == js.AddToken {
-			if s := m.text(n); Address(s) {
+			if s := m.text(n); LooksLikeAddress(s) {
 				m.add(Call{Address: s})
 			}
 		}
@@ -140,11 +140,11 @@ func (m *miner) Enter(n js.INode) js.IVisitor {
 			m.property(n)
 		}
 	case *js.TemplateExpr:
-		if s := m.text(n); Address(s) {
+		if s := m.text(n); LooksLikeAddress(s) {
 			m.add(Call{Address: s})
 		}
 	case *js.LiteralExpr:
-		if s, ok := literal(n); ok && Address(s) {
+		if s, ok := literal(n); ok && LooksLikeAddress(s) {
 			m.add(Call{Address: s})
 		}
 	}
@@ -393,7 +393,7 @@ func unquote(s string) string {
 func (m *miner) strings(code string) {
 	for _, s := range quoted.FindAllStringSubmatch(code, 100_000) {
 		for _, text := range s[1:] {
-			if text = unquote(text); Address(text) {
+			if text = unquote(text); LooksLikeAddress(text) {
 				m.add(Call{Address: text})
 			}
 		}
@@ -414,7 +414,7 @@ func (m *miner) markup(code string) {
 			return strings.ContainsRune(" \t\r\n\"'`()<>,;*", c)
 		}) {
 			if strings.HasPrefix(word, "/") && !strings.HasPrefix(word, "//") && strings.Count(word, "/") > 1 &&
-				Address(word) {
+				LooksLikeAddress(word) {
 				m.add(Call{Address: word})
 			}
 		}
@@ -436,9 +436,9 @@ func plausible(s string) bool {
 		strings.Trim(s, "1/.#?&=") != ""
 }
 
-// Address reports whether a text anywhere looks like an address: absolute, a path with
+// LooksLikeAddress reports whether a text anywhere looks like an address: absolute, a path with
 // a slash in front, a relative one with folders or with an extension that the web knows.
-func Address(s string) bool {
+func LooksLikeAddress(s string) bool {
 	if !plausible(s) || len(s) < 2 {
 		return false
 	}

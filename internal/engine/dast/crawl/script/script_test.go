@@ -57,7 +57,7 @@ func TestMine(t *testing.T) {
 		"a text that is too big": {`var a="/` + strings.Repeat("a", 1500) + `";var b=a+a+a;fetch(b+b)`, nil},
 	} {
 		var got []string
-		for _, call := range script.Mine(c.code).Calls {
+		for _, call := range script.ExtractCalls(c.code).Calls {
 			got = append(got, write(call))
 		}
 		for _, want := range c.want {
@@ -81,7 +81,7 @@ func TestRoutes(t *testing.T) {
 		"shared list": {`const kids=[{path:"b",component:B}];const all=[{path:"a",component:A,children:kids}]`,
 			"/a /b /a/b"},
 	} {
-		got := script.Mine(c.code).Routes
+		got := script.ExtractCalls(c.code).Routes
 		want := strings.Fields(c.want)
 		slices.Sort(got)
 		slices.Sort(want)
@@ -100,7 +100,7 @@ func FuzzMine(f *testing.F) {
 		f.Add(code)
 	}
 	f.Fuzz(func(t *testing.T, code string) {
-		mined := script.Mine(code)
+		mined := script.ExtractCalls(code)
 		for _, c := range mined.Calls {
 			if c.Address == "" || len(c.Address) > 4000 {
 				t.Errorf("address %q", c.Address)
