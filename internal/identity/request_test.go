@@ -2,6 +2,7 @@ package identity_test
 
 import (
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -166,6 +167,49 @@ func TestRecovery(t *testing.T) {
 		want(t, "the old password", err, errs.Unauthenticated)
 		_, err = w.signIn("ada@example.com", good2, "192.0.2.1")
 		ok(t, "the new password", err)
+	})
+}
+
+// TestLinksAreUsedOnceAtATime follows one mailed link several times at once: one request
+// gets what the link is for, and its password is the one that counts.
+func TestLinksAreUsedOnceAtATime(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		passwords := []string{"violet harbor ninety kites", "quiet walnut ferry lamps", "seven amber gravel doors",
+			"brisk tunnel plum anvil"}
+		race := func(what string, follow func(password string) error) {
+			t.Helper()
+			failures := make([]error, len(passwords))
+			var wg sync.WaitGroup
+			for i, password := range passwords {
+				wg.Go(func() { failures[i] = follow(password) })
+			}
+			wg.Wait()
+			won := 0
+			for i, err := range failures {
+				if err != nil {
+					want(t, what, err, errs.NotFound)
+					continue
+				}
+				won++
+				_, err = w.signIn("ada@example.com", passwords[i], "192.0.2.1")
+				ok(t, what+": sign in with the password of the one that won", err)
+			}
+			if won != 1 {
+				t.Errorf("%s: %d of %d won", what, won, len(passwords))
+			}
+		}
+		ok(t, "sign up", w.SignUp(t.Context(), "ada@example.com", here))
+		link := secret(w.mail())
+		race("verify", func(password string) error {
+			_, err := w.VerifyEmail(t.Context(), link, identity.NewUser{Password: password, Names: ada.Names}, here)
+			return err
+		})
+		ok(t, "start recovery", w.StartRecovery(t.Context(), "ada@example.com", here))
+		link = secret(w.mail())
+		race("recover", func(password string) error {
+			_, _, err := w.Recover(t.Context(), link, password, here)
+			return err
+		})
 	})
 }
 
