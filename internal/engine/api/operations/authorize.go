@@ -88,7 +88,7 @@ func (e *examination) join(ctx context.Context) error {
 	if len(e.Target.Identities) > 0 || !e.Target.Profile.Allows(scan.Standard) {
 		return nil
 	}
-	u, err := authz.RegisterUser(&activescan.OperationScan{Engine: e.Engine, Context: ctx}, e.api())
+	u, err := authz.RegisterUser(e.Engine.NewScan(ctx), e.api())
 	if traffic.IsFinal(err) {
 		return err
 	}

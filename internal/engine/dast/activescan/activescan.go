@@ -68,7 +68,8 @@ type Rule struct {
 	CheckStored func(*OperationScan, StoredPayload, *message.Response) error
 }
 
-// A Engine is the attack on one target.
+// An Engine runs the rules against one target. It belongs to the analyzers; a rule sees an OperationScan,
+// whose Environment is all that it may use of the engine.
 type Engine struct {
 	Client          *traffic.Client
 	As              traffic.Session // the identity that attacks; nil: nobody
@@ -85,18 +86,18 @@ type Engine struct {
 	Parallel   int    // operations at once; 4
 	Seed       uint64 // of payloads' random parts
 	Limits     Limits // of operations that take long to answer
-	// Keeper says which operations the profile does not attack, because of what they do.
+	// SideEffects says which operations the profile does not attack, because of what they do.
 	SideEffects *sideeffect.Guard
-	// Renew returns the request with fresh tokens against forgery; nil: as it is.
+	// RenewCSRFToken returns the request with fresh tokens against forgery; nil: as it is.
 	RenewCSRFToken func(ctx context.Context, r *message.Request) *message.Request
-	// Report takes a flaw.
+	// ReportFinding receives each alert as a finding.
 	ReportFinding func(*finding.Rule, finding.Finding)
-	// Degrade takes what could not be looked at.
+	// ReportGap receives what could not be examined, for the coverage of the report.
 	ReportGap func(scan.Reason)
 	// Progress is told after each operation.
 	Progress func(done, all int)
-	// Kept is what an earlier attempt of the same scan kept, and Keep keeps something for
-	// a later one, each CheckpointInterval (0: 10 s, or 2 s without a Callback); nil: nothing is kept.
+	// Checkpoint is what an earlier attempt of the same scan saved, and SaveCheckpoint saves the
+	// state for a later one, each CheckpointInterval (0: 10 s, or 2 s without a Callback); nil: nothing is saved.
 	Checkpoint         []byte
 	SaveCheckpoint     func([]byte)
 	CheckpointInterval time.Duration
@@ -155,25 +156,7 @@ type StoredPayload struct {
 // form of thousands of fields for each of them.
 func (t StoredPayload) sent() *message.Request { return t.Request.With(t.Point, t.Payload) }
 
-// A OperationScan is an operation in the hands of a check.
-type OperationScan struct {
-	*Engine
-	Context context.Context
-	Request *message.Request // as it was found
-	check   *Rule
-	op      *operation
-	reader  traffic.Session // see Shown; nil: the run's own
-	only    bool            // nothing else is under way, see Probe.Contrast
-	way     *way            // to the page of Request, which each Send makes anew; nil: it stays where it is
-}
-
-// A Probe is a point of an operation in the hands of a check.
-type Probe struct {
-	OperationScan
-	Point message.Point
-}
-
-// A Alert is what a check has proven.
+// An Alert is what a check has proven.
 type Alert struct {
 	Rule          *finding.Rule
 	Severity      finding.Severity   // where it is not the rule's
@@ -437,8 +420,7 @@ func (r *Engine) turn(ctx context.Context, cancel context.CancelCauseFunc, t *tu
 func (r *Engine) site(ctx context.Context, base *message.Request, slow bool) error {
 	for _, c := range r.Rules {
 		if c.ScanSite != nil && c.Slow == slow && r.allowed(c) {
-			t := &OperationScan{Engine: r, Context: ctx, Request: base, check: c,
-				op: newOperation(sitemap.Entry{Request: base})}
+			t := r.newScan(ctx, base, c, newOperation(sitemap.Entry{Request: base}))
 			if err := r.guard(t, func() error { return c.ScanSite(t) }); err != nil {
 				return err
 			}
@@ -487,7 +469,7 @@ func (r *Engine) checks(ctx context.Context, op *operation, slow bool) error {
 		if err := op.pause(); err != nil {
 			return err
 		}
-		t := &OperationScan{Engine: r, Context: ctx, Request: e.Request, check: c, op: op}
+		t := r.newScan(ctx, e.Request, c, op)
 		if err := r.attempt(t, func() error { return c.ScanOperation(t) }); err != nil {
 			return err
 		}
@@ -705,8 +687,7 @@ func (r *Engine) probe(ctx context.Context, op *operation, c *Rule, at message.P
 	if err := op.pause(); err != nil {
 		return err
 	}
-	p := &Probe{OperationScan: OperationScan{Engine: r, Context: ctx, Request: op.entry.Request, check: c, op: op},
-		Point: at}
+	p := &Probe{OperationScan: *r.newScan(ctx, op.entry.Request, c, op), Point: at}
 	return r.attempt(&p.OperationScan, func() error { return c.ProbePoint(p) })
 }
 

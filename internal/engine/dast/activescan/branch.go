@@ -63,9 +63,7 @@ type branch struct {
 // another page than the usual one.
 func (r *Engine) enter(ctx context.Context, b branch, points func() []message.Point) error {
 	b.op.turnTo(b.origin, nil)
-	t := &Probe{OperationScan: OperationScan{Engine: r, Context: ctx, Request: b.origin, check: &Rule{ID: "branches"},
-		op: b.op},
-		Point: b.list}
+	t := &Probe{OperationScan: *r.newScan(ctx, b.origin, &Rule{ID: "branches"}, b.op), Point: b.list}
 	usual, err := t.Baseline()
 	if err == nil {
 		var resp *message.Response

@@ -47,8 +47,8 @@ func (t *OperationScan) RunExclusively(do func() error) error {
 	if t.only {
 		return do()
 	}
-	t.renewing.Lock()
-	defer t.renewing.Unlock()
+	t.engine.renewing.Lock()
+	defer t.engine.renewing.Unlock()
 	t.only = true
 	defer func() { t.only = false }()
 	return do()

@@ -162,13 +162,13 @@ func (m *measured) brief() (d *DelayResult, early bool, err error) {
 		first, second = 2*time.Second, time.Second
 	}
 	m.begin(first)
-	m.proofs.wait(m.Context)
+	m.engine.proofs.wait(m.Context)
 	took, err := m.ask(first, m.HasFact(crowded))
 	if err != nil || took < m.floor(first) {
 		return nil, true, err
 	}
-	m.proofs.begin()
-	defer m.proofs.end()
+	m.engine.proofs.begin()
+	defer m.engine.proofs.end()
 	none, err := m.ask(0, m.HasFact(crowded))
 	if err != nil || none > m.usual+second/2 {
 		return nil, false, err
@@ -279,9 +279,9 @@ func (m *measured) long() (*DelayResult, error) {
 // usual is how long the operation takes to answer, if it is not known from earlier by
 // asking it alone, and whether that was seen to vary.
 func (p *Probe) usual() (usual time.Duration, varies bool, err error) {
-	p.mu.Lock()
+	p.engine.mu.Lock()
 	usual, varies = p.op.facts.usual, p.op.facts.varies
-	p.mu.Unlock()
+	p.engine.mu.Unlock()
 	if usual > 0 {
 		return usual, varies, nil
 	}
@@ -289,8 +289,8 @@ func (p *Probe) usual() (usual time.Duration, varies bool, err error) {
 	if err != nil {
 		return 0, false, err
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.engine.mu.Lock()
+	defer p.engine.mu.Unlock()
 	p.op.facts.usual = resp.Took
 	return resp.Took, false, nil
 }

@@ -108,7 +108,7 @@ func (t *OperationScan) timed(send func() (*message.Response, error)) (*message.
 		w.own.Add(max(0, began.UnixNano()-ended))
 	}
 	resp, err := send()
-	t.answers.share(resp)
+	t.engine.answers.share(resp)
 	took := time.Since(began)
 	w.ended.Store(time.Now().UnixNano())
 	if resp != nil {
@@ -118,7 +118,7 @@ func (t *OperationScan) timed(send func() (*message.Response, error)) (*message.
 	if asked > 2 && took > spent/time.Duration(asked)+apart { // the first ones may have to begin something
 		w.late.Add(1)
 	}
-	limit := t.Limits.orDefault()
+	limit := t.engine.Limits.orDefault()
 	switch {
 	case w.alone && spent > limit.Total, spent+time.Duration(w.own.Load()) > limit.Longest:
 		w.left.Store(true)

@@ -118,14 +118,14 @@ func (t *OperationScan) SendOAST(lure OASTRequest) (called bool, err error) {
 	if t.OAST == nil {
 		return false, nil
 	}
-	r, hooks := lure(t.bait)
-	list := t.remember(t, lure, hooks, false)
-	defer t.release(list)
+	r, hooks := lure(t.engine.bait)
+	list := t.engine.remember(t, lure, hooks, false)
+	defer t.engine.release(list)
 	resp, err := t.Send(r)
 	if err != nil {
 		return false, err
 	}
-	t.collect()
+	t.engine.collect()
 	type flaw struct {
 		rule *finding.Rule
 		at   *message.Point
@@ -133,7 +133,7 @@ func (t *OperationScan) SendOAST(lure OASTRequest) (called bool, err error) {
 	told := map[flaw]bool{}
 	for _, w := range list {
 		same := flaw{w.hook.Rule, w.hook.Point}
-		if !t.take(w, false) || told[same] { // one proof is enough
+		if !t.engine.take(w, false) || told[same] { // one proof is enough
 			continue
 		}
 		called, told[same] = true, true
@@ -286,12 +286,12 @@ func (r *Engine) late(ctx context.Context) error {
 // await waits for a call, for a while.
 func (t *OperationScan) await(w *waiting) bool {
 	for end := time.Now().Add(t.OASTWait()); ; {
-		t.collect()
-		if t.take(w, false) {
+		t.engine.collect()
+		if t.engine.take(w, false) {
 			return true
 		}
 		if time.Now().After(end) {
-			t.take(w, true) // it is not waited for any more
+			t.engine.take(w, true) // it is not waited for any more
 			return len(w.calls) > 0
 		}
 		select {
@@ -307,29 +307,29 @@ func (t *OperationScan) repeated(w *waiting) bool {
 	if !w.hook.Synchronous {
 		return t.await(w)
 	}
-	t.collect()
-	return t.take(w, false)
+	t.engine.collect()
+	return t.engine.take(w, false)
 }
 
 // ListenerIsQuiet reports whether an address that nothing of the application reads stays unasked
 // for: a device before the target may ask for whatever it sees. It is looked at once.
 func (t *OperationScan) ListenerIsQuiet() bool {
-	t.lures.control.Do(func() {
+	t.engine.lures.control.Do(func() {
 		base, err := message.FromURL(t.Scope.Base())
 		if err != nil {
 			return
 		}
-		b := t.bait()
-		w := t.remember(t, nil, []ExpectedInteraction{{OASTPayload: b}}, true)[0]
+		b := t.engine.bait()
+		w := t.engine.remember(t, nil, []ExpectedInteraction{{OASTPayload: b}}, true)[0]
 		base.Query = append(base.Query, message.Param{Name: t.RandomLetters(8), Value: b.URL})
 		if _, err := t.Client.Send(t.Context, base, t.As); err != nil || !t.await(w) {
 			return
 		}
-		t.lures.noisy = true
+		t.engine.lures.noisy = true
 		t.ReportGap(scan.Reason{Code: "unavailable", Message: "calls to the listener were not told: something before " +
 			"the target asks for every address that it sees"})
 	})
-	return !t.lures.noisy
+	return !t.engine.lures.noisy
 }
 
 // asked reports whether a bait that nobody waits for was asked for.
@@ -343,8 +343,8 @@ func (w *waiting) settle(t *OperationScan, answers []*message.Response) error {
 		return nil
 	}
 	h := w.hook
-	r, hooks := w.lure(t.bait)
-	again := t.remember(t, w.lure, hooks, true)
+	r, hooks := w.lure(t.engine.bait)
+	again := t.engine.remember(t, w.lure, hooks, true)
 	if w.number >= len(again) { // the lure is not what it was
 		return nil
 	}
@@ -354,7 +354,7 @@ func (w *waiting) settle(t *OperationScan, answers []*message.Response) error {
 	}
 	answers = append(answers, resp)
 	repeated := t.repeated(again[w.number])
-	if h.Synchronous && !repeated || t.asked(h.Control) || t.asked(hooks[w.number].Control) {
+	if h.Synchronous && !repeated || t.engine.asked(h.Control) || t.engine.asked(hooks[w.number].Control) {
 		return nil
 	}
 	f := Alert{Rule: h.Rule, Point: h.Point, Location: h.Location, Payload: hooks[w.number].Payload, Request: r,

@@ -156,7 +156,7 @@ func (r *Engine) made(ctx context.Context, planted map[string]*plant, lists []*m
 		if p.answer == nil || p.request.Method == http.MethodGet {
 			continue
 		}
-		t := &OperationScan{Engine: r, Context: ctx, Request: p.request}
+		t := r.newScan(ctx, p.request, nil, nil)
 		var ways []*OperationScan
 		if to := landing(t, p.answer); to != nil {
 			ways = append(ways, p.trial(t, to, nil, 0))
@@ -192,7 +192,8 @@ func (r *Engine) made(ctx context.Context, planted map[string]*plant, lists []*m
 
 // trial asks for the page of an object.
 func (p *plant) trial(t *OperationScan, page, list *message.Request, place int) *OperationScan {
-	return &OperationScan{Engine: t.Engine, Context: t.Context, Request: page, check: &Rule{ID: "stored"},
-		op:  newOperation(sitemap.Entry{Request: page}),
-		way: &way{plant: p, list: list, place: place, shape: sitemap.OperationKey(page)}}
+	return &OperationScan{Environment: t.Environment, engine: t.engine, Context: t.Context, Request: page,
+		check: &Rule{ID: "stored"},
+		op:    newOperation(sitemap.Entry{Request: page}),
+		way:   &way{plant: p, list: list, place: place, shape: sitemap.OperationKey(page)}}
 }

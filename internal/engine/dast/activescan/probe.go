@@ -87,7 +87,7 @@ func (t *OperationScan) broken() {
 	if t.Request.Method == http.MethodGet && found.Outcome == finding.Reached &&
 		found.Status < http.StatusInternalServerError &&
 		b.First.Status >= http.StatusInternalServerError && b.Second.Status >= http.StatusInternalServerError {
-		t.gaps.Add(t.Location(t.Request), "", fmt.Sprintf("GET %s answered with %d when it was found, and with "+
+		t.engine.gaps.Add(t.Location(t.Request), "", fmt.Sprintf("GET %s answered with %d when it was found, and with "+
 			"%d when "+
 			"it was attacked", sitemap.PathShape(t.Request), found.Status, b.Second.Status))
 	}
@@ -193,21 +193,21 @@ func (t *OperationScan) SendAs(r *message.Request, as traffic.Session) (*message
 func (t *OperationScan) renewed(r *message.Request,
 	send func(context.Context, *message.Request, traffic.Session) (*message.Response, error)) (*message.Response,
 	error) {
-	r = t.SideEffects.AddMark(t.Request, r)
+	r = t.engine.SideEffects.AddMark(t.Request, r)
 	switch {
-	case t.only && t.RenewCSRFToken != nil:
-		return send(t.Context, t.RenewCSRFToken(t.Context, r), t.As)
+	case t.only && t.engine.RenewCSRFToken != nil:
+		return send(t.Context, t.engine.RenewCSRFToken(t.Context, r), t.As)
 	case t.only:
 		return send(t.Context, r, t.As)
 	}
-	if t.RenewCSRFToken == nil || !crawl.HasFreshToken(r) {
-		t.renewing.RLock()
-		defer t.renewing.RUnlock()
+	if t.engine.RenewCSRFToken == nil || !crawl.HasFreshToken(r) {
+		t.engine.renewing.RLock()
+		defer t.engine.renewing.RUnlock()
 		return send(t.Context, r, t.As)
 	}
-	t.renewing.Lock()
-	defer t.renewing.Unlock()
-	return send(t.Context, t.RenewCSRFToken(t.Context, r), t.As)
+	t.engine.renewing.Lock()
+	defer t.engine.renewing.Unlock()
+	return send(t.Context, t.engine.RenewCSRFToken(t.Context, r), t.As)
 }
 
 // SendFollowingRedirects sends a request and follows redirects inside of the scope, up to 5.
@@ -275,10 +275,10 @@ func (t *OperationScan) ForEach(n int, f func(i int) error) error {
 		next++
 		return next - 1, true
 	}
-	for range min(n, max(1, t.Parallel)) {
+	for range min(n, max(1, t.engine.Parallel)) {
 		workers.Go(func() {
 			for i, ok := take(); ok; i, ok = take() {
-				if err := t.guard(t, func() error { return f(i) }); err != nil {
+				if err := t.engine.guard(t, func() error { return f(i) }); err != nil {
 					mu.Lock()
 					ended = err
 					mu.Unlock()
@@ -377,13 +377,13 @@ func (t *OperationScan) RaiseAlert(f Alert) {
 	if t.As != nil && !f.Anonymous {
 		live.Identity = t.As.Name()
 	}
-	t.mu.Lock()
-	if t.reported == nil {
-		t.reported = map[string]bool{}
+	t.engine.mu.Lock()
+	if t.engine.reported == nil {
+		t.engine.reported = map[string]bool{}
 	}
-	again := t.reported[f.Rule.ID+" "+identity]
-	t.reported[f.Rule.ID+" "+identity] = true
-	t.mu.Unlock()
+	again := t.engine.reported[f.Rule.ID+" "+identity]
+	t.engine.reported[f.Rule.ID+" "+identity] = true
+	t.engine.mu.Unlock()
 	if again {
 		return
 	}
@@ -406,12 +406,12 @@ func (t *OperationScan) RaiseAlert(f Alert) {
 	}
 	at := t.Location(op)
 	if strings.HasPrefix(f.Location, "/") {
-		at = t.locationAt(op, f.Location)
+		at = t.engine.locationAt(op, f.Location)
 		if f.Location != "/" { // else it is an example
 			live.URL = f.Request.Base() + f.Location
 		}
 	}
-	t.ReportFinding(f.Rule, finding.Finding{Severity: f.Severity, Confidence: f.Confidence, Message: f.Message,
+	t.engine.ReportFinding(f.Rule, finding.Finding{Severity: f.Severity, Confidence: f.Confidence, Message: f.Message,
 		Location: finding.Location{Path: at},
 		Identity: identity, Cause: f.causeOf(op), Live: live})
 }
@@ -469,12 +469,12 @@ func (f *Alert) sent() string {
 // searched for it in the end, and Rule.CheckStored is asked about those that hold it.
 func (p *Probe) RecordStoredPayload(token, payload string) {
 	p.again()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.tokens == nil {
-		p.tokens = map[string]StoredPayload{}
+	p.engine.mu.Lock()
+	defer p.engine.mu.Unlock()
+	if p.engine.tokens == nil {
+		p.engine.tokens = map[string]StoredPayload{}
 	}
-	p.tokens[token] = StoredPayload{Token: token, Rule: p.check, Request: p.Request, Point: p.Point, Payload: payload}
+	p.engine.tokens[token] = StoredPayload{Token: token, Rule: p.check, Request: p.Request, Point: p.Point, Payload: payload}
 }
 
 // BreakingValue is a value with characters that end strings and expressions of many
@@ -524,12 +524,12 @@ func (r *Engine) RecordFact(what string) {
 // RecordPersistedPayload says that the operation may have kept what a check has sent, with something in
 // it that does not belong there.
 func (t *OperationScan) RecordPersistedPayload() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.remains == nil {
-		t.remains = map[string]bool{}
+	t.engine.mu.Lock()
+	defer t.engine.mu.Unlock()
+	if t.engine.remains == nil {
+		t.engine.remains = map[string]bool{}
 	}
-	t.remains[t.Request.Method+" "+t.Request.Location()] = true
+	t.engine.remains[t.Request.Method+" "+t.Request.Location()] = true
 }
 
 // PersistedPayloads returns the operations that may have kept something, "POST http://host/path",

@@ -115,7 +115,7 @@ func (t *OperationScan) again() {
 	if t.op == nil { // the sweep of pages, which every attempt makes
 		return
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.engine.mu.Lock()
+	defer t.engine.mu.Unlock()
 	t.op.facts.again = true
 }

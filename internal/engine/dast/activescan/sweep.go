@@ -50,11 +50,11 @@ func (r *Engine) sweep(ctx context.Context) error {
 			if asked++; reader != nil && asked > maxShown {
 				break
 			}
-			t := &OperationScan{Engine: r, Context: ctx, Request: e.Request, op: newOperation(e), reader: reader}
+			t := r.newScan(ctx, e.Request, nil, newOperation(e))
+			t.reader = reader
 			resp, err := t.SendAsReader()
 			if err != nil {
-				if ended := r.guard(&OperationScan{Engine: r, Context: ctx, Request: e.Request,
-					check: &Rule{ID: "stored"}},
+				if ended := r.guard(r.newScan(ctx, e.Request, &Rule{ID: "stored"}, nil),
 					func() error { return err }); ended != nil {
 					return ended
 				}
@@ -159,8 +159,7 @@ func (r *Engine) plant(ctx context.Context) (map[string]*plant, error) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(planted)) {
 		p := planted[key]
-		t := &OperationScan{Engine: r, Context: ctx, Request: p.request, check: &Rule{ID: "stored"},
-			op: newOperation(sitemap.Entry{Request: p.request})}
+		t := r.newScan(ctx, p.request, &Rule{ID: "stored"}, newOperation(sitemap.Entry{Request: p.request}))
 		if err := r.guard(t, func() (err error) { p.answer, err = t.Send(t.Request); return err }); err != nil {
 			return nil, err
 		}
@@ -192,8 +191,8 @@ func (r *Engine) held(page *OperationScan, resp *message.Response, seen map[stri
 			continue
 		}
 		seen[key] = true
-		t := &OperationScan{Engine: r, Context: page.Context, Request: page.Request, check: token.Rule, op: page.op,
-			reader: page.reader}
+		t := r.newScan(page.Context, page.Request, token.Rule, page.op)
+		t.reader = page.reader
 		if page.way != nil {
 			t.way, token.Request = page.way.copy(), page.way.plant.request
 		}
@@ -211,8 +210,7 @@ func (r *Engine) InspectResponse(ctx context.Context, resp *message.Response) {
 		if c.InspectResponse == nil || !r.allowed(c) {
 			continue
 		}
-		t := &OperationScan{Engine: r, Context: ctx, Request: resp.Request, check: c,
-			op: newOperation(sitemap.Entry{Request: resp.Request})}
+		t := r.newScan(ctx, resp.Request, c, newOperation(sitemap.Entry{Request: resp.Request}))
 		_ = r.guard(t, func() error { c.InspectResponse(t, resp); return nil }) // it sends nothing, so nothing ends
 	}
 }
