@@ -30,11 +30,11 @@ import (
 type liveOptions struct {
 	URL string `arg:"" help:"URL of the application; only addresses below it are scanned."`
 
-	Auth     string        `type:"path" placeholder:"FILE" help:"JSON file with one identity or a list of identities to sign in as (examples below and in docs/dast.md). Use {{env:NAME}} for secrets."`
-	Target   string        `type:"path" placeholder:"FILE" help:"JSON file with the whole target (docs/dast.md). Flags override it."`
+	Auth     string        `type:"path" placeholder:"FILE" help:"JSON file with one identity or a list of identities to sign in as (examples below and in docs/dast-sign-in.md). Use {{env:NAME}} for secrets."`
+	Target   string        `type:"path" placeholder:"FILE" help:"JSON file with the whole target (docs/dast-targets.md). Flags override it."`
 	Profile  string        `enum:",passive,safe,standard,full" default:"" help:"Scan profile: passive, safe, standard (default) or full."`
-	Check    []string      `placeholder:"NAME" help:"Run only this check (docs/dast.md). May be repeated."`
-	Template []string      `type:"path" placeholder:"FILE" help:"Template in the nuclei format to run, or a folder of templates (docs/dast.md). May be repeated."`
+	Check    []string      `placeholder:"NAME" help:"Run only this check (docs/dast-checks.md). May be repeated."`
+	Template []string      `type:"path" placeholder:"FILE" help:"Template in the nuclei format to run, or a folder of templates (docs/dast-checks.md). May be repeated."`
 	Include  []string      `placeholder:"PATTERN" help:"Additional URLs in scope; * matches any text. May be repeated."`
 	Exclude  []string      `placeholder:"PATTERN" help:"URLs out of scope; never requested. May be repeated."`
 	Seed     []string      `placeholder:"ADDRESS" help:"Additional URL to start crawling from. May be repeated."`

@@ -17,7 +17,7 @@ import (
 )
 
 // harmful are texts in payloads by which a program reads standard input, waits without an end,
-// or writes a file. docs/dast.md, "Payloads that run programs", lists what waits.
+// or writes a file. docs/dast-safety.md, "Payloads that run programs", lists what waits.
 var harmful = map[string]*regexp.Regexp{
 	"reads standard input": regexp.MustCompile(`(?:^|\s)-(?:\s|$)|/dev/(?:std(?:in|out)|fd/|tty|zero|random|urandom)|php://(?:stdin|input|filter/write)|\bSTDIN\b|System\.in\b|\b(?:raw_)?input\(|\bgets\b`),
 	"has no end":           regexp.MustCompile(`\bsleep(?:\t| |\$\{IFS\})(?:inf|\d{2,})|\bping -n \d+ 1|\btail -f|\byes\b\s*\||while\s*\(\s*(?:1|true)|for\s*\(;;\)|(?i)WAITFOR DELAY '0:[1-9]|\bSLEEP\(\d{2,}|pg_sleep\(\d{2,}`),
