@@ -74,10 +74,10 @@ var mayImport = map[string]string{
 	"internal/project":         "internal/errs internal/tenant internal/finding",
 	"internal/run":             "internal/errs internal/tenant internal/project internal/finding internal/scan",
 
-	"internal/oast":             "internal/errs internal/scan",
-	"internal/connbroker":       "internal/errs internal/scan internal/oast",
-	"internal/target/ownership": "internal/errs internal/tenant internal/scan internal/outbound internal/target",
-	"internal/target":           "internal/errs internal/tenant internal/finding internal/scan internal/seal",
+	"internal/oast":                 "internal/errs internal/scan",
+	"internal/connbroker":           "internal/errs internal/scan internal/oast",
+	"internal/livetarget/ownership": "internal/errs internal/tenant internal/scan internal/outbound internal/livetarget",
+	"internal/livetarget":           "internal/errs internal/tenant internal/finding internal/scan internal/seal",
 
 	"internal/archive":             "internal/errs",
 	"internal/image":               "internal/errs",
@@ -204,15 +204,15 @@ var mayImport = map[string]string{
 	"internal/engine/container": "internal/errs internal/finding internal/scan internal/image " +
 		"internal/engine/secrets internal/engine/sca",
 
-	"internal/audit":    "internal/errs internal/tenant",
-	"internal/job":      "internal/errs internal/run",
-	"internal/identity": "internal/errs internal/tenant internal/audit internal/mail",
-	"internal/remedy":   "internal/tenant internal/finding internal/triage internal/upgrade",
-	"internal/triage":   vocabulary + " internal/scan internal/audit",
+	"internal/audit":       "internal/errs internal/tenant",
+	"internal/job":         "internal/errs internal/run",
+	"internal/identity":    "internal/errs internal/tenant internal/audit internal/mail",
+	"internal/remediation": "internal/tenant internal/finding internal/triage internal/upgrade",
+	"internal/triage":      vocabulary + " internal/scan internal/audit",
 
 	"internal/store": vocabulary + " internal/scan internal/triage internal/job internal/identity " +
 		"internal/audit internal/mail internal/oidc/grant internal/registry/credential internal/license " +
-		"internal/remedy internal/target internal/target/ownership internal/redact",
+		"internal/remediation internal/livetarget internal/livetarget/ownership internal/redact",
 	"internal/store/sqlite":    "internal/store",
 	"internal/store/postgres":  "internal/errs internal/store",
 	"internal/store/storetest": "internal/store internal/store/sqlite internal/store/postgres",
@@ -220,10 +220,10 @@ var mayImport = map[string]string{
 	"internal/api": vocabulary + " internal/scan internal/triage internal/job internal/identity " +
 		"internal/audit internal/mail internal/report internal/blob internal/seal internal/sbom " +
 		"internal/registry/aws internal/registry/catalog internal/registry/credential internal/license " +
-		"internal/upgrade internal/remedy internal/vex internal/target internal/target/ownership",
-	"internal/api/apitest": vocabulary + " internal/remedy internal/api internal/blob internal/store " +
+		"internal/upgrade internal/remediation internal/vex internal/livetarget internal/livetarget/ownership",
+	"internal/api/apitest": vocabulary + " internal/remediation internal/api internal/blob internal/store " +
 		"internal/store/storetest internal/identity internal/mail internal/seal internal/registry/catalog " +
-		"internal/registry/credential internal/outbound internal/target/ownership",
+		"internal/registry/credential internal/outbound internal/livetarget/ownership",
 	"internal/oidc": "internal/errs internal/tenant internal/identity internal/audit internal/seal " +
 		"internal/oidc/grant",
 	"internal/oidc/grant": "internal/tenant",
@@ -231,13 +231,13 @@ var mayImport = map[string]string{
 		"internal/scan internal/triage internal/job internal/archive internal/sandbox internal/blob",
 
 	"internal/config": "internal/errs",
-	"internal/server": vocabulary + " internal/redact internal/remedy internal/scan internal/triage internal/job " +
+	"internal/server": vocabulary + " internal/redact internal/remediation internal/scan internal/triage internal/job " +
 		"internal/identity internal/audit internal/report" +
 		" internal/store internal/store/sqlite internal/store/postgres internal/api internal/oidc " +
 		"internal/oidc/grant internal/worker internal/oast internal/chromium" +
 		" internal/config internal/blob internal/mail internal/engine/all internal/archive internal/sandbox " +
 		"internal/seal internal/outbound internal/advisory/mirror internal/registry internal/registry/aws " +
-		"internal/registry/catalog internal/registry/credential internal/target internal/target/ownership",
+		"internal/registry/catalog internal/registry/credential internal/livetarget internal/livetarget/ownership",
 	"internal/cli": "internal/connbroker internal/oast internal/chromium examples internal/vex internal/errs " +
 		"internal/config internal/server client internal/scan internal/engine/all internal/engine/sast " +
 		sast("rule rules ruletest") + " internal/report" +

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"merlon/internal/remedy"
+	"merlon/internal/remediation"
 	"merlon/internal/tenant"
 	"merlon/internal/triage"
 	"merlon/internal/upgrade"
@@ -16,8 +16,8 @@ import (
 
 // Remedies looks for upgrades.
 type Remedies interface {
-	Ask(ctx context.Context, sc tenant.Scope, r remedy.Request) (remedy.Answer, string, error)
-	Job(ctx context.Context, sc tenant.Scope, id string) (remedy.Job, error)
+	Plan(ctx context.Context, sc tenant.Scope, r remediation.Request) (remediation.Answer, string, error)
+	Job(ctx context.Context, sc tenant.Scope, id string) (remediation.Job, error)
 }
 
 type startUpgradeIn struct {
@@ -37,14 +37,14 @@ type startUpgradeOut struct {
 		Success   bool             `json:"success"`
 		Status    string           `json:"status" enum:"ok,partial,no_fix,error"`
 		Message   string           `json:"message"`
-		remedy.Answer
+		remediation.Answer
 		JobID string `json:"jobId,omitempty" doc:"Of a request that is too large to be answered at once; the results are empty then."`
 	}
 }
 
 // startUpgrade looks for upgrades, at once or by a job.
 func (a *API) startUpgrade(ctx context.Context, sc tenant.Scope, in *startUpgradeIn) (*startUpgradeOut, error) {
-	r := remedy.Request{Level: upgrade.Level(strings.ToLower(in.Body.UpdateLevel)), Single: in.Body.SingleFix,
+	r := remediation.Request{Level: upgrade.Level(strings.ToLower(in.Body.UpdateLevel)), Single: in.Body.SingleFix,
 		PullRequest: in.Body.CreatePR}
 	if r.Level == "" {
 		r.Level = upgrade.Auto
@@ -52,7 +52,7 @@ func (a *API) startUpgrade(ctx context.Context, sc tenant.Scope, in *startUpgrad
 	switch n := len(in.Body.VulnerabilityIDs); {
 	case !slices.Contains(upgrade.Levels, r.Level):
 		return nil, invalid("body.updateLevel", "expected one of "+joined(upgrade.Levels))
-	case n == 0 || n > remedy.MaxFindings:
+	case n == 0 || n > remediation.MaxFindings:
 		return nil, invalid("body.vulnerabilityIds", "needs 1 to 5000 identifiers")
 	}
 	seen := map[triage.ID]bool{}
@@ -65,7 +65,7 @@ func (a *API) startUpgrade(ctx context.Context, sc tenant.Scope, in *startUpgrad
 			seen[triage.ID(id)], r.Findings = true, append(r.Findings, triage.ID(id))
 		}
 	}
-	answer, job, err := a.Remedies.Ask(ctx, sc, r)
+	answer, job, err := a.Remedies.Plan(ctx, sc, r)
 	if err != nil {
 		return nil, err
 	}
@@ -88,12 +88,12 @@ type upgradeJobIn struct {
 
 // UpgradeJobFields are what both answers about a job say.
 type UpgradeJobFields struct {
-	JobID       string           `json:"jobId" format:"uuid"`
-	ProjectID   tenant.ProjectID `json:"projectId" format:"uuid"`
-	Status      remedy.State     `json:"status" enum:"queued,processing,completed,failed"`
-	Message     string           `json:"message"`
-	CreatedAt   time.Time        `json:"createdAt"`
-	CompletedAt *time.Time       `json:"completedAt,omitempty"`
+	JobID       string            `json:"jobId" format:"uuid"`
+	ProjectID   tenant.ProjectID  `json:"projectId" format:"uuid"`
+	Status      remediation.State `json:"status" enum:"queued,processing,completed,failed"`
+	Message     string            `json:"message"`
+	CreatedAt   time.Time         `json:"createdAt"`
+	CompletedAt *time.Time        `json:"completedAt,omitempty"`
 }
 
 type upgradeStatusOut struct {
@@ -114,15 +114,15 @@ type upgradeResultOut struct {
 	Body struct {
 		UpgradeJobFields
 		Success bool `json:"success"`
-		remedy.Answer
+		remediation.Answer
 	}
 }
 
 // upgradeJob reads a job.
-func (a *API) upgradeJob(ctx context.Context, sc tenant.Scope, in *upgradeJobIn) (remedy.Job, UpgradeJobFields, error) {
+func (a *API) upgradeJob(ctx context.Context, sc tenant.Scope, in *upgradeJobIn) (remediation.Job, UpgradeJobFields, error) {
 	id, err := tenant.ParseID("jobId", in.JobID)
 	if err != nil {
-		return remedy.Job{}, UpgradeJobFields{}, err
+		return remediation.Job{}, UpgradeJobFields{}, err
 	}
 	j, err := a.Remedies.Job(ctx, sc, id)
 	return j, UpgradeJobFields{JobID: id, ProjectID: sc.Project, Status: j.State, Message: j.Message(),
@@ -159,9 +159,9 @@ func (a *API) getUpgrade(ctx context.Context, sc tenant.Scope, in *upgradeJobIn)
 	}
 	out := &upgradeResultOut{}
 	out.Body.UpgradeJobFields, out.Body.Answer = fields, j.Answer
-	out.Body.Success = j.State == remedy.Completed && j.Answer.Outcome() != "error"
-	if j.State != remedy.Completed {
-		out.Body.Results, out.Body.Edits, out.Body.Commands = []remedy.Result{}, []upgrade.Edit{}, []string{}
+	out.Body.Success = j.State == remediation.Completed && j.Answer.Outcome() != "error"
+	if j.State != remediation.Completed {
+		out.Body.Results, out.Body.Edits, out.Body.Commands = []remediation.Result{}, []upgrade.Edit{}, []string{}
 		out.Body.Total = len(j.Request.Findings)
 	}
 	return out, nil

@@ -25,7 +25,7 @@ func upgradable() *scanned {
 		vulnerable("CVE-2026-3", "gone", "1.0.0", finding.Direct).code(finding.SAST, finding.High, "x", "x.js", 1)
 	s.findings[0].Package.Fixed, s.findings[0].Package.Upgrade, s.findings[0].Package.UpgradeAll = []string{"1.0.3",
 		"2.0.0"}, "1.0.3", "1.0.4"
-	s.findings[0].Package.Demand = &finding.Demand{Path: "package.json", Line: 7, Text: `    "left-pad": "^1.0.0",`,
+	s.findings[0].Package.Requirement = &finding.Requirement{Path: "package.json", Line: 7, Text: `    "left-pad": "^1.0.0",`,
 		Start: 17, End: 23, Syntax: "caret"}
 	s.findings[2].Package.Fixed, s.findings[2].Package.Upgrade = nil, ""
 	return s
@@ -109,7 +109,7 @@ func TestUpgradesByAJob(t *testing.T) {
 		same(t, "it waits", []any{s.Value("status"), s.Value("progressPercent"), s.Value("startedAt")},
 			[]any{"queued", 0., nil})
 		same(t, "it waits", reader.Get(job).Want(200).Value("results"), []any{})
-		if err := w.Remedies.Look(t.Context()); err != nil {
+		if err := w.Remedies.ProcessJobs(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		s = reader.Get(job + "/status").Want(200)

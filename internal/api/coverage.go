@@ -68,7 +68,7 @@ func viewCoverage(c *triage.Coverage, settings project.Settings, open int) cover
 // coverage returns the coverage of a project's branches, or with nil of its reference
 // branch. cells are the project's numbers.
 func (a *API) coverage(ctx context.Context, sc tenant.Scope, p project.Project, branches []string,
-	cells []triage.BranchCell) ([]coverageBody, error) {
+	cells []triage.BranchBucket) ([]coverageBody, error) {
 	all, err := a.Stats.Coverages(ctx, sc, []tenant.ProjectID{p.ID}, branches)
 	if err != nil {
 		return nil, err
@@ -76,8 +76,8 @@ func (a *API) coverage(ctx context.Context, sc tenant.Scope, p project.Project, 
 	return each(all[p.ID], func(c triage.Coverage) coverageBody {
 		open := 0
 		for _, n := range cells {
-			if n.Branch == c.Branch && n.Cell.Analysis == c.Analysis && n.Cell.Status.Active() &&
-				p.Settings.Shown(c.Analysis, n.Cell.Severity) {
+			if n.Branch == c.Branch && n.Bucket.Analysis == c.Analysis && n.Bucket.Status.Active() &&
+				p.Settings.Shown(c.Analysis, n.Bucket.Severity) {
 				open += n.Count.N
 			}
 		}

@@ -72,7 +72,7 @@ func (w *world) scanImage(branch, name string, s *scanned) run.Outcome {
 	}
 	for _, f := range s.findings {
 		f.Analyzer, f.Analysis = analyzer, finding.Container
-		f.Fingerprint = finding.Print(f.RuleID, f.Location.Path, f.Message, 0).In(image.Root())
+		f.Fingerprint = finding.NewFingerprint(f.RuleID, f.Location.Path, f.Message, 0).InComponent(image.Root())
 		f.Location.Path = image.Root() + f.Location.Path
 		must(h.Finding(f))
 	}

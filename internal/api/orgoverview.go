@@ -21,7 +21,7 @@ type Overviews interface {
 	OverviewCoverage(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter) ([]project.CoverageCount, error)
 	OverviewRisk(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter) (scanned int, score int64, err error)
 	OverviewDays(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter,
-		days triage.Days) ([]triage.DayCount, error)
+		days triage.DateRange) ([]triage.DayCount, error)
 }
 
 type orgOverviewIn struct {
@@ -385,7 +385,7 @@ func (a *API) fillTop(ctx context.Context, sc tenant.Scope, in *orgOverviewIn, q
 	if err != nil {
 		return err
 	}
-	days, err := a.Numbers.DayCounts(ctx, sc, ids, q.filter, triage.Days{First: today.AddDate(0, 0, -6), Last: today})
+	days, err := a.Numbers.DayCounts(ctx, sc, ids, q.filter, triage.DateRange{First: today.AddDate(0, 0, -6), Last: today})
 	if err != nil {
 		return err
 	}
@@ -412,7 +412,7 @@ func (a *API) fillDays(ctx context.Context, sc tenant.Scope, in *orgOverviewIn, 
 	out *orgOverviewBody) error {
 	out.VulnerabilitiesOverTime = []dayCount{}
 	today := a.Now().UTC().Truncate(24 * time.Hour)
-	days, err := a.Overviews.OverviewDays(ctx, sc, q.filter, triage.Days{First: time.Unix(0, 0), Last: today})
+	days, err := a.Overviews.OverviewDays(ctx, sc, q.filter, triage.DateRange{First: time.Unix(0, 0), Last: today})
 	if err != nil {
 		return err
 	}

@@ -76,12 +76,12 @@ func (a *API) getOverview(ctx context.Context, sc tenant.Scope, in *overviewIn) 
 	if out.Body.Coverage, err = a.coverage(ctx, sc, p, named, cells); err != nil {
 		return nil, err
 	}
-	cells = slices.DeleteFunc(cells, func(c triage.BranchCell) bool {
-		return !slices.Contains(branches, c.Branch) || !p.Settings.Shown(c.Cell.Analysis, c.Cell.Severity)
+	cells = slices.DeleteFunc(cells, func(c triage.BranchBucket) bool {
+		return !slices.Contains(branches, c.Branch) || !p.Settings.Shown(c.Bucket.Analysis, c.Bucket.Severity)
 	})
 	today := a.Now()
 	days, err := a.Numbers.DayCounts(ctx, sc, ids, triage.OverviewFilter{Branches: branches},
-		triage.Days{First: today.AddDate(0, 0, 1-overviewDays), Last: today})
+		triage.DateRange{First: today.AddDate(0, 0, 1-overviewDays), Last: today})
 	if err != nil {
 		return nil, err
 	}
@@ -93,10 +93,10 @@ func (a *API) getOverview(ctx context.Context, sc tenant.Scope, in *overviewIn) 
 }
 
 // highestRisk returns the highest risk score of the branches of the cells; 0 without any.
-func highestRisk(cells []triage.BranchCell) (highest int64) {
+func highestRisk(cells []triage.BranchBucket) (highest int64) {
 	risks := map[string]int64{}
 	for _, c := range cells {
-		if c.Cell.Status.Active() {
+		if c.Bucket.Status.Active() {
 			risks[c.Branch] += c.Count.Risk
 		}
 	}
@@ -108,13 +108,13 @@ func highestRisk(cells []triage.BranchCell) (highest int64) {
 
 // totals adds up cells: active ones by severity and by analysis, all of them by
 // state.
-func totals(cells []triage.BranchCell) ([]severityCount, []stateCount, []analysisCount) {
+func totals(cells []triage.BranchBucket) ([]severityCount, []stateCount, []analysisCount) {
 	bySeverity, byState, byAnalysis := map[finding.Severity]int{}, map[triage.Status]int{}, map[finding.Analysis]int{}
 	for _, c := range cells {
-		byState[c.Cell.Status] += c.Count.N
-		if c.Cell.Status.Active() {
-			bySeverity[c.Cell.Severity] += c.Count.N
-			byAnalysis[c.Cell.Analysis] += c.Count.N
+		byState[c.Bucket.Status] += c.Count.N
+		if c.Bucket.Status.Active() {
+			bySeverity[c.Bucket.Severity] += c.Count.N
+			byAnalysis[c.Bucket.Analysis] += c.Count.N
 		}
 	}
 	return showTotals(bySeverity, byState, byAnalysis)

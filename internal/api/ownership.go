@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"merlon/internal/livetarget/ownership"
 	"merlon/internal/scan"
-	"merlon/internal/target/ownership"
 	"merlon/internal/tenant"
 )
 
@@ -13,8 +13,8 @@ import (
 
 // Owners finds out what organizations control.
 type Owners interface {
-	Standing(ctx context.Context, sc tenant.Scope, t *scan.Target) ([]ownership.Standing, error)
-	Verify(ctx context.Context, sc tenant.Scope, t *scan.Target, m ownership.Method) ([]ownership.Standing, error)
+	Status(ctx context.Context, sc tenant.Scope, t *scan.Target) ([]ownership.Status, error)
+	Verify(ctx context.Context, sc tenant.Scope, t *scan.Target, m ownership.Method) ([]ownership.Status, error)
 }
 
 type ownershipBody struct {
@@ -48,19 +48,19 @@ type ownershipAnswer struct {
 	}
 }
 
-func showOwnership(all []ownership.Standing, now time.Time) *ownershipAnswer {
+func showOwnership(all []ownership.Status, now time.Time) *ownershipAnswer {
 	out := &ownershipAnswer{}
 	out.Body.Verified = true
 	for n := range all {
 		s := &all[n]
-		shown := s.Shown(now)
+		shown := s.Verified(now)
 		out.Body.Verified = out.Body.Verified && shown
 		out.Body.Origins = append(out.Body.Origins, ownershipBody{
 			Origin: s.Origin.URL(), Verified: shown, Listed: list(s.Listed),
 			Proofs: each(s.Proofs, func(p ownership.Proof) proofBody {
-				return proofBody{p.Subject, p.Method, p.First, p.Checked, p.Checked.Add(ownership.Fresh), p.Stale(now)}
+				return proofBody{p.Subject, p.Method, p.First, p.Checked, p.Checked.Add(ownership.ProofLifetime), p.Stale(now)}
 			}),
-			Places: each(s.Places, func(p ownership.Place) ownershipPlace {
+			Places: each(s.Challenges, func(p ownership.Challenge) ownershipPlace {
 				return ownershipPlace{p.Method, p.Subject, p.Where, p.Value}
 			}),
 		})
@@ -75,7 +75,7 @@ func (a *API) getOwnership(ctx context.Context, sc tenant.Scope, in *TargetPath)
 	if err != nil {
 		return nil, err
 	}
-	all, err := a.Owners.Standing(ctx, sc, &t.Shown)
+	all, err := a.Owners.Status(ctx, sc, &t.Shown)
 	if err != nil {
 		return nil, err
 	}

@@ -27,12 +27,12 @@ type Projects interface {
 
 // ProjectStats says how projects stand on their reference branches.
 type ProjectStats interface {
-	Standings(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID) (map[tenant.ProjectID]triage.Standing,
+	Standings(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID) (map[tenant.ProjectID]triage.Posture,
 		error)
 	Coverages(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID,
 		branches []string) (map[tenant.ProjectID][]triage.Coverage, error)
 	Totals(ctx context.Context, sc tenant.Scope) (project.Totals, error)
-	AnalysisStandings(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID) ([]triage.AnalysisStanding, error)
+	AnalysisStandings(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID) ([]triage.AnalysisPosture, error)
 }
 
 // ProjectBody is an element of a team's project list: the 26 fields of the
@@ -130,7 +130,7 @@ func (a *API) detail(ctx context.Context, sc tenant.Scope, p project.Project) (p
 
 // risk returns the score and the level of a standing; a project that was never
 // scanned has neither findings nor risk.
-func risk(s triage.Standing) (int64, triage.RiskLevel) {
+func risk(s triage.Posture) (int64, triage.RiskLevel) {
 	if s.RiskLevel == "" {
 		return 0, triage.LevelOf(0)
 	}

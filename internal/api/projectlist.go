@@ -155,7 +155,7 @@ func (a *API) summaries(ctx context.Context, sc tenant.Scope,
 	if err != nil {
 		return nil, err
 	}
-	analyses := map[tenant.ProjectID][]triage.AnalysisStanding{}
+	analyses := map[tenant.ProjectID][]triage.AnalysisPosture{}
 	for _, m := range made {
 		analyses[m.ProjectID] = append(analyses[m.ProjectID], m)
 	}
@@ -164,7 +164,7 @@ func (a *API) summaries(ctx context.Context, sc tenant.Scope,
 			CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt, ReferenceBranch: branchOrNull(p.Settings.ReferenceBranch),
 			IssuesCount: showCounts(standings[p.ID].Open)}
 		b.RiskScore, b.RiskLevel = risk(standings[p.ID])
-		b.Analyses = each(analyses[p.ID], func(s triage.AnalysisStanding) analysisBody {
+		b.Analyses = each(analyses[p.ID], func(s triage.AnalysisPosture) analysisBody {
 			for severity := range s.Open {
 				if !p.Settings.Shown(s.Analysis, severity) {
 					delete(s.Open, severity)

@@ -14,7 +14,7 @@ func TestProven(t *testing.T) {
 		s := &scanned{}
 		s.code(finding.SAST, finding.High, "b", "src/B.java", 2).code(finding.SAST, finding.High, "b", "src/C.java", 9)
 		for _, f := range s.findings {
-			f.Entry = []finding.Entry{{Method: "GET", Path: "/search", Parameter: "query:q"}}
+			f.Entry = []finding.EntryPoint{{Method: "GET", Path: "/search", Parameter: "query:q"}}
 		}
 		flaw := s.findings[0]
 		live := &scanned{}
@@ -23,7 +23,7 @@ func TestProven(t *testing.T) {
 		live.findings[0].Live = &finding.Live{URL: "https://shop.example/search", Method: "GET", Parameter: "q",
 			In: "query", Proof: []string{"x"}, Exchanges: []finding.Exchange{},
 			Code: &finding.Code{Handler: flaw.Location,
-				Flaw: &finding.CodeFlaw{RuleID: flaw.RuleID, Location: flaw.Location, Fingerprint: flaw.Fingerprint}}}
+				Flaw: &finding.CodeFinding{RuleID: flaw.RuleID, Location: flaw.Location, Fingerprint: flaw.Fingerprint}}}
 		both := &scanned{rules: append(s.rules, live.rules...), findings: append(s.findings, live.findings...)}
 		w.scan("main", both)
 
@@ -81,7 +81,7 @@ func TestRankOfTheProven(t *testing.T) {
 		live.findings[0].Live = &finding.Live{URL: "https://shop.example/search", Method: "GET", Payload: "'",
 			Proof: []string{"x"}, Exchanges: []finding.Exchange{},
 			Code: &finding.Code{Handler: flaw.Location,
-				Flaw: &finding.CodeFlaw{RuleID: flaw.RuleID, Location: flaw.Location, Fingerprint: flaw.Fingerprint}}}
+				Flaw: &finding.CodeFinding{RuleID: flaw.RuleID, Location: flaw.Location, Fingerprint: flaw.Fingerprint}}}
 		both := &scanned{rules: append(source.rules, live.rules...),
 			findings: append(source.findings, live.findings...)}
 

@@ -55,13 +55,13 @@ func TestRefusedRequestsAreReported(t *testing.T) {
 // and only the first is recorded, for a member in the chain of the organization.
 func TestRefusedReads(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
-		refusals := audit.NewRefusals(db, clock.Now)
+		refusals := audit.NewAccessDenials(db, clock.Now)
 		missed := 0
 		w := populate(t, apitest.New(t, db, clock, func(c *api.Config) {
 			c.Refused = refusals.Add
 			c.Missed = func(by tenant.Actor, operation string, target tenant.Target) {
 				missed++
-				refusals.AddMissed(by, operation, target)
+				refusals.AddNotFound(by, operation, target)
 			}
 		}), "")
 		const absent = "/00000000-0000-4000-8000-000000000000"

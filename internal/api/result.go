@@ -29,17 +29,17 @@ type FlatResult struct {
 // WrappedResult is a finding in the form of the clients that read it out of base. What
 // no public client knows stands here alone.
 type WrappedResult struct {
-	Base           resultBase      `json:"base"`
-	Library        *libraryBody    `json:"library,omitempty"`
-	Metadata       *advisoryBody   `json:"metadata,omitempty"`
-	AutofixRecords *[]autofixBody  `json:"autofixRecords,omitempty"`
-	Secret         *secretBody     `json:"secret,omitempty" doc:"What kind of secret was found, redacted."`
-	Live           *finding.Live   `json:"live,omitempty" doc:"Evidence of a flaw in a running application. Lists leave its exchanges and the command out."`
-	Entry          []finding.Entry `json:"entry,omitempty" doc:"Operations of the application through which the data of the flow comes in, as the code declares them."`
-	Proven         []sideBody      `json:"proven,omitempty" doc:"Findings of live scans of the branch that show the flaw in the running application, the ignored ones too: only open ones make it more urgent. Lists leave them out."`
-	Source         *sideBody       `json:"source,omitempty" doc:"The finding of the source that is the same flaw, on the same branch. Lists leave it out."`
-	ClassType      triage.Class    `json:"classType,omitempty" doc:"What of a container image it is about."`
-	Layer          *layerBody      `json:"layer,omitempty" doc:"The layer of the container image that was scanned last."`
+	Base           resultBase           `json:"base"`
+	Library        *libraryBody         `json:"library,omitempty"`
+	Metadata       *advisoryBody        `json:"metadata,omitempty"`
+	AutofixRecords *[]autofixBody       `json:"autofixRecords,omitempty"`
+	Secret         *secretBody          `json:"secret,omitempty" doc:"What kind of secret was found, redacted."`
+	Live           *finding.Live        `json:"live,omitempty" doc:"Evidence of a flaw in a running application. Lists leave its exchanges and the command out."`
+	Entry          []finding.EntryPoint `json:"entry,omitempty" doc:"Operations of the application through which the data of the flow comes in, as the code declares them."`
+	Proven         []sideBody           `json:"proven,omitempty" doc:"Findings of live scans of the branch that show the flaw in the running application, the ignored ones too: only open ones make it more urgent. Lists leave them out."`
+	Source         *sideBody            `json:"source,omitempty" doc:"The finding of the source that is the same flaw, on the same branch. Lists leave it out."`
+	ClassType      triage.Class         `json:"classType,omitempty" doc:"What of a container image it is about."`
+	Layer          *layerBody           `json:"layer,omitempty" doc:"The layer of the container image that was scanned last."`
 }
 
 // sideBody is a finding of the same flaw as the other side sees it: a live scan, or an

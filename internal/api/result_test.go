@@ -50,7 +50,7 @@ func (s *scanned) code(analysis finding.Analysis, severity finding.Severity, rul
 			{Kind: finding.Sink, Message: "to", Location: finding.Location{Path: path, StartLine: line}},
 		},
 	}
-	f.Fingerprint = finding.Print(id, path, fmt.Sprint(rule, line), 0)
+	f.Fingerprint = finding.NewFingerprint(id, path, fmt.Sprint(rule, line), 0)
 	s.findings = append(s.findings, f)
 	return s
 }
@@ -58,7 +58,7 @@ func (s *scanned) code(analysis finding.Analysis, severity finding.Severity, rul
 // copied says that the last flaw is in a copy of the code as well, and that another rule says it.
 func (s *scanned) copied(path string, line int) *scanned {
 	f := s.findings[len(s.findings)-1]
-	f.Also, f.Same = append(f.Also, finding.Location{Path: path, StartLine: line, EndLine: line}),
+	f.Also, f.EquivalentRules = append(f.Also, finding.Location{Path: path, StartLine: line, EndLine: line}),
 		[]string{"sast/other"}
 	return s
 }
@@ -85,7 +85,7 @@ func (s *scanned) vulnerable(cve, name, version string, scope finding.Dependency
 		Package: &finding.PackageMatch{Package: p, Introduced: "0", Fixed: []string{"0.0.1", "9.9.9"},
 			Upgrade: "9.9.9"},
 	}
-	f.Fingerprint = finding.Print(f.RuleID, p.Path, name+version, 0)
+	f.Fingerprint = finding.NewFingerprint(f.RuleID, p.Path, name+version, 0)
 	s.findings = append(s.findings, f)
 	return s
 }
@@ -529,10 +529,10 @@ func (s *scanned) live(analysis finding.Analysis, rule, address string) *scanned
 				"shop.example\r\n\r\nq=%27", Response: "HTTP/1.1 500 Internal Server Error\r\nX-A: " +
 				"1\r\n\r\nsyntax error"}},
 			Code: &finding.Code{Handler: finding.Location{Path: "app.py", StartLine: 2, EndLine: 9},
-				Flaw: &finding.CodeFlaw{RuleID: "sast/sql", Location: finding.Location{Path: "app.py", StartLine: 4,
+				Flaw: &finding.CodeFinding{RuleID: "sast/sql", Location: finding.Location{Path: "app.py", StartLine: 4,
 					EndLine: 4}}}},
 	}
-	f.Fingerprint = finding.Print(id, f.Location.Path, rule, 0)
+	f.Fingerprint = finding.NewFingerprint(id, f.Location.Path, rule, 0)
 	s.findings = append(s.findings, f)
 	return s
 }

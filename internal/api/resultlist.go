@@ -31,12 +31,12 @@ type Results interface {
 
 // Numbers are what overviews and envelopes show.
 type Numbers interface {
-	ProjectCells(ctx context.Context, sc tenant.Scope) ([]triage.BranchCell, error)
+	ProjectCells(ctx context.Context, sc tenant.Scope) ([]triage.BranchBucket, error)
 	FindingBranches(ctx context.Context, sc tenant.Scope) ([]string, error)
 	LastScan(ctx context.Context, sc tenant.Scope, branch string) (*triage.LastScan, error)
 	LastStatuses(ctx context.Context, sc tenant.Scope, branch string) ([]scan.Status, time.Time, error)
 	DayCounts(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID, f triage.OverviewFilter,
-		days triage.Days) ([]triage.DayCount, error)
+		days triage.DateRange) ([]triage.DayCount, error)
 }
 
 type listResultsIn struct {
@@ -170,8 +170,8 @@ func (a *API) envelope(ctx context.Context, sc tenant.Scope, p project.Project, 
 		return e, err
 	}
 	for _, c := range cells {
-		if (branch == "" || branch == c.Branch) && p.Settings.Shown(c.Cell.Analysis, c.Cell.Severity) {
-			e.VulnCountByType[string(c.Cell.Analysis)] += c.Count.N
+		if (branch == "" || branch == c.Branch) && p.Settings.Shown(c.Bucket.Analysis, c.Bucket.Severity) {
+			e.VulnCountByType[string(c.Bucket.Analysis)] += c.Count.N
 		}
 	}
 	if e.Coverage, err = a.coverage(ctx, sc, p, plainBranch(branch), cells); err != nil {
@@ -295,7 +295,7 @@ func (a *API) sides(ctx context.Context, sc tenant.Scope, f *triage.Finding, to 
 		b.Proven = []sideBody{}
 		for _, analysis := range []finding.Analysis{finding.DAST, finding.API} {
 			found, err := a.side(ctx, sc, triage.Filter{Analysis: analysis, Branch: f.Branch,
-				Proves: f.Report.Fingerprint.Place})
+				ConfirmsPlace: f.Report.Fingerprint.Place})
 			if err != nil {
 				return err
 			}

@@ -184,7 +184,7 @@ func (p *parser) filter(in *ResultFilter, a finding.Analysis, settings project.S
 			f.Statuses = append(f.Statuses, s)
 		}
 	}
-	f.Nothing = len(statuses) > 0 && len(f.Statuses) == 0
+	f.MatchNone = len(statuses) > 0 && len(f.Statuses) == 0
 	if in.ImageID != "" {
 		if _, err := tenant.ParseID("imageId", in.ImageID); err != nil {
 			p.wrong("imageId", "expected a UUID")
@@ -192,7 +192,7 @@ func (p *parser) filter(in *ResultFilter, a finding.Analysis, settings project.S
 	}
 	f.Image, f.Classes = strings.ToLower(in.ImageID), enum(p, "classType", triage.Classes, in.ClassType)
 	// no other analysis looks at images
-	f.Nothing = f.Nothing || (in.ImageID != "" || len(f.Classes) > 0) && a != finding.Container
+	f.MatchNone = f.MatchNone || (in.ImageID != "" || len(f.Classes) > 0) && a != finding.Container
 	for _, text := range []string{f.Branch, f.Language, f.Search} {
 		if strings.IndexByte(text, 0) >= 0 {
 			p.wrong("searchQuery", "texts hold no NUL character")
@@ -220,7 +220,7 @@ func hide(f *triage.Filter, settings project.Settings) {
 			return !slices.Contains(shown, s)
 		})
 	}
-	f.Nothing = f.Nothing || len(f.Severities) == 0
+	f.MatchNone = f.MatchNone || len(f.Severities) == 0
 }
 
 // first returns the first text that is not empty.

@@ -28,7 +28,7 @@ type DecisionBody struct {
 
 // decision checks what was decided.
 func (b DecisionBody) decision(id triage.ID) (triage.Decision, error) {
-	d := triage.Decision{Finding: id, Comment: strings.TrimSpace(b.Comment), BothSides: b.BothSides}
+	d := triage.Decision{Finding: id, Comment: strings.TrimSpace(b.Comment), IncludeLinked: b.BothSides}
 	var details []errs.Detail
 	wrong := func(name, message string) {
 		details = append(details, errs.Detail{Location: "body." + name, Message: message})

@@ -81,7 +81,7 @@ func viewFields(f *triage.Finding) ResultFields {
 	if f.CVSS > 0 {
 		out.CVSSScore = &f.CVSS
 	}
-	if d := triage.Decompose(f); d.Verdict == triage.ProvenVerdict {
+	if d := triage.ExplainPriority(f); d.Verdict == triage.ProvenVerdict {
 		out.ContextualExplanation = &d.Reason
 	}
 	if s := r.Snippet; s != nil {
@@ -118,8 +118,8 @@ func viewMessage(r *finding.Finding) string {
 		}
 		message += " Also at " + strings.Join(places, ", ") + "."
 	}
-	if len(r.Same) > 0 {
-		message += " Other rules that say so: " + strings.Join(r.Same, ", ") + "."
+	if len(r.EquivalentRules) > 0 {
+		message += " Other rules that say so: " + strings.Join(r.EquivalentRules, ", ") + "."
 	}
 	return message
 }

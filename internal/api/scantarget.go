@@ -47,12 +47,12 @@ func (a *API) startTargetScan(ctx context.Context, sc tenant.Scope,
 			"it can allow %s", most, profile)
 	}
 	if profile != scan.Passive {
-		all, err := a.Owners.Standing(ctx, sc, &t.Shown)
+		all, err := a.Owners.Status(ctx, sc, &t.Shown)
 		if err != nil {
 			return nil, err
 		}
 		for n := range all {
-			if !all[n].Shown(a.Now()) {
+			if !all[n].Verified(a.Now()) {
 				return nil, errs.E(errs.Conflict, "%s may not be attacked: verify the target's ownership first, or "+
 					"scan it with the profile passive", all[n].Origin.URL())
 			}

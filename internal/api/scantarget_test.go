@@ -80,16 +80,16 @@ func TestDeleteTarget(t *testing.T) {
 			return manager.Post(at+"/scan/start", map[string]any{}).Want(200).Text("scanId")
 		}
 		working := start(gone)
-		take := job.Take{Run: run.ID(working), Job: 7, Holder: "worker"}
-		if _, err := w.DB.PlaceRuns(t.Context(), true); err != nil {
+		take := job.Claim{Run: run.ID(working), Job: 7, Holder: "worker"}
+		if _, err := w.DB.AdmitRuns(t.Context(), true); err != nil {
 			t.Fatal(err)
 		}
-		if r, err := w.DB.TakeRun(t.Context(), take); r == nil || err != nil {
+		if r, err := w.DB.ClaimRun(t.Context(), take); r == nil || err != nil {
 			t.Fatalf("took %+v, %v", r, err)
 		}
 		waiting, other := start(gone), start(kept)
 		manager.Delete(gone, nil).Want(200)
-		if wish, err := w.DB.Beat(t.Context(), take); wish != job.Cancel || err != nil {
+		if wish, err := w.DB.Heartbeat(t.Context(), take); wish != job.Cancel || err != nil {
 			t.Errorf("the worker is told %v, %v", wish, err)
 		}
 		for id, want := range map[string]string{working: "running", waiting: "failed", other: "queued"} {
@@ -111,9 +111,9 @@ func (w *world) liveScan(at string, profile string, findings []finding.Finding, 
 	}
 	ctx := w.t.Context()
 	id := run.ID(w.as("developer").Post(at+"/scan/start", map[string]any{"profile": profile}).Want(200).Text("scanId"))
-	_, err := w.DB.PlaceRuns(ctx, true)
+	_, err := w.DB.AdmitRuns(ctx, true)
 	must(err)
-	r, err := w.DB.TakeRun(ctx, job.Take{Run: id, Job: time.Now().UnixNano(), Holder: string(id)})
+	r, err := w.DB.ClaimRun(ctx, job.Claim{Run: id, Job: time.Now().UnixNano(), Holder: string(id)})
 	must(err)
 	if r == nil {
 		w.t.Fatal("the scan was not placed")
@@ -126,7 +126,7 @@ func (w *world) liveScan(at string, profile string, findings []finding.Finding, 
 		CWE: []string{"CWE-89"}}))
 	for _, f := range findings {
 		f.RuleID, f.Analyzer, f.Analysis, f.Severity = "dast/sql", "dast/application", finding.DAST, finding.High
-		f.Fingerprint = finding.Print(f.RuleID, f.Location.Path, f.Message, 0)
+		f.Fingerprint = finding.NewFingerprint(f.RuleID, f.Location.Path, f.Message, 0)
 		must(h.Finding(&f))
 	}
 	for _, o := range operations {

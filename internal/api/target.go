@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"merlon/internal/livetarget"
 	"merlon/internal/scan"
-	"merlon/internal/target"
 	"merlon/internal/tenant"
 )
 
@@ -15,27 +15,27 @@ import (
 
 // Targets is what the API needs of the store for them.
 type Targets interface {
-	NewTarget(sc tenant.Scope) target.Target
-	CreateTarget(ctx context.Context, sc tenant.Scope, t target.Target) (target.Target, error)
-	UpdateTarget(ctx context.Context, sc tenant.Scope, t target.Target) (target.Target, error)
-	Targets(ctx context.Context, sc tenant.Scope, page, size int) ([]target.Target, int, error)
-	Target(ctx context.Context, sc tenant.Scope, id target.ID) (target.Target, error)
-	SealedTarget(ctx context.Context, sc tenant.Scope, id target.ID) (target.Target, error)
-	DeleteTarget(ctx context.Context, sc tenant.Scope, id target.ID) error
+	NewTarget(sc tenant.Scope) livetarget.Target
+	CreateTarget(ctx context.Context, sc tenant.Scope, t livetarget.Target) (livetarget.Target, error)
+	UpdateTarget(ctx context.Context, sc tenant.Scope, t livetarget.Target) (livetarget.Target, error)
+	Targets(ctx context.Context, sc tenant.Scope, page, size int) ([]livetarget.Target, int, error)
+	Target(ctx context.Context, sc tenant.Scope, id livetarget.ID) (livetarget.Target, error)
+	SealedTarget(ctx context.Context, sc tenant.Scope, id livetarget.ID) (livetarget.Target, error)
+	DeleteTarget(ctx context.Context, sc tenant.Scope, id livetarget.ID) error
 }
 
 // TargetFields are what of a target people enter besides what is secret.
 type TargetFields struct {
-	Name        string             `json:"name" minLength:"1" maxLength:"200"`
-	Environment target.Environment `json:"environment,omitempty" enum:"staging,production,development" doc:"Default: staging. In production nothing is tried that takes the time or memory of the application."`
-	URL         string             `json:"url" minLength:"1" maxLength:"2000" doc:"The base: everything that is examined is below it. Of a project's targets only one has an address."`
-	Include     []string           `json:"include,omitempty" nullable:"true" maxItems:"200" doc:"More addresses of the same application, as patterns."`
-	Exclude     []string           `json:"exclude,omitempty" nullable:"true" maxItems:"200" doc:"Addresses that are never asked, as patterns. A pattern is an address or a path in which * stands for any text; one without a scheme is about the path and query on the hosts of the target."`
-	Seeds       []string           `json:"seeds,omitempty" nullable:"true" maxItems:"200" doc:"Addresses to begin with, beside the base."`
-	Profile     scan.Profile       `json:"profile,omitempty" enum:"passive,safe,standard,full" doc:"How far scans go. Default: standard."`
-	Rate        float64            `json:"rate,omitempty" minimum:"0" maximum:"1000" doc:"Requests a second. 0: 300."`
-	Parallel    int                `json:"parallel,omitempty" minimum:"0" maximum:"64" doc:"Requests at once. 0: 4."`
-	Requests    int                `json:"requests,omitempty" minimum:"0" doc:"Requests in all. 0: 200,000."`
+	Name        string                 `json:"name" minLength:"1" maxLength:"200"`
+	Environment livetarget.Environment `json:"environment,omitempty" enum:"staging,production,development" doc:"Default: staging. In production nothing is tried that takes the time or memory of the application."`
+	URL         string                 `json:"url" minLength:"1" maxLength:"2000" doc:"The base: everything that is examined is below it. Of a project's targets only one has an address."`
+	Include     []string               `json:"include,omitempty" nullable:"true" maxItems:"200" doc:"More addresses of the same application, as patterns."`
+	Exclude     []string               `json:"exclude,omitempty" nullable:"true" maxItems:"200" doc:"Addresses that are never asked, as patterns. A pattern is an address or a path in which * stands for any text; one without a scheme is about the path and query on the hosts of the target."`
+	Seeds       []string               `json:"seeds,omitempty" nullable:"true" maxItems:"200" doc:"Addresses to begin with, beside the base."`
+	Profile     scan.Profile           `json:"profile,omitempty" enum:"passive,safe,standard,full" doc:"How far scans go. Default: standard."`
+	Rate        float64                `json:"rate,omitempty" minimum:"0" maximum:"1000" doc:"Requests a second. 0: 300."`
+	Parallel    int                    `json:"parallel,omitempty" minimum:"0" maximum:"64" doc:"Requests at once. 0: 4."`
+	Requests    int                    `json:"requests,omitempty" minimum:"0" doc:"Requests in all. 0: 200,000."`
 }
 
 // targetIn is a target as it is entered.
@@ -79,7 +79,7 @@ type targetBody struct {
 	UpdatedAt    time.Time          `json:"updatedAt"`
 }
 
-func showTarget(t target.Target) targetBody {
+func showTarget(t livetarget.Target) targetBody {
 	s := &t.Shown
 	profile := s.Profile
 	if profile == "" {
@@ -113,10 +113,10 @@ func (a *API) createTarget(ctx context.Context, sc tenant.Scope, in *createTarge
 	t := a.Targets.NewTarget(sc)
 	t.Name, t.Environment = strings.TrimSpace(in.Body.Name), in.Body.Environment
 	if t.Environment == "" {
-		t.Environment = target.Environments[0]
+		t.Environment = livetarget.Environments[0]
 	}
 	whole := in.Body.whole()
-	if err := target.Validate(t.Name, t.Environment, whole); err != nil {
+	if err := livetarget.Validate(t.Name, t.Environment, whole); err != nil {
 		return nil, err
 	}
 	if err := t.Seal(a.Box, whole); err != nil {
@@ -135,16 +135,16 @@ type TargetPath struct {
 	TargetID  string `path:"targetId" format:"uuid"`
 }
 
-func (p TargetPath) id() (target.ID, error) {
+func (p TargetPath) id() (livetarget.ID, error) {
 	id, err := tenant.ParseID("targetId", p.TargetID)
-	return target.ID(id), err
+	return livetarget.ID(id), err
 }
 
 // targetAt returns the target that an address names.
-func (a *API) targetAt(ctx context.Context, sc tenant.Scope, p TargetPath) (target.Target, error) {
+func (a *API) targetAt(ctx context.Context, sc tenant.Scope, p TargetPath) (livetarget.Target, error) {
 	id, err := p.id()
 	if err != nil {
-		return target.Target{}, err
+		return livetarget.Target{}, err
 	}
 	return a.Targets.Target(ctx, sc, id)
 }
@@ -190,25 +190,25 @@ func (a *API) listTargets(ctx context.Context, sc tenant.Scope, in *listTargetsI
 type updateTargetIn struct {
 	TargetPath
 	Body struct {
-		Name         *string             `json:"name,omitempty"`
-		Environment  *target.Environment `json:"environment,omitempty"`
-		URL          *string             `json:"url,omitempty"`
-		Include      *[]string           `json:"include,omitempty"`
-		Exclude      *[]string           `json:"exclude,omitempty"`
-		Seeds        *[]string           `json:"seeds,omitempty"`
-		Profile      *scan.Profile       `json:"profile,omitempty"`
-		Rate         *float64            `json:"rate,omitempty"`
-		Parallel     *int                `json:"parallel,omitempty"`
-		Requests     *int                `json:"requests,omitempty"`
-		Headers      *[]scan.Header      `json:"headers,omitempty" doc:"All of them. One without a value keeps its stored value while the target and the other headers stay."`
-		Identities   *[]scan.Identity    `json:"identities,omitempty" doc:"All of them. A secret that is left out is kept for the identity of the same name while it is sent to the same place; otherwise it has to be given again."`
-		Descriptions *[]scan.Description `json:"descriptions,omitempty" doc:"All of them. One without text and address keeps its stored text."`
-		Templates    *[]scan.Description `json:"templates,omitempty" doc:"All of them, like descriptions."`
+		Name         *string                 `json:"name,omitempty"`
+		Environment  *livetarget.Environment `json:"environment,omitempty"`
+		URL          *string                 `json:"url,omitempty"`
+		Include      *[]string               `json:"include,omitempty"`
+		Exclude      *[]string               `json:"exclude,omitempty"`
+		Seeds        *[]string               `json:"seeds,omitempty"`
+		Profile      *scan.Profile           `json:"profile,omitempty"`
+		Rate         *float64                `json:"rate,omitempty"`
+		Parallel     *int                    `json:"parallel,omitempty"`
+		Requests     *int                    `json:"requests,omitempty"`
+		Headers      *[]scan.Header          `json:"headers,omitempty" doc:"All of them. One without a value keeps its stored value while the target and the other headers stay."`
+		Identities   *[]scan.Identity        `json:"identities,omitempty" doc:"All of them. A secret that is left out is kept for the identity of the same name while it is sent to the same place; otherwise it has to be given again."`
+		Descriptions *[]scan.Description     `json:"descriptions,omitempty" doc:"All of them. One without text and address keeps its stored text."`
+		Templates    *[]scan.Description     `json:"templates,omitempty" doc:"All of them, like descriptions."`
 	}
 }
 
 // apply puts what the request names into the target.
-func (in *updateTargetIn) apply(t *target.Target, whole *scan.Target) {
+func (in *updateTargetIn) apply(t *livetarget.Target, whole *scan.Target) {
 	b := &in.Body
 	set(&t.Name, b.Name)
 	set(&t.Environment, b.Environment)
@@ -242,7 +242,7 @@ func (a *API) updateTarget(ctx context.Context, sc tenant.Scope, in *updateTarge
 	if err != nil {
 		return nil, err
 	}
-	next, _ := target.Shown(stored) // every secret is taken over by the same rule
+	next, _ := livetarget.RedactSecrets(stored) // every secret is taken over by the same rule
 	if in.Body.Descriptions == nil {
 		next.Descriptions = slices.Clone(stored.Descriptions)
 	}
@@ -250,10 +250,10 @@ func (a *API) updateTarget(ctx context.Context, sc tenant.Scope, in *updateTarge
 		next.Templates = slices.Clone(stored.Templates)
 	}
 	in.apply(&t, &next)
-	if err := target.Merge(&next, stored); err != nil {
+	if err := livetarget.MergeSecrets(&next, stored); err != nil {
 		return nil, err
 	}
-	if err := target.Validate(t.Name, t.Environment, &next); err != nil {
+	if err := livetarget.Validate(t.Name, t.Environment, &next); err != nil {
 		return nil, err
 	}
 	if err := t.Seal(a.Box, &next); err != nil {
@@ -305,4 +305,4 @@ func targetRoutes() []route {
 }
 
 // maxTarget bounds a body that holds a target, in bytes.
-const maxTarget = 2*target.MaxTexts + 1<<20
+const maxTarget = 2*livetarget.MaxTexts + 1<<20

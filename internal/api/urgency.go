@@ -105,7 +105,7 @@ func shownSeverities(shown func(finding.Analysis, finding.Severity) bool, a find
 }
 
 func viewTop(f *triage.Finding) topBody {
-	d := triage.Decompose(f)
+	d := triage.ExplainPriority(f)
 	out := topBody{
 		ID: f.ID, VulnerabilityType: f.Report.Analysis, Name: f.Rule.Name, Description: viewMessage(&f.Report),
 		Severity: f.Report.Severity,
@@ -192,14 +192,14 @@ func (a *API) getDecomposition(ctx context.Context, sc tenant.Scope, in *decompo
 	if string(f.Report.Analysis) != in.Type {
 		return nil, errs.E(errs.NotFound, "vulnerability not found")
 	}
-	d := triage.Decompose(&f)
+	d := triage.ExplainPriority(&f)
 	out := &decompositionOut{}
 	out.Body.Decomposition = decompositionBody{
 		Priority: f.Priority, CompositeScore: thousandths(d.Score), CVSS4Contribution: thousandths(d.CVSSPart),
 		EPSSContribution:    thousandths(d.EPSSPart),
 		ExploitContribution: thousandths(d.ExploitPart), ContextContribution: thousandths(d.ContextPart),
 		W1: d.CVSSWeight, W2: d.EPSSWeight, W3: d.ExploitWeight, W4: d.ContextWeight, IsManualOverride: f.Pinned,
-		Explanation: d.Moved,
+		Explanation: d.Adjustment,
 		Factors: factorsBody{CVSS: d.Factors.CVSS, Exploitability: d.Factors.Exploitability, Verdict: string(d.Verdict),
 			Reason: d.Reason, Context: d.Factors.Context},
 	}

@@ -36,15 +36,15 @@ const (
 var packageAnalyses = []finding.Analysis{finding.SCA, finding.Container}
 
 // decided is what a statement makes of a finding.
-var decided = map[finding.StatementStatus]triage.Status{
+var decided = map[finding.VEXStatus]triage.Status{
 	finding.VEXNotAffected: triage.Ignored, finding.VEXFixed: triage.Resolved, finding.VEXAffected: triage.Confirmed,
-	finding.VEXInvestigated: triage.ToVerify,
+	finding.VEXUnderInvestigation: triage.ToVerify,
 }
 
 // saidBy is what a finding's status says.
-var saidBy = map[triage.Status]finding.StatementStatus{
+var saidBy = map[triage.Status]finding.VEXStatus{
 	triage.Ignored: finding.VEXNotAffected, triage.Resolved: finding.VEXFixed, triage.Confirmed: finding.VEXAffected,
-	triage.ToVerify: finding.VEXInvestigated,
+	triage.ToVerify: finding.VEXUnderInvestigation,
 }
 
 type putStatementsIn struct {
@@ -65,10 +65,10 @@ type putStatementsOut struct {
 }
 
 type statementBody struct {
-	VulnerabilityID triage.ID               `json:"vulnerabilityId" format:"uuid"`
-	Said            finding.StatementStatus `json:"said" enum:"not_affected,affected,fixed,under_investigation"`
-	Status          triage.Status           `json:"status" enum:"to_verify,confirmed,resolved,ignored"`
-	Comment         string                  `json:"comment"`
+	VulnerabilityID triage.ID         `json:"vulnerabilityId" format:"uuid"`
+	Said            finding.VEXStatus `json:"said" enum:"not_affected,affected,fixed,under_investigation"`
+	Status          triage.Status     `json:"status" enum:"to_verify,confirmed,resolved,ignored"`
+	Comment         string            `json:"comment"`
 }
 
 // putStatements decides about findings as the statements of a document say.
@@ -80,7 +80,7 @@ func (a *API) putStatements(ctx context.Context, sc tenant.Scope, in *putStateme
 	if len(text) > maxStatements {
 		return nil, errs.E(errs.TooLarge, "the document is larger than %d bytes", maxStatements)
 	}
-	var book vex.Book
+	var book vex.Document
 	if err := book.Read(bytes.NewReader(text), "the document"); err != nil {
 		return nil, err
 	}
@@ -108,12 +108,12 @@ func (a *API) putStatements(ctx context.Context, sc tenant.Scope, in *putStateme
 }
 
 // decisions lists what statements change, one for each flaw.
-func (a *API) decisions(ctx context.Context, sc tenant.Scope, book *vex.Book, branch string,
+func (a *API) decisions(ctx context.Context, sc tenant.Scope, book *vex.Document, branch string,
 	matched *int) ([]statementBody, error) {
 	var out []statementBody
 	seen := map[triage.Digest]bool{}
 	err := a.eachVulnerability(ctx, sc, branch, func(f *triage.Finding) error {
-		told := book.Judge(f.Report.Package, f.Rule.Advisory)
+		told := book.Apply(f.Report.Package, f.Rule.Advisory)
 		if told == nil || seen[f.Flaw] {
 			return nil
 		}
@@ -227,8 +227,8 @@ func (a *API) getStatements(ctx context.Context, sc tenant.Scope, in *getStateme
 }
 
 // statementOf says what was decided about a finding.
-func statementOf(f *triage.Finding) *finding.Statement {
-	s := &finding.Statement{Status: saidBy[f.Status], Text: lastComment(f)}
+func statementOf(f *triage.Finding) *finding.VEXStatement {
+	s := &finding.VEXStatement{Status: saidBy[f.Status], Text: lastComment(f)}
 	for _, c := range f.History {
 		if c.Kind == triage.StatusChange {
 			s.Time = c.At.UTC().Format(time.RFC3339)

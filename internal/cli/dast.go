@@ -291,7 +291,7 @@ type liveScan struct {
 func scanLive(ctx context.Context, host Host, s liveScan) error {
 	u, err := url.Parse(s.target.URL)
 	if err != nil || u.Hostname() == "" {
-		return errs.E(errs.Invalid, "%.200q is not an http or https URL", s.target.Secrets().Text(s.target.URL))
+		return errs.E(errs.Invalid, "%.200q is not an http or https URL", s.target.Secrets().RedactText(s.target.URL))
 	}
 	monitor := &scan.Monitor{}
 	defer every30s(host.Stderr, monitor)()

@@ -55,7 +55,7 @@ func (c *fixCommand) Run(ctx context.Context, host Host) error {
 	if err := scan.Run(ctx, options, scan.Tee(list, progress(host.Stderr))); err != nil {
 		return fmt.Errorf("scan %s: %w", c.Path, err)
 	}
-	fixes := upgrade.Plan(list.found, upgrade.Order{Level: upgrade.Level(c.Level), Single: c.Single})
+	fixes := upgrade.Plan(list.found, upgrade.Policy{Level: upgrade.Level(c.Level), Single: c.Single})
 	edits := upgrade.Edits(list.found, fixes)
 	if c.Write {
 		if err := writeEdits(c.Path, edits); err != nil {
@@ -77,7 +77,7 @@ type needs struct {
 	scan.Summary
 	only       []string
 	advisories map[string]*finding.Advisory // by rule
-	found      []upgrade.Need
+	found      []upgrade.VulnerablePackage
 }
 
 // Rule keeps the advisory of a rule.
@@ -92,7 +92,7 @@ func (n *needs) Rule(r *finding.Rule) error {
 func (n *needs) Finding(f *finding.Finding) error {
 	if a := n.advisories[f.RuleID]; a != nil && f.Package != nil && f.Package.Package.Layer == nil &&
 		n.wants(f.Package.Package.Name, a) {
-		n.found = append(n.found, upgrade.Needs(a.ID, f.Package)...)
+		n.found = append(n.found, upgrade.VulnerablePackages(a.ID, f.Package)...)
 	}
 	return n.Summary.Finding(f)
 }
@@ -107,7 +107,7 @@ func (n *needs) wants(name string, a *finding.Advisory) bool {
 
 // explainFixes prints what changes, what to run and what stays, and returns how many
 // vulnerabilities stay.
-func explainFixes(w io.Writer, list []upgrade.Need, fixes []upgrade.Fix, edits []upgrade.Edit) int {
+func explainFixes(w io.Writer, list []upgrade.VulnerablePackage, fixes []upgrade.Fix, edits []upgrade.Edit) int {
 	var out strings.Builder
 	for _, e := range edits {
 		fmt.Fprintf(&out, "%s:%d\n-%s\n+%s\n", e.Path, e.Line, printable(e.Before), printable(e.After))

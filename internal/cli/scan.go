@@ -18,7 +18,7 @@ import (
 	"merlon/internal/errs"
 	"merlon/internal/finding"
 	"merlon/internal/outbound"
-	"merlon/internal/report/bill"
+	"merlon/internal/report/bom"
 	"merlon/internal/report/json"
 	"merlon/internal/report/sarif"
 	"merlon/internal/report/table"
@@ -250,9 +250,9 @@ func newReport(format string, w io.Writer) reportWriter {
 	case "sarif":
 		return sarif.New(w)
 	case "cyclonedx":
-		return bill.New(w, sbom.CycloneDX)
+		return bom.New(w, sbom.CycloneDX)
 	case "spdx":
-		return bill.New(w, sbom.SPDX)
+		return bom.New(w, sbom.SPDX)
 	case "openvex":
 		return vex.NewReport(w)
 	case "stream":

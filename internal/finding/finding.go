@@ -111,7 +111,7 @@ type Finding struct {
 	// running application.
 	Also []Location `json:"also,omitempty"`
 	// Same lists other rules, by id, that say the same of the place.
-	Same []string `json:"same,omitempty"`
+	EquivalentRules []string `json:"same,omitempty"`
 
 	// Evidence: which of these are set depends on what was seen, not on who
 	// reports it.
@@ -120,7 +120,7 @@ type Finding struct {
 	Secret  *SecretMatch  `json:"secret,omitempty"`  // a redacted secret
 	Layer   *Layer        `json:"layer,omitempty"`   // the layer of the image in which it was seen
 	Live    *Live         `json:"live,omitempty"`    // requests and answers of a running application
-	Entry   []Entry       `json:"entry,omitempty"`   // operations through which the data of the path comes in
+	Entry   []EntryPoint  `json:"entry,omitempty"`   // operations through which the data of the path comes in
 
 	// Cause is what findings of several places of a running application have in common when
 	// they are one flaw; it never leaves the process. The driver makes one finding of them.

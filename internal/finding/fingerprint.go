@@ -20,9 +20,9 @@ type Fingerprint struct {
 	Flaw  string `json:"flaw"`
 }
 
-// Print returns the fingerprint of the ordinal-th (from 0) flaw with the
+// NewFingerprint returns the fingerprint of the ordinal-th (from 0) flaw with the
 // identity that the rule reports in the file.
-func Print(ruleID, path, identity string, ordinal int) Fingerprint {
+func NewFingerprint(ruleID, path, identity string, ordinal int) Fingerprint {
 	identity = squeeze(identity)
 	return Fingerprint{
 		Place: digest("place", ruleID, path, identity, strconv.Itoa(ordinal)),
@@ -49,9 +49,9 @@ func squeeze(s string) string {
 	}, s)
 }
 
-// In returns the fingerprint of the flaw in the part of a project with the name,
+// InComponent returns the fingerprint of the flaw in the part of a project with the name,
 // such as a container image among others: two parts may hold files of one name.
 // What is flawed in both stays the same Flaw.
-func (f Fingerprint) In(part string) Fingerprint {
+func (f Fingerprint) InComponent(part string) Fingerprint {
 	return Fingerprint{Place: digest("part", part, f.Place), Flaw: f.Flaw}
 }

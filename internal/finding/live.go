@@ -30,19 +30,19 @@ type Code struct {
 	Handler Location `json:"handler"` // the function that answers the operation
 	// Flaw is set when static analysis sees the same flaw: the operation, the parameter
 	// and the class (CWE) agree. The steps of the finding are then its path.
-	Flaw *CodeFlaw `json:"flaw,omitempty"`
+	Flaw *CodeFinding `json:"flaw,omitempty"`
 }
 
-// A CodeFlaw names a finding of static analysis.
-type CodeFlaw struct {
+// A CodeFinding names a finding of static analysis.
+type CodeFinding struct {
 	RuleID      string      `json:"ruleId"`
 	Location    Location    `json:"location"`
 	Fingerprint Fingerprint `json:"fingerprint"`
 }
 
-// An Entry is the operation through which the data of a finding in source code comes
+// An EntryPoint is the operation through which the data of a finding in source code comes
 // in, as the code declares it.
-type Entry struct {
+type EntryPoint struct {
 	Method    string `json:"method,omitempty"`    // empty: any
 	Path      string `json:"path"`                // below the application, parameters in braces
 	Parameter string `json:"parameter,omitempty"` // "query:name"; empty: not a single one
@@ -78,7 +78,7 @@ type Operation struct {
 	// its end.
 	Place string `json:"place,omitempty"`
 	// Created are the objects that the scan has created by it.
-	Created []Created `json:"created,omitempty"`
+	Created []CreatedObject `json:"created,omitempty"`
 	// Authorization says whether it was tested that another user is kept out of what the
 	// operation of an API names; nil: of a web application.
 	Authorization *Authorization `json:"authorization,omitempty"`
@@ -92,8 +92,8 @@ type Authorization struct {
 	Reason string `json:"reason,omitempty"` // why it was not tested; empty when it was
 }
 
-// A Created is an object that a scan has created in the application.
-type Created struct {
+// A CreatedObject is an object that a scan has created in the application.
+type CreatedObject struct {
 	Mark    string `json:"mark"`             // the text by which it is found: what the scan typed holds it
 	Where   string `json:"where,omitempty"`  // address at which it can be seen; empty: the application did not tell
 	Removed bool   `json:"removed"`          // in the end, as was verified

@@ -155,20 +155,20 @@ type PackageMatch struct {
 	Fixed      []string `json:"fixed,omitempty"`      // versions that clear this advisory, lowest first
 	Upgrade    string   `json:"upgrade,omitempty"`    // the smallest version above the present one that clears it
 	// the smallest version above the present one that no known advisory affects
-	UpgradeAll string     `json:"upgradeAll,omitempty"`
-	Reach      *Reach     `json:"reach,omitempty"` // nil when it was not looked at
-	VEX        *Statement `json:"vex,omitempty"`   // what somebody said of it; nil for nothing
+	UpgradeAll string        `json:"upgradeAll,omitempty"`
+	Reach      *Reach        `json:"reach,omitempty"` // nil when it was not looked at
+	VEX        *VEXStatement `json:"vex,omitempty"`   // what somebody said of it; nil for nothing
 	// where the project asks for the version; nil when that is not known
-	Demand *Demand `json:"demand,omitempty"`
+	Requirement *Requirement `json:"demand,omitempty"`
 
 	// Also are further affected versions of the package in the same file; they have no
 	// Also, Reach and VEX of their own.
 	Also []PackageMatch `json:"also,omitempty"`
 }
 
-// A Demand is where a manifest asks for versions of a package: what has to change for
+// A Requirement is where a manifest asks for versions of a package: what has to change for
 // an upgrade.
-type Demand struct {
+type Requirement struct {
 	Path   string `json:"path"`
 	Line   int    `json:"line"`   // starts at 1
 	Text   string `json:"text"`   // of the line, without its end
@@ -177,32 +177,32 @@ type Demand struct {
 	Syntax string `json:"syntax"` // how they are written: a word of the package upgrade
 }
 
-// A Statement is what somebody said about a vulnerability in a package: an
+// A VEXStatement is what somebody said about a vulnerability in a package: an
 // exchange of exploitability, VEX.
-type Statement struct {
-	Status        StatementStatus `json:"status"`
-	Justification string          `json:"justification,omitempty"` // a word of the format
-	Text          string          `json:"text,omitempty"`          // for people
-	Author        string          `json:"author,omitempty"`
-	Time          string          `json:"time,omitempty"` // RFC 3339
-	File          string          `json:"file"`           // where it was said
+type VEXStatement struct {
+	Status        VEXStatus `json:"status"`
+	Justification string    `json:"justification,omitempty"` // a word of the format
+	Text          string    `json:"text,omitempty"`          // for people
+	Author        string    `json:"author,omitempty"`
+	Time          string    `json:"time,omitempty"` // RFC 3339
+	File          string    `json:"file"`           // where it was said
 }
 
 // Clears reports whether nothing is to be done any more.
-func (s *Statement) Clears() bool {
+func (s *VEXStatement) Clears() bool {
 	return s != nil && (s.Status == VEXNotAffected || s.Status == VEXFixed)
 }
 
-// A StatementStatus is the status of a vulnerability in a product, by its name in
+// A VEXStatus is the status of a vulnerability in a product, by its name in
 // OpenVEX.
-type StatementStatus string
+type VEXStatus string
 
 // The statuses of a vulnerability.
 const (
-	VEXNotAffected  StatementStatus = "not_affected"
-	VEXFixed        StatementStatus = "fixed"
-	VEXAffected     StatementStatus = "affected"
-	VEXInvestigated StatementStatus = "under_investigation"
+	VEXNotAffected        VEXStatus = "not_affected"
+	VEXFixed              VEXStatus = "fixed"
+	VEXAffected           VEXStatus = "affected"
+	VEXUnderInvestigation VEXStatus = "under_investigation"
 )
 
 // A Reach says whether the program uses the flawed code of a package.

@@ -22,29 +22,29 @@ import (
 	"merlon/internal/run"
 )
 
-// A Ready is a run that holds a place and needs a job.
-type Ready struct {
+// A ReadyRun is a run that holds a place and needs a job.
+type ReadyRun struct {
 	Run     run.ID
 	Attempt int  // how many workers have taken it so far
 	Sealed  bool // only a worker with the master key can do it
 }
 
-// A Take is a job's claim on a run.
-type Take struct {
+// A Claim is a job's claim on a run.
+type Claim struct {
 	Run     run.ID
 	Attempt int    // as in Ready: the claim is out of date when the run's is higher
 	Job     int64  // of River
 	Holder  string // unguessable name of the lease's holder
 }
 
-// A Wish is what somebody wants of a run that a worker has.
-type Wish uint8
+// A Request is what somebody wants of a run that a worker has.
+type Request uint8
 
 // The wishes.
 const (
-	GoOn   Wish = iota // nothing
-	Pause              // to be put back, without a place
-	Cancel             // to end
+	Continue Request = iota // nothing
+	Pause                   // to be put back, without a place
+	Cancel                  // to end
 )
 
 // A Lease is a job that somebody works on, or is taken for.
@@ -56,43 +56,43 @@ type Lease struct {
 
 // Store keeps runs, jobs and leases.
 type Store interface {
-	// PlaceRuns gives the places that are free, ends the runs that are out of
+	// AdmitRuns gives the places that are free, ends the runs that are out of
 	// tries, and returns those that need a job.
 	// One that needs the master key gets a place only when sealed says that the caller
 	// works on such runs: nobody else would ever give it back.
-	PlaceRuns(ctx context.Context, sealed bool) ([]Ready, error)
+	AdmitRuns(ctx context.Context, sealed bool) ([]ReadyRun, error)
 	// SetJob records the job of a run.
-	SetJob(ctx context.Context, r Ready, job int64) error
-	// TakeRun gives the run to the holder, or returns nil when the claim is out of
+	SetJob(ctx context.Context, r ReadyRun, job int64) error
+	// ClaimRun gives the run to the holder, or returns nil when the claim is out of
 	// date.
-	TakeRun(ctx context.Context, t Take) (*run.Run, error)
+	ClaimRun(ctx context.Context, t Claim) (*run.Run, error)
 	// Beat renews a lease. It reports what is wanted of the run, and returns a Conflict
 	// error when the lease is lost.
-	Beat(ctx context.Context, t Take) (Wish, error)
+	Heartbeat(ctx context.Context, t Claim) (Request, error)
 	// Leases returns what Reap may be called with.
 	Leases(ctx context.Context) ([]Lease, error)
 	// Reap ends the job of a lease that was not renewed since it was read.
 	Reap(ctx context.Context, l Lease) (bool, error)
 	// EndRun writes the end of a run; a Conflict error when another has it.
 	EndRun(ctx context.Context, r *run.Run) error
-	// PutBack returns a run to the queue, to be taken after the delay; without a
+	// Requeue returns a run to the queue, to be taken after the delay; without a
 	// delay it counts as never tried.
-	PutBack(ctx context.Context, r *run.Run, f *run.Failure, delay time.Duration) error
+	Requeue(ctx context.Context, r *run.Run, f *run.Failure, delay time.Duration) error
 }
 
 // Timing says how often things are done. With the default a killed worker's run
 // is taken up again after 12 to 22 seconds.
 type Timing struct {
-	Sweep time.Duration // of the dispatcher
-	Poll  time.Duration // of workers for jobs
-	Beat  time.Duration // of a lease's holder
-	Look  time.Duration // of the reaper at the leases
-	Looks int           // that see the same count before the holder is dead
+	Sweep        time.Duration // of the dispatcher
+	Poll         time.Duration // of workers for jobs
+	Heartbeat    time.Duration // of a lease's holder
+	ReapInterval time.Duration // of the reaper at the leases
+	MaxMissed    int           // that see the same count before the holder is dead
 }
 
 // DefaultTiming is the Timing of the service.
-var DefaultTiming = Timing{Sweep: time.Second, Poll: 500 * time.Millisecond, Beat: 3 * time.Second,
-	Look: 4 * time.Second, Looks: 4}
+var DefaultTiming = Timing{Sweep: time.Second, Poll: 500 * time.Millisecond, Heartbeat: 3 * time.Second,
+	ReapInterval: 4 * time.Second, MaxMissed: 4}
 
 // retryDelay is how long a run waits after its n-th failed try.
 func retryDelay(n int) time.Duration {

@@ -32,10 +32,10 @@ type Config struct {
 	// it: State, Outcome, Languages. A *run.Failure ends the run as failed; after
 	// any other error it is tried again. The context ends when the run was
 	// cancelled, was lost to another worker, or the queue stops.
-	Work   func(context.Context, *run.Run) error
-	Slots  int    // how many runs at once; 0 for a process that only dispatches
-	Sealed bool   // takes runs that need the master key, too
-	Timing Timing // zero for DefaultTiming
+	Work        func(context.Context, *run.Run) error
+	MaxParallel int    // how many runs at once; 0 for a process that only dispatches
+	Sealed      bool   // takes runs that need the master key, too
+	Timing      Timing // zero for DefaultTiming
 }
 
 // A Queue gives runs to workers.
@@ -96,7 +96,7 @@ func New(c Config) (*Queue, error) {
 	if c.Timing == (Timing{}) {
 		c.Timing = DefaultTiming
 	}
-	q := &Queue{Config: c, wake: make(chan struct{}, 1), slots: make(chan struct{}, max(c.Slots, 1)),
+	q := &Queue{Config: c, wake: make(chan struct{}, 1), slots: make(chan struct{}, max(c.MaxParallel, 1)),
 		holding: map[string]bool{}}
 	rc := &river.Config{
 		Logger:            slog.New(quiet{c.Log.Handler()}),
@@ -108,10 +108,10 @@ func New(c Config) (*Queue, error) {
 		RescueStuckJobsAfter: never,
 		SkipUnknownJobCheck:  true,
 	}
-	if c.Slots > 0 {
-		rc.Queues = map[string]river.QueueConfig{queueName: {MaxWorkers: c.Slots}}
+	if c.MaxParallel > 0 {
+		rc.Queues = map[string]river.QueueConfig{queueName: {MaxWorkers: c.MaxParallel}}
 		if c.Sealed {
-			rc.Queues[sealedQueue] = river.QueueConfig{MaxWorkers: c.Slots}
+			rc.Queues[sealedQueue] = river.QueueConfig{MaxWorkers: c.MaxParallel}
 		}
 		rc.Workers = river.NewWorkers()
 		if err := river.AddWorkerSafely(rc.Workers, river.WorkFunc(q.work)); err != nil {
@@ -150,7 +150,7 @@ var errStopped = errors.New("the worker stops")
 func (q *Queue) Run(ctx context.Context) error {
 	jobs, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(errStopped)
-	if q.Slots > 0 {
+	if q.MaxParallel > 0 {
 		if err := q.client.Start(jobs); err != nil {
 			return fmt.Errorf("start workers: %w", err)
 		}
@@ -161,7 +161,7 @@ func (q *Queue) Run(ctx context.Context) error {
 	<-ctx.Done()
 	stop(errStopped)
 	err := loops.Wait()
-	if q.Slots > 0 {
+	if q.MaxParallel > 0 {
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 		defer cancel()
 		if stopErr := q.client.StopAndCancel(end); stopErr != nil {
@@ -195,7 +195,7 @@ func (q *Queue) dispatchLoop(ctx context.Context) {
 // making a job and recording it, the next sweep finds the same job by its
 // uniqueness.
 func (q *Queue) dispatch(ctx context.Context) error {
-	ready, err := q.Store.PlaceRuns(ctx, q.Sealed && q.Slots > 0)
+	ready, err := q.Store.AdmitRuns(ctx, q.Sealed && q.MaxParallel > 0)
 	if err != nil {
 		return err
 	}

@@ -25,8 +25,8 @@ func TestMain(m *testing.M) { storetest.Main(m) }
 // quick is DefaultTiming, made for a test: a dead worker is found within two
 // seconds.
 var quick = job.Timing{
-	Sweep: 50 * time.Millisecond, Poll: 50 * time.Millisecond, Beat: 50 * time.Millisecond,
-	Look: 100 * time.Millisecond, Looks: 10,
+	Sweep: 50 * time.Millisecond, Poll: 50 * time.Millisecond, Heartbeat: 50 * time.Millisecond,
+	ReapInterval: 100 * time.Millisecond, MaxMissed: 10,
 }
 
 // A bench is a database with a project whose runs queues work on.
@@ -87,7 +87,7 @@ func (b bench) queue(slots int, work func(context.Context, *run.Run) error) (sto
 	b.t.Helper()
 	q, err := job.New(job.Config{
 		DB: b.db.Write, Pool: b.db.Pool, Store: b.db, Log: slog.New(slog.DiscardHandler),
-		Work: work, Slots: slots, Timing: quick,
+		Work: work, MaxParallel: slots, Timing: quick,
 	})
 	b.must(err)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -184,7 +184,7 @@ func TestLongRunIsLeftAlone(t *testing.T) {
 		id := b.ready("main")
 		<-begun
 		// Three times what a dead worker is given.
-		hold := time.After(3 * quick.Look * time.Duration(quick.Looks+1))
+		hold := time.After(3 * quick.ReapInterval * time.Duration(quick.MaxMissed+1))
 		select {
 		case n := <-begun:
 			t.Fatalf("attempt %d began beside a living one", n)
@@ -201,9 +201,9 @@ func TestDeadWorkersRunBeginsAgain(t *testing.T) {
 	each(t, 1, func(t *testing.T, b bench) {
 		id := b.ready("main")
 		// A worker that takes the run and is never heard of again.
-		_, err := b.db.PlaceRuns(t.Context(), true)
+		_, err := b.db.AdmitRuns(t.Context(), true)
 		b.must(err)
-		dead, err := b.db.TakeRun(t.Context(), job.Take{Run: id, Job: 1 << 40, Holder: "dead"})
+		dead, err := b.db.ClaimRun(t.Context(), job.Claim{Run: id, Job: 1 << 40, Holder: "dead"})
 		b.must(err)
 		b.queue(1, complete)
 		r := b.await(id, "ended", ended)

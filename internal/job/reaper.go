@@ -8,9 +8,9 @@ import (
 
 // reapLoop looks at the leases now and then.
 func (q *Queue) reapLoop(ctx context.Context) {
-	ticker := time.NewTicker(q.Timing.Look)
+	ticker := time.NewTicker(q.Timing.ReapInterval)
 	defer ticker.Stop()
-	r := reaper{store: q.Store, looks: q.Timing.Looks, ours: q.holds, log: q.Log}
+	r := reaper{store: q.Store, looks: q.Timing.MaxMissed, ours: q.holds, log: q.Log}
 	away := false
 	for {
 		select {

@@ -82,11 +82,11 @@ func TestRetryDelay(t *testing.T) {
 // A killed worker's run must begin again within 30 seconds.
 func TestDefaultTimingMeetsTheFloor(t *testing.T) {
 	d := DefaultTiming
-	worst := d.Look*time.Duration(d.Looks+1) + d.Sweep + d.Poll
+	worst := d.ReapInterval*time.Duration(d.MaxMissed+1) + d.Sweep + d.Poll
 	if worst > 25*time.Second {
 		t.Errorf("a dead worker is noticed and replaced after up to %v", worst)
 	}
-	if best := d.Look * time.Duration(d.Looks); best < 5*d.Beat {
-		t.Errorf("a worker that misses four beats, of %v, is taken for dead after %v", d.Beat, best)
+	if best := d.ReapInterval * time.Duration(d.MaxMissed); best < 5*d.Heartbeat {
+		t.Errorf("a worker that misses four beats, of %v, is taken for dead after %v", d.Heartbeat, best)
 	}
 }

@@ -33,10 +33,10 @@ func (q *Queue) work(ctx context.Context, j *river.Job[args]) error {
 	default:
 		return river.JobSnooze(2 * q.Timing.Poll)
 	}
-	t := Take{Run: j.Args.Run, Attempt: j.Args.Attempt, Job: j.ID, Holder: rand.Text()}
+	t := Claim{Run: j.Args.Run, Attempt: j.Args.Attempt, Job: j.ID, Holder: rand.Text()}
 	q.hold(t.Holder, true)
 	defer q.hold(t.Holder, false)
-	r, err := q.Store.TakeRun(ctx, t)
+	r, err := q.Store.ClaimRun(ctx, t)
 	if err != nil || r == nil {
 		return err // the dispatcher or the reaper sees to it
 	}
@@ -69,8 +69,8 @@ func (q *Queue) call(ctx context.Context, r *run.Run, log *slog.Logger) (err err
 
 // beat renews the lease until the context ends. A database that is away is no
 // reason to stop: whoever takes the run meanwhile shuts this worker out.
-func (q *Queue) beat(ctx context.Context, t Take, stop context.CancelCauseFunc, log *slog.Logger) {
-	ticker := time.NewTicker(q.Timing.Beat)
+func (q *Queue) beat(ctx context.Context, t Claim, stop context.CancelCauseFunc, log *slog.Logger) {
+	ticker := time.NewTicker(q.Timing.Heartbeat)
 	defer ticker.Stop()
 	away := false
 	for {
@@ -81,7 +81,7 @@ func (q *Queue) beat(ctx context.Context, t Take, stop context.CancelCauseFunc, 
 			return
 		case <-ticker.C:
 		}
-		wish, err := q.Store.Beat(ctx, t)
+		wish, err := q.Store.Heartbeat(ctx, t)
 		switch {
 		case errs.Is(err, errs.Conflict):
 			stop(errLost)
@@ -100,7 +100,7 @@ func (q *Queue) beat(ctx context.Context, t Take, stop context.CancelCauseFunc, 
 func (q *Queue) finish(working context.Context, r *run.Run, err error, log *slog.Logger) error {
 	cause := context.Cause(working)
 	var f *run.Failure
-	var setback *run.Setback
+	var setback *run.RetryError
 	switch {
 	case errors.Is(cause, errLost) || errs.Is(err, errs.Conflict):
 		log.LogAttrs(working, slog.LevelWarn, "a scan was lost to another worker, or is gone")
@@ -123,7 +123,7 @@ func (q *Queue) finish(working context.Context, r *run.Run, err error, log *slog
 
 // toFailure is what a person is told when the last try ended with err.
 func toFailure(err error) *run.Failure {
-	var s *run.Setback
+	var s *run.RetryError
 	if errors.As(err, &s) {
 		return s.Failure
 	}
@@ -171,7 +171,7 @@ func (q *Queue) write(ctx context.Context, r *run.Run, counts bool) error {
 	if counts {
 		delay = retryDelay(r.Tries)
 	}
-	return q.Store.PutBack(ctx, r, r.Failure, delay)
+	return q.Store.Requeue(ctx, r, r.Failure, delay)
 }
 
 // hold records that a lease's holder lives in this process.

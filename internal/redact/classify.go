@@ -90,8 +90,10 @@ var ordinary = strings.Fields(`
 // credential matches names of what is handed out as a credential.
 var credential = lazyregexp.New(`(?i)sess|sid$|token|auth|jwt|csrf|xsrf|remember|secret|passw|api.?key|nonce|ticket|signature|\.aspx`)
 
-// Names reports whether the name is that of a credential.
-func Names(name string) bool { return credential.MatchString(name) || password.MatchString(name) }
+// IsCredentialName reports whether the name is that of a credential.
+func IsCredentialName(name string) bool {
+	return credential.MatchString(name) || password.MatchString(name)
+}
 
 var password = lazyregexp.New(`(?i)pass|pwd|pin$|otp|code$|kennwort|motdepasse|contrase|senha`)
 

@@ -22,10 +22,10 @@ var credentialValue = lazyregexp.New(`((?i:["'\s&?;]|^)(?i:[\w.-]*(?:password|pa
 
 var curlHeader = lazyregexp.New(`(-H '?)([A-Za-z0-9_-]+)(: )([^']*?)(' |' ?$| -| --)`)
 
-// Live returns evidence with credentials replaced that their name tells: headers of
+// RedactLive returns evidence with credentials replaced that their name tells: headers of
 // requests but for those that describe a client, and what is named like a password or a
 // token. The parameter that was attacked stays.
-func Live(l *finding.Live) *finding.Live {
+func RedactLive(l *finding.Live) *finding.Live {
 	if l == nil {
 		return nil
 	}

@@ -74,16 +74,16 @@ func (s *Set) AddAll(other *Set) {
 		s.Add(k.name, k.value)
 	}
 	for _, text := range other.public {
-		s.Public(text)
+		s.AddPublic(text)
 	}
 }
 
 // Password is the name of a value that is sent under one of the names of passwords.
 const Password = "\x00password"
 
-// Obtained adds a value that the application has handed out, such as a cookie, if it
+// AddObtained adds a value that the application has handed out, such as a cookie, if it
 // looks like a credential: applications also hand out languages and themes.
-func (s *Set) Obtained(name, value string) {
+func (s *Set) AddObtained(name, value string) {
 	if s == nil {
 		return
 	}
@@ -101,9 +101,9 @@ func (s *Set) Obtained(name, value string) {
 	}
 }
 
-// Public adds a text that everybody may see, such as the address of the target. A word
+// AddPublic adds a text that everybody may see, such as the address of the target. A word
 // of it that is a secret as well is replaced only behind its name.
-func (s *Set) Public(text string) {
+func (s *Set) AddPublic(text string) {
 	if s == nil || text == "" {
 		return
 	}
@@ -114,28 +114,28 @@ func (s *Set) Public(text string) {
 	}
 }
 
-// Text returns the text with every secret replaced.
-func (s *Set) Text(text string) string {
+// RedactText returns the text with every secret replaced.
+func (s *Set) RedactText(text string) string {
 	if s == nil || text == "" {
 		return text
 	}
 	return s.current().replace(text)
 }
 
-// Error returns the error with every secret of its text replaced. errors.Is sees what it
+// RedactError returns the error with every secret of its text replaced. errors.Is sees what it
 // was, and errors.As finds an *errs.Error whose text is redacted as well.
-func (s *Set) Error(err error) error {
+func (s *Set) RedactError(err error) error {
 	if err == nil {
 		return nil
 	}
-	text := s.Text(err.Error())
+	text := s.RedactText(err.Error())
 	if text == err.Error() {
 		return err
 	}
 	r := &redacted{text: text, err: err}
 	if known := (*errs.Error)(nil); errors.As(err, &known) {
 		shown := *known
-		shown.Message, shown.Err = s.Text(known.Message), s.Error(known.Err)
+		shown.Message, shown.Err = s.RedactText(known.Message), s.RedactError(known.Err)
 		r.known = &shown
 	}
 	return r

@@ -70,19 +70,19 @@ func TestEncodings(t *testing.T) {
 		s.Add("X-Key", value)
 		for name, form := range forms {
 			text := "before " + form(value) + " after"
-			got := s.Text(text)
+			got := s.RedactText(text)
 			if strings.Contains(got, form(value)) || !strings.HasPrefix(got, "before ") ||
 				!strings.HasSuffix(got, " after") || !strings.Contains(got, finding.Redacted) {
 				t.Errorf("%s of %s: %s became %s", name, value, text, got)
 			}
-			if again := s.Text(got); again != got {
+			if again := s.RedactText(got); again != got {
 				t.Errorf("%s: a second time makes %s of %s", name, again, got)
 			}
 		}
 		for shift := range 5 { // within a longer text that is encoded as a whole
 			whole := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", shift) + value +
 				strings.Repeat("y", shift)))
-			if got := s.Text(whole); got == whole {
+			if got := s.RedactText(whole); got == whole {
 				t.Errorf("within base64, %d bytes behind the beginning: %s", shift, got)
 			}
 		}
@@ -93,8 +93,8 @@ func TestEncodings(t *testing.T) {
 // behind its name alone.
 func TestCommonValues(t *testing.T) {
 	s := &Set{}
-	s.Public("https://shop.example.org/staging/")
-	s.Public("jane@example.org")
+	s.AddPublic("https://shop.example.org/staging/")
+	s.AddPublic("jane@example.org")
 	for _, v := range [][2]string{{"X-Flag", "1"}, {"X-Debug", "true"}, {Password, "admin"}, {"X-Env", "staging"},
 		{"pin", "0000"}, {"tenant", "shop.example.org"}, {Password, "jane@example.org"}, {Password, "letmein"},
 		{Password, "20241231"}, {"", "x"}} {
@@ -125,7 +125,7 @@ func TestCommonValues(t *testing.T) {
 		if want == "" {
 			want = text
 		}
-		if got := s.Text(text); got != want {
+		if got := s.RedactText(text); got != want {
 			t.Errorf("%q became %q, want %q", text, got, want)
 		}
 	}
@@ -138,7 +138,7 @@ func TestObtained(t *testing.T) {
 		{"consent", `{"necessary":true}`}, {"name", "Jane Doe of Example"}, {"page", "https://shop.example.org/a1b2c3"},
 		{"sessionid", "guest"}, {"JSESSIONID", "4F1A9C03B77E2D5A4F1A9C03B77E2D5A"},
 		{"x", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJtZSJ9.c2ln"}, {"token", "ab12cd34"}} {
-		s.Obtained(v[0], v[1])
+		s.AddObtained(v[0], v[1])
 	}
 	if len(s.secrets) != 3 {
 		t.Errorf("%v", s.secrets)
@@ -155,7 +155,7 @@ func TestCut(t *testing.T) {
 		long + `0123456789abc"`: long + `[redacted]"`,
 		"…89abcdefghij" + long:  "…[redacted]" + long, long + "01234": long + "01234",
 	} {
-		if got := s.Text(text); got != want {
+		if got := s.RedactText(text); got != want {
 			t.Errorf("%q became %q", text, got)
 		}
 	}
@@ -249,14 +249,14 @@ func TestError(t *testing.T) {
 	s := &Set{}
 	s.Add("x", "s3cret-value-91")
 	cause := errors.New("with s3cret-value-91")
-	err := s.Error(fmt.Errorf("scan: %w", errs.Wrap(errs.Invalid, cause, "bad s3cret-value-91")))
+	err := s.RedactError(fmt.Errorf("scan: %w", errs.Wrap(errs.Invalid, cause, "bad s3cret-value-91")))
 	var known *errs.Error
 	if !errs.Is(err, errs.Invalid) || !errors.Is(err, cause) || !errors.As(err, &known) ||
 		strings.Contains(fmt.Sprint(err, known, known.Err), "s3cret") {
 		t.Errorf("%v, %v", err, known)
 	}
 	var none *Set
-	if none.Error(nil) != nil || none.Text("x") != "x" || none.Error(cause) != cause {
+	if none.RedactError(nil) != nil || none.RedactText("x") != "x" || none.RedactError(cause) != cause {
 		t.Error("no set changes something")
 	}
 }
@@ -270,7 +270,7 @@ func FuzzText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, before, value, after string) {
 		s := &Set{}
 		s.Add("x", value)
-		got := s.Text(before + value + after)
+		got := s.RedactText(before + value + after)
 		if value = strings.TrimSpace(value); class(value, nil) == anywhere && value != finding.Redacted &&
 			!strings.Contains(finding.Redacted, value) && len(value) < maxValue && strings.Contains(got, value) &&
 			!strings.Contains(strings.ReplaceAll(before+value+after, value, finding.Redacted), value) {
@@ -278,7 +278,7 @@ func FuzzText(f *testing.F) {
 		}
 		if len(before+value+after) < 100 {
 			for _, form := range forms {
-				_ = s.Text(before + form(value) + after)
+				_ = s.RedactText(before + form(value) + after)
 			}
 		}
 	})

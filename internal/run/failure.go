@@ -63,16 +63,16 @@ func Cancelled() *Failure {
 	return &Failure{Message: "the scan was cancelled", Code: CodeCancelled, Category: CategoryAPI}
 }
 
-// NothingUploaded is how a run ends whose address was never used.
-func NothingUploaded() *Failure {
+// UploadMissing is how a run ends whose address was never used.
+func UploadMissing() *Failure {
 	return &Failure{
 		Message: "nothing was uploaded before the upload address expired", Code: CodeNoUpload, Category: CategoryAPI,
 	}
 }
 
-// GivenUp is how a run ends after its last try; last is how that one went, or
+// RetriesExhausted is how a run ends after its last try; last is how that one went, or
 // nil when its worker stopped without a word.
-func GivenUp(tries int, last *Failure) *Failure {
+func RetriesExhausted(tries int, last *Failure) *Failure {
 	if last == nil {
 		return Fail(CodeWorkerLost,
 			"the scan was started %d times, and each time its worker stopped before the end", tries)
@@ -82,15 +82,15 @@ func GivenUp(tries int, last *Failure) *Failure {
 	return &f
 }
 
-// A Setback is an error that has nothing to do with what is scanned: the run is
+// A RetryError is an error that has nothing to do with what is scanned: the run is
 // tried again, and after its last try it ends with the Failure.
-type Setback struct {
+type RetryError struct {
 	Failure *Failure
 	Err     error // for the log
 }
 
 // Error returns both texts.
-func (s *Setback) Error() string { return s.Failure.Message + ": " + s.Err.Error() }
+func (s *RetryError) Error() string { return s.Failure.Message + ": " + s.Err.Error() }
 
 // Unwrap returns the cause.
-func (s *Setback) Unwrap() error { return s.Err }
+func (s *RetryError) Unwrap() error { return s.Err }

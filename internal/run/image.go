@@ -38,7 +38,7 @@ func (s *Service) StartImage(ctx context.Context, sc tenant.Scope, in Start, ima
 		State: Queued, Uploaded: true, UploadExpires: now, Step: StepQueued, Languages: []string{}, CreatedAt: now,
 		UpdatedAt: now,
 	}
-	r.Step = r.Waits()
+	r.Step = r.WaitingStep()
 	if err := s.Store.CreateRun(ctx, sc, &r); err != nil {
 		return Run{}, err
 	}

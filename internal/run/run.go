@@ -90,22 +90,24 @@ type Image struct {
 	Severities []finding.Severity `json:"severities,omitempty"`
 }
 
-// Sealed reports whether the run needs a worker with the deployment's master key.
-func (r *Run) Sealed() bool { return r.Target != nil || r.Image != nil && r.Image.Credential != "" }
+// NeedsMasterKey reports whether the run needs a worker with the deployment's master key.
+func (r *Run) NeedsMasterKey() bool {
+	return r.Target != nil || r.Image != nil && r.Image.Credential != ""
+}
 
-// Waits is the step of the run while no worker has it.
-func (r *Run) Waits() string {
+// WaitingStep is the step of the run while no worker has it.
+func (r *Run) WaitingStep() string {
 	switch {
 	case r.Paused:
 		return StepPaused
-	case r.Sealed():
+	case r.NeedsMasterKey():
 		return stepSealed
 	}
 	return StepQueued
 }
 
-// Speaks reports whether the run says something of findings of the severity.
-func (r *Run) Speaks(s finding.Severity) bool {
+// CoversSeverity reports whether the run says something of findings of the severity.
+func (r *Run) CoversSeverity(s finding.Severity) bool {
 	return r.Image == nil || len(r.Image.Severities) == 0 || slices.Contains(r.Image.Severities, s)
 }
 

@@ -55,7 +55,7 @@ func (w *world) BeginUpload(_ context.Context, id ID, _ string) error {
 }
 func (w *world) TouchUpload(_ context.Context, _ string, bytes int64) error {
 	if w.room > 0 && bytes > w.room {
-		return NoRoom(0, w.room)
+		return StorageFull(0, w.room)
 	}
 	w.touched = append(w.touched, bytes)
 	return nil
@@ -282,12 +282,12 @@ func TestStartWith(t *testing.T) {
 
 func TestGivenUp(t *testing.T) {
 	last := Fail(CodeDiskFull, "no room")
-	got := GivenUp(3, last)
+	got := RetriesExhausted(3, last)
 	if got.Code != CodeDiskFull || got.Message != "the scan was tried 3 times, the last time: no room" ||
 		last.Message != "no room" {
 		t.Errorf("got %+v, last %+v", got, last)
 	}
-	if got := GivenUp(3, nil); got.Code != CodeWorkerLost {
+	if got := RetriesExhausted(3, nil); got.Code != CodeWorkerLost {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -28,8 +28,8 @@ type Target struct {
 	Weaker bool `json:"weaker,omitempty"`
 }
 
-// Ends reports whether the run ends findings that it does not report where it looked.
-func (r *Run) Ends() bool { return r.Target == nil || !r.Target.Weaker }
+// ResolvesMissing reports whether the run ends findings that it does not report where it looked.
+func (r *Run) ResolvesMissing() bool { return r.Target == nil || !r.Target.Weaker }
 
 // ofTargets lists the analyses that look at running applications.
 var ofTargets = []finding.Analysis{finding.DAST, finding.API}
@@ -70,7 +70,7 @@ func (s *Service) StartTarget(ctx context.Context, sc tenant.Scope, in Start, t 
 		Initiator: sc.Actor.UserID,
 		State:     Queued, Uploaded: true, UploadExpires: now, Languages: []string{}, CreatedAt: now, UpdatedAt: now,
 	}
-	r.Step = r.Waits()
+	r.Step = r.WaitingStep()
 	if err := s.Store.CreateRun(ctx, sc, &r); err != nil {
 		return Run{}, err
 	}

@@ -36,7 +36,7 @@ func TestStartTarget(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || !slices.Equal(r.Analyses, tt.want) || w.woken != 1 || !r.Sealed() || !r.Uploaded ||
+			if err != nil || !slices.Equal(r.Analyses, tt.want) || w.woken != 1 || !r.NeedsMasterKey() || !r.Uploaded ||
 				r.Branch != "main" || *r.Target != target {
 				t.Errorf("started %+v, %v", r, err)
 			}

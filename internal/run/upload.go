@@ -45,7 +45,7 @@ type Uploads interface {
 	// NotFound when there is no such run, Gone when it has its upload already,
 	// Conflict when it has ended.
 	BeginUpload(ctx context.Context, id ID, key string) error
-	// TouchUpload records that the upload is alive and takes up so many bytes: NoRoom
+	// TouchUpload records that the upload is alive and takes up so many bytes: StorageFull
 	// when its organization may not store that many.
 	TouchUpload(ctx context.Context, key string, bytes int64) error
 	// FinishUpload makes the upload the run's archive; errors as BeginUpload.
@@ -106,9 +106,9 @@ func tooLarge(cause error) error {
 	return e
 }
 
-// NoRoom is the error of an upload that would make an organization store more bytes than
+// StorageFull is the error of an upload that would make an organization store more bytes than
 // it may, beside the present ones.
-func NoRoom(present, most int64) error {
+func StorageFull(present, most int64) error {
 	e := refuse(errs.TooLarge, "the organization has no room for this upload: its other scans that wait or run keep "+
 		"%d MiB of the %d MiB that it may store: start the scan again when some have ended", present>>20, most>>20)
 	e.Members = map[string]string{"retryAfter": roomWait}

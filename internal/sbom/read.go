@@ -15,8 +15,8 @@ import (
 	"merlon/internal/finding"
 )
 
-// A Bill is what was read of a bill of materials.
-type Bill struct {
+// A ParsedDocument is what was read of a bill of materials.
+type ParsedDocument struct {
 	Format   string // "CycloneDX" or "SPDX"
 	Version  string // of the format, as written
 	Subject  string // what it describes; may be empty
@@ -34,13 +34,13 @@ const MaxComponents = 2_000_000
 // maxDepth bounds how deep components and unread values lie inside each other.
 const maxDepth = 64
 
-// ErrNoBill says that a text is no bill of materials at all.
-var ErrNoBill = errors.New("it is neither a CycloneDX nor an SPDX document")
+// ErrNotSBOM says that a text is no bill of materials at all.
+var ErrNotSBOM = errors.New("it is neither a CycloneDX nor an SPDX document")
 
 // Read reads a bill of materials in any of the formats, told apart by content.
 // Packages bear no path; their order is that of the bill. An error names what is
 // wrong and, where known, the line.
-func Read(r io.Reader) (*Bill, error) {
+func Read(r io.Reader) (*ParsedDocument, error) {
 	lines := &lineCounter{r: r}
 	in := bufio.NewReaderSize(lines, 1<<16)
 	if bom, err := in.Peek(3); err == nil && bytes.Equal(bom, []byte("\xef\xbb\xbf")) {
@@ -50,7 +50,7 @@ func Read(r io.Reader) (*Bill, error) {
 	for {
 		b, err := in.ReadByte()
 		if err != nil {
-			return nil, ErrNoBill
+			return nil, ErrNotSBOM
 		}
 		if !strings.ContainsRune(" \t\r\n", rune(b)) {
 			first = b
@@ -75,7 +75,7 @@ func Read(r io.Reader) (*Bill, error) {
 		return nil, err
 	}
 	if c.bill.Format == "" {
-		return nil, ErrNoBill
+		return nil, ErrNotSBOM
 	}
 	c.count()
 	c.license3()
@@ -86,7 +86,7 @@ func Read(r io.Reader) (*Bill, error) {
 // A collector gathers components and what depends on what. References are numbered:
 // a bill may name each of them many times.
 type collector struct {
-	bill  Bill
+	bill  ParsedDocument
 	lines *lineCounter
 
 	seen       int

@@ -172,7 +172,7 @@ func readXML(in io.Reader, c *collector) error {
 		case xml.StartElement:
 			if depth == 0 && (t.Name.Local != "bom" ||
 				!strings.HasPrefix(t.Name.Space, "http://cyclonedx.org/schema/bom")) {
-				return ErrNoBill
+				return ErrNotSBOM
 			}
 			entered, err := c.xmlElement(d, t)
 			if err != nil {

@@ -101,7 +101,7 @@ func readTagValue(in io.Reader, c *collector) error {
 	number := 0
 	for lines.Scan() {
 		number++
-		if err := t.line(lines.Text(), number); errors.Is(err, ErrNoBill) {
+		if err := t.line(lines.Text(), number); errors.Is(err, ErrNotSBOM) {
 			return err
 		} else if err != nil {
 			return fmt.Errorf("line %d: %w", number, err)
@@ -137,7 +137,7 @@ func (t *tagReader) line(line string, number int) error {
 	}
 	tag, value, ok := strings.Cut(line, ":")
 	if t.c.bill.Format == "" && (!ok || tag != "SPDXVersion") {
-		return ErrNoBill
+		return ErrNotSBOM
 	}
 	value = strings.TrimSpace(value)
 	t.inText = strings.HasPrefix(value, "<text>") && !strings.Contains(value, "</text>")

@@ -227,8 +227,8 @@ func expression(list []string) (string, bool) {
 	return license.Read(list).String(), true
 }
 
-// Names reports whether a file of this name is usually a bill of materials.
-func Names(file string) bool {
+// IsFileName reports whether a file of this name is usually a bill of materials.
+func IsFileName(file string) bool {
 	name := strings.ToLower(path.Base(file))
 	for _, suffix := range []string{".cdx.json", ".cdx.xml", ".spdx.json", ".spdx3.json", ".spdx"} {
 		if strings.HasSuffix(name, suffix) {
@@ -239,9 +239,9 @@ func Names(file string) bool {
 		"spdx.json"}, name)
 }
 
-// Unread reports whether a file of this name is usually a bill of materials in a form
+// UnsupportedFormat reports whether a file of this name is usually a bill of materials in a form
 // that is not read, and which.
-func Unread(file string) (form string, ok bool) {
+func UnsupportedFormat(file string) (form string, ok bool) {
 	name := strings.ToLower(path.Base(file))
 	for suffix, form := range map[string]string{
 		".spdx.rdf": "SPDX in RDF", ".spdx.rdf.xml": "SPDX in RDF", ".spdx.xml": "SPDX in XML",

@@ -374,7 +374,7 @@ func TestSPDX3(t *testing.T) {
 		t.Errorf("head: %+v", bill)
 	}
 	if _, err := sbom.Read(strings.NewReader(`{"@context": "https://schema.org", "@graph": []}`)); !errors.Is(err,
-		sbom.ErrNoBill) {
+		sbom.ErrNotSBOM) {
 		t.Errorf("other data: %v", err)
 	}
 }
@@ -382,7 +382,7 @@ func TestSPDX3(t *testing.T) {
 func TestUnread(t *testing.T) {
 	for name, want := range map[string]bool{"a/x.spdx.rdf": true, "X.SPDX.YAML": true, "x.spdx.json": false,
 		"x.rdf": false} {
-		if _, got := sbom.Unread(name); got != want {
+		if _, got := sbom.UnsupportedFormat(name); got != want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -391,7 +391,7 @@ func TestUnread(t *testing.T) {
 func TestNames(t *testing.T) {
 	for name, want := range map[string]bool{"bom.json": true, "a/b/x.cdx.json": true, "X.SPDX": true,
 		"x.spdx3.json": true, "package.json": false, "tsconfig.json": false} {
-		if got := sbom.Names(name); got != want {
+		if got := sbom.IsFileName(name); got != want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

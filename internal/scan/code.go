@@ -137,7 +137,7 @@ func (b *bothSides) add(o *outcome) {
 		live := *h.Live
 		live.Code = &finding.Code{Handler: found.Location}
 		if s := found.sink(h.rule, &live); s != nil {
-			live.Code.Flaw = &finding.CodeFlaw{RuleID: s.RuleID, Location: s.Location, Fingerprint: s.Fingerprint}
+			live.Code.Flaw = &finding.CodeFinding{RuleID: s.RuleID, Location: s.Location, Fingerprint: s.Fingerprint}
 			if len(h.Steps) == 0 {
 				h.Steps = slices.Clone(s.Steps)
 			}

@@ -35,10 +35,10 @@ func (o *outcome) derive(a *Analyzer, text func(path string) []byte) {
 			source.illustrate(f)
 		}
 		identity := cmp.Or(f.Identity, f.Message)
-		first := finding.Print(f.RuleID, f.Location.Path, identity, 0)
-		f.Fingerprint = finding.Print(f.RuleID, f.Location.Path, identity, ordinals[first])
+		first := finding.NewFingerprint(f.RuleID, f.Location.Path, identity, 0)
+		f.Fingerprint = finding.NewFingerprint(f.RuleID, f.Location.Path, identity, ordinals[first])
 		if f.Cause != "" { // wherever it is seen
-			f.Fingerprint.Flaw = finding.Print(f.RuleID, "", f.Cause, 0).Flaw
+			f.Fingerprint.Flaw = finding.NewFingerprint(f.RuleID, "", f.Cause, 0).Flaw
 		}
 		ordinals[first]++
 		f.Location.Path = printable(f.Location.Path)

@@ -48,7 +48,7 @@ func Run(ctx context.Context, o Options, h Handler) error {
 		live := *o.Live
 		live.Secrets = live.Target.Secrets()
 		o.Live = &live
-		return live.Secrets.Error(run(ctx, o, Redact(h, live.Secrets)))
+		return live.Secrets.RedactError(run(ctx, o, Redact(h, live.Secrets)))
 	}
 	return run(ctx, o, h)
 }

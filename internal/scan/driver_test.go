@@ -124,12 +124,12 @@ func TestRunFillsInWhatFollows(t *testing.T) {
 		Message: "A thing to do", Language: "text",
 		Location: finding.Location{Path: "a/x.txt", StartLine: 3, EndLine: 3},
 		Snippet:  &finding.Snippet{StartLine: 1, Lines: []string{"one", "two", "TODO ä", "four", "TODO ä"}},
-		Identity: "TODO ä\n", Fingerprint: finding.Print("sast/todo/todo", "a/x.txt", "TODOä", 0),
+		Identity: "TODO ä\n", Fingerprint: finding.NewFingerprint("sast/todo/todo", "a/x.txt", "TODOä", 0),
 	}
 	if diff := cmp.Diff(want, r.findings[0]); diff != "" {
 		t.Errorf("first finding (-want +got):\n%s", diff)
 	}
-	if got, want := r.findings[1].Fingerprint, finding.Print("sast/todo/todo", "a/x.txt", "TODOä", 1); got != want {
+	if got, want := r.findings[1].Fingerprint, finding.NewFingerprint("sast/todo/todo", "a/x.txt", "TODOä", 1); got != want {
 		t.Errorf("the second equal line has fingerprint %v, want %v", got, want)
 	}
 	if diff := cmp.Diff([]string{"sast/todo/todo"}, r.rules); diff != "" {
@@ -521,13 +521,13 @@ func TestSameIsToldOnce(t *testing.T) {
 		Severity: finding.Low}
 	file := analyzer("sast/one", func(p *scan.FilePass) error {
 		p.Report(todoRule, finding.Finding{Location: finding.Location{Path: p.Path, StartLine: 1},
-			Same: []string{other.ID}})
+			EquivalentRules: []string{other.ID}})
 		return nil
 	})
 	tree := project("sca/tree", func(p *scan.ProjectPass) error {
 		for line := 1; line <= 2; line++ {
 			p.Report(other, finding.Finding{Location: finding.Location{Path: "a.txt", StartLine: line},
-				Same: []string{other.ID}})
+				EquivalentRules: []string{other.ID}})
 		}
 		return nil
 	})

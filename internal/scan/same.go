@@ -24,7 +24,7 @@ func (d *driver) once(j *job, o *outcome) {
 		return by != "" && by != j.ID
 	})
 	for _, h := range o.hits {
-		for _, id := range h.Same {
+		for _, id := range h.EquivalentRules {
 			if len(d.spoken) < maxSpoken {
 				d.spoken[spoken{id, h.Location.Path, h.Location.StartLine}] = j.ID
 			}

@@ -67,7 +67,7 @@ func (t *Target) AddSecrets(s *redact.Set) {
 
 // AddSecrets adds what an identity signs in with.
 func AddSecrets(s *redact.Set, i *Identity) {
-	s.Public(i.Name)
+	s.AddPublic(i.Name)
 	addAddress(s, i.Marker.URL)
 	s.Add("totp", i.TOTP)
 	s.Add("totp", strings.ToUpper(strings.NewReplacer(" ", "", "-", "", "=", "").Replace(i.TOTP)))
@@ -116,7 +116,7 @@ func addValue(s *redact.Set, name, value string) {
 // addPair adds a user name, which everybody may see, with its password, also as HTTP Basic
 // writes both (RFC 7617).
 func addPair(s *redact.Set, user, password string) {
-	s.Public(user)
+	s.AddPublic(user)
 	if password == "" {
 		return
 	}
@@ -190,15 +190,15 @@ func addAddress(s *redact.Set, text string) {
 		}
 		rest = before + "://" + authority + "/" + path
 	}
-	s.Public(rest)
+	s.AddPublic(rest)
 	for _, list := range []string{query, fragment} {
 		for pair := range strings.SplitSeq(list, "&") {
 			name, value, _ := strings.Cut(pair, "=")
 			name, value = unescaped(name), unescaped(value)
-			if redact.Names(name) {
+			if redact.IsCredentialName(name) {
 				s.Add(name, value)
 			} else {
-				s.Obtained(name, value)
+				s.AddObtained(name, value)
 			}
 		}
 	}
@@ -208,7 +208,7 @@ func addAddress(s *redact.Set, text string) {
 func Masked(address string) string {
 	s := &redact.Set{}
 	addAddress(s, address)
-	return s.Text(address)
+	return s.RedactText(address)
 }
 
 func unescaped(text string) string {
@@ -252,7 +252,7 @@ func addMembers(s *redact.Set, name string, v any, depth int) {
 	switch v := v.(type) {
 	case string:
 		if named.MatchString(name) {
-			s.Public(v)
+			s.AddPublic(v)
 		} else {
 			addValue(s, name, v)
 		}

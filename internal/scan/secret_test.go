@@ -30,13 +30,13 @@ func TestSecretsOfTargets(t *testing.T) {
 		"b4sic-91", "qu0ted-91", "k3y-in-url", "js0n-p4ss", "884422", "f0rm&p4ss", "xm1-p4ss", "cl13nt-s3cret",
 		"r3fresh-91",
 		"c00kie-91", "st3p-91a", "st3p-p4ss", "r3c0rded-91", "r3c-c00kie", "p0stman-91"} {
-		if got := s.Text("before " + secret + " after"); strings.Contains(got, secret) {
+		if got := s.RedactText("before " + secret + " after"); strings.Contains(got, secret) {
 			t.Errorf("%s is not known", secret)
 		}
 	}
 	const public = "https://shop.example.org/app/start?page=17 jane@example.org joe@example.org app-42-client " +
 		"de-CH-1996 lang: text/plain-91 host-91-x user"
-	if got := s.Text(public); got != public {
+	if got := s.RedactText(public); got != public {
 		t.Errorf("too much is redacted: %s", got)
 	}
 }
@@ -62,6 +62,6 @@ func FuzzDescription(f *testing.F) {
 	f.Add(`{} "x" 1 }`)
 	f.Fuzz(func(_ *testing.T, text string) {
 		whole := Target{Descriptions: []Description{{Text: text}}}
-		whole.Secrets().Text(text)
+		whole.Secrets().RedactText(text)
 	})
 }

@@ -13,6 +13,8 @@ import (
 
 	"merlon/internal/config"
 	"merlon/internal/errs"
+	"merlon/internal/livetarget"
+	"merlon/internal/livetarget/ownership"
 	"merlon/internal/oast"
 	"merlon/internal/outbound"
 	"merlon/internal/run"
@@ -20,8 +22,6 @@ import (
 	"merlon/internal/seal"
 	"merlon/internal/store"
 	"merlon/internal/store/postgres"
-	"merlon/internal/target"
-	"merlon/internal/target/ownership"
 	"merlon/internal/tenant"
 	"merlon/internal/worker"
 )
@@ -30,7 +30,7 @@ import (
 // without the master key, which the tokens of owners are made with. Closed are addresses
 // that no scan reaches, own are addresses of this service.
 func newOwners(d *deployment, c config.Dast, closed []string, log *slog.Logger,
-	own ...string) (*ownership.Owners, error) {
+	own ...string) (*ownership.Verifier, error) {
 	if d.box == nil {
 		return nil, nil
 	}
@@ -41,7 +41,7 @@ func newOwners(d *deployment, c config.Dast, closed []string, log *slog.Logger,
 	if err != nil {
 		return nil, err
 	}
-	return ownership.New(ownership.Owners{Store: d.db, Client: client, Key: d.box.Derive("ownership"), Now: d.db.Now}),
+	return ownership.New(ownership.Verifier{Store: d.db, Client: client, Key: d.box.Derive("ownership"), Now: d.db.Now}),
 		nil
 }
 
@@ -107,11 +107,11 @@ func withPort(u *url.URL, port string) string {
 type targets struct {
 	db     *store.DB
 	box    *seal.Box
-	owners *ownership.Owners
+	owners *ownership.Verifier
 }
 
 // newTargets returns what opens targets; nil without the master key.
-func newTargets(d *deployment, owners *ownership.Owners) func(context.Context, *run.Run) (*worker.Target, error) {
+func newTargets(d *deployment, owners *ownership.Verifier) func(context.Context, *run.Run) (*worker.Target, error) {
 	if owners == nil {
 		return nil
 	}
@@ -121,7 +121,7 @@ func newTargets(d *deployment, owners *ownership.Owners) func(context.Context, *
 // open returns the run's target after it has looked again at whose it is.
 func (t *targets) open(ctx context.Context, r *run.Run) (*worker.Target, error) {
 	sc := tenant.System(r.OrganizationID, r.TeamID, r.ProjectID)
-	stored, err := t.db.SealedTarget(ctx, sc, target.ID(r.Target.ID))
+	stored, err := t.db.SealedTarget(ctx, sc, livetarget.ID(r.Target.ID))
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func (t *targets) open(ctx context.Context, r *run.Run) (*worker.Target, error) 
 		return nil, err
 	}
 	whole.Profile = r.Target.Profile
-	grounds, err := t.owners.Admit(ctx, sc, whole)
+	grounds, err := t.owners.Authorize(ctx, sc, whole)
 	if err != nil {
 		return nil, err
 	}
@@ -151,8 +151,8 @@ func (t *targets) open(ctx context.Context, r *run.Run) (*worker.Target, error) 
 
 // restrain limits a scan of hosts that the organization has not shown to control: it is slow
 // and short, whatever the target says, and nobody signs in.
-func restrain(t *scan.Target, grounds []ownership.Grounds) []scan.Reason {
-	if t.Profile != scan.Passive || len(grounds) == len(target.Scope(t)) {
+func restrain(t *scan.Target, grounds []ownership.Authorization) []scan.Reason {
+	if t.Profile != scan.Passive || len(grounds) == len(livetarget.ScopeOrigins(t)) {
 		return nil
 	}
 	t.Restrain()
@@ -201,12 +201,12 @@ type dialer func(ctx context.Context, network, address string) (net.Conn, error)
 // stands in for a proof, and to those that it signs in at. Whatever else the scan asks for is refused.
 type gate map[string]dialer
 
-func newGate(client *outbound.Client, t *scan.Target, grounds []ownership.Grounds) gate {
+func newGate(client *outbound.Client, t *scan.Target, grounds []ownership.Authorization) gate {
 	g := gate{}
-	for _, o := range target.SignIn(t) {
+	for _, o := range livetarget.SignInOrigins(t) {
 		g[o.Address()] = client.Dial
 	}
-	for _, o := range target.Scope(t) {
+	for _, o := range livetarget.ScopeOrigins(t) {
 		g[o.Address()] = client.Dial
 	}
 	for _, ground := range grounds {
@@ -235,7 +235,7 @@ func (g gate) dial(ctx context.Context, network, address string) (net.Conn, erro
 	if err != nil {
 		return nil, errs.E(errs.Forbidden, "%q is no host with a port", address)
 	}
-	at := net.JoinHostPort(target.CleanHost(host), port)
+	at := net.JoinHostPort(livetarget.CleanHost(host), port)
 	dial, ok := g[at]
 	if !ok {
 		return nil, errs.E(errs.Forbidden, "%s is refused: it is not part of the target", at)

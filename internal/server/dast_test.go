@@ -15,10 +15,10 @@ import (
 
 	"merlon/internal/config"
 	"merlon/internal/errs"
+	"merlon/internal/livetarget"
+	"merlon/internal/livetarget/ownership"
 	"merlon/internal/outbound"
 	"merlon/internal/scan"
-	"merlon/internal/target"
-	"merlon/internal/target/ownership"
 )
 
 // A scan reaches the hosts of its target and those that it signs in at, and nothing
@@ -44,7 +44,7 @@ func TestGate(t *testing.T) {
 	whole := &scan.Target{URL: app.String() + "/",
 		Identities: []scan.Identity{{Name: "a", OAuth: &scan.OAuthLogin{Token: issuer.String() + "/token",
 			Grant: "client_credentials"}}}}
-	listed := []ownership.Grounds{{Origin: target.OriginOf(app), Listed: []string{"127.0.0.1"}}}
+	listed := []ownership.Authorization{{Origin: livetarget.OriginOf(app), Listed: []string{"127.0.0.1"}}}
 	for name, c := range map[string]struct {
 		address string
 		refused bool
@@ -77,15 +77,15 @@ func TestGatePorts(t *testing.T) {
 		t.Fatal(err)
 	}
 	whole := &scan.Target{URL: "https://app.example:8443/"}
-	origin := target.Origin{Scheme: "https", Host: "app.example", Port: "8443"}
+	origin := livetarget.Origin{Scheme: "https", Host: "app.example", Port: "8443"}
 	for name, c := range map[string]struct {
-		grounds []ownership.Grounds
+		grounds []ownership.Authorization
 		want    []string
 	}{
 		"nothing": {nil, []string{"app.example:8443"}},
-		"file": {[]ownership.Grounds{{Origin: origin, Proof: &ownership.Proof{Method: ownership.File}}},
+		"file": {[]ownership.Authorization{{Origin: origin, Proof: &ownership.Proof{Method: ownership.File}}},
 			[]string{"app.example:8443"}},
-		"dns": {[]ownership.Grounds{{Origin: origin, Proof: &ownership.Proof{Method: ownership.DNS}}},
+		"dns": {[]ownership.Authorization{{Origin: origin, Proof: &ownership.Proof{Method: ownership.DNS}}},
 			[]string{"app.example:443", "app.example:80", "app.example:8443"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -151,16 +151,16 @@ func TestRestrain(t *testing.T) {
 		return &scan.Target{URL: "https://a.example/", Include: []string{"https://b.example/*"}, Profile: p, Rate: 1000,
 			Parallel: 64, Requests: 1_000_000, Identities: []scan.Identity{{Name: "jane", Bearer: "t"}}}
 	}
-	one := []ownership.Grounds{{}}
+	one := []ownership.Authorization{{}}
 	for name, c := range map[string]struct {
 		target     *scan.Target
-		grounds    []ownership.Grounds
+		grounds    []ownership.Authorization
 		restrained bool
 	}{
 		"nothing shown":     {wish(scan.Passive), nil, true},
 		"one of two shown":  {wish(scan.Passive), one, true},
-		"both shown":        {wish(scan.Passive), append(one, ownership.Grounds{}), false},
-		"an attack is held": {wish(scan.Safe), append(one, ownership.Grounds{}), false},
+		"both shown":        {wish(scan.Passive), append(one, ownership.Authorization{}), false},
+		"an attack is held": {wish(scan.Safe), append(one, ownership.Authorization{}), false},
 	} {
 		reasons := restrain(c.target, c.grounds)
 		got := c.target

@@ -98,7 +98,7 @@ func (i images) request(ctx context.Context, a *credential.Account, reference st
 // fetch writes the run's image into an empty folder.
 func (i images) fetch(ctx context.Context, r *run.Run, dir string) error {
 	ask := registry.Request{Reference: r.Image.Reference, Transport: i.transport(), MaxBytes: i.bytes}
-	if r.Sealed() {
+	if r.NeedsMasterKey() {
 		account, err := i.account(ctx, r)
 		if err == nil {
 			ask, err = i.request(ctx, account, r.Image.Reference)

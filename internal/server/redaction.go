@@ -5,8 +5,8 @@ import (
 	"log/slog"
 	"time"
 
+	"merlon/internal/livetarget"
 	"merlon/internal/redact"
-	"merlon/internal/target"
 )
 
 // redactPatience is how long a process waits before it tries again to clean stored rows.
@@ -18,7 +18,7 @@ func redactStored(ctx context.Context, d *deployment, log *slog.Logger) {
 	if d.box == nil {
 		return
 	}
-	open := func(t target.Target) (*redact.Set, error) {
+	open := func(t livetarget.Target) (*redact.Set, error) {
 		whole, err := t.Open(d.box)
 		if err != nil {
 			return nil, err

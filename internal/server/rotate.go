@@ -9,13 +9,13 @@ import (
 
 	"merlon/internal/config"
 	"merlon/internal/errs"
+	"merlon/internal/livetarget"
 	"merlon/internal/mail"
 	"merlon/internal/oidc/grant"
 	"merlon/internal/registry/credential"
 	"merlon/internal/run"
 	"merlon/internal/seal"
 	"merlon/internal/store"
-	"merlon/internal/target"
 	"merlon/internal/tenant"
 )
 
@@ -201,7 +201,7 @@ func labelOf(c store.SealedColumn, t store.SealedText) (string, error) {
 	case "run_kept":
 		return keptLabel(&run.Run{ID: run.ID(t.Key[0])}), nil
 	case "target":
-		return (&target.Target{ID: target.ID(t.Key[0]), Organization: tenant.OrganizationID(t.With[0]),
+		return (&livetarget.Target{ID: livetarget.ID(t.Key[0]), Organization: tenant.OrganizationID(t.With[0]),
 			Project: tenant.ProjectID(t.With[1])}).Label(), nil
 	}
 	return "", fmt.Errorf("nobody knows what binds texts of %s to their place", c.Table)

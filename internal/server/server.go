@@ -20,10 +20,10 @@ import (
 	"merlon/internal/audit"
 	"merlon/internal/config"
 	"merlon/internal/identity"
+	"merlon/internal/livetarget/ownership"
 	"merlon/internal/oidc"
-	"merlon/internal/remedy"
+	"merlon/internal/remediation"
 	"merlon/internal/run"
-	"merlon/internal/target/ownership"
 	"merlon/internal/worker"
 )
 
@@ -90,11 +90,11 @@ func Run(ctx context.Context, c config.Server, ready func(Addresses)) error {
 	if err != nil {
 		return err
 	}
-	desk := remedy.New(d.db, log, d.db.Now, uuid.NewString)
-	refusals := audit.NewRefusals(d.db, d.db.Now)
+	planner := remediation.New(d.db, log, d.db.Now, uuid.NewString)
+	refusals := audit.NewAccessDenials(d.db, d.db.Now)
 	d.db.MaxQueued, d.db.MaxUserQueued = c.LimitQueuedScans, c.LimitUserQueuedScans
 	d.db.MaxStored = c.LimitOrganizationBytes << 20
-	handler, err := newHandler(c, at, parts{d, service, provider, work, held, desk, owners, refusals}, log)
+	handler, err := newHandler(c, at, parts{d, service, provider, work, held, planner, owners, refusals}, log)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func Run(ctx context.Context, c config.Server, ready func(Addresses)) error {
 	})
 	g.Go(func() error { return work.Run(ctx) })
 	g.Go(func() error { courier.Run(ctx); return nil })
-	g.Go(func() error { desk.Run(ctx); return nil })
+	g.Go(func() error { planner.Run(ctx); return nil })
 	g.Go(func() error { redactStored(ctx, d, log); return nil })
 	g.Go(func() error { keepAdvisories(ctx, d.db, c, client, log); return nil })
 	g.Go(func() error { provider.Run(ctx, time.Hour); return nil })
@@ -178,9 +178,9 @@ type parts struct {
 	provider *oidc.Provider
 	work     *worker.Worker
 	images   images
-	desk     *remedy.Desk
-	owners   *ownership.Owners
-	refusals *audit.Refusals
+	planner  *remediation.Service
+	owners   *ownership.Verifier
+	refusals *audit.AccessDenials
 }
 
 // newIdentity returns who people are and the provider that says so to
@@ -228,7 +228,7 @@ func newHandler(c config.Server, at Addresses, p parts, log *slog.Logger) (http.
 		Now: p.db.Now, Log: log,
 		Authenticate: p.provider.Authenticate,
 		Refused:      p.refusals.Add,
-		Missed:       p.refusals.AddMissed,
+		Missed:       p.refusals.AddNotFound,
 		Allow:        p.people.Allow,
 		Quotas: api.Quotas{
 			UserInvitations: c.LimitUserInvitations, OrganizationInvitations: c.LimitOrganizationInvitations,
@@ -238,7 +238,7 @@ func newHandler(c config.Server, at Addresses, p parts, log *slog.Logger) (http.
 		ClientApps: clientApps(p.provider.ClientApps()),
 		Scopes:     p.db, Tenancy: p.db, Stats: p.db, Results: p.db, Numbers: p.db, Overviews: p.db, Users: p.people,
 		Tokens:   p.people,
-		Analyses: Analyses(), Post: p.post(), Remedies: p.desk,
+		Analyses: Analyses(), Post: p.post(), Remedies: p.planner,
 		Requests: p.db, Box: p.box, Credentials: p.db, Targets: p.db, Owners: p.owners, Catalog: p.images.catalog,
 		AWSPrincipal: c.AWSPrincipalARN, Images: p.images, Search: p.images.catalog,
 		Scans: run.New(run.Config{

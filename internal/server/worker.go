@@ -8,9 +8,9 @@ import (
 	"merlon/internal/archive"
 	"merlon/internal/chromium"
 	"merlon/internal/config"
+	"merlon/internal/livetarget/ownership"
 	"merlon/internal/oast"
 	"merlon/internal/sandbox"
-	"merlon/internal/target/ownership"
 	"merlon/internal/triage"
 	"merlon/internal/worker"
 )
@@ -18,9 +18,9 @@ import (
 // subjects are what scans look at besides uploads.
 type subjects struct {
 	images images
-	owners *ownership.Owners // of running applications; nil without the master key
-	calls  *oast.Listener    // for what they send elsewhere; nil: nobody listens
-	script string            // the setting dast-browser: what runs their script
+	owners *ownership.Verifier // of running applications; nil without the master key
+	calls  *oast.Listener      // for what they send elsewhere; nil: nobody listens
+	script string              // the setting dast-browser: what runs their script
 }
 
 // newWorker returns what runs scans in this process. With no slots it only

@@ -94,11 +94,11 @@ type detail struct {
 	Secret      *finding.SecretMatch  `json:"secret,omitempty"`
 	Layer       *finding.Layer        `json:"layer,omitempty"`
 	Live        *finding.Live         `json:"live,omitempty"`
-	Entry       []finding.Entry       `json:"entry,omitempty"`
+	Entry       []finding.EntryPoint  `json:"entry,omitempty"`
 }
 
 func detailOf(f *finding.Finding) detail {
-	return detail{f.Location.StartColumn, f.Location.EndColumn, f.Snippet, f.Also, f.Same, f.Steps, f.Package, f.Secret,
+	return detail{f.Location.StartColumn, f.Location.EndColumn, f.Snippet, f.Also, f.EquivalentRules, f.Steps, f.Package, f.Secret,
 		f.Layer, f.Live, f.Entry}
 }
 
@@ -164,7 +164,7 @@ func scanFinding(rows *sql.Rows) (triage.Finding, error) {
 	}
 	p.RuleID = f.Rule.ID
 	p.Location.StartColumn, p.Location.EndColumn = d.StartColumn, d.EndColumn
-	p.Snippet, p.Also, p.Same, p.Steps, p.Package, p.Secret, p.Layer, p.Live = d.Snippet, d.Also, d.Same, d.Steps,
+	p.Snippet, p.Also, p.EquivalentRules, p.Steps, p.Package, p.Secret, p.Layer, p.Live = d.Snippet, d.Also, d.Same, d.Steps,
 		d.Package, d.Secret, d.Layer, d.Live
 	p.Entry = d.Entry
 	f.History = []triage.Change{}

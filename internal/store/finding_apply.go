@@ -51,7 +51,7 @@ func (db *DB) Apply(ctx context.Context, sc tenant.Scope, b *triage.Batch) error
 		if err := tx.count(ctx, sc, b.Branch, change{b.Counts, b.Opened, b.Solved}); err != nil {
 			return err
 		}
-		if b.Last != nil {
+		if b.Summary != nil {
 			if err := tx.endScan(ctx, sc, b); err != nil {
 				return err
 			}
@@ -59,7 +59,7 @@ func (db *DB) Apply(ctx context.Context, sc tenant.Scope, b *triage.Batch) error
 				return err
 			}
 		}
-		if len(b.Counts) > 0 || b.Last != nil {
+		if len(b.Counts) > 0 || b.Summary != nil {
 			return tx.refreshStats(ctx, sc)
 		}
 		return nil
@@ -74,7 +74,7 @@ func (tx *Tx) advance(ctx context.Context, sc tenant.Scope, b *triage.Batch) err
 		return err
 	}
 	if revision != b.Revision {
-		return triage.ErrOvertaken
+		return triage.ErrBranchChanged
 	}
 	if b.Version == 0 {
 		if _, err := tx.Exec(ctx, `INSERT INTO branch (project_id, name, organization_id, version, created_at) VALUES (?, ?, ?, 0, ?)
@@ -88,7 +88,7 @@ func (tx *Tx) advance(ctx context.Context, sc tenant.Scope, b *triage.Batch) err
 		return fmt.Errorf("advance branch: %w", err)
 	}
 	if n == 0 {
-		return triage.ErrOvertaken
+		return triage.ErrBranchChanged
 	}
 	return nil
 }
@@ -199,7 +199,7 @@ func historyRow(sc tenant.Scope, c *triage.Change) []any {
 		string(c.Run), string(c.By)}
 }
 
-func findingRow(sc tenant.Scope, b *triage.Batch, r *triage.Row) ([]any, error) {
+func findingRow(sc tenant.Scope, b *triage.Batch, r *triage.FindingRow) ([]any, error) {
 	rest, err := pack(detailOf(r.Report))
 	if err != nil {
 		return nil, err
@@ -215,9 +215,9 @@ func findingRow(sc tenant.Scope, b *triage.Batch, r *triage.Row) ([]any, error) 
 	return []any{
 		string(r.ID), string(sc.Organization), string(sc.Project), b.Branch, r.Flaw.String(), r.Place.String(),
 		r.Code.String(),
-		code(finding.Analyses, r.Cell.Analysis), f.Analyzer, r.RuleID, closedCode(r.Cell.Status),
-		code(finding.Severities, r.Cell.Severity),
-		code(triage.Statuses, r.Cell.Status), code(triage.Priorities, r.Cell.Priority), r.Pinned, r.Score, false,
+		code(finding.Analyses, r.Bucket.Analysis), f.Analyzer, r.RuleID, closedCode(r.Bucket.Status),
+		code(finding.Severities, r.Bucket.Severity),
+		code(triage.Statuses, r.Bucket.Status), code(triage.Priorities, r.Bucket.Priority), r.Pinned, r.Score, false,
 		tenths(r.CVSS), fixable,
 		dependency, f.Location.Path, f.Location.StartLine, f.Location.EndLine, f.Language, f.Message, name, rest,
 		int64(r.Sum), proves,
@@ -264,9 +264,9 @@ func at(t time.Time, rows [][]any) [][]any {
 // endFindings resolves the findings and removes the packages that the scan did
 // not see.
 func (tx *Tx) endFindings(ctx context.Context, sc tenant.Scope, b *triage.Batch) error {
-	if len(b.Gone) > 0 {
-		ids := make([]string, len(b.Gone))
-		for i, id := range b.Gone {
+	if len(b.Resolved) > 0 {
+		ids := make([]string, len(b.Resolved))
+		for i, id := range b.Resolved {
 			ids[i] = string(id)
 		}
 		in, arg := tx.db.Dialect.In("id", ids)
@@ -301,18 +301,18 @@ func (tx *Tx) endScan(ctx context.Context, sc tenant.Scope, b *triage.Batch) err
 		append(args, string(b.Run.ID), string(sc.Project), b.Branch)...); err != nil {
 		return fmt.Errorf("end scan of branch: %w", err)
 	}
-	if err := tx.endOperations(ctx, b.Run, b.Last.Operations); err != nil {
+	if err := tx.endOperations(ctx, b.Run, b.Summary.Operations); err != nil {
 		return err
 	}
 	if err := tx.putImage(ctx, sc, b); err != nil {
 		return err
 	}
-	if err := tx.putCoverage(ctx, b.Run, b.Last.Looked); err != nil {
+	if err := tx.putCoverage(ctx, b.Run, b.Summary.Analyses); err != nil {
 		return err
 	}
 	var rows [][]any
 	last := map[string]int{} // an analyzer has one row
-	for _, s := range b.Last.Statuses {
+	for _, s := range b.Summary.Statuses {
 		row := []any{string(sc.Project), b.Branch, s.Analyzer, code(finding.Analyses, s.Analysis), string(b.Run.ID),
 			string(b.Run.Source),
 			string(s.State), millis(tx.Now)}
@@ -326,10 +326,10 @@ func (tx *Tx) endScan(ctx context.Context, sc tenant.Scope, b *triage.Batch) err
 	err := tx.insertRows(ctx, "branch_scan", "project_id, branch, analyzer, analysis, run_id, source, state, at",
 		` ON CONFLICT (project_id, branch, analyzer) DO UPDATE SET analysis = excluded.analysis, run_id = excluded.run_id,
 		source = excluded.source, state = excluded.state, at = excluded.at`, rows)
-	if err != nil || len(b.Last.Languages) == 0 {
+	if err != nil || len(b.Summary.Languages) == 0 {
 		return err
 	}
-	languages, err := json.Marshal(b.Last.Languages)
+	languages, err := json.Marshal(b.Summary.Languages)
 	if err != nil {
 		return fmt.Errorf("encode languages: %w", err)
 	}
@@ -343,7 +343,7 @@ func (tx *Tx) endScan(ctx context.Context, sc tenant.Scope, b *triage.Batch) err
 // change is a difference in the numbers of a branch.
 type change struct {
 	counts         triage.Counts
-	opened, solved map[triage.Sort]int
+	opened, solved map[triage.AnalysisSeverity]int
 }
 
 // day is the number of a time's day since 1970, in UTC.
@@ -367,7 +367,7 @@ func (tx *Tx) count(ctx context.Context, sc tenant.Scope, branch string, c chang
 	rows = nil
 	for _, a := range finding.Analyses {
 		for _, severity := range finding.Severities {
-			s := triage.Sort{Analysis: a, Severity: severity}
+			s := triage.AnalysisSeverity{Analysis: a, Severity: severity}
 			if c.opened[s] != 0 || c.solved[s] != 0 {
 				rows = append(rows, []any{string(sc.Project), branch, day(tx.Now), code(finding.Analyses, a),
 					code(finding.Severities, severity), c.opened[s], c.solved[s]})

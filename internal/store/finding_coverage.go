@@ -32,7 +32,7 @@ func imageSubject(repository string) string { return "image:" + repository }
 func targetSubject(id string) string { return "target:" + id }
 
 // putCoverage records what a run has looked at.
-func (tx *Tx) putCoverage(ctx context.Context, r *run.Run, looked []triage.Looked) error {
+func (tx *Tx) putCoverage(ctx context.Context, r *run.Run, looked []triage.AnalysisCoverage) error {
 	var rows [][]any
 	for _, l := range looked {
 		if l.Failed {
@@ -122,7 +122,7 @@ func (db *DB) Coverages(ctx context.Context, sc tenant.Scope, ids []tenant.Proje
 					names = []string{reference}
 				}
 				for _, name := range names {
-					list = append(list, triage.Uncovered(c.ProjectID, name)...)
+					list = append(list, triage.NeverAnalyzed(c.ProjectID, name)...)
 				}
 			}
 			out[c.ProjectID] = list
@@ -168,7 +168,7 @@ func scanCoverage(rows *sql.Rows, now time.Time) (c triage.Coverage, reference s
 	if err := json.Unmarshal([]byte(reasons), &c.Reasons); err != nil {
 		return c, "", fmt.Errorf("read reasons: %w", err)
 	}
-	c.Judge(complete, fromMillis(source), now)
+	c.SetState(complete, fromMillis(source), now)
 	return c, reference, nil
 }
 

@@ -38,7 +38,7 @@ func (db *DB) Decide(ctx context.Context, sc tenant.Scope, d triage.Decision) (t
 // those of the other one.
 func (tx *Tx) decideAll(ctx context.Context, sc tenant.Scope, d triage.Decision) error {
 	all := []triage.ID{d.Finding}
-	if d.BothSides {
+	if d.IncludeLinked {
 		others, err := tx.otherSide(ctx, sc, d.Finding)
 		if err != nil {
 			return err
@@ -59,13 +59,13 @@ func (tx *Tx) decide(ctx context.Context, sc tenant.Scope, d triage.Decision) er
 	if err != nil {
 		return err
 	}
-	var before triage.Cell
+	var before triage.Bucket
 	for _, s := range all {
 		if s.ID == d.Finding {
-			before = s.Cell
+			before = s.Bucket
 		}
 	}
-	changes := d.Consequences(all)
+	changes := d.Transitions(all)
 	if len(changes) == 0 && d.Comment == "" {
 		return nil // it was so before
 	}
@@ -74,8 +74,8 @@ func (tx *Tx) decide(ctx context.Context, sc tenant.Scope, d triage.Decision) er
 			return err
 		}
 	}
-	solved := triage.SolvedBy(changes)
-	tally := triage.Tally(changes)
+	solved := triage.CountResolved(changes)
+	tally := triage.CountChanges(changes)
 	for _, branch := range triage.Branches(tally) {
 		if err := tx.count(ctx, sc, branch, change{counts: tally[branch], solved: solved[branch]}); err != nil {
 			return err
@@ -110,7 +110,7 @@ func (tx *Tx) decide(ctx context.Context, sc tenant.Scope, d triage.Decision) er
 
 // standpoints returns the flaw of a finding and its findings on all branches.
 func (tx *Tx) standpoints(ctx context.Context, sc tenant.Scope,
-	id triage.ID) (flaw string, all []triage.Standpoint, err error) {
+	id triage.ID) (flaw string, all []triage.CurrentState, err error) {
 	err = tx.QueryRow(ctx, "SELECT flaw FROM finding WHERE id = ? AND project_id = ? AND organization_id = ?",
 		append([]any{string(id)}, ofProject(sc)...)...).Scan(&flaw)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -121,26 +121,26 @@ func (tx *Tx) standpoints(ctx context.Context, sc tenant.Scope,
 	}
 	rows, err := tx.Query(ctx, `SELECT id, branch, analysis, severity, status, priority, cvss, pinned, gone FROM finding
 		WHERE project_id = ? AND organization_id = ? AND flaw = ? ORDER BY branch, id`, append(ofProject(sc), flaw)...)
-	all, err = collect(rows, err, func(rows *sql.Rows) (s triage.Standpoint, err error) {
+	all, err = collect(rows, err, func(rows *sql.Rows) (s triage.CurrentState, err error) {
 		var analysis, severity, status, priority, cvss int
 		err = rows.Scan(&s.ID, &s.Branch, &analysis, &severity, &status, &priority, &cvss, &s.Pinned, &s.Gone)
-		s.Cell = cell(analysis, severity, status, priority)
-		s.Risk = triage.Risk(s.Cell.Severity, float64(cvss)/10)
+		s.Bucket = cell(analysis, severity, status, priority)
+		s.Risk = triage.Risk(s.Bucket.Severity, float64(cvss)/10)
 		return s, err
 	})
 	return flaw, all, err
 }
 
 // follow writes what a decision makes of one finding.
-func (tx *Tx) follow(ctx context.Context, sc tenant.Scope, c triage.Consequence) error {
+func (tx *Tx) follow(ctx context.Context, sc tenant.Scope, c triage.Transition) error {
 	var resolved int64
-	if c.Cell.Status == triage.Resolved {
+	if c.Bucket.Status == triage.Resolved {
 		resolved = millis(tx.Now)
 	}
 	_, err := tx.Exec(ctx, `UPDATE finding SET resolved_at = CASE WHEN status = ? THEN resolved_at ELSE ? END,
 		status = ?, closed = ?, priority = ?, pinned = ?, updated_at = ? WHERE id = ? AND project_id = ?`,
-		code(triage.Statuses, c.Cell.Status), resolved,
-		code(triage.Statuses, c.Cell.Status), closedCode(c.Cell.Status), code(triage.Priorities, c.Cell.Priority),
+		code(triage.Statuses, c.Bucket.Status), resolved,
+		code(triage.Statuses, c.Bucket.Status), closedCode(c.Bucket.Status), code(triage.Priorities, c.Bucket.Priority),
 		c.Pinned, millis(tx.Now),
 		string(c.ID), string(sc.Project))
 	if err != nil {
@@ -170,7 +170,7 @@ func (tx *Tx) remember(ctx context.Context, sc tenant.Scope, flaw string, d tria
 }
 
 // decisionHistory returns the rows that tell who decided what.
-func decisionHistory(sc tenant.Scope, flaw string, d triage.Decision, before triage.Cell) [][]any {
+func decisionHistory(sc tenant.Scope, flaw string, d triage.Decision, before triage.Bucket) [][]any {
 	var rows [][]any
 	add := func(kind triage.ChangeKind, value, previous string) {
 		if value != "" && value != previous {
@@ -189,7 +189,7 @@ func decisionHistory(sc tenant.Scope, flaw string, d triage.Decision, before tri
 // itself, and how many there are.
 func (db *DB) Similar(ctx context.Context, sc tenant.Scope, f triage.Finding, path string,
 	limit int) ([]triage.Finding, int, error) {
-	filter := triage.Filter{Analysis: f.Report.Analysis, Branch: f.Branch, RuleID: f.RuleID, Path: path, Except: f.ID}
+	filter := triage.Filter{Analysis: f.Report.Analysis, Branch: f.Branch, RuleID: f.RuleID, Path: path, ExcludeID: f.ID}
 	if f.Report.Package != nil {
 		filter.Package = f.Report.Package.Package.Name
 	}

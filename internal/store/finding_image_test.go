@@ -46,8 +46,8 @@ func (p part) stream(t *testing.T) []byte {
 		must(h.Finding(&finding.Finding{
 			RuleID: rule.ID, Analyzer: analyzer, Analysis: analysis, Severity: finding.High, Message: "a flaw",
 			Layer:    layer,
-			Location: finding.Location{Path: p.root + name}, Fingerprint: finding.Print(rule.ID, name, "same",
-				0).In(p.root),
+			Location: finding.Location{Path: p.root + name}, Fingerprint: finding.NewFingerprint(rule.ID, name, "same",
+				0).InComponent(p.root),
 		}))
 	}
 	end := scan.Status{Analyzer: analyzer, Analysis: analysis, State: scan.Succeeded, Reasons: []scan.Reason{},
@@ -63,14 +63,14 @@ func (p part) stream(t *testing.T) []byte {
 // branch returns the places of what is open on the branch, and its packages.
 func (s *findingStore) branch(name string) (open, packages []string) {
 	s.t.Helper()
-	err := s.db.Known(s.t.Context(), s.sc, name, func(k triage.Known) error {
+	err := s.db.Known(s.t.Context(), s.sc, name, func(k triage.Existing) error {
 		if !k.Gone {
 			open = append(open, k.Path)
 		}
 		return nil
 	})
 	if err == nil {
-		err = s.db.KnownPackages(s.t.Context(), s.sc, name, func(p triage.KnownPackage) error {
+		err = s.db.KnownPackages(s.t.Context(), s.sc, name, func(p triage.ExistingPackage) error {
 			packages = append(packages, p.Path)
 			return nil
 		})
@@ -155,7 +155,7 @@ func TestImageOnANewBranch(t *testing.T) {
 		s.ingest("topic", part{root: other, files: []string{"status"}}.stream(t))
 		s.ingest("later", part{root: web, files: []string{"lib/status"}}.stream(t)) // moved
 		flaw := func(branch string) (f triage.Digest) {
-			if err := db.Known(t.Context(), s.sc, branch, func(k triage.Known) error {
+			if err := db.Known(t.Context(), s.sc, branch, func(k triage.Existing) error {
 				f = k.Flaw
 				return nil
 			}); err != nil {

@@ -27,7 +27,7 @@ func (db *DB) Branch(ctx context.Context, sc tenant.Scope, name string) (*triage
 	if err != nil {
 		return nil, db.classify(err)
 	}
-	b := &triage.Branch{Name: name, Decisions: map[triage.Digest]triage.Decided{}}
+	b := &triage.Branch{Name: name, Decisions: map[triage.Digest]triage.PriorDecision{}}
 	err = db.QueryRow(ctx, "SELECT revision FROM project_stats WHERE project_id = ? AND organization_id = ?",
 		ofProject(sc)...).Scan(&b.Revision)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -110,7 +110,7 @@ func referenceBranch(s project.Settings, branches []branchRow) string {
 }
 
 // readDecisions reads every decision of the scope's project.
-func (db *DB) readDecisions(ctx context.Context, sc tenant.Scope, into map[triage.Digest]triage.Decided) error {
+func (db *DB) readDecisions(ctx context.Context, sc tenant.Scope, into map[triage.Digest]triage.PriorDecision) error {
 	rows, err := db.Query(ctx, `SELECT d.flaw, d.status, d.priority FROM decision d JOIN project p ON p.id = d.project_id
 		WHERE d.project_id = ? AND p.organization_id = ?`, ofProject(sc)...)
 	return each(rows, err, func(rows *sql.Rows) error {
@@ -120,7 +120,7 @@ func (db *DB) readDecisions(ctx context.Context, sc tenant.Scope, into map[triag
 			return err
 		}
 		flaw, err := triage.ParseDigest(text)
-		into[flaw] = triage.Decided{Status: value(triage.Statuses, status),
+		into[flaw] = triage.PriorDecision{Status: value(triage.Statuses, status),
 			Priority: value(triage.Priorities, priority)}
 		return err
 	})
@@ -144,7 +144,7 @@ const knownColumns = `id, flaw, place, code, analysis, analyzer, rule_id, severi
 	proves, proven, last_run, last_did, updated_at`
 
 // Known calls do for every finding of a branch of the scope's project.
-func (db *DB) Known(ctx context.Context, sc tenant.Scope, branch string, do func(triage.Known) error) error {
+func (db *DB) Known(ctx context.Context, sc tenant.Scope, branch string, do func(triage.Existing) error) error {
 	rows, err := db.Query(ctx, "SELECT "+knownColumns+" FROM finding WHERE project_id = ? AND organization_id = ? "+
 		"AND branch = ?",
 		append(ofProject(sc), branch)...)
@@ -158,15 +158,15 @@ func (db *DB) Known(ctx context.Context, sc tenant.Scope, branch string, do func
 	})
 }
 
-func scanKnown(rows *sql.Rows, same map[string]string) (triage.Known, error) {
-	var k triage.Known
+func scanKnown(rows *sql.Rows, same map[string]string) (triage.Existing, error) {
+	var k triage.Existing
 	var flaw, place, codeText, proves sql.RawBytes
 	var analyzer, rule, path, lastRun sql.RawBytes
 	var analysis, severity, status, priority, cvss int
 	var sum, updated int64
 	err := rows.Scan(&k.ID, &flaw, &place, &codeText, &analysis, &analyzer, &rule, &severity, &status, &priority,
 		&k.Pinned, &k.Gone, &cvss,
-		&path, &k.Line, &sum, &proves, &k.Proven, &lastRun, &k.LastDid, &updated)
+		&path, &k.Line, &sum, &proves, &k.Proven, &lastRun, &k.LastEffect, &updated)
 	if err != nil {
 		return k, err
 	}
@@ -193,22 +193,22 @@ func scanKnown(rows *sql.Rows, same map[string]string) (triage.Known, error) {
 	}
 	k.Analyzer, k.Rule, k.Path, k.LastRun = once(analyzer), once(rule), once(path), run.ID(once(lastRun))
 	k.Sum, k.UpdatedAt = uint64(sum), fromMillis(updated)
-	k.Cell = triage.Cell{
+	k.Bucket = triage.Bucket{
 		Analysis: value(finding.Analyses, analysis), Severity: value(finding.Severities, severity),
 		Status: value(triage.Statuses, status), Priority: value(triage.Priorities, priority),
 	}
-	k.Risk = triage.Risk(k.Cell.Severity, float64(cvss)/10)
+	k.Risk = triage.Risk(k.Bucket.Severity, float64(cvss)/10)
 	return k, nil
 }
 
 // KnownPackages calls do for every package of a branch of the scope's project.
 func (db *DB) KnownPackages(ctx context.Context, sc tenant.Scope, branch string,
-	do func(triage.KnownPackage) error) error {
+	do func(triage.ExistingPackage) error) error {
 	rows, err := db.Query(ctx, "SELECT id, path, dependency, sum FROM package WHERE project_id = ? AND "+
 		"organization_id = ? AND branch = ?",
 		append(ofProject(sc), branch)...)
 	return each(rows, err, func(rows *sql.Rows) error {
-		var p triage.KnownPackage
+		var p triage.ExistingPackage
 		var dependency int
 		var sum int64
 		if err := rows.Scan(&p.ID, &p.Path, &dependency, &sum); err != nil {

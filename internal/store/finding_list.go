@@ -62,7 +62,7 @@ func containing(part string) string {
 func (db *DB) filter(sc tenant.Scope, f triage.Filter) *where {
 	w := &where{}
 	w.and("f.project_id = ? AND f.organization_id = ?", ofProject(sc)...)
-	if f.Nothing {
+	if f.MatchNone {
 		w.and("1 = 0")
 	}
 	if f.Analysis != "" {
@@ -86,11 +86,11 @@ func (db *DB) filter(sc tenant.Scope, f triage.Filter) *where {
 	if f.Place != "" {
 		w.and("f.place = ?", f.Place)
 	}
-	if f.Proves != "" {
-		w.and("f.proves = ? AND f.proves <> ''", f.Proves)
+	if f.ConfirmsPlace != "" {
+		w.and("f.proves = ? AND f.proves <> ''", f.ConfirmsPlace)
 	}
-	if f.Except != "" {
-		w.and("f.id <> ?", string(f.Except))
+	if f.ExcludeID != "" {
+		w.and("f.id <> ?", string(f.ExcludeID))
 	}
 	like := func(column string) string { return column + " " + db.Dialect.Like() + ` ? ESCAPE '\'` }
 	if f.Language != "" {
@@ -254,12 +254,12 @@ func cursorAt(q triage.Query, f *triage.Finding) *triage.Cursor {
 // selects: from the branches' numbers where those tell.
 func (db *DB) CountFindings(ctx context.Context, sc tenant.Scope, f triage.Filter) (int, error) {
 	var n int
-	if f.Nothing {
+	if f.MatchNone {
 		return 0, nil
 	}
 	if f.Language != "" || f.Search != "" || f.Fixable != nil || len(f.Origins) > 0 || f.RuleID != "" ||
-		f.Package != "" || f.Path != "" || f.Except != "" || f.Image != "" || len(f.Classes) > 0 || f.Place != "" ||
-		f.Proves != "" {
+		f.Package != "" || f.Path != "" || f.ExcludeID != "" || f.Image != "" || len(f.Classes) > 0 || f.Place != "" ||
+		f.ConfirmsPlace != "" {
 		w := db.filter(sc, f)
 		err := db.QueryRow(ctx, "SELECT COUNT(*) FROM finding f WHERE "+w.text.String(), w.args...).Scan(&n)
 		if err != nil {
@@ -278,15 +278,15 @@ func (db *DB) CountFindings(ctx context.Context, sc tenant.Scope, f triage.Filte
 
 // ProjectCells returns the numbers of findings of every branch of the scope's
 // project.
-func (db *DB) ProjectCells(ctx context.Context, sc tenant.Scope) ([]triage.BranchCell, error) {
+func (db *DB) ProjectCells(ctx context.Context, sc tenant.Scope) ([]triage.BranchBucket, error) {
 	rows, err := db.Query(ctx, `SELECT s.branch, s.analysis, s.severity, s.status, s.priority, s.findings, s.risk
 		FROM branch_stats s JOIN project_stats p ON p.project_id = s.project_id
 		WHERE s.project_id = ? AND p.organization_id = ? AND s.findings <> 0`, ofProject(sc)...)
-	return collect(rows, err, func(rows *sql.Rows) (triage.BranchCell, error) {
-		c := triage.BranchCell{ProjectID: sc.Project}
+	return collect(rows, err, func(rows *sql.Rows) (triage.BranchBucket, error) {
+		c := triage.BranchBucket{ProjectID: sc.Project}
 		var analysis, severity, status, priority int
 		err := rows.Scan(&c.Branch, &analysis, &severity, &status, &priority, &c.Count.N, &c.Count.Risk)
-		c.Cell = cell(analysis, severity, status, priority)
+		c.Bucket = cell(analysis, severity, status, priority)
 		return c, err
 	})
 }

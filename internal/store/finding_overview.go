@@ -103,7 +103,7 @@ func (w *where) branches(db *DB, column string, names []string) {
 
 // days adds that a row d of branch_daily is of the days, that the filter selects it by
 // severity, analysis and branch, and that the settings of the project p show it.
-func (w *where) days(db *DB, f triage.OverviewFilter, days triage.Days) {
+func (w *where) days(db *DB, f triage.OverviewFilter, days triage.DateRange) {
 	w.and("d.day >= ? AND d.day <= ?", day(days.First), day(days.Last))
 	w.and(dayShown("p"))
 	anyOf(w, "d.severity", finding.Severities, f.Severities)
@@ -245,7 +245,7 @@ func (db *DB) TeamSummaries(ctx context.Context, sc tenant.Scope, f triage.Overv
 // OverviewDays returns what those projects gained and lost on the days, by day
 // and severity.
 func (db *DB) OverviewDays(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter,
-	days triage.Days) ([]triage.DayCount, error) {
+	days triage.DateRange) ([]triage.DayCount, error) {
 	l, err := db.newLens(ctx, sc, f)
 	if err != nil {
 		return nil, err

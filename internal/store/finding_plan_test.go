@@ -102,16 +102,16 @@ func TestFindingsAreTheirProjects(t *testing.T) {
 			analyses, err := db.AnalysisStandings(ctx, sc, ids)
 			empty("analyses", len(analyses), err)
 			days, err := db.DayCounts(ctx, sc, ids, triage.OverviewFilter{Branches: []string{"main"}},
-				triage.Days{Last: clock.Now()})
+				triage.DateRange{Last: clock.Now()})
 			empty("days", len(days), err)
 			scan, err := db.LastScan(ctx, sc, "")
 			if err != nil || scan != nil {
 				t.Errorf("%s: last scan: got %v, %v", name, scan, err)
 			}
 			known := 0
-			err = db.Known(ctx, sc, "main", func(triage.Known) error { known++; return nil })
+			err = db.Known(ctx, sc, "main", func(triage.Existing) error { known++; return nil })
 			empty("known", known, err)
-			err = db.KnownPackages(ctx, sc, "main", func(triage.KnownPackage) error { known++; return nil })
+			err = db.KnownPackages(ctx, sc, "main", func(triage.ExistingPackage) error { known++; return nil })
 			empty("known packages", known, err)
 			counts, err := db.OverviewCounts(ctx, sc, triage.OverviewFilter{Statuses: triage.Statuses})
 			empty("overview", len(counts), err)

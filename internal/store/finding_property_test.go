@@ -140,7 +140,7 @@ func (m *model) stream(t testing.TB, reported []int, blind map[string]bool) []by
 			Message:  fmt.Sprint("flaw ", flaw), Location: finding.Location{Path: m.paths[flaw], StartLine: 1 + flaw,
 				EndLine: 1 + flaw},
 		}
-		f.Fingerprint = finding.Print(f.RuleID, f.Location.Path, f.Message, 0)
+		f.Fingerprint = finding.NewFingerprint(f.RuleID, f.Location.Path, f.Message, 0)
 		must(h.Finding(f))
 	}
 	for i := range 2 {

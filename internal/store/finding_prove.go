@@ -44,7 +44,7 @@ func (tx *Tx) prove(ctx context.Context, sc tenant.Scope, branch string, by run.
 		if priority == f.Priority {
 			continue
 		}
-		before := triage.Cell{Analysis: f.Report.Analysis, Severity: f.Report.Severity, Status: f.Status,
+		before := triage.Bucket{Analysis: f.Report.Analysis, Severity: f.Report.Severity, Status: f.Status,
 			Priority: f.Priority}
 		after := before
 		after.Priority = priority

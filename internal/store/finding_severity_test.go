@@ -39,8 +39,8 @@ func TestScanOfSomeSeverities(t *testing.T) {
 				must(h.Finding(&finding.Finding{
 					RuleID: rule.ID, Analyzer: "container/image", Analysis: finding.Container, Severity: severity,
 					Message:  "a flaw",
-					Location: finding.Location{Path: root + name}, Fingerprint: finding.Print(rule.ID, name, name,
-						0).In(root),
+					Location: finding.Location{Path: root + name}, Fingerprint: finding.NewFingerprint(rule.ID, name, name,
+						0).InComponent(root),
 				}))
 			}
 			must(h.Status(&scan.Status{Analyzer: "container/image", Analysis: finding.Container, State: scan.Succeeded,
@@ -56,9 +56,9 @@ func TestScanOfSomeSeverities(t *testing.T) {
 		open := func() flaws {
 			t.Helper()
 			out := flaws{}
-			err := db.Known(t.Context(), s.sc, "main", func(k triage.Known) error {
+			err := db.Known(t.Context(), s.sc, "main", func(k triage.Existing) error {
 				if !k.Gone {
-					out[k.Path[len(root):]] = k.Cell.Severity
+					out[k.Path[len(root):]] = k.Bucket.Severity
 				}
 				return nil
 			})

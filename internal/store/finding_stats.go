@@ -82,14 +82,14 @@ func hiddenBits(s project.Settings) (bits int64) {
 // Standings returns how those of the projects stand that belong to the scope's
 // organization and were scanned.
 func (db *DB) Standings(ctx context.Context, sc tenant.Scope,
-	ids []tenant.ProjectID) (map[tenant.ProjectID]triage.Standing, error) {
-	out := make(map[tenant.ProjectID]triage.Standing, len(ids))
+	ids []tenant.ProjectID) (map[tenant.ProjectID]triage.Posture, error) {
+	out := make(map[tenant.ProjectID]triage.Posture, len(ids))
 	return out, inChunks(texts(ids), func(ids []string) error {
 		in, arg := db.Dialect.In("project_id", ids)
 		rows, err := db.Query(ctx, `SELECT project_id, branch, critical, high, medium, low, risk_score, risk_level, level_since
 			FROM project_stats WHERE organization_id = ? AND branch <> '' AND `+in, string(sc.Organization), arg)
 		return each(rows, err, func(rows *sql.Rows) error {
-			s := triage.Standing{Open: map[finding.Severity]int{}}
+			s := triage.Posture{Open: map[finding.Severity]int{}}
 			var open [4]int
 			var level int
 			var since int64
@@ -121,19 +121,19 @@ func texts[T ~string](ids []T) []string {
 // it left open, ordered by project and analysis. Hidden severities are counted:
 // the caller has the settings.
 func (db *DB) AnalysisStandings(ctx context.Context, sc tenant.Scope,
-	ids []tenant.ProjectID) ([]triage.AnalysisStanding, error) {
+	ids []tenant.ProjectID) ([]triage.AnalysisPosture, error) {
 	type key struct {
 		project  tenant.ProjectID
 		analysis finding.Analysis
 	}
-	out, index := []triage.AnalysisStanding{}, map[key]int{}
+	out, index := []triage.AnalysisPosture{}, map[key]int{}
 	return out, inChunks(texts(ids), func(ids []string) error {
 		in, arg := db.Dialect.In("p.project_id", ids)
 		rows, err := db.Query(ctx, `SELECT p.project_id, s.analysis, s.at, s.source FROM project_stats p
 			JOIN branch_coverage s ON s.project_id = p.project_id AND s.branch = p.branch AND s.at > 0
 			WHERE p.organization_id = ? AND `+in+" ORDER BY p.project_id, s.analysis, s.at DESC", string(sc.Organization), arg)
 		err = each(rows, err, func(rows *sql.Rows) error {
-			a := triage.AnalysisStanding{Open: map[finding.Severity]int{}}
+			a := triage.AnalysisPosture{Open: map[finding.Severity]int{}}
 			var analysis int
 			var at int64
 			if err := rows.Scan(&a.ProjectID, &analysis, &at, &a.Source); err != nil {
@@ -168,8 +168,8 @@ func (db *DB) AnalysisStandings(ctx context.Context, sc tenant.Scope,
 }
 
 // cell returns the cell with the numbers.
-func cell(analysis, severity, status, priority int) triage.Cell {
-	return triage.Cell{
+func cell(analysis, severity, status, priority int) triage.Bucket {
+	return triage.Bucket{
 		Analysis: value(finding.Analyses, analysis), Severity: value(finding.Severities, severity),
 		Status: value(triage.Statuses, status), Priority: value(triage.Priorities, priority),
 	}
@@ -178,7 +178,7 @@ func cell(analysis, severity, status, priority int) triage.Cell {
 // DayCounts returns what branches gained and lost on the days, ordered by
 // project, day and severity, as the filter selects by branch, severity and analysis.
 func (db *DB) DayCounts(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID, f triage.OverviewFilter,
-	days triage.Days) ([]triage.DayCount, error) {
+	days triage.DateRange) ([]triage.DayCount, error) {
 	out := []triage.DayCount{}
 	return out, inChunks(texts(ids), func(ids []string) error {
 		in, arg := db.Dialect.In("p.project_id", ids)

@@ -177,7 +177,7 @@ func bigFinding(i int) *finding.Finding {
 			{Kind: finding.Sink, Message: "used in a query", Location: at(line), Snippet: snippet(3, 3)},
 		},
 	}
-	f.Fingerprint = finding.Print(f.RuleID, path, words(i, 60)+fmt.Sprint(i), 0)
+	f.Fingerprint = finding.NewFingerprint(f.RuleID, path, words(i, 60)+fmt.Sprint(i), 0)
 	return f
 }
 

@@ -25,8 +25,8 @@ const maxImages = 100
 
 // Holdings returns what the images of the scope's project hold whose repository the
 // run looks at, on its branch.
-func (db *DB) Holdings(ctx context.Context, sc tenant.Scope, r *run.Run) (*triage.Holdings, error) {
-	h := &triage.Holdings{Mine: map[string]bool{}, Others: map[string]bool{}}
+func (db *DB) Holdings(ctx context.Context, sc tenant.Scope, r *run.Run) (*triage.ImageContents, error) {
+	h := &triage.ImageContents{InImage: map[string]bool{}, InOtherImages: map[string]bool{}}
 	id := triage.ImageID(sc.Project, r.Branch, r.Image)
 	rows, err := db.Query(ctx, `SELECT id FROM image WHERE project_id = ? AND organization_id = ? AND branch = ? AND repository = ?
 		ORDER BY scanned_at DESC, id DESC`, append(ofProject(sc), r.Branch, r.Image.Repository)...)
@@ -37,10 +37,10 @@ func (db *DB) Holdings(ctx context.Context, sc tenant.Scope, r *run.Run) (*triag
 	h.Scanned = len(images) > 0
 	others := slices.DeleteFunc(images, func(other string) bool { return other == id })
 	kept := min(len(others), maxImages-1)
-	h.Old = others[kept:]
+	h.ExpiredImages = others[kept:]
 	rows, err = db.Query(ctx, "SELECT item_id FROM image_content WHERE project_id = ? AND image_id = ?",
 		string(sc.Project), id)
-	if err := readItems(rows, err, h.Mine); err != nil || kept == 0 {
+	if err := readItems(rows, err, h.InImage); err != nil || kept == 0 {
 		return h, err
 	}
 	// Asked thing by thing, the answer stands with the first holder: images of one
@@ -52,7 +52,7 @@ func (db *DB) Holdings(ctx context.Context, sc tenant.Scope, r *run.Run) (*triag
 		in, arg := db.Dialect.In("c.image_id", others[:kept])
 		rows, err := db.Query(ctx, "SELECT t.id FROM "+table+` AND t.project_id = ? AND t.organization_id = ? AND t.branch = ?
 			AND EXISTS (SELECT 1 FROM image_content c WHERE c.item_id = t.id AND `+in+")", append(ofProject(sc), r.Branch, arg)...)
-		if err := readItems(rows, err, h.Others); err != nil {
+		if err := readItems(rows, err, h.InOtherImages); err != nil {
 			return nil, err
 		}
 	}
@@ -86,7 +86,7 @@ func (tx *Tx) putContent(ctx context.Context, sc tenant.Scope, b *triage.Batch) 
 	}
 	id := triage.ImageID(sc.Project, b.Branch, b.Run.Image)
 	var rows [][]any
-	for kind, items := range map[int][]string{findingKind: b.HeldFindings, packageKind: b.HeldPackages} {
+	for kind, items := range map[int][]string{findingKind: b.AddedFindings, packageKind: b.AddedPackages} {
 		for _, item := range items {
 			rows = append(rows, []any{string(sc.Project), id, kind, item})
 		}
@@ -95,10 +95,10 @@ func (tx *Tx) putContent(ctx context.Context, sc tenant.Scope, b *triage.Batch) 
 		rows); err != nil {
 		return err
 	}
-	if len(b.Freed) == 0 {
+	if len(b.RemovedFromImage) == 0 {
 		return nil
 	}
-	in, arg := tx.db.Dialect.In("item_id", b.Freed)
+	in, arg := tx.db.Dialect.In("item_id", b.RemovedFromImage)
 	if _, err := tx.Exec(ctx, "DELETE FROM image_content WHERE project_id = ? AND image_id = ? AND "+in,
 		string(sc.Project), id, arg); err != nil {
 		return fmt.Errorf("remove what an image held: %w", err)
@@ -111,7 +111,7 @@ const imageColumns = `id, organization_id, project_id, branch, reference, reposi
 
 // putImage records the image that was scanned.
 func (tx *Tx) putImage(ctx context.Context, sc tenant.Scope, b *triage.Batch) error {
-	i := b.Last.Image
+	i := b.Summary.Image
 	if i == nil {
 		return nil
 	}
@@ -132,7 +132,7 @@ func (tx *Tx) putImage(ctx context.Context, sc tenant.Scope, b *triage.Batch) er
 	if err != nil {
 		return err
 	}
-	for _, id := range b.Last.Old {
+	for _, id := range b.Summary.ExpiredImages {
 		if err := tx.forgetImage(ctx, sc, id); err != nil {
 			return err
 		}
@@ -228,7 +228,7 @@ func (tx *Tx) endOrphans(ctx context.Context, sc tenant.Scope, d droppedImage) (
 	if err != nil {
 		return 0, err
 	}
-	c := change{counts: triage.Counts{}, solved: map[triage.Sort]int{}}
+	c := change{counts: triage.Counts{}, solved: map[triage.AnalysisSeverity]int{}}
 	var history [][]any
 	for _, f := range found {
 		after := f.cell
@@ -238,7 +238,7 @@ func (tx *Tx) endOrphans(ctx context.Context, sc tenant.Scope, d droppedImage) (
 			continue
 		}
 		if f.cell.Status.Active() {
-			c.solved[f.cell.Sort()]++
+			c.solved[f.cell.AnalysisSeverity()]++
 		}
 		history = append(history, historyRow(sc, &triage.Change{
 			ID: triage.NewID(), Flaw: f.flaw, Finding: f.id, Kind: triage.StatusChange, Value: string(triage.Resolved),
@@ -273,11 +273,11 @@ func (tx *Tx) deleteRepository(ctx context.Context, sc tenant.Scope, d droppedIm
 	if err != nil {
 		return 0, err
 	}
-	c := change{counts: triage.Counts{}, solved: map[triage.Sort]int{}}
+	c := change{counts: triage.Counts{}, solved: map[triage.AnalysisSeverity]int{}}
 	for _, f := range found {
 		c.counts.Remove(f.cell, f.risk)
 		if f.cell.Status.Active() {
-			c.solved[f.cell.Sort()]++
+			c.solved[f.cell.AnalysisSeverity()]++
 		}
 	}
 	if _, err := tx.Exec(ctx, "DELETE FROM finding WHERE "+which.text.String(), which.args...); err != nil {
@@ -294,7 +294,7 @@ func (tx *Tx) deleteRepository(ctx context.Context, sc tenant.Scope, d droppedIm
 type leavingFinding struct {
 	id   triage.ID
 	flaw triage.Digest
-	cell triage.Cell
+	cell triage.Bucket
 	risk int64
 }
 

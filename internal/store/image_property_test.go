@@ -199,7 +199,7 @@ func TestImagesAreTheirProjects(t *testing.T) {
 				Repository: "docker.io/acme/web"}}
 			h, err := db.Holdings(t.Context(), sc, r)
 			if sc.Organization != s.sc.Organization {
-				empty("holdings", len(h.Mine)+len(h.Others), err)
+				empty("holdings", len(h.InImage)+len(h.InOtherImages), err)
 			}
 			if err := db.DeleteImage(t.Context(), sc, image); !errs.Is(err, errs.NotFound) &&
 				!errs.Is(err, errs.Forbidden) {

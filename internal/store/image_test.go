@@ -58,8 +58,8 @@ func (i imageScan) stream(t testing.TB) []byte {
 		must(h.Finding(&finding.Finding{
 			RuleID: rule.ID, Analyzer: analyzer, Analysis: finding.Container, Severity: finding.High, Message: "a flaw",
 			Layer: layer, Language: "dockerfile",
-			Location: finding.Location{Path: webRoot + name}, Fingerprint: finding.Print(rule.ID, name, name,
-				0).In(webRoot),
+			Location: finding.Location{Path: webRoot + name}, Fingerprint: finding.NewFingerprint(rule.ID, name, name,
+				0).InComponent(webRoot),
 		}))
 	}
 	end := scan.Status{Analyzer: analyzer, Analysis: finding.Container, State: scan.Succeeded, Reasons: []scan.Reason{},
@@ -183,11 +183,11 @@ func wantStats(t testing.TB, s *findingStore) {
 	}
 	kept, counted := map[string]int{}, map[string]int{}
 	for _, c := range cells {
-		kept[fmt.Sprint(c.Branch, c.Cell)] += c.Count.N
+		kept[fmt.Sprint(c.Branch, c.Bucket)] += c.Count.N
 	}
 	for _, branch := range []string{"main", "topic"} {
-		err := s.db.Known(t.Context(), s.sc, branch, func(k triage.Known) error {
-			counted[fmt.Sprint(branch, k.Cell)]++
+		err := s.db.Known(t.Context(), s.sc, branch, func(k triage.Existing) error {
+			counted[fmt.Sprint(branch, k.Bucket)]++
 			return nil
 		})
 		if err != nil {
@@ -366,8 +366,8 @@ func TestImagesAndSource(t *testing.T) {
 		s.ingest("topic", part{files: []string{"sub/go.mod"}}.stream(t)) // the file moved
 		flaws := map[triage.Digest]int{}
 		for _, branch := range []string{"main", "topic"} {
-			err := db.Known(t.Context(), s.sc, branch, func(k triage.Known) error {
-				if k.Cell.Analysis == finding.SCA {
+			err := db.Known(t.Context(), s.sc, branch, func(k triage.Existing) error {
+				if k.Bucket.Analysis == finding.SCA {
 					flaws[k.Flaw]++
 				}
 				return nil

@@ -10,7 +10,7 @@ import (
 
 	"merlon/internal/audit"
 	"merlon/internal/errs"
-	"merlon/internal/target/ownership"
+	"merlon/internal/livetarget/ownership"
 	"merlon/internal/tenant"
 )
 
@@ -63,8 +63,8 @@ func (db *DB) SaveProof(ctx context.Context, sc tenant.Scope, p ownership.Proof)
 	return p, err
 }
 
-// DropProof removes a proof whose token is not there any more.
-func (db *DB) DropProof(ctx context.Context, sc tenant.Scope, p ownership.Proof) error {
+// DeleteProof removes a proof whose token is not there any more.
+func (db *DB) DeleteProof(ctx context.Context, sc tenant.Scope, p ownership.Proof) error {
 	return db.Tx(ctx, func(tx *Tx) error {
 		n, err := tx.Exec(ctx, "DELETE FROM ownership WHERE organization_id = ? AND subject = ? AND "+
 			"method = ?", sc.Organization, p.Subject, string(p.Method))

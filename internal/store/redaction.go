@@ -7,10 +7,10 @@ import (
 	"fmt"
 
 	"merlon/internal/finding"
+	"merlon/internal/livetarget"
 	"merlon/internal/redact"
 	"merlon/internal/run"
 	"merlon/internal/scan"
-	"merlon/internal/target"
 	"merlon/internal/tenant"
 )
 
@@ -49,7 +49,7 @@ type projectSecrets func(ctx context.Context, tx *Tx, org tenant.OrganizationID,
 // RedactStored cleans the next batch of rows of all tenants, with the secrets that open
 // finds in targets. It returns false when all of them are clean. Several processes may do
 // it at once; to be interrupted loses nothing.
-func (db *DB) RedactStored(ctx context.Context, open func(target.Target) (*redact.Set, error)) (more bool, err error) {
+func (db *DB) RedactStored(ctx context.Context, open func(livetarget.Target) (*redact.Set, error)) (more bool, err error) {
 	first, err := json.Marshal(redaction{Stage: "findings"})
 	if err != nil {
 		return false, err
@@ -104,7 +104,7 @@ func (tx *Tx) redactBatch(ctx context.Context, state *redaction, secrets project
 }
 
 // openTargets gathers the secrets of a project's targets, once for a batch.
-func openTargets(open func(target.Target) (*redact.Set, error)) projectSecrets {
+func openTargets(open func(livetarget.Target) (*redact.Set, error)) projectSecrets {
 	known := map[tenant.ProjectID]*redact.Set{}
 	return func(ctx context.Context, tx *Tx, org tenant.OrganizationID, project tenant.ProjectID) (*redact.Set, error) {
 		if s, ok := known[project]; ok {
@@ -113,7 +113,7 @@ func openTargets(open func(target.Target) (*redact.Set, error)) projectSecrets {
 		all := &redact.Set{}
 		rows, err := tx.Query(ctx, "SELECT "+targetColumns+", t.sealed FROM target t WHERE t.project_id = ? AND "+
 			"t.organization_id = ? ORDER BY t.id", project, org)
-		targets, err := collect(rows, err, func(rows *sql.Rows) (t target.Target, err error) {
+		targets, err := collect(rows, err, func(rows *sql.Rows) (t livetarget.Target, err error) {
 			var sealed []byte
 			t, err = scanTarget(rows, &sealed)
 			t.Sealed = sealed
@@ -162,13 +162,13 @@ func (tx *Tx) redactFindings(ctx context.Context, state *redaction, secrets proj
 			return 0, err
 		}
 		clean := redact.Copy(s, &d)
-		clean.Live = redact.Live(clean.Live)
+		clean.Live = redact.RedactLive(clean.Live)
 		packed, err := pack(clean)
 		if err != nil {
 			return 0, err
 		}
-		if _, err := tx.Exec(ctx, "UPDATE finding SET path = ?, message = ?, detail = ? WHERE id = ?", s.Text(r.path),
-			s.Text(r.message), packed, r.id); err != nil {
+		if _, err := tx.Exec(ctx, "UPDATE finding SET path = ?, message = ?, detail = ? WHERE id = ?", s.RedactText(r.path),
+			s.RedactText(r.message), packed, r.id); err != nil {
 			return 0, err
 		}
 		if err := tx.redactHistory(ctx, s, r.project, r.flaw); err != nil {
@@ -189,7 +189,7 @@ func (tx *Tx) redactHistory(ctx context.Context, s *redact.Set, project, flaw st
 		return err
 	}
 	for _, r := range list {
-		clean := [4]string{r[0], s.Text(r[1]), s.Text(r[2]), s.Text(r[3])}
+		clean := [4]string{r[0], s.RedactText(r[1]), s.RedactText(r[2]), s.RedactText(r[3])}
 		if clean == r {
 			continue
 		}
@@ -235,7 +235,7 @@ func (tx *Tx) redactRuns(ctx context.Context, state *redaction, secrets projectS
 			return 0, err
 		}
 		if _, err := tx.Exec(ctx, "UPDATE run SET step = ?, failure = ?, outcome = ?, target = ? WHERE id = ? AND "+
-			"attempt = ?", s.Text(r.Step), failure, string(outcome), string(shown), string(r.ID),
+			"attempt = ?", s.RedactText(r.Step), failure, string(outcome), string(shown), string(r.ID),
 			r.Attempt); err != nil {
 			return 0, err
 		}
@@ -271,7 +271,7 @@ func (tx *Tx) redactCoverage(ctx context.Context, s *redact.Set, r *run.Run) err
 		}
 		if _, err := tx.Exec(ctx, "UPDATE branch_coverage SET reasons = ?, failure = ? WHERE project_id = ? AND "+
 			"branch = ? AND analysis = ? AND subject = ?",
-			string(clean), s.Text(c.failure), string(r.ProjectID), c.branch, c.analysis, c.subject); err != nil {
+			string(clean), s.RedactText(c.failure), string(r.ProjectID), c.branch, c.analysis, c.subject); err != nil {
 			return err
 		}
 	}
@@ -329,7 +329,7 @@ func (tx *Tx) redactTargets(ctx context.Context, state *redaction, _ projectSecr
 	for i := range list {
 		t := &list[i]
 		state.After = string(t.ID)
-		target.Mask(&t.Shown)
+		livetarget.MaskAddresses(&t.Shown)
 		shown, _, err := targetTexts(t)
 		if err != nil {
 			return 0, err

@@ -9,12 +9,12 @@ import (
 	"testing"
 
 	"merlon/internal/finding"
+	"merlon/internal/livetarget"
 	"merlon/internal/redact"
 	"merlon/internal/run"
 	"merlon/internal/scan"
 	"merlon/internal/store"
 	"merlon/internal/store/storetest"
-	"merlon/internal/target"
 	"merlon/internal/triage"
 )
 
@@ -42,7 +42,7 @@ func oldFinding(n int) *finding.Finding {
 			Curl: "curl -i -X POST -H 'X-Key: " + formerKey + "' -H 'Accept: */*' --data-binary 'user=jane&password=" +
 				gonePass + "' https://shop.example.org/page",
 		}}
-	f.Fingerprint = finding.Print(f.RuleID, path, "x", 0)
+	f.Fingerprint = finding.NewFingerprint(f.RuleID, path, "x", 0)
 	return f
 }
 
@@ -93,7 +93,7 @@ func TestRedactStored(t *testing.T) {
 			}
 		}
 		opened := 0
-		open := func(found target.Target) (*redact.Set, error) {
+		open := func(found livetarget.Target) (*redact.Set, error) {
 			if opened++; found.ID != "target" || string(found.Sealed) != "sealed" {
 				t.Errorf("opened %+v", found)
 			}

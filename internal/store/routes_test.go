@@ -86,8 +86,8 @@ func declaring(t *testing.T, path string, flawed bool) []byte {
 		must(h.Finding(&finding.Finding{RuleID: "sast/all/sql-injection", Analyzer: "sast/code", Analysis: finding.SAST,
 			Severity: finding.High, Message: "m", Location: at(5),
 			Steps:       []finding.Step{{Kind: finding.Source, Location: at(4)}, {Kind: finding.Sink, Location: at(5)}},
-			Entry:       []finding.Entry{{Method: "GET", Path: path, Parameter: "query:q"}},
-			Fingerprint: finding.Print("sast/all/sql-injection", "a.py", "x", 0)}))
+			Entry:       []finding.EntryPoint{{Method: "GET", Path: path, Parameter: "query:q"}},
+			Fingerprint: finding.NewFingerprint("sast/all/sql-injection", "a.py", "x", 0)}))
 	}
 	must(h.Operation(&finding.Operation{Method: "GET", URL: path, Origin: "code", Outcome: finding.Declared,
 		Parameters: []string{"query:q"}, Code: &handler}))

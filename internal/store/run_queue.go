@@ -22,14 +22,14 @@ const dispatchLimit = 200
 // live is the condition that a River job will still be worked, or is being.
 const live = "j.state IN ('available', 'pending', 'retryable', 'running', 'scheduled')"
 
-// PlaceRuns gives free places to waiting runs, oldest first: an organization has
+// AdmitRuns gives free places to waiting runs, oldest first: an organization has
 // as many as its concurrentScanLimit says, and two runs of one branch never work
 // at the same time, because their results would overtake each other; runs of different
 // targets, and of a target and of source, speak of different paths, and may. It ends the
 // runs that have no try left, and returns those that hold a place and have
 // neither a job nor a worker. Without sealed, no run that needs the master key gets a
 // place: it would keep others from it until a worker comes that has the key.
-func (db *DB) PlaceRuns(ctx context.Context, sealed bool) ([]job.Ready, error) {
+func (db *DB) AdmitRuns(ctx context.Context, sealed bool) ([]job.ReadyRun, error) {
 	if err := db.rest(ctx); err != nil {
 		return nil, fmt.Errorf("put paused runs back: %w", err)
 	}
@@ -41,14 +41,14 @@ func (db *DB) PlaceRuns(ctx context.Context, sealed bool) ([]job.Ready, error) {
 	}
 	rows, err := db.Query(ctx, "SELECT r.id, r.attempt, r.image, r.target_id FROM run "+
 		"r WHERE "+jobless+" ORDER BY r.created_at, r.id LIMIT ?", dispatchLimit)
-	return collect(rows, err, func(rows *sql.Rows) (job.Ready, error) {
-		var r job.Ready
+	return collect(rows, err, func(rows *sql.Rows) (job.ReadyRun, error) {
+		var r job.ReadyRun
 		var image, target string
 		if err := rows.Scan(&r.Run, &r.Attempt, &image, &target); err != nil {
 			return r, err
 		}
 		of, err := imageOf(image)
-		r.Sealed = target != "" || (&run.Run{Image: of}).Sealed()
+		r.Sealed = target != "" || (&run.Run{Image: of}).NeedsMasterKey()
 		return r, err
 	})
 }
@@ -73,7 +73,7 @@ func (db *DB) giveUp(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			f := run.GivenUp(r.Tries, r.Failure)
+			f := run.RetriesExhausted(r.Tries, r.Failure)
 			if r.Cancelled {
 				f = run.Cancelled()
 			}
@@ -153,7 +153,7 @@ func (db *DB) nothingWaits(ctx context.Context) (bool, error) {
 
 // SetJob records the job of a run that holds a place, unless a worker has taken
 // it meanwhile.
-func (db *DB) SetJob(ctx context.Context, r job.Ready, jobID int64) error {
+func (db *DB) SetJob(ctx context.Context, r job.ReadyRun, jobID int64) error {
 	return db.Tx(ctx, func(tx *Tx) error {
 		_, err := tx.Exec(ctx, "UPDATE run SET job_id = ? WHERE id = ? AND attempt = ? AND state IN ('queued', "+
 			"'running')", jobID, r.Run, r.Attempt)
@@ -161,10 +161,10 @@ func (db *DB) SetJob(ctx context.Context, r job.Ready, jobID int64) error {
 	})
 }
 
-// TakeRun gives the run to the holder of a job: it raises the attempt, which
+// ClaimRun gives the run to the holder of a job: it raises the attempt, which
 // shuts out whoever had the run before, and makes the lease. It returns nil when
 // the job is out of date: the run has ended, is gone, or was taken by another.
-func (db *DB) TakeRun(ctx context.Context, t job.Take) (*run.Run, error) {
+func (db *DB) ClaimRun(ctx context.Context, t job.Claim) (*run.Run, error) {
 	var taken *run.Run
 	err := db.Tx(ctx, func(tx *Tx) error {
 		taken = nil
@@ -190,9 +190,9 @@ func (db *DB) TakeRun(ctx context.Context, t job.Take) (*run.Run, error) {
 	return taken, nil
 }
 
-// Beat says that the holder of a job's lease lives. It reports what somebody wants of
+// Heartbeat says that the holder of a job's lease lives. It reports what somebody wants of
 // the run; the lease being another's is a Conflict.
-func (db *DB) Beat(ctx context.Context, t job.Take) (wish job.Wish, err error) {
+func (db *DB) Heartbeat(ctx context.Context, t job.Claim) (wish job.Request, err error) {
 	err = db.Tx(ctx, func(tx *Tx) error {
 		n, err := tx.Exec(ctx, "UPDATE job_lease SET beat = beat + 1 WHERE job_id = ? AND holder = ?", t.Job, t.Holder)
 		if err != nil {
@@ -320,10 +320,10 @@ func (db *DB) EndRun(ctx context.Context, r *run.Run) error {
 	})
 }
 
-// PutBack returns a run that the attempt holds to the queue. A zero delay puts it
+// Requeue returns a run that the attempt holds to the queue. A zero delay puts it
 // first in line and does not count as a try: the worker stops, and it is not the
 // run's fault.
-func (db *DB) PutBack(ctx context.Context, r *run.Run, f *run.Failure, delay time.Duration) error {
+func (db *DB) Requeue(ctx context.Context, r *run.Run, f *run.Failure, delay time.Duration) error {
 	failure, tries, placed, retryAt := "", 1, true, int64(0)
 	if delay > 0 {
 		tries, placed, retryAt = 0, false, millis(db.now().Add(delay))
@@ -344,7 +344,7 @@ func (db *DB) PutBack(ctx context.Context, r *run.Run, f *run.Failure, delay tim
 			return fmt.Errorf("give back the lease: %w", err)
 		}
 		_, err := tx.Exec(ctx, `UPDATE run SET state = 'queued', job_id = 0, placed = ?, tries = tries - ?, retry_at = ?, failure = ?,
-			progress = 0, step = ? WHERE id = ?`, placed, tries, retryAt, failure, r.Waits(), r.ID)
+			progress = 0, step = ? WHERE id = ?`, placed, tries, retryAt, failure, r.WaitingStep(), r.ID)
 		if err != nil || r.Target == nil {
 			return err
 		}

@@ -69,7 +69,7 @@ func (db *DB) PauseRun(ctx context.Context, sc tenant.Scope, id run.ID, paused b
 		}
 		r.Paused = paused
 		if _, err := tx.Exec(ctx, "UPDATE run SET placed = FALSE, step = ? WHERE id = ? AND state = "+
-			"'queued'", r.Waits(), id); err != nil {
+			"'queued'", r.WaitingStep(), id); err != nil {
 			return err
 		}
 		action := "scan.resume"

@@ -26,7 +26,7 @@ func (db runs) live(sc tenant.Scope, target string, p scan.Profile) run.ID {
 		Target: &run.Target{ID: target, Name: "T", URL: "https://" + target, Profile: p}, UploadExpires: now,
 		CreatedAt: now, UpdatedAt: now,
 	}
-	r.Step = r.Waits()
+	r.Step = r.WaitingStep()
 	db.must(db.CreateRun(db.t.Context(), sc, &r))
 	return r.ID
 }
@@ -38,11 +38,11 @@ func TestPlacesOfTargets(t *testing.T) {
 		sc := db.organization(10)
 		source := db.ready(sc, "main")
 		a, again, b := db.live(sc, "a", scan.Safe), db.live(sc, "a", scan.Safe), db.live(sc, "b", scan.Safe)
-		if ready, err := db.PlaceRuns(t.Context(), false); err != nil || len(ready) != 1 || ready[0].Run != source {
+		if ready, err := db.AdmitRuns(t.Context(), false); err != nil || len(ready) != 1 || ready[0].Run != source {
 			t.Errorf("without the key: %+v, %v", ready, err)
 		}
 		got := map[run.ID]bool{}
-		ready, err := db.PlaceRuns(t.Context(), true)
+		ready, err := db.AdmitRuns(t.Context(), true)
 		db.must(err)
 		for _, r := range ready {
 			got[r.Run] = true
@@ -112,11 +112,11 @@ func TestPauseRun(t *testing.T) {
 			t.Errorf("an earlier attempt kept something: %v", err)
 		}
 		db.must(pause(waiting, true))
-		if wish, err := db.Beat(t.Context(), claim); wish != job.Pause || err != nil {
+		if wish, err := db.Heartbeat(t.Context(), claim); wish != job.Pause || err != nil {
 			t.Errorf("beat: %v, %v", wish, err)
 		}
 		taken.State = run.Queued
-		db.must(db.PutBack(t.Context(), taken, nil, 0))
+		db.must(db.Requeue(t.Context(), taken, nil, 0))
 		if r := db.read(sc, waiting); r.State != run.Queued || r.Tries != 0 || r.Step != run.StepPaused ||
 			strings.Contains(join(db.place()), string(waiting)) {
 			t.Errorf("put back: %+v", r)
@@ -178,7 +178,7 @@ func TestWeakerRuns(t *testing.T) {
 			{"a", scan.Safe, run.Completed, true},
 			{"b", scan.Passive, run.Completed, false},
 		} {
-			if r := attempt(tt.target, tt.p, tt.ends); r.Target.Weaker != tt.weaker || r.Ends() == tt.weaker {
+			if r := attempt(tt.target, tt.p, tt.ends); r.Target.Weaker != tt.weaker || r.ResolvesMissing() == tt.weaker {
 				t.Errorf("%+v: %+v", tt, r.Target)
 			}
 		}

@@ -88,7 +88,7 @@ func (db runs) must(err error) {
 // place runs a round of the dispatcher and returns the runs that need a job.
 func (db runs) place() []run.ID {
 	db.t.Helper()
-	ready, err := db.PlaceRuns(db.t.Context(), true)
+	ready, err := db.AdmitRuns(db.t.Context(), true)
 	db.must(err)
 	out := []run.ID{}
 	for _, r := range ready {
@@ -98,10 +98,10 @@ func (db runs) place() []run.ID {
 }
 
 // take takes a run as the worker of a job.
-func (db runs) take(id run.ID, attempt int, jobID int64) (*run.Run, job.Take) {
+func (db runs) take(id run.ID, attempt int, jobID int64) (*run.Run, job.Claim) {
 	db.t.Helper()
-	t := job.Take{Run: id, Attempt: attempt, Job: jobID, Holder: uuid.NewString()}
-	r, err := db.TakeRun(db.t.Context(), t)
+	t := job.Claim{Run: id, Attempt: attempt, Job: jobID, Holder: uuid.NewString()}
+	r, err := db.ClaimRun(db.t.Context(), t)
 	db.must(err)
 	return r, t
 }
@@ -114,7 +114,7 @@ func (db runs) read(sc tenant.Scope, id run.ID) run.Run {
 }
 
 // lose makes the lease of a job vanish, as the reaper does with a dead worker's.
-func (db runs) lose(t job.Take) {
+func (db runs) lose(t job.Claim) {
 	db.t.Helper()
 	done, err := db.Reap(db.t.Context(), job.Lease{Job: t.Job, Holder: t.Holder, Beat: 0})
 	db.must(err)
@@ -273,13 +273,13 @@ func TestTakeShutsOutTheFormerWorker(t *testing.T) {
 		if err := db.ShowProgress(t.Context(), first); !errs.Is(err, errs.Conflict) {
 			t.Errorf("the first worker's progress: got %v, want a conflict", err)
 		}
-		if err := db.PutBack(t.Context(), first, nil, 0); !errs.Is(err, errs.Conflict) {
+		if err := db.Requeue(t.Context(), first, nil, 0); !errs.Is(err, errs.Conflict) {
 			t.Errorf("the first worker puts back: got %v, want a conflict", err)
 		}
-		if _, err := db.Beat(t.Context(), claim); !errs.Is(err, errs.Conflict) {
+		if _, err := db.Heartbeat(t.Context(), claim); !errs.Is(err, errs.Conflict) {
 			t.Errorf("the first worker's beat: got %v, want a conflict", err)
 		}
-		if _, err := db.Beat(t.Context(), claim2); err != nil {
+		if _, err := db.Heartbeat(t.Context(), claim2); err != nil {
 			t.Errorf("the second worker's beat: %v", err)
 		}
 		second.State, second.Languages = run.Completed, []string{"Go"}
@@ -326,7 +326,7 @@ func TestPutBack(t *testing.T) {
 		db.place()
 		r, _ := db.take(id, 0, 1)
 		// A worker that stops: first in line, not counted.
-		db.must(db.PutBack(t.Context(), r, nil, 0))
+		db.must(db.Requeue(t.Context(), r, nil, 0))
 		if got := db.place(); !slices.Equal(got, []run.ID{id}) {
 			t.Fatalf("%v need a job, want %v", got, id)
 		}
@@ -334,7 +334,7 @@ func TestPutBack(t *testing.T) {
 		if r.Tries != 1 {
 			t.Errorf("tries: got %d, want 1", r.Tries)
 		}
-		db.must(db.PutBack(t.Context(), r, run.Fail(run.CodeUnavailable, "away"), 10*time.Second))
+		db.must(db.Requeue(t.Context(), r, run.Fail(run.CodeUnavailable, "away"), 10*time.Second))
 		if got := db.place(); len(got) != 0 {
 			t.Errorf("%v need a job before the delay is over", got)
 		}
@@ -348,7 +348,7 @@ func TestPutBack(t *testing.T) {
 		}
 		for try := 1; try < run.MaxTries; try++ {
 			r, _ = db.take(id, try+1, int64(try+5))
-			db.must(db.PutBack(t.Context(), r, run.Fail(run.CodeDiskFull, "no room"), time.Second))
+			db.must(db.Requeue(t.Context(), r, run.Fail(run.CodeDiskFull, "no room"), time.Second))
 			db.clock.Advance(time.Second)
 			db.place()
 		}
@@ -375,14 +375,14 @@ func TestCancelRun(t *testing.T) {
 		working := db.ready(sc, "b")
 		db.place()
 		taken, claim := db.take(working, 0, 1)
-		if wish, err := db.Beat(t.Context(), claim); wish != job.GoOn || err != nil {
+		if wish, err := db.Heartbeat(t.Context(), claim); wish != job.Continue || err != nil {
 			t.Errorf("beat before: %v, %v", wish, err)
 		}
 		r, err = db.CancelRun(t.Context(), sc, working)
 		if err != nil || r.State != run.Running || !r.Cancelled {
 			t.Errorf("a run at work: got %+v, %v", r, err)
 		}
-		if wish, err := db.Beat(t.Context(), claim); wish != job.Cancel || err != nil {
+		if wish, err := db.Heartbeat(t.Context(), claim); wish != job.Cancel || err != nil {
 			t.Errorf("beat after: %v, %v", wish, err)
 		}
 		taken.State, taken.Failure = run.Failed, run.Cancelled()
@@ -414,7 +414,7 @@ func TestReapLeavesTheLiving(t *testing.T) {
 		id := db.ready(sc, "main")
 		db.place()
 		_, claim := db.take(id, 0, 1)
-		if _, err := db.Beat(t.Context(), claim); err != nil {
+		if _, err := db.Heartbeat(t.Context(), claim); err != nil {
 			t.Fatal(err)
 		}
 		done, err := db.Reap(t.Context(), job.Lease{Job: 1, Holder: claim.Holder, Beat: 0})
@@ -467,15 +467,15 @@ func TestPlacesOfSealedRuns(t *testing.T) {
 		db.must(db.CreateRun(t.Context(), sc, &sealed))
 		db.clock.Advance(time.Second)
 		open := db.ready(sc, "main")
-		ready, err := db.PlaceRuns(t.Context(), false)
-		if err != nil || !slices.Equal(ready, []job.Ready{{Run: open}}) {
+		ready, err := db.AdmitRuns(t.Context(), false)
+		if err != nil || !slices.Equal(ready, []job.ReadyRun{{Run: open}}) {
 			t.Errorf("without the key %v need a job, %v; want %v", ready, err, open)
 		}
 		r, _ := db.take(open, 0, 1)
 		r.State = run.Completed
 		db.must(db.EndRun(t.Context(), r))
-		ready, err = db.PlaceRuns(t.Context(), true)
-		if err != nil || !slices.Equal(ready, []job.Ready{{Run: sealed.ID, Sealed: true}}) {
+		ready, err = db.AdmitRuns(t.Context(), true)
+		if err != nil || !slices.Equal(ready, []job.ReadyRun{{Run: sealed.ID, Sealed: true}}) {
 			t.Errorf("with the key %v need a job, %v; want %v", ready, err, sealed.ID)
 		}
 	})

@@ -10,8 +10,8 @@ import (
 
 	"merlon/internal/audit"
 	"merlon/internal/errs"
+	"merlon/internal/livetarget"
 	"merlon/internal/run"
-	"merlon/internal/target"
 	"merlon/internal/tenant"
 )
 
@@ -29,7 +29,7 @@ const (
 const targetColumns = "t.id, t.organization_id, t.project_id, t.name, t.environment, t.root, t.shown, t.kept, " +
 	"t.created_at, t.updated_at"
 
-func scanTarget(row scanner, more ...any) (t target.Target, err error) {
+func scanTarget(row scanner, more ...any) (t livetarget.Target, err error) {
 	var shown, kept string
 	var created, updated int64
 	err = row.Scan(append([]any{&t.ID, &t.Organization, &t.Project, &t.Name, &t.Environment, &t.Root, &shown, &kept,
@@ -47,17 +47,17 @@ func scanTarget(row scanner, more ...any) (t target.Target, err error) {
 	return t, nil
 }
 
-func scanTargetRow(rows *sql.Rows) (target.Target, error) { return scanTarget(rows) }
+func scanTargetRow(rows *sql.Rows) (livetarget.Target, error) { return scanTarget(rows) }
 
 // NewTarget returns the identifiers of a target that is about to be made in the
 // scope's project; what is sealed is bound to them.
-func (db *DB) NewTarget(sc tenant.Scope) target.Target {
-	return target.Target{ID: target.ID(uuid.NewString()), Organization: sc.Organization, Project: sc.Project}
+func (db *DB) NewTarget(sc tenant.Scope) livetarget.Target {
+	return livetarget.Target{ID: livetarget.ID(uuid.NewString()), Organization: sc.Organization, Project: sc.Project}
 }
 
 // CreateTarget writes a new target of the scope's project. It needs project.update; a
 // second target of the same root is a Conflict.
-func (db *DB) CreateTarget(ctx context.Context, sc tenant.Scope, t target.Target) (target.Target, error) {
+func (db *DB) CreateTarget(ctx context.Context, sc tenant.Scope, t livetarget.Target) (livetarget.Target, error) {
 	err := db.Tx(ctx, func(tx *Tx) error {
 		sc, err := tx.admitTarget(ctx, sc, &t)
 		if err != nil {
@@ -83,7 +83,7 @@ func (db *DB) CreateTarget(ctx context.Context, sc tenant.Scope, t target.Target
 }
 
 // admitTarget admits a change of a target of the scope's project.
-func (tx *Tx) admitTarget(ctx context.Context, sc tenant.Scope, t *target.Target) (tenant.Scope, error) {
+func (tx *Tx) admitTarget(ctx context.Context, sc tenant.Scope, t *livetarget.Target) (tenant.Scope, error) {
 	sc, err := tx.admit(ctx, sc, tenant.ProjectUpdate)
 	if err == nil && (sc.Project == "" || t.Organization != sc.Organization || t.Project != sc.Project) {
 		err = errs.E(errs.NotFound, "project not found")
@@ -93,7 +93,7 @@ func (tx *Tx) admitTarget(ctx context.Context, sc tenant.Scope, t *target.Target
 
 // roomForTarget returns a Conflict error when the project would exceed its limits with
 // the target.
-func (tx *Tx) roomForTarget(ctx context.Context, sc tenant.Scope, t *target.Target) error {
+func (tx *Tx) roomForTarget(ctx context.Context, sc tenant.Scope, t *livetarget.Target) error {
 	var others, bytes int64
 	err := tx.QueryRow(ctx, "SELECT COUNT(*), COALESCE(SUM(length(sealed)), 0) FROM target WHERE project_id = ? AND "+
 		"id <> ?", sc.Project, string(t.ID)).Scan(&others, &bytes)
@@ -118,7 +118,7 @@ func (tx *Tx) targetTaken(err error) error {
 	return fmt.Errorf("write a target: %w", err)
 }
 
-func targetTexts(t *target.Target) (shown, kept string, err error) {
+func targetTexts(t *livetarget.Target) (shown, kept string, err error) {
 	a, err := json.Marshal(t.Shown)
 	if err != nil {
 		return "", "", fmt.Errorf("encode a target: %w", err)
@@ -130,7 +130,7 @@ func targetTexts(t *target.Target) (shown, kept string, err error) {
 	return string(a), string(b), nil
 }
 
-func targetEvent(sc tenant.Scope, t *target.Target, verb string) audit.Event {
+func targetEvent(sc tenant.Scope, t *livetarget.Target, verb string) audit.Event {
 	return audit.Event{Chain: sc.Organization, Action: "target." + verb, TargetKind: "target", Target: string(t.ID),
 		Detail: map[string]any{"project": sc.Project, "name": t.Name, "url": t.Shown.URL,
 			"profile": t.Shown.Profile}}.By(sc.Actor)
@@ -138,7 +138,7 @@ func targetEvent(sc tenant.Scope, t *target.Target, verb string) audit.Event {
 
 // UpdateTarget replaces a target of the scope's project that has not changed since
 // UpdatedAt; otherwise it is a Conflict. It needs project.update.
-func (db *DB) UpdateTarget(ctx context.Context, sc tenant.Scope, t target.Target) (target.Target, error) {
+func (db *DB) UpdateTarget(ctx context.Context, sc tenant.Scope, t livetarget.Target) (livetarget.Target, error) {
 	err := db.Tx(ctx, func(tx *Tx) error {
 		sc, err := tx.admitTarget(ctx, sc, &t)
 		if err != nil {
@@ -174,7 +174,7 @@ func (db *DB) UpdateTarget(ctx context.Context, sc tenant.Scope, t target.Target
 
 // Targets returns one page of the targets of the scope's project by name, pages from 1,
 // and how many there are. They come without their sealed texts.
-func (db *DB) Targets(ctx context.Context, sc tenant.Scope, page, size int) ([]target.Target, int, error) {
+func (db *DB) Targets(ctx context.Context, sc tenant.Scope, page, size int) ([]livetarget.Target, int, error) {
 	const where = " FROM target t WHERE t.project_id = ? AND t.organization_id = ?"
 	var total int
 	if err := db.QueryRow(ctx, "SELECT COUNT(*)"+where, sc.Project, sc.Organization).Scan(&total); err != nil {
@@ -188,26 +188,26 @@ func (db *DB) Targets(ctx context.Context, sc tenant.Scope, page, size int) ([]t
 
 // Target returns a target of the scope's project without its sealed text, or a NotFound
 // error.
-func (db *DB) Target(ctx context.Context, sc tenant.Scope, id target.ID) (target.Target, error) {
+func (db *DB) Target(ctx context.Context, sc tenant.Scope, id livetarget.ID) (livetarget.Target, error) {
 	t, err := targetIn(ctx, db, sc, id)
 	return t, db.classify(err)
 }
 
 // SealedTarget returns a target of the scope's project with its sealed text, or a
 // NotFound error.
-func (db *DB) SealedTarget(ctx context.Context, sc tenant.Scope, id target.ID) (target.Target, error) {
+func (db *DB) SealedTarget(ctx context.Context, sc tenant.Scope, id livetarget.ID) (livetarget.Target, error) {
 	var sealed []byte
 	t, err := scanTarget(targetRow(ctx, db, sc, id, targetColumns+", t.sealed"), &sealed)
 	t.Sealed = sealed
 	return t, db.classify(notFound(err, "target"))
 }
 
-func targetIn(ctx context.Context, q querier, sc tenant.Scope, id target.ID) (target.Target, error) {
+func targetIn(ctx context.Context, q querier, sc tenant.Scope, id livetarget.ID) (livetarget.Target, error) {
 	t, err := scanTarget(targetRow(ctx, q, sc, id, targetColumns))
 	return t, notFound(err, "target")
 }
 
-func targetRow(ctx context.Context, q querier, sc tenant.Scope, id target.ID, columns string) *sql.Row {
+func targetRow(ctx context.Context, q querier, sc tenant.Scope, id livetarget.ID, columns string) *sql.Row {
 	return q.QueryRow(ctx, "SELECT "+columns+" FROM target t WHERE t.id = ? AND t.project_id = ? AND "+
 		"t.organization_id = ?",
 		string(id), sc.Project, sc.Organization)
@@ -215,7 +215,7 @@ func targetRow(ctx context.Context, q querier, sc tenant.Scope, id target.ID, co
 
 // DeleteTarget removes a target of the scope's project. Its findings stay; its runs that
 // have not ended are cancelled. It needs project.update.
-func (db *DB) DeleteTarget(ctx context.Context, sc tenant.Scope, id target.ID) error {
+func (db *DB) DeleteTarget(ctx context.Context, sc tenant.Scope, id livetarget.ID) error {
 	return db.Tx(ctx, func(tx *Tx) error {
 		sc, err := tx.admit(ctx, sc, tenant.ProjectUpdate)
 		if err != nil {

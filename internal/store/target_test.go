@@ -7,13 +7,13 @@ import (
 	"testing"
 
 	"merlon/internal/errs"
+	"merlon/internal/livetarget"
 	"merlon/internal/scan"
-	"merlon/internal/target"
 	"merlon/internal/tenant"
 )
 
 // store makes a target of a project with a sealed text of a size.
-func (db runs) store(sc tenant.Scope, name string, size int) (target.Target, error) {
+func (db runs) store(sc tenant.Scope, name string, size int) (livetarget.Target, error) {
 	t := db.NewTarget(sc)
 	t.Name, t.Environment, t.Root = name, "staging", name+".example/"
 	t.Shown = scan.Target{URL: "https://" + t.Root}

@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"merlon/internal/audit"
-	"merlon/internal/remedy"
+	"merlon/internal/remediation"
 	"merlon/internal/tenant"
 	"merlon/internal/triage"
 )
@@ -24,7 +24,7 @@ func (db *DB) FindingsByID(ctx context.Context, sc tenant.Scope, ids []triage.ID
 
 // AdmitUpgrade writes that somebody asked for upgrades, with the job if there is one.
 // It needs project.change_vulnerability_state.
-func (db *DB) AdmitUpgrade(ctx context.Context, sc tenant.Scope, r remedy.Request, j *remedy.Job) error {
+func (db *DB) AdmitUpgrade(ctx context.Context, sc tenant.Scope, r remediation.Request, j *remediation.Job) error {
 	return db.Tx(ctx, func(tx *Tx) error {
 		sc, err := tx.admit(ctx, sc, tenant.ProjectState)
 		if err != nil {
@@ -43,7 +43,7 @@ func (db *DB) AdmitUpgrade(ctx context.Context, sc tenant.Scope, r remedy.Reques
 	})
 }
 
-func (tx *Tx) insertUpgradeJob(ctx context.Context, sc tenant.Scope, j *remedy.Job) error {
+func (tx *Tx) insertUpgradeJob(ctx context.Context, sc tenant.Scope, j *remediation.Job) error {
 	request, err := json.Marshal(j.Request)
 	if err != nil {
 		return fmt.Errorf("encode request: %w", err)
@@ -63,8 +63,8 @@ func (tx *Tx) insertUpgradeJob(ctx context.Context, sc tenant.Scope, j *remedy.J
 
 const upgradeJobColumns = `id, organization_id, project_id, request, state, attempt, processed, answer, error, created_at, started_at, completed_at`
 
-func scanUpgradeJob(rows *sql.Rows) (remedy.Job, error) {
-	var j remedy.Job
+func scanUpgradeJob(rows *sql.Rows) (remediation.Job, error) {
+	var j remediation.Job
 	var request string
 	var answer []byte
 	var created, started, completed int64
@@ -86,22 +86,22 @@ func scanUpgradeJob(rows *sql.Rows) (remedy.Job, error) {
 }
 
 // UpgradeJob returns a job of the scope's project.
-func (db *DB) UpgradeJob(ctx context.Context, sc tenant.Scope, id string) (remedy.Job, error) {
+func (db *DB) UpgradeJob(ctx context.Context, sc tenant.Scope, id string) (remediation.Job, error) {
 	rows, err := db.Query(ctx, "SELECT "+upgradeJobColumns+" FROM upgrade_job WHERE id = ? AND project_id = ? AND "+
 		"organization_id = ?",
 		append([]any{id}, ofProject(sc)...)...)
 	found, err := collect(rows, err, scanUpgradeJob)
 	if err != nil {
-		return remedy.Job{}, fmt.Errorf("read upgrade job: %w", err)
+		return remediation.Job{}, fmt.Errorf("read upgrade job: %w", err)
 	}
 	if len(found) == 0 {
-		return remedy.Job{}, notFound(sql.ErrNoRows, "job")
+		return remediation.Job{}, notFound(sql.ErrNoRows, "job")
 	}
 	return found[0], nil
 }
 
 // OpenUpgradeJobs returns the jobs of all tenants that have not ended, the oldest first.
-func (db *DB) OpenUpgradeJobs(ctx context.Context) ([]remedy.Job, error) {
+func (db *DB) OpenUpgradeJobs(ctx context.Context) ([]remediation.Job, error) {
 	rows, err := db.Query(ctx, "SELECT "+upgradeJobColumns+" FROM upgrade_job WHERE state IN ('queued', "+
 		"'processing') ORDER BY created_at, id LIMIT 100")
 	found, err := collect(rows, err, scanUpgradeJob)
@@ -111,13 +111,13 @@ func (db *DB) OpenUpgradeJobs(ctx context.Context) ([]remedy.Job, error) {
 	return found, nil
 }
 
-// TakeUpgradeJob makes the job the caller's; false when another was faster.
-func (db *DB) TakeUpgradeJob(ctx context.Context, j *remedy.Job) (taken bool, err error) {
+// ClaimUpgradeJob makes the job the caller's; false when another was faster.
+func (db *DB) ClaimUpgradeJob(ctx context.Context, j *remediation.Job) (taken bool, err error) {
 	err = db.Tx(ctx, func(tx *Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE upgrade_job SET state = 'processing', attempt = attempt + 1, started_at = CASE WHEN started_at = 0 THEN ? ELSE started_at END
 			WHERE id = ? AND attempt = ? AND state IN ('queued', 'processing')`, millis(tx.Now), j.ID, j.Attempt)
 		if taken = err == nil && n == 1; taken {
-			j.State, j.Attempt = remedy.Processing, j.Attempt+1
+			j.State, j.Attempt = remediation.Processing, j.Attempt+1
 		}
 		return err
 	})
@@ -125,9 +125,9 @@ func (db *DB) TakeUpgradeJob(ctx context.Context, j *remedy.Job) (taken bool, er
 }
 
 // SaveUpgradeJob writes what the job has come to; false when another has taken it.
-func (db *DB) SaveUpgradeJob(ctx context.Context, j *remedy.Job) (mine bool, err error) {
+func (db *DB) SaveUpgradeJob(ctx context.Context, j *remediation.Job) (mine bool, err error) {
 	answer := []byte{}
-	if j.State == remedy.Completed {
+	if j.State == remediation.Completed {
 		if answer, err = pack(j.Answer); err != nil {
 			return false, err
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merlon/internal/errs"
-	"merlon/internal/remedy"
+	"merlon/internal/remediation"
 	"merlon/internal/triage"
 )
 
@@ -16,9 +16,9 @@ import (
 func TestUpgradeJobs(t *testing.T) {
 	eachRuns(t, func(t *testing.T, db runs) {
 		ctx, sc, foreign := t.Context(), db.organization(1), db.organization(1)
-		r := remedy.Request{Findings: []triage.ID{"a", "b"}, Level: "auto"}
-		job := &remedy.Job{ID: "j", Organization: sc.Organization, Project: sc.Project, Request: r,
-			State: remedy.Queued, CreatedAt: db.clock.Now().Truncate(time.Millisecond)}
+		r := remediation.Request{Findings: []triage.ID{"a", "b"}, Level: "auto"}
+		job := &remediation.Job{ID: "j", Organization: sc.Organization, Project: sc.Project, Request: r,
+			State: remediation.Queued, CreatedAt: db.clock.Now().Truncate(time.Millisecond)}
 		if err := db.AdmitUpgrade(ctx, sc, r, job); err != nil {
 			t.Fatal(err)
 		}
@@ -34,29 +34,29 @@ func TestUpgradeJobs(t *testing.T) {
 		}
 		first, second := read, read
 		for _, tt := range []struct {
-			j    *remedy.Job
+			j    *remediation.Job
 			want bool
 		}{{&first, true}, {&second, false}} {
-			if taken, err := db.TakeUpgradeJob(ctx, tt.j); taken != tt.want || err != nil {
+			if taken, err := db.ClaimUpgradeJob(ctx, tt.j); taken != tt.want || err != nil {
 				t.Errorf("taken %v, %v, want %v", taken, err, tt.want)
 			}
 		}
 		second = first
-		if taken, err := db.TakeUpgradeJob(ctx, &second); !taken || err != nil ||
+		if taken, err := db.ClaimUpgradeJob(ctx, &second); !taken || err != nil ||
 			second.Attempt != 2 { // the first has died
 			t.Fatalf("taken %v, attempt %d, %v", taken, second.Attempt, err)
 		}
-		second.Answer, second.State, second.Processed = remedy.Answer{Total: 2, Fixable: 1}, remedy.Completed, 2
+		second.Answer, second.State, second.Processed = remediation.Answer{Total: 2, Fixable: 1}, remediation.Completed, 2
 		first.Processed = 1
 		for _, tt := range []struct {
-			j    *remedy.Job
+			j    *remediation.Job
 			want bool
 		}{{&first, false}, {&second, true}, {&second, false}} {
 			if mine, err := db.SaveUpgradeJob(ctx, tt.j); mine != tt.want || err != nil {
 				t.Errorf("saved %v, %v, want %v", mine, err, tt.want)
 			}
 		}
-		if read, err = db.UpgradeJob(ctx, sc, "j"); err != nil || read.State != remedy.Completed ||
+		if read, err = db.UpgradeJob(ctx, sc, "j"); err != nil || read.State != remediation.Completed ||
 			read.Answer.Fixable != 1 || read.Processed != 2 {
 			t.Errorf("got %+v, %v", read, err)
 		}
@@ -72,9 +72,9 @@ func TestOldUpgradeJobsGo(t *testing.T) {
 		ctx, sc := t.Context(), db.organization(1)
 		for i := range 60 {
 			db.clock.Advance(time.Second)
-			j := &remedy.Job{ID: fmt.Sprint(i), Organization: sc.Organization, Project: sc.Project,
-				State: remedy.Queued, CreatedAt: db.clock.Now()}
-			if err := db.AdmitUpgrade(ctx, sc, remedy.Request{}, j); err != nil {
+			j := &remediation.Job{ID: fmt.Sprint(i), Organization: sc.Organization, Project: sc.Project,
+				State: remediation.Queued, CreatedAt: db.clock.Now()}
+			if err := db.AdmitUpgrade(ctx, sc, remediation.Request{}, j); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -84,7 +84,7 @@ func (tx *Tx) mayStore(ctx context.Context, key string, bytes int64) error {
 		return fmt.Errorf("sum up stored bytes: %w", err)
 	}
 	if others+bytes > most {
-		return run.NoRoom(others, most)
+		return run.StorageFull(others, most)
 	}
 	return nil
 }
@@ -148,7 +148,7 @@ func (db *DB) ExpireRuns(ctx context.Context) (int, error) {
 	}
 	n := 0
 	for _, id := range ids {
-		err := db.AbandonRun(ctx, id, run.NothingUploaded())
+		err := db.AbandonRun(ctx, id, run.UploadMissing())
 		if err != nil && !errs.Is(err, errs.Conflict) && !errs.Is(err, errs.NotFound) {
 			return n, err
 		}

@@ -12,9 +12,9 @@ import (
 // This file declares what passes between triage and the store while a scan is
 // applied.
 
-// ErrOvertaken says that somebody else changed the branch or decided something
+// ErrBranchChanged says that somebody else changed the branch or decided something
 // since it was read. Whoever gets it reads again and starts over.
-var ErrOvertaken = errors.New("the branch was changed meanwhile")
+var ErrBranchChanged = errors.New("the branch was changed meanwhile")
 
 // A Branch is how a branch of a project stands.
 type Branch struct {
@@ -25,35 +25,35 @@ type Branch struct {
 	// Base is the branch whose flaws a branch that was never scanned is compared
 	// with; empty when there is none.
 	Base      string
-	Decisions map[Digest]Decided // by flaw
+	Decisions map[Digest]PriorDecision // by flaw
 }
 
-// Decided is what was decided about a flaw.
-type Decided struct {
+// PriorDecision is what was decided about a flaw.
+type PriorDecision struct {
 	Status   Status   // empty when nothing was
 	Priority Priority // empty when nothing was
 }
 
-// Known is what is known of a finding on a branch before a scan.
-type Known struct {
-	ID        ID
-	Place     Digest // finding.Fingerprint.Place
-	Code      Digest // finding.Fingerprint.Flaw
-	Flaw      Digest
-	Analyzer  string
-	Rule      string // see RuleID
-	Path      string
-	Line      int
-	Gone      bool
-	Sum       uint64 // of what was reported last
-	Proves    Digest // of a live scan: the place of the finding of the source that is the same flaw
-	Proven    bool   // of the source: the priority counts that a live scan shows it
-	Cell      Cell
-	Risk      int64 // thousandths of the project's score
-	Pinned    bool
-	UpdatedAt time.Time
-	LastRun   run.ID // the last run that changed it
-	LastDid   Effect // what that run did
+// Existing is what is known of a finding on a branch before a scan.
+type Existing struct {
+	ID         ID
+	Place      Digest // finding.Fingerprint.Place
+	Code       Digest // finding.Fingerprint.Flaw
+	Flaw       Digest
+	Analyzer   string
+	Rule       string // see RuleID
+	Path       string
+	Line       int
+	Gone       bool
+	Sum        uint64 // of what was reported last
+	Proves     Digest // of a live scan: the place of the finding of the source that is the same flaw
+	Proven     bool   // of the source: the priority counts that a live scan shows it
+	Bucket     Bucket
+	Risk       int64 // thousandths of the project's score
+	Pinned     bool
+	UpdatedAt  time.Time
+	LastRun    run.ID // the last run that changed it
+	LastEffect Effect // what that run did
 }
 
 // An Effect is what a run did to a finding.
@@ -70,16 +70,16 @@ const (
 	Dropped // resolved while it was not
 )
 
-// A Row is a finding as a scan leaves it: a new one, or one whose content
+// A FindingRow is a finding as a scan leaves it: a new one, or one whose content
 // changed.
-type Row struct {
+type FindingRow struct {
 	ID     ID
 	New    bool
 	Place  Digest
 	Code   Digest
 	Flaw   Digest
 	RuleID string // UUID
-	Cell   Cell
+	Bucket Bucket
 	Pinned bool
 	Score  int // of the priority, thousandths
 	CVSS   float64
@@ -90,22 +90,22 @@ type Row struct {
 	Report *finding.Finding
 }
 
-// A Cell is what findings are counted by.
-type Cell struct {
+// A Bucket is what findings are counted by.
+type Bucket struct {
 	Analysis finding.Analysis
 	Severity finding.Severity
 	Status   Status
 	Priority Priority
 }
 
-// A Sort is what days are counted by.
-type Sort struct {
+// A AnalysisSeverity is what days are counted by.
+type AnalysisSeverity struct {
 	Analysis finding.Analysis
 	Severity finding.Severity
 }
 
-// Sort returns what the days of the cell are counted by.
-func (c Cell) Sort() Sort { return Sort{c.Analysis, c.Severity} }
+// AnalysisSeverity returns what the days of the cell are counted by.
+func (c Bucket) AnalysisSeverity() AnalysisSeverity { return AnalysisSeverity{c.Analysis, c.Severity} }
 
 // A Count is the number of findings in a cell and what they add to the risk
 // score, in thousandths; both may be negative in a difference.
@@ -115,10 +115,10 @@ type Count struct {
 }
 
 // A Counts is a difference in the number of findings by cell.
-type Counts map[Cell]Count
+type Counts map[Bucket]Count
 
-// add counts n findings with the risk each.
-func (c Counts) add(cell Cell, n int, risk int64) {
+// addCount counts n findings with the risk each.
+func (c Counts) addCount(cell Bucket, n int, risk int64) {
 	v := c[cell]
 	v.N += n
 	v.Risk += int64(n) * risk
@@ -130,13 +130,13 @@ func (c Counts) add(cell Cell, n int, risk int64) {
 }
 
 // Move counts that a finding with the risk went from one cell to another.
-func (c Counts) Move(from, to Cell, risk int64) {
-	c.add(from, -1, risk)
-	c.add(to, 1, risk)
+func (c Counts) Move(from, to Bucket, risk int64) {
+	c.addCount(from, -1, risk)
+	c.addCount(to, 1, risk)
 }
 
 // Remove counts that a finding with the risk is no more.
-func (c Counts) Remove(cell Cell, risk int64) { c.add(cell, -1, risk) }
+func (c Counts) Remove(cell Bucket, risk int64) { c.addCount(cell, -1, risk) }
 
 // A Batch is a part of what a scan changes, written in one transaction.
 type Batch struct {
@@ -146,8 +146,8 @@ type Batch struct {
 	Revision int64
 
 	Rules    []StoredRule
-	Rows     []Row
-	Gone     []ID // resolved, because the scan did not find them
+	Rows     []FindingRow
+	Resolved []ID // resolved, because the scan did not find them
 	Changes  []Change
 	Renamed  map[Digest]Digest // place → flaw, for places that are later places of a flaw
 	Packages []StoredPackage
@@ -159,21 +159,21 @@ type Batch struct {
 	Removed []string // identifiers of packages
 	// What the scanned image holds now and did not before, and findings and packages that
 	// it holds no longer.
-	HeldFindings, HeldPackages, Freed []string
-	Counts                            Counts
-	Opened                            map[Sort]int // new findings
-	Solved                            map[Sort]int // resolved findings
+	AddedFindings, AddedPackages, RemovedFromImage []string
+	Counts                                         Counts
+	Opened                                         map[AnalysisSeverity]int // new findings
+	Solved                                         map[AnalysisSeverity]int // resolved findings
 
-	Last *Last // set in the last batch of a scan
+	Summary *ScanSummary // set in the last batch of a scan
 }
 
-// Last is what the last batch of a scan says of the scan as a whole.
-type Last struct {
-	Statuses  []scan.Status
-	Looked    []Looked // what of the branch was looked at
-	Languages []string // empty to leave the project's
-	Image     *Image   // what was scanned; nil for source
-	Old       []string // images that are kept no longer
+// ScanSummary is what the last batch of a scan says of the scan as a whole.
+type ScanSummary struct {
+	Statuses      []scan.Status
+	Analyses      []AnalysisCoverage // what of the branch was looked at
+	Languages     []string           // empty to leave the project's
+	Image         *Image             // what was scanned; nil for source
+	ExpiredImages []string           // images that are kept no longer
 
 	Operations int // how many the run has told of; what an earlier attempt told beyond is gone
 }
@@ -192,8 +192,8 @@ type StoredPackage struct {
 	Package finding.Package
 }
 
-// A KnownPackage is what is known of a package before a scan.
-type KnownPackage struct {
+// A ExistingPackage is what is known of a package before a scan.
+type ExistingPackage struct {
 	ID      string
 	Path    string
 	InImage bool // a container image holds it
@@ -201,23 +201,23 @@ type KnownPackage struct {
 }
 
 // analysis returns the analysis that looks for the package.
-func (p *KnownPackage) analysis() finding.Analysis {
+func (p *ExistingPackage) analysis() finding.Analysis {
 	if p.InImage {
 		return finding.Container
 	}
 	return finding.SCA
 }
 
-// size is the number of rows that the batch writes.
-func (b *Batch) size() int {
-	return len(b.Rows) + len(b.Gone) + len(b.Rules) + len(b.Packages) + len(b.Removed) + len(b.HeldFindings) +
-		len(b.HeldPackages) + len(b.Freed) + len(b.Operations)
+// rowCount is the number of rows that the batch writes.
+func (b *Batch) rowCount() int {
+	return len(b.Rows) + len(b.Resolved) + len(b.Rules) + len(b.Packages) + len(b.Removed) + len(b.AddedFindings) +
+		len(b.AddedPackages) + len(b.RemovedFromImage) + len(b.Operations)
 }
 
 // newBatch returns an empty batch.
 func newBatch(r *run.Run) *Batch {
 	return &Batch{
 		Run: r, Branch: r.Branch, Counts: Counts{}, Renamed: map[Digest]Digest{},
-		Opened: map[Sort]int{}, Solved: map[Sort]int{},
+		Opened: map[AnalysisSeverity]int{}, Solved: map[AnalysisSeverity]int{},
 	}
 }

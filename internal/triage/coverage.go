@@ -11,25 +11,25 @@ import (
 // This file answers what a scan looked at. Only there does the absence of a
 // finding mean anything.
 
-// coverage is what the analyzers of a scan looked at, by analyzer.
-type coverage map[string]looked
+// coverageByAnalyzer is what the analyzers of a scan looked at, by analyzer.
+type coverageByAnalyzer map[string]analyzerCoverage
 
-// looked is what one analyzer looked at.
-type looked struct {
+// analyzerCoverage is what one analyzer looked at.
+type analyzerCoverage struct {
 	analysis finding.Analysis
-	root     string            // what the paths begin with that it speaks of
-	nothing  bool              // no claim can be made
-	not      places            // that it skipped
-	untried  map[string]places // by rule: where it did not look for what the rule finds
-	absent   []scan.PathKind   // kinds of paths that what was scanned shows none of
-	only     places            // where alone it looked, as far as is known; nil: everywhere else
+	root     string             // what the paths begin with that it speaks of
+	nothing  bool               // no claim can be made
+	not      pathSet            // that it skipped
+	untried  map[string]pathSet // by rule: where it did not look for what the rule finds
+	absent   []scan.PathKind    // kinds of paths that what was scanned shows none of
+	only     pathSet            // where alone it looked, as far as is known; nil: everywhere else
 }
 
-// places are files, and folders with a trailing slash; the empty one is everywhere.
-type places map[string]bool
+// pathSet are files, and folders with a trailing slash; the empty one is everywhere.
+type pathSet map[string]bool
 
 // hold reports whether the path is one of the places, or in one.
-func (p places) hold(path string) bool {
+func (p pathSet) hold(path string) bool {
 	if p[""] || p[path] {
 		return true
 	}
@@ -41,23 +41,23 @@ func (p places) hold(path string) bool {
 	return false
 }
 
-// covers returns what the statuses say of a scan that has told of the operations, with identifiers of the rules of
+// collectCoverage returns what the statuses say of a scan that has told of the operations, with identifiers of the rules of
 // reasons as
 // the function makes them. An analyzer without a status is not in it: it looked at
 // nothing.
-func covers(statuses []scan.Status, operations []finding.Operation, rule func(name string) string) coverage {
-	c, reached := coverage{}, places{}
+func collectCoverage(statuses []scan.Status, operations []finding.Operation, rule func(name string) string) coverageByAnalyzer {
+	c, reached := coverageByAnalyzer{}, pathSet{}
 	for _, o := range operations {
 		if o.Place != "" {
 			reached[o.Place] = true
 		}
 	}
 	for _, s := range statuses {
-		l := looked{analysis: s.Analysis, root: s.Root, nothing: s.State == scan.Failed || s.Omitted > 0}
+		l := analyzerCoverage{analysis: s.Analysis, root: s.Root, nothing: s.State == scan.Failed || s.Omitted > 0}
 		if s.State == scan.Degraded {
 			l.nothing = l.nothing || len(s.Reasons) == 0
 		}
-		l.not, l.untried = make(places, len(s.Reasons)), map[string]places{}
+		l.not, l.untried = make(pathSet, len(s.Reasons)), map[string]pathSet{}
 		for _, r := range s.Reasons {
 			path := strings.TrimPrefix(r.Path, "./")
 			if path == "/" || path == "." {
@@ -65,7 +65,7 @@ func covers(statuses []scan.Status, operations []finding.Operation, rule func(na
 			}
 			for _, name := range r.Rules {
 				if l.untried[rule(name)] == nil {
-					l.untried[rule(name)] = places{}
+					l.untried[rule(name)] = pathSet{}
 				}
 				l.untried[rule(name)][path] = true
 			}
@@ -81,35 +81,35 @@ func covers(statuses []scan.Status, operations []finding.Operation, rule func(na
 	return c
 }
 
-// saw reports whether the analyzer looked at the path for what the rule finds; a
+// analyzed reports whether the analyzer looked at the path for what the rule finds; a
 // rule without a name is none of those that reasons name.
-func (c coverage) saw(analyzer, path, rule string) bool {
+func (c coverageByAnalyzer) analyzed(analyzer, path, rule string) bool {
 	l, ran := c[analyzer]
-	return ran && l.saw(path, rule)
+	return ran && l.analyzed(path, rule)
 }
 
-// without marks kinds of paths as absent from the scanned source.
-func (c coverage) without(kinds []scan.PathKind) {
+// excludePaths marks kinds of paths as absent from the scanned source.
+func (c coverageByAnalyzer) excludePaths(kinds []scan.PathKind) {
 	for analyzer, l := range c {
 		l.absent = kinds
 		c[analyzer] = l
 	}
 }
 
-// leftOut reports whether the path is of a kind that what was scanned shows none of.
-func (l looked) leftOut(path string) bool {
+// isExcluded reports whether the path is of a kind that what was scanned shows none of.
+func (l analyzerCoverage) isExcluded(path string) bool {
 	kind, _ := scan.KindOfPath(path)
 	return kind != "" && l.root == "" && slices.Contains(l.absent, kind)
 }
 
-// sawAll reports whether analyzers of the analysis ran, and all of them looked at
+// analyzedByAll reports whether analyzers of the analysis ran, and all of them looked at
 // the path.
-func (c coverage) sawAll(a finding.Analysis, path string) bool {
+func (c coverageByAnalyzer) analyzedByAll(a finding.Analysis, path string) bool {
 	ran := false
 	for _, l := range c {
 		if l.analysis == a {
 			ran = true
-			if !l.saw(path, "") {
+			if !l.analyzed(path, "") {
 				return false
 			}
 		}
@@ -117,14 +117,14 @@ func (c coverage) sawAll(a finding.Analysis, path string) bool {
 	return ran
 }
 
-// below reports whether the path is the root or below it: "shop.org/a" is not below
+// isBelow reports whether the path is the root or below it: "shop.org/a" is not below
 // "shop.org/admin", nor "shop.org.net".
-func below(path, root string) bool {
+func isBelow(path, root string) bool {
 	rest, ok := strings.CutPrefix(path, root)
 	return ok && (rest == "" || root == "" || strings.HasSuffix(root, "/") || rest[0] == '/')
 }
 
-func (l looked) saw(path, rule string) bool {
-	return !l.leftOut(path) && !l.nothing && below(path, l.root) && !l.not.hold(path) && !l.untried[rule].hold(path) &&
+func (l analyzerCoverage) analyzed(path, rule string) bool {
+	return !l.isExcluded(path) && !l.nothing && isBelow(path, l.root) && !l.not.hold(path) && !l.untried[rule].hold(path) &&
 		(l.only == nil || l.only[path])
 }

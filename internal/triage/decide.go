@@ -14,70 +14,70 @@ type Decision struct {
 	Status   Status
 	Priority Priority
 	Comment  string
-	// BothSides decides the same about the findings of the same flaw on the other side:
+	// IncludeLinked decides the same about the findings of the same flaw on the other side:
 	// for a finding of the source those of live scans on its branch that show it, for one
 	// of a live scan the finding of the source. Without it they are left as they are.
-	BothSides bool
+	IncludeLinked bool
 }
 
-// A Standpoint is a finding of the flaw that is decided about, on one branch.
-type Standpoint struct {
+// A CurrentState is a finding of the flaw that is decided about, on one branch.
+type CurrentState struct {
 	ID     ID
 	Branch string
-	Cell   Cell
+	Bucket Bucket
 	Risk   int64
 	Pinned bool
 	Gone   bool
 }
 
-// A Consequence is what a decision makes of a finding.
-type Consequence struct {
-	Standpoint
-	Before Cell
+// A Transition is what a decision makes of a finding.
+type Transition struct {
+	CurrentState
+	Before Bucket
 }
 
-// Consequences returns the findings of a flaw that a decision changes: the one
+// Transitions returns the findings of a flaw that a decision changes: the one
 // that it names, and those of the same flaw on other branches, but for the
 // status of those that are gone there. The result is ordered as the findings are.
-func (d Decision) Consequences(all []Standpoint) []Consequence {
-	var out []Consequence
+func (d Decision) Transitions(all []CurrentState) []Transition {
+	var out []Transition
 	for _, s := range all {
-		c := Consequence{Standpoint: s, Before: s.Cell}
+		c := Transition{CurrentState: s, Before: s.Bucket}
 		if d.Status != "" && (s.ID == d.Finding || !s.Gone) {
-			c.Cell.Status = d.Status
+			c.Bucket.Status = d.Status
 		}
 		if d.Priority != "" {
-			c.Cell.Priority, c.Pinned = d.Priority, true
+			c.Bucket.Priority, c.Pinned = d.Priority, true
 		}
-		if c.Standpoint != s {
+		if c.CurrentState != s {
 			out = append(out, c)
 		}
 	}
 	return out
 }
 
-// Tally returns the difference in the numbers of each branch.
-func Tally(changes []Consequence) map[string]Counts {
+// CountChanges returns the difference in the numbers of each branch.
+func CountChanges(changes []Transition) map[string]Counts {
 	out := map[string]Counts{}
 	for _, c := range changes {
 		if out[c.Branch] == nil {
 			out[c.Branch] = Counts{}
 		}
-		out[c.Branch].add(c.Before, -1, c.Risk)
-		out[c.Branch].add(c.Cell, 1, c.Risk)
+		out[c.Branch].addCount(c.Before, -1, c.Risk)
+		out[c.Branch].addCount(c.Bucket, 1, c.Risk)
 	}
 	return out
 }
 
-// SolvedBy returns how many findings became resolved on each branch, by sort.
-func SolvedBy(changes []Consequence) map[string]map[Sort]int {
-	out := map[string]map[Sort]int{}
+// CountResolved returns how many findings became resolved on each branch, by sort.
+func CountResolved(changes []Transition) map[string]map[AnalysisSeverity]int {
+	out := map[string]map[AnalysisSeverity]int{}
 	for _, c := range changes {
-		if c.Cell.Status == Resolved && c.Before.Status != Resolved {
+		if c.Bucket.Status == Resolved && c.Before.Status != Resolved {
 			if out[c.Branch] == nil {
-				out[c.Branch] = map[Sort]int{}
+				out[c.Branch] = map[AnalysisSeverity]int{}
 			}
-			out[c.Branch][c.Cell.Sort()]++
+			out[c.Branch][c.Bucket.AnalysisSeverity()]++
 		}
 	}
 	return out

@@ -34,8 +34,8 @@ func ParseDigest(s string) (Digest, error) {
 // String returns 32 hexadecimal digits.
 func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 
-// next returns the name of another flaw at a place that had one before.
-func (d Digest) next() Digest {
+// nextDigest returns the name of another flaw at a place that had one before.
+func (d Digest) nextDigest() Digest {
 	sum := sha256.Sum256(d[:])
 	return Digest(sum[:16])
 }
@@ -68,8 +68,8 @@ func Derived(parts ...string) string {
 	return id.String()
 }
 
-// sum returns 64 bits of a hash of v's JSON form, to see whether it changed.
-func sum(v any) (uint64, error) {
+// checksum returns 64 bits of a hash of v's JSON form, to see whether it changed.
+func checksum(v any) (uint64, error) {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return 0, fmt.Errorf("encode %T: %w", v, err)

@@ -130,13 +130,13 @@ func PackageClass(p *finding.Package) Class {
 	return LanguagePackages
 }
 
-// Holdings say what the images of a repository hold on a branch: identifiers of
+// ImageContents say what the images of a repository hold on a branch: identifiers of
 // findings and packages.
-type Holdings struct {
-	Scanned bool            // one of them was scanned before
-	Mine    map[string]bool // what the image holds that is asked about
-	Others  map[string]bool // what others hold
-	Old     []string        // images that go with this scan, because there are too many; Others is without them
+type ImageContents struct {
+	Scanned       bool            // one of them was scanned before
+	InImage       map[string]bool // what the image holds that is asked about
+	InOtherImages map[string]bool // what others hold
+	ExpiredImages []string        // images that go with this scan, because there are too many; Others is without them
 }
 
 // checkImage checks what a scan says of its image.
@@ -154,9 +154,9 @@ func checkNames(what string, names ...string) error {
 	return nil
 }
 
-// image returns the image of the scan as it is to be recorded, or nil: a scan of
+// imageRecord returns the image of the scan as it is to be recorded, or nil: a scan of
 // source, or one that saw nothing of its image.
-func (in *ingest) image() *Image {
+func (in *ingest) imageRecord() *Image {
 	at := slices.IndexFunc(in.report.statuses, func(s scan.Status) bool { return s.Analysis == finding.Container })
 	if in.run.Image == nil || at < 0 {
 		return nil
@@ -176,9 +176,9 @@ func (in *ingest) image() *Image {
 	return i
 }
 
-// readHoldings loads what the images of the repository hold.
-func (in *ingest) readHoldings(ctx context.Context) (err error) {
-	in.held = &Holdings{}
+// readImageContents loads what the images of the repository hold.
+func (in *ingest) readImageContents(ctx context.Context) (err error) {
+	in.held = &ImageContents{}
 	if in.run.Image == nil {
 		return nil
 	}
@@ -189,8 +189,8 @@ func (in *ingest) readHoldings(ctx context.Context) (err error) {
 	return nil
 }
 
-// first reports whether nobody has looked on this branch at what the scan looked at.
-func (in *ingest) first() bool {
+// isFirstScan reports whether nobody has looked on this branch at what the scan looked at.
+func (in *ingest) isFirstScan() bool {
 	if in.run.Target != nil {
 		return false // what it looked at has no other path on another branch
 	}
@@ -200,9 +200,9 @@ func (in *ingest) first() bool {
 	return !in.branch.Scanned
 }
 
-// writeHoldings records what the image holds now: what the scan reported, and what it
+// writeImageContents records what the image holds now: what the scan reported, and what it
 // held of what the scan did not look at or does not speak of.
-func (in *ingest) writeHoldings(ctx context.Context, w *writer) error {
+func (in *ingest) writeImageContents(ctx context.Context, w *writer) error {
 	if in.run.Image == nil {
 		return nil
 	}
@@ -214,27 +214,27 @@ func (in *ingest) writeHoldings(ctx context.Context, w *writer) error {
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(findings)) {
-		if !in.held.Mine[id] {
-			w.batch.HeldFindings = append(w.batch.HeldFindings, id)
+		if !in.held.InImage[id] {
+			w.batch.AddedFindings = append(w.batch.AddedFindings, id)
 		}
 		if err := w.flushFull(ctx); err != nil {
 			return err
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(in.report.packages)) {
-		if !in.held.Mine[id] {
-			w.batch.HeldPackages = append(w.batch.HeldPackages, id)
+		if !in.held.InImage[id] {
+			w.batch.AddedPackages = append(w.batch.AddedPackages, id)
 		}
 		if err := w.flushFull(ctx); err != nil {
 			return err
 		}
 	}
-	unseen := in.unseen()
-	for _, id := range slices.Sorted(maps.Keys(in.held.Mine)) {
+	unseen := in.unseenContents()
+	for _, id := range slices.Sorted(maps.Keys(in.held.InImage)) {
 		if _, listed := in.report.packages[id]; listed || findings[id] || unseen[id] {
 			continue
 		}
-		w.batch.Freed = append(w.batch.Freed, id)
+		w.batch.RemovedFromImage = append(w.batch.RemovedFromImage, id)
 		if err := w.flushFull(ctx); err != nil {
 			return err
 		}
@@ -242,19 +242,19 @@ func (in *ingest) writeHoldings(ctx context.Context, w *writer) error {
 	return nil
 }
 
-// unseen returns what the image held of what the scan did not look at or does not
+// unseenContents returns what the image held of what the scan did not look at or does not
 // speak of.
-func (in *ingest) unseen() map[string]bool {
+func (in *ingest) unseenContents() map[string]bool {
 	out := map[string]bool{}
 	for i := range in.known {
 		k := &in.known[i]
-		if in.held.Mine[string(k.ID)] && (!in.covered.saw(k.Analyzer, k.Path, k.Rule) ||
-			!in.run.Speaks(k.Cell.Severity)) {
+		if in.held.InImage[string(k.ID)] && (!in.covered.analyzed(k.Analyzer, k.Path, k.Rule) ||
+			!in.run.CoversSeverity(k.Bucket.Severity)) {
 			out[string(k.ID)] = true
 		}
 	}
 	for id, p := range in.packages {
-		if in.held.Mine[id] && !in.covered.sawAll(p.analysis(), p.Path) {
+		if in.held.InImage[id] && !in.covered.analyzedByAll(p.analysis(), p.Path) {
 			out[id] = true
 		}
 	}

@@ -48,19 +48,19 @@ const maxRestarts = 20
 func (t *Triage) Ingest(ctx context.Context, sc tenant.Scope, r *run.Run,
 	open func() (io.ReadCloser, error)) (run.Outcome, error) {
 	report := newReport(sc, r)
-	if err := decode(open, report); err != nil {
+	if err := decodeStream(open, report); err != nil {
 		return run.Outcome{}, err
 	}
 	for range maxRestarts {
 		in := &ingest{Store: t.store, size: t.BatchSize, sc: sc, run: r, open: open, report: report}
-		err := in.apply(ctx)
+		err := in.applyReport(ctx)
 		if err == nil {
 			return run.Outcome{
-				Statuses: in.statuses, Warnings: report.warnings(), Advisories: report.config.Advisories,
-				Changes: in.outcome(),
+				Statuses: in.statuses, Warnings: report.sandboxWarnings(), Advisories: report.config.Advisories,
+				Changes: in.countChanges(),
 			}, nil
 		}
-		if !errors.Is(err, ErrOvertaken) {
+		if !errors.Is(err, ErrBranchChanged) {
 			return run.Outcome{}, err
 		}
 	}
@@ -79,17 +79,17 @@ type ingest struct {
 	report *report // read only: it serves every try
 
 	branch   *Branch
-	known    []Known
+	known    []Existing
 	byPlace  map[Digest]int32 // into known
 	plan     []step           // by entry of the report
 	flaws    map[Digest]bool  // names of flaws on the branch
-	covered  coverage
+	covered  coverageByAnalyzer
 	statuses []scan.Status   // of the report, with what the upload left out
-	held     *Holdings       // of the images of the scanned one's repository; empty for source
+	held     *ImageContents  // of the images of the scanned one's repository; empty for source
 	rules    map[string]bool // names of rules that need not be written
 	seen     []bool          // by known: reported by this scan
 
-	packages map[string]KnownPackage
+	packages map[string]ExistingPackage
 }
 
 // A step is what is to be done with one entry of the report.
@@ -101,12 +101,12 @@ type step struct {
 	id    ID // of a new one once it is written
 }
 
-// apply reads the branch, compares, and writes the difference.
-func (in *ingest) apply(ctx context.Context) error {
-	if err := in.read(ctx); err != nil {
+// applyReport reads the branch, compares, and writes the difference.
+func (in *ingest) applyReport(ctx context.Context) error {
+	if err := in.readState(ctx); err != nil {
 		return err
 	}
-	in.match()
+	in.matchByPlace()
 	if err := in.matchBase(ctx); err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (in *ingest) apply(ctx context.Context) error {
 	if err := in.writeOperations(ctx, w); err != nil {
 		return err
 	}
-	if err := in.writeHoldings(ctx, w); err != nil {
+	if err := in.writeImageContents(ctx, w); err != nil {
 		return err
 	}
 	if err := in.writeGone(ctx, w); err != nil {
@@ -127,24 +127,24 @@ func (in *ingest) apply(ctx context.Context) error {
 	if err := in.removePackages(ctx, w); err != nil {
 		return err
 	}
-	w.batch.Last = &Last{Statuses: in.statuses, Looked: lookedAt(in.run, in.statuses), Languages: in.languages(),
-		Image: in.image(), Old: in.held.Old, Operations: len(in.report.operations)}
-	return w.flush(ctx)
+	w.batch.Summary = &ScanSummary{Statuses: in.statuses, Analyses: summarizeCoverage(in.run, in.statuses), Languages: in.languageNames(),
+		Image: in.imageRecord(), ExpiredImages: in.held.ExpiredImages, Operations: len(in.report.operations)}
+	return w.flushBatch(ctx)
 }
 
-// read loads how the branch stands.
-func (in *ingest) read(ctx context.Context) (err error) {
+// readState loads how the branch stands.
+func (in *ingest) readState(ctx context.Context) (err error) {
 	if in.branch, err = in.Branch(ctx, in.sc, in.run.Branch); err != nil {
 		return fmt.Errorf("read branch: %w", err)
 	}
-	in.covered = covers(in.report.statuses, in.report.operations, func(name string) string {
+	in.covered = collectCoverage(in.report.statuses, in.report.operations, func(name string) string {
 		return RuleID(in.sc.Organization, name)
 	})
 	if in.run.Image == nil && in.run.Target == nil {
-		in.covered.without(in.report.config.Absent)
+		in.covered.excludePaths(in.report.config.Absent)
 	}
 	in.byPlace, in.flaws = map[Digest]int32{}, map[Digest]bool{}
-	err = in.Known(ctx, in.sc, in.run.Branch, func(k Known) error {
+	err = in.Known(ctx, in.sc, in.run.Branch, func(k Existing) error {
 		if len(in.known) == maxKnown {
 			return errs.E(errs.TooLarge, "branch %q has more than %d findings", in.run.Branch, maxKnown)
 		}
@@ -157,11 +157,11 @@ func (in *ingest) read(ctx context.Context) (err error) {
 		return fmt.Errorf("read findings: %w", err)
 	}
 	in.seen = make([]bool, len(in.known))
-	in.statuses = in.withheld()
+	in.statuses = in.withheldStatuses()
 	if err := in.readPackages(ctx); err != nil {
 		return err
 	}
-	if err := in.readHoldings(ctx); err != nil {
+	if err := in.readImageContents(ctx); err != nil {
 		return err
 	}
 	return in.readRules(ctx)
@@ -190,10 +190,10 @@ func (in *ingest) readRules(ctx context.Context) error {
 	return nil
 }
 
-// match decides for every entry of the report which known finding it is: the
+// matchByPlace decides for every entry of the report which known finding it is: the
 // one at its place, else one whose place this scan looked at in vain and whose
 // code is the same.
-func (in *ingest) match() {
+func (in *ingest) matchByPlace() {
 	in.plan = make([]step, len(in.report.entries))
 	for i, e := range in.report.entries {
 		k, ok := in.byPlace[e.place]
@@ -204,26 +204,26 @@ func (in *ingest) match() {
 		in.plan[i].known = k
 		in.seen[k] = true
 	}
-	before, after := in.unmatched()
-	pair(before, after, func(old, new int) {
+	before, after := in.unmatchedCandidates()
+	pairRenamed(before, after, func(old, new int) {
 		in.plan[new].known = int32(old)
 		in.seen[old] = true
 	})
 }
 
-// unmatched returns the known findings that the scan did not report though it
+// unmatchedCandidates returns the known findings that the scan did not report though it
 // looked, and the entries that nothing is known of.
-func (in *ingest) unmatched() (before, after []spot) {
+func (in *ingest) unmatchedCandidates() (before, after []matchCandidate) {
 	codes := map[Digest]bool{}
 	for i, e := range in.report.entries {
 		if in.plan[i].known < 0 {
 			codes[e.code] = true
-			after = append(after, spot{index: i, code: e.code, path: e.path, line: e.line})
+			after = append(after, matchCandidate{index: i, code: e.code, path: e.path, line: e.line})
 		}
 	}
 	for i, k := range in.known {
-		if !in.seen[i] && codes[k.Code] && in.covered.saw(k.Analyzer, k.Path, k.Rule) && !in.held.Others[string(k.ID)] {
-			before = append(before, spot{index: i, code: k.Code, path: k.Path, line: k.Line, gone: k.Gone})
+		if !in.seen[i] && codes[k.Code] && in.covered.analyzed(k.Analyzer, k.Path, k.Rule) && !in.held.InOtherImages[string(k.ID)] {
+			before = append(before, matchCandidate{index: i, code: k.Code, path: k.Path, line: k.Line, gone: k.Gone})
 		}
 	}
 	return before, after
@@ -247,7 +247,7 @@ func (in *ingest) matchBase(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read renamed flaws: %w", err)
 	}
-	if in.first() && in.branch.Base != "" {
+	if in.isFirstScan() && in.branch.Base != "" {
 		if err := in.compareBase(ctx, renamed); err != nil {
 			return err
 		}
@@ -261,7 +261,7 @@ func (in *ingest) matchBase(ctx context.Context) error {
 			flaw = e.place
 		}
 		for in.flaws[flaw] {
-			flaw = flaw.next()
+			flaw = flaw.nextDigest()
 		}
 		in.flaws[flaw] = true
 		in.plan[i].flaw = flaw
@@ -278,15 +278,15 @@ func (in *ingest) compareBase(ctx context.Context, renamed map[Digest]Digest) er
 		here[e.place] = int32(i)
 		codes[e.code] = true
 	}
-	var before, after []spot
+	var before, after []matchCandidate
 	var flaws []Digest
 	same := map[int32]bool{} // entries that the base branch has at their place
-	err := in.Known(ctx, in.sc, in.branch.Base, func(k Known) error {
+	err := in.Known(ctx, in.sc, in.branch.Base, func(k Existing) error {
 		if i, ok := here[k.Place]; ok {
 			same[i] = true
 			renamed[k.Place] = k.Flaw
-		} else if codes[k.Code] && !in.flaws[k.Flaw] && in.covered.saw(k.Analyzer, k.Path, k.Rule) {
-			before = append(before, spot{index: len(flaws), code: k.Code, path: k.Path, line: k.Line, gone: k.Gone})
+		} else if codes[k.Code] && !in.flaws[k.Flaw] && in.covered.analyzed(k.Analyzer, k.Path, k.Rule) {
+			before = append(before, matchCandidate{index: len(flaws), code: k.Code, path: k.Path, line: k.Line, gone: k.Gone})
 			flaws = append(flaws, k.Flaw)
 		}
 		return nil
@@ -296,10 +296,10 @@ func (in *ingest) compareBase(ctx context.Context, renamed map[Digest]Digest) er
 	}
 	for i, e := range in.report.entries {
 		if _, ok := renamed[e.place]; in.plan[i].known < 0 && !same[int32(i)] && !ok {
-			after = append(after, spot{index: i, code: e.code, path: e.path, line: e.line})
+			after = append(after, matchCandidate{index: i, code: e.code, path: e.path, line: e.line})
 		}
 	}
-	pair(before, after, func(old, new int) { renamed[in.report.entries[new].place] = flaws[old] })
+	pairRenamed(before, after, func(old, new int) { renamed[in.report.entries[new].place] = flaws[old] })
 	return nil
 }
 
@@ -313,15 +313,15 @@ func (in *ingest) skipUnchanged() {
 		}
 		k := &in.known[s.known]
 		s.flaw, s.id = k.Flaw, k.ID
-		s.quiet = e.quiet && in.reopens(k)
-		s.skip = s.quiet || k.Sum == e.sum && k.Place == e.place && k.Proves == e.proves && !k.Gone && !in.reopens(k)
+		s.quiet = e.quiet && in.shouldReopen(k)
+		s.skip = s.quiet || k.Sum == e.sum && k.Place == e.place && k.Proves == e.proves && !k.Gone && !in.shouldReopen(k)
 	}
 }
 
-// reopens reports whether a known finding that is reported becomes active: it was
+// shouldReopen reports whether a known finding that is reported becomes active: it was
 // gone, or a person called it resolved before the scan started.
-func (in *ingest) reopens(k *Known) bool {
-	return k.Cell.Status == Resolved && (k.Gone || !in.run.CreatedAt.Before(k.UpdatedAt))
+func (in *ingest) shouldReopen(k *Existing) bool {
+	return k.Bucket.Status == Resolved && (k.Gone || !in.run.CreatedAt.Before(k.UpdatedAt))
 }
 
 // writeReported writes new and changed findings and rules. The stream is read
@@ -342,11 +342,11 @@ func (in *ingest) writeReported(ctx context.Context, w *writer) error {
 				return ctx.Err()
 			}
 		}}
-		return decode(in.open, d)
+		return decodeStream(in.open, d)
 	})
 	g.Go(func() error {
 		for b := range full {
-			if err := in.write(ctx, b); err != nil {
+			if err := in.writeBatch(ctx, b); err != nil {
 				return err
 			}
 		}
@@ -386,11 +386,11 @@ func (in *ingest) writeOperations(ctx context.Context, w *writer) error {
 func (in *ingest) writeGone(ctx context.Context, w *writer) error {
 	for i := range in.known {
 		k := &in.known[i]
-		if in.seen[i] || !in.run.Ends() || k.Gone && k.Cell.Status == Resolved || !in.run.Speaks(k.Cell.Severity) ||
-			!in.covered.saw(k.Analyzer, k.Path, k.Rule) || in.held.Others[string(k.ID)] {
+		if in.seen[i] || !in.run.ResolvesMissing() || k.Gone && k.Bucket.Status == Resolved || !in.run.CoversSeverity(k.Bucket.Severity) ||
+			!in.covered.analyzed(k.Analyzer, k.Path, k.Rule) || in.held.InOtherImages[string(k.ID)] {
 			continue
 		}
-		w.resolve(k)
+		w.resolveFinding(k)
 		if err := w.flushFull(ctx); err != nil {
 			return err
 		}
@@ -401,15 +401,15 @@ func (in *ingest) writeGone(ctx context.Context, w *writer) error {
 // maxWithheld bounds the places that a status names as left out of the upload.
 const maxWithheld = 20
 
-// withheld returns the statuses of the report, and says in them where active findings are
+// withheldStatuses returns the statuses of the report, and says in them where active findings are
 // that the upload left out: they were not looked at, and stay open.
-func (in *ingest) withheld() []scan.Status {
+func (in *ingest) withheldStatuses() []scan.Status {
 	out := slices.Clone(in.report.statuses)
 	for i := range out {
 		s := &out[i]
 		places := map[string]int{}
 		for _, k := range in.known {
-			if k.Analyzer == s.Analyzer && k.Cell.Status.Active() && !k.Gone && in.covered[s.Analyzer].leftOut(k.Path) {
+			if k.Analyzer == s.Analyzer && k.Bucket.Status.Active() && !k.Gone && in.covered[s.Analyzer].isExcluded(k.Path) {
 				_, part := scan.KindOfPath(k.Path)
 				places[part]++
 			}
@@ -431,8 +431,8 @@ func (in *ingest) withheld() []scan.Status {
 
 // readPackages loads the packages of the branch.
 func (in *ingest) readPackages(ctx context.Context) error {
-	in.packages = map[string]KnownPackage{}
-	err := in.KnownPackages(ctx, in.sc, in.run.Branch, func(p KnownPackage) error {
+	in.packages = map[string]ExistingPackage{}
+	err := in.KnownPackages(ctx, in.sc, in.run.Branch, func(p ExistingPackage) error {
 		in.packages[p.ID] = p
 		return nil
 	})
@@ -447,7 +447,7 @@ func (in *ingest) removePackages(ctx context.Context, w *writer) error {
 	ids := slices.Sorted(maps.Keys(in.packages))
 	for _, id := range ids {
 		p := in.packages[id]
-		if _, still := in.report.packages[id]; still || !in.covered.sawAll(p.analysis(), p.Path) || in.held.Others[id] {
+		if _, still := in.report.packages[id]; still || !in.covered.analyzedByAll(p.analysis(), p.Path) || in.held.InOtherImages[id] {
 			continue
 		}
 		w.batch.Removed = append(w.batch.Removed, id)
@@ -458,9 +458,9 @@ func (in *ingest) removePackages(ctx context.Context, w *writer) error {
 	return nil
 }
 
-// outcome counts what the run did. What an earlier try of the same run did
+// countChanges counts what the run did. What an earlier try of the same run did
 // counts, too: it is recorded with each finding.
-func (in *ingest) outcome() run.Changes {
+func (in *ingest) countChanges() run.Changes {
 	c := run.Changes{Found: len(in.report.entries)}
 	closed := 0 // active before
 	for _, s := range in.plan {
@@ -470,7 +470,7 @@ func (in *ingest) outcome() run.Changes {
 		}
 		effect := Opened
 		if s.known >= 0 {
-			effect = in.known[s.known].effectOf(in.run.ID)
+			effect = in.known[s.known].effectOfRun(in.run.ID)
 		}
 		switch effect {
 		case Opened:
@@ -485,14 +485,14 @@ func (in *ingest) outcome() run.Changes {
 	}
 	for i := range in.known {
 		k := &in.known[i]
-		switch effect := k.effectOf(in.run.ID); {
+		switch effect := k.effectOfRun(in.run.ID); {
 		case effect == Closed:
 			c.Resolved++
 			closed++
 			c.Open++
 		case effect == Dropped:
 			c.Resolved++
-		case effect != Opened && effect != Reopened && k.Cell.Status.Active():
+		case effect != Opened && effect != Reopened && k.Bucket.Status.Active():
 			c.Open++
 		}
 	}
@@ -500,17 +500,17 @@ func (in *ingest) outcome() run.Changes {
 	return c
 }
 
-// effectOf returns what the run did to the finding, in this try or before.
-func (k *Known) effectOf(id run.ID) Effect {
+// effectOfRun returns what the run did to the finding, in this try or before.
+func (k *Existing) effectOfRun(id run.ID) Effect {
 	if k.LastRun != id {
 		return NoEffect
 	}
-	return k.LastDid
+	return k.LastEffect
 }
 
-// languages returns the languages of the scanned code; none of an image or a running
+// languageNames returns the languages of the scanned code; none of an image or a running
 // application, whose scan says nothing of them.
-func (in *ingest) languages() []string {
+func (in *ingest) languageNames() []string {
 	if in.run.Image != nil || in.run.Target != nil {
 		return nil
 	}
@@ -524,8 +524,8 @@ func (in *ingest) languages() []string {
 	return slices.Compact(list)
 }
 
-// decode reads the stream.
-func decode(open func() (io.ReadCloser, error), h scan.Handler) error {
+// decodeStream reads the stream.
+func decodeStream(open func() (io.ReadCloser, error), h scan.Handler) error {
 	src, err := open()
 	if err != nil {
 		return fmt.Errorf("open the scan's messages: %w", err)

@@ -15,34 +15,34 @@ import (
 
 // A Filter selects findings of a project. An empty list or text selects all.
 type Filter struct {
-	Analysis   finding.Analysis // of a list; empty for all of them
-	Branch     string
-	Severities []finding.Severity
-	Statuses   []Status
-	Priorities []Priority
-	Language   string // any case
-	Search     string // part of message, path, package, rule name or advisory; any case
-	Fixable    *bool
-	Origins    []Origin
-	RuleID     string // UUID
-	Package    string // its exact name
-	Path       string // part of the path; any case
-	Except     ID     // left out
-	Place      string // finding.Fingerprint.Place
-	Proves     string // of live scans: that the finding of the source at this place is the same flaw
-	Image      string // identifier of a container image that holds them
-	Classes    []Class
-	Nothing    bool // select nothing: the filter names something that has no findings
+	Analysis      finding.Analysis // of a list; empty for all of them
+	Branch        string
+	Severities    []finding.Severity
+	Statuses      []Status
+	Priorities    []Priority
+	Language      string // any case
+	Search        string // part of message, path, package, rule name or advisory; any case
+	Fixable       *bool
+	Origins       []Origin
+	RuleID        string // UUID
+	Package       string // its exact name
+	Path          string // part of the path; any case
+	ExcludeID     ID     // left out
+	Place         string // finding.Fingerprint.Place
+	ConfirmsPlace string // of live scans: that the finding of the source at this place is the same flaw
+	Image         string // identifier of a container image that holds them
+	Classes       []Class
+	MatchNone     bool // select nothing: the filter names something that has no findings
 }
 
 // Selects reports whether the filter selects the findings of a cell. It looks at
 // what cells tell apart: branch, analysis, severity, status and priority.
-func (f Filter) Selects(c BranchCell) bool {
-	return !f.Nothing && (f.Branch == "" || f.Branch == c.Branch) &&
-		(f.Analysis == "" || f.Analysis == c.Cell.Analysis) &&
-		(len(f.Severities) == 0 || slices.Contains(f.Severities, c.Cell.Severity)) &&
-		(len(f.Statuses) == 0 || slices.Contains(f.Statuses, c.Cell.Status)) &&
-		(len(f.Priorities) == 0 || slices.Contains(f.Priorities, c.Cell.Priority))
+func (f Filter) Selects(c BranchBucket) bool {
+	return !f.MatchNone && (f.Branch == "" || f.Branch == c.Branch) &&
+		(f.Analysis == "" || f.Analysis == c.Bucket.Analysis) &&
+		(len(f.Severities) == 0 || slices.Contains(f.Severities, c.Bucket.Severity)) &&
+		(len(f.Statuses) == 0 || slices.Contains(f.Statuses, c.Bucket.Status)) &&
+		(len(f.Priorities) == 0 || slices.Contains(f.Priorities, c.Bucket.Priority))
 }
 
 // An Origin says how a vulnerable package came in, by its name on the wire.

@@ -61,8 +61,8 @@ type reportedRule struct {
 	severity finding.Severity
 }
 
-// warnings are the protections that the scan had to do without.
-func (r *report) warnings() []string { return append([]string{}, r.config.Sandbox...) }
+// sandboxWarnings are the protections that the scan had to do without.
+func (r *report) sandboxWarnings() []string { return append([]string{}, r.config.Sandbox...) }
 
 func newReport(sc tenant.Scope, r *run.Run) *report {
 	return &report{
@@ -115,7 +115,7 @@ func (r *report) Rule(rule *finding.Rule) error {
 	if _, again := r.rules[rule.ID]; again {
 		return fmt.Errorf("rule %q is described twice", rule.ID)
 	}
-	s, err := sum(rule)
+	s, err := checksum(rule)
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (r *report) Package(p *finding.Package) error {
 	if err := checkPackage(p); err != nil {
 		return err
 	}
-	s, err := sum(p)
+	s, err := checksum(p)
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (r *report) Finding(f *finding.Finding) error {
 	if !ok {
 		return fmt.Errorf("a finding names the rule %.200q, which is not described", f.RuleID)
 	}
-	if err := r.check(f); err != nil {
+	if err := r.checkFinding(f); err != nil {
 		return fmt.Errorf("finding of %s: %w", f.RuleID, err)
 	}
 	place, err := ParseDigest(f.Fingerprint.Place)
@@ -178,7 +178,7 @@ func (r *report) Finding(f *finding.Finding) error {
 		return nil
 	}
 	r.places[place] = true
-	s, err := sum(struct {
+	s, err := checksum(struct {
 		*finding.Finding
 		CVSS      float64
 		EPSS      float64 `json:",omitempty"`
@@ -193,16 +193,16 @@ func (r *report) Finding(f *finding.Finding) error {
 		r.paths[path] = path
 	}
 	r.entries = append(r.entries, entry{place: place, code: code, path: path, line: f.Location.StartLine, sum: s,
-		proves: proves(f), quiet: !r.run.Speaks(f.Severity)})
+		proves: confirmedPlace(f), quiet: !r.run.CoversSeverity(f.Severity)})
 	if f.Language != "" && f.Package == nil {
 		r.languages[f.Language] = true
 	}
 	return nil
 }
 
-// proves returns the place of the finding of the source that is the same flaw as one of a
+// confirmedPlace returns the place of the finding of the source that is the same flaw as one of a
 // live scan; nothing when none is.
-func proves(f *finding.Finding) Digest {
+func confirmedPlace(f *finding.Finding) Digest {
 	if f.Live == nil || f.Live.Code == nil || f.Live.Code.Flaw == nil {
 		return Digest{}
 	}
@@ -213,7 +213,7 @@ func proves(f *finding.Finding) Digest {
 	return place
 }
 
-func (r *report) check(f *finding.Finding) error {
+func (r *report) checkFinding(f *finding.Finding) error {
 	switch {
 	case !slices.Contains(finding.Analyses, f.Analysis):
 		return fmt.Errorf("there is no analysis %.50q", f.Analysis)

@@ -166,11 +166,11 @@ func factorsOf(f *finding.Finding, t threat, proven bool) Factors {
 	if t.cvss <= 0 {
 		out.CVSS = typicalCVSS(f.Severity)
 	}
-	if f.Package != nil && unused(f.Package.Reach) && !t.exploited {
+	if f.Package != nil && isUnreachable(f.Package.Reach) && !t.exploited {
 		out.Exploitability = 0
 	}
 	// A dependency's file says where it is declared, not where it runs.
-	if f.Package == nil && Demoted(f.Location.Path) {
+	if f.Package == nil && IsNonProductionPath(f.Location.Path) {
 		out.Exploitability = NotExploitable
 	}
 	if proven && !t.exploited {
@@ -179,10 +179,10 @@ func factorsOf(f *finding.Finding, t threat, proven bool) Factors {
 	return out
 }
 
-// used reports whether a live scan has used the flaw that it reports: by a payload, or by
+// isExploitedByScan reports whether a live scan has used the flaw that it reports: by a payload, or by
 // answers that it compares. What is seen in one answer, such as a header that is missing,
 // is a fact and no attack, and what is of low severity does no harm by being shown.
-func used(f *finding.Finding) bool {
+func isExploitedByScan(f *finding.Finding) bool {
 	l := f.Live
 	return l != nil && (l.Payload != "" || len(l.Exchanges) > 1) && f.Severity != finding.Low &&
 		f.Confidence != finding.Uncertain
@@ -192,12 +192,12 @@ func used(f *finding.Finding) bool {
 // follows from it, with what its rule says now.
 func (f *Finding) Rank() (int, Priority) {
 	t := threatOf(&f.Rule)
-	score := factorsOf(&f.Report, t, f.Proven || used(&f.Report)).Composite()
+	score := factorsOf(&f.Report, t, f.Proven || isExploitedByScan(&f.Report)).Composite()
 	return score, priorityOf(&f.Report, score, t)
 }
 
-// unused reports whether no source of the program imports a package.
-func unused(r *finding.Reach) bool { return r != nil && r.Verdict == finding.NotFound }
+// isUnreachable reports whether no source of the program imports a package.
+func isUnreachable(r *finding.Reach) bool { return r != nil && r.Verdict == finding.NotFound }
 
 // priorityOf returns the priority of a reported finding. That flawed code of a
 // dependency is called makes it one step more urgent; that nothing imports the
@@ -226,9 +226,9 @@ var demotedFolders = map[string]bool{
 	"example": true, "examples": true, "sample": true, "samples": true, "demo": true,
 }
 
-// Demoted reports whether the file's path says that it is a test, an example or
+// IsNonProductionPath reports whether the file's path says that it is a test, an example or
 // somebody else's code.
-func Demoted(file string) bool {
+func IsNonProductionPath(file string) bool {
 	dir, base := path.Split(strings.ToLower(file))
 	for _, folder := range strings.Split(dir, "/") {
 		if demotedFolders[folder] {

@@ -123,16 +123,16 @@ type Store interface {
 	// Branch reads how a branch of the scope's project stands.
 	Branch(ctx context.Context, sc tenant.Scope, branch string) (*Branch, error)
 	// Known calls each for every finding of the branch.
-	Known(ctx context.Context, sc tenant.Scope, branch string, each func(Known) error) error
+	Known(ctx context.Context, sc tenant.Scope, branch string, each func(Existing) error) error
 	// KnownPackages calls each for every package of the branch.
-	KnownPackages(ctx context.Context, sc tenant.Scope, branch string, each func(KnownPackage) error) error
+	KnownPackages(ctx context.Context, sc tenant.Scope, branch string, each func(ExistingPackage) error) error
 	// Holdings returns what the images hold whose repository the run looks at.
-	Holdings(ctx context.Context, sc tenant.Scope, r *run.Run) (*Holdings, error)
+	Holdings(ctx context.Context, sc tenant.Scope, r *run.Run) (*ImageContents, error)
 	// RuleSums returns the sums of those of the rules that the organization has.
 	RuleSums(ctx context.Context, sc tenant.Scope, ids []string) (map[string]uint64, error)
 	// Renamed returns the flaws of those places that are later places of a flaw.
 	Renamed(ctx context.Context, sc tenant.Scope, places []Digest) (map[Digest]Digest, error)
-	// Apply writes a batch in one transaction, or returns ErrOvertaken.
+	// Apply writes a batch in one transaction, or returns ErrBranchChanged.
 	Apply(ctx context.Context, sc tenant.Scope, b *Batch) error
 }
 

@@ -132,7 +132,7 @@ func TestDemoted(t *testing.T) {
 		"examples/a.go": true,
 		"contest/a.go":  false, "src/latest.go": false, "Testing.java": false,
 	} {
-		if got := Demoted(path); got != want {
+		if got := IsNonProductionPath(path); got != want {
 			t.Errorf("%s: got %v, want %v", path, got, want)
 		}
 	}
@@ -150,7 +150,7 @@ func TestCoverage(t *testing.T) {
 		}
 		return out
 	}
-	c := covers([]scan.Status{
+	c := collectCoverage([]scan.Status{
 		{Analyzer: "whole", Analysis: finding.SAST, State: scan.Succeeded},
 		{Analyzer: "failed", Analysis: finding.SAST, State: scan.Failed, Reasons: reasons("a.go")},
 		{Analyzer: "parts", Analysis: finding.SCA, State: scan.Degraded,
@@ -184,7 +184,7 @@ func TestCoverage(t *testing.T) {
 		{"image", "etc/y", false}, {"image", "hub/a/b:/etc/y", false}, {"image", "hub/ab:/etc/y", false},
 		{"somewhere", "z.go", false}, {"many", "z.go", false}, {"silent", "z.go", false}, {"root", "z.go", false},
 	} {
-		if got := c.saw(q.analyzer, q.path, "id of r1"); got != q.want {
+		if got := c.analyzed(q.analyzer, q.path, "id of r1"); got != q.want {
 			t.Errorf("%s saw %s: got %v, want %v", q.analyzer, q.path, got, q.want)
 		}
 	}
@@ -196,7 +196,7 @@ func TestCoverage(t *testing.T) {
 		{"h/b/c", "r2", true},
 		{"h/c", "r1", true}, {"h/c", "r3", false}, {"h/c", "r4", true},
 	} {
-		if got := c.saw("rules", q.path, "id of "+q.rule); got != q.want {
+		if got := c.analyzed("rules", q.path, "id of "+q.rule); got != q.want {
 			t.Errorf("looked at %s for what %s finds: got %v, want %v", q.path, q.rule, got, q.want)
 		}
 	}
@@ -206,25 +206,25 @@ func TestCoverage(t *testing.T) {
 		want       bool
 	}{{"h/fine", "r2", true}, {"h/fine", "r1", false}, {"h/slow", "r2", false}, {"h/behind", "r2", false},
 		{"", "r2", false}} {
-		if got := c.saw("beyond", q.path, "id of "+q.rule); got != q.want {
+		if got := c.analyzed("beyond", q.path, "id of "+q.rule); got != q.want {
 			t.Errorf("beside a place without an answer, looked at %s for what %s finds: got %v, want %v", q.path,
 				q.rule, got, q.want)
 		}
 	}
-	if !c.sawAll(finding.API, "h/a") {
+	if !c.analyzedByAll(finding.API, "h/a") {
 		t.Error("reasons of rules are about packages")
 	}
-	if c.sawAll(finding.SCA, "a.go") || !c.sawAll(finding.SCA, "c.go") || c.sawAll(finding.IaC, "c.go") ||
-		c.sawAll(finding.SAST, "c.go") {
+	if c.analyzedByAll(finding.SCA, "a.go") || !c.analyzedByAll(finding.SCA, "c.go") || c.analyzedByAll(finding.IaC, "c.go") ||
+		c.analyzedByAll(finding.SAST, "c.go") {
 		t.Error("an analysis looked where one of its analyzers did not, or none ran")
 	}
 }
 
 func TestPair(t *testing.T) {
 	code := func(n byte) Digest { return Digest{n} }
-	spots := func(texts ...string) (out []spot) {
+	spots := func(texts ...string) (out []matchCandidate) {
 		for i, text := range texts {
-			s := spot{index: i}
+			s := matchCandidate{index: i}
 			var c byte
 			var gone string
 			if _, err := fmt.Sscanf(text, "%d %s %d %s", &c, &s.path, &s.line, &gone); err != nil {
@@ -236,7 +236,7 @@ func TestPair(t *testing.T) {
 		return out
 	}
 	for name, c := range map[string]struct {
-		before, after []spot
+		before, after []matchCandidate
 		want          map[int]int // old → new
 	}{
 		"renamed":    {spots("1 a.go 1 -"), spots("1 b.go 9 -"), map[int]int{0: 0}},
@@ -251,7 +251,7 @@ func TestPair(t *testing.T) {
 		"gone long ago":        {spots("1 old.go 1 gone"), spots("1 b.go 1 -"), map[int]int{0: 0}},
 	} {
 		got := map[int]int{}
-		pair(c.before, c.after, func(old, new int) { got[old] = new })
+		pairRenamed(c.before, c.after, func(old, new int) { got[old] = new })
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
@@ -261,18 +261,18 @@ func TestPair(t *testing.T) {
 // TestPairIsStable leaves out pairs that were applied before a crash: the others
 // stay what they were.
 func TestPairIsStable(t *testing.T) {
-	all := func() (before, after []spot) {
+	all := func() (before, after []matchCandidate) {
 		for i := range 40 {
-			before = append(before, spot{index: i, code: Digest{byte(i % 3)}, path: fmt.Sprintf("x/f%d.go", i%7),
+			before = append(before, matchCandidate{index: i, code: Digest{byte(i % 3)}, path: fmt.Sprintf("x/f%d.go", i%7),
 				line: i, gone: i%5 == 0})
-			after = append(after, spot{index: i, code: Digest{byte(i % 3)}, path: fmt.Sprintf("y/f%d.go", i%9),
+			after = append(after, matchCandidate{index: i, code: Digest{byte(i % 3)}, path: fmt.Sprintf("y/f%d.go", i%9),
 				line: i * 2})
 		}
 		return before, after
 	}
 	whole := map[int]int{}
 	before, after := all()
-	pair(before, after, func(old, new int) { whole[old] = new })
+	pairRenamed(before, after, func(old, new int) { whole[old] = new })
 	applied := map[int]bool{} // as a batch would: the first entries of the new stream
 	taken := map[int]bool{}
 	for old, new := range whole {
@@ -281,7 +281,7 @@ func TestPairIsStable(t *testing.T) {
 		}
 	}
 	before, after = all()
-	var restBefore, restAfter []spot
+	var restBefore, restAfter []matchCandidate
 	for _, s := range before {
 		if !applied[s.index] {
 			restBefore = append(restBefore, s)
@@ -292,7 +292,7 @@ func TestPairIsStable(t *testing.T) {
 			restAfter = append(restAfter, s)
 		}
 	}
-	pair(restBefore, restAfter, func(old, new int) {
+	pairRenamed(restBefore, restAfter, func(old, new int) {
 		if whole[old] != new {
 			t.Errorf("finding %d: first paired with %d, then with %d", old, whole[old], new)
 		}
@@ -300,13 +300,13 @@ func TestPairIsStable(t *testing.T) {
 }
 
 func TestConsequences(t *testing.T) {
-	cell := func(s Status) Cell { return Cell{Status: s, Priority: Normal} }
-	all := []Standpoint{
-		{ID: "a", Branch: "main", Cell: cell(ToVerify)}, {ID: "b", Branch: "other", Cell: cell(Confirmed)},
-		{ID: "c", Branch: "old", Cell: cell(Resolved), Gone: true}, {ID: "d", Branch: "same", Cell: cell(Ignored)},
+	cell := func(s Status) Bucket { return Bucket{Status: s, Priority: Normal} }
+	all := []CurrentState{
+		{ID: "a", Branch: "main", Bucket: cell(ToVerify)}, {ID: "b", Branch: "other", Bucket: cell(Confirmed)},
+		{ID: "c", Branch: "old", Bucket: cell(Resolved), Gone: true}, {ID: "d", Branch: "same", Bucket: cell(Ignored)},
 	}
 	changed := func(d Decision) (out []ID) {
-		for _, c := range d.Consequences(all) {
+		for _, c := range d.Transitions(all) {
 			out = append(out, c.ID)
 		}
 		return out

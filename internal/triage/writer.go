@@ -20,26 +20,26 @@ type writer struct {
 	batch *Batch
 }
 
-// take returns the batch and begins another one.
-func (w *writer) take() *Batch {
+// takeBatch returns the batch and begins another one.
+func (w *writer) takeBatch() *Batch {
 	b := w.batch
 	w.batch = newBatch(w.in.run)
 	return b
 }
 
-// flush writes the batch.
-func (w *writer) flush(ctx context.Context) error { return w.in.write(ctx, w.take()) }
+// flushBatch writes the batch.
+func (w *writer) flushBatch(ctx context.Context) error { return w.in.writeBatch(ctx, w.takeBatch()) }
 
 // flushFull writes the batch if it is full.
 func (w *writer) flushFull(ctx context.Context) error {
-	if w.batch.size() < w.in.size {
+	if w.batch.rowCount() < w.in.size {
 		return nil
 	}
-	return w.flush(ctx)
+	return w.flushBatch(ctx)
 }
 
-// write applies a batch upon what is written already.
-func (in *ingest) write(ctx context.Context, b *Batch) error {
+// writeBatch applies a batch upon what is written already.
+func (in *ingest) writeBatch(ctx context.Context, b *Batch) error {
 	b.Version, b.Revision = in.branch.Version, in.branch.Revision
 	if err := in.Apply(ctx, in.sc, b); err != nil {
 		return fmt.Errorf("apply scan: %w", err)
@@ -48,8 +48,8 @@ func (in *ingest) write(ctx context.Context, b *Batch) error {
 	return nil
 }
 
-// change adds an automatic entry to a finding's history.
-func (w *writer) change(k *Known, kind ChangeKind, value, previous, reason string) {
+// recordChange adds an automatic entry to a finding's history.
+func (w *writer) recordChange(k *Existing, kind ChangeKind, value, previous, reason string) {
 	w.batch.Changes = append(w.batch.Changes, Change{
 		ID: NewID(), Flaw: k.Flaw, Finding: k.ID, Kind: kind, Value: value, Previous: previous, Reason: reason,
 		Run: w.in.run.ID,
@@ -60,22 +60,22 @@ func (w *writer) change(k *Known, kind ChangeKind, value, previous, reason strin
 // index.
 func NewID() string { return uuid.Must(uuid.NewV7()).String() } // fails only without randomness
 
-// resolve ends a finding that the scan looked for in vain.
-func (w *writer) resolve(k *Known) {
+// resolveFinding ends a finding that the scan looked for in vain.
+func (w *writer) resolveFinding(k *Existing) {
 	did := Closed
-	if !k.Cell.Status.Active() {
+	if !k.Bucket.Status.Active() {
 		did = Dropped
 	}
-	w.batch.Gone = append(w.batch.Gone, k.ID)
-	if k.Cell.Status != Resolved {
-		w.change(k, StatusChange, string(Resolved), string(k.Cell.Status), "the scan did not find it any more")
-		w.batch.Solved[k.Cell.Sort()]++
+	w.batch.Resolved = append(w.batch.Resolved, k.ID)
+	if k.Bucket.Status != Resolved {
+		w.recordChange(k, StatusChange, string(Resolved), string(k.Bucket.Status), "the scan did not find it any more")
+		w.batch.Solved[k.Bucket.AnalysisSeverity()]++
 	}
-	cell := k.Cell
+	cell := k.Bucket
 	cell.Status = Resolved
-	w.batch.Counts.add(k.Cell, -1, k.Risk)
-	w.batch.Counts.add(cell, 1, k.Risk)
-	k.LastRun, k.LastDid = w.in.run.ID, did
+	w.batch.Counts.addCount(k.Bucket, -1, k.Risk)
+	w.batch.Counts.addCount(cell, 1, k.Risk)
+	k.LastRun, k.LastEffect = w.in.run.ID, did
 }
 
 // A differ reads a scan's messages the second time and fills batches with what
@@ -116,7 +116,7 @@ func (d *differ) Rule(r *finding.Rule) error {
 		return nil
 	}
 	d.w.batch.Rules = append(d.w.batch.Rules, StoredRule{ID: rule.id, Sum: rule.sum, Rule: *r})
-	return d.full()
+	return d.flushIfFull()
 }
 
 // Package writes a package that the branch does not have, or has otherwise.
@@ -129,13 +129,13 @@ func (d *differ) Package(p *finding.Package) error {
 	if known, ok := d.in.packages[id]; d.wrote[id] || ok && known.Sum == s {
 		return nil
 	}
-	now, err := sum(p)
+	now, err := checksum(p)
 	if err != nil || now != s { // another description of it follows, which counts
 		return err
 	}
 	d.wrote[id] = true
 	d.w.batch.Packages = append(d.w.batch.Packages, StoredPackage{ID: id, Sum: s, Package: *p})
-	return d.full()
+	return d.flushIfFull()
 }
 
 // Finding writes a finding that is new or changed.
@@ -157,98 +157,98 @@ func (d *differ) Finding(f *finding.Finding) error {
 		return nil
 	}
 	rule := d.in.report.rules[f.RuleID]
-	proven := used(f) || s.known >= 0 && d.in.known[s.known].Proven
-	row := Row{
+	proven := isExploitedByScan(f) || s.known >= 0 && d.in.known[s.known].Proven
+	row := FindingRow{
 		Place: e.place, Code: e.code, Flaw: s.flaw, RuleID: rule.id, Sum: e.sum, Report: f, Proves: e.proves,
 		CVSS: rule.cvss, Risk: Risk(f.Severity, rule.cvss), Score: factorsOf(f, rule.threat, proven).Composite(),
-		Cell: Cell{Analysis: f.Analysis, Severity: f.Severity, Status: ToVerify},
+		Bucket: Bucket{Analysis: f.Analysis, Severity: f.Severity, Status: ToVerify},
 	}
-	row.Cell.Priority = priorityOf(f, row.Score, rule.threat)
+	row.Bucket.Priority = priorityOf(f, row.Score, rule.threat)
 	if s.known < 0 {
-		d.open(&row)
+		d.openFinding(&row)
 		d.in.plan[d.entry-1].id = row.ID
 	} else {
-		d.change(&row, &d.in.known[s.known])
+		d.changeFinding(&row, &d.in.known[s.known])
 	}
 	if e.place != s.flaw {
 		d.w.batch.Renamed[e.place] = s.flaw
 	}
 	d.w.batch.Rows = append(d.w.batch.Rows, row)
-	return d.full()
+	return d.flushIfFull()
 }
 
-// open makes a new finding, as was decided about its flaw on other branches.
-func (d *differ) open(row *Row) {
+// openFinding makes a new finding, as was decided about its flaw on other branches.
+func (d *differ) openFinding(row *FindingRow) {
 	row.ID, row.New, row.Effect = ID(NewID()), true, Opened
 	decided := d.in.branch.Decisions[row.Flaw]
 	if decided.Status == Confirmed || decided.Status == Ignored {
-		row.Cell.Status = decided.Status
+		row.Bucket.Status = decided.Status
 	}
 	if decided.Priority != "" {
-		row.Cell.Priority, row.Pinned = decided.Priority, true
+		row.Bucket.Priority, row.Pinned = decided.Priority, true
 	}
-	d.w.batch.Counts.add(row.Cell, 1, row.Risk)
-	d.w.batch.Opened[row.Cell.Sort()]++
+	d.w.batch.Counts.addCount(row.Bucket, 1, row.Risk)
+	d.w.batch.Opened[row.Bucket.AnalysisSeverity()]++
 }
 
-// change brings a known finding to what the scan reports, and records what of it
+// changeFinding brings a known finding to what the scan reports, and records what of it
 // a person would want to know.
-func (d *differ) change(row *Row, k *Known) {
+func (d *differ) changeFinding(row *FindingRow, k *Existing) {
 	row.ID, row.Pinned, row.Effect = k.ID, k.Pinned, Changed
-	row.Cell.Status = k.Cell.Status
+	row.Bucket.Status = k.Bucket.Status
 	if k.Pinned {
-		row.Cell.Priority = k.Cell.Priority
+		row.Bucket.Priority = k.Bucket.Priority
 	}
 	path, line := row.Report.Location.Path, row.Report.Location.StartLine
 	if path != k.Path || line != k.Line {
 		row.Effect = Moved
 	}
 	if path != k.Path {
-		d.w.change(k, PathChange, path, k.Path, "the same code was found in another file")
+		d.w.recordChange(k, PathChange, path, k.Path, "the same code was found in another file")
 	}
-	if d.in.reopens(k) {
-		d.reopen(row, k)
+	if d.in.shouldReopen(k) {
+		d.reopenFinding(row, k)
 	}
-	if row.Cell.Severity != k.Cell.Severity {
-		d.w.change(k, SeverityChange, string(row.Cell.Severity), string(k.Cell.Severity), "the scan rates it "+
+	if row.Bucket.Severity != k.Bucket.Severity {
+		d.w.recordChange(k, SeverityChange, string(row.Bucket.Severity), string(k.Bucket.Severity), "the scan rates it "+
 			"differently")
 	}
-	if row.Cell.Priority != k.Cell.Priority {
-		d.w.change(k, PriorityChange, string(row.Cell.Priority), string(k.Cell.Priority), "computed score "+
+	if row.Bucket.Priority != k.Bucket.Priority {
+		d.w.recordChange(k, PriorityChange, string(row.Bucket.Priority), string(k.Bucket.Priority), "computed score "+
 			strconv.Itoa((row.Score+5)/10))
 	}
-	d.w.batch.Counts.add(k.Cell, -1, k.Risk)
-	d.w.batch.Counts.add(row.Cell, 1, row.Risk)
-	k.LastRun, k.LastDid = d.in.run.ID, d.keep(k, row.Effect)
-	row.Effect = k.LastDid
+	d.w.batch.Counts.addCount(k.Bucket, -1, k.Risk)
+	d.w.batch.Counts.addCount(row.Bucket, 1, row.Risk)
+	k.LastRun, k.LastEffect = d.in.run.ID, d.keepEffect(k, row.Effect)
+	row.Effect = k.LastEffect
 }
 
-// reopen makes a resolved finding active again, or ignored if that was decided.
-func (d *differ) reopen(row *Row, k *Known) {
-	row.Effect, row.Cell.Status = Reopened, ToVerify
+// reopenFinding makes a resolved finding active again, or ignored if that was decided.
+func (d *differ) reopenFinding(row *FindingRow, k *Existing) {
+	row.Effect, row.Bucket.Status = Reopened, ToVerify
 	reason := "a scan still finds it though it was marked resolved"
 	if k.Gone {
 		reason = "the scan found it again"
 		if d.in.branch.Decisions[k.Flaw].Status == Ignored {
-			row.Cell.Status, reason = Ignored, "the scan found it again; it was ignored before"
+			row.Bucket.Status, reason = Ignored, "the scan found it again; it was ignored before"
 		}
 	}
-	d.w.change(k, StatusChange, string(row.Cell.Status), string(k.Cell.Status), reason)
+	d.w.recordChange(k, StatusChange, string(row.Bucket.Status), string(k.Bucket.Status), reason)
 }
 
-// keep returns the effect to record: what an earlier try of the same run did
+// keepEffect returns the effect to record: what an earlier try of the same run did
 // first counts more than what this one adds.
-func (d *differ) keep(k *Known, effect Effect) Effect {
-	if first := k.effectOf(d.in.run.ID); first == Opened || first == Reopened {
+func (d *differ) keepEffect(k *Existing, effect Effect) Effect {
+	if first := k.effectOfRun(d.in.run.ID); first == Opened || first == Reopened {
 		return first
 	}
 	return effect
 }
 
-// full sends the batch when it is full.
-func (d *differ) full() error {
-	if d.w.batch.size() < d.in.size {
+// flushIfFull sends the batch when it is full.
+func (d *differ) flushIfFull() error {
+	if d.w.batch.rowCount() < d.in.size {
 		return nil
 	}
-	return d.send(d.w.take())
+	return d.send(d.w.takeBatch())
 }

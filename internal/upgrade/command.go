@@ -11,20 +11,20 @@ import (
 
 // This file knows the commands of package managers.
 
-// A tool is the package manager of a lock file or manifest. In its commands NAME stands
+// A packageManager is the package manager of a lock file or manifest. In its commands NAME stands
 // for the package, VERSION for the one to take, OLD for the present one, PARENT for the
 // package that asks for it; what stands between [ and ] is for packages that are only
 // for development. What overrules a package's own requirement is for the requirements
 // that the present version fits, where the package manager can tell them apart.
-type tool struct {
+type packageManager struct {
 	files     []string
 	ecosystem string
 	direct    string
 	forced    string // for packages that others brought in
 }
 
-// tools lists the package managers, the more special files first.
-var tools = []tool{
+// packageManagers lists the package managers, the more special files first.
+var packageManagers = []packageManager{
 	{[]string{"yarn.lock"}, "npm", "yarn add NAME@VERSION[ --dev]", "npm pkg set 'resolutions[PARENT/NAME]=VERSION' " +
 		"&& yarn install"},
 	{[]string{"pnpm-lock.yaml"}, "npm", "pnpm add NAME@VERSION[ --save-dev]", "npm pkg set " +
@@ -54,22 +54,22 @@ var tools = []tool{
 	{[]string{"pom.xml"}, "Maven", "mvn versions:use-dep-version -Dincludes=NAME -DdepVersion=VERSION", ""},
 }
 
-// harmless matches what can stand in a shell command as one word. Names come from
+// shellSafe matches what can stand in a shell command as one word. Names come from
 // scanned files, and somebody may paste the command.
-var harmless = lazyregexp.New(`^[A-Za-z0-9@][A-Za-z0-9._/@:+-]*$`)
+var shellSafe = lazyregexp.New(`^[A-Za-z0-9@][A-Za-z0-9._/@:+-]*$`)
 
 // Command returns a command that brings a package to a version, or "" where none is
 // known.
 func Command(p *finding.Package, version string) string {
 	version, old := strings.TrimPrefix(version, "v"), strings.TrimPrefix(p.Version, "v")
-	if !harmless.MatchString(p.Name) || !harmless.MatchString(version) || !harmless.MatchString(old) {
+	if !shellSafe.MatchString(p.Name) || !shellSafe.MatchString(version) || !shellSafe.MatchString(old) {
 		return ""
 	}
 	if p.Ecosystem == "Go" && (p.Name == "stdlib" || p.Name == "toolchain") {
 		return "go get go@" + version
 	}
-	for _, t := range tools {
-		if t.ecosystem != p.Ecosystem || !t.covers(p.Path) {
+	for _, t := range packageManagers {
+		if t.ecosystem != p.Ecosystem || !t.matchesFile(p.Path) {
 			continue
 		}
 		text := t.direct
@@ -82,7 +82,7 @@ func Command(p *finding.Package, version string) string {
 				text = before + " --" + option + after
 			}
 		}
-		asker := askedBy(p)
+		asker := parentPackage(p)
 		if asker == "" {
 			text = strings.ReplaceAll(text, "PARENT/", "")
 		}
@@ -91,8 +91,8 @@ func Command(p *finding.Package, version string) string {
 	return ""
 }
 
-// askedBy is the name of the package that asks for a package, or "".
-func askedBy(p *finding.Package) string {
+// parentPackage is the name of the package that asks for a package, or "".
+func parentPackage(p *finding.Package) string {
 	if len(p.Via) == 0 {
 		return ""
 	}
@@ -100,7 +100,7 @@ func askedBy(p *finding.Package) string {
 	if at := strings.LastIndexByte(last, '@'); at > 0 {
 		last = last[:at]
 	}
-	if !harmless.MatchString(last) {
+	if !shellSafe.MatchString(last) {
 		return ""
 	}
 	return last
@@ -108,7 +108,7 @@ func askedBy(p *finding.Package) string {
 
 // Commands joins the commands of fixes: of one package in one file, the one for the
 // highest version. Each goes to the folder of its file first. They come sorted.
-func Commands(needs []Need, fixes []Fix) []string {
+func Commands(needs []VulnerablePackage, fixes []Fix) []string {
 	type place struct{ path, name, old string }
 	best := map[place]int{}
 	for i := range fixes {
@@ -127,7 +127,7 @@ func Commands(needs []Need, fixes []Fix) []string {
 		switch dir := path.Dir(at.path); {
 		case dir == ".":
 			out = append(out, fixes[i].Command)
-		case harmlessFolder.MatchString(dir):
+		case shellSafeFolder.MatchString(dir):
 			out = append(out, "cd "+dir+" && "+fixes[i].Command)
 		default:
 			out = append(out, fixes[i].Command+" # in the folder of "+needs[i].Match.Package.Name)
@@ -137,10 +137,10 @@ func Commands(needs []Need, fixes []Fix) []string {
 	return slices.Compact(out)
 }
 
-// harmlessFolder matches a folder that needs no quoting in a shell.
-var harmlessFolder = lazyregexp.New(`^[A-Za-z0-9_.][A-Za-z0-9._/@+-]*$`)
+// shellSafeFolder matches a folder that needs no quoting in a shell.
+var shellSafeFolder = lazyregexp.New(`^[A-Za-z0-9_.][A-Za-z0-9._/@+-]*$`)
 
-func (t *tool) covers(file string) bool {
+func (t *packageManager) matchesFile(file string) bool {
 	for _, name := range t.files {
 		if ok, err := path.Match(name, path.Base(file)); ok && err == nil {
 			return true

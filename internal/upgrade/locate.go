@@ -137,7 +137,7 @@ var dotnetKind = kind{names: []string{"*.csproj", "*.vbproj", "*.fsproj", "*.pro
 
 // Locate returns where the project asks for the package, or nil when that is not known
 // or cannot be changed.
-func Locate(read Reader, p *finding.Package) *finding.Demand {
+func Locate(read Reader, p *finding.Package) *finding.Requirement {
 	places := []finding.Place{{Path: p.Path, Line: p.Line}}
 	if p.Manifest != nil {
 		places = append(places, *p.Manifest)
@@ -171,7 +171,7 @@ type search struct {
 }
 
 // requirement looks for the package in the manifest, and then above it.
-func (s *search) requirement(at finding.Place) *finding.Demand {
+func (s *search) requirement(at finding.Place) *finding.Requirement {
 	d, missed := s.within(s.kind.patterns, s.names(), at)
 	if d != nil || !missed {
 		return d
@@ -222,7 +222,7 @@ func (s *search) higher(file string) []string {
 
 // within looks for a requirement in a file; missed says that the file has none.
 func (s *search) within(patterns []pattern, names map[string]string,
-	at finding.Place) (d *finding.Demand, missed bool) {
+	at finding.Place) (d *finding.Requirement, missed bool) {
 	text, ok := s.read(at.Path)
 	if !ok || len(text) > maxManifest {
 		return nil, true
@@ -289,7 +289,7 @@ var placeholder = map[string]*lazyregexp.Regexp{
 const maxDepth = 4
 
 // variable looks for the value of a variable in the file and above it.
-func (s *search) variable(ref, file string, depth int) *finding.Demand {
+func (s *search) variable(ref, file string, depth int) *finding.Requirement {
 	if depth == maxDepth || s.kind.variables == nil {
 		return nil
 	}
@@ -318,7 +318,7 @@ func (s *search) variable(ref, file string, depth int) *finding.Demand {
 }
 
 // demand describes a place in a file.
-func demand(file, text string, from, to int, syntax string) *finding.Demand {
+func demand(file, text string, from, to int, syntax string) *finding.Requirement {
 	begin := strings.LastIndexByte(text[:from], '\n') + 1
 	end := len(text)
 	if n := strings.IndexByte(text[begin:], '\n'); n >= 0 {
@@ -328,15 +328,15 @@ func demand(file, text string, from, to int, syntax string) *finding.Demand {
 	if len(line) > maxLine || to-begin > len(line) || !utf8.ValidString(line) || strings.IndexByte(line, 0) >= 0 {
 		return nil
 	}
-	return &finding.Demand{Path: file, Line: 1 + strings.Count(text[:from], "\n"), Text: line, Start: from - begin,
+	return &finding.Requirement{Path: file, Line: 1 + strings.Count(text[:from], "\n"), Text: line, Start: from - begin,
 		End: to - begin, Syntax: syntax}
 }
 
 // plausible reports whether the place can be the one that brought the package: it can be
 // changed, and a version that stands alone is the package's.
-func (s *search) plausible(d *finding.Demand) bool {
+func (s *search) plausible(d *finding.Requirement) bool {
 	text := d.Text[d.Start:d.End]
-	if _, ok := raise(d.Syntax, text, "0"); !ok {
+	if _, ok := raiseRequirement(d.Syntax, text, "0"); !ok {
 		return false
 	}
 	if d.Syntax == exactSyntax && !strings.ContainsAny(text, "[(*+,") {

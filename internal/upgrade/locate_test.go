@@ -194,11 +194,11 @@ acme-core = { module = "org.acme:core", version.ref = "acme" }
 func TestManifests(t *testing.T) {
 	for _, tt := range manifests {
 		old, want := tt.files.before()
-		n := Need{Match: finding.PackageMatch{Package: tt.pkg, Fixed: []string{tt.to}, Upgrade: tt.to,
+		n := VulnerablePackage{Match: finding.PackageMatch{Package: tt.pkg, Fixed: []string{tt.to}, Upgrade: tt.to,
 			UpgradeAll: tt.to}}
-		n.Match.Demand = Locate(reader(old), &tt.pkg)
-		needs := []Need{n, n}
-		edits := Edits(needs, Plan(needs, Order{Level: Auto}))
+		n.Match.Requirement = Locate(reader(old), &tt.pkg)
+		needs := []VulnerablePackage{n, n}
+		edits := Edits(needs, Plan(needs, Policy{Level: Auto}))
 		got := map[string]string{}
 		for name, text := range old {
 			var mine []Edit
@@ -221,9 +221,9 @@ func TestManifests(t *testing.T) {
 
 func TestApplyToAnotherFile(t *testing.T) {
 	pkg := seen("npm", "lodash", "4.17.15", "package.json")
-	n := Need{Match: finding.PackageMatch{Package: pkg, Fixed: []string{"4.17.21"}, Upgrade: "4.17.21"}}
-	n.Match.Demand = Locate(reader(map[string]string{"package.json": "{\n\"lodash\": \"4.17.15\"}"}), &pkg)
-	edits := Edits([]Need{n}, Plan([]Need{n}, Order{Level: Auto}))
+	n := VulnerablePackage{Match: finding.PackageMatch{Package: pkg, Fixed: []string{"4.17.21"}, Upgrade: "4.17.21"}}
+	n.Match.Requirement = Locate(reader(map[string]string{"package.json": "{\n\"lodash\": \"4.17.15\"}"}), &pkg)
+	edits := Edits([]VulnerablePackage{n}, Plan([]VulnerablePackage{n}, Policy{Level: Auto}))
 	if len(edits) != 1 {
 		t.Fatalf("got %+v", edits)
 	}
@@ -247,8 +247,8 @@ func FuzzLocate(f *testing.F) {
 		if d == nil {
 			return
 		}
-		needs := []Need{{Match: finding.PackageMatch{Package: p, Fixed: []string{to}, Upgrade: to, Demand: d}}}
-		if _, err := Apply(text, Edits(needs, Plan(needs, Order{Level: Auto}))); err != nil {
+		needs := []VulnerablePackage{{Match: finding.PackageMatch{Package: p, Fixed: []string{to}, Upgrade: to, Requirement: d}}}
+		if _, err := Apply(text, Edits(needs, Plan(needs, Policy{Level: Auto}))); err != nil {
 			t.Error(err)
 		}
 	})

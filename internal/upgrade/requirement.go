@@ -26,9 +26,9 @@ var splitTerms = lazyregexp.New(`(\s*,\s*|\s+and\s+|\s+)`)
 // spacedOperator is an operator with white space behind it.
 var spacedOperator = lazyregexp.New(`(===|==|~=|~>|!=|<=|>=|=|<|>|\^|~)\s+`)
 
-// raise returns the requirement that allows the version and none below it, written as
+// raiseRequirement returns the requirement that allows the version and none below it, written as
 // the old one is; false when the old one is none that can be changed.
-func raise(syntax, old, version string) (string, bool) {
+func raiseRequirement(syntax, old, version string) (string, bool) {
 	if !plainVersion.MatchString(version) || syntax != exactSyntax && (version[0] < '0' || version[0] > '9') {
 		return "", false
 	}
@@ -72,15 +72,15 @@ func raiseTerm(syntax string, m []string, version string) string {
 	case wild && syntax == caretSyntax:
 		return "^" + version
 	case operator == "<" || operator == "<=" || operator == "!=":
-		return open(syntax) + version
+		return lowerBoundPrefix(syntax) + version
 	case operator == ">":
 		operator = ">="
 	}
 	return operator + space + v + version
 }
 
-// open is what stands before the lowest version that will do.
-func open(syntax string) string {
+// lowerBoundPrefix is what stands before the lowest version that will do.
+func lowerBoundPrefix(syntax string) string {
 	switch syntax {
 	case caretSyntax:
 		return "^"
@@ -106,18 +106,18 @@ func raiseRange(syntax, text, version string) (string, bool) {
 		case "<", "<=":
 			n, ok := compare("npm", m[4], version) // the plain order is enough for an end
 			if !ok || n < 0 || n == 0 && m[1] == "<" {
-				return open(syntax) + version, true
+				return lowerBoundPrefix(syntax) + version, true
 			}
 		case "!=":
 		default:
 			if lower >= 0 {
-				return open(syntax) + version, true
+				return lowerBoundPrefix(syntax) + version, true
 			}
 			lower = i
 		}
 	}
 	if lower < 0 {
-		return open(syntax) + version, true
+		return lowerBoundPrefix(syntax) + version, true
 	}
 	terms[lower] = raiseTerm(syntax, term.FindStringSubmatch(terms[lower]), version)
 	var out strings.Builder

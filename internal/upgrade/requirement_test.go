@@ -32,7 +32,7 @@ func TestRaise(t *testing.T) {
 		{exactSyntax, "4.*", "4.17.21"}, {exactSyntax, "4.+", "4.17.21"},
 		{exactSyntax, "${v}", ""}, {exactSyntax, "4.0 beta", ""},
 	} {
-		got, ok := raise(tt.syntax, tt.old, "4.17.21")
+		got, ok := raiseRequirement(tt.syntax, tt.old, "4.17.21")
 		if !ok {
 			got = ""
 		}
@@ -41,7 +41,7 @@ func TestRaise(t *testing.T) {
 		}
 	}
 	for _, hostile := range []string{"1\"", "1 2", "$(rm)", "", "1;", "<a>", "1\n"} {
-		if got, ok := raise(exactSyntax, "1.0", hostile); ok {
+		if got, ok := raiseRequirement(exactSyntax, "1.0", hostile); ok {
 			t.Errorf("the version %q was written: %q", hostile, got)
 		}
 	}
@@ -52,11 +52,11 @@ func FuzzRaise(f *testing.F) {
 	f.Add(uint8(3), "[1,2)", "1.5")
 	f.Fuzz(func(t *testing.T, which uint8, old, version string) {
 		syntax := []string{caretSyntax, pepSyntax, twiddle, exactSyntax}[int(which)%4]
-		raised, ok := raise(syntax, old, version)
+		raised, ok := raiseRequirement(syntax, old, version)
 		if !ok {
 			return
 		}
-		if again, ok := raise(syntax, raised, version); !ok || again != raised {
+		if again, ok := raiseRequirement(syntax, raised, version); !ok || again != raised {
 			t.Errorf("%q became %q, and then %q", old, raised, again)
 		}
 	})

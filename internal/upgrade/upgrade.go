@@ -32,23 +32,23 @@ func (l Level) allows(step Step) bool {
 	return l == Auto || l == Major || l == Minor && step != MajorStep || l == Patch && step == PatchStep
 }
 
-// A Need is a vulnerability in a package that is to be cleared.
-type Need struct {
+// A VulnerablePackage is a vulnerability in a package that is to be cleared.
+type VulnerablePackage struct {
 	Advisory string // its name, for people
 	Match    finding.PackageMatch
 }
 
-// Needs returns the needs of a finding: one for each affected version of the package.
-func Needs(advisory string, m *finding.PackageMatch) []Need {
-	out := []Need{{advisory, *m}}
+// VulnerablePackages returns the needs of a finding: one for each affected version of the package.
+func VulnerablePackages(advisory string, m *finding.PackageMatch) []VulnerablePackage {
+	out := []VulnerablePackage{{advisory, *m}}
 	for _, other := range m.Also {
-		out = append(out, Need{advisory, other})
+		out = append(out, VulnerablePackage{advisory, other})
 	}
 	return out
 }
 
-// An Order says how needs are to be cleared.
-type Order struct {
+// An Policy says how needs are to be cleared.
+type Policy struct {
 	Level  Level
 	Single bool // each by the smallest upgrade that clears it, instead of all of a package by one
 }
@@ -78,46 +78,46 @@ type Edit struct {
 	Before string `json:"before"`
 	After  string `json:"after"`
 
-	demand *finding.Demand
+	demand *finding.Requirement
 	target string
 }
 
 // Plan returns a fix for each need, in their order.
-func Plan(needs []Need, o Order) []Fix {
+func Plan(needs []VulnerablePackage, o Policy) []Fix {
 	out := make([]Fix, len(needs))
 	groups := map[[4]string][]int{}
 	for i := range needs {
 		p := &needs[i].Match.Package
 		key := [4]string{p.Ecosystem, p.Name, p.Version, p.Path}
 		groups[key] = append(groups[key], i)
-		out[i].Candidates = candidates(&needs[i].Match, o.Level)
+		out[i].Candidates = listCandidates(&needs[i].Match, o.Level)
 	}
 	for _, group := range groups {
 		if o.Single {
 			for _, i := range group {
-				out[i].choose(&needs[i], first(out[i].Candidates), o.Level)
+				out[i].setTarget(&needs[i], firstAllowed(out[i].Candidates), o.Level)
 			}
 			continue
 		}
-		best := together(needs, out, group)
+		best := bestForGroup(needs, out, group)
 		for _, i := range group {
 			target := best // "" when no candidate of any is allowed
 			if target != "" && !clears(&needs[i].Match, target) {
 				target = ""
-				if c := first(out[i].Candidates); c != "" {
+				if c := firstAllowed(out[i].Candidates); c != "" {
 					out[i].Reason = best + " clears other vulnerabilities of the package, but not this one, which " +
 						c + " does"
 				}
 			}
-			out[i].choose(&needs[i], target, o.Level)
+			out[i].setTarget(&needs[i], target, o.Level)
 		}
 	}
 	return out
 }
 
-// candidates lists the versions above the present one that are known to clear the
+// listCandidates lists the versions above the present one that are known to clear the
 // vulnerability, lowest first.
-func candidates(m *finding.PackageMatch, level Level) []Candidate {
+func listCandidates(m *finding.PackageMatch, level Level) []Candidate {
 	out := []Candidate{}
 	for _, v := range append([]string{m.Upgrade, m.UpgradeAll}, m.Fixed...) {
 		if v == "" || slices.ContainsFunc(out, func(c Candidate) bool { return c.Version == v }) {
@@ -136,8 +136,8 @@ func candidates(m *finding.PackageMatch, level Level) []Candidate {
 	return out
 }
 
-// first returns the lowest candidate that the level allows.
-func first(list []Candidate) string {
+// firstAllowed returns the lowest candidate that the level allows.
+func firstAllowed(list []Candidate) string {
 	for _, c := range list {
 		if c.Allowed {
 			return c.Version
@@ -169,9 +169,9 @@ func clears(m *finding.PackageMatch, version string) bool {
 	return below != "" && (above == "" || StepOf(below, version) != MajorStep && StepOf(version, above) == MajorStep)
 }
 
-// together returns the version that clears the most of the group, by the smallest
+// bestForGroup returns the version that clears the most of the group, by the smallest
 // step, and within it preferably one that no known vulnerability affects; or "".
-func together(needs []Need, fixes []Fix, group []int) string {
+func bestForGroup(needs []VulnerablePackage, fixes []Fix, group []int) string {
 	type offer struct {
 		Candidate
 		clears int
@@ -208,17 +208,17 @@ func together(needs []Need, fixes []Fix, group []int) string {
 	return best.Version
 }
 
-// choose fills in how the package gets to the target.
-func (f *Fix) choose(n *Need, target string, level Level) {
+// setTarget fills in how the package gets to the target.
+func (f *Fix) setTarget(n *VulnerablePackage, target string, level Level) {
 	m := &n.Match
 	if target == "" {
-		f.Reason = cmp.Or(f.Reason, missing(f.Candidates, level))
+		f.Reason = cmp.Or(f.Reason, explainNoTarget(f.Candidates, level))
 		return
 	}
 	p := &m.Package
 	f.Target, f.Step = target, StepOf(p.Version, target)
-	if f.Command = Command(p, target); m.Demand != nil {
-		f.Edit = editOf(m.Demand, target)
+	if f.Command = Command(p, target); m.Requirement != nil {
+		f.Edit = editRequirement(m.Requirement, target)
 	} else if p.Ecosystem == "Maven" {
 		f.Command = "" // it changes versions that the manifest names, and those that others decide it does not
 	}
@@ -226,10 +226,10 @@ func (f *Fix) choose(n *Need, target string, level Level) {
 	switch {
 	case f.Forced && f.Command == "":
 		f.Target, f.Step = "", ""
-		f.Reason = "it is brought in by " + parent(p) + ": which version of that brings " + target +
+		f.Reason = "it is brought in by " + parentName(p) + ": which version of that brings " + target +
 			" only a registry can tell, and no command that overrules it is known"
 	case f.Forced:
-		f.Reason = "it is brought in by " + parent(p) + ": the command asks for " + target + " all the same; an " +
+		f.Reason = "it is brought in by " + parentName(p) + ": the command asks for " + target + " all the same; an " +
 			"upgrade of that package is better where there is one"
 	case f.Edit == nil && p.Ecosystem == "Maven":
 		f.Reason = "its version is decided outside of the scanned files, or where it could not be followed to: name " +
@@ -239,8 +239,8 @@ func (f *Fix) choose(n *Need, target string, level Level) {
 	}
 }
 
-// missing says why there is no target.
-func missing(list []Candidate, level Level) string {
+// explainNoTarget says why there is no target.
+func explainNoTarget(list []Candidate, level Level) string {
 	if len(list) == 0 {
 		return "no later version that clears it is known"
 	}
@@ -248,8 +248,8 @@ func missing(list []Candidate, level Level) string {
 		string(level)
 }
 
-// parent names what brought a package in.
-func parent(p *finding.Package) string {
+// parentName names what brought a package in.
+func parentName(p *finding.Package) string {
 	if len(p.Via) == 0 {
 		return "another package"
 	}
@@ -258,7 +258,7 @@ func parent(p *finding.Package) string {
 
 // Edits joins the edits of fixes: of one place, the highest version. They come by path
 // and line.
-func Edits(needs []Need, fixes []Fix) []Edit {
+func Edits(needs []VulnerablePackage, fixes []Fix) []Edit {
 	type place struct {
 		path       string
 		line, from int
@@ -299,7 +299,7 @@ func Apply(text string, edits []Edit) (string, error) {
 		if d.End > len(line) || line[d.Start:d.End] != d.Text[d.Start:d.End] {
 			return "", errs.E(errs.Invalid, "%s:%d is not the line any more that was read", e.Path, e.Line)
 		}
-		raised, ok := raise(d.Syntax, d.Text[d.Start:d.End], e.target)
+		raised, ok := raiseRequirement(d.Syntax, d.Text[d.Start:d.End], e.target)
 		if !ok {
 			return "", errs.E(errs.Invalid, "%s:%d cannot be changed", e.Path, e.Line)
 		}
@@ -308,14 +308,14 @@ func Apply(text string, edits []Edit) (string, error) {
 	return strings.Join(lines, ""), nil
 }
 
-// editOf returns the edit that makes a manifest ask for a version, or nil when it
+// editRequirement returns the edit that makes a manifest ask for a version, or nil when it
 // cannot be written or changes nothing.
-func editOf(d *finding.Demand, version string) *Edit {
+func editRequirement(d *finding.Requirement, version string) *Edit {
 	if d.Start < 0 || d.End < d.Start || d.End > len(d.Text) {
 		return nil
 	}
 	old := d.Text[d.Start:d.End]
-	raised, ok := raise(d.Syntax, old, version)
+	raised, ok := raiseRequirement(d.Syntax, old, version)
 	if !ok || raised == old {
 		return nil
 	}

@@ -10,17 +10,17 @@ import (
 )
 
 // need is a vulnerability of a package of npm that the versions clear.
-func need(name, version, all string, fixed ...string) Need {
+func need(name, version, all string, fixed ...string) VulnerablePackage {
 	m := finding.PackageMatch{Package: seen("npm", name, version, "package-lock.json"), Fixed: fixed, UpgradeAll: all}
 	for _, v := range fixed {
 		if m.Upgrade == "" && less("npm", version, v) {
 			m.Upgrade = v
 		}
 	}
-	return Need{Advisory: "CVE-" + name, Match: m}
+	return VulnerablePackage{Advisory: "CVE-" + name, Match: m}
 }
 
-func transitive(n Need, via ...string) Need {
+func transitive(n VulnerablePackage, via ...string) VulnerablePackage {
 	n.Match.Package.Scope, n.Match.Package.Via = finding.Transitive, via
 	return n
 }
@@ -30,28 +30,28 @@ func TestPlan(t *testing.T) {
 		need("a", "1.0.0", "2.1.0", "2.1.0")
 	for _, tt := range []struct {
 		name  string
-		needs []Need
-		order Order
+		needs []VulnerablePackage
+		order Policy
 		want  []string // target, step, or the reason
 	}{
-		{"one by one", []Need{a, b, c}, Order{Level: Auto, Single: true},
+		{"one by one", []VulnerablePackage{a, b, c}, Policy{Level: Auto, Single: true},
 			[]string{"1.0.4 patch", "1.2.0 minor", "2.1.0 major"}},
-		{"together", []Need{a, b, c}, Order{Level: Auto}, []string{"2.1.0 major", "2.1.0 major", "2.1.0 major"}},
-		{"together, no major", []Need{a, b, c}, Order{Level: Minor},
+		{"together", []VulnerablePackage{a, b, c}, Policy{Level: Auto}, []string{"2.1.0 major", "2.1.0 major", "2.1.0 major"}},
+		{"together, no major", []VulnerablePackage{a, b, c}, Policy{Level: Minor},
 			[]string{"1.2.0 minor", "1.2.0 minor", "2.1.0 clears it, but that is a major upgrade, and the level " +
 				"is minor"}},
-		{"together, patches", []Need{a, b}, Order{Level: Patch}, []string{"1.0.4 patch", "1.2.0 clears it, but that " +
+		{"together, patches", []VulnerablePackage{a, b}, Policy{Level: Patch}, []string{"1.0.4 patch", "1.2.0 clears it, but that " +
 			"is a minor upgrade, and the level is patch"}},
-		{"the smaller step", []Need{a, b}, Order{Level: Major}, []string{"1.2.0 minor", "1.2.0 minor"}},
-		{"clean in the same step", []Need{need("a", "1.0.0", "1.0.9", "1.0.4"), need("a", "1.0.0", "1.0.9", "1.0.5")},
-			Order{Level: Auto}, []string{"1.0.9 patch", "1.0.9 patch"}},
-		{"no version", []Need{need("a", "1.0.0", ""), need("a", "3.0.0", "", "2.0.0")}, Order{Level: Auto},
+		{"the smaller step", []VulnerablePackage{a, b}, Policy{Level: Major}, []string{"1.2.0 minor", "1.2.0 minor"}},
+		{"clean in the same step", []VulnerablePackage{need("a", "1.0.0", "1.0.9", "1.0.4"), need("a", "1.0.0", "1.0.9", "1.0.5")},
+			Policy{Level: Auto}, []string{"1.0.9 patch", "1.0.9 patch"}},
+		{"no version", []VulnerablePackage{need("a", "1.0.0", ""), need("a", "3.0.0", "", "2.0.0")}, Policy{Level: Auto},
 			[]string{"no later version that clears it is known", "no later version that clears it is known"}},
-		{"came back", []Need{need("a", "2.0.0", "", "1.5.0", "2.3.0"), need("a", "2.0.0", "", "2.1.0")},
-			Order{Level: Auto}, []string{"2.3.0 minor", "2.3.0 minor"}},
-		{"two packages", []Need{a, need("b", "0.1.0", "0.1.2", "0.1.2")}, Order{Level: Patch},
+		{"came back", []VulnerablePackage{need("a", "2.0.0", "", "1.5.0", "2.3.0"), need("a", "2.0.0", "", "2.1.0")},
+			Policy{Level: Auto}, []string{"2.3.0 minor", "2.3.0 minor"}},
+		{"two packages", []VulnerablePackage{a, need("b", "0.1.0", "0.1.2", "0.1.2")}, Policy{Level: Patch},
 			[]string{"1.0.4 patch", "0.1.2 patch"}},
-		{"no version of ours", []Need{need("a", "latest", "2.0.0", "2.0.0")}, Order{Level: Auto},
+		{"no version of ours", []VulnerablePackage{need("a", "latest", "2.0.0", "2.0.0")}, Policy{Level: Auto},
 			[]string{"2.0.0 major"}},
 	} {
 		var got []string
@@ -70,18 +70,18 @@ func TestPlan(t *testing.T) {
 
 // What one upgrade does not clear says what would.
 func TestNotAllAtOnce(t *testing.T) {
-	fixes := Plan([]Need{need("a", "2.0.0", "", "2.1.0"), need("a", "2.0.0", "", "2.1.0"),
-		need("a", "2.0.0", "", "2.0.5", "2.9.0")}, Order{Level: Auto})
+	fixes := Plan([]VulnerablePackage{need("a", "2.0.0", "", "2.1.0"), need("a", "2.0.0", "", "2.1.0"),
+		need("a", "2.0.0", "", "2.0.5", "2.9.0")}, Policy{Level: Auto})
 	if fixes[0].Target != "2.9.0" || fixes[2].Target != "2.9.0" {
 		t.Errorf("got %+v", fixes)
 	}
-	fixes = Plan([]Need{need("a", "2.0.0", "", "2.1.0"), need("a", "2.0.0", "", "2.1.0"),
-		need("a", "2.0.0", "", "2.0.5", "3.0.0")}, Order{Level: Minor})
+	fixes = Plan([]VulnerablePackage{need("a", "2.0.0", "", "2.1.0"), need("a", "2.0.0", "", "2.1.0"),
+		need("a", "2.0.0", "", "2.0.5", "3.0.0")}, Policy{Level: Minor})
 	if fixes[0].Target != "2.1.0" || fixes[2].Target != "2.1.0" { // what came back would have come back in 3
 		t.Errorf("got %+v", fixes)
 	}
-	fixes = Plan([]Need{need("a", "2.0.0", "", "2.1.0"), need("a", "2.0.0", "", "2.1.0"),
-		need("a", "2.0.0", "", "2.0.5", "2.1.3", "3.0.0")}, Order{Level: Patch})
+	fixes = Plan([]VulnerablePackage{need("a", "2.0.0", "", "2.1.0"), need("a", "2.0.0", "", "2.1.0"),
+		need("a", "2.0.0", "", "2.0.5", "2.1.3", "3.0.0")}, Policy{Level: Patch})
 	want := "2.0.5 clears it"
 	if fixes[0].Target != "" || fixes[2].Target != "2.0.5" {
 		t.Errorf("got %+v, want %s", fixes, want)
@@ -90,7 +90,7 @@ func TestNotAllAtOnce(t *testing.T) {
 
 func TestRoutes(t *testing.T) {
 	for _, tt := range []struct {
-		need Need
+		need VulnerablePackage
 		want Fix
 	}{
 		{need("a", "1.0.0", "", "1.0.1"), Fix{Command: "npm install a@1.0.1"}},
@@ -102,15 +102,15 @@ func TestRoutes(t *testing.T) {
 		{need("a'; rm -rf /", "1.0.0", "", "1.0.1"), Fix{Reason: "where the manifest asks for the version is not " +
 			"known: it has to be changed by hand"}},
 	} {
-		got := Plan([]Need{tt.need}, Order{Level: Auto})[0]
+		got := Plan([]VulnerablePackage{tt.need}, Policy{Level: Auto})[0]
 		tt.want.Target, tt.want.Step, tt.want.Candidates = "1.0.1", PatchStep, []Candidate{{"1.0.1", PatchStep, true}}
 		if diff := cmp.Diff(tt.want, got, cmpopts.IgnoreUnexported(Edit{})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.need.Match.Package.Name, diff)
 		}
 	}
-	n := transitive(Need{Match: finding.PackageMatch{Package: seen("Maven", "g:a", "1.0", "gradle.lockfile"),
+	n := transitive(VulnerablePackage{Match: finding.PackageMatch{Package: seen("Maven", "g:a", "1.0", "gradle.lockfile"),
 		Fixed: []string{"1.1"}, Upgrade: "1.1"}})
-	if got := Plan([]Need{n}, Order{Level: Auto})[0]; got.Target != "" || got.Reason == "" {
+	if got := Plan([]VulnerablePackage{n}, Policy{Level: Auto})[0]; got.Target != "" || got.Reason == "" {
 		t.Errorf("nothing can be done, but got %+v", got)
 	}
 }

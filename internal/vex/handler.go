@@ -18,7 +18,7 @@ import (
 
 // Mark returns a handler that puts what the book says onto the findings that go to
 // the next one.
-func (b *Book) Mark(next scan.Handler) scan.Handler {
+func (b *Document) Mark(next scan.Handler) scan.Handler {
 	if len(b.entries) == 0 {
 		return next
 	}
@@ -27,7 +27,7 @@ func (b *Book) Mark(next scan.Handler) scan.Handler {
 
 type marker struct {
 	scan.Handler
-	book       *Book
+	book       *Document
 	advisories map[string]*finding.Advisory // by rule
 }
 
@@ -42,7 +42,7 @@ func (m *marker) Rule(r *finding.Rule) error {
 // Finding marks a vulnerable package of which something was said.
 func (m *marker) Finding(f *finding.Finding) error {
 	if a := m.advisories[f.RuleID]; a != nil && f.Package != nil {
-		if s := m.book.Judge(f.Package, a); s != nil {
+		if s := m.book.Apply(f.Package, a); s != nil {
 			marked, match := *f, *f.Package
 			match.VEX, marked.Package = s, &match
 			f = &marked
@@ -67,13 +67,13 @@ type Report struct {
 
 // statement and vulnerability are what OpenVEX 0.2.0 calls so.
 type statement struct {
-	Vulnerability vulnerability           `json:"vulnerability"`
-	Products      []subject               `json:"products"`
-	Status        finding.StatementStatus `json:"status"`
-	Justification string                  `json:"justification,omitempty"`
-	Impact        string                  `json:"impact_statement,omitempty"`
-	Action        string                  `json:"action_statement,omitempty"`
-	Timestamp     string                  `json:"timestamp,omitempty"`
+	Vulnerability vulnerability     `json:"vulnerability"`
+	Products      []subject         `json:"products"`
+	Status        finding.VEXStatus `json:"status"`
+	Justification string            `json:"justification,omitempty"`
+	Impact        string            `json:"impact_statement,omitempty"`
+	Action        string            `json:"action_statement,omitempty"`
+	Timestamp     string            `json:"timestamp,omitempty"`
 }
 
 type vulnerability struct {
@@ -104,7 +104,7 @@ func (r *Report) Finding(m *finding.Finding) error {
 	if a == nil || m.Package == nil || m.Package.Package.PURL == "" {
 		return nil
 	}
-	said := finding.Statement{Status: finding.VEXInvestigated}
+	said := finding.VEXStatement{Status: finding.VEXUnderInvestigation}
 	if m.Package.VEX != nil {
 		said = *m.Package.VEX
 	}
@@ -142,7 +142,7 @@ var justifications = []string{"component_not_present", "vulnerable_code_not_pres
 
 // explain fills in why. What is not affected needs a justification or words, what
 // is affected something to do.
-func (s *statement) explain(said finding.Statement, upgrade string) {
+func (s *statement) explain(said finding.VEXStatement, upgrade string) {
 	switch said.Status {
 	case finding.VEXNotAffected:
 		if s.Impact = said.Text; slices.Contains(justifications, said.Justification) {

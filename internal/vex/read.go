@@ -59,23 +59,23 @@ func (p *product) names(parts []product) []string {
 }
 
 // openStatuses are the statuses of OpenVEX.
-var openStatuses = map[finding.StatementStatus]bool{finding.VEXNotAffected: true, finding.VEXFixed: true,
-	finding.VEXAffected: true, finding.VEXInvestigated: true}
+var openStatuses = map[finding.VEXStatus]bool{finding.VEXNotAffected: true, finding.VEXFixed: true,
+	finding.VEXAffected: true, finding.VEXUnderInvestigation: true}
 
-func (b *Book) readOpenVEX(text []byte, file string) error {
+func (b *Document) readOpenVEX(text []byte, file string) error {
 	var d struct {
 		Author     string `json:"author"`
 		Timestamp  string `json:"timestamp"`
 		Statements []struct {
-			Vulnerability name                    `json:"vulnerability"`
-			Products      []product               `json:"products"`
-			Subcomponents []product               `json:"subcomponents"` // of older documents
-			Status        finding.StatementStatus `json:"status"`
-			Justification string                  `json:"justification"`
-			Impact        string                  `json:"impact_statement"`
-			Action        string                  `json:"action_statement"`
-			Notes         string                  `json:"status_notes"`
-			Timestamp     string                  `json:"timestamp"`
+			Vulnerability name              `json:"vulnerability"`
+			Products      []product         `json:"products"`
+			Subcomponents []product         `json:"subcomponents"` // of older documents
+			Status        finding.VEXStatus `json:"status"`
+			Justification string            `json:"justification"`
+			Impact        string            `json:"impact_statement"`
+			Action        string            `json:"action_statement"`
+			Notes         string            `json:"status_notes"`
+			Timestamp     string            `json:"timestamp"`
 		} `json:"statements"`
 	}
 	if err := json.Unmarshal(text, &d); err != nil {
@@ -85,7 +85,7 @@ func (b *Book) readOpenVEX(text []byte, file string) error {
 		if !openStatuses[s.Status] {
 			continue // it says nothing that we understand
 		}
-		said := finding.Statement{Status: s.Status, Justification: s.Justification,
+		said := finding.VEXStatement{Status: s.Status, Justification: s.Justification,
 			Text:   first(s.Impact, s.Action, s.Notes),
 			Author: d.Author, Time: first(s.Timestamp, d.Timestamp), File: file}
 		names := append([]string{s.Vulnerability.Name, s.Vulnerability.ID}, s.Vulnerability.Aliases...)
@@ -104,13 +104,13 @@ type cycloneComponent struct {
 }
 
 // states gives the status of an analysis of CycloneDX.
-var states = map[string]finding.StatementStatus{
+var states = map[string]finding.VEXStatus{
 	"not_affected": finding.VEXNotAffected, "false_positive": finding.VEXNotAffected, "resolved": finding.VEXFixed,
 	"resolved_with_pedigree": finding.VEXFixed, "exploitable": finding.VEXAffected,
-	"in_triage": finding.VEXInvestigated,
+	"in_triage": finding.VEXUnderInvestigation,
 }
 
-func (b *Book) readCycloneDX(text []byte, file string) error {
+func (b *Document) readCycloneDX(text []byte, file string) error {
 	var d struct {
 		Metadata struct {
 			Timestamp string `json:"timestamp"`
@@ -143,7 +143,7 @@ func (b *Book) readCycloneDX(text []byte, file string) error {
 		if !ok {
 			continue // nobody has analysed it
 		}
-		said := finding.Statement{Status: status, Justification: v.Analysis.Justification, Text: v.Analysis.Detail,
+		said := finding.VEXStatement{Status: status, Justification: v.Analysis.Justification, Text: v.Analysis.Detail,
 			Time: first(v.Analysis.LastUpdated, d.Metadata.Timestamp), File: file}
 		names := []string{v.ID}
 		for _, r := range v.References {

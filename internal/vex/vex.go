@@ -31,26 +31,26 @@ const (
 	maxNames   = 100
 )
 
-// A Book holds what was said, by the name of the vulnerability in lower case.
-type Book struct {
+// A Document holds what was said, by the name of the vulnerability in lower case.
+type Document struct {
 	entries map[string][]entry
 	count   int
 	problem string // why no more was taken
 }
 
 // Len returns how many statements about one product under one name the book holds.
-func (b *Book) Len() int { return b.count }
+func (b *Document) Len() int { return b.count }
 
 // An entry is what one statement says of one product.
 type entry struct {
 	product   purl.PackageURL
-	statement finding.Statement
+	statement finding.VEXStatement
 	at        time.Time // zero when unknown
 }
 
 // Open reads files of statements. An error names the file.
-func Open(paths ...string) (*Book, error) {
-	b := &Book{}
+func Open(paths ...string) (*Document, error) {
+	b := &Document{}
 	for _, path := range paths {
 		f, err := os.Open(path)
 		if err != nil {
@@ -67,7 +67,7 @@ func Open(paths ...string) (*Book, error) {
 
 // Read adds the statements of a document to the book. name is told in errors, and
 // its last part in each statement.
-func (b *Book) Read(r io.Reader, name string) error {
+func (b *Document) Read(r io.Reader, name string) error {
 	text, err := io.ReadAll(io.LimitReader(r, maxDocument+1))
 	if err != nil {
 		return fmt.Errorf("read %s: %w", name, err)
@@ -104,7 +104,7 @@ func (b *Book) Read(r io.Reader, name string) error {
 
 // add keeps a statement about products under every name of the vulnerability.
 // Products that are no package URL name nothing that a scan finds.
-func (b *Book) add(names, products []string, s finding.Statement, at time.Time) {
+func (b *Document) add(names, products []string, s finding.VEXStatement, at time.Time) {
 	if len(names) > maxNames {
 		b.problem = fmt.Sprintf("gives a vulnerability more than %d names", maxNames)
 	}
@@ -130,8 +130,8 @@ func (b *Book) add(names, products []string, s finding.Statement, at time.Time) 
 	}
 }
 
-// About returns the latest statement about a package and an advisory, or nil.
-func (b *Book) About(p *finding.Package, a *finding.Advisory) *finding.Statement {
+// Find returns the latest statement about a package and an advisory, or nil.
+func (b *Document) Find(p *finding.Package, a *finding.Advisory) *finding.VEXStatement {
 	u, err := purl.FromString(p.PURL)
 	if p.PURL == "" || err != nil {
 		return nil
@@ -152,12 +152,12 @@ func (b *Book) About(p *finding.Package, a *finding.Advisory) *finding.Statement
 	return &s
 }
 
-// Judge returns the latest statement about a vulnerable package in all its affected
+// Apply returns the latest statement about a vulnerable package in all its affected
 // versions, or nil: what clears one version clears nothing while another stays.
-func (b *Book) Judge(m *finding.PackageMatch, a *finding.Advisory) *finding.Statement {
-	s := b.About(&m.Package, a)
+func (b *Document) Apply(m *finding.PackageMatch, a *finding.Advisory) *finding.VEXStatement {
+	s := b.Find(&m.Package, a)
 	for i := range m.Also {
-		if other := b.About(&m.Also[i].Package, a); (s == nil || s.Clears()) && !other.Clears() {
+		if other := b.Find(&m.Also[i].Package, a); (s == nil || s.Clears()) && !other.Clears() {
 			s = other
 		}
 	}
@@ -165,7 +165,7 @@ func (b *Book) Judge(m *finding.PackageMatch, a *finding.Advisory) *finding.Stat
 }
 
 // Explain says the statement in words, in at most 500 characters.
-func Explain(s *finding.Statement) string {
+func Explain(s *finding.VEXStatement) string {
 	out := strings.ReplaceAll(string(s.Status), "_", " ")
 	if s.Justification != "" {
 		out += " (" + s.Justification + ")"

@@ -35,9 +35,9 @@ const cycloneDocument = `{"bomFormat": "CycloneDX", "specVersion": "1.6", "metad
  {"id": "CVE-2026-3", "affects": [{"ref": "b"}]}
 ]}`
 
-func read(t *testing.T, documents ...string) *vex.Book {
+func read(t *testing.T, documents ...string) *vex.Document {
 	t.Helper()
-	b := &vex.Book{}
+	b := &vex.Document{}
 	for _, text := range documents {
 		if err := b.Read(strings.NewReader(text), "vex.json"); err != nil {
 			t.Fatal(err)
@@ -50,7 +50,7 @@ func TestAbout(t *testing.T) {
 	for _, tt := range []struct {
 		document, purl string
 		advisory       finding.Advisory
-		want           finding.StatementStatus // empty: nothing is said
+		want           finding.VEXStatus // empty: nothing is said
 	}{
 		// the later one
 		{openDocument, "pkg:npm/left-pad@1.3.0", finding.Advisory{ID: "CVE-2026-1"}, finding.VEXNotAffected},
@@ -71,15 +71,15 @@ func TestAbout(t *testing.T) {
 		{cycloneDocument, "pkg:npm/%40scope/thing@2.0.0", finding.Advisory{ID: "CVE-2026-2"}, finding.VEXFixed},
 		{cycloneDocument, "pkg:npm/left-pad@1.3.0", finding.Advisory{ID: "CVE-2026-3"}, ""}, // not analysed
 	} {
-		s := read(t, tt.document).About(&finding.Package{PURL: tt.purl}, &tt.advisory)
+		s := read(t, tt.document).Find(&finding.Package{PURL: tt.purl}, &tt.advisory)
 		if got := s; (got == nil) != (tt.want == "") || got != nil && got.Status != tt.want {
 			t.Errorf("%s of %s: got %+v, want %q", tt.advisory.ID, tt.purl, got, tt.want)
 		}
 	}
-	want := &finding.Statement{Status: finding.VEXNotAffected, Justification: "code_not_reachable",
+	want := &finding.VEXStatement{Status: finding.VEXNotAffected, Justification: "code_not_reachable",
 		Text: "never called", Time: "2026-02-01T00:00:00Z", File: "vex.json"}
 	left := &finding.Package{PURL: "pkg:npm/left-pad@1.3.0"}
-	if diff := cmp.Diff(want, read(t, openDocument, cycloneDocument).About(left,
+	if diff := cmp.Diff(want, read(t, openDocument, cycloneDocument).Find(left,
 		&finding.Advisory{ID: "CVE-2026-1"})); diff != "" {
 		t.Errorf("of two documents (-want +got):\n%s", diff)
 	}
@@ -101,14 +101,14 @@ func TestJudge(t *testing.T) {
 		want  bool
 	}{{of(one), true}, {of(other), false}, {of(one, one), true}, {of(one, other), false}, {of(other, one), false},
 		{of(one, other, one), false}} {
-		if got := b.Judge(tt.match, &finding.Advisory{ID: "CVE-2026-1"}); got.Clears() != tt.want {
+		if got := b.Apply(tt.match, &finding.Advisory{ID: "CVE-2026-1"}); got.Clears() != tt.want {
 			t.Errorf("%+v: got %+v, want cleared %v", tt.match, got, tt.want)
 		}
 	}
 }
 
 func TestExplain(t *testing.T) {
-	s := &finding.Statement{Status: finding.VEXNotAffected, Justification: "component_not_present",
+	s := &finding.VEXStatement{Status: finding.VEXNotAffected, Justification: "component_not_present",
 		Text: "not\nbuilt\x00 in", Author: "Jo", Time: "2026-01-01"}
 	if got, want := vex.Explain(s), "not affected (component_not_present): not built in – Jo, "+
 		"2026-01-01"; got != want || vex.Justification(got) != "component_not_present" {
@@ -131,7 +131,7 @@ func TestTooManyStatements(t *testing.T) {
 		head + list(101, `"x"`) + `]},"products":[{"@id":"pkg:npm/a@1"}]}]}`,
 		head + `"A","B","C","D","E","F","G","H","I"]},"products":[` + list(20_001, `{"@id":"pkg:npm/a@1"}`) + `]}]}`,
 	} {
-		if err := new(vex.Book).Read(strings.NewReader(text), "vex.json"); !errs.Is(err, errs.TooLarge) {
+		if err := new(vex.Document).Read(strings.NewReader(text), "vex.json"); !errs.Is(err, errs.TooLarge) {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -141,7 +141,7 @@ func TestNoDocuments(t *testing.T) {
 	for _, text := range []string{"", "[]", "{}", `{"bomFormat": "Other"}`, `{"@context": 1}`,
 		`{"@context": "https://openvex.dev/ns", "statements": 1}`,
 		`{"bomFormat": "CycloneDX", "vulnerabilities": {}}`} {
-		if err := new(vex.Book).Read(strings.NewReader(text), "vex.json"); err == nil ||
+		if err := new(vex.Document).Read(strings.NewReader(text), "vex.json"); err == nil ||
 			!strings.Contains(err.Error(), "vex.json") {
 			t.Errorf("%s: got the error %v", text, err)
 		}
@@ -182,7 +182,7 @@ func TestMark(t *testing.T) {
 	if s.Total() != 5 || s.AtLeast(finding.High) != 1 || s.AtLeast(finding.Low) != 4 || s.Cleared[finding.High] != 1 {
 		t.Errorf("got %+v", s)
 	}
-	tell(t, new(vex.Book).Mark(&s))
+	tell(t, new(vex.Document).Mark(&s))
 	if s.AtLeast(finding.High) != 2 || len(s.Cleared) != 0 {
 		t.Errorf("without statements: got %+v", s)
 	}
@@ -224,7 +224,7 @@ func TestReport(t *testing.T) {
 	}
 	// What is written says the same when it is read.
 	left := &finding.Package{PURL: "pkg:npm/left-pad@1.3.0"}
-	if s := read(t, again.String()).About(left, &finding.Advisory{ID: "GHSA-bbbb"}); !s.Clears() {
+	if s := read(t, again.String()).Find(left, &finding.Advisory{ID: "GHSA-bbbb"}); !s.Clears() {
 		t.Errorf("read again: got %+v", s)
 	}
 	if err := vex.NewReport(&out).Close(); err == nil {
@@ -237,9 +237,9 @@ func FuzzRead(f *testing.F) {
 	f.Add(oldDocument)
 	f.Add(cycloneDocument)
 	f.Fuzz(func(t *testing.T, text string) {
-		b := &vex.Book{}
+		b := &vex.Document{}
 		if b.Read(strings.NewReader(text), "vex.json") == nil {
-			b.About(&finding.Package{PURL: "pkg:npm/left-pad@1.3.0"}, &finding.Advisory{ID: "CVE-2026-1"})
+			b.Find(&finding.Package{PURL: "pkg:npm/left-pad@1.3.0"}, &finding.Advisory{ID: "CVE-2026-1"})
 		}
 	})
 }

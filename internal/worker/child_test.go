@@ -55,7 +55,7 @@ func pretend(args []string) int {
 			RuleID: rule.ID, Analyzer: ids[0], Analysis: analyses[0], Severity: finding.High, Message: "a flaw",
 			Location: finding.Location{Path: e.Name(), StartLine: 1, EndLine: 1},
 		}
-		f.Fingerprint = finding.Print(rule.ID, e.Name(), "x", 0)
+		f.Fingerprint = finding.NewFingerprint(rule.ID, e.Name(), "x", 0)
 		check(h.Finding(&f))
 	}
 	end := func(state scan.State, reasons ...scan.Reason) {

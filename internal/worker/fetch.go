@@ -111,14 +111,14 @@ func languages(tree string) ([]string, error) {
 
 // setback marks an error that is the worker's own: the run is tried again.
 func setback(err error) error {
-	var known *run.Setback
+	var known *run.RetryError
 	switch {
 	case errors.As(err, &known):
 		return err
 	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG):
-		return &run.Setback{Err: err, Failure: run.Fail(run.CodeDiskFull, "the worker has no room left on its disk")}
+		return &run.RetryError{Err: err, Failure: run.Fail(run.CodeDiskFull, "the worker has no room left on its disk")}
 	}
-	return &run.Setback{Err: err, Failure: run.Fail(run.CodeUnavailable, "the worker could not do its work; its log "+
+	return &run.RetryError{Err: err, Failure: run.Fail(run.CodeUnavailable, "the worker could not do its work; its log "+
 		"says why")}
 }
 

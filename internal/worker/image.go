@@ -20,7 +20,7 @@ func (w *Worker) image(ctx context.Context, rec *recorder, c child) error {
 	if w.FetchImage == nil {
 		return run.Fail(run.CodeImage, "this worker fetches no images")
 	}
-	if c.run.Sealed() && !w.Sealed {
+	if c.run.NeedsMasterKey() && !w.Sealed {
 		return &run.Failure{Message: "the image needs a stored credential, and this worker has no master key: set " +
 			"master-key-file", Code: run.CodeNoKey, Category: run.CategoryAuthentication}
 	}
@@ -58,7 +58,7 @@ func unfetched(ctx context.Context, err error) error {
 	case errs.Is(err, errs.NotFound), errs.Is(err, errs.Invalid), errs.Is(err, errs.TooLarge):
 		return fail(run.CodeImage, run.CategoryScan)
 	case errs.Is(err, errs.Unavailable), errs.Is(err, errs.TooMany):
-		return &run.Setback{Err: err, Failure: fail(run.CodeRegistry, run.CategoryNetwork)}
+		return &run.RetryError{Err: err, Failure: fail(run.CodeRegistry, run.CategoryNetwork)}
 	}
 	return setback(err)
 }
@@ -91,7 +91,7 @@ func (i inImage) placed(p *finding.Package) *finding.Package {
 func (i inImage) Finding(f *finding.Finding) error {
 	told := *f
 	told.Location.Path = i.root + f.Location.Path
-	told.Fingerprint = f.Fingerprint.In(i.root)
+	told.Fingerprint = f.Fingerprint.InComponent(i.root)
 	told.Steps = i.steps(f.Steps)
 	told.Also = slices.Clone(f.Also)
 	for n := range told.Also {

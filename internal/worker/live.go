@@ -77,16 +77,16 @@ func (c *child) redact(h scan.Handler) scan.Handler {
 // conceal keeps them out of the reason why a scan failed, which is stored and logged.
 func (c *child) conceal(err error) error {
 	var f *run.Failure
-	var s *run.Setback
+	var s *run.RetryError
 	switch {
 	case c.live == nil || err == nil:
 		return err
 	case errors.As(err, &s):
-		return &run.Setback{Failure: redact.Copy(c.secrets, s.Failure), Err: c.secrets.Error(s.Err)}
+		return &run.RetryError{Failure: redact.Copy(c.secrets, s.Failure), Err: c.secrets.RedactError(s.Err)}
 	case errors.As(err, &f):
 		return redact.Copy(c.secrets, f)
 	}
-	return c.secrets.Error(err)
+	return c.secrets.RedactError(err)
 }
 
 // liveMargin is how long before the limit a scan ends by itself, with what it has.

@@ -78,7 +78,7 @@ func pretendLive(descriptor string) int {
 		Message: message,
 		Location: finding.Location{Path: message + "|" + strings.Join(os.Args[1:], " ") + "|" + string(job.Resume) +
 			"|" + fmt.Sprint(job.Target.Identities[0].Bearer == "s3cret") + "|" + job.Target.Identities[0].Bearer}}
-	f.Fingerprint = finding.Print(rule.ID, "x", "x", 0)
+	f.Fingerprint = finding.NewFingerprint(rule.ID, "x", "x", 0)
 	check(h.Finding(&f))
 	check(h.Operation(&finding.Operation{Method: "GET", URL: job.Target.URL, Outcome: finding.Reached,
 		Parameters: []string{}}))

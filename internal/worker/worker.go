@@ -131,7 +131,7 @@ func New(c Config) (*Worker, error) {
 	w := &Worker{Config: c}
 	var err error
 	w.queue, err = job.New(job.Config{
-		DB: c.DB, Pool: c.Pool, Store: c.Jobs, Log: c.Log, Work: w.work, Slots: c.Slots, Sealed: c.Sealed,
+		DB: c.DB, Pool: c.Pool, Store: c.Jobs, Log: c.Log, Work: w.work, MaxParallel: c.Slots, Sealed: c.Sealed,
 		Timing: c.Timing,
 	})
 	return w, err

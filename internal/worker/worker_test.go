@@ -34,8 +34,8 @@ import (
 
 // quick is a Timing for tests.
 var quick = job.Timing{
-	Sweep: 50 * time.Millisecond, Poll: 50 * time.Millisecond, Beat: 50 * time.Millisecond,
-	Look: 100 * time.Millisecond, Looks: 10,
+	Sweep: 50 * time.Millisecond, Poll: 50 * time.Millisecond, Heartbeat: 50 * time.Millisecond,
+	ReapInterval: 100 * time.Millisecond, MaxMissed: 10,
 }
 
 // memory is a blob storage.

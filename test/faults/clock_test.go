@@ -26,8 +26,8 @@ const looking = 6 * time.Second
 
 // quick is a Timing with which looking is short.
 var quick = job.Timing{
-	Sweep: 50 * time.Millisecond, Poll: 50 * time.Millisecond, Beat: 250 * time.Millisecond,
-	Look: looking / 6, Looks: 5,
+	Sweep: 50 * time.Millisecond, Poll: 50 * time.Millisecond, Heartbeat: 250 * time.Millisecond,
+	ReapInterval: looking / 6, MaxMissed: 5,
 }
 
 func TestClockJumps(t *testing.T) {

@@ -32,14 +32,14 @@ import (
 	"merlon/internal/errs"
 	"merlon/internal/finding"
 	"merlon/internal/identity"
+	"merlon/internal/livetarget/ownership"
 	"merlon/internal/mail"
 	"merlon/internal/outbound"
-	"merlon/internal/remedy"
+	"merlon/internal/remediation"
 	"merlon/internal/run"
 	"merlon/internal/seal"
 	"merlon/internal/store"
 	"merlon/internal/store/storetest"
-	"merlon/internal/target/ownership"
 	"merlon/internal/tenant"
 )
 
@@ -55,8 +55,8 @@ type Runner struct {
 	DB       *store.DB
 	Clock    *storetest.Clock
 	Identity *identity.Service
-	Remedies *remedy.Desk        // call its Look to have jobs worked on
-	Records  map[string][]string // TXT records of the DNS, by name with a dot at the end
+	Remedies *remediation.Service // call its Look to have jobs worked on
+	Records  map[string][]string  // TXT records of the DNS, by name with a dot at the end
 
 	t        testing.TB
 	limited  sync.Map // of Limit
@@ -102,7 +102,7 @@ func New(t testing.TB, db *store.DB, clock *storetest.Clock, options ...func(*ap
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Owners = ownership.New(ownership.Owners{Store: db, Client: client, Key: box.Derive("ownership"), Now: clock.Now,
+	c.Owners = ownership.New(ownership.Verifier{Store: db, Client: client, Key: box.Derive("ownership"), Now: clock.Now,
 		TXT: func(_ context.Context, name string) ([]string, error) { return r.Records[name], nil },
 		Resolve: func(context.Context, string) ([]netip.Addr, error) {
 			return []netip.Addr{netip.MustParseAddr("198.51.100.7")}, nil
@@ -115,7 +115,7 @@ func New(t testing.TB, db *store.DB, clock *storetest.Clock, options ...func(*ap
 		Store: db, Uploads: db, Blobs: blobs, Key: box.Derive("upload"), BaseURL: BaseURL, Available: finding.Analyses,
 		Now: clock.Now,
 	})
-	r.Remedies = remedy.New(db, c.Log, clock.Now, uuid.NewString)
+	r.Remedies = remediation.New(db, c.Log, clock.Now, uuid.NewString)
 	c.Remedies = r.Remedies
 	r.Identity = identity.New(identity.Options{Store: db, Post: r.post, Region: storetest.Region, AuthURL: AuthURL,
 		Now: clock.Now})

@@ -144,8 +144,8 @@ func result(f *finding.Finding, index int) resultObject {
 	if f.Live != nil {
 		r.live(f)
 	}
-	if len(f.Same) > 0 {
-		r.Properties["same"] = f.Same // other rules that say it
+	if len(f.EquivalentRules) > 0 {
+		r.Properties["same"] = f.EquivalentRules // other rules that say it
 	}
 	if len(f.Steps) > 0 {
 		flow := threadFlow{}

@@ -265,7 +265,7 @@ func (r *Report) totals() {
 func (r *Report) created() {
 	for _, o := range r.Created {
 		left := 0
-		var last finding.Created
+		var last finding.CreatedObject
 		for _, c := range o.Created {
 			if !c.Removed {
 				left++

@@ -120,7 +120,7 @@ func (d *document) tell(id string, place at, format string, args ...any) {
 	d.pass.Report(rule, finding.Finding{
 		Message:  fmt.Sprintf(format, args...),
 		Location: finding.Location{Path: d.pass.Path, StartLine: line, EndLine: line, StartColumn: column},
-		Identity: id + " " + place.pointer, Same: same[id],
+		Identity: id + " " + place.pointer, EquivalentRules: same[id],
 	})
 }
 

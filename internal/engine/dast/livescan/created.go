@@ -45,7 +45,7 @@ func (v *Scan) created(operations []finding.Operation) []finding.Operation {
 		}
 		if left := made.Count - len(made.Objects); left > 0 {
 			operations[at].Created = append(operations[at].Created,
-				finding.Created{Mark: v.Values.Mark(), Reason: fmt.Sprintf("%d more like the one before", left)})
+				finding.CreatedObject{Mark: v.Values.Mark(), Reason: fmt.Sprintf("%d more like the one before", left)})
 		}
 	}
 	return operations

@@ -84,7 +84,7 @@ func (v *Scan) look(ctx context.Context, r *message.Request) *message.Response {
 }
 
 // removeData removes an object of an API, if it shows the mark at its own address.
-func (v *Scan) removeData(ctx context.Context, where *message.Request, resp *message.Response, o *finding.Created,
+func (v *Scan) removeData(ctx context.Context, where *message.Request, resp *message.Response, o *finding.CreatedObject,
 	tried map[string]bool) {
 	if tried[where.Address()] || !strings.Contains(resp.Text(), v.Values.Mark()) ||
 		!strings.Contains(sitemap.PathShape(where), "{}") {

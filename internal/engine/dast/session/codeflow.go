@@ -67,7 +67,7 @@ func (s *Session) codeFlow(ctx context.Context, l *scan.OAuthLogin) error {
 	if err != nil {
 		return err
 	}
-	s.o.Secrets.Obtained("code", code)
+	s.o.Secrets.AddObtained("code", code)
 	return s.exchange(ctx, l, []message.Param{{Name: "grant_type", Value: "authorization_code"},
 		{Name: "code", Value: code}, {Name: "redirect_uri", Value: f.redirect.String()},
 		{Name: "client_id", Value: l.ClientID}, {Name: "code_verifier", Value: f.verifier}})

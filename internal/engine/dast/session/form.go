@@ -93,7 +93,7 @@ func (s *Session) step(ctx context.Context, resp *message.Response, kind *lazyre
 func (s *Session) submit(ctx context.Context, page *message.Response, r *message.Request) (*message.Response, error) {
 	for _, p := range r.Points() { // such as a token that binds the form to the session
 		if r.Types[p.Key()] == "hidden" {
-			s.o.Secrets.Obtained(p.Name, p.Value)
+			s.o.Secrets.AddObtained(p.Name, p.Value)
 		}
 	}
 	r.Referer = page.Request.Address()

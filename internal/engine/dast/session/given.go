@@ -25,9 +25,9 @@ func (s *Session) given(r *message.Request, set []*http.Cookie) {
 		if sent[c.Value] || err == nil && sent[plain] {
 			continue
 		}
-		s.o.Secrets.Obtained(c.Name, c.Value)
+		s.o.Secrets.AddObtained(c.Name, c.Value)
 		if err == nil && plain != c.Value {
-			s.o.Secrets.Obtained(c.Name, plain)
+			s.o.Secrets.AddObtained(c.Name, plain)
 		}
 	}
 }
@@ -37,12 +37,12 @@ func (s *Session) given(r *message.Request, set []*http.Cookie) {
 func (s *Session) answered(body []byte) {
 	var root any
 	if json.Unmarshal(body, &root) == nil {
-		named(root, "", 0, s.o.Secrets.Obtained)
+		named(root, "", 0, s.o.Secrets.AddObtained)
 	}
 }
 
 // keeps notes what a script has kept: a text, or JSON.
 func (s *Session) keeps(name, value string) {
-	s.o.Secrets.Obtained(name, value)
+	s.o.Secrets.AddObtained(name, value)
 	s.answered([]byte(value))
 }

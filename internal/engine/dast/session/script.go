@@ -78,7 +78,7 @@ func (s *Session) AdoptBrowserState(state *browser.SignInState) {
 	defer s.mu.Unlock()
 	s.jar.SetCookies(s.o.Scope.Base(), state.Cookies)
 	for _, c := range state.Cookies {
-		s.o.Secrets.Obtained(c.Name, c.Value)
+		s.o.Secrets.AddObtained(c.Name, c.Value)
 	}
 	for _, kept := range state.Storage {
 		for _, items := range []map[string]string{kept.Local, kept.Session} {

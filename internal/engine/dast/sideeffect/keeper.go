@@ -46,7 +46,7 @@ type creator struct {
 	browser int  // requests that a browser sent: their answers are not seen
 	stores  bool // it creates although its answer does not say so
 	tells   bool // its answers name what was created
-	list    []finding.Created
+	list    []finding.CreatedObject
 }
 
 // NewGuard returns the keeper of a scan that acts as a user (signed) or as nobody, with the
@@ -310,7 +310,7 @@ func (op *creator) add(r *message.Request, where string) {
 		op.request = r
 	}
 	if len(op.list) < maxListed {
-		op.list = append(op.list, finding.Created{Where: where})
+		op.list = append(op.list, finding.CreatedObject{Where: where})
 	}
 }
 
@@ -428,7 +428,7 @@ func (k *Guard) Created() []CreatedObjects {
 		}
 		list := slices.Clone(op.list)
 		for range min(op.browser, maxListed-len(list)) {
-			list = append(list, finding.Created{Reason: "a browser sent the request: its response was not seen"})
+			list = append(list, finding.CreatedObject{Reason: "a browser sent the request: its response was not seen"})
 		}
 		for i := range list {
 			list[i].Mark = k.mark
@@ -441,6 +441,6 @@ func (k *Guard) Created() []CreatedObjects {
 // CreatedObjects are the objects that one operation has created.
 type CreatedObjects struct {
 	Request *message.Request
-	Objects []finding.Created
+	Objects []finding.CreatedObject
 	Count   int
 }

@@ -285,14 +285,14 @@ func merge(all []told) []told {
 			first[key] = i
 		}
 		drop[lose] = true
-		also := append(all[lose].finding.Same, all[lose].rule.ID)
-		all[keep].finding.Same = append(all[keep].finding.Same, also...)
+		also := append(all[lose].finding.EquivalentRules, all[lose].rule.ID)
+		all[keep].finding.EquivalentRules = append(all[keep].finding.EquivalentRules, also...)
 	}
 	var out []told
 	for i, t := range all {
 		if !drop[i] {
-			slices.Sort(t.finding.Same)
-			t.finding.Same = slices.Compact(t.finding.Same)
+			slices.Sort(t.finding.EquivalentRules)
+			t.finding.EquivalentRules = slices.Compact(t.finding.EquivalentRules)
 			out = append(out, t)
 		}
 	}

@@ -37,7 +37,7 @@ func TestMerge(t *testing.T) {
 	var got []string
 	for _, m := range merge(all) {
 		got = append(got, fmt.Sprintf("%s %d %s", path.Base(m.rule.ID), m.finding.Location.StartLine,
-			strings.Join(m.finding.Same, " ")))
+			strings.Join(m.finding.EquivalentRules, " ")))
 	}
 	want := []string{
 		"aws-security-group-with-unrestricted-access-to-ssh 5 iac/terraform/aws-http-port-open " +

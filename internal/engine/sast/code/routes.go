@@ -29,18 +29,18 @@ const maxEntries = 16
 
 // entries returns the operations whose handler holds the place where the data of a
 // match comes in, with the parameter that is read there.
-func entries(routes []route.Route, m *sast.Match) []finding.Entry {
+func entries(routes []route.Route, m *sast.Match) []finding.EntryPoint {
 	if len(m.Steps) == 0 {
 		return nil
 	}
-	var out []finding.Entry
+	var out []finding.EntryPoint
 	source := m.Steps[0]
 	for i := range routes {
 		r := &routes[i]
 		if len(out) == maxEntries || !r.Handler.Holds(source.Path, source.Start.Offset) {
 			continue
 		}
-		e := finding.Entry{Method: r.Method, Path: r.Path}
+		e := finding.EntryPoint{Method: r.Method, Path: r.Path}
 		found := 0
 		for _, p := range r.Parameters {
 			if p.At.Path == source.Path && p.At.Start < source.End.Offset && source.Start.Offset < p.At.End {

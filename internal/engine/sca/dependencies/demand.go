@@ -24,7 +24,7 @@ func addDemands(p *scan.ProjectPass, matches []match) {
 		}
 		for j := range m.more {
 			if o := &m.more[j]; o.Upgrade != "" && j < maxVersions {
-				o.Demand = upgrade.Locate(read, &o.Package)
+				o.Requirement = upgrade.Locate(read, &o.Package)
 			}
 		}
 	}

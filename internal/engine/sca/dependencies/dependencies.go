@@ -22,7 +22,7 @@ var Analyzer = &scan.Analyzer{
 	Doc:      doc,
 	Needs:    scan.Needs{Advisories: true},
 	Match:    inventory.Wanted,
-	Streams:  sbom.Names,
+	Streams:  sbom.IsFileName,
 	Project:  run,
 }
 

@@ -251,9 +251,9 @@ func TestDemand(t *testing.T) {
 	if len(r.reported) != 1 {
 		t.Fatalf("got %v, want one finding", r.findings)
 	}
-	want := &finding.Demand{Path: "package.json", Line: 2, Text: `"dependencies": {"lodash": "^4.17.1"}`, Start: 28,
+	want := &finding.Requirement{Path: "package.json", Line: 2, Text: `"dependencies": {"lodash": "^4.17.1"}`, Start: 28,
 		End: 35, Syntax: "caret"}
-	if diff := cmp.Diff(want, r.reported[0].Package.Demand); diff != "" {
+	if diff := cmp.Diff(want, r.reported[0].Package.Requirement); diff != "" {
 		t.Errorf("demand (-want +got):\n%s", diff)
 	}
 }

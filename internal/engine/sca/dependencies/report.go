@@ -20,8 +20,8 @@ type match struct {
 	pkg  finding.Package        // the first version
 	more []finding.PackageMatch // further affected versions of it in the file
 
-	reach  *finding.Reach  // nil when it was not looked at
-	demand *finding.Demand // nil when it is not known
+	reach  *finding.Reach       // nil when it was not looked at
+	demand *finding.Requirement // nil when it is not known
 }
 
 // lookUp returns the matches of all packages, by file, package and advisory.
@@ -74,7 +74,7 @@ func addMatch(list []match, m match) []match {
 // told describes the package and what clears the flaw.
 func (m *match) told() finding.PackageMatch {
 	return finding.PackageMatch{Package: m.pkg, Introduced: m.Introduced, Fixed: m.Fixed, Upgrade: m.Upgrade,
-		UpgradeAll: m.UpgradeAll, Reach: m.reach, Demand: m.demand}
+		UpgradeAll: m.UpgradeAll, Reach: m.reach, Requirement: m.demand}
 }
 
 // maxVersions bounds the further versions that a finding describes.

@@ -21,7 +21,7 @@ func (inv *inventory) bill(f scan.File) bool {
 	}
 	defer func() { _ = file.Close() }() // it was only read from
 	bill, err := sbom.Read(file)
-	if errors.Is(err, sbom.ErrNoBill) {
+	if errors.Is(err, sbom.ErrNotSBOM) {
 		return false
 	}
 	if err != nil {

@@ -71,10 +71,10 @@ func Take(t Tree) ([]finding.Package, error) {
 		if err := t.Context.Err(); err != nil {
 			return nil, err
 		}
-		if sbom.Names(f.Path) && inv.bill(f) || installed(f.Path) {
+		if sbom.IsFileName(f.Path) && inv.bill(f) || installed(f.Path) {
 			continue
 		}
-		if form, ok := sbom.Unread(f.Path); ok {
+		if form, ok := sbom.UnsupportedFormat(f.Path); ok {
 			inv.Degrade(scan.Reason{Code: "unsupported", Path: f.Path, Message: "is a bill of materials (" + form +
 				") in a form that is not read; write CycloneDX or SPDX in JSON"})
 			continue
@@ -135,7 +135,7 @@ func Wanted(name string) bool {
 	if lock.Reads(name) {
 		return true
 	}
-	if _, unread := sbom.Unread(name); unread || sbom.Names(name) {
+	if _, unread := sbom.UnsupportedFormat(name); unread || sbom.IsFileName(name) {
 		return true
 	}
 	api := simplefileapi.New(name, fileInfo{name: path.Base(name)})

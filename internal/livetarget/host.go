@@ -1,4 +1,4 @@
-package target
+package livetarget
 
 import (
 	"net"
@@ -56,9 +56,9 @@ func CleanHost(host string) string {
 	return host
 }
 
-// Scope returns the origins that a scan of the target attacks: its own, and those that
+// ScopeOrigins returns the origins that a scan of the target attacks: its own, and those that
 // patterns and seeds add.
-func Scope(t *scan.Target) []Origin {
+func ScopeOrigins(t *scan.Target) []Origin {
 	var out []Origin
 	add := func(u *url.URL) {
 		if u == nil || u.Hostname() == "" {
@@ -73,7 +73,7 @@ func Scope(t *scan.Target) []Origin {
 	}
 	for _, list := range [][]string{t.Include, t.Seeds} {
 		for _, p := range list {
-			if u, err := patternHost(p); err == nil {
+			if u, err := parsePatternHost(p); err == nil {
 				add(u)
 			}
 		}
@@ -81,10 +81,10 @@ func Scope(t *scan.Target) []Origin {
 	return out
 }
 
-// SignIn returns the origins that a scan of the target asks to sign in, and for
+// SignInOrigins returns the origins that a scan of the target asks to sign in, and for
 // descriptions, beyond the scope. They are never attacked.
-func SignIn(t *scan.Target) []Origin {
-	scope := Scope(t)
+func SignInOrigins(t *scan.Target) []Origin {
+	scope := ScopeOrigins(t)
 	var out []Origin
 	add := func(text string) {
 		u, err := url.Parse(text)

@@ -1,4 +1,4 @@
-package remedy
+package remediation
 
 import (
 	"context"
@@ -9,70 +9,70 @@ import (
 	"merlon/internal/triage"
 )
 
-// A Desk answers requests, and works on jobs. Every process of the service has one.
-type Desk struct {
+// A Service plans remediation and processes its jobs. Every process runs one.
+type Service struct {
 	Store Store
 	Log   *slog.Logger
 	Now   func() time.Time
 	NewID func() string
 
 	// Wait is how long Run waits between two looks; a second when zero.
-	Wait time.Duration
+	PollInterval time.Duration
 
-	wake chan struct{}
-	seen map[string]sight
+	wakeup   chan struct{}
+	progress map[string]jobProgress
 }
 
-// A sight is what was last seen of a job that another process works on. No clocks are
+// A jobProgress is what was last seen of a job that another process works on. No clocks are
 // compared: a job that looks the same for many looks has lost its process.
-type sight struct{ attempt, processed, looks int }
+type jobProgress struct{ attempt, processed, looks int }
 
 // Limits of the work on jobs: how many looks a job may stay the same, how often it is
 // tried, and how many findings are read at a time.
 const (
-	maxLooks    = 20
-	maxAttempts = 3
-	batch       = 200
+	maxIdlePolls = 20
+	maxAttempts  = 3
+	batchSize    = 200
 )
 
-// New returns a Desk.
-func New(store Store, log *slog.Logger, now func() time.Time, newID func() string) *Desk {
-	return &Desk{Store: store, Log: log, Now: now, NewID: newID, Wait: time.Second, wake: make(chan struct{}, 1),
-		seen: map[string]sight{}}
+// New returns a Service.
+func New(store Store, log *slog.Logger, now func() time.Time, newID func() string) *Service {
+	return &Service{Store: store, Log: log, Now: now, NewID: newID, PollInterval: time.Second, wakeup: make(chan struct{}, 1),
+		progress: map[string]jobProgress{}}
 }
 
-// Ask answers a request, or makes a job of it: then the answer is empty, and the job
+// Plan answers a request, or queues a job for it: then the answer is empty, and the job
 // has its identifier.
-func (d *Desk) Ask(ctx context.Context, sc tenant.Scope, r Request) (Answer, string, error) {
-	if len(r.Findings) > AtOnce {
+func (d *Service) Plan(ctx context.Context, sc tenant.Scope, r Request) (Answer, string, error) {
+	if len(r.Findings) > MaxSynchronous {
 		j := &Job{ID: d.NewID(), Organization: sc.Organization, Project: sc.Project, Request: r, State: Queued,
 			CreatedAt: d.Now()}
 		if err := d.Store.AdmitUpgrade(ctx, sc, r, j); err != nil {
 			return Answer{}, "", err
 		}
 		select {
-		case d.wake <- struct{}{}:
+		case d.wakeup <- struct{}{}:
 		default: // it looks soon anyway
 		}
-		return answer(Request{}, nil), j.ID, nil
+		return planFindings(Request{}, nil), j.ID, nil
 	}
 	if err := d.Store.AdmitUpgrade(ctx, sc, r, nil); err != nil {
 		return Answer{}, "", err
 	}
 	found := map[triage.ID]*triage.Finding{}
-	if err := d.read(ctx, sc, r.Findings, found); err != nil {
+	if err := d.readFindings(ctx, sc, r.Findings, found); err != nil {
 		return Answer{}, "", err
 	}
-	return answer(r, found), "", nil
+	return planFindings(r, found), "", nil
 }
 
 // Job returns a job of the scope's project.
-func (d *Desk) Job(ctx context.Context, sc tenant.Scope, id string) (Job, error) {
+func (d *Service) Job(ctx context.Context, sc tenant.Scope, id string) (Job, error) {
 	return d.Store.UpgradeJob(ctx, sc, id)
 }
 
-// read adds findings of the scope's project to what was found.
-func (d *Desk) read(ctx context.Context, sc tenant.Scope, ids []triage.ID, found map[triage.ID]*triage.Finding) error {
+// readFindings adds findings of the scope's project to what was found.
+func (d *Service) readFindings(ctx context.Context, sc tenant.Scope, ids []triage.ID, found map[triage.ID]*triage.Finding) error {
 	list, err := d.Store.FindingsByID(ctx, sc, ids)
 	if err != nil {
 		return err
@@ -84,12 +84,12 @@ func (d *Desk) read(ctx context.Context, sc tenant.Scope, ids []triage.ID, found
 }
 
 // Run works on jobs until ctx ends.
-func (d *Desk) Run(ctx context.Context) {
-	ticker := time.NewTicker(d.Wait)
+func (d *Service) Run(ctx context.Context) {
+	ticker := time.NewTicker(d.PollInterval)
 	defer ticker.Stop()
 	away := false
 	for {
-		err := d.Look(ctx)
+		err := d.ProcessJobs(ctx)
 		if err != nil && ctx.Err() == nil && !away {
 			d.Log.LogAttrs(ctx, slog.LevelError, "jobs of upgrades cannot be "+
 				"worked on", slog.String("error", err.Error()))
@@ -99,42 +99,42 @@ func (d *Desk) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-		case <-d.wake:
+		case <-d.wakeup:
 		}
 	}
 }
 
-// Look works on every job that waits, or that its process has left.
-func (d *Desk) Look(ctx context.Context) error {
+// ProcessJobs works on every queued job, and on every job whose process has died.
+func (d *Service) ProcessJobs(ctx context.Context) error {
 	open, err := d.Store.OpenUpgradeJobs(ctx)
 	if err != nil {
 		return err
 	}
-	still := map[string]sight{}
+	still := map[string]jobProgress{}
 	for i := range open {
 		j := &open[i]
 		if j.State == Processing {
-			s := d.seen[j.ID]
+			s := d.progress[j.ID]
 			if s.attempt != j.Attempt || s.processed != j.Processed {
-				s = sight{j.Attempt, j.Processed, 0}
+				s = jobProgress{j.Attempt, j.Processed, 0}
 			}
-			if s.looks++; s.looks <= maxLooks {
+			if s.looks++; s.looks <= maxIdlePolls {
 				still[j.ID] = s
 				continue
 			}
 		}
-		if err := d.work(ctx, j); err != nil {
+		if err := d.processJob(ctx, j); err != nil {
 			return err
 		}
 	}
-	d.seen = still
+	d.progress = still
 	return nil
 }
 
-// work takes a job and answers it. Another process that takes it meanwhile ends this
+// processJob takes a job and answers it. Another process that takes it meanwhile ends this
 // one's work without a word.
-func (d *Desk) work(ctx context.Context, j *Job) error {
-	taken, err := d.Store.TakeUpgradeJob(ctx, j)
+func (d *Service) processJob(ctx context.Context, j *Job) error {
+	taken, err := d.Store.ClaimUpgradeJob(ctx, j)
 	if err != nil || !taken {
 		return err
 	}
@@ -146,8 +146,8 @@ func (d *Desk) work(ctx context.Context, j *Job) error {
 	sc := tenant.System(j.Organization, "", j.Project)
 	found := map[triage.ID]*triage.Finding{}
 	for j.Processed = 0; j.Processed < len(j.Request.Findings); {
-		next := min(j.Processed+batch, len(j.Request.Findings))
-		if err := d.read(ctx, sc, j.Request.Findings[j.Processed:next], found); err != nil {
+		next := min(j.Processed+batchSize, len(j.Request.Findings))
+		if err := d.readFindings(ctx, sc, j.Request.Findings[j.Processed:next], found); err != nil {
 			return err // it is taken up again
 		}
 		j.Processed = next
@@ -155,7 +155,7 @@ func (d *Desk) work(ctx context.Context, j *Job) error {
 			return err
 		}
 	}
-	j.Answer = answer(j.Request, found)
+	j.Answer = planFindings(j.Request, found)
 	j.State, j.CompletedAt = Completed, d.Now()
 	_, err = d.Store.SaveUpgradeJob(ctx, j)
 	return err

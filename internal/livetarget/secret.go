@@ -1,4 +1,4 @@
-package target
+package livetarget
 
 import (
 	"encoding/json"
@@ -80,14 +80,14 @@ func eachAddress(t *scan.Target, replace func(string) string) {
 	}
 }
 
-// Mask takes credentials out of the addresses of a target.
-func Mask(t *scan.Target) { eachAddress(t, scan.Masked) }
+// MaskAddresses takes credentials out of the addresses of a target.
+func MaskAddresses(t *scan.Target) { eachAddress(t, scan.Masked) }
 
-// unmask puts the credentials back into addresses that are as Shown has told them. They go
+// restoreAddresses puts the credentials back into addresses that are as Shown has told them. They go
 // where they went before: all else of the address is the same.
-func unmask(next, stored *scan.Target) {
+func restoreAddresses(next, stored *scan.Target) {
 	whole := map[string]string{}
-	eachAddress(clone(stored), func(text string) string {
+	eachAddress(deepCopy(stored), func(text string) string {
 		if masked := scan.Masked(text); masked != text {
 			whole[masked] = text
 		}
@@ -101,11 +101,11 @@ func unmask(next, stored *scan.Target) {
 	})
 }
 
-// Shown returns the target without its secrets and without texts of descriptions and
+// RedactSecrets returns the target without its secrets and without texts of descriptions and
 // templates, and the names of the secrets that are set: by identity, those of the
 // target's own headers under the empty name.
-func Shown(whole *scan.Target) (scan.Target, map[string][]string) {
-	out := clone(whole)
+func RedactSecrets(whole *scan.Target) (scan.Target, map[string][]string) {
+	out := deepCopy(whole)
 	kept := map[string][]string{}
 	forget := func(of string) func(name, value string) string {
 		return func(name, value string) string {
@@ -124,22 +124,22 @@ func Shown(whole *scan.Target) (scan.Target, map[string][]string) {
 			list[n].Text = ""
 		}
 	}
-	Mask(out)
+	MaskAddresses(out)
 	out.Routes = nil
 	return *out, kept
 }
 
-// Merge fills the secrets and texts that next leaves out from the same places of the
+// MergeSecrets fills the secrets and texts that next leaves out from the same places of the
 // stored target. A secret is only taken over while it goes where it went before: when
 // the address, the included addresses, or what else an identity says of its sign-in is
 // another one, the secret has to be given again, so that nobody who may change a
 // target learns what others have stored in it. Then the error is Invalid.
-func Merge(next, stored *scan.Target) error {
-	unmask(next, stored)
+func MergeSecrets(next, stored *scan.Target) error {
+	restoreAddresses(next, stored)
 	same := next.URL == stored.URL && slices.Equal(next.Include, stored.Include)
-	old, _ := Shown(stored)
-	now, _ := Shown(next)
-	if err := take(next.Headers, stored.Headers, same && reflect.DeepEqual(now.Headers, old.Headers)); err != nil {
+	old, _ := RedactSecrets(stored)
+	now, _ := RedactSecrets(next)
+	if err := mergeHeaders(next.Headers, stored.Headers, same && reflect.DeepEqual(now.Headers, old.Headers)); err != nil {
 		return err
 	}
 	for n := range next.Identities {
@@ -149,7 +149,7 @@ func Merge(next, stored *scan.Target) error {
 			continue
 		}
 		values := map[string]string{}
-		before := clone(&stored.Identities[at])
+		before := deepCopy(&stored.Identities[at])
 		eachSecret(before, func(name, value string) string { values[name] = value; return "" })
 		keep := same && reflect.DeepEqual(now.Identities[n], old.Identities[at])
 		missing := ""
@@ -163,16 +163,16 @@ func Merge(next, stored *scan.Target) error {
 			return value
 		})
 		if missing != "" {
-			return givenAgain("identity "+strconv.Quote(i.Name), missing)
+			return errSecretMissing("identity "+strconv.Quote(i.Name), missing)
 		}
 	}
-	texts(next.Descriptions, stored.Descriptions)
-	texts(next.Templates, stored.Templates)
+	mergeDescriptions(next.Descriptions, stored.Descriptions)
+	mergeDescriptions(next.Templates, stored.Templates)
 	return nil
 }
 
-// take takes values of headers over.
-func take(next, stored []scan.Header, keep bool) error {
+// mergeHeaders takes values of headers over.
+func mergeHeaders(next, stored []scan.Header, keep bool) error {
 	for n := range next {
 		if next[n].Value != "" {
 			continue
@@ -180,7 +180,7 @@ func take(next, stored []scan.Header, keep bool) error {
 		at := slices.IndexFunc(stored, func(h scan.Header) bool { return h.Name == next[n].Name && h.Value != "" })
 		switch {
 		case at >= 0 && !keep:
-			return givenAgain("the target", "header "+next[n].Name)
+			return errSecretMissing("the target", "header "+next[n].Name)
 		case at >= 0:
 			next[n].Value = stored[at].Value
 		}
@@ -188,8 +188,8 @@ func take(next, stored []scan.Header, keep bool) error {
 	return nil
 }
 
-// texts takes texts over that are found by their name.
-func texts(next, stored []scan.Description) {
+// mergeDescriptions takes texts over that are found by their name.
+func mergeDescriptions(next, stored []scan.Description) {
 	for n := range next {
 		if next[n].Text != "" || next[n].URL != "" {
 			continue
@@ -200,13 +200,13 @@ func texts(next, stored []scan.Description) {
 	}
 }
 
-func givenAgain(of, name string) error {
+func errSecretMissing(of, name string) error {
 	return errs.E(errs.Invalid, "%s: %s has to be given again, because what it is sent to or with has changed", of,
 		name)
 }
 
-// clone returns a deep copy.
-func clone[T any](v *T) *T {
+// deepCopy returns a deep copy.
+func deepCopy[T any](v *T) *T {
 	text, err := json.Marshal(v)
 	out := new(T)
 	if err == nil {

@@ -27,14 +27,14 @@ import (
 // another place.
 var limits = outbound.Limits{Body: 1 << 20, Time: 15 * time.Second, Redirects: -1}
 
-// look returns nil when the token stands at the place, a Conflict error when something
+// checkChallenge returns nil when the token stands at the place, a Conflict error when something
 // else does, and any other error when nobody can tell.
 //
 // Seen are the addresses of the host that go with it: the one that served the token, or
 // for a record in the DNS those that the host has now.
-func (o *Owners) look(ctx context.Context, p Place, host string) (seen []netip.Addr, err error) {
+func (o *Verifier) checkChallenge(ctx context.Context, p Challenge, host string) (seen []netip.Addr, err error) {
 	if p.Method == DNS {
-		if err := o.lookInDNS(ctx, p); err != nil {
+		if err := o.checkDNS(ctx, p); err != nil {
 			return nil, err
 		}
 		return o.Resolve(ctx, host)
@@ -44,12 +44,12 @@ func (o *Owners) look(ctx context.Context, p Place, host string) (seen []netip.A
 			seen = []netip.Addr{at.Addr().Unmap()}
 		}
 	}}
-	err = o.lookAt(httptrace.WithClientTrace(ctx, trace), p)
+	err = o.checkHTTP(httptrace.WithClientTrace(ctx, trace), p)
 	return seen, err
 }
 
-// lookAt looks at an address of the web.
-func (o *Owners) lookAt(ctx context.Context, p Place) error {
+// checkHTTP looks at an address of the web.
+func (o *Verifier) checkHTTP(ctx context.Context, p Challenge) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.Where, nil)
 	if err != nil {
 		return errs.Wrap(errs.Invalid, err, "%s is no address", p.Where)
@@ -63,55 +63,55 @@ func (o *Owners) lookAt(ctx context.Context, p Place) error {
 		if resp.StatusCode >= 500 {
 			return errs.E(errs.Unavailable, "%s answers with the status %d", p.Where, resp.StatusCode)
 		}
-		return absent(p, fmt.Sprintf("the answer has the status %d (redirects are not followed)", resp.StatusCode))
+		return errNotPublished(p, fmt.Sprintf("the answer has the status %d (redirects are not followed)", resp.StatusCode))
 	}
 	if p.Method == Header {
 		if slices.ContainsFunc(resp.Header.Values(headerName), func(v string) bool {
-			return same(strings.TrimSpace(v), p.token)
+			return equalTokens(strings.TrimSpace(v), p.token)
 		}) {
 			return nil
 		}
-		return absent(p, "the answer does not have the header")
+		return errNotPublished(p, "the answer does not have the header")
 	}
 	if p.Method == File {
-		return lookInFile(resp.Body, p)
+		return findInFile(resp.Body, p)
 	}
-	return lookInPage(resp.Body, p)
+	return findInPage(resp.Body, p)
 }
 
-func (o *Owners) lookInDNS(ctx context.Context, p Place) error {
+func (o *Verifier) checkDNS(ctx context.Context, p Challenge) error {
 	ctx, cancel := context.WithTimeout(ctx, limits.Time)
 	defer cancel()
 	records, err := o.TXT(ctx, p.Where+".")
 	var dns *net.DNSError
 	switch {
 	case errors.As(err, &dns) && dns.IsNotFound:
-		return absent(p, "there is no such record")
+		return errNotPublished(p, "there is no such record")
 	case err != nil:
 		return errs.Wrap(errs.Unavailable, err, "the DNS does not answer for %s", p.Where)
 	}
-	if slices.ContainsFunc(records, func(r string) bool { return same(strings.TrimSpace(r), p.Value) }) {
+	if slices.ContainsFunc(records, func(r string) bool { return equalTokens(strings.TrimSpace(r), p.Value) }) {
 		return nil
 	}
-	return absent(p, "the record holds something else")
+	return errNotPublished(p, "the record holds something else")
 }
 
-// lookInFile wants the token and nothing else: a page that shows what it was asked for
+// findInFile wants the token and nothing else: a page that shows what it was asked for
 // proves nothing.
-func lookInFile(body io.Reader, p Place) error {
+func findInFile(body io.Reader, p Challenge) error {
 	text, err := io.ReadAll(io.LimitReader(body, 1<<10))
 	if err != nil {
 		return errs.Wrap(errs.Unavailable, err, "%s cannot be read", p.Where)
 	}
-	if same(strings.TrimSpace(string(text)), p.Value) {
+	if equalTokens(strings.TrimSpace(string(text)), p.Value) {
 		return nil
 	}
-	return absent(p, "the file holds something else")
+	return errNotPublished(p, "the file holds something else")
 }
 
-// lookInPage wants the element in the head of the page, where what visitors write does
+// findInPage wants the element in the head of the page, where what visitors write does
 // not come to stand. A page that is too long is looked at as far as it was read.
-func lookInPage(body io.Reader, p Place) error {
+func findInPage(body io.Reader, p Challenge) error {
 	page, err := html.Parse(io.LimitReader(body, 512<<10))
 	if err != nil {
 		return errs.Wrap(errs.Unavailable, err, "%s cannot be read", p.Where)
@@ -129,15 +129,15 @@ func lookInPage(body io.Reader, p Place) error {
 				content = a.Val
 			}
 		}
-		if strings.EqualFold(name, metaName) && same(strings.TrimSpace(content), p.token) {
+		if strings.EqualFold(name, metaName) && equalTokens(strings.TrimSpace(content), p.token) {
 			return nil
 		}
 	}
-	return absent(p, "the page has no such element in its head")
+	return errNotPublished(p, "the page has no such element in its head")
 }
 
-func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
+func equalTokens(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
-func absent(p Place, why string) error {
+func errNotPublished(p Challenge, why string) error {
 	return errs.E(errs.Conflict, "the token was not found at %s (%s): %s", p.Where, p.Method, why)
 }

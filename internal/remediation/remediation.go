@@ -1,6 +1,6 @@
-// Package remedy answers requests for upgrades of a project's vulnerable packages:
-// small ones at once, large ones by a job that one of the service's processes takes up.
-package remedy
+// Package remediation plans upgrades of a project's vulnerable packages: small
+// requests at once, large ones in a job that any process of the service picks up.
+package remediation
 
 import (
 	"cmp"
@@ -17,11 +17,11 @@ import (
 
 // Limits of a request, in findings: of one, and of one that is answered at once.
 const (
-	MaxFindings = 5000
-	AtOnce      = 100
+	MaxFindings    = 5000
+	MaxSynchronous = 100
 )
 
-// A Request is what somebody wants to be cleared, and how.
+// A Request names the findings to remediate and how far an upgrade may go.
 type Request struct {
 	Findings    []triage.ID   `json:"findings"`
 	Level       upgrade.Level `json:"level"`
@@ -29,7 +29,7 @@ type Request struct {
 	PullRequest bool          `json:"pullRequest"`
 }
 
-// An Answer is what is known about a request, by its names on the wire.
+// An Answer is the remediation plan for a request, in the wire's names.
 type Answer struct {
 	Results    []Result       `json:"results" doc:"In the order of the request."`
 	Total      int            `json:"totalVulnerabilities"`
@@ -95,21 +95,21 @@ type Candidate struct {
 	Valid         bool         `json:"isValid" doc:"The level allows it."`
 }
 
-// answer plans the upgrades for findings. Those that the project does not have are nil.
-func answer(r Request, found map[triage.ID]*triage.Finding) Answer {
+// planFindings plans the upgrades for findings. Those that the project does not have are nil.
+func planFindings(r Request, found map[triage.ID]*triage.Finding) Answer {
 	out := Answer{Results: make([]Result, len(r.Findings)), Total: len(r.Findings)}
-	var needs []upgrade.Need
+	var needs []upgrade.VulnerablePackage
 	begin := make([]int, len(r.Findings)+1)
 	for i, id := range r.Findings {
 		if f := found[id]; f != nil && f.Report.Package != nil && f.Report.Analysis == finding.SCA {
-			needs = append(needs, upgrade.Needs(advisoryOf(f), f.Report.Package)...)
+			needs = append(needs, upgrade.VulnerablePackages(advisoryOf(f), f.Report.Package)...)
 		}
 		begin[i+1] = len(needs)
 	}
-	fixes := upgrade.Plan(needs, upgrade.Order{Level: r.Level, Single: r.Single})
+	fixes := upgrade.Plan(needs, upgrade.Policy{Level: r.Level, Single: r.Single})
 	for i, id := range r.Findings {
 		from, to := begin[i], begin[i+1]
-		out.Results[i] = result(id, found[id], needs[from:to], fixes[from:to])
+		out.Results[i] = planResult(id, found[id], needs[from:to], fixes[from:to])
 		switch out.Results[i].Status {
 		case Error:
 			out.Errors++
@@ -119,7 +119,7 @@ func answer(r Request, found map[triage.ID]*triage.Finding) Answer {
 			out.Fixable++
 		}
 	}
-	out.Edits, out.Commands = upgrade.Edits(needs, fixes), notNull(upgrade.Commands(needs, fixes))
+	out.Edits, out.Commands = upgrade.Edits(needs, fixes), emptyIfNil(upgrade.Commands(needs, fixes))
 	if r.PullRequest {
 		out.PullResult = &PullResult{Error: "the project is linked to no repository: change the manifests, or run " +
 			"the commands"}
@@ -127,7 +127,7 @@ func answer(r Request, found map[triage.ID]*triage.Finding) Answer {
 	return out
 }
 
-func notNull[T any](list []T) []T {
+func emptyIfNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}
 	}
@@ -141,18 +141,18 @@ func advisoryOf(f *triage.Finding) string {
 	return f.Rule.ID
 }
 
-// result describes one finding. Of several affected versions of its package the first
+// planResult describes one finding. Of several affected versions of its package the first
 // speaks, and it is cleared when all of them are.
-func result(id triage.ID, f *triage.Finding, needs []upgrade.Need, fixes []upgrade.Fix) Result {
+func planResult(id triage.ID, f *triage.Finding, needs []upgrade.VulnerablePackage, fixes []upgrade.Fix) Result {
 	out := Result{Finding: id, Severity: "INFO", Path: []string{}, Candidates: []Candidate{}, Edits: []upgrade.Edit{},
 		Status: Error}
 	if f == nil {
-		out.ErrorMessage = text("vulnerability not found")
+		out.ErrorMessage = optionalText("vulnerability not found")
 		return out
 	}
 	out.Advisory, out.Severity = advisoryOf(f), strings.ToUpper(string(f.Report.Severity))
 	if len(needs) == 0 {
-		out.ErrorMessage = text("it is not of a package that a file of the project asks for")
+		out.ErrorMessage = optionalText("it is not of a package that a file of the project asks for")
 		return out
 	}
 	if f.Rule.Advisory != nil {
@@ -166,12 +166,12 @@ func result(id triage.ID, f *triage.Finding, needs []upgrade.Need, fixes []upgra
 	for _, c := range fixes[0].Candidates {
 		candidate := Candidate{
 			Package: p.Name, Current: p.Version, Proposed: c.Version, Child: p.Name, ChildVersion: p.Version,
-			FixedChild:    text(c.Version),
+			FixedChild:    optionalText(c.Version),
 			RequiredChild: m.Upgrade, Step: c.Step, Valid: c.Allowed,
 		}
 		out.Candidates = append(out.Candidates, candidate)
 	}
-	out.recommend(&fixes[0])
+	out.setRecommendation(&fixes[0])
 	var remarks []string
 	cleared := true
 	for i := range fixes {
@@ -182,13 +182,13 @@ func result(id triage.ID, f *triage.Finding, needs []upgrade.Need, fixes []upgra
 				fixes[i].Reason)
 		}
 	}
-	out.conclude(cleared, remarks, upgrade.Commands(needs, fixes), upgrade.Edits(needs, fixes))
+	out.setStatus(cleared, remarks, upgrade.Commands(needs, fixes), upgrade.Edits(needs, fixes))
 	return out
 }
 
-// recommend takes the candidate that is the target; a target that was found for other
+// setRecommendation takes the candidate that is the target; a target that was found for other
 // vulnerabilities of the package is one more candidate.
-func (r *Result) recommend(f *upgrade.Fix) {
+func (r *Result) setRecommendation(f *upgrade.Fix) {
 	if f.Target == "" {
 		return
 	}
@@ -200,7 +200,7 @@ func (r *Result) recommend(f *upgrade.Fix) {
 		}
 	}
 	r.Recommended = &Candidate{Package: r.Package, Current: r.Version, Proposed: f.Target, Child: r.Package,
-		ChildVersion: r.Version, FixedChild: text(f.Target),
+		ChildVersion: r.Version, FixedChild: optionalText(f.Target),
 		RequiredChild: f.Target, Step: f.Step, Valid: true}
 	if len(r.Candidates) > 0 {
 		r.Recommended.RequiredChild = r.Candidates[0].RequiredChild
@@ -208,8 +208,8 @@ func (r *Result) recommend(f *upgrade.Fix) {
 	r.Candidates = append(r.Candidates, *r.Recommended)
 }
 
-// conclude says how it ends.
-func (r *Result) conclude(cleared bool, remarks, commands []string, edits []upgrade.Edit) {
+// setStatus says how it ends.
+func (r *Result) setStatus(cleared bool, remarks, commands []string, edits []upgrade.Edit) {
 	r.Edits, r.HasFix = edits, cleared
 	switch {
 	case !cleared:
@@ -220,14 +220,14 @@ func (r *Result) conclude(cleared bool, remarks, commands []string, edits []upgr
 		r.Status = DirectUpdate
 	}
 	if len(remarks) > 0 {
-		r.ErrorMessage = text(strings.Join(remarks, "; "))
+		r.ErrorMessage = optionalText(strings.Join(remarks, "; "))
 	}
 	if len(commands) > 0 {
-		r.Command = text(strings.Join(commands, " && "))
+		r.Command = optionalText(strings.Join(commands, " && "))
 	}
 }
 
-func text(s string) *string { return &s }
+func optionalText(s string) *string { return &s }
 
 // Outcome says in a word how a request ended: ok, partial, no_fix or error.
 func (a *Answer) Outcome() string {
@@ -265,8 +265,8 @@ type Store interface {
 	UpgradeJob(ctx context.Context, sc tenant.Scope, id string) (Job, error)
 	// OpenUpgradeJobs returns the jobs that have not ended, the oldest first.
 	OpenUpgradeJobs(ctx context.Context) ([]Job, error)
-	// TakeUpgradeJob makes the job the caller's; false when another was faster.
-	TakeUpgradeJob(ctx context.Context, j *Job) (bool, error)
+	// ClaimUpgradeJob makes the job the caller's; false when another was faster.
+	ClaimUpgradeJob(ctx context.Context, j *Job) (bool, error)
 	// SaveUpgradeJob writes what the job has come to; false when another has taken it.
 	SaveUpgradeJob(ctx context.Context, j *Job) (bool, error)
 }

@@ -1,4 +1,4 @@
-package target
+package livetarget
 
 import (
 	"encoding/base32"
@@ -42,59 +42,59 @@ const (
 func Validate(name string, e Environment, t *scan.Target) error {
 	if !utf8.ValidString(name) || strings.TrimSpace(name) == "" || len(name) > maxName ||
 		strings.ContainsFunc(name, unicode.IsControl) {
-		return bad("name", "a name has 1 to %d bytes and no control characters", maxName)
+		return invalidField("name", "a name has 1 to %d bytes and no control characters", maxName)
 	}
 	if !slices.Contains(Environments, e) {
-		return bad("environment", "%q is not one of %v", e, Environments)
+		return invalidField("environment", "%q is not one of %v", e, Environments)
 	}
-	if err := base(t.URL); err != nil {
+	if err := parseBaseURL(t.URL); err != nil {
 		return err
 	}
 	if t.Profile != "" && !slices.Contains(scan.Profiles, t.Profile) {
-		return bad("profile", "%q is not one of %v", t.Profile, scan.Profiles)
+		return invalidField("profile", "%q is not one of %v", t.Profile, scan.Profiles)
 	}
 	switch {
 	case t.Rate < 0 || t.Rate > maxRate:
-		return bad("rate", "a rate is 0 to %d requests a second", maxRate)
+		return invalidField("rate", "a rate is 0 to %d requests a second", maxRate)
 	case t.Parallel < 0 || t.Parallel > maxParallel:
-		return bad("parallel", "0 to %d requests at once", maxParallel)
+		return invalidField("parallel", "0 to %d requests at once", maxParallel)
 	case t.Requests < 0 || t.Requests > maxRequests:
-		return bad("requests", "0 to %d requests", maxRequests)
+		return invalidField("requests", "0 to %d requests", maxRequests)
 	}
 	for field, list := range map[string][]string{"include": t.Include, "exclude": t.Exclude, "seeds": t.Seeds} {
-		if err := patterns(field, list); err != nil {
+		if err := validatePatterns(field, list); err != nil {
 			return err
 		}
 	}
-	if err := headers("headers", t.Headers); err != nil {
+	if err := validateHeaders("headers", t.Headers); err != nil {
 		return err
 	}
-	if err := identities(t.Identities); err != nil {
+	if err := validateIdentities(t.Identities); err != nil {
 		return err
 	}
-	return descriptions(t)
+	return validateDescriptions(t)
 }
 
-func bad(field, format string, args ...any) error {
+func invalidField(field, format string, args ...any) error {
 	message := fmt.Sprintf(format, args...)
 	return &errs.Error{Kind: errs.Invalid, Message: field + ": " + message,
 		Details: []errs.Detail{{Location: "body." + field, Message: message}}}
 }
 
-// base checks the address of a target.
-func base(text string) error {
-	u, err := address(text)
+// parseBaseURL checks the address of a target.
+func parseBaseURL(text string) error {
+	u, err := parseAddress(text)
 	if err != nil {
-		return bad("url", "%v", err)
+		return invalidField("url", "%v", err)
 	}
 	if u.RawQuery != "" || u.Fragment != "" {
-		return bad("url", "the base of a target has neither a query nor a fragment")
+		return invalidField("url", "the base of a target has neither a query nor a fragment")
 	}
 	return nil
 }
 
-// address reads an absolute address of the web.
-func address(text string) (*url.URL, error) {
+// parseAddress reads an absolute address of the web.
+func parseAddress(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
 	case len(text) > maxAddress:
@@ -109,70 +109,70 @@ func address(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// patterns checks patterns of addresses; see scan.ScopeDoc. One with a scheme names
+// validatePatterns checks patterns of addresses; see scan.ScopeDoc. One with a scheme names
 // its host in full: a host has to be shown to be the organization's.
-func patterns(field string, list []string) error {
+func validatePatterns(field string, list []string) error {
 	if len(list) > maxPatterns {
-		return bad(field, "at most %d", maxPatterns)
+		return invalidField(field, "at most %d", maxPatterns)
 	}
 	for _, p := range list {
 		if p == "" || len(p) > maxAddress || !utf8.ValidString(p) || strings.ContainsFunc(p, unicode.IsControl) {
-			return bad(field, "an entry has 1 to %d bytes and no control characters", maxAddress)
+			return invalidField(field, "an entry has 1 to %d bytes and no control characters", maxAddress)
 		}
-		if _, err := patternHost(p); err != nil && field != "exclude" {
-			return bad(field, "%q: %v", p, err)
+		if _, err := parsePatternHost(p); err != nil && field != "exclude" {
+			return invalidField(field, "%q: %v", p, err)
 		}
 	}
 	return nil
 }
 
-// patternHost returns the address whose host a pattern is about; nil when it is about
+// parsePatternHost returns the address whose host a pattern is about; nil when it is about
 // the hosts of the target.
-func patternHost(p string) (*url.URL, error) {
+func parsePatternHost(p string) (*url.URL, error) {
 	scheme, rest, ok := strings.Cut(p, "://")
 	if !ok || strings.ContainsAny(scheme, "/?*") {
 		return nil, nil
 	}
 	host, _, _ := strings.Cut(rest, "/")
-	return address(scheme + "://" + host)
+	return parseAddress(scheme + "://" + host)
 }
 
-func headers(field string, list []scan.Header) error {
+func validateHeaders(field string, list []scan.Header) error {
 	if len(list) > maxHeaders {
-		return bad(field, "at most %d", maxHeaders)
+		return invalidField(field, "at most %d", maxHeaders)
 	}
 	for _, h := range list {
 		if !httpguts.ValidHeaderFieldName(h.Name) {
-			return bad(field, "%q is not the name of a header", h.Name)
+			return invalidField(field, "%q is not the name of a header", h.Name)
 		}
 		if len(h.Value) > maxSecret || !httpguts.ValidHeaderFieldValue(h.Value) {
-			return bad(field, "the value of %s cannot be sent in a header", h.Name)
+			return invalidField(field, "the value of %s cannot be sent in a header", h.Name)
 		}
 	}
 	return nil
 }
 
-func identities(list []scan.Identity) error {
+func validateIdentities(list []scan.Identity) error {
 	if len(list) > maxIdentities {
-		return bad("identities", "at most %d", maxIdentities)
+		return invalidField("identities", "at most %d", maxIdentities)
 	}
 	names := map[string]bool{}
 	for n := range list {
 		i := &list[n]
 		if i.Name == "" || len(i.Name) > maxName || !utf8.ValidString(i.Name) ||
 			strings.ContainsFunc(i.Name, unicode.IsControl) || names[i.Name] {
-			return bad("identities", "each has a name of its own, of at most %d bytes", maxName)
+			return invalidField("identities", "each has a name of its own, of at most %d bytes", maxName)
 		}
 		names[i.Name] = true
-		if err := identity(i); err != nil {
+		if err := validateIdentity(i); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// identity checks how one identity signs in.
-func identity(i *scan.Identity) error {
+// validateIdentity checks how one identity signs in.
+func validateIdentity(i *scan.Identity) error {
 	ways := 0
 	for _, set := range []bool{i.Form != nil, i.JSON != nil, i.OAuth != nil, i.Bearer != "", i.Basic != nil,
 		i.Cookie != "", len(i.Header) > 0, len(i.Steps) > 0} {
@@ -181,33 +181,33 @@ func identity(i *scan.Identity) error {
 		}
 	}
 	if ways != 1 {
-		return bad("identities", "%s has %d ways of signing in, and must have exactly one", i.Name, ways)
+		return invalidField("identities", "%s has %d ways of signing in, and must have exactly one", i.Name, ways)
 	}
 	long := false
-	eachSecret(clone(i), func(_, value string) string { long = long || len(value) > maxSecret; return value })
+	eachSecret(deepCopy(i), func(_, value string) string { long = long || len(value) > maxSecret; return value })
 	if long {
-		return bad("identities", "%s: a value has more than %d bytes", i.Name, maxSecret)
+		return invalidField("identities", "%s: a value has more than %d bytes", i.Name, maxSecret)
 	}
 	if i.TOTP != "" {
 		secret := strings.ToUpper(strings.TrimRight(strings.ReplaceAll(i.TOTP, " ", ""), "="))
 		if _, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(secret); err != nil {
-			return bad("identities", "%s: totp is not a secret in base 32", i.Name)
+			return invalidField("identities", "%s: totp is not a secret in base 32", i.Name)
 		}
 	}
 	for name, text := range Addresses(i) {
-		if _, err := address(text); err != nil {
-			return bad("identities", "%s: %s: %v", i.Name, name, err)
+		if _, err := parseAddress(text); err != nil {
+			return invalidField("identities", "%s: %s: %v", i.Name, name, err)
 		}
 	}
-	if err := headers("identities", i.Header); err != nil {
+	if err := validateHeaders("identities", i.Header); err != nil {
 		return err
 	}
 	if len(i.Steps) > maxSteps {
-		return bad("identities", "%s: at most %d steps", i.Name, maxSteps)
+		return invalidField("identities", "%s: at most %d steps", i.Name, maxSteps)
 	}
 	for _, s := range i.Steps {
 		if s.Sleep < 0 || s.Sleep.Seconds() > maxSleepSecs {
-			return bad("identities", "%s: a step sleeps for at most %d s", i.Name, maxSleepSecs)
+			return invalidField("identities", "%s: a step sleeps for at most %d s", i.Name, maxSleepSecs)
 		}
 	}
 	return nil
@@ -237,7 +237,7 @@ func Addresses(i *scan.Identity) map[string]string {
 	return all
 }
 
-func descriptions(t *scan.Target) error {
+func validateDescriptions(t *scan.Target) error {
 	size := 0
 	for field, max := range map[string]int{"descriptions": maxDescriptions, "templates": maxTemplates} {
 		list := t.Descriptions
@@ -245,25 +245,25 @@ func descriptions(t *scan.Target) error {
 			list = t.Templates
 		}
 		if len(list) > max {
-			return bad(field, "at most %d", max)
+			return invalidField(field, "at most %d", max)
 		}
 		names := map[string]bool{}
 		for _, d := range list {
 			if d.Name == "" || len(d.Name) > maxName || names[d.Name] {
-				return bad(field, "each has a name of its own, of at most %d bytes", maxName)
+				return invalidField(field, "each has a name of its own, of at most %d bytes", maxName)
 			}
 			names[d.Name] = true
 			if (d.Text == "") == (d.URL == "") {
-				return bad(field, "%s has either a text or an address", d.Name)
+				return invalidField(field, "%s has either a text or an address", d.Name)
 			}
 			if len(d.URL) > maxAddress {
-				return bad(field, "%s: an address has at most %d bytes", d.Name, maxAddress)
+				return invalidField(field, "%s: an address has at most %d bytes", d.Name, maxAddress)
 			}
 			size += len(d.Text)
 		}
 	}
 	if size > MaxTexts {
-		return bad("descriptions", "descriptions and templates have at most %d MiB together", MaxTexts>>20)
+		return invalidField("descriptions", "descriptions and templates have at most %d MiB together", MaxTexts>>20)
 	}
 	return nil
 }

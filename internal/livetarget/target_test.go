@@ -1,4 +1,4 @@
-package target
+package livetarget
 
 import (
 	"bytes"
@@ -103,19 +103,19 @@ func TestAddressesAreMasked(t *testing.T) {
 	stored := everySecret()
 	stored.Seeds = []string{"/start?api_token=" + hidden + "20&page=1", "/plain?page=1"}
 	stored.Identities[0].Form.URL = "/login?key_token=" + hidden + "21"
-	shown, _ := Shown(stored)
+	shown, _ := RedactSecrets(stored)
 	if text, err := json.Marshal(shown); err != nil || bytes.Contains(text, []byte(hidden)) ||
 		shown.Seeds[1] != "/plain?page=1" || !strings.HasPrefix(shown.Seeds[0], "/start?api_token=[") {
 		t.Errorf("shown: %s, %v", text, err)
 	}
-	next := *clone(&shown)
-	if err := Merge(&next, stored); err != nil || next.Seeds[0] != stored.Seeds[0] ||
+	next := *deepCopy(&shown)
+	if err := MergeSecrets(&next, stored); err != nil || next.Seeds[0] != stored.Seeds[0] ||
 		next.Identities[0].Form.URL != stored.Identities[0].Form.URL || next.Identities[0].Form.Password != hidden+"2" {
 		t.Errorf("merged %+v, %v", next.Seeds, err)
 	}
-	next = *clone(&shown)
+	next = *deepCopy(&shown)
 	next.Seeds[0] = strings.Replace(shown.Seeds[0], "/start", "https://evil.example.org/start", 1)
-	if err := Merge(&next, stored); err != nil || strings.Contains(next.Seeds[0], hidden) {
+	if err := MergeSecrets(&next, stored); err != nil || strings.Contains(next.Seeds[0], hidden) {
 		t.Errorf("a credential goes elsewhere: %s, %v", next.Seeds[0], err)
 	}
 }
@@ -151,9 +151,9 @@ func TestMerge(t *testing.T) {
 			""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			next, _ := Shown(stored)
+			next, _ := RedactSecrets(stored)
 			tt.change(&next)
-			err := Merge(&next, stored)
+			err := MergeSecrets(&next, stored)
 			if tt.again != "" {
 				if !errs.Is(err, errs.Invalid) || !strings.Contains(err.Error(), tt.again) ||
 					strings.Contains(err.Error(), hidden) {
@@ -227,10 +227,10 @@ func TestOrigins(t *testing.T) {
 	n.URL = "https://Shop.Example.org./"
 	n.Include = []string{"http://api.example.org:8080/v2/*", "/more/*", "https://shop.example.org/x"}
 	var scope, sign []string
-	for _, o := range Scope(n) {
+	for _, o := range ScopeOrigins(n) {
 		scope = append(scope, o.URL()+" "+o.Address())
 	}
-	for _, o := range SignIn(n) {
+	for _, o := range SignInOrigins(n) {
 		sign = append(sign, o.URL())
 	}
 	if want := []string{"https://shop.example.org shop.example.org:443", "http://api.example.org:8080 " +

@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/net/publicsuffix"
 
-	"merlon/internal/target"
+	"merlon/internal/livetarget"
 	"merlon/internal/tenant"
 )
 
@@ -34,8 +34,8 @@ const (
 // Methods lists every method.
 var Methods = []Method{DNS, File, Header, Meta}
 
-// Fresh is how long a proof holds that nobody has looked at again.
-const Fresh = 30 * 24 * time.Hour
+// ProofLifetime is how long a proof holds that nobody has looked at again.
+const ProofLifetime = 30 * 24 * time.Hour
 
 // Names by which tokens are published.
 const (
@@ -46,8 +46,8 @@ const (
 	prefix     = "merlon-verification="
 )
 
-// A Place is where a token can be published.
-type Place struct {
+// A Challenge is where a token can be published.
+type Challenge struct {
 	Method  Method
 	Subject string // what it shows: a domain with everything below it, or host:port
 	Where   string // name of the record, or address
@@ -64,31 +64,31 @@ type Proof struct {
 }
 
 // Stale reports whether the proof is too old to count.
-func (p Proof) Stale(now time.Time) bool { return now.Sub(p.Checked) > Fresh }
+func (p Proof) Stale(now time.Time) bool { return now.Sub(p.Checked) > ProofLifetime }
 
-// token returns what the organization publishes for the subject. It is an HMAC, so
+// challengeToken returns what the organization publishes for the subject. It is an HMAC, so
 // that nothing has to be kept of those that are never published.
-func token(key []byte, org tenant.OrganizationID, subject string) string {
+func challengeToken(key []byte, org tenant.OrganizationID, subject string) string {
 	mac := hmac.New(sha256.New, key)
 	_, _ = mac.Write([]byte(string(org) + "\x00" + subject)) // a hash's Write never fails
 	return hex.EncodeToString(mac.Sum(nil)[:20])
 }
 
-// Places returns where the organization can publish that the origin is its own.
+// Challenges returns where the organization can publish that the origin is its own.
 //
 // A record in the DNS of a domain stands for everything below the domain, so it may also
 // be made above the host, up to the domain that can be registered. Where a suffix belongs
 // to a company and not to a registry (the list of https://publicsuffix.org tells), hosts
 // below it are different people's: there only the exact host counts. A file, a header or
 // a page shows who controls the port that answers, and no other.
-func Places(key []byte, org tenant.OrganizationID, o target.Origin) []Place {
-	var out []Place
+func Challenges(key []byte, org tenant.OrganizationID, o livetarget.Origin) []Challenge {
+	var out []Challenge
 	add := func(m Method, subject, where string, value func(token string) string) {
-		t := token(key, org, subject)
-		out = append(out, Place{Method: m, Subject: subject, Where: where, Value: value(t), token: t})
+		t := challengeToken(key, org, subject)
+		out = append(out, Challenge{Method: m, Subject: subject, Where: where, Value: value(t), token: t})
 	}
 	line := func(t string) string { return prefix + t }
-	for _, domain := range domains(o.Host) {
+	for _, domain := range parentDomains(o.Host) {
 		add(DNS, domain, recordName+"."+domain, line)
 	}
 	add(File, o.Address(), o.URL()+filePath, line)
@@ -99,8 +99,8 @@ func Places(key []byte, org tenant.OrganizationID, o target.Origin) []Place {
 	return out
 }
 
-// domains returns the host and the domains above it whose owner owns the host.
-func domains(host string) []string {
+// parentDomains returns the host and the domains above it whose owner owns the host.
+func parentDomains(host string) []string {
 	if _, err := netip.ParseAddr(host); err == nil || !strings.Contains(host, ".") {
 		return nil // an address has no records, and a name without a dot is nobody's
 	}
@@ -131,8 +131,8 @@ type Store interface {
 	// SaveProof records that a token was seen now. The first time, or after it was
 	// stale, is an entry of the audit log.
 	SaveProof(ctx context.Context, sc tenant.Scope, p Proof) (Proof, error)
-	// DropProof records that a token is not there any more.
-	DropProof(ctx context.Context, sc tenant.Scope, p Proof) error
+	// DeleteProof records that a token is not there any more.
+	DeleteProof(ctx context.Context, sc tenant.Scope, p Proof) error
 	// HostAddresses returns the addresses that the host had when its ownership was shown by
 	// a record in the DNS; none when that was not recorded.
 	HostAddresses(ctx context.Context, sc tenant.Scope, host string) ([]netip.Addr, error)

@@ -1,7 +1,7 @@
 // Package target describes the running applications that a project is responsible
 // for and that live scans examine: what people enter about them, which of it is
 // secret, and who has shown that a host is theirs.
-package target
+package livetarget
 
 import (
 	"encoding/json"
@@ -55,8 +55,8 @@ func (t *Target) Seal(box *seal.Box, whole *scan.Target) error {
 	if err != nil {
 		return fmt.Errorf("encode a target: %w", err)
 	}
-	shown, kept := Shown(whole)
-	if err := small(&shown, kept); err != nil {
+	shown, kept := RedactSecrets(whole)
+	if err := checkSize(&shown, kept); err != nil {
 		return err
 	}
 	t.Sealed = box.Seal(text, t.Label())
@@ -65,8 +65,8 @@ func (t *Target) Seal(box *seal.Box, whole *scan.Target) error {
 	return nil
 }
 
-// small returns an Invalid error when what lists show of a target is too large.
-func small(shown *scan.Target, kept map[string][]string) error {
+// checkSize returns an Invalid error when what lists show of a target is too large.
+func checkSize(shown *scan.Target, kept map[string][]string) error {
 	text, err := json.Marshal([]any{shown, kept})
 	if err != nil {
 		return fmt.Errorf("encode a target: %w", err)

@@ -1,4 +1,4 @@
-package remedy
+package remediation
 
 import (
 	"context"
@@ -51,7 +51,7 @@ func (m *memory) OpenUpgradeJobs(context.Context) ([]Job, error) {
 	return nil, nil
 }
 
-func (m *memory) TakeUpgradeJob(_ context.Context, j *Job) (bool, error) {
+func (m *memory) ClaimUpgradeJob(_ context.Context, j *Job) (bool, error) {
 	if m.job.Attempt != j.Attempt {
 		return false, nil
 	}
@@ -79,7 +79,7 @@ func request(n int) Request {
 	return r
 }
 
-func newDesk(m *memory) *Desk {
+func newService(m *memory) *Service {
 	return New(m, slog.New(slog.DiscardHandler), func() time.Time {
 		return time.Unix(1, 0)
 	}, func() string { return "j" })
@@ -88,35 +88,35 @@ func newDesk(m *memory) *Desk {
 var scope = tenant.System("o", "t", "p")
 
 func TestAtOnce(t *testing.T) {
-	a, job, err := newDesk(&memory{}).Ask(t.Context(), scope, request(AtOnce))
-	if err != nil || job != "" || a.Fixable != AtOnce || a.Outcome() != "ok" || len(a.Commands) != AtOnce {
+	a, job, err := newService(&memory{}).Plan(t.Context(), scope, request(MaxSynchronous))
+	if err != nil || job != "" || a.Fixable != MaxSynchronous || a.Outcome() != "ok" || len(a.Commands) != MaxSynchronous {
 		t.Errorf("got %d fixable, job %q, %v", a.Fixable, job, err)
 	}
 }
 
 func TestJobGoesOn(t *testing.T) {
 	m := &memory{}
-	d := newDesk(m)
-	if _, job, err := d.Ask(t.Context(), scope, request(AtOnce+1)); err != nil || job != "j" || m.job.State != Queued {
+	d := newService(m)
+	if _, job, err := d.Plan(t.Context(), scope, request(MaxSynchronous+1)); err != nil || job != "j" || m.job.State != Queued {
 		t.Fatalf("job %q, %v", job, err)
 	}
 	m.fail = errors.New("away")
-	if err := d.Look(t.Context()); err == nil || m.job.State != Processing {
+	if err := d.ProcessJobs(t.Context()); err == nil || m.job.State != Processing {
 		t.Fatalf("a failed try left it %s", m.job.State)
 	}
 	m.fail = nil
 	for n := 1; m.job.State == Processing; n++ {
-		if n > 2*maxLooks {
+		if n > 2*maxIdlePolls {
 			t.Fatal("nobody takes up what a process has left")
 		}
-		if err := d.Look(t.Context()); err != nil {
+		if err := d.ProcessJobs(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if n < maxLooks && m.job.State != Processing {
+		if n < maxIdlePolls && m.job.State != Processing {
 			t.Fatalf("it was taken from its process after %d looks", n)
 		}
 	}
-	if m.job.State != Completed || m.job.Attempt != 2 || m.job.Answer.Fixable != AtOnce+1 || m.job.Percent() != 100 {
+	if m.job.State != Completed || m.job.Attempt != 2 || m.job.Answer.Fixable != MaxSynchronous+1 || m.job.Percent() != 100 {
 		t.Errorf("got %+v", m.job)
 	}
 }
@@ -125,10 +125,10 @@ func TestJobGoesOn(t *testing.T) {
 func TestMovingJobIsLeftAlone(t *testing.T) {
 	m := &memory{job: Job{ID: "j", Organization: "o", Project: "p", State: Processing, Attempt: 1,
 		Request: request(5000)}}
-	d := newDesk(m)
-	for n := range 10 * maxLooks {
-		m.job.Processed = n / (maxLooks - 1)
-		if err := d.Look(t.Context()); err != nil {
+	d := newService(m)
+	for n := range 10 * maxIdlePolls {
+		m.job.Processed = n / (maxIdlePolls - 1)
+		if err := d.ProcessJobs(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -140,9 +140,9 @@ func TestMovingJobIsLeftAlone(t *testing.T) {
 func TestJobThatKillsItsProcesses(t *testing.T) {
 	m := &memory{job: Job{ID: "j", Organization: "o", Project: "p", State: Processing, Attempt: maxAttempts,
 		Request: request(500)}}
-	d := newDesk(m)
-	for range maxLooks + 1 {
-		if err := d.Look(t.Context()); err != nil {
+	d := newService(m)
+	for range maxIdlePolls + 1 {
+		if err := d.ProcessJobs(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -159,7 +159,7 @@ func TestLostJob(t *testing.T) {
 		saves++
 		j.Attempt++ // another process takes it
 	}
-	if err := newDesk(m).Look(t.Context()); err != nil || saves != 1 || m.job.State != Processing {
+	if err := newService(m).ProcessJobs(t.Context()); err != nil || saves != 1 || m.job.State != Processing {
 		t.Errorf("%d writes, %s, %v", saves, m.job.State, err)
 	}
 }
@@ -175,13 +175,13 @@ func TestSeveralVersions(t *testing.T) {
 		}}}
 	found := map[triage.ID]*triage.Finding{"f": f}
 	r := Request{Findings: []triage.ID{"f"}, Level: "auto"}
-	got := answer(r, found).Results[0]
+	got := planFindings(r, found).Results[0]
 	if got.Status != NoFix || got.HasFix || got.Recommended == nil || *got.ErrorMessage != "a 2.0.0: no later "+
 		"version that clears it is known" || *got.Command != "npm install a@1.0.1" {
 		t.Errorf("got %+v", got)
 	}
 	f.Report.Package.Also[0].Fixed, f.Report.Package.Also[0].Upgrade = []string{"2.0.1"}, "2.0.1"
-	if got = answer(r, found).Results[0]; got.Status != DirectUpdate || *got.Command != "npm install a@1.0.1 && npm "+
+	if got = planFindings(r, found).Results[0]; got.Status != DirectUpdate || *got.Command != "npm install a@1.0.1 && npm "+
 		"pkg set 'overrides[a@2.0.0]=2.0.1' && npm install" {
 		t.Errorf("got %+v", got)
 	}

@@ -11,9 +11,9 @@ import (
 
 // This file takes a priority apart, for those who want to know where it comes from.
 
-// A Decomposition is what a finding's priority is made of today. What its parts
+// A PriorityExplanation is what a finding's priority is made of today. What its parts
 // weigh adds up to one, and what they contribute to the score, exactly.
-type Decomposition struct {
+type PriorityExplanation struct {
 	Factors Factors
 	Score   int // thousandths
 
@@ -22,9 +22,9 @@ type Decomposition struct {
 	// 0 to 1.
 	CVSSWeight, EPSSWeight, ExploitWeight, ContextWeight float64
 
-	Verdict Exploitability
-	Reason  string // of the verdict, for people
-	Moved   string // why the priority is not that of the score, for people; empty when it is
+	Verdict    Exploitability
+	Reason     string // of the verdict, for people
+	Adjustment string // why the priority is not that of the score, for people; empty when it is
 }
 
 // An Exploitability says in a word what is known of attacks, by its name on the wire.
@@ -38,11 +38,11 @@ const (
 	ExploitedVerdict      Exploitability = "actively_exploited"
 )
 
-// Decompose takes the priority of a finding apart, with what its rule says now: its
+// ExplainPriority takes the priority of a finding apart, with what its rule says now: its
 // advisory may have been renewed by a scan of another project.
-func Decompose(f *Finding) Decomposition {
+func ExplainPriority(f *Finding) PriorityExplanation {
 	t := threatOf(&f.Rule)
-	d := Decomposition{Factors: factorsOf(&f.Report, t, f.Proven || used(&f.Report))}
+	d := PriorityExplanation{Factors: factorsOf(&f.Report, t, f.Proven || isExploitedByScan(&f.Report))}
 	d.Score = d.Factors.Composite()
 	total := weightCVSS + weightExploit + weightContext
 	if d.Factors.Scored {
@@ -50,17 +50,17 @@ func Decompose(f *Finding) Decomposition {
 		d.EPSSWeight = weightEPSS / total
 	}
 	d.CVSSWeight, d.ExploitWeight, d.ContextWeight = weightCVSS/total, weightExploit/total, weightContext/total
-	parts := apportion(d.Score, []float64{d.CVSSWeight * d.Factors.CVSS / 10, d.EPSSWeight * d.Factors.EPSS,
+	parts := roundShares(d.Score, []float64{d.CVSSWeight * d.Factors.CVSS / 10, d.EPSSWeight * d.Factors.EPSS,
 		d.ExploitWeight * d.Factors.Exploitability, d.ContextWeight * d.Factors.Context})
 	d.CVSSPart, d.EPSSPart, d.ExploitPart, d.ContextPart = parts[0], parts[1], parts[2], parts[3]
-	d.judge(f, t)
-	d.explain(f, t)
+	d.setExploitability(f, t)
+	d.explainAdjustment(f, t)
 	return d
 }
 
-// apportion rounds shares of one to thousandths that add up to the sum: those that
+// roundShares rounds shares of one to thousandths that add up to the sum: those that
 // lose most by rounding down get what is left.
-func apportion(sum int, shares []float64) []int {
+func roundShares(sum int, shares []float64) []int {
 	out, order := make([]int, len(shares)), make([]int, len(shares))
 	lost := make([]float64, len(shares))
 	for i, s := range shares {
@@ -87,8 +87,8 @@ func apportion(sum int, shares []float64) []int {
 	return out
 }
 
-// judge says what is known of attacks.
-func (d *Decomposition) judge(f *Finding, t threat) {
+// setExploitability says what is known of attacks.
+func (d *PriorityExplanation) setExploitability(f *Finding, t threat) {
 	a, match := f.Rule.Advisory, f.Report.Package
 	switch {
 	case t.exploited && a.KEV == nil:
@@ -101,13 +101,13 @@ func (d *Decomposition) judge(f *Finding, t threat) {
 		if a.KEV.Ransomware {
 			d.Reason += ", and ransomware uses it"
 		}
-	case used(&f.Report):
+	case isExploitedByScan(&f.Report):
 		d.Verdict, d.Reason = ProvenVerdict, "the scan has used it in the running application"
 	case f.Proven:
 		d.Verdict, d.Reason = ProvenVerdict, "a live scan has used it in the running application"
-	case match != nil && unused(match.Reach):
+	case match != nil && isUnreachable(match.Reach):
 		d.Verdict, d.Reason = NotExploitableVerdict, "nothing uses the package: "+match.Reach.Reason
-	case match == nil && Demoted(f.Report.Location.Path):
+	case match == nil && IsNonProductionPath(f.Report.Location.Path):
 		d.Verdict, d.Reason = NotExploitableVerdict, "the file's path says that it is a test, an example or somebody "+
 			"else's code"
 	default:
@@ -119,24 +119,24 @@ func (d *Decomposition) judge(f *Finding, t threat) {
 	}
 }
 
-// explain says why the priority is not the one of the score.
-func (d *Decomposition) explain(f *Finding, t threat) {
+// explainAdjustment says why the priority is not the one of the score.
+func (d *PriorityExplanation) explainAdjustment(f *Finding, t threat) {
 	band := PriorityOf(d.Score)
 	after := priorityOf(&f.Report, d.Score, t)
 	switch {
 	case f.Pinned:
-		d.Moved = "somebody chose the priority"
+		d.Adjustment = "somebody chose the priority"
 	case after != band && f.Report.Package.Reach.Verdict == finding.Reachable:
-		d.Moved = fmt.Sprintf("the score alone says %s; one step more urgent, because the flawed code "+
-			"is called", words(band))
+		d.Adjustment = fmt.Sprintf("the score alone says %s; one step more urgent, because the flawed code "+
+			"is called", spellPriority(band))
 	case after != band:
-		d.Moved = fmt.Sprintf("the score alone says %s; the least urgent, because nothing imports the "+
-			"package", words(band))
+		d.Adjustment = fmt.Sprintf("the score alone says %s; the least urgent, because nothing imports the "+
+			"package", spellPriority(band))
 	case after != f.Priority:
-		d.Moved = "what is known of the vulnerability has changed since the last scan: the next one will make it " +
-			words(after)
+		d.Adjustment = "what is known of the vulnerability has changed since the last scan: the next one will make it " +
+			spellPriority(after)
 	}
 }
 
-// words is a priority as people write it.
-func words(p Priority) string { return strings.ReplaceAll(string(p), "_", " ") }
+// spellPriority is a priority as people write it.
+func spellPriority(p Priority) string { return strings.ReplaceAll(string(p), "_", " ") }

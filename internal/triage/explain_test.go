@@ -23,18 +23,18 @@ func TestDecompose(t *testing.T) {
 	near := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-9 })
 	for name, tt := range map[string]struct {
 		f    *Finding
-		want Decomposition
+		want PriorityExplanation
 	}{
 		"code": {
 			&Finding{Report: finding.Finding{Severity: finding.High, Location: finding.Location{Path: "src/a.go"}}},
-			Decomposition{Factors: Factors{CVSS: 7.95, Exploitability: 0.35, Context: 0.5}, Score: 588, CVSSPart: 371,
+			PriorityExplanation{Factors: Factors{CVSS: 7.95, Exploitability: 0.35, Context: 0.5}, Score: 588, CVSSPart: 371,
 				ExploitPart: 117, ContextPart: 100,
 				CVSSWeight: 0.35 / 0.75, ExploitWeight: 0.25 / 0.75, ContextWeight: 0.15 / 0.75,
 				Verdict: TheoreticalVerdict, Reason: "no attack is known"},
 		},
 		"test": {
 			&Finding{Report: finding.Finding{Severity: finding.High, Location: finding.Location{Path: "tests/a.go"}}},
-			Decomposition{Factors: Factors{CVSS: 7.95, Exploitability: 0.05, Context: 0.5}, Score: 488, CVSSPart: 371,
+			PriorityExplanation{Factors: Factors{CVSS: 7.95, Exploitability: 0.05, Context: 0.5}, Score: 488, CVSSPart: 371,
 				ExploitPart: 17, ContextPart: 100,
 				CVSSWeight: 0.35 / 0.75, ExploitWeight: 0.25 / 0.75, ContextWeight: 0.15 / 0.75,
 				Verdict: NotExploitableVerdict,
@@ -43,14 +43,14 @@ func TestDecompose(t *testing.T) {
 		"test, shown": {
 			&Finding{Proven: true, Report: finding.Finding{Severity: finding.High,
 				Location: finding.Location{Path: "tests/a.go"}}},
-			Decomposition{Factors: Factors{CVSS: 7.95, Exploitability: 0.75, Context: 0.5}, Score: 721, CVSSPart: 371,
+			PriorityExplanation{Factors: Factors{CVSS: 7.95, Exploitability: 0.75, Context: 0.5}, Score: 721, CVSSPart: 371,
 				ExploitPart: 250, ContextPart: 100,
 				CVSSWeight: 0.35 / 0.75, ExploitWeight: 0.25 / 0.75, ContextWeight: 0.15 / 0.75, Verdict: ProvenVerdict,
 				Reason: "a live scan has used it in the running application"},
 		},
 		"live, used": {
 			&Finding{Report: finding.Finding{Severity: finding.High, Live: &finding.Live{Payload: "'"}}},
-			Decomposition{Factors: Factors{CVSS: 7.95, Exploitability: 0.75, Context: 0.5}, Score: 721, CVSSPart: 371,
+			PriorityExplanation{Factors: Factors{CVSS: 7.95, Exploitability: 0.75, Context: 0.5}, Score: 721, CVSSPart: 371,
 				ExploitPart: 250, ContextPart: 100,
 				CVSSWeight: 0.35 / 0.75, ExploitWeight: 0.25 / 0.75, ContextWeight: 0.15 / 0.75, Verdict: ProvenVerdict,
 				Reason: "the scan has used it in the running application"},
@@ -58,7 +58,7 @@ func TestDecompose(t *testing.T) {
 		"live, seen": {
 			&Finding{Report: finding.Finding{Severity: finding.High,
 				Live: &finding.Live{Exchanges: make([]finding.Exchange, 1)}}},
-			Decomposition{Factors: Factors{CVSS: 7.95, Exploitability: 0.35, Context: 0.5}, Score: 588, CVSSPart: 371,
+			PriorityExplanation{Factors: Factors{CVSS: 7.95, Exploitability: 0.35, Context: 0.5}, Score: 588, CVSSPart: 371,
 				ExploitPart: 117, ContextPart: 100,
 				CVSSWeight: 0.35 / 0.75, ExploitWeight: 0.25 / 0.75, ContextWeight: 0.15 / 0.75,
 				Verdict: TheoreticalVerdict, Reason: "no attack is known"},
@@ -66,40 +66,40 @@ func TestDecompose(t *testing.T) {
 		"attacked, called": {
 			advised(finding.Advisory{CVSS: 7, EPSS: &finding.EPSS{Percentile: 0.9},
 				KEV: &finding.KEV{Added: "2021-12-10", Ransomware: true}}, finding.Reachable),
-			Decomposition{Factors: Factors{CVSS: 7, Scored: true, EPSS: 0.9, Exploitability: 0.95, Context: 0.5},
+			PriorityExplanation{Factors: Factors{CVSS: 7, Scored: true, EPSS: 0.9, Exploitability: 0.95, Context: 0.5},
 				Score: 782, CVSSPart: 245, EPSSPart: 225, ExploitPart: 237, ContextPart: 75,
 				CVSSWeight: 0.35, EPSSWeight: 0.25, ExploitWeight: 0.25, ContextWeight: 0.15, Verdict: ExploitedVerdict,
 				Reason: "it is in the catalogue of known exploited vulnerabilities since 2021-12-10, and ransomware " +
 					"uses it",
-				Moved: "the score alone says urgent; one step more urgent, because the flawed code is called"},
+				Adjustment: "the score alone says urgent; one step more urgent, because the flawed code is called"},
 		},
 		"unused": {
 			advised(finding.Advisory{CVSS: 9, EPSS: &finding.EPSS{Percentile: 0.5}}, finding.NotFound),
-			Decomposition{Factors: Factors{CVSS: 9, Scored: true, EPSS: 0.5, Context: 0.5}, Score: 515, CVSSPart: 315,
+			PriorityExplanation{Factors: Factors{CVSS: 9, Scored: true, EPSS: 0.5, Context: 0.5}, Score: 515, CVSSPart: 315,
 				EPSSPart: 125, ContextPart: 75,
 				CVSSWeight: 0.35, EPSSWeight: 0.25, ExploitWeight: 0.25, ContextWeight: 0.15,
 				Verdict: NotExploitableVerdict, Reason: "nothing uses the package: no import of it",
-				Moved: "the score alone says normal; the least urgent, because nothing imports the package"},
+				Adjustment: "the score alone says normal; the least urgent, because nothing imports the package"},
 		},
 		"malicious": {
 			advised(finding.Advisory{Malicious: true, CVSS: 10}, ""),
-			Decomposition{Factors: Factors{CVSS: 10, Exploitability: 0.95, Context: 0.5}, Score: 883, CVSSPart: 467,
+			PriorityExplanation{Factors: Factors{CVSS: 10, Exploitability: 0.95, Context: 0.5}, Score: 883, CVSSPart: 467,
 				ExploitPart: 316, ContextPart: 100,
 				CVSSWeight: 0.35 / 0.75, ExploitWeight: 0.25 / 0.75, ContextWeight: 0.15 / 0.75,
 				Verdict: ExploitedVerdict, Reason: "the package itself is an attack"},
 		},
 	} {
 		tt.f.Priority = priorityOf(&tt.f.Report, tt.want.Score, threatOf(&tt.f.Rule))
-		if diff := cmp.Diff(tt.want, Decompose(tt.f), near); diff != "" {
+		if diff := cmp.Diff(tt.want, ExplainPriority(tt.f), near); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 	pinned := &Finding{Pinned: true, Priority: VeryLow, Report: finding.Finding{Severity: finding.High}}
-	if got := Decompose(pinned).Moved; got != "somebody chose the priority" {
+	if got := ExplainPriority(pinned).Adjustment; got != "somebody chose the priority" {
 		t.Errorf("pinned: %q", got)
 	}
 	old := &Finding{Priority: VeryLow, Report: finding.Finding{Severity: finding.High}}
-	if got := Decompose(old).Moved; got != "what is known of the vulnerability has changed since the last scan: the "+
+	if got := ExplainPriority(old).Adjustment; got != "what is known of the vulnerability has changed since the last scan: the "+
 		"next one will make it normal" {
 		t.Errorf("old: %q", got)
 	}
@@ -117,7 +117,7 @@ func TestPartsAddUp(t *testing.T) {
 			a.KEV = &finding.KEV{}
 		}
 		f := &Finding{Rule: finding.Rule{Advisory: a}, Report: finding.Finding{Severity: finding.Low}}
-		d := Decompose(f)
+		d := ExplainPriority(f)
 		if sum := d.CVSSPart + d.EPSSPart + d.ExploitPart + d.ContextPart; sum != d.Score ||
 			d.Score != d.Factors.Composite() {
 			t.Fatalf("parts %+v add up to %d", d, sum)

@@ -1,7 +1,7 @@
 // Package bill writes the packages that a scan saw as a bill of materials, in
 // CycloneDX 1.6 with what is known of their vulnerabilities, or in SPDX 2.3. What
 // could not be looked at has no place in either format: the exit code tells it.
-package bill
+package bom
 
 import (
 	"errors"
@@ -56,9 +56,9 @@ func (r *Report) Finding(m *finding.Finding) error {
 }
 
 // states gives the state of what somebody said.
-var states = map[finding.StatementStatus]sbom.State{
+var states = map[finding.VEXStatus]sbom.State{
 	finding.VEXNotAffected: sbom.NotAffected, finding.VEXFixed: sbom.Fixed, finding.VEXAffected: sbom.Exploitable,
-	finding.VEXInvestigated: sbom.InTriage,
+	finding.VEXUnderInvestigation: sbom.InTriage,
 }
 
 // Close writes the document.

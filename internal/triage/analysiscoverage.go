@@ -55,8 +55,8 @@ const (
 	maxReasonText      = 240 // bytes
 )
 
-// A Looked is what a scan says of one analysis.
-type Looked struct {
+// A AnalysisCoverage is what a scan says of one analysis.
+type AnalysisCoverage struct {
 	Analysis finding.Analysis
 	Failed   bool // it could not look
 	Complete bool
@@ -65,11 +65,11 @@ type Looked struct {
 	Omitted  int
 }
 
-// lookedAt sums up the statuses of a scan by analysis.
-func lookedAt(r *run.Run, statuses []scan.Status) []Looked {
-	var out []Looked
+// summarizeCoverage sums up the statuses of a scan by analysis.
+func summarizeCoverage(r *run.Run, statuses []scan.Status) []AnalysisCoverage {
+	var out []AnalysisCoverage
 	for _, a := range finding.Analyses {
-		l := Looked{Analysis: a, Failed: true, Complete: true, Reasons: []CoverageReason{}}
+		l := AnalysisCoverage{Analysis: a, Failed: true, Complete: true, Reasons: []CoverageReason{}}
 		ran := false
 		for _, s := range statuses {
 			if s.Analysis != a {
@@ -81,40 +81,40 @@ func lookedAt(r *run.Run, statuses []scan.Status) []Looked {
 			l.Files = max(l.Files, s.Files)
 			l.Omitted += s.Omitted
 			for _, reason := range s.Reasons {
-				l.add(CoverageReason{reason.Code, reason.Message, reason.Path})
+				l.addReason(CoverageReason{reason.Code, reason.Message, reason.Path})
 			}
 		}
 		if !ran {
 			continue
 		}
-		for _, limit := range limitsOf(r, a) {
+		for _, limit := range runLimits(r, a) {
 			l.Complete = false
-			l.add(limit)
+			l.addReason(limit)
 		}
 		out = append(out, l)
 	}
 	return out
 }
 
-func (l *Looked) add(r CoverageReason) {
+func (l *AnalysisCoverage) addReason(r CoverageReason) {
 	if len(l.Reasons) == maxCoverageReasons {
 		l.Omitted++
 		return
 	}
-	r.Message, r.Path = cut(r.Message), cut(r.Path)
+	r.Message, r.Path = truncateReason(r.Message), truncateReason(r.Path)
 	l.Reasons = append(l.Reasons, r)
 }
 
-// cut shortens a text for the summary of a scan.
-func cut(s string) string {
+// truncateReason shortens a text for the summary of a scan.
+func truncateReason(s string) string {
 	if len(s) <= maxReasonText {
 		return s
 	}
 	return strings.ToValidUTF8(s[:maxReasonText], "") + "…"
 }
 
-// limitsOf returns what a run leaves out because of how it was started.
-func limitsOf(r *run.Run, a finding.Analysis) (out []CoverageReason) {
+// runLimits returns what a run leaves out because of how it was started.
+func runLimits(r *run.Run, a finding.Analysis) (out []CoverageReason) {
 	if a == finding.SAST && r.Fast {
 		out = append(out, CoverageReason{Code: "fast", Message: "source code was analysed function by function: " +
 			"flows of data between functions were not looked at"})
@@ -129,9 +129,9 @@ func limitsOf(r *run.Run, a finding.Analysis) (out []CoverageReason) {
 	return out
 }
 
-// Judge sets the state of the coverage at a time. complete says that the newest scan that
+// SetState sets the state of the coverage at a time. complete says that the newest scan that
 // looked saw everything, source when the newest scan of the branch's source was.
-func (c *Coverage) Judge(complete bool, source, now time.Time) {
+func (c *Coverage) SetState(complete bool, source, now time.Time) {
 	switch {
 	case !c.FailedAt.IsZero() && c.FailedAt.After(c.At):
 		c.State = project.FailedAnalysis
@@ -149,8 +149,8 @@ func (c *Coverage) Judge(complete bool, source, now time.Time) {
 	}
 }
 
-// Uncovered returns the coverage of a branch that no scan has looked at.
-func Uncovered(id tenant.ProjectID, branch string) []Coverage {
+// NeverAnalyzed returns the coverage of a branch that no scan has looked at.
+func NeverAnalyzed(id tenant.ProjectID, branch string) []Coverage {
 	out := make([]Coverage, len(finding.Analyses))
 	for i, a := range finding.Analyses {
 		out[i] = Coverage{ProjectID: id, Branch: branch, Analysis: a, State: project.NeverAnalysed,

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"merlon/internal/errs"
+	"merlon/internal/livetarget"
 	"merlon/internal/outbound"
 	"merlon/internal/scan"
-	"merlon/internal/target"
 	"merlon/internal/tenant"
 )
 
@@ -66,7 +66,7 @@ func (m *memory) SaveProof(_ context.Context, sc tenant.Scope, p Proof) (Proof, 
 	return p, nil
 }
 
-func (m *memory) DropProof(_ context.Context, sc tenant.Scope, p Proof) error {
+func (m *memory) DeleteProof(_ context.Context, sc tenant.Scope, p Proof) error {
 	delete(m.proofs, name(sc, p))
 	return nil
 }
@@ -89,7 +89,7 @@ func (r txt) look(_ context.Context, name string) ([]string, error) {
 	return nil, &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}
 }
 
-func newOwners(t *testing.T, records txt, allow ...string) (*Owners, *memory) {
+func newOwners(t *testing.T, records txt, allow ...string) (*Verifier, *memory) {
 	t.Helper()
 	client, err := outbound.New(outbound.Options{Allow: allow, Setting: "dast-allow", Plain: true})
 	if err != nil {
@@ -103,18 +103,18 @@ func newOwners(t *testing.T, records txt, allow ...string) (*Owners, *memory) {
 		}
 		return []netip.Addr{netip.MustParseAddr("198.51.100.7"), netip.MustParseAddr("2001:db8::7")}, nil
 	}
-	return New(Owners{Store: m, Client: client, Key: key, Now: func() time.Time {
+	return New(Verifier{Store: m, Client: client, Key: key, Now: func() time.Time {
 		return m.now
 	}, TXT: records.look, Resolve: resolve}), m
 }
 
-func origin(t *testing.T, address string) target.Origin {
+func origin(t *testing.T, address string) livetarget.Origin {
 	t.Helper()
 	u, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return target.OriginOf(u)
+	return livetarget.OriginOf(u)
 }
 
 // TestDomains says whose records count for a host.
@@ -134,7 +134,7 @@ func TestDomains(t *testing.T) {
 		"10.0.0.1":                      "",
 		"2001:db8::1":                   "",
 	} {
-		if got := strings.Join(domains(host), " "); got != want {
+		if got := strings.Join(parentDomains(host), " "); got != want {
 			t.Errorf("%s: %q, want %q", host, got, want)
 		}
 	}
@@ -146,7 +146,7 @@ func TestTokensAreBound(t *testing.T) {
 	for _, org := range []tenant.OrganizationID{"o", "o2"} {
 		for _, address := range []string{"https://a.example.org", "https://b.example.org", "https://a.example.org:8443",
 			"http://a.example.org"} {
-			for _, p := range Places(key, org, origin(t, address)) {
+			for _, p := range Challenges(key, org, origin(t, address)) {
 				at := string(org) + " " + p.Subject
 				if other, ok := seen[p.token]; ok && other != at {
 					t.Errorf("%s and %s have one token", other, at)
@@ -169,8 +169,8 @@ func TestLook(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { serve(w, r) }))
 	defer server.Close()
 	o, _ := newOwners(t, nil, "127.0.0.1")
-	places := map[Method]Place{}
-	for _, p := range Places(key, "o", origin(t, server.URL)) {
+	places := map[Method]Challenge{}
+	for _, p := range Challenges(key, "o", origin(t, server.URL)) {
 		places[p.Method] = p
 	}
 	write := func(format string, args ...any) http.HandlerFunc {
@@ -179,7 +179,7 @@ func TestLook(t *testing.T) {
 	file, header, meta := places[File], places[Header], places[Meta]
 	other := strings.Repeat("0", 40)
 	for what, tt := range map[string]struct {
-		place Place
+		place Challenge
 		serve http.HandlerFunc
 		want  errs.Kind // Internal: it is there
 	}{
@@ -214,7 +214,7 @@ func TestLook(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			serve = tt.serve
-			_, err := o.look(t.Context(), tt.place, "shop.example.org")
+			_, err := o.checkChallenge(t.Context(), tt.place, "shop.example.org")
 			if tt.want == 0 && err != nil || tt.want != 0 && !errs.Is(err, tt.want) {
 				t.Errorf("got %v, want %s", err, tt.want)
 			}
@@ -223,7 +223,7 @@ func TestLook(t *testing.T) {
 	// Without the administrator's word, a private address is not even asked.
 	closed, _ := newOwners(t, nil)
 	serve = write("%s", file.Value)
-	if _, err := closed.look(t.Context(), file, "127.0.0.1"); !outbound.Refused(err) {
+	if _, err := closed.checkChallenge(t.Context(), file, "127.0.0.1"); !outbound.Refused(err) {
 		t.Errorf("a private address: %v", err)
 	}
 }
@@ -233,7 +233,7 @@ func TestAdmit(t *testing.T) {
 	records := txt{}
 	o, m := newOwners(t, records)
 	record := func(org tenant.OrganizationID, domain string) (name, value string) {
-		for _, p := range Places(key, org, origin(t, "https://"+domain)) {
+		for _, p := range Challenges(key, org, origin(t, "https://"+domain)) {
 			if p.Method == DNS && p.Subject == domain {
 				return p.Where + ".", p.Value
 			}
@@ -244,7 +244,7 @@ func TestAdmit(t *testing.T) {
 	shop := &scan.Target{URL: "https://shop.example.org/"}
 	refused := func(what string, t2 *scan.Target, parts ...string) {
 		t.Helper()
-		_, err := o.Admit(t.Context(), sc, t2)
+		_, err := o.Authorize(t.Context(), sc, t2)
 		if !errs.Is(err, errs.Forbidden) {
 			t.Errorf("%s: got %v, want a refusal", what, err)
 			return
@@ -258,7 +258,7 @@ func TestAdmit(t *testing.T) {
 	refused("nothing shown", shop, "never shown", "passive")
 	passive := *shop
 	passive.Profile = scan.Passive
-	if g, err := o.Admit(t.Context(), sc, &passive); err != nil || len(g) != 0 {
+	if g, err := o.Authorize(t.Context(), sc, &passive); err != nil || len(g) != 0 {
 		t.Errorf("passive: %v, %v", g, err)
 	}
 	if _, err := o.Verify(t.Context(), sc, shop, DNS); !errs.Is(err, errs.Conflict) {
@@ -274,22 +274,22 @@ func TestAdmit(t *testing.T) {
 	at, value = record("o", "example.org")
 	records[at] = value
 	s, err := o.Verify(t.Context(), sc, shop, "")
-	if err != nil || len(s) != 1 || !s[0].Shown(m.now) || s[0].Proofs[0].Subject != "example.org" {
+	if err != nil || len(s) != 1 || !s[0].Verified(m.now) || s[0].Proofs[0].Subject != "example.org" {
 		t.Fatalf("verified %+v, %v", s, err)
 	}
 	m.now = m.now.Add(29 * 24 * time.Hour)
-	if g, err := o.Admit(t.Context(), sc, shop); err != nil || len(g) != 1 || g[0].Proof == nil ||
+	if g, err := o.Authorize(t.Context(), sc, shop); err != nil || len(g) != 1 || g[0].Proof == nil ||
 		!g[0].Proof.Checked.Equal(m.now) {
 		t.Errorf("admitted %+v, %v", g, err)
 	}
 	// What is seen again counts from then on; what nobody looked at for long does not.
 	m.now = m.now.Add(29 * 24 * time.Hour)
-	if _, err := o.Admit(t.Context(), sc, shop); err != nil {
+	if _, err := o.Authorize(t.Context(), sc, shop); err != nil {
 		t.Error(err)
 	}
-	m.now = m.now.Add(Fresh + time.Hour)
+	m.now = m.now.Add(ProofLifetime + time.Hour)
 	refused("a stale proof", shop, "verified again")
-	if s, err := o.Standing(t.Context(), sc, shop); err != nil || s[0].Shown(m.now) || len(s[0].Proofs) != 1 {
+	if s, err := o.Status(t.Context(), sc, shop); err != nil || s[0].Verified(m.now) || len(s[0].Proofs) != 1 {
 		t.Errorf("stale: %+v, %v", s, err)
 	}
 	if _, err := o.Verify(t.Context(), sc, shop, DNS); err != nil {
@@ -301,7 +301,7 @@ func TestAdmit(t *testing.T) {
 	wide.Include = []string{"https://other.example.net/*"}
 	refused("another host", &wide, "other.example.net")
 	foreign := tenant.Scope{Organization: "o2", Project: "q"}
-	if _, err := o.Admit(t.Context(), foreign, shop); !errs.Is(err, errs.Forbidden) {
+	if _, err := o.Authorize(t.Context(), foreign, shop); !errs.Is(err, errs.Forbidden) {
 		t.Errorf("another tenant: %v", err)
 	}
 	// A name below shared hosting is not covered by its neighbour's.
@@ -326,7 +326,7 @@ func TestAdmit(t *testing.T) {
 // TestListed needs no proof for what the administrator lists, and records it.
 func TestListed(t *testing.T) {
 	o, m := newOwners(t, nil, "127.0.0.0/8")
-	g, err := o.Admit(t.Context(), sc, &scan.Target{URL: "http://127.0.0.1:8080/"})
+	g, err := o.Authorize(t.Context(), sc, &scan.Target{URL: "http://127.0.0.1:8080/"})
 	if err != nil || len(g) != 1 || g[0].Proof != nil || !slices.Equal(g[0].Listed, []string{"127.0.0.0/8"}) {
 		t.Errorf("admitted %+v, %v", g, err)
 	}
@@ -334,7 +334,7 @@ func TestListed(t *testing.T) {
 		t.Errorf("recorded %q", m.told)
 	}
 	for _, address := range []string{"http://10.0.0.1/", "http://169.254.169.254/", "http://192.0.2.1/"} {
-		if _, err := o.Admit(t.Context(), sc, &scan.Target{URL: address}); !errs.Is(err, errs.Forbidden) {
+		if _, err := o.Authorize(t.Context(), sc, &scan.Target{URL: address}); !errs.Is(err, errs.Forbidden) {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
@@ -356,7 +356,7 @@ func TestAddressesArePinned(t *testing.T) {
 		return out
 	}
 	shop := &scan.Target{URL: "https://shop.example.org/"}
-	for _, p := range Places(key, sc.Organization, origin(t, shop.URL)) {
+	for _, p := range Challenges(key, sc.Organization, origin(t, shop.URL)) {
 		if p.Method == DNS {
 			records[p.Where+"."] = p.Value
 		}
@@ -376,7 +376,7 @@ func TestAddressesArePinned(t *testing.T) {
 		{"nowhere", nil, nil},
 	} {
 		now = c.now
-		g, err := o.Admit(t.Context(), sc, shop)
+		g, err := o.Authorize(t.Context(), sc, shop)
 		switch {
 		case c.want == nil && (!errs.Is(err, errs.Forbidden) || len(c.now) > 0 && !strings.Contains(err.Error(), "verify it again") || strings.Contains(err.Error(), "203.0")):
 
@@ -392,7 +392,7 @@ func TestAddressesArePinned(t *testing.T) {
 	if _, err := o.Verify(t.Context(), sc, shop, DNS); err != nil {
 		t.Fatal(err)
 	}
-	if g, err := o.Admit(t.Context(), sc, shop); err != nil || !slices.Equal(g[0].Addresses, now) {
+	if g, err := o.Authorize(t.Context(), sc, shop); err != nil || !slices.Equal(g[0].Addresses, now) {
 		t.Errorf("verified again: %+v, %v", g, err)
 	}
 
@@ -402,21 +402,21 @@ func TestAddressesArePinned(t *testing.T) {
 		t.Fatal(err)
 	}
 	now = at("127.200.0.9", "::1", "203.0.113.1")
-	if g, err := o.Admit(t.Context(), sc, shop); err != nil || !slices.Equal(g[0].Addresses, now[:2]) {
+	if g, err := o.Authorize(t.Context(), sc, shop); err != nil || !slices.Equal(g[0].Addresses, now[:2]) {
 		t.Errorf("this machine: %+v, %v", g, err)
 	}
 
 	// A token that is served shows the address that served it.
 	near := origin(t, server.URL)
 	server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		for _, p := range Places(key, sc.Organization, near) {
+		for _, p := range Challenges(key, sc.Organization, near) {
 			if p.Method == File {
 				_, _ = fmt.Fprint(w, p.Value)
 			}
 		}
 	})
-	for _, p := range Places(key, sc.Organization, near) {
-		if seen, err := o.look(t.Context(), p, near.Host); p.Method == File &&
+	for _, p := range Challenges(key, sc.Organization, near) {
+		if seen, err := o.checkChallenge(t.Context(), p, near.Host); p.Method == File &&
 			(err != nil || !slices.Equal(seen, at("127.0.0.1"))) {
 			t.Errorf("served by %v, %v", seen, err)
 		}

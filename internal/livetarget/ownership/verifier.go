@@ -10,16 +10,16 @@ import (
 	"time"
 
 	"merlon/internal/errs"
+	"merlon/internal/livetarget"
 	"merlon/internal/outbound"
 	"merlon/internal/scan"
-	"merlon/internal/target"
 	"merlon/internal/tenant"
 )
 
 // This file decides.
 
-// Owners finds out what organizations control.
-type Owners struct {
+// Verifier finds out what organizations control.
+type Verifier struct {
 	Store  Store
 	Client *outbound.Client // its allow-list is the administrator's of hosts that need no proof
 	Key    []byte           // that tokens are made with
@@ -30,7 +30,7 @@ type Owners struct {
 }
 
 // New returns Owners.
-func New(o Owners) *Owners {
+func New(o Verifier) *Verifier {
 	if o.TXT == nil {
 		o.TXT = net.DefaultResolver.LookupTXT
 	}
@@ -40,25 +40,25 @@ func New(o Owners) *Owners {
 	return &o
 }
 
-// A Standing is how an origin stands with an organization.
-type Standing struct {
-	Origin target.Origin
-	Places []Place
-	Proofs []Proof  // that were seen, stale ones included
-	Listed []string // entries of the administrator's list that name it
+// A Status is how an origin stands with an organization.
+type Status struct {
+	Origin     livetarget.Origin
+	Challenges []Challenge
+	Proofs     []Proof  // that were seen, stale ones included
+	Listed     []string // entries of the administrator's list that name it
 }
 
-// Shown reports whether scans may attack the origin, as far as is known without looking
+// Verified reports whether scans may attack the origin, as far as is known without looking
 // again.
-func (s *Standing) Shown(now time.Time) bool {
+func (s *Status) Verified(now time.Time) bool {
 	return len(s.Listed) > 0 || slices.ContainsFunc(s.Proofs, func(p Proof) bool { return !p.Stale(now) })
 }
 
-// Standing returns how each origin stands that the target attacks.
-func (o *Owners) Standing(ctx context.Context, sc tenant.Scope, t *scan.Target) ([]Standing, error) {
-	var out []Standing
-	for _, origin := range target.Scope(t) {
-		s, err := o.standing(ctx, sc, origin)
+// Status returns how each origin stands that the target attacks.
+func (o *Verifier) Status(ctx context.Context, sc tenant.Scope, t *scan.Target) ([]Status, error) {
+	var out []Status
+	for _, origin := range livetarget.ScopeOrigins(t) {
+		s, err := o.originStatus(ctx, sc, origin)
 		if err != nil {
 			return nil, err
 		}
@@ -67,10 +67,10 @@ func (o *Owners) Standing(ctx context.Context, sc tenant.Scope, t *scan.Target) 
 	return out, nil
 }
 
-func (o *Owners) standing(ctx context.Context, sc tenant.Scope, origin target.Origin) (Standing, error) {
-	s := Standing{Origin: origin, Places: Places(o.Key, sc.Organization, origin)}
+func (o *Verifier) originStatus(ctx context.Context, sc tenant.Scope, origin livetarget.Origin) (Status, error) {
+	s := Status{Origin: origin, Challenges: Challenges(o.Key, sc.Organization, origin)}
 	var subjects []string
-	for _, p := range s.Places {
+	for _, p := range s.Challenges {
 		if !slices.Contains(subjects, p.Subject) {
 			subjects = append(subjects, p.Subject)
 		}
@@ -80,7 +80,7 @@ func (o *Owners) standing(ctx context.Context, sc tenant.Scope, origin target.Or
 		return s, err
 	}
 	for _, p := range proofs { // a subject of the one method may be spelt like one of another
-		if slices.ContainsFunc(s.Places, func(at Place) bool {
+		if slices.ContainsFunc(s.Challenges, func(at Challenge) bool {
 			return at.Method == p.Method && at.Subject == p.Subject
 		}) {
 			s.Proofs = append(s.Proofs, p)
@@ -95,13 +95,13 @@ func (o *Owners) standing(ctx context.Context, sc tenant.Scope, origin target.Or
 // Verify looks for tokens of every origin of the target, by one method or, when that is
 // empty, by all, and records what it sees. Without anything seen for an origin it is a
 // Conflict that says what was seen instead.
-func (o *Owners) Verify(ctx context.Context, sc tenant.Scope, t *scan.Target, m Method) ([]Standing, error) {
-	var out []Standing
-	for _, origin := range target.Scope(t) {
-		if err := o.verify(ctx, sc, origin, m); err != nil {
+func (o *Verifier) Verify(ctx context.Context, sc tenant.Scope, t *scan.Target, m Method) ([]Status, error) {
+	var out []Status
+	for _, origin := range livetarget.ScopeOrigins(t) {
+		if err := o.verifyOrigin(ctx, sc, origin, m); err != nil {
 			return nil, err
 		}
-		s, err := o.standing(ctx, sc, origin)
+		s, err := o.originStatus(ctx, sc, origin)
 		if err != nil {
 			return nil, err
 		}
@@ -110,13 +110,13 @@ func (o *Owners) Verify(ctx context.Context, sc tenant.Scope, t *scan.Target, m 
 	return out, nil
 }
 
-func (o *Owners) verify(ctx context.Context, sc tenant.Scope, origin target.Origin, m Method) error {
+func (o *Verifier) verifyOrigin(ctx context.Context, sc tenant.Scope, origin livetarget.Origin, m Method) error {
 	var why []string
-	for _, p := range Places(o.Key, sc.Organization, origin) {
+	for _, p := range Challenges(o.Key, sc.Organization, origin) {
 		if m != "" && p.Method != m {
 			continue
 		}
-		seen, err := o.look(ctx, p, origin.Host)
+		seen, err := o.checkChallenge(ctx, p, origin.Host)
 		if err == nil {
 			if _, err = o.Store.SaveProof(ctx, sc, Proof{Subject: p.Subject, Method: p.Method}); err != nil ||
 				p.Method != DNS {
@@ -136,26 +136,26 @@ func (o *Owners) verify(ctx context.Context, sc tenant.Scope, origin target.Orig
 	return errs.E(errs.Conflict, "%s: %s", origin.URL(), strings.Join(why, "; "))
 }
 
-// Grounds say why a scan may attack an origin.
-type Grounds struct {
-	Origin target.Origin
+// Authorization say why a scan may attack an origin.
+type Authorization struct {
+	Origin livetarget.Origin
 	Proof  *Proof   // nil when it is listed
 	Listed []string // entries of the administrator's list; connections are held to them
 	// Addresses are those at which ownership was seen; connections are held to them.
 	Addresses []netip.Addr
 }
 
-// Admit looks again whether the organization controls every origin that the target
+// Authorize looks again whether the organization controls every origin that the target
 // attacks, and returns the grounds; none for the passive profile, which needs none. A
 // refusal is a Forbidden error that says what to do.
-func (o *Owners) Admit(ctx context.Context, sc tenant.Scope, t *scan.Target) ([]Grounds, error) {
-	var out []Grounds
-	for _, origin := range target.Scope(t) {
-		s, err := o.standing(ctx, sc, origin)
+func (o *Verifier) Authorize(ctx context.Context, sc tenant.Scope, t *scan.Target) ([]Authorization, error) {
+	var out []Authorization
+	for _, origin := range livetarget.ScopeOrigins(t) {
+		s, err := o.originStatus(ctx, sc, origin)
 		if err != nil {
 			return nil, err
 		}
-		g, err := o.admit(ctx, sc, &s)
+		g, err := o.authorizeOrigin(ctx, sc, &s)
 		if err != nil && t.Profile != scan.Passive {
 			return nil, err
 		}
@@ -166,9 +166,9 @@ func (o *Owners) Admit(ctx context.Context, sc tenant.Scope, t *scan.Target) ([]
 	return out, nil
 }
 
-func (o *Owners) admit(ctx context.Context, sc tenant.Scope, s *Standing) (Grounds, error) {
+func (o *Verifier) authorizeOrigin(ctx context.Context, sc tenant.Scope, s *Status) (Authorization, error) {
 	if len(s.Listed) > 0 {
-		return Grounds{Origin: s.Origin, Listed: s.Listed}, o.Store.RecordListed(ctx, sc, s.Origin.Host, s.Listed)
+		return Authorization{Origin: s.Origin, Listed: s.Listed}, o.Store.RecordListed(ctx, sc, s.Origin.Host, s.Listed)
 	}
 	why := "it was never shown that the organization controls it"
 	for _, p := range s.Proofs {
@@ -177,40 +177,40 @@ func (o *Owners) admit(ctx context.Context, sc tenant.Scope, s *Standing) (Groun
 				"thirty days"
 			continue
 		}
-		at := slices.IndexFunc(s.Places, func(at Place) bool {
+		at := slices.IndexFunc(s.Challenges, func(at Challenge) bool {
 			return at.Method == p.Method && at.Subject == p.Subject
 		})
-		seen, err := o.look(ctx, s.Places[at], s.Origin.Host)
+		seen, err := o.checkChallenge(ctx, s.Challenges[at], s.Origin.Host)
 		if err == nil && p.Method == DNS {
-			seen, err = o.stays(ctx, sc, s, seen)
+			seen, err = o.checkAddresses(ctx, sc, s, seen)
 		}
 		if err == nil {
 			p, err = o.Store.SaveProof(ctx, sc, p)
-			return Grounds{Origin: s.Origin, Proof: &p, Addresses: seen}, err
+			return Authorization{Origin: s.Origin, Proof: &p, Addresses: seen}, err
 		}
 		var known *errs.Error
 		if !errors.As(err, &known) || known.Kind == errs.Internal {
-			return Grounds{}, err
+			return Authorization{}, err
 		}
 		why = known.Message
 		if errs.Is(err, errs.Conflict) && !errors.Is(err, errElsewhere) {
-			if err := o.Store.DropProof(ctx, sc, p); err != nil {
-				return Grounds{}, err
+			if err := o.Store.DeleteProof(ctx, sc, p); err != nil {
+				return Authorization{}, err
 			}
 		}
 	}
-	return Grounds{}, errs.E(errs.Forbidden, "%s may not be attacked: %s. Verify the target's ownership, or scan it "+
+	return Authorization{}, errs.E(errs.Forbidden, "%s may not be attacked: %s. Verify the target's ownership, or scan it "+
 		"with the profile passive", s.Origin.URL(), why)
 }
 
 // errElsewhere says that a host leads to other addresses than before.
 var errElsewhere = errors.New("the host leads elsewhere")
 
-// stays returns the addresses of a host whose ownership a record in the DNS shows, as far as
+// checkAddresses returns the addresses of a host whose ownership a record in the DNS shows, as far as
 // they may be attacked. Whoever writes the record also says where the name leads, so it
 // proves nothing about the machines there. Addresses in the networks that were recorded
 // when a person verified the host stay; for any other, the token has to be there as well.
-func (o *Owners) stays(ctx context.Context, sc tenant.Scope, s *Standing, now []netip.Addr) ([]netip.Addr, error) {
+func (o *Verifier) checkAddresses(ctx context.Context, sc tenant.Scope, s *Status, now []netip.Addr) ([]netip.Addr, error) {
 	before, err := o.Store.HostAddresses(ctx, sc, s.Origin.Host)
 	if err != nil {
 		return nil, err
@@ -220,18 +220,18 @@ func (o *Owners) stays(ctx context.Context, sc tenant.Scope, s *Standing, now []
 	}
 	var known []netip.Addr
 	for _, ip := range now {
-		if slices.ContainsFunc(before, func(b netip.Addr) bool { return network(b) == network(ip) }) {
+		if slices.ContainsFunc(before, func(b netip.Addr) bool { return addressPrefix(b) == addressPrefix(ip) }) {
 			known = append(known, ip)
 		}
 	}
 	if len(known) > 0 {
 		return known, nil
 	}
-	for _, p := range s.Places {
+	for _, p := range s.Challenges {
 		if p.Method == DNS {
 			continue
 		}
-		if seen, err := o.look(ctx, p, s.Origin.Host); err == nil {
+		if seen, err := o.checkChallenge(ctx, p, s.Origin.Host); err == nil {
 			return seen, nil
 		}
 	}
@@ -243,8 +243,8 @@ func (o *Owners) stays(ctx context.Context, sc tenant.Scope, s *Standing, now []
 // loopback is one machine: the one that scans.
 var loopback = netip.MustParsePrefix("127.0.0.0/8")
 
-// network is the part of an address that machines of one operator usually share.
-func network(ip netip.Addr) netip.Prefix {
+// addressPrefix is the part of an address that machines of one operator usually share.
+func addressPrefix(ip netip.Addr) netip.Prefix {
 	if ip.IsLoopback() {
 		return loopback
 	}

@@ -13,7 +13,7 @@ import (
 	"merlon/internal/tenant"
 )
 
-// log is a RefusalLog: teams of organizations are there, and their members are known.
+// log is a DenialStore: teams of organizations are there, and their members are known.
 type log struct {
 	got    []audit.Event
 	failed error
@@ -38,7 +38,7 @@ func (l *log) HiddenChain(_ context.Context, user tenant.UserID,
 func TestRefusalsAreFolded(t *testing.T) {
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 	var l log
-	r := audit.NewRefusals(&l, func() time.Time { return now })
+	r := audit.NewAccessDenials(&l, func() time.Time { return now })
 	eve := tenant.Actor{UserID: "eve", IP: "192.0.2.1", ClientID: "cli"}
 	r.Add("o", eve, "deleteTeam", 403)
 	now = now.Add(30 * time.Second)
@@ -69,7 +69,7 @@ func TestRefusalsAreFolded(t *testing.T) {
 // records, which count all of them, and strangers leave room for known callers.
 func TestRefusalsAreBounded(t *testing.T) {
 	var l log
-	r := audit.NewRefusals(&l, time.Now)
+	r := audit.NewAccessDenials(&l, time.Now)
 	const strangers = 10_000
 	for i := range strangers {
 		r.Add("", tenant.Actor{IP: fmt.Sprint("2001:db8::", i)}, "getProfile", 401)
@@ -91,7 +91,7 @@ func TestRefusalsAreBounded(t *testing.T) {
 
 func TestRefusalsAreWrittenAtTheEnd(t *testing.T) {
 	failed := errors.New("no database")
-	r := audit.NewRefusals(&log{failed: failed}, time.Now)
+	r := audit.NewAccessDenials(&log{failed: failed}, time.Now)
 	r.Add("", tenant.Actor{}, "getProfile", 401)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -107,13 +107,13 @@ func TestMissedReads(t *testing.T) {
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 	l := log{teams: map[tenant.TeamID]tenant.OrganizationID{"red": "o", "blue": "o"},
 		member: map[tenant.UserID]tenant.OrganizationID{"ada": "o"}}
-	r := audit.NewRefusals(&l, func() time.Time { now = now.Add(time.Second); return now })
+	r := audit.NewAccessDenials(&l, func() time.Time { now = now.Add(time.Second); return now })
 	ada, eve := tenant.Actor{UserID: "ada", IP: "192.0.2.1"}, tenant.Actor{UserID: "eve", IP: "192.0.2.2"}
 	for _, team := range []tenant.TeamID{"red", "none", "blue", "red"} {
-		r.AddMissed(eve, "getTeam", tenant.Target{Team: team})
+		r.AddNotFound(eve, "getTeam", tenant.Target{Team: team})
 	}
-	r.AddMissed(ada, "getTeam", tenant.Target{Team: "red"})
-	r.AddMissed(ada, "getTeam", tenant.Target{Team: "none"})
+	r.AddNotFound(ada, "getTeam", tenant.Target{Team: "red"})
+	r.AddNotFound(ada, "getTeam", tenant.Target{Team: "none"})
 	if err := r.Write(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -136,9 +136,9 @@ func TestMissedReads(t *testing.T) {
 // whoever hides one attempt among them leaves a record of that.
 func TestMissedReadsAreBounded(t *testing.T) {
 	var l log
-	r := audit.NewRefusals(&l, time.Now)
+	r := audit.NewAccessDenials(&l, time.Now)
 	for i := range 10_000 {
-		r.AddMissed(tenant.Actor{UserID: "eve"}, "getTeam", tenant.Target{Team: tenant.TeamID(fmt.Sprint(i))})
+		r.AddNotFound(tenant.Actor{UserID: "eve"}, "getTeam", tenant.Target{Team: tenant.TeamID(fmt.Sprint(i))})
 	}
 	if err := r.Write(t.Context()); err != nil {
 		t.Fatal(err)

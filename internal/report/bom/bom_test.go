@@ -1,4 +1,4 @@
-package bill_test
+package bom_test
 
 import (
 	"bytes"
@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"merlon/internal/finding"
-	"merlon/internal/report/bill"
+	"merlon/internal/report/bom"
 	"merlon/internal/sbom"
 	"merlon/internal/scan"
 
@@ -15,7 +15,7 @@ import (
 
 func TestReport(t *testing.T) {
 	var out bytes.Buffer
-	r := bill.New(&out, sbom.CycloneDX)
+	r := bom.New(&out, sbom.CycloneDX)
 	pkg := finding.Package{Ecosystem: "npm", Name: "left-pad", Version: "1.3.0", PURL: "pkg:npm/left-pad@1.3.0",
 		Path: "package-lock.json"}
 	for _, err := range []error{
@@ -27,24 +27,24 @@ func TestReport(t *testing.T) {
 		r.Finding(&finding.Finding{RuleID: "other", Severity: finding.High}),
 		r.Finding(&finding.Finding{RuleID: "sca/CVE-1", Severity: finding.High,
 			Package: &finding.PackageMatch{Package: pkg, Upgrade: "1.3.1",
-				VEX: &finding.Statement{Status: finding.VEXNotAffected, Text: "never called"}}}),
+				VEX: &finding.VEXStatement{Status: finding.VEXNotAffected, Text: "never called"}}}),
 		r.Close(),
 	} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	var bom cdx.BOM
-	if err := cdx.NewBOMDecoder(&out, cdx.BOMFileFormatJSON).Decode(&bom); err != nil {
+	var document cdx.BOM
+	if err := cdx.NewBOMDecoder(&out, cdx.BOMFileFormatJSON).Decode(&document); err != nil {
 		t.Fatal(err)
 	}
-	if bom.Metadata.Component.Name != "shop" || bom.Metadata.Timestamp != "2026-01-02T00:00:00Z" ||
-		len(*bom.Components) != 1 ||
-		len(*bom.Vulnerabilities) != 1 || (*bom.Vulnerabilities)[0].ID != "CVE-1" ||
-		(*bom.Vulnerabilities)[0].Analysis.State != cdx.IASNotAffected {
-		t.Errorf("bill %+v", bom)
+	if document.Metadata.Component.Name != "shop" || document.Metadata.Timestamp != "2026-01-02T00:00:00Z" ||
+		len(*document.Components) != 1 ||
+		len(*document.Vulnerabilities) != 1 || (*document.Vulnerabilities)[0].ID != "CVE-1" ||
+		(*document.Vulnerabilities)[0].Analysis.State != cdx.IASNotAffected {
+		t.Errorf("bill %+v", document)
 	}
-	if err := bill.New(&out, sbom.SPDX).Close(); err == nil {
+	if err := bom.New(&out, sbom.SPDX).Close(); err == nil {
 		t.Error("a scan that did not begin has a bill")
 	}
 }

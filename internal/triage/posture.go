@@ -10,9 +10,9 @@ import (
 
 // This file describes the numbers that lists and overviews show.
 
-// A Standing is how a project stands on its reference branch. Only findings of
+// A Posture is how a project stands on its reference branch. Only findings of
 // severities that the project's settings show are counted.
-type Standing struct {
+type Posture struct {
 	ProjectID  tenant.ProjectID
 	Branch     string // the reference branch; empty while nothing was scanned
 	Open       map[finding.Severity]int
@@ -21,8 +21,8 @@ type Standing struct {
 	LevelSince time.Time // zero while nothing was scanned
 }
 
-// An AnalysisStanding is how a project stands in one analysis.
-type AnalysisStanding struct {
+// An AnalysisPosture is how a project stands in one analysis.
+type AnalysisPosture struct {
 	ProjectID tenant.ProjectID
 	Analysis  finding.Analysis
 	LastScan  time.Time
@@ -30,8 +30,8 @@ type AnalysisStanding struct {
 	Open      map[finding.Severity]int
 }
 
-// Days are the days from First to Last, both of them.
-type Days struct{ First, Last time.Time }
+// DateRange are the days from First to Last, both of them.
+type DateRange struct{ First, Last time.Time }
 
 // A DayCount is what a branch gained and lost on a day, in a severity.
 type DayCount struct {
@@ -42,10 +42,10 @@ type DayCount struct {
 	Solved    int
 }
 
-// A BranchCell is how many findings of a sort a branch of a project has.
-type BranchCell struct {
+// A BranchBucket is how many findings of a sort a branch of a project has.
+type BranchBucket struct {
 	ProjectID tenant.ProjectID
 	Branch    string
-	Cell      Cell
+	Bucket    Bucket
 	Count     Count
 }

@@ -24,11 +24,11 @@ const (
 // refusalInterval is how often refusals are written.
 const refusalInterval = time.Minute
 
-// Refusals collects refused requests and writes them to the audit log once a
+// AccessDenials collects refused requests and writes them to the audit log once a
 // minute: those of the same caller, address, operation and status as one record
 // with their number. It is safe for concurrent use.
-type Refusals struct {
-	log RefusalLog
+type AccessDenials struct {
+	log DenialStore
 	now func() time.Time
 
 	mu    sync.Mutex
@@ -39,8 +39,8 @@ type Refusals struct {
 	beyond *tally // those for which there was no room
 }
 
-// A RefusalLog is where refusals are written.
-type RefusalLog interface {
+// A DenialStore is where refusals are written.
+type DenialStore interface {
 	AppendAudit(ctx context.Context, events []Event) error
 	// HiddenChain reports whether the target is there, and in whose chain it belongs that the
 	// user does not see it: in that of its organization for a member, else in the
@@ -118,15 +118,15 @@ func (s *tallies) add(k refusal, n tally) {
 // others is what refusals are counted as for which there is no room, of whoever it was.
 func others(status int) refusal { return refusal{operation: "others", status: status} }
 
-// NewRefusals returns an empty collection that writes to the log.
-func NewRefusals(log RefusalLog, now func() time.Time) *Refusals {
-	return &Refusals{log: log, now: now, kinds: newTallies(), missed: map[missedRead]*tally{}, beyond: &tally{}}
+// NewAccessDenials returns an empty collection that writes to the log.
+func NewAccessDenials(log DenialStore, now func() time.Time) *AccessDenials {
+	return &AccessDenials{log: log, now: now, kinds: newTallies(), missed: map[missedRead]*tally{}, beyond: &tally{}}
 }
 
 // Add counts a refused request: the operation that was refused to the actor with
 // the status, in the chain of an organization that the actor belongs to, or in the
 // deployment's.
-func (r *Refusals) Add(chain tenant.OrganizationID, by tenant.Actor, operation string, status int) {
+func (r *AccessDenials) Add(chain tenant.OrganizationID, by tenant.Actor, operation string, status int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	k := refusalOf(by, operation, status)
@@ -134,10 +134,10 @@ func (r *Refusals) Add(chain tenant.OrganizationID, by tenant.Actor, operation s
 	r.kinds.add(k, r.once())
 }
 
-// AddMissed counts a read of a target that the actor does not see, and that may not be
+// AddNotFound counts a read of a target that the actor does not see, and that may not be
 // there at all: then it is no refusal, and will not be written. When the reads of a
 // minute name too many targets, the rest is counted together.
-func (r *Refusals) AddMissed(by tenant.Actor, operation string, target tenant.Target) {
+func (r *AccessDenials) AddNotFound(by tenant.Actor, operation string, target tenant.Target) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	k := missedRead{refusalOf(by, operation, http.StatusNotFound), target}
@@ -154,13 +154,13 @@ func (r *Refusals) AddMissed(by tenant.Actor, operation string, target tenant.Ta
 }
 
 // once is a tally of one hit at this moment.
-func (r *Refusals) once() tally {
+func (r *AccessDenials) once() tally {
 	now := r.now()
 	return tally{1, now, now}
 }
 
 // Write writes what was collected.
-func (r *Refusals) Write(ctx context.Context) error {
+func (r *AccessDenials) Write(ctx context.Context) error {
 	r.mu.Lock()
 	s, missed, beyond := r.kinds, r.missed, r.beyond
 	r.kinds, r.missed, r.beyond = newTallies(), map[missedRead]*tally{}, &tally{}
@@ -186,7 +186,7 @@ func (r *Refusals) Write(ctx context.Context) error {
 }
 
 // resolve adds the missed reads of targets that are there, in the order of their time.
-func (r *Refusals) resolve(ctx context.Context, s *tallies, missed map[missedRead]*tally) error {
+func (r *AccessDenials) resolve(ctx context.Context, s *tallies, missed map[missedRead]*tally) error {
 	var failed error
 	byTime := func(a, b missedRead) int { return missed[a].first.Compare(missed[b].first) }
 	for _, k := range slices.SortedFunc(maps.Keys(missed), byTime) {
@@ -206,7 +206,7 @@ func (r *Refusals) resolve(ctx context.Context, s *tallies, missed map[missedRea
 
 // Run writes once a minute, and a last time when ctx ends. Failures are told to
 // report.
-func (r *Refusals) Run(ctx context.Context, report func(error)) {
+func (r *AccessDenials) Run(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(refusalInterval)
 	defer tick.Stop()
 	for {
