@@ -63,7 +63,7 @@ var mayImport = map[string]string{
 	"examples":     "",
 
 	"internal/lazyregexp":      "",
-	"internal/yamltext":        "",
+	"internal/document":        "",
 	"internal/errs":            "",
 	"internal/tenant":          "internal/errs",
 	"internal/finding":         "internal/errs",
@@ -146,7 +146,7 @@ var mayImport = map[string]string{
 	"internal/engine/sast/lang":       sast("cst tree"),
 	"internal/engine/sast/cache":      sast("tree"),
 	"internal/engine/sast/frameworks": sast("model"),
-	"internal/engine/sast/rule":       "internal/errs internal/finding internal/scan internal/yamltext " + sast("pcre"),
+	"internal/engine/sast/rule":       "internal/errs internal/finding internal/scan internal/document " + sast("pcre"),
 	"internal/engine/sast/model":      "",
 	"internal/engine/sast/tree":       "",
 	"internal/engine/sast/pcre":       "",
@@ -156,9 +156,9 @@ var mayImport = map[string]string{
 	"internal/engine/secrets": "internal/errs internal/finding internal/scan internal/scan/scantest",
 	"internal/engine/sca": "internal/errs internal/finding internal/scan internal/scan/scantest " +
 		"internal/sbom internal/upgrade internal/engine/sast " + sast("cst flow ir lang lang/all scope tree"),
-	"internal/engine/iac": "internal/yamltext internal/errs internal/finding internal/scan " +
+	"internal/engine/iac": "internal/document internal/errs internal/finding internal/scan " +
 		"internal/scan/scantest",
-	"internal/engine/cicd": "internal/yamltext internal/errs internal/finding internal/scan " +
+	"internal/engine/cicd": "internal/document internal/errs internal/finding internal/scan " +
 		"internal/scan/scantest",
 	"internal/chromium": "internal/scan internal/sandbox",
 	// Dynamic analysis, from messages up to the analyzers. Rules are below activescan.Engine: see
@@ -176,18 +176,17 @@ var mayImport = map[string]string{
 	dast + "activescan":                "internal/errs internal/finding internal/scan " + discovery + dast + "crawl",
 	dast + "activescan/activescantest": "internal/oast internal/finding internal/scan " + rules + dast + "traffic/traffictest",
 	dast + "check":                     "internal/errs internal/finding internal/scan " + rules + dast + "browser " + dast + "crawl",
-	dast + "template":                  "internal/yamltext internal/errs internal/finding internal/scan " + rules,
+	dast + "template":                  "internal/document internal/errs internal/finding internal/scan " + rules,
 	dast + "livescan": "internal/errs internal/finding internal/scan " + discovery + rules + dast + "browser " +
 		dast + "crawl " + dast + "session " + dast + "template",
 	dast + "application": "internal/finding internal/scan " + rules + dast + "browser " + dast + "check " +
 		dast + "crawl " + dast + "livescan " + dast + "session",
 
-	"internal/engine/api/tree":    "internal/yamltext",
-	"internal/engine/api/apispec": "internal/errs internal/engine/api/tree",
+	"internal/engine/api/apispec": "internal/errs internal/document",
 	"internal/engine/api/requestgen": "internal/errs internal/engine/api/apispec " + dast + "formvalue " +
 		dast + "message " + dast + "sideeffect",
 	"internal/engine/api/conformance": "internal/engine/api/apispec internal/engine/api/requestgen " + dast + "message",
-	"internal/engine/api/lint":        "internal/finding internal/scan internal/engine/api/apispec internal/engine/api/tree",
+	"internal/engine/api/lint":        "internal/finding internal/scan internal/engine/api/apispec internal/document",
 	"internal/engine/api/graphql":     "internal/finding internal/scan " + apiModel + rules,
 	"internal/engine/api/authz": "internal/errs internal/finding internal/scan " + apiModel + rules + dast + "check " +
 		dast + "session",

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"strings"
 
-	"merlon/internal/engine/api/tree"
+	"merlon/internal/document"
 	"merlon/internal/errs"
 )
 
@@ -50,7 +50,7 @@ type API struct {
 	// Omitted counts faults beyond those that are kept.
 	Omitted int
 	// Root is the document, nil where it is not YAML or JSON.
-	Root *tree.Node
+	Root *document.Node
 }
 
 // A Defect is a part of a description that could not be used.
@@ -164,14 +164,14 @@ type GraphQLCall struct {
 // reader makes an API of a document.
 type reader struct {
 	api     *API
-	root    *tree.Node
+	root    *document.Node
 	schemas map[string]*Schema // by pointer
 	keyed   map[string]bool    // faults that were told
 	pending []pending
 	v2      bool
 }
 
-func (r *reader) fault(n *tree.Node, pointer, format string, args ...any) {
+func (r *reader) fault(n *document.Node, pointer, format string, args ...any) {
 	line := 0
 	if n != nil {
 		line = n.Line
@@ -197,17 +197,21 @@ func (r *reader) add(o *Operation) {
 	r.api.Operations = append(r.api.Operations, o)
 }
 
+// Limits bound one description. Those of the largest public APIs have 12 MB and 400,000
+// values.
+var Limits = document.Limits{Size: 32 << 20, Depth: 200, Values: 2_000_000}
+
 // Read reads a description of any format. It returns an error (errs.Invalid) when
 // the text is none: nothing of it could be used.
 func Read(text []byte) (*API, error) {
-	if len(text) > tree.MaxSize {
+	if int64(len(text)) > Limits.Size {
 		return nil, errs.E(errs.TooLarge, "a description of %d bytes; they are read up to %d MiB", len(text),
-			tree.MaxSize>>20)
+			Limits.Size>>20)
 	}
 	if IsSDL(text) {
 		return readSDL(text)
 	}
-	root, err := tree.Parse(text)
+	root, err := document.ParseFirst(text, Limits)
 	if err != nil {
 		return nil, errs.E(errs.Invalid, "the description %v", err)
 	}
@@ -215,7 +219,7 @@ func Read(text []byte) (*API, error) {
 }
 
 // FromTree reads a description that was parsed already.
-func FromTree(root *tree.Node) (*API, error) {
+func FromTree(root *document.Node) (*API, error) {
 	format := Detect(root)
 	if format == "" {
 		return nil, errs.E(errs.Invalid, "the text is no description of an API that is known: OpenAPI, Swagger, "+
@@ -241,7 +245,7 @@ func FromTree(root *tree.Node) (*API, error) {
 }
 
 // Detect tells the format of a document by its fields; it is empty when it is none.
-func Detect(root *tree.Node) Format {
+func Detect(root *document.Node) Format {
 	switch {
 	case root.Get("swagger") != nil && (root.Get("paths") != nil || root.Get("info") != nil ||
 		root.Get("definitions") != nil):

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"merlon/internal/engine/api/tree"
+	"merlon/internal/document"
 )
 
 func read(t *testing.T, text string) *API {
@@ -482,7 +482,7 @@ func FuzzGraphQL(f *testing.F) {
 }
 
 func TestFormat(t *testing.T) {
-	n, err := tree.Parse([]byte("swagger: '2.0'\ninfo: {}"))
+	n, err := document.ParseFirst([]byte("swagger: '2.0'\ninfo: {}"), Limits)
 	if err != nil || Detect(n) != OpenAPI2 {
 		t.Error(err, Detect(n))
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/parser"
 
-	"merlon/internal/engine/api/tree"
+	"merlon/internal/document"
 	"merlon/internal/errs"
 	"merlon/internal/lazyregexp"
 )
@@ -115,10 +115,10 @@ func (g *graph) pieces(text []byte, whole error) {
 			continue
 		}
 		bad++
-		g.fault(&tree.Node{Line: before + lineOf(err)}, "", "a definition cannot be read: %s", messageOf(err))
+		g.fault(&document.Node{Line: before + lineOf(err)}, "", "a definition cannot be read: %s", messageOf(err))
 	}
 	if bad == 0 {
-		g.fault(&tree.Node{Line: lineOf(whole)}, "", "%s", messageOf(whole))
+		g.fault(&document.Node{Line: lineOf(whole)}, "", "%s", messageOf(whole))
 	}
 }
 
@@ -179,8 +179,8 @@ func (g *graph) document(doc *ast.SchemaDocument, before int) {
 }
 
 // schemaOf returns the schema in the answer to an introspection, or nil.
-func schemaOf(root *tree.Node) *tree.Node {
-	for _, n := range []*tree.Node{root.At("data", "__schema"), root.Get("__schema"), root} {
+func schemaOf(root *document.Node) *document.Node {
+	for _, n := range []*document.Node{root.At("data", "__schema"), root.Get("__schema"), root} {
 		if n.Get("types").IsList() && (n.Get("queryType") != nil || n.Get("mutationType") != nil) {
 			return n
 		}
@@ -200,7 +200,7 @@ func (r *reader) introspection() error {
 		t := &graphType{kind: ast.DefinitionKind(item.Get("kind").Text()), name: item.Get("name").Text(),
 			line: item.Line}
 		if t.name == "" || t.kind == "" {
-			r.fault(item, tree.Join("/types", number(i)), "a type without a name or a kind")
+			r.fault(item, document.Join("/types", number(i)), "a type without a name or a kind")
 			continue
 		}
 		t.fields = g.fields(item.Get("fields"), "args")
@@ -216,7 +216,7 @@ func (r *reader) introspection() error {
 	return nil
 }
 
-func (g *graph) fields(list *tree.Node, args string) []graphField {
+func (g *graph) fields(list *document.Node, args string) []graphField {
 	var out []graphField
 	for _, n := range list.List() {
 		f := graphField{name: n.Get("name").Text(), typ: typeOf(n.Get("type"), 0), line: n.Line,
@@ -234,7 +234,7 @@ func (g *graph) fields(list *tree.Node, args string) []graphField {
 }
 
 // typeOf reads a reference to a type.
-func typeOf(n *tree.Node, depth int) *ast.Type {
+func typeOf(n *document.Node, depth int) *ast.Type {
 	if n == nil || depth > maxDepth {
 		return nil
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/api/tree"
+	"merlon/internal/document"
 	"merlon/internal/lazyregexp"
 )
 
@@ -23,7 +23,7 @@ func (r *reader) har() {
 	r.api.Version, r.api.Title = log.Get("version").Text(), log.At("creator", "name").Text()
 	known := map[string]*Operation{}
 	for i, e := range log.Get("entries").List() {
-		at := tree.Join("/log/entries", number(i))
+		at := document.Join("/log/entries", number(i))
 		o := r.entry(e, at)
 		if o == nil {
 			continue
@@ -48,7 +48,7 @@ func (r *reader) har() {
 }
 
 // entry reads one request with its answer. It returns nil when it is none of an API.
-func (r *reader) entry(e *tree.Node, at string) *Operation {
+func (r *reader) entry(e *document.Node, at string) *Operation {
 	n := e.Get("request")
 	address, err := url.Parse(n.Get("url").Text())
 	if err != nil || address.Host == "" {
@@ -83,7 +83,7 @@ func (r *reader) entry(e *tree.Node, at string) *Operation {
 		if content != "" {
 			m := &Media{Type: content, Schema: unknown(), Line: e.Line}
 			if text := e.At("response", "content"); strings.HasSuffix(content, "json") && text.Get("encoding") == nil {
-				if v, err := tree.Parse([]byte(text.Get("text").Text())); err == nil {
+				if v, err := document.ParseFirst([]byte(text.Get("text").Text()), Limits); err == nil {
 					m.Schema, m.Example = Infer(v.Any()), v.Any()
 				}
 			}
@@ -133,7 +133,7 @@ func (r *reader) literal(o *Operation, steps []string, step string) string {
 }
 
 // posted reads the body of a request.
-func (r *reader) posted(o *Operation, n *tree.Node) {
+func (r *reader) posted(o *Operation, n *document.Node) {
 	if n == nil {
 		return
 	}
@@ -154,7 +154,7 @@ func (r *reader) posted(o *Operation, n *tree.Node) {
 		}
 		m.Schema = Infer(fields)
 	case strings.HasSuffix(m.Type, "json"):
-		v, err := tree.Parse([]byte(text))
+		v, err := document.ParseFirst([]byte(text), Limits)
 		if err != nil {
 			r.fault(n, o.Pointer, "a body that is no JSON")
 			m.Example = text

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/api/tree"
+	"merlon/internal/document"
 	"merlon/internal/lazyregexp"
 )
 
@@ -35,14 +35,14 @@ func (r *reader) openapi() {
 	}
 	for _, at := range []string{"/components/schemas", "/definitions"} {
 		for _, e := range root.Find(at).Pairs() {
-			r.schema(e.Value, tree.Join(at, e.Key))
+			r.schema(e.Value, document.Join(at, e.Key))
 		}
 	}
 }
 
 // path reads the operations of one path.
-func (r *reader) path(e tree.Entry) {
-	pointer := tree.Join("/paths", e.Key)
+func (r *reader) path(e document.Entry) {
+	pointer := document.Join("/paths", e.Key)
 	item, at := r.follow(e.Value, pointer)
 	if item == nil {
 		return
@@ -51,13 +51,13 @@ func (r *reader) path(e tree.Entry) {
 		r.fault(item, pointer, "a path is expected to be a map of operations")
 		return
 	}
-	common := r.parameters(item.Get("parameters"), tree.Join(at, "parameters"))
+	common := r.parameters(item.Get("parameters"), document.Join(at, "parameters"))
 	for _, method := range methods {
 		n := item.Get(method)
 		if n == nil {
 			continue
 		}
-		here := tree.Join(at, method)
+		here := document.Join(at, method)
 		if !n.IsMap() {
 			r.fault(n, here, "an operation is expected to be a map")
 			continue
@@ -72,7 +72,7 @@ func (r *reader) path(e tree.Entry) {
 
 // serve sets the address of the operation: its own, that of its path or that of the
 // document.
-func (r *reader) serve(o *Operation, n, item *tree.Node) {
+func (r *reader) serve(o *Operation, n, item *document.Node) {
 	var own []string
 	switch {
 	case r.v2 && n.Get("schemes").IsList():
@@ -90,18 +90,18 @@ func (r *reader) serve(o *Operation, n, item *tree.Node) {
 // located is a parameter of OpenAPI 2 or 3 with what it becomes.
 type located struct {
 	*Parameter
-	node    *tree.Node
+	node    *document.Node
 	pointer string
 }
 
 // parameters reads a list of parameters; those that references name are followed.
-func (r *reader) parameters(list *tree.Node, pointer string) []located {
+func (r *reader) parameters(list *document.Node, pointer string) []located {
 	if list.IsMap() { // a common mistake: a map of name to parameter
 		r.fault(list, pointer, "parameters are expected to be a list")
 	}
 	var out []located
 	for i, item := range list.List() {
-		n, at := r.follow(item, tree.Join(pointer, number(i)))
+		n, at := r.follow(item, document.Join(pointer, number(i)))
 		if n == nil {
 			continue
 		}
@@ -121,13 +121,13 @@ func (r *reader) parameters(list *tree.Node, pointer string) []located {
 }
 
 // valued reads schema and example of a parameter.
-func (r *reader) valued(p *Parameter, n *tree.Node, at string) {
+func (r *reader) valued(p *Parameter, n *document.Node, at string) {
 	switch content := n.Get("content").Pairs(); {
 	case n.Get("schema") != nil:
-		p.Schema = r.schema(n.Get("schema"), tree.Join(at, "schema"))
+		p.Schema = r.schema(n.Get("schema"), document.Join(at, "schema"))
 	case len(content) > 0:
 		p.Type = mediaType(content[0].Key)
-		p.Schema = r.schema(content[0].Value.Get("schema"), tree.Join(at, "content", content[0].Key, "schema"))
+		p.Schema = r.schema(content[0].Value.Get("schema"), document.Join(at, "content", content[0].Key, "schema"))
 	case n.Get("type") != nil || n.Get("enum") != nil: // OpenAPI 2: the parameter is the schema
 		p.Schema = unknown()
 		p.Schema.Line, p.Schema.Pointer = n.Line, at
@@ -141,7 +141,7 @@ func (r *reader) valued(p *Parameter, n *tree.Node, at string) {
 }
 
 // example returns the example of a parameter or of a media type, or nil.
-func (r *reader) example(n *tree.Node) any {
+func (r *reader) example(n *document.Node) any {
 	for _, key := range []string{"example", "x-example"} {
 		if v := n.Get(key); v != nil {
 			return v.Any()
@@ -157,13 +157,13 @@ func (r *reader) example(n *tree.Node) any {
 
 var braces = lazyregexp.New(`\{([^{}/]+)\}`)
 
-func (r *reader) operation(o *Operation, n *tree.Node, common []located) {
+func (r *reader) operation(o *Operation, n *document.Node, common []located) {
 	o.ID, o.Summary = n.Get("operationId").Text(), n.Get("summary").Text()
 	o.Deprecated = n.Get("deprecated").True()
 	for _, t := range n.Get("tags").List() {
 		o.Tags = append(o.Tags, t.Text())
 	}
-	own := r.parameters(n.Get("parameters"), tree.Join(o.Pointer, "parameters"))
+	own := r.parameters(n.Get("parameters"), document.Join(o.Pointer, "parameters"))
 	for _, c := range common {
 		if !slices.ContainsFunc(own, func(p located) bool { return p.Name == c.Name && p.In == c.In }) {
 			own = append(own, c)
@@ -201,7 +201,7 @@ func (r *reader) operation(o *Operation, n *tree.Node, common []located) {
 }
 
 // form makes the body of OpenAPI 2's parameters in formData.
-func (r *reader) form(o *Operation, n *tree.Node, form []located) {
+func (r *reader) form(o *Operation, n *document.Node, form []located) {
 	s := unknown()
 	s.Types, s.Line = []string{"object"}, form[0].Line
 	file := false
@@ -228,7 +228,7 @@ func (r *reader) form(o *Operation, n *tree.Node, form []located) {
 }
 
 // mediaTypes returns OpenAPI 2's types of an operation, or of the document.
-func (r *reader) mediaTypes(n *tree.Node, key string) []string {
+func (r *reader) mediaTypes(n *document.Node, key string) []string {
 	list := n.Get(key)
 	if !list.IsList() {
 		list = r.root.Get(key)
@@ -246,12 +246,12 @@ func (r *reader) mediaTypes(n *tree.Node, key string) []string {
 }
 
 // body reads OpenAPI 3's request body.
-func (r *reader) body(o *Operation, n *tree.Node) {
+func (r *reader) body(o *Operation, n *document.Node) {
 	given := n.Get("requestBody")
 	if given == nil || r.v2 {
 		return
 	}
-	body, at := r.follow(given, tree.Join(o.Pointer, "requestBody"))
+	body, at := r.follow(given, document.Join(o.Pointer, "requestBody"))
 	if body == nil {
 		return
 	}
@@ -259,24 +259,24 @@ func (r *reader) body(o *Operation, n *tree.Node) {
 	o.Bodies = append(o.Bodies, r.content(body, at)...)
 }
 
-func (r *reader) content(n *tree.Node, at string) []*Media {
+func (r *reader) content(n *document.Node, at string) []*Media {
 	var out []*Media
 	for _, e := range n.Get("content").Pairs() {
-		here := tree.Join(at, "content", e.Key)
+		here := document.Join(at, "content", e.Key)
 		out = append(out, &Media{Type: mediaType(e.Key),
-			Schema: r.schema(e.Value.Get("schema"), tree.Join(here, "schema")), Example: r.example(e.Value),
+			Schema: r.schema(e.Value.Get("schema"), document.Join(here, "schema")), Example: r.example(e.Value),
 			Line: e.Line})
 	}
 	return out
 }
 
-func (r *reader) responses(o *Operation, n *tree.Node) {
+func (r *reader) responses(o *Operation, n *document.Node) {
 	list := n.Get("responses")
 	for _, e := range list.Pairs() {
 		if strings.HasPrefix(e.Key, "x-") {
 			continue
 		}
-		given, at := r.follow(e.Value, tree.Join(o.Pointer, "responses", e.Key))
+		given, at := r.follow(e.Value, document.Join(o.Pointer, "responses", e.Key))
 		if given == nil {
 			continue
 		}
@@ -285,7 +285,7 @@ func (r *reader) responses(o *Operation, n *tree.Node) {
 			answer.Status = "default"
 		}
 		if s := given.Get("schema"); r.v2 && s != nil {
-			schema := r.schema(s, tree.Join(at, "schema"))
+			schema := r.schema(s, document.Join(at, "schema"))
 			for _, t := range r.mediaTypes(n, "produces") {
 				answer.Bodies = append(answer.Bodies,
 					&Media{Type: t, Schema: schema, Example: given.At("examples", t).Any(), Line: e.Line})
@@ -293,9 +293,9 @@ func (r *reader) responses(o *Operation, n *tree.Node) {
 		}
 		answer.Bodies = append(answer.Bodies, r.content(given, at)...)
 		for _, h := range given.Get("headers").Pairs() {
-			header, where := r.follow(h.Value, tree.Join(at, "headers", h.Key))
+			header, where := r.follow(h.Value, document.Join(at, "headers", h.Key))
 			if header.Get("schema") != nil {
-				answer.Headers[strings.ToLower(h.Key)] = r.schema(header.Get("schema"), tree.Join(where, "schema"))
+				answer.Headers[strings.ToLower(h.Key)] = r.schema(header.Get("schema"), document.Join(where, "schema"))
 			} else {
 				answer.Headers[strings.ToLower(h.Key)] = unknown()
 			}
@@ -305,9 +305,9 @@ func (r *reader) responses(o *Operation, n *tree.Node) {
 	}
 }
 
-func (r *reader) links(o *Operation, status string, answer *tree.Node, at string) {
+func (r *reader) links(o *Operation, status string, answer *document.Node, at string) {
 	for _, e := range answer.Get("links").Pairs() {
-		n, _ := r.follow(e.Value, tree.Join(at, "links", e.Key))
+		n, _ := r.follow(e.Value, document.Join(at, "links", e.Key))
 		if n == nil {
 			continue
 		}
@@ -325,7 +325,7 @@ func (r *reader) links(o *Operation, status string, answer *tree.Node, at string
 
 // security returns the alternatives of the operation: its own, else those of the
 // document.
-func (r *reader) security(n *tree.Node) []SecurityRequirement {
+func (r *reader) security(n *document.Node) []SecurityRequirement {
 	list := n.Get("security")
 	if list == nil {
 		list = r.root.Get("security")
@@ -352,7 +352,7 @@ func (r *reader) schemes() {
 		list, pointer = r.root.Get("securityDefinitions"), "/securityDefinitions"
 	}
 	for _, e := range list.Pairs() {
-		n, _ := r.follow(e.Value, tree.Join(pointer, e.Key))
+		n, _ := r.follow(e.Value, document.Join(pointer, e.Key))
 		if n == nil {
 			continue
 		}
@@ -366,7 +366,7 @@ func (r *reader) schemes() {
 }
 
 // servers reads OpenAPI 3's servers.
-func (r *reader) servers(list *tree.Node, pointer string) []string {
+func (r *reader) servers(list *document.Node, pointer string) []string {
 	var out []string
 	for _, n := range list.List() {
 		address := n.Get("url").Text()
@@ -389,7 +389,7 @@ func (r *reader) servers(list *tree.Node, pointer string) []string {
 }
 
 // hosts makes servers of OpenAPI 2's schemes, host and path.
-func hosts(root, schemes *tree.Node) []string {
+func hosts(root, schemes *document.Node) []string {
 	host, base := root.Get("host").Text(), "/"+strings.Trim(root.Get("basePath").Text(), "/")
 	if host == "" {
 		return []string{base}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/api/tree"
+	"merlon/internal/document"
 	"merlon/internal/lazyregexp"
 )
 
@@ -32,7 +32,7 @@ func (r *reader) postman() {
 	p.items(group{pointer: "", items: root.Get("item"), auth: root.Get("auth")}, 0)
 }
 
-func (p *postman) learn(list *tree.Node) {
+func (p *postman) learn(list *document.Node) {
 	for _, v := range list.List() {
 		if key := or(v.Get("key").Text(), v.Get("id").Text()); key != "" && !v.Get("disabled").True() {
 			p.variables[key] = v.Get("value").Text()
@@ -43,8 +43,8 @@ func (p *postman) learn(list *tree.Node) {
 // group is a folder of a collection.
 type group struct {
 	pointer string
-	items   *tree.Node
-	auth    *tree.Node // inherited
+	items   *document.Node
+	auth    *document.Node // inherited
 	tags    []string
 }
 
@@ -54,7 +54,7 @@ func (p *postman) items(g group, depth int) {
 		return
 	}
 	for i, item := range g.items.List() {
-		at := tree.Join(g.pointer, "item", number(i))
+		at := document.Join(g.pointer, "item", number(i))
 		auth := g.auth
 		if own := item.Get("auth"); own != nil {
 			auth = own
@@ -68,7 +68,7 @@ func (p *postman) items(g group, depth int) {
 	}
 }
 
-func (p *postman) request(item *tree.Node, at string, auth *tree.Node, tags []string) {
+func (p *postman) request(item *document.Node, at string, auth *document.Node, tags []string) {
 	n := item.Get("request")
 	if n == nil {
 		p.fault(item, at, "an item without a request")
@@ -124,7 +124,7 @@ func (p *postman) expand(s string) string {
 }
 
 // parameter adds a value outside of the body.
-func (p *postman) parameter(o *Operation, in, name string, n *tree.Node) {
+func (p *postman) parameter(o *Operation, in, name string, n *document.Node) {
 	value := p.expand(n.Get("value").Text())
 	one := &Parameter{In: in, Name: name, Required: in == "path", Schema: unknown(), Line: n.Line}
 	one.Schema.Types = []string{"string"}
@@ -135,7 +135,7 @@ func (p *postman) parameter(o *Operation, in, name string, n *tree.Node) {
 }
 
 // address reads the address of a request, which is a text or a map of its parts.
-func (p *postman) address(o *Operation, n *tree.Node) bool {
+func (p *postman) address(o *Operation, n *document.Node) bool {
 	raw := n.Text()
 	if n.IsMap() {
 		raw = n.Get("raw").Text()
@@ -176,16 +176,16 @@ func (p *postman) address(o *Operation, n *tree.Node) bool {
 		if name, err := url.QueryUnescape(name); err == nil && name != "" {
 			v, _ := url.QueryUnescape(value) // what cannot be unescaped has no example
 			p.parameter(o, "query", name,
-				&tree.Node{Kind: tree.Map, Line: n.Line,
-					Entries: []tree.Entry{{Key: "value", Value: &tree.Node{Kind: tree.String, Value: v}}}})
+				&document.Node{Kind: document.Map, Line: n.Line,
+					Entries: []document.Entry{{Key: "value", Value: &document.Node{Kind: document.String, Value: v}}}})
 		}
 	}
 	return true
 }
 
 // assembled makes an address of its parts.
-func assembled(n *tree.Node) string {
-	join := func(n *tree.Node, by string) string {
+func assembled(n *document.Node) string {
+	join := func(n *document.Node, by string) string {
 		if !n.IsList() {
 			return n.Text()
 		}
@@ -207,8 +207,8 @@ func assembled(n *tree.Node) string {
 
 // path reads the path: ":id" and "{{id}}" are parameters, and what was sent in the place
 // of one is too.
-func (p *postman) path(o *Operation, path string, variables *tree.Node) {
-	values := map[string]*tree.Node{}
+func (p *postman) path(o *Operation, path string, variables *document.Node) {
+	values := map[string]*document.Node{}
 	for _, v := range variables.List() {
 		values[or(v.Get("key").Text(), v.Get("id").Text())] = v
 	}
@@ -224,7 +224,7 @@ func (p *postman) path(o *Operation, path string, variables *tree.Node) {
 			step = "{" + name + "}"
 			n := values[name]
 			if n == nil {
-				n = &tree.Node{Line: o.Line}
+				n = &document.Node{Line: o.Line}
 			}
 			p.parameter(o, "path", name, n)
 		} else if object.MatchString(step) {
@@ -235,7 +235,7 @@ func (p *postman) path(o *Operation, path string, variables *tree.Node) {
 	o.Path = "/" + strings.Join(steps, "/")
 }
 
-func (p *postman) body(o *Operation, n, headers *tree.Node) {
+func (p *postman) body(o *Operation, n, headers *document.Node) {
 	m := &Media{}
 	if n != nil {
 		m.Line = n.Line
@@ -258,7 +258,7 @@ func (p *postman) body(o *Operation, n, headers *tree.Node) {
 		m.Schema = unknown()
 		m.Schema.Types, m.Schema.Required = []string{"object"}, []string{"query"}
 		m.Schema.Properties = []Property{{"query", query}}
-		if v, err := tree.Parse([]byte(n.At("graphql", "variables").Text())); err == nil {
+		if v, err := document.ParseFirst([]byte(n.At("graphql", "variables").Text()), Limits); err == nil {
 			m.Schema.Properties = append(m.Schema.Properties, Property{"variables", Infer(v.Any())})
 			m.Schema.Required = append(m.Schema.Required, "variables")
 		}
@@ -269,7 +269,7 @@ func (p *postman) body(o *Operation, n, headers *tree.Node) {
 }
 
 // rawType tells the type of a body that is a text.
-func rawType(n, headers *tree.Node, text string) string {
+func rawType(n, headers *document.Node, text string) string {
 	for _, h := range headers.List() {
 		if strings.EqualFold(h.Get("key").Text(), "Content-Type") {
 			return mediaType(h.Get("value").Text())
@@ -292,7 +292,7 @@ func (p *postman) raw(typ, text string) (*Schema, any) {
 	if strings.HasSuffix(typ, "json") {
 		// Numbers and texts may be variables that have no value: "{{id}}".
 		bare := variable.ReplaceAllString(text, "0")
-		if v, err := tree.Parse([]byte(bare)); err == nil {
+		if v, err := document.ParseFirst([]byte(bare), Limits); err == nil {
 			return Infer(v.Any()), v.Any()
 		}
 	}
@@ -300,7 +300,7 @@ func (p *postman) raw(typ, text string) (*Schema, any) {
 }
 
 // form makes the schema of a form.
-func (p *postman) form(list *tree.Node) *Schema {
+func (p *postman) form(list *document.Node) *Schema {
 	s := unknown()
 	s.Types = []string{"object"}
 	for _, f := range list.List() {
@@ -321,7 +321,7 @@ func (p *postman) form(list *tree.Node) *Schema {
 }
 
 // auth reads how a request signs in.
-func (p *postman) auth(o *Operation, n *tree.Node) {
+func (p *postman) auth(o *Operation, n *document.Node) {
 	typ := n.Get("type").Text()
 	if n == nil || typ == "" || typ == "noauth" {
 		return
@@ -347,14 +347,14 @@ func (p *postman) auth(o *Operation, n *tree.Node) {
 
 // answers reads the answers that somebody saved. They are examples: what the API
 // answers else is not known.
-func (p *postman) answers(o *Operation, item *tree.Node) {
+func (p *postman) answers(o *Operation, item *document.Node) {
 	for _, n := range item.Get("response").List() {
 		status := n.Get("code").Text()
 		if status == "" || slices.ContainsFunc(o.Responses, func(r *Response) bool { return r.Status == status }) {
 			continue
 		}
 		r := &Response{Status: status, Line: n.Line, Headers: map[string]*Schema{}}
-		if v, err := tree.Parse([]byte(n.Get("body").Text())); err == nil {
+		if v, err := document.ParseFirst([]byte(n.Get("body").Text()), Limits); err == nil {
 			r.Bodies = []*Media{{Type: "application/json", Schema: Infer(v.Any()), Example: v.Any(), Line: n.Line}}
 		}
 		o.Responses = append(o.Responses, r)

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"merlon/internal/engine/api/tree"
+	"merlon/internal/document"
 )
 
 // A Schema describes a value, in the terms of JSON Schema. Schemas that a reference
@@ -81,14 +81,14 @@ func unknown() *Schema {
 }
 
 // schema reads the schema at the pointer. It is never nil.
-func (r *reader) schema(n *tree.Node, pointer string) *Schema {
+func (r *reader) schema(n *document.Node, pointer string) *Schema {
 	if known, ok := r.schemas[pointer]; ok {
 		return known
 	}
 	s := unknown()
 	r.schemas[pointer] = s // before it is read: it may hold itself
 	switch {
-	case n == nil || n.Kind == tree.Bool: // true is any value
+	case n == nil || n.Kind == document.Bool: // true is any value
 		return s
 	case !n.IsMap():
 		r.fault(n, pointer, "a schema is expected to be a map")
@@ -106,8 +106,8 @@ func (r *reader) schema(n *tree.Node, pointer string) *Schema {
 }
 
 // referred returns the schema that a reference names, or nil.
-func (r *reader) referred(n *tree.Node, pointer string) *Schema {
-	if ref := n.Get("$ref"); ref == nil || ref.Kind != tree.String {
+func (r *reader) referred(n *document.Node, pointer string) *Schema {
+	if ref := n.Get("$ref"); ref == nil || ref.Kind != document.String {
 		return nil
 	}
 	target, at := r.follow(n, pointer)
@@ -123,7 +123,7 @@ func (r *reader) referred(n *tree.Node, pointer string) *Schema {
 
 // plain reports whether nothing stands beside a reference that says more. In OpenAPI
 // 3.1 what stands there counts.
-func plain(n *tree.Node) bool {
+func plain(n *document.Node) bool {
 	for _, e := range n.Entries {
 		if e.Key != "$ref" && e.Key != "description" && e.Key != "summary" && e.Key != "title" &&
 			!strings.HasPrefix(e.Key, "x-") {
@@ -137,7 +137,7 @@ func plain(n *tree.Node) bool {
 // somebody wants them to.
 type pending struct {
 	schema  *Schema
-	node    *tree.Node
+	node    *document.Node
 	pointer string
 	to      *Schema // what it refers to, besides what it says; may be nil
 }
@@ -156,7 +156,7 @@ func (r *reader) settle() {
 
 // follow returns what a reference names, and its pointer. A reference that leads
 // nowhere, in a circle or out of the document is a fault and gives nil.
-func (r *reader) follow(n *tree.Node, pointer string) (*tree.Node, string) {
+func (r *reader) follow(n *document.Node, pointer string) (*document.Node, string) {
 	for range maxDepth {
 		ref := n.Get("$ref").Text()
 		if ref == "" {
@@ -178,27 +178,27 @@ func (r *reader) follow(n *tree.Node, pointer string) (*tree.Node, string) {
 	return nil, ""
 }
 
-func (r *reader) fill(s *Schema, n *tree.Node, pointer string) {
+func (r *reader) fill(s *Schema, n *document.Node, pointer string) {
 	r.constraints(s, n, pointer)
 	below := func(key string) *Schema {
 		if v := n.Get(key); v != nil {
-			return r.schema(v, tree.Join(pointer, key))
+			return r.schema(v, document.Join(pointer, key))
 		}
 		return nil
 	}
 	if items := n.Get("items"); items.IsMap() {
 		s.Items = below("items")
 	} else if items.IsList() && len(items.Items) > 0 { // a tuple of older drafts
-		s.Items = r.schema(items.Items[0], tree.Join(pointer, "items", "0"))
+		s.Items = r.schema(items.Items[0], document.Join(pointer, "items", "0"))
 	}
 	if props := n.Get("properties"); props != nil && !props.IsMap() {
-		r.fault(props, tree.Join(pointer, "properties"), "properties are expected to be a map")
+		r.fault(props, document.Join(pointer, "properties"), "properties are expected to be a map")
 	}
 	for _, e := range n.Get("properties").Pairs() {
-		s.Properties = append(s.Properties, Property{e.Key, r.schema(e.Value, tree.Join(pointer, "properties", e.Key))})
+		s.Properties = append(s.Properties, Property{e.Key, r.schema(e.Value, document.Join(pointer, "properties", e.Key))})
 		if e.Value.Get("required").True() { // draft 3, and a common mistake
 			s.Required = append(s.Required, e.Key)
-			r.fault(e.Value.Get("required"), tree.Join(pointer, "properties", e.Key, "required"), "required is a "+
+			r.fault(e.Value.Get("required"), document.Join(pointer, "properties", e.Key, "required"), "required is a "+
 				"list of the object's properties, not a word of the property")
 		}
 	}
@@ -209,8 +209,8 @@ func (r *reader) fill(s *Schema, n *tree.Node, pointer string) {
 				s.Required = append(s.Required, name)
 			}
 		}
-	case required != nil && required.Kind != tree.Bool:
-		r.fault(required, tree.Join(pointer, "required"), "required is expected to be a list of names")
+	case required != nil && required.Kind != document.Bool:
+		r.fault(required, document.Join(pointer, "required"), "required is expected to be a list of names")
 	}
 	if extra := n.Get("additionalProperties"); extra.False() {
 		s.Closed = true
@@ -219,7 +219,7 @@ func (r *reader) fill(s *Schema, n *tree.Node, pointer string) {
 	}
 	parts := func(key string) (out []*Schema) {
 		for i, item := range n.Get(key).List() {
-			out = append(out, r.schema(item, tree.Join(pointer, key, strconv.Itoa(i))))
+			out = append(out, r.schema(item, document.Join(pointer, key, strconv.Itoa(i))))
 		}
 		return out
 	}
@@ -227,7 +227,7 @@ func (r *reader) fill(s *Schema, n *tree.Node, pointer string) {
 }
 
 // constraints reads what is said with single values.
-func (r *reader) constraints(s *Schema, n *tree.Node, pointer string) {
+func (r *reader) constraints(s *Schema, n *document.Node, pointer string) {
 	s.Format, s.Pattern = strings.ToLower(n.Get("format").Text()), n.Get("pattern").Text()
 	switch typ := n.Get("type"); {
 	case typ.IsList():
@@ -282,14 +282,14 @@ var types = map[string]string{
 	"text": "string", "str": "string", "list": "array", "dict": "object", "map": "object",
 }
 
-func (r *reader) typed(s *Schema, n *tree.Node, pointer string) {
+func (r *reader) typed(s *Schema, n *document.Node, pointer string) {
 	name := n.Text()
-	if n != nil && n.Kind == tree.Null {
+	if n != nil && n.Kind == document.Null {
 		name = "null" // unquoted in YAML
 	}
 	typ := types[strings.ToLower(name)]
 	if typ != name {
-		r.fault(n, tree.Join(pointer, "type"), "%.40q is no type of JSON Schema", name)
+		r.fault(n, document.Join(pointer, "type"), "%.40q is no type of JSON Schema", name)
 	}
 	switch typ {
 	case "":
@@ -304,8 +304,8 @@ func (r *reader) typed(s *Schema, n *tree.Node, pointer string) {
 
 // bound reads a limit with its exclusive form, which is a boolean in OpenAPI 3.0 and
 // a number in JSON Schema since draft 6.
-func bound(n *tree.Node, inclusive, exclusive string) (*float64, bool) {
-	if e := n.Get(exclusive); e != nil && e.Kind != tree.Bool {
+func bound(n *document.Node, inclusive, exclusive string) (*float64, bool) {
+	if e := n.Get(exclusive); e != nil && e.Kind != document.Bool {
 		if v, ok := e.Number(); ok {
 			return &v, true
 		}

@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"merlon/internal/document"
 	"merlon/internal/engine/api/apispec"
-	"merlon/internal/engine/api/tree"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
@@ -44,7 +44,7 @@ var Analyzer = &scan.Analyzer{
 var declared = lazyregexp.New(`(?m)(?:^["']?|^\s*"|[{,]\s*")(?:openapi["']?\s*:\s*["']?3\.|swagger["']?\s*:\s*["']?2\.)`)
 
 func run(p *scan.FilePass) error {
-	if p.Size > tree.MaxSize {
+	if p.Size > apispec.Limits.Size {
 		return nil // no description is as large
 	}
 	text, err := p.ReadFile()
@@ -54,10 +54,10 @@ func run(p *scan.FilePass) error {
 	if !declared.Match(text) {
 		return nil
 	}
-	root, err := tree.Parse(text)
+	root, err := document.ParseFirst(text, apispec.Limits)
 	if err != nil {
 		r := scan.Reason{Code: "malformed", Path: p.Path, Message: err.Error()}
-		var at *tree.Error
+		var at *document.Error
 		if errors.As(err, &at) {
 			r.Line, r.Message = at.Line, at.Message
 		}
@@ -71,7 +71,7 @@ func run(p *scan.FilePass) error {
 	if err != nil {
 		return err
 	}
-	d := &document{pass: p, api: api, root: root, told: map[string]bool{}}
+	d := &specification{pass: p, api: api, root: root, told: map[string]bool{}}
 	d.check()
 	for _, f := range api.Defects {
 		if strings.Contains(f.Message, "out of the document") {
@@ -84,14 +84,14 @@ func run(p *scan.FilePass) error {
 }
 
 // document is a description that is looked at.
-type document struct {
+type specification struct {
 	pass *scan.FilePass
 	api  *apispec.API
-	root *tree.Node
+	root *document.Node
 	told map[string]bool // parameters, which operations may share
 }
 
-func (d *document) check() {
+func (d *specification) check() {
 	d.schemas()
 	d.schemes()
 	d.hosts()
@@ -109,12 +109,12 @@ func (d *document) check() {
 // at is a place: the key of a map, in the document's terms.
 type at struct {
 	pointer string // of the map
-	node    *tree.Node
+	node    *document.Node
 	key     string
 }
 
 // tell reports a flaw of the rule at the place.
-func (d *document) tell(id string, place at, format string, args ...any) {
+func (d *specification) tell(id string, place at, format string, args ...any) {
 	line, column := place.node.Place(place.key)
 	rule := Rules[id]
 	d.pass.Report(rule, finding.Finding{
@@ -166,7 +166,7 @@ func escape(steps []string) []string {
 
 // schemas checks that values are bounded. Texts and numbers that only the server
 // sends cannot be too long or too large for it; what it answers in arrays can.
-func (d *document) schemas() {
+func (d *specification) schemas() {
 	answers := d.onlyAnswered()
 	slices.SortFunc(d.api.Schemas, func(a, b *apispec.Schema) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), strings.Compare(a.Pointer, b.Pointer))
@@ -198,7 +198,7 @@ func (d *document) schemas() {
 }
 
 // onlyAnswered returns the schemas that only the server's answers have.
-func (d *document) onlyAnswered() map[*apispec.Schema]bool {
+func (d *specification) onlyAnswered() map[*apispec.Schema]bool {
 	var asked, answered []*apispec.Schema
 	for _, o := range d.api.Operations {
 		for _, p := range o.Parameters {
@@ -243,7 +243,7 @@ func reached(open []*apispec.Schema) map[*apispec.Schema]bool {
 
 // property is the place of the schema's own name, and the given one where it has
 // none.
-func (d *document) property(s *apispec.Schema, place at) at {
+func (d *specification) property(s *apispec.Schema, place at) at {
 	above, name := cutLast(s.Pointer)
 	if n := d.root.Find(above); n.Get(name) != nil {
 		return at{s.Pointer, n, name}
@@ -261,7 +261,7 @@ func cutLast(pointer string) (above, name string) {
 // fixed are formats whose values have a length of their own.
 var fixed = []string{"date", "date-time", "time", "duration", "uuid", "ipv4", "ipv6", "byte"}
 
-func (d *document) text(s *apispec.Schema, place at) {
+func (d *specification) text(s *apispec.Schema, place at) {
 	if s.MaxLength < 0 && (!slices.Contains(fixed, s.Format) || s.Format == "byte") {
 		d.tell("string-limit", place, "The string of %s has no maxLength", where(s.Pointer))
 	}
@@ -271,13 +271,13 @@ func (d *document) text(s *apispec.Schema, place at) {
 }
 
 // schemes checks how one signs in.
-func (d *document) schemes() {
+func (d *specification) schemes() {
 	pointer := "/components/securitySchemes"
 	if d.api.Format == apispec.OpenAPI2 {
 		pointer = "/securityDefinitions"
 	}
 	for _, e := range d.root.Find(pointer).Pairs() {
-		n, here := e.Value, tree.Join(pointer, e.Key)
+		n, here := e.Value, document.Join(pointer, e.Key)
 		if !n.IsMap() || n.Get("$ref") != nil {
 			continue
 		}
@@ -304,7 +304,7 @@ func (d *document) schemes() {
 }
 
 // has returns the key when the map has it.
-func has(n *tree.Node, key string) string {
+func has(n *document.Node, key string) string {
 	if n.Get(key) != nil {
 		return key
 	}
@@ -315,7 +315,7 @@ func has(n *tree.Node, key string) string {
 var local = lazyregexp.New(`(?i)^(http|ws)://(localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0|host\.docker\.internal)([:/]|$)`)
 
 // hosts checks that the API is offered by HTTPS.
-func (d *document) hosts() {
+func (d *specification) hosts() {
 	if d.api.Format == apispec.OpenAPI2 {
 		d.insecure("", d.root)
 		for _, o := range d.api.Operations {
@@ -323,8 +323,8 @@ func (d *document) hosts() {
 		}
 		return
 	}
-	seen := map[*tree.Node]bool{}
-	check := func(pointer string, list *tree.Node) {
+	seen := map[*document.Node]bool{}
+	check := func(pointer string, list *document.Node) {
 		for i, n := range list.List() {
 			address := strings.ToLower(n.Get("url").Text())
 			if (strings.HasPrefix(address, "http://") || strings.HasPrefix(address, "ws://")) &&
@@ -337,16 +337,16 @@ func (d *document) hosts() {
 	}
 	check("", d.root.Get("servers"))
 	for _, e := range d.root.Get("paths").Pairs() {
-		here := tree.Join("/paths", e.Key)
+		here := document.Join("/paths", e.Key)
 		check(here, e.Value.Get("servers"))
 		for _, op := range e.Value.Pairs() {
-			check(tree.Join(here, op.Key), op.Value.Get("servers"))
+			check(document.Join(here, op.Key), op.Value.Get("servers"))
 		}
 	}
 }
 
 // insecure checks the schemes of OpenAPI 2.
-func (d *document) insecure(pointer string, n *tree.Node) {
+func (d *specification) insecure(pointer string, n *document.Node) {
 	host := strings.ToLower(d.root.Get("host").Text())
 	if local.MatchString("http://" + host) {
 		return
@@ -360,7 +360,7 @@ func (d *document) insecure(pointer string, n *tree.Node) {
 }
 
 // protected checks that an operation needs a sign-in.
-func (d *document) protected(o *apispec.Operation, n *tree.Node) {
+func (d *specification) protected(o *apispec.Operation, n *document.Node) {
 	safe := o.Method == "GET" || o.Method == "HEAD"
 	if !safe && o.Method != "POST" && o.Method != "PUT" && o.Method != "PATCH" && o.Method != "DELETE" {
 		return
@@ -403,7 +403,7 @@ var secret = lazyregexp.New(`(?i)^((access|refresh|id|auth|authorization|oauth|s
 var numeric = lazyregexp.New(`^(?:(?i)id|[a-z0-9_-]+[_-](?i:id)|.*[a-z0-9]I[dD])$`)
 
 // parameters checks what stands in the address.
-func (d *document) parameters(o *apispec.Operation) {
+func (d *specification) parameters(o *apispec.Operation) {
 	for _, p := range o.Parameters {
 		if p.Pointer == "" || p.In != "path" && p.In != "query" {
 			continue
@@ -437,7 +437,7 @@ func covers(o *apispec.Operation, statuses ...string) bool {
 // limits are the headers that tell a client how much it may ask.
 var limits = lazyregexp.New(`^(x-)?rate-?limit(-(limit|policy|remaining|reset))?$`)
 
-func (d *document) answers(o *apispec.Operation, n *tree.Node) {
+func (d *specification) answers(o *apispec.Operation, n *document.Node) {
 	place := at{o.Pointer, n, "responses"}
 	if n.Get("responses") == nil {
 		place = at{o.Pointer, d.root.Find(parent(o.Pointer)), strings.ToLower(o.Method)}
@@ -463,7 +463,7 @@ func (d *document) answers(o *apispec.Operation, n *tree.Node) {
 			limited = limited || limits.MatchString(h)
 		}
 		if _, ok := r.Headers["retry-after"]; r.Status == "429" && !ok {
-			key := at{tree.Join(o.Pointer, "responses", "429"), n.Get("responses"), "429"}
+			key := at{document.Join(o.Pointer, "responses", "429"), n.Get("responses"), "429"}
 			d.tell("rate-limit-retry-after", key, "The answer 429 of %s has no header Retry-After", named(o))
 		}
 	}

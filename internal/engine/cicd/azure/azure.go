@@ -9,7 +9,7 @@ import (
 	"path"
 	"strings"
 
-	"merlon/internal/engine/cicd/document"
+	"merlon/internal/document"
 	"merlon/internal/engine/cicd/pipeline"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/cicd/document"
+	"merlon/internal/document"
 	"merlon/internal/engine/cicd/pipeline"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
@@ -85,12 +85,12 @@ func (r *repository) parameters(name string, depth int) map[string]string {
 		for _, e := range c.params.Pairs() {
 			for _, v := range macro.FindAllStringSubmatch(e.Value.Text(), -1) {
 				if origin, ok := chosen[strings.ToLower(v[1])]; ok {
-					out[strings.ToLower(e.Key.Value)] = origin
+					out[strings.ToLower(e.Key)] = origin
 				}
 			}
 			for _, v := range parameter.FindAllStringSubmatch(e.Value.Text(), -1) {
 				if origin, ok := outer[strings.ToLower(v[1])]; ok {
-					out[strings.ToLower(e.Key.Value)] = origin
+					out[strings.ToLower(e.Key)] = origin
 				}
 			}
 		}
@@ -120,14 +120,14 @@ func (s scope) visit(n *document.Node) {
 	s.step(n)
 	for _, e := range n.Entries {
 		switch {
-		case e.Key.Value == "stages" || e.Key.Value == "jobs" || e.Key.Value == "steps" || e.Key.Value == "strategy" ||
-			e.Key.Value == "deploy" ||
-			e.Key.Value == "runOnce" || e.Key.Value == "rolling" || e.Key.Value == "canary" ||
-			e.Key.Value == "preDeploy" || e.Key.Value == "routeTraffic" ||
-			e.Key.Value == "postRouteTraffic" || e.Key.Value == "on" || e.Key.Value == "failure" ||
-			e.Key.Value == "success":
+		case e.Key == "stages" || e.Key == "jobs" || e.Key == "steps" || e.Key == "strategy" ||
+			e.Key == "deploy" ||
+			e.Key == "runOnce" || e.Key == "rolling" || e.Key == "canary" ||
+			e.Key == "preDeploy" || e.Key == "routeTraffic" ||
+			e.Key == "postRouteTraffic" || e.Key == "on" || e.Key == "failure" ||
+			e.Key == "success":
 			s.visit(e.Value)
-		case strings.HasPrefix(e.Key.Value, "${{"): // if, else, each
+		case strings.HasPrefix(e.Key, "${{"): // if, else, each
 			s.visit(e.Value)
 		}
 	}
@@ -150,11 +150,11 @@ func (s scope) enter(n *document.Node) scope {
 	}
 	s.chosen = out
 	for _, e := range vars.Pairs() {
-		s.variable(e.Key, e.Value)
+		s.variable(e.KeyNode(), e.Value)
 	}
 	for _, item := range vars.List() {
 		if name := item.Get("name"); name != nil {
-			s.variable(&document.Node{Value: name.Text(), Line: name.Line, Column: name.Column}, item.Get("value"))
+			s.variable(&document.Node{Kind: document.String, Value: name.Text(), Line: name.Line, Column: name.Column}, item.Get("value"))
 		}
 	}
 	return s.containers(n)
@@ -221,7 +221,7 @@ func (s scope) step(n *document.Node) {
 			"for all later steps, %s", s.where)
 	}
 	for _, e := range n.Get("env").Pairs() {
-		s.file.Secret(e.Key, e.Value, s.where)
+		s.file.Secret(e.KeyNode(), e.Value, s.where)
 	}
 }
 
@@ -230,11 +230,11 @@ func (s scope) task(n *document.Node, task string) {
 		s.file.At("unpinned-dependency", n.Get("task"), "The task %s is named without a version, %s", task, s.where)
 	}
 	for _, e := range n.Get("inputs").Pairs() {
-		key := strings.ToLower(e.Key.Value)
+		key := strings.ToLower(e.Key)
 		if slices.Contains(scriptInputs, key) && (key != "command" || strings.Contains(strings.ToLower(task), "ssh")) {
 			s.script(e.Value, n)
 		}
-		s.file.Secret(e.Key, e.Value, s.where)
+		s.file.Secret(e.KeyNode(), e.Value, s.where)
 	}
 }
 
@@ -242,7 +242,7 @@ func (s scope) task(n *document.Node, task string) {
 func (s scope) script(text, step *document.Node) {
 	secret := strings.Contains(text.Text(), "System.AccessToken")
 	for _, e := range step.Get("env").Pairs() {
-		secret = secret || pipeline.IsSecret(e.Key.Value)
+		secret = secret || pipeline.IsSecret(e.Key)
 	}
 	s.file.Script(pipeline.Script{Text: text, Where: s.where, Secret: secret, Chosen: s.fromEnv(step)})
 	for _, at := range macro.FindAllStringSubmatchIndex(text.Text(), -1) {
@@ -295,7 +295,7 @@ func (s scope) fromEnv(step *document.Node) map[string]string {
 	for _, e := range step.Get("env").Pairs() {
 		for _, m := range macro.FindAllStringSubmatch(e.Value.Text(), -1) {
 			if origin, ok := s.chosen[strings.ToLower(m[1])]; ok {
-				out[e.Key.Value] = origin
+				out[e.Key] = origin
 			}
 		}
 	}

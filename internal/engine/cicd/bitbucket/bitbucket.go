@@ -10,7 +10,7 @@ import (
 	"regexp"
 	"strings"
 
-	"merlon/internal/engine/cicd/document"
+	"merlon/internal/document"
 	"merlon/internal/engine/cicd/pipeline"
 	"merlon/internal/engine/cicd/rule"
 	"merlon/internal/finding"
@@ -61,16 +61,16 @@ func check(f *pipeline.File, d *document.Node) {
 	}
 	image(f, d.Get("image"), "for all steps")
 	for _, e := range d.Get("definitions").Get("services").Pairs() {
-		where := fmt.Sprintf("(service %q)", pipeline.Short(e.Key.Value))
+		where := fmt.Sprintf("(service %q)", pipeline.Short(e.Key))
 		image(f, e.Value.Get("image"), where)
 		for _, v := range e.Value.Get("variables").Pairs() {
-			f.Secret(v.Key, v.Value, where)
+			f.Secret(v.KeyNode(), v.Value, where)
 		}
 	}
 	seen := map[*document.Node]bool{} // an alias is the same step
 	for _, section := range []*document.Node{d.Get("pipelines"), d.Get("definitions").Get("steps")} {
 		for _, e := range section.Pairs() {
-			steps(f, e.Value, e.Key.Value, seen)
+			steps(f, e.Value, e.Key, seen)
 		}
 		for _, item := range section.List() {
 			steps(f, item, "definitions", seen)
@@ -130,9 +130,9 @@ func pipe(f *pipeline.File, item, p *document.Node, where string) {
 			where)
 	}
 	for _, v := range item.Get("variables").Pairs() {
-		f.Secret(v.Key, v.Value, where)
-		if v.Key.Value == "DEBUG" && (v.Value.True()) {
-			f.Report("debug-mode", f.Source.Whole(v.Key), pipeline.As(finding.Low, finding.Likely), "DEBUG of a pipe "+
+		f.Secret(v.KeyNode(), v.Value, where)
+		if v.Key == "DEBUG" && (v.Value.True()) {
+			f.Report("debug-mode", f.Source.Whole(v.KeyNode()), pipeline.As(finding.Low, finding.Likely), "DEBUG of a pipe "+
 				"prints what it does, %s", where)
 		}
 	}
@@ -146,9 +146,9 @@ func image(f *pipeline.File, n *document.Node, where string) {
 	}
 	f.Image(n.Get("name"), where)
 	for _, e := range n.Pairs() {
-		f.Secret(e.Key, e.Value, where)
+		f.Secret(e.KeyNode(), e.Value, where)
 	}
 	for _, e := range n.Get("aws").Pairs() {
-		f.Secret(e.Key, e.Value, where)
+		f.Secret(e.KeyNode(), e.Value, where)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"regexp"
 	"strings"
 
-	"merlon/internal/engine/cicd/document"
+	"merlon/internal/document"
 	"merlon/internal/engine/cicd/pipeline"
 	"merlon/internal/engine/cicd/rule"
 	"merlon/internal/finding"
@@ -68,11 +68,11 @@ func (c *config) check() {
 	c.orbs(c.doc.Get("orbs"))
 	for _, section := range []string{"jobs", "executors", "commands"} {
 		for _, e := range c.doc.Get(section).Pairs() {
-			c.unit(e.Value, fmt.Sprintf("in %s %q", strings.TrimSuffix(section, "s"), pipeline.Short(e.Key.Value)))
+			c.unit(e.Value, fmt.Sprintf("in %s %q", strings.TrimSuffix(section, "s"), pipeline.Short(e.Key)))
 		}
 	}
 	for _, e := range c.doc.Get("workflows").Pairs() {
-		c.workflow(e.Key.Value, e.Value)
+		c.workflow(e.Key, e.Value)
 	}
 }
 
@@ -114,14 +114,14 @@ func (c *config) unit(n *document.Node, where string) {
 	for _, i := range n.Get("docker").List() {
 		c.file.Image(i.Get("image"), where)
 		for _, e := range i.Get("auth").Pairs() {
-			c.file.Secret(e.Key, e.Value, where)
+			c.file.Secret(e.KeyNode(), e.Value, where)
 		}
 		c.environment(i.Get("environment"), where)
 	}
 	c.environment(n.Get("environment"), where)
 	types := map[string]string{}
 	for _, e := range n.Get("parameters").Pairs() {
-		types[e.Key.Value] = e.Value.Get("type").Text()
+		types[e.Key] = e.Value.Get("type").Text()
 		if e.Value.Get("type").Text() == "steps" {
 			c.steps(e.Value.Get("default"), where, types)
 		}
@@ -133,11 +133,11 @@ func (c *config) unit(n *document.Node, where string) {
 
 func (c *config) environment(n *document.Node, where string) {
 	for _, e := range n.Pairs() {
-		c.file.Secret(e.Key, e.Value, where)
+		c.file.Secret(e.KeyNode(), e.Value, where)
 	}
 	for _, item := range n.List() {
 		for _, e := range item.Pairs() {
-			c.file.Secret(e.Key, e.Value, where)
+			c.file.Secret(e.KeyNode(), e.Value, where)
 		}
 	}
 }
@@ -211,7 +211,7 @@ func (c *config) workflow(name string, n *document.Node) {
 	for _, j := range jobs {
 		for _, e := range j.Pairs() {
 			if e.Value.Get("type").Text() == "approval" {
-				approval[e.Key.Value] = true
+				approval[e.Key] = true
 			}
 		}
 	}
@@ -227,7 +227,7 @@ func (c *config) workflow(name string, n *document.Node) {
 			}
 			if !held {
 				c.file.At("context-in-open-job", e.Value.Key("context"), "The job %q has the secrets of a context on "+
-					"every branch, in workflow %q", pipeline.Short(e.Key.Value), pipeline.Short(name))
+					"every branch, in workflow %q", pipeline.Short(e.Key), pipeline.Short(name))
 			}
 		}
 	}

@@ -8,10 +8,11 @@ import (
 	"errors"
 	"io/fs"
 
-	"merlon/internal/engine/cicd/document"
+	"merlon/internal/document"
 	"merlon/internal/engine/cicd/github/audit"
 	"merlon/internal/engine/cicd/github/flow"
 	"merlon/internal/engine/cicd/github/workflow"
+	"merlon/internal/engine/cicd/pipeline"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
 )
@@ -79,7 +80,7 @@ func run(p *scan.ProjectPass) error {
 // read returns a file's content, and false when it cannot be had: too large or
 // unreadable, which it records.
 func read(p *scan.ProjectPass, f scan.File) ([]byte, bool) {
-	if f.Size > document.MaxSize {
+	if f.Size > pipeline.Limits.Size {
 		if workflow.IsAction(f.Path) {
 			return nil, false // no declaration of an action has that size
 		}

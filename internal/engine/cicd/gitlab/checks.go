@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"merlon/internal/engine/cicd/document"
+	"merlon/internal/document"
 	"merlon/internal/engine/cicd/pipeline"
 	"merlon/internal/engine/cicd/script"
 	"merlon/internal/finding"
@@ -31,12 +31,12 @@ func (r *repository) learn(f *pipeline.File) {
 	for _, d := range f.Docs {
 		if d.IsMap() {
 			for _, e := range d.Entries {
-				if e.Value.IsMap() && !keywords[e.Key.Value] {
-					r.templates[e.Key.Value] = e.Value
+				if e.Value.IsMap() && !keywords[e.Key] {
+					r.templates[e.Key] = e.Value
 				}
 			}
 			for _, e := range d.Get("variables").Pairs() {
-				r.variables[e.Key.Value] = value(e.Value)
+				r.variables[e.Key] = value(e.Value)
 			}
 		}
 	}
@@ -79,10 +79,10 @@ func (r *repository) check(f *pipeline.File) {
 			top.scripts(def)
 		}
 		for _, e := range d.Entries {
-			if keywords[e.Key.Value] || !e.Value.IsMap() {
+			if keywords[e.Key] || !e.Value.IsMap() {
 				continue
 			}
-			j := job{file: f, name: e.Key.Value, where: fmt.Sprintf("in job %q", pipeline.Short(e.Key.Value)),
+			j := job{file: f, name: e.Key, where: fmt.Sprintf("in job %q", pipeline.Short(e.Key)),
 				node: e.Value, repo: r}
 			j.tainted = r.tainted(j.inherited("variables"), top.tainted)
 			j.run()
@@ -100,10 +100,10 @@ func (r *repository) tainted(vars *document.Node, outer map[string]string) map[s
 	for range 3 { // variables may name one another in any order
 		for _, e := range vars.Pairs() {
 			v := value(e.Value)
-			delete(out, e.Key.Value)
+			delete(out, e.Key)
 			for _, name := range script.Variables(v.Text()) {
-				if origin, ok := out[name]; ok && name != e.Key.Value {
-					out[e.Key.Value] = origin
+				if origin, ok := out[name]; ok && name != e.Key {
+					out[e.Key] = origin
 				}
 			}
 		}
@@ -120,7 +120,7 @@ var (
 func (r *repository) includes(f *pipeline.File, d *document.Node) {
 	for _, inc := range list(d.Get("include")) {
 		url := inc.Get("remote")
-		if inc.Kind == document.Scalar && strings.Contains(inc.Text(), "://") {
+		if inc.IsScalar() && strings.Contains(inc.Text(), "://") {
 			url = inc
 		}
 		switch {
@@ -175,7 +175,7 @@ func (j job) inherited(key string) *document.Node {
 			}
 		}
 		for _, e := range n.Get("variables").Pairs() {
-			if out.Get(e.Key.Value) == nil {
+			if out.Get(e.Key) == nil {
 				out.Entries = append(out.Entries, e)
 			}
 		}
@@ -203,23 +203,23 @@ func (j job) run() {
 func (j job) variables(vars *document.Node) {
 	for _, e := range vars.Pairs() {
 		v := value(e.Value)
-		j.file.Secret(e.Key, v, j.where)
-		switch e.Key.Value {
+		j.file.Secret(e.KeyNode(), v, j.where)
+		switch e.Key {
 		case "CI_DEBUG_TRACE", "CI_DEBUG_SERVICES":
 			if v.True() || v.Text() == "1" {
-				j.file.At("debug-mode", e.Key, "%s prints every command and variable, secrets too, %s", e.Key.Value,
+				j.file.At("debug-mode", e.KeyNode(), "%s prints every command and variable, secrets too, %s", e.Key,
 					j.where)
 			}
 		case "DOCKER_TLS_CERTDIR":
 			if v != nil && v.Text() == "" {
-				j.file.Report("privileged-container", j.file.Source.Whole(e.Key),
+				j.file.Report("privileged-container", j.file.Source.Whole(e.KeyNode()),
 					pipeline.As(finding.Low, finding.Likely), "The Docker daemon of the job is reached without TLS, %s",
 					j.where)
 			}
 		case "GIT_SSL_NO_VERIFY", "NODE_TLS_REJECT_UNAUTHORIZED":
-			if v.True() || v.Text() == "1" && e.Key.Value == "GIT_SSL_NO_VERIFY" || v.Text() == "0" &&
-				e.Key.Value != "GIT_SSL_NO_VERIFY" {
-				j.file.At("no-verification", e.Key, "%s switches the check of certificates off, %s", e.Key.Value,
+			if v.True() || v.Text() == "1" && e.Key == "GIT_SSL_NO_VERIFY" || v.Text() == "0" &&
+				e.Key != "GIT_SSL_NO_VERIFY" {
+				j.file.At("no-verification", e.KeyNode(), "%s switches the check of certificates off, %s", e.Key,
 					j.where)
 			}
 		}

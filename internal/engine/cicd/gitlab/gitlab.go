@@ -9,7 +9,7 @@ import (
 	"path"
 	"strings"
 
-	"merlon/internal/engine/cicd/document"
+	"merlon/internal/document"
 	"merlon/internal/engine/cicd/pipeline"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
@@ -110,7 +110,7 @@ func included(f *pipeline.File) []string {
 	for _, d := range f.Docs {
 		for _, inc := range list(d.Get("include")) {
 			switch {
-			case inc.Kind == document.Scalar && !strings.Contains(inc.Text(), "://"):
+			case inc.IsScalar() && !strings.Contains(inc.Text(), "://"):
 				out = append(out, inc.Text())
 			case inc.Get("local") != nil:
 				out = append(out, inc.Get("local").Text())

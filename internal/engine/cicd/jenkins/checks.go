@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"merlon/internal/engine/cicd/document"
+	"merlon/internal/document"
 	"merlon/internal/engine/cicd/pipeline"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
@@ -214,7 +214,7 @@ func (j *jenkinsfile) joined(n int) {
 }
 
 func (j *jenkinsfile) scriptText(t token) {
-	node := &document.Node{Value: t.value, Line: t.line, Column: t.column}
+	node := &document.Node{Kind: document.String, Value: t.value, Line: t.line, Column: t.column}
 	j.file.Script(pipeline.Script{Text: node, Where: j.where(), Secret: len(j.secrets) > 0, Chosen: j.environment()})
 	for _, p := range t.parts {
 		switch {
@@ -315,7 +315,7 @@ func (j *jenkinsfile) container(i int) {
 		return
 	}
 	if j.tokens[i].value == "image" {
-		node := &document.Node{Value: v.value, Line: v.line, Column: v.column}
+		node := &document.Node{Kind: document.String, Value: v.value, Line: v.line, Column: v.column}
 		j.file.Image(node, j.where())
 		return
 	}
@@ -342,7 +342,7 @@ func (j *jenkinsfile) assigned(i int) {
 	if v == nil || len(v.parts) > 0 {
 		return
 	}
-	j.file.SecretText(name, v.value, &document.Node{Value: v.value, Line: v.line, Column: v.column}, j.where())
+	j.file.SecretText(name, v.value, &document.Node{Kind: document.String, Value: v.value, Line: v.line, Column: v.column}, j.where())
 }
 
 // named returns the name of the parameter whose default value is at i.
@@ -362,7 +362,7 @@ func (j *jenkinsfile) named(i int) string {
 }
 
 func (j *jenkinsfile) at(id string, t token, w pipeline.Weight, format string, args ...any) {
-	n := &document.Node{Value: t.value, Line: t.line, Column: t.column}
+	n := &document.Node{Kind: document.String, Value: t.value, Line: t.line, Column: t.column}
 	j.file.Report(id, j.file.Source.Whole(n), w, format, args...)
 }
 

@@ -9,7 +9,7 @@ import (
 	_ "embed" // the manual
 	"path"
 
-	"merlon/internal/engine/cicd/document"
+	"merlon/internal/document"
 	"merlon/internal/engine/cicd/pipeline"
 	"merlon/internal/engine/cicd/rule"
 	"merlon/internal/finding"
@@ -34,7 +34,7 @@ var Analyzer = &scan.Analyzer{
 var named = lazyregexp.New(`(?i)^(?:jenkinsfile(?:[._-][\w.-]+)?|[\w.-]+[._-]jenkinsfile)$`)
 
 func run(p *scan.FilePass) error {
-	if p.Size > document.MaxSize {
+	if p.Size > pipeline.Limits.Size {
 		p.Degrade(scan.Reason{Code: "too-large", Path: p.Path, Message: "is larger than 4 MiB"})
 		return nil
 	}

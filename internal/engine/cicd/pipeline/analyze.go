@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"merlon/internal/engine/cicd/document"
 	"merlon/internal/engine/cicd/rule"
 	"merlon/internal/scan"
 )
@@ -9,7 +8,7 @@ import (
 // Check is what an analyzer does with one file by itself: it reads it and calls
 // check. A file that cannot be read degrades the analyzer.
 func Check(p *scan.FilePass, rules rule.Set, check func(*File)) error {
-	if p.Size > document.MaxSize {
+	if p.Size > Limits.Size {
 		p.Degrade(scan.Reason{Code: "too-large", Path: p.Path, Message: "is larger than 4 MiB"})
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"merlon/internal/engine/cicd/document"
+	"merlon/internal/document"
 	"merlon/internal/engine/cicd/image"
 	"merlon/internal/engine/cicd/rule"
 	"merlon/internal/engine/cicd/script"
@@ -18,6 +18,9 @@ import (
 	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
 )
+
+// Limits bound one file. Pipelines of very large projects stay below a tenth.
+var Limits = document.Limits{Size: 4 << 20, Depth: 100, Values: 500_000, Documents: 1000}
 
 // A File is a pipeline's file with what its checks report to.
 type File struct {
@@ -30,7 +33,7 @@ type File struct {
 
 // Read reads a file. Its error is a *document.Error.
 func Read(path string, b []byte, rules rule.Set, out func(*finding.Rule, finding.Finding)) (*File, error) {
-	docs, err := document.Parse(b)
+	docs, err := document.ParseAll(b, Limits)
 	if err != nil {
 		return nil, err
 	}
@@ -40,9 +43,9 @@ func Read(path string, b []byte, rules rule.Set, out func(*finding.Rule, finding
 // Load reads a file of the tree for a pass, and records in its status when that
 // cannot be done.
 func Load(p *scan.ProjectPass, f scan.File) ([]byte, bool) {
-	if f.Size > document.MaxSize {
+	if f.Size > Limits.Size {
 		p.Degrade(scan.Reason{Code: "too-large", Path: f.Path, Message: fmt.Sprintf("is larger than %d MiB",
-			document.MaxSize>>20)})
+			Limits.Size>>20)})
 		return nil, false
 	}
 	b, err := fs.ReadFile(p.FS, f.Path)
@@ -161,7 +164,7 @@ var (
 
 // Secret reports a variable that holds a secret in plain text.
 func (f *File) Secret(key, value *document.Node, where string) {
-	if key == nil || value == nil || value.Kind != document.Scalar || !secretName.MatchString(key.Value) {
+	if key == nil || value == nil || !value.IsScalar() || !secretName.MatchString(key.Value) {
 		return
 	}
 	f.SecretText(key.Value, value.Text(), value, where)

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"strings"
 
-	"merlon/internal/engine/cicd/document"
+	"merlon/internal/document"
 	"merlon/internal/engine/cicd/pipeline"
 	"merlon/internal/engine/cicd/rule"
 	"merlon/internal/finding"
@@ -34,7 +34,7 @@ var Analyzer = &scan.Analyzer{
 // run looks at files that name Tekton's interface; the rest of the YAML in a tree
 // is somebody else's.
 func run(p *scan.FilePass) error {
-	if p.Size > document.MaxSize {
+	if p.Size > pipeline.Limits.Size {
 		return nil // no task has that size
 	}
 	b, err := p.ReadFile()

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/yamltext"
+	yamldocument "merlon/internal/document"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -188,7 +188,7 @@ func read(text []byte) (*document, error) {
 	if len(text) > maxTemplate {
 		return nil, fmt.Errorf("the template has more than %d MiB", maxTemplate>>20)
 	}
-	r := yamltext.NewReader(text)
+	r := yamldocument.NewReader(text)
 	r.Depth, r.Values = maxDepth, maxValues
 	top, err := r.Followed()
 	switch {

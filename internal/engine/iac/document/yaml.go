@@ -2,14 +2,11 @@ package document
 
 import (
 	"errors"
-	"io"
 	"strconv"
 	"strings"
 
+	"merlon/internal/document"
 	"merlon/internal/errs"
-	"merlon/internal/yamltext"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // A Tree is one decoded text: its values and where they are.
@@ -22,6 +19,9 @@ type Tree struct {
 // key of its own: the plays of an Ansible playbook, a list inside a list.
 const Playbooks = "playbooks"
 
+// limits bound one file of YAML or JSON.
+var limits = document.Limits{Size: MaxSize, Depth: MaxDepth, Values: MaxValues, Comments: true}
+
 // DecodeYAML reads the documents of a YAML text, without those that are empty or a
 // lone scalar. Values take the form that the query library expects: a list without
 // a key is {"playbooks": list}, a number with a fraction and a date are strings, a
@@ -29,95 +29,140 @@ const Playbooks = "playbooks"
 // followed. When a document cannot be read, those before it are returned with the
 // error: a *Malformed, or errs.TooLarge.
 func DecodeYAML(text []byte) ([]Tree, error) {
-	if err := fits(text); err != nil {
-		return nil, err
-	}
+	documents, err := document.ParseAll(text, limits)
 	var trees []Tree
-	r := yamltext.NewReader(text)
-	r.Depth, r.Values = MaxDepth, MaxValues
-	for {
-		n, err := r.Followed()
-		if errors.Is(err, io.EOF) {
-			return trees, nil
-		}
-		if err != nil {
-			return trees, refused(err)
-		}
-		value, lines := standing(n)
+	for _, n := range documents {
+		value, lines := yamlForm.unkeyedValue(n)
 		if root, ok := value.(map[string]any); ok && len(root) > 0 {
 			trees = append(trees, Tree{Root: root, Lines: lines})
 		}
 	}
+	return trees, translateError(err)
 }
 
-// refused turns the error of a reader into one of this package.
-func refused(err error) error {
-	var e *yamltext.Error
-	switch {
-	case !errors.As(err, &e):
-		return err
-	case e.Exceeded:
+// DecodeJSON reads a JSON text: an object, or a list of objects, each of which is
+// then a tree. As the tools that read such files do, it takes comments ("//", "/*")
+// and a comma after the last field. Errors are a *Malformed, or errs.TooLarge.
+func DecodeJSON(text []byte) ([]Tree, error) {
+	n, err := document.ParseJSON(text, limits)
+	if err != nil {
+		return nil, translateError(err)
+	}
+	value, lines := jsonForm.value(n)
+	switch v := value.(type) {
+	case map[string]any:
+		return []Tree{{Root: v, Lines: lines}}, nil
+	case []any:
+		var trees []Tree
+		for i, one := range v {
+			if root, ok := one.(map[string]any); ok {
+				trees = append(trees, Tree{Root: root, Lines: lines.Items[i]})
+			}
+		}
+		return trees, nil
+	}
+	return nil, nil
+}
+
+// translateError turns the error of a reader into one of this package.
+func translateError(err error) error {
+	var e *document.Error
+	if errors.As(err, &e) && e.Exceeded {
 		return errs.E(errs.TooLarge, "%s", e)
 	}
-	return &Malformed{Line: e.Line, Message: e.Message}
+	return err
 }
 
-// standing returns a value that has no key: the root, or an item of a list.
-func standing(n *yaml.Node) (any, *Node) {
-	v, lines := plain(n)
-	if list, ok := v.([]any); ok {
+// A form is what the query library expects of the values of a format.
+type form struct {
+	// wrapsLists says that a list without a key is a map with the key Playbooks.
+	wrapsLists bool
+	// placesAtField says that a map stands where its first field does, and not where
+	// its bracket is: so results of JSON have the lines that they have of YAML.
+	placesAtField bool
+	scalar        func(*document.Node) any
+}
+
+var (
+	yamlForm = form{wrapsLists: true, scalar: yamlScalar}
+	jsonForm = form{placesAtField: true, scalar: jsonScalar}
+)
+
+// unkeyedValue returns a value that has no key: the root, or an item of a list.
+func (f form) unkeyedValue(n *document.Node) (any, *Node) {
+	v, lines := f.value(n)
+	if list, ok := v.([]any); ok && f.wrapsLists {
 		lines = &Node{Line: lines.Line, Column: lines.Column, Fields: map[string]*Node{Playbooks: lines}}
 		return map[string]any{Playbooks: list}, lines
 	}
 	return v, lines
 }
 
-// plain returns a value and where it is.
-func plain(n *yaml.Node) (any, *Node) {
+// value returns a value and where it is.
+func (f form) value(n *document.Node) (any, *Node) {
 	lines := &Node{Line: n.Line, Column: n.Column, Tag: localTag(n.Tag)}
 	switch n.Kind {
-	case yaml.MappingNode:
-		return mapping(n, lines), lines
-	case yaml.SequenceNode:
-		list := make([]any, 0, len(n.Content))
-		for _, item := range n.Content {
-			v, at := standing(item)
+	case document.Map:
+		return f.fields(n, lines), lines
+	case document.List:
+		list := make([]any, 0, len(n.Items))
+		for _, item := range n.Items {
+			v, at := f.unkeyedValue(item)
 			list = append(list, v)
 			lines.Items = append(lines.Items, at)
 		}
 		return list, lines
 	}
-	return scalar(n), lines
+	return f.scalar(n), lines
 }
 
-// mapping reads the fields of a map. Each stands where its key does.
-func mapping(n *yaml.Node, lines *Node) map[string]any {
-	root := make(map[string]any, len(n.Content)/2)
-	lines.Fields = make(map[string]*Node, len(n.Content)/2)
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key := n.Content[i]
-		if key.Kind != yaml.ScalarNode {
-			continue // a key that is a list or a map means nothing in infrastructure code
-		}
-		v, at := plain(n.Content[i+1])
-		at.Line, at.Column = key.Line, key.Column
-		root[key.Value], lines.Fields[key.Value] = v, at
+// fields reads the fields of a map. Each stands where its key does; of equal keys the
+// last counts, as for the tools that deploy the files.
+func (f form) fields(n *document.Node, lines *Node) map[string]any {
+	root := make(map[string]any, len(n.Entries))
+	lines.Fields = make(map[string]*Node, len(n.Entries))
+	if f.placesAtField && len(n.Entries) > 0 {
+		lines.Line, lines.Column = n.Entries[0].Line, n.Entries[0].Column
+	}
+	for _, e := range n.Entries {
+		v, at := f.value(e.Value)
+		at.Line, at.Column = e.Line, e.Column
+		root[e.Key], lines.Fields[e.Key] = v, at
 	}
 	return root
 }
 
-// scalar returns the value of a scalar. Strings stand for what the query library
-// takes as such.
-func scalar(n *yaml.Node) any {
-	switch n.Tag {
-	case "!!bool":
+// yamlScalar returns the value of a scalar of YAML. Strings stand for what the query
+// library takes as such.
+func yamlScalar(n *document.Node) any {
+	switch n.Kind {
+	case document.Bool:
 		return n.Value == "true" || n.Value == "True" || n.Value == "TRUE"
-	case "!!int":
+	case document.Int:
 		if v, err := strconv.ParseInt(n.Value, 0, 64); err == nil {
 			return v
 		}
-	case "!!null":
+	case document.Null:
 		return nil
+	}
+	return n.Value
+}
+
+// jsonScalar returns the value of a scalar of JSON: a number is an int64 where it is
+// one, else a float64.
+func jsonScalar(n *document.Node) any {
+	switch n.Kind {
+	case document.Bool:
+		return n.Value == "true"
+	case document.Null:
+		return nil
+	case document.Int, document.Float:
+		if v, err := strconv.ParseInt(n.Value, 10, 64); err == nil {
+			return v
+		}
+		if v, err := strconv.ParseFloat(n.Value, 64); err == nil {
+			return v
+		}
 	}
 	return n.Value
 }

@@ -11,8 +11,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"merlon/internal/document"
 	"merlon/internal/errs"
-	"merlon/internal/yamltext"
 )
 
 // maxFiles bounds the rule files of one folder.
@@ -83,7 +83,7 @@ func hasRules(text []byte) bool {
 	if !strings.Contains(string(text), "rules") || len(text) > maxFile {
 		return false
 	}
-	doc, err := yamltext.NewReader(text).Next()
+	doc, err := document.NewReader(text).Next()
 	if err != nil {
 		return false
 	}

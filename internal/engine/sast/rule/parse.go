@@ -8,9 +8,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"merlon/internal/document"
 	"merlon/internal/engine/sast/pcre"
 	"merlon/internal/finding"
-	"merlon/internal/yamltext"
 )
 
 // A Parser reads rule files. Its zero value knows no models, and takes every name
@@ -34,7 +34,7 @@ func (p Parser) Parse(path string, text []byte) ([]*Rule, error) {
 	}
 	r := &reader{path: path, limit: maxNodes}
 	b := &builder{reader: r, parser: p, seen: map[string]int{}}
-	documents := yamltext.NewReader(text)
+	documents := document.NewReader(text)
 	for n := 0; ; n++ {
 		doc, err := documents.Next()
 		if errors.Is(err, io.EOF) {
@@ -44,7 +44,7 @@ func (p Parser) Parse(path string, text []byte) ([]*Rule, error) {
 			break
 		}
 		if err != nil {
-			var e *yamltext.Error
+			var e *document.Error
 			errors.As(err, &e)
 			r.fault(max(1, e.Line), "%s", e.Message)
 			break

@@ -5,7 +5,7 @@ import (
 
 	"github.com/rhysd/actionlint"
 
-	"merlon/internal/engine/cicd/document"
+	"merlon/internal/document"
 	"merlon/internal/engine/cicd/github/expression"
 	"merlon/internal/engine/cicd/github/workflow"
 	"merlon/internal/finding"
@@ -260,7 +260,7 @@ func secretsOutside(p *Pass, b workflow.Body) {
 	}
 	jobs := p.File.Doc.Get("jobs")
 	for _, e := range jobs.Entries {
-		if !strings.EqualFold(e.Key.Value, b.Job.ID.Value) {
+		if !strings.EqualFold(e.Key, b.Job.ID.Value) {
 			continue
 		}
 		e.Value.Walk(func(n *document.Node) bool {

@@ -5,7 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"merlon/internal/engine/cicd/document"
+	"merlon/internal/document"
+	"merlon/internal/engine/cicd/pipeline"
 	"merlon/internal/finding"
 )
 
@@ -21,7 +22,7 @@ const minimum = 7
 
 // Dependabot checks the configuration. Its error is a *document.Error.
 func Dependabot(p string, b []byte, out func(*finding.Rule, finding.Finding)) error {
-	docs, err := document.Parse(b)
+	docs, err := document.ParseAll(b, pipeline.Limits)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/rhysd/actionlint"
 
-	"merlon/internal/engine/cicd/document"
+	"merlon/internal/document"
 	"merlon/internal/engine/cicd/github/expression"
 	"merlon/internal/engine/cicd/github/flow"
 	"merlon/internal/engine/cicd/github/workflow"

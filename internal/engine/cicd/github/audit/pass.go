@@ -11,7 +11,7 @@ import (
 
 	"github.com/rhysd/actionlint"
 
-	"merlon/internal/engine/cicd/document"
+	"merlon/internal/document"
 	"merlon/internal/engine/cicd/github/expression"
 	"merlon/internal/engine/cicd/github/flow"
 	"merlon/internal/engine/cicd/github/workflow"
@@ -145,7 +145,7 @@ func (p *Pass) atStep(s *actionlint.Step) document.Place {
 // every scalar of the document.
 func (p *Pass) scalars(visit func(*document.Node)) {
 	p.File.Doc.Walk(func(n *document.Node) bool {
-		if n.Kind == document.Scalar {
+		if n.IsScalar() {
 			visit(n)
 		}
 		return true

@@ -6,7 +6,7 @@ import (
 
 	"github.com/rhysd/actionlint"
 
-	"merlon/internal/engine/cicd/document"
+	"merlon/internal/document"
 	"merlon/internal/engine/cicd/github/flow"
 	"merlon/internal/engine/cicd/github/workflow"
 	"merlon/internal/finding"
@@ -165,15 +165,15 @@ func undocumented(p *Pass) {
 			continue
 		}
 		for _, e := range b.Entries {
-			if e.Key.Value == "contents" && e.Value.Text() == "read" || e.Value.Text() == "none" {
+			if e.Key == "contents" && e.Value.Text() == "read" || e.Value.Text() == "none" {
 				continue
 			}
-			if _, ok := p.File.Source.Comment(e.Key.Line); ok ||
-				strings.HasPrefix(strings.TrimSpace(p.File.Source.Line(e.Key.Line-1)), "#") {
+			if _, ok := p.File.Source.Comment(e.Line); ok ||
+				strings.HasPrefix(strings.TrimSpace(p.File.Source.Line(e.Line-1)), "#") {
 				continue
 			}
-			p.report("undocumented-permission", p.File.Source.Whole(e.Key), "", "Nothing says why the token "+
-				"needs %s: %s", e.Key.Value, e.Value.Text())
+			p.report("undocumented-permission", p.File.Source.Whole(e.KeyNode()), "", "Nothing says why the token "+
+				"needs %s: %s", e.Key, e.Value.Text())
 			break // once for a block
 		}
 	}
@@ -202,7 +202,7 @@ func concurrency(p *Pass) {
 func names(p *Pass) {
 	first := document.Place{Line: 1, Column: 1, EndLine: 1}
 	if len(p.File.Doc.Entries) > 0 {
-		first = p.File.Source.Whole(p.File.Doc.Entries[0].Key)
+		first = p.File.Source.Whole(p.File.Doc.Entries[0].KeyNode())
 	}
 	if p.File.Doc.Get("name").Text() == "" {
 		p.report("anonymous-definition", first, "", "The file has no name to be shown")

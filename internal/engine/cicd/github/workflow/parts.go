@@ -7,7 +7,7 @@ import (
 
 	"github.com/rhysd/actionlint"
 
-	"merlon/internal/engine/cicd/document"
+	"merlon/internal/document"
 )
 
 // A Body is a list of steps that run one after another: a job's or an action's.

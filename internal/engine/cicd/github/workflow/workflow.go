@@ -12,7 +12,8 @@ import (
 
 	"github.com/rhysd/actionlint"
 
-	"merlon/internal/engine/cicd/document"
+	"merlon/internal/document"
+	"merlon/internal/engine/cicd/pipeline"
 )
 
 // A File is a workflow or an action.
@@ -80,7 +81,7 @@ func NoAction(err error) bool { return errors.Is(err, errNoAction) }
 // Read reads a workflow or an action by its path. Its error is a
 // *document.Error, or one that NoAction knows.
 func Read(p string, b []byte) (*File, error) {
-	docs, err := document.Parse(b)
+	docs, err := document.ParseAll(b, pipeline.Limits)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +156,7 @@ func (f *File) readParallel() {
 	}
 	for _, e := range jobs.Entries {
 		steps := e.Value.Get("steps")
-		job := f.Workflow.Jobs[strings.ToLower(e.Key.Value)]
+		job := f.Workflow.Jobs[strings.ToLower(e.Key)]
 		if job == nil || !steps.IsList() {
 			continue
 		}
@@ -176,7 +177,7 @@ func (f *File) readAction() {
 	}
 	if inputs := f.Doc.Get("inputs"); inputs.IsMap() {
 		for _, e := range inputs.Entries {
-			in := Input{Name: strings.ToLower(e.Key.Value)}
+			in := Input{Name: strings.ToLower(e.Key)}
 			if d := e.Value.Get("default"); d != nil {
 				in.Default = String(d)
 			}
@@ -186,7 +187,7 @@ func (f *File) readAction() {
 	if outputs := f.Doc.Get("outputs"); outputs.IsMap() {
 		for _, e := range outputs.Entries {
 			if v := e.Value.Get("value"); v != nil {
-				a.Outputs[strings.ToLower(e.Key.Value)] = String(v)
+				a.Outputs[strings.ToLower(e.Key)] = String(v)
 			}
 		}
 	}
@@ -241,7 +242,7 @@ func step(n *document.Node) *actionlint.Step {
 		a := &actionlint.ExecAction{Uses: String(uses), Inputs: map[string]*actionlint.Input{}}
 		if with := n.Get("with"); with.IsMap() {
 			for _, e := range with.Entries {
-				a.Inputs[strings.ToLower(e.Key.Value)] = &actionlint.Input{Name: String(e.Key), Value: String(e.Value)}
+				a.Inputs[strings.ToLower(e.Key)] = &actionlint.Input{Name: String(e.KeyNode()), Value: String(e.Value)}
 			}
 		}
 		s.Exec = a
@@ -258,7 +259,7 @@ func env(n *document.Node) *actionlint.Env {
 	}
 	out := &actionlint.Env{Vars: map[string]*actionlint.EnvVar{}}
 	for _, e := range n.Entries {
-		out.Vars[strings.ToLower(e.Key.Value)] = &actionlint.EnvVar{Name: String(e.Key), Value: String(e.Value)}
+		out.Vars[strings.ToLower(e.Key)] = &actionlint.EnvVar{Name: String(e.KeyNode()), Value: String(e.Value)}
 	}
 	return out
 }

@@ -1,9 +1,4 @@
-// Package yamltext reads YAML (1.2.2, with the merge keys of 1.1) that strangers wrote:
-// the documents of a text, one after another, with their places. The library stops at what
-// it calls a node; this package catches what the library does not catch, says where a text
-// is wrong, and follows aliases and merge keys within limits, so that a reader of one kind
-// of file sees maps, lists and scalars only.
-package yamltext
+package document
 
 import (
 	"bytes"
@@ -35,7 +30,12 @@ func (e *Error) Error() string {
 	return "line " + strconv.Itoa(e.Line) + ": " + e.Message
 }
 
-// A Reader reads the documents of a text. Depth and Values bound what Followed returns;
+// A Reader reads the YAML documents of a text (1.2.2, with the merge keys of 1.1), one
+// after another. It catches what the library does not catch, says where a text is wrong, and
+// follows aliases and merge keys within limits.
+//
+// Only what needs the library's own nodes uses it; all else calls ParseFirst or
+// ParseAll. Depth and Values bound what Followed returns;
 // Next does not look at them.
 type Reader struct {
 	Depth  int // how many values stand inside each other
@@ -219,11 +219,11 @@ func (r *Reader) merge(n *yaml.Node) error {
 
 func (r *Reader) count(n *yaml.Node, values int) error {
 	if r.total += values; r.total > r.Values {
-		return &Error{Line: n.Line, Message: fmt.Sprintf("more than %d values", r.Values), Exceeded: true}
+		return tooMany(n.Line, r.Values)
 	}
 	return nil
 }
 
 func (r *Reader) deep(n *yaml.Node) error {
-	return &Error{Line: n.Line, Message: fmt.Sprintf("more than %d values inside each other", r.Depth), Exceeded: true}
+	return tooDeep(n.Line, r.Depth)
 }

@@ -117,7 +117,7 @@ func bytesOf(text string, n int) int {
 // Whole returns the place of a node's scalar, or of the first line of anything
 // else.
 func (s *Source) Whole(n *Node) Place {
-	if n.Kind != Scalar || n.Block || n.Value == "" {
+	if !n.IsScalar() || n.Block || n.Value == "" {
 		return Place{Line: n.Line, Column: n.Column, EndLine: n.Line}
 	}
 	return s.start(n.Line, n.Column, n.Value)

@@ -1,141 +1,57 @@
-package tree
+package document
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"unicode/utf8"
-
-	"merlon/internal/yamltext"
-
-	"go.yaml.in/yaml/v3"
 )
 
-// Parse reads a text of YAML or JSON; of several YAML documents the first one that
-// is a map or a list. Its error is an *Error.
-func Parse(text []byte) (*Node, error) {
-	if len(text) > MaxSize {
-		return nil, &Error{Message: fmt.Sprintf("is larger than %d MiB", MaxSize>>20)}
+// ParseJSON reads one JSON value (RFC 8259). As the tools that read such files do, it
+// takes a comma before the end of a map or a list and tabs in strings; comments ("//",
+// "/*") only if Limits.Comments says so. Its error is an *Error.
+func ParseJSON(text []byte, limits Limits) (*Node, error) {
+	if err := limits.checkSize(text); err != nil {
+		return nil, err
 	}
-	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
-	head := bytes.TrimLeft(text, " \t\r\n")
-	var fault error
-	if len(head) > 0 && (head[0] == '{' || head[0] == '[') {
-		r := &jsonReader{text: text, line: 1}
-		n, err := r.document()
-		if err == nil {
-			return n, nil
-		}
-		fault = err
-		if r.exceeded { // the other reader would only take longer to say the same
-			return nil, err
-		}
-	}
-	n, err := parseYAML(text)
-	if err != nil && fault != nil {
-		return nil, fault
-	}
-	return n, err
+	r := &jsonReader{text: bytes.TrimPrefix(text, byteOrderMark), line: 1, limits: limits}
+	return r.document()
 }
 
-func parseYAML(text []byte) (*Node, error) {
-	r := yamltext.NewReader(text)
-	r.Depth, r.Values = MaxDepth, MaxValues
-	c := converter{}
-	for {
-		y, err := r.Followed()
-		if errors.Is(err, io.EOF) {
-			return nil, &Error{Message: "holds no document"}
-		}
-		if err != nil {
-			return nil, err
-		}
-		if n := c.convert(y); n.IsMap() || n.IsList() {
-			return n, nil
-		}
-	}
-}
-
-// converter turns the library's nodes into ours. It has those that anchors name, which
-// stay shared.
-type converter map[*yaml.Node]*Node
-
-func (c converter) convert(y *yaml.Node) *Node {
-	if n := c[y]; n != nil {
-		return n
-	}
-	n := &Node{Line: y.Line, Column: y.Column}
-	switch y.Kind {
-	case yaml.MappingNode:
-		n.Kind = Map
-		for i := 0; i+1 < len(y.Content); i += 2 {
-			key := y.Content[i]
-			if key.Kind != yaml.ScalarNode {
-				continue // a key that is a list or a map means nothing here
-			}
-			n.Entries = append(n.Entries, Entry{Key: key.Value, Line: key.Line, Column: key.Column,
-				Value: c.convert(y.Content[i+1])})
-		}
-		n.close()
-	case yaml.SequenceNode:
-		n.Kind = List
-		for _, item := range y.Content {
-			n.Items = append(n.Items, c.convert(item))
-		}
-	default:
-		n.Kind, n.Value = scalar(y), y.Value
-	}
-	if y.Anchor != "" {
-		c[y] = n
-	}
-	return n
-}
-
-func scalar(y *yaml.Node) Kind {
-	switch y.ShortTag() {
-	case "!!null":
-		return Null
-	case "!!bool":
-		return Bool
-	case "!!int":
-		return Int
-	case "!!float":
-		return Float
-	}
-	return String
-}
-
-// jsonReader reads JSON (RFC 8259), and besides: a comma before the end of a map or
-// a list, and tabs in strings. It knows the line of each value, which the library's
-// decoder does not tell.
+// jsonReader reads JSON with the place of each value, which encoding/json does not
+// tell.
 type jsonReader struct {
-	text     []byte
-	at       int
-	line     int
-	start    int // offset of the line
-	column   int // characters up to counted
-	counted  int
-	values   int
-	depth    int
-	exceeded bool
+	text    []byte
+	limits  Limits
+	at      int // offset of the next byte
+	line    int
+	start   int // offset of the line
+	column  int // characters from start up to counted
+	counted int // offset: columns are counted on from here, because a line can be the whole file
+	values  int
+	depth   int
 }
 
 func (r *jsonReader) document() (*Node, error) {
-	r.space()
+	if err := r.space(); err != nil {
+		return nil, err
+	}
 	n, err := r.value()
 	if err != nil {
 		return nil, err
 	}
-	if r.space(); r.at < len(r.text) {
+	if err := r.space(); err != nil {
+		return nil, err
+	}
+	if r.at < len(r.text) {
 		return nil, r.fault("something follows the end of the document")
 	}
 	return n, nil
 }
 
 func (r *jsonReader) fault(format string, args ...any) error {
-	return &Error{Line: r.line, Message: "is not valid JSON: " + fmt.Sprintf(format, args...)}
+	return &Error{Line: r.line, Message: "not valid JSON: " + fmt.Sprintf(format, args...)}
 }
 
 // place returns the line and the column of the next byte.
@@ -148,14 +64,52 @@ func (r *jsonReader) place() (line, column int) {
 	return r.line, r.column + 1
 }
 
-func (r *jsonReader) space() {
-	for ; r.at < len(r.text); r.at++ {
-		switch r.text[r.at] {
-		case '\n':
+// space skips white space, and comments where they are taken.
+func (r *jsonReader) space() error {
+	for r.at < len(r.text) {
+		switch c := r.text[r.at]; {
+		case c == '\n':
 			r.line, r.start = r.line+1, r.at+1
-		case ' ', '\t', '\r':
+			r.at++
+		case c == ' ' || c == '\t' || c == '\r':
+			r.at++
+		case c == '/' && r.limits.Comments:
+			size, err := r.comment()
+			if err != nil || size == 0 {
+				return err
+			}
+			r.skip(size)
 		default:
-			return
+			return nil
+		}
+	}
+	return nil
+}
+
+// comment returns the size of the comment at the place; 0: there is none.
+func (r *jsonReader) comment() (int, error) {
+	rest := r.text[r.at:]
+	switch {
+	case bytes.HasPrefix(rest, []byte("//")):
+		if end := bytes.IndexByte(rest, '\n'); end >= 0 {
+			return end, nil
+		}
+		return len(rest), nil
+	case bytes.HasPrefix(rest, []byte("/*")):
+		end := bytes.Index(rest[2:], []byte("*/"))
+		if end < 0 {
+			return 0, r.fault("a comment does not end")
+		}
+		return end + 4, nil
+	}
+	return 0, nil
+}
+
+// skip goes on by a number of bytes and counts their lines.
+func (r *jsonReader) skip(size int) {
+	for end := r.at + size; r.at < end; r.at++ {
+		if r.text[r.at] == '\n' {
+			r.line, r.start = r.line+1, r.at+1
 		}
 	}
 }
@@ -171,10 +125,11 @@ func (r *jsonReader) value() (*Node, error) {
 	r.values++
 	r.depth++
 	defer func() { r.depth-- }()
-	if r.values > MaxValues || r.depth > MaxDepth {
-		r.exceeded = true
-		return nil, &Error{Line: r.line, Message: fmt.Sprintf("has more than %d values, or %d inside "+
-			"each other", MaxValues, MaxDepth)}
+	switch {
+	case r.values > r.limits.Values:
+		return nil, tooMany(r.line, r.limits.Values)
+	case r.depth > r.limits.Depth:
+		return nil, tooDeep(r.line, r.limits.Depth)
 	}
 	n := &Node{}
 	n.Line, n.Column = r.place()
@@ -210,9 +165,12 @@ func (r *jsonReader) value() (*Node, error) {
 
 func (r *jsonReader) object(n *Node) error {
 	for r.at++; ; {
-		if r.space(); r.peek() == '}' {
+		if err := r.space(); err != nil {
+			return err
+		}
+		if r.peek() == '}' {
 			r.at++
-			n.close()
+			n.indexKeys()
 			return nil
 		}
 		if r.peek() != '"' {
@@ -224,11 +182,16 @@ func (r *jsonReader) object(n *Node) error {
 		if e.Key, err = r.str(); err != nil {
 			return err
 		}
-		if r.space(); r.peek() != ':' {
+		if err := r.space(); err != nil {
+			return err
+		}
+		if r.peek() != ':' {
 			return r.fault("expected a colon after %.40q", e.Key)
 		}
 		r.at++
-		r.space()
+		if err := r.space(); err != nil {
+			return err
+		}
 		if e.Value, err = r.value(); err != nil {
 			return err
 		}
@@ -241,7 +204,10 @@ func (r *jsonReader) object(n *Node) error {
 
 func (r *jsonReader) list(n *Node) error {
 	for r.at++; ; {
-		if r.space(); r.peek() == ']' {
+		if err := r.space(); err != nil {
+			return err
+		}
+		if r.peek() == ']' {
 			r.at++
 			return nil
 		}
@@ -258,7 +224,9 @@ func (r *jsonReader) list(n *Node) error {
 
 // comma skips the comma between two values; before the end there may be none.
 func (r *jsonReader) comma(end byte) error {
-	r.space()
+	if err := r.space(); err != nil {
+		return err
+	}
 	switch r.peek() {
 	case ',':
 		r.at++

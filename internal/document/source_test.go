@@ -9,14 +9,14 @@ import (
 
 func parse(t *testing.T, text string) *Node {
 	t.Helper()
-	docs, err := Parse([]byte(text))
+	docs, err := ParseAll([]byte(text), testLimits)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return docs[0]
 }
 
-func TestParse(t *testing.T) {
+func TestParseAll(t *testing.T) {
 	n := parse(t, "base: &b\n  x: 1\n  y: [a, {k: v}]\njob:\n  <<: *b\n  x: 2\nlist: !reference [.a, script]\n")
 	if got := n.At("job", "x").Text(); got != "2" {
 		t.Errorf("job.x is %q: the map's own key comes first", got)
@@ -45,12 +45,12 @@ func TestLimits(t *testing.T) {
 		"bomb":      {bomb, "more than 500000 values"},
 		"deep":      {strings.Repeat("[", 150) + strings.Repeat("]", 150), "inside each other"},
 		"recursive": {"a: &a\n  b: *a\n", "stands inside of what it names"},
-		"large":     {strings.Repeat("a", MaxSize+1), "larger than 4 MiB"},
+		"large":     {strings.Repeat("a", int(testLimits.Size)+1), "larger than 4 MiB"},
 		"no YAML":   {"a: [\n", "line 1: not valid YAML"},
 		"documents": {strings.Repeat("---\na\n", 1200), "more than 1000 documents"},
 		"merged":    {"a: &a {<<: [*a]}", "stands inside of what it names"},
 	} {
-		_, err := Parse([]byte(c.text))
+		_, err := ParseAll([]byte(c.text), testLimits)
 		var e *Error
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
@@ -92,11 +92,11 @@ func TestComment(t *testing.T) {
 	}
 }
 
-func FuzzParse(f *testing.F) {
+func FuzzParseAll(f *testing.F) {
 	f.Add([]byte("a: &a [1, *a]\n---\n<<: {b: |\n  c}\n"))
 	f.Add([]byte("a: &a {x: y}\nb: {<<: [*a, *a]}\nc: !!merge d\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		docs, err := Parse(b)
+		docs, err := ParseAll(b, testLimits)
 		if err != nil {
 			var e *Error
 			if !errors.As(err, &e) {
@@ -107,7 +107,7 @@ func FuzzParse(f *testing.F) {
 		src := NewSource(b)
 		for _, d := range docs {
 			d.Walk(func(n *Node) bool {
-				if n.Kind == Scalar && len(n.Value) > 0 {
+				if n.IsScalar() && len(n.Value) > 0 {
 					src.Part(n, len(n.Value)/2, len(n.Value)-len(n.Value)/2)
 				}
 				return true

@@ -1,4 +1,4 @@
-package yamltext
+package document
 
 import (
 	"errors"
@@ -11,14 +11,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-func reader(text string) *Reader {
+func yamlReader(text string) *Reader {
 	r := NewReader([]byte(text))
 	r.Depth, r.Values = 100, 10_000
 	return r
 }
 
 // all returns what the documents of a text hold.
-func all(r *Reader) ([]any, error) {
+func readAll(r *Reader) ([]any, error) {
 	var out []any
 	for {
 		n, err := r.Followed()
@@ -55,7 +55,7 @@ func TestFollowed(t *testing.T) {
 		"a word":         {"a:\n  \"<<\": {b: 1}\n", []any{m{"a": m{"<<": m{"b": 1}}}}},
 		"anchors by doc": {"a: &x 1\nb: *x\n---\na: &x 2\nb: *x\n", []any{m{"a": 1, "b": 1}, m{"a": 2, "b": 2}}},
 	} {
-		got, err := all(reader(c.text))
+		got, err := readAll(yamlReader(c.text))
 		if err != nil || !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %v, %v; want %v", name, got, err, c.want)
 		}
@@ -63,8 +63,8 @@ func TestFollowed(t *testing.T) {
 }
 
 // Keys stand where they are used, and what an anchor names is one node.
-func TestPlaces(t *testing.T) {
-	n, err := reader("a: &x b\nlist: &l [1]\n*x : *l\n").Followed()
+func TestFollowedPlaces(t *testing.T) {
+	n, err := yamlReader("a: &x b\nlist: &l [1]\n*x : *l\n").Followed()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,14 +77,14 @@ func TestPlaces(t *testing.T) {
 }
 
 func TestNext(t *testing.T) {
-	n, err := reader("a: &x 1\nb: *x\n").Next()
+	n, err := yamlReader("a: &x 1\nb: *x\n").Next()
 	if err != nil || n.Content[3].Kind != yaml.AliasNode {
 		t.Errorf("%+v, %v: want the alias", n, err)
 	}
 }
 
 // Hostile texts end with an error that says where, quickly.
-func TestHostile(t *testing.T) {
+func TestHostileYAML(t *testing.T) {
 	bomb, merges := "a0: &a0 [x, x]\n", "a0: &a0 {k: v}\n"
 	for i := 1; i < 40; i++ {
 		bomb += fmt.Sprintf("a%d: &a%d [*a%d, *a%d]\n", i, i, i-1, i-1)
@@ -113,7 +113,7 @@ func TestHostile(t *testing.T) {
 		"half":         {"a: [\n", "line 1: not valid YAML", false},
 		"control":      {"a: \x01", "not valid YAML", false},
 	} {
-		_, err := all(reader(c.text))
+		_, err := readAll(yamlReader(c.text))
 		var e *Error
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), c.want) || e.Exceeded != c.exceeded {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
@@ -124,7 +124,7 @@ func TestHostile(t *testing.T) {
 func FuzzFollowed(f *testing.F) {
 	f.Add([]byte("a: &x {b: 1}\nc: *x\n<<: *x\n---\n? *x\n: [!!merge d, *x]\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		r := reader(string(text))
+		r := yamlReader(string(text))
 		for {
 			n, err := r.Followed()
 			if errors.Is(err, io.EOF) {
@@ -137,17 +137,17 @@ func FuzzFollowed(f *testing.F) {
 				}
 				return
 			}
-			walk(t, n, 0)
+			walkYAML(t, n, 0)
 		}
 	})
 }
 
-func walk(t *testing.T, n *yaml.Node, depth int) {
+func walkYAML(t *testing.T, n *yaml.Node, depth int) {
 	t.Helper()
 	if n.Kind == yaml.AliasNode || depth > 100 {
 		t.Fatalf("%+v is left at depth %d", n, depth)
 	}
 	for _, c := range n.Content {
-		walk(t, c, depth+1)
+		walkYAML(t, c, depth+1)
 	}
 }

@@ -1,4 +1,4 @@
-package tree
+package document
 
 import (
 	"encoding/json"
@@ -7,12 +7,15 @@ import (
 	"testing"
 )
 
+// testLimits are as large as those of the largest users.
+var testLimits = Limits{Size: 4 << 20, Depth: 100, Values: 500_000, Documents: 1000}
+
 func TestPlaces(t *testing.T) {
 	for name, text := range map[string]string{
 		"yaml": "a: 1\nb:\n  c: [x, 'é', {d: 2.5}]\n",
 		"json": "{\"a\": 1,\n\"b\":\n  {\"c\": [\"x\", \"\\u00e9\", {\"d\": 2.5}]}\n}\n",
 	} {
-		n, err := Parse([]byte(text))
+		n, err := ParseFirst([]byte(text), testLimits)
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -30,7 +33,7 @@ func TestPlaces(t *testing.T) {
 }
 
 func TestPointerEscapes(t *testing.T) {
-	n, err := Parse([]byte(`{"paths": {"/a/{b}": {"x~y": 1}}}`))
+	n, err := ParseFirst([]byte(`{"paths": {"/a/{b}": {"x~y": 1}}}`), testLimits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +67,7 @@ func TestHostile(t *testing.T) {
 		"bad escape":   `{"a": "\q"}`,
 		"merge itself": "a: &a\n  <<: *a\n",
 	} {
-		if n, err := Parse([]byte(text)); err == nil {
+		if n, err := ParseFirst([]byte(text), testLimits); err == nil {
 			t.Errorf("%s was read as %v", name, n.Any())
 		}
 	}
@@ -75,7 +78,7 @@ func TestTolerates(t *testing.T) {
 		"trailing comma": `{"a": [1, 2,], }`, "mark": "\xef\xbb\xbf{\"a\": [1, 2]}", "tab": "{\n\t\"a\":\t[1, 2]}",
 		"twice": "a: [1, 2]\na: 3", "merged": "x: &x\n  a: [1, 2]\n<<: *x", "second": "---\n---\na: [1, 2]",
 	} {
-		n, err := Parse([]byte(text))
+		n, err := ParseFirst([]byte(text), testLimits)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -86,11 +89,11 @@ func TestTolerates(t *testing.T) {
 	}
 }
 
-func FuzzParse(f *testing.F) {
+func FuzzParseFirst(f *testing.F) {
 	f.Add([]byte(`{"a": [1, -2.5e3, "\ud83d\ude00", null, true]}`))
 	f.Add([]byte("a: &x {b: 1}\nc: *x\n<<: *x\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		n, err := Parse(text)
+		n, err := ParseFirst(text, testLimits)
 		if err != nil {
 			return
 		}

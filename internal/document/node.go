@@ -1,22 +1,13 @@
-// Package tree reads the YAML and JSON of API descriptions: values with their
-// places, within limits that hold for files somebody hostile wrote. Nothing is
-// thrown away that a tolerant reader can still use: of equal keys the first
-// counts, what an alias names is shared.
-package tree
+// Package document reads the YAML and JSON of files that nobody trusts: values with
+// their line and column, within limits. Aliases and merge keys are followed, so that
+// the reader of one kind of file sees maps, lists and scalars only. Nothing is thrown
+// away that a tolerant reader can still use: of equal keys the first counts, what an
+// alias names is shared.
+package document
 
 import (
 	"strconv"
 	"strings"
-
-	"merlon/internal/yamltext"
-)
-
-// Limits of one file. The descriptions of the largest public APIs have 12 MB and
-// 400,000 values.
-const (
-	MaxSize   = 32 << 20  // bytes
-	MaxDepth  = 200       // values inside each other, aliases followed
-	MaxValues = 2_000_000 // values, aliases followed
 )
 
 // A Kind is what a Node holds.
@@ -37,7 +28,9 @@ const (
 // value that is not there.
 type Node struct {
 	Kind    Kind
+	Block   bool   // a scalar in literal or folded style
 	Value   string // of a scalar, as it is written, unquoted
+	Tag     string // of YAML, "" of JSON: "!!str", "!!null", "!reference", …
 	Line    int    // from 1
 	Column  int    // from 1, in characters
 	Entries []Entry
@@ -54,15 +47,13 @@ type Entry struct {
 	Value  *Node
 }
 
-// An Error says where a text cannot be read.
-type Error = yamltext.Error
+// indexedSize is the number of entries from which on a map has an index: descriptions
+// of APIs have maps of thousands of paths and schemas.
+const indexedSize = 12
 
-// indexed is the size from which on a map has an index.
-const indexed = 12
-
-// close is called when a map is complete.
-func (n *Node) close() {
-	if len(n.Entries) < indexed {
+// indexKeys is called when a map is complete.
+func (n *Node) indexKeys() {
+	if len(n.Entries) < indexedSize {
 		return
 	}
 	n.index = make(map[string]int, len(n.Entries))
@@ -88,6 +79,19 @@ func (n *Node) entry(key string) *Entry {
 		if n.Entries[i].Key == key {
 			return &n.Entries[i]
 		}
+	}
+	return nil
+}
+
+// KeyNode returns the key as a value, for its place.
+func (e Entry) KeyNode() *Node {
+	return &Node{Kind: String, Value: e.Key, Tag: "!!str", Line: e.Line, Column: e.Column}
+}
+
+// Key returns the key itself, for its place, or nil.
+func (n *Node) Key(key string) *Node {
+	if e := n.entry(key); e != nil {
+		return e.KeyNode()
 	}
 	return nil
 }
@@ -127,6 +131,39 @@ func (n *Node) Text() string {
 	}
 	return n.Value
 }
+
+// Scalars returns the scalar itself, or those of a list, lists inside included.
+// A list that names a value elsewhere (GitLab's !reference) has none.
+func (n *Node) Scalars() []*Node {
+	switch {
+	case n == nil || n.Kind == Map || n.Kind == Null || n.Tag == "!reference":
+		return nil
+	case n.Kind != List:
+		return []*Node{n}
+	}
+	var out []*Node
+	for _, item := range n.Items {
+		out = append(out, item.Scalars()...)
+	}
+	return out
+}
+
+// Walk calls visit for the node and every value below it, keys left out, until
+// visit says that it does not want what is below.
+func (n *Node) Walk(visit func(*Node) bool) {
+	if n == nil || !visit(n) {
+		return
+	}
+	for _, e := range n.Entries {
+		e.Value.Walk(visit)
+	}
+	for _, item := range n.Items {
+		item.Walk(visit)
+	}
+}
+
+// IsScalar reports whether the node is neither a map nor a list; null is a scalar.
+func (n *Node) IsScalar() bool { return n != nil && n.Kind != Map && n.Kind != List }
 
 // IsMap reports whether the node is a map.
 func (n *Node) IsMap() bool { return n != nil && n.Kind == Map }
