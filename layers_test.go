@@ -99,10 +99,10 @@ var mayImport = map[string]string{
 
 	"internal/scan/scantest": "internal/scan internal/finding",
 	"internal/engine/sast": "internal/errs internal/finding internal/scan " +
-		sast("cache cst entropy flow frameworks generic ir lang lang/all model pattern pcre route rule "+
+		sast("cache callgraph cst entropy frameworks generic ir lang lang/all model pattern pcre route rule "+
 			"scope taint taint/findings taint/rulematch tree"),
-	"internal/engine/sast/code": "internal/errs internal/finding internal/scan internal/engine/sast " +
-		sast("cache cst flow lang lang/all route rule rules"),
+	"internal/engine/sast/analyzer": "internal/errs internal/finding internal/scan internal/engine/sast " +
+		sast("callgraph cache cst lang lang/all route rule rules"),
 	"internal/engine/sast/ruletest": "internal/engine/sast " + sast("lang/all rule"),
 	"internal/engine/sast/rules":    "internal/errs internal/finding " + sast("frameworks model rule"),
 
@@ -136,7 +136,7 @@ var mayImport = map[string]string{
 	"internal/engine/sast/taint/taintset":   sast("taint/syncmap ir model pattern"),
 	"internal/engine/sast/taint/syncmap":    "",
 
-	"internal/engine/sast/flow":       sast("ir tree"),
+	"internal/engine/sast/callgraph":  sast("ir tree"),
 	"internal/engine/sast/ir":         sast("lang scope tree"),
 	"internal/engine/sast/pattern":    sast("cst lang pcre rule scope tree"),
 	"internal/engine/sast/generic":    sast("rule"),
@@ -155,7 +155,7 @@ var mayImport = map[string]string{
 
 	"internal/engine/secrets": "internal/errs internal/finding internal/scan internal/scan/scantest",
 	"internal/engine/sca": "internal/errs internal/finding internal/scan internal/scan/scantest " +
-		"internal/sbom internal/upgrade internal/engine/sast " + sast("cst flow ir lang lang/all scope tree"),
+		"internal/sbom internal/upgrade internal/engine/sast " + sast("callgraph cst ir lang lang/all scope tree"),
 	"internal/engine/iac": "internal/document internal/errs internal/finding internal/scan " +
 		"internal/scan/scantest",
 	"internal/engine/cicd": "internal/document internal/errs internal/finding internal/scan " +
@@ -193,7 +193,7 @@ var mayImport = map[string]string{
 	"internal/engine/api/operations": "internal/errs internal/finding internal/scan " + apiModel + rules +
 		"internal/engine/api/authz internal/engine/api/conformance internal/engine/api/graphql " + dast + "check " +
 		dast + "livescan " + dast + "session " + dast + "sideeffect",
-	"internal/engine/all": "internal/scan internal/engine/sast/code internal/engine/secrets internal/engine/sca " +
+	"internal/engine/all": "internal/scan internal/engine/sast/analyzer internal/engine/secrets internal/engine/sca " +
 		"internal/engine/iac internal/engine/cicd internal/engine/container " + dast + "application " +
 		"internal/engine/api/lint internal/engine/api/operations",
 	"internal/sbom":   "internal/finding internal/license",

@@ -15,7 +15,7 @@ import (
 	containerimage "merlon/internal/engine/container/image"
 	dastapplication "merlon/internal/engine/dast/application"
 	iacconfiguration "merlon/internal/engine/iac/configuration"
-	sastcode "merlon/internal/engine/sast/code"
+	sastanalyzer "merlon/internal/engine/sast/analyzer"
 	scadependencies "merlon/internal/engine/sca/dependencies"
 	secretscredentials "merlon/internal/engine/secrets/credentials"
 	secretshistory "merlon/internal/engine/secrets/history"
@@ -36,7 +36,7 @@ var Analyzers = []*scan.Analyzer{
 	containerimage.Analyzer,
 	dastapplication.Analyzer,
 	iacconfiguration.Analyzer,
-	sastcode.Analyzer,
+	sastanalyzer.Analyzer,
 	scadependencies.Analyzer,
 	secretscredentials.Analyzer,
 	secretshistory.Analyzer,

@@ -13,8 +13,8 @@ import (
 	"unsafe"
 
 	"merlon/internal/engine/sast/cache"
+	"merlon/internal/engine/sast/callgraph"
 	"merlon/internal/engine/sast/cst"
-	"merlon/internal/engine/sast/flow"
 	"merlon/internal/engine/sast/ir"
 	"merlon/internal/engine/sast/lang"
 	"merlon/internal/engine/sast/lang/all"
@@ -36,12 +36,12 @@ type Source struct {
 
 // Options say how Check works. The zero value is ready.
 type Options struct {
-	Workers    int               // files at a time; 0 is the number of processors
-	Limits     cst.Limits        // of parsing one file
-	Local      bool              // follow data inside of functions only
-	LeaveTests bool              // follow no data in tests (lang.Tests); other rules look at them
-	Modules    []flow.Module     // of Go; see GoModules
-	Properties map[string]string // what configuration files of the program say, by key
+	Workers    int                // files at a time; 0 is the number of processors
+	Limits     cst.Limits         // of parsing one file
+	Local      bool               // follow data inside of functions only
+	LeaveTests bool               // follow no data in tests (lang.Tests); other rules look at them
+	Modules    []callgraph.Module // of Go; see GoModules
+	Properties map[string]string  // what configuration files of the program say, by key
 	// Cache is what the last check has left, nil for none. Its version stands for the
 	// program and the rules.
 	Cache    *cache.Cache

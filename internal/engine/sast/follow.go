@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"golang.org/x/mod/modfile"
-	"merlon/internal/engine/sast/flow"
+	"merlon/internal/engine/sast/callgraph"
 	"merlon/internal/engine/sast/frameworks"
 	"merlon/internal/engine/sast/ir"
 	"merlon/internal/engine/sast/model"
@@ -100,8 +100,8 @@ func prompt[T any](ctx context.Context, f func() (T, error)) (T, error) {
 // program follows data through one program.
 func (s *Set) program(ctx context.Context, files []*ir.File, models []*model.Model, o Options) ([]Match, []Problem) {
 	o.tell(Joining, 0, len(files))
-	graph, err := prompt(ctx, func() (*flow.Graph, error) {
-		return flow.Build(ctx, files, flow.Options{Workers: o.Workers, Modules: o.Modules})
+	graph, err := prompt(ctx, func() (*callgraph.Graph, error) {
+		return callgraph.Build(ctx, files, callgraph.Options{Workers: o.Workers, Modules: o.Modules})
 	})
 	if err != nil {
 		return nil, []Problem{{Err: fmt.Errorf("the call graph: %w", err)}}
@@ -233,14 +233,14 @@ func skipped(f *ir.File) []Problem {
 
 // GoModules returns the modules whose go.mod files are among the texts, by path; those
 // inside of others come before them.
-func GoModules(files map[string][]byte) []flow.Module {
-	var out []flow.Module
+func GoModules(files map[string][]byte) []callgraph.Module {
+	var out []callgraph.Module
 	for name, text := range files {
 		if module := modfile.ModulePath(text); module != "" {
-			out = append(out, flow.Module{Path: module, Folder: path.Dir(name)})
+			out = append(out, callgraph.Module{Path: module, Folder: path.Dir(name)})
 		}
 	}
-	slices.SortFunc(out, func(a, b flow.Module) int {
+	slices.SortFunc(out, func(a, b callgraph.Module) int {
 		return cmp.Or(cmp.Compare(len(b.Path), len(a.Path)), cmp.Compare(a.Path, b.Path),
 			cmp.Compare(a.Folder, b.Folder))
 	})

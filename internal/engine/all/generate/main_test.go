@@ -24,15 +24,23 @@ func TestListIsUpToDate(t *testing.T) {
 	}
 }
 
-// The list is made from folders, so an analyzer whose id is not its folder
-// would be found under another name than the one that its findings bear.
+// movedAnalyzers has the folders of analyzers whose id is not their folder: findings
+// bear the id, so it stays when the folder gets another name.
+var movedAnalyzers = map[string]string{"sast/code": "sast/analyzer"}
+
+// The list is made from folders. An analyzer whose id is not its folder would be found
+// under another name than the one that its findings bear.
 func TestIDsAreFolders(t *testing.T) {
 	if err := scan.Validate(all.Analyzers); err != nil {
 		t.Error(err)
 	}
 	for _, a := range all.Analyzers {
-		if info, err := os.Stat("../../" + a.ID); err != nil || !info.IsDir() {
-			t.Errorf("analyzer %q is not declared in internal/engine/%s", a.ID, a.ID)
+		folder := a.ID
+		if moved := movedAnalyzers[a.ID]; moved != "" {
+			folder = moved
+		}
+		if info, err := os.Stat("../../" + folder); err != nil || !info.IsDir() {
+			t.Errorf("analyzer %q is not declared in internal/engine/%s", a.ID, folder)
 		}
 	}
 	if len(all.Analyzers) == 0 {

@@ -301,7 +301,7 @@ func (b *builder) foreignStruct(typ int32) string {
 }
 
 // maybeStruct makes an object of a type that may be a struct; what says how it is made
-// (see New). Package flow knows the declaration.
+// (see New). Package callgraph knows the declaration.
 func (b *builder) maybeStruct(node int32, qualified string, what int32) Var {
 	in := plain(New, node)
 	in.Text, in.X, in.Dst = qualified, what, b.temp()

@@ -15,7 +15,7 @@ import (
 func languages() []*lang.Language {
 	var list []*lang.Language
 	for _, l := range all.Languages() {
-		if l.Meaning.Flow {
+		if l.Semantics.Flow {
 			list = append(list, l)
 		}
 	}

@@ -49,7 +49,7 @@ const (
 	// New = a new collection or object that has no constructor; Text is "[]", "{}"
 	// (a map or object), "set", "()" (a tuple), or the qualified name of a type (a Go
 	// literal). X is ZeroValue for a variable without a value and Allocated for new(T), of
-	// a type that the file does not declare; package flow makes null of the former when
+	// a type that the file does not declare; package callgraph makes null of the former when
 	// the program declares no such struct.
 	New
 	// Closure = the function File.Functions[X].

@@ -1,6 +1,6 @@
 // Package ir is the intermediate form of programs: functions as blocks of
 // three-address instructions over variables. One lowering makes it from the generic
-// trees of all languages; what differs are the facts of lang.Meaning and the answers
+// trees of all languages; what differs are the facts of lang.Semantics and the answers
 // of package scope.
 //
 // What has a value in the tree has it here too: File.Value leads from an expression's
@@ -103,7 +103,7 @@ const (
 type Function struct {
 	File  *File
 	Index int32 // in File.Functions
-	ID    int32 // in the program; package flow sets it
+	ID    int32 // in the program; package callgraph sets it
 	Node  int32 // Function, Lambda, File or Class (for initialisers)
 	Kind  FunctionKind
 	Name  string // "" for lambdas, "<top>", "<init>", "<static>"
@@ -302,7 +302,7 @@ func (f *File) Value(node int32) (*Function, int32, Var) {
 // A Class is a declared type with members.
 type Class struct {
 	File      *File
-	ID        int32  // in the program; package flow sets it
+	ID        int32  // in the program; package callgraph sets it
 	Node      int32  // the Class, or the New of an anonymous one
 	Kind      string // as tree.Class: "class", "interface", "enum", …
 	Name      string

@@ -93,7 +93,7 @@ func TestCorpus(t *testing.T) {
 	start, lowering := time.Now(), time.Duration(0)
 	err := filepath.WalkDir(*corpus, func(path string, d fs.DirEntry, err error) error {
 		l := all.ForFile(path)
-		if err != nil || d.IsDir() || l == nil || !l.Meaning.Flow {
+		if err != nil || d.IsDir() || l == nil || !l.Semantics.Flow {
 			return err
 		}
 		src, err := os.ReadFile(path)

@@ -19,7 +19,7 @@ func Lower(names *scope.Info, l *lang.Language, limits Limits) *File {
 		limits.Instructions = 200_000
 	}
 	f := names.File
-	low := &lowerer{File: &File{Tree: f, Lang: l, Names: names}, t: f, m: &l.Meaning, names: names, limits: limits}
+	low := &lowerer{File: &File{Tree: f, Lang: l, Names: names}, t: f, m: &l.Semantics, names: names, limits: limits}
 	low.Module = moduleOf(f.Path, l, names)
 	low.values = make([]place, len(f.Nodes))
 	for i := range low.values {
@@ -44,7 +44,7 @@ func Lower(names *scope.Info, l *lang.Language, limits Limits) *File {
 type lowerer struct {
 	*File
 	t      *tree.File
-	m      *lang.Meaning
+	m      *lang.Semantics
 	names  *scope.Info
 	limits Limits
 

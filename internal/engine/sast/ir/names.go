@@ -25,7 +25,7 @@ func join(outer, name string) string {
 
 // moduleOf returns the File.Module of a path.
 func moduleOf(file string, l *lang.Language, names *scope.Info) string {
-	switch m := &l.Meaning; {
+	switch m := &l.Semantics; {
 	case m.ImportsFolders:
 		if dir := path.Dir(file); dir != "." {
 			return dir
@@ -38,7 +38,7 @@ func moduleOf(file string, l *lang.Language, names *scope.Info) string {
 }
 
 // modulePath returns the module of a path without extension.
-func modulePath(p string, m *lang.Meaning) string {
+func modulePath(p string, m *lang.Semantics) string {
 	p = path.Clean(p)
 	if m.IndexFile != "" && path.Base(p) == m.IndexFile {
 		p = path.Dir(p)

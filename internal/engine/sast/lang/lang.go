@@ -32,8 +32,8 @@ type Language struct {
 	// Patterns says how a fragment is made a file that the grammar accepts.
 	Patterns Patterns
 
-	// Meaning says what the layers above must know.
-	Meaning Meaning
+	// Semantics says what the layers above must know.
+	Semantics Semantics
 
 	// Repair writes what the grammar lacks in other words of the same length, so that
 	// every byte keeps its place; the tree shows the source as it was. It may return
@@ -51,8 +51,8 @@ type Language struct {
 	Lenient *Language
 }
 
-// Meaning holds the facts about a language that are not in a tree.
-type Meaning struct {
+// Semantics holds the facts about a language that are not in a tree.
+type Semantics struct {
 	// Flow: the lowering is complete enough to follow data through functions and
 	// files. Without it only rules of search mode and local taint rules apply.
 	Flow bool

@@ -64,9 +64,9 @@ func (l *Lowering) Again(t *cst.Tree) *tree.File {
 	return inner.Finish()
 }
 
-// Strangers returns the names of rules that the grammar does not have, so that a
+// UnknownKinds returns the names of rules that the grammar does not have, so that a
 // test can tell a misspelt rule.
-func (t *Table) Strangers() []string {
+func (t *Table) UnknownKinds() []string {
 	var names []string
 	for name := range t.rules {
 		if len(t.grammar.Kinds(name)) == 0 {

@@ -403,12 +403,12 @@ func (m *matcher) required(p *node, t int32, e *env) []*env {
 	f := m.file.Tree
 	value, target := f.Child(t, tree.RoleValue), f.Child(t, tree.RoleTarget)
 	path, name := p.child(tree.RolePath), p.child(tree.RoleName)
-	if m.file.Scope == nil || m.file.Language.Meaning.ImportFunction == "" || !f.Is(value, tree.Call) || path == nil ||
+	if m.file.Scope == nil || m.file.Language.Semantics.ImportFunction == "" || !f.Is(value, tree.Call) || path == nil ||
 		p.child(tree.RoleAlias) != nil {
 		return nil
 	}
 	callee, arg := f.Child(value, tree.RoleCallee), f.Child(value, tree.RoleArgument)
-	if !f.Is(callee, tree.Name) || f.Text(callee) != m.file.Language.Meaning.ImportFunction ||
+	if !f.Is(callee, tree.Name) || f.Text(callee) != m.file.Language.Semantics.ImportFunction ||
 		!f.Is(arg, tree.String) || path.kind != tree.String {
 		return nil
 	}

@@ -129,7 +129,7 @@ func (m *matcher) places(root *node, try func(int32)) {
 			try(t)
 		}
 	}
-	if root.kind == tree.Return && f.Language.Meaning.LastIsReturned {
+	if root.kind == tree.Return && f.Language.Semantics.LastIsReturned {
 		for i := range f.Tree.Nodes {
 			switch n := &f.Tree.Nodes[i]; n.Role {
 			case tree.RoleBody, tree.RoleThen, tree.RoleElse:
@@ -139,7 +139,7 @@ func (m *matcher) places(root *node, try func(int32)) {
 			}
 		}
 	}
-	if root.kind == tree.Call && f.Language.Meaning.BareCalls {
+	if root.kind == tree.Call && f.Language.Semantics.BareCalls {
 		for _, t := range f.kinds[tree.Name] {
 			if m.bareCall(t) {
 				try(t)

@@ -232,7 +232,7 @@ func (m *matcher) leftover(name string, ps []*node, ts []int32, used []bool, e *
 // arguments matches the arguments of a call: keywords in any order, the others in
 // theirs.
 func (m *matcher) arguments(ps []*node, ts []int32, e *env) []*env {
-	if last := lastOf(ts); last >= 0 && m.file.Language.Meaning.BlocksApart && m.file.Tree.Is(last, tree.Lambda) &&
+	if last := lastOf(ts); last >= 0 && m.file.Language.Semantics.BlocksApart && m.file.Tree.Is(last, tree.Lambda) &&
 		blockBehind(m.file.Tree.Code(last)) {
 		if len(ps) == 0 || ps[len(ps)-1].kind != tree.Lambda && !ps[len(ps)-1].isEllipsis() {
 			ts = ts[:len(ts)-1]

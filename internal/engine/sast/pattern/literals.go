@@ -65,7 +65,7 @@ func (m *matcher) sameLiteral(p *node, t int32, e *env) []*env {
 // value matches a literal with a value at a node.
 func (m *matcher) value(p *node, kind tree.Kind, text string, t int32, e *env) []*env {
 	if p.kind != kind {
-		if m.file.Language.Meaning.LooseLiterals && isLiteral(p.kind) && p.meta == "" && p.regex == nil &&
+		if m.file.Language.Semantics.LooseLiterals && isLiteral(p.kind) && p.meta == "" && p.regex == nil &&
 			p.text == text {
 			return e.only()
 		}
@@ -281,7 +281,7 @@ func (m *matcher) container(p *node, t int32, e *env) []*env {
 	}
 	ts := m.stack[start:len(m.stack):len(m.stack)]
 	var out []*env
-	if p.kind == tree.Map && m.file.Language.Meaning.OpenObjects {
+	if p.kind == tree.Map && m.file.Language.Semantics.OpenObjects {
 		out = m.object(p, ts, e)
 	} else if p.kind == tree.Set || p.kind == tree.Map {
 		out = m.subset(p.kids, ts, e, false)

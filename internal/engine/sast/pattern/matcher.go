@@ -196,7 +196,7 @@ func (m *matcher) construct(p *node, t int32, e *env) []*env {
 // bareCall reports whether a name is a call without arguments, and not what a call
 // with arguments calls.
 func (m *matcher) bareCall(t int32) bool {
-	return m.file.Tree.Nodes[t].Role != tree.RoleCallee && m.file.Language.Meaning.BareCalls && m.file.Scope != nil &&
+	return m.file.Tree.Nodes[t].Role != tree.RoleCallee && m.file.Language.Semantics.BareCalls && m.file.Scope != nil &&
 		m.file.Scope.Declaration(t) < 0 && m.file.isExpression(t)
 }
 
@@ -295,7 +295,7 @@ func (m *matcher) slotOf(how mode, ps []*node, ts []int32, e *env) []*env {
 	case list, loose:
 		return m.list(ps, ts, e, false)
 	case prefix:
-		if m.file.Language.Meaning.UnorderedBases {
+		if m.file.Language.Semantics.UnorderedBases {
 			return m.subset(ps, ts, e, true)
 		}
 		return m.list(ps, ts, e, true)

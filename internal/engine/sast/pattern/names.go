@@ -21,7 +21,7 @@ func (m *matcher) name(p *node, t int32, e *env) []*env {
 		return m.meant(p, t, e)
 	case tree.Call:
 		if p.kind == tree.Name && len(p.dotted) == 1 {
-			if callee := m.file.Tree.Child(t, tree.RoleCallee); m.file.Language.Meaning.BareCalls &&
+			if callee := m.file.Tree.Child(t, tree.RoleCallee); m.file.Language.Semantics.BareCalls &&
 				m.file.Tree.Is(callee, tree.Name) && m.file.Tree.Count(t, tree.RoleArgument) == 0 {
 				return m.spelled(p, callee, e)
 			}
@@ -61,7 +61,7 @@ func (m *matcher) spelled(p *node, t int32, e *env) []*env {
 
 // sameName compares two identifiers.
 func (m *matcher) sameName(p, t string) bool {
-	return p == t || m.file.Language.Meaning.Caseless && strings.EqualFold(p, t)
+	return p == t || m.file.Language.Semantics.Caseless && strings.EqualFold(p, t)
 }
 
 // member matches a member, and the ellipsis in a chain of calls.
@@ -152,7 +152,7 @@ func (m *matcher) meant(p *node, t int32, e *env) []*env {
 		if out := m.parts(p.dotted, splitName(q, len(p.dotted)), t, e); out != nil {
 			return out
 		}
-		if m.file.Language.Meaning.ImportsFolders {
+		if m.file.Language.Semantics.ImportsFolders {
 			if out := m.parts(p.dotted, strings.Split(packageName(q), "."), t, e); out != nil {
 				return out
 			}

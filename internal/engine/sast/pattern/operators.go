@@ -19,7 +19,7 @@ func associative(op string) bool {
 func (m *matcher) commutative(op string) bool {
 	switch op {
 	case "|", "&", "^":
-		return !m.file.Language.Meaning.Pipes
+		return !m.file.Language.Semantics.Pipes
 	case "&&", "||", "and", "or":
 		return m.options.CommutativeBoolOp
 	case "==", "!=", "===", "!==":

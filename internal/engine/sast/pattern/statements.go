@@ -450,7 +450,7 @@ func (m *matcher) deepStatement(p *node, t int32, e *env) []*env {
 // implicitReturn reports whether the statement is the last one of a function that
 // returns its value, in a language that does so.
 func (m *matcher) implicitReturn(t int32) bool {
-	if !m.options.ImplicitReturn || !m.file.Language.Meaning.LastIsReturned {
+	if !m.options.ImplicitReturn || !m.file.Language.Semantics.LastIsReturned {
 		return false
 	}
 	f := m.file.Tree

@@ -81,7 +81,7 @@ func (m *matcher) hasType(p *node, t int32, e *env) []*env {
 	if basic := m.basicType(t); basic != "" && p.dotted != nil && len(p.kids) == 0 {
 		if want := builtinTypes[lastPart(p.text)]; want == basic || want == "number" &&
 			(basic == "int" || basic == "float") ||
-			want == "float" && basic == "int" && m.file.Language.Meaning.OneNumber {
+			want == "float" && basic == "int" && m.file.Language.Semantics.OneNumber {
 			return e.only()
 		}
 	}

@@ -343,7 +343,7 @@ func (r *reader) mounted(i int32) (mount, bool) {
 		return mount{child: r.key(i)}, true
 	case tree.Call:
 		object, name := r.calls(i)
-		if object < 0 && name != "" && name == r.Meaning.ImportFunction {
+		if object < 0 && name != "" && name == r.Semantics.ImportFunction {
 			module, ok := r.text(r.argument(i, 0))
 			return mount{module: module}, ok
 		}

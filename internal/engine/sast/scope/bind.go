@@ -38,9 +38,9 @@ func (b *binder) opens(i int32) bool {
 		if p := b.File.Nodes[i].Parent; p >= 0 && b.File.Nodes[p].Kind == tree.Class {
 			return false // the members are those of the class
 		}
-		return b.Meaning.BlockScope || i == tree.Root
+		return b.Semantics.BlockScope || i == tree.Root
 	case tree.For, tree.ForEach, tree.Catch, tree.With, tree.If, tree.Switch, tree.Case, tree.Try:
-		return b.Meaning.BlockScope || i == tree.Root
+		return b.Semantics.BlockScope || i == tree.Root
 	default:
 		return i == tree.Root
 	}
@@ -70,7 +70,7 @@ func (b *binder) declareNode(i int32) {
 		b.targets(f.Child(i, tree.RoleTarget), b.variableScope(""), write{i, tree.None})
 	case tree.ForEach:
 		t := f.Child(i, tree.RoleTarget)
-		if t >= 0 && !f.Is(t, tree.Variable) && (b.Meaning.AssignDeclares || n.Text == "range") {
+		if t >= 0 && !f.Is(t, tree.Variable) && (b.Semantics.AssignDeclares || n.Text == "range") {
 			b.targets(t, b.variableScope(""), write{i, tree.None})
 		}
 	case tree.Clause:
@@ -78,7 +78,7 @@ func (b *binder) declareNode(i int32) {
 	case tree.TypeTest:
 		b.targets(f.Child(i, tree.RoleTarget), b.testScope(i), write{i, tree.None})
 	case tree.Assign:
-		if b.Meaning.AssignDeclares {
+		if b.Semantics.AssignDeclares {
 			b.assigned(f.Child(i, tree.RoleTarget), assignment(f, i))
 		}
 	case tree.Case:
@@ -132,7 +132,7 @@ func (b *binder) top() int32 {
 
 // variableScope returns the scope of a variable declared here with the keyword.
 func (b *binder) variableScope(keyword string) int32 {
-	if b.Meaning.BlockScope && (keyword != "var" || !b.Meaning.VarHoists) {
+	if b.Semantics.BlockScope && (keyword != "var" || !b.Semantics.VarHoists) {
 		return b.top()
 	}
 	return b.function(b.top())
@@ -186,7 +186,7 @@ func (b *binder) targets(t, sc int32, w write) {
 // captures declares the names that a case binds: where an assignment declares, a
 // mere name in a pattern does so too (Python's match).
 func (b *binder) captures(i int32, w write) {
-	if i < 0 || !b.Meaning.AssignDeclares {
+	if i < 0 || !b.Semantics.AssignDeclares {
 		return
 	}
 	f := b.File
@@ -273,7 +273,7 @@ func (b *binder) bind(name, sc int32, w write) {
 // functionName is the key under which a scope keeps the name of a Function or Class:
 // with parentheses where functions have names of their own.
 func (b *binder) functionName(i int32, name string) string {
-	if b.Meaning.FunctionsApart && b.File.Is(i, tree.Function) && name != "" {
+	if b.Semantics.FunctionsApart && b.File.Is(i, tree.Function) && name != "" {
 		return name + "()"
 	}
 	return name
@@ -377,7 +377,7 @@ func (b *binder) find(name string) int32 {
 // findAt looks up what a Name means where it stands.
 func (b *binder) findAt(i int32) int32 {
 	n := &b.File.Nodes[i]
-	if !b.Meaning.FunctionsApart {
+	if !b.Semantics.FunctionsApart {
 		return b.find(n.Text)
 	}
 	if n.Role == tree.RoleCallee {
@@ -440,7 +440,7 @@ func (b *binder) written(i int32) {
 	switch n := &f.Nodes[i]; n.Kind {
 	case tree.Assign:
 		t := f.Child(i, tree.RoleTarget)
-		if b.Meaning.AssignDeclares && !f.Is(t, tree.Member) {
+		if b.Semantics.AssignDeclares && !f.Is(t, tree.Member) {
 			return
 		}
 		b.writeTarget(t, assignment(f, i))
@@ -451,7 +451,7 @@ func (b *binder) written(i int32) {
 			b.writeTarget(f.Child(i, tree.RoleValue), write{i, tree.None})
 		}
 	case tree.ForEach:
-		if t := f.Child(i, tree.RoleTarget); t >= 0 && !f.Is(t, tree.Variable) && !b.Meaning.AssignDeclares {
+		if t := f.Child(i, tree.RoleTarget); t >= 0 && !f.Is(t, tree.Variable) && !b.Semantics.AssignDeclares {
 			b.writeTarget(t, write{i, tree.None})
 		}
 	}

@@ -50,7 +50,7 @@ func (s *Info) qualified(i int32, depth int) string {
 		}
 		return q + "." + f.Nodes[p].Text
 	case tree.Index:
-		if k := f.Child(i, tree.RoleIndex); f.Is(k, tree.String) && s.Meaning.FileModule {
+		if k := f.Child(i, tree.RoleIndex); f.Is(k, tree.String) && s.Semantics.FileModule {
 			if q := s.qualified(f.Child(i, tree.RoleObject), depth+1); q != "" {
 				return q + "." + f.Nodes[k].Text
 			}
@@ -66,12 +66,12 @@ func (s *Info) qualified(i int32, depth int) string {
 // required returns the module of a call that imports one.
 func (s *Info) required(i int32) string {
 	f := s.File
-	if s.Meaning.ImportFunction == "" {
+	if s.Semantics.ImportFunction == "" {
 		return ""
 	}
 	c := f.Child(i, tree.RoleCallee)
 	arg := f.Child(i, tree.RoleArgument)
-	if f.Is(c, tree.Name) && (f.Nodes[c].Text == s.Meaning.ImportFunction || f.Nodes[c].Text == "import") &&
+	if f.Is(c, tree.Name) && (f.Nodes[c].Text == s.Semantics.ImportFunction || f.Nodes[c].Text == "import") &&
 		f.Is(arg, tree.String) {
 		return s.module(f.Nodes[arg].Text)
 	}
@@ -80,8 +80,8 @@ func (s *Info) required(i int32) string {
 
 // module returns the plain name of a module.
 func (s *Info) module(name string) string {
-	if s.Meaning.ModulePrefix != "" {
-		name = strings.TrimPrefix(name, s.Meaning.ModulePrefix)
+	if s.Semantics.ModulePrefix != "" {
+		name = strings.TrimPrefix(name, s.Semantics.ModulePrefix)
 	}
 	return name
 }
@@ -146,7 +146,7 @@ func (s *Info) imported(imp int32) string {
 	module := s.module(f.Text(imp))
 	name := f.Child(imp, tree.RoleName)
 	switch text := f.Text(name); {
-	case name < 0 && f.Child(imp, tree.RoleAlias) < 0 && s.Meaning.ImportBindsFirst:
+	case name < 0 && f.Child(imp, tree.RoleAlias) < 0 && s.Semantics.ImportBindsFirst:
 		return firstPart(module)
 	case name < 0 || text == "*" || text == "default":
 		return module
@@ -160,15 +160,15 @@ func (s *Info) imported(imp int32) string {
 
 // undeclared returns the qualified name of a name that the file does not declare.
 func (s *Info) undeclared(name string) string {
-	if s.Meaning.Builtin != nil {
-		if q := s.Meaning.Builtin(name); q != "" {
+	if s.Semantics.Builtin != nil {
+		if q := s.Semantics.Builtin(name); q != "" {
 			return q
 		}
 	}
 	if q, ok := s.chosen[name]; ok {
 		return q
 	}
-	if s.Package != "" && s.Meaning.ImplicitThis && name != "" && name[0] >= 'A' && name[0] <= 'Z' {
+	if s.Package != "" && s.Semantics.ImplicitThis && name != "" && name[0] >= 'A' && name[0] <= 'Z' {
 		return s.Package + "." + name
 	}
 	return name
@@ -279,11 +279,11 @@ func (s *Info) typeOf(i int32, depth int) string {
 				return s.typeOf(f.Child(by, tree.RoleReturnType), depth+1)
 			}
 		}
-		if q := s.Qualified(c); q != "" && s.Meaning.SelfParameter && capital(q) {
+		if q := s.Qualified(c); q != "" && s.Semantics.SelfParameter && capital(q) {
 			return q // calling a class makes an object
 		}
 	}
-	return s.Meaning.Literals[f.Nodes[i].Kind]
+	return s.Semantics.Literals[f.Nodes[i].Kind]
 }
 
 // field returns the binding of a field of an object whose class the file declares,
@@ -367,7 +367,7 @@ func (s *Info) member(i int32) int32 {
 		by := s.Declarator(s.decl[o])
 		if f.Is(by, tree.Class) {
 			class = by
-		} else if s.Meaning.SelfParameter && s.receiver(by) {
+		} else if s.Semantics.SelfParameter && s.receiver(by) {
 			class = f.Enclosing(by, tree.Class)
 		}
 	}
@@ -376,7 +376,7 @@ func (s *Info) member(i int32) int32 {
 	}
 	names := s.scopes[s.in[class]].names
 	d, ok := names[f.Nodes[p].Text]
-	if s.Meaning.FunctionsApart {
+	if s.Semantics.FunctionsApart {
 		if called, is := names[f.Nodes[p].Text+"()"]; is && (!ok || f.Nodes[i].Role == tree.RoleCallee) {
 			return called
 		}

@@ -1,7 +1,7 @@
 // Package scope tells what the names of one file mean: which declaration, which
 // module or type outside of the file, which type of value, and which value where
 // that is cheap to know. It looks at one file only and knows no language; what
-// differs between languages are the facts of lang.Meaning.
+// differs between languages are the facts of lang.Semantics.
 package scope
 
 import (
@@ -15,8 +15,8 @@ import (
 // An Info is what is known of the names of one file. It is safe for concurrent
 // use once Analyze has returned it.
 type Info struct {
-	File    *tree.File
-	Meaning *lang.Meaning
+	File      *tree.File
+	Semantics *lang.Semantics
 
 	// Package is the package that the file declares, "" for none.
 	Package string
@@ -31,7 +31,7 @@ type Info struct {
 
 	classes map[string]int32 // classes of the file, by their qualified names
 	free    map[freeName][]write
-	values  map[string]int32 // of lang.Meaning.Values
+	values  map[string]int32 // of lang.Semantics.Values
 }
 
 // A freeName is a name that the file does not declare, in one function.
@@ -57,7 +57,7 @@ type write struct {
 // is a type or function that somebody knows; it chooses between the modules that a
 // file imports as a whole, and may be nil.
 func Analyze(f *tree.File, l *lang.Language, known func(string) bool) *Info {
-	s := &Info{File: f, Meaning: &l.Meaning, writes: map[int32][]write{}}
+	s := &Info{File: f, Semantics: &l.Semantics, writes: map[int32][]write{}}
 	s.in = make([]int32, len(f.Nodes))
 	s.decl = make([]int32, len(f.Nodes))
 	for i := range s.in {
@@ -66,8 +66,8 @@ func Analyze(f *tree.File, l *lang.Language, known func(string) bool) *Info {
 	b := &binder{Info: s}
 	b.declare()
 	b.resolve()
-	if l.Meaning.Values != nil {
-		s.values = l.Meaning.Values(f)
+	if l.Semantics.Values != nil {
+		s.values = l.Semantics.Values(f)
 	}
 	s.chooseKnown(known)
 	s.classes = map[string]int32{}
@@ -130,7 +130,7 @@ func (s *Info) scopeOf(i int32) int32 {
 // from inside only where the language has an implicit receiver.
 func (s *Info) lookup(sc int32, name string) int32 {
 	for first := true; sc >= 0; sc, first = s.scopes[sc].parent, false {
-		if !first && !s.Meaning.ImplicitThis && s.File.Nodes[s.scopes[sc].node].Kind == tree.Class {
+		if !first && !s.Semantics.ImplicitThis && s.File.Nodes[s.scopes[sc].node].Kind == tree.Class {
 			continue
 		}
 		if d, ok := s.scopes[sc].names[name]; ok {
@@ -158,7 +158,7 @@ func (s *Info) Bound(imp int32) string {
 
 // lastPart returns the part of a module's name that an import binds.
 func (s *Info) lastPart(module string) string {
-	if s.Meaning.ImportBindsFirst {
+	if s.Semantics.ImportBindsFirst {
 		first, _, _ := strings.Cut(module, ".")
 		return first
 	}

@@ -317,7 +317,7 @@ func (s *Info) branchWritten(branch int32, writes []write) bool {
 func (s *Info) changeable(d int32, w write, use int32) bool {
 	f := s.File
 	by := s.Declarator(d)
-	if f.Is(by, tree.Field) && by == w.node && s.Meaning.ImplicitThis {
+	if f.Is(by, tree.Field) && by == w.node && s.Semantics.ImplicitThis {
 		for m := range f.All(by, tree.RoleModifier) {
 			switch f.Text(m) {
 			case "private", "final", "const", "readonly":

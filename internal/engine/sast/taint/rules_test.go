@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"merlon/internal/engine/sast/callgraph"
 	"merlon/internal/engine/sast/cst"
-	"merlon/internal/engine/sast/flow"
 	"merlon/internal/engine/sast/ir"
 	"merlon/internal/engine/sast/lang/all"
 	"merlon/internal/engine/sast/pattern"
@@ -55,7 +55,7 @@ func TestRulesWithPlaces(t *testing.T) {
 		}
 		list = append(list, &rulematch.Rule{Rule: r, Places: map[string]*rulematch.Places{"flow.py": p}})
 	}
-	graph, err := flow.Build(context.Background(), []*ir.File{ir.Lower(names, l, ir.Limits{})}, flow.Options{})
+	graph, err := callgraph.Build(context.Background(), []*ir.File{ir.Lower(names, l, ir.Limits{})}, callgraph.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"merlon/internal/engine/sast/callgraph"
 	"merlon/internal/engine/sast/cst"
-	"merlon/internal/engine/sast/flow"
 	"merlon/internal/engine/sast/frameworks"
 	"merlon/internal/engine/sast/ir"
 	"merlon/internal/engine/sast/lang/all"
@@ -83,7 +83,7 @@ func analyze(t *testing.T, files []*ir.File, workers int) []*findings.Finding {
 	if err != nil {
 		t.Fatal(err)
 	}
-	graph, err := flow.Build(context.Background(), files, flow.Options{})
+	graph, err := callgraph.Build(context.Background(), files, callgraph.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestCutsDoNotDependOnOrder(t *testing.T) {
 	}
 	all, given := rules(t), 0
 	result := func(files []*ir.File, workers int, task int64) string {
-		graph, err := flow.Build(t.Context(), files, flow.Options{})
+		graph, err := callgraph.Build(t.Context(), files, callgraph.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -259,7 +259,7 @@ func TestAnalyzeStops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	graph, err := flow.Build(context.Background(), load(t, "testdata/java/basics"), flow.Options{})
+	graph, err := callgraph.Build(context.Background(), load(t, "testdata/java/basics"), callgraph.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

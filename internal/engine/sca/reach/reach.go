@@ -1,6 +1,6 @@
 // Package reach answers whether a program uses the flawed code of its dependencies:
 // it reads the program's own sources in Java, JavaScript, TypeScript, Python and Go,
-// joins them to a call graph (package flow), and looks for imports of a dependency
+// joins them to a call graph (package callgraph), and looks for imports of a dependency
 // and for calls into it from code that can run.
 //
 // What it says moves priorities and hides nothing, so it errs towards use: "not
@@ -20,8 +20,8 @@ import (
 	"sync/atomic"
 
 	"merlon/internal/engine/sast"
+	"merlon/internal/engine/sast/callgraph"
 	"merlon/internal/engine/sast/cst"
-	"merlon/internal/engine/sast/flow"
 	"merlon/internal/engine/sast/ir"
 	"merlon/internal/engine/sast/lang"
 	"merlon/internal/engine/sast/lang/all"
@@ -49,7 +49,7 @@ const maxSource = 1 << 20
 // use.
 type Program struct {
 	tree        Tree
-	graph       *flow.Graph
+	graph       *callgraph.Graph
 	read        map[string]bool              // languages of which there are sources
 	unread      map[string]string            // by language: a file that could not be read
 	dynamic     map[string]string            // by language: a place that loads what cannot be known
@@ -102,7 +102,7 @@ func Read(t Tree, asked []string) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.graph, err = flow.Build(t.Context, files, flow.Options{Workers: t.Workers, Modules: p.modules()}); err != nil {
+	if p.graph, err = callgraph.Build(t.Context, files, callgraph.Options{Workers: t.Workers, Modules: p.modules()}); err != nil {
 		return nil, err
 	}
 	p.collect()
@@ -168,7 +168,7 @@ func (p *Program) parse(f scan.File) (file *ir.File, err error) {
 }
 
 // modules returns where the modules of Go are.
-func (p *Program) modules() []flow.Module {
+func (p *Program) modules() []callgraph.Module {
 	files := map[string][]byte{}
 	for _, f := range p.tree.Files {
 		if path.Base(f.Path) == "go.mod" && f.Size <= maxSource {

@@ -48,7 +48,7 @@ var Language = &lang.Language{
 		Sigil:    true,
 		Finish:   finish,
 	},
-	Meaning: lang.Meaning{AssignDeclares: true, Pipes: true, Comment: "#"},
+	Semantics: lang.Semantics{AssignDeclares: true, Pipes: true, Comment: "#"},
 }
 
 var table = lang.NewTable(cst.Bash, lang.Merge(statements, words, arithmetic))

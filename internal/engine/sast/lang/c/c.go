@@ -24,7 +24,7 @@ var Language = &lang.Language{
 	Grammar:   cst.C,
 	Lower:     table.Lower,
 	Patterns:  patterns,
-	Meaning:   meaning,
+	Semantics: meaning,
 }
 
 // CPP is C++.
@@ -34,13 +34,13 @@ var CPP = &lang.Language{
 	Grammar:   cst.CPP,
 	Lower:     cppTable.Lower,
 	Patterns:  patterns,
-	Meaning:   meaning,
+	Semantics: meaning,
 }
 
 var (
 	table    = lang.NewTable(cst.C, rules)
 	cppTable = lang.NewTable(cst.CPP, rules)
-	meaning  = lang.Meaning{
+	meaning  = lang.Semantics{
 		BlockScope: true, ImplicitThis: true, Comment: "//",
 		// A string is a pointer to char; what asks for the type of a value looks through
 		// pointers.

@@ -19,10 +19,10 @@ func TestCorpus(t *testing.T) { langtest.Corpus(t, Language) }
 
 func TestRulesAreOfAGrammar(t *testing.T) {
 	in := map[string]bool{}
-	for _, name := range table.Strangers() {
+	for _, name := range table.UnknownKinds() {
 		in[name] = true
 	}
-	for _, name := range cppTable.Strangers() {
+	for _, name := range cppTable.UnknownKinds() {
 		if in[name] {
 			t.Errorf("neither grammar has %s", name)
 		}

@@ -16,7 +16,7 @@ var Language = &lang.Language{
 	Grammar:   cst.CSharp,
 	Lower:     table.Lower,
 	Patterns:  patterns,
-	Meaning: lang.Meaning{
+	Semantics: lang.Semantics{
 		BlockScope:       true,
 		ImplicitThis:     true,
 		PackagePerFolder: true,

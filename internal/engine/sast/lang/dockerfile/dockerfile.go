@@ -37,7 +37,7 @@ var Language = &lang.Language{
 		Sigil:    true,
 		Finish:   finish,
 	},
-	Meaning: lang.Meaning{Pipes: true, Comment: "#"},
+	Semantics: lang.Semantics{Pipes: true, Comment: "#"},
 }
 
 // lower lowers the file. While it works, the source is the one in which

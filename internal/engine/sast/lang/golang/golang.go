@@ -17,7 +17,7 @@ var Language = &lang.Language{
 	Grammar:   cst.Go,
 	Lower:     table.Lower,
 	Patterns:  patterns,
-	Meaning: lang.Meaning{
+	Semantics: lang.Semantics{
 		Flow:             true,
 		BlockScope:       true,
 		PackagePerFolder: true,

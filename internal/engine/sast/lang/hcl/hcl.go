@@ -40,7 +40,7 @@ var Language = &lang.Language{
 		Sigil:    true,
 		Finish:   finish,
 	},
-	Meaning: lang.Meaning{Comment: "#", OpenObjects: true, Values: values, LooseLiterals: true},
+	Semantics: lang.Semantics{Comment: "#", OpenObjects: true, Values: values, LooseLiterals: true},
 }
 
 var table = lang.NewTable(cst.HCL, map[string]lang.Rule{

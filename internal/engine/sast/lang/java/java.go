@@ -16,7 +16,7 @@ var Language = &lang.Language{
 	Grammar:   cst.Java,
 	Patterns:  patterns,
 	Lower:     table.Lower,
-	Meaning:   meaning,
+	Semantics: meaning,
 }
 
 var table = lang.NewTable(cst.Java, lang.Merge(declarationRules, statementRules, expressionRules, typeRules))

@@ -7,7 +7,7 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-var meaning = lang.Meaning{
+var meaning = lang.Semantics{
 	Flow:             true,
 	BlockScope:       true,
 	ImplicitThis:     true,

@@ -19,7 +19,7 @@ var Language = &lang.Language{
 	Grammar:   cst.JavaScript,
 	Lower:     lang.NewTable(cst.JavaScript, rules).Lower,
 	Patterns:  patterns(TSX),
-	Meaning:   meaning,
+	Semantics: meaning,
 	Lenient:   TSX,
 }
 
@@ -30,7 +30,7 @@ var TypeScript = &lang.Language{
 	Grammar:   cst.TypeScript,
 	Lower:     lang.NewTable(cst.TypeScript, rules).Lower,
 	Patterns:  patterns(TSX),
-	Meaning:   meaning,
+	Semantics: meaning,
 }
 
 // TSX is TypeScript with JSX. Rules for TypeScript are its rules.
@@ -40,7 +40,7 @@ var TSX = &lang.Language{
 	Grammar:   cst.TSX,
 	Lower:     lang.NewTable(cst.TSX, rules).Lower,
 	Patterns:  patterns(),
-	Meaning:   meaning,
+	Semantics: meaning,
 }
 
 // Component is a single-file component of Vue, Svelte or Astro. Its scripts are read as
@@ -51,12 +51,12 @@ var Component = &lang.Language{
 	Grammar:   cst.Component,
 	Lower:     lang.NewTable(cst.Component, rules).Lower,
 	Patterns:  patterns(TSX),
-	Meaning:   meaning,
+	Semantics: meaning,
 	Embedded:  scripts,
 	Lenient:   TSX,
 }
 
-var meaning = lang.Meaning{
+var meaning = lang.Semantics{
 	Flow:             true,
 	BlockScope:       true,
 	VarHoists:        true,

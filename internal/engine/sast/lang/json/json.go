@@ -19,7 +19,7 @@ var Language = &lang.Language{
 	Grammar:   cst.JSON,
 	Lower:     table.Lower,
 	Patterns:  lang.Patterns{Sigil: true, Else: []*lang.Language{javascript.Language}},
-	Meaning:   lang.Meaning{Comment: "//"},
+	Semantics: lang.Semantics{Comment: "//"},
 }
 
 var table = lang.NewTable(cst.JSON, map[string]lang.Rule{

@@ -15,7 +15,7 @@ var Language = &lang.Language{
 	Grammar:   cst.Kotlin,
 	Lower:     table.Lower,
 	Patterns:  patterns,
-	Meaning: lang.Meaning{
+	Semantics: lang.Semantics{
 		BlockScope:       true,
 		UnorderedBases:   true,
 		ImplicitThis:     true,

@@ -23,7 +23,7 @@ var Language = &lang.Language{
 	Grammar:   cst.PHP,
 	Lower:     table.Lower,
 	Patterns:  patterns,
-	Meaning: lang.Meaning{
+	Semantics: lang.Semantics{
 		AssignDeclares: true,
 		Constructor:    "__construct",
 		Comment:        "//",

@@ -28,7 +28,7 @@ func TestCorpus(t *testing.T)   { langtest.Corpus(t, Language) }
 func FuzzLower(f *testing.F)    { langtest.Fuzz(f, Language, seeds...) }
 
 func TestRulesAreInGrammar(t *testing.T) {
-	if names := table.Strangers(); len(names) > 0 {
+	if names := table.UnknownKinds(); len(names) > 0 {
 		t.Errorf("the grammar has no %q", names)
 	}
 }

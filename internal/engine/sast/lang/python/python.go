@@ -35,7 +35,7 @@ var Language = &lang.Language{
 		Prepare:  prepare,
 		Sigil:    true,
 	},
-	Meaning: lang.Meaning{
+	Semantics: lang.Semantics{
 		Flow: true, AssignDeclares: true, SelfParameter: true, Constructor: "__init__", FileModule: true,
 		Getters: map[string]bool{
 			"property": true, "functools.cached_property": true, "cached_property": true, "abc.abstractproperty": true,

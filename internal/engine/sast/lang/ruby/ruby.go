@@ -31,7 +31,7 @@ var Language = &lang.Language{
 	Grammar:   cst.Ruby,
 	Lower:     table.Lower,
 	Patterns:  lang.Patterns{Contexts: contexts, Prepare: prepare, Sigil: true},
-	Meaning: lang.Meaning{AssignDeclares: true, Constructor: "initialize", LastIsReturned: true, BareCalls: true,
+	Semantics: lang.Semantics{AssignDeclares: true, Constructor: "initialize", LastIsReturned: true, BareCalls: true,
 		BlocksApart: true, Comment: "#"},
 }
 

@@ -13,7 +13,7 @@ func TestPatterns(t *testing.T) { langtest.Patterns(t, Language) }
 func TestCorpus(t *testing.T) { langtest.Corpus(t, Language) }
 
 func TestRulesAreOfTheGrammar(t *testing.T) {
-	if names := table.Strangers(); len(names) > 0 {
+	if names := table.UnknownKinds(); len(names) > 0 {
 		t.Errorf("the grammar has no %v", names)
 	}
 }

@@ -27,7 +27,7 @@ var Language = &lang.Language{
 	Grammar:   cst.Rust,
 	Lower:     table.Lower,
 	Patterns:  lang.Patterns{Contexts: contexts, Prepare: prepare, Sigil: true},
-	Meaning:   lang.Meaning{BlockScope: true, Comment: "//"},
+	Semantics: lang.Semantics{BlockScope: true, Comment: "//"},
 }
 
 var table = lang.NewTable(cst.Rust, lang.Merge(items, statements, expressions, types, patterns))

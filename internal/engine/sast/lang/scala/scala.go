@@ -19,7 +19,7 @@ var Language = &lang.Language{
 	Lower:     table.Lower,
 	Repair:    repair,
 	Patterns:  patterns,
-	Meaning: lang.Meaning{
+	Semantics: lang.Semantics{
 		BlockScope:       true,
 		LastIsReturned:   true,
 		ImplicitThis:     true,

@@ -19,7 +19,7 @@ var Language = &lang.Language{
 	Grammar:   cst.YAML,
 	Lower:     lower,
 	Patterns:  patterns,
-	Meaning:   lang.Meaning{Comment: "#"},
+	Semantics: lang.Semantics{Comment: "#"},
 }
 
 // A lowering knows the anchors that it has seen, and how much aliases may add.

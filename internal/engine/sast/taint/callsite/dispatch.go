@@ -70,7 +70,7 @@ func (c *Site) FunctionTargets(f, this *value.Value) []Target {
 			c.Frame.Applied[id] = true
 		}
 	}
-	if on := c.Frame.Function.File.Lang.Meaning.OnCall; on != "" && len(list) == 0 {
+	if on := c.Frame.Function.File.Lang.Semantics.OnCall; on != "" && len(list) == 0 {
 		for _, id := range f.Objects {
 			if fn := c.Frame.HookOf(f, id, frame.Hook{Name: on}); fn != nil {
 				list = append(list,

@@ -48,7 +48,7 @@ func findLibrary(r *frame.Run, sums *syncmap.Map[summary.Key, *summary.Summary],
 				l.inside[child.Function] = true
 			}
 		}
-		if s.Function.Kind == ir.TopLevel && s.Function.File.Lang.Meaning.Exports != "" {
+		if s.Function.Kind == ir.TopLevel && s.Function.File.Lang.Semantics.Exports != "" {
 			l.exports(s)
 		}
 	}
@@ -288,7 +288,7 @@ func (l *library) offers(fn *ir.Function) bool {
 	if l.open[fn.File] || l.inside[fn] || starts(fn) || strings.HasPrefix(fn.Name, "_") {
 		return false
 	}
-	if fn.File.Lang.Meaning.Exports != "" && exportedNode(fn.File.Tree, fn.Node) {
+	if fn.File.Lang.Semantics.Exports != "" && exportedNode(fn.File.Tree, fn.Node) {
 		return true
 	}
 	return fn.Kind == ir.Plain && (fn.Parent == nil || fn.Parent.Kind == ir.TopLevel) || fn.Kind == ir.Method

@@ -23,7 +23,7 @@ import (
 // picks reports whether keys of the function's language reach inherited objects, and
 // some rule may ask for that.
 func (a *Frame) picks() bool {
-	return a.Run.InheritedBit != 0 && a.Function.File.Lang.Meaning.Prototypes
+	return a.Run.InheritedBit != 0 && a.Function.File.Lang.Semantics.Prototypes
 }
 
 // chosen returns the taint of a key that may be any text.

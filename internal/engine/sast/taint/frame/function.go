@@ -74,7 +74,7 @@ const receiverPart = "#receiver"
 // MethodValue returns the method of an object as a function that keeps the object; nil
 // when its class has no such method.
 func (a *Frame) MethodValue(st *State, i int32, base *value.Value, owner, name string) *value.Value {
-	if !a.Function.File.Lang.Meaning.ZeroValues {
+	if !a.Function.File.Lang.Semantics.ZeroValues {
 		return nil
 	}
 	if id, ok := base.SoleObject(); ok && a.Objects[id].Type != "" {
@@ -94,7 +94,7 @@ func (a *Frame) MethodValue(st *State, i int32, base *value.Value, owner, name s
 // without a receiver; nil for any other global.
 func (a *Frame) MethodExpression(st *State, i int32, name string) *value.Value {
 	dot := strings.LastIndexByte(name, '.')
-	if dot < 0 || !a.Function.File.Lang.Meaning.ZeroValues {
+	if dot < 0 || !a.Function.File.Lang.Semantics.ZeroValues {
 		return nil
 	}
 	fn := a.Run.FindMethod(name[:dot], name[dot+1:], -1)
@@ -118,7 +118,7 @@ func (a *Frame) ReceiverOf(st *State, id value.ObjectID) *value.Value {
 
 // ExpectsReceiver reports whether the function is a method whose values keep a receiver.
 func ExpectsReceiver(fn *ir.Function) bool {
-	return fn.This != ir.NoVar && (fn.Class != nil || fn.Owner != "") && fn.File.Lang.Meaning.ZeroValues
+	return fn.This != ir.NoVar && (fn.Class != nil || fn.Owner != "") && fn.File.Lang.Semantics.ZeroValues
 }
 
 // IsCollector reports whether the value is a function that keeps its arguments.

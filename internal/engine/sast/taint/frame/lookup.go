@@ -63,7 +63,7 @@ const maxLiterals = 1 << 14
 // BasicType names the type of a value that is known to be a text, a list or a regular
 // expression, in languages whose programs do not say so.
 func (a *Frame) BasicType(v *value.Value) string {
-	m := &a.Function.File.Lang.Meaning
+	m := &a.Function.File.Lang.Semantics
 	switch {
 	case m.TextType == "":
 	case v.Kind == value.KindString:
@@ -141,7 +141,7 @@ func (a *Frame) ParameterValue(st *State, i int, v *value.Value) *value.Value {
 			w.API = e.Type
 			v = &w
 		case model.Sources:
-			if e.Form == model.Annotation && a.Function.File.Lang.Meaning.Decorators &&
+			if e.Form == model.Annotation && a.Function.File.Lang.Semantics.Decorators &&
 				(r.IsHarmlessType(a.Function.Params[i].Type) ||
 					modelindex.IsNumberInRoute(a.Function, a.Function.Params[i].Name)) {
 				continue

@@ -15,7 +15,7 @@ const prototype = "#prototype"
 // asked for first.
 func (a *Frame) PrototypeOf(st *State, i int32, f *value.Value) *value.Value {
 	id, sole := f.SoleObject()
-	if !sole || a.Objects[id].Function == nil || !a.Function.File.Lang.Meaning.Prototypes {
+	if !sole || a.Objects[id].Function == nil || !a.Function.File.Lang.Semantics.Prototypes {
 		return value.Unknown
 	}
 	v := a.Allocate(st, i, 0, value.ObjectInfo{Kind: value.KindObject, Complete: true},
@@ -34,7 +34,7 @@ func (a *Frame) StoreMade(st *State, v *value.Value, name string, x *value.Value
 
 // Inherit lets a new object inherit from the prototype of the function that makes it.
 func (a *Frame) Inherit(st *State, v, f *value.Value) {
-	if f == nil || !a.Function.File.Lang.Meaning.Prototypes {
+	if f == nil || !a.Function.File.Lang.Semantics.Prototypes {
 		return
 	}
 	if p := a.Load(st, f, "prototype"); len(p.Objects) > 0 {

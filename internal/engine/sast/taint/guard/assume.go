@@ -71,7 +71,7 @@ func (a *Guards) answered(v ir.Var) int32 {
 			v = in.A
 		case ir.Invoke:
 			if call := a.Function.Call(in); a.Run.ModelsOf(a.Function).Guards(call.Name) ||
-				a.Function.File.Lang.Meaning.CommaOk &&
+				a.Function.File.Lang.Semantics.CommaOk &&
 					a.ownCall(call) {
 				return i
 			}

@@ -10,7 +10,7 @@ import (
 // approveKey uses that a collection has the key, or the truth for the key: one whose
 // keys are constants has no others (Go).
 func (a *Guards) approveKey(st *frame.State, in *ir.Instr) {
-	if in.B == ir.NoVar || !a.Function.File.Lang.Meaning.CommaOk || !a.HasConstantKeys(st, a.Read(st, in.A)) {
+	if in.B == ir.NoVar || !a.Function.File.Lang.Semantics.CommaOk || !a.HasConstantKeys(st, a.Read(st, in.A)) {
 		return
 	}
 	a.SanitizeVariable(st, in.B, taintset.AllKinds)

@@ -112,7 +112,7 @@ func (a *Guards) sameAs(st *frame.State, v ir.Var) ir.Var {
 		i = a.SoleAssignment(a.Function.Code[i].A)
 	}
 	if i >= 0 && a.Function.Code[i].Op == ir.LoadIndex && a.Function.Code[i].Text == "0" &&
-		a.Function.File.Lang.Meaning.CommaOk {
+		a.Function.File.Lang.Semantics.CommaOk {
 		i = a.Function.Def(a.Function.Code[i].A) // an error stands behind it
 	}
 	if i < 0 || a.Function.Code[i].Op != ir.Invoke {

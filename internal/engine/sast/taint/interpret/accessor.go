@@ -70,7 +70,7 @@ func (a *analysis) put(st *frame.State, i int32, base *value.Value, name string,
 
 // missing runs what a class has for members that its objects do not have.
 func (a *analysis) missing(st *frame.State, i int32, base *value.Value, name string) (*value.Value, bool) {
-	on := a.Function.File.Lang.Meaning.OnMissing
+	on := a.Function.File.Lang.Semantics.OnMissing
 	if on == "" {
 		return nil, false
 	}
@@ -80,7 +80,7 @@ func (a *analysis) missing(st *frame.State, i int32, base *value.Value, name str
 
 // item runs what a class has for an index.
 func (a *analysis) item(st *frame.State, i int32, base, key *value.Value) (*value.Value, bool) {
-	on := a.Function.File.Lang.Meaning.OnItem
+	on := a.Function.File.Lang.Semantics.OnItem
 	if on == "" {
 		return nil, false
 	}

@@ -61,7 +61,7 @@ func (a *analysis) copyOf(st *frame.State, i int32, in *ir.Instr) *value.Value {
 // says so, and what it returns is taken for its promise.
 func (a *analysis) awaited(st *frame.State, in *ir.Instr) *value.Value {
 	v := a.copyOf(st, -1, in)
-	if v.API == "" || v.API != a.Function.File.Lang.Meaning.Promise {
+	if v.API == "" || v.API != a.Function.File.Lang.Semantics.Promise {
 		return v
 	}
 	return a.PromisedValue(st, v)
@@ -70,7 +70,7 @@ func (a *analysis) awaited(st *frame.State, in *ir.Instr) *value.Value {
 // rejected throws what a promise that is awaited was rejected with.
 func (a *analysis) rejected(st *frame.State, in *ir.Instr, b *ir.Block) {
 	v := a.Read(st, in.A)
-	if v.API == "" || v.API != a.Function.File.Lang.Meaning.Promise {
+	if v.API == "" || v.API != a.Function.File.Lang.Semantics.Promise {
 		return
 	}
 	thrown := a.Load(st, v, "error")
@@ -97,7 +97,7 @@ func (a *analysis) field(st *frame.State, i int32, in *ir.Instr) *value.Value {
 		return v
 	}
 	v := a.Load(st, base, in.Text)
-	if in.Text == "length" && a.Function.File.Lang.Meaning.OneNumber && !a.Run.Plain && !v.IsKnown() {
+	if in.Text == "length" && a.Function.File.Lang.Semantics.OneNumber && !a.Run.Plain && !v.IsKnown() {
 		v = &value.Value{Kind: value.KindNumber, Objects: v.Objects}
 	}
 	if v == value.Unknown {
@@ -255,7 +255,7 @@ func (a *analysis) loadGlobal(st *frame.State, i int32, in *ir.Instr) *value.Val
 			v = a.MemberValue(i, base.API, name, v)
 		}
 	}
-	if v == value.Unknown && (a.Run.Declares(in.Text) || a.Function.File.Lang.Meaning.Exports != "" &&
+	if v == value.Unknown && (a.Run.Declares(in.Text) || a.Function.File.Lang.Semantics.Exports != "" &&
 		in.Text == a.Function.File.Module) {
 		v = a.Load(st, a.Globals(), in.Text)
 	}
@@ -295,7 +295,7 @@ func (a *analysis) fresh(st *frame.State, i int32, in *ir.Instr) *value.Value {
 	v := a.Allocate(st, i, 0, value.ObjectInfo{Kind: value.KindObject, Complete: true, Type: in.Text},
 		&value.Object{Size: value.Unsized})
 	v.API = in.Text
-	if class != nil && class.Kind == "struct" && a.Function.File.Lang.Meaning.ZeroValues {
+	if class != nil && class.Kind == "struct" && a.Function.File.Lang.Semantics.ZeroValues {
 		a.FillZeroFields(st, i, v, class)
 	}
 	return v

@@ -78,7 +78,7 @@ func (a *analysis) cast(v *value.Value, in *ir.Instr) *value.Value {
 	if in.Text == "" || v.API != "" && a.IsProgramType(v.API) {
 		return v
 	}
-	if v.API != "" && a.Function.File.Lang.Meaning.TextType != "" && !a.Run.ModelsOf(a.Function).Known(in.Text) &&
+	if v.API != "" && a.Function.File.Lang.Semantics.TextType != "" && !a.Run.ModelsOf(a.Function).Known(in.Text) &&
 		!a.IsProgramType(in.Text) {
 		return v // "as any" says nothing of the value, which stays what it is
 	}
@@ -175,7 +175,7 @@ func (a *analysis) numberTaint(t taintset.Set) taintset.Set {
 // makesNumber reports whether an operator is there only to make a number of a text:
 // +x, x | 0, x * 1.
 func (a *analysis) makesNumber(op string, y *value.Value) bool {
-	if !a.Function.File.Lang.Meaning.OneNumber || a.Run.Plain {
+	if !a.Function.File.Lang.Semantics.OneNumber || a.Run.Plain {
 		return false
 	}
 	switch op + y.Constant.String() {

@@ -163,7 +163,7 @@ func (a *analysis) approvals(st *frame.State, in *ir.Instr) {
 // present reports whether a value is known not to be nil: an object that the program
 // makes, or an error that a library makes (Go).
 func (a *analysis) present(v *value.Value) bool {
-	if !a.Function.File.Lang.Meaning.CommaOk {
+	if !a.Function.File.Lang.Semantics.CommaOk {
 		return false
 	}
 	if v.API == madeError {

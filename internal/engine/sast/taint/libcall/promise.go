@@ -15,13 +15,13 @@ import (
 func (m *Call) promiseOf(v *value.Value) *value.Value {
 	p := m.newResult(value.KindObject)
 	m.Frame.Store(m.State, p, value.AnyKey, v)
-	return p.WithAPI(m.Frame.Function.File.Lang.Meaning.Promise)
+	return p.WithAPI(m.Frame.Function.File.Lang.Semantics.Promise)
 }
 
 // settled returns what a value gives that may be a promise.
 func (m *Call) settled(v *value.Value) *value.Value {
 	v = value.OrUnknown(v)
-	if v.API == "" || v.API != m.Frame.Function.File.Lang.Meaning.Promise {
+	if v.API == "" || v.API != m.Frame.Function.File.Lang.Semantics.Promise {
 		return v
 	}
 	return m.Frame.PromisedValue(m.State, v)

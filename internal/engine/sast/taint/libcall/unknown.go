@@ -37,7 +37,7 @@ func (m *Call) CallLibrary(st *frame.State, name string, args []*value.Value) *v
 	if a.Noting {
 		n.NoteSinks()
 	}
-	if len(t) == 0 || !a.Function.File.Lang.Meaning.FunctionsApart {
+	if len(t) == 0 || !a.Function.File.Lang.Semantics.FunctionsApart {
 		return nil
 	}
 	return n.Finish(&value.Value{Taint: t.At(a.Function, site.Instruction.Node)})
@@ -88,7 +88,7 @@ func (m *Call) CallUnknown() *value.Value {
 	if m.Call.Kind == ir.CallNew {
 		t = t.Sanitized(m.inheritedCleaning())
 		a.TaintObject(m.State, m.Receiver, t.At(a.Function, m.Instruction.Node))
-		if name := a.Function.File.Lang.Meaning.AfterFields; name != "" {
+		if name := a.Function.File.Lang.Semantics.AfterFields; name != "" {
 			m.program.RunHook(m.State, m.Index, m.Receiver, frame.Hook{Name: name, Sub: frame.SubRun})
 		}
 		return m.Receiver.WithTaint(t.At(a.Function, m.Instruction.Node))
@@ -123,7 +123,7 @@ func (m *Call) inheritedCleaning() uint64 {
 // a library that makes one. It reports false when the object as a whole takes it.
 func (m *Call) keepsField(i int) bool {
 	class := m.Frame.Run.Program.Class(m.Receiver.API)
-	if class == nil || !class.File.Lang.Meaning.SelfParameter && class.Kind != "record" || m.Args[i].Many {
+	if class == nil || !class.File.Lang.Semantics.SelfParameter && class.Kind != "record" || m.Args[i].Many {
 		return false
 	}
 	name := m.Args[i].Name
@@ -142,7 +142,7 @@ func (m *Call) keepsField(i int) bool {
 func (m *Call) generated() *value.Value {
 	name := m.Call.Name
 	if m.Receiver == nil || m.Call.Kind != ir.CallMethod || len(m.Args) > 1 || name == "" ||
-		m.Frame.Function.File.Lang.Meaning.SelfParameter {
+		m.Frame.Function.File.Lang.Semantics.SelfParameter {
 		return nil
 	}
 	class := m.Frame.Run.Program.Class(m.Receiver.API)

@@ -40,7 +40,7 @@ func (r *Index) DeclaredFields(fn *ir.Function, class *ir.Class) (typed, all []s
 	return typed, all
 }
 
-// A Program is what the analysis asks about the whole program. Package flow
+// A Program is what the analysis asks about the whole program. Package callgraph
 // implements it.
 type Program interface {
 	// SCCs returns the functions in groups that call each other, callees first.

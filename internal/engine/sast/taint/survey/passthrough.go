@@ -75,7 +75,7 @@ func (r *Survey) passedOn(fn *ir.Function, v ir.Var, depth int) string {
 	case ir.LoadGlobal:
 		return in.Text
 	case ir.LoadIndex:
-		if d := fn.Def(in.A); in.Text == "0" && d >= 0 && fn.Code[d].Op == ir.Invoke && fn.File.Lang.Meaning.CommaOk {
+		if d := fn.Def(in.A); in.Text == "0" && d >= 0 && fn.Code[d].Op == ir.Invoke && fn.File.Lang.Semantics.CommaOk {
 			return r.makes(fn, fn.Call(&fn.Code[d])) // the error stands behind it
 		}
 	case ir.Invoke:

@@ -9,7 +9,7 @@ import (
 // own notes whose methods a function makes: what it stores into the prototype of
 // another function, which is one with the name before it.
 func (r *Survey) own(fn *ir.Function) {
-	if !fn.File.Lang.Meaning.Prototypes {
+	if !fn.File.Lang.Semantics.Prototypes {
 		return
 	}
 	for i := range fn.Code {

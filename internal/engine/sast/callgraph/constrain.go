@@ -1,4 +1,4 @@
-package flow
+package callgraph
 
 import (
 	"slices"
@@ -192,7 +192,7 @@ func (s *solver) static(fn *ir.Function, c *ir.Call) bool {
 	if c.Qualified == "" {
 		return false
 	}
-	if id, ok := s.classes[c.Qualified]; ok && fn.File.Lang.Meaning.SelfParameter {
+	if id, ok := s.classes[c.Qualified]; ok && fn.File.Lang.Semantics.SelfParameter {
 		s.construct(fn, c, id)
 		return true
 	}
@@ -238,7 +238,7 @@ func (s *solver) explicitSelf(fn *ir.Function, c *ir.Call, f int32, class value)
 	if callee.OnClass {
 		return passed{receiver: -1, this: class, is: class != 0}
 	}
-	if args := fn.Args(c); callee.Class != nil && !callee.Static && fn.File.Lang.Meaning.SelfParameter &&
+	if args := fn.Args(c); callee.Class != nil && !callee.Static && fn.File.Lang.Semantics.SelfParameter &&
 		len(args) > 0 {
 		return passed{receiver: s.variable(fn, args[0].Value), skip: 1}
 	}
@@ -252,7 +252,7 @@ func (s *solver) upwards(fn *ir.Function, c *ir.Call) {
 		return
 	}
 	name := c.Name
-	constructor := name == "" || name == fn.File.Lang.Meaning.Constructor
+	constructor := name == "" || name == fn.File.Lang.Semantics.Constructor
 	if constructor {
 		name = newName
 	}
@@ -296,7 +296,7 @@ func (s *solver) construct(fn *ir.Function, c *ir.Call, class int32) {
 	for _, f := range s.overloaded(s.Graph, s.constructors(class), fn, c) {
 		s.link(fn, c, f, passed{receiver: -1, this: v, is: true, constructs: true})
 	}
-	if fn.File.Lang.Meaning.SelfParameter { // what makes the object may return another one
+	if fn.File.Lang.Semantics.SelfParameter { // what makes the object may return another one
 		for _, f := range s.lookup(class, "__new__") {
 			s.link(fn, c, f, passed{receiver: -1, this: newValue(classValue, class), is: true})
 		}

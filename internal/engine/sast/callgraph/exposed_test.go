@@ -1,12 +1,12 @@
-package flow_test
+package callgraph_test
 
 import (
 	"context"
 	"slices"
 	"testing"
 
+	"merlon/internal/engine/sast/callgraph"
 	"merlon/internal/engine/sast/cst"
-	"merlon/internal/engine/sast/flow"
 	"merlon/internal/engine/sast/ir"
 	"merlon/internal/engine/sast/lang/all"
 	"merlon/internal/engine/sast/scope"
@@ -36,7 +36,7 @@ module.exports = (function () { return api; })();
 		}
 		files = append(files, ir.Lower(scope.Analyze(f, l, nil), l, ir.Limits{}))
 	}
-	g, err := flow.Build(context.Background(), files, flow.Options{})
+	g, err := callgraph.Build(context.Background(), files, callgraph.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

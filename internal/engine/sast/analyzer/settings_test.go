@@ -1,4 +1,4 @@
-package code
+package analyzer
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merlon/internal/engine/sast"
-	"merlon/internal/engine/sast/flow"
+	"merlon/internal/engine/sast/callgraph"
 	"merlon/internal/scan"
 )
 
@@ -66,7 +66,7 @@ func TestSettingsDegrade(t *testing.T) {
 	if got := settings(p, inJava); len(got) > 0 {
 		t.Errorf("settings %v", got)
 	}
-	if diff := cmp.Diff([]flow.Module{{Path: "example.org/x", Folder: "x"}}, modules(p, inGo)); diff != "" {
+	if diff := cmp.Diff([]callgraph.Module{{Path: "example.org/x", Folder: "x"}}, modules(p, inGo)); diff != "" {
 		t.Error(diff)
 	}
 	var got []string

@@ -1,4 +1,4 @@
-package flow
+package callgraph
 
 import (
 	"context"
@@ -112,7 +112,7 @@ func newSolver(g *Graph, o Options) *solver {
 	g.targets, g.callbacks, g.allocates = make([][]int32, calls), make([][]int32, calls), make([]int32, calls)
 	s.modules = map[string]int32{}
 	for i, f := range g.Files {
-		if _, ok := s.modules[f.Module]; !ok && f.Lang.Meaning.FileModule && f.Module != "" {
+		if _, ok := s.modules[f.Module]; !ok && f.Lang.Semantics.FileModule && f.Module != "" {
 			s.modules[f.Module] = int32(i)
 		}
 	}

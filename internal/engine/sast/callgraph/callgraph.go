@@ -1,4 +1,4 @@
-// Package flow joins the files of a program: it gives names their meaning across
+// Package callgraph joins the files of a program: it gives names their meaning across
 // files, knows the classes, and finds for each call the functions that it may run.
 //
 // Calls are resolved by a points-to analysis of function values, classes and
@@ -11,7 +11,7 @@
 // Calls, 1996).
 //
 // The result does not depend on the order of the files or the number of workers.
-package flow
+package callgraph
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package flow
+package callgraph
 
 import (
 	"slices"
@@ -136,7 +136,7 @@ func (s *solver) inherit(v, proto value) {
 
 // dispatch links a method call on the value.
 func (s *solver) dispatch(fn *ir.Function, c *ir.Call, v value) {
-	m := &fn.File.Lang.Meaning
+	m := &fn.File.Lang.Semantics
 	switch v.kind() {
 	case instanceValue:
 		if list := s.lookup(v.index(), c.Name); list != nil {
@@ -223,7 +223,7 @@ func (s *solver) callValue(fn *ir.Function, c *ir.Call, v value, p passed) {
 		}
 		s.link(fn, c, v.index(), p)
 	case classValue:
-		if c.Kind == ir.CallNew || fn.File.Lang.Meaning.SelfParameter {
+		if c.Kind == ir.CallNew || fn.File.Lang.Semantics.SelfParameter {
 			s.construct(fn, c, v.index())
 		}
 	case instanceValue:

@@ -1,4 +1,4 @@
-package flow
+package callgraph
 
 import (
 	"path"
@@ -42,7 +42,7 @@ func newLinker(files []*ir.File, modules []Module) *linker {
 		for _, fn := range f.Functions {
 			l.names[fn.Qualified] = true
 		}
-		if f.Lang.Meaning.ImportsFolders {
+		if f.Lang.Semantics.ImportsFolders {
 			l.variables(f)
 		}
 	}
@@ -117,7 +117,7 @@ func (l *linker) isModule(q string) bool { return l.modules["/"+q] || l.modules[
 
 // family tells modules of languages apart that name them differently.
 func family(f *ir.File) string {
-	switch m := &f.Lang.Meaning; {
+	switch m := &f.Lang.Semantics; {
 	case m.ImportsFolders:
 		return "#"
 	case m.SlashModules:
@@ -203,7 +203,7 @@ func (n *fileLinker) name(q string) string {
 		return r
 	}
 	r := n.place(q)
-	if n.f.Lang.Meaning.FileModule {
+	if n.f.Lang.Semantics.FileModule {
 		r = n.means(r)
 	}
 	n.known[q] = r
@@ -212,7 +212,7 @@ func (n *fileLinker) name(q string) string {
 
 // place returns the name with the place of its module in the tree.
 func (n *fileLinker) place(q string) string {
-	switch m := &n.f.Lang.Meaning; {
+	switch m := &n.f.Lang.Semantics; {
 	case m.ImportsFolders:
 		return n.folder(q)
 	case m.SlashModules:
@@ -225,7 +225,7 @@ func (n *fileLinker) place(q string) string {
 
 // module returns the place of a module all of whose names are passed on.
 func (n *fileLinker) module(q string) string {
-	if n.f.Lang.Meaning.SlashModules {
+	if n.f.Lang.Semantics.SlashModules {
 		return n.slash(q)
 	}
 	return n.onPath(q)
@@ -335,7 +335,7 @@ func (n *fileLinker) slash(q string) string {
 	bare := q
 	if q[0] == '@' || q[0] == '~' || q[0] == '#' { // "@/db", "#root/db.js"
 		_, bare, _ = strings.Cut(q, "/")
-		for _, x := range n.f.Lang.Meaning.ModuleExtensions {
+		for _, x := range n.f.Lang.Semantics.ModuleExtensions {
 			bare = strings.Replace(bare, x+".", ".", 1)
 		}
 	}
@@ -425,7 +425,7 @@ func (n *fileLinker) goFolder(importPath string) (string, bool) {
 		}
 	}
 	first, _, _ := strings.Cut(importPath, "/")
-	if n.f.Lang.Meaning.Standard[first] || strings.Contains(first, ".") && len(n.goPaths) > 0 {
+	if n.f.Lang.Semantics.Standard[first] || strings.Contains(first, ".") && len(n.goPaths) > 0 {
 		return "", false // the standard library, or a module that is known to be elsewhere
 	}
 	for rest := importPath; ; { // where the module is, nobody tells: the nearest folder that ends so

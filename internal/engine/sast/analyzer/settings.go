@@ -1,4 +1,4 @@
-package code
+package analyzer
 
 import (
 	"encoding/json"
@@ -12,7 +12,7 @@ import (
 	"github.com/magiconair/properties"
 
 	"merlon/internal/engine/sast"
-	"merlon/internal/engine/sast/flow"
+	"merlon/internal/engine/sast/callgraph"
 	"merlon/internal/engine/sast/lang"
 	"merlon/internal/scan"
 )
@@ -53,11 +53,11 @@ func settings(p *scan.ProjectPass, sources []sast.Source) map[string]string {
 }
 
 // modules returns the modules of Go in the tree.
-func modules(p *scan.ProjectPass, sources []sast.Source) []flow.Module {
+func modules(p *scan.ProjectPass, sources []sast.Source) []callgraph.Module {
 	if !holds(sources, ".go") {
 		return nil
 	}
-	var out []flow.Module
+	var out []callgraph.Module
 	each(p, func(name string) bool { return path.Base(name) == "go.mod" }, func(name string, text []byte) error {
 		named := sast.GoModules(map[string][]byte{name: text})
 		if len(named) == 0 {

@@ -1,11 +1,11 @@
-package flow_test
+package callgraph_test
 
 import (
 	"context"
 	"slices"
 	"testing"
 
-	"merlon/internal/engine/sast/flow"
+	"merlon/internal/engine/sast/callgraph"
 	"merlon/internal/engine/sast/ir"
 )
 
@@ -16,7 +16,7 @@ func TestHierarchy(t *testing.T) {
 			"{ void m(int a) {} void m(String a) {} }"),
 		lower(t, "p/B.java", "package p; class B extends A implements q.I { B(String s) {} void m(String a) {} }"),
 		lower(t, "q/I.java", "package q; public interface I { void m(String a); }"),
-	}, flow.Options{})
+	}, callgraph.Options{})
 	for _, c := range []struct {
 		typ, of string
 		want    bool
@@ -53,7 +53,7 @@ func TestHierarchy(t *testing.T) {
 // TestCallees has callees before callers, and recursion in one component.
 func TestCallees(t *testing.T) {
 	g := build(t, []*ir.File{lower(t, "a.py", "def a(): b()\ndef b(): c(); d()\ndef c(): b()\ndef d(): pass\n")},
-		flow.Options{})
+		callgraph.Options{})
 	var order []string
 	for _, scc := range g.SCCs() {
 		for _, fn := range scc {
@@ -72,7 +72,7 @@ func TestCallees(t *testing.T) {
 func TestEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := flow.Build(ctx, []*ir.File{lower(t, "a.py", "a = 1")}, flow.Options{}); err == nil {
+	if _, err := callgraph.Build(ctx, []*ir.File{lower(t, "a.py", "a = 1")}, callgraph.Options{}); err == nil {
 		t.Error("no error")
 	}
 }

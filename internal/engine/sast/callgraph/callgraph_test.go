@@ -1,4 +1,4 @@
-package flow_test
+package callgraph_test
 
 import (
 	"flag"
@@ -13,8 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"merlon/internal/engine/sast/callgraph"
 	"merlon/internal/engine/sast/cst"
-	"merlon/internal/engine/sast/flow"
 	"merlon/internal/engine/sast/ir"
 	"merlon/internal/engine/sast/lang/all"
 	"merlon/internal/engine/sast/scope"
@@ -40,7 +40,7 @@ func lower(t testing.TB, name, text string) *ir.File {
 }
 
 // show prints the calls of a graph with their targets.
-func show(g *flow.Graph) string {
+func show(g *callgraph.Graph) string {
 	var b strings.Builder
 	name := func(fn *ir.Function) string {
 		if fn.Kind == ir.LambdaFunction || fn.Kind == ir.TopLevel {
@@ -89,9 +89,9 @@ func show(g *flow.Graph) string {
 }
 
 // build makes the graph of sources.
-func build(t testing.TB, files []*ir.File, o flow.Options) *flow.Graph {
+func build(t testing.TB, files []*ir.File, o callgraph.Options) *callgraph.Graph {
 	t.Helper()
-	g, err := flow.Build(t.Context(), files, o)
+	g, err := callgraph.Build(t.Context(), files, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestBuild(t *testing.T) {
 				}
 				return files
 			}
-			o := flow.Options{Workers: 1, Modules: []flow.Module{{Path: "example.org/app"}}}
+			o := callgraph.Options{Workers: 1, Modules: []callgraph.Module{{Path: "example.org/app"}}}
 			got := show(build(t, forms(false), o))
 			o.Workers = 4
 			if diff := cmp.Diff(got, show(build(t, forms(true), o))); diff != "" {
@@ -167,7 +167,7 @@ func TestCorpus(t *testing.T) {
 	start := time.Now()
 	err := filepath.WalkDir(*corpus, func(path string, d fs.DirEntry, err error) error {
 		l := all.ForFile(path)
-		if err != nil || d.IsDir() || l == nil || !l.Meaning.Flow {
+		if err != nil || d.IsDir() || l == nil || !l.Semantics.Flow {
 			return err
 		}
 		src, err := os.ReadFile(path)
@@ -191,7 +191,7 @@ func TestCorpus(t *testing.T) {
 	}
 	t.Logf("%d files lowered in %v", len(files), time.Since(start))
 	start = time.Now()
-	g := build(t, files, flow.Options{Workers: 2})
+	g := build(t, files, callgraph.Options{Workers: 2})
 	took := time.Since(start)
 	calls, resolved, edges := 0, 0, 0
 	for _, fn := range g.Functions {

@@ -1,4 +1,4 @@
-package flow
+package callgraph
 
 import (
 	"slices"
@@ -25,7 +25,7 @@ type exposed struct {
 func (s *solver) expose() {
 	s.Graph.exposed = map[string][]int32{}
 	for _, f := range s.Files {
-		if f.Lang.Meaning.Exports == "" || f.Module == "" {
+		if f.Lang.Semantics.Exports == "" || f.Module == "" {
 			continue
 		}
 		n, ok := s.globals[f.Module]

@@ -1,4 +1,4 @@
-package flow
+package callgraph
 
 import (
 	"slices"
@@ -93,14 +93,14 @@ func (h *hierarchy) create(g *Graph) {
 func (h *hierarchy) satisfy(g *Graph) {
 	having := map[string][]int32{}
 	for i, c := range g.Classes {
-		if c.Kind != "interface" && c.File.Lang.Meaning.ImportsFolders {
+		if c.Kind != "interface" && c.File.Lang.Semantics.ImportsFolders {
 			for _, m := range h.memberNames(int32(i)) {
 				having[m] = append(having[m], int32(i))
 			}
 		}
 	}
 	for i, c := range g.Classes {
-		if c.Kind != "interface" || !c.File.Lang.Meaning.ImportsFolders {
+		if c.Kind != "interface" || !c.File.Lang.Semantics.ImportsFolders {
 			continue
 		}
 		need := h.memberNames(int32(i))

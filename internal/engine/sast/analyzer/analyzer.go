@@ -1,8 +1,8 @@
-// Package code is the analyzer of source code: it chooses the files of a scanned
+// Package analyzer is the analyzer of source code: it chooses the files of a scanned
 // tree that are worth reading, has package sast check them with the rules of the
 // build and those of the user, and reports what was found and what could not be
 // looked at.
-package code
+package analyzer
 
 import (
 	"context"

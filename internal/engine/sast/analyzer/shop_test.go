@@ -1,4 +1,4 @@
-package code
+package analyzer
 
 // shop is files that use each other, in four languages, and what each of them may
 // become: other bodies, members, supertypes, constants and imports.
