@@ -1,4 +1,4 @@
-// Package azure finds flaws in pipelines of Azure Pipelines. Templates of the same
+// Package azure finds vulnerabilities in pipelines of Azure Pipelines. Templates of the same
 // repository are followed inside of the tree; nothing is fetched.
 //
 // The language: https://learn.microsoft.com/azure/devops/pipelines/yaml-schema
@@ -19,22 +19,22 @@ import (
 //go:embed doc.md
 var doc string
 
-// Analyzer finds flaws in pipelines of Azure Pipelines.
+// Analyzer finds vulnerabilities in pipelines of Azure Pipelines.
 var Analyzer = &scan.Analyzer{
 	ID:       "cicd/azure",
 	Version:  1,
 	Analysis: finding.CICD,
 	Doc:      doc,
 	Rules:    func() ([]*finding.Rule, error) { return Rules.All(), nil },
-	Match:    match,
-	Project:  run,
+	Match:    isPipelineName,
+	Project:  analyzeProject,
 }
 
 var named = lazyregexp.New(`(?i)^(?:\.?azure-?pipelines?.*|.*[.-]azure-pipelines?|vsts-ci.*)\.ya?ml$`)
 
-// match knows pipelines by the names that people give them. Templates that they
+// isPipelineName knows pipelines by the names that people give them. Templates that they
 // use under other names are looked at too.
-func match(p string) bool {
+func isPipelineName(p string) bool {
 	dir, base := "/"+strings.ToLower(path.Dir(p))+"/", path.Base(p)
 	if named.MatchString(base) {
 		return true
@@ -47,16 +47,16 @@ func match(p string) bool {
 // maxTemplates bounds the files that are read because others use them.
 const maxTemplates = 500
 
-func run(p *scan.ProjectPass) error {
+func analyzeProject(p *scan.ProjectPass) error {
 	tree := map[string]scan.File{}
 	var queue []string
 	for _, f := range p.Files {
 		tree[f.Path] = f
-		if match(f.Path) {
+		if isPipelineName(f.Path) {
 			queue = append(queue, f.Path)
 		}
 	}
-	r := &repository{files: map[string]*pipeline.File{}, calls: map[string][]call{},
+	r := &project{files: map[string]*pipeline.File{}, calls: map[string][]templateCall{},
 		own: map[string]map[string]string{}}
 	var order []string
 	limit := len(queue) + maxTemplates
@@ -68,26 +68,26 @@ func run(p *scan.ProjectPass) error {
 		if _, ok := r.files[name]; ok {
 			continue
 		}
-		b, ok := pipeline.Load(p, tree[name])
+		b, ok := pipeline.ReadFile(p, tree[name])
 		if !ok {
 			continue
 		}
-		f, err := pipeline.Read(name, b, Rules, p.Report)
+		f, err := pipeline.ParseFile(name, b, Rules, p.Report)
 		if err != nil {
-			p.Degrade(pipeline.Malformed(name, err))
+			p.Degrade(pipeline.MalformedReason(name, err))
 			continue
 		}
 		r.files[name], order = f, append(order, name)
-		for _, t := range templates(f) {
-			if to := resolve(tree, name, t.Get("template").Text()); to != "" {
-				r.calls[to] = append(r.calls[to], call{from: name, params: t.Get("parameters")})
+		for _, t := range findTemplateUses(f) {
+			if to := resolveTemplate(tree, name, t.Get("template").Text()); to != "" {
+				r.calls[to] = append(r.calls[to], templateCall{from: name, params: t.Get("parameters")})
 				queue = append(queue, to)
 			}
 		}
 	}
 	for _, name := range order {
 		if f := r.files[name]; isPipeline(f) || len(r.calls[name]) > 0 {
-			r.check(name, f)
+			r.checkFile(name, f)
 		}
 	}
 	return nil
@@ -106,8 +106,8 @@ func isPipeline(f *pipeline.File) bool {
 	return false
 }
 
-// templates returns the maps of a file that use a template.
-func templates(f *pipeline.File) []*document.Node {
+// findTemplateUses returns the maps of a file that use a template.
+func findTemplateUses(f *pipeline.File) []*document.Node {
 	var out []*document.Node
 	for _, d := range f.Docs {
 		d.Walk(func(n *document.Node) bool {
@@ -120,8 +120,8 @@ func templates(f *pipeline.File) []*document.Node {
 	return out
 }
 
-// resolve returns the path of a template of the same repository, or "".
-func resolve(tree map[string]scan.File, from, name string) string {
+// resolveTemplate returns the path of a template of the same repository, or "".
+func resolveTemplate(tree map[string]scan.File, from, name string) string {
 	if strings.Contains(name, "@") && !strings.HasSuffix(name, "@self") || strings.Contains(name, "${{") {
 		return ""
 	}

@@ -11,20 +11,20 @@ import (
 	"merlon/internal/lazyregexp"
 )
 
-// repository is every pipeline and template of the tree.
-type repository struct {
+// project is every pipeline and template of the tree.
+type project struct {
 	files map[string]*pipeline.File
-	calls map[string][]call            // of a template, by its path
+	calls map[string][]templateCall    // of a template, by its path
 	own   map[string]map[string]string // what is known of parameters, by path
 }
 
-// A call is a use of a template.
-type call struct {
+// A templateCall is a use of a template.
+type templateCall struct {
 	from   string
 	params *document.Node
 }
 
-// chosen lists the variables that strangers, or whoever may push, choose, in lower
+// chosen lists the variables that attackers, or whoever may push, choose, in lower
 // case. https://learn.microsoft.com/azure/devops/pipelines/build/variables
 var chosen = func() map[string]string {
 	m := map[string]string{}
@@ -41,17 +41,17 @@ type scope struct {
 	file   *pipeline.File
 	where  string
 	chosen map[string]string // variables, in lower case, with their origin
-	params map[string]string // parameters of the template that strangers choose
+	params map[string]string // parameters of the template that attackers choose
 	typed  map[string]string // type of each parameter
 	named  map[string]bool   // containers among the resources
 }
 
-func (r *repository) check(name string, f *pipeline.File) {
+func (r *project) checkFile(name string, f *pipeline.File) {
 	for _, d := range f.Docs {
 		if !d.IsMap() {
 			continue
 		}
-		s := scope{file: f, where: "for all jobs", chosen: chosen, params: r.parameters(name, 0),
+		s := scope{file: f, where: "for all jobs", chosen: chosen, params: r.taintedParameters(name, 0),
 			typed: map[string]string{}, named: map[string]bool{}}
 		for _, c := range d.Get("resources").Get("containers").List() {
 			s.named[c.Get("container").Text()] = true
@@ -62,16 +62,16 @@ func (r *repository) check(name string, f *pipeline.File) {
 				s.typed[strings.ToLower(p.Get("name").Text())] = "choice"
 			}
 		}
-		r.resources(f, d)
-		s.visit(d)
+		r.checkResources(f, d)
+		s.visitNode(d)
 	}
 }
 
 // maxCalls bounds how far parameters are followed.
 const maxCalls = 8
 
-// parameters returns the parameters of a template that hold what strangers choose.
-func (r *repository) parameters(name string, depth int) map[string]string {
+// taintedParameters returns the parameters of a template that hold what attackers choose.
+func (r *project) taintedParameters(name string, depth int) map[string]string {
 	if depth > maxCalls {
 		return nil
 	}
@@ -81,7 +81,7 @@ func (r *repository) parameters(name string, depth int) map[string]string {
 	r.own[name] = nil // a template that uses itself
 	out := map[string]string{}
 	for _, c := range r.calls[name] {
-		outer := r.parameters(c.from, depth+1)
+		outer := r.taintedParameters(c.from, depth+1)
 		for _, e := range c.params.Pairs() {
 			for _, v := range macro.FindAllStringSubmatch(e.Value.Text(), -1) {
 				if origin, ok := chosen[strings.ToLower(v[1])]; ok {
@@ -105,19 +105,19 @@ var (
 	compiled  = lazyregexp.New(`\$\{\{[^}]*?\bvariables(?:\.|\[')([\w.]+)(?:'\])?[^}]*\}\}`)
 )
 
-// visit goes down stages, jobs and steps; what is set on the way holds below.
-func (s scope) visit(n *document.Node) {
+// visitNode goes down stages, jobs and steps; what is set on the way holds below.
+func (s scope) visitNode(n *document.Node) {
 	if n.IsList() {
 		for _, item := range n.Items {
-			s.visit(item)
+			s.visitNode(item)
 		}
 		return
 	}
 	if !n.IsMap() {
 		return
 	}
-	s = s.enter(n)
-	s.step(n)
+	s = s.enterNode(n)
+	s.checkStep(n)
 	for _, e := range n.Entries {
 		switch {
 		case e.Key == "stages" || e.Key == "jobs" || e.Key == "steps" || e.Key == "strategy" ||
@@ -126,23 +126,23 @@ func (s scope) visit(n *document.Node) {
 			e.Key == "preDeploy" || e.Key == "routeTraffic" ||
 			e.Key == "postRouteTraffic" || e.Key == "on" || e.Key == "failure" ||
 			e.Key == "success":
-			s.visit(e.Value)
+			s.visitNode(e.Value)
 		case strings.HasPrefix(e.Key, "${{"): // if, else, each
-			s.visit(e.Value)
+			s.visitNode(e.Value)
 		}
 	}
 }
 
-// enter adds what a stage, a job or a pipeline sets.
-func (s scope) enter(n *document.Node) scope {
+// enterNode adds what a stage, a job or a pipeline sets.
+func (s scope) enterNode(n *document.Node) scope {
 	for _, kind := range []string{"stage", "job", "deployment"} {
 		if name := n.Get(kind).Text(); name != "" {
-			s.where = fmt.Sprintf("in %s %q", kind, pipeline.Short(name))
+			s.where = fmt.Sprintf("in %s %q", kind, pipeline.Shorten(name))
 		}
 	}
 	vars := n.Get("variables")
 	if vars == nil {
-		return s.containers(n)
+		return s.enterContainers(n)
 	}
 	out := map[string]string{}
 	for k, v := range s.chosen {
@@ -150,40 +150,40 @@ func (s scope) enter(n *document.Node) scope {
 	}
 	s.chosen = out
 	for _, e := range vars.Pairs() {
-		s.variable(e.KeyNode(), e.Value)
+		s.setVariable(e.KeyNode(), e.Value)
 	}
 	for _, item := range vars.List() {
 		if name := item.Get("name"); name != nil {
-			s.variable(&document.Node{Kind: document.String, Value: name.Text(), Line: name.Line, Column: name.Column}, item.Get("value"))
+			s.setVariable(&document.Node{Kind: document.String, Value: name.Text(), Line: name.Line, Column: name.Column}, item.Get("value"))
 		}
 	}
-	return s.containers(n)
+	return s.enterContainers(n)
 }
 
-func (s scope) containers(n *document.Node) scope {
+func (s scope) enterContainers(n *document.Node) scope {
 	c := n.Get("container")
 	if c.IsMap() {
-		s.file.Image(c.Get("image"), s.where)
-		s.options(c.Get("options"))
+		s.file.CheckImage(c.Get("image"), s.where)
+		s.checkContainerOptions(c.Get("options"))
 	} else if !s.named[c.Text()] {
-		s.file.Image(c, s.where)
+		s.file.CheckImage(c, s.where)
 	}
 	return s
 }
 
-func (s scope) options(n *document.Node) {
+func (s scope) checkContainerOptions(n *document.Node) {
 	if t := n.Text(); strings.Contains(t, "--privileged") || strings.Contains(t, "docker.sock") ||
 		strings.Contains(t, "--pid=host") || strings.Contains(t, "SYS_ADMIN") {
-		s.file.At("privileged-container", n, "The container has the rights of its host, %s: %s", s.where,
-			pipeline.Short(t))
+		s.file.ReportNode("privileged-container", n, "The container has the rights of its host, %s: %s", s.where,
+			pipeline.Shorten(t))
 	}
 }
 
-func (s *scope) variable(key, value *document.Node) {
-	s.file.Secret(key, value, s.where)
+func (s *scope) setVariable(key, value *document.Node) {
+	s.file.CheckSecret(key, value, s.where)
 	name := strings.ToLower(key.Value)
 	if name == "system.debug" && value.True() {
-		s.file.At("debug-mode", key, "system.debug prints everything that the agent does, %s", s.where)
+		s.file.ReportNode("debug-mode", key, "system.debug prints everything that the agent does, %s", s.where)
 	}
 	delete(s.chosen, name)
 	for _, m := range macro.FindAllStringSubmatch(value.Text(), -1) {
@@ -207,87 +207,90 @@ func (s *scope) variable(key, value *document.Node) {
 var scriptInputs = []string{"script", "inlinescript", "inline", "scriptblock", "command", "arguments",
 	"scriptarguments", "customcommand", "runcommands"}
 
-func (s scope) step(n *document.Node) {
+func (s scope) checkStep(n *document.Node) {
 	for _, key := range []string{"script", "bash", "pwsh", "powershell"} {
 		if text := n.Get(key); text.Text() != "" {
-			s.script(text, n)
+			s.checkScript(text, n)
 		}
 	}
 	if task := n.Get("task").Text(); task != "" {
-		s.task(n, task)
+		s.checkTask(n, task)
 	}
 	if c := n.Get("checkout"); c.Text() != "" && n.Get("persistCredentials").True() {
-		s.file.At("persisted-credentials", n.Key("persistCredentials"), "The checkout leaves its token on the disk "+
+		s.file.ReportNode("persisted-credentials", n.Key("persistCredentials"), "The checkout leaves its token on "+
+			"the disk "+
 			"for all later steps, %s", s.where)
 	}
 	for _, e := range n.Get("env").Pairs() {
-		s.file.Secret(e.KeyNode(), e.Value, s.where)
+		s.file.CheckSecret(e.KeyNode(), e.Value, s.where)
 	}
 }
 
-func (s scope) task(n *document.Node, task string) {
+func (s scope) checkTask(n *document.Node, task string) {
 	if !strings.Contains(task, "@") {
-		s.file.At("unpinned-dependency", n.Get("task"), "The task %s is named without a version, %s", task, s.where)
+		s.file.ReportNode("unpinned-dependency", n.Get("task"), "The task %s is named without a version, %s", task,
+			s.where)
 	}
 	for _, e := range n.Get("inputs").Pairs() {
 		key := strings.ToLower(e.Key)
 		if slices.Contains(scriptInputs, key) && (key != "command" || strings.Contains(strings.ToLower(task), "ssh")) {
-			s.script(e.Value, n)
+			s.checkScript(e.Value, n)
 		}
-		s.file.Secret(e.KeyNode(), e.Value, s.where)
+		s.file.CheckSecret(e.KeyNode(), e.Value, s.where)
 	}
 }
 
-// script checks a script, and what is put into it before it runs.
-func (s scope) script(text, step *document.Node) {
+// checkScript checks a script, and what is put into it before it runs.
+func (s scope) checkScript(text, step *document.Node) {
 	secret := strings.Contains(text.Text(), "System.AccessToken")
 	for _, e := range step.Get("env").Pairs() {
 		secret = secret || pipeline.IsSecret(e.Key)
 	}
-	s.file.Script(pipeline.Script{Text: text, Where: s.where, Secret: secret, Chosen: s.fromEnv(step)})
+	s.file.CheckScript(pipeline.Script{Text: text, Where: s.where, HasSecret: secret,
+		Tainted: s.taintedEnvironment(step)})
 	for _, at := range macro.FindAllStringSubmatchIndex(text.Text(), -1) {
 		name := text.Text()[at[2]:at[3]]
 		if origin, ok := s.chosen[strings.ToLower(name)]; ok {
-			s.inject(text, at[0], at[1], origin)
+			s.reportInjection(text, at[0], at[1], origin)
 		}
 	}
 	for _, at := range compiled.FindAllStringSubmatchIndex(text.Text(), -1) {
 		if origin, ok := s.chosen[strings.ToLower(text.Text()[at[2]:at[3]])]; ok {
-			s.inject(text, at[0], at[1], origin)
+			s.reportInjection(text, at[0], at[1], origin)
 		}
 	}
 	for _, at := range parameter.FindAllStringSubmatchIndex(text.Text(), -1) {
 		name := strings.ToLower(text.Text()[at[2]:at[3]])
 		if origin, ok := s.params[name]; ok {
-			s.inject(text, at[0], at[1], origin)
+			s.reportInjection(text, at[0], at[1], origin)
 			continue
 		}
 		if t := s.typed[name]; t == "" || t == "string" || t == "object" {
 			s.file.Report("script-injection", s.file.Source.Part(text, at[0], at[1]-at[0]),
-				pipeline.As(finding.Medium, finding.Uncertain),
+				pipeline.NewRating(finding.Medium, finding.Uncertain),
 				"%s, which whoever starts the run can choose, becomes part of the script %s", text.Text()[at[0]:at[1]],
 				s.where)
 		}
 	}
 }
 
-func (s scope) inject(text *document.Node, from, to int, origin string) {
+func (s scope) reportInjection(text *document.Node, from, to int, origin string) {
 	if strings.HasPrefix(strings.ToLower(origin), "build.sourcebranch") ||
 		strings.HasPrefix(origin, "System.PullRequest") || origin == "Build.SourceVersionMessage" ||
 		origin == "System.PullRequest.Title" {
 		s.file.Report("script-injection", s.file.Source.Part(text, from, to-from),
-			pipeline.As(finding.High, finding.Certain),
+			pipeline.NewRating(finding.High, finding.Certain),
 			"%s (%s), which strangers choose, becomes part of the script %s", text.Text()[from:to], origin, s.where)
 		return
 	}
 	s.file.Report("script-injection", s.file.Source.Part(text, from, to-from),
-		pipeline.As(finding.Medium, finding.Likely),
+		pipeline.NewRating(finding.Medium, finding.Likely),
 		"%s (%s), which others choose, becomes part of the script %s", text.Text()[from:to], origin, s.where)
 }
 
-// fromEnv returns the variables of the environment that hold what strangers
+// taintedEnvironment returns the variables of the environment that hold what attackers
 // choose: those that the step sets, and those that the agent makes of its own.
-func (s scope) fromEnv(step *document.Node) map[string]string {
+func (s scope) taintedEnvironment(step *document.Node) map[string]string {
 	out := map[string]string{}
 	for name, origin := range s.chosen {
 		out[strings.ToUpper(strings.ReplaceAll(name, ".", "_"))] = origin
@@ -302,8 +305,8 @@ func (s scope) fromEnv(step *document.Node) map[string]string {
 	return out
 }
 
-// resources finds templates and images that are taken from elsewhere.
-func (r *repository) resources(f *pipeline.File, d *document.Node) {
+// checkResources finds templates and images that are taken from elsewhere.
+func (r *project) checkResources(f *pipeline.File, d *document.Node) {
 	res := d.Get("resources")
 	for _, repo := range res.Get("repositories").List() {
 		ref := repo.Get("ref")
@@ -311,18 +314,20 @@ func (r *repository) resources(f *pipeline.File, d *document.Node) {
 		switch {
 		case repo.Get("type").Text() == "git" && ref == nil:
 			f.Report("unpinned-dependency", f.Source.Whole(repo.Get("repository")),
-				pipeline.As(finding.Low, finding.Uncertain), "The repository %s is taken from its default branch", name)
+				pipeline.NewRating(finding.Low, finding.Uncertain), "The repository %s is taken from its "+
+					"default branch", name)
 		case ref == nil:
-			f.At("unpinned-dependency", repo.Get("repository"), "The repository %s is taken from its default branch",
+			f.ReportNode("unpinned-dependency", repo.Get("repository"), "The repository %s is taken from its "+
+				"default branch",
 				name)
 		case !commit.MatchString(ref.Text()) && !strings.HasPrefix(ref.Text(), "refs/tags/"):
-			f.Report("unpinned-dependency", f.Source.Whole(ref), pipeline.As(finding.Low, finding.Likely),
+			f.Report("unpinned-dependency", f.Source.Whole(ref), pipeline.NewRating(finding.Low, finding.Likely),
 				"The repository %s is taken from %s, which moves", name, ref.Text())
 		}
 	}
 	for _, c := range res.Get("containers").List() {
-		f.Image(c.Get("image"), "(container "+c.Get("container").Text()+")")
-		scope{file: f, where: "(container " + c.Get("container").Text() + ")"}.options(c.Get("options"))
+		f.CheckImage(c.Get("image"), "(container "+c.Get("container").Text()+")")
+		scope{file: f, where: "(container " + c.Get("container").Text() + ")"}.checkContainerOptions(c.Get("options"))
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // Rules are the rules of Azure Pipelines.
-var Rules = rule.New("cicd/azure", "yaml", pipeline.Texts(
+var Rules = rule.New("cicd/azure", "yaml", pipeline.WithCommonRules(
 	rule.Text{ID: "persisted-credentials", Name: "Persisted checkout credentials", Severity: finding.Medium,
 		Confidence: finding.Certain, CWE: "CWE-522", Risk: "CICD-SEC-6",
 		What: "The checkout leaves its token on the disk.",

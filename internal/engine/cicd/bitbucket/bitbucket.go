@@ -1,4 +1,4 @@
-// Package bitbucket finds flaws in pipelines of Bitbucket.
+// Package bitbucket finds vulnerabilities in pipelines of Bitbucket.
 //
 // The language: https://support.atlassian.com/bitbucket-cloud/docs/bitbucket-pipelines-configuration-reference/
 package bitbucket
@@ -20,7 +20,7 @@ import (
 //go:embed doc.md
 var doc string
 
-// Analyzer finds flaws in pipelines of Bitbucket.
+// Analyzer finds vulnerabilities in pipelines of Bitbucket.
 var Analyzer = &scan.Analyzer{
 	ID:       "cicd/bitbucket",
 	Version:  1,
@@ -32,16 +32,16 @@ var Analyzer = &scan.Analyzer{
 		return base == "bitbucket-pipelines.yml" || base == "bitbucket-pipelines.yaml"
 	},
 	File: func(p *scan.FilePass) error {
-		return pipeline.Check(p, Rules, func(f *pipeline.File) {
+		return pipeline.AnalyzeFile(p, Rules, func(f *pipeline.File) {
 			for _, d := range f.Docs {
-				check(f, d)
+				checkDocument(f, d)
 			}
 		})
 	},
 }
 
 // Rules are the rules of Bitbucket Pipelines.
-var Rules = rule.New("cicd/bitbucket", "yaml", pipeline.Texts(
+var Rules = rule.New("cicd/bitbucket", "yaml", pipeline.WithCommonRules(
 	rule.Text{ID: "self-hosted-runner", Name: "Self-hosted runner for pull requests", Severity: finding.Medium,
 		Confidence: finding.Likely, CWE: "CWE-668", Risk: "CICD-SEC-7",
 		What: "A step of a pull request's pipeline runs on a machine of your own.",
@@ -55,35 +55,35 @@ var chosen = map[string]string{"BITBUCKET_BRANCH": "BITBUCKET_BRANCH", "BITBUCKE
 	"BITBUCKET_BOOKMARK":              "BITBUCKET_BOOKMARK",
 	"BITBUCKET_PR_DESTINATION_BRANCH": "BITBUCKET_PR_DESTINATION_BRANCH"}
 
-func check(f *pipeline.File, d *document.Node) {
+func checkDocument(f *pipeline.File, d *document.Node) {
 	if !d.IsMap() {
 		return
 	}
-	image(f, d.Get("image"), "for all steps")
+	checkImage(f, d.Get("image"), "for all steps")
 	for _, e := range d.Get("definitions").Get("services").Pairs() {
-		where := fmt.Sprintf("(service %q)", pipeline.Short(e.Key))
-		image(f, e.Value.Get("image"), where)
+		where := fmt.Sprintf("(service %q)", pipeline.Shorten(e.Key))
+		checkImage(f, e.Value.Get("image"), where)
 		for _, v := range e.Value.Get("variables").Pairs() {
-			f.Secret(v.KeyNode(), v.Value, where)
+			f.CheckSecret(v.KeyNode(), v.Value, where)
 		}
 	}
 	seen := map[*document.Node]bool{} // an alias is the same step
 	for _, section := range []*document.Node{d.Get("pipelines"), d.Get("definitions").Get("steps")} {
 		for _, e := range section.Pairs() {
-			steps(f, e.Value, e.Key, seen)
+			checkSteps(f, e.Value, e.Key, seen)
 		}
 		for _, item := range section.List() {
-			steps(f, item, "definitions", seen)
+			checkSteps(f, item, "definitions", seen)
 		}
 	}
 }
 
-// steps finds the steps below a pipeline.
-func steps(f *pipeline.File, n *document.Node, kind string, seen map[*document.Node]bool) {
+// checkSteps finds the steps below a pipeline.
+func checkSteps(f *pipeline.File, n *document.Node, kind string, seen map[*document.Node]bool) {
 	n.Walk(func(m *document.Node) bool {
 		if vars := m.Get("variables"); vars.IsList() { // asked for when somebody starts it
 			for _, v := range vars.List() {
-				f.SecretText(v.Get("name").Text(), v.Get("default").Text(), v.Get("default"), "("+kind+")")
+				f.CheckSecretText(v.Get("name").Text(), v.Get("default").Text(), v.Get("default"), "("+kind+")")
 			}
 		}
 		s := m.Get("step")
@@ -91,21 +91,21 @@ func steps(f *pipeline.File, n *document.Node, kind string, seen map[*document.N
 			return true
 		}
 		seen[s] = true
-		step(f, s, kind)
+		checkStep(f, s, kind)
 		return true
 	})
 }
 
-func step(f *pipeline.File, s *document.Node, kind string) {
+func checkStep(f *pipeline.File, s *document.Node, kind string) {
 	where := "in a step of " + kind
 	if name := s.Get("name").Text(); name != "" {
-		where = fmt.Sprintf("in step %q of %s", pipeline.Short(name), kind)
+		where = fmt.Sprintf("in step %q of %s", pipeline.Shorten(name), kind)
 	}
-	image(f, s.Get("image"), where)
+	checkImage(f, s.Get("image"), where)
 	if kind == "pull-requests" {
 		for _, r := range s.Get("runs-on").Scalars() {
 			if strings.HasPrefix(r.Text(), "self.hosted") {
-				f.At("self-hosted-runner", r, "A pull request runs on a machine of your own, %s", where)
+				f.ReportNode("self-hosted-runner", r, "A pull request runs on a machine of your own, %s", where)
 				break
 			}
 		}
@@ -113,10 +113,10 @@ func step(f *pipeline.File, s *document.Node, kind string) {
 	for _, key := range []string{"script", "after-script"} {
 		for _, item := range s.Get(key).List() {
 			if p := item.Get("pipe"); p != nil {
-				pipe(f, item, p, where)
+				checkPipe(f, item, p, where)
 			} else if item.Text() != "" {
-				f.Script(pipeline.Script{Text: item, Where: where, Secret: pipeline.NamesSecret(item.Text()),
-					Chosen: chosen, Whole: true})
+				f.CheckScript(pipeline.Script{Text: item, Where: where, HasSecret: pipeline.NamesSecret(item.Text()),
+					Tainted: chosen, AllSecrets: true})
 			}
 		}
 	}
@@ -124,31 +124,33 @@ func step(f *pipeline.File, s *document.Node, kind string) {
 
 var fullVersion = regexp.MustCompile(`:\d+\.\d+\.\d+$|@sha256:`)
 
-func pipe(f *pipeline.File, item, p *document.Node, where string) {
+func checkPipe(f *pipeline.File, item, p *document.Node, where string) {
 	if !fullVersion.MatchString(p.Text()) {
-		f.At("unpinned-dependency", p, "The pipe %s is not fixed to a full version, %s", pipeline.Short(p.Text()),
+		f.ReportNode("unpinned-dependency", p, "The pipe %s is not fixed to a full version, %s",
+			pipeline.Shorten(p.Text()),
 			where)
 	}
 	for _, v := range item.Get("variables").Pairs() {
-		f.Secret(v.KeyNode(), v.Value, where)
+		f.CheckSecret(v.KeyNode(), v.Value, where)
 		if v.Key == "DEBUG" && (v.Value.True()) {
-			f.Report("debug-mode", f.Source.Whole(v.KeyNode()), pipeline.As(finding.Low, finding.Likely), "DEBUG of a pipe "+
-				"prints what it does, %s", where)
+			f.Report("debug-mode", f.Source.Whole(v.KeyNode()), pipeline.NewRating(finding.Low, finding.Likely),
+				"DEBUG of a pipe "+
+					"prints what it does, %s", where)
 		}
 	}
 }
 
-// image checks an image, and the password for it.
-func image(f *pipeline.File, n *document.Node, where string) {
+// checkImage checks an image, and the password for it.
+func checkImage(f *pipeline.File, n *document.Node, where string) {
 	if !n.IsMap() {
-		f.Image(n, where)
+		f.CheckImage(n, where)
 		return
 	}
-	f.Image(n.Get("name"), where)
+	f.CheckImage(n.Get("name"), where)
 	for _, e := range n.Pairs() {
-		f.Secret(e.KeyNode(), e.Value, where)
+		f.CheckSecret(e.KeyNode(), e.Value, where)
 	}
 	for _, e := range n.Get("aws").Pairs() {
-		f.Secret(e.KeyNode(), e.Value, where)
+		f.CheckSecret(e.KeyNode(), e.Value, where)
 	}
 }

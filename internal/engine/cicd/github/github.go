@@ -1,4 +1,4 @@
-// Package github finds flaws in workflows and actions of GitHub Actions, and in
+// Package github finds vulnerabilities in workflows and actions of GitHub Actions, and in
 // the configuration of Dependabot. Local actions and reusable workflows are
 // followed inside of the tree; nothing is fetched and nothing is run.
 package github
@@ -10,7 +10,7 @@ import (
 
 	"merlon/internal/document"
 	"merlon/internal/engine/cicd/github/audit"
-	"merlon/internal/engine/cicd/github/flow"
+	"merlon/internal/engine/cicd/github/taint"
 	"merlon/internal/engine/cicd/github/workflow"
 	"merlon/internal/engine/cicd/pipeline"
 	"merlon/internal/finding"
@@ -20,45 +20,45 @@ import (
 //go:embed doc.md
 var doc string
 
-// Analyzer finds flaws in workflows of GitHub Actions.
+// Analyzer finds vulnerabilities in workflows of GitHub Actions.
 var Analyzer = &scan.Analyzer{
 	ID:       "cicd/github",
 	Version:  1,
 	Analysis: finding.CICD,
 	Doc:      doc,
 	Rules:    func() ([]*finding.Rule, error) { return audit.Rules.All(), nil },
-	Match:    match,
-	Project:  run,
+	Match:    isActionsFile,
+	Project:  analyzeProject,
 }
 
-func match(path string) bool {
+func isActionsFile(path string) bool {
 	return workflow.IsWorkflow(path) || workflow.IsAction(path) || audit.IsDependabot(path)
 }
 
-func run(p *scan.ProjectPass) error {
+func analyzeProject(p *scan.ProjectPass) error {
 	var files []*workflow.File
 	for _, f := range p.Files {
-		if !match(f.Path) {
+		if !isActionsFile(f.Path) {
 			continue
 		}
 		if err := p.Context.Err(); err != nil {
 			return err
 		}
-		b, ok := read(p, f)
+		b, ok := readFile(p, f)
 		if !ok {
 			continue
 		}
 		if audit.IsDependabot(f.Path) {
 			if err := audit.Dependabot(f.Path, b, p.Report); err != nil {
-				degrade(p, f.Path, err)
+				recordFailure(p, f.Path, err)
 			}
 			continue
 		}
 		w, err := workflow.Read(f.Path, b)
 		switch {
-		case workflow.NoAction(err):
+		case workflow.IsNoAction(err):
 		case err != nil:
-			degrade(p, f.Path, err)
+			recordFailure(p, f.Path, err)
 		default:
 			files = append(files, w)
 		}
@@ -68,7 +68,7 @@ func run(p *scan.ProjectPass) error {
 		for _, fault := range f.Faults {
 			p.Degrade(scan.Reason{Code: "malformed", Path: f.Path, Line: fault.Line, Message: fault.Message})
 		}
-		pass := &audit.Pass{Context: p.Context, File: f, Tree: tree, Flow: &flow.Follower{Tree: tree},
+		pass := &audit.Pass{Context: p.Context, File: f, Tree: tree, Flow: &taint.Tracker{Tree: tree},
 			Advisories: p.Advisories, Out: p.Report}
 		if err := pass.Run(); err != nil {
 			return err
@@ -77,9 +77,9 @@ func run(p *scan.ProjectPass) error {
 	return nil
 }
 
-// read returns a file's content, and false when it cannot be had: too large or
+// readFile returns a file's content, and false when it cannot be had: too large or
 // unreadable, which it records.
-func read(p *scan.ProjectPass, f scan.File) ([]byte, bool) {
+func readFile(p *scan.ProjectPass, f scan.File) ([]byte, bool) {
 	if f.Size > pipeline.Limits.Size {
 		if workflow.IsAction(f.Path) {
 			return nil, false // no declaration of an action has that size
@@ -95,7 +95,7 @@ func read(p *scan.ProjectPass, f scan.File) ([]byte, bool) {
 	return b, true
 }
 
-func degrade(p *scan.ProjectPass, path string, err error) {
+func recordFailure(p *scan.ProjectPass, path string, err error) {
 	r := scan.Reason{Code: "malformed", Path: path, Message: err.Error()}
 	var e *document.Error
 	if errors.As(err, &e) {

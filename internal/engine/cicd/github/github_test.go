@@ -134,7 +134,7 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// The stations of a value lead from where strangers choose it to the script.
+// The hops of a value lead from where attackers choose it to the script.
 func TestPath(t *testing.T) {
 	findings, _ := collect(t, map[string]string{".github/workflows/a.yml": `name: A
 on: issues

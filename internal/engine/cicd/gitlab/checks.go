@@ -11,8 +11,8 @@ import (
 	"merlon/internal/lazyregexp"
 )
 
-// repository is every pipeline of the tree, with the jobs that others extend.
-type repository struct {
+// project is every pipeline of the tree, with the jobs that others extend.
+type project struct {
 	files     map[string]*pipeline.File
 	templates map[string]*document.Node // job by name
 	variables map[string]*document.Node // of all files
@@ -24,7 +24,7 @@ var keywords = map[string]bool{"default": true, "include": true, "stages": true,
 	"services": true, "cache": true, "before_script": true, "after_script": true, "spec": true, "pages": false,
 	"types": true}
 
-func (r *repository) learn(f *pipeline.File) {
+func (r *project) indexJobs(f *pipeline.File) {
 	if r.variables == nil {
 		r.variables = map[string]*document.Node{}
 	}
@@ -36,21 +36,21 @@ func (r *repository) learn(f *pipeline.File) {
 				}
 			}
 			for _, e := range d.Get("variables").Pairs() {
-				r.variables[e.Key] = value(e.Value)
+				r.variables[e.Key] = variableText(e.Value)
 			}
 		}
 	}
 }
 
-// value returns the text of a variable: itself, or the member value.
-func value(n *document.Node) *document.Node {
+// variableText returns the text of a variable: itself, or the member value.
+func variableText(n *document.Node) *document.Node {
 	if n.IsMap() {
 		return n.Get("value")
 	}
 	return n
 }
 
-// chosen lists the variables whose text strangers choose.
+// chosen lists the variables whose text attackers choose.
 // https://docs.gitlab.com/ci/variables/predefined_variables/
 var chosen = func() map[string]string {
 	m := map[string]string{}
@@ -63,45 +63,45 @@ var chosen = func() map[string]string {
 	return m
 }()
 
-func (r *repository) check(f *pipeline.File) {
+func (r *project) checkFile(f *pipeline.File) {
 	for _, d := range f.Docs {
 		if !d.IsMap() {
 			continue
 		}
-		r.includes(f, d)
+		r.checkIncludes(f, d)
 		top := job{file: f, name: "", where: "for all jobs", node: d, repo: r,
-			tainted: r.tainted(d.Get("variables"), chosen)}
-		top.variables(d.Get("variables"))
-		top.images(d)
-		top.scripts(d)
+			tainted: r.taintedVariables(d.Get("variables"), chosen)}
+		top.checkVariables(d.Get("variables"))
+		top.checkImages(d)
+		top.checkScripts(d)
 		if def := d.Get("default"); def.IsMap() {
-			top.images(def)
-			top.scripts(def)
+			top.checkImages(def)
+			top.checkScripts(def)
 		}
 		for _, e := range d.Entries {
 			if keywords[e.Key] || !e.Value.IsMap() {
 				continue
 			}
-			j := job{file: f, name: e.Key, where: fmt.Sprintf("in job %q", pipeline.Short(e.Key)),
+			j := job{file: f, name: e.Key, where: fmt.Sprintf("in job %q", pipeline.Shorten(e.Key)),
 				node: e.Value, repo: r}
-			j.tainted = r.tainted(j.inherited("variables"), top.tainted)
-			j.run()
+			j.tainted = r.taintedVariables(j.inheritedMember("variables"), top.tainted)
+			j.checkJob()
 		}
 	}
 }
 
-// tainted returns the variables that hold what strangers choose: those of outer,
+// taintedVariables returns the variables that hold what attackers choose: those of outer,
 // and those that are set from them.
-func (r *repository) tainted(vars *document.Node, outer map[string]string) map[string]string {
+func (r *project) taintedVariables(vars *document.Node, outer map[string]string) map[string]string {
 	out := map[string]string{}
 	for k, v := range outer {
 		out[k] = v
 	}
 	for range 3 { // variables may name one another in any order
 		for _, e := range vars.Pairs() {
-			v := value(e.Value)
+			v := variableText(e.Value)
 			delete(out, e.Key)
-			for _, name := range script.Variables(v.Text()) {
+			for _, name := range script.ExpandedVariables(v.Text()) {
 				if origin, ok := out[name]; ok && name != e.Key {
 					out[e.Key] = origin
 				}
@@ -116,33 +116,33 @@ var (
 	version = lazyregexp.New(`^v?\d+\.\d+\.\d+$`)
 )
 
-// includes finds pipelines that are taken from elsewhere and can change.
-func (r *repository) includes(f *pipeline.File, d *document.Node) {
-	for _, inc := range list(d.Get("include")) {
+// checkIncludes finds pipelines that are taken from elsewhere and can change.
+func (r *project) checkIncludes(f *pipeline.File, d *document.Node) {
+	for _, inc := range listItems(d.Get("include")) {
 		url := inc.Get("remote")
 		if inc.IsScalar() && strings.Contains(inc.Text(), "://") {
 			url = inc
 		}
 		switch {
 		case url != nil && inc.Get("integrity") == nil:
-			f.Report("unpinned-dependency", f.Source.Whole(url), pipeline.As(finding.High, finding.Certain),
-				"The pipeline takes in whatever %s answers when it runs", pipeline.Short(url.Text()))
+			f.Report("unpinned-dependency", f.Source.Whole(url), pipeline.NewRating(finding.High, finding.Certain),
+				"The pipeline takes in whatever %s answers when it runs", pipeline.Shorten(url.Text()))
 		case inc.Get("project") != nil:
 			ref := inc.Get("ref")
 			switch {
 			case ref == nil:
-				f.At("unpinned-dependency", inc.Get("project"), "The included project %s is taken from its "+
+				f.ReportNode("unpinned-dependency", inc.Get("project"), "The included project %s is taken from its "+
 					"default branch", inc.Get("project").Text())
 			case !commit.MatchString(ref.Text()):
-				f.Report("unpinned-dependency", f.Source.Whole(ref), pipeline.As(finding.Low, finding.Likely),
+				f.Report("unpinned-dependency", f.Source.Whole(ref), pipeline.NewRating(finding.Low, finding.Likely),
 					"The included project %s is taken from %s, which can be moved", inc.Get("project").Text(),
 					ref.Text())
 			}
 		case inc.Get("component") != nil:
 			_, ref, _ := strings.Cut(inc.Get("component").Text(), "@")
 			if !commit.MatchString(ref) && !version.MatchString(ref) {
-				f.At("unpinned-dependency", inc.Get("component"), "The component %s is not fixed to a full "+
-					"version", pipeline.Short(inc.Get("component").Text()))
+				f.ReportNode("unpinned-dependency", inc.Get("component"), "The component %s is not fixed to a full "+
+					"version", pipeline.Shorten(inc.Get("component").Text()))
 			}
 		}
 	}
@@ -154,13 +154,13 @@ type job struct {
 	name    string
 	where   string
 	node    *document.Node
-	repo    *repository
+	repo    *project
 	tainted map[string]string
 }
 
-// inherited returns a member of the job or of the jobs that it extends. Variables
+// inheritedMember returns a member of the job or of the jobs that it extends. Variables
 // of all of them are joined.
-func (j job) inherited(key string) *document.Node {
+func (j job) inheritedMember(key string) *document.Node {
 	out := &document.Node{Kind: document.Map}
 	seen := map[*document.Node]bool{}
 	var collect func(n *document.Node, depth int) *document.Node
@@ -179,7 +179,7 @@ func (j job) inherited(key string) *document.Node {
 				out.Entries = append(out.Entries, e)
 			}
 		}
-		for _, x := range list(n.Get("extends")) {
+		for _, x := range listItems(n.Get("extends")) {
 			if v := collect(j.repo.templates[x.Text()], depth+1); v != nil {
 				return v
 			}
@@ -192,44 +192,47 @@ func (j job) inherited(key string) *document.Node {
 	return out
 }
 
-func (j job) run() {
-	j.variables(j.node.Get("variables"))
-	j.images(j.node)
-	j.scripts(j.node)
-	j.conditions()
-	j.artifacts()
+func (j job) checkJob() {
+	j.checkVariables(j.node.Get("variables"))
+	j.checkImages(j.node)
+	j.checkScripts(j.node)
+	j.checkConditions()
+	j.checkArtifacts()
 }
 
-func (j job) variables(vars *document.Node) {
+func (j job) checkVariables(vars *document.Node) {
 	for _, e := range vars.Pairs() {
-		v := value(e.Value)
-		j.file.Secret(e.KeyNode(), v, j.where)
+		v := variableText(e.Value)
+		j.file.CheckSecret(e.KeyNode(), v, j.where)
 		switch e.Key {
 		case "CI_DEBUG_TRACE", "CI_DEBUG_SERVICES":
 			if v.True() || v.Text() == "1" {
-				j.file.At("debug-mode", e.KeyNode(), "%s prints every command and variable, secrets too, %s", e.Key,
+				j.file.ReportNode("debug-mode", e.KeyNode(), "%s prints every command and variable, secrets "+
+					"too, %s", e.Key,
 					j.where)
 			}
 		case "DOCKER_TLS_CERTDIR":
 			if v != nil && v.Text() == "" {
 				j.file.Report("privileged-container", j.file.Source.Whole(e.KeyNode()),
-					pipeline.As(finding.Low, finding.Likely), "The Docker daemon of the job is reached without TLS, %s",
+					pipeline.NewRating(finding.Low, finding.Likely), "The Docker daemon of the job is reached "+
+						"without TLS, %s",
 					j.where)
 			}
 		case "GIT_SSL_NO_VERIFY", "NODE_TLS_REJECT_UNAUTHORIZED":
 			if v.True() || v.Text() == "1" && e.Key == "GIT_SSL_NO_VERIFY" || v.Text() == "0" &&
 				e.Key != "GIT_SSL_NO_VERIFY" {
-				j.file.At("no-verification", e.KeyNode(), "%s switches the check of certificates off, %s", e.Key,
+				j.file.ReportNode("no-verification", e.KeyNode(), "%s switches the check of certificates "+
+					"off, %s", e.Key,
 					j.where)
 			}
 		}
 	}
 }
 
-func (j job) images(n *document.Node) {
-	j.image(n.Get("image"), "the image")
-	for _, s := range list(n.Get("services")) {
-		j.image(s, "a service")
+func (j job) checkImages(n *document.Node) {
+	j.checkImage(n.Get("image"), "the image")
+	for _, s := range listItems(n.Get("services")) {
+		j.checkImage(s, "a service")
 		name := s.Text()
 		if s.IsMap() {
 			name = s.Get("name").Text()
@@ -239,13 +242,14 @@ func (j job) images(n *document.Node) {
 			if s.IsMap() {
 				at = s.Get("name")
 			}
-			j.file.Report("privileged-container", j.file.Source.Whole(at), pipeline.As(finding.Low, finding.Likely),
-				"%s needs a runner that gives containers the host's rights, %s", pipeline.Short(name), j.where)
+			j.file.Report("privileged-container", j.file.Source.Whole(at),
+				pipeline.NewRating(finding.Low, finding.Likely),
+				"%s needs a runner that gives containers the host's rights, %s", pipeline.Shorten(name), j.where)
 		}
 	}
 }
 
-func (j job) image(n *document.Node, what string) {
+func (j job) checkImage(n *document.Node, what string) {
 	if n.IsMap() {
 		n = n.Get("name")
 	}
@@ -253,9 +257,9 @@ func (j job) image(n *document.Node, what string) {
 		return
 	}
 	text := n.Text()
-	vars := j.inherited("variables")
-	for _, name := range script.Variables(text) { // a tag that a variable of the file holds
-		v := value(vars.Get(name))
+	vars := j.inheritedMember("variables")
+	for _, name := range script.ExpandedVariables(text) { // a tag that a variable of the file holds
+		v := variableText(vars.Get(name))
 		if v == nil {
 			v = j.repo.variables[name]
 		}
@@ -263,7 +267,7 @@ func (j job) image(n *document.Node, what string) {
 			text = strings.NewReplacer("${"+name+"}", v.Text(), "$"+name, v.Text()).Replace(text)
 		}
 	}
-	j.file.ImageText(text, n, "("+what+") "+j.where)
+	j.file.CheckImageText(text, n, "("+what+") "+j.where)
 }
 
 var (
@@ -271,29 +275,30 @@ var (
 	bare   = lazyregexp.New(`(?:^|\s)\$\{?(\w+)\}?(?:\s|$)`)
 )
 
-func (j job) scripts(n *document.Node) {
-	secret := j.seesSecrets()
+func (j job) checkScripts(n *document.Node) {
+	secret := j.usesSecrets()
 	for _, key := range []string{"before_script", "script", "after_script"} {
 		for _, s := range n.Get(key).Scalars() {
-			j.file.Script(pipeline.Script{Text: s, Where: j.where, Secret: secret, Chosen: j.tainted, Whole: true})
+			j.file.CheckScript(pipeline.Script{Text: s, Where: j.where, HasSecret: secret, Tainted: j.tainted,
+				AllSecrets: true})
 			for _, at := range inputs.FindAllStringIndex(s.Text(), -1) {
 				j.file.Report("script-injection", j.file.Source.Part(s, at[0], at[1]-at[0]),
-					pipeline.As(finding.Low, finding.Uncertain),
+					pipeline.NewRating(finding.Low, finding.Uncertain),
 					"%s is put into the script before it runs, %s", s.Text()[at[0]:at[1]], j.where)
 			}
-			j.unquoted(s)
+			j.checkUnquotedVariables(s)
 			if strings.Contains(s.Text(), "CI_JOB_JWT") {
-				j.file.At("old-job-token", s, "CI_JOB_JWT is good for every service that trusts this "+
+				j.file.ReportNode("old-job-token", s, "CI_JOB_JWT is good for every service that trusts this "+
 					"GitLab, %s", j.where)
 			}
 		}
 	}
 }
 
-// unquoted finds variables with a stranger's text that the shell takes apart: the
+// checkUnquotedVariables finds variables with an attacker's text that the shell takes apart: the
 // text cannot run, but becomes options and files.
-func (j job) unquoted(s *document.Node) {
-	for _, l := range script.Lines(s.Text()) {
+func (j job) checkUnquotedVariables(s *document.Node) {
+	for _, l := range script.SplitLines(s.Text()) {
 		if strings.HasPrefix(l.Text, "echo ") || strings.Contains(l.Text, "[[") {
 			continue
 		}
@@ -301,7 +306,7 @@ func (j job) unquoted(s *document.Node) {
 			if origin, ok := j.tainted[m[1]]; ok && !refName[origin] {
 				j.file.Report("script-injection",
 					j.file.Source.Part(s, l.Offset, min(l.Length, len(s.Text())-l.Offset)),
-					pipeline.As(finding.Low, finding.Uncertain),
+					pipeline.NewRating(finding.Low, finding.Uncertain),
 					"$%s holds %s, which strangers choose, and is not quoted: it can add options, %s", m[1], origin,
 					j.where)
 			}
@@ -315,11 +320,11 @@ var refName = map[string]bool{"CI_COMMIT_REF_NAME": true, "CI_COMMIT_BRANCH": tr
 	"CI_BUILD_REF_NAME": true, "CI_BUILD_TAG": true,
 	"CI_MERGE_REQUEST_SOURCE_BRANCH_NAME": true, "CI_EXTERNAL_PULL_REQUEST_SOURCE_BRANCH_NAME": true}
 
-// seesSecrets reports whether the scripts of the job name secrets.
-func (j job) seesSecrets() bool {
+// usesSecrets reports whether the scripts of the job name secrets.
+func (j job) usesSecrets() bool {
 	for _, key := range []string{"before_script", "script", "after_script"} {
 		for _, s := range j.node.Get(key).Scalars() {
-			for _, v := range script.Variables(s.Text()) {
+			for _, v := range script.ExpandedVariables(s.Text()) {
 				if pipeline.IsSecret(v) {
 					return true
 				}
@@ -331,33 +336,36 @@ func (j job) seesSecrets() bool {
 
 var onMessage = lazyregexp.New(`\$\{?(CI_COMMIT_(?:MESSAGE|TITLE|DESCRIPTION)|CI_MERGE_REQUEST_(?:TITLE|DESCRIPTION|LABELS))\}?\s*(?:=~|==)`)
 
-// conditions finds rules that strangers decide with a message or a title.
-func (j job) conditions() {
-	for _, rule := range list(j.node.Get("rules")) {
+// checkConditions finds rules that attackers decide with a message or a title.
+func (j job) checkConditions() {
+	for _, rule := range listItems(j.node.Get("rules")) {
 		cond := rule.Get("if")
 		m := onMessage.FindStringSubmatch(cond.Text())
 		if m == nil || rule.Get("when").Text() == "never" {
 			continue
 		}
-		if j.node.Get("environment") == nil && !j.seesSecrets() {
+		if j.node.Get("environment") == nil && !j.usesSecrets() {
 			continue
 		}
-		j.file.At("untrusted-condition", cond, "%s, which strangers choose, decides whether the job with its secrets "+
+		j.file.ReportNode("untrusted-condition", cond, "%s, which strangers choose, decides whether the job with its "+
+			"secrets "+
 			"runs, %s", m[1], j.where)
 	}
 }
 
-func (j job) artifacts() {
+func (j job) checkArtifacts() {
 	a := j.node.Get("artifacts")
 	for _, p := range a.Get("paths").Scalars() {
 		if t := strings.TrimSuffix(strings.TrimPrefix(p.Text(), "./"), "/"); t == "." || t == "" || t == "*" ||
 			t == "**" || t == "**/*" || t == ".git" || t == "$CI_PROJECT_DIR" {
-			j.file.At("artifact-exposure", p, "The whole folder, with files that hold tokens, becomes an artifact, %s",
+			j.file.ReportNode("artifact-exposure", p, "The whole folder, with files that hold tokens, becomes an "+
+				"artifact, %s",
 				j.where)
 		}
 	}
 	if a.Get("untracked").True() {
-		j.file.At("artifact-exposure", a.Get("untracked"), "Every file that is not in the repository becomes an "+
+		j.file.ReportNode("artifact-exposure", a.Get("untracked"), "Every file that is not in the repository "+
+			"becomes an "+
 			"artifact, %s", j.where)
 	}
 }

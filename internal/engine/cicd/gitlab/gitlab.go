@@ -1,4 +1,4 @@
-// Package gitlab finds flaws in pipelines of GitLab CI/CD. Local includes and
+// Package gitlab finds vulnerabilities in pipelines of GitLab CI/CD. Local includes and
 // extended jobs are followed inside of the tree; nothing is fetched.
 //
 // The language: https://docs.gitlab.com/ci/yaml/
@@ -18,20 +18,20 @@ import (
 //go:embed doc.md
 var doc string
 
-// Analyzer finds flaws in pipelines of GitLab CI/CD.
+// Analyzer finds vulnerabilities in pipelines of GitLab CI/CD.
 var Analyzer = &scan.Analyzer{
 	ID:       "cicd/gitlab",
 	Version:  1,
 	Analysis: finding.CICD,
 	Doc:      doc,
 	Rules:    func() ([]*finding.Rule, error) { return Rules.All(), nil },
-	Match:    match,
-	Project:  run,
+	Match:    isPipelineName,
+	Project:  analyzeProject,
 }
 
-// match knows pipelines by the names that GitLab and its documentation use. What
+// isPipelineName knows pipelines by the names that GitLab and its documentation use. What
 // they include locally under other names is looked at too.
-func match(p string) bool {
+func isPipelineName(p string) bool {
 	base := path.Base(p)
 	if !strings.HasSuffix(base, ".yml") && !strings.HasSuffix(base, ".yaml") {
 		return false
@@ -43,14 +43,14 @@ func match(p string) bool {
 // maxIncluded bounds the files that are read because others include them.
 const maxIncluded = 200
 
-func run(p *scan.ProjectPass) error {
+func analyzeProject(p *scan.ProjectPass) error {
 	tree := map[string]scan.File{}
 	for _, f := range p.Files {
 		tree[f.Path] = f
 	}
 	var queue []string
 	for _, f := range p.Files {
-		if match(f.Path) {
+		if isPipelineName(f.Path) {
 			queue = append(queue, f.Path)
 		}
 	}
@@ -66,49 +66,49 @@ func run(p *scan.ProjectPass) error {
 			continue
 		}
 		seen[name] = true
-		b, ok := pipeline.Load(p, tree[name])
+		b, ok := pipeline.ReadFile(p, tree[name])
 		if !ok {
 			continue
 		}
-		f, err := pipeline.Read(name, b, Rules, p.Report)
+		f, err := pipeline.ParseFile(name, b, Rules, p.Report)
 		if err != nil {
-			p.Degrade(pipeline.Malformed(name, err))
+			p.Degrade(pipeline.MalformedReason(name, err))
 			continue
 		}
 		files[name], order = f, append(order, name)
-		for _, local := range included(f) {
+		for _, local := range localIncludes(f) {
 			for _, candidate := range []string{path.Join(path.Dir(name), local),
-				strings.TrimPrefix(path.Join(rootOf(name), local), "/")} {
+				strings.TrimPrefix(path.Join(repositoryRoot(name), local), "/")} {
 				if _, ok := tree[candidate]; ok && !seen[candidate] && len(queue) < len(p.Files)+maxIncluded {
 					queue = append(queue, candidate)
 				}
 			}
 		}
 	}
-	all := &repository{files: files, templates: map[string]*document.Node{}}
+	all := &project{files: files, templates: map[string]*document.Node{}}
 	for _, name := range order {
-		all.learn(files[name])
+		all.indexJobs(files[name])
 	}
 	for _, name := range order {
-		all.check(files[name])
+		all.checkFile(files[name])
 	}
 	return nil
 }
 
-// rootOf is the folder of the repository that a pipeline's file belongs to, as far
+// repositoryRoot is the folder of the repository that a pipeline's file belongs to, as far
 // as the name tells.
-func rootOf(name string) string {
+func repositoryRoot(name string) string {
 	if at := strings.Index("/"+name, "/.gitlab"); at >= 0 {
 		return ("/" + name)[:at]
 	}
 	return path.Dir(name)
 }
 
-// included returns the local files that a pipeline includes.
-func included(f *pipeline.File) []string {
+// localIncludes returns the local files that a pipeline includes.
+func localIncludes(f *pipeline.File) []string {
 	var out []string
 	for _, d := range f.Docs {
-		for _, inc := range list(d.Get("include")) {
+		for _, inc := range listItems(d.Get("include")) {
 			switch {
 			case inc.IsScalar() && !strings.Contains(inc.Text(), "://"):
 				out = append(out, inc.Text())
@@ -120,8 +120,8 @@ func included(f *pipeline.File) []string {
 	return out
 }
 
-// list returns the items of a list, or the value itself.
-func list(n *document.Node) []*document.Node {
+// listItems returns the items of a list, or the value itself.
+func listItems(n *document.Node) []*document.Node {
 	switch {
 	case n == nil:
 		return nil

@@ -7,7 +7,7 @@ import (
 )
 
 // Rules are the rules of GitLab CI/CD.
-var Rules = rule.New("cicd/gitlab", "yaml", pipeline.Texts(
+var Rules = rule.New("cicd/gitlab", "yaml", pipeline.WithCommonRules(
 	rule.Text{ID: "no-verification", Name: "TLS certificate verification disabled", Severity: finding.Medium,
 		Confidence: finding.Certain, CWE: "CWE-295", Risk: "CICD-SEC-3",
 		What: "A variable switches the check of certificates off.",

@@ -52,5 +52,5 @@ func (r Reference) Pin() Pin {
 	return Tagged
 }
 
-// Worse reports whether the reference is looser than the other.
-func (r Reference) Worse(other Reference) bool { return r.Pin() > other.Pin() }
+// IsLooserThan reports whether the reference is looser than the other.
+func (r Reference) IsLooserThan(other Reference) bool { return r.Pin() > other.Pin() }

@@ -13,7 +13,7 @@ func TestPin(t *testing.T) {
 			t.Errorf("%s: got %d, want %d", text, got, want)
 		}
 	}
-	if !Parse("a").Worse(Parse("a:1")) || Parse("a:1").Worse(Parse("a")) {
+	if !Parse("a").IsLooserThan(Parse("a:1")) || Parse("a:1").IsLooserThan(Parse("a")) {
 		t.Error("no tag is worse than one")
 	}
 }

@@ -25,53 +25,54 @@ var chosenEnv = lazyregexp.New(`^(?:env\.)?(CHANGE_(?:TITLE|BRANCH|AUTHOR_DISPLA
 
 var param = lazyregexp.New(`^params\.(\w+)|^params\[['"](\w+)['"]\]`)
 
-func (j *jenkinsfile) check() {
+func (j *jenkinsfile) checkFile() {
 	j.chosen, j.secrets = map[string]string{}, map[string]bool{}
-	j.learn()
-	j.learn() // names may be used before the line that sets them
+	j.readAssignments()
+	j.readAssignments() // names may be used before the line that sets them
 	for i, t := range j.tokens {
 		if t.kind != word {
 			continue
 		}
-		j.enter(i)
+		j.enterStage(i)
 		switch t.value {
 		case "sh", "bat", "powershell", "pwsh":
-			j.script(i)
+			j.checkScriptStep(i)
 		case "evaluate", "me":
-			j.evaluate(i)
+			j.checkEvaluate(i)
 		case "Library":
-			j.library(i)
+			j.checkLibrary(i)
 		case "library":
-			j.library(i)
+			j.checkLibrary(i)
 		case "image", "inside", "args", "withRun":
-			j.container(i)
+			j.checkContainer(i)
 		case "ignoreSslErrors", "skipTlsVerify":
-			if j.next(i, 1).value == ":" && j.next(i, 2).value == "true" || j.next(i, 1).value == "true" {
-				j.at("no-verification", t, pipeline.Weight{}, "%s: true switches the check of certificates off %s",
-					t.value, j.where())
+			if j.tokenAt(i, 1).value == ":" && j.tokenAt(i, 2).value == "true" || j.tokenAt(i, 1).value == "true" {
+				j.reportToken("no-verification", t, pipeline.Rating{}, "%s: true switches the check of "+
+					"certificates off %s",
+					t.value, j.describeStage())
 			}
 		case "url":
-			if v := j.argument(i); v != nil && (strings.HasPrefix(v.value, "http://") ||
+			if v := j.firstArgument(i); v != nil && (strings.HasPrefix(v.value, "http://") ||
 				strings.HasPrefix(v.value, "git://")) && !strings.Contains(v.value, "localhost") {
-				j.at("insecure-transport", *v, pipeline.Weight{}, "%s is fetched without encryption %s",
-					pipeline.Short(v.value), j.where())
+				j.reportToken("insecure-transport", *v, pipeline.Rating{}, "%s is fetched without encryption %s",
+					pipeline.Shorten(v.value), j.describeStage())
 			}
 		default:
-			j.assigned(i)
+			j.checkAssignedSecret(i)
 		}
 	}
 }
 
-// next returns the token n behind i, or an empty one.
-func (j *jenkinsfile) next(i, n int) token {
+// tokenAt returns the token n behind i, or an empty one.
+func (j *jenkinsfile) tokenAt(i, n int) token {
 	if i+n < len(j.tokens) && i+n >= 0 {
 		return j.tokens[i+n]
 	}
 	return token{kind: newline}
 }
 
-// argument returns the first text behind the word, through a bracket or a colon.
-func (j *jenkinsfile) argument(i int) *token {
+// firstArgument returns the first text behind the word, through a bracket or a colon.
+func (j *jenkinsfile) firstArgument(i int) *token {
 	for n := i + 1; n < len(j.tokens) && n < i+4; n++ {
 		t := &j.tokens[n]
 		switch {
@@ -85,58 +86,59 @@ func (j *jenkinsfile) argument(i int) *token {
 	return nil
 }
 
-// enter remembers the stage that the words are in.
-func (j *jenkinsfile) enter(i int) {
+// enterStage remembers the stage that the words are in.
+func (j *jenkinsfile) enterStage(i int) {
 	if j.tokens[i].value == "stage" {
-		if v := j.argument(i); v != nil {
+		if v := j.firstArgument(i); v != nil {
 			j.stage = v.value
 		}
 	}
 }
 
-func (j *jenkinsfile) where() string {
+func (j *jenkinsfile) describeStage() string {
 	if j.stage == "" {
 		return "in the pipeline"
 	}
-	return fmt.Sprintf("in stage %q", pipeline.Short(j.stage))
+	return fmt.Sprintf("in stage %q", pipeline.Shorten(j.stage))
 }
 
-// learn reads the assignments: x = params.Y, X = credentials('…'), variables of
+// readAssignments reads the assignments: x = params.Y, X = credentials('…'), variables of
 // withCredentials.
-func (j *jenkinsfile) learn() {
+func (j *jenkinsfile) readAssignments() {
 	for i, t := range j.tokens {
 		if t.kind != word {
 			continue
 		}
-		if strings.HasSuffix(t.value, "ariable") && j.next(i, 1).value == ":" { // variable, passwordVariable, …
-			if v := j.argument(i); v != nil && t.value != "usernameVariable" {
+		if strings.HasSuffix(t.value, "ariable") && j.tokenAt(i, 1).value == ":" { // variable, passwordVariable, …
+			if v := j.firstArgument(i); v != nil && t.value != "usernameVariable" {
 				j.secrets[v.value] = true
 			}
 			continue
 		}
-		if j.next(i, 1).value != "=" || j.next(i, 2).value == "=" || j.next(i, 0).kind != word {
+		if j.tokenAt(i, 1).value != "=" || j.tokenAt(i, 2).value == "=" || j.tokenAt(i, 0).kind != word {
 			continue
 		}
-		j.value(t.value, i+2)
+		j.readValue(t.value, i+2)
 	}
 }
 
-// value reads what is assigned to the name, up to the end of the line.
-func (j *jenkinsfile) value(name string, i int) {
+// readValue reads what is assigned to the name, up to the end of the line.
+func (j *jenkinsfile) readValue(name string, i int) {
 	var expr strings.Builder
 	for n := i; n < len(j.tokens) && n < i+40 && j.tokens[n].kind != newline; n++ {
 		t := j.tokens[n]
-		if t.kind == word && t.value == "credentials" && j.next(n, 1).value == "(" {
+		if t.kind == word && t.value == "credentials" && j.tokenAt(n, 1).value == "(" {
 			j.secrets[name] = true
 		}
 		for _, p := range t.parts {
-			if origin := j.origin(p.expr); origin != "" {
+			if origin := j.taintOrigin(p.expr); origin != "" {
 				j.chosen[name] = origin
 			}
 		}
 		if t.kind == word || t.kind == sign && t.value == "." {
 			expr.WriteString(t.value)
-			if origin := j.origin(expr.String()); origin != "" && j.next(n, 1).value != "." && !harmless(j.tokens, n) {
+			if origin := j.taintOrigin(expr.String()); origin != "" && j.tokenAt(n, 1).value != "." &&
+				!isCompared(j.tokens, n) {
 				j.chosen[name] = origin
 			}
 		} else {
@@ -145,8 +147,8 @@ func (j *jenkinsfile) value(name string, i int) {
 	}
 }
 
-// harmless reports whether the value only decides: it is compared.
-func harmless(tokens []token, n int) bool {
+// isCompared reports whether the value only decides: it is compared.
+func isCompared(tokens []token, n int) bool {
 	for _, t := range tokens[n+1 : min(n+3, len(tokens))] {
 		if t.kind == sign && (t.value == "=" || t.value == "!" || t.value == "?" || t.value == "~") {
 			return true
@@ -155,8 +157,8 @@ func harmless(tokens []token, n int) bool {
 	return false
 }
 
-// origin returns what others choose and the expression holds, or "".
-func (j *jenkinsfile) origin(expr string) string {
+// taintOrigin returns what others choose and the expression holds, or "".
+func (j *jenkinsfile) taintOrigin(expr string) string {
 	if m := chosenEnv.FindStringSubmatch(expr); m != nil {
 		return m[1]
 	}
@@ -170,11 +172,11 @@ func (j *jenkinsfile) origin(expr string) string {
 	return j.chosen[name]
 }
 
-// secret reports whether the expression is a credential.
-func (j *jenkinsfile) secret(expr string) bool { return j.secrets[strings.TrimPrefix(expr, "env.")] }
+// isSecret reports whether the expression is a credential.
+func (j *jenkinsfile) isSecret(expr string) bool { return j.secrets[strings.TrimPrefix(expr, "env.")] }
 
-// script checks the text of a step that runs a script: sh "…", sh(script: "…").
-func (j *jenkinsfile) script(i int) {
+// checkScriptStep checks the text of a step that runs a script: sh "…", sh(script: "…").
+func (j *jenkinsfile) checkScriptStep(i int) {
 	if i > 0 && j.tokens[i-1].kind == sign && j.tokens[i-1].value == "." {
 		return
 	}
@@ -191,44 +193,46 @@ func (j *jenkinsfile) script(i int) {
 		case t.kind == newline && depth == 0, t.kind == sign && (t.value == "{" || t.value == "}" || t.value == ";"):
 			return
 		case t.kind == text || t.kind == gstring:
-			if before := j.next(n, -2).value; j.next(n, -1).value == ":" && before != "script" { // label: "…"
+			if before := j.tokenAt(n, -2).value; j.tokenAt(n, -1).value == ":" && before != "script" { // label: "…"
 				continue
 			}
-			j.scriptText(t)
-		case t.kind == word && (j.next(n, -1).value == "+" || j.next(n, -1).value == "(" || n == i+1) && j.next(n, 1).value != ":":
+			j.checkScriptText(t)
+		case t.kind == word && (j.tokenAt(n, -1).value == "+" || j.tokenAt(n, -1).value == "(" || n == i+1) && j.tokenAt(n, 1).value != ":":
 
-			j.joined(n)
+			j.checkJoinedName(n)
 		}
 	}
 }
 
-// joined checks a name that is put together with a text, or is the script itself.
-func (j *jenkinsfile) joined(n int) {
+// checkJoinedName checks a name that is put together with a text, or is the script itself.
+func (j *jenkinsfile) checkJoinedName(n int) {
 	expr := j.tokens[n].value
-	for m := n; j.next(m, 1).value == "." && j.next(m, 2).kind == word; m += 2 {
-		expr += "." + j.next(m, 2).value
+	for m := n; j.tokenAt(m, 1).value == "." && j.tokenAt(m, 2).kind == word; m += 2 {
+		expr += "." + j.tokenAt(m, 2).value
 	}
-	if origin := j.origin(expr); origin != "" {
-		j.inject(j.tokens[n], expr, origin, nil)
+	if origin := j.taintOrigin(expr); origin != "" {
+		j.reportInjection(j.tokens[n], expr, origin, nil)
 	}
 }
 
-func (j *jenkinsfile) scriptText(t token) {
+func (j *jenkinsfile) checkScriptText(t token) {
 	node := &document.Node{Kind: document.String, Value: t.value, Line: t.line, Column: t.column}
-	j.file.Script(pipeline.Script{Text: node, Where: j.where(), Secret: len(j.secrets) > 0, Chosen: j.environment()})
+	j.file.CheckScript(pipeline.Script{Text: node, Where: j.describeStage(), HasSecret: len(j.secrets) > 0,
+		Tainted: j.taintedEnvironment()})
 	for _, p := range t.parts {
 		switch {
-		case j.secret(p.expr):
-			j.file.Report("secret-interpolation", j.part(t, p), pipeline.Weight{}, "The credential %s is put into "+
-				"the script by Groovy %s", p.expr, j.where())
-		case j.origin(p.expr) != "":
+		case j.isSecret(p.expr):
+			j.file.Report("secret-interpolation", j.interpolationPlace(t, p), pipeline.Rating{}, "The credential %s "+
+				"is put into "+
+				"the script by Groovy %s", p.expr, j.describeStage())
+		case j.taintOrigin(p.expr) != "":
 			p := p
-			j.inject(t, p.expr, j.origin(p.expr), &p)
+			j.reportInjection(t, p.expr, j.taintOrigin(p.expr), &p)
 		}
 	}
 }
 
-func (j *jenkinsfile) inject(t token, expr, origin string, p *part) {
+func (j *jenkinsfile) reportInjection(t token, expr, origin string, p *interpolation) {
 	severity, confidence, by := finding.High, finding.Certain, "strangers choose"
 	if strings.HasPrefix(origin, "params.") {
 		severity, confidence, by = finding.Medium, finding.Likely, "whoever starts the build chooses"
@@ -237,16 +241,17 @@ func (j *jenkinsfile) inject(t token, expr, origin string, p *part) {
 	if !strings.HasSuffix(expr, origin) {
 		via = " (" + origin + ")"
 	}
-	message := fmt.Sprintf("%s%s, which %s, becomes part of the script %s", expr, via, by, j.where())
+	message := fmt.Sprintf("%s%s, which %s, becomes part of the script %s", expr, via, by, j.describeStage())
 	if p != nil {
-		j.file.Report("script-injection", j.part(t, *p), pipeline.As(severity, confidence), "%s", message)
+		j.file.Report("script-injection", j.interpolationPlace(t, *p), pipeline.NewRating(severity, confidence), "%s",
+			message)
 		return
 	}
-	j.at("script-injection", t, pipeline.As(severity, confidence), "%s", message)
+	j.reportToken("script-injection", t, pipeline.NewRating(severity, confidence), "%s", message)
 }
 
-// environment returns the variables that others choose, as the shell sees them.
-func (j *jenkinsfile) environment() map[string]string {
+// taintedEnvironment returns the variables that others choose, as the shell sees them.
+func (j *jenkinsfile) taintedEnvironment() map[string]string {
 	out := map[string]string{}
 	for _, name := range strings.Fields("CHANGE_TITLE CHANGE_BRANCH BRANCH_NAME GIT_BRANCH TAG_NAME ghprbPullTitle " +
 		"ghprbSourceBranch ghprbCommentBody gitlabSourceBranch gitlabMergeRequestTitle") {
@@ -255,20 +260,21 @@ func (j *jenkinsfile) environment() map[string]string {
 	return out
 }
 
-// evaluate finds Groovy that is made of what others choose.
-func (j *jenkinsfile) evaluate(i int) {
-	if j.tokens[i].value == "me" && j.next(i, -2).value != "Eval" || j.next(i, 1).value != "(" {
+// checkEvaluate finds Groovy that is made of what others choose.
+func (j *jenkinsfile) checkEvaluate(i int) {
+	if j.tokens[i].value == "me" && j.tokenAt(i, -2).value != "Eval" || j.tokenAt(i, 1).value != "(" {
 		return
 	}
 	for n := i + 2; n < len(j.tokens) && n < i+30 && j.tokens[n].value != ")"; n++ {
 		t := j.tokens[n]
 		if t.kind == word {
-			j.joined(n)
+			j.checkJoinedName(n)
 		}
 		for _, p := range t.parts {
-			if origin := j.origin(p.expr); origin != "" {
-				j.file.Report("script-injection", j.part(t, p), pipeline.As(finding.High, finding.Certain),
-					"%s (%s) becomes part of a program in Groovy %s", p.expr, origin, j.where())
+			if origin := j.taintOrigin(p.expr); origin != "" {
+				j.file.Report("script-injection", j.interpolationPlace(t, p),
+					pipeline.NewRating(finding.High, finding.Certain),
+					"%s (%s) becomes part of a program in Groovy %s", p.expr, origin, j.describeStage())
 			}
 		}
 	}
@@ -279,9 +285,9 @@ var (
 	version = lazyregexp.New(`^v?\d+(?:\.\d+)+$`)
 )
 
-// library finds shared libraries that can change.
-func (j *jenkinsfile) library(i int) {
-	if j.tokens[i].value == "Library" && j.next(i, -1).value != "@" {
+// checkLibrary finds shared libraries that can change.
+func (j *jenkinsfile) checkLibrary(i int) {
+	if j.tokens[i].value == "Library" && j.tokenAt(i, -1).value != "@" {
 		return
 	}
 	for n := i + 1; n < len(j.tokens) && n < i+20; n++ {
@@ -289,71 +295,77 @@ func (j *jenkinsfile) library(i int) {
 		if t.kind == newline || t.value == ")" {
 			return
 		}
-		if t.kind != text && t.kind != gstring || j.next(n, -1).value == ":" && j.next(n, -2).value != "identifier" {
+		if t.kind != text && t.kind != gstring || j.tokenAt(n, -1).value == ":" &&
+			j.tokenAt(n, -2).value != "identifier" {
 			continue
 		}
 		name, ref, ok := strings.Cut(t.value, "@")
 		switch {
 		case commit.MatchString(ref) || len(t.parts) > 0:
 		case !ok:
-			j.at("unpinned-dependency", t, pipeline.As(finding.Low, finding.Likely), "The library %s is taken in its "+
+			j.reportToken("unpinned-dependency", t, pipeline.NewRating(finding.Low, finding.Likely), "The library %s "+
+				"is taken in its "+
 				"default version", name)
 		case version.MatchString(ref):
-			j.at("unpinned-dependency", t, pipeline.As(finding.Low, finding.Uncertain), "The library %s is fixed by "+
-				"the tag %s, which can be moved", name, ref)
+			j.reportToken("unpinned-dependency", t, pipeline.NewRating(finding.Low, finding.Uncertain),
+				"The library %s is fixed by "+
+					"the tag %s, which can be moved", name, ref)
 		default:
-			j.at("unpinned-dependency", t, pipeline.Weight{}, "The library %s is taken from %s, which can "+
+			j.reportToken("unpinned-dependency", t, pipeline.Rating{}, "The library %s is taken from %s, which can "+
 				"be moved", name, ref)
 		}
 	}
 }
 
-// container checks the images and the rights of containers.
-func (j *jenkinsfile) container(i int) {
-	v := j.argument(i)
+// checkContainer checks the images and the rights of containers.
+func (j *jenkinsfile) checkContainer(i int) {
+	v := j.firstArgument(i)
 	if v == nil {
 		return
 	}
 	if j.tokens[i].value == "image" {
 		node := &document.Node{Kind: document.String, Value: v.value, Line: v.line, Column: v.column}
-		j.file.Image(node, j.where())
+		j.file.CheckImage(node, j.describeStage())
 		return
 	}
 	for _, bad := range []string{"--privileged", "docker.sock", "--pid=host", "--net=host", "SYS_ADMIN"} {
 		if strings.Contains(v.value, bad) {
-			j.at("privileged-container", *v, pipeline.Weight{}, "The container has the rights of its host (%s) %s", bad,
-				j.where())
+			j.reportToken("privileged-container", *v, pipeline.Rating{}, "The container has the rights of its host "+
+				"(%s) %s", bad,
+				j.describeStage())
 			return
 		}
 	}
 }
 
-// assigned finds secrets in plain text: NAME = '…', defaultValue: '…' of a
+// checkAssignedSecret finds secrets in plain text: NAME = '…', defaultValue: '…' of a
 // parameter that is a secret by its name.
-func (j *jenkinsfile) assigned(i int) {
+func (j *jenkinsfile) checkAssignedSecret(i int) {
 	t := j.tokens[i]
 	name, at := t.value, i
-	if t.value == "defaultValue" && j.next(i, 1).value == ":" {
-		name = j.named(i)
-	} else if j.next(i, 1).value != "=" || j.next(i, 2).value == "=" {
+	if t.value == "defaultValue" && j.tokenAt(i, 1).value == ":" {
+		name = j.parameterName(i)
+	} else if j.tokenAt(i, 1).value != "=" || j.tokenAt(i, 2).value == "=" {
 		return
 	}
-	v := j.argument(at)
+	v := j.firstArgument(at)
 	if v == nil || len(v.parts) > 0 {
 		return
 	}
-	j.file.SecretText(name, v.value, &document.Node{Kind: document.String, Value: v.value, Line: v.line, Column: v.column}, j.where())
+	j.file.CheckSecretText(name, v.value, &document.Node{Kind: document.String, Value: v.value, Line: v.line, Column: v.column},
+		j.describeStage())
 }
 
-// named returns the name of the parameter whose default value is at i.
-func (j *jenkinsfile) named(i int) string {
+// parameterName returns the name of the parameter whose default value is at i.
+func (j *jenkinsfile) parameterName(i int) string {
 	for n := max(i-12, 0); n < i+12 && n < len(j.tokens); n++ {
-		if j.tokens[n].value == "name" && j.next(n, 1).value == ":" {
-			if v := j.argument(n); v != nil {
+		if j.tokens[n].value == "name" && j.tokenAt(n, 1).value == ":" {
+			if v := j.firstArgument(n); v != nil {
 				return v.value
 			}
 		}
-		if n < i && (j.tokens[n].value == "string" || j.tokens[n].value == "password") && j.next(n, 1).value == "(" &&
+		if n < i && (j.tokens[n].value == "string" || j.tokens[n].value == "password") &&
+			j.tokenAt(n, 1).value == "(" &&
 			j.tokens[n].value == "password" {
 			return "password"
 		}
@@ -361,12 +373,12 @@ func (j *jenkinsfile) named(i int) string {
 	return ""
 }
 
-func (j *jenkinsfile) at(id string, t token, w pipeline.Weight, format string, args ...any) {
+func (j *jenkinsfile) reportToken(id string, t token, w pipeline.Rating, format string, args ...any) {
 	n := &document.Node{Kind: document.String, Value: t.value, Line: t.line, Column: t.column}
 	j.file.Report(id, j.file.Source.Whole(n), w, format, args...)
 }
 
-// part is the place of an interpolation.
-func (j *jenkinsfile) part(t token, p part) document.Place {
+// interpolationPlace is the place of an interpolation.
+func (j *jenkinsfile) interpolationPlace(t token, p interpolation) document.Place {
 	return j.file.Source.Find(t.line, t.column, t.value, p.offset, p.length)
 }

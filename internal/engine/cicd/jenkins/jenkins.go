@@ -1,4 +1,4 @@
-// Package jenkins finds flaws in Jenkinsfiles, declarative and scripted. It reads
+// Package jenkins finds vulnerabilities in Jenkinsfiles, declarative and scripted. It reads
 // Groovy as words and texts, with the assignments and the steps that matter; it is
 // no compiler, and runs nothing.
 //
@@ -20,7 +20,7 @@ import (
 //go:embed doc.md
 var doc string
 
-// Analyzer finds flaws in Jenkinsfiles.
+// Analyzer finds vulnerabilities in Jenkinsfiles.
 var Analyzer = &scan.Analyzer{
 	ID:       "cicd/jenkins",
 	Version:  1,
@@ -28,12 +28,12 @@ var Analyzer = &scan.Analyzer{
 	Doc:      doc,
 	Rules:    func() ([]*finding.Rule, error) { return Rules.All(), nil },
 	Match:    func(p string) bool { return named.MatchString(path.Base(p)) },
-	File:     run,
+	File:     analyzeFile,
 }
 
 var named = lazyregexp.New(`(?i)^(?:jenkinsfile(?:[._-][\w.-]+)?|[\w.-]+[._-]jenkinsfile)$`)
 
-func run(p *scan.FilePass) error {
+func analyzeFile(p *scan.FilePass) error {
 	if p.Size > pipeline.Limits.Size {
 		p.Degrade(scan.Reason{Code: "too-large", Path: p.Path, Message: "is larger than 4 MiB"})
 		return nil
@@ -42,18 +42,18 @@ func run(p *scan.FilePass) error {
 	if err != nil {
 		return err
 	}
-	tokens, err := lex(string(b))
-	if f, ok := err.(*fault); ok {
+	tokens, err := tokenize(string(b))
+	if f, ok := err.(*syntaxError); ok {
 		p.Degrade(scan.Reason{Code: "malformed", Path: p.Path, Line: f.line, Message: f.message})
 		return nil
 	}
 	f := &pipeline.File{Path: p.Path, Source: document.NewSource(b), Rules: Rules, Out: p.Report}
-	(&jenkinsfile{file: f, tokens: tokens}).check()
+	(&jenkinsfile{file: f, tokens: tokens}).checkFile()
 	return nil
 }
 
 // Rules are the rules of Jenkins.
-var Rules = rule.New("cicd/jenkins", "jenkinsfile", pipeline.Texts(
+var Rules = rule.New("cicd/jenkins", "jenkinsfile", pipeline.WithCommonRules(
 	rule.Text{ID: "secret-interpolation", Name: "Secret interpolated into a script", Severity: finding.Medium,
 		Confidence: finding.Certain, CWE: "CWE-214", Risk: "CICD-SEC-6",
 		What: "A credential is put into a script by Groovy instead of by the shell.",

@@ -10,12 +10,12 @@ import (
 // This file divides Groovy into words, texts and signs, as far as Jenkinsfiles need:
 // https://groovy-lang.org/syntax.html, sections 4 (strings) and 2 (comments).
 
-// A kind is the kind of a token.
-type kind int
+// A tokenKind is the kind of a token.
+type tokenKind int
 
 const (
-	word kind = iota // identifier, keyword or number
-	text             // string without interpolation
+	word tokenKind = iota // identifier, keyword or number
+	text                  // string without interpolation
 	gstring
 	sign // one character
 	newline
@@ -23,27 +23,27 @@ const (
 
 // A token is a piece of the file.
 type token struct {
-	kind   kind
+	kind   tokenKind
 	value  string // of a text: what is between the quotes, as it is written
 	line   int
 	column int // of the first character of value
-	parts  []part
+	parts  []interpolation
 }
 
-// A part is an interpolation of a gstring.
-type part struct {
+// A interpolation is an interpolation of a gstring.
+type interpolation struct {
 	expr   string // "params.NAME"
 	offset int    // of $ in the value
 	length int
 }
 
-// A fault says where the file cannot be divided.
-type fault struct {
+// A syntaxError says where the file cannot be divided.
+type syntaxError struct {
 	line    int
 	message string
 }
 
-func (f *fault) Error() string { return fmt.Sprintf("line %d: %s", f.line, f.message) }
+func (f *syntaxError) Error() string { return fmt.Sprintf("line %d: %s", f.line, f.message) }
 
 // maxTokens bounds the tokens of one file.
 const maxTokens = 500_000
@@ -56,55 +56,55 @@ type lexer struct {
 	tokens []token
 }
 
-// lex divides a file. Its error is a *fault.
-func lex(src string) ([]token, error) {
+// tokenize divides a file. Its error is a *fault.
+func tokenize(src string) ([]token, error) {
 	l := &lexer{src: src, line: 1}
 	if strings.HasPrefix(src, "#!") {
-		l.toLineEnd()
+		l.skipLine()
 	}
 	for l.at < len(l.src) {
 		if len(l.tokens) >= maxTokens {
-			return nil, &fault{l.line, fmt.Sprintf("has more than %d words and signs", maxTokens)}
+			return nil, &syntaxError{l.line, fmt.Sprintf("has more than %d words and signs", maxTokens)}
 		}
-		if err := l.next(); err != nil {
+		if err := l.readToken(); err != nil {
 			return nil, err
 		}
 	}
 	return l.tokens, nil
 }
 
-func (l *lexer) next() error {
+func (l *lexer) readToken() error {
 	rest := l.src[l.at:]
 	c := rest[0]
 	switch {
 	case c == '\n':
-		l.add(token{kind: newline, line: l.line, column: l.column()}, 1)
+		l.addToken(token{kind: newline, line: l.line, column: l.column()}, 1)
 	case c == ' ' || c == '\t' || c == '\r':
 		l.at++
 	case strings.HasPrefix(rest, "//"):
-		l.toLineEnd()
+		l.skipLine()
 	case strings.HasPrefix(rest, "/*"):
 		end := strings.Index(rest[2:], "*/")
 		if end < 0 {
-			return &fault{l.line, "the comment does not end"}
+			return &syntaxError{l.line, "the comment does not end"}
 		}
-		l.skip(end + 4)
+		l.skipBytes(end + 4)
 	case strings.HasPrefix(rest, `"""`):
-		return l.text(`"""`, gstring)
+		return l.readText(`"""`, gstring)
 	case strings.HasPrefix(rest, "'''"):
-		return l.text("'''", text)
+		return l.readText("'''", text)
 	case c == '"':
-		return l.text(`"`, gstring)
+		return l.readText(`"`, gstring)
 	case c == '\'':
-		return l.text("'", text)
+		return l.readText("'", text)
 	case strings.HasPrefix(rest, "$/") && strings.Contains(rest, "/$"):
 		end := strings.Index(rest, "/$")
-		l.add(token{kind: gstring, value: rest[2:max(end, 2)], line: l.line, column: l.column() + 2,
-			parts: interpolations(rest[2:max(end, 2)])}, max(end, 2)+2)
-	case c == '/' && l.slashy():
-		l.slash()
+		l.addToken(token{kind: gstring, value: rest[2:max(end, 2)], line: l.line, column: l.column() + 2,
+			parts: findInterpolations(rest[2:max(end, 2)])}, max(end, 2)+2)
+	case c == '/' && l.startsSlashyText():
+		l.readSlash()
 	default:
-		l.other(rest)
+		l.readWordOrSign(rest)
 	}
 	return nil
 }
@@ -112,14 +112,14 @@ func (l *lexer) next() error {
 // column counts characters from the start of the line.
 func (l *lexer) column() int { return 1 + utf8.RuneCountInString(l.src[l.start:l.at]) }
 
-// add keeps a token of n bytes.
-func (l *lexer) add(t token, n int) {
+// addToken keeps a token of n bytes.
+func (l *lexer) addToken(t token, n int) {
 	l.tokens = append(l.tokens, t)
-	l.skip(n)
+	l.skipBytes(n)
 }
 
-// skip moves on, counting lines.
-func (l *lexer) skip(n int) {
+// skipBytes moves on, counting lines.
+func (l *lexer) skipBytes(n int) {
 	end := min(l.at+n, len(l.src))
 	for ; l.at < end; l.at++ {
 		if l.src[l.at] == '\n' {
@@ -128,45 +128,45 @@ func (l *lexer) skip(n int) {
 	}
 }
 
-func (l *lexer) toLineEnd() {
+func (l *lexer) skipLine() {
 	for l.at < len(l.src) && l.src[l.at] != '\n' {
 		l.at++
 	}
 }
 
-// text reads a quoted text.
-func (l *lexer) text(quote string, k kind) error {
+// readText reads a quoted text.
+func (l *lexer) readText(quote string, k tokenKind) error {
 	from := l.at + len(quote)
 	for i := from; i < len(l.src); i++ {
 		switch {
 		case l.src[i] == '\\':
 			i++
 		case len(quote) == 1 && l.src[i] == '\n':
-			return &fault{l.line, "the text does not end on its line"}
+			return &syntaxError{l.line, "the text does not end on its line"}
 		case k == gstring && strings.HasPrefix(l.src[i:], "${"):
 			// Quotes inside of an interpolation do not end the text.
-			n := closing(l.src[i+2:])
+			n := closingBrace(l.src[i+2:])
 			if n < 0 {
-				return &fault{l.line, "the interpolation does not end"}
+				return &syntaxError{l.line, "the interpolation does not end"}
 			}
 			i += 2 + n
 		case strings.HasPrefix(l.src[i:], quote):
 			t := token{kind: k, value: l.src[from:i], line: l.line, column: l.column() + len(quote)}
 			if k == gstring {
-				t.parts = interpolations(t.value)
+				t.parts = findInterpolations(t.value)
 			}
-			l.add(t, i+len(quote)-l.at)
+			l.addToken(t, i+len(quote)-l.at)
 			return nil
 		}
 	}
-	return &fault{l.line, "the text does not end"}
+	return &syntaxError{l.line, "the text does not end"}
 }
 
 // maxInterpolation bounds one interpolation.
 const maxInterpolation = 10_000
 
-// closing returns the offset of the brace that ends an interpolation, or -1.
-func closing(s string) int {
+// closingBrace returns the offset of the brace that ends an interpolation, or -1.
+func closingBrace(s string) int {
 	depth := 0
 	for i := 0; i < len(s) && i < maxInterpolation; i++ {
 		switch s[i] {
@@ -182,19 +182,19 @@ func closing(s string) int {
 	return -1
 }
 
-// interpolations returns the ${…} and $name of a text.
-func interpolations(s string) []part {
-	var out []part
+// findInterpolations returns the ${…} and $name of a text.
+func findInterpolations(s string) []interpolation {
+	var out []interpolation
 	for i := 0; i < len(s); i++ {
 		switch {
 		case s[i] == '\\':
 			i++
 		case strings.HasPrefix(s[i:], "${"):
-			n := closing(s[i+2:])
+			n := closingBrace(s[i+2:])
 			if n < 0 {
 				return out
 			}
-			out = append(out, part{expr: strings.TrimSpace(s[i+2 : i+2+n]), offset: i, length: n + 3})
+			out = append(out, interpolation{expr: strings.TrimSpace(s[i+2 : i+2+n]), offset: i, length: n + 3})
 			i += 2 + n
 		case s[i] == '$' && i+1 < len(s) && (s[i+1] == '_' || unicode.IsLetter(rune(s[i+1]))):
 			n := 1
@@ -202,16 +202,16 @@ func interpolations(s string) []part {
 				unicode.IsLetter(rune(s[i+n])) || unicode.IsDigit(rune(s[i+n]))) {
 				n++
 			}
-			out = append(out, part{expr: s[i+1 : i+n], offset: i, length: n})
+			out = append(out, interpolation{expr: s[i+1 : i+n], offset: i, length: n})
 			i += n - 1
 		}
 	}
 	return out
 }
 
-// slashy reports whether a slash begins a text: after a sign or at the start of an
+// startsSlashyText reports whether a slash begins a text: after a sign or at the start of an
 // argument, not after a value.
-func (l *lexer) slashy() bool {
+func (l *lexer) startsSlashyText() bool {
 	if len(l.tokens) == 0 {
 		return false
 	}
@@ -219,7 +219,7 @@ func (l *lexer) slashy() bool {
 	return t.kind == sign && strings.ContainsAny(t.value, "(,=:[~!&|?{")
 }
 
-func (l *lexer) slash() {
+func (l *lexer) readSlash() {
 	rest := l.src[l.at+1:]
 	for i := 0; i < len(rest) && rest[i] != '\n'; i++ {
 		if rest[i] == '\\' {
@@ -227,16 +227,16 @@ func (l *lexer) slash() {
 			continue
 		}
 		if rest[i] == '/' {
-			l.add(token{kind: gstring, value: rest[:i], line: l.line, column: l.column() + 1,
-				parts: interpolations(rest[:i])}, i+2)
+			l.addToken(token{kind: gstring, value: rest[:i], line: l.line, column: l.column() + 1,
+				parts: findInterpolations(rest[:i])}, i+2)
 			return
 		}
 	}
-	l.add(token{kind: sign, value: "/", line: l.line, column: l.column()}, 1)
+	l.addToken(token{kind: sign, value: "/", line: l.line, column: l.column()}, 1)
 }
 
-// other reads a word or a sign.
-func (l *lexer) other(rest string) {
+// readWordOrSign reads a word or a sign.
+func (l *lexer) readWordOrSign(rest string) {
 	n := 0
 	for n < len(rest) {
 		r, size := utf8.DecodeRuneInString(rest[n:])
@@ -247,8 +247,8 @@ func (l *lexer) other(rest string) {
 	}
 	if n == 0 {
 		_, size := utf8.DecodeRuneInString(rest)
-		l.add(token{kind: sign, value: rest[:size], line: l.line, column: l.column()}, size)
+		l.addToken(token{kind: sign, value: rest[:size], line: l.line, column: l.column()}, size)
 		return
 	}
-	l.add(token{kind: word, value: rest[:n], line: l.line, column: l.column()}, n)
+	l.addToken(token{kind: word, value: rest[:n], line: l.line, column: l.column()}, n)
 }

@@ -5,9 +5,9 @@ import (
 	"merlon/internal/scan"
 )
 
-// Check is what an analyzer does with one file by itself: it reads it and calls
+// AnalyzeFile is what an analyzer does with one file by itself: it reads it and calls
 // check. A file that cannot be read degrades the analyzer.
-func Check(p *scan.FilePass, rules rule.Set, check func(*File)) error {
+func AnalyzeFile(p *scan.FilePass, rules rule.Set, check func(*File)) error {
 	if p.Size > Limits.Size {
 		p.Degrade(scan.Reason{Code: "too-large", Path: p.Path, Message: "is larger than 4 MiB"})
 		return nil
@@ -16,9 +16,9 @@ func Check(p *scan.FilePass, rules rule.Set, check func(*File)) error {
 	if err != nil {
 		return err
 	}
-	f, err := Read(p.Path, b, rules, p.Report)
+	f, err := ParseFile(p.Path, b, rules, p.Report)
 	if err != nil {
-		p.Degrade(Malformed(p.Path, err))
+		p.Degrade(MalformedReason(p.Path, err))
 		return nil
 	}
 	check(f)

@@ -31,8 +31,8 @@ type File struct {
 	Out    func(*finding.Rule, finding.Finding)
 }
 
-// Read reads a file. Its error is a *document.Error.
-func Read(path string, b []byte, rules rule.Set, out func(*finding.Rule, finding.Finding)) (*File, error) {
+// ParseFile reads a file. Its error is a *document.Error.
+func ParseFile(path string, b []byte, rules rule.Set, out func(*finding.Rule, finding.Finding)) (*File, error) {
 	docs, err := document.ParseAll(b, Limits)
 	if err != nil {
 		return nil, err
@@ -40,9 +40,9 @@ func Read(path string, b []byte, rules rule.Set, out func(*finding.Rule, finding
 	return &File{Path: path, Docs: docs, Source: document.NewSource(b), Rules: rules, Out: out}, nil
 }
 
-// Load reads a file of the tree for a pass, and records in its status when that
+// ReadFile reads a file of the tree for a pass, and records in its status when that
 // cannot be done.
-func Load(p *scan.ProjectPass, f scan.File) ([]byte, bool) {
+func ReadFile(p *scan.ProjectPass, f scan.File) ([]byte, bool) {
 	if f.Size > Limits.Size {
 		p.Degrade(scan.Reason{Code: "too-large", Path: f.Path, Message: fmt.Sprintf("is larger than %d MiB",
 			Limits.Size>>20)})
@@ -56,8 +56,8 @@ func Load(p *scan.ProjectPass, f scan.File) ([]byte, bool) {
 	return b, true
 }
 
-// Malformed is the reason for a file that cannot be read.
-func Malformed(path string, err error) scan.Reason {
+// MalformedReason is the reason for a file that cannot be read.
+func MalformedReason(path string, err error) scan.Reason {
 	r := scan.Reason{Code: "malformed", Path: path, Message: err.Error()}
 	var e *document.Error
 	if errors.As(err, &e) {
@@ -72,43 +72,47 @@ func (f *File) Location(at document.Place) finding.Location {
 		EndColumn: at.EndColumn}
 }
 
-// A Weight says how bad and how sure a finding is. What is empty is as the rule
+// A Rating says how bad and how sure a finding is. What is empty is as the rule
 // says.
-type Weight struct {
+type Rating struct {
 	Severity   finding.Severity
 	Confidence finding.Confidence
 }
 
-// As makes a Weight.
-func As(s finding.Severity, c finding.Confidence) Weight { return Weight{Severity: s, Confidence: c} }
+// NewRating makes a Weight.
+func NewRating(s finding.Severity, c finding.Confidence) Rating {
+	return Rating{Severity: s, Confidence: c}
+}
 
 // Report tells a finding.
-func (f *File) Report(id string, at document.Place, w Weight, format string, args ...any) {
+func (f *File) Report(id string, at document.Place, w Rating, format string, args ...any) {
 	f.Out(f.Rules[id], finding.Finding{Message: fmt.Sprintf(format, args...), Severity: w.Severity,
 		Confidence: w.Confidence, Location: f.Location(at)})
 }
 
-// At reports at a whole value.
-func (f *File) At(id string, n *document.Node, format string, args ...any) {
-	f.Report(id, f.Source.Whole(n), Weight{}, format, args...)
+// ReportNode reports at a whole value.
+func (f *File) ReportNode(id string, n *document.Node, format string, args ...any) {
+	f.Report(id, f.Source.Whole(n), Rating{}, format, args...)
 }
 
-// Image reports an image that is not fixed by its digest.
-func (f *File) Image(n *document.Node, where string) {
+// CheckImage reports an image that is not fixed by its digest.
+func (f *File) CheckImage(n *document.Node, where string) {
 	if n.Text() == "" {
 		return
 	}
-	f.ImageText(n.Text(), n, where)
+	f.CheckImageText(n.Text(), n, where)
 }
 
-// ImageText is Image for a text that stands at the node.
-func (f *File) ImageText(text string, n *document.Node, where string) {
+// CheckImageText is Image for a text that stands at the node.
+func (f *File) CheckImageText(text string, n *document.Node, where string) {
 	switch image.Parse(text).Pin() {
 	case image.Floating:
-		f.At("unpinned-image", n, "The image %s %s is whatever is newest when the job runs", Short(text), where)
+		f.ReportNode("unpinned-image", n, "The image %s %s is whatever is newest when the job runs", Shorten(text),
+			where)
 	case image.Tagged:
-		f.Report("unpinned-image", f.Source.Whole(n), As(finding.Low, finding.Uncertain), "The image %s %s is fixed "+
-			"by a tag, which can be moved, not by a digest", Short(text), where)
+		f.Report("unpinned-image", f.Source.Whole(n), NewRating(finding.Low, finding.Uncertain),
+			"The image %s %s is fixed "+
+				"by a tag, which can be moved, not by a digest", Shorten(text), where)
 	}
 }
 
@@ -117,39 +121,41 @@ type Script struct {
 	Text  *document.Node
 	Where string // "in job build"
 	// Secret reports whether the script names secrets, as far as the file tells.
-	Secret bool
+	HasSecret bool
 	// Whole reports whether the environment holds every secret of the project, as
 	// some systems have it, so that printing it shows them.
-	Whole bool
-	// Chosen says which variables hold what strangers choose, with their origin.
-	Chosen map[string]string
+	AllSecrets bool
+	// Chosen says which variables hold what attackers choose, with their origin.
+	Tainted map[string]string
 }
 
-// Script checks a script.
-func (f *File) Script(s Script) {
+// CheckScript checks a script.
+func (f *File) CheckScript(s Script) {
 	text := s.Text.Text()
-	for _, l := range script.Lines(text) {
+	for _, l := range script.SplitLines(text) {
 		at := func() document.Place { return f.Source.Part(s.Text, l.Offset, min(l.Length, len(text)-l.Offset)) }
-		if script.Fetched(l.Text) {
-			f.Report("remote-script", at(), Weight{}, "A script is fetched and run at once, %s: %s", s.Where,
-				Short(l.Text))
+		if script.RunsRemoteScript(l.Text) {
+			f.Report("remote-script", at(), Rating{}, "A script is fetched and run at once, %s: %s", s.Where,
+				Shorten(l.Text))
 		}
-		if what := script.AdHoc(l.Text); what != "" {
-			f.Report("adhoc-packages", at(), Weight{}, "%q installs what no lock file fixes, %s", Short(what), s.Where)
+		if what := script.UnlockedInstall(l.Text); what != "" {
+			f.Report("adhoc-packages", at(), Rating{}, "%q installs what no lock file fixes, %s", Shorten(what),
+				s.Where)
 		}
-		if host := script.Collector(l.Text); host != "" {
-			f.Report("request-collector", at(), Weight{}, "Something is sent to %s, where anybody can look at "+
+		if host := script.RequestCollector(l.Text); host != "" {
+			f.Report("request-collector", at(), Rating{}, "Something is sent to %s, where anybody can look at "+
 				"requests, %s", host, s.Where)
 		}
 		switch {
-		case script.Listed(l.Text) && (s.Secret || s.Whole):
-			f.Report("secret-in-log", at(), Weight{}, "The script prints every variable, secrets included, %s", s.Where)
-		case script.Traced(l.Text) && s.Secret:
-			f.Report("secret-in-log", at(), Weight{}, "The script prints every command with its secrets, %s", s.Where)
+		case script.PrintsEnvironment(l.Text) && (s.HasSecret || s.AllSecrets):
+			f.Report("secret-in-log", at(), Rating{}, "The script prints every variable, secrets included, %s", s.Where)
+		case script.EnablesTracing(l.Text) && s.HasSecret:
+			f.Report("secret-in-log", at(), Rating{}, "The script prints every command with its secrets, %s", s.Where)
 		}
-		for _, name := range script.Evaluated(l.Text) {
-			if origin, ok := s.Chosen[name]; ok {
-				f.Report("script-injection", at(), As(finding.High, finding.Certain), "$%s holds %s, which strangers "+
+		for _, name := range script.EvaluatedVariables(l.Text) {
+			if origin, ok := s.Tainted[name]; ok {
+				f.Report("script-injection", at(), NewRating(finding.High, finding.Certain), "$%s holds %s, which "+
+					"strangers "+
 					"choose, and is run as code %s", name, origin, s.Where)
 			}
 		}
@@ -162,16 +168,16 @@ var (
 	secretText = lazyregexp.New(`^[\x21-\x7e]{6,}$`)
 )
 
-// Secret reports a variable that holds a secret in plain text.
-func (f *File) Secret(key, value *document.Node, where string) {
+// CheckSecret reports a variable that holds a secret in plain text.
+func (f *File) CheckSecret(key, value *document.Node, where string) {
 	if key == nil || value == nil || !value.IsScalar() || !secretName.MatchString(key.Value) {
 		return
 	}
-	f.SecretText(key.Value, value.Text(), value, where)
+	f.CheckSecretText(key.Value, value.Text(), value, where)
 }
 
-// SecretText is Secret for a name and a text that stand at the node.
-func (f *File) SecretText(name, text string, n *document.Node, where string) {
+// CheckSecretText is Secret for a name and a text that stand at the node.
+func (f *File) CheckSecretText(name, text string, n *document.Node, where string) {
 	if !secretName.MatchString(name) || !secretText.MatchString(text) || noSecret.MatchString(text) {
 		return
 	}
@@ -188,8 +194,8 @@ func (f *File) SecretText(name, text string, n *document.Node, where string) {
 // IsSecret reports whether a variable is by its name a secret.
 func IsSecret(name string) bool { return secretName.MatchString(name) }
 
-// Short cuts a text for a message.
-func Short(s string) string {
+// Shorten cuts a text for a message.
+func Shorten(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if r := []rune(s); len(r) > 80 {
 		return string(r[:79]) + "…"
@@ -200,7 +206,7 @@ func Short(s string) string {
 // NamesSecret reports whether a script names a variable that is a secret by its
 // name.
 func NamesSecret(text string) bool {
-	for _, v := range script.Variables(text) {
+	for _, v := range script.ExpandedVariables(text) {
 		if IsSecret(v) {
 			return true
 		}

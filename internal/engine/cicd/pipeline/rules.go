@@ -5,10 +5,12 @@ import (
 	"merlon/internal/finding"
 )
 
-// Texts returns the rules that every system has, and more of one system.
-func Texts(more ...rule.Text) []rule.Text { return append(append([]rule.Text{}, common...), more...) }
+// WithCommonRules returns the rules that every system has, and more of one system.
+func WithCommonRules(more ...rule.Text) []rule.Text {
+	return append(append([]rule.Text{}, commonRules...), more...)
+}
 
-var common = []rule.Text{
+var commonRules = []rule.Text{
 	{ID: "script-injection", Name: "Script injection", Severity: finding.High, Confidence: finding.Likely,
 		CWE: "CWE-94", Risk: "CICD-SEC-4",
 		What: "A text that others choose becomes part of a script.",

@@ -32,7 +32,7 @@ func New(analyzer, language string, texts ...Text) Set {
 	for _, t := range texts {
 		s[t.ID] = &finding.Rule{
 			ID: analyzer + "/" + t.ID, Analysis: finding.CICD, Name: t.Name,
-			ShortDescription: t.What, Description: t.What + "\n\n" + flow(t.Why), HowToPrevent: flow(t.Fix),
+			ShortDescription: t.What, Description: t.What + "\n\n" + joinLines(t.Why), HowToPrevent: joinLines(t.Fix),
 			CWE: []string{t.CWE}, OWASP: []string{t.Risk}, Severity: t.Severity, Confidence: t.Confidence,
 			Language: language, Link: t.Link,
 		}
@@ -40,8 +40,8 @@ func New(analyzer, language string, texts ...Text) Set {
 	return s
 }
 
-// flow joins the lines of each paragraph, as Markdown does when it is shown.
-func flow(s string) string {
+// joinLines joins the lines of each paragraph, as Markdown does when it is shown.
+func joinLines(s string) string {
 	var out []string
 	for _, p := range strings.Split(strings.TrimSpace(s), "\n\n") {
 		out = append(out, strings.Join(strings.Fields(p), " "))

@@ -6,15 +6,15 @@ import "merlon/internal/lazyregexp"
 
 var evaluates = lazyregexp.New(`\b(?:eval|iex|Invoke-Expression)\s+(.*)|\b(?:ba|z|da|k)?sh\s+-\w*c\s+(.*)|\b(?:python3?|perl|ruby|node|php)\s+-(?:c|e|r)\s+(.*)|\bssh\s+\S+.*?\s+(["'].*)|\bxargs\b.*\b(?:ba)?sh\s+-c\s+(.*)`)
 
-// Evaluated returns the variables whose text the line runs as code: of eval, of
+// EvaluatedVariables returns the variables whose text the line runs as code: of eval, of
 // sh -c "…", and the like. What stands in single quotes is expanded by the inner
 // shell, as a value, and is left out.
-func Evaluated(line string) []string {
+func EvaluatedVariables(line string) []string {
 	var out []string
 	for _, m := range evaluates.FindAllStringSubmatch(line, -1) {
 		for _, arg := range m[1:] {
 			if arg != "" && arg[0] != '\'' {
-				out = append(out, Variables(arg)...)
+				out = append(out, ExpandedVariables(arg)...)
 			}
 		}
 	}
@@ -23,22 +23,22 @@ func Evaluated(line string) []string {
 
 var fetched = lazyregexp.New(`\b(?:curl|wget|iwr|irm|Invoke-WebRequest|Invoke-RestMethod)\b[^|;&]*https?://[^|;&]*\|\s*(?:sudo\s+(?:-\S+\s+)*)?(?:env\s+\S+\s+)*(?:ba|z|da|k)?(?:sh|bash|python3?|node|ruby|perl|iex|pwsh)\b|(?:ba|z|da)?sh\s+(?:-c\s+["']?\$\(|<\()\s*(?:curl|wget)\b|\b(?:source|\.|eval)\s+["']?(?:<\(|\$\()\s*(?:curl|wget)\b|\biex\s*\(?\(?\s*(?:New-Object|iwr|irm)\b`)
 
-// Fetched reports whether the line runs a script that it fetches.
-func Fetched(line string) bool { return fetched.MatchString(line) }
+// RunsRemoteScript reports whether the line runs a script that it fetches.
+func RunsRemoteScript(line string) bool { return fetched.MatchString(line) }
 
 var (
 	traced = lazyregexp.New(`^\s*set\s+-[a-wyz]*x|(?:ba)?sh\s+-[a-wyz]*x\b|set\s+-o\s+xtrace|Set-PSDebug\s+-Trace`)
 	listed = lazyregexp.New(`^\s*(?:printenv|env|export\s+-p|set)(?:\s*\|\s*sort)?\s*$|Get-ChildItem\s+env:|\b(?:gci|ls|dir)\s+env:`)
 )
 
-// Traced reports whether the line makes the shell print every command.
-func Traced(line string) bool { return traced.MatchString(line) }
+// EnablesTracing reports whether the line makes the shell print every command.
+func EnablesTracing(line string) bool { return traced.MatchString(line) }
 
-// Listed reports whether the line prints every variable.
-func Listed(line string) bool { return listed.MatchString(line) }
+// PrintsEnvironment reports whether the line prints every variable.
+func PrintsEnvironment(line string) bool { return listed.MatchString(line) }
 
 var collector = lazyregexp.New(`(?i)\b[\w.-]*(?:webhook\.site|requestbin\.(?:com|net)|pipedream\.net|ngrok(?:-free)?\.(?:io|app|dev)|burpcollaborator\.net|oastify\.com|oast\.(?:fun|live|me|online|pro|site)|interact\.sh|beeceptor\.com|hookbin\.com|requestcatcher\.com)\b`)
 
-// Collector returns the host of a service that shows requests to anybody, when
+// RequestCollector returns the host of a service that shows requests to anybody, when
 // the line names one, or "".
-func Collector(line string) string { return collector.FindString(line) }
+func RequestCollector(line string) string { return collector.FindString(line) }

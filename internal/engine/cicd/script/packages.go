@@ -13,12 +13,12 @@ var (
 	gemInstall = lazyregexp.New(`(?:^|[\s;&|(])(gem\s+(?:install|i|update)|bundle\s+(?:add|update))((?:\s+(?:-\S+|[^\s;&|)]+))*)`)
 )
 
-// AdHoc returns the command of a line that installs packages which no lock file
+// UnlockedInstall returns the command of a line that installs packages which no lock file
 // fixes, or "". Commands that follow a lock file, and local folders, are none.
-func AdHoc(line string) string {
+func UnlockedInstall(line string) string {
 	for _, re := range []*lazyregexp.Regexp{npmInstall, gemInstall} {
 		for _, m := range re.FindAllStringSubmatch(line, -1) {
-			verb, args := strings.Join(strings.Fields(m[1]), " "), packages(m[2])
+			verb, args := strings.Join(strings.Fields(m[1]), " "), registryPackages(m[2])
 			if len(args) > 0 || always[verb] {
 				return strings.TrimSpace(m[1] + m[2])
 			}
@@ -37,8 +37,8 @@ var withValue = map[string]bool{"-w": true, "--workspace": true, "--prefix": tru
 	"-v": true, "--version": true, "--filter": true, "-F": true, "--loglevel": true, "--install-dir": true, "-n": true,
 	"--source": true, "-i": true}
 
-// packages returns the words that name packages of a registry.
-func packages(args string) []string {
+// registryPackages returns the words that name packages of a registry.
+func registryPackages(args string) []string {
 	var out []string
 	words := strings.Fields(args)
 	for i := 0; i < len(words); i++ {

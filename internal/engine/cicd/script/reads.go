@@ -34,19 +34,19 @@ var (
 	single  = lazyregexp.New(`\|\s*(?:head\s+(?:-n\s*)?-?1\b|tail\s+(?:-n\s*)?-?1\b|wc\b|tr\s+-d\s+["']?\\n|xargs\b)|\b(?:head|tail)\s+(?:-n\s*)?-?1\s|\btr\s+-d\s+["']?\\n|\bread\s+-r\b`)
 )
 
-// Query returns the path that jq takes out of a JSON text, with "*" for an index
+// JQPath returns the path that jq takes out of a JSON text, with "*" for an index
 // or all of a list, and whether the text runs jq with a plain path.
-func Query(text string) (string, bool) {
+func JQPath(text string) (string, bool) {
 	m := jqArg.FindAllStringSubmatch(text, -1)
 	if m == nil {
 		return "", false
 	}
-	return path(m[len(m)-1][1]), true
+	return normalizePath(m[len(m)-1][1]), true
 }
 
 var index = lazyregexp.New(`\[[^\]]*\]`)
 
-func path(query string) string {
+func normalizePath(query string) string {
 	query = index.ReplaceAllString(query, ".*")
 	var out []string
 	for _, part := range strings.Split(query, ".") {
@@ -57,22 +57,22 @@ func path(query string) string {
 	return strings.Join(out, ".")
 }
 
-// Reads returns what the commands in a text read in.
-func Reads(text string) []Read {
+// ParseReads returns what the commands in a text read in.
+func ParseReads(text string) []Read {
 	var out []Read
 	one := single.MatchString(text)
 	add := func(context string) { out = append(out, Read{Context: context, OneLine: one}) }
 	if m := ghView.FindStringSubmatch(text); m != nil && strings.Contains(m[2], "--json") {
-		for _, c := range viewed(m[1], m[2]) {
+		for _, c := range viewContexts(m[1], m[2]) {
 			add(c)
 		}
 	}
 	if m := ghAPI.FindStringSubmatch(text); m != nil && (strings.Contains(m[1], "api") ||
 		strings.Contains(text, "gh api")) {
-		add(answered(m[2], m[1]))
+		add(responseContext(m[2], m[1]))
 	}
 	if payload.MatchString(text) {
-		if q, ok := Query(text); ok {
+		if q, ok := JQPath(text); ok {
 			add(strings.TrimSuffix("github.event."+q, "."))
 		}
 	}
@@ -98,8 +98,8 @@ var fields = map[string]string{"headrefname": "head.ref", "headrefoid": "head.sh
 	"headrepository": "head.repo", "headrepositoryowner": "head.repo.owner.login", "isdraft": "draft",
 	"mergecommit": "merge_commit_sha"}
 
-// viewed returns the contexts that gh pr view --json … prints.
-func viewed(what, args string) []string {
+// viewContexts returns the contexts that gh pr view --json … prints.
+func viewContexts(what, args string) []string {
 	base := "github.event.issue"
 	if what == "pr" {
 		base = "github.event.pull_request"
@@ -111,7 +111,7 @@ func viewed(what, args string) []string {
 		}
 		return strings.TrimSuffix(base+"."+first+"."+rest, ".")
 	}
-	if q, ok := Query(args); ok && q != "" {
+	if q, ok := JQPath(args); ok && q != "" {
 		return []string{name(q)}
 	}
 	m := jsonArg.FindStringSubmatch(args)
@@ -124,14 +124,14 @@ func viewed(what, args string) []string {
 	return []string{name(strings.ToLower(m[1]))}
 }
 
-// answered returns the context that the answer of GitHub's API for a kind of
+// responseContext returns the context that the response of GitHub's API for a kind of
 // resources holds.
-func answered(kind, args string) string {
+func responseContext(kind, args string) string {
 	base := map[string]string{"pulls": "github.event.pull_request", "issues": "github.event.issue",
 		"comments":    "github.event.comment",
 		"discussions": "github.event.discussion", "commits": "github.event.commits.*", "reviews": "github.event.review",
 		"branches": "github.event.branch"}[kind]
-	q, ok := Query(args)
+	q, ok := JQPath(args)
 	if !ok || q == "" {
 		return base
 	}
@@ -171,9 +171,9 @@ var checks = lazyregexp.New(`(?:\[\[\s+["']?\$\{?(\w+)\}?["']?\s+=~\s+["']?(\^\S
 // letters, but no dot that stands for anything and no class of what is left out.
 var strict = lazyregexp.New(`^\^(?:\[[^\^\]][^\]]*\]|\\[dw.]|[\w()|+*?{},:/@-])*\$$`)
 
-// Checked returns the variables that the script holds against a pattern which
+// ValidatedVariables returns the variables that the script holds against a pattern which
 // leaves no room for code.
-func Checked(text string) map[string]bool {
+func ValidatedVariables(text string) map[string]bool {
 	out := map[string]bool{}
 	for _, m := range checks.FindAllStringSubmatch(text, -1) {
 		if strict.MatchString(m[2] + m[4]) {

@@ -17,8 +17,8 @@ type Line struct {
 	Length int    // in the script, up to its last character
 }
 
-// Lines splits a script. Comments are left out.
-func Lines(text string) []Line {
+// SplitLines splits a script. Comments are left out.
+func SplitLines(text string) []Line {
 	var out []Line
 	for from := 0; from < len(text); {
 		end := from
@@ -38,7 +38,7 @@ func Lines(text string) []Line {
 		lead := len(raw) - len(strings.TrimLeft(raw, " \t\r\n"))
 		trimmed := strings.TrimSpace(raw)
 		if trimmed != "" && !strings.HasPrefix(trimmed, "#") {
-			out = append(out, Line{Text: joined(trimmed), Offset: from + lead, Length: len(trimmed)})
+			out = append(out, Line{Text: joinContinuations(trimmed), Offset: from + lead, Length: len(trimmed)})
 		}
 		from = end + 1
 	}
@@ -47,7 +47,7 @@ func Lines(text string) []Line {
 
 var continued = lazyregexp.New(`\\\r?\n\s*`)
 
-func joined(s string) string {
+func joinContinuations(s string) string {
 	if !strings.Contains(s, "\n") {
 		return s
 	}
@@ -69,23 +69,24 @@ var (
 )
 
 // To matches a redirection into the runner's file, in a shell or PowerShell.
-func to(file string) *lazyregexp.Regexp {
+func redirectPattern(file string) *lazyregexp.Regexp {
 	return lazyregexp.New(`(?i)(>>?\s*|tee\s+(?:-a\s+|--append\s+)?|-filepath\s+|-path\s+|add-content\s+(?:-path\s+)?)["']?\$(\{|env:|\{env:)?` + file + `\}?["']?|>>?\s*["']?%` + file + `%`)
 }
 
-var files = map[string]*lazyregexp.Regexp{"GITHUB_OUTPUT": to("GITHUB_OUTPUT"), "GITHUB_ENV": to("GITHUB_ENV"),
-	"GITHUB_PATH": to("GITHUB_PATH")}
+var files = map[string]*lazyregexp.Regexp{"GITHUB_OUTPUT": redirectPattern("GITHUB_OUTPUT"),
+	"GITHUB_ENV":  redirectPattern("GITHUB_ENV"),
+	"GITHUB_PATH": redirectPattern("GITHUB_PATH")}
 
-// Writes returns what the script writes to GITHUB_OUTPUT, GITHUB_ENV or
+// ParseWrites returns what the script writes to GITHUB_OUTPUT, GITHUB_ENV or
 // GITHUB_PATH.
-func Writes(text, file string) []Write {
+func ParseWrites(text, file string) []Write {
 	redirect := files[file]
-	lines := Lines(text)
+	lines := SplitLines(text)
 	var out []Write
 	for i, l := range lines {
 		at := redirect.FindStringIndex(l.Text)
 		if at == nil {
-			if m := oldCommand.FindStringSubmatch(l.Text); m != nil && old(file, l.Text) {
+			if m := oldCommand.FindStringSubmatch(l.Text); m != nil && isOldCommand(file, l.Text) {
 				out = append(out, Write{Name: m[1], Value: m[2], Offset: l.Offset, Length: l.Length})
 			}
 			continue
@@ -93,18 +94,18 @@ func Writes(text, file string) []Write {
 		before := strings.TrimSpace(l.Text[:at[0]])
 		switch {
 		case before == "}" || before == ")" || strings.HasPrefix(before, "done"):
-			out = append(out, group(lines[:i], before)...)
+			out = append(out, groupWrites(lines[:i], before)...)
 		case strings.HasPrefix(strings.TrimSpace(l.Text), "cat") && strings.Contains(l.Text, "<<"):
-			out = append(out, heredoc(lines[i+1:], l)...)
+			out = append(out, heredocWrites(lines[i+1:], l)...)
 		default:
-			out = append(out, written(l, before))
+			out = append(out, parseWrite(l, before))
 		}
 	}
 	return out
 }
 
-// old reports whether the line has the old command that does what the file does.
-func old(file, line string) bool {
+// isOldCommand reports whether the line has the old command that does what the file does.
+func isOldCommand(file, line string) bool {
 	return file == "GITHUB_OUTPUT" && strings.Contains(line, "::set-output") || file == "GITHUB_ENV" &&
 		strings.Contains(line, "::set-env")
 }
@@ -112,7 +113,7 @@ func old(file, line string) bool {
 // takes matches what hands a text to the file at the end of a line.
 var takes = lazyregexp.New(`(?i)\|\s*(?:(?:out-file|tee|add-content)\s*)?(?:-\w+\s*)*$`)
 
-func written(l Line, text string) Write {
+func parseWrite(l Line, text string) Write {
 	text = takes.ReplaceAllString(text, "")
 	w := Write{Value: text, Offset: l.Offset, Length: l.Length}
 	m := plainWrite.FindStringSubmatch(text)
@@ -127,8 +128,8 @@ func written(l Line, text string) Write {
 
 var prints = lazyregexp.New(`^(?:echo|printf)\b`)
 
-// group returns what the lines of { … } >> file write.
-func group(before []Line, closing string) []Write {
+// groupWrites returns what the lines of { … } >> file write.
+func groupWrites(before []Line, closing string) []Write {
 	opening := map[string]string{"}": "{", ")": "("}[closing]
 	from := len(before)
 	for from > 0 {
@@ -139,7 +140,7 @@ func group(before []Line, closing string) []Write {
 	}
 	var out []Write
 	for i := from; i < len(before); i++ {
-		w := written(before[i], before[i].Text)
+		w := parseWrite(before[i], before[i].Text)
 		if w.Name != "" && strings.Contains(before[i].Text, "<<") && i+1 < len(before) {
 			w.Value = before[i+1].Text // the line between NAME<<EOF and EOF
 			if !prints.MatchString(w.Value) {
@@ -155,8 +156,8 @@ func group(before []Line, closing string) []Write {
 
 var assigned = lazyregexp.New(`^([A-Za-z_][\w-]*)=(.*)$`)
 
-// heredoc returns what the lines of cat <<EOF >> file write.
-func heredoc(rest []Line, first Line) []Write {
+// heredocWrites returns what the lines of cat <<EOF >> file write.
+func heredocWrites(rest []Line, first Line) []Write {
 	var out []Write
 	for _, l := range rest {
 		m := assigned.FindStringSubmatch(l.Text)
@@ -173,11 +174,11 @@ func heredoc(rest []Line, first Line) []Write {
 
 var assignment = lazyregexp.New(`^(?:export\s+|local\s+|readonly\s+|\$)?([A-Za-z_]\w*)\s?=\s?(.*)$`)
 
-// Assignments returns the variables that the script sets, with how; the last one
+// ParseAssignments returns the variables that the script sets, with how; the last one
 // of a name counts.
-func Assignments(text string) map[string]string {
+func ParseAssignments(text string) map[string]string {
 	out := map[string]string{}
-	for _, l := range Lines(text) {
+	for _, l := range SplitLines(text) {
 		if m := assignment.FindStringSubmatch(l.Text); m != nil {
 			out[m[1]] += " " + m[2]
 		}
@@ -187,8 +188,8 @@ func Assignments(text string) map[string]string {
 
 var variable = lazyregexp.New(`\$(?:env:|\{env:|\{)?([A-Za-z_]\w*)`)
 
-// Variables returns the shell variables that a text expands.
-func Variables(text string) []string {
+// ExpandedVariables returns the shell variables that a text expands.
+func ExpandedVariables(text string) []string {
 	var out []string
 	for _, m := range variable.FindAllStringSubmatch(text, -1) {
 		out = append(out, m[1])
@@ -196,9 +197,9 @@ func Variables(text string) []string {
 	return out
 }
 
-// Runs reports whether the text holds the output of a command, $(…) or `…`, or
+// HasSubstitution reports whether the text holds the output of a command, $(…) or `…`, or
 // reads a pipe, whose text is not known.
-func Runs(text string) bool {
+func HasSubstitution(text string) bool {
 	return strings.Contains(text, "$(") || strings.Contains(text, "`") || strings.Contains(text, "|") ||
 		strings.Contains(text, "<(")
 }

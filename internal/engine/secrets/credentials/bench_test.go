@@ -18,7 +18,8 @@ func BenchmarkScan(b *testing.B) {
 	}
 	for b.Loop() {
 		var bytes int64
-		counter := &scan.Analyzer{ID: "secrets/size", Version: 1, Analysis: finding.Secret, Doc: "# Size", Match: match,
+		counter := &scan.Analyzer{ID: "secrets/size", Version: 1, Analysis: finding.Secret, Doc: "# Size",
+			Match: isScannedName,
 			File: func(p *scan.FilePass) error {
 				bytes += p.Size
 				return nil

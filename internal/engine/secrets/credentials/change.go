@@ -32,21 +32,21 @@ type Secret struct {
 	Value   string          // it must not leave the process
 }
 
-// Wants reports whether the analyzer looks at files of that name.
-func Wants(name string) bool { return match(name) }
+// IsScanned reports whether the analyzer looks at files of that name.
+func IsScanned(name string) bool { return isScannedName(name) }
 
-// Text returns the text of a file, and false for one that is not text.
-func Text(b []byte) (string, bool) { return decode(b) }
+// DecodeText returns the text of a file, and false for one that is not text.
+func DecodeText(b []byte) (string, bool) { return decodeText(b) }
 
-// Store returns the finding of a store of keys or passwords that the file is.
-func Store(name string, b []byte) (Secret, bool) {
+// FindKeyStore returns the finding of a store of keys or passwords that the file is.
+func FindKeyStore(name string, b []byte) (Secret, bool) {
 	e, err := load()
-	rule := credfile.Store(name, b[:min(len(b), credfile.MagicSize)])
+	rule := credfile.MatchStore(name, b[:min(len(b), credfile.MagicSize)])
 	if err != nil || rule == nil {
 		return Secret{}, false
 	}
-	p := &page{e, name, scan.NewLines(nil), scan.NewLines(nil)}
-	rule, f := p.finding(secret{rule: short(rule)})
+	p := &scannedFile{e, name, scan.NewLines(nil), scan.NewLines(nil)}
+	rule, f := p.newFinding(secret{rule: shortID(rule)})
 	return Secret{Rule: rule, Finding: f}, true
 }
 
@@ -58,45 +58,45 @@ func Find(ctx context.Context, c *Change) ([]Secret, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := c.excerpt()
-	found, err := e.windows(ctx, c.Path, x.text)
+	x := c.changedExcerpt()
+	found, err := e.scanWindows(ctx, c.Path, x.text)
 	if err != nil {
 		return nil, err
 	}
 	for i := range found {
 		s := &found[i]
 		if s.at != (span{}) {
-			s.at = x.origin(s.at)
+			s.at = x.originalSpan(s.at)
 		}
 		for k := range s.others {
-			s.others[k] = x.origin(s.others[k])
+			s.others[k] = x.originalSpan(s.others[k])
 		}
 	}
 	whole := true
-	if credfile.Concerns(c.Path, x.text) {
+	if credfile.MayConcern(c.Path, x.text) {
 		var formats []secret
-		formats, whole = byFormat(c.Path, c.Text)
+		formats, whole = findByFormat(c.Path, c.Text)
 		found = append(found, formats...)
 	}
 	var fresh []secret
-	for _, s := range e.prune(c.Text, ordered(found)) {
-		if s.at.start == s.at.end || c.fresh(s.at) {
+	for _, s := range e.dropDuplicates(c.Text, sortByPosition(found)) {
+		if s.at.start == s.at.end || c.touchesNewLine(s.at) {
 			fresh = append(fresh, s)
 		}
 	}
-	out := e.describe(c, fresh)
+	out := e.describeSecrets(c, fresh)
 	if !whole {
 		return out, errWork
 	}
 	return out, nil
 }
 
-// Partial reports whether the error tells that only the first part of a file was
+// IsPartial reports whether the error tells that only the first part of a file was
 // looked at.
-func Partial(err error) bool { return errors.Is(err, errWork) }
+func IsPartial(err error) bool { return errors.Is(err, errWork) }
 
-// excerpt returns the new lines with those around them.
-func (c *Change) excerpt() excerpt {
+// changedExcerpt returns the new lines with those around them.
+func (c *Change) changedExcerpt() excerpt {
 	var x excerpt
 	var b strings.Builder
 	for _, r := range c.Near {
@@ -110,8 +110,8 @@ func (c *Change) excerpt() excerpt {
 	return x
 }
 
-// fresh reports whether the span touches a new line.
-func (c *Change) fresh(s span) bool {
+// touchesNewLine reports whether the span touches a new line.
+func (c *Change) touchesNewLine(s span) bool {
 	for _, r := range c.New {
 		if s.start < r[1] && s.end > r[0] {
 			return true
@@ -120,15 +120,15 @@ func (c *Change) fresh(s span) bool {
 	return false
 }
 
-// describe makes the findings.
-func (e *engine) describe(c *Change, secrets []secret) []Secret {
+// describeSecrets makes the findings.
+func (e *engine) describeSecrets(c *Change, secrets []secret) []Secret {
 	if len(secrets) == 0 {
 		return nil
 	}
-	p := &page{e, c.Path, scan.NewLines([]byte(c.Text)), scan.NewLines([]byte(redact(c.Text, secrets)))}
+	p := &scannedFile{e, c.Path, scan.NewLines([]byte(c.Text)), scan.NewLines([]byte(redactSecrets(c.Text, secrets)))}
 	var out []Secret
 	for _, s := range secrets {
-		rule, f := p.finding(s)
+		rule, f := p.newFinding(s)
 		f.Location.Path = c.Path
 		out = append(out, Secret{rule, f, s.value})
 	}
@@ -142,9 +142,9 @@ var salt = func() []byte {
 	return b
 }()
 
-// key names a secret within the process: by its value where that is random, else
+// secretKey names a secret within the process: by its value where that is random, else
 // by its file too, because people make up the same password more than once.
-func (p *page) key(s secret, random bool) string {
+func (p *scannedFile) secretKey(s secret, random bool) string {
 	m := hmac.New(sha256.New, salt)
 	parts := []string{s.rule, s.value}
 	if !random {

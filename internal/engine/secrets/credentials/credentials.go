@@ -32,18 +32,18 @@ var Analyzer = &scan.Analyzer{
 	Analysis: finding.Secret,
 	Doc:      doc,
 	Rules:    listRules,
-	Match:    match,
-	File:     run,
+	Match:    isScannedName,
+	File:     analyzeFile,
 }
 
-// match leaves out what the manual lists: by name, what holds no text that
+// isScannedName leaves out what the manual lists: by name, what holds no text that
 // somebody wrote.
-func match(name string) bool {
+func isScannedName(name string) bool {
 	lower := strings.ToLower(name)
-	if generated(lower) {
+	if isGenerated(lower) {
 		return false
 	}
-	known := credfile.Knows(name)
+	known := credfile.IsCredentialFile(name)
 	if !known && binary[path.Ext(lower)] {
 		return false
 	}
@@ -51,7 +51,7 @@ func match(name string) bool {
 	if err != nil {
 		return true // run tells the error
 	}
-	return !e.skip(map[string]string{"path": name}) || known && !installed(lower)
+	return !e.skip(map[string]string{"path": name}) || known && !isInstalled(lower)
 }
 
 // binary lists the ends of names that stand for no text, beyond those of the
@@ -66,7 +66,7 @@ var binary = func() map[string]bool {
 	return m
 }()
 
-func run(p *scan.FilePass) error {
+func analyzeFile(p *scan.FilePass) error {
 	e, err := load()
 	if err != nil {
 		return err
@@ -75,21 +75,21 @@ func run(p *scan.FilePass) error {
 	if err != nil {
 		return err
 	}
-	return e.look(p, b)
+	return e.reportSecrets(p, b)
 }
 
-// look reports the credentials of a file.
-func (e *engine) look(pass *scan.FilePass, b []byte) error {
+// reportSecrets reports the credentials of a file.
+func (e *engine) reportSecrets(pass *scan.FilePass, b []byte) error {
 	name := pass.Path
 	var secrets []secret
 	var failed error
-	text, ok := decode(b)
-	if rule := credfile.Store(name, b[:min(len(b), credfile.MagicSize)]); rule != nil {
-		secrets = append(secrets, secret{rule: short(rule)})
+	text, ok := decodeText(b)
+	if rule := credfile.MatchStore(name, b[:min(len(b), credfile.MagicSize)]); rule != nil {
+		secrets = append(secrets, secret{rule: shortID(rule)})
 	}
-	if ok || store(name) && len(secrets) == 0 {
+	if ok || isKeyStoreName(name) && len(secrets) == 0 {
 		var found []secret
-		if found, failed = e.find(pass.Context, name, text); failed != nil && !errors.Is(failed, errWork) {
+		if found, failed = e.findSecrets(pass.Context, name, text); failed != nil && !errors.Is(failed, errWork) {
 			return failed
 		}
 		secrets = append(secrets, found...)
@@ -97,9 +97,9 @@ func (e *engine) look(pass *scan.FilePass, b []byte) error {
 	if len(secrets) == 0 {
 		return failed
 	}
-	p := &page{e, name, scan.NewLines([]byte(text)), scan.NewLines([]byte(redact(text, secrets)))}
+	p := &scannedFile{e, name, scan.NewLines([]byte(text)), scan.NewLines([]byte(redactSecrets(text, secrets)))}
 	for _, s := range secrets {
-		rule, f := p.finding(s)
+		rule, f := p.newFinding(s)
 		if pass.Verify != nil && s.value != "" {
 			f.Secret.Validity = pass.Verify.Verify(pass.Context, rule.ID, s.value)
 		}
@@ -108,16 +108,16 @@ func (e *engine) look(pass *scan.FilePass, b []byte) error {
 	return failed
 }
 
-// store reports whether the name is that of a key store, which the rule set finds
+// isKeyStoreName reports whether the name is that of a key store, which the rule set finds
 // by its name and has no text.
-func store(name string) bool {
+func isKeyStoreName(name string) bool {
 	ext := strings.ToLower(path.Ext(name))
 	return ext == ".p12" || ext == ".pfx"
 }
 
-// decode returns the text of a file in UTF-8, and false for one that is not
+// decodeText returns the text of a file in UTF-8, and false for one that is not
 // text. UTF-16 is read when the file says so with its first two bytes.
-func decode(b []byte) (string, bool) {
+func decodeText(b []byte) (string, bool) {
 	if little, big := bytes.HasPrefix(b, []byte{0xFF, 0xFE}), bytes.HasPrefix(b, []byte{0xFE, 0xFF}); little || big {
 		units := make([]uint16, 0, len(b)/2)
 		for i := 2; i+1 < len(b); i += 2 {

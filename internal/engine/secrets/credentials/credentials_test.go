@@ -206,7 +206,7 @@ func TestRules(t *testing.T) {
 
 func TestRedactKeepsLines(t *testing.T) {
 	text := "a secret1\nb\nsecret2\nsecret2b c secret1\n"
-	got := redact(text, []secret{{at: span{2, 9}, others: []span{{12, 28}}}})
+	got := redactSecrets(text, []secret{{at: span{2, 9}, others: []span{{12, 28}}}})
 	want := "a [redacted]\nb\n[redacted]\n[redacted] c [redacted]\n"
 	if got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -225,7 +225,7 @@ func FuzzAnalyzer(f *testing.F) {
 					t.Errorf("a finding without identity or with an impossible place: %+v", got)
 				}
 			}}}
-		if err := run(pass); err != nil {
+		if err := analyzeFile(pass); err != nil {
 			t.Error(err)
 		}
 	})

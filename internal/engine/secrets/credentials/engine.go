@@ -45,19 +45,21 @@ var load = sync.OnceValues(func() (*engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the rules for credentials: %w", err)
 	}
-	if cfg, err = extend(cfg); err != nil {
+	if cfg, err = addOwnForms(cfg); err != nil {
 		return nil, err
 	}
 	e := &engine{rules: map[string]*finding.Rule{}, formats: map[string]bool{}}
-	e.main = detector(cfg, func(id string) bool { return id != genericRule && id != storageRule && id != storageName })
-	e.generic = detector(cfg, func(id string) bool { return id == genericRule })
-	e.storage = detector(cfg, func(id string) bool { return id == storageRule || id == storageName })
+	e.main = newDetector(cfg, func(id string) bool {
+		return id != genericRule && id != storageRule && id != storageName
+	})
+	e.generic = newDetector(cfg, func(id string) bool { return id == genericRule })
+	e.storage = newDetector(cfg, func(id string) bool { return id == storageRule || id == storageName })
 	e.skip = e.main.SkipFunc()
 	for id, r := range cfg.Rules {
-		e.rules[id] = describe(id, r.Description)
+		e.rules[id] = describeRule(id, r.Description)
 	}
 	for _, r := range credfile.Rules() {
-		e.rules[short(r)], e.formats[short(r)] = r, true
+		e.rules[shortID(r)], e.formats[shortID(r)] = r, true
 	}
 	return e, nil
 })
@@ -72,9 +74,9 @@ func listRules() ([]*finding.Rule, error) {
 		nil
 }
 
-// detector compiles those of the rules that keep says.
-func detector(cfg *config.Config, keep func(id string) bool) *detect.Detector {
-	d := detect.NewDetectorContext(context.Background(), only(cfg, keep), detect.ValidationOptions{})
+// newDetector compiles those of the rules that keep says.
+func newDetector(cfg *config.Config, keep func(id string) bool) *detect.Detector {
+	d := detect.NewDetectorContext(context.Background(), filterRules(cfg, keep), detect.ValidationOptions{})
 	// What may be ignored is decided in triage, where it is on record, not by a
 	// comment beside the secret.
 	d.IgnoreGitleaksAllow = true
@@ -104,32 +106,32 @@ type secret struct {
 	unsure bool   // less certain than the rule says
 }
 
-// find returns the secrets of the text in the order in which they stand.
-func (e *engine) find(ctx context.Context, path, text string) ([]secret, error) {
-	out, err := e.windows(ctx, path, text)
+// findSecrets returns the secrets of the text in the order in which they stand.
+func (e *engine) findSecrets(ctx context.Context, path, text string) ([]secret, error) {
+	out, err := e.scanWindows(ctx, path, text)
 	if err != nil {
 		return nil, err
 	}
-	formats, whole := byFormat(path, text)
-	out = e.prune(text, ordered(append(out, formats...)))
+	formats, whole := findByFormat(path, text)
+	out = e.dropDuplicates(text, sortByPosition(append(out, formats...)))
 	if !whole {
 		return out, errWork
 	}
 	return out, nil
 }
 
-// byFormat returns what the formats of files know.
-func byFormat(path, text string) (out []secret, whole bool) {
+// findByFormat returns what the formats of files know.
+func findByFormat(path, text string) (out []secret, whole bool) {
 	matches, whole := credfile.Find(path, text)
 	for _, m := range matches {
-		out = append(out, secret{rule: short(m.Rule), value: text[m.Start:m.End], at: span{m.Start, m.End},
+		out = append(out, secret{rule: shortID(m.Rule), value: text[m.Start:m.End], at: span{m.Start, m.End},
 			note: m.Note, unsure: m.Confidence == finding.Uncertain})
 	}
 	return out, whole
 }
 
-// windows runs the rules over the text, a window at a time.
-func (e *engine) windows(ctx context.Context, path, text string) ([]secret, error) {
+// scanWindows runs the rules over the text, a window at a time.
+func (e *engine) scanWindows(ctx context.Context, path, text string) ([]secret, error) {
 	var out []secret
 	seen := map[string]bool{}
 	for start := 0; start == 0 || start < len(text); {
@@ -139,7 +141,7 @@ func (e *engine) windows(ctx context.Context, path, text string) ([]secret, erro
 		}
 		from := lineStart(text, max(start-margin, 0))
 		to := min(end+margin, len(text))
-		for _, s := range e.search(ctx, path, text, span{from, to}) {
+		for _, s := range e.searchPart(ctx, path, text, span{from, to}) {
 			key := fmt.Sprint(s.rule, s.at)
 			if mine := s.at.start >= start && (s.at.start < end || end == len(text)); mine && !seen[key] {
 				seen[key] = true
@@ -156,21 +158,21 @@ func (e *engine) windows(ctx context.Context, path, text string) ([]secret, erro
 	return out, nil
 }
 
-// ordered sorts by place.
-func ordered(secrets []secret) []secret {
+// sortByPosition sorts by place.
+func sortByPosition(secrets []secret) []secret {
 	slices.SortStableFunc(secrets, func(a, b secret) int {
 		return cmp.Or(cmp.Compare(a.at.start, b.at.start), cmp.Compare(a.at.end, b.at.end), cmp.Compare(a.rule, b.rule))
 	})
 	return secrets
 }
 
-// short returns the name of the rule in the table.
-func short(r *finding.Rule) string { return strings.TrimPrefix(r.ID, prefix) }
+// shortID returns the name of the rule in the table.
+func shortID(r *finding.Rule) string { return strings.TrimPrefix(r.ID, prefix) }
 
-// certainty ranks what rules say about one secret: the generic rule least; what
+// certaintyRank ranks what rules say about one secret: the generic rule least; what
 // is known by the format of its file more; what is known by its own form most,
 // but for the one thing that the form does not tell, that a key is encrypted.
-func (e *engine) certainty(s secret) int {
+func (e *engine) certaintyRank(s secret) int {
 	switch {
 	case s.rule == genericRule:
 		return 0
@@ -184,24 +186,24 @@ func (e *engine) certainty(s secret) int {
 	return 3
 }
 
-// prune removes what a less certain rule says about a secret that a more certain
+// dropDuplicates removes what a less certain rule says about a secret that a more certain
 // one knows, and joins what the generic rule says about one value.
-func (e *engine) prune(text string, secrets []secret) []secret {
+func (e *engine) dropDuplicates(text string, secrets []secret) []secret {
 	for level := 1; level <= 4; level++ {
 		var known []span
 		for _, s := range secrets {
-			if e.certainty(s) >= level {
+			if e.certaintyRank(s) >= level {
 				known = append(append(known, s.at), s.others...)
 			}
 		}
-		touched := touch(known)
-		secrets = slices.DeleteFunc(secrets, func(s secret) bool { return e.certainty(s) < level && touched(s.at) })
+		touched := overlapsAny(known)
+		secrets = slices.DeleteFunc(secrets, func(s secret) bool { return e.certaintyRank(s) < level && touched(s.at) })
 	}
 	first := map[string]int{}
 	out := secrets[:0]
 	for _, s := range secrets {
 		if s.rule == genericRule {
-			if credfile.Minified(text, s.at.start, s.at.end) {
+			if credfile.IsMinified(text, s.at.start, s.at.end) {
 				continue
 			}
 			if i, ok := first[s.value]; ok {
@@ -215,9 +217,9 @@ func (e *engine) prune(text string, secrets []secret) []secret {
 	return out
 }
 
-// touch returns a function that reports whether a span overlaps one of the known.
+// overlapsAny returns a function that reports whether a span overlaps one of the known.
 // The span of a file as a whole, which is empty, overlaps none.
-func touch(known []span) func(span) bool {
+func overlapsAny(known []span) func(span) bool {
 	slices.SortFunc(known, func(a, b span) int { return cmp.Compare(a.start, b.start) })
 	starts, reach := make([]int, len(known)), make([]int, len(known)) // reach: how far those up to here go
 	for i, k := range known {
@@ -241,35 +243,37 @@ func lineStart(text string, at int) int {
 	return strings.LastIndexByte(text[:at], '\n') + 1
 }
 
-// search runs the rules over a part of the text.
-func (e *engine) search(ctx context.Context, path, text string, part span) []secret {
+// searchPart runs the rules over a part of the text.
+func (e *engine) searchPart(ctx context.Context, path, text string, part span) []secret {
 	piece := text[part.start:part.end]
-	out := apply(ctx, e.main, path, whole(piece))
-	if x := assignments(piece); x.text != "" {
-		out = append(out, apply(ctx, e.generic, path, x)...)
+	out := applyRules(ctx, e.main, path, wholeExcerpt(piece))
+	if x := assignmentLines(piece); x.text != "" {
+		out = append(out, applyRules(ctx, e.generic, path, x)...)
 	}
-	if storageKey(piece) {
-		out = append(out, apply(ctx, e.storage, path, whole(piece))...)
+	if hasStorageKey(piece) {
+		out = append(out, applyRules(ctx, e.storage, path, wholeExcerpt(piece))...)
 	}
-	out = slices.DeleteFunc(out, func(s secret) bool { return embedded(piece, s.at) || !plausible(s.rule, s.value) })
+	out = slices.DeleteFunc(out, func(s secret) bool {
+		return isInsideBase64(piece, s.at) || !isPlausible(s.rule, s.value)
+	})
 	for i := range out {
 		s := &out[i]
 		if s.rule == assignedRule {
 			s.rule = genericRule // the same for people
 		}
 		if s.at != (span{}) {
-			s.at = s.at.shift(part.start)
+			s.at = s.at.shiftBy(part.start)
 		}
 		for j := range out[i].others {
-			out[i].others[j] = out[i].others[j].shift(part.start)
+			out[i].others[j] = out[i].others[j].shiftBy(part.start)
 		}
 	}
 	return out
 }
 
-// apply runs one rule set over an excerpt; places are those of the text that
+// applyRules runs one rule set over an excerpt; places are those of the text that
 // it is from.
-func apply(ctx context.Context, d *detect.Detector, path string, x excerpt) []secret {
+func applyRules(ctx context.Context, d *detect.Detector, path string, x excerpt) []secret {
 	fragment := sources.Fragment{Raw: x.text, StartLine: 1, Attributes: map[string]string{sources.AttrPath: path}}
 	var out []secret
 	var lines []int
@@ -280,11 +284,11 @@ func apply(ctx context.Context, d *detect.Detector, path string, x excerpt) []se
 		}
 		s := secret{rule: f.RuleID, value: f.Secret}
 		if f.StartLine > 0 {
-			s.at = x.origin(locate(x.text, lines, f.StartLine, f.Match, f.Secret))
+			s.at = x.originalSpan(locateSecret(x.text, lines, f.StartLine, f.Match, f.Secret))
 		}
 		for _, set := range f.RequiredSets {
 			for _, c := range set.Components {
-				s.others = append(s.others, x.origin(locate(x.text, lines, c.StartLine, c.Match, c.Secret)))
+				s.others = append(s.others, x.originalSpan(locateSecret(x.text, lines, c.StartLine, c.Match, c.Secret)))
 			}
 		}
 		out = append(out, s)
@@ -292,7 +296,7 @@ func apply(ctx context.Context, d *detect.Detector, path string, x excerpt) []se
 	return out
 }
 
-func (s span) shift(by int) span { return span{s.start + by, s.end + by} }
+func (s span) shiftBy(by int) span { return span{s.start + by, s.end + by} }
 
 func lineStarts(text string) []int {
 	starts := []int{0}
@@ -304,10 +308,10 @@ func lineStarts(text string) []int {
 	return starts
 }
 
-// embedded reports whether the secret is a piece of a longer Base64 text, where
+// isInsideBase64 reports whether the secret is a piece of a longer Base64 text, where
 // any form of token comes up by chance: it touches a "+" or "/" of a run that is
 // longer than itself by more than a key and value would need.
-func embedded(text string, at span) bool {
+func isInsideBase64(text string, at span) bool {
 	if at == (span{}) {
 		return false
 	}
@@ -317,25 +321,25 @@ func embedded(text string, at span) bool {
 		return false
 	}
 	start, end := at.start, at.end
-	for start > 0 && base64Byte(text[start-1]) {
+	for start > 0 && isBase64Byte(text[start-1]) {
 		start--
 	}
-	for end < len(text) && base64Byte(text[end]) {
+	for end < len(text) && isBase64Byte(text[end]) {
 		end++
 	}
 	around := text[start:at.start] + text[at.end:end]
 	return len(around) >= 16 && strings.Contains(around, "+")
 }
 
-func base64Byte(c byte) bool {
+func isBase64Byte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '+' || c == '/'
 }
 
-// locate returns where the secret stands. The library's columns count the line
+// locateSecret returns where the secret stands. The library's columns count the line
 // break on some lines and not on others, so they are not used: the match is
 // looked up from the start of its line. Where it is not found, the whole line
 // counts as secret.
-func locate(text string, lines []int, line int, match, value string) span {
+func locateSecret(text string, lines []int, line int, match, value string) span {
 	start := lines[min(line-1, len(lines)-1)]
 	if i := strings.Index(text[start:], match); i >= 0 {
 		if j := strings.Index(match, value); j >= 0 {

@@ -18,8 +18,8 @@ import (
 // print: a beginning or a mark within that nothing else has, and the alphabet and
 // the length of the rest.
 
-// A form is the form of a credential.
-type form struct {
+// A credentialForm is the form of a credential.
+type credentialForm struct {
 	id, description string
 	words           string // one of these stands in the text, in lower case
 	expression      string // the secret is its group
@@ -33,7 +33,7 @@ const uuid = `[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-
 
 // forms are the rules. bits is the entropy per character that the secret has at
 // least: people write aaaa… and 1234… in examples.
-var forms = []form{
+var forms = []credentialForm{
 	// Microsoft marks the keys of Azure with four letters of the service at a fixed place.
 	{"azure-devops-token", "A personal access token of Azure DevOps.", "azdo",
 		`\b([A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4})\b`, 3.5},
@@ -122,8 +122,8 @@ var forms = []form{
 		0},
 }
 
-// extend adds the rules of our own to those of the rule set.
-func extend(cfg *config.Config) (*config.Config, error) {
+// addOwnForms adds the rules of our own to those of the rule set.
+func addOwnForms(cfg *config.Config) (*config.Config, error) {
 	c := *cfg
 	c.Rules, c.Keywords, c.KeywordToRules = maps.Clone(cfg.Rules), maps.Clone(cfg.Keywords),
 		maps.Clone(cfg.KeywordToRules)
@@ -152,19 +152,19 @@ func extend(cfg *config.Config) (*config.Config, error) {
 }
 
 // formOf finds the form of a rule of ours.
-var formOf = func() map[string]*form {
-	m := map[string]*form{}
+var formOf = func() map[string]*credentialForm {
+	m := map[string]*credentialForm{}
 	for i := range forms {
 		m[forms[i].id] = &forms[i]
 	}
 	return m
 }()
 
-// plausible reports whether a secret of ours is no example: of enough different
+// isPlausible reports whether a secret of ours is no example: of enough different
 // characters, and without a run of the alphabet. What rules of the rule set find
 // is judged by the rule set, but for private keys, of which it takes the first
 // and the last line for enough.
-func plausible(id, value string) bool {
+func isPlausible(id, value string) bool {
 	f := formOf[id]
 	if f == nil {
 		return id != "private-key" || keyBody.MatchString(value)
@@ -176,7 +176,7 @@ func plausible(id, value string) bool {
 			return false
 		}
 	}
-	if id == assignedRule && (!credfile.Random(value) || wordy.MatchString(value)) {
+	if id == assignedRule && (!credfile.IsRandom(value) || wordy.MatchString(value)) {
 		return false
 	}
 	return f.bits == 0 || credfile.Entropy(value) >= f.bits

@@ -89,7 +89,7 @@ func TestForms(t *testing.T) {
 		if want == assignedRule {
 			want = genericRule
 		}
-		found, err := e.find(context.Background(), "notes.txt", "intro\n"+text+"\nend\n")
+		found, err := e.findSecrets(context.Background(), "notes.txt", "intro\n"+text+"\nend\n")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +105,7 @@ func TestForms(t *testing.T) {
 		}
 		for _, s := range found {
 			dull := strings.Replace(text, s.value, strings.Repeat("x", len(s.value)), 1)
-			again, err := e.find(context.Background(), "notes.txt", dull)
+			again, err := e.findSecrets(context.Background(), "notes.txt", dull)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,7 +125,7 @@ func TestKeyBody(t *testing.T) {
 		t.Fatal(err)
 	}
 	const code = `pattern="/^-----BEGIN RSA PRIVATE KEY-----[\S\s]*-----END RSA PRIVATE KEY-----/" title="a key of the server that people paste here, first line to last"`
-	found, err := e.find(context.Background(), "upload.html", code+"\n"+code)
+	found, err := e.findSecrets(context.Background(), "upload.html", code+"\n"+code)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,8 +20,8 @@ const (
 	storageName = "azure-storage-account-name" // the companion of storageRule
 )
 
-// only returns the configuration with those of its rules that keep says.
-func only(cfg *config.Config, keep func(id string) bool) *config.Config {
+// filterRules returns the configuration with those of its rules that keep says.
+func filterRules(cfg *config.Config, keep func(id string) bool) *config.Config {
 	drop := func(id string) bool { return !keep(id) }
 	c := *cfg
 	c.Rules = maps.Clone(cfg.Rules)
@@ -44,13 +44,13 @@ type excerpt struct {
 	from []int // and where it stands in the text
 }
 
-// whole returns all of the text.
-func whole(text string) excerpt { return excerpt{text, []int{0}, []int{0}} }
+// wholeExcerpt returns all of the text.
+func wholeExcerpt(text string) excerpt { return excerpt{text, []int{0}, []int{0}} }
 
-// origin returns where a place of the excerpt stands in the text.
-func (x excerpt) origin(s span) span {
+// originalSpan returns where a place of the excerpt stands in the text.
+func (x excerpt) originalSpan(s span) span {
 	i := sort.SearchInts(x.at, s.start+1) - 1
-	return s.shift(x.from[i] - x.at[i])
+	return s.shiftBy(x.from[i] - x.at[i])
 }
 
 // separator ends a part of an excerpt: no pattern matches across it.
@@ -68,12 +68,12 @@ const (
 	worth      = assignment + 12
 )
 
-// assignments returns the lines in which a word of the generic rule is followed
+// assignmentLines returns the lines in which a word of the generic rule is followed
 // by a sign of assignment, each with the lines on which the value may stand.
-func assignments(text string) excerpt {
+func assignmentLines(text string) excerpt {
 	lower := strings.ToLower(text)
 	if len(lower) != len(text) {
-		return whole(text) // a letter whose lower case is longer; offsets would be off
+		return wholeExcerpt(text) // a letter whose lower case is longer; offsets would be off
 	}
 	var starts []int
 	for _, word := range words {
@@ -113,16 +113,16 @@ func lineEnd(text string, at int) int {
 	return len(text)
 }
 
-// storageKey reports whether the text holds something of the form of an Azure
+// hasStorageKey reports whether the text holds something of the form of an Azure
 // storage key: 86 characters of Base64 and "==".
-func storageKey(text string) bool {
+func hasStorageKey(text string) bool {
 	for at := 0; ; {
 		i := strings.Index(text[at:], "==")
 		if i < 0 {
 			return false
 		}
 		run := at + i
-		for run > at && base64Byte(text[run-1]) {
+		for run > at && isBase64Byte(text[run-1]) {
 			run--
 		}
 		if at+i-run >= 86 {

@@ -36,8 +36,8 @@ func TestNarrowFindsTheSame(t *testing.T) {
 	}
 	total := 0
 	for name, text := range texts {
-		want := apply(context.Background(), e.generic, "x.py", whole(text))
-		got := apply(context.Background(), e.generic, "x.py", assignments(text))
+		want := applyRules(context.Background(), e.generic, "x.py", wholeExcerpt(text))
+		got := applyRules(context.Background(), e.generic, "x.py", assignmentLines(text))
 		if diff := cmp.Diff(want, got, cmp.AllowUnexported(secret{}, span{})); diff != "" {
 			t.Errorf("%s (-whole +excerpt):\n%s\n%s", name, diff, text)
 		}
@@ -75,7 +75,7 @@ func TestStorageKey(t *testing.T) {
 		"==":                  false,
 		"x ==" + run + "xy==": true, run + " xy==": false,
 	} {
-		if got := storageKey(text); got != want {
+		if got := hasStorageKey(text); got != want {
 			t.Errorf("%q: got %v, want %v", text, got, want)
 		}
 	}

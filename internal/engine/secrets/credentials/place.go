@@ -8,9 +8,9 @@ import (
 
 // This file says what the place of a file tells about it.
 
-// generated reports whether the name is that of code that a program made smaller,
+// isGenerated reports whether the name is that of code that a program made smaller,
 // or of the table that leads back from it. The name is in lower case.
-func generated(name string) bool {
+func isGenerated(name string) bool {
 	for _, end := range []string{".min.js", ".min.css", ".min.mjs", ".js.map", ".css.map", ".mjs.map", ".cjs.map",
 		".ts.map", ".bundle.js.map"} {
 		if strings.HasSuffix(name, end) {
@@ -20,8 +20,8 @@ func generated(name string) bool {
 	return false
 }
 
-// installed reports whether the file is one of an installed package.
-func installed(name string) bool {
+// isInstalled reports whether the file is one of an installed package.
+func isInstalled(name string) bool {
 	for _, dir := range []string{"node_modules", "bower_components", "site-packages", "dist-packages", "vendor"} {
 		if strings.HasPrefix(name, dir+"/") || strings.Contains(name, "/"+dir+"/") {
 			return true
@@ -30,8 +30,8 @@ func installed(name string) bool {
 	return false
 }
 
-// milder returns the severity one step down.
-func milder(s finding.Severity) finding.Severity {
+// lowerSeverity returns the severity one step down.
+func lowerSeverity(s finding.Severity) finding.Severity {
 	switch s {
 	case finding.Critical:
 		return finding.High

@@ -20,10 +20,10 @@ import (
 // a second time. Shorter ones are too likely to be a part of other words.
 const shortest = 6
 
-// redact returns the text with every secret replaced, on as many lines as
+// redactSecrets returns the text with every secret replaced, on as many lines as
 // before.
-func redact(text string, secrets []secret) string {
-	spans, values := parts(text, secrets)
+func redactSecrets(text string, secrets []secret) string {
+	spans, values := redactionParts(text, secrets)
 	var b strings.Builder
 	at := 0
 	for _, s := range spans {
@@ -31,7 +31,7 @@ func redact(text string, secrets []secret) string {
 			continue
 		}
 		b.WriteString(text[at:max(s.start, at)])
-		b.WriteString(masked(text[max(s.start, at):s.end]))
+		b.WriteString(maskSecret(text[max(s.start, at):s.end]))
 		at = s.end
 	}
 	b.WriteString(text[at:])
@@ -40,14 +40,14 @@ func redact(text string, secrets []secret) string {
 	}
 	pairs := make([]string, 0, 2*len(values))
 	for _, v := range values {
-		pairs = append(pairs, v, masked(v))
+		pairs = append(pairs, v, maskSecret(v))
 	}
 	return strings.NewReplacer(pairs...).Replace(b.String())
 }
 
-// parts returns the places of the secrets by their start, and what else to look
+// redactionParts returns the places of the secrets by their start, and what else to look
 // for, longest first.
-func parts(text string, secrets []secret) (spans []span, values []string) {
+func redactionParts(text string, secrets []secret) (spans []span, values []string) {
 	for _, s := range secrets {
 		for _, part := range slices.Concat([]span{s.at}, s.others, s.again) {
 			if part.start < part.end {
@@ -64,25 +64,25 @@ func parts(text string, secrets []secret) (spans []span, values []string) {
 	return spans, slices.DeleteFunc(values, func(v string) bool { return len(v) < shortest })
 }
 
-// masked returns the mask, on as many lines as the secret.
-func masked(secret string) string {
+// maskSecret returns the mask, on as many lines as the secret.
+func maskSecret(secret string) string {
 	return finding.Redacted + strings.Repeat("\n"+finding.Redacted, strings.Count(secret, "\n"))
 }
 
-// page is a file with its secrets, and without.
-type page struct {
+// scannedFile is a file with its secrets, and without.
+type scannedFile struct {
 	*engine
 	path        string
 	text, clean *scan.Lines
 }
 
-// finding describes the secret.
-func (p *page) finding(s secret) (*finding.Rule, finding.Finding) {
+// newFinding describes the secret.
+func (p *scannedFile) newFinding(s secret) (*finding.Rule, finding.Finding) {
 	rule := p.rules[s.rule]
-	random := credfile.Random(s.value) && !p.guessable(s.rule)
+	random := credfile.IsRandom(s.value) && !p.isGuessable(s.rule)
 	f := finding.Finding{
 		Message:  "Hard-coded credential: " + rule.Name,
-		Secret:   &finding.SecretMatch{Kind: rule.Name, Redacted: abridge(s.value), Key: p.key(s, random)},
+		Secret:   &finding.SecretMatch{Kind: rule.Name, Redacted: abridgeSecret(s.value), Key: p.secretKey(s, random)},
 		Identity: rule.ID,
 	}
 	if s.note != "" {
@@ -91,18 +91,18 @@ func (p *page) finding(s secret) (*finding.Rule, finding.Finding) {
 	if s.unsure {
 		f.Confidence = finding.Uncertain
 	}
-	if credfile.Illustrates(p.path) {
-		f.Severity, f.Confidence = milder(rule.Severity), finding.Uncertain
+	if credfile.IsExample(p.path) {
+		f.Severity, f.Confidence = lowerSeverity(rule.Severity), finding.Uncertain
 	}
 	if s.at.start == s.at.end {
 		f.Secret.Redacted = ""
 		f.Message = "A file that holds credentials: " + rule.Name
 		return rule, f
 	}
-	f.Location = p.place(s.at)
+	f.Location = p.spanLocation(s.at)
 	f.Snippet = p.clean.Snippet(f.Location)
 	for _, at := range s.again {
-		also := p.place(at)
+		also := p.spanLocation(at)
 		also.Path = p.path
 		f.Also = append(f.Also, also)
 	}
@@ -115,16 +115,16 @@ func (p *page) finding(s secret) (*finding.Rule, finding.Finding) {
 	return rule, f
 }
 
-// place returns the lines and columns of the span.
-func (p *page) place(at span) (l finding.Location) {
+// spanLocation returns the lines and columns of the span.
+func (p *scannedFile) spanLocation(at span) (l finding.Location) {
 	l.StartLine, l.StartColumn = p.text.Position(at.start)
 	l.EndLine, l.EndColumn = p.text.Position(at.end)
 	return l
 }
 
-// abridge returns what may be shown of a secret: its length, and the first four
+// abridgeSecret returns what may be shown of a secret: its length, and the first four
 // characters of one that is long enough, by which its owner knows it again.
-func abridge(value string) string {
+func abridgeSecret(value string) string {
 	n := utf8.RuneCountInString(value)
 	if strings.HasPrefix(value, "-----BEGIN") {
 		return fmt.Sprintf("private key (%d)", n)

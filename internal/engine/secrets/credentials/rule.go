@@ -9,8 +9,8 @@ import (
 
 // This file describes the rules for people.
 
-// class is a kind of credential, by what its loss costs.
-type class struct {
+// credentialClass is a kind of credential, by what its loss costs.
+type credentialClass struct {
 	ids        *lazyregexp.Regexp // of rules
 	severity   finding.Severity
 	confidence finding.Confidence
@@ -25,7 +25,7 @@ const (
 )
 
 // classes are tried in order; the last one takes every rule.
-var classes = []class{
+var classes = []credentialClass{
 	{lazyregexp.New(`^(private-key|age-secret-key|pkcs12-file|polymarket-private-key)$`),
 		finding.Critical, finding.Certain, "CWE-321", cryptography,
 		"Make a new key pair, replace the public part or the certificate everywhere it is trusted, and have the old " +
@@ -70,9 +70,9 @@ Then take the value out of the file: read it from the environment or from a secr
 // prefix begins the id of every rule.
 const prefix = "secrets/credentials/"
 
-// describe returns the rule for people of a rule of the rule set.
-func describe(id, description string) *finding.Rule {
-	name := title(id)
+// describeRule returns the rule for people of a rule of the rule set.
+func describeRule(id, description string) *finding.Rule {
+	name := ruleTitle(id)
 	c := classOf(id)
 	return &finding.Rule{
 		ID:               prefix + id,
@@ -88,7 +88,7 @@ func describe(id, description string) *finding.Rule {
 	}
 }
 
-func classOf(id string) class {
+func classOf(id string) credentialClass {
 	for _, c := range classes {
 		if c.ids.MatchString(id) {
 			return c
@@ -97,9 +97,9 @@ func classOf(id string) class {
 	panic("the last class takes every rule")
 }
 
-// guessable reports whether the rule finds what people make up, so that a hash
+// isGuessable reports whether the rule finds what people make up, so that a hash
 // of it could be found by trying.
-func (e *engine) guessable(id string) bool {
+func (e *engine) isGuessable(id string) bool {
 	if r := e.rules[id]; e.formats[id] {
 		return r.Confidence != finding.Certain || r.CWE[0] != "CWE-798" && r.CWE[0] != "CWE-321"
 	}
@@ -151,8 +151,8 @@ var names = map[string]string{
 
 var variant = lazyregexp.New(`\.\d+$`)
 
-// title makes a name of a rule's id: "okta-access-token" is "Okta access token".
-func title(id string) string {
+// ruleTitle makes a name of a rule's id: "okta-access-token" is "Okta access token".
+func ruleTitle(id string) string {
 	if name, ok := names[id]; ok {
 		return name
 	}

@@ -14,7 +14,7 @@ import (
 // signature is a kind of store.
 type signature struct {
 	id, name string
-	class    *class
+	class    *secretClass
 	ends     string // of names; empty: any name
 	base     string // whole names; empty: any
 	magic    []string
@@ -23,7 +23,7 @@ type signature struct {
 	rule     *finding.Rule
 }
 
-var signatures = described([]*signature{
+var signatures = describeSignatures([]*signature{
 	{id: "keepass-database", name: "KeePass database", class: vaultClass,
 		magic: []string{"\x03\xD9\xA2\x9A\x67\xFB\x4B\xB5", "\x03\xD9\xA2\x9A\x65\xFB\x4B\xB5",
 			"\x03\xD9\xA2\x9A\x66\xFB\x4B\xB5"}, what: "A password manager's database."},
@@ -85,10 +85,10 @@ var signatures = described([]*signature{
 		what: "The hashes of the passwords of a machine or a domain."},
 })
 
-// described makes the rules of the rows.
-func described(rows []*signature) []*signature {
+// describeSignatures makes the rules of the rows.
+func describeSignatures(rows []*signature) []*signature {
 	for _, s := range rows {
-		s.rule = s.class.rule(s.id, s.name, s.what)
+		s.rule = s.class.newRule(s.id, s.name, s.what)
 	}
 	return rows
 }
@@ -96,18 +96,18 @@ func described(rows []*signature) []*signature {
 // MagicSize is the number of bytes that Store looks at.
 const MagicSize = 2048
 
-// signed reports whether the name alone speaks of a store.
-func (f *file) signed() bool {
+// hasStoreName reports whether the name alone speaks of a store.
+func (f *file) hasStoreName() bool {
 	for _, s := range signatures {
-		if (s.ends != "" || s.base != "") && s.called(f) {
+		if (s.ends != "" || s.base != "") && s.matchesName(f) {
 			return true
 		}
 	}
 	return false
 }
 
-// called reports whether the name is one of the store's.
-func (s *signature) called(f *file) bool {
+// matchesName reports whether the name is one of the store's.
+func (s *signature) matchesName(f *file) bool {
 	if s.ends == "" && s.base == "" {
 		return true
 	}
@@ -128,23 +128,23 @@ func (s *signature) called(f *file) bool {
 	return false
 }
 
-// Store returns the store of keys or passwords that the file is, by its name and
+// MatchStore returns the store of keys or passwords that the file is, by its name and
 // its first bytes, and nil when it is none.
-func Store(name string, head []byte) *finding.Rule {
+func MatchStore(name string, head []byte) *finding.Rule {
 	f := newFile(name, "")
 	head = head[:min(len(head), MagicSize)]
 	if len(head) == 0 {
 		return nil
 	}
 	for _, s := range signatures {
-		if s.called(f) && s.begins(head) {
+		if s.matchesName(f) && s.matchesHead(head) {
 			return s.rule
 		}
 	}
 	return nil
 }
 
-func (s *signature) begins(head []byte) bool {
+func (s *signature) matchesHead(head []byte) bool {
 	if len(s.magic) == 0 {
 		return true
 	}
@@ -152,13 +152,13 @@ func (s *signature) begins(head []byte) bool {
 		if bytes.HasPrefix(head, []byte(m)) {
 			// The version of a key or store stands in the first bytes, behind the
 			// length of the sequence (X.690, RFC 5208, RFC 7292).
-			return s.inside == "" || bytes.Contains(head[:min(len(head), insideOf(s.inside))], []byte(s.inside))
+			return s.inside == "" || bytes.Contains(head[:min(len(head), contentOffset(s.inside))], []byte(s.inside))
 		}
 	}
 	return false
 }
 
-func insideOf(inside string) int {
+func contentOffset(inside string) int {
 	if len(inside) == 3 {
 		return 8
 	}

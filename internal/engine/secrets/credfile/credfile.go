@@ -46,11 +46,11 @@ func Rules() []*finding.Rule {
 	return slices.Compact(out)
 }
 
-// Knows reports whether the name is that of a credential file, so that it is to
+// IsCredentialFile reports whether the name is that of a credential file, so that it is to
 // be looked at whatever its ending.
-func Knows(name string) bool {
+func IsCredentialFile(name string) bool {
 	f := newFile(name, "")
-	return slices.ContainsFunc(f.formats(), func(x *format) bool { return !x.loose }) || f.signed()
+	return slices.ContainsFunc(f.possibleFormats(), func(x *format) bool { return !x.loose }) || f.hasStoreName()
 }
 
 // Find returns the credentials of a text file, by their place. whole is false
@@ -58,39 +58,39 @@ func Knows(name string) bool {
 // rest of it was not looked at.
 func Find(name, text string) (matches []Match, whole bool) {
 	f := newFile(name, text)
-	for _, x := range f.formats() {
-		if f.words || x.loose && f.sample || !x.mentioned(text) {
+	for _, x := range f.possibleFormats() {
+		if f.words || x.loose && f.sample || !x.isMentioned(text) {
 			continue
 		}
 		x.find(f, x)
 	}
-	f.connections()
-	return f.sorted(), f.spent <= budget
+	f.findConnections()
+	return f.sortedMatches(), f.spent <= budget
 }
 
 // budget is the work for one file, in bytes that are read once more around
 // something that may be a secret.
 const budget = 128 << 20
 
-// spend notes work, and reports whether there may be more of it.
-func (f *file) spend(bytes int) bool {
+// spendWork notes work, and reports whether there may be more of it.
+func (f *file) spendWork(bytes int) bool {
 	f.spent += bytes
 	return f.spent <= budget
 }
 
-// Concerns reports whether a part of the file speaks of what Find may find in the
+// MayConcern reports whether a part of the file speaks of what Find may find in the
 // whole of it.
-func Concerns(name, part string) bool {
+func MayConcern(name, part string) bool {
 	f := newFile(name, "")
-	for _, x := range f.formats() {
-		if x.mentioned(part) {
+	for _, x := range f.possibleFormats() {
+		if x.isMentioned(part) {
 			return true
 		}
 	}
 	for _, mark := range []string{"@", "=", "-----BEGIN ", "PuTTY-User-Key-File-", "== ed25519v1-secret:"} {
 		if strings.Contains(part, mark) {
 			f.text = part
-			f.connections()
+			f.findConnections()
 			return len(f.found) > 0 || strings.Contains(part, "PuTTY") || strings.Contains(part, "-----BEGIN ")
 		}
 	}
@@ -111,20 +111,20 @@ type file struct {
 
 func newFile(name, text string) *file {
 	lower := strings.ToLower(name)
-	f := &file{path: "/" + lower, base: path.Base(lower), text: text, shown: Illustrates(lower),
-		words: translated("/" + lower)}
+	f := &file{path: "/" + lower, base: path.Base(lower), text: text, shown: IsExample(lower),
+		words: isTranslation("/" + lower)}
 	for _, word := range []string{"example", "sample", "template", ".dist", "default", ".tpl", ".tmpl", "skeleton"} {
 		f.sample = f.sample || strings.Contains(f.base, word)
 	}
 	return f
 }
 
-// formats returns the formats that the file may have.
-func (f *file) formats() []*format {
+// possibleFormats returns the formats that the file may have.
+func (f *file) possibleFormats() []*format {
 	var out []*format
 	add := func(list []int) {
 		for _, i := range list {
-			if p := &table.patterns[i]; p.match(f) && !slices.Contains(out, p.format) {
+			if p := &table.patterns[i]; p.matchesFile(f) && !slices.Contains(out, p.format) {
 				out = append(out, p.format)
 			}
 		}
@@ -136,27 +136,28 @@ func (f *file) formats() []*format {
 	return out
 }
 
-// report notes a secret, unless it stands in one that is known: earlier formats
+// addMatch notes a secret, unless it stands in one that is known: earlier formats
 // say more.
-func (f *file) report(m Match) {
+func (f *file) addMatch(m Match) {
 	if m.Start < 0 || m.End > len(f.text) || m.Start > m.End {
 		return
 	}
 	f.found = append(f.found, m)
 }
 
-// guess notes what is likely a secret by its name or the words around it: not in
+// addGuess notes what is likely a secret by its name or the words around it: not in
 // the words of a user interface and in code that a program made, and in tests and
 // manuals only where it looks like one by itself.
-func (f *file) guess(m Match) {
-	if !f.spend(longLine) || f.words || f.shown && !Random(f.text[m.Start:m.End]) || Minified(f.text, m.Start, m.End) {
+func (f *file) addGuess(m Match) {
+	if !f.spendWork(longLine) || f.words || f.shown && !IsRandom(f.text[m.Start:m.End]) ||
+		IsMinified(f.text, m.Start, m.End) {
 		return
 	}
-	f.report(m)
+	f.addMatch(m)
 }
 
-// sorted returns what was found by its place, and what was found twice once.
-func (f *file) sorted() []Match {
+// sortedMatches returns what was found by its place, and what was found twice once.
+func (f *file) sortedMatches() []Match {
 	slices.SortStableFunc(f.found, func(a, b Match) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End))
 	})
@@ -172,14 +173,14 @@ func (f *file) sorted() []Match {
 	return out
 }
 
-// pattern is one of the names that the files of a format go by.
-type pattern struct {
+// namePattern is one of the names that the files of a format go by.
+type namePattern struct {
 	format *format
 	dir    string // what the path above the base ends with; may be empty
 	base   string // with * for anything
 }
 
-func (p *pattern) match(f *file) bool {
+func (p *namePattern) matchesFile(f *file) bool {
 	if p.dir != "" && !strings.HasSuffix(f.path[:len(f.path)-len(f.base)], "/"+p.dir+"/") {
 		return false
 	}
@@ -187,20 +188,20 @@ func (p *pattern) match(f *file) bool {
 	return ok && err == nil
 }
 
-// index holds the names of the formats: all of them, and those to be tried by the
+// formatIndex holds the names of the formats: all of them, and those to be tried by the
 // base of a name, by its ending, and always.
-type index struct {
-	patterns []pattern
+type formatIndex struct {
+	patterns []namePattern
 	byBase   map[string][]int
 	byEnd    map[string][]int
 	others   []int
 }
 
 // table is the index of the formats, which it completes.
-var table = newIndex(formats)
+var table = newFormatIndex(formats)
 
-func newIndex(formats []format) *index {
-	t := &index{byBase: map[string][]int{}, byEnd: map[string][]int{}}
+func newFormatIndex(formats []format) *formatIndex {
+	t := &formatIndex{byBase: map[string][]int{}, byEnd: map[string][]int{}}
 	for i := range formats {
 		x := &formats[i]
 		x.order = i
@@ -208,7 +209,7 @@ func newIndex(formats []format) *index {
 		for _, name := range strings.Fields(x.files) {
 			n := len(t.patterns)
 			dir, base := path.Split(name)
-			t.patterns = append(t.patterns, pattern{x, strings.TrimSuffix(dir, "/"), base})
+			t.patterns = append(t.patterns, namePattern{x, strings.TrimSuffix(dir, "/"), base})
 			switch ext := path.Ext(base); {
 			case !strings.Contains(base, "*"):
 				t.byBase[base] = append(t.byBase[base], n)

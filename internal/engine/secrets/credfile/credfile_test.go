@@ -167,7 +167,7 @@ func TestPlaceholder(t *testing.T) {
 		"hunter22": false, "$6$salt$abc": false, "pa$$word9": false, "Example-1x": true, "ExamplePas123": false,
 		"tr0ub4dor&3": false,
 	} {
-		if got := placeholder(value); got != want {
+		if got := isPlaceholder(value); got != want {
 			t.Errorf("%q: got %v, want %v", value, got, want)
 		}
 	}
@@ -183,7 +183,7 @@ func TestSecretName(t *testing.T) {
 		"publicKey": false, "csrf_token": false, "access_key_id": false, "tokenizer": false, "newPassword": false,
 		"min_password": false,
 	} {
-		if got := secretName(name); got != want {
+		if got := isSecretName(name); got != want {
 			t.Errorf("%s: got %v, want %v", name, got, want)
 		}
 	}
@@ -204,7 +204,7 @@ func TestStore(t *testing.T) {
 		{"a.keytab", "\x05\x02\x00\x00", "kerberos-keytab"},
 	} {
 		got := ""
-		if r := Store(c.name, []byte(c.head)); r != nil {
+		if r := MatchStore(c.name, []byte(c.head)); r != nil {
 			got = strings.TrimPrefix(r.ID, "secrets/credentials/")
 		}
 		if got != c.want {
@@ -240,7 +240,7 @@ func TestIllustrates(t *testing.T) {
 		".env.example": true,
 		"src/main.go":  false, "latest/x.py": false, "contest.go": false, ".env": false,
 	} {
-		if got := Illustrates(name); got != want {
+		if got := IsExample(name); got != want {
 			t.Errorf("%s: got %v, want %v", name, got, want)
 		}
 	}
@@ -269,7 +269,7 @@ func FuzzFind(f *testing.F) {
 				t.Errorf("confidence %q", m.Confidence)
 			}
 		}
-		Store(name, []byte(text))
-		Knows(name)
+		MatchStore(name, []byte(text))
+		IsCredentialFile(name)
 	})
 }

@@ -19,23 +19,23 @@ var column = lazyregexp.New(`(?i)^(?:[a-z]*_?(?:password|passwd|pwd|passphrase|p
 
 // findDump reports the secrets of every row.
 func findDump(f *file, x *format) {
-	f.perLine(x, stored)
+	f.reportPerLine(x, stored)
 	for at := indexFold(f.text, "insert into", 0); at >= 0; {
-		d := dump{f: f, x: x, at: at + len("insert into")}
-		d.insert()
+		d := statementReader{f: f, x: x, at: at + len("insert into")}
+		d.readInsert()
 		at = indexFold(f.text, "insert into", max(d.at, at+1))
 	}
 	for at := indexFold(f.text, "copy ", 0); at >= 0; {
-		d := dump{f: f, x: x, at: at + len("copy ")}
+		d := statementReader{f: f, x: x, at: at + len("copy ")}
 		if at == 0 || f.text[at-1] == '\n' {
-			d.copied()
+			d.readCopy()
 		}
 		at = indexFold(f.text, "copy ", d.at)
 	}
 }
 
-// dump reads one statement.
-type dump struct {
+// statementReader reads one statement.
+type statementReader struct {
 	f       *file
 	x       *format
 	at      int
@@ -44,9 +44,9 @@ type dump struct {
 	last    int // index of the last report
 }
 
-// names reads a list of columns in parentheses and reports whether one holds
+// readColumns reads a list of columns in parentheses and reports whether one holds
 // passwords.
-func (d *dump) names() bool {
+func (d *statementReader) readColumns() bool {
 	text := d.f.text
 	open := strings.IndexByte(text[d.at:min(d.at+300, len(text))], '(')
 	if open < 0 || containsFold(text[d.at:d.at+open], "values") || strings.ContainsAny(text[d.at:d.at+open], ";'") {
@@ -67,9 +67,9 @@ func (d *dump) names() bool {
 	return some
 }
 
-// insert reads the rows behind VALUES.
-func (d *dump) insert() {
-	if !d.names() {
+// readInsert reads the rows behind VALUES.
+func (d *statementReader) readInsert() {
+	if !d.readColumns() {
 		return
 	}
 	text := d.f.text
@@ -81,30 +81,30 @@ func (d *dump) insert() {
 		switch c := text[d.at]; {
 		case c == '(':
 			d.at++
-			d.row()
+			d.readRow()
 		case c <= ' ' || c == ',':
 			d.at++
 		case strings.HasPrefix(text[d.at:], "--") || c == '#':
-			if d.at = next(text, '\n', d.at); d.at < 0 {
+			if d.at = nextByte(text, '\n', d.at); d.at < 0 {
 				d.at = len(text)
 			}
 		default:
-			d.close()
+			d.reportOmitted()
 			return
 		}
 	}
-	d.close()
+	d.reportOmitted()
 }
 
-// row reads the values up to the closing parenthesis.
-func (d *dump) row() {
+// readRow reads the values up to the closing parenthesis.
+func (d *statementReader) readRow() {
 	text := d.f.text
 	var secrets []span
 	depth := 0
 	for n, start := 0, d.at; d.at < len(text); d.at++ {
 		switch c := text[d.at]; c {
 		case '\'', '"', '`':
-			d.at = quoteEnd(text, d.at)
+			d.at = findQuoteEnd(text, d.at)
 			continue
 		case '(':
 			depth++
@@ -121,7 +121,7 @@ func (d *dump) row() {
 			continue
 		}
 		if n < len(d.columns) && d.columns[n] {
-			s, e := trimAll(text, start, d.at)
+			s, e := trimSpaceBounds(text, start, d.at)
 			if e-s > 2 && (text[s] == '\'' || text[s] == '"') {
 				secrets = append(secrets, span{s + 1, e - 1})
 			}
@@ -132,10 +132,10 @@ func (d *dump) row() {
 			break
 		}
 	}
-	d.take(secrets)
+	d.reportRow(secrets)
 }
 
-func trimAll(text string, start, end int) (int, int) {
+func trimSpaceBounds(text string, start, end int) (int, int) {
 	for start < end && text[start] <= ' ' {
 		start++
 	}
@@ -145,8 +145,8 @@ func trimAll(text string, start, end int) (int, int) {
 	return start, end
 }
 
-// quoteEnd returns the offset of the quote that ends the one at the offset.
-func quoteEnd(text string, at int) int {
+// findQuoteEnd returns the offset of the quote that ends the one at the offset.
+func findQuoteEnd(text string, at int) int {
 	q := text[at]
 	for i := at + 1; i < len(text); i++ {
 		switch {
@@ -161,11 +161,11 @@ func quoteEnd(text string, at int) int {
 	return len(text) - 1
 }
 
-// take reports the secrets of one row.
-func (d *dump) take(secrets []span) {
+// reportRow reports the secrets of one row.
+func (d *statementReader) reportRow(secrets []span) {
 	var values []span
 	for _, s := range secrets {
-		if s.start < s.end && !placeholder(d.f.text[s.start:s.end]) {
+		if s.start < s.end && !isPlaceholder(d.f.text[s.start:s.end]) {
 			values = append(values, s)
 		}
 	}
@@ -176,31 +176,31 @@ func (d *dump) take(secrets []span) {
 		return
 	}
 	for _, s := range values {
-		d.f.report(Match{Rule: d.x.rule, Start: s.start, End: s.end})
+		d.f.addMatch(Match{Rule: d.x.rule, Start: s.start, End: s.end})
 	}
 	d.last = len(d.f.found) - 1
 }
 
-// close says at the last row how many are not told.
-func (d *dump) close() {
+// reportOmitted says at the last row how many are not told.
+func (d *statementReader) reportOmitted() {
 	if d.rows > maxRows && !d.f.shown {
 		d.f.found[d.last].Note = fmt.Sprintf("and %d more rows", d.rows-maxRows)
 	}
 }
 
-// copied reads the rows of COPY … FROM stdin, between tabs, up to "\.".
-func (d *dump) copied() {
-	if !d.names() {
+// readCopy reads the rows of COPY … FROM stdin, between tabs, up to "\.".
+func (d *statementReader) readCopy() {
+	if !d.readColumns() {
 		return
 	}
 	text := d.f.text
-	line := next(text, '\n', d.at)
+	line := nextByte(text, '\n', d.at)
 	if line < 0 || !containsFold(text[d.at:line], "from stdin") {
 		return
 	}
 	d.at = line
 	for start := line + 1; start < len(text); d.at = min(start, len(text)) {
-		end := next(text, '\n', start)
+		end := nextByte(text, '\n', start)
 		if end < 0 {
 			end = len(text)
 		}
@@ -209,7 +209,7 @@ func (d *dump) copied() {
 		}
 		var secrets []span
 		for n, cell := 0, start; cell <= end && n < len(d.columns); n++ {
-			stop := next(text[:end], '\t', cell)
+			stop := nextByte(text[:end], '\t', cell)
 			if stop < 0 {
 				stop = end
 			}
@@ -218,8 +218,8 @@ func (d *dump) copied() {
 			}
 			cell = stop + 1
 		}
-		d.take(secrets)
+		d.reportRow(secrets)
 		start = end + 1
 	}
-	d.close()
+	d.reportOmitted()
 }

@@ -20,24 +20,24 @@ type scope struct {
 	outer *scope
 }
 
-// below reports whether the scope is, or is in, one of that name.
-func (s *scope) below(name string) bool {
+// isBelow reports whether the scope is, or is in, one of that name.
+func (s *scope) isBelow(name string) bool {
 	for n := 0; s != nil && n < 64; s, n = s.outer, n+1 {
-		if squeeze(s.name) == name {
+		if normalizeName(s.name) == name {
 			return true
 		}
 	}
 	return false
 }
 
-// named returns entries for pairs such as name="password" value="…", which many
+// pairedEntries returns entries for pairs such as name="password" value="…", which many
 // formats have.
-func named(f *file, entries []entry) []entry {
+func pairedEntries(f *file, entries []entry) []entry {
 	names := map[*scope]entry{}
 	for _, e := range entries {
-		switch squeeze(e.key) {
+		switch normalizeName(e.key) {
 		case "name", "key", "id", "property", "parametername", "header":
-			if secretName(f.text[e.start:e.end]) {
+			if isSecretName(f.text[e.start:e.end]) {
 				names[e.in] = e
 			}
 		}
@@ -48,7 +48,7 @@ func named(f *file, entries []entry) []entry {
 	var out []entry
 	for _, e := range entries {
 		n, ok := names[e.in]
-		if k := squeeze(e.key); ok && (k == "value" || k == "val" || k == "content") {
+		if k := normalizeName(e.key); ok && (k == "value" || k == "val" || k == "content") {
 			e.key = f.text[n.start:n.end]
 			out = append(out, e)
 		}
@@ -56,8 +56,8 @@ func named(f *file, entries []entry) []entry {
 	return out
 }
 
-// squeeze returns the name in lower case without what divides words.
-func squeeze(name string) string {
+// normalizeName returns the name in lower case without what divides words.
+func normalizeName(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '_', r == '-', r == '.', r == ' ', r == '$':
@@ -67,9 +67,9 @@ func squeeze(name string) string {
 	}, name)
 }
 
-// wordsOf splits a name at what divides words, and where small letters turn into
+// splitName splits a name at what divides words, and where small letters turn into
 // capitals.
-func wordsOf(name string) []string {
+func splitName(name string) []string {
 	var out []string
 	start := 0
 	flush := func(end int) {
@@ -92,7 +92,7 @@ func wordsOf(name string) []string {
 	return out
 }
 
-func set(words string) map[string]bool {
+func wordSet(words string) map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(words) {
 		m[w] = true
@@ -102,27 +102,27 @@ func set(words string) map[string]bool {
 
 var (
 	// lastWords end the name of a secret.
-	lastWords = set(`password passwd passphrase passcode passwort pwd pass psw pw psk secret token apikey credential
+	lastWords = wordSet(`password passwd passphrase passcode passwort pwd pass psw pw psk secret token apikey credential
 		secretkey accesskey privatekey authkey authtoken accesstoken clientsecret requirepass masterauth rootpw bindpw rootpass
 		dbpass userpass dbpassword dbpasswd dbpwd userpwd userpassword mysqlpassword adminpassword authpass smtppass mailpass
 		ftppass ftppassword imappass sqlpass jdbcpassword keypass storepass cpassword authpassword adminpass userpw adminpw`)
 	// keyWords make a secret of the word "key" behind them.
-	keyWords = set(`api access secret private auth encryption encrypt signing signature sign master account shared app
+	keyWords = wordSet(`api access secret private auth encryption encrypt signing signature sign master account shared app
 		storage session crypt cipher hmac jwt authorization aes service deploy client`)
 	// otherWords say that a name speaks about secrets and holds none.
-	otherWords = set(`public no not forgot forget reset change confirm confirmation show hide enable enabled disable use require required
+	otherWords = wordSet(`public no not forgot forget reset change confirm confirmation show hide enable enabled disable use require required
 		min max minimum maximum has is expire expires expired type field label prompt hint error invalid missing csrf xsrf lost
 		new old repeat retype input form placeholder length policy need allow next page pagination continuation url uri
 		force ask sync valid validate verify check last primary foreign sort partition cache`)
-	hostWords = set("host hostname server address addr endpoint")
+	hostWords = wordSet("host hostname server address addr endpoint")
 )
 
-// secretName reports whether a value of that name is likely a secret.
-func secretName(name string) bool {
+// isSecretName reports whether a value of that name is likely a secret.
+func isSecretName(name string) bool {
 	if len(name) > 120 {
 		return false
 	}
-	words := wordsOf(name)
+	words := splitName(name)
 	n := len(words)
 	if n == 0 {
 		return false
@@ -145,9 +145,9 @@ func secretName(name string) bool {
 	return strings.HasSuffix(last, "password") || strings.HasSuffix(last, "passwd") || strings.HasSuffix(last, "apikey")
 }
 
-// host reports whether the name is that of a host's address.
-func host(name string) bool {
-	words := wordsOf(name)
+// isHostName reports whether the name is that of a host's address.
+func isHostName(name string) bool {
+	words := splitName(name)
 	return len(words) > 0 && hostWords[words[len(words)-1]]
 }
 
@@ -159,9 +159,9 @@ var fillers = []string{"changeme", "change_me", "change-me", "changethis", "chan
 	"todo", "fixme", "my-secret-", "my_secret_", "dummykey", "not-a-real", "notarealsecret", "example-", "example_",
 	"-example", "_example", "some-secret", "put_unique", "put your unique"}
 
-// placeholder reports whether the value is empty, says of itself that it is none,
+// isPlaceholder reports whether the value is empty, says of itself that it is none,
 // or names the place where the value is to be had.
-func placeholder(value string) bool {
+func isPlaceholder(value string) bool {
 	v := strings.TrimSpace(value)
 	if v == "" {
 		return true
@@ -170,7 +170,7 @@ func placeholder(value string) bool {
 	case c == '<', c == '[' && strings.HasSuffix(v, "]"), c == '%' && strings.HasSuffix(v, "%"), c == '{' && strings.HasSuffix(v, "}"):
 
 		return true
-	case c == '$' && reference(v), c == '@' && strings.HasSuffix(v, "@"), c == '*' && len(v) == 1:
+	case c == '$' && isVariableReference(v), c == '@' && strings.HasSuffix(v, "@"), c == '*' && len(v) == 1:
 		return true
 	}
 	lower := strings.ToLower(v)
@@ -186,7 +186,7 @@ func placeholder(value string) bool {
 		}
 	}
 	for _, m := range [][2]string{{"${", "}"}, {"{{", "}}"}, {"<%", "%>"}, {"%(", ")s"}, {"$(", ")"}, {"#{", "}"}} {
-		if _, rest, ok := strings.Cut(v, m[0]); ok && strings.Contains(rest, m[1]) && len(v) < 200 && !Random(v) {
+		if _, rest, ok := strings.Cut(v, m[0]); ok && strings.Contains(rest, m[1]) && len(v) < 200 && !IsRandom(v) {
 			return true
 		}
 		if strings.HasPrefix(v, m[0]) && strings.Contains(v, m[1]) {
@@ -203,12 +203,12 @@ func placeholder(value string) bool {
 			return true
 		}
 	}
-	return strings.HasSuffix(v, "EXAMPLE") || strings.HasSuffix(v, "EXAMPLEKEY") || same(v)
+	return strings.HasSuffix(v, "EXAMPLE") || strings.HasSuffix(v, "EXAMPLEKEY") || isRepeated(v)
 }
 
-// reference reports whether the value is the name of a variable: $NAME. A hash,
+// isVariableReference reports whether the value is the name of a variable: $NAME. A hash,
 // such as $6$salt$…, is none.
-func reference(v string) bool {
+func isVariableReference(v string) bool {
 	if len(v) < 2 {
 		return true
 	}
@@ -221,28 +221,29 @@ func reference(v string) bool {
 	return true
 }
 
-// same reports whether the value is one character over and over.
-func same(v string) bool {
+// isRepeated reports whether the value is one character over and over.
+func isRepeated(v string) bool {
 	return len(v) > 1 && strings.Count(v, v[:1]) == len(v)
 }
 
-var trivialWords = set(`password passwd pass secret token test testing admin root user guest demo foo bar baz qwerty postgres mysql
+var trivialWords = wordSet(`password passwd pass secret token test testing admin root user guest demo foo bar baz qwerty postgres mysql
 	mongo redis rabbitmq username login key apikey api_key my-secret mypassword mysecret mytoken secretkey letmein abc abc123 pw pwd
 	hello world string value pass123 password123 12345 123456 1234 p@ssw0rd p4ssw0rd somepassword some_password
 	testpassword test123 testpass foobar minio minioadmin development dev local localhost sa supersecret super-secret verysecret s3cret s3cr3t`)
 
-// trivial reports whether the value is a word that stands in many examples, and
+// isTrivial reports whether the value is a word that stands in many examples, and
 // is a bad password if it is one.
-func trivial(value string) bool { return trivialWords[strings.ToLower(value)] }
+func isTrivial(value string) bool { return trivialWords[strings.ToLower(value)] }
 
-// plausible reports whether the value may be a secret in a file of any kind.
-func plausible(key, value string) bool {
+// isPlausible reports whether the value may be a secret in a file of any kind.
+func isPlausible(key, value string) bool {
 	v := strings.TrimSpace(value)
-	if len(v) < 5 || len(v) > 4096 || trivial(v) || strings.EqualFold(squeeze(v), squeeze(key)) || secretName(v) &&
-		!strings.ContainsAny(v, "0123456789!@#%^&*+/=") {
+	if len(v) < 5 || len(v) > 4096 || isTrivial(v) || strings.EqualFold(normalizeName(v), normalizeName(key)) ||
+		isSecretName(v) &&
+			!strings.ContainsAny(v, "0123456789!@#%^&*+/=") {
 		return false
 	}
-	if !password(key) && len(v) < 16 && !strings.ContainsAny(v, "0123456789") {
+	if !isPasswordName(key) && len(v) < 16 && !strings.ContainsAny(v, "0123456789") {
 		return false // the word for a thing, and not the thing
 	}
 	digits := 0
@@ -265,15 +266,15 @@ func plausible(key, value string) bool {
 	case strings.Contains(v, "://"), strings.HasPrefix(v, "&"), strings.HasPrefix(v, "*"), strings.HasPrefix(v, "!"), strings.HasPrefix(v, "|"), strings.HasPrefix(v, ">"):
 
 		return false
-	case strings.Contains(v, "()"), strings.HasSuffix(v, "("), strings.HasSuffix(v, "{"), strings.HasSuffix(v, "["), call(v):
+	case strings.Contains(v, "()"), strings.HasSuffix(v, "("), strings.HasSuffix(v, "{"), strings.HasSuffix(v, "["), isCallExpression(v):
 
 		return false
 	}
 	return true
 }
 
-// password reports whether the name is that of a password, which may be a word.
-func password(key string) bool {
+// isPasswordName reports whether the name is that of a password, which may be a word.
+func isPasswordName(key string) bool {
 	for _, s := range []string{"pass", "pwd", "pw", "psk"} {
 		if strings.Contains(strings.ToLower(key), s) {
 			return true
@@ -282,9 +283,9 @@ func password(key string) bool {
 	return false
 }
 
-// prose reports whether the value is text for people: words, or letters beyond
+// isProse reports whether the value is text for people: words, or letters beyond
 // ASCII, but not as long as a key.
-func prose(v string) bool {
+func isProse(v string) bool {
 	if len(v) > 60 {
 		return false
 	}
@@ -296,8 +297,8 @@ func prose(v string) bool {
 	return strings.Count(v, " ") > 0 && !strings.ContainsAny(v, "0123456789!@#$%^&*+=~|")
 }
 
-// call reports whether the value is an expression of a program: f(x), a.b.c.
-func call(v string) bool {
+// isCallExpression reports whether the value is an expression of a program: f(x), a.b.c.
+func isCallExpression(v string) bool {
 	i := 0
 	for i < len(v) && (v[i] == '_' || v[i] == '.' || v[i] >= 'a' && v[i] <= 'z' || v[i] >= 'A' && v[i] <= 'Z') {
 		i++

@@ -9,20 +9,20 @@ import (
 
 // This file reads formats that are neither lists of assignments nor documents.
 
-// tell reports the bounds as a secret of the format, unless the value is none.
-func (f *file) tell(x *format, start, end int) {
-	if start >= end || placeholder(f.text[start:end]) {
+// reportValue reports the bounds as a secret of the format, unless the value is none.
+func (f *file) reportValue(x *format, start, end int) {
+	if start >= end || isPlaceholder(f.text[start:end]) {
 		return
 	}
 	m := Match{Rule: x.rule, Start: start, End: end}
-	if trivial(f.text[start:end]) {
+	if isTrivial(f.text[start:end]) {
 		m.Confidence = finding.Uncertain
 	}
 	if x.class == codeClass || x.class == recordClass {
-		f.guess(m)
+		f.addGuess(m)
 		return
 	}
-	f.report(m)
+	f.addMatch(m)
 }
 
 // readWhole returns the first line of a file that is nothing but a secret.
@@ -58,14 +58,14 @@ func readNPM(f *file) []entry {
 		}
 	}
 	eachLine(f.text, func(start, end int) { // lines that look like comments
-		start, end = trim(f.text, start, end)
+		start, end = trimBounds(f.text, start, end)
 		line := f.text[start:end]
 		at := strings.Index(line, ":_")
 		eq := strings.IndexByte(line, '=')
 		if !strings.HasPrefix(line, "//") || at < 0 || eq < at {
 			return
 		}
-		s, e := value(f.text, start+eq+1, end)
+		s, e := valueBounds(f.text, start+eq+1, end)
 		out = append(out, entry{key: strings.TrimSpace(line[at+1 : eq]), start: s, end: e, in: &scope{}})
 	})
 	return out
@@ -112,12 +112,12 @@ func readLDIF(f *file) []entry {
 	var out []entry
 	in := &scope{}
 	eachLine(f.text, func(start, end int) {
-		start, end = trim(f.text, start, end)
+		start, end = trimBounds(f.text, start, end)
 		i := strings.IndexAny(f.text[start:end], ": \t")
 		if i <= 0 || f.text[start] == '#' {
 			return
 		}
-		s, e := trim(f.text, start+i, end)
+		s, e := trimBounds(f.text, start+i, end)
 		for s < e && (f.text[s] == ':' || f.text[s] == ' ' || f.text[s] == '\t') {
 			s++
 		}
@@ -146,7 +146,7 @@ func findNetrc(f *file, x *format) {
 	before := ""
 	skip := false
 	eachLine(f.text, func(start, end int) {
-		start, end = trim(f.text, start, end)
+		start, end = trimBounds(f.text, start, end)
 		if start == end {
 			skip = false
 			return
@@ -170,12 +170,12 @@ func findNetrc(f *file, x *format) {
 				if len(token) > 1 && token[0] == '"' && token[len(token)-1] == '"' {
 					s, e = s+1, e-1
 				}
-				f.tell(x, s, e)
+				f.reportValue(x, s, e)
 				token = ""
 			}
 			skip = skip || token == "macdef"
 			before = token
-			start, _ = trim(f.text, stop, end)
+			start, _ = trimBounds(f.text, stop, end)
 		}
 	})
 }
@@ -193,12 +193,12 @@ func findAddresses(f *file, x *format) {
 			for stop < end && f.text[stop] > ' ' && f.text[stop] != '"' && f.text[stop] != '\'' {
 				stop++
 			}
-			if a, ok := userinfo(f.text, at, stop, true); ok {
+			if a, ok := parseUserinfo(f.text, at, stop, true); ok {
 				s := a.password
 				if s.start == s.end {
 					s = a.user // a token alone
 				}
-				f.tell(x, s.start, s.end)
+				f.reportValue(x, s.start, s.end)
 			}
 			at = stop
 		}
@@ -208,10 +208,10 @@ func findAddresses(f *file, x *format) {
 // findCVS reads .cvspass: "/1 :pserver:user@host:/path Ascrambled".
 func findCVS(f *file, x *format) {
 	eachLine(f.text, func(start, end int) {
-		start, end = trim(f.text, start, end)
+		start, end = trimBounds(f.text, start, end)
 		if i := strings.LastIndexByte(f.text[start:end], ' '); i > 0 &&
 			strings.Contains(f.text[start:end], ":pserver:") {
-			f.tell(x, start+i+1, end)
+			f.reportValue(x, start+i+1, end)
 		}
 	})
 }
@@ -219,7 +219,7 @@ func findCVS(f *file, x *format) {
 // findRelay reads lines of "host user:password" and "host:user:password".
 func findRelay(f *file, x *format) {
 	eachLine(f.text, func(start, end int) {
-		start, end = trim(f.text, start, end)
+		start, end = trimBounds(f.text, start, end)
 		line := f.text[start:end]
 		if line == "" || line[0] == '#' {
 			return
@@ -227,12 +227,12 @@ func findRelay(f *file, x *format) {
 		if i := strings.Index(line, `"P:`); i >= 0 {
 			s := start + i + 3
 			if q := strings.IndexByte(f.text[s:end], '"'); q >= 0 {
-				f.tell(x, s, s+q)
+				f.reportValue(x, s, s+q)
 			}
 			return
 		}
 		if i := strings.LastIndexByte(line, ':'); i > 0 && i+1 < len(line) {
-			f.tell(x, start+i+1, end)
+			f.reportValue(x, start+i+1, end)
 		}
 	})
 }
@@ -242,24 +242,24 @@ func findRelay(f *file, x *format) {
 // rsyncd.secrets (user:secret).
 func findSecretsFile(f *file, x *format) {
 	eachLine(f.text, func(start, end int) {
-		start, end = trim(f.text, start, end)
+		start, end = trimBounds(f.text, start, end)
 		line := f.text[start:end]
 		if line == "" || line[0] == '#' || strings.HasPrefix(line, "include ") {
 			return
 		}
 		if i := strings.IndexByte(line, ':'); i >= 0 {
-			s, e := trim(f.text, start+i+1, end)
+			s, e := trimBounds(f.text, start+i+1, end)
 			for _, kind := range []string{"PSK", "EAP", "XAUTH", "RSA"} {
 				if strings.HasPrefix(f.text[s:e], kind) {
-					s, e = trim(f.text, s+len(kind), e)
+					s, e = trimBounds(f.text, s+len(kind), e)
 				}
 			}
-			s, e = value(f.text, s, e)
-			f.tell(x, s, e)
+			s, e = valueBounds(f.text, s, e)
+			f.reportValue(x, s, e)
 			return
 		}
-		if words := fields(f.text, start, end); len(words) >= 3 {
-			f.tell(x, words[2].start, words[2].end)
+		if words := splitFields(f.text, start, end); len(words) >= 3 {
+			f.reportValue(x, words[2].start, words[2].end)
 		}
 	})
 }
@@ -267,12 +267,12 @@ func findSecretsFile(f *file, x *format) {
 // span is a range of bytes.
 type span struct{ start, end int }
 
-// fields splits the range at white space; quotes hold words together and are not
+// splitFields splits the range at white space; quotes hold words together and are not
 // part of them.
-func fields(text string, start, end int) []span {
+func splitFields(text string, start, end int) []span {
 	var out []span
 	for start < end {
-		if start, _ = trim(text, start, end); start == end {
+		if start, _ = trimBounds(text, start, end); start == end {
 			break
 		}
 		stop := start
@@ -301,7 +301,7 @@ var crypted = lazyregexp.New(`^[./0-9A-Za-z]{13}$`)
 // findHashes reads files of users: name:hash, name:realm:hash, name:uid:LM:NT.
 func findHashes(f *file, x *format) {
 	eachLine(f.text, func(start, end int) {
-		start, end = trim(f.text, start, end)
+		start, end = trimBounds(f.text, start, end)
 		if start == end || f.text[start] == '#' || end-start > 4096 {
 			return
 		}
@@ -312,7 +312,7 @@ func findHashes(f *file, x *format) {
 			}
 			if v := f.text[field:stop]; n > 0 && (hashed.MatchString(v) || n == 1 && crypted.MatchString(v) &&
 				strings.ContainsAny(v, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ./")) {
-				f.report(Match{Rule: x.rule, Start: field, End: stop})
+				f.addMatch(Match{Rule: x.rule, Start: field, End: stop})
 				return
 			}
 			field = stop + 1
@@ -323,16 +323,17 @@ func findHashes(f *file, x *format) {
 // device finds the passwords in the settings of network devices.
 var device = lazyregexp.New(`(?i)(?:\b(?:enable|username \S+|user \S+)\b.*?\b(?:secret|password) (?:\d{1,2} )?|^\s*(?:password|key-string|key|tacacs-server key|radius-server key|pre-shared-key(?: address \S+)? key|snmp-server community|rocommunity|rwcommunity|community|wpa-psk (?:ascii|hex)?(?: \d)?|ppp (?:chap|pap) (?:password|sent-username \S+ password)|neighbor \S+ password|authPassphrase) (?:\d{1,2} )?|\b(?:password|secret|encrypted-password|wpa2?-pre-shared-key|pre-shared-key)(?: ascii-text)?[= ])"?([^\s";]{3,})`)
 
-func findDevice(f *file, x *format) { f.perLine(x, device) }
+func findDevice(f *file, x *format) { f.reportPerLine(x, device) }
 
-// perLine reports the last group of each match of the expression in a line.
-func (f *file) perLine(x *format, re *lazyregexp.Regexp) {
+// reportPerLine reports the last group of each match of the expression in a line.
+func (f *file) reportPerLine(x *format, re *lazyregexp.Regexp) {
 	eachLine(f.text, func(start, end int) {
-		if line := f.text[start:end]; len(line) < 8<<10 && f.spend(4*len(line)) && !commented(strings.TrimSpace(line)) {
+		if line := f.text[start:end]; len(line) < 8<<10 && f.spendWork(4*len(line)) &&
+			!isComment(strings.TrimSpace(line)) {
 			for _, m := range re.FindAllStringSubmatchIndex(line, 20) {
 				for g := len(m) - 2; g >= 2; g -= 2 {
 					if m[g] >= 0 {
-						f.tell(x, start+m[g], start+m[g+1])
+						f.reportValue(x, start+m[g], start+m[g+1])
 						break
 					}
 				}
@@ -363,7 +364,7 @@ var typed = lazyregexp.New(`(?i)(?:` +
 	`|(?:Cleartext-Password|User-Password)\s*:?=\s*` + inQuotes + `|^\s*secret\s*=\s*` + quotedOrBare +
 	`|\becho\s+` + quotedOrBare + `\s*\|\s*(?:sudo\s+-S|passwd|docker login|chpasswd)` + `)`)
 
-func findCommands(f *file, x *format) { f.perLine(x, typed) }
+func findCommands(f *file, x *format) { f.reportPerLine(x, typed) }
 
 // stored finds the passwords of statements that make users.
 var stored = lazyregexp.New(`(?i)(?:\bidentified\s+(?:with\s+\S+\s+)?by\s+(?:password\s+)?` + inQuotes +
@@ -373,7 +374,7 @@ var stored = lazyregexp.New(`(?i)(?:\bidentified\s+(?:with\s+\S+\s+)?by\s+(?:pas
 // managed finds the passwords with which machines of an inventory are managed.
 var managed = lazyregexp.New(`(?i)\b(?:ansible_(?:ssh_|become_|sudo_|su_|winrm_|httpapi_)?pass(?:word)?|[a-z0-9_]*_(?:password|passwd|pass|pwd))["']?\s*[=:]\s*` + quotedOrBare)
 
-func findInventory(f *file, x *format) { f.perLine(x, managed) }
+func findInventory(f *file, x *format) { f.reportPerLine(x, managed) }
 
 // login is a call that signs in with an address of mail as name and a text as
 // password.
@@ -382,7 +383,7 @@ var login = lazyregexp.New(`(?i)(?:\blog_?in|\bauthenticate|\bauth|\bsign_?in)\(
 func findLogins(f *file, x *format) {
 	for _, word := range x.hints {
 		for at := indexFold(f.text, word, 0); at >= 0; at = indexFold(f.text, word, at+1) {
-			if !f.spend(20 * 400) {
+			if !f.spendWork(20 * 400) {
 				return
 			}
 			start := max(strings.LastIndexByte(f.text[max(at-20, 0):at], '\n')+1+max(at-20, 0), 0)
@@ -392,7 +393,7 @@ func findLogins(f *file, x *format) {
 			}
 			for g := 2; g < len(m); g += 2 {
 				if m[g] >= 0 {
-					f.tell(x, start+m[g], start+m[g+1])
+					f.reportValue(x, start+m[g], start+m[g+1])
 				}
 			}
 		}
@@ -402,15 +403,15 @@ func findLogins(f *file, x *format) {
 // named keys of BIND: secret "base64"; and K*.private: Key: base64.
 var nameKey = lazyregexp.New(`(?i)(?:\bsecret\s+"?([A-Za-z0-9+/=]{16,})"?\s*;|^(?:Key|PrivateKey|PrivateExponent|Private_value\(x\)):\s*([A-Za-z0-9+/=]{16,}))`)
 
-func findNamedKey(f *file, x *format) { f.perLine(x, nameKey) }
+func findNamedKey(f *file, x *format) { f.reportPerLine(x, nameKey) }
 
 // findAnswers reads <Password><Value>…</Value></Password> and cpassword="…".
 func findAnswers(f *file, x *format) {
 	for _, e := range readXML(f) {
-		switch k := squeeze(e.key); {
-		case k == "cpassword", strings.HasSuffix(k, "password"), k == "value" && e.in != nil && strings.HasSuffix(squeeze(e.in.name), "password"):
+		switch k := normalizeName(e.key); {
+		case k == "cpassword", strings.HasSuffix(k, "password"), k == "value" && e.in != nil && strings.HasSuffix(normalizeName(e.in.name), "password"):
 
-			f.tell(x, e.start, e.end)
+			f.reportValue(x, e.start, e.end)
 		}
 	}
 }
@@ -420,8 +421,8 @@ func findAnswers(f *file, x *format) {
 func findTable(f *file, x *format) {
 	if strings.HasSuffix(f.base, ".json") {
 		for _, e := range readJSON(f) {
-			if secretName(e.key) || squeeze(e.key) == "totp" {
-				f.tell(x, e.start, e.end)
+			if isSecretName(e.key) || normalizeName(e.key) == "totp" {
+				f.reportValue(x, e.start, e.end)
 			}
 		}
 		return
@@ -431,20 +432,20 @@ func findTable(f *file, x *format) {
 		cells := cellsOf(f.text, start, end)
 		if columns == nil {
 			if len(cells) == 1 && strings.Contains(f.text[start:end], "=") { // rootkey.csv: AWSSecretKey=…
-				if e, ok := assignment(f, start, end, nil); ok && secretName(e.key) {
-					f.tell(x, e.start, e.end)
+				if e, ok := parseAssignment(f, start, end, nil); ok && isSecretName(e.key) {
+					f.reportValue(x, e.start, e.end)
 				}
 				return
 			}
 			for _, c := range cells {
-				columns = append(columns, secretName(strings.TrimPrefix(f.text[c.start:c.end], "\uFEFF")) ||
+				columns = append(columns, isSecretName(strings.TrimPrefix(f.text[c.start:c.end], "\uFEFF")) ||
 					strings.HasSuffix(strings.ToLower(f.text[c.start:c.end]), "totp"))
 			}
 			return
 		}
 		for i, c := range cells {
 			if i < len(columns) && columns[i] {
-				f.tell(x, c.start, c.end)
+				f.reportValue(x, c.start, c.end)
 			}
 		}
 	})

@@ -12,7 +12,7 @@ import (
 type format struct {
 	id, name string
 	what     string // a sentence about the files, for people
-	class    *class
+	class    *secretClass
 	files    string // names, with * for anything and the folders above, in lower case
 	words    string // one of these, in any case, must be in the text; empty: always
 	keys     string // names of secret entries, squeezed; "*": by their name; empty: every entry
@@ -34,7 +34,7 @@ type format struct {
 
 // prepare makes the rule and the tables of the row.
 func (x *format) prepare() {
-	x.rule = x.class.rule(x.id, x.name, x.what)
+	x.rule = x.class.newRule(x.id, x.name, x.what)
 	x.names = map[string]bool{}
 	for _, key := range strings.Fields(x.keys) {
 		x.any = x.any || key == "*"
@@ -46,8 +46,8 @@ func (x *format) prepare() {
 	}
 }
 
-// mentioned reports whether the text can hold anything of the format.
-func (x *format) mentioned(text string) bool {
+// isMentioned reports whether the text can hold anything of the format.
+func (x *format) isMentioned(text string) bool {
 	if len(x.hints) == 0 {
 		return true
 	}
@@ -74,10 +74,10 @@ func indexFold(text, word string, from int) int {
 	nextLow, nextHigh := -2, -2
 	for at := from; at+len(word) <= len(text); {
 		if nextLow != -1 && nextLow < at {
-			nextLow = next(text, low, at)
+			nextLow = nextByte(text, low, at)
 		}
 		if nextHigh != -1 && nextHigh < at {
-			nextHigh = next(text, high, at)
+			nextHigh = nextByte(text, high, at)
 		}
 		at = nextLow
 		if at < 0 || nextHigh >= 0 && nextHigh < at {
@@ -94,7 +94,7 @@ func indexFold(text, word string, from int) int {
 	return -1
 }
 
-func next(text string, b byte, from int) int {
+func nextByte(text string, b byte, from int) int {
 	if i := strings.IndexByte(text[from:], b); i >= 0 {
 		return from + i
 	}
@@ -107,42 +107,43 @@ func findEntries(f *file, x *format) {
 	hosts := map[*scope]bool{}
 	if x.near {
 		for _, e := range entries {
-			if host(e.key) {
+			if isHostName(e.key) {
 				hosts[e.in] = true
 			}
 		}
 	}
 	var names map[string]bool
 	if x.loose {
-		names = accounts(f, entries)
+		names = accountNames(f, entries)
 	}
-	for _, e := range append(entries, named(f, entries)...) {
-		if !x.secret(e) || x.near && !hosts[e.in] {
+	for _, e := range append(entries, pairedEntries(f, entries)...) {
+		if !x.isSecretEntry(e) || x.near && !hosts[e.in] {
 			continue
 		}
 		value := f.text[e.start:e.end]
-		if placeholder(value) || x.loose && (!plausible(e.key, value) || names[value]) || x.class == passwordClass &&
-			prose(value) {
+		if isPlaceholder(value) || x.loose && (!isPlausible(e.key, value) || names[value]) ||
+			x.class == passwordClass &&
+				isProse(value) {
 			continue
 		}
 		m := Match{Rule: x.rule, Start: e.start, End: e.end}
-		if trivial(value) {
+		if isTrivial(value) {
 			m.Confidence = finding.Uncertain
 		}
 		if x.loose {
-			f.guess(m)
+			f.addGuess(m)
 			continue
 		}
-		f.report(m)
+		f.addMatch(m)
 	}
 }
 
-// accounts returns the names of users and databases: who takes one as password
+// accountNames returns the names of users and databases: who takes one as password
 // does so where it does not matter.
-func accounts(f *file, entries []entry) map[string]bool {
+func accountNames(f *file, entries []entry) map[string]bool {
 	out := map[string]bool{}
 	for _, e := range entries {
-		words := wordsOf(e.key)
+		words := splitName(e.key)
 		if len(words) == 0 || e.end-e.start > 100 {
 			continue
 		}
@@ -154,13 +155,13 @@ func accounts(f *file, entries []entry) map[string]bool {
 	return out
 }
 
-// secret reports whether the entry is one of those that hold a secret.
-func (x *format) secret(e entry) bool {
-	if x.under != "" && !e.in.below(x.under) {
+// isSecretEntry reports whether the entry is one of those that hold a secret.
+func (x *format) isSecretEntry(e entry) bool {
+	if x.under != "" && !e.in.isBelow(x.under) {
 		return false
 	}
-	if len(x.names) == 0 || x.names[squeeze(e.key)] {
+	if len(x.names) == 0 || x.names[normalizeName(e.key)] {
 		return true
 	}
-	return x.any && secretName(e.key)
+	return x.any && isSecretName(e.key)
 }

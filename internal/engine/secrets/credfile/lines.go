@@ -24,8 +24,8 @@ func eachLine(text string, fn func(start, end int)) {
 	}
 }
 
-// trim moves the bounds inwards over white space.
-func trim(text string, start, end int) (int, int) {
+// trimBounds moves the bounds inwards over white space.
+func trimBounds(text string, start, end int) (int, int) {
 	for start < end && (text[start] == ' ' || text[start] == '\t') {
 		start++
 	}
@@ -35,8 +35,8 @@ func trim(text string, start, end int) (int, int) {
 	return start, end
 }
 
-// commented reports whether the line is a comment.
-func commented(line string) bool {
+// isComment reports whether the line is a comment.
+func isComment(line string) bool {
 	for _, mark := range []string{"#", ";", "//", "--", "/*", "* ", "<!--", "rem ", "REM "} {
 		if strings.HasPrefix(line, mark) && !strings.HasPrefix(line, "//reg") && !strings.Contains(line, "/:_") {
 			return true
@@ -54,9 +54,9 @@ func readAssignments(f *file) []entry {
 	var out []entry
 	in := &scope{}
 	eachLine(f.text, func(start, end int) {
-		start, end = trim(f.text, start, end)
+		start, end = trimBounds(f.text, start, end)
 		line := f.text[start:end]
-		if line == "" || len(line) > 16<<10 || commented(line) {
+		if line == "" || len(line) > 16<<10 || isComment(line) {
 			return
 		}
 		if line[0] == '[' && strings.HasSuffix(line, "]") {
@@ -69,22 +69,22 @@ func readAssignments(f *file) []entry {
 				break
 			}
 			if m == "setenv " || m == "set " && !strings.Contains(f.text[start:end], "=") {
-				if e, ok := word(f, start+len(m), end, in); ok {
+				if e, ok := parseWord(f, start+len(m), end, in); ok {
 					out = append(out, e)
 				}
 				return
 			}
 			start += len(m)
 		}
-		if e, ok := assignment(f, start, end, in); ok {
+		if e, ok := parseAssignment(f, start, end, in); ok {
 			out = append(out, e)
 		}
 	})
 	return out
 }
 
-// assignment reads key = value or key: value between the bounds.
-func assignment(f *file, start, end int, in *scope) (entry, bool) {
+// parseAssignment reads key = value or key: value between the bounds.
+func parseAssignment(f *file, start, end int, in *scope) (entry, bool) {
 	line := f.text[start:end]
 	at := strings.IndexByte(line, '=')
 	if c := strings.IndexByte(line, ':'); c >= 0 && (at < 0 || c < at && c+1 < len(line) && line[c+1] == ' ') {
@@ -105,25 +105,25 @@ func assignment(f *file, start, end int, in *scope) (entry, bool) {
 		}
 		at++
 	}
-	s, e := value(f.text, start+at, end)
+	s, e := valueBounds(f.text, start+at, end)
 	return entry{key: key, start: s, end: e, in: in}, s < e
 }
 
-// word reads "name value" between the bounds.
-func word(f *file, start, end int, in *scope) (entry, bool) {
-	start, end = trim(f.text, start, end)
+// parseWord reads "name value" between the bounds.
+func parseWord(f *file, start, end int, in *scope) (entry, bool) {
+	start, end = trimBounds(f.text, start, end)
 	i := strings.IndexAny(f.text[start:end], " \t")
 	if i < 0 {
 		return entry{}, false
 	}
-	s, e := value(f.text, start+i, end)
+	s, e := valueBounds(f.text, start+i, end)
 	return entry{key: strings.Trim(f.text[start:start+i], `"':`), start: s, end: e, in: in}, s < e
 }
 
-// value returns the bounds of a value: what is between quotes, or all up to a
+// valueBounds returns the bounds of a value: what is between quotes, or all up to a
 // comment or the sign that ends a statement.
-func value(text string, start, end int) (int, int) {
-	start, end = trim(text, start, end)
+func valueBounds(text string, start, end int) (int, int) {
+	start, end = trimBounds(text, start, end)
 	if start == end {
 		return start, start
 	}
@@ -144,7 +144,7 @@ func value(text string, start, end int) (int, int) {
 			end = start + i
 		}
 	}
-	start, end = trim(text, start, end)
+	start, end = trimBounds(text, start, end)
 	for end > start && (text[end-1] == ';' || text[end-1] == ',') {
 		end--
 	}
@@ -157,18 +157,18 @@ func readWords(f *file) []entry {
 	out := readAssignments(f)
 	in := &scope{}
 	eachLine(f.text, func(start, end int) {
-		start, end = trim(f.text, start, end)
-		if line := f.text[start:end]; line == "" || len(line) > 16<<10 || commented(line) ||
+		start, end = trimBounds(f.text, start, end)
+		if line := f.text[start:end]; line == "" || len(line) > 16<<10 || isComment(line) ||
 			strings.IndexByte(line, '=') >= 0 {
 			return
 		}
 		// Every word may be the key of the next one: login x password y.
 		for start < end {
-			e, ok := word(f, start, end, in)
+			e, ok := parseWord(f, start, end, in)
 			if !ok {
 				return
 			}
-			if secretName(e.key) {
+			if isSecretName(e.key) {
 				if text := f.text[e.start:e.end]; e.start > start && f.text[e.start-1] != '"' &&
 					f.text[e.start-1] != '\'' {
 					if i := strings.IndexAny(text, " \t"); i > 0 {
@@ -178,7 +178,7 @@ func readWords(f *file) []entry {
 				out = append(out, e)
 			}
 			next := strings.IndexAny(f.text[start:end], " \t")
-			start, _ = trim(f.text, start+next, end)
+			start, _ = trimBounds(f.text, start+next, end)
 		}
 	})
 	return out
@@ -197,7 +197,7 @@ func readYAML(f *file) []entry {
 	blockIndent := -1 // of the key of a text block, whose lines are not entries
 	var out []entry
 	eachLine(f.text, func(start, end int) {
-		from, end := trim(f.text, start, end)
+		from, end := trimBounds(f.text, start, end)
 		line := f.text[from:end]
 		indent := from - start
 		if line == "" || line[0] == '#' || len(line) > 16<<10 {
@@ -218,7 +218,7 @@ func readYAML(f *file) []entry {
 			}
 			outer := stack[len(stack)-1].in
 			stack = append(stack, level{indent, &scope{name: outer.name, outer: outer}, true})
-			rest, _ := trim(f.text, from+1, end)
+			rest, _ := trimBounds(f.text, from+1, end)
 			indent += rest - from
 			from = rest
 		}
@@ -227,18 +227,18 @@ func readYAML(f *file) []entry {
 			stack = stack[:len(stack)-1]
 		}
 		in := stack[len(stack)-1].in
-		colon := keyEnd(line)
+		colon := findKeyEnd(line)
 		if colon < 0 {
-			if e, ok := assignment(f, from, end, in); ok && strings.IndexByte(e.key, ' ') < 0 {
-				out = append(out, unquoted(f.text, e))
+			if e, ok := parseAssignment(f, from, end, in); ok && strings.IndexByte(e.key, ' ') < 0 {
+				out = append(out, cutAtOpenQuote(f.text, e))
 			}
 			return
 		}
 		key := strings.Trim(line[:colon], `"' `)
-		s, e := value(f.text, from+colon+1, end)
+		s, e := valueBounds(f.text, from+colon+1, end)
 		if s < e && (f.text[s] == '!' || f.text[s] == '&') { // a tag or an anchor
 			if i := strings.IndexByte(f.text[s:e], ' '); i > 0 && !strings.HasPrefix(f.text[s:e], "!vault") {
-				s, e = value(f.text, s+i, end)
+				s, e = valueBounds(f.text, s+i, end)
 			}
 		}
 		switch v := f.text[s:e]; {
@@ -253,16 +253,16 @@ func readYAML(f *file) []entry {
 	return out
 }
 
-// unquoted moves the end of an entry before a quote that began before its key.
-func unquoted(text string, e entry) entry {
+// cutAtOpenQuote moves the end of an entry before a quote that began before its key.
+func cutAtOpenQuote(text string, e entry) entry {
 	if e.end > e.start && (text[e.end-1] == '"' || text[e.end-1] == '\'') && text[e.start-1] != text[e.end-1] {
 		e.end--
 	}
 	return e
 }
 
-// keyEnd returns where the colon behind a key stands, or -1.
-func keyEnd(line string) int {
+// findKeyEnd returns where the colon behind a key stands, or -1.
+func findKeyEnd(line string) int {
 	for i := 0; i < len(line); i++ {
 		switch line[i] {
 		case '"', '\'':
@@ -294,9 +294,9 @@ func readCode(f *file) []entry {
 	var out []entry
 	in := &scope{}
 	eachLine(f.text, func(start, end int) {
-		from, to := trim(f.text, start, end)
+		from, to := trimBounds(f.text, start, end)
 		line := f.text[from:to]
-		if len(line) > 4<<10 || commented(line) {
+		if len(line) > 4<<10 || isComment(line) {
 			return
 		}
 		for at := 0; at < len(line); {
@@ -310,7 +310,7 @@ func readCode(f *file) []entry {
 					key = line[at+m[g] : at+m[g+1]]
 				}
 			}
-			s, e := value(f.text, from+at+m[8], to)
+			s, e := valueBounds(f.text, from+at+m[8], to)
 			if s > from+at+m[8] { // the quote is closed
 				out = append(out, entry{key: key, start: s, end: e, in: in})
 			}
@@ -325,7 +325,7 @@ func readCode(f *file) []entry {
 func readColumns(f *file) []entry {
 	var out []entry
 	eachLine(f.text, func(start, end int) {
-		from, to := trim(f.text, start, end)
+		from, to := trimBounds(f.text, start, end)
 		if from == to || f.text[from] == '#' || to-from > 4<<10 {
 			return
 		}

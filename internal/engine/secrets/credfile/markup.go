@@ -10,7 +10,7 @@ import "strings"
 func readJSON(f *file) []entry {
 	r := &jsonReader{text: f.text, in: &scope{}}
 	for r.at < len(r.text) {
-		r.step()
+		r.readToken()
 	}
 	return r.out
 }
@@ -25,12 +25,12 @@ type jsonReader struct {
 	out   []entry
 }
 
-// step reads one token.
-func (r *jsonReader) step() {
+// readToken reads one token.
+func (r *jsonReader) readToken() {
 	c := r.text[r.at]
 	switch {
 	case c == '"' || c == '\'':
-		r.quoted(c)
+		r.readQuoted(c)
 	case c == '{' || c == '[':
 		name := r.key
 		if !r.after {
@@ -51,17 +51,17 @@ func (r *jsonReader) step() {
 		r.after = true
 		r.at++
 	case c == '/' && r.at+1 < len(r.text) && r.text[r.at+1] == '/', c == '#':
-		r.skip("\n")
+		r.skipPast("\n")
 	case c == '/' && r.at+1 < len(r.text) && r.text[r.at+1] == '*':
-		r.skip("*/")
+		r.skipPast("*/")
 	case c <= ' ':
 		r.at++
 	default:
-		r.bare()
+		r.readBare()
 	}
 }
 
-func (r *jsonReader) skip(to string) {
+func (r *jsonReader) skipPast(to string) {
 	if i := strings.Index(r.text[r.at:], to); i >= 0 {
 		r.at += i + len(to)
 		return
@@ -69,8 +69,8 @@ func (r *jsonReader) skip(to string) {
 	r.at = len(r.text)
 }
 
-// quoted reads a text, which is a key or a value.
-func (r *jsonReader) quoted(q byte) {
+// readQuoted reads a text, which is a key or a value.
+func (r *jsonReader) readQuoted(q byte) {
 	start := r.at + 1
 	i := start
 	for i < len(r.text) && r.text[i] != q && r.text[i] != '\n' {
@@ -81,11 +81,11 @@ func (r *jsonReader) quoted(q byte) {
 	}
 	i = min(i, len(r.text))
 	r.at = min(i+1, len(r.text))
-	r.take(start, i)
+	r.addEntry(start, i)
 }
 
-// bare reads a number or a name without quotes.
-func (r *jsonReader) bare() {
+// readBare reads a number or a name without quotes.
+func (r *jsonReader) readBare() {
 	start := r.at
 	for r.at < len(r.text) && !strings.ContainsRune(" \t\r\n,:{}[]\"'", rune(r.text[r.at])) {
 		r.at++
@@ -93,10 +93,10 @@ func (r *jsonReader) bare() {
 	if r.at == start {
 		r.at++
 	}
-	r.take(start, r.at)
+	r.addEntry(start, r.at)
 }
 
-func (r *jsonReader) take(start, end int) {
+func (r *jsonReader) addEntry(start, end int) {
 	if r.after {
 		r.out = append(r.out, entry{key: r.key, start: start, end: end, in: r.in})
 		return
@@ -113,9 +113,9 @@ func readXML(f *file) []entry {
 		if open < 0 {
 			break
 		}
-		r.content(r.at, r.at+open)
+		r.readText(r.at, r.at+open)
 		r.at += open
-		r.tag()
+		r.readTag()
 	}
 	return r.out
 }
@@ -128,8 +128,8 @@ type xmlReader struct {
 	out  []entry
 }
 
-// content takes the text before a tag.
-func (r *xmlReader) content(start, end int) {
+// readText takes the text before a tag.
+func (r *xmlReader) readText(start, end int) {
 	for start < end && r.text[start] <= ' ' {
 		start++
 	}
@@ -141,8 +141,8 @@ func (r *xmlReader) content(start, end int) {
 	}
 }
 
-// tag reads what begins with "<".
-func (r *xmlReader) tag() {
+// readTag reads what begins with "<".
+func (r *xmlReader) readTag() {
 	rest := r.text[r.at:]
 	skip := func(to string) {
 		if i := strings.Index(rest, to); i >= 0 {
@@ -157,7 +157,7 @@ func (r *xmlReader) tag() {
 	case strings.HasPrefix(rest, "<![CDATA["):
 		start := r.at + len("<![CDATA[")
 		skip("]]>")
-		r.content(start, max(start, r.at-len("]]>")))
+		r.readText(start, max(start, r.at-len("]]>")))
 	case strings.HasPrefix(rest, "<?"), strings.HasPrefix(rest, "<!"):
 		skip(">")
 	case strings.HasPrefix(rest, "</"):
@@ -167,14 +167,14 @@ func (r *xmlReader) tag() {
 		r.name = ""
 		skip(">")
 	default:
-		r.element()
+		r.readElement()
 	}
 }
 
-// element reads a start tag with its attributes.
-func (r *xmlReader) element() {
+// readElement reads a start tag with its attributes.
+func (r *xmlReader) readElement() {
 	r.at++
-	name := r.word()
+	name := r.readName()
 	if name == "" {
 		return
 	}
@@ -198,21 +198,21 @@ func (r *xmlReader) element() {
 		case c <= ' ' || c == '/' || c == '=' || c == '"' || c == '\'':
 			r.at++
 		default:
-			key := r.word()
-			start, end := r.attribute()
+			key := r.readName()
+			start, end := r.readAttribute()
 			if start >= end {
 				continue
 			}
 			r.out = append(r.out, entry{key: key, start: start, end: end, in: in})
-			if k := squeeze(key); k == "name" || k == "key" {
+			if k := normalizeName(key); k == "name" || k == "key" {
 				called = r.text[start:end]
 			}
 		}
 	}
 }
 
-// attribute reads ="value" and returns the bounds of the value.
-func (r *xmlReader) attribute() (start, end int) {
+// readAttribute reads ="value" and returns the bounds of the value.
+func (r *xmlReader) readAttribute() (start, end int) {
 	for r.at < len(r.text) && r.text[r.at] <= ' ' {
 		r.at++
 	}
@@ -236,7 +236,7 @@ func (r *xmlReader) attribute() (start, end int) {
 	return start, start + i
 }
 
-func (r *xmlReader) word() string {
+func (r *xmlReader) readName() string {
 	start := r.at
 	for r.at < len(r.text) && r.text[r.at] > ' ' && !strings.ContainsRune(`=/><"'`, rune(r.text[r.at])) {
 		r.at++

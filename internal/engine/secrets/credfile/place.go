@@ -19,9 +19,9 @@ var folders = map[string]bool{"test": true, "tests": true, "testing": true, "__t
 	"doc": true, "docs": true,
 	"documentation": true, "unittest": true, "unittests": true, "integration-tests": true, "integrationtests": true}
 
-// Illustrates reports whether the file belongs to tests, examples or manuals, in
+// IsExample reports whether the file belongs to tests, examples or manuals, in
 // which most secrets open nothing.
-func Illustrates(name string) bool {
+func IsExample(name string) bool {
 	lower := strings.ToLower(name)
 	dirs := strings.Split(lower, "/")
 	for _, dir := range dirs[:len(dirs)-1] {
@@ -49,9 +49,9 @@ func Illustrates(name string) bool {
 	return strings.HasSuffix(base, ".dist")
 }
 
-// translated reports whether the file holds the words of a user interface, in
+// isTranslation reports whether the file holds the words of a user interface, in
 // which "password" is a word of a language. The path is in lower case.
-func translated(name string) bool {
+func isTranslation(name string) bool {
 	for _, dir := range []string{"/lang/", "/langs/", "/language/", "/languages/", "/locale/", "/locales/", "/i18n/",
 		"/l10n/", "/intl/", "/translations/", "/translation/", "/nls/", ".lproj/", "/values-", "/res/values/"} {
 		if strings.Contains(name, dir) {
@@ -68,9 +68,9 @@ func translated(name string) bool {
 	return false
 }
 
-// Random reports whether the value is long and irregular enough that nobody finds
+// IsRandom reports whether the value is long and irregular enough that nobody finds
 // it by trying. The measure is the entropy of its characters times its length.
-func Random(value string) bool {
+func IsRandom(value string) bool {
 	return len(value) >= 20 && Entropy(value)*float64(utf8.RuneCountInString(value)) >= 70
 }
 
@@ -92,8 +92,8 @@ func Entropy(value string) float64 {
 // longLine is the length of a line that nobody wrote.
 const longLine = 5000
 
-// Minified reports whether the place is in a line that a program made.
-func Minified(text string, start, end int) bool {
+// IsMinified reports whether the place is in a line that a program made.
+func IsMinified(text string, start, end int) bool {
 	from := max(start-longLine, 0)
 	to := min(end+longLine, len(text))
 	begin := strings.LastIndexByte(text[from:start], '\n')

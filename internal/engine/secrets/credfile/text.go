@@ -11,37 +11,37 @@ import (
 // and keys by their first line.
 
 var textRules = map[string]*finding.Rule{
-	"address": addressClass.rule("address-with-password", "Credentials in a URL", "An address of a database, a "+
+	"address": addressClass.newRule("address-with-password", "Credentials in a URL", "An address of a database, a "+
 		"queue, a mail server or a site holds the name and password of its user."),
-	"jdbc": addressClass.rule("connection-string", "Password in a connection string", "A connection string names "+
+	"jdbc": addressClass.newRule("connection-string", "Password in a connection string", "A connection string names "+
 		"the server, the user and the password."),
-	"ppk": keyClass.rule("putty-private-key", "PuTTY private key", "A private key in PuTTY's format, without a "+
+	"ppk": keyClass.newRule("putty-private-key", "PuTTY private key", "A private key in PuTTY's format, without a "+
 		"passphrase."),
-	"locked": lockedClass.rule("encrypted-private-key", "Encrypted private key", "A private key that is encrypted "+
+	"locked": lockedClass.newRule("encrypted-private-key", "Encrypted private key", "A private key that is encrypted "+
 		"with a passphrase."),
-	"openvpn": keyClass.rule("openvpn-static-key", "OpenVPN static key", "The key that all ends of a tunnel share."),
-	"state": tokenClass.rule("tor-service-key", "Tor onion service key", "The key by which an onion service "+
+	"openvpn": keyClass.newRule("openvpn-static-key", "OpenVPN static key", "The key that all ends of a tunnel share."),
+	"state": tokenClass.newRule("tor-service-key", "Tor onion service key", "The key by which an onion service "+
 		"is known."),
 }
 
-// connections looks at the whole text.
-func (f *file) connections() {
-	f.addresses()
-	f.strings()
-	f.goNames()
-	f.keys()
+// findConnections looks at the whole text.
+func (f *file) findConnections() {
+	f.findURLs()
+	f.findConnectionStrings()
+	f.findGoDataSources()
+	f.findPrivateKeys()
 }
 
-// address is the user's part of an address.
-type address struct {
+// credentialAddress is the user's part of an address.
+type credentialAddress struct {
 	user, password span
 	host           string
 }
 
-// userinfo reads user:password@host from the range, which begins behind "://". A
+// parseUserinfo reads user:password@host from the range, which begins behind "://". A
 // program that writes addresses without escaping is read leniently: the last "@"
 // ends the user's part, whatever stands before it.
-func userinfo(text string, start, end int, lenient bool) (address, bool) {
+func parseUserinfo(text string, start, end int, lenient bool) (credentialAddress, bool) {
 	stop := end
 	if i := strings.IndexAny(text[start:end], "/?#"); i >= 0 && !lenient {
 		stop = start + i
@@ -54,17 +54,17 @@ func userinfo(text string, start, end int, lenient bool) (address, bool) {
 		stop = at + i
 	}
 	if at < 0 {
-		return address{}, false
+		return credentialAddress{}, false
 	}
-	a := address{user: span{start, at}, password: span{at, at}, host: text[at+1 : stop]}
+	a := credentialAddress{user: span{start, at}, password: span{at, at}, host: text[at+1 : stop]}
 	if i := strings.IndexByte(text[start:at], ':'); i >= 0 {
 		a.user.end, a.password = start+i, span{start + i + 1, at}
 	}
 	return a, true
 }
 
-// addresses finds scheme://user:password@host.
-func (f *file) addresses() {
+// findURLs finds scheme://user:password@host.
+func (f *file) findURLs() {
 	for at := 0; ; {
 		i := strings.Index(f.text[at:], "://")
 		if i < 0 {
@@ -73,31 +73,32 @@ func (f *file) addresses() {
 		colon := at + i
 		at = colon + 3
 		end := at
-		for end < len(f.text) && end < at+600 && addressByte(f.text[end]) {
+		for end < len(f.text) && end < at+600 && isAddressByte(f.text[end]) {
 			end++
 		}
-		if !f.spend(end - at) {
+		if !f.spendWork(end - at) {
 			return
 		}
 		if strings.IndexByte(f.text[at:end], '@') < 0 {
 			continue
 		}
-		a, ok := userinfo(f.text, at, end, false)
+		a, ok := parseUserinfo(f.text, at, end, false)
 		if !ok || a.password.start == a.password.end {
 			continue
 		}
 		user, password := f.text[a.user.start:a.user.end], f.text[a.password.start:a.password.end]
 		scheme := f.text[schemeStart(f.text, colon):colon]
-		if scheme == "" || len(password) > 200 || !told(user, password, a.host) || here(a.host) && !f.settings() {
+		if scheme == "" || len(password) > 200 || !isRealAccount(user, password, a.host) || isLocalHost(a.host) &&
+			!f.isConfiguration() {
 			continue
 		}
-		f.guess(Match{Rule: textRules["address"], Start: a.password.start, End: a.password.end,
-			Confidence: certainty(a.host), Note: protocol(scheme)})
+		f.addGuess(Match{Rule: textRules["address"], Start: a.password.start, End: a.password.end,
+			Confidence: hostConfidence(a.host), Note: protocolName(scheme)})
 	}
 }
 
-// protocol names the scheme in a message; one that nobody knows is not repeated.
-func protocol(scheme string) string {
+// protocolName names the scheme in a message; one that nobody knows is not repeated.
+func protocolName(scheme string) string {
 	scheme = strings.ToLower(scheme)
 	base, _, _ := strings.Cut(scheme, "+")
 	switch base {
@@ -110,9 +111,9 @@ func protocol(scheme string) string {
 	return ""
 }
 
-// settings reports whether the file is a configuration of something that runs,
+// isConfiguration reports whether the file is a configuration of something that runs,
 // and not of a test run.
-func (f *file) settings() bool {
+func (f *file) isConfiguration() bool {
 	if f.shown || strings.Contains(f.path, "/.github/") || strings.Contains(f.path, "/.circleci/") ||
 		strings.HasSuffix(f.base, "-ci.yml") || strings.HasPrefix(f.base, ".travis") {
 		return false
@@ -125,7 +126,7 @@ func (f *file) settings() bool {
 	return strings.HasPrefix(f.base, ".env")
 }
 
-func addressByte(c byte) bool {
+func isAddressByte(c byte) bool {
 	return c > ' ' && c < 0x7F && !strings.ContainsRune("\"'<>`\\,()[]{}|;", rune(c)) || c == '[' || c == ']'
 }
 
@@ -142,9 +143,9 @@ func schemeStart(text string, colon int) int {
 	return start
 }
 
-// told reports whether the user, password and host are those of an account and
+// isRealAccount reports whether the user, password and host are those of an account and
 // not of an example.
-func told(user, password, host string) bool {
+func isRealAccount(user, password, host string) bool {
 	host = strings.ToLower(host)
 	if i := strings.LastIndexByte(host, ':'); i >= 0 {
 		host = host[:i]
@@ -161,7 +162,7 @@ func told(user, password, host string) bool {
 		strings.Contains(host, "your") || strings.ContainsAny(host, "${}<>%*") && !strings.Contains(host, "cluster") {
 		return false
 	}
-	if placeholder(password) || trivial(password) || strings.EqualFold(user, password) ||
+	if isPlaceholder(password) || isTrivial(password) || strings.EqualFold(user, password) ||
 		strings.ContainsAny(password, "${}<>") || len(password) < 3 {
 		return false
 	}
@@ -173,12 +174,12 @@ func told(user, password, host string) bool {
 			return false
 		}
 	}
-	return !here(host) || len(password) >= 8
+	return !isLocalHost(host) || len(password) >= 8
 }
 
-// here reports whether the host is the machine itself or one of a private
+// isLocalHost reports whether the host is the machine itself or one of a private
 // network of containers.
-func here(host string) bool {
+func isLocalHost(host string) bool {
 	if i := strings.LastIndexByte(host, ':'); i >= 0 {
 		host = host[:i]
 	}
@@ -186,8 +187,8 @@ func here(host string) bool {
 		!strings.Contains(host, ".")
 }
 
-func certainty(host string) finding.Confidence {
-	if here(host) {
+func hostConfidence(host string) finding.Confidence {
+	if isLocalHost(host) {
 		return finding.Uncertain
 	}
 	return ""
@@ -196,26 +197,26 @@ func certainty(host string) finding.Confidence {
 // stringNames are the parameters of a connection string that hold a password.
 var stringNames = []string{"password", "pwd", "sharedaccesskey", "accountkey"}
 
-// strings finds connection strings: parameters between ";" or "&" or, for
+// findConnectionStrings finds connection strings: parameters between ";" or "&" or, for
 // PostgreSQL, blanks, one of which names the server.
-func (f *file) strings() {
-	for sign := next(f.text, '=', 0); sign >= 0; sign = next(f.text, '=', sign+1) {
+func (f *file) findConnectionStrings() {
+	for sign := nextByte(f.text, '=', 0); sign >= 0; sign = nextByte(f.text, '=', sign+1) {
 		if sign == 0 || sign+4 > len(f.text) || f.text[sign-1]|0x20 != 'd' && f.text[sign-1]|0x20 != 'y' {
 			continue
 		}
 		for _, name := range stringNames {
 			at := sign - len(name)
-			if at < 0 || !strings.EqualFold(f.text[at:sign], name) || at > 0 && letter(f.text[at-1]) {
+			if at < 0 || !strings.EqualFold(f.text[at:sign], name) || at > 0 && isLetter(f.text[at-1]) {
 				continue
 			}
-			f.parameter(name, at, sign+1)
+			f.reportParameter(name, at, sign+1)
 		}
 	}
 }
 
-// parameter reports the value of the parameter that stands at the offset, when
+// reportParameter reports the value of the parameter that stands at the offset, when
 // the parameters around it name a server.
-func (f *file) parameter(name string, at, start int) {
+func (f *file) reportParameter(name string, at, start int) {
 	end := start
 	for end < len(f.text) && end < start+200 && !strings.ContainsRune("\"'<>`;& \t\r\n", rune(f.text[end])) {
 		end++
@@ -224,22 +225,22 @@ func (f *file) parameter(name string, at, start int) {
 	for to < len(f.text) && to < end+400 && f.text[to] != '\n' {
 		to++
 	}
-	if !f.spend(8 * (to - from)) {
+	if !f.spendWork(8 * (to - from)) {
 		return
 	}
 	value := f.text[start:end]
 	key := name == "accountkey" || name == "sharedaccesskey"
-	if len(value) < 4 || placeholder(value) || trivial(value) || strings.ContainsAny(value, "${}<>()+") && !key ||
-		!server(f.text[from:at], f.text[end:to]) {
+	if len(value) < 4 || isPlaceholder(value) || isTrivial(value) || strings.ContainsAny(value, "${}<>()+") && !key ||
+		!namesServer(f.text[from:at], f.text[end:to]) {
 		return
 	}
-	if local(f.text[from:to]) && !f.settings() {
+	if isLocal(f.text[from:to]) && !f.isConfiguration() {
 		return
 	}
-	f.guess(Match{Rule: textRules["jdbc"], Start: start, End: end})
+	f.addGuess(Match{Rule: textRules["jdbc"], Start: start, End: end})
 }
 
-func letter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' }
+func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' }
 
 func lineStart(text string, at int) int { return strings.LastIndexByte(text[:at], '\n') + 1 }
 
@@ -247,9 +248,9 @@ func lineStart(text string, at int) int { return strings.LastIndexByte(text[:at]
 var serverNames = []string{"server=", "data source=", "datasource=", "host=", "addr=", "address=", "jdbc:", "endpoint=",
 	"accountname=", "provider=", "initial catalog=", "database=", "dbname=", "dsn="}
 
-// server reports whether one of the texts around the password says where the
+// namesServer reports whether one of the texts around the password says where the
 // server is.
-func server(before, after string) bool {
+func namesServer(before, after string) bool {
 	for _, name := range serverNames {
 		if containsFold(before, name) || containsFold(after, name) {
 			return true
@@ -258,8 +259,8 @@ func server(before, after string) bool {
 	return false
 }
 
-// local reports whether the parameters name the machine itself.
-func local(text string) bool {
+// isLocal reports whether the parameters name the machine itself.
+func isLocal(text string) bool {
 	for _, s := range []string{"localhost", "127.0.0.1", "(local)", "host=db", "server=db", "=.;", "sqlexpress"} {
 		if containsFold(text, s) {
 			return true
@@ -268,16 +269,16 @@ func local(text string) bool {
 	return false
 }
 
-// goNames finds user:password@tcp(host)/database, the form of Go's drivers of
+// findGoDataSources finds user:password@tcp(host)/database, the form of Go's drivers of
 // MySQL.
-func (f *file) goNames() {
+func (f *file) findGoDataSources() {
 	for _, mark := range []string{"@tcp(", "@unix("} {
 		for at := strings.Index(f.text, mark); at >= 0; {
 			start := at
 			for start > 0 && at-start < 200 && !strings.ContainsRune("\"'`=<> \t\n", rune(f.text[start-1])) {
 				start--
 			}
-			if !f.spend(at - start + 100) {
+			if !f.spendWork(at - start + 100) {
 				return
 			}
 			host := f.text[at+len(mark) : min(at+len(mark)+100, len(f.text))]
@@ -285,9 +286,10 @@ func (f *file) goNames() {
 				host = host[:i]
 			}
 			if c := strings.IndexByte(f.text[start:at], ':'); c >= 0 &&
-				told(f.text[start:start+c], f.text[start+c+1:at], host) {
-				if !here(host) || f.settings() {
-					f.guess(Match{Rule: textRules["jdbc"], Start: start + c + 1, End: at, Confidence: certainty(host)})
+				isRealAccount(f.text[start:start+c], f.text[start+c+1:at], host) {
+				if !isLocalHost(host) || f.isConfiguration() {
+					f.addGuess(Match{Rule: textRules["jdbc"], Start: start + c + 1, End: at,
+						Confidence: hostConfidence(host)})
 				}
 			}
 			next := strings.Index(f.text[at+1:], mark)
@@ -299,46 +301,48 @@ func (f *file) goNames() {
 	}
 }
 
-// keys finds keys by the lines that they begin with.
-func (f *file) keys() {
+// findPrivateKeys finds keys by the lines that they begin with.
+func (f *file) findPrivateKeys() {
 	for at := 0; ; {
 		i := strings.Index(f.text[at:], "-----BEGIN ")
 		if i < 0 {
 			break
 		}
 		at += i + len("-----BEGIN ")
-		if !f.spend(4000) {
+		if !f.spendWork(4000) {
 			return
 		}
 		end := min(at+3000, len(f.text))
 		head := f.text[at:end]
 		start := at - len("-----BEGIN ")
 		switch {
-		case strings.HasPrefix(head, "OpenVPN Static key V1-----") && f.body(at, "-----END OpenVPN Static key V1-----"):
-			f.report(Match{Rule: textRules["openvpn"], Start: start, End: start + len("-----BEGIN OpenVPN Static key "+
+		case strings.HasPrefix(head, "OpenVPN Static key V1-----") && f.hasKeyBody(at, "-----END OpenVPN Static key V1-----"):
+
+			f.addMatch(Match{Rule: textRules["openvpn"], Start: start, End: start + len("-----BEGIN OpenVPN "+
+				"Static key "+
 				"V1-----")})
-		case encrypted(head):
-			f.report(Match{Rule: textRules["locked"], Start: start, End: f.keyEnd(start)})
+		case isEncryptedKey(head):
+			f.addMatch(Match{Rule: textRules["locked"], Start: start, End: f.findPrivateKeyEnd(start)})
 		}
 	}
 	if strings.HasPrefix(f.text, "PuTTY-User-Key-File-") {
-		f.putty()
+		f.findPuTTYKey()
 	}
 	if strings.HasPrefix(f.text, "== ed25519v1-secret:") {
-		f.report(Match{Rule: textRules["state"], Start: 0, End: len("== ed25519v1-secret:")})
+		f.addMatch(Match{Rule: textRules["state"], Start: 0, End: len("== ed25519v1-secret:")})
 	}
 }
 
-// body reports whether a key follows, and not a description of one.
-func (f *file) body(at int, end string) bool {
+// hasKeyBody reports whether a key follows, and not a description of one.
+func (f *file) hasKeyBody(at int, end string) bool {
 	i := strings.Index(f.text[at:min(at+4000, len(f.text))], end)
 	return i > 300 && !strings.Contains(f.text[at:at+i], "...")
 }
 
-// encrypted reports whether the text behind BEGIN is that of an encrypted key:
+// isEncryptedKey reports whether the text behind BEGIN is that of an encrypted key:
 // PKCS #8, the older form of OpenSSL, and OpenSSH's with a cipher (whose first
 // bytes name it).
-func encrypted(head string) bool {
+func isEncryptedKey(head string) bool {
 	if strings.HasPrefix(head, "ENCRYPTED PRIVATE KEY-----") {
 		return true
 	}
@@ -355,8 +359,8 @@ func encrypted(head string) bool {
 		!strings.HasPrefix(head, "b3BlbnNzaC1rZXktdjEAAAAABG5vbm")
 }
 
-// keyEnd returns the end of the key that begins at the offset.
-func (f *file) keyEnd(start int) int {
+// findKeyEnd returns the end of the key that begins at the offset.
+func (f *file) findPrivateKeyEnd(start int) int {
 	rest := f.text[start:min(start+32<<10, len(f.text))]
 	if i := strings.Index(rest, "-----END "); i >= 0 {
 		if j := strings.Index(rest[i+9:], "-----"); j >= 0 && j < 60 {
@@ -369,8 +373,8 @@ func (f *file) keyEnd(start int) int {
 	return start + len(rest)
 }
 
-// putty reports a key in PuTTY's format: the lines behind Private-Lines.
-func (f *file) putty() {
+// findPuTTYKey reports a key in PuTTY's format: the lines behind Private-Lines.
+func (f *file) findPuTTYKey() {
 	i := strings.Index(f.text, "Private-Lines:")
 	if i < 0 {
 		return
@@ -390,5 +394,5 @@ func (f *file) putty() {
 	if !strings.Contains(f.text[:i], "Encryption: none") {
 		rule = textRules["locked"]
 	}
-	f.report(Match{Rule: rule, Start: s, End: e})
+	f.addMatch(Match{Rule: rule, Start: s, End: e})
 }

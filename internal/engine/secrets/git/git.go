@@ -75,7 +75,7 @@ type Repository struct {
 	fs      fs.FS // the folder .git
 	limits  Limits
 	packs   []*pack
-	cache   *cache
+	cache   *objectCache
 	left    int64         // bytes of the budget
 	shallow map[Hash]bool // commits whose parents were not fetched
 
@@ -87,11 +87,11 @@ type Repository struct {
 // damaged, or in a format that cannot be read.
 func Open(fsys fs.FS, limits Limits) (*Repository, error) {
 	r := &Repository{fs: fsys, limits: limits.withDefaults(), shallow: map[Hash]bool{}}
-	r.left, r.cache = r.limits.Total, newCache(96<<20)
+	r.left, r.cache = r.limits.Total, newObjectCache(96<<20)
 	if _, err := fs.Stat(fsys, "HEAD"); err != nil {
 		return nil, errs.E(errs.Invalid, "the folder is no Git repository: it has no HEAD")
 	}
-	config, _ := r.small("config") // a repository without settings has the default format
+	config, _ := r.readSettings("config") // a repository without settings has the default format
 	if bytes.Contains(bytes.ToLower(config), []byte("objectformat = sha256")) {
 		return nil, errs.E(errs.Invalid, "the repository names objects by SHA-256, which is not read")
 	}
@@ -101,7 +101,7 @@ func Open(fsys fs.FS, limits Limits) (*Repository, error) {
 	if _, err := fs.Stat(fsys, "objects/info/alternates"); err == nil {
 		r.Missing = append(r.Missing, "objects that the repository borrows from another one")
 	}
-	if text, err := r.small("shallow"); err == nil {
+	if text, err := r.readSettings("shallow"); err == nil {
 		for _, line := range strings.Fields(string(text)) {
 			if h, ok := parseHash(line); ok {
 				r.shallow[h] = true
@@ -122,13 +122,13 @@ func (r *Repository) Close() {
 	}
 }
 
-// small reads a file of settings.
-func (r *Repository) small(name string) ([]byte, error) {
-	return r.file(name, 32<<20)
+// readSettings reads a file of settings.
+func (r *Repository) readSettings(name string) ([]byte, error) {
+	return r.readFile(name, 32<<20)
 }
 
-// file reads a file of at most limit bytes.
-func (r *Repository) file(name string, limit int64) ([]byte, error) {
+// readFile reads a file of at most limit bytes.
+func (r *Repository) readFile(name string, limit int64) ([]byte, error) {
 	f, err := r.fs.Open(name)
 	if err != nil {
 		return nil, err
@@ -151,10 +151,10 @@ func (r *Repository) Tips() ([]Hash, error) {
 			out = append(out, h)
 		}
 	}
-	if text, err := r.small("HEAD"); err == nil {
+	if text, err := r.readSettings("HEAD"); err == nil {
 		add(string(text)) // a detached one
 	}
-	packed, err := r.small("packed-refs")
+	packed, err := r.readSettings("packed-refs")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func (r *Repository) Tips() ([]Hash, error) {
 		if count++; count > r.limits.Refs {
 			return errs.E(errs.TooLarge, "more than %d references", r.limits.Refs)
 		}
-		if text, err := r.file(name, 4096); err == nil {
+		if text, err := r.readFile(name, 4096); err == nil {
 			add(string(text))
 		}
 		return nil
@@ -179,15 +179,15 @@ func (r *Repository) Tips() ([]Hash, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	return r.peel(out), nil
+	return r.peelTags(out), nil
 }
 
-// peel replaces tags by what they name, and leaves out what is no commit.
-func (r *Repository) peel(tips []Hash) []Hash {
+// peelTags replaces tags by what they name, and leaves out what is no commit.
+func (r *Repository) peelTags(tips []Hash) []Hash {
 	var out []Hash
 	for _, h := range tips {
 		for range 16 {
-			kind, b, err := r.object(h)
+			kind, b, err := r.readObject(h)
 			if err != nil || kind == kindCommit {
 				out = append(out, h) // one that is missing is found out by who asks for it
 				break
@@ -217,18 +217,18 @@ const (
 
 var kinds = map[string]int{"commit": kindCommit, "tree": kindTree, "blob": kindBlob, "tag": kindTag}
 
-// object returns the kind and content of an object, which must not be changed.
-func (r *Repository) object(h Hash) (int, []byte, error) {
+// readObject returns the kind and content of an object, which must not be changed.
+func (r *Repository) readObject(h Hash) (int, []byte, error) {
 	for _, p := range r.packs {
-		if at, ok := p.find(h); ok {
-			return r.packed(p, at)
+		if at, ok := p.findOffset(h); ok {
+			return r.readPacked(p, at)
 		}
 	}
-	return r.loose(h)
+	return r.readLoose(h)
 }
 
-// loose reads an object from a file of its own.
-func (r *Repository) loose(h Hash) (int, []byte, error) {
+// readLoose reads an object from a file of its own.
+func (r *Repository) readLoose(h Hash) (int, []byte, error) {
 	name := h.String()
 	f, err := r.fs.Open(path.Join("objects", name[:2], name[2:]))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -238,7 +238,7 @@ func (r *Repository) loose(h Hash) (int, []byte, error) {
 		return 0, nil, err
 	}
 	defer func() { _ = f.Close() }() // it was only read from
-	b, err := r.inflate(f, r.limits.Object+32)
+	b, err := r.inflateStream(f, r.limits.Object+32)
 	if err != nil {
 		return 0, nil, err
 	}

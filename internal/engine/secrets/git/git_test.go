@@ -99,10 +99,10 @@ func TestLimits(t *testing.T) {
 	if b, err := r.Blob(hash(small)); err != nil || string(b) != "small" {
 		t.Errorf("a small object: %q, %v", b, err)
 	}
-	if _, err := r.Blob(Hash{1}); !errors.Is(err, ErrNotFound) || !Damaged(err) {
+	if _, err := r.Blob(Hash{1}); !errors.Is(err, ErrNotFound) || !IsDamaged(err) {
 		t.Errorf("an object that is not there: %v", err)
 	}
-	if _, err := open(Limits{Total: 100}).Blob(hash(big)); !errors.Is(err, ErrSpent) || Damaged(err) {
+	if _, err := open(Limits{Total: 100}).Blob(hash(big)); !errors.Is(err, ErrSpent) || IsDamaged(err) {
 		t.Errorf("beyond the budget: %v", err)
 	}
 }
@@ -178,7 +178,7 @@ func FuzzRepository(f *testing.F) {
 		}
 		for _, p := range r.packs {
 			for i := range min(p.count, 50) {
-				ids = append(ids, Hash(p.name(i)))
+				ids = append(ids, Hash(p.objectName(i)))
 			}
 		}
 		for _, h := range ids {

@@ -26,7 +26,7 @@ type Commit struct {
 
 // Commit reads a commit. One at the edge of a shallow clone has no parents.
 func (r *Repository) Commit(h Hash) (*Commit, error) {
-	kind, b, err := r.object(h)
+	kind, b, err := r.readObject(h)
 	if err != nil {
 		return nil, err
 	}
@@ -45,17 +45,17 @@ func (r *Repository) Commit(h Hash) (*Commit, error) {
 				c.Parents = append(c.Parents, p)
 			}
 		case "author":
-			c.Author, c.Date = signed(value)
+			c.Author, c.Date = parseSignature(value)
 		case "committer":
-			_, at := signed(value)
+			_, at := parseSignature(value)
 			c.Committed = at.Unix()
 		}
 	}
 	return c, nil
 }
 
-// signed reads "Name <address> 1700000000 +0100".
-func signed(line string) (name string, at time.Time) {
+// parseSignature reads "Name <address> 1700000000 +0100".
+func parseSignature(line string) (name string, at time.Time) {
 	open, end := strings.IndexByte(line, '<'), strings.LastIndexByte(line, '>')
 	if open < 0 || end < open {
 		return "", at
@@ -81,7 +81,7 @@ type Entry struct {
 // Tree reads the entries of a folder, in Git's order. Entries whose name no
 // folder can have are left out.
 func (r *Repository) Tree(h Hash) ([]Entry, error) {
-	kind, b, err := r.object(h)
+	kind, b, err := r.readObject(h)
 	if err != nil {
 		return nil, err
 	}
@@ -107,15 +107,15 @@ func (r *Repository) Tree(h Hash) ([]Entry, error) {
 
 // Blob reads the content of a file, which must not be changed.
 func (r *Repository) Blob(h Hash) ([]byte, error) {
-	kind, b, err := r.object(h)
+	kind, b, err := r.readObject(h)
 	if err == nil && kind != kindBlob {
 		err = errs.E(errs.Invalid, "%s is no file", h)
 	}
 	return b, err
 }
 
-// Damaged reports whether the error is about one object, so that others may
+// IsDamaged reports whether the error is about one object, so that others may
 // still be read.
-func Damaged(err error) bool {
+func IsDamaged(err error) bool {
 	return errors.Is(err, ErrNotFound) || errors.Is(err, ErrTooLarge) || errs.Is(err, errs.Invalid)
 }

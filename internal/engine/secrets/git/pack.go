@@ -43,13 +43,13 @@ func (r *Repository) openPacks() error {
 		if !ok || !e.Type().IsRegular() {
 			continue
 		}
-		idx, err := r.file("objects/pack/"+e.Name(), room)
+		idx, err := r.readFile("objects/pack/"+e.Name(), room)
 		if err != nil {
 			return err
 		}
 		room -= int64(len(idx))
 		p := &pack{idx: idx}
-		if err := p.open(r.fs, "objects/pack/"+name+".pack"); err != nil {
+		if err := p.openPack(r.fs, "objects/pack/"+name+".pack"); err != nil {
 			return err
 		}
 		r.packs = append(r.packs, p)
@@ -57,9 +57,9 @@ func (r *Repository) openPacks() error {
 	return nil
 }
 
-// open reads the index and opens the pack.
-func (p *pack) open(fsys fs.FS, name string) error {
-	if err := p.parse(); err != nil {
+// openPack reads the index and opens the pack.
+func (p *pack) openPack(fsys fs.FS, name string) error {
+	if err := p.parseIndex(); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	f, err := fsys.Open(name)
@@ -78,8 +78,8 @@ func (p *pack) open(fsys fs.FS, name string) error {
 
 var damagedIndex = errs.E(errs.Invalid, "the index of a pack is damaged")
 
-// parse checks the index: a table of 256 counts, then the names and offsets.
-func (p *pack) parse() error {
+// parseIndex checks the index: a table of 256 counts, then the names and offsets.
+func (p *pack) parseIndex() error {
 	b := p.idx
 	p.old = !bytes.HasPrefix(b, []byte{0xFF, 't', 'O', 'c'})
 	if !p.old {
@@ -111,17 +111,17 @@ func (p *pack) parse() error {
 	return nil
 }
 
-// find returns the offset of the object in the pack.
-func (p *pack) find(h Hash) (int64, bool) {
+// findOffset returns the offset of the object in the pack.
+func (p *pack) findOffset(h Hash) (int64, bool) {
 	lo, hi := 0, int(binary.BigEndian.Uint32(p.idx[4*int(h[0]):]))
 	if h[0] > 0 {
 		lo = int(binary.BigEndian.Uint32(p.idx[4*(int(h[0])-1):]))
 	}
 	for lo < hi {
 		mid := (lo + hi) / 2
-		switch bytes.Compare(p.name(mid), h[:]) {
+		switch bytes.Compare(p.objectName(mid), h[:]) {
 		case 0:
-			return p.offset(mid)
+			return p.objectOffset(mid)
 		case -1:
 			lo = mid + 1
 		default:
@@ -131,16 +131,16 @@ func (p *pack) find(h Hash) (int64, bool) {
 	return 0, false
 }
 
-func (p *pack) name(i int) []byte {
+func (p *pack) objectName(i int) []byte {
 	if p.old {
 		return p.names[24*i+4 : 24*i+24]
 	}
 	return p.names[20*i : 20*i+20]
 }
 
-// offset returns where object i begins; the offsets of large packs stand in a
+// objectOffset returns where object i begins; the offsets of large packs stand in a
 // second table.
-func (p *pack) offset(i int) (int64, bool) {
+func (p *pack) objectOffset(i int) (int64, bool) {
 	if p.old {
 		return int64(binary.BigEndian.Uint32(p.names[24*i:])), true
 	}
@@ -158,9 +158,9 @@ func (p *pack) offset(i int) (int64, bool) {
 	return int64(at), at < 1<<62
 }
 
-// packed returns the object at the offset, with the deltas that it is made of
+// readPacked returns the object at the offset, with the deltas that it is made of
 // applied from the innermost out.
-func (r *Repository) packed(p *pack, at int64) (int, []byte, error) {
+func (r *Repository) readPacked(p *pack, at int64) (int, []byte, error) {
 	type step struct {
 		delta []byte
 		at    int64
@@ -171,11 +171,11 @@ func (r *Repository) packed(p *pack, at int64) (int, []byte, error) {
 		if depth > r.limits.Depth {
 			return 0, nil, errs.E(errs.Invalid, "more than %d deltas on one another", r.limits.Depth)
 		}
-		kind, body, ok := r.cache.get(p, at)
+		kind, body, ok := r.cache.getObject(p, at)
 		base := int64(0)
 		if !ok {
 			var err error
-			if kind, base, body, err = r.entry(p, at); err != nil {
+			if kind, base, body, err = r.readEntry(p, at); err != nil {
 				return 0, nil, err
 			}
 		}
@@ -187,21 +187,21 @@ func (r *Repository) packed(p *pack, at int64) (int, []byte, error) {
 			at = base
 			continue
 		}
-		r.cache.put(p, at, kind, body)
+		r.cache.putObject(p, at, kind, body)
 		for i := len(steps) - 1; i >= 0; i-- {
 			var err error
-			if body, err = r.patch(body, steps[i].delta); err != nil {
+			if body, err = r.applyDelta(body, steps[i].delta); err != nil {
 				return 0, nil, err
 			}
-			r.cache.put(p, steps[i].at, kind, body)
+			r.cache.putObject(p, steps[i].at, kind, body)
 		}
 		return kind, body, nil
 	}
 }
 
-// entry reads one entry of a pack. A delta, of either kind, is told as ofsDelta
+// readEntry reads one entry of a pack. A delta, of either kind, is told as ofsDelta
 // with the offset of its base.
-func (r *Repository) entry(p *pack, at int64) (kind int, base int64, body []byte, err error) {
+func (r *Repository) readEntry(p *pack, at int64) (kind int, base int64, body []byte, err error) {
 	var head [64]byte
 	n, err := p.at.ReadAt(head[:], at)
 	if n == 0 || err != nil && !errors.Is(err, io.EOF) { // the last object is shorter
@@ -218,7 +218,7 @@ func (r *Repository) entry(p *pack, at int64) (kind int, base int64, body []byte
 	}
 	switch kind {
 	case ofsDelta:
-		back, k := backwards(b[used:])
+		back, k := parseBaseDistance(b[used:])
 		if k == 0 || back <= 0 || back > at {
 			return 0, 0, nil, errs.E(errs.Invalid, "a delta names no base")
 		}
@@ -228,7 +228,7 @@ func (r *Repository) entry(p *pack, at int64) (kind int, base int64, body []byte
 			return 0, 0, nil, errs.E(errs.Invalid, "a delta names no base")
 		}
 		var ok bool
-		if base, ok = p.find(Hash(b[used : used+20])); !ok {
+		if base, ok = p.findOffset(Hash(b[used : used+20])); !ok {
 			return 0, 0, nil, ErrNotFound
 		}
 		kind, used = ofsDelta, used+20
@@ -239,15 +239,15 @@ func (r *Repository) entry(p *pack, at int64) (kind int, base int64, body []byte
 	if size > r.limits.Object {
 		return 0, 0, nil, ErrTooLarge
 	}
-	body, err = r.inflate(io.NewSectionReader(p.at, at+int64(used), p.size-at-int64(used)), size)
+	body, err = r.inflateStream(io.NewSectionReader(p.at, at+int64(used), p.size-at-int64(used)), size)
 	if err == nil && int64(len(body)) != size {
 		err = errs.E(errs.Invalid, "a packed object is shorter than it says")
 	}
 	return kind, base, body, err
 }
 
-// backwards reads the distance to the base of a delta.
-func backwards(b []byte) (distance int64, used int) {
+// parseBaseDistance reads the distance to the base of a delta.
+func parseBaseDistance(b []byte) (distance int64, used int) {
 	for used < len(b) && used < 9 {
 		c := b[used]
 		if used > 0 {
@@ -262,11 +262,11 @@ func backwards(b []byte) (distance int64, used int) {
 	return 0, 0
 }
 
-// inflate returns the content of a zlib stream of at most limit bytes.
-func (r *Repository) inflate(from io.Reader, limit int64) ([]byte, error) {
+// inflateStream returns the content of a zlib stream of at most limit bytes.
+func (r *Repository) inflateStream(from io.Reader, limit int64) ([]byte, error) {
 	var z io.ReadCloser
 	var err error
-	buffered := r.cache.reader(from)
+	buffered := r.cache.newReader(from)
 	if reset, ok := r.cache.zlib.(zlib.Resetter); ok {
 		err, z = reset.Reset(buffered, nil), r.cache.zlib
 	} else {
@@ -293,8 +293,8 @@ func (r *Repository) inflate(from io.Reader, limit int64) ([]byte, error) {
 
 var damagedDelta = errs.E(errs.Invalid, "a delta is damaged")
 
-// patch applies a delta: copies from the base, and new bytes.
-func (r *Repository) patch(base, delta []byte) ([]byte, error) {
+// applyDelta applies a delta: copies from the base, and new bytes.
+func (r *Repository) applyDelta(base, delta []byte) ([]byte, error) {
 	from, n := binary.Uvarint(delta)
 	if n <= 0 || from != uint64(len(base)) {
 		return nil, damagedDelta
@@ -358,74 +358,74 @@ func (r *Repository) patch(base, delta []byte) ([]byte, error) {
 	return out, nil
 }
 
-// cache keeps the objects that were read last, which are the bases of others.
-type cache struct {
+// objectCache keeps the objects that were read last, which are the bases of others.
+type objectCache struct {
 	room    int
 	used    int
 	order   *list.List // most recent first
-	entries map[place]*list.Element
+	entries map[packPosition]*list.Element
 	zlib    io.ReadCloser // used again for each object
-	buffer  *reader
+	buffer  *chunkReader
 }
 
-type place struct {
+type packPosition struct {
 	pack *pack
 	at   int64
 }
 
-type cached struct {
-	place
+type cachedObject struct {
+	packPosition
 	kind int
 	body []byte
 }
 
-func newCache(room int) *cache {
-	return &cache{room: room, order: list.New(), entries: map[place]*list.Element{}}
+func newObjectCache(room int) *objectCache {
+	return &objectCache{room: room, order: list.New(), entries: map[packPosition]*list.Element{}}
 }
 
-func (c *cache) get(p *pack, at int64) (int, []byte, bool) {
-	e, ok := c.entries[place{p, at}]
+func (c *objectCache) getObject(p *pack, at int64) (int, []byte, bool) {
+	e, ok := c.entries[packPosition{p, at}]
 	if !ok {
 		return 0, nil, false
 	}
 	c.order.MoveToFront(e)
-	o := e.Value.(*cached)
+	o := e.Value.(*cachedObject)
 	return o.kind, o.body, true
 }
 
-func (c *cache) put(p *pack, at int64, kind int, body []byte) {
-	key := place{p, at}
+func (c *objectCache) putObject(p *pack, at int64, kind int, body []byte) {
+	key := packPosition{p, at}
 	if _, ok := c.entries[key]; ok || len(body) > c.room/4 {
 		return
 	}
-	c.entries[key] = c.order.PushFront(&cached{key, kind, body})
+	c.entries[key] = c.order.PushFront(&cachedObject{key, kind, body})
 	for c.used += len(body) + 200; c.used > c.room; {
 		last := c.order.Back()
-		o := last.Value.(*cached)
+		o := last.Value.(*cachedObject)
 		c.used -= len(o.body) + 200
 		c.order.Remove(last)
-		delete(c.entries, o.place)
+		delete(c.entries, o.packPosition)
 	}
 }
 
-// reader reads in pieces of some size, so that small objects cost one call. It
+// chunkReader reads in pieces of some size, so that small objects cost one call. It
 // is an io.ByteReader, as zlib wants.
-type reader struct {
+type chunkReader struct {
 	from     io.Reader
 	buffer   [4096]byte
 	at, have int
 	err      error
 }
 
-func (c *cache) reader(from io.Reader) *reader {
+func (c *objectCache) newReader(from io.Reader) *chunkReader {
 	if c.buffer == nil {
-		c.buffer = &reader{}
+		c.buffer = &chunkReader{}
 	}
 	c.buffer.from, c.buffer.at, c.buffer.have, c.buffer.err = from, 0, 0, nil
 	return c.buffer
 }
 
-func (r *reader) fill() error {
+func (r *chunkReader) fillBuffer() error {
 	if r.at < r.have {
 		return nil
 	}
@@ -443,8 +443,8 @@ func (r *reader) fill() error {
 	return r.err
 }
 
-func (r *reader) Read(b []byte) (int, error) {
-	if err := r.fill(); err != nil {
+func (r *chunkReader) Read(b []byte) (int, error) {
+	if err := r.fillBuffer(); err != nil {
 		return 0, err
 	}
 	n := copy(b, r.buffer[r.at:r.have])
@@ -453,8 +453,8 @@ func (r *reader) Read(b []byte) (int, error) {
 }
 
 // ReadByte returns the next byte.
-func (r *reader) ReadByte() (byte, error) {
-	if err := r.fill(); err != nil {
+func (r *chunkReader) ReadByte() (byte, error) {
+	if err := r.fillBuffer(); err != nil {
 		return 0, err
 	}
 	r.at++

@@ -33,10 +33,10 @@ var Analyzer = &scan.Analyzer{
 	Doc:      doc,
 	Match:    func(string) bool { return false }, // it looks at no file of the tree
 	History:  true,
-	Project:  run,
+	Project:  analyzeProject,
 }
 
-func run(p *scan.ProjectPass) error {
+func analyzeProject(p *scan.ProjectPass) error {
 	for i, repo := range p.Repositories {
 		at := path.Join(repo.Path, ".git")
 		if repo.FS == nil {
@@ -53,43 +53,43 @@ func run(p *scan.ProjectPass) error {
 				"looked at: " + err.Error(), Path: at + "/"})
 			continue
 		}
-		w := &walk{pass: p, repo: r, folder: repo.Path, at: at + "/", commits: map[git.Hash]*git.Commit{},
+		w := &historyWalk{pass: p, repo: r, folder: repo.Path, at: at + "/", commits: map[git.Hash]*git.Commit{},
 			trees: map[git.Hash][]git.Entry{}, names: map[string]bool{},
-			held: map[version][]*record{}, records: map[string]*record{}}
-		err = w.run()
+			held: map[fileVersion][]*secretRecord{}, records: map[string]*secretRecord{}}
+		err = w.walkCommits()
 		r.Close()
 		if err != nil {
 			return err
 		}
-		w.tell()
+		w.reportRecords()
 		p.Progress(100*(i+1)/len(p.Repositories), "looked at the history of "+repo.Path)
 	}
 	return nil
 }
 
-// walk goes through one repository.
-type walk struct {
+// historyWalk goes through one repository.
+type historyWalk struct {
 	pass    *scan.ProjectPass
 	repo    *git.Repository
 	folder  string // that holds .git
 	at      string // .git, with a slash
 	commits map[git.Hash]*git.Commit
-	trees   map[git.Hash][]git.Entry // read last
-	names   map[string]bool          // whether files of the name are looked at
-	held    map[version][]*record    // the secrets of versions of files
-	records map[string]*record       // by key
-	order   []*record
+	trees   map[git.Hash][]git.Entry        // read last
+	names   map[string]bool                 // whether files of the name are looked at
+	held    map[fileVersion][]*secretRecord // the secrets of versions of files
+	records map[string]*secretRecord        // by key
+	order   []*secretRecord
 	damage  map[string]int // objects that could not be read, by what is wrong
 }
 
-// version is a content under a name, by which it is decided what is looked for.
-type version struct {
+// fileVersion is a content under a name, by which it is decided what is looked for.
+type fileVersion struct {
 	blob git.Hash
 	name string
 }
 
-// record is a secret with its commits.
-type record struct {
+// secretRecord is a secret with its commits.
+type secretRecord struct {
 	credentials.Secret
 	history finding.History
 }
@@ -97,23 +97,23 @@ type record struct {
 // maxTrees bounds the folders, and the names, that are kept.
 const maxTrees = 20_000
 
-// run looks at every commit.
-func (w *walk) run() error {
+// walkCommits looks at every commit.
+func (w *historyWalk) walkCommits() error {
 	w.damage = map[string]int{}
 	for _, missing := range w.repo.Missing {
 		w.pass.Degrade(scan.Reason{Code: "unavailable", Message: "the history does not hold " + missing +
 			"; fetch all of it to have it looked at", Path: w.at})
 	}
 	tips, err := w.repo.Tips()
-	if err := w.note(err); err != nil {
+	if err := w.countUnreadable(err); err != nil {
 		return err
 	}
-	commits := w.load(tips)
+	commits := w.loadCommits(tips)
 	for i, c := range commits {
 		if err := w.pass.Context.Err(); err != nil {
 			return err
 		}
-		if err := w.commit(c); err != nil {
+		if err := w.scanCommit(c); err != nil {
 			if errors.Is(err, git.ErrSpent) {
 				w.pass.Degrade(scan.Reason{Code: "too-large", Message: fmt.Sprintf("%s; %d of %d commits were "+
 					"looked at", err, i, len(commits)), Path: w.at})
@@ -132,11 +132,11 @@ func (w *walk) run() error {
 	return nil
 }
 
-// note counts an object that could not be read; the budget's end is told on.
-func (w *walk) note(err error) error {
+// countUnreadable counts an object that could not be read; the budget's end is told on.
+func (w *historyWalk) countUnreadable(err error) error {
 	switch {
 	case err == nil:
-	case errors.Is(err, git.ErrSpent), !git.Damaged(err):
+	case errors.Is(err, git.ErrSpent), !git.IsDamaged(err):
 		return err
 	case errors.Is(err, git.ErrNotFound), errors.Is(err, git.ErrTooLarge):
 		w.damage[err.Error()]++
@@ -146,23 +146,23 @@ func (w *walk) note(err error) error {
 	return nil
 }
 
-// commit looks at what the commit changes: the files that none of its parents
+// scanCommit looks at what the commit changes: the files that none of its parents
 // has in that form.
-func (w *walk) commit(c *git.Commit) error {
+func (w *historyWalk) scanCommit(c *git.Commit) error {
 	var parents []git.Hash
 	for _, id := range c.Parents {
 		if p := w.commits[id]; p != nil {
 			parents = append(parents, p.Tree)
 		}
 	}
-	return w.compare(c, c.Tree, parents, "", 0)
+	return w.compareFolders(c, c.Tree, parents, "", 0)
 }
 
 // maxDepth bounds folders inside each other.
 const maxDepth = 128
 
-// compare looks at a folder beside those of the parents.
-func (w *walk) compare(c *git.Commit, tree git.Hash, parents []git.Hash, folder string, depth int) error {
+// compareFolders looks at a folder beside those of the parents.
+func (w *historyWalk) compareFolders(c *git.Commit, tree git.Hash, parents []git.Hash, folder string, depth int) error {
 	for _, p := range parents {
 		if p == tree {
 			return nil
@@ -172,15 +172,15 @@ func (w *walk) compare(c *git.Commit, tree git.Hash, parents []git.Hash, folder 
 		w.damage["folders are too deep inside each other"]++
 		return nil
 	}
-	entries, err := w.tree(tree)
+	entries, err := w.readTree(tree)
 	if err != nil {
-		return w.note(err)
+		return w.countUnreadable(err)
 	}
 	before := make([]map[string]git.Entry, 0, len(parents))
 	for _, p := range parents {
-		list, err := w.tree(p)
+		list, err := w.readTree(p)
 		if err != nil {
-			if err := w.note(err); err != nil {
+			if err := w.countUnreadable(err); err != nil {
 				return err
 			}
 			continue
@@ -206,9 +206,9 @@ func (w *walk) compare(c *git.Commit, tree git.Hash, parents []git.Hash, folder 
 		switch {
 		case same:
 		case e.Dir:
-			err = w.compare(c, e.ID, bases, name, depth+1)
-		case e.File && w.wants(name):
-			err = w.file(c, e.ID, bases, name)
+			err = w.compareFolders(c, e.ID, bases, name, depth+1)
+		case e.File && w.isScanned(name):
+			err = w.scanFile(c, e.ID, bases, name)
 		}
 		if err != nil {
 			return err
@@ -217,22 +217,22 @@ func (w *walk) compare(c *git.Commit, tree git.Hash, parents []git.Hash, folder 
 	return nil
 }
 
-// wants reports whether files of the name are looked at. Most names come again
+// isScanned reports whether files of the name are looked at. Most names come again
 // and again.
-func (w *walk) wants(name string) bool {
+func (w *historyWalk) isScanned(name string) bool {
 	known, ok := w.names[name]
 	if !ok {
 		if len(w.names) >= maxTrees {
 			clear(w.names)
 		}
-		known = credentials.Wants(name)
+		known = credentials.IsScanned(name)
 		w.names[name] = known
 	}
 	return known
 }
 
-// tree reads a folder. Those of one commit are mostly those of the one before.
-func (w *walk) tree(id git.Hash) ([]git.Entry, error) {
+// readTree reads a folder. Those of one commit are mostly those of the one before.
+func (w *historyWalk) readTree(id git.Hash) ([]git.Entry, error) {
 	if list, ok := w.trees[id]; ok {
 		return list, nil
 	}
@@ -247,45 +247,45 @@ func (w *walk) tree(id git.Hash) ([]git.Entry, error) {
 	return list, nil
 }
 
-// file looks at a version of a file beside those before it.
-func (w *walk) file(c *git.Commit, blob git.Hash, bases []git.Hash, name string) error {
-	v := version{blob, name}
+// scanFile looks at a version of a file beside those before it.
+func (w *historyWalk) scanFile(c *git.Commit, blob git.Hash, bases []git.Hash, name string) error {
+	v := fileVersion{blob, name}
 	if known, ok := w.held[v]; ok {
-		w.wrote(c, known)
+		w.addCommit(c, known)
 		return nil
 	}
 	b, err := w.repo.Blob(blob)
 	if err != nil {
-		return w.note(err)
+		return w.countUnreadable(err)
 	}
-	var records []*record
+	var records []*secretRecord
 	for _, base := range bases {
-		for _, r := range w.held[version{base, name}] {
+		for _, r := range w.held[fileVersion{base, name}] {
 			if r.Value != "" && bytes.Contains(b, []byte(r.Value)) {
 				records = append(records, r)
 			}
 		}
 	}
-	found, err := w.look(b, bases, name)
+	found, err := w.findNewSecrets(b, bases, name)
 	if err != nil {
 		return err
 	}
 	for i := range found {
-		records = append(records, w.record(c, found[i], name))
+		records = append(records, w.recordOf(c, found[i], name))
 	}
 	w.held[v] = records
-	w.wrote(c, records)
+	w.addCommit(c, records)
 	return nil
 }
 
-// look returns the secrets that the version brings.
-func (w *walk) look(b []byte, bases []git.Hash, name string) ([]credentials.Secret, error) {
+// findNewSecrets returns the secrets that the version brings.
+func (w *historyWalk) findNewSecrets(b []byte, bases []git.Hash, name string) ([]credentials.Secret, error) {
 	full := path.Join(w.folder, name)
-	if store, ok := credentials.Store(full, b); ok {
+	if store, ok := credentials.FindKeyStore(full, b); ok {
 		store.Finding.Location.Path = full
 		return []credentials.Secret{store}, nil
 	}
-	text, ok := credentials.Text(b)
+	text, ok := credentials.DecodeText(b)
 	if !ok {
 		return nil, nil
 	}
@@ -293,49 +293,50 @@ func (w *walk) look(b []byte, bases []git.Hash, name string) ([]credentials.Secr
 	for _, base := range bases {
 		old, err := w.repo.Blob(base)
 		if err != nil {
-			if err := w.note(err); err != nil {
+			if err := w.countUnreadable(err); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		if t, ok := credentials.Text(old); ok {
+		if t, ok := credentials.DecodeText(old); ok {
 			before = append(before, t)
 		}
 	}
 	change := &credentials.Change{Path: full, Text: text}
-	if change.New, change.Near = added(text, before); len(change.New) == 0 {
+	if change.New, change.Near = addedLines(text, before); len(change.New) == 0 {
 		return nil, nil
 	}
 	found, err := credentials.Find(w.pass.Context, change)
-	if credentials.Partial(err) {
+	if credentials.IsPartial(err) {
 		w.damage["files have more that looks like secrets than a scan looks at"]++
 		err = nil
 	}
 	return found, err
 }
 
-// record returns the record of a secret, a new one when it was not seen before.
-func (w *walk) record(c *git.Commit, s credentials.Secret, name string) *record {
+// recordOf returns the record of a secret, a new one when it was not seen before.
+func (w *historyWalk) recordOf(c *git.Commit, s credentials.Secret, name string) *secretRecord {
 	key := s.Finding.Secret.Key
 	if r := w.records[key]; r != nil {
 		return r
 	}
-	r := &record{Secret: s, history: finding.History{FirstCommit: c.ID.String(), Author: strings.TrimSpace(c.Author),
-		Date: c.Date, Path: path.Join(w.folder, name)}}
+	r := &secretRecord{Secret: s, history: finding.History{FirstCommit: c.ID.String(),
+		Author: strings.TrimSpace(c.Author),
+		Date:   c.Date, Path: path.Join(w.folder, name)}}
 	w.records[key] = r
 	w.order = append(w.order, r)
 	return r
 }
 
-// wrote notes that the commit wrote files with the secrets.
-func (w *walk) wrote(c *git.Commit, records []*record) {
+// addCommit notes that the commit wrote files with the secrets.
+func (w *historyWalk) addCommit(c *git.Commit, records []*secretRecord) {
 	for _, r := range records {
 		r.history.LastCommit, r.history.LastDate = c.ID.String(), c.Date
 	}
 }
 
-// tell reports the secrets in the order in which they came.
-func (w *walk) tell() {
+// reportRecords reports the secrets in the order in which they came.
+func (w *historyWalk) reportRecords() {
 	for _, r := range w.order {
 		f := r.Finding
 		s := *f.Secret

@@ -201,7 +201,7 @@ func TestAdded(t *testing.T) {
 		{[]string{"one line with this\n"}, "one line with that\n", "one line with that\n"},
 		{[]string{"x"}, "", ""},
 	} {
-		fresh, near := added(c.text, c.before)
+		fresh, near := addedLines(c.text, c.before)
 		got := ""
 		for _, r := range fresh {
 			got += c.text[r[0]:r[1]]

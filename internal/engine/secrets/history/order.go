@@ -11,9 +11,9 @@ import (
 
 // This file puts commits in order, and finds the lines that a version brings.
 
-// load reads the commits that the tips lead to, and returns them so that each
+// loadCommits reads the commits that the tips lead to, and returns them so that each
 // comes behind its parents, else by their time.
-func (w *walk) load(tips []git.Hash) []*git.Commit {
+func (w *historyWalk) loadCommits(tips []git.Hash) []*git.Commit {
 	children := map[git.Hash][]*git.Commit{}
 	waits := map[git.Hash]int{}
 	queue := tips
@@ -26,7 +26,7 @@ func (w *walk) load(tips []git.Hash) []*git.Commit {
 		c, err := w.repo.Commit(id)
 		w.commits[id] = c // nil for one that cannot be read
 		if err != nil {
-			if w.note(err) != nil {
+			if w.countUnreadable(err) != nil {
 				w.damage["the repository holds more than a scan reads"]++
 				break
 			}
@@ -95,14 +95,14 @@ const around = 3
 
 var seed = maphash.MakeSeed()
 
-// added returns the ranges of lines of the text that none of the texts before has,
+// addedLines returns the ranges of lines of the text that none of the texts before has,
 // and the same with some lines around them.
-func added(text string, before []string) (fresh, near [][2]int) {
+func addedLines(text string, before []string) (fresh, near [][2]int) {
 	if len(before) == 0 {
 		all := [][2]int{{0, len(text)}}
 		return all, all
 	}
-	start, end := differs(text, before[0])
+	start, end := changedRange(text, before[0])
 	if len(before) > 1 {
 		start, end = 0, len(text)
 	}
@@ -125,7 +125,7 @@ func added(text string, before []string) (fresh, near [][2]int) {
 		}
 	})
 	for _, r := range fresh {
-		a, b := widen(text, r[0], r[1])
+		a, b := widenRange(text, r[0], r[1])
 		if n := len(near); n > 0 && near[n-1][1] >= a {
 			near[n-1][1] = b
 		} else {
@@ -135,9 +135,9 @@ func added(text string, before []string) (fresh, near [][2]int) {
 	return fresh, near
 }
 
-// differs returns the range of whole lines of the text outside of which it is the
+// changedRange returns the range of whole lines of the text outside of which it is the
 // same as the old one.
-func differs(text, old string) (start, end int) {
+func changedRange(text, old string) (start, end int) {
 	n := min(len(text), len(old))
 	for start < n && text[start] == old[start] {
 		start++
@@ -166,8 +166,8 @@ func eachLine(text string, from, to int, fn func(a, b int)) {
 	}
 }
 
-// widen returns the range with some lines before and behind it.
-func widen(text string, start, end int) (int, int) {
+// widenRange returns the range with some lines before and behind it.
+func widenRange(text string, start, end int) (int, int) {
 	for range around {
 		if start > 0 {
 			start = strings.LastIndexByte(text[:start-1], '\n') + 1

@@ -34,22 +34,22 @@ func headOf(re *syntax.Regexp) *head {
 	return &head{compiled, n}
 }
 
-// holds reports whether the head matches at the place.
-func (h *head) holds(text string, at int) bool {
+// matchesAt reports whether the head matches at the place.
+func (h *head) matchesAt(text string, at int) bool {
 	return h.re.MatchString(text[at:min(at+h.reach+spare, len(text))])
 }
 
-func nothing() *syntax.Regexp { return &syntax.Regexp{Op: syntax.OpEmptyMatch} }
+func emptyExpression() *syntax.Regexp { return &syntax.Regexp{Op: syntax.OpEmptyMatch} }
 
 // cutHead returns the beginning of an expression whose match has at most room
 // bytes, how many it can have, and whether it is all of the expression.
 func cutHead(re *syntax.Regexp, room int) (*syntax.Regexp, int, bool) {
 	switch re.Op {
 	case syntax.OpLiteral, syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL:
-		if n := study(re).max; n <= room {
+		if n := analyzeLiterals(re).max; n <= room {
 			return re, n, true
 		}
-		return nothing(), 0, false
+		return emptyExpression(), 0, false
 	case syntax.OpCapture:
 		return cutHead(re.Sub[0], room)
 	case syntax.OpConcat:
@@ -64,7 +64,7 @@ func cutHead(re *syntax.Regexp, room int) (*syntax.Regexp, int, bool) {
 	case syntax.OpStar, syntax.OpPlus, syntax.OpQuest, syntax.OpRepeat:
 		return cutRepeat(re, room)
 	}
-	return nothing(), 0, true // what it asks of its surroundings is left out
+	return emptyExpression(), 0, true // what it asks of its surroundings is left out
 }
 
 func cutConcat(subs []*syntax.Regexp, room int) (*syntax.Regexp, int, bool) {
@@ -88,7 +88,7 @@ func cutRepeat(re *syntax.Regexp, room int) (*syntax.Regexp, int, bool) {
 	sub, n, all := cutHead(re.Sub[0], room)
 	if !all {
 		if least == 0 {
-			return nothing(), 0, false
+			return emptyExpression(), 0, false
 		}
 		return sub, n, false
 	}
@@ -100,25 +100,25 @@ func cutRepeat(re *syntax.Regexp, room int) (*syntax.Regexp, int, bool) {
 		least = min(least, room/n)
 	}
 	if least == 0 {
-		return nothing(), 0, false
+		return emptyExpression(), 0, false
 	}
 	return &syntax.Regexp{Op: syntax.OpRepeat, Min: least, Max: least, Sub: []*syntax.Regexp{sub}}, n * least, false
 }
 
-// begins returns the texts with which every match begins, in lower case, or nil
+// literalPrefixes returns the texts with which every match begins, in lower case, or nil
 // when those are not known or too short to be looked for.
-func begins(re *syntax.Regexp) []string {
+func literalPrefixes(re *syntax.Regexp) []string {
 	var out []string
 	switch re.Op {
 	case syntax.OpCapture:
-		out = begins(re.Sub[0])
+		out = literalPrefixes(re.Sub[0])
 	case syntax.OpConcat:
 		exact := []string{""}
 		for _, sub := range re.Sub {
-			product := cross(exact, study(sub).exact)
+			product := crossProduct(exact, analyzeLiterals(sub).exact)
 			if product == nil {
-				if shortest(exact) == 0 {
-					exact = begins(sub)
+				if shortestLength(exact) == 0 {
+					exact = literalPrefixes(sub)
 				}
 				break
 			}
@@ -126,49 +126,49 @@ func begins(re *syntax.Regexp) []string {
 		}
 		out = exact
 	default:
-		out = study(re).exact
+		out = analyzeLiterals(re).exact
 	}
-	if shortest(out) < minLength || len(out) > maxNeed {
+	if shortestLength(out) < minLength || len(out) > maxNeed {
 		return nil
 	}
 	return out
 }
 
-// A stretch says how far a match without a bound can go: the bytes of loose may
+// A matchExtent says how far a match without a bound can go: the bytes of loose may
 // come as often as they like, the others at most rest times.
-type stretch struct {
+type matchExtent struct {
 	loose [256]bool
 	rest  int
 }
 
-// add reads an expression. It reports whether the bytes of a match are known.
-func (s *stretch) add(re *syntax.Regexp, times int, loose bool) bool {
+// addExpression reads an expression. It reports whether the bytes of a match are known.
+func (s *matchExtent) addExpression(re *syntax.Regexp, times int, loose bool) bool {
 	switch re.Op {
 	case syntax.OpCapture:
-		return s.add(re.Sub[0], times, loose)
+		return s.addExpression(re.Sub[0], times, loose)
 	case syntax.OpConcat, syntax.OpAlternate: // an alternative counts as if all came: more than enough
 		for _, sub := range re.Sub {
-			if !s.add(sub, times, loose) {
+			if !s.addExpression(sub, times, loose) {
 				return false
 			}
 		}
 		return true
 	case syntax.OpStar, syntax.OpPlus:
-		return s.add(re.Sub[0], times, true)
+		return s.addExpression(re.Sub[0], times, true)
 	case syntax.OpQuest:
-		return s.add(re.Sub[0], times, loose)
+		return s.addExpression(re.Sub[0], times, loose)
 	case syntax.OpRepeat:
 		if re.Max < 0 {
-			return s.add(re.Sub[0], times, true)
+			return s.addExpression(re.Sub[0], times, true)
 		}
-		return s.add(re.Sub[0], times*re.Max, loose)
+		return s.addExpression(re.Sub[0], times*re.Max, loose)
 	case syntax.OpLiteral:
 		if loose {
 			for _, r := range re.Rune {
-				s.char(r, r)
+				s.addRange(r, r)
 				if re.Flags&syntax.FoldCase != 0 {
 					for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
-						s.char(f, f)
+						s.addRange(f, f)
 					}
 				}
 			}
@@ -176,13 +176,13 @@ func (s *stretch) add(re *syntax.Regexp, times int, loose bool) bool {
 		s.rest += times * 4 * len(re.Rune)
 	case syntax.OpCharClass:
 		for i := 0; loose && i+1 < len(re.Rune); i += 2 {
-			s.char(re.Rune[i], re.Rune[i+1])
+			s.addRange(re.Rune[i], re.Rune[i+1])
 		}
-		s.rest += times * study(re).max
+		s.rest += times * analyzeLiterals(re).max
 	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
 		if loose {
 			newline := s.loose['\n'] || re.Op == syntax.OpAnyChar
-			s.char(0, unicode.MaxRune)
+			s.addRange(0, unicode.MaxRune)
 			s.loose['\n'] = newline
 		}
 		s.rest += 4 * times
@@ -190,9 +190,9 @@ func (s *stretch) add(re *syntax.Regexp, times int, loose bool) bool {
 	return s.rest <= maxMatch
 }
 
-// char notes a range of characters that may come as often as they like. Beyond
+// addRange notes a range of characters that may come as often as they like. Beyond
 // ASCII the bytes are not told apart.
-func (s *stretch) char(lo, hi rune) {
+func (s *matchExtent) addRange(lo, hi rune) {
 	for r := lo; r <= hi && r < 0x80; r++ {
 		s.loose[r] = true
 	}
@@ -201,22 +201,22 @@ func (s *stretch) char(lo, hi rune) {
 	}
 }
 
-// demands returns sets of texts of which each match holds one of every set, those
+// requiredLiterals returns sets of texts of which each match holds one of every set, those
 // of two characters too: where one set is not there, there is no match.
-func demands(re *syntax.Regexp) [][]string {
+func requiredLiterals(re *syntax.Regexp) [][]string {
 	switch re.Op {
 	case syntax.OpCapture:
-		return demands(re.Sub[0])
+		return requiredLiterals(re.Sub[0])
 	case syntax.OpConcat:
 		var out [][]string
 		for _, sub := range re.Sub {
-			out = append(out, demands(sub)...)
+			out = append(out, requiredLiterals(sub)...)
 		}
 		return out
 	}
-	f := study(re)
-	set := better(f.need, f.exact)
-	if set == nil && shortest(f.exact) == minLength-1 {
+	f := analyzeLiterals(re)
+	set := selectiveSet(f.need, f.exact)
+	if set == nil && shortestLength(f.exact) == minLength-1 {
 		set = f.exact
 	}
 	if set == nil {

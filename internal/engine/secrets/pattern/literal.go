@@ -21,55 +21,55 @@ const (
 	maxMatch = 16 << 10
 )
 
-// facts is what is known of the matches of an expression.
-type facts struct {
+// literalFacts is what is known of the matches of an expression.
+type literalFacts struct {
 	exact []string // all that it matches, in lower case; nil when that is not known
 	need  []string // each match holds one of them, in lower case; nil when not known
 	max   int      // bytes of the longest match; -1 without a bound
 }
 
-// empty is the facts of what matches the empty text only.
-func empty() facts { return facts{exact: []string{""}} }
+// emptyFacts is the facts of what matches the empty text only.
+func emptyFacts() literalFacts { return literalFacts{exact: []string{""}} }
 
-// study returns the facts of an expression.
-func study(re *syntax.Regexp) facts {
+// analyzeLiterals returns the facts of an expression.
+func analyzeLiterals(re *syntax.Regexp) literalFacts {
 	switch re.Op {
 	case syntax.OpNoMatch, syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
 
-		return empty()
+		return emptyFacts()
 	case syntax.OpLiteral:
-		return literal(re.Rune)
+		return literalOf(re.Rune)
 	case syntax.OpCharClass:
-		return class(re.Rune)
+		return classFacts(re.Rune)
 	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
-		return facts{max: 4}
+		return literalFacts{max: 4}
 	case syntax.OpCapture:
-		return study(re.Sub[0])
+		return analyzeLiterals(re.Sub[0])
 	case syntax.OpConcat:
-		return concat(re.Sub)
+		return concatFacts(re.Sub)
 	case syntax.OpAlternate:
-		return alternate(re.Sub)
+		return alternateFacts(re.Sub)
 	case syntax.OpStar:
-		return repeat(re.Sub[0], 0, -1)
+		return repeatFacts(re.Sub[0], 0, -1)
 	case syntax.OpPlus:
-		return repeat(re.Sub[0], 1, -1)
+		return repeatFacts(re.Sub[0], 1, -1)
 	case syntax.OpQuest:
-		return repeat(re.Sub[0], 0, 1)
+		return repeatFacts(re.Sub[0], 0, 1)
 	case syntax.OpRepeat:
-		return repeat(re.Sub[0], re.Min, re.Max)
+		return repeatFacts(re.Sub[0], re.Min, re.Max)
 	}
-	return facts{max: -1}
+	return literalFacts{max: -1}
 }
 
-func literal(runes []rune) facts {
+func literalOf(runes []rune) literalFacts {
 	text := string(runes)
-	if !ascii(text) {
-		return facts{max: 4 * len(runes)}
+	if !isASCII(text) {
+		return literalFacts{max: 4 * len(runes)}
 	}
-	return facts{exact: []string{strings.ToLower(text)}, max: len(text)}
+	return literalFacts{exact: []string{strings.ToLower(text)}, max: len(text)}
 }
 
-func ascii(text string) bool {
+func isASCII(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r >= 0x80 })
 }
 
@@ -80,9 +80,9 @@ const (
 	longS  = '\u017F'
 )
 
-// class reads a class of characters, given as ranges.
-func class(ranges []rune) facts {
-	f := facts{max: 1}
+// classFacts reads a class of characters, given as ranges.
+func classFacts(ranges []rune) literalFacts {
+	f := literalFacts{max: 1}
 	var set []string
 	for i := 0; i+1 < len(ranges); i += 2 {
 		lo, hi := ranges[i], ranges[i+1]
@@ -105,41 +105,41 @@ func class(ranges []rune) facts {
 	return f
 }
 
-func concat(subs []*syntax.Regexp) facts {
-	var out facts
+func concatFacts(subs []*syntax.Regexp) literalFacts {
+	var out literalFacts
 	exact, whole := []string{""}, true
 	for _, sub := range subs {
-		f := study(sub)
-		out.max = longer(out.max, f.max)
-		out.need = better(out.need, f.need)
-		if product := cross(exact, f.exact); product != nil {
+		f := analyzeLiterals(sub)
+		out.max = addLengths(out.max, f.max)
+		out.need = selectiveSet(out.need, f.need)
+		if product := crossProduct(exact, f.exact); product != nil {
 			exact = product
 			continue
 		}
 		whole = false
-		out.need = better(out.need, exact)
+		out.need = selectiveSet(out.need, exact)
 		if exact = f.exact; exact == nil {
 			exact = []string{""}
 		}
 	}
-	out.need = better(out.need, exact)
+	out.need = selectiveSet(out.need, exact)
 	if whole {
 		out.exact = exact
 	}
 	return out
 }
 
-// longer adds lengths.
-func longer(a, b int) int {
+// addLengths adds lengths.
+func addLengths(a, b int) int {
 	if a < 0 || b < 0 || a+b > 1<<20 {
 		return -1
 	}
 	return a + b
 }
 
-// cross returns every string of a with every one of b behind it, or nil when
+// crossProduct returns every string of a with every one of b behind it, or nil when
 // those are not known or too many.
-func cross(a, b []string) []string {
+func crossProduct(a, b []string) []string {
 	if a == nil || b == nil || len(a)*len(b) > maxExact {
 		return nil
 	}
@@ -156,10 +156,10 @@ func cross(a, b []string) []string {
 	return slices.Compact(out)
 }
 
-// better returns the set that fewer places of a text hold: the one whose shortest
+// selectiveSet returns the set that fewer places of a text hold: the one whose shortest
 // string is longer, then the smaller one.
-func better(a, b []string) []string {
-	x, y := shortest(a), shortest(b)
+func selectiveSet(a, b []string) []string {
+	x, y := shortestLength(a), shortestLength(b)
 	switch {
 	case y < minLength || len(b) > maxNeed:
 		return a
@@ -169,7 +169,7 @@ func better(a, b []string) []string {
 	return a
 }
 
-func shortest(set []string) int {
+func shortestLength(set []string) int {
 	if len(set) == 0 {
 		return -1
 	}
@@ -180,16 +180,16 @@ func shortest(set []string) int {
 	return n
 }
 
-func alternate(subs []*syntax.Regexp) facts {
-	out := facts{exact: []string{}}
+func alternateFacts(subs []*syntax.Regexp) literalFacts {
+	out := literalFacts{exact: []string{}}
 	need, known := []string{}, true
 	for _, sub := range subs {
-		f := study(sub)
+		f := analyzeLiterals(sub)
 		if out.max >= 0 && (f.max < 0 || f.max > out.max) {
 			out.max = f.max
 		}
-		out.exact = union(out.exact, f.exact)
-		own := better(f.need, f.exact)
+		out.exact = unionSets(out.exact, f.exact)
+		own := selectiveSet(f.need, f.exact)
 		known = known && own != nil && len(need)+len(own) <= maxNeed
 		need = append(need, own...)
 	}
@@ -200,8 +200,8 @@ func alternate(subs []*syntax.Regexp) facts {
 	return out
 }
 
-// union returns both sets, or nil when one is not known or both are too many.
-func union(a, b []string) []string {
+// unionSets returns both sets, or nil when one is not known or both are too many.
+func unionSets(a, b []string) []string {
 	if a == nil || b == nil || len(a)+len(b) > maxExact {
 		return nil
 	}
@@ -210,9 +210,9 @@ func union(a, b []string) []string {
 	return slices.Compact(out)
 }
 
-func repeat(sub *syntax.Regexp, least, most int) facts {
-	f := study(sub)
-	out := facts{max: -1}
+func repeatFacts(sub *syntax.Regexp, least, most int) literalFacts {
+	f := analyzeLiterals(sub)
+	out := literalFacts{max: -1}
 	switch {
 	case f.max == 0:
 		out.max = 0
@@ -221,22 +221,22 @@ func repeat(sub *syntax.Regexp, least, most int) facts {
 	}
 	if least == 0 {
 		if most == 1 && len(f.exact) > 0 && len(f.exact) < 16 {
-			out.exact = union(f.exact, []string{""})
+			out.exact = unionSets(f.exact, []string{""})
 		}
 		return out
 	}
-	out.need = better(f.need, f.exact)
+	out.need = selectiveSet(f.need, f.exact)
 	if least == most && most <= 4 {
 		out.exact = f.exact
 		for n := 1; n < most && out.exact != nil; n++ {
-			out.exact = cross(out.exact, f.exact)
+			out.exact = crossProduct(out.exact, f.exact)
 		}
 	}
 	return out
 }
 
-// minimal leaves out strings that hold another one.
-func minimal(set []string) []string {
+// minimalSet leaves out strings that hold another one.
+func minimalSet(set []string) []string {
 	return slices.DeleteFunc(slices.Clone(set), func(s string) bool {
 		return slices.ContainsFunc(set, func(t string) bool { return t != s && strings.Contains(s, t) })
 	})

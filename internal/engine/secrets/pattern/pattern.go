@@ -51,8 +51,8 @@ type Regexp struct {
 	reach int      // bytes of the longest match; -1 without a bound
 	// Where each match begins with one of need:
 	first   bool
-	head    *head    // nil is none
-	stretch *stretch // of a match without a bound; nil is not known
+	head    *head        // nil is none
+	stretch *matchExtent // of a match without a bound; nil is not known
 	// Where a match has no bound, it holds one of each of these.
 	demands [][]string
 }
@@ -68,20 +68,20 @@ func Compile(text string) (*Regexp, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := study(parsed)
-	out.need, out.reach = minimal(better(f.need, f.exact)), f.max
+	f := analyzeLiterals(parsed)
+	out.need, out.reach = minimalSet(selectiveSet(f.need, f.exact)), f.max
 	if out.reach > maxMatch {
 		out.reach = -1
 	}
 	if out.reach < 0 {
-		out.demands = demands(parsed)
+		out.demands = requiredLiterals(parsed)
 	}
-	start := begins(parsed)
-	if start == nil || out.reach >= 0 && shortest(start) < shortest(out.need) {
+	start := literalPrefixes(parsed)
+	if start == nil || out.reach >= 0 && shortestLength(start) < shortestLength(out.need) {
 		return out, nil
 	}
 	out.need, out.first, out.head = start, true, headOf(parsed)
-	if s := new(stretch); out.reach < 0 && s.add(parsed, 1, false) {
+	if s := new(matchExtent); out.reach < 0 && s.addExpression(parsed, 1, false) {
 		out.stretch = s
 	}
 	return out, nil
@@ -97,12 +97,12 @@ func (r *Regexp) FindAllStringIndex(text string, n int) [][]int {
 	if r.need == nil || n >= 0 {
 		return r.Regexp.FindAllStringIndex(text, n)
 	}
-	l := lowered(text)
+	l := toLowerText(text)
 	defer lowers.Put(l)
 	if l.odd {
 		return r.Regexp.FindAllStringIndex(text, n)
 	}
-	windows, all := r.windows(text, l.lower)
+	windows, all := r.findWindows(text, l.lower)
 	if len(windows) == 0 {
 		return nil
 	}
@@ -118,9 +118,9 @@ func (r *Regexp) FindAllStringIndex(text string, n int) [][]int {
 	return out
 }
 
-// windows returns the parts of the text in which the expression can match, and
+// findWindows returns the parts of the text in which the expression can match, and
 // whether they are so much of it that there is nothing to gain.
-func (r *Regexp) windows(text, lower string) (out [][2]int, all bool) {
+func (r *Regexp) findWindows(text, lower string) (out [][2]int, all bool) {
 	for _, set := range r.demands {
 		if !slices.ContainsFunc(set, func(word string) bool { return strings.Contains(lower, word) }) {
 			return nil, false
@@ -129,14 +129,14 @@ func (r *Regexp) windows(text, lower string) (out [][2]int, all bool) {
 	width := 0
 	for _, word := range r.need {
 		first := len(out) // of the windows of this word
-		ends := &ends{text: text, stretch: r.stretch}
+		ends := &matchEnds{text: text, matchExtent: r.stretch}
 		for at := 0; ; at++ {
 			i := strings.Index(lower[at:], word)
 			if i < 0 {
 				break
 			}
 			at += i
-			if r.head != nil && !r.head.holds(text, at) {
+			if r.head != nil && !r.head.matchesAt(text, at) {
 				continue
 			}
 			if r.reach < 0 && r.stretch == nil {
@@ -147,7 +147,7 @@ func (r *Regexp) windows(text, lower string) (out [][2]int, all bool) {
 				from = max(at-spare, 0)
 			}
 			if r.reach < 0 {
-				to = ends.of(at)
+				to = ends.endOf(at)
 			}
 			if n := len(out) - 1; n >= first && out[n][1] >= from {
 				width += to - out[n][1]
@@ -161,20 +161,20 @@ func (r *Regexp) windows(text, lower string) (out [][2]int, all bool) {
 			}
 		}
 	}
-	return merge(out), false
+	return mergeWindows(out), false
 }
 
-// ends tells how far matches without a bound can go, for places in order.
-type ends struct {
-	*stretch
+// matchEnds tells how far matches without a bound can go, for places in order.
+type matchEnds struct {
+	*matchExtent
 	text      string
 	from, end int // between them are count bytes that are not loose
 	count     int
 }
 
-// of returns the offset behind the longest match that begins at the place, and
+// endOf returns the offset behind the longest match that begins at the place, and
 // some bytes more.
-func (e *ends) of(at int) int {
+func (e *matchEnds) endOf(at int) int {
 	for ; e.from < min(at, e.end); e.from++ {
 		if !e.loose[e.text[e.from]] {
 			e.count--
@@ -191,8 +191,8 @@ func (e *ends) of(at int) int {
 	return e.end
 }
 
-// merge joins windows that touch.
-func merge(windows [][2]int) [][2]int {
+// mergeWindows joins windows that touch.
+func mergeWindows(windows [][2]int) [][2]int {
 	slices.SortFunc(windows, func(a, b [2]int) int { return cmp.Compare(a[0], b[0]) })
 	out := windows[:0]
 	for _, w := range windows {
@@ -205,22 +205,22 @@ func merge(windows [][2]int) [][2]int {
 	return out
 }
 
-// lower is a text in lower case, as far as it is ASCII.
-type lower struct {
+// lowerText is a text in lower case, as far as it is ASCII.
+type lowerText struct {
 	text, lower string
 	odd         bool // it holds a letter beyond ASCII that is the same as one of ASCII without case
 }
 
 // lowers keeps what was lowered last: one text is searched by many expressions.
-var lowers = sync.Pool{New: func() any { return new(lower) }}
+var lowers = sync.Pool{New: func() any { return new(lowerText) }}
 
-// lowered returns the text in lower case, each byte at its place.
-func lowered(text string) *lower {
-	l := lowers.Get().(*lower)
+// toLowerText returns the text in lower case, each byte at its place.
+func toLowerText(text string) *lowerText {
+	l := lowers.Get().(*lowerText)
 	if len(l.text) == len(text) && l.text == text { // the same string, mostly, which costs nothing
 		return l
 	}
-	*l = lower{text: text, odd: strings.ContainsRune(text, kelvin) || strings.ContainsRune(text, longS)}
+	*l = lowerText{text: text, odd: strings.ContainsRune(text, kelvin) || strings.ContainsRune(text, longS)}
 	var b strings.Builder
 	b.Grow(len(text))
 	from := 0

@@ -34,8 +34,8 @@ func TestStudy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := study(re)
-		if diff := cmp.Diff(want.need, minimal(better(f.need, f.exact))); diff != "" || f.max != want.max {
+		f := analyzeLiterals(re)
+		if diff := cmp.Diff(want.need, minimalSet(selectiveSet(f.need, f.exact))); diff != "" || f.max != want.max {
 			t.Errorf("%s: longest match %d, want %d; needed (-want +got):\n%s", text, f.max, want.max, diff)
 		}
 	}
@@ -80,11 +80,11 @@ func TestWindows(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := strings.Repeat("a", 5000) + " ghp_abcdef " + strings.Repeat("b", 5000)
-	windows, all := re.windows(text, text)
+	windows, all := re.findWindows(text, text)
 	if diff := cmp.Diff([][2]int{{5001 - 8, 5001 + 18}}, windows); diff != "" || all {
 		t.Errorf("all %v, windows (-want +got):\n%s", all, diff)
 	}
-	if windows, _ := re.windows(strings.Repeat("a", 100), strings.Repeat("a", 100)); windows != nil {
+	if windows, _ := re.findWindows(strings.Repeat("a", 100), strings.Repeat("a", 100)); windows != nil {
 		t.Errorf("windows of a text without the word: %v", windows)
 	}
 }

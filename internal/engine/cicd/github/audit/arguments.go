@@ -5,14 +5,14 @@ import (
 
 	"github.com/rhysd/actionlint"
 
-	"merlon/internal/engine/cicd/github/flow"
+	"merlon/internal/engine/cicd/github/taint"
 	"merlon/internal/engine/cicd/github/workflow"
 	"merlon/internal/engine/cicd/script"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
 )
 
-// This file finds strangers' texts that a command or the runner takes for more
+// This file finds attackers' texts that a command or the runner takes for more
 // than a text, although the shell does not.
 
 var (
@@ -20,29 +20,30 @@ var (
 	expanded = lazyregexp.New(`"((?:[^"\\]|\\.)*)"`)
 )
 
-// arguments finds strangers' texts in programs of sed and awk: sed's e and w, and
+// checkProgramArguments finds attackers' texts in programs of sed and awk: sed's e and w, and
 // awk's system(), run commands and write files.
-func arguments(p *Pass, b workflow.Body) {
-	for i, s := range live(b) {
-		r := workflow.Run(s)
+func checkProgramArguments(p *Pass, b workflow.Body) {
+	for i, s := range runnableSteps(b) {
+		r := workflow.RunOf(s)
 		if r == nil {
 			continue
 		}
-		for _, l := range script.Lines(r.Run.Value) {
+		for _, l := range script.SplitLines(r.Run.Value) {
 			for _, m := range programs.FindAllStringSubmatch(l.Text, -1) {
 				args, _, _ := strings.Cut(m[2], "<<<")
 				for _, arg := range expanded.FindAllStringSubmatch(args, -1) {
 					if !strings.Contains(arg[1], "$") || plainFile.MatchString(arg[1]) {
 						continue
 					}
-					worst, ok := flow.Worst(p.Flow.Shell(variables(arg[1]), r.Run.Value, flow.Place{Body: b, Step: i}))
-					if !ok || worst.Trust != flow.Anybody {
+					worst, ok := taint.WorstOrigin(p.Flow.ShellOrigins(shellVariables(arg[1]), r.Run.Value,
+						taint.Site{Body: b, Step: i}))
+					if !ok || worst.Trust != taint.Untrusted {
 						continue
 					}
-					at := p.File.Part(r.Run, l.Offset, min(l.Length, len(r.Run.Value)-l.Offset))
-					f := p.finding(at, "", "%s, which anybody can choose, becomes part of a program "+
-						"for %s, %s", worst.Context, m[1], where(b, i))
-					f.Steps = p.path(worst, at, m[1])
+					at := p.File.PartPlace(r.Run, l.Offset, min(l.Length, len(r.Run.Value)-l.Offset))
+					f := p.newFinding(at, "", "%s, which anybody can choose, becomes part of a program "+
+						"for %s, %s", worst.Context, m[1], describeStep(b, i))
+					f.Steps = p.taintPath(worst, at, m[1])
 					p.Out(Rules["argument-injection"], f)
 				}
 			}
@@ -54,44 +55,45 @@ func arguments(p *Pass, b workflow.Body) {
 // file, not a program.
 var plainFile = lazyregexp.New(`^\$\{?\w+\}?$`)
 
-// variables returns the variables of an argument without its expressions, which
+// shellVariables returns the variables of an argument without its expressions, which
 // are the business of another rule.
-func variables(arg string) string {
+func shellVariables(arg string) string {
 	var out strings.Builder
-	for _, v := range script.Variables(arg) {
+	for _, v := range script.ExpandedVariables(arg) {
 		out.WriteString(" $" + v)
 	}
 	return out.String()
 }
 
-// clobbering finds outputs of a step that a stranger's text can overwrite: a line
+// checkOutputClobbering finds outputs of a step that an attacker's text can overwrite: a line
 // break in it begins another output.
-func clobbering(p *Pass, b workflow.Body) {
-	if p.File.Workflow != nil && p.startedBy(privileged) == "" {
+func checkOutputClobbering(p *Pass, b workflow.Body) {
+	if p.File.Workflow != nil && p.startingEvent(privileged) == "" {
 		return
 	}
-	for i, s := range live(b) {
-		r := workflow.Run(s)
+	for i, s := range runnableSteps(b) {
+		r := workflow.RunOf(s)
 		if r == nil {
 			continue
 		}
 		if strings.Contains(r.Run.Value, "::set-output") {
-			p.printed(b, i, r)
+			p.checkPrintedText(b, i, r)
 		}
-		writes := script.Writes(r.Run.Value, "GITHUB_OUTPUT")
+		writes := script.ParseWrites(r.Run.Value, "GITHUB_OUTPUT")
 		for _, w := range writes {
-			if !others(writes, w.Name) || w.Name == "" ||
+			if !writesOtherNames(writes, w.Name) || w.Name == "" ||
 				strings.Contains(r.Run.Value[w.Offset:w.Offset+min(w.Length, len(r.Run.Value)-w.Offset)], "<<") {
 				continue
 			}
-			for _, o := range p.Flow.Shell(w.Value, r.Run.Value, flow.Place{Body: b, Step: i}) {
-				if o.Trust != flow.Anybody || !o.Lines() {
+			for _, o := range p.Flow.ShellOrigins(w.Value, r.Run.Value, taint.Site{Body: b, Step: i}) {
+				if o.Trust != taint.Untrusted || !o.MayHaveLines() {
 					continue
 				}
-				at := p.File.Part(r.Run, w.Offset, min(w.Length, len(r.Run.Value)-w.Offset))
-				f := p.finding(at, finding.Likely, "%s, which anybody can choose and which may have several lines, "+
-					"is written to GITHUB_OUTPUT and can overwrite the other outputs, %s", o.Context, where(b, i))
-				f.Steps = p.path(o, at, "GITHUB_OUTPUT")
+				at := p.File.PartPlace(r.Run, w.Offset, min(w.Length, len(r.Run.Value)-w.Offset))
+				f := p.newFinding(at, finding.Likely, "%s, which anybody can choose and which may have several lines, "+
+					"is written to GITHUB_OUTPUT and can overwrite the other outputs, %s", o.Context,
+					describeStep(b, i))
+				f.Steps = p.taintPath(o, at, "GITHUB_OUTPUT")
 				p.Out(Rules["output-clobbering"], f)
 				break
 			}
@@ -99,7 +101,7 @@ func clobbering(p *Pass, b workflow.Body) {
 	}
 }
 
-func others(writes []script.Write, name string) bool {
+func writesOtherNames(writes []script.Write, name string) bool {
 	for _, w := range writes {
 		if w.Name != "" && !strings.EqualFold(w.Name, name) {
 			return true
@@ -111,10 +113,10 @@ func others(writes []script.Write, name string) bool {
 // shown matches lines that print to the log, where the runner looks for commands.
 var shown = lazyregexp.New(`^(?:echo|printf|cat|ls|head|tail|jq|grep|sed|awk|find)\b[^>]*$`)
 
-// printed finds strangers' texts in the log of a step that sets its outputs there:
+// checkPrintedText finds attackers' texts in the log of a step that sets its outputs there:
 // a line ::set-output in the text is a command like the script's own.
-func (p *Pass) printed(b workflow.Body, i int, r *actionlint.ExecRun) {
-	for _, l := range script.Lines(r.Run.Value) {
+func (p *Pass) checkPrintedText(b workflow.Body, i int, r *actionlint.ExecRun) {
+	for _, l := range script.SplitLines(r.Run.Value) {
 		if !shown.MatchString(l.Text) || strings.Contains(l.Text, "::set-output") {
 			continue
 		}
@@ -122,14 +124,14 @@ func (p *Pass) printed(b workflow.Body, i int, r *actionlint.ExecRun) {
 		if !strings.HasPrefix(text, "echo") && !strings.HasPrefix(text, "printf") {
 			text = "$(" + text + ")"
 		}
-		for _, o := range p.Flow.Shell(text, r.Run.Value, flow.Place{Body: b, Step: i}) {
-			if o.Trust != flow.Anybody || !o.Lines() {
+		for _, o := range p.Flow.ShellOrigins(text, r.Run.Value, taint.Site{Body: b, Step: i}) {
+			if o.Trust != taint.Untrusted || !o.MayHaveLines() {
 				continue
 			}
-			at := p.File.Part(r.Run, l.Offset, min(l.Length, len(r.Run.Value)-l.Offset))
-			f := p.finding(at, finding.Likely, "%s, which anybody can choose, is printed where the step sets its "+
-				"outputs by ::set-output, %s", o.Context, where(b, i))
-			f.Steps = p.path(o, at, "the log")
+			at := p.File.PartPlace(r.Run, l.Offset, min(l.Length, len(r.Run.Value)-l.Offset))
+			f := p.newFinding(at, finding.Likely, "%s, which anybody can choose, is printed where the step sets its "+
+				"outputs by ::set-output, %s", o.Context, describeStep(b, i))
+			f.Steps = p.taintPath(o, at, "the log")
 			p.Out(Rules["output-clobbering"], f)
 			return
 		}

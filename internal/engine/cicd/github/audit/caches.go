@@ -16,8 +16,8 @@ import (
 // This file looks at what is published: whether it is built on caches that others
 // could have filled, and whether it is signed in with a password.
 
-// A cacher is an action that restores a cache.
-type cacher struct {
+// A cacheAction is an action that restores a cache.
+type cacheAction struct {
 	input  string   // that controls it; "" is always
 	def    bool     // without the input
 	off    []string // values of the input that switch it off; nil is "false"
@@ -25,7 +25,7 @@ type cacher struct {
 	needs  string   // another input without which there is no cache
 }
 
-var cachers = map[string]cacher{
+var cachers = map[string]cacheAction{
 	"actions/cache":                             {input: "lookup-only", def: true, off: []string{"true"}},
 	"actions/setup-node":                        {input: "cache", onText: true},
 	"actions/setup-python":                      {input: "cache", onText: true},
@@ -88,9 +88,9 @@ var publishers = map[string][2]string{
 
 var releaseBranch = lazyregexp.New(`(?i)^releas(?:e|es|ing)\b|^release`)
 
-// publishesBy says why the workflow publishes something, or "".
-func (p *Pass) publishesBy(b workflow.Body) string {
-	if p.File.On("release") {
+// publishReason says why the workflow publishes something, or "".
+func (p *Pass) publishReason(b workflow.Body) string {
+	if p.File.StartsOn("release") {
 		return "release starts the workflow"
 	}
 	if e, ok := p.File.Event("push").(*actionlint.WebhookEvent); ok && e != nil {
@@ -103,52 +103,52 @@ func (p *Pass) publishesBy(b workflow.Body) string {
 			return "a release branch starts the workflow"
 		}
 	}
-	for i, s := range live(b) {
-		a := workflow.Uses(s)
+	for i, s := range runnableSteps(b) {
+		a := workflow.UsesOf(s)
 		if a == nil {
 			continue
 		}
-		off, ok := publishers[slug(a.Uses.Value)]
-		if ok && (off[0] == "" || !strings.EqualFold(with(a, off[0]), off[1])) {
+		off, ok := publishers[actionSlug(a.Uses.Value)]
+		if ok && (off[0] == "" || !strings.EqualFold(inputText(a, off[0]), off[1])) {
 			return stepName(b, i) + " publishes"
 		}
 	}
 	return ""
 }
 
-func caches(p *Pass, b workflow.Body) {
+func checkCaches(p *Pass, b workflow.Body) {
 	if p.File.Workflow == nil {
 		return
 	}
-	why := p.publishesBy(b)
+	why := p.publishReason(b)
 	if why == "" {
 		return
 	}
-	for i, s := range live(b) {
-		a := workflow.Uses(s)
-		if a == nil || p.notOnTags(s.If) {
+	for i, s := range runnableSteps(b) {
+		a := workflow.UsesOf(s)
+		if a == nil || p.skipsTags(s.If) {
 			continue
 		}
-		c, ok := cachers[slug(a.Uses.Value)]
+		c, ok := cachers[actionSlug(a.Uses.Value)]
 		if !ok || strings.HasSuffix(strings.Split(a.Uses.Value, "@")[0], "/save") {
 			continue
 		}
-		on, sure := p.restores(a, c)
+		on, sure := p.restoresCache(a, c)
 		if !on {
 			continue
 		}
-		f := p.finding(p.File.Place(a.Uses), "", "%s restores a cache that other jobs may have filled, "+
-			"and %s, %s", slug(a.Uses.Value), why, where(b, i))
-		if !sure || !delivers(b) {
+		f := p.newFinding(p.File.Place(a.Uses), "", "%s restores a cache that other jobs may have filled, "+
+			"and %s, %s", actionSlug(a.Uses.Value), why, describeStep(b, i))
+		if !sure || !deliversOutput(b) {
 			f.Confidence = finding.Uncertain
 		}
 		p.Out(Rules["cache-poisoning"], f)
 	}
 }
 
-// delivers reports whether something of the job gets out of it: a job that only
+// deliversOutput reports whether something of the job gets out of it: a job that only
 // checks, in a workflow that also publishes, leaves nothing to be poisoned.
-func delivers(b workflow.Body) bool {
+func deliversOutput(b workflow.Body) bool {
 	if b.Job == nil || b.Job.Environment != nil {
 		return true
 	}
@@ -159,16 +159,17 @@ func delivers(b workflow.Body) bool {
 			}
 		}
 	}
-	for _, s := range live(b) {
-		if a := workflow.Uses(s); a != nil {
-			name := slug(a.Uses.Value)
+	for _, s := range runnableSteps(b) {
+		if a := workflow.UsesOf(s); a != nil {
+			name := actionSlug(a.Uses.Value)
 			if _, ok := publishers[name]; ok || strings.Contains(name, "upload") || strings.Contains(name, "release") ||
 				strings.Contains(name, "publish") || strings.Contains(name, "deploy") {
 				return true
 			}
 		}
-		if r := workflow.Run(s); r != nil && (publish.MatchString(r.Run.Value) || delivery.MatchString(r.Run.Value)) ||
-			secretIn(s.Env) {
+		if r := workflow.RunOf(s); r != nil && (publish.MatchString(r.Run.Value) ||
+			delivery.MatchString(r.Run.Value)) ||
+			hasSecret(s.Env) {
 			return true
 		}
 	}
@@ -177,9 +178,9 @@ func delivers(b workflow.Body) bool {
 
 var delivery = lazyregexp.New(`(?i)\b(?:publish|deploy|release|upload|(?:docker|git|podman|helm|oras)\s+push|gh\s+release|--push)\b`)
 
-// restores reports whether the action restores a cache, and whether that is sure.
-func (p *Pass) restores(a *actionlint.ExecAction, c cacher) (on, sure bool) {
-	if c.needs != "" && with(a, c.needs) == "" {
+// restoresCache reports whether the action restores a cache, and whether that is sure.
+func (p *Pass) restoresCache(a *actionlint.ExecAction, c cacheAction) (on, sure bool) {
+	if c.needs != "" && inputText(a, c.needs) == "" {
 		return false, true
 	}
 	in := a.Inputs[c.input]
@@ -187,11 +188,11 @@ func (p *Pass) restores(a *actionlint.ExecAction, c cacher) (on, sure bool) {
 		return c.def, true
 	}
 	text := strings.TrimSpace(in.Value.Value)
-	if all := expression.In(text); len(all) > 0 {
-		if v, ok := expression.Constant(all[0].Root); ok && len(all) == 1 {
-			return expression.Truthy(v) != (c.off != nil), true
+	if all := expression.FindAll(text); len(all) > 0 {
+		if v, ok := expression.ConstantValue(all[0].Root); ok && len(all) == 1 {
+			return expression.IsTruthy(v) != (c.off != nil), true
 		}
-		if p.offOnTags(text, c.off != nil) {
+		if p.isOffOnTags(text, c.off != nil) {
 			return false, true
 		}
 		return true, false
@@ -205,9 +206,9 @@ func (p *Pass) restores(a *actionlint.ExecAction, c cacher) (on, sure bool) {
 	return !strings.EqualFold(text, "false"), true
 }
 
-// tagsOnly reports whether only tags and releases start the publishing, so that
+// publishesOnlyTags reports whether only tags and releases start the publishing, so that
 // what depends on the ref is known.
-func (p *Pass) tagsOnly() bool {
+func (p *Pass) publishesOnlyTags() bool {
 	if e, ok := p.File.Event("push").(*actionlint.WebhookEvent); ok && e != nil {
 		return e.Branches.IsEmpty() || !slices.ContainsFunc(e.Branches.Values, func(v *actionlint.String) bool {
 			return releaseBranch.MatchString(v.Value)
@@ -221,11 +222,11 @@ var (
 	notTag = lazyregexp.New(`(?i)!\s*\(?\s*(?:startsWith\(\s*github\.ref\s*,\s*'refs/tags/?|github\.ref_type\s*==\s*'tag'|github\.event_name\s*==\s*'(?:release|push)')|github\.ref_type\s*!=\s*'tag'|github\.event_name\s*(?:!=\s*'(?:release|push)'|==\s*'(?:pull_request|schedule)')|github\.ref\s*==\s*'refs/heads/`)
 )
 
-// offOnTags reports whether an expression switches a cache off when a tag or a
+// isOffOnTags reports whether an expression switches a cache off when a tag or a
 // release starts the workflow. Where the input disables (disables), it must hold
 // on tags instead.
-func (p *Pass) offOnTags(text string, disables bool) bool {
-	if !p.tagsOnly() {
+func (p *Pass) isOffOnTags(text string, disables bool) bool {
+	if !p.publishesOnlyTags() {
 		return false
 	}
 	if disables {
@@ -234,8 +235,8 @@ func (p *Pass) offOnTags(text string, disables bool) bool {
 	return notTag.MatchString(text)
 }
 
-func (p *Pass) notOnTags(cond *actionlint.String) bool {
-	return cond != nil && p.tagsOnly() && notTag.MatchString(cond.Value)
+func (p *Pass) skipsTags(cond *actionlint.String) bool {
+	return cond != nil && p.publishesOnlyTags() && notTag.MatchString(cond.Value)
 }
 
 // publish matches commands that publish with a long-lived password of a registry
@@ -253,29 +254,29 @@ var harmlessPublish = lazyregexp.New(`--dry-run|--help|(?:^|\s)-n(?:\s|$)`)
 // uploads is publish for commands whose program options of the interpreter divide.
 var uploads = lazyregexp.New(`python[\d.]*\s+(?:-\S+\s+)*-m\s+(?:twine\s+upload|poetry\s+publish|hatch\s+publish|uv\s+publish|flit\s+publish)`)
 
-func publishing(p *Pass, b workflow.Body) {
-	signs := p.mayIdentify(b)
-	for i, s := range live(b) {
-		if r := workflow.Run(s); r != nil && !signs {
-			for _, l := range script.Lines(r.Run.Value) {
+func checkPublishing(p *Pass, b workflow.Body) {
+	signs := p.mayRequestIDToken(b)
+	for i, s := range runnableSteps(b) {
+		if r := workflow.RunOf(s); r != nil && !signs {
+			for _, l := range script.SplitLines(r.Run.Value) {
 				if (publish.MatchString(l.Text) || uploads.MatchString(l.Text)) &&
 					!harmlessPublish.MatchString(l.Text) && !strings.HasPrefix(l.Text, "echo ") {
 					p.report("use-trusted-publishing",
-						p.File.Part(r.Run, l.Offset, min(l.Length, len(r.Run.Value)-l.Offset)), "",
-						"%q publishes with a password that does not expire, %s", short(l.Text), where(b, i))
+						p.File.PartPlace(r.Run, l.Offset, min(l.Length, len(r.Run.Value)-l.Offset)), "",
+						"%q publishes with a password that does not expire, %s", shorten(l.Text), describeStep(b, i))
 				}
 			}
 		}
-		if a := workflow.Uses(s); a != nil && passwordPublisher(a) {
+		if a := workflow.UsesOf(s); a != nil && publishesWithPassword(a) {
 			p.report("use-trusted-publishing", p.File.Place(a.Uses), "", "%s signs in with a password that does not "+
-				"expire, %s", slug(a.Uses.Value), where(b, i))
+				"expire, %s", actionSlug(a.Uses.Value), describeStep(b, i))
 		}
 	}
 }
 
-// mayIdentify reports whether the job may ask for an identity token, which is how
+// mayRequestIDToken reports whether the job may ask for an identity token, which is how
 // one publishes without a password.
-func (p *Pass) mayIdentify(b workflow.Body) bool {
+func (p *Pass) mayRequestIDToken(b workflow.Body) bool {
 	if b.Job == nil {
 		return false
 	}
@@ -293,15 +294,15 @@ func (p *Pass) mayIdentify(b workflow.Body) bool {
 	return s != nil && s.Value != nil && s.Value.Value == "write"
 }
 
-// passwordPublisher reports whether the action publishes with a password.
-func passwordPublisher(a *actionlint.ExecAction) bool {
-	has := func(name string) bool { return with(a, name) != "" }
-	switch slug(a.Uses.Value) {
+// publishesWithPassword reports whether the action publishes with a password.
+func publishesWithPassword(a *actionlint.ExecAction) bool {
+	has := func(name string) bool { return inputText(a, name) != "" }
+	switch actionSlug(a.Uses.Value) {
 	case "pypa/gh-action-pypi-publish":
-		url := with(a, "repository-url") + with(a, "repository_url")
+		url := inputText(a, "repository-url") + inputText(a, "repository_url")
 		return has("password") && (url == "" || strings.Contains(url, "pypi.org"))
 	case "rubygems/release-gem":
-		return with(a, "setup-trusted-publisher") == "false"
+		return inputText(a, "setup-trusted-publisher") == "false"
 	case "rubygems/configure-rubygems-credentials":
 		return has("api-token")
 	case "js-devtools/npm-publish":
@@ -309,8 +310,9 @@ func passwordPublisher(a *actionlint.ExecAction) bool {
 	case "katyo/publish-crates":
 		return has("registry-token")
 	case "actions/setup-node":
-		url := strings.TrimSuffix(with(a, "registry-url"), "/")
-		return strings.EqualFold(with(a, "always-auth"), "true") && (url == "" || url == "https://registry.npmjs.org")
+		url := strings.TrimSuffix(inputText(a, "registry-url"), "/")
+		return strings.EqualFold(inputText(a, "always-auth"), "true") &&
+			(url == "" || url == "https://registry.npmjs.org")
 	}
 	return false
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/rhysd/actionlint"
 
-	"merlon/internal/engine/cicd/github/flow"
+	"merlon/internal/engine/cicd/github/taint"
 	"merlon/internal/engine/cicd/github/workflow"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
@@ -14,22 +14,22 @@ import (
 // This file looks at what is checked out, what is left of it on the disk, and
 // what is run of it.
 
-// checkouts finds credentials that a checkout leaves behind.
-func checkouts(p *Pass, b workflow.Body) {
-	for i, s := range live(b) {
-		a := workflow.Uses(s)
-		if a == nil || slug(a.Uses.Value) != "actions/checkout" {
+// checkCheckouts finds credentials that a checkout leaves behind.
+func checkCheckouts(p *Pass, b workflow.Body) {
+	for i, s := range runnableSteps(b) {
+		a := workflow.UsesOf(s)
+		if a == nil || actionSlug(a.Uses.Value) != "actions/checkout" {
 			continue
 		}
-		keep := with(a, "persist-credentials")
+		keep := inputText(a, "persist-credentials")
 		if strings.EqualFold(keep, "false") {
 			continue
 		}
-		f := p.finding(p.atStep(s), "", "The checkout leaves its token on the disk for all later "+
-			"steps, %s", where(b, i))
-		if up := uploadsAll(b.Steps[i+1:], with(a, "path")); up != nil && before(a.Uses.Value, 6) {
-			f.Message = "The checkout leaves its token in .git/config, and " + stepName(b, index(b, up)) +
-				" uploads the whole folder with it, " + where(b, i)
+		f := p.newFinding(p.stepPlace(s), "", "The checkout leaves its token on the disk for all later "+
+			"steps, %s", describeStep(b, i))
+		if up := uploadsAll(b.Steps[i+1:], inputText(a, "path")); up != nil && isBelowMajor(a.Uses.Value, 6) {
+			f.Message = "The checkout leaves its token in .git/config, and " + stepName(b, stepIndex(b, up)) +
+				" uploads the whole folder with it, " + describeStep(b, i)
 			f.Severity, f.Confidence = finding.High, finding.Certain
 		} else if keep != "" {
 			f.Confidence = finding.Uncertain
@@ -38,11 +38,11 @@ func checkouts(p *Pass, b workflow.Body) {
 	}
 }
 
-func with(a *actionlint.ExecAction, name string) string {
-	return strings.TrimSpace(workflow.With(a, name))
+func inputText(a *actionlint.ExecAction, name string) string {
+	return strings.TrimSpace(workflow.InputText(a, name))
 }
 
-func index(b workflow.Body, s *actionlint.Step) int {
+func stepIndex(b workflow.Body, s *actionlint.Step) int {
 	for i := range b.Steps {
 		if b.Steps[i] == s {
 			return i
@@ -51,9 +51,9 @@ func index(b workflow.Body, s *actionlint.Step) int {
 	return 0
 }
 
-// before reports whether the version that uses names, by ref or by what is known
+// isBelowMajor reports whether the version that uses names, by ref or by what is known
 // of it, is below the major version. What cannot be told counts as below.
-func before(uses string, major int) bool {
+func isBelowMajor(uses string, major int) bool {
 	_, ref, _ := strings.Cut(uses, "@")
 	m := majorVersion.FindStringSubmatch(ref)
 	if m == nil {
@@ -67,19 +67,20 @@ var majorVersion = lazyregexp.New(`^v?(\d+)(?:\.|$)`)
 // uploadsAll returns the step that uploads the whole checkout as an artifact.
 func uploadsAll(steps []*actionlint.Step, path string) *actionlint.Step {
 	for _, s := range steps {
-		a := workflow.Uses(s)
-		if a == nil || slug(a.Uses.Value) != "actions/upload-artifact" || with(a, "include-hidden-files") == "false" {
+		a := workflow.UsesOf(s)
+		if a == nil || actionSlug(a.Uses.Value) != "actions/upload-artifact" ||
+			inputText(a, "include-hidden-files") == "false" {
 			continue
 		}
-		for _, up := range strings.Fields(with(a, "path")) {
+		for _, up := range strings.Fields(inputText(a, "path")) {
 			up = strings.TrimSuffix(strings.TrimPrefix(up, "./"), "/")
 			if up == "." || up == "" || up == "${{github.workspace}}" || up == path && path != "" || up == "*" ||
 				up == "**" || up == ".git" {
 				return s
 			}
 		}
-		if strings.Contains(with(a, "path"), "github.workspace }}") &&
-			!strings.Contains(with(a, "path"), "github.workspace }}/") {
+		if strings.Contains(inputText(a, "path"), "github.workspace }}") &&
+			!strings.Contains(inputText(a, "path"), "github.workspace }}/") {
 			return s
 		}
 	}
@@ -91,34 +92,35 @@ var (
 	asked  = lazyregexp.New(`(?i)label|author_association|head\.repo\.(?:full_name|fork|owner)|head_repository|\bpermission|github\.repository\b|user\.login|actor\b|safe`)
 )
 
-// untrustedCheckout finds workflows that strangers start with full rights and
-// that fetch, and run, what the strangers propose.
-func untrustedCheckout(p *Pass, b workflow.Body) {
-	event := p.startedBy([]string{"pull_request_target", "workflow_run", "issue_comment"})
+// checkUntrustedCheckout finds workflows that attackers start with full rights and
+// that fetch, and run, what the attackers propose.
+func checkUntrustedCheckout(p *Pass, b workflow.Body) {
+	event := p.startingEvent([]string{"pull_request_target", "workflow_run", "issue_comment"})
 	if event == "" {
 		return
 	}
-	for i, s := range live(b) {
-		what, ok := p.Flow.Fetches(flow.Place{Body: b, Step: i})
-		what = short(what)
+	for i, s := range runnableSteps(b) {
+		what, ok := p.Flow.FetchesUntrusted(taint.Site{Body: b, Step: i})
+		what = shorten(what)
 		if !ok {
 			continue
 		}
-		f := p.finding(p.atStep(s), "", "%s fetches %s, which a stranger wrote, %s", event, what, where(b, i))
-		runs, ok := p.runsAfter(b, i)
+		f := p.newFinding(p.stepPlace(s), "", "%s fetches %s, which a stranger wrote, %s", event, what,
+			describeStep(b, i))
+		runs, ok := p.runsCheckout(b, i)
 		switch {
 		case ok:
 			f.Message = event + " fetches " + what + ", which a stranger wrote, with the secrets of this " +
-				"repository, and " + stepName(b, runs) + " runs it, " + where(b, i)
+				"repository, and " + stepName(b, runs) + " runs it, " + describeStep(b, i)
 			f.Steps = []finding.Step{
-				{Kind: finding.Source, Message: "fetches " + what, Location: location(p.File.Path, p.atStep(s))},
+				{Kind: finding.Source, Message: "fetches " + what, Location: locationOf(p.File.Path, p.stepPlace(s))},
 				{Kind: finding.Sink, Message: "runs what was fetched",
-					Location: location(p.File.Path, p.atStep(b.Steps[runs]))},
+					Location: locationOf(p.File.Path, p.stepPlace(b.Steps[runs]))},
 			}
 		default:
 			f.Severity, f.Confidence = finding.Medium, finding.Likely
 		}
-		if guarded(p, b, s) {
+		if isGuarded(p, b, s) {
 			f.Severity, f.Confidence = finding.Medium, finding.Uncertain
 		}
 		p.Out(Rules["untrusted-checkout"], f)
@@ -126,16 +128,17 @@ func untrustedCheckout(p *Pass, b workflow.Body) {
 	}
 }
 
-// guarded reports whether a condition, an environment, or a check of permissions
+// isGuarded reports whether a condition, an environment, or a check of permissions
 // lets somebody decide: of the step, its job, or a job that it waits for.
-func guarded(p *Pass, b workflow.Body, s *actionlint.Step) bool {
+func isGuarded(p *Pass, b workflow.Body, s *actionlint.Step) bool {
 	if s.If != nil && asked.MatchString(s.If.Value) {
 		return true
 	}
 	if b.Job == nil {
 		return false
 	}
-	if b.Job.Environment != nil || b.Job.If != nil && asked.MatchString(b.Job.If.Value) || checked(b.Steps, s) {
+	if b.Job.Environment != nil || b.Job.If != nil && asked.MatchString(b.Job.If.Value) ||
+		isPermissionChecked(b.Steps, s) {
 		return true
 	}
 	if b.Job.If != nil && strings.Contains(b.Job.If.Value, "always()") && !strings.Contains(b.Job.If.Value, "needs.") {
@@ -143,7 +146,8 @@ func guarded(p *Pass, b workflow.Body, s *actionlint.Step) bool {
 	}
 	for _, need := range b.Job.Needs {
 		j := p.File.Workflow.Jobs[strings.ToLower(need.Value)]
-		if j != nil && (j.Environment != nil || j.If != nil && asked.MatchString(j.If.Value) || checked(j.Steps, nil)) {
+		if j != nil && (j.Environment != nil || j.If != nil && asked.MatchString(j.If.Value) ||
+			isPermissionChecked(j.Steps, nil)) {
 			return true
 		}
 	}
@@ -151,23 +155,24 @@ func guarded(p *Pass, b workflow.Body, s *actionlint.Step) bool {
 }
 
 // checkers lists actions that fail, or tell, when the actor lacks a permission.
-var checkers = words(`actions-cool/check-user-permission prince-chrismc/check-actor-permissions-action lannonbr/repo-permission-check-action
+var checkers = wordSet(`actions-cool/check-user-permission prince-chrismc/check-actor-permissions-action lannonbr/repo-permission-check-action
 	themoddinginquisition/actions-team-membership tspascoal/get-user-teams-membership skjnldsv/check-actor-permission sushichop/action-repository-permission
 	im-open/is-actor-authorized github/command github/branch-deploy 74th/workflow-permission-action peter-evans/slash-command-dispatch`)
 
 var permission = lazyregexp.New(`collaborators/.{1,80}?/permission|getCollaboratorPermissionLevel|getMembershipForUserInOrg|/memberships/|author_association|authorAssociation|checkMembershipForUser`)
 
-// checked reports whether a step before s looks at the permissions of the actor.
-func checked(steps []*actionlint.Step, s *actionlint.Step) bool {
+// isPermissionChecked reports whether a step before s looks at the permissions of the actor.
+func isPermissionChecked(steps []*actionlint.Step, s *actionlint.Step) bool {
 	for _, e := range steps {
 		if e == s {
 			return false
 		}
-		if r := workflow.Run(e); r != nil && permission.MatchString(r.Run.Value) {
+		if r := workflow.RunOf(e); r != nil && permission.MatchString(r.Run.Value) {
 			return true
 		}
-		if a := workflow.Uses(e); a != nil {
-			if checkers[slug(a.Uses.Value)] || permission.MatchString(with(a, "script")+with(a, "route")) {
+		if a := workflow.UsesOf(e); a != nil {
+			if checkers[actionSlug(a.Uses.Value)] ||
+				permission.MatchString(inputText(a, "script")+inputText(a, "route")) {
 				return true
 			}
 		}
@@ -175,22 +180,22 @@ func checked(steps []*actionlint.Step, s *actionlint.Step) bool {
 	return false
 }
 
-// runsAfter returns the first step behind i that runs what is in the folder.
-func (p *Pass) runsAfter(b workflow.Body, i int) (int, bool) {
-	if r := workflow.Run(b.Steps[i]); r != nil && builds.MatchString(r.Run.Value) {
+// runsCheckout returns the first step behind i that runs what is in the folder.
+func (p *Pass) runsCheckout(b workflow.Body, i int) (int, bool) {
+	if r := workflow.RunOf(b.Steps[i]); r != nil && builds.MatchString(r.Run.Value) {
 		return i, true
 	}
-	path := folder(b.Steps[i])
+	path := stepFolder(b.Steps[i])
 	for n := i + 1; n < len(b.Steps); n++ {
 		s := b.Steps[n]
-		if never(s.If) || !within(b, s, path) {
+		if isNeverTrue(s.If) || !worksInFolder(b, s, path) {
 			continue
 		}
-		if r := workflow.Run(s); r != nil && builds.MatchString(r.Run.Value) {
+		if r := workflow.RunOf(s); r != nil && builds.MatchString(r.Run.Value) {
 			return n, true
 		}
-		if a := workflow.Uses(s); a != nil && (strings.HasPrefix(a.Uses.Value, "./") ||
-			buildActions[slug(a.Uses.Value)]) {
+		if a := workflow.UsesOf(s); a != nil && (strings.HasPrefix(a.Uses.Value, "./") ||
+			buildActions[actionSlug(a.Uses.Value)]) {
 			return n, true
 		}
 	}

@@ -14,40 +14,40 @@ import (
 
 // This file looks at conditions that do not decide what they seem to.
 
-func conditions(p *Pass, b workflow.Body) {
+func checkConditions(p *Pass, b workflow.Body) {
 	if b.Job != nil && b.Job.If != nil {
-		p.condition(b.Job.If, inJob(b.Job))
+		p.checkCondition(b.Job.If, describeJob(b.Job))
 	}
-	for i, s := range live(b) {
+	for i, s := range runnableSteps(b) {
 		if s.If != nil {
-			p.condition(s.If, where(b, i))
+			p.checkCondition(s.If, describeStep(b, i))
 		}
 	}
 }
 
-func (p *Pass) condition(s *actionlint.String, where string) {
-	all := expression.In(s.Value)
+func (p *Pass) checkCondition(s *actionlint.String, where string) {
+	all := expression.FindAll(s.Value)
 	if len(all) > 0 && (len(all) > 1 || all[0].Length != len(s.Value)) {
 		p.report("unsound-condition", p.File.Place(s), "", "The condition is always true: there is text around the "+
 			"expression, %s", where)
 	}
 	if len(all) == 0 {
-		root := expression.Condition(s.Value)
+		root := expression.ParseCondition(s.Value)
 		if root != nil {
-			p.parts(root, s, 0, len(s.Value), where)
+			p.checkConditionParts(root, s, 0, len(s.Value), where)
 		}
 		return
 	}
 	for _, e := range all {
 		if e.Root != nil {
-			p.parts(e.Root, s, e.Offset, e.Length, where)
+			p.checkConditionParts(e.Root, s, e.Offset, e.Length, where)
 		}
 	}
 }
 
-// parts looks at the comparisons and calls of a condition.
-func (p *Pass) parts(root actionlint.ExprNode, s *actionlint.String, offset, length int, where string) {
-	at := p.File.Part(s, offset, length)
+// checkConditionParts checks the comparisons and calls of a condition.
+func (p *Pass) checkConditionParts(root actionlint.ExprNode, s *actionlint.String, offset, length int, where string) {
+	at := p.File.PartPlace(s, offset, length)
 	spoofed, loose := false, ""
 	actionlint.VisitExprNode(root, func(n, _ actionlint.ExprNode, entering bool) {
 		if !entering {
@@ -56,14 +56,14 @@ func (p *Pass) parts(root actionlint.ExprNode, s *actionlint.String, offset, len
 		switch n := n.(type) {
 		case *actionlint.CompareOpNode:
 			spoofed = spoofed || n.Kind == actionlint.CompareOpNodeKindEq &&
-				(botCheck(n.Left, n.Right) || botCheck(n.Right, n.Left))
+				(isBotCheck(n.Left, n.Right) || isBotCheck(n.Right, n.Left))
 		case *actionlint.FuncCallNode:
 			if callee := strings.ToLower(n.Callee); len(n.Args) == 2 && (callee == "contains" || callee == "endswith" ||
 				callee == "startswith") {
-				spoofed = spoofed || callee != "contains" && botCheck(n.Args[0], n.Args[1]) || callee == "contains" &&
-					botCheck(n.Args[0], n.Args[1])
+				spoofed = spoofed || callee != "contains" && isBotCheck(n.Args[0], n.Args[1]) || callee == "contains" &&
+					isBotCheck(n.Args[0], n.Args[1])
 				if _, text := n.Args[0].(*actionlint.StringNode); text && callee == "contains" {
-					if path := expression.Path(n.Args[1]); path != "" {
+					if path := expression.ContextPath(n.Args[1]); path != "" {
 						loose = path
 					}
 				}
@@ -71,16 +71,16 @@ func (p *Pass) parts(root actionlint.ExprNode, s *actionlint.String, offset, len
 		}
 	})
 	if spoofed {
-		f := p.finding(at, "", "The actor of the last event is taken for the author, %s", where)
-		if p.startedBy(privileged) == "" {
+		f := p.newFinding(at, "", "The actor of the last event is taken for the author, %s", where)
+		if p.startingEvent(privileged) == "" {
 			f.Severity, f.Confidence = finding.Low, finding.Uncertain
-		} else if !dominates(root) {
+		} else if !dominatesCondition(root) {
 			f.Confidence = finding.Likely
 		}
 		p.Out(Rules["spoofable-actor"], f)
 	}
 	if loose != "" {
-		f := p.finding(at, "", "contains looks for %s within a text, so that a part of a listed name passes "+
+		f := p.newFinding(at, "", "contains looks for %s within a text, so that a part of a listed name passes "+
 			"too, %s", loose, where)
 		if !chosen.MatchString(loose) {
 			f.Severity, f.Confidence = finding.Low, finding.Uncertain
@@ -98,13 +98,13 @@ var (
 	botNames = lazyregexp.New(`(?i)\[bot\]'?$`)
 )
 
-// botCheck reports whether the operands compare the actor with a bot.
-func botCheck(context, value actionlint.ExprNode) bool {
-	path := expression.Path(context)
+// isBotCheck reports whether the operands compare the actor with a bot.
+func isBotCheck(context, value actionlint.ExprNode) bool {
+	path := expression.ContextPath(context)
 	if !actor.MatchString(path) {
 		return false
 	}
-	v, ok := expression.Constant(value)
+	v, ok := expression.ConstantValue(value)
 	if !ok {
 		return false
 	}
@@ -117,21 +117,21 @@ func botCheck(context, value actionlint.ExprNode) bool {
 	return false
 }
 
-// dominates reports whether the comparison alone can make the condition true.
-func dominates(root actionlint.ExprNode) bool {
+// dominatesCondition reports whether the comparison alone can make the condition true.
+func dominatesCondition(root actionlint.ExprNode) bool {
 	l, ok := root.(*actionlint.LogicalOpNode)
 	return !ok || l.Kind == actionlint.LogicalOpNodeKindOr
 }
 
-// expressions looks at every expression of the file: which secrets it takes, and
+// checkExpressions checks every expression of the file: which secrets it takes, and
 // whether it says plainly what it means.
-func expressions(p *Pass) {
-	p.scalars(func(n *document.Node) {
-		for _, e := range expression.In(n.Value) {
+func checkExpressions(p *Pass) {
+	p.visitScalars(func(n *document.Node) {
+		for _, e := range expression.FindAll(n.Value) {
 			if e.Root == nil {
 				continue
 			}
-			p.expression(e.Root, func() document.Place { return p.File.Source.Part(n, e.Offset, e.Length) })
+			p.checkExpression(e.Root, func() document.Place { return p.File.Source.Part(n, e.Offset, e.Length) })
 		}
 	})
 	for _, b := range p.File.Bodies() { // conditions without braces
@@ -148,16 +148,16 @@ func expressions(p *Pass) {
 			if strings.Contains(c.Value, "${{") {
 				continue
 			}
-			root := expression.Condition(c.Value)
+			root := expression.ParseCondition(c.Value)
 			if _, plain := root.(*actionlint.BoolNode); root != nil &&
 				!plain { // if: false is how people switch things off
-				p.expression(root, func() document.Place { return p.File.Place(c) })
+				p.checkExpression(root, func() document.Place { return p.File.Place(c) })
 			}
 		}
 	}
 }
 
-func (p *Pass) expression(root actionlint.ExprNode, at func() document.Place) {
+func (p *Pass) checkExpression(root actionlint.ExprNode, at func() document.Place) {
 	var allSecrets, unredacted, roundabout, falsy bool
 	actionlint.VisitExprNode(root, func(n, parent actionlint.ExprNode, entering bool) {
 		if !entering {
@@ -168,14 +168,14 @@ func (p *Pass) expression(root actionlint.ExprNode, at func() document.Place) {
 			_, member := parent.(*actionlint.ObjectDerefNode)
 			x, indexed := parent.(*actionlint.IndexAccessNode)
 			if indexed && x.Operand == actionlint.ExprNode(n) {
-				_, member = expression.Constant(x.Index)
+				_, member = expression.ConstantValue(x.Index)
 			}
 			allSecrets = allSecrets || strings.EqualFold(n.Name, "secrets") && !member
 		case *actionlint.FuncCallNode:
-			unredacted = unredacted || fromSecret(n)
-			roundabout = roundabout || reducible(n)
+			unredacted = unredacted || readsSecret(n)
+			roundabout = roundabout || isReducible(n)
 		case *actionlint.LogicalOpNode:
-			falsy = falsy || ternary(n)
+			falsy = falsy || isBrokenTernary(n)
 		}
 	})
 	if allSecrets {
@@ -185,7 +185,7 @@ func (p *Pass) expression(root actionlint.ExprNode, at func() document.Place) {
 	if unredacted {
 		p.report("unredacted-secret", at(), "", "A part of a secret is taken out; the log hides only the whole")
 	}
-	if roundabout || constantRoot(root) {
+	if roundabout || isConstantRoot(root) {
 		p.report("obfuscation", at(), "", "The expression says in a roundabout way what is always the same")
 	}
 	if falsy {
@@ -194,14 +194,15 @@ func (p *Pass) expression(root actionlint.ExprNode, at func() document.Place) {
 	}
 }
 
-// fromSecret reports whether the call takes a secret apart.
-func fromSecret(c *actionlint.FuncCallNode) bool {
-	return strings.EqualFold(c.Callee, "fromjson") && len(c.Args) == 1 && strings.HasPrefix(expression.Path(c.Args[0]),
-		"secrets.")
+// readsSecret reports whether the call takes a secret apart.
+func readsSecret(c *actionlint.FuncCallNode) bool {
+	return strings.EqualFold(c.Callee, "fromjson") && len(c.Args) == 1 &&
+		strings.HasPrefix(expression.ContextPath(c.Args[0]),
+			"secrets.")
 }
 
-// ternary reports whether the node is a && b || c with a b that is never true.
-func ternary(n *actionlint.LogicalOpNode) bool {
+// isBrokenTernary reports whether the node is a && b || c with a b that is never true.
+func isBrokenTernary(n *actionlint.LogicalOpNode) bool {
 	if n.Kind != actionlint.LogicalOpNodeKindOr {
 		return false
 	}
@@ -209,16 +210,16 @@ func ternary(n *actionlint.LogicalOpNode) bool {
 	if !ok || l.Kind != actionlint.LogicalOpNodeKindAnd {
 		return false
 	}
-	v, ok := expression.Constant(l.Right)
-	if !ok || expression.Truthy(v) {
+	v, ok := expression.ConstantValue(l.Right)
+	if !ok || expression.IsTruthy(v) {
 		return false
 	}
-	r, ok := expression.Constant(n.Right)
+	r, ok := expression.ConstantValue(n.Right)
 	return !ok || r != v // the same in both cases harms nobody
 }
 
-// reducible reports whether a call gives a fixed text, or undoes another.
-func reducible(c *actionlint.FuncCallNode) bool {
+// isReducible reports whether a call gives a fixed text, or undoes another.
+func isReducible(c *actionlint.FuncCallNode) bool {
 	callee := strings.ToLower(c.Callee)
 	if len(c.Args) == 1 && (callee == "fromjson" || callee == "tojson") {
 		if inner, ok := c.Args[0].(*actionlint.FuncCallNode); ok {
@@ -232,8 +233,8 @@ func reducible(c *actionlint.FuncCallNode) bool {
 		return false
 	}
 	for _, a := range c.Args {
-		if _, ok := expression.Constant(a); !ok {
-			if inner, ok := a.(*actionlint.FuncCallNode); !ok || !reducible(inner) {
+		if _, ok := expression.ConstantValue(a); !ok {
+			if inner, ok := a.(*actionlint.FuncCallNode); !ok || !isReducible(inner) {
 				return false
 			}
 		}
@@ -246,16 +247,16 @@ func reducible(c *actionlint.FuncCallNode) bool {
 	return len(c.Args) > 0
 }
 
-// constantRoot reports whether the whole expression is a fixed value.
-func constantRoot(root actionlint.ExprNode) bool {
-	_, ok := expression.Constant(root)
+// isConstantRoot reports whether the whole expression is a fixed value.
+func isConstantRoot(root actionlint.ExprNode) bool {
+	_, ok := expression.ConstantValue(root)
 	return ok
 }
 
-// secretsOutside finds secrets that no environment guards.
-func secretsOutside(p *Pass, b workflow.Body) {
+// checkSecretsOutsideEnvironment finds secrets that no environment guards.
+func checkSecretsOutsideEnvironment(p *Pass, b workflow.Body) {
 	if b.Job == nil || b.Job.Environment != nil || b.Job.WorkflowCall != nil || len(p.File.Workflow.On) == 1 &&
-		p.File.On("workflow_call") {
+		p.File.StartsOn("workflow_call") {
 		return
 	}
 	jobs := p.File.Doc.Get("jobs")
@@ -264,11 +265,11 @@ func secretsOutside(p *Pass, b workflow.Body) {
 			continue
 		}
 		e.Value.Walk(func(n *document.Node) bool {
-			for _, x := range expression.In(n.Value) {
-				for _, u := range expression.All(x.Root) {
+			for _, x := range expression.FindAll(n.Value) {
+				for _, u := range expression.AllUses(x.Root) {
 					if strings.HasPrefix(u.Path, "secrets.") && u.Path != "secrets.github_token" {
 						p.report("secrets-outside-environment", p.File.Source.Part(n, x.Offset, x.Length), "",
-							"%s is not bound to an environment, %s", u.Path, inJob(b.Job))
+							"%s is not bound to an environment, %s", u.Path, describeJob(b.Job))
 						break
 					}
 				}

@@ -9,7 +9,7 @@ import (
 // This file is what is known of well-known actions. It names facts that their
 // own pages state.
 
-func words(list string) map[string]bool {
+func wordSet(list string) map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(list) {
 		m[w] = true
@@ -18,7 +18,7 @@ func words(list string) map[string]bool {
 }
 
 // popular lists actions whose names others imitate.
-var popular = words(`actions/checkout actions/setup-node actions/setup-python actions/setup-java actions/setup-go actions/setup-dotnet
+var popular = wordSet(`actions/checkout actions/setup-node actions/setup-python actions/setup-java actions/setup-go actions/setup-dotnet
 	actions/cache actions/upload-artifact actions/download-artifact actions/github-script actions/labeler actions/stale
 	actions/configure-pages actions/deploy-pages actions/upload-pages-artifact actions/create-github-app-token actions/first-interaction
 	actions/attest-build-provenance actions/dependency-review-action actions/add-to-project github/codeql-action docker/login-action
@@ -92,14 +92,14 @@ var superfluous = map[string]string{
 // that fixes it.
 var fetches = map[string]string{"aquasecurity/setup-trivy": "version", "1password/load-secrets-action": "version"}
 
-// A flaw is a known flaw of an action, from the reviewed advisories of GitHub.
-type flaw struct {
+// A knownVulnerability is a known vulnerability of an action, from the reviewed advisories of GitHub.
+type knownVulnerability struct {
 	action, from, fixed, id, what string
 	severity                      finding.Severity
 }
 
 // flawed is what is known without any vulnerability data.
-var flawed = []flaw{
+var flawed = []knownVulnerability{
 	{"tj-actions/changed-files", "0", "46.0.1", "CVE-2025-30066", "tags were moved to code that prints secrets into " +
 		"the log", finding.High},
 	{"tj-actions/changed-files", "0", "41.0.0", "CVE-2023-51664", "names of files run as commands", finding.High},

@@ -7,7 +7,7 @@ import (
 
 	"merlon/internal/document"
 	"merlon/internal/engine/cicd/github/expression"
-	"merlon/internal/engine/cicd/github/flow"
+	"merlon/internal/engine/cicd/github/taint"
 	"merlon/internal/engine/cicd/github/workflow"
 	"merlon/internal/engine/cicd/script"
 	"merlon/internal/finding"
@@ -17,74 +17,75 @@ import (
 // This file looks at what scripts do: to the variables of later steps, with code
 // from the network, with packages, and with secrets in their logs.
 
-// environmentFiles finds values of others that become variables or folders of
+// checkEnvironmentFiles finds values of others that become variables or folders of
 // commands for the steps that follow.
-func environmentFiles(p *Pass, b workflow.Body) {
-	event := p.startedBy(privileged)
+func checkEnvironmentFiles(p *Pass, b workflow.Body) {
+	event := p.startingEvent(privileged)
 	if event == "" && p.File.Workflow != nil {
 		return
 	}
-	for i, s := range live(b) {
-		if a := workflow.Uses(s); a != nil {
-			p.loaded(b, i, a)
+	for i, s := range runnableSteps(b) {
+		if a := workflow.UsesOf(s); a != nil {
+			p.checkLoadedEnvironment(b, i, a)
 		}
-		r := workflow.Run(s)
+		r := workflow.RunOf(s)
 		if r == nil {
 			continue
 		}
 		for _, file := range []string{"GITHUB_ENV", "GITHUB_PATH"} {
-			for _, w := range script.Writes(r.Run.Value, file) {
-				p.environmentWrite(b, i, file, w, event)
+			for _, w := range script.ParseWrites(r.Run.Value, file) {
+				p.checkEnvironmentWrite(b, i, file, w, event)
 			}
 		}
 	}
 }
 
-func (p *Pass) environmentWrite(b workflow.Body, i int, file string, w script.Write, event string) {
+func (p *Pass) checkEnvironmentWrite(b workflow.Body, i int, file string, w script.Write, event string) {
 	value := w.Value
-	if w.Name == "" && len(script.Reads(value)) > 0 {
+	if w.Name == "" && len(script.ParseReads(value)) > 0 {
 		value = "$(" + value + ")" // the whole of a file, a line of it each
 	}
-	r := workflow.Run(b.Steps[i])
-	worst, _ := flow.Worst(p.Flow.Shell(value, r.Run.Value, flow.Place{Body: b, Step: i}))
+	r := workflow.RunOf(b.Steps[i])
+	worst, _ := taint.WorstOrigin(p.Flow.ShellOrigins(value, r.Run.Value, taint.Site{Body: b, Step: i}))
 	fixed := !strings.ContainsAny(w.Value, "$`%") && !strings.Contains(w.Value, "|") && w.Name != "" ||
 		!strings.ContainsAny(w.Value, "$`%|<")
-	if fixed && worst.Trust != flow.Anybody || w.Name == "" && file == "GITHUB_PATH" && ownFolder.MatchString(w.Value) {
+	if fixed && worst.Trust != taint.Untrusted || w.Name == "" && file == "GITHUB_PATH" &&
+		ownFolder.MatchString(w.Value) {
 		return
 	}
-	at := p.File.Part(r.Run, w.Offset, min(w.Length, len(r.Run.Value)-w.Offset))
-	f := p.finding(at, "", "A value that is not fixed is written to %s, %s", file, where(b, i))
+	at := p.File.PartPlace(r.Run, w.Offset, min(w.Length, len(r.Run.Value)-w.Offset))
+	f := p.newFinding(at, "", "A value that is not fixed is written to %s, %s", file, describeStep(b, i))
 	if event != "" {
 		f.Message += ", and " + event + " lets strangers start it"
 	}
 	switch {
-	case worst.Trust == flow.Anybody:
-		f.Message = worst.Context + ", which anybody can choose, is written to " + file + ", " + where(b, i)
+	case worst.Trust == taint.Untrusted:
+		f.Message = worst.Context + ", which anybody can choose, is written to " + file + ", " + describeStep(b, i)
 		f.Severity, f.Confidence = finding.High, finding.Certain
 		if worst.OneLine && file == "GITHUB_ENV" && w.Name != "" {
 			f.Severity, f.Confidence = finding.Medium, finding.Uncertain // no further variables can be added
 		}
-		f.Steps = p.path(worst, at, file)
+		f.Steps = p.taintPath(worst, at, file)
 	case event == "":
 		f.Severity, f.Confidence = finding.Low, finding.Uncertain
-	case worst.Trust == flow.Safe && worst.Context != "", worst.OneLine:
+	case worst.Trust == taint.Safe && worst.Context != "", worst.OneLine:
 		f.Confidence = finding.Uncertain
 	}
 	p.Out(Rules["environment-injection"], f)
 }
 
 // loaders lists actions that make variables of what a file holds.
-var loaders = words(`aarcangeli/load-dotenv xom9ikk/dotenv falti/dotenv-action cardinalby/export-env-action c-py/action-dotenv-to-setenv`)
+var loaders = wordSet(`aarcangeli/load-dotenv xom9ikk/dotenv falti/dotenv-action cardinalby/export-env-action c-py/action-dotenv-to-setenv`)
 
-// loaded finds actions that make variables of strangers' files, and scripts of
-// actions/github-script that make them of strangers' texts.
-func (p *Pass) loaded(b workflow.Body, i int, a *actionlint.ExecAction) {
-	at := flow.Place{Body: b, Step: i}
-	name := slug(a.Uses.Value)
+// checkLoadedEnvironment finds actions that make variables of attackers' files, and scripts of
+// actions/github-script that make them of attackers' texts.
+func (p *Pass) checkLoadedEnvironment(b workflow.Body, i int, a *actionlint.ExecAction) {
+	at := taint.Site{Body: b, Step: i}
+	name := actionSlug(a.Uses.Value)
 	if loaders[name] {
-		if o, ok := p.Flow.Foreign(at); ok {
-			f := p.finding(p.File.Place(a.Uses), "", "%s makes variables of a file of %s, which anybody can "+
-				"choose, %s", name, short(o.Context), where(b, i))
+		if o, ok := p.Flow.UntrustedFiles(at); ok {
+			f := p.newFinding(p.File.Place(a.Uses), "", "%s makes variables of a file of %s, which anybody can "+
+				"choose, %s", name, shorten(o.Context), describeStep(b, i))
 			f.Severity, f.Confidence = finding.High, finding.Likely
 			p.Out(Rules["environment-injection"], f)
 		}
@@ -92,9 +93,9 @@ func (p *Pass) loaded(b workflow.Body, i int, a *actionlint.ExecAction) {
 	if name != "actions/github-script" {
 		return
 	}
-	if o, ok := flow.Worst(p.Flow.Exported(a, at)); ok && o.Trust == flow.Anybody {
-		f := p.finding(p.File.Place(a.Uses), "", "%s, which anybody can choose, becomes a variable of later "+
-			"steps, %s", o.Context, where(b, i))
+	if o, ok := taint.WorstOrigin(p.Flow.ExportedOrigins(a, at)); ok && o.Trust == taint.Untrusted {
+		f := p.newFinding(p.File.Place(a.Uses), "", "%s, which anybody can choose, becomes a variable of later "+
+			"steps, %s", o.Context, describeStep(b, i))
 		p.Out(Rules["environment-injection"], f)
 	}
 }
@@ -104,19 +105,19 @@ var ownFolder = lazyregexp.New(`^\s*echo\s+["']?(?:\$HOME|\$\{HOME\}|~|\$GITHUB_
 
 const unsecure = "ACTIONS_ALLOW_UNSECURE_COMMANDS"
 
-func insecureCommands(p *Pass, b workflow.Body) {
+func checkInsecureCommands(p *Pass, b workflow.Body) {
 	if b.Job != nil && len(p.File.Jobs()) > 0 && p.File.Jobs()[0] == b.Job {
-		p.unsecure(p.File.Workflow.Env, "for all jobs")
+		p.checkUnsecureCommands(p.File.Workflow.Env, "for all jobs")
 	}
 	if b.Job != nil {
-		p.unsecure(b.Job.Env, inJob(b.Job))
+		p.checkUnsecureCommands(b.Job.Env, describeJob(b.Job))
 	}
-	for i, s := range live(b) {
-		p.unsecure(s.Env, where(b, i))
+	for i, s := range runnableSteps(b) {
+		p.checkUnsecureCommands(s.Env, describeStep(b, i))
 	}
 }
 
-func (p *Pass) unsecure(e *actionlint.Env, where string) {
+func (p *Pass) checkUnsecureCommands(e *actionlint.Env, where string) {
 	if e == nil {
 		return
 	}
@@ -137,35 +138,36 @@ func (p *Pass) unsecure(e *actionlint.Env, where string) {
 
 var printed = lazyregexp.New(`(?:^|[;&|]\s*)(?:echo|printf|Write-Host|Write-Output)\b[^>]*\$\{\{\s*secrets\.`)
 
-// scripts finds code from the network, and packages that no lock file fixes.
-func scripts(p *Pass, b workflow.Body) {
-	for i, s := range live(b) {
-		r := workflow.Run(s)
+// checkScripts finds code from the network, and packages that no lock file fixes.
+func checkScripts(p *Pass, b workflow.Body) {
+	for i, s := range runnableSteps(b) {
+		r := workflow.RunOf(s)
 		if r == nil {
 			continue
 		}
-		for _, l := range script.Lines(r.Run.Value) {
+		for _, l := range script.SplitLines(r.Run.Value) {
 			at := func() document.Place {
-				return p.File.Part(r.Run, l.Offset, min(l.Length, len(r.Run.Value)-l.Offset))
+				return p.File.PartPlace(r.Run, l.Offset, min(l.Length, len(r.Run.Value)-l.Offset))
 			}
-			if script.Fetched(l.Text) {
-				p.report("remote-script", at(), "", "A script is fetched and run at once, %s: %s", where(b, i),
-					short(l.Text))
+			if script.RunsRemoteScript(l.Text) {
+				p.report("remote-script", at(), "", "A script is fetched and run at once, %s: %s", describeStep(b, i),
+					shorten(l.Text))
 			}
-			if host := script.Collector(l.Text); host != "" {
+			if host := script.RequestCollector(l.Text); host != "" {
 				p.report("request-collector", at(), "", "Something is sent to %s, where anybody can look at "+
-					"requests, %s", host, where(b, i))
+					"requests, %s", host, describeStep(b, i))
 			}
-			if what := script.AdHoc(l.Text); what != "" {
-				p.report("adhoc-packages", at(), "", "%q installs what no lock file fixes, %s", what, where(b, i))
+			if what := script.UnlockedInstall(l.Text); what != "" {
+				p.report("adhoc-packages", at(), "", "%q installs what no lock file fixes, %s", what,
+					describeStep(b, i))
 			}
 		}
 	}
 }
 
-// debugging finds logs that show more than they should, and doors into the
+// checkDebugging finds logs that show more than they should, and doors into the
 // runner.
-func debugging(p *Pass, b workflow.Body) {
+func checkDebugging(p *Pass, b workflow.Body) {
 	var envs []*actionlint.Env
 	if b.Job != nil {
 		if p.File.Jobs()[0] == b.Job {
@@ -173,25 +175,28 @@ func debugging(p *Pass, b workflow.Body) {
 		}
 		envs = append(envs, b.Job.Env)
 	}
-	for i, s := range live(b) {
+	for i, s := range runnableSteps(b) {
 		envs = append(envs, s.Env)
-		if r := workflow.Run(s); r != nil {
-			p.shownSecrets(b, i, r)
+		if r := workflow.RunOf(s); r != nil {
+			p.checkPrintedSecrets(b, i, r)
 		}
-		a := workflow.Uses(s)
-		if a == nil || slug(a.Uses.Value) != "mxschmitt/action-tmate" && slug(a.Uses.Value) != "lhotari/action-upterm" {
+		a := workflow.UsesOf(s)
+		if a == nil || actionSlug(a.Uses.Value) != "mxschmitt/action-tmate" &&
+			actionSlug(a.Uses.Value) != "lhotari/action-upterm" {
 			continue
 		}
-		f := p.finding(p.File.Place(a.Uses), "", "%s opens the runner to whoever reads the log, %s", slug(a.Uses.Value),
-			where(b, i))
-		if strings.EqualFold(with(a, "limit-access-to-actor"), "true") || with(a, "limit-access-to-users") != "" ||
+		f := p.newFinding(p.File.Place(a.Uses), "", "%s opens the runner to whoever reads the "+
+			"log, %s", actionSlug(a.Uses.Value),
+			describeStep(b, i))
+		if strings.EqualFold(inputText(a, "limit-access-to-actor"), "true") ||
+			inputText(a, "limit-access-to-users") != "" ||
 			s.If != nil {
 			f.Severity, f.Confidence = finding.Low, finding.Uncertain
 		}
 		p.Out(Rules["debug-mode"], f)
 	}
 	for _, e := range envs {
-		for _, v := range workflow.Vars(e) {
+		for _, v := range workflow.OrderedVars(e) {
 			name := strings.ToUpper(v.Name.Value)
 			if (name == "ACTIONS_STEP_DEBUG" || name == "ACTIONS_RUNNER_DEBUG") && v.Value != nil &&
 				expressionTrue(v.Value.Value) {
@@ -202,30 +207,30 @@ func debugging(p *Pass, b workflow.Body) {
 	}
 }
 
-func (p *Pass) shownSecrets(b workflow.Body, i int, r *actionlint.ExecRun) {
+func (p *Pass) checkPrintedSecrets(b workflow.Body, i int, r *actionlint.ExecRun) {
 	text := r.Run.Value
-	secret := strings.Contains(text, "secrets.") || secretIn(b.Steps[i].Env)
-	for _, l := range script.Lines(text) {
-		at := func() document.Place { return p.File.Part(r.Run, l.Offset, min(l.Length, len(text)-l.Offset)) }
+	secret := strings.Contains(text, "secrets.") || hasSecret(b.Steps[i].Env)
+	for _, l := range script.SplitLines(text) {
+		at := func() document.Place { return p.File.PartPlace(r.Run, l.Offset, min(l.Length, len(text)-l.Offset)) }
 		switch {
 		case printed.MatchString(l.Text) && !strings.Contains(l.Text, "|") && !strings.Contains(l.Text, ">"):
-			p.report("secret-in-log", at(), "", "A secret is printed into the log, %s", where(b, i))
-		case secret && script.Traced(l.Text):
+			p.report("secret-in-log", at(), "", "A secret is printed into the log, %s", describeStep(b, i))
+		case secret && script.EnablesTracing(l.Text):
 			p.report("secret-in-log", at(), finding.Likely, "The script prints every command with its secrets, %s",
-				where(b, i))
-		case secret && script.Listed(l.Text):
+				describeStep(b, i))
+		case secret && script.PrintsEnvironment(l.Text):
 			p.report("secret-in-log", at(), finding.Likely, "The script prints every variable, secrets included, %s",
-				where(b, i))
+				describeStep(b, i))
 		}
 	}
 }
 
-func secretIn(e *actionlint.Env) bool {
-	for _, v := range workflow.Vars(e) {
+func hasSecret(e *actionlint.Env) bool {
+	for _, v := range workflow.OrderedVars(e) {
 		if v.Value == nil {
 			continue
 		}
-		for _, x := range expression.In(v.Value.Value) {
+		for _, x := range expression.FindAll(v.Value.Value) {
 			for _, u := range expression.Values(x.Root) {
 				if strings.HasPrefix(u.Path, "secrets.") && u.Path != "secrets.github_token" {
 					return true

@@ -7,7 +7,7 @@ import (
 
 	"merlon/internal/document"
 	"merlon/internal/engine/cicd/github/expression"
-	"merlon/internal/engine/cicd/github/flow"
+	"merlon/internal/engine/cicd/github/taint"
 	"merlon/internal/engine/cicd/github/workflow"
 	"merlon/internal/engine/cicd/script"
 	"merlon/internal/finding"
@@ -52,31 +52,31 @@ var codeInputs = map[string][]string{
 	"snow-actions/eclint":               {"args"},
 }
 
-// sinks returns the texts of a step that are run as code, with the name of what
+// codeSinks returns the texts of a step that are run as code, with the name of what
 // runs them.
-func sinks(s *actionlint.Step) map[string]*actionlint.String {
+func codeSinks(s *actionlint.Step) map[string]*actionlint.String {
 	out := map[string]*actionlint.String{}
-	if r := workflow.Run(s); r != nil {
+	if r := workflow.RunOf(s); r != nil {
 		out["the script"] = r.Run
 		return out
 	}
-	a := workflow.Uses(s)
+	a := workflow.UsesOf(s)
 	if a == nil {
 		return out
 	}
-	for _, name := range codeInputs[slug(a.Uses.Value)] {
+	for _, name := range codeInputs[actionSlug(a.Uses.Value)] {
 		if in := a.Inputs[name]; in != nil && in.Value != nil {
-			out["input "+name+" of "+slug(a.Uses.Value)] = in.Value
+			out["input "+name+" of "+actionSlug(a.Uses.Value)] = in.Value
 		}
 	}
 	return out
 }
 
-func slug(uses string) string { return flow.Slug(uses) }
+func actionSlug(uses string) string { return taint.ActionSlug(uses) }
 
-func injection(p *Pass, b workflow.Body) {
-	for i, s := range live(b) {
-		texts := sinks(s)
+func checkInjection(p *Pass, b workflow.Body) {
+	for i, s := range runnableSteps(b) {
+		texts := codeSinks(s)
 		for _, v := range workflow.InOrder(texts, func(v *actionlint.String) *actionlint.Pos { return v.Pos }) {
 			name := ""
 			for n, t := range texts {
@@ -84,64 +84,66 @@ func injection(p *Pass, b workflow.Body) {
 					name = n
 				}
 			}
-			for _, e := range expression.In(v.Value) {
-				p.inject(b, i, name, v, e)
+			for _, e := range expression.FindAll(v.Value) {
+				p.reportInjection(b, i, name, v, e)
 			}
 		}
-		if r := workflow.Run(s); r != nil {
-			evaluated(p, b, i, r)
+		if r := workflow.RunOf(s); r != nil {
+			checkEvaluatedVariables(p, b, i, r)
 		}
 	}
 }
 
-// inject reports an expression in code by who can choose its value.
-func (p *Pass) inject(b workflow.Body, i int, name string, v *actionlint.String, e expression.Expression) {
+// reportInjection reports an expression in code by who can choose its value.
+func (p *Pass) reportInjection(b workflow.Body, i int, name string, v *actionlint.String, e expression.Expression) {
 	if e.Root == nil {
 		return
 	}
-	at := p.File.Part(v, e.Offset, e.Length)
-	worst, ok := flow.Worst(p.Flow.Origins(e.Root, flow.Place{Body: b, Step: i}))
-	text := short("${{" + e.Text + "}}")
-	if !ok || worst.Trust == flow.Safe || worst.Trust == flow.Secret {
-		if _, constant := expression.Constant(e.Root); !constant && len(expression.All(e.Root)) > 0 {
-			p.report("expression-in-script", at, "", "%s is put into %s before it runs, %s", text, name, where(b, i))
+	at := p.File.PartPlace(v, e.Offset, e.Length)
+	worst, ok := taint.WorstOrigin(p.Flow.Origins(e.Root, taint.Site{Body: b, Step: i}))
+	text := shorten("${{" + e.Text + "}}")
+	if !ok || worst.Trust == taint.Safe || worst.Trust == taint.Secret {
+		if _, constant := expression.ConstantValue(e.Root); !constant && len(expression.AllUses(e.Root)) > 0 {
+			p.report("expression-in-script", at, "", "%s is put into %s before it runs, %s", text, name,
+				describeStep(b, i))
 		}
 		return
 	}
-	f := p.finding(at, "", "%s", "")
-	f.Steps = p.path(worst, at, text)
+	f := p.newFinding(at, "", "%s", "")
+	f.Steps = p.taintPath(worst, at, text)
 	through := ""
 	if worst.Context != "" && !strings.EqualFold(strings.TrimSpace(e.Text), worst.Context) {
 		through = " (" + worst.Context + ")"
 	}
 	rule := Rules["template-injection"]
 	switch worst.Trust {
-	case flow.Anybody:
-		f.Message = text + through + ", which anybody can choose, becomes part of " + name + " " + where(b, i)
-		if !p.reachable() {
+	case taint.Untrusted:
+		f.Message = text + through + ", which anybody can choose, becomes part of " + name + " " + describeStep(b, i)
+		if !p.isReachable() {
 			f.Severity, f.Confidence = finding.Medium, finding.Likely
 		}
-	case flow.Writers, flow.Callers:
+	case taint.Writers, taint.Callers:
 		f.Severity, f.Confidence = finding.Medium, finding.Uncertain
-		f.Message = text + through + ", which " + who(worst.Trust) + " can choose, becomes part of " + name + " " +
-			where(b, i)
+		f.Message = text + through + ", which " + describeTrust(worst.Trust) + " can choose, becomes part of " + name +
+			" " +
+			describeStep(b, i)
 	default:
 		f.Severity, f.Confidence = finding.Low, finding.Uncertain
-		f.Message = text + through + ", of which nothing is known, becomes part of " + name + " " + where(b, i)
+		f.Message = text + through + ", of which nothing is known, becomes part of " + name + " " + describeStep(b, i)
 	}
 	p.Out(rule, f)
 }
 
-func who(t flow.Trust) string {
-	if t == flow.Writers {
+func describeTrust(t taint.Trust) string {
+	if t == taint.Writers {
 		return "whoever may push or start the workflow"
 	}
 	return "whoever uses this"
 }
 
-// reachable reports whether an event that strangers cause with more than a fork's
+// isReachable reports whether an event that attackers cause with more than a fork's
 // rights can start the file: the token of pull_request from a fork can only read.
-func (p *Pass) reachable() bool {
+func (p *Pass) isReachable() bool {
 	if p.File.Workflow == nil {
 		return true
 	}
@@ -156,36 +158,38 @@ func (p *Pass) reachable() bool {
 	return false
 }
 
-// path makes the steps of a finding.
-func (p *Pass) path(o flow.Origin, sink document.Place, text string) []finding.Step {
+// taintPath makes the steps of a finding.
+func (p *Pass) taintPath(o taint.Origin, sink document.Place, text string) []finding.Step {
 	var out []finding.Step
 	for n, s := range o.Path {
 		kind := finding.Intermediate
 		if n == 0 {
 			kind = finding.Source
 		}
-		out = append(out, finding.Step{Kind: kind, Message: short(s.Message), Location: location(s.File.Path, s.Place)})
+		out = append(out, finding.Step{Kind: kind, Message: shorten(s.Message),
+			Location: locationOf(s.File.Path, s.Place)})
 	}
 	if len(out) == 0 {
 		return nil
 	}
 	return append(out, finding.Step{Kind: finding.Sink, Message: text + " becomes code",
-		Location: location(p.File.Path, sink)})
+		Location: locationOf(p.File.Path, sink)})
 }
 
-// evaluated finds variables with a stranger's text that a script runs as code:
+// checkEvaluatedVariables finds variables with an attacker's text that a script runs as code:
 // taking the text through env is no help there.
-func evaluated(p *Pass, b workflow.Body, i int, r *actionlint.ExecRun) {
-	for _, l := range script.Lines(r.Run.Value) {
-		for _, name := range script.Evaluated(l.Text) {
-			worst, ok := flow.Worst(p.Flow.Shell("$"+name, r.Run.Value, flow.Place{Body: b, Step: i}))
-			if !ok || worst.Trust != flow.Anybody {
+func checkEvaluatedVariables(p *Pass, b workflow.Body, i int, r *actionlint.ExecRun) {
+	for _, l := range script.SplitLines(r.Run.Value) {
+		for _, name := range script.EvaluatedVariables(l.Text) {
+			worst, ok := taint.WorstOrigin(p.Flow.ShellOrigins("$"+name, r.Run.Value, taint.Site{Body: b, Step: i}))
+			if !ok || worst.Trust != taint.Untrusted {
 				continue
 			}
-			at := p.File.Part(r.Run, l.Offset, min(l.Length, len(r.Run.Value)-l.Offset))
-			f := p.finding(at, "", "$%s holds %s, which anybody can choose, and is run as code %s", name, worst.Context,
-				where(b, i))
-			f.Steps = p.path(worst, at, "$"+name)
+			at := p.File.PartPlace(r.Run, l.Offset, min(l.Length, len(r.Run.Value)-l.Offset))
+			f := p.newFinding(at, "", "$%s holds %s, which anybody can choose, and is run as code %s", name,
+				worst.Context,
+				describeStep(b, i))
+			f.Steps = p.taintPath(worst, at, "$"+name)
 			p.Out(Rules["template-injection"], f)
 		}
 	}

@@ -15,38 +15,38 @@ import (
 // This file looks at jobs as such: where they run, in which images, and what they
 // hand to reusable workflows.
 
-func jobs(p *Pass) {
+func checkJobs(p *Pass) {
 	for _, j := range p.File.Jobs() {
-		p.runner(j)
-		p.container(j, j.Container, "container")
+		p.checkRunner(j)
+		p.checkContainer(j, j.Container, "container")
 		if j.Services != nil {
 			for _, s := range workflow.InOrder(j.Services.Value, func(s *actionlint.Service) *actionlint.Pos {
 				return s.Name.Pos
 			}) {
-				p.container(j, s.Container, "service "+s.Name.Value)
+				p.checkContainer(j, s.Container, "service "+s.Name.Value)
 			}
 		}
 		if c := j.WorkflowCall; c != nil && c.Uses != nil {
-			p.reference(c.Uses, inJob(j))
+			p.checkReference(c.Uses, describeJob(j))
 			if c.InheritSecrets {
 				sure := finding.Confidence("")
 				if strings.HasPrefix(c.Uses.Value, "./") {
 					sure = finding.Uncertain // a workflow of one's own could read them by name
 				}
 				p.report("secrets-inherit", p.File.Place(c.Uses), sure, "Every secret is handed "+
-					"to %s %s", short(c.Uses.Value), inJob(j))
+					"to %s %s", shorten(c.Uses.Value), describeJob(j))
 			}
 		}
 	}
 	if a := p.File.Action; a != nil && a.Using == "docker" && a.Image != nil {
 		if ref, ok := strings.CutPrefix(a.Image.Text(), "docker://"); ok {
-			p.image(ref, p.File.Source.Whole(a.Image), "of the action")
+			p.checkImage(ref, p.File.Source.Whole(a.Image), "of the action")
 		}
 	}
 }
 
-// runner finds jobs on machines that somebody keeps.
-func (p *Pass) runner(j *actionlint.Job) {
+// checkRunner finds jobs on machines that somebody keeps.
+func (p *Pass) checkRunner(j *actionlint.Job) {
 	if j.RunsOn == nil {
 		return
 	}
@@ -60,7 +60,7 @@ func (p *Pass) runner(j *actionlint.Job) {
 		if at == nil {
 			at = l.Pos
 		}
-		for _, text := range p.choices(j, l.Value) {
+		for _, text := range p.possibleTexts(j, l.Value) {
 			if strings.EqualFold(text, "self-hosted") {
 				own = "self-hosted"
 			}
@@ -72,46 +72,46 @@ func (p *Pass) runner(j *actionlint.Job) {
 	if own == "" || at == nil {
 		return
 	}
-	f := p.finding(workflow.At(at), "", "%s runs on a machine of your own (%s)", "Job "+j.ID.Value, own)
-	if e := p.startedBy(public); e != "" && !group {
+	f := p.newFinding(workflow.PlaceAt(at), "", "%s runs on a machine of your own (%s)", "Job "+j.ID.Value, own)
+	if e := p.startingEvent(public); e != "" && !group {
 		f.Message += ", and " + e + " lets strangers start it"
 		f.Severity, f.Confidence = finding.High, finding.Likely
 	}
 	p.Out(Rules["self-hosted-runner"], f)
 }
 
-// choices returns the texts that a value can become, as far as literals and the
+// possibleTexts returns the texts that a value can become, as far as literals and the
 // job's matrix tell; an expression of which nothing is known is "".
-func (p *Pass) choices(j *actionlint.Job, value string) []string {
-	all := expression.In(value)
+func (p *Pass) possibleTexts(j *actionlint.Job, value string) []string {
+	all := expression.FindAll(value)
 	if len(all) == 0 {
 		return []string{value}
 	}
 	if len(all) != 1 || all[0].Length != len(strings.TrimSpace(value)) {
 		return []string{""}
 	}
-	return p.literals(j, all[0].Root)
+	return p.literalTexts(j, all[0].Root)
 }
 
-func (p *Pass) literals(j *actionlint.Job, root actionlint.ExprNode) []string {
-	if v, ok := expression.Constant(root); ok {
+func (p *Pass) literalTexts(j *actionlint.Job, root actionlint.ExprNode) []string {
+	if v, ok := expression.ConstantValue(root); ok {
 		if s, ok := v.(string); ok {
 			return []string{s}
 		}
 		return nil
 	}
-	if path := expression.Path(root); strings.HasPrefix(path, "matrix.") && j != nil {
+	if path := expression.ContextPath(root); strings.HasPrefix(path, "matrix.") && j != nil {
 		return matrixTexts(j, strings.Split(path, ".")[1:])
 	}
 	if l, ok := root.(*actionlint.LogicalOpNode); ok {
 		if l.Kind == actionlint.LogicalOpNodeKindAnd {
-			return p.literals(j, l.Right)
+			return p.literalTexts(j, l.Right)
 		}
-		return append(p.literals(j, l.Left), p.literals(j, l.Right)...)
+		return append(p.literalTexts(j, l.Left), p.literalTexts(j, l.Right)...)
 	}
 	if c, ok := root.(*actionlint.FuncCallNode); ok && strings.EqualFold(c.Callee, "fromjson") && len(c.Args) == 1 {
 		var out []string
-		for _, s := range p.literals(j, c.Args[0]) {
+		for _, s := range p.literalTexts(j, c.Args[0]) {
 			out = append(out, strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(`[]",' `, r) })...)
 		}
 		return out
@@ -134,7 +134,7 @@ func matrixTexts(j *actionlint.Job, path []string) []string {
 			out = append(out, "")
 		}
 		for _, v := range row.Values {
-			if !excluded(m, path[0], v) {
+			if !isExcluded(m, path[0], v) {
 				out = append(out, rawTexts(v, path[1:])...)
 			}
 		}
@@ -152,8 +152,8 @@ func matrixTexts(j *actionlint.Job, path []string) []string {
 	return out
 }
 
-// excluded reports whether a value of a row is left out whatever the others are.
-func excluded(m *actionlint.Matrix, name string, v actionlint.RawYAMLValue) bool {
+// isExcluded reports whether a value of a row is left out whatever the others are.
+func isExcluded(m *actionlint.Matrix, name string, v actionlint.RawYAMLValue) bool {
 	if m.Exclude == nil {
 		return false
 	}
@@ -186,17 +186,17 @@ func rawTexts(v actionlint.RawYAMLValue, path []string) []string {
 	return nil
 }
 
-func (p *Pass) container(j *actionlint.Job, c *actionlint.Container, what string) {
+func (p *Pass) checkContainer(j *actionlint.Job, c *actionlint.Container, what string) {
 	if c == nil {
 		return
 	}
 	if c.Credentials != nil && c.Credentials.Password != nil && c.Credentials.Password.Value != "" &&
 		!c.Credentials.Password.ContainsExpression() {
-		f := p.finding(p.File.Place(c.Credentials.Password), "", "The password of the registry for %s %s is in "+
-			"the file", what, inJob(j))
+		f := p.newFinding(p.File.Place(c.Credentials.Password), "", "The password of the registry for %s %s is in "+
+			"the file", what, describeJob(j))
 		f.Identity = j.ID.Value + " " + what
 		f.Secret = &finding.SecretMatch{Kind: "Registry password", Redacted: finding.Redacted}
-		f.Snippet = p.hidden(c.Credentials.Password)
+		f.Snippet = p.redactedSnippet(c.Credentials.Password)
 		p.Out(Rules["container-credentials"], f)
 	}
 	if c.Image == nil || c.Image.Value == "" {
@@ -204,44 +204,45 @@ func (p *Pass) container(j *actionlint.Job, c *actionlint.Container, what string
 	}
 	at := p.File.Place(c.Image)
 	if !c.Image.ContainsExpression() {
-		p.image(c.Image.Value, at, "of "+what+" "+inJob(j))
+		p.checkImage(c.Image.Value, at, "of "+what+" "+describeJob(j))
 		return
 	}
 	unknown, worst := false, ""
-	for _, text := range p.choices(j, c.Image.Value) {
+	for _, text := range p.possibleTexts(j, c.Image.Value) {
 		switch {
 		case text == "":
 			unknown = unknown || !strings.Contains(c.Image.Value, "matrix.") && !strings.Contains(c.Image.Value, "''")
-		case worst == "" || image.Parse(text).Worse(image.Parse(worst)):
+		case worst == "" || image.Parse(text).IsLooserThan(image.Parse(worst)):
 			worst = text
 		}
 	}
 	if worst != "" {
-		p.image(worst, at, "of "+what+" "+inJob(j))
+		p.checkImage(worst, at, "of "+what+" "+describeJob(j))
 	} else if unknown {
 		p.report("unpinned-image", at, finding.Uncertain, "The image of %s %s is known only when it runs: %s", what,
-			inJob(j), short(c.Image.Value))
+			describeJob(j), shorten(c.Image.Value))
 	}
 }
 
-// hidden is a snippet without the password.
-func (p *Pass) hidden(s *actionlint.String) *finding.Snippet {
+// redactedSnippet is a snippet without the password.
+func (p *Pass) redactedSnippet(s *actionlint.String) *finding.Snippet {
 	line := p.File.Source.Line(s.Pos.Line)
 	return &finding.Snippet{StartLine: s.Pos.Line, Lines: []string{strings.ReplaceAll(line, s.Value, finding.Redacted)}}
 }
 
-// image reports an image that is not fixed by its digest.
-func (p *Pass) image(ref string, at document.Place, where string) {
+// checkImage reports an image that is not fixed by its digest.
+func (p *Pass) checkImage(ref string, at document.Place, where string) {
 	i := image.Parse(ref)
 	if i.Name == "" || i.Name == "scratch" {
 		return
 	}
 	switch i.Pin() {
 	case image.Floating:
-		p.report("unpinned-image", at, "", "The image %s %s is whatever is newest when the job runs", short(ref), where)
+		p.report("unpinned-image", at, "", "The image %s %s is whatever is newest when the job runs", shorten(ref),
+			where)
 	case image.Tagged:
-		f := p.finding(at, finding.Uncertain, "The image %s %s is fixed by a tag, which can be moved, not by "+
-			"a digest", short(ref), where)
+		f := p.newFinding(at, finding.Uncertain, "The image %s %s is fixed by a tag, which can be moved, not by "+
+			"a digest", shorten(ref), where)
 		f.Severity = finding.Low
 		p.Out(Rules["unpinned-image"], f)
 	}

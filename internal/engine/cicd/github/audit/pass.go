@@ -13,7 +13,7 @@ import (
 
 	"merlon/internal/document"
 	"merlon/internal/engine/cicd/github/expression"
-	"merlon/internal/engine/cicd/github/flow"
+	"merlon/internal/engine/cicd/github/taint"
 	"merlon/internal/engine/cicd/github/workflow"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
@@ -24,20 +24,23 @@ type Pass struct {
 	Context    context.Context
 	File       *workflow.File
 	Tree       *workflow.Tree
-	Flow       *flow.Follower
+	Flow       *taint.Tracker
 	Advisories scan.Advisories // may be nil
 	Out        func(*finding.Rule, finding.Finding)
 }
 
 // checks lists every check of a file; bodyChecks those of a job or an action.
 var checks = []func(*Pass){
-	triggers, permissions, names, concurrency, undocumented, jobs, expressions, misfeatures,
+	checkTriggers, checkPermissions, checkNames, checkConcurrency, checkUndocumentedPermissions, checkJobs,
+	checkExpressions, checkMisfeatures,
 }
 
 var bodyChecks = []func(*Pass, workflow.Body){
-	injection, arguments, clobbering, checkouts, untrustedCheckout, caches, strangeCache, publishing, environmentFiles,
-	insecureCommands,
-	conditions, uses, tools, scripts, artifacts, secretsOutside, debugging, apps,
+	checkInjection, checkProgramArguments, checkOutputClobbering, checkCheckouts, checkUntrustedCheckout, checkCaches,
+	checkUntrustedCache, checkPublishing, checkEnvironmentFiles,
+	checkInsecureCommands,
+	checkConditions, checkUses, checkToolVersions, checkScripts, checkArtifacts, checkSecretsOutsideEnvironment,
+	checkDebugging, checkAppTokens,
 }
 
 // Run runs every check on the file.
@@ -61,20 +64,20 @@ func (p *Pass) Run() error {
 
 // report tells a finding. An empty confidence is the rule's.
 func (p *Pass) report(id string, at document.Place, c finding.Confidence, format string, args ...any) {
-	p.Out(Rules[id], p.finding(at, c, format, args...))
+	p.Out(Rules[id], p.newFinding(at, c, format, args...))
 }
 
-func (p *Pass) finding(at document.Place, c finding.Confidence, format string, args ...any) finding.Finding {
-	return finding.Finding{Message: fmt.Sprintf(format, args...), Confidence: c, Location: location(p.File.Path, at)}
+func (p *Pass) newFinding(at document.Place, c finding.Confidence, format string, args ...any) finding.Finding {
+	return finding.Finding{Message: fmt.Sprintf(format, args...), Confidence: c, Location: locationOf(p.File.Path, at)}
 }
 
-func location(path string, at document.Place) finding.Location {
+func locationOf(path string, at document.Place) finding.Location {
 	return finding.Location{Path: path, StartLine: at.Line, EndLine: at.EndLine, StartColumn: at.Column,
 		EndColumn: at.EndColumn}
 }
 
-// where names a step of a body for people: in job "build", step 2 "Test".
-func where(b workflow.Body, i int) string {
+// describeStep names a step of a body for people: in job "build", step 2 "Test".
+func describeStep(b workflow.Body, i int) string {
 	var out string
 	if b.Job != nil {
 		out = "in job " + strconv.Quote(b.Job.ID.Value) + ", "
@@ -87,18 +90,18 @@ func where(b workflow.Body, i int) string {
 func stepName(b workflow.Body, i int) string {
 	s := b.Steps[i]
 	if s.Name != nil && s.Name.Value != "" {
-		return fmt.Sprintf("step %d %q", i+1, short(s.Name.Value))
+		return fmt.Sprintf("step %d %q", i+1, shorten(s.Name.Value))
 	}
-	if a := workflow.Uses(s); a != nil {
-		return fmt.Sprintf("step %d (%s)", i+1, short(a.Uses.Value))
+	if a := workflow.UsesOf(s); a != nil {
+		return fmt.Sprintf("step %d (%s)", i+1, shorten(a.Uses.Value))
 	}
 	return "step " + strconv.Itoa(i+1)
 }
 
-func inJob(j *actionlint.Job) string { return "in job " + strconv.Quote(j.ID.Value) }
+func describeJob(j *actionlint.Job) string { return "in job " + strconv.Quote(j.ID.Value) }
 
-// short cuts a text for a message.
-func short(s string) string {
+// shorten cuts a text for a message.
+func shorten(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if r := []rune(s); len(r) > 80 {
 		return string(r[:79]) + "…"
@@ -106,44 +109,44 @@ func short(s string) string {
 	return s
 }
 
-// live yields the steps that can run: whose condition, and whose job's, is not
+// runnableSteps yields the steps that can run: whose condition, and whose job's, is not
 // always false.
-func live(b workflow.Body) iter.Seq2[int, *actionlint.Step] {
+func runnableSteps(b workflow.Body) iter.Seq2[int, *actionlint.Step] {
 	return func(yield func(int, *actionlint.Step) bool) {
-		if b.Job != nil && never(b.Job.If) {
+		if b.Job != nil && isNeverTrue(b.Job.If) {
 			return
 		}
 		for i, s := range b.Steps {
-			if !never(s.If) && !yield(i, s) {
+			if !isNeverTrue(s.If) && !yield(i, s) {
 				return
 			}
 		}
 	}
 }
 
-// never reports whether the condition is always false.
-func never(cond *actionlint.String) bool {
+// isNeverTrue reports whether the condition is always false.
+func isNeverTrue(cond *actionlint.String) bool {
 	if cond == nil {
 		return false
 	}
-	v, ok := expression.Constant(expression.Condition(cond.Value))
-	return ok && !expression.Truthy(v)
+	v, ok := expression.ConstantValue(expression.ParseCondition(cond.Value))
+	return ok && !expression.IsTruthy(v)
 }
 
-// atStep is the place of a step.
-func (p *Pass) atStep(s *actionlint.Step) document.Place {
-	if a := workflow.Uses(s); a != nil {
+// stepPlace is the place of a step.
+func (p *Pass) stepPlace(s *actionlint.Step) document.Place {
+	if a := workflow.UsesOf(s); a != nil {
 		return p.File.Place(a.Uses)
 	}
-	if r := workflow.Run(s); r != nil && r.RunPos != nil {
-		return workflow.At(r.RunPos)
+	if r := workflow.RunOf(s); r != nil && r.RunPos != nil {
+		return workflow.PlaceAt(r.RunPos)
 	}
-	return workflow.At(s.Pos)
+	return workflow.PlaceAt(s.Pos)
 }
 
 // strings calls visit for every text of the file that GitHub evaluates, which is
 // every scalar of the document.
-func (p *Pass) scalars(visit func(*document.Node)) {
+func (p *Pass) visitScalars(visit func(*document.Node)) {
 	p.File.Doc.Walk(func(n *document.Node) bool {
 		if n.IsScalar() {
 			visit(n)

@@ -7,53 +7,55 @@ import (
 	"github.com/rhysd/actionlint"
 
 	"merlon/internal/document"
-	"merlon/internal/engine/cicd/github/flow"
+	"merlon/internal/engine/cicd/github/taint"
 	"merlon/internal/engine/cicd/github/workflow"
 	"merlon/internal/finding"
 )
 
 // This file looks at what starts a workflow, what its token may do, and its form.
 
-// privileged lists the events that strangers cause and that run with the
+// privileged lists the events that attackers cause and that run with the
 // repository's secrets and token.
 var privileged = []string{"pull_request_target", "workflow_run", "issue_comment", "issues", "discussion",
 	"discussion_comment", "fork", "watch", "gollum"}
 
-// public lists the events that strangers cause at all.
+// public lists the events that attackers cause at all.
 var public = append([]string{"pull_request", "pull_request_review", "pull_request_review_comment"}, privileged...)
 
-// on returns the place of on.
-func (p *Pass) on() document.Place {
+// onPlace returns the place of on.
+func (p *Pass) onPlace() document.Place {
 	if k := p.File.Doc.Key("on"); k != nil {
 		return p.File.Source.Whole(k)
 	}
 	return document.Place{Line: 1, Column: 1, EndLine: 1}
 }
 
-func triggers(p *Pass) {
+func checkTriggers(p *Pass) {
 	for _, name := range []string{"pull_request_target", "workflow_run"} {
 		e := p.File.Event(name)
-		if e == nil || name == "pull_request_target" && onlyLabels(p.File) {
+		if e == nil || name == "pull_request_target" && onlySetsLabels(p.File) {
 			continue
 		}
 		sure := finding.Confidence("")
-		if !p.takesStrange() {
+		if !p.takesUntrustedCode() {
 			sure = finding.Uncertain // until somebody adds a step that does
 		}
-		p.report("dangerous-trigger", workflow.At(workflow.EventPos(e)), sure, "%s runs with the secrets of this "+
+		p.report("dangerous-trigger", workflow.PlaceAt(workflow.EventPosition(e)), sure, "%s runs with the secrets "+
+			"of this "+
 			"repository on what strangers propose", name)
 	}
 }
 
-// takesStrange reports whether a job of the workflow fetches what strangers
+// takesUntrustedCode reports whether a job of the workflow fetches what attackers
 // propose or left, or hands over to a workflow that may.
-func (p *Pass) takesStrange() bool {
+func (p *Pass) takesUntrustedCode() bool {
 	for _, b := range p.File.Bodies() {
 		if b.Job != nil && b.Job.WorkflowCall != nil {
 			return true
 		}
-		for i, s := range live(b) {
-			if _, ok := p.Flow.Fetches(flow.Place{Body: b, Step: i}); ok || p.Flow.TakesArtifact(b.File, s) {
+		for i, s := range runnableSteps(b) {
+			if _, ok := p.Flow.FetchesUntrusted(taint.Site{Body: b, Step: i}); ok ||
+				p.Flow.DownloadsArtifact(b.File, s) {
 				return true
 			}
 		}
@@ -61,13 +63,13 @@ func (p *Pass) takesStrange() bool {
 	return false
 }
 
-// onlyLabels reports whether the workflow does nothing but set labels.
-func onlyLabels(f *workflow.File) bool {
+// onlySetsLabels reports whether the workflow does nothing but set labels.
+func onlySetsLabels(f *workflow.File) bool {
 	n := 0
 	for _, b := range f.Bodies() {
 		for _, s := range b.Steps {
-			a := workflow.Uses(s)
-			if a == nil || slug(a.Uses.Value) != "actions/labeler" {
+			a := workflow.UsesOf(s)
+			if a == nil || actionSlug(a.Uses.Value) != "actions/labeler" {
 				return false
 			}
 			n++
@@ -87,33 +89,33 @@ var write = map[string]finding.Severity{
 	"artifact-metadata": finding.Low, "models": finding.Low,
 }
 
-func permissions(p *Pass) {
+func checkPermissions(p *Pass) {
 	w := p.File.Workflow
 	if w == nil {
 		return
 	}
-	called := len(w.On) == 1 && p.File.On("workflow_call")
+	called := len(w.On) == 1 && p.File.StartsOn("workflow_call")
 	missing := 0
 	for _, j := range p.File.Jobs() {
 		if j.Permissions != nil {
-			p.all(j.Permissions, inJob(j))
+			p.checkBroadPermissions(j.Permissions, describeJob(j))
 			continue
 		}
 		if w.Permissions != nil || called && j.WorkflowCall == nil {
 			continue
 		}
 		missing++
-		p.report("missing-permissions", workflow.At(j.ID.Pos), "", "The token has the repository's default "+
-			"rights %s", inJob(j))
+		p.report("missing-permissions", workflow.PlaceAt(j.ID.Pos), "", "The token has the repository's default "+
+			"rights %s", describeJob(j))
 	}
 	if w.Permissions == nil {
 		if missing == 0 && !called {
-			p.report("missing-permissions", p.on(), finding.Uncertain, "The workflow sets no permissions for the "+
+			p.report("missing-permissions", p.onPlace(), finding.Uncertain, "The workflow sets no permissions for the "+
 				"jobs that will be added to it")
 		}
 		return
 	}
-	p.all(w.Permissions, "in every job")
+	p.checkBroadPermissions(w.Permissions, "in every job")
 	for _, s := range workflow.InOrder(w.Permissions.Scopes, func(s *actionlint.PermissionScope) *actionlint.Pos {
 		return s.Name.Pos
 	}) {
@@ -124,7 +126,7 @@ func permissions(p *Pass) {
 		if !ok {
 			severity = finding.Low
 		}
-		f := p.finding(p.File.Place(s.Name), "", "The token may write %s in every job", s.Name.Value)
+		f := p.newFinding(p.File.Place(s.Name), "", "The token may write %s in every job", s.Name.Value)
 		f.Severity = severity
 		if len(w.Jobs) == 1 {
 			f.Severity, f.Confidence = finding.Low, finding.Uncertain
@@ -133,12 +135,12 @@ func permissions(p *Pass) {
 	}
 }
 
-// all reports permissions: write-all and read-all.
-func (p *Pass) all(perms *actionlint.Permissions, where string) {
+// checkBroadPermissions reports permissions: write-all and read-all.
+func (p *Pass) checkBroadPermissions(perms *actionlint.Permissions, where string) {
 	if perms.All == nil {
 		return
 	}
-	f := p.finding(p.File.Place(perms.All), "", "The token may %s everything %s",
+	f := p.newFinding(p.File.Place(perms.All), "", "The token may %s everything %s",
 		strings.TrimSuffix(perms.All.Value, "-all"), where)
 	switch perms.All.Value {
 	case "write-all":
@@ -151,8 +153,8 @@ func (p *Pass) all(perms *actionlint.Permissions, where string) {
 	p.Out(Rules["excessive-permissions"], f)
 }
 
-// undocumented finds permissions that nobody says the reason of.
-func undocumented(p *Pass) {
+// checkUndocumentedPermissions finds permissions that nobody says the reason of.
+func checkUndocumentedPermissions(p *Pass) {
 	var blocks []*document.Node
 	blocks = append(blocks, p.File.Doc.Get("permissions"))
 	if jobs := p.File.Doc.Get("jobs"); jobs.IsMap() {
@@ -179,9 +181,9 @@ func undocumented(p *Pass) {
 	}
 }
 
-func concurrency(p *Pass) {
+func checkConcurrency(p *Pass) {
 	w := p.File.Workflow
-	if w == nil || len(w.On) == 1 && p.File.On("workflow_call") {
+	if w == nil || len(w.On) == 1 && p.File.StartsOn("workflow_call") {
 		return
 	}
 	if w.Concurrency == nil {
@@ -190,16 +192,16 @@ func concurrency(p *Pass) {
 				return
 			}
 		}
-		p.report("missing-concurrency", p.on(), "", "Nothing limits how many runs of the workflow go on at once")
+		p.report("missing-concurrency", p.onPlace(), "", "Nothing limits how many runs of the workflow go on at once")
 		return
 	}
 	if w.Concurrency.CancelInProgress == nil {
-		p.report("missing-concurrency", workflow.At(w.Concurrency.Pos), "", "The concurrency group does not say "+
+		p.report("missing-concurrency", workflow.PlaceAt(w.Concurrency.Pos), "", "The concurrency group does not say "+
 			"whether a newer run cancels the older one")
 	}
 }
 
-func names(p *Pass) {
+func checkNames(p *Pass) {
 	first := document.Place{Line: 1, Column: 1, EndLine: 1}
 	if len(p.File.Doc.Entries) > 0 {
 		first = p.File.Source.Whole(p.File.Doc.Entries[0].KeyNode())
@@ -214,13 +216,13 @@ func names(p *Pass) {
 	}
 }
 
-// events lists what starts the file: of an action, everything that starts the
+// startingEvents lists what starts the file: of an action, everything that starts the
 // workflows that use it.
-func (p *Pass) events() []string {
-	return p.eventsOf(p.File, map[*workflow.File]bool{})
+func (p *Pass) startingEvents() []string {
+	return p.collectEvents(p.File, map[*workflow.File]bool{})
 }
 
-func (p *Pass) eventsOf(f *workflow.File, seen map[*workflow.File]bool) []string {
+func (p *Pass) collectEvents(f *workflow.File, seen map[*workflow.File]bool) []string {
 	if seen[f] {
 		return nil
 	}
@@ -232,15 +234,15 @@ func (p *Pass) eventsOf(f *workflow.File, seen map[*workflow.File]bool) []string
 		}
 	}
 	for _, c := range p.Tree.Callers(f) {
-		out = append(out, p.eventsOf(c.From, seen)...)
+		out = append(out, p.collectEvents(c.From, seen)...)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// startedBy returns the first of the events that starts the file, or "".
-func (p *Pass) startedBy(events []string) string {
-	for _, e := range p.events() {
+// startingEvent returns the first of the events that starts the file, or "".
+func (p *Pass) startingEvent(events []string) string {
+	for _, e := range p.startingEvents() {
 		if slices.Contains(events, e) {
 			return e
 		}

@@ -14,18 +14,18 @@ import (
 
 // This file looks at which actions are used, and how firmly they are named.
 
-func uses(p *Pass, b workflow.Body) {
-	for i, s := range live(b) {
-		a := workflow.Uses(s)
+func checkUses(p *Pass, b workflow.Body) {
+	for i, s := range runnableSteps(b) {
+		a := workflow.UsesOf(s)
 		if a == nil {
 			continue
 		}
 		if ref, ok := strings.CutPrefix(a.Uses.Value, "docker://"); ok {
-			p.image(ref, p.File.Place(a.Uses), where(b, i))
+			p.checkImage(ref, p.File.Place(a.Uses), describeStep(b, i))
 			continue
 		}
-		p.reference(a.Uses, where(b, i))
-		p.local(b, i, a)
+		p.checkReference(a.Uses, describeStep(b, i))
+		p.checkLocalAction(b, i, a)
 	}
 }
 
@@ -36,9 +36,9 @@ var (
 	version  = lazyregexp.New(`^v?\d+(?:\.\d+)*(?:[-+.]\w+)*$`)
 )
 
-// reference reports what is wrong with the name of an action or a reusable
+// checkReference reports what is wrong with the name of an action or a reusable
 // workflow of another repository.
-func (p *Pass) reference(u *actionlint.String, where string) {
+func (p *Pass) checkReference(u *actionlint.String, where string) {
 	text := u.Value
 	if strings.HasPrefix(text, "./") || strings.HasPrefix(text, "$/") || strings.HasPrefix(text, "../") ||
 		strings.Contains(text, "${{") || text == "" {
@@ -47,29 +47,29 @@ func (p *Pass) reference(u *actionlint.String, where string) {
 	at := p.File.Place(u)
 	name, ref, pinned := strings.Cut(text, "@")
 	if clean := path.Clean(name); clean != name && name != "" {
-		p.report("obfuscation", at, "", "The path of %s is written in a roundabout way: it is %s", short(text), clean)
+		p.report("obfuscation", at, "", "The path of %s is written in a roundabout way: it is %s", shorten(text), clean)
 		name = clean
 	}
-	f := p.finding(at, "", "%s is named by %q, which can be moved, %s", short(name), short(ref), where)
+	f := p.newFinding(at, "", "%s is named by %q, which can be moved, %s", shorten(name), shorten(ref), where)
 	switch {
 	case !pinned || ref == "":
-		f.Message = short(name) + " is named without a version " + where
+		f.Message = shorten(name) + " is named without a version " + where
 		f.Severity, f.Confidence = finding.High, finding.Certain
 		p.Out(Rules["unpinned-uses"], f)
 	case commit.MatchString(ref):
 	case abridged.MatchString(ref) && !digits.MatchString(ref):
-		f.Message = short(name) + " is named by a shortened commit, which a branch or tag of that name can " +
+		f.Message = shorten(name) + " is named by a shortened commit, which a branch or tag of that name can " +
 			"take over, " + where
 		f.Severity = finding.Medium
 		p.Out(Rules["unpinned-uses"], f)
 	default:
-		p.symbolic(f, name, ref)
+		p.reportSymbolicRef(f, name, ref)
 	}
-	p.known(u, slug(text), ref, where)
+	p.checkKnownAction(u, actionSlug(text), ref, where)
 }
 
-// symbolic reports an action named by a tag or a branch.
-func (p *Pass) symbolic(f finding.Finding, name, ref string) {
+// reportSymbolicRef reports an action named by a tag or a branch.
+func (p *Pass) reportSymbolicRef(f finding.Finding, name, ref string) {
 	owner, _, _ := strings.Cut(strings.ToLower(name), "/")
 	switch {
 	case owner == "actions" || owner == "github":
@@ -82,15 +82,15 @@ func (p *Pass) symbolic(f finding.Finding, name, ref string) {
 	p.Out(Rules["unpinned-uses"], f)
 }
 
-// known reports actions of which something is known: flaws, an end, a name that
+// checkKnownAction reports actions of which something is known: flaws, an end, a name that
 // is nearly another's, and being unneeded.
-func (p *Pass) known(u *actionlint.String, slug, ref, where string) {
+func (p *Pass) checkKnownAction(u *actionlint.String, slug, ref, where string) {
 	at := p.File.Place(u)
-	p.vulnerable(u, slug, ref, where)
+	p.checkVulnerableAction(u, slug, ref, where)
 	if instead, ok := archived[slug]; ok {
 		p.report("archived-action", at, "", "%s is no longer maintained, %s%s", slug, where, instead)
 	}
-	if like := lookalike(slug); like != "" {
+	if like := similarAction(slug); like != "" {
 		p.report("typosquat-uses", at, "", "%s looks like %s and belongs to somebody else, %s", slug, like, where)
 	}
 	if instead, ok := superfluous[slug]; ok {
@@ -98,9 +98,9 @@ func (p *Pass) known(u *actionlint.String, slug, ref, where string) {
 	}
 }
 
-// vulnerable looks the action up in the vulnerability data, by its tag, or by the
+// checkVulnerableAction looks the action up in the vulnerability data, by its tag, or by the
 // version that the comment behind a commit names, and in the short list of our own.
-func (p *Pass) vulnerable(u *actionlint.String, slug, ref, where string) {
+func (p *Pass) checkVulnerableAction(u *actionlint.String, slug, ref, where string) {
 	v := ref
 	if commit.MatchString(ref) {
 		v = ""
@@ -116,8 +116,8 @@ func (p *Pass) vulnerable(u *actionlint.String, slug, ref, where string) {
 		matches, err := p.Advisories.Match(p.Context, "GitHub Actions", slug, v)
 		if err == nil && len(matches) > 0 {
 			for _, m := range matches {
-				f := p.finding(p.File.Place(u), "", "%s %s has a known flaw, %s: %s, %s", slug, v, m.Advisory.ID,
-					short(m.Advisory.Summary), where)
+				f := p.newFinding(p.File.Place(u), "", "%s %s has a known flaw, %s: %s, %s", slug, v, m.Advisory.ID,
+					shorten(m.Advisory.Summary), where)
 				f.Severity = m.Advisory.Severity
 				if m.Upgrade != "" {
 					f.Message += "; " + m.Upgrade + " clears it"
@@ -128,8 +128,8 @@ func (p *Pass) vulnerable(u *actionlint.String, slug, ref, where string) {
 		}
 	}
 	for _, k := range flawed {
-		if k.action == slug && compare(v, k.from) >= 0 && compare(v, k.fixed) < 0 {
-			f := p.finding(p.File.Place(u), "", "%s %s has a known flaw, %s: %s, %s; %s clears it", slug, v, k.id,
+		if k.action == slug && compareVersions(v, k.from) >= 0 && compareVersions(v, k.fixed) < 0 {
+			f := p.newFinding(p.File.Place(u), "", "%s %s has a known flaw, %s: %s, %s; %s clears it", slug, v, k.id,
 				k.what, where, k.fixed)
 			f.Severity = k.severity
 			p.Out(Rules["known-vulnerable-action"], f)
@@ -139,9 +139,9 @@ func (p *Pass) vulnerable(u *actionlint.String, slug, ref, where string) {
 
 var commented = lazyregexp.New(`v?\d+(?:\.\d+)*`)
 
-// compare compares versions number by number. A missing number of the first is
+// compareVersions compares versions number by number. A missing number of the first is
 // the highest there is: @v4 is the newest of 4.
-func compare(a, b string) int {
+func compareVersions(a, b string) int {
 	x, y := strings.Split(strings.TrimPrefix(a, "v"), "."), strings.Split(b, ".")
 	for i := range y {
 		if i >= len(x) {
@@ -157,46 +157,48 @@ func compare(a, b string) int {
 	return 0
 }
 
-// local finds local actions that come out of something else than the workflow's
+// checkLocalAction finds local actions that come out of something else than the workflow's
 // own commit.
-func (p *Pass) local(b workflow.Body, i int, a *actionlint.ExecAction) {
+func (p *Pass) checkLocalAction(b workflow.Body, i int, a *actionlint.ExecAction) {
 	if !strings.HasPrefix(a.Uses.Value, "./") {
 		return
 	}
 	for n := 0; n < i; n++ {
-		c := workflow.Uses(b.Steps[n])
+		c := workflow.UsesOf(b.Steps[n])
 		if c == nil {
 			continue
 		}
-		other := slug(c.Uses.Value) == "actions/checkout" && (with(c, "ref") != "" || with(c, "repository") != "") &&
-			with(c, "path") == "" || slug(c.Uses.Value) == "actions/download-artifact" && with(c, "path") == ""
+		other := actionSlug(c.Uses.Value) == "actions/checkout" &&
+			(inputText(c, "ref") != "" || inputText(c, "repository") != "") &&
+			inputText(c, "path") == "" || actionSlug(c.Uses.Value) == "actions/download-artifact" &&
+			inputText(c, "path") == ""
 		if other {
 			p.report("workspace-action", p.File.Place(a.Uses), "", "%s is taken from the folder that %s filled, not "+
-				"from the workflow's own commit, %s", short(a.Uses.Value), stepName(b, n), where(b, i))
+				"from the workflow's own commit, %s", shorten(a.Uses.Value), stepName(b, n), describeStep(b, i))
 			return
 		}
 	}
 }
 
-// lookalike returns the well-known action that the name is one slip away from and
+// similarAction returns the well-known action that the name is one slip away from and
 // whose owner is another, or "".
-func lookalike(slug string) string {
+func similarAction(slug string) string {
 	owner, _, ok := strings.Cut(slug, "/")
 	if !ok || popular[slug] {
 		return ""
 	}
 	for known := range popular {
 		knownOwner, _, _ := strings.Cut(known, "/")
-		if owner != knownOwner && slip(slug, known) {
+		if owner != knownOwner && differsByOneEdit(slug, known) {
 			return known
 		}
 	}
 	return ""
 }
 
-// slip reports whether one omitted, added, changed or swapped character makes b
+// differsByOneEdit reports whether one omitted, added, changed or swapped character makes b
 // of a.
-func slip(a, b string) bool {
+func differsByOneEdit(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
@@ -216,14 +218,14 @@ func slip(a, b string) bool {
 	return i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
 }
 
-// tools finds actions that fetch the newest version of a tool.
-func tools(p *Pass, b workflow.Body) {
-	for i, s := range live(b) {
-		a := workflow.Uses(s)
+// checkToolVersions finds actions that fetch the newest version of a tool.
+func checkToolVersions(p *Pass, b workflow.Body) {
+	for i, s := range runnableSteps(b) {
+		a := workflow.UsesOf(s)
 		if a == nil {
 			continue
 		}
-		input, ok := fetches[slug(a.Uses.Value)]
+		input, ok := fetches[actionSlug(a.Uses.Value)]
 		if !ok {
 			continue
 		}
@@ -231,77 +233,77 @@ func tools(p *Pass, b workflow.Body) {
 		switch {
 		case in == nil || in.Value == nil || in.Value.Value == "":
 			p.report("unpinned-tool", p.File.Place(a.Uses), "", "%s fetches the newest version of its "+
-				"tool, %s", slug(a.Uses.Value), where(b, i))
+				"tool, %s", actionSlug(a.Uses.Value), describeStep(b, i))
 		case strings.EqualFold(in.Value.Value, "latest"):
 			p.report("unpinned-tool", p.File.Place(in.Name), "", "%s: latest fetches the newest version of the "+
-				"tool, %s", input, where(b, i))
+				"tool, %s", input, describeStep(b, i))
 		case in.Value.ContainsExpression():
 			p.report("unpinned-tool", p.File.Place(in.Name), finding.Uncertain, "%s is known only when the job "+
-				"runs, %s", input, where(b, i))
+				"runs, %s", input, describeStep(b, i))
 		}
 	}
 }
 
-// misfeatures finds what the platform offers and nobody should use.
-func misfeatures(p *Pass) {
+// checkMisfeatures finds what the platform offers and nobody should use.
+func checkMisfeatures(p *Pass) {
 	if w := p.File.Workflow; w != nil {
-		p.shell(w.Defaults, "for all jobs")
+		p.checkDefaultShell(w.Defaults, "for all jobs")
 	}
 	for _, b := range p.File.Bodies() {
 		if b.Job != nil {
-			p.shell(b.Job.Defaults, inJob(b.Job))
+			p.checkDefaultShell(b.Job.Defaults, describeJob(b.Job))
 		}
-		for i, s := range live(b) {
-			if r := workflow.Run(s); r != nil && r.Shell != nil && cmd.MatchString(r.Shell.Value) {
+		for i, s := range runnableSteps(b) {
+			if r := workflow.RunOf(s); r != nil && r.Shell != nil && cmd.MatchString(r.Shell.Value) {
 				p.report("misfeature", p.File.Place(r.Shell), "", "The shell cmd is not made for scripts of others' "+
-					"values, %s", where(b, i))
+					"values, %s", describeStep(b, i))
 			}
-			a := workflow.Uses(s)
-			if a == nil || slug(a.Uses.Value) != "actions/setup-python" || a.Inputs["pip-install"] == nil {
+			a := workflow.UsesOf(s)
+			if a == nil || actionSlug(a.Uses.Value) != "actions/setup-python" || a.Inputs["pip-install"] == nil {
 				continue
 			}
 			p.report("misfeature", p.File.Place(a.Inputs["pip-install"].Name), "", "pip-install puts packages into "+
-				"the interpreter itself, %s", where(b, i))
+				"the interpreter itself, %s", describeStep(b, i))
 		}
 	}
 }
 
 var cmd = lazyregexp.New(`^(?i)\s*cmd(?:\.exe)?(?:\s|$)`)
 
-func (p *Pass) shell(d *actionlint.Defaults, where string) {
+func (p *Pass) checkDefaultShell(d *actionlint.Defaults, where string) {
 	if d != nil && d.Run != nil && d.Run.Shell != nil && cmd.MatchString(d.Run.Shell.Value) {
 		p.report("misfeature", p.File.Place(d.Run.Shell), "", "The shell cmd is not made for scripts of others' "+
 			"values, %s", where)
 	}
 }
 
-// apps finds tokens of GitHub Apps that can do more than they need.
-func apps(p *Pass, b workflow.Body) {
-	for i, s := range live(b) {
-		a := workflow.Uses(s)
+// checkAppTokens finds tokens of GitHub Apps that can do more than they need.
+func checkAppTokens(p *Pass, b workflow.Body) {
+	for i, s := range runnableSteps(b) {
+		a := workflow.UsesOf(s)
 		if a == nil {
 			continue
 		}
-		name := slug(a.Uses.Value)
+		name := actionSlug(a.Uses.Value)
 		if name != "actions/create-github-app-token" && name != "tibdex/github-app-token" {
 			continue
 		}
 		if in := a.Inputs["skip-token-revoke"]; in != nil && in.Value != nil && expressionTrue(in.Value.Value) {
 			p.report("github-app", p.File.Place(in.Name), "", "The token of the app stays valid when the job is "+
-				"over, %s", where(b, i))
+				"over, %s", describeStep(b, i))
 		}
-		if in := a.Inputs["owner"]; in != nil && with(a, "repositories") == "" && !ofOrganization(a) {
+		if in := a.Inputs["owner"]; in != nil && inputText(a, "repositories") == "" && !asksOrganizationPermissions(a) {
 			p.report("github-app", p.File.Place(in.Name), "", "The token of the app is good for every repository of "+
-				"the owner, %s", where(b, i))
+				"the owner, %s", describeStep(b, i))
 		}
-		if len(a.Inputs) > 0 && !limited(a) { // without any, with is an expression
+		if len(a.Inputs) > 0 && !limitsPermissions(a) { // without any, with is an expression
 			p.report("github-app", p.File.Place(a.Uses), "", "The token of the app has every right that the app was "+
-				"given, %s", where(b, i))
+				"given, %s", describeStep(b, i))
 		}
 	}
 }
 
-func limited(a *actionlint.ExecAction) bool {
+func limitsPermissions(a *actionlint.ExecAction) bool {
 	for name := range a.Inputs {
 		if strings.HasPrefix(name, "permission") {
 			return true
@@ -310,10 +312,10 @@ func limited(a *actionlint.ExecAction) bool {
 	return false
 }
 
-// ofOrganization reports whether all permissions that are asked for are those of
+// asksOrganizationPermissions reports whether all permissions that are asked for are those of
 // an organization, which no list of repositories limits.
 // https://docs.github.com/en/rest/authentication/permissions-required-for-github-apps
-func ofOrganization(a *actionlint.ExecAction) bool {
+func asksOrganizationPermissions(a *actionlint.ExecAction) bool {
 	some := false
 	for name := range a.Inputs {
 		what, ok := strings.CutPrefix(name, "permission-")
@@ -331,9 +333,9 @@ func ofOrganization(a *actionlint.ExecAction) bool {
 
 func expressionTrue(text string) bool {
 	text = strings.TrimSpace(text)
-	if all := expression.In(text); len(all) == 1 {
-		v, ok := expression.Constant(all[0].Root)
-		return ok && expression.Truthy(v)
+	if all := expression.FindAll(text); len(all) == 1 {
+		v, ok := expression.ConstantValue(all[0].Root)
+		return ok && expression.IsTruthy(v)
 	}
 	return strings.EqualFold(text, "true")
 }

@@ -26,9 +26,9 @@ type Expression struct {
 	Err    error // why Root is nil
 }
 
-// In returns the expressions of a text, in order. An unfinished one at the end is
+// FindAll returns the expressions of a text, in order. An unfinished one at the end is
 // left out: it is text for GitHub too.
-func In(text string) []Expression {
+func FindAll(text string) []Expression {
 	var out []Expression
 	for from := 0; ; {
 		at := strings.Index(text[from:], "${{")
@@ -36,7 +36,7 @@ func In(text string) []Expression {
 			return out
 		}
 		at += from
-		length := end(text[at:])
+		length := expressionEnd(text[at:])
 		if length < 0 {
 			return out
 		}
@@ -47,9 +47,9 @@ func In(text string) []Expression {
 	}
 }
 
-// end returns the length of the expression that begins the text, or -1. Braces in
+// expressionEnd returns the length of the expression that begins the text, or -1. Braces in
 // a quoted string do not end it.
-func end(text string) int {
+func expressionEnd(text string) int {
 	quoted := false
 	for i := 3; i < len(text); i++ {
 		switch {
@@ -80,12 +80,12 @@ func Parse(text string) (actionlint.ExprNode, error) {
 	return n, nil
 }
 
-// Condition reads the value of an if: one expression, with or without braces. A
+// ParseCondition reads the value of an if: one expression, with or without braces. A
 // text around an expression, white space too, is nil: it is true whatever the
 // expression is.
-func Condition(text string) actionlint.ExprNode {
+func ParseCondition(text string) actionlint.ExprNode {
 	if strings.Contains(text, "${{") {
-		if all := In(text); len(all) == 1 && all[0].Offset == 0 && all[0].Length == len(text) {
+		if all := FindAll(text); len(all) == 1 && all[0].Offset == 0 && all[0].Length == len(text) {
 			return all[0].Root
 		}
 		return nil
@@ -97,27 +97,27 @@ func Condition(text string) actionlint.ExprNode {
 	return n
 }
 
-// Path returns the context that a node names, in lower case: "github.event.issue.title".
+// ContextPath returns the context that a node names, in lower case: "github.event.issue.title".
 // An index that is not a string, and a filter, is "*". It returns "" for
 // anything else.
-func Path(n actionlint.ExprNode) string {
+func ContextPath(n actionlint.ExprNode) string {
 	switch n := n.(type) {
 	case *actionlint.VariableNode:
 		return strings.ToLower(n.Name)
 	case *actionlint.ObjectDerefNode:
-		return join(Path(n.Receiver), strings.ToLower(n.Property))
+		return joinPath(ContextPath(n.Receiver), strings.ToLower(n.Property))
 	case *actionlint.ArrayDerefNode:
-		return join(Path(n.Receiver), "*")
+		return joinPath(ContextPath(n.Receiver), "*")
 	case *actionlint.IndexAccessNode:
 		if s, ok := n.Index.(*actionlint.StringNode); ok {
-			return join(Path(n.Operand), strings.ToLower(s.Value))
+			return joinPath(ContextPath(n.Operand), strings.ToLower(s.Value))
 		}
-		return join(Path(n.Operand), "*")
+		return joinPath(ContextPath(n.Operand), "*")
 	}
 	return ""
 }
 
-func join(receiver, name string) string {
+func joinPath(receiver, name string) string {
 	if receiver == "" {
 		return ""
 	}
@@ -136,7 +136,7 @@ type Use struct {
 // Values returns the contexts whose text can become part of the expression's
 // value. What only decides, such as the operands of ==, is left out.
 func Values(n actionlint.ExprNode) []Use {
-	if path := Path(n); path != "" {
+	if path := ContextPath(n); path != "" {
 		return []Use{{Path: path, Node: n}}
 	}
 	switch n := n.(type) {
@@ -156,31 +156,31 @@ func Values(n actionlint.ExprNode) []Use {
 		}
 		return out
 	case *actionlint.ObjectDerefNode: // a member of a call's result
-		return members(Values(n.Receiver), n.Property)
+		return appendMember(Values(n.Receiver), n.Property)
 	case *actionlint.ArrayDerefNode:
-		return members(Values(n.Receiver), "*")
+		return appendMember(Values(n.Receiver), "*")
 	case *actionlint.IndexAccessNode:
-		if list, index := literal(n.Operand); list != nil {
+		if list, index := literalIndex(n.Operand); list != nil {
 			return index
 		}
 		if s, ok := n.Index.(*actionlint.StringNode); ok {
-			return members(Values(n.Operand), s.Value)
+			return appendMember(Values(n.Operand), s.Value)
 		}
-		return members(Values(n.Operand), "*")
+		return appendMember(Values(n.Operand), "*")
 	}
 	return nil
 }
 
-func members(uses []Use, name string) []Use {
+func appendMember(uses []Use, name string) []Use {
 	for i := range uses {
 		uses[i].Member = strings.TrimPrefix(uses[i].Member+"."+strings.ToLower(name), ".")
 	}
 	return uses
 }
 
-// literal reports whether the node is a call whose arguments are all literals;
+// literalIndex reports whether the node is a call whose arguments are all literals;
 // then an index into it chooses among fixed texts.
-func literal(n actionlint.ExprNode) (actionlint.ExprNode, []Use) {
+func literalIndex(n actionlint.ExprNode) (actionlint.ExprNode, []Use) {
 	if c, ok := n.(*actionlint.FuncCallNode); ok && len(Values(c)) == 0 {
 		return c, nil
 	}
@@ -193,8 +193,8 @@ var decides = map[string]bool{
 	"success": true, "failure": true, "always": true, "cancelled": true,
 }
 
-// All returns every context in the expression, the longest path of each.
-func All(n actionlint.ExprNode) []Use {
+// AllUses returns every context in the expression, the longest path of each.
+func AllUses(n actionlint.ExprNode) []Use {
 	if n == nil {
 		return nil
 	}
@@ -203,7 +203,7 @@ func All(n actionlint.ExprNode) []Use {
 		if !entering {
 			return
 		}
-		path := Path(n)
+		path := ContextPath(n)
 		if path == "" {
 			return
 		}
@@ -220,9 +220,9 @@ func All(n actionlint.ExprNode) []Use {
 	return out
 }
 
-// Constant returns the value of an expression that needs no context, and whether
+// ConstantValue returns the value of an expression that needs no context, and whether
 // there is one: a string, a bool, a float64 or nil.
-func Constant(n actionlint.ExprNode) (any, bool) {
+func ConstantValue(n actionlint.ExprNode) (any, bool) {
 	switch n := n.(type) {
 	case *actionlint.StringNode:
 		return n.Value, true
@@ -235,21 +235,21 @@ func Constant(n actionlint.ExprNode) (any, bool) {
 	case *actionlint.NullNode:
 		return nil, true
 	case *actionlint.NotOpNode:
-		if v, ok := Constant(n.Operand); ok {
-			return !Truthy(v), true
+		if v, ok := ConstantValue(n.Operand); ok {
+			return !IsTruthy(v), true
 		}
 	case *actionlint.LogicalOpNode:
-		return logical(n)
+		return logicalConstant(n)
 	}
 	return nil, false
 }
 
-func logical(n *actionlint.LogicalOpNode) (any, bool) {
-	l, lok := Constant(n.Left)
-	r, rok := Constant(n.Right)
+func logicalConstant(n *actionlint.LogicalOpNode) (any, bool) {
+	l, lok := ConstantValue(n.Left)
+	r, rok := ConstantValue(n.Right)
 	and := n.Kind == actionlint.LogicalOpNodeKindAnd
 	switch {
-	case lok && Truthy(l) == and: // the right side decides
+	case lok && IsTruthy(l) == and: // the right side decides
 		return r, rok
 	case lok:
 		return l, true
@@ -257,8 +257,8 @@ func logical(n *actionlint.LogicalOpNode) (any, bool) {
 	return nil, false
 }
 
-// Truthy reports whether GitHub takes the value for true.
-func Truthy(v any) bool {
+// IsTruthy reports whether GitHub takes the value for true.
+func IsTruthy(v any) bool {
 	switch v := v.(type) {
 	case nil:
 		return false

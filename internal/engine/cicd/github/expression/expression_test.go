@@ -43,7 +43,7 @@ func TestValues(t *testing.T) {
 		if diff := cmp.Diff(c.values, paths(Values(root))); diff != "" {
 			t.Errorf("values of %s (-want +got):\n%s", c.text, diff)
 		}
-		if diff := cmp.Diff(c.all, paths(All(root))); diff != "" {
+		if diff := cmp.Diff(c.all, paths(AllUses(root))); diff != "" {
 			t.Errorf("contexts of %s (-want +got):\n%s", c.text, diff)
 		}
 	}
@@ -51,12 +51,12 @@ func TestValues(t *testing.T) {
 
 func TestIn(t *testing.T) {
 	text := "a ${{ x.y }} b ${{ format('}}', z.w) }} ${{ no ${{"
-	all := In(text)
+	all := FindAll(text)
 	if len(all) != 2 || text[all[0].Offset:all[0].Offset+all[0].Length] != "${{ x.y }}" ||
 		all[1].Text != " format('}}', z.w) " {
 		t.Errorf("got %+v", all)
 	}
-	if In("${{ 1 +")[:0] == nil && len(In("${{ a b }}")) != 1 || In("${{ a b }}")[0].Err == nil {
+	if FindAll("${{ 1 +")[:0] == nil && len(FindAll("${{ a b }}")) != 1 || FindAll("${{ a b }}")[0].Err == nil {
 		t.Error("what is no expression has an error")
 	}
 	if _, err := Parse(strings.Repeat("(", 300) + "1" + strings.Repeat(")", 300)); err == nil {
@@ -74,7 +74,7 @@ func TestConstant(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, ok := Constant(root); !ok || got != want {
+		if got, ok := ConstantValue(root); !ok || got != want {
 			t.Errorf("%s: got %v, %v", text, got, ok)
 		}
 	}
@@ -83,7 +83,7 @@ func TestConstant(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, ok := Constant(root); ok {
+		if got, ok := ConstantValue(root); ok {
 			t.Errorf("%s is no constant, got %v", text, got)
 		}
 	}
@@ -93,7 +93,7 @@ func TestConstant(t *testing.T) {
 func TestCondition(t *testing.T) {
 	for text, want := range map[string]bool{"a == b": true, "${{ a == b }}": true, "${{ a }} ": false,
 		"${{ a }} && ${{ b }}": false, "a b": false} {
-		if got := Condition(text) != nil; got != want {
+		if got := ParseCondition(text) != nil; got != want {
 			t.Errorf("%q: got %v", text, got)
 		}
 	}
@@ -103,16 +103,16 @@ func FuzzIn(f *testing.F) {
 	f.Add("${{ github['a'].b[0].* || format('{0}', !x) }}")
 	f.Add("${{ '}} ${{ }}")
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, e := range In(text) {
+		for _, e := range FindAll(text) {
 			if e.Offset < 0 || e.Offset+e.Length > len(text) || (e.Root == nil) == (e.Err == nil) {
 				t.Errorf("%q: %+v", text, e)
 			}
 			if e.Root != nil {
 				Values(e.Root)
-				All(e.Root)
-				Constant(e.Root)
+				AllUses(e.Root)
+				ConstantValue(e.Root)
 			}
 		}
-		Condition(text)
+		ParseCondition(text)
 	})
 }

@@ -62,21 +62,21 @@ func InOrder[V any](m map[string]V, pos func(V) *actionlint.Pos) []V {
 	return out
 }
 
-// Vars returns the variables of an env in the order of the file.
-func Vars(e *actionlint.Env) []*actionlint.EnvVar {
+// OrderedVars returns the variables of an env in the order of the file.
+func OrderedVars(e *actionlint.Env) []*actionlint.EnvVar {
 	if e == nil {
 		return nil
 	}
 	return InOrder(e.Vars, func(v *actionlint.EnvVar) *actionlint.Pos { return v.Name.Pos })
 }
 
-// Inputs returns what a step hands to its action, in the order of the file.
-func Inputs(a *actionlint.ExecAction) []*actionlint.Input {
+// OrderedInputs returns what a step hands to its action, in the order of the file.
+func OrderedInputs(a *actionlint.ExecAction) []*actionlint.Input {
 	return InOrder(a.Inputs, func(i *actionlint.Input) *actionlint.Pos { return i.Name.Pos })
 }
 
-// Run returns the script of a step, or nil.
-func Run(s *actionlint.Step) *actionlint.ExecRun {
+// RunOf returns the script of a step, or nil.
+func RunOf(s *actionlint.Step) *actionlint.ExecRun {
 	r, _ := s.Exec.(*actionlint.ExecRun)
 	if r == nil || r.Run == nil {
 		return nil
@@ -84,8 +84,8 @@ func Run(s *actionlint.Step) *actionlint.ExecRun {
 	return r
 }
 
-// Uses returns the action of a step, or nil.
-func Uses(s *actionlint.Step) *actionlint.ExecAction {
+// UsesOf returns the action of a step, or nil.
+func UsesOf(s *actionlint.Step) *actionlint.ExecAction {
 	a, _ := s.Exec.(*actionlint.ExecAction)
 	if a == nil || a.Uses == nil {
 		return nil
@@ -93,8 +93,8 @@ func Uses(s *actionlint.Step) *actionlint.ExecAction {
 	return a
 }
 
-// With returns the text of an action's input, and "" without one.
-func With(a *actionlint.ExecAction, name string) string {
+// InputText returns the text of an action's input, and "" without one.
+func InputText(a *actionlint.ExecAction, name string) string {
 	if in := a.Inputs[name]; in != nil && in.Value != nil {
 		return in.Value.Value
 	}
@@ -106,18 +106,18 @@ func (f *File) Place(s *actionlint.String) document.Place {
 	return f.Source.Find(s.Pos.Line, s.Pos.Col, s.Value+"\n", 0, len(s.Value)+1)
 }
 
-// Part returns where a part of a string stands.
-func (f *File) Part(s *actionlint.String, offset, length int) document.Place {
+// PartPlace returns where a part of a string stands.
+func (f *File) PartPlace(s *actionlint.String, offset, length int) document.Place {
 	return f.Source.Find(s.Pos.Line, s.Pos.Col, s.Value, offset, length)
 }
 
-// At returns the place of a position.
-func At(p *actionlint.Pos) document.Place {
+// PlaceAt returns the place of a position.
+func PlaceAt(p *actionlint.Pos) document.Place {
 	return document.Place{Line: p.Line, Column: p.Col, EndLine: p.Line}
 }
 
-// On reports whether one of the events starts the workflow.
-func (f *File) On(events ...string) bool { return f.Event(events...) != nil }
+// StartsOn reports whether one of the events starts the workflow.
+func (f *File) StartsOn(events ...string) bool { return f.Event(events...) != nil }
 
 // Event returns the first of the events that starts the workflow, or nil.
 func (f *File) Event(names ...string) actionlint.Event {
@@ -132,8 +132,8 @@ func (f *File) Event(names ...string) actionlint.Event {
 	return nil
 }
 
-// EventPos returns where an event stands.
-func EventPos(e actionlint.Event) *actionlint.Pos {
+// EventPosition returns where an event stands.
+func EventPosition(e actionlint.Event) *actionlint.Pos {
 	switch e := e.(type) {
 	case *actionlint.WebhookEvent:
 		return e.Pos
@@ -186,13 +186,13 @@ func NewTree(files []*File) *Tree {
 	for _, f := range files {
 		for _, b := range f.Bodies() {
 			if b.Job != nil && b.Job.WorkflowCall != nil && b.Job.WorkflowCall.Uses != nil {
-				if to := t.Local(f, b.Job.WorkflowCall.Uses.Value); to != nil {
+				if to := t.ResolveLocal(f, b.Job.WorkflowCall.Uses.Value); to != nil {
 					t.calls[to] = append(t.calls[to], Call{From: f, Job: b.Job})
 				}
 			}
 			for _, s := range b.Steps {
-				if a := Uses(s); a != nil {
-					if to := t.Local(f, a.Uses.Value); to != nil {
+				if a := UsesOf(s); a != nil {
+					if to := t.ResolveLocal(f, a.Uses.Value); to != nil {
 						t.calls[to] = append(t.calls[to], Call{From: f, Job: b.Job, Step: s, Body: b})
 					}
 				}
@@ -205,9 +205,9 @@ func NewTree(files []*File) *Tree {
 // Callers returns the places of the tree that use the file.
 func (t *Tree) Callers(f *File) []Call { return t.calls[f] }
 
-// Local returns the action or workflow of the same repository that uses names, or
+// ResolveLocal returns the action or workflow of the same repository that uses names, or
 // nil: "./dir" and "$/dir" for actions, "./.github/workflows/x.yml" for workflows.
-func (t *Tree) Local(from *File, uses string) *File {
+func (t *Tree) ResolveLocal(from *File, uses string) *File {
 	rel, ok := strings.CutPrefix(uses, "./")
 	if !ok {
 		if rel, ok = strings.CutPrefix(uses, "$/"); !ok {

@@ -55,7 +55,7 @@ func IsWorkflow(p string) bool {
 	dir, base := path.Split(p)
 	for _, forge := range []string{".github/workflows/", ".gitea/workflows/", ".forgejo/workflows/"} {
 		if dir == forge || strings.HasSuffix(dir, "/"+forge) {
-			return yaml(base)
+			return isYAML(base)
 		}
 	}
 	return false
@@ -67,19 +67,19 @@ func IsAction(p string) bool {
 	return base == "action.yml" || base == "action.yaml"
 }
 
-func yaml(name string) bool {
+func isYAML(name string) bool {
 	return strings.HasSuffix(name, ".yml") || strings.HasSuffix(name, ".yaml")
 }
 
 // errNoAction says that a file called action.yml is something else.
 var errNoAction = errors.New("is not the declaration of an action")
 
-// NoAction reports whether Read refused a file called action.yml because it is
+// IsNoAction reports whether Read refused a file called action.yml because it is
 // something else.
-func NoAction(err error) bool { return errors.Is(err, errNoAction) }
+func IsNoAction(err error) bool { return errors.Is(err, errNoAction) }
 
 // Read reads a workflow or an action by its path. Its error is a
-// *document.Error, or one that NoAction knows.
+// *document.Error, or one that IsNoAction knows.
 func Read(p string, b []byte) (*File, error) {
 	docs, err := document.ParseAll(b, pipeline.Limits)
 	if err != nil {
@@ -91,19 +91,19 @@ func Read(p string, b []byte) (*File, error) {
 		}
 		return nil, &document.Error{Line: 1, Message: "is not a map of on and jobs"}
 	}
-	f := &File{Path: p, Root: root(p), Source: document.NewSource(b), Doc: docs[0]}
+	f := &File{Path: p, Root: repositoryRoot(p), Source: document.NewSource(b), Doc: docs[0]}
 	if IsAction(p) && !IsWorkflow(p) {
 		if !f.Doc.Get("runs").IsMap() {
 			return nil, errNoAction
 		}
-		f.readAction()
+		f.parseAction()
 		return f, nil
 	}
-	return f, f.readWorkflow(b)
+	return f, f.parseWorkflow(b)
 }
 
-// root returns the folder of the repository by the path of a workflow.
-func root(p string) string {
+// repositoryRoot returns the folder of the repository by the path of a workflow.
+func repositoryRoot(p string) string {
 	for _, forge := range []string{".github/", ".gitea/", ".forgejo/"} {
 		if strings.HasPrefix(p, forge) {
 			return ""
@@ -115,41 +115,41 @@ func root(p string) string {
 	return ""
 }
 
-func (f *File) readWorkflow(b []byte) error {
+func (f *File) parseWorkflow(b []byte) error {
 	w, faults := actionlint.Parse(b)
 	if w == nil {
 		if len(faults) > 0 {
-			return &document.Error{Line: faults[0].Line, Message: oneLine(faults[0].Message)}
+			return &document.Error{Line: faults[0].Line, Message: joinFields(faults[0].Message)}
 		}
 		return &document.Error{Line: 1, Message: "is not a workflow"}
 	}
 	for _, e := range faults {
-		if !harmless(e.Message) {
-			f.Faults = append(f.Faults, Fault{e.Line, oneLine(e.Message)})
+		if !isHarmlessFault(e.Message) {
+			f.Faults = append(f.Faults, Fault{e.Line, joinFields(e.Message)})
 		}
 	}
 	f.Workflow = w
-	f.readParallel()
+	f.parseParallelSteps()
 	if len(w.Jobs) == 0 {
 		return &document.Error{Line: 1, Message: "has no jobs"}
 	}
 	return nil
 }
 
-// harmless reports whether the fault leaves nothing unread that matters here:
+// isHarmlessFault reports whether the fault leaves nothing unread that matters here:
 // keys that GitHub knows and the parser does not, and values of a wrong form that
 // stand alone.
-func harmless(message string) bool {
+func isHarmlessFault(message string) bool {
 	return !strings.Contains(message, "must be sequence node") && !strings.Contains(message, "must be mapping node") &&
 		!strings.Contains(message, "is mapping node but mapping node is expected") &&
 		!strings.Contains(message, "section should be a mapping")
 }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+func joinFields(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// readParallel reads again the steps of jobs that run some at the same time
+// parseParallelSteps reads again the steps of jobs that run some at the same time
 // (steps: [{parallel: [step, …]}]), which the parser does not know.
-func (f *File) readParallel() {
+func (f *File) parseParallelSteps() {
 	jobs := f.Doc.Get("jobs")
 	if jobs == nil {
 		return
@@ -161,25 +161,25 @@ func (f *File) readParallel() {
 			continue
 		}
 		if slices.ContainsFunc(steps.Items, func(n *document.Node) bool { return n.Get("parallel").IsList() }) {
-			job.Steps = Steps(steps)
+			job.Steps = ParseSteps(steps)
 		}
 	}
 }
 
-func (f *File) readAction() {
+func (f *File) parseAction() {
 	runs := f.Doc.Get("runs")
 	a := &Action{
 		Name: f.Doc.Get("name").Text(), Using: strings.ToLower(runs.Get("using").Text()),
 		Image: runs.Get("image"), Line: runs.Line, Outputs: map[string]*actionlint.String{},
 	}
 	if a.Using != "docker" && !strings.HasPrefix(a.Using, "node") { // those run no steps
-		a.Steps = Steps(runs.Get("steps"))
+		a.Steps = ParseSteps(runs.Get("steps"))
 	}
 	if inputs := f.Doc.Get("inputs"); inputs.IsMap() {
 		for _, e := range inputs.Entries {
 			in := Input{Name: strings.ToLower(e.Key)}
 			if d := e.Value.Get("default"); d != nil {
-				in.Default = String(d)
+				in.Default = NewString(d)
 			}
 			a.Inputs = append(a.Inputs, in)
 		}
@@ -187,7 +187,7 @@ func (f *File) readAction() {
 	if outputs := f.Doc.Get("outputs"); outputs.IsMap() {
 		for _, e := range outputs.Entries {
 			if v := e.Value.Get("value"); v != nil {
-				a.Outputs[strings.ToLower(e.Key)] = String(v)
+				a.Outputs[strings.ToLower(e.Key)] = NewString(v)
 			}
 		}
 	}
@@ -197,52 +197,54 @@ func (f *File) readAction() {
 	f.Action = a
 }
 
-// String makes a string of the parser's type from a node.
-func String(n *document.Node) *actionlint.String {
+// NewString makes a string of the parser's type from a node.
+func NewString(n *document.Node) *actionlint.String {
 	return &actionlint.String{Value: n.Text(), Pos: &actionlint.Pos{Line: n.Line, Col: n.Column}}
 }
 
-// maybe is String for what may be absent.
-func maybe(n *document.Node) *actionlint.String {
+// optionalString is String for what may be absent.
+func optionalString(n *document.Node) *actionlint.String {
 	if n == nil {
 		return nil
 	}
-	return String(n)
+	return NewString(n)
 }
 
-// Steps reads a list of steps. Those that run in parallel are steps like others.
-func Steps(list *document.Node) []*actionlint.Step {
+// ParseSteps reads a list of steps. Those that run in parallel are steps like others.
+func ParseSteps(list *document.Node) []*actionlint.Step {
 	if !list.IsList() {
 		return nil
 	}
 	var out []*actionlint.Step
 	for _, n := range list.Items {
 		if inner := n.Get("parallel"); inner.IsList() {
-			out = append(out, Steps(inner)...)
+			out = append(out, ParseSteps(inner)...)
 			continue
 		}
 		if n.IsMap() {
-			out = append(out, step(n))
+			out = append(out, parseStep(n))
 		}
 	}
 	return out
 }
 
-func step(n *document.Node) *actionlint.Step {
-	s := &actionlint.Step{ID: maybe(n.Get("id")), If: maybe(n.Get("if")), Name: maybe(n.Get("name")),
-		Env: env(n.Get("env")), Pos: &actionlint.Pos{Line: n.Line, Col: n.Column}}
+func parseStep(n *document.Node) *actionlint.Step {
+	s := &actionlint.Step{ID: optionalString(n.Get("id")), If: optionalString(n.Get("if")),
+		Name: optionalString(n.Get("name")),
+		Env:  parseEnv(n.Get("env")), Pos: &actionlint.Pos{Line: n.Line, Col: n.Column}}
 	if run := n.Get("run"); run != nil {
 		key := n.Key("run")
-		s.Exec = &actionlint.ExecRun{Run: String(run), Shell: maybe(n.Get("shell")),
-			WorkingDirectory: maybe(n.Get("working-directory")),
+		s.Exec = &actionlint.ExecRun{Run: NewString(run), Shell: optionalString(n.Get("shell")),
+			WorkingDirectory: optionalString(n.Get("working-directory")),
 			RunPos:           &actionlint.Pos{Line: key.Line, Col: key.Column}}
 		return s
 	}
 	if uses := n.Get("uses"); uses != nil {
-		a := &actionlint.ExecAction{Uses: String(uses), Inputs: map[string]*actionlint.Input{}}
+		a := &actionlint.ExecAction{Uses: NewString(uses), Inputs: map[string]*actionlint.Input{}}
 		if with := n.Get("with"); with.IsMap() {
 			for _, e := range with.Entries {
-				a.Inputs[strings.ToLower(e.Key)] = &actionlint.Input{Name: String(e.KeyNode()), Value: String(e.Value)}
+				a.Inputs[strings.ToLower(e.Key)] = &actionlint.Input{Name: NewString(e.KeyNode()),
+					Value: NewString(e.Value)}
 			}
 		}
 		s.Exec = a
@@ -250,16 +252,16 @@ func step(n *document.Node) *actionlint.Step {
 	return s
 }
 
-func env(n *document.Node) *actionlint.Env {
+func parseEnv(n *document.Node) *actionlint.Env {
 	if n == nil {
 		return nil
 	}
 	if !n.IsMap() {
-		return &actionlint.Env{Expression: String(n)}
+		return &actionlint.Env{Expression: NewString(n)}
 	}
 	out := &actionlint.Env{Vars: map[string]*actionlint.EnvVar{}}
 	for _, e := range n.Entries {
-		out.Vars[strings.ToLower(e.Key)] = &actionlint.EnvVar{Name: String(e.KeyNode()), Value: String(e.Value)}
+		out.Vars[strings.ToLower(e.Key)] = &actionlint.EnvVar{Name: NewString(e.KeyNode()), Value: NewString(e.Value)}
 	}
 	return out
 }

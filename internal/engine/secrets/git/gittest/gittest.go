@@ -116,11 +116,11 @@ func (r *Repository) Loose() {
 	for _, name := range r.order {
 		o := r.objects[name]
 		r.Write("objects/"+name[:2]+"/"+name[2:],
-			deflate(append([]byte(fmt.Sprintf("%s %d\x00", o.kind, len(o.body))), o.body...)))
+			deflateBytes(append([]byte(fmt.Sprintf("%s %d\x00", o.kind, len(o.body))), o.body...)))
 	}
 }
 
-func deflate(b []byte) string {
+func deflateBytes(b []byte) string {
 	var out bytes.Buffer
 	z := zlib.NewWriter(&out)
 	_, _ = z.Write(b) // a buffer takes everything
@@ -145,18 +145,18 @@ func (r *Repository) Pack() {
 		switch {
 		case o.kind == "blob" && last != "" && i%2 == 0:
 			delta := Delta(r.objects[last].body, o.body)
-			pack.Write(head(6, len(delta)))
-			pack.Write(distance(at - int(offsets[last])))
-			pack.WriteString(deflate(delta))
+			pack.Write(entryHeader(6, len(delta)))
+			pack.Write(baseDistance(at - int(offsets[last])))
+			pack.WriteString(deflateBytes(delta))
 		case o.kind == "blob" && last != "":
 			delta := Delta(r.objects[last].body, o.body)
-			pack.Write(head(7, len(delta)))
+			pack.Write(entryHeader(7, len(delta)))
 			id, _ := hex.DecodeString(last) // it is of Add
 			pack.Write(id)
-			pack.WriteString(deflate(delta))
+			pack.WriteString(deflateBytes(delta))
 		default:
-			pack.Write(head(kinds[o.kind], len(o.body)))
-			pack.WriteString(deflate(o.body))
+			pack.Write(entryHeader(kinds[o.kind], len(o.body)))
+			pack.WriteString(deflateBytes(o.body))
 		}
 		sums[name] = crc32.ChecksumIEEE(pack.Bytes()[at:])
 		if o.kind == "blob" {
@@ -188,8 +188,8 @@ func Delta(base, body []byte) []byte {
 	return out
 }
 
-// head is the kind and size before a packed object.
-func head(kind byte, size int) []byte {
+// entryHeader is the kind and size before a packed object.
+func entryHeader(kind byte, size int) []byte {
 	b := []byte{kind<<4 | byte(size&15)}
 	for size >>= 4; size > 0; size >>= 7 {
 		b[len(b)-1] |= 0x80
@@ -198,8 +198,8 @@ func head(kind byte, size int) []byte {
 	return b
 }
 
-// distance is how far back the base of a delta is.
-func distance(n int) []byte {
+// baseDistance is how far back the base of a delta is.
+func baseDistance(n int) []byte {
 	b := []byte{byte(n & 0x7F)}
 	for n >>= 7; n > 0; n >>= 7 {
 		n--

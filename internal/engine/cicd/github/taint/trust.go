@@ -1,4 +1,4 @@
-package flow
+package taint
 
 import "strings"
 
@@ -7,17 +7,17 @@ type Trust int
 
 // From harmless to worst.
 const (
-	Safe    Trust = iota // fixed, or of a form that no shell takes for code
-	Secret               // chosen by the owner, and not to be told
-	Unknown              // nothing is known of it
-	Writers              // chosen by people with write access, or by who starts the workflow by hand
-	Callers              // chosen by whoever uses the action or the reusable workflow
-	Anybody              // chosen by anybody who opens an issue or a pull request
+	Safe      Trust = iota // fixed, or of a form that no shell takes for code
+	Secret                 // chosen by the owner, and not to be told
+	Unknown                // nothing is known of it
+	Writers                // chosen by people with write access, or by who starts the workflow by hand
+	Callers                // chosen by whoever uses the action or the reusable workflow
+	Untrusted              // chosen by anybody who opens an issue or a pull request
 )
 
-// anybody lists the contexts whose text strangers choose. "*" is any one name.
+// anybody lists the contexts whose text attackers choose. "*" is any one name.
 // Sources: GitHub's "Script injections" and the payloads of its webhooks.
-var anybody = paths(`
+var anybody = parsePatterns(`
 	github.head_ref
 	github.event.issue.title github.event.issue.body
 	github.event.pull_request.title github.event.pull_request.body
@@ -47,13 +47,13 @@ var anybody = paths(`
 	github.event.merge_group.head_commit.message`)
 
 // whole lists the contexts that hold such texts when they are taken as a whole.
-var whole = paths(`github github.event github.event.issue github.event.pull_request github.event.pull_request.head
+var whole = parsePatterns(`github github.event github.event.issue github.event.pull_request github.event.pull_request.head
 	github.event.pull_request.head.repo github.event.comment github.event.review github.event.discussion github.event.commits
 	github.event.commits.* github.event.head_commit github.event.workflow_run github.event.workflow_run.head_commit
 	github.event.head_commit.author github.event.head_commit.committer github.event.changes github.event.check_run github.event.check_suite`)
 
 // writers lists contexts whose text those choose who may push or start workflows.
-var writers = paths(`github.ref github.ref_name github.base_ref github.event.ref github.event.base_ref
+var writers = parsePatterns(`github.ref github.ref_name github.base_ref github.event.ref github.event.base_ref
 	github.event.client_payload github.event.client_payload.* github.event.client_payload.*.*
 	github.event.release.name github.event.release.body github.event.release.tag_name github.event.release.target_commitish
 	github.event.label.name github.event.milestone.title github.event.milestone.description github.event.deployment.payload
@@ -79,7 +79,7 @@ var fixedNames = func() map[string]bool {
 	return m
 }()
 
-func paths(list string) [][]string {
+func parsePatterns(list string) [][]string {
 	var out [][]string
 	for _, p := range strings.Fields(list) {
 		out = append(out, strings.Split(p, "."))
@@ -87,9 +87,9 @@ func paths(list string) [][]string {
 	return out
 }
 
-// matches reports whether the path is one of the list. A "*" on either side
+// matchesPattern reports whether the path is one of the list. A "*" on either side
 // stands for any one name.
-func matches(list [][]string, path []string) bool {
+func matchesPattern(list [][]string, path []string) bool {
 	for _, want := range list {
 		if len(want) != len(path) {
 			continue
@@ -108,16 +108,16 @@ func matches(list [][]string, path []string) bool {
 	return false
 }
 
-// github says who chooses the text of a context below github.
-func github(path string) Trust {
+// githubTrust says who chooses the text of a context below github.
+func githubTrust(path string) Trust {
 	parts := strings.Split(path, ".")
 	last := parts[len(parts)-1]
 	switch {
 	case path == "github.token":
 		return Secret
-	case matches(anybody, parts), matches(whole, parts):
-		return Anybody
-	case matches(writers, parts):
+	case matchesPattern(anybody, parts), matchesPattern(whole, parts):
+		return Untrusted
+	case matchesPattern(writers, parts):
 		return Writers
 	case fixedNames[last] && (len(parts) > 2 || parts[0] == "github"):
 		return Safe
@@ -130,48 +130,49 @@ func github(path string) Trust {
 // outputs says who chooses the outputs of well-known actions. Where an action is
 // listed and the output is not, nothing is known.
 var outputs = map[string]map[string]Trust{
-	"tj-actions/changed-files":        {"*": Anybody},
-	"tj-actions/verify-changed-files": {"changed_files": Anybody, "changed-files": Anybody},
-	"tj-actions/branch-names": {"head_ref_branch": Anybody, "current_branch": Anybody,
-		"ref_branch": Anybody, "base_ref_branch": Writers, "is_default": Safe, "default_branch": Safe, "tag": Writers},
-	"jitterbit/get-changed-files":           {"*": Anybody},
-	"masesgroup/retrieve-changed-files":     {"*": Anybody},
-	"trilom/file-changes-action":            {"*": Anybody},
-	"ahmadnassri/action-changed-files":      {"*": Anybody},
-	"lots0logs/gh-action-get-changed-files": {"*": Anybody},
-	"xt0rted/pull-request-comment-branch": {"head_ref": Anybody, "head_sha": Safe, "base_ref": Writers,
+	"tj-actions/changed-files":        {"*": Untrusted},
+	"tj-actions/verify-changed-files": {"changed_files": Untrusted, "changed-files": Untrusted},
+	"tj-actions/branch-names": {"head_ref_branch": Untrusted, "current_branch": Untrusted,
+		"ref_branch": Untrusted, "base_ref_branch": Writers, "is_default": Safe, "default_branch": Safe,
+		"tag": Writers},
+	"jitterbit/get-changed-files":           {"*": Untrusted},
+	"masesgroup/retrieve-changed-files":     {"*": Untrusted},
+	"trilom/file-changes-action":            {"*": Untrusted},
+	"ahmadnassri/action-changed-files":      {"*": Untrusted},
+	"lots0logs/gh-action-get-changed-files": {"*": Untrusted},
+	"xt0rted/pull-request-comment-branch": {"head_ref": Untrusted, "head_sha": Safe, "base_ref": Writers,
 		"base_sha": Safe},
-	"alessbell/pull-request-comment-branch": {"head_ref": Anybody, "head_sha": Safe, "base_ref": Writers,
+	"alessbell/pull-request-comment-branch": {"head_ref": Untrusted, "head_sha": Safe, "base_ref": Writers,
 		"base_sha": Safe},
-	"gotson/pull-request-comment-branch": {"head_ref": Anybody, "head_sha": Safe, "base_ref": Writers,
+	"gotson/pull-request-comment-branch": {"head_ref": Untrusted, "head_sha": Safe, "base_ref": Writers,
 		"base_sha": Safe},
-	"eficode/resolve-pr-refs": {"head_ref": Anybody, "base_ref": Writers},
-	"potiuk/get-workflow-origin": {"sourceheadbranch": Anybody, "pullrequestlabels": Writers,
+	"eficode/resolve-pr-refs": {"head_ref": Untrusted, "base_ref": Writers},
+	"potiuk/get-workflow-origin": {"sourceheadbranch": Untrusted, "pullrequestlabels": Writers,
 		"*": Safe},
-	"peter-evans/find-comment": {"comment-body": Anybody, "comment-id": Safe,
+	"peter-evans/find-comment": {"comment-body": Untrusted, "comment-id": Safe,
 		"comment-author": Safe, "comment-node-id": Safe},
-	"khan/pull-request-comment-trigger": {"comment_body": Anybody},
-	"amannn/action-semantic-pull-request": {"error_message": Anybody, "type": Safe, "scope": Unknown,
-		"subject": Anybody},
+	"khan/pull-request-comment-trigger": {"comment_body": Untrusted},
+	"amannn/action-semantic-pull-request": {"error_message": Untrusted, "type": Safe, "scope": Unknown,
+		"subject": Untrusted},
 	"octokit/request-action":     {"*": Unknown},
-	"jwalton/gh-find-current-pr": {"title": Anybody, "body": Anybody, "pr": Safe, "number": Safe},
-	"8bitjonny/gh-get-current-pr": {"pr": Anybody, "pr_title": Anybody, "pr_body": Anybody,
+	"jwalton/gh-find-current-pr": {"title": Untrusted, "body": Untrusted, "pr": Safe, "number": Safe},
+	"8bitjonny/gh-get-current-pr": {"pr": Untrusted, "pr_title": Untrusted, "pr_body": Untrusted,
 		"*": Safe},
-	"actions-ecosystem/action-get-merged-pull-request": {"title": Anybody, "body": Anybody, "number": Safe,
+	"actions-ecosystem/action-get-merged-pull-request": {"title": Untrusted, "body": Untrusted, "number": Safe,
 		"labels": Writers},
-	"peter-murray/issue-body-parser-action": {"payload": Anybody, "*": Anybody},
-	"peter-murray/issue-forms-body-parser":  {"payload": Anybody, "*": Anybody},
-	"stefanbuck/github-issue-parser":        {"*": Anybody},
-	"zentered/issue-forms-body-parser":      {"*": Anybody},
-	"xt0rted/slash-command-action":          {"command-arguments": Anybody, "command-name": Safe},
-	"github/command": {"params": Anybody, "ref": Anybody, "comment_body": Anybody,
+	"peter-murray/issue-body-parser-action": {"payload": Untrusted, "*": Untrusted},
+	"peter-murray/issue-forms-body-parser":  {"payload": Untrusted, "*": Untrusted},
+	"stefanbuck/github-issue-parser":        {"*": Untrusted},
+	"zentered/issue-forms-body-parser":      {"*": Untrusted},
+	"xt0rted/slash-command-action":          {"command-arguments": Untrusted, "command-name": Safe},
+	"github/command": {"params": Untrusted, "ref": Untrusted, "comment_body": Untrusted,
 		"sha": Safe},
-	"github/branch-deploy": {"ref": Anybody, "params": Anybody, "comment_body": Anybody,
+	"github/branch-deploy": {"ref": Untrusted, "params": Untrusted, "comment_body": Untrusted,
 		"sha": Safe},
-	"step-security/changed-files": {"*": Anybody},
-	"technote-space/get-diff-action": {"diff": Anybody, "filtered_diff": Anybody,
-		"matched_files": Anybody, "*": Unknown},
-	"kceb/pull-request-comment-branch": {"head_ref": Anybody, "head_sha": Safe, "base_ref": Writers,
+	"step-security/changed-files": {"*": Untrusted},
+	"technote-space/get-diff-action": {"diff": Untrusted, "filtered_diff": Untrusted,
+		"matched_files": Untrusted, "*": Unknown},
+	"kceb/pull-request-comment-branch": {"head_ref": Untrusted, "head_sha": Safe, "base_ref": Writers,
 		"base_sha": Safe},
 	"dorny/paths-filter":                          {"changes": Safe, "*": Unknown},
 	"actions/cache":                               {"*": Safe},
@@ -199,9 +200,9 @@ var outputs = map[string]map[string]Trust{
 	"google-github-actions/release-please-action": {"body": Writers, "*": Safe},
 }
 
-// output says who chooses an output of the action that uses names.
-func output(uses, name string) Trust {
-	known, ok := outputs[Slug(uses)]
+// outputTrust says who chooses an output of the action that uses names.
+func outputTrust(uses, name string) Trust {
+	known, ok := outputs[ActionSlug(uses)]
 	if !ok {
 		return Unknown
 	}

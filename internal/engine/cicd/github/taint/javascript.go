@@ -1,4 +1,4 @@
-package flow
+package taint
 
 import (
 	"slices"
@@ -29,9 +29,9 @@ var (
 	called   = lazyregexp.New(`\b(pulls|issues|repos|checks)\s*\.\s*(get|list\w*|getComment|getCommit|getBranch)\b|\b(?:request|paginate)\(.*?(pull_request|pulls|issue|comments)`)
 )
 
-// scripted returns the origins of an output of a step of actions/github-script,
+// scriptOrigins returns the origins of an output of a step of actions/github-script,
 // and whether the script sets it.
-func (f *Follower) scripted(a *actionlint.ExecAction, name string, at Place, depth int) ([]Origin, bool) {
+func (f *Tracker) scriptOrigins(a *actionlint.ExecAction, name string, at Site, depth int) ([]Origin, bool) {
 	in := a.Inputs["script"]
 	if in == nil || in.Value == nil {
 		return nil, false
@@ -49,25 +49,25 @@ func (f *Follower) scripted(a *actionlint.ExecAction, name string, at Place, dep
 		}
 	}
 	var out []Origin
-	set := declarations(js)
+	set := findDeclarations(js)
 	for _, t := range texts {
-		out = append(out, f.javascript(t, set, at, depth+1)...)
+		out = append(out, f.javascriptOrigins(t, set, at, depth+1)...)
 	}
 	return out, len(texts) > 0
 }
 
-// Exported returns the origins of what a step of actions/github-script makes a
+// ExportedOrigins returns the origins of what a step of actions/github-script makes a
 // variable of later steps.
-func (f *Follower) Exported(a *actionlint.ExecAction, at Place) []Origin {
+func (f *Tracker) ExportedOrigins(a *actionlint.ExecAction, at Site) []Origin {
 	in := a.Inputs["script"]
 	if in == nil || in.Value == nil {
 		return nil
 	}
 	f.work = 0
 	var out []Origin
-	set := declarations(in.Value.Value)
+	set := findDeclarations(in.Value.Value)
 	for _, m := range exported.FindAllStringSubmatch(in.Value.Value, maxExpressions) {
-		out = append(out, f.javascript(m[1], set, at, 1)...)
+		out = append(out, f.javascriptOrigins(m[1], set, at, 1)...)
 	}
 	return out
 }
@@ -78,8 +78,8 @@ type declaration struct {
 	value  string
 }
 
-// declarations returns those of a script.
-func declarations(js string) []declaration {
+// findDeclarations returns those of a script.
+func findDeclarations(js string) []declaration {
 	var out []declaration
 	for _, m := range declares.FindAllStringSubmatch(js, maxExpressions) {
 		out = append(out, declaration{m[1], m[2]})
@@ -87,20 +87,20 @@ func declarations(js string) []declaration {
 	return out
 }
 
-// javascript returns the origins of an expression of a script that sets variables.
-func (f *Follower) javascript(text string, set []declaration, at Place, depth int) []Origin {
+// javascriptOrigins returns the origins of an expression of a script that sets variables.
+func (f *Tracker) javascriptOrigins(text string, set []declaration, at Site, depth int) []Origin {
 	if f.work++; depth > maxDepth || f.work > maxWork {
 		return nil
 	}
 	var out []Origin
-	for _, e := range expression.In(text) {
-		out = append(out, f.expr(e.Root, at, depth)...)
+	for _, e := range expression.FindAll(text) {
+		out = append(out, f.expressionOrigins(e.Root, at, depth)...)
 	}
 	if m := called.FindStringSubmatch(text); m != nil {
-		return append(out, answer(m, text)...)
+		return append(out, responseOrigins(m, text)...)
 	}
-	for _, c := range chain.FindAllString(unquoted(text), maxExpressions) {
-		out = append(out, f.named(parts(c), set, at, depth)...)
+	for _, c := range chain.FindAllString(blankQuotedText(text), maxExpressions) {
+		out = append(out, f.variableOrigins(splitChain(c), set, at, depth)...)
 	}
 	if len(out) > maxOrigins {
 		out = out[:maxOrigins]
@@ -110,10 +110,10 @@ func (f *Follower) javascript(text string, set []declaration, at Place, depth in
 
 var quoted = lazyregexp.New(`'[^'\n]*'|"[^"\n]*"`)
 
-func unquoted(text string) string { return quoted.ReplaceAllString(text, "''") }
+func blankQuotedText(text string) string { return quoted.ReplaceAllString(text, "''") }
 
-// parts splits a chain of members. An index is "*".
-func parts(c string) []string {
+// splitChain splits a chain of members. An index is "*".
+func splitChain(c string) []string {
 	c = strings.NewReplacer("?.", ".", " ", "", "\n", "", "\t", "").Replace(c)
 	c = regexpIndex.ReplaceAllString(c, ".*")
 	return strings.Split(strings.ToLower(c), ".")
@@ -121,8 +121,8 @@ func parts(c string) []string {
 
 var regexpIndex = lazyregexp.New(`\[[^\]]*\]`)
 
-// answer returns the origin of a call of the client.
-func answer(m []string, text string) []Origin {
+// responseOrigins returns the origin of a call of the client.
+func responseOrigins(m []string, text string) []Origin {
 	base := map[string]string{"pulls": "github.event.pull_request", "pull_request": "github.event.pull_request",
 		"issues": "github.event.issue",
 		"issue":  "github.event.issue", "comments": "github.event.comment", "repos": "github.event.commits.*",
@@ -130,44 +130,44 @@ func answer(m []string, text string) []Origin {
 	if strings.Contains(m[2], "omment") {
 		base = "github.event.comment"
 	}
-	o := told(base)
+	o := originOfField(base)
 	if at := strings.LastIndex(text, ")"); at >= 0 { // (await …).data.head.sha
-		o = member(o, strings.TrimPrefix(strings.Join(parts(strings.Trim(text[at+1:], "; \n")), "."), "."))
+		o = memberOrigin(o, strings.TrimPrefix(strings.Join(splitChain(strings.Trim(text[at+1:], "; \n")), "."), "."))
 	}
 	return []Origin{o}
 }
 
-// named returns the origins of a chain of members: of the event's payload, or of
+// variableOrigins returns the origins of a chain of members: of the event's payload, or of
 // a variable that the script sets.
-func (f *Follower) named(c []string, set []declaration, at Place, depth int) []Origin {
+func (f *Tracker) variableOrigins(c []string, set []declaration, at Site, depth int) []Origin {
 	switch {
 	case len(c) > 2 && c[0] == "context" && c[1] == "payload":
-		return []Origin{told("github.event." + strings.Join(c[2:], "."))}
+		return []Origin{originOfField("github.event." + strings.Join(c[2:], "."))}
 	case len(c) > 2 && c[0] == "process" && c[1] == "env":
-		return f.env(c[2], "env."+c[2], at, depth+1)
+		return f.envOrigins(c[2], "env."+c[2], at, depth+1)
 	case len(c) > 1 && c[0] == "github" && c[1] == "event":
-		return []Origin{told(strings.Join(c, "."))}
+		return []Origin{originOfField(strings.Join(c, "."))}
 	case c[0] == "context" || c[0] == "github" || c[0] == "core":
 		return nil
 	}
 	var out []Origin
 	for i, d := range set {
-		taken, ok := declared(d.target, c[0])
+		taken, ok := destructuredPath(d.target, c[0])
 		if !ok || strings.Contains(strings.ToLower(d.value), "await "+c[0]) {
 			continue
 		}
 		rest := strings.Join(append(taken, c[1:]...), ".")
 		without := slices.Delete(slices.Clone(set), i, i+1) // x = x + 1
-		for _, o := range f.javascript(d.value, without, at, depth+1) {
-			out = append(out, member(o, rest))
+		for _, o := range f.javascriptOrigins(d.value, without, at, depth+1) {
+			out = append(out, memberOrigin(o, rest))
 		}
 	}
 	return out
 }
 
-// declared reports whether a declaration sets the variable, and which member of
+// destructuredPath reports whether a declaration sets the variable, and which member of
 // the value it is.
-func declared(target, name string) ([]string, bool) {
+func destructuredPath(target, name string) ([]string, bool) {
 	if !strings.HasPrefix(target, "{") {
 		return nil, strings.EqualFold(target, name)
 	}
@@ -183,16 +183,16 @@ func declared(target, name string) ([]string, bool) {
 	return nil, false
 }
 
-// requested returns the origin of what octokit/request-action answers.
-func requested(a *actionlint.ExecAction) []Origin {
-	m := routes.FindString(strings.ToLower(workflow.With(a, "route")))
+// requestOrigins returns the origin of what octokit/request-action answers.
+func requestOrigins(a *actionlint.ExecAction) []Origin {
+	m := routes.FindString(strings.ToLower(workflow.InputText(a, "route")))
 	base := map[string]string{"pulls": "github.event.pull_request", "pull_request": "github.event.pull_request",
 		"issue":   "github.event.issue",
 		"comment": "github.event.comment"}[m]
 	if base == "" {
 		return nil
 	}
-	return []Origin{told(base)}
+	return []Origin{originOfField(base)}
 }
 
 var routes = lazyregexp.New(`pulls|pull_request|comment|issue`)

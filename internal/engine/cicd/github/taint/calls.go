@@ -1,4 +1,4 @@
-package flow
+package taint
 
 import (
 	"slices"
@@ -11,9 +11,9 @@ import (
 
 // This file follows values through inputs, outputs of jobs, and matrices.
 
-// input returns the origins of an input: of an action, a reusable workflow, or a
+// inputOrigins returns the origins of an input: of an action, a reusable workflow, or a
 // workflow that is started by hand.
-func (f *Follower) input(name, path string, at Place, depth int) []Origin {
+func (f *Tracker) inputOrigins(name, path string, at Site, depth int) []Origin {
 	file := at.Body.File
 	calls := f.Tree.Callers(file)
 	if at.Call != nil {
@@ -21,11 +21,11 @@ func (f *Follower) input(name, path string, at Place, depth int) []Origin {
 	}
 	var out []Origin
 	if file.Workflow != nil && at.Call == nil {
-		out = append(out, dispatched(file, name, path)...)
+		out = append(out, dispatchOrigins(file, name, path)...)
 	}
 	declared, fallback, harmless := declaredInput(file, name)
 	if harmless {
-		return append(out, one(Safe, path)...)
+		return append(out, singleOrigin(Safe, path)...)
 	}
 	if !declared && len(out) > 0 {
 		return out
@@ -33,15 +33,15 @@ func (f *Follower) input(name, path string, at Place, depth int) []Origin {
 	for _, c := range calls {
 		up := at.Up
 		if up == nil {
-			up = &Place{Body: workflow.Body{File: c.From, Job: c.Job, Steps: c.Body.Steps},
+			up = &Site{Body: workflow.Body{File: c.From, Job: c.Job, Steps: c.Body.Steps},
 				Step: slices.Index(c.Body.Steps, c.Step)}
 		}
-		value := given(c, name)
+		value := callArgument(c, name)
 		if value == nil {
-			out = append(out, f.orSafe(f.text(fallback, at, depth+1), path)...)
+			out = append(out, f.orSafe(f.textOrigins(fallback, at, depth+1), path)...)
 			continue
 		}
-		out = append(out, f.orSafe(f.text(value, *up, depth+1), path)...)
+		out = append(out, f.orSafe(f.textOrigins(value, *up, depth+1), path)...)
 	}
 	// An action or reusable workflow of a public repository may have callers
 	// elsewhere.
@@ -49,15 +49,15 @@ func (f *Follower) input(name, path string, at Place, depth int) []Origin {
 		out = append(out, Origin{Trust: Callers, Context: path})
 	}
 	if len(out) == 0 {
-		return one(Unknown, path)
+		return singleOrigin(Unknown, path)
 	}
 	return out
 }
 
-// given returns what a call hands over as the input, or nil.
-func given(c workflow.Call, name string) *actionlint.String {
+// callArgument returns what a call hands over as the input, or nil.
+func callArgument(c workflow.Call, name string) *actionlint.String {
 	if c.Step != nil {
-		if a := workflow.Uses(c.Step); a != nil && a.Inputs[name] != nil {
+		if a := workflow.UsesOf(c.Step); a != nil && a.Inputs[name] != nil {
 			return a.Inputs[name].Value
 		}
 		return nil
@@ -93,8 +93,8 @@ func declaredInput(file *workflow.File, name string) (declared bool, fallback *a
 	return false, nil, false
 }
 
-// dispatched returns the origin of an input of a workflow that is started by hand.
-func dispatched(file *workflow.File, name, path string) []Origin {
+// dispatchOrigins returns the origin of an input of a workflow that is started by hand.
+func dispatchOrigins(file *workflow.File, name, path string) []Origin {
 	e, ok := file.Event("workflow_dispatch").(*actionlint.WorkflowDispatchEvent)
 	if !ok {
 		return nil
@@ -106,71 +106,71 @@ func dispatched(file *workflow.File, name, path string) []Origin {
 	switch in.Type {
 	case actionlint.WorkflowDispatchEventInputTypeBoolean, actionlint.WorkflowDispatchEventInputTypeNumber, actionlint.WorkflowDispatchEventInputTypeChoice:
 
-		return one(Safe, path)
+		return singleOrigin(Safe, path)
 	}
-	return one(Writers, path)
+	return singleOrigin(Writers, path)
 }
 
-// jobOutput returns the origins of an output of another job.
-func (f *Follower) jobOutput(id, name, path string, at Place, depth int) []Origin {
+// jobOutputOrigins returns the origins of an output of another job.
+func (f *Tracker) jobOutputOrigins(id, name, path string, at Site, depth int) []Origin {
 	w := at.Body.File.Workflow
 	if w == nil {
-		return one(Unknown, path)
+		return singleOrigin(Unknown, path)
 	}
 	job := w.Jobs[id]
 	if job == nil {
-		return one(Unknown, path)
+		return singleOrigin(Unknown, path)
 	}
-	there := Place{Body: workflow.Body{File: at.Body.File, Job: job, Steps: job.Steps}, Step: len(job.Steps),
+	there := Site{Body: workflow.Body{File: at.Body.File, Job: job, Steps: job.Steps}, Step: len(job.Steps),
 		Call: at.Call, Up: at.Up}
 	if job.WorkflowCall != nil && job.WorkflowCall.Uses != nil {
-		return f.calledOutput(job, name, path, there, depth)
+		return f.calledOutputOrigins(job, name, path, there, depth)
 	}
 	o := job.Outputs[name]
 	if o == nil || o.Value == nil {
-		return one(Unknown, path)
+		return singleOrigin(Unknown, path)
 	}
-	return f.orSafe(f.text(o.Value, there, depth+1), path)
+	return f.orSafe(f.textOrigins(o.Value, there, depth+1), path)
 }
 
-// calledOutput returns the origins of an output of a reusable workflow.
-func (f *Follower) calledOutput(job *actionlint.Job, name, path string, at Place, depth int) []Origin {
-	to := f.Tree.Local(at.Body.File, job.WorkflowCall.Uses.Value)
+// calledOutputOrigins returns the origins of an output of a reusable workflow.
+func (f *Tracker) calledOutputOrigins(job *actionlint.Job, name, path string, at Site, depth int) []Origin {
+	to := f.Tree.ResolveLocal(at.Body.File, job.WorkflowCall.Uses.Value)
 	if to == nil || to.Workflow == nil {
-		return one(Unknown, path)
+		return singleOrigin(Unknown, path)
 	}
 	call, ok := to.Workflow.FindWorkflowCallEvent()
 	if !ok || call.Outputs[name] == nil {
-		return one(Unknown, path)
+		return singleOrigin(Unknown, path)
 	}
 	c := workflow.Call{From: at.Body.File, Job: job}
-	there := Place{Body: workflow.Body{File: to}, Step: -1, Call: &c, Up: &at}
-	return f.orSafe(f.text(call.Outputs[name].Value, there, depth+1), path)
+	there := Site{Body: workflow.Body{File: to}, Step: -1, Call: &c, Up: &at}
+	return f.orSafe(f.textOrigins(call.Outputs[name].Value, there, depth+1), path)
 }
 
-// matrix returns the origins of a value of the job's matrix.
-func (f *Follower) matrix(parts []string, path string, at Place, depth int) []Origin {
+// matrixOrigins returns the origins of a value of the job's matrix.
+func (f *Tracker) matrixOrigins(parts []string, path string, at Site, depth int) []Origin {
 	job := at.Body.Job
 	if job == nil || job.Strategy == nil || job.Strategy.Matrix == nil {
-		return one(Unknown, path)
+		return singleOrigin(Unknown, path)
 	}
 	m := job.Strategy.Matrix
 	at.Step = -1
 	var out []Origin
-	add := func(s *actionlint.String) { out = append(out, f.orSafe(f.text(s, at, depth+1), path)...) }
+	add := func(s *actionlint.String) { out = append(out, f.orSafe(f.textOrigins(s, at, depth+1), path)...) }
 	if m.Expression != nil {
 		add(m.Expression)
 		return out
 	}
 	if len(parts) < 2 {
-		return one(Unknown, path)
+		return singleOrigin(Unknown, path)
 	}
 	if row := m.Rows[parts[1]]; row != nil {
 		if row.Expression != nil {
 			add(row.Expression)
 		}
 		for _, v := range row.Values {
-			f.raw(v, add)
+			f.visitMatrixTexts(v, add)
 		}
 	}
 	if m.Include != nil {
@@ -182,18 +182,18 @@ func (f *Follower) matrix(parts []string, path string, at Place, depth int) []Or
 				add(c.Expression)
 			}
 			if a := c.Assigns[parts[1]]; a != nil {
-				f.raw(a.Value, add)
+				f.visitMatrixTexts(a.Value, add)
 			}
 		}
 	}
 	if len(out) == 0 {
-		return one(Safe, path)
+		return singleOrigin(Safe, path)
 	}
 	return out
 }
 
-// raw calls add for the expressions in a value of a matrix.
-func (f *Follower) raw(v actionlint.RawYAMLValue, add func(*actionlint.String)) {
+// visitMatrixTexts calls add for the expressions in a value of a matrix.
+func (f *Tracker) visitMatrixTexts(v actionlint.RawYAMLValue, add func(*actionlint.String)) {
 	switch v := v.(type) {
 	case *actionlint.RawYAMLString:
 		if strings.Contains(v.Value, "${{") {
@@ -201,19 +201,19 @@ func (f *Follower) raw(v actionlint.RawYAMLValue, add func(*actionlint.String)) 
 		}
 	case *actionlint.RawYAMLArray:
 		for _, e := range v.Elems {
-			f.raw(e, add)
+			f.visitMatrixTexts(e, add)
 		}
 	case *actionlint.RawYAMLObject:
 		for _, k := range workflow.InOrder(v.Props, func(r actionlint.RawYAMLValue) *actionlint.Pos {
 			return r.Pos()
 		}) {
-			f.raw(k, add)
+			f.visitMatrixTexts(k, add)
 		}
 	}
 }
 
-// Worst returns the origin that most people can choose, and false without one.
-func Worst(all []Origin) (Origin, bool) {
+// WorstOrigin returns the origin that most people can choose, and false without one.
+func WorstOrigin(all []Origin) (Origin, bool) {
 	if len(all) == 0 {
 		return Origin{}, false
 	}

@@ -1,4 +1,4 @@
-package flow
+package taint
 
 import (
 	"merlon/internal/engine/cicd/github/expression"
@@ -7,7 +7,7 @@ import (
 	"merlon/internal/lazyregexp"
 )
 
-// This file finds steps that fetch what a stranger proposes.
+// This file finds steps that fetch what an attacker proposes.
 
 var (
 	headInScript = lazyregexp.New(`\b(?:gh|hub)\s+pr\s+checkout\b|\bgit\s+(?:-\S+\s+)*(?:fetch|pull|checkout|switch|merge|clone|reset|worktree|cherry-pick|rebase)\b.*(?:pull/|refs/pull|head[._]ref|head[._]sha|HEAD_REF|HEAD_SHA|PR_HEAD|\.head\.)`)
@@ -15,34 +15,34 @@ var (
 	headRef      = lazyregexp.New(`refs/pull/|pull/\$\{\{|/merge\b`)
 )
 
-// Fetches reports whether the step at the place fetches what a stranger proposes,
+// FetchesUntrusted reports whether the step at the place fetches what an attacker proposes,
 // and what: a ref, or the head of the pull request.
-func (f *Follower) Fetches(at Place) (string, bool) {
+func (f *Tracker) FetchesUntrusted(at Site) (string, bool) {
 	f.work = 0
-	return f.fetches(at, 0)
+	return f.fetchesUntrusted(at, 0)
 }
 
-func (f *Follower) fetches(at Place, depth int) (string, bool) {
-	s := at.step()
-	if r := workflow.Run(s); r != nil {
-		for _, l := range script.Lines(r.Run.Value) {
+func (f *Tracker) fetchesUntrusted(at Site, depth int) (string, bool) {
+	s := at.currentStep()
+	if r := workflow.RunOf(s); r != nil {
+		for _, l := range script.SplitLines(r.Run.Value) {
 			if headInScript.MatchString(l.Text) {
 				return "the head of the pull request", true
 			}
 			m := gitFetch.FindStringSubmatch(l.Text)
-			if m == nil || len(script.Variables(m[1])) == 0 && len(expression.In(m[1])) == 0 {
+			if m == nil || len(script.ExpandedVariables(m[1])) == 0 && len(expression.FindAll(m[1])) == 0 {
 				continue
 			}
-			for _, o := range f.shell(m[1], r.Run.Value, "", at, depth+2) {
-				if head(o) {
+			for _, o := range f.shellOrigins(m[1], r.Run.Value, "", at, depth+2) {
+				if namesUntrustedHead(o) {
 					return "the head of the pull request", true
 				}
 			}
 		}
 		return "", false
 	}
-	a := workflow.Uses(s)
-	if a == nil || !checksOut[Slug(a.Uses.Value)] {
+	a := workflow.UsesOf(s)
+	if a == nil || !checksOut[ActionSlug(a.Uses.Value)] {
 		return "", false
 	}
 	for _, name := range []string{"ref", "repository", "branch"} {
@@ -53,12 +53,12 @@ func (f *Follower) fetches(at Place, depth int) (string, bool) {
 		if headRef.MatchString(in.Value.Value) {
 			return in.Value.Value, true
 		}
-		for _, e := range expression.In(in.Value.Value) {
+		for _, e := range expression.FindAll(in.Value.Value) {
 			if e.Root == nil {
 				continue
 			}
-			for _, o := range f.expr(e.Root, at, depth+1) {
-				if head(o) {
+			for _, o := range f.expressionOrigins(e.Root, at, depth+1) {
+				if namesUntrustedHead(o) {
 					return "${{" + e.Text + "}}", true
 				}
 			}
