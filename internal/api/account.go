@@ -21,7 +21,7 @@ type Accounts interface {
 }
 
 type accountBody struct {
-	ID        tenant.UserID `json:"id" format:"uuid" doc:"A user's id: with it the account becomes a member of teams and projects."`
+	ID        tenant.UserID `json:"id" format:"uuid" doc:"User ID of the service account. Use it to add the account to teams and projects."`
 	Name      string        `json:"name"`
 	Role      tenant.RoleID `json:"role"`
 	CreatedAt time.Time     `json:"createdAt"`
@@ -53,7 +53,7 @@ type createAccount struct {
 	OrganizationPath
 	Body struct {
 		Name string `json:"name" minLength:"1" maxLength:"100"`
-		Role string `json:"role" minLength:"1" maxLength:"100" doc:"The account's role in the organization."`
+		Role string `json:"role" minLength:"1" maxLength:"100" doc:"Role of the service account in the organization."`
 	}
 }
 
@@ -87,10 +87,10 @@ func (a *API) deleteAccount(ctx context.Context, sc tenant.Scope, in *AccountPat
 type accountTokenBody struct {
 	ID         identity.TokenID `json:"id"`
 	Name       string           `json:"name"`
-	Value      string           `json:"value,omitempty" doc:"Only in the answer that made the token."`
+	Value      string           `json:"value,omitempty" doc:"Token value. Only in the response that creates the token."`
 	CreatedAt  time.Time        `json:"createdAt"`
-	ExpiresAt  *time.Time       `json:"expiresAt" doc:"null: never."`
-	LastUsedAt *time.Time       `json:"lastUsedAt" doc:"null: never; exact to a minute."`
+	ExpiresAt  *time.Time       `json:"expiresAt" doc:"null if it never expires."`
+	LastUsedAt *time.Time       `json:"lastUsedAt" doc:"null if never used; precise to the minute."`
 	tokenReach
 }
 
@@ -113,7 +113,7 @@ type createAccountToken struct {
 	AccountPath
 	Body struct {
 		Name      string     `json:"name" minLength:"1" maxLength:"100"`
-		ExpiresAt *time.Time `json:"expiresAt,omitempty" nullable:"true" doc:"null: never, or as late as the organization and the token of the request allow."`
+		ExpiresAt *time.Time `json:"expiresAt,omitempty" nullable:"true" doc:"null for no expiry, or for the latest time that the organization and the request's token allow."`
 		askedReach
 	}
 }

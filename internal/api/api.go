@@ -142,7 +142,7 @@ func New(c Config) *API {
 	setProblems()
 	a := &API{Config: c, router: chi.NewRouter()}
 	a.router.NotFound(func(w http.ResponseWriter, r *http.Request) {
-		writeProblem(w, r, http.StatusNotFound, "there is no such address")
+		writeProblem(w, r, http.StatusNotFound, "route not found")
 	})
 	a.router.MethodNotAllowed(a.methodNotAllowed)
 	a.router.Use(middleware.GetHead) // a HEAD request is handled as its GET, and the server drops the body
@@ -161,7 +161,7 @@ func New(c Config) *API {
 // members, nullable arrays, a documentation page that loads scripts from afar.
 func humaConfig(c Config) huma.Config {
 	cfg := huma.DefaultConfig("Merlon", c.Version.Version)
-	cfg.Info.Description = "Application security analysis: users, organizations, teams, projects, scans and findings."
+	cfg.Info.Description = "Application security platform: users, organizations, teams, projects, scans and findings."
 	cfg.AllowAdditionalPropertiesByDefault = true
 	cfg.CreateHooks = nil
 	json := huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: unmarshal}
@@ -193,8 +193,8 @@ func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	writeProblem(w, r, http.StatusMethodNotAllowed, r.Method+" is not a method of this address; "+
-		"it has "+strings.Join(allowed, ", "))
+	writeProblem(w, r, http.StatusMethodNotAllowed, "method "+r.Method+" not allowed; allowed: "+
+		strings.Join(allowed, ", "))
 }
 
 // Handler returns the handler of every API address.

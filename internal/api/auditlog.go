@@ -21,9 +21,9 @@ type AuditLog interface {
 }
 
 type auditRecordBody struct {
-	Seq        int64          `json:"seq" doc:"From 1, without a gap."`
+	Seq        int64          `json:"seq" doc:"Sequence number, from 1 without gaps."`
 	At         string         `json:"at" format:"date-time"`
-	Actor      string         `json:"actor" doc:"A user's id; empty for the service itself."`
+	Actor      string         `json:"actor" doc:"User ID of the actor; empty for the service itself."`
 	Client     string         `json:"client"`
 	IP         string         `json:"ip"`
 	Action     string         `json:"action"`
@@ -35,18 +35,18 @@ type auditRecordBody struct {
 
 type listAudit struct {
 	OrganizationPath
-	Cursor string    `query:"cursor" maxLength:"40" doc:"nextCursor of the page before."`
+	Cursor string    `query:"cursor" maxLength:"40" doc:"nextCursor of the previous page."`
 	Limit  int       `query:"limit" minimum:"1" maximum:"500" default:"50"`
-	Actor  string    `query:"actor" maxLength:"100" doc:"A user's id."`
-	Action string    `query:"action" maxLength:"100" doc:"An action, such as team.create, or all of a kind: team."`
-	From   time.Time `query:"from" doc:"No record before."`
-	To     time.Time `query:"to" doc:"Only records before."`
+	Actor  string    `query:"actor" maxLength:"100" doc:"User ID of the actor."`
+	Action string    `query:"action" maxLength:"100" doc:"Action, such as team.create, or a prefix that selects all actions of a resource: team."`
+	From   time.Time `query:"from" doc:"Only records at or after this time."`
+	To     time.Time `query:"to" doc:"Only records before this time."`
 }
 
 type auditAnswer struct {
 	Body struct {
-		Records    []auditRecordBody `json:"records" doc:"Newest first."`
-		NextCursor string            `json:"nextCursor" doc:"Empty on the last page."`
+		Records    []auditRecordBody `json:"records" doc:"Records, newest first."`
+		NextCursor string            `json:"nextCursor" doc:"Cursor of the next page; empty on the last page."`
 	}
 }
 
@@ -95,12 +95,12 @@ func parseCursor(text string) (int64, error) {
 			return seq, nil
 		}
 	}
-	return 0, invalid("query.cursor", "is not one that this list gave out")
+	return 0, invalid("query.cursor", "invalid cursor: use the nextCursor of a previous page")
 }
 
 type exportAudit struct {
 	OrganizationPath
-	After int64 `query:"after" minimum:"0" doc:"Only records with a larger number."`
+	After int64 `query:"after" minimum:"0" doc:"Only records with a higher sequence number."`
 }
 
 // exportAudit answers with the whole chain, oldest record first.

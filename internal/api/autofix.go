@@ -23,11 +23,11 @@ type Remedies interface {
 type startUpgradeIn struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	Body      struct {
-		VulnerabilityIDs []string `json:"vulnerabilityIds" doc:"Findings of the analysis sca: 1 to 5000. More than 100 become a job."`
-		UpdateLevel      string   `json:"updateLevel,omitempty" doc:"patch, minor, major, or auto: the smallest step that does the most. auto when missing."`
-		SingleFix        bool     `json:"singleFix,omitempty" doc:"Clear each by the smallest upgrade, instead of all of a package by one."`
-		CreatePR         bool     `json:"createPr,omitempty" doc:"Accepted; no project is linked to a repository yet, which prResult says."`
-		TargetBranch     string   `json:"targetBranch,omitempty" doc:"Accepted: the branch that a change would be proposed for."`
+		VulnerabilityIDs []string `json:"vulnerabilityIds" doc:"IDs of 1 to 5000 SCA findings. More than 100 are processed as a background job."`
+		UpdateLevel      string   `json:"updateLevel,omitempty" doc:"Largest version change: patch, minor, major, or auto (the smallest change that fixes the most). Default: auto."`
+		SingleFix        bool     `json:"singleFix,omitempty" doc:"Fix each finding by its smallest upgrade instead of one upgrade for all findings of a package."`
+		CreatePR         bool     `json:"createPr,omitempty" doc:"Create a pull request. Repository links are not supported yet; prResult reports this."`
+		TargetBranch     string   `json:"targetBranch,omitempty" doc:"Target branch of the pull request."`
 	}
 }
 
@@ -38,7 +38,7 @@ type startUpgradeOut struct {
 		Status    string           `json:"status" enum:"ok,partial,no_fix,error"`
 		Message   string           `json:"message"`
 		remediation.Answer
-		JobID string `json:"jobId,omitempty" doc:"Of a request that is too large to be answered at once; the results are empty then."`
+		JobID string `json:"jobId,omitempty" doc:"ID of the background job. Set when the request has more than 100 findings; the results are then empty."`
 	}
 }
 
@@ -51,15 +51,15 @@ func (a *API) startUpgrade(ctx context.Context, sc tenant.Scope, in *startUpgrad
 	}
 	switch n := len(in.Body.VulnerabilityIDs); {
 	case !slices.Contains(upgrade.Levels, r.Level):
-		return nil, invalid("body.updateLevel", "expected one of "+joined(upgrade.Levels))
+		return nil, invalid("body.updateLevel", "must be one of "+joined(upgrade.Levels))
 	case n == 0 || n > remediation.MaxFindings:
-		return nil, invalid("body.vulnerabilityIds", "needs 1 to 5000 identifiers")
+		return nil, invalid("body.vulnerabilityIds", "must contain 1 to 5000 IDs")
 	}
 	seen := map[triage.ID]bool{}
 	for _, text := range in.Body.VulnerabilityIDs {
 		id, err := tenant.ParseID("body.vulnerabilityIds", text)
 		if err != nil {
-			return nil, invalid("body.vulnerabilityIds", "holds what is no identifier")
+			return nil, invalid("body.vulnerabilityIds", "contains an invalid UUID")
 		}
 		if !seen[triage.ID(id)] {
 			seen[triage.ID(id)], r.Findings = true, append(r.Findings, triage.ID(id))
@@ -72,8 +72,8 @@ func (a *API) startUpgrade(ctx context.Context, sc tenant.Scope, in *startUpgrad
 	out := &startUpgradeOut{}
 	out.Body.ProjectID, out.Body.Answer, out.Body.JobID = sc.Project, answer, job
 	if job != "" {
-		out.Body.Success, out.Body.Status, out.Body.Message, out.Body.Total = true, "ok", "The request is large: ask "+
-			"for the job", len(r.Findings)
+		out.Body.Success, out.Body.Status, out.Body.Message, out.Body.Total = true, "ok",
+			"Background job created: poll its status", len(r.Findings)
 		return out, nil
 	}
 	out.Body.Status, out.Body.Message = answer.Outcome(), answer.Message()
@@ -119,7 +119,8 @@ type upgradeResultOut struct {
 }
 
 // upgradeJob reads a job.
-func (a *API) upgradeJob(ctx context.Context, sc tenant.Scope, in *upgradeJobIn) (remediation.Job, UpgradeJobFields, error) {
+func (a *API) upgradeJob(ctx context.Context, sc tenant.Scope,
+	in *upgradeJobIn) (remediation.Job, UpgradeJobFields, error) {
 	id, err := tenant.ParseID("jobId", in.JobID)
 	if err != nil {
 		return remediation.Job{}, UpgradeJobFields{}, err

@@ -23,8 +23,8 @@ const (
 
 type billIn struct {
 	ProjectID string `path:"projectId" format:"uuid"`
-	Branch    string `query:"branch" maxLength:"255" doc:"The reference branch, else main, else master, when missing."`
-	Format    string `query:"format" doc:"cyclonedx (1.6, with vulnerabilities and what was decided about them) or spdx (2.3); cyclonedx when missing."`
+	Branch    string `query:"branch" maxLength:"255" doc:"Branch. Default: the reference branch, then main, then master."`
+	Format    string `query:"format" doc:"cyclonedx (1.6, with vulnerabilities and their VEX analysis) or spdx (2.3). Default: cyclonedx."`
 }
 
 // billPage is how many packages or findings are read at a time.
@@ -62,7 +62,7 @@ func (a *API) getBill(ctx context.Context, sc tenant.Scope, in *billIn) (*huma.S
 		d.Incomplete = d.Incomplete || c.Analysis == finding.SCA && c.State != project.FullyAnalysed
 	}
 	if len(d.Packages) == 0 {
-		return nil, errs.E(errs.NotFound, "no scan of the branch has seen a package")
+		return nil, errs.E(errs.NotFound, "no SBOM: no scan of the branch has found packages")
 	}
 	write, contentType, suffix := sbom.CycloneDX, cycloneType, ".cdx.json"
 	if len(formats) > 0 && formats[0] == "spdx" {

@@ -12,7 +12,7 @@ import (
 // it, and no text of ours has a use for it.
 func unmarshal(data []byte, v any) error {
 	if hasNUL(data) {
-		return errors.New("a text holds the character NUL")
+		return errors.New("the body contains a NUL character")
 	}
 	if err := json.Unmarshal(data, v); err != nil {
 		return err
@@ -39,7 +39,7 @@ func ambiguous(v any) error {
 		for name, e := range v {
 			folded := strings.ToLower(strings.ToUpper(name))
 			if seen[folded] {
-				return fmt.Errorf("an object holds the name %q twice, in different case", name)
+				return fmt.Errorf("duplicate member %q in an object (names that differ only in case)", name)
 			}
 			seen[folded] = true
 			if err := ambiguous(e); err != nil {

@@ -9,14 +9,14 @@ import (
 // ClientApps are the identifiers of the region's client applications, as the
 // specification names them.
 type ClientApps struct {
-	CLI      ClientApp `json:"cli" doc:"The command line, the only application that may exchange a personal access token."`
+	CLI      ClientApp `json:"cli" doc:"Command-line application, the only one that may exchange a personal access token."`
 	VSCode   ClientApp `json:"vscode"`
 	IntelliJ ClientApp `json:"intellij"`
 }
 
 // A ClientApp is one client application.
 type ClientApp struct {
-	AppID string `json:"appId" doc:"It may change between releases: read it each time."`
+	AppID string `json:"appId" doc:"Client ID. May change between releases: read it before each use."`
 }
 
 type clientAppsAnswer struct{ Body ClientApps }

@@ -18,18 +18,18 @@ import (
 type coverageBody struct {
 	Analysis   finding.Analysis        `json:"analysis" enum:"sast,sca,iac,secret,cicd,container,dast,api"`
 	Branch     string                  `json:"branch"`
-	State      project.CoverageState   `json:"state" enum:"complete,partial,failed,never,stale" doc:"complete: the newest scan looked at everything; partial: see reasons; failed: the newest scan could not look, the findings are those of an older one; never: no scan has looked; stale: the newest scan that looked is older than 30 days, or the newest scan of the branch left this analysis out."`
-	AnalysedAt *time.Time              `json:"analysedAt" doc:"By the newest scan that looked; null: none did."`
-	ScanID     *string                 `json:"scanId" format:"uuid" doc:"That scan; null: there is none."`
+	State      project.CoverageState   `json:"state" enum:"complete,partial,failed,never,stale" doc:"complete: the latest scan analyzed everything; partial: see reasons; failed: the latest scan failed and the findings are from an earlier one; never: not analyzed yet; stale: the latest analysis is older than 30 days, or the latest scan of the branch skipped this analysis."`
+	AnalysedAt *time.Time              `json:"analysedAt" doc:"Time of the latest analysis; null if never analyzed."`
+	ScanID     *string                 `json:"scanId" format:"uuid" doc:"Scan of the latest analysis; null if never analyzed."`
 	Source     run.Source              `json:"source,omitempty"`
-	Open       *int                    `json:"open" doc:"Active findings of the analysis: to_verify and confirmed; in an overview of an organization those that its filters count. null: no scan has looked, or several branches are counted together."`
-	Files      int                     `json:"files" doc:"That the scan looked at."`
-	Subjects   int                     `json:"subjects,omitempty" doc:"Repositories of images, or running applications. Of several, all that is said here is said of the one that is covered worst."`
-	Reasons    []triage.CoverageReason `json:"reasons" doc:"What was not looked at, the first reasons; the scan has all of them."`
-	Omitted    int                     `json:"omittedReasons" doc:"Further reasons."`
-	Failure    *coverageFailure        `json:"failure,omitempty" doc:"Of the newest scan, when state is failed."`
-	Enabled    bool                    `json:"enabled" doc:"The settings of the project have the analysis switched on."`
-	Hidden     []finding.Severity      `json:"hiddenSeverities" doc:"The settings of the project leave findings of these severities out of every number and list."`
+	Open       *int                    `json:"open" doc:"Number of active findings (to_verify and confirmed); in an organization overview, the findings that match its filters. null if never analyzed, or if several branches are counted together."`
+	Files      int                     `json:"files" doc:"Number of files that the scan analyzed."`
+	Subjects   int                     `json:"subjects,omitempty" doc:"Number of image repositories or running applications. With several, the coverage is that of the least covered one."`
+	Reasons    []triage.CoverageReason `json:"reasons" doc:"First reasons for incomplete coverage; the scan lists all of them."`
+	Omitted    int                     `json:"omittedReasons" doc:"Number of reasons not listed."`
+	Failure    *coverageFailure        `json:"failure,omitempty" doc:"Failure of the latest scan, if state is failed."`
+	Enabled    bool                    `json:"enabled" doc:"The analysis is enabled in the project settings."`
+	Hidden     []finding.Severity      `json:"hiddenSeverities" doc:"Severities that the project settings exclude from all counts and lists."`
 }
 
 type coverageFailure struct {
@@ -107,13 +107,13 @@ func plainBranch(name string) []string {
 // coverageSummaryBody says in how many projects an analysis has looked at how much.
 type coverageSummaryBody struct {
 	Analysis finding.Analysis `json:"analysis" enum:"sast,sca,iac,secret,cicd,container,dast,api"`
-	Complete int              `json:"complete" doc:"Projects in which the newest scan looked at everything."`
+	Complete int              `json:"complete" doc:"Number of projects whose latest scan has complete coverage."`
 	Partial  int              `json:"partial"`
 	Failed   int              `json:"failed"`
 	Stale    int              `json:"stale"`
-	Never    int              `json:"never" doc:"Projects in which no scan has looked."`
-	OldestAt *time.Time       `json:"oldestAnalysedAt" doc:"Of the newest look in each project, the oldest; null: no project was looked at."`
-	Open     *int             `json:"open,omitempty" doc:"Findings that the overview counts; left out when no project was looked at, and where findings are not counted by analysis."`
+	Never    int              `json:"never" doc:"Number of projects that were never analyzed."`
+	OldestAt *time.Time       `json:"oldestAnalysedAt" doc:"Oldest of the projects' latest analyses; null if no project was analyzed."`
+	Open     *int             `json:"open,omitempty" doc:"Number of findings in the overview; omitted if no project was analyzed or findings are not counted per analysis."`
 }
 
 // sumCoverage adds up the counts of projects; total is how many projects there are. open

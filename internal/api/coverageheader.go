@@ -59,11 +59,11 @@ func gaps(coverage []triage.Coverage, settings project.Settings, asked []finding
 			if all && (!slices.Contains(triage.SourceAnalyses, c.Analysis) || !settings.Enabled(c.Analysis)) {
 				continue
 			}
-			message = "no scan of the branch has made this analysis"
+			message = "never analyzed: no scan of the branch ran this analysis"
 		case project.FailedAnalysis:
-			message = "the newest scan failed, and the findings are those of an older one: " + c.Failure
+			message = "the latest scan failed; findings are from an earlier scan: " + c.Failure
 		case project.StaleAnalysis:
-			message = fmt.Sprintf("the findings are those of a scan of %s: later scans left the analysis out, or it "+
+			message = fmt.Sprintf("stale: findings are from the scan of %s; later scans skipped the analysis, or it "+
 				"is older than %d days",
 				c.At.UTC().Format("2006-01-02"), int(triage.MaxAnalysisAge.Hours()/24))
 		default:

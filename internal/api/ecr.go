@@ -34,16 +34,16 @@ func showEcr(c credential.Credential) ecrCredential {
 type storeEcrIn struct {
 	OrganizationPath
 	Body struct {
-		Name         string `json:"name" minLength:"1" maxLength:"255" doc:"Tells the organization's credentials for one registry apart. Storing one of the same name and registry again replaces the secret."`
-		CredentialID string `json:"credentialId,omitempty" format:"uuid" doc:"The credential that gets the new secret, name and description; it must be for the same registry."`
-		ProjectID    string `json:"projectId,omitempty" format:"uuid" doc:"A project that may use the credential; of the same organization."`
+		Name         string `json:"name" minLength:"1" maxLength:"255" doc:"Name, unique per registry in the organization. Storing a credential with an existing name and registry replaces its secret."`
+		CredentialID string `json:"credentialId,omitempty" format:"uuid" doc:"ID of the credential to update. It must belong to the same registry."`
+		ProjectID    string `json:"projectId,omitempty" format:"uuid" doc:"ID of a project in the organization that may use the credential."`
 		Type         string `json:"credentialType,omitempty" enum:"static_keys,iam_role" default:"static_keys"`
-		Account      string `json:"awsAccountId,omitempty" pattern:"^[0-9]{12}$" doc:"Default: that of the keys or of the role; another one is refused."`
+		Account      string `json:"awsAccountId,omitempty" pattern:"^[0-9]{12}$" doc:"AWS account ID. Default: the account of the keys or role; must match it."`
 		Region       string `json:"awsRegion" maxLength:"30"`
 		KeyID        string `json:"awsAccessKeyId,omitempty" maxLength:"128"`
 		Secret       string `json:"awsSecretAccessKey,omitempty" maxLength:"10000"`
 		RoleARN      string `json:"roleArn,omitempty" maxLength:"600"`
-		ExternalID   string `json:"externalId,omitempty" maxLength:"1224" doc:"What prepare-iam-role has answered."`
+		ExternalID   string `json:"externalId,omitempty" maxLength:"1224" doc:"External ID from the prepare-iam-role response."`
 		Description  string `json:"description,omitempty" maxLength:"1000"`
 	}
 }
@@ -69,8 +69,8 @@ func (a *API) storeEcrCredential(ctx context.Context, sc tenant.Scope, k credent
 		}
 		if account := old.Fields.AWSAccountID; old.Fields.AWSRegion != b.Region || b.Account != "" &&
 			b.Account != account {
-			return nil, errs.E(errs.Invalid, "the credential is for the registry of %s in %s: store one for another "+
-				"registry as a new one", account, old.Fields.AWSRegion)
+			return nil, errs.E(errs.Invalid, "the credential belongs to the registry of account %s in region %s: "+
+				"create a new credential for another registry", account, old.Fields.AWSRegion)
 		}
 		s.fields.AWSAccountID = old.Fields.AWSAccountID // the registry is asked whether it still is
 	}
@@ -82,7 +82,7 @@ func (a *API) storeEcrCredential(ctx context.Context, sc tenant.Scope, k credent
 }
 
 // externalIDs is what the key for external identifiers is derived for.
-const externalIDs = "external identifiers at Amazon"
+const externalIDs = "AWS external IDs"
 
 // checkRole refuses a role with an external identifier that was not made for the
 // scope's organization: it is another's role then.
@@ -91,8 +91,8 @@ func (a *API) checkRole(sc tenant.Scope, account *credential.Account) error {
 		aws.IsExternalID(a.Box.Derive(externalIDs), string(sc.Organization), account.Secret) {
 		return nil
 	}
-	return errs.E(errs.Invalid, "externalId was not made for this organization: ask prepare-iam-role for one, and "+
-		"give the role its trust policy")
+	return errs.E(errs.Invalid, "invalid externalId: not issued to this organization; get one from prepare-iam-role "+
+		"and use its trust policy")
 }
 
 type prepareEcrRoleIn struct {
@@ -105,8 +105,8 @@ type prepareEcrRoleIn struct {
 
 type prepareEcrRoleAnswer struct {
 	Body struct {
-		ExternalID  string `json:"externalId" doc:"For this organization alone, and another one each time."`
-		Principal   string `json:"trustedPrincipalArn" doc:"Who assumes the role: the service itself."`
+		ExternalID  string `json:"externalId" doc:"External ID, unique to the organization and new on each call."`
+		Principal   string `json:"trustedPrincipalArn" doc:"ARN of the service, which assumes the role."`
 		Trust       string `json:"trustPolicyJson"`
 		Permissions string `json:"permissionPolicyJson"`
 	}
@@ -126,8 +126,8 @@ func (a *API) prepareEcrRole(ctx context.Context, sc tenant.Scope,
 		}
 	}
 	if a.AWSPrincipal == "" {
-		e := errs.E(errs.Invalid, "this deployment can assume no roles: it has no user or role of its own at Amazon "+
-			"(setting aws-principal-arn). Store the keys of a user instead")
+		e := errs.E(errs.Invalid, "IAM roles are not available: the deployment has no AWS principal (setting "+
+			"aws-principal-arn). Use access keys instead")
 		e.Code = "not_configured"
 		return nil, e
 	}
@@ -136,8 +136,8 @@ func (a *API) prepareEcrRole(ctx context.Context, sc tenant.Scope,
 		return nil, err
 	}
 	if principal.Partition != region.Partition {
-		return nil, errs.E(errs.Invalid, "this deployment is of the partition %s of Amazon and can assume no "+
-			"roles in %s", principal.Partition, region.Partition)
+		return nil, errs.E(errs.Invalid, "cannot assume roles across AWS partitions: the deployment is in %s, the "+
+			"region in %s", principal.Partition, region.Partition)
 	}
 	out := &prepareEcrRoleAnswer{}
 	b := &out.Body
@@ -225,8 +225,8 @@ func (a *API) listEcrCredentials(ctx context.Context, sc tenant.Scope, k credent
 type ByToken struct {
 	ProjectID    string `path:"projectId" format:"uuid"`
 	CredentialID string `query:"credentialId" required:"true" format:"uuid"`
-	Max          int    `query:"maxResults" doc:"At most 100; 50 when missing."`
-	Next         string `query:"nextToken" maxLength:"4096" doc:"What the answer before this one says."`
+	Max          int    `query:"maxResults" doc:"Page size, at most 100. Default: 50."`
+	Next         string `query:"nextToken" maxLength:"4096" doc:"Continuation token of the previous response."`
 }
 
 func (q ByToken) page() catalog.Page {
@@ -271,7 +271,7 @@ func (a *API) listEcrImages(ctx context.Context, sc tenant.Scope, k credential.K
 
 type ecrTagsIn struct {
 	ByToken
-	Image string `path:"repositoryId" doc:"Name of the repository; a slash in it is percent-encoded."`
+	Image string `path:"repositoryId" doc:"Repository name, with slashes percent-encoded."`
 }
 
 type ecrTagsAnswer struct {

@@ -23,7 +23,7 @@ func (a *API) githubAccount(ctx context.Context, sc tenant.Scope) (*credential.C
 		return nil, nil, err
 	}
 	if len(found) == 0 {
-		return nil, nil, errs.E(errs.NotFound, "the organization has no token for GitHub's registry: store one (…/pat)")
+		return nil, nil, errs.E(errs.NotFound, "no GitHub registry token: store one with POST …/pat")
 	}
 	c := &found[0] // there is one at most, for its name is always the same
 	account, err := c.Open(a.Box)
@@ -51,8 +51,8 @@ func (a *API) showPat(f *credential.Fields, failure string) *githubPatStatus {
 type storeGithubPatIn struct {
 	OrganizationPath
 	Body struct {
-		Pat   string `json:"pat" maxLength:"255" doc:"A classic personal access token with the scope read:packages."`
-		Owner string `json:"githubOwner,omitempty" maxLength:"100" doc:"The organization at GitHub whose images are meant. Default: the user whose token it is."`
+		Pat   string `json:"pat" maxLength:"255" doc:"GitHub personal access token (classic) with the scope read:packages."`
+		Owner string `json:"githubOwner,omitempty" maxLength:"100" doc:"GitHub organization that owns the images. Default: the owner of the token."`
 	}
 }
 
@@ -76,7 +76,7 @@ func (a *API) storeGithubPat(ctx context.Context, sc tenant.Scope,
 	}
 	out := &storeGithubPatAnswer{}
 	out.Body.Success, out.Body.Status = true, a.showPat(&c.Fields, "")
-	out.Body.Message = "the token of " + c.Fields.GithubUsername + " is stored"
+	out.Body.Message = "GitHub token of " + c.Fields.GithubUsername + " stored"
 	return out, nil
 }
 
@@ -96,7 +96,7 @@ func (a *API) deleteGithubPat(ctx context.Context, sc tenant.Scope, _ *Organizat
 		return nil, err
 	}
 	out := &doneAnswer{}
-	out.Body.Success, out.Body.Message = true, "the token is deleted here; revoke it at GitHub as well"
+	out.Body.Success, out.Body.Message = true, "GitHub token deleted; revoke it on GitHub too"
 	return out, nil
 }
 
@@ -134,7 +134,7 @@ func (a *API) getGithubPatStatus(ctx context.Context, sc tenant.Scope,
 // GithubPage is a page of a list of GitHub's.
 type GithubPage struct {
 	Page     int `query:"page" maximum:"2147483647"`
-	PageSize int `query:"pageSize" doc:"At most 100; 30 when missing."`
+	PageSize int `query:"pageSize" doc:"Page size, at most 100. Default: 30."`
 }
 
 func (p GithubPage) page() catalog.Page {
@@ -165,7 +165,7 @@ func notPublic(i catalog.Image) string {
 	if i.Visibility == "public" {
 		return ""
 	}
-	return "only public images of GitHub's registry are scanned, and this one is " + i.Visibility
+	return "only public images of the GitHub registry can be scanned; this image is " + i.Visibility
 }
 
 func showGithubImage(i catalog.Image) githubImage {
@@ -183,7 +183,7 @@ type githubImagesIn struct {
 type githubImagesAnswer struct {
 	Body struct {
 		Images []githubImage `json:"images"`
-		Total  int           `json:"totalCount" doc:"GitHub tells no totals: how many have been seen up to this page, and one more when there is another page."`
+		Total  int           `json:"totalCount" doc:"Lower bound, as GitHub reports no total: items up to this page, plus one if there is a next page."`
 		Owner  string        `json:"githubOwner"`
 	}
 }
@@ -206,7 +206,7 @@ func (a *API) listGithubImages(ctx context.Context, sc tenant.Scope, in *githubI
 type githubTagsIn struct {
 	OrganizationPath
 	GithubPage
-	Package string `path:"packageName" doc:"Name of the image, without its owner; a slash in it is percent-encoded."`
+	Package string `path:"packageName" doc:"Image name without its owner, with slashes percent-encoded."`
 }
 
 type githubTag struct {
@@ -222,8 +222,8 @@ type githubTag struct {
 type githubTagsAnswer struct {
 	Body struct {
 		Package string      `json:"packageName"`
-		Tags    []githubTag `json:"tags" doc:"The versions of the image, each with its tags."`
-		Total   int         `json:"totalCount" doc:"As of images."`
+		Tags    []githubTag `json:"tags" doc:"Versions of the image with their tags."`
+		Total   int         `json:"totalCount" doc:"Lower bound, as for images."`
 		Owner   string      `json:"githubOwner"`
 	}
 }
@@ -251,12 +251,12 @@ func (a *API) listGithubImageTags(ctx context.Context, sc tenant.Scope, in *gith
 
 type githubTokenIn struct {
 	OrganizationPath
-	Package string `query:"packageName" maxLength:"255" doc:"The only image that the token is for. Default: the first 50 of the owner."`
+	Package string `query:"packageName" maxLength:"255" doc:"Image that the token grants access to. Default: the first 50 images of the owner."`
 }
 
 type githubTokenAnswer struct {
 	Body struct {
-		Token     string    `json:"token" doc:"Pulls the images, and nothing else; never the stored token."`
+		Token     string    `json:"token" doc:"Short-lived token with pull access to the images; never the stored token."`
 		User      string    `json:"username"`
 		Registry  string    `json:"registryUrl"`
 		Owner     string    `json:"githubOwner"`
@@ -290,7 +290,7 @@ func (a *API) getGithubRegistryToken(ctx context.Context, sc tenant.Scope,
 		names = each(found.Items, func(i catalog.Image) string { return i.Name })
 	}
 	if len(names) == 0 {
-		return nil, errs.E(errs.NotFound, "%s has no images at GitHub that a token could be for",
+		return nil, errs.E(errs.NotFound, "%s has no images in the GitHub registry",
 			account.Fields.GithubOwner)
 	}
 	token, err := a.Catalog.PullToken(ctx, account, names, a.Now())
@@ -325,8 +325,8 @@ func (a *API) startGithubScan(ctx context.Context, sc tenant.Scope,
 	}
 	reference, err := account.Image(in.Body.Image)
 	if errs.Is(err, errs.NotFound) {
-		return nil, errs.Wrap(errs.Forbidden, err, "the image is not one of %s at GitHub, whose images the "+
-			"organization may scan", account.Fields.GithubOwner)
+		return nil, errs.Wrap(errs.Forbidden, err, "image not allowed: the organization may only scan images of %s "+
+			"in the GitHub registry", account.Fields.GithubOwner)
 	}
 	if err != nil {
 		return nil, err

@@ -72,8 +72,8 @@ func (a *API) once(ctx huma.Context, sc tenant.Scope, r route, next func(huma.Co
 	defer func() { // also when the handler panics: then nothing is kept
 		// The client may be gone, the answer must not be.
 		if err := a.Requests.EndRequest(context.WithoutCancel(ctx.Context()), k, holder, keep); err != nil {
-			a.Log.LogAttrs(ctx.Context(), slog.LevelError, "the answer to a request with a key was "+
-				"not kept", slog.String("error", err.Error()))
+			a.Log.LogAttrs(ctx.Context(), slog.LevelError, "store response of idempotent request failed",
+				slog.String("error", err.Error()))
 		}
 		c.send()
 	}()
@@ -86,17 +86,17 @@ func (a *API) once(ctx huma.Context, sc tenant.Scope, r route, next func(huma.Co
 // repeatable returns the body of a request that can be kept to be compared.
 func repeatable(ctx huma.Context, key string) ([]byte, error) {
 	if len(key) > maxKey {
-		return nil, invalid("header.Idempotency-Key", "is longer than 255 bytes")
+		return nil, invalid("header.Idempotency-Key", "must be at most 255 bytes")
 	}
 	if kind, _, _ := mime.ParseMediaType(ctx.Header("Content-Type")); kind == "multipart/form-data" {
-		return nil, invalid("header.Idempotency-Key", "cannot come with an upload: start first, then upload")
+		return nil, invalid("header.Idempotency-Key", "not supported with an upload: start the scan first, then upload")
 	}
 	body, err := io.ReadAll(io.LimitReader(ctx.BodyReader(), maxRepeated+1))
 	if err != nil {
-		return nil, errs.Wrap(errs.Invalid, err, "the body could not be read")
+		return nil, errs.Wrap(errs.Invalid, err, "read request body failed")
 	}
 	if len(body) > maxRepeated {
-		return nil, errs.E(errs.TooLarge, "a request with an Idempotency-Key holds at most 1 MiB")
+		return nil, errs.E(errs.TooLarge, "the body of a request with an Idempotency-Key must be at most 1 MiB")
 	}
 	return body, nil
 }
@@ -122,7 +122,7 @@ func answerLabel(k tenant.RequestKey) string {
 func (a *API) sealAnswer(k tenant.RequestKey, c *captured) []byte {
 	text, err := json.Marshal(storedAnswer{Status: c.status, Header: c.header, Body: c.out.Bytes()})
 	if err != nil {
-		panic("api: an answer has no JSON form: " + err.Error()) // impossible: numbers, texts and bytes
+		panic("api: encode response: " + err.Error()) // impossible: numbers, texts and bytes
 	}
 	return a.Box.Seal(text, answerLabel(k))
 }

@@ -56,7 +56,7 @@ func TestIdempotencyKey(t *testing.T) {
 		}
 		var sealed []byte
 		if err := w.DB.QueryRow(t.Context(), "SELECT answer FROM idempotent_request WHERE route = "+
-			"'invite'").Scan(&sealed); err != nil || bytes.Contains(sealed, []byte(token)) {
+			"'inviteMember'").Scan(&sealed); err != nil || bytes.Contains(sealed, []byte(token)) {
 			t.Errorf("the answer is kept as %q, %v", sealed, err)
 		}
 		// A day later the key is new.

@@ -26,9 +26,9 @@ type listImagesIn struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	ResultPaging
 	Branch      string `query:"branch"`
-	Sort        string `query:"sort" doc:"repositoryName, tagCount or latestScanAt (default)."`
-	Order       string `query:"order" doc:"ASC or DESC. Default: names ascend, the most tags and the newest scans come first."`
-	SearchQuery string `query:"searchQuery" maxLength:"200" doc:"Part of the name with its tag."`
+	Sort        string `query:"sort" doc:"Sort key: repositoryName, tagCount or latestScanAt (default)."`
+	Order       string `query:"order" doc:"ASC or DESC. Default: ASC for repositoryName, DESC otherwise."`
+	SearchQuery string `query:"searchQuery" maxLength:"200" doc:"Substring of the image name with its tag."`
 }
 
 // query reads the parameters. What the project's settings hide is not counted.
@@ -53,20 +53,20 @@ func (in *listImagesIn) query(settings project.Settings) (q triage.ImageQuery, p
 // imageCounts are numbers of findings in an image.
 type imageCounts struct {
 	SeverityCounts
-	Unknown int `json:"unknown" doc:"Always 0: what nobody has rated counts as medium."`
+	Unknown int `json:"unknown" doc:"Always 0: unrated findings count as medium."`
 }
 
 // An ImageSystem is what an image is made of, under the names of the contract.
 type ImageSystem struct {
-	OSFamily string `json:"osFamily" doc:"As debian; none where the image does not say, unknown where no scan came so far as to tell."`
-	OSName   string `json:"osName" doc:"The release, as 12.7."`
-	OS       string `json:"os" doc:"For people, as Debian GNU/Linux 12 (bookworm)."`
+	OSFamily string `json:"osFamily" doc:"ID of the distribution, such as debian; none if the image has no os-release, unknown if no scan detected it."`
+	OSName   string `json:"osName" doc:"Version of the distribution, such as 12.7."`
+	OS       string `json:"os" doc:"Display name, such as Debian GNU/Linux 12 (bookworm)."`
 }
 
 func viewSystem(os *scan.OS) ImageSystem {
 	switch {
 	case os == nil:
-		return ImageSystem{OSFamily: "unknown", OS: "not known: no scan came so far as to tell"}
+		return ImageSystem{OSFamily: "unknown", OS: "unknown: no scan detected the distribution"}
 	case os.ID == "":
 		return ImageSystem{OSFamily: "none", OS: "none: the image has no os-release"}
 	}
@@ -76,12 +76,12 @@ func viewSystem(os *scan.OS) ImageSystem {
 // A ScannedImage is what both lists tell of an image beyond the contract.
 type ScannedImage struct {
 	Branch   string     `json:"branch"`
-	Digest   string     `json:"digest" doc:"Of the manifest that was scanned last."`
+	Digest   string     `json:"digest" doc:"Digest of the manifest that was scanned last."`
 	Platform string     `json:"platform"`
-	Base     string     `json:"baseImage,omitempty" doc:"The image that it was built from, where it tells."`
-	Size     int64      `json:"size" doc:"Bytes of the layers as the registry stores them."`
+	Base     string     `json:"baseImage,omitempty" doc:"Base image, if the image declares it."`
+	Size     int64      `json:"size" doc:"Compressed size of the layers in bytes."`
 	Layers   int        `json:"layers"`
-	State    scan.State `json:"state" doc:"How the last scan ended: succeeded, or degraded when it could not look at everything."`
+	State    scan.State `json:"state" doc:"Result of the last scan: succeeded, or degraded if the coverage is incomplete."`
 }
 
 func viewScanned(i *triage.Image) ScannedImage {
@@ -91,15 +91,15 @@ func viewScanned(i *triage.Image) ScannedImage {
 type imageBody struct {
 	ID             string           `json:"id" format:"uuid"`
 	ProjectID      tenant.ProjectID `json:"projectId" format:"uuid"`
-	ArtifactName   string           `json:"artifactName" doc:"The name in full, as docker.io/library/nginx:1.27."`
+	ArtifactName   string           `json:"artifactName" doc:"Full image reference, such as docker.io/library/nginx:1.27."`
 	RepositoryName string           `json:"repositoryName"`
-	Tag            string           `json:"tag" doc:"Or the digest that it was asked for by."`
-	ScanID         string           `json:"scanId" format:"uuid" doc:"The last scan."`
+	Tag            string           `json:"tag" doc:"Tag, or the digest if the image was referenced by digest."`
+	ScanID         string           `json:"scanId" format:"uuid" doc:"ID of the last scan."`
 	ImageSystem
 	ScannedImage
-	CreatedAt  time.Time   `json:"createdAt" doc:"When it was first scanned."`
-	UpdatedAt  time.Time   `json:"updatedAt" doc:"When it was last scanned."`
-	VulnCounts imageCounts `json:"vulnCounts" doc:"Active findings that it holds."`
+	CreatedAt  time.Time   `json:"createdAt" doc:"Time of the first scan."`
+	UpdatedAt  time.Time   `json:"updatedAt" doc:"Time of the last scan."`
+	VulnCounts imageCounts `json:"vulnCounts" doc:"Number of active findings by severity."`
 }
 
 type imagesOut struct {
@@ -151,13 +151,13 @@ func (a *API) listImages(ctx context.Context, sc tenant.Scope, in *listImagesIn)
 
 type imageTagBody struct {
 	ID     string `json:"id" format:"uuid"`
-	Tag    string `json:"tag" doc:"Or the digest that the image was asked for by."`
-	ScanID string `json:"scanId" format:"uuid" doc:"The last scan."`
+	Tag    string `json:"tag" doc:"Tag, or the digest if the image was referenced by digest."`
+	ScanID string `json:"scanId" format:"uuid" doc:"ID of the last scan."`
 	ImageSystem
 	ScannedImage
-	CreatedAt  time.Time   `json:"createdAt" doc:"When it was first scanned."`
-	UpdatedAt  time.Time   `json:"updatedAt" doc:"When it was last scanned."`
-	VulnCounts imageCounts `json:"vulnCounts" doc:"Active findings that the image holds."`
+	CreatedAt  time.Time   `json:"createdAt" doc:"Time of the first scan."`
+	UpdatedAt  time.Time   `json:"updatedAt" doc:"Time of the last scan."`
+	VulnCounts imageCounts `json:"vulnCounts" doc:"Number of active findings of the image by severity."`
 }
 
 type imageGroupBody struct {
@@ -166,8 +166,8 @@ type imageGroupBody struct {
 	ImageSystem
 	Branch               string         `json:"branch"`
 	TagCount             int            `json:"tagCount"`
-	Tags                 []imageTagBody `json:"tags" doc:"The ones scanned last, at most 500."`
-	AggregatedVulnCounts imageCounts    `json:"aggregatedVulnCounts" doc:"Active findings of all tags; one that several tags hold counts once."`
+	Tags                 []imageTagBody `json:"tags" doc:"Most recently scanned tags, at most 500."`
+	AggregatedVulnCounts imageCounts    `json:"aggregatedVulnCounts" doc:"Number of active findings of all tags; a finding in several tags counts once."`
 	LatestScanAt         time.Time      `json:"latestScanAt"`
 }
 
@@ -176,7 +176,7 @@ type imageGroupsOut struct {
 	Body    struct {
 		ProjectName       string           `json:"projectName"`
 		GroupedImages     []imageGroupBody `json:"groupedImages"`
-		TotalRepositories int              `json:"totalRepositories" doc:"Repositories, once for each branch."`
+		TotalRepositories int              `json:"totalRepositories" doc:"Number of repositories, counted once per branch."`
 		TotalTags         int              `json:"totalTags"`
 		ImagesPage
 	}
@@ -250,5 +250,5 @@ func (a *API) deleteImage(ctx context.Context, sc tenant.Scope, in *deleteImageI
 	if err := a.Results.DeleteImage(ctx, sc, id); err != nil {
 		return nil, err
 	}
-	return succeeded("the image was deleted"), nil
+	return succeeded("Image deleted"), nil
 }

@@ -15,7 +15,7 @@ type ImageSearch interface {
 }
 
 type searchImagesIn struct {
-	Query string `query:"query" maxLength:"100" doc:"Part of a name or description. Nothing is found without it."`
+	Query string `query:"query" maxLength:"100" doc:"Substring of the name or description. Without it the result is empty."`
 }
 
 type searchImagesOut struct {

@@ -13,7 +13,7 @@ import (
 // code host shows. No organization can be connected yet: the list is empty.
 type repositoriesAnswer struct {
 	Body struct {
-		Repositories   []struct{}            `json:"repositories" doc:"Empty while the organization has no connection."`
+		Repositories   []struct{}            `json:"repositories" doc:"Empty if the organization is not connected."`
 		OrganizationID tenant.OrganizationID `json:"organizationId" format:"uuid"`
 	}
 }
@@ -35,7 +35,7 @@ type integrationsAnswer struct {
 	Body struct {
 		Registries struct {
 			Total  int             `json:"total"`
-			ByType []registryCount `json:"byType" doc:"Kinds of registry of which there is a credential."`
+			ByType []registryCount `json:"byType" doc:"Registry types with at least one credential."`
 		} `json:"containerRegistry"`
 	}
 }

@@ -25,7 +25,7 @@ type Invitations interface {
 // answer that made it and nowhere else: only its hash is kept.
 type invitationBody struct {
 	ID               string                  `json:"id" format:"uuid"`
-	Token            string                  `json:"token" doc:"What the invitation is accepted with; empty but in the answer that made it."`
+	Token            string                  `json:"token" doc:"Token that accepts the invitation. Only in the response that creates it."`
 	Email            string                  `json:"email" format:"email"`
 	Status           tenant.InvitationStatus `json:"status" enum:"pending,accepted,cancelled,expired"`
 	OrganizationID   tenant.OrganizationID   `json:"organizationId" format:"uuid"`
@@ -47,7 +47,7 @@ type invite struct {
 	OrganizationPath
 	Body struct {
 		Email           string `json:"email" maxLength:"320"`
-		Role            string `json:"role" minLength:"1" maxLength:"100" doc:"A built-in role's name, or the id of a custom role."`
+		Role            string `json:"role" minLength:"1" maxLength:"100" doc:"Name of a built-in role, or ID of a custom role."`
 		TeamAssignments []struct {
 			TeamID string `json:"teamId" format:"uuid"`
 			Role   string `json:"role" minLength:"1" maxLength:"100"`
@@ -94,7 +94,7 @@ func (a *API) invite(ctx context.Context, sc tenant.Scope, in *invite) (*invitat
 func newToken() string {
 	var b [32]byte
 	if _, err := rand.Read(b[:]); err != nil {
-		panic("api: no randomness: " + err.Error()) // crypto/rand never fails on a supported system
+		panic("api: read random bytes: " + err.Error()) // crypto/rand never fails on a supported system
 	}
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
@@ -159,7 +159,7 @@ type connectorBody struct {
 }
 
 type listConnectors struct {
-	Email string `query:"email" required:"true" minLength:"3" maxLength:"320" doc:"Whose sign-in page asks."`
+	Email string `query:"email" required:"true" minLength:"3" maxLength:"320" doc:"E-mail address of the user who signs in."`
 }
 
 type connectorsAnswer struct{ Body []connectorBody }
@@ -168,7 +168,7 @@ type connectorsAnswer struct{ Body []connectorBody }
 // configured, so the sign-in page goes on with a password.
 func (a *API) listConnectors(_ context.Context, _ tenant.Scope, in *listConnectors) (*connectorsAnswer, error) {
 	if _, err := identity.NormalizeEmail(in.Email); err != nil {
-		return nil, invalid("query.email", "is not an e-mail address")
+		return nil, invalid("query.email", "must be an e-mail address")
 	}
 	return &connectorsAnswer{Body: []connectorBody{}}, nil
 }

@@ -13,21 +13,21 @@ import (
 // InRepository asks for a repository's part of what the registry holds.
 type InRepository struct {
 	ByPath
-	Key string `query:"repositoryKey" doc:"A repository of the registry. Default: the credential's."`
+	Key string `query:"repositoryKey" doc:"Repository of the registry. Default: that of the credential."`
 }
 
 func (q InRepository) group() string { return q.Key }
 
 type byImageName struct {
 	InRepository
-	Image string `path:"imageName" doc:"Name of the image; a slash in it is percent-encoded."`
+	Image string `path:"imageName" doc:"Image name, with slashes percent-encoded."`
 }
 
 func (q byImageName) image() (string, error) { return unescaped(q.Image) }
 
 type jfrogRepository struct {
 	Key         string `json:"key"`
-	Type        string `json:"type" doc:"Local, remote, virtual or federated, as the registry writes it."`
+	Type        string `json:"type" doc:"Repository type as reported by the registry: local, remote, virtual or federated."`
 	PackageType string `json:"packageType"`
 	Description string `json:"description"`
 	URL         string `json:"url"`

@@ -33,10 +33,10 @@ const noLicense = "UNKNOWN"
 // LicenseFilter are the parameters that choose packages.
 type LicenseFilter struct {
 	ProjectID      string `path:"projectId" format:"uuid"`
-	Branch         string `query:"branch" maxLength:"255" doc:"The reference branch when missing."`
-	OrganizationID string `query:"organizationId" format:"uuid" doc:"The project's; nothing is found for another one."`
-	PackageType    string `query:"packageType" maxLength:"1000" doc:"Any of direct, dev, transitive, and names of ecosystems, such as npm."`
-	Ecosystem      string `query:"ecosystem" maxLength:"1000" doc:"Names of ecosystems."`
+	Branch         string `query:"branch" maxLength:"255" doc:"Branch. Default: the reference branch."`
+	OrganizationID string `query:"organizationId" format:"uuid" doc:"Organization of the project. With another organization the result is empty."`
+	PackageType    string `query:"packageType" maxLength:"1000" doc:"Dependency types (direct, dev, transitive) and ecosystems, such as npm."`
+	Ecosystem      string `query:"ecosystem" maxLength:"1000" doc:"Ecosystems, such as npm."`
 }
 
 // query reads the parameters.
@@ -53,7 +53,7 @@ func (a *API) licenseQuery(ctx context.Context, sc tenant.Scope, in *LicenseFilt
 		}
 	}
 	if len(q.Ecosystems) > maxEcosystems {
-		return q, invalid("query.ecosystem", "names too many ecosystems")
+		return q, invalid("query.ecosystem", "too many ecosystems")
 	}
 	if q.Branch != "" {
 		return q, nil
@@ -68,7 +68,7 @@ const maxEcosystems = 100
 
 // LicenseFields describe a licence.
 type LicenseFields struct {
-	SPDXID          string           `json:"spdxId" doc:"UNKNOWN stands for packages of which no licence is known."`
+	SPDXID          string           `json:"spdxId" doc:"SPDX ID; UNKNOWN for packages without a known licence."`
 	Name            string           `json:"name"`
 	Category        license.Category `json:"category" enum:"PERMISSIVE,WEAK_COPYLEFT,STRONG_COPYLEFT,UNKNOWN"`
 	Risk            string           `json:"risk" enum:"NONE,MEDIUM,HIGH,UNKNOWN"`
@@ -82,12 +82,12 @@ func showLicense(l license.License) LicenseFields {
 
 // nameless describes what is known of packages without a licence.
 func nameless() license.License {
-	return license.License{ID: noLicense, Name: "No known licence", Category: license.Unknown}
+	return license.License{ID: noLicense, Name: "Unknown licence", Category: license.Unknown}
 }
 
 type licenseCountBody struct {
 	LicenseFields
-	Count int `json:"count" doc:"Packages that name it, those left out that are ignored."`
+	Count int `json:"count" doc:"Number of packages with the licence, without ignored ones."`
 }
 
 type licenseSummaryBody struct {
@@ -98,9 +98,9 @@ type licenseSummaryBody struct {
 	PermissiveCount         int                `json:"permissiveCount"`
 	WeakCopyleftCount       int                `json:"weakCopyleftCount"`
 	StrongCopyleftCount     int                `json:"strongCopyleftCount"`
-	UnknownCount            int                `json:"unknownCount" doc:"Packages without a licence, or with one that nobody has classified."`
-	IgnoredCount            int                `json:"ignoredCount" doc:"With the four numbers before: all packages."`
-	Licenses                []licenseCountBody `json:"licenses" doc:"The most frequent first."`
+	UnknownCount            int                `json:"unknownCount" doc:"Number of packages without a licence or with an unclassified one."`
+	IgnoredCount            int                `json:"ignoredCount" doc:"Number of packages whose licence is ignored. With the four counts above it adds up to all packages."`
+	Licenses                []licenseCountBody `json:"licenses" doc:"Licences by number of packages, descending."`
 }
 
 type licenseSummaryOut struct {
@@ -177,9 +177,9 @@ func (b *licenseSummaryBody) add(c triage.LicenseCount, classes license.Classes,
 
 type licensePackagesIn struct {
 	LicenseFilter
-	SPDXID string `path:"spdxId" doc:"As the summary names it. UNKNOWN: packages of which no licence is known."`
-	Page   int    `query:"page" maximum:"2147483647" doc:"From 1."`
-	Limit  int    `query:"limit" doc:"At most 10000, which is also what is answered when it is missing."`
+	SPDXID string `path:"spdxId" doc:"SPDX ID from the summary; UNKNOWN for packages without a known licence."`
+	Page   int    `query:"page" maximum:"2147483647" doc:"Page number, from 1."`
+	Limit  int    `query:"limit" doc:"Page size, at most 10000 (default)."`
 }
 
 // maxLicensePackages bounds a page of packages.
@@ -194,7 +194,7 @@ type licensePackageBody struct {
 	IsTransitive      bool     `json:"isTransitive"`
 	IsDev             bool     `json:"isDev"`
 	IsLicenseIgnored  bool     `json:"isLicenseIgnored"`
-	IsLicenseAssigned bool     `json:"isLicenseAssigned" doc:"Somebody assigned the licence by hand."`
+	IsLicenseAssigned bool     `json:"isLicenseAssigned" doc:"The licence was assigned manually."`
 }
 
 type licensePackagesOut struct {
@@ -202,7 +202,7 @@ type licensePackagesOut struct {
 		Success bool `json:"success"`
 		Data    struct {
 			LicenseFields
-			TotalCount int                  `json:"totalCount" doc:"Ignored ones too."`
+			TotalCount int                  `json:"totalCount" doc:"Number of packages, including ignored ones."`
 			Packages   []licensePackageBody `json:"packages"`
 		} `json:"data"`
 	}

@@ -20,7 +20,7 @@ type PackagePath struct {
 type setPackageLicenseIn struct {
 	PackagePath
 	Body struct {
-		SPDXID string `json:"spdxId" maxLength:"1000" doc:"An identifier of SPDX, one that the organization has classified, or an expression of them. Empty: what the package declares."`
+		SPDXID string `json:"spdxId" maxLength:"1000" doc:"SPDX licence expression, or an ID that the organization has classified. Empty resets to the licence that the package declares."`
 	}
 }
 
@@ -31,7 +31,7 @@ func (a *API) setPackageLicense(ctx context.Context, sc tenant.Scope, in *setPac
 	if expression != "" {
 		e, err := license.Parse(expression)
 		if err != nil {
-			return nil, invalid("body.spdxId", "is no licence: "+err.Error())
+			return nil, invalid("body.spdxId", "invalid licence expression: "+err.Error())
 		}
 		classes, err := a.Results.LicenseClasses(ctx, sc)
 		if err != nil {
@@ -39,8 +39,8 @@ func (a *API) setPackageLicense(ctx context.Context, sc tenant.Scope, in *setPac
 		}
 		for _, id := range e.IDs() {
 			if !classes.Names(id) {
-				return nil, invalid("body.spdxId", "names "+id+", which SPDX does not list: let the organization "+
-					"classify it first")
+				return nil, invalid("body.spdxId", "unknown licence "+id+": not in the SPDX list and not classified "+
+					"by the organization")
 			}
 		}
 		expression = e.String()
@@ -49,13 +49,13 @@ func (a *API) setPackageLicense(ctx context.Context, sc tenant.Scope, in *setPac
 		triage.LicenseDecision{Expression: &expression}); err != nil {
 		return nil, err
 	}
-	return succeeded("Licence changed"), nil
+	return succeeded("Licence updated"), nil
 }
 
 type ignorePackageLicenseIn struct {
 	PackagePath
 	Body struct {
-		Ignored bool `json:"ignored" doc:"Leave the package out of the numbers of licences."`
+		Ignored bool `json:"ignored" doc:"Exclude the package from the licence counts."`
 	}
 }
 
@@ -67,7 +67,7 @@ func (a *API) ignorePackageLicense(ctx context.Context, sc tenant.Scope,
 		triage.LicenseDecision{Ignored: &in.Body.Ignored}); err != nil {
 		return nil, err
 	}
-	return succeeded("Licence changed"), nil
+	return succeeded("Licence updated"), nil
 }
 
 type licenseClassBody struct {
@@ -82,7 +82,7 @@ type licenseClassesOut struct {
 	Body struct {
 		Success bool `json:"success"`
 		Data    struct {
-			Licenses []licenseClassBody `json:"licenses" doc:"Those that are built in, then the organization's others."`
+			Licenses []licenseClassBody `json:"licenses" doc:"Built-in licences, followed by those the organization added."`
 		} `json:"data"`
 	}
 }
@@ -123,7 +123,7 @@ type setLicenseClassesIn struct {
 	OrganizationPath
 	Body struct {
 		Overrides []struct {
-			SPDXID   string           `json:"spdxId" minLength:"1" maxLength:"200" doc:"An identifier that SPDX does not list becomes the organization's own licence."`
+			SPDXID   string           `json:"spdxId" minLength:"1" maxLength:"200" doc:"Licence ID. An ID outside the SPDX list becomes a licence of the organization."`
 			Category license.Category `json:"category" enum:"PERMISSIVE,WEAK_COPYLEFT,STRONG_COPYLEFT,UNKNOWN"`
 		} `json:"overrides" minItems:"1" maxItems:"500"`
 	}
@@ -136,17 +136,17 @@ func (a *API) setLicenseClasses(ctx context.Context, sc tenant.Scope, in *setLic
 	for i, o := range in.Body.Overrides {
 		e, err := license.Parse(o.SPDXID)
 		if err != nil {
-			return nil, invalid("body.overrides.spdxId", "is no identifier of a licence: "+err.Error())
+			return nil, invalid("body.overrides.spdxId", "invalid licence ID: "+err.Error())
 		}
 		if ids := e.IDs(); len(ids) != 1 || e.String() != ids[0] || strings.EqualFold(ids[0], noLicense) {
-			return nil, invalid("body.overrides.spdxId", "is to name one licence")
+			return nil, invalid("body.overrides.spdxId", "must be a single licence")
 		}
 		own[i] = license.License{ID: e.String(), Category: o.Category}
 	}
 	if err := a.Results.ClassifyLicenses(ctx, sc, own); err != nil {
 		return nil, err
 	}
-	return succeeded("Licences classified"), nil
+	return succeeded("Licence categories updated"), nil
 }
 
 // resetLicenseClasses takes back what an organization thinks of licences.
@@ -154,5 +154,5 @@ func (a *API) resetLicenseClasses(ctx context.Context, sc tenant.Scope, _ *Organ
 	if err := a.Results.ResetLicenses(ctx, sc); err != nil {
 		return nil, err
 	}
-	return succeeded("Licences are classified as they are built in"), nil
+	return succeeded("Licence categories reset to their defaults"), nil
 }

@@ -42,7 +42,7 @@ func (a *API) download(filename, contentType string, produce func(io.Writer) err
 		case err != nil && !out.yes:
 			a.refuse(hc, err)
 		case err != nil:
-			a.Log.LogAttrs(hc.Context(), slog.LevelWarn, "answer cut", slog.String("file", filename),
+			a.Log.LogAttrs(hc.Context(), slog.LevelWarn, "response aborted", slog.String("file", filename),
 				slog.String("error", err.Error()))
 			panic(http.ErrAbortHandler) // the server's way to cut a connection
 		}
@@ -78,8 +78,8 @@ func (r route) downloads(description string, types ...string) route {
 
 // lists says that the route answers with lines, unless it is asked for another type.
 func (r route) lists(others ...string) route {
-	r = r.downloads("The whole document.", others...)
+	r = r.downloads("The complete document.", others...)
 	r.answer[ndjson] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString,
-		Description: "One JSON object a line."}}
+		Description: "One JSON object per line (NDJSON)."}}
 	return r
 }

@@ -37,11 +37,11 @@ type memberBody struct {
 	ID             tenant.UserID `json:"id" format:"uuid"`
 	FirstName      string        `json:"firstName"`
 	LastName       string        `json:"lastName"`
-	Name           string        `json:"name" doc:"First and last name."`
+	Name           string        `json:"name" doc:"Full name."`
 	Email          string        `json:"email" format:"email"`
 	Picture        string        `json:"picture"`
-	Avatar         string        `json:"avatar,omitempty" doc:"The same as picture."`
-	Role           tenant.RoleID `json:"role" doc:"A built-in role's name, or the id of a custom role."`
+	Avatar         string        `json:"avatar,omitempty" doc:"Same value as picture."`
+	Role           tenant.RoleID `json:"role" doc:"Name of a built-in role, or ID of a custom role."`
 	ServiceAccount bool          `json:"serviceAccount"`
 	CreatedAt      time.Time     `json:"createdAt"`
 }
@@ -59,7 +59,7 @@ type membersBody struct {
 	Users               []memberBody `json:"users"`
 	TotalUsers          int          `json:"totalUsers"`
 	TotalPages          int          `json:"totalPages"`
-	TotalAdministrators *int         `json:"totalAdministrators,omitempty" doc:"Of an organization."`
+	TotalAdministrators *int         `json:"totalAdministrators,omitempty" doc:"Number of administrators; only for organizations."`
 }
 
 type membersAnswer struct{ Body membersBody }
@@ -67,7 +67,7 @@ type membersAnswer struct{ Body membersBody }
 // MemberSearch selects members.
 type MemberSearch struct {
 	DemandedPage
-	Search string `query:"search" maxLength:"200" doc:"Part of a name or an e-mail address."`
+	Search string `query:"search" maxLength:"200" doc:"Substring of the name or e-mail address."`
 }
 
 func (m MemberSearch) query() tenant.MemberQuery {
@@ -87,7 +87,7 @@ type userBody struct {
 // userRoleBody gives a user a role.
 type userRoleBody struct {
 	UserID string `json:"userId" format:"uuid"`
-	Role   string `json:"role" minLength:"1" maxLength:"100" doc:"A built-in role's name, or the id of a custom role."`
+	Role   string `json:"role" minLength:"1" maxLength:"100" doc:"Name of a built-in role, or ID of a custom role."`
 }
 
 // user returns the canonical form of a user's id.
@@ -120,7 +120,7 @@ func (a *API) setMemberRole(ctx context.Context, sc tenant.Scope, in *setMemberR
 	if err := a.Tenancy.SetOrganizationRole(ctx, sc, user(in.Body.UserID), role(in.Body.Role)); err != nil {
 		return nil, err
 	}
-	return said("Role changed"), nil
+	return said("Role updated"), nil
 }
 
 type removeMember struct {
@@ -188,7 +188,7 @@ func (a *API) setTeamRole(ctx context.Context, sc tenant.Scope, in *inTeamUserRo
 	if err := a.Tenancy.SetTeamRole(ctx, sc, user(in.Body.UserID), role(in.Body.Role)); err != nil {
 		return nil, err
 	}
-	return succeeded("Role changed"), nil
+	return succeeded("Role updated"), nil
 }
 
 type inTeamUser struct {
@@ -237,7 +237,7 @@ func (a *API) setProjectRole(ctx context.Context, sc tenant.Scope, in *inProject
 	if err := a.Tenancy.SetProjectRole(ctx, sc, user(in.Body.UserID), role(in.Body.Role)); err != nil {
 		return nil, err
 	}
-	return succeeded("Role changed"), nil
+	return succeeded("Role updated"), nil
 }
 
 type inProjectUser struct {

@@ -54,9 +54,9 @@ func label(location, text string) (string, error) {
 	case text == "":
 		return "", invalid(location, "is required")
 	case len([]rune(text)) > maxName:
-		return "", invalid(location, fmt.Sprintf("is longer than %d characters", maxName))
+		return "", invalid(location, fmt.Sprintf("must be at most %d characters", maxName))
 	case strings.ContainsFunc(text, unicode.IsControl):
-		return "", invalid(location, "holds a control character")
+		return "", invalid(location, "must not contain control characters")
 	}
 	return text, nil
 }
@@ -74,8 +74,8 @@ type OrganizationBody struct {
 	Description         string                `json:"description"`
 	Website             string                `json:"website"`
 	Email               string                `json:"email"`
-	ConcurrentScanLimit int                   `json:"concurrentScanLimit" doc:"Scans that may run at the same time."`
-	MaxTokenDays        int                   `json:"maxTokenLifetimeDays" doc:"How old a personal access token may be here; 0 for no limit."`
+	ConcurrentScanLimit int                   `json:"concurrentScanLimit" doc:"Maximum number of concurrent scans."`
+	MaxTokenDays        int                   `json:"maxTokenLifetimeDays" doc:"Maximum lifetime of personal access tokens in days; 0 for no limit."`
 }
 
 func showOrganization(o tenant.Organization) OrganizationBody {
@@ -111,8 +111,8 @@ func each[T, U any](list []T, f func(T) U) []U {
 type organizationAnswer struct {
 	Body struct {
 		OrganizationBody
-		RiskScore *int64            `json:"riskScore" doc:"The highest score of a project that the caller may read; null: none was ever scanned."`
-		RiskLevel *triage.RiskLevel `json:"riskLevel" doc:"critical, high, medium or low: of that score."`
+		RiskScore *int64            `json:"riskScore" doc:"Highest risk score of the projects that the caller can read; null if none was scanned."`
+		RiskLevel *triage.RiskLevel `json:"riskLevel" doc:"Risk level of the score: critical, high, medium or low."`
 	}
 }
 
@@ -210,8 +210,8 @@ type updateOrganization struct {
 		Description         *string `json:"description,omitempty" maxLength:"2000"`
 		Website             *string `json:"website,omitempty" maxLength:"200"`
 		Email               *string `json:"email,omitempty" maxLength:"254"`
-		ConcurrentScanLimit *int    `json:"concurrentScanLimit,omitempty" minimum:"1" maximum:"20" doc:"Scans that may run at the same time."`
-		MaxTokenDays        *int    `json:"maxTokenLifetimeDays,omitempty" minimum:"0" maximum:"3650" doc:"How old a personal access token may be here; 0 for no limit. Older ones are refused from now on."`
+		ConcurrentScanLimit *int    `json:"concurrentScanLimit,omitempty" minimum:"1" maximum:"20" doc:"Maximum number of concurrent scans."`
+		MaxTokenDays        *int    `json:"maxTokenLifetimeDays,omitempty" minimum:"0" maximum:"3650" doc:"Maximum lifetime of personal access tokens in days; 0 for no limit. Older tokens are rejected immediately."`
 	}
 }
 
@@ -231,7 +231,7 @@ func (a *API) updateOrganization(ctx context.Context, sc tenant.Scope, in *updat
 		set(&o.MaxTokenDays, b.MaxTokenDays)
 		if set(&o.Website, b.Website); o.Website != "" && !strings.HasPrefix(o.Website, "https://") &&
 			!strings.HasPrefix(o.Website, "http://") {
-			return invalid("body.website", "is not an http or https address")
+			return invalid("body.website", "must be an http or https URL")
 		}
 		if b.Email != nil && *b.Email != "" {
 			o.Email, err = identity.NormalizeEmail(*b.Email)

@@ -26,25 +26,25 @@ type Overviews interface {
 
 type orgOverviewIn struct {
 	OrganizationID         string `path:"organizationId" format:"uuid"`
-	SeverityFilter         string `query:"severityFilter" doc:"Any of CRITICAL, HIGH, MEDIUM, LOW."`
-	StatusFilter           string `query:"statusFilter" doc:"Any of to_verify, confirmed, in_review, resolved, ignored; without it the active ones: to_verify and confirmed."`
-	AnalysisTypes          string `query:"analysisTypes" doc:"Any of SAST, SCA, IAC, CONTAINER, CICD, SECRET, DAST, API."`
-	IncludeResolved        string `query:"includeResolved" doc:"Count resolved ones too. Default false."`
-	DateFrom               string `query:"dateFrom" doc:"Findings first seen on this day or later, as 2026-11-20 or RFC 3339."`
-	DateTo                 string `query:"dateTo" doc:"Findings first seen on this day or earlier; a time ends there."`
-	Branches               string `query:"branches" doc:"Only these; the reference branch of each project when missing."`
-	TeamIDs                string `query:"teamIds" doc:"Only projects of these teams."`
+	SeverityFilter         string `query:"severityFilter" doc:"Severities: CRITICAL, HIGH, MEDIUM, LOW."`
+	StatusFilter           string `query:"statusFilter" doc:"Statuses: to_verify, confirmed, in_review, resolved, ignored. Default: the active ones, to_verify and confirmed."`
+	AnalysisTypes          string `query:"analysisTypes" doc:"Analysis types: SAST, SCA, IAC, CONTAINER, CICD, SECRET, DAST, API."`
+	IncludeResolved        string `query:"includeResolved" doc:"Include resolved findings. Default: false."`
+	DateFrom               string `query:"dateFrom" doc:"Only findings first seen on or after this date: 2026-11-20 or an RFC 3339 time."`
+	DateTo                 string `query:"dateTo" doc:"Only findings first seen on or before this date, or before this RFC 3339 time."`
+	Branches               string `query:"branches" doc:"Branches. Default: the reference branch of each project."`
+	TeamIDs                string `query:"teamIds" doc:"Teams whose projects are included."`
 	TrendPeriodDays        int    `query:"trendPeriodDays" minimum:"1" maximum:"365" default:"7"`
-	ComparisonPeriod       string `query:"comparisonPeriod" doc:"week, month or quarter: adds the numbers of the last one and the one before."`
+	ComparisonPeriod       string `query:"comparisonPeriod" doc:"week, month or quarter: adds a comparison of the last period with the previous one."`
 	ProjectsPage           int    `query:"projectsPage" minimum:"1" maximum:"1000000" default:"1"`
 	ProjectsPageSize       int    `query:"projectsPageSize" minimum:"1" maximum:"100" default:"50"`
 	TeamsPage              int    `query:"teamsPage" minimum:"1" maximum:"1000000" default:"1"`
 	TeamsPageSize          int    `query:"teamsPageSize" minimum:"1" maximum:"100" default:"50"`
-	SortBy                 string `query:"sortBy" doc:"total_vulnerabilities (default), critical_count, risk_level or name."`
-	SortOrder              string `query:"sortOrder" doc:"DESC (default): the most or the worst first; or ASC."`
-	IncludeProjectsSummary string `query:"includeProjectsSummary" doc:"Default true."`
-	IncludeTeamsSummary    string `query:"includeTeamsSummary" doc:"Default true."`
-	IncludeOverTimeData    string `query:"includeOverTimeData" doc:"Default true."`
+	SortBy                 string `query:"sortBy" doc:"Sort key: total_vulnerabilities (default), critical_count, risk_level or name."`
+	SortOrder              string `query:"sortOrder" doc:"DESC (default) or ASC."`
+	IncludeProjectsSummary string `query:"includeProjectsSummary" doc:"Default: true."`
+	IncludeTeamsSummary    string `query:"includeTeamsSummary" doc:"Default: true."`
+	IncludeOverTimeData    string `query:"includeOverTimeData" doc:"Default: true."`
 	TopVulnerableLimit     int    `query:"topVulnerableLimit" minimum:"1" maximum:"50" default:"10"`
 }
 
@@ -71,7 +71,7 @@ func (in *orgOverviewIn) query() (orgOverviewQuery, error) {
 	for _, text := range plainList(in.TeamIDs) {
 		id, err := tenant.ParseID("teamIds", text)
 		if err != nil {
-			p.wrong("teamIds", "expected UUIDs")
+			p.wrong("teamIds", "must be UUIDs")
 		}
 		q.filter.Teams = append(q.filter.Teams, tenant.TeamID(id))
 	}
@@ -115,7 +115,7 @@ func (p *parser) day(name, text string, later time.Duration) time.Time {
 	}
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil || t.Year() < 1970 || t.Year() > 9999 {
-		p.wrong(name, "expected a date as 2026-11-20, or a time of RFC 3339")
+		p.wrong(name, "must be a date (2026-11-20) or an RFC 3339 time")
 	}
 	return t
 }
@@ -159,12 +159,12 @@ type projectOverviewBody struct {
 	SCACount       int  `json:"scaCount"`
 	IaCCount       int  `json:"iacCount"`
 	ContainerCount int  `json:"containerCount"`
-	CICDCount      *int `json:"cicdCount" doc:"null: no scan has looked."`
-	SecretCount    *int `json:"secretCount" doc:"null: no scan has looked."`
-	DASTCount      *int `json:"dastCount" doc:"null: no scan has looked."`
-	APICount       *int `json:"apiCount" doc:"null: no scan has looked."`
+	CICDCount      *int `json:"cicdCount" doc:"null if never analyzed."`
+	SecretCount    *int `json:"secretCount" doc:"null if never analyzed."`
+	DASTCount      *int `json:"dastCount" doc:"null if never analyzed."`
+	APICount       *int `json:"apiCount" doc:"null if never analyzed."`
 
-	Coverage []coverageBody `json:"coverage" doc:"What the numbers rest on."`
+	Coverage []coverageBody `json:"coverage" doc:"Coverage of each analysis behind the counts."`
 }
 
 type teamOverviewBody struct {
@@ -173,7 +173,7 @@ type teamOverviewBody struct {
 	ProjectCount int           `json:"projectCount"`
 	SummaryCounts
 	RiskCounts
-	Coverage []coverageSummaryBody `json:"coverage" doc:"What the numbers rest on."`
+	Coverage []coverageSummaryBody `json:"coverage" doc:"Coverage of each analysis behind the counts."`
 }
 
 type topProjectBody struct {
@@ -187,7 +187,7 @@ type topProjectBody struct {
 	RiskLevel          triage.RiskLevel `json:"riskLevel"`
 	OpenCount          int              `json:"openCount" doc:"Of those that are counted the active ones: to_verify and confirmed."`
 	NewLast7Days       int              `json:"newLast7Days"`
-	Coverage           []coverageBody   `json:"coverage" doc:"What the numbers rest on."`
+	Coverage           []coverageBody   `json:"coverage" doc:"Coverage of each analysis behind the counts."`
 }
 
 // comparisonBody compares a period with the one before it.
@@ -202,18 +202,18 @@ type comparisonBody struct {
 type orgOverviewBody struct {
 	OrganizationID          tenant.OrganizationID `json:"organizationId" format:"uuid"`
 	TotalProjects           int                   `json:"totalProjects"`
-	TotalTeams              int                   `json:"totalTeams" doc:"Teams with projects that the caller may read."`
+	TotalTeams              int                   `json:"totalTeams" doc:"Number of teams with projects that the caller can read."`
 	TotalBySeverity         []severityCount       `json:"totalBySeverity"`
-	TotalByState            []stateCount          `json:"totalByState" doc:"Of all states, whatever is counted elsewhere."`
+	TotalByState            []stateCount          `json:"totalByState" doc:"Number of findings by status, regardless of the status filter."`
 	TotalByAnalysisType     []analysisCount       `json:"totalByAnalysisType"`
-	VulnerabilitiesOverTime []dayCount            `json:"vulnerabilitiesOverTime" doc:"Days of the trend period without new findings are left out."`
+	VulnerabilitiesOverTime []dayCount            `json:"vulnerabilitiesOverTime" doc:"New findings per day; days without new findings are omitted."`
 	ProjectsSummary         []projectOverviewBody `json:"projectsSummary"`
 	TeamsSummary            []teamOverviewBody    `json:"teamsSummary"`
 	TopVulnerableProjects   []topProjectBody      `json:"topVulnerableProjects"`
 	RiskCounts
-	RiskScore             *int64                `json:"riskScore" doc:"The highest score of a project. null: no project was ever scanned."`
-	RiskLevel             *triage.RiskLevel     `json:"riskLevel" doc:"Of that score."`
-	Coverage              []coverageSummaryBody `json:"coverage" doc:"What the numbers rest on."`
+	RiskScore             *int64                `json:"riskScore" doc:"Highest risk score of the projects; null if none was scanned."`
+	RiskLevel             *triage.RiskLevel     `json:"riskLevel" doc:"Risk level of the score."`
+	Coverage              []coverageSummaryBody `json:"coverage" doc:"Coverage of each analysis behind the counts."`
 	NewIssuesLast7Days    int                   `json:"newIssuesLast7Days"`
 	SolvedIssuesLast7Days int                   `json:"solvedIssuesLast7Days"`
 	SolvedIssues          int                   `json:"solvedIssues"`
@@ -226,7 +226,7 @@ type orgOverviewBody struct {
 }
 
 type orgOverviewOut struct {
-	Warning string `header:"Warning" doc:"What of the query was ignored."`
+	Warning string `header:"Warning" doc:"Query parameters that were ignored."`
 	Body    orgOverviewBody
 }
 

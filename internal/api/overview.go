@@ -12,7 +12,7 @@ import (
 
 type overviewIn struct {
 	ProjectID string `path:"projectId" format:"uuid"`
-	Branches  string `query:"branches" doc:"Only these; the reference branch when missing."`
+	Branches  string `query:"branches" doc:"Branches. Default: the reference branch."`
 }
 
 type severityCount struct {
@@ -31,20 +31,20 @@ type analysisCount struct {
 }
 
 type dayCount struct {
-	Date     string           `json:"date" doc:"The day in UTC, as 2026-11-20."`
+	Date     string           `json:"date" doc:"Date in UTC, such as 2026-11-20."`
 	Severity finding.Severity `json:"severity"`
-	Count    int              `json:"count" doc:"Findings that were new on that day."`
+	Count    int              `json:"count" doc:"Number of new findings on that day."`
 }
 
 type overviewOut struct {
 	Body struct {
-		TotalBySeverity         []severityCount  `json:"totalBySeverity" doc:"Active findings: to_verify and confirmed."`
+		TotalBySeverity         []severityCount  `json:"totalBySeverity" doc:"Number of active findings: to_verify and confirmed."`
 		TotalByState            []stateCount     `json:"totalByState"`
-		TotalByAnalysisType     []analysisCount  `json:"totalByAnalysisType" doc:"Active findings."`
-		VulnerabilitiesOverTime []dayCount       `json:"vulnerabilitiesOverTime" doc:"The last 30 days; days without new findings are left out."`
-		RiskScore               int64            `json:"riskScore" doc:"Of the branch; of several the highest."`
+		TotalByAnalysisType     []analysisCount  `json:"totalByAnalysisType" doc:"Number of active findings."`
+		VulnerabilitiesOverTime []dayCount       `json:"vulnerabilitiesOverTime" doc:"New findings per day of the last 30 days; days without new findings are omitted."`
+		RiskScore               int64            `json:"riskScore" doc:"Risk score of the branch; the highest of several branches."`
 		RiskLevel               triage.RiskLevel `json:"riskLevel"`
-		Coverage                []coverageBody   `json:"coverage" doc:"What the numbers rest on: every analysis on every branch that is counted."`
+		Coverage                []coverageBody   `json:"coverage" doc:"Coverage of each analysis on each counted branch."`
 	}
 }
 

@@ -18,32 +18,32 @@ type Owners interface {
 }
 
 type ownershipBody struct {
-	Origin   string           `json:"origin" doc:"Scheme, host and port."`
-	Verified bool             `json:"verified" doc:"Scans may attack it. What was published is looked at again when a scan begins."`
-	Listed   []string         `json:"listed" doc:"Entries of the deployment's dast-allow that name it: it needs no proof."`
-	Proofs   []proofBody      `json:"proofs" doc:"What was seen."`
-	Places   []ownershipPlace `json:"places" doc:"Where the organization can show that the host is its own: one of them is enough."`
+	Origin   string           `json:"origin" doc:"Origin: scheme, host and port."`
+	Verified bool             `json:"verified" doc:"Active scans are allowed. The published proof is verified again when a scan starts."`
+	Listed   []string         `json:"listed" doc:"Entries of the deployment's dast-allow setting that match the host, which then needs no proof of ownership."`
+	Proofs   []proofBody      `json:"proofs" doc:"Verified proofs."`
+	Places   []ownershipPlace `json:"places" doc:"Ways to prove ownership of the host; one of them is enough."`
 }
 
 type proofBody struct {
-	Subject    string           `json:"subject" doc:"A domain with everything below it, or a host and port."`
+	Subject    string           `json:"subject" doc:"Domain including its subdomains, or host and port."`
 	Method     ownership.Method `json:"method" enum:"dns,file,header,meta"`
 	VerifiedAt time.Time        `json:"verifiedAt"`
-	CheckedAt  time.Time        `json:"checkedAt" doc:"When it was last seen."`
-	ExpiresAt  time.Time        `json:"expiresAt" doc:"When it counts no more, unless it is seen again before."`
+	CheckedAt  time.Time        `json:"checkedAt" doc:"Time of the last successful verification."`
+	ExpiresAt  time.Time        `json:"expiresAt" doc:"Time at which the proof expires unless it is verified again."`
 	Stale      bool             `json:"stale"`
 }
 
 type ownershipPlace struct {
-	Method  ownership.Method `json:"method" enum:"dns,file,header,meta" doc:"dns: a TXT record; file: a file that holds the value alone; header: a header of the answer; meta: an element in the head of the page."`
-	Subject string           `json:"subject" doc:"What it shows: a domain with everything below it, or a host and port."`
-	Where   string           `json:"where" doc:"Name of the record, or address. Redirects are not followed."`
+	Method  ownership.Method `json:"method" enum:"dns,file,header,meta" doc:"dns: a TXT record; file: a file with the value as its only content; header: a response header; meta: a meta element in the head of the page."`
+	Subject string           `json:"subject" doc:"Scope of the proof: a domain including its subdomains, or a host and port."`
+	Where   string           `json:"where" doc:"Name of the DNS record, or URL. Redirects are not followed."`
 	Value   string           `json:"value"`
 }
 
 type ownershipAnswer struct {
 	Body struct {
-		Verified bool            `json:"verified" doc:"Every origin is."`
+		Verified bool            `json:"verified" doc:"The ownership of every origin is verified."`
 		Origins  []ownershipBody `json:"origins"`
 	}
 }
@@ -85,7 +85,7 @@ func (a *API) getOwnership(ctx context.Context, sc tenant.Scope, in *TargetPath)
 type verifyOwnershipIn struct {
 	TargetPath
 	Body struct {
-		Method ownership.Method `json:"method,omitempty" enum:"dns,file,header,meta" doc:"Default: one after the other."`
+		Method ownership.Method `json:"method,omitempty" enum:"dns,file,header,meta" doc:"Verification method. Default: all of them in turn."`
 	}
 }
 

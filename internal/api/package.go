@@ -25,7 +25,7 @@ type packageBody struct {
 	Licenses       []string         `json:"licenses"`
 	IsDev          bool             `json:"isDev"`
 	IsTransitive   bool             `json:"isTransitive"`
-	ClassType      triage.Class     `json:"classType,omitempty" doc:"Of a package in an image."`
+	ClassType      triage.Class     `json:"classType,omitempty" doc:"Image of the package."`
 	CreatedAt      time.Time        `json:"createdAt"`
 	UpdatedAt      time.Time        `json:"updatedAt"`
 }

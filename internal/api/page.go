@@ -13,11 +13,11 @@ type DemandedPage struct {
 // can have is refused: its rows cannot be counted to.
 type ClampedPage struct {
 	Page           int `query:"page" maximum:"2147483647"`
-	PageNumber     int `query:"pageNumber" maximum:"2147483647" doc:"Another name of page."`
-	PageSize       int `query:"pageSize" doc:"At most 100; 10 when missing."`
-	PageSizeNumber int `query:"pageSizeNumber" doc:"Another name of pageSize."`
-	Limit          int `query:"limit" doc:"Another name of pageSize."`
-	PerPage        int `query:"perPage" doc:"Another name of pageSize."`
+	PageNumber     int `query:"pageNumber" maximum:"2147483647" doc:"Alias of page."`
+	PageSize       int `query:"pageSize" doc:"Page size, at most 100. Default: 10."`
+	PageSizeNumber int `query:"pageSizeNumber" doc:"Alias of pageSize."`
+	Limit          int `query:"limit" doc:"Alias of pageSize."`
+	PerPage        int `query:"perPage" doc:"Alias of pageSize."`
 }
 
 // Sizes of a clamped page.

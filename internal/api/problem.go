@@ -32,12 +32,12 @@ type Problem struct {
 	Service    string        `json:"service"`
 	Method     string        `json:"method"`
 	Error_     string        `json:"error"`
-	ErrorCode  string        `json:"errorCode,omitempty" doc:"A stable name of the failure."`
-	Errors     []errs.Detail `json:"errors,omitempty" doc:"What is wrong with the request, and where."`
+	ErrorCode  string        `json:"errorCode,omitempty" doc:"Stable, machine-readable error code."`
+	Errors     []errs.Detail `json:"errors,omitempty" doc:"Validation errors with their location in the request."`
 
-	Region  string `json:"region,omitempty" doc:"With 421: the region that the request belongs to."`
-	BaseURL string `json:"baseUrl,omitempty" doc:"With 421: the API address of that region."`
-	AuthURL string `json:"authUrl,omitempty" doc:"With 421: the authentication address of that region."`
+	Region  string `json:"region,omitempty" doc:"With status 421: name of the region that the resource belongs to."`
+	BaseURL string `json:"baseUrl,omitempty" doc:"With status 421: API base URL of that region."`
+	AuthURL string `json:"authUrl,omitempty" doc:"With status 421: authentication URL of that region."`
 
 	retryAfter string // seconds; with 429
 	scope      string // that the access token lacks; with 403

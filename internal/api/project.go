@@ -96,9 +96,9 @@ func notNull[T any](list []T) []T {
 // projectDetailBody is a project by itself: the list's fields and all others.
 type projectDetailBody struct {
 	ProjectBody
-	ID                                tenant.ProjectID      `json:"id" format:"uuid" doc:"The same as projectId."`
+	ID                                tenant.ProjectID      `json:"id" format:"uuid" doc:"Same value as projectId."`
 	OrganizationID                    tenant.OrganizationID `json:"organizationId" format:"uuid"`
-	Language                          []string              `json:"language" doc:"Found by the last scan."`
+	Language                          []string              `json:"language" doc:"Languages detected by the last scan."`
 	ContainerSeverities               []finding.Severity    `json:"containerSeverities" enum:"critical,high,medium,low"`
 	SCATransitiveDependenciesEnabled  bool                  `json:"scaTransitiveDependenciesEnabled"`
 	SCADevelopmentDependenciesEnabled bool                  `json:"scaDevelopmentDependenciesEnabled"`
@@ -110,10 +110,10 @@ type projectDetailBody struct {
 	GitLabIssueEnabled                bool                  `json:"gitlabIssueEnabled"`
 	IssueCreationMode                 project.IssueMode     `json:"issueCreationMode" enum:"per_vulnerability,per_vulnerability_type,per_file"`
 	IssueCreationBranches             []string              `json:"issueCreationBranches"`
-	ReferenceBranch                   *string               `json:"referenceBranch" doc:"The branch that counts and risk are of; null: main, then master."`
-	RiskScore                         int64                 `json:"riskScore" doc:"From the open findings of the reference branch; has no upper bound."`
+	ReferenceBranch                   *string               `json:"referenceBranch" doc:"Reference branch, which counts and risk refer to; null for main, then master."`
+	RiskScore                         int64                 `json:"riskScore" doc:"Risk score from the active findings of the reference branch; has no upper bound."`
 	RiskLevel                         triage.RiskLevel      `json:"riskLevel" enum:"critical,high,medium,low"`
-	Coverage                          []coverageBody        `json:"coverage" doc:"What the score rests on: every analysis on the reference branch."`
+	Coverage                          []coverageBody        `json:"coverage" doc:"Coverage of each analysis on the reference branch."`
 }
 
 // detail returns a project by itself, with how it stands.
@@ -271,7 +271,7 @@ type updateProject struct {
 	ProjectPath
 	Body struct {
 		Name                              *string                  `json:"name,omitempty" maxLength:"200"`
-		TeamID                            *string                  `json:"teamId,omitempty" format:"uuid" doc:"Moves the project."`
+		TeamID                            *string                  `json:"teamId,omitempty" format:"uuid" doc:"ID of the team to move the project to."`
 		ApplicationType                   *project.ApplicationType `json:"applicationType,omitempty" enum:"web_application,software,mobile_application,iot,other"`
 		AnalysisFrequency                 *project.Frequency       `json:"analysisFrequency,omitempty" enum:"weekly,daily,never"`
 		EmailAlertEnabled                 *bool                    `json:"emailAlertEnabled,omitempty"`

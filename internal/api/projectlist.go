@@ -14,12 +14,12 @@ import (
 type listTeamProjects struct {
 	TeamPath
 	DemandedPage
-	Search string `query:"search" maxLength:"200" doc:"Part of a project's name."`
+	Search string `query:"search" maxLength:"200" doc:"Substring of the project name."`
 }
 
 type teamProjectsAnswer struct {
 	Body struct {
-		Projects      [][]ProjectBody `json:"projects" doc:"One list with the projects of the page."`
+		Projects      [][]ProjectBody `json:"projects" doc:"A list with one element: the list of projects of the page."`
 		TotalProjects int             `json:"totalProjects"`
 		TotalPages    int             `json:"totalPages"`
 	}
@@ -72,11 +72,11 @@ type projectSummaryBody struct {
 	RiskScore       int64             `json:"riskScore"`
 	RiskLevel       triage.RiskLevel  `json:"riskLevel" enum:"critical,high,medium,low"`
 	IssuesCount     severityCountBody `json:"issuesCount"`
-	Analyses        []analysisBody    `json:"analyses" doc:"Those that were made."`
-	Coverage        []coverageBody    `json:"coverage" doc:"What the numbers rest on: every analysis, those that were never made, too."`
+	Analyses        []analysisBody    `json:"analyses" doc:"Analyses that were run."`
+	Coverage        []coverageBody    `json:"coverage" doc:"Coverage of every analysis, including those that never ran."`
 	IsGitHubLinked  bool              `json:"isGithubLinked"`
 	IsGitLabLinked  bool              `json:"isGitlabLinked"`
-	ReferenceBranch *string           `json:"referenceBranch" doc:"null: main, then master."`
+	ReferenceBranch *string           `json:"referenceBranch" doc:"Reference branch; null for main, then master."`
 }
 
 // statisticsBody holds the numbers of all projects that the caller may read.
@@ -108,7 +108,7 @@ func showStatistics(t project.Totals) statisticsBody {
 type listOrganizationProjects struct {
 	OrganizationPath
 	ClampedPage
-	Search string `query:"search" maxLength:"200" doc:"Part of a project's name."`
+	Search string `query:"search" maxLength:"200" doc:"Substring of the project name."`
 }
 
 type organizationProjectsAnswer struct {
@@ -116,8 +116,8 @@ type organizationProjectsAnswer struct {
 		Projects       []projectSummaryBody  `json:"projects"`
 		TotalProjects  int                   `json:"totalProjects"`
 		TotalPages     int                   `json:"totalPages"`
-		Coverage       []coverageSummaryBody `json:"coverage" doc:"What the statistics rest on."`
-		MainStatistics statisticsBody        `json:"mainStatistics" doc:"Of all projects that the caller may read; of thousands of projects up to 30 seconds old."`
+		Coverage       []coverageSummaryBody `json:"coverage" doc:"Coverage of each analysis behind the statistics."`
+		MainStatistics statisticsBody        `json:"mainStatistics" doc:"Statistics of all projects that the caller can read; for thousands of projects up to 30 seconds old."`
 	}
 }
 

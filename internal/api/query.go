@@ -28,8 +28,8 @@ func canonicalQuery(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		canonical, err := canonical(r.URL.RawQuery)
 		if err != nil {
-			writeProblem(w, r, http.StatusBadRequest, "the query cannot be read: a % is not followed by two "+
-				"hexadecimal digits, a ; stands where & is meant, or a value is not UTF-8 or holds a NUL")
+			writeProblem(w, r, http.StatusBadRequest, "invalid query string: malformed percent-encoding, semicolon "+
+				"instead of &, invalid UTF-8, or a NUL character")
 			return
 		}
 		if canonical != r.URL.RawQuery {
@@ -49,7 +49,7 @@ func canonical(query string) (string, error) {
 	for key, list := range values {
 		for _, text := range append(list, key) {
 			if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-				return "", errors.New("not text that a database can hold")
+				return "", errors.New("invalid UTF-8 or NUL character")
 			}
 		}
 	}

@@ -58,7 +58,7 @@ type credentialAnswer struct{ Body credentialBody }
 type storeCredentialIn struct {
 	OrganizationPath
 	Body struct {
-		ProjectID string `json:"projectId" format:"uuid" doc:"A project that may use the credential; of the same organization."`
+		ProjectID string `json:"projectId" format:"uuid" doc:"ID of a project in the organization that may use the credential."`
 		credential.Fields
 		credential.Secrets
 		Description string `json:"description,omitempty" maxLength:"1000"`
@@ -94,7 +94,7 @@ func (a *API) saveCredential(ctx context.Context, sc tenant.Scope, s stored) (cr
 		return credential.Credential{}, err
 	}
 	if account.Title = strings.TrimSpace(s.title); account.Title == "" && s.kind == credential.Amazon {
-		return credential.Credential{}, errs.E(errs.Invalid, "name is missing")
+		return credential.Credential{}, errs.E(errs.Invalid, "name is required")
 	}
 	if err := a.checkRole(sc, account); err != nil {
 		return credential.Credential{}, err
@@ -195,14 +195,14 @@ func (p ClampedPage) page() catalog.Page {
 
 type byRepositoryID struct {
 	ByQuery
-	Image string `path:"repositoryId" doc:"Number or name of the repository; a slash in it is percent-encoded."`
+	Image string `path:"repositoryId" doc:"ID or name of the repository, with slashes percent-encoded."`
 }
 
 func (q byRepositoryID) image() (string, error) { return unescaped(q.Image) }
 
 type byRepositoryName struct {
 	ByQuery
-	Image string `path:"repositoryName" doc:"Name of the repository; a slash in it is percent-encoded."`
+	Image string `path:"repositoryName" doc:"Repository name, with slashes percent-encoded."`
 }
 
 func (q byRepositoryName) image() (string, error) { return unescaped(q.Image) }
@@ -221,14 +221,14 @@ func (q ByPath) image() (string, error) { return "", nil }
 // InHarborProject asks for a project's part of what the registry holds.
 type InHarborProject struct {
 	ByPath
-	Project string `query:"harborProject" doc:"A project of the registry. Default: the credential's."`
+	Project string `query:"harborProject" doc:"Project of the registry. Default: that of the credential."`
 }
 
 func (q InHarborProject) group() string { return q.Project }
 
 type byRepository struct {
 	InHarborProject
-	Image string `path:"repository" doc:"Name of the repository; a slash in it is percent-encoded."`
+	Image string `path:"repository" doc:"Repository name, with slashes percent-encoded."`
 }
 
 func (q byRepository) image() (string, error) { return unescaped(q.Image) }
@@ -237,7 +237,7 @@ func (q byRepository) image() (string, error) { return unescaped(q.Image) }
 func unescaped(text string) (string, error) {
 	name, err := url.PathUnescape(text)
 	if err != nil {
-		return "", errs.E(errs.Invalid, "the name of the image is not encoded as it should be")
+		return "", errs.E(errs.Invalid, "invalid percent-encoding of the image name")
 	}
 	return name, nil
 }
@@ -328,7 +328,7 @@ func listRegistryTags[Q registryQuery](a *API, ctx context.Context, sc tenant.Sc
 // organizationCredential is a credential among all of an organization.
 type organizationCredential struct {
 	ID               string   `json:"id" format:"uuid"`
-	ProjectID        string   `json:"projectId" doc:"The first linked project; empty when there is none."`
+	ProjectID        string   `json:"projectId" doc:"First linked project; empty if none."`
 	LinkedProjectIDs []string `json:"linkedProjectIds"`
 	Name             string   `json:"name"`
 	RegistryURL      string   `json:"registryUrl"`
@@ -500,7 +500,7 @@ type setLinksIn struct {
 }
 
 type linksBody struct {
-	ProjectIDs []string `json:"projectIds,omitempty" nullable:"true" maxItems:"1000" doc:"All projects that may use the credential; required, may be empty."`
+	ProjectIDs []string `json:"projectIds,omitempty" nullable:"true" maxItems:"1000" doc:"IDs of all projects that may use the credential. Required; may be empty."`
 }
 
 func (a *API) setCredentialProjects(ctx context.Context, sc tenant.Scope, in *setLinksIn) (*linksAnswer, error) {
@@ -509,11 +509,11 @@ func (a *API) setCredentialProjects(ctx context.Context, sc tenant.Scope, in *se
 		return nil, err
 	}
 	if in.Body.ProjectIDs == nil {
-		return nil, errs.E(errs.Invalid, "projectIds is missing")
+		return nil, errs.E(errs.Invalid, "projectIds is required")
 	}
 	ids, bad := projectIDs(in.Body.ProjectIDs)
 	if bad != "" {
-		return nil, errs.E(errs.Invalid, "%q is not the identifier of a project", bad)
+		return nil, errs.E(errs.Invalid, "invalid project ID %q: must be a UUID", bad)
 	}
 	linked, err := a.Credentials.SetCredentialProjects(ctx, sc, in.Kind, c.ID, ids)
 	if err != nil {
@@ -549,8 +549,8 @@ type bulkApplyIn struct {
 type bulkApplyAnswer struct {
 	Body struct {
 		CredentialID string   `json:"credentialId" format:"uuid"`
-		Applied      []string `json:"applied" doc:"Projects that may use the credential now."`
-		Skipped      []string `json:"skipped" doc:"Projects that are unknown or of another organization."`
+		Applied      []string `json:"applied" doc:"IDs of the projects that may now use the credential."`
+		Skipped      []string `json:"skipped" doc:"IDs of projects that do not exist or belong to another organization."`
 	}
 }
 
@@ -558,7 +558,7 @@ type bulkApplyAnswer struct {
 func (a *API) applyCredential(ctx context.Context, sc tenant.Scope, in *bulkApplyIn) (*bulkApplyAnswer, error) {
 	b := &in.Body
 	if len(b.ProjectIDs) == 0 {
-		return nil, errs.E(errs.Invalid, "projectIds names no project")
+		return nil, errs.E(errs.Invalid, "projectIds must not be empty")
 	}
 	var known []string
 	for _, id := range b.ProjectIDs {
@@ -577,7 +577,7 @@ func (a *API) applyCredential(ctx context.Context, sc tenant.Scope, in *bulkAppl
 		known = append(known, id)
 	}
 	if len(known) == 0 {
-		return nil, errs.E(errs.Invalid, "none of the projects belongs to this organization")
+		return nil, errs.E(errs.Invalid, "none of the projects belongs to the organization")
 	}
 	c, err := a.saveCredential(ctx, sc, stored{kind: b.RegistryType, fields: b.Fields, secrets: b.Secrets,
 		description: b.Description, projects: known, title: b.Name})

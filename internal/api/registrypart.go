@@ -17,8 +17,8 @@ import (
 type ByPageToken struct {
 	ProjectID    string `path:"projectId" format:"uuid"`
 	CredentialID string `query:"credentialId" required:"true" format:"uuid"`
-	PageSize     int    `query:"pageSize" doc:"At most 100; 50 when missing. A part may hold less, or more where the registry knows of no parts."`
-	PageToken    string `query:"pageToken" maxLength:"4096" doc:"Where the list goes on, as the answer before this one says."`
+	PageSize     int    `query:"pageSize" doc:"Page size, at most 100. Default: 50. A page may have fewer items, or more if the registry does not support paging."`
+	PageToken    string `query:"pageToken" maxLength:"4096" doc:"Cursor of the page: next of the previous response."`
 }
 
 // defaultPartSize is how many entries a part has that was not asked otherwise.
@@ -47,7 +47,7 @@ func (q ByPageToken) link(k credential.Kind, list, next string) string {
 type googleImagesAnswer struct {
 	Body struct {
 		Images []catalog.Image `json:"images"`
-		Next   string          `json:"nextPageToken" doc:"Where the list goes on; empty at its end."`
+		Next   string          `json:"nextPageToken" doc:"Cursor of the next page; empty on the last page."`
 	}
 }
 
@@ -74,7 +74,7 @@ func (a *API) partOfImages(ctx context.Context, sc tenant.Scope, k credential.Ki
 type azureImagesAnswer struct {
 	Body struct {
 		Images []catalog.Image `json:"images"`
-		Link   string          `json:"link" doc:"Path of the list's next part in this API; empty at its end."`
+		Link   string          `json:"link" doc:"Path of the next page in this API; empty on the last page."`
 	}
 }
 
@@ -91,14 +91,14 @@ func (a *API) listAzureImages(ctx context.Context, sc tenant.Scope, k credential
 
 type azureTagsIn struct {
 	ByPageToken
-	Image string `path:"repositoryId" doc:"Name of the repository; a slash in it is percent-encoded."`
+	Image string `path:"repositoryId" doc:"Repository name, with slashes percent-encoded."`
 }
 
 type azureTagsAnswer struct {
 	Body struct {
 		Name string        `json:"repositoryName"`
 		Tags []catalog.Tag `json:"tags"`
-		Link string        `json:"link" doc:"Path of the list's next part in this API; empty at its end."`
+		Link string        `json:"link" doc:"Path of the next page in this API; empty on the last page."`
 	}
 }
 

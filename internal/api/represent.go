@@ -29,7 +29,7 @@ func compress(next http.Handler) http.Handler {
 		e, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20),
 			zstd.WithLowerEncoderMem(true))
 		if err != nil {
-			panic("api: zstd refuses its own options: " + err.Error())
+			panic("api: create zstd encoder: " + err.Error())
 		}
 		return e
 	})

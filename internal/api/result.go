@@ -22,7 +22,7 @@ type resultBody struct {
 type FlatResult struct {
 	ResultFields
 	HistoryItems  []historyBody `json:"historyItems"`
-	Vulnerability any           `json:"vulnerability" doc:"The rule; of a vulnerable package the advisory."`
+	Vulnerability any           `json:"vulnerability" doc:"Rule ID; for a vulnerable package the advisory ID."`
 	Package       *libraryBody  `json:"package,omitempty"`
 }
 
@@ -33,13 +33,13 @@ type WrappedResult struct {
 	Library        *libraryBody         `json:"library,omitempty"`
 	Metadata       *advisoryBody        `json:"metadata,omitempty"`
 	AutofixRecords *[]autofixBody       `json:"autofixRecords,omitempty"`
-	Secret         *secretBody          `json:"secret,omitempty" doc:"What kind of secret was found, redacted."`
-	Live           *finding.Live        `json:"live,omitempty" doc:"Evidence of a flaw in a running application. Lists leave its exchanges and the command out."`
-	Entry          []finding.EntryPoint `json:"entry,omitempty" doc:"Operations of the application through which the data of the flow comes in, as the code declares them."`
-	Proven         []sideBody           `json:"proven,omitempty" doc:"Findings of live scans of the branch that show the flaw in the running application, the ignored ones too: only open ones make it more urgent. Lists leave them out."`
-	Source         *sideBody            `json:"source,omitempty" doc:"The finding of the source that is the same flaw, on the same branch. Lists leave it out."`
-	ClassType      triage.Class         `json:"classType,omitempty" doc:"What of a container image it is about."`
-	Layer          *layerBody           `json:"layer,omitempty" doc:"The layer of the container image that was scanned last."`
+	Secret         *secretBody          `json:"secret,omitempty" doc:"Type of the secret and its redacted value."`
+	Live           *finding.Live        `json:"live,omitempty" doc:"Evidence of a vulnerability in a running application. Lists omit the HTTP exchanges and the command."`
+	Entry          []finding.EntryPoint `json:"entry,omitempty" doc:"API operations, as declared in code, through which the tainted data enters."`
+	Proven         []sideBody           `json:"proven,omitempty" doc:"Dynamic findings on the same branch that confirm the vulnerability in the running application, including ignored ones; only active ones raise the priority. Omitted in lists."`
+	Source         *sideBody            `json:"source,omitempty" doc:"Static finding of the same vulnerability on the same branch. Omitted in lists."`
+	ClassType      triage.Class         `json:"classType,omitempty" doc:"Part of the container image that the finding affects."`
+	Layer          *layerBody           `json:"layer,omitempty" doc:"Layer of the most recently scanned container image."`
 }
 
 // sideBody is a finding of the same flaw as the other side sees it: a live scan, or an
@@ -49,12 +49,12 @@ type sideBody struct {
 	Type            finding.Analysis `json:"type"`
 	CurrentState    triage.Status    `json:"currentState"`
 	CurrentPriority triage.Priority  `json:"currentPriority"`
-	Reason          string           `json:"reason,omitempty" doc:"What was said when its state was decided."`
-	Method          string           `json:"method,omitempty" doc:"Of a live scan, as all that follows but the message."`
+	Reason          string           `json:"reason,omitempty" doc:"Comment of the last status change."`
+	Method          string           `json:"method,omitempty" doc:"Only for dynamic findings, as all following members except message."`
 	URL             string           `json:"url,omitempty"`
 	Parameter       string           `json:"parameter,omitempty"`
 	In              string           `json:"in,omitempty"`
-	Path            string           `json:"path,omitempty" doc:"Of the source."`
+	Path            string           `json:"path,omitempty" doc:"Only for findings in source code."`
 	Line            int              `json:"line,omitempty"`
 	Message         string           `json:"message"`
 	UpdatedAt       time.Time        `json:"updatedAt"`
@@ -62,11 +62,11 @@ type sideBody struct {
 
 // layerBody is a layer of a container image.
 type layerBody struct {
-	Index       int    `json:"index" doc:"From 0, the lowest."`
+	Index       int    `json:"index" doc:"Index of the layer, from 0 for the lowest."`
 	Digest      string `json:"digest"`
-	Instruction string `json:"instruction" doc:"Of the build, which made it."`
-	IsBase      bool   `json:"isBase" doc:"It belongs to the image that this one was built from."`
-	IsDeleted   bool   `json:"isDeleted" doc:"A later layer removes or replaces the file; the layer still holds it."`
+	Instruction string `json:"instruction" doc:"Build instruction that created the layer."`
+	IsBase      bool   `json:"isBase" doc:"The layer belongs to the base image."`
+	IsDeleted   bool   `json:"isDeleted" doc:"A later layer deletes or replaces the file, but this layer still contains it."`
 }
 
 // heldBody is an image that holds a finding.
@@ -80,7 +80,7 @@ type heldBody struct {
 type resultBase struct {
 	ResultFields
 	HistoryItems  historyList `json:"historyItems"`
-	Vulnerability any         `json:"vulnerability" doc:"The rule; null for a vulnerable package."`
+	Vulnerability any         `json:"vulnerability" doc:"Rule ID; null for a vulnerable package."`
 }
 
 type historyList struct {
@@ -93,12 +93,12 @@ type ResultFields struct {
 	ProjectID             tenant.ProjectID `json:"projectId" format:"uuid"`
 	CreatedAt             time.Time        `json:"createdAt"`
 	UpdateAt              time.Time        `json:"updateAt"`
-	TimeToFix             *string          `json:"timeToFix" doc:"Always null: nothing estimates it."`
+	TimeToFix             *string          `json:"timeToFix" doc:"Always null: not estimated."`
 	CurrentState          triage.Status    `json:"currentState"`
 	CurrentSeverity       finding.Severity `json:"currentSeverity"`
 	CurrentPriority       triage.Priority  `json:"currentPriority"`
-	PriorityScore         int              `json:"priorityScore" doc:"0 to 100."`
-	PriorityManual        bool             `json:"priorityManualOverride" doc:"Somebody chose the priority."`
+	PriorityScore         int              `json:"priorityScore" doc:"Confidence, from 0 to 100."`
+	PriorityManual        bool             `json:"priorityManualOverride" doc:"The priority was set manually."`
 	ContextualExplanation *string          `json:"contextualExplanation"`
 	Message               string           `json:"message"`
 	Language              string           `json:"language"`
@@ -110,13 +110,13 @@ type ResultFields struct {
 	VulnerabilityType     finding.Analysis `json:"vulnerabilityType"`
 	CodeSnippets          []snippetBody    `json:"codeSnippets"`
 	DataFlowItems         []flowBody       `json:"dataFlowItems"`
-	CVSSScore             *float64         `json:"cvssScore,omitempty" doc:"Left out when there is none."`
+	CVSSScore             *float64         `json:"cvssScore,omitempty" doc:"Omitted if none."`
 }
 
 // ruleBody is a rule.
 type ruleBody struct {
 	ID                string           `json:"id" format:"uuid"`
-	RuleID            string           `json:"ruleId" doc:"The rule's own permanent name."`
+	RuleID            string           `json:"ruleId" doc:"Stable name of the rule."`
 	CWE               []string         `json:"cwe"`
 	CWEArray          []string         `json:"cweArray,omitempty"`
 	Name              string           `json:"name"`
@@ -138,17 +138,17 @@ type libraryBody struct {
 	PackageVersion string           `json:"packageVersion"`
 	FileName       string           `json:"fileName"`
 	Ecosystem      string           `json:"ecosystem"`
-	Path           []string         `json:"path" doc:"Packages from the root to the parent."`
+	Path           []string         `json:"path" doc:"Dependency path from the root package to the parent."`
 	IsDev          bool             `json:"isDev"`
 	IsTransitive   bool             `json:"isTransitive"`
-	Reachability   *reachBody       `json:"reachability,omitempty" doc:"Whether the program uses the flawed code; missing where that was not looked at."`
+	Reachability   *reachBody       `json:"reachability,omitempty" doc:"Whether the vulnerable code is reachable; omitted if not analyzed."`
 }
 
 // reachBody says whether the program uses the flawed code of a package.
 type reachBody struct {
 	Verdict   string          `json:"verdict" enum:"used,potentially used,unused,unknown"`
 	Reason    string          `json:"reason"`
-	Locations []reachLocation `json:"locations" doc:"The way to the call of the flawed code, or the imports."`
+	Locations []reachLocation `json:"locations" doc:"Call path to the vulnerable code, or its imports."`
 }
 
 type reachLocation struct {
@@ -159,11 +159,11 @@ type reachLocation struct {
 
 // advisoryBody is a known vulnerability.
 type advisoryBody struct {
-	ID                string                `json:"id" format:"uuid" doc:"Of the rule that stands for the advisory."`
+	ID                string                `json:"id" format:"uuid" doc:"Title of the advisory's rule."`
 	Name              string                `json:"name"`
-	Description       string                `json:"description" doc:"In short; details has the whole text."`
+	Description       string                `json:"description" doc:"Summary; details has the full text."`
 	HowToPrevent      string                `json:"howToPrevent"`
-	Severity          string                `json:"severity" enum:"CRITICAL,HIGH,MEDIUM,LOW" doc:"Of the finding."`
+	Severity          string                `json:"severity" enum:"CRITICAL,HIGH,MEDIUM,LOW" doc:"Severity of the finding."`
 	GHSAID            string                `json:"ghsaId"`
 	CVE               string                `json:"cve"`
 	InternalID        string                `json:"internalId"`
@@ -179,8 +179,8 @@ type advisoryBody struct {
 	Severities        []advisorySeverity    `json:"severities"`
 	Packages          []advisoryPackageBody `json:"packages"`
 	VulnerabilityType finding.Analysis      `json:"vulnerabilityType"`
-	EPSS              *finding.EPSS         `json:"epss,omitempty" doc:"How likely it is exploited."`
-	KEV               *finding.KEV          `json:"kev,omitempty" doc:"Set when it is known to be exploited."`
+	EPSS              *finding.EPSS         `json:"epss,omitempty" doc:"Exploit Prediction Scoring System (EPSS) score."`
+	KEV               *finding.KEV          `json:"kev,omitempty" doc:"Set if listed as a known exploited vulnerability (KEV)."`
 }
 
 type advisoryCWE struct {
@@ -212,7 +212,7 @@ type advisoryPackageBody struct {
 	Introduced   string `json:"introduced"`
 	Fixed        string `json:"fixed"`
 	FixAvailable bool   `json:"fixAvailable"`
-	FixedAll     string `json:"fixedAll" doc:"The lowest later version that no known advisory affects."`
+	FixedAll     string `json:"fixedAll" doc:"Lowest later version without known vulnerabilities."`
 }
 
 // autofixBody is an upgrade that clears an advisory.
@@ -228,19 +228,19 @@ type autofixBody struct {
 type secretBody struct {
 	Kind     string         `json:"kind"`
 	Redacted string         `json:"redacted"`
-	Validity string         `json:"validity,omitempty" enum:"valid,invalid,unknown" doc:"What the issuer says of it; absent when nobody was asked."`
-	History  *secretHistory `json:"history,omitempty" doc:"The commits that hold it, when the scan saw the repository."`
+	Validity string         `json:"validity,omitempty" enum:"valid,invalid,unknown" doc:"Result of validating the secret with its issuer; omitted if not validated."`
+	History  *secretHistory `json:"history,omitempty" doc:"Commits that contain the secret, if the scan covered the Git history."`
 }
 
 // secretHistory says which commits hold a secret.
 type secretHistory struct {
 	FirstCommit string    `json:"firstCommit"`
-	LastCommit  string    `json:"lastCommit" doc:"The latest that wrote a file with the secret."`
-	Author      string    `json:"author,omitempty" doc:"Of the first commit."`
-	Date        time.Time `json:"date" doc:"Of the first commit."`
+	LastCommit  string    `json:"lastCommit" doc:"Latest commit that wrote a file with the secret."`
+	Author      string    `json:"author,omitempty" doc:"Author of the first commit."`
+	Date        time.Time `json:"date" doc:"Author of the first commit."`
 	LastDate    time.Time `json:"lastDate"`
-	Path        string    `json:"path" doc:"In the first commit."`
-	InTree      bool      `json:"inTree" doc:"Whether it is in the scanned files still."`
+	Path        string    `json:"path" doc:"File in the first commit."`
+	InTree      bool      `json:"inTree" doc:"The secret is still in the scanned files."`
 }
 
 // viewSecret shows a secret that was found.
@@ -285,7 +285,7 @@ type historyBody struct {
 	Value    string            `json:"value"`
 	Previous string            `json:"previous,omitempty"`
 	Reason   string            `json:"reason,omitempty"`
-	ScanID   string            `json:"scanId,omitempty" doc:"The scan that made the change."`
+	ScanID   string            `json:"scanId,omitempty" doc:"Scan that caused the change."`
 	Date     time.Time         `json:"date"`
 	UserID   string            `json:"userId,omitempty"`
 	User     *historyUser      `json:"user,omitempty"`

@@ -791,8 +791,8 @@ func TestUnbuiltSaysSo(t *testing.T) {
 			{"POST", w.org + w.proj + "/github/link", "team_manager", 403},
 		} {
 			a := w.as(c.who).Do(c.method, c.path, nil).Want(c.want)
-			if c.want == http.StatusNotImplemented && !strings.Contains(a.Text("message"), "does not offer this "+
-				"operation yet") {
+			if c.want == http.StatusNotImplemented && !strings.Contains(a.Text("message"), "not implemented in "+
+				"this version") {
 				t.Errorf("%s: got the text %q", c.path, a.Text("message"))
 			}
 		}

@@ -18,8 +18,8 @@ import (
 
 type exportResultsIn struct {
 	ProjectID string `path:"projectId" format:"uuid"`
-	Type      string `query:"type" doc:"Any of sast, sca, iac, secret, cicd, container, dast, api; all of them when missing."`
-	Format    string `query:"format" doc:"json, one finding a line, or sarif (2.1.0), a document about one branch; json when missing."`
+	Type      string `query:"type" doc:"Analysis types: sast, sca, iac, secret, cicd, container, dast, api. Default: all."`
+	Format    string `query:"format" doc:"json (one finding per line) or sarif (SARIF 2.1.0 of one branch). Default: json."`
 	ResultFilter
 }
 
@@ -100,7 +100,7 @@ func (a *API) exportSARIF(ctx context.Context, sc tenant.Scope, in *exportResult
 			return nil, err
 		}
 		if in.Branch == "" {
-			return nil, errs.E(errs.NotFound, "nothing was scanned yet")
+			return nil, errs.E(errs.NotFound, "no scan yet")
 		}
 	}
 	filters, err := in.filters(settings)

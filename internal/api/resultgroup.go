@@ -15,8 +15,8 @@ type listGroupsIn struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	ResultPaging
 	ResultFilter
-	Sort  string `query:"sort" doc:"occurrenceCount (default), highestSeverity, lastSeen, currentSeverity, currentPriority, createdAt, highestCvss or currentCVSS."`
-	Order string `query:"order" doc:"DESC (default): the most, the worst or the newest first; or ASC."`
+	Sort  string `query:"sort" doc:"Sort key: occurrenceCount (default), highestSeverity, lastSeen, currentSeverity, currentPriority, createdAt, highestCvss or currentCVSS."`
+	Order string `query:"order" doc:"DESC (default) or ASC."`
 }
 
 // defaultGroups is the size of a page of groups when none is named.
@@ -32,7 +32,7 @@ type occurrenceBody struct {
 	CurrentState        triage.Status    `json:"currentState"`
 	CurrentSeverity     finding.Severity `json:"currentSeverity"`
 	CurrentPriority     triage.Priority  `json:"currentPriority"`
-	CurrentCVSS         *float64         `json:"currentCvss,omitempty" doc:"Left out when there is none."`
+	CurrentCVSS         *float64         `json:"currentCvss,omitempty" doc:"Omitted if none."`
 	CreatedAt           time.Time        `json:"createdAt"`
 	IsDev               bool             `json:"isDev"`
 	IsTransitive        bool             `json:"isTransitive"`
@@ -72,12 +72,12 @@ func occurrenceOf(f *triage.Finding) triage.Occurrence {
 
 // GroupBody is what both kinds of groups have.
 type GroupBody struct {
-	Vulnerability     any              `json:"vulnerability" doc:"The rule; of a vulnerable package the advisory."`
-	Language          string           `json:"language" doc:"Of the rule, or of the worst finding; unknown where neither has one."`
+	Vulnerability     any              `json:"vulnerability" doc:"Rule ID; for a vulnerable package the advisory ID."`
+	Language          string           `json:"language" doc:"Severity of the rule, or the highest of its findings; unknown if neither is rated."`
 	OccurrenceCount   int              `json:"occurrenceCount"`
 	SeverityBreakdown SeverityCounts   `json:"severityBreakdown"`
 	HighestSeverity   finding.Severity `json:"highestSeverity"`
-	Occurrences       []occurrenceBody `json:"occurrences" doc:"The worst first, at most 100."`
+	Occurrences       []occurrenceBody `json:"occurrences" doc:"Findings by severity, descending, at most 100."`
 	FirstSeen         time.Time        `json:"firstSeen"`
 	LastSeen          time.Time        `json:"lastSeen"`
 }
@@ -104,7 +104,7 @@ type packageGroupBody struct {
 	GroupBody
 	CVEID           string   `json:"cveId"`
 	PackageName     string   `json:"packageName"`
-	HighestCVSS     *float64 `json:"highestCvss,omitempty" doc:"Left out when no finding has a score."`
+	HighestCVSS     *float64 `json:"highestCvss,omitempty" doc:"Highest CVSS score; omitted if no finding has one."`
 	DevCount        int      `json:"devCount"`
 	DirectCount     int      `json:"directCount"`
 	TransitiveCount int      `json:"transitiveCount"`
@@ -123,9 +123,9 @@ type GroupsBody struct {
 	Severity         []finding.Severity `json:"severity"`
 	Status           []triage.Status    `json:"status"`
 	Priority         []triage.Priority  `json:"priority"`
-	Total            int                `json:"total" doc:"Groups."`
-	TotalOccurrences int                `json:"totalOccurrences" doc:"Findings in all of them."`
-	IsProjectParsed  bool               `json:"isProjectParsed" doc:"A scan of the project has ended with results."`
+	Total            int                `json:"total" doc:"Number of groups."`
+	TotalOccurrences int                `json:"totalOccurrences" doc:"Number of findings in all groups."`
+	IsProjectParsed  bool               `json:"isProjectParsed" doc:"A scan of the project has completed."`
 	ScanEnvelope
 }
 
@@ -243,7 +243,7 @@ func (p *parser) groupOrder(sort, order string) (key triage.GroupSort, ascending
 		ascending = true
 	case "", "desc":
 	default:
-		p.wrong("order", "expected asc or desc")
+		p.wrong("order", "must be asc or desc")
 	}
 	return key, ascending
 }
@@ -282,7 +282,7 @@ func viewGroup(g *triage.Group) GroupBody {
 		advisory := viewAdvisory(g.RuleID, &g.Rule, nil)
 		advisory.Severity = strings.ToUpper(string(g.Highest))
 		if g.Fixable {
-			advisory.HowToPrevent = "Upgrade the package: see the findings of the group."
+			advisory.HowToPrevent = "Upgrade the package. See the findings of the group for fixed versions."
 		}
 		out.Vulnerability = advisory
 	}

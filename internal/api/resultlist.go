@@ -43,14 +43,14 @@ type listResultsIn struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	ResultPaging
 	ResultFilter
-	Sort   string `query:"sort" doc:"currentState, currentSeverity, currentPriority, language, createdAt, updateAt or currentCVSS; without it active findings come first, the worst before others."`
-	Order  string `query:"order" doc:"asc or desc; enumerations ascend from critical to low."`
-	View   string `query:"view" doc:"How much of each finding: without it all members with the first words of texts, without code, flows and history; row: a line of a table, at most 400 bytes with a short path; full: everything, as the finding by itself has it but for the long evidence of live scans."`
-	Cursor string `query:"cursor" maxLength:"2048" doc:"nextCursor of the page before, with the same filters and order. It is exact while findings come and go."`
+	Sort   string `query:"sort" doc:"Sort key: currentState, currentSeverity, currentPriority, language, createdAt, updateAt or currentCVSS. Default: active findings first, by severity."`
+	Order  string `query:"order" doc:"asc or desc. Severities and priorities ascend from critical to low."`
+	View   string `query:"view" doc:"Detail level. Default: all members, with shortened texts and without code, data flows and history; row: a compact table row of about 400 bytes; full: all members as in the single finding, except long evidence of dynamic scans."`
+	Cursor string `query:"cursor" maxLength:"2048" doc:"nextCursor of the previous page, with the same filters and order. Stable while findings are added or removed."`
 }
 
 type listResultsOut struct {
-	Warning string `header:"Warning" doc:"What of the query was ignored."`
+	Warning string `header:"Warning" doc:"Query parameters that were ignored."`
 	Body    ResultsBody
 }
 
@@ -69,15 +69,15 @@ type ResultsBody struct {
 	Priority        []triage.Priority  `json:"priority"`
 	Language        string             `json:"language,omitempty"`
 	Vulnerabilities []listedResult     `json:"vulnerabilities"`
-	NextCursor      *string            `json:"nextCursor" doc:"null at the end."`
+	NextCursor      *string            `json:"nextCursor" doc:"Cursor of the next page; null on the last page."`
 	ScanEnvelope
 }
 
 // ScanEnvelope is what every list says of the project as a whole.
 type ScanEnvelope struct {
 	ScanProjectInfo *scanInfoBody  `json:"scanProjectInfo,omitempty"`
-	VulnCountByType map[string]int `json:"vulnCountByType" doc:"Findings of each analysis on the branch, or on all branches."`
-	Coverage        []coverageBody `json:"coverage" doc:"What the list and the numbers rest on: every analysis on the branch, or on the reference branch."`
+	VulnCountByType map[string]int `json:"vulnCountByType" doc:"Number of findings per analysis on the branch, or on all branches."`
+	Coverage        []coverageBody `json:"coverage" doc:"Coverage of each analysis on the branch, or on the reference branch."`
 }
 
 type scanInfoBody struct {
@@ -189,7 +189,7 @@ func (a *API) envelope(ctx context.Context, sc tenant.Scope, p project.Project, 
 type resultIn struct {
 	ProjectID       string `path:"projectId" format:"uuid"`
 	VulnerabilityID string `path:"vulnerabilityId"`
-	Language        string `query:"language" doc:"Accepted; texts are in English."`
+	Language        string `query:"language" doc:"Accepted for compatibility; texts are always in English."`
 }
 
 type resultOut struct {
@@ -202,7 +202,7 @@ type resultDetail struct {
 	ProjectID       tenant.ProjectID `json:"projectId" format:"uuid"`
 	VulnerabilityID triage.ID        `json:"vulnerabilityId" format:"uuid"`
 	Vulnerability   FlatResult       `json:"vulnerability"`
-	Images          []heldBody       `json:"images,omitempty" doc:"The container images that hold it."`
+	Images          []heldBody       `json:"images,omitempty" doc:"Container images that contain the finding."`
 	TypedResult
 }
 
@@ -347,7 +347,7 @@ func (a *API) side(ctx context.Context, sc tenant.Scope, filter triage.Filter) (
 type similarIn struct {
 	ProjectID       string `path:"projectId" format:"uuid"`
 	VulnerabilityID string `path:"vulnerabilityId"`
-	PathFilter      string `query:"pathFilter" maxLength:"500" doc:"Part of the path of the similar ones."`
+	PathFilter      string `query:"pathFilter" maxLength:"500" doc:"Substring of the file path of similar findings."`
 }
 
 type similarOut struct {
@@ -355,7 +355,7 @@ type similarOut struct {
 		ProjectID       tenant.ProjectID `json:"projectId" format:"uuid"`
 		VulnerabilityID triage.ID        `json:"vulnerabilityId" format:"uuid"`
 		TypedResult
-		SimilarOccurrences []occurrenceBody `json:"similarOccurrences" doc:"The worst first, at most 100."`
+		SimilarOccurrences []occurrenceBody `json:"similarOccurrences" doc:"Findings by severity, descending, at most 100."`
 		TotalSimilar       int              `json:"totalSimilar"`
 	}
 }

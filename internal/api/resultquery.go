@@ -20,11 +20,11 @@ import (
 // moved into it.
 type ResultPaging struct {
 	Page           int `query:"page" maximum:"2147483647"`
-	PageNumber     int `query:"pageNumber" maximum:"2147483647" doc:"Another name of page."`
-	Limit          int `query:"limit" doc:"At most 500; 100 when missing."`
-	PageSize       int `query:"pageSize" doc:"Another name of limit."`
-	PageSizeNumber int `query:"pageSizeNumber" doc:"Another name of limit."`
-	PerPage        int `query:"perPage" doc:"Another name of limit."`
+	PageNumber     int `query:"pageNumber" maximum:"2147483647" doc:"Alias of page."`
+	Limit          int `query:"limit" doc:"Page size, at most 500. Default: 100."`
+	PageSize       int `query:"pageSize" doc:"Alias of limit."`
+	PageSizeNumber int `query:"pageSizeNumber" doc:"Alias of limit."`
+	PerPage        int `query:"perPage" doc:"Alias of limit."`
 }
 
 // Sizes of a page of results. A client's severity gate reads one page without
@@ -47,21 +47,21 @@ func (p ResultPaging) get() (page, size int) {
 
 // ResultFilter are the parameters that choose findings.
 type ResultFilter struct {
-	Severity       string `query:"severity" doc:"Any of critical, high, medium, low."`
-	SeverityFilter string `query:"severityFilter" doc:"Another name of severity."`
-	Status         string `query:"status" doc:"Any of to_verify, confirmed, resolved, ignored."`
-	StatusFilter   string `query:"statusFilter" doc:"Another name of status."`
-	Priority       string `query:"priority" doc:"Any of critical_urgent, urgent, normal, low, very_low."`
-	PriorityFilter string `query:"priorityFilter" doc:"Another name of priority."`
+	Severity       string `query:"severity" doc:"Severities: critical, high, medium, low."`
+	SeverityFilter string `query:"severityFilter" doc:"Alias of severity."`
+	Status         string `query:"status" doc:"Statuses: to_verify, confirmed, resolved, ignored."`
+	StatusFilter   string `query:"statusFilter" doc:"Alias of status."`
+	Priority       string `query:"priority" doc:"Priorities: critical_urgent, urgent, normal, low, very_low."`
+	PriorityFilter string `query:"priorityFilter" doc:"Alias of priority."`
 	Language       string `query:"language"`
-	SearchQuery    string `query:"searchQuery" maxLength:"200" doc:"Part of message, path, package, rule or advisory."`
-	Query          string `query:"query" maxLength:"200" doc:"Another name of searchQuery."`
+	SearchQuery    string `query:"searchQuery" maxLength:"200" doc:"Substring of the message, path, package, rule or advisory."`
+	Query          string `query:"query" maxLength:"200" doc:"Alias of searchQuery."`
 	Branch         string `query:"branch"`
-	HasAutofix     string `query:"hasAutofix" doc:"true: an upgrade that clears it is known."`
-	PackageType    string `query:"packageType" doc:"Any of direct, dev, transitive."`
-	PackageFilter  string `query:"packageManagerFilter" doc:"Another name of packageType."`
-	ImageID        string `query:"imageId" doc:"Findings of one container image."`
-	ClassType      string `query:"classType" doc:"What of images the findings are about; any of os-pkgs, lang-pkgs, secret, config."`
+	HasAutofix     string `query:"hasAutofix" doc:"true: only findings that an upgrade fixes."`
+	PackageType    string `query:"packageType" doc:"Dependency types: direct, dev, transitive."`
+	PackageFilter  string `query:"packageManagerFilter" doc:"Alias of packageType."`
+	ImageID        string `query:"imageId" doc:"Only findings of this container image."`
+	ClassType      string `query:"classType" doc:"Finding classes of images: os-pkgs, lang-pkgs, secret, config."`
 }
 
 // parser collects what is wrong with a query, and what of it was ignored.
@@ -72,8 +72,8 @@ type parser struct {
 
 // ignore records that a parameter had a value that means nothing to this list.
 func (p *parser) ignore(name, value, known string) {
-	p.ignored = append(p.ignored, fmt.Sprintf("%s=%s is unknown to this list and was ignored; "+
-		"known are %s", name, headerText(value), known))
+	p.ignored = append(p.ignored, fmt.Sprintf("unknown value ignored: %s=%s; "+
+		"supported: %s", name, headerText(value), known))
 }
 
 // warning returns what was ignored, as the value of the header Warning; "" for
@@ -128,7 +128,7 @@ func enum[T ~string](p *parser, name string, allowed []T, texts ...string) []T {
 	for _, w := range words(texts...) {
 		i := slices.IndexFunc(allowed, func(v T) bool { return strings.EqualFold(string(v), w) })
 		if i < 0 {
-			p.wrong(name, "expected any of "+joined(allowed))
+			p.wrong(name, "must be any of "+joined(allowed))
 			return nil
 		}
 		if !slices.Contains(out, allowed[i]) {
@@ -162,7 +162,7 @@ func (p *parser) boolean(name, text string) *bool {
 		v = true
 	case "false", "0":
 	default:
-		p.wrong(name, "expected true or false")
+		p.wrong(name, "must be true or false")
 	}
 	return &v
 }
@@ -187,7 +187,7 @@ func (p *parser) filter(in *ResultFilter, a finding.Analysis, settings project.S
 	f.MatchNone = len(statuses) > 0 && len(f.Statuses) == 0
 	if in.ImageID != "" {
 		if _, err := tenant.ParseID("imageId", in.ImageID); err != nil {
-			p.wrong("imageId", "expected a UUID")
+			p.wrong("imageId", "must be a UUID")
 		}
 	}
 	f.Image, f.Classes = strings.ToLower(in.ImageID), enum(p, "classType", triage.Classes, in.ClassType)
@@ -195,7 +195,7 @@ func (p *parser) filter(in *ResultFilter, a finding.Analysis, settings project.S
 	f.MatchNone = f.MatchNone || (in.ImageID != "" || len(f.Classes) > 0) && a != finding.Container
 	for _, text := range []string{f.Branch, f.Language, f.Search} {
 		if strings.IndexByte(text, 0) >= 0 {
-			p.wrong("searchQuery", "texts hold no NUL character")
+			p.wrong("searchQuery", "must not contain NUL characters")
 		}
 	}
 	hide(&f, settings)
@@ -259,7 +259,7 @@ func (p *parser) order(sort, order string) (key triage.SortKey, descending bool)
 	case "":
 		descending = key == triage.ByCreated || key == triage.ByUpdated || key == triage.ByCVSS
 	default:
-		p.wrong("order", "expected asc or desc")
+		p.wrong("order", "must be asc or desc")
 	}
 	return key, descending && key != triage.ByDefault
 }

@@ -30,7 +30,7 @@ const (
 // rowBody is a finding as a line of a table.
 type rowBody struct {
 	ID       triage.ID        `json:"id" format:"uuid"`
-	Name     string           `json:"name" doc:"Of the rule; of a vulnerable package the package and the advisory."`
+	Name     string           `json:"name" doc:"Rule title; for a vulnerable package the package and the advisory."`
 	State    triage.Status    `json:"currentState"`
 	Severity finding.Severity `json:"currentSeverity"`
 	Priority triage.Priority  `json:"currentPriority"`
@@ -100,12 +100,12 @@ const maxListed = 40
 // they allow it. The finding by itself has the code, flows, history and whole texts.
 type listBody struct {
 	ListFields
-	PriorityScore      int            `json:"priorityScore" doc:"0 to 100."`
-	PriorityManual     bool           `json:"priorityManualOverride,omitempty" doc:"Somebody chose the priority."`
-	Message            string         `json:"message" doc:"Its first words."`
-	CVSSScore          *float64       `json:"cvssScore,omitempty" doc:"Left out when there is none."`
-	DataFlowItems      []flowBody     `json:"dataFlowItems" doc:"Empty in lists."`
-	HistoryItems       []historyBody  `json:"historyItems" doc:"Empty in lists."`
+	PriorityScore      int            `json:"priorityScore" doc:"Confidence, from 0 to 100."`
+	PriorityManual     bool           `json:"priorityManualOverride,omitempty" doc:"The priority was set manually."`
+	Message            string         `json:"message" doc:"Shortened message."`
+	CVSSScore          *float64       `json:"cvssScore,omitempty" doc:"Omitted if none."`
+	DataFlowItems      []flowBody     `json:"dataFlowItems" doc:"Always empty in lists."`
+	HistoryItems       []historyBody  `json:"historyItems" doc:"Always empty in lists."`
 	Vulnerability      listRule       `json:"vulnerability"`
 	Base               listBase       `json:"base"`
 	ScaDetectedPackage *listLibrary   `json:"scaDetectedPackage,omitempty"`
@@ -113,7 +113,7 @@ type listBody struct {
 	Metadata           *listAdvisory  `json:"metadata,omitempty"`
 	AutofixRecords     *[]autofixBody `json:"autofixRecords,omitempty"`
 	Secret             *listSecret    `json:"secret,omitempty"`
-	Live               *listLive      `json:"live,omitempty" doc:"Where in a running application."`
+	Live               *listLive      `json:"live,omitempty" doc:"Location in the running application."`
 	ClassType          triage.Class   `json:"classType,omitempty"`
 	Layer              *layerBody     `json:"layer,omitempty"`
 }
@@ -133,13 +133,13 @@ type ListFields struct {
 	VulnerableEndLine   int              `json:"vulnerableEndLine"`
 	Branch              string           `json:"branch"`
 	VulnerabilityType   finding.Analysis `json:"vulnerabilityType"`
-	CodeSnippets        []snippetBody    `json:"codeSnippets" doc:"Empty in lists."`
+	CodeSnippets        []snippetBody    `json:"codeSnippets" doc:"Always empty in lists."`
 }
 
 type listBase struct {
 	ListFields
 	HistoryItems  historyList `json:"historyItems"`
-	Vulnerability any         `json:"vulnerability" doc:"The rule; null for a vulnerable package."`
+	Vulnerability any         `json:"vulnerability" doc:"Rule ID; null for a vulnerable package."`
 }
 
 // listRule is a rule, or the advisory of a vulnerable package, in its first words.
@@ -149,7 +149,7 @@ type listRule struct {
 	Name         string   `json:"name"`
 	Description  string   `json:"description"`
 	HowToPrevent string   `json:"howToPrevent,omitempty"`
-	Severity     string   `json:"severity" enum:"CRITICAL,HIGH,MEDIUM,LOW" doc:"Of the finding."`
+	Severity     string   `json:"severity" enum:"CRITICAL,HIGH,MEDIUM,LOW" doc:"Severity of the finding."`
 	OWASPTop10   []string `json:"owaspTop10,omitempty"`
 	GHSAID       string   `json:"ghsaId,omitempty"`
 	CVE          string   `json:"cve,omitempty"`

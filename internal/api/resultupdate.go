@@ -18,12 +18,12 @@ const maxComment = 512
 // DecisionBody is what somebody decides about a finding. Clients send any of the
 // three.
 type DecisionBody struct {
-	Status   string `json:"status,omitempty" doc:"to_verify, confirmed, resolved or ignored."`
-	Priority string `json:"priority,omitempty" doc:"critical_urgent, urgent, normal, low or very_low. It stays until another one is chosen."`
-	Comment  string `json:"comment,omitempty" doc:"At most 512 characters."`
+	Status   string `json:"status,omitempty" doc:"New status: to_verify, confirmed, resolved or ignored."`
+	Priority string `json:"priority,omitempty" doc:"New priority: critical_urgent, urgent, normal, low or very_low. Overrides the computed priority until it is changed."`
+	Comment  string `json:"comment,omitempty" doc:"Comment, at most 512 characters."`
 	// A decision about the source is none about the application that runs, and the other
 	// way round: it is made for both only when somebody says so.
-	BothSides bool `json:"bothSides,omitempty" doc:"Decide the same about the findings of the same flaw on the other side: of the source (source) or of live scans (proven). Without it they stay as they are."`
+	BothSides bool `json:"bothSides,omitempty" doc:"Apply the change to correlated findings of the same vulnerability, too: static ones (source) or dynamic ones (proven). Default: false."`
 }
 
 // decision checks what was decided.
@@ -40,20 +40,20 @@ func (b DecisionBody) decision(id triage.ID) (triage.Decision, error) {
 	case status == "" || slices.Contains(triage.Statuses, status):
 		d.Status = status
 	default:
-		wrong("status", "expected one of "+joined(triage.Statuses))
+		wrong("status", "must be one of "+joined(triage.Statuses))
 	}
 	if d.Priority = triage.Priority(strings.ToLower(b.Priority)); d.Priority != "" &&
 		!slices.Contains(triage.Priorities, d.Priority) {
-		wrong("priority", "expected one of "+joined(triage.Priorities))
+		wrong("priority", "must be one of "+joined(triage.Priorities))
 	}
 	if utf8.RuneCountInString(d.Comment) > maxComment {
-		wrong("comment", "has at most 512 characters")
+		wrong("comment", "must be at most 512 characters")
 	}
 	if strings.IndexByte(d.Comment, 0) >= 0 {
-		wrong("comment", "holds no NUL character")
+		wrong("comment", "must not contain NUL characters")
 	}
 	if details == nil && d.Status == "" && d.Priority == "" && d.Comment == "" {
-		wrong("status", "at least one of status, priority and comment is needed")
+		wrong("status", "at least one of status, priority and comment is required")
 	}
 	if details == nil {
 		return d, nil
@@ -102,7 +102,7 @@ type updateResultsOut struct {
 		TotalCount   int                `json:"totalCount"`
 		SuccessCount int                `json:"successCount"`
 		FailureCount int                `json:"failureCount"`
-		Results      []updateResultItem `json:"results" doc:"In the order of the items."`
+		Results      []updateResultItem `json:"results" doc:"Results in the order of the items."`
 	}
 }
 

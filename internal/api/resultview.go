@@ -119,7 +119,7 @@ func viewMessage(r *finding.Finding) string {
 		message += " Also at " + strings.Join(places, ", ") + "."
 	}
 	if len(r.EquivalentRules) > 0 {
-		message += " Other rules that say so: " + strings.Join(r.EquivalentRules, ", ") + "."
+		message += " Also reported by: " + strings.Join(r.EquivalentRules, ", ") + "."
 	}
 	return message
 }
@@ -216,8 +216,8 @@ func viewAdvisory(ruleID string, r *finding.Rule, match *finding.PackageMatch) *
 }
 
 // noUpgrade is the remediation of an advisory of which nothing better is known.
-const noUpgrade = "No version without this vulnerability is known. Remove or replace the package, or make sure that " +
-	"the affected code is not reached."
+const noUpgrade = "No fixed version is known. Remove or replace the package, or make sure that the vulnerable code " +
+	"is not reachable."
 
 // howToUpgrade says how the advisory is cleared.
 func howToUpgrade(m *finding.PackageMatch) string {
@@ -277,7 +277,7 @@ func installCommand(p *finding.Package, version string) string {
 func viewHistory(f *triage.Finding) []historyBody {
 	out := []historyBody{{
 		ID: triage.Derived("found", string(f.ID)), Type: triage.StatusChange, Value: string(triage.ToVerify),
-		Reason: "found by a scan",
+		Reason: "Found by a scan",
 		ScanID: string(f.FirstRun), Date: f.CreatedAt,
 	}}
 	for _, c := range f.History {

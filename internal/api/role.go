@@ -16,7 +16,7 @@ type Roles interface {
 }
 
 type roleBody struct {
-	ID          tenant.RoleID `json:"id" doc:"What a member's role is set to."`
+	ID          tenant.RoleID `json:"id" doc:"Value to set as a member's role."`
 	Name        string        `json:"name"`
 	Level       tenant.Level  `json:"level" enum:"organization,team,project"`
 	BuiltIn     bool          `json:"builtIn"`
@@ -30,8 +30,8 @@ func showRole(r tenant.Role) roleBody {
 
 type rolesAnswer struct {
 	Body struct {
-		Roles       []roleBody `json:"roles" doc:"The built-in roles, then the organization's own."`
-		Permissions []string   `json:"permissions" doc:"Every permission that a role can hold."`
+		Roles       []roleBody `json:"roles" doc:"Built-in roles, followed by the custom roles of the organization."`
+		Permissions []string   `json:"permissions" doc:"All permissions that a custom role can have."`
 	}
 }
 
@@ -52,7 +52,7 @@ type createRole struct {
 	OrganizationPath
 	Body struct {
 		Name        string       `json:"name" minLength:"1" maxLength:"200"`
-		Level       tenant.Level `json:"level" enum:"organization,team,project" doc:"Where the role can be given. A team's role can also be given for one project."`
+		Level       tenant.Level `json:"level" enum:"organization,team,project" doc:"Scope of the role: organization or team. A team role can also be assigned on a single project."`
 		Permissions []string     `json:"permissions" minItems:"1" maxItems:"64"`
 	}
 }

@@ -24,6 +24,7 @@ type route struct {
 	method, path string
 	id           string // operationId
 	summary      string
+	details      string // of the description, before the required scope and permission
 	rule         rule
 	status       int // of success
 	creates      bool
@@ -85,7 +86,7 @@ func members(p tenant.Permissions) rule {
 // or nil. It depends on nothing but the token and the route.
 func (r rule) admitsToken(actor tenant.Actor) error {
 	if actor.Limits == nil {
-		return errs.E(errs.Internal, "the caller's token has no limits, not even those of its scopes")
+		return errs.E(errs.Internal, "access token without limits: its scopes are missing")
 	}
 	if err := actor.Limits.Require(r.scopes); err != nil {
 		return err
@@ -94,11 +95,11 @@ func (r rule) admitsToken(actor tenant.Actor) error {
 	case !r.whole:
 		return nil
 	case r.access == signedIn && actor.Limits.Restricted():
-		return errs.E(errs.Forbidden, "the token is limited to some organizations or projects, and this belongs to "+
-			"the whole account")
+		return errs.E(errs.Forbidden, "access token restricted to organizations or projects: this operation needs "+
+			"access to the whole account")
 	case actor.Limits.OnlyProjects():
-		return errs.E(errs.Forbidden, "the token is limited to some projects, and this says who works in the whole "+
-			"organization or team")
+		return errs.E(errs.Forbidden, "access token restricted to projects: this operation lists or changes members "+
+			"of an organization or team")
 	}
 	return nil
 }
@@ -129,6 +130,12 @@ func op[I, O any](method, path, id, summary string, r rule,
 				return out, nil
 			})
 		}}
+}
+
+// describe adds to the description what a caller has to know beyond the summary.
+func (r route) describe(details string) route {
+	r.details = details
+	return r
 }
 
 // created makes the route answer 201 and honour an Idempotency-Key.
@@ -199,8 +206,8 @@ func (r route) operation(a *API) huma.Operation {
 	if r.creates {
 		o.Parameters = []*huma.Param{{Name: "Idempotency-Key", In: "header",
 			Schema: &huma.Schema{Type: huma.TypeString, MaxLength: ptr(maxKey)},
-			Description: "A name for this request. Sent again under the same name within 24 hours, it is not done " +
-				"again: the first answer is repeated, with the header Idempotent-Replayed."}}
+			Description: "Unique key of the request. A request with the same key within 24 hours is not executed " +
+				"again: the first response is returned, with the header Idempotent-Replayed."}}
 	}
 	if r.answer != nil {
 		o.Responses[strconv.Itoa(r.status)] = &huma.Response{Description: http.StatusText(r.status), Content: r.answer}
@@ -210,14 +217,18 @@ func (r route) operation(a *API) huma.Operation {
 		o.Responses["401"], o.Responses["403"], o.Responses["404"] = aProblem, aProblem, aProblem
 	}
 	o.Extensions = map[string]any{}
+	if r.details != "" {
+		o.Description = r.details + " "
+	}
 	if names := r.rule.scopes.Names(); len(names) > 0 {
-		o.Description = "Needs an access token with the scope " + strings.Join(names, " and ") + "."
+		o.Description += "Requires an access token with the scope " + strings.Join(names, " and ") + "."
 		o.Extensions["x-scopes"] = names
 	}
 	if names := r.rule.needs.Names(); len(names) > 0 {
-		o.Description += " Needs the permission " + strings.Join(names, " and ") + "."
+		o.Description += " Requires the permission " + strings.Join(names, " and ") + "."
 		o.Extensions["x-permissions"] = names
 	}
+	o.Description = strings.TrimSuffix(o.Description, " ")
 	return o
 }
 
@@ -228,7 +239,7 @@ var aProblem = &huma.Response{Ref: "#/components/responses/Problem"}
 // describeProblem puts what aProblem refers to into the document.
 func (a *API) describeProblem() {
 	c := a.huma.OpenAPI().Components
-	c.Responses = map[string]*huma.Response{"Problem": {Description: "A failure", Content: map[string]*huma.MediaType{
+	c.Responses = map[string]*huma.Response{"Problem": {Description: "Error", Content: map[string]*huma.MediaType{
 		"application/json": {Schema: c.Schemas.Schema(reflect.TypeFor[Problem](), true, "Problem")},
 	}}}
 }
@@ -274,14 +285,14 @@ func (a *API) actor(ctx huma.Context) (tenant.Actor, error) {
 	header := ctx.Header("Authorization")
 	if header == "" && ctx.Header("X-API-Key") != "" {
 		return tenant.Actor{}, errs.E(errs.Gone,
-			"API keys have been removed. Create a personal access token in your profile and exchange it for an "+
-				"access token at %s/oidc/token",
+			"API keys are no longer supported. Create a personal access token and exchange it for an access token at "+
+				"%s/oidc/token",
 			a.Region.AuthURL)
 	}
 	scheme, token, ok := strings.Cut(header, " ")
 	if !ok || !strings.EqualFold(scheme, "Bearer") || token == "" {
-		return tenant.Actor{}, errs.E(errs.Unauthenticated, "an access token is required: Authorization: Bearer "+
-			"<access token>")
+		return tenant.Actor{}, errs.E(errs.Unauthenticated, "missing access token: send the header Authorization: "+
+			"Bearer <access token>")
 	}
 	actor, err := a.Authenticate(ctx.Context(), token)
 	if err != nil {
@@ -329,8 +340,9 @@ func (a *API) here(id string) error {
 	for _, sister := range a.Sisters {
 		if tenant.MadeIn(id, sister.Name) {
 			return &errs.Error{
-				Kind:    errs.Misdirected,
-				Message: "this belongs to the region " + sister.Name + ": send the request to " + sister.BaseURL,
+				Kind: errs.Misdirected,
+				Message: "wrong region: the resource belongs to " + sister.Name + "; send the request to " +
+					sister.BaseURL,
 				Members: map[string]string{"region": sister.Name, "baseUrl": sister.BaseURL, "authUrl": sister.AuthURL},
 			}
 		}

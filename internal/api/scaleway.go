@@ -77,7 +77,7 @@ func (a *API) listScalewayCredentials(ctx context.Context, sc tenant.Scope, k cr
 // InNamespace asks for a namespace's part of what the registry holds.
 type InNamespace struct {
 	ByPath
-	Namespace string `query:"namespaceId" doc:"A namespace of the registry. Default: the credential's."`
+	Namespace string `query:"namespaceId" doc:"Namespace of the registry. Default: that of the credential."`
 }
 
 // ScalewayPage says which part of a list an answer holds.
@@ -93,7 +93,7 @@ type scalewayNamespace struct {
 	Region    string    `json:"region"`
 	Endpoint  string    `json:"endpoint"`
 	Images    int       `json:"imageCount"`
-	Size      int64     `json:"size" doc:"Bytes."`
+	Size      int64     `json:"size" doc:"Size in bytes."`
 	Status    string    `json:"status"`
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
@@ -126,7 +126,7 @@ type scalewayImage struct {
 	Name       string     `json:"name"`
 	Namespace  string     `json:"namespaceId"`
 	Tags       int        `json:"tagCount"`
-	Size       int64      `json:"size" doc:"Bytes."`
+	Size       int64      `json:"size" doc:"Size in bytes."`
 	Visibility string     `json:"visibility"`
 	Status     string     `json:"status"`
 	CreatedAt  *time.Time `json:"createdAt,omitempty"`
@@ -164,7 +164,7 @@ type scalewayTag struct {
 	ID        string     `json:"tagId"`
 	Name      string     `json:"name"`
 	Digest    string     `json:"digest"`
-	Size      int64      `json:"size,omitempty" doc:"Bytes, where the registry tells them."`
+	Size      int64      `json:"size,omitempty" doc:"Size in bytes, if reported by the registry."`
 	Status    string     `json:"status"`
 	CreatedAt *time.Time `json:"createdAt,omitempty"`
 	UpdatedAt *time.Time `json:"updatedAt,omitempty"`

@@ -55,8 +55,8 @@ type startScanOut struct {
 		Success           bool     `json:"success"`
 		Message           string   `json:"message"`
 		ScanID            string   `json:"scanId" format:"uuid"`
-		URL               string   `json:"url" doc:"Where to PUT the zip archive. It needs no further authority, holds for one upload within one hour."`
-		DetectedLanguages []string `json:"detectedLanguages" doc:"Languages that the last scan of the project saw."`
+		URL               string   `json:"url" doc:"Signed URL for the PUT of the zip archive. Valid for one upload within one hour; needs no access token."`
+		DetectedLanguages []string `json:"detectedLanguages" doc:"Languages detected by the last scan of the project."`
 	}
 }
 
@@ -68,10 +68,10 @@ func (a *API) startScan(ctx context.Context, sc tenant.Scope, in *startScanIn) (
 	kind, params, err := mime.ParseMediaType(in.Content.contentType)
 	if err == nil && kind == "multipart/form-data" {
 		started, err = a.startFromForm(ctx, sc, multipart.NewReader(in.Content, params["boundary"]))
-		out.Body.Message = "the archive is uploaded and waits to be scanned"
+		out.Body.Message = "Archive uploaded; scan queued"
 	} else {
 		started, err = a.startFromJSON(ctx, sc, in.Content)
-		out.Body.Message = "send the archive to the upload address"
+		out.Body.Message = "Scan created: upload the archive to the upload URL"
 	}
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (a *API) startFromJSON(ctx context.Context, sc tenant.Scope, body io.Reader
 	if text = bytes.TrimSpace(text); len(text) > 0 {
 		if err := json.Unmarshal(text, &in); err != nil {
 			return run.Started{}, errs.E(errs.Invalid,
-				"the body is neither empty, nor a JSON object with the texts branch and sourceType, nor "+
+				"invalid body: must be empty, a JSON object with the strings branch and sourceType, or "+
 					"multipart/form-data with a file")
 		}
 	}
@@ -110,11 +110,11 @@ func (a *API) startFromJSON(ctx context.Context, sc tenant.Scope, body io.Reader
 func readSmall(r io.Reader) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxStartBody+1))
 	if err != nil {
-		return nil, errs.Wrap(errs.Invalid, err, "the body of the request was cut")
+		return nil, errs.Wrap(errs.Invalid, err, "incomplete request body")
 	}
 	if len(text) > maxStartBody {
-		return nil, errs.E(errs.TooLarge, "a field or JSON body has at most %d bytes; an archive goes to the upload "+
-			"address, or into a file of a form", maxStartBody)
+		return nil, errs.E(errs.TooLarge, "a form field or JSON body must be at most %d bytes; send the archive to "+
+			"the upload URL or as a file of the form", maxStartBody)
 	}
 	return text, nil
 }
@@ -131,8 +131,7 @@ func (a *API) startFromForm(ctx context.Context, sc tenant.Scope, form *multipar
 			break
 		}
 		if err != nil {
-			return run.Started{}, errs.Wrap(errs.Invalid, err, "the form cannot be read: its parts or its boundary "+
-				"are malformed")
+			return run.Started{}, errs.Wrap(errs.Invalid, err, "invalid multipart form: malformed part or boundary")
 		}
 		if part.FileName() != "" || part.FormName() == "scan" {
 			started, err := a.Scans.StartWith(ctx, sc, in, part)
@@ -152,7 +151,7 @@ func (a *API) startFromForm(ctx context.Context, sc tenant.Scope, form *multipar
 			in.Source = run.Source(strings.ToLower(string(text)))
 		}
 	}
-	return run.Started{}, errs.E(errs.Invalid, "the form holds no file: send the zip archive as the part named scan")
+	return run.Started{}, errs.E(errs.Invalid, "missing file in the form: send the zip archive as the part named scan")
 }
 
 // nothingFollows makes sure that no field stands behind the file: it would have
@@ -164,7 +163,7 @@ func (a *API) nothingFollows(ctx context.Context, sc tenant.Scope, started run.S
 		return nil // the file is whole: how the form ends does not matter
 	}
 	_, err = a.Scans.Cancel(ctx, sc, started.Run.ID)
-	return errors.Join(errs.E(errs.Invalid, "the field %s stands behind the file: send it before", part.FormName()),
+	return errors.Join(errs.E(errs.Invalid, "form field %s after the file: send it before the file", part.FormName()),
 		err)
 }
 
@@ -185,7 +184,7 @@ func (a *API) putUpload(ctx context.Context, _ tenant.Scope, in *uploadIn) (*upl
 		return nil, err
 	}
 	out := &uploadOut{}
-	out.Body.Success, out.Body.Message = true, "the archive waits to be scanned"
+	out.Body.Success, out.Body.Message = true, "Archive uploaded; scan queued"
 	return out, nil
 }
 
@@ -247,34 +246,34 @@ type ScanSummary struct {
 	Containers      []struct{}       `json:"containers"`
 	Progress        int              `json:"progress" minimum:"0" maximum:"100"`
 	Step            string           `json:"step"`
-	Detected        *int             `json:"vulnerabilityDetected,omitempty" doc:"Findings that the scan reported."`
+	Detected        *int             `json:"vulnerabilityDetected,omitempty" doc:"Number of findings that the scan reported."`
 	ErrorMessage    string           `json:"errorMessage,omitempty"`
 	ErrorCode       *int             `json:"errorCode,omitempty"`
 	ErrorCategory   run.Category     `json:"errorCategory,omitempty" enum:"authentication,cloud_provider,network,scan,api,unknown"`
 
-	Image      string             `json:"image,omitempty" doc:"The container image that is scanned, in full."`
-	Credential string             `json:"credentialId,omitempty" doc:"The stored credential that the image is fetched with."`
-	Severities []finding.Severity `json:"severities,omitempty" doc:"The scan opens and resolves findings of these severities only; left out: of all."`
-	TargetID   string             `json:"targetId,omitempty" format:"uuid" doc:"The running application that is scanned."`
-	TargetURL  string             `json:"targetUrl,omitempty" doc:"Its address."`
-	Profile    scan.Profile       `json:"profile,omitempty" enum:"passive,safe,standard,full" doc:"How far the scan of a running application goes."`
-	Paused     *bool              `json:"paused,omitempty" doc:"Only of a running application: the scan waits until somebody resumes it."`
+	Image      string             `json:"image,omitempty" doc:"Full reference of the scanned container image."`
+	Credential string             `json:"credentialId,omitempty" doc:"ID of the registry credential used to pull the image."`
+	Severities []finding.Severity `json:"severities,omitempty" doc:"Severities that the scan opens and resolves findings of; omitted for all."`
+	TargetID   string             `json:"targetId,omitempty" format:"uuid" doc:"ID of the scanned target (running application)."`
+	TargetURL  string             `json:"targetUrl,omitempty" doc:"Base URL of the target."`
+	Profile    scan.Profile       `json:"profile,omitempty" enum:"passive,safe,standard,full" doc:"Profile of the dynamic scan: how intrusive it is."`
+	Paused     *bool              `json:"paused,omitempty" doc:"Only for dynamic scans: the scan is paused until it is resumed."`
 	Branch     string             `json:"branch"`
 	SourceType run.Source         `json:"sourceType"`
-	Analyses   []finding.Analysis `json:"analyses" doc:"What was asked for when the scan started."`
-	Fast       bool               `json:"fast" doc:"Source code was analysed file by file, in limited time."`
+	Analyses   []finding.Analysis `json:"analyses" doc:"Type of the scan, as requested when it started."`
+	Fast       bool               `json:"fast" doc:"Source code was analyzed file by file within a time limit."`
 	Cancelled  bool               `json:"cancelled"`
-	Attempt    int                `json:"attempt" doc:"How many workers have taken the scan."`
-	Suspicious bool               `json:"suspicious" doc:"The scan resolved more than 30 % and more than 20 findings at once: probably something else was uploaded."`
-	Changes    *run.Changes       `json:"changes,omitempty" doc:"What the scan did to the findings of its branch."`
+	Attempt    int                `json:"attempt" doc:"Number of attempts to run the scan."`
+	Suspicious bool               `json:"suspicious" doc:"The scan resolved more than 30 % and more than 20 findings at once; the wrong archive may have been uploaded."`
+	Changes    *run.Changes       `json:"changes,omitempty" doc:"Changes to the findings of the branch."`
 }
 
 // ScanAnswer is everything about a scan.
 type ScanAnswer struct {
 	ScanSummary
-	Analyzers  []AnalyzerStatus `json:"analyzers" doc:"How each analyzer ended, and what it did not look at."`
-	Warnings   []string         `json:"warnings" doc:"Protections that the scan had to do without, and the like."`
-	Advisories *AdvisoryAnswer  `json:"advisories,omitempty" doc:"Which vulnerability data was used."`
+	Analyzers  []AnalyzerStatus `json:"analyzers" doc:"Status and coverage gaps of each analyzer."`
+	Warnings   []string         `json:"warnings" doc:"Warnings, such as unavailable sandbox protections."`
+	Advisories *AdvisoryAnswer  `json:"advisories,omitempty" doc:"Vulnerability data that the scan used."`
 }
 
 // AnalyzerStatus says how one analyzer ended.
@@ -283,10 +282,10 @@ type AnalyzerStatus struct {
 	Analysis   finding.Analysis `json:"analysis"`
 	State      scan.State       `json:"state" enum:"succeeded,degraded,failed"`
 	Reasons    []scan.Reason    `json:"reasons"`
-	Omitted    int              `json:"omitted" doc:"Further reasons that were not kept."`
+	Omitted    int              `json:"omitted" doc:"Number of reasons not stored."`
 	Files      int              `json:"files"`
 	Findings   int              `json:"findings"`
-	Ignored    int              `json:"ignored" doc:"Findings that the ignore file removed."`
+	Ignored    int              `json:"ignored" doc:"Number of findings suppressed by the ignore file."`
 	DurationMS int64            `json:"durationMs"`
 }
 
@@ -295,12 +294,12 @@ type AdvisoryAnswer struct {
 	Digest   string    `json:"digest"`
 	Records  int       `json:"records"`
 	Imported time.Time `json:"imported"`
-	Newest   time.Time `json:"newest" doc:"The latest modification of a record."`
-	AgeHours int64     `json:"ageHours" doc:"Hours between the import and the scan."`
-	Ages     scan.Ages `json:"ages" doc:"How old each part was at the end of the scan, in days."`
+	Newest   time.Time `json:"newest" doc:"Time of the latest modification of a record."`
+	AgeHours int64     `json:"ageHours" doc:"Age of the data at the scan, in hours."`
+	Ages     scan.Ages `json:"ages" doc:"Age of each data source at the end of the scan, in days."`
 
-	EPSS *scan.FeedData `json:"epss,omitempty" doc:"Which scores of the Exploit Prediction Scoring System were used."`
-	KEV  *scan.FeedData `json:"kev,omitempty" doc:"Which catalogue of known exploited vulnerabilities was used."`
+	EPSS *scan.FeedData `json:"epss,omitempty" doc:"Version of the EPSS scores used."`
+	KEV  *scan.FeedData `json:"kev,omitempty" doc:"Version of the KEV catalogue used."`
 }
 
 // scanSummary returns the run in the terms of the wire.
@@ -366,13 +365,13 @@ func list[T any](l []T) []T {
 
 type listScansIn struct {
 	ProjectID string `path:"projectId" format:"uuid"`
-	Branch    string `query:"branch" doc:"Only scans of the branch."`
+	Branch    string `query:"branch" doc:"Only scans of this branch."`
 	ClampedPage
 }
 
 type listScansOut struct {
 	Body struct {
-		Scans      []ScanSummary `json:"scans" doc:"Newest first."`
+		Scans      []ScanSummary `json:"scans" doc:"Records, newest first."`
 		TotalScans int           `json:"totalScans"`
 		TotalPages int           `json:"totalPages"`
 	}
@@ -381,7 +380,7 @@ type listScansOut struct {
 func (a *API) listScans(ctx context.Context, sc tenant.Scope, in *listScansIn) (*listScansOut, error) {
 	page, size := in.get()
 	if page > 1<<31/maxPageSize {
-		return nil, errs.E(errs.Invalid, "there is no page %d", page)
+		return nil, errs.E(errs.Invalid, "page %d not found", page)
 	}
 	runs, total, err := a.Scans.Runs(ctx, sc, run.Query{Branch: in.Branch, Offset: (page - 1) * size, Limit: size})
 	if err != nil {

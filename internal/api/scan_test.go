@@ -226,7 +226,7 @@ func TestFieldBehindTheFile(t *testing.T) {
 	}
 	fake.run = run.Run{ID: scanID}
 	status, got := call(t, "POST", srv.URL+"/project/"+projectID+"/scan/start", w.FormDataContentType(), &b)
-	if status != 400 || !strings.Contains(got["message"].(string), "branch stands behind the file") ||
+	if status != 400 || !strings.Contains(got["message"].(string), "form field branch after the file") ||
 		fake.cancelled != scanID {
 		t.Errorf("status %d, %v; cancelled %q", status, got, fake.cancelled)
 	}

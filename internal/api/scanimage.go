@@ -31,10 +31,10 @@ const findTime = 30 * time.Second
 type startContainerScanIn struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	Body      struct {
-		Image  string   `json:"imageToScan" minLength:"1" maxLength:"1000" doc:"Name of a public image: repository, host/repository:tag or …@sha256:…. Without a host it is of the public hub, without a tag it is latest."`
-		Branch string   `json:"branch,omitempty" doc:"Default: main."`
-		Source string   `json:"sourceType,omitempty" doc:"What started the scan. Default: manual."`
-		Types  []string `json:"vulnerabilityTypes,omitempty" doc:"Not used: an image is always examined as a whole."`
+		Image  string   `json:"imageToScan" minLength:"1" maxLength:"1000" doc:"Reference of a public image: repository, host/repository:tag or …@sha256:…. Default host: Docker Hub; default tag: latest."`
+		Branch string   `json:"branch,omitempty" doc:"Branch. Default: main."`
+		Source string   `json:"sourceType,omitempty" doc:"Source of the scan. Default: manual."`
+		Types  []string `json:"vulnerabilityTypes,omitempty" doc:"Ignored: an image is always analyzed completely."`
 	}
 }
 
@@ -42,11 +42,11 @@ type startContainerScanIn struct {
 type ContainerScan struct {
 	ScanID            string   `json:"scanId" format:"uuid"`
 	Message           string   `json:"message"`
-	DetectedLanguages []string `json:"detectedLanguages" doc:"Empty: an image is not scanned by language."`
+	DetectedLanguages []string `json:"detectedLanguages" doc:"Always empty: images are not analyzed per language."`
 }
 
 func showContainerScan(r run.Run) ContainerScan {
-	return ContainerScan{string(r.ID), r.Image.Reference + " waits to be fetched and scanned", []string{}}
+	return ContainerScan{string(r.ID), "Scan of " + r.Image.Reference + " queued", []string{}}
 }
 
 type startContainerScanOut struct {
@@ -81,10 +81,10 @@ func (a *API) startContainerScan(ctx context.Context, sc tenant.Scope,
 
 // RegistryScanOptions are what a scan of an image in a registry may be told.
 type RegistryScanOptions struct {
-	Image      string   `json:"imageName" minLength:"1" maxLength:"600" doc:"Name of the image as the list of images has it, with or without the registry's host: repository, repository:tag or …@sha256:…. Without a tag it is latest."`
-	Branch     string   `json:"branch,omitempty" doc:"Default: main."`
-	Private    bool     `json:"privateScan,omitempty" doc:"A mark: the scan shows it as private. Its results are the project's like those of any other scan."`
-	Severities []string `json:"severities,omitempty" nullable:"true" maxItems:"20" doc:"Only findings of these severities are opened or resolved: CRITICAL, HIGH, MEDIUM, LOW. Default: all."`
+	Image      string   `json:"imageName" minLength:"1" maxLength:"600" doc:"Image name from the image list, with or without the registry host: repository, repository:tag or …@sha256:…. Default tag: latest."`
+	Branch     string   `json:"branch,omitempty" doc:"Branch. Default: main."`
+	Private    bool     `json:"privateScan,omitempty" doc:"Label the image as private in the scan. Does not restrict who can see the results."`
+	Severities []string `json:"severities,omitempty" nullable:"true" maxItems:"20" doc:"Severities that the scan opens and resolves findings of: CRITICAL, HIGH, MEDIUM, LOW. Default: all."`
 }
 
 // start is what of the options concerns every scan.
@@ -98,7 +98,7 @@ func (o *RegistryScanOptions) severities() ([]finding.Severity, error) {
 	for _, text := range o.Severities {
 		s := finding.Severity(strings.ToLower(strings.TrimSpace(text)))
 		if s.Rank() == 0 {
-			return nil, errs.E(errs.Invalid, "%q is no severity: those are CRITICAL, HIGH, MEDIUM and LOW", text)
+			return nil, errs.E(errs.Invalid, "invalid severity %q: must be CRITICAL, HIGH, MEDIUM or LOW", text)
 		}
 		if !slices.Contains(out, s) {
 			out = append(out, s)
@@ -113,7 +113,7 @@ func (o *RegistryScanOptions) severities() ([]finding.Severity, error) {
 type startRegistryScanIn struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	Body      struct {
-		CredentialID string `json:"credentialId" format:"uuid" doc:"A credential that the project may use."`
+		CredentialID string `json:"credentialId" format:"uuid" doc:"ID of a registry credential that the project may use."`
 		RegistryScanOptions
 	}
 }

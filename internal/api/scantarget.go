@@ -18,9 +18,9 @@ import (
 type startTargetScanIn struct {
 	TargetPath
 	Body struct {
-		Branch  string       `json:"branch,omitempty" doc:"Default: main."`
-		Source  string       `json:"sourceType,omitempty" doc:"What started the scan. Default: manual."`
-		Profile scan.Profile `json:"profile,omitempty" enum:"passive,safe,standard,full" doc:"How far the scan goes. Default: that of the target, and no further than it."`
+		Branch  string       `json:"branch,omitempty" doc:"Branch. Default: main."`
+		Source  string       `json:"sourceType,omitempty" doc:"Source of the scan. Default: manual."`
+		Profile scan.Profile `json:"profile,omitempty" enum:"passive,safe,standard,full" doc:"Scan profile. Default and maximum: the profile of the target."`
 	}
 }
 
@@ -43,8 +43,8 @@ func (a *API) startTargetScan(ctx context.Context, sc tenant.Scope,
 	most := cmp.Or(t.Shown.Profile, scan.Standard)
 	profile := cmp.Or(in.Body.Profile, most)
 	if !most.Allows(profile) {
-		return nil, errs.E(errs.Conflict, "the target is scanned no further than with the profile %s: who may change "+
-			"it can allow %s", most, profile)
+		return nil, errs.E(errs.Conflict, "profile not allowed: the target allows %s at most; update the target to "+
+			"allow %s", most, profile)
 	}
 	if profile != scan.Passive {
 		all, err := a.Owners.Status(ctx, sc, &t.Shown)
@@ -53,8 +53,8 @@ func (a *API) startTargetScan(ctx context.Context, sc tenant.Scope,
 		}
 		for n := range all {
 			if !all[n].Verified(a.Now()) {
-				return nil, errs.E(errs.Conflict, "%s may not be attacked: verify the target's ownership first, or "+
-					"scan it with the profile passive", all[n].Origin.URL())
+				return nil, errs.E(errs.Conflict, "ownership of %s not verified: verify the ownership of the target, "+
+					"or use the profile passive", all[n].Origin.URL())
 			}
 		}
 	}
@@ -65,8 +65,7 @@ func (a *API) startTargetScan(ctx context.Context, sc tenant.Scope,
 		return nil, err
 	}
 	out := &startTargetScanOut{}
-	out.Body.Success, out.Body.ScanID, out.Body.Message = true, string(r.ID), "the scan of "+t.Shown.URL+
-		" waits for a worker"
+	out.Body.Success, out.Body.ScanID, out.Body.Message = true, string(r.ID), "Scan of "+t.Shown.URL+" queued"
 	return out, nil
 }
 
@@ -94,7 +93,7 @@ func (a *API) changedScan(ctx context.Context, sc tenant.Scope, in *scanIn,
 type operationsIn struct {
 	ProjectID string          `path:"projectId" format:"uuid"`
 	ScanID    string          `path:"scanId" format:"uuid"`
-	Outcome   finding.Outcome `query:"outcome" enum:"reached,refused,not-reached,declared" doc:"Only those that the scan came so far with."`
+	Outcome   finding.Outcome `query:"outcome" enum:"reached,refused,not-reached,declared" doc:"Outcome filter: only operations with this outcome."`
 	ClampedPage
 }
 
@@ -105,8 +104,8 @@ type operationsOut struct {
 		Reached    int                 `json:"reached"`
 		Refused    int                 `json:"refused"`
 		NotReached int                 `json:"notReached"`
-		Declared   int                 `json:"declared" doc:"Those that source code declares: a scan of it asks nobody."`
-		Total      int                 `json:"total" doc:"Operations with the outcome that was asked for."`
+		Declared   int                 `json:"declared" doc:"Operations declared in source code, which a static scan does not request."`
+		Total      int                 `json:"total" doc:"Number of operations with the requested outcome."`
 		TotalPages int                 `json:"totalPages"`
 		Page       int                 `json:"currentPage"`
 		PageSize   int                 `json:"pageSize"`

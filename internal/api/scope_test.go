@@ -126,7 +126,7 @@ func TestTokensOfOneOrganizationAndProject(t *testing.T) {
 			in := slices.Contains(d.parameters, "projectId") || slices.Contains(d.parameters, "teamId")
 			a := r.As(beside).Do(d.method, s.address(d.path, s.ids), map[string]any{})
 			switch {
-			case in && a.Status != 404 && a.Status != 403 || in && a.Status == 403 && !strings.Contains(a.Text("message"), "limited to some projects"):
+			case in && a.Status != 404 && a.Status != 403 || in && a.Status == 403 && !strings.Contains(a.Text("message"), "restricted to projects"):
 
 				t.Errorf("%s %s with a token of another project: got %d, want 404", d.method, d.path, a.Status)
 			case !in && d.method != "GET" && a.Status != 403:
@@ -292,8 +292,8 @@ func TestLifetimeOfTokensInAnOrganization(t *testing.T) {
 			t.Errorf("before its end: %v", err)
 		}
 		clock.Advance(time.Millisecond)
-		if err := verify(here); err == nil || !strings.Contains(err.Error(), "older than the organization "+
-			"Acme allows") {
+		if err := verify(here); err == nil || !strings.Contains(err.Error(), "maximum lifetime of the "+
+			"organization Acme") {
 			t.Errorf("a token that is too old: %v", err)
 		}
 		if err := verify(old); err != nil {

@@ -59,15 +59,13 @@ func (a *API) describeStream(r route) {
 var bodySchemas = map[string]*huma.Schema{
 	"application/zip": {Type: huma.TypeString, Format: "binary"},
 	"application/json": {Type: huma.TypeObject, Properties: map[string]*huma.Schema{
-		"branch": {Type: huma.TypeString, Description: "The branch that the findings belong to; main when there " +
-			"is none."},
-		"sourceType": {Type: huma.TypeString, Description: "What starts the scan; manual when there " +
-			"is none.", Enum: sourceEnum()},
+		"branch":     {Type: huma.TypeString, Description: "Branch that the findings belong to. Default: main."},
+		"sourceType": {Type: huma.TypeString, Description: "Source of the scan. Default: manual.", Enum: sourceEnum()},
 	}},
 	"multipart/form-data": {Type: huma.TypeObject, Properties: map[string]*huma.Schema{
-		"branch":     {Type: huma.TypeString, Description: "Counts when it stands before the file."},
-		"sourceType": {Type: huma.TypeString, Description: "Counts when it stands before the file."},
-		"scan": {Type: huma.TypeString, Format: "binary", Description: "The zip archive; any other name " +
-			"will do."},
+		"branch":     {Type: huma.TypeString, Description: "Must precede the file."},
+		"sourceType": {Type: huma.TypeString, Description: "Must precede the file."},
+		"scan": {Type: huma.TypeString, Format: "binary", Description: "Zip archive. The name of the part is " +
+			"not significant."},
 	}},
 }

@@ -27,24 +27,24 @@ type Targets interface {
 // TargetFields are what of a target people enter besides what is secret.
 type TargetFields struct {
 	Name        string                 `json:"name" minLength:"1" maxLength:"200"`
-	Environment livetarget.Environment `json:"environment,omitempty" enum:"staging,production,development" doc:"Default: staging. In production nothing is tried that takes the time or memory of the application."`
-	URL         string                 `json:"url" minLength:"1" maxLength:"2000" doc:"The base: everything that is examined is below it. Of a project's targets only one has an address."`
-	Include     []string               `json:"include,omitempty" nullable:"true" maxItems:"200" doc:"More addresses of the same application, as patterns."`
-	Exclude     []string               `json:"exclude,omitempty" nullable:"true" maxItems:"200" doc:"Addresses that are never asked, as patterns. A pattern is an address or a path in which * stands for any text; one without a scheme is about the path and query on the hosts of the target."`
-	Seeds       []string               `json:"seeds,omitempty" nullable:"true" maxItems:"200" doc:"Addresses to begin with, beside the base."`
-	Profile     scan.Profile           `json:"profile,omitempty" enum:"passive,safe,standard,full" doc:"How far scans go. Default: standard."`
-	Rate        float64                `json:"rate,omitempty" minimum:"0" maximum:"1000" doc:"Requests a second. 0: 300."`
-	Parallel    int                    `json:"parallel,omitempty" minimum:"0" maximum:"64" doc:"Requests at once. 0: 4."`
-	Requests    int                    `json:"requests,omitempty" minimum:"0" doc:"Requests in all. 0: 200,000."`
+	Environment livetarget.Environment `json:"environment,omitempty" enum:"staging,production,development" doc:"Default: staging. In production, checks that consume time or memory of the application are skipped."`
+	URL         string                 `json:"url" minLength:"1" maxLength:"2000" doc:"Base URL: only URLs below it are scanned. Unique among the targets of a project."`
+	Include     []string               `json:"include,omitempty" nullable:"true" maxItems:"200" doc:"Patterns of further in-scope URLs of the application."`
+	Exclude     []string               `json:"exclude,omitempty" nullable:"true" maxItems:"200" doc:"Patterns of URLs that are never requested. A pattern is a URL or a path in which * matches any text; without a scheme it matches the path and query on the hosts of the target."`
+	Seeds       []string               `json:"seeds,omitempty" nullable:"true" maxItems:"200" doc:"Seed URLs in addition to the base URL."`
+	Profile     scan.Profile           `json:"profile,omitempty" enum:"passive,safe,standard,full" doc:"Maximum scan profile. Default: standard."`
+	Rate        float64                `json:"rate,omitempty" minimum:"0" maximum:"1000" doc:"Maximum requests per second. 0 for the default of 300."`
+	Parallel    int                    `json:"parallel,omitempty" minimum:"0" maximum:"64" doc:"Maximum concurrent requests. 0 for the default of 4."`
+	Requests    int                    `json:"requests,omitempty" minimum:"0" doc:"Maximum requests per scan. 0 for the default of 200,000."`
 }
 
 // targetIn is a target as it is entered.
 type targetIn struct {
 	TargetFields
-	Headers      []scan.Header      `json:"headers,omitempty" nullable:"true" maxItems:"50" doc:"Sent with every request to the target. Values are kept sealed and never shown."`
-	Identities   []scan.Identity    `json:"identities,omitempty" nullable:"true" maxItems:"10" doc:"The users that scans sign in as. Their secrets are kept sealed and never shown."`
-	Descriptions []scan.Description `json:"descriptions,omitempty" nullable:"true" maxItems:"20" doc:"Descriptions of the API: OpenAPI, Postman, HAR or GraphQL, as a text or as an address."`
-	Templates    []scan.Description `json:"templates,omitempty" nullable:"true" maxItems:"1000" doc:"Checks in the format of nuclei."`
+	Headers      []scan.Header      `json:"headers,omitempty" nullable:"true" maxItems:"50" doc:"Headers sent with every request to the target. Values are encrypted and never returned."`
+	Identities   []scan.Identity    `json:"identities,omitempty" nullable:"true" maxItems:"10" doc:"Test users that scans sign in as. Their secrets are encrypted and never returned."`
+	Descriptions []scan.Description `json:"descriptions,omitempty" nullable:"true" maxItems:"20" doc:"API descriptions (OpenAPI, Postman, HAR or GraphQL), as text or URL."`
+	Templates    []scan.Description `json:"templates,omitempty" nullable:"true" maxItems:"1000" doc:"Templates in the Nuclei format."`
 }
 
 // whole returns the target as scans know it.
@@ -60,7 +60,7 @@ func (in *targetIn) whole() *scan.Target {
 // shownIdentity is an identity as every answer shows it: never a secret.
 type shownIdentity struct {
 	ShownIdentity
-	SecretsSet []string `json:"secretsSet" doc:"Names of the secrets that are stored."`
+	SecretsSet []string `json:"secretsSet" doc:"Names of the stored secrets."`
 }
 
 // ShownIdentity is the identity with its secrets left empty.
@@ -71,10 +71,10 @@ type targetBody struct {
 	ID        string           `json:"id" format:"uuid"`
 	ProjectID tenant.ProjectID `json:"projectId" format:"uuid"`
 	TargetFields
-	Headers      []string           `json:"headers" doc:"Names of the headers that are sent with every request."`
+	Headers      []string           `json:"headers" doc:"Names of the headers sent with every request."`
 	Identities   []shownIdentity    `json:"identities"`
-	Descriptions []scan.Description `json:"descriptions" doc:"Without their texts."`
-	Templates    []scan.Description `json:"templates" doc:"Without their texts."`
+	Descriptions []scan.Description `json:"descriptions" doc:"Templates without their content."`
+	Templates    []scan.Description `json:"templates" doc:"Templates without their content."`
 	CreatedAt    time.Time          `json:"createdAt"`
 	UpdatedAt    time.Time          `json:"updatedAt"`
 }
@@ -200,10 +200,10 @@ type updateTargetIn struct {
 		Rate         *float64                `json:"rate,omitempty"`
 		Parallel     *int                    `json:"parallel,omitempty"`
 		Requests     *int                    `json:"requests,omitempty"`
-		Headers      *[]scan.Header          `json:"headers,omitempty" doc:"All of them. One without a value keeps its stored value while the target and the other headers stay."`
-		Identities   *[]scan.Identity        `json:"identities,omitempty" doc:"All of them. A secret that is left out is kept for the identity of the same name while it is sent to the same place; otherwise it has to be given again."`
-		Descriptions *[]scan.Description     `json:"descriptions,omitempty" doc:"All of them. One without text and address keeps its stored text."`
-		Templates    *[]scan.Description     `json:"templates,omitempty" doc:"All of them, like descriptions."`
+		Headers      *[]scan.Header          `json:"headers,omitempty" doc:"Replaces all headers. A header without a value keeps its stored value, as long as the base URL and the other headers do not change."`
+		Identities   *[]scan.Identity        `json:"identities,omitempty" doc:"Replaces all identities. An omitted secret is kept for the identity of the same name as long as it is sent to the same URL; otherwise it is required."`
+		Descriptions *[]scan.Description     `json:"descriptions,omitempty" doc:"Replaces all descriptions. A description without text and URL keeps its stored text."`
+		Templates    *[]scan.Description     `json:"templates,omitempty" doc:"Replaces all templates, as for descriptions."`
 	}
 }
 
@@ -274,7 +274,7 @@ func (a *API) deleteTarget(ctx context.Context, sc tenant.Scope, in *TargetPath)
 	if err := a.Targets.DeleteTarget(ctx, sc, id); err != nil {
 		return nil, err
 	}
-	return succeeded("the target was deleted; its findings stay"), nil
+	return succeeded("Target deleted; its findings are kept"), nil
 }
 
 // targetRoutes are the addresses of running applications.
@@ -282,25 +282,25 @@ func targetRoutes() []route {
 	const one = "/project/{projectId}/target/{targetId}"
 	read, change := needs(tenant.ProjectRead), needs(tenant.ProjectUpdate)
 	return []route{
-		op("GET", "/project/{projectId}/targets", "listTargets", "Running applications of a project", read,
+		op("GET", "/project/{projectId}/targets", "listTargets", "List targets", read,
 			(*API).listTargets),
-		op("POST", "/project/{projectId}/target", "createTarget", "Name a running application that scans may "+
-			"examine", change, (*API).createTarget).created().large(maxTarget),
-		op("GET", one, "getTarget", "One running application", read, (*API).getTarget),
-		op("PATCH", one, "updateTarget", "Change a running application", change, (*API).updateTarget).large(maxTarget),
-		op("GET", one+"/ownership", "getTargetOwnership", "Whether scans may attack the hosts of a running application",
+		op("POST", "/project/{projectId}/target", "createTarget", "Create a target", change,
+			(*API).createTarget).created().large(maxTarget),
+		op("GET", one, "getTarget", "Get a target", read, (*API).getTarget),
+		op("PATCH", one, "updateTarget", "Update a target", change, (*API).updateTarget).large(maxTarget),
+		op("GET", one+"/ownership", "getTargetOwnership", "Get the ownership status of a target",
 			read, (*API).getOwnership),
-		op("POST", one+"/ownership/verify", "verifyTargetOwnership", "Look for what shows that the hosts are the "+
-			"organization's", change, (*API).verifyOwnership),
-		op("POST", one+"/scan/start", "startTargetScan", "Start a scan of a running application",
+		op("POST", one+"/ownership/verify", "verifyTargetOwnership", "Verify the ownership of a target", change,
+			(*API).verifyOwnership),
+		op("POST", one+"/scan/start", "startTargetScan", "Start a target scan",
 			needs(tenant.ProjectScan), (*API).startTargetScan).starts(),
-		op("POST", "/project/{projectId}/scan/{scanId}/pause", "pauseScan", "Pause a scan of a running application",
+		op("POST", "/project/{projectId}/scan/{scanId}/pause", "pauseScan", "Pause a target scan",
 			needs(tenant.ProjectScan), (*API).pauseScan),
-		op("POST", "/project/{projectId}/scan/{scanId}/resume", "resumeScan", "Let a paused scan go on",
+		op("POST", "/project/{projectId}/scan/{scanId}/resume", "resumeScan", "Resume a target scan",
 			needs(tenant.ProjectScan), (*API).resumeScan),
-		op("GET", "/project/{projectId}/scan/{scanId}/operations", "listScanOperations", "What became of each "+
-			"operation of a running application", needs(tenant.ProjectResults), (*API).listOperations),
-		op("DELETE", one, "deleteTarget", "Remove a running application", change, (*API).deleteTarget),
+		op("GET", "/project/{projectId}/scan/{scanId}/operations", "listScanOperations", "List the operations of a "+
+			"target scan", needs(tenant.ProjectResults), (*API).listOperations),
+		op("DELETE", one, "deleteTarget", "Delete a target", change, (*API).deleteTarget),
 	}
 }
 

@@ -140,7 +140,7 @@ func (a *API) updateTeam(ctx context.Context, sc tenant.Scope, in *updateTeam) (
 
 type deleteTeam struct {
 	TeamPath
-	DeleteProjects string `query:"deleteProjects" doc:"true deletes the projects of the team as well. Without it, a team that has projects is not deleted: 409 with their number."`
+	DeleteProjects string `query:"deleteProjects" doc:"true: delete the projects of the team, too. Otherwise deleting a team with projects fails with 409 and their number."`
 }
 
 func (a *API) deleteTeam(ctx context.Context, sc tenant.Scope, in *deleteTeam) (*messageAnswer, error) {

@@ -27,17 +27,17 @@ type Tokens interface {
 type token struct {
 	ID         identity.TokenID `json:"id" format:"uuid"`
 	Name       string           `json:"name"`
-	CreatedAt  int64            `json:"createdAt" doc:"Milliseconds since 1970."`
-	ExpiresAt  *int64           `json:"expiresAt" nullable:"true" doc:"Milliseconds since 1970; null for never."`
-	LastUsedAt *int64           `json:"lastUsedAt" nullable:"true" doc:"Milliseconds since 1970, exact to a minute; null for never."`
+	CreatedAt  int64            `json:"createdAt" doc:"Unix time in milliseconds."`
+	ExpiresAt  *int64           `json:"expiresAt" nullable:"true" doc:"Unix time in milliseconds; null if it never expires."`
+	LastUsedAt *int64           `json:"lastUsedAt" nullable:"true" doc:"Unix time in milliseconds, precise to the minute; null if never used."`
 	tokenReach
 }
 
 // tokenReach says what a token lets through.
 type tokenReach struct {
-	Scopes        []string                `json:"scopes" doc:"What the token may be used for: read, scan, triage, administer."`
-	Organizations []tenant.OrganizationID `json:"organizationIds" doc:"The only organizations that the token reaches; empty for all of its owner's."`
-	Projects      []tenant.ProjectID      `json:"projectIds" doc:"The only projects that the token reaches; empty for all of these organizations."`
+	Scopes        []string                `json:"scopes" doc:"Scopes of the token: read, scan, triage, administer."`
+	Organizations []tenant.OrganizationID `json:"organizationIds" doc:"Organizations that the token is restricted to; empty for all organizations of its owner."`
+	Projects      []tenant.ProjectID      `json:"projectIds" doc:"Projects that the token is restricted to; empty for all projects of these organizations."`
 }
 
 func reachOf(t identity.Token) tokenReach {
@@ -47,9 +47,9 @@ func reachOf(t identity.Token) tokenReach {
 
 // askedReach is what a new token is to let through.
 type askedReach struct {
-	Scopes        []string `json:"scopes,omitempty" maxItems:"4" doc:"What the token may be used for: read, scan, triage, administer. The last three include read. Default: all that the access token of the request has."`
-	Organizations []string `json:"organizationIds,omitempty" maxItems:"50" doc:"The only organizations that the token reaches. Default: all."`
-	Projects      []string `json:"projectIds,omitempty" maxItems:"100" doc:"The only projects that the token reaches, in these organizations. Default: all of them."`
+	Scopes        []string `json:"scopes,omitempty" maxItems:"4" doc:"Scopes of the token: read, scan, triage, administer. The last three include read. Default: the scopes of the request's access token."`
+	Organizations []string `json:"organizationIds,omitempty" maxItems:"50" doc:"Organizations that the token is restricted to. Default: all."`
+	Projects      []string `json:"projectIds,omitempty" maxItems:"100" doc:"Projects of these organizations that the token is restricted to. Default: all."`
 }
 
 // into checks what is asked for and writes it into a new token. A project brings
@@ -57,7 +57,7 @@ type askedReach struct {
 func (r askedReach) into(ctx context.Context, a *API, actor tenant.Actor, n *identity.NewToken) error {
 	var err error
 	if n.Scopes, err = tenant.ParseTokenScopes(r.Scopes); err != nil {
-		return invalid("body.scopes", "may hold read, scan, triage and administer")
+		return invalid("body.scopes", "must contain only read, scan, triage and administer")
 	}
 	for i, id := range r.Organizations {
 		sc, err := a.visible(ctx, actor, fmt.Sprintf("body.organizationIds[%d]", i), id, func(id string) tenant.Target {
@@ -78,7 +78,7 @@ func (r askedReach) into(ctx context.Context, a *API, actor tenant.Actor, n *ide
 			return err
 		}
 		if named && !slices.Contains(n.Organizations, sc.Organization) {
-			return invalid(at, "belongs to an organization that organizationIds does not name")
+			return invalid(at, "belongs to an organization that is not in organizationIds")
 		}
 		n.Organizations, n.Projects = add(n.Organizations, sc.Organization), add(n.Projects, sc.Project)
 	}
@@ -91,11 +91,11 @@ func (a *API) visible(ctx context.Context, actor tenant.Actor, at, id string,
 	target func(id string) tenant.Target) (tenant.Scope, error) {
 	parsed, err := uuid.Parse(id)
 	if err != nil {
-		return tenant.Scope{}, invalid(at, "is not a UUID")
+		return tenant.Scope{}, invalid(at, "must be a UUID")
 	}
 	sc, err := a.Scopes.Scope(ctx, actor, target(parsed.String()))
 	if errs.Is(err, errs.NotFound) {
-		err = invalid(at, "names nothing that you may see")
+		err = invalid(at, "not found")
 	}
 	return sc, err
 }
@@ -139,8 +139,8 @@ func (a *API) listTokens(ctx context.Context, sc tenant.Scope, _ *struct{}) (*to
 
 type createTokenInput struct {
 	Body struct {
-		Name      string   `json:"name" doc:"At most 100 characters, not used by another of your tokens."`
-		ExpiresAt *float64 `json:"expiresAt,omitempty" nullable:"true" doc:"Milliseconds since 1970; null for never, or as late as your organizations and the token of the request allow."`
+		Name      string   `json:"name" doc:"Name, at most 100 characters, unique among your tokens."`
+		ExpiresAt *float64 `json:"expiresAt,omitempty" nullable:"true" doc:"Unix time in milliseconds; null for no expiry, or for the latest time that your organizations and the request's token allow."`
 		askedReach
 	}
 }
@@ -148,7 +148,7 @@ type createTokenInput struct {
 type newTokenAnswer struct {
 	Body struct {
 		token
-		Value string `json:"value" doc:"The token itself. It is shown only here."`
+		Value string `json:"value" doc:"Token value. Only in this response."`
 	}
 }
 
@@ -160,8 +160,8 @@ func (a *API) createToken(ctx context.Context, sc tenant.Scope, in *createTokenI
 	if ms := in.Body.ExpiresAt; ms != nil {
 		if !(*ms > 0 && *ms <= lastMillisecond) {
 			return nil, &errs.Error{
-				Kind: errs.Invalid, Message: "expiresAt is no time in milliseconds since 1970",
-				Details: []errs.Detail{{Location: "body.expiresAt", Message: "expected milliseconds since 1970"}},
+				Kind: errs.Invalid, Message: "invalid expiresAt: must be a Unix time in milliseconds",
+				Details: []errs.Detail{{Location: "body.expiresAt", Message: "must be a Unix time in milliseconds"}},
 			}
 		}
 		n.ExpiresAt = time.UnixMilli(int64(math.Floor(*ms)))
@@ -188,7 +188,7 @@ func (a *API) deleteToken(ctx context.Context, sc tenant.Scope, in *deleteTokenI
 	if err := a.Tokens.DeleteToken(ctx, sc.Actor, sc.Actor.UserID, in.Body.Name); err != nil {
 		return nil, err
 	}
-	return said("the token is deleted"), nil
+	return said("Token deleted"), nil
 }
 
 type renameTokenInput struct {
@@ -202,5 +202,5 @@ func (a *API) renameToken(ctx context.Context, sc tenant.Scope, in *renameTokenI
 	if err := a.Tokens.RenameToken(ctx, sc.Actor, sc.Actor.UserID, in.Body.CurrentName, in.Body.Name); err != nil {
 		return nil, err
 	}
-	return said("the token is renamed"), nil
+	return said("Token renamed"), nil
 }

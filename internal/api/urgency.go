@@ -17,13 +17,13 @@ import (
 type topIn struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	Limit     int    `query:"limit" minimum:"1" maximum:"100" default:"5"`
-	Branch    string `query:"branch" maxLength:"255" doc:"The reference branch when missing."`
+	Branch    string `query:"branch" maxLength:"255" doc:"Branch. Default: the reference branch."`
 }
 
 type topOut struct {
 	Body struct {
-		Items    []topBody      `json:"items" doc:"The most urgent first."`
-		Coverage []coverageBody `json:"coverage" doc:"What the list rests on."`
+		Items    []topBody      `json:"items" doc:"Findings by priority, descending."`
+		Coverage []coverageBody `json:"coverage" doc:"Coverage of each analysis behind the list."`
 	}
 }
 
@@ -35,12 +35,12 @@ type topBody struct {
 	Description               string                `json:"description"`
 	Severity                  finding.Severity      `json:"severity"`
 	Priority                  triage.Priority       `json:"priority"`
-	CompositeScore            float64               `json:"compositeScore" doc:"0 to 1."`
-	CVSS4EnvironmentalScore   float64               `json:"cvss4EnvironmentalScore" doc:"The score that the priority is made with: that of the advisory, else one that is typical for the severity. Nothing is known of the project's surroundings that would change it."`
+	CompositeScore            float64               `json:"compositeScore" doc:"Composite score, from 0 to 1."`
+	CVSS4EnvironmentalScore   float64               `json:"cvss4EnvironmentalScore" doc:"CVSS score that the priority is based on: that of the advisory, or a typical score of the severity. No environmental metrics are applied."`
 	ExploitabilityVerdict     triage.Exploitability `json:"exploitabilityVerdict" enum:"not_exploitable,theoretical,proven,actively_exploited"`
 	ExploitabilityReason      string                `json:"exploitabilityReason"`
 	ExploitabilityScoreReason string                `json:"exploitabilityScoreReason"`
-	ExploitabilitySource      string                `json:"exploitabilitySource" enum:"agent,manual,static" doc:"Who says so: the data and the scan."`
+	ExploitabilitySource      string                `json:"exploitabilitySource" enum:"agent,manual,static" doc:"Source of the verdict: vulnerability data and the scan."`
 	FilePath                  *string               `json:"filePath"`
 	Line                      *int                  `json:"line"`
 	CVEID                     *string               `json:"cveId"`
@@ -141,7 +141,7 @@ func thousandths(n int) float64 { return float64(n) / 1000 }
 
 type decompositionIn struct {
 	ProjectID       string `path:"projectId" format:"uuid"`
-	Type            string `path:"type" doc:"The analysis of the finding."`
+	Type            string `path:"type" doc:"Analysis type of the finding."`
 	VulnerabilityID string `path:"vulnerabilityId"`
 }
 
@@ -153,33 +153,33 @@ type decompositionOut struct {
 
 type decompositionBody struct {
 	Priority            triage.Priority `json:"priority"`
-	CompositeScore      float64         `json:"compositeScore" doc:"0 to 1: the sum of the contributions."`
+	CompositeScore      float64         `json:"compositeScore" doc:"Sum of the contributions, from 0 to 1."`
 	CVSS4Contribution   float64         `json:"cvss4Contribution"`
-	EPSSContribution    float64         `json:"epssContribution" doc:"0 when nobody knows how likely it is exploited."`
+	EPSSContribution    float64         `json:"epssContribution" doc:"EPSS contribution; 0 if the EPSS score is unknown."`
 	ExploitContribution float64         `json:"exploitContribution"`
 	ContextContribution float64         `json:"contextContribution"`
-	W1                  float64         `json:"w1" doc:"What the CVSS score weighs."`
-	W2                  float64         `json:"w2" doc:"What the probability of exploitation weighs; 0 when nobody knows it, and the others share its weight."`
-	W3                  float64         `json:"w3" doc:"What is known of attacks weighs."`
-	W4                  float64         `json:"w4" doc:"What the project's surroundings weigh."`
-	IsManualOverride    bool            `json:"isManualOverride" doc:"Somebody chose the priority."`
-	Explanation         string          `json:"explanation" doc:"Why the priority is not the one of the score; empty when it is."`
-	Factors             factorsBody     `json:"factors" doc:"What was weighed."`
+	W1                  float64         `json:"w1" doc:"Weight of the CVSS score."`
+	W2                  float64         `json:"w2" doc:"Weight of the EPSS score; 0 if it is unknown, and its weight is then distributed among the others."`
+	W3                  float64         `json:"w3" doc:"Weight of known exploits."`
+	W4                  float64         `json:"w4" doc:"Weight of the project's security context."`
+	IsManualOverride    bool            `json:"isManualOverride" doc:"The priority was set manually."`
+	Explanation         string          `json:"explanation" doc:"Reason why the priority differs from the score; empty if it does not."`
+	Factors             factorsBody     `json:"factors" doc:"Inputs of the score."`
 }
 
 type factorsBody struct {
-	CVSS           float64  `json:"cvss" doc:"0 to 10."`
-	EPSSPercentile *float64 `json:"epssPercentile" doc:"0 to 1; null when nobody knows it."`
-	Exploitability float64  `json:"exploitability" doc:"0 to 1."`
+	CVSS           float64  `json:"cvss" doc:"CVSS score, from 0 to 10."`
+	EPSSPercentile *float64 `json:"epssPercentile" doc:"EPSS probability, from 0 to 1; null if unknown."`
+	Exploitability float64  `json:"exploitability" doc:"Composite score, from 0 to 1."`
 	Verdict        string   `json:"exploitabilityVerdict"`
 	Reason         string   `json:"exploitabilityReason"`
-	Context        float64  `json:"context" doc:"0 to 1; 0.5 where nothing is known of the surroundings."`
+	Context        float64  `json:"context" doc:"Context factor, from 0 to 1; 0.5 if the security context is unknown."`
 }
 
 // getDecomposition answers what the priority of a finding is made of.
 func (a *API) getDecomposition(ctx context.Context, sc tenant.Scope, in *decompositionIn) (*decompositionOut, error) {
 	if !slices.Contains(finding.Analyses, finding.Analysis(in.Type)) {
-		return nil, invalid("path.type", "expected one of "+joined(finding.Analyses))
+		return nil, invalid("path.type", "must be one of "+joined(finding.Analyses))
 	}
 	id, err := findingID(in.VulnerabilityID)
 	if err != nil {

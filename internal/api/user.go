@@ -42,7 +42,7 @@ type profileOrganization struct {
 	Active       bool                  `json:"isActive"`
 	Role         tenant.RoleID         `json:"myRole"`
 	Teams        []profileTeam         `json:"myTeams"`
-	Subscription noSubscription        `json:"subscription" doc:"Always null: nothing is sold here."`
+	Subscription noSubscription        `json:"subscription" doc:"Always null: there is no paid plan."`
 }
 
 // noSubscription is null on the wire, where clients expect an object or null.
@@ -89,7 +89,7 @@ type updateProfileInput struct {
 	Body struct {
 		FirstName    *string `json:"firstName,omitempty"`
 		LastName     *string `json:"lastName,omitempty"`
-		Picture      *string `json:"picture,omitempty" doc:"An https address; empty for none."`
+		Picture      *string `json:"picture,omitempty" doc:"https URL; empty for none."`
 		Notification *bool   `json:"notification,omitempty"`
 		Onboarded    *bool   `json:"isOnboardingCompleted,omitempty"`
 	}
@@ -112,14 +112,14 @@ func (a *API) updateProfile(ctx context.Context, sc tenant.Scope, in *updateProf
 		return nil, err
 	}
 	out := &userAnswer{}
-	out.Body.Message, out.Body.UserID = "the profile is updated", u.ID
+	out.Body.Message, out.Body.UserID = "Profile updated", u.ID
 	return out, nil
 }
 
 type passwordInput struct {
 	Body struct {
 		Current string `json:"currentPassword"`
-		New     string `json:"newPassword" doc:"At least 12 characters."`
+		New     string `json:"newPassword" doc:"New password, at least 12 characters."`
 	}
 }
 
@@ -128,16 +128,16 @@ func (a *API) changePassword(ctx context.Context, sc tenant.Scope, in *passwordI
 	if err != nil {
 		return nil, err
 	}
-	return said("the password is changed; every session, application and device is signed out; personal access " +
-		"tokens still work"), nil
+	return said("Password changed. All sessions, applications and devices are signed out; personal access tokens " +
+		"remain valid"), nil
 }
 
 type session struct {
 	ID         identity.SessionID `json:"id" format:"uuid"`
-	IP         string             `json:"ip" doc:"The address that somebody signed in from."`
+	IP         string             `json:"ip" doc:"IP address of the sign-in."`
 	UserAgent  string             `json:"userAgent"`
 	CreatedAt  time.Time          `json:"createdAt"`
-	LastUsedAt time.Time          `json:"lastUsedAt" doc:"Exact to a minute."`
+	LastUsedAt time.Time          `json:"lastUsedAt" doc:"Precise to the minute."`
 	ExpiresAt  time.Time          `json:"expiresAt"`
 }
 
@@ -175,5 +175,5 @@ func (a *API) endSession(ctx context.Context, sc tenant.Scope, in *sessionInput)
 	if err := a.Users.EndSession(ctx, sc.Actor, identity.SessionID(id)); err != nil {
 		return nil, err
 	}
-	return said("the session has ended"), nil
+	return said("Session revoked"), nil
 }

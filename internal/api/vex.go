@@ -49,18 +49,18 @@ var saidBy = map[triage.Status]finding.VEXStatus{
 
 type putStatementsIn struct {
 	ProjectID string `path:"projectId" format:"uuid"`
-	Branch    string `query:"branch" maxLength:"255" doc:"Look at the findings of this branch only. Decisions hold for the same flaw on all branches."`
+	Branch    string `query:"branch" maxLength:"255" doc:"Only match findings of this branch. Status changes apply to the same vulnerability on all branches."`
 	Stream
 }
 
 type putStatementsOut struct {
 	Body struct {
 		ProjectID  tenant.ProjectID `json:"projectId" format:"uuid"`
-		Statements int              `json:"statements" doc:"Statements about one product under one name of a vulnerability."`
-		Matched    int              `json:"matched" doc:"Flaws of the project that they are about."`
-		Changed    int              `json:"changed" doc:"Of these, the ones that were decided otherwise before."`
+		Statements int              `json:"statements" doc:"Number of VEX statements, counted per product and vulnerability ID."`
+		Matched    int              `json:"matched" doc:"Number of vulnerabilities of the project that a statement matches."`
+		Changed    int              `json:"changed" doc:"Number of matched vulnerabilities whose status or comment changed."`
 		Message    string           `json:"message"`
-		Items      []statementBody  `json:"items" doc:"What changed, at most 500."`
+		Items      []statementBody  `json:"items" doc:"Changes, at most 500."`
 	}
 }
 
@@ -75,10 +75,10 @@ type statementBody struct {
 func (a *API) putStatements(ctx context.Context, sc tenant.Scope, in *putStatementsIn) (*putStatementsOut, error) {
 	text, err := io.ReadAll(io.LimitReader(in.Content, maxStatements+1))
 	if err != nil {
-		return nil, errs.Wrap(errs.Invalid, err, "the document did not arrive whole")
+		return nil, errs.Wrap(errs.Invalid, err, "incomplete request body")
 	}
 	if len(text) > maxStatements {
-		return nil, errs.E(errs.TooLarge, "the document is larger than %d bytes", maxStatements)
+		return nil, errs.E(errs.TooLarge, "the VEX document is larger than %d bytes", maxStatements)
 	}
 	var book vex.Document
 	if err := book.Read(bytes.NewReader(text), "the document"); err != nil {
@@ -102,7 +102,7 @@ func (a *API) putStatements(ctx context.Context, sc tenant.Scope, in *putStateme
 			out.Body.Items = append(out.Body.Items, d)
 		}
 	}
-	out.Body.Message = fmt.Sprintf("%d vulnerabilities of the project are spoken of, %d were decided otherwise before",
+	out.Body.Message = fmt.Sprintf("%d vulnerabilities matched, %d changed",
 		out.Body.Matched, out.Body.Changed)
 	return out, nil
 }
@@ -125,7 +125,7 @@ func (a *API) decisions(ctx context.Context, sc tenant.Scope, book *vex.Document
 			return nil // it was taken over before
 		}
 		if out = append(out, d); len(out) > maxDecisions {
-			return errs.E(errs.TooLarge, "the document decides about more than %d vulnerabilities of the project: "+
+			return errs.E(errs.TooLarge, "the VEX document changes more than %d vulnerabilities of the project: "+
 				"split it", maxDecisions)
 		}
 		return nil
@@ -165,7 +165,7 @@ func (a *API) eachVulnerability(ctx context.Context, sc tenant.Scope, branch str
 
 type getStatementsIn struct {
 	ProjectID string `path:"projectId" format:"uuid"`
-	Branch    string `query:"branch" maxLength:"255" doc:"The reference branch when missing."`
+	Branch    string `query:"branch" maxLength:"255" doc:"Branch. Default: the reference branch."`
 }
 
 // getStatements answers what was decided about the vulnerabilities of a branch.
@@ -178,7 +178,7 @@ func (a *API) getStatements(ctx context.Context, sc tenant.Scope, in *getStateme
 		}
 	}
 	if branch == "" {
-		return nil, errs.E(errs.NotFound, "nothing was scanned yet")
+		return nil, errs.E(errs.NotFound, "no scan yet")
 	}
 	coverage, err := a.coverageFor(ctx, sc, branch)
 	if err != nil {
@@ -190,7 +190,7 @@ func (a *API) getStatements(ctx context.Context, sc tenant.Scope, in *getStateme
 		slices.ContainsFunc(coverage, func(c triage.Coverage) bool {
 			return c.Analysis == finding.Container && c.At.IsZero()
 		}) {
-		return nil, errs.E(errs.NotFound, "no scan of the branch has looked for vulnerable packages")
+		return nil, errs.E(errs.NotFound, "no VEX: no scan of the branch ran SCA")
 	}
 	var document bytes.Buffer
 	report, latest := vex.NewReport(&document), time.Time{}

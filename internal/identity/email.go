@@ -27,18 +27,18 @@ func NormalizeEmail(email string) (string, error) {
 	email = strings.TrimSpace(email)
 	at := strings.LastIndexByte(email, '@')
 	if at < 1 || len(email) > 320 {
-		return "", invalid("body.email", "this is not an e-mail address")
+		return "", invalid("body.email", "invalid e-mail address")
 	}
 	domain, err := idna.Lookup.ToASCII(email[at+1:])
 	if err == nil { // what the conversion made must itself be a domain
 		domain, err = idna.Lookup.ToASCII(domain)
 	}
 	if err != nil || !utf8.ValidString(email) {
-		return "", invalid("body.email", "this is not an e-mail address: its domain cannot exist")
+		return "", invalid("body.email", "invalid e-mail address: invalid domain")
 	}
 	email = strings.ToLower(email[:at]) + "@" + strings.ToLower(domain)
 	if err := mail.CheckAddress(email); err != nil {
-		return "", invalid("body.email", "this is not an e-mail address")
+		return "", invalid("body.email", "invalid e-mail address")
 	}
 	return email, nil
 }
@@ -47,7 +47,7 @@ func NormalizeEmail(email string) (string, error) {
 func (n Names) clean() (Names, error) {
 	n = Names{FirstName: strings.TrimSpace(n.FirstName), LastName: strings.TrimSpace(n.LastName)}
 	if n.FirstName == "" {
-		return n, invalid("body.firstName", "a first name is required")
+		return n, invalid("body.firstName", "first name is required")
 	}
 	for location, name := range map[string]string{"body.firstName": n.FirstName, "body.lastName": n.LastName} {
 		if err := checkLabel(location, name); err != nil {
@@ -60,10 +60,10 @@ func (n Names) clean() (Names, error) {
 // checkLabel refuses a text that does not fit on one line of maxName characters.
 func checkLabel(location, text string) error {
 	if len([]rune(text)) > maxName {
-		return invalid(location, "at most %d characters are allowed", maxName)
+		return invalid(location, "must be at most %d characters", maxName)
 	}
 	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar }) {
-		return invalid(location, "control characters are not allowed")
+		return invalid(location, "must not contain control characters")
 	}
 	return nil
 }

@@ -51,18 +51,18 @@ func checkPassword(password string, context ...string) error {
 	const at = "body.password"
 	switch {
 	case utf8.RuneCountInString(password) < minPassword:
-		return invalid(at, "the password needs at least %d characters", minPassword)
+		return invalid(at, "password must have at least %d characters", minPassword)
 	case len(password) > maxPassword:
-		return invalid(at, "the password may have at most %d bytes", maxPassword)
+		return invalid(at, "password must have at most %d bytes", maxPassword)
 	case !utf8.ValidString(password):
-		return invalid(at, "the password is not valid UTF-8")
+		return invalid(at, "password must be valid UTF-8")
 	}
 	different := map[rune]bool{}
 	for _, r := range password {
 		different[r] = true
 	}
 	if len(different) < minDifferent {
-		return invalid(at, "the password needs at least %d different characters", minDifferent)
+		return invalid(at, "password must have at least %d different characters", minDifferent)
 	}
 	context = contextWords(context)
 	// The order is how often a word is chosen, and zxcvbn judges by it.
@@ -75,11 +75,11 @@ func checkPassword(password string, context ...string) error {
 			continue
 		}
 		if containsAny(judged, context) || containsAny(undressed, context) {
-			return invalid(at, "the password is too easy to guess: it contains your name, your address, or the name "+
-				"of this service")
+			return invalid(at, "password too weak: it contains your name, your e-mail address, or the name of this "+
+				"service")
 		}
-		return invalid(at, "the password is too easy to guess: it consists of common passwords, words, names, dates "+
-			"or rows of keys")
+		return invalid(at, "password too weak: it consists of common passwords, words, names, dates or keyboard "+
+			"sequences")
 	}
 	return nil
 }
@@ -200,7 +200,7 @@ func (h *hasher) derive(ctx context.Context, p argonParams, password string, sal
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case <-wait.C:
-		return nil, errs.E(errs.Unavailable, "too many people sign in at the moment: try again")
+		return nil, errs.E(errs.Unavailable, "too many concurrent sign-ins: try again")
 	}
 	defer func() { <-h.turns }()
 	if len(password) > maxPassword {
@@ -216,7 +216,7 @@ func (p argonParams) encode(salt, key []byte) string {
 		b64.EncodeToString(salt), b64.EncodeToString(key))
 }
 
-var errHash = errors.New("a stored password hash cannot be read")
+var errHash = errors.New("malformed password hash")
 
 // decodeHash reads what encode wrote.
 func decodeHash(s string) (p argonParams, salt, key []byte, err error) {

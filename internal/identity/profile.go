@@ -79,7 +79,7 @@ func (s *Service) UpdateProfile(ctx context.Context, by tenant.Actor, c Change) 
 		return User{}, err
 	}
 	if c.Picture != nil && !validPicture(*c.Picture) {
-		return User{}, invalid("body.picture", "expected an https address of at most %d bytes, or nothing", maxPicture)
+		return User{}, invalid("body.picture", "must be empty or an https URL of at most %d bytes", maxPicture)
 	}
 	u.FirstName, u.LastName = names.FirstName, names.LastName
 	set(&u.Picture, c.Picture)

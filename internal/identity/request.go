@@ -154,7 +154,7 @@ type PasswordChange struct {
 // wrong present password is a Forbidden error.
 func (s *Service) ChangePassword(ctx context.Context, by tenant.Actor, c PasswordChange) (Ended, error) {
 	if by.Service {
-		return Ended{}, errs.E(errs.Forbidden, "a service account has no password")
+		return Ended{}, errs.E(errs.Forbidden, "service accounts have no password")
 	}
 	u, err := s.Store.User(ctx, by.UserID)
 	if err != nil {
@@ -178,7 +178,7 @@ func (s *Service) ChangePassword(ctx context.Context, by tenant.Actor, c Passwor
 		if err := s.recorder.record(ctx, Use{Event: e.By(by)}); err != nil {
 			return Ended{}, err
 		}
-		return Ended{}, errs.E(errs.Forbidden, "the present password is wrong")
+		return Ended{}, errs.E(errs.Forbidden, "current password is wrong")
 	}
 	if err := s.limiter.Refund(ctx, hit); err != nil {
 		return Ended{}, err
@@ -246,7 +246,7 @@ func (s *Service) follow(ctx context.Context, secret string, kind RequestKind, o
 }
 
 func errLink() *errs.Error {
-	return errs.E(errs.NotFound, "the link is not valid: it was used, it has expired, or a part of it is missing")
+	return errs.E(errs.NotFound, "invalid link: already used, expired, or incomplete")
 }
 
 func (s *Service) link(path, secret string) string { return s.AuthURL + path + "?token=" + secret }

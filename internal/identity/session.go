@@ -118,8 +118,7 @@ func (s *Service) refuseSignIn(ctx context.Context, o Origin, u User, email stri
 	if err := s.recorder.record(ctx, Use{Event: e.By(o.actor(User{}))}); err != nil {
 		return err
 	}
-	return errs.E(errs.Unauthenticated, "the e-mail address or the password is wrong, or the address is not "+
-		"confirmed yet")
+	return errs.E(errs.Unauthenticated, "wrong e-mail address or password, or e-mail address not confirmed")
 }
 
 // rehash stores the password under the present parameters and returns its stored
@@ -161,7 +160,7 @@ func (s *Service) live() Live {
 }
 
 func errNoSession() error {
-	return errs.E(errs.Unauthenticated, "there is no session, or it has ended: sign in")
+	return errs.E(errs.Unauthenticated, "no active session: sign in")
 }
 
 // SignOut ends the session that the actor leaves. Applications that were given

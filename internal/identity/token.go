@@ -69,7 +69,7 @@ func randomText(n int, alphabet string) string {
 	var buf [64]byte
 	for len(out) < n {
 		if _, err := rand.Read(buf[:]); err != nil {
-			panic("identity: no randomness: " + err.Error()) // crypto/rand never fails on a supported system
+			panic("identity: read random bytes: " + err.Error()) // crypto/rand never fails on a supported system
 		}
 		for _, b := range buf {
 			if int(b) < even && len(out) < n {
@@ -139,7 +139,7 @@ type NewToken struct {
 // error.
 func (s *Service) CreateToken(ctx context.Context, by tenant.Actor, n NewToken) (Token, string, error) {
 	if by.Service {
-		return Token{}, "", errs.E(errs.Forbidden, "a service account cannot create tokens")
+		return Token{}, "", errs.E(errs.Forbidden, "service accounts cannot create tokens")
 	}
 	now := s.now()
 	name, err := tokenName("body.name", n.Name)
@@ -147,7 +147,7 @@ func (s *Service) CreateToken(ctx context.Context, by tenant.Actor, n NewToken) 
 		return Token{}, "", err
 	}
 	if !n.ExpiresAt.IsZero() && !n.ExpiresAt.After(now) {
-		return Token{}, "", invalid("body.expiresAt", "the time lies in the past")
+		return Token{}, "", invalid("body.expiresAt", "must be in the future")
 	}
 	t := Token{
 		ID: TokenID(tenant.NewID(s.Region, now)), Owner: n.Owner, Name: name, CreatedAt: now, Scopes: n.Scopes.Whole(),
@@ -201,11 +201,11 @@ func (t *Token) within(maker *tenant.TokenLimits) error {
 	}
 	switch {
 	case !maker.Cover(t.Limits(t.CreatedAt)):
-		return errs.E(errs.Forbidden, "the new token would reach more organizations or projects than the token that "+
-			"you use")
+		return errs.E(errs.Forbidden, "the new token cannot have access to more organizations or projects than the "+
+			"current token")
 	case !maker.ExpiresAt.IsZero() && t.ExpiresAt.After(maker.ExpiresAt):
-		return errs.E(errs.Forbidden, "the new token would outlive the token that you use, which "+
-			"ends at %s", maker.ExpiresAt.Format(time.RFC3339))
+		return errs.E(errs.Forbidden, "the new token cannot expire after the current token, which expires at %s",
+			maker.ExpiresAt.Format(time.RFC3339))
 	}
 	return nil
 }
@@ -228,8 +228,8 @@ func (s *Service) withinOrganizations(ctx context.Context, t *Token) error {
 		case !asked && (t.ExpiresAt.IsZero() || last.Before(t.ExpiresAt)):
 			t.ExpiresAt = last
 		case t.ExpiresAt.After(last):
-			return invalid("body.expiresAt", "the organization %s lets tokens live for %d days at most: choose an "+
-				"end before %s, or limit the token to other organizations",
+			return invalid("body.expiresAt", "the organization %s limits token lifetime to %d days: set an expiry "+
+				"before %s, or restrict the token to other organizations",
 				m.Name, m.MaxTokenDays, last.Format(time.RFC3339))
 		}
 	}
@@ -253,7 +253,7 @@ func (s *Service) tokenMail(ctx context.Context, t Token) (mail.Queued, error) {
 func tokenName(location, name string) (string, error) {
 	name = strings.TrimSpace(name)
 	if name == "" {
-		return "", invalid(location, "a name is required")
+		return "", invalid(location, "name is required")
 	}
 	return name, checkLabel(location, name)
 }
@@ -272,7 +272,7 @@ func (s *Service) Tokens(ctx context.Context, by tenant.Actor, owner tenant.User
 // covered returns a NotFound error unless the actor's token covers the owner's
 // token with the name.
 func (s *Service) covered(ctx context.Context, by tenant.Actor, owner tenant.UserID, name string) error {
-	missing := errs.E(errs.NotFound, "there is no token with such a name")
+	missing := errs.E(errs.NotFound, "token not found")
 	if checkLabel("", name) != nil {
 		return missing
 	}
@@ -367,8 +367,8 @@ func (s *Service) tooOld(ctx context.Context, o Origin, t Token) error {
 	if err := s.refuseToken(ctx, o, "too old", t.Owner); !errs.Is(err, errs.Unauthenticated) {
 		return err
 	}
-	return errs.E(errs.Unauthenticated, "the personal access token is older than the organization %s allows: create "+
-		"a new one", refusing)
+	return errs.E(errs.Unauthenticated, "the personal access token exceeds the maximum lifetime of the organization "+
+		"%s: create a new one", refusing)
 }
 
 // refuseToken counts a failed exchange, records it, and returns the error.
@@ -383,7 +383,7 @@ func (s *Service) refuseToken(ctx context.Context, o Origin, reason string, owne
 	if err := s.recorder.record(ctx, Use{Event: e.By(o.actor(User{}))}); err != nil {
 		return err
 	}
-	return errs.E(errs.Unauthenticated, "the personal access token is not valid: it is mistyped, expired or deleted")
+	return errs.E(errs.Unauthenticated, "invalid personal access token: unknown, expired or deleted")
 }
 
 // actor returns the user as the one who acts.

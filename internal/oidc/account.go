@@ -37,7 +37,7 @@ func (p *Provider) postSignIn(w http.ResponseWriter, r *http.Request, v *visit) 
 		Email: view.Email, Password: r.PostForm.Get("password"), IP: remoteIP(r), UserAgent: r.UserAgent(),
 	})
 	if errs.Is(err, errs.Unauthenticated) {
-		view.Problem = "The e-mail address or the password is wrong, or the address is not confirmed yet."
+		view.Problem = "Wrong e-mail address or password, or the e-mail address is not confirmed yet."
 		return v.show(w, http.StatusUnauthorized, "sign-in", view)
 	}
 	if err != nil {
@@ -58,7 +58,7 @@ type signUpView struct{ Email, Problem string }
 
 func (p *Provider) getSignUp(w http.ResponseWriter, _ *http.Request, v *visit) error {
 	if !p.SignUp {
-		return errs.E(errs.NotFound, "signing up is turned off here: ask an administrator for an invitation")
+		return errs.E(errs.NotFound, "sign-up is disabled: ask an administrator for an invitation")
 	}
 	return v.show(w, http.StatusOK, "sign-up", signUpView{})
 }
@@ -67,7 +67,7 @@ func (p *Provider) getSignUp(w http.ResponseWriter, _ *http.Request, v *visit) e
 // password are chosen behind the link, by whoever reads the mail.
 func (p *Provider) postSignUp(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if !p.SignUp {
-		return errs.E(errs.NotFound, "signing up is turned off here: ask an administrator for an invitation")
+		return errs.E(errs.NotFound, "sign-up is disabled: ask an administrator for an invitation")
 	}
 	view := signUpView{Email: r.PostForm.Get("email")}
 	err := p.People.SignUp(r.Context(), view.Email, pageOrigin(r))
@@ -125,8 +125,8 @@ func (p *Provider) postForgot(w http.ResponseWriter, r *http.Request, v *visit) 
 	if err != nil {
 		return err
 	}
-	return v.show(w, http.StatusOK, "message", message{Title: "Look into your mail",
-		Text: "We have sent a mail to " + view.Email + ". It says how to choose a new password."})
+	return v.show(w, http.StatusOK, "message", message{Title: "Check your e-mail",
+		Text: "We have sent an e-mail to " + view.Email + ". Follow the link in it to choose a new password."})
 }
 
 func (p *Provider) getRecover(w http.ResponseWriter, r *http.Request, v *visit) error {
@@ -143,9 +143,9 @@ func (p *Provider) postRecover(w http.ResponseWriter, r *http.Request, v *visit)
 	if err != nil {
 		return err
 	}
-	return v.show(w, http.StatusOK, "message", message{Title: "Your password is changed",
-		Text: "Every browser, application and device that was signed in is signed out, and every personal access " +
-			"token is deleted: " + endedText(ended) + ".",
+	return v.show(w, http.StatusOK, "message", message{Title: "Password changed",
+		Text: "All browsers, applications and devices are signed out, and all personal access tokens are deleted: " +
+			endedText(ended) + ".",
 		Link: identity.SignInPath, LinkText: "Sign in"})
 }
 
@@ -182,22 +182,22 @@ func (p *Provider) postPassword(w http.ResponseWriter, r *http.Request, v *visit
 	if err != nil {
 		return err
 	}
-	return v.show(w, http.StatusOK, "message", message{Title: "Your password is changed",
+	return v.show(w, http.StatusOK, "message", message{Title: "Password changed",
 		Text: changedText(c.Tokens, ended), Link: "/auth/account", LinkText: "Your account"})
 }
 
 // changedText says what a change of the password ended, and what it did not.
 func changedText(tokens bool, n identity.Ended) string {
-	text := "Every other browser and every application and device is signed out"
+	text := "All other browsers and all applications and devices are signed out"
 	if tokens {
-		return text + ", and every personal access token is deleted: " + endedText(n) + "."
+		return text + ", and all personal access tokens are deleted: " + endedText(n) + "."
 	}
 	return text + fmt.Sprintf(": %d browser sessions, %d applications or devices. Your personal access tokens "+
 		"still work.", n.Sessions, n.Grants)
 }
 
 // tookBack is why something that a person revoked is gone, as the audit log says it.
-const tookBack = "the person took it back"
+const tookBack = "revoked by the user"
 
 // accountView is what the account page shows.
 type accountView struct {
@@ -335,7 +335,7 @@ func (p *Provider) takeBack(ctx context.Context, by tenant.Actor, id string) err
 	}
 	i := slices.IndexFunc(grants, func(g grant.Grant) bool { return g.ID == id })
 	if i < 0 {
-		return errs.E(errs.NotFound, "the application has no access any more")
+		return errs.E(errs.NotFound, "application access revoked")
 	}
 	if c := p.clients[grants[i].ClientID]; c == nil || !c.native {
 		return p.withdraw(ctx, by, grants[i].ClientID)
@@ -354,7 +354,7 @@ func problemText(err error) string {
 	if errors.As(err, &e) {
 		return sentence(e.Message)
 	}
-	return "Something is wrong with what you entered."
+	return "Some fields are invalid."
 }
 
 // renew answers /auth/renew: the session's cookie for an access token.

@@ -60,8 +60,7 @@ func (p *Provider) sealRequest(r request) string {
 
 // openRequest reads what sealRequest wrote.
 func (p *Provider) openRequest(sealed string) (request, *client, error) {
-	over := errs.E(errs.Invalid, "the request to sign in is damaged or too old: go back to the application and "+
-		"start again")
+	over := errs.E(errs.Invalid, "invalid or expired sign-in request: go back to the application and start again")
 	raw, err := base64.RawURLEncoding.DecodeString(sealed)
 	if err != nil {
 		return request{}, nil, over
@@ -94,7 +93,7 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request, v *visit) e
 	}
 	c := p.clients[form.Get("client_id")]
 	if c == nil {
-		return errs.E(errs.Invalid, "there is no application with this client_id")
+		return errs.E(errs.Invalid, "unknown client_id")
 	}
 	back := form.Get("redirect_uri")
 	if err := c.redirect(back); err != nil {
@@ -110,7 +109,8 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request, v *visit) e
 	if hint := form.Get("id_token_hint"); no == nil && hint != "" {
 		about, err := p.open(r.Context(), hint, "JWT") // an expired one will do
 		if err != nil || about.AuthorizedParty != c.id {
-			no = &refusal{"invalid_request", "the id_token_hint was not issued here, or not to this application"}
+			no = &refusal{"invalid_request", "invalid id_token_hint: not issued by this server or not to this " +
+				"application"}
 		}
 		req.Subject = tenant.UserID(about.Subject)
 	}
@@ -129,16 +129,16 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request, v *visit) e
 // code when the person is signed in and has agreed before, else with what would
 // have to be asked.
 func (p *Provider) authorizeSilently(w http.ResponseWriter, r *http.Request, c *client, req request) error {
-	no := refusal{"login_required", "nobody is signed in"}
+	no := refusal{"login_required", "user not signed in"}
 	se, err := p.session(r)
 	switch {
 	case errs.Is(err, errs.Unauthenticated):
 	case err != nil:
 		return err
 	case se.AuthTime.Before(req.AuthAfter):
-		no.description = "the person has to sign in again"
+		no.description = "re-authentication required"
 	case req.Subject != "" && req.Subject != se.UserID:
-		no.description = "another person is signed in"
+		no.description = "a different user is signed in"
 	default:
 		agreed, err := p.agreed(r.Context(), c, req, se)
 		if err != nil {
@@ -147,7 +147,7 @@ func (p *Provider) authorizeSilently(w http.ResponseWriter, r *http.Request, c *
 		if agreed {
 			return p.sendCode(w, r, req, se)
 		}
-		no = refusal{"consent_required", "the person has to agree"}
+		no = refusal{"consent_required", "consent required"}
 	}
 	p.sendBack(w, r, req, url.Values{"error": {no.code}, "error_description": {no.description}})
 	return nil
@@ -182,15 +182,15 @@ func (p *Provider) sendCode(w http.ResponseWriter, r *http.Request, req request,
 // authorizeForm returns the parameters of a request, each once.
 func (v *visit) authorizeForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	if len(r.URL.RawQuery) > maxForm {
-		return nil, errs.E(errs.TooLarge, "the request is too long")
+		return nil, errs.E(errs.TooLarge, "request too long")
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
-		return nil, errs.E(errs.Invalid, "the request cannot be read")
+		return nil, errs.E(errs.Invalid, "malformed request")
 	}
 	for name, values := range r.Form {
 		if len(values) > 1 && name != "resource" {
-			return nil, errs.E(errs.Invalid, "%s is given %d times", label(name), len(values))
+			return nil, errs.E(errs.Invalid, "duplicate parameter %s (%d times)", label(name), len(values))
 		}
 		for _, value := range values {
 			if err := checkText(label(name), value, maxForm); err != nil {
@@ -208,30 +208,30 @@ func (p *Provider) refuse(form url.Values, req *request, prompts []string) *refu
 			if name == "state" {
 				req.State = "" // what cannot be taken cannot be given back
 			}
-			return &refusal{"invalid_request", name + " has more than " + strconv.Itoa(maxParam) + " bytes"}
+			return &refusal{"invalid_request", name + " exceeds " + strconv.Itoa(maxParam) + " bytes"}
 		}
 	}
 	mode := form.Get("response_mode")
 	switch {
 	case form.Get("request") != "":
-		return &refusal{"request_not_supported", "request objects are not supported"}
+		return &refusal{"request_not_supported", "unsupported parameter: request objects are not supported"}
 	case form.Get("request_uri") != "":
-		return &refusal{"request_uri_not_supported", "request objects are not supported"}
+		return &refusal{"request_uri_not_supported", "unsupported parameter: request objects are not supported"}
 	case form.Get("response_type") == "":
-		return &refusal{"invalid_request", "response_type missing"}
+		return &refusal{"invalid_request", "missing response_type"}
 	case form.Get("response_type") != "code":
-		return &refusal{"unsupported_response_type", "only the response_type code is supported"}
+		return &refusal{"unsupported_response_type", "unsupported response_type: only code is supported"}
 	case mode != "" && mode != "query":
-		return &refusal{"invalid_request", "only the response_mode query is supported"}
+		return &refusal{"invalid_request", "unsupported response_mode: only query is supported"}
 	case !isChallenge(req.Challenge) || form.Get("code_challenge_method") != "S256":
-		return &refusal{"invalid_request", "PKCE is required: code_challenge with code_challenge_method S256"}
+		return &refusal{"invalid_request", "PKCE required: send code_challenge with code_challenge_method=S256"}
 	case len(req.Scopes) == 0 || !slices.Contains(req.Scopes, "openid"):
-		return &refusal{"invalid_scope", "the scope openid is required"}
+		return &refusal{"invalid_scope", "missing scope openid"}
 	case slices.Contains(prompts, "none") && len(prompts) > 1:
-		return &refusal{"invalid_request", "the prompt none stands alone"}
+		return &refusal{"invalid_request", "invalid prompt: none cannot be combined with other values"}
 	}
 	if err := p.resource(form["resource"]); err != nil {
-		return &refusal{"invalid_target", "the resource is not the API of this region: expected " + p.BaseURL}
+		return &refusal{"invalid_target", "invalid resource: must be " + p.BaseURL}
 	}
 	req.Scopes = withAPI(req.Scopes, form["resource"], tenant.AllTokenScopes)
 	if slices.Contains(prompts, "login") || slices.Contains(prompts, "select_account") {
@@ -241,7 +241,7 @@ func (p *Provider) refuse(form url.Values, req *request, prompts []string) *refu
 	if text := form.Get("max_age"); text != "" {
 		age, err := strconv.ParseUint(text, 10, 31)
 		if err != nil {
-			return &refusal{"invalid_request", "max_age is not a number of seconds"}
+			return &refusal{"invalid_request", "invalid max_age: must be a number of seconds"}
 		}
 		if since := req.CreatedAt.Add(-time.Duration(age) * time.Second); since.After(req.AuthAfter) {
 			req.AuthAfter = since
@@ -324,7 +324,7 @@ func (p *Provider) getConsent(w http.ResponseWriter, r *http.Request, v *visit) 
 			return nil
 		}
 		p.sendBack(w, r, req, url.Values{"error": {"login_required"},
-			"error_description": {"another person signed in"}})
+			"error_description": {"a different user signed in"}})
 		return nil
 	}
 	agreed, err := p.agreed(r.Context(), c, req, se)
@@ -373,7 +373,7 @@ func (p *Provider) postConsent(w http.ResponseWriter, r *http.Request, v *visit)
 		return errs.E(errs.Unauthenticated, "sign in again first")
 	}
 	if r.PostForm.Get("decision") != "allow" {
-		p.sendBack(w, r, req, url.Values{"error": {"access_denied"}, "error_description": {"the person did not agree"}})
+		p.sendBack(w, r, req, url.Values{"error": {"access_denied"}, "error_description": {"consent denied"}})
 		return nil
 	}
 	if !c.native {
@@ -422,7 +422,7 @@ func (p *Provider) endSession(w http.ResponseWriter, r *http.Request, v *visit) 
 	if hint := form.Get("id_token_hint"); hint != "" {
 		about, err := p.open(r.Context(), hint, "JWT") // an expired one will do
 		if err != nil || view.App != "" && view.App != about.AuthorizedParty {
-			return errs.E(errs.Invalid, "the id_token_hint was not issued here, or not to this application")
+			return errs.E(errs.Invalid, "invalid id_token_hint: not issued by this server or not to this application")
 		}
 		view.App, hinted = about.AuthorizedParty, about.Subject
 	}
@@ -457,8 +457,8 @@ func (p *Provider) checkLogout(view logoutView) error {
 	}
 	c := p.clients[view.App]
 	if c == nil {
-		return errs.E(errs.Invalid, "a post_logout_redirect_uri needs the client_id or id_token_hint of a known "+
-			"application")
+		return errs.E(errs.Invalid, "post_logout_redirect_uri requires the client_id or id_token_hint of a "+
+			"registered client")
 	}
 	if err := c.postLogout(view.Next); err != nil {
 		return errs.E(errs.Invalid, "%s", err)

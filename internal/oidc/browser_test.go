@@ -209,7 +209,7 @@ func TestChromiumSignUp(t *testing.T) {
 			chromedp.SendKeys("#password", "quiet walnut ferry lamps\r"),
 			chromedp.WaitVisible(`[role="status"]`))
 		text, err := chromedp.Run(ctx, chromedp.Text(`[role="status"]`))
-		if err != nil || !strings.Contains(text, "link is not valid") {
+		if err != nil || !strings.Contains(text, "Invalid link") {
 			t.Errorf("got %q, %v", text, err)
 		}
 	})

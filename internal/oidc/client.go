@@ -128,11 +128,11 @@ func (p *Provider) loadClients(ctx context.Context) error {
 	}
 	for _, c := range p.Clients {
 		if len(c.Secret) < minSecret {
-			return fmt.Errorf("the secret of the application %q has fewer than %d characters", c.ID, minSecret)
+			return fmt.Errorf("client secret of %q must have at least %d characters", c.ID, minSecret)
 		}
 		alg := jose.SignatureAlgorithm(c.IDTokenAlg)
 		if alg != "" && alg != jose.RS256 && alg != jose.ES256 {
-			return fmt.Errorf("the application %q asks for ID tokens signed with %q: RS256 or ES256", c.ID,
+			return fmt.Errorf("unsupported ID token algorithm of client %[1]q: %[2]q; supported: RS256, ES256", c.ID,
 				c.IDTokenAlg)
 		}
 		list = append(list, &client{id: c.ID, app: "confidential " + c.ID, name: c.Name, idAlg: alg,
@@ -141,10 +141,10 @@ func (p *Provider) loadClients(ctx context.Context) error {
 	}
 	for _, c := range list {
 		if err := checkText("identifier of an application", c.id, 255); err != nil || c.id == "" {
-			return fmt.Errorf("the identifier %q of an application is empty or cannot be one", c.id)
+			return fmt.Errorf("invalid client ID %q", c.id)
 		}
 		if p.clients[c.id] != nil {
-			return fmt.Errorf("two applications have the identifier %q", c.id)
+			return fmt.Errorf("duplicate client ID %q", c.id)
 		}
 		p.clients[c.id] = c
 	}
@@ -167,7 +167,7 @@ const maxRedirect = 2048
 func (c *client) redirect(address string) error {
 	if !c.native {
 		if !slices.Contains(c.redirects, address) {
-			return errors.New("the redirect_uri is not one that the application registered")
+			return errors.New("redirect_uri is not registered for this client")
 		}
 		return nil
 	}
@@ -175,10 +175,10 @@ func (c *client) redirect(address string) error {
 	if err != nil || len(address) > maxRedirect || strings.ContainsFunc(address, func(r rune) bool {
 		return r <= ' ' || r >= 0x7f || r == '\\'
 	}) {
-		return errors.New("the redirect_uri is not an address")
+		return errors.New("invalid redirect_uri: not a URL")
 	}
 	if u.Fragment != "" || strings.Contains(address, "#") || u.User != nil || u.Opaque != "" || u.Host == "" {
-		return errors.New("the redirect_uri must not have a fragment or a user, and must have a host")
+		return errors.New("invalid redirect_uri: must have a host, and no fragment or user information")
 	}
 	switch {
 	case u.Scheme == "http" && isLoopback(u):
@@ -187,12 +187,12 @@ func (c *client) redirect(address string) error {
 		if c.hosts != nil && !slices.ContainsFunc(c.hosts, func(h string) bool {
 			return strings.EqualFold(h, u.Host)
 		}) {
-			return fmt.Errorf("the redirect_uri belongs to the extension %q; accepted: %s", u.Host,
+			return fmt.Errorf("redirect_uri belongs to the extension %q; allowed: %s", u.Host,
 				strings.Join(c.hosts, ", "))
 		}
 		return nil
 	}
-	return errors.New("the redirect_uri must be http on the loopback interface (localhost, 127.0.0.1 " +
+	return errors.New("redirect_uri must be an http URL on the loopback interface (localhost, 127.0.0.1 " +
 		"or [::1])" + c.alternative())
 }
 
@@ -225,7 +225,7 @@ func (c *client) postLogout(address string) error {
 		return c.redirect(address)
 	}
 	if !slices.Contains(c.logouts, address) {
-		return errors.New("the post_logout_redirect_uri is not one that the application registered")
+		return errors.New("post_logout_redirect_uri is not registered for this client")
 	}
 	return nil
 }
@@ -235,7 +235,7 @@ func (c *client) postLogout(address string) error {
 func (p *Provider) resource(values []string) error {
 	for _, v := range values {
 		if !p.resources[strings.TrimSuffix(v, "/")] {
-			return failure(400, "invalid_target", "the resource is not the API of this region: expected %s", p.BaseURL)
+			return failure(400, "invalid_target", "invalid resource: must be %s", p.BaseURL)
 		}
 	}
 	return nil

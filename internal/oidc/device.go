@@ -45,7 +45,7 @@ var deviceStarts = identity.Limit{Max: 60, Window: 15 * time.Minute}
 func (s *server) DeviceAuthorization(ctx context.Context,
 	r *op.ClientRequest[oidc.DeviceAuthorizationRequest]) (*op.Response, error) {
 	if !op.ValidateGrantType(r.Client, oidc.GrantTypeDeviceCode) {
-		return nil, failure(http.StatusBadRequest, "unauthorized_client", "this application may not use the "+
+		return nil, failure(http.StatusBadRequest, "unauthorized_client", "client is not allowed to use the "+
 			"device flow")
 	}
 	if err := s.resource(r.Form["resource"]); err != nil {
@@ -53,7 +53,7 @@ func (s *server) DeviceAuthorization(ctx context.Context,
 	}
 	scopes := withAPI(knownScopes(r.Data.Scopes), r.Form["resource"], tenant.AllTokenScopes)
 	if !slices.Contains(scopes, "openid") {
-		return nil, failure(http.StatusBadRequest, "invalid_scope", "the scope openid is required")
+		return nil, failure(http.StatusBadRequest, "invalid_scope", "missing scope openid")
 	}
 	origin := originOf(ctx)
 	if err := s.People.Limiter().Allow(ctx, origin, deviceStarts.Hit("device-start", origin.Address())); err != nil {
@@ -105,8 +105,8 @@ func (s *server) DeviceToken(ctx context.Context, r *op.ClientRequest[oidc.Devic
 	if err := s.resource(r.Form["resource"]); err != nil {
 		return nil, err
 	}
-	invalid := failure(http.StatusBadRequest, "invalid_grant", "the device_code is unknown, used, or not for this "+
-		"application")
+	invalid := failure(http.StatusBadRequest, "invalid_grant", "invalid device_code: unknown, used, or issued to "+
+		"another client")
 	d, tooSoon, err := s.Store.PollDevice(ctx, grant.Hash(r.Data.DeviceCode), r.Client.GetID(), deviceSlower)
 	if errs.Is(err, errs.NotFound) {
 		return nil, invalid
@@ -118,13 +118,14 @@ func (s *server) DeviceToken(ctx context.Context, r *op.ClientRequest[oidc.Devic
 	case d.State == grant.Redeemed:
 		return nil, invalid
 	case d.State == grant.Denied:
-		return nil, oidc.ErrAccessDenied().WithDescription("the person did not agree")
+		return nil, oidc.ErrAccessDenied().WithDescription("consent denied")
 	case !s.Now().Before(d.ExpiresAt):
-		return nil, oidc.ErrExpiredDeviceCode().WithDescription("the device_code has expired")
+		return nil, oidc.ErrExpiredDeviceCode().WithDescription("expired device_code")
 	case tooSoon:
-		return nil, oidc.ErrSlowDown().WithDescription("wait 5 seconds longer between two polls")
+		return nil, oidc.ErrSlowDown().WithDescription("polling too fast: increase the interval by 5 seconds")
 	case d.State == grant.Pending:
-		return nil, oidc.ErrAuthorizationPending().WithDescription("nobody has entered the code yet")
+		return nil, oidc.ErrAuthorizationPending().WithDescription("authorization pending: the user has not entered " +
+			"the code yet")
 	}
 	if err := s.checkGranted(r.Form["resource"], d.Scopes); err != nil {
 		return nil, err
@@ -186,7 +187,7 @@ func (p *Provider) postDevice(w http.ResponseWriter, r *http.Request, v *visit) 
 		return err
 	}
 	if err != nil || d.State != grant.Pending || !p.Now().Before(d.ExpiresAt) || p.clients[d.ClientID] == nil {
-		view.Problem = "This code is not valid. It may have expired: look at the device for a new one."
+		view.Problem = "Invalid or expired code. Get a new one on the device."
 		return v.show(w, http.StatusBadRequest, "device", view)
 	}
 	decision := r.PostForm.Get("decision")
@@ -199,17 +200,17 @@ func (p *Provider) postDevice(w http.ResponseWriter, r *http.Request, v *visit) 
 		view.Ends = p.accessEnds(slices.Contains(d.Scopes, "offline_access"))
 		return v.show(w, http.StatusOK, "device", view)
 	}
-	d.State, view.Done, d.AuthTime, d.SessionID = grant.Denied, "The device was not given access.", se.AuthTime,
+	d.State, view.Done, d.AuthTime, d.SessionID = grant.Denied, "Access denied to the device.", se.AuthTime,
 		string(se.ID)
 	if decision == "allow" {
-		d.State, view.Done = grant.Approved, "The device is signed in. You can close this page and go back to it."
+		d.State, view.Done = grant.Approved, "The device is signed in. You can close this page."
 	}
 	decided, err := p.Store.DecideDevice(r.Context(), d, sessionActor(r, se))
 	if err != nil {
 		return err
 	}
 	if !decided {
-		return errs.E(errs.Conflict, "somebody else has answered for this code")
+		return errs.E(errs.Conflict, "the code was already used by a different user")
 	}
 	return v.show(w, http.StatusOK, "device", view)
 }

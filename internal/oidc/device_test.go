@@ -87,7 +87,7 @@ func TestDeviceRefusals(t *testing.T) {
 		clock.Advance(10 * time.Minute)
 		w.poll(late.member(t, "device_code")).want(t, 400, "expired_token")
 		if a := w.submit(w.get("/auth/device"), "/auth/device", "user_code",
-			late.member(t, "user_code")); a.status != 400 || !strings.Contains(a.text, "not valid") {
+			late.member(t, "user_code")); a.status != 400 || !strings.Contains(a.text, "expired code") {
 			t.Errorf("expired code: %d %s", a.status, a.text)
 		}
 	})

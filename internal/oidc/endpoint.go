@@ -201,8 +201,8 @@ func (s *server) VerifyClient(_ context.Context, r *op.Request[op.ClientCredenti
 	}
 	if !c.exchanges && oidc.GrantType(r.Form.Get("grant_type")) == oidc.GrantTypeTokenExchange {
 		return nil, failure(http.StatusBadRequest, "unauthorized_client",
-			errExchangeNotAllowed+": only the cli application may exchange a personal access token; read its "+
-				"identifier from %s/client-apps", s.BaseURL)
+			errExchangeNotAllowed+": only the cli client may exchange a personal access token; get its client ID "+
+				"from %s/client-apps", s.BaseURL)
 	}
 	return c, nil
 }
@@ -213,12 +213,13 @@ func (s *server) authenticateClient(cc *op.ClientCredentials) (*client, error) {
 	case cc.ClientAssertion != "" || cc.ClientAssertionType != "":
 		return nil, failure(http.StatusBadRequest, "invalid_client", "client_assertion is not supported")
 	case c == nil:
-		return nil, failure(http.StatusUnauthorized, "invalid_client", "there is no application with this client_id; "+
-			"read it from %s/client-apps", s.BaseURL)
+		return nil, failure(http.StatusUnauthorized, "invalid_client", "unknown client_id: get it from %s/client-apps",
+			s.BaseURL)
 	case c.native && cc.ClientSecret != "":
-		return nil, failure(http.StatusUnauthorized, "invalid_client", "this application has no client_secret")
+		return nil, failure(http.StatusUnauthorized, "invalid_client", "client_secret not allowed: the client "+
+			"is public")
 	case !c.native && !c.proves(cc.ClientSecret):
-		return nil, failure(http.StatusUnauthorized, "invalid_client", "the client_secret is wrong")
+		return nil, failure(http.StatusUnauthorized, "invalid_client", "invalid client_secret")
 	}
 	return c, nil
 }
@@ -264,7 +265,7 @@ func (p *Provider) admitted(ctx context.Context, user tenant.UserID, made time.T
 		return fmt.Errorf("check user: %w", err)
 	}
 	if err != nil || !admitted {
-		return failure(http.StatusBadRequest, "invalid_grant", "the account is disabled, or the access was revoked")
+		return failure(http.StatusBadRequest, "invalid_grant", "account disabled or access revoked")
 	}
 	return nil
 }
@@ -277,8 +278,8 @@ func (s *server) Introspect(ctx context.Context, r *op.Request[op.IntrospectionR
 		return nil, err
 	}
 	if c.native {
-		return nil, failure(http.StatusUnauthorized, "invalid_client", "only an application with a secret may ask "+
-			"about tokens")
+		return nil, failure(http.StatusUnauthorized, "invalid_client", "only confidential clients may "+
+			"introspect tokens")
 	}
 	about, _, err := s.authenticate(ctx, r.Data.IntrospectionRequest.Token)
 	if errs.Is(err, errs.Unauthenticated) {
@@ -324,7 +325,7 @@ func (s *server) UserInfo(ctx context.Context, r *op.Request[oidc.UserInfoReques
 	}
 	scopes := strings.Fields(about.Scope)
 	if !slices.Contains(scopes, "openid") {
-		return nil, failure(http.StatusForbidden, "insufficient_scope", "the access token lacks the scope openid")
+		return nil, failure(http.StatusForbidden, "insufficient_scope", "missing scope openid in the access token")
 	}
 	who, err := s.person(ctx, actor.UserID, scopes)
 	if err != nil {
@@ -347,13 +348,13 @@ func (s *server) Revocation(ctx context.Context, r *op.ClientRequest[oidc.Revoca
 }
 
 func (s *server) revoke(ctx context.Context, token, clientID string) error {
-	foreign := failure(http.StatusBadRequest, "unauthorized_client", "the token was issued to another application")
+	foreign := failure(http.StatusBadRequest, "unauthorized_client", "token was issued to another client")
 	t, err := s.Store.Refresh(ctx, grant.Hash(token))
 	if err == nil {
 		if !s.sameApp(t.Grant.ClientID, clientID) {
 			return foreign
 		}
-		return s.Store.RevokeGrant(ctx, t.Grant.ID, "the application gave it back")
+		return s.Store.RevokeGrant(ctx, t.Grant.ID, "revoked by the client")
 	}
 	if !errs.Is(err, errs.NotFound) {
 		return err

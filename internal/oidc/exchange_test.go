@@ -137,7 +137,7 @@ func TestExchangeVariants(t *testing.T) {
 			{"unknown application", []string{"client_id", "nobody"}, 401, "invalid_client", "client_id"},
 			{"cli with a secret", []string{"client_secret", "x"}, 401, "invalid_client", ""},
 			{"unknown token", []string{"subject_token", w.pat[:len(w.pat)-3] + "abc"}, 401, "invalid_grant",
-				`"message":"the personal access token`},
+				`"message":"invalid personal access token`},
 			{"expired token", []string{"subject_token", expiring}, 401, "invalid_grant", ""},
 			{"deleted token", []string{"subject_token", deleted}, 401, "invalid_grant", ""},
 			{"other resource", []string{"resource", "https://api.example.org"}, 400, "invalid_target", "resource"},

@@ -141,7 +141,7 @@ func checkForm(w http.ResponseWriter, r *http.Request) error {
 		return failure(http.StatusBadRequest, "invalid_request", format, args...)
 	}
 	if r.URL.RawQuery != "" {
-		return bad("parameters belong in the body, not in the address")
+		return bad("send parameters in the body, not in the query string")
 	}
 	if r.Method != http.MethodPost {
 		return nil
@@ -150,18 +150,17 @@ func checkForm(w http.ResponseWriter, r *http.Request) error {
 	if err := r.ParseForm(); err != nil {
 		var tooLarge *http.MaxBytesError
 		if errors.As(err, &tooLarge) {
-			return failure(http.StatusRequestEntityTooLarge, "invalid_request", "the body has more than "+
-				"%d bytes", maxForm)
+			return failure(http.StatusRequestEntityTooLarge, "invalid_request", "body exceeds %d bytes", maxForm)
 		}
-		return bad("the form cannot be read")
+		return bad("malformed form body")
 	}
 	if ct := r.Header.Get("Content-Type"); r.ContentLength != 0 &&
 		!strings.HasPrefix(strings.ToLower(ct), "application/x-www-form-urlencoded") {
-		return bad("the body must be application/x-www-form-urlencoded")
+		return bad("unsupported content type: must be application/x-www-form-urlencoded")
 	}
 	for name, values := range r.PostForm {
 		if len(values) > 1 && name != "resource" && name != "audience" {
-			return bad("%s is given %d times", label(name), len(values))
+			return bad("duplicate parameter %s (%d times)", label(name), len(values))
 		}
 		for _, v := range values {
 			if err := checkText(label(name), v, maxForm); err != nil {
@@ -183,10 +182,10 @@ func label(name string) string {
 // checkText refuses what no database can hold as text, and what is too long.
 func checkText(name, text string, most int) error {
 	if len(text) > most {
-		return fmt.Errorf("%s has more than %d bytes", name, most)
+		return fmt.Errorf("%s exceeds %d bytes", name, most)
 	}
 	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-		return fmt.Errorf("%s is not valid text", name)
+		return fmt.Errorf("%s must be valid UTF-8 without NUL characters", name)
 	}
 	return nil
 }

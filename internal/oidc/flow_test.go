@@ -274,7 +274,7 @@ func TestAuthorizeRefusals(t *testing.T) {
 			{"client_id", "web"}, {"client_id", "web", "redirect_uri", "https://web.example.test/callback/more"},
 		} {
 			if a := w.get(w.authorizePath(changes...)); a.status != 400 || a.header.Get("Location") != "" ||
-				!strings.Contains(a.text, "This did not work") {
+				!strings.Contains(a.text, "Request failed") {
 				t.Errorf("%v: got %d to %q", changes, a.status, a.header.Get("Location"))
 			}
 		}

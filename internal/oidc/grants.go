@@ -58,7 +58,7 @@ func (s *server) TokenExchange(ctx context.Context, r *op.ClientRequest[oidc.Tok
 	if len(r.Data.Scopes) > 0 {
 		scopes = slices.DeleteFunc(knownScopes(r.Data.Scopes), func(sc string) bool { return sc == "offline_access" })
 		if len(scopes) == 0 {
-			return nil, failure(http.StatusBadRequest, "invalid_scope", "none of the scopes can be given to an "+
+			return nil, failure(http.StatusBadRequest, "invalid_scope", "invalid scope: none can be granted to an "+
 				"exchanged token")
 		}
 	}
@@ -69,7 +69,8 @@ func (s *server) TokenExchange(ctx context.Context, r *op.ClientRequest[oidc.Tok
 		return nil, s.fail(ctx, err, "invalid_grant")
 	}
 	if scopes = withAPI(scopes, r.Data.Resource, personal.Scopes); tenant.KnownTokenScopes(scopes) == 0 {
-		return nil, failure(http.StatusBadRequest, "invalid_scope", "the personal access token has none of the scopes")
+		return nil, failure(http.StatusBadRequest, "invalid_scope", "invalid scope: the personal access token has "+
+			"none of the requested scopes")
 	}
 	token, seconds, err := s.accessToken(ctx, issue{
 		user: user.ID, client: r.Client.GetID(), scopes: scopes, token: personal.ID, until: personal.ExpiresAt,
@@ -90,14 +91,14 @@ func (s *server) checkExchange(r *op.ClientRequest[oidc.TokenExchangeRequest]) e
 	}
 	switch {
 	case !s.tokenTypes[r.Form.Get("subject_token_type")]:
-		return bad("subject_token_type is not supported; expected urn:%s:token-type:personal_access_token",
+		return bad("unsupported subject_token_type: must be urn:%s:token-type:personal_access_token",
 			s.Vendors[0])
 	case r.Data.RequestedTokenType != "" && r.Data.RequestedTokenType != oidc.AccessTokenType:
-		return bad("requested_token_type is not supported; only access tokens are issued")
+		return bad("unsupported requested_token_type: only access tokens are issued")
 	case r.Data.ActorToken != "" || r.Data.ActorTokenType != "":
 		return bad("actor_token is not supported")
 	case len(r.Data.Resource) == 0 || slices.Contains(r.Data.Resource, ""):
-		return bad("resource missing")
+		return bad("missing resource")
 	}
 	return s.resource(append(r.Data.Resource, r.Data.Audience...))
 }
@@ -108,8 +109,8 @@ func (s *server) CodeExchange(ctx context.Context, r *op.ClientRequest[oidc.Acce
 	if err := s.resource(r.Form["resource"]); err != nil {
 		return nil, err
 	}
-	invalid := failure(http.StatusBadRequest, "invalid_grant", "the code is unknown, expired, used, or not for this "+
-		"application, redirect_uri and code_verifier")
+	invalid := failure(http.StatusBadRequest, "invalid_grant", "invalid authorization code: unknown, expired, used, "+
+		"or issued for another client, redirect_uri or code_verifier")
 	c, err := s.Store.Code(ctx, grant.Hash(r.Data.Code))
 	if errs.Is(err, errs.NotFound) {
 		return nil, invalid
@@ -124,7 +125,7 @@ func (s *server) CodeExchange(ctx context.Context, r *op.ClientRequest[oidc.Acce
 		return nil, invalid
 	}
 	if c.GrantID != "" {
-		if err := s.Store.RevokeGrant(ctx, c.GrantID, "the authorization code was used twice"); err != nil {
+		if err := s.Store.RevokeGrant(ctx, c.GrantID, "authorization code reused"); err != nil {
 			return nil, s.fail(ctx, err, "")
 		}
 		return nil, invalid
@@ -176,8 +177,8 @@ func (s *server) RefreshToken(ctx context.Context, r *op.ClientRequest[oidc.Refr
 	if err := s.resource(r.Form["resource"]); err != nil {
 		return nil, err
 	}
-	invalid := failure(http.StatusBadRequest, "invalid_grant", "the refresh token is unknown, expired, revoked, "+
-		"used, or not for this application")
+	invalid := failure(http.StatusBadRequest, "invalid_grant", "invalid refresh token: unknown, expired, revoked, "+
+		"used, or issued to another client")
 	t, err := s.Store.Refresh(ctx, grant.Hash(r.Data.RefreshToken))
 	if errs.Is(err, errs.NotFound) {
 		return nil, invalid
@@ -194,7 +195,7 @@ func (s *server) RefreshToken(ctx context.Context, r *op.ClientRequest[oidc.Refr
 		if scopes = knownScopes(r.Data.Scopes); slices.ContainsFunc(scopes, func(sc string) bool {
 			return !slices.Contains(g.Scopes, sc)
 		}) || len(scopes) == 0 {
-			return nil, failure(http.StatusBadRequest, "invalid_scope", "scope asks for more than was granted")
+			return nil, failure(http.StatusBadRequest, "invalid_scope", "invalid scope: exceeds the granted scope")
 		}
 		scopes = withAPI(scopes, r.Form["resource"], tenant.KnownTokenScopes(g.Scopes))
 	}

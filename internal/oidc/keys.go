@@ -278,7 +278,7 @@ func (r *keyring) open(k grant.Key) (signingKey, error) {
 		}
 	}
 	if key.private == nil {
-		return signingKey{}, errors.New("it holds no P-256 key")
+		return signingKey{}, errors.New("no P-256 key found")
 	}
 	return key, nil
 }

@@ -14,14 +14,14 @@ import (
 
 // scopeNames says in words what a scope opens.
 var scopeNames = []struct{ scope, words string }{
-	{"openid", "know who you are"},
+	{"openid", "confirm your identity"},
 	{"profile", "see your name and picture"},
 	{"email", "see your e-mail address"},
 	{"offline_access", "stay signed in while you are away"},
-	{"read", "see what you may see: organizations, teams, projects, scans and findings"},
-	{"scan", "start and cancel scans where you may"},
-	{"triage", "decide about findings where you may"},
-	{"administer", "change everything else that you may change, your account and its tokens included"},
+	{"read", "read organizations, teams, projects, scans and findings that you can access"},
+	{"scan", "start and cancel scans"},
+	{"triage", "change the status and priority of findings"},
+	{"administer", "change all other data that you can change, including your account and its tokens"},
 }
 
 // scopesInWords says what the scopes open.
@@ -67,8 +67,8 @@ func (p *Provider) checkGranted(resources, scopes []string) error {
 		return err
 	}
 	if len(resources) > 0 && tenant.KnownTokenScopes(scopes) == 0 {
-		return failure(http.StatusBadRequest, "invalid_target", "access to %s was not granted: name the resource "+
-			"when you ask for authorization", p.BaseURL)
+		return failure(http.StatusBadRequest, "invalid_target", "access to %s was not granted: send the resource in "+
+			"the authorization request", p.BaseURL)
 	}
 	return nil
 }

@@ -106,7 +106,7 @@ func TestAudience(t *testing.T) {
 
 		page := w.follow(w.get(w.authorizePath("resource", "", "scope", "openid scan")))
 		if !strings.Contains(page.text, "start and cancel scans") ||
-			strings.Contains(page.text, "decide about findings") {
+			strings.Contains(page.text, "change the status and priority") {
 			t.Errorf("the consent page says %s", page.text)
 		}
 		some := w.redeem(w.code("resource", "", "scope", "openid scan").Get("code")).want(t, 200, "")

@@ -155,17 +155,17 @@ func sign(signer jose.Signer, c claims) (string, error) {
 
 // errToken is why a token does not hold; its text is safe to show.
 func errToken(why string) error {
-	return errs.E(errs.Unauthenticated, "the access token does not hold: %s", why)
+	return errs.E(errs.Unauthenticated, "invalid access token: %s", why)
 }
 
 // open checks the signature and the header of a token and returns its content:
 // nothing of it is believed, or even parsed, before.
 func (p *Provider) open(ctx context.Context, token, typ string) (claims, error) {
 	if len(token) > maxToken {
-		return claims{}, errToken("it is too long")
+		return claims{}, errToken("too long")
 	}
 	if strings.Count(token, ".") != 2 {
-		return claims{}, errToken("it is not a signed token")
+		return claims{}, errToken("not a signed JWT")
 	}
 	algorithms := []jose.SignatureAlgorithm{jose.ES256}
 	if typ != accessTokenType {
@@ -173,29 +173,29 @@ func (p *Provider) open(ctx context.Context, token, typ string) (claims, error) 
 	}
 	jws, err := jose.ParseSignedCompact(token, algorithms)
 	if err != nil || len(jws.Signatures) != 1 {
-		return claims{}, errToken("it is not a token of this service")
+		return claims{}, errToken("malformed or unsupported JWT")
 	}
 	header := jws.Signatures[0].Protected
 	if got, _ := header.ExtraHeaders[jose.HeaderType].(string); got != typ {
-		return claims{}, errToken("it is of another type")
+		return claims{}, errToken("wrong token type")
 	}
 	key, err := p.keys.find(ctx, header.KeyID)
 	if err != nil {
 		return claims{}, err
 	}
 	if key == nil {
-		return claims{}, errToken("it was signed with a key that this service does not have")
+		return claims{}, errToken("unknown signing key")
 	}
 	body, err := jws.Verify(key)
 	if err != nil {
-		return claims{}, errToken("its signature is wrong")
+		return claims{}, errToken("invalid signature")
 	}
 	var c claims
 	if err := json.Unmarshal(body, &c); err != nil {
-		return claims{}, errToken("its content cannot be read")
+		return claims{}, errToken("malformed claims")
 	}
 	if c.Issuer != p.issuer {
-		return claims{}, errToken("it was issued by another region")
+		return claims{}, errToken("wrong issuer")
 	}
 	return c, nil
 }
@@ -210,13 +210,13 @@ func (p *Provider) verify(ctx context.Context, token string) (claims, error) {
 	now := p.Now()
 	switch {
 	case !slices.Contains(c.Audience, p.BaseURL) && !slices.Contains(c.Audience, p.userinfo()):
-		return claims{}, errToken("it was issued for another address")
+		return claims{}, errToken("wrong audience")
 	case !now.Before(time.Unix(c.Expires, 0).Add(skew)):
-		return claims{}, errToken("it has expired")
+		return claims{}, errToken("expired")
 	case time.Unix(c.IssuedAt, 0).After(now.Add(skew)):
-		return claims{}, errToken("it is from the future")
+		return claims{}, errToken("issued in the future")
 	case c.Subject == "" || c.ID == "":
-		return claims{}, errToken("it names nobody")
+		return claims{}, errToken("no subject")
 	}
 	return c, nil
 }
@@ -230,8 +230,8 @@ func (p *Provider) Authenticate(ctx context.Context, bearer string) (tenant.Acto
 		return tenant.Actor{}, err
 	}
 	if !slices.Contains(c.Audience, p.BaseURL) {
-		return tenant.Actor{}, errToken("it is for the userinfo endpoint; name the resource " + p.BaseURL +
-			" when you ask for it")
+		return tenant.Actor{}, errToken("wrong audience: issued for the userinfo endpoint; request a token with the " +
+			"resource " + p.BaseURL)
 	}
 	return actor, nil
 }
@@ -253,7 +253,7 @@ func (p *Provider) authenticate(ctx context.Context, bearer string) (claims, ten
 		return claims{}, tenant.Actor{}, fmt.Errorf("check access token: %w", err)
 	}
 	if err != nil || !admitted {
-		return claims{}, tenant.Actor{}, errToken("it was revoked, or the account is disabled")
+		return claims{}, tenant.Actor{}, errToken("revoked, or account disabled")
 	}
 	limits := who.Limits
 	scopes := tenant.KnownTokenScopes(strings.Fields(c.Scope))

@@ -102,14 +102,14 @@ func (p *Provider) pages(mux *http.ServeMux) {
 	}))
 	mux.Handle("POST /auth/renew", p.machine(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := cop.Check(r); err != nil {
-			op.WriteError(w, r, failure(http.StatusForbidden, "invalid_request", "pages of other sites may not renew "+
-				"a session"), nil)
+			op.WriteError(w, r, failure(http.StatusForbidden, "invalid_request", "cross-site session renewal rejected"),
+				nil)
 			return
 		}
 		p.renew(w, r)
 	})))
 	mux.Handle("/auth/", p.page(func(*Provider, http.ResponseWriter, *http.Request, *visit) error {
-		return errs.E(errs.NotFound, "there is no such page")
+		return errs.E(errs.NotFound, "page not found")
 	}))
 }
 
@@ -135,17 +135,17 @@ func (p *Provider) page(show page) http.Handler {
 func (p *Provider) guarded(cop *http.CrossOriginProtection, next page) page {
 	return func(p *Provider, w http.ResponseWriter, r *http.Request, v *visit) error {
 		if _, err := r.Cookie(browserCookie); err != nil {
-			return errs.E(errs.Forbidden, "your browser did not send back a cookie. Allow cookies for this address; "+
-				"it must begin with https, or be localhost")
+			return errs.E(errs.Forbidden, "missing cookie: allow cookies for this site, which must use https or be "+
+				"localhost")
 		}
 		if err := cop.Check(r); err != nil {
-			return errs.E(errs.Forbidden, "the form was sent by a page of another site")
+			return errs.E(errs.Forbidden, "cross-site form submission rejected")
 		}
 		if err := checkForm(w, r); err != nil {
-			return errs.E(errs.Invalid, "the form cannot be read")
+			return errs.E(errs.Invalid, "malformed form body")
 		}
 		if !hmac.Equal([]byte(r.PostForm.Get("csrf")), []byte(v.csrf)) {
-			return errs.E(errs.Forbidden, "the form is out of date: go back, load the page again, and repeat")
+			return errs.E(errs.Forbidden, "the form has expired: go back, reload the page, and try again")
 		}
 		return next(p, w, r, v)
 	}
@@ -244,7 +244,7 @@ func (p *Provider) showError(w http.ResponseWriter, r *http.Request, v *visit, e
 	if status >= http.StatusInternalServerError {
 		p.Log.ErrorContext(r.Context(), "page failed", "path", r.URL.Path, "error", err)
 	}
-	m := message{Title: "This did not work", Text: text}
+	m := message{Title: "Request failed", Text: text}
 	if errs.Is(err, errs.Unauthenticated) {
 		m.Link, m.LinkText = identity.SignInPath, "Sign in"
 	}
@@ -288,7 +288,7 @@ func next(asked string) string {
 func (p *Provider) session(r *http.Request) (identity.Session, error) {
 	c, err := r.Cookie(sessionCookie)
 	if err != nil {
-		return identity.Session{}, errs.E(errs.Unauthenticated, "nobody is signed in in this browser")
+		return identity.Session{}, errs.E(errs.Unauthenticated, "user not signed in in this browser")
 	}
 	return p.People.Session(r.Context(), c.Value)
 }
