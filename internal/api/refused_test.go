@@ -43,7 +43,7 @@ func TestRefusedRequestsAreReported(t *testing.T) {
 			"email": "x@example.com", "role": "administrator"}).Want(403)
 		want := []string{
 			"org developer deleteTeam 403", "- stranger deleteTeam 404", "- - getUserProfile 401",
-			"org manager invite 403",
+			"org manager inviteMember 403",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)

@@ -348,7 +348,7 @@ func TestResultElement(t *testing.T) {
 			5).copied("old/c.java", 6))
 		c := w.as("read_only").Get(w.proj + "/results/sast?branch=copies&view=full").Want(200)
 		if got, want := c.Value("vulnerabilities.0.message"), "message of c Also at out/c.java:5, old/c.java:6. "+
-			"Other rules that say so: sast/other."; got != want {
+			"Also reported by: sast/other."; got != want {
 			t.Errorf("message %q, want %q", got, want)
 		}
 		s := w.as("read_only").Get(w.proj + "/results/sca?searchQuery=CVE-2026-2&view=full").Want(200)
