@@ -172,7 +172,7 @@ func TestFormsAreGuarded(t *testing.T) {
 				r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 				r.Header.Set("Sec-Fetch-Site", "cross-site")
 			}
-			if a := w.do(r, err); a.status != 403 || !strings.Contains(a.text, "cross-site") {
+			if a := w.do(r, err); a.status != 403 || !strings.Contains(a.text, "Cross-site form submission rejected") {
 				t.Errorf("%s from another site: %d", path, a.status)
 			}
 		}
