@@ -46,8 +46,8 @@ type storedAnswer struct {
 	Body   []byte      `json:"body"`
 }
 
-// once does a request, unless one with its key was answered already.
-func (a *API) once(ctx huma.Context, sc tenant.Scope, r route, next func(huma.Context)) {
+// doOnce does a request, unless one with its key was answered already.
+func (a *API) doOnce(ctx huma.Context, sc tenant.Scope, r route, next func(huma.Context)) {
 	k := tenant.RequestKey{Actor: sc.Actor.UserID, Route: r.id, Key: ctx.Header("Idempotency-Key")}
 	body, err := repeatable(ctx, k.Key)
 	if err != nil {

@@ -68,7 +68,7 @@ func (a *API) invite(ctx context.Context, sc tenant.Scope, in *invite) (*invitat
 		}
 		i.Teams = append(i.Teams, tenant.TeamAssignment{TeamID: tenant.TeamID(id), Role: role(t.Role)})
 	}
-	if err := a.allow(ctx, sc.Actor,
+	if err := a.countQuotas(ctx, sc.Actor,
 		quota{"invitation-user", string(sc.Actor.UserID), a.Quotas.UserInvitations},
 		quota{"invitation-organization", string(sc.Organization), a.Quotas.OrganizationInvitations},
 		quota{"invitation-address", email, a.Quotas.AddressInvitations},

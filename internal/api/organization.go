@@ -179,7 +179,7 @@ func (a *API) createOrganization(ctx context.Context, sc tenant.Scope,
 	if err != nil {
 		return nil, err
 	}
-	if err := a.allow(ctx, sc.Actor, quota{"organization-user", string(sc.Actor.UserID),
+	if err := a.countQuotas(ctx, sc.Actor, quota{"organization-user", string(sc.Actor.UserID),
 		a.Quotas.UserOrganizations}); err != nil {
 		return nil, err
 	}

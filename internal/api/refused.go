@@ -12,10 +12,10 @@ import (
 // This file holds what is done about callers who ask for what they may not have,
 // or too often.
 
-// refused tells the audit log of a request that was not admitted, or that the
+// reportRefusal tells the audit log of a request that was not admitted, or that the
 // handler found a permission to be missing for. A request without any token is
 // none of somebody who tries one.
-func (a *API) refused(r route, sc tenant.Scope, presented bool, err error) {
+func (a *API) reportRefusal(r route, sc tenant.Scope, presented bool, err error) {
 	if a.Refused == nil {
 		return
 	}
@@ -31,9 +31,9 @@ func (a *API) refused(r route, sc tenant.Scope, presented bool, err error) {
 	}
 }
 
-// missed tells the audit log of a read of something that the caller does not see. It does
+// reportMiss tells the audit log of a read of something that the caller does not see. It does
 // the same whether there is such a thing or not, so that the caller cannot tell.
-func (a *API) missed(r route, actor tenant.Actor, target tenant.Target, err error) {
+func (a *API) reportMiss(r route, actor tenant.Actor, target tenant.Target, err error) {
 	if a.Missed != nil && r.method == http.MethodGet && actor.UserID != "" && target != (tenant.Target{}) &&
 		errs.Is(err, errs.NotFound) {
 		a.Missed(actor, r.id, target)
@@ -50,8 +50,8 @@ type Quotas struct {
 	AddressMails            int // mails to one address that others can ask for, invitations among them
 }
 
-// allow counts one hit for each name and key whose limit is set.
-func (a *API) allow(ctx context.Context, by tenant.Actor, quotas ...quota) error {
+// countQuotas counts one hit for each name and key whose limit is set.
+func (a *API) countQuotas(ctx context.Context, by tenant.Actor, quotas ...quota) error {
 	if a.Allow == nil {
 		return nil
 	}

@@ -181,14 +181,17 @@ type registryQuery interface {
 type ByQuery struct {
 	ProjectID    string `path:"projectId" format:"uuid"`
 	CredentialID string `query:"credentialId" required:"true" format:"uuid"`
-	ClampedPage
+	CatalogPage
 }
 
 func (q ByQuery) credential() string     { return q.CredentialID }
 func (q ByQuery) group() string          { return "" }
 func (q ByQuery) image() (string, error) { return "", nil }
 
-func (p ClampedPage) page() catalog.Page {
+// A CatalogPage selects a page of what a registry lists.
+type CatalogPage struct{ ClampedPage }
+
+func (p CatalogPage) page() catalog.Page {
 	number, size := p.get()
 	return catalog.Page{Number: number, Size: size}
 }
@@ -212,7 +215,7 @@ func (q byRepositoryName) image() (string, error) { return unescaped(q.Image) }
 type ByPath struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	CredentialPath
-	ClampedPage
+	CatalogPage
 }
 
 func (q ByPath) credential() string     { return q.CredentialID }
@@ -593,4 +596,18 @@ func (a *API) applyCredential(ctx context.Context, sc tenant.Scope, in *bulkAppl
 		}
 	}
 	return out, nil
+}
+
+// ofKind binds a handler to one kind of registry.
+func ofKind[I, O any](k credential.Kind,
+	h func(context.Context, tenant.Scope, credential.Kind, *I) (*O, error),
+) func(context.Context, tenant.Scope, *I) (*O, error) {
+	return func(ctx context.Context, sc tenant.Scope, in *I) (*O, error) { return h(ctx, sc, k, in) }
+}
+
+// ofQuery binds a handler that takes its query by value to one kind of registry.
+func ofQuery[Q registryQuery, O any](a *API, k credential.Kind,
+	h func(*API, context.Context, tenant.Scope, credential.Kind, Q) (*O, error),
+) func(context.Context, tenant.Scope, *Q) (*O, error) {
+	return func(ctx context.Context, sc tenant.Scope, in *Q) (*O, error) { return h(a, ctx, sc, k, *in) }
 }

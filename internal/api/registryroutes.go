@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"net/http"
 	"strings"
 
@@ -9,69 +8,57 @@ import (
 	"merlon/internal/tenant"
 )
 
-// ofKind makes a handler of one that is told the kind of registry.
-func ofKind[I, O any](k credential.Kind, h func(*API, context.Context, tenant.Scope, credential.Kind,
-	*I) (*O, error)) func(*API, context.Context, tenant.Scope, *I) (*O, error) {
-	return func(a *API, ctx context.Context, sc tenant.Scope, in *I) (*O, error) { return h(a, ctx, sc, k, in) }
-}
-
-// ofQuery does the same for a handler that takes its question by value.
-func ofQuery[Q registryQuery, O any](k credential.Kind, h func(*API, context.Context, tenant.Scope, credential.Kind,
-	Q) (*O, error)) func(*API, context.Context, tenant.Scope, *Q) (*O, error) {
-	return func(a *API, ctx context.Context, sc tenant.Scope, in *Q) (*O, error) { return h(a, ctx, sc, k, *in) }
-}
-
 // registryRoutes lists the operations on credentials for registries of images.
-func registryRoutes() []route {
+func (a *API) registryRoutes() []route {
 	manage := needs(tenant.OrgIntegrations)
 	const all = "/integrations/container-registry/organization/{organizationId}"
 	routes := []route{
 		op("GET", "/organization/{organizationId}/github/repositories", "listGithubRepositories",
-			"List GitHub repositories", needs(tenant.OrgRead), (*API).listRepositories),
+			"List GitHub repositories", needs(tenant.OrgRead), a.listRepositories),
 		op("GET", "/integrations/gitlab/organization/{organizationId}/repositories", "listGitlabRepositories",
-			"List GitLab repositories", needs(tenant.OrgRead), (*API).listRepositories),
+			"List GitLab repositories", needs(tenant.OrgRead), a.listRepositories),
 		op("GET", "/organization/{organizationId}/integrations/overview", "getIntegrations", "Get the integrations "+
-			"overview", needs(tenant.OrgRead), (*API).getIntegrations),
+			"overview", needs(tenant.OrgRead), a.getIntegrations),
 		op("GET", all+"/credentials", "listRegistryCredentials", "List container registry credentials", manage,
-			(*API).listRegistryCredentials),
+			a.listRegistryCredentials),
 		op("GET", all+"/credentials/{registryType}/{credentialId}/projects", "listCredentialProjects",
-			"List the projects of a registry credential", manage, (*API).listCredentialProjects),
+			"List the projects of a registry credential", manage, a.listCredentialProjects),
 		op("PUT", all+"/credentials/{registryType}/{credentialId}/projects", "setCredentialProjects",
-			"Set the projects of a registry credential", manage, (*API).setCredentialProjects),
+			"Set the projects of a registry credential", manage, a.setCredentialProjects),
 		op("POST", all+"/bulk-apply", "applyCredential", "Create a registry credential for several projects", manage,
-			(*API).applyCredential).created(),
+			a.applyCredential).created(),
 	}
 	for _, k := range credential.Kinds {
-		routes = append(routes, kindRoutes(k)...)
+		routes = append(routes, a.kindRoutes(k)...)
 	}
-	return append(routes, githubRegistryRoutes()...)
+	return append(routes, a.githubRegistryRoutes()...)
 }
 
 // kindRoutes lists the operations on one kind of registry.
-func kindRoutes(k credential.Kind) []route {
+func (a *API) kindRoutes(k credential.Kind) []route {
 	read, manage, scan := needs(tenant.ProjectRead), needs(tenant.OrgIntegrations), needs(tenant.ProjectScan)
 	base, id, text := "/integrations/"+string(k)+"/container-registry", strings.ToUpper(string(k[:1]))+string(k[1:]),
 		" ("+string(k)+")"
 	org, project := base+"/organization/{organizationId}", base+"/project/{projectId}"
 	remove := op("DELETE", org+"/credentials/{credentialId}", "delete"+id+"Credential", "Delete a registry credential"+
-		text, manage, ofKind(k, (*API).deleteCredential))
+		text, manage, ofKind(k, a.deleteCredential))
 	remove.status = http.StatusNoContent
 	switch k {
 	case credential.Scaleway:
-		return scalewayRoutes(remove)
+		return a.scalewayRoutes(remove)
 	case credential.Amazon:
-		return amazonRoutes(remove)
+		return a.amazonRoutes(remove)
 	}
 	routes := []route{
 		op("POST", org+"/credentials", "store"+id+"Credential", "Create a registry credential"+text, manage,
-			ofKind(k, (*API).storeCredential)).created(),
+			ofKind(k, a.storeCredential)).created(),
 		remove,
 		op("GET", project+"/credentials", "list"+id+"Credentials", "List the registry credentials of a project"+text,
-			read, ofKind(k, (*API).listCredentials)),
+			read, ofKind(k, a.listCredentials)),
 		op("GET", project+"/credentials/{credentialId}", "get"+id+"Credential", "Get a registry credential of a "+
-			"project"+text, read, ofKind(k, (*API).getCredential)),
+			"project"+text, read, ofKind(k, a.getCredential)),
 		op("POST", project+"/scan", "scan"+id+"Image", "Start a scan of a registry image"+text, scan,
-			ofKind(k, (*API).startRegistryScan)).accepted(),
+			ofKind(k, a.startRegistryScan)).accepted(),
 	}
 	images, tags := "List registry images"+text, "List image tags"+text
 	switch k {
@@ -79,117 +66,117 @@ func kindRoutes(k credential.Kind) []route {
 		project += "/credentials/{credentialId}"
 		return append(routes,
 			op("GET", project+"/projects", "list"+id+"Projects", "List registry projects"+text, read,
-				ofKind(k, (*API).listRegistryGroups)),
+				ofKind(k, a.listRegistryGroups)),
 			op("GET", project+"/images", "list"+id+"Images", images, read,
-				ofQuery(k, listRegistryImages[InHarborProject])),
+				ofQuery(a, k, listRegistryImages[InHarborProject])),
 			op("GET", project+"/images/{repository}/tags", "list"+id+"Tags", tags, read,
-				ofQuery(k, listRegistryTags[byRepository])))
+				ofQuery(a, k, listRegistryTags[byRepository])))
 	case credential.JFrog:
 		project += "/credentials/{credentialId}"
 		return append(routes,
 			op("GET", project+"/repositories", "list"+id+"Repositories", "List registry repositories"+text, read,
-				ofKind(k, (*API).listJfrogRepositories)),
+				ofKind(k, a.listJfrogRepositories)),
 			op("GET", project+"/images", "list"+id+"Images", images, read,
-				ofQuery(k, listRegistryImages[InRepository])),
+				ofQuery(a, k, listRegistryImages[InRepository])),
 			op("GET", project+"/images/{imageName}/tags", "list"+id+"Tags", tags, read,
-				ofQuery(k, listRegistryTags[byImageName])))
+				ofQuery(a, k, listRegistryTags[byImageName])))
 	case credential.DockerHub:
 		return append(routes,
-			op("GET", project+"/images", "list"+id+"Images", images, read, ofQuery(k, listRegistryImages[ByQuery])),
+			op("GET", project+"/images", "list"+id+"Images", images, read, ofQuery(a, k, listRegistryImages[ByQuery])),
 			op("GET", project+"/images/{repositoryName}/tags", "list"+id+"Tags", tags, read,
-				ofQuery(k, listRegistryTags[byRepositoryName])))
+				ofQuery(a, k, listRegistryTags[byRepositoryName])))
 	case credential.Google:
 		return append(routes,
-			op("GET", project+"/images", "list"+id+"Images", images, read, ofKind(k, (*API).listGoogleImages)),
+			op("GET", project+"/images", "list"+id+"Images", images, read, ofKind(k, a.listGoogleImages)),
 			op("GET", project+"/images/{repositoryId}/tags", "list"+id+"Tags", tags, read,
-				ofQuery(k, listRegistryTags[byRepositoryID])))
+				ofQuery(a, k, listRegistryTags[byRepositoryID])))
 	case credential.Azure:
 		return append(routes,
-			op("GET", project+"/images", "list"+id+"Images", images, read, ofKind(k, (*API).listAzureImages)),
+			op("GET", project+"/images", "list"+id+"Images", images, read, ofKind(k, a.listAzureImages)),
 			op("GET", project+"/images/{repositoryId}/tags", "list"+id+"Tags", tags, read,
-				ofKind(k, (*API).listAzureTags)))
+				ofKind(k, a.listAzureTags)))
 	}
 	return append(routes,
-		op("GET", project+"/images", "list"+id+"Images", images, read, ofQuery(k, listRegistryImages[ByQuery])),
+		op("GET", project+"/images", "list"+id+"Images", images, read, ofQuery(a, k, listRegistryImages[ByQuery])),
 		op("GET", project+"/images/{repositoryId}/tags", "list"+id+"Tags", tags, read,
-			ofQuery(k, listRegistryTags[byRepositoryID])))
+			ofQuery(a, k, listRegistryTags[byRepositoryID])))
 }
 
 // scalewayRoutes lists the operations on Scaleway's registry; remove is as for all.
-func scalewayRoutes(remove route) []route {
+func (a *API) scalewayRoutes(remove route) []route {
 	const k = credential.Scaleway
 	read, manage, scan := needs(tenant.ProjectRead), needs(tenant.OrgIntegrations), needs(tenant.ProjectScan)
 	const base, text = "/integrations/scaleway/container-registry", " (scaleway)"
 	const project, one = base + "/project/{projectId}", base + "/project/{projectId}/credentials/{credentialId}"
 	return []route{
 		op("POST", base+"/organization/{organizationId}/credentials", "storeScalewayCredential",
-			"Create a registry credential"+text, manage, ofKind(k, (*API).storeScalewayCredential)).created(),
+			"Create a registry credential"+text, manage, ofKind(k, a.storeScalewayCredential)).created(),
 		remove,
 		op("GET", project+"/credentials", "listScalewayCredentials", "List the registry credentials of a project"+text,
-			read, ofKind(k, (*API).listScalewayCredentials)),
+			read, ofKind(k, a.listScalewayCredentials)),
 		op("GET", one, "getScalewayCredential", "Get a registry credential of a project"+text, read,
-			ofKind(k, (*API).getScalewayCredential)),
+			ofKind(k, a.getScalewayCredential)),
 		op("GET", one+"/namespaces", "listScalewayNamespaces", "List registry namespaces"+text, read,
-			ofKind(k, (*API).listScalewayNamespaces)),
+			ofKind(k, a.listScalewayNamespaces)),
 		op("GET", one+"/images", "listScalewayImages", "List registry images"+text, read,
-			ofKind(k, (*API).listScalewayImages)),
+			ofKind(k, a.listScalewayImages)),
 		op("POST", project+"/scan", "scanScalewayImage", "Start a scan of a registry image"+text, scan,
-			ofKind(k, (*API).startScalewayScan)).accepted(),
+			ofKind(k, a.startScalewayScan)).accepted(),
 		op("GET", one+"/images/{imageId}/tags", "listScalewayTags", "List image tags"+text, read,
-			ofKind(k, (*API).listScalewayTags)),
+			ofKind(k, a.listScalewayTags)),
 	}
 }
 
 // amazonRoutes lists the operations on Amazon's registry; remove is as for all.
-func amazonRoutes(remove route) []route {
+func (a *API) amazonRoutes(remove route) []route {
 	const k = credential.Amazon
 	read, manage := needs(tenant.ProjectRead), needs(tenant.OrgIntegrations)
 	const base, text = "/integrations/ecr/container-registry", " (ecr)"
 	const org, project = base + "/organization/{organizationId}/credentials", base + "/project/{projectId}"
 	return []route{
 		op("POST", org, "storeEcrCredential", "Create a registry credential"+text, manage,
-			ofKind(k, (*API).storeEcrCredential)).created(),
+			ofKind(k, a.storeEcrCredential)).created(),
 		remove,
 		op("GET", org, "listEcrOrganizationCredentials", "List the registry credentials of an organization"+text,
-			manage, ofKind(k, (*API).listEcrOrganizationCredentials)),
+			manage, ofKind(k, a.listEcrOrganizationCredentials)),
 		op("POST", org+"/prepare-iam-role", "prepareEcrRole", "Get the IAM policies for a role that the service "+
-			"can assume"+text, manage, (*API).prepareEcrRole),
+			"can assume"+text, manage, a.prepareEcrRole),
 		op("GET", org+"/{credentialId}/projects", "listEcrCredentialProjects", "List the projects of a registry "+
-			"credential"+text, manage, (*API).listEcrCredentialProjects),
+			"credential"+text, manage, a.listEcrCredentialProjects),
 		op("PUT", org+"/{credentialId}/projects", "setEcrCredentialProjects", "Set the projects of a registry "+
-			"credential"+text, manage, (*API).setEcrCredentialProjects),
+			"credential"+text, manage, a.setEcrCredentialProjects),
 		op("GET", project+"/credentials", "listEcrCredentials", "List the registry credentials of a project"+text, read,
-			ofKind(k, (*API).listEcrCredentials)),
+			ofKind(k, a.listEcrCredentials)),
 		op("GET", project+"/credentials/{credentialId}", "getEcrCredential", "Get a registry credential of a "+
-			"project"+text, read, ofKind(k, (*API).getEcrCredential)),
+			"project"+text, read, ofKind(k, a.getEcrCredential)),
 		op("POST", project+"/scan", "scanEcrImage", "Start a scan of a registry image"+text, needs(tenant.ProjectScan),
-			ofKind(k, (*API).startRegistryScan)).accepted(),
+			ofKind(k, a.startRegistryScan)).accepted(),
 		op("GET", project+"/images", "listEcrImages", "List registry images"+text, read,
-			ofKind(k, (*API).listEcrImages)),
+			ofKind(k, a.listEcrImages)),
 		op("GET", project+"/images/{repositoryId}/tags", "listEcrTags", "List image tags"+text, read,
-			ofKind(k, (*API).listEcrTags)),
+			ofKind(k, a.listEcrTags)),
 	}
 }
 
 // githubRegistryRoutes lists the operations on GitHub's registry.
-func githubRegistryRoutes() []route {
+func (a *API) githubRegistryRoutes() []route {
 	read, manage := needs(tenant.OrgRead), needs(tenant.OrgIntegrations)
 	const base = "/integrations/github-container-registry/organization/{organizationId}"
 	return []route{
 		op("GET", base+"/token", "getGithubRegistryToken", "Get a short-lived pull token for the GitHub "+
-			"registry", manage, (*API).getGithubRegistryToken),
+			"registry", manage, a.getGithubRegistryToken),
 		op("GET", base+"/images", "listGithubImages", "List images in the GitHub registry", read,
-			(*API).listGithubImages),
+			a.listGithubImages),
 		op("GET", base+"/images/{packageName}/tags", "listGithubImageTags", "List tags of an image in the GitHub "+
-			"registry", read, (*API).listGithubImageTags),
+			"registry", read, a.listGithubImageTags),
 		op("POST", base+"/pat", "storeGithubRegistryToken", "Store the GitHub registry token", manage,
-			(*API).storeGithubPat).created(),
+			a.storeGithubPat).created(),
 		op("DELETE", base+"/pat", "deleteGithubRegistryToken", "Delete the GitHub registry token", manage,
-			(*API).deleteGithubPat),
+			a.deleteGithubPat),
 		op("GET", base+"/pat/status", "getGithubRegistryTokenStatus", "Get the status of the GitHub registry token",
-			read, (*API).getGithubPatStatus),
+			read, a.getGithubPatStatus),
 		op("POST", "/integrations/github-container-registry/project/{projectId}/scan", "scanGithubImage",
 			"Start a scan of an image in the GitHub registry",
-			needs(tenant.ProjectScan), (*API).startGithubScan).accepted(),
+			needs(tenant.ProjectScan), a.startGithubScan).accepted(),
 	}
 }

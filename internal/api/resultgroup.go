@@ -146,9 +146,9 @@ type packageGroupsOut struct {
 }
 
 // listRuleGroups returns the handler of an analysis's findings by rule.
-func listRuleGroups(analysis finding.Analysis) func(*API, context.Context, tenant.Scope,
+func (a *API) listRuleGroups(analysis finding.Analysis) func(context.Context, tenant.Scope,
 	*listGroupsIn) (*ruleGroupsOut, error) {
-	return func(a *API, ctx context.Context, sc tenant.Scope, in *listGroupsIn) (*ruleGroupsOut, error) {
+	return func(ctx context.Context, sc tenant.Scope, in *listGroupsIn) (*ruleGroupsOut, error) {
 		out := &ruleGroupsOut{}
 		page, err := a.groups(ctx, sc, in, groupsOf{analysis, false, &out.Warning}, &out.Body.GroupsBody)
 		if err != nil {

@@ -88,9 +88,9 @@ type scanInfoBody struct {
 }
 
 // listResults returns the handler of the list of an analysis.
-func listResults(analysis finding.Analysis) func(*API, context.Context, tenant.Scope,
+func (a *API) listResults(analysis finding.Analysis) func(context.Context, tenant.Scope,
 	*listResultsIn) (*listResultsOut, error) {
-	return func(a *API, ctx context.Context, sc tenant.Scope, in *listResultsIn) (*listResultsOut, error) {
+	return func(ctx context.Context, sc tenant.Scope, in *listResultsIn) (*listResultsOut, error) {
 		p, err := a.Results.Project(ctx, sc)
 		if err != nil {
 			return nil, err
@@ -258,8 +258,8 @@ func findingID(text string) (triage.ID, error) {
 }
 
 // getResult returns the handler of one finding of an analysis.
-func getResult(analysis finding.Analysis) func(*API, context.Context, tenant.Scope, *resultIn) (*resultOut, error) {
-	return func(a *API, ctx context.Context, sc tenant.Scope, in *resultIn) (*resultOut, error) {
+func (a *API) getResult(analysis finding.Analysis) func(context.Context, tenant.Scope, *resultIn) (*resultOut, error) {
+	return func(ctx context.Context, sc tenant.Scope, in *resultIn) (*resultOut, error) {
 		id, err := findingID(in.VulnerabilityID)
 		if err != nil {
 			return nil, err

@@ -115,15 +115,15 @@ func (r rule) admits(sc tenant.Scope) error {
 // house: six parameters, because each call is a row of the table of routes and
 // reads as one.
 func op[I, O any](method, path, id, summary string, r rule,
-	h func(*API, context.Context, tenant.Scope, *I) (*O, error)) route {
+	h func(context.Context, tenant.Scope, *I) (*O, error)) route {
 	return route{method: method, path: path, id: id, summary: summary, rule: r, status: http.StatusOK,
 		register: func(a *API, r route) {
 			huma.Register(a.huma, r.operation(a), func(ctx context.Context, in *I) (*O, error) {
 				sc := scopeOf(ctx)
-				out, err := h(a, ctx, sc, in)
+				out, err := h(ctx, sc, in)
 				if err != nil {
 					if errs.Is(err, errs.Forbidden) {
-						a.refused(r, sc, true, err)
+						a.reportRefusal(r, sc, true, err)
 					}
 					return nil, a.problem(ctx, err)
 				}
@@ -191,13 +191,13 @@ func (r route) operation(a *API) huma.Operation {
 			plainNumbers(ctx)
 			sc, err := a.admit(ctx, r)
 			if err != nil {
-				a.refused(r, sc, ctx.Header("Authorization") != "", err)
+				a.reportRefusal(r, sc, ctx.Header("Authorization") != "", err)
 				a.refuse(ctx, err)
 				return
 			}
 			ctx = huma.WithContext(ctx, withScope(ctx.Context(), sc))
 			if r.creates && ctx.Header("Idempotency-Key") != "" {
-				a.once(ctx, sc, r, next)
+				a.doOnce(ctx, sc, r, next)
 				return
 			}
 			next(ctx)
@@ -274,7 +274,7 @@ func (a *API) admit(ctx huma.Context, r route) (tenant.Scope, error) {
 	}
 	sc, err := a.Scopes.Scope(ctx.Context(), actor, target)
 	if err != nil {
-		a.missed(r, actor, target, err)
+		a.reportMiss(r, actor, target, err)
 		return tenant.Scope{Actor: actor}, err
 	}
 	return sc, r.rule.admits(sc)

@@ -278,29 +278,29 @@ func (a *API) deleteTarget(ctx context.Context, sc tenant.Scope, in *TargetPath)
 }
 
 // targetRoutes are the addresses of running applications.
-func targetRoutes() []route {
+func (a *API) targetRoutes() []route {
 	const one = "/project/{projectId}/target/{targetId}"
 	read, change := needs(tenant.ProjectRead), needs(tenant.ProjectUpdate)
 	return []route{
 		op("GET", "/project/{projectId}/targets", "listTargets", "List targets", read,
-			(*API).listTargets),
+			a.listTargets),
 		op("POST", "/project/{projectId}/target", "createTarget", "Create a target", change,
-			(*API).createTarget).created().large(maxTarget),
-		op("GET", one, "getTarget", "Get a target", read, (*API).getTarget),
-		op("PATCH", one, "updateTarget", "Update a target", change, (*API).updateTarget).large(maxTarget),
+			a.createTarget).created().large(maxTarget),
+		op("GET", one, "getTarget", "Get a target", read, a.getTarget),
+		op("PATCH", one, "updateTarget", "Update a target", change, a.updateTarget).large(maxTarget),
 		op("GET", one+"/ownership", "getTargetOwnership", "Get the ownership status of a target",
-			read, (*API).getOwnership),
+			read, a.getOwnership),
 		op("POST", one+"/ownership/verify", "verifyTargetOwnership", "Verify the ownership of a target", change,
-			(*API).verifyOwnership),
+			a.verifyOwnership),
 		op("POST", one+"/scan/start", "startTargetScan", "Start a target scan",
-			needs(tenant.ProjectScan), (*API).startTargetScan).starts(),
+			needs(tenant.ProjectScan), a.startTargetScan).starts(),
 		op("POST", "/project/{projectId}/scan/{scanId}/pause", "pauseScan", "Pause a target scan",
-			needs(tenant.ProjectScan), (*API).pauseScan),
+			needs(tenant.ProjectScan), a.pauseScan),
 		op("POST", "/project/{projectId}/scan/{scanId}/resume", "resumeScan", "Resume a target scan",
-			needs(tenant.ProjectScan), (*API).resumeScan),
+			needs(tenant.ProjectScan), a.resumeScan),
 		op("GET", "/project/{projectId}/scan/{scanId}/operations", "listScanOperations", "List the operations of a "+
-			"target scan", needs(tenant.ProjectResults), (*API).listOperations),
-		op("DELETE", one, "deleteTarget", "Delete a target", change, (*API).deleteTarget),
+			"target scan", needs(tenant.ProjectResults), a.listOperations),
+		op("DELETE", one, "deleteTarget", "Delete a target", change, a.deleteTarget),
 	}
 }
 
