@@ -61,7 +61,7 @@ func (p *Provider) routes() http.Handler {
 	}
 	p.pages(mux)
 	mux.Handle("/", p.answerMachine(func(w http.ResponseWriter, r *http.Request) {
-		op.WriteError(w, r, failure(http.StatusNotFound, "invalid_request", "there is no such address"), nil)
+		op.WriteError(w, r, failure(http.StatusNotFound, "invalid_request", "route not found"), nil)
 	}))
 	return p.refuseMethods(mux)
 }
