@@ -1,0 +1,10 @@
+// Package access resolves what a person may do: it makes every tenant.Scope, and admits changes.
+package access
+
+import "merlon/internal/store/sqldb"
+
+// A Store runs the queries on an open database.
+type Store struct{ *sqldb.DB }
+
+// New returns a Store over an open database.
+func New(db *sqldb.DB) *Store { return &Store{db} }

@@ -1,0 +1,10 @@
+// Package targets stores the running applications that scans test, and proofs of their ownership.
+package targets
+
+import "merlon/internal/store/sqldb"
+
+// A Store runs the queries on an open database.
+type Store struct{ *sqldb.DB }
+
+// New returns a Store over an open database.
+func New(db *sqldb.DB) *Store { return &Store{db} }
