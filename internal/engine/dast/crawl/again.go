@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/sideeffect"
 	"merlon/internal/engine/dast/sitemap"
 	"merlon/internal/engine/dast/traffic"
 )
@@ -148,8 +149,12 @@ func (c *Crawler) created(ctx context.Context, resp *message.Response) error {
 	if traffic.IsFinal(err) {
 		return err
 	}
-	if err == nil && strings.Contains(shown.Text(), mark) {
+	switch {
+	case err != nil:
+	case strings.Contains(shown.Text(), mark):
 		c.Keeper.RecordCreated(r, page.Address())
+	case sideeffect.ReportsSuccess(resp, shown):
+		c.Keeper.RecordCreated(r, "")
 	}
 	return nil
 }

@@ -399,6 +399,10 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 		c.Surface.Withhold(r, why)
 		return nil
 	}
+	if c.Keeper.KindExhausted(r) {
+		c.Surface.Withhold(r, sideeffect.Enough)
+		return nil
+	}
 	if r.Method != http.MethodGet && !c.Submit {
 		c.Surface.Withhold(r, "the profile sends no forms that may store something")
 		return nil

@@ -35,6 +35,7 @@ type Guard struct {
 	by      map[string]*creator
 	order   []*creator
 	forms   map[string]message.Effect // restricted, of forms, by key and by address
+	kinds   map[string][]*creator     // that create the same kind of object, see kindPatterns
 }
 
 // creator is what is known of one that may create objects.
@@ -47,13 +48,17 @@ type creator struct {
 	stores  bool // it creates although its answer does not say so
 	tells   bool // its answers name what was created
 	list    []finding.CreatedObject
+	kinds   []string // patterns that it is one of
 }
+
+// createdCount is how many objects it has created, or may have.
+func (op *creator) createdCount() int { return op.created + op.browser }
 
 // NewGuard returns the keeper of a scan that acts as a user (signed) or as nobody, with the
 // mark of its values.
 func NewGuard(profile scan.Profile, signed bool, mark string) *Guard {
 	return &Guard{profile: profile, signed: signed, mark: mark, by: map[string]*creator{},
-		forms: map[string]message.Effect{}}
+		forms: map[string]message.Effect{}, kinds: map[string][]*creator{}}
 }
 
 // Classify is the effect of a request: the one that is noted in it, else what it says itself. A
@@ -139,7 +144,7 @@ func (k *Guard) Begin(r *message.Request) (end func(*message.Response), err erro
 		case e == message.Owned && op.changed >= MaxCreated:
 			return nil, errs.E(errs.Forbidden, "%s", Enough)
 		case e == message.Owned:
-		case op.created+op.browser+op.under >= k.most() && op.created > 0:
+		case op.createdCount()+op.under >= k.most() && op.created > 0, k.isKindExhausted(op):
 			return nil, errs.E(errs.Forbidden, "%s", Enough)
 		case op.created > 0 && !op.tells && !k.marked(r):
 			return nil, errs.E(errs.Forbidden, "it would create an object without the mark of the scan")
@@ -168,7 +173,7 @@ func (k *Guard) StartFinalRound() {
 
 // Enough says why an operation was not attacked to its end.
 var Enough = fmt.Sprintf("not attacked further: below the profile full a scan creates at most %d objects by one "+
-	"operation", MaxCreated)
+	"operation, and by operations that differ in one word of their path", MaxCreated)
 
 // Browse asks whether a browser may send a request, whose answer nobody sees here.
 func (k *Guard) Browse(r *message.Request) error {
@@ -184,7 +189,7 @@ func (k *Guard) Browse(r *message.Request) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	op := k.creatorOf(r)
-	if k.Limited() && op.created+op.browser+op.under >= k.most() {
+	if k.Limited() && (op.createdCount()+op.under >= k.most() || k.isKindExhausted(op)) {
 		return errs.E(errs.Forbidden, "%s", Enough)
 	}
 	op.browser++
@@ -199,7 +204,18 @@ func (k *Guard) Exhausted(r *message.Request) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	op := k.by[key(r)]
-	return op != nil && op.created > 0 && op.created+op.browser >= k.most()
+	return op != nil && (op.created > 0 && op.createdCount() >= k.most() || k.isKindExhausted(op))
+}
+
+// KindExhausted reports whether a request is to create an object of a kind of which enough were created by
+// other operations.
+func (k *Guard) KindExhausted(r *message.Request) bool {
+	if !k.Limited() || k.Classify(r, "") != message.Creates {
+		return false
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.isKindExhausted(k.creatorOf(r))
 }
 
 // Creates reports whether the operation of a request was seen to create something.
@@ -228,9 +244,12 @@ func (k *Guard) SkipsPoint(r *message.Request, at message.Point) bool {
 func (k *Guard) creatorOf(r *message.Request) *creator {
 	op := k.by[key(r)]
 	if op == nil {
-		op = &creator{request: r}
+		op = &creator{request: r, kinds: kindPatterns(r)}
 		k.by[key(r)] = op
 		k.order = append(k.order, op)
+		for _, kind := range op.kinds {
+			k.kinds[kind] = append(k.kinds[kind], op)
+		}
 	}
 	return op
 }
@@ -286,8 +305,8 @@ func (k *Guard) ended(op *creator, r *message.Request, resp *message.Response) {
 	created, where := accepted(resp)
 	// An account may exist although its page says that the mail about it could not be sent.
 	unsure := !created && registers(r) && resp.Status < 300 && resp.IsHTML()
-	created = created || unsure
-	if !created && !(op.stores && resp.Status < 300) {
+	created = created || unsure || repeats(resp, k.mark)
+	if !created && (!op.stores || resp.Status >= 300) {
 		return
 	}
 	if r.Effect == message.Owned {
@@ -328,33 +347,6 @@ func (k *Guard) RecordCreated(r *message.Request, where string) {
 	}
 }
 
-// accepted reports whether an answer says that something was created, and where it is.
-func accepted(resp *message.Response) (created bool, where string) {
-	if to := resp.Location(); to != nil {
-		r, err := message.FromURL(to)
-		if err != nil || r.Host != resp.Request.Host || entrance(to) && !entrance(resp.Request.URL()) &&
-			!registers(resp.Request) {
-			return false, ""
-		}
-		if entrance(to) {
-			return true, "" // a page for everybody, not that of the account
-		}
-		return true, r.Address()
-	}
-	switch {
-	case resp.Status == http.StatusCreated:
-		if at, err := resp.Request.URL().Parse(resp.Header.Get("Location")); err == nil &&
-			resp.Header.Get("Location") != "" {
-			return true, at.String()
-		}
-		return true, beside(resp)
-	case resp.Status < 300 && resp.IsData():
-		where := beside(resp)
-		return where != "", where
-	}
-	return false, ""
-}
-
 // entrance reports whether an address is that of a sign-in.
 func entrance(u *url.URL) bool {
 	return slices.ContainsFunc(slices.Concat(wordsOf(u.Path), wordsOf(u.Query().Get("do")),
@@ -382,36 +374,6 @@ func (k *Guard) deleted(r *message.Request, resp *message.Response) {
 			}
 		}
 	}
-}
-
-// beside is the address that an object most likely has whose identifier an answer names: that
-// of the list with the identifier behind it. Empty: it names none.
-func beside(resp *message.Response) string {
-	v, _ := message.DecodeJSON(resp.Body).(map[string]any)
-	id := identifier(v)
-	for _, inner := range v {
-		if below, ok := inner.(map[string]any); ok && id == "" {
-			id = identifier(below)
-		}
-	}
-	if id == "" {
-		return ""
-	}
-	return strings.TrimRight(resp.Request.Base()+resp.Request.Path, "/") + "/" + id
-}
-
-// identifier is that of an object; empty: it has none.
-func identifier(v map[string]any) string {
-	for _, name := range []string{"id", "_id", "uuid", "guid", "ID", "Id", "slug"} {
-		switch id := v[name].(type) {
-		case nil, map[string]any, []any, bool:
-		default:
-			if text := fmt.Sprint(id); text != "" && len(text) <= 100 {
-				return text
-			}
-		}
-	}
-	return ""
 }
 
 // Created is what the scan has created, by the request of each operation.

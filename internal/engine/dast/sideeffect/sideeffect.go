@@ -145,7 +145,7 @@ const (
 // acting reports whether a parameter says what to do.
 func acting(name string) bool {
 	switch strings.ToLower(name) {
-	case "action", "act", "do", "op", "cmd", "command", "task", "method", "func", "function", "event", "operation",
+	case "action", "act", "do", "op", "cmd", "command", "task", "method", "fn", "func", "function", "event", "operation",
 		"mode", "a", "verb":
 		return true
 	}

@@ -72,6 +72,10 @@ func TestOf(t *testing.T) {
 		"a page of settings":    {get("/settings?tab=mail"), false, message.Reads},
 		"a list that is sorted": {get("/orders?order=asc"), false, message.Reads},
 		"a link that deletes":   {get("/articles/5/delete"), false, message.Changes},
+		"a link that hides":     {get("/items/5/hide"), false, message.Changes},
+		"a link that accepts":   {get("/accept?id=5"), false, message.Changes},
+		"a link that unlocks":   {get("/index.php?module=items&fn=unlock&id=4"), false, message.Changes},
+		"a list of favorites":   {get("/items/favorites"), false, message.Reads},
 		"a picture":             {get("/static/inline-delete.svg"), false, message.Reads},
 		"a user, in a folder": {post("/admin/auth/user/add", "Save", "username"), false,
 			message.Accounts},
@@ -254,7 +258,8 @@ func TestKeeperCountsWhatIsTaken(t *testing.T) {
 		"/created": {func(r *message.Request) *message.Response { return answer(r, 201, "", "") }, true},
 		"/led":     {func(r *message.Request) *message.Response { return answer(r, 303, "/list", "") }, true},
 	} {
-		r := post(name, "OK", "title")
+		r := post(name, "OK", "title", "hidden:of="+name)
+		r.Label = name // another kind of form
 		for range 2 * MaxCreated {
 			if end, err := k.Begin(r); err == nil {
 				end(c.resp(r))

@@ -79,6 +79,8 @@ var (
 	links = set(`delete remove destroy erase purge wipe truncate trash drop enable disable activate deactivate toggle approve unapprove reject revoke publish unpublish archive unarchive pin unpin revert rollback vote upvote downvote
 		like unlike follow unfollow watch unwatch subscribe unsubscribe install uninstall reindex rebuild flush resend invite markread markasread unread vacuum optimize
 		visibility sync restart shutdown stop kill
+		star unstar favorite unfavorite favourite unfavourite hide unhide lock unlock block unblock ban unban mute unmute accept decline
+		claim unclaim assign unassign regenerate restore mark unmark
 		loschen loeschen entfernen aktivieren deaktivieren supprimer effacer activer desactiver eliminar borrar activar desactivar elimina rimuovi cancella attiva disattiva excluir remover apagar ativar desativar`)
 	// removing are words of parameters and buttons that remove what they name, of a request that
 	// should change nothing.
