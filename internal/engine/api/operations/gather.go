@@ -53,7 +53,7 @@ func (e *examination) gather(ctx context.Context) error {
 		}
 	}
 	if len(e.calls) > 0 {
-		return nil
+		return e.gatherBeside(ctx)
 	}
 	for _, path := range usual {
 		text, err := e.fetch(ctx, path)
@@ -79,6 +79,35 @@ func (e *examination) gather(ctx context.Context) error {
 // services are where services of GraphQL usually are, below the base; the first is
 // where one is that a description says nothing of.
 var services = []string{"graphql", "api/graphql", "v1/graphql", "query", "gql", "graphql/api"}
+
+// gatherBeside looks for a service of GraphQL that the descriptions of an API leave out: at the two
+// usual addresses, and at operations that they name so, whose schema they do not tell.
+func (e *examination) gatherBeside(ctx context.Context) error {
+	if !e.Target.Profile.Allows(scan.Standard) {
+		return nil
+	}
+	paths := slices.Clone(services[:2])
+	for _, c := range e.calls {
+		if c.operation.Call != nil {
+			return nil // they describe one
+		}
+		path := strings.Trim(c.operation.Path, "/")
+		if last := strings.ToLower(path[strings.LastIndexByte(path, '/')+1:]); c.operation.Method == http.MethodPost &&
+			(last == "graphql" || last == "gql") && !strings.Contains(path, "{") && !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	for _, path := range paths {
+		text, err := e.introspect(ctx, path)
+		if traffic.IsFinal(err) {
+			return err
+		}
+		if err == nil && strings.Contains(text, `"__schema"`) && e.read([]byte(text), path, path) == nil {
+			return nil
+		}
+	}
+	return nil
+}
 
 // service is the address that a description of GraphQL was asked at; empty: none.
 func service(d scan.Description) string {
