@@ -52,6 +52,11 @@ func request(t *activescan.OperationScan) error {
 	}
 	switch t.Request.Body.Kind {
 	case message.XML:
+		if len(elements(t.Request)) == 0 {
+			return typedDocument(t)
+		}
+	case message.Text:
+		return typedDocument(t)
 	case message.Multipart:
 		return files(t)
 	case message.JSON:
@@ -70,6 +75,30 @@ func request(t *activescan.OperationScan) error {
 		}
 	}
 	return nil
+}
+
+// typedDocument tries a body that should be a document and is none: script sends as it is what a
+// user types into a field, where a crawler types a word.
+func typedDocument(t *activescan.OperationScan) error {
+	if t.Request.Body.Kind != message.XML {
+		first, err := t.FirstResponse()
+		if err != nil || !first.MatchesBody(parsed) {
+			return err
+		}
+	}
+	at := message.Point{In: message.InXML, Name: "document", Value: string(t.Request.Body.Text)}
+	_, err := point(t, place{at, func(entities, text string) *message.Request {
+		r := t.Request.Clone()
+		r.Body.Text = []byte(newDocument(entities, text))
+		return r
+	}})
+	return err
+}
+
+// newDocument is a document with declarations of entities, and a text of entities in its root and
+// in an element of it.
+func newDocument(entities, text string) string {
+	return `<?xml version="1.0"?><!DOCTYPE d [` + entities + `]><d>` + text + `<a>` + text + `</a></d>`
 }
 
 // elements are the texts of a document that are tried.
@@ -123,7 +152,7 @@ func named(t *activescan.OperationScan, at message.Point) (bool, error) {
 		}
 	}
 	return point(t, place{at, func(entities, text string) *message.Request {
-		return t.Request.With(at, `<?xml version="1.0"?><!DOCTYPE d [`+entities+`]><d>`+text+`<a>`+text+`</a></d>`)
+		return t.Request.With(at, newDocument(entities, text))
 	}})
 }
 

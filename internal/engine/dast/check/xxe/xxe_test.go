@@ -219,3 +219,47 @@ func TestValues(t *testing.T) {
 	activescantest.Expect(t, got, "dast/xxe/external GET /bad/named query:xml", "dast/xxe/external GET /bad/failing "+
 		"query:t")
 }
+
+// What a user types into a field is sent as it is by the page's script: a crawler types a word,
+// which is no document.
+func TestTypedDocuments(t *testing.T) {
+	fetch := activescantest.Fetch(t)
+	mux := http.NewServeMux()
+	for path, safe := range map[string]bool{"/bad/typed": false, "/good/typed": true, "/bad/text": false,
+		"/good/text": true, "/none/text": true} {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			text := strings.NewReplacer("<d>", "<order><name>", "<a>", "</name><a>", "</d>", "</order>").Replace(string(body))
+			switch {
+			case path == "/none/text":
+				fmt.Fprint(w, "<p>Thank you.</p>")
+			case !strings.HasPrefix(text, "<?xml"):
+				http.Error(w, "parser error : Start tag expected, '<' not found", http.StatusBadRequest)
+			case safe:
+				fmt.Fprintf(w, "<p>%s</p>", html.EscapeString(parse(entity.ReplaceAll([]byte(text), nil), false, fetch)))
+			default:
+				fmt.Fprintf(w, "<p>%s</p>", html.EscapeString(parse([]byte(text), true, fetch)))
+			}
+		})
+	}
+	sent := 0
+	got := activescantest.Attack(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/none/text" {
+			sent++
+		}
+		mux.ServeHTTP(w, r)
+	}), []*activescan.Rule{Rule}, []string{"POST /bad/typed <word", "POST /good/typed <word", "POST /bad/text <word",
+		"POST /good/text <word", "POST /none/text <word"}, func(r *activescan.Engine) {
+		r.Parallel = 1
+		for _, e := range r.Sitemap.Entries() {
+			if strings.HasSuffix(e.Request.Path, "/text") {
+				e.Request.Body.Kind, e.Request.Body.Type = message.Text, "text/plain"
+			}
+		}
+	})
+	activescantest.Expect(t, got, "dast/xxe/external POST /bad/typed xml:document", "dast/xxe/external POST /bad/text "+
+		"xml:document")
+	if sent > 2 {
+		t.Errorf("%d requests where nothing speaks of XML", sent)
+	}
+}
