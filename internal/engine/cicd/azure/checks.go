@@ -226,6 +226,8 @@ func (s scope) checkStep(n *document.Node) {
 	}
 }
 
+// checkTask analyzes the inputs that a task runs as code; command is the exception,
+// because most tasks use it for a fixed word such as "build".
 func (s scope) checkTask(n *document.Node, task string) {
 	if !strings.Contains(task, "@") {
 		s.file.ReportNode("unpinned-dependency", n.Get("task"), "The task %s is named without a version, %s", task,
@@ -274,6 +276,8 @@ func (s scope) checkScript(text, step *document.Node) {
 	}
 }
 
+// reportInjection grades by who chooses the value: names of branches and pull
+// requests need no rights in the project, variables of a run do.
 func (s scope) reportInjection(text *document.Node, from, to int, origin string) {
 	if strings.HasPrefix(strings.ToLower(origin), "build.sourcebranch") ||
 		strings.HasPrefix(origin, "System.PullRequest") || origin == "Build.SourceVersionMessage" ||

@@ -124,6 +124,8 @@ func checkStep(f *pipeline.File, s *document.Node, kind string) {
 
 var fullVersion = regexp.MustCompile(`:\d+\.\d+\.\d+$|@sha256:`)
 
+// checkPipe reports pipes without a full version: the publisher can move a shorter
+// tag to other code, which then runs with the variables of the step.
 func checkPipe(f *pipeline.File, item, p *document.Node, where string) {
 	if !fullVersion.MatchString(p.Text()) {
 		f.ReportNode("unpinned-dependency", p, "The pipe %s is not fixed to a full version, %s",

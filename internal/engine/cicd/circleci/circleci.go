@@ -79,6 +79,8 @@ func (c *configDocument) checkDocument() {
 
 var full = regexp.MustCompile(`^\d+\.\d+\.\d+$`)
 
+// checkOrbs reports orbs without a full version. Orbs inside of the file are
+// configurations themselves; five levels bound the recursion.
 func (c *configDocument) checkOrbs(orbs *document.Node) {
 	for _, e := range orbs.Pairs() {
 		if e.Value.IsMap() { // an orb in the file

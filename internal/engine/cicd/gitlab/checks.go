@@ -24,6 +24,8 @@ var keywords = map[string]bool{"default": true, "include": true, "stages": true,
 	"services": true, "cache": true, "before_script": true, "after_script": true, "spec": true, "pages": false,
 	"types": true}
 
+// indexJobs runs over all files before any check, because a job may extend one of a
+// file that is read later.
 func (r *project) indexJobs(f *pipeline.File) {
 	if r.variables == nil {
 		r.variables = map[string]*document.Node{}

@@ -116,6 +116,8 @@ func (p *Pass) publishReason(b workflow.Body) string {
 	return ""
 }
 
+// checkCaches reports caches that a publishing job restores: a less privileged run
+// can fill them, so that a release is built from poisoned files.
 func checkCaches(p *Pass, b workflow.Body) {
 	if p.File.Workflow == nil {
 		return

@@ -42,6 +42,7 @@ func inputText(a *actionlint.ExecAction, name string) string {
 	return strings.TrimSpace(workflow.InputText(a, name))
 }
 
+// stepIndex finds a step by identity, because ids and names may repeat.
 func stepIndex(b workflow.Body, s *actionlint.Step) int {
 	for i := range b.Steps {
 		if b.Steps[i] == s {

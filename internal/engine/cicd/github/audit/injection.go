@@ -74,6 +74,8 @@ func codeSinks(s *actionlint.Step) map[string]*actionlint.String {
 
 func actionSlug(uses string) string { return taint.ActionSlug(uses) }
 
+// checkInjection reports expressions in scripts: the runner expands them before the
+// shell reads the text, so quotes of the shell do not protect.
 func checkInjection(p *Pass, b workflow.Body) {
 	for i, s := range runnableSteps(b) {
 		texts := codeSinks(s)

@@ -93,6 +93,9 @@ func (p *Pass) possibleTexts(j *actionlint.Job, value string) []string {
 	return p.literalTexts(j, all[0].Root)
 }
 
+// literalTexts evaluates the forms that people use to choose a runner: matrix
+// values, a && b || c, and fromJSON of a list. Anything else is unknown, which is
+// "".
 func (p *Pass) literalTexts(j *actionlint.Job, root actionlint.ExprNode) []string {
 	if v, ok := expression.ConstantValue(root); ok {
 		if s, ok := v.(string); ok {

@@ -30,6 +30,9 @@ func (p *Pass) onPlace() document.Place {
 	return document.Place{Line: 1, Column: 1, EndLine: 1}
 }
 
+// checkTriggers reports pull_request_target and workflow_run: both run with the
+// secrets and the write token of the base repository while a fork decides what they
+// work on (CICD-SEC-4).
 func checkTriggers(p *Pass) {
 	for _, name := range []string{"pull_request_target", "workflow_run"} {
 		e := p.File.Event(name)
@@ -89,6 +92,8 @@ var write = map[string]finding.Severity{
 	"artifact-metadata": finding.Low, "models": finding.Low,
 }
 
+// checkPermissions reports tokens with more rights than least privilege needs: the
+// rights bound the damage of any code that gets into the job.
 func checkPermissions(p *Pass) {
 	w := p.File.Workflow
 	if w == nil {
@@ -222,6 +227,8 @@ func (p *Pass) startingEvents() []string {
 	return p.collectEvents(p.File, map[*workflow.File]bool{})
 }
 
+// collectEvents follows callers upwards. seen ends the recursion where workflows
+// call each other.
 func (p *Pass) collectEvents(f *workflow.File, seen map[*workflow.File]bool) []string {
 	if seen[f] {
 		return nil

@@ -110,6 +110,8 @@ func (f *Tracker) javascriptOrigins(text string, set []declaration, at Site, dep
 
 var quoted = lazyregexp.New(`'[^'\n]*'|"[^"\n]*"`)
 
+// blankQuotedText removes literals, so that words in a message are not taken for
+// variables.
 func blankQuotedText(text string) string { return quoted.ReplaceAllString(text, "''") }
 
 // splitChain splits a chain of members. An index is "*".

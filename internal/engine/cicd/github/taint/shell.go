@@ -130,6 +130,8 @@ func (f *Tracker) DownloadsArtifact(file *workflow.File, s *actionlint.Step) boo
 	return downloadsArtifact(s)
 }
 
+// downloadsArtifact recognizes the well-known actions and the API calls that fetch
+// artifacts of another run, whose content an untrusted pull request can choose.
 func downloadsArtifact(s *actionlint.Step) bool {
 	if a := workflow.UsesOf(s); a != nil {
 		name := ActionSlug(a.Uses.Value)

@@ -64,6 +64,8 @@ func (f *Tracker) Origins(root actionlint.ExprNode, at Site) []Origin {
 	return f.expressionOrigins(root, at, 0)
 }
 
+// expressionOrigins keeps at most maxOrigins origins, so that a value with many
+// sources costs no more than a short finding can show.
 func (f *Tracker) expressionOrigins(root actionlint.ExprNode, at Site, depth int) []Origin {
 	var out []Origin
 	for _, u := range expression.Values(root) {
@@ -299,6 +301,8 @@ func (f *Tracker) stepOutputOrigins(id, name, path string, at Site, depth int) [
 	return singleOrigin(Unknown, path)
 }
 
+// orSafe treats a text without origins as a literal, which only the author of the
+// workflow can change.
 func (f *Tracker) orSafe(out []Origin, path string) []Origin {
 	if len(out) == 0 {
 		return singleOrigin(Safe, path)

@@ -79,6 +79,8 @@ var fixedNames = func() map[string]bool {
 	return m
 }()
 
+// parsePatterns splits the tables of contexts once at start, because every
+// expression is compared with them.
 func parsePatterns(list string) [][]string {
 	var out [][]string
 	for _, p := range strings.Fields(list) {

@@ -115,6 +115,8 @@ func repositoryRoot(p string) string {
 	return ""
 }
 
+// parseWorkflow keeps a workflow that the parser only partly understands: the rest
+// is analyzed, and what is missing becomes a fault with its line.
 func (f *File) parseWorkflow(b []byte) error {
 	w, faults := actionlint.Parse(b)
 	if w == nil {
