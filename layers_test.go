@@ -35,6 +35,14 @@ func sast(names string) string {
 	return strings.Join(list, " ")
 }
 
+// iac begins the folders of infrastructure code, formats are its readers.
+const (
+	iac     = "internal/engine/iac/"
+	formats = iac + "ansible " + iac + "bicep " + iac + "buildah " + iac + "compose " + iac + "dockerfile " + iac +
+		"document " + iac + "helm " + iac + "kustomize " + iac + "proto " + iac + "sam " + iac + "serverless " + iac +
+		"template " + iac + "terraform "
+)
+
 // dast begins the folders of dynamic analysis.
 const dast = "internal/engine/dast/"
 
@@ -156,8 +164,31 @@ var mayImport = map[string]string{
 	"internal/engine/secrets": "internal/errs internal/finding internal/scan internal/scan/scantest",
 	"internal/engine/sca": "internal/errs internal/finding internal/scan internal/scan/scantest " +
 		"internal/sbom internal/upgrade internal/engine/sast " + sast("callgraph cst ir lang lang/all scope tree"),
-	"internal/engine/iac": "internal/document internal/errs internal/finding internal/scan " +
-		"internal/scan/scantest",
+
+	// Infrastructure code, from documents up to the analyzer: readers of formats make documents,
+	// rules know documents and evaluated resources, and no reader knows a rule.
+	iac + "document":       "internal/document internal/errs",
+	iac + "ansible":        "internal/errs " + iac + "document",
+	iac + "bicep":          "internal/errs " + iac + "document",
+	iac + "buildah":        "internal/errs " + iac + "document",
+	iac + "compose":        iac + "document",
+	iac + "dockerfile":     "internal/errs " + iac + "document",
+	iac + "helm":           iac + "document",
+	iac + "kustomize":      iac + "document " + iac + "helm",
+	iac + "proto":          "internal/errs " + iac + "document",
+	iac + "sam":            iac + "document",
+	iac + "serverless":     iac + "document",
+	iac + "template":       iac + "bicep " + iac + "document " + iac + "sam",
+	iac + "terraform":      "internal/finding internal/scan " + iac + "document",
+	iac + "normalize":      "internal/finding " + iac + "document " + iac + "sam " + iac + "terraform",
+	iac + "kics":           "internal/finding internal/scan " + iac + "document " + iac + "kics/module",
+	iac + "kics/generate":  iac + "kics/module",
+	iac + "kics/module":    "",
+	iac + "rules/cloud":    "internal/finding internal/scan " + iac + "terraform",
+	iac + "rules/workload": "internal/finding " + iac + "document " + iac + "kics",
+	iac + "configuration": "internal/errs internal/finding internal/scan " + formats + iac + "kics " + iac +
+		"normalize " + iac + "rules/cloud " + iac + "rules/workload",
+
 	"internal/engine/cicd": "internal/document internal/errs internal/finding internal/scan " +
 		"internal/scan/scantest",
 	"internal/chromium": "internal/scan internal/sandbox",
@@ -194,7 +225,7 @@ var mayImport = map[string]string{
 		"internal/engine/api/authz internal/engine/api/conformance internal/engine/api/graphql " + dast + "check " +
 		dast + "livescan " + dast + "session " + dast + "sideeffect",
 	"internal/engine/all": "internal/scan internal/engine/sast/analyzer internal/engine/secrets internal/engine/sca " +
-		"internal/engine/iac internal/engine/cicd internal/engine/container " + dast + "application " +
+		iac + "configuration internal/engine/cicd internal/engine/container " + dast + "application " +
 		"internal/engine/api/lint internal/engine/api/operations",
 	"internal/sbom":   "internal/finding internal/license",
 	"internal/vex":    "internal/errs internal/finding internal/scan",

@@ -14,12 +14,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"merlon/internal/engine/iac/checks"
-	"merlon/internal/engine/iac/cloud"
-	"merlon/internal/engine/iac/declared"
 	"merlon/internal/engine/iac/document"
 	"merlon/internal/engine/iac/kics"
-	"merlon/internal/engine/iac/rules"
+	"merlon/internal/engine/iac/normalize"
+	"merlon/internal/engine/iac/rules/cloud"
+	"merlon/internal/engine/iac/rules/workload"
 	"merlon/internal/engine/iac/sam"
 	"merlon/internal/engine/iac/terraform"
 	"merlon/internal/finding"
@@ -47,11 +46,11 @@ func listRules(library func() ([]*finding.Rule, error)) ([]*finding.Rule, error)
 	if missing != nil && !errors.Is(missing, kics.ErrNoLibrary) {
 		return nil, missing
 	}
-	own, err := rules.Rules()
+	own, err := cloud.Rules()
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat(asked, checks.Rules(), own), missing
+	return slices.Concat(asked, workload.Rules(), own), missing
 }
 
 // queryLibrary runs the queries that documents can trigger (kics.Run).
@@ -67,13 +66,13 @@ func analyze(p *scan.ProjectPass, ask queryLibrary) error {
 		return err
 	}
 	p.Progress(40, "check infrastructure code")
-	projects := []*terraform.Project{declared.Project(docs)}
+	projects := []*terraform.Project{normalize.Project(docs)}
 	if project != nil {
 		projects = append(projects, project)
 	}
 	var beside errgroup.Group
-	var lib *rules.Library
-	beside.Go(func() (err error) { lib, err = rules.For(projects...); return err }) // as long as some queries take
+	var lib *cloud.Library
+	beside.Go(func() (err error) { lib, err = cloud.For(projects...); return err }) // as long as some queries take
 	flaws, failures, err := ask(p.Context, docs, p.Workers)
 	if errors.Is(err, kics.ErrNoLibrary) {
 		p.Degrade(scan.Reason{Code: "unavailable", Message: err.Error()})
@@ -86,7 +85,7 @@ func analyze(p *scan.ProjectPass, ask queryLibrary) error {
 		p.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the query %s failed: %v", f.Query, f.Err),
 			Path: f.Path})
 	}
-	flaws = once(append(decided(flaws, p.Degrade), checks.Run(docs)...))
+	flaws = once(append(decided(flaws, p.Degrade), workload.Run(docs)...))
 	flaws = plausible(flaws, docs, p.Files)
 	var all []told
 	for _, f := range flaws {

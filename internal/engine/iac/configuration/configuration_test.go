@@ -7,7 +7,7 @@ import (
 
 	"merlon/internal/engine/iac/document"
 	"merlon/internal/engine/iac/kics"
-	"merlon/internal/engine/iac/rules"
+	"merlon/internal/engine/iac/rules/cloud"
 	"merlon/internal/finding"
 	"merlon/internal/scan/scantest"
 )
@@ -114,11 +114,11 @@ func TestKnown(t *testing.T) {
 		{Path: "a.tf", Line: 7, Steps: []string{"resource", "aws_db_instance", "db", "kms_key_id"},
 			Actual: "the key is weak"},
 	})
-	match := func(line int, message string) rules.Match {
-		return rules.Match{Message: message, Place: finding.Location{Path: "a.tf", StartLine: line}}
+	match := func(line int, message string) cloud.Match {
+		return cloud.Match{Message: message, Place: finding.Location{Path: "a.tf", StartLine: line}}
 	}
 	for _, c := range []struct {
-		match rules.Match
+		match cloud.Match
 		want  bool
 	}{
 		{match(3, "Instance is not EBS optimised (ebs_optimized)."), true},

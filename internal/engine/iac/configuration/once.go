@@ -9,7 +9,7 @@ import (
 
 	"merlon/internal/engine/iac/document"
 	"merlon/internal/engine/iac/kics"
-	"merlon/internal/engine/iac/rules"
+	"merlon/internal/engine/iac/rules/cloud"
 )
 
 // once leaves one of the flaws that are the same: one rule on one line of one file
@@ -65,7 +65,7 @@ var missing = regexp.MustCompile(`undefined|not defined|missing|not set`)
 
 // known tells which matches of our own rules are flaws that a query reported: on
 // the same line, about the same argument.
-func known(flaws []kics.Flaw) func(rules.Match) bool {
+func known(flaws []kics.Flaw) func(cloud.Match) bool {
 	type place struct {
 		path string
 		line int
@@ -75,7 +75,7 @@ func known(flaws []kics.Flaw) func(rules.Match) bool {
 		at := place{f.Path, f.Line}
 		texts[at] = append(texts[at], strings.Join(append([]string{f.Key, f.Actual, f.Expected}, f.Steps...), " "))
 	}
-	return func(m rules.Match) bool {
+	return func(m cloud.Match) bool {
 		at := argument.FindStringSubmatch(m.Message)
 		if at == nil {
 			return false

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/iac/rules"
+	"merlon/internal/engine/iac/rules/cloud"
 	"merlon/internal/finding"
 )
 
@@ -303,7 +303,7 @@ func merge(all []told) []told {
 // itself: queries that point at different lines, because they ask about two
 // arguments.
 func apart(a, b told) bool {
-	ours := strings.HasPrefix(a.rule.ID, rules.Prefix) || strings.HasPrefix(b.rule.ID, rules.Prefix)
+	ours := strings.HasPrefix(a.rule.ID, cloud.Prefix) || strings.HasPrefix(b.rule.ID, cloud.Prefix)
 	return !ours && a.finding.Location.StartLine != b.finding.Location.StartLine
 }
 

@@ -8,10 +8,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"merlon/internal/engine/iac/checks"
 	"merlon/internal/engine/iac/document"
 	"merlon/internal/engine/iac/kics"
-	"merlon/internal/engine/iac/rules"
+	"merlon/internal/engine/iac/rules/cloud"
+	"merlon/internal/engine/iac/rules/workload"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
 )
@@ -77,7 +77,7 @@ func TestGather(t *testing.T) {
 // Each name of a subject is that of a rule, and stands in one subject only.
 func TestSubjects(t *testing.T) {
 	known := map[string]bool{}
-	all, err := rules.Rules()
+	all, err := cloud.Rules()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestSubjects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range append(append(all, asked...), checks.Rules()...) {
+	for _, r := range append(append(all, asked...), workload.Rules()...) {
 		known[path.Base(r.ID)] = true
 	}
 	seen := map[string]bool{}

@@ -1,12 +1,8 @@
-// Package cloud finds flaws in Terraform after it was evaluated: by the rules of
-// package rules, which know arguments and their defaults, follow one resource to
-// another, and read policies.
 package cloud
 
 import (
 	_ "embed" // the manual
 
-	"merlon/internal/engine/iac/rules"
 	"merlon/internal/engine/iac/terraform"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
@@ -24,11 +20,11 @@ type Flaw struct {
 	Address string
 }
 
-// Find asks the project the rules that were read for it, and returns what they find, without the matches
-// that are known from elsewhere; what of the project could not be read degrades the
-// pass.
-func Find(p *scan.ProjectPass, project *terraform.Project, lib *rules.Library,
-	known func(rules.Match) bool) ([]Flaw, error) {
+// Find runs the rules of the library on the project and returns what they find, without
+// the matches that are known from elsewhere. What of the project could not be read
+// degrades the pass.
+func Find(p *scan.ProjectPass, project *terraform.Project, lib *Library,
+	known func(Match) bool) ([]Flaw, error) {
 	for _, problem := range project.Problems {
 		p.Degrade(scan.Reason{Code: problem.Code, Message: problem.Message, Path: problem.Path, Line: problem.Line})
 	}

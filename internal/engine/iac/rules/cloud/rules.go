@@ -1,4 +1,4 @@
-// Package rules holds our own rules for cloud resources. Most are data: which
+// Package cloud holds our own rules for cloud resources. Most are data: which
 // argument of which resource must have which value, one file for each provider and
 // service, written from the providers' documentation and from the benchmarks of
 // the Center for Internet Security. Those that follow one resource to another, or
@@ -6,7 +6,7 @@
 //
 // A rule speaks only of what is known. An argument whose value nobody knows before
 // the provider is asked is silent.
-package rules
+package cloud
 
 import (
 	"embed"

@@ -1,7 +1,7 @@
-// Package checks holds our own rules for workloads and templates: Kubernetes
+// Package workload holds our own rules for workloads and templates: Kubernetes
 // objects, Dockerfiles and CloudFormation. They are functions over documents, and
 // add to the query library what it does not ask.
-package checks
+package workload
 
 import (
 	"fmt"

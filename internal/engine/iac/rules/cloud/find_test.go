@@ -3,7 +3,6 @@ package cloud
 import (
 	"testing"
 
-	"merlon/internal/engine/iac/rules"
 	"merlon/internal/engine/iac/terraform"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
@@ -26,11 +25,11 @@ var alone = &scan.Analyzer{
 		if err != nil {
 			return err
 		}
-		lib, err := rules.For(project)
+		lib, err := For(project)
 		if err != nil {
 			return err
 		}
-		found, err := Find(p, project, lib, func(rules.Match) bool { return false })
+		found, err := Find(p, project, lib, func(Match) bool { return false })
 		for _, f := range found {
 			p.Report(f.Rule, f.Finding)
 		}

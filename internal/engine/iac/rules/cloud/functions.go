@@ -1,4 +1,4 @@
-package rules
+package cloud
 
 import (
 	"merlon/internal/finding"

@@ -1,10 +1,10 @@
-// Package declared shows the resources that templates declare, CloudFormation's and
+// Package normalize shows the resources that templates declare, CloudFormation's and
 // Azure's, in the form in which evaluated Terraform is: blocks of arguments that know
 // their places. So one language of rules serves all of them.
 //
 // What a template computes when it is deployed is unknown, and rules are silent about
 // it. A reference to a resource of the same template leads to that resource.
-package declared
+package normalize
 
 import (
 	"maps"
