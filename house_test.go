@@ -356,6 +356,56 @@ func TestEveryPageIsReachable(t *testing.T) {
 	}
 }
 
+// bannedPhrases are homemade words that readers had to translate, and the terms that
+// stand for them. See CONTRIBUTING.md, "Words".
+var bannedPhrases = []struct{ pattern, instead string }{
+	{`\bstrangers?\b`, "attacker, untrusted"},
+	{`\bsaid to be\b`, "reported, declared"},
+	{`\bbills? of materials?\b`, "SBOM"},
+	{`\bwhat is said of\b`, "statements about"},
+	{`\bdoes not hold\b`, "is invalid"},
+	{`\bwho asks\b`, "the caller"},
+	{`\b(?:is|are) told\b`, "is reported"},
+	{`\bquestions? of dns\b`, "DNS queries"},
+	{`\bnobody's business\b`, "opaque"},
+	{`\bleast level\b`, "minimum level"},
+	{`\btook? over what\b`, "import"},
+}
+
+// TestWords reports homemade phrases in what users read: documentation, help texts,
+// settings, and the descriptions of the API. Names of tests and code between
+// backticks do not count.
+func TestWords(t *testing.T) {
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{}
+	for _, page := range append(pages, "README.md", "CONTRIBUTING.md", "docs/openapi.json") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[page] = regexp.MustCompile("`[^`\n]*`").ReplaceAllString(string(text), "")
+	}
+	delete(texts, "docs/benchmark-history.md") // a log of its time
+	help := regexp.MustCompile(`help:"[^"]*"`)
+	for _, s := range sources(t) {
+		if !s.test && (strings.HasPrefix(s.path, "internal/cli/") || strings.HasPrefix(s.path, "internal/config/")) {
+			texts[s.path] = strings.Join(help.FindAllString(s.text, -1), "\n")
+		}
+	}
+	for _, b := range bannedPhrases {
+		pattern := regexp.MustCompile("(?i)" + b.pattern)
+		for path, text := range texts {
+			for _, m := range pattern.FindAllStringIndex(text, -1) {
+				line := 1 + strings.Count(text[:m[0]], "\n")
+				t.Errorf("%s, line %d: %q: write %s", path, line, text[m[0]:m[1]], b.instead)
+			}
+		}
+	}
+}
+
 func exists(path string) error {
 	if _, err := os.Stat(path); err != nil {
 		return fmt.Errorf("there is no such file: %w", err)
