@@ -27,10 +27,10 @@ func TestServeSaysWhoCanSignUp(t *testing.T) {
 		args []string
 		want string
 	}{
-		"by default": {nil, "sign-up is off: only people who are invited can make an account (open it: --sign-up; " +
-			"first administrator: merlon admin bootstrap)"},
-		"opened": {[]string{"--sign-up"}, "sign-up is open: anybody with an e-mail address can make an account"},
-		"closed": {[]string{"--no-sign-up"}, "sign-up is off"},
+		"by default": {nil, "Sign-up is closed: only people who are invited can create an account (--sign-up opens it; " +
+			"merlon admin bootstrap creates the first administrator)."},
+		"opened": {[]string{"--sign-up"}, "Sign-up is open: anybody with an e-mail address can create an account"},
+		"closed": {[]string{"--no-sign-up"}, "Sign-up is closed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, stop := context.WithTimeout(t.Context(), time.Minute)

@@ -72,7 +72,7 @@ func stampOf(version string, folders ...string) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			fmt.Fprintf(hash, "%s %d\n%s", name, len(text), text)
+			_, _ = fmt.Fprintf(hash, "%s %d\n%s", name, len(text), text)
 		}
 	}
 	return fmt.Sprintf("%s queries %s, compiler %s, generator %s", module.Format, version, compilerVersion(),
