@@ -87,7 +87,7 @@ func (x *Actuals) Bind(a *frame.Frame, st *frame.State, args []Argument, instr i
 				continue
 			}
 			if p := restParam(x.Function, ir.Keywords); p >= 0 {
-				x.Parameters[p] = x.rest(a, st, p, instr, value.KindMap)
+				x.Parameters[p] = x.restCollection(a, st, p, instr, value.KindMap)
 				a.Store(st, x.Parameters[p], arg.Name, arg.Value)
 			}
 			continue
@@ -102,7 +102,7 @@ func (x *Actuals) Bind(a *frame.Frame, st *frame.State, args []Argument, instr i
 			}
 		case next >= len(x.Parameters):
 		case x.Function.Params[next].Rest == ir.Positional:
-			x.Parameters[next] = x.rest(a, st, next, instr, value.KindList)
+			x.Parameters[next] = x.restCollection(a, st, next, instr, value.KindList)
 			a.Push(st, x.Parameters[next], arg.Value)
 		default:
 			x.Parameters[next] = value.Join(x.Parameters[next], arg.Value)
@@ -111,8 +111,8 @@ func (x *Actuals) Bind(a *frame.Frame, st *frame.State, args []Argument, instr i
 	}
 }
 
-// rest returns the collection of a parameter that takes all other arguments.
-func (x *Actuals) rest(a *frame.Frame, st *frame.State, p int, instr int32, kind value.Kind) *value.Value {
+// restCollection returns the collection of a parameter that takes all other arguments.
+func (x *Actuals) restCollection(a *frame.Frame, st *frame.State, p int, instr int32, kind value.Kind) *value.Value {
 	if x.Parameters[p] != nil {
 		return x.Parameters[p]
 	}

@@ -37,14 +37,14 @@ func (c *Site) AdmittedKinds(e *model.Entry) uint64 {
 // what data may choose, and on expressions, say how much: see opens, expressions, admitted.
 func (c *Site) Holds(list []model.Condition) bool {
 	for i := range list {
-		if cond := &list[i]; !cond.Test.Judged() && c.condition(cond) == cond.Not {
+		if cond := &list[i]; !cond.Test.Judged() && c.evaluateCondition(cond) == cond.Not {
 			return false
 		}
 	}
 	return true
 }
 
-func (c *Site) condition(cond *model.Condition) bool {
+func (c *Site) evaluateCondition(cond *model.Condition) bool {
 	switch cond.Test {
 	case model.Page:
 		return c.Frame.Run.AnswersPage(c.Frame.Function)
@@ -69,15 +69,15 @@ func (c *Site) condition(cond *model.Condition) bool {
 		return (len(list) > 0) == (cond.Word == "present")
 	}
 	for _, v := range list {
-		if c.is(v, cond) {
+		if c.matchesCondition(v, cond) {
 			return true
 		}
 	}
 	return false
 }
 
-// is reports whether a value is known to be what a condition asks.
-func (c *Site) is(v *value.Value, cond *model.Condition) bool {
+// matchesCondition reports whether a value is known to be what a condition asks.
+func (c *Site) matchesCondition(v *value.Value, cond *model.Condition) bool {
 	switch cond.Test {
 	case model.Equals:
 		c.Frame.Need(v)

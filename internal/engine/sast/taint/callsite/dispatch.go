@@ -23,7 +23,7 @@ type Target struct {
 // certain when the values say so, and not only the types.
 func (c *Site) Targets() (list []Target, certain bool) {
 	if c.Call.Kind == ir.CallNew {
-		return c.constructors()
+		return c.constructorTargets()
 	}
 	if c.Function != nil {
 		if list := c.FunctionTargets(c.Function, c.Receiver); len(list) > 0 {
@@ -37,7 +37,7 @@ func (c *Site) Targets() (list []Target, certain bool) {
 		if list := c.FunctionTargets(c.Frame.Load(c.State, c.Receiver, c.Call.Name), c.Receiver); len(list) > 0 {
 			return list, true
 		}
-		if list := c.methods(); len(list) > 0 {
+		if list := c.methodTargets(); len(list) > 0 {
 			return list, true
 		}
 	}
@@ -47,14 +47,14 @@ func (c *Site) Targets() (list []Target, certain bool) {
 	if len(list) > 1 && c.Receiver != nil {
 		c.Frame.Need(c.Receiver)
 	}
-	if c.Function != nil && (len(list) == 0 || slices.ContainsFunc(list, sharing)) {
+	if c.Function != nil && (len(list) == 0 || slices.ContainsFunc(list, sharesVariables)) {
 		c.Frame.Need(c.Function) // only who made the function value knows what it shares
 	}
 	return list, c.Call.Kind != ir.CallMethod && len(list) > 0
 }
 
-// sharing reports whether the function of a target shares variables with the one around it.
-func sharing(t Target) bool { return len(t.Function.Captures) > 0 }
+// sharesVariables reports whether the function of a target shares variables with the one around it.
+func sharesVariables(t Target) bool { return len(t.Function.Captures) > 0 }
 
 // FunctionTargets returns the functions that a function value may be.
 func (c *Site) FunctionTargets(f, this *value.Value) []Target {
@@ -86,8 +86,8 @@ func (c *Site) FunctionTargets(f, this *value.Value) []Target {
 	return list
 }
 
-// methods returns the methods that the classes of the receiver have.
-func (c *Site) methods() []Target {
+// methodTargets returns the methods that the classes of the receiver have.
+func (c *Site) methodTargets() []Target {
 	var list []Target
 	for _, id := range c.Receiver.Objects {
 		typ := c.Frame.Objects[id].Type
@@ -108,8 +108,8 @@ func (c *Site) methods() []Target {
 	return list
 }
 
-// constructors returns the constructors of the class of a New.
-func (c *Site) constructors() ([]Target, bool) {
+// constructorTargets returns the constructors of the class of a New.
+func (c *Site) constructorTargets() ([]Target, bool) {
 	a := c.Frame
 	name := c.Call.Qualified
 	if c.Function != nil && c.Function.API != "" && a.Run.Program.Class(c.Function.API) != nil {

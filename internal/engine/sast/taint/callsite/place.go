@@ -94,21 +94,21 @@ func (m *PlaceReader) Values(p model.Place) []*value.Value {
 		if m.Receiver == nil {
 			return nil
 		}
-		return []*value.Value{m.walk(m.Receiver, -1, p.Steps)}
+		return []*value.Value{m.followSteps(m.Receiver, -1, p.Steps)}
 	case model.Return:
-		return []*value.Value{m.walk(value.OrUnknown(m.Result), -1, p.Steps)}
+		return []*value.Value{m.followSteps(value.OrUnknown(m.Result), -1, p.Steps)}
 	case model.Argument:
 		var list []*value.Value
 		for _, i := range m.Positions(p) {
-			list = append(list, m.walk(m.Args[i].Value, i, p.Steps))
+			list = append(list, m.followSteps(m.Args[i].Value, i, p.Steps))
 		}
 		return list
 	}
 	return nil
 }
 
-// walk follows the steps from a value.
-func (m *PlaceReader) walk(v *value.Value, arg int, steps []model.Step) *value.Value {
+// followSteps follows the steps from a value.
+func (m *PlaceReader) followSteps(v *value.Value, arg int, steps []model.Step) *value.Value {
 	formal := -1
 	for _, s := range steps {
 		switch s.Kind {

@@ -49,20 +49,20 @@ func Collect(r *frame.Run, sums *syncmap.Map[summary.Key, *summary.Summary], uni
 		roots: map[*summary.Summary]bool{}, heap: map[string]taintset.Set{},
 		under: map[string]taintset.Set{},
 		found: Set{map[Key]*Finding{}}, rules: rules, callers: newCallers()}
-	c.reach(units)
+	c.collectSummaries(units)
 	if slices.ContainsFunc(rules, (*rulematch.Rule).AsksLibrary) {
 		c.addLibrary(units)
 	}
-	c.globals()
+	c.gatherGlobals()
 	for _, s := range c.order {
-		c.sinks(s)
+		c.reportSinks(s)
 	}
 	return c.found.List(), !c.cut
 }
 
-// reach finds the summaries that count. Callers come behind callees in the units,
+// collectSummaries finds the summaries that count. Callers come behind callees in the units,
 // so going backwards, what nobody has applied is a root.
-func (c *conclusion) reach(units [][]*ir.Function) {
+func (c *conclusion) collectSummaries(units [][]*ir.Function) {
 	reached := map[*ir.Function]bool{}
 	var visit func(s *summary.Summary)
 	visit = func(s *summary.Summary) {
@@ -98,7 +98,7 @@ func (c *conclusion) addLibrary(units [][]*ir.Function) {
 	c.library = findLibrary(c.run, c.sums, c.order)
 	for _, unit := range units {
 		for _, fn := range unit {
-			if !c.library.has(fn) {
+			if !c.library.isCallable(fn) {
 				continue
 			}
 			if s, ok := c.sums.Load(summary.Key{Function: fn}); ok && !c.roots[s] {
@@ -125,9 +125,9 @@ func (c *conclusion) globalPath(s *summary.Summary, at *taintset.Origin) string 
 	return ""
 }
 
-// globals gathers what the summaries write to globals, until nothing is new. What a
+// gatherGlobals gathers what the summaries write to globals, until nothing is new. What a
 // function writes stays in it where rules are followed in functions only.
-func (c *conclusion) globals() {
+func (c *conclusion) gatherGlobals() {
 	for range frame.MaxRounds {
 		before := len(c.heap)
 		grown := false
@@ -152,7 +152,7 @@ func (c *conclusion) globals() {
 					continue
 				}
 				g := gather{c: c, s: s, seen: map[value.ObjectID]int{}}
-				g.object(base, o, 0)
+				g.gatherObject(base, o, 0)
 				grown = grown || g.grown
 			}
 		}
@@ -177,45 +177,45 @@ type gather struct {
 	grown bool
 }
 
-func (g *gather) object(base string, o *value.Object, depth int) {
+func (g *gather) gatherObject(base string, o *value.Object, depth int) {
 	for _, f := range o.Fields {
-		g.value(base+taintset.Separator+f.Name, f.Value, depth+1)
+		g.gatherValue(base+taintset.Separator+f.Name, f.Value, depth+1)
 	}
-	g.value(base+taintset.Separator+value.AnyKey, o.Elements, depth+1)
-	g.add(base, o.Self)
+	g.gatherValue(base+taintset.Separator+value.AnyKey, o.Elements, depth+1)
+	g.addTaint(base, o.Self)
 	if o.Text != nil {
-		g.add(base, o.Text.Taint)
+		g.addTaint(base, o.Text.Taint)
 	}
 }
 
-func (g *gather) value(base string, v *value.Value, depth int) {
+func (g *gather) gatherValue(base string, v *value.Value, depth int) {
 	if v == nil || depth > taintset.MaxPath {
 		return
 	}
-	g.add(base, v.Taint)
+	g.addTaint(base, v.Taint)
 	for _, id := range v.Objects {
 		if int(id) < len(g.s.Heap) && g.s.Heap[id] != nil && g.seen[id] < maxNames {
 			g.seen[id]++
-			g.object(base, g.s.Heap[id], depth)
+			g.gatherObject(base, g.s.Heap[id], depth)
 		}
 	}
 }
 
-func (g *gather) add(base string, t taintset.Set) {
+func (g *gather) addTaint(base string, t taintset.Set) {
 	if base == "" {
 		return
 	}
 	g.c.work += 1 + int64(len(t))
-	t = g.c.real(g.s, t)
+	t = g.c.resolveTaint(g.s, t)
 	if old := g.c.heap[base]; !old.Covers(t) {
-		g.c.hold(base, old.Union(t))
+		g.c.setGlobalTaint(base, old.Union(t))
 		g.grown = true
 	}
 }
 
-// real returns the taint with the globals replaced by what they hold, and without
+// resolveTaint returns the taint with the globals replaced by what they hold, and without
 // what callers would have to say.
-func (c *conclusion) real(s *summary.Summary, t taintset.Set) taintset.Set {
+func (c *conclusion) resolveTaint(s *summary.Summary, t taintset.Set) taintset.Set {
 	var out taintset.Set
 	for _, e := range t {
 		if e.Origin.Source != nil {
@@ -223,9 +223,9 @@ func (c *conclusion) real(s *summary.Summary, t taintset.Set) taintset.Set {
 			continue
 		}
 		if at := e.Origin; at.In.Kind == taintset.Parameter && c.library != nil && c.roots[s] &&
-			c.library.has(s.Function) {
+			c.library.isCallable(s.Function) {
 			src := c.run.LibrarySource(s.Function, at.In.Index)
-			c.callers.gave(src.Source, s)
+			c.callers.noteGiver(src.Source, s)
 			if at.Picked {
 				src = c.run.Intern(taintset.OriginKey{Source: src.Source, Picked: true})
 			}
@@ -236,9 +236,9 @@ func (c *conclusion) real(s *summary.Summary, t taintset.Set) taintset.Set {
 		if p == "" {
 			continue
 		}
-		held := c.held(p, e.Origin.Deep).FilterMap(func(h *taintset.Element) bool {
+		held := c.globalTaint(p, e.Origin.Deep).FilterMap(func(h *taintset.Element) bool {
 			if e.Origin.IsGlobal() && h.Origin.Source.Kind == model.Library &&
-				!c.callers.calls(h.Origin.Source, s.Function) {
+				!c.callers.isNear(h.Origin.Source, s.Function) {
 				return false // see Library
 			}
 			h.Trace = taintset.Extend(h.Trace, s.Function, firstNode(e.Trace, s.Function), e.Trace)
@@ -263,12 +263,12 @@ func firstNode(s *taintset.Step, fn *ir.Function) int32 {
 	return s.Node
 }
 
-// held returns what a global holds: at the path, at each path above it as a whole,
+// globalTaint returns what a global holds: at the path, at each path above it as a whole,
 // and below it when all parts count.
-func (c *conclusion) held(p string, deep bool) taintset.Set {
+func (c *conclusion) globalTaint(p string, deep bool) taintset.Set {
 	t := c.heap[p]
 	for i := strings.LastIndex(p, taintset.Separator); i > 0; i = strings.LastIndex(p[:i], taintset.Separator) {
-		t = t.Union(c.heap[p[:i]+taintset.Separator+value.AnyKey]).Union(c.heap[p[:i]].Filter(given))
+		t = t.Union(c.heap[p[:i]+taintset.Separator+value.AnyKey]).Union(c.heap[p[:i]].Filter(isGivenByCaller))
 	}
 	if deep {
 		t = t.Union(c.under[p])
@@ -276,38 +276,38 @@ func (c *conclusion) held(p string, deep bool) taintset.Set {
 	return t
 }
 
-// given reports whether somebody outside chose a value with all of its parts.
-func given(e *taintset.Element) bool {
+// isGivenByCaller reports whether somebody outside chose a value with all of its parts.
+func isGivenByCaller(e *taintset.Element) bool {
 	return !e.Origin.Picked && e.Origin.Source.Kind == model.Library
 }
 
-// hold sets what a path holds, which is at least what it held, and so what those above
+// setGlobalTaint sets what a path holds, which is at least what it held, and so what those above
 // it hold below them.
-func (c *conclusion) hold(p string, t taintset.Set) {
+func (c *conclusion) setGlobalTaint(p string, t taintset.Set) {
 	for i := strings.LastIndex(p, taintset.Separator); i > 0; i = strings.LastIndex(p[:i], taintset.Separator) {
 		c.under[p[:i]] = c.under[p[:i]].Union(t)
 	}
 	c.heap[p] = t
 }
 
-// sinks makes findings of the data at the sinks of a summary.
-func (c *conclusion) sinks(s *summary.Summary) {
+// reportSinks makes findings of the data at the sinks of a summary.
+func (c *conclusion) reportSinks(s *summary.Summary) {
 	for _, p := range s.Pending {
 		if len(p.Taint) == 0 {
 			continue
 		}
-		arrived := c.real(s, p.Taint).Filter(func(e *taintset.Element) bool {
+		arrived := c.resolveTaint(s, p.Taint).Filter(func(e *taintset.Element) bool {
 			return e.Clean&p.Harmless == 0 && (p.Kind != model.Inherited || e.Origin.Picked)
 		})
 		for k, r := range c.rules {
-			c.report(int32(k), r, p, arrived)
+			c.reportRule(int32(k), r, p, arrived)
 		}
 	}
 }
 
-// report makes the findings of one rule at a sink.
-func (c *conclusion) report(k int32, r *rulematch.Rule, p *summary.PendingSink, arrived taintset.Set) {
-	if p.Rule >= 0 && (p.Rule != k || !c.required(k, r, p, arrived)) ||
+// reportRule makes the findings of one rule at a sink.
+func (c *conclusion) reportRule(k int32, r *rulematch.Rule, p *summary.PendingSink, arrived taintset.Set) {
+	if p.Rule >= 0 && (p.Rule != k || !c.meetsRequirements(k, r, p, arrived)) ||
 		p.Rule < 0 && !r.AppliesTo(p.Function.File.Lang) {
 		return
 	}
@@ -334,7 +334,7 @@ func (c *conclusion) report(k int32, r *rulematch.Rule, p *summary.PendingSink, 
 		if r.AsksForPrefix() && e.Clean&c.run.StartBit == 0 {
 			continue
 		}
-		if e.Clean&c.run.RuleBit(k) != 0 || !r.Wants(k, e.Origin.Source, p) || !unifies(r, e.Origin.Source, p) {
+		if e.Clean&c.run.RuleBit(k) != 0 || !r.Wants(k, e.Origin.Source, p) || !unifyMetavariables(r, e.Origin.Source, p) {
 			continue
 		}
 		f := &Finding{Rule: r, Kind: p.Kind, sink: p.SinkKey, source: e.Origin.Source}
@@ -345,8 +345,8 @@ func (c *conclusion) report(k int32, r *rulematch.Rule, p *summary.PendingSink, 
 	}
 }
 
-// required evaluates what a sink of a rule asks of the labels that arrive.
-func (c *conclusion) required(k int32, r *rulematch.Rule, p *summary.PendingSink, arrived taintset.Set) bool {
+// meetsRequirements evaluates what a sink of a rule asks of the labels that arrive.
+func (c *conclusion) meetsRequirements(k int32, r *rulematch.Rule, p *summary.PendingSink, arrived taintset.Set) bool {
 	s := &r.Rule.Taint.Sinks[p.Spec]
 	has := func(label string) bool { return c.run.HasLabel(k, arrived, label) }
 	for _, each := range s.RequiresEach {
@@ -360,9 +360,9 @@ func (c *conclusion) required(k int32, r *rulematch.Rule, p *summary.PendingSink
 	return true
 }
 
-// unifies reports whether source and sink agree on the metavariables that both bind,
+// unifyMetavariables reports whether source and sink agree on the metavariables that both bind,
 // where the rule asks for that.
-func unifies(r *rulematch.Rule, s *taintset.Source, p *summary.PendingSink) bool {
+func unifyMetavariables(r *rulematch.Rule, s *taintset.Source, p *summary.PendingSink) bool {
 	if !r.Rule.Options.TaintUnifyMetavariables || s.Match == nil || p.Match == nil {
 		return true
 	}

@@ -63,8 +63,8 @@ func (f *Finding) Number() bool {
 // maxPoints bounds the points of a path: the first and the last ones are kept.
 const maxPoints = 100
 
-// points lists the places of a way, in order.
-func points(s *taintset.Step, out []Point, depth int) []Point {
+// listPoints lists the places of a way, in order.
+func listPoints(s *taintset.Step, out []Point, depth int) []Point {
 	if s == nil || depth > 200 || len(out) > 10*maxPoints {
 		return out
 	}
@@ -77,16 +77,16 @@ func points(s *taintset.Step, out []Point, depth int) []Point {
 		if len(out) == 0 || out[len(out)-1] != p {
 			out = append(out, p)
 		}
-		out = points(s.Inner, out, depth+1)
+		out = listPoints(s.Inner, out, depth+1)
 	}
 	return out
 }
 
-// path returns the way of an element to a sink.
-func path(s *taintset.Source, ways []*taintset.Step, sink summary.SinkKey) []Point {
+// tracePath returns the way of an element to a sink.
+func tracePath(s *taintset.Source, ways []*taintset.Step, sink summary.SinkKey) []Point {
 	out := []Point{{s.File, s.Node}}
 	for _, w := range ways {
-		out = points(w, out, 0)
+		out = listPoints(w, out, 0)
 	}
 	end := Point{sink.Function.File, sink.Node}
 	if out[len(out)-1] != end {
@@ -118,10 +118,10 @@ func (s *Set) add(f *Finding, ways ...*taintset.Step) {
 		f.size += w.Length()
 	}
 	k := f.Key()
-	if old := s.Best[k]; old != nil && !f.better(old) {
+	if old := s.Best[k]; old != nil && !f.isBetterThan(old) {
 		return
 	}
-	f.Path = path(f.source, ways, f.sink)
+	f.Path = tracePath(f.source, ways, f.sink)
 	s.Best[k] = f
 }
 
@@ -134,9 +134,9 @@ func (f *Finding) Key() Key {
 	return k
 }
 
-// better orders findings of one flaw: data that comes from outside of tests, the
+// isBetterThan orders findings of one flaw: data that comes from outside of tests, the
 // shorter way, then the earlier source.
-func (f *Finding) better(g *Finding) bool {
+func (f *Finding) isBetterThan(g *Finding) bool {
 	if a, b := lang.Aside(f.source.File.Tree.Path), lang.Aside(g.source.File.Tree.Path); a != b {
 		return b
 	}

@@ -22,9 +22,9 @@ type flawKey struct {
 	parameter  *taintset.Source
 }
 
-// flaw returns what makes the finding one flaw with others; ok is false for a finding
+// flawKeyOf returns what makes the finding one flaw with others; ok is false for a finding
 // that is a flaw of its own.
-func (f *Finding) flaw() (k flawKey, ok bool) {
+func (f *Finding) flawKeyOf() (k flawKey, ok bool) {
 	switch {
 	case f.sink.Rule >= 0:
 		return k, false
@@ -38,15 +38,15 @@ func (f *Finding) flaw() (k flawKey, ok bool) {
 	return k, false
 }
 
-// worse reports whether a finding tells more of a slow expression than one before it: a
+// isWorseThan reports whether a finding tells more of a slow expression than one before it: a
 // graver rule, or, of equals, a place where a text is matched and not only the expression.
-func (f *Finding) worse(old *Finding) bool {
+func (f *Finding) isWorseThan(old *Finding) bool {
 	a, b := f.Rule.Rule.Severity.Rank(), old.Rule.Rule.Severity.Rank()
-	return a > b || a == b && old.alone() && !f.alone()
+	return a > b || a == b && old.isExpressionAlone() && !f.isExpressionAlone()
 }
 
-// alone reports whether a slow expression was found where it is written.
-func (f *Finding) alone() bool { return f.Expression != nil && f.Sink() == *f.Expression }
+// isExpressionAlone reports whether a slow expression was found where it is written.
+func (f *Finding) isExpressionAlone() bool { return f.Expression != nil && f.Sink() == *f.Expression }
 
 // Deduplicate returns the findings of a list, which has the order of their sinks, with one for
 // each flaw. A slow expression is mended where it is written, however often it is used:
@@ -58,18 +58,18 @@ func Deduplicate(list []*Finding) []*Finding {
 	list = withoutStatus(list)
 	best := map[flawKey]*Finding{}
 	for _, f := range list {
-		k, ok := f.flaw()
+		k, ok := f.flawKeyOf()
 		if !ok {
 			continue
 		}
 		old := best[k]
-		if old == nil || k.fn != nil && k.parameter == nil || f.worse(old) {
+		if old == nil || k.fn != nil && k.parameter == nil || f.isWorseThan(old) {
 			best[k] = f
 		}
 	}
 	out := list[:0]
 	for _, f := range list {
-		if k, ok := f.flaw(); !ok || best[k] == f {
+		if k, ok := f.flawKeyOf(); !ok || best[k] == f {
 			out = append(out, f)
 		}
 	}
@@ -91,13 +91,13 @@ func withoutStatus(list []*Finding) []*Finding {
 	used := map[pathKey]bool{}
 	for _, f := range list {
 		if f.Kind == model.Path {
-			used[f.path()] = true
+			used[f.pathKeyOf()] = true
 		}
 	}
 	out := list[:0]
 	for _, f := range list {
 		if f.Kind == model.PathStatus {
-			k := f.path()
+			k := f.pathKeyOf()
 			if used[k] {
 				continue
 			}
@@ -108,9 +108,9 @@ func withoutStatus(list []*Finding) []*Finding {
 	return out
 }
 
-// path returns which path a finding speaks of: that which the call at the sink is given
+// pathKeyOf returns which path a finding speaks of: that which the call at the sink is given
 // first.
-func (f *Finding) path() pathKey {
+func (f *Finding) pathKeyOf() pathKey {
 	t := f.sink.Function.File.Tree
 	node := f.sink.Node
 	if t.Nodes[node].Role == tree.RoleProperty { // the name of a call stands for it; see place

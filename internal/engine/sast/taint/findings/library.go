@@ -42,56 +42,56 @@ func findLibrary(r *frame.Run, sums *syncmap.Map[summary.Key, *summary.Summary],
 		l.made[owner] = append(l.made[owner], fn)
 	}
 	for _, s := range order {
-		l.plugins(s.Function)
+		l.addPlugins(s.Function)
 		for _, child := range s.Callees {
-			if !starts(s.Function) && child.Function != s.Function {
+			if !startsProgram(s.Function) && child.Function != s.Function {
 				l.inside[child.Function] = true
 			}
 		}
 		if s.Function.Kind == ir.TopLevel && s.Function.File.Lang.Semantics.Exports != "" {
-			l.exports(s)
+			l.addExports(s)
 		}
 	}
-	l.factories()
+	l.addFactoryFunctions()
 	return l
 }
 
-// factories adds the functions that the interface makes: what factories return, and what
+// addFactoryFunctions adds the functions that the interface makes: what factories return, and what
 // constructors put into the object. Those may be factories again.
-func (l *library) factories() {
+func (l *library) addFactoryFunctions() {
 	done := map[*ir.Function]bool{}
 	for before := -1; before < len(l.api); {
 		before = len(l.api)
 		for fn := range maps.Clone(l.api) {
 			if s, ok := l.sums.Load(summary.Key{Function: fn}); ok && !done[fn] {
 				done[fn] = true
-				l.makes(s)
+				l.addMadeFunctions(s)
 			}
 		}
 	}
 }
 
-// makes adds the functions that one function of the interface makes.
-func (l *library) makes(s *summary.Summary) {
+// addMadeFunctions adds the functions that one function of the interface makes.
+func (l *library) addMadeFunctions(s *summary.Summary) {
 	l.seen = map[value.ObjectID]bool{}
-	l.value(s, s.Result, 0)
+	l.addValue(s, s.Result, 0)
 	for id, o := range s.Heap {
 		if at := s.Objects[id].Input; o != nil && at != nil && at.In.Kind == taintset.Receiver && at.Path == "" {
 			for _, f := range o.Fields {
-				l.value(s, f.Value, 1)
+				l.addValue(s, f.Value, 1)
 			}
 		}
 	}
 }
 
-// plugins adds the functions that one function gives to a library for everybody who uses
+// addPlugins adds the functions that one function gives to a library for everybody who uses
 // that library: what models call an entry point where it is assigned. The library itself
 // makes the object there, and no plugins.
-func (l *library) plugins(fn *ir.Function) {
+func (l *library) addPlugins(fn *ir.Function) {
 	set := l.run.ModelsOf(fn)
 	for i := range fn.Code {
 		in := &fn.Code[i]
-		name := stored(fn, in)
+		name := storedName(fn, in)
 		if name == "" {
 			continue // most instructions set nothing that has a name
 		}
@@ -102,7 +102,7 @@ func (l *library) plugins(fn *ir.Function) {
 			continue
 		}
 		for _, plugin := range l.run.Program.FunctionValues(fn, in.B) {
-			l.function(plugin)
+			l.addFunction(plugin)
 		}
 	}
 }
@@ -111,14 +111,14 @@ func (l *library) plugins(fn *ir.Function) {
 func (l *library) makesObject(f *ir.File, name string) bool {
 	return slices.ContainsFunc(f.Functions, func(fn *ir.Function) bool {
 		return slices.ContainsFunc(fn.Code, func(in ir.Instr) bool {
-			return stored(fn, &in) == name && len(l.run.Program.FunctionValues(fn, in.B)) == 0
+			return storedName(fn, &in) == name && len(l.run.Program.FunctionValues(fn, in.B)) == 0
 		})
 	})
 }
 
-// stored returns the name that the source gives to what an instruction sets, "" when it
+// storedName returns the name that the source gives to what an instruction sets, "" when it
 // sets no member or global.
-func stored(fn *ir.Function, in *ir.Instr) string {
+func storedName(fn *ir.Function, in *ir.Instr) string {
 	switch in.Op {
 	case ir.StoreField:
 		if base := survey.WrittenName(fn, in.A, 0); base != "" {
@@ -130,14 +130,14 @@ func stored(fn *ir.Function, in *ir.Instr) string {
 	return ""
 }
 
-// starts reports whether the function starts a program.
-func starts(fn *ir.Function) bool { return fn.Kind == ir.TopLevel || fn.Name == "main" }
+// startsProgram reports whether the function starts a program.
+func startsProgram(fn *ir.Function) bool { return fn.Kind == ir.TopLevel || fn.Name == "main" }
 
-// exports finds what a module exports, in the heap that its top-level code leaves.
-func (l *library) exports(s *summary.Summary) {
+// addExports finds what a module exports, in the heap that its top-level code leaves.
+func (l *library) addExports(s *summary.Summary) {
 	for _, fn := range l.run.Program.Exposed(s.Function.File.Module) { // also what a large summary has forgotten
 		l.open[s.Function.File] = true
-		l.function(fn)
+		l.addFunction(fn)
 	}
 	names := exportedNames(s.Function.File)
 	l.seen = map[value.ObjectID]bool{}
@@ -150,14 +150,14 @@ func (l *library) exports(s *summary.Summary) {
 		for _, f := range o.Fields {
 			if names[f.Name] || at.Path == module { // in the module itself: a call was given it to fill
 				l.open[s.Function.File] = true
-				l.value(s, f.Value, 0)
+				l.addValue(s, f.Value, 0)
 			}
 		}
 	}
 }
 
-// value adds the functions that somebody who has the value can call.
-func (l *library) value(s *summary.Summary, v *value.Value, depth int) {
+// addValue adds the functions that somebody who has the value can call.
+func (l *library) addValue(s *summary.Summary, v *value.Value, depth int) {
 	if v == nil || depth > taintset.MaxPath {
 		return
 	}
@@ -170,7 +170,7 @@ func (l *library) value(s *summary.Summary, v *value.Value, depth int) {
 		l.api[m] = true
 	}
 	if fn := l.run.FindFunction(v.API); fn != nil && v.Kind == value.KindFunction {
-		l.function(fn)
+		l.addFunction(fn)
 	}
 	for _, id := range v.Objects {
 		if l.seen[id] {
@@ -178,7 +178,7 @@ func (l *library) value(s *summary.Summary, v *value.Value, depth int) {
 		}
 		l.seen[id] = true
 		if fn := s.Objects[id].Function; fn != nil {
-			l.function(fn)
+			l.addFunction(fn)
 		}
 		if c := l.run.Program.Class(s.Objects[id].Type); c != nil {
 			for _, m := range c.Methods {
@@ -188,16 +188,16 @@ func (l *library) value(s *summary.Summary, v *value.Value, depth int) {
 		if int(id) < len(s.Heap) && s.Heap[id] != nil {
 			for _, f := range s.Heap[id].Fields {
 				if !strings.HasPrefix(f.Name, "#") {
-					l.value(s, f.Value, depth+1)
+					l.addValue(s, f.Value, depth+1)
 				}
 			}
-			l.value(s, s.Heap[id].Elements, depth+1)
+			l.addValue(s, s.Heap[id].Elements, depth+1)
 		}
 	}
 }
 
-// function adds a function, and the methods of what it makes.
-func (l *library) function(fn *ir.Function) {
+// addFunction adds a function, and the methods of what it makes.
+func (l *library) addFunction(fn *ir.Function) {
 	l.api[fn] = true
 	if owner := l.run.Owners[fn]; owner != "" {
 		for _, m := range l.made[owner] {
@@ -243,49 +243,49 @@ func exportedNode(t *tree.File, node int32) bool {
 	return false
 }
 
-// has reports whether callers outside of the program can call the function.
-func (l *library) has(fn *ir.Function) bool {
+// isCallable reports whether callers outside of the program can call the function.
+func (l *library) isCallable(fn *ir.Function) bool {
 	is, ok := l.known[fn]
 	if !ok {
 		// a handler by the names of its parameters: the program may call it with more
 		named, _ := l.run.MatchParameterNames(fn)
-		is = l.offers(fn) && (!named.Empty() || !l.run.IsEntrypoint(fn)) && !l.answers(fn)
+		is = l.isOffered(fn) && (!named.Empty() || !l.run.IsEntrypoint(fn)) && !l.overridesFramework(fn)
 		l.known[fn] = is
 	}
 	return is
 }
 
-// answers reports whether it is a framework that calls the method: it says that it
+// overridesFramework reports whether it is a framework that calls the method: it says that it
 // overrides one, and no class of the program declares that. What a framework passes
 // is for models to say.
-func (l *library) answers(fn *ir.Function) bool {
+func (l *library) overridesFramework(fn *ir.Function) bool {
 	if fn.Class == nil || !slices.Contains(modelindex.Annotations(fn.File, fn.Node), "java.lang.Override") {
 		return false
 	}
-	return !l.declares(fn.Class, fn.Name, 0)
+	return !l.isDeclaredAbove(fn.Class, fn.Name, 0)
 }
 
-// declares reports whether a class above the class, of the program, has the method.
-func (l *library) declares(c *ir.Class, method string, depth int) bool {
+// isDeclaredAbove reports whether a class above the class, of the program, has the method.
+func (l *library) isDeclaredAbove(c *ir.Class, method string, depth int) bool {
 	for _, base := range c.Bases {
 		b := l.run.Program.Class(base)
 		if b == nil || depth > taintset.MaxPath {
 			continue
 		}
 		if slices.ContainsFunc(b.Methods, func(m *ir.Function) bool { return m.Name == method }) ||
-			l.declares(b, method, depth+1) {
+			l.isDeclaredAbove(b, method, depth+1) {
 			return true
 		}
 	}
 	return false
 }
 
-// offers reports whether the function is declared so that others may call it.
-func (l *library) offers(fn *ir.Function) bool {
+// isOffered reports whether the function is declared so that others may call it.
+func (l *library) isOffered(fn *ir.Function) bool {
 	if l.api[fn] {
 		return true
 	}
-	if l.open[fn.File] || l.inside[fn] || starts(fn) || strings.HasPrefix(fn.Name, "_") {
+	if l.open[fn.File] || l.inside[fn] || startsProgram(fn) || strings.HasPrefix(fn.Name, "_") {
 		return false
 	}
 	if fn.File.Lang.Semantics.Exports != "" && exportedNode(fn.File.Tree, fn.Node) {
@@ -305,8 +305,8 @@ func newCallers() *callers {
 	return &callers{map[*taintset.Source]*summary.Summary{}, map[*taintset.Source]map[*ir.Function]bool{}}
 }
 
-// gave notes whose parameter a source is.
-func (c *callers) gave(s *taintset.Source, to *summary.Summary) { c.givers[s] = to }
+// noteGiver notes whose parameter a source is.
+func (c *callers) noteGiver(s *taintset.Source, to *summary.Summary) { c.givers[s] = to }
 
 // A function that is some calls away takes part in the same call of the library; what is
 // farther may as well be one that was started for others.
@@ -315,9 +315,9 @@ const (
 	maxNear = 2000 // functions
 )
 
-// calls reports whether the function that is given the source is the one, or is not far
+// isNear reports whether the function that is given the source is the one, or is not far
 // above it.
-func (c *callers) calls(s *taintset.Source, fn *ir.Function) bool {
+func (c *callers) isNear(s *taintset.Source, fn *ir.Function) bool {
 	near, ok := c.near[s]
 	if !ok {
 		near = map[*ir.Function]bool{}

@@ -82,7 +82,7 @@ func (a *Frame) Push(st *State, base, x *value.Value) {
 // Slice returns a part of a text or list.
 func (a *Frame) Slice(st *State, i int32, in *ir.Instr) *value.Value {
 	base := a.Read(st, in.A)
-	low, high := a.optional(st, in.B), a.optional(st, in.C)
+	low, high := a.ReadOptional(st, in.B), a.ReadOptional(st, in.C)
 	if v := value.SliceText(base, low, high); v != nil {
 		return v.WithTaint(base.Taint)
 	}
@@ -138,7 +138,7 @@ func (a *Frame) KeysOf(st *State, base *value.Value) *value.Value {
 	var v *value.Value
 	for _, id := range base.Objects {
 		if at := a.Objects[id].Input; at != nil {
-			v = value.Join(v, a.part(at, value.KeysPart))
+			v = value.Join(v, a.partOf(at, value.KeysPart))
 		}
 		if o := st.Object(id); o != nil {
 			v = value.Join(v, o.Keys)

@@ -20,14 +20,14 @@ import (
 // parameter says so to callers who pass what they picked. It is not in the parts of
 // the object: they are somebody's own objects again.
 
-// picks reports whether keys of the function's language reach inherited objects, and
+// picksInherited reports whether keys of the function's language reach inherited objects, and
 // some rule may ask for that.
-func (a *Frame) picks() bool {
+func (a *Frame) picksInherited() bool {
 	return a.Run.InheritedBit != 0 && a.Function.File.Lang.Semantics.Prototypes
 }
 
-// chosen returns the taint of a key that may be any text.
-func (a *Frame) chosen(st *State, key *value.Value) taintset.Set {
+// chosenKeyTaint returns the taint of a key that may be any text.
+func (a *Frame) chosenKeyTaint(st *State, key *value.Value) taintset.Set {
 	if key.IsKnown() || key.Kind == value.KindNumber || key.Kind == value.KindBool || key.Prefix != "" {
 		return nil
 	}
@@ -47,10 +47,10 @@ func (a *Frame) SumOf(sum, x, y *value.Value) *value.Value {
 
 // PickedValue adds to what was read from a value that the key picked it.
 func (a *Frame) PickedValue(st *State, in *ir.Instr, base, v *value.Value) *value.Value {
-	if in.B == ir.NoVar || !a.picks() || a.bare(base) {
+	if in.B == ir.NoVar || !a.picksInherited() || a.hasNoPrototype(base) {
 		return v
 	}
-	t := a.chosen(st, a.Read(st, in.B)).Filter(func(e *taintset.Element) bool { return !a.ownKey(base, e.Origin) })
+	t := a.chosenKeyTaint(st, a.Read(st, in.B)).Filter(func(e *taintset.Element) bool { return !a.ownKey(base, e.Origin) })
 	if len(t) == 0 {
 		return v
 	}
@@ -67,9 +67,9 @@ func (a *Frame) ownKey(base *value.Value, key *taintset.Origin) bool {
 	return ok && a.Objects[id].Input == key.Up
 }
 
-// bare reports whether a value inherits nothing that a key could reach, or is a list,
+// hasNoPrototype reports whether a value inherits nothing that a key could reach, or is a list,
 // whose keys are numbers.
-func (a *Frame) bare(v *value.Value) bool {
+func (a *Frame) hasNoPrototype(v *value.Value) bool {
 	if v.Kind == value.KindList || v.API == "Array" {
 		return true
 	}
@@ -87,10 +87,10 @@ func (a *Frame) bare(v *value.Value) bool {
 // NotePollution notes a write by a key that data chose: whoever picked the object writes
 // into what others inherit. What is written must be somebody's choice too.
 func (a *Frame) NotePollution(st *State, in *ir.Instr, base, x *value.Value) {
-	if !a.Noting || in.B == ir.NoVar || len(base.Taint) == 0 || !a.picks() || x.IsKnown() || a.isMade(in.C) {
+	if !a.Noting || in.B == ir.NoVar || len(base.Taint) == 0 || !a.picksInherited() || x.IsKnown() || a.isMade(in.C) {
 		return
 	}
-	if len(a.chosen(st, a.Read(st, in.B))) == 0 || !foreign(a.DeepTaint(st, x), base.Taint) {
+	if len(a.chosenKeyTaint(st, a.Read(st, in.B))) == 0 || !isForeign(a.DeepTaint(st, x), base.Taint) {
 		return
 	}
 	a.NoteSink(a.SinkAt(in.Node, model.Inherited), a.Run.InheritedBit, base.Taint)
@@ -102,19 +102,19 @@ func (a *Frame) isMade(v ir.Var) bool {
 	return i >= 0 && a.Function.Code[i].Op == ir.New
 }
 
-// foreign reports whether what is written comes from elsewhere than the object that it
+// isForeign reports whether what is written comes from elsewhere than the object that it
 // is written to: not so in o[k] = o[k] || {}.
-func foreign(x, base taintset.Set) bool {
+func isForeign(x, base taintset.Set) bool {
 	for _, e := range x {
-		if !e.Origin.Picked && (e.Origin.Source != nil || !within(e.Origin, base)) {
+		if !e.Origin.Picked && (e.Origin.Source != nil || !isPartOf(e.Origin, base)) {
 			return true
 		}
 	}
 	return false
 }
 
-// within reports whether an input is a part of one in the taint.
-func within(at *taintset.Origin, base taintset.Set) bool {
+// isPartOf reports whether an input is a part of one in the taint.
+func isPartOf(at *taintset.Origin, base taintset.Set) bool {
 	return slices.ContainsFunc(base, func(b taintset.Element) bool {
 		return !b.Origin.Picked && b.Origin.Source == nil && b.Origin.In == at.In &&
 			(at.Path == b.Origin.Path || strings.HasPrefix(at.Path, b.Origin.Path+taintset.Separator) ||

@@ -12,8 +12,8 @@ import (
 	"merlon/internal/engine/sast/taint/value"
 )
 
-// optional reads a variable that may be missing.
-func (a *Frame) optional(st *State, v ir.Var) *value.Value {
+// ReadOptional reads a variable that may be missing.
+func (a *Frame) ReadOptional(st *State, v ir.Var) *value.Value {
 	if v == ir.NoVar {
 		return nil
 	}
@@ -26,7 +26,7 @@ func (a *Frame) Captured(st *State, outer ir.Var) *value.Value {
 	if outer < 0 {
 		return value.Unknown
 	}
-	return a.cell(outer)
+	return a.cellOf(outer)
 }
 
 // A Frame is one function, in one context, as its analysis sees it: the table of its
@@ -105,8 +105,8 @@ const (
 	manyFunctions = 16
 )
 
-// cell returns the object that holds a shared variable.
-func (a *Frame) cell(v ir.Var) *value.Value {
+// cellOf returns the object that holds a shared variable.
+func (a *Frame) cellOf(v ir.Var) *value.Value {
 	if a.Function.Locals[v].Kind == ir.Captured {
 		for k, c := range a.Function.Captures {
 			if c.Inner == v {
@@ -148,19 +148,19 @@ func (a *Frame) Read(st *State, v ir.Var) *value.Value {
 		return value.Unknown
 	}
 	if a.Function.IsLocal(v) && (a.Boxed[v] || a.Function.Locals[v].Kind == ir.Captured) {
-		out := a.Load(st, a.cell(v), value.CellContent)
+		out := a.Load(st, a.cellOf(v), value.CellContent)
 		if out != nil {
 			return out.WithAPI(a.Function.Locals[v].Type)
 		}
 	}
-	if x := a.variable(st, v); x != nil {
+	if x := a.lookUpVariable(st, v); x != nil {
 		return x
 	}
 	return value.Unknown
 }
 
-// variable returns what a state has of a variable, nil for nothing.
-func (a *Frame) variable(st *State, v ir.Var) *value.Value {
+// lookUpVariable returns what a state has of a variable, nil for nothing.
+func (a *Frame) lookUpVariable(st *State, v ir.Var) *value.Value {
 	if k := int(a.places.of[v]); k < len(st.Vars) {
 		return st.Vars[k]
 	}
@@ -179,7 +179,7 @@ func (a *Frame) Assign(st *State, v ir.Var, x *value.Value) {
 		l := &a.Function.Locals[v]
 		x = x.WithAPI(l.Type)
 		if a.Boxed[v] || l.Kind == ir.Captured {
-			a.Store(st, a.cell(v), value.CellContent, x)
+			a.Store(st, a.cellOf(v), value.CellContent, x)
 			return
 		}
 	}
@@ -203,7 +203,7 @@ func (a *Frame) Need(v *value.Value) {
 func (a *Frame) NeedType(v *value.Value) {
 	for _, e := range v.Taint {
 		if e.Origin.Source == nil && !e.Origin.Deep && !e.Origin.Picked &&
-			(e.Origin.In.Kind == taintset.Parameter && (e.Origin.Path == "" || shared(e.Origin)) ||
+			(e.Origin.In.Kind == taintset.Parameter && (e.Origin.Path == "" || isSharedVariable(e.Origin)) ||
 				e.Origin.In.Kind == taintset.Capture && e.Origin.Path == taintset.Separator+value.CellContent ||
 				e.Origin.In.Kind == taintset.Receiver && e.Origin.Path != "" &&
 					strings.Count(e.Origin.Path, taintset.Separator) == 1) {
@@ -212,9 +212,9 @@ func (a *Frame) NeedType(v *value.Value) {
 	}
 }
 
-// shared reports whether an input is a variable that a function value shares, which the
+// isSharedVariable reports whether an input is a variable that a function value shares, which the
 // function was given.
-func shared(at *taintset.Origin) bool {
+func isSharedVariable(at *taintset.Origin) bool {
 	return strings.Count(at.Path, taintset.Separator) == 2 && at.Path[len(taintset.Separator)] == '#' &&
 		strings.HasSuffix(at.Path, taintset.Separator+value.CellContent)
 }

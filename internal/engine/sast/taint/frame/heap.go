@@ -51,9 +51,9 @@ func (a *Frame) Input(in taintset.Input, path string) *value.Value {
 	return v
 }
 
-// part returns the value of a part of an input. Below maxPath parts are not told
+// partOf returns the value of a part of an input. Below maxPath parts are not told
 // apart.
-func (a *Frame) part(at *taintset.Origin, name string) *value.Value {
+func (a *Frame) partOf(at *taintset.Origin, name string) *value.Value {
 	k := partKey{at, name}
 	v, ok := a.parts[k]
 	if !ok {
@@ -74,7 +74,7 @@ func (a *Frame) newPart(at *taintset.Origin, name string) *value.Value {
 	if at.In.Kind == taintset.Global {
 		depth--
 	}
-	if depth >= a.reach || at.Deep || depth > 0 && repeats(at, name) {
+	if depth >= a.reach || at.Deep || depth > 0 && repeatsPart(at, name) {
 		return &value.Value{Taint: taintset.Set{{Origin: a.Run.Deep(at)}}}
 	}
 	if at.In.Kind == taintset.Global && at.Path == "" {
@@ -89,9 +89,9 @@ func (a *Frame) newPart(at *taintset.Origin, name string) *value.Value {
 	return v
 }
 
-// repeats reports whether the part of the name is among those of the path: then the
+// repeatsPart reports whether the part of the name is among those of the path: then the
 // data is a list or a tree, whose further parts are not told apart.
-func repeats(at *taintset.Origin, name string) bool {
+func repeatsPart(at *taintset.Origin, name string) bool {
 	return name != value.CellContent && (strings.HasSuffix(at.Path, taintset.Separator+name) ||
 		strings.Contains(at.Path, taintset.Separator+name+taintset.Separator))
 }
@@ -129,11 +129,11 @@ func (a *Frame) LoadObject(st *State, id value.ObjectID, name string) *value.Val
 		case ok: // removed
 			v = value.Unknown
 		case info.Input != nil:
-			v = a.part(info.Input, name)
+			v = a.partOf(info.Input, name)
 		case o != nil && o.Elements != nil:
-			v = a.inherited(st, o, name, 0)
+			v = a.inheritedPart(st, o, name, 0)
 		default:
-			if v = a.inherited(st, o, name, 0); v == nil {
+			if v = a.inheritedPart(st, o, name, 0); v == nil {
 				v = value.Unknown
 			}
 		}
@@ -158,7 +158,7 @@ func (a *Frame) loadAny(st *State, id value.ObjectID) *value.Value {
 	o, info := st.Object(id), &a.Objects[id]
 	var v *value.Value
 	if info.Input != nil {
-		v = a.part(info.Input, value.AnyKey)
+		v = a.partOf(info.Input, value.AnyKey)
 	}
 	if o == nil {
 		if v == nil {
@@ -233,7 +233,7 @@ func (a *Frame) SetPart(id value.ObjectID, o *value.Object, name string, x *valu
 	default:
 		old, ok := o.Get(name)
 		if !ok && a.Objects[id].Input != nil {
-			old = a.part(a.Objects[id].Input, name)
+			old = a.partOf(a.Objects[id].Input, name)
 		}
 		if !ok {
 			old = value.Join(old, o.Elements)
@@ -257,7 +257,7 @@ func (a *Frame) DeepTaint(st *State, v *value.Value) taintset.Set {
 	w.walk++
 	w.Deep.Reset()
 	d := deepWalk{a: a, st: st, left: a.walk}
-	d.value(v, 0)
+	d.walkValue(v, 0)
 	return w.Deep.Set()
 }
 
@@ -274,23 +274,23 @@ const (
 	maxWalk = 100 // objects
 )
 
-func (d *deepWalk) add(t taintset.Set) { d.a.Scratch.Deep.Add(t, 0, taintset.NextStep{}) }
+func (d *deepWalk) addTaint(t taintset.Set) { d.a.Scratch.Deep.Add(t, 0, taintset.NextStep{}) }
 
-func (d *deepWalk) value(v *value.Value, depth int) {
+func (d *deepWalk) walkValue(v *value.Value, depth int) {
 	if v == nil {
 		return
 	}
-	d.add(d.a.DerivedTaint(v))
+	d.addTaint(d.a.DerivedTaint(v))
 	for _, id := range v.Objects {
 		if info := &d.a.Objects[id]; info.LastWalk != d.a.Scratch.walk && d.left > 0 {
 			info.LastWalk = d.a.Scratch.walk
 			d.left--
-			d.object(id, depth)
+			d.walkObject(id, depth)
 		}
 	}
 }
 
-func (d *deepWalk) object(id value.ObjectID, depth int) {
+func (d *deepWalk) walkObject(id value.ObjectID, depth int) {
 	info := &d.a.Objects[id]
 	if info.Function != nil {
 		return
@@ -299,24 +299,24 @@ func (d *deepWalk) object(id value.ObjectID, depth int) {
 		if info.Deep == nil {
 			info.Deep = taintset.Set{{Origin: d.a.Run.Deep(at)}}
 		}
-		d.add(info.Deep)
+		d.addTaint(info.Deep)
 	}
 	o := d.st.Object(id)
 	if o == nil {
 		return
 	}
-	d.add(o.Self)
+	d.addTaint(o.Self)
 	if depth >= maxDeep {
 		return
 	}
 	if o.Text != nil {
-		d.add(o.Text.Taint)
+		d.addTaint(o.Text.Taint)
 	}
 	for _, f := range o.Fields {
-		d.value(f.Value, depth+1)
+		d.walkValue(f.Value, depth+1)
 	}
-	d.value(o.Elements, depth+1)
-	d.value(o.Keys, depth+1)
+	d.walkValue(o.Elements, depth+1)
+	d.walkValue(o.Keys, depth+1)
 }
 
 // TaintObject makes the object itself, and so every part of it, tainted.

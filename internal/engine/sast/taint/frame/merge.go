@@ -95,7 +95,7 @@ func (a *Frame) JoinObjects(info *value.ObjectInfo, o, p *value.Object) *value.O
 	missing := func(from *value.Object, name string) *value.Value {
 		v := from.Elements
 		if info.Input != nil {
-			return value.Join(a.part(info.Input, name), v)
+			return value.Join(a.partOf(info.Input, name), v)
 		}
 		return value.OrUnknown(v)
 	}

@@ -42,8 +42,8 @@ func (a *Frame) Inherit(st *State, v, f *value.Value) {
 	}
 }
 
-// inherited returns what an object has from the one it inherits from, nil for nothing.
-func (a *Frame) inherited(st *State, o *value.Object, name string, depth int) *value.Value {
+// inheritedPart returns what an object has from the one it inherits from, nil for nothing.
+func (a *Frame) inheritedPart(st *State, o *value.Object, name string, depth int) *value.Value {
 	p, ok := o.Get(prototype)
 	if !ok || p == nil || depth > taintset.MaxPath {
 		return nil
@@ -54,7 +54,7 @@ func (a *Frame) inherited(st *State, o *value.Object, name string, depth int) *v
 		if v, ok := parent.Get(name); ok && v != nil {
 			out = value.Join(out, v)
 		} else if parent != nil {
-			out = value.Join(out, a.inherited(st, parent, name, depth+1))
+			out = value.Join(out, a.inheritedPart(st, parent, name, depth+1))
 		}
 	}
 	return out

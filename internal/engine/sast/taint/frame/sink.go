@@ -29,12 +29,12 @@ func (a *Frame) NoteSink(k summary.SinkKey, block uint64, t taintset.Set) {
 // SinkAt returns the key of a model's sink. A call whose name is on another line
 // than its beginning is found at its name.
 func (a *Frame) SinkAt(node int32, kind string) summary.SinkKey {
-	return summary.SinkKey{Function: a.Function, Node: place(a.Function.File.Tree, node), Kind: kind, Rule: -1}
+	return summary.SinkKey{Function: a.Function, Node: shownNode(a.Function.File.Tree, node), Kind: kind, Rule: -1}
 }
 
-// place returns the node to show for a call: the call, or its name when it stands
+// shownNode returns the node to show for a call: the call, or its name when it stands
 // on a later line.
-func place(f *tree.File, node int32) int32 {
+func shownNode(f *tree.File, node int32) int32 {
 	callee := f.Child(node, tree.RoleCallee)
 	if !f.Is(callee, tree.Member) {
 		return node

@@ -25,10 +25,10 @@ const (
 // FillZeroFields gives the fields of a new struct that are structs their objects.
 func (a *Frame) FillZeroFields(st *State, instr int32, v *value.Value, class *ir.Class) {
 	z := zeroFields{a: a, st: st, instr: instr}
-	z.fill(v, class, 0)
+	z.fillFields(v, class, 0)
 }
 
-func (z *zeroFields) fill(v *value.Value, class *ir.Class, depth int) {
+func (z *zeroFields) fillFields(v *value.Value, class *ir.Class, depth int) {
 	for i := range class.Fields {
 		f := &class.Fields[i]
 		inner := z.a.Run.StructOf(class, f)
@@ -42,7 +42,7 @@ func (z *zeroFields) fill(v *value.Value, class *ir.Class, depth int) {
 			Type: inner.Qualified},
 			&value.Object{Size: value.Unsized})
 		part.API = inner.Qualified
-		z.fill(part, inner, depth+1)
+		z.fillFields(part, inner, depth+1)
 		z.a.Store(z.st, v, f.Name, part)
 	}
 }

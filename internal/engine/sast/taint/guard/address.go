@@ -66,9 +66,9 @@ func (a *Guards) approveParsed(st *frame.State, i int32, result ir.Var) {
 		return
 	}
 	a.refineAddress(st, result)
-	if text := a.held(c.Args[0].From, i); text != ir.NoVar {
+	if text := a.heldLocal(c.Args[0].From, i); text != ir.NoVar {
 		a.refineAddress(st, text)
-		a.remember(st, text, a.addressBits())
+		a.rememberMember(st, text, a.addressBits())
 	}
 }
 
@@ -80,10 +80,10 @@ func (a *Guards) refineAddress(st *frame.State, v ir.Var) {
 	a.Refine(st, v, func(x *value.Value) *value.Value { return a.Sanitize(st, x, a.addressBits()) })
 }
 
-// held returns the local that an argument of a call was copied from, when it is not
+// heldLocal returns the local that an argument of a call was copied from, when it is not
 // assigned behind the call; temporaries do not outlive a block. Otherwise it returns
 // the argument.
-func (a *Guards) held(v ir.Var, call int32) ir.Var {
+func (a *Guards) heldLocal(v ir.Var, call int32) ir.Var {
 	from := v
 	for range survey.MaxDepth {
 		i := a.Function.Def(from)

@@ -22,7 +22,7 @@ func (a *Guards) Assume(st *frame.State, cond ir.Var, holds bool, depth int) {
 	case ir.Copy:
 		if !a.Function.IsLocal(in.A) {
 			a.Assume(st, in.A, holds, depth+1)
-		} else if call := a.answered(in.A); call >= 0 {
+		} else if call := a.guardCallOf(in.A); call >= 0 {
 			a.assumeCall(st, call, holds)
 		} else {
 			a.assumeAnswered(st, in.A, holds)
@@ -52,9 +52,9 @@ func (a *Guards) Assume(st *frame.State, cond ir.Var, holds bool, depth int) {
 	}
 }
 
-// answered returns the call of a guard whose answer a variable holds, -1 when there is
+// guardCallOf returns the call of a guard whose answer a variable holds, -1 when there is
 // none: the variable is assigned once, and what the call was asked about is still known.
-func (a *Guards) answered(v ir.Var) int32 {
+func (a *Guards) guardCallOf(v ir.Var) int32 {
 	for range survey.MaxDepth {
 		i := a.Function.Def(v)
 		if a.Function.IsLocal(v) {
@@ -133,7 +133,7 @@ func (a *Guards) assumeBinary(st *frame.State, in *ir.Instr, holds bool, depth i
 	if y.Constant.Kind == value.BoolConstant {
 		a.Assume(st, in.A, y.Constant.Number != 0, depth+1)
 	}
-	if call := a.answered(in.A); y.Constant.Kind == value.NullConstant && call >= 0 {
+	if call := a.guardCallOf(in.A); y.Constant.Kind == value.NullConstant && call >= 0 {
 		a.assumeCall(st, call, false) // nothing was found
 	}
 	a.assumeEqual(st, in.A, x, y)
@@ -171,7 +171,7 @@ func (a *Guards) assumeAnswer(st *frame.State, in *ir.Instr, x, y *value.Value, 
 	if y.Constant.Kind == value.BoolConstant {
 		a.Assume(st, in.A, y.Constant.Number == 0, depth+1)
 	}
-	if call := a.answered(in.A); y.Constant.Kind == value.NullConstant && call >= 0 {
+	if call := a.guardCallOf(in.A); y.Constant.Kind == value.NullConstant && call >= 0 {
 		a.assumeCall(st, call, true)
 	}
 	_ = x
@@ -185,7 +185,7 @@ func (a *Guards) assumeEqual(st *frame.State, v ir.Var, x, y *value.Value) {
 		}
 		a.Refine(st, v, func(*value.Value) *value.Value { return &value.Value{Constant: y.Constant, Kind: y.Kind} })
 		a.approveHost(st, v)
-		a.remember(st, v, taintset.AllKinds)
+		a.rememberMember(st, v, taintset.AllKinds)
 	}
 }
 

@@ -45,7 +45,7 @@ func (a *Guards) assumeFound(st *frame.State, in *ir.Instr, y *value.Value, hold
 	}
 	if i := a.Function.Def(in.A); i >= 0 && a.Function.Code[i].Op == ir.Invoke {
 		a.assumeCall(st, i, holds)
-	} else if call := a.answered(in.A); call >= 0 {
+	} else if call := a.guardCallOf(in.A); call >= 0 {
 		a.assumeCall(st, call, holds)
 	}
 }

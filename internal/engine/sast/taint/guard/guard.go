@@ -93,7 +93,7 @@ func (a *Guards) SanitizeVariable(st *frame.State, v ir.Var, kinds uint64) {
 	}
 	for range survey.MaxDepth {
 		a.Refine(st, v, func(x *value.Value) *value.Value { return a.Sanitize(st, x, kinds) })
-		a.remember(st, v, kinds)
+		a.rememberMember(st, v, kinds)
 		if v = a.sameAs(st, v); v == ir.NoVar {
 			return
 		}

@@ -14,8 +14,8 @@ import (
 // the program is sanitized where it is kept; a member of something that a library made,
 // req.query.page, is read anew each time, so its path is kept beside the state.
 
-// path returns the local, or global, and the members that lead to a variable's value.
-func (a *Guards) path(st *frame.State, v ir.Var) (root ir.Var, path string, ok bool) {
+// memberPath returns the local, or global, and the members that lead to a variable's value.
+func (a *Guards) memberPath(st *frame.State, v ir.Var) (root ir.Var, path string, ok bool) {
 	for range taintset.MaxPath {
 		if v < 0 {
 			return 0, "", false
@@ -33,7 +33,7 @@ func (a *Guards) path(st *frame.State, v ir.Var) (root ir.Var, path string, ok b
 		case ir.LoadGlobal:
 			return ir.NoVar, in.Text + path, true
 		case ir.Invoke:
-			name, receiver := a.asked(st, in)
+			name, receiver := a.getterPath(st, in)
 			if name == "" {
 				return 0, "", false
 			}
@@ -62,9 +62,9 @@ func (a *Guards) memberName(st *frame.State, in *ir.Instr) (string, bool) {
 	return "", false
 }
 
-// asked returns what a call asks of its receiver, when all that it says are constants
+// getterPath returns what a call asks of its receiver, when all that it says are constants
 // and its name says that it only looks: "get(page)".
-func (a *Guards) asked(st *frame.State, in *ir.Instr) (string, ir.Var) {
+func (a *Guards) getterPath(st *frame.State, in *ir.Instr) (string, ir.Var) {
 	c := a.Function.Call(in)
 	args := a.Function.Args(c)
 	if c.Kind != ir.CallMethod || c.Receiver == ir.NoVar || len(args) == 0 ||
@@ -87,8 +87,8 @@ func (a *Guards) Recall(st *frame.State, in *ir.Instr) {
 	if len(st.Approved) == 0 || in.Dst == ir.NoVar {
 		return
 	}
-	name, receiver := a.asked(st, in)
-	root, path, ok := a.path(st, receiver)
+	name, receiver := a.getterPath(st, in)
+	root, path, ok := a.memberPath(st, receiver)
 	if name == "" || !ok {
 		return
 	}
@@ -99,9 +99,9 @@ func (a *Guards) Recall(st *frame.State, in *ir.Instr) {
 	}
 }
 
-// remember notes that the member a variable was read from is harmless.
-func (a *Guards) remember(st *frame.State, v ir.Var, kinds uint64) {
-	root, path, ok := a.path(st, v)
+// rememberMember notes that the member a variable was read from is harmless.
+func (a *Guards) rememberMember(st *frame.State, v ir.Var, kinds uint64) {
+	root, path, ok := a.memberPath(st, v)
 	if !ok || path == "" || len(st.Approved) >= frame.MaxApproved {
 		return
 	}
@@ -113,7 +113,7 @@ func (a *Guards) RecallMember(st *frame.State, in *ir.Instr, v *value.Value) *va
 	if len(st.Approved) == 0 || v == nil || len(v.Taint) == 0 {
 		return v
 	}
-	root, path, ok := a.path(st, in.A)
+	root, path, ok := a.memberPath(st, in.A)
 	name, known := a.memberName(st, in)
 	if !ok || !known {
 		return v
@@ -133,7 +133,7 @@ func (a *Guards) Forget(st *frame.State, in *ir.Instr) {
 	}
 	root, path := in.Dst, ""
 	if in.Op == ir.StoreField || in.Op == ir.StoreIndex {
-		r, p, ok := a.path(st, in.A)
+		r, p, ok := a.memberPath(st, in.A)
 		if !ok {
 			return
 		}

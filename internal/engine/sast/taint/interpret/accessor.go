@@ -10,9 +10,9 @@ import (
 // This file runs methods of the program that no call names: those that a class has for
 // reading and writing a member, and for objects that are indexed or called.
 
-// get runs the getter of the name that the classes of a value have. It reports false
+// runGetter runs the getter of the name that the classes of a value have. It reports false
 // when there is none.
-func (a *analysis) get(st *frame.State, i int32, base *value.Value, name string) (*value.Value, bool) {
+func (a *analysis) runGetter(st *frame.State, i int32, base *value.Value, name string) (*value.Value, bool) {
 	if v, ok := a.runMember(st, i, base, ir.GetterField+name, nil); ok {
 		return v, true
 	}
@@ -56,8 +56,8 @@ func (a *analysis) runMember(st *frame.State, i int32, base *value.Value, field 
 	return value.OrUnknown(result), found
 }
 
-// put runs the setter of the name that the classes of a value have.
-func (a *analysis) put(st *frame.State, i int32, base *value.Value, name string, x *value.Value) bool {
+// runSetter runs the setter of the name that the classes of a value have.
+func (a *analysis) runSetter(st *frame.State, i int32, base *value.Value, name string, x *value.Value) bool {
 	if _, ok := a.runMember(st, i, base, ir.SetterField+name, []*value.Value{x}); ok {
 		return true
 	}
@@ -68,8 +68,8 @@ func (a *analysis) put(st *frame.State, i int32, base *value.Value, name string,
 	return ok
 }
 
-// missing runs what a class has for members that its objects do not have.
-func (a *analysis) missing(st *frame.State, i int32, base *value.Value, name string) (*value.Value, bool) {
+// runMissingHook runs what a class has for members that its objects do not have.
+func (a *analysis) runMissingHook(st *frame.State, i int32, base *value.Value, name string) (*value.Value, bool) {
 	on := a.Function.File.Lang.Semantics.OnMissing
 	if on == "" {
 		return nil, false
@@ -78,8 +78,8 @@ func (a *analysis) missing(st *frame.State, i int32, base *value.Value, name str
 		frame.Hook{Name: on, Sub: frame.SubMissing, Args: []*value.Value{value.FromString(name)}})
 }
 
-// item runs what a class has for an index.
-func (a *analysis) item(st *frame.State, i int32, base, key *value.Value) (*value.Value, bool) {
+// runItemHook runs what a class has for an index.
+func (a *analysis) runItemHook(st *frame.State, i int32, base, key *value.Value) (*value.Value, bool) {
 	on := a.Function.File.Lang.Semantics.OnItem
 	if on == "" {
 		return nil, false

@@ -27,15 +27,15 @@ type application struct {
 	values map[*value.Value]*value.Value
 }
 
-// resolve returns what the called function's atom is: a part of an actual.
-func (p *application) resolve(at *taintset.Origin) *value.Value {
+// resolveOrigin returns what the called function's atom is: a part of an actual.
+func (p *application) resolveOrigin(at *taintset.Origin) *value.Value {
 	if at.Up == nil {
 		return p.x.Input(p.a.Frame, at.In)
 	}
 	if v, ok := p.parts[at]; ok {
 		return v
 	}
-	v := p.resolve(at.Up)
+	v := p.resolveOrigin(at.Up)
 	if v != nil && !at.Deep && !at.Picked {
 		api := v.API
 		v = p.a.Load(p.st, v, at.Name)
@@ -59,16 +59,16 @@ func (a *analysis) Apply(st *frame.State, x *callsite.Actuals) (result, thrown *
 		taints: map[*taintset.Origin]taintset.Set{}, values: map[*value.Value]*value.Value{}}
 	p.sum = p.inContext(s)
 	s = p.sum
-	result, thrown = p.value(s.Result), p.value(s.Thrown)
-	p.effects()
+	result, thrown = p.translateValue(s.Result), p.translateValue(s.Thrown)
+	p.applyEffects()
 	if a.Noting {
 		clear(p.parts) // what the call wrote may arrive by another name
-		p.sinks()
+		p.applySinks()
 	}
 	if s.NeverReturns {
 		return nil, thrown
 	}
-	p.approvals()
+	p.applyApprovals()
 	return value.OrUnknown(result), thrown
 }
 
@@ -78,7 +78,7 @@ func (p *application) inContext(s *summary.Summary) *summary.Summary {
 	var ctx summary.Facts
 	asks := s
 	for range maxAsked {
-		more := ctx.With(p.facts(asks))
+		more := ctx.With(p.findFacts(asks))
 		if len(more) == len(ctx) {
 			break
 		}
@@ -94,9 +94,9 @@ func (p *application) inContext(s *summary.Summary) *summary.Summary {
 // maxAsked bounds how often a caller is asked what it knows.
 const maxAsked = 2
 
-// facts returns what the caller knows of the inputs that the function asks
+// findFacts returns what the caller knows of the inputs that the function asks
 // about.
-func (p *application) facts(s *summary.Summary) summary.Facts {
+func (p *application) findFacts(s *summary.Summary) summary.Facts {
 	a := p.a
 	var ctx summary.Facts
 	if unit := a.Run.UnitOf[a.Function]; len(unit) > frame.SomeFunctions && a.Run.UnitOf[s.Function][0] == unit[0] {
@@ -104,7 +104,7 @@ func (p *application) facts(s *summary.Summary) summary.Facts {
 	}
 	whole := s.Cost <= summary.MaxContextCost
 	for _, at := range s.Needs {
-		v := p.resolve(at)
+		v := p.resolveOrigin(at)
 		if v == nil {
 			continue
 		}
@@ -155,15 +155,15 @@ func (p *application) facts(s *summary.Summary) summary.Facts {
 // maxCalls bounds the calls through which objects of one place are told apart.
 const maxCalls = 3
 
-// objects returns the caller's objects for one of the callee.
-func (p *application) objects(id value.ObjectID) []value.ObjectID {
+// translateObjects returns the caller's objects for one of the callee.
+func (p *application) translateObjects(id value.ObjectID) []value.ObjectID {
 	if ids, ok := p.objs[id]; ok {
 		return ids
 	}
 	p.objs[id] = nil
 	info := &p.sum.Objects[id]
 	if info.Input != nil {
-		if v := p.resolve(info.Input); v != nil {
+		if v := p.resolveOrigin(info.Input); v != nil {
 			p.objs[id] = v.Objects
 		}
 		return p.objs[id]
@@ -182,35 +182,35 @@ func (p *application) objects(id value.ObjectID) []value.ObjectID {
 	return ids
 }
 
-// value returns the caller's value for one of the callee.
-func (p *application) value(v *value.Value) *value.Value {
+// translateValue returns the caller's value for one of the callee.
+func (p *application) translateValue(v *value.Value) *value.Value {
 	if v == nil {
 		return nil
 	}
 	if w, ok := p.values[v]; ok {
 		return w
 	}
-	w := p.translate(v)
+	w := p.newTranslation(v)
 	p.values[v] = w
 	return w
 }
 
-func (p *application) translate(v *value.Value) *value.Value {
-	if at := p.passed(v); at != nil {
-		if w := p.resolve(at); w != nil {
+func (p *application) newTranslation(v *value.Value) *value.Value {
+	if at := p.passedInput(v); at != nil {
+		if w := p.resolveOrigin(at); w != nil {
 			return w.WithTaint(w.Taint.Through(taintset.NextStep{Function: p.a.Function, Node: p.x.Node,
 				Inner: v.Taint[0].Trace})).WithAPI(v.API)
 		}
 	}
-	w := &value.Value{Constant: v.Constant, API: v.API, Prefix: v.Prefix, Kind: v.Kind, Taint: p.taint(v.Taint)}
+	w := &value.Value{Constant: v.Constant, API: v.API, Prefix: v.Prefix, Kind: v.Kind, Taint: p.translateTaint(v.Taint)}
 	for _, id := range v.Objects {
-		w.Objects = value.JoinObjects(w.Objects, p.objects(id))
+		w.Objects = value.JoinObjects(w.Objects, p.translateObjects(id))
 	}
 	return w
 }
 
-// passed returns the input that the value is, nil when it is anything else.
-func (p *application) passed(v *value.Value) *taintset.Origin {
+// passedInput returns the input that the value is, nil when it is anything else.
+func (p *application) passedInput(v *value.Value) *taintset.Origin {
 	if len(v.Objects) != 1 || len(v.Taint) != 1 || v.IsKnown() || v.Taint[0].Clean != 0 {
 		return nil
 	}
@@ -221,14 +221,14 @@ func (p *application) passed(v *value.Value) *taintset.Origin {
 	return at
 }
 
-// taint returns the caller's taint for one of the callee.
-func (p *application) taint(t taintset.Set) taintset.Set {
+// translateTaint returns the caller's taint for one of the callee.
+func (p *application) translateTaint(t taintset.Set) taintset.Set {
 	if len(t) == 0 {
 		return nil
 	}
 	for _, e := range t {
 		if e.Origin.Source == nil {
-			p.base(e.Origin) // before the mix is begun, which another call may need
+			p.originTaint(e.Origin) // before the mix is begun, which another call may need
 		}
 	}
 	m := &p.a.Scratch.Arriving
@@ -239,19 +239,19 @@ func (p *application) taint(t taintset.Set) taintset.Set {
 		if e.Origin.Source != nil {
 			m.Add(taintset.Set{{Origin: e.Origin, Clean: e.Clean}}, 0, w)
 		} else {
-			m.Add(p.base(e.Origin), e.Clean, w)
+			m.Add(p.originTaint(e.Origin), e.Clean, w)
 		}
 	}
 	return m.Set()
 }
 
-// base returns the taint of what an atom of the callee is.
-func (p *application) base(at *taintset.Origin) taintset.Set {
+// originTaint returns the taint of what an atom of the callee is.
+func (p *application) originTaint(at *taintset.Origin) taintset.Set {
 	if t, ok := p.taints[at]; ok {
 		return t
 	}
 	var t taintset.Set
-	if v := p.resolve(at); v != nil {
+	if v := p.resolveOrigin(at); v != nil {
 		if at.Deep {
 			t = p.a.DeepTaint(p.st, v)
 		} else {
@@ -265,9 +265,9 @@ func (p *application) base(at *taintset.Origin) taintset.Set {
 	return t
 }
 
-// effects writes what the callee left in objects into the caller's heap. Whatever
+// applyEffects writes what the callee left in objects into the caller's heap. Whatever
 // is read for it is read before anything is written.
-func (p *application) effects() {
+func (p *application) applyEffects() {
 	type write struct {
 		ids []value.ObjectID
 		o   *value.Object
@@ -278,18 +278,18 @@ func (p *application) effects() {
 		if o == nil {
 			continue
 		}
-		c := &value.Object{Elements: p.value(o.Elements), Keys: p.value(o.Keys), Self: p.taint(o.Self),
-			Text: p.value(o.Text),
+		c := &value.Object{Elements: p.translateValue(o.Elements), Keys: p.translateValue(o.Keys), Self: p.translateTaint(o.Self),
+			Text: p.translateValue(o.Text),
 			Size: o.Size, Weak: o.Weak}
 		for _, f := range o.Fields {
-			c.Fields = append(c.Fields, value.Field{Name: f.Name, Value: p.value(f.Value)})
+			c.Fields = append(c.Fields, value.Field{Name: f.Name, Value: p.translateValue(f.Value)})
 		}
-		writes = append(writes, write{p.objects(value.ObjectID(id)), c, p.sum.Objects[id].Input != nil})
+		writes = append(writes, write{p.translateObjects(value.ObjectID(id)), c, p.sum.Objects[id].Input != nil})
 	}
 	for _, w := range writes {
 		for _, id := range w.ids {
 			if w.in {
-				p.a.update(p.st, id, w.o, len(w.ids) == 1)
+				p.a.updateObject(p.st, id, w.o, len(w.ids) == 1)
 				continue
 			}
 			o := w.o
@@ -302,8 +302,8 @@ func (p *application) effects() {
 	}
 }
 
-// update writes what a call left in an input into one of the caller's objects.
-func (a *analysis) update(st *frame.State, id value.ObjectID, w *value.Object, strong bool) {
+// updateObject writes what a call left in an input into one of the caller's objects.
+func (a *analysis) updateObject(st *frame.State, id value.ObjectID, w *value.Object, strong bool) {
 	o := st.Object(id).Clone()
 	for _, f := range w.Fields {
 		if f.Value != nil {
@@ -334,16 +334,16 @@ func (a *analysis) update(st *frame.State, id value.ObjectID, w *value.Object, s
 	st.Put(id, o)
 }
 
-// approvals makes the arguments harmless that the callee approved of by returning.
-func (p *application) approvals() {
+// applyApprovals makes the arguments harmless that the callee approved of by returning.
+func (p *application) applyApprovals() {
 	for _, ok := range p.sum.Approvals[summary.WhenReturned] {
 		p.a.ApproveArgument(p.st, p.x, ok)
 	}
 }
 
-// sinks brings the sinks of the called function to the caller: with what the
+// applySinks brings the sinks of the called function to the caller: with what the
 // caller gave. What is decided already stays with the callee.
-func (p *application) sinks() {
+func (p *application) applySinks() {
 	if !slices.Contains(p.a.children, p.sum) {
 		p.a.children = append(p.a.children, p.sum)
 	}
@@ -358,6 +358,6 @@ func (p *application) sinks() {
 		if p.a.Run.JudgesTogether(s.SinkKey) {
 			inputs = s.Taint // what arrives is judged together
 		}
-		p.a.NoteSink(s.SinkKey, s.Harmless, p.taint(inputs))
+		p.a.NoteSink(s.SinkKey, s.Harmless, p.translateTaint(inputs))
 	}
 }

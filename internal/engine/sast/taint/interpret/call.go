@@ -11,11 +11,11 @@ import (
 	"merlon/internal/engine/sast/taint/value"
 )
 
-// invoke interprets a call. It returns false when the program does not come back.
-func (a *analysis) invoke(st *frame.State, i int32, b *ir.Block) bool {
+// invokeCall interprets a call. It returns false when the program does not come back.
+func (a *analysis) invokeCall(st *frame.State, i int32, b *ir.Block) bool {
 	c := callsite.New(a.Frame, st, i)
 	if c.Call.Kind == ir.CallMarkup && !a.Run.Plain {
-		if v := a.markup(c); c.Instruction.Dst != ir.NoVar {
+		if v := a.interpretMarkup(c); c.Instruction.Dst != ir.NoVar {
 			a.Assign(st, c.Instruction.Dst, v)
 		}
 		return true
@@ -50,7 +50,7 @@ func (a *analysis) invoke(st *frame.State, i int32, b *ir.Block) bool {
 			a.except[b.Except] = value.Join(a.except[b.Except], thrown)
 		}
 		if a.Noting && b.Except == ir.NoBlock && thrown != nil {
-			a.throws(st, thrown)
+			a.noteThrown(st, thrown)
 		}
 		result = value.Join(result, v)
 	case !modelled:
@@ -178,9 +178,9 @@ func (a *analysis) callObject(st *frame.State, f *value.Value, args []*value.Val
 	return result
 }
 
-// escapes calls the function values that were made and never called: somebody
+// callEscaping calls the function values that were made and never called: somebody
 // else will.
-func (a *analysis) escapes() {
+func (a *analysis) callEscaping() {
 	if a.exit == nil {
 		return
 	}

@@ -13,9 +13,9 @@ import (
 // This file knows what frameworks do with the values that handlers return: annotations
 // of the handler and its class say which sinks a return value reaches.
 
-// answers notes what arrives at whoever called a function that carries an annotation,
+// noteReturnSinks notes what arrives at whoever called a function that carries an annotation,
 // "@app.route(return)" as a sink, or that the annotation of its class speaks of.
-func (a *analysis) answers(st *frame.State, in *ir.Instr) {
+func (a *analysis) noteReturnSinks(st *frame.State, in *ir.Instr) {
 	v := a.Read(st, in.A)
 	if strings.Contains(v.API, ".") && !strings.HasSuffix(v.API, ".String") {
 		return // an object of a library: what it was made of has been looked at
@@ -27,7 +27,7 @@ func (a *analysis) answers(st *frame.State, in *ir.Instr) {
 	}
 	for _, name := range names {
 		for _, e := range set.Match(name)[model.Sinks] {
-			if e.Form != model.Annotation || !answered(e) || !a.answerHolds(v, e.If) {
+			if e.Form != model.Annotation || !speaksOfResult(e) || !a.answerHolds(v, e.If) {
 				continue
 			}
 			t := a.DeepTaint(st, a.TextOf(st, v))
@@ -72,8 +72,8 @@ func (a *analysis) answersText(v *value.Value) bool {
 		a.Function.Results[0] == "str")
 }
 
-// answered reports whether the entry speaks of the result.
-func answered(e *model.Entry) bool {
+// speaksOfResult reports whether the entry speaks of the result.
+func speaksOfResult(e *model.Entry) bool {
 	for _, p := range e.Places {
 		if p.Base == model.Return && len(p.Steps) == 0 {
 			return true

@@ -58,24 +58,24 @@ func (a *analysis) Summarize() *summary.Summary {
 	if len(a.Function.Blocks) == 0 {
 		return &summary.Summary{Function: a.Function, Context: a.Context}
 	}
-	a.in[0] = a.entry()
-	a.settle()
+	a.in[0] = a.entryState()
+	a.reachFixpoint()
 	a.Noting = true
 	for b := range a.Function.Blocks {
 		if a.in[b] != nil {
-			a.block(ir.BlockID(b), func(ir.BlockID, *frame.State) {})
+			a.interpretBlock(ir.BlockID(b), func(ir.BlockID, *frame.State) {})
 		}
 	}
-	a.escapes()
-	return a.summary()
+	a.callEscaping()
+	return a.makeSummary()
 }
 
-// settle interprets the blocks in their order until no state changes. From the end of a
+// reachFixpoint interprets the blocks in their order until no state changes. From the end of a
 // loop it goes back to the beginning if that has changed: so all ways back there meet
 // first, and what is behind the loop sees only what the loop does in the end (the
 // recursive strategy of Bourdoncle, Efficient chaotic iteration strategies with
 // widenings, 1993).
-func (a *analysis) settle() {
+func (a *analysis) reachFixpoint() {
 	dirty := make([]bool, len(a.Function.Blocks))
 	dirty[0] = true
 	flow := func(to ir.BlockID, st *frame.State) {
@@ -89,7 +89,7 @@ func (a *analysis) settle() {
 	for b := 0; b < len(dirty); {
 		if dirty[b] {
 			dirty[b] = false
-			a.block(ir.BlockID(b), flow)
+			a.interpretBlock(ir.BlockID(b), flow)
 			visits[b]++
 			if a.over || a.Run.IsStopped() {
 				return
@@ -99,13 +99,13 @@ func (a *analysis) settle() {
 				return
 			}
 		}
-		b = next(b, heads[b], dirty)
+		b = nextBlock(b, heads[b], dirty)
 	}
 }
 
-// next returns the block to look at behind another one, with which the loops of the
+// nextBlock returns the block to look at behind another one, with which the loops of the
 // heads end: the innermost head that has changed, or the block that follows.
-func next(b int, heads []int32, dirty []bool) int {
+func nextBlock(b int, heads []int32, dirty []bool) int {
 	for _, h := range heads {
 		if dirty[h] {
 			return int(h)
@@ -137,8 +137,8 @@ func loopHeads(fn *ir.Function) [][]int32 {
 	return heads
 }
 
-// entry returns the state in which the function begins.
-func (a *analysis) entry() *frame.State {
+// entryState returns the state in which the function begins.
+func (a *analysis) entryState() *frame.State {
 	st := &frame.State{Vars: make([]*value.Value, a.Function.Vars)}
 	if a.Function.This != ir.NoVar {
 		v := a.Input(taintset.Input{Kind: taintset.Receiver}, "")
@@ -164,18 +164,18 @@ func (a *analysis) entry() *frame.State {
 	return st
 }
 
-// block interprets a block and gives the states at its end to its successors.
-func (a *analysis) block(id ir.BlockID, flow func(ir.BlockID, *frame.State)) {
+// interpretBlock interprets a block and gives the states at its end to its successors.
+func (a *analysis) interpretBlock(id ir.BlockID, flow func(ir.BlockID, *frame.State)) {
 	st := a.Borrow(a.in[id])
-	a.follow(st, id, flow)
+	a.interpretFrom(st, id, flow)
 	a.GiveBack(st)
 }
 
-// follow interprets a block from a state, which it changes.
-func (a *analysis) follow(st *frame.State, id ir.BlockID, flow func(ir.BlockID, *frame.State)) {
+// interpretFrom interprets a block from a state, which it changes.
+func (a *analysis) interpretFrom(st *frame.State, id ir.BlockID, flow func(ir.BlockID, *frame.State)) {
 	b := &a.Function.Blocks[id]
 	if a.except[id] != nil {
-		a.caught(st, id)
+		a.bindException(st, id)
 	}
 	for i := b.Start; i < b.End; i++ {
 		a.Scratch.Steps++
@@ -185,11 +185,11 @@ func (a *analysis) follow(st *frame.State, id ir.BlockID, flow func(ir.BlockID, 
 		}
 		in := &a.Function.Code[i]
 		if in.Op.Jumps() {
-			a.after(st, i)
-			a.jump(st, i, b, flow)
+			a.applyMarks(st, i)
+			a.interpretJump(st, i, b, flow)
 			break
 		}
-		if !a.exec(st, i, b) {
+		if !a.executeInstruction(st, i, b) {
 			return // does not come back
 		}
 	}
@@ -198,8 +198,8 @@ func (a *analysis) follow(st *frame.State, id ir.BlockID, flow func(ir.BlockID, 
 	}
 }
 
-// caught gives the exception variable of a handler what calls threw.
-func (a *analysis) caught(st *frame.State, id ir.BlockID) {
+// bindException gives the exception variable of a handler what calls threw.
+func (a *analysis) bindException(st *frame.State, id ir.BlockID) {
 	b := &a.Function.Blocks[id]
 	for i := b.Start; i < b.End; i++ {
 		if in := &a.Function.Code[i]; in.Op == ir.Catch {
@@ -209,35 +209,35 @@ func (a *analysis) caught(st *frame.State, id ir.BlockID) {
 	}
 }
 
-// jump interprets the end of a block.
-func (a *analysis) jump(st *frame.State, i int32, b *ir.Block, flow func(ir.BlockID, *frame.State)) {
+// interpretJump interprets the end of a block.
+func (a *analysis) interpretJump(st *frame.State, i int32, b *ir.Block, flow func(ir.BlockID, *frame.State)) {
 	in := &a.Function.Code[i]
 	switch in.Op {
 	case ir.Return:
 		if in.A != ir.NoVar && a.Noting {
 			v := a.Read(st, in.A)
 			a.result = value.Join(a.result, v.WithTaint(v.Taint.At(a.Function, in.Node)))
-			a.answers(st, in)
+			a.noteReturnSinks(st, in)
 		}
-		a.approvals(st, in)
-		a.leave(st)
+		a.noteApprovals(st, in)
+		a.noteExit(st)
 	case ir.Throw:
 		if a.Noting && len(b.Succs) == 0 {
-			a.throws(st, a.Read(st, in.A))
+			a.noteThrown(st, a.Read(st, in.A))
 		}
 	case ir.If:
-		a.branch(st, in, b, flow)
+		a.interpretBranch(st, in, b, flow)
 		return
 	case ir.Stop:
-		a.leave(st)
+		a.noteExit(st)
 	}
 	for _, to := range b.Succs {
 		flow(to, st)
 	}
 }
 
-// throws notes what the function throws, and the state in which it does.
-func (a *analysis) throws(st *frame.State, v *value.Value) {
+// noteThrown notes what the function throws, and the state in which it does.
+func (a *analysis) noteThrown(st *frame.State, v *value.Value) {
 	a.thrown = value.Join(a.thrown, v)
 	a.failed, _ = a.Merge(a.failed, st)
 }
@@ -265,15 +265,15 @@ func (a *analysis) endHeap() []*value.Object {
 	return heap
 }
 
-// leave notes a state in which the function ends.
-func (a *analysis) leave(st *frame.State) {
+// noteExit notes a state in which the function ends.
+func (a *analysis) noteExit(st *frame.State) {
 	if a.Noting {
 		a.exit, _ = a.Merge(a.exit, st)
 	}
 }
 
-// branch follows those ways of an If that can be taken.
-func (a *analysis) branch(st *frame.State, in *ir.Instr, b *ir.Block, flow func(ir.BlockID, *frame.State)) {
+// interpretBranch follows those ways of an If that can be taken.
+func (a *analysis) interpretBranch(st *frame.State, in *ir.Instr, b *ir.Block, flow func(ir.BlockID, *frame.State)) {
 	v := a.Read(st, in.A)
 	truth, known := v.Truth()
 	if !known {
@@ -291,41 +291,41 @@ func (a *analysis) branch(st *frame.State, in *ir.Instr, b *ir.Block, flow func(
 	}
 }
 
-// exec interprets an instruction that is no jump. It returns false when the
+// executeInstruction interprets an instruction that is no jump. It returns false when the
 // program does not come back from it.
-func (a *analysis) exec(st *frame.State, i int32, b *ir.Block) bool {
+func (a *analysis) executeInstruction(st *frame.State, i int32, b *ir.Block) bool {
 	in := &a.Function.Code[i]
 	if in.Op == ir.Invoke {
-		if !a.invoke(st, i, b) {
-			a.after(st, i) // what it was given has arrived
+		if !a.invokeCall(st, i, b) {
+			a.applyMarks(st, i) // what it was given has arrived
 			return false
 		}
 		a.Recall(st, in)
 		a.Forget(st, in)
-		a.after(st, i)
+		a.applyMarks(st, i)
 		return true
 	}
-	v := a.compute(st, i, in)
+	v := a.computeResult(st, i, in)
 	if in.Op == ir.Await {
-		a.rejected(st, in, b)
+		a.throwRejection(st, in, b)
 	}
 	a.Forget(st, in)
 	if in.Dst != ir.NoVar && v != nil {
 		a.Assign(st, in.Dst, v)
 	}
-	a.after(st, i)
+	a.applyMarks(st, i)
 	return true
 }
 
-// compute returns what an instruction defines, and does what it does.
-func (a *analysis) compute(st *frame.State, i int32, in *ir.Instr) *value.Value {
+// computeResult returns what an instruction defines, and does what it does.
+func (a *analysis) computeResult(st *frame.State, i int32, in *ir.Instr) *value.Value {
 	switch in.Op {
 	case ir.Const:
-		return a.literal(i, in)
+		return a.literalValue(i, in)
 	case ir.Copy, ir.Enter:
 		return a.copyOf(st, i, in)
 	case ir.Await:
-		return a.awaited(st, in)
+		return a.awaitedValue(st, in)
 	case ir.Missing:
 		return value.Unknown
 	case ir.LoadField:
@@ -343,23 +343,23 @@ func (a *analysis) compute(st *frame.State, i int32, in *ir.Instr) *value.Value 
 	case ir.StoreGlobal:
 		a.storeGlobal(st, i, in)
 	case ir.New:
-		return a.fresh(st, i, in)
+		return a.newObject(st, i, in)
 	case ir.Closure:
-		return a.closure(st, i, in)
+		return a.newClosure(st, i, in)
 	case ir.ClassValue:
 		return &value.Value{API: a.Function.File.Classes[in.X].Qualified, Kind: value.KindFunction}
 	case ir.Unary, ir.Binary, ir.Concat, ir.Cast, ir.TypeTest:
-		return a.operator(st, in)
+		return a.applyOperator(st, in)
 	case ir.Iterate:
-		return a.iterate(st, i, in)
+		return a.iterateValue(st, i, in)
 	case ir.Next:
 		return a.Load(st, a.Read(st, in.A), value.AnyKey)
 	case ir.Yield:
-		return a.yield(st, in)
+		return a.noteYield(st, in)
 	case ir.Catch:
 		return a.Read(st, in.A).WithAPI(in.Text)
 	case ir.Delete:
-		a.remove(st, in)
+		a.removePart(st, in)
 	}
 	return value.Unknown
 }

@@ -35,11 +35,11 @@ func TestLoopHeads(t *testing.T) {
 		{5, []bool{false, true, false, false, false, false, true}, 1},
 		{5, []bool{false, false, false, false, false, false, true}, 6},
 	} {
-		if got := next(c.at, heads[c.at], c.dirty); got != c.want {
+		if got := nextBlock(c.at, heads[c.at], c.dirty); got != c.want {
 			t.Errorf("behind %d comes %d, want %d", c.at, got, c.want)
 		}
 	}
-	if got := next(0, []int32{2, 1}, []bool{false, true, true}); got != 2 {
+	if got := nextBlock(0, []int32{2, 1}, []bool{false, true, true}); got != 2 {
 		t.Errorf("where two loops end, %d comes next, want the inner head", got)
 	}
 }

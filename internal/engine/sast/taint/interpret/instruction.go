@@ -13,8 +13,8 @@ import (
 
 // This file interprets the instructions that are no calls.
 
-// literal returns the value of a literal; a model may say that it is a source.
-func (a *analysis) literal(i int32, in *ir.Instr) *value.Value {
+// literalValue returns the value of a literal; a model may say that it is a source.
+func (a *analysis) literalValue(i int32, in *ir.Instr) *value.Value {
 	v := value.Unknown
 	switch ir.ConstKind(in.X) {
 	case ir.ConstString:
@@ -57,9 +57,9 @@ func (a *analysis) copyOf(st *frame.State, i int32, in *ir.Instr) *value.Value {
 	return v
 }
 
-// awaited returns what comes out of a promise. Where a function is async nobody
+// awaitedValue returns what comes out of a promise. Where a function is async nobody
 // says so, and what it returns is taken for its promise.
-func (a *analysis) awaited(st *frame.State, in *ir.Instr) *value.Value {
+func (a *analysis) awaitedValue(st *frame.State, in *ir.Instr) *value.Value {
 	v := a.copyOf(st, -1, in)
 	if v.API == "" || v.API != a.Function.File.Lang.Semantics.Promise {
 		return v
@@ -67,8 +67,8 @@ func (a *analysis) awaited(st *frame.State, in *ir.Instr) *value.Value {
 	return a.PromisedValue(st, v)
 }
 
-// rejected throws what a promise that is awaited was rejected with.
-func (a *analysis) rejected(st *frame.State, in *ir.Instr, b *ir.Block) {
+// throwRejection throws what a promise that is awaited was rejected with.
+func (a *analysis) throwRejection(st *frame.State, in *ir.Instr, b *ir.Block) {
 	v := a.Read(st, in.A)
 	if v.API == "" || v.API != a.Function.File.Lang.Semantics.Promise {
 		return
@@ -79,21 +79,21 @@ func (a *analysis) rejected(st *frame.State, in *ir.Instr, b *ir.Block) {
 	case b.Except != ir.NoBlock:
 		a.except[b.Except] = value.Join(a.except[b.Except], thrown)
 	case a.Noting:
-		a.throws(st, thrown)
+		a.noteThrown(st, thrown)
 	}
 }
 
 func (a *analysis) loadField(st *frame.State, i int32, in *ir.Instr) *value.Value {
-	v := a.field(st, i, in)
+	v := a.fieldValue(st, i, in)
 	if in.Text == "length" { // an index, and no name
 		v = v.WithTaint(v.Taint.Sanitized(a.Run.KeyBits))
 	}
 	return v
 }
 
-func (a *analysis) field(st *frame.State, i int32, in *ir.Instr) *value.Value {
+func (a *analysis) fieldValue(st *frame.State, i int32, in *ir.Instr) *value.Value {
 	base := a.Read(st, in.A)
-	if v, ok := a.get(st, i, base, in.Text); ok {
+	if v, ok := a.runGetter(st, i, base, in.Text); ok {
 		return v
 	}
 	v := a.Load(st, base, in.Text)
@@ -101,7 +101,7 @@ func (a *analysis) field(st *frame.State, i int32, in *ir.Instr) *value.Value {
 		v = &value.Value{Kind: value.KindNumber, Objects: v.Objects}
 	}
 	if v == value.Unknown {
-		if w, ok := a.missing(st, i, base, in.Text); ok {
+		if w, ok := a.runMissingHook(st, i, base, in.Text); ok {
 			return w
 		}
 	}
@@ -114,7 +114,7 @@ func (a *analysis) field(st *frame.State, i int32, in *ir.Instr) *value.Value {
 	if base.API != "" {
 		v = v.WithAPI(a.Run.APIs[base.API+"."+in.Text])
 	}
-	return a.member(st, i, base, in.Text, v)
+	return a.memberOf(st, i, base, in.Text, v)
 }
 
 // textField returns a field of a constant text: its length.
@@ -125,9 +125,9 @@ func (a *analysis) textField(base *value.Value, name string) *value.Value {
 	return value.Unknown
 }
 
-// member gives what was read from a value its name for the models, and the taint
+// memberOf gives what was read from a value its name for the models, and the taint
 // that they say it has.
-func (a *analysis) member(st *frame.State, i int32, base *value.Value, name string, v *value.Value) *value.Value {
+func (a *analysis) memberOf(st *frame.State, i int32, base *value.Value, name string, v *value.Value) *value.Value {
 	in := &a.Function.Code[i]
 	if list, ok := a.SoleObject(st, base).List(); ok && (name == "length" || name == "Length" || name == "size") &&
 		v == value.Unknown {
@@ -153,7 +153,7 @@ func (a *analysis) member(st *frame.State, i int32, base *value.Value, name stri
 func (a *analysis) storeField(st *frame.State, i int32, in *ir.Instr) {
 	base, x := a.Read(st, in.A), a.Read(st, in.B)
 	x = x.WithTaint(x.Taint.At(a.Function, in.Node))
-	if a.put(st, i, base, in.Text, x) {
+	if a.runSetter(st, i, base, in.Text, x) {
 		return
 	}
 	a.Store(st, base, in.Text, x)
@@ -167,7 +167,7 @@ func (a *analysis) storeField(st *frame.State, i int32, in *ir.Instr) {
 
 func (a *analysis) loadIndex(st *frame.State, i int32, in *ir.Instr) *value.Value {
 	base := a.Read(st, in.A)
-	if v, ok := a.item(st, i, base, a.Read(st, in.B)); ok {
+	if v, ok := a.runItemHook(st, i, base, a.Read(st, in.B)); ok {
 		return v
 	}
 	key, known := a.IndexKey(st, in)
@@ -280,7 +280,7 @@ func (a *analysis) storeGlobal(st *frame.State, i int32, in *ir.Instr) {
 	a.NoteAssignment(st, i, owner, in.Text[dot+1:], x)
 }
 
-func (a *analysis) fresh(st *frame.State, i int32, in *ir.Instr) *value.Value {
+func (a *analysis) newObject(st *frame.State, i int32, in *ir.Instr) *value.Value {
 	switch in.Text {
 	case "[]", "()", "set":
 		return a.Allocate(st, i, 0, value.ObjectInfo{Kind: value.KindList, Complete: true}, &value.Object{})
@@ -301,8 +301,8 @@ func (a *analysis) fresh(st *frame.State, i int32, in *ir.Instr) *value.Value {
 	return v
 }
 
-// closure makes a function value; it shares the variables that it captures.
-func (a *analysis) closure(st *frame.State, i int32, in *ir.Instr) *value.Value {
+// newClosure makes a function value; it shares the variables that it captures.
+func (a *analysis) newClosure(st *frame.State, i int32, in *ir.Instr) *value.Value {
 	fn := a.Function.File.Functions[in.X]
 	v := a.Allocate(st, i, 0, value.ObjectInfo{Kind: value.KindFunction, Function: fn, Complete: true},
 		&value.Object{Size: value.Unsized})
@@ -312,7 +312,7 @@ func (a *analysis) closure(st *frame.State, i int32, in *ir.Instr) *value.Value 
 	return v
 }
 
-func (a *analysis) iterate(st *frame.State, i int32, in *ir.Instr) *value.Value {
+func (a *analysis) iterateValue(st *frame.State, i int32, in *ir.Instr) *value.Value {
 	base := a.Read(st, in.A)
 	v := a.Allocate(st, i, 0, value.ObjectInfo{Kind: value.KindObject, Complete: true},
 		&value.Object{Size: value.Unsized})
@@ -321,7 +321,7 @@ func (a *analysis) iterate(st *frame.State, i int32, in *ir.Instr) *value.Value 
 		a.Store(st, v, value.AnyKey, a.KeysOf(st, base))
 	case "entries":
 		key, element := a.KeysOf(st, base), a.Load(st, base, value.AnyKey)
-		if given := a.given(st, i, in, base); given != nil {
+		if given := a.yieldedToLoop(st, i, in, base); given != nil {
 			key, element = value.Join(key, given), value.Join(element, given)
 		}
 		pair := a.Allocate(st, i, 1, value.ObjectInfo{Kind: value.KindList, Complete: true}, &value.Object{})
@@ -338,9 +338,9 @@ func (a *analysis) iterate(st *frame.State, i int32, in *ir.Instr) *value.Value 
 	return v
 }
 
-// given returns what a function that is iterated over passes to the loop, which is a
+// yieldedToLoop returns what a function that is iterated over passes to the loop, which is a
 // function for it; nil when the value is none (Go).
-func (a *analysis) given(st *frame.State, i int32, in *ir.Instr, f *value.Value) *value.Value {
+func (a *analysis) yieldedToLoop(st *frame.State, i int32, in *ir.Instr, f *value.Value) *value.Value {
 	if in.X != 0 {
 		return nil
 	}
@@ -365,7 +365,7 @@ func (a *analysis) given(st *frame.State, i int32, in *ir.Instr, f *value.Value)
 }
 
 // yielded is the part of a generator's result that holds what it gives.
-func (a *analysis) yield(st *frame.State, in *ir.Instr) *value.Value {
+func (a *analysis) noteYield(st *frame.State, in *ir.Instr) *value.Value {
 	v := a.Read(st, in.A)
 	if in.Text == "from" {
 		v = a.Load(st, v, value.AnyKey)
@@ -376,7 +376,7 @@ func (a *analysis) yield(st *frame.State, in *ir.Instr) *value.Value {
 	return value.Unknown
 }
 
-func (a *analysis) remove(st *frame.State, in *ir.Instr) {
+func (a *analysis) removePart(st *frame.State, in *ir.Instr) {
 	base := a.Read(st, in.A)
 	name := in.Text
 	if in.B != ir.NoVar {

@@ -19,9 +19,9 @@ const (
 	providedField = "provided" // what an element gives to all components inside of it
 )
 
-// markup interprets an element. What comes out is no text: a framework writes it, with
+// interpretMarkup interprets an element. What comes out is no text: a framework writes it, with
 // what is between tags encoded.
-func (a *analysis) markup(c *callsite.Site) *value.Value {
+func (a *analysis) interpretMarkup(c *callsite.Site) *value.Value {
 	props := a.Allocate(c.State, c.Index, 3, value.ObjectInfo{Kind: value.KindMap, Complete: true},
 		&value.Object{Size: value.Unsized})
 	for _, arg := range c.Args {
@@ -32,13 +32,13 @@ func (a *analysis) markup(c *callsite.Site) *value.Value {
 		v := arg.Value.WithTaint(arg.Value.Taint.At(a.Function, arg.Node))
 		a.Store(c.State, props, name, v)
 		if a.Noting && name != value.AnyKey {
-			a.attribute(c, name, arg.Node, v)
+			a.noteAttribute(c, name, arg.Node, v)
 		}
 	}
 	if c.Function == nil {
 		return value.Unknown
 	}
-	a.provide(c, props)
+	a.provideContext(c, props)
 	targets, _ := c.Targets()
 	if len(targets) == 0 && !a.Run.Local {
 		for _, fn := range a.Run.Program.FunctionValues(a.Function, c.Call.Callee) {
@@ -54,13 +54,13 @@ func (a *analysis) markup(c *callsite.Site) *value.Value {
 		a.Apply(c.State, x)
 	}
 	if len(targets) == 0 {
-		a.render(c, props)
+		a.renderComponent(c, props)
 	}
 	return value.Unknown
 }
 
-// attribute notes what arrives at an attribute that is a sink.
-func (a *analysis) attribute(c *callsite.Site, name string, node int32, v *value.Value) {
+// noteAttribute notes what arrives at an attribute that is a sink.
+func (a *analysis) noteAttribute(c *callsite.Site, name string, node int32, v *value.Value) {
 	owner := "jsx." + c.Call.Name
 	if c.Function != nil {
 		owner = cmp.Or(c.Function.API, c.Call.Qualified)
@@ -68,9 +68,9 @@ func (a *analysis) attribute(c *callsite.Site, name string, node int32, v *value
 	a.NoteAssignmentAt(c.State, node, owner, name, v)
 }
 
-// provide keeps what an element gives to the components inside of it: the value of a
+// provideContext keeps what an element gives to the components inside of it: the value of a
 // context's provider.
-func (a *analysis) provide(c *callsite.Site, props *value.Value) {
+func (a *analysis) provideContext(c *callsite.Site, props *value.Value) {
 	i := a.Function.Def(c.Call.Callee)
 	if i < 0 || a.Function.Code[i].Op != ir.LoadField || a.Function.Code[i].Text != "Provider" {
 		return
@@ -80,8 +80,8 @@ func (a *analysis) provide(c *callsite.Site, props *value.Value) {
 	}
 }
 
-// render runs what the class of a component has, on an object with the attributes.
-func (a *analysis) render(c *callsite.Site, props *value.Value) {
+// renderComponent runs what the class of a component has, on an object with the attributes.
+func (a *analysis) renderComponent(c *callsite.Site, props *value.Value) {
 	name := cmp.Or(c.Function.API, c.Call.Qualified)
 	class := a.Run.Program.Class(name)
 	if class == nil || a.Run.Local {

@@ -17,7 +17,7 @@ var comparisons = map[string]bool{
 	"is":     true, "is not": true, "instanceof": true, "<>": true,
 }
 
-func (a *analysis) operator(st *frame.State, in *ir.Instr) *value.Value {
+func (a *analysis) applyOperator(st *frame.State, in *ir.Instr) *value.Value {
 	switch in.Op {
 	case ir.Unary:
 		v := a.Read(st, in.A)
@@ -29,7 +29,7 @@ func (a *analysis) operator(st *frame.State, in *ir.Instr) *value.Value {
 			return &value.Value{Kind: value.KindBool}
 		case "!", "not":
 			a.Need(v)
-			return &value.Value{Kind: value.KindBool, Taint: a.answer(st, v)}
+			return &value.Value{Kind: value.KindBool, Taint: a.comparisonTaint(st, v)}
 		case "typeof":
 			return &value.Value{Kind: value.KindString}
 		}
@@ -38,7 +38,7 @@ func (a *analysis) operator(st *frame.State, in *ir.Instr) *value.Value {
 		}
 		return &value.Value{Taint: a.numberTaint(a.WholeValue(st, v).Taint), Kind: value.KindNumber}
 	case ir.Binary:
-		return a.binary(st, in)
+		return a.binaryOperator(st, in)
 	case ir.Concat:
 		var parts []*value.Value
 		for _, v := range a.Function.Operands(in) {
@@ -46,15 +46,15 @@ func (a *analysis) operator(st *frame.State, in *ir.Instr) *value.Value {
 		}
 		return a.Concat(st, in.Node, parts...)
 	case ir.Cast:
-		return a.cast(a.Read(st, in.A), in)
+		return a.castValue(a.Read(st, in.A), in)
 	}
 	a.Need(a.Read(st, in.A))
-	return &value.Value{Kind: value.KindBool, Taint: a.answer(st, a.Read(st, in.A))}
+	return &value.Value{Kind: value.KindBool, Taint: a.comparisonTaint(st, a.Read(st, in.A))}
 }
 
-// answer returns the taint of a comparison: none, but in rules that have places of
+// comparisonTaint returns the taint of a comparison: none, but in rules that have places of
 // their own that of what is compared.
-func (a *analysis) answer(st *frame.State, list ...*value.Value) taintset.Set {
+func (a *analysis) comparisonTaint(st *frame.State, list ...*value.Value) taintset.Set {
 	if !a.Run.Plain {
 		return nil
 	}
@@ -65,8 +65,8 @@ func (a *analysis) answer(st *frame.State, list ...*value.Value) taintset.Set {
 	return t.Sanitized(a.Run.SafeComparisons | a.Run.AssignOnly)
 }
 
-// cast returns the value as a type; a number is harmless.
-func (a *analysis) cast(v *value.Value, in *ir.Instr) *value.Value {
+// castValue returns the value as a type; a number is harmless.
+func (a *analysis) castValue(v *value.Value, in *ir.Instr) *value.Value {
 	if a.Run.IsHarmlessType(in.Text) {
 		if v.Constant.Kind == value.CharacterConstant && in.Text != "char" {
 			if n, ok := v.Constant.CharacterCode(); ok {
@@ -87,8 +87,8 @@ func (a *analysis) cast(v *value.Value, in *ir.Instr) *value.Value {
 	return &w
 }
 
-// binary interprets an operator of two operands.
-func (a *analysis) binary(st *frame.State, in *ir.Instr) *value.Value {
+// binaryOperator interprets an operator of two operands.
+func (a *analysis) binaryOperator(st *frame.State, in *ir.Instr) *value.Value {
 	x, y := a.WholeValue(st, a.Read(st, in.A)), a.WholeValue(st, a.Read(st, in.B))
 	if v := value.FoldBinary(in.Text, x, y); v != nil {
 		if comparisons[in.Text] {
@@ -113,10 +113,10 @@ func (a *analysis) binary(st *frame.State, in *ir.Instr) *value.Value {
 	if comparisons[in.Text] {
 		a.Need(x)
 		a.Need(y)
-		if v := a.identity(x, y, in.Text); v != nil {
+		if v := a.compareIdentity(x, y, in.Text); v != nil {
 			return v
 		}
-		return &value.Value{Kind: value.KindBool, Taint: a.answer(st, x, y)}
+		return &value.Value{Kind: value.KindBool, Taint: a.comparisonTaint(st, x, y)}
 	}
 	a.Need(x)
 	a.Need(y)
@@ -144,8 +144,8 @@ func (a *analysis) typedOperator(st *frame.State, in *ir.Instr, x, y *value.Valu
 	return nil
 }
 
-// identity compares a value that is certainly there with null.
-func (a *analysis) identity(x, y *value.Value, op string) *value.Value {
+// compareIdentity compares a value that is certainly there with null.
+func (a *analysis) compareIdentity(x, y *value.Value, op string) *value.Value {
 	if x.Constant.Kind == value.NullConstant {
 		x, y = y, x
 	}

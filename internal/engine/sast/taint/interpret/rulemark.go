@@ -15,23 +15,23 @@ import (
 // This file has the sources, sinks, sanitizers and propagators of rules take effect on
 // values.
 
-// after does what the marks of an instruction say, once it has been interpreted.
-func (a *analysis) after(st *frame.State, i int32) {
+// applyMarks does what the marks of an instruction say, once it has been interpreted.
+func (a *analysis) applyMarks(st *frame.State, i int32) {
 	if a.marks == nil {
 		return
 	}
 	list := a.marks.At[i]
 	for j, k := range list {
-		if k.Kind == rulematch.MarkSource && sanitized(list[:j], k.Rule) {
+		if k.Kind == rulematch.MarkSource && hasSanitizer(list[:j], k.Rule) {
 			continue
 		}
-		a.effect(st, i, k)
+		a.applyMark(st, i, k)
 	}
 }
 
-// sanitized reports whether a sanitizer of the rule is among the marks: it wins over a
+// hasSanitizer reports whether a sanitizer of the rule is among the marks: it wins over a
 // source at the same place.
-func sanitized(list []rulematch.Mark, k int32) bool {
+func hasSanitizer(list []rulematch.Mark, k int32) bool {
 	return slices.ContainsFunc(list, func(m rulematch.Mark) bool {
 		return m.Kind == rulematch.MarkSanitizer && m.Rule == k
 	})
@@ -50,7 +50,7 @@ func resultOf(in *ir.Instr) ir.Var {
 	return in.Dst
 }
 
-func (a *analysis) effect(st *frame.State, i int32, k rulematch.Mark) {
+func (a *analysis) applyMark(st *frame.State, i int32, k rulematch.Mark) {
 	in := &a.Function.Code[i]
 	v := resultOf(in)
 	if v < 0 {
@@ -64,7 +64,7 @@ func (a *analysis) effect(st *frame.State, i int32, k rulematch.Mark) {
 	case rulematch.MarkSanitizer:
 		a.sanitizeMark(st, in, v, k, t.Sanitizers[k.Spec].BySideEffect)
 	case rulematch.MarkPropagator:
-		a.propagate(st, in, k, &t.Propagators[k.Spec&0xff])
+		a.propagateTaint(st, in, k, &t.Propagators[k.Spec&0xff])
 	case rulematch.MarkSource:
 		a.sourceMark(st, in, v, k, &t.Sources[k.Spec])
 	case rulematch.MarkSink:
@@ -79,11 +79,11 @@ func (a *analysis) sanitizeMark(st *frame.State, in *ir.Instr, v ir.Var, k rulem
 		a.SanitizeVariable(st, v, bit)
 		return
 	}
-	a.set(st, in, v, a.Sanitize(st, a.Read(st, v), bit))
+	a.setResult(st, in, v, a.Sanitize(st, a.Read(st, v), bit))
 }
 
-// set replaces the value of an instruction.
-func (a *analysis) set(st *frame.State, in *ir.Instr, v ir.Var, x *value.Value) {
+// setResult replaces the value of an instruction.
+func (a *analysis) setResult(st *frame.State, in *ir.Instr, v ir.Var, x *value.Value) {
 	switch in.Op {
 	case ir.StoreField:
 		a.Store(st, a.Read(st, in.A), in.Text, x)
@@ -107,7 +107,7 @@ func (a *analysis) ruleTaint(k rulematch.Mark, node int32) taintset.Set {
 // sourceMark makes a value tainted.
 func (a *analysis) sourceMark(st *frame.State, in *ir.Instr, v ir.Var, k rulematch.Mark, s *rule.Source) {
 	x := a.Read(st, v)
-	if s.Requires != nil && !a.labelled(k.Rule, a.DeepTaint(st, x), s.Requires) {
+	if s.Requires != nil && !a.hasLabels(k.Rule, a.DeepTaint(st, x), s.Requires) {
 		return
 	}
 	t := a.ruleTaint(k, k.Node)
@@ -118,29 +118,29 @@ func (a *analysis) sourceMark(st *frame.State, in *ir.Instr, v ir.Var, k rulemat
 	if s.BySideEffect != rule.SideEffectNo && k.Whole {
 		a.Refine(st, v, func(x *value.Value) *value.Value { return x.WithTaint(x.Taint.Union(t)) })
 		if s.BySideEffect == rule.SideEffectOnly {
-			a.set(st, in, v, x)
+			a.setResult(st, in, v, x)
 		}
 		return
 	}
-	a.set(st, in, v, a.tainted(st, x, t))
+	a.setResult(st, in, v, a.withTaint(st, x, t))
 }
 
-// tainted returns the value with more taint; a constant stays one.
-func (a *analysis) tainted(st *frame.State, v *value.Value, t taintset.Set) *value.Value {
+// withTaint returns the value with more taint; a constant stays one.
+func (a *analysis) withTaint(st *frame.State, v *value.Value, t taintset.Set) *value.Value {
 	w := *v
 	w.Taint = v.Taint.Union(t)
 	return &w
 }
 
-// labelled evaluates a condition on the labels of the taint of one rule.
-func (a *analysis) labelled(k int32, t taintset.Set, e *rule.LabelExpr) bool {
+// hasLabels evaluates a condition on the labels of the taint of one rule.
+func (a *analysis) hasLabels(k int32, t taintset.Set, e *rule.LabelExpr) bool {
 	return e.Eval(func(label string) bool { return a.Run.HasLabel(k, t, label) })
 }
 
-// propagate carries the taint of one variable to another.
-func (a *analysis) propagate(st *frame.State, in *ir.Instr, k rulematch.Mark, p *rule.Propagator) {
+// propagateTaint carries the taint of one variable to another.
+func (a *analysis) propagateTaint(st *frame.State, in *ir.Instr, k rulematch.Mark, p *rule.Propagator) {
 	t := a.DeepTaint(st, a.Read(st, k.From))
-	if p.Requires != nil && !a.labelled(k.Rule, t, p.Requires) {
+	if p.Requires != nil && !a.hasLabels(k.Rule, t, p.Requires) {
 		return
 	}
 	others := a.Run.AllRules &^ a.Run.RuleBit(k.Rule)
@@ -167,7 +167,7 @@ func (a *analysis) propagate(st *frame.State, in *ir.Instr, k rulematch.Mark, p 
 	}
 	add := func(x *value.Value) *value.Value { return x.WithTaint(x.Taint.Union(t)) }
 	if p.BySideEffect == rule.SideEffectNo {
-		a.set(st, to, v, add(a.Read(st, v)))
+		a.setResult(st, to, v, add(a.Read(st, v)))
 		return
 	}
 	a.Refine(st, v, add)
@@ -208,7 +208,7 @@ func (a *analysis) sinkMark(st *frame.State, i int32, k rulematch.Mark, v *value
 		t = t.Union(a.DeepTaint(st, a.Read(st, in.A))).Union(a.DeepTaint(st, a.Read(st, in.B)))
 	}
 	s := &a.Run.Rules[k.Rule].Rule.Taint.Sinks[k.Spec]
-	if s.AtExit && !a.ends(i) {
+	if s.AtExit && !a.endsFunction(i) {
 		return
 	}
 	t = t.FilterMap(func(e *taintset.Element) bool {
@@ -218,9 +218,9 @@ func (a *analysis) sinkMark(st *frame.State, i int32, k rulematch.Mark, v *value
 		a.Run.RuleBit(k.Rule), t)
 }
 
-// ends reports whether the function ends after the instruction: nothing else is
+// endsFunction reports whether the function ends after the instruction: nothing else is
 // computed but what is returned.
-func (a *analysis) ends(i int32) bool {
+func (a *analysis) endsFunction(i int32) bool {
 	for j := i + 1; j < int32(len(a.Function.Code)); j++ {
 		switch a.Function.Code[j].Op {
 		case ir.Return, ir.Stop, ir.Throw:
@@ -242,7 +242,7 @@ func (a *analysis) markedParameter(st *frame.State, i int32, v *value.Value) *va
 		t := a.Run.Rules[k.Rule].Rule.Taint
 		switch {
 		case k.Kind == rulematch.MarkSource && t.Sources[k.Spec].Requires == nil:
-			v = a.tainted(st, v, a.ruleTaint(k, k.Node))
+			v = a.withTaint(st, v, a.ruleTaint(k, k.Node))
 		case k.Kind == rulematch.MarkSanitizer:
 			v = a.Sanitize(st, v, a.Run.RuleBit(k.Rule))
 		}

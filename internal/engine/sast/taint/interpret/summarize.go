@@ -13,8 +13,8 @@ import (
 
 // This file makes the summary of a function from its last round.
 
-// summary gathers what the last round noted.
-func (a *analysis) summary() *summary.Summary {
+// makeSummary gathers what the last round noted.
+func (a *analysis) makeSummary() *summary.Summary {
 	s := &summary.Summary{Function: a.Function, Context: a.Context, OverBudget: a.over, NeverReturns: a.exit == nil,
 		Thrown: a.thrown}
 	s.Heap = a.endHeap()
@@ -43,30 +43,30 @@ func (a *analysis) summary() *summary.Summary {
 		s.Approvals[i] = approvalList(kinds)
 	}
 	s.Objects = a.Objects
-	a.prune(s)
+	a.pruneObjects(s)
 	return s
 }
 
-// prune forgets the objects that nobody outside can reach. When there are too many
+// pruneObjects forgets the objects that nobody outside can reach. When there are too many
 // of them, those that are farthest from the inputs and the result become taint of
 // the values that refer to them.
-func (a *analysis) prune(s *summary.Summary) {
+func (a *analysis) pruneObjects(s *summary.Summary) {
 	p := pruning{s: s, kept: make([]bool, len(s.Heap)), most: a.Kept}
-	p.visit(s.Result)
-	p.visit(s.Thrown)
+	p.visitValue(s.Result)
+	p.visitValue(s.Thrown)
 	for id := range s.Heap {
 		if a.Objects[id].Input != nil {
-			p.mark(value.ObjectID(id))
+			p.markObject(value.ObjectID(id))
 		}
 	}
 	for i := 0; i < len(p.queue); i++ {
 		o := s.Heap[p.queue[i]]
 		for _, f := range o.Fields {
-			p.visit(f.Value)
+			p.visitValue(f.Value)
 		}
-		p.visit(o.Elements)
-		p.visit(o.Keys)
-		p.visit(o.Text)
+		p.visitValue(o.Elements)
+		p.visitValue(o.Keys)
+		p.visitValue(o.Text)
 	}
 	full := p.size >= a.Kept
 	old := &frame.State{Heap: s.Heap}
@@ -76,14 +76,14 @@ func (a *analysis) prune(s *summary.Summary) {
 		if full {
 			o = o.Clone()
 			for i := range o.Fields {
-				o.Fields[i].Value = p.narrow(a.Frame, old, o.Fields[i].Value)
+				o.Fields[i].Value = p.narrowValue(a.Frame, old, o.Fields[i].Value)
 			}
-			o.Elements, o.Keys = p.narrow(a.Frame, old, o.Elements), p.narrow(a.Frame, old, o.Keys)
+			o.Elements, o.Keys = p.narrowValue(a.Frame, old, o.Elements), p.narrowValue(a.Frame, old, o.Keys)
 		}
 		s.Heap[id] = o
 	}
 	if full {
-		s.Result, s.Thrown = p.narrow(a.Frame, old, s.Result), p.narrow(a.Frame, old, s.Thrown)
+		s.Result, s.Thrown = p.narrowValue(a.Frame, old, s.Result), p.narrowValue(a.Frame, old, s.Thrown)
 	}
 }
 
@@ -96,7 +96,7 @@ type pruning struct {
 	most  int
 }
 
-func (p *pruning) mark(id value.ObjectID) {
+func (p *pruning) markObject(id value.ObjectID) {
 	if int(id) < len(p.kept) && !p.kept[id] && p.s.Heap[id] != nil && p.size < p.most {
 		p.size += 1 + len(p.s.Heap[id].Fields)
 		p.kept[id] = true
@@ -104,16 +104,16 @@ func (p *pruning) mark(id value.ObjectID) {
 	}
 }
 
-func (p *pruning) visit(v *value.Value) {
+func (p *pruning) visitValue(v *value.Value) {
 	if v != nil {
 		for _, id := range v.Objects {
-			p.mark(id)
+			p.markObject(id)
 		}
 	}
 }
 
-// narrow returns the value without the objects that are not kept.
-func (p *pruning) narrow(a *frame.Frame, st *frame.State, v *value.Value) *value.Value {
+// narrowValue returns the value without the objects that are not kept.
+func (p *pruning) narrowValue(a *frame.Frame, st *frame.State, v *value.Value) *value.Value {
 	if v == nil {
 		return nil
 	}
@@ -132,37 +132,37 @@ func (p *pruning) narrow(a *frame.Frame, st *frame.State, v *value.Value) *value
 	return &w
 }
 
-// approvals notes for which kinds each parameter is harmless at a return.
-func (a *analysis) approvals(st *frame.State, in *ir.Instr) {
+// noteApprovals notes for which kinds each parameter is harmless at a return.
+func (a *analysis) noteApprovals(st *frame.State, in *ir.Instr) {
 	if !a.Noting {
 		return
 	}
-	a.approve(summary.WhenReturned, st)
+	a.joinApproval(summary.WhenReturned, st)
 	if in.A == ir.NoVar {
 		return
 	}
 	v := a.Read(st, in.A)
 	truth, known := v.Truth()
-	if !known && a.present(v) {
+	if !known && a.isPresent(v) {
 		truth, known = true, true
 	}
 	if !known || truth {
 		yes := a.Borrow(st)
 		a.Assume(yes, in.A, true, 0)
-		a.approve(summary.WhenTrue, yes)
+		a.joinApproval(summary.WhenTrue, yes)
 		a.GiveBack(yes)
 	}
 	if !known || !truth {
 		no := a.Borrow(st)
 		a.Assume(no, in.A, false, 0)
-		a.approve(summary.WhenFalse, no)
+		a.joinApproval(summary.WhenFalse, no)
 		a.GiveBack(no)
 	}
 }
 
-// present reports whether a value is known not to be nil: an object that the program
+// isPresent reports whether a value is known not to be nil: an object that the program
 // makes, or an error that a library makes (Go).
-func (a *analysis) present(v *value.Value) bool {
+func (a *analysis) isPresent(v *value.Value) bool {
 	if !a.Function.File.Lang.Semantics.CommaOk {
 		return false
 	}
@@ -180,8 +180,8 @@ func (a *analysis) present(v *value.Value) bool {
 // madeError is the type that models give to errors that are there.
 const madeError = "errors.errorString"
 
-// approve joins what a return approves of with what others do.
-func (a *analysis) approve(answer int, st *frame.State) {
+// joinApproval joins what a return approves of with what others do.
+func (a *analysis) joinApproval(answer int, st *frame.State) {
 	first := a.approvedFor[answer] == nil
 	if first {
 		a.approvedFor[answer] = make([]uint64, len(a.Function.Params))

@@ -91,5 +91,5 @@ func (m *Call) toHeld(f *value.Value, steps string, formal int, v *value.Value) 
 		i = len(m.held)
 		m.held = append(m.held, &heldCallback{Callback: callsite.Callback{Function: f}, steps: steps})
 	}
-	m.held[i].Parameters[formal] = merged(m.held[i].Parameters[formal], v)
+	m.held[i].Parameters[formal] = mergeTyped(m.held[i].Parameters[formal], v)
 }

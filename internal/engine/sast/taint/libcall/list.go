@@ -23,7 +23,7 @@ func (m *Call) listOperation(op string, args []*value.Value) (*value.Value, bool
 	case "remove", "pop", "shift":
 		return m.takeFrom(op, l, args), true
 	case "get", "first", "last":
-		return m.element(op, l, args), true
+		return m.elementAt(op, l, args), true
 	case "size":
 		if list, ok := m.Frame.SoleObject(m.State, l).List(); ok && !m.Frame.SoleObject(m.State, l).Weak {
 			return value.FromInt(float64(len(list))), true
@@ -32,9 +32,9 @@ func (m *Call) listOperation(op string, args []*value.Value) (*value.Value, bool
 	case "contains":
 		return &value.Value{Kind: value.KindBool}, true
 	case "reverse", "sort", "splice":
-		return m.rearranged(op, l, args), true
+		return m.rearrangeList(op, l, args), true
 	case "slice", "concat", "append":
-		return m.joined(op, l, args), true
+		return m.joinLists(op, l, args), true
 	case "elements":
 		v := m.newResult(value.KindObject)
 		m.Frame.Store(m.State, v, value.AnyKey, m.Frame.Load(m.State, l, value.AnyKey))
@@ -84,7 +84,7 @@ func (m *Call) changeList(op string, l *value.Value, args []*value.Value) {
 		list, exact := o.List()
 		exact = exact && len(l.Objects) == 1 && !o.Weak
 		if exact {
-			list, exact = m.changed(op, list, args)
+			list, exact = m.changedElements(op, list, args)
 		}
 		switch {
 		case exact:
@@ -106,8 +106,8 @@ func (m *Call) changeList(op string, l *value.Value, args []*value.Value) {
 	}
 }
 
-// changed returns the elements after a change, false when they are not known.
-func (m *Call) changed(op string, list, args []*value.Value) ([]*value.Value, bool) {
+// changedElements returns the elements after a change, false when they are not known.
+func (m *Call) changedElements(op string, list, args []*value.Value) ([]*value.Value, bool) {
 	list = slices.Clone(list)
 	switch op {
 	case "add":
@@ -120,7 +120,7 @@ func (m *Call) changed(op string, list, args []*value.Value) ([]*value.Value, bo
 		more, ok := m.Frame.SoleObject(m.State, operand(args, 1)).List()
 		return append(list, more...), ok
 	}
-	i, ok := position(operand(args, 1), len(list))
+	i, ok := constantPosition(operand(args, 1), len(list))
 	if !ok || len(args) < 3 {
 		m.Frame.Need(operand(args, 1))
 		return nil, false
@@ -134,8 +134,8 @@ func (m *Call) changed(op string, list, args []*value.Value) ([]*value.Value, bo
 	return list, true
 }
 
-// position returns a constant index into n elements, or behind them.
-func position(v *value.Value, n int) (int, bool) {
+// constantPosition returns a constant index into n elements, or behind them.
+func constantPosition(v *value.Value, n int) (int, bool) {
 	if !v.Constant.IsNumber() {
 		return 0, false
 	}
@@ -148,14 +148,14 @@ func position(v *value.Value, n int) (int, bool) {
 
 // takeFrom removes an element and returns it.
 func (m *Call) takeFrom(op string, l *value.Value, args []*value.Value) *value.Value {
-	v := m.element(op, l, args)
+	v := m.elementAt(op, l, args)
 	for _, id := range l.Objects {
 		o := m.State.Object(id)
 		list, exact := o.List()
 		if o == nil {
 			continue
 		}
-		i, ok := m.index(op, args, len(list))
+		i, ok := m.elementIndex(op, args, len(list))
 		o = o.Clone()
 		if exact && ok && len(l.Objects) == 1 && !o.Weak && i < len(list) {
 			o.SetList(append(slices.Clone(list[:i]), list[i+1:]...))
@@ -167,8 +167,8 @@ func (m *Call) takeFrom(op string, l *value.Value, args []*value.Value) *value.V
 	return v
 }
 
-// index returns which of n elements an operation speaks of.
-func (m *Call) index(op string, args []*value.Value, n int) (int, bool) {
+// elementIndex returns which of n elements an operation speaks of.
+func (m *Call) elementIndex(op string, args []*value.Value, n int) (int, bool) {
 	switch op {
 	case "first", "shift":
 		return 0, n > 0
@@ -178,14 +178,14 @@ func (m *Call) index(op string, args []*value.Value, n int) (int, bool) {
 		}
 		return n - 1, n > 0
 	}
-	i, ok := position(operand(args, 1), n)
+	i, ok := constantPosition(operand(args, 1), n)
 	return i, ok && i < n
 }
 
-// element returns the element that an operation speaks of.
-func (m *Call) element(op string, l *value.Value, args []*value.Value) *value.Value {
+// elementAt returns the element that an operation speaks of.
+func (m *Call) elementAt(op string, l *value.Value, args []*value.Value) *value.Value {
 	if list, ok := m.Frame.SoleObject(m.State, l).List(); ok {
-		if i, ok := m.index(op, args, len(list)); ok {
+		if i, ok := m.elementIndex(op, args, len(list)); ok {
 			o := m.Frame.SoleObject(m.State, l)
 			v := value.OrUnknown(list[i])
 			if o.Elements != nil {

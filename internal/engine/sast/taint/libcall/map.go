@@ -42,7 +42,7 @@ func (m *Call) mapOperation(op string, args []*value.Value) (*value.Value, bool)
 	case "has":
 		return &value.Value{Kind: value.KindBool}, true
 	case "addall":
-		m.update(b, key)
+		m.updateMap(b, key)
 		return value.Unknown, true
 	case "keys":
 		v := m.newResult(value.KindObject)
@@ -61,8 +61,8 @@ func (m *Call) mapOperation(op string, args []*value.Value) (*value.Value, bool)
 	return nil, false
 }
 
-// update copies the entries of another map, and those that are given by name.
-func (m *Call) update(b, from *value.Value) {
+// updateMap copies the entries of another map, and those that are given by name.
+func (m *Call) updateMap(b, from *value.Value) {
 	for _, arg := range m.Args {
 		if arg.Name != "" && arg.Name != "**" {
 			m.Frame.Store(m.State, b, arg.Name, arg.Value)

@@ -38,30 +38,30 @@ func New(c *callsite.Site, g *guard.Guards, p Interpreter) *Call {
 	return &Call{PlaceReader: callsite.NewPlaceReader(c), guards: g, program: p}
 }
 
-// anew returns the same call, of which no callback has been called yet.
-func (m *Call) anew() *Call { return New(m.Site, m.guards, m.program) }
+// withoutCallbacks returns the same call, of which no callback has been called yet.
+func (m *Call) withoutCallbacks() *Call { return New(m.Site, m.guards, m.program) }
 
 // ApplyModels interprets the call by what the models compute and summarize. It
 // reports whether they know the call.
 func (m *Call) ApplyModels(certain bool) (*value.Value, bool) {
 	known := false
 	if !certain {
-		known = m.operations() || m.summaries()
+		known = m.applyOperations() || m.applyFlows()
 	}
 	m.fromLibrary()
 	m.runCallbacks()
 	if known {
-		m.again()
-		m.returned()
+		m.feedCallbacks()
+		m.moveReturned()
 	}
 	return m.Result, known
 }
 
-// operations computes the call when a model says how.
-func (m *Call) operations() bool {
+// applyOperations computes the call when a model says how.
+func (m *Call) applyOperations() bool {
 	for _, e := range m.Matches(model.Operations) {
 		if m.Holds(e.If) {
-			if v, ok := m.operation(e.Kind); ok {
+			if v, ok := m.computeOperation(e.Kind); ok {
 				m.Result = value.Join(m.Result, v)
 				return true
 			}
@@ -70,8 +70,8 @@ func (m *Call) operations() bool {
 	return false
 }
 
-// summaries moves what the summaries say.
-func (m *Call) summaries() bool {
+// applyFlows moves what the summaries say.
+func (m *Call) applyFlows() bool {
 	known := false
 	for _, e := range m.Matches(model.Summaries) {
 		if !m.Holds(e.If) {
@@ -81,9 +81,9 @@ func (m *Call) summaries() bool {
 		for _, f := range e.Flows {
 			switch {
 			case callsite.TakesFormal(f.From):
-				m.collect(f.From)
+				m.collectFormals(f.From)
 			case !callsite.HasStep(f.From, model.Result):
-				m.move(m.Values(f.From), f.To)
+				m.moveValues(m.Values(f.From), f.To)
 			case f.From.Base == model.This:
 				m.Callback(-1) // a function that is called without arguments
 			}
@@ -97,22 +97,22 @@ func (m *Call) summaries() bool {
 	return known
 }
 
-// returned moves what callbacks returned.
-func (m *Call) returned() {
+// moveReturned moves what callbacks returned.
+func (m *Call) moveReturned() {
 	for _, e := range m.Matches(model.Summaries) {
 		if !m.Holds(e.If) {
 			continue
 		}
 		for _, f := range e.Flows {
 			if callsite.HasStep(f.From, model.Result) || callsite.TakesFormal(f.From) {
-				m.move(m.Values(f.From), f.To)
+				m.moveValues(m.Values(f.From), f.To)
 			}
 		}
 	}
 }
 
-// again calls the callbacks once more that are given what they returned.
-func (m *Call) again() {
+// feedCallbacks calls the callbacks once more that are given what they returned.
+func (m *Call) feedCallbacks() {
 	for _, e := range m.Matches(model.Summaries) {
 		if !m.Holds(e.If) {
 			continue
@@ -123,14 +123,14 @@ func (m *Call) again() {
 				continue
 			}
 			for _, i := range m.Positions(f.To) {
-				m.feed(m.Callback(i), f, i)
+				m.feedCallback(m.Callback(i), f, i)
 			}
 		}
 	}
 }
 
-// feed calls a callback with what the flow brings to one of its parameters.
-func (m *Call) feed(cb *callsite.Callback, f model.Flow, arg int) {
+// feedCallback calls a callback with what the flow brings to one of its parameters.
+func (m *Call) feedCallback(cb *callsite.Callback, f model.Flow, arg int) {
 	k := f.To.Steps[0].Index
 	if !cb.Called || k < 0 || k >= callsite.MaxFormals {
 		return
@@ -152,21 +152,21 @@ func (m *Call) fromLibrary() {
 	for _, e := range m.Matches(model.Sources) {
 		for _, p := range e.Places {
 			if callsite.HasStep(p, model.Formal) && m.Holds(e.If) {
-				m.move([]*value.Value{m.Frame.Run.SourceValue(m.Frame.Function, e, m.Instruction.Node)}, p)
+				m.moveValues([]*value.Value{m.Frame.Run.SourceValue(m.Frame.Function, e, m.Instruction.Node)}, p)
 			}
 		}
 	}
 	for _, e := range m.Matches(model.Types) {
 		for _, p := range e.Places {
 			if callsite.HasStep(p, model.Formal) && m.Holds(e.If) {
-				m.move([]*value.Value{{API: e.Type}}, p)
+				m.moveValues([]*value.Value{{API: e.Type}}, p)
 			}
 		}
 	}
 }
 
-// collect gives the callbacks of a place a function that keeps what they pass to it.
-func (m *Call) collect(p model.Place) {
+// collectFormals gives the callbacks of a place a function that keeps what they pass to it.
+func (m *Call) collectFormals(p model.Place) {
 	k := p.Steps[slices.IndexFunc(p.Steps, func(s model.Step) bool { return s.Kind == model.Formal })].Index
 	if p.Base != model.Argument || k < 0 || k >= callsite.MaxFormals {
 		return
@@ -176,8 +176,8 @@ func (m *Call) collect(p model.Place) {
 	}
 }
 
-// move brings values to a place.
-func (m *Call) move(list []*value.Value, to model.Place) {
+// moveValues brings values to a place.
+func (m *Call) moveValues(list []*value.Value, to model.Place) {
 	for _, v := range list {
 		if v == nil {
 			continue
@@ -185,12 +185,12 @@ func (m *Call) move(list []*value.Value, to model.Place) {
 		v = v.WithTaint(v.Taint.At(m.Frame.Function, m.Instruction.Node))
 		switch to.Base {
 		case model.This:
-			m.put(m.Receiver, -1, to, v)
+			m.putAtPlace(m.Receiver, -1, to, v)
 		case model.Return:
 			m.toResult(to, v)
 		case model.Argument:
 			for _, i := range m.Positions(to) {
-				m.put(m.Args[i].Value, i, to, v)
+				m.putAtPlace(m.Args[i].Value, i, to, v)
 			}
 		}
 	}
@@ -209,7 +209,7 @@ func (m *Call) toResult(to model.Place, v *value.Value) {
 		taint := value.OrUnknown(m.Result).Taint
 		m.Result = m.newResult(value.KindObject).WithTaint(taint)
 	}
-	m.put(m.Result, -1, to, v)
+	m.putAtPlace(m.Result, -1, to, v)
 }
 
 // newResult makes the object that the call returns.
@@ -221,8 +221,8 @@ func (m *Call) newResult(kind value.Kind) *value.Value {
 	return m.Frame.Allocate(m.State, m.Index, 1, value.ObjectInfo{Kind: kind, Complete: true}, o)
 }
 
-// put brings a value to a part of another.
-func (m *Call) put(base *value.Value, arg int, to model.Place, v *value.Value) {
+// putAtPlace brings a value to a part of another.
+func (m *Call) putAtPlace(base *value.Value, arg int, to model.Place, v *value.Value) {
 	if base == nil {
 		return
 	}
@@ -242,19 +242,19 @@ func (m *Call) put(base *value.Value, arg int, to model.Place, v *value.Value) {
 			if len(next.Objects) == 0 {
 				next = m.Frame.Allocate(m.State, m.Index, int32(10+k),
 					value.ObjectInfo{Kind: value.KindObject, Complete: true}, &value.Object{Size: value.Unsized})
-				m.store(base, s, next)
+				m.storeStep(base, s, next)
 			}
 			base = next
 		default:
-			m.store(base, s, v)
+			m.storeStep(base, s, v)
 			return
 		}
 	}
-	m.into(base, arg, v)
+	m.taintBase(base, arg, v)
 }
 
-// into makes a whole object tainted, and the variable that holds a plain value.
-func (m *Call) into(base *value.Value, arg int, v *value.Value) {
+// taintBase makes a whole object tainted, and the variable that holds a plain value.
+func (m *Call) taintBase(base *value.Value, arg int, v *value.Value) {
 	t := m.Frame.DeepTaint(m.State, v)
 	m.Frame.TaintObject(m.State, base, t)
 	from := m.Call.Receiver
@@ -266,8 +266,8 @@ func (m *Call) into(base *value.Value, arg int, v *value.Value) {
 	}
 }
 
-// store writes the last step of a place.
-func (m *Call) store(base *value.Value, s model.Step, v *value.Value) {
+// storeStep writes the last step of a place.
+func (m *Call) storeStep(base *value.Value, s model.Step, v *value.Value) {
 	switch s.Kind {
 	case model.Field:
 		m.Frame.Store(m.State, base, s.Name, v)
@@ -294,20 +294,20 @@ func (m *Call) toFormal(arg, formal int, rest []model.Step, v *value.Value) {
 		info := value.ObjectInfo{Kind: value.KindObject}
 		base := m.Frame.Allocate(m.State, m.Index, int32(7000+(arg+1)*callsite.MaxFormals+formal+1), info,
 			&value.Object{Size: value.Unsized})
-		m.put(base, -2, model.Place{Steps: rest}, v)
+		m.putAtPlace(base, -2, model.Place{Steps: rest}, v)
 		v = base
 	}
 	switch {
 	case formal == model.Any:
-		cb.Any = merged(cb.Any, v)
+		cb.Any = mergeTyped(cb.Any, v)
 	case formal < callsite.MaxFormals:
-		cb.Parameters[formal] = merged(cb.Parameters[formal], v)
+		cb.Parameters[formal] = mergeTyped(cb.Parameters[formal], v)
 	}
 }
 
-// merged joins what a library passes, where one says the value and the other its
+// mergeTyped joins what a library passes, where one says the value and the other its
 // type.
-func merged(a, b *value.Value) *value.Value {
+func mergeTyped(a, b *value.Value) *value.Value {
 	v := value.Join(a, b)
 	if a != nil && b != nil && v.API == "" {
 		v = v.WithAPI(a.API).WithAPI(b.API)

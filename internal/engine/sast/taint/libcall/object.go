@@ -20,8 +20,8 @@ func (m *Call) bareObject() *value.Value {
 		NoPrototype: true}, &value.Object{Size: value.Unsized})
 }
 
-// define computes "object.define".
-func (m *Call) define(args []*value.Value) (*value.Value, bool) {
+// defineProperty computes "object.define".
+func (m *Call) defineProperty(args []*value.Value) (*value.Value, bool) {
 	o, how := operand(args, 0), operand(args, 2)
 	name, known := m.Frame.KeyOf(operand(args, 1))
 	if !known || len(o.Objects) == 0 {

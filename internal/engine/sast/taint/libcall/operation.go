@@ -18,7 +18,7 @@ import (
 // or module as receiver is no operand.
 func (m *Call) operands() []*value.Value {
 	var list []*value.Value
-	if m.Receiver != nil && !m.static() {
+	if m.Receiver != nil && !m.isStatic() {
 		list = append(list, m.Receiver)
 	}
 	for _, arg := range m.Args {
@@ -27,8 +27,8 @@ func (m *Call) operands() []*value.Value {
 	return list
 }
 
-// static reports whether the receiver is a class or a module and not a value.
-func (m *Call) static() bool {
+// isStatic reports whether the receiver is a class or a module and not a value.
+func (m *Call) isStatic() bool {
 	if m.Call.Kind == ir.CallNew {
 		return true
 	}
@@ -41,9 +41,9 @@ func (m *Call) static() bool {
 		m.Receiver.Constant.Kind == value.NoConstant && len(m.Receiver.Taint) == 0 && m.Call.Type == ""
 }
 
-// operation computes an operation. It reports false when the general rules say
+// computeOperation computes an operation. It reports false when the general rules say
 // more.
-func (m *Call) operation(name string) (*value.Value, bool) {
+func (m *Call) computeOperation(name string) (*value.Value, bool) {
 	args := m.operands()
 	group, op, _ := strings.Cut(name, ".")
 	switch group {
@@ -61,9 +61,9 @@ func (m *Call) operation(name string) (*value.Value, bool) {
 		return m.callOperation(op, args)
 	case "regexp":
 		if op == "remove" {
-			return m.remove(args)
+			return m.removeMatches(args)
 		}
-		return m.compile(args)
+		return m.compileExpression(args)
 	case "promise":
 		return m.promiseAll(args)
 	case "state":
@@ -73,7 +73,7 @@ func (m *Call) operation(name string) (*value.Value, bool) {
 			return m.bareObject(), true
 		}
 		if op == "define" {
-			return m.define(args)
+			return m.defineProperty(args)
 		}
 		return m.assignFields(args), true
 	}
@@ -112,13 +112,13 @@ func (m *Call) valueOperation(op string, args []*value.Value) (*value.Value, boo
 	x := operand(args, 0)
 	switch op {
 	case "promisify":
-		return m.promisify()
+		return m.promisifyFunction()
 	case "same":
 		return m.Frame.WholeValue(m.State, x), true
 	case "view", "settle", "relative":
 		return nil, false // says something to guards and conditions only
 	case "address":
-		return m.parsed(), true
+		return m.parsedAddress(), true
 	case "equals":
 		if v := value.FoldBinary("==", x, operand(args, 1)); v != nil {
 			return v, true
@@ -132,7 +132,7 @@ func (m *Call) valueOperation(op string, args []*value.Value) (*value.Value, boo
 		}
 		return &value.Value{Kind: value.KindBool}, true
 	case "ends":
-		return m.ends(), true
+		return m.pipeEnds(), true
 	case "property":
 		// What has been put there under the key; otherwise the configuration counts.
 		if o := m.Frame.SoleObject(m.State, m.Receiver); o != nil && operand(args, 1).IsKnown() {
@@ -142,17 +142,17 @@ func (m *Call) valueOperation(op string, args []*value.Value) (*value.Value, boo
 				return o.Fields[k].Value, true
 			}
 		}
-		if len(args) > 0 && m.Receiver != nil && !m.static() {
+		if len(args) > 0 && m.Receiver != nil && !m.isStatic() {
 			args = args[1:]
 		}
-		return m.property(args), true
+		return m.configuredProperty(args), true
 	}
 	return &value.Value{Kind: value.KindString}, true
 }
 
-// parsed returns what a call makes of a text that it parses: an object of its own, to
+// parsedAddress returns what a call makes of a text that it parses: an object of its own, to
 // which the text is no other name.
-func (m *Call) parsed() *value.Value {
+func (m *Call) parsedAddress() *value.Value {
 	var t taintset.Set
 	for _, arg := range m.Args {
 		t = t.Union(m.Frame.DeepTaint(m.State, arg.Value))
@@ -166,8 +166,8 @@ func (m *Call) parsed() *value.Value {
 	return v.WithTaint(t)
 }
 
-// property returns what the configuration files of the program say.
-func (m *Call) property(args []*value.Value) *value.Value {
+// configuredProperty returns what the configuration files of the program say.
+func (m *Call) configuredProperty(args []*value.Value) *value.Value {
 	v := operand(args, 1)
 	if key := operand(args, 0); key.IsKnown() {
 		if text, ok := m.Frame.Run.Properties[key.Constant.String()]; ok {
@@ -185,7 +185,7 @@ func (m *Call) callOperation(op string, args []*value.Value) (*value.Value, bool
 	f := operand(args, 0)
 	switch op {
 	case "on", "emit":
-		return m.event(op, args), true
+		return m.handleEvent(op, args), true
 	case "reflected":
 		return m.callReflected(args)
 	case "method":
@@ -224,9 +224,9 @@ func (m *Call) callOperation(op string, args []*value.Value) (*value.Value, bool
 // listeners begins the names of the parts that hold an object's listeners.
 const listeners = "#on "
 
-// event keeps a function for the events of a name, or calls those that are kept. What
+// handleEvent keeps a function for the events of a name, or calls those that are kept. What
 // is called is not what a call of the library would be given.
-func (m *Call) event(op string, args []*value.Value) *value.Value {
+func (m *Call) handleEvent(op string, args []*value.Value) *value.Value {
 	emitter := operand(args, 0)
 	name, known := m.Frame.KeyOf(operand(args, 1))
 	if !known {

@@ -18,8 +18,8 @@ func (m *Call) promiseOf(v *value.Value) *value.Value {
 	return p.WithAPI(m.Frame.Function.File.Lang.Semantics.Promise)
 }
 
-// settled returns what a value gives that may be a promise.
-func (m *Call) settled(v *value.Value) *value.Value {
+// settledValue returns what a value gives that may be a promise.
+func (m *Call) settledValue(v *value.Value) *value.Value {
 	v = value.OrUnknown(v)
 	if v.API == "" || v.API != m.Frame.Function.File.Lang.Semantics.Promise {
 		return v
@@ -36,7 +36,7 @@ func (m *Call) promiseAll(args []*value.Value) (*value.Value, bool) {
 	all := m.Frame.Allocate(m.State, m.Index, 2, value.ObjectInfo{Kind: value.KindList, Complete: true},
 		&value.Object{})
 	for k, e := range list {
-		v := m.settled(e)
+		v := m.settledValue(e)
 		if m.Call.Name == "allSettled" {
 			outcome := m.Frame.Allocate(m.State, m.Index, int32(20+k),
 				value.ObjectInfo{Kind: value.KindMap, Complete: true}, &value.Object{Size: value.Unsized})
@@ -49,8 +49,8 @@ func (m *Call) promiseAll(args []*value.Value) (*value.Value, bool) {
 	return m.promiseOf(all), true
 }
 
-// promisify computes "value.promisify" for a function of the program.
-func (m *Call) promisify() (*value.Value, bool) {
+// promisifyFunction computes "value.promisify" for a function of the program.
+func (m *Call) promisifyFunction() (*value.Value, bool) {
 	if len(m.Args) == 0 {
 		return nil, false
 	}

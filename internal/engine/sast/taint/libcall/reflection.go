@@ -63,9 +63,9 @@ func (m *Call) reflectMethod(args []*value.Value) (*value.Value, bool) {
 	return v, true
 }
 
-// ends answers the ends of a pipe: whatever is taken out of the answer is the pipe
+// pipeEnds answers the ends of a pipe: whatever is taken out of the answer is the pipe
 // itself, so that what is written to one end is read from the other.
-func (m *Call) ends() *value.Value {
+func (m *Call) pipeEnds() *value.Value {
 	v := m.newResult(value.KindObject)
 	pipe := *v
 	for _, t := range m.Matches(model.Types) {

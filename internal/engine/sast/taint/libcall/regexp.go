@@ -6,9 +6,9 @@ import (
 	"merlon/internal/engine/sast/taint/value"
 )
 
-// remove computes "regexp.remove": the text without some characters. It reports false
+// removeMatches computes "regexp.remove": the text without some characters. It reports false
 // when the expression is another one, or only the first match goes.
-func (m *Call) remove(args []*value.Value) (*value.Value, bool) {
+func (m *Call) removeMatches(args []*value.Value) (*value.Value, bool) {
 	if len(args) != 3 || args[1].Constant.Kind != value.RegexConstant ||
 		int(args[1].Constant.Number)&value.GlobalFlag == 0 || !args[2].Constant.IsText() {
 		return nil, false
@@ -33,8 +33,8 @@ func (m *Call) remove(args []*value.Value) (*value.Value, bool) {
 	return (&value.Value{Kind: value.KindString}).WithTaint(t.At(m.Frame.Function, m.Instruction.Node)), true
 }
 
-// compile computes "regexp.compile": the expression that a text is, or another one.
-func (m *Call) compile(args []*value.Value) (*value.Value, bool) {
+// compileExpression computes "regexp.compile": the expression that a text is, or another one.
+func (m *Call) compileExpression(args []*value.Value) (*value.Value, bool) {
 	from := operand(args, 0)
 	if !from.Constant.IsText() {
 		return nil, false

@@ -28,12 +28,12 @@ func (m *Call) Finish(v *value.Value) *value.Value {
 	}
 	for _, e := range m.Matches(model.Sanitizers) {
 		if e.Form == model.Call && m.Holds(e.If) {
-			v = m.sanitize(e, v)
+			v = m.applySanitizer(e, v)
 		}
 	}
 	for _, e := range m.Matches(model.Sources) {
 		if m.Holds(e.If) {
-			v = m.source(e, v)
+			v = m.applySource(e, v)
 		}
 	}
 	if a.Run.Plain && modelindex.PrimitiveTypes[v.API] {
@@ -45,8 +45,8 @@ func (m *Call) Finish(v *value.Value) *value.Value {
 	return v
 }
 
-// sanitize makes the place that a sanitizer speaks of harmless.
-func (m *Call) sanitize(e *model.Entry, v *value.Value) *value.Value {
+// applySanitizer makes the place that a sanitizer speaks of harmless.
+func (m *Call) applySanitizer(e *model.Entry, v *value.Value) *value.Value {
 	bits := m.Frame.Run.KindBits(e.Kind)
 	for _, p := range e.Places {
 		switch p.Base {
@@ -67,8 +67,8 @@ func (m *Call) sanitize(e *model.Entry, v *value.Value) *value.Value {
 	return v
 }
 
-// source adds what a source says to the result, or to what the call fills.
-func (m *Call) source(e *model.Entry, v *value.Value) *value.Value {
+// applySource adds what a source says to the result, or to what the call fills.
+func (m *Call) applySource(e *model.Entry, v *value.Value) *value.Value {
 	for _, p := range e.Places {
 		if callsite.HasStep(p, model.Formal) || p.Base == model.Parameter {
 			continue
@@ -82,9 +82,9 @@ func (m *Call) source(e *model.Entry, v *value.Value) *value.Value {
 			v = &value.Value{Objects: w.Objects, Taint: w.Taint, API: w.API, Kind: w.Kind}
 			continue
 		}
-		n := m.anew()
+		n := m.withoutCallbacks()
 		n.Result = v
-		n.move([]*value.Value{s}, p)
+		n.moveValues([]*value.Value{s}, p)
 		v = value.OrUnknown(n.Result)
 	}
 	return v

@@ -8,13 +8,13 @@ import (
 
 // This file computes the operations that move the elements of lists.
 
-// rearranged changes the order of a list in place, or cuts a part out of it and puts
+// rearrangeList changes the order of a list in place, or cuts a part out of it and puts
 // others there. It answers the list, or the part.
-func (m *Call) rearranged(op string, l *value.Value, args []*value.Value) *value.Value {
+func (m *Call) rearrangeList(op string, l *value.Value, args []*value.Value) *value.Value {
 	o := m.Frame.SoleObject(m.State, l)
 	list, exact := o.List()
 	if op == "splice" {
-		return m.splice(l, list, exact && !o.Weak, args)
+		return m.spliceList(l, list, exact && !o.Weak, args)
 	}
 	if exact && !o.Weak && op == "reverse" {
 		list = slices.Clone(list)
@@ -37,11 +37,11 @@ func (m *Call) setList(id value.ObjectID, list []*value.Value) {
 	m.State.Put(id, o)
 }
 
-// splice removes elements from a position on, and inserts the arguments behind the
+// spliceList removes elements from a position on, and inserts the arguments behind the
 // count there.
-func (m *Call) splice(l *value.Value, list []*value.Value, exact bool, args []*value.Value) *value.Value {
+func (m *Call) spliceList(l *value.Value, list []*value.Value, exact bool, args []*value.Value) *value.Value {
 	removed := m.newResult(value.KindList)
-	from, ok := position(operand(args, 1), len(list))
+	from, ok := constantPosition(operand(args, 1), len(list))
 	n := len(list) - from
 	if len(args) > 2 {
 		n, ok = int(args[2].Constant.Number), ok && args[2].Constant.IsNumber()
@@ -66,12 +66,12 @@ func (m *Call) splice(l *value.Value, list []*value.Value, exact bool, args []*v
 	return removed.WithTaint(m.Frame.DerivedTaint(l))
 }
 
-// joined makes a list of a part of one, of several one behind the other, or of one and
+// joinLists makes a list of a part of one, of several one behind the other, or of one and
 // the elements behind it.
-func (m *Call) joined(op string, l *value.Value, args []*value.Value) *value.Value {
+func (m *Call) joinLists(op string, l *value.Value, args []*value.Value) *value.Value {
 	v := m.newResult(value.KindList)
 	if list, ok := m.Frame.SoleObject(m.State, l).List(); op == "slice" && ok {
-		if part, ok := value.CutList(list, at(args, 1), at(args, 2)); ok && !m.Frame.SoleObject(m.State, l).Weak {
+		if part, ok := value.CutList(list, operandOrNil(args, 1), operandOrNil(args, 2)); ok && !m.Frame.SoleObject(m.State, l).Weak {
 			m.setList(v.Objects[0], slices.Clone(part))
 			return v
 		}
@@ -99,8 +99,8 @@ func (m *Call) joined(op string, l *value.Value, args []*value.Value) *value.Val
 	return v.WithTaint(t)
 }
 
-// at returns the operand, nil when there is none.
-func at(args []*value.Value, i int) *value.Value {
+// operandOrNil returns the operand, nil when there is none.
+func operandOrNil(args []*value.Value, i int) *value.Value {
 	if i < len(args) {
 		return args[i]
 	}

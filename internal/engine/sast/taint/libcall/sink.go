@@ -7,10 +7,10 @@ import (
 	"merlon/internal/engine/sast/taint/value"
 )
 
-// meets returns what arrives where a value is matched with expressions. Of a text of
+// meetExpressions returns what arrives where a value is matched with expressions. Of a text of
 // which nothing is known, only what needs exponential time is worth a word; a constant
 // text takes the time that it takes.
-func meets(v *value.Value, t, with taintset.Set) taintset.Set {
+func meetExpressions(v *value.Value, t, with taintset.Set) taintset.Set {
 	if len(t) > 0 {
 		return t.Union(with)
 	}
@@ -28,7 +28,7 @@ func (m *Call) NoteSinks() {
 		if !m.Holds(e.If) {
 			continue
 		}
-		n := m.anew()
+		n := m.withoutCallbacks()
 		block := m.Frame.Run.KindBits(e.Kind) | m.Frame.Run.OpeningBits(e)
 		with, joint := m.Expressions(e)
 		if len(e.Places) == 0 || joint && len(with) == 0 {
@@ -45,7 +45,7 @@ func (m *Call) NoteSinks() {
 					if v.IsKnown() && len(t) == 0 {
 						m.Frame.Run.NoteConstantMatch(with)
 					}
-					t = meets(v, t, with)
+					t = meetExpressions(v, t, with)
 				}
 				m.Frame.NoteSink(m.Frame.SinkAt(m.Instruction.Node, e.Kind), block, t)
 			}

@@ -26,10 +26,10 @@ func (m *Call) joinPath() *value.Value {
 // textOperation computes with texts.
 func (m *Call) textOperation(op string, args []*value.Value) (*value.Value, bool) {
 	if op == "join" {
-		return m.join(args), true
+		return m.joinTexts(args), true
 	}
 	if op == "split" {
-		return m.split(args), true
+		return m.splitText(args), true
 	}
 	texts := make([]*value.Value, len(args))
 	for i, v := range args {
@@ -85,8 +85,8 @@ var textResults = map[string]value.Kind{
 	"ends":   value.KindBool, "index": value.KindNumber, "lastindex": value.KindNumber, "empty": value.KindBool,
 }
 
-// split returns a list of the parts of a text.
-func (m *Call) split(args []*value.Value) *value.Value {
+// splitText returns a list of the parts of a text.
+func (m *Call) splitText(args []*value.Value) *value.Value {
 	s, sep := m.Frame.TextOf(m.State, operand(args, 0)), operand(args, 1)
 	v := m.newResult(value.KindList)
 	id := v.Objects[0]
@@ -105,8 +105,8 @@ func (m *Call) split(args []*value.Value) *value.Value {
 	return v
 }
 
-// join joins the elements of a list, or all operands.
-func (m *Call) join(args []*value.Value) *value.Value {
+// joinTexts joins the elements of a list, or all operands.
+func (m *Call) joinTexts(args []*value.Value) *value.Value {
 	var parts []*value.Value
 	for _, v := range args {
 		if list, ok := m.Frame.SoleObject(m.State, v).List(); ok {
@@ -147,7 +147,7 @@ func (m *Call) bufferOperation(op string, args []*value.Value) (*value.Value, bo
 			old = &value.Value{Kind: value.KindString,
 				Taint: taintset.Set{{Origin: m.Frame.Run.Deep(m.Frame.Objects[id].Input)}}}
 		}
-		m.setText(&value.Value{Objects: []value.ObjectID{id}}, m.grown(op, old, args), len(b.Objects) == 1)
+		m.setText(&value.Value{Objects: []value.ObjectID{id}}, m.grownText(op, old, args), len(b.Objects) == 1)
 	}
 	if op == "clear" {
 		return value.Unknown, true
@@ -158,8 +158,8 @@ func (m *Call) bufferOperation(op string, args []*value.Value) (*value.Value, bo
 	return b, true
 }
 
-// grown returns the text after an operation.
-func (m *Call) grown(op string, old *value.Value, args []*value.Value) *value.Value {
+// grownText returns the text after an operation.
+func (m *Call) grownText(op string, old *value.Value, args []*value.Value) *value.Value {
 	switch op {
 	case "append":
 		return m.Frame.Concat(m.State, m.Instruction.Node, append([]*value.Value{old}, args[1:]...)...)

@@ -47,11 +47,11 @@ func (m *Call) CallLibrary(st *frame.State, name string, args []*value.Value) *v
 // may come out.
 func (m *Call) CallUnknown() *value.Value {
 	a := m.Frame
-	if v := m.generated(); v != nil {
+	if v := m.callGenerated(); v != nil {
 		return v
 	}
 	var t taintset.Set
-	statement := m.statement()
+	statement := m.isBoundStatement()
 	for i, arg := range m.Args {
 		if m.Call.Kind == ir.CallNew && m.keepsField(i) {
 			continue
@@ -93,7 +93,7 @@ func (m *Call) CallUnknown() *value.Value {
 		}
 		return m.Receiver.WithTaint(t.At(a.Function, m.Instruction.Node))
 	}
-	if m.Receiver != nil && len(from) > 0 && !a.Run.Plain && changes(m.Call.Name) && !m.global(m.Receiver) {
+	if m.Receiver != nil && len(from) > 0 && !a.Run.Plain && changesReceiver(m.Call.Name) && !m.isGlobal(m.Receiver) {
 		a.TaintObject(m.State, m.Receiver, from.At(a.Function, m.Instruction.Node))
 	}
 	if m.Call.Kind == ir.CallSuper || m.Call.Kind == ir.CallSelf {
@@ -136,10 +136,10 @@ func (m *Call) keepsField(i int) bool {
 	return true
 }
 
-// generated interprets a method that a class of the program has but its source does not
+// callGenerated interprets a method that a class of the program has but its source does not
 // show: the accessor of a record's component, and what a tool makes of fields, getName and
 // setName. It is nil for any other.
-func (m *Call) generated() *value.Value {
+func (m *Call) callGenerated() *value.Value {
 	name := m.Call.Name
 	if m.Receiver == nil || m.Call.Kind != ir.CallMethod || len(m.Args) > 1 || name == "" ||
 		m.Frame.Function.File.Lang.Semantics.SelfParameter {
@@ -182,17 +182,17 @@ func (m *Call) needFunction(v *value.Value) {
 // placeholder matches a statement of SQL, or a part of one, whose values stand beside it.
 var placeholder = regexp.MustCompile(`(?is)^\s*(select|insert|update|delete|with)\s.*\s(from|into|set|select)\s|(=|<|>|\slike|\sin)\s*\(?\s*(\?|\$\d|:[a-z_])`)
 
-// statement reports whether a call asks a database with a constant statement: what
+// isBoundStatement reports whether a call asks a database with a constant statement: what
 // comes back is what the database holds, not the values that choose the rows.
-func (m *Call) statement() bool {
+func (m *Call) isBoundStatement() bool {
 	return len(m.Args) > 1 && slices.ContainsFunc(m.Args, func(arg callsite.Argument) bool {
 		return arg.Value.IsKnown() && placeholder.MatchString(arg.Value.Constant.String())
 	})
 }
 
-// global reports whether a value is a global, or a part of one: a client of a database,
+// isGlobal reports whether a value is a global, or a part of one: a client of a database,
 // a cache. What one request gives to it is not what every other request gets from it.
-func (m *Call) global(v *value.Value) bool {
+func (m *Call) isGlobal(v *value.Value) bool {
 	for _, id := range v.Objects {
 		if at := m.Frame.Objects[id].Input; at == nil || at.In.Kind != taintset.Global {
 			return false
@@ -206,9 +206,9 @@ func (m *Call) global(v *value.Value) bool {
 var setters = []string{"set", "add", "append", "put", "push", "write", "insert", "with", "update", "load", "init",
 	"store"}
 
-// changes reports whether a method takes its arguments into its receiver, by its
+// changesReceiver reports whether a method takes its arguments into its receiver, by its
 // name.
-func changes(name string) bool {
+func changesReceiver(name string) bool {
 	low := strings.ToLower(name)
 	return slices.ContainsFunc(setters, func(s string) bool { return strings.HasPrefix(low, s) })
 }

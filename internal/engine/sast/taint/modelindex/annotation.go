@@ -60,7 +60,7 @@ func (r *Index) answerTypes(fn *ir.Function, node int32) []string {
 		for _, e := range set.Match(name)[model.Operations] {
 			for _, p := range e.Places {
 				if e.Kind == "answer.type" {
-					types = append(types, leaves(f, annotationArgument(f.Tree, call, p))...)
+					types = append(types, leafTexts(f, annotationArgument(f.Tree, call, p))...)
 				}
 			}
 		}
@@ -85,8 +85,8 @@ func annotationArgument(t *tree.File, call int32, p model.Place) int32 {
 	return tree.None
 }
 
-// leaves returns the texts below an expression, and the names of what is no text.
-func leaves(f *ir.File, node int32) []string {
+// leafTexts returns the texts below an expression, and the names of what is no text.
+func leafTexts(f *ir.File, node int32) []string {
 	if node < 0 {
 		return nil
 	}
@@ -98,7 +98,7 @@ func leaves(f *ir.File, node int32) []string {
 	}
 	var list []string
 	for c := range f.Tree.Children(node) {
-		list = append(list, leaves(f, c)...)
+		list = append(list, leafTexts(f, c)...)
 	}
 	return list
 }

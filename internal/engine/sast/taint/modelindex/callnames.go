@@ -35,8 +35,8 @@ type CallNames struct {
 	Untyped bool             // it would help to know the type of the receiver
 }
 
-// add adds a name, once.
-func (n *CallNames) add(set *model.Set, name string) {
+// addName adds a name, once.
+func (n *CallNames) addName(set *model.Set, name string) {
 	if name == "" || slices.Contains(n.Names, name) {
 		return
 	}
@@ -64,11 +64,11 @@ func (r *Index) ConventionalName(fn *ir.Function, name string) string {
 func (r *Index) FindCallNames(fn *ir.Function, k *CallKey) *CallNames {
 	n, set := &CallNames{}, r.ModelsOf(fn)
 	if k.Kind == ir.CallNew {
-		n.add(set, k.Qualified+".new")
-		n.add(set, k.Qualified)
+		n.addName(set, k.Qualified+".new")
+		n.addName(set, k.Qualified)
 		if k.FunctionAPI != "" {
-			n.add(set, k.FunctionAPI+".new")
-			n.add(set, k.FunctionAPI)
+			n.addName(set, k.FunctionAPI+".new")
+			n.addName(set, k.FunctionAPI)
 		}
 		return n
 	}
@@ -77,22 +77,22 @@ func (r *Index) FindCallNames(fn *ir.Function, k *CallKey) *CallNames {
 		if k.ReceiverAPI != "" {
 			typed = true
 			for _, t := range r.TypesOf(fn, k.ReceiverAPI) {
-				n.add(set, r.MemberName(t, k.Name))
+				n.addName(set, r.MemberName(t, k.Name))
 			}
 		}
 		for _, t := range r.TypesOf(fn, k.Type) {
-			n.add(set, r.MemberName(t, k.Name))
+			n.addName(set, r.MemberName(t, k.Name))
 		}
 	}
 	if !k.ProgramFunction || strings.Contains(k.Qualified, ".") {
-		n.add(set, k.Qualified)
+		n.addName(set, k.Qualified)
 	}
 	if k.HasFunction && (!k.ProgramFunction || strings.Contains(k.FunctionAPI, ".")) {
-		n.add(set, k.FunctionAPI)
+		n.addName(set, k.FunctionAPI)
 	}
 	n.Untyped = k.HasReceiver && (!typed || set.HidesSink(k.Type) || set.HidesSink(k.ReceiverAPI))
 	if k.HasReceiver && k.Name != "" && (!typed || len(n.Matches) == 0) {
-		n.add(set, "?."+k.Name)
+		n.addName(set, "?."+k.Name)
 	}
 	return n
 }

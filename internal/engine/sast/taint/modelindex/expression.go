@@ -49,7 +49,7 @@ var expressionKinds = map[pcre.Growth]string{
 // ExpressionTaint returns the taint of a regular expression at a node, nil when matching
 // with it is harmless.
 func (r *Index) ExpressionTaint(fn *ir.Function, node int32, text, flags string) taintset.Set {
-	kind := expressionKinds[r.growth(fn, text, flags)]
+	kind := expressionKinds[r.expressionGrowth(fn, text, flags)]
 	if kind == "" {
 		return nil
 	}
@@ -57,8 +57,8 @@ func (r *Index) ExpressionTaint(fn *ir.Function, node int32, text, flags string)
 	return taintset.Set{{Origin: at, Trace: taintset.Extend(nil, fn, node, nil)}}
 }
 
-// growth analyses an expression once.
-func (r *Index) growth(fn *ir.Function, text, flags string) pcre.Growth {
+// expressionGrowth analyses an expression once.
+func (r *Index) expressionGrowth(fn *ir.Function, text, flags string) pcre.Growth {
 	k := expressionKey{fn.File.Lang.Name, text, flags}
 	if g, ok := r.growths.Load(k); ok {
 		return g

@@ -50,7 +50,7 @@ func (r *Index) MemberInfo(fn *ir.Function, owner, name string) *MemberInfo {
 // PartOf returns a part of a value whose owner models know by a name, with what they
 // say makes it harmless: a function that is given the owner does not know of it.
 func (r *Index) PartOf(fn *ir.Function, owner, name string, v *value.Value) *value.Value {
-	return r.MemberInfo(fn, owner, name).sanitize(r, v)
+	return r.MemberInfo(fn, owner, name).applySanitizers(r, v)
 }
 
 // Add adds what entries with one name say of a value.
@@ -82,10 +82,10 @@ func (x *MemberInfo) Apply(r *Index, fn *ir.Function, node int32, v *value.Value
 	for _, e := range x.sources {
 		v = v.WithTaint(v.Taint.Union(r.SourceValue(fn, e, node).Taint))
 	}
-	return x.sanitize(r, v)
+	return x.applySanitizers(r, v)
 }
 
-func (x *MemberInfo) sanitize(r *Index, v *value.Value) *value.Value {
+func (x *MemberInfo) applySanitizers(r *Index, v *value.Value) *value.Value {
 	for _, e := range x.Sanitizers {
 		v = v.WithTaint(v.Taint.Sanitized(r.KindBits(e.Kind)))
 	}

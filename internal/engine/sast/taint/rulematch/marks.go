@@ -62,7 +62,7 @@ func (r *Set) FindMarks(units [][]*ir.Function) {
 	for k, rl := range r.Rules {
 		for _, f := range files {
 			if p := rl.Places[f.Tree.Path]; p != nil {
-				m.file(int32(k), f, p)
+				m.markFile(int32(k), f, p)
 			}
 		}
 	}
@@ -76,36 +76,36 @@ func (r *Set) FindMarks(units [][]*ir.Function) {
 	r.Marks = m.marks
 }
 
-// file finds the marks of a rule in a file.
-func (m *marker) file(k int32, f *ir.File, p *Places) {
+// markFile finds the marks of a rule in a file.
+func (m *marker) markFile(k int32, f *ir.File, p *Places) {
 	t := m.rules.Rules[k].Rule.Taint
 	for i, list := range p.sources {
 		for j := range list {
-			m.place(f, Mark{Kind: MarkSource, Rule: k, Spec: int32(i), Match: &list[j]}, t.Sources[i].Exact)
+			m.markMatch(f, Mark{Kind: MarkSource, Rule: k, Spec: int32(i), Match: &list[j]}, t.Sources[i].Exact)
 		}
 	}
 	for i, list := range p.sinks {
 		for j := range list {
-			m.place(f, Mark{Kind: MarkSink, Rule: k, Spec: int32(i), Match: &list[j]}, t.Sinks[i].Exact)
+			m.markMatch(f, Mark{Kind: MarkSink, Rule: k, Spec: int32(i), Match: &list[j]}, t.Sinks[i].Exact)
 		}
 	}
 	for i, list := range p.sanitizers {
 		for j := range list {
-			if t.Sanitizers[i].NotConflicting && conflicts(&list[j], p) {
+			if t.Sanitizers[i].NotConflicting && conflictsWith(&list[j], p) {
 				continue
 			}
-			m.place(f, Mark{Kind: MarkSanitizer, Rule: k, Spec: int32(i), Match: &list[j]}, t.Sanitizers[i].Exact)
+			m.markMatch(f, Mark{Kind: MarkSanitizer, Rule: k, Spec: int32(i), Match: &list[j]}, t.Sanitizers[i].Exact)
 		}
 	}
 	for i, list := range p.propagators {
 		for j := range list {
-			m.propagator(f, Mark{Kind: MarkPropagator, Rule: k, Spec: int32(i), Match: &list[j]}, &t.Propagators[i])
+			m.markPropagation(f, Mark{Kind: MarkPropagator, Rule: k, Spec: int32(i), Match: &list[j]}, &t.Propagators[i])
 		}
 	}
 }
 
-// conflicts reports whether a source or sink has the very range.
-func conflicts(s *pattern.Match, p *Places) bool {
+// conflictsWith reports whether a source or sink has the very range.
+func conflictsWith(s *pattern.Match, p *Places) bool {
 	for _, lists := range [][][]pattern.Match{p.sources, p.sinks} {
 		for _, list := range lists {
 			if slices.ContainsFunc(list, func(m pattern.Match) bool { return m.Start == s.Start && m.End == s.End }) {
@@ -116,9 +116,9 @@ func conflicts(s *pattern.Match, p *Places) bool {
 	return false
 }
 
-// place marks what a match stands for: its own value, and the values inside of it
+// markMatch marks what a match stands for: its own value, and the values inside of it
 // unless it is exact.
-func (m *marker) place(f *ir.File, k Mark, exact bool) {
+func (m *marker) markMatch(f *ir.File, k Mark, exact bool) {
 	first, last := k.Match.Node, k.Match.Last
 	if first < 0 {
 		first = nodeAt(f.Tree, k.Match.Start, k.Match.End)
@@ -132,7 +132,7 @@ func (m *marker) place(f *ir.File, k Mark, exact bool) {
 	end := f.Tree.Nodes[max(first, last)].Next
 	if first == last || last < 0 {
 		k.Whole = true
-		m.node(f, own, k)
+		m.markNode(f, own, k)
 		end = f.Tree.Nodes[first].Next
 	}
 	if exact && first == max(first, last) {
@@ -141,7 +141,7 @@ func (m *marker) place(f *ir.File, k Mark, exact bool) {
 	k.Whole = false
 	for n := first; n < end; n++ {
 		if n != own || first != max(first, last) {
-			m.node(f, n, k)
+			m.markNode(f, n, k)
 		}
 	}
 }
@@ -183,8 +183,8 @@ func valueNode(f *ir.File, n int32) int32 {
 	return n
 }
 
-// of returns the marks of a function.
-func (m *marker) of(fn *ir.Function) *Marks {
+// marksOf returns the marks of a function.
+func (m *marker) marksOf(fn *ir.Function) *Marks {
 	x := m.marks[fn]
 	if x == nil {
 		x = &Marks{At: map[int32][]Mark{}, Parameters: map[int32][]Mark{}}
@@ -193,11 +193,11 @@ func (m *marker) of(fn *ir.Function) *Marks {
 	return x
 }
 
-// node marks the instruction that gives a node its value, or the parameter that it
+// markNode marks the instruction that gives a node its value, or the parameter that it
 // names.
-func (m *marker) node(f *ir.File, n int32, k Mark) {
+func (m *marker) markNode(f *ir.File, n int32, k Mark) {
 	if fn, i, _ := f.Value(n); fn != nil {
-		x := m.of(fn)
+		x := m.marksOf(fn)
 		x.At[i] = append(x.At[i], k)
 		return
 	}
@@ -214,7 +214,7 @@ func (m *marker) node(f *ir.File, n int32, k Mark) {
 	}
 	for i := range fn.Params {
 		if fn.Params[i].Node == p {
-			x := m.of(fn)
+			x := m.marksOf(fn)
 			x.Parameters[int32(i)] = append(x.Parameters[int32(i)], k)
 		}
 	}
@@ -231,8 +231,8 @@ func functionOf(f *ir.File, param int32) *ir.Function {
 	return nil
 }
 
-// propagator marks the place where data comes to the second metavariable.
-func (m *marker) propagator(f *ir.File, k Mark, p *rule.Propagator) {
+// markPropagation marks the place where data comes to the second metavariable.
+func (m *marker) markPropagation(f *ir.File, k Mark, p *rule.Propagator) {
 	from, to := k.Match.Binding(p.From), k.Match.Binding(p.To)
 	if from == nil || to == nil || from.Node < 0 || to.Node < 0 {
 		return
@@ -245,6 +245,6 @@ func (m *marker) propagator(f *ir.File, k Mark, p *rule.Propagator) {
 	at := max(i, j)
 	k.From = v
 	k.Spec |= int32(j) << 8
-	x := m.of(fn)
+	x := m.marksOf(fn)
 	x.At[at] = append(x.At[at], k)
 }

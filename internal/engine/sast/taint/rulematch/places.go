@@ -65,7 +65,7 @@ func (c *Compiled) Match(f *pattern.File) (*Places, error) {
 		return out
 	}
 	p.sources, p.sinks = find(c.sources), find(c.sinks)
-	if !matched(p.sources) && !matched(p.sinks) {
+	if !hasMatch(p.sources) && !hasMatch(p.sinks) {
 		return nil, errors.Join(errs...)
 	}
 	p.sanitizers, p.propagators = find(c.sanitizers), find(c.propagators)
@@ -77,6 +77,6 @@ func (c *Compiled) Match(f *pattern.File) (*Places, error) {
 	return p, nil
 }
 
-func matched(lists [][]pattern.Match) bool {
+func hasMatch(lists [][]pattern.Match) bool {
 	return slices.ContainsFunc(lists, func(l []pattern.Match) bool { return len(l) > 0 })
 }

@@ -23,8 +23,8 @@ type Meter struct {
 	Report func(done, total int) // nil for nobody
 }
 
-// one counts one more, and tells every now and then.
-func (m *Meter) one() {
+// countOne counts one more, and tells every now and then.
+func (m *Meter) countOne() {
 	if n := int(m.done.Add(1)); m.Report != nil && (n%64 == 0 || n == m.Total) {
 		m.Report(n, m.Total)
 	}
@@ -52,22 +52,22 @@ func (b Budget) withDefaults() Budget {
 	return b
 }
 
-// task returns what a task may take when so much is left for all.
-func (b Budget) task(left int64) int64 { return min(max(left/share, b.Least), b.Task) }
+// taskBudget returns what a task may take when so much is left for all.
+func (b Budget) taskBudget(left int64) int64 { return min(max(left/share, b.Least), b.Task) }
 
 // A solver computes the summaries of a program.
 type solver struct {
 	*frame.Run
 	budget    Budget
 	meter     *Meter
-	turns     *turns
+	turns     *schedule
 	work      atomic.Int64 // that all tasks which are done took
 	Summaries syncmap.Map[summary.Key, *summary.Summary]
 }
 
 // New returns a solver for the functions of a run, in groups that call each other.
 func New(r *frame.Run, units [][]*ir.Function, b Budget, m *Meter) *solver {
-	return &solver{Run: r, budget: b, meter: m, turns: newTurns(units)}
+	return &solver{Run: r, budget: b, meter: m, turns: newSchedule(units)}
 }
 
 // SummarizeAll computes the summary of every function, callees first. It notes the
@@ -86,11 +86,11 @@ func (r *solver) SummarizeAll(ctx context.Context, units [][]*ir.Function, worke
 		team[i] = newWorker(r)
 	}
 	for from := 0; from < len(units) && ctx.Err() == nil; from += span {
-		r.turns.budgets = append(r.turns.budgets, b.task(all-r.work.Load()))
+		r.turns.budgets = append(r.turns.budgets, b.taskBudget(all-r.work.Load()))
 		r.summarizeSpan(ctx, team, units[:min(from+span, len(units))], from)
 	}
 	for _, w := range team {
-		w.given(given)
+		w.reportGivenUp(given)
 	}
 }
 
@@ -106,22 +106,22 @@ func (r *solver) summarizeSpan(ctx context.Context, team []*worker, units [][]*i
 				if i >= len(units) {
 					break
 				}
-				w.begin(i, r.turns.budget(i))
+				w.beginTask(i, r.turns.budget(i))
 				for _, fn := range units[i] {
 					w.Summary(fn, nil)
 				}
-				w.end()
+				w.publishTask()
 				r.turns.end(i)
-				r.meter.one()
+				r.meter.countOne()
 			}
 		})
 	}
 	wait.Wait()
 }
 
-// publish makes a summary known to all workers. If another one was faster, it returns
+// publishSummary makes a summary known to all workers. If another one was faster, it returns
 // that worker's, which says the same.
-func (r *solver) publish(key summary.Key, s *summary.Summary) *summary.Summary {
+func (r *solver) publishSummary(key summary.Key, s *summary.Summary) *summary.Summary {
 	p, had := r.Summaries.LoadOrStore(key, s)
 	if !had {
 		r.work.Add(s.Work)

@@ -13,8 +13,8 @@ import (
 // another worker computes waits for it. Workers take the groups in their order, so one
 // waits only for earlier ones, and some worker always goes on.
 
-// turns are the groups of functions that call each other, as workers take them.
-type turns struct {
+// schedule are the groups of functions that call each other, as workers take them.
+type schedule struct {
 	of      map[*ir.Function]int
 	lock    sync.Mutex
 	some    sync.Cond // some group is done
@@ -26,8 +26,8 @@ type turns struct {
 // them have taken.
 const span = 256
 
-func newTurns(units [][]*ir.Function) *turns {
-	t := &turns{of: map[*ir.Function]int{}, done: make([]bool, len(units))}
+func newSchedule(units [][]*ir.Function) *schedule {
+	t := &schedule{of: map[*ir.Function]int{}, done: make([]bool, len(units))}
 	t.some.L = &t.lock
 	for i, unit := range units {
 		for _, fn := range unit {
@@ -39,7 +39,7 @@ func newTurns(units [][]*ir.Function) *turns {
 
 // turnOf returns the number of the last group of which a function and what a context
 // knows speak; a function of no group comes behind all of them.
-func (t *turns) turnOf(fn *ir.Function, ctx summary.Facts) int {
+func (t *schedule) turnOf(fn *ir.Function, ctx summary.Facts) int {
 	last, ok := t.of[fn]
 	if !ok {
 		return len(t.done)
@@ -57,10 +57,10 @@ func (t *turns) turnOf(fn *ir.Function, ctx summary.Facts) int {
 }
 
 // budget returns what a task of the group may take.
-func (t *turns) budget(turn int) int64 { return t.budgets[turn/span] }
+func (t *schedule) budget(turn int) int64 { return t.budgets[turn/span] }
 
 // end notes that a group is done.
-func (t *turns) end(turn int) {
+func (t *schedule) end(turn int) {
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	t.done[turn] = true
@@ -68,7 +68,7 @@ func (t *turns) end(turn int) {
 }
 
 // wait waits until an earlier group is done.
-func (t *turns) wait(turn int) {
+func (t *schedule) wait(turn int) {
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	for !t.done[turn] {

@@ -9,7 +9,7 @@ import (
 
 func TestTurns(t *testing.T) {
 	first, second := &ir.Function{}, &ir.Function{}
-	turns := newTurns([][]*ir.Function{{first}, {second}})
+	turns := newSchedule([][]*ir.Function{{first}, {second}})
 	for i, c := range []struct {
 		fn   *ir.Function
 		ctx  summary.Facts

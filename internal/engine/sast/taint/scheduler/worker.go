@@ -33,20 +33,20 @@ type worker struct {
 	frame.Scratch
 }
 
-// begin begins a task: functions that call each other, or one summary in a context; turn
+// beginTask begins a task: functions that call each other, or one summary in a context; turn
 // is the number of the functions.
-func (w *worker) begin(turn int, budget int64) {
+func (w *worker) beginTask(turn int, budget int64) {
 	w.turn, w.budget, w.used, w.Steps, w.Arriving.Added, w.Deep.Added = turn, budget, 0, 0, 0, 0
 	clear(w.final)
 	clear(w.charged)
 }
 
-// work returns what the task at hand has taken so far.
-func (w *worker) work() int64 { return w.Steps + w.Arriving.Added + w.Deep.Added }
+// workDone returns what the task at hand has taken so far.
+func (w *worker) workDone() int64 { return w.Steps + w.Arriving.Added + w.Deep.Added }
 
 // Spent reports whether the task at hand has taken too much. Everything is counted, so
 // that the result depends on the program alone.
-func (w *worker) Spent() bool { return w.work()+w.used > w.budget }
+func (w *worker) Spent() bool { return w.workDone()+w.used > w.budget }
 
 // A computation is a summary that is being computed.
 type computation struct {
@@ -96,26 +96,26 @@ const (
 func (w *worker) Summary(fn *ir.Function, ctx summary.Facts) *summary.Summary {
 	key := summary.Key{Function: fn, Context: ctx.Key()}
 	if turn := w.run.turns.turnOf(fn, ctx); turn < w.turn {
-		return w.earlier(key, ctx, turn)
+		return w.earlierSummary(key, ctx, turn)
 	}
 	if s := w.final[key]; s != nil {
 		return s
 	}
 	if f := w.open[key]; f != nil {
 		f.recursed = true
-		w.rest(f.index)
-		return w.use(fn, ctx, f.current)
+		w.restOn(f.index)
+		return w.useProvisional(fn, ctx, f.current)
 	}
 	if m, ok := w.memo[key]; ok {
-		w.rest(m.low)
-		return w.use(fn, ctx, m.sum)
+		w.restOn(m.low)
+		return w.useProvisional(fn, ctx, m.sum)
 	}
-	if len(w.stack) >= maxStack || len(ctx) > 0 && w.nested(fn) {
+	if len(w.stack) >= maxStack || len(ctx) > 0 && w.isNested(fn) {
 		w.stack[len(w.stack)-1].loose = true
 		if len(ctx) > 0 {
 			return w.Summary(fn, nil)
 		}
-		w.rest(0)
+		w.restOn(0)
 		return w.before[key].sum
 	}
 	if len(ctx) == 0 && len(w.stack) == 0 {
@@ -126,21 +126,21 @@ func (w *worker) Summary(fn *ir.Function, ctx summary.Facts) *summary.Summary {
 			}
 		}
 	}
-	return w.compute(key, ctx)
+	return w.computeSummary(key, ctx)
 }
 
-// earlier returns the summary of a function in a context that speaks only of functions
+// earlierSummary returns the summary of a function in a context that speaks only of functions
 // which come before those at hand. Whoever asks first computes it, as a task of its own
 // with a budget of its own: so it says the same for everybody, and what it takes is
 // charged to everybody who asks.
-func (w *worker) earlier(key summary.Key, ctx summary.Facts, turn int) *summary.Summary {
+func (w *worker) earlierSummary(key summary.Key, ctx summary.Facts, turn int) *summary.Summary {
 	sum, ok := w.run.Summaries.Load(key)
 	if !ok {
 		if w.run.turns.wait(turn); w.run.IsStopped() {
 			return nil
 		}
 		if sum, ok = w.run.Summaries.Load(key); !ok {
-			sum = w.apart(key, ctx, turn)
+			sum = w.computeApart(key, ctx, turn)
 		}
 	}
 	if len(ctx) > 0 && !w.charged[sum] {
@@ -150,25 +150,25 @@ func (w *worker) earlier(key summary.Key, ctx summary.Facts, turn int) *summary.
 	return sum
 }
 
-// apart computes a summary in a context as a task of its own.
-func (w *worker) apart(key summary.Key, ctx summary.Facts, turn int) *summary.Summary {
+// computeApart computes a summary in a context as a task of its own.
+func (w *worker) computeApart(key summary.Key, ctx summary.Facts, turn int) *summary.Summary {
 	if w.inner == nil {
 		w.inner = newWorker(w.run)
 	}
-	w.inner.begin(turn, w.run.turns.budget(turn))
+	w.inner.beginTask(turn, w.run.turns.budget(turn))
 	s := w.inner.Summary(key.Function, ctx)
-	s.Work = w.inner.work()
-	return w.run.publish(key, s)
+	s.Work = w.inner.workDone()
+	return w.run.publishSummary(key, s)
 }
 
-// end makes the summaries of the functions at hand known, and what they took.
-func (w *worker) end() {
+// publishTask makes the summaries of the functions at hand known, and what they took.
+func (w *worker) publishTask() {
 	for key, s := range w.final {
 		if w.run.turns.turnOf(key.Function, s.Context) == w.turn {
-			w.run.publish(key, s)
+			w.run.publishSummary(key, s)
 		}
 	}
-	w.run.work.Add(w.work())
+	w.run.work.Add(w.workDone())
 }
 
 // NoteLarge notes a function that is too large to be looked at for what a caller knows.
@@ -178,8 +178,8 @@ func (w *worker) NoteLarge(fn *ir.Function) {
 	}
 }
 
-// given notes why functions were given up, or a part of what they are called with was.
-func (w *worker) given(why map[*ir.Function]string) {
+// reportGivenUp notes why functions were given up, or a part of what they are called with was.
+func (w *worker) reportGivenUp(why map[*ir.Function]string) {
 	for _, fn := range w.large {
 		if why[fn] == "" {
 			why[fn] = "the function is too large to be analysed for each caller: the functions that it is given, and " +
@@ -190,19 +190,19 @@ func (w *worker) given(why map[*ir.Function]string) {
 		why[fn] = "the function, or what it calls, is too large to be analysed whole"
 	}
 	if w.inner != nil {
-		w.inner.given(why)
+		w.inner.reportGivenUp(why)
 	}
 }
 
-// rest notes that the summary being computed rests on a provisional one.
-func (w *worker) rest(low int) {
+// restOn notes that the summary being computed rests on a provisional one.
+func (w *worker) restOn(low int) {
 	if n := len(w.stack); n > 0 {
 		w.stack[n-1].low = min(w.stack[n-1].low, low)
 	}
 }
 
-// nested reports whether the function is on the stack in several contexts.
-func (w *worker) nested(fn *ir.Function) bool {
+// isNested reports whether the function is on the stack in several contexts.
+func (w *worker) isNested(fn *ir.Function) bool {
 	n := 0
 	for _, f := range w.stack {
 		if f.key.Function == fn && f.key.Context != "" {
@@ -212,8 +212,8 @@ func (w *worker) nested(fn *ir.Function) bool {
 	return n >= maxNested
 }
 
-// use notes that the summary being computed uses a provisional one, and returns that.
-func (w *worker) use(fn *ir.Function, ctx summary.Facts, s *summary.Summary) *summary.Summary {
+// useProvisional notes that the summary being computed uses a provisional one, and returns that.
+func (w *worker) useProvisional(fn *ir.Function, ctx summary.Facts, s *summary.Summary) *summary.Summary {
 	if n := len(w.stack); n > 0 {
 		f := w.stack[n-1]
 		f.uses = append(f.uses, use{fn, ctx, s})
@@ -221,27 +221,27 @@ func (w *worker) use(fn *ir.Function, ctx summary.Facts, s *summary.Summary) *su
 	return s
 }
 
-// compute computes a summary. The first of several functions that call each other
+// computeSummary computes a summary. The first of several functions that call each other
 // is computed until all of them stand still; the others once in each of its rounds,
 // resting on what they were in the round before.
-func (w *worker) compute(key summary.Key, ctx summary.Facts) *summary.Summary {
+func (w *worker) computeSummary(key summary.Key, ctx summary.Facts) *summary.Summary {
 	f := &computation{key: key, index: len(w.stack), low: math.MaxInt, current: w.before[key].sum}
 	w.stack = append(w.stack, f)
 	w.open[key] = f
 	weight := -1
 	for left := frame.DetailOf(w.run.UnitOf[key.Function]).Rounds; ; left-- {
 		f.recursed = false
-		w.round(f, ctx)
+		w.computeRound(f, ctx)
 		if f.low < f.index || !f.recursed || left == 1 || w.run.IsStopped() {
 			break
 		}
-		now := f.current.Weight() + w.weight(f.index)
+		now := f.current.Weight() + w.weighProvisional(f.index)
 		if now == weight {
 			break
 		}
 		weight = now
 		w.before[key] = memo{f.current, f.low, f.basis}
-		w.forget(f.index)
+		w.dropProvisional(f.index)
 	}
 	w.stack = w.stack[:f.index]
 	delete(w.open, key)
@@ -250,18 +250,18 @@ func (w *worker) compute(key summary.Key, ctx summary.Facts) *summary.Summary {
 	}
 	if f.low < f.index {
 		w.memo[key] = memo{f.current, f.low, f.basis}
-		w.rest(f.low)
-		return w.use(key.Function, ctx, f.current)
+		w.restOn(f.low)
+		return w.useProvisional(key.Function, ctx, f.current)
 	}
-	w.settle(f)
+	w.finalizeSummaries(f)
 	return f.current
 }
 
-// round computes a summary once, unless what it rested on in the round before is still
+// computeRound computes a summary once, unless what it rested on in the round before is still
 // so. One that says what it said before stays the same.
-func (w *worker) round(f *computation, ctx summary.Facts) {
+func (w *worker) computeRound(f *computation, ctx summary.Facts) {
 	before := w.before[f.key]
-	if before.sum != nil && !before.loose && w.stands(before.uses) {
+	if before.sum != nil && !before.loose && w.isBasisUnchanged(before.uses) {
 		f.current, f.basis = before.sum, before.basis
 		return
 	}
@@ -272,8 +272,8 @@ func (w *worker) round(f *computation, ctx summary.Facts) {
 	}
 }
 
-// stands reports whether provisional summaries are still what they were.
-func (w *worker) stands(uses []use) bool {
+// isBasisUnchanged reports whether provisional summaries are still what they were.
+func (w *worker) isBasisUnchanged(uses []use) bool {
 	for _, u := range uses {
 		if w.Summary(u.fn, u.ctx) != u.sum {
 			return false
@@ -282,8 +282,8 @@ func (w *worker) stands(uses []use) bool {
 	return true
 }
 
-// weight measures the summaries that rest on a frame.
-func (w *worker) weight(index int) int {
+// weighProvisional measures the summaries that rest on a frame.
+func (w *worker) weighProvisional(index int) int {
 	n := 0
 	for _, m := range w.memo {
 		if m.low >= index {
@@ -293,9 +293,9 @@ func (w *worker) weight(index int) int {
 	return n
 }
 
-// forget drops the summaries that rest on a frame that is computed once more; what
+// dropProvisional drops the summaries that rest on a frame that is computed once more; what
 // they said is where the next round begins.
-func (w *worker) forget(index int) {
+func (w *worker) dropProvisional(index int) {
 	for k, m := range w.memo {
 		if m.low >= index {
 			w.before[k] = m
@@ -304,8 +304,8 @@ func (w *worker) forget(index int) {
 	}
 }
 
-// settle makes a summary final, and those that rest only on it.
-func (w *worker) settle(f *computation) {
+// finalizeSummaries makes a summary final, and those that rest only on it.
+func (w *worker) finalizeSummaries(f *computation) {
 	w.final[f.key] = f.current
 	for k, m := range w.memo {
 		if m.low >= f.index {

@@ -10,9 +10,9 @@ import (
 	"merlon/internal/engine/sast/taint/value"
 )
 
-// compiled returns the value of a call that compiles an expression which the program
+// compiledExpression returns the value of a call that compiles an expression which the program
 // spells, nil for any other call.
-func (r *Survey) compiled(fn *ir.Function, c *ir.Call, node int32, depth int) *value.Value {
+func (r *Survey) compiledExpression(fn *ir.Function, c *ir.Call, node int32, depth int) *value.Value {
 	name := c.Qualified
 	if c.Kind == ir.CallNew {
 		name += ".new"
@@ -64,7 +64,7 @@ func (r *Survey) constantOf(fn *ir.Function, v ir.Var, depth int) *value.Value {
 			return r.RegexValue(fn, in)
 		}
 	case ir.Invoke:
-		return r.compiled(fn, fn.Call(in), in.Node, depth)
+		return r.compiledExpression(fn, fn.Call(in), in.Node, depth)
 	case ir.Binary:
 		x, y := r.constantOf(fn, in.A, depth+1), r.constantOf(fn, in.B, depth+1)
 		if x == nil || y == nil {

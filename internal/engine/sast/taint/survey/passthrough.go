@@ -15,8 +15,8 @@ import (
 // the object's variable and the key.
 type held map[ir.Var]map[string]string
 
-// store notes a member that is set.
-func (h held) store(r *Survey, fn *ir.Function, in *ir.Instr) {
+// noteMember notes a member that is set.
+func (h held) noteMember(r *Survey, fn *ir.Function, in *ir.Instr) {
 	object := fn.Def(in.A)
 	if object < 0 || fn.Code[object].Op != ir.New {
 		return
@@ -29,9 +29,9 @@ func (h held) store(r *Survey, fn *ir.Function, in *ir.Instr) {
 	}
 }
 
-// passed notes what a library gave to a global, or to a member of the object literal
+// notePassed notes what a library gave to a global, or to a member of the object literal
 // that it holds: the name of the member is the global's with the key.
-func (r *Survey) passed(fn *ir.Function, in *ir.Instr, members held) {
+func (r *Survey) notePassed(fn *ir.Function, in *ir.Instr, members held) {
 	if name := r.passedOn(fn, in.B, 0); name != "" {
 		r.APIs[in.Text] = name
 		return
@@ -76,23 +76,23 @@ func (r *Survey) passedOn(fn *ir.Function, v ir.Var, depth int) string {
 		return in.Text
 	case ir.LoadIndex:
 		if d := fn.Def(in.A); in.Text == "0" && d >= 0 && fn.Code[d].Op == ir.Invoke && fn.File.Lang.Semantics.CommaOk {
-			return r.makes(fn, fn.Call(&fn.Code[d])) // the error stands behind it
+			return r.madeType(fn, fn.Call(&fn.Code[d])) // the error stands behind it
 		}
 	case ir.Invoke:
 		c := fn.Call(in)
-		if name := r.makes(fn, c); name != "" {
+		if name := r.madeType(fn, c); name != "" {
 			return name
 		}
-		if args := fn.Args(c); len(args) > 0 && c.Direct < 0 && r.passes(fn, c.Qualified) {
+		if args := fn.Args(c); len(args) > 0 && c.Direct < 0 && r.passesArgument(fn, c.Qualified) {
 			return r.passedOn(fn, args[0].Value, depth+1)
 		}
 	}
 	return ""
 }
 
-// makes returns the type of what a library's function makes, or the name that models
+// madeType returns the type of what a library's function makes, or the name that models
 // have for it; "" when they say nothing of it.
-func (r *Survey) makes(fn *ir.Function, c *ir.Call) string {
+func (r *Survey) madeType(fn *ir.Function, c *ir.Call) string {
 	name := c.Qualified
 	if i := fn.Def(c.Callee); name == "" && i >= 0 && fn.Code[i].Op == ir.LoadGlobal {
 		name = fn.Code[i].Text // require("knex")({})
@@ -115,8 +115,8 @@ func (r *Survey) makes(fn *ir.Function, c *ir.Call) string {
 	return ""
 }
 
-// passes reports whether a function of a library answers its first argument.
-func (r *Survey) passes(fn *ir.Function, name string) bool {
+// passesArgument reports whether a function of a library answers its first argument.
+func (r *Survey) passesArgument(fn *ir.Function, name string) bool {
 	for _, e := range r.ModelsOf(fn).Match(name)[model.Summaries] {
 		for _, f := range e.Flows {
 			if f.From.Base == model.Argument && f.From.Index == 0 && len(f.From.Steps) == 0 &&

@@ -6,9 +6,9 @@ import (
 	"merlon/internal/engine/sast/ir"
 )
 
-// own notes whose methods a function makes: what it stores into the prototype of
+// noteMethods notes whose methods a function makes: what it stores into the prototype of
 // another function, which is one with the name before it.
-func (r *Survey) own(fn *ir.Function) {
+func (r *Survey) noteMethods(fn *ir.Function) {
 	if !fn.File.Lang.Semantics.Prototypes {
 		return
 	}
@@ -18,7 +18,7 @@ func (r *Survey) own(fn *ir.Function) {
 		case ir.StoreGlobal:
 			owner, rest, ok := strings.Cut(in.Text, ".prototype")
 			if ok && (rest == "" || rest[0] == '.') {
-				r.owns(fn, owner, in.B)
+				r.noteOwner(fn, owner, in.B)
 			}
 		case ir.StoreField:
 			maker := in.A
@@ -30,15 +30,15 @@ func (r *Survey) own(fn *ir.Function) {
 				}
 			}
 			if owner := WrittenName(fn, maker, 0); owner != "" {
-				r.owns(fn, owner, in.B)
+				r.noteOwner(fn, owner, in.B)
 			}
 		}
 	}
 }
 
-// owns notes that the functions in a variable are methods of what the function with the
+// noteOwner notes that the functions in a variable are methods of what the function with the
 // name makes.
-func (r *Survey) owns(fn *ir.Function, owner string, methods ir.Var) {
+func (r *Survey) noteOwner(fn *ir.Function, owner string, methods ir.Var) {
 	owner = strings.TrimPrefix(owner, fn.File.Module+".")
 	qualified := fn.File.Module + "." + owner
 	for _, method := range methodsOf(fn, methods, 0) {

@@ -70,9 +70,9 @@ func (r *Survey) Scan(units [][]*ir.Function) {
 				r.Accessors[fn.Name] = true
 			}
 			modules[fn.File.Module] = true
-			r.shared(fn)
-			r.own(fn)
-			r.constants(fn, stores, names)
+			r.noteShared(fn)
+			r.noteMethods(fn)
+			r.noteConstants(fn, stores, names)
 		}
 	}
 	for name, n := range stores {
@@ -93,8 +93,8 @@ func (r *Survey) Scan(units [][]*ir.Function) {
 	}
 }
 
-// shared notes the variables that a function takes from the one around it.
-func (r *Survey) shared(fn *ir.Function) {
+// noteShared notes the variables that a function takes from the one around it.
+func (r *Survey) noteShared(fn *ir.Function) {
 	if fn.Parent == nil {
 		return
 	}
@@ -109,8 +109,8 @@ func (r *Survey) shared(fn *ir.Function) {
 	}
 }
 
-// constants notes what a function stores to globals and fields.
-func (r *Survey) constants(fn *ir.Function, stores, names map[string]int) {
+// noteConstants notes what a function stores to globals and fields.
+func (r *Survey) noteConstants(fn *ir.Function, stores, names map[string]int) {
 	members := held{}
 	for i := range fn.Code {
 		in := &fn.Code[i]
@@ -118,7 +118,7 @@ func (r *Survey) constants(fn *ir.Function, stores, names map[string]int) {
 		case ir.StoreGlobal:
 			stores[in.Text]++
 			r.declared[in.Text] = true
-			r.passed(fn, in, members)
+			r.notePassed(fn, in, members)
 			if v := r.constantOf(fn, in.B, 0); v != nil {
 				r.globals[in.Text] = v
 			} else if r.constantList(fn, in.B, 0) {
@@ -126,7 +126,7 @@ func (r *Survey) constants(fn *ir.Function, stores, names map[string]int) {
 			}
 		case ir.StoreField:
 			names[in.Text]++
-			members.store(r, fn, in)
+			members.noteMember(r, fn, in)
 			if fn.Class != nil && (fn.Kind == ir.Initializer || fn.Kind == ir.Constructor) {
 				if v := r.constantOf(fn, in.B, 0); v != nil {
 					r.fields[fn.Class.Qualified+"."+in.Text] = v

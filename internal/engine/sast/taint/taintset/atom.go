@@ -7,9 +7,9 @@ import (
 	"merlon/internal/engine/sast/taint/syncmap"
 )
 
-// unrelated reports whether nothing tells what an input has to do with another: only
+// isUnrelated reports whether nothing tells what an input has to do with another: only
 // who made a function value knows what it shares and what it will be called with.
-func unrelated(part, whole *Origin) bool {
+func isUnrelated(part, whole *Origin) bool {
 	return part.Source == nil && whole.Source == nil && part.In.Kind == Parameter && whole.In.Kind == Capture
 }
 
@@ -21,7 +21,7 @@ func MayComeFrom(part, whole Set) bool {
 			if p.Origin.Picked || w.Origin.Picked {
 				continue
 			}
-			if p.Origin == w.Origin || unrelated(p.Origin, w.Origin) || p.Origin.Source == nil &&
+			if p.Origin == w.Origin || isUnrelated(p.Origin, w.Origin) || p.Origin.Source == nil &&
 				w.Origin.Source == nil &&
 				p.Origin.In == w.Origin.In &&
 				(p.Origin.Path == w.Origin.Path || strings.HasPrefix(p.Origin.Path, w.Origin.Path+Separator)) {
@@ -152,8 +152,8 @@ func (a *Origin) Compare(b *Origin) int {
 	return 1
 }
 
-// above reports whether b is a part of what a is, or of one of its parts.
-func (a *Origin) above(b *Origin) bool {
+// isAbove reports whether b is a part of what a is, or of one of its parts.
+func (a *Origin) isAbove(b *Origin) bool {
 	if a.Source != nil || b.Source != nil || a.In != b.In || a.Picked != b.Picked {
 		return false
 	}

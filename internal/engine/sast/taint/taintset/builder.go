@@ -34,27 +34,27 @@ func (m *Builder) Add(t Set, kinds uint64, w NextStep) {
 	m.Added += int64(len(t))
 	if len(m.out) == 0 {
 		for _, e := range t {
-			m.out = append(m.out, passing(e, kinds, &w))
+			m.out = append(m.out, newPassage(e, kinds, &w))
 		}
 		if kinds == 0 && w.Function == nil {
 			m.sole = t
 		}
 		return
 	}
-	if m.covers(t, kinds, &w) {
+	if m.coversAll(t, kinds, &w) {
 		return
 	}
 	m.sole = nil
-	m.merge(t, kinds, &w)
+	m.mergeInto(t, kinds, &w)
 }
 
-func passing(e Element, kinds uint64, w *NextStep) passage {
+func newPassage(e Element, kinds uint64, w *NextStep) passage {
 	e.Clean |= kinds
 	return passage{Element: e, through: *w, size: w.size(e.Trace)}
 }
 
-// covers reports whether the mix says all that the taint would add.
-func (m *Builder) covers(t Set, kinds uint64, w *NextStep) bool {
+// coversAll reports whether the mix says all that the taint would add.
+func (m *Builder) coversAll(t Set, kinds uint64, w *NextStep) bool {
 	from := 0
 	for _, e := range t {
 		e.Clean |= kinds
@@ -66,7 +66,7 @@ func (m *Builder) covers(t Set, kinds uint64, w *NextStep) bool {
 			if len(m.out) == maxTaint && m.out[i-1].Origin.Compare(e.Origin) < 0 {
 				return true
 			}
-			if !slices.ContainsFunc(m.out, func(p passage) bool { return p.absorbs(&e) }) {
+			if !slices.ContainsFunc(m.out, func(p passage) bool { return p.absorbsPart(&e) }) {
 				return false
 			}
 			continue
@@ -79,8 +79,8 @@ func (m *Builder) covers(t Set, kinds uint64, w *NextStep) bool {
 	return true
 }
 
-// merge unites two sorted lists.
-func (m *Builder) merge(t Set, kinds uint64, w *NextStep) {
+// mergeInto unites two sorted lists.
+func (m *Builder) mergeInto(t Set, kinds uint64, w *NextStep) {
 	out := m.spare[:0]
 	var f filter
 	i, k := 0, 0
@@ -100,11 +100,11 @@ func (m *Builder) merge(t Set, kinds uint64, w *NextStep) {
 			p = m.out[i]
 			i++
 		case c > 0:
-			p = passing(t[k], kinds, w)
+			p = newPassage(t[k], kinds, w)
 			k++
 		default:
 			p = m.out[i]
-			q := passing(t[k], kinds, w)
+			q := newPassage(t[k], kinds, w)
 			clean := p.Clean & q.Clean
 			if q.size < p.size {
 				p = q
@@ -112,7 +112,7 @@ func (m *Builder) merge(t Set, kinds uint64, w *NextStep) {
 			p.Clean = clean
 			i, k = i+1, k+1
 		}
-		if f.takes(&p.Element) {
+		if f.acceptElement(&p.Element) {
 			out = append(out, p)
 		}
 	}

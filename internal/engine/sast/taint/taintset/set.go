@@ -68,10 +68,10 @@ func (t Set) Union(u Set) Set {
 			e = u[j]
 			j++
 		default:
-			e = Element{t[i].Origin, t[i].Clean & u[j].Clean, shorter(t[i].Trace, u[j].Trace)}
+			e = Element{t[i].Origin, t[i].Clean & u[j].Clean, shorterTrace(t[i].Trace, u[j].Trace)}
 			i, j = i+1, j+1
 		}
-		if f.takes(&e) {
+		if f.acceptElement(&e) {
 			out = append(out, e)
 		}
 	}
@@ -86,9 +86,9 @@ type filter struct {
 	globals int
 }
 
-func (f *filter) takes(e *Element) bool {
+func (f *filter) acceptElement(e *Element) bool {
 	for i := range f.n {
-		if f.wholes[i].absorbs(e) {
+		if f.wholes[i].absorbsPart(e) {
 			return false
 		}
 	}
@@ -98,7 +98,7 @@ func (f *filter) takes(e *Element) bool {
 		}
 	}
 	if e.Origin.Deep {
-		for f.n > 0 && (f.n == len(f.wholes) || !f.wholes[f.n-1].Origin.above(e.Origin)) {
+		for f.n > 0 && (f.n == len(f.wholes) || !f.wholes[f.n-1].Origin.isAbove(e.Origin)) {
 			f.n--
 		}
 		f.wholes[f.n] = *e
@@ -118,10 +118,10 @@ func compareAt(t Set, i int, u Set, j int) int {
 	return t[i].Origin.Compare(u[j].Origin)
 }
 
-// absorbs reports whether e, an input with all of its parts, says what f says of one
+// absorbsPart reports whether e, an input with all of its parts, says what f says of one
 // of the parts.
-func (e *Element) absorbs(f *Element) bool {
-	return e.Origin.Deep && e.Clean&^f.Clean == 0 && e.Origin.above(f.Origin)
+func (e *Element) absorbsPart(f *Element) bool {
+	return e.Origin.Deep && e.Clean&^f.Clean == 0 && e.Origin.isAbove(f.Origin)
 }
 
 // Covers reports whether t says all that u says, on ways that are no longer, and would
@@ -141,7 +141,7 @@ func (t Set) Covers(u Set) bool {
 			if e.Origin.IsGlobal() && t.fullOfGlobals(e.Origin) {
 				continue
 			}
-			if !slices.ContainsFunc(t, func(f Element) bool { return f.absorbs(e) }) {
+			if !slices.ContainsFunc(t, func(f Element) bool { return f.absorbsPart(e) }) {
 				return false
 			}
 			continue

@@ -17,7 +17,7 @@ func (w *NextStep) size(trace *Step) int32 {
 	if w.Function == nil || w.Inner == nil && trace != nil && trace.Function == w.Function && trace.Node == w.Node {
 		return trace.Length()
 	}
-	return longer(1, trace.Length(), w.Inner.Length())
+	return addLengths(1, trace.Length(), w.Inner.Length())
 }
 
 // steps makes steps, several at a time: those of one taint live and die together.
@@ -52,14 +52,14 @@ func Extend(prev *Step, fn *ir.Function, node int32, inner *Step) *Step {
 	if inner == nil && prev != nil && prev.Function == fn && prev.Node == node {
 		return prev
 	}
-	return &Step{Function: fn, Node: node, Previous: prev, Inner: inner, size: longer(1, prev.Length(), inner.Length())}
+	return &Step{Function: fn, Node: node, Previous: prev, Inner: inner, size: addLengths(1, prev.Length(), inner.Length())}
 }
 
 // maxLength bounds the size of a way: ways share their parts, so sizes double.
 const maxLength = 1 << 30
 
-// longer returns the sum of sizes, maxLength when it is more.
-func longer(sizes ...int32) int32 {
+// addLengths returns the sum of sizes, maxLength when it is more.
+func addLengths(sizes ...int32) int32 {
 	sum := int64(0)
 	for _, n := range sizes {
 		sum += int64(n)
@@ -75,8 +75,8 @@ func (s *Step) Length() int32 {
 	return s.size
 }
 
-// shorter returns the shorter way, the first when both are equal.
-func shorter(a, b *Step) *Step {
+// shorterTrace returns the shorter way, the first when both are equal.
+func shorterTrace(a, b *Step) *Step {
 	if b.Length() < a.Length() {
 		return b
 	}

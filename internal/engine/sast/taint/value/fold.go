@@ -145,23 +145,23 @@ func foldNumbers(op string, x, y float64, float bool) *Value {
 	case ">=":
 		return FromBool(x >= y)
 	case "+":
-		return bounded(number(x + y))
+		return exactOrNil(number(x + y))
 	case "-":
-		return bounded(number(x - y))
+		return exactOrNil(number(x - y))
 	case "*":
-		return bounded(number(x * y))
+		return exactOrNil(number(x * y))
 	case "/":
 		return foldDivision(x, y, float)
 	case "//":
 		if y != 0 {
-			return bounded(number(math.Floor(x / y)))
+			return exactOrNil(number(math.Floor(x / y)))
 		}
 	case "%":
 		if y != 0 {
-			return bounded(number(math.Mod(x, y)))
+			return exactOrNil(number(math.Mod(x, y)))
 		}
 	case "**":
-		return bounded(number(math.Pow(x, y)))
+		return exactOrNil(number(math.Pow(x, y)))
 	}
 	if !float && math.Abs(x) < 1<<31 && math.Abs(y) < 1<<31 {
 		return foldBits(op, int64(x), int64(y))
@@ -176,7 +176,7 @@ func foldDivision(x, y float64, float bool) *Value {
 	case y == 0:
 		return nil
 	case float:
-		return bounded(FromFloat(x / y))
+		return exactOrNil(FromFloat(x / y))
 	case math.Mod(x, y) == 0:
 		return FromInt(x / y)
 	}
@@ -203,8 +203,8 @@ func foldBits(op string, x, y int64) *Value {
 	return nil
 }
 
-// bounded gives up what a double does not hold exactly.
-func bounded(v *Value) *Value {
+// exactOrNil gives up what a double does not hold exactly.
+func exactOrNil(v *Value) *Value {
 	if math.IsInf(v.Constant.Number, 0) || math.IsNaN(v.Constant.Number) || v.Constant.Kind == IntConstant &&
 		math.Abs(v.Constant.Number) >= 1<<53 {
 		return nil

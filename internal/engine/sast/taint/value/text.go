@@ -37,7 +37,7 @@ func FoldTextOperation(op string, args []*Value) *Value {
 	case "char":
 		return CharacterAt(&Value{Constant: Constant{Kind: StringConstant, Text: s}}, second)
 	case "substring":
-		return substring(s, args[1:])
+		return cutSubstring(s, args[1:])
 	case "slice":
 		var low, high *Value
 		if len(args) > 1 {
@@ -92,8 +92,8 @@ func runeIndex(s string, i int) *Value {
 	return FromInt(float64(len([]rune(s[:i]))))
 }
 
-// substring returns a part by index; bounds are put in order.
-func substring(s string, bounds []*Value) *Value {
+// cutSubstring returns a part by index; bounds are put in order.
+func cutSubstring(s string, bounds []*Value) *Value {
 	runes := []rune(s)
 	from, to := 0, len(runes)
 	for i, b := range bounds {
