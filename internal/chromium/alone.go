@@ -37,14 +37,14 @@ func StartAlone(ctx context.Context, o Options) (*scan.Chromium, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.chromium(o.memory()), nil
+	return p.handleOf(o.memory()), nil
 }
 
 // errKilled says that we have ended the browser.
 var errKilled = errors.New("killed")
 
 func startAlone(ctx context.Context, o *Options) (*process, error) {
-	path, err := itself(o.Path)
+	path, err := executablePath(o.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -81,9 +81,9 @@ func startAlone(ctx context.Context, o *Options) (*process, error) {
 	return p, nil
 }
 
-// itself returns the path of the program without links. A script that starts one needs
+// executablePath returns the path of the program without links. A script that starts one needs
 // what a browser does not.
-func itself(path string) (string, error) {
+func executablePath(path string) (string, error) {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return "", fmt.Errorf("the browser cannot be started: %w", err)

@@ -56,7 +56,7 @@ func TestProcess(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b := p.chromium(3 << 30)
+			b := p.handleOf(3 << 30)
 			defer b.Stop()
 			asked := make(chan string, 100)
 			server := &http.Server{ReadHeaderTimeout: time.Minute,

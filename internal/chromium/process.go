@@ -102,13 +102,13 @@ func Start(o Options) (*scan.Chromium, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.chromium(o.memory()), nil
+	return p.handleOf(o.memory()), nil
 }
 
-// chromium begins to watch over the process, and returns what others see of it.
-func (p *process) chromium(memory int64) *scan.Chromium {
-	go p.watch(memory)
-	return &scan.Chromium{Pipe: pipe{p.toR, p.toW}, Proxy: p.proxy, Stop: func() { p.stop("") }, Why: p.why}
+// handleOf begins to watch over the process, and returns what others see of it.
+func (p *process) handleOf(memory int64) *scan.Chromium {
+	go p.enforceMemoryLimit(memory)
+	return &scan.Chromium{Pipe: pipe{p.toR, p.toW}, Proxy: p.proxy, Stop: func() { p.killGroup("") }, Why: p.exitReason}
 }
 
 // A pipe is what the browser writes and reads.
@@ -202,8 +202,8 @@ func startIn(o *Options, profile string, user int) (*process, error) {
 	return p, nil
 }
 
-// stop ends the process with everything that it has started.
-func (p *process) stop(reason string) {
+// killGroup ends the process with everything that it has started.
+func (p *process) killGroup(reason string) {
 	p.once.Do(func() {
 		p.mu.Lock()
 		p.reason = reason
@@ -216,8 +216,8 @@ func (p *process) stop(reason string) {
 	})
 }
 
-// why tells why the process ended.
-func (p *process) why() error {
+// exitReason tells why the process ended.
+func (p *process) exitReason() error {
 	select { // it is reaped after its pipe has closed
 	case <-p.exited:
 	case <-time.After(2 * time.Second):
@@ -229,14 +229,14 @@ func (p *process) why() error {
 	}
 	select {
 	case <-p.exited:
-		return fmt.Errorf("the browser has ended (%s): %s", p.state(), p.output.reason())
+		return fmt.Errorf("the browser has ended (%s): %s", p.state(), p.output.mostTellingLine())
 	default:
 		return errors.New("the browser is gone")
 	}
 }
 
-// watch ends a process that takes more memory than it may.
-func (p *process) watch(limit int64) {
+// enforceMemoryLimit ends a process that takes more memory than it may.
+func (p *process) enforceMemoryLimit(limit int64) {
 	for {
 		select {
 		case <-p.exited:
@@ -244,7 +244,7 @@ func (p *process) watch(limit int64) {
 		case <-time.After(watchPeriod):
 		}
 		if used := memoryOf(p.members()); used > limit {
-			p.stop(fmt.Sprintf("the browser took %d MiB of memory, more than its %d", used>>20, limit>>20))
+			p.killGroup(fmt.Sprintf("the browser took %d MiB of memory, more than its %d", used>>20, limit>>20))
 			return
 		}
 	}
@@ -265,9 +265,9 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// reason returns the line that says most: of a missing sandbox, of a fatal error,
+// mostTellingLine returns the line that says most: of a missing sandbox, of a fatal error,
 // or the last.
-func (t *tail) reason() string {
+func (t *tail) mostTellingLine() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	lines := strings.Split(strings.TrimSpace(t.buf.String()), "\n")

@@ -80,7 +80,7 @@ func (l *Broker) Serve(ctx context.Context, h Host) error {
 	for {
 		n, rn, _, _, err := l.conn.ReadMsgUnix(buf, rights)
 		if n == 0 {
-			for _, fd := range descriptors(rights[:rn]) {
+			for _, fd := range attachedDescriptors(rights[:rn]) {
 				_ = unix.Close(fd) // an empty request is the end
 			}
 		}
@@ -90,7 +90,7 @@ func (l *Broker) Serve(ctx context.Context, h Host) error {
 		if err != nil {
 			return fmt.Errorf("read from the tunnel: %w", err)
 		}
-		stream, err := attached(rights[:rn])
+		stream, err := attachedStream(rights[:rn])
 		if err != nil {
 			return err
 		}
@@ -111,16 +111,16 @@ func (l *Broker) Serve(ctx context.Context, h Host) error {
 			defer func() { <-l.slots }()
 			end := context.AfterFunc(ctx, func() { _ = stream.Close() })
 			defer end()
-			l.answer(ctx, h, &r, stream)
+			l.serveRequest(ctx, h, &r, stream)
 			_ = stream.Close()
 		})
 	}
 }
 
-// attached takes the one stream out of a message. The program may attach anything: what
+// attachedStream takes the one stream out of a message. The program may attach anything: what
 // is no local stream is refused.
-func attached(rights []byte) (*net.UnixConn, error) {
-	fds := descriptors(rights)
+func attachedStream(rights []byte) (*net.UnixConn, error) {
+	fds := attachedDescriptors(rights)
 	if len(fds) != 1 {
 		for _, fd := range fds {
 			_ = unix.Close(fd) // of no use
@@ -135,8 +135,8 @@ func attached(rights []byte) (*net.UnixConn, error) {
 	return connOf(fds[0])
 }
 
-// descriptors returns what is attached to a message.
-func descriptors(rights []byte) (fds []int) {
+// attachedDescriptors returns what is attached to a message.
+func attachedDescriptors(rights []byte) (fds []int) {
 	messages, err := unix.ParseSocketControlMessage(rights)
 	if err != nil {
 		return nil
@@ -152,8 +152,8 @@ func descriptors(rights []byte) (fds []int) {
 	return fds
 }
 
-// answer does what a request asks for.
-func (l *Broker) answer(ctx context.Context, h Host, r *request, stream *net.UnixConn) {
+// serveRequest does what a request asks for.
+func (l *Broker) serveRequest(ctx context.Context, h Host, r *request, stream *net.UnixConn) {
 	switch {
 	case r.Job:
 		_ = json.NewEncoder(stream).Encode(h.Job) // a program that does not read it does nothing
@@ -162,7 +162,7 @@ func (l *Broker) answer(ctx context.Context, h Host, r *request, stream *net.Uni
 		if err == nil && len(kept) <= scan.MaxKept && h.Keep != nil {
 			err = h.Keep(ctx, kept)
 		}
-		l.conclude(stream, err)
+		l.sendOutcome(stream, err)
 	case r.Calls > 0:
 		calls := []scan.Call{}
 		if h.Calls != nil {
@@ -170,16 +170,16 @@ func (l *Broker) answer(ctx context.Context, h Host, r *request, stream *net.Uni
 		}
 		_ = json.NewEncoder(stream).Encode(calls) // a program that does not read it learns nothing
 	case r.Browser > 0:
-		l.browse(ctx, h, r.Browser, stream)
+		l.serveBrowser(ctx, h, r.Browser, stream)
 	case r.Accept > 0:
-		l.accept(ctx, r.Accept, stream)
+		l.serveArrival(ctx, r.Accept, stream)
 	case r.Dial != nil:
-		l.connect(ctx, h, r.Dial, stream)
+		l.serveConnection(ctx, h, r.Dial, stream)
 	}
 }
 
-// conclude tells how a request ended.
-func (l *Broker) conclude(stream net.Conn, err error) {
+// sendOutcome tells how a request ended.
+func (l *Broker) sendOutcome(stream net.Conn, err error) {
 	switch {
 	case err == nil:
 		_, _ = stream.Write([]byte{granted}) // the program may be gone
@@ -196,11 +196,11 @@ func (l *Broker) conclude(stream net.Conn, err error) {
 // dialTime bounds how long a connection may take to be made.
 const dialTime = 30 * time.Second
 
-// connect makes a connection and copies until both directions have ended.
-func (l *Broker) connect(ctx context.Context, h Host, d *dialRequest, stream *net.UnixConn) {
+// serveConnection makes a connection and copies until both directions have ended.
+func (l *Broker) serveConnection(ctx context.Context, h Host, d *dialRequest, stream *net.UnixConn) {
 	if d.Network != "tcp" && d.Network != "tcp4" && d.Network != "tcp6" {
 		l.refused.Add(1)
-		l.conclude(stream, errs.E(errs.Forbidden, "%q is refused: only connections of TCP are made", d.Network))
+		l.sendOutcome(stream, errs.E(errs.Forbidden, "%q is refused: only connections of TCP are made", d.Network))
 		return
 	}
 	dialing, cancel := context.WithTimeout(ctx, dialTime)
@@ -208,32 +208,32 @@ func (l *Broker) connect(ctx context.Context, h Host, d *dialRequest, stream *ne
 	cancel()
 	if err != nil {
 		l.refused.Add(1)
-		l.conclude(stream, err)
+		l.sendOutcome(stream, err)
 		return
 	}
 	defer func() { _ = conn.Close() }()
 	l.open.Add(1)
 	end := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer end()
-	l.conclude(stream, nil)
+	l.sendOutcome(stream, nil)
 	var both sync.WaitGroup
-	both.Go(func() { l.out.Add(transfer(conn, stream)) })
-	both.Go(func() { l.in.Add(transfer(stream, conn)) })
+	both.Go(func() { l.out.Add(copyStream(conn, stream)) })
+	both.Go(func() { l.in.Add(copyStream(stream, conn)) })
 	both.Wait()
 }
 
-// browse starts a browser and copies between its pipe and the stream until one of them
+// serveBrowser starts a browser and copies between its pipe and the stream until one of them
 // ends. The browser ends with it.
-func (l *Broker) browse(ctx context.Context, h Host, number int, stream *net.UnixConn) {
-	b, err := l.launch(ctx, h, number)
+func (l *Broker) serveBrowser(ctx context.Context, h Host, number int, stream *net.UnixConn) {
+	b, err := l.launchBrowser(ctx, h, number)
 	if err != nil {
-		l.conclude(stream, err)
+		l.sendOutcome(stream, err)
 		return
 	}
 	defer b.Stop()
 	end := context.AfterFunc(ctx, b.Stop)
 	defer end()
-	l.conclude(stream, nil)
+	l.sendOutcome(stream, nil)
 	_, _ = io.WriteString(stream, b.Proxy.Addr().String()+"\n") // the program may be gone
 	ended := make(chan struct{}, 2)
 	copied := func(to io.Writer, from io.Reader) {
@@ -249,8 +249,8 @@ func (l *Broker) browse(ctx context.Context, h Host, number int, stream *net.Uni
 	<-ended
 }
 
-// launch starts a browser under the program's number.
-func (l *Broker) launch(ctx context.Context, h Host, number int) (*scan.Chromium, error) {
+// launchBrowser starts a browser under the program's number.
+func (l *Broker) launchBrowser(ctx context.Context, h Host, number int) (*scan.Chromium, error) {
 	if h.Chromium == nil {
 		return nil, errs.E(errs.Unavailable, "there is no browser")
 	}
@@ -272,33 +272,33 @@ func (l *Broker) launch(ctx context.Context, h Host, number int) (*scan.Chromium
 	return b, nil
 }
 
-// accept hands the program the next connection of a browser.
-func (l *Broker) accept(ctx context.Context, number int, stream *net.UnixConn) {
+// serveArrival hands the program the next connection of a browser.
+func (l *Broker) serveArrival(ctx context.Context, number int, stream *net.UnixConn) {
 	l.mu.Lock()
 	b := l.browsers[number]
 	l.mu.Unlock()
 	if b == nil {
-		l.conclude(stream, errs.E(errs.Unavailable, "there is no such browser"))
+		l.sendOutcome(stream, errs.E(errs.Unavailable, "there is no such browser"))
 		return
 	}
 	conn, err := b.Proxy.Accept()
 	if err != nil {
-		l.conclude(stream, b.Why())
+		l.sendOutcome(stream, b.Why())
 		return
 	}
 	defer func() { _ = conn.Close() }()
 	end := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer end()
-	l.conclude(stream, nil)
+	l.sendOutcome(stream, nil)
 	var both sync.WaitGroup
-	both.Go(func() { transfer(conn, stream) })
-	both.Go(func() { transfer(stream, conn) })
+	both.Go(func() { copyStream(conn, stream) })
+	both.Go(func() { copyStream(stream, conn) })
 	both.Wait()
 }
 
-// transfer copies one direction to its end, and tells the other side that it is one. A
+// copyStream copies one direction to its end, and tells the other side that it is one. A
 // direction that breaks ends both.
-func transfer(to, from net.Conn) int64 {
+func copyStream(to, from net.Conn) int64 {
 	n, err := io.Copy(to, from)
 	half, ok := to.(interface{ CloseWrite() error })
 	if err != nil || !ok || half.CloseWrite() != nil {

@@ -14,12 +14,12 @@ import (
 // Chromium has the lender start a browser. Its error says why there is none.
 func (p *Client) Chromium(ctx context.Context) (*scan.Chromium, error) {
 	number := int(p.browsers.Add(1))
-	stream, err := p.ask(request{Browser: number})
+	stream, err := p.openRequest(request{Browser: number})
 	if err != nil {
 		return nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = stream.SetReadDeadline(time.Unix(1, 0)) })
-	err = outcome(stream)
+	err = readOutcome(stream)
 	var address string
 	if err == nil {
 		address, err = readLine(stream)
@@ -31,7 +31,7 @@ func (p *Client) Chromium(ctx context.Context) (*scan.Chromium, error) {
 		return nil, errors.Join(err, stream.Close())
 	}
 	proxy := &arrivals{program: p, number: number, address: hostPort(address), ended: make(chan struct{})}
-	return &scan.Chromium{Pipe: stream, Proxy: proxy, Why: proxy.why, Stop: func() {
+	return &scan.Chromium{Pipe: stream, Proxy: proxy, Why: proxy.endReason, Stop: func() {
 		_, _ = stream.Close(), proxy.Close()
 	}}, nil
 }
@@ -64,9 +64,9 @@ type arrivals struct {
 
 // Accept waits for the next one.
 func (a *arrivals) Accept() (net.Conn, error) {
-	stream, err := a.program.ask(request{Accept: a.number})
+	stream, err := a.program.openRequest(request{Accept: a.number})
 	if err != nil {
-		return nil, a.end(err)
+		return nil, a.endArrivals(err)
 	}
 	closed := make(chan struct{})
 	go func() {
@@ -76,7 +76,7 @@ func (a *arrivals) Accept() (net.Conn, error) {
 		case <-closed:
 		}
 	}()
-	err = outcome(stream)
+	err = readOutcome(stream)
 	close(closed)
 	select {
 	case <-a.ended:
@@ -84,13 +84,13 @@ func (a *arrivals) Accept() (net.Conn, error) {
 	default:
 	}
 	if err != nil {
-		return nil, errors.Join(a.end(err), stream.Close())
+		return nil, errors.Join(a.endArrivals(err), stream.Close())
 	}
 	return &conn{stream, a.address}, nil
 }
 
-// end remembers why there are no more.
-func (a *arrivals) end(reason error) error {
+// endArrivals remembers why there are no more.
+func (a *arrivals) endArrivals(reason error) error {
 	a.mu.Lock()
 	if a.reason == nil {
 		a.reason = reason
@@ -100,8 +100,8 @@ func (a *arrivals) end(reason error) error {
 	return reason
 }
 
-// why waits a little for the reason, which comes to who waits for a connection.
-func (a *arrivals) why() error {
+// endReason waits a little for the reason, which comes to who waits for a connection.
+func (a *arrivals) endReason() error {
 	select {
 	case <-a.ended:
 	case <-time.After(2 * time.Second):
@@ -116,7 +116,7 @@ func (a *arrivals) why() error {
 
 // Close ends the wait.
 func (a *arrivals) Close() error {
-	_ = a.end(net.ErrClosed) // known to who closes it
+	_ = a.endArrivals(net.ErrClosed) // known to who closes it
 	return nil
 }
 

@@ -272,13 +272,13 @@ func TestTooMany(t *testing.T) {
 	defer close(wait)
 	var streams []net.Conn
 	for range maxConnections + 1 {
-		s, err := p.ask(request{Dial: &dialRequest{"tcp", "127.0.0.1:1"}})
+		s, err := p.openRequest(request{Dial: &dialRequest{"tcp", "127.0.0.1:1"}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		streams = append(streams, s)
 	}
-	if err := outcome(streams[maxConnections]); err == nil ||
+	if err := readOutcome(streams[maxConnections]); err == nil ||
 		!strings.Contains(err.Error(), fmt.Sprint(maxConnections)) {
 		t.Errorf("got %v", err)
 	}

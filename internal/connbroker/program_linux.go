@@ -35,8 +35,8 @@ func Open(fd int) (*Client, error) {
 	return &Client{conn: conn}, nil
 }
 
-// ask sends a request and returns the stream of its answer.
-func (p *Client) ask(r request) (*net.UnixConn, error) {
+// openRequest sends a request and returns the stream of its answer.
+func (p *Client) openRequest(r request) (*net.UnixConn, error) {
 	text, err := json.Marshal(r)
 	if err != nil {
 		return nil, fmt.Errorf("ask through the tunnel: %w", err)
@@ -61,7 +61,7 @@ func (p *Client) ask(r request) (*net.UnixConn, error) {
 
 // Job returns what the program is to do.
 func (p *Client) Job() (*Job, error) {
-	stream, err := p.ask(request{Job: true})
+	stream, err := p.openRequest(request{Job: true})
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (p *Client) Job() (*Job, error) {
 
 // Calls returns what has arrived at the listener without the first n.
 func (p *Client) Calls(n int) ([]scan.Call, error) {
-	stream, err := p.ask(request{Calls: n + 1})
+	stream, err := p.openRequest(request{Calls: n + 1})
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (p *Client) Calls(n int) ([]scan.Call, error) {
 
 // Keep stores what the program wants to find again.
 func (p *Client) Keep(kept []byte) error {
-	stream, err := p.ask(request{Keep: true})
+	stream, err := p.openRequest(request{Keep: true})
 	if err != nil {
 		return err
 	}
@@ -100,18 +100,18 @@ func (p *Client) Keep(kept []byte) error {
 	if err := stream.CloseWrite(); err != nil {
 		return fmt.Errorf("keep: %w", err)
 	}
-	return outcome(stream)
+	return readOutcome(stream)
 }
 
 // Dial makes a connection to host:port through the lender. An address that the lender
 // refuses is a Forbidden error.
 func (p *Client) Dial(ctx context.Context, network, address string) (net.Conn, error) {
-	stream, err := p.ask(request{Dial: &dialRequest{network, address}})
+	stream, err := p.openRequest(request{Dial: &dialRequest{network, address}})
 	if err != nil {
 		return nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = stream.SetReadDeadline(time.Unix(1, 0)) })
-	err = outcome(stream)
+	err = readOutcome(stream)
 	if !stop() && err == nil {
 		err = ctx.Err()
 	}
@@ -125,8 +125,8 @@ func (p *Client) Dial(ctx context.Context, network, address string) (net.Conn, e
 	return &conn{stream, hostPort(address)}, nil
 }
 
-// outcome reads how a request ended.
-func outcome(stream io.Reader) error {
+// readOutcome reads how a request ended.
+func readOutcome(stream io.Reader) error {
 	var first [1]byte
 	if _, err := io.ReadFull(stream, first[:]); err != nil {
 		return errs.Wrap(errs.Unavailable, err, "the tunnel is closed")

@@ -16,9 +16,9 @@ import (
 // maxQuestion bounds a question, in bytes: a name, and options of EDNS.
 const maxQuestion = 1232
 
-// dns answers questions until the listener is closed. An answer is hardly longer than
+// serveDNS answers questions until the listener is closed. An answer is hardly longer than
 // its question, so that nobody is flooded by forged ones.
-func (l *Listener) dns() {
+func (l *Listener) serveDNS() {
 	buf := make([]byte, maxQuestion)
 	for {
 		n, from, err := l.names.ReadFrom(buf)
@@ -28,16 +28,16 @@ func (l *Listener) dns() {
 		if err != nil || !l.limiter.Allow() {
 			continue
 		}
-		out := l.reply(buf[:n], peerOf(from).String())
+		out := l.replyDNS(buf[:n], peerOf(from).String())
 		if out != nil {
 			_, _ = l.names.WriteTo(out, from) // who asks may be gone
 		}
 	}
 }
 
-// reply answers a question, and notes it where its name holds a token; nil: what came is
+// replyDNS answers a question, and notes it where its name holds a token; nil: what came is
 // no question.
-func (l *Listener) reply(question []byte, from string) []byte {
+func (l *Listener) replyDNS(question []byte, from string) []byte {
 	var p dnsmessage.Parser
 	head, err := p.Start(question)
 	if err != nil || head.Response || head.OpCode != 0 {
@@ -49,18 +49,18 @@ func (l *Listener) reply(question []byte, from string) []byte {
 	}
 	name := strings.ToLower(strings.TrimSuffix(q.Name.String(), "."))
 	kind := strings.TrimPrefix(q.Type.String(), "Type")
-	token := l.record(name, scan.Call{Protocol: "dns", From: from, Text: kind + " " + name})
+	token := l.recordInteraction(name, scan.Call{Protocol: "dns", From: from, Text: kind + " " + name})
 	ours := token != "" || l.o.Domain != "" && (name == l.o.Domain || strings.HasSuffix(name, "."+l.o.Domain))
 	answer := dnsmessage.Header{ID: head.ID, Response: true, Authoritative: ours,
 		RecursionDesired: head.RecursionDesired}
 	if !ours {
 		answer.RCode = dnsmessage.RCodeRefused
 	}
-	return build(answer, q, l.answer, ours)
+	return buildDNSReply(answer, q, l.answer, ours)
 }
 
-// build writes an answer: with the listener's address where it is asked for.
-func build(h dnsmessage.Header, q dnsmessage.Question, at netip.Addr, ours bool) []byte {
+// buildDNSReply writes an answer: with the listener's address where it is asked for.
+func buildDNSReply(h dnsmessage.Header, q dnsmessage.Question, at netip.Addr, ours bool) []byte {
 	b := dnsmessage.NewBuilder(nil, h)
 	b.EnableCompression()
 	err := errors.Join(b.StartQuestions(), b.Question(q), b.StartAnswers())

@@ -30,8 +30,8 @@ func newFront(l *Listener) *front {
 	return &front{l: l, next: make(chan net.Conn), done: make(chan struct{})}
 }
 
-// accept takes connections until the listener is closed.
-func (f *front) accept() {
+// acceptConnections takes connections until the listener is closed.
+func (f *front) acceptConnections() {
 	defer func() { _ = f.Close() }()
 	for {
 		c, err := f.l.web.Accept()
@@ -42,16 +42,16 @@ func (f *front) accept() {
 			return
 		}
 		peer := peerOf(c.RemoteAddr())
-		if !f.l.limiter.Allow() || !f.l.peers.enter(peer) {
+		if !f.l.limiter.Allow() || !f.l.peers.enterPeer(peer) {
 			_ = c.Close() // there are more than there may be
 			continue
 		}
-		f.l.running.Go(func() { f.look(&counted{Conn: c, leave: func() { f.l.peers.leave(peer) }}) })
+		f.l.running.Go(func() { f.routeConnection(&counted{Conn: c, leave: func() { f.l.peers.leavePeer(peer) }}) })
 	}
 }
 
-// look reads the first byte of a connection and decides who speaks with it.
-func (f *front) look(c *counted) {
+// routeConnection reads the first byte of a connection and decides who speaks with it.
+func (f *front) routeConnection(c *counted) {
 	_ = c.SetDeadline(time.Now().Add(connectionTime)) // a connection that takes none is closed
 	var first [1]byte
 	if _, err := io.ReadFull(c, first[:]); err != nil {
@@ -60,7 +60,7 @@ func (f *front) look(c *counted) {
 	}
 	c.first = first[:]
 	if first[0] == ldapSequence {
-		f.l.ldap(c)
+		f.l.serveLDAP(c)
 		_ = c.Close() // it has had its answer
 		return
 	}
@@ -121,7 +121,7 @@ type peers struct {
 	by   map[netip.Addr]int
 }
 
-func (p *peers) enter(a netip.Addr) bool {
+func (p *peers) enterPeer(a netip.Addr) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.by == nil {
@@ -135,7 +135,7 @@ func (p *peers) enter(a netip.Addr) bool {
 	return true
 }
 
-func (p *peers) leave(a netip.Addr) {
+func (p *peers) leavePeer(a netip.Addr) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.all--
@@ -152,9 +152,9 @@ func peerOf(a net.Addr) netip.Addr {
 	return at.Addr().Unmap()
 }
 
-// http answers a token with its text, and everything else with nothing. The body of a
+// serveToken answers a token with its text, and everything else with nothing. The body of a
 // request is not read.
-func (l *Listener) http(w http.ResponseWriter, r *http.Request) {
+func (l *Listener) serveToken(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Connection", "close")
 	h.Set("Cache-Control", "no-store")
@@ -163,8 +163,9 @@ func (l *Listener) http(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	// Of the headers only those that tell what asks: others may hold secrets.
 	text := fmt.Sprintf("%s %s\nHost: %s\nUser-Agent: %s", r.Method, r.RequestURI, r.Host, r.UserAgent())
-	token := l.record(r.RequestURI+" "+r.Host, scan.Call{Protocol: "http", From: peerOf(addrOf(r.RemoteAddr)).String(),
-		Text: text, Browser: browser(r.UserAgent())})
+	token := l.recordInteraction(r.RequestURI+" "+r.Host,
+		scan.Call{Protocol: "http", From: peerOf(addrOf(r.RemoteAddr)).String(),
+			Text: text, Browser: isBrowserAgent(r.UserAgent())})
 	if token == "" {
 		w.WriteHeader(http.StatusNotFound)
 		return
@@ -175,9 +176,9 @@ func (l *Listener) http(w http.ResponseWriter, r *http.Request) {
 // renderers are words in the User-Agent of programs that render pages for no person.
 var renderers = []string{"headless", "wkhtmlto", "phantomjs", "slimerjs", "jsdom", "prince", "javafx", "splash"}
 
-// browser reports whether a User-Agent is one of a browser that people use: all of them
+// isBrowserAgent reports whether a User-Agent is one of a browser that people use: all of them
 // begin like the first one that was widely used.
-func browser(agent string) bool {
+func isBrowserAgent(agent string) bool {
 	agent = strings.ToLower(agent)
 	return strings.HasPrefix(agent, "mozilla/") && !slices.ContainsFunc(renderers, func(w string) bool {
 		return strings.Contains(agent, w)
@@ -198,17 +199,17 @@ const (
 	maxLDAP      = 4 << 10 // bytes of one message
 )
 
-// ldap lets a client sign in as nobody, reads what it looks for, and answers that it is
+// serveLDAP lets a client sign in as nobody, reads what it looks for, and answers that it is
 // not there.
-func (l *Listener) ldap(c net.Conn) {
+func (l *Listener) serveLDAP(c net.Conn) {
 	buf := make([]byte, maxLDAP)
 	for range 2 {
 		n, err := io.ReadAtLeast(c, buf, 2) // the first byte of a connection comes alone
 		if err != nil {
 			return
 		}
-		l.record(string(buf[:n]), scan.Call{Protocol: "ldap", From: peerOf(c.RemoteAddr()).String(),
-			Text: printable(buf[:n])})
+		l.recordInteraction(string(buf[:n]), scan.Call{Protocol: "ldap", From: peerOf(c.RemoteAddr()).String(),
+			Text: printableText(buf[:n])})
 		answer := ldapAnswer(buf[:n])
 		if answer == nil {
 			return
@@ -239,8 +240,8 @@ func ldapAnswer(sent []byte) []byte {
 	return nil
 }
 
-// printable is a message with dots for what is no text.
-func printable(b []byte) string {
+// printableText is a message with dots for what is no text.
+func printableText(b []byte) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {
 			return '.'

@@ -105,7 +105,7 @@ func Listen(o Options) (*Listener, error) {
 	if err != nil && (o.DNS != "" || o.Domain != "") { // without a domain it is an extra
 		return nil, errors.Join(errs.Wrap(errs.Unavailable, err, "cannot listen for questions at %s", dns), web.Close())
 	}
-	l.serve()
+	l.startServers()
 	return l, nil
 }
 
@@ -122,14 +122,14 @@ func answerOf(address string, listens netip.Addr) netip.Addr {
 	return listens.Unmap()
 }
 
-// serve starts what takes calls.
-func (l *Listener) serve() {
-	l.server = &http.Server{Handler: http.HandlerFunc(l.http), ReadTimeout: connectionTime,
+// startServers starts what takes calls.
+func (l *Listener) startServers() {
+	l.server = &http.Server{Handler: http.HandlerFunc(l.serveToken), ReadTimeout: connectionTime,
 		WriteTimeout: connectionTime, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)} // what targets send is no matter of ours
 	l.server.SetKeepAlivesEnabled(false)
 	front := newFront(l)
-	l.running.Go(func() { front.accept() })
+	l.running.Go(func() { front.acceptConnections() })
 	l.running.Go(func() {
 		if err := l.server.Serve(front); err != nil && !errors.Is(err, http.ErrServerClosed) && l.o.Log != nil {
 			l.o.Log.LogAttrs(context.Background(), slog.LevelError, "the listener for calls of targets ended",
@@ -137,7 +137,7 @@ func (l *Listener) serve() {
 		}
 	})
 	if l.names != nil {
-		l.running.Go(l.dns)
+		l.running.Go(l.serveDNS)
 	}
 }
 
@@ -169,23 +169,23 @@ func (l *Listener) Scan() *Session {
 	return s
 }
 
-// find returns the first token of a running scan in a text, in lower case.
-func (l *Listener) find(text string) (*Session, string) {
+// findToken returns the first token of a running scan in a text, in lower case.
+func (l *Listener) findToken(text string) (*Session, string) {
 	text = strings.ToLower(text)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i := 0; i+tokenLength <= len(text); i++ {
-		if s := l.scans[text[i:i+scanLength]]; s != nil && s.holds(text[i:i+tokenLength]) {
+		if s := l.scans[text[i:i+scanLength]]; s != nil && s.isValidToken(text[i:i+tokenLength]) {
 			return s, text[i : i+tokenLength]
 		}
 	}
 	return nil, ""
 }
 
-// record notes a call that holds a token in at, and returns the token; empty: nobody
+// recordInteraction notes a call that holds a token in at, and returns the token; empty: nobody
 // waits for it.
-func (l *Listener) record(at string, c scan.Call) string {
-	s, token := l.find(at)
+func (l *Listener) recordInteraction(at string, c scan.Call) string {
+	s, token := l.findToken(at)
 	if s == nil {
 		return ""
 	}

@@ -42,8 +42,8 @@ const (
 
 var alphabet = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// random returns n random characters.
-func random(n int) string {
+// randomText returns n random characters.
+func randomText(n int) string {
 	b := make([]byte, n)
 	_, _ = rand.Read(b) // it never fails: crypto/rand ends the program instead
 	return alphabet.EncodeToString(b)[:n]
@@ -51,27 +51,27 @@ func random(n int) string {
 
 // newNames returns the names of another scan.
 func newNames(address, domain string) Tokens {
-	return Tokens{URL: strings.TrimRight(address, "/"), Domain: domain, Scan: random(scanLength),
-		Key: []byte(random(32))}
+	return Tokens{URL: strings.TrimRight(address, "/"), Domain: domain, Scan: randomText(scanLength),
+		Key: []byte(randomText(32))}
 }
 
 // Token returns a new token: 28 lower-case letters and digits.
 func (n Tokens) Token() string {
-	text := n.Scan + random(randomLength)
-	return text + n.code(text)
+	text := n.Scan + randomText(randomLength)
+	return text + n.macOf(text)
 }
 
-// code is the code over the rest of a token.
-func (n Tokens) code(text string) string {
+// macOf is the code over the rest of a token.
+func (n Tokens) macOf(text string) string {
 	mac := hmac.New(sha256.New, n.Key)
 	_, _ = mac.Write([]byte(text)) // a hash takes everything
 	return alphabet.EncodeToString(mac.Sum(nil))[:codeLength]
 }
 
-// holds reports whether the token is one of the scan.
-func (n Tokens) holds(token string) bool {
+// isValidToken reports whether the token is one of the scan.
+func (n Tokens) isValidToken(token string) bool {
 	text, code := token[:scanLength+randomLength], token[scanLength+randomLength:]
-	return hmac.Equal([]byte(n.code(text)), []byte(code))
+	return hmac.Equal([]byte(n.macOf(text)), []byte(code))
 }
 
 // Address implements scan.Callback.

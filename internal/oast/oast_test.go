@@ -339,13 +339,13 @@ func FuzzReply(f *testing.F) {
 		if len(b) > maxQuestion {
 			return
 		}
-		if out := l.reply(b, "192.0.2.1"); len(out) > len(b)+16 {
+		if out := l.replyDNS(b, "192.0.2.1"); len(out) > len(b)+16 {
 			t.Errorf("%d bytes are answered with %d", len(b), len(out))
 		}
 		if out := ldapAnswer(b); out != nil && len(out) != 14 {
 			t.Errorf("an answer of %d bytes", len(out))
 		}
-		if s, token := l.find(string(b)); s != nil && len(token) != tokenLength {
+		if s, token := l.findToken(string(b)); s != nil && len(token) != tokenLength {
 			t.Errorf("token %q", token)
 		}
 	})

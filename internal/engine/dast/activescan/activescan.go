@@ -152,9 +152,9 @@ type StoredPayload struct {
 	Payload string
 }
 
-// sent is the request that left the value. It is not kept: that would be all values of a
+// sentRequest is the request that left the value. It is not kept: that would be all values of a
 // form of thousands of fields for each of them.
-func (t StoredPayload) sent() *message.Request { return t.Request.With(t.Point, t.Payload) }
+func (t StoredPayload) sentRequest() *message.Request { return t.Request.With(t.Point, t.Payload) }
 
 // An Alert is what a check has proven.
 type Alert struct {
@@ -220,7 +220,7 @@ const letters = "bcdfghjklmnpqrtvwxz"
 // RandomLetters returns up to 32 random letters, other ones at each call; the same in the same
 // order with the same Seed.
 func (r *Engine) RandomLetters(n int) string {
-	b := r.draw()
+	b := r.drawRandomBytes()
 	for i := range b {
 		b[i] = letters[int(b[i])%len(letters)]
 	}
@@ -229,13 +229,13 @@ func (r *Engine) RandomLetters(n int) string {
 
 // RandomNumber returns a random number from low to high, both included.
 func (r *Engine) RandomNumber(low, high int) int {
-	b := r.draw()
+	b := r.drawRandomBytes()
 	return low + int(binary.BigEndian.Uint32(b[:])%uint32(high-low+1))
 }
 
-// draw returns the next random bytes: those of a hash over the seed and a counter, so
+// drawRandomBytes returns the next random bytes: those of a hash over the seed and a counter, so
 // that a run can be repeated.
-func (r *Engine) draw() [sha256.Size]byte {
+func (r *Engine) drawRandomBytes() [sha256.Size]byte {
 	var in [16]byte
 	binary.BigEndian.PutUint64(in[:8], r.Seed)
 	binary.BigEndian.PutUint64(in[8:], r.counter.Add(1))
@@ -276,32 +276,32 @@ func (r *Engine) CountOf(key string) int {
 // meanwhile. It ends early, with a reason, when nothing more can be sent.
 func (r *Engine) Run(ctx context.Context) error {
 	r.tokens, r.facts = map[string]StoredPayload{}, map[string]*facts{}
-	r.recall()
+	r.restoreCheckpoint()
 	defer r.leftOut()
 	for _, slow := range []bool{false, true} {
-		if slow && (r.Target.Production || !r.any(true)) {
+		if slow && (r.Target.Production || !r.hasRules(true)) {
 			break
 		}
-		if err := r.round(ctx, slow); err != nil {
-			return r.ended(ctx, err)
+		if err := r.runRound(ctx, slow); err != nil {
+			return r.endReason(ctx, err)
 		}
 	}
 	r.SideEffects.StartFinalRound()
-	if err := r.sweep(ctx); err != nil {
-		return r.ended(ctx, err)
+	if err := r.searchStoredPayloads(ctx); err != nil {
+		return r.endReason(ctx, err)
 	}
-	if err := r.late(ctx); err != nil {
-		return r.ended(ctx, err)
+	if err := r.awaitLateInteractions(ctx); err != nil {
+		return r.endReason(ctx, err)
 	}
 	return nil
 }
 
-func (r *Engine) any(slow bool) bool {
-	return slices.ContainsFunc(r.Rules, func(c *Rule) bool { return c.Slow == slow && r.allowed(c) })
+func (r *Engine) hasRules(slow bool) bool {
+	return slices.ContainsFunc(r.Rules, func(c *Rule) bool { return c.Slow == slow && r.isAllowed(c) })
 }
 
-// allowed reports whether the target asks for the check, and its profile goes as far.
-func (r *Engine) allowed(c *Rule) bool {
+// isAllowed reports whether the target asks for the check, and its profile goes as far.
+func (r *Engine) isAllowed(c *Rule) bool {
 	if len(r.Target.Checks) > 0 && !slices.Contains(r.Target.Checks, c.ID) {
 		return false
 	}
@@ -312,8 +312,8 @@ func (r *Engine) allowed(c *Rule) bool {
 	return r.Target.Profile.Allows(need)
 }
 
-// ended turns the end of all sending into a reason.
-func (r *Engine) ended(ctx context.Context, err error) error {
+// endReason turns the end of all sending into a reason.
+func (r *Engine) endReason(ctx context.Context, err error) error {
 	if ctx.Err() != nil && !errors.Is(err, traffic.ErrBudgetExhausted) {
 		return ctx.Err()
 	}
@@ -324,37 +324,37 @@ func (r *Engine) ended(ctx context.Context, err error) error {
 	return err
 }
 
-// round runs the quick or the slow checks over all operations.
-func (r *Engine) round(ctx context.Context, slow bool) error {
+// runRound runs the quick or the slow checks over all operations.
+func (r *Engine) runRound(ctx context.Context, slow bool) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	entries := spread(r.Sitemap.Entries())
-	r.families.count(entries)
+	entries := orderEntries(r.Sitemap.Entries())
+	r.families.countSizes(entries)
 	base, err := message.FromURL(r.Scope.Base())
 	if err == nil && r.words == nil {
-		r.words = words(base, entries)
+		r.words = pathWords(base, entries)
 	}
-	unfinished := &r.unfinished[round(slow)]
-	unfinished.begin(entries)
+	unfinished := &r.unfinished[roundIndex(slow)]
+	unfinished.setEntries(entries)
 	var done atomic.Int64
 	ended := func(e sitemap.Entry) {
-		unfinished.end(e)
+		unfinished.markEnded(e)
 		if n := int(done.Add(1)); r.Progress != nil && !slow {
 			r.Progress(n, len(entries))
 		}
 	}
 	if err == nil {
-		if err := r.site(ctx, base, slow); traffic.IsFinal(err) {
+		if err := r.scanSite(ctx, base, slow); traffic.IsFinal(err) {
 			cancel(err)
 		}
 	}
 	aside := r.inTurns(ctx, cancel, entries, slow, ended)
-	r.later(aside, func(e sitemap.Entry) {
+	r.scanDeferred(aside, func(e sitemap.Entry) {
 		t := &turn{entry: e}
-		if r.begin(ctx, t, true) {
-			for r.proceed(t) {
+		if r.beginOperation(ctx, t, true) {
+			for r.continueOperation(t) {
 			}
-			if _, err := r.end(t); traffic.IsFinal(err) {
+			if _, err := r.endOperation(t); traffic.IsFinal(err) {
 				cancel(err)
 				return
 			}
@@ -380,8 +380,8 @@ func (r *Engine) inTurns(ctx context.Context, cancel context.CancelCauseFunc, en
 	var workers sync.WaitGroup
 	for range max(1, r.Parallel) {
 		workers.Go(func() {
-			for t := queue.take(); t != nil; t = queue.take() {
-				queue.back(t, r.turn(ctx, cancel, t, &aside, ended))
+			for t := queue.nextTurn(); t != nil; t = queue.nextTurn() {
+				queue.returnTurn(t, r.runTurn(ctx, cancel, t, &aside, ended))
 			}
 		})
 	}
@@ -389,8 +389,8 @@ func (r *Engine) inTurns(ctx context.Context, cancel context.CancelCauseFunc, en
 	return aside.list
 }
 
-// turn gives an operation its turn and reports whether it needs another one.
-func (r *Engine) turn(ctx context.Context, cancel context.CancelCauseFunc, t *turn, aside *asides,
+// runTurn gives an operation its turn and reports whether it needs another one.
+func (r *Engine) runTurn(ctx context.Context, cancel context.CancelCauseFunc, t *turn, aside *asides,
 	ended func(sitemap.Entry)) (more bool) {
 	if ctx.Err() != nil {
 		if t.begun {
@@ -398,30 +398,30 @@ func (r *Engine) turn(ctx context.Context, cancel context.CancelCauseFunc, t *tu
 		}
 		return false
 	}
-	if !t.begun && !r.begin(ctx, t, t.slow) {
+	if !t.begun && !r.beginOperation(ctx, t, t.slow) {
 		ended(t.entry)
 		return false
 	}
-	if r.proceed(t) {
+	if r.continueOperation(t) {
 		return true
 	}
-	switch over, err := r.end(t); {
+	switch over, err := r.endOperation(t); {
 	case traffic.IsFinal(err):
 		cancel(err)
 	case over && !t.slow:
-		aside.add(t.entry)
+		aside.addEntry(t.entry)
 	default:
 		ended(t.entry)
 	}
 	return false
 }
 
-// site runs what is asked once.
-func (r *Engine) site(ctx context.Context, base *message.Request, slow bool) error {
+// scanSite runs what is asked once.
+func (r *Engine) scanSite(ctx context.Context, base *message.Request, slow bool) error {
 	for _, c := range r.Rules {
-		if c.ScanSite != nil && c.Slow == slow && r.allowed(c) {
+		if c.ScanSite != nil && c.Slow == slow && r.isAllowed(c) {
 			t := r.newScan(ctx, base, c, newOperation(sitemap.Entry{Request: base}))
-			if err := r.guard(t, func() error { return c.ScanSite(t) }); err != nil {
+			if err := r.recoverRule(t, func() error { return c.ScanSite(t) }); err != nil {
 				return err
 			}
 		}
@@ -429,8 +429,8 @@ func (r *Engine) site(ctx context.Context, base *message.Request, slow bool) err
 	return nil
 }
 
-// known returns an operation with what was found there in an earlier round.
-func (r *Engine) known(e sitemap.Entry) *operation {
+// operationOf returns an operation with what was found there in an earlier round.
+func (r *Engine) operationOf(e sitemap.Entry) *operation {
 	shape := sitemap.OperationKey(e.Request)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -438,7 +438,7 @@ func (r *Engine) known(e sitemap.Entry) *operation {
 		r.facts[shape] = &facts{found: map[string]bool{}}
 	}
 	op := newOperation(e)
-	r.answers.share(op.answer)
+	r.answers.shareBody(op.answer)
 	op.facts = r.facts[shape]
 	return op
 }
@@ -451,26 +451,26 @@ func newOperation(e sitemap.Entry) *operation {
 	return op
 }
 
-// checks runs the quick or the slow checks on an operation.
-func (r *Engine) checks(ctx context.Context, op *operation, slow bool) error {
+// runRules runs the quick or the slow checks on an operation.
+func (r *Engine) runRules(ctx context.Context, op *operation, slow bool) error {
 	e := op.entry
 	// Where few objects may be created, what is stored comes first: it shows nowhere else.
 	if scarce := r.SideEffects.Limited() && e.Request.Effect == message.Creates; scarce && !slow {
 		op.now = func(c *Rule) bool { return len(c.StoredRules) > 0 }
-		if err := r.values(ctx, op, slow); err != nil {
+		if err := r.probeValues(ctx, op, slow); err != nil {
 			return err
 		}
 		op.now = func(c *Rule) bool { return len(c.StoredRules) == 0 }
 	}
 	for _, c := range r.Rules {
-		if c.ScanOperation == nil || c.Slow != slow || !r.allowed(c) {
+		if c.ScanOperation == nil || c.Slow != slow || !r.isAllowed(c) {
 			continue
 		}
-		if err := op.pause(); err != nil {
+		if err := op.endTurn(); err != nil {
 			return err
 		}
 		t := r.newScan(ctx, e.Request, c, op)
-		if err := r.attempt(t, func() error { return c.ScanOperation(t) }); err != nil {
+		if err := r.runRule(t, func() error { return c.ScanOperation(t) }); err != nil {
 			return err
 		}
 	}
@@ -480,61 +480,62 @@ func (r *Engine) checks(ctx context.Context, op *operation, slow bool) error {
 			sitemap.PathShape(e.Request), maxAlike),
 			Path: r.Location(e.Request)})
 	}
-	if err := r.values(ctx, op, slow); err != nil {
+	if err := r.probeValues(ctx, op, slow); err != nil {
 		return err
 	}
-	if err := r.points(ctx, op, op.facts.shown, slow, func(message.Point) bool { return false }); err != nil {
+	if err := r.probePoints(ctx, op, op.facts.shown, slow, func(message.Point) bool { return false }); err != nil {
 		return err
 	}
-	if err := r.extra(ctx, op, slow); err != nil {
+	if err := r.probeExtraPoints(ctx, op, slow); err != nil {
 		return err
 	}
 	if !slow {
-		if err := r.branches(ctx, op); err != nil {
+		if err := r.scanBranches(ctx, op); err != nil {
 			return err
 		}
 	}
-	return r.harvest(ctx, false)
+	return r.confirmInteractions(ctx, false)
 }
 
-// values runs the checks on the values of an operation and on their names.
-func (r *Engine) values(ctx context.Context, op *operation, slow bool) error {
+// probeValues runs the checks on the values of an operation and on their names.
+func (r *Engine) probeValues(ctx context.Context, op *operation, slow bool) error {
 	e := op.entry
 	var renewed []string // what is sent there is replaced
 	if r.RenewCSRFToken != nil {
 		renewed = crawl.Tokens(e.Request)
 	}
-	own := r.own(e.Request)
+	own := r.editsOwnAccount(e.Request)
 	limited := r.SideEffects.Limited()
 	kept := func(at message.Point) bool {
 		return limited && r.SideEffects.SkipsPoint(e.Request, at) || slices.Contains(renewed, at.Outer().Key()) ||
-			own && r.spoils(at)
+			own && r.endangersOwnAccount(at)
 	}
 	all := slices.Concat(e.Request.Points(), e.Request.Inner())
 	if word, ok := r.words[sitemap.OperationKey(e.Request)]; ok {
 		all = append(all, word)
 	}
-	if err := r.points(ctx, op, all, slow, kept); err != nil {
+	if err := r.probePoints(ctx, op, all, slow, kept); err != nil {
 		return err
 	}
-	return r.points(ctx, op, op.names(), slow, func(at message.Point) bool {
-		return limited && r.SideEffects.SkipsPoint(e.Request, at) || op.reads(at) || own && r.spoils(at)
+	return r.probePoints(ctx, op, op.namePoints(), slow, func(at message.Point) bool {
+		return limited && r.SideEffects.SkipsPoint(e.Request, at) || op.readsName(at) ||
+			own && r.endangersOwnAccount(at)
 	})
 }
 
-// points runs the checks on the points of an operation, but for those that are left out, and,
+// probePoints runs the checks on the points of an operation, but for those that are left out, and,
 // where there are too many, until a hundred were attacked in vain.
-func (r *Engine) points(ctx context.Context, op *operation, list []message.Point, slow bool,
+func (r *Engine) probePoints(ctx context.Context, op *operation, list []message.Point, slow bool,
 	out func(message.Point) bool) error {
 	crowded := op.entry.Request.HasTooManyPoints()
 	for i, at := range list {
 		if crowded && i >= maxAlike && !op.told.Load() {
 			break
 		}
-		if out(at) || op.now == nil && r.repeated(op.entry.Request, at, slow) {
+		if out(at) || op.now == nil && r.isRepeatedPoint(op.entry.Request, at, slow) {
 			continue
 		}
-		if err := r.point(ctx, op, at, slow); err != nil {
+		if err := r.probePoint(ctx, op, at, slow); err != nil {
 			return err
 		}
 	}
@@ -545,8 +546,8 @@ func (r *Engine) points(ctx context.Context, op *operation, list []message.Point
 // other parameters only, such as those that sort or filter.
 const maxRepeated = 3
 
-// repeated reports whether the parameter was attacked often enough on its page, and counts.
-func (r *Engine) repeated(req *message.Request, at message.Point, slow bool) bool {
+// isRepeatedPoint reports whether the parameter was attacked often enough on its page, and counts.
+func (r *Engine) isRepeatedPoint(req *message.Request, at message.Point, slow bool) bool {
 	place := sitemap.LocationOf(req, at)
 	return place != "" && r.IncrementCount(fmt.Sprint("point ", slow, " ", place)) > maxRepeated
 }
@@ -555,16 +556,16 @@ func (r *Engine) repeated(req *message.Request, at message.Point, slow bool) boo
 var values = map[message.In]message.In{message.InQueryName: message.InQuery, message.InFormName: message.InForm,
 	message.InCookieName: message.InCookie, message.InHeaderName: message.InHeader, message.InJSONName: message.InJSON}
 
-// names are the names of parameters that are attacked, among them one of a member of JSON where
+// namePoints are the names of parameters that are attacked, among them one of a member of JSON where
 // the answer speaks of it elsewhere than as the name of a member.
-func (op *operation) names() []message.Point {
+func (op *operation) namePoints() []message.Point {
 	list := op.entry.Request.Names()
 	if op.answer == nil || slices.ContainsFunc(list, func(at message.Point) bool {
 		return at.In == message.InJSONName
 	}) {
 		return list
 	}
-	said := spoken(op.answer)
+	said := wordsOfTexts(op.answer)
 	for _, at := range op.entry.Request.Members() {
 		if len(at.Value) >= minSpoken && slices.Contains(said, strings.ToLower(at.Value)) {
 			return append(list, at)
@@ -577,11 +578,11 @@ func (op *operation) names() []message.Point {
 // many pages.
 const minSpoken = 4
 
-// spoken are the words of the texts of an answer, in small letters, without names of members.
-func spoken(resp *message.Response) []string {
+// wordsOfTexts are the words of the texts of an answer, in small letters, without names of members.
+func wordsOfTexts(resp *message.Response) []string {
 	var text strings.Builder
 	if document := message.DecodeJSON(resp.Body); document != nil {
-		texts(document, 0, &text)
+		collectTexts(document, 0, &text)
 	} else {
 		text.WriteString(resp.Text())
 	}
@@ -590,21 +591,21 @@ func spoken(resp *message.Response) []string {
 	})
 }
 
-// texts collects the texts of a document.
-func texts(v any, depth int, into *strings.Builder) {
+// collectTexts collects the texts of a document.
+func collectTexts(v any, depth int, into *strings.Builder) {
 	switch v := v.(type) {
 	case string:
 		into.WriteString(v + "\n")
 	case []any:
 		for _, below := range v {
 			if depth < maxTexts {
-				texts(below, depth+1, into)
+				collectTexts(below, depth+1, into)
 			}
 		}
 	case map[string]any:
 		for _, below := range v {
 			if depth < maxTexts {
-				texts(below, depth+1, into)
+				collectTexts(below, depth+1, into)
 			}
 		}
 	}
@@ -613,8 +614,8 @@ func texts(v any, depth int, into *strings.Builder) {
 // maxTexts bounds the depth of a document whose texts are read.
 const maxTexts = 20
 
-// reads reports whether the value that the name belongs to is known to be read.
-func (op *operation) reads(name message.Point) bool {
+// readsName reports whether the value that the name belongs to is known to be read.
+func (op *operation) readsName(name message.Point) bool {
 	op.mu.Lock()
 	defer op.mu.Unlock()
 	value := name
@@ -633,12 +634,12 @@ func (t *OperationScan) AddReflectedPoint(at message.Point) {
 	}
 }
 
-// extra runs the checks on points that only they want.
-func (r *Engine) extra(ctx context.Context, op *operation, slow bool) error {
+// probeExtraPoints runs the checks on points that only they want.
+func (r *Engine) probeExtraPoints(ctx context.Context, op *operation, slow bool) error {
 	var points []message.Point
 	wanted := map[string][]*Rule{}
 	for _, c := range r.Rules {
-		if c.ExtraPoints == nil || c.ProbePoint == nil || c.Slow != slow || !r.allowed(c) {
+		if c.ExtraPoints == nil || c.ProbePoint == nil || c.Slow != slow || !r.isAllowed(c) {
 			continue
 		}
 		for _, at := range c.ExtraPoints(op.entry.Request) {
@@ -650,7 +651,7 @@ func (r *Engine) extra(ctx context.Context, op *operation, slow bool) error {
 	}
 	for _, at := range points {
 		for _, c := range wanted[at.Key()] {
-			if err := r.probe(ctx, op, c, at); err != nil {
+			if err := r.runProbe(ctx, op, c, at); err != nil {
 				return err
 			}
 		}
@@ -658,21 +659,22 @@ func (r *Engine) extra(ctx context.Context, op *operation, slow bool) error {
 	return nil
 }
 
-// point runs the checks on one point.
-func (r *Engine) point(ctx context.Context, op *operation, at message.Point, slow bool) error {
+// probePoint runs the checks on one point.
+func (r *Engine) probePoint(ctx context.Context, op *operation, at message.Point, slow bool) error {
 	for _, c := range r.Rules {
-		if c.ProbePoint == nil || c.Slow != slow || !r.allowed(c) || !c.wants(at) || op.now != nil && !op.now(c) {
+		if c.ProbePoint == nil || c.Slow != slow || !r.isAllowed(c) || !c.acceptsPoint(at) || op.now != nil &&
+			!op.now(c) {
 			continue
 		}
-		if err := r.probe(ctx, op, c, at); err != nil {
+		if err := r.runProbe(ctx, op, c, at); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// wants applies Wants, or its default.
-func (c *Rule) wants(at message.Point) bool {
+// acceptsPoint applies Wants, or its default.
+func (c *Rule) acceptsPoint(at message.Point) bool {
 	if c.AcceptsPoint != nil {
 		return c.AcceptsPoint(at)
 	}
@@ -683,16 +685,16 @@ func (c *Rule) wants(at message.Point) bool {
 	return false
 }
 
-func (r *Engine) probe(ctx context.Context, op *operation, c *Rule, at message.Point) error {
-	if err := op.pause(); err != nil {
+func (r *Engine) runProbe(ctx context.Context, op *operation, c *Rule, at message.Point) error {
+	if err := op.endTurn(); err != nil {
 		return err
 	}
 	p := &Probe{OperationScan: *r.newScan(ctx, op.entry.Request, c, op), Point: at}
-	return r.attempt(&p.OperationScan, func() error { return c.ProbePoint(p) })
+	return r.runRule(&p.OperationScan, func() error { return c.ProbePoint(p) })
 }
 
-// attempt calls a check as guard does, a Slow one when it may.
-func (r *Engine) attempt(t *OperationScan, f func() error) error {
+// runRule calls a check as guard does, a Slow one when it may.
+func (r *Engine) runRule(t *OperationScan, f func() error) error {
 	switch {
 	case t.check.Slow && t.check.Concurrent:
 		r.slow.RLock()
@@ -701,16 +703,17 @@ func (r *Engine) attempt(t *OperationScan, f func() error) error {
 		r.slow.Lock()
 		defer r.slow.Unlock()
 	}
-	return r.guard(t, f)
+	return r.recoverRule(t, f)
 }
 
-// guard calls a check. An error that ends the run is returned; any other concerns this
+// recoverRule calls a check. An error that ends the run is returned; any other concerns this
 // operation and check alone, and so does a panic.
-func (r *Engine) guard(t *OperationScan, f func() error) (err error) {
+func (r *Engine) recoverRule(t *OperationScan, f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			t.again()
-			r.ReportGap(scan.Reason{Code: "panic", Message: fmt.Sprintf("check %s crashed: %s", t.check.ID, crash(v)),
+			t.forceRescan()
+			r.ReportGap(scan.Reason{Code: "panic", Message: fmt.Sprintf("check %s crashed: %s", t.check.ID,
+				describePanic(v)),
 				Path: r.Location(t.Request)})
 			err = nil
 		}
@@ -725,14 +728,14 @@ func (r *Engine) guard(t *OperationScan, f func() error) (err error) {
 	case errs.Is(err, errs.Forbidden), errs.Is(err, errs.Invalid): // out of scope, or a value that no client sends
 		return nil
 	}
-	t.again()
+	t.forceRescan()
 	r.gaps.Add(r.Location(t.Request), t.check.ID, err.Error())
 	return nil
 }
 
-// crash names the runtime's panic and its place; any other value may hold what the
+// describePanic names the runtime's panic and its place; any other value may hold what the
 // target said.
-func crash(v any) string {
+func describePanic(v any) string {
 	text := fmt.Sprintf("a %T", v)
 	if err, ok := v.(error); ok && strings.HasPrefix(err.Error(), "runtime error") {
 		text = err.Error()

@@ -38,18 +38,18 @@ type known struct {
 	resp *message.Response
 }
 
-// hash is the seed of hashes of answers.
-func (a *answers) hash() maphash.Seed {
+// hashSeed is the seed of hashes of answers.
+func (a *answers) hashSeed() maphash.Seed {
 	a.once.Do(func() { a.seed = maphash.MakeSeed() })
 	return a.seed
 }
 
-// share lets an answer that is new take what was read of the same one before.
-func (a *answers) share(resp *message.Response) {
+// shareBody lets an answer that is new take what was read of the same one before.
+func (a *answers) shareBody(resp *message.Response) {
 	if resp == nil || len(resp.Body) < minShared || len(resp.Body) > maxShared {
 		return
 	}
-	sum := maphash.Bytes(a.hash(), resp.Body)
+	sum := maphash.Bytes(a.hashSeed(), resp.Body)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, k := range a.known {

@@ -15,7 +15,7 @@ func TestAnswers(t *testing.T) {
 	var a answers
 	answer := func(body string) *message.Response {
 		r := &message.Response{Status: 200, Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte(body)}
-		a.share(r)
+		a.shareBody(r)
 		return r
 	}
 	page := strings.Repeat("<p>page</p>", 1<<16)

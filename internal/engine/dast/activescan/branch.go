@@ -15,12 +15,12 @@ import (
 // maxBranches bounds the other values of lists that are asked for, and attacked, of one operation.
 const maxBranches = 4
 
-// branches asks the operation with other values of its lists. Where one has another answer,
+// scanBranches asks the operation with other values of its lists. Where one has another answer,
 // parameters that the operation was not seen to read are attacked beside that value.
-func (r *Engine) branches(ctx context.Context, op *operation) error {
+func (r *Engine) scanBranches(ctx context.Context, op *operation) error {
 	origin, first := op.entry.Request, op.answer
 	limited := r.SideEffects.Limited()
-	if len(origin.Choices) == 0 || r.own(origin) || limited && r.SideEffects.Creates(origin) {
+	if len(origin.Choices) == 0 || r.editsOwnAccount(origin) || limited && r.SideEffects.Creates(origin) {
 		return nil
 	}
 	values := origin.Points()
@@ -28,7 +28,7 @@ func (r *Engine) branches(ctx context.Context, op *operation) error {
 		return slices.DeleteFunc(slices.Clone(values), func(at message.Point) bool {
 			_, list := origin.Choices[at.Key()]
 			return list || at.In == message.InCookie || at.In == message.InHeader || at.Type == "choice" ||
-				at.Type == "button" || at.Type == "boolean" || op.reads(at) ||
+				at.Type == "button" || at.Type == "boolean" || op.readsName(at) ||
 				limited && r.SideEffects.SkipsPoint(origin, at)
 		})
 	}
@@ -43,7 +43,7 @@ func (r *Engine) branches(ctx context.Context, op *operation) error {
 				return nil
 			}
 			left--
-			if err := r.enter(ctx, branch{op, origin, list, value}, unread); err != nil {
+			if err := r.scanBranch(ctx, branch{op, origin, list, value}, unread); err != nil {
 				return err
 			}
 		}
@@ -59,9 +59,9 @@ type branch struct {
 	value  string
 }
 
-// enter asks the operation with the value, and attacks the points beside it if the answer is
+// scanBranch asks the operation with the value, and attacks the points beside it if the answer is
 // another page than the usual one.
-func (r *Engine) enter(ctx context.Context, b branch, points func() []message.Point) error {
+func (r *Engine) scanBranch(ctx context.Context, b branch, points func() []message.Point) error {
 	b.op.turnTo(b.origin, nil)
 	t := &Probe{OperationScan: *r.newScan(ctx, b.origin, &Rule{ID: "branches"}, b.op), Point: b.list}
 	usual, err := t.Baseline()
@@ -73,7 +73,7 @@ func (r *Engine) enter(ctx context.Context, b branch, points func() []message.Po
 				return nil
 			}
 			b.op.turnTo(other, resp)
-			return r.points(ctx, b.op, points(), false, func(message.Point) bool { return false })
+			return r.probePoints(ctx, b.op, points(), false, func(message.Point) bool { return false })
 		}
 	}
 	if traffic.IsFinal(err) || ctx.Err() != nil {
@@ -84,7 +84,7 @@ func (r *Engine) enter(ctx context.Context, b branch, points func() []message.Po
 
 // turnTo goes on with another request of the operation, and forgets what was answered.
 func (op *operation) turnTo(r *message.Request, answer *message.Response) {
-	op.forget()
+	op.dropResponses()
 	op.entry.Request, op.answer = r, answer
 	op.entry.Response = nil
 }

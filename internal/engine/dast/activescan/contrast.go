@@ -28,13 +28,13 @@ const Rounds = 3
 // What follows the truth is asked once more while nothing else is under way: a page may show
 // a message once, of what another operation has done meanwhile.
 func (p *Probe) CompareConditions(ask ConditionPayloads, yes, no *Page) (*ConditionResult, error) {
-	c, err := p.decide(ask, yes, no)
+	c, err := p.compareOnce(ask, yes, no)
 	if err != nil || c == nil {
 		return nil, err
 	}
 	err = p.RunExclusively(func() (err error) {
 		if _, err = p.SendValue(c.No); err == nil { // takes such a message away
-			c, err = p.decide(ask, c.True, c.False)
+			c, err = p.compareOnce(ask, c.True, c.False)
 		}
 		return err
 	})
@@ -54,8 +54,8 @@ func (t *OperationScan) RunExclusively(do func() error) error {
 	return do()
 }
 
-// decide is Contrast in one pass.
-func (p *Probe) decide(ask ConditionPayloads, yes, no *Page) (*ConditionResult, error) {
+// compareOnce is Contrast in one pass.
+func (p *Probe) compareOnce(ask ConditionPayloads, yes, no *Page) (*ConditionResult, error) {
 	c := &ConditionResult{}
 	for round := range Rounds {
 		c.Yes, c.No = ask()

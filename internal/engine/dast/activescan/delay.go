@@ -69,12 +69,12 @@ func (p *Probe) MeasureDelay(how DelayKind, payload func(time.Duration) string) 
 	if payload(shortest) == "" {
 		return nil, nil
 	}
-	usual, varies, err := p.usual()
+	usual, varies, err := p.usualDuration()
 	if err != nil || usual > tooSlow { // nothing can be told apart
 		return nil, err
 	}
 	m := &measured{Probe: p, how: how, usual: usual, payload: payload, doubt: varies}
-	return m.decide()
+	return m.measureDelay()
 }
 
 // measured are the answers to the payloads of one place.
@@ -87,47 +87,47 @@ type measured struct {
 	doubt   bool // a machine was busy
 }
 
-// decide measures by short sleeps if these tell, else by long ones.
-func (m *measured) decide() (*DelayResult, error) {
+// measureDelay measures by short sleeps if these tell, else by long ones.
+func (m *measured) measureDelay() (*DelayResult, error) {
 	if m.how == Computation {
-		return m.longer()
+		return m.repeatLongDelays()
 	}
-	d, early, err := m.brief()
+	d, early, err := m.measureShortSleeps()
 	if d != nil || early || err != nil {
 		return d, err
 	}
 	if m.IncrementCount(crowded) == 3 {
 		m.RecordFact(crowded)
 	}
-	return m.longer()
+	return m.repeatLongDelays()
 }
 
-// ask sends the payload for a time, and tells how long the answer took.
-func (m *measured) ask(d time.Duration, alone bool) (time.Duration, error) {
+// measureResponse sends the payload for a time, and tells how long the answer took.
+func (m *measured) measureResponse(d time.Duration, alone bool) (time.Duration, error) {
 	send, note := m.Send, "beside other requests"
 	if alone {
 		send, note = m.SendExclusively, "with nothing else under way"
 	}
-	worst := pulse()
+	worst := watchScheduling()
 	resp, err := send(m.Request.With(m.Point, m.payload(d)))
 	if held := worst(); err != nil {
 		return 0, err
 	} else if held > stalled || d == 0 && (resp.Took-m.usual).Abs() > apart {
 		m.doubt = true
 	}
-	of := "a delay of " + seconds(d)
+	of := "a delay of " + formatSeconds(d)
 	if m.how == Computation {
 		of = strconv.Itoa(int(d/time.Second)) + " units of work"
 	}
 	m.delay.Responses, m.delay.ResponseNotes = append(m.delay.Responses, resp),
 		append(m.delay.ResponseNotes, of+", "+note)
-	m.delay.Proof = append(m.delay.Proof, fmt.Sprintf("With %s it takes %s, %s.", of, seconds(resp.Took), note))
+	m.delay.Proof = append(m.delay.Proof, fmt.Sprintf("With %s it takes %s, %s.", of, formatSeconds(resp.Took), note))
 	return resp.Took, nil
 }
 
-// pulse looks whether this process is let run, until the function that it returns is called:
+// watchScheduling looks whether this process is let run, until the function that it returns is called:
 // that tells the longest time for which it was not.
-func pulse() (worst func() time.Duration) {
+func watchScheduling() (worst func() time.Duration) {
 	stop, out := make(chan struct{}), make(chan time.Duration)
 	go func() {
 		tick := time.NewTicker(beat)
@@ -147,29 +147,29 @@ func pulse() (worst func() time.Duration) {
 	return func() time.Duration { close(stop); return <-out }
 }
 
-// begin forgets what was measured.
-func (m *measured) begin(payload time.Duration) {
+// resetMeasurements forgets what was measured.
+func (m *measured) resetMeasurements(payload time.Duration) {
 	m.delay = DelayResult{Payload: m.payload(payload), Proof: []string{"Without an attack the " +
-		"answer takes " + seconds(m.usual) + "."}}
+		"answer takes " + formatSeconds(m.usual) + "."}}
 }
 
-// brief measures short sleeps. It reports whether an answer came too early for one; no
+// measureShortSleeps measures short sleeps. It reports whether an answer came too early for one; no
 // Delay and no such answer decide nothing.
-func (m *measured) brief() (d *DelayResult, early bool, err error) {
+func (m *measured) measureShortSleeps() (d *DelayResult, early bool, err error) {
 	first, second := m.usual.Truncate(10*time.Millisecond)+time.Duration(m.RandomNumber(70, 95))*10*time.Millisecond,
 		time.Duration(m.RandomNumber(35, 50))*10*time.Millisecond
 	if m.how == WholeSeconds {
 		first, second = 2*time.Second, time.Second
 	}
-	m.begin(first)
-	m.engine.proofs.wait(m.Context)
-	took, err := m.ask(first, m.HasFact(crowded))
-	if err != nil || took < m.floor(first) {
+	m.resetMeasurements(first)
+	m.engine.proofs.waitForProofs(m.Context)
+	took, err := m.measureResponse(first, m.HasFact(crowded))
+	if err != nil || took < m.minimumDuration(first) {
 		return nil, true, err
 	}
-	m.engine.proofs.begin()
-	defer m.engine.proofs.end()
-	none, err := m.ask(0, m.HasFact(crowded))
+	m.engine.proofs.beginProof()
+	defer m.engine.proofs.endProof()
+	none, err := m.measureResponse(0, m.HasFact(crowded))
 	if err != nil || none > m.usual+second/2 {
 		return nil, false, err
 	}
@@ -181,7 +181,7 @@ func (m *measured) brief() (d *DelayResult, early bool, err error) {
 		return nil, false, nil
 	}
 	for more := 0; more == 0 || more < 3 && m.doubt; more++ {
-		if took, err = m.ask(second, true); err != nil || !fits(second, took) {
+		if took, err = m.measureResponse(second, true); err != nil || !fits(second, took) {
 			return nil, false, err
 		}
 		if m.how == PreciseSleep {
@@ -200,7 +200,7 @@ type proofs struct {
 	none chan struct{} // closed when n is 0 again
 }
 
-func (p *proofs) begin() {
+func (p *proofs) beginProof() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.n++; p.n == 1 {
@@ -208,7 +208,7 @@ func (p *proofs) begin() {
 	}
 }
 
-func (p *proofs) end() {
+func (p *proofs) endProof() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.n--; p.n == 0 {
@@ -216,8 +216,8 @@ func (p *proofs) end() {
 	}
 }
 
-// wait returns when nobody waits any more, or the context ends.
-func (p *proofs) wait(ctx context.Context) {
+// waitForProofs returns when nobody waits any more, or the context ends.
+func (p *proofs) waitForProofs(ctx context.Context) {
 	for ctx.Err() == nil {
 		p.mu.Lock()
 		n, none := p.n, p.none
@@ -232,31 +232,31 @@ func (p *proofs) wait(ctx context.Context) {
 	}
 }
 
-// longer is long, for as often as it has to be shown.
-func (m *measured) longer() (*DelayResult, error) {
-	d, err := m.long()
+// repeatLongDelays is long, for as often as it has to be shown.
+func (m *measured) repeatLongDelays() (*DelayResult, error) {
+	d, err := m.measureLongDelays()
 	for again := 0; again < 2 && d != nil && m.doubt; again++ {
-		d, err = m.long()
+		d, err = m.measureLongDelays()
 	}
 	return d, err
 }
 
-// long asks for 2, 0, 4 and again 0 seconds, or units of work. A sleep of twice the time
+// measureLongDelays asks for 2, 0, 4 and again 0 seconds, or units of work. A sleep of twice the time
 // takes about twice as much more than none; twice the work takes half as much more again
 // at least, and none takes clearly less time, both times about the same: otherwise answers
 // that vary by a second, as where passwords are digested on a busy machine, would look like
 // work now and then.
-func (m *measured) long() (*DelayResult, error) {
-	m.begin(shortest)
+func (m *measured) measureLongDelays() (*DelayResult, error) {
+	m.resetMeasurements(shortest)
 	var short, none time.Duration
 	for i, n := range []time.Duration{shortest, 0, 2 * shortest, 0} {
-		took, err := m.ask(n, true)
+		took, err := m.measureResponse(n, true)
 		if err != nil {
 			return nil, err
 		}
 		switch {
 		case i == 0:
-			if short = took; took < m.floor(n) {
+			if short = took; took < m.minimumDuration(n) {
 				return nil, nil
 			}
 		case n == 0 && (took > m.usual+short/2 || m.how == Computation && took > short-apart):
@@ -267,7 +267,7 @@ func (m *measured) long() (*DelayResult, error) {
 			none = took
 		case m.how == Computation && took-none < 3*(short-none)/2:
 			return nil, nil
-		case took < max(m.floor(n), short+short/2):
+		case took < max(m.minimumDuration(n), short+short/2):
 			return nil, nil
 		case m.how != Computation && took-none > 5*(short-none)/2:
 			return nil, nil
@@ -276,9 +276,9 @@ func (m *measured) long() (*DelayResult, error) {
 	return &m.delay, nil
 }
 
-// usual is how long the operation takes to answer, if it is not known from earlier by
+// usualDuration is how long the operation takes to answer, if it is not known from earlier by
 // asking it alone, and whether that was seen to vary.
-func (p *Probe) usual() (usual time.Duration, varies bool, err error) {
+func (p *Probe) usualDuration() (usual time.Duration, varies bool, err error) {
 	p.engine.mu.Lock()
 	usual, varies = p.op.facts.usual, p.op.facts.varies
 	p.engine.mu.Unlock()
@@ -295,15 +295,15 @@ func (p *Probe) usual() (usual time.Duration, varies bool, err error) {
 	return resp.Took, false, nil
 }
 
-// floor is how long an answer with a delay takes at least: some answers are quicker than
+// minimumDuration is how long an answer with a delay takes at least: some answers are quicker than
 // usual.
-func (m *measured) floor(d time.Duration) time.Duration {
+func (m *measured) minimumDuration(d time.Duration) time.Duration {
 	if m.how == Computation {
 		return 300*time.Millisecond*d/shortest + m.usual/2
 	}
 	return time.Duration(least*float64(d)) + m.usual/4
 }
 
-func seconds(d time.Duration) string {
+func formatSeconds(d time.Duration) string {
 	return strings.TrimSuffix(strconv.FormatFloat(d.Seconds(), 'f', 2, 64), ".00") + " s"
 }

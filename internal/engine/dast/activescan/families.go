@@ -61,16 +61,16 @@ func familyOf(e sitemap.Entry) string {
 	return fmt.Sprint(e.Request.Method, kinds, e.Outline)
 }
 
-// round returns the index of a round in the counts of a family.
-func round(slow bool) int {
+// roundIndex returns the index of a round in the counts of a family.
+func roundIndex(slow bool) int {
 	if slow {
 		return 1
 	}
 	return 0
 }
 
-// get returns the family of an operation; nil: it has none.
-func (f *families) get(e sitemap.Entry) *family {
+// familyFor returns the family of an operation; nil: it has none.
+func (f *families) familyFor(e sitemap.Entry) *family {
 	key := familyOf(e)
 	if key == "" {
 		return nil
@@ -86,11 +86,11 @@ func (f *families) get(e sitemap.Entry) *family {
 	return f.of[key]
 }
 
-// count takes note of how large the families of all operations are.
-func (f *families) count(entries []sitemap.Entry) {
+// countSizes takes note of how large the families of all operations are.
+func (f *families) countSizes(entries []sitemap.Entry) {
 	sizes := map[*family]int{}
 	for _, e := range entries {
-		if of := f.get(e); of != nil {
+		if of := f.familyFor(e); of != nil {
 			sizes[of]++
 		}
 	}
@@ -101,33 +101,33 @@ func (f *families) count(entries []sitemap.Entry) {
 	}
 }
 
-// begin reports whether an operation of the family is to be attacked, and counts those
+// beginMember reports whether an operation of the family is to be attacked, and counts those
 // that are not.
-func (f *families) begin(of *family, slow bool) bool {
+func (f *families) beginMember(of *family, slow bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if of == nil || of.size < large || of.told || of.vain[round(slow)] < maxAlike {
+	if of == nil || of.size < large || of.told || of.vain[roundIndex(slow)] < maxAlike {
 		return true
 	}
-	of.left[round(slow)]++
+	of.left[roundIndex(slow)]++
 	return false
 }
 
-// end takes note of an operation of the family that was attacked to its end.
-func (f *families) end(of *family, slow, vain bool) {
+// endMember takes note of an operation of the family that was attacked to its end.
+func (f *families) endMember(of *family, slow, vain bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
 	case of == nil:
 	case vain:
-		of.vain[round(slow)]++
+		of.vain[roundIndex(slow)]++
 	default:
 		of.told = true
 	}
 }
 
-// out is how many operations were left out.
-func (f *families) out() int {
+// omittedCount is how many operations were left out.
+func (f *families) omittedCount() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n := 0
@@ -139,32 +139,32 @@ func (f *families) out() int {
 
 // leftOut says which operations were not attacked.
 func (r *Engine) leftOut() {
-	for _, reason := range slices.Concat(r.gaps.Take("unreadable", false), r.overlong.take()) {
+	for _, reason := range slices.Concat(r.gaps.Take("unreadable", false), r.overlong.takeReasons()) {
 		r.ReportGap(reason)
 	}
-	if n := r.families.out(); n > 0 {
+	if n := r.families.omittedCount(); n > 0 {
 		r.ReportGap(scan.Reason{Code: "too-many-operations", Beyond: true, Message: fmt.Sprintf("%d operations were "+
 			"not attacked: each takes the same kinds of values, and answers alike, as %d others in which nothing "+
 			"was found", n, maxAlike)})
 	}
-	quick, slow := r.unfinished[0].take(), r.unfinished[1].take()
+	quick, slow := r.unfinished[0].takeEntries(), r.unfinished[1].takeEntries()
 	for _, e := range quick {
 		r.Sitemap.MarkUnfinished(e.Request, "the scan ended before the attack on it did")
 	}
 	if len(quick) > 0 {
 		r.ReportGap(scan.Reason{Code: "too-many-operations", Message: fmt.Sprintf("the scan ended before %d "+
 			"operations "+
-			"were attacked to their end: %s", len(quick), list(quick))})
+			"were attacked to their end: %s", len(quick), describeEntries(quick))})
 	} else if len(slow) > 0 {
 		r.ReportGap(scan.Reason{Code: "too-many-operations", Message: fmt.Sprintf("the scan ended before the timing "+
-			"attacks on %d operations did: %s", len(slow), list(slow))})
+			"attacks on %d operations did: %s", len(slow), describeEntries(slow))})
 	}
 }
 
-// spread returns many operations in the order in which they are attacked: those that are
+// orderEntries returns many operations in the order in which they are attacked: those that are
 // the first ones of their family and of their folder, then those that are at most the
 // second ones of either, and so on.
-func spread(entries []sitemap.Entry) []sitemap.Entry {
+func orderEntries(entries []sitemap.Entry) []sitemap.Entry {
 	if len(entries) <= crowd {
 		return entries
 	}

@@ -69,7 +69,7 @@ type asides struct {
 	list []sitemap.Entry
 }
 
-func (a *asides) add(e sitemap.Entry) {
+func (a *asides) addEntry(e sitemap.Entry) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.list = append(a.list, e)
@@ -78,9 +78,9 @@ func (a *asides) add(e sitemap.Entry) {
 // some is how many operations may be slow before it is the target that is.
 const some = 8
 
-// later attacks the operations that were set aside: one after the other, or several at
+// scanDeferred attacks the operations that were set aside: one after the other, or several at
 // once where they are so many that nothing is left that they could hold up.
-func (r *Engine) later(aside []sitemap.Entry, attack func(sitemap.Entry)) {
+func (r *Engine) scanDeferred(aside []sitemap.Entry, attack func(sitemap.Entry)) {
 	slots := make(chan struct{}, 1)
 	if len(aside) > some {
 		slots = make(chan struct{}, max(1, r.Parallel))
@@ -96,8 +96,8 @@ func (r *Engine) later(aside []sitemap.Entry, attack func(sitemap.Entry)) {
 	workers.Wait()
 }
 
-// timed sends by the function, as long as the operation is worth waiting for.
-func (t *OperationScan) timed(send func() (*message.Response, error)) (*message.Response, error) {
+// sendTimed sends by the function, as long as the operation is worth waiting for.
+func (t *OperationScan) sendTimed(send func() (*message.Response, error)) (*message.Response, error) {
 	w := &t.op.wait
 	if w.over.Load() {
 		return nil, errAside
@@ -108,7 +108,7 @@ func (t *OperationScan) timed(send func() (*message.Response, error)) (*message.
 		w.own.Add(max(0, began.UnixNano()-ended))
 	}
 	resp, err := send()
-	t.engine.answers.share(resp)
+	t.engine.answers.shareBody(resp)
 	took := time.Since(began)
 	w.ended.Store(time.Now().UnixNano())
 	if resp != nil {
@@ -143,8 +143,8 @@ type waitedFor struct {
 	spent             time.Duration
 }
 
-// left takes note of an operation that was waited for in vain.
-func (r *Engine) left(op *operation) {
+// recordTimeout takes note of an operation that was waited for in vain.
+func (r *Engine) recordTimeout(op *operation) {
 	name := op.entry.Request.Method + " " + sitemap.PathShape(op.entry.Request)
 	r.overlong.mu.Lock()
 	defer r.overlong.mu.Unlock()
@@ -162,9 +162,9 @@ func (r *Engine) left(op *operation) {
 	w.spent += time.Duration(op.wait.spent.Load() + op.wait.own.Load())
 }
 
-// take says of operations that were waited for in vain that they were not examined to
+// takeReasons says of operations that were waited for in vain that they were not examined to
 // the end, once for each path and method.
-func (s *slowest) take() []scan.Reason {
+func (s *slowest) takeReasons() []scan.Reason {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var out []scan.Reason
@@ -196,7 +196,7 @@ func (r *Engine) locationAt(at *message.Request, path string) string {
 func (r *Engine) RuleIDs(which func(*Rule) []*finding.Rule) []string {
 	var out []string
 	for _, c := range r.Rules {
-		if !r.allowed(c) {
+		if !r.isAllowed(c) {
 			continue
 		}
 		for _, rule := range which(c) {
@@ -208,8 +208,8 @@ func (r *Engine) RuleIDs(which func(*Rule) []*finding.Rule) []string {
 	return out
 }
 
-// learn keeps how long the operation takes to answer on average, and whether that varies.
-func (r *Engine) learn(op *operation) {
+// recordUsualDuration keeps how long the operation takes to answer on average, and whether that varies.
+func (r *Engine) recordUsualDuration(op *operation) {
 	if asked := op.wait.asked.Load(); asked > 0 {
 		r.mu.Lock()
 		defer r.mu.Unlock()

@@ -105,8 +105,8 @@ func (r *Engine) OASTWait() time.Duration {
 	return patience
 }
 
-// bait returns a fresh bait.
-func (r *Engine) bait() OASTPayload {
+// newOASTPayload returns a fresh bait.
+func (r *Engine) newOASTPayload() OASTPayload {
 	b := OASTPayload{Token: r.OAST.Token()}
 	b.URL, b.Host = r.OAST.Address(b.Token)
 	return b
@@ -118,14 +118,14 @@ func (t *OperationScan) SendOAST(lure OASTRequest) (called bool, err error) {
 	if t.OAST == nil {
 		return false, nil
 	}
-	r, hooks := lure(t.engine.bait)
-	list := t.engine.remember(t, lure, hooks, false)
-	defer t.engine.release(list)
+	r, hooks := lure(t.engine.newOASTPayload)
+	list := t.engine.registerExpected(t, lure, hooks, false)
+	defer t.engine.releaseExpected(list)
 	resp, err := t.Send(r)
 	if err != nil {
 		return false, err
 	}
-	t.engine.collect()
+	t.engine.collectInteractions()
 	type flaw struct {
 		rule *finding.Rule
 		at   *message.Point
@@ -133,11 +133,11 @@ func (t *OperationScan) SendOAST(lure OASTRequest) (called bool, err error) {
 	told := map[flaw]bool{}
 	for _, w := range list {
 		same := flaw{w.hook.Rule, w.hook.Point}
-		if !t.engine.take(w, false) || told[same] { // one proof is enough
+		if !t.engine.takeInteraction(w, false) || told[same] { // one proof is enough
 			continue
 		}
 		called, told[same] = true, true
-		if err := w.settle(t, []*message.Response{resp}); err != nil {
+		if err := w.confirmWithSecondRequest(t, []*message.Response{resp}); err != nil {
 			return true, err
 		}
 	}
@@ -167,8 +167,9 @@ func (t *OperationScan) SendOASTAtPoints(points []message.Point,
 	return err
 }
 
-// remember notes what is waited for from now on.
-func (r *Engine) remember(t *OperationScan, lure OASTRequest, hooks []ExpectedInteraction, silent bool) []*waiting {
+// registerExpected notes what is waited for from now on.
+func (r *Engine) registerExpected(t *OperationScan, lure OASTRequest, hooks []ExpectedInteraction,
+	silent bool) []*waiting {
 	r.lures.mu.Lock()
 	defer r.lures.mu.Unlock()
 	if r.lures.waiting == nil {
@@ -186,9 +187,9 @@ func (r *Engine) remember(t *OperationScan, lure OASTRequest, hooks []ExpectedIn
 	return out
 }
 
-// release leaves calls that come from now on to the harvest. Of those that had to come
+// releaseExpected leaves calls that come from now on to the harvest. Of those that had to come
 // with the answer it is too late.
-func (r *Engine) release(list []*waiting) {
+func (r *Engine) releaseExpected(list []*waiting) {
 	r.lures.mu.Lock()
 	defer r.lures.mu.Unlock()
 	for _, w := range list {
@@ -199,8 +200,8 @@ func (r *Engine) release(list []*waiting) {
 	}
 }
 
-// collect gives calls that have arrived to those who wait for them.
-func (r *Engine) collect() {
+// collectInteractions gives calls that have arrived to those who wait for them.
+func (r *Engine) collectInteractions() {
 	r.lures.mu.Lock()
 	defer r.lures.mu.Unlock()
 	calls := r.OAST.Calls(r.lures.next)
@@ -212,21 +213,21 @@ func (r *Engine) collect() {
 	}
 }
 
-// take reports whether something has arrived that proves the hook, for the first time.
+// takeInteraction reports whether something has arrived that proves the hook, for the first time.
 // In the end a name that was looked up is enough.
-func (r *Engine) take(w *waiting, end bool) bool {
+func (r *Engine) takeInteraction(w *waiting, end bool) bool {
 	r.lures.mu.Lock()
 	defer r.lures.mu.Unlock()
 	token := w.hook.OASTPayload.Token
-	if r.lures.waiting[token] != w || len(w.calls) == 0 || !end && w.hook.RequiresHTTP && !fetched(w.calls) {
+	if r.lures.waiting[token] != w || len(w.calls) == 0 || !end && w.hook.RequiresHTTP && !hasHTTPInteraction(w.calls) {
 		return false
 	}
 	delete(r.lures.waiting, token)
 	return true
 }
 
-// fetched reports whether more than a name was asked for.
-func fetched(calls []scan.Call) bool {
+// hasHTTPInteraction reports whether more than a name was asked for.
+func hasHTTPInteraction(calls []scan.Call) bool {
 	for _, c := range calls {
 		if c.Protocol != "dns" {
 			return true
@@ -235,12 +236,12 @@ func fetched(calls []scan.Call) bool {
 	return false
 }
 
-// harvest tells what late calls prove.
-func (r *Engine) harvest(ctx context.Context, end bool) error {
+// confirmInteractions tells what late calls prove.
+func (r *Engine) confirmInteractions(ctx context.Context, end bool) error {
 	if r.OAST == nil {
 		return nil
 	}
-	r.collect()
+	r.collectInteractions()
 	r.lures.mu.Lock()
 	var due []*waiting
 	for _, w := range r.lures.waiting {
@@ -250,20 +251,20 @@ func (r *Engine) harvest(ctx context.Context, end bool) error {
 	}
 	r.lures.mu.Unlock()
 	for _, w := range due {
-		if !r.take(w, end) {
+		if !r.takeInteraction(w, end) {
 			continue
 		}
 		t := *w.trial
 		t.Context = ctx
-		if err := r.guard(&t, func() error { return w.settle(&t, nil) }); err != nil {
+		if err := r.recoverRule(&t, func() error { return w.confirmWithSecondRequest(&t, nil) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// late waits, in the end, for calls that are still under way.
-func (r *Engine) late(ctx context.Context) error {
+// awaitLateInteractions waits, in the end, for calls that are still under way.
+func (r *Engine) awaitLateInteractions(ctx context.Context) error {
 	if r.OAST == nil {
 		return nil
 	}
@@ -272,7 +273,7 @@ func (r *Engine) late(ctx context.Context) error {
 		left, last := len(r.lures.waiting), r.lures.last
 		r.lures.mu.Unlock()
 		over := left == 0 || time.Since(last) > 3*r.OASTWait()
-		if err := r.harvest(ctx, over); err != nil || over {
+		if err := r.confirmInteractions(ctx, over); err != nil || over {
 			return err
 		}
 		select {
@@ -283,15 +284,15 @@ func (r *Engine) late(ctx context.Context) error {
 	}
 }
 
-// await waits for a call, for a while.
-func (t *OperationScan) await(w *waiting) bool {
+// awaitInteraction waits for a call, for a while.
+func (t *OperationScan) awaitInteraction(w *waiting) bool {
 	for end := time.Now().Add(t.OASTWait()); ; {
-		t.engine.collect()
-		if t.engine.take(w, false) {
+		t.engine.collectInteractions()
+		if t.engine.takeInteraction(w, false) {
 			return true
 		}
 		if time.Now().After(end) {
-			t.engine.take(w, true) // it is not waited for any more
+			t.engine.takeInteraction(w, true) // it is not waited for any more
 			return len(w.calls) > 0
 		}
 		select {
@@ -302,13 +303,13 @@ func (t *OperationScan) await(w *waiting) bool {
 	}
 }
 
-// repeated reports whether the second proof came, in the time that its hook leaves it.
-func (t *OperationScan) repeated(w *waiting) bool {
+// secondProofArrived reports whether the second proof came, in the time that its hook leaves it.
+func (t *OperationScan) secondProofArrived(w *waiting) bool {
 	if !w.hook.Synchronous {
-		return t.await(w)
+		return t.awaitInteraction(w)
 	}
-	t.engine.collect()
-	return t.engine.take(w, false)
+	t.engine.collectInteractions()
+	return t.engine.takeInteraction(w, false)
 }
 
 // ListenerIsQuiet reports whether an address that nothing of the application reads stays unasked
@@ -319,10 +320,10 @@ func (t *OperationScan) ListenerIsQuiet() bool {
 		if err != nil {
 			return
 		}
-		b := t.engine.bait()
-		w := t.engine.remember(t, nil, []ExpectedInteraction{{OASTPayload: b}}, true)[0]
+		b := t.engine.newOASTPayload()
+		w := t.engine.registerExpected(t, nil, []ExpectedInteraction{{OASTPayload: b}}, true)[0]
 		base.Query = append(base.Query, message.Param{Name: t.RandomLetters(8), Value: b.URL})
-		if _, err := t.Client.Send(t.Context, base, t.As); err != nil || !t.await(w) {
+		if _, err := t.Client.Send(t.Context, base, t.As); err != nil || !t.awaitInteraction(w) {
 			return
 		}
 		t.engine.lures.noisy = true
@@ -332,19 +333,19 @@ func (t *OperationScan) ListenerIsQuiet() bool {
 	return !t.engine.lures.noisy
 }
 
-// asked reports whether a bait that nobody waits for was asked for.
-func (r *Engine) asked(b *OASTPayload) bool {
+// wasRequested reports whether a bait that nobody waits for was asked for.
+func (r *Engine) wasRequested(b *OASTPayload) bool {
 	return b != nil && slices.ContainsFunc(r.OAST.Calls(0), func(c scan.Call) bool { return c.Token == b.Token })
 }
 
-// settle repeats what was called for, with another address, and tells the flaw.
-func (w *waiting) settle(t *OperationScan, answers []*message.Response) error {
+// confirmWithSecondRequest repeats what was called for, with another address, and tells the flaw.
+func (w *waiting) confirmWithSecondRequest(t *OperationScan, answers []*message.Response) error {
 	if !t.ListenerIsQuiet() {
 		return nil
 	}
 	h := w.hook
-	r, hooks := w.lure(t.engine.bait)
-	again := t.engine.remember(t, w.lure, hooks, true)
+	r, hooks := w.lure(t.engine.newOASTPayload)
+	again := t.engine.registerExpected(t, w.lure, hooks, true)
 	if w.number >= len(again) { // the lure is not what it was
 		return nil
 	}
@@ -353,8 +354,9 @@ func (w *waiting) settle(t *OperationScan, answers []*message.Response) error {
 		return err
 	}
 	answers = append(answers, resp)
-	repeated := t.repeated(again[w.number])
-	if h.Synchronous && !repeated || t.engine.asked(h.Control) || t.engine.asked(hooks[w.number].Control) {
+	repeated := t.secondProofArrived(again[w.number])
+	if h.Synchronous && !repeated || t.engine.wasRequested(h.Control) ||
+		t.engine.wasRequested(hooks[w.number].Control) {
 		return nil
 	}
 	f := Alert{Rule: h.Rule, Point: h.Point, Location: h.Location, Payload: hooks[w.number].Payload, Request: r,
@@ -373,7 +375,7 @@ func (w *waiting) settle(t *OperationScan, answers []*message.Response) error {
 	f.Proof = append([]string{fmt.Sprintf("%s The address was made for this one value; it was asked for over %s, "+
 		"from %s: %s.", h.Proof, call.Protocol, call.From, strings.ReplaceAll(call.Text, "\n", ", "))}, f.Proof...)
 	switch {
-	case h.RequiresHTTP && !fetched(append(w.calls, again[w.number].calls...)):
+	case h.RequiresHTTP && !hasHTTPInteraction(append(w.calls, again[w.number].calls...)):
 		f.Confidence = finding.Likely
 		f.Proof = append(f.Proof, "Its name was looked up; no request came.")
 	case repeated:

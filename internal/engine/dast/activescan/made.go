@@ -44,9 +44,9 @@ func (w *way) copy() *way {
 	return &way{w.plant, w.list, slices.Clone(w.plant.labels), w.place, w.shape}
 }
 
-// relabel gives the object that r makes names of its own: words that were left are
+// renameObject gives the object that r makes names of its own: words that were left are
 // replaced, payloads are not.
-func (w *way) relabel(t *OperationScan, r *message.Request) *message.Request {
+func (w *way) renameObject(t *OperationScan, r *message.Request) *message.Request {
 	for i := range w.label {
 		l := &w.label[i]
 		for _, p := range r.Points() {
@@ -60,18 +60,18 @@ func (w *way) relabel(t *OperationScan, r *message.Request) *message.Request {
 	return r
 }
 
-// arrived takes the answer to a request that made an object.
-func (w *way) arrived(t *OperationScan, resp *message.Response) {
+// recordCreation takes the answer to a request that made an object.
+func (w *way) recordCreation(t *OperationScan, resp *message.Response) {
 	if w.list != nil {
 		return
 	}
-	if to := landing(t, resp); to != nil && sitemap.OperationKey(to) == w.shape {
+	if to := landingPage(t, resp); to != nil && sitemap.OperationKey(to) == w.shape {
 		t.Request = to
 	}
 }
 
-// walk asks the list where the object is that was made last.
-func (w *way) walk(t *OperationScan) error {
+// openListPage asks the list where the object is that was made last.
+func (w *way) openListPage(t *OperationScan) error {
 	if w.list == nil {
 		return nil
 	}
@@ -80,7 +80,7 @@ func (w *way) walk(t *OperationScan) error {
 		return err
 	}
 	for _, l := range w.label {
-		if to := beside(t, resp, l.word)[w.place]; to != nil && sitemap.OperationKey(to) == w.shape {
+		if to := adjacentLinks(t, resp, l.word)[w.place]; to != nil && sitemap.OperationKey(to) == w.shape {
 			t.Request = to
 			return nil
 		}
@@ -88,22 +88,22 @@ func (w *way) walk(t *OperationScan) error {
 	return nil
 }
 
-// landing is the page that an answer leads to; nil: none that may be asked.
-func landing(t *OperationScan, resp *message.Response) *message.Request {
+// landingPage is the page that an answer leads to; nil: none that may be asked.
+func landingPage(t *OperationScan, resp *message.Response) *message.Request {
 	to := resp.Location()
 	if to == nil {
 		return nil
 	}
 	r, err := message.FromURL(to)
-	if err != nil || !quiet(t, r) {
+	if err != nil || !isSafePage(t, r) {
 		return nil
 	}
 	return r
 }
 
-// quiet reports whether a page may be asked: nothing in its address says that it removes
+// isSafePage reports whether a page may be asked: nothing in its address says that it removes
 // something.
-func quiet(t *OperationScan, r *message.Request) bool {
+func isSafePage(t *OperationScan, r *message.Request) bool {
 	return t.Scope.Allows(r) == nil && sitemap.ForbiddenReason(r) == "" &&
 		!slices.ContainsFunc(strings.FieldsFunc(r.Path, func(c rune) bool { return c == '/' }), sitemap.NamesRemoval) &&
 		!slices.ContainsFunc(r.Query, func(p message.Param) bool {
@@ -111,17 +111,17 @@ func quiet(t *OperationScan, r *message.Request) bool {
 		})
 }
 
-// beside returns the links of a page that stand next to a text: around it, before it, and
+// adjacentLinks returns the links of a page that stand next to a text: around it, before it, and
 // behind it, each at its place; nil: there is none that may be asked. The page is read as it
 // is written: attacks that it holds may have broken its elements.
-func beside(t *OperationScan, resp *message.Response, text string) (out [2 + maxBehind]*message.Request) {
+func adjacentLinks(t *OperationScan, resp *message.Response, text string) (out [2 + maxBehind]*message.Request) {
 	page := resp.Text()
 	at := strings.Index(page, text)
 	if !resp.IsHTML() || at < 0 {
 		return out
 	}
 	take := func(place int, address string) {
-		if r := crawl.Resolve(resp.Request.URL(), html.UnescapeString(address), "link"); r != nil && quiet(t, r) {
+		if r := crawl.Resolve(resp.Request.URL(), html.UnescapeString(address), "link"); r != nil && isSafePage(t, r) {
 			out[place] = r
 		}
 	}
@@ -142,9 +142,9 @@ func beside(t *OperationScan, resp *message.Response, text string) (out [2 + max
 // link is the beginning of an element that links elsewhere.
 var link = lazyregexp.New(`(?i)<a\s(?:[^>]*\s)?href\s*=\s*["']?([^"'\s>]+)`)
 
-// made searches the pages of objects that what was planted has made, those that its answer
+// searchCreatedPages searches the pages of objects that what was planted has made, those that its answer
 // leads to, and those that a list names.
-func (r *Engine) made(ctx context.Context, planted map[string]*plant, lists []*message.Response,
+func (r *Engine) searchCreatedPages(ctx context.Context, planted map[string]*plant, lists []*message.Response,
 	seen map[string]bool) error {
 	asked := map[string]bool{}
 	for _, e := range r.Sitemap.Entries() {
@@ -158,14 +158,14 @@ func (r *Engine) made(ctx context.Context, planted map[string]*plant, lists []*m
 		}
 		t := r.newScan(ctx, p.request, nil, nil)
 		var ways []*OperationScan
-		if to := landing(t, p.answer); to != nil {
-			ways = append(ways, p.trial(t, to, nil, 0))
+		if to := landingPage(t, p.answer); to != nil {
+			ways = append(ways, p.scanOfPage(t, to, nil, 0))
 		}
 		for _, list := range lists {
 			for _, l := range p.labels {
-				for place, to := range beside(t, list, l.word) {
+				for place, to := range adjacentLinks(t, list, l.word) {
 					if to != nil {
-						ways = append(ways, p.trial(t, to, list.Request, place))
+						ways = append(ways, p.scanOfPage(t, to, list.Request, place))
 					}
 				}
 			}
@@ -176,10 +176,10 @@ func (r *Engine) made(ctx context.Context, planted map[string]*plant, lists []*m
 			}
 			asked[t.Request.Address()] = true
 			left--
-			if err := r.guard(t, func() error {
+			if err := r.recoverRule(t, func() error {
 				resp, err := t.SendFollowingRedirects(t.Request)
 				if err == nil {
-					_, err = r.held(t, resp, seen)
+					_, err = r.checkStoredPayloads(t, resp, seen)
 				}
 				return err
 			}); err != nil {
@@ -190,8 +190,8 @@ func (r *Engine) made(ctx context.Context, planted map[string]*plant, lists []*m
 	return nil
 }
 
-// trial asks for the page of an object.
-func (p *plant) trial(t *OperationScan, page, list *message.Request, place int) *OperationScan {
+// scanOfPage asks for the page of an object.
+func (p *plant) scanOfPage(t *OperationScan, page, list *message.Request, place int) *OperationScan {
 	return &OperationScan{Environment: t.Environment, engine: t.engine, Context: t.Context, Request: page,
 		check: &Rule{ID: "stored"},
 		op:    newOperation(sitemap.Entry{Request: page}),

@@ -11,13 +11,13 @@ import (
 // user may rename it, take its rights or switch it off, so that all that follows is asked
 // as nobody.
 
-// own reports whether a request sends the account of the run's own identity: a form of more
+// editsOwnAccount reports whether a request sends the account of the run's own identity: a form of more
 // than its sign-in, filled in by the page with the name by which it signs in.
-func (r *Engine) own(req *message.Request) bool {
+func (r *Engine) editsOwnAccount(req *message.Request) bool {
 	if len(r.Target.Identities) == 0 || req.Body.Kind != message.Form && req.Body.Kind != message.Multipart {
 		return false
 	}
-	user, typed := user(&r.Target.Identities[0]), 0
+	user, typed := userName(&r.Target.Identities[0]), 0
 	for _, p := range req.Points() {
 		if p.In == message.InForm || p.In == message.InMultipart {
 			switch p.Type {
@@ -32,8 +32,8 @@ func (r *Engine) own(req *message.Request) bool {
 	})
 }
 
-// user is the name by which an identity signs in. Empty: it is not known.
-func user(i *scan.Identity) string {
+// userName is the name by which an identity signs in. Empty: it is not known.
+func userName(i *scan.Identity) string {
 	switch {
 	case i.Form != nil:
 		return i.Form.User
@@ -45,8 +45,8 @@ func user(i *scan.Identity) string {
 	return ""
 }
 
-// spoils reports whether another value at the point of a form that shows the identity's own
+// endangersOwnAccount reports whether another value at the point of a form that shows the identity's own
 // account may end what the identity may do: its name, and what is ticked or chosen.
-func (r *Engine) spoils(at message.Point) bool {
-	return at.Names() || at.Type == "choice" || at.Value == user(&r.Target.Identities[0])
+func (r *Engine) endangersOwnAccount(at message.Point) bool {
+	return at.Names() || at.Type == "choice" || at.Value == userName(&r.Target.Identities[0])
 }

@@ -41,7 +41,7 @@ func NewPage(resp *message.Response, payloads ...string) *Page {
 
 // newPage reads an answer, with something else in the place of payloads.
 func newPage(resp *message.Response, known *changing, instead string, payloads ...string) *Page {
-	p := &Page{status: resp.Status, words: known.leaveOut(split(resp, instead, payloads)), pairs: map[string]int{}}
+	p := &Page{status: resp.Status, words: known.leaveOut(splitWords(resp, instead, payloads)), pairs: map[string]int{}}
 	last := ""
 	for _, w := range p.words {
 		p.pairs[last+" "+w]++
@@ -51,28 +51,28 @@ func newPage(resp *message.Response, known *changing, instead string, payloads .
 	return p
 }
 
-// split returns the words of an answer and, of a redirect, where it leads.
-func split(resp *message.Response, instead string, payloads []string) []string {
-	text := replace(resp.Text(), instead, payloads)
+// splitWords returns the words of an answer and, of a redirect, where it leads.
+func splitWords(resp *message.Response, instead string, payloads []string) []string {
+	text := replacePayloads(resp.Text(), instead, payloads)
 	var words []string
 	for word := range strings.FieldsFuncSeq(text, func(c rune) bool {
 		return unicode.IsSpace(c) || strings.ContainsRune(`<>"'&=;,:`, c)
 	}) {
-		if words = append(words, plain(word)); len(words) == maxWords {
+		if words = append(words, normalizeWord(word)); len(words) == maxWords {
 			break
 		}
 	}
 	if to := resp.Header.Get("Location"); to != "" {
-		to = replace(to, instead, payloads)
+		to = replacePayloads(to, instead, payloads)
 		if u, err := url.Parse(to); err == nil {
-			words = append(words, "location", plain(u.Host+u.Path))
+			words = append(words, "location", normalizeWord(u.Host+u.Path))
 		}
 	}
 	return words
 }
 
-// replace puts something in the place of payloads, longest encodings first.
-func replace(text, instead string, payloads []string) string {
+// replacePayloads puts something in the place of payloads, longest encodings first.
+func replacePayloads(text, instead string, payloads []string) string {
 	for _, p := range payloads {
 		if len(p) < 2 {
 			continue
@@ -84,8 +84,8 @@ func replace(text, instead string, payloads []string) string {
 	return text
 }
 
-// plain is a word in lower case, runs of digits replaced by "0".
-func plain(word string) string {
+// normalizeWord is a word in lower case, runs of digits replaced by "0".
+func normalizeWord(word string) string {
 	var b strings.Builder
 	digit := false
 	for _, c := range word {
@@ -102,8 +102,8 @@ func plain(word string) string {
 	return b.String()
 }
 
-// learn compares two answers to the same request.
-func learn(a, b *Page) *changing {
+// learnChanges compares two answers to the same request.
+func learnChanges(a, b *Page) *changing {
 	c := &changing{behind: map[string]bool{}, stable: map[string]bool{}}
 	in := map[string]bool{}
 	for _, w := range a.words {
@@ -114,13 +114,13 @@ func learn(a, b *Page) *changing {
 			c.stable[w] = true
 		}
 	}
-	c.compare(a.words, triples(b.words))
-	c.compare(b.words, triples(a.words))
+	c.markChanges(a.words, wordTriples(b.words))
+	c.markChanges(b.words, wordTriples(a.words))
 	return c
 }
 
-// triples are the words of a page with the two before each.
-func triples(words []string) map[string]bool {
+// wordTriples are the words of a page with the two before each.
+func wordTriples(words []string) map[string]bool {
 	out := map[string]bool{}
 	one, two := "", ""
 	for _, w := range words {
@@ -130,8 +130,8 @@ func triples(words []string) map[string]bool {
 	return out
 }
 
-// compare notes behind which words something changes.
-func (c *changing) compare(words []string, other map[string]bool) {
+// markChanges notes behind which words something changes.
+func (c *changing) markChanges(words []string, other map[string]bool) {
 	one, two := "", ""
 	for _, w := range words {
 		if !other[one+" "+two+" "+w] && !c.stable[w] {
@@ -171,9 +171,9 @@ func (c *changing) leaveOut(words []string) []string {
 func Encodings(s string) []string {
 	unix := strings.ReplaceAll(s, "\r\n", "\n")
 	if network := strings.ReplaceAll(unix, "\n", "\r\n"); network != unix {
-		return append(encodings(network), encodings(unix)...)
+		return append(encodedForms(network), encodedForms(unix)...)
 	}
-	return encodings(s)
+	return encodedForms(s)
 }
 
 // encoders write texts as HTML, XML, strings and script.
@@ -205,9 +205,10 @@ var encoders = []*strings.Replacer{
 	strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`, "'", `\u0027`, `"`, `\"`),
 }
 
-// encodings are the forms of a text with its own ends of lines.
-func encodings(s string) []string {
-	forms := []string{s, message.Escape(s), url.QueryEscape(s), url.PathEscape(s), careful(s, ""), careful(s, ",.-_ ")}
+// encodedForms are the forms of a text with its own ends of lines.
+func encodedForms(s string) []string {
+	forms := []string{s, message.Escape(s), url.QueryEscape(s), url.PathEscape(s), encodeAllBut(s, ""),
+		encodeAllBut(s, ",.-_ ")}
 	for _, e := range encoders {
 		forms = append(forms, e.Replace(s))
 	}
@@ -222,9 +223,9 @@ func encodings(s string) []string {
 	return out
 }
 
-// careful encodes everything but letters, digits and the characters to keep, as the
+// encodeAllBut encodes everything but letters, digits and the characters to keep, as the
 // encoders of OWASP do: named entities where HTML 4 has them, else hexadecimal ones.
-func careful(s, keep string) string {
+func encodeAllBut(s, keep string) string {
 	named := map[rune]string{'<': "&lt;", '>': "&gt;", '&': "&amp;", '"': "&quot;"}
 	var b strings.Builder
 	for _, c := range s {

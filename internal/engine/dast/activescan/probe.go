@@ -69,7 +69,7 @@ func (t *OperationScan) Baseline() (*Baseline, error) {
 			}
 		}
 		t.op.base = newBaseline(first, second)
-		t.broken()
+		t.reportBrokenPage()
 	})
 	if t.op.base == nil {
 		if t.op.err != nil && !errs.Is(t.op.err, errs.Unavailable) {
@@ -80,9 +80,9 @@ func (t *OperationScan) Baseline() (*Baseline, error) {
 	return t.op.base, nil
 }
 
-// broken tells of a page that was there when it was found and is an error now, twice: what
+// reportBrokenPage tells of a page that was there when it was found and is an error now, twice: what
 // an attack says about the page cannot be seen in an error.
-func (t *OperationScan) broken() {
+func (t *OperationScan) reportBrokenPage() {
 	found, b := t.op.entry.Seen, t.op.base
 	if t.Request.Method == http.MethodGet && found.Outcome == finding.Reached &&
 		found.Status < http.StatusInternalServerError &&
@@ -99,15 +99,15 @@ func (t *OperationScan) CachedBaseline() *Baseline { return t.op.base }
 
 // newBaseline learns from two answers what changes by itself.
 func newBaseline(first, second *message.Response) *Baseline {
-	known := learn(NewPage(first), NewPage(second))
+	known := learnChanges(NewPage(first), NewPage(second))
 	b := &Baseline{First: first, Second: second, known: known, page: newPage(first, known, " ")}
 	b.Stable = b.page.Equal(newPage(second, known, " "))
 	return b
 }
 
-// is reports whether the answer is the first one of the baseline to a byte, so that nothing
+// isIdentical reports whether the answer is the first one of the baseline to a byte, so that nothing
 // has to be compared, whatever it repeats.
-func (b *Baseline) is(resp *message.Response) bool {
+func (b *Baseline) isIdentical(resp *message.Response) bool {
 	return resp.Status == b.First.Status && resp.Header.Get("Location") == b.First.Header.Get("Location") &&
 		resp.Text() == b.First.Text()
 }
@@ -115,7 +115,7 @@ func (b *Baseline) is(resp *message.Response) bool {
 // Matches reports whether an answer is the page of the baseline, apart from what changes
 // by itself and from the payloads that it may repeat.
 func (b *Baseline) Matches(resp *message.Response, payloads ...string) bool {
-	return b.is(resp) || b.page.Equal(newPage(resp, b.known, " ", payloads...))
+	return b.isIdentical(resp) || b.page.Equal(newPage(resp, b.known, " ", payloads...))
 }
 
 // Page is the page of the baseline.
@@ -128,7 +128,7 @@ func (p *Probe) PageOf(resp *message.Response, payload string) *Page {
 	var known *changing
 	if b := p.op.base; b != nil {
 		known = b.known
-		if b.is(resp) {
+		if b.isIdentical(resp) {
 			return b.page
 		}
 	}
@@ -139,7 +139,7 @@ func (p *Probe) PageOf(resp *message.Response, payload string) *Page {
 // already is given to the others.
 func (p *Probe) SendCached(value string) (*message.Response, error) {
 	p.op.mu.Lock()
-	p.op.at(p.Point)
+	p.op.resetForPoint(p.Point)
 	resp := p.op.asked[value]
 	p.op.mu.Unlock()
 	if resp != nil {
@@ -161,21 +161,21 @@ func (p *Probe) SendCached(value string) (*message.Response, error) {
 
 // Send sends a request as the run's identity, with fresh tokens.
 func (t *OperationScan) Send(r *message.Request) (*message.Response, error) {
-	send := func() (*message.Response, error) { return t.renewed(r, t.Client.Send) }
+	send := func() (*message.Response, error) { return t.sendWithFreshToken(r, t.Client.Send) }
 	if t.way == nil || r.Method == http.MethodGet {
-		return t.timed(send)
+		return t.sendTimed(send)
 	}
-	r = t.way.relabel(t, r)
-	resp, err := t.timed(send)
+	r = t.way.renameObject(t, r)
+	resp, err := t.sendTimed(send)
 	if err == nil {
-		t.way.arrived(t, resp)
+		t.way.recordCreation(t, resp)
 	}
 	return resp, err
 }
 
 // SendExclusively is Send while nothing else is under way, for measuring time.
 func (t *OperationScan) SendExclusively(r *message.Request) (*message.Response, error) {
-	return t.timed(func() (*message.Response, error) { return t.renewed(r, t.Client.SendExclusively) })
+	return t.sendTimed(func() (*message.Response, error) { return t.sendWithFreshToken(r, t.Client.SendExclusively) })
 }
 
 // SendAnonymously sends a request without any identity.
@@ -185,12 +185,12 @@ func (t *OperationScan) SendAnonymously(r *message.Request) (*message.Response, 
 
 // SendAs sends a request as another identity; nil: nobody.
 func (t *OperationScan) SendAs(r *message.Request, as traffic.Session) (*message.Response, error) {
-	return t.timed(func() (*message.Response, error) { return t.Client.Send(t.Context, r, as) })
+	return t.sendTimed(func() (*message.Response, error) { return t.Client.Send(t.Context, r, as) })
 }
 
-// renewed sends a request with fresh tokens. Nothing else is under way meanwhile: many
+// sendWithFreshToken sends a request with fresh tokens. Nothing else is under way meanwhile: many
 // applications have one token for each session, and every page makes it another one.
-func (t *OperationScan) renewed(r *message.Request,
+func (t *OperationScan) sendWithFreshToken(r *message.Request,
 	send func(context.Context, *message.Request, traffic.Session) (*message.Response, error)) (*message.Response,
 	error) {
 	r = t.engine.SideEffects.AddMark(t.Request, r)
@@ -212,10 +212,10 @@ func (t *OperationScan) renewed(r *message.Request,
 
 // SendFollowingRedirects sends a request and follows redirects inside of the scope, up to 5.
 func (t *OperationScan) SendFollowingRedirects(r *message.Request) (*message.Response, error) {
-	return t.follow(r, t.Send)
+	return t.followRedirects(r, t.Send)
 }
 
-func (t *OperationScan) follow(r *message.Request,
+func (t *OperationScan) followRedirects(r *message.Request,
 	send func(*message.Request) (*message.Response, error)) (*message.Response,
 	error) {
 	resp, err := send(r)
@@ -240,14 +240,16 @@ func (t *OperationScan) follow(r *message.Request,
 // seen to be shown a value that was left elsewhere (Rule.CheckStored).
 func (t *OperationScan) SendAsReader() (*message.Response, error) {
 	if t.way != nil {
-		if err := t.way.walk(t); err != nil {
+		if err := t.way.openListPage(t); err != nil {
 			return nil, err
 		}
 	}
 	if t.reader == nil {
 		return t.SendFollowingRedirects(t.Request)
 	}
-	return t.follow(t.Request, func(r *message.Request) (*message.Response, error) { return t.SendAs(r, t.reader) })
+	return t.followRedirects(t.Request, func(r *message.Request) (*message.Response, error) {
+		return t.SendAs(r, t.reader)
+	})
 }
 
 // ReaderName is the name of the identity of Shown, where it is not the one that attacks.
@@ -278,7 +280,7 @@ func (t *OperationScan) ForEach(n int, f func(i int) error) error {
 	for range min(n, max(1, t.engine.Parallel)) {
 		workers.Go(func() {
 			for i, ok := take(); ok; i, ok = take() {
-				if err := t.engine.guard(t, func() error { return f(i) }); err != nil {
+				if err := t.engine.recoverRule(t, func() error { return f(i) }); err != nil {
 					mu.Lock()
 					ended = err
 					mu.Unlock()
@@ -338,7 +340,7 @@ const maxExchanges = 6
 // RaiseAlert reports a flaw of the operation. The same rule at the same point of the same
 // operation is told once.
 func (t *OperationScan) RaiseAlert(f Alert) {
-	t.again()
+	t.forceRescan()
 	if t.op != nil {
 		t.op.told.Store(true)
 	}
@@ -357,10 +359,10 @@ func (t *OperationScan) RaiseAlert(f Alert) {
 	if place == "" {
 		place = op.Base() + sitemap.PathShape(op) + chosen
 	}
-	live := &finding.Live{URL: op.Location() + chosen, Method: f.Request.Method, Payload: legible(f.Payload),
-		Curl: f.Request.Curl(f.sent())}
+	live := &finding.Live{URL: op.Location() + chosen, Method: f.Request.Method, Payload: escapeInvalidUTF8(f.Payload),
+		Curl: f.Request.Curl(f.sentRequestText())}
 	for _, step := range f.Proof {
-		live.Proof = append(live.Proof, legible(step))
+		live.Proof = append(live.Proof, escapeInvalidUTF8(step))
 	}
 	identity := f.Request.Method + " " + place + " " + f.Key
 	if f.Location != "" { // whichever request showed it
@@ -387,7 +389,7 @@ func (t *OperationScan) RaiseAlert(f Alert) {
 	if again {
 		return
 	}
-	if f.SharedCause == "" && f.Location == "" && t.shared(&f) {
+	if f.SharedCause == "" && f.Location == "" && t.isSharedByPages(&f) {
 		f.SharedCause = strings.TrimSpace("query " + f.Point.Name + " of every page of " + op.Base() + " " + f.Key)
 		live.Proof = append(live.Proof, "A page that is not known to take the parameter shows it in the same way: "+
 			"what reads it is shared.")
@@ -431,8 +433,8 @@ func (f *Alert) causeOf(op *message.Request) string {
 	return ""
 }
 
-// legible writes the bytes of a text that are no characters as an address has them: "%E5".
-func legible(s string) string {
+// escapeInvalidUTF8 writes the bytes of a text that are no characters as an address has them: "%E5".
+func escapeInvalidUTF8(s string) string {
 	if utf8.ValidString(s) {
 		return s
 	}
@@ -447,11 +449,11 @@ func legible(s string) string {
 	return b.String()
 }
 
-// sent is a request like the one that shows the flaw, as it was sent: it tells where the
+// sentRequestText is a request like the one that shows the flaw, as it was sent: it tells where the
 // session put its credentials; without one of its method, any to the same host, such as
 // for the page that shows what was stored. Empty: nobody's session is needed, or none was
 // answered.
-func (f *Alert) sent() string {
+func (f *Alert) sentRequestText() string {
 	any := ""
 	for _, a := range f.Responses {
 		switch {
@@ -468,13 +470,14 @@ func (f *Alert) sent() string {
 // RecordStoredPayload remembers a value that the request leaves in the application: pages are
 // searched for it in the end, and Rule.CheckStored is asked about those that hold it.
 func (p *Probe) RecordStoredPayload(token, payload string) {
-	p.again()
+	p.forceRescan()
 	p.engine.mu.Lock()
 	defer p.engine.mu.Unlock()
 	if p.engine.tokens == nil {
 		p.engine.tokens = map[string]StoredPayload{}
 	}
-	p.engine.tokens[token] = StoredPayload{Token: token, Rule: p.check, Request: p.Request, Point: p.Point, Payload: payload}
+	p.engine.tokens[token] = StoredPayload{Token: token, Rule: p.check, Request: p.Request, Point: p.Point,
+		Payload: payload}
 }
 
 // BreakingValue is a value with characters that end strings and expressions of many
@@ -495,7 +498,7 @@ func (p *Probe) OriginalValue() string {
 func (p *Probe) UnknownValue() string {
 	p.op.mu.Lock()
 	defer p.op.mu.Unlock()
-	p.op.at(p.Point)
+	p.op.resetForPoint(p.Point)
 	if p.op.other == "" {
 		p.op.other = p.newUnknownValue()
 	}

@@ -53,7 +53,7 @@ type Canary struct {
 // worth to try there.
 func (p *Probe) ProbeCanary() (*Canary, error) {
 	p.op.mu.Lock()
-	p.op.at(p.Point)
+	p.op.resetForPoint(p.Point)
 	word := p.op.word
 	if word == "" {
 		word = "m" + p.RandomLetters(9)
@@ -67,8 +67,8 @@ func (p *Probe) ProbeCanary() (*Canary, error) {
 	return &Canary{Word: word, Response: resp}, nil
 }
 
-// at forgets what was asked at another point than this one. The caller holds mu.
-func (op *operation) at(point message.Point) {
+// resetForPoint forgets what was asked at another point than this one. The caller holds mu.
+func (op *operation) resetForPoint(point message.Point) {
 	if key := point.Key(); op.askedAt != key {
 		op.askedAt, op.asked, op.size, op.word, op.other = key, map[string]*message.Response{}, 0, "", ""
 	}

@@ -39,12 +39,12 @@ type finished struct {
 	at    time.Time
 }
 
-// recall reads what an earlier attempt has kept. What is of another form, such as that of
+// restoreCheckpoint reads what an earlier attempt has kept. What is of another form, such as that of
 // another version, is left: the run begins anew.
-func (r *Engine) recall() {
+func (r *Engine) restoreCheckpoint() {
 	r.resumption.before, r.resumption.done, r.resumption.checks = map[string]bool{}, map[string]finished{}, ""
 	for _, c := range r.Rules {
-		if r.allowed(c) {
+		if r.isAllowed(c) {
 			r.resumption.checks += c.ID + " "
 		}
 	}
@@ -58,8 +58,8 @@ func (r *Engine) recall() {
 	}
 }
 
-// key names an operation in a round of these checks.
-func (r *Engine) key(e sitemap.Entry, slow bool) string {
+// checkpointKey names an operation in a round of these checks.
+func (r *Engine) checkpointKey(e sitemap.Entry, slow bool) string {
 	round := "quick"
 	if slow {
 		round = "slow"
@@ -68,14 +68,14 @@ func (r *Engine) key(e sitemap.Entry, slow bool) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// past reports whether an earlier attempt has attacked the operation in vain.
-func (r *Engine) past(e sitemap.Entry, slow bool) bool {
-	return len(r.resumption.before) > 0 && r.resumption.before[r.key(e, slow)]
+// wasScanned reports whether an earlier attempt has attacked the operation in vain.
+func (r *Engine) wasScanned(e sitemap.Entry, slow bool) bool {
+	return len(r.resumption.before) > 0 && r.resumption.before[r.checkpointKey(e, slow)]
 }
 
-// finish notes that an operation was attacked to its end, and keeps what is finished from
+// recordFinished notes that an operation was attacked to its end, and keeps what is finished from
 // time to time. What finished just now may still be called about by the target (Lure).
-func (r *Engine) finish(op *operation, slow bool) {
+func (r *Engine) recordFinished(op *operation, slow bool) {
 	if r.SaveCheckpoint == nil {
 		return
 	}
@@ -91,7 +91,7 @@ func (r *Engine) finish(op *operation, slow bool) {
 	s := &r.resumption
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.done[r.key(op.entry, slow)] = finished{op.facts, now}
+	s.done[r.checkpointKey(op.entry, slow)] = finished{op.facts, now}
 	if now.Sub(s.last) < every {
 		return
 	}
@@ -110,8 +110,8 @@ func (r *Engine) finish(op *operation, slow bool) {
 	}
 }
 
-// again says that a later attempt has to attack the operation again.
-func (t *OperationScan) again() {
+// forceRescan says that a later attempt has to attack the operation again.
+func (t *OperationScan) forceRescan() {
 	if t.op == nil { // the sweep of pages, which every attempt makes
 		return
 	}

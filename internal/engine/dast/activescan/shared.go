@@ -14,9 +14,9 @@ import (
 // around is how much of an answer before and behind a payload is compared.
 const around = 20
 
-// shared reports whether a page that is not known to take the parameter shows the payload in
+// isSharedByPages reports whether a page that is not known to take the parameter shows the payload in
 // just the way that the flaw was shown.
-func (t *OperationScan) shared(f *Alert) bool {
+func (t *OperationScan) isSharedByPages(f *Alert) bool {
 	if f.Point == nil || f.Point.In != message.InQuery || f.Point.Inner != nil || f.Request.Method != http.MethodGet ||
 		len(f.Payload) < minSpoken || t.only || t.Sitemap == nil {
 		return false
@@ -24,10 +24,10 @@ func (t *OperationScan) shared(f *Alert) bool {
 	shown := ""
 	for _, a := range f.Responses {
 		if a.Request.Address() == f.Request.Address() {
-			shown = surrounding(a, f.Payload)
+			shown = contextOfPayload(a, f.Payload)
 		}
 	}
-	other := t.elsewhere(f)
+	other := t.requestToOtherPage(f)
 	if shown == "" || other == nil {
 		return false
 	}
@@ -36,7 +36,7 @@ func (t *OperationScan) shared(f *Alert) bool {
 		return t.HasFact(key)
 	}
 	resp, err := t.Send(other)
-	if err != nil || surrounding(resp, f.Payload) != shown {
+	if err != nil || contextOfPayload(resp, f.Payload) != shown {
 		t.RecordFact("not " + key)
 		return false
 	}
@@ -44,9 +44,9 @@ func (t *OperationScan) shared(f *Alert) bool {
 	return true
 }
 
-// elsewhere is the request of a page that is not known to take the parameter, with the payload in
+// requestToOtherPage is the request of a page that is not known to take the parameter, with the payload in
 // it; nil: there is none.
-func (t *OperationScan) elsewhere(f *Alert) *message.Request {
+func (t *OperationScan) requestToOtherPage(f *Alert) *message.Request {
 	entries := t.Sitemap.Entries()
 	takes := map[string]bool{sitemap.PathShape(f.Request): true}
 	for _, e := range entries {
@@ -67,13 +67,13 @@ func (t *OperationScan) elsewhere(f *Alert) *message.Request {
 	return nil
 }
 
-// surrounding is what stands before and behind the first payload of an answer; empty: it does
+// contextOfPayload is what stands before and behind the first payload of an answer; empty: it does
 // not hold the payload.
-func surrounding(resp *message.Response, payload string) string {
+func contextOfPayload(resp *message.Response, payload string) string {
 	text := resp.Text()
 	before, behind, ok := strings.Cut(text, payload)
 	if !ok {
 		return ""
 	}
-	return plain(before[max(0, len(before)-around):] + "\x00" + behind[:min(len(behind), around)])
+	return normalizeWord(before[max(0, len(before)-around):] + "\x00" + behind[:min(len(behind), around)])
 }

@@ -20,19 +20,19 @@ import (
 // maxShown bounds the pages that are asked for again as each further identity.
 const maxShown = 500
 
-// sweep asks every page once, and gives those that hold a token to its check; then as
+// searchStoredPayloads asks every page once, and gives those that hold a token to its check; then as
 // the other identities, who may be shown what the one that attacks is not.
-func (r *Engine) sweep(ctx context.Context) error {
+func (r *Engine) searchStoredPayloads(ctx context.Context) error {
 	if len(r.tokens) == 0 {
 		return nil
 	}
-	planted, err := r.plant(ctx)
+	planted, err := r.submitFreshWords(ctx)
 	if err != nil {
 		return err
 	}
 	entries := r.Sitemap.Entries()
 	slices.SortStableFunc(entries, func(a, b sitemap.Entry) int { // what keeps a value keeps its own again
-		return cmp.Compare(keeps(planted, a), keeps(planted, b))
+		return cmp.Compare(storedCount(planted, a), storedCount(planted, b))
 	})
 	seen, barren := map[string]bool{}, map[uint64]bool{}
 	var lists []*message.Response // pages that hold what was left
@@ -54,20 +54,20 @@ func (r *Engine) sweep(ctx context.Context) error {
 			t.reader = reader
 			resp, err := t.SendAsReader()
 			if err != nil {
-				if ended := r.guard(r.newScan(ctx, e.Request, &Rule{ID: "stored"}, nil),
+				if ended := r.recoverRule(r.newScan(ctx, e.Request, &Rule{ID: "stored"}, nil),
 					func() error { return err }); ended != nil {
 					return ended
 				}
 				continue
 			}
 			if reader != nil {
-				theirs = append(slices.Clip(theirs), leads.follow(resp)...)
+				theirs = append(slices.Clip(theirs), leads.linkedPages(resp)...)
 			}
-			page := maphash.String(r.answers.hash(), resp.Text())
+			page := maphash.String(r.answers.hashSeed(), resp.Text())
 			if barren[page] {
 				continue
 			}
-			found, err := r.held(t, resp, seen)
+			found, err := r.checkStoredPayloads(t, resp, seen)
 			if err != nil {
 				return err
 			}
@@ -77,7 +77,7 @@ func (r *Engine) sweep(ctx context.Context) error {
 			}
 		}
 	}
-	return r.made(ctx, planted, lists, seen)
+	return r.searchCreatedPages(ctx, planted, lists, seen)
 }
 
 // leads are links that only a further identity is shown, such as an administrator.
@@ -99,9 +99,9 @@ func newLeads(r *Engine, entries []sitemap.Entry) *leads {
 	return l
 }
 
-// follow returns the pages that an answer links to and that were not asked for: those that only
+// linkedPages returns the pages that an answer links to and that were not asked for: those that only
 // read, since whoever may do more may do more harm.
-func (l *leads) follow(resp *message.Response) []sitemap.Entry {
+func (l *leads) linkedPages(resp *message.Response) []sitemap.Entry {
 	if !resp.IsHTML() || resp.Status >= http.StatusBadRequest {
 		return nil
 	}
@@ -124,8 +124,8 @@ func (l *leads) follow(resp *message.Response) []sitemap.Entry {
 	return out
 }
 
-// keeps is 1 for an operation that something was left at.
-func keeps(planted map[string]*plant, e sitemap.Entry) int {
+// storedCount is 1 for an operation that something was left at.
+func storedCount(planted map[string]*plant, e sitemap.Entry) int {
 	if planted[sitemap.OperationKey(e.Request)] != nil {
 		return 1
 	}
@@ -139,14 +139,14 @@ type plant struct {
 	answer  *message.Response // nil: there was none
 }
 
-// plant leaves new words where others were left, all of an operation's in one request: what
+// submitFreshWords leaves new words where others were left, all of an operation's in one request: what
 // came later may have replaced the others, and many applications take no name twice. It
 // returns the operations by shape.
-func (r *Engine) plant(ctx context.Context) (map[string]*plant, error) {
+func (r *Engine) submitFreshWords(ctx context.Context) (map[string]*plant, error) {
 	planted, old := map[string]*plant{}, map[string][]string{}
 	for _, name := range slices.Sorted(maps.Keys(r.tokens)) {
 		t := r.tokens[name]
-		key := sitemap.OperationKey(t.sent())
+		key := sitemap.OperationKey(t.sentRequest())
 		p := planted[key]
 		if p == nil {
 			p = &plant{request: t.Request}
@@ -160,7 +160,7 @@ func (r *Engine) plant(ctx context.Context) (map[string]*plant, error) {
 	for _, key := range slices.Sorted(maps.Keys(planted)) {
 		p := planted[key]
 		t := r.newScan(ctx, p.request, &Rule{ID: "stored"}, newOperation(sitemap.Entry{Request: p.request}))
-		if err := r.guard(t, func() (err error) { p.answer, err = t.Send(t.Request); return err }); err != nil {
+		if err := r.recoverRule(t, func() (err error) { p.answer, err = t.Send(t.Request); return err }); err != nil {
 			return nil, err
 		}
 		if p.answer == nil || p.answer.Status >= http.StatusBadRequest {
@@ -176,9 +176,10 @@ func (r *Engine) plant(ctx context.Context) (map[string]*plant, error) {
 	return planted, nil
 }
 
-// held gives a page to the checks whose tokens it holds, each token of a page once,
+// checkStoredPayloads gives a page to the checks whose tokens it holds, each token of a page once,
 // whoever was shown it. It reports whether the page holds one.
-func (r *Engine) held(page *OperationScan, resp *message.Response, seen map[string]bool) (found bool, err error) {
+func (r *Engine) checkStoredPayloads(page *OperationScan, resp *message.Response,
+	seen map[string]bool) (found bool, err error) {
 	text := resp.Text()
 	for name, token := range r.tokens {
 		key := name + " " + page.Request.Address()
@@ -187,7 +188,7 @@ func (r *Engine) held(page *OperationScan, resp *message.Response, seen map[stri
 		}
 		found = true
 		if token.Rule.CheckStored == nil || seen[key] || page.way != nil &&
-			sitemap.OperationKey(token.sent()) != sitemap.OperationKey(page.way.plant.request) {
+			sitemap.OperationKey(token.sentRequest()) != sitemap.OperationKey(page.way.plant.request) {
 			continue
 		}
 		seen[key] = true
@@ -196,7 +197,7 @@ func (r *Engine) held(page *OperationScan, resp *message.Response, seen map[stri
 		if page.way != nil {
 			t.way, token.Request = page.way.copy(), page.way.plant.request
 		}
-		if err := r.guard(t, func() error { return token.Rule.CheckStored(t, token, resp) }); err != nil {
+		if err := r.recoverRule(t, func() error { return token.Rule.CheckStored(t, token, resp) }); err != nil {
 			return true, err
 		}
 	}
@@ -207,10 +208,11 @@ func (r *Engine) held(page *OperationScan, resp *message.Response, seen map[stri
 // crawler and the reader of descriptions call it for what they see.
 func (r *Engine) InspectResponse(ctx context.Context, resp *message.Response) {
 	for _, c := range r.Rules {
-		if c.InspectResponse == nil || !r.allowed(c) {
+		if c.InspectResponse == nil || !r.isAllowed(c) {
 			continue
 		}
 		t := r.newScan(ctx, resp.Request, c, newOperation(sitemap.Entry{Request: resp.Request}))
-		_ = r.guard(t, func() error { c.InspectResponse(t, resp); return nil }) // it sends nothing, so nothing ends
+		// it sends nothing, so nothing ends
+		_ = r.recoverRule(t, func() error { c.InspectResponse(t, resp); return nil })
 	}
 }

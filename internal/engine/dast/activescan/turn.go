@@ -37,9 +37,9 @@ type turn struct {
 // that it is no reason by itself.
 var errGivenUp = errs.E(errs.Invalid, "the attack on the operation was given up")
 
-// begin prepares the attack on the operation, alone or beside others, and reports whether it is
+// beginOperation prepares the attack on the operation, alone or beside others, and reports whether it is
 // attacked.
-func (r *Engine) begin(ctx context.Context, t *turn, alone bool) bool {
+func (r *Engine) beginOperation(ctx context.Context, t *turn, alone bool) bool {
 	e := t.entry
 	if e.Withheld {
 		return false
@@ -52,26 +52,26 @@ func (r *Engine) begin(ctx context.Context, t *turn, alone bool) bool {
 		r.Sitemap.ExcludeFromScan(e.Request, why) // an attack may remove what the operation as it stands does not
 		return false
 	}
-	t.of = r.families.get(e)
-	if r.past(e, t.slow) {
-		r.families.end(t.of, t.slow, true)
+	t.of = r.families.familyFor(e)
+	if r.wasScanned(e, t.slow) {
+		r.families.endMember(t.of, t.slow, true)
 		return false
 	}
-	if !r.families.begin(t.of, t.slow) {
+	if !r.families.beginMember(t.of, t.slow) {
 		return false
 	}
-	t.op = r.known(e)
+	t.op = r.operationOf(e)
 	t.op.wait.alone = alone
 	t.next, t.stop = iter.Pull(func(yield func(struct{}) bool) {
 		t.op.yield = func() bool { return yield(struct{}{}) }
-		t.err = r.checks(ctx, t.op, t.slow)
+		t.err = r.runRules(ctx, t.op, t.slow)
 	})
 	return true
 }
 
-// proceed attacks the operation until its turn is over, and reports whether there is more to do.
-func (r *Engine) proceed(t *turn) (more bool) {
-	if t.begun && !r.families.begin(t.of, t.slow) { // enough others like it were attacked meanwhile
+// continueOperation attacks the operation until its turn is over, and reports whether there is more to do.
+func (r *Engine) continueOperation(t *turn) (more bool) {
+	if t.begun && !r.families.beginMember(t.of, t.slow) { // enough others like it were attacked meanwhile
 		t.stop()
 		return false
 	}
@@ -81,44 +81,44 @@ func (r *Engine) proceed(t *turn) (more bool) {
 		t.op.wait.turn = t.op.wait.asked.Load() + perSlowTurn
 	}
 	if _, more = t.next(); more {
-		t.op.forget()
+		t.op.dropResponses()
 	}
 	return more
 }
 
-// end concludes the attack on the operation. Its error is one that ends the run; over tells that
+// endOperation concludes the attack on the operation. Its error is one that ends the run; over tells that
 // it takes too long to answer beside others.
-func (r *Engine) end(t *turn) (over bool, err error) {
+func (r *Engine) endOperation(t *turn) (over bool, err error) {
 	over, err = t.op.wait.over.Load(), t.err
 	if !t.slow {
-		r.learn(t.op)
+		r.recordUsualDuration(t.op)
 	}
 	switch {
 	case t.op.wait.left.Load():
-		r.left(t.op)
+		r.recordTimeout(t.op)
 		return false, err
 	case !over && err == nil:
 		if r.SideEffects.Exhausted(t.op.entry.Request) {
 			r.Sitemap.MarkUnfinished(t.op.entry.Request, sideeffect.Enough)
 		}
-		r.families.end(t.of, t.slow, !t.op.told.Load())
-		r.finish(t.op, t.slow)
+		r.families.endMember(t.of, t.slow, !t.op.told.Load())
+		r.recordFinished(t.op, t.slow)
 	}
 	return over, err
 }
 
-// pause ends the turn of an operation that has had its requests. It returns when the next one
+// endTurn ends the turn of an operation that has had its requests. It returns when the next one
 // begins, with an error where there is none.
-func (op *operation) pause() error {
+func (op *operation) endTurn() error {
 	if op.yield == nil || op.wait.asked.Load() < op.wait.turn || op.yield() {
 		return nil
 	}
 	return errGivenUp
 }
 
-// forget drops what is known of the operation's answers: by the next turn, others may have
+// dropResponses drops what is known of the operation's answers: by the next turn, others may have
 // changed its page.
-func (op *operation) forget() {
+func (op *operation) dropResponses() {
 	op.mu.Lock()
 	defer op.mu.Unlock()
 	op.first, op.once = sync.Once{}, sync.Once{}
@@ -142,8 +142,8 @@ func newTurns(list []*turn) *turns {
 	return q
 }
 
-// take returns the operation that has waited longest; nil: all have ended.
-func (q *turns) take() *turn {
+// nextTurn returns the operation that has waited longest; nil: all have ended.
+func (q *turns) nextTurn() *turn {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(q.waiting) == 0 {
@@ -158,8 +158,8 @@ func (q *turns) take() *turn {
 	return t
 }
 
-// back returns an operation after its turn. With more it waits for another one.
-func (q *turns) back(t *turn, more bool) {
+// returnTurn returns an operation after its turn. With more it waits for another one.
+func (q *turns) returnTurn(t *turn, more bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.active--

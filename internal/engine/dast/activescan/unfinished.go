@@ -19,22 +19,22 @@ type unfinished struct {
 	all   []sitemap.Entry
 }
 
-// begin sets the operations of the round.
-func (u *unfinished) begin(entries []sitemap.Entry) {
+// setEntries sets the operations of the round.
+func (u *unfinished) setEntries(entries []sitemap.Entry) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.known, u.all = map[string]bool{}, entries
 }
 
-// end records that the attack on an operation has ended.
-func (u *unfinished) end(e sitemap.Entry) {
+// markEnded records that the attack on an operation has ended.
+func (u *unfinished) markEnded(e sitemap.Entry) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.known[sitemap.OperationKey(e.Request)] = true
 }
 
-// take returns the operations whose attack has not ended, in the order of the round.
-func (u *unfinished) take() []sitemap.Entry {
+// takeEntries returns the operations whose attack has not ended, in the order of the round.
+func (u *unfinished) takeEntries() []sitemap.Entry {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(u.all), func(e sitemap.Entry) bool {
@@ -45,15 +45,15 @@ func (u *unfinished) take() []sitemap.Entry {
 // SkipAll records that none of the operations of the surface is attacked, because the scan has
 // ended before.
 func (r *Engine) SkipAll() {
-	r.unfinished[0].begin(r.Sitemap.Entries())
+	r.unfinished[0].setEntries(r.Sitemap.Entries())
 	r.leftOut()
 }
 
 // maxListed bounds the operations that a reason names.
 const maxListed = 30
 
-// list names operations, "GET /path", a bounded number of them.
-func list(entries []sitemap.Entry) string {
+// describeEntries names operations, "GET /path", a bounded number of them.
+func describeEntries(entries []sitemap.Entry) string {
 	var names []string
 	for _, e := range entries {
 		if name := e.Request.Method + " " + sitemap.PathShape(e.Request); !slices.Contains(names, name) {

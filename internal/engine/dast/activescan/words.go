@@ -17,10 +17,10 @@ import (
 // is taken for a value.
 const fewWords = 3
 
-// words returns the last word of the path of one operation for each group of pages that
+// pathWords returns the last word of the path of one operation for each group of pages that
 // differ in it and answer alike (site.Outline), by the shape of the operation. Pages right
 // below the base, names of files and words that are values anyway do not count.
-func words(base *message.Request, entries []sitemap.Entry) map[string]message.Point {
+func pathWords(base *message.Request, entries []sitemap.Entry) map[string]message.Point {
 	group, out := map[string][]sitemap.Entry{}, map[string]message.Point{}
 	for _, e := range entries {
 		r := e.Request

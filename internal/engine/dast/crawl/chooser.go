@@ -35,10 +35,12 @@ const (
 func (f *form) chooser(r *message.Request) *chooser {
 	var list *html.Node
 	for _, n := range f.controls {
-		switch kind := strings.ToLower(attribute(n, "type")); {
-		case slices.ContainsFunc(strings.Fields(Text(n)+" "+attribute(n, "value")), sitemap.NamesRemoval) && submits(n):
+		switch kind := strings.ToLower(attributeOf(n, "type")); {
+		case slices.ContainsFunc(strings.Fields(Text(n)+" "+attributeOf(n, "value")), sitemap.NamesRemoval) &&
+			isSubmitButton(n):
+
 			return nil
-		case attribute(n, "name") == "", n.Data == "button", kind == "submit", kind == "image", kind == "hidden",
+		case attributeOf(n, "name") == "", n.Data == "button", kind == "submit", kind == "image", kind == "hidden",
 			kind == "button", kind == "reset":
 		case n.Data == "select" && list == nil:
 			list = n
@@ -49,8 +51,8 @@ func (f *form) chooser(r *message.Request) *chooser {
 	if list == nil {
 		return nil
 	}
-	c := &chooser{request: r, name: attribute(list, "name"), led: map[string]bool{}}
-	chosen := option(list)
+	c := &chooser{request: r, name: attributeOf(list, "name"), led: map[string]bool{}}
+	chosen := selectedOption(list)
 	for o := range list.Descendants() {
 		if o.Type != html.ElementNode || o.Data != "option" {
 			continue

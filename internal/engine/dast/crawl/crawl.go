@@ -180,7 +180,7 @@ func (c *Crawler) run(ctx context.Context) (*Result, error) {
 	stop := context.AfterFunc(ctx, func() { c.end(ctx.Err()) })
 	defer stop()
 	c.work(ctx)
-	c.queue = c.variants()
+	c.queue = c.formVariants()
 	c.work(ctx)
 	c.queue = c.reread()
 	c.work(ctx)
@@ -189,8 +189,8 @@ func (c *Crawler) run(ctx context.Context) (*Result, error) {
 			c.end(err)
 		}
 	}
-	c.frames()
-	c.Surface.MarkDuplicates(twins)
+	c.dropFrameForms()
+	c.Surface.MarkDuplicates(isSamePage)
 	c.limits()
 	c.result.Sockets = slices.Sorted(maps.Keys(c.sockets))
 	return &c.result, c.stopped
@@ -209,7 +209,7 @@ func (c *Crawler) work(ctx context.Context) {
 				err := c.ask(ctx, it)
 				c.done()
 				if traffic.IsFinal(err) {
-					c.unasked(it)
+					c.recordCutOff(it)
 					c.end(err)
 				}
 			}
@@ -226,7 +226,7 @@ func (c *Crawler) limits() {
 	if c.result.left.n > 0 {
 		c.Degrade(scan.Reason{Code: "too-many-pages", Beyond: true,
 			Message: plural(c.result.left.n, "page was", "pages were") + " not asked: the crawl is limited: " +
-				c.result.left.list()})
+				c.result.left.describePages()})
 		c.result.left = leftOut{}
 	}
 	if c.result.cut.n > 0 {
@@ -235,7 +235,7 @@ func (c *Crawler) limits() {
 			code = "timeout"
 		}
 		c.Degrade(scan.Reason{Code: code, Beyond: true, Message: plural(c.result.cut.n, "page was", "pages were") +
-			" found and not asked before the scan ended: " + c.result.cut.list()})
+			" found and not asked before the scan ended: " + c.result.cut.describePages()})
 		c.result.cut = leftOut{}
 	}
 	if c.result.crumbs {
@@ -273,7 +273,7 @@ func (c *Crawler) next() (item, bool) {
 		c.ready.Wait()
 	}
 	for len(c.queue) > 0 && c.queue[0].on != nil && *c.queue[0].on > maxSame {
-		c.result.left.add(c.queue[0].r) // what the page names is most likely the page
+		c.result.left.addPage(c.queue[0].r) // what the page names is most likely the page
 		c.queue = c.queue[1:]
 	}
 	if len(c.queue) == 0 || c.stopped != nil || !c.Until.IsZero() && time.Now().After(c.Until) {
@@ -330,7 +330,7 @@ func (c *Crawler) push(it item) {
 	if c.shapes[shape] == 0 {
 		if taken, covered := c.kinds.Take(r); !taken {
 			if !covered {
-				c.result.left.add(r)
+				c.result.left.addPage(r)
 			}
 			c.shapes[shape] = maxPerShape
 			return
@@ -344,7 +344,7 @@ func (c *Crawler) push(it item) {
 	if c.shapes[shape] >= maxPerShape+c.room[shape] || len(c.seen) > c.Pages || len(r.Query) == 0 &&
 		c.folders[folder] >= maxPerPlace {
 		if c.shapes[shape] == 0 {
-			c.result.left.add(r)
+			c.result.left.addPage(r)
 		}
 		return
 	}
@@ -430,12 +430,12 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 		c.Look(resp)
 	}
 	if it.of != nil {
-		return c.compare(ctx, it, resp)
+		return c.compareVariant(ctx, it, resp)
 	}
-	if it.wanted != nil && !c.got(it, resp) {
+	if it.wanted != nil && !c.parametersAreRead(it, resp) {
 		return nil
 	}
-	c.answered(r, resp)
+	c.recordFormResponse(r, resp)
 	c.choose(it, resp)
 	c.leads(resp)
 	outcome, _ := sitemap.Outcome(resp)
@@ -461,7 +461,7 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 	// otherwise it was read where it is, and its relative addresses lead nowhere
 	if there || resp.Status != http.StatusOK {
 		found := ReadPageWith(resp, c.Values)
-		c.want(it, resp, found)
+		c.requestMissing(it, resp, found)
 		c.take(found, resp, it.depth+1, on)
 		if resp.IsHTML() && resp.ParseError() != nil {
 			c.gaps.Add(c.Place(r), "", fmt.Sprintf("the page %s was not read: %v", r.Location(), resp.ParseError()))
@@ -527,9 +527,9 @@ func (c *Crawler) keep(it item, resp *message.Response, there bool) {
 
 // take pushes what was found in an answer, of which on is known.
 func (c *Crawler) take(f *PageContent, resp *message.Response, depth int, on *int) {
-	c.forms(f)
+	c.recordScriptForms(f)
 	if resp.Request.Method == http.MethodGet {
-		c.stand(resp.Request, f.Requests)
+		c.recordForms(resp.Request, f.Requests)
 	}
 	from := sitemap.OperationKey(resp.Request)
 	c.mu.Lock()
@@ -643,7 +643,7 @@ func (c *Crawler) missing(ctx context.Context, resp *message.Response) bool {
 			absent.Path = "/" + absent.Path
 		}
 		if got, err := c.Client.Send(ctx, absent, c.As); err == nil && got.Status == http.StatusOK {
-			s.page, s.texts = got, steady(got)
+			s.page, s.texts = got, stableText(got)
 		}
 	})
 	if s.page == nil || len(r.Query) > 0 {
@@ -652,21 +652,21 @@ func (c *Crawler) missing(ctx context.Context, resp *message.Response) bool {
 	if s.page.Text() == resp.Text() {
 		return true
 	}
-	texts := steady(resp)
+	texts := stableText(resp)
 	return texts[0] == s.texts[0] || texts[1] == s.texts[1]
 }
 
-// steady is the text of an answer without what differs from answer to answer: numbers and
+// stableText is the text of an answer without what differs from answer to answer: numbers and
 // random values, and in the second also its own address.
-func steady(resp *message.Response) [2]string {
+func stableText(resp *message.Response) [2]string {
 	text := resp.Text()
 	return [2]string{changing.ReplaceAllString(text, "0"),
 		changing.ReplaceAllString(strings.ReplaceAll(text, strings.TrimPrefix(resp.Request.Path, "/"), ""), "0")}
 }
 
-// twins reports whether two answers are the same but for what changes by itself and the
+// isSamePage reports whether two answers are the same but for what changes by itself and the
 // address that they were given for, one of which names the file.
-func twins(file string, a, b *message.Response) bool {
+func isSamePage(file string, a, b *message.Response) bool {
 	if a.Status != b.Status || a.MediaType() != b.MediaType() {
 		return false
 	}
@@ -743,13 +743,13 @@ func Resolve(base *url.URL, text, origin string) *message.Request {
 	if err != nil {
 		return nil
 	}
-	r.Path = clean(r.Path)
+	r.Path = cleanPath(r.Path)
 	r.Origin = origin
 	return r
 }
 
-// clean removes what a browser would resolve away, and doubled slashes.
-func clean(p string) string {
+// cleanPath removes what a browser would resolve away, and doubled slashes.
+func cleanPath(p string) string {
 	for strings.Contains(p, "//") {
 		p = strings.ReplaceAll(p, "//", "/")
 	}

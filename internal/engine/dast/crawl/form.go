@@ -26,16 +26,16 @@ type form struct {
 	values   *formvalue.Generator
 }
 
-// control reports whether an element is one of a form.
-func control(n *html.Node) bool {
+// isControl reports whether an element is one of a form.
+func isControl(n *html.Node) bool {
 	return n.Type == html.ElementNode && (n.Data == "input" || n.Data == "select" || n.Data == "textarea" ||
 		n.Data == "button")
 }
 
-// forms returns the forms of a document. Where an element form begins between the parts
+// formsOf returns the forms of a document. Where an element form begins between the parts
 // of a table, or ends with an element around it, the parser leaves it empty, and what
 // follows still belongs to it (HTML 5, section 13.2.4.4: the form element pointer).
-func forms(doc *html.Node) []*form {
+func formsOf(doc *html.Node) []*form {
 	var out []*form
 	var open *form // the last one, if it holds no control
 	by := map[*html.Node]*form{}
@@ -44,32 +44,32 @@ func forms(doc *html.Node) []*form {
 		if n.Type == html.ElementNode && n.Data == "form" {
 			f := &form{node: n}
 			out, by[n] = append(out, f), f
-			if id := attribute(n, "id"); id != "" {
+			if id := attributeOf(n, "id"); id != "" {
 				ids[id] = f
 			}
 		}
 	}
 	for n := range doc.Descendants() {
 		if f := by[n]; f != nil {
-			if open = f; slices.ContainsFunc(slices.Collect(n.Descendants()), control) {
+			if open = f; slices.ContainsFunc(slices.Collect(n.Descendants()), isControl) {
 				open = nil
 			}
 		}
-		if !control(n) {
+		if !isControl(n) {
 			continue
 		}
-		if f := owner(n, by, ids, open); f != nil {
+		if f := owningForm(n, by, ids, open); f != nil {
 			f.controls = append(f.controls, n)
 		}
-		if at := attribute(n, "formaction"); at != "" && len(out) == 0 {
+		if at := attributeOf(n, "formaction"); at != "" && len(out) == 0 {
 			out = append(out, &form{controls: []*html.Node{n}})
 		}
 	}
 	return out
 }
 
-// owner is the form that a control belongs to; nil: none.
-func owner(n *html.Node, by map[*html.Node]*form, ids map[string]*form, open *form) *form {
+// owningForm is the form that a control belongs to; nil: none.
+func owningForm(n *html.Node, by map[*html.Node]*form, ids map[string]*form, open *form) *form {
 	if id, ok := lookup(n, "form"); ok && ids[id] != nil {
 		return ids[id]
 	}
@@ -81,39 +81,39 @@ func owner(n *html.Node, by map[*html.Node]*form, ids map[string]*form, open *fo
 	return open
 }
 
-// requests returns what the form sends: once for each button that has a name or an
+// submitRequests returns what the form sends: once for each button that has a name or an
 // address of its own, once where none has.
-func (f *form) requests(base *url.URL) []*message.Request {
+func (f *form) submitRequests(base *url.URL) []*message.Request {
 	var out []*message.Request
 	plain := false
 	for _, n := range f.controls {
-		if !submits(n) {
+		if !isSubmitButton(n) {
 			continue
 		}
 		_, own := lookup(n, "formaction")
-		if attribute(n, "name") == "" && !own {
+		if attributeOf(n, "name") == "" && !own {
 			plain = true
 			continue
 		}
-		if r := f.request(base, n); r != nil && len(out) < 10 {
+		if r := f.fillAndSubmit(base, n); r != nil && len(out) < 10 {
 			out = append(out, r)
 		}
 	}
 	if plain || len(out) == 0 {
-		if r := f.request(base, nil); r != nil {
+		if r := f.fillAndSubmit(base, nil); r != nil {
 			out = append(out, r)
 		}
 	}
-	for _, part := range f.parts() {
-		out = append(out, part.requests(base)...)
+	for _, part := range f.splitParts() {
+		out = append(out, part.submitRequests(base)...)
 	}
 	return out
 }
 
-// parts are the form without the lists of which nothing has to be chosen, and without the
+// splitParts are the form without the lists of which nothing has to be chosen, and without the
 // lines in which nothing has to be typed, where it has both: a search that takes the one
 // or the other does nothing with both.
-func (f *form) parts() []*form {
+func (f *form) splitParts() []*form {
 	chosen := func(n *html.Node) bool {
 		return n.Data == "select" && slices.ContainsFunc(slices.Collect(n.Descendants()), func(o *html.Node) bool {
 			value, ok := lookup(o, "value")
@@ -121,14 +121,14 @@ func (f *form) parts() []*form {
 		})
 	}
 	typed := func(n *html.Node) bool {
-		kind := strings.ToLower(attribute(n, "type"))
-		return n.Data == "input" && (kind == "" || kind == "text" || kind == "search") && attribute(n, "value") == ""
+		kind := strings.ToLower(attributeOf(n, "type"))
+		return n.Data == "input" && (kind == "" || kind == "text" || kind == "search") && attributeOf(n, "value") == ""
 	}
 	var out []*form
 	for _, leave := range []func(*html.Node) bool{chosen, typed} {
 		part := &form{node: f.node, values: f.values}
 		for _, n := range f.controls {
-			if _, required := lookup(n, "required"); required || attribute(n, "name") == "" || !leave(n) {
+			if _, required := lookup(n, "required"); required || attributeOf(n, "name") == "" || !leave(n) {
 				part.controls = append(part.controls, n)
 			}
 		}
@@ -140,9 +140,9 @@ func (f *form) parts() []*form {
 	return out
 }
 
-// submits reports whether a control is a button that sends its form.
-func submits(n *html.Node) bool {
-	kind := strings.ToLower(attribute(n, "type"))
+// isSubmitButton reports whether a control is a button that sends its form.
+func isSubmitButton(n *html.Node) bool {
+	kind := strings.ToLower(attributeOf(n, "type"))
 	return n.Data == "button" && (kind == "" || kind == "submit") || n.Data == "input" &&
 		(kind == "submit" || kind == "image")
 }
@@ -154,45 +154,45 @@ func (f *form) byScript() bool {
 		return false
 	}
 	_, handled := lookup(f.node, "onsubmit")
-	return handled || !slices.ContainsFunc(f.controls, submits)
+	return handled || !slices.ContainsFunc(f.controls, isSubmitButton)
 }
 
-// typed returns the fields that a user types or chooses, those with a value that the
+// typedFields returns the fields that a user types or chooses, those with a value that the
 // page proposes; as they are filled in where it proposes none.
-func (f *form) typed() []message.Param {
+func (f *form) typedFields() []message.Param {
 	var proposed []message.Param
 	all := &form{node: f.node, values: f.values}
 	for _, n := range f.controls {
-		name, kind := attribute(n, "name"), strings.ToLower(attribute(n, "type"))
+		name, kind := attributeOf(n, "name"), strings.ToLower(attributeOf(n, "type"))
 		if name == "" || n.Data == "button" || n.Data == "input" && kind != "" && kind != "text" && kind != "search" {
 			continue
 		}
 		all.controls = append(all.controls, n)
-		if value := attribute(n, "value"); n.Data == "input" && value != "" {
+		if value := attributeOf(n, "value"); n.Data == "input" && value != "" {
 			proposed = append(proposed, message.Param{Name: name, Value: value})
 		}
 	}
 	if len(proposed) > 0 {
 		return proposed
 	}
-	return all.fill(nil, filling{values: f.values}).params
+	return all.fillForm(nil, filling{values: f.values}).params
 }
 
-// request fills the form in and sends it by the button.
-func (f *form) request(base *url.URL, button *html.Node) *message.Request {
+// fillAndSubmit fills the form in and sends it by the button.
+func (f *form) fillAndSubmit(base *url.URL, button *html.Node) *message.Request {
 	action, method, enctype := "", "get", ""
 	if f.node != nil {
-		action, method, enctype = attribute(f.node, "action"), strings.ToLower(attribute(f.node, "method")),
-			strings.ToLower(attribute(f.node, "enctype"))
+		action, method, enctype = attributeOf(f.node, "action"), strings.ToLower(attributeOf(f.node, "method")),
+			strings.ToLower(attributeOf(f.node, "enctype"))
 	}
 	if button != nil {
 		if a, ok := lookup(button, "formaction"); ok {
 			action = a
 		}
-		if m := attribute(button, "formmethod"); m != "" {
+		if m := attributeOf(button, "formmethod"); m != "" {
 			method = strings.ToLower(m)
 		}
-		if e := attribute(button, "formenctype"); e != "" {
+		if e := attributeOf(button, "formenctype"); e != "" {
 			enctype = strings.ToLower(e)
 		}
 	}
@@ -203,8 +203,8 @@ func (f *form) request(base *url.URL, button *html.Node) *message.Request {
 	if r == nil {
 		return nil
 	}
-	filled := f.fill(button, filling{values: f.values, of: r.Location(), stores: method == "post"})
-	r.Types, r.Label, r.Shown, r.Choices = filled.types, f.label(button), filled.shown, filled.choices
+	filled := f.fillForm(button, filling{values: f.values, of: r.Location(), stores: method == "post"})
+	r.Types, r.Label, r.Shown, r.Choices = filled.types, f.buttonLabel(button), filled.shown, filled.choices
 	if method != "post" {
 		if method == "dialog" {
 			return nil
@@ -227,16 +227,16 @@ func (f *form) request(base *url.URL, button *html.Node) *message.Request {
 	return r
 }
 
-// label is what the button says, or the first that sends the form.
-func (f *form) label(button *html.Node) string {
-	if i := slices.IndexFunc(f.controls, submits); button == nil && i >= 0 {
+// buttonLabel is what the button says, or the first that sends the form.
+func (f *form) buttonLabel(button *html.Node) string {
+	if i := slices.IndexFunc(f.controls, isSubmitButton); button == nil && i >= 0 {
 		button = f.controls[i]
 	}
 	if button == nil {
 		return ""
 	}
-	return cmp.Or(strings.TrimSpace(Text(button)), attribute(button, "value"), attribute(button, "title"),
-		attribute(button, "aria-label"))
+	return cmp.Or(strings.TrimSpace(Text(button)), attributeOf(button, "value"), attributeOf(button, "title"),
+		attributeOf(button, "aria-label"))
 }
 
 // retype puts the place before the names.
@@ -247,9 +247,9 @@ func retype[T any](types map[string]T, in message.In) {
 	}
 }
 
-// choices are, by the names of lists and of groups of radio buttons, the values beside the one
+// alternativeChoices are, by the names of lists and of groups of radio buttons, the values beside the one
 // that is chosen.
-func (f *form) choices(params []message.Param) map[string][]string {
+func (f *form) alternativeChoices(params []message.Param) map[string][]string {
 	chosen, out := map[string]string{}, map[string][]string{}
 	for _, p := range params {
 		chosen[p.Name] = p.Value
@@ -262,7 +262,7 @@ func (f *form) choices(params []message.Param) map[string][]string {
 		}
 	}
 	for _, n := range f.controls {
-		name := attribute(n, "name")
+		name := attributeOf(n, "name")
 		switch _, off := lookup(n, "disabled"); {
 		case off || name == "":
 		case n.Data == "select":
@@ -275,8 +275,8 @@ func (f *form) choices(params []message.Param) map[string][]string {
 					add(name, value, Text(o))
 				}
 			}
-		case n.Data == "input" && strings.EqualFold(attribute(n, "type"), "radio"):
-			add(name, attribute(n, "value"), "")
+		case n.Data == "input" && strings.EqualFold(attributeOf(n, "type"), "radio"):
+			add(name, attributeOf(n, "value"), "")
 		}
 	}
 	return out
@@ -301,22 +301,22 @@ type filled struct {
 	file    bool
 }
 
-// fill returns what the form sends.
-func (f *form) fill(button *html.Node, with filling) filled {
+// fillForm returns what the form sends.
+func (f *form) fillForm(button *html.Node, with filling) filled {
 	var params []message.Param
 	var shown []string
 	file := false
 	types := map[string]string{}
-	radios := f.checked("radio")
-	boxes := f.checked("checkbox")
+	radios := f.checkedControls("radio")
+	boxes := f.checkedControls("checkbox")
 	typed := 0 // fields that the page has filled in as a user would
 	for _, n := range f.controls {
-		name := attribute(n, "name")
-		kind := strings.ToLower(attribute(n, "type"))
+		name := attributeOf(n, "name")
+		kind := strings.ToLower(attributeOf(n, "type"))
 		if _, off := lookup(n, "disabled"); off || name == "" {
 			continue
 		}
-		value := attribute(n, "value")
+		value := attributeOf(n, "value")
 		switch {
 		case n == button:
 			params = append(params, message.Param{Name: name, Value: value})
@@ -325,14 +325,14 @@ func (f *form) fill(button *html.Node, with filling) filled {
 		case n.Data == "button", kind == "submit", kind == "image", kind == "reset", kind == "button":
 			continue
 		case n.Data == "select":
-			value = option(n)
+			value = selectedOption(n)
 			types[name] = "choice"
 		case n.Data == "textarea":
 			if value = strings.TrimSpace(Text(n)); value != "" {
 				typed++
 				shown = append(shown, name)
 			} else {
-				value = with.value(name, "text")
+				value = with.valueOf(name, "text")
 			}
 		case kind == "radio":
 			if chosen := radios[name]; chosen != n && chosen != nil {
@@ -344,10 +344,10 @@ func (f *form) fill(button *html.Node, with filling) filled {
 				value = "on"
 			}
 		case kind == "checkbox":
-			if with.stores && boxes[name] == nil && !agrees(n) {
+			if with.stores && boxes[name] == nil && !isConsentBox(n) {
 				continue // as it stands: it may give rights, or switch something on
 			}
-			if _, on := lookup(n, "checked"); with.stores && !on && !agrees(n) {
+			if _, on := lookup(n, "checked"); with.stores && !on && !isConsentBox(n) {
 				continue
 			}
 			types[name] = "choice"
@@ -363,7 +363,7 @@ func (f *form) fill(button *html.Node, with filling) filled {
 		case kind == "hidden":
 			types[name] = "hidden"
 		case value == "" || kind == "password":
-			value = with.value(name, kind)
+			value = with.valueOf(name, kind)
 		case kind == "" || kind == "text" || kind == "email" || kind == "tel":
 			typed++
 			shown = append(shown, name)
@@ -382,25 +382,25 @@ func (f *form) fill(button *html.Node, with filling) filled {
 		params = leavePasswords(params, types, typed)
 	}
 	keepPassword(params, types)
-	return filled{params: params, types: types, choices: f.choices(params), shown: shown, file: file}
+	return filled{params: params, types: types, choices: f.alternativeChoices(params), shown: shown, file: file}
 }
 
-// checked returns, by name, the controls of a type that the page has ticked.
-func (f *form) checked(kind string) map[string]*html.Node {
+// checkedControls returns, by name, the controls of a type that the page has ticked.
+func (f *form) checkedControls(kind string) map[string]*html.Node {
 	out := map[string]*html.Node{}
 	for _, n := range f.controls {
-		if _, on := lookup(n, "checked"); on && strings.EqualFold(attribute(n, "type"), kind) &&
-			out[attribute(n, "name")] == nil {
-			out[attribute(n, "name")] = n
+		if _, on := lookup(n, "checked"); on && strings.EqualFold(attributeOf(n, "type"), kind) &&
+			out[attributeOf(n, "name")] == nil {
+			out[attributeOf(n, "name")] = n
 		}
 	}
 	return out
 }
 
-// agrees reports whether a box has to be ticked for the form to be taken.
-func agrees(n *html.Node) bool {
+// isConsentBox reports whether a box has to be ticked for the form to be taken.
+func isConsentBox(n *html.Node) bool {
 	_, required := lookup(n, "required")
-	return required || agreement.MatchString(attribute(n, "name"))
+	return required || agreement.MatchString(attributeOf(n, "name"))
 }
 
 var agreement = lazyregexp.New(`(?i)agree|accept|terms|consent|tos$|privacy|agb|datenschutz|conditions|accepte`)
@@ -447,9 +447,9 @@ func keepPassword(params []message.Param, types map[string]string) {
 	}
 }
 
-// option returns the value of the selected option, else of the first that has one. What
+// selectedOption returns the value of the selected option, else of the first that has one. What
 // removes something is not chosen.
-func option(n *html.Node) string {
+func selectedOption(n *html.Node) string {
 	var firstValue, selected string
 	for o := range n.Descendants() {
 		if o.Type != html.ElementNode || o.Data != "option" {
@@ -517,14 +517,14 @@ var kinds = map[string]string{"number": "1", "range": "1", "date": "2001-02-03",
 	"time":  "04:05",
 	"month": "2001-02", "week": "2001-W05", "color": "#336699", "tel": "+15555550123"}
 
-// value returns a plausible value of a field.
-func (f filling) value(name, kind string) string {
-	if value, known := f.kind(kind); known {
+// valueOf returns a plausible value of a field.
+func (f filling) valueOf(name, kind string) string {
+	if value, known := f.valueOfType(kind); known {
 		return value
 	}
 	for _, s := range samples {
 		if s.name.MatchString(name) {
-			value, _ := f.kind(s.kind)
+			value, _ := f.valueOfType(s.kind)
 			return cmp.Or(s.value, value)
 		}
 	}
@@ -534,8 +534,8 @@ func (f filling) value(name, kind string) string {
 	return "test"
 }
 
-// kind returns the value of a field of a type.
-func (f filling) kind(kind string) (string, bool) {
+// valueOfType returns the value of a field of a type.
+func (f filling) valueOfType(kind string) (string, bool) {
 	switch kind {
 	case "email":
 		return f.values.Email(), true

@@ -24,12 +24,12 @@ const (
 	maxForms    = 2000
 )
 
-// stand takes note of the forms of a page.
-func (c *Crawler) stand(page *message.Request, found []*message.Request) {
+// recordForms takes note of the forms of a page.
+func (c *Crawler) recordForms(page *message.Request, found []*message.Request) {
 	kinds := map[string]*message.Request{}
 	for _, r := range found {
-		if r.Origin == "form" && kinds[fields(r)] == nil {
-			kinds[fields(r)] = r
+		if r.Origin == "form" && kinds[fieldsKey(r)] == nil {
+			kinds[fieldsKey(r)] = r
 		}
 	}
 	if len(kinds) < 2 || len(kinds) > 20 {
@@ -62,8 +62,8 @@ func (c *Crawler) stand(page *message.Request, found []*message.Request) {
 	}
 }
 
-// fields are the method, the names and the types of what a form sends.
-func fields(r *message.Request) string {
+// fieldsKey are the method, the names and the types of what a form sends.
+func fieldsKey(r *message.Request) string {
 	var out []string
 	for _, p := range r.Points() {
 		if p.In != message.InPath {
@@ -74,9 +74,9 @@ func fields(r *message.Request) string {
 	return r.Method + " " + strings.Join(out, "&")
 }
 
-// frames leaves out the forms that stand on many pages beside other ones, but for those of
+// dropFrameForms leaves out the forms that stand on many pages beside other ones, but for those of
 // the first pages.
-func (c *Crawler) frames() {
+func (c *Crawler) dropFrameForms() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, s := range c.standing {

@@ -26,12 +26,12 @@ var addressAttributes = map[string]bool{
 // maxFragments bounds pages inside of pages.
 const maxFragments = 4
 
-// page reads a document: its base first, then every element, its forms in the end.
-func (r *reader) page(doc *html.Node) {
+// readDocument reads a document: its base first, then every element, its forms in the end.
+func (r *reader) readDocument(doc *html.Node) {
 	for n := range doc.Descendants() {
 		if n.Type == html.ElementNode && n.Data == "base" {
-			if u, err := r.base.Parse(strings.TrimSpace(attribute(n, "href"))); err == nil && u.Host != "" {
-				r.add(attribute(n, "href"), "link")
+			if u, err := r.base.Parse(strings.TrimSpace(attributeOf(n, "href"))); err == nil && u.Host != "" {
+				r.addAddress(attributeOf(n, "href"), "link")
 				r.base = u
 				break
 			}
@@ -40,28 +40,28 @@ func (r *reader) page(doc *html.Node) {
 	for n := range doc.Descendants() {
 		switch n.Type {
 		case html.ElementNode:
-			r.element(n)
+			r.readElement(n)
 		case html.DoctypeNode:
-			r.add(attribute(n, "system"), "link")
+			r.addAddress(attributeOf(n, "system"), "link")
 		case html.CommentNode:
-			r.comment(n.Data)
+			r.readComment(n.Data)
 		case html.TextNode:
 			if p := n.Parent; p != nil && p.Type == html.ElementNode && p.Data != "script" && p.Data != "style" {
-				r.addresses(n.Data, "text")
-				r.written(n.Data)
+				r.readAddresses(n.Data, "text")
+				r.readWrittenPaths(n.Data)
 			}
 		}
 	}
-	for _, f := range forms(doc) {
+	for _, f := range formsOf(doc) {
 		f.values = r.values
-		requests := f.requests(r.base)
+		requests := f.submitRequests(r.base)
 		r.found.Requests = append(r.found.Requests, requests...)
 		for _, q := range requests {
 			if list := f.chooser(q); list != nil {
 				r.found.choosers[q] = list
 			}
 		}
-		if typed := f.typed(); f.byScript() && len(typed) > 0 {
+		if typed := f.typedFields(); f.byScript() && len(typed) > 0 {
 			for _, q := range requests {
 				r.found.scripted = append(r.found.scripted, &scripted{request: q, typed: typed})
 			}
@@ -69,15 +69,15 @@ func (r *reader) page(doc *html.Node) {
 	}
 }
 
-// written finds paths that a text writes out, as in lists of files. Those in the traces
+// readWrittenPaths finds paths that a text writes out, as in lists of files. Those in the traces
 // of errors are files of the server, with lines.
-func (r *reader) written(text string) {
+func (r *reader) readWrittenPaths(text string) {
 	for word := range strings.FieldsSeq(text) {
 		word = strings.Trim(word, `"'.,;()[]`)
 		if strings.HasPrefix(word, "/") && len(word) < 200 && strings.Count(word, "/") > 1 &&
 			script.LooksLikeAddress(word) &&
 			!traced.MatchString(word) {
-			r.add(word, "text")
+			r.addAddress(word, "text")
 		}
 	}
 }
@@ -85,7 +85,7 @@ func (r *reader) written(text string) {
 // traced is a place in a file.
 var traced = lazyregexp.New(`:\d+$`)
 
-func attribute(n *html.Node, name string) string {
+func attributeOf(n *html.Node, name string) string {
 	v, _ := lookup(n, name)
 	return v
 }
@@ -103,44 +103,44 @@ func lookup(n *html.Node, name string) (string, bool) {
 	return "", false
 }
 
-// element reads the attributes of an element, and the code or style in it.
-func (r *reader) element(n *html.Node) {
+// readElement reads the attributes of an element, and the code or style in it.
+func (r *reader) readElement(n *html.Node) {
 	for _, a := range n.Attr {
 		key := a.Key
 		if a.Namespace != "" {
 			key = a.Namespace + ":" + a.Key
 		}
-		r.attribute(n, key, a.Val)
+		r.readAttribute(n, key, a.Val)
 	}
 	switch n.Data {
 	case "script":
-		if q := Resolve(r.base, attribute(n, "src"), "script"); q != nil {
+		if q := Resolve(r.base, attributeOf(n, "src"), "script"); q != nil {
 			r.found.code.files = append(r.found.code.files, q.Address())
 		}
 		if n.FirstChild == nil {
 			return
 		}
-		switch kind := strings.ToLower(attribute(n, "type")); {
+		switch kind := strings.ToLower(attributeOf(n, "type")); {
 		case strings.Contains(kind, "json"):
-			r.json(n.FirstChild.Data)
+			r.readJSON(n.FirstChild.Data)
 		case strings.Contains(kind, "html"), strings.Contains(kind, "template"):
-			r.fragment(n.FirstChild.Data)
+			r.readFragment(n.FirstChild.Data)
 		default:
-			r.script(n.FirstChild.Data)
+			r.readScript(n.FirstChild.Data)
 		}
 	case "style":
 		if n.FirstChild != nil {
-			r.style(n.FirstChild.Data)
+			r.readStyle(n.FirstChild.Data)
 		}
 	case "noscript", "iframe", "noembed", "noframes", "xmp", "template":
 		if n.FirstChild != nil && n.FirstChild.Type == html.TextNode {
-			r.fragment(n.FirstChild.Data)
+			r.readFragment(n.FirstChild.Data)
 		}
 	}
 }
 
-// attribute reads one attribute.
-func (r *reader) attribute(n *html.Node, key, value string) {
+// readAttribute reads one attribute.
+func (r *reader) readAttribute(n *html.Node, key, value string) {
 	value = strings.TrimSpace(value)
 	if value == "" || n.Data == "base" {
 		return
@@ -150,56 +150,56 @@ func (r *reader) attribute(n *html.Node, key, value string) {
 		return // forms read them
 	case key == "usemap":
 		if !strings.HasPrefix(value, "#") {
-			r.add(value, "link")
+			r.addAddress(value, "link")
 		}
 	case key == "srcset" || key == "imagesrcset":
 		for candidate := range strings.SplitSeq(value, ",") {
 			if fields := strings.Fields(candidate); len(fields) > 0 {
-				r.add(fields[0], "link")
+				r.addAddress(fields[0], "link")
 			}
 		}
 	case key == "ping" || key == "archive":
 		for _, a := range strings.FieldsFunc(value, func(c rune) bool { return c == ' ' || c == ',' }) {
-			r.add(a, "link")
+			r.addAddress(a, "link")
 		}
 	case key == "srcdoc":
-		r.fragment(value)
+		r.readFragment(value)
 	case key == "style":
-		r.style(value)
+		r.readStyle(value)
 	case strings.HasPrefix(key, "on"):
-		r.script(value)
+		r.readScript(value)
 	case key == "content" && n.Data == "meta":
-		r.meta(n, value)
+		r.readMeta(n, value)
 	case key == "value" && n.Data == "param":
 		if script.LooksLikeAddress(value) || strings.Contains(value, ".") {
-			r.add(value, "link")
+			r.addAddress(value, "link")
 		}
 	case key == "value" && n.Data == "option":
 		if script.LooksLikeAddress(value) { // of a list that leads to pages
-			r.add(value, "link")
+			r.addAddress(value, "link")
 		}
 	case addressAttributes[key]:
-		r.add(value, "link")
+		r.addAddress(value, "link")
 	case (strings.HasPrefix(key, "data-") || strings.HasPrefix(key, "hx-")) && script.LooksLikeAddress(value):
-		r.add(value, "link")
+		r.addAddress(value, "link")
 	}
 }
 
-// meta reads an element meta.
-func (r *reader) meta(n *html.Node, value string) {
-	switch strings.ToLower(attribute(n, "http-equiv")) {
+// readMeta reads an element meta.
+func (r *reader) readMeta(n *html.Node, value string) {
+	switch strings.ToLower(attributeOf(n, "http-equiv")) {
 	case "refresh":
 		if m := refresh.FindStringSubmatch(value); m != nil && m[1] != "" {
-			r.add(m[1], "link")
+			r.addAddress(m[1], "link")
 		}
 	case "content-security-policy", "content-security-policy-report-only":
 		for directive := range strings.SplitSeq(value, ";") {
 			if fields := strings.Fields(directive); len(fields) > 1 && fields[0] == "report-uri" {
-				r.add(fields[1], "link")
+				r.addAddress(fields[1], "link")
 			} else if len(fields) > 1 {
 				for _, f := range fields[1:] {
 					if u, err := url.Parse(f); err == nil && u.Host != "" && u.Path != "" && !strings.Contains(f, "*") {
-						r.add(f, "link")
+						r.addAddress(f, "link")
 					}
 				}
 			}
@@ -207,44 +207,44 @@ func (r *reader) meta(n *html.Node, value string) {
 	default:
 		switch {
 		case strings.Contains(value, "<"):
-			r.fragment(value)
+			r.readFragment(value)
 		case script.LooksLikeAddress(value):
-			r.add(value, "link")
+			r.addAddress(value, "link")
 		}
 	}
 }
 
-// frames reads elements that the parser leaves out where they do not belong, which
+// readFrames reads elements that the parser leaves out where they do not belong, which
 // older browsers show.
-func (r *reader) frames(text string) {
+func (r *reader) readFrames(text string) {
 	for _, m := range frame.FindAllStringSubmatch(text, 1000) {
-		r.add(html.UnescapeString(first(m)), "link")
+		r.addAddress(html.UnescapeString(first(m)), "link")
 	}
 }
 
 var frame = lazyregexp.New(`(?i)<(?:frame|isindex)\s[^>]*?(?:src|action|href)\s*=\s*(?:"([^"]*)"|'([^']*)')`)
 
-// comment reads what was commented out: markup, else addresses.
-func (r *reader) comment(text string) {
+// readComment reads what was commented out: markup, else addresses.
+func (r *reader) readComment(text string) {
 	if inner, ok := strings.CutPrefix(text, "[if"); ok {
 		if _, body, found := strings.Cut(inner, "]>"); found {
 			text = strings.TrimSuffix(body, "<![endif]")
 		}
 	}
 	if strings.Contains(text, "<") {
-		r.fragment(text)
+		r.readFragment(text)
 		return
 	}
-	r.addresses(text, "comment")
+	r.readAddresses(text, "comment")
 	for word := range strings.FieldsSeq(text) {
 		if word = strings.Trim(word, `"'.,;()`); strings.HasPrefix(word, "/") && script.LooksLikeAddress(word) {
-			r.add(word, "comment")
+			r.addAddress(word, "comment")
 		}
 	}
 }
 
-// fragment reads markup inside of a page.
-func (r *reader) fragment(text string) {
+// readFragment reads markup inside of a page.
+func (r *reader) readFragment(text string) {
 	if r.deep == maxFragments {
 		return
 	}
@@ -254,7 +254,7 @@ func (r *reader) fragment(text string) {
 	}
 	base := r.base
 	r.deep++
-	r.page(doc)
+	r.readDocument(doc)
 	r.deep--
 	r.base = base
 }

@@ -38,29 +38,29 @@ func ReadPage(resp *message.Response) *PageContent { return ReadPageWith(resp, n
 func ReadPageWith(resp *message.Response, values *formvalue.Generator) *PageContent {
 	r := &reader{values: values, base: resp.Request.URL(),
 		found: &PageContent{choosers: map[*message.Request]*chooser{}}}
-	r.headers(resp.Header)
+	r.readHeaders(resp.Header)
 	media := resp.MediaType()
 	name := path.Base(resp.Request.Path)
 	text := resp.Text()
 	switch {
 	case name == "robots.txt":
-		r.robots(text)
+		r.readRobots(text)
 	case strings.Contains(media, "html"):
-		r.page(resp.Document())
-		r.frames(text)
+		r.readDocument(resp.Document())
+		r.readFrames(text)
 	case strings.Contains(media, "css") || strings.HasSuffix(name, ".css"):
-		r.style(text)
+		r.readStyle(text)
 	case strings.Contains(media, "javascript") || strings.Contains(media, "ecmascript") ||
 		strings.HasSuffix(name, ".js") || strings.HasSuffix(name, ".mjs"):
-		r.script(text)
+		r.readScript(text)
 	case strings.HasSuffix(name, ".map"):
 		r.sourceMap(text)
 	case strings.Contains(media, "json"):
-		r.json(text)
+		r.readJSON(text)
 	case strings.Contains(media, "xml"):
-		r.xml(text)
+		r.readXML(text)
 	case strings.HasPrefix(media, "text/"):
-		r.addresses(text, "text")
+		r.readAddresses(text, "text")
 	}
 	return r.found
 }
@@ -72,17 +72,17 @@ type reader struct {
 	deep   int // fragments inside of fragments
 }
 
-// add adds an address.
-func (r *reader) add(text, origin string) {
+// addAddress adds an address.
+func (r *reader) addAddress(text, origin string) {
 	if lower := strings.ToLower(strings.TrimSpace(text)); strings.HasPrefix(lower, "ws:") ||
 		strings.HasPrefix(lower, "wss:") {
 		r.found.Sockets = append(r.found.Sockets, strings.TrimSpace(text))
 		return
 	} else if code, ok := strings.CutPrefix(lower, "javascript:"); ok {
-		r.script(strings.TrimSpace(text)[len(text)-len(code)-(len(text)-len(strings.TrimSpace(text))):])
+		r.readScript(strings.TrimSpace(text)[len(text)-len(code)-(len(text)-len(strings.TrimSpace(text))):])
 		return
 	} else if strings.HasPrefix(lower, "data:") {
-		r.data(text)
+		r.readDataURL(text)
 		return
 	}
 	if q := Resolve(r.base, text, origin); q != nil {
@@ -90,8 +90,8 @@ func (r *reader) add(text, origin string) {
 	}
 }
 
-// data reads a document inside of an address (RFC 2397).
-func (r *reader) data(address string) {
+// readDataURL reads a document inside of an address (RFC 2397).
+func (r *reader) readDataURL(address string) {
 	media, body, _ := strings.Cut(address, ",")
 	if !strings.Contains(media, "html") && !strings.Contains(media, "xml") {
 		return
@@ -105,22 +105,22 @@ func (r *reader) data(address string) {
 	} else if decoded, err := url.PathUnescape(body); err == nil {
 		body = decoded
 	}
-	r.fragment(body)
+	r.readFragment(body)
 }
 
-// headers reads those that name addresses (RFC 9110, RFC 8288).
-func (r *reader) headers(h http.Header) {
+// readHeaders reads those that name addresses (RFC 9110, RFC 8288).
+func (r *reader) readHeaders(h http.Header) {
 	for _, name := range []string{"Location", "Content-Location", "SourceMap", "X-SourceMap"} {
 		if v := h.Get(name); v != "" {
-			r.add(v, "header")
+			r.addAddress(v, "header")
 		}
 	}
 	if m := refresh.FindStringSubmatch(h.Get("Refresh")); m != nil {
-		r.add(m[1], "header")
+		r.addAddress(m[1], "header")
 	}
 	for _, v := range h.Values("Link") {
 		for _, m := range linkHeader.FindAllStringSubmatch(v, -1) {
-			r.add(m[1], "header")
+			r.addAddress(m[1], "header")
 		}
 	}
 }
@@ -144,8 +144,8 @@ func first(groups []string) string {
 	return ""
 }
 
-// robots reads a robots file (RFC 9309): what is not to be visited is there.
-func (r *reader) robots(text string) {
+// readRobots reads a robots file (RFC 9309): what is not to be visited is there.
+func (r *reader) readRobots(text string) {
 	for line := range strings.Lines(text) {
 		key, value, ok := strings.Cut(line, ":")
 		if !ok {
@@ -160,36 +160,36 @@ func (r *reader) robots(text string) {
 				value = value[:strings.LastIndexByte(value[:i], '/')+1]
 			}
 			if strings.HasPrefix(value, "/") {
-				r.add(value, "robots")
+				r.addAddress(value, "robots")
 			}
 		case "sitemap":
-			r.add(value, "robots")
+			r.addAddress(value, "robots")
 		}
 	}
 }
 
-func (r *reader) style(text string) {
+func (r *reader) readStyle(text string) {
 	for _, m := range styleURL.FindAllStringSubmatch(text, -1) {
-		r.add(first(m), "style")
+		r.addAddress(first(m), "style")
 	}
 }
 
-func (r *reader) xml(text string) {
+func (r *reader) readXML(text string) {
 	for _, m := range xmlLoc.FindAllStringSubmatch(text, -1) {
-		r.add(html.UnescapeString(m[1]), "sitemap")
+		r.addAddress(html.UnescapeString(m[1]), "sitemap")
 	}
 	for _, m := range xmlAttr.FindAllStringSubmatch(text, -1) {
 		if v := first(m); !strings.Contains(v, "www.w3.org") {
-			r.add(html.UnescapeString(v), "xml")
+			r.addAddress(html.UnescapeString(v), "xml")
 		}
 	}
 	for _, m := range xmlText.FindAllStringSubmatch(text, -1) {
-		r.add(html.UnescapeString(m[1]), "xml")
+		r.addAddress(html.UnescapeString(m[1]), "xml")
 	}
 }
 
-// json reads the strings of a document that are addresses.
-func (r *reader) json(text string) {
+// readJSON reads the strings of a document that are addresses.
+func (r *reader) readJSON(text string) {
 	dec := json.NewDecoder(strings.NewReader(text))
 	for range 200_000 {
 		token, err := dec.Token()
@@ -197,20 +197,20 @@ func (r *reader) json(text string) {
 			return
 		}
 		if s, ok := token.(string); ok && script.LooksLikeAddress(s) {
-			r.add(s, "json")
+			r.addAddress(s, "json")
 		}
 	}
 }
 
-// addresses finds whole addresses in plain text.
-func (r *reader) addresses(text, origin string) {
+// readAddresses finds whole addresses in plain text.
+func (r *reader) readAddresses(text, origin string) {
 	for _, a := range plainURL.FindAllString(text, 1000) {
-		r.add(strings.TrimRight(a, ".,;:!?"), origin)
+		r.addAddress(strings.TrimRight(a, ".,;:!?"), origin)
 	}
 }
 
-// script mines code.
-func (r *reader) script(code string) {
+// readScript mines code.
+func (r *reader) readScript(code string) {
 	mined := script.ExtractCalls(code)
 	r.found.Routes = append(r.found.Routes, mined.Routes...)
 	r.found.code.headers = r.found.code.headers || mined.Headers
@@ -219,7 +219,7 @@ func (r *reader) script(code string) {
 		q := Resolve(r.base, call.Address, "script")
 		switch {
 		case strings.HasPrefix(call.Address, "ws"):
-			r.add(call.Address, "script")
+			r.addAddress(call.Address, "script")
 			continue
 		case q == nil:
 			continue
@@ -228,13 +228,13 @@ func (r *reader) script(code string) {
 			q.Method = call.Method
 		}
 		for _, name := range call.Query {
-			q.Query = append(q.Query, message.Param{Name: name, Value: r.sample(&call, name)})
+			q.Query = append(q.Query, message.Param{Name: name, Value: r.sampleValue(&call, name)})
 		}
 		for _, name := range call.Headers {
-			q.Header = append(q.Header, message.Param{Name: name, Value: r.sample(&call, name)})
+			q.Header = append(q.Header, message.Param{Name: name, Value: r.sampleValue(&call, name)})
 		}
 		if q.Method != http.MethodGet && len(call.Body) > 0 {
-			q.Body = r.body(&call)
+			q.Body = r.bodyOf(&call)
 		}
 		r.found.Requests = append(r.found.Requests, q)
 	}
@@ -243,20 +243,20 @@ func (r *reader) script(code string) {
 // fileName are names of fields that take a file.
 var fileName = lazyregexp.New(`(?i)file|image|photo|picture|avatar|upload|attachment|document`)
 
-// sample is a plausible value of what a call sends.
-func (r *reader) sample(call *script.Call, name string) string {
+// sampleValue is a plausible value of what a call sends.
+func (r *reader) sampleValue(call *script.Call, name string) string {
 	return filling{values: r.values, of: call.Address, stores: call.Method != "" &&
-		call.Method != http.MethodGet}.value(name, "")
+		call.Method != http.MethodGet}.valueOf(name, "")
 }
 
-// body is what a call sends, with plausible values.
-func (r *reader) body(call *script.Call) message.Body {
+// bodyOf is what a call sends, with plausible values.
+func (r *reader) bodyOf(call *script.Call) message.Body {
 	if call.Kind == script.JSON {
 		return message.Body{Kind: message.JSON, Text: r.jsonBody(call)}
 	}
 	out := message.Body{Kind: message.Form}
 	for _, name := range call.Body {
-		p := message.Param{Name: name, Value: r.sample(call, name)}
+		p := message.Param{Name: name, Value: r.sampleValue(call, name)}
 		if call.Kind == script.Multipart && fileName.MatchString(name) {
 			p = message.Param{Name: name, Value: r.values.Mark() + "\n", File: r.values.Mark() + ".txt",
 				Type: "text/plain"}
@@ -273,7 +273,7 @@ func (r *reader) body(call *script.Call) message.Body {
 func (r *reader) jsonBody(call *script.Call) []byte {
 	body := map[string]string{}
 	for _, name := range call.Body {
-		body[name] = r.sample(call, name)
+		body[name] = r.sampleValue(call, name)
 	}
 	out, _ := json.Marshal(body) // strings can be written
 	return out
@@ -288,6 +288,6 @@ func (r *reader) sourceMap(text string) {
 		return
 	}
 	for _, s := range m.SourcesContent {
-		r.script(s)
+		r.readScript(s)
 	}
 }

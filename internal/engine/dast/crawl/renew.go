@@ -46,7 +46,7 @@ func TokenRenewer(client *traffic.Client, as traffic.Session) func(context.Conte
 			if err != nil {
 				return r
 			}
-			if fresh := replanted(r, resp); fresh != nil {
+			if fresh := withPageTokens(r, resp); fresh != nil {
 				return fresh
 			}
 		}
@@ -59,7 +59,7 @@ func TokenRenewer(client *traffic.Client, as traffic.Session) func(context.Conte
 		if err != nil || resp.Status != http.StatusOK {
 			return r
 		}
-		if fresh := replanted(r, resp); fresh != nil {
+		if fresh := withPageTokens(r, resp); fresh != nil {
 			return fresh
 		}
 		return r
@@ -67,12 +67,12 @@ func TokenRenewer(client *traffic.Client, as traffic.Session) func(context.Conte
 	return func(ctx context.Context, r *message.Request) *message.Request { return renew(ctx, r, 0) }
 }
 
-// replanted is the request with the tokens of its form in a page; nil: the form is not there.
-func replanted(r *message.Request, page *message.Response) *message.Request {
+// withPageTokens is the request with the tokens of its form in a page; nil: the form is not there.
+func withPageTokens(r *message.Request, page *message.Response) *message.Request {
 	names := Tokens(r)
 	for _, f := range ReadPage(page).Requests {
 		if f.Origin == "form" && f.Method == r.Method && sitemap.PathShape(f) == sitemap.PathShape(r) {
-			if fresh, ok := replant(r, f, names); ok {
+			if fresh, ok := copyFormValues(r, f, names); ok {
 				return fresh
 			}
 		}
@@ -80,8 +80,8 @@ func replanted(r *message.Request, page *message.Response) *message.Request {
 	return nil
 }
 
-// replant takes the values of the points from the form.
-func replant(r, f *message.Request, names []string) (*message.Request, bool) {
+// copyFormValues takes the values of the points from the form.
+func copyFormValues(r, f *message.Request, names []string) (*message.Request, bool) {
 	values := map[string]string{}
 	for _, p := range f.Points() {
 		values[p.Key()] = p.Value

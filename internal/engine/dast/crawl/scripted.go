@@ -38,8 +38,8 @@ const (
 	maxTyped    = 4 // fields of a form that are sent elsewhere
 )
 
-// forms keeps the forms of a page that script sends.
-func (c *Crawler) forms(f *PageContent) {
+// recordScriptForms keeps the forms of a page that script sends.
+func (c *Crawler) recordScriptForms(f *PageContent) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, s := range f.scripted {
@@ -51,8 +51,8 @@ func (c *Crawler) forms(f *PageContent) {
 	}
 }
 
-// answered keeps the answer to such a form.
-func (c *Crawler) answered(r *message.Request, resp *message.Response) {
+// recordFormResponse keeps the answer to such a form.
+func (c *Crawler) recordFormResponse(r *message.Request, resp *message.Response) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s := c.sent[r]; s != nil {
@@ -60,8 +60,8 @@ func (c *Crawler) answered(r *message.Request, resp *message.Response) {
 	}
 }
 
-// variants returns the forms of which there are answers, as script might send them.
-func (c *Crawler) variants() []item {
+// formVariants returns the forms of which there are answers, as script might send them.
+func (c *Crawler) formVariants() []item {
 	var out []item
 	for _, s := range c.scripts {
 		if s.plain == nil || !c.Submit {
@@ -121,17 +121,17 @@ func (s *scripted) inNames(end string) *message.Request {
 // breaking ends strings and expressions of many languages.
 const breaking = `'"(`
 
-// compare looks at the answer to a variant: where it is another one than that to the
+// compareVariant looks at the answer to a variant: where it is another one than that to the
 // form, the application has read what is new in the variant. The error is one of sending.
-func (c *Crawler) compare(ctx context.Context, it item, resp *message.Response) error {
+func (c *Crawler) compareVariant(ctx context.Context, it item, resp *message.Response) error {
 	headers := len(it.r.Header) > len(it.of.request.Header)
-	if it.of.same(resp) {
+	if it.of.isSameResponse(resp) {
 		broken := it.of.inNames(breaking)
 		if headers {
 			broken = it.of.inHeaders(breaking)
 		}
 		again, err := c.Client.Send(ctx, broken, c.As)
-		if err != nil || it.of.same(again) {
+		if err != nil || it.of.isSameResponse(again) {
 			return err
 		}
 	}
@@ -145,9 +145,9 @@ func (c *Crawler) compare(ctx context.Context, it item, resp *message.Response) 
 	return nil
 }
 
-// same reports whether the answer is the one that the form gets, or says that the
+// isSameResponse reports whether the answer is the one that the form gets, or says that the
 // request is none.
-func (s *scripted) same(resp *message.Response) bool {
+func (s *scripted) isSameResponse(resp *message.Response) bool {
 	return resp.Status == http.StatusBadRequest || alike(resp, s.plain)
 }
 

@@ -20,7 +20,7 @@ type leftOut struct {
 // maxNamed bounds the pages that a reason names.
 const maxNamed = 30
 
-func (l *leftOut) add(r *message.Request) {
+func (l *leftOut) addPage(r *message.Request) {
 	l.n++
 	if name := r.Method + " " + sitemap.PathShape(r); len(l.names) < maxNamed && !slices.Contains(l.names, name) {
 		l.names = append(l.names, name)
@@ -30,12 +30,12 @@ func (l *leftOut) add(r *message.Request) {
 // addNew adds the page of an item, unless it was asked for before in another way.
 func (l *leftOut) addNew(it item) {
 	if it.of == nil && !it.again {
-		l.add(it.r)
+		l.addPage(it.r)
 	}
 }
 
-// list names the pages, "GET /path".
-func (l *leftOut) list() string {
+// describePages names the pages, "GET /path".
+func (l *leftOut) describePages() string {
 	text := strings.Join(l.names, ", ")
 	if l.n > len(l.names) {
 		text += fmt.Sprintf(" (%d in all)", l.n)
@@ -43,8 +43,8 @@ func (l *leftOut) list() string {
 	return text
 }
 
-// unasked records that the end of the scan has cut off the request of an item.
-func (c *Crawler) unasked(it item) {
+// recordCutOff records that the end of the scan has cut off the request of an item.
+func (c *Crawler) recordCutOff(it item) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.result.cut.addNew(it)

@@ -46,9 +46,9 @@ var missed = []*lazyregexp.Regexp{
 		"(?:required|missing)"),
 }
 
-// misses are the names of the parameters that the answer says to lack, without those that
+// missingParameters are the names of the parameters that the answer says to lack, without those that
 // the request has.
-func misses(resp *message.Response) []string {
+func missingParameters(resp *message.Response) []string {
 	text := resp.Text()
 	text = text[:min(len(text), maxErrorPage)]
 	if IsStatic(resp) || !slices.ContainsFunc(hints, func(hint string) bool { return strings.Contains(text, hint) }) {
@@ -66,20 +66,20 @@ func misses(resp *message.Response) []string {
 	return names
 }
 
-// has reports whether the request sends a parameter of this name.
-func has(r *message.Request, name string) bool {
+// hasParameter reports whether the request sends a parameter of this name.
+func hasParameter(r *message.Request, name string) bool {
 	named := func(p message.Param) bool { return p.Name == name }
 	return slices.ContainsFunc(r.Query, named) || slices.ContainsFunc(r.Body.Params, named)
 }
 
-// want pushes the request of an answer with the parameters that the answer misses, but for
+// requestMissing pushes the request of an answer with the parameters that the answer misses, but for
 // those that a form or a link of the same answer sends.
-func (c *Crawler) want(it item, resp *message.Response, found *PageContent) {
-	names := misses(resp)
+func (c *Crawler) requestMissing(it item, resp *message.Response, found *PageContent) {
+	names := missingParameters(resp)
 	c.mu.Lock()
 	names = slices.DeleteFunc(names, func(name string) bool {
-		return has(it.r, name) || c.vain[name] >= maxInVain ||
-			slices.ContainsFunc(found.Requests, func(r *message.Request) bool { return has(r, name) })
+		return hasParameter(it.r, name) || c.vain[name] >= maxInVain ||
+			slices.ContainsFunc(found.Requests, func(r *message.Request) bool { return hasParameter(r, name) })
 	})
 	full := c.wanted >= maxWantedAll
 	c.mu.Unlock()
@@ -93,14 +93,14 @@ func (c *Crawler) want(it item, resp *message.Response, found *PageContent) {
 		list = &r.Body.Params
 	}
 	for _, name := range names {
-		*list = append(*list, message.Param{Name: name, Value: filling{values: c.Values, of: it.r.Path}.value(name,
+		*list = append(*list, message.Param{Name: name, Value: filling{values: c.Values, of: it.r.Path}.valueOf(name,
 			"")})
 	}
-	c.ponder(it, r, names)
+	c.requestWithMore(it, r, names)
 }
 
-// ponder pushes a request that has more parameters than the one of the item.
-func (c *Crawler) ponder(it item, r *message.Request, names []string) {
+// requestWithMore pushes a request that has more parameters than the one of the item.
+func (c *Crawler) requestWithMore(it item, r *message.Request, names []string) {
 	r.Origin = "error"
 	c.mu.Lock()
 	c.wanted++
@@ -108,11 +108,11 @@ func (c *Crawler) ponder(it item, r *message.Request, names []string) {
 	c.push(item{r: r, depth: it.depth + 1, wanted: names})
 }
 
-// got reports whether the parameters that were added to a request are read there: an
+// parametersAreRead reports whether the parameters that were added to a request are read there: an
 // answer that still misses them all reads none of them. Those of a query are then sent in
 // a form.
-func (c *Crawler) got(it item, resp *message.Response) bool {
-	still := misses(resp)
+func (c *Crawler) parametersAreRead(it item, resp *message.Response) bool {
+	still := missingParameters(resp)
 	if slices.ContainsFunc(it.wanted, func(name string) bool { return !slices.Contains(still, name) }) {
 		return true
 	}
@@ -126,7 +126,7 @@ func (c *Crawler) got(it item, resp *message.Response) bool {
 			}
 		}
 		r.Query = slices.DeleteFunc(r.Query, added)
-		c.ponder(it, r, it.wanted)
+		c.requestWithMore(it, r, it.wanted)
 		return false
 	}
 	c.mu.Lock()

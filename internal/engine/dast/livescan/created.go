@@ -12,9 +12,9 @@ import (
 
 // This file lists what the scan has created.
 
-// listener is an address of the scan's listener that fields for addresses are given; empty:
+// listenerAddress is an address of the scan's listener that fields for addresses are given; empty:
 // there is none.
-func listener(c scan.Callback) string {
+func listenerAddress(c scan.Callback) string {
 	if c == nil {
 		return ""
 	}
@@ -22,15 +22,15 @@ func listener(c scan.Callback) string {
 	return address
 }
 
-// created adds to the operations what the scan has created by them. An operation that is not
+// addCreatedObjects adds to the operations what the scan has created by them. An operation that is not
 // among them is added.
-func (v *Scan) created(operations []finding.Operation) []finding.Operation {
+func (v *Scan) addCreatedObjects(operations []finding.Operation) []finding.Operation {
 	ctx, cancel := context.WithTimeout(v.Context, removeTime)
 	defer cancel()
 	tried := map[string]bool{}
 	for _, made := range v.SideEffects.Created() {
-		v.remove(ctx, &made, tried)
-		at := find(operations, made)
+		v.removeObjects(ctx, &made, tried)
+		at := indexOfOperation(operations, made)
 		if at < 0 {
 			r := made.Request
 			operations = append(operations, finding.Operation{Method: r.Method, URL: r.Base() + r.Path, ID: r.ID,
@@ -51,8 +51,8 @@ func (v *Scan) created(operations []finding.Operation) []finding.Operation {
 	return operations
 }
 
-// find returns the index of the operation by which something was made; -1: there is none.
-func find(operations []finding.Operation, made sideeffect.CreatedObjects) int {
+// indexOfOperation returns the index of the operation by which something was made; -1: there is none.
+func indexOfOperation(operations []finding.Operation, made sideeffect.CreatedObjects) int {
 	place := made.Request.Location()
 	for i, o := range operations {
 		if o.Method == made.Request.Method && (o.URL == place || o.URL == made.Request.Base()+made.Request.Path) {

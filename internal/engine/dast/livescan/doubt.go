@@ -15,9 +15,9 @@ import (
 // This file doubts a visit that ended well: a target that refuses everything, or that
 // has begun to, shows no flaws either.
 
-// doubt tells when there are operations and none was examined. Redirects alone are no
+// warnIfNothingExamined tells when there are operations and none was examined. Redirects alone are no
 // application: where they lead to is none of the target's, or they go on for ever.
-func (v *Scan) doubt(operations []finding.Operation) {
+func (v *Scan) warnIfNothingExamined(operations []finding.Operation) {
 	last := ""
 	for _, o := range operations {
 		switch {
@@ -41,8 +41,8 @@ const (
 	controls   = 3  // operations that are asked then
 )
 
-// blocked tells when the target has begun to refuse what it answered before.
-func (v *Scan) blocked(ctx context.Context) error {
+// detectBlocking tells when the target has begun to refuse what it answered before.
+func (v *Scan) detectBlocking(ctx context.Context) error {
 	since, run := v.Client.RefusalRun()
 	if run < suspicious {
 		return nil

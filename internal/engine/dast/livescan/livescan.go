@@ -89,7 +89,7 @@ func New(p *scan.LivePass, checks []*activescan.Rule) (*Scan, error) {
 	_, _ = seed.Write([]byte(t.URL + p.ID)) // a hash takes everything
 	_, _ = seed.Write(p.Resume)             // what an earlier attempt has left in the target is not this one's
 	v.Seed = seed.Sum64()
-	v.Values = formvalue.New(v.Seed, listener(p.Callback))
+	v.Values = formvalue.New(v.Seed, listenerAddress(p.Callback))
 	v.SideEffects = sideeffect.NewGuard(t.Profile, len(t.Identities) > 0, v.Values.Mark())
 	v.Client = traffic.New(traffic.Options{Scope: v.Scope, Dial: p.Dial, ID: p.ID, Agent: traffic.DefaultAgent,
 		Headers: t.Headers,
@@ -103,11 +103,11 @@ func New(p *scan.LivePass, checks []*activescan.Rule) (*Scan, error) {
 		v.Client.Close()
 		return nil, err
 	}
-	if err := v.protect(); err != nil {
+	if err := v.protectAccounts(); err != nil {
 		v.Client.Close()
 		return nil, err
 	}
-	v.watch()
+	v.reportToMonitor()
 	v.Engine = &activescan.Engine{Client: v.Client, As: v.As, Sitemap: v.Sitemap, Target: t, Scope: v.Scope,
 		SideEffects: v.SideEffects,
 		Rules:       checks, OAST: p.Callback, OASTTimeout: p.OASTTimeout, Advisories: p.Advisories,
@@ -130,7 +130,7 @@ func New(p *scan.LivePass, checks []*activescan.Rule) (*Scan, error) {
 
 // Session is what identities of the target sign in with.
 func (v *Scan) Session() session.Options {
-	return session.Options{Client: v.Client, Scope: v.Scope, Browse: v.browse, Secrets: v.Secrets,
+	return session.Options{Client: v.Client, Scope: v.Scope, Browse: v.signInWithBrowser, Secrets: v.Secrets,
 		Look: func(resp *message.Response) {
 			v.Engine.InspectResponse(v.Context, resp)
 			if v.SeenSignIn != nil {
@@ -143,14 +143,14 @@ func (v *Scan) Session() session.Options {
 func (v *Scan) Execute(plan Plan) error {
 	ctx, cancel := context.WithDeadline(v.Context, v.Deadline.Add(-min(removeTime, time.Until(v.Deadline)/10)))
 	defer cancel()
-	ctx, end := v.stoppable(ctx)
+	ctx, end := v.withStop(ctx)
 	defer end()
-	err := v.phases(ctx, plan)
+	err := v.runPhases(ctx, plan)
 	v.notSignedIn()
-	operations := v.created(plan.Operations())
+	operations := v.addCreatedObjects(plan.Operations())
 	for _, o := range operations {
 		if o.Outcome == finding.Reached && o.Reason == "" {
-			o.Place = v.place(o.URL)
+			o.Place = v.locationOf(o.URL)
 		}
 		v.Operation(o)
 	}
@@ -166,15 +166,16 @@ func (v *Scan) Execute(plan Plan) error {
 	if n := v.Client.ThrottledTime(); n > 0 {
 		v.Progress(100, fmt.Sprintf("held back for %s because the target asked for it", n.Round(time.Second)))
 	}
-	v.routes(v.Client.RateLimitedRoutes(), scan.Reason{Code: "unavailable", Message: "limits requests and was not " +
-		"examined to " +
-		"the end"})
-	v.routes(v.Client.TruncatedRoutes(),
+	v.reportRoutes(v.Client.RateLimitedRoutes(),
+		scan.Reason{Code: "unavailable", Message: "limits requests and was not " +
+			"examined to " +
+			"the end"})
+	v.reportRoutes(v.Client.TruncatedRoutes(),
 		scan.Reason{Code: "too-large", Beyond: true, Message: "gives answers of which only " +
 			"a part was read, because they are longer than 4 MiB or break off"})
 	switch {
 	case err == nil && v.Context.Err() == nil:
-		v.doubt(operations)
+		v.warnIfNothingExamined(operations)
 		return nil
 	case v.Context.Err() != nil:
 		return v.Context.Err()
@@ -192,9 +193,9 @@ func (v *Scan) Execute(plan Plan) error {
 	return err
 }
 
-// place is the path by which findings name the place of an operation's address; empty
+// locationOf is the path by which findings name the place of an operation's address; empty
 // where it cannot be told.
-func (v *Scan) place(address string) string {
+func (v *Scan) locationOf(address string) string {
 	scheme, rest, ok := strings.Cut(address, "://")
 	host, path, _ := strings.Cut(rest, "/")
 	path, _, _ = strings.Cut(path, "?")
@@ -204,21 +205,21 @@ func (v *Scan) place(address string) string {
 	return v.Engine.Location(&message.Request{Scheme: scheme, Host: host, Path: "/" + path})
 }
 
-// routes gives the reason for each of the routes, as traffic.Client names them.
-func (v *Scan) routes(list []string, reason scan.Reason) {
+// reportRoutes gives the reason for each of the routes, as traffic.Client names them.
+func (v *Scan) reportRoutes(list []string, reason scan.Reason) {
 	var gaps sitemap.CoverageGaps
 	for _, route := range list {
 		_, address, _ := strings.Cut(route, " ")
-		gaps.Add(v.place(address), "", route+" "+reason.Message)
+		gaps.Add(v.locationOf(address), "", route+" "+reason.Message)
 	}
 	for _, r := range gaps.Take(reason.Code, reason.Beyond) {
 		v.Degrade(r)
 	}
 }
 
-// phases are the visit.
-func (v *Scan) phases(ctx context.Context, plan Plan) error {
-	if err := v.knock(ctx); err != nil {
+// runPhases are the visit.
+func (v *Scan) runPhases(ctx context.Context, plan Plan) error {
+	if err := v.checkReachable(ctx); err != nil {
 		return err
 	}
 	if err := v.startBrowser(ctx, plan.Script); err != nil {
@@ -227,7 +228,7 @@ func (v *Scan) phases(ctx context.Context, plan Plan) error {
 	if err := v.SignIn(ctx, v.As); err != nil {
 		return err
 	}
-	if err := v.discover(ctx, plan); err != nil {
+	if err := v.discoverOperations(ctx, plan); err != nil {
 		if traffic.IsFinal(err) {
 			v.Engine.SkipAll()
 		}
@@ -254,11 +255,11 @@ func (v *Scan) phases(ctx context.Context, plan Plan) error {
 	if err != nil {
 		return err
 	}
-	return v.blocked(ctx)
+	return v.detectBlocking(ctx)
 }
 
-// knock asks the target once: one that does not answer cannot be examined.
-func (v *Scan) knock(ctx context.Context) error {
+// checkReachable asks the target once: one that does not answer cannot be examined.
+func (v *Scan) checkReachable(ctx context.Context) error {
 	base, err := message.FromURL(v.Scope.Base())
 	if err != nil {
 		return errs.Wrap(errs.Invalid, err, "the target cannot be asked")
@@ -301,7 +302,7 @@ func (v *Scan) startBrowser(ctx context.Context, script bool) error {
 	}
 	b, err := browser.Start(ctx, browser.Options{Path: v.LivePass.Browser, User: v.BrowserUser, Launch: v.Chromium,
 		Dial: browser.Dial(v.Dial), Gate: v.Client, IgnoreCertificates: true, Values: v.Values,
-		Within: func(r *message.Request) bool { return v.Scope.Allows(r) == nil }, Elsewhere: v.elsewhere,
+		Within: func(r *message.Request) bool { return v.Scope.Allows(r) == nil }, Elsewhere: v.allowsScriptHost,
 		Headers: append([]scan.Header{{Name: "X-Merlon-Scan", Value: v.ID}}, v.Target.Headers...)})
 	if err != nil {
 		if ctx.Err() != nil {
@@ -315,10 +316,10 @@ func (v *Scan) startBrowser(ctx context.Context, script bool) error {
 	return nil
 }
 
-// elsewhere reports whether pages may load scripts from the host: one that has a name
+// allowsScriptHost reports whether pages may load scripts from the host: one that has a name
 // of its own. Another port of the target's host, this machine, and addresses, which may
 // be private ones that the scan was allowed for the target's sake, are not asked.
-func (v *Scan) elsewhere(host string) bool {
+func (v *Scan) allowsScriptHost(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		name = h
@@ -329,9 +330,10 @@ func (v *Scan) elsewhere(host string) bool {
 		!strings.EqualFold(name, v.Scope.Base().Hostname())
 }
 
-// browse signs in with the browser. Pages of the session begin with what scripts hold
+// signInWithBrowser signs in with the browser. Pages of the session begin with what scripts hold
 // then.
-func (v *Scan) browse(ctx context.Context, s *session.Session, l browser.Login) (*browser.SignInState, error) {
+func (v *Scan) signInWithBrowser(ctx context.Context, s *session.Session,
+	l browser.Login) (*browser.SignInState, error) {
 	if v.Browser == nil {
 		reason := v.BrowserReason
 		if reason == "" {

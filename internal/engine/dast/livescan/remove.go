@@ -28,8 +28,8 @@ const (
 	maxOffered = 5000
 )
 
-// remove removes objects, and marks those that are gone.
-func (v *Scan) remove(ctx context.Context, made *sideeffect.CreatedObjects, tried map[string]bool) {
+// removeObjects removes objects, and marks those that are gone.
+func (v *Scan) removeObjects(ctx context.Context, made *sideeffect.CreatedObjects, tried map[string]bool) {
 	for i := range made.Objects {
 		o := &made.Objects[i]
 		if o.Removed || o.Where == "" || ctx.Err() != nil || len(tried) >= maxRemoved {
@@ -39,7 +39,7 @@ func (v *Scan) remove(ctx context.Context, made *sideeffect.CreatedObjects, trie
 		if err != nil || v.Scope.Allows(where) != nil || sitemap.ForbiddenReason(where) != "" {
 			continue
 		}
-		resp := v.look(ctx, where)
+		resp := v.fetchPage(ctx, where)
 		switch {
 		case resp == nil:
 			o.Reason = "it could not be read"
@@ -49,7 +49,7 @@ func (v *Scan) remove(ctx context.Context, made *sideeffect.CreatedObjects, trie
 			if o.Removed = v.removeNamed(ctx, resp, tried); o.Removed {
 				continue
 			}
-			for _, page := range append([]*message.Request{where}, v.named(resp)...) {
+			for _, page := range append([]*message.Request{where}, v.markedLinks(resp)...) {
 				if key := page.Address(); !tried[key] && len(tried) < maxRemoved {
 					tried[key] = true
 					if v.removePage(ctx, page) {
@@ -62,8 +62,8 @@ func (v *Scan) remove(ctx context.Context, made *sideeffect.CreatedObjects, trie
 	}
 }
 
-// look asks for a page, as the identity of the scan; nil: there is none.
-func (v *Scan) look(ctx context.Context, r *message.Request) *message.Response {
+// fetchPage asks for a page, as the identity of the scan; nil: there is none.
+func (v *Scan) fetchPage(ctx context.Context, r *message.Request) *message.Response {
 	for range 5 {
 		resp, err := v.Client.Send(traffic.WithoutSideEffectCheck(ctx), r, v.As)
 		if err != nil {
@@ -101,17 +101,17 @@ func (v *Scan) removeData(ctx context.Context, where *message.Request, resp *mes
 		o.Reason = "the application does not delete it at its address"
 		return
 	}
-	o.Removed = v.gone(ctx, where)
+	o.Removed = v.isRemoved(ctx, where)
 }
 
-// gone reports whether an object is not shown any more at its address.
-func (v *Scan) gone(ctx context.Context, where *message.Request) bool {
+// isRemoved reports whether an object is not shown any more at its address.
+func (v *Scan) isRemoved(ctx context.Context, where *message.Request) bool {
 	resp, err := v.Client.Send(traffic.WithoutSideEffectCheck(ctx), where, v.As)
 	return err == nil && resp.Status < 500 && (resp.Status >= 300 || !strings.Contains(resp.Text(), v.Values.Mark()))
 }
 
-// named are the pages to which links with the mark in their text lead.
-func (v *Scan) named(resp *message.Response) []*message.Request {
+// markedLinks are the pages to which links with the mark in their text lead.
+func (v *Scan) markedLinks(resp *message.Response) []*message.Request {
 	var out []*message.Request
 	for n := range resp.Document().Descendants() {
 		if n.Type != html.ElementNode || n.Data != "a" || !strings.Contains(crawl.Text(n), v.Values.Mark()) {
@@ -134,27 +134,28 @@ func (v *Scan) named(resp *message.Response) []*message.Request {
 
 // removePage removes the object of a page by what the page offers for that.
 func (v *Scan) removePage(ctx context.Context, page *message.Request) bool {
-	id := identifiers(page)
-	resp := v.look(ctx, page)
+	id := objectIdentifiers(page)
+	resp := v.fetchPage(ctx, page)
 	if len(id) == 0 || resp == nil || !strings.Contains(resp.Text(), v.Values.Mark()) {
 		return false
 	}
-	for _, r := range v.offered(resp) {
-		if v.Scope.Allows(r) != nil || sitemap.EndsSession(r) || !slices.Equal(identifiers(r), id) || !removes(r) {
+	for _, r := range v.offeredRequests(resp) {
+		if v.Scope.Allows(r) != nil || sitemap.EndsSession(r) || !slices.Equal(objectIdentifiers(r), id) ||
+			!isRemoval(r) {
 			continue
 		}
-		if v.ask(ctx, resp, r, func(f *message.Request) bool { return slices.Equal(identifiers(f), id) },
-			func() bool { return v.gone(ctx, page) }) {
+		if v.sendRemoval(ctx, resp, r, func(f *message.Request) bool { return slices.Equal(objectIdentifiers(f), id) },
+			func() bool { return v.isRemoved(ctx, page) }) {
 			return true
 		}
 	}
 	return false
 }
 
-// offered are the requests of a page, also those of links that a script of the framework sends
+// offeredRequests are the requests of a page, also those of links that a script of the framework sends
 // by another method (data-method): as a form with the method in a field and with the token of
 // the page's head.
-func (v *Scan) offered(resp *message.Response) []*message.Request {
+func (v *Scan) offeredRequests(resp *message.Response) []*message.Request {
 	out := crawl.ReadPageWith(resp, v.Values).Requests
 	attribute := func(n *html.Node, name string) string {
 		i := slices.IndexFunc(n.Attr, func(a html.Attribute) bool { return a.Key == name })
@@ -187,9 +188,10 @@ func (v *Scan) offered(resp *message.Response) []*message.Request {
 	return out
 }
 
-// ask sends what a page offers to remove an object, and confirms it where it is asked whether
+// sendRemoval sends what a page offers to remove an object, and confirms it where it is asked whether
 // that is meant, by a form about the same object.
-func (v *Scan) ask(ctx context.Context, page *message.Response, r *message.Request, same func(*message.Request) bool,
+func (v *Scan) sendRemoval(ctx context.Context, page *message.Response, r *message.Request,
+	same func(*message.Request) bool,
 	gone func() bool) bool {
 	r.Referer = page.Request.Address()
 	answer, err := v.Client.Send(traffic.WithoutSideEffectCheck(ctx), r, v.As)
@@ -204,7 +206,7 @@ func (v *Scan) ask(ctx context.Context, page *message.Response, r *message.Reque
 	}
 	for _, f := range crawl.ReadPageWith(answer, v.Values).Requests {
 		if f.Method != http.MethodPost || v.Scope.Allows(f) != nil || sitemap.EndsSession(f) || !same(f) ||
-			!removes(f) && f.Location() != r.Location() {
+			!isRemoval(f) && f.Location() != r.Location() {
 			continue
 		}
 		f.Referer = answer.Request.Address()
@@ -218,31 +220,31 @@ func (v *Scan) ask(ctx context.Context, page *message.Response, r *message.Reque
 // removeNamed removes an object that a list shows by what the list offers for that, if it names
 // the object by a name with the mark of the scan, and nothing else.
 func (v *Scan) removeNamed(ctx context.Context, list *message.Response, tried map[string]bool) bool {
-	for _, r := range v.offered(list) {
-		name := v.name(r)
+	for _, r := range v.offeredRequests(list) {
+		name := v.markedName(r)
 		if name == "" || tried[r.Address()] || len(tried) >= maxRemoved || v.Scope.Allows(r) != nil ||
 			sitemap.EndsSession(r) ||
-			!removes(r) {
+			!isRemoval(r) {
 			continue
 		}
 		tried[r.Address()] = true
 		gone := func() bool {
-			now := v.look(ctx, list.Request)
+			now := v.fetchPage(ctx, list.Request)
 			return now != nil && now.Status < 300 && !slices.ContainsFunc(crawl.ReadPageWith(now, v.Values).Requests,
-				func(o *message.Request) bool { return o.Location() == r.Location() && v.name(o) == name })
+				func(o *message.Request) bool { return o.Location() == r.Location() && v.markedName(o) == name })
 		}
-		if v.ask(ctx, list, r, func(f *message.Request) bool { return v.name(f) == name }, gone) {
+		if v.sendRemoval(ctx, list, r, func(f *message.Request) bool { return v.markedName(f) == name }, gone) {
 			return true
 		}
 	}
 	return false
 }
 
-// name is the name with the mark of the scan by which a request names an object in its path,
+// markedName is the name with the mark of the scan by which a request names an object in its path,
 // its query or a hidden field. Empty: there is none, or it names something else as well, such
 // as an object by its identifier, or a page to go to.
-func (v *Scan) name(r *message.Request) string {
-	if len(identifiers(r)) > 0 {
+func (v *Scan) markedName(r *message.Request) string {
+	if len(objectIdentifiers(r)) > 0 {
 		return ""
 	}
 	var values []string
@@ -270,8 +272,8 @@ func (v *Scan) name(r *message.Request) string {
 	return name
 }
 
-// removes reports whether a request says that it removes something.
-func removes(r *message.Request) bool {
+// isRemoval reports whether a request says that it removes something.
+func isRemoval(r *message.Request) bool {
 	if sitemap.IsDelete(r) {
 		return true
 	}
@@ -281,9 +283,9 @@ func removes(r *message.Request) bool {
 		})
 }
 
-// identifiers are the values of a request that name an object: segments of the path and values
+// objectIdentifiers are the values of a request that name an object: segments of the path and values
 // of the query, or where there are none, values of hidden fields.
-func identifiers(r *message.Request) []string {
+func objectIdentifiers(r *message.Request) []string {
 	var out []string
 	shape := strings.Split(sitemap.PathShape(r), "/")
 	for i, segment := range strings.Split(r.Path, "/") {

@@ -18,8 +18,8 @@ import (
 // errStopped is the cause of a context that scan.Live.Stop has ended.
 var errStopped = fmt.Errorf("the scan was stopped: %w", context.Canceled)
 
-// watch makes the state of the visit visible to the monitor of the scan.
-func (v *Scan) watch() {
+// reportToMonitor makes the state of the visit visible to the monitor of the scan.
+func (v *Scan) reportToMonitor() {
 	report, progress := v.Report, v.Progress
 	v.Report = func(r *finding.Rule, f finding.Finding) {
 		v.reported.Add(1)
@@ -41,8 +41,8 @@ func (v *Scan) watch() {
 	})
 }
 
-// stoppable returns a context that ends when the scan is stopped.
-func (v *Scan) stoppable(ctx context.Context) (context.Context, context.CancelFunc) {
+// withStop returns a context that ends when the scan is stopped.
+func (v *Scan) withStop(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
 		select {
@@ -54,9 +54,9 @@ func (v *Scan) stoppable(ctx context.Context) (context.Context, context.CancelFu
 	return ctx, func() { cancel(nil) }
 }
 
-// discover finds operations, in half of the time that is left at most: the other half is for the
+// discoverOperations finds operations, in half of the time that is left at most: the other half is for the
 // attack on what is known by then.
-func (v *Scan) discover(ctx context.Context, plan Plan) error {
+func (v *Scan) discoverOperations(ctx context.Context, plan Plan) error {
 	end := time.Now()
 	end = end.Add(v.Deadline.Sub(end) / 2)
 	within, cancel := context.WithDeadline(ctx, end)
@@ -89,8 +89,8 @@ func (v *Scan) SignIn(ctx context.Context, s *session.Session) error {
 	return errs.Wrap(errs.Unavailable, err, "sign-in failed, nothing was examined")
 }
 
-// protect has the client send no wrong password with the accounts of the target's identities.
-func (v *Scan) protect() error {
+// protectAccounts has the client send no wrong password with the accounts of the target's identities.
+func (v *Scan) protectAccounts() error {
 	for _, identity := range v.Target.Identities {
 		s, err := session.New(identity, v.Session())
 		if err != nil {

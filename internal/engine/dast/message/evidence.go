@@ -34,7 +34,7 @@ func Dump(r *http.Request, content []byte) string {
 	h := hideSecrets(r.Header)
 	_ = h.Write(&b) // a builder takes everything
 	b.WriteString("\r\n")
-	return cut(b.String()+string(content), maxEvidence, isCut)
+	return truncateBytes(b.String()+string(content), maxEvidence, isCut)
 }
 
 // hideSecrets returns the headers with credentials replaced. Of cookies the names
@@ -88,10 +88,10 @@ const isCut = "\n[cut]"
 
 // Truncate returns a text for people, as valid UTF-8: of a longer one the first n bytes at
 // most, and "…".
-func Truncate(s string, n int) string { return cut(s, n, "…") }
+func Truncate(s string, n int) string { return truncateBytes(s, n, "…") }
 
-// cut shortens a text to n bytes, and says so by the sign behind them.
-func cut(s string, n int, sign string) string {
+// truncateBytes shortens a text to n bytes, and says so by the sign behind them.
+func truncateBytes(s string, n int, sign string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= n {
 		return s
@@ -102,7 +102,8 @@ func cut(s string, n int, sign string) string {
 // Exchange returns the evidence of an answer with its request.
 func (r *Response) Exchange(note string) finding.Exchange {
 	shown := Response{Proto: r.Proto, Status: r.Status, Header: hideSecrets(r.Header)}
-	return finding.Exchange{Note: note, Request: r.Sent, Response: cut(shown.Head()+"\r\n"+r.Text(), maxEvidence,
+	return finding.Exchange{Note: note, Request: r.Sent, Response: truncateBytes(shown.Head()+"\r\n"+r.Text(),
+		maxEvidence,
 		isCut), Duration: r.Took}
 }
 
@@ -125,34 +126,36 @@ func (r *Request) Curl(sent string) string {
 	content, contentType := r.Content()
 	parts := []string{"curl", "-i"}
 	if r.Method != http.MethodGet || len(content) > 0 {
-		parts = append(parts, "-X", shell(r.Method))
+		parts = append(parts, "-X", quoteForShell(r.Method))
 	}
 	for _, h := range r.Header {
 		value := h.Value
 		if IsSecretHeader(h.Name) {
 			value = finding.Redacted
 		}
-		parts = append(parts, "-H", shell(h.Name+": "+value))
+		parts = append(parts, "-H", quoteForShell(h.Name+": "+value))
 	}
-	headers, cookies := r.added(sent)
+	headers, cookies := r.credentialHeaders(sent)
 	for _, h := range headers {
-		parts = append(parts, "-H", shell(h.Name+": "+h.Value))
+		parts = append(parts, "-H", quoteForShell(h.Name+": "+h.Value))
 	}
 	if own := CookieHeader(r.Cookies); own != "" || len(cookies) > 0 {
 		if own != "" {
 			cookies = append([]string{own}, cookies...)
 		}
-		parts = append(parts, "-b", shell(strings.Join(cookies, "; ")))
+		parts = append(parts, "-b", quoteForShell(strings.Join(cookies, "; ")))
 	}
 	if contentType != "" {
-		parts = append(parts, "-H", shell("Content-Type: "+contentType), "--data-binary", shell(string(content)))
+		parts = append(parts, "-H", quoteForShell("Content-Type: "+contentType), "--data-binary",
+			quoteForShell(string(content)))
 	}
-	return cut(strings.Join(append(parts, "--path-as-is", shell(r.Address())), " "), maxEvidence, isCut)
+	return truncateBytes(strings.Join(append(parts, "--path-as-is", quoteForShell(r.Address())), " "), maxEvidence,
+		isCut)
 }
 
-// added returns the headers with credentials, and the cookies, of a request as Dump has
+// credentialHeaders returns the headers with credentials, and the cookies, of a request as Dump has
 // written it that are not the request's own.
-func (r *Request) added(sent string) (headers []Param, cookies []string) {
+func (r *Request) credentialHeaders(sent string) (headers []Param, cookies []string) {
 	head, _, _ := strings.Cut(sent, "\r\n\r\n")
 	_, head, _ = strings.Cut(head, "\r\n")
 	for line := range strings.SplitSeq(head, "\r\n") {
@@ -176,9 +179,9 @@ func (r *Request) added(sent string) (headers []Param, cookies []string) {
 	return headers, cookies
 }
 
-// shell quotes a word for a POSIX shell. Control characters use the form of
+// quoteForShell quotes a word for a POSIX shell. Control characters use the form of
 // $'…', which bash and zsh read.
-func shell(s string) string {
+func quoteForShell(s string) string {
 	plain := strings.IndexFunc(s, func(c rune) bool {
 		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
 			strings.ContainsRune("-_./:=@%+,", c))

@@ -70,13 +70,13 @@ func (p Point) Outer() Point {
 func (r *Request) Inner() []Point {
 	var out []Point
 	seen := map[string]int{}
-	for _, outer := range r.points(true) {
+	for _, outer := range r.pointsWith(true) {
 		if outer.In == InFileName || outer.Type == "file" || outer.Type == "password" {
 			continue
 		}
-		inside := unpack(outer.Value, 0)
+		inside := unpackValue(outer.Value, 0)
 		if outer.Type == Constant {
-			inside = given(outer.Value)
+			inside = graphQLArguments(outer.Value)
 		}
 		for _, v := range inside {
 			if len(out) == maxInner {
@@ -100,40 +100,40 @@ type unpacked struct {
 	text, kind string // as of a Point
 }
 
-// unpack returns the values within a value; none: it is packed in no way that is known.
-func unpack(value string, depth int) []unpacked {
+// unpackValue returns the values within a value; none: it is packed in no way that is known.
+func unpackValue(value string, depth int) []unpacked {
 	if depth == maxLayers || len(value) > maxPacked {
 		return nil
 	}
-	if inside := given(value); len(inside) > 0 {
+	if inside := graphQLArguments(value); len(inside) > 0 {
 		return inside
 	}
 	if text := strings.TrimSpace(value); strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
-		return members(value, depth)
+		return jsonMembers(value, depth)
 	}
-	if encoding, text := plain(value); encoding != nil {
-		return within(layer{kind: inBase64, base64: encoding}, text, depth, true)
+	if encoding, text := decodeBase64(value); encoding != nil {
+		return wrapLayer(layer{kind: inBase64, base64: encoding}, text, depth, true)
 	}
-	if text, err := url.PathUnescape(value); err == nil && text != value && legible(text) {
-		return within(layer{kind: inPercent}, text, depth, depth > 0)
+	if text, err := url.PathUnescape(value); err == nil && text != value && isReadable(text) {
+		return wrapLayer(layer{kind: inPercent}, text, depth, depth > 0)
 	}
 	return nil
 }
 
-// given are the arguments of a text of GraphQL.
-func given(value string) []unpacked {
+// graphQLArguments are the arguments of a text of GraphQL.
+func graphQLArguments(value string) []unpacked {
 	if len(value) > maxPacked || json.Valid([]byte(value)) {
 		return nil
 	}
 	var out []unpacked
-	for i, l := range literals(value) {
+	for i, l := range graphQLLiterals(value) {
 		out = append(out, unpacked{[]layer{{kind: inGraphQL, number: i}}, l.name, l.value, l.kind})
 	}
 	return out
 }
 
-// members are the scalars of JSON, and what is within them.
-func members(value string, depth int) []unpacked {
+// jsonMembers are the scalars of JSON, and what is within them.
+func jsonMembers(value string, depth int) []unpacked {
 	if !json.Valid([]byte(value)) {
 		return nil
 	}
@@ -150,7 +150,7 @@ func members(value string, depth int) []unpacked {
 		l := layer{kind: inJSON, pointer: leaf.pointer}
 		inside := []unpacked{{layers: []layer{l}, text: leaf.value, kind: leaf.kind}}
 		if leaf.kind == "string" {
-			inside = within(l, leaf.value, depth, true)
+			inside = wrapLayer(l, leaf.value, depth, true)
 		}
 		for _, v := range inside {
 			v.name = leaf.pointer + v.name
@@ -160,10 +160,10 @@ func members(value string, depth int) []unpacked {
 	return out
 }
 
-// within puts a layer around the values within a text, or around the text where there are
+// wrapLayer puts a layer around the values within a text, or around the text where there are
 // none and it may stand by itself.
-func within(l layer, text string, depth int, itself bool) []unpacked {
-	inside := unpack(text, depth+1)
+func wrapLayer(l layer, text string, depth int, itself bool) []unpacked {
+	inside := unpackValue(text, depth+1)
 	if len(inside) == 0 && itself {
 		inside = []unpacked{{text: text}}
 	}
@@ -173,9 +173,9 @@ func within(l layer, text string, depth int, itself bool) []unpacked {
 	return inside
 }
 
-// plain decodes a text in base 64; nil: it is none, or nothing that somebody reads. Words are
+// decodeBase64 decodes a text in base 64; nil: it is none, or nothing that somebody reads. Words are
 // texts in base 64 as well, but what they decode to is no text.
-func plain(value string) (*base64.Encoding, string) {
+func decodeBase64(value string) (*base64.Encoding, string) {
 	encoding := base64.StdEncoding
 	if strings.ContainsAny(value, "-_") {
 		encoding = base64.URLEncoding
@@ -188,22 +188,22 @@ func plain(value string) (*base64.Encoding, string) {
 		return nil, ""
 	}
 	text := string(decoded)
-	if !legible(text) || !strings.HasSuffix(value, "=") &&
+	if !isReadable(text) || !strings.HasSuffix(value, "=") &&
 		(len(value) < minBare || len(text) != utf8.RuneCountInString(text)) {
 		return nil, ""
 	}
 	return encoding, text
 }
 
-// legible reports whether a text holds nothing but what people read.
-func legible(text string) bool {
+// isReadable reports whether a text holds nothing but what people read.
+func isReadable(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(c rune) bool {
 		return !unicode.IsPrint(c) && c != '\n' && c != '\r' && c != '\t'
 	})
 }
 
-// open takes a layer away.
-func (l *layer) open(value string) string {
+// unwrapLayer takes a layer away.
+func (l *layer) unwrapLayer(value string) string {
 	switch l.kind {
 	case inBase64:
 		if decoded, err := l.base64.DecodeString(value); err == nil {
@@ -214,7 +214,7 @@ func (l *layer) open(value string) string {
 			return text
 		}
 	case inGraphQL:
-		if all := literals(value); l.number < len(all) {
+		if all := graphQLLiterals(value); l.number < len(all) {
 			return all[l.number].value
 		}
 	case inJSON:
@@ -227,22 +227,22 @@ func (l *layer) open(value string) string {
 	return ""
 }
 
-// pack replaces the value within the layers of another one. A value of JSON stands in JSON as
+// packValue replaces the value within the layers of another one. A value of JSON stands in JSON as
 // it is.
-func pack(whole string, layers []layer, value string, asJSON bool) string {
+func packValue(whole string, layers []layer, value string, asJSON bool) string {
 	if len(layers) == 0 {
 		return value
 	}
 	l := layers[0]
-	inside := pack(l.open(whole), layers[1:], value, asJSON)
+	inside := packValue(l.unwrapLayer(whole), layers[1:], value, asJSON)
 	switch l.kind {
 	case inBase64:
 		return l.base64.EncodeToString([]byte(inside))
 	case inPercent:
 		return Escape(inside)
 	case inGraphQL:
-		at := literals(whole)[l.number]
-		return string(splice([]byte(whole), at.start, at.end, quoteJSON(inside)))
+		at := graphQLLiterals(whole)[l.number]
+		return string(spliceText([]byte(whole), at.start, at.end, quoteJSON(inside)))
 	}
 	text := []byte(inside)
 	if !asJSON || len(layers) > 1 {

@@ -107,7 +107,7 @@ func FuzzInner(f *testing.F) {
 			open := func(r *Request) string {
 				text := r.Query[0].Value
 				for _, l := range p.Inner.layers {
-					text = l.open(text)
+					text = l.unwrapLayer(text)
 				}
 				return text
 			}

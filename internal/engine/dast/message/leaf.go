@@ -36,7 +36,7 @@ type leaf struct {
 func jsonLeaves(text []byte) []leaf {
 	w := &jsonWalk{dec: json.NewDecoder(bytes.NewReader(text)), text: text}
 	w.dec.UseNumber()
-	w.value("", 0, leaf{})
+	w.readValue("", 0, leaf{})
 	return w.leaves
 }
 
@@ -46,18 +46,18 @@ type jsonWalk struct {
 	leaves []leaf
 }
 
-// value reads the next value, which has the name of l, and reports whether the text goes on.
-func (w *jsonWalk) value(pointer string, depth int, l leaf) bool {
+// readValue reads the next value, which has the name of l, and reports whether the text goes on.
+func (w *jsonWalk) readValue(pointer string, depth int, l leaf) bool {
 	before := int(w.dec.InputOffset())
 	token, err := w.dec.Token()
 	if err != nil || depth > maxDepth || len(w.leaves) == maxValues {
 		return false
 	}
 	l.pointer, l.end = pointer, int(w.dec.InputOffset())
-	l.start = w.begin(before, l.end)
+	l.start = w.tokenStart(before, l.end)
 	switch v := token.(type) {
 	case json.Delim:
-		return w.container(v, pointer, depth)
+		return w.readContainer(v, pointer, depth)
 	case string:
 		l.value, l.kind = v, "string"
 	case json.Number:
@@ -74,15 +74,15 @@ func (w *jsonWalk) value(pointer string, depth int, l leaf) bool {
 	return true
 }
 
-// begin is where a token begins that ends at the offset.
-func (w *jsonWalk) begin(before, end int) int {
+// tokenStart is where a token begins that ends at the offset.
+func (w *jsonWalk) tokenStart(before, end int) int {
 	return before + bytes.IndexFunc(w.text[before:end], func(c rune) bool {
 		return !strings.ContainsRune(" \t\r\n,:", c)
 	})
 }
 
-// container reads the members of an object or array that was opened.
-func (w *jsonWalk) container(open json.Delim, pointer string, depth int) bool {
+// readContainer reads the members of an object or array that was opened.
+func (w *jsonWalk) readContainer(open json.Delim, pointer string, depth int) bool {
 	for i := 0; w.dec.More(); i++ {
 		name, l := itoa(i), leaf{}
 		if open == '{' {
@@ -93,9 +93,9 @@ func (w *jsonWalk) container(open json.Delim, pointer string, depth int) bool {
 			}
 			l.member = key.(string) // a decoder accepts no other key
 			name, l.nameEnd = EscapePointer(l.member), int(w.dec.InputOffset())
-			l.nameStart = w.begin(before, l.nameEnd)
+			l.nameStart = w.tokenStart(before, l.nameEnd)
 		}
-		if !w.value(pointer+"/"+name, depth+1, l) {
+		if !w.readValue(pointer+"/"+name, depth+1, l) {
 			return false
 		}
 	}
@@ -130,7 +130,7 @@ func quoteJSON(value string) []byte {
 func setJSON(text []byte, p Point, value []byte) []byte {
 	for _, l := range jsonLeaves(text) {
 		if l.pointer == p.Name {
-			return splice(text, l.start, l.end, value)
+			return spliceText(text, l.start, l.end, value)
 		}
 	}
 	var root any
@@ -162,13 +162,13 @@ func setJSON(text []byte, p Point, value []byte) []byte {
 func setMember(text []byte, p Point, name string) []byte {
 	for _, l := range jsonLeaves(text) {
 		if l.pointer == p.Name && l.nameEnd > 0 {
-			return splice(text, l.nameStart, l.nameEnd, quoteJSON(name))
+			return spliceText(text, l.nameStart, l.nameEnd, quoteJSON(name))
 		}
 	}
 	return text
 }
 
-func splice(text []byte, start, end int, value []byte) []byte {
+func spliceText(text []byte, start, end int, value []byte) []byte {
 	out := make([]byte, 0, len(text)+len(value))
 	out = append(out, text[:start]...)
 	out = append(out, value...)
@@ -199,7 +199,7 @@ func xmlLeaves(text []byte) []leaf {
 				return leaves
 			}
 			names = append(names, qualified(t.Name))
-			leaves = append(leaves, attributes(text[before:after], before, strings.Join(names, "/"), t.Attr)...)
+			leaves = append(leaves, attributeValues(text[before:after], before, strings.Join(names, "/"), t.Attr)...)
 			from, only = after, !bytes.HasSuffix(text[before:after], []byte("/>"))
 		case xml.EndElement:
 			if only && len(names) > 0 {
@@ -222,8 +222,8 @@ func qualified(n xml.Name) string {
 	return n.Local
 }
 
-// attributes finds the values of attributes in the text of a tag.
-func attributes(tag []byte, offset int, name string, attrs []xml.Attr) []leaf {
+// attributeValues finds the values of attributes in the text of a tag.
+func attributeValues(tag []byte, offset int, name string, attrs []xml.Attr) []leaf {
 	var out []leaf
 	at := 0
 	for _, a := range attrs {
@@ -274,5 +274,5 @@ func setXML(text []byte, p Point, value string) []byte {
 	}
 	var b bytes.Buffer
 	_ = xml.EscapeText(&b, []byte(value)) // a buffer takes everything
-	return splice(text, leaves[p.Index].start, leaves[p.Index].end, b.Bytes())
+	return spliceText(text, leaves[p.Index].start, leaves[p.Index].end, b.Bytes())
 }

@@ -32,15 +32,15 @@ type lexer struct {
 	out    []literal
 }
 
-// literals returns the texts and numbers among the arguments of a text of GraphQL; none for
+// graphQLLiterals returns the texts and numbers among the arguments of a text of GraphQL; none for
 // another text. Enumerations, booleans and variables take no other value.
-func literals(text string) []literal {
+func graphQLLiterals(text string) []literal {
 	if !executable.MatchString(strings.TrimSpace(text)) || !strings.ContainsRune(text, '(') {
 		return nil
 	}
 	l := &lexer{text: text}
 	for l.at < len(text) {
-		if !l.next() {
+		if !l.nextToken() {
 			return nil
 		}
 	}
@@ -50,22 +50,22 @@ func literals(text string) []literal {
 	return l.out
 }
 
-// next reads a token, and reports whether the text can be one of GraphQL.
-func (l *lexer) next() bool {
+// nextToken reads a token, and reports whether the text can be one of GraphQL.
+func (l *lexer) nextToken() bool {
 	switch c := l.text[l.at]; {
 	case c == '#':
-		l.skip(func(c byte) bool { return c != '\n' && c != '\r' })
+		l.skipWhile(func(c byte) bool { return c != '\n' && c != '\r' })
 	case c == '"':
-		return l.quoted()
-	case c == '_' || letter(c):
+		return l.readQuoted()
+	case c == '_' || isLetter(c):
 		from := l.at
-		l.skip(func(c byte) bool { return c == '_' || letter(c) || digit(c) })
+		l.skipWhile(func(c byte) bool { return c == '_' || isLetter(c) || isDigit(c) })
 		l.word = l.text[from:l.at]
-	case c == '-' || digit(c):
+	case c == '-' || isDigit(c):
 		from := l.at
 		l.at++
-		l.skip(func(c byte) bool { return digit(c) || strings.IndexByte(".eE+-", c) >= 0 })
-		l.add(l.text[from:l.at], "number", from)
+		l.skipWhile(func(c byte) bool { return isDigit(c) || strings.IndexByte(".eE+-", c) >= 0 })
+		l.addLiteral(l.text[from:l.at], "number", from)
 	case strings.IndexByte("([{", c) >= 0:
 		if len(l.open) == maxDepth {
 			return false
@@ -76,7 +76,7 @@ func (l *lexer) next() bool {
 		l.open = append(l.open, c)
 		l.at++
 	case strings.IndexByte(")]}", c) >= 0:
-		return l.close(c)
+		return l.closeBracket(c)
 	default:
 		if c == ':' {
 			l.key = l.word
@@ -86,8 +86,8 @@ func (l *lexer) next() bool {
 	return true
 }
 
-// close ends what a bracket has opened.
-func (l *lexer) close(c byte) bool {
+// closeBracket ends what a bracket has opened.
+func (l *lexer) closeBracket(c byte) bool {
 	n := len(l.open)
 	if n == 0 || strings.IndexByte("([{", l.open[n-1]) != strings.IndexByte(")]}", c) {
 		return false
@@ -100,8 +100,8 @@ func (l *lexer) close(c byte) bool {
 	return true
 }
 
-// quoted reads a text: of one line with escapes, or, within three quotes, as it stands.
-func (l *lexer) quoted() bool {
+// readQuoted reads a text: of one line with escapes, or, within three quotes, as it stands.
+func (l *lexer) readQuoted() bool {
 	from, rest := l.at, l.text[l.at:]
 	if inside, block := strings.CutPrefix(rest, `"""`); block {
 		end := strings.Index(inside, `"""`)
@@ -109,7 +109,7 @@ func (l *lexer) quoted() bool {
 			return false
 		}
 		l.at += len(`""""""`) + end
-		l.add(inside[:end], "string", from)
+		l.addLiteral(inside[:end], "string", from)
 		return true
 	}
 	for l.at++; l.at < len(l.text) && l.text[l.at] != '"'; l.at++ {
@@ -127,26 +127,26 @@ func (l *lexer) quoted() bool {
 	var value string
 	if json.Unmarshal([]byte(l.text[from:l.at]),
 		&value) == nil { // the escapes are those of JSON but for one of Unicode
-		l.add(value, "string", from)
+		l.addLiteral(value, "string", from)
 	}
 	return true
 }
 
-// add keeps a literal that ends here, if it is one of arguments.
-func (l *lexer) add(value, kind string, from int) {
+// addLiteral keeps a literal that ends here, if it is one of arguments.
+func (l *lexer) addLiteral(value, kind string, from int) {
 	if n := len(l.fields); n > 0 && len(l.out) < maxValues {
 		l.out = append(l.out, literal{"/" + EscapePointer(l.fields[n-1]) + "/" + EscapePointer(l.key), value, kind,
 			from, l.at})
 	}
 }
 
-// skip goes on as long as bytes are of a kind.
-func (l *lexer) skip(of func(byte) bool) {
+// skipWhile goes on as long as bytes are of a kind.
+func (l *lexer) skipWhile(of func(byte) bool) {
 	for l.at < len(l.text) && of(l.text[l.at]) {
 		l.at++
 	}
 }
 
-func letter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 
-func digit(c byte) bool { return c >= '0' && c <= '9' }
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }

@@ -139,12 +139,12 @@ func ParseQuery(raw string) []Param {
 			continue
 		}
 		name, value, equal := strings.Cut(pair, "=")
-		out = append(out, Param{Name: unescape(name), Value: unescape(value), Bare: !equal})
+		out = append(out, Param{Name: unescapeText(name), Value: unescapeText(value), Bare: !equal})
 	}
 	return out
 }
 
-func unescape(s string) string {
+func unescapeText(s string) string {
 	if out, err := url.QueryUnescape(s); err == nil {
 		return out
 	}
@@ -176,14 +176,14 @@ func (r *Request) Base() string { return r.Scheme + "://" + r.Host }
 
 // Address is the whole address.
 func (r *Request) Address() string {
-	if q := r.query(); q != "" {
+	if q := r.encodedQuery(); q != "" {
 		return r.Base() + r.Path + "?" + q
 	}
 	return r.Base() + r.Path
 }
 
-// query is the query as it is sent.
-func (r *Request) query() string {
+// encodedQuery is the query as it is sent.
+func (r *Request) encodedQuery() string {
 	if r.RawQuery != "" {
 		return r.RawQuery
 	}
@@ -200,7 +200,7 @@ func (r *Request) Location() string {
 
 // URL is the address, parsed.
 func (r *Request) URL() *url.URL {
-	u := &url.URL{Scheme: r.Scheme, Host: r.Host, RawQuery: r.query()}
+	u := &url.URL{Scheme: r.Scheme, Host: r.Host, RawQuery: r.encodedQuery()}
 	path, err := url.PathUnescape(r.Path)
 	if err != nil { // a payload that no server decodes either
 		u.Opaque = "//" + r.Host + r.Path
@@ -253,7 +253,7 @@ func (r *Request) Content() (content []byte, contentType string) {
 	case Form:
 		content, contentType = []byte(EncodeQuery(b.Params)), "application/x-www-form-urlencoded"
 	case Multipart:
-		return b.multipart()
+		return b.encodeMultipart()
 	case JSON:
 		content, contentType = b.Text, "application/json"
 	case XML:
@@ -273,9 +273,9 @@ func (r *Request) Content() (content []byte, contentType string) {
 // multipart replaces it where one does.
 const boundary = "----form-7MA4YWxkTrZu0gW"
 
-// multipart writes the parts (RFC 7578). Names are sent as they are but for quotes
+// encodeMultipart writes the parts (RFC 7578). Names are sent as they are but for quotes
 // and line ends.
-func (b *Body) multipart() ([]byte, string) {
+func (b *Body) encodeMultipart() ([]byte, string) {
 	limit := boundary
 	for _, p := range b.Params {
 		for strings.Contains(p.Value, limit) {

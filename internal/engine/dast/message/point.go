@@ -69,10 +69,10 @@ func (p Point) Names() bool {
 
 // Points returns the values of the request that can be replaced: query, body, path
 // segments that look like values, cookies and headers that it has, in this order.
-func (r *Request) Points() []Point { return r.points(false) }
+func (r *Request) Points() []Point { return r.pointsWith(false) }
 
-// points is Points, with the values that make the operation or without.
-func (r *Request) points(constants bool) []Point {
+// pointsWith is Points, with the values that make the operation or without.
+func (r *Request) pointsWith(constants bool) []Point {
 	var out []Point
 	add := func(p Point) {
 		if t := r.Types[p.Key()]; t != "" {
@@ -82,16 +82,16 @@ func (r *Request) points(constants bool) []Point {
 			out = append(out, p)
 		}
 	}
-	for i, p := range first(r.Query) {
+	for i, p := range firstParameters(r.Query) {
 		add(Point{In: InQuery, Name: p.Name, Index: i, Value: p.Value})
 	}
 	switch r.Body.Kind {
 	case Form:
-		for i, p := range first(r.Body.Params) {
+		for i, p := range firstParameters(r.Body.Params) {
 			add(Point{In: InForm, Name: p.Name, Index: i, Value: p.Value})
 		}
 	case Multipart:
-		for i, p := range first(r.Body.Params) {
+		for i, p := range firstParameters(r.Body.Params) {
 			add(Point{In: InMultipart, Name: p.Name, Index: i, Value: p.Value})
 			if p.File != "" {
 				add(Point{In: InFileName, Name: p.Name, Index: i, Value: p.File})
@@ -109,7 +109,7 @@ func (r *Request) points(constants bool) []Point {
 	for _, p := range r.pathPoints() {
 		add(p)
 	}
-	for i, p := range first(r.Cookies) {
+	for i, p := range firstParameters(r.Cookies) {
 		add(Point{In: InCookie, Name: p.Name, Index: i, Value: p.Value})
 	}
 	for i, p := range r.Header {
@@ -120,8 +120,8 @@ func (r *Request) points(constants bool) []Point {
 	return out
 }
 
-// first are as many parameters as are insertion points.
-func first(list []Param) []Param { return list[:min(len(list), maxValues)] }
+// firstParameters are as many parameters as are insertion points.
+func firstParameters(list []Param) []Param { return list[:min(len(list), maxValues)] }
 
 // HasTooManyPoints reports whether the query or the body has more values than those that are
 // insertion points, the first maxValues of each.
@@ -145,7 +145,7 @@ func IsAttackableHeader(name string) bool { return !fixed[http.CanonicalHeaderKe
 func (r *Request) Names() []Point {
 	var out []Point
 	add := func(in, value In, list []Param) {
-		for i, p := range first(list) {
+		for i, p := range firstParameters(list) {
 			at := Point{In: in, Name: p.Name, Index: i, Value: p.Name}
 			if r.Types[at.Key()] != Constant && r.Types[string(value)+":"+p.Name] != "password" {
 				out = append(out, at)
@@ -191,8 +191,8 @@ func (r *Request) Members() []Point {
 // HeaderPoint is a header that the request does not have.
 func HeaderPoint(name string) Point { return Point{In: InHeader, Name: name, Index: -1} }
 
-// segments splits the path; the first is the one behind the first slash.
-func (r *Request) segments() []string { return strings.Split(strings.TrimPrefix(r.Path, "/"), "/") }
+// splitPath splits the path; the first is the one behind the first slash.
+func (r *Request) splitPath() []string { return strings.Split(strings.TrimPrefix(r.Path, "/"), "/") }
 
 // pathPoints returns the segments of the path that are values: those that the
 // template names, and without a template those that look like an identifier.
@@ -202,9 +202,9 @@ func (r *Request) pathPoints() []Point {
 	if r.Template != "" {
 		names = strings.Split(strings.TrimPrefix(r.Template, "/"), "/")
 	}
-	all := r.segments()
+	all := r.splitPath()
 	for i, s := range all {
-		at := segment(i, s)
+		at := segmentPoint(i, s)
 		switch {
 		case len(names) == len(all):
 			if open := strings.IndexByte(names[i], '{'); open >= 0 && strings.HasSuffix(names[i], "}") {
@@ -219,9 +219,9 @@ func (r *Request) pathPoints() []Point {
 }
 
 // Segment is the i-th segment of the path, from 0, as a value.
-func (r *Request) Segment(i int) Point { return segment(i, r.segments()[i]) }
+func (r *Request) Segment(i int) Point { return segmentPoint(i, r.splitPath()[i]) }
 
-func segment(i int, s string) Point {
+func segmentPoint(i int, s string) Point {
 	value, err := url.PathUnescape(s)
 	if err != nil {
 		value = s
@@ -252,7 +252,7 @@ func LooksLikeIdentifier(segment string) bool {
 // becomes a string; see WithJSON for others.
 func (r *Request) With(p Point, value string) *Request {
 	if p.Inner != nil {
-		return r.With(p.Inner.outer, pack(p.Inner.outer.Value, p.Inner.layers, value, false))
+		return r.With(p.Inner.outer, packValue(p.Inner.outer.Value, p.Inner.layers, value, false))
 	}
 	c := r.Clone()
 	switch p.In {
@@ -293,7 +293,7 @@ func (r *Request) With(p Point, value string) *Request {
 // within that of a parameter; within another kind of text, the JSON is a text.
 func (r *Request) WithJSON(p Point, text string) *Request {
 	if p.Inner != nil {
-		return r.With(p.Inner.outer, pack(p.Inner.outer.Value, p.Inner.layers, text, p.HoldsJSON()))
+		return r.With(p.Inner.outer, packValue(p.Inner.outer.Value, p.Inner.layers, text, p.HoldsJSON()))
 	}
 	c := r.Clone()
 	c.Body.Text = setJSON(r.Body.Text, p, []byte(text))
@@ -317,7 +317,7 @@ func setName(list []Param, p Point, name string) {
 
 // setSegment replaces a segment, but for what the template fixes of it.
 func (r *Request) setSegment(p Point, value string) {
-	segments := r.segments()
+	segments := r.splitPath()
 	if p.Index < 0 || p.Index >= len(segments) {
 		return
 	}

@@ -63,74 +63,74 @@ func (s *Session) codeFlow(ctx context.Context, l *scan.OAuthLogin) error {
 	}
 	s.o.Secrets.Add("state", f.state)
 	s.o.Secrets.Add("code_verifier", f.verifier)
-	code, err := f.walk(ctx, r)
+	code, err := f.followFlow(ctx, r)
 	if err != nil {
 		return err
 	}
 	s.o.Secrets.AddObtained("code", code)
-	return s.exchange(ctx, l, []message.Param{{Name: "grant_type", Value: "authorization_code"},
+	return s.requestToken(ctx, l, []message.Param{{Name: "grant_type", Value: "authorization_code"},
 		{Name: "code", Value: code}, {Name: "redirect_uri", Value: f.redirect.String()},
 		{Name: "client_id", Value: l.ClientID}, {Name: "code_verifier", Value: f.verifier}})
 }
 
-// fail says why the flow did not work.
-func (f *flow) fail(format string, args ...any) error {
+// flowError says why the flow did not work.
+func (f *flow) flowError(format string, args ...any) error {
 	return errs.E(errs.Unavailable, "signing in as %q did not work: "+format,
 		append([]any{f.identity.Name}, args...)...)
 }
 
-// walk goes from page to page until the redirect brings the code.
-func (f *flow) walk(ctx context.Context, r *message.Request) (string, error) {
+// followFlow goes from page to page until the redirect brings the code.
+func (f *flow) followFlow(ctx context.Context, r *message.Request) (string, error) {
 	for range maxPages {
-		resp, err := f.send(ctx, r)
+		resp, err := f.sendInFlow(ctx, r)
 		if err != nil {
 			return "", err
 		}
 		if to := resp.Location(); to != nil {
-			if f.back(to) {
-				return f.caught(to.Query())
+			if f.isRedirectURI(to) {
+				return f.extractCode(to.Query())
 			}
 			next, err := message.FromURL(to)
 			if err != nil {
-				return "", f.fail("%s leads to %.200q", r.Location(), to.Redacted())
+				return "", f.flowError("%s leads to %.200q", r.Location(), to.Redacted())
 			}
 			r = next
 			continue
 		}
 		if resp.Status >= 400 {
-			return "", f.fail("%s answers %d", r.Location(), resp.Status)
+			return "", f.flowError("%s answers %d", r.Location(), resp.Status)
 		}
-		if r, err = f.answer(resp); err != nil {
+		if r, err = f.nextRequest(resp); err != nil {
 			return "", err
 		}
-		if f.back(r.URL()) { // a form that sends the code (OAuth 2.0 Form Post Response Mode)
-			return f.caught(values(r))
+		if f.isRedirectURI(r.URL()) { // a form that sends the code (OAuth 2.0 Form Post Response Mode)
+			return f.extractCode(formValues(r))
 		}
 	}
-	return "", f.fail("there is no code after %d pages", maxPages)
+	return "", f.flowError("there is no code after %d pages", maxPages)
 }
 
-// back reports whether the address is the redirect.
-func (f *flow) back(to *url.URL) bool {
+// isRedirectURI reports whether the address is the redirect.
+func (f *flow) isRedirectURI(to *url.URL) bool {
 	return to.Scheme == f.redirect.Scheme && strings.EqualFold(to.Host, f.redirect.Host) &&
 		strings.TrimSuffix(to.EscapedPath(), "/") == strings.TrimSuffix(f.redirect.EscapedPath(), "/")
 }
 
-// caught takes the code out of what the redirect brings.
-func (f *flow) caught(v url.Values) (string, error) {
+// extractCode takes the code out of what the redirect brings.
+func (f *flow) extractCode(v url.Values) (string, error) {
 	switch {
 	case v.Get("error") != "":
-		return "", f.fail("the issuer says %.100q: %.200q", v.Get("error"), v.Get("error_description"))
+		return "", f.flowError("the issuer says %.100q: %.200q", v.Get("error"), v.Get("error_description"))
 	case v.Get("state") != f.state:
-		return "", f.fail("the redirect brings another state than was sent")
+		return "", f.flowError("the redirect brings another state than was sent")
 	case v.Get("code") == "":
-		return "", f.fail("the redirect brings no code")
+		return "", f.flowError("the redirect brings no code")
 	}
 	return v.Get("code"), nil
 }
 
-// values are what a form sends.
-func values(r *message.Request) url.Values {
+// formValues are what a form sends.
+func formValues(r *message.Request) url.Values {
 	out := url.Values{}
 	for _, list := range [][]message.Param{r.Query, r.Body.Params} {
 		for _, p := range list {
@@ -146,9 +146,9 @@ var (
 	oneTime  = lazyregexp.New(`(?i)otp|totp|code|token|2fa|mfa|pin`)
 )
 
-// answer returns the request by which a user goes on from a page: his name and password,
+// nextRequest returns the request by which a user goes on from a page: his name and password,
 // a one-time password, his consent.
-func (f *flow) answer(resp *message.Response) (*message.Request, error) {
+func (f *flow) nextRequest(resp *message.Response) (*message.Request, error) {
 	var forms []*message.Request
 	if resp.IsHTML() {
 		for _, r := range crawl.ReadPage(resp).Requests {
@@ -157,35 +157,37 @@ func (f *flow) answer(resp *message.Response) (*message.Request, error) {
 			}
 		}
 	}
-	r, err := f.choose(resp, forms)
+	r, err := f.chooseForm(resp, forms)
 	if err != nil {
 		return nil, err
 	}
 	if r == nil {
-		return nil, f.fail("%s has no form to sign in or to agree by: pages that are made by script are told "+
+		return nil, f.flowError("%s has no form to sign in or to agree by: pages that are made by script are told "+
 			"by steps", resp.Request.Location())
 	}
 	r.Referer = resp.Request.Address()
 	return r.SetHeader("Origin", resp.Request.Base()), nil
 }
 
-// choose picks a form of the page and fills it in; nil: there is none.
-func (f *flow) choose(resp *message.Response, forms []*message.Request) (*message.Request, error) {
+// chooseForm picks a form of the page and fills it in; nil: there is none.
+func (f *flow) chooseForm(resp *message.Response, forms []*message.Request) (*message.Request, error) {
 	account := &scan.FormLogin{User: f.login.User, Password: f.login.Password}
 	if form := loginForm(resp); form != nil {
 		if f.signed {
-			return nil, f.fail("the issuer asks for the password again")
+			return nil, f.flowError("the issuer asks for the password again")
 		}
 		f.named, f.signed = true, true
-		return f.filled(form, account)
+		return f.fillCredentials(form, account)
 	}
 	for _, form := range forms {
-		if typed := typed(form, userName); typed != "" && !f.named && !f.signed { // the password comes on the next page
+		if typed := typedField(form, userName); typed != "" && !f.named &&
+			!f.signed { // the password comes on the next page
 			f.named = true
-			return f.filled(form, &scan.FormLogin{User: f.login.User, Fields: map[string]string{typed: f.login.User}})
+			return f.fillCredentials(form,
+				&scan.FormLogin{User: f.login.User, Fields: map[string]string{typed: f.login.User}})
 		}
-		if typed := typed(form, oneTime); typed != "" && f.signed && f.identity.TOTP != "" {
-			return f.filled(form, &scan.FormLogin{Fields: map[string]string{typed: "{{totp}}"}})
+		if typed := typedField(form, oneTime); typed != "" && f.signed && f.identity.TOTP != "" {
+			return f.fillCredentials(form, &scan.FormLogin{Fields: map[string]string{typed: "{{totp}}"}})
 		}
 	}
 	var chosen *message.Request
@@ -203,19 +205,19 @@ func (f *flow) choose(resp *message.Response, forms []*message.Request) (*messag
 		}
 	}
 	if f.agreed++; f.agreed > 3 {
-		return nil, f.fail("the issuer asks for consent again and again")
+		return nil, f.flowError("the issuer asks for consent again and again")
 	}
 	return chosen, nil
 }
 
-// send sends a request of the flow: to the target, and to the hosts that the identity
+// sendInFlow sends a request of the flow: to the target, and to the hosts that the identity
 // names.
-func (s *Session) send(ctx context.Context, r *message.Request) (*message.Response, error) {
-	return s.o.Client.SendApart(ctx, r, s, s.issues)
+func (s *Session) sendInFlow(ctx context.Context, r *message.Request) (*message.Response, error) {
+	return s.o.Client.SendApart(ctx, r, s, s.isSignInHost)
 }
 
-// issues reports whether the host is one that the identity signs in at.
-func (s *Session) issues(r *message.Request) bool {
+// isSignInHost reports whether the host is one that the identity signs in at.
+func (s *Session) isSignInHost(r *message.Request) bool {
 	l := s.identity.OAuth
 	if l == nil {
 		return false
@@ -232,9 +234,9 @@ func (s *Session) issues(r *message.Request) bool {
 	return false
 }
 
-// basic reports whether the token endpoint takes the secret of a client as HTTP Basic
+// needsBasicAuth reports whether the token endpoint takes the secret of a client as HTTP Basic
 // alone.
-func (e *endpoints) basic() bool {
+func (e *endpoints) needsBasicAuth() bool {
 	basic := false
 	for _, m := range e.Methods {
 		switch m {
@@ -247,8 +249,8 @@ func (e *endpoints) basic() bool {
 	return basic
 }
 
-// secret adds what proves the client.
-func secret(r *message.Request, l *scan.OAuthLogin, basic bool) *message.Request {
+// addClientSecret adds what proves the client.
+func addClientSecret(r *message.Request, l *scan.OAuthLogin, basic bool) *message.Request {
 	switch {
 	case l.ClientSecret == "":
 	case basic:

@@ -142,7 +142,7 @@ func TestCodeFlowNeedsARedirect(t *testing.T) {
 		t.Errorf("without a redirect: %v", err)
 	}
 	f := &flow{Session: s, state: "mine"}
-	if _, err := f.caught(url.Values{"code": {"x"}, "state": {"other"}}); err == nil {
+	if _, err := f.extractCode(url.Values{"code": {"x"}, "state": {"other"}}); err == nil {
 		t.Error("another state was taken")
 	}
 }

@@ -41,13 +41,13 @@ func (s *Session) SendsCredential(in, name string) bool {
 		probe.AddCookie(c)
 	}
 	for _, c := range s.handed {
-		c.add(probe)
+		c.addTo(probe)
 	}
-	return (Credential{In: in, Name: name}).in(probe)
+	return (Credential{In: in, Name: name}).isPresentIn(probe)
 }
 
-// in reports whether the request has something in the place of the credential.
-func (c Credential) in(req *http.Request) bool {
+// isPresentIn reports whether the request has something in the place of the credential.
+func (c Credential) isPresentIn(req *http.Request) bool {
 	switch c.In {
 	case "query":
 		return req.URL.Query().Has(c.Name)
@@ -58,9 +58,9 @@ func (c Credential) in(req *http.Request) bool {
 	return req.Header.Get(c.Name) != ""
 }
 
-// add puts the credential into a request that says nothing in its place.
-func (c Credential) add(req *http.Request) {
-	if c.in(req) {
+// addTo puts the credential into a request that says nothing in its place.
+func (c Credential) addTo(req *http.Request) {
+	if c.isPresentIn(req) {
 		return
 	}
 	switch pair := []message.Param{{Name: c.Name, Value: c.Value}}; c.In {

@@ -22,8 +22,8 @@ import (
 
 // This file signs in by a form, and makes one-time passwords.
 
-// form fills in the form with a password of the page, and returns the page behind it.
-func (s *Session) form(ctx context.Context, l *scan.FormLogin) (*message.Response, error) {
+// submitPasswordForm fills in the form with a password of the page, and returns the page behind it.
+func (s *Session) submitPasswordForm(ctx context.Context, l *scan.FormLogin) (*message.Response, error) {
 	page, err := s.request(l.URL)
 	if err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func (s *Session) form(ctx context.Context, l *scan.FormLogin) (*message.Respons
 	}
 	f := loginForm(resp)
 	if f == nil { // the password may come on the next page
-		if resp, err = s.step(ctx, resp, userName, l.User); err != nil {
+		if resp, err = s.submitStep(ctx, resp, userName, l.User); err != nil {
 			return nil, err
 		}
 		f = loginForm(resp)
@@ -48,26 +48,26 @@ func (s *Session) form(ctx context.Context, l *scan.FormLogin) (*message.Respons
 			"password in its address (method GET)", s.identity.Name, page.Location())
 	}
 	coded := slices.Contains(slices.Collect(maps.Values(l.Fields)), "{{totp}}")
-	if name := typed(f, oneTime); !coded && s.identity.TOTP != "" && name != "" {
+	if name := typedField(f, oneTime); !coded && s.identity.TOTP != "" && name != "" {
 		l = &scan.FormLogin{URL: l.URL, User: l.User, Password: l.Password, Fields: maps.Clone(l.Fields)}
 		if l.Fields == nil {
 			l.Fields = map[string]string{}
 		}
 		l.Fields[name], coded = "{{totp}}", true
 	}
-	r, err := s.filled(f, l)
+	r, err := s.fillCredentials(f, l)
 	if err != nil {
 		return nil, err
 	}
-	if resp, err = s.submit(ctx, resp, r); err != nil || coded || s.identity.TOTP == "" {
+	if resp, err = s.submitForm(ctx, resp, r); err != nil || coded || s.identity.TOTP == "" {
 		return resp, err
 	}
-	return s.step(ctx, resp, oneTime, "{{totp}}") // the page behind it may ask for the code
+	return s.submitStep(ctx, resp, oneTime, "{{totp}}") // the page behind it may ask for the code
 }
 
-// step fills in the form of a page that has no password, and one field of the kind, and
+// submitStep fills in the form of a page that has no password, and one field of the kind, and
 // returns the page behind it; the page itself where there is no such form.
-func (s *Session) step(ctx context.Context, resp *message.Response, kind *lazyregexp.Regexp,
+func (s *Session) submitStep(ctx context.Context, resp *message.Response, kind *lazyregexp.Regexp,
 	value string) (*message.Response, error) {
 	if !resp.IsHTML() || resp.Status != http.StatusOK || loginForm(resp) != nil {
 		return resp, nil
@@ -75,22 +75,23 @@ func (s *Session) step(ctx context.Context, resp *message.Response, kind *lazyre
 	for _, f := range crawl.ReadPage(resp).Requests {
 		name := ""
 		if f.Origin == "form" {
-			name = typed(f, kind)
+			name = typedField(f, kind)
 		}
 		if name == "" {
 			continue
 		}
-		r, err := s.filled(f, &scan.FormLogin{Fields: map[string]string{name: value}})
+		r, err := s.fillCredentials(f, &scan.FormLogin{Fields: map[string]string{name: value}})
 		if err != nil {
 			return nil, err
 		}
-		return s.submit(ctx, resp, r)
+		return s.submitForm(ctx, resp, r)
 	}
 	return resp, nil
 }
 
-// submit sends a form as its page does, and returns the page behind it.
-func (s *Session) submit(ctx context.Context, page *message.Response, r *message.Request) (*message.Response, error) {
+// submitForm sends a form as its page does, and returns the page behind it.
+func (s *Session) submitForm(ctx context.Context, page *message.Response,
+	r *message.Request) (*message.Response, error) {
 	for _, p := range r.Points() { // such as a token that binds the form to the session
 		if r.Types[p.Key()] == "hidden" {
 			s.o.Secrets.AddObtained(p.Name, p.Value)
@@ -129,8 +130,8 @@ func loginForm(resp *message.Response) *message.Request {
 
 var userName = lazyregexp.New(`(?i)user|login|mail|account|name|uid|ident`)
 
-// filled puts the user and the password into the form.
-func (s *Session) filled(f *message.Request, l *scan.FormLogin) (*message.Request, error) {
+// fillCredentials puts the user and the password into the form.
+func (s *Session) fillCredentials(f *message.Request, l *scan.FormLogin) (*message.Request, error) {
 	r := f.Clone()
 	list := &r.Body.Params
 	in := message.InForm
@@ -177,8 +178,8 @@ func (s *Session) filled(f *message.Request, l *scan.FormLogin) (*message.Reques
 	return r, nil
 }
 
-// typed returns the field of a form that a user types in, where its name is of that kind.
-func typed(form *message.Request, kind *lazyregexp.Regexp) string {
+// typedField returns the field of a form that a user types in, where its name is of that kind.
+func typedField(form *message.Request, kind *lazyregexp.Regexp) string {
 	for _, p := range form.Points() {
 		switch p.In {
 		case message.InForm, message.InMultipart, message.InQuery:

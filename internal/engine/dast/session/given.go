@@ -10,9 +10,9 @@ import (
 
 // This file notes what a session is given, so that no report shows it.
 
-// given notes the cookies of an answer. One whose value the request has sent itself is no
+// recordCookies notes the cookies of an answer. One whose value the request has sent itself is no
 // credential: it may be an attack, which the report has to show. mu is held.
-func (s *Session) given(r *message.Request, set []*http.Cookie) {
+func (s *Session) recordCookies(r *message.Request, set []*http.Cookie) {
 	if s.o.Secrets == nil || !s.signsIn() && s.identity.Name == "" {
 		return
 	}
@@ -32,17 +32,17 @@ func (s *Session) given(r *message.Request, set []*http.Cookie) {
 	}
 }
 
-// answered notes the credentials of an answer to a sign-in: tokens for the application,
+// recordCredentials notes the credentials of an answer to a sign-in: tokens for the application,
 // for a later sign-in, and of the user.
-func (s *Session) answered(body []byte) {
+func (s *Session) recordCredentials(body []byte) {
 	var root any
 	if json.Unmarshal(body, &root) == nil {
 		named(root, "", 0, s.o.Secrets.AddObtained)
 	}
 }
 
-// keeps notes what a script has kept: a text, or JSON.
-func (s *Session) keeps(name, value string) {
+// recordScriptStorage notes what a script has kept: a text, or JSON.
+func (s *Session) recordScriptStorage(name, value string) {
 	s.o.Secrets.AddObtained(name, value)
-	s.answered([]byte(value))
+	s.recordCredentials([]byte(value))
 }

@@ -17,8 +17,8 @@ const (
 	proveAfter = 2 * time.Minute
 )
 
-// due counts a request and reports whether the session is to be proven again.
-func (s *Session) due() bool {
+// isProofDue counts a request and reports whether the session is to be proven again.
+func (s *Session) isProofDue() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked++
@@ -34,17 +34,17 @@ func (s *Session) due() bool {
 // lost, where no page is known that would show it.
 const maxLed = 5
 
-// suspect looks at an answer for signs that the session is lost. The next request asks the page
+// detectLoss looks at an answer for signs that the session is lost. The next request asks the page
 // that shows it first (due): an application may send a user to its sign-in page for what he may
 // not see. mu is held.
-func (s *Session) suspect(resp *message.Response) {
+func (s *Session) detectLoss(resp *message.Response) {
 	why := s.tellsOut(resp)
 	if why == "" {
 		s.led = 0
 		return
 	}
 	route := resp.Request.Method + " " + resp.Request.Base() + resp.Request.Path
-	if s.page == nil && !s.marked() && s.learnt == nil {
+	if s.page == nil && !s.hasMarker() && s.learnt == nil {
 		if s.led++; s.led >= maxLed {
 			s.lose(why)
 		}
@@ -62,13 +62,13 @@ func (s *Session) suspect(resp *message.Response) {
 	}
 }
 
-// proof is the page that shows whether the session holds: that of the marker, else one
+// proofPage is the page that shows whether the session holds: that of the marker, else one
 // that was found to differ for a visitor; nil: none is known.
-func (s *Session) proof() *message.Request {
+func (s *Session) proofPage() *message.Request {
 	if s.page != nil {
 		return s.page
 	}
-	if s.marked() {
+	if s.hasMarker() {
 		base, err := message.FromURL(s.o.Scope.Base())
 		if err != nil {
 			return nil
@@ -80,13 +80,13 @@ func (s *Session) proof() *message.Request {
 	return s.learnt
 }
 
-// marked reports whether the identity says how an answer shows the session.
-func (s *Session) marked() bool { return s.in != nil || s.out != nil || s.status != 0 }
+// hasMarker reports whether the identity says how an answer shows the session.
+func (s *Session) hasMarker() bool { return s.in != nil || s.out != nil || s.status != 0 }
 
-// learn looks for a page that differs for a visitor: the one on which the sign-in ended,
+// findProofPage looks for a page that differs for a visitor: the one on which the sign-in ended,
 // else the base.
-func (s *Session) learn(ctx context.Context, landed *message.Response) error {
-	if s.proof() != nil || !s.signsIn() {
+func (s *Session) findProofPage(ctx context.Context, landed *message.Response) error {
+	if s.proofPage() != nil || !s.signsIn() {
 		return nil
 	}
 	var pages []*message.Request
@@ -102,10 +102,10 @@ func (s *Session) learn(ctx context.Context, landed *message.Response) error {
 		if err != nil {
 			return err
 		}
-		if s.welcomes(visitor) {
+		if s.isSignedInPage(visitor) {
 			continue
 		}
-		if resp, err := s.o.Client.Send(ctx, r, s); err != nil || !s.welcomes(resp) {
+		if resp, err := s.o.Client.Send(ctx, r, s); err != nil || !s.isSignedInPage(resp) {
 			continue
 		}
 		s.mu.Lock()
@@ -116,15 +116,15 @@ func (s *Session) learn(ctx context.Context, landed *message.Response) error {
 	return nil
 }
 
-// welcomes reports whether an answer is a page that asks for no sign-in.
-func (s *Session) welcomes(resp *message.Response) bool {
+// isSignedInPage reports whether an answer is a page that asks for no sign-in.
+func (s *Session) isSignedInPage(resp *message.Response) bool {
 	return resp.Status < 300 && !s.asks(resp)
 }
 
-// check asks for the page that shows whether the session holds. Where it does not, it is
+// verifySession asks for the page that shows whether the session holds. Where it does not, it is
 // lost from now on, and signs in again where it can.
-func (s *Session) check(ctx context.Context) error {
-	page := s.proof()
+func (s *Session) verifySession(ctx context.Context) error {
+	page := s.proofPage()
 	if page == nil {
 		return nil
 	}
@@ -134,8 +134,8 @@ func (s *Session) check(ctx context.Context) error {
 		return err
 	}
 	holds := s.holds
-	if s.page == nil && !s.marked() {
-		holds = s.welcomes
+	if s.page == nil && !s.hasMarker() {
+		holds = s.isSignedInPage
 	}
 	s.mu.Lock()
 	why := cmp.Or(s.doubt, "the page of the marker does not show the session")
@@ -153,9 +153,9 @@ func (s *Session) check(ctx context.Context) error {
 	return s.renew(ctx)
 }
 
-// look gives an answer of the first sign-in to those who look at answers, without what
+// showResponse gives an answer of the first sign-in to those who look at answers, without what
 // the request sent and what came back for it: both may hold credentials.
-func (s *Session) look(resp *message.Response) {
+func (s *Session) showResponse(resp *message.Response) {
 	s.mu.Lock()
 	again := s.ever
 	s.mu.Unlock()

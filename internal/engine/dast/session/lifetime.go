@@ -19,10 +19,10 @@ var claims = lazyregexp.New(`eyJ[A-Za-z0-9_-]{5,}\.(eyJ[A-Za-z0-9_-]{5,})\.`)
 // shortest is how long a token has to last to be renewed in time.
 const shortest = 10 * time.Second
 
-// ends returns when the tokens of the headers are to be renewed, by the clock that now is
+// tokenRenewalTime returns when the tokens of the headers are to be renewed, by the clock that now is
 // of; zero: they do not tell. The target's clock may be another: what counts is how
 // long a token lasts that was just issued.
-func ends(headers []scan.Header, now time.Time) time.Time {
+func tokenRenewalTime(headers []scan.Header, now time.Time) time.Time {
 	var first time.Time
 	for _, h := range headers {
 		m := claims.FindStringSubmatch(h.Value)
@@ -52,6 +52,6 @@ func ends(headers []scan.Header, now time.Time) time.Time {
 	return first
 }
 
-// over reports whether the session is to be renewed although nothing has told that it is
+// needsRenewal reports whether the session is to be renewed although nothing has told that it is
 // lost. s.mu is held.
-func (s *Session) over() bool { return !s.ends.IsZero() && !s.o.Now().Before(s.ends) }
+func (s *Session) needsRenewal() bool { return !s.ends.IsZero() && !s.o.Now().Before(s.ends) }

@@ -31,7 +31,8 @@ func TestEnds(t *testing.T) {
 		`{"exp":"soon"}`:                  0,
 		`{"iat":1000000,"exp":999999999}`: time.Duration(998999999)*time.Second - time.Minute,
 	} {
-		got := ends([]scan.Header{{Name: "X-A", Value: "b"}, {Name: "Authorization", Value: "Bearer " + jwtOf(claims)}},
+		got := tokenRenewalTime([]scan.Header{{Name: "X-A", Value: "b"},
+			{Name: "Authorization", Value: "Bearer " + jwtOf(claims)}},
 			now)
 		if want == 0 && !got.IsZero() || want != 0 && got.Sub(now) != want {
 			t.Errorf("%s: %s", claims, got.Sub(now))
@@ -85,7 +86,7 @@ func FuzzEnds(f *testing.F) {
 	f.Add("Bearer " + jwtOf(`{"exp":1e10}`))
 	now := time.Unix(1_000_000, 0)
 	f.Fuzz(func(t *testing.T, value string) {
-		if at := ends([]scan.Header{{Value: value}}, now); !at.IsZero() && at.Before(now) {
+		if at := tokenRenewalTime([]scan.Header{{Value: value}}, now); !at.IsZero() && at.Before(now) {
 			t.Errorf("%q ends at %s", value, at)
 		}
 	})

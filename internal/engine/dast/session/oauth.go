@@ -13,8 +13,8 @@ import (
 
 // This file gets a token by a flow of OAuth 2.
 
-// oauth runs the grant and keeps the token.
-func (s *Session) oauth(ctx context.Context, l *scan.OAuthLogin) error {
+// runOAuthGrant runs the grant and keeps the token.
+func (s *Session) runOAuthGrant(ctx context.Context, l *scan.OAuthLogin) error {
 	form := []message.Param{{Name: "client_id", Value: l.ClientID}}
 	if l.Scope != "" {
 		form = append(form, message.Param{Name: "scope", Value: l.Scope})
@@ -36,11 +36,11 @@ func (s *Session) oauth(ctx context.Context, l *scan.OAuthLogin) error {
 		return errs.E(errs.Unavailable, "signing in as %q: the grant %q is not known; authorization_code, "+
 			"client_credentials, password and refresh_token are", s.identity.Name, l.Grant)
 	}
-	return s.exchange(ctx, l, append([]message.Param{{Name: "grant_type", Value: l.Grant}}, form...))
+	return s.requestToken(ctx, l, append([]message.Param{{Name: "grant_type", Value: l.Grant}}, form...))
 }
 
-// exchange asks the token endpoint (RFC 6749, section 3.2).
-func (s *Session) exchange(ctx context.Context, l *scan.OAuthLogin, form []message.Param) error {
+// requestToken asks the token endpoint (RFC 6749, section 3.2).
+func (s *Session) requestToken(ctx context.Context, l *scan.OAuthLogin, form []message.Param) error {
 	at, err := s.endpoints(ctx, l)
 	if err != nil {
 		return err
@@ -50,11 +50,11 @@ func (s *Session) exchange(ctx context.Context, l *scan.OAuthLogin, form []messa
 		return err
 	}
 	r.Method, r.Body = http.MethodPost, message.Body{Kind: message.Form, Params: form}
-	resp, err := s.send(ctx, secret(r, l, at.basic()))
+	resp, err := s.sendInFlow(ctx, addClientSecret(r, l, at.needsBasicAuth()))
 	if err != nil {
 		return err
 	}
-	s.answered(resp.Body)
+	s.recordCredentials(resp.Body)
 	var answer struct {
 		Access string `json:"access_token"`
 		Error  string `json:"error"`
@@ -101,7 +101,7 @@ func (s *Session) discover(ctx context.Context, issuer string) (*endpoints, erro
 	if err != nil {
 		return nil, err
 	}
-	resp, err := s.send(ctx, r)
+	resp, err := s.sendInFlow(ctx, r)
 	if err != nil {
 		return nil, err
 	}

@@ -83,7 +83,7 @@ func (s *Session) AdoptBrowserState(state *browser.SignInState) {
 	for _, kept := range state.Storage {
 		for _, items := range []map[string]string{kept.Local, kept.Session} {
 			for name, value := range items {
-				s.keeps(name, value)
+				s.recordScriptStorage(name, value)
 			}
 		}
 	}

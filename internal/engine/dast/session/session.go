@@ -140,7 +140,7 @@ func (s *Session) request(address string) (*message.Request, error) {
 	if err != nil {
 		return nil, errs.E(errs.Invalid, "%v", err)
 	}
-	if !s.o.Scope.Hosts(r.Host) && !s.issues(r) {
+	if !s.o.Scope.Hosts(r.Host) && !s.isSignInHost(r) {
 		if err := s.o.Scope.Allows(r); err != nil {
 			return nil, errs.E(errs.Invalid, "credentials are sent to the target alone, not to %s: include its "+
 				"address in the scope", r.Host)
@@ -191,15 +191,15 @@ func (s *Session) signsIn() bool {
 // Prepare implements traffic.Session. A session that is lost signs in again first.
 func (s *Session) Prepare(ctx context.Context, req *http.Request) error {
 	s.mu.Lock()
-	again := (s.lost || s.over()) && s.signsIn() && s.ever && s.fails < maxFails && s.signs < maxSigns
+	again := (s.lost || s.needsRenewal()) && s.signsIn() && s.ever && s.fails < maxFails && s.signs < maxSigns
 	s.mu.Unlock()
 	if ctx.Value(signingIn{}) == nil {
 		var err error
 		switch {
 		case again:
 			err = s.renew(ctx)
-		case s.due():
-			err = s.check(ctx)
+		case s.isProofDue():
+			err = s.verifySession(ctx)
 		}
 		if traffic.IsFinal(err) {
 			return err
@@ -217,7 +217,7 @@ func (s *Session) renew(ctx context.Context) error {
 	s.signing.Lock()
 	defer s.signing.Unlock()
 	s.mu.Lock()
-	lost := s.lost || s.over()
+	lost := s.lost || s.needsRenewal()
 	s.mu.Unlock()
 	if !lost {
 		return nil
@@ -229,7 +229,7 @@ func (s *Session) renew(ctx context.Context) error {
 // on a cookie or a header is the request's own.
 func (s *Session) add(req *http.Request) {
 	own := s.o.Scope.Trusts(req.URL.Scheme, req.URL.Host) // whatever the header Host says
-	if at, err := message.FromURL(jarURL(req.URL)); !own && (err != nil || !s.issues(at)) {
+	if at, err := message.FromURL(jarURL(req.URL)); !own && (err != nil || !s.isSignInHost(at)) {
 		return // credentials are for the target alone, and cookies for who set them
 	}
 	s.mu.Lock()
@@ -241,7 +241,7 @@ func (s *Session) add(req *http.Request) {
 	}
 	if own {
 		for _, c := range s.handed {
-			c.add(req)
+			c.addTo(req)
 		}
 	}
 	sent := map[string]bool{}
@@ -280,18 +280,18 @@ func jarURL(u *url.URL) *url.URL {
 func (s *Session) Seen(resp *message.Response) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.o.Scope.Hosts(resp.Request.Host) || s.issues(resp.Request) {
+	if s.o.Scope.Hosts(resp.Request.Host) || s.isSignInHost(resp.Request) {
 		if set := (&http.Response{Header: resp.Header}).Cookies(); len(set) > 0 {
 			repeated := s.repeats(resp.Request)
 			set = slices.DeleteFunc(set, func(c *http.Cookie) bool { return repeated(c) || s.tooMany(c) })
 			s.jar.SetCookies(jarURL(resp.Request.URL()), set)
-			s.given(resp.Request, set)
+			s.recordCookies(resp.Request, set)
 		}
 	}
 	if s.lost || !s.ever || !s.signsIn() {
 		return
 	}
-	s.suspect(resp)
+	s.detectLoss(resp)
 }
 
 // repeats returns what reports whether a cookie that the session has already gets a value that
@@ -424,7 +424,7 @@ func (s *Session) signIn(ctx context.Context) error {
 		landed, err = nil, s.enterByScript(ctx, err)
 	}
 	if err == nil {
-		err = s.learn(ctx, landed)
+		err = s.findProofPage(ctx, landed)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -441,7 +441,7 @@ func (s *Session) signIn(ctx context.Context) error {
 		s.landed = landed.Request
 	}
 	s.fails, s.lost, s.ever, s.gone = 0, false, true, time.Time{}
-	s.ends = ends(s.header, s.o.Now())
+	s.ends = tokenRenewalTime(s.header, s.o.Now())
 	return nil
 }
 
@@ -452,11 +452,11 @@ func (s *Session) enter(ctx context.Context) (*message.Response, error) {
 	case i.Form != nil && s.script:
 		return nil, s.browseForm(ctx)
 	case i.Form != nil:
-		return s.form(ctx, i.Form)
+		return s.submitPasswordForm(ctx, i.Form)
 	case i.JSON != nil:
 		return nil, s.json(ctx, i.JSON)
 	case i.OAuth != nil:
-		return nil, s.oauth(ctx, i.OAuth)
+		return nil, s.runOAuthGrant(ctx, i.OAuth)
 	case len(i.Steps) > 0:
 		return nil, s.browse(ctx, browser.Login{Steps: slices.Clone(i.Steps)})
 	}
@@ -478,7 +478,7 @@ func (s *Session) fill(text string) (string, error) {
 // prove checks that the session holds. Without a marker it finds one: what the page
 // after the sign-in has and the same page has not for a visitor.
 func (s *Session) prove(ctx context.Context, landed *message.Response) error {
-	if page := s.proof(); page != nil && (s.page != nil || s.marked()) {
+	if page := s.proofPage(); page != nil && (s.page != nil || s.hasMarker()) {
 		resp, err := s.follow(ctx, page, 3)
 		if err != nil {
 			return err
@@ -511,7 +511,7 @@ func (s *Session) follow(ctx context.Context, r *message.Request, steps int) (*m
 		if err != nil {
 			return nil, err
 		}
-		s.look(resp)
+		s.showResponse(resp)
 		to := resp.Location()
 		if to == nil || steps == 0 {
 			return resp, nil
@@ -546,12 +546,12 @@ func (s *Session) json(ctx context.Context, l *scan.JSONLogin) error {
 	if err != nil {
 		return err
 	}
-	s.look(resp)
+	s.showResponse(resp)
 	if resp.Status >= 400 {
 		return errs.E(errs.Unavailable, "signing in as %q did not work: %s answers %d", s.identity.Name, r.Location(),
 			resp.Status)
 	}
-	s.answered(resp.Body)
+	s.recordCredentials(resp.Body)
 	token, err := token(resp.Body, l.Token)
 	if err != nil {
 		if l.Token == "" && len(resp.Header.Values("Set-Cookie")) > 0 {

@@ -22,15 +22,15 @@ func Outline(resp *message.Response) uint64 {
 	_, _ = fmt.Fprintln(h, resp.Status, resp.MediaType()) // a hash takes everything
 	body := resp.Body[:min(len(resp.Body), maxOutline)]
 	if resp.IsHTML() {
-		elements(h, body)
+		writeElements(h, body)
 	} else {
-		_, _ = h.Write(masked(body)) // likewise
+		_, _ = h.Write(maskDigits(body)) // likewise
 	}
 	return h.Sum64() | 1
 }
 
-// elements writes the names of the elements of a page.
-func elements(to io.Writer, page []byte) {
+// writeElements writes the names of the elements of a page.
+func writeElements(to io.Writer, page []byte) {
 	z := html.NewTokenizer(bytes.NewReader(page))
 	for {
 		switch z.Next() {
@@ -43,8 +43,8 @@ func elements(to io.Writer, page []byte) {
 	}
 }
 
-// masked is the text with each run of digits as one 0.
-func masked(text []byte) []byte {
+// maskDigits is the text with each run of digits as one 0.
+func maskDigits(text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	for _, c := range text {
 		if c >= '0' && c <= '9' {

@@ -43,17 +43,17 @@ func NewScope(t *scan.Target) (*Scope, error) {
 	if i := strings.LastIndexByte(u.EscapedPath(), '/'); i >= 0 {
 		s.folder = u.EscapedPath()[:i+1]
 	}
-	if s.include, err = patterns("include", t.Include); err != nil {
+	if s.include, err = compilePatterns("include", t.Include); err != nil {
 		return nil, err
 	}
-	if s.exclude, err = patterns("exclude", t.Exclude); err != nil {
+	if s.exclude, err = compilePatterns("exclude", t.Exclude); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// patterns compiles patterns.
-func patterns(what string, list []string) ([]pattern, error) {
+// compilePatterns compiles patterns.
+func compilePatterns(what string, list []string) ([]pattern, error) {
 	var out []pattern
 	for _, text := range list {
 		if strings.TrimSpace(text) == "" || len(text) > 2000 {
@@ -72,7 +72,7 @@ func patterns(what string, list []string) ([]pattern, error) {
 	return out, nil
 }
 
-func match(list []pattern, address, path string) bool {
+func matchesAny(list []pattern, address, path string) bool {
 	for _, p := range list {
 		text := address
 		if p.path {
@@ -92,25 +92,25 @@ func (s *Scope) Base() *url.URL { return s.base }
 func (s *Scope) Allows(r *message.Request) error {
 	address, path := r.Address(), strings.TrimPrefix(r.Address(), r.Base())
 	switch {
-	case match(s.exclude, address, path):
+	case matchesAny(s.exclude, address, path):
 		return errs.E(errs.Forbidden, "excluded by the scope of the target")
-	case strings.EqualFold(r.Scheme, s.base.Scheme) && sameHost(r.Host, s.base) && s.below(r.Path):
+	case strings.EqualFold(r.Scheme, s.base.Scheme) && sameHost(r.Host, s.base) && s.isBelowBase(r.Path):
 		return nil
-	case match(s.absolute(), address, ""):
+	case matchesAny(s.absolutePatterns(), address, ""):
 		return nil
-	case strings.EqualFold(r.Scheme, s.base.Scheme) && sameHost(r.Host, s.base) && match(s.include, address, path):
+	case strings.EqualFold(r.Scheme, s.base.Scheme) && sameHost(r.Host, s.base) && matchesAny(s.include, address, path):
 		return nil
 	}
 	return errs.E(errs.Forbidden, "outside of the scope of the target")
 }
 
-// below reports whether the path, as a server resolves it, is in the base's folder.
-func (s *Scope) below(path string) bool {
+// isBelowBase reports whether the path, as a server resolves it, is in the base's folder.
+func (s *Scope) isBelowBase(path string) bool {
 	return strings.HasPrefix(path, s.folder) || path+"/" == s.folder
 }
 
-// absolute are the patterns to include that name a host.
-func (s *Scope) absolute() []pattern {
+// absolutePatterns are the patterns to include that name a host.
+func (s *Scope) absolutePatterns() []pattern {
 	var out []pattern
 	for _, p := range s.include {
 		if !p.path {
@@ -265,11 +265,11 @@ func ForbiddenReason(r *message.Request) string {
 func OperationKey(r *message.Request) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s%s?", r.Method, r.Base(), PathShape(r))
-	for _, name := range names(r.Query) {
+	for _, name := range parameterNames(r.Query) {
 		b.WriteString(name + "&")
 	}
 	b.WriteString(PageSelector(r))
-	for _, name := range names(r.Body.Params) {
+	for _, name := range parameterNames(r.Body.Params) {
 		b.WriteString("#" + name)
 	}
 	if r.Body.Kind == message.JSON || r.Body.Kind == message.XML {
@@ -282,8 +282,8 @@ func OperationKey(r *message.Request) string {
 	return b.String()
 }
 
-// names are those of parameters, each once and sorted; "rev[0]" and "rev[1]" are one.
-func names(list []message.Param) []string {
+// parameterNames are those of parameters, each once and sorted; "rev[0]" and "rev[1]" are one.
+func parameterNames(list []message.Param) []string {
 	var out []string
 	for _, p := range list {
 		out = append(out, element.ReplaceAllString(p.Name, "[]"))
@@ -306,10 +306,10 @@ var pageName = lazyregexp.New(`^/?[A-Za-z][\w-]*([./:][\w-]+)*$`)
 
 // PageKey returns the value of the query by which one program serves many pages, such as
 // "user-info.php" of "/index.php?page=user-info.php". Empty: nothing looks like it.
-func PageKey(r *message.Request) string { return page(r).Value }
+func PageKey(r *message.Request) string { return pageParameter(r).Value }
 
-// page is the parameter of Page.
-func page(r *message.Request) message.Param {
+// pageParameter is the parameter of Page.
+func pageParameter(r *message.Request) message.Param {
 	for _, p := range r.Query {
 		if len(p.Value) <= 80 && pageName.MatchString(p.Value) && (chooses.MatchString(p.Name) ||
 			routes.MatchString(p.Name) && strings.Contains(p.Value, "/")) {
@@ -321,14 +321,14 @@ func page(r *message.Request) message.Param {
 
 // SelectsPage reports whether a parameter chooses the page of the request.
 func SelectsPage(r *message.Request, name string) bool {
-	p := page(r)
+	p := pageParameter(r)
 	return p.Value != "" && p.Name == name
 }
 
 // PageSelector is the Page as it belongs to the operation, "?page=user-info.php": where the
 // request has more parameters, each page is an operation of its own. Empty: it is none.
 func PageSelector(r *message.Request) string {
-	p := page(r)
+	p := pageParameter(r)
 	if p.Value == "" || len(r.Query) < 2 && r.Body.Kind == message.NoBody {
 		return ""
 	}
@@ -345,7 +345,7 @@ func LocationOf(r *message.Request, at message.Point) string {
 		return ""
 	}
 	place := r.Method + " " + r.Base() + PathShape(r) + " " + at.Key()
-	if chosen := page(r); at.In != message.InQuery && at.In != message.InQueryName || at.Name != chosen.Name {
+	if chosen := pageParameter(r); at.In != message.InQuery && at.In != message.InQueryName || at.Name != chosen.Name {
 		place += " " + chosen.Value
 	}
 	return place

@@ -70,7 +70,7 @@ func (s *Map) Add(r *message.Request) bool {
 	}
 	e := &Entry{Request: r, Seen: finding.Operation{Method: r.Method, URL: r.Location(), ID: r.ID,
 		Origin:  cmp.Or(r.Origin, "link"),
-		Outcome: finding.NotReached, Reason: "it was not asked", Parameters: parameters(r)}}
+		Outcome: finding.NotReached, Reason: "it was not asked", Parameters: describeParameters(r)}}
 	if r.Template == "" {
 		e.Seen.URL = r.Base() + r.Path
 	}
@@ -79,7 +79,7 @@ func (s *Map) Add(r *message.Request) bool {
 	return true
 }
 
-func parameters(r *message.Request) []string {
+func describeParameters(r *message.Request) []string {
 	out, seen := []string{}, map[string]bool{}
 	for _, p := range r.Points() {
 		if k := p.Key(); !seen[k] {
@@ -101,18 +101,18 @@ func (s *Map) Enrich(r *message.Request, headers, cookies []message.Param) bool 
 		return false
 	}
 	c := e.Request.Clone()
-	c.Header = join(c.Header, headers, strings.EqualFold)
-	c.Cookies = join(c.Cookies, cookies, func(a, b string) bool { return a == b })
+	c.Header = joinByName(c.Header, headers, strings.EqualFold)
+	c.Cookies = joinByName(c.Cookies, cookies, func(a, b string) bool { return a == b })
 	if len(c.Header) == len(e.Request.Header) && len(c.Cookies) == len(e.Request.Cookies) {
 		return false
 	}
-	e.Request, e.Seen.Parameters = c, parameters(c)
-	s.keep(e, nil)
+	e.Request, e.Seen.Parameters = c, describeParameters(c)
+	s.keepResponse(e, nil)
 	return true
 }
 
-// join appends those that have a new name.
-func join(list, more []message.Param, same func(a, b string) bool) []message.Param {
+// joinByName appends those that have a new name.
+func joinByName(list, more []message.Param, same func(a, b string) bool) []message.Param {
 	for _, p := range more {
 		if !slices.ContainsFunc(list, func(known message.Param) bool { return same(known.Name, p.Name) }) {
 			list = append(list, p)
@@ -138,7 +138,7 @@ func (s *Map) RecordResponse(resp *message.Response, as string) {
 	e.Outline = outline
 	e.Seen.Outcome, e.Seen.Reason, e.Seen.Status, e.Seen.As = outcome, reason, resp.Status, as
 	if resp.Request == e.Request && resp.Sent != "" { // it was asked with just this request
-		s.keep(e, resp)
+		s.keepResponse(e, resp)
 	}
 }
 
@@ -153,8 +153,8 @@ func (s *Map) RecordOutline(r *message.Request, resp *message.Response) {
 	}
 }
 
-// keep puts an answer into an entry, as far as there is room. The caller holds mu.
-func (s *Map) keep(e *Entry, resp *message.Response) {
+// keepResponse puts an answer into an entry, as far as there is room. The caller holds mu.
+func (s *Map) keepResponse(e *Entry, resp *message.Response) {
 	if e.Response != nil {
 		s.kept -= len(e.Response.Body)
 		e.Response = nil

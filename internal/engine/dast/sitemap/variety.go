@@ -42,7 +42,7 @@ func (v *Variants) Take(r *message.Request) (taken, covered bool) {
 		known = &variety{names: map[string]bool{}}
 		v.of[key] = known
 	}
-	list := slices.Concat(names(r.Query), names(r.Body.Params))
+	list := slices.Concat(parameterNames(r.Query), parameterNames(r.Body.Params))
 	covered = known.all > 0 && !slices.ContainsFunc(list, func(name string) bool { return !known.names[name] })
 	if known.all >= maxVarieties || covered && known.known >= maxVariants {
 		return false, covered

@@ -72,11 +72,11 @@ func newBackoff() *backoff {
 	}}
 }
 
-// route is the operation of a request as far as applications limit it.
-func route(r *message.Request) string { return r.Method + " " + r.Base() + sitemap.PathShape(r) }
+// routeKey is the operation of a request as far as applications limit it.
+func routeKey(r *message.Request) string { return r.Method + " " + r.Base() + sitemap.PathShape(r) }
 
-// of returns what is known of the route. b.mu is held.
-func (b *backoff) of(route string) *hold {
+// stateOf returns what is known of the route. b.mu is held.
+func (b *backoff) stateOf(route string) *hold {
 	h := b.routes[route]
 	if h == nil {
 		if len(b.routes) >= maxRoutes {
@@ -91,11 +91,11 @@ func (b *backoff) of(route string) *hold {
 	return h
 }
 
-// heed reads 429 and 503: the target's own wish, else ever longer pauses.
-func (b *backoff) heed(route string, got *http.Response) {
+// recordRateLimit reads 429 and 503: the target's own wish, else ever longer pauses.
+func (b *backoff) recordRateLimit(route string, got *http.Response) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	h, now := b.of(route), b.now()
+	h, now := b.stateOf(route), b.now()
 	if got.StatusCode != http.StatusTooManyRequests && got.StatusCode != http.StatusServiceUnavailable {
 		b.since = time.Time{}
 		h.step = 0
@@ -117,11 +117,11 @@ func (b *backoff) heed(route string, got *http.Response) {
 	}
 	until := now.Add(pause)
 	if until.After(h.until) {
-		h.spent += until.Sub(later(h.until, now))
+		h.spent += until.Sub(laterTime(h.until, now))
 		h.until = until
 	}
 	h.got, h.run = h.run, 0
-	h.over = h.over || h.spent > patience && b.elsewhere(h) > narrow*max(h.got, 1)
+	h.over = h.over || h.spent > patience && b.longestRunOfOthers(h) > narrow*max(h.got, 1)
 	waiting := 0
 	for _, other := range b.routes {
 		if other.until.After(now) && !other.over {
@@ -133,8 +133,8 @@ func (b *backoff) heed(route string, got *http.Response) {
 	}
 }
 
-// elsewhere is the most answers in a row of another route. b.mu is held.
-func (b *backoff) elsewhere(h *hold) int {
+// longestRunOfOthers is the most answers in a row of another route. b.mu is held.
+func (b *backoff) longestRunOfOthers(h *hold) int {
 	most := 0
 	for _, other := range b.routes {
 		if other != h {
@@ -144,21 +144,21 @@ func (b *backoff) elsewhere(h *hold) int {
 	return most
 }
 
-func later(a, b time.Time) time.Time {
+func laterTime(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
 	}
 	return b
 }
 
-func (b *backoff) total() time.Duration {
+func (b *backoff) totalPause() time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.spent
 }
 
-// limited lists the routes that were given up.
-func (b *backoff) limited() []string {
+// limitedRoutes lists the routes that were given up.
+func (b *backoff) limitedRoutes() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(b.routes)), func(route string) bool {
@@ -166,15 +166,15 @@ func (b *backoff) limited() []string {
 	})
 }
 
-// wait returns when the route may be asked; an error of the kind Forbidden says that it
+// waitForRoute returns when the route may be asked; an error of the kind Forbidden says that it
 // was given up, and one that wraps ErrLimited that everything was.
-func (b *backoff) wait(ctx context.Context, route string) error {
+func (b *backoff) waitForRoute(ctx context.Context, route string) error {
 	b.mu.Lock()
-	h, now := b.of(route), b.now()
+	h, now := b.stateOf(route), b.now()
 	over := h.over
 	nothing := !b.since.IsZero() && now.Sub(b.since) > longest
-	until := later(h.until, b.all)
-	if from := later(b.last, now); until.After(from) {
+	until := laterTime(h.until, b.all)
+	if from := laterTime(b.last, now); until.After(from) {
 		b.spent += until.Sub(from)
 		b.last = until
 	}

@@ -31,11 +31,11 @@ func answer(status int, after string) *http.Response {
 func ask(t *testing.T, b *backoff, at *time.Time, route string, resp *http.Response) time.Duration {
 	t.Helper()
 	began := *at
-	if err := b.wait(t.Context(), route); err != nil {
+	if err := b.waitForRoute(t.Context(), route); err != nil {
 		t.Fatal(err)
 	}
 	waited := at.Sub(began)
-	b.heed(route, resp)
+	b.recordRateLimit(route, resp)
 	return waited
 }
 
@@ -51,7 +51,7 @@ func TestOneRouteWaits(t *testing.T) {
 	if d := ask(t, b, at, "login", answer(429, "")); d != time.Second { // twice as long as the first of its own
 		t.Errorf("the route waited %s", d)
 	}
-	if d := b.total(); d != 11*time.Second {
+	if d := b.totalPause(); d != 11*time.Second {
 		t.Errorf("%s in all", d)
 	}
 }
@@ -61,7 +61,7 @@ func TestOneRouteWaits(t *testing.T) {
 func TestNothingButLimits(t *testing.T) {
 	b, at := clocked()
 	for n := 0; ; n++ {
-		err := b.wait(t.Context(), "a")
+		err := b.waitForRoute(t.Context(), "a")
 		if err != nil {
 			if waited := at.Sub(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)); !errors.Is(err, ErrLimited) ||
 				!IsFinal(err) || waited <= longest || waited > longest+maxBack {
@@ -69,7 +69,7 @@ func TestNothingButLimits(t *testing.T) {
 			}
 			break
 		}
-		b.heed("a", answer(429, "999999"))
+		b.recordRateLimit("a", answer(429, "999999"))
 	}
 	b, at = clocked()
 	for range 100 {
@@ -88,7 +88,7 @@ func TestWholeApplicationWaits(t *testing.T) {
 	if d := ask(t, b, at, "d", answer(200, "")); d != 20*time.Second {
 		t.Errorf("the fourth route waited %s", d)
 	}
-	if d := b.total(); d != 20*time.Second {
+	if d := b.totalPause(); d != 20*time.Second {
 		t.Errorf("%s in all", d)
 	}
 }
@@ -113,20 +113,20 @@ func TestGivenUp(t *testing.T) {
 	}
 	asked := 0
 	for ; asked < 1000; asked++ {
-		if err := b.wait(t.Context(), "POST login"); err != nil {
+		if err := b.waitForRoute(t.Context(), "POST login"); err != nil {
 			if !errs.Is(err, errs.Forbidden) || IsFinal(err) {
 				t.Error(err)
 			}
 			break
 		}
 		if asked%6 == 5 {
-			b.heed("POST login", answer(429, "30"))
+			b.recordRateLimit("POST login", answer(429, "30"))
 		} else {
-			b.heed("POST login", answer(401, ""))
+			b.recordRateLimit("POST login", answer(401, ""))
 		}
 	}
-	if asked > 30 || strings.Join(b.limited(), " ") != "POST login" {
-		t.Errorf("given up after %d requests: %v", asked, b.limited())
+	if asked > 30 || strings.Join(b.limitedRoutes(), " ") != "POST login" {
+		t.Errorf("given up after %d requests: %v", asked, b.limitedRoutes())
 	}
 	b, at = clocked()
 	for i := range 6000 {
@@ -136,7 +136,7 @@ func TestGivenUp(t *testing.T) {
 		}
 		ask(t, b, at, []string{"a", "b", "c"}[i/300%3], resp)
 	}
-	if len(b.limited()) > 0 {
-		t.Errorf("given up: %v", b.limited())
+	if len(b.limitedRoutes()) > 0 {
+		t.Errorf("given up: %v", b.limitedRoutes())
 	}
 }

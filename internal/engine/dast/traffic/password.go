@@ -21,8 +21,8 @@ func (c *Client) Protect(password string) {
 	}
 }
 
-// exposes returns an error for a request with a password in its query.
-func (c *Client) exposes(r *message.Request) error {
+// refusePasswordInQuery returns an error for a request with a password in its query.
+func (c *Client) refusePasswordInQuery(r *message.Request) error {
 	for _, p := range r.Query {
 		if _, ok := c.passwords.Load(p.Value); ok && (len(p.Value) >= minPassword || passwordName.MatchString(p.Name)) {
 			return errs.E(errs.Forbidden, "%s %s would send a password in its address", r.Method, r.Location())

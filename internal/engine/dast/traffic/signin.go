@@ -76,7 +76,7 @@ func WithSignIn(ctx context.Context) context.Context {
 type signingIn struct{}
 
 // Route is the name of a request in SignIns, Limited and Partial.
-func Route(r *message.Request) string { return route(r) }
+func Route(r *message.Request) string { return routeKey(r) }
 
 // asksPassword reports whether a request signs in, registers, recovers or changes a password.
 // What only asks (GET) does not: applications count what is sent.
@@ -99,21 +99,21 @@ func isPassword(r *message.Request, p message.Point) bool {
 	return false
 }
 
-// take counts an attempt that is about to be sent. Its error says why it is not.
-func (s *signIns) take(ctx context.Context, r *message.Request) (counted bool, err error) {
+// admitAttempt counts an attempt that is about to be sent. Its error says why it is not.
+func (s *signIns) admitAttempt(ctx context.Context, r *message.Request) (counted bool, err error) {
 	if ctx.Value(signingIn{}) != nil || !asksPassword(r) {
 		return false, nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	own, genuine := s.account(r)
+	own, genuine := s.namesOwnAccount(r)
 	if genuine {
 		return false, nil
 	}
-	at := s.routes[route(r)]
+	at := s.routes[routeKey(r)]
 	if at == nil {
 		at = &attempts{}
-		s.routes[route(r)] = at
+		s.routes[routeKey(r)] = at
 	}
 	why := ""
 	switch {
@@ -131,12 +131,12 @@ func (s *signIns) take(ctx context.Context, r *message.Request) (counted bool, e
 	if at.left == "" || s.locked != "" {
 		at.left = why
 	}
-	return false, errs.E(errs.Forbidden, "%s: %s", route(r), why)
+	return false, errs.E(errs.Forbidden, "%s: %s", routeKey(r), why)
 }
 
-// account reports whether a request names an account of the scan's own identities, and whether
+// namesOwnAccount reports whether a request names an account of the scan's own identities, and whether
 // it comes with the password of that one. mu is held.
-func (s *signIns) account(r *message.Request) (own, genuine bool) {
+func (s *signIns) namesOwnAccount(r *message.Request) (own, genuine bool) {
 	secrets, passwords := map[string]bool{}, []string{}
 	for _, p := range r.Points() {
 		if isPassword(r, p) {
@@ -148,20 +148,20 @@ func (s *signIns) account(r *message.Request) (own, genuine bool) {
 	return len(passwords) > 0, slices.ContainsFunc(passwords, func(p string) bool { return secrets[p] })
 }
 
-// heed looks at the response to an attempt: whether it was refused, and for signs of a lock.
+// recordAttemptResponse looks at the response to an attempt: whether it was refused, and for signs of a lock.
 // counted says that the attempt was counted.
-func (s *signIns) heed(resp *message.Response, counted bool) {
+func (s *signIns) recordAttemptResponse(resp *message.Response, counted bool) {
 	if !counted {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at := s.routes[route(resp.Request)]
-	if why := at.lock(resp); why != "" && s.locked == "" {
+	at := s.routes[routeKey(resp.Request)]
+	if why := at.lockReason(resp); why != "" && s.locked == "" {
 		s.locked = why
 		return
 	}
-	if refuses(resp) {
+	if isRefusedAttempt(resp) {
 		if at.first == nil {
 			at.first = resp
 		}
@@ -170,9 +170,9 @@ func (s *signIns) heed(resp *message.Response, counted bool) {
 	at.refused--
 }
 
-// refuses reports whether a response refuses an attempt as such. What fails, or does not know
+// isRefusedAttempt reports whether a response refuses an attempt as such. What fails, or does not know
 // the request, has counted nothing.
-func refuses(resp *message.Response) bool {
+func isRefusedAttempt(resp *message.Response) bool {
 	switch {
 	case resp.Status >= 500, resp.Status == http.StatusNotFound, resp.Status == http.StatusMethodNotAllowed,
 		resp.Status == http.StatusUnsupportedMediaType:
@@ -183,8 +183,8 @@ func refuses(resp *message.Response) bool {
 	return !resp.IsData()
 }
 
-// lock says why a response is the sign of a lock; empty: it is none.
-func (a *attempts) lock(resp *message.Response) string {
+// lockReason says why a response is the sign of a lock; empty: it is none.
+func (a *attempts) lockReason(resp *message.Response) string {
 	name := resp.Request.Method + " " + resp.Request.Location()
 	switch {
 	case resp.Status == http.StatusTooManyRequests, resp.Status == http.StatusLocked:

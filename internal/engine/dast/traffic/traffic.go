@@ -152,7 +152,7 @@ func New(o Options) *Client {
 		// An application with a bad certificate, or that knows old ciphers only, is
 		// examined like any other; either is a finding of its own.
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS10,
-			CipherSuites: suites()}, //nolint:gosec // see above
+			CipherSuites: cipherSuites()}, //nolint:gosec // see above
 		TLSHandshakeTimeout:    15 * time.Second,
 		ResponseHeaderTimeout:  o.Timeout,
 		MaxResponseHeaderBytes: 1 << 20,
@@ -182,8 +182,8 @@ func (c *Client) Failed() int { return int(c.failed.Load()) }
 // TLS is the state of the last encrypted connection; nil: none.
 func (c *Client) TLS() *tls.ConnectionState { return c.certificate.Load() }
 
-// suites are all ciphers that the standard library knows.
-func suites() []uint16 {
+// cipherSuites are all ciphers that the standard library knows.
+func cipherSuites() []uint16 {
 	var out []uint16
 	for _, s := range slices.Concat(tls.CipherSuites(), tls.InsecureCipherSuites()) {
 		out = append(out, s.ID)
@@ -203,7 +203,7 @@ func (c *Client) Handshake(ctx context.Context, config *tls.Config) (*tls.Connec
 	if err != nil {
 		return nil, errs.Wrap(errs.Invalid, err, "the target cannot be asked")
 	}
-	if err := c.turn(ctx, r); err != nil {
+	if err := c.waitForTurn(ctx, r); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
@@ -222,11 +222,11 @@ func (c *Client) Handshake(ctx context.Context, config *tls.Config) (*tls.Connec
 }
 
 // ThrottledTime tells for how long the client has held back because the target asked for it.
-func (c *Client) ThrottledTime() time.Duration { return c.back.total() }
+func (c *Client) ThrottledTime() time.Duration { return c.back.totalPause() }
 
 // RateLimitedRoutes lists the routes that were asked no more, because the target answers them
 // much less often than others: "POST https://example.org/login".
-func (c *Client) RateLimitedRoutes() []string { return c.back.limited() }
+func (c *Client) RateLimitedRoutes() []string { return c.back.limitedRoutes() }
 
 // TruncatedRoutes lists the routes that gave a page, a script or data of which only a part was
 // read: it is longer than what is kept, or it broke off.
@@ -254,8 +254,8 @@ func (c *Client) RefusalRun() (since, run int) {
 	return c.since, c.refused
 }
 
-// count takes note of the status of an answer.
-func (c *Client) count(status int) {
+// countStatus takes note of the status of an answer.
+func (c *Client) countStatus(status int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !IsRefusal(status) {
@@ -268,9 +268,9 @@ func (c *Client) count(status int) {
 	c.refused++
 }
 
-// cut remembers an answer of which there is a part only. Of films and archives the
+// recordTruncated remembers an answer of which there is a part only. Of films and archives the
 // beginning is enough.
-func (c *Client) cut(resp *message.Response) {
+func (c *Client) recordTruncated(resp *message.Response) {
 	if t := resp.MediaType(); !strings.HasPrefix(t, "text/") && !strings.HasSuffix(t, "json") &&
 		!strings.HasSuffix(t, "xml") && !strings.HasSuffix(t, "script") {
 		return
@@ -278,7 +278,7 @@ func (c *Client) cut(resp *message.Response) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.partial) < maxPartial {
-		c.partial[route(resp.Request)] = true
+		c.partial[routeKey(resp.Request)] = true
 	}
 }
 
@@ -294,7 +294,7 @@ func (c *Client) Admit(ctx context.Context, r *message.Request) error {
 	if why := sitemap.ForbiddenReason(r); why != "" {
 		return errs.E(errs.Forbidden, "%s", why)
 	}
-	if err := c.exposes(r); err != nil {
+	if err := c.refusePasswordInQuery(r); err != nil {
 		return err
 	}
 	if c.o.SideEffects != nil {
@@ -302,18 +302,18 @@ func (c *Client) Admit(ctx context.Context, r *message.Request) error {
 			return err
 		}
 	}
-	if _, err := c.signIns.take(ctx, r); err != nil {
+	if _, err := c.signIns.admitAttempt(ctx, r); err != nil {
 		return err
 	}
-	return c.turn(ctx, r)
+	return c.waitForTurn(ctx, r)
 }
 
-// turn waits until the request may be sent, and counts it.
-func (c *Client) turn(ctx context.Context, r *message.Request) error {
+// waitForTurn waits until the request may be sent, and counts it.
+func (c *Client) waitForTurn(ctx context.Context, r *message.Request) error {
 	if c.failing.Load() >= maxFailing {
 		return ErrUnreachable
 	}
-	if err := c.back.wait(ctx, route(r)); err != nil {
+	if err := c.back.waitForRoute(ctx, routeKey(r)); err != nil {
 		return err
 	}
 	if err := c.limiter.Wait(ctx); err != nil {
@@ -335,33 +335,35 @@ func (c *Client) turn(ctx context.Context, r *message.Request) error {
 // Send sends a request as the session; a nil session is nobody. An answer of any
 // status is no error.
 func (c *Client) Send(ctx context.Context, r *message.Request, as Session) (*message.Response, error) {
-	return c.deliver(ctx, r, as, false)
+	return c.deliverRequest(ctx, r, as, false)
 }
 
 // SendApart is Send for a sign-in: beside the target, it asks hosts for which apart holds.
 func (c *Client) SendApart(ctx context.Context, r *message.Request, as Session,
 	apart func(*message.Request) bool) (*message.Response, error) {
 	if apart(r) {
-		return c.forward(ctx, r, as, false)
+		return c.forwardRequest(ctx, r, as, false)
 	}
-	return c.deliver(ctx, r, as, false)
+	return c.deliverRequest(ctx, r, as, false)
 }
 
 // SendExclusively is Send while no other request is under way, for what is measured.
 func (c *Client) SendExclusively(ctx context.Context, r *message.Request, as Session) (*message.Response, error) {
-	return c.deliver(ctx, r, as, true)
+	return c.deliverRequest(ctx, r, as, true)
 }
 
-func (c *Client) deliver(ctx context.Context, r *message.Request, as Session, alone bool) (*message.Response, error) {
+func (c *Client) deliverRequest(ctx context.Context, r *message.Request, as Session,
+	alone bool) (*message.Response, error) {
 	if err := c.o.Scope.Allows(r); err != nil {
 		return nil, fmt.Errorf("%s %s: %w", r.Method, r.Location(), err)
 	}
-	return c.forward(ctx, r, as, alone)
+	return c.forwardRequest(ctx, r, as, alone)
 }
 
-// forward sends a request that may be sent.
-func (c *Client) forward(ctx context.Context, r *message.Request, as Session, alone bool) (*message.Response, error) {
-	if err := c.exposes(r); err != nil {
+// forwardRequest sends a request that may be sent.
+func (c *Client) forwardRequest(ctx context.Context, r *message.Request, as Session,
+	alone bool) (*message.Response, error) {
+	if err := c.refusePasswordInQuery(r); err != nil {
 		return nil, err
 	}
 	if r.Guest && as != nil {
@@ -371,7 +373,7 @@ func (c *Client) forward(ctx context.Context, r *message.Request, as Session, al
 	if err != nil {
 		return nil, errs.Wrap(errs.Invalid, err, "a request that cannot be sent")
 	}
-	c.identify(req, r)
+	c.addScanHeaders(req, r)
 	// A form that arrives on a connection that the target closes at that moment is sent
 	// again, as net/http does with what only asks: nothing of an answer was seen.
 	if key := "Idempotency-Key"; len(req.Header[key]) == 0 {
@@ -390,26 +392,26 @@ func (c *Client) forward(ctx context.Context, r *message.Request, as Session, al
 			return nil, err
 		}
 	}
-	counted, err := c.signIns.take(ctx, r)
+	counted, err := c.signIns.admitAttempt(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.turn(ctx, r); err != nil {
+	if err := c.waitForTurn(ctx, r); err != nil {
 		return nil, err
 	}
-	resp, err = c.exchange(ctx, r, req, alone)
+	resp, err = c.roundTrip(ctx, r, req, alone)
 	if err != nil {
 		return nil, err
 	}
-	c.signIns.heed(resp, counted)
+	c.signIns.recordAttemptResponse(resp, counted)
 	if as != nil {
 		as.Seen(resp)
 	}
 	return resp, nil
 }
 
-// identify adds what every request has.
-func (c *Client) identify(req *http.Request, r *message.Request) {
+// addScanHeaders adds what every request has.
+func (c *Client) addScanHeaders(req *http.Request, r *message.Request) {
 	if req.Header.Get("User-Agent") == "" {
 		req.Header.Set("User-Agent", c.o.Agent)
 	}
@@ -427,8 +429,8 @@ func (c *Client) identify(req *http.Request, r *message.Request) {
 	}
 }
 
-// enter waits until a request may be under way, or until it is the only one.
-func (c *Client) enter(ctx context.Context, alone bool) (leave func(), err error) {
+// acquireSlot waits until a request may be under way, or until it is the only one.
+func (c *Client) acquireSlot(ctx context.Context, alone bool) (leave func(), err error) {
 	taken := 0
 	leave = func() {
 		for ; taken > 0; taken-- {
@@ -459,10 +461,10 @@ func (c *Client) enter(ctx context.Context, alone bool) (leave func(), err error
 	return leave, nil
 }
 
-// exchange sends the request and reads the answer.
-func (c *Client) exchange(ctx context.Context, r *message.Request, req *http.Request,
+// roundTrip sends the request and reads the answer.
+func (c *Client) roundTrip(ctx context.Context, r *message.Request, req *http.Request,
 	alone bool) (*message.Response, error) {
-	leave, err := c.enter(ctx, alone)
+	leave, err := c.acquireSlot(ctx, alone)
 	if err != nil {
 		return nil, err
 	}
@@ -473,34 +475,34 @@ func (c *Client) exchange(ctx context.Context, r *message.Request, req *http.Req
 	began := time.Now()
 	got, err := c.transport.RoundTrip(req.WithContext(limited))
 	if err != nil {
-		return nil, c.lost(ctx, req, err)
+		return nil, c.countFailure(ctx, req, err)
 	}
 	defer func() { _ = got.Body.Close() }() // what matters of it was read
 	resp := &message.Response{Request: r, Status: got.StatusCode, Proto: got.Proto, Header: got.Header,
 		Sent: message.Dump(req, content)}
-	resp.Body, resp.Truncated, err = c.body(got)
+	resp.Body, resp.Truncated, err = c.readBody(got)
 	resp.Took = time.Since(began)
 	if got.TLS != nil {
 		c.certificate.Store(got.TLS)
 	}
 	if err != nil && len(resp.Body) == 0 {
-		return nil, c.lost(ctx, req, err)
+		return nil, c.countFailure(ctx, req, err)
 	}
 	if resp.Truncated = resp.Truncated || err != nil; resp.Truncated && ctx.Err() == nil {
-		c.cut(resp)
+		c.recordTruncated(resp)
 	}
 	if limited.Err() == nil {
 		c.failing.Store(0)
-	} else if err := c.endless(ctx); err != nil { // it goes on for ever
+	} else if err := c.countEndless(ctx); err != nil { // it goes on for ever
 		return nil, err
 	}
-	c.back.heed(route(r), got)
-	c.count(got.StatusCode)
+	c.back.recordRateLimit(routeKey(r), got)
+	c.countStatus(got.StatusCode)
 	return resp, nil
 }
 
-// body reads what is kept of an answer. One that breaks off is what came of it.
-func (c *Client) body(got *http.Response) (content []byte, truncated bool, err error) {
+// readBody reads what is kept of an answer. One that breaks off is what came of it.
+func (c *Client) readBody(got *http.Response) (content []byte, truncated bool, err error) {
 	counted := &counter{r: got.Body, n: &c.bytes}
 	var from io.Reader = counted
 	switch strings.ToLower(got.Header.Get("Content-Encoding")) {
@@ -536,9 +538,9 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// endless counts an answer that did not end in time, of which there is a part: a target
+// countEndless counts an answer that did not end in time, of which there is a part: a target
 // that gives nothing else is as good as one that does not answer.
-func (c *Client) endless(ctx context.Context) error {
+func (c *Client) countEndless(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -548,23 +550,24 @@ func (c *Client) endless(ctx context.Context) error {
 	return nil
 }
 
-// lost counts a request without an answer.
-func (c *Client) lost(ctx context.Context, req *http.Request, err error) error {
+// countFailure counts a request without an answer.
+func (c *Client) countFailure(ctx context.Context, req *http.Request, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	c.failed.Add(1)
 	if n := c.failing.Add(1); n >= maxFailing {
-		return fmt.Errorf("%w: %d requests in a row, the last with %s", ErrUnreachable, n, plain(err))
+		return fmt.Errorf("%w: %d requests in a row, the last with %s", ErrUnreachable, n, networkErrorText(err))
 	}
 	// The cause is text alone: an answer that is late says of itself that a deadline is
 	// over, which is what ends a scan.
-	return errs.Wrap(errs.Unavailable, errors.New(plain(err)), "%s %s://%s%s got no answer", req.Method, req.URL.Scheme,
+	return errs.Wrap(errs.Unavailable, errors.New(networkErrorText(err)), "%s %s://%s%s got no answer", req.Method,
+		req.URL.Scheme,
 		req.URL.Host, req.URL.EscapedPath())
 }
 
-// plain is what people want to know of an error of the network.
-func plain(err error) string {
+// networkErrorText is what people want to know of an error of the network.
+func networkErrorText(err error) string {
 	var timeout net.Error
 	if errors.As(err, &timeout) && timeout.Timeout() {
 		return "no answer in time"

@@ -9,17 +9,17 @@ import (
 
 // This file reads which headers code sends.
 
-// open remembers the XMLHttpRequest that was opened last: its headers follow.
-func (m *miner) open(method, address string) {
+// recordOpen remembers the XMLHttpRequest that was opened last: its headers follow.
+func (m *miner) recordOpen(method, address string) {
 	m.opened = strings.ToUpper(method) + " " + strings.TrimSpace(address)
 }
 
-// header reads a call of setRequestHeader. Libraries pass on the headers that they are
+// recordHeader reads a call of setRequestHeader. Libraries pass on the headers that they are
 // given ("x.setRequestHeader(n, headers[n])"): those tell nothing.
-func (m *miner) header(constant string, args []js.Arg) {
+func (m *miner) recordHeader(constant string, args []js.Arg) {
 	if constant != "" {
-		if i, ok := m.seen[m.opened]; ok && m.opened != "" && own(constant) {
-			m.out.Calls[i].Headers = union(m.out.Calls[i].Headers, []string{constant})
+		if i, ok := m.seen[m.opened]; ok && m.opened != "" && isCustomHeader(constant) {
+			m.out.Calls[i].Headers = unionNames(m.out.Calls[i].Headers, []string{constant})
 		}
 		return
 	}
@@ -28,15 +28,15 @@ func (m *miner) header(constant string, args []js.Arg) {
 	m.out.Headers = m.out.Headers || !literal && !index
 }
 
-// field reads a call that names a field.
-func (m *miner) field(e js.IExpr) {
+// recordField reads a call that names a field.
+func (m *miner) recordField(e js.IExpr) {
 	if _, literal := e.(*js.LiteralExpr); !literal {
 		m.out.Fields = true
 	}
 }
 
-// own reports whether a header is none that HTTP or frameworks give a meaning.
-func own(name string) bool {
+// isCustomHeader reports whether a header is none that HTTP or frameworks give a meaning.
+func isCustomHeader(name string) bool {
 	switch lower := strings.ToLower(name); lower {
 	case "accept", "accept-language", "authorization", "cache-control", "content-type", "if-modified-since",
 		"if-none-match", "pragma", "x-requested-with", "x-http-method-override":
@@ -46,8 +46,8 @@ func own(name string) bool {
 	}
 }
 
-// union returns the names of both, sorted.
-func union(a, b []string) []string {
+// unionNames returns the names of both, sorted.
+func unionNames(a, b []string) []string {
 	out := slices.Concat(a, b)
 	slices.Sort(out)
 	return slices.Compact(out)

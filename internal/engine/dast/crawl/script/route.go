@@ -19,9 +19,9 @@ var showing = map[string]bool{"component": true, "components": true, "Component"
 	"loadChildren": true, "loadComponent": true, "redirectTo": true,
 	"redirect": true, "lazy": true, "canActivate": true, "templateUrl": true, "controller": true, "getComponent": true}
 
-// shows reports whether an object says what a route shows.
-func shows(object *js.ObjectExpr) bool {
-	for _, key := range keys(object) {
+// isRouteObject reports whether an object says what a route shows.
+func isRouteObject(object *js.ObjectExpr) bool {
+	for _, key := range objectKeys(object) {
 		if showing[key] {
 			return true
 		}
@@ -29,8 +29,8 @@ func shows(object *js.ObjectExpr) bool {
 	return false
 }
 
-// route adds the route that an object is, with those below it.
-func (m *miner) route(above string, object *js.ObjectExpr, depth int) {
+// addRoute adds the route that an object is, with those below it.
+func (m *miner) addRoute(above string, object *js.ObjectExpr, depth int) {
 	if m.routed[object] || depth > maxNested {
 		return
 	}
@@ -42,12 +42,12 @@ func (m *miner) route(above string, object *js.ObjectExpr, depth int) {
 		}
 		switch strings.Trim(p.Name.String(), `"'`) {
 		case "path":
-			path, has = m.text(p.Value), true
+			path, has = m.evaluateText(p.Value), true
 		case "children", "childRoutes":
-			children, _ = m.value(p.Value).(*js.ArrayExpr)
+			children, _ = m.resolveValue(p.Value).(*js.ArrayExpr)
 		}
 	}
-	if !has || !shows(object) && children == nil {
+	if !has || !isRouteObject(object) && children == nil {
 		return
 	}
 	m.routed[object] = true
@@ -55,21 +55,21 @@ func (m *miner) route(above string, object *js.ObjectExpr, depth int) {
 	if !strings.HasPrefix(path, "/") {
 		at = strings.TrimSuffix(above, "/") + "/" + path
 	}
-	if shows(object) {
-		m.show(at)
+	if isRouteObject(object) {
+		m.addRoutePath(at)
 	}
 	if children == nil {
 		return
 	}
 	for _, e := range children.List {
 		if child, ok := e.Value.(*js.ObjectExpr); ok {
-			m.route(at, child, depth+1)
+			m.addRoute(at, child, depth+1)
 		}
 	}
 }
 
-// show adds a path as routers write it: ":id" stands for any segment, "*" for anything.
-func (m *miner) show(path string) {
+// addRoutePath adds a path as routers write it: ":id" stands for any segment, "*" for anything.
+func (m *miner) addRoutePath(path string) {
 	segments := strings.Split(strings.Trim(path, "/"), "/")
 	for i, s := range segments {
 		if strings.ContainsAny(s, `*\:`) && !strings.HasPrefix(s, ":") {
@@ -80,7 +80,7 @@ func (m *miner) show(path string) {
 		}
 	}
 	at := "/" + strings.Join(segments, "/")
-	if at == "/" || !plausible(at) || m.shown[at] || len(m.out.Routes) >= maxRoutes {
+	if at == "/" || !isPlausibleAddress(at) || m.shown[at] || len(m.out.Routes) >= maxRoutes {
 		return
 	}
 	m.shown[at] = true

@@ -59,12 +59,12 @@ func ExtractCalls(code string) *Extracted {
 			js.Walk(m.environment, &ast.BlockStmt)
 			js.Walk(m, &ast.BlockStmt)
 		} else {
-			m.strings(code)
+			m.readStrings(code)
 		}
 	} else {
-		m.strings(code)
+		m.readStrings(code)
 	}
-	m.markup(code)
+	m.readMarkup(code)
 	return &m.out
 }
 
@@ -80,9 +80,9 @@ type miner struct {
 // maxCalls bounds what is taken from one piece of code.
 const maxCalls = 5000
 
-// add keeps a call. An address without a method is one that stands somewhere, and says
+// addCall keeps a call. An address without a method is one that stands somewhere, and says
 // nothing beside a call that sends it.
-func (m *miner) add(c Call) {
+func (m *miner) addCall(c Call) {
 	c.Address = strings.TrimSpace(c.Address)
 	if len(m.out.Calls) == maxCalls || c.Address == "" {
 		return
@@ -103,7 +103,7 @@ func (m *miner) add(c Call) {
 		return
 	}
 	known := &m.out.Calls[i]
-	known.Headers = union(known.Headers, c.Headers)
+	known.Headers = unionNames(known.Headers, c.Headers)
 	if len(known.Body) == 0 {
 		known.Body, known.Kind = c.Body, c.Kind
 	}
@@ -118,46 +118,46 @@ func (m *miner) Enter(n js.INode) js.IVisitor {
 	case *js.ClassDecl:
 		m.enterClass(n)
 	case *js.ObjectExpr:
-		m.route("", n, 0)
-		m.uploader(n)
+		m.addRoute("", n, 0)
+		m.readUploader(n)
 	case *js.CallExpr:
-		m.call(n)
+		m.readCall(n)
 	case *js.NewExpr:
-		if callee := name(n.X); n.Args != nil && len(n.Args.List) > 0 &&
+		if callee := nameOf(n.X); n.Args != nil && len(n.Args.List) > 0 &&
 			(callee == "WebSocket" || callee == "EventSource" || callee == "Request" || callee == "URL" ||
 				callee == "Worker" || callee == "SharedWorker") {
-			if s := m.text(n.Args.List[0].Value); s != "" && plausible(s) {
-				m.add(Call{Address: s})
+			if s := m.evaluateText(n.Args.List[0].Value); s != "" && isPlausibleAddress(s) {
+				m.addCall(Call{Address: s})
 			}
 		}
 	case *js.BinaryExpr:
 		if n.Op == js.AddToken {
-			if s := m.text(n); LooksLikeAddress(s) {
-				m.add(Call{Address: s})
+			if s := m.evaluateText(n); LooksLikeAddress(s) {
+				m.addCall(Call{Address: s})
 			}
 		}
 		if n.Op == js.EqToken {
-			m.property(n)
+			m.readProperty(n)
 		}
 	case *js.TemplateExpr:
-		if s := m.text(n); LooksLikeAddress(s) {
-			m.add(Call{Address: s})
+		if s := m.evaluateText(n); LooksLikeAddress(s) {
+			m.addCall(Call{Address: s})
 		}
 	case *js.LiteralExpr:
-		if s, ok := literal(n); ok && LooksLikeAddress(s) {
-			m.add(Call{Address: s})
+		if s, ok := literalValue(n); ok && LooksLikeAddress(s) {
+			m.addCall(Call{Address: s})
 		}
 	}
 	return m
 }
 
-// property reads assignments to properties that are addresses.
-func (m *miner) property(n *js.BinaryExpr) {
-	name := name(n.X)
+// readProperty reads assignments to properties that are addresses.
+func (m *miner) readProperty(n *js.BinaryExpr) {
+	name := nameOf(n.X)
 	for _, property := range []string{"location", ".href", ".src", ".action", "location.hash", ".data"} {
 		if strings.HasSuffix(name, property) {
-			if s := m.text(n.Y); s != "" && plausible(s) {
-				m.add(Call{Address: s})
+			if s := m.evaluateText(n.Y); s != "" && isPlausibleAddress(s) {
+				m.addCall(Call{Address: s})
 			}
 			return
 		}
@@ -169,116 +169,117 @@ var methods = map[string]string{"get": http.MethodGet, "post": http.MethodPost, 
 	"patch": http.MethodPatch, "delete": http.MethodDelete, "del": http.MethodDelete,
 	"getjson": http.MethodGet, "head": http.MethodHead}
 
-// call reads a call of a function that sends a request or leads the browser.
-func (m *miner) call(c *js.CallExpr) {
-	name := name(c.X)
+// readCall reads a call of a function that sends a request or leads the browser.
+func (m *miner) readCall(c *js.CallExpr) {
+	name := nameOf(c.X)
 	short := name[strings.LastIndexByte(name, '.')+1:]
 	args := c.Args.List
 	if len(args) == 0 {
 		return
 	}
-	firstText := m.text(args[0].Value)
+	firstText := m.evaluateText(args[0].Value)
 	lower := strings.ToLower(short)
 	switch {
-	case len(args) > 1 && verb(firstText): // XMLHttpRequest.open, and request of many clients
-		if at := m.text(args[1].Value); plausible(at) && (lower == "open" || strings.Contains(at, "/")) {
-			m.sent(Call{Address: at, Method: strings.ToUpper(firstText)}, args[2:], false)
+	case len(args) > 1 && isHTTPMethod(firstText): // XMLHttpRequest.open, and request of many clients
+		if at := m.evaluateText(args[1].Value); isPlausibleAddress(at) &&
+			(lower == "open" || strings.Contains(at, "/")) {
+			m.addSendingCall(Call{Address: at, Method: strings.ToUpper(firstText)}, args[2:], false)
 		}
 		if lower == "open" {
-			m.open(firstText, m.text(args[1].Value))
+			m.recordOpen(firstText, m.evaluateText(args[1].Value))
 		}
 	case lower == "setrequestheader" && len(args) == 2:
-		m.header(firstText, args)
+		m.recordHeader(firstText, args)
 	case len(args) == 2 && firstText == "name" && (lower == "attr" || lower == "prop" || lower == "setattribute"):
-		m.field(args[1].Value)
+		m.recordField(args[1].Value)
 	case len(args) > 1 && firstText == "" && lower == "append" && strings.Contains(strings.ToLower(name), "formdata"):
-		m.field(args[0].Value)
+		m.recordField(args[0].Value)
 	case lower == "fetch" || lower == "sendbeacon" || lower == "ajax" || lower == "axios" || lower == "request" ||
 		lower == "$http":
-		m.fetch(firstText, args)
-	case methods[lower] != "" && plausible(firstText) && (strings.Contains(firstText, "/") ||
+		m.readFetchOptions(firstText, args)
+	case methods[lower] != "" && isPlausibleAddress(firstText) && (strings.Contains(firstText, "/") ||
 		strings.HasPrefix(name, "axios") || strings.HasPrefix(name, "$")):
-		m.sent(Call{Address: firstText, Method: methods[lower]}, args[1:], strings.HasPrefix(name, "$.") ||
+		m.addSendingCall(Call{Address: firstText, Method: methods[lower]}, args[1:], strings.HasPrefix(name, "$.") ||
 			strings.HasPrefix(name, "jQuery."))
 	case lower == "when" && len(args) > 1 && strings.HasPrefix(firstText, "/"):
-		if object, ok := m.value(args[1].Value).(*js.ObjectExpr); ok && shows(object) {
-			m.show(firstText)
+		if object, ok := m.resolveValue(args[1].Value).(*js.ObjectExpr); ok && isRouteObject(object) {
+			m.addRoutePath(firstText)
 		}
 	case lower == "open", lower == "assign", lower == "replace" && strings.Contains(name, "location"),
 		lower == "pushstate", lower == "replacestate", lower == "navigate",
 		lower == "importscripts", lower == "import", lower == "load", lower == "register", lower == "getscript":
 		for _, a := range args {
-			if s := m.text(a.Value); plausible(s) && (strings.ContainsAny(s, "/.")) {
-				m.add(Call{Address: s})
+			if s := m.evaluateText(a.Value); isPlausibleAddress(s) && (strings.ContainsAny(s, "/.")) {
+				m.addCall(Call{Address: s})
 			}
 		}
 	case lower == "setattribute" && len(args) > 1 && (firstText == "href" || firstText == "src" ||
 		firstText == "action"):
-		if s := m.text(args[1].Value); plausible(s) {
-			m.add(Call{Address: s})
+		if s := m.evaluateText(args[1].Value); isPlausibleAddress(s) {
+			m.addCall(Call{Address: s})
 		}
 	}
 }
 
-// sent adds a call with what is handed over behind its address: a body where the
+// addSendingCall adds a call with what is handed over behind its address: a body where the
 // method has one, then options.
-func (m *miner) sent(call Call, rest []js.Arg, form bool) {
+func (m *miner) addSendingCall(call Call, rest []js.Arg, form bool) {
 	if len(rest) > 0 && call.Method != http.MethodGet && call.Method != http.MethodHead {
-		if object, ok := m.value(rest[0].Value).(*js.ObjectExpr); call.Method == http.MethodDelete && ok {
-			m.options(&call, object)
+		if object, ok := m.resolveValue(rest[0].Value).(*js.ObjectExpr); call.Method == http.MethodDelete && ok {
+			m.readOptions(&call, object)
 		} else {
-			call.Body, call.Kind = m.names(rest[0].Value)
+			call.Body, call.Kind = m.sentNames(rest[0].Value)
 		}
 		rest = rest[1:]
 	}
 	for _, a := range rest {
-		if object, ok := m.value(a.Value).(*js.ObjectExpr); ok {
-			m.options(&call, object)
+		if object, ok := m.resolveValue(a.Value).(*js.ObjectExpr); ok {
+			m.readOptions(&call, object)
 		}
 	}
 	if form && call.Kind == JSON {
 		call.Kind = Form
 	}
-	m.add(call)
+	m.addCall(call)
 }
 
-// names are the sorted names of what is sent.
-func (m *miner) names(e js.IExpr) ([]string, Kind) {
-	names, kind := m.members(e)
+// sentNames are the sorted names of what is sent.
+func (m *miner) sentNames(e js.IExpr) ([]string, Kind) {
+	names, kind := m.memberNames(e)
 	slices.Sort(names)
 	return slices.Compact(names), kind
 }
 
-// options reads what says how to send: fetch(address, options), axios(options),
+// readOptions reads what says how to send: fetch(address, options), axios(options),
 // $.ajax(options), the last argument of many clients.
-func (m *miner) options(call *Call, object *js.ObjectExpr) {
+func (m *miner) readOptions(call *Call, object *js.ObjectExpr) {
 	for _, p := range object.List {
 		if p.Name == nil {
 			continue
 		}
 		switch strings.Trim(p.Name.String(), `"'`) {
 		case "method", "type":
-			if v := m.text(p.Value); verb(v) {
+			if v := m.evaluateText(p.Value); isHTTPMethod(v) {
 				call.Method = strings.ToUpper(v)
 			}
 		case "url":
 			if call.Address == "" {
-				call.Address = m.text(p.Value)
+				call.Address = m.evaluateText(p.Value)
 			}
 		case "params":
-			call.Query, _ = m.names(p.Value)
+			call.Query, _ = m.sentNames(p.Value)
 		case "headers":
-			names, _ := m.names(p.Value)
-			call.Headers = slices.DeleteFunc(names, func(name string) bool { return !own(name) })
+			names, _ := m.sentNames(p.Value)
+			call.Headers = slices.DeleteFunc(names, func(name string) bool { return !isCustomHeader(name) })
 		case "body", "data":
-			call.Body, call.Kind = m.names(p.Value)
+			call.Body, call.Kind = m.sentNames(p.Value)
 		}
 	}
 }
 
-// uploader reads the options of components that upload files: an address, with which
+// readUploader reads the options of components that upload files: an address, with which
 // files are permitted.
-func (m *miner) uploader(object *js.ObjectExpr) {
+func (m *miner) readUploader(object *js.ObjectExpr) {
 	call := Call{Method: http.MethodPost, Kind: Multipart}
 	field, uploads := "file", false
 	for _, p := range object.List {
@@ -287,39 +288,39 @@ func (m *miner) uploader(object *js.ObjectExpr) {
 		}
 		switch key := strings.Trim(p.Name.String(), `"'`); {
 		case key == "url" || key == "endpoint":
-			call.Address = m.text(p.Value)
+			call.Address = m.evaluateText(p.Value)
 		case key == "paramName" || key == "fieldName" || key == "itemAlias":
-			if s := m.text(p.Value); s != "" {
+			if s := m.evaluateText(p.Value); s != "" {
 				field = s
 			}
 		case fileOption.MatchString(key):
 			uploads = true
 		}
 	}
-	if uploads && plausible(call.Address) && strings.Contains(call.Address, "/") {
+	if uploads && isPlausibleAddress(call.Address) && strings.Contains(call.Address, "/") {
 		call.Body = []string{field}
-		m.add(call)
+		m.addCall(call)
 	}
 }
 
 // fileOption are options that say which files are permitted.
 var fileOption = lazyregexp.New(`(?i)^((allowed|accepted?)_?(mime|file|types|extensions)|max_?file_?size)`)
 
-// fetch reads calls that say everything in their options.
-func (m *miner) fetch(address string, args []js.Arg) {
+// readFetchOptions reads calls that say everything in their options.
+func (m *miner) readFetchOptions(address string, args []js.Arg) {
 	call := Call{Address: address}
 	for _, a := range args {
-		if object, ok := m.value(a.Value).(*js.ObjectExpr); ok {
-			m.options(&call, object)
+		if object, ok := m.resolveValue(a.Value).(*js.ObjectExpr); ok {
+			m.readOptions(&call, object)
 		}
 	}
-	if plausible(call.Address) {
-		m.add(call)
+	if isPlausibleAddress(call.Address) {
+		m.addCall(call)
 	}
 }
 
-// verb reports whether the text is a method of HTTP.
-func verb(s string) bool {
+// isHTTPMethod reports whether the text is a method of HTTP.
+func isHTTPMethod(s string) bool {
 	switch strings.ToUpper(s) {
 	case "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS":
 		return true
@@ -327,14 +328,14 @@ func verb(s string) bool {
 	return false
 }
 
-// name is the name of a variable or a member with those around it, such as
+// nameOf is the name of a variable or a member with those around it, such as
 // "this.http.get"; what is neither of them, such as a call, is "()".
-func name(n js.INode) string {
+func nameOf(n js.INode) string {
 	var parts []string
 	for range maxDepth {
 		switch e := n.(type) {
 		case *js.DotExpr:
-			parts = append(parts, member(e))
+			parts = append(parts, memberName(e))
 			n = e.X
 			continue
 		case *js.Var:
@@ -354,8 +355,8 @@ func name(n js.INode) string {
 	return strings.Join(parts, ".")
 }
 
-// member is the name of the member that a dot is followed by.
-func member(e *js.DotExpr) string {
+// memberName is the name of the member that a dot is followed by.
+func memberName(e *js.DotExpr) string {
 	switch y := e.Y.(type) {
 	case *js.Var:
 		return string(y.Data)
@@ -371,8 +372,8 @@ func templateText(b []byte) string {
 	return strings.TrimSuffix(strings.TrimSuffix(s, "`"), "${")
 }
 
-// literal returns the value of a string.
-func literal(e js.IExpr) (string, bool) {
+// literalValue returns the value of a string.
+func literalValue(e js.IExpr) (string, bool) {
 	l, ok := e.(*js.LiteralExpr)
 	if !ok || l.TokenType != js.StringToken || len(l.Data) < 2 {
 		return "", false
@@ -389,12 +390,12 @@ func unquote(s string) string {
 		"&", `\x3d`, "=", `\x3D`, "=", `\\`, `\`, `\'`, "'", `\"`, `"`).Replace(s)
 }
 
-// strings looks at the strings of code that cannot be parsed.
-func (m *miner) strings(code string) {
+// readStrings looks at the strings of code that cannot be parsed.
+func (m *miner) readStrings(code string) {
 	for _, s := range quoted.FindAllStringSubmatch(code, 100_000) {
 		for _, text := range s[1:] {
 			if text = unquote(text); LooksLikeAddress(text) {
-				m.add(Call{Address: text})
+				m.addCall(Call{Address: text})
 			}
 		}
 	}
@@ -402,11 +403,11 @@ func (m *miner) strings(code string) {
 
 var quoted = lazyregexp.New("\"((?:[^\"\\\\\\n]|\\\\.)+)\"|'((?:[^'\\\\\\n]|\\\\.)+)'|`((?:[^`\\\\$]|\\\\.)+)`")
 
-// markup finds attributes of elements that code writes, and the source map.
-func (m *miner) markup(code string) {
+// readMarkup finds attributes of elements that code writes, and the source map.
+func (m *miner) readMarkup(code string) {
 	for _, s := range written.FindAllStringSubmatch(code, 10_000) {
-		if text := unquote(s[1]); plausible(text) {
-			m.add(Call{Address: text})
+		if text := unquote(s[1]); isPlausibleAddress(text) {
+			m.addCall(Call{Address: text})
 		}
 	}
 	for _, s := range comments.FindAllString(code, 10_000) {
@@ -415,12 +416,12 @@ func (m *miner) markup(code string) {
 		}) {
 			if strings.HasPrefix(word, "/") && !strings.HasPrefix(word, "//") && strings.Count(word, "/") > 1 &&
 				LooksLikeAddress(word) {
-				m.add(Call{Address: word})
+				m.addCall(Call{Address: word})
 			}
 		}
 	}
 	if s := mapped.FindStringSubmatch(code); s != nil && !strings.HasPrefix(s[1], "data:") {
-		m.add(Call{Address: s[1]})
+		m.addCall(Call{Address: s[1]})
 	}
 }
 
@@ -430,8 +431,8 @@ var (
 	mapped   = lazyregexp.New(`(?m)^\s*//[#@]\s*sourceMappingURL=(\S+)\s*$`)
 )
 
-// plausible reports whether a text that stands where an address is expected is one.
-func plausible(s string) bool {
+// isPlausibleAddress reports whether a text that stands where an address is expected is one.
+func isPlausibleAddress(s string) bool {
 	return s != "" && len(s) < 2000 && !strings.ContainsAny(s, " <>{}|^`\n\r\t\"'") && s != "/" &&
 		strings.Trim(s, "1/.#?&=") != ""
 }
@@ -439,7 +440,7 @@ func plausible(s string) bool {
 // LooksLikeAddress reports whether a text anywhere looks like an address: absolute, a path with
 // a slash in front, a relative one with folders or with an extension that the web knows.
 func LooksLikeAddress(s string) bool {
-	if !plausible(s) || len(s) < 2 {
+	if !isPlausibleAddress(s) || len(s) < 2 {
 		return false
 	}
 	lower := strings.ToLower(s)

@@ -45,8 +45,8 @@ func newEnvironment() *environment {
 		budget: maxEvaluated}
 }
 
-// variable is the variable that an expression is, as it is declared; nil: it is none.
-func variable(e js.INode) *js.Var {
+// variableOf is the variable that an expression is, as it is declared; nil: it is none.
+func variableOf(e js.INode) *js.Var {
 	v, ok := e.(*js.Var)
 	if !ok {
 		return nil
@@ -63,15 +63,15 @@ func (env *environment) Enter(n js.INode) js.IVisitor {
 	case *js.ClassDecl:
 		env.enterClass(n)
 	case *js.BindingElement:
-		if v := variable(n.Binding); v != nil && n.Default != nil {
-			env.assign(v, n.Default)
+		if v := variableOf(n.Binding); v != nil && n.Default != nil {
+			env.assignVariable(v, n.Default)
 		}
 	case *js.BinaryExpr:
 		if n.Op == js.EqToken {
-			env.assigned(n)
+			env.recordAssignment(n)
 		}
 	case *js.CallExpr:
-		env.appended(n)
+		env.recordFormData(n)
 	}
 	return env
 }
@@ -87,10 +87,10 @@ func (env *environment) Exit(n js.INode) {
 func (env *environment) enterClass(n *js.ClassDecl) {
 	c := env.classes[n]
 	if c == nil {
-		c = &class{fields: map[string]js.IExpr{}, parent: variable(n.Extends)}
+		c = &class{fields: map[string]js.IExpr{}, parent: variableOf(n.Extends)}
 		for _, e := range n.List {
 			if e.Method == nil && e.StaticBlock == nil && e.Init != nil {
-				env.field(c, e.Field.Name.String(), e.Init)
+				env.assignField(c, e.Field.Name.String(), e.Init)
 			}
 		}
 		env.classes[n] = c
@@ -101,15 +101,15 @@ func (env *environment) enterClass(n *js.ClassDecl) {
 	env.within = append(env.within, c)
 }
 
-// assign keeps the first value of a variable.
-func (env *environment) assign(v *js.Var, e js.IExpr) {
+// assignVariable keeps the first value of a variable.
+func (env *environment) assignVariable(v *js.Var, e js.IExpr) {
 	if env.values[v] == nil {
 		env.values[v] = e
 	}
 }
 
-// field keeps a field of a class.
-func (env *environment) field(c *class, name string, e js.IExpr) {
+// assignField keeps a field of a class.
+func (env *environment) assignField(c *class, name string, e js.IExpr) {
 	if c != nil && c.fields[name] == nil {
 		c.fields[name] = e
 	}
@@ -120,20 +120,20 @@ func (env *environment) field(c *class, name string, e js.IExpr) {
 	}
 }
 
-// assigned keeps assignments to variables and to members of objects and of this.
-func (env *environment) assigned(n *js.BinaryExpr) {
-	if v := variable(n.X); v != nil {
-		env.assign(v, n.Y)
+// recordAssignment keeps assignments to variables and to members of objects and of this.
+func (env *environment) recordAssignment(n *js.BinaryExpr) {
+	if v := variableOf(n.X); v != nil {
+		env.assignVariable(v, n.Y)
 		return
 	}
 	dot, ok := n.X.(*js.DotExpr)
 	if !ok {
 		return
 	}
-	name := member(dot)
-	if this(dot.X) {
-		env.field(env.class(), name, n.Y)
-	} else if v := variable(dot.X); v != nil {
+	name := memberName(dot)
+	if isThis(dot.X) {
+		env.assignField(env.currentClass(), name, n.Y)
+	} else if v := variableOf(dot.X); v != nil {
 		if env.objects[v] == nil {
 			env.objects[v] = map[string]js.IExpr{}
 		}
@@ -143,38 +143,39 @@ func (env *environment) assigned(n *js.BinaryExpr) {
 	}
 }
 
-// appended keeps the names that a form is given by append and set.
-func (env *environment) appended(n *js.CallExpr) {
+// recordFormData keeps the names that a form is given by append and set.
+func (env *environment) recordFormData(n *js.CallExpr) {
 	dot, ok := n.X.(*js.DotExpr)
 	if !ok || len(n.Args.List) < 2 {
 		return
 	}
-	v := variable(dot.X)
-	if method := member(dot); v == nil || method != "append" && method != "set" || len(env.forms[v]) >= maxAppended {
+	v := variableOf(dot.X)
+	if method := memberName(dot); v == nil || method != "append" && method != "set" ||
+		len(env.forms[v]) >= maxAppended {
 		return
 	}
-	if name, ok := literal(n.Args.List[0].Value); ok {
+	if name, ok := literalValue(n.Args.List[0].Value); ok {
 		env.forms[v] = append(env.forms[v], name)
 	}
 }
 
-// class is the class that the walk is in; nil: none.
-func (env *environment) class() *class {
+// currentClass is the class that the walk is in; nil: none.
+func (env *environment) currentClass() *class {
 	if len(env.within) == 0 {
 		return nil
 	}
 	return env.within[len(env.within)-1]
 }
 
-// this reports whether the expression is this.
-func this(e js.IExpr) bool {
+// isThis reports whether the expression is this.
+func isThis(e js.IExpr) bool {
 	l, ok := e.(*js.LiteralExpr)
 	return ok && l.TokenType == js.ThisToken
 }
 
-// value follows variables and members to the expression that they were given; nil: it
+// resolveValue follows variables and members to the expression that they were given; nil: it
 // is not known.
-func (env *environment) value(e js.IExpr) js.IExpr {
+func (env *environment) resolveValue(e js.IExpr) js.IExpr {
 	if env.depth > maxDepth {
 		return nil
 	}
@@ -182,39 +183,39 @@ func (env *environment) value(e js.IExpr) js.IExpr {
 	defer func() { env.depth-- }()
 	switch e := e.(type) {
 	case *js.GroupExpr:
-		return env.value(e.X)
+		return env.resolveValue(e.X)
 	case *js.Var:
-		if given := env.values[variable(e)]; given != nil {
-			return env.value(given)
+		if given := env.values[variableOf(e)]; given != nil {
+			return env.resolveValue(given)
 		}
 		return nil
 	case *js.DotExpr:
-		if given := env.member(e.X, member(e)); given != nil {
-			return env.value(given)
+		if given := env.resolveMember(e.X, memberName(e)); given != nil {
+			return env.resolveValue(given)
 		}
 		return nil
 	case *js.CallExpr: // Object.freeze({…}) and the like
-		if callee := name(e.X); len(e.Args.List) == 1 && (callee == "Object.freeze" || callee == "Object.seal") {
-			return env.value(e.Args.List[0].Value)
+		if callee := nameOf(e.X); len(e.Args.List) == 1 && (callee == "Object.freeze" || callee == "Object.seal") {
+			return env.resolveValue(e.Args.List[0].Value)
 		}
 	}
 	return e
 }
 
-// member is a member of an object; nil: it is not known.
-func (env *environment) member(of js.IExpr, name string) js.IExpr {
-	if this(of) {
-		for c, n := env.class(), 0; c != nil && n < maxDepth; c, n = env.named[c.parent], n+1 {
+// resolveMember is a member of an object; nil: it is not known.
+func (env *environment) resolveMember(of js.IExpr, name string) js.IExpr {
+	if isThis(of) {
+		for c, n := env.currentClass(), 0; c != nil && n < maxDepth; c, n = env.named[c.parent], n+1 {
 			if e := c.fields[name]; e != nil {
 				return e
 			}
 		}
 		return env.fields[name]
 	}
-	if v := variable(of); v != nil && env.objects[v][name] != nil {
+	if v := variableOf(of); v != nil && env.objects[v][name] != nil {
 		return env.objects[v][name]
 	}
-	if object, ok := env.value(of).(*js.ObjectExpr); ok {
+	if object, ok := env.resolveValue(of).(*js.ObjectExpr); ok {
 		for _, p := range object.List {
 			if p.Name != nil && strings.Trim(p.Name.String(), `"'`) == name {
 				return p.Value
@@ -224,9 +225,9 @@ func (env *environment) member(of js.IExpr, name string) js.IExpr {
 	return nil
 }
 
-// text is the value of an expression, with "1" for what is not constant; empty when
+// evaluateText is the value of an expression, with "1" for what is not constant; empty when
 // nothing of it is.
-func (env *environment) text(e js.IExpr) string {
+func (env *environment) evaluateText(e js.IExpr) string {
 	if env.budget--; e == nil || env.depth > maxDepth || env.budget < 0 {
 		return ""
 	}
@@ -239,13 +240,13 @@ func (env *environment) text(e js.IExpr) string {
 func (env *environment) evaluate(e js.IExpr) string {
 	switch e := e.(type) {
 	case *js.LiteralExpr:
-		s, _ := literal(e)
+		s, _ := literalValue(e)
 		return s
 	case *js.GroupExpr:
-		return env.text(e.X)
+		return env.evaluateText(e.X)
 	case *js.Var, *js.DotExpr:
-		if given := env.value(e); given != nil && given != e {
-			return env.text(given)
+		if given := env.resolveValue(e); given != nil && given != e {
+			return env.evaluateText(given)
 		}
 	case *js.BinaryExpr:
 		switch e.Op {
@@ -255,39 +256,39 @@ func (env *environment) evaluate(e js.IExpr) string {
 			}
 			env.busy[e] = true
 			defer delete(env.busy, e)
-			return join([]string{env.text(e.X), env.text(e.Y)})
+			return joinTexts([]string{env.evaluateText(e.X), env.evaluateText(e.Y)})
 		case js.OrToken, js.NullishToken:
-			if s := env.text(e.X); s != "" {
+			if s := env.evaluateText(e.X); s != "" {
 				return s
 			}
-			return env.text(e.Y)
+			return env.evaluateText(e.Y)
 		}
 	case *js.CondExpr:
-		if s := env.text(e.X); s != "" {
+		if s := env.evaluateText(e.X); s != "" {
 			return s
 		}
-		return env.text(e.Y)
+		return env.evaluateText(e.Y)
 	case *js.TemplateExpr:
-		return env.template(e)
+		return env.evaluateTemplate(e)
 	case *js.CallExpr:
-		return env.result(e)
+		return env.resolveResult(e)
 	}
 	return ""
 }
 
-// template is the text of a template literal.
-func (env *environment) template(e *js.TemplateExpr) string {
+// evaluateTemplate is the text of a template literal.
+func (env *environment) evaluateTemplate(e *js.TemplateExpr) string {
 	var parts []string
 	for i, part := range e.List {
 		if s := templateText(part.Value); s != "" || i > 0 {
 			parts = append(parts, literally(s))
 		}
-		parts = append(parts, env.text(part.Expr))
+		parts = append(parts, env.evaluateText(part.Expr))
 	}
 	if s := templateText(e.Tail); s != "" {
 		parts = append(parts, s)
 	}
-	return join(parts)
+	return joinTexts(parts)
 }
 
 // nothing is a text that is known to be empty, among the parts of another.
@@ -300,9 +301,9 @@ func literally(s string) string {
 	return s
 }
 
-// join puts the parts of a text together, with "1" for those that are not known. What
+// joinTexts puts the parts of a text together, with "1" for those that are not known. What
 // is not known in front of a path is where the API is: the path begins at the root.
-func join(parts []string) string {
+func joinTexts(parts []string) string {
 	known := false
 	for _, p := range parts {
 		known = known || p != ""
@@ -324,31 +325,31 @@ func join(parts []string) string {
 	return b.String()
 }
 
-// result is the text that a call returns, of functions that put texts together.
-func (env *environment) result(e *js.CallExpr) string {
-	callee := name(e.X)
+// resolveResult is the text that a call returns, of functions that put texts together.
+func (env *environment) resolveResult(e *js.CallExpr) string {
+	callee := nameOf(e.X)
 	if !strings.HasSuffix(callee, ".concat") && !strings.HasSuffix(callee, "resolve") {
 		return ""
 	}
 	var parts []string
 	if d, ok := e.X.(*js.DotExpr); ok && strings.HasSuffix(callee, ".concat") {
-		parts = append(parts, env.text(d.X))
+		parts = append(parts, env.evaluateText(d.X))
 	} else if ok {
-		parts = append(parts, literally(env.text(d.X)))
+		parts = append(parts, literally(env.evaluateText(d.X)))
 	}
 	for _, a := range e.Args.List {
-		parts = append(parts, env.text(a.Value))
+		parts = append(parts, env.evaluateText(a.Value))
 	}
-	return join(parts)
+	return joinTexts(parts)
 }
 
-// members returns the names of an object, also of one that JSON.stringify is given, or
+// memberNames returns the names of an object, also of one that JSON.stringify is given, or
 // that a variable holds, and how they are sent.
-func (env *environment) members(e js.IExpr) (names []string, kind Kind) {
-	if c, ok := e.(*js.CallExpr); ok && len(c.Args.List) > 0 && strings.HasSuffix(name(c.X), "stringify") {
+func (env *environment) memberNames(e js.IExpr) (names []string, kind Kind) {
+	if c, ok := e.(*js.CallExpr); ok && len(c.Args.List) > 0 && strings.HasSuffix(nameOf(c.X), "stringify") {
 		e = c.Args.List[0].Value
 	}
-	if v := variable(e); v != nil {
+	if v := variableOf(e); v != nil {
 		for name := range env.objects[v] {
 			names = append(names, name)
 		}
@@ -356,13 +357,13 @@ func (env *environment) members(e js.IExpr) (names []string, kind Kind) {
 			return append(names, forms...), formKind(env.values[v])
 		}
 	}
-	switch given := env.value(e).(type) {
+	switch given := env.resolveValue(e).(type) {
 	case *js.ObjectExpr:
-		return append(names, keys(given)...), JSON
+		return append(names, objectKeys(given)...), JSON
 	case *js.NewExpr:
 		if kind := formKind(given); kind != JSON {
 			if given.Args != nil && len(given.Args.List) > 0 {
-				more, _ := env.members(given.Args.List[0].Value)
+				more, _ := env.memberNames(given.Args.List[0].Value)
 				names = append(names, more...)
 			}
 			return names, kind
@@ -377,7 +378,7 @@ func formKind(e js.IExpr) Kind {
 	if !ok {
 		return JSON
 	}
-	switch name(n.X) {
+	switch nameOf(n.X) {
 	case "FormData", "window.FormData":
 		return Multipart
 	case "URLSearchParams", "HttpParams":
@@ -386,8 +387,8 @@ func formKind(e js.IExpr) Kind {
 	return JSON
 }
 
-// keys are the names of an object's members.
-func keys(object *js.ObjectExpr) []string {
+// objectKeys are the names of an object's members.
+func objectKeys(object *js.ObjectExpr) []string {
 	var out []string
 	for _, p := range object.List {
 		if p.Name != nil && !p.Name.IsComputed() {
