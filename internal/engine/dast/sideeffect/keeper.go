@@ -63,7 +63,7 @@ func NewGuard(profile scan.Profile, signed bool, mark string) *Guard {
 
 // Classify is the effect of a request: the one that is noted in it, else what it says itself. A
 // request that a browser sends does not say what its form showed: it has the effect that the
-// form was seen to have. So has a request for the address alone that such a form is sent to,
+// classifyForm was seen to have. So has a request for the address alone that such a form is sent to,
 // unless it is the page of the form.
 func (k *Guard) Classify(r *message.Request, about string) message.Effect {
 	if k == nil || r.Effect != "" {
@@ -71,7 +71,7 @@ func (k *Guard) Classify(r *message.Request, about string) message.Effect {
 	}
 	e := Classify(Operation{Request: r, Signed: k.signed && !r.Guest, Mark: k.mark, About: about})
 	if k.signed && e == message.Creates && (r.Body.Kind == message.Form || r.Body.Kind == message.Multipart) &&
-		registers(r) {
+		isRegistration(r) {
 		e = message.Messages // who has an account needs no other one, and each is told to administrators
 	}
 	form := strings.HasPrefix(r.Origin, "form") && e.Restricted()
@@ -82,21 +82,21 @@ func (k *Guard) Classify(r *message.Request, about string) message.Effect {
 	defer k.mu.Unlock()
 	switch {
 	case form:
-		k.forms[key(r)] = e
+		k.forms[operationKey(r)] = e
 		if r.Method == http.MethodPost && len(r.Query) > 0 && r.Referer != r.Address() {
-			k.forms[address(r)] = e
+			k.forms[formAddress(r)] = e
 		}
-	case !changing(r.Method):
-		return cmp.Or(k.forms[address(r)], e)
+	case !isUnsafeMethod(r.Method):
+		return cmp.Or(k.forms[formAddress(r)], e)
 	case r.Origin == "browser":
-		return cmp.Or(k.forms[key(r)], e)
+		return cmp.Or(k.forms[operationKey(r)], e)
 	}
 	return e
 }
 
-// address names what a form is sent to, by which some programs choose what to do whatever the
+// formAddress names what a form is sent to, by which some programs choose what to do whatever the
 // method is: to ask for it without the fields of the form sends them empty.
-func address(r *message.Request) string {
+func formAddress(r *message.Request) string {
 	query := slices.Clone(r.Query)
 	slices.SortFunc(query, func(a, b message.Param) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Value, b.Value))
@@ -115,8 +115,8 @@ func (k *Guard) RefusalReason(r *message.Request) string {
 // Limited reports whether the profile bounds what is created and changed.
 func (k *Guard) Limited() bool { return k != nil && !k.profile.Allows(scan.Full) }
 
-// key names the operation of a request.
-func key(r *message.Request) string {
+// operationKey names the operation of a request.
+func operationKey(r *message.Request) string {
 	return r.Method + " " + r.Base() + sitemap.PathShape(r) + " " + sitemap.PageKey(r)
 }
 
@@ -131,7 +131,7 @@ func (k *Guard) Begin(r *message.Request) (end func(*message.Response), err erro
 		return nil, errs.E(errs.Forbidden, "%s", why)
 	}
 	if r.Method == http.MethodDelete {
-		return func(resp *message.Response) { k.deleted(r, resp) }, nil
+		return func(resp *message.Response) { k.recordRemoval(r, resp) }, nil
 	}
 	if e != message.Creates && e != message.Owned {
 		return func(*message.Response) {}, nil
@@ -144,18 +144,18 @@ func (k *Guard) Begin(r *message.Request) (end func(*message.Response), err erro
 		case e == message.Owned && op.changed >= MaxCreated:
 			return nil, errs.E(errs.Forbidden, "%s", Enough)
 		case e == message.Owned:
-		case op.createdCount()+op.under >= k.most() && op.created > 0, k.isKindExhausted(op):
+		case op.createdCount()+op.under >= k.creationLimit() && op.created > 0, k.isKindExhausted(op):
 			return nil, errs.E(errs.Forbidden, "%s", Enough)
-		case op.created > 0 && !op.tells && !k.marked(r):
+		case op.created > 0 && !op.tells && !k.isMarked(r):
 			return nil, errs.E(errs.Forbidden, "it would create an object without the mark of the scan")
 		}
 	}
 	op.under++
-	return func(resp *message.Response) { k.ended(op, r, resp) }, nil
+	return func(resp *message.Response) { k.recordCreation(op, r, resp) }, nil
 }
 
-// most is how many objects an operation may create by now. The caller holds mu.
-func (k *Guard) most() int {
+// creationLimit is how many objects an operation may create by now. The caller holds mu.
+func (k *Guard) creationLimit() int {
 	if k.final {
 		return MaxCreated
 	}
@@ -189,7 +189,7 @@ func (k *Guard) Browse(r *message.Request) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	op := k.creatorOf(r)
-	if k.Limited() && (op.createdCount()+op.under >= k.most() || k.isKindExhausted(op)) {
+	if k.Limited() && (op.createdCount()+op.under >= k.creationLimit() || k.isKindExhausted(op)) {
 		return errs.E(errs.Forbidden, "%s", Enough)
 	}
 	op.browser++
@@ -203,8 +203,8 @@ func (k *Guard) Exhausted(r *message.Request) bool {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	op := k.by[key(r)]
-	return op != nil && (op.created > 0 && op.createdCount() >= k.most() || k.isKindExhausted(op))
+	op := k.by[operationKey(r)]
+	return op != nil && (op.created > 0 && op.createdCount() >= k.creationLimit() || k.isKindExhausted(op))
 }
 
 // KindExhausted reports whether a request is to create an object of a kind of which enough were created by
@@ -222,7 +222,7 @@ func (k *Guard) KindExhausted(r *message.Request) bool {
 func (k *Guard) Creates(r *message.Request) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	op := k.by[key(r)]
+	op := k.by[operationKey(r)]
 	return op != nil && op.created+op.browser > 0
 }
 
@@ -242,10 +242,10 @@ func (k *Guard) SkipsPoint(r *message.Request, at message.Point) bool {
 
 // creatorOf returns that of a request. The caller holds mu.
 func (k *Guard) creatorOf(r *message.Request) *creator {
-	op := k.by[key(r)]
+	op := k.by[operationKey(r)]
 	if op == nil {
 		op = &creator{request: r, kinds: kindPatterns(r)}
-		k.by[key(r)] = op
+		k.by[operationKey(r)] = op
 		k.order = append(k.order, op)
 		for _, kind := range op.kinds {
 			k.kinds[kind] = append(k.kinds[kind], op)
@@ -255,7 +255,7 @@ func (k *Guard) creatorOf(r *message.Request) *creator {
 }
 
 // AddMark puts the scan's mark before values of a request that creates something, where an attack
-// has replaced all values that had it: the object can then be found again. of is the request
+// hasAny replaced all values that had it: the object can then be found again. of is the request
 // without the attack.
 func (k *Guard) AddMark(of, r *message.Request) *message.Request {
 	if !k.Limited() {
@@ -265,12 +265,12 @@ func (k *Guard) AddMark(of, r *message.Request) *message.Request {
 		r = r.Clone()
 		r.Effect = of.Effect
 	}
-	if r.Effect != message.Creates || k.marked(r) {
+	if r.Effect != message.Creates || k.isMarked(r) {
 		return r
 	}
-	if !k.marked(of) { // it is the page of what was created
+	if !k.isMarked(of) { // it is the page of what was created
 		k.mu.Lock()
-		if op := k.by[key(r)]; op != nil {
+		if op := k.by[operationKey(r)]; op != nil {
 			of = op.request
 		}
 		k.mu.Unlock()
@@ -287,24 +287,24 @@ func (k *Guard) AddMark(of, r *message.Request) *message.Request {
 	return r
 }
 
-// marked reports whether something of the request can be found again.
-func (k *Guard) marked(r *message.Request) bool {
+// isMarked reports whether something of the request can be found again.
+func (k *Guard) isMarked(r *message.Request) bool {
 	content, _ := r.Content()
 	return strings.Contains(string(content), k.mark) || strings.Contains(message.EncodeQuery(r.Query), k.mark) ||
 		strings.Contains(r.Path, k.mark)
 }
 
-// ended takes the answer to a request that may have created an object.
-func (k *Guard) ended(op *creator, r *message.Request, resp *message.Response) {
+// recordCreation takes the answer to a request that may have created an object.
+func (k *Guard) recordCreation(op *creator, r *message.Request, resp *message.Response) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	op.under--
 	if resp == nil {
 		return
 	}
-	created, where := accepted(resp)
+	created, where := isCreated(resp)
 	// An account may exist although its page says that the mail about it could not be sent.
-	unsure := !created && registers(r) && resp.Status < 300 && resp.IsHTML()
+	unsure := !created && isRegistration(r) && resp.Status < 300 && resp.IsHTML()
 	created = created || unsure || repeats(resp, k.mark)
 	if !created && (!op.stores || resp.Status >= 300) {
 		return
@@ -314,7 +314,7 @@ func (k *Guard) ended(op *creator, r *message.Request, resp *message.Response) {
 		return
 	}
 	op.tells = where != "" && resp.Location() == nil
-	op.add(r, where)
+	op.addObject(r, where)
 	if unsure && len(op.list) == op.created {
 		op.list[op.created-1].Reason = "the answer does not tell whether an account was created"
 	}
@@ -323,8 +323,8 @@ func (k *Guard) ended(op *creator, r *message.Request, resp *message.Response) {
 // maxListed bounds the objects that are listed for one operation.
 const maxListed = 50
 
-// add lists an object.
-func (op *creator) add(r *message.Request, where string) {
+// addObject lists an object.
+func (op *creator) addObject(r *message.Request, where string) {
 	if op.created++; op.created == 1 {
 		op.request = r
 	}
@@ -343,25 +343,25 @@ func (k *Guard) RecordCreated(r *message.Request, where string) {
 	defer k.mu.Unlock()
 	if op := k.creatorOf(r); !op.stores {
 		op.stores = true
-		op.add(r, where)
+		op.addObject(r, where)
 	}
 }
 
-// entrance reports whether an address is that of a sign-in.
-func entrance(u *url.URL) bool {
+// isSignInAddress reports whether an address is that of a sign-in.
+func isSignInAddress(u *url.URL) bool {
 	return slices.ContainsFunc(slices.Concat(wordsOf(u.Path), wordsOf(u.Query().Get("do")),
 		wordsOf(u.Query().Get("action"))), func(w string) bool {
 		return signIn[w]
 	})
 }
 
-// registers reports whether a request makes an account, so that it leads to the sign-in.
-func registers(r *message.Request) bool {
-	return Operation{Request: r}.said().has(register)
+// isRegistration reports whether a request makes an account, so that it leads to the sign-in.
+func isRegistration(r *message.Request) bool {
+	return Operation{Request: r}.collectWords().hasAny(register)
 }
 
-// deleted takes the answer to a request that removes an object.
-func (k *Guard) deleted(r *message.Request, resp *message.Response) {
+// recordRemoval takes the answer to a request that removes an object.
+func (k *Guard) recordRemoval(r *message.Request, resp *message.Response) {
 	if resp == nil || resp.Status >= 300 {
 		return
 	}

@@ -39,44 +39,44 @@ func Classify(s Operation) message.Effect {
 	switch {
 	case sitemap.EndsSession(r):
 		return message.Ends
-	case s.owned():
+	case s.editsOwnObject():
 		return message.Owned
-	case !changing(r.Method):
-		return s.link()
+	case !isUnsafeMethod(r.Method):
+		return s.classifyLink()
 	case sitemap.IsDelete(r) || slices.ContainsFunc(r.Body.Params, func(p message.Param) bool {
-		return acting(p.Name) &&
-			some(wordsOf(p.Value), removing)
+		return isActionParameter(p.Name) &&
+			anyIn(wordsOf(p.Value), removing)
 	}):
 
 		return message.Removes
 	}
-	said := s.said()
+	said := s.collectWords()
 	switch {
 	case r.Method == http.MethodDelete:
 		return message.Removes
-	case sitemap.IsPasswordRecovery(r.Path) || said.enters() && !said.has(register) ||
-		s.asksWho() && !said.has(making) &&
-			!said.has(accounts):
+	case sitemap.IsPasswordRecovery(r.Path) || said.saysSignIn() && !said.hasAny(register) ||
+		s.asksWho() && !said.hasAny(making) &&
+			!said.hasAny(accounts):
 		return message.SignsIn
 	}
-	if e := said.effect(); e != "" {
+	if e := said.worstEffect(); e != "" {
 		return e
 	}
 	switch {
-	case s.sensitive():
+	case s.takesPasswordOrRights():
 		return message.Accounts
-	case s.installs():
+	case s.installsSoftware():
 		return message.Settings
 	case r.Method == http.MethodPut || r.Method == http.MethodPatch:
 		return message.Changes
-	case said.has(asking):
+	case said.hasAny(asking):
 		return message.Reads
 	}
-	return s.form(said)
+	return s.classifyForm(said)
 }
 
-// changing reports whether a method may change something (RFC 9110, section 9.2.1).
-func changing(method string) bool {
+// isUnsafeMethod reports whether a method may change something (RFC 9110, section 9.2.1).
+func isUnsafeMethod(method string) bool {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, "QUERY":
 		return false
@@ -84,9 +84,9 @@ func changing(method string) bool {
 	return true
 }
 
-// owned reports whether the page filled the form in with values of the scan: it edits what
+// editsOwnObject reports whether the page filled the form in with values of the scan: it edits what
 // the scan has made, unless it names other things too.
-func (s Operation) owned() bool {
+func (s Operation) editsOwnObject() bool {
 	if s.Mark == "" || len(s.Request.Shown) == 0 {
 		return false
 	}
@@ -95,27 +95,27 @@ func (s Operation) owned() bool {
 	})
 }
 
-// link judges a request that should change nothing. Many applications change something by a
+// classifyLink judges a request that should change nothing. Many applications change something by a
 // link all the same: its path or its parameters then say what it does, or it carries the
 // token against forgery that such a request needs.
-func (s Operation) link() message.Effect {
+func (s Operation) classifyLink() message.Effect {
 	r := s.Request
 	if files[strings.ToLower(path.Ext(r.Path))] {
 		return message.Reads
 	}
 	words := wordsOf(r.Path[strings.LastIndexByte(strings.TrimRight(r.Path, "/"), '/')+1:])
 	form := strings.HasPrefix(r.Origin, "form")
-	if form && some(wordsOf(r.Label), saving) {
+	if form && anyIn(wordsOf(r.Label), saving) {
 		return message.Changes
 	}
 	for _, p := range r.Query {
-		if some(wordsOf(p.Name), removing) {
+		if anyIn(wordsOf(p.Name), removing) {
 			return message.Removes
 		}
-		if form && typeOf(r, p.Name) == "button" && some(slices.Concat(wordsOf(p.Name), wordsOf(p.Value)), saving) {
+		if form && typeOf(r, p.Name) == "button" && anyIn(slices.Concat(wordsOf(p.Name), wordsOf(p.Value)), saving) {
 			return message.Changes
 		}
-		if p.Bare || len(p.Value) <= maxToken && acting(p.Name) {
+		if p.Bare || len(p.Value) <= maxToken && isActionParameter(p.Name) {
 			words = append(words, wordsOf(p.Value)...)
 		}
 		if p.Bare {
@@ -126,14 +126,14 @@ func (s Operation) link() message.Effect {
 			return message.Changes
 		}
 	}
-	if some(words, links) {
+	if anyIn(words, links) {
 		return message.Changes
 	}
 	return message.Reads
 }
 
-// some reports whether one of the words is in a set.
-func some(words []string, set map[string]bool) bool {
+// anyIn reports whether one of the words is in a set.
+func anyIn(words []string, set map[string]bool) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return set[w] })
 }
 
@@ -142,8 +142,8 @@ const (
 	minSecret = 8  // of a token against forgery
 )
 
-// acting reports whether a parameter says what to do.
-func acting(name string) bool {
+// isActionParameter reports whether a parameter says what to do.
+func isActionParameter(name string) bool {
 	switch strings.ToLower(name) {
 	case "action", "act", "do", "op", "cmd", "command", "task", "method", "fn", "func", "function", "event", "operation",
 		"mode", "a", "verb":
@@ -161,8 +161,8 @@ type said struct {
 	open   bool // the path goes on behind an identifier, or ends with one
 }
 
-// said collects them.
-func (s Operation) said() said {
+// collectWords collects them.
+func (s Operation) collectWords() said {
 	r := s.Request
 	var out said
 	segments := strings.Split(strings.Trim(sitemap.PathShape(r), "/"), "/")
@@ -181,12 +181,12 @@ func (s Operation) said() said {
 		out.path = append(out.path, wordsOf(segment)...)
 	}
 	out.label = wordsOf(r.Label)
-	out.words = slices.Concat(out.path, out.label, wordsOf(r.ID), wordsOf(first(s.About)))
+	out.words = slices.Concat(out.path, out.label, wordsOf(r.ID), wordsOf(firstSentence(s.About)))
 	for _, p := range slices.Concat(r.Query, r.Body.Params) {
 		switch kind := typeOf(r, p.Name); {
 		case kind == "button":
 			out.words = append(out.words, slices.Concat(wordsOf(p.Name), wordsOf(p.Value))...)
-		case acting(p.Name) && len(p.Value) <= 2*maxToken, kind == "hidden" && len(p.Value) <= maxToken &&
+		case isActionParameter(p.Name) && len(p.Value) <= 2*maxToken, kind == "hidden" && len(p.Value) <= maxToken &&
 			!slices.Contains(r.Shown, p.Name):
 			out.words = append(out.words, wordsOf(p.Value)...)
 		}
@@ -195,8 +195,8 @@ func (s Operation) said() said {
 	return out
 }
 
-// first is the first sentence of a description.
-func first(about string) string {
+// firstSentence is the first sentence of a description.
+func firstSentence(about string) string {
 	if i := strings.IndexAny(about, ".\n"); i >= 0 {
 		about = about[:i]
 	}
@@ -212,17 +212,17 @@ func typeOf(r *message.Request, name string) string {
 	return ""
 }
 
-func (s said) has(words map[string]bool) bool { return some(s.words, words) }
+func (s said) hasAny(words map[string]bool) bool { return anyIn(s.words, words) }
 
-// enters reports whether the words say that it signs in. A folder named so, as in
+// saysSignIn reports whether the words say that it signs in. A folder named so, as in
 // /admin/auth/users, says nothing of what is in it.
-func (s said) enters() bool {
-	return some(s.words[s.folder:], signIn)
+func (s said) saysSignIn() bool {
+	return anyIn(s.words[s.folder:], signIn)
 }
 
-// effect is the worst that the words say; empty: they say nothing of the kind.
-func (s said) effect() message.Effect {
-	if s.has(register) {
+// worstEffect is the worst that the words say; empty: they say nothing of the kind.
+func (s said) worstEffect() message.Effect {
+	if s.hasAny(register) {
 		return message.Creates
 	}
 	for _, kind := range []struct {
@@ -230,22 +230,22 @@ func (s said) effect() message.Effect {
 		effect message.Effect
 	}{{money, message.Money}, {sending, message.Messages}, {settings, message.Settings}, {altering, message.Changes},
 		{structure, message.Changes}} {
-		if s.has(kind.words) {
+		if s.hasAny(kind.words) {
 			return kind.effect
 		}
 	}
 	// What is below an account, such as its comments, is another thing.
-	if some(s.path[max(0, len(s.path)-3):], accounts) && !s.has(asking) {
+	if anyIn(s.path[max(0, len(s.path)-3):], accounts) && !s.hasAny(asking) {
 		return message.Accounts
 	}
-	if s.open && s.has(making) {
+	if s.open && s.hasAny(making) {
 		return message.Changes
 	}
 	return ""
 }
 
-// names are those of all fields and properties.
-func (s Operation) names() []string {
+// fieldNames are those of all fields and properties.
+func (s Operation) fieldNames() []string {
 	var out []string
 	for _, p := range s.Request.Points() {
 		switch p.In {
@@ -279,9 +279,9 @@ func (s Operation) asksWho() bool {
 	return passwords == 1 && typed == 1 && others <= 1 && len(s.Request.Shown) == 0
 }
 
-// sensitive reports whether the operation takes a password, or rights.
-func (s Operation) sensitive() bool {
-	for _, name := range s.names() {
+// takesPasswordOrRights reports whether the operation takes a password, or rights.
+func (s Operation) takesPasswordOrRights() bool {
+	for _, name := range s.fieldNames() {
 		if sitemap.IsPassword(name) || IsPrivilegeField(name) {
 			return true
 		}
@@ -291,9 +291,9 @@ func (s Operation) sensitive() bool {
 	})
 }
 
-// installs reports whether the operation takes the name of a piece of software: the application
+// installsSoftware reports whether the operation takes the name of a piece of software: the application
 // fetches it from elsewhere, and runs it.
-func (s Operation) installs() bool {
+func (s Operation) installsSoftware() bool {
 	return slices.ContainsFunc(s.Request.Points(), func(p message.Point) bool {
 		switch p.In {
 		case message.InForm, message.InMultipart, message.InJSON:
@@ -303,9 +303,9 @@ func (s Operation) installs() bool {
 	})
 }
 
-// replaces reports whether a page sends a list of objects with their identifiers: it stores what
+// replacesObjects reports whether a page sends a list of objects with their identifiers: it stores what
 // it has shown.
-func (s Operation) replaces() bool {
+func (s Operation) replacesObjects() bool {
 	return s.Signed && s.Request.Origin == "browser" &&
 		slices.ContainsFunc(s.Request.Points(), func(p message.Point) bool {
 			names := strings.Split(p.Name, "/")
@@ -335,10 +335,10 @@ func IsPrivilegeField(name string) bool {
 	return rights[strings.NewReplacer("_", "", "-", "", "]", "").Replace(strings.ToLower(name))]
 }
 
-// form judges a form, or data, whose words say nothing.
-func (s Operation) form(said said) message.Effect {
+// classifyForm judges a form, or data, whose words say nothing.
+func (s Operation) classifyForm(said said) message.Effect {
 	r := s.Request
-	if s.replaces() {
+	if s.replacesObjects() {
 		return message.Changes
 	}
 	if r.Body.Kind != message.Form && r.Body.Kind != message.Multipart {
@@ -362,21 +362,21 @@ func (s Operation) form(said said) message.Effect {
 		return message.Changes
 	case s.Signed && typed == 0 && strings.HasPrefix(r.Origin, "form"):
 		return message.Changes
-	case s.Signed && chosen >= maxChosen && (!said.has(making) || some(wordsOf(r.Path), administering)):
+	case s.Signed && chosen >= maxChosen && (!said.hasAny(making) || anyIn(wordsOf(r.Path), administering)):
 		return message.Settings
-	case s.Signed && s.saves(said):
+	case s.Signed && s.savesExisting(said):
 		return message.Changes
 	}
 	return message.Creates
 }
 
-// saves reports whether a form stores what it shows in an object that it names: its button
+// savesExisting reports whether a form stores what it shows in an object that it names: its button
 // says so, and a hidden field or the address has the identifier. What it shows may be empty.
-func (s Operation) saves(said said) bool {
+func (s Operation) savesExisting(said said) bool {
 	r := s.Request
 	// as buttons are named
 	makes := slices.ContainsFunc(said.words, func(w string) bool { return making[w] && w != "submit" })
-	if makes || !said.has(saving) {
+	if makes || !said.hasAny(saving) {
 		return false
 	}
 	return said.open || slices.ContainsFunc(slices.Concat(r.Query, r.Body.Params), func(p message.Param) bool {

@@ -42,13 +42,14 @@ var template = &finding.Rule{
 
 // Rule looks which points show nothing, while others ask the same, and Slow tries them.
 var (
-	Rule = &activescan.Rule{ID: "evaluation", Profile: scan.Standard, AcceptsPoint: wants, ProbePoint: look,
-		InspectResponse: platform}
+	Rule = &activescan.Rule{ID: "evaluation", Profile: scan.Standard, AcceptsPoint: acceptsPoint,
+		ProbePoint:      recordSilentPoint,
+		InspectResponse: recordLanguages}
 	Slow = &activescan.Rule{ID: "evaluation", FindingRules: []*finding.Rule{program, template},
-		OASTRules: []*finding.Rule{program, template}, Profile: scan.Standard, Slow: true, ScanOperation: request}
+		OASTRules: []*finding.Rule{program, template}, Profile: scan.Standard, Slow: true, ScanOperation: scanOperation}
 )
 
-func wants(p message.Point) bool {
+func acceptsPoint(p message.Point) bool {
 	switch p.In {
 	case message.InQuery, message.InForm, message.InMultipart, message.InJSON, message.InXML:
 		return p.Type != "boolean" && p.Type != "null" && p.Type != "file"
@@ -56,17 +57,17 @@ func wants(p message.Point) bool {
 	return false
 }
 
-// look notes whether the point shows a harmless word.
-func look(p *activescan.Probe) error {
+// recordSilentPoint notes whether the point shows a harmless word.
+func recordSilentPoint(p *activescan.Probe) error {
 	if p.OAST == nil {
 		return nil
 	}
-	_, err := silent(p)
+	_, err := hidesValue(p)
 	return err
 }
 
-// silent reports whether the answer does not show the value, and remembers it.
-func silent(p *activescan.Probe) (bool, error) {
+// hidesValue reports whether the answer does not show the value, and remembers it.
+func hidesValue(p *activescan.Probe) (bool, error) {
 	key := "evaluation " + p.Request.Method + " " + p.Request.Address() + " " + p.Point.Key()
 	if p.HasFact(key) {
 		return p.HasFact(key + " silent"), nil
@@ -83,37 +84,37 @@ func silent(p *activescan.Probe) (bool, error) {
 	return true, nil
 }
 
-// request tries the silent points of an operation.
-func request(t *activescan.OperationScan) error {
+// scanOperation tries the silent points of an operation.
+func scanOperation(t *activescan.OperationScan) error {
 	if t.OAST == nil {
 		return nil
 	}
 	// What is wrong in a number may keep everything else from being looked at.
 	var words, numbers []*activescan.Probe
 	for _, at := range t.Request.Points() {
-		if !wants(at) {
+		if !acceptsPoint(at) {
 			continue
 		}
 		p := &activescan.Probe{OperationScan: *t, Point: at}
-		quiet, err := silent(p)
+		quiet, err := hidesValue(p)
 		if err != nil {
 			return err
 		}
 		switch {
-		case !quiet || known(p):
+		case !quiet || isReported(p):
 		case at.Type == "number" || at.Value != "" && strings.Trim(at.Value, "0123456789.") == "":
 			numbers = append(numbers, p)
 		default:
 			words = append(words, p)
 		}
 	}
-	spoken := spoken(t)
+	spoken := targetLanguages(t)
 	for _, group := range [][]*activescan.Probe{words, numbers} {
 		for _, pay := range payloads {
-			if !pay.suits(spoken) {
+			if !pay.suitsLanguages(spoken) {
 				continue
 			}
-			if err := lure(t, group, pay); err != nil {
+			if err := sendPayloads(t, group, pay); err != nil {
 				return err
 			}
 		}
@@ -121,16 +122,16 @@ func request(t *activescan.OperationScan) error {
 	return nil
 }
 
-// known reports whether the point is told already.
-func known(p *activescan.Probe) bool {
+// isReported reports whether the point is told already.
+func isReported(p *activescan.Probe) bool {
 	return p.AlreadyFound("code") || p.AlreadyFound("template") || p.AlreadyFound("sql") || p.AlreadyFound("command")
 }
 
-// lure sends one request with a payload at each point that is not told yet.
-func lure(t *activescan.OperationScan, group []*activescan.Probe, pay payload) error {
+// sendPayloads sends one request with a payload at each point that is not told yet.
+func sendPayloads(t *activescan.OperationScan, group []*activescan.Probe, pay payload) error {
 	var left []message.Point
 	for _, p := range group {
-		if !known(p) {
+		if !isReported(p) {
 			left = append(left, p.Point)
 		}
 	}

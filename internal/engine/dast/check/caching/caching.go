@@ -41,10 +41,10 @@ var (
 
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "caching", FindingRules: []*finding.Rule{deception, poisoning}, Profile: scan.Standard,
-	InspectResponse: learn, ScanOperation: try}
+	InspectResponse: recordCache, ScanOperation: scanPage}
 
-// learn notes that a cache tells of itself.
-func learn(t *activescan.OperationScan, resp *message.Response) {
+// recordCache notes that a cache tells of itself.
+func recordCache(t *activescan.OperationScan, resp *message.Response) {
 	for _, name := range []string{"Age", "X-Cache", "X-Cache-Status", "Cf-Cache-Status", "X-Varnish", "X-Served-By",
 		"X-Proxy-Cache", "X-Cache-Hits"} {
 		if resp.Header.Get(name) != "" {
@@ -62,14 +62,14 @@ const (
 	maxPrivate = 6 // pages of users that are tried with an ending
 )
 
-// try tries one page. Where nothing tells of a cache, there is nothing to ask.
-func try(t *activescan.OperationScan) error {
+// scanPage tries one page. Where nothing tells of a cache, there is nothing to ask.
+func scanPage(t *activescan.OperationScan) error {
 	if t.Request.Method != http.MethodGet || !t.HasFact("cache") ||
 		!t.FirstTime("caching "+t.Request.Base()+t.Request.Path) {
 		return nil
 	}
 	if t.IncrementCount("caching pages") <= maxPages {
-		if err := poison(t); err != nil {
+		if err := probePoisoning(t); err != nil {
 			return err
 		}
 	}
@@ -80,14 +80,14 @@ func try(t *activescan.OperationScan) error {
 	if t.IncrementCount("caching private") > maxPrivate {
 		return nil
 	}
-	return deceive(t)
+	return probeDeception(t)
 }
 
 // unkeyed are headers that applications use and caches rarely look at.
 var unkeyed = []string{"X-Forwarded-Host", "X-Host", "X-Forwarded-Server", "X-Original-Host", "X-Forwarded-Prefix"}
 
-// poison asks with random values in the headers, and then without any.
-func poison(t *activescan.OperationScan) error {
+// probePoisoning asks with random values in the headers, and then without any.
+func probePoisoning(t *activescan.OperationScan) error {
 	r := t.Request.Clone()
 	// an address of our own
 	r.Query = append(r.Query, message.Param{Name: t.RandomLetters(8), Value: t.RandomLetters(8)})
@@ -139,9 +139,9 @@ func holds(resp *message.Response, word string) bool {
 	return strings.Contains(strings.ToLower(resp.Head()+resp.Text()), word)
 }
 
-// deceive asks for the page of a user with the name of a file behind it, and then as
+// probeDeception asks for the page of a user with the name of a file behind it, and then as
 // nobody.
-func deceive(t *activescan.OperationScan) error {
+func probeDeception(t *activescan.OperationScan) error {
 	private, err := t.Send(t.Request)
 	if err != nil || private.Status != http.StatusOK {
 		return err

@@ -60,9 +60,9 @@ var (
 
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "cipher", FindingRules: []*finding.Rule{keystream, blocks, oracle}, Profile: scan.Safe,
-	AcceptsPoint: wants, ProbePoint: point}
+	AcceptsPoint: acceptsPoint, ProbePoint: probePoint}
 
-func wants(p message.Point) bool {
+func acceptsPoint(p message.Point) bool {
 	switch p.In {
 	case message.InQuery, message.InForm, message.InMultipart, message.InCookie:
 		return true
@@ -72,20 +72,20 @@ func wants(p message.Point) bool {
 	return false
 }
 
-func point(p *activescan.Probe) error {
-	if text, e := decode(p.Point.Value); e != nil {
+func probePoint(p *activescan.Probe) error {
+	if text, e := decodeText(p.Point.Value); e != nil {
 		if size := blockSize(text); size > 0 && len(text) >= 2*size {
-			return padding(p, text, size)
+			return probePaddingOracle(p, text, size)
 		}
 	}
 	base, err := p.Baseline()
-	if err != nil || !encrypts(base.First, len(p.OriginalValue())) {
+	if err != nil || !holdsCiphertext(base.First, len(p.OriginalValue())) {
 		return err
 	}
-	if found, err := stream(p, base); found || err != nil {
+	if found, err := probeKeystream(p, base); found || err != nil {
 		return err
 	}
-	return ecb(p, base)
+	return probeECB(p, base)
 }
 
 // An encoding writes bytes as a text.
@@ -106,8 +106,8 @@ var encodings = []*encoding{
 // least is the shortest ciphertext that is looked at, in bytes.
 const least = 4
 
-// decode reads a text of one of the encodings; a nil encoding: it is of none.
-func decode(s string) ([]byte, *encoding) {
+// decodeText reads a text of one of the encodings; a nil encoding: it is of none.
+func decodeText(s string) ([]byte, *encoding) {
 	for _, e := range encodings {
 		if b, err := e.read(s); err == nil && len(b) >= least && e.write(b) == s {
 			return b, e
@@ -116,10 +116,10 @@ func decode(s string) ([]byte, *encoding) {
 	return nil, nil
 }
 
-// alphabets returns the encodings that a text could be of: base 64 that holds none of
+// possibleEncodings returns the encodings that a text could be of: base 64 that holds none of
 // the characters in which its two alphabets differ is of both.
-func alphabets(s string) []*encoding {
-	b, first := decode(s)
+func possibleEncodings(s string) []*encoding {
+	b, first := decodeText(s)
 	if first == nil || first == encodings[0] {
 		return []*encoding{first}
 	}
@@ -149,16 +149,16 @@ func ciphertexts(resp *message.Response) map[string][]byte {
 		if !odd.MatchString(s) || len(out) >= 500 {
 			continue
 		}
-		if b, e := decode(s); e != nil {
+		if b, e := decodeText(s); e != nil {
 			out[s] = b
 		}
 	}
 	return out
 }
 
-// encrypts reports whether an answer holds something that a value of the length could
+// holdsCiphertext reports whether an answer holds something that a value of the length could
 // have been made to.
-func encrypts(resp *message.Response, length int) bool {
+func holdsCiphertext(resp *message.Response, length int) bool {
 	for _, b := range ciphertexts(resp) {
 		if over := len(b) - length; over >= 0 && over <= 48 {
 			return true
@@ -167,9 +167,9 @@ func encrypts(resp *message.Response, length int) bool {
 	return false
 }
 
-// text is a random one in which nothing repeats, of digits and letters of both cases,
+// randomPlaintext is a random one in which nothing repeats, of digits and letters of both cases,
 // so that a change of case is no constant.
-func text(p *activescan.Probe) string {
+func randomPlaintext(p *activescan.Probe) string {
 	var b strings.Builder
 	for i, c := range p.RandomLetters(24) + p.RandomLetters(24) {
 		switch (int(c) + i) % 3 {
@@ -191,9 +191,9 @@ type pad struct {
 	length int // of the ciphertext
 }
 
-// pads returns the bytes that could have been combined with the text, for every new
+// keystreams returns the bytes that could have been combined with the text, for every new
 // ciphertext of an answer that is long enough.
-func pads(base, resp *message.Response, text string) map[pad]bool {
+func keystreams(base, resp *message.Response, text string) map[pad]bool {
 	known := ciphertexts(base)
 	out := map[pad]bool{}
 	for s, b := range ciphertexts(resp) {
@@ -201,7 +201,7 @@ func pads(base, resp *message.Response, text string) map[pad]bool {
 			continue
 		}
 		for _, offset := range []int{0, len(b) - len(text)} {
-			key := combine(b[offset:offset+len(text)], text)
+			key := xorBytes(b[offset:offset+len(text)], text)
 			if strings.Trim(key, "\x00") != "" { // else it is only written in another way
 				out[pad{key, offset, len(b)}] = true
 			}
@@ -210,7 +210,7 @@ func pads(base, resp *message.Response, text string) map[pad]bool {
 	return out
 }
 
-func combine(b []byte, text string) string {
+func xorBytes(b []byte, text string) string {
 	key := make([]byte, len(text))
 	for i := range key {
 		key[i] = b[i] ^ text[i]
@@ -218,21 +218,21 @@ func combine(b []byte, text string) string {
 	return string(key)
 }
 
-// stream looks for a stream of bytes that is used twice, and predicts two more texts.
-func stream(p *activescan.Probe, base *activescan.Baseline) (bool, error) {
-	first := text(p)
+// probeKeystream looks for a stream of bytes that is used twice, and predicts two more texts.
+func probeKeystream(p *activescan.Probe, base *activescan.Baseline) (bool, error) {
+	first := randomPlaintext(p)
 	resp, err := p.SendValue(first)
 	if err != nil {
 		return false, err
 	}
-	candidates := pads(base.First, resp, first)
+	candidates := keystreams(base.First, resp, first)
 	answers, notes := []*message.Response{resp}, []string{"shows the bytes that a text is combined with"}
 	for round := 0; len(candidates) > 0; round++ {
-		next := text(p)
+		next := randomPlaintext(p)
 		if resp, err = p.SendValue(next); err != nil {
 			return false, err
 		}
-		again := pads(base.First, resp, next)
+		again := keystreams(base.First, resp, next)
 		for c := range candidates {
 			if !again[c] {
 				delete(candidates, c)
@@ -272,8 +272,8 @@ func blockSize(b []byte) int {
 	return 0
 }
 
-// runs is the most blocks in a row that are equal in any new ciphertext of an answer.
-func runs(base, resp *message.Response) int {
+// longestEqualBlocks is the most blocks in a row that are equal in any new ciphertext of an answer.
+func longestEqualBlocks(base, resp *message.Response) int {
 	known := ciphertexts(base)
 	most := 0
 	for s, b := range ciphertexts(resp) {
@@ -293,8 +293,8 @@ func runs(base, resp *message.Response) int {
 	return most
 }
 
-// ecb looks for equal blocks in the ciphertext of equal ones, with controls.
-func ecb(p *activescan.Probe, base *activescan.Baseline) error {
+// probeECB looks for equal blocks in the ciphertext of equal ones, with controls.
+func probeECB(p *activescan.Probe, base *activescan.Baseline) error {
 	var answers []*message.Response
 	var notes []string
 	payload := ""
@@ -304,13 +304,13 @@ func ecb(p *activescan.Probe, base *activescan.Baseline) error {
 			payload = strings.Repeat(letter, 96)
 			note := "a text of equal blocks"
 			if !equal {
-				payload, note = text(p)+text(p), "a random text"
+				payload, note = randomPlaintext(p)+randomPlaintext(p), "a random text"
 			}
 			resp, err := p.SendValue(payload)
 			if err != nil {
 				return err
 			}
-			if n := runs(base.First, resp); equal && n < 4 || !equal && n > 1 {
+			if n := longestEqualBlocks(base.First, resp); equal && n < 4 || !equal && n > 1 {
 				return nil
 			}
 			answers, notes = append(answers, resp), append(notes, note)

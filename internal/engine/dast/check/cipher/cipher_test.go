@@ -180,7 +180,7 @@ func FuzzCiphertexts(f *testing.F) {
 	f.Add("Lg4WGlQZChhSFBYSEB8bBQtPGxdNQSwEHREOAQY=")
 	f.Add("00112233445566778899aabbccddeeff")
 	f.Fuzz(func(_ *testing.T, s string) {
-		if b, e := decode(s); e != nil {
+		if b, e := decodeText(s); e != nil {
 			blockSize(b)
 		}
 	})

@@ -18,9 +18,9 @@ import (
 // maxOracles bounds the points of a run that are asked.
 const maxOracles = 4
 
-// padding asks with a ciphertext that the point holds, in each alphabet that it could be
+// probePaddingOracle asks with a ciphertext that the point holds, in each alphabet that it could be
 // written in: an application that reads the other one answers all changed texts alike.
-func padding(p *activescan.Probe, text []byte, size int) error {
+func probePaddingOracle(p *activescan.Probe, text []byte, size int) error {
 	if !p.FirstTime("padding "+p.Point.Key()) || p.IncrementCount("padding") > maxOracles {
 		return nil
 	}
@@ -28,20 +28,20 @@ func padding(p *activescan.Probe, text []byte, size int) error {
 	if err != nil || !base.Stable {
 		return err
 	}
-	for _, e := range alphabets(p.Point.Value) {
+	for _, e := range possibleEncodings(p.Point.Value) {
 		o := &padded{Probe: p, text: text, size: size, encoding: e}
-		if found, err := o.search(base); found || err != nil {
+		if found, err := o.findPaddingLength(base); found || err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// search looks for the number of bytes that the padding has, and proves it.
-func (o *padded) search(base *activescan.Baseline) (bool, error) {
+// findPaddingLength looks for the number of bytes that the padding has, and proves it.
+func (o *padded) findPaddingLength(base *activescan.Baseline) (bool, error) {
 	// Two bytes that are a padding by chance only: the answer to a wrong one.
 	for i, change := range []byte{0x80, 0xc5} {
-		page, resp, err := o.ask(map[int]byte{0: change, 1: 0x55})
+		page, resp, err := o.sendChanged(map[int]byte{0: change, 1: 0x55})
 		if err != nil {
 			return false, err
 		}
@@ -51,12 +51,12 @@ func (o *padded) search(base *activescan.Baseline) (bool, error) {
 		o.wrong = page
 	}
 	for n := 2; n <= o.size; n++ {
-		page, _, err := o.ask(map[int]byte{0: byte(n) ^ 1})
+		page, _, err := o.sendChanged(map[int]byte{0: byte(n) ^ 1})
 		if err != nil {
 			return false, err
 		}
 		if !page.Equal(o.wrong) {
-			return o.prove(n)
+			return o.provePadding(n)
 		}
 	}
 	return false, nil
@@ -72,8 +72,8 @@ type padded struct {
 	last     string           // payload
 }
 
-// ask changes bytes of the last block, counted from its end.
-func (o *padded) ask(changes map[int]byte) (*activescan.Page, *message.Response, error) {
+// sendChanged changes bytes of the last block, counted from its end.
+func (o *padded) sendChanged(changes map[int]byte) (*activescan.Page, *message.Response, error) {
 	changed := slices.Clone(o.text)
 	for at, change := range changes {
 		changed[len(changed)-o.size-1-at] ^= change
@@ -86,8 +86,8 @@ func (o *padded) ask(changes map[int]byte) (*activescan.Page, *message.Response,
 	return o.PageOf(resp, o.last), resp, nil
 }
 
-// prove predicts which changes keep the padding right, if it has n bytes.
-func (o *padded) prove(n int) (bool, error) {
+// provePadding predicts which changes keep the padding right, if it has n bytes.
+func (o *padded) provePadding(n int) (bool, error) {
 	f := activescan.Alert{Rule: oracle, Proof: []string{fmt.Sprintf("The value is a ciphertext of blocks of %d bytes. "+
 		"Changes of the block before the last that break the padding of the last one get one answer, whatever "+
 		"they are.", o.size)}}
@@ -97,14 +97,17 @@ func (o *padded) prove(n int) (bool, error) {
 			right   bool
 			note    string
 		}{
-			{map[int]byte{0: byte(n) ^ 1, 2: o.change()}, true, "right: the padding is the last byte alone, another " +
+			{map[int]byte{0: byte(n) ^ 1, 2: o.randomChange()}, true, "right: the padding is the last byte alone, " +
+				"another " +
 				"byte does not count"},
-			{map[int]byte{0: byte(n) ^ 1 ^ 0x40, 2: o.change()}, false, "wrong: the last byte is no padding"},
-			{map[int]byte{0: byte(n) ^ 2, 1: byte(n) ^ 2, 3: o.change()}, true, "right: the padding is two bytes"},
-			{map[int]byte{0: byte(n) ^ 2, 1: byte(n) ^ 2 ^ 0x40, 3: o.change()}, false, "wrong: the second byte of " +
-				"two is none"},
+			{map[int]byte{0: byte(n) ^ 1 ^ 0x40, 2: o.randomChange()}, false, "wrong: the last byte is no padding"},
+			{map[int]byte{0: byte(n) ^ 2, 1: byte(n) ^ 2, 3: o.randomChange()}, true, "right: the padding is " +
+				"two bytes"},
+			{map[int]byte{0: byte(n) ^ 2, 1: byte(n) ^ 2 ^ 0x40, 3: o.randomChange()}, false,
+				"wrong: the second byte of " +
+					"two is none"},
 		} {
-			page, resp, err := o.ask(c.changes)
+			page, resp, err := o.sendChanged(c.changes)
 			if err != nil {
 				return false, err
 			}
@@ -122,5 +125,5 @@ func (o *padded) prove(n int) (bool, error) {
 	return true, nil
 }
 
-// change is a random change of a byte.
-func (o *padded) change() byte { return byte(o.RandomNumber(1, 255)) }
+// randomChange is a random change of a byte.
+func (o *padded) randomChange() byte { return byte(o.RandomNumber(1, 255)) }

@@ -37,7 +37,7 @@ var rule = &finding.Rule{
 
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "enforcement", FindingRules: []*finding.Rule{rule}, BrowserRules: []*finding.Rule{rule},
-	Profile: scan.Standard, ScanOperation: try}
+	Profile: scan.Standard, ScanOperation: scanPage}
 
 // proves are names of fields that prove something.
 var proves = lazyregexp.New(`(?i)token|hash|digest|check_?sum|signature|(^|[-_])(sig|sign|mac|hmac|crc|proof)($|[-_])`)
@@ -56,12 +56,12 @@ type form struct {
 	typed  message.Point // that the script makes it of
 }
 
-func try(t *activescan.OperationScan) error {
+func scanPage(t *activescan.OperationScan) error {
 	prover, ok := t.Browser.(browser.Prover)
 	if !ok || t.Request.Origin != "form" || t.Request.Referer == "" {
 		return nil
 	}
-	tokens, typed := fields(t.Request)
+	tokens, typed := protectedFields(t.Request)
 	if len(tokens) == 0 || len(typed) == 0 {
 		return nil
 	}
@@ -74,12 +74,13 @@ func try(t *activescan.OperationScan) error {
 		return err
 	}
 	for _, token := range tokens {
-		if token.Value != "" && !scripted(resp.Document(), token.Name) || t.IncrementCount("enforcement") > maxForms {
+		if token.Value != "" && !isUsedByScript(resp.Document(), token.Name) ||
+			t.IncrementCount("enforcement") > maxForms {
 			continue
 		}
 		for _, text := range typed {
 			f := &form{OperationScan: t, prover: prover, page: page, token: token, typed: text}
-			if done, err := f.prove(words(resp.Document())); done || err != nil {
+			if done, err := f.proveClientToken(quotedWords(resp.Document())); done || err != nil {
 				return err
 			}
 		}
@@ -87,8 +88,8 @@ func try(t *activescan.OperationScan) error {
 	return nil
 }
 
-// fields returns the hidden fields that prove something, and the texts.
-func fields(r *message.Request) (tokens, typed []message.Point) {
+// protectedFields returns the hidden fields that prove something, and the texts.
+func protectedFields(r *message.Request) (tokens, typed []message.Point) {
 	for _, p := range r.Points() {
 		switch p.In {
 		case message.InQuery, message.InForm, message.InMultipart:
@@ -105,13 +106,13 @@ func fields(r *message.Request) (tokens, typed []message.Point) {
 	return tokens, typed
 }
 
-// prove looks whether the script makes the token of the text alone, and the server
+// proveClientToken looks whether the script makes the token of the text alone, and the server
 // asks for it.
-func (f *form) prove(named []string) (bool, error) {
+func (f *form) proveClientToken(named []string) (bool, error) {
 	mine, other := f.RandomLetters(9), f.RandomLetters(9)
 	var made []string
 	for _, value := range []string{mine, other, mine} {
-		token, err := f.fill(value)
+		token, err := f.fillInBrowser(value)
 		if err != nil || token == "" || strings.Contains(token, value) {
 			return false, err
 		}
@@ -126,19 +127,19 @@ func (f *form) prove(named []string) (bool, error) {
 			continue
 		}
 		tried[value] = true
-		token, err := f.fill(value)
+		token, err := f.fillInBrowser(value)
 		if err != nil || token == "" {
 			return false, err
 		}
-		if found, err := f.differs(value, token, made[1]); found || err != nil {
+		if found, err := f.reportDifference(value, token, made[1]); found || err != nil {
 			return found, err
 		}
 	}
 	return false, nil
 }
 
-// fill opens the page with the value and returns the token that its script has made.
-func (f *form) fill(value string) (string, error) {
+// fillInBrowser opens the page with the value and returns the token that its script has made.
+func (f *form) fillInBrowser(value string) (string, error) {
 	forms, err := f.prover.Browser.Fill(f.Context, f.prover.As, f.page, map[string]string{f.typed.Name: value})
 	if err != nil {
 		return "", err
@@ -161,9 +162,9 @@ func (f *form) fill(value string) (string, error) {
 	return "", nil
 }
 
-// differs reports a form that gets one answer with the token of the value, and another
+// reportDifference reports a form that gets one answer with the token of the value, and another
 // one with that of another value, twice.
-func (f *form) differs(value, token, wrong string) (bool, error) {
+func (f *form) reportDifference(value, token, wrong string) (bool, error) {
 	var answers []*message.Response
 	var pages []*activescan.Page
 	for _, sent := range []string{token, wrong, wrong, token} {
@@ -195,15 +196,15 @@ func (f *form) differs(value, token, wrong string) (bool, error) {
 	return true, nil
 }
 
-// scripted reports whether a script of the page names the field, by its name or id.
-func scripted(doc *html.Node, name string) bool {
+// isUsedByScript reports whether a script of the page names the field, by its name or id.
+func isUsedByScript(doc *html.Node, name string) bool {
 	names := []string{name}
 	var code strings.Builder
 	for n := range doc.Descendants() {
 		switch {
-		case n.Type == html.ElementNode && n.Data == "input" && attribute(n, "name") == name &&
-			attribute(n, "id") != "":
-			names = append(names, attribute(n, "id"))
+		case n.Type == html.ElementNode && n.Data == "input" && attributeOf(n, "name") == name &&
+			attributeOf(n, "id") != "":
+			names = append(names, attributeOf(n, "id"))
 		case n.Type == html.TextNode && n.Parent != nil && n.Parent.Data == "script":
 			code.WriteString(n.Data + "\n")
 		}
@@ -214,7 +215,7 @@ func scripted(doc *html.Node, name string) bool {
 	})
 }
 
-func attribute(n *html.Node, name string) string {
+func attributeOf(n *html.Node, name string) string {
 	for _, a := range n.Attr {
 		if a.Key == name {
 			return a.Val
@@ -226,8 +227,8 @@ func attribute(n *html.Node, name string) string {
 // quoted are words that a page names, as in: write "yes" to go on.
 var quoted = lazyregexp.New(`["'“‘«]([\pL\pN_-]{2,30})["'”’»]`)
 
-// words returns what the text of a page names in quotation marks.
-func words(doc *html.Node) []string {
+// quotedWords returns what the text of a page names in quotation marks.
+func quotedWords(doc *html.Node) []string {
 	var out []string
 	for n := range doc.Descendants() {
 		if n.Type != html.TextNode || n.Parent == nil || n.Parent.Data == "script" || n.Parent.Data == "style" {

@@ -36,10 +36,10 @@ var (
 
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "codeinjection", FindingRules: []*finding.Rule{rule, byError}, Profile: scan.Safe,
-	AcceptsPoint: wants,
-	ProbePoint:   point}
+	AcceptsPoint: acceptsPoint,
+	ProbePoint:   probePoint}
 
-func wants(p message.Point) bool {
+func acceptsPoint(p message.Point) bool {
 	switch p.In {
 	case message.InFileName, message.InHeaderName, message.InCookieName, message.InQueryName, message.InFormName,
 		message.InJSONName:
@@ -68,18 +68,18 @@ var languages = []language{
 var places = []string{"an expression", "a string", "a string in double quotes", "a string in double quotes that " +
 	"evaluates"}
 
-// payload writes three products, so that one of them is computed wherever the value
+// polyglotPayload writes three products, so that one of them is computed wherever the value
 // stands: by itself, between single, or between double quotes. The others are text then.
 //
 //	P+'+P+'+"+P+"
-func (l language) payload(products []string) string {
+func (l language) polyglotPayload(products []string) string {
 	j := l.join
 	return products[0] + j + "'" + j + products[1] + j + "'" + j + `"` + j + products[2] + j + `"`
 }
 
-// shows reports whether the page shows the number as it comes out at the place: beside a
+// showsResult reports whether the page shows the number as it comes out at the place: beside a
 // sign that is text there, without the brackets around the product.
-func (l language) shows(text string, place int, number string) bool {
+func (l language) showsResult(text string, place int, number string) bool {
 	switch place {
 	case 0:
 		return strings.Contains(text, number+l.join)
@@ -89,7 +89,7 @@ func (l language) shows(text string, place int, number string) bool {
 	return strings.Contains(text, l.join+number)
 }
 
-func point(p *activescan.Probe) error {
+func probePoint(p *activescan.Probe) error {
 	if p.AlreadyFound("code") || p.AlreadyFound("sql") || p.AlreadyFound("command") || p.AlreadyFound("template") {
 		return nil
 	}
@@ -99,7 +99,7 @@ func point(p *activescan.Probe) error {
 	}
 	if !r.Changed() { // no program ends there, unless the value itself is none
 		if r.Broken.Status >= http.StatusInternalServerError {
-			_, err = printed(p)
+			_, err = probePrint(p)
 		}
 		return err
 	}
@@ -108,7 +108,7 @@ func point(p *activescan.Probe) error {
 		return err
 	}
 	whole := missing.Equal(r.Breaking) // only a whole expression does not fail as both do
-	x, y := factors(p)
+	x, y := randomFactors(p)
 	product := fmt.Sprintf("%d*%d", x, y)
 	if strings.Contains(p.OriginalValue(), ";") { // statements
 		product += ";"
@@ -120,17 +120,17 @@ func point(p *activescan.Probe) error {
 		}
 		if p.PageOf(resp, product).Equal(r.Breaking) { // it may lack what ends a statement
 			if r.Broken.Status >= http.StatusInternalServerError {
-				_, err = printed(p)
+				_, err = probePrint(p)
 			}
 			return err
 		}
 	}
 	for _, l := range languages {
-		if found, err := joined(p, l); found || err != nil {
+		if found, err := probeConcatenation(p, l); found || err != nil {
 			return err
 		}
 	}
-	if found, err := printed(p); found || err != nil {
+	if found, err := probePrint(p); found || err != nil {
 		return err
 	}
 	computed, err := p.SendCached(product)
@@ -138,28 +138,28 @@ func point(p *activescan.Probe) error {
 		return err
 	}
 	if strings.Contains(computed.Text(), fmt.Sprint(x*y)) {
-		if found, err := escaped(p); found || err != nil {
+		if found, err := probeSandboxEscape(p); found || err != nil {
 			return err
 		}
 	}
 	if whole {
 		return nil
 	}
-	return unseen(p, r)
+	return probeBlind(p, r)
 }
 
 // functions are what calculators that are written in JavaScript know: one by its name, one
 // of texts, and the one that makes objects.
 var functions = []string{"cos", "''.sub", "this.constructor"}
 
-// escaped looks for calculators whose functions lead to the one that makes functions of
+// probeSandboxEscape looks for calculators whose functions lead to the one that makes functions of
 // text. The text is a program, which joins a product with words.
-func escaped(p *activescan.Probe) (bool, error) {
+func probeSandboxEscape(p *activescan.Probe) (bool, error) {
 	for _, f := range functions {
 		var before, after string
-		found, err := twice(p, "A calculator written in JavaScript gives its functions away, and with them the "+
+		found, err := confirmTwice(p, "A calculator written in JavaScript gives its functions away, and with them the "+
 			"language.", func() (string, []int) {
-			a, b := factors(p)
+			a, b := randomFactors(p)
 			before, after = p.RandomLetters(4), p.RandomLetters(4)
 			return fmt.Sprintf(`%s.constructor("return '%s'+%d*%d+'%s'")()`, f, before, a, b, after), []int{a * b}
 		}, func(text string, _, result int) bool {
@@ -172,14 +172,14 @@ func escaped(p *activescan.Probe) (bool, error) {
 	return false, nil
 }
 
-// factors are two numbers whose product fits into 31 bits, with which some languages
+// randomFactors are two numbers whose product fits into 31 bits, with which some languages
 // compute.
-func factors(p *activescan.Probe) (a, b int) {
+func randomFactors(p *activescan.Probe) (a, b int) {
 	return p.RandomNumber(10_000, 46_340), p.RandomNumber(10_000, 46_340)
 }
 
-// grouped writes a number with commas between thousands, as FreeMarker does.
-func grouped(n int) string {
+// groupThousands writes a number with commas between thousands, as FreeMarker does.
+func groupThousands(n int) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
 		s = s[:i] + "," + s[i:]
@@ -187,39 +187,39 @@ func grouped(n int) string {
 	return s
 }
 
-// joined looks for a product beside the text that it is joined with, and then for another
+// probeConcatenation looks for a product beside the text that it is joined with, and then for another
 // one in the same place.
-func joined(p *activescan.Probe, l language) (bool, error) {
-	return twice(p, "The program is written in: "+l.names+".", func() (string, []int) {
+func probeConcatenation(p *activescan.Probe, l language) (bool, error) {
+	return confirmTwice(p, "The program is written in: "+l.names+".", func() (string, []int) {
 		var products []string
 		var results []int
 		for range places[:3] {
-			a, b := factors(p)
+			a, b := randomFactors(p)
 			products = append(products, strings.NewReplacer("A", fmt.Sprint(a), "B", fmt.Sprint(b)).Replace(l.product))
 			results = append(results, a*b)
 		}
-		return l.payload(products), results
+		return l.polyglotPayload(products), results
 	}, func(text string, place, result int) bool {
-		return l.shows(text, place, fmt.Sprint(result)) || l.shows(text, place, grouped(result))
+		return l.showsResult(text, place, fmt.Sprint(result)) || l.showsResult(text, place, groupThousands(result))
 	})
 }
 
-// printed looks for what statements print, where the value is a statement or a part of
+// probePrint looks for what statements print, where the value is a statement or a part of
 // one: the sign behind them begins a comment in PHP, Python and Perl. A statement of its own
 // comes first, since the value alone may be a word that fails. In a string that no quote
 // ends, since they are taken out, braces begin an expression of PHP.
-func printed(p *activescan.Probe) (bool, error) {
-	return twice(p, "The program is written in PHP, Python or Perl; the value stands in a "+
+func probePrint(p *activescan.Probe) (bool, error) {
+	return confirmTwice(p, "The program is written in PHP, Python or Perl; the value stands in a "+
 		"statement.", func() (string, []int) {
 		var payload string
 		var results []int
 		for _, end := range []string{"", p.OriginalValue() + "';", `";`} {
-			a, b := factors(p)
+			a, b := randomFactors(p)
 			c := p.RandomNumber(1_000, 9_999)
 			payload += fmt.Sprintf("%sprint(%d*%d-%d);#", end, a, b, c)
 			results = append(results, a*b-c)
 		}
-		a, b := factors(p)
+		a, b := randomFactors(p)
 		c := p.RandomNumber(1_000, 9_999)
 		payload += fmt.Sprintf("{${print(%d*%d-%d)}}", a, b, c)
 		results = append(results, a*b-c)
@@ -229,9 +229,9 @@ func printed(p *activescan.Probe) (bool, error) {
 	})
 }
 
-// twice sends two payloads, and tells the flaw where both results are shown for the same
+// confirmTwice sends two payloads, and tells the flaw where both results are shown for the same
 // place.
-func twice(p *activescan.Probe, language string, write func() (string, []int),
+func confirmTwice(p *activescan.Probe, language string, write func() (string, []int),
 	shows func(text string, place, result int) bool) (bool, error) {
 	var answers []*message.Response
 	var payload, proof string

@@ -32,9 +32,9 @@ var sums = []fault{
 	{"Ruby", "V+0*'x'.ord%(A-B)"},
 }
 
-// unseen looks for the quotation mark that ends the string which the value stands in, and
+// probeBlind looks for the quotation mark that ends the string which the value stands in, and
 // the sign that joins it with another one; or for arithmetic.
-func unseen(p *activescan.Probe, r *activescan.ErrorReaction) error {
+func probeBlind(p *activescan.Probe, r *activescan.ErrorReaction) error {
 	if !r.Base.Stable {
 		return nil
 	}
@@ -46,7 +46,7 @@ func unseen(p *activescan.Probe, r *activescan.ErrorReaction) error {
 		if ok, err := same(v + "+0*" + fmt.Sprint(p.RandomNumber(11, 99))); err != nil {
 			return err
 		} else if ok {
-			if found, err := fails(p, r, sums, ""); found || err != nil {
+			if found, err := probeErrors(p, r, sums, ""); found || err != nil {
 				return err
 			}
 		}
@@ -66,7 +66,7 @@ func unseen(p *activescan.Probe, r *activescan.ErrorReaction) error {
 			if !repaired {
 				continue
 			}
-			if found, err := fails(p, r, faults[join], quote); found || err != nil {
+			if found, err := probeErrors(p, r, faults[join], quote); found || err != nil {
 				return err
 			}
 		}
@@ -74,8 +74,8 @@ func unseen(p *activescan.Probe, r *activescan.ErrorReaction) error {
 	return nil
 }
 
-// fails compares what divides by zero, or looks into nothing, with what does not.
-func fails(p *activescan.Probe, r *activescan.ErrorReaction, list []fault, quote string) (bool, error) {
+// probeErrors compares what divides by zero, or looks into nothing, with what does not.
+func probeErrors(p *activescan.Probe, r *activescan.ErrorReaction, list []fault, quote string) (bool, error) {
 	for _, f := range list {
 		c, err := p.CompareConditions(func() (yes, no string) {
 			a := p.RandomNumber(20_000, 46_340)

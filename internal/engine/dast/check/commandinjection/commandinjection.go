@@ -38,17 +38,17 @@ var (
 // Rule is the check by output, Slow that by time and by calls.
 var (
 	Rule = &activescan.Rule{ID: "command", FindingRules: []*finding.Rule{byOutput}, Profile: scan.Safe,
-		AcceptsPoint: wants,
-		ProbePoint:   point}
+		AcceptsPoint: acceptsPoint,
+		ProbePoint:   probePoint}
 	Slow = &activescan.Rule{ID: "command", FindingRules: []*finding.Rule{byTime, byCall},
 		OASTRules: []*finding.Rule{byCall},
-		Profile:   scan.Standard, Slow: true, Concurrent: true, AcceptsPoint: wants, ProbePoint: slow}
+		Profile:   scan.Standard, Slow: true, Concurrent: true, AcceptsPoint: acceptsPoint, ProbePoint: probeDelay}
 )
 
 // Mark is what is said of points that commands are found at.
 const Mark = "command"
 
-func wants(p message.Point) bool {
+func acceptsPoint(p message.Point) bool {
 	switch p.In {
 	case message.InFileName, message.InHeaderName, message.InCookieName:
 		return false
@@ -67,10 +67,10 @@ type form struct {
 	quiet   bool // tried where the first probe changes nothing, too
 }
 
-// closing repeats a command behind a sign that ends the command before, once for each
+// closeQuotes repeats a command behind a sign that ends the command before, once for each
 // kind of quotes that the value may stand in: the rest of the line is a comment, which the
 // gap parts from the command. In it stands the value again, for filters that look at ends.
-func closing(sign, gap string) func(v, command string) string {
+func closeQuotes(sign, gap string) func(v, command string) string {
 	return func(v, command string) string {
 		one := sign + command + gap + "#"
 		end := v
@@ -81,9 +81,9 @@ func closing(sign, gap string) func(v, command string) string {
 	}
 }
 
-// whole puts a command in the place of the value; of an assignment ("NAME=value"), such as
+// replaceValue puts a command in the place of the value; of an assignment ("NAME=value"), such as
 // that of a variable of the environment, only behind the sign.
-func whole(v, command string) string {
+func replaceValue(v, command string) string {
 	name, _, ok := strings.Cut(v, "=")
 	if !ok {
 		return command
@@ -91,43 +91,44 @@ func whole(v, command string) string {
 	return name + "=" + command
 }
 
-func unix(before, after string, a, b int) string {
+func unixSubtraction(before, after string, a, b int) string {
 	return fmt.Sprintf("echo %s$((%d-%d))%s", before, a, b, after)
 }
 
-// dense has no space, no tab and no end of a line.
-func dense(before, after string, a, b int) string {
+// subtractionWithoutSpaces has no space, no tab and no end of a line.
+func subtractionWithoutSpaces(before, after string, a, b int) string {
 	return fmt.Sprintf("echo${IFS}%s$((%d-%d))%s", before, a, b, after)
 }
 
-// tabbed has no space, and neither a dollar nor brackets. The remainder is the difference (try).
+// subtractionWithTabs has no space, and neither a dollar nor brackets. The remainder is the difference (try).
 // A minus that stands alone would be an argument by which many programs read standard input,
 // for ever, where the value is not run but handed to one of them.
-func tabbed(before, after string, a, b int) string {
+func subtractionWithTabs(before, after string, a, b int) string {
 	return fmt.Sprintf("echo\t%s`expr\t%d\t%%\t%d`%s", before, a, b, after)
 }
 
-// remainder is the difference (try) by the program expr.
-func remainder(_, _ string, a, b int) string { return fmt.Sprintf("expr %d %% %d", a, b) }
+// subtractionByExpr is the difference (try) by the program expr.
+func subtractionByExpr(_, _ string, a, b int) string { return fmt.Sprintf("expr %d %% %d", a, b) }
 
-func batch(_, _ string, a, b int) string { return fmt.Sprintf("set /a %d-%d", a, b) }
+func windowsSubtraction(_, _ string, a, b int) string { return fmt.Sprintf("set /a %d-%d", a, b) }
 
 // forms are tried in this order. Each is written otherwise as well, for filters of spaces and signs.
 var forms = []form{
-	{name: "behind a pipe", make: closing("|", " "), command: unix, quiet: true},
-	{name: "behind a semicolon", make: closing(";", ";"), command: dense},
-	{name: "in the place of the command", make: whole, command: remainder, bare: true},
-	{name: "in a command substitution", make: func(v, c string) string { return v + "$(" + c + ")" }, command: unix},
-	{name: "on a new line", make: closing("\n", "\t"), command: tabbed},
+	{name: "behind a pipe", make: closeQuotes("|", " "), command: unixSubtraction, quiet: true},
+	{name: "behind a semicolon", make: closeQuotes(";", ";"), command: subtractionWithoutSpaces},
+	{name: "in the place of the command", make: replaceValue, command: subtractionByExpr, bare: true},
+	{name: "in a command substitution", make: func(v, c string) string { return v + "$(" + c + ")" },
+		command: unixSubtraction},
+	{name: "on a new line", make: closeQuotes("\n", "\t"), command: subtractionWithTabs},
 	{name: "behind an ampersand, for Windows", make: func(v, c string) string { return v + "&" + c + `&"&` + c + "&" },
-		command: batch, bare: true},
+		command: windowsSubtraction, bare: true},
 	{name: "in a substitution of PowerShell", make: func(v, c string) string { return v + "$(" + c + ")" },
 		command: func(before, after string, a, b int) string {
 			return fmt.Sprintf("-join('%s',(%d-%d),'%s')", before, a, b, after)
 		}},
 }
 
-func point(p *activescan.Probe) error {
+func probePoint(p *activescan.Probe) error {
 	if p.AlreadyFound(Mark) || p.AlreadyFound("sql") {
 		return nil
 	}
@@ -143,10 +144,10 @@ func point(p *activescan.Probe) error {
 		}
 	}
 	for _, f := range forms {
-		if !changed && !f.quiet || strings.Contains(f.make("", ""), "\n") && !lines(p.Point) {
+		if !changed && !f.quiet || strings.Contains(f.make("", ""), "\n") && !acceptsLineBreaks(p.Point) {
 			continue
 		}
-		found, other, err := try(p, r, f)
+		found, other, err := confirmSubtraction(p, r, f)
 		if found || err != nil {
 			return err
 		}
@@ -155,12 +156,12 @@ func point(p *activescan.Probe) error {
 	return nil
 }
 
-// lines reports whether a value of the point can hold the end of a line.
-func lines(at message.Point) bool { return at.In != message.InHeader }
+// acceptsLineBreaks reports whether a value of the point can hold the end of a line.
+func acceptsLineBreaks(at message.Point) bool { return at.In != message.InHeader }
 
-// try runs a subtraction, and when its result is shown, another one. other reports whether
+// confirmSubtraction runs a subtraction, and when its result is shown, another one. other reports whether
 // the page is another one than that of a value that just breaks quotes.
-func try(p *activescan.Probe, r *activescan.ErrorReaction, f form) (found, other bool, err error) {
+func confirmSubtraction(p *activescan.Probe, r *activescan.ErrorReaction, f form) (found, other bool, err error) {
 	var answers []*message.Response
 	var payload, proof string
 	for range 2 {
@@ -194,9 +195,9 @@ func try(p *activescan.Probe, r *activescan.ErrorReaction, f form) (found, other
 
 // waits are the forms that sleep. The first is a line of its own.
 var waits = []func(v string, n int) string{
-	func(v string, n int) string { return closing("\n", "\t")(v, fmt.Sprintf("sleep\t%d", n)) },
-	func(v string, n int) string { return closing("|", " ")(v, fmt.Sprintf("sleep %d", n)) },
-	func(v string, n int) string { return whole(v, fmt.Sprintf("sleep %d", n)) },
+	func(v string, n int) string { return closeQuotes("\n", "\t")(v, fmt.Sprintf("sleep\t%d", n)) },
+	func(v string, n int) string { return closeQuotes("|", " ")(v, fmt.Sprintf("sleep %d", n)) },
+	func(v string, n int) string { return replaceValue(v, fmt.Sprintf("sleep %d", n)) },
 	func(v string, n int) string { return v + fmt.Sprintf("$(sleep %d)", n) },
 	func(v string, n int) string { // of Windows; others would ping without end, but for -w
 		c := fmt.Sprintf("ping -n %d -w 9 127.0.0.1", n+1)
@@ -204,16 +205,16 @@ var waits = []func(v string, n int) string{
 	},
 }
 
-func slow(p *activescan.Probe) error {
+func probeDelay(p *activescan.Probe) error {
 	if p.AlreadyFound(Mark) || p.AlreadyFound("sql") || p.Point.Names() {
 		return nil
 	}
-	if found, err := calls(p); found || err != nil {
+	if found, err := probeOAST(p); found || err != nil {
 		return err
 	}
 	for i, wait := range waits {
-		if i == 0 && !lines(p.Point) {
-			wait = func(v string, n int) string { return closing(";", ";")(v, fmt.Sprintf("sleep${IFS}%d", n)) }
+		if i == 0 && !acceptsLineBreaks(p.Point) {
+			wait = func(v string, n int) string { return closeQuotes(";", ";")(v, fmt.Sprintf("sleep${IFS}%d", n)) }
 		}
 		d, err := p.MeasureDelay(activescan.WholeSeconds, func(d time.Duration) string {
 			return wait(p.OriginalValue(), int(d/time.Second))

@@ -8,9 +8,9 @@ import (
 // This file proves commands by a call to a listener of ours, where nothing of their
 // output is shown.
 
-// dial is a command that asks for the bait with a program that most systems have, in a
+// requestCommand is a command that asks for the bait with a program that most systems have, in a
 // form that shells of Unix and cmd of Windows both understand.
-func dial(b activescan.OASTPayload) string {
+func requestCommand(b activescan.OASTPayload) string {
 	command := "curl -m 3 " + b.URL + "||wget -T 3 -qO- " + b.URL
 	if b.Host != "" {
 		command += "||nslookup " + b.Host
@@ -23,13 +23,13 @@ func dial(b activescan.OASTPayload) string {
 // of the whole command.
 var calling = []func(v string, b activescan.OASTPayload) string{
 	func(v string, b activescan.OASTPayload) string {
-		return v + "$" + dial(b) + closing("&", " ")("", dial(b))
+		return v + "$" + requestCommand(b) + closeQuotes("&", " ")("", requestCommand(b))
 	},
-	func(v string, b activescan.OASTPayload) string { return whole(v, "curl -m 3 "+b.URL) },
+	func(v string, b activescan.OASTPayload) string { return replaceValue(v, "curl -m 3 "+b.URL) },
 }
 
-// calls makes the target ask our listener, if there is one.
-func calls(p *activescan.Probe) (found bool, err error) {
+// probeOAST makes the target ask our listener, if there is one.
+func probeOAST(p *activescan.Probe) (found bool, err error) {
 	for _, form := range calling {
 		called, err := p.SendOAST(func(bait func() activescan.OASTPayload) (*message.Request,
 			[]activescan.ExpectedInteraction) {

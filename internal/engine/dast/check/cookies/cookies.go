@@ -51,12 +51,12 @@ var (
 
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "cookies", FindingRules: []*finding.Rule{notSecure, readable, crossSite},
-	InspectResponse: look}
+	InspectResponse: inspectCookies}
 
-// look reports of each cookie that is set what it lacks. For RFC 6265 a cookie is a name
+// inspectCookies reports of each cookie that is set what it lacks. For RFC 6265 a cookie is a name
 // with a domain and a path; but a name is set in one place of a program, or by one
 // framework, and mended there, so that it is told once for each host.
-func look(t *activescan.OperationScan, resp *message.Response) {
+func inspectCookies(t *activescan.OperationScan, resp *message.Response) {
 	for _, c := range (&http.Response{Header: resp.Header}).Cookies() {
 		if c.Value == "" || strings.EqualFold(c.Value, "deleted") || c.MaxAge < 0 || !c.Expires.IsZero() &&
 			c.Expires.Before(ancient) {
@@ -68,7 +68,7 @@ func look(t *activescan.OperationScan, resp *message.Response) {
 				Responses: []*message.Response{resp},
 				Message:   "The cookie " + c.Name + " " + lacks + ".", ResponseNotes: []string{"sets " + c.Name},
 				Proof: []string{"The answer to " + resp.Request.Method + " " + resp.Request.Location() +
-					" sets the cookie " + c.Name + " with the attributes: " + attributes(c) + "."}})
+					" sets the cookie " + c.Name + " with the attributes: " + describeAttributes(c) + "."}})
 		}
 		if !c.Secure && c.SameSite == http.SameSiteNoneMode {
 			report(crossSite, "is set with SameSite=None and without Secure")
@@ -76,7 +76,7 @@ func look(t *activescan.OperationScan, resp *message.Response) {
 		if !c.Secure {
 			report(notSecure, "is set without Secure")
 		}
-		if !c.HttpOnly && session(c) {
+		if !c.HttpOnly && isSessionCookie(c) {
 			report(readable, "names the session, and is set without HttpOnly")
 		}
 	}
@@ -93,14 +93,14 @@ var sessionName = lazyregexp.New(`(?i)^(__(host|secure)-)?(jsessionid|phpsessid|
 // it copies into a header.
 var forScript = lazyregexp.New(`(?i)csrf|xsrf|antiforgery`)
 
-// session reports whether the cookie names a session: by its name, and by a value that
+// isSessionCookie reports whether the cookie names a session: by its name, and by a value that
 // is long enough to be a secret.
-func session(c *http.Cookie) bool {
+func isSessionCookie(c *http.Cookie) bool {
 	return len(c.Value) >= 16 && sessionName.MatchString(c.Name) && !forScript.MatchString(c.Name)
 }
 
-// attributes writes the attributes of a cookie.
-func attributes(c *http.Cookie) string {
+// describeAttributes writes the attributes of a cookie.
+func describeAttributes(c *http.Cookie) string {
 	shown := *c
 	shown.Name, shown.Value = "c", "v"
 	if _, rest, ok := strings.Cut(shown.String(), "; "); ok {

@@ -29,14 +29,15 @@ var rule = &finding.Rule{
 }
 
 // Rule is the check.
-var Rule = &activescan.Rule{ID: "cors", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe, ScanOperation: try}
+var Rule = &activescan.Rule{ID: "cors", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe,
+	ScanOperation: scanOperation}
 
 // maxTried bounds the operations that are tried: what decides is nearly always one place
 // of the application. Those below one folder share it.
 const maxTried = 12
 
-// try asks an operation with origins that are not its own.
-func try(t *activescan.OperationScan) error {
+// scanOperation asks an operation with origins that are not its own.
+func scanOperation(t *activescan.OperationScan) error {
 	if t.Request.Method != http.MethodGet || t.As == nil || t.As.Name() == "" {
 		return nil // nobody has a session that could be used
 	}
@@ -56,23 +57,23 @@ func try(t *activescan.OperationScan) error {
 		if err != nil {
 			return err
 		}
-		if allows(answer, o.origin) {
-			return prove(t, o.origin, o.what, answer)
+		if allowsOrigin(answer, o.origin) {
+			return proveMisconfiguration(t, o.origin, o.what, answer)
 		}
 	}
 	return nil
 }
 
-// allows reports whether the origin may read the answer with credentials. A wildcard with
+// allowsOrigin reports whether the origin may read the answer with credentials. A wildcard with
 // credentials is refused by browsers.
-func allows(resp *message.Response, origin string) bool {
+func allowsOrigin(resp *message.Response, origin string) bool {
 	return resp.Header.Get("Access-Control-Allow-Origin") == origin &&
 		strings.EqualFold(resp.Header.Get("Access-Control-Allow-Credentials"), "true")
 }
 
-// prove repeats it with another origin of the kind, and compares with the answer that
+// proveMisconfiguration repeats it with another origin of the kind, and compares with the answer that
 // nobody gets.
-func prove(t *activescan.OperationScan, origin, what string, first *message.Response) error {
+func proveMisconfiguration(t *activescan.OperationScan, origin, what string, first *message.Response) error {
 	again := origin
 	if u, err := url.Parse(origin); err == nil && u.Host != "" {
 		again = strings.Replace(origin, "://", "://"+t.RandomLetters(4), 1)
@@ -82,7 +83,7 @@ func prove(t *activescan.OperationScan, origin, what string, first *message.Resp
 	}
 	r := t.Request.SetHeader("Origin", again)
 	second, err := t.Send(r)
-	if err != nil || !allows(second, again) || first.Status >= 300 || second.Status >= 300 {
+	if err != nil || !allowsOrigin(second, again) || first.Status >= 300 || second.Status >= 300 {
 		return err
 	}
 	public, err := t.SendAnonymously(r)

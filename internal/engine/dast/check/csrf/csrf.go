@@ -30,8 +30,8 @@ var rule = &finding.Rule{
 
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "csrf", FindingRules: []*finding.Rule{rule}, Profile: scan.Standard,
-	InspectResponse: learn,
-	ScanOperation:   try}
+	InspectResponse: recordSameSite,
+	ScanOperation:   scanForm}
 
 // changes are words of what a form changes, in its address and the names of its fields.
 var changes = lazyregexp.New(`(?i)(^|[^a-z])(add|creat|updat|edit|chang|delet|remov|sav|post|transfer|pay|order|buy|profile|account|settings?|upload|password|passwd|pass|e?mail|role|admin|invite|grant|approve)`)
@@ -45,8 +45,8 @@ var asks = lazyregexp.New(`(?i)search|query|filter|(log|sign)[-_]?(in|up|on)|reg
 // current is the name of a field that another site cannot fill in.
 var current = lazyregexp.New(`(?i)current|old[-_]?pass|(^|[-_])old([-_]|$)|captcha|otp|totp|one[-_]?time`)
 
-// learn notes which cookies are kept from the requests of other sites.
-func learn(t *activescan.OperationScan, resp *message.Response) {
+// recordSameSite notes which cookies are kept from the requests of other sites.
+func recordSameSite(t *activescan.OperationScan, resp *message.Response) {
 	for _, c := range (&http.Response{Header: resp.Header}).Cookies() {
 		switch c.SameSite {
 		case http.SameSiteStrictMode:
@@ -57,21 +57,21 @@ func learn(t *activescan.OperationScan, resp *message.Response) {
 	}
 }
 
-// try sends the form from its own site, from another one, and without a session.
-func try(t *activescan.OperationScan) error {
-	if t.As == nil || t.As.Name() == "" || !forgeable(t.Request) {
+// scanForm sends the form from its own site, from another one, and without a session.
+func scanForm(t *activescan.OperationScan) error {
+	if t.As == nil || t.As.Name() == "" || !isForgeable(t.Request) {
 		return nil
 	}
-	if ok, err := carried(t); !ok || err != nil {
+	if ok, err := isSentCrossSite(t); !ok || err != nil {
 		return err
 	}
-	r := harmless(t, t.Request)
+	r := makeHarmless(t, t.Request)
 	word := t.RandomLetters(8)
 	// A form whose words only say that it takes a text has to keep it: others answer
 	// with something made of it, and change nothing.
-	keeps := r.Method == http.MethodPost && !changes.MatchString(words(r))
+	keeps := r.Method == http.MethodPost && !changes.MatchString(formWords(r))
 	if keeps {
-		r = written(r, word)
+		r = fillTexts(r, word)
 	}
 	var own *message.Response
 	for attempt := range attempts {
@@ -82,7 +82,7 @@ func try(t *activescan.OperationScan) error {
 		if !keeps {
 			break
 		}
-		if kept, err := shown(t, r, word); err != nil || !kept && attempt == attempts-1 {
+		if kept, err := showsWord(t, r, word); err != nil || !kept && attempt == attempts-1 {
 			return err
 		} else if kept {
 			break
@@ -123,8 +123,8 @@ const (
 	different = 0.9
 )
 
-// written puts the word into the texts of a form.
-func written(r *message.Request, word string) *message.Request {
+// fillTexts puts the word into the texts of a form.
+func fillTexts(r *message.Request, word string) *message.Request {
 	for _, p := range r.Points() {
 		if (p.In == message.InForm || p.In == message.InMultipart) && (p.Type == "" || p.Type == "text") &&
 			writes.MatchString(" "+p.Name) {
@@ -134,9 +134,9 @@ func written(r *message.Request, word string) *message.Request {
 	return r
 }
 
-// shown reports whether the page with the form shows the word, when it is asked for
+// showsWord reports whether the page with the form shows the word, when it is asked for
 // again: then the form has stored it.
-func shown(t *activescan.OperationScan, r *message.Request, word string) (bool, error) {
+func showsWord(t *activescan.OperationScan, r *message.Request, word string) (bool, error) {
 	page, err := message.Parse(r.Referer)
 	if err != nil {
 		return false, nil //nolint:nilerr // nobody knows where it stands
@@ -148,8 +148,8 @@ func shown(t *activescan.OperationScan, r *message.Request, word string) (bool, 
 	return strings.Contains(resp.Text(), word), nil
 }
 
-// words are the path and the names of what a form sends.
-func words(r *message.Request) string {
+// formWords are the path and the names of what a form sends.
+func formWords(r *message.Request) string {
 	out := r.Path
 	for _, p := range r.Points() {
 		if p.In == message.InQuery || p.In == message.InForm || p.In == message.InMultipart {
@@ -159,9 +159,9 @@ func words(r *message.Request) string {
 	return out
 }
 
-// forgeable reports whether the request is of a form that changes something, or takes a
+// isForgeable reports whether the request is of a form that changes something, or takes a
 // text, and whose fields another site can fill in.
-func forgeable(r *message.Request) bool {
+func isForgeable(r *message.Request) bool {
 	if r.Origin != "form" || len(crawl.Tokens(r)) > 0 {
 		return false
 	}
@@ -170,14 +170,14 @@ func forgeable(r *message.Request) bool {
 		if p.In != message.InQuery && p.In != message.InForm && p.In != message.InMultipart {
 			continue
 		}
-		if current.MatchString(p.Name) || p.Type == "hidden" && random(p.Value) {
+		if current.MatchString(p.Name) || p.Type == "hidden" && looksRandom(p.Value) {
 			return false
 		}
 		if p.Type == "password" || secret.MatchString(p.Name) {
 			passwords++
 		}
 	}
-	names := words(r)
+	names := formWords(r)
 	if asks.MatchString(names) {
 		return false
 	}
@@ -193,8 +193,8 @@ func forgeable(r *message.Request) bool {
 
 var secret = lazyregexp.New(`(?i)passw|(^|[-_])(pass|pwd)([-_]|$)`)
 
-// random reports whether a value looks like one that nobody guesses.
-func random(v string) bool {
+// looksRandom reports whether a value looks like one that nobody guesses.
+func looksRandom(v string) bool {
 	digits, letters := 0, 0
 	for _, c := range v {
 		switch {
@@ -207,8 +207,8 @@ func random(v string) bool {
 	return len(v) >= 16 && digits >= 2 && letters >= 2 && !strings.ContainsAny(v, " /")
 }
 
-// harmless gives fields of passwords different values, so that none is changed.
-func harmless(t *activescan.OperationScan, r *message.Request) *message.Request {
+// makeHarmless gives fields of passwords different values, so that none is changed.
+func makeHarmless(t *activescan.OperationScan, r *message.Request) *message.Request {
 	for _, p := range r.Points() {
 		if p.Type == "password" || secret.MatchString(p.Name) {
 			r = r.With(p, t.RandomLetters(12))
@@ -217,9 +217,9 @@ func harmless(t *activescan.OperationScan, r *message.Request) *message.Request 
 	return r
 }
 
-// carried reports whether the session is carried by a cookie that browsers send with
+// isSentCrossSite reports whether the session is carried by a cookie that browsers send with
 // requests from other sites.
-func carried(t *activescan.OperationScan) (bool, error) {
+func isSentCrossSite(t *activescan.OperationScan) (bool, error) {
 	req, err := t.Request.HTTP(t.Context)
 	if err != nil {
 		return false, err
@@ -241,7 +241,7 @@ func carried(t *activescan.OperationScan) (bool, error) {
 			if err != nil {
 				return false, err
 			}
-			learn(t, resp)
+			recordSameSite(t, resp)
 			to := resp.Location()
 			if to == nil {
 				break
@@ -253,7 +253,7 @@ func carried(t *activescan.OperationScan) (bool, error) {
 	}
 	session := false
 	for _, c := range req.Cookies() {
-		if !sessionName.MatchString(c.Name) && !random(c.Value) {
+		if !sessionName.MatchString(c.Name) && !looksRandom(c.Value) {
 			continue
 		}
 		if t.HasFact("cookie strict "+c.Name) || t.HasFact("cookie lax "+c.Name) && t.Request.Method != http.MethodGet {

@@ -42,35 +42,36 @@ var (
 		OASTRules: []*finding.Rule{called},
 		Profile:   scan.Standard, AcceptsPoint: wantsCalls, ProbePoint: callPoint}
 	Rule = &activescan.Rule{ID: "deserialization", FindingRules: []*finding.Rule{read}, Profile: scan.Safe,
-		AcceptsPoint: wants,
-		ProbePoint:   point}
-	Indicator = &activescan.Rule{ID: "deserialization", FindingRules: []*finding.Rule{shown}, InspectResponse: response}
+		AcceptsPoint: acceptsPoint,
+		ProbePoint:   probePoint}
+	Indicator = &activescan.Rule{ID: "deserialization", FindingRules: []*finding.Rule{shown},
+		InspectResponse: inspectResponse}
 )
 
-func wants(p message.Point) bool { return !p.Names() && format(p.Value) != "" }
+func acceptsPoint(p message.Point) bool { return !p.Names() && serializationFormat(p.Value) != "" }
 
 // script is a language whose objects are JSON: node-serialize finds functions in it.
 const script = "JavaScript"
 
 // wantsCalls wants values that hold objects, those in JSON as well.
 func wantsCalls(p message.Point) bool {
-	return !p.Names() && p.In != message.InFileName && (format(p.Value) != "" || properties(p.Value))
+	return !p.Names() && p.In != message.InFileName && (serializationFormat(p.Value) != "" || isJSONObject(p.Value))
 }
 
-// properties reports whether the value is an object in JSON.
-func properties(value string) bool {
-	if decoded := decode(value); decoded != "" {
+// isJSONObject reports whether the value is an object in JSON.
+func isJSONObject(value string) bool {
+	if decoded := decodeBase64(value); decoded != "" {
 		value = decoded
 	}
 	return strings.HasPrefix(strings.TrimSpace(value), "{") && json.Valid([]byte(value))
 }
 
 func callPoint(p *activescan.Probe) error {
-	language := format(p.Point.Value)
+	language := serializationFormat(p.Point.Value)
 	if language == "" {
 		language = script
 	}
-	_, err := calls(p, language)
+	_, err := probeOAST(p, language)
 	return err
 }
 
@@ -88,9 +89,9 @@ var formats = []struct {
 	{"PHP", lazyregexp.New(`^(?:O|C):\d+:"[\w\\]+":\d+:\{|^a:\d+:\{(?:i:\d+|s:\d+:".*?");`), ""},
 }
 
-// format names the language whose object the value is; empty: none.
-func format(value string) string {
-	decoded := decode(value)
+// serializationFormat names the language whose object the value is; empty: none.
+func serializationFormat(value string) string {
+	decoded := decodeBase64(value)
 	for _, f := range formats {
 		switch {
 		case f.text != nil && (f.text.MatchString(value) || f.text.MatchString(decoded)):
@@ -102,8 +103,8 @@ func format(value string) string {
 	return ""
 }
 
-// decode reads base 64 in its usual alphabets; what is not is empty.
-func decode(value string) string {
+// decodeBase64 reads base 64 in its usual alphabets; what is not is empty.
+func decodeBase64(value string) string {
 	value = strings.TrimRight(value, "=")
 	for _, e := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		if out, err := e.DecodeString(value); err == nil && len(value) >= 12 {
@@ -116,17 +117,17 @@ func decode(value string) string {
 // complaint are texts of errors of readers of objects.
 var complaint = lazyregexp.New(`java\.io\.(?:StreamCorrupted|InvalidClass|OptionalData|EOF|UTFDataFormat)Exception|java\.lang\.ClassNotFoundException|invalid (?:type code|stream header)|unserialize\(\)|Error at offset \d+ of \d+ bytes|System\.Runtime\.Serialization|SerializationException|UnpicklingError|invalid load key|pickle data was truncated|marshal data too short|incompatible marshal file format|dump format error`)
 
-func point(p *activescan.Probe) error {
+func probePoint(p *activescan.Probe) error {
 	base, err := p.Baseline()
 	if err != nil {
 		return err
 	}
-	if done, err := spelled(p, base); done || err != nil {
+	if done, err := confirmSpellings(p, base); done || err != nil {
 		return err
 	}
 	v := p.Point.Value
 	at := min(len(v)-1, max(len(v)/3, 8))
-	changed := v[:at] + swap(v[at]) + v[at+1:]
+	changed := v[:at] + swapCharacter(v[at]) + v[at+1:]
 	cut := v[:len(v)/2]
 	for _, payload := range []string{changed, cut} {
 		resp, err := p.SendValue(payload)
@@ -140,38 +141,39 @@ func point(p *activescan.Probe) error {
 		p.RaiseAlert(activescan.Alert{Rule: read, Payload: payload, Request: p.Request.With(p.Point, payload),
 			Responses: []*message.Response{base.First, resp}, ResponseNotes: []string{"the object as it is",
 				"a changed object"},
-			Proof: []string{"The value is an object as " + format(v) + " writes it.", "A changed one is answered " +
-				"with an error of the reader: " + said}})
+			Proof: []string{"The value is an object as " + serializationFormat(v) + " writes it.",
+				"A changed one is answered " +
+					"with an error of the reader: " + said}})
 		return nil
 	}
 	return nil
 }
 
-// swap returns another character of the same kind.
-func swap(c byte) string {
+// swapCharacter returns another character of the same kind.
+func swapCharacter(c byte) string {
 	if c == 'A' {
 		return "B"
 	}
 	return "A"
 }
 
-// response looks at the values that the application itself uses.
-func response(t *activescan.OperationScan, resp *message.Response) {
+// inspectResponse looks at the values that the application itself uses.
+func inspectResponse(t *activescan.OperationScan, resp *message.Response) {
 	for _, at := range t.Request.Points() {
-		if f := format(at.Value); f != "" && !at.Names() {
-			tell(t, resp, at, f)
+		if f := serializationFormat(at.Value); f != "" && !at.Names() {
+			reportObject(t, resp, at, f)
 		}
 	}
 	for _, line := range resp.Header.Values("Set-Cookie") {
 		pair, _, _ := strings.Cut(line, ";")
 		name, value, _ := strings.Cut(pair, "=")
-		if f := format(strings.Trim(value, `"`)); f != "" {
-			tell(t, resp, message.Point{In: message.InCookie, Name: name}, f)
+		if f := serializationFormat(strings.Trim(value, `"`)); f != "" {
+			reportObject(t, resp, message.Point{In: message.InCookie, Name: name}, f)
 		}
 	}
 }
 
-func tell(t *activescan.OperationScan, resp *message.Response, at message.Point, language string) {
+func reportObject(t *activescan.OperationScan, resp *message.Response, at message.Point, language string) {
 	t.RaiseAlert(activescan.Alert{Rule: shown, Point: &at, Request: resp.Request, Responses: []*message.Response{resp},
 		ResponseNotes: []string{"an ordinary request"},
 		Proof:         []string{"The value of " + at.Name + " is an object as " + language + " writes it."}})

@@ -50,7 +50,7 @@ func TestCheck(t *testing.T) {
 			"/good/tutorial query:q")
 	for value, want := range map[string]string{java: "Java", php: "PHP", "gASVDAAAAAAAAACMBWFsaWNllC4=": "Python",
 		"BAhvOglVc2VyBjoKQG5hbWUi": "Ruby", "hello": "", "": "", "O:4": "", "QUJDREVGR0hJSktMTU5P": ""} {
-		if got := format(value); got != want {
+		if got := serializationFormat(value); got != want {
 			t.Errorf("%.30q: %q, not %q", value, got, want)
 		}
 	}
@@ -58,5 +58,5 @@ func TestCheck(t *testing.T) {
 
 func FuzzFormat(f *testing.F) {
 	f.Add("rO0ABXNyABFqYXZh")
-	f.Fuzz(func(_ *testing.T, value string) { format(value) })
+	f.Fuzz(func(_ *testing.T, value string) { serializationFormat(value) })
 }

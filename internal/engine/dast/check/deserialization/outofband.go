@@ -13,9 +13,9 @@ import (
 // This file proves that objects are read by objects that make their reader look up a
 // name, or ask for an address, of a listener of ours, and do nothing else.
 
-// object writes an object of the language that calls; empty: none is known that does, or
+// callingObject writes an object of the language that calls; empty: none is known that does, or
 // it needs a name that leads to the listener, and there is none.
-func object(language string, b activescan.OASTPayload) string {
+func callingObject(language string, b activescan.OASTPayload) string {
 	switch language {
 	case "Java":
 		return javaObject(b.Host)
@@ -34,18 +34,18 @@ func object(language string, b activescan.OASTPayload) string {
 	return ""
 }
 
-// calls sends an object that calls, written as the value is.
-func calls(p *activescan.Probe, language string) (bool, error) {
+// probeOAST sends an object that calls, written as the value is.
+func probeOAST(p *activescan.Probe, language string) (bool, error) {
 	if p.OAST == nil {
 		return false, nil
 	}
 	address, host := p.OAST.Address(p.OAST.Token())
-	if object(language, activescan.OASTPayload{URL: address, Host: host}) == "" {
+	if callingObject(language, activescan.OASTPayload{URL: address, Host: host}) == "" {
 		return false, nil
 	}
 	return p.SendOAST(func(bait func() activescan.OASTPayload) (*message.Request, []activescan.ExpectedInteraction) {
 		b := bait()
-		value := like(p.Point.Value, object(language, b))
+		value := encodeAlike(p.Point.Value, callingObject(language, b))
 		return p.Request.With(p.Point, value),
 			[]activescan.ExpectedInteraction{{OASTPayload: b, Rule: called, Point: &p.Point, Payload: value,
 				Proof: "The value is an object of " + language + " that makes whoever reads it call a listener; " +
@@ -54,9 +54,9 @@ func calls(p *activescan.Probe, language string) (bool, error) {
 	})
 }
 
-// like writes an object in base 64 where the value is, in the same alphabet.
-func like(value, object string) string {
-	if decode(value) == "" {
+// encodeAlike writes an object in base 64 where the value is, in the same alphabet.
+func encodeAlike(value, object string) string {
+	if decodeBase64(value) == "" {
 		return object
 	}
 	e := base64.StdEncoding
@@ -87,43 +87,43 @@ const (
 // A stream is what is written of objects.
 type stream []byte
 
-// utf writes a text with its length.
-func (s *stream) utf(text string) {
+// writeUTF writes a text with its length.
+func (s *stream) writeUTF(text string) {
 	*s = binary.BigEndian.AppendUint16(*s, uint16(len(text)))
 	*s = append(*s, text...)
 }
 
-// class begins an object with the description of its class: its identifier, and its
+// writeClass begins an object with the description of its class: its identifier, and its
 // fields, each a letter for its type and its name.
-func (s *stream) class(name string, id uint64, fields ...string) {
+func (s *stream) writeClass(name string, id uint64, fields ...string) {
 	*s = append(*s, tcObject, tcClass)
-	s.utf(name)
+	s.writeUTF(name)
 	*s = binary.BigEndian.AppendUint64(*s, id)
 	*s = append(*s, written)
 	*s = binary.BigEndian.AppendUint16(*s, uint16(len(fields)))
 	named := false
 	for _, f := range fields {
 		*s = append(*s, f[0])
-		s.utf(f[1:])
+		s.writeUTF(f[1:])
 		switch {
 		case f[0] != 'L':
 		case named:
-			s.again(fieldType)
+			s.writeReference(fieldType)
 		default:
 			named = true
-			s.text("Ljava/lang/String;")
+			s.writeText("Ljava/lang/String;")
 		}
 	}
 	*s = append(*s, tcEnd, tcNull) // no annotations, no class above that is written
 }
 
-func (s *stream) text(text string) {
+func (s *stream) writeText(text string) {
 	*s = append(*s, tcString)
-	s.utf(text)
+	s.writeUTF(text)
 }
 
-// again refers to what was written already.
-func (s *stream) again(number uint32) {
+// writeReference refers to what was written already.
+func (s *stream) writeReference(number uint32) {
 	*s = append(*s, tcReference)
 	*s = binary.BigEndian.AppendUint32(*s, number)
 }
@@ -136,17 +136,17 @@ func javaObject(host string) string {
 		return ""
 	}
 	s := stream{0xac, 0xed, 0, 5}
-	s.class("java.util.HashMap", 0x0507dac1c31660d1, "FloadFactor", "Ithreshold")
+	s.writeClass("java.util.HashMap", 0x0507dac1c31660d1, "FloadFactor", "Ithreshold")
 	s = append(s, 0x3f, 0x40, 0, 0, 0, 0, 0, 12) // 0.75, and 12
 	s = append(s, tcBlock, 8, 0, 0, 0, 16, 0, 0, 0, 1)
-	s.class("java.net.URL", 0x962537361afce472, "IhashCode", "Iport", "Lauthority", "Lfile", "Lhost", "Lprotocol",
+	s.writeClass("java.net.URL", 0x962537361afce472, "IhashCode", "Iport", "Lauthority", "Lfile", "Lhost", "Lprotocol",
 		"Lref")
 	s = append(s, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff) // no hash, no port
-	s.text(host)
-	s.text("")
-	s.again(authority)
-	s.text("http")
+	s.writeText(host)
+	s.writeText("")
+	s.writeReference(authority)
+	s.writeText("http")
 	s = append(s, tcNull, tcEnd)
-	s.text("v")
+	s.writeText("v")
 	return string(append(s, tcEnd))
 }

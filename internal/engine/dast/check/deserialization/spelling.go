@@ -17,10 +17,10 @@ import (
 // the difference is a class that no application asks for, made and dropped: a reader
 // that makes named classes only takes neither, or both.
 
-// spell writes an object in two ways: whole is read as the same object, with any class
+// spellTwice writes an object in two ways: whole is read as the same object, with any class
 // permitted, and broken is not. random is a name that nothing has. Both are empty where
 // no such pair is known.
-func spell(language, object, random string) (whole, broken string) {
+func spellTwice(language, object, random string) (whole, broken string) {
 	switch language {
 	case "Java":
 		return spellJava(object)
@@ -71,21 +71,21 @@ func spellPHP(object string) (whole, broken string) {
 // spellJava puts an object into what may stand behind the description of the first class
 // (classAnnotation): it is read, and dropped. A reader compares the class's number.
 func spellJava(object string) (whole, broken string) {
-	at, handles := annotation(object)
+	at, handles := findAnnotation(object)
 	if at < 0 {
 		return "", ""
 	}
 	with := func(id uint64) string {
 		var s stream
-		s.class("java.util.concurrent.atomic.AtomicBoolean", id, "Ivalue")
-		return object[:at] + string(append(s, 0, 0, 0, 1, tcEnd)) + renumber(object[at:], handles)
+		s.writeClass("java.util.concurrent.atomic.AtomicBoolean", id, "Ivalue")
+		return object[:at] + string(append(s, 0, 0, 0, 1, tcEnd)) + renumberReferences(object[at:], handles)
 	}
 	return with(0x4098b70a4f3ffc33), with(0x4098b70a4f3ffc34)
 }
 
-// annotation is where what follows the description of the first class may stand, and how
+// findAnnotation is where what follows the description of the first class may stand, and how
 // many things of the stream have numbers before it; -1: the stream begins otherwise.
-func annotation(object string) (at, handles int) {
+func findAnnotation(object string) (at, handles int) {
 	b := []byte(object)
 	if len(b) < 8 || b[4] != tcObject || b[5] != tcClass {
 		return -1, 0
@@ -125,10 +125,10 @@ func annotation(object string) (at, handles int) {
 	return at, handles
 }
 
-// renumber adds the two numbers of an object and its class to those of things that come
+// renumberReferences adds the two numbers of an object and its class to those of things that come
 // later, wherever they are referred to. A text that looks like a reference is changed as
 // well: the object is another one then, and proves nothing.
-func renumber(rest string, before int) string {
+func renumberReferences(rest string, before int) string {
 	b := []byte(rest)
 	for i := 0; i+5 <= len(b); i++ {
 		if b[i] != tcReference || b[i+1] != 0 || b[i+2] != 0x7e {
@@ -142,11 +142,11 @@ func renumber(rest string, before int) string {
 	return string(b)
 }
 
-// spelled reports whether both spellings are answered as a reader of such objects
+// confirmSpellings reports whether both spellings are answered as a reader of such objects
 // answers, twice.
-func spelled(p *activescan.Probe, base *activescan.Baseline) (bool, error) {
-	language, object := format(p.Point.Value), p.Point.Value
-	if decoded := decode(object); decoded != "" {
+func confirmSpellings(p *activescan.Probe, base *activescan.Baseline) (bool, error) {
+	language, object := serializationFormat(p.Point.Value), p.Point.Value
+	if decoded := decodeBase64(object); decoded != "" {
 		object = decoded
 	}
 	if !base.Stable {
@@ -159,12 +159,12 @@ func spelled(p *activescan.Probe, base *activescan.Baseline) (bool, error) {
 				"something in its place that cannot be read it does not, twice: only a reader of such objects tells " +
 				"them apart."}}
 	for range 2 {
-		whole, broken := spell(language, object, p.RandomLetters(10))
+		whole, broken := spellTwice(language, object, p.RandomLetters(10))
 		if whole == "" {
 			return false, nil
 		}
 		for i, text := range []string{whole, broken} {
-			payload := like(p.Point.Value, text)
+			payload := encodeAlike(p.Point.Value, text)
 			resp, err := p.SendValue(payload)
 			if err != nil || base.Matches(resp, payload) != (i == 0) {
 				return false, err

@@ -53,7 +53,7 @@ func TestSpelling(t *testing.T) {
 	}
 	for name, value := range values {
 		plain := func(v string) string {
-			if d := decode(v); d != "" {
+			if d := decodeBase64(v); d != "" {
 				return d
 			}
 			return v
@@ -72,9 +72,9 @@ func TestSpelling(t *testing.T) {
 
 // TestSpellJava counts what has a number in a stream.
 func TestSpellJava(t *testing.T) {
-	object := decode(table)
+	object := decodeBase64(table)
 	whole, broken := spellJava(object)
-	if at, handles := annotation(object); at != strings.Index(object, "xp") || handles != 1 ||
+	if at, handles := findAnnotation(object); at != strings.Index(object, "xp") || handles != 1 ||
 		len(whole) != len(broken) || whole == broken {
 		t.Fatalf("the annotation is at %d behind %d things", at, handles)
 	}
@@ -90,12 +90,12 @@ func TestSpellJava(t *testing.T) {
 }
 
 func FuzzSpell(f *testing.F) {
-	for _, v := range []string{decode(table), `a:2:{s:4:"name";i:1;}`, `O:1:"A":1:{i:0;N;}`, "\x04\x08i\x06....",
+	for _, v := range []string{decodeBase64(table), `a:2:{s:4:"name";i:1;}`, `O:1:"A":1:{i:0;N;}`, "\x04\x08i\x06....",
 		"\x80\x04N......"} {
 		f.Add(v)
 	}
 	f.Fuzz(func(_ *testing.T, object string) {
-		spell(format(object), object, "random")
+		spellTwice(serializationFormat(object), object, "random")
 		spellJava(object)
 		spellPHP(object)
 	})

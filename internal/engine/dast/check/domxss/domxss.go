@@ -52,7 +52,7 @@ var kept = &finding.Rule{
 // function of ours.
 var Rule = &activescan.Rule{ID: "dom", FindingRules: []*finding.Rule{rule, kept},
 	BrowserRules: []*finding.Rule{rule, kept},
-	Profile:      scan.Safe, ScanOperation: page}
+	Profile:      scan.Safe, ScanOperation: scanPage}
 
 // maxPages bounds the pages of a scan whose scripts are examined: those with the same
 // scripts count once.
@@ -61,20 +61,20 @@ const maxPages = 300
 // maxRoutes bounds the routes of one document that are opened.
 const maxRoutes = 12
 
-// page examines one page, and the routes of its fragment that the browser has seen.
-func page(t *activescan.OperationScan) error {
+// scanPage examines one page, and the routes of its fragment that the browser has seen.
+func scanPage(t *activescan.OperationScan) error {
 	prover, ok := t.Browser.(browser.Prover)
 	if !ok || t.Request.Method != http.MethodGet || static.MatchString(path.Base(t.Request.Path)) {
 		return nil
 	}
-	resp, err := answer(t)
+	resp, err := responseOf(t)
 	if err != nil {
 		return err
 	}
 	if resp == nil || !resp.IsHTML() {
 		return nil
 	}
-	key, reads, path := scripts(t.Request, resp.Document())
+	key, reads, path := scriptsKey(t.Request, resp.Document())
 	if !reads || !t.FirstTime("dom "+key) {
 		return nil
 	}
@@ -96,7 +96,7 @@ func page(t *activescan.OperationScan) error {
 		for _, f := range flaws {
 			if key := f.Source + f.Parameter + f.Sink + f.Script; !told[key] {
 				told[key] = true
-				tell(t, f)
+				reportAlert(t, f)
 			}
 		}
 	}
@@ -112,9 +112,9 @@ var sources = lazyregexp.New(`location|URL|referrer|\bname\b|message|search|hash
 // paths are what a script names to read the path of its address.
 var paths = lazyregexp.New(`pathname|document\.(?:URL|documentURI|baseURI)|location\.(?:href|toString)|location\s*[;,)+]`)
 
-// answer is what the page answers; nil: nothing. Where there are points, the other
+// responseOf is what the page answers; nil: nothing. Where there are points, the other
 // checks have asked for it anyway.
-func answer(t *activescan.OperationScan) (*message.Response, error) {
+func responseOf(t *activescan.OperationScan) (*message.Response, error) {
 	if len(t.Request.Points()) == 0 {
 		return t.Send(t.Request)
 	}
@@ -125,10 +125,10 @@ func answer(t *activescan.OperationScan) (*message.Response, error) {
 	return base.First, nil
 }
 
-// scripts returns what is the same for pages with the same scripts that take the same
+// scriptsKey returns what is the same for pages with the same scripts that take the same
 // parameters, whether a script may read what others choose, and whether one of the page
 // itself reads its path.
-func scripts(r *message.Request, doc *html.Node) (key string, reads, path bool) {
+func scriptsKey(r *message.Request, doc *html.Node) (key string, reads, path bool) {
 	sum := sha256.New()
 	note := func(text string) { _, _ = io.WriteString(sum, text+"\n") } // a hash takes everything
 	for _, q := range r.Query {
@@ -169,8 +169,8 @@ var words = map[string]string{
 	"referrer": "the address of the page that led here", "message": "a message of another window",
 }
 
-// tell reports a flaw, with the answer that held the script.
-func tell(t *activescan.OperationScan, f browser.DOMAlert) {
+// reportAlert reports a flaw, with the answer that held the script.
+func reportAlert(t *activescan.OperationScan, f browser.DOMAlert) {
 	from := words[f.Source]
 	if f.Parameter != "" {
 		what := "parameter"

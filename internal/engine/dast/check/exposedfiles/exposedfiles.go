@@ -22,7 +22,7 @@ import (
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "forgotten", FindingRules: []*finding.Rule{repository, settings, copies, console,
 	status,
-	administration}, Profile: scan.Safe, InspectResponse: learn, ScanSite: look}
+	administration}, Profile: scan.Safe, InspectResponse: recordTechnologies, ScanSite: searchFiles}
 
 // A file is a name with what its content looks like.
 type file struct {
@@ -127,8 +127,8 @@ var technologies = []struct {
 	{"python", lazyregexp.New(`(?i)server: (?:werkzeug|gunicorn|uvicorn|wsgiserver)|set-cookie: csrftoken=`)},
 }
 
-// learn notes the technologies that an answer tells of.
-func learn(t *activescan.OperationScan, resp *message.Response) {
+// recordTechnologies notes the technologies that an answer tells of.
+func recordTechnologies(t *activescan.OperationScan, resp *message.Response) {
 	text := resp.Request.Path + "\n" + resp.Head()
 	for _, k := range technologies {
 		if k.sign.MatchString(text) {
@@ -145,11 +145,11 @@ type search struct {
 	controls map[string]*message.Response // by folder and extension
 }
 
-// look asks for the files.
-func look(t *activescan.OperationScan) error {
+// searchFiles asks for the files.
+func searchFiles(t *activescan.OperationScan) error {
 	s := &search{OperationScan: t, send: t.SendAnonymously, controls: map[string]*message.Response{}}
-	folders := s.folders()
-	first, err := s.control(folders[0], "x")
+	folders := s.knownFolders()
+	first, err := s.controlResponse(folders[0], "x")
 	if err != nil {
 		return err
 	}
@@ -164,15 +164,15 @@ func look(t *activescan.OperationScan) error {
 			if i > 0 && !f.deep || f.tech != "" && t.HasFact("technology") && !t.HasFact("technology "+f.tech) {
 				continue
 			}
-			if err := s.ask(folder, f); err != nil {
+			if err := s.probeFile(folder, f); err != nil {
 				return err
 			}
 		}
-		if err := s.list(folder); err != nil {
+		if err := s.probeDirectoryListing(folder); err != nil {
 			return err
 		}
 	}
-	return s.copies()
+	return s.probeBackups()
 }
 
 const (
@@ -180,8 +180,8 @@ const (
 	maxCopies  = 8 // programs whose copies are asked for
 )
 
-// folders are the base's folder and those of what is known, the shortest first.
-func (s *search) folders() []string {
+// knownFolders are the base's folder and those of what is known, the shortest first.
+func (s *search) knownFolders() []string {
 	base := s.Request.Path[:strings.LastIndexByte(s.Request.Path, '/')+1]
 	out := []string{base}
 	for _, e := range s.Sitemap.Entries() {
@@ -200,14 +200,14 @@ func (s *search) folders() []string {
 	return out[:min(len(out), maxFolders)]
 }
 
-// request is the request of a path.
-func (s *search) request(at, method string) *message.Request {
+// requestFor is the request of a path.
+func (s *search) requestFor(at, method string) *message.Request {
 	return &message.Request{Method: method, Scheme: s.Request.Scheme, Host: s.Request.Host, Path: at,
 		Origin: "forgotten"}
 }
 
-// control is the answer to a random name with the extension.
-func (s *search) control(folder, extension string) (*message.Response, error) {
+// controlResponse is the answer to a random name with the extension.
+func (s *search) controlResponse(folder, extension string) (*message.Response, error) {
 	key := folder + " " + extension
 	if known := s.controls[key]; known != nil {
 		return known, nil
@@ -216,15 +216,15 @@ func (s *search) control(folder, extension string) (*message.Response, error) {
 	if extension != "" {
 		name += "." + extension
 	}
-	resp, err := s.send(s.request(folder+name, http.MethodGet))
+	resp, err := s.send(s.requestFor(folder+name, http.MethodGet))
 	if err == nil {
 		s.controls[key] = resp
 	}
 	return resp, err
 }
 
-// fits reports whether an answer is the file.
-func (f *file) fits(resp *message.Response, sign *lazyregexp.Regexp) bool {
+// matchesFile reports whether an answer is the file.
+func (f *file) matchesFile(resp *message.Response, sign *lazyregexp.Regexp) bool {
 	switch {
 	case resp.Status == http.StatusUnauthorized:
 		return sign.MatchString(resp.Head()) && strings.Contains(sign.String(), "www-authenticate")
@@ -236,36 +236,37 @@ func (f *file) fits(resp *message.Response, sign *lazyregexp.Regexp) bool {
 	return sign.Match(resp.Body)
 }
 
-// ask asks for one file, and for proof where it seems to be there.
-func (s *search) ask(folder string, f *file) error {
+// probeFile asks for one file, and for proof where it seems to be there.
+func (s *search) probeFile(folder string, f *file) error {
 	method := http.MethodGet
 	if f.head {
 		method = http.MethodHead
 	}
-	r := s.request(folder+f.name, method)
+	r := s.requestFor(folder+f.name, method)
 	if s.Scope.Allows(r) != nil || sitemap.IsDangerous(r.Address()) {
 		return nil
 	}
 	resp, err := s.send(r)
-	if err != nil || !f.fits(resp, f.sign) {
+	if err != nil || !f.matchesFile(resp, f.sign) {
 		return err
 	}
-	answers, notes := []*message.Response{shown(resp, f)}, []string{"the file"}
+	answers, notes := []*message.Response{redactedResponse(resp, f)}, []string{"the file"}
 	if f.and != "" {
-		also, err := s.send(s.request(folder+f.and, method))
-		if err != nil || !f.fits(also, f.andSign) {
+		also, err := s.send(s.requestFor(folder+f.and, method))
+		if err != nil || !f.matchesFile(also, f.andSign) {
 			return err
 		}
-		answers, notes = append(answers, shown(also, &file{sign: f.andSign})), append(notes, "another file of it")
+		answers, notes = append(answers, redactedResponse(also, &file{sign: f.andSign})),
+			append(notes, "another file of it")
 	}
-	beside := s.request(strings.TrimSuffix(folder+path.Dir(f.name), ".")+"/"+s.RandomLetters(10)+path.Ext(f.name),
+	beside := s.requestFor(strings.TrimSuffix(folder+path.Dir(f.name), ".")+"/"+s.RandomLetters(10)+path.Ext(f.name),
 		method)
 	beside.Path = path.Clean(beside.Path)
 	if strings.HasSuffix(f.name, "/") {
 		beside.Path += "/"
 	}
 	control, err := s.send(beside)
-	if err != nil || f.fits(control, f.sign) {
+	if err != nil || f.matchesFile(control, f.sign) {
 		return err
 	}
 	s.RaiseAlert(activescan.Alert{Rule: f.rule, Request: r, Location: r.Path, Responses: append(answers, control),
@@ -279,8 +280,8 @@ func (s *search) ask(folder string, f *file) error {
 // values are what evidence leaves out.
 var values = lazyregexp.New(`(?m)^((?:export )?[A-Za-z][A-Za-z0-9_]*\s*=|[\w.@-]{1,60}:).*$`)
 
-// shown is the answer with as much of the body as the sign needs, without values.
-func shown(resp *message.Response, f *file) *message.Response {
+// redactedResponse is the answer with as much of the body as the sign needs, without values.
+func redactedResponse(resp *message.Response, f *file) *message.Response {
 	body := f.sign.FindString(string(resp.Body))
 	if body == "" {
 		body = string(resp.Body)
@@ -293,15 +294,15 @@ func shown(resp *message.Response, f *file) *message.Response {
 		Body: []byte(body), Took: resp.Took, Sent: resp.Sent}
 }
 
-// list looks at the folder itself, where nothing has asked for it: checks that look tell
+// probeDirectoryListing looks at the folder itself, where nothing has asked for it: checks that look tell
 // lists of files.
-func (s *search) list(folder string) error {
+func (s *search) probeDirectoryListing(folder string) error {
 	for _, e := range s.Sitemap.Entries() {
 		if e.Request.Path == folder {
 			return nil
 		}
 	}
-	r := s.request(folder, http.MethodGet)
+	r := s.requestFor(folder, http.MethodGet)
 	if s.Scope.Allows(r) != nil || sitemap.IsDangerous(r.Address()) {
 		return nil
 	}
@@ -318,8 +319,8 @@ var program = lazyregexp.New(`(?i)\.(?:php|php5|phtml|jsp|jspx|asp|aspx|cgi|pl)$
 // source is the beginning of a program that should have been run.
 var source = lazyregexp.New(`^\s*(?:<!--[\s\S]{0,900}?-->\s*)?(?:<\?php\b|<\?=|<%[@!=]?\s|#!/\S*perl)|^b0VIM `)
 
-// copies asks for copies that editors and people leave beside programs.
-func (s *search) copies() error {
+// probeBackups asks for copies that editors and people leave beside programs.
+func (s *search) probeBackups() error {
 	asked := 0
 	for _, e := range s.Sitemap.Entries() {
 		at := e.Request.Path
@@ -332,7 +333,7 @@ func (s *search) copies() error {
 		asked++
 		folder, name := path.Split(at)
 		for _, other := range []string{name + ".bak", name + "~", name + ".old", "." + name + ".swp"} {
-			if err := s.ask(folder, &file{name: other, what: "a copy of a program", rule: copies,
+			if err := s.probeFile(folder, &file{name: other, what: "a copy of a program", rule: copies,
 				sign: source}); err != nil {
 				return err
 			}

@@ -2,48 +2,52 @@ package exposedfiles
 
 import "merlon/internal/finding"
 
-// rule makes a rule: what is found, and what follows.
-func rule(name, title, short string, severity finding.Severity, weakness string) *finding.Rule {
+// newRule makes a rule: what is found, and what follows.
+func newRule(name, title, short string, severity finding.Severity, weakness string) *finding.Rule {
 	return &finding.Rule{ID: "dast/forgotten/" + name, Analysis: finding.DAST, Name: title, ShortDescription: short,
 		CWE: []string{weakness}, OWASP: []string{"A05:2021"},
 		Severity: severity, Confidence: finding.Certain}
 }
 
-// with adds the texts of a rule.
-func with(r *finding.Rule, description, prevent string) *finding.Rule {
+// withTexts adds the texts of a rule.
+func withTexts(r *finding.Rule, description, prevent string) *finding.Rule {
 	r.Description, r.HowToPrevent = description, prevent
 	return r
 }
 
 var (
-	repository = with(rule("repository", "Exposed version control repository", "The server serves the folder of "+
+	repository = withTexts(newRule("repository", "Exposed version control repository", "The server serves the "+
+		"folder of "+
 		"version control.", finding.High, "CWE-527"),
 		"The folder of version control can be read. From it the whole source code, with its history and every "+
 			"password that was ever in it, can be put together.",
 		"Deploy what was built, not the working copy. Have the server refuse names that begin with a dot, and "+
 			"replace the passwords that the history holds.")
-	settings = with(rule("settings", "Exposed configuration file", "The server serves settings of the "+
+	settings = withTexts(newRule("settings", "Exposed configuration file", "The server serves settings of the "+
 		"application.", finding.High, "CWE-538"),
 		"A file with the settings of the application, or its memory, can be read. Such files hold passwords, keys "+
 			"and the addresses of other systems.",
 		"Keep settings outside of what the server serves, have it refuse such names, and replace every secret that "+
 			"the file holds.")
-	copies = with(rule("copy", "Exposed backup file", "The server serves a copy, a log or a dump that lies beside "+
+	copies = withTexts(newRule("copy", "Exposed backup file", "The server serves a copy, a log or a dump that lies "+
+		"beside "+
 		"the application.", finding.Medium, "CWE-530"),
 		"A copy of a program, a database or a log lies where the server serves it. A program whose name has another "+
 			"ending is shown and not run; it tells how the application works, and often its passwords.",
 		"Remove the file, and keep copies, logs and dumps outside of what the server serves.")
-	console = with(rule("console", "Exposed developer console", "A tool for debugging answers "+
+	console = withTexts(newRule("console", "Exposed developer console", "A tool for debugging answers "+
 		"everybody.", finding.High, "CWE-489"),
 		"A console, a profiler or a log of requests answers without a sign-in. It shows what users send, takes the "+
 			"server's time, or runs code.",
 		"Switch off debugging in production, or let it listen on an address that nobody outside reaches.")
-	status = with(rule("status", "Exposed server status page", "The server tells everybody what it does and how it "+
+	status = withTexts(newRule("status", "Exposed server status page", "The server tells everybody what it does and "+
+		"how it "+
 		"is set up.", finding.Low, "CWE-497"),
 		"A page about the server or the application answers everybody: versions, settings, addresses that users ask "+
 			"for, measurements.",
 		"Serve such pages on an internal address, or ask for a sign-in.")
-	administration = with(rule("administration", "Exposed administration interface", "The sign-in of a tool for "+
+	administration = withTexts(newRule("administration", "Exposed administration "+
+		"interface", "The sign-in of a tool for "+
 		"administrators answers everybody.", finding.Low, "CWE-749"),
 		"A tool that changes the database or the server shows its sign-in to everybody. Its passwords can be "+
 			"guessed, and its flaws used.",

@@ -30,7 +30,7 @@ var rule = &finding.Rule{
 }
 
 // Rule is the check. It only reads.
-var Rule = &activescan.Rule{ID: "access", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe, ScanSite: try}
+var Rule = &activescan.Rule{ID: "access", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe, ScanSite: scanSite}
 
 const (
 	maxSeen  = 80  // pages that are looked at as the lower user
@@ -38,13 +38,13 @@ const (
 	same     = 0.9 // how alike the page of both users is; menus differ
 )
 
-// try compares what the first identity is shown with what each lower one is.
-func try(t *activescan.OperationScan) error {
+// scanSite compares what the first identity is shown with what each lower one is.
+func scanSite(t *activescan.OperationScan) error {
 	for _, other := range t.OtherIdentities {
 		if !other.LessPrivileged {
 			continue
 		}
-		seen, err := look(t, other.Session)
+		seen, err := crawlAs(t, other.Session)
 		if err != nil {
 			return err
 		}
@@ -53,16 +53,16 @@ func try(t *activescan.OperationScan) error {
 				"do was not compared: he is shown the same as nobody", other.Session.Name())})
 			continue
 		}
-		if err := compare(t, other.Session, seen); err != nil {
+		if err := compareUsers(t, other.Session, seen); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// look follows links as a user, and returns the paths that his pages name; nil: he is
+// crawlAs follows links as a user, and returns the paths that his pages name; nil: he is
 // shown nothing that nobody is not.
-func look(t *activescan.OperationScan, as traffic.Session) (map[string]bool, error) {
+func crawlAs(t *activescan.OperationScan, as traffic.Session) (map[string]bool, error) {
 	mine, err := t.SendAs(t.Request, as)
 	if err != nil {
 		return nil, err
@@ -108,8 +108,8 @@ func look(t *activescan.OperationScan, as traffic.Session) (map[string]bool, err
 // shown are the ways by which an operation is found that a page leads to.
 var shown = map[string]bool{"link": true, "form": true, "script": true, "browser": true}
 
-// compare asks as both users and as nobody for what the lower one is not shown.
-func compare(t *activescan.OperationScan, as traffic.Session, seen map[string]bool) error {
+// compareUsers asks as both users and as nobody for what the lower one is not shown.
+func compareUsers(t *activescan.OperationScan, as traffic.Session, seen map[string]bool) error {
 	asked := 0
 	for _, e := range t.Sitemap.Entries() {
 		r := e.Request
@@ -122,15 +122,15 @@ func compare(t *activescan.OperationScan, as traffic.Session, seen map[string]bo
 				Message: fmt.Sprintf("more than %d pages that %q is not shown were not compared", maxAsked, as.Name())})
 			return nil
 		}
-		if err := open(t, as, r); err != nil && traffic.IsFinal(err) {
+		if err := reportAccess(t, as, r); err != nil && traffic.IsFinal(err) {
 			return err
 		}
 	}
 	return nil
 }
 
-// open reports a page that opens for the lower user as for the other.
-func open(t *activescan.OperationScan, as traffic.Session, r *message.Request) error {
+// reportAccess reports a page that opens for the lower user as for the other.
+func reportAccess(t *activescan.OperationScan, as traffic.Session, r *message.Request) error {
 	own, err := t.Send(r)
 	if err != nil || own.Status != http.StatusOK || len(own.Body) == 0 {
 		return err

@@ -25,10 +25,10 @@ var rule = &finding.Rule{
 
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "headerinjection", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe,
-	AcceptsPoint: wants,
-	ProbePoint:   point}
+	AcceptsPoint: acceptsPoint,
+	ProbePoint:   probePoint}
 
-func wants(p message.Point) bool {
+func acceptsPoint(p message.Point) bool {
 	switch p.In {
 	case message.InQuery, message.InForm, message.InPath, message.InCookie, message.InJSON, message.InMultipart:
 		return p.Type != "boolean" && p.Type != "null"
@@ -40,7 +40,7 @@ func wants(p message.Point) bool {
 // characters that are cut to their last byte.
 var ends = []string{"\r\n", "\n", "%0d%0a", "\u560d\u560a"}
 
-func point(p *activescan.Probe) error {
+func probePoint(p *activescan.Probe) error {
 	canary, err := p.ProbeCanary()
 	if err != nil {
 		return err
@@ -56,15 +56,15 @@ func point(p *activescan.Probe) error {
 		if err != nil {
 			return err
 		}
-		if made(resp, name) && !made(canary.Response, name) {
-			return confirm(p, end, resp)
+		if hasHeader(resp, name) && !hasHeader(canary.Response, name) {
+			return confirmInjection(p, end, resp)
 		}
 	}
 	return nil
 }
 
-// made reports whether an answer has a header of the name.
-func made(resp *message.Response, name string) bool { return resp.Header.Get(name) != "" }
+// hasHeader reports whether an answer has a header of the name.
+func hasHeader(resp *message.Response, name string) bool { return resp.Header.Get(name) != "" }
 
 // inHeader reports whether a header holds the text.
 func inHeader(resp *message.Response, text string) bool {
@@ -76,11 +76,11 @@ func inHeader(resp *message.Response, text string) bool {
 	return false
 }
 
-func confirm(p *activescan.Probe, end string, first *message.Response) error {
+func confirmInjection(p *activescan.Probe, end string, first *message.Response) error {
 	name := "x-" + p.RandomLetters(8)
 	payload := p.RandomLetters(5) + end + name + ": " + p.RandomLetters(5)
 	again, err := p.SendValue(payload)
-	if err != nil || !made(again, name) {
+	if err != nil || !hasHeader(again, name) {
 		return err
 	}
 	p.RaiseAlert(activescan.Alert{Rule: rule, Payload: payload, Request: p.Request.With(p.Point, payload),

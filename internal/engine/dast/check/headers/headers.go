@@ -16,21 +16,21 @@ import (
 )
 
 var (
-	transport = rule("no-hsts", "CWE-319", text{
+	transport = newRule("no-hsts", "CWE-319", text{
 		title: "Missing HSTS header", short: "The site does not tell browsers to use HTTPS alone.",
 		description: "Pages are served over HTTPS without the header Strict-Transport-Security. A browser that is " +
 			"given an address with http:// asks without encryption first, and somebody on the way can keep it there.",
 		prevent: "Send Strict-Transport-Security: max-age=31536000; includeSubDomains with every answer " +
 			"over HTTPS.",
 	})
-	noPolicy = rule("no-content-policy", "CWE-693", text{
+	noPolicy = newRule("no-content-policy", "CWE-693", text{
 		title: "Missing Content Security Policy", short: "Pages do not restrict which script runs in them.",
 		description: "Pages have no Content-Security-Policy. Script that gets into a page by a flaw runs without a " +
 			"second barrier.",
 		prevent: "Send a Content-Security-Policy that allows script by nonce or hash, sets object-src 'none' and " +
 			"base-uri 'none'; try it with Content-Security-Policy-Report-Only first.",
 	})
-	weakPolicy = rule("weak-content-policy", "CWE-693", text{
+	weakPolicy = newRule("weak-content-policy", "CWE-693", text{
 		title: "Weak Content Security Policy", short: "The policy for content has a hole that takes its " +
 			"protection away.",
 		description: "The Content-Security-Policy of a page lets script in the page itself run, or script from " +
@@ -38,14 +38,14 @@ var (
 		prevent: "Allow script by nonce or hash, with 'strict-dynamic', instead of 'unsafe-inline', wildcards " +
 			"and whole schemes.",
 	})
-	sniffing = rule("no-nosniff", "CWE-693", text{
+	sniffing = newRule("no-nosniff", "CWE-693", text{
 		title: "Missing X-Content-Type-Options header", short: "Browsers may take an answer for another type than " +
 			"it has.",
 		description: "Answers have no X-Content-Type-Options: nosniff. A browser may then run as script or show as a " +
 			"page what the application serves as something else, such as a file of a user.",
 		prevent: "Send X-Content-Type-Options: nosniff with every answer, and the right Content-Type.",
 	})
-	framing = rule("clickjacking", "CWE-1021", text{
+	framing = newRule("clickjacking", "CWE-1021", text{
 		title: "Missing clickjacking protection", short: "Another site can lay the page under its own and borrow " +
 			"clicks.",
 		description: "A page with a form can be shown in a frame of another site: neither frame-ancestors of " +
@@ -58,7 +58,7 @@ var (
 // A text is what a rule says to people.
 type text struct{ title, short, description, prevent string }
 
-func rule(name, cwe string, t text) *finding.Rule {
+func newRule(name, cwe string, t text) *finding.Rule {
 	return &finding.Rule{ID: "dast/headers/" + name, Analysis: finding.DAST, Name: t.title, ShortDescription: t.short,
 		Description: t.description, HowToPrevent: t.prevent,
 		CWE: []string{cwe}, OWASP: []string{"A05:2021"}, Severity: finding.Low, Confidence: finding.Certain}
@@ -67,11 +67,11 @@ func rule(name, cwe string, t text) *finding.Rule {
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "headers", FindingRules: []*finding.Rule{transport, noPolicy, weakPolicy, sniffing,
 	framing},
-	InspectResponse: look}
+	InspectResponse: inspectHeaders}
 
-// look reads the headers of a page that was found. Other answers need none of this, or
+// inspectHeaders reads the headers of a page that was found. Other answers need none of this, or
 // come from something in front of the application.
-func look(t *activescan.OperationScan, resp *message.Response) {
+func inspectHeaders(t *activescan.OperationScan, resp *message.Response) {
 	if resp.Status != http.StatusOK || !resp.IsHTML() || len(resp.Body) == 0 {
 		return
 	}
@@ -81,36 +81,36 @@ func look(t *activescan.OperationScan, resp *message.Response) {
 			Proof: []string{"The answer to " + resp.Request.Method + " " + resp.Request.Location() + " " + proof +
 				"."}})
 	}
-	if resp.Request.Scheme == "https" && !numeric(resp.Request.Host) &&
-		!insists(resp.Header.Get("Strict-Transport-Security")) {
+	if resp.Request.Scheme == "https" && !isAddress(resp.Request.Host) &&
+		!enforcesHTTPS(resp.Header.Get("Strict-Transport-Security")) {
 		report(transport, "has no header Strict-Transport-Security with a time above 0")
 	}
 	if !strings.Contains(strings.ToLower(resp.Header.Get("X-Content-Type-Options")), "nosniff") {
 		report(sniffing, "has no header X-Content-Type-Options: nosniff")
 	}
-	policies := read(resp)
-	switch hole := weakness(policies); {
+	policies := parsePolicies(resp)
+	switch hole := cspWeakness(policies); {
 	case len(policies) == 0:
 		report(noPolicy, "has no Content-Security-Policy")
 	case hole != "":
 		report(weakPolicy, "has a Content-Security-Policy in which "+hole)
 	}
-	if framed(resp, policies) && acts(resp.Document()) {
+	if allowsFraming(resp, policies) && hasActiveForm(resp.Document()) {
 		report(framing, "is a page with a form, and has neither frame-ancestors nor X-Frame-Options")
 	}
 }
 
-// numeric reports whether the host is an address: browsers keep no record of those
+// isAddress reports whether the host is an address: browsers keep no record of those
 // (RFC 6797, section 8.1.1).
-func numeric(host string) bool {
+func isAddress(host string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h
 	}
 	return net.ParseIP(strings.Trim(host, "[]")) != nil
 }
 
-// insists reports whether the header makes browsers keep to HTTPS.
-func insists(value string) bool {
+// enforcesHTTPS reports whether the header makes browsers keep to HTTPS.
+func enforcesHTTPS(value string) bool {
 	for d := range strings.SplitSeq(value, ";") {
 		name, age, _ := strings.Cut(strings.TrimSpace(d), "=")
 		if strings.EqualFold(strings.TrimSpace(name), "max-age") {
@@ -126,9 +126,9 @@ type policy struct {
 	header     bool // not of an element meta, which cannot forbid framing
 }
 
-// read returns the policies of a page that are enforced (CSP 3). Each one restricts
+// parsePolicies returns the policies of a page that are enforced (CSP 3). Each one restricts
 // further.
-func read(resp *message.Response) []policy {
+func parsePolicies(resp *message.Response) []policy {
 	var out []policy
 	add := func(text string, header bool) {
 		for one := range strings.SplitSeq(text, ",") {
@@ -147,19 +147,19 @@ func read(resp *message.Response) []policy {
 		add(v, true)
 	}
 	for n := range resp.Document().Descendants() {
-		if n.Type == html.ElementNode && n.Data == "meta" && strings.EqualFold(attribute(n, "http-equiv"),
+		if n.Type == html.ElementNode && n.Data == "meta" && strings.EqualFold(attributeOf(n, "http-equiv"),
 			"Content-Security-Policy") {
-			add(attribute(n, "content"), false)
+			add(attributeOf(n, "content"), false)
 		}
 	}
 	return out
 }
 
-// weakness says why none of the policies stops script; empty: one does.
-func weakness(policies []policy) string {
+// cspWeakness says why none of the policies stops script; empty: one does.
+func cspWeakness(policies []policy) string {
 	why := ""
 	for _, p := range policies {
-		hole := p.hole()
+		hole := p.findWeakness()
 		if hole == "" {
 			return ""
 		}
@@ -170,8 +170,8 @@ func weakness(policies []policy) string {
 	return why
 }
 
-// hole says why the policy does not stop script; empty: it does.
-func (p policy) hole() string {
+// findWeakness says why the policy does not stop script; empty: it does.
+func (p policy) findWeakness() string {
 	sources, ok := p.directives["script-src-elem"]
 	if !ok {
 		sources, ok = p.directives["script-src"]
@@ -198,8 +198,8 @@ func (p policy) hole() string {
 	return ""
 }
 
-// framed reports whether other sites may show the page in a frame.
-func framed(resp *message.Response, policies []policy) bool {
+// allowsFraming reports whether other sites may show the page in a frame.
+func allowsFraming(resp *message.Response, policies []policy) bool {
 	for _, p := range policies {
 		if _, ok := p.directives["frame-ancestors"]; ok && p.header {
 			return false
@@ -212,18 +212,18 @@ func framed(resp *message.Response, policies []policy) bool {
 	return true
 }
 
-// acts reports whether the page has a form that changes something.
-func acts(doc *html.Node) bool {
+// hasActiveForm reports whether the page has a form that changes something.
+func hasActiveForm(doc *html.Node) bool {
 	for n := range doc.Descendants() {
-		if n.Type == html.ElementNode && (n.Data == "form" && strings.EqualFold(attribute(n, "method"), "post") ||
-			n.Data == "input" && strings.EqualFold(attribute(n, "type"), "password")) {
+		if n.Type == html.ElementNode && (n.Data == "form" && strings.EqualFold(attributeOf(n, "method"), "post") ||
+			n.Data == "input" && strings.EqualFold(attributeOf(n, "type"), "password")) {
 			return true
 		}
 	}
 	return false
 }
 
-func attribute(n *html.Node, name string) string {
+func attributeOf(n *html.Node, name string) string {
 	for _, a := range n.Attr {
 		if a.Key == name {
 			return a.Val

@@ -33,7 +33,7 @@ var rule = &finding.Rule{
 
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "hostheader", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe,
-	ScanOperation: try}
+	ScanOperation: scanPage}
 
 // mails are words of pages that send mail.
 var mails = lazyregexp.New(`(?i)forgot|reset|recover|password|invite|activat|register|sign-?up`)
@@ -44,8 +44,8 @@ var headers = []string{"X-Forwarded-Host", "Host", "Forwarded"}
 // maxTried bounds the pages that are asked.
 const maxTried = 5
 
-// try asks a page with another host.
-func try(t *activescan.OperationScan) error {
+// scanPage asks a page with another host.
+func scanPage(t *activescan.OperationScan) error {
 	base := t.Scope.Base()
 	home := t.Request.Path == base.EscapedPath() || t.Request.Path == "/"
 	if t.Request.Method != http.MethodGet || !home && !mails.MatchString(t.Request.Path) ||
@@ -56,27 +56,27 @@ func try(t *activescan.OperationScan) error {
 		if !t.FirstTime("hostheader told " + t.Request.Base() + " " + name + " " + t.Request.Path) {
 			continue
 		}
-		first, host, err := ask(t, name)
+		first, host, err := sendWithHost(t, name)
 		if err != nil {
 			return err
 		}
-		at := link(first, host)
+		at := linkToHost(first, host)
 		if at == "" {
 			continue
 		}
-		second, other, err := ask(t, name)
+		second, other, err := sendWithHost(t, name)
 		if err != nil {
 			return err
 		}
-		if link(second, other) == "" {
+		if linkToHost(second, other) == "" {
 			continue
 		}
-		own, err := t.Send(fresh(t))
-		if err != nil || link(own, host) != "" || link(own, other) != "" {
+		own, err := t.Send(withCacheBuster(t))
+		if err != nil || linkToHost(own, host) != "" || linkToHost(own, other) != "" {
 			return err
 		}
 		point := message.HeaderPoint(name)
-		t.RaiseAlert(activescan.Alert{Rule: rule, Request: with(t, name, other), Point: &point, Payload: other,
+		t.RaiseAlert(activescan.Alert{Rule: rule, Request: withHost(t, name, other), Point: &point, Payload: other,
 			Location: "/",
 			Key:      name, Responses: []*message.Response{first, second, own},
 			ResponseNotes: []string{"a random host", "another one", "the application's own"},
@@ -87,32 +87,32 @@ func try(t *activescan.OperationScan) error {
 	return nil
 }
 
-// fresh is the request with a parameter of its own, so that no cache keeps the answer for
+// withCacheBuster is the request with a parameter of its own, so that no cache keeps the answer for
 // others.
-func fresh(t *activescan.OperationScan) *message.Request {
+func withCacheBuster(t *activescan.OperationScan) *message.Request {
 	r := t.Request.Clone()
 	r.Query = append(r.Query, message.Param{Name: t.RandomLetters(8), Value: t.RandomLetters(8)})
 	return r
 }
 
-// with is the request with the host in the header.
-func with(t *activescan.OperationScan, name, host string) *message.Request {
+// withHost is the request with the host in the header.
+func withHost(t *activescan.OperationScan, name, host string) *message.Request {
 	value := host
 	if name == "Forwarded" {
 		value = "host=" + host
 	}
-	return fresh(t).SetHeader(name, value)
+	return withCacheBuster(t).SetHeader(name, value)
 }
 
-func ask(t *activescan.OperationScan, name string) (*message.Response, string, error) {
+func sendWithHost(t *activescan.OperationScan, name string) (*message.Response, string, error) {
 	host := t.RandomLetters(12) + ".example"
-	resp, err := t.Send(with(t, name, host))
+	resp, err := t.Send(withHost(t, name, host))
 	return resp, host, err
 }
 
-// link says what of an answer leads to the host; empty: nothing. Text that repeats the
+// linkToHost says what of an answer leads to the host; empty: nothing. Text that repeats the
 // host leads nowhere.
-func link(resp *message.Response, host string) string {
+func linkToHost(resp *message.Response, host string) string {
 	leads := func(address string) bool {
 		u, err := url.Parse(strings.TrimSpace(address))
 		return err == nil && strings.EqualFold(u.Hostname(), host)

@@ -59,7 +59,7 @@ var (
 
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "leaks", FindingRules: []*finding.Rule{traces, source, listing, key},
-	InspectResponse: look}
+	InspectResponse: inspectResponse}
 
 // A sign is text that an answer holds only when it leaks.
 type sign struct {
@@ -98,8 +98,8 @@ var lists = lazyregexp.New(`(?i)<title>Index of /[^<]{0,300}</title>[\s\S]*?(?:<
 // maxText bounds what of an answer is searched, in bytes.
 const maxText = 1 << 20
 
-// look searches an answer.
-func look(t *activescan.OperationScan, resp *message.Response) {
+// inspectResponse searches an answer.
+func inspectResponse(t *activescan.OperationScan, resp *message.Response) {
 	text := resp.Text()
 	text = text[:min(len(text), maxText)]
 	failed := resp.Status >= http.StatusInternalServerError
@@ -116,20 +116,21 @@ func look(t *activescan.OperationScan, resp *message.Response) {
 			// however many pages fail.
 			t.RaiseAlert(activescan.Alert{Rule: traces, Location: "/", Key: s.what, Request: resp.Request,
 				Responses: []*message.Response{resp}, ResponseNotes: []string{"as it was answered"},
-				Proof: []string{"The answer shows details of an error of " + s.what + ": " + first(at)}})
+				Proof: []string{"The answer shows details of an error of " + s.what + ": " + firstLine(at)}})
 			break
 		}
 	}
 	if resp.Status == http.StatusOK {
 		if lists.MatchString(text) && strings.HasSuffix(resp.Request.Path, "/") {
-			t.RaiseAlert(activescan.Alert{Rule: listing, Request: resp.Request, Location: top(t, resp.Request.Path),
+			t.RaiseAlert(activescan.Alert{Rule: listing, Request: resp.Request,
+				Location:  topFolder(t, resp.Request.Path),
 				Responses: []*message.Response{resp}, ResponseNotes: []string{"as it was answered"},
 				Proof: []string{"The answer is a list of files, as servers write it."}})
 		}
 		if !resp.IsDownload() { // an example that is offered is no program of the server
-			program(resp, text, report)
+			findSourceCode(resp, text, report)
 		}
-		if hidden, ok := private(text); ok {
+		if hidden, ok := findPrivateKey(text); ok {
 			shown := &message.Response{Request: resp.Request, Status: resp.Status, Proto: resp.Proto,
 				Header: resp.Header, Body: []byte(hidden), Took: resp.Took, Sent: resp.Sent}
 			report(key, shown, "The answer holds a private key that can be read; it is left out here.")
@@ -137,9 +138,9 @@ func look(t *activescan.OperationScan, resp *message.Response) {
 	}
 }
 
-// top is the folder of the path that is next below the base: what lists one folder lists
+// topFolder is the folder of the path that is next below the base: what lists one folder lists
 // those in it, by one setting.
-func top(t *activescan.OperationScan, path string) string {
+func topFolder(t *activescan.OperationScan, path string) string {
 	base := strings.TrimRight(t.Scope.Base().EscapedPath(), "/") + "/"
 	rest, below := strings.CutPrefix(path, base)
 	if i := strings.IndexByte(rest, '/'); below && i >= 0 {
@@ -148,9 +149,9 @@ func top(t *activescan.OperationScan, path string) string {
 	return path
 }
 
-// program reports source code that no page shows on purpose: it stands in the answer as
+// findSourceCode reports source code that no page shows on purpose: it stands in the answer as
 // it is, where a page would encode it.
-func program(resp *message.Response, text string, report func(*finding.Rule, *message.Response, string)) {
+func findSourceCode(resp *message.Response, text string, report func(*finding.Rule, *message.Response, string)) {
 	switch resp.MediaType() {
 	case "text/html", "text/plain", "application/octet-stream":
 	default:
@@ -164,7 +165,7 @@ func program(resp *message.Response, text string, report func(*finding.Rule, *me
 				continue
 			}
 			report(source, resp, "The answer holds source code of "+s.what+" as the server should have "+
-				"run it: "+first(text[at[0]:at[1]]))
+				"run it: "+firstLine(text[at[0]:at[1]]))
 			return
 		}
 	}
@@ -182,16 +183,16 @@ func inScript(before string) bool {
 	return false
 }
 
-// first returns the first line, shortened.
-func first(s string) string {
+// firstLine returns the first line, shortened.
+func firstLine(s string) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
 	return strings.ToValidUTF8(s[:min(len(s), 200)], "")
 }
 
 var block = lazyregexp.New(`-----BEGIN (?:RSA |EC )?PRIVATE KEY-----[A-Za-z0-9+/=\s]+-----END (?:RSA |EC )?PRIVATE KEY-----`)
 
-// private finds a private key that can be read, and returns the text without any.
-func private(text string) (hidden string, found bool) {
+// findPrivateKey finds a private key that can be read, and returns the text without any.
+func findPrivateKey(text string) (hidden string, found bool) {
 	for _, b := range block.FindAllString(text, 5) {
 		p, _ := pem.Decode([]byte(b))
 		if p == nil {

@@ -28,7 +28,7 @@ var rule = &finding.Rule{
 
 // Rule is the check. It asks nothing where nobody listens.
 var Rule = &activescan.Rule{ID: "jndi", FindingRules: []*finding.Rule{rule}, OASTRules: []*finding.Rule{rule},
-	Profile: scan.Standard, ScanOperation: request}
+	Profile: scan.Standard, ScanOperation: scanOperation}
 
 // headers are those that logs hold, and that applications read.
 var headers = []string{"User-Agent", "Referer", "X-Forwarded-For", "X-Api-Version", "X-Request-Id", "Accept-Language"}
@@ -39,7 +39,7 @@ const maxFolders = 20
 // other are platforms without Java.
 var other = lazyregexp.New(`(?i)PHP|ASP\.NET|Express|Werkzeug|gunicorn|uvicorn|Kestrel|IIS|Phusion|Python`)
 
-func request(t *activescan.OperationScan) error {
+func scanOperation(t *activescan.OperationScan) error {
 	if t.OAST == nil {
 		return nil
 	}
@@ -57,7 +57,7 @@ func request(t *activescan.OperationScan) error {
 		}
 	}
 	if len(points) > 0 {
-		if called, err := lure(t, points); called || err != nil {
+		if called, err := sendLookups(t, points); called || err != nil {
 			return err
 		}
 	}
@@ -66,13 +66,13 @@ func request(t *activescan.OperationScan) error {
 		for _, name := range headers {
 			points = append(points, message.HeaderPoint(name))
 		}
-		_, err = lure(t, points)
+		_, err = sendLookups(t, points)
 	}
 	return err
 }
 
-// lure sends one request with a look-up of its own at each point.
-func lure(t *activescan.OperationScan, points []message.Point) (bool, error) {
+// sendLookups sends one request with a look-up of its own at each point.
+func sendLookups(t *activescan.OperationScan, points []message.Point) (bool, error) {
 	return t.SendOAST(func(bait func() activescan.OASTPayload) (*message.Request, []activescan.ExpectedInteraction) {
 		r := t.Request
 		var hooks []activescan.ExpectedInteraction

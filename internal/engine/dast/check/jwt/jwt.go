@@ -27,16 +27,16 @@ import (
 // that are over by then still count.
 var (
 	Rule = &activescan.Rule{ID: "jwt", FindingRules: Rules, ScanSite: func(t *activescan.OperationScan) error {
-		return examine(t, false)
+		return scanTokens(t, false)
 	}}
 	Slow = &activescan.Rule{ID: "jwt", FindingRules: []*finding.Rule{weakKey, expired}, Slow: true,
 		ScanSite: func(t *activescan.OperationScan) error {
-			return examine(t, true)
+			return scanTokens(t, true)
 		}}
 )
 
-// examine looks at the tokens of the run's own session, or late once more.
-func examine(t *activescan.OperationScan, late bool) error {
+// scanTokens looks at the tokens of the run's own session, or late once more.
+func scanTokens(t *activescan.OperationScan, late bool) error {
 	if t.As == nil {
 		return nil
 	}
@@ -44,17 +44,17 @@ func examine(t *activescan.OperationScan, late bool) error {
 	for _, e := range t.Sitemap.Entries() {
 		pages = append(pages, e.Request)
 	}
-	return each(t, t.As, pages, late)
+	return forEachToken(t, t.As, pages, late)
 }
 
 // Examine looks at the tokens of another session than the run's own, with the requests
 // that it may be tried on.
 func Examine(t *activescan.OperationScan, as traffic.Session, pages []*message.Request) error {
-	return each(t, as, pages, false)
+	return forEachToken(t, as, pages, false)
 }
 
-// each examines each token that the session sends.
-func each(t *activescan.OperationScan, as traffic.Session, pages []*message.Request, late bool) error {
+// forEachToken examines each token that the session sends.
+func forEachToken(t *activescan.OperationScan, as traffic.Session, pages []*message.Request, late bool) error {
 	req, err := http.NewRequestWithContext(t.Context, http.MethodGet, t.Request.Address(), nil)
 	if err != nil {
 		return nil
@@ -64,28 +64,28 @@ func each(t *activescan.OperationScan, as traffic.Session, pages []*message.Requ
 	}
 	for _, name := range slices.Sorted(maps.Keys(req.Header)) {
 		for _, text := range form.FindAllString(strings.Join(req.Header[name], " "), 4) {
-			found := parse(text)
+			found := parseToken(text)
 			if found == nil || found.algorithm() == "" {
 				continue
 			}
 			e := &examination{OperationScan: t, as: as, place: name, token: found, at: time.Now()}
-			e.key, e.tried = found.weak(likely(e.words()))
+			e.key, e.tried = found.findWeakKey(commonKeys(e.keyWords()))
 			if late {
 				if e.key == "" {
-					e.key, e.tried = found.weak(short)
+					e.key, e.tried = found.findWeakKey(shortKeys)
 				} else { // it was told at once
 					e.key = ""
 				}
-				if e.key == "" && !e.over() {
+				if e.key == "" && !e.isExpired() {
 					continue
 				}
 			}
-			if err := e.find(pages); err != nil {
+			if err := e.findProtectedPage(pages); err != nil {
 				return err
 			}
-			next := e.forge
+			next := e.tryForgeries
 			if late {
-				next = e.last
+				next = e.reportWeakKey
 			}
 			if err := next(); err != nil {
 				return err
@@ -111,8 +111,8 @@ type examination struct {
 	any     *message.Response   // an answer to the user, of whatever page
 }
 
-// send asks for a page with another token.
-func (e *examination) send(page *message.Request, text string) (*message.Response, error) {
+// sendToken asks for a page with another token.
+func (e *examination) sendToken(page *message.Request, text string) (*message.Response, error) {
 	e.Sitemap.CountResponses(page, 1)
 	return e.Client.Send(e.Context, page, activescan.ForgedSession{Session: e.as, Old: e.token.text, New: text})
 }
@@ -126,8 +126,8 @@ const (
 // personal are words of pages that everybody has one of his own of.
 var personal = lazyregexp.New(`(?i)/(me|self|whoami|profile|account|userinfo|current[-_]?user|dashboard|settings|orders|user)([/.?]|$)`)
 
-// find looks for a page that the user gets and nobody else.
-func (e *examination) find(pages []*message.Request) error {
+// findProtectedPage looks for a page that the user gets and nobody else.
+func (e *examination) findProtectedPage(pages []*message.Request) error {
 	var list []*message.Request
 	for _, first := range []bool{true, false} {
 		for _, r := range pages {
@@ -141,7 +141,7 @@ func (e *examination) find(pages []*message.Request) error {
 		own, err := e.Client.Send(e.Context, r, activescan.ForgedSession{Session: e.as, Old: e.token.text,
 			New: e.token.text})
 		if err != nil {
-			if ended(err) {
+			if isFinal(err) {
 				return err
 			}
 			continue
@@ -153,8 +153,8 @@ func (e *examination) find(pages []*message.Request) error {
 		if !e.Target.Profile.Allows(scan.Safe) {
 			return nil // what follows sends what no user sends
 		}
-		found, err := e.demands(r, own)
-		if err != nil && ended(err) {
+		found, err := e.requiresToken(r, own)
+		if err != nil && isFinal(err) {
 			return err
 		}
 		if found && err == nil {
@@ -165,21 +165,21 @@ func (e *examination) find(pages []*message.Request) error {
 	return nil
 }
 
-// ended reports whether nothing more can be sent with the token.
-func ended(err error) bool { return traffic.IsFinal(err) || errs.Is(err, errs.Invalid) }
+// isFinal reports whether nothing more can be sent with the token.
+func isFinal(err error) bool { return traffic.IsFinal(err) || errs.Is(err, errs.Invalid) }
 
-// demands reports whether the page is there for the token alone.
-func (e *examination) demands(r *message.Request, own *message.Response) (bool, error) {
+// requiresToken reports whether the page is there for the token alone.
+func (e *examination) requiresToken(r *message.Request, own *message.Response) (bool, error) {
 	page := activescan.NewPage(own)
 	nobody, err := e.Client.Send(e.Context, r, nil)
 	if err != nil || page.Similarity(activescan.NewPage(nobody)) > other {
 		return false, err
 	}
-	garbage, err := e.send(r, e.RandomLetters(30))
+	garbage, err := e.sendToken(r, e.RandomLetters(30))
 	if err != nil || page.Similarity(activescan.NewPage(garbage)) > other {
 		return false, err
 	}
-	again, err := e.send(r, e.token.text)
+	again, err := e.sendToken(r, e.token.text)
 	if err != nil || page.Similarity(activescan.NewPage(again)) < alike {
 		return false, err
 	}
@@ -187,13 +187,13 @@ func (e *examination) demands(r *message.Request, own *message.Response) (bool, 
 	return true, nil
 }
 
-// accepted asks for the page with a token, twice, and returns the answer when it is the
+// isAccepted asks for the page with a token, twice, and returns the answer when it is the
 // user's page both times; else nil.
-func (e *examination) accepted(t *token) (*message.Response, error) {
+func (e *examination) isAccepted(t *token) (*message.Response, error) {
 	var resp *message.Response
 	for range 2 {
 		var err error
-		if resp, err = e.send(e.page, t.text); err != nil {
+		if resp, err = e.sendToken(e.page, t.text); err != nil {
 			return nil, err
 		}
 		if activescan.NewPage(e.own).Similarity(activescan.NewPage(resp)) < alike {
@@ -203,8 +203,8 @@ func (e *examination) accepted(t *token) (*message.Response, error) {
 	return resp, nil
 }
 
-// claim is a claim that no token has.
-func (e *examination) claim() map[string]any { return map[string]any{"mx": e.RandomLetters(8)} }
+// randomClaim is a claim that no token has.
+func (e *examination) randomClaim() map[string]any { return map[string]any{"mx": e.RandomLetters(8)} }
 
 // A forgery is a token that the target should not believe.
 type forgery struct {
@@ -212,64 +212,66 @@ type forgery struct {
 	how string // "whose claims were changed and whose signature was left"
 }
 
-// forge looks at what the token says, and tries forged ones.
-func (e *examination) forge() error {
+// tryForgeries looks at what the token says, and tries forged ones.
+func (e *examination) tryForgeries() error {
 	if e.any == nil {
 		return nil
 	}
 	if e.page == nil {
-		_, err := e.guessed()
+		_, err := e.signWithGuessedKey()
 		return err
 	}
-	if _, ends := e.token.expires(); !ends {
-		e.flaw(noExpiry, e.own, "", []string{fmt.Sprintf("The token in %s has the claims %s, and "+
+	if _, ends := e.token.expiryTime(); !ends {
+		e.raiseAlert(noExpiry, e.own, "", []string{fmt.Sprintf("The token in %s has the claims %s, and "+
 			"no exp.", e.place, strings.Join(slices.Sorted(maps.Keys(e.token.claims)), ", "))})
 	}
-	for _, step := range []func() (bool, error){e.unsigned, e.guessed, e.confused, e.named} {
+	for _, step := range []func() (bool, error){e.tryUnsigned, e.signWithGuessedKey, e.tryAlgorithmConfusion,
+		e.tryKeyHeaders} {
 		if done, err := step(); done || err != nil {
 			return err
 		}
 	}
-	return e.late()
+	return e.tryExpired()
 }
 
-// try tries forgeries, and tells of the first that is accepted.
-func (e *examination) try(list []forgery) (bool, error) {
+// tryTokens tries forgeries, and tells of the first that is accepted.
+func (e *examination) tryTokens(list []forgery) (bool, error) {
 	for _, f := range list {
-		resp, err := e.accepted(f.token)
+		resp, err := e.isAccepted(f.token)
 		if err != nil {
 			return false, err
 		}
 		if resp == nil {
 			continue
 		}
-		e.flaw(unverified, resp, f.how, []string{"A token " + f.how + " gives the page of the user, twice."})
+		e.raiseAlert(unverified, resp, f.how, []string{"A token " + f.how + " gives the page of the user, twice."})
 		return true, nil
 	}
 	return false, nil
 }
 
-// unsigned tries tokens without a signature of their own.
-func (e *examination) unsigned() (bool, error) {
-	changed := e.token.with(nil, e.claim())
+// tryUnsigned tries tokens without a signature of their own.
+func (e *examination) tryUnsigned() (bool, error) {
+	changed := e.token.withClaims(nil, e.randomClaim())
 	list := []forgery{
-		{changed.signed(e.token.signature), "with another claim and the signature of the old ones"},
+		{changed.withSignature(e.token.signature), "with another claim and the signature of the old ones"},
 		{changed, "with another claim and without a signature"},
 	}
 	for _, name := range []string{"none", "None", "NONE", "nOnE", ""} {
-		c := e.token.with(map[string]any{"alg": name}, e.claim())
+		c := e.token.withClaims(map[string]any{"alg": name}, e.randomClaim())
 		list = append(list, forgery{c, fmt.Sprintf("with another claim, the algorithm %q and no signature", name)})
 	}
-	return e.try(list)
+	return e.tryTokens(list)
 }
 
-// guessed signs with the key that was guessed.
-func (e *examination) guessed() (bool, error) {
+// signWithGuessedKey signs with the key that was guessed.
+func (e *examination) signWithGuessedKey() (bool, error) {
 	if e.key == "" {
 		return false, nil
 	}
 	tell := func(resp *message.Response, proof ...string) {
-		e.flaw(weakKey, resp, "", append([]string{fmt.Sprintf("The token in %s is signed with %s, and the signature "+
+		e.raiseAlert(weakKey, resp, "", append([]string{fmt.Sprintf("The token in %s is signed with %s, and the "+
+			"signature "+
 			"is that of a key of %d characters, the %dth that was tried.",
 			e.place, e.token.algorithm(), len(e.key), e.tried)}, proof...))
 	}
@@ -277,7 +279,7 @@ func (e *examination) guessed() (bool, error) {
 		tell(e.any)
 		return true, nil
 	}
-	resp, err := e.accepted(e.token.with(nil, e.claim()).mac([]byte(e.key)))
+	resp, err := e.isAccepted(e.token.withClaims(nil, e.randomClaim()).signHMAC([]byte(e.key)))
 	if err != nil {
 		return false, err
 	}
@@ -286,24 +288,25 @@ func (e *examination) guessed() (bool, error) {
 		return true, nil
 	}
 	tell(resp, "A token with another claim that was signed with this key gives the page of the user, twice.")
-	if at, ends := e.token.expires(); ends && at.After(e.at) {
+	if at, ends := e.token.expiryTime(); ends && at.After(e.at) {
 		past := json.Number(fmt.Sprint(e.at.Add(-48 * time.Hour).Unix()))
 		claims := map[string]any{"exp": past}
 		if _, is := e.token.claims["iat"]; is {
 			claims["iat"] = json.Number(fmt.Sprint(e.at.Add(-72 * time.Hour).Unix()))
 		}
-		old, err := e.accepted(e.token.with(nil, claims).mac([]byte(e.key)))
+		old, err := e.isAccepted(e.token.withClaims(nil, claims).signHMAC([]byte(e.key)))
 		if old == nil || err != nil {
 			return true, err
 		}
-		e.flaw(expired, old, "", []string{"A token that was signed with the key that was guessed, and ended two days " +
+		e.raiseAlert(expired, old, "", []string{"A token that was signed with the key that was guessed, and ended " +
+			"two days " +
 			"ago, gives the page of the user, twice."})
 	}
 	return true, nil
 }
 
-// words are names of the target, which keys are often made of.
-func (e *examination) words() []string {
+// keyWords are names of the target, which keys are often made of.
+func (e *examination) keyWords() []string {
 	var out []string
 	for _, s := range []string{e.Scope.Base().Hostname(), e.Scope.Base().Path, fmt.Sprint(e.token.claims["iss"]),
 		fmt.Sprint(e.token.claims["aud"])} {
@@ -320,8 +323,8 @@ func (e *examination) words() []string {
 var sets = []string{"/.well-known/jwks.json", "/jwks.json", "/.well-known/openid-configuration/jwks", "/oauth2/jwks",
 	"/oauth/jwks", "/.well-known/keys"}
 
-// confused signs with a public key as if it were a shared one.
-func (e *examination) confused() (bool, error) {
+// tryAlgorithmConfusion signs with a public key as if it were a shared one.
+func (e *examination) tryAlgorithmConfusion() (bool, error) {
 	if a := e.token.algorithm(); !strings.HasPrefix(a, "RS") && !strings.HasPrefix(a, "PS") &&
 		!strings.HasPrefix(a, "ES") {
 		return false, nil
@@ -340,28 +343,29 @@ func (e *examination) confused() (bool, error) {
 			continue
 		}
 		var list []forgery
-		for _, key := range published(resp.Body) {
-			list = append(list, forgery{e.token.with(map[string]any{"alg": "HS256"}, e.claim()).mac(key),
-				"with another claim that was signed by HS256, with the public key of " + path +
-					" as if it were a secret,"})
+		for _, key := range readJWKS(resp.Body) {
+			list = append(list,
+				forgery{e.token.withClaims(map[string]any{"alg": "HS256"}, e.randomClaim()).signHMAC(key),
+					"with another claim that was signed by HS256, with the public key of " + path +
+						" as if it were a secret,"})
 		}
 		if len(list) > 0 {
-			return e.try(list)
+			return e.tryTokens(list)
 		}
 	}
 	return false, nil
 }
 
-// named tries tokens that say themselves which key they are signed with.
-func (e *examination) named() (bool, error) {
+// tryKeyHeaders tries tokens that say themselves which key they are signed with.
+func (e *examination) tryKeyHeaders() (bool, error) {
 	var list []forgery
-	if own := e.token.with(nil, e.claim()).own(); own != nil {
+	if own := e.token.withClaims(nil, e.randomClaim()).signWithOwnKey(); own != nil {
 		list = append(list, forgery{own, "with another claim that was signed with a key of ours, which its " +
 			"header holds,"})
 	}
 	if _, has := e.token.header["kid"].(string); has && e.Target.Profile.Allows(scan.Standard) {
 		sign := func(kid, key string) *token {
-			return e.token.with(map[string]any{"alg": "HS256", "kid": kid}, e.claim()).mac([]byte(key))
+			return e.token.withClaims(map[string]any{"alg": "HS256", "kid": kid}, e.randomClaim()).signHMAC([]byte(key))
 		}
 		list = append(list, forgery{sign(strings.Repeat("../", 12)+"dev/null", ""), "with another claim whose header " +
 			"names the empty file /dev/null as its key, and that was signed with an empty key,"})
@@ -373,37 +377,38 @@ func (e *examination) named() (bool, error) {
 					"with it,"})
 		}
 	}
-	return e.try(list)
+	return e.tryTokens(list)
 }
 
-// over reports whether the token has ended.
-func (e *examination) over() bool {
-	at, ends := e.token.expires()
+// isExpired reports whether the token has ended.
+func (e *examination) isExpired() bool {
+	at, ends := e.token.expiryTime()
 	return ends && e.at.After(at.Add(skew))
 }
 
-// last tells of a short key, and tries whether the token counts after its end.
-func (e *examination) last() error {
+// reportWeakKey tells of a short key, and tries whether the token counts after its end.
+func (e *examination) reportWeakKey() error {
 	if e.any == nil {
 		return nil
 	}
-	if _, err := e.guessed(); err != nil {
+	if _, err := e.signWithGuessedKey(); err != nil {
 		return err
 	}
-	return e.late()
+	return e.tryExpired()
 }
 
-// late tries whether the token counts after its end.
-func (e *examination) late() error {
-	if e.page == nil || !e.over() {
+// tryExpired tries whether the token counts after its end.
+func (e *examination) tryExpired() error {
+	if e.page == nil || !e.isExpired() {
 		return nil
 	}
-	at, _ := e.token.expires()
-	resp, err := e.accepted(e.token)
+	at, _ := e.token.expiryTime()
+	resp, err := e.isAccepted(e.token)
 	if resp == nil || err != nil {
 		return err
 	}
-	e.flaw(expired, resp, "", []string{fmt.Sprintf("The token in %s ended %s before this request, and gives the page "+
+	e.raiseAlert(expired, resp, "", []string{fmt.Sprintf("The token in %s ended %s before this request, and gives "+
+		"the page "+
 		"of the user, twice.", e.place, e.at.Sub(at).Round(time.Second))})
 	return nil
 }

@@ -50,7 +50,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if c, err := r.Cookie("session"); s.cookie && err == nil {
 		text = c.Value
 	}
-	t := parse(text)
+	t := parseToken(text)
 	if t == nil || !s.verify(s, t) {
 		w.WriteHeader(http.StatusUnauthorized)
 		fmt.Fprint(w, `{"error":"who are you"}`)
@@ -62,13 +62,13 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // hs256 is what every library does, with an end that counts.
 func hs256(s *server, t *token) bool {
-	at, ends := t.expires()
+	at, ends := t.expiryTime()
 	return by(s.key, t) && (!ends || time.Now().Before(at))
 }
 
 // by reports whether the token is signed with the key, by HS256.
 func by(key string, t *token) bool {
-	return t.algorithm() == "HS256" && t.mac([]byte(key)).signature == t.signature
+	return t.algorithm() == "HS256" && t.signHMAC([]byte(key)).signature == t.signature
 }
 
 func none(s *server, t *token) bool {
@@ -101,7 +101,7 @@ func issue(key string, header, claims map[string]any) *token {
 	for k, v := range claims {
 		c[k] = v
 	}
-	return parse((&token{header: h, claims: c}).mac([]byte(key)).text)
+	return parseToken((&token{header: h, claims: c}).signHMAC([]byte(key)).text)
 }
 
 func TestForged(t *testing.T) {
@@ -180,13 +180,13 @@ func TestPublicKeys(t *testing.T) {
 	}
 	n := base64.RawURLEncoding.EncodeToString(key.N.Bytes())
 	set := fmt.Sprintf(`{"keys":[{"kty":"oct"},{"kty":"RSA","n":%q,"e":"AQAB"}]}`, n)
-	secrets := published([]byte(set))
+	secrets := readJWKS([]byte(set))
 	if len(secrets) != 4 {
 		t.Fatalf("%d forms of the key", len(secrets))
 	}
 	theirs := issue(strong, nil, map[string]any{"exp": json.Number(fmt.Sprint(time.Now().Add(time.Hour).Unix()))})
-	text := theirs.with(map[string]any{"alg": "RS256"},
-		nil).signed("c2lnbmVkIGJ5IHRoZSByaWdodCBrZXksIGJlbGlldmUgbWU").text
+	text := theirs.withClaims(map[string]any{"alg": "RS256"},
+		nil).withSignature("c2lnbmVkIGJ5IHRoZSByaWdodCBrZXksIGJlbGlldmUgbWU").text
 	genuine := func(t *token) bool { return t.text == text }
 	embedded := func(t *token) bool {
 		jwk, _ := t.header["jwk"].(map[string]any)
@@ -227,7 +227,7 @@ func TestPassive(t *testing.T) {
 }
 
 func TestElliptic(t *testing.T) {
-	c := (&token{header: map[string]any{"alg": "ES256"}, claims: map[string]any{"sub": "a"}}).own()
+	c := (&token{header: map[string]any{"alg": "ES256"}, claims: map[string]any{"sub": "a"}}).signWithOwnKey()
 	jwk, _ := c.header["jwk"].(map[string]any)
 	point := []byte{4}
 	for _, name := range []string{"x", "y"} {
@@ -242,11 +242,11 @@ func TestElliptic(t *testing.T) {
 		t.Fatal(err)
 	}
 	sig, _ := base64.RawURLEncoding.DecodeString(c.signature)
-	sum := sha256.Sum256([]byte(c.content()))
+	sum := sha256.Sum256([]byte(c.signedContent()))
 	if len(sig) != 64 || !ecdsa.Verify(key, sum[:], new(big.Int).SetBytes(sig[:32]), new(big.Int).SetBytes(sig[32:])) {
 		t.Error("the signature is not that of the key in the header")
 	}
-	if got := published([]byte(fmt.Sprintf(`{"keys":[{"kty":"EC","crv":"P-256","x":%q,"y":%q}]}`, jwk["x"],
+	if got := readJWKS([]byte(fmt.Sprintf(`{"keys":[{"kty":"EC","crv":"P-256","x":%q,"y":%q}]}`, jwk["x"],
 		jwk["y"]))); len(got) != 2 {
 		t.Errorf("%d forms of the key", len(got))
 	}
@@ -256,19 +256,21 @@ func TestWeak(t *testing.T) {
 	// The example of jwt.io's debugger, and the example of RFC 7515, A.1, with a strong key.
 	const guessed = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c"
 	const secure = "eyJ0eXAiOiJKV1QiLA0KICJhbGciOiJIUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ.dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
-	if key, _ := parse(form.FindString("Bearer " + guessed)).weak(likely(nil)); key != "your-256-bit-secret" {
+	if key, _ := parseToken(form.FindString("Bearer " +
+		guessed)).findWeakKey(commonKeys(nil)); key != "your-256-bit-secret" {
 		t.Errorf("%q", key)
 	}
-	if key, tried := parse(form.FindString(secure)).weak(likely([]string{"joe"})); key != "" || tried < 5000 {
+	if key, tried := parseToken(form.FindString(secure)).findWeakKey(commonKeys([]string{"joe"})); key != "" ||
+		tried < 5000 {
 		t.Errorf("%q of %d", key, tried)
 	}
 	for _, key := range []string{"Joesecret123", "Password2024", "ADMIN!"} {
-		if got, _ := issue(key, nil, nil).weak(likely([]string{"joesecret"})); got != key {
+		if got, _ := issue(key, nil, nil).findWeakKey(commonKeys([]string{"joesecret"})); got != key {
 			t.Errorf("%q was guessed as %q", key, got)
 		}
 	}
 	for _, bad := range []string{"", "a.b.c", "eyJhbGciOiJSUzI1NiJ9.eyJ.c2ln", "eyJhbGciOiJSUzI1NiJ9.bnVsbA.c2ln"} {
-		if parse(bad) != nil {
+		if parseToken(bad) != nil {
 			t.Errorf("%q is read as a token", bad)
 		}
 	}
@@ -277,7 +279,7 @@ func TestWeak(t *testing.T) {
 func TestShort(t *testing.T) {
 	want := []string{"0", "9", "00", "999999", "a", "z", "aa", "zzzz"}
 	count := 0
-	for key := range short {
+	for key := range shortKeys {
 		count++
 		if len(want) > 0 && key == want[0] {
 			want = want[1:]
@@ -306,9 +308,9 @@ func TestSlow(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add("eyJhbGciOiJIUzI1NiJ9.eyJleHAiOjFlOTl9.")
 	f.Fuzz(func(t *testing.T, text string) {
-		if got := parse(text); got != nil {
-			_, _ = got.expires()
-			if again := parse(got.with(nil, map[string]any{"mx": "1"}).text); again == nil {
+		if got := parseToken(text); got != nil {
+			_, _ = got.expiryTime()
+			if again := parseToken(got.withClaims(nil, map[string]any{"mx": "1"}).text); again == nil {
 				t.Errorf("%q is written as no token", text)
 			}
 		}
@@ -317,5 +319,5 @@ func FuzzParse(f *testing.F) {
 
 func FuzzPublished(f *testing.F) {
 	f.Add([]byte(`{"keys":[{"kty":"RSA","n":"AQAB","e":"AQAB"},{"kty":"EC","crv":"P-256","x":"AA","y":"AA"}]}`))
-	f.Fuzz(func(_ *testing.T, set []byte) { published(set) })
+	f.Fuzz(func(_ *testing.T, set []byte) { readJWKS(set) })
 }

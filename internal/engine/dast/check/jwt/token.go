@@ -39,8 +39,8 @@ type token struct {
 	signature string // as it is written
 }
 
-// parse reads a token; nil: it is none.
-func parse(text string) *token {
+// parseToken reads a token; nil: it is none.
+func parseToken(text string) *token {
 	parts := strings.Split(text, ".")
 	if len(parts) != 3 {
 		return nil
@@ -66,27 +66,27 @@ func (t *token) algorithm() string {
 	return name
 }
 
-// with returns a token without a signature whose header and claims have more members,
+// withClaims returns a token without a signature whose header and claims have more members,
 // or other values.
-func (t *token) with(header, claims map[string]any) *token {
+func (t *token) withClaims(header, claims map[string]any) *token {
 	c := &token{header: maps.Clone(t.header), claims: maps.Clone(t.claims)}
 	maps.Copy(c.header, header)
 	maps.Copy(c.claims, claims)
-	return c.signed("")
+	return c.withSignature("")
 }
 
-// signed returns the token with this signature, as it is written.
-func (t *token) signed(signature string) *token {
+// withSignature returns the token with this signature, as it is written.
+func (t *token) withSignature(signature string) *token {
 	c := *t
 	c.signature = signature
-	c.text = c.content() + "." + signature
+	c.text = c.signedContent() + "." + signature
 	return &c
 }
 
-// content is what is signed.
-func (t *token) content() string { return part(t.header) + "." + part(t.claims) }
+// signedContent is what is signed.
+func (t *token) signedContent() string { return decodePart(t.header) + "." + decodePart(t.claims) }
 
-func part(v map[string]any) string {
+func decodePart(v map[string]any) string {
 	b, err := json.Marshal(v)
 	if err != nil { // what was decoded from JSON can be encoded
 		panic(err)
@@ -94,8 +94,8 @@ func part(v map[string]any) string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// expires is when the token ends; false: it does not say.
-func (t *token) expires() (time.Time, bool) {
+// expiryTime is when the token ends; false: it does not say.
+func (t *token) expiryTime() (time.Time, bool) {
 	n, ok := t.claims["exp"].(json.Number)
 	if !ok {
 		return time.Time{}, false
@@ -113,11 +113,11 @@ func (t *token) expires() (time.Time, bool) {
 // hashes are those of the algorithms with a shared key.
 var hashes = map[string]func() hash.Hash{"HS256": sha256.New, "HS384": sha512.New384, "HS512": sha512.New}
 
-// mac signs with a shared key; the algorithm has to be one of hashes.
-func (t *token) mac(key []byte) *token {
+// signHMAC signs with a shared key; the algorithm has to be one of hashes.
+func (t *token) signHMAC(key []byte) *token {
 	m := hmac.New(hashes[t.algorithm()], key)
-	m.Write([]byte(t.content()))
-	return t.signed(base64.RawURLEncoding.EncodeToString(m.Sum(nil)))
+	m.Write([]byte(t.signedContent()))
+	return t.withSignature(base64.RawURLEncoding.EncodeToString(m.Sum(nil)))
 }
 
 // common are keys that examples, frameworks and hurry put into applications.
@@ -130,9 +130,9 @@ var common = strings.Fields(`secret secret123 secretkey secret_key secret-key my
 // endings are what hurry puts behind a word.
 var endings = strings.Fields(`1 12 123 1234 12345 123456 ! @ @123 #123 !123 2020 2021 2022 2023 2024 2025 2026`)
 
-// likely are the common keys and the words, which names of the target are made of, as they
+// commonKeys are the common keys and the words, which names of the target are made of, as they
 // are, then in capitals and with endings.
-func likely(words []string) iter.Seq[string] {
+func commonKeys(words []string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		all := slices.Concat(common, words)
 		for _, word := range all {
@@ -156,9 +156,9 @@ func likely(words []string) iter.Seq[string] {
 	}
 }
 
-// short are all keys of up to six digits, and of up to four small letters: some 1.6
+// shortKeys are all keys of up to six digits, and of up to four small letters: some 1.6
 // million, which take a second or two.
-func short(yield func(string) bool) {
+func shortKeys(yield func(string) bool) {
 	for _, alphabet := range []struct {
 		letters string
 		most    int
@@ -182,9 +182,9 @@ func short(yield func(string) bool) {
 	}
 }
 
-// weak finds the key that the token is signed with among these, and says how many were
+// findWeakKey finds the key that the token is signed with among these, and says how many were
 // tried; empty: it is none of them.
-func (t *token) weak(keys iter.Seq[string]) (key string, tried int) {
+func (t *token) findWeakKey(keys iter.Seq[string]) (key string, tried int) {
 	sum := hashes[t.algorithm()]
 	signature, err := base64.RawURLEncoding.DecodeString(t.signature)
 	if sum == nil || err != nil {
@@ -203,9 +203,9 @@ func (t *token) weak(keys iter.Seq[string]) (key string, tried int) {
 	return "", tried
 }
 
-// own signs with a key pair that was made for this, and puts the public key into the
+// signWithOwnKey signs with a key pair that was made for this, and puts the public key into the
 // header (RFC 7515, 4.1.3); nil: not for this algorithm.
-func (t *token) own() *token {
+func (t *token) signWithOwnKey() *token {
 	encode := base64.RawURLEncoding.EncodeToString
 	switch t.algorithm() {
 	case "RS256":
@@ -213,14 +213,14 @@ func (t *token) own() *token {
 		if err != nil {
 			return nil
 		}
-		c := t.with(map[string]any{"jwk": map[string]any{"kty": "RSA", "use": "sig", "alg": "RS256",
+		c := t.withClaims(map[string]any{"jwk": map[string]any{"kty": "RSA", "use": "sig", "alg": "RS256",
 			"n": encode(key.N.Bytes()), "e": "AQAB"}}, nil)
-		sum := sha256.Sum256([]byte(c.content()))
+		sum := sha256.Sum256([]byte(c.signedContent()))
 		signature, err := rsa.SignPKCS1v15(nil, key, crypto.SHA256, sum[:])
 		if err != nil {
 			return nil
 		}
-		return c.signed(base64.RawURLEncoding.EncodeToString(signature))
+		return c.withSignature(base64.RawURLEncoding.EncodeToString(signature))
 	case "ES256":
 		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 		if err != nil {
@@ -230,14 +230,15 @@ func (t *token) own() *token {
 		if err != nil || len(point) != 65 {
 			return nil
 		}
-		c := t.with(map[string]any{"jwk": map[string]any{"kty": "EC", "crv": "P-256", "use": "sig", "alg": "ES256",
-			"x": encode(point[1:33]), "y": encode(point[33:])}}, nil)
-		sum := sha256.Sum256([]byte(c.content()))
+		c := t.withClaims(map[string]any{"jwk": map[string]any{"kty": "EC", "crv": "P-256", "use": "sig",
+			"alg": "ES256",
+			"x":   encode(point[1:33]), "y": encode(point[33:])}}, nil)
+		sum := sha256.Sum256([]byte(c.signedContent()))
 		r, s, err := ecdsa.Sign(rand.Reader, key, sum[:])
 		if err != nil {
 			return nil
 		}
-		return c.signed(encode(append(r.FillBytes(make([]byte, 32)), s.FillBytes(make([]byte, 32))...)))
+		return c.withSignature(encode(append(r.FillBytes(make([]byte, 32)), s.FillBytes(make([]byte, 32))...)))
 	}
 	return nil
 }
@@ -245,9 +246,9 @@ func (t *token) own() *token {
 // maxKeys bounds the keys of a set that are tried.
 const maxKeys = 4
 
-// published reads a set of public keys (RFC 7517) and returns each in the forms in which
+// readJWKS reads a set of public keys (RFC 7517) and returns each in the forms in which
 // programs hold such keys as text.
-func published(set []byte) [][]byte {
+func readJWKS(set []byte) [][]byte {
 	var doc struct {
 		Keys []struct {
 			Type string `json:"kty"`

@@ -29,10 +29,10 @@ var rule = &finding.Rule{
 
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "ldapinjection", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe,
-	AcceptsPoint: wants,
-	ProbePoint:   point}
+	AcceptsPoint: acceptsPoint,
+	ProbePoint:   probePoint}
 
-func wants(p message.Point) bool {
+func acceptsPoint(p message.Point) bool {
 	switch p.In {
 	case message.InFileName, message.InHeaderName, message.InCookieName:
 		return false
@@ -40,7 +40,7 @@ func wants(p message.Point) bool {
 	return p.Type != "boolean" && p.Type != "null"
 }
 
-func point(p *activescan.Probe) error {
+func probePoint(p *activescan.Probe) error {
 	if p.AlreadyFound("sql") || p.AlreadyFound("command") {
 		return nil
 	}
@@ -65,7 +65,7 @@ func point(p *activescan.Probe) error {
 	if len(v) >= 3 && !strings.ContainsAny(v, "\r\n") &&
 		// of a shorter value all rounds would be the same; nobody looks lines of text up
 		!missing.Equal(r.Base.Page()) {
-		questions = append(questions, escaped(p, v))
+		questions = append(questions, escapeLetter(p, v))
 	}
 	if r.Broken.MatchesBody(ldapError) && !r.Base.First.MatchesBody(ldapError) {
 		questions = append(questions, func() (yes, no string) {
@@ -74,14 +74,14 @@ func point(p *activescan.Probe) error {
 		})
 	}
 	for _, q := range questions {
-		c, err := ask(p, q, missing, r.Breaking)
+		c, err := probeFilter(p, q, missing, r.Breaking)
 		if err != nil {
 			return err
 		}
 		if c == nil {
 			continue
 		}
-		if ok, err := negated(p, c); err != nil {
+		if ok, err := confirmNegation(p, c); err != nil {
 			return err
 		} else if ok {
 			p.MarkFound("ldap")
@@ -99,9 +99,9 @@ func point(p *activescan.Probe) error {
 // ldapError are texts of errors of libraries for directories.
 var ldapError = lazyregexp.New(`(?i)javax\.naming\.|com\.sun\.jndi\.ldap|LDAPException|ldap_search\(\)|Bad search filter|InvalidSearchFilter|filter error|Protocol error occurred|IPWorksASP\.LDAP|ldap\.FILTER_ERROR|unbalanced parenthesis`)
 
-// ask spends further requests only where the first answer is neither that of a broken
+// probeFilter spends further requests only where the first answer is neither that of a broken
 // value nor of one that finds nothing.
-func ask(p *activescan.Probe, q activescan.ConditionPayloads, missing,
+func probeFilter(p *activescan.Probe, q activescan.ConditionPayloads, missing,
 	breaking *activescan.Page) (*activescan.ConditionResult, error) {
 	yes, _ := q()
 	resp, err := p.SendValue(yes)
@@ -115,12 +115,12 @@ func ask(p *activescan.Probe, q activescan.ConditionPayloads, missing,
 	return p.CompareConditions(q, nil, nil)
 }
 
-// negated asks once more for what is true, with a word that nobody has sent before: an
+// confirmNegation asks once more for what is true, with a word that nobody has sent before: an
 // application that searches what it has stored finds the constant payloads of an earlier
 // attack, and would be taken for one that evaluates them. What is false then ends with a
 // sign too, as what was true: a pattern that looks at the last character of a value would
 // tell the others apart. A question without parts of a filter needs none.
-func negated(p *activescan.Probe, c *activescan.ConditionResult) (bool, error) {
+func confirmNegation(p *activescan.Probe, c *activescan.ConditionResult) (bool, error) {
 	i := strings.LastIndex(c.Yes, ")(")
 	if i < 0 {
 		return true, nil
@@ -146,9 +146,9 @@ func negated(p *activescan.Probe, c *activescan.ConditionResult) (bool, error) {
 	return !p.PageOf(resp, no).Equal(was), nil
 }
 
-// escaped writes one letter of the value as RFC 4515 escapes it; only a filter that
+// escapeLetter writes one letter of the value as RFC 4515 escapes it; only a filter that
 // takes the value as its own text decodes it. The pair has another letter there.
-func escaped(p *activescan.Probe, v string) activescan.ConditionPayloads {
+func escapeLetter(p *activescan.Probe, v string) activescan.ConditionPayloads {
 	i := 0
 	return func() (yes, no string) {
 		at := i % len(v)

@@ -37,12 +37,12 @@ var (
 // Rule asks for TRACE, and Write for PUT, which leaves something behind.
 var (
 	Rule = &activescan.Rule{ID: "methods", FindingRules: []*finding.Rule{trace}, Profile: scan.Standard,
-		ScanSite: echo}
-	Write = &activescan.Rule{ID: "methods", FindingRules: []*finding.Rule{put}, Profile: scan.Full, ScanSite: write}
+		ScanSite: probeTrace}
+	Write = &activescan.Rule{ID: "methods", FindingRules: []*finding.Rule{put}, Profile: scan.Full, ScanSite: probePut}
 )
 
-// echo sends TRACE with a random header, twice.
-func echo(t *activescan.OperationScan) error {
+// probeTrace sends TRACE with a random header, twice.
+func probeTrace(t *activescan.OperationScan) error {
 	var answers []*message.Response
 	var r *message.Request
 	for range 2 {
@@ -65,8 +65,8 @@ func echo(t *activescan.OperationScan) error {
 	return nil
 }
 
-// write sends a file with a random name and asks for it; then it is removed.
-func write(t *activescan.OperationScan) error {
+// probePut sends a file with a random name and asks for it; then it is removed.
+func probePut(t *activescan.OperationScan) error {
 	folder := t.Request.Path[:strings.LastIndexByte(t.Request.Path, '/')+1]
 	word := t.RandomLetters(24)
 	r := t.Request.Clone()

@@ -33,9 +33,9 @@ var (
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "nosqlinjection", FindingRules: []*finding.Rule{byOperator, byScript},
 	Profile:      scan.Safe,
-	AcceptsPoint: wants, ProbePoint: point}
+	AcceptsPoint: acceptsPoint, ProbePoint: probePoint}
 
-func wants(p message.Point) bool {
+func acceptsPoint(p message.Point) bool {
 	if p.HoldsJSON() {
 		return p.Type != "boolean" && p.Type != "null"
 	}
@@ -46,7 +46,7 @@ func wants(p message.Point) bool {
 	return false
 }
 
-func point(p *activescan.Probe) error {
+func probePoint(p *activescan.Probe) error {
 	if p.AlreadyFound("sql") {
 		return nil
 	}
@@ -54,7 +54,7 @@ func point(p *activescan.Probe) error {
 	if err != nil || !base.Stable {
 		return err
 	}
-	if found, err := operators(p); found || err != nil {
+	if found, err := probeOperators(p); found || err != nil {
 		return err
 	}
 	r, err := p.ProbeErrorReaction()
@@ -65,12 +65,12 @@ func point(p *activescan.Probe) error {
 	if err != nil || missing.Equal(r.Breaking) {
 		return err
 	}
-	return script(p)
+	return probeJavaScript(p)
 }
 
-// with returns the request with an operator in the place of the value: an object in
+// withOperator returns the request with an operator in the place of the value: an object in
 // JSON, else a name with brackets, which the parsers of most frameworks make an object.
-func with(p *activescan.Probe, operator, operand string) (r *message.Request, shown string) {
+func withOperator(p *activescan.Probe, operator, operand string) (r *message.Request, shown string) {
 	text, _ := json.Marshal(map[string]string{operator: operand}) // a map of texts can be written
 	if p.Point.HoldsJSON() {
 		return p.Request.WithJSON(p.Point, string(text)), string(text)
@@ -94,16 +94,16 @@ type operation struct {
 	yes               bool
 }
 
-// operators asks what is true of every text in several ways, and what is false, and an
+// probeOperators asks what is true of every text in several ways, and what is false, and an
 // operator that does not exist.
-func operators(p *activescan.Probe) (found bool, err error) {
+func probeOperators(p *activescan.Probe) (found bool, err error) {
 	r1, r2 := p.RandomLetters(8), p.RandomLetters(8)
 	ask := []operation{{"$ne", r1, true}, {"$eq", r2, false}, {"$regex", "^" + r2, false}, {"$regex", ".{0}", true},
 		{"$gt", "", true}, {"$lt", "", false}}
 	var yes, no *activescan.Page
 	flaw := activescan.Alert{Rule: byOperator}
 	for _, o := range ask {
-		r, shown := with(p, o.operator, o.operand)
+		r, shown := withOperator(p, o.operator, o.operand)
 		resp, err := p.Send(r)
 		if err != nil {
 			return false, err
@@ -126,7 +126,7 @@ func operators(p *activescan.Probe) (found bool, err error) {
 		}
 		flaw.Responses, flaw.ResponseNotes = append(flaw.Responses, resp), append(flaw.ResponseNotes, shown)
 	}
-	r, _ := with(p, "$"+p.RandomLetters(5), r1)
+	r, _ := withOperator(p, "$"+p.RandomLetters(5), r1)
 	resp, err := p.Send(r)
 	if err != nil || p.PageOf(resp, r1).Equal(yes) { // any object does
 		return false, err
@@ -139,8 +139,8 @@ func operators(p *activescan.Probe) (found bool, err error) {
 	return true, nil
 }
 
-// script asks conditions in JavaScript: a string that ends, and a number.
-func script(p *activescan.Probe) error {
+// probeJavaScript asks conditions in JavaScript: a string that ends, and a number.
+func probeJavaScript(p *activescan.Probe) error {
 	v := p.OriginalValue()
 	for _, form := range []string{v + "' && %s && 'a'=='a", p.RandomLetters(6) + "' || %s || 'a'=='b",
 		v + `" && %s && "a"=="a`, v + " && %s"} {

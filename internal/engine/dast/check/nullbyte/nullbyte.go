@@ -29,7 +29,7 @@ var rule = &finding.Rule{ID: "dast/nullbyte/file-type", Analysis: finding.DAST, 
 
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "nullbyte", FindingRules: []*finding.Rule{rule}, Profile: scan.Standard,
-	ScanOperation: request}
+	ScanOperation: scanOperation}
 
 var (
 	// suffix is the end of a name of a file.
@@ -47,8 +47,8 @@ const maxTypes = 6
 // nulls are the ways to write a null byte: decoded once, and twice.
 var nulls = []string{"%00", "%2500"}
 
-// request tries a file that is refused.
-func request(t *activescan.OperationScan) error {
+// scanOperation tries a file that is refused.
+func scanOperation(t *activescan.OperationScan) error {
 	r := t.Request
 	own := strings.ToLower(suffix.FindString(path.Base(r.Path)))
 	if r.Method != http.MethodGet || len(r.Query) > 0 || own == "" {
@@ -59,8 +59,8 @@ func request(t *activescan.OperationScan) error {
 		refused.Status != http.StatusUnsupportedMediaType {
 		return err
 	}
-	for _, end := range ends(t, refused, own) {
-		opened, err := t.Send(ending(r, path.Base(r.Path), end))
+	for _, end := range possibleEndings(t, refused, own) {
+		opened, err := t.Send(withEnding(r, path.Base(r.Path), end))
 		if err != nil {
 			return err
 		}
@@ -68,11 +68,11 @@ func request(t *activescan.OperationScan) error {
 			continue
 		}
 		// A site that answers to anything opens nothing.
-		other, err := t.Send(ending(r, t.RandomLetters(12)+own, end))
+		other, err := t.Send(withEnding(r, t.RandomLetters(12)+own, end))
 		if err != nil || other.Status == http.StatusOK {
 			return err
 		}
-		plain, err := t.Send(ending(r, path.Base(r.Path), strings.TrimPrefix(strings.TrimPrefix(end, nulls[0]),
+		plain, err := t.Send(withEnding(r, path.Base(r.Path), strings.TrimPrefix(strings.TrimPrefix(end, nulls[0]),
 			nulls[1])))
 		if err != nil || plain.Status == http.StatusOK {
 			return err
@@ -95,17 +95,17 @@ func request(t *activescan.OperationScan) error {
 	return nil
 }
 
-// ending is the request with another name of the file and an end.
-func ending(r *message.Request, name, end string) *message.Request {
+// withEnding is the request with another name of the file and an end.
+func withEnding(r *message.Request, name, end string) *message.Request {
 	out := r.Clone()
 	out.Template = ""
 	out.Path = strings.TrimSuffix(path.Dir(r.Path), "/") + "/" + name + end
 	return out
 }
 
-// ends are null bytes with permitted types: one that has worked in the folder alone,
+// possibleEndings are null bytes with permitted types: one that has worked in the folder alone,
 // else those of other files of the folder, those that the refusal names, common ones.
-func ends(t *activescan.OperationScan, refused *message.Response, own string) []string {
+func possibleEndings(t *activescan.OperationScan, refused *message.Response, own string) []string {
 	folder := path.Dir(refused.Request.Path)
 	var types []string
 	for _, e := range t.Sitemap.Entries() {

@@ -15,8 +15,8 @@ import (
 
 // Headers is the check of headers. It asks nothing where nobody listens.
 var Headers = &activescan.Rule{ID: "ssrf", FindingRules: []*finding.Rule{rule}, Profile: scan.Standard,
-	ScanOperation: headers,
-	ScanSite:      route}
+	ScanOperation: probeHeaders,
+	ScanSite:      probeRouting}
 
 // addressed are headers that hold addresses or hosts, in requests of their own where one
 // of them may keep the others from being read.
@@ -30,7 +30,7 @@ var addressed = [][]string{
 // maxFolders bounds the folders whose headers are tried.
 const maxFolders = 20
 
-func headers(t *activescan.OperationScan) error {
+func probeHeaders(t *activescan.OperationScan) error {
 	if t.OAST == nil || !t.FirstTime("ssrf headers "+path.Dir(t.Request.Path)) ||
 		t.IncrementCount("ssrf headers") > maxFolders {
 		return nil
@@ -63,9 +63,9 @@ func headers(t *activescan.OperationScan) error {
 	return nil
 }
 
-// route asks whether what stands before the server sends requests to whichever host they
+// probeRouting asks whether what stands before the server sends requests to whichever host they
 // name.
-func route(t *activescan.OperationScan) error {
+func probeRouting(t *activescan.OperationScan) error {
 	if t.OAST == nil {
 		return nil
 	}

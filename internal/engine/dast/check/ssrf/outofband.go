@@ -14,34 +14,36 @@ import (
 // hostLike are values and names of parameters that take a host, not an address.
 var hostLike = lazyregexp.New(`(?i)^(?:(?:[a-z0-9-]+\.)+[a-z]{2,}|(?:\d{1,3}\.){3}\d{1,3}|localhost)(?::\d+)?(?:/.*)?$|^(?:host|hostname|host_name|domain|server|site|ip|addr|target|endpoint|upstream)$`)
 
-// calls makes the target ask our listener, if there is one.
-func calls(p *activescan.Probe) (bool, error) {
-	called, err := call(p, func(b activescan.OASTPayload) string { return b.URL })
+// probeOAST makes the target ask our listener, if there is one.
+func probeOAST(p *activescan.Probe) (bool, error) {
+	called, err := expectedCall(p, func(b activescan.OASTPayload) string { return b.URL })
 	if called || err != nil || strings.Contains(p.Point.Value, "://") || !hostLike.MatchString(p.Point.Value) &&
 		!hostLike.MatchString(p.Point.Name) {
 		return called, err
 	}
-	return call(p, func(b activescan.OASTPayload) string {
+	return expectedCall(p, func(b activescan.OASTPayload) string {
 		_, rest, _ := strings.Cut(b.URL, "://")
 		return rest
 	})
 }
 
-func call(p *activescan.Probe, payload func(activescan.OASTPayload) string) (bool, error) {
+func expectedCall(p *activescan.Probe, payload func(activescan.OASTPayload) string) (bool, error) {
 	return p.SendOAST(func(bait func() activescan.OASTPayload) (*message.Request, []activescan.ExpectedInteraction) {
 		b := bait()
 		value := payload(b)
 		return p.Request.With(p.Point, value),
 			[]activescan.ExpectedInteraction{{OASTPayload: b, Rule: rule, Point: &p.Point, Payload: value,
-				RequiresHTTP:  true,
-				Proof:         "The value is an address of a listener; the server asked for it.",
-				JudgeResponse: func(resp *message.Response) (*finding.Rule, string) { return shown(p, resp, b) }}}
+				RequiresHTTP: true,
+				Proof:        "The value is an address of a listener; the server asked for it.",
+				JudgeResponse: func(resp *message.Response) (*finding.Rule, string) {
+					return classifyContent(p, resp, b)
+				}}}
 	})
 }
 
-// shown tells what becomes of the listener's text: whoever runs it as a program of PHP
+// classifyContent tells what becomes of the listener's text: whoever runs it as a program of PHP
 // leaves out one of its two elements, and nobody else does.
-func shown(p *activescan.Probe, resp *message.Response, b activescan.OASTPayload) (*finding.Rule, string) {
+func classifyContent(p *activescan.Probe, resp *message.Response, b activescan.OASTPayload) (*finding.Rule, string) {
 	text := p.OAST.Text(b.Token)
 	switch {
 	case strings.Contains(resp.Text(), text.Included):

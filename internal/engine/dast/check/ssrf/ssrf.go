@@ -40,10 +40,10 @@ var rule = &finding.Rule{
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "ssrf", FindingRules: []*finding.Rule{rule, inclusion},
 	OASTRules: []*finding.Rule{rule, inclusion},
-	Profile:   scan.Standard, AcceptsPoint: wants, ProbePoint: point}
+	Profile:   scan.Standard, AcceptsPoint: acceptsPoint, ProbePoint: probePoint}
 
-// wants chooses points that are about addresses.
-func wants(p message.Point) bool {
+// acceptsPoint chooses points that are about addresses.
+func acceptsPoint(p message.Point) bool {
 	switch p.In {
 	case message.InQuery, message.InForm, message.InMultipart, message.InJSON, message.InXML:
 		return address.MatchString(p.Name) || strings.Contains(p.Value, "://") || file.MatchString(p.Value)
@@ -53,19 +53,19 @@ func wants(p message.Point) bool {
 
 var address = lazyregexp.New(`(?i)ur[li]|link|href|src|host|domain|site|feed|callback|hook|proxy|fetch|import|load|target|dest|image|img|avatar|file|path|page|endpoint|server|origin`)
 
-func point(p *activescan.Probe) error {
-	called, err := calls(p)
+func probePoint(p *activescan.Probe) error {
+	called, err := probeOAST(p)
 	if called || err != nil {
 		return err
 	}
-	return own(p)
+	return probeOwnPage(p)
 }
 
 // file is a name with an ending.
 var file = lazyregexp.New(`^[\w./-]{1,200}\.[A-Za-z]{2,5}$`)
 
-// own asks for the target's own page through the parameter.
-func own(p *activescan.Probe) error {
+// probeOwnPage asks for the target's own page through the parameter.
+func probeOwnPage(p *activescan.Probe) error {
 	base, err := p.Baseline()
 	if err != nil {
 		return err
@@ -84,16 +84,16 @@ func own(p *activescan.Probe) error {
 	if err != nil || resp.Status >= 300 {
 		return err
 	}
-	parts := only(page.Text(), base.First.Text())
-	if len(parts) == 0 || !holds(resp, parts) {
+	parts := distinctLines(page.Text(), base.First.Text())
+	if len(parts) == 0 || !containsLines(resp, parts) {
 		return nil
 	}
 	other, err := p.SendValue(missing)
-	if err != nil || holds(other, parts) {
+	if err != nil || containsLines(other, parts) {
 		return err
 	}
 	again, err := p.SendValue(there + "?" + p.RandomLetters(6))
-	if err != nil || !holds(again, parts) {
+	if err != nil || !containsLines(again, parts) {
 		return err
 	}
 	p.RaiseAlert(activescan.Alert{Rule: rule, Payload: there, Request: p.Request.With(p.Point, there),
@@ -104,8 +104,8 @@ func own(p *activescan.Probe) error {
 	return nil
 }
 
-// only returns up to five of the longest lines of a page that another does not have.
-func only(page, without string) []string {
+// distinctLines returns up to five of the longest lines of a page that another does not have.
+func distinctLines(page, without string) []string {
 	var out []string
 	for line := range strings.Lines(page) {
 		if line = strings.TrimSpace(line); len(line) >= 20 && len(line) < 2000 && !strings.Contains(without, line) {
@@ -116,8 +116,8 @@ func only(page, without string) []string {
 	return out[:min(5, len(out))]
 }
 
-// holds reports whether an answer has all lines, as they are or as text of a page.
-func holds(resp *message.Response, parts []string) bool {
+// containsLines reports whether an answer has all lines, as they are or as text of a page.
+func containsLines(resp *message.Response, parts []string) bool {
 	for _, part := range parts {
 		if !slices.ContainsFunc(activescan.Encodings(part), func(form string) bool {
 			return strings.Contains(resp.Text(), form)

@@ -37,9 +37,9 @@ var (
 
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "templateinjection", FindingRules: []*finding.Rule{rule, byError}, Profile: scan.Safe,
-	AcceptsPoint: wants, ProbePoint: point}
+	AcceptsPoint: acceptsPoint, ProbePoint: probePoint}
 
-func wants(p message.Point) bool {
+func acceptsPoint(p message.Point) bool {
 	switch p.In {
 	case message.InFileName, message.InHeaderName, message.InCookieName, message.InQueryName, message.InFormName,
 		message.InJSONName:
@@ -75,9 +75,9 @@ var forms = []form{
 	{"Go", "{{printf \"%x\" AB}}"},
 }
 
-// fill puts random numbers or words into the form, and returns it with what an engine
+// fillForm puts random numbers or words into the form, and returns it with what an engine
 // makes of it. Products fit into 31 bits, with which some languages compute.
-func (f form) fill(p *activescan.Probe) (text, want string) {
+func (f form) fillForm(p *activescan.Probe) (text, want string) {
 	a, b := p.RandomNumber(10_000, 46_340), p.RandomNumber(10_000, 46_340)
 	word := p.RandomLetters(p.RandomNumber(11, 31))
 	text = strings.NewReplacer("A", fmt.Sprint(a), "B", fmt.Sprint(b), "W", word).Replace(f.text)
@@ -90,7 +90,7 @@ func (f form) fill(p *activescan.Probe) (text, want string) {
 	return text, fmt.Sprint(a * b)
 }
 
-func point(p *activescan.Probe) error {
+func probePoint(p *activescan.Probe) error {
 	if p.AlreadyFound("sql") || p.AlreadyFound("command") {
 		return nil
 	}
@@ -105,11 +105,11 @@ func point(p *activescan.Probe) error {
 	}
 	if !strings.Contains(canary.Response.Head()+canary.Response.Text(), canary.Word) && base.Stable &&
 		p.PageOf(canary.Response, canary.Word).Equal(base.Page()) {
-		return unseen(p, base)
+		return probeBlind(p, base)
 	}
 	// Forms with a percent sign fail where a value is decoded once more: they are apart.
 	for _, percent := range []bool{false, true} {
-		some, err := evaluates(p, base, p.PageOf(canary.Response, canary.Word), percent)
+		some, err := probeAllForms(p, base, p.PageOf(canary.Response, canary.Word), percent)
 		if err != nil {
 			return err
 		}
@@ -120,7 +120,7 @@ func point(p *activescan.Probe) error {
 			if strings.Contains(f.text, "%") != percent {
 				continue
 			}
-			if found, err := try(p, f); found || err != nil {
+			if found, err := confirmForm(p, f); found || err != nil {
 				return err
 			}
 		}
@@ -128,10 +128,10 @@ func point(p *activescan.Probe) error {
 	return nil
 }
 
-// evaluates sends all forms at once: an engine computes one of them, or fails. A page that
+// probeAllForms sends all forms at once: an engine computes one of them, or fails. A page that
 // shows them as it shows a word, or neither shows them nor changes, has none; an error
 // that quotes them is another page.
-func evaluates(p *activescan.Probe, base *activescan.Baseline, word *activescan.Page, percent bool) (bool, error) {
+func probeAllForms(p *activescan.Probe, base *activescan.Baseline, word *activescan.Page, percent bool) (bool, error) {
 	mark := p.RandomLetters(6)
 	all := mark
 	for _, f := range forms {
@@ -145,15 +145,15 @@ func evaluates(p *activescan.Probe, base *activescan.Baseline, word *activescan.
 	}
 	text := resp.Text()
 	page := p.PageOf(resp, all)
-	if encoded(text, all) && (page.Equal(word) || !base.Stable) { // repeated as it is
+	if repeatsEncoded(text, all) && (page.Equal(word) || !base.Stable) { // repeated as it is
 		return false, nil
 	}
 	return strings.Contains(text, mark) || resp.Status >= 500 && base.First.Status < 500 || !page.Equal(base.Page()),
 		nil
 }
 
-// encoded reports whether the page repeats the whole text in one of the usual encodings.
-func encoded(page, text string) bool {
+// repeatsEncoded reports whether the page repeats the whole text in one of the usual encodings.
+func repeatsEncoded(page, text string) bool {
 	if strings.Contains(html.UnescapeString(page), text) {
 		return true
 	}
@@ -165,19 +165,19 @@ func encoded(page, text string) bool {
 	return false
 }
 
-// try looks for what an engine computes between two words, and then for something else.
-func try(p *activescan.Probe, f form) (found bool, err error) {
+// confirmForm looks for what an engine computes between two words, and then for something else.
+func confirmForm(p *activescan.Probe, f form) (found bool, err error) {
 	var answers []*message.Response
 	var payload, proof string
 	for range 2 {
 		before, after := p.RandomLetters(3), p.RandomLetters(3)
-		text, want := f.fill(p)
+		text, want := f.fillForm(p)
 		payload = before + text + after
 		resp, err := p.SendValue(payload)
 		if err != nil {
 			return false, err
 		}
-		if !between(resp.Text(), before, want, after) {
+		if !standsBetween(resp.Text(), before, want, after) {
 			return false, nil
 		}
 		proof = fmt.Sprintf("The value %s is answered with %s in the place of the expression.", payload, want)
@@ -193,10 +193,10 @@ func try(p *activescan.Probe, f form) (found bool, err error) {
 	return true, nil
 }
 
-// between reports whether what is wanted stands between the two words, and nothing else
+// standsBetween reports whether what is wanted stands between the two words, and nothing else
 // but spaces, and signs between thousands. A page that computes products wherever it sees
 // them leaves the signs of the template.
-func between(text, before, want, after string) bool {
+func standsBetween(text, before, want, after string) bool {
 	text = strings.ToLower(text)
 	for {
 		i := strings.Index(text, before)

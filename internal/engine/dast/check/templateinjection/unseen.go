@@ -21,9 +21,9 @@ var faults = []fault{
 	{"Smarty", "{1%(A-B)}"},
 }
 
-// unseen asks what pages do with the signs of templates that take any other value and say
+// probeBlind asks what pages do with the signs of templates that take any other value and say
 // nothing of it.
-func unseen(p *activescan.Probe, base *activescan.Baseline) error {
+func probeBlind(p *activescan.Probe, base *activescan.Baseline) error {
 	open, closed := p.RandomLetters(4), p.RandomLetters(4)
 	for _, f := range faults {
 		text := strings.NewReplacer("A", "7", "B", "7").Replace(f.text)

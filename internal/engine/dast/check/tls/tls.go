@@ -24,35 +24,40 @@ import (
 	"merlon/internal/scan"
 )
 
-func rule(name, weakness string, severity finding.Severity, texts [4]string) *finding.Rule {
+func newRule(name, weakness string, severity finding.Severity, texts [4]string) *finding.Rule {
 	return &finding.Rule{ID: "dast/tls/" + name, Analysis: finding.DAST, Name: texts[0], ShortDescription: texts[1],
 		Description: texts[2], HowToPrevent: texts[3],
 		CWE: []string{weakness}, OWASP: []string{"A02:2021"}, Severity: severity, Confidence: finding.Certain}
 }
 
 var (
-	certificate = rule("certificate", "CWE-295", finding.Medium, [4]string{"Invalid TLS certificate", "Clients that " +
-		"check the certificate of the server refuse it.",
-		"The certificate is over, is for another name, or comes from nobody whom clients trust. Users who learn to " +
-			"go on in spite of the warning do so as well when somebody is on the way.",
-		"Get a certificate of a known authority for the name, and renew it by a program (ACME)."})
-	weak = rule("weak-certificate", "CWE-326", finding.Medium, [4]string{"Weak TLS certificate", "The key or the " +
+	certificate = newRule("certificate", "CWE-295", finding.Medium,
+		[4]string{"Invalid TLS certificate", "Clients that " +
+			"check the certificate of the server refuse it.",
+			"The certificate is over, is for another name, or comes from nobody whom clients trust. Users who " +
+				"learn to " +
+				"go on in spite of the warning do so as well when somebody is on the way.",
+			"Get a certificate of a known authority for the name, and renew it by a program (ACME)."})
+	weak = newRule("weak-certificate", "CWE-326", finding.Medium, [4]string{"Weak TLS certificate", "The key or the " +
 		"signature of the certificate can be forged.",
 		"The key is short, or the signature uses a hash with known collisions.", "Use RSA of 2048 bits or more, or " +
 			"ECDSA P-256, and SHA-256."})
-	version = rule("old-version", "CWE-326", finding.Low, [4]string{"Deprecated TLS versions enabled", "The server " +
+	version = newRule("old-version", "CWE-326", finding.Low, [4]string{"Deprecated TLS versions " +
+		"enabled", "The server " +
 		"takes TLS 1.0 or 1.1.",
 		"TLS 1.0 and 1.1 are withdrawn (RFC 8996): they need hashes and ciphers that are broken.",
 		"Allow TLS 1.2 and 1.3 only."})
-	cipher = rule("weak-cipher", "CWE-327", finding.Medium, [4]string{"Weak TLS cipher suites enabled", "The server " +
+	cipher = newRule("weak-cipher", "CWE-327", finding.Medium, [4]string{"Weak TLS cipher suites " +
+		"enabled", "The server " +
 		"takes RC4 or 3DES.",
 		"RC4 (RFC 7465) and 3DES show parts of what they encrypt to who records enough of it.",
 		"Allow AEAD ciphers with forward secrecy only."})
-	plain = rule("password-unencrypted", "CWE-319", finding.Medium, [4]string{"Cleartext transmission of a " +
+	plain = newRule("password-unencrypted", "CWE-319", finding.Medium, [4]string{"Cleartext transmission of a " +
 		"password", "A form with a password is shown or sent over HTTP.",
 		"Whoever is on the way reads the password, or changes the page so that it is sent to him.",
 		"Serve the page and take the form over HTTPS alone."})
-	mixed = rule("mixed-content", "CWE-319", finding.Low, [4]string{"Mixed content", "Script, styles or frames of an " +
+	mixed = newRule("mixed-content", "CWE-319", finding.Low, [4]string{"Mixed content", "Script, styles or " +
+		"frames of an " +
 		"encrypted page are loaded without encryption.",
 		"Whoever is on the way changes what is loaded; browsers refuse most of it, so that the page breaks.",
 		"Load everything over HTTPS."})
@@ -60,10 +65,10 @@ var (
 
 // Rule makes the handshakes, and looks at pages.
 var Rule = &activescan.Rule{ID: "tls", FindingRules: []*finding.Rule{certificate, weak, version, cipher, plain, mixed},
-	Profile: scan.Safe, ScanSite: shake, InspectResponse: look}
+	Profile: scan.Safe, ScanSite: scanHandshakes, InspectResponse: inspectCleartext}
 
-// shake makes the handshakes.
-func shake(t *activescan.OperationScan) error {
+// scanHandshakes makes the handshakes.
+func scanHandshakes(t *activescan.OperationScan) error {
 	if t.Request.Scheme != "https" {
 		return nil
 	}
@@ -81,14 +86,15 @@ func shake(t *activescan.OperationScan) error {
 			ResponseNotes: []string{"a request over the connection"}, Anonymous: true, Proof: []string{proof}})
 	}
 	host := t.Request.URL().Hostname()
-	if why := distrust(state.PeerCertificates, nil, host, time.Now()); why != "" {
+	if why := distrustReason(state.PeerCertificates, nil, host, time.Now()); why != "" {
 		report(certificate, "The certificate of "+host+" "+why+".")
 	}
-	if why := feeble(state.PeerCertificates); why != "" {
+	if why := weaknessOf(state.PeerCertificates); why != "" {
 		report(weak, "The certificate of "+host+" "+why+".")
 	}
 	for _, v := range []uint16{tls.VersionTLS10, tls.VersionTLS11} {
-		got, err := handshake(t, &tls.Config{ServerName: host, MinVersion: v, MaxVersion: v, CipherSuites: suites("")})
+		got, err := tryHandshake(t, &tls.Config{ServerName: host, MinVersion: v, MaxVersion: v,
+			CipherSuites: suitesNamed("")})
 		if err != nil {
 			return err
 		}
@@ -97,8 +103,9 @@ func shake(t *activescan.OperationScan) error {
 			break
 		}
 	}
-	got, err := handshake(t, &tls.Config{ServerName: host, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS12,
-		CipherSuites: slices.Concat(suites("_RC4_"), suites("_3DES_"))})
+	got, err := tryHandshake(t, &tls.Config{ServerName: host, MinVersion: tls.VersionTLS10,
+		MaxVersion:   tls.VersionTLS12,
+		CipherSuites: slices.Concat(suitesNamed("_RC4_"), suitesNamed("_3DES_"))})
 	if err != nil {
 		return err
 	}
@@ -109,9 +116,9 @@ func shake(t *activescan.OperationScan) error {
 	return nil
 }
 
-// handshake makes a handshake whatever the certificate is; nil: the server refuses. Only
+// tryHandshake makes a handshake whatever the certificate is; nil: the server refuses. Only
 // the end of the scan is an error.
-func handshake(t *activescan.OperationScan, config *tls.Config) (*tls.ConnectionState, error) {
+func tryHandshake(t *activescan.OperationScan, config *tls.Config) (*tls.ConnectionState, error) {
 	config.InsecureSkipVerify = true // the certificate is looked at by itself
 	state, err := t.Client.Handshake(t.Context, config)
 	if t.Context.Err() != nil {
@@ -123,8 +130,8 @@ func handshake(t *activescan.OperationScan, config *tls.Config) (*tls.Connection
 	return state, nil
 }
 
-// suites are the ciphers whose name holds the text.
-func suites(text string) []uint16 {
+// suitesNamed are the ciphers whose name holds the text.
+func suitesNamed(text string) []uint16 {
 	var out []uint16
 	for _, s := range slices.Concat(tls.CipherSuites(), tls.InsecureCipherSuites()) {
 		if strings.Contains(s.Name, text) {
@@ -134,9 +141,9 @@ func suites(text string) []uint16 {
 	return out
 }
 
-// distrust says why clients that know the roots (nil: those of this machine) refuse the
+// distrustReason says why clients that know the roots (nil: those of this machine) refuse the
 // certificate; empty: they take it.
-func distrust(chain []*x509.Certificate, roots *x509.CertPool, host string, now time.Time) string {
+func distrustReason(chain []*x509.Certificate, roots *x509.CertPool, host string, now time.Time) string {
 	leaf := chain[0]
 	switch {
 	case now.After(leaf.NotAfter):
@@ -167,8 +174,8 @@ func distrust(chain []*x509.Certificate, roots *x509.CertPool, host string, now 
 	return "comes from an authority that is not known here"
 }
 
-// feeble says why the certificate can be forged; empty: it cannot.
-func feeble(chain []*x509.Certificate) string {
+// weaknessOf says why the certificate can be forged; empty: it cannot.
+func weaknessOf(chain []*x509.Certificate) string {
 	leaf := chain[0]
 	if key, ok := leaf.PublicKey.(*rsa.PublicKey); ok && key.N.BitLen() < 2048 {
 		return fmt.Sprintf("has an RSA key of %d bits", key.N.BitLen())
@@ -180,10 +187,10 @@ func feeble(chain []*x509.Certificate) string {
 	return ""
 }
 
-// look looks at what a page sends and loads without encryption. On the way to this very
+// inspectCleartext looks at what a page sends and loads without encryption. On the way to this very
 // machine is nobody.
-func look(t *activescan.OperationScan, resp *message.Response) {
-	if !resp.IsHTML() || resp.Status >= 400 || local(resp.Request.URL().Hostname()) {
+func inspectCleartext(t *activescan.OperationScan, resp *message.Response) {
+	if !resp.IsHTML() || resp.Status >= 400 || isLocalHost(resp.Request.URL().Hostname()) {
 		return
 	}
 	secure := resp.Request.Scheme == "https"
@@ -192,46 +199,47 @@ func look(t *activescan.OperationScan, resp *message.Response) {
 			continue
 		}
 		switch {
-		case n.Data == "form" && password(n) && (!secure || open(attribute(n, "action"))):
-			tell(t, plain, resp, "The form with a password of "+resp.Request.Location()+" is shown or sent over HTTP.")
-		case secure && (n.Data == "script" || n.Data == "iframe") && open(attribute(n, "src")),
-			secure && n.Data == "link" && strings.EqualFold(attribute(n, "rel"), "stylesheet") &&
-				open(attribute(n, "href")):
-			tell(t, mixed, resp, "The page "+resp.Request.Location()+" has a "+n.Data+" over HTTP.")
+		case n.Data == "form" && hasPasswordField(n) && (!secure || isCleartext(attributeOf(n, "action"))):
+			reportCleartext(t, plain, resp, "The form with a password of "+resp.Request.Location()+
+				" is shown or sent over HTTP.")
+		case secure && (n.Data == "script" || n.Data == "iframe") && isCleartext(attributeOf(n, "src")),
+			secure && n.Data == "link" && strings.EqualFold(attributeOf(n, "rel"), "stylesheet") &&
+				isCleartext(attributeOf(n, "href")):
+			reportCleartext(t, mixed, resp, "The page "+resp.Request.Location()+" has a "+n.Data+" over HTTP.")
 		}
 	}
 }
 
-func tell(t *activescan.OperationScan, rule *finding.Rule, resp *message.Response, proof string) {
+func reportCleartext(t *activescan.OperationScan, rule *finding.Rule, resp *message.Response, proof string) {
 	t.RaiseAlert(activescan.Alert{Rule: rule, Request: resp.Request, Location: "/", Key: resp.Request.Host,
 		Responses: []*message.Response{resp}, ResponseNotes: []string{"a page"}, Proof: []string{proof}})
 }
 
-// open reports whether an address of the page is asked for without encryption.
-func open(address string) bool {
+// isCleartext reports whether an address of the page is asked for without encryption.
+func isCleartext(address string) bool {
 	if address == "" {
 		return false
 	}
 	u, err := url.Parse(strings.TrimSpace(address))
-	return err == nil && u.Scheme == "http" && !local(u.Hostname())
+	return err == nil && u.Scheme == "http" && !isLocalHost(u.Hostname())
 }
 
-// password reports whether the form has a field for a password.
-func password(form *html.Node) bool {
+// hasPasswordField reports whether the form has a field for a password.
+func hasPasswordField(form *html.Node) bool {
 	for n := range form.Descendants() {
-		if n.Type == html.ElementNode && n.Data == "input" && strings.EqualFold(attribute(n, "type"), "password") {
+		if n.Type == html.ElementNode && n.Data == "input" && strings.EqualFold(attributeOf(n, "type"), "password") {
 			return true
 		}
 	}
 	return false
 }
 
-func local(host string) bool {
+func isLocalHost(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
 }
 
-func attribute(n *html.Node, name string) string {
+func attributeOf(n *html.Node, name string) string {
 	for _, a := range n.Attr {
 		if a.Key == name {
 			return a.Val

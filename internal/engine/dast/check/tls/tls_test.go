@@ -72,7 +72,7 @@ func TestHandshakes(t *testing.T) {
 		return s.URL
 	}
 	old := start(&tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS12,
-		CipherSuites: append(suites("_3DES_"), tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+		CipherSuites: append(suitesNamed("_3DES_"), tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
 			tls.TLS_RSA_WITH_AES_128_CBC_SHA)})
 	if got := found(t, old); !slices.Equal(got, []string{"dast/tls/certificate", "dast/tls/old-version",
 		"dast/tls/weak-cipher"}) {
@@ -104,7 +104,7 @@ func TestDistrust(t *testing.T) {
 			leaf.NotBefore.Add(-time.Hour)},
 		{"other.example", "is for another name", time.Now()},
 	} {
-		if got := distrust([]*x509.Certificate{leaf}, nil, c.host, c.at); got != c.want {
+		if got := distrustReason([]*x509.Certificate{leaf}, nil, c.host, c.at); got != c.want {
 			t.Errorf("%s: %q, want %q", c.host, got, c.want)
 		}
 	}
@@ -177,7 +177,7 @@ func TestChains(t *testing.T) {
 		for _, i := range c.chain {
 			chain = append(chain, i.cert)
 		}
-		if got := distrust(chain, known, "a.example", time.Now()); got != c.want {
+		if got := distrustReason(chain, known, "a.example", time.Now()); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}

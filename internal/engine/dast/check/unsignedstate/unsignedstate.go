@@ -46,9 +46,9 @@ var (
 // Rule looks at the cookies of the session, State at forms.
 var (
 	Rule = &activescan.Rule{ID: "unsigned", FindingRules: []*finding.Rule{sessionRule}, Profile: scan.Safe,
-		ScanSite: sessions}
+		ScanSite: scanCookies}
 	State = &activescan.Rule{ID: "unsigned", FindingRules: []*finding.Rule{stateRule}, Profile: scan.Safe,
-		ScanOperation: state}
+		ScanOperation: scanFormState}
 )
 
 const (
@@ -57,8 +57,8 @@ const (
 	other     = 0.8 // at most, how alike a page is that is not the same
 )
 
-// sessions looks at each cookie that the session sends.
-func sessions(t *activescan.OperationScan) error {
+// scanCookies looks at each cookie that the session sends.
+func scanCookies(t *activescan.OperationScan) error {
 	if t.As == nil {
 		return nil
 	}
@@ -70,26 +70,26 @@ func sessions(t *activescan.OperationScan) error {
 		return err
 	}
 	for _, c := range req.Cookies() {
-		kept := read(c.Value)
+		kept := decodeState(c.Value)
 		if kept == nil {
 			continue
 		}
-		if done, err := examine(t, c.Name, kept); done || err != nil {
+		if done, err := probeCookie(t, c.Name, kept); done || err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// examine tries the cookie on pages of the user.
-func examine(t *activescan.OperationScan, name string, kept *text) (bool, error) {
+// probeCookie tries the cookie on pages of the user.
+func probeCookie(t *activescan.OperationScan, name string, kept *text) (bool, error) {
 	tried := 0
 	for _, e := range t.Sitemap.Entries() {
 		if e.Request.Method != http.MethodGet || sitemap.ForbiddenReason(e.Request) != "" || tried == maxPages {
 			continue
 		}
 		tried++
-		done, err := page(t, e.Request, name, kept)
+		done, err := findClaimPage(t, e.Request, name, kept)
 		if done || err != nil && (traffic.IsFinal(err) || errs.Is(err, errs.Invalid)) {
 			return done, err
 		}
@@ -97,9 +97,9 @@ func examine(t *activescan.OperationScan, name string, kept *text) (bool, error)
 	return false, nil
 }
 
-// page looks for a claim of the cookie that the page shows to the user and to nobody else,
+// findClaimPage looks for a claim of the cookie that the page shows to the user and to nobody else,
 // and writes another one.
-func page(t *activescan.OperationScan, r *message.Request, name string, kept *text) (bool, error) {
+func findClaimPage(t *activescan.OperationScan, r *message.Request, name string, kept *text) (bool, error) {
 	send := func(value string) (*message.Response, error) {
 		return t.SendAs(r, activescan.ForgedSession{Session: t.As, Old: name + "=" + kept.whole, New: name + "=" +
 			value})
@@ -108,7 +108,7 @@ func page(t *activescan.OperationScan, r *message.Request, name string, kept *te
 	if err != nil || own.Status >= 300 {
 		return false, err
 	}
-	claims := slices.DeleteFunc(kept.claims(), func(c string) bool { return !strings.Contains(own.Text(), c) })
+	claims := slices.DeleteFunc(kept.claimWords(), func(c string) bool { return !strings.Contains(own.Text(), c) })
 	if len(claims) == 0 {
 		return false, nil
 	}
@@ -124,7 +124,7 @@ func page(t *activescan.OperationScan, r *message.Request, name string, kept *te
 		payload := ""
 		for range 2 {
 			word := t.RandomLetters(min(max(len(claim), 8), 30))
-			payload = kept.with(claim, word)
+			payload = kept.withClaim(claim, word)
 			resp, err := send(payload)
 			if err != nil {
 				return false, err
@@ -138,7 +138,7 @@ func page(t *activescan.OperationScan, r *message.Request, name string, kept *te
 			continue
 		}
 		word := t.RandomLetters(8)
-		broken, err := send(kept.broken(claim, word))
+		broken, err := send(kept.withBrokenText(claim, word))
 		if err != nil || strings.Contains(broken.Text(), word) {
 			return false, err // what is shown is the text, whatever it says
 		}
@@ -171,8 +171,8 @@ type text struct {
 // serialized are arrays of PHP of texts and numbers.
 var serialized = lazyregexp.New(`^a:\d+:\{(?:(?:s:\d+:"[^"]*"|i:-?\d+|b:[01]|N);)+\}$`)
 
-// read reads JSON and arrays of PHP, as they are or in an encoding; nil: it is neither.
-func read(value string) *text {
+// decodeState reads JSON and arrays of PHP, as they are or in an encoding; nil: it is neither.
+func decodeState(value string) *text {
 	type way struct {
 		plain, form string
 		encode      func(string) string
@@ -209,8 +209,8 @@ var (
 	inPHP  = lazyregexp.New(`;s:\d+:"([A-Za-z0-9@._-]{3,60})"`)
 )
 
-// claims returns words that the text says as values.
-func (x *text) claims() []string {
+// claimWords returns words that the text says as values.
+func (x *text) claimWords() []string {
 	re := inJSON
 	if x.php {
 		re = inPHP
@@ -232,11 +232,11 @@ func (x *text) changed(claim, word string) string {
 	return strings.ReplaceAll(x.plain, `"`+claim+`"`, `"`+word+`"`)
 }
 
-// with is the cookie with a word in the place of the claim.
-func (x *text) with(claim, word string) string { return x.encode(x.changed(claim, word)) }
+// withClaim is the cookie with a word in the place of the claim.
+func (x *text) withClaim(claim, word string) string { return x.encode(x.changed(claim, word)) }
 
-// broken is the same, but no reader can read it.
-func (x *text) broken(claim, word string) string {
+// withBrokenText is the same, but no reader can read it.
+func (x *text) withBrokenText(claim, word string) string {
 	return x.encode(strings.TrimRight(x.changed(claim, word), "} "))
 }
 
@@ -246,8 +246,8 @@ const stateHead = "\xff\x01"
 // word is a text in a state that can be changed without anything else being other.
 var word = lazyregexp.New(`[A-Za-z]{5,30}`)
 
-// state changes the state of a form.
-func state(t *activescan.OperationScan) error {
+// scanFormState changes the state of a form.
+func scanFormState(t *activescan.OperationScan) error {
 	points := t.Request.Points()
 	i := slices.IndexFunc(points, func(p message.Point) bool { return p.Name == "__VIEWSTATE" })
 	if i < 0 || !t.FirstTime("viewstate "+t.Request.Path) {

@@ -46,8 +46,8 @@ var (
 
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "upload", FindingRules: []*finding.Rule{script, page}, Profile: scan.Standard,
-	InspectResponse: learn,
-	ScanOperation:   try}
+	InspectResponse: recordLanguages,
+	ScanOperation:   scanForm}
 
 // A language is one that servers run by the extension of a file.
 type language struct {
@@ -72,8 +72,8 @@ var languages = []language{
 		[]string{"aSp", "cer", "asa", "png.asp"}},
 }
 
-// learn notes the languages of the target.
-func learn(t *activescan.OperationScan, resp *message.Response) {
+// recordLanguages notes the languages of the target.
+func recordLanguages(t *activescan.OperationScan, resp *message.Response) {
 	if resp.Status == http.StatusNotFound {
 		return
 	}
@@ -85,8 +85,8 @@ func learn(t *activescan.OperationScan, resp *message.Response) {
 	}
 }
 
-// try uploads a program of each language that the target shows, else a page.
-func try(t *activescan.OperationScan) error {
+// scanForm uploads a program of each language that the target shows, else a page.
+func scanForm(t *activescan.OperationScan) error {
 	for i, p := range t.Request.Body.Params {
 		if t.Request.Body.Kind != message.Multipart || p.File == "" {
 			continue
@@ -95,11 +95,11 @@ func try(t *activescan.OperationScan) error {
 			if !t.HasFact("language " + l.name) {
 				continue
 			}
-			if found, err := run(t, i, l); found || err != nil {
+			if found, err := uploadPrograms(t, i, l); found || err != nil {
 				return err
 			}
 		}
-		return show(t, i)
+		return uploadPage(t, i)
 	}
 	return nil
 }
@@ -107,14 +107,14 @@ func try(t *activescan.OperationScan) error {
 // image is how a picture begins, for uploads that look at the content.
 const image = "GIF89aMerlon;\n"
 
-// run uploads a program, under the names of the language, and reports when it ran. Where
+// uploadPrograms uploads a program, under the names of the language, and reports when it ran. Where
 // no answer tells of its path, files of other names are not looked for. A field that looks like the name
 // of a file may give the file that name, whatever the file itself is called: the slash and
 // the dot behind it are nothing to the file system, and end another extension.
-func run(t *activescan.OperationScan, field int, l language) (bool, error) {
+func uploadPrograms(t *activescan.OperationScan, field int, l language) (bool, error) {
 	for i, extension := range slices.Concat([]string{l.name}, l.others) {
 		name := t.RandomLetters(12) + "." + extension
-		if found, err := program(t, l, upload{field: field, named: -1, told: i > 0, name: name,
+		if found, err := uploadProgram(t, l, upload{field: field, named: -1, told: i > 0, name: name,
 			file: message.Param{File: name}}); found || err != nil {
 			return found, err
 		}
@@ -125,7 +125,8 @@ func run(t *activescan.OperationScan, field int, l language) (bool, error) {
 		}
 		for _, end := range []string{"", "/."} {
 			word := t.RandomLetters(12)
-			if found, err := program(t, l, upload{field: field, named: i, told: true, name: word + "." + l.name + end,
+			if found, err := uploadProgram(t, l, upload{field: field, named: i, told: true, name: word + "." + l.name +
+				end,
 				file: message.Param{File: word + ".png"}}); found || err != nil {
 				return found, err
 			}
@@ -137,12 +138,12 @@ func run(t *activescan.OperationScan, field int, l language) (bool, error) {
 // fileName are values that name a file.
 var fileName = lazyregexp.New(`(?i)^[\w.-]+\.(png|jpe?g|gif|bmp|webp|svg|txt|csv|pdf|docx?|xlsx?|zip)$`)
 
-// program uploads one that prints a product, and reports when it does.
-func program(t *activescan.OperationScan, l language, u upload) (bool, error) {
+// uploadProgram uploads one that prints a product, and reports when it does.
+func uploadProgram(t *activescan.OperationScan, l language, u upload) (bool, error) {
 	a, b := t.RandomNumber(10001, 40000), t.RandomNumber(10001, 40000)
 	source, product := fmt.Sprintf(l.print, a, b), fmt.Sprint(a*b)
 	u.file.Type, u.file.Value = "image/png", image+source
-	return place(t, u, func(resp *message.Response) *activescan.Alert {
+	return uploadAndFind(t, u, func(resp *message.Response) *activescan.Alert {
 		text := resp.Text()
 		if !strings.Contains(text, product) || strings.Contains(text, fmt.Sprintf("%d*%d", a, b)) {
 			return nil
@@ -152,12 +153,12 @@ func program(t *activescan.OperationScan, l language, u upload) (bool, error) {
 	})
 }
 
-// show uploads a page, and reports when the site shows it.
-func show(t *activescan.OperationScan, field int) error {
+// uploadPage uploads a page, and reports when the site shows it.
+func uploadPage(t *activescan.OperationScan, field int) error {
 	mark, name := t.RandomLetters(16), t.RandomLetters(12)+".html"
 	file := message.Param{File: name, Type: "text/html", Value: "<!doctype html><title>test</title><b id=" + mark +
 		">test</b>\n"}
-	_, err := place(t, upload{field: field, named: -1, name: name, file: file},
+	_, err := uploadAndFind(t, upload{field: field, named: -1, name: name, file: file},
 		func(resp *message.Response) *activescan.Alert {
 			if !resp.IsHTML() || !strings.Contains(resp.Text(), "<b id="+mark+">") ||
 				strings.Contains(strings.ToLower(resp.Header.Get("Content-Disposition")), "attachment") ||
@@ -179,8 +180,8 @@ type upload struct {
 	told  bool   // it is looked for only where the answer tells of the path
 }
 
-// request is the form with the file, and the point that decides.
-func (u *upload) request(t *activescan.OperationScan) (*message.Request, message.Point) {
+// requestWithFile is the form with the file, and the point that decides.
+func (u *upload) requestWithFile(t *activescan.OperationScan) (*message.Request, message.Point) {
 	r := t.Request.Clone()
 	u.file.Name = r.Body.Params[u.field].Name
 	r.Body.Params[u.field] = u.file
@@ -191,14 +192,15 @@ func (u *upload) request(t *activescan.OperationScan) (*message.Request, message
 	return r, message.Point{In: message.InMultipart, Name: r.Body.Params[u.named].Name, Index: u.named, Value: u.name}
 }
 
-// place uploads a file, looks for it, and gives each answer that may be it to proven.
-func place(t *activescan.OperationScan, u upload, proven func(*message.Response) *activescan.Alert) (bool, error) {
-	r, at := u.request(t)
+// uploadAndFind uploads a file, looks for it, and gives each answer that may be it to proven.
+func uploadAndFind(t *activescan.OperationScan, u upload,
+	proven func(*message.Response) *activescan.Alert) (bool, error) {
+	r, at := u.requestWithFile(t)
 	answer, err := t.SendFollowingRedirects(r)
 	if err != nil || answer.Status >= 400 {
 		return false, err
 	}
-	for _, where := range u.candidates(answer) {
+	for _, where := range u.candidateAddresses(answer) {
 		if t.Scope.Allows(where) != nil {
 			continue
 		}
@@ -224,9 +226,9 @@ var folders = []string{"uploads/", "/uploads/", "/upload/", "/files/", "/images/
 // maxCandidates bounds where a file is looked for.
 const maxCandidates = 8
 
-// candidates are the addresses where the file may be: what the answer says of it, else
+// candidateAddresses are the addresses where the file may be: what the answer says of it, else
 // common folders. What is taken out of an extension leaves another one.
-func (u *upload) candidates(answer *message.Response) []*message.Request {
+func (u *upload) candidateAddresses(answer *message.Response) []*message.Request {
 	text := strings.ReplaceAll(answer.Text(), `\/`, "/")
 	stem, extension, _ := strings.Cut(u.name, ".")
 	extension = strings.TrimSuffix(extension[strings.LastIndexByte(strings.TrimSuffix(extension, "/."), '.')+1:], "/.")

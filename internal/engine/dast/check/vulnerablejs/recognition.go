@@ -67,9 +67,9 @@ const (
 	maxTries  = 200 // places of a word that are looked at
 )
 
-// said reads what a script says of the libraries in it, each version once. Texts for
+// readBanners reads what a script says of the libraries in it, each version once. Texts for
 // people are no banner, and neither is what a comment says of another library.
-func said(text, how string) []copy {
+func readBanners(text, how string) []copy {
 	var out []copy
 	seen := map[copy]bool{}
 	for _, m := range marks {
@@ -82,7 +82,7 @@ func said(text, how string) []copy {
 			begin := at + i
 			at = begin + len(m.word)
 			found := m.version.FindStringSubmatch(text[begin:min(len(text), begin+m.reach)])
-			if found == nil || m.name != "pdfjs-dist" && !heads(text, begin) {
+			if found == nil || m.name != "pdfjs-dist" && !beginsComment(text, begin) {
 				continue
 			}
 			if c := (copy{m.name, found[1], how}); !seen[c] {
@@ -94,9 +94,9 @@ func said(text, how string) []copy {
 	return out
 }
 
-// heads reports whether the place begins a line of a comment, or the comment: behind
+// beginsComment reports whether the place begins a line of a comment, or the comment: behind
 // other words a library is only mentioned.
-func heads(text string, at int) bool {
+func beginsComment(text string, at int) bool {
 	from := max(0, at-400)
 	before := text[from:at]
 	line := max(strings.LastIndexByte(before, '\n'), strings.LastIndex(before, "/*"), strings.LastIndex(before, "//"))
@@ -128,9 +128,9 @@ var spelled = map[string]string{
 	"backbone.js": "backbone", "datatables": "datatables.net", "pdf.js": "pdfjs-dist",
 }
 
-// delivered reads a library and its version from an address of a delivery network; both
+// readCDNAddress reads a library and its version from an address of a delivery network; both
 // are empty when it names none, or no exact version.
-func delivered(u *url.URL) (name, version string) {
+func readCDNAddress(u *url.URL) (name, version string) {
 	host := strings.ToLower(u.Hostname())
 	switch {
 	case networks[host]:

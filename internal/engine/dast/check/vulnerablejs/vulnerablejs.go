@@ -30,7 +30,7 @@ var known = &finding.Rule{
 }
 
 // Rule is the check.
-var Rule = &activescan.Rule{ID: "libraries", FindingRules: []*finding.Rule{known}, InspectResponse: look}
+var Rule = &activescan.Rule{ID: "libraries", FindingRules: []*finding.Rule{known}, InspectResponse: inspectPage}
 
 // A copy is a library as it was seen.
 type copy struct {
@@ -38,7 +38,7 @@ type copy struct {
 	said          string // where the version was read
 }
 
-func look(t *activescan.OperationScan, resp *message.Response) {
+func inspectPage(t *activescan.OperationScan, resp *message.Response) {
 	if resp.Status != 200 {
 		return
 	}
@@ -47,20 +47,20 @@ func look(t *activescan.OperationScan, resp *message.Response) {
 	case resp.IsHTML():
 		for n := range resp.Document().Descendants() {
 			if n.Type == html.ElementNode && n.Data == "script" {
-				seen = append(seen, element(n, resp.Request)...)
+				seen = append(seen, inspectScript(n, resp.Request)...)
 			}
 		}
 	case strings.Contains(resp.MediaType(), "javascript") || strings.Contains(resp.MediaType(), "ecmascript"):
-		seen = said(resp.Text(), "The script says")
+		seen = readBanners(resp.Text(), "The script says")
 	}
 	for _, c := range seen {
-		tell(t, resp, c)
+		reportLibrary(t, resp, c)
 	}
 }
 
-// element reads a script of a page: its address where that is of another host, whose
+// inspectScript reads a script of a page: its address where that is of another host, whose
 // text is not asked for, or its text.
-func element(n *html.Node, page *message.Request) []copy {
+func inspectScript(n *html.Node, page *message.Request) []copy {
 	for _, a := range n.Attr {
 		if a.Key != "src" {
 			continue
@@ -69,7 +69,7 @@ func element(n *html.Node, page *message.Request) []copy {
 		if err != nil || u.Host == page.Host {
 			return nil
 		}
-		if name, version := delivered(u); version != "" {
+		if name, version := readCDNAddress(u); version != "" {
 			return []copy{{name, version, "The page loads " + u.String()}}
 		}
 		return nil
@@ -77,14 +77,14 @@ func element(n *html.Node, page *message.Request) []copy {
 	if n.FirstChild == nil {
 		return nil
 	}
-	return said(n.FirstChild.Data, "A script in the page says")
+	return readBanners(n.FirstChild.Data, "A script in the page says")
 }
 
 // maxAdvisories are named in one finding.
 const maxAdvisories = 20
 
-// tell looks a copy up, once for each place.
-func tell(t *activescan.OperationScan, resp *message.Response, c copy) {
+// reportLibrary looks a copy up, once for each place.
+func reportLibrary(t *activescan.OperationScan, resp *message.Response, c copy) {
 	key := "library " + c.name + " " + c.version + " " + resp.Request.Base() + resp.Request.Path
 	if t.HasFact(key) {
 		return

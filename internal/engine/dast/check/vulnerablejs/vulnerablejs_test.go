@@ -115,7 +115,7 @@ func TestSaid(t *testing.T) {
 			"*/\n;(function(){n.VERSION=\"4.17.21\"": "lodash@4.17.21",
 	} {
 		var got []string
-		for _, c := range said(text, "") {
+		for _, c := range readBanners(text, "") {
 			got = append(got, c.name+"@"+c.version)
 		}
 		slices.Sort(got)
@@ -142,7 +142,7 @@ func TestDelivered(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if name, version := delivered(u); name+"@"+version != want {
+		if name, version := readCDNAddress(u); name+"@"+version != want {
 			t.Errorf("%s: %s@%s, want %s", address, name, version, want)
 		}
 	}
@@ -150,5 +150,5 @@ func TestDelivered(t *testing.T) {
 
 func FuzzSaid(f *testing.F) {
 	f.Add("/*! jQuery v3.4.1 |")
-	f.Fuzz(func(_ *testing.T, text string) { said(text, "") })
+	f.Fuzz(func(_ *testing.T, text string) { readBanners(text, "") })
 }

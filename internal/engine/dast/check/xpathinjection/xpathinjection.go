@@ -25,10 +25,10 @@ var rule = &finding.Rule{
 
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "xpathinjection", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe,
-	AcceptsPoint: wants,
-	ProbePoint:   point}
+	AcceptsPoint: acceptsPoint,
+	ProbePoint:   probePoint}
 
-func wants(p message.Point) bool {
+func acceptsPoint(p message.Point) bool {
 	switch p.In {
 	case message.InFileName, message.InHeaderName, message.InCookieName:
 		return false
@@ -40,7 +40,7 @@ func wants(p message.Point) bool {
 // follows it. %s stands for the condition.
 type place struct{ and, or string }
 
-func places(v, r string) []place {
+func injectionContexts(v, r string) []place {
 	var out []place
 	for _, q := range []string{"'", `"`} {
 		out = append(out, place{v + q + " and %s and " + q + "a" + q + "=" + q + "a", r + q + " or %s or " + q + "a" +
@@ -50,7 +50,7 @@ func places(v, r string) []place {
 		"contains('a','a", r + "') or %s or contains('a','b"})
 }
 
-func point(p *activescan.Probe) error {
+func probePoint(p *activescan.Probe) error {
 	if p.AlreadyFound("sql") || p.AlreadyFound("command") || p.AlreadyFound("ldap") {
 		return nil
 	}
@@ -64,34 +64,34 @@ func point(p *activescan.Probe) error {
 	}
 	base := r.Base
 	if missing.Equal(r.Breaking) && (p.Point.Names() || !r.Changed()) {
-		return first(p, base)
+		return probeFirst(p, base)
 	}
-	for _, pl := range places(p.OriginalValue(), p.UnknownValue()) {
+	for _, pl := range injectionContexts(p.OriginalValue(), p.UnknownValue()) {
 		if !missing.Equal(base.Page()) {
-			if found, err := ask(p, pl.and, base.Page()); found || err != nil {
+			if found, err := askPairs(p, pl.and, base.Page()); found || err != nil {
 				return err
 			}
 		}
-		if found, err := differs(p, pl.or, missing); found || err != nil {
+		if found, err := probeCondition(p, pl.or, missing); found || err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// first asks the one question that tells something where nothing else changes the page.
-func first(p *activescan.Probe, base *activescan.Baseline) error {
+// probeFirst asks the one question that tells something where nothing else changes the page.
+func probeFirst(p *activescan.Probe, base *activescan.Baseline) error {
 	if p.Point.Names() {
 		return nil
 	}
-	_, err := differs(p, places(p.OriginalValue(), p.RandomLetters(6))[0].or, base.Page())
+	_, err := probeCondition(p, injectionContexts(p.OriginalValue(), p.RandomLetters(6))[0].or, base.Page())
 	return err
 }
 
-// differs asks a condition where a true one leads to another page than a value that
+// probeCondition asks a condition where a true one leads to another page than a value that
 // finds nothing.
-func differs(p *activescan.Probe, form string, missing *activescan.Page) (bool, error) {
-	yes := fmt.Sprintf(form, condition(p, true))
+func probeCondition(p *activescan.Probe, form string, missing *activescan.Page) (bool, error) {
+	yes := fmt.Sprintf(form, lengthCondition(p, true))
 	resp, err := p.SendValue(yes)
 	if err != nil {
 		return false, err
@@ -100,13 +100,13 @@ func differs(p *activescan.Probe, form string, missing *activescan.Page) (bool, 
 	if page.Equal(missing) {
 		return false, nil
 	}
-	return ask(p, form, page)
+	return askPairs(p, form, page)
 }
 
-// ask asks pairs of conditions; the page of true ones is given.
-func ask(p *activescan.Probe, form string, yes *activescan.Page) (found bool, err error) {
+// askPairs asks pairs of conditions; the page of true ones is given.
+func askPairs(p *activescan.Probe, form string, yes *activescan.Page) (found bool, err error) {
 	c, err := p.CompareConditions(func() (yes, no string) {
-		return fmt.Sprintf(form, condition(p, true)), fmt.Sprintf(form, condition(p, false))
+		return fmt.Sprintf(form, lengthCondition(p, true)), fmt.Sprintf(form, lengthCondition(p, false))
 	}, yes, nil)
 	if err != nil || c == nil {
 		return false, err
@@ -121,8 +121,8 @@ func ask(p *activescan.Probe, form string, yes *activescan.Page) (found bool, er
 	return true, nil
 }
 
-// condition compares the length of a text; SQL has no such function.
-func condition(p *activescan.Probe, yes bool) string {
+// lengthCondition compares the length of a text; SQL has no such function.
+func lengthCondition(p *activescan.Probe, yes bool) string {
 	n := p.RandomNumber(2, 8)
 	if yes {
 		return fmt.Sprintf("string-length('%s')=%d", p.RandomLetters(n), n)

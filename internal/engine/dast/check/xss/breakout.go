@@ -32,8 +32,8 @@ type breaker struct {
 	sent   []string
 }
 
-// next chooses another word.
-func (b *breaker) next() string {
+// nextWord chooses another word.
+func (b *breaker) nextWord() string {
 	b.word = "m" + b.random(9)
 	if b.upper { // such a script is written without letters
 		b.word = strings.ToUpper(b.word)
@@ -48,22 +48,22 @@ const maxContexts = 5
 // in front is taken to refuse them.
 const maxBlocked = 3
 
-// all tries to leave one of the contexts.
-func (b *breaker) all(list []context) (*proof, error) {
-	b.next()
+// breakContexts tries to leave one of the contexts.
+func (b *breaker) breakContexts(list []context) (*proof, error) {
+	b.nextWord()
 	for _, c := range list[:min(len(list), maxContexts)] {
-		found, some, err := b.leave(c, c.payloads(b.word), false)
+		found, some, err := b.breakContext(c, c.payloadsFor(b.word), false)
 		if err != nil || found != nil {
 			return found, err
 		}
 		if c.kind != inText || c.xml || !some {
 			continue
 		}
-		if some, err = b.survey(); err != nil {
+		if some, err = b.allowsMarkup(); err != nil {
 			return nil, err
 		}
 		if some {
-			if found, _, err = b.leave(c, anyTags(b.word), true); err != nil || found != nil {
+			if found, _, err = b.breakContext(c, anyTags(b.word), true); err != nil || found != nil {
 				return found, err
 			}
 		}
@@ -71,35 +71,35 @@ func (b *breaker) all(list []context) (*proof, error) {
 	return nil, nil
 }
 
-// any tries values for what shows nothing but markup of a kind.
-func (b *breaker) any() (*proof, error) {
-	found, _, err := b.leave(context{kind: inText}, anyTags(b.next()), true)
+// breakMarkup tries values for what shows nothing but markup of a kind.
+func (b *breaker) breakMarkup() (*proof, error) {
+	found, _, err := b.breakContext(context{kind: inText}, anyTags(b.nextWord()), true)
 	return found, err
 }
 
-// leave tries values at a context, all of them or as long as the answers leave hope,
+// breakContext tries values at a context, all of them or as long as the answers leave hope,
 // and tells whether they did until the end.
-func (b *breaker) leave(c context, payloads []string, all bool) (found *proof, hope bool, err error) {
+func (b *breaker) breakContext(c context, payloads []string, all bool) (found *proof, hope bool, err error) {
 	blocked, same := 0, 0
 	for _, payload := range payloads {
 		if slices.Contains(b.sent, payload) {
 			continue
 		}
-		if !all && same > 0 && evades(payload) {
+		if !all && same > 0 && isEvasion(payload) {
 			continue // nothing is filtered there
 		}
 		b.sent = append(b.sent, payload)
-		found, err := b.once(c, payload)
+		found, err := b.tryValue(c, payload)
 		if err != nil || found.how != "" {
 			return found, true, err
 		}
 		if all {
 			continue
 		}
-		if intact(found.answer.Text(), payload, b.word) {
+		if isIntact(found.answer.Text(), payload, b.word) {
 			same++
 		}
-		if c.stops(found.answer, b.word, payload) {
+		if c.isEscaped(found.answer, b.word, payload) {
 			return nil, false, nil
 		}
 		if !strings.Contains(found.answer.Text(), b.word) {
@@ -111,44 +111,44 @@ func (b *breaker) leave(c context, payloads []string, all bool) (found *proof, h
 	return nil, true, nil
 }
 
-// intact reports whether a value came back as it was sent, wherever it did.
-func intact(text, payload, word string) bool {
+// isIntact reports whether a value came back as it was sent, wherever it did.
+func isIntact(text, payload, word string) bool {
 	n := strings.Count(text, payload)
 	return n > 0 && n*strings.Count(payload, word) == strings.Count(text, word)
 }
 
-// once tries one value; the proof has no how where there is none.
-func (b *breaker) once(c context, payload string) (*proof, error) {
+// tryValue tries one value; the proof has no how where there is none.
+func (b *breaker) tryValue(c context, payload string) (*proof, error) {
 	payload = b.lead + payload + b.pad
 	resp, request, err := b.try(payload)
 	if err != nil {
 		return nil, err
 	}
 	out := &proof{where: c, word: b.word, payload: payload, request: request, answer: resp}
-	if shown(resp) {
-		out.how, _ = proven(resp, b.word)
+	if isRendered(resp) {
+		out.how, _ = findExecution(resp, b.word)
 	}
 	return out, nil
 }
 
-// again repeats a proof with another word; nil: it cannot be repeated.
-func (b *breaker) again(found *proof) (*proof, error) {
+// repeatProof repeats a proof with another word; nil: it cannot be repeated.
+func (b *breaker) repeatProof(found *proof) (*proof, error) {
 	payload := strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(found.payload, b.lead), b.pad), found.word,
-		b.next())
-	again, err := b.once(found.where, payload)
+		b.nextWord())
+	again, err := b.tryValue(found.where, payload)
 	if err != nil || again.how == "" {
 		return nil, err
 	}
 	return again, nil
 }
 
-// survey reports whether harmless markup comes back as markup, or the sign that begins
+// allowsMarkup reports whether harmless markup comes back as markup, or the sign that begins
 // it as it is.
-func (b *breaker) survey() (bool, error) {
+func (b *breaker) allowsMarkup() (bool, error) {
 	w := b.word
 	resp, _, err := b.try(b.lead + `<b title="` + w + `">` + w + `</b><a href="/` + w + `">` + w + `</a><img src="/` +
 		w + `"><` + w + b.pad)
-	if err != nil || !shown(resp) || !strings.Contains(resp.Text(), w) {
+	if err != nil || !isRendered(resp) || !strings.Contains(resp.Text(), w) {
 		return false, err
 	}
 	for n := range resp.Document().Descendants() {

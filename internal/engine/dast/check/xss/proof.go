@@ -17,8 +17,8 @@ import (
 
 // This file decides whether a browser would run the word.
 
-// proven reports whether a page runs the word as a function, and as what.
-func proven(resp *message.Response, word string) (how string, ok bool) {
+// findExecution reports whether a page runs the word as a function, and as what.
+func findExecution(resp *message.Response, word string) (how string, ok bool) {
 	if !strings.Contains(resp.Text(), word) {
 		return "", false
 	}
@@ -26,27 +26,27 @@ func proven(resp *message.Response, word string) (how string, ok bool) {
 		return provenXML(resp.Text(), word)
 	}
 	for n := range resp.Document().Descendants() {
-		if n.Type != html.ElementNode || inert(n) {
+		if n.Type != html.ElementNode || isInert(n) {
 			continue
 		}
-		if how, ok := attributes(n, word); ok {
+		if how, ok := findInAttributes(n, word); ok {
 			return how, true
 		}
-		if how, ok := elsewhere(n, word); ok {
+		if how, ok := loadsFromWord(n, word); ok {
 			return how, true
 		}
-		if n.Data == "style" && n.FirstChild != nil && styled(n.FirstChild.Data, word, false) {
+		if n.Data == "style" && n.FirstChild != nil && hasStyleProperty(n.FirstChild.Data, word, false) {
 			return styleHow, true
 		}
-		if n.Data == "script" && n.FirstChild != nil && executable(n) && calls(n.FirstChild.Data, word) {
+		if n.Data == "script" && n.FirstChild != nil && isExecutable(n) && callsWord(n.FirstChild.Data, word) {
 			return "script that calls it", true
 		}
 	}
 	return "", false
 }
 
-// inert reports whether the element is in a part of the page that is not shown.
-func inert(n *html.Node) bool {
+// isInert reports whether the element is in a part of the page that is not shown.
+func isInert(n *html.Node) bool {
 	for up := range n.Ancestors() {
 		if up.Type == html.ElementNode && (up.Data == "template" || up.Data == "noscript") {
 			return true
@@ -55,8 +55,8 @@ func inert(n *html.Node) bool {
 	return false
 }
 
-// executable reports whether a browser runs the element script.
-func executable(n *html.Node) bool {
+// isExecutable reports whether a browser runs the element script.
+func isExecutable(n *html.Node) bool {
 	for _, a := range n.Attr {
 		switch a.Key {
 		case "type":
@@ -71,8 +71,8 @@ func executable(n *html.Node) bool {
 	return true
 }
 
-// attributes looks for the word in event handlers and addresses of an element.
-func attributes(n *html.Node, word string) (how string, ok bool) {
+// findInAttributes looks for the word in event handlers and addresses of an element.
+func findInAttributes(n *html.Node, word string) (how string, ok bool) {
 	for _, a := range n.Attr {
 		name := a.Key
 		if a.Namespace != "" {
@@ -82,17 +82,17 @@ func attributes(n *html.Node, word string) (how string, ok bool) {
 			continue
 		}
 		switch {
-		case name == "style" && styled(a.Val, word, true):
+		case name == "style" && hasStyleProperty(a.Val, word, true):
 			return styleHow, true
-		case strings.HasPrefix(name, "on") && len(name) > 3 && calls("function f(){"+a.Val+"\n}", word):
+		case strings.HasPrefix(name, "on") && len(name) > 3 && callsWord("function f(){"+a.Val+"\n}", word):
 			return "an event handler " + name + " that calls it", true
-		case runs(n, name):
-			if code, is := scripted(a.Val); is && calls(code, word) {
+		case isNavigated(n, name):
+			if code, is := javascriptOf(a.Val); is && callsWord(code, word) {
 				return "an address in " + name + " that calls it", true
 			}
 		case n.Data == "iframe" && name == "srcdoc":
 			inner := &message.Response{Body: []byte(a.Val)}
-			if how, ok := proven(inner, word); ok {
+			if how, ok := findExecution(inner, word); ok {
 				return how + " in a page inside", true
 			}
 		}
@@ -103,15 +103,15 @@ func attributes(n *html.Node, word string) (how string, ok bool) {
 // styleHow is a proof that is no script.
 const styleHow = "a declaration of a style of its own"
 
-// elsewhere looks for an address of the word's own site where it decides what runs in
+// loadsFromWord looks for an address of the word's own site where it decides what runs in
 // the page or where its forms go.
-func elsewhere(n *html.Node, word string) (how string, ok bool) {
+func loadsFromWord(n *html.Node, word string) (how string, ok bool) {
 	for _, a := range n.Attr {
 		if n.Data == "meta" && a.Key == "content" && strings.Contains(a.Val, "url=//"+word+".example/") &&
-			refreshes(n) {
+			isRefresh(n) {
 			return foreignHow + n.Data, true
 		}
-		if n.Data == "link" && !sheet(n) {
+		if n.Data == "link" && !isStyleSheet(n) {
 			continue
 		}
 		if a.Key == foreign[n.Data] && strings.HasPrefix(strings.ToLower(strings.TrimSpace(a.Val)), "//"+word+
@@ -122,8 +122,8 @@ func elsewhere(n *html.Node, word string) (how string, ok bool) {
 	return "", false
 }
 
-// sheet reports whether the element link names a style sheet.
-func sheet(n *html.Node) bool {
+// isStyleSheet reports whether the element link names a style sheet.
+func isStyleSheet(n *html.Node) bool {
 	for _, a := range n.Attr {
 		if a.Key == "rel" && slices.Contains(strings.Fields(strings.ToLower(a.Val)), "stylesheet") {
 			return true
@@ -132,8 +132,8 @@ func sheet(n *html.Node) bool {
 	return false
 }
 
-// refreshes reports whether the element meta makes the browser go elsewhere.
-func refreshes(n *html.Node) bool {
+// isRefresh reports whether the element meta makes the browser go elsewhere.
+func isRefresh(n *html.Node) bool {
 	for _, a := range n.Attr {
 		if a.Key == "http-equiv" && strings.EqualFold(a.Val, "refresh") {
 			return true
@@ -145,8 +145,8 @@ func refreshes(n *html.Node) bool {
 // foreignHow begins a proof of an address of another site.
 const foreignHow = "an address of another site in "
 
-// styled reports whether a style declares a property named like the word.
-func styled(text, word string, inline bool) bool {
+// hasStyleProperty reports whether a style declares a property named like the word.
+func hasStyleProperty(text, word string, inline bool) bool {
 	p := css.NewParser(parse.NewInputString(text), inline)
 	for range 100_000 {
 		grammar, _, name := p.Next()
@@ -164,8 +164,8 @@ func styled(text, word string, inline bool) bool {
 	return false
 }
 
-// runs reports whether a browser opens the attribute's address as a page.
-func runs(n *html.Node, name string) bool {
+// isNavigated reports whether a browser opens the attribute's address as a page.
+func isNavigated(n *html.Node, name string) bool {
 	switch name {
 	case "href", "xlink:href":
 		return n.Data == "a" || n.Data == "area"
@@ -179,9 +179,9 @@ func runs(n *html.Node, name string) bool {
 	return false
 }
 
-// scripted returns the code of an address of script, as browsers read it: control
+// javascriptOf returns the code of an address of script, as browsers read it: control
 // characters in front and tabs and line ends inside do not count.
-func scripted(address string) (string, bool) {
+func javascriptOf(address string) (string, bool) {
 	address = strings.TrimLeftFunc(address, func(c rune) bool { return c <= ' ' })
 	address = strings.Map(func(c rune) rune {
 		if c == '\t' || c == '\n' || c == '\r' {
@@ -200,8 +200,8 @@ func scripted(address string) (string, bool) {
 	return code, true
 }
 
-// calls reports whether the code parses and calls the word.
-func calls(code, word string) bool {
+// callsWord reports whether the code parses and calls the word.
+func callsWord(code, word string) bool {
 	ast, err := js.Parse(parse.NewInputString(code), js.Options{})
 	if err != nil {
 		return false
@@ -273,7 +273,7 @@ func provenXML(text, word string) (how string, ok bool) {
 				code.Write(t)
 			}
 		case xml.EndElement:
-			if depth--; inside && calls(code.String(), word) {
+			if depth--; inside && callsWord(code.String(), word) {
 				return "script that calls it, in a document of XML", true
 			}
 			inside = false
@@ -281,15 +281,15 @@ func provenXML(text, word string) (how string, ok bool) {
 	}
 }
 
-// blocks returns the rule of the answer's policy that keeps a browser from running what
+// blockingPolicy returns the rule of the answer's policy that keeps a browser from running what
 // was proven; empty: nothing does. Policies of a meta element are left to the browser.
-func blocks(found *proof) string {
+func blockingPolicy(found *proof) string {
 	if found.how == styleHow || strings.HasPrefix(found.how, foreignHow) {
 		return ""
 	}
 	for _, policy := range found.answer.Header.Values("Content-Security-Policy") {
 		for part := range strings.SplitSeq(policy, ",") {
-			if rule := blocking(part); rule != "" {
+			if rule := blockingDirective(part); rule != "" {
 				return rule
 			}
 		}
@@ -297,9 +297,9 @@ func blocks(found *proof) string {
 	return ""
 }
 
-// blocking returns the directive of one policy that forbids script in the page, by the
+// blockingDirective returns the directive of one policy that forbids script in the page, by the
 // rules of Content Security Policy 3, section 6.7.3.
-func blocking(policy string) string {
+func blockingDirective(policy string) string {
 	rules := map[string]string{}
 	for directive := range strings.SplitSeq(policy, ";") {
 		name, value, _ := strings.Cut(strings.TrimSpace(directive), " ")

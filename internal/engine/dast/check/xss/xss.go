@@ -56,12 +56,12 @@ var content = &finding.Rule{
 
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "xss", FindingRules: []*finding.Rule{reflected, stored, content}, Profile: scan.Safe,
-	AcceptsPoint: wants, ProbePoint: point, ScanOperation: others, CheckStored: held,
+	AcceptsPoint: acceptsPoint, ProbePoint: probePoint, ScanOperation: probeOtherPoints, CheckStored: checkStored,
 	StoredRules: []*finding.Rule{stored}, BrowserRules: []*finding.Rule{stored}}
 
-// wants chooses values, and names of members that clients choose: other names are looked at
+// acceptsPoint chooses values, and names of members that clients choose: other names are looked at
 // together, see others.
-func wants(p message.Point) bool {
+func acceptsPoint(p message.Point) bool {
 	switch p.In {
 	case message.InQuery, message.InForm, message.InMultipart, message.InJSON, message.InXML, message.InPath,
 		message.InJSONName:
@@ -70,29 +70,29 @@ func wants(p message.Point) bool {
 	return false
 }
 
-// point looks at a value.
-func point(p *activescan.Probe) error {
+// probePoint looks at a value.
+func probePoint(p *activescan.Probe) error {
 	canary, err := p.ProbeCanary()
 	if err != nil {
 		return err
 	}
 	word, resp := canary.Word, canary.Response
 	if p.Point.Type != "file" && p.Target.Profile.Allows(scan.Standard) && (p.Request.Method != http.MethodGet ||
-		stores(p)) {
+		isLikelyStored(p)) {
 		p.RecordStoredPayload(word, word)
 	}
-	if refused(resp) && !strings.Contains(resp.Text(), word) && p.IncrementCount("xss refused") <= maxRefused {
-		return leave(p, resp, func(b *breaker) (*proof, error) { return b.any() })
+	if isRejection(resp) && !strings.Contains(resp.Text(), word) && p.IncrementCount("xss refused") <= maxRefused {
+		return proveBreakout(p, resp, func(b *breaker) (*proof, error) { return b.breakMarkup() })
 	}
 	if strings.Contains(strings.ToLower(resp.Text()), word[:len(word)-maxCut]) {
-		return at(p, word, resp)
+		return probeContexts(p, word, resp)
 	}
 	return inError(p, resp)
 }
 
-// stores reports whether a query is likely to be kept, by what its parameter or its page is
+// isLikelyStored reports whether a query is likely to be kept, by what its parameter or its page is
 // called: methods do not tell it of all applications.
-func stores(p *activescan.Probe) bool {
+func isLikelyStored(p *activescan.Probe) bool {
 	return p.Point.In == message.InQuery && (kept.MatchString(p.Point.Name) ||
 		keeping.MatchString(path.Base(p.Request.Path)))
 }
@@ -106,7 +106,8 @@ var (
 // wrong value, or of a program that the value breaks. Its signs are asked for anyway.
 func inError(p *activescan.Probe, plain *message.Response) error {
 	broken, err := p.SendCached(p.BreakingValue())
-	if err != nil || !shown(broken) || strings.Count(broken.Text(), unusual) <= strings.Count(plain.Text(), unusual) {
+	if err != nil || !isRendered(broken) || strings.Count(broken.Text(), unusual) <= strings.Count(plain.Text(),
+		unusual) {
 		return err
 	}
 	lead := strings.TrimPrefix(p.BreakingValue(), p.OriginalValue())
@@ -115,9 +116,9 @@ func inError(p *activescan.Probe, plain *message.Response) error {
 	if err != nil || !strings.Contains(resp.Text(), word) {
 		return err
 	}
-	return leave(p, resp, func(b *breaker) (*proof, error) {
+	return proveBreakout(p, resp, func(b *breaker) (*proof, error) {
 		b.lead = lead
-		return b.all(contexts(resp, word))
+		return b.breakContexts(findContexts(resp, word))
 	})
 }
 
@@ -127,9 +128,9 @@ const unusual = `"(`
 // maxRefused bounds the values of a run that are tried although a word is refused.
 const maxRefused = 15
 
-// refused reports whether an answer says that a value is not accepted. What takes only
+// isRejection reports whether an answer says that a value is not accepted. What takes only
 // markup of some kind answers so to a word.
-func refused(resp *message.Response) bool {
+func isRejection(resp *message.Response) bool {
 	switch resp.Status {
 	case http.StatusBadRequest, http.StatusNotAcceptable, http.StatusUnprocessableEntity:
 		return resp.IsHTML() || resp.MediaType() == "text/plain" || resp.MediaType() == ""
@@ -143,9 +144,9 @@ const absent = "page that is not there"
 // maxAbsent bounds the folders whose error page is looked at.
 const maxAbsent = 5
 
-// missing looks at the page that a folder answers with where there is none: it often
+// probeNotFoundPage looks at the page that a folder answers with where there is none: it often
 // names the address. Browsers encode what makes markup there, and servers decode it.
-func missing(t *activescan.OperationScan) error {
+func probeNotFoundPage(t *activescan.OperationScan) error {
 	folder := strings.TrimSuffix(path.Dir(t.Request.Path), "/")
 	if !t.FirstTime("xss missing "+t.Request.Base()+folder) || t.IncrementCount("xss missing") > maxAbsent {
 		return nil
@@ -161,15 +162,15 @@ func missing(t *activescan.OperationScan) error {
 	if err != nil {
 		return err
 	}
-	return at(&activescan.Probe{OperationScan: trial, Point: message.Point{In: message.InPath, Name: absent,
+	return probeContexts(&activescan.Probe{OperationScan: trial, Point: message.Point{In: message.InPath, Name: absent,
 		Index: strings.Count(folder, "/"), Value: word}}, word, resp)
 }
 
-// others looks at what few applications show: cookies, the page that led here, and the
+// probeOtherPoints looks at what few applications show: cookies, the page that led here, and the
 // names of parameters, all in one request. Where cookies or headers are shown only when
 // a parameter is there, names are asked for in another one.
-func others(t *activescan.OperationScan) error {
-	if err := missing(t); err != nil {
+func probeOtherPoints(t *activescan.OperationScan) error {
+	if err := probeNotFoundPage(t); err != nil {
 		return err
 	}
 	var values, names []message.Point
@@ -182,17 +183,17 @@ func others(t *activescan.OperationScan) error {
 	names = names[:min(len(names), 20)]
 	always := []message.Point{message.HeaderPoint("Referer"), message.HeaderPoint("User-Agent")}
 	if len(values) == 0 {
-		return together(t, append(always, names...))
+		return probeTogether(t, append(always, names...))
 	}
-	if err := together(t, append(always, values...)); err != nil || len(names) == 0 {
+	if err := probeTogether(t, append(always, values...)); err != nil || len(names) == 0 {
 		return err
 	}
-	return together(t, names)
+	return probeTogether(t, names)
 }
 
-// together puts a word at each of the points, in one request, and looks at those that
+// probeTogether puts a word at each of the points, in one request, and looks at those that
 // the answer shows.
-func together(t *activescan.OperationScan, points []message.Point) error {
+func probeTogether(t *activescan.OperationScan, points []message.Point) error {
 	r := t.Request
 	words := map[string]message.Point{}
 	for _, p := range points {
@@ -218,15 +219,15 @@ func together(t *activescan.OperationScan, points []message.Point) error {
 		if p.In == message.InHeader && p.Index < 0 && resp.Status < http.StatusBadRequest {
 			t.AddReflectedPoint(message.HeaderPoint(p.Name))
 		}
-		if err := at(&activescan.Probe{OperationScan: *t, Point: p}, word, resp); err != nil {
+		if err := probeContexts(&activescan.Probe{OperationScan: *t, Point: p}, word, resp); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// shown reports whether a browser shows the answer as a page.
-func shown(resp *message.Response) bool {
+// isRendered reports whether a browser shows the answer as a page.
+func isRendered(resp *message.Response) bool {
 	if resp.Location() != nil || resp.IsDownload() {
 		return false
 	}
@@ -240,17 +241,17 @@ func shown(resp *message.Response) bool {
 // maxCut bounds how much of a value's end may be missing.
 const maxCut = 3
 
-// at tries to leave the contexts in which the word appears in the answer: as it is, in
+// probeContexts tries to leave the contexts in which the word appears in the answer: as it is, in
 // capitals, or without its end.
-func at(p *activescan.Probe, word string, resp *message.Response) error {
-	if !shown(resp) {
+func probeContexts(p *activescan.Probe, word string, resp *message.Response) error {
+	if !isRendered(resp) {
 		return nil
 	}
 	text, upper := resp.Text(), strings.ToUpper(word)
 	try := func(word string, change func(*breaker)) error {
-		return leave(p, resp, func(b *breaker) (*proof, error) {
+		return proveBreakout(p, resp, func(b *breaker) (*proof, error) {
 			change(b)
-			return b.all(contexts(resp, word))
+			return b.breakContexts(findContexts(resp, word))
 		})
 	}
 	if strings.Contains(text, word) {
@@ -267,8 +268,8 @@ func at(p *activescan.Probe, word string, resp *message.Response) error {
 	return nil
 }
 
-// leave tries to leave a place, and reports what has left it twice.
-func leave(p *activescan.Probe, resp *message.Response, how func(*breaker) (*proof, error)) error {
+// proveBreakout tries to leave a place, and reports what has left it twice.
+func proveBreakout(p *activescan.Probe, resp *message.Response, how func(*breaker) (*proof, error)) error {
 	b := &breaker{random: p.RandomLetters, try: func(payload string) (*message.Response, *message.Request, error) {
 		value := payload
 		if p.Point.In == message.InHeader { // which holds no line ends
@@ -285,7 +286,7 @@ func leave(p *activescan.Probe, resp *message.Response, how func(*breaker) (*pro
 	if err != nil || found == nil {
 		return err
 	}
-	again, err := b.again(found)
+	again, err := b.repeatProof(found)
 	if err != nil || again == nil {
 		return err
 	}
@@ -293,7 +294,7 @@ func leave(p *activescan.Probe, resp *message.Response, how func(*breaker) (*pro
 		Responses: []*message.Response{resp, found.answer, again.answer},
 		ResponseNotes: []string{"a harmless word shows where the value appears", "a value that leaves " +
 			"its place", "again, with another word"},
-		Proof: []string{"The value appears " + found.where.describe() + ".", "With " + again.payload +
+		Proof: []string{"The value appears " + found.where.describeContext() + ".", "With " + again.payload +
 			" the page has " + again.how + ", read as a browser reads it.", "A second try with another word gave " +
 			"the same."}}
 	if again.how == styleHow || strings.HasPrefix(again.how, foreignHow) && !strings.HasSuffix(again.how, " script") &&
@@ -303,16 +304,16 @@ func leave(p *activescan.Probe, resp *message.Response, how func(*breaker) (*pro
 	if p.Point.Name == absent && p.Point.In == message.InPath {
 		flaw.Location = path.Dir(p.Request.Path)
 	}
-	ran, err := executed(p, again, &flaw)
+	ran, err := confirmInBrowser(p, again, &flaw)
 	if err != nil {
 		return err
 	}
-	if rule := blocks(again); rule != "" && !ran {
+	if rule := blockingPolicy(again); rule != "" && !ran {
 		flaw.Confidence, flaw.Severity = finding.Likely, finding.Medium
 		flaw.Proof = append(flaw.Proof, "The page's Content-Security-Policy ("+rule+") keeps browsers from running "+
 			"it. Content can be written into the page none the less, and a hole in the policy makes it a script.")
 	}
-	later, err := keeps(p, again)
+	later, err := isPersistent(p, again)
 	if err != nil {
 		return err
 	}
@@ -326,9 +327,9 @@ func leave(p *activescan.Probe, resp *message.Response, how func(*breaker) (*pro
 	return nil
 }
 
-// executed adds what a browser says of the request, where there is one. Script that
+// confirmInBrowser adds what a browser says of the request, where there is one. Script that
 // waits for the user is none the less a flaw.
-func executed(p *activescan.Probe, found *proof, flaw *activescan.Alert) (bool, error) {
+func confirmInBrowser(p *activescan.Probe, found *proof, flaw *activescan.Alert) (bool, error) {
 	if p.Browser == nil || found.how == styleHow || strings.HasPrefix(found.how, foreignHow) {
 		return false, nil
 	}
@@ -342,9 +343,9 @@ func executed(p *activescan.Probe, found *proof, flaw *activescan.Alert) (bool, 
 	return len(ran) > 0, nil
 }
 
-// keeps reports whether the page holds the script when it is asked without the value:
+// isPersistent reports whether the page holds the script when it is asked without the value:
 // the page that the form is on, else the same address with the former value.
-func keeps(p *activescan.Probe, found *proof) (*message.Response, error) {
+func isPersistent(p *activescan.Probe, found *proof) (*message.Response, error) {
 	if p.Request.Method == "GET" {
 		return nil, nil
 	}
@@ -360,15 +361,15 @@ func keeps(p *activescan.Probe, found *proof) (*message.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := proven(resp, found.word); ok {
+	if _, ok := findExecution(resp, found.word); ok {
 		return resp, nil
 	}
 	return nil, nil
 }
 
-// held looks at a page that holds a word which was left elsewhere.
-func held(t *activescan.OperationScan, token activescan.StoredPayload, resp *message.Response) error {
-	if !shown(resp) {
+// checkStored looks at a page that holds a word which was left elsewhere.
+func checkStored(t *activescan.OperationScan, token activescan.StoredPayload, resp *message.Response) error {
+	if !isRendered(resp) {
 		return byScript(t, token, resp)
 	}
 	b := &breaker{random: t.RandomLetters, try: func(payload string) (*message.Response, *message.Request, error) {
@@ -379,7 +380,7 @@ func held(t *activescan.OperationScan, token activescan.StoredPayload, resp *mes
 		resp, err := t.SendAsReader()
 		return resp, r, err
 	}}
-	found, err := b.all(contexts(resp, token.Token))
+	found, err := b.breakContexts(findContexts(resp, token.Token))
 	if err != nil || found == nil {
 		return err
 	}
@@ -395,7 +396,7 @@ func held(t *activescan.OperationScan, token activescan.StoredPayload, resp *mes
 			"leaves its place was sent"},
 		Proof: []string{"A word that was sent to " + found.request.Location() + " appears in " + t.Request.Location() +
 			to +
-			", " + found.where.describe() + ".",
+			", " + found.where.describeContext() + ".",
 			"With " + found.payload + " that page has " + found.how + ", read as a browser reads it."}})
 	return nil
 }

@@ -269,7 +269,7 @@ func TestPolicy(t *testing.T) {
 		"img-src 'self'":                                               "",
 		"Script-Src 'self'; script-src 'unsafe-inline'; frame-src 'x'": "script-src 'self'",
 	} {
-		if got := blocking(policy); got != want {
+		if got := blockingDirective(policy); got != want {
 			t.Errorf("%s: %q, not %q", policy, got, want)
 		}
 	}
@@ -482,12 +482,12 @@ func FuzzProven(f *testing.F) {
 	f.Add("<script>var a = 'mword'</script><a href='java\tscript:mword(1)'>")
 	f.Fuzz(func(_ *testing.T, page string) {
 		resp := &message.Response{Status: 200, Body: []byte(page)}
-		_, _ = proven(resp, "mword")
+		_, _ = findExecution(resp, "mword")
 		_, _ = provenXML(page, "mword")
-		_ = blocking(page)
-		for _, c := range contexts(resp, "mword") {
-			_ = c.payloads("mword")
-			_ = c.stops(resp, "mword", "<mword")
+		_ = blockingDirective(page)
+		for _, c := range findContexts(resp, "mword") {
+			_ = c.payloadsFor("mword")
+			_ = c.isEscaped(resp, "mword", "<mword")
 		}
 	})
 }

@@ -67,8 +67,8 @@ func inclusion(address string) string {
 	return `<i xmlns:xi="http://www.w3.org/2001/XInclude"><xi:include parse="text" href="` + address + `"/></i>`
 }
 
-// include makes the parser of a document ask our listener by an inclusion.
-func include(t *activescan.OperationScan, p place) (bool, error) {
+// probeXInclude makes the parser of a document ask our listener by an inclusion.
+func probeXInclude(t *activescan.OperationScan, p place) (bool, error) {
 	return t.SendOAST(func(bait func() activescan.OASTPayload) (*message.Request, []activescan.ExpectedInteraction) {
 		b := bait()
 		return p.document("", inclusion(b.URL)),
@@ -79,9 +79,9 @@ func include(t *activescan.OperationScan, p place) (bool, error) {
 	})
 }
 
-// included tries all texts of an operation at once, of which the application may make a
+// scanForXInclude tries all texts of an operation at once, of which the application may make a
 // document. An address that is only text tells who asks for every link.
-func included(t *activescan.OperationScan) error {
+func scanForXInclude(t *activescan.OperationScan) error {
 	if t.OAST == nil || !t.Target.Profile.Allows(scan.Standard) {
 		return nil
 	}

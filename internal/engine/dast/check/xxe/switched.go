@@ -19,17 +19,17 @@ import (
 // speaking are words of errors of those who have read a document, or tried to.
 var speaking = lazyregexp.New(`(?i)\bxml\b|\bsax|unmarshal|jaxb|doctype|\broot element|expected element`)
 
-// switched tries the operation's body as XML: once without entities, and further where the
+// probeContentTypeSwitch tries the operation's body as XML: once without entities, and further where the
 // answer says that somebody reads it.
-func switched(t *activescan.OperationScan) error {
+func probeContentTypeSwitch(t *activescan.OperationScan) error {
 	fields, is := message.DecodeJSON(t.Request.Body.Text).(map[string]any)
 	if !is {
 		return nil
 	}
 	r := t.Request.Clone()
 	r.Body = message.Body{Kind: message.XML, Type: "application/xml",
-		Text: []byte(`<?xml version="1.0"?>` + element(noun(r.Path), fields, 0))}
-	texts := elements(r)
+		Text: []byte(`<?xml version="1.0"?>` + elementOf(resourceName(r.Path), fields, 0))}
+	texts := documentTexts(r)
 	if len(texts) == 0 {
 		return nil
 	}
@@ -49,24 +49,24 @@ func switched(t *activescan.OperationScan) error {
 		return nil
 	}
 	at := texts[0]
-	_, err = point(t, place{at, func(entities, text string) *message.Request {
-		return document(t, r, at, entities, text)
+	_, err = probePoint(t, place{at, func(entities, text string) *message.Request {
+		return withEntities(t, r, at, entities, text)
 	}})
 	return err
 }
 
-// noun is what the path is about, as classes of objects are named: "order" of /api/orders/7.
-func noun(path string) string {
+// resourceName is what the path is about, as classes of objects are named: "order" of /api/orders/7.
+func resourceName(path string) string {
 	for _, s := range slices.Backward(strings.Split(path, "/")) {
-		if tag(s) && strings.IndexFunc(s, func(c rune) bool { return c >= '0' && c <= '9' }) < 0 {
+		if isElementName(s) && strings.IndexFunc(s, func(c rune) bool { return c >= '0' && c <= '9' }) < 0 {
 			return strings.TrimSuffix(s, "s")
 		}
 	}
 	return "root"
 }
 
-// tag reports whether a name can be that of an element.
-func tag(name string) bool {
+// isElementName reports whether a name can be that of an element.
+func isElementName(name string) bool {
 	return name != "" && strings.IndexFunc(name, func(c rune) bool {
 		return c != '_' && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && (c < '0' || c > '9')
 	}) < 0 && (name[0] > '9' || name[0] < '0')
@@ -75,23 +75,23 @@ func tag(name string) bool {
 // maxDeep bounds the objects inside each other that are written as XML.
 const maxDeep = 6
 
-// element writes a value of JSON as XML, lists as elements of one name. Properties whose
+// elementOf writes a value of JSON as XML, lists as elements of one name. Properties whose
 // name no element can have are left out.
-func element(name string, v any, depth int) string {
-	if depth > maxDeep || !tag(name) {
+func elementOf(name string, v any, depth int) string {
+	if depth > maxDeep || !isElementName(name) {
 		return ""
 	}
 	var b strings.Builder
 	switch v := v.(type) {
 	case []any:
 		for _, one := range v {
-			b.WriteString(element(name, one, depth+1))
+			b.WriteString(elementOf(name, one, depth+1))
 		}
 		return b.String()
 	case map[string]any:
 		b.WriteString("<" + name + ">")
 		for _, below := range slices.Sorted(maps.Keys(v)) {
-			b.WriteString(element(below, v[below], depth+1))
+			b.WriteString(elementOf(below, v[below], depth+1))
 		}
 	case nil:
 		return ""

@@ -37,39 +37,39 @@ var (
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "xxe", FindingRules: []*finding.Rule{external, internal},
 	OASTRules: []*finding.Rule{external},
-	Profile:   scan.Safe, ScanOperation: request}
+	Profile:   scan.Safe, ScanOperation: scanOperation}
 
 // maxPoints bounds the elements that are tried.
 const maxPoints = 5
 
 var passwd = lazyregexp.New(`root:[^:\n]{0,100}:0:0:`)
 
-func request(t *activescan.OperationScan) error {
+func scanOperation(t *activescan.OperationScan) error {
 	if t.Request.Body.Kind != message.XML {
-		if err := included(t); err != nil {
+		if err := scanForXInclude(t); err != nil {
 			return err
 		}
 	}
 	switch t.Request.Body.Kind {
 	case message.XML:
-		if len(elements(t.Request)) == 0 {
+		if len(documentTexts(t.Request)) == 0 {
 			return typedDocument(t)
 		}
 	case message.Text:
 		return typedDocument(t)
 	case message.Multipart:
-		return files(t)
+		return probeUploads(t)
 	case message.JSON:
-		if err := switched(t); err != nil {
+		if err := probeContentTypeSwitch(t); err != nil {
 			return err
 		}
-		return values(t)
+		return probeValues(t)
 	default:
-		return values(t)
+		return probeValues(t)
 	}
-	for _, at := range elements(t.Request) {
-		if found, err := point(t, place{at, func(entities, text string) *message.Request {
-			return document(t, t.Request, at, entities, text)
+	for _, at := range documentTexts(t.Request) {
+		if found, err := probePoint(t, place{at, func(entities, text string) *message.Request {
+			return withEntities(t, t.Request, at, entities, text)
 		}}); found || err != nil {
 			return err
 		}
@@ -87,7 +87,7 @@ func typedDocument(t *activescan.OperationScan) error {
 		}
 	}
 	at := message.Point{In: message.InXML, Name: "document", Value: string(t.Request.Body.Text)}
-	_, err := point(t, place{at, func(entities, text string) *message.Request {
+	_, err := probePoint(t, place{at, func(entities, text string) *message.Request {
 		r := t.Request.Clone()
 		r.Body.Text = []byte(newDocument(entities, text))
 		return r
@@ -101,30 +101,30 @@ func newDocument(entities, text string) string {
 	return `<?xml version="1.0"?><!DOCTYPE d [` + entities + `]><d>` + text + `<a>` + text + `</a></d>`
 }
 
-// elements are the texts of a document that are tried.
-func elements(r *message.Request) []message.Point {
+// documentTexts are the texts of a document that are tried.
+func documentTexts(r *message.Request) []message.Point {
 	out := slices.DeleteFunc(r.Points(), func(at message.Point) bool {
 		return at.In != message.InXML || strings.Contains(at.Name, "@")
 	})
 	return out[:min(len(out), maxPoints)]
 }
 
-// values tries the parameters whose value is a document of XML.
-func values(t *activescan.OperationScan) error {
+// probeValues tries the parameters whose value is a document of XML.
+func probeValues(t *activescan.OperationScan) error {
 	for _, at := range t.Request.Points() {
 		if at.Names() {
 			continue
 		}
 		if !strings.HasPrefix(strings.TrimSpace(at.Value), "<") {
-			if found, err := named(t, at); found || err != nil {
+			if found, err := probeByName(t, at); found || err != nil {
 				return err
 			}
 			continue
 		}
 		held := &message.Request{Body: message.Body{Kind: message.XML, Text: []byte(at.Value)}}
-		for _, element := range elements(held) {
-			if found, err := point(t, place{at, func(entities, text string) *message.Request {
-				return t.Request.With(at, string(document(t, held, element, entities, text).Body.Text))
+		for _, element := range documentTexts(held) {
+			if found, err := probePoint(t, place{at, func(entities, text string) *message.Request {
+				return t.Request.With(at, string(withEntities(t, held, element, entities, text).Body.Text))
 			}}); found || err != nil {
 				return err
 			}
@@ -139,9 +139,9 @@ var speaks = lazyregexp.New(`(?i)xml|soap`)
 // parsed are errors of parsers that got none.
 var parsed = lazyregexp.New(`(?i)start tag expected|simplexml_load_string|DOMDocument::loadXML|org\.xml\.sax|XMLSyntaxError|not well-formed \(invalid token\)|content is not allowed in prolog|data at the root level is invalid`)
 
-// named tries a parameter whose value is no document, but whose name, or whose answer,
+// probeByName tries a parameter whose value is no document, but whose name, or whose answer,
 // says that it should be one.
-func named(t *activescan.OperationScan, at message.Point) (bool, error) {
+func probeByName(t *activescan.OperationScan, at message.Point) (bool, error) {
 	if at.In != message.InQuery && at.In != message.InForm {
 		return false, nil
 	}
@@ -151,13 +151,13 @@ func named(t *activescan.OperationScan, at message.Point) (bool, error) {
 			return false, err
 		}
 	}
-	return point(t, place{at, func(entities, text string) *message.Request {
+	return probePoint(t, place{at, func(entities, text string) *message.Request {
 		return t.Request.With(at, newDocument(entities, text))
 	}})
 }
 
-// files tries the fields of a form that take a file, with documents of XML.
-func files(t *activescan.OperationScan) error {
+// probeUploads tries the fields of a form that take a file, with documents of XML.
+func probeUploads(t *activescan.OperationScan) error {
 	if !t.Target.Profile.Allows(scan.Standard) {
 		return nil // files stay where they are sent
 	}
@@ -167,7 +167,7 @@ func files(t *activescan.OperationScan) error {
 		}
 		file := message.Param{Name: p.Name, File: t.RandomLetters(12) + ".xml", Type: "text/xml"}
 		at := message.Point{In: message.InMultipart, Name: p.Name, Index: i, Value: p.Value, Type: "file"}
-		if found, err := point(t, place{at, func(entities, text string) *message.Request {
+		if found, err := probePoint(t, place{at, func(entities, text string) *message.Request {
 			r := t.Request.Clone()
 			r.Body.Params[i] = file
 			r.Body.Params[i].Value = `<?xml version="1.0"?><!DOCTYPE d [` + entities + `]><d><a>` + text + `</a></d>`
@@ -176,7 +176,7 @@ func files(t *activescan.OperationScan) error {
 			return err
 		}
 		for _, k := range kinds {
-			if called, err := call(t, place{at, func(entities, text string) *message.Request {
+			if called, err := probeOAST(t, place{at, func(entities, text string) *message.Request {
 				r := t.Request.Clone()
 				r.Body.Params[i] = message.Param{Name: p.Name, File: t.RandomLetters(12) + k.ending, Type: k.media,
 					Value: k.write(entities, text)}
@@ -196,9 +196,9 @@ type place struct {
 	document func(entities, text string) *message.Request
 }
 
-// document returns the request with declarations of entities, and a text of entities in
+// withEntities returns the request with declarations of entities, and a text of entities in
 // the place of the element's.
-func document(t *activescan.OperationScan, of *message.Request, at message.Point, entities,
+func withEntities(t *activescan.OperationScan, of *message.Request, at message.Point, entities,
 	text string) *message.Request {
 	mark := t.RandomLetters(12)
 	r := of.With(at, mark)
@@ -214,7 +214,7 @@ func document(t *activescan.OperationScan, of *message.Request, at message.Point
 	return r
 }
 
-func point(t *activescan.OperationScan, p place) (found bool, err error) {
+func probePoint(t *activescan.OperationScan, p place) (found bool, err error) {
 	one, two := t.RandomLetters(8), t.RandomLetters(8)
 	r := p.document(`<!ENTITY a "`+one+`"><!ENTITY b "`+two+`">`, "&a;&b;")
 	resp, err := t.Send(r)
@@ -229,10 +229,10 @@ func point(t *activescan.OperationScan, p place) (found bool, err error) {
 		flaw.Proof = []string{"Two entities stand beside each other in the document; the answer holds what they " +
 			"stand for, joined."}
 	}
-	if called, err := call(t, p); called || err != nil {
+	if called, err := probeOAST(t, p); called || err != nil {
 		return called, err
 	}
-	if called, err := include(t, p); called || err != nil {
+	if called, err := probeXInclude(t, p); called || err != nil {
 		return called, err
 	}
 	if !expanded {
@@ -256,9 +256,9 @@ func point(t *activescan.OperationScan, p place) (found bool, err error) {
 	return true, nil
 }
 
-// call makes the parser ask our listener: with an entity of the text, and with one of the
+// probeOAST makes the parser ask our listener: with an entity of the text, and with one of the
 // type definition, which is read even where the text's are not expanded.
-func call(t *activescan.OperationScan, p place) (bool, error) {
+func probeOAST(t *activescan.OperationScan, p place) (bool, error) {
 	return t.SendOAST(func(bait func() activescan.OASTPayload) (*message.Request, []activescan.ExpectedInteraction) {
 		b := []activescan.OASTPayload{bait(), bait()}
 		general, parameter := `<!ENTITY c SYSTEM "`+b[0].URL+`">`, `<!ENTITY % d SYSTEM "`+b[1].URL+`">`
