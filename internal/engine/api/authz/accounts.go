@@ -31,18 +31,18 @@ type account struct {
 	answer                *message.Response
 }
 
-// credentials returns the account's values for properties of a body.
-func (a *account) credentials(in, name string, s *apispec.Schema) (any, bool) {
+// credentialValues returns the account's values for properties of a body.
+func (a *account) credentialValues(in, name string, s *apispec.Schema) (any, bool) {
 	switch {
 	case in != "body", len(s.Properties) > 0, s.Is("array"): // "user" may be all of him
 		return nil, false
 	case sitemap.IsPassword(name):
 		return a.password, true
-	case mail(name):
+	case isEmailName(name):
 		return a.email, true
-	case identifies(name):
+	case isUserIdentifier(name):
 		return a.name, true
-	case phoned.MatchString(plain(name)) && a.phone != "":
+	case phoned.MatchString(normalizeName(name)) && a.phone != "":
 		if s.Is("integer") || s.Is("number") {
 			return json.Number(a.phone), true
 		}
@@ -54,23 +54,23 @@ func (a *account) credentials(in, name string, s *apispec.Schema) (any, bool) {
 // phoned are names of properties that take a telephone number.
 var phoned = lazyregexp.New(`phone|mobile|^(tel|cell)(no|number)?$`)
 
-// drawn makes up credentials.
-func (e *examination) drawn() *account {
+// drawCredentials makes up credentials.
+func (e *examination) drawCredentials() *account {
 	name := "mx" + e.RandomLetters(10)
 	return &account{name: name, email: name + "@merlon.example", password: "Mx1-" + e.RandomLetters(12),
 		phone: fmt.Sprintf("1555%07d", e.RandomNumber(0, 9_999_999))}
 }
 
-// join registers an account and signs in with it. Without an error, a nil user says that
+// registerAndSignIn registers an account and signs in with it. Without an error, a nil user says that
 // it did not work.
-func (e *examination) join(extra map[string]any) (*User, error) {
-	a := e.drawn()
+func (e *examination) registerAndSignIn(extra map[string]any) (*User, error) {
+	a := e.drawCredentials()
 	for _, optional := range []bool{true, false} {
-		r, err := e.request(e.register, optional, a.credentials, extra)
+		r, err := e.buildRequest(e.register, optional, a.credentialValues, extra)
 		if err != nil {
 			return nil, nil // the description does not allow to make one
 		}
-		resp, err := e.send(r, nil)
+		resp, err := e.sendAs(r, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -78,27 +78,27 @@ func (e *examination) join(extra map[string]any) (*User, error) {
 			!strings.HasSuffix(r.Path, "/") { // as is usual of its framework
 			e.register.Slash, e.login.Slash = true, true
 		}
-		if a.request, a.answer = r, resp; ok(resp) {
+		if a.request, a.answer = r, resp; isSuccess(resp) {
 			break
 		}
 	}
-	if !ok(a.answer) {
+	if !isSuccess(a.answer) {
 		return nil, nil
 	}
 	u := &User{account: a}
 	var err error
-	if u.Session, err = e.enter(a, a.password); u.Session == nil {
+	if u.Session, err = e.signInWithPassword(a, a.password); u.Session == nil {
 		return nil, err
 	}
-	if err := e.carried(u); err != nil {
+	if err := e.findTokenCarrier(u); err != nil {
 		return nil, err
 	}
 	e.made = append(e.made, &object{of: e.register, as: u, words: map[string]string{"name": a.name}})
 	return u, nil
 }
 
-// enter signs in with a password; nil: it does not work.
-func (e *examination) enter(a *account, password string) (*session.Session, error) {
+// signInWithPassword signs in with a password; nil: it does not work.
+func (e *examination) signInWithPassword(a *account, password string) (*session.Session, error) {
 	r, err := e.signIn(a.name, a.email, password)
 	if err != nil {
 		return nil, nil
@@ -108,7 +108,7 @@ func (e *examination) enter(a *account, password string) (*session.Session, erro
 	if e.prefix != "" {
 		login.Prefix = e.prefix
 	}
-	if m := e.model(e.login); m != nil {
+	if m := e.signInModel(e.login); m != nil {
 		login.Token, login.Header, login.Prefix = m.Token, m.Header, m.Prefix
 	}
 	s, err := session.New(scan.Identity{Name: a.name, JSON: login}, e.Session)
@@ -127,10 +127,11 @@ func (e *examination) enter(a *account, password string) (*session.Session, erro
 // comes first.
 var prefixes = []string{"Bearer ", "Token ", "JWT ", " "}
 
-// carried finds out how the API wants the token: an operation that refuses nobody's
+// findTokenCarrier finds out how the API wants the token: an operation that refuses nobody's
 // request answers the account's.
-func (e *examination) carried(u *User) error {
-	if e.prefix != "" || e.Header != "" && !strings.EqualFold(e.Header, "Authorization") || e.model(e.login) != nil {
+func (e *examination) findTokenCarrier(u *User) error {
+	if e.prefix != "" || e.Header != "" && !strings.EqualFold(e.Header, "Authorization") ||
+		e.signInModel(e.login) != nil {
 		return nil
 	}
 	asked := 0
@@ -140,11 +141,11 @@ func (e *examination) carried(u *User) error {
 			asked == len(prefixes) {
 			continue
 		}
-		r, err := e.request(o, false, unknown, nil)
+		r, err := e.buildRequest(o, false, knowNothing, nil)
 		if err != nil {
 			continue
 		}
-		nobody, err := e.send(r, nil)
+		nobody, err := e.sendAs(r, nil)
 		if err != nil {
 			return err
 		}
@@ -153,18 +154,18 @@ func (e *examination) carried(u *User) error {
 		}
 		asked++
 		for _, e.prefix = range prefixes {
-			s, err := e.enter(u.account, u.account.password)
+			s, err := e.signInWithPassword(u.account, u.account.password)
 			if err != nil {
 				return err
 			}
 			if s == nil {
 				break
 			}
-			resp, err := e.send(r, &User{account: u.account, Session: s})
+			resp, err := e.sendAs(r, &User{account: u.account, Session: s})
 			if err != nil {
 				return err
 			}
-			if ok(resp) {
+			if isSuccess(resp) {
 				u.Session = s
 				return nil
 			}
@@ -177,11 +178,11 @@ func (e *examination) carried(u *User) error {
 // signIn is the request of a sign-in.
 func (e *examination) signIn(name, email, password string) (*message.Request, error) {
 	a := account{name: name, email: email, password: password}
-	return e.request(e.login, true, a.credentials, nil)
+	return e.buildRequest(e.login, true, a.credentialValues, nil)
 }
 
-// accounts examines registration and sign-in.
-func (e *examination) accounts() error {
+// scanAccounts examines registration and sign-in.
+func (e *examination) scanAccounts() error {
 	if e.login == nil {
 		return nil
 	}
@@ -190,11 +191,11 @@ func (e *examination) accounts() error {
 		team[0] = e.Users[0]
 	}
 	for i := range team {
-		if team[i] != nil || e.register == nil || !e.changes() {
+		if team[i] != nil || e.register == nil || !e.mayChange() {
 			continue
 		}
 		var err error
-		if team[i], err = e.join(nil); team[i] == nil || err != nil {
+		if team[i], err = e.registerAndSignIn(nil); team[i] == nil || err != nil {
 			if err != nil {
 				return err
 			}
@@ -203,30 +204,38 @@ func (e *examination) accounts() error {
 	}
 	first, spare := team[0], team[2]
 	e.ordinary = team[1]
-	if spare == nil && e.register != nil && e.changes() {
+	if spare == nil && e.register != nil && e.mayChange() {
 		e.Untried(nil, []*finding.Rule{passwordChange, personalData, massAssignment, ownRole, outlives, codeLimit},
 			fmt.Sprintf("what needs accounts of the scan's own was not tried: %s %s made none that "+
 				"signs in", e.register.Method, e.register.Path))
 	}
 	if first != nil {
-		if err := e.assigned(first); err != nil {
+		if err := e.probeMassAssignment(first); err != nil {
 			return err
 		}
 	}
 	var steps []func() error
-	if e.insists(e.login) {
+	if e.allowsBruteForce(e.login) {
 		steps = append(steps, func() error {
-			return e.enumerated(e.login, spare)
-		}, func() error { return e.limited(spare) })
+			return e.probeEnumeration(e.login, spare)
+		}, func() error { return e.probeRateLimit(spare) })
 	}
 	if spare != nil { // what may break the account comes last
 		steps = slices.Concat([]func() error{
-			func() error { return e.exposed(spare, first) }, func() error { return e.betrayed(spare, first) },
-			func() error { return e.impersonated(spare, first) }, func() error { return e.rewritten(spare, first) },
-			func() error { return e.outlived(spare) }, func() error { return e.renewed(spare) },
-			func() error { return e.forgotten(spare) }, func() error { return e.passwords(spare, first) },
-		}, steps, []func() error{func() error { return e.promoted(spare) }, func() error { return e.granted(spare) },
-			func() error { return e.removed(spare, first) }})
+			func() error {
+				return e.probeExposedAddresses(spare, first)
+			}, func() error { return e.probeConfidentialValues(spare, first) },
+			func() error {
+				return e.probeImpersonation(spare, first)
+			}, func() error { return e.probeAccountChange(spare, first) },
+			func() error { return e.probeLogout(spare) }, func() error { return e.probePasswordChange(spare) },
+			func() error {
+				return e.scanPasswordReset(spare)
+			}, func() error { return e.probeWeakPasswords(spare, first) },
+		}, steps, []func() error{func() error {
+			return e.probePromotion(spare)
+		}, func() error { return e.probeSelfPromotion(spare) },
+			func() error { return e.probeAccountRemoval(spare, first) }})
 	}
 	for _, step := range steps {
 		if err := step(); traffic.IsFinal(err) {
@@ -249,9 +258,9 @@ var privileged = lazyregexp.New(`^(is|has)?(super|site|sys)?(admin|administrator
 // elevates are values of roles that give more than those of ordinary users.
 var elevates = lazyregexp.New(`(?i)admin|super|root|staff|employee|manager|moderator|owner|operator|internal|support`)
 
-// listed returns what the description lists for properties of the name beside v, where
+// listedValues returns what the description lists for properties of the name beside v, where
 // it lists v, those first that give more; nil: it lists nothing.
-func (e *examination) listed(name, v string) []string {
+func (e *examination) listedValues(name, v string) []string {
 	var out []string
 	var walk func(s *apispec.Schema, depth int)
 	walk = func(s *apispec.Schema, depth int) {
@@ -262,7 +271,8 @@ func (e *examination) listed(name, v string) []string {
 		walk(flat.Items, depth+1)
 		for _, p := range flat.Properties {
 			values := requestgen.Flat(p.Schema).Enum
-			if plain(p.Name) == plain(name) && slices.ContainsFunc(values, func(one any) bool { return one == v }) {
+			if normalizeName(p.Name) == normalizeName(name) &&
+				slices.ContainsFunc(values, func(one any) bool { return one == v }) {
 				for _, one := range values {
 					if text, is := one.(string); is && text != v {
 						out = append(out, text)
@@ -289,13 +299,13 @@ func (e *examination) listed(name, v string) []string {
 	return out
 }
 
-// more returns a value of the same type that gives more than v; nil: none is known.
-func (e *examination) more(name string, v any) any {
+// escalatedValue returns a value of the same type that gives more than v; nil: none is known.
+func (e *examination) escalatedValue(name string, v any) any {
 	if text, is := v.(string); is {
-		if list := e.listed(name, text); len(list) > 0 {
+		if list := e.listedValues(name, text); len(list) > 0 {
 			return list[0] // others would be refused, or break the object
 		}
-		if above := e.above(name); above != "" && above != text {
+		if above := e.highestRole(name); above != "" && above != text {
 			return above
 		}
 	}
@@ -314,7 +324,7 @@ func (e *examination) more(name string, v any) any {
 		}
 	case json.Number:
 		for _, word := range []string{"balance", "credit", "point"} {
-			if strings.Contains(plain(name), word) && v.String() != enough.String() {
+			if strings.Contains(normalizeName(name), word) && v.String() != enough.String() {
 				return enough
 			}
 		}
@@ -322,13 +332,13 @@ func (e *examination) more(name string, v any) any {
 	return nil
 }
 
-// above returns the text that the API shows the given user of the highest role of himself
+// highestRole returns the text that the API shows the given user of the highest role of himself
 // under the name, such as his role; "" where there is none. Only operations are asked that
 // take nothing.
-func (e *examination) above(name string) string {
+func (e *examination) highestRole(name string) string {
 	if e.titles == nil {
 		e.titles = map[string]string{}
-		high, low := e.roles()
+		high, low := e.extremeRoles()
 		asked := 0
 		for _, o := range e.Operations {
 			if low == nil || asked == maxShown {
@@ -338,28 +348,28 @@ func (e *examination) above(name string) string {
 				strings.Contains(o.Path, "{") {
 				continue
 			}
-			r, err := e.request(o, false, unknown, nil)
+			r, err := e.buildRequest(o, false, knowNothing, nil)
 			if err != nil {
 				continue
 			}
 			asked++
-			resp, err := e.send(r, high)
-			if err != nil || !ok(resp) {
+			resp, err := e.sendAs(r, high)
+			if err != nil || !isSuccess(resp) {
 				continue
 			}
 			v := message.DecodeJSON(resp.Body)
-			for _, self := range high.names() {
-				for _, object := range holding(v, self) {
+			for _, self := range high.userNames() {
+				for _, object := range objectsHolding(v, self) {
 					for name, v := range object {
 						if text, is := v.(string); is && text != "" && len(text) <= maxTitle {
-							e.titles[plain(name)] = text
+							e.titles[normalizeName(name)] = text
 						}
 					}
 				}
 			}
 		}
 	}
-	return e.titles[plain(name)]
+	return e.titles[normalizeName(name)]
 }
 
 // maxTitle bounds the name of a role.
@@ -368,19 +378,19 @@ const maxTitle = 40
 // enough is a sum that nobody begins with.
 const enough = json.Number("10007")
 
-// gains are the properties of the object that users should not set: that the operation's
+// privilegedProperties are the properties of the object that users should not set: that the operation's
 // body does not name, or only shows, each with a value that gives more.
-func (e *examination) gains(o *Operation, shown map[string]any) map[string]any {
+func (e *examination) privilegedProperties(o *Operation, shown map[string]any) map[string]any {
 	out := map[string]any{}
-	body := o.body()
+	body := o.bodySchema()
 	for name, v := range shown {
-		if !privileged.MatchString(plain(name)) {
+		if !privileged.MatchString(normalizeName(name)) {
 			continue
 		}
 		if p := body.Property(name); p != nil && !p.ReadOnly {
 			continue
 		}
-		if with := e.more(name, v); with != nil {
+		if with := e.escalatedValue(name, v); with != nil {
 			out[name] = with
 		}
 	}
@@ -390,20 +400,20 @@ func (e *examination) gains(o *Operation, shown map[string]any) map[string]any {
 // maxShown bounds the operations that are asked for what the API shows of one object.
 const maxShown = 12
 
-// shown is what the API tells the user about himself: the scalars of the objects that
+// ownProfile is what the API tells the user about himself: the scalars of the objects that
 // hold his name, by name, with the answers that showed them.
-func (e *examination) shown(u *User) (map[string]any, []*message.Response, error) {
-	return e.told(u, u)
+func (e *examination) ownProfile(u *User) (map[string]any, []*message.Response, error) {
+	return e.profileShownTo(u, u)
 }
 
-// told is what the API tells somebody about the user, as shown.
-func (e *examination) told(u, as *User) (map[string]any, []*message.Response, error) {
+// profileShownTo is what the API tells somebody about the user, as shown.
+func (e *examination) profileShownTo(u, as *User) (map[string]any, []*message.Response, error) {
 	out := map[string]any{}
 	var answers []*message.Response
 	asked := 0
 	if u.account.answer != nil { // by which identifier others know it
 		for _, at := range objectsOf(message.DecodeJSON(u.account.answer.Body)) {
-			if v, found := at["id"]; found && scalar(v) {
+			if v, found := at["id"]; found && isScalar(v) {
 				out["id"] = v
 				break
 			}
@@ -415,17 +425,18 @@ func (e *examination) told(u, as *User) (map[string]any, []*message.Response, er
 			continue
 		}
 		if i := strings.IndexByte(o.Path, '{'); i >= 0 {
-			path, parameter := o.collection()
-			if strings.Count(o.Path, "{") > 1 || parameter == "" || !identifies(parameter) && !users.MatchString(path) {
+			path, parameter := o.collectionPath()
+			if strings.Count(o.Path, "{") > 1 || parameter == "" || !isUserIdentifier(parameter) &&
+				!users.MatchString(path) {
 				continue
 			}
 		}
 		named := true
-		r, err := e.request(o, false, func(in, name string, _ *apispec.Schema) (any, bool) {
+		r, err := e.buildRequest(o, false, func(in, name string, _ *apispec.Schema) (any, bool) {
 			if in != "path" {
 				return nil, false
 			}
-			v, known := u.account.named(name, out)
+			v, known := u.account.nameFor(name, out)
 			named = named && known
 			return v, known
 		}, nil)
@@ -433,15 +444,15 @@ func (e *examination) told(u, as *User) (map[string]any, []*message.Response, er
 			continue
 		}
 		asked++
-		resp, err := e.send(r, as)
+		resp, err := e.sendAs(r, as)
 		if traffic.IsFinal(err) {
 			return nil, nil, err
 		}
-		if err != nil || !ok(resp) {
+		if err != nil || !isSuccess(resp) {
 			continue
 		}
 		v := message.DecodeJSON(resp.Body)
-		list := append(holding(v, u.account.name), holding(v, u.account.email)...)
+		list := append(objectsHolding(v, u.account.name), objectsHolding(v, u.account.email)...)
 		for _, object := range list {
 			for name, value := range object {
 				if _, known := out[name]; !known {
@@ -456,14 +467,14 @@ func (e *examination) told(u, as *User) (map[string]any, []*message.Response, er
 	return out, answers, nil
 }
 
-// assigned registers an account with properties that the registration does not take but
+// probeMassAssignment registers an account with properties that the registration does not take but
 // that the API shows of accounts, and reads them back.
-func (e *examination) assigned(plainly *User) error {
-	before, _, err := e.shown(plainly)
+func (e *examination) probeMassAssignment(plainly *User) error {
+	before, _, err := e.ownProfile(plainly)
 	if err != nil {
 		return err
 	}
-	first, err := e.entries(plainly)
+	first, err := e.entryResponses(plainly)
 	if err != nil {
 		return err
 	}
@@ -479,29 +490,30 @@ func (e *examination) assigned(plainly *User) error {
 			"was not tried: no response shows what an account has")
 		return nil
 	}
-	extra := e.gains(e.register, before)
+	extra := e.privilegedProperties(e.register, before)
 	if len(extra) == 0 {
 		return nil
 	}
-	u, err := e.join(extra)
+	u, err := e.registerAndSignIn(extra)
 	if u == nil || err != nil {
 		return err
 	}
-	after, answers, err := e.shown(u)
+	after, answers, err := e.ownProfile(u)
 	if err != nil {
 		return err
 	}
-	entries, err := e.entries(u)
+	entries, err := e.entryResponses(u)
 	if err != nil {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(extra)) {
 		if fmt.Sprint(after[name]) != fmt.Sprint(extra[name]) {
-			e.entered(u, entries, name, before[name], extra[name])
+			e.reportEntryProperty(u, entries, name, before[name], extra[name])
 			continue
 		}
 		e.RaiseAlert(activescan.Alert{Rule: massAssignment, Request: u.account.request,
-			Point: &message.Point{In: message.InJSON, Name: e.register.pointer(name)}, Payload: fmt.Sprint(extra[name]),
+			Point:   &message.Point{In: message.InJSON, Name: e.register.propertyPointer(name)},
+			Payload: fmt.Sprint(extra[name]),
 			Message: fmt.Sprintf("%s %s stores %q, which its description does not take", e.register.Method,
 				e.register.Path, name),
 			Responses:     append([]*message.Response{u.account.answer}, answers...),
@@ -515,67 +527,67 @@ func (e *examination) assigned(plainly *User) error {
 	return nil
 }
 
-// passwords sets the password of one account of the examination as another one: it is
+// probeWeakPasswords sets the password of one account of the examination as another one: it is
 // proven by signing in.
-func (e *examination) passwords(owner, stranger *User) error {
+func (e *examination) probeWeakPasswords(owner, stranger *User) error {
 	for _, o := range e.Operations {
 		if o.Call != nil || o.Method != http.MethodPut && o.Method != http.MethodPatch && o.Method != http.MethodPost ||
-			!o.takes(sitemap.IsPassword) || sitemap.IsDangerous(o.Path) {
+			!o.takesProperty(sitemap.IsPassword) || sitemap.IsDangerous(o.Path) {
 			continue
 		}
 		if o == e.register || o == e.login || !strings.Contains(o.Path, "{") {
 			continue
 		}
-		if err := e.password(o, owner, stranger); err != nil {
+		if err := e.probePassword(o, owner, stranger); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (e *examination) password(o *Operation, owner, stranger *User) error {
-	shown, _, err := e.shown(owner)
+func (e *examination) probePassword(o *Operation, owner, stranger *User) error {
+	shown, _, err := e.ownProfile(owner)
 	if err != nil {
 		return err
 	}
-	changed := e.drawn().password
+	changed := e.drawCredentials().password
 	found := false
-	r, err := e.request(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
+	r, err := e.buildRequest(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
 		a := owner.account
 		switch {
-		case in == "body" && sitemap.IsPassword(name) && (strings.Contains(plain(name), "old") ||
-			strings.Contains(plain(name), "current")):
+		case in == "body" && sitemap.IsPassword(name) && (strings.Contains(normalizeName(name), "old") ||
+			strings.Contains(normalizeName(name), "current")):
 			return stranger.account.password, true
 		case in == "body":
-			return (&account{name: a.name, email: a.email, password: changed}).credentials(in, name, s)
+			return (&account{name: a.name, email: a.email, password: changed}).credentialValues(in, name, s)
 		case in != "path":
 			return nil, false
-		case mail(name):
+		case isEmailName(name):
 			found = true
 			return a.email, true
-		case identifies(name) && !strings.HasSuffix(plain(name), "id"):
+		case isUserIdentifier(name) && !strings.HasSuffix(normalizeName(name), "id"):
 			found = true
 			return a.name, true
 		}
-		v, known := identifier(shown, name)
+		v, known := identifierAmong(shown, name)
 		found = found || known
 		return v, known
 	}, nil)
 	if err != nil || !found { // whose account it is could not be told: nobody else's is touched
 		return nil
 	}
-	resp, err := e.send(r, stranger)
+	resp, err := e.sendAs(r, stranger)
 	if err != nil {
 		return err
 	}
-	if e.judge(o, resp); !ok(resp) {
+	if e.recordVerdict(o, resp); !isSuccess(resp) {
 		return nil
 	}
-	with, err := e.enter(owner.account, changed)
+	with, err := e.signInWithPassword(owner.account, changed)
 	if with == nil || err != nil {
 		return err
 	}
-	without, err := e.enter(owner.account, owner.account.password)
+	without, err := e.signInWithPassword(owner.account, owner.account.password)
 	if without != nil || err != nil {
 		return err // every password will do: that proves nothing
 	}
@@ -585,7 +597,7 @@ func (e *examination) password(o *Operation, owner, stranger *User) error {
 	if err != nil {
 		return nil
 	}
-	control, err := e.send(login, nil)
+	control, err := e.sendAs(login, nil)
 	if err != nil {
 		return err
 	}
@@ -601,8 +613,8 @@ func (e *examination) password(o *Operation, owner, stranger *User) error {
 	return nil
 }
 
-// masked is what an answer says, without the words and without digits.
-func masked(resp *message.Response, words ...string) string {
+// maskWords is what an answer says, without the words and without digits.
+func maskWords(resp *message.Response, words ...string) string {
 	text := resp.Text()
 	for _, w := range words {
 		text = strings.ReplaceAll(text, w, "…")
@@ -610,9 +622,9 @@ func masked(resp *message.Response, words ...string) string {
 	return fmt.Sprintf("%d %s ", resp.Status, resp.Header.Get("Location")) + digits.ReplaceAllString(text, "0")
 }
 
-// insists reports whether wrong passwords and codes may be sent in a row: below the profile full
+// allowsBruteForce reports whether wrong passwords and codes may be sent in a row: below the profile full
 // that could lock an address out, whoever's account they are for. The operation says so.
-func (e *examination) insists(o *Operation) bool {
+func (e *examination) allowsBruteForce(o *Operation) bool {
 	if e.Target.Profile.Allows(scan.Full) {
 		return true
 	}
@@ -626,16 +638,16 @@ func (e *examination) insists(o *Operation) bool {
 
 var digits = lazyregexp.New(`[0-9]+`)
 
-// enumerated asks an operation with wrong passwords, as a user who exists and as users
+// probeEnumeration asks an operation with wrong passwords, as a user who exists and as users
 // who do not, in turns. One of the examination's accounts is preferred: no other is
 // locked.
-func (e *examination) enumerated(o *Operation, u *User) error {
+func (e *examination) probeEnumeration(o *Operation, u *User) error {
 	var known account
 	switch {
 	case u != nil:
 		known = *u.account
 	case len(e.Users) > 0:
-		for _, name := range e.Users[0].names() {
+		for _, name := range e.Users[0].userNames() {
 			if strings.Contains(name, "@") {
 				known.email = name
 			} else {
@@ -650,20 +662,20 @@ func (e *examination) enumerated(o *Operation, u *User) error {
 	var answers []*message.Response
 	var says []string
 	for i := range 4 {
-		a := *e.drawn()
+		a := *e.drawCredentials()
 		if i%2 == 0 {
 			a.name, a.email = known.name, known.email
 		}
-		r, err := e.request(o, true, a.credentials, nil)
+		r, err := e.buildRequest(o, true, a.credentialValues, nil)
 		if err != nil {
 			return nil
 		}
-		resp, err := e.send(r, nil)
+		resp, err := e.sendAs(r, nil)
 		if err != nil {
 			return err
 		}
 		answers = append(answers, resp)
-		says = append(says, masked(resp, a.password, a.email, a.name))
+		says = append(says, maskWords(resp, a.password, a.email, a.name))
 	}
 	if says[0] != says[2] || says[1] != says[3] || says[0] == says[1] ||
 		slices.ContainsFunc(answers, func(a *message.Response) bool {
@@ -687,10 +699,10 @@ func (e *examination) enumerated(o *Operation, u *User) error {
 // attempts is how often a wrong password is sent.
 const attempts = 15
 
-// limited sends wrong passwords: for an account of the examination where there is one, so
+// probeRateLimit sends wrong passwords: for an account of the examination where there is one, so
 // that limits of accounts are seen as well, else for a name that nobody has.
-func (e *examination) limited(u *User) error {
-	a := e.drawn()
+func (e *examination) probeRateLimit(u *User) error {
+	a := e.drawCredentials()
 	if u != nil {
 		a = u.account
 	}
@@ -702,15 +714,15 @@ func (e *examination) limited(u *User) error {
 		if err != nil {
 			return nil
 		}
-		resp, err := e.send(r, nil)
+		resp, err := e.sendAs(r, nil)
 		if err != nil {
 			return err
 		}
-		says := masked(resp, password, a.email, a.name)
+		says := maskWords(resp, password, a.email, a.name)
 		if len(answers) == 0 {
 			first = says
 		}
-		if answers = append(answers, resp); says != first || limits(resp) || resp.Status >= 500 ||
+		if answers = append(answers, resp); says != first || hasRateLimitHeaders(resp) || resp.Status >= 500 ||
 			resp.Status == http.StatusTooManyRequests || resp.Status == http.StatusNotFound {
 			return nil
 		}
@@ -718,7 +730,7 @@ func (e *examination) limited(u *User) error {
 	proof := []string{fmt.Sprintf("%d wrong passwords were sent in a row; every answer is the same (%d), and none "+
 		"tells of a limit.", attempts, answers[0].Status)}
 	if u != nil {
-		still, err := e.enter(a, a.password)
+		still, err := e.signInWithPassword(a, a.password)
 		if still == nil || err != nil {
 			return err
 		}
@@ -733,8 +745,8 @@ func (e *examination) limited(u *User) error {
 	return nil
 }
 
-// limits reports whether headers tell of a limit.
-func limits(resp *message.Response) bool {
+// hasRateLimitHeaders reports whether headers tell of a limit.
+func hasRateLimitHeaders(resp *message.Response) bool {
 	for name := range resp.Header {
 		if n := strings.ToLower(name); strings.Contains(n, "ratelimit") || strings.Contains(n, "rate-limit") ||
 			n == "retry-after" {

@@ -21,33 +21,33 @@ import (
 // maxActions bounds the actions that are asked for one kind of object.
 const maxActions = 20
 
-// acted asks actions that change the object as another user. The owner reads the object
+// probeActions asks actions that change the object as another user. The owner reads the object
 // before, twice, and after: members that were the same twice, and then are what was sent or
 // another word ("frozen", true), were changed. Other numbers may be times and counters.
-func (e *examination) acted(k *kind, mine *object, stranger *User) error {
+func (e *examination) probeActions(k *kind, mine *object, stranger *User) error {
 	asked := 0
 	for _, o := range k.actions {
 		if o.Method == http.MethodGet || o.Method == http.MethodHead || mine.gone || asked == maxActions {
 			continue
 		}
 		asked++
-		if err := e.action(k, o, mine, stranger); traffic.IsFinal(err) {
+		if err := e.probeAction(k, o, mine, stranger); traffic.IsFinal(err) {
 			return err
 		} else if err != nil {
-			e.skip(o, err.Error())
+			e.recordSkipped(o, err.Error())
 		}
 	}
 	return nil
 }
 
-// state is what the owner is shown of the object now, with the response.
-func (e *examination) state(k *kind, m *object) (map[string]string, *message.Response, error) {
-	resp, err := e.see(k, m, m.as)
+// objectState is what the owner is shown of the object now, with the response.
+func (e *examination) objectState(k *kind, m *object) (map[string]string, *message.Response, error) {
+	resp, err := e.readObject(k, m, m.as)
 	if err != nil || resp == nil {
 		return nil, resp, err
 	}
 	out := map[string]string{}
-	for name, v := range m.found(resp, k.parameter) {
+	for name, v := range m.findIn(resp, k.parameter) {
 		switch v.(type) {
 		case map[string]any, []any:
 		default:
@@ -57,25 +57,25 @@ func (e *examination) state(k *kind, m *object) (map[string]string, *message.Res
 	return out, resp, nil
 }
 
-// found is in, for an object whose values may have changed: it is also found by its identifier.
-func (m *object) found(resp *message.Response, parameter string) map[string]any {
-	if at := m.in(resp); at != nil {
+// findIn is in, for an object whose values may have changed: it is also found by its identifier.
+func (m *object) findIn(resp *message.Response, parameter string) map[string]any {
+	if at := m.findObject(resp); at != nil {
 		return at
 	}
 	for _, at := range objectsOf(message.DecodeJSON(resp.Body)) {
-		if v, is := identifier(at, parameter); is && fmt.Sprint(v) == fmt.Sprint(m.id) {
+		if v, is := identifierAmong(at, parameter); is && fmt.Sprint(v) == fmt.Sprint(m.id) {
 			return at
 		}
 	}
 	return nil
 }
 
-func (e *examination) action(k *kind, o *Operation, mine *object, stranger *User) error {
-	first, _, err := e.state(k, mine)
+func (e *examination) probeAction(k *kind, o *Operation, mine *object, stranger *User) error {
+	first, _, err := e.objectState(k, mine)
 	if err != nil {
 		return err
 	}
-	before, shown, err := e.state(k, mine)
+	before, shown, err := e.objectState(k, mine)
 	if err != nil {
 		return err
 	}
@@ -83,8 +83,8 @@ func (e *examination) action(k *kind, o *Operation, mine *object, stranger *User
 		return errors.New("the object is not shown to its owner at the moment")
 	}
 	words, numbers := map[string]string{}, map[string]json.Number{}
-	text := e.fresh(words)
-	r, err := e.addressed(o, mine, func(in, name string, s *apispec.Schema) (any, bool) {
+	text := e.freshWords(words)
+	r, err := e.addressedRequest(o, mine, func(in, name string, s *apispec.Schema) (any, bool) {
 		if in == "body" && (s.Is("integer") || s.Is("number")) && len(s.Enum) == 0 && s.Minimum == nil &&
 			s.Maximum == nil {
 			if numbers[name] == "" {
@@ -97,20 +97,20 @@ func (e *examination) action(k *kind, o *Operation, mine *object, stranger *User
 	if err != nil {
 		return fmt.Errorf("no request of it could be made: %w", err)
 	}
-	resp, err := e.send(r, stranger)
+	resp, err := e.sendAs(r, stranger)
 	if err != nil {
 		return err
 	}
-	if e.judge(o, resp); !ok(resp) {
+	if e.recordVerdict(o, resp); !isSuccess(resp) {
 		return nil
 	}
-	after, then, err := e.state(k, mine)
+	after, then, err := e.objectState(k, mine)
 	if err != nil || then == nil {
 		return err
 	}
 	what, which := "changes", ""
 	switch {
-	case len(after) == 0 && (k.gone(mine, then) || then.Status == http.StatusForbidden):
+	case len(after) == 0 && (k.isGone(mine, then) || then.Status == http.StatusForbidden):
 		what, mine.gone = "removes", true
 	case len(after) == 0:
 		return nil
@@ -144,28 +144,28 @@ func (e *examination) action(k *kind, o *Operation, mine *object, stranger *User
 	return nil
 }
 
-// disclosed asks actions that read as another user: whether they show him what the object
+// probeReadActions asks actions that read as another user: whether they show him what the object
 // alone holds.
-func (e *examination) disclosed(k *kind, mine *object, stranger *User) error {
+func (e *examination) probeReadActions(k *kind, mine *object, stranger *User) error {
 	asked := 0
 	for _, o := range k.actions {
 		if o.Method != http.MethodGet || o == k.read || mine.gone || asked == maxActions {
 			continue
 		}
 		asked++
-		r, err := e.item(o, mine.id, mine.within, nil)
+		r, err := e.itemRequest(o, mine.id, mine.within, nil)
 		if err != nil {
-			e.skip(o, fmt.Sprintf("no request of it could be made: %v", err))
+			e.recordSkipped(o, fmt.Sprintf("no request of it could be made: %v", err))
 			continue
 		}
-		own, err := e.send(r, mine.as)
+		own, err := e.sendAs(r, mine.as)
 		switch {
 		case err != nil:
 			return err
-		case !ok(own):
-			e.skip(o, fmt.Sprintf("it answers the owner of the object with %d", own.Status))
-		case len(mine.seen(own)) == 0:
-			e.skip(o, "its response to the owner holds nothing of the object that could be told from others")
+		case !isSuccess(own):
+			e.recordSkipped(o, fmt.Sprintf("it answers the owner of the object with %d", own.Status))
+		case len(mine.seenWords(own)) == 0:
+			e.recordSkipped(o, "its response to the owner holds nothing of the object that could be told from others")
 		default:
 			if err := e.shownTo(k, o, mine, own, stranger); err != nil {
 				return err
@@ -175,10 +175,10 @@ func (e *examination) disclosed(k *kind, mine *object, stranger *User) error {
 	return nil
 }
 
-// removal is an action that removes an object of the scan's own; nil: there is none.
-func (e *examination) removal(path string) *Operation {
-	for _, o := range e.actions(path) {
-		if removing(o) == 1 && o.Method != http.MethodGet {
+// removalAction is an action that removes an object of the scan's own; nil: there is none.
+func (e *examination) removalAction(path string) *Operation {
+	for _, o := range e.itemActions(path) {
+		if removalRank(o) == 1 && o.Method != http.MethodGet {
 			return o
 		}
 	}

@@ -74,8 +74,8 @@ func (u *User) Name() string {
 	return u.Identity.Name
 }
 
-// names are the texts by which the API may know the user.
-func (u *User) names() []string {
+// userNames are the texts by which the API may know the user.
+func (u *User) userNames() []string {
 	var out []string
 	if u.account != nil {
 		out = append(out, u.account.name, u.account.email)
@@ -91,7 +91,7 @@ func (u *User) names() []string {
 			}
 		}
 		for name, v := range fields {
-			if text, ok := v.(string); ok && identifies(name) {
+			if text, ok := v.(string); ok && isUserIdentifier(name) {
 				out = append(out, text)
 			}
 		}
@@ -130,56 +130,57 @@ type examination struct {
 // an identity sees what users see. Without an error, a nil user says that it did not
 // work, or that the API does not offer it.
 func RegisterUser(t *activescan.OperationScan, a *API) (*User, error) {
-	e := begin(t, a)
+	e := findAccountOperations(t, a)
 	if e.register == nil || e.login == nil {
 		return nil, nil
 	}
-	return e.join(nil)
+	return e.registerAndSignIn(nil)
 }
 
 // ScanAPI examines the API. An error is one that ends the scan.
 func ScanAPI(t *activescan.OperationScan, a *API) error {
-	e := begin(t, a)
+	e := findAccountOperations(t, a)
 	for _, u := range a.Users {
 		if u.account != nil {
 			e.made = append(e.made, &object{of: e.register, as: u, words: map[string]string{"name": u.account.name}})
 		}
 	}
-	defer e.verdicts()
-	for _, step := range []func() error{e.accounts, e.tokens, e.functions, e.closed, e.unsecured, e.others, e.objects,
-		e.ranks, e.graph} {
+	defer e.reportVerdicts()
+	for _, step := range []func() error{e.scanAccounts, e.scanTokens, e.scanFunctions, e.probeAnonymousDetours,
+		e.scanUnsecured, e.probeOtherLists, e.scanObjects,
+		e.probeRanks, e.scanGraphQL} {
 		if err := step(); traffic.IsFinal(err) {
 			return err
 		}
 	}
-	return e.tidy()
+	return e.removeCreated()
 }
 
-// begin finds the operations to register and to sign in.
-func begin(t *activescan.OperationScan, a *API) *examination {
+// findAccountOperations finds the operations to register and to sign in.
+func findAccountOperations(t *activescan.OperationScan, a *API) *examination {
 	e := &examination{OperationScan: t, API: a, selves: map[*User][]string{}, privates: map[*Operation]string{},
 		proven: map[*Operation]bool{}, judged: map[*Operation]finding.Authorization{}}
 	for _, o := range a.Operations {
 		switch {
 		case o.Call != nil || sitemap.IsDangerous(o.Path):
-		case e.register == nil && registers(o):
+		case e.register == nil && isRegistration(o):
 			e.register = o
 		case e.login == nil && signsIn(o):
 			e.login = o
 		}
 	}
-	if e.login == nil || !e.enters(e.login) {
-		e.unnamed()
+	if e.login == nil || !e.isSignInOf(e.login) {
+		e.findUnnamedSignIn()
 	}
-	e.settle()
+	e.findCreatingActions()
 	return e
 }
 
-// enters reports whether a given identity signs in by the operation.
-func (e *examination) enters(o *Operation) bool { return e.model(o) != nil }
+// isSignInOf reports whether a given identity signs in by the operation.
+func (e *examination) isSignInOf(o *Operation) bool { return e.signInModel(o) != nil }
 
-// model is how a given identity signs in by the operation; nil: none does.
-func (e *examination) model(o *Operation) *scan.JSONLogin {
+// signInModel is how a given identity signs in by the operation; nil: none does.
+func (e *examination) signInModel(o *Operation) *scan.JSONLogin {
 	for _, u := range e.Users {
 		if u.Identity.JSON == nil {
 			continue
@@ -192,14 +193,14 @@ func (e *examination) model(o *Operation) *scan.JSONLogin {
 	return nil
 }
 
-// unnamed finds the operation to sign in by where its name does not tell: an identity
+// findUnnamedSignIn finds the operation to sign in by where its name does not tell: an identity
 // uses it, or it takes who somebody is with a password and nothing else, and its answer
 // is described with a token.
-func (e *examination) unnamed() {
-	for _, sure := range []func(*Operation) bool{e.enters, entrance} {
+func (e *examination) findUnnamedSignIn() {
+	for _, sure := range []func(*Operation) bool{e.isSignInOf, looksLikeSignIn} {
 		for _, o := range e.Operations {
 			if o.Call == nil && o.Method == http.MethodPost && o != e.register && !sitemap.IsDangerous(o.Path) &&
-				o.takes(sitemap.IsPassword) && o.takes(identifies) && sure(o) {
+				o.takesProperty(sitemap.IsPassword) && o.takesProperty(isUserIdentifier) && sure(o) {
 				e.login = o
 				return
 			}
@@ -213,20 +214,20 @@ func (e *examination) unnamed() {
 // tokens are names of properties that hold what a user signs his requests with.
 var tokens = lazyregexp.New(`^((access|auth|authentication|id|session|bearer|refresh|api|user)?(token|key|jwt)|jwt|bearer|sessionid|session|ticket|expiresin)$`)
 
-// entrance reports whether the operation has the shape of a sign-in.
-func entrance(o *Operation) bool {
-	if o == nil || strings.Contains(o.Path, "{") || len(o.body().Properties) > 4 {
+// looksLikeSignIn reports whether the operation has the shape of a sign-in.
+func looksLikeSignIn(o *Operation) bool {
+	if o == nil || strings.Contains(o.Path, "{") || len(o.bodySchema().Properties) > 4 {
 		return false
 	}
-	for _, name := range o.body().Required {
-		if !sitemap.IsPassword(name) && !identifies(name) {
+	for _, name := range o.bodySchema().Required {
+		if !sitemap.IsPassword(name) && !isUserIdentifier(name) {
 			return false
 		}
 	}
 	for _, r := range o.Responses {
 		for _, m := range r.Bodies {
-			if slices.ContainsFunc(properties(m.Schema, 0), func(name string) bool {
-				return tokens.MatchString(plain(name))
+			if slices.ContainsFunc(propertyNames(m.Schema, 0), func(name string) bool {
+				return tokens.MatchString(normalizeName(name))
 			}) {
 				return true
 			}
@@ -235,21 +236,21 @@ func entrance(o *Operation) bool {
 	return false
 }
 
-// properties are the names of a schema's properties, and of those below them.
-func properties(s *apispec.Schema, depth int) []string {
+// propertyNames are the names of a schema's properties, and of those below them.
+func propertyNames(s *apispec.Schema, depth int) []string {
 	if s == nil || depth > 4 {
 		return nil
 	}
 	var out []string
 	for _, p := range requestgen.Flat(s).Properties {
-		out = append(append(out, p.Name), properties(p.Schema, depth+1)...)
+		out = append(append(out, p.Name), propertyNames(p.Schema, depth+1)...)
 	}
 	return out
 }
 
-// tokens examines the token of an account that the examination has made, when no user
+// scanTokens examines the token of an account that the examination has made, when no user
 // was given whose token the check looks at anyway.
-func (e *examination) tokens() error {
+func (e *examination) scanTokens() error {
 	if len(e.Users) == 0 || e.Users[0].account == nil || e.As == traffic.Session(e.Users[0].Session) {
 		return nil
 	}
@@ -262,11 +263,11 @@ func (e *examination) tokens() error {
 	return jwt.Examine(e.OperationScan, e.Users[0].Session, pages)
 }
 
-// changes reports whether the profile allows to make objects and to change them.
-func (e *examination) changes() bool { return e.Target.Profile.Allows(scan.Standard) }
+// mayChange reports whether the profile allows to make objects and to change them.
+func (e *examination) mayChange() bool { return e.Target.Profile.Allows(scan.Standard) }
 
-// send sends as the user; nil: as nobody.
-func (e *examination) send(r *message.Request, as *User) (*message.Response, error) {
+// sendAs sends as the user; nil: as nobody.
+func (e *examination) sendAs(r *message.Request, as *User) (*message.Response, error) {
 	e.Sitemap.CountResponses(r, 1)
 	var session traffic.Session
 	if as != nil && as.Session != nil {
@@ -282,9 +283,10 @@ func (e *examination) send(r *message.Request, as *User) (*message.Response, err
 	return resp, err
 }
 
-// request makes a request of the operation: values of known, by their names without
+// buildRequest makes a request of the operation: values of known, by their names without
 // marks, replace others; extra members are added to the body.
-func (e *examination) request(o *Operation, optional bool, known func(in, name string, s *apispec.Schema) (any, bool),
+func (e *examination) buildRequest(o *Operation, optional bool,
+	known func(in, name string, s *apispec.Schema) (any, bool),
 	extra map[string]any) (*message.Request, error) {
 	options := requestgen.Options{Seed: e.Seed}
 	if e.Options != nil {
@@ -303,8 +305,8 @@ func (e *examination) request(o *Operation, optional bool, known func(in, name s
 	}
 	input := requestgen.ValidInput(o.Operation, options)
 	if len(extra) > 0 {
-		_, names := o.wrapped()
-		fields := with(input.Body, names, extra)
+		_, names := o.wrappedBody()
+		fields := withProperties(input.Body, names, extra)
 		if fields == nil {
 			return nil, fmt.Errorf("%s %s takes no object", o.Method, o.Path)
 		}
@@ -313,19 +315,19 @@ func (e *examination) request(o *Operation, optional bool, known func(in, name s
 	return input.Request(e.Base, o.Origin)
 }
 
-// body is the schema of what the operation takes, without what only wraps it; nil: it
+// bodySchema is the schema of what the operation takes, without what only wraps it; nil: it
 // takes no object.
-func (o *Operation) body() *apispec.Schema {
-	s, _ := o.wrapped()
+func (o *Operation) bodySchema() *apispec.Schema {
+	s, _ := o.wrappedBody()
 	return s
 }
 
 // maxWraps bounds the objects that wrap what an operation takes.
 const maxWraps = 3
 
-// wrapped is body with the names of the objects around it, outer ones first: what takes
+// wrappedBody is body with the names of the objects around it, outer ones first: what takes
 // {"user": {"email": …}} takes a user.
-func (o *Operation) wrapped() (*apispec.Schema, []string) {
+func (o *Operation) wrappedBody() (*apispec.Schema, []string) {
 	for _, m := range o.Bodies {
 		s := requestgen.Flat(m.Schema)
 		if len(s.Properties) == 0 {
@@ -345,9 +347,9 @@ func (o *Operation) wrapped() (*apispec.Schema, []string) {
 	return nil, nil
 }
 
-// pointer is where a property of what the operation takes is in its body (RFC 6901).
-func (o *Operation) pointer(name string) string {
-	_, names := o.wrapped()
+// propertyPointer is where a property of what the operation takes is in its body (RFC 6901).
+func (o *Operation) propertyPointer(name string) string {
+	_, names := o.wrappedBody()
 	out := ""
 	for _, n := range append(names, name) {
 		out += "/" + message.EscapePointer(n)
@@ -355,9 +357,9 @@ func (o *Operation) pointer(name string) string {
 	return out
 }
 
-// with returns the body with more properties, inside of what wraps it; nil: it is no
+// withProperties returns the body with more properties, inside of what wraps it; nil: it is no
 // object.
-func with(body any, names []string, extra map[string]any) map[string]any {
+func withProperties(body any, names []string, extra map[string]any) map[string]any {
 	fields, is := body.(map[string]any)
 	if !is {
 		return nil
@@ -367,7 +369,7 @@ func with(body any, names []string, extra map[string]any) map[string]any {
 		maps.Copy(fields, extra)
 		return fields
 	}
-	inner := with(fields[names[0]], names[1:], extra)
+	inner := withProperties(fields[names[0]], names[1:], extra)
 	if inner == nil {
 		return nil
 	}
@@ -375,21 +377,21 @@ func with(body any, names []string, extra map[string]any) map[string]any {
 	return fields
 }
 
-// takes reports whether the operation's body has a property of which f is true.
-func (o *Operation) takes(f func(name string) bool) bool {
-	s := o.body()
+// takesProperty reports whether the operation's body has a property of which f is true.
+func (o *Operation) takesProperty(f func(name string) bool) bool {
+	s := o.bodySchema()
 	return s != nil && slices.ContainsFunc(s.Properties, func(p apispec.Property) bool { return f(p.Name) })
 }
 
-// named is what the operation calls itself, for words.
-func (o *Operation) named() string {
+// nameWords is what the operation calls itself, for words.
+func (o *Operation) nameWords() string {
 	return o.Path + " " + o.ID[strings.LastIndexAny(o.ID, "./")+1:]
 }
 
-// collection is the path without its last parameter, and that parameter; both are empty
+// collectionPath is the path without its last parameter, and that parameter; both are empty
 // when the path does not end in one.
-func (o *Operation) collection() (path, parameter string) {
-	whole := o.path()
+func (o *Operation) collectionPath() (path, parameter string) {
+	whole := o.trimmedPath()
 	i := strings.LastIndexByte(whole, '/')
 	last := whole[i+1:]
 	if i < 1 || !strings.HasPrefix(last, "{") || !strings.HasSuffix(last, "}") {
@@ -398,36 +400,36 @@ func (o *Operation) collection() (path, parameter string) {
 	return whole[:i], strings.Trim(last, "{}")
 }
 
-// path is the operation's path without a slash at its end, which some frameworks write.
-func (o *Operation) path() string { return strings.TrimRight(o.Path, "/") }
+// trimmedPath is the operation's path without a slash at its end, which some frameworks write.
+func (o *Operation) trimmedPath() string { return strings.TrimRight(o.Path, "/") }
 
-// at finds the operation of a method and a path.
-func (e *examination) at(method, path string) *Operation {
+// operationAt finds the operation of a method and a path.
+func (e *examination) operationAt(method, path string) *Operation {
 	for _, o := range e.Operations {
-		if o.Call == nil && o.Method == method && o.path() == strings.TrimRight(path, "/") {
+		if o.Call == nil && o.Method == method && o.trimmedPath() == strings.TrimRight(path, "/") {
 			return o
 		}
 	}
 	return nil
 }
 
-// plain writes a name without marks, in small letters.
-func plain(name string) string {
+// normalizeName writes a name without marks, in small letters.
+func normalizeName(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
 }
 
-// identifies reports whether a property of this name tells who a user is.
-func identifies(name string) bool {
-	switch n := plain(name); n {
+// isUserIdentifier reports whether a property of this name tells who a user is.
+func isUserIdentifier(name string) bool {
+	switch n := normalizeName(name); n {
 	case "username", "user", "login", "loginname", "userid", "name", "nickname", "handle":
 		return true
 	default:
-		return mail(n)
+		return isEmailName(n)
 	}
 }
 
-func mail(name string) bool {
-	n := plain(name)
+func isEmailName(name string) bool {
+	n := normalizeName(name)
 	return n == "mail" || strings.HasSuffix(n, "email") || n == "emailaddress"
 }
 
@@ -437,19 +439,19 @@ var (
 	logs  = lazyregexp.New(`(?i)log[-_]?in|sign[-_]?in|authenticat|/(auth|token|sessions?)\b`)
 )
 
-func registers(o *Operation) bool {
-	return o.Method == http.MethodPost && o.takes(sitemap.IsPassword) && o.takes(identifies) &&
-		!logs.MatchString(o.named()) && !strings.Contains(o.Path, "{") &&
-		(joins.MatchString(o.named()) || users.MatchString(o.Path))
+func isRegistration(o *Operation) bool {
+	return o.Method == http.MethodPost && o.takesProperty(sitemap.IsPassword) && o.takesProperty(isUserIdentifier) &&
+		!logs.MatchString(o.nameWords()) && !strings.Contains(o.Path, "{") &&
+		(joins.MatchString(o.nameWords()) || users.MatchString(o.Path))
 }
 
 func signsIn(o *Operation) bool {
-	return o.Method == http.MethodPost && o.takes(sitemap.IsPassword) && o.takes(identifies) &&
-		logs.MatchString(o.named()) && !strings.Contains(o.Path, "{")
+	return o.Method == http.MethodPost && o.takesProperty(sitemap.IsPassword) && o.takesProperty(isUserIdentifier) &&
+		logs.MatchString(o.nameWords()) && !strings.Contains(o.Path, "{")
 }
 
-// ok reports whether an answer says that it worked.
-func ok(resp *message.Response) bool { return resp.Status >= 200 && resp.Status < 300 }
+// isSuccess reports whether an answer says that it worked.
+func isSuccess(resp *message.Response) bool { return resp.Status >= 200 && resp.Status < 300 }
 
 // Limits of what is looked at of one answer.
 const (
@@ -457,8 +459,8 @@ const (
 	maxLooked = 20_000
 )
 
-// holding returns the objects of a document that hold the text as a value of their own.
-func holding(v any, text string) []map[string]any {
+// objectsHolding returns the objects of a document that hold the text as a value of their own.
+func objectsHolding(v any, text string) []map[string]any {
 	return slices.DeleteFunc(objectsOf(v), func(at map[string]any) bool {
 		for _, below := range at {
 			if s, is := below.(string); is && s == text {
@@ -494,7 +496,7 @@ func objectsOf(v any) []map[string]any {
 	return out
 }
 
-// holds reports whether the body holds the text as a JSON value.
-func holds(resp *message.Response, text string) bool {
-	return len(holding(message.DecodeJSON(resp.Body), text)) > 0
+// holdsValue reports whether the body holds the text as a JSON value.
+func holdsValue(resp *message.Response, text string) bool {
+	return len(objectsHolding(message.DecodeJSON(resp.Body), text)) > 0
 }

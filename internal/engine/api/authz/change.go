@@ -28,10 +28,10 @@ type change struct {
 	what string // "the object", "the account"
 }
 
-// gained sends the change with properties that give more than before and that it does
+// probeGains sends the change with properties that give more than before and that it does
 // not take, and reads them back. Then it sends what was there before.
-func (e *examination) gained(c change, before map[string]any) error {
-	extra := e.gains(c.of, before)
+func (e *examination) probeGains(c change, before map[string]any) error {
+	extra := e.privilegedProperties(c.of, before)
 	if len(extra) == 0 {
 		return nil
 	}
@@ -39,7 +39,7 @@ func (e *examination) gained(c change, before map[string]any) error {
 	if err != nil {
 		return nil
 	}
-	if resp, err := e.send(plainly, c.as); err != nil || !ok(resp) {
+	if resp, err := e.sendAs(plainly, c.as); err != nil || !isSuccess(resp) {
 		return err
 	}
 	still, _, err := c.read()
@@ -50,8 +50,8 @@ func (e *examination) gained(c change, before map[string]any) error {
 	if err != nil {
 		return nil
 	}
-	resp, err := e.send(r, c.as)
-	if err != nil || !ok(resp) {
+	resp, err := e.sendAs(r, c.as)
+	if err != nil || !isSuccess(resp) {
 		return err
 	}
 	after, answers, err := c.read()
@@ -65,7 +65,8 @@ func (e *examination) gained(c change, before map[string]any) error {
 		}
 		old[name] = before[name]
 		e.RaiseAlert(activescan.Alert{Rule: massAssignment, Request: r,
-			Point: &message.Point{In: message.InJSON, Name: c.of.pointer(name)}, Payload: fmt.Sprint(extra[name]),
+			Point:     &message.Point{In: message.InJSON, Name: c.of.propertyPointer(name)},
+			Payload:   fmt.Sprint(extra[name]),
 			Responses: append([]*message.Response{resp}, answers...),
 			ResponseNotes: []string{c.what + " is changed with the " +
 				"property", "it is read"},
@@ -78,74 +79,74 @@ func (e *examination) gained(c change, before map[string]any) error {
 		return nil
 	}
 	if r, err = c.make(old); err == nil {
-		_, err = e.send(r, c.as)
+		_, err = e.sendAs(r, c.as)
 	}
 	return err
 }
 
-// reassigned changes an object of the examination as its owner.
-func (e *examination) reassigned(k *kind, mine *object, own *message.Response) error {
+// probeObjectAssignment changes an object of the examination as its owner.
+func (e *examination) probeObjectAssignment(k *kind, mine *object, own *message.Response) error {
 	for _, o := range k.about {
-		if o.Method != http.MethodPatch && o.Method != http.MethodPut || o.body() == nil ||
+		if o.Method != http.MethodPatch && o.Method != http.MethodPut || o.bodySchema() == nil ||
 			sitemap.IsDangerous(o.Path) {
 			continue
 		}
 		c := change{of: o, as: mine.as, what: "the object"}
 		words := maps.Clone(mine.words) // what is known of it stays
 		c.make = func(extra map[string]any) (*message.Request, error) {
-			text := e.fresh(words)
-			_, parameter := o.collection()
-			return e.request(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
+			text := e.freshWords(words)
+			_, parameter := o.collectionPath()
+			return e.buildRequest(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
 				if in == "path" && name == parameter {
 					return mine.id, true
 				}
-				if v, known := step(o, mine.within, in, name); known {
+				if v, known := stepValue(o, mine.within, in, name); known {
 					return v, true
 				}
 				return text(in, name, s)
 			}, extra)
 		}
 		c.read = func() (map[string]any, []*message.Response, error) {
-			resp, err := e.see(k, mine, mine.as)
-			if err != nil || resp == nil || !ok(resp) {
+			resp, err := e.readObject(k, mine, mine.as)
+			if err != nil || resp == nil || !isSuccess(resp) {
 				return nil, nil, err
 			}
-			return mine.in(resp), []*message.Response{resp}, nil
+			return mine.findObject(resp), []*message.Response{resp}, nil
 		}
-		if err := e.gained(c, mine.in(own)); traffic.IsFinal(err) {
+		if err := e.probeGains(c, mine.findObject(own)); traffic.IsFinal(err) {
 			return err
 		}
 	}
 	return nil
 }
 
-// promoted changes an account of the examination as its user.
-func (e *examination) promoted(u *User) error {
-	before, _, err := e.shown(u)
+// probePromotion changes an account of the examination as its user.
+func (e *examination) probePromotion(u *User) error {
+	before, _, err := e.ownProfile(u)
 	if err != nil || len(before) == 0 {
 		return err
 	}
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodPatch && o.Method != http.MethodPut || o.body() == nil ||
-			slices.ContainsFunc(o.body().Required, sitemap.IsPassword) || sitemap.IsDangerous(o.Path) ||
-			len(e.gains(o, before)) == 0 {
+		if o.Call != nil || o.Method != http.MethodPatch && o.Method != http.MethodPut || o.bodySchema() == nil ||
+			slices.ContainsFunc(o.bodySchema().Required, sitemap.IsPassword) || sitemap.IsDangerous(o.Path) ||
+			len(e.privilegedProperties(o, before)) == 0 {
 			continue
 		}
-		names := parameters(o.Path)
+		names := pathParameters(o.Path)
 		if len(names) > 1 || len(names) == 0 && !itself.MatchString(o.Path) {
 			continue
 		}
 		c := change{of: o, as: u, what: "the account"}
 		c.make = func(extra map[string]any) (*message.Request, error) {
 			found := len(names) == 0
-			r, err := e.request(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
-				if v, shown := before[name]; in == "body" && shown && privileged.MatchString(plain(name)) {
+			r, err := e.buildRequest(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
+				if v, shown := before[name]; in == "body" && shown && privileged.MatchString(normalizeName(name)) {
 					return v, true // as it is: whether he may set it is asked by itself
 				}
 				if in != "path" {
-					return u.account.credentials(in, name, s)
+					return u.account.credentialValues(in, name, s)
 				}
-				v, known := u.account.named(name, before)
+				v, known := u.account.nameFor(name, before)
 				found = found || known
 				return v, known
 			}, extra)
@@ -154,24 +155,24 @@ func (e *examination) promoted(u *User) error {
 			}
 			return r, err
 		}
-		c.read = func() (map[string]any, []*message.Response, error) { return e.shown(u) }
-		if err := e.gained(c, before); traffic.IsFinal(err) {
+		c.read = func() (map[string]any, []*message.Response, error) { return e.ownProfile(u) }
+		if err := e.probeGains(c, before); traffic.IsFinal(err) {
 			return err
 		}
 	}
 	return nil
 }
 
-// named returns by which value a parameter of a path names the account: its name, its
+// nameFor returns by which value a parameter of a path names the account: its name, its
 // address, or an identifier among what the API shows of it.
-func (a *account) named(parameter string, shown map[string]any) (any, bool) {
+func (a *account) nameFor(parameter string, shown map[string]any) (any, bool) {
 	switch {
-	case mail(parameter):
+	case isEmailName(parameter):
 		return a.email, true
-	case identifies(parameter) && !strings.HasSuffix(plain(parameter), "id"):
+	case isUserIdentifier(parameter) && !strings.HasSuffix(normalizeName(parameter), "id"):
 		return a.name, true
 	}
-	return identifier(shown, parameter)
+	return identifierAmong(shown, parameter)
 }
 
 // An entry is a response that tells what an account has as it is made or let in: some APIs
@@ -182,15 +183,15 @@ type entry struct {
 	what  string         // "registration" or "sign-in"
 }
 
-// entries are the responses of the registration of an account and of a sign-in, where these
+// entryResponses are the responses of the registration of an account and of a sign-in, where these
 // show such properties; the sign-in comes first.
-func (e *examination) entries(u *User) ([]entry, error) {
+func (e *examination) entryResponses(u *User) ([]entry, error) {
 	var out []entry
 	add := func(resp *message.Response, what string) {
 		shown := map[string]any{}
 		for _, at := range objectsOf(message.DecodeJSON(resp.Body)) {
 			for name, v := range at {
-				if _, known := shown[name]; !known && privileged.MatchString(plain(name)) {
+				if _, known := shown[name]; !known && privileged.MatchString(normalizeName(name)) {
 					shown[name] = v
 				}
 			}
@@ -200,29 +201,30 @@ func (e *examination) entries(u *User) ([]entry, error) {
 		}
 	}
 	if r, err := e.signIn(u.account.name, u.account.email, u.account.password); err == nil {
-		resp, err := e.send(r, nil)
+		resp, err := e.sendAs(r, nil)
 		if err != nil {
 			return nil, err
 		}
-		if ok(resp) {
+		if isSuccess(resp) {
 			add(resp, "sign-in")
 		}
 	}
-	if u.account.answer != nil && ok(u.account.answer) {
+	if u.account.answer != nil && isSuccess(u.account.answer) {
 		add(u.account.answer, "registration")
 	}
 	return out, nil
 }
 
-// entered tells of a property that an account was registered with and that its sign-in shows,
+// reportEntryProperty tells of a property that an account was registered with and that its sign-in shows,
 // else the response of the registration, which is less sure: it may repeat the request.
-func (e *examination) entered(u *User, entries []entry, name string, before, extra any) {
+func (e *examination) reportEntryProperty(u *User, entries []entry, name string, before, extra any) {
 	for _, one := range entries {
 		if fmt.Sprint(one.shown[name]) != fmt.Sprint(extra) {
 			continue
 		}
 		f := activescan.Alert{Rule: massAssignment, Request: u.account.request,
-			Point: &message.Point{In: message.InJSON, Name: e.register.pointer(name)}, Payload: fmt.Sprint(extra),
+			Point:   &message.Point{In: message.InJSON, Name: e.register.propertyPointer(name)},
+			Payload: fmt.Sprint(extra),
 			Message: fmt.Sprintf("%s %s stores %q, which its description does not take", e.register.Method,
 				e.register.Path, name),
 			Responses: []*message.Response{u.account.answer}, ResponseNotes: []string{"an account is registered " +

@@ -21,8 +21,8 @@ import (
 // empty: it is none for this one.
 type detour func(r *message.Request) string
 
-// repathed is a detour by another path.
-func repathed(name string, f func(folder, last string) string) detour {
+// detourByPath is a detour by another path.
+func detourByPath(name string, f func(folder, last string) string) detour {
 	return func(r *message.Request) string {
 		folder, last := path.Split(strings.TrimRight(r.Path, "/"))
 		if last == "" {
@@ -33,8 +33,8 @@ func repathed(name string, f func(folder, last string) string) detour {
 	}
 }
 
-// forwarded is a detour by a header that names the path.
-func forwarded(header string) detour {
+// detourByHeader is a detour by a header that names the path.
+func detourByHeader(header string) detour {
 	return func(r *message.Request) string {
 		*r = *r.SetHeader(header, r.Path)
 		r.Path = "/"
@@ -44,17 +44,17 @@ func forwarded(header string) detour {
 
 // detours are those that are tried.
 var detours = []detour{
-	repathed("with a slash behind the path", func(folder, last string) string { return folder + last + "/" }),
-	repathed("with two slashes in the path", func(folder, last string) string { return folder + "/" + last }),
-	repathed("with a dot in the path", func(folder, last string) string { return folder + "%2e/" + last }),
-	repathed("with a letter of the path encoded", func(folder, last string) string {
+	detourByPath("with a slash behind the path", func(folder, last string) string { return folder + last + "/" }),
+	detourByPath("with two slashes in the path", func(folder, last string) string { return folder + "/" + last }),
+	detourByPath("with a dot in the path", func(folder, last string) string { return folder + "%2e/" + last }),
+	detourByPath("with a letter of the path encoded", func(folder, last string) string {
 		return folder + fmt.Sprintf("%%%02x", last[0]) + last[1:]
 	}),
-	repathed("in capitals", func(folder, last string) string { return folder + strings.ToUpper(last) }),
-	repathed("with .json behind the path", func(folder, last string) string { return folder + last + ".json" }),
-	repathed("with a parameter of the path", func(folder, last string) string { return folder + last + ";a=b" }),
-	forwarded("X-Original-URL"),
-	forwarded("X-Rewrite-URL"),
+	detourByPath("in capitals", func(folder, last string) string { return folder + strings.ToUpper(last) }),
+	detourByPath("with .json behind the path", func(folder, last string) string { return folder + last + ".json" }),
+	detourByPath("with a parameter of the path", func(folder, last string) string { return folder + last + ";a=b" }),
+	detourByHeader("X-Original-URL"),
+	detourByHeader("X-Rewrite-URL"),
 	func(r *message.Request) string {
 		for _, name := range []string{"X-Forwarded-For", "X-Real-IP", "X-Client-IP", "True-Client-IP",
 			"X-Originating-IP"} {
@@ -72,10 +72,10 @@ var detours = []detour{
 // maxDetours bounds the operations for which other ways are tried.
 const maxDetours = 3
 
-// detour asks in other ways, as somebody (nil: nobody) who is refused, for what the answer
+// probeDetours asks in other ways, as somebody (nil: nobody) who is refused, for what the answer
 // holds that another one gets. Controls: an address that does not exist, asked in the same
 // way, and the request as it was, refused as before.
-func (e *examination) detour(may, refused *message.Response, as *User) error {
+func (e *examination) probeDetours(may, refused *message.Response, as *User) error {
 	if refused.Status != http.StatusUnauthorized && refused.Status != http.StatusForbidden ||
 		e.detoured == maxDetours || len(may.Body) == 0 {
 		return nil
@@ -88,11 +88,12 @@ func (e *examination) detour(may, refused *message.Response, as *User) error {
 	for _, way := range detours {
 		r := whole.Clone()
 		name := way(r)
-		if name == "" || r.Method != whole.Method && (!e.changes() || e.at(r.Method, whole.Template) != nil ||
-			whole.Template == "") {
+		if name == "" || r.Method != whole.Method &&
+			(!e.mayChange() || e.operationAt(r.Method, whole.Template) != nil ||
+				whole.Template == "") {
 			continue
 		}
-		resp, err := e.send(r, as)
+		resp, err := e.sendAs(r, as)
 		if err != nil {
 			return err
 		}
@@ -102,12 +103,12 @@ func (e *examination) detour(may, refused *message.Response, as *User) error {
 		absent := whole.Clone()
 		absent.Path, absent.Template = path.Dir(strings.TrimRight(whole.Path, "/"))+"/"+e.RandomLetters(12), ""
 		way(absent)
-		none, err := e.send(absent, as)
+		none, err := e.sendAs(absent, as)
 		if err != nil {
 			return err
 		}
-		still, err := e.send(whole, as)
-		if err != nil || like(none) || ok(still) {
+		still, err := e.sendAs(whole, as)
+		if err != nil || like(none) || isSuccess(still) {
 			return err
 		}
 		who := "Nobody, without a sign-in,"
@@ -119,9 +120,9 @@ func (e *examination) detour(may, refused *message.Response, as *User) error {
 			Anonymous: as == nil, Location: whole.Location(),
 			ResponseNotes: []string{"who may", "who may not", "an address that does not exist, asked in " +
 				"that way", "asked in that way"},
-			Message: fmt.Sprintf("%s is refused, and answered %s", template(whole), name),
+			Message: fmt.Sprintf("%s is refused, and answered %s", operationTemplate(whole), name),
 			Proof: []string{fmt.Sprintf("%s is refused %s with %d, before "+
-				"and after.", who, template(whole), refused.Status),
+				"and after.", who, operationTemplate(whole), refused.Status),
 				fmt.Sprintf("Asked %s, the answer is %d with the content that it has for who may ask.", name,
 					resp.Status),
 				fmt.Sprintf("An address that does not exist, asked in the same way, is answered "+
@@ -131,8 +132,8 @@ func (e *examination) detour(may, refused *message.Response, as *User) error {
 	return nil
 }
 
-// closed asks in other ways, as nobody, for what only users get.
-func (e *examination) closed() error {
+// probeAnonymousDetours asks in other ways, as nobody, for what only users get.
+func (e *examination) probeAnonymousDetours() error {
 	if len(e.Users) == 0 {
 		return nil
 	}
@@ -141,26 +142,26 @@ func (e *examination) closed() error {
 	for _, o := range e.Operations {
 		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") ||
 			sitemap.IsDangerous(o.Path) ||
-			o.Answer == nil || !ok(o.Answer) || !o.RequiresAuthentication() {
+			o.Answer == nil || !isSuccess(o.Answer) || !o.RequiresAuthentication() {
 			continue
 		}
-		if folder := path.Dir(o.path()); slices.Contains(folders, folder) || len(folders) == maxDetours {
+		if folder := path.Dir(o.trimmedPath()); slices.Contains(folders, folder) || len(folders) == maxDetours {
 			continue // what checks requests is seldom another one for each of them
 		} else {
 			folders = append(folders, folder)
 		}
-		may, err := e.send(o.Answer.Request, e.Users[0])
+		may, err := e.sendAs(o.Answer.Request, e.Users[0])
 		if err != nil {
 			return err
 		}
-		if !ok(may) {
+		if !isSuccess(may) {
 			continue
 		}
-		refused, err := e.send(o.Answer.Request, nil)
+		refused, err := e.sendAs(o.Answer.Request, nil)
 		if err != nil {
 			return err
 		}
-		if err := e.detour(may, refused, nil); traffic.IsFinal(err) {
+		if err := e.probeDetours(may, refused, nil); traffic.IsFinal(err) {
 			return err
 		}
 	}
@@ -181,11 +182,11 @@ const maxClaims = 3
 // claiming are names of described headers and cookies that say who asks.
 var claiming = lazyregexp.New(`user|account|customer|member|owner|tenant|profile`)
 
-// impersonated asks for what is a user's own as another one, and as nobody, who says in
+// probeImpersonation asks for what is a user's own as another one, and as nobody, who says in
 // headers and parameters to be the first. What comes back holds values that only the first
 // has sent. Controls: the same without them, and with a user that there is not.
-func (e *examination) impersonated(owner, stranger *User) error {
-	shown, _, err := e.shown(owner)
+func (e *examination) probeImpersonation(owner, stranger *User) error {
+	shown, _, err := e.ownProfile(owner)
 	if err != nil {
 		return err
 	}
@@ -196,25 +197,25 @@ func (e *examination) impersonated(owner, stranger *User) error {
 			o.Answer == nil || asked == maxClaims {
 			continue
 		}
-		plainly, err := e.request(o, false, unknown, nil)
+		plainly, err := e.buildRequest(o, false, knowNothing, nil)
 		if err != nil {
 			continue
 		}
-		his, err := e.send(plainly, owner)
+		his, err := e.sendAs(plainly, owner)
 		if err != nil {
 			return err
 		}
-		without, err := e.send(plainly, stranger)
+		without, err := e.sendAs(plainly, stranger)
 		if err != nil {
 			return err
 		}
-		if !ok(his) || !owner.account.in(his) || owner.account.in(without) {
+		if !isSuccess(his) || !owner.account.isShownIn(his) || owner.account.isShownIn(without) {
 			continue // not his own, or everybody's
 		}
 		asked++
-		id, _ := identifier(shown, "id")
+		id, _ := identifierAmong(shown, "id")
 		for _, who := range []*User{nil, stranger} {
-			if err := e.claim(&personal{of: o, request: plainly, owner: owner, id: id, without: without},
+			if err := e.claimIdentity(&personal{of: o, request: plainly, owner: owner, id: id, without: without},
 				who); traffic.IsFinal(err) {
 				return err
 			}
@@ -223,9 +224,9 @@ func (e *examination) impersonated(owner, stranger *User) error {
 	return nil
 }
 
-// in reports whether an answer holds what only the account has sent.
-func (a *account) in(resp *message.Response) bool {
-	return holds(resp, a.name) || holds(resp, a.email)
+// isShownIn reports whether an answer holds what only the account has sent.
+func (a *account) isShownIn(resp *message.Response) bool {
+	return holdsValue(resp, a.name) || holdsValue(resp, a.email)
 }
 
 // personal is an operation that shows a user what is his own.
@@ -237,15 +238,15 @@ type personal struct {
 	without *message.Response // what another user gets
 }
 
-// claim says to be the owner of the account in all ways at once, and then in each.
-func (e *examination) claim(own *personal, who *User) error {
+// claimIdentity says to be the owner of the account in all ways at once, and then in each.
+func (e *examination) claimIdentity(own *personal, who *User) error {
 	owner, id := own.owner, own.id
 	var points []message.Point
 	for _, name := range claims {
 		points = append(points, message.Point{In: message.InHeader, Name: name})
 	}
 	for _, p := range own.of.Parameters {
-		if (p.In == "header" || p.In == "cookie") && claiming.MatchString(plain(p.Name)) {
+		if (p.In == "header" || p.In == "cookie") && claiming.MatchString(normalizeName(p.Name)) {
 			points = append(points, message.Point{In: message.In(p.In), Name: p.Name})
 		}
 	}
@@ -256,7 +257,7 @@ func (e *examination) claim(own *personal, who *User) error {
 		r := own.request.Clone()
 		for _, p := range points {
 			value := a.name
-			if n := plain(p.Name); mail(n) {
+			if n := normalizeName(p.Name); isEmailName(n) {
 				value = a.email
 			} else if strings.HasSuffix(n, "id") && id != nil {
 				value = fmt.Sprint(id)
@@ -272,21 +273,21 @@ func (e *examination) claim(own *personal, who *User) error {
 		}
 		return r
 	}
-	resp, err := e.send(with(owner.account, id, points...), who)
-	if err != nil || !ok(resp) || !owner.account.in(resp) {
+	resp, err := e.sendAs(with(owner.account, id, points...), who)
+	if err != nil || !isSuccess(resp) || !owner.account.isShownIn(resp) {
 		return err
 	}
 	for _, p := range points {
-		resp, err := e.send(with(owner.account, id, p), who)
+		resp, err := e.sendAs(with(owner.account, id, p), who)
 		if err != nil {
 			return err
 		}
-		if !ok(resp) || !owner.account.in(resp) {
+		if !isSuccess(resp) || !owner.account.isShownIn(resp) {
 			continue
 		}
-		nobody := e.drawn()
-		control, err := e.send(with(nobody, e.RandomNumber(700_000_000, 900_000_000), p), who)
-		if err != nil || owner.account.in(control) || ok(control) && nobody.in(control) {
+		nobody := e.drawCredentials()
+		control, err := e.sendAs(with(nobody, e.RandomNumber(700_000_000, 900_000_000), p), who)
+		if err != nil || owner.account.isShownIn(control) || isSuccess(control) && nobody.isShownIn(control) {
 			return err // it says again what it was told
 		}
 		name := "nobody, without a sign-in,"
@@ -297,7 +298,7 @@ func (e *examination) claim(own *personal, who *User) error {
 			Responses: []*message.Response{own.without, control, resp}, Anonymous: who == nil,
 			ResponseNotes: []string{"another user, as usual", "with a user that there is not", "with the user whose " +
 				"data it is"},
-			Message: fmt.Sprintf("%s shows the data of whom %q names", template(resp.Request), p.Name),
+			Message: fmt.Sprintf("%s shows the data of whom %q names", operationTemplate(resp.Request), p.Name),
 			Proof: []string{fmt.Sprintf("The account %s was registered, with random values.", owner.Name()),
 				fmt.Sprintf("As %s the answer holds what only %s has sent, where %q names him (%d).", name,
 					owner.Name(), p.Name, resp.Status),

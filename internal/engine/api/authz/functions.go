@@ -19,8 +19,8 @@ import (
 // elevated are words of paths and tags of operations that administrators use.
 var elevated = lazyregexp.New(`(?i)(^|[/_. -])(admins?|administrat(or|ors|ion)|superusers?|back-?office|moderat(or|ors|ion))([/_. -]|$)`)
 
-// higher says why the operation is meant for a higher role; empty: nothing says that.
-func higher(o *Operation) string {
+// higherRoleReason says why the operation is meant for a higher role; empty: nothing says that.
+func higherRoleReason(o *Operation) string {
 	if elevated.MatchString(o.Path) {
 		return "its path says that it is for administrators"
 	}
@@ -41,10 +41,10 @@ func higher(o *Operation) string {
 	return ""
 }
 
-// roles returns the given users of the highest and the lowest role; no lowest one where
+// extremeRoles returns the given users of the highest and the lowest role; no lowest one where
 // they have the same. Where all that are given have a role above the first one, an account
 // that the examination has registered is the lowest: anybody can have that.
-func (e *examination) roles() (high, low *User) {
+func (e *examination) extremeRoles() (high, low *User) {
 	for _, u := range e.Users {
 		if u.account == nil && u.Identity.Role > 0 && (high == nil || u.Identity.Role > high.Identity.Role) {
 			high = u
@@ -62,44 +62,44 @@ func (e *examination) roles() (high, low *User) {
 	return high, low
 }
 
-// functions asks what reads and is meant for a higher role as the users of the highest
+// scanFunctions asks what reads and is meant for a higher role as the users of the highest
 // and the lowest role.
-func (e *examination) functions() error {
-	high, low := e.roles()
+func (e *examination) scanFunctions() error {
+	high, low := e.extremeRoles()
 	if low == nil {
 		return nil
 	}
 	for _, o := range e.Operations {
-		why := higher(o)
+		why := higherRoleReason(o)
 		if why == "" || o.Call != nil || o.Method != http.MethodGet || sitemap.IsDangerous(o.Path) {
 			continue
 		}
-		if err := e.function(o, why, high, low); traffic.IsFinal(err) {
+		if err := e.probeFunction(o, why, high, low); traffic.IsFinal(err) {
 			return err
 		}
 	}
 	return nil
 }
 
-func (e *examination) function(o *Operation, why string, high, low *User) error {
-	r, err := e.request(o, false, unknown, nil)
+func (e *examination) probeFunction(o *Operation, why string, high, low *User) error {
+	r, err := e.buildRequest(o, false, knowNothing, nil)
 	if err != nil {
 		return nil
 	}
-	may, err := e.send(r, high)
-	if err != nil || !ok(may) || len(may.Body) == 0 {
+	may, err := e.sendAs(r, high)
+	if err != nil || !isSuccess(may) || len(may.Body) == 0 {
 		return err
 	}
-	nobody, err := e.send(r, nil)
-	if err != nil || ok(nobody) {
+	nobody, err := e.sendAs(r, nil)
+	if err != nil || isSuccess(nobody) {
 		return err // it is open: a missing sign-in is told elsewhere
 	}
-	should, err := e.send(r, low)
+	should, err := e.sendAs(r, low)
 	if err == nil {
-		e.judge(o, should)
+		e.recordVerdict(o, should)
 	}
-	if err == nil && !ok(should) {
-		return e.detour(may, should, low)
+	if err == nil && !isSuccess(should) {
+		return e.probeDetours(may, should, low)
 	}
 	if err != nil || should.Status != may.Status ||
 		activescan.NewPage(may).Similarity(activescan.NewPage(should)) < 0.9 {
@@ -107,8 +107,8 @@ func (e *examination) function(o *Operation, why string, high, low *User) error 
 	}
 	other := r.Clone()
 	other.Path, other.Template = strings.TrimRight(r.Path, "/")+"/"+e.RandomLetters(12), ""
-	control, err := e.send(other, low)
-	if err != nil || ok(control) && activescan.NewPage(control).Similarity(activescan.NewPage(should)) > 0.9 {
+	control, err := e.sendAs(other, low)
+	if err != nil || isSuccess(control) && activescan.NewPage(control).Similarity(activescan.NewPage(should)) > 0.9 {
 		return err
 	}
 	e.RaiseAlert(activescan.Alert{Rule: function, Request: r, Responses: []*message.Response{may, should, nobody,
@@ -124,20 +124,20 @@ func (e *examination) function(o *Operation, why string, high, low *User) error 
 	return nil
 }
 
-// ranks makes objects of each kind as the user of the highest role, and changes and
+// probeRanks makes objects of each kind as the user of the highest role, and changes and
 // removes them as the one of the lowest.
-func (e *examination) ranks() error {
-	high, low := e.roles()
-	if low == nil || !e.changes() {
+func (e *examination) probeRanks() error {
+	high, low := e.extremeRoles()
+	if low == nil || !e.mayChange() {
 		return nil
 	}
-	for _, k := range e.kinds() {
+	for _, k := range e.objectKinds() {
 		if slices.ContainsFunc(e.made, func(m *object) bool {
 			return m.of == k.maker && (m.as.account != nil || m.as.Identity.Role <= low.Identity.Role)
 		}) {
 			continue // he may make one
 		}
-		mine, _, err := e.make(k, high)
+		mine, _, err := e.createAndRead(k, high)
 		if traffic.IsFinal(err) {
 			return err
 		}
@@ -145,7 +145,7 @@ func (e *examination) ranks() error {
 			continue
 		}
 		for _, who := range []*User{nil, low} {
-			if err := e.overreached(k, mine, who); traffic.IsFinal(err) {
+			if err := e.probeOverreach(k, mine, who); traffic.IsFinal(err) {
 				return err
 			}
 		}
@@ -153,30 +153,30 @@ func (e *examination) ranks() error {
 	return nil
 }
 
-// unasked is overreached as nobody. It returns what its owner reads of the object then;
+// probeAnonymousChange is overreached as nobody. It returns what its owner reads of the object then;
 // nil: it is no more.
-func (e *examination) unasked(k *kind, mine *object, own *message.Response) (*message.Response, error) {
+func (e *examination) probeAnonymousChange(k *kind, mine *object, own *message.Response) (*message.Response, error) {
 	before := len(e.proven)
-	if err := e.overreached(k, mine, nil); err != nil || mine.gone {
+	if err := e.probeOverreach(k, mine, nil); err != nil || mine.gone {
 		return nil, err
 	}
 	if len(e.proven) == before {
 		return own, nil
 	}
-	own, err := e.see(k, mine, mine.as)
-	if err != nil || own == nil || !ok(own) {
+	own, err := e.readObject(k, mine, mine.as)
+	if err != nil || own == nil || !isSuccess(own) {
 		return nil, err
 	}
 	return own, nil
 }
 
-// overreached changes and removes the object as somebody (nil: nobody) who is refused to
+// probeOverreach changes and removes the object as somebody (nil: nobody) who is refused to
 // make one like it: who may not make it has nothing to change about others'.
-func (e *examination) overreached(k *kind, mine *object, who *User) error {
+func (e *examination) probeOverreach(k *kind, mine *object, who *User) error {
 	if mine.gone {
 		return nil
 	}
-	_, may, err := e.attempt(k.maker, who, mine.within, true, nil)
+	_, may, err := e.attemptCreation(k.maker, who, mine.within, true, nil)
 	if err != nil || may == nil || may.Status != http.StatusUnauthorized && may.Status != http.StatusForbidden {
 		return err
 	}
@@ -186,13 +186,13 @@ func (e *examination) overreached(k *kind, mine *object, who *User) error {
 		if i < 0 || e.proven[k.about[i]] {
 			continue
 		}
-		what, answers, err := e.write(k, k.about[i], mine, who)
+		what, answers, err := e.probeWrite(k, k.about[i], mine, who)
 		if err != nil {
 			return err
 		}
 		if what != "" {
 			e.proven[k.about[i]] = true
-			e.overreach(k.about[i], mine, who, what, slices.Concat(refused, answers))
+			e.reportOverreach(k.about[i], mine, who, what, slices.Concat(refused, answers))
 		} else if len(answers) > 0 && (answers[0].Status == http.StatusUnauthorized ||
 			answers[0].Status == http.StatusForbidden) {
 			refused = append(refused, answers[0])
@@ -201,9 +201,9 @@ func (e *examination) overreached(k *kind, mine *object, who *User) error {
 	return nil
 }
 
-// overreach tells that somebody changed or removed the object. Of the answers the last two
+// reportOverreach tells that somebody changed or removed the object. Of the answers the last two
 // are that and what its owner reads then, those before refuse the same user.
-func (e *examination) overreach(o *Operation, mine *object, who *User, what string, answers []*message.Response) {
+func (e *examination) reportOverreach(o *Operation, mine *object, who *User, what string, answers []*message.Response) {
 	n := len(answers) - 2
 	f := activescan.Alert{Rule: function, Request: answers[n].Request, Responses: answers, Confidence: finding.Likely,
 		Message: fmt.Sprintf("%s %s lets a user change what users like him may not make", o.Method, o.Path)}
@@ -220,7 +220,8 @@ func (e *examination) overreach(o *Operation, mine *object, who *User, what stri
 	f.Proof = []string{fmt.Sprintf("%s made an object with random values, and reads it.", mine.as.Name())}
 	for _, a := range answers[:n] {
 		f.ResponseNotes = append(f.ResponseNotes, "refused")
-		f.Proof = append(f.Proof, fmt.Sprintf("%s is refused %s with %d.", name, template(a.Request), a.Status))
+		f.Proof = append(f.Proof, fmt.Sprintf("%s is refused %s with %d.", name, operationTemplate(a.Request),
+			a.Status))
 	}
 	f.ResponseNotes = append(f.ResponseNotes, "the request that "+what+" the object", "its owner reads it then")
 	f.Proof = append(f.Proof, fmt.Sprintf("%s gets %d for the request that %s that object, and %s reads the "+

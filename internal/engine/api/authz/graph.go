@@ -28,24 +28,24 @@ type node struct {
 	lists   []*Operation // queries that take nothing and may show several
 }
 
-// graph compares what users see and change by GraphQL.
-func (e *examination) graph() error {
+// scanGraphQL compares what users see and change by GraphQL.
+func (e *examination) scanGraphQL() error {
 	if len(e.Users) < 2 || !slices.ContainsFunc(e.Operations, func(o *Operation) bool { return o.Call != nil }) {
 		return nil
 	}
 	owner, stranger := e.Users[0], e.Users[1]
-	if err := e.fields(owner, stranger); traffic.IsFinal(err) {
+	if err := e.scanFields(owner, stranger); traffic.IsFinal(err) {
 		return err
 	}
 	kinds := 0
 	for _, o := range e.Operations {
 		if o.Call == nil || o.Call.Kind != "mutation" || !apispec.Makes(o.Call.Field) ||
-			sitemap.IsDangerous("/"+o.Call.Field) || joins.MatchString(o.Call.Field) || !e.changes() ||
+			sitemap.IsDangerous("/"+o.Call.Field) || joins.MatchString(o.Call.Field) || !e.mayChange() ||
 			kinds == maxObjects {
 			continue
 		}
 		kinds++
-		if err := e.node(o, owner, stranger); traffic.IsFinal(err) {
+		if err := e.scanGraphQLKind(o, owner, stranger); traffic.IsFinal(err) {
 			return err
 		} else if err != nil {
 			e.Untried(o, []*finding.Rule{objectRead, objectWrite}, fmt.Sprintf("what others may do with what %s "+
@@ -55,9 +55,9 @@ func (e *examination) graph() error {
 	return nil
 }
 
-// arguments are the names of the values that the operation takes, those of objects below
+// argumentNames are the names of the values that the operation takes, those of objects below
 // its arguments included, and whether it can be asked without any.
-func (o *Operation) arguments() (names []string, none bool) {
+func (o *Operation) argumentNames() (names []string, none bool) {
 	none = true
 	for _, m := range o.Bodies {
 		variables := requestgen.Flat(m.Schema).Property("variables")
@@ -66,18 +66,18 @@ func (o *Operation) arguments() (names []string, none bool) {
 		}
 		v := requestgen.Flat(variables)
 		none = none && len(v.Required) == 0
-		names = append(names, properties(v, 0)...)
+		names = append(names, propertyNames(v, 0)...)
 	}
 	return names, none
 }
 
-// argument is the name of the value that says which object of the kind the operation is
+// objectArgument is the name of the value that says which object of the kind the operation is
 // asked about; empty: it takes none.
-func (o *Operation) argument(subject string) string {
-	names, _ := o.arguments()
+func (o *Operation) objectArgument(subject string) string {
+	names, _ := o.argumentNames()
 	about := apispec.Subject(o.Call.Field)
 	for _, name := range names {
-		switch n := plain(name); n {
+		switch n := normalizeName(name); n {
 		case subject + "id", subject + "uuid":
 			return name
 		case "id", "uuid":
@@ -89,20 +89,20 @@ func (o *Operation) argument(subject string) string {
 	return ""
 }
 
-// data is what a field has answered; nil: nothing.
-func data(o *Operation, resp *message.Response) any {
+// fieldData is what a field has answered; nil: nothing.
+func fieldData(o *Operation, resp *message.Response) any {
 	body, _ := message.DecodeJSON(resp.Body).(map[string]any)
 	fields, _ := body["data"].(map[string]any)
 	return fields[o.Call.Field]
 }
 
-// pick asks an operation about the object of an identifier as somebody. Words, where
+// queryObject asks an operation about the object of an identifier as somebody. Words, where
 // there are any, are given to its free texts.
-func (e *examination) pick(o *Operation, subject string, id any, words map[string]string,
+func (e *examination) queryObject(o *Operation, subject string, id any, words map[string]string,
 	as *User) (*message.Response, error) {
-	argument := o.argument(subject)
-	text := e.fresh(words)
-	r, err := e.request(o, words != nil, func(in, name string, s *apispec.Schema) (any, bool) {
+	argument := o.objectArgument(subject)
+	text := e.freshWords(words)
+	r, err := e.buildRequest(o, words != nil, func(in, name string, s *apispec.Schema) (any, bool) {
 		if in == "body" && name == argument && len(s.Properties) == 0 {
 			return fmt.Sprint(id), true
 		}
@@ -111,54 +111,54 @@ func (e *examination) pick(o *Operation, subject string, id any, words map[strin
 	if err != nil {
 		return nil, err
 	}
-	return e.send(r, as)
+	return e.sendAs(r, as)
 }
 
-// compose makes an object by a mutation as the user, with its identifier. An error that
+// createByMutation makes an object by a mutation as the user, with its identifier. An error that
 // does not end the scan says why there is none.
-func (e *examination) compose(o *Operation, as *User) (*object, error) {
+func (e *examination) createByMutation(o *Operation, as *User) (*object, error) {
 	for _, optional := range []bool{true, false} {
-		m, resp, err := e.attempt(o, as, nil, optional, nil)
+		m, resp, err := e.attemptCreation(o, as, nil, optional, nil)
 		if err != nil {
 			return nil, err
 		}
-		if m == nil || data(o, resp) == nil {
+		if m == nil || fieldData(o, resp) == nil {
 			if m != nil {
 				e.made = slices.DeleteFunc(e.made, func(one *object) bool { return one == m })
 			}
 			continue
 		}
-		m.id, err = e.named(m, "id")
+		m.id, err = e.requireIdentifier(m, "id")
 		return m, err
 	}
 	return nil, fmt.Errorf("%s made nothing of a free text", o.Call.Field)
 }
 
-// node examines one kind of object. An error that does not end the scan says why that
+// scanGraphQLKind examines one kind of object. An error that does not end the scan says why that
 // could not be done.
-func (e *examination) node(maker *Operation, owner, stranger *User) error {
+func (e *examination) scanGraphQLKind(maker *Operation, owner, stranger *User) error {
 	n := &node{maker: maker, subject: apispec.Subject(maker.Call.Field)}
 	var readers []*Operation
 	for _, o := range e.Operations {
 		if o.Call == nil || o.Call.Kind != "query" || sitemap.IsDangerous("/"+o.Call.Field) {
 			continue
 		}
-		if _, none := o.arguments(); o.argument(n.subject) != "" && len(readers) < maxReferences {
+		if _, none := o.argumentNames(); o.objectArgument(n.subject) != "" && len(readers) < maxReferences {
 			readers = append(readers, o)
 		} else if none && apispec.Subject(o.Call.Field) == n.subject {
 			n.lists = append(n.lists, o)
 		}
 	}
-	mine, err := e.compose(maker, owner)
+	mine, err := e.createByMutation(maker, owner)
 	if err != nil {
 		return err
 	}
 	var own *message.Response
 	for _, n.read = range readers {
-		if own, err = e.pick(n.read, n.subject, mine.id, nil, owner); err != nil {
+		if own, err = e.queryObject(n.read, n.subject, mine.id, nil, owner); err != nil {
 			return err
 		}
-		if len(mine.seen(own)) > 0 {
+		if len(mine.seenWords(own)) > 0 {
 			break
 		}
 		own = nil
@@ -166,84 +166,86 @@ func (e *examination) node(maker *Operation, owner, stranger *User) error {
 	if own == nil {
 		return fmt.Errorf("no query shows one by its identifier")
 	}
-	if mine.private, err = e.secluded(n, mine, own, owner, stranger); mine.private == "" || err != nil {
+	if mine.private, err = e.isolationReason(n, mine, own, owner, stranger); mine.private == "" || err != nil {
 		return err
 	}
-	refused, err := e.opened(n, mine, own, stranger)
+	refused, err := e.probeGraphQLRead(n, mine, own, stranger)
 	if err != nil {
 		return err
 	}
-	return e.mutated(n, mine, refused, stranger)
+	return e.probeMutations(n, mine, refused, stranger)
 }
 
-// secluded says how the service shows that an object is its owner's alone, as private.
-func (e *examination) secluded(n *node, mine *object, own *message.Response, owner, stranger *User) (string, error) {
+// isolationReason says how the service shows that an object is its owner's alone, as private.
+func (e *examination) isolationReason(n *node, mine *object, own *message.Response, owner,
+	stranger *User) (string, error) {
 	lists := ""
 	for _, o := range n.lists {
-		r, err := e.request(o, false, unknown, nil)
+		r, err := e.buildRequest(o, false, knowNothing, nil)
 		if err != nil {
 			continue
 		}
-		his, err := e.send(r, owner)
+		his, err := e.sendAs(r, owner)
 		if err != nil {
 			return "", err
 		}
-		if len(mine.seen(his)) == 0 {
+		if len(mine.seenWords(his)) == 0 {
 			continue
 		}
-		theirs, err := e.send(r, stranger)
-		if err != nil || len(mine.seen(theirs)) > 0 {
+		theirs, err := e.sendAs(r, stranger)
+		if err != nil || len(mine.seenWords(theirs)) > 0 {
 			return "", err
 		}
-		if data(o, theirs) != nil && !strings.HasPrefix(o.Call.Field, "my") {
+		if fieldData(o, theirs) != nil && !strings.HasPrefix(o.Call.Field, "my") {
 			lists = o.Call.Field
 		}
 	}
 	if lists != "" {
 		return fmt.Sprintf("%s shows the object to its owner, and not to the other user.", lists), nil
 	}
-	nobody, err := e.send(own.Request, nil)
-	if err != nil || len(mine.seen(nobody)) > 0 {
+	nobody, err := e.sendAs(own.Request, nil)
+	if err != nil || len(mine.seenWords(nobody)) > 0 {
 		return "", err
 	}
-	named, err := e.owned(mine.in(own), owner)
+	named, err := e.ownerProperty(mine.findObject(own), owner)
 	if named == "" || err != nil {
 		return "", err
 	}
-	for _, name := range mine.seen(own) {
-		if secrets.MatchString(plain(name)) {
+	for _, name := range mine.seenWords(own) {
+		if secrets.MatchString(normalizeName(name)) {
 			return fmt.Sprintf("%s, and has a %q.", named, name), nil
 		}
 	}
 	return "", nil
 }
 
-// nothing is an identifier like the object's that names nothing.
-func (e *examination) nothing(mine *object, n *node, own *message.Response) any {
+// unknownIdentifier is an identifier like the object's that names nothing.
+func (e *examination) unknownIdentifier(mine *object, n *node, own *message.Response) any {
 	if text := fmt.Sprint(mine.id); text != "" && strings.Trim(text, "0123456789") == "" {
 		return fmt.Sprint(e.RandomNumber(700_000_000, 900_000_000))
 	}
-	return e.absent(mine, "", own)
+	return e.absentIdentifier(mine, "", own)
 }
 
-// opened asks for the object as another user, and as nobody, and reports whether the
+// probeGraphQLRead asks for the object as another user, and as nobody, and reports whether the
 // other user is refused. Controls: one that does not exist, the other user's own.
-func (e *examination) opened(n *node, mine *object, own *message.Response, stranger *User) (refused bool, err error) {
-	resp, err := e.pick(n.read, n.subject, mine.id, nil, stranger)
+func (e *examination) probeGraphQLRead(n *node, mine *object, own *message.Response,
+	stranger *User) (refused bool, err error) {
+	resp, err := e.queryObject(n.read, n.subject, mine.id, nil, stranger)
 	if err != nil {
 		return false, err
 	}
-	e.judge(n.read, resp)
-	none, err := e.pick(n.read, n.subject, e.nothing(mine, n, own), nil, stranger)
+	e.recordVerdict(n.read, resp)
+	none, err := e.queryObject(n.read, n.subject, e.unknownIdentifier(mine, n, own), nil, stranger)
 	if err != nil {
 		return false, err
 	}
-	nobody, err := e.pick(n.read, n.subject, mine.id, nil, nil)
+	nobody, err := e.queryObject(n.read, n.subject, mine.id, nil, nil)
 	if err != nil {
 		return false, err
 	}
-	seen, open := mine.seen(resp), len(mine.seen(nobody)) > 0
-	if len(mine.seen(none)) > 0 || len(seen) == 0 && !open {
+	seen, open := mine.seenWords(resp), len(mine.seenWords(nobody)) > 0
+	if len(mine.seenWords(none)) > 0 || len(seen) == 0 && !open {
 		return len(seen) == 0, nil
 	}
 	proof := []string{fmt.Sprintf("As %s %s was asked with random values; %s answers %s "+
@@ -257,11 +259,11 @@ func (e *examination) opened(n *node, mine *object, own *message.Response, stran
 		"not exist they are not answered.")
 	answers, notes := []*message.Response{own, resp, nobody, none},
 		[]string{"the owner reads the object", "another user reads it", "nobody", "an object that does not exist"}
-	if theirs, err := e.compose(n.maker, stranger); traffic.IsFinal(err) {
+	if theirs, err := e.createByMutation(n.maker, stranger); traffic.IsFinal(err) {
 		return false, err
 	} else if err == nil {
-		other, err := e.pick(n.read, n.subject, theirs.id, nil, stranger)
-		if err != nil || len(mine.seen(other)) > 0 {
+		other, err := e.queryObject(n.read, n.subject, theirs.id, nil, stranger)
+		if err != nil || len(mine.seenWords(other)) > 0 {
 			return false, err // one answer for all identifiers
 		}
 		answers, notes = append(answers, other), append(notes, "the other user's own object")
@@ -277,13 +279,13 @@ func (e *examination) opened(n *node, mine *object, own *message.Response, stran
 	return len(seen) == 0, nil
 }
 
-// mutated asks mutations that take the identifier of the object as another user: whether
+// probeMutations asks mutations that take the identifier of the object as another user: whether
 // they answer with what the query refuses him, and whether the owner finds the object
 // changed or gone. What removes comes last.
-func (e *examination) mutated(n *node, mine *object, refused bool, stranger *User) error {
+func (e *examination) probeMutations(n *node, mine *object, refused bool, stranger *User) error {
 	var list []*Operation
 	for _, o := range e.Operations {
-		if o.Call != nil && o.Call.Kind == "mutation" && o != n.maker && o.argument(n.subject) != "" &&
+		if o.Call != nil && o.Call.Kind == "mutation" && o != n.maker && o.objectArgument(n.subject) != "" &&
 			!sitemap.IsDangerous("/"+o.Call.Field) && len(list) < maxReferences {
 			list = append(list, o)
 		}
@@ -296,32 +298,32 @@ func (e *examination) mutated(n *node, mine *object, refused bool, stranger *Use
 		if mine.gone {
 			return nil
 		}
-		if err := e.mutation(n, o, mine, refused, stranger); traffic.IsFinal(err) {
+		if err := e.probeMutation(n, o, mine, refused, stranger); traffic.IsFinal(err) {
 			return err
 		}
 	}
 	return nil
 }
 
-// mutation asks one of them.
-func (e *examination) mutation(n *node, o *Operation, mine *object, refused bool, stranger *User) error {
+// probeMutation asks one of them.
+func (e *examination) probeMutation(n *node, o *Operation, mine *object, refused bool, stranger *User) error {
 	words := map[string]string{}
-	resp, err := e.pick(o, n.subject, mine.id, words, stranger)
+	resp, err := e.queryObject(o, n.subject, mine.id, words, stranger)
 	if err != nil {
 		return err
 	}
-	e.judge(o, resp)
-	after, err := e.pick(n.read, n.subject, mine.id, nil, mine.as)
+	e.recordVerdict(o, resp)
+	after, err := e.queryObject(n.read, n.subject, mine.id, nil, mine.as)
 	if err != nil {
 		return err
 	}
-	point := &message.Point{In: message.InJSON, Name: "/variables/" + o.argument(n.subject)}
-	if shown := mine.seen(resp); refused && len(shown) > 0 {
-		none, err := e.pick(o, n.subject, e.nothing(mine, n, after), map[string]string{}, stranger)
+	point := &message.Point{In: message.InJSON, Name: "/variables/" + o.objectArgument(n.subject)}
+	if shown := mine.seenWords(resp); refused && len(shown) > 0 {
+		none, err := e.queryObject(o, n.subject, e.unknownIdentifier(mine, n, after), map[string]string{}, stranger)
 		if err != nil {
 			return err
 		}
-		if len(mine.seen(none)) == 0 {
+		if len(mine.seenWords(none)) == 0 {
 			e.RaiseAlert(activescan.Alert{Rule: objectRead, Request: resp.Request, Point: point,
 				Responses: []*message.Response{resp, none}, ResponseNotes: []string{"another user asks the " +
 					"mutation about " +
@@ -336,11 +338,11 @@ func (e *examination) mutation(n *node, o *Operation, mine *object, refused bool
 	}
 	now, what := &object{words: words}, ""
 	switch {
-	case len(now.seen(after)) > 0:
+	case len(now.seenWords(after)) > 0:
 		what = "changes"
 		maps.Copy(mine.words, words)
-	case sitemap.NamesRemoval(o.Call.Field) && len(mine.seen(after)) == 0 && (data(n.read, after) == nil ||
-		mine.in(after) == nil) && after.Status < 500:
+	case sitemap.NamesRemoval(o.Call.Field) && len(mine.seenWords(after)) == 0 && (fieldData(n.read, after) == nil ||
+		mine.findObject(after) == nil) && after.Status < 500:
 		what, mine.gone = "removes", true
 	default:
 		return nil
@@ -355,17 +357,17 @@ func (e *examination) mutation(n *node, o *Operation, mine *object, refused bool
 	return nil
 }
 
-// erase removes what a mutation has made, as its owner.
-func (e *examination) erase(m *object) (bool, error) {
+// removeByMutation removes what a mutation has made, as its owner.
+func (e *examination) removeByMutation(m *object) (bool, error) {
 	subject := apispec.Subject(m.of.Call.Field)
 	for _, o := range e.Operations {
 		if o.Call == nil || o.Call.Kind != "mutation" || !sitemap.NamesRemoval(o.Call.Field) ||
 			sitemap.IsDangerous("/"+o.Call.Field) || apispec.Subject(o.Call.Field) != subject ||
-			o.argument(subject) == "" || m.id == nil {
+			o.objectArgument(subject) == "" || m.id == nil {
 			continue
 		}
-		resp, err := e.pick(o, subject, m.id, nil, m.as)
-		return err == nil && resp.Status == http.StatusOK && data(o, resp) != nil, err
+		resp, err := e.queryObject(o, subject, m.id, nil, m.as)
+		return err == nil && resp.Status == http.StatusOK && fieldData(o, resp) != nil, err
 	}
 	return false, nil
 }
@@ -383,29 +385,29 @@ type self struct {
 	values map[string]string // of contacts and secrets, by name
 }
 
-// mirror asks the query that shows users themselves; nil: there is none.
-func (e *examination) mirror(as *User) (*self, error) {
+// ownProfileQuery asks the query that shows users themselves; nil: there is none.
+func (e *examination) ownProfileQuery(as *User) (*self, error) {
 	for _, o := range e.Operations {
 		if o.Call == nil || o.Call.Kind != "query" || !selfish.MatchString(o.Call.Field) {
 			continue
 		}
-		r, err := e.request(o, false, unknown, nil)
+		r, err := e.buildRequest(o, false, knowNothing, nil)
 		if err != nil {
 			continue
 		}
-		resp, err := e.send(r, as)
+		resp, err := e.sendAs(r, as)
 		if err != nil {
 			return nil, err
 		}
-		at, one := data(o, resp).(map[string]any)
+		at, one := fieldData(o, resp).(map[string]any)
 		if !one {
 			continue
 		}
 		s := &self{of: o, values: map[string]string{}}
-		s.id, _ = identifier(at, "id")
+		s.id, _ = identifierAmong(at, "id")
 		for name, v := range at {
-			if text, is := v.(string); is && len(text) >= minPrivate && (contacts.MatchString(plain(name)) ||
-				secrets.MatchString(plain(name))) {
+			if text, is := v.(string); is && len(text) >= minPrivate && (contacts.MatchString(normalizeName(name)) ||
+				secrets.MatchString(normalizeName(name))) {
 				s.values[name] = text
 			}
 		}
@@ -414,17 +416,17 @@ func (e *examination) mirror(as *User) (*self, error) {
 	return nil, nil
 }
 
-// fields looks in what a user is shown by other queries for the addresses and secrets of
+// scanFields looks in what a user is shown by other queries for the addresses and secrets of
 // another one: a field that one query guards may be open by another.
-func (e *examination) fields(owner, stranger *User) error {
+func (e *examination) scanFields(owner, stranger *User) error {
 	if stranger.Identity.Role > owner.Identity.Role {
 		return nil // who may do more may see more
 	}
-	his, err := e.mirror(owner)
+	his, err := e.ownProfileQuery(owner)
 	if his == nil || err != nil {
 		return err
 	}
-	theirs, err := e.mirror(stranger)
+	theirs, err := e.ownProfileQuery(stranger)
 	if theirs == nil || err != nil || theirs.id == his.id && his.id != nil {
 		return err
 	}
@@ -440,12 +442,12 @@ func (e *examination) fields(owner, stranger *User) error {
 			continue
 		}
 		var resp *message.Response
-		if _, none := o.arguments(); his.id != nil && o.argument("user") != "" {
-			resp, err = e.pick(o, "user", his.id, nil, stranger)
+		if _, none := o.argumentNames(); his.id != nil && o.objectArgument("user") != "" {
+			resp, err = e.queryObject(o, "user", his.id, nil, stranger)
 		} else if none {
 			var r *message.Request
-			if r, err = e.request(o, false, unknown, nil); err == nil {
-				resp, err = e.send(r, stranger)
+			if r, err = e.buildRequest(o, false, knowNothing, nil); err == nil {
+				resp, err = e.sendAs(r, stranger)
 			}
 		}
 		if traffic.IsFinal(err) {
@@ -455,27 +457,27 @@ func (e *examination) fields(owner, stranger *User) error {
 			continue
 		}
 		asked++
-		if err := e.field(o, his, resp, owner, stranger); err != nil {
+		if err := e.reportField(o, his, resp, owner, stranger); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// field tells of the values of one user that an answer to another one holds.
-func (e *examination) field(o *Operation, his *self, resp *message.Response, owner, stranger *User) error {
+// reportField tells of the values of one user that an answer to another one holds.
+func (e *examination) reportField(o *Operation, his *self, resp *message.Response, owner, stranger *User) error {
 	var names []string
 	severe := false
 	for _, name := range slices.Sorted(maps.Keys(his.values)) {
-		if holds(resp, his.values[name]) {
+		if holdsValue(resp, his.values[name]) {
 			names = append(names, name)
-			severe = severe || !contacts.MatchString(plain(name))
+			severe = severe || !contacts.MatchString(normalizeName(name))
 		}
 	}
 	if len(names) == 0 {
 		return nil
 	}
-	nobody, err := e.send(resp.Request, nil)
+	nobody, err := e.sendAs(resp.Request, nil)
 	if err != nil {
 		return err
 	}
@@ -489,7 +491,7 @@ func (e *examination) field(o *Operation, his *self, resp *message.Response, own
 	if severe {
 		f.Severity = finding.High
 	}
-	if slices.ContainsFunc(names, func(name string) bool { return holds(nobody, his.values[name]) }) {
+	if slices.ContainsFunc(names, func(name string) bool { return holdsValue(nobody, his.values[name]) }) {
 		f.Proof = append(f.Proof, "Even nobody, without a sign-in, gets them.")
 	}
 	e.RaiseAlert(f)

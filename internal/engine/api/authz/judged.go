@@ -13,36 +13,36 @@ import (
 // This file records for each operation whether it was tested that another user is kept out of
 // what it names.
 
-// tried records that the operation was asked as another user, so that the result counts.
-func (e *examination) tried(o *Operation) { e.judged[o] = finding.Authorization{Tested: true} }
+// recordTested records that the operation was asked as another user, so that the result counts.
+func (e *examination) recordTested(o *Operation) { e.judged[o] = finding.Authorization{Tested: true} }
 
-// skip records why an operation was not tested, unless it was, or another reason is known.
-func (e *examination) skip(o *Operation, why string) {
+// recordSkipped records why an operation was not tested, unless it was, or another reason is known.
+func (e *examination) recordSkipped(o *Operation, why string) {
 	if _, known := e.judged[o]; !known {
 		e.judged[o] = finding.Authorization{Reason: why}
 	}
 }
 
-// judge records what the response to another user means: one that fails for another reason
+// recordVerdict records what the response to another user means: one that fails for another reason
 // than who asks says nothing.
-func (e *examination) judge(o *Operation, resp *message.Response) {
-	if ok(resp) || slices.Contains(denials, resp.Status) && resp.Status != http.StatusMethodNotAllowed &&
+func (e *examination) recordVerdict(o *Operation, resp *message.Response) {
+	if isSuccess(resp) || slices.Contains(denials, resp.Status) && resp.Status != http.StatusMethodNotAllowed &&
 		resp.Status != http.StatusNotImplemented {
-		e.tried(o)
+		e.recordTested(o)
 		return
 	}
-	e.skip(o, fmt.Sprintf("it answered the other user with %d, which does not tell whether he was "+
+	e.recordSkipped(o, fmt.Sprintf("it answered the other user with %d, which does not tell whether he was "+
 		"kept out", resp.Status))
 }
 
 // Names reports whether the operation takes an identifier of something.
 func (o *Operation) Names() bool {
 	id := func(name string) bool {
-		n := plain(name)
+		n := normalizeName(name)
 		return n == "id" || strings.HasSuffix(n, "id") && len(n) > 3 && n != "paid" || strings.HasSuffix(n, "uuid")
 	}
 	if o.Call != nil {
-		names, _ := o.arguments()
+		names, _ := o.argumentNames()
 		return slices.ContainsFunc(names, id)
 	}
 	for _, p := range o.Parameters {
@@ -50,11 +50,11 @@ func (o *Operation) Names() bool {
 			return true
 		}
 	}
-	return strings.Contains(o.Path, "{") || o.takes(id)
+	return strings.Contains(o.Path, "{") || o.takesProperty(id)
 }
 
-// verdicts tells what is known of each operation.
-func (e *examination) verdicts() {
+// reportVerdicts tells what is known of each operation.
+func (e *examination) reportVerdicts() {
 	if e.Judged == nil {
 		return
 	}
@@ -66,7 +66,7 @@ func (e *examination) verdicts() {
 			v.Reason = "it names no object"
 		case len(e.Users) < 2:
 			v.Reason = "there is no second user: no other identity was given, and the scan could register none"
-		case !e.changes():
+		case !e.mayChange():
 			v.Reason = fmt.Sprintf("the profile %s creates no objects to try it with", e.Target.Profile)
 		default:
 			v.Reason = "no operation is known that creates an object which it names, and shows it again"

@@ -27,17 +27,17 @@ type kind struct {
 	parameter string       // of their paths
 }
 
-// whole are all operations about an object of the kind.
-func (k *kind) whole() []*Operation { return slices.Concat(k.about, k.actions) }
+// allOperations are all operations about an object of the kind.
+func (k *kind) allOperations() []*Operation { return slices.Concat(k.about, k.actions) }
 
-// maker is the operation that adds to the collection: by POST, else by PUT where there
+// creatingOperation is the operation that adds to the collection: by POST, else by PUT where there
 // are operations about what is in it, else an action whose response holds such an object
 // ("POST /cards/create"); nil: there is none.
-func (e *examination) maker(path string) *Operation {
-	if o := e.at(http.MethodPost, path); o != nil {
+func (e *examination) creatingOperation(path string) *Operation {
+	if o := e.operationAt(http.MethodPost, path); o != nil {
 		return o
 	}
-	if o := e.at(http.MethodPut, path); o != nil && len(e.items(path)) > 0 {
+	if o := e.operationAt(http.MethodPut, path); o != nil && len(e.itemOperations(path)) > 0 {
 		return o
 	}
 	for o, home := range e.homes {
@@ -48,70 +48,71 @@ func (e *examination) maker(path string) *Operation {
 	return nil
 }
 
-// home is the path of the collection that the operation adds to.
-func (e *examination) home(o *Operation) string { return cmp.Or(e.homes[o], o.path()) }
+// collectionOf is the path of the collection that the operation adds to.
+func (e *examination) collectionOf(o *Operation) string { return cmp.Or(e.homes[o], o.trimmedPath()) }
 
-// items are the operations about one object of the collection.
-func (e *examination) items(path string) []*Operation {
+// itemOperations are the operations about one object of the collection.
+func (e *examination) itemOperations(path string) []*Operation {
 	var out []*Operation
 	for _, o := range e.Operations {
-		if at, _ := o.collection(); o.Call == nil && at == path {
+		if at, _ := o.collectionPath(); o.Call == nil && at == path {
 			out = append(out, o)
 		}
 	}
 	return out
 }
 
-// actions are the operations whose paths go on behind an object of the collection, and name
+// itemActions are the operations whose paths go on behind an object of the collection, and name
 // nothing else; those that remove something come last.
-func (e *examination) actions(path string) []*Operation {
+func (e *examination) itemActions(path string) []*Operation {
 	var out []*Operation
 	for _, o := range e.Operations {
-		rest, below := strings.CutPrefix(o.path(), path+"/{")
+		rest, below := strings.CutPrefix(o.trimmedPath(), path+"/{")
 		if _, action, more := strings.Cut(rest, "}/"); o.Call == nil && below && more &&
 			!strings.Contains(action, "{") && !sitemap.IsDangerous(o.Path) {
 			out = append(out, o)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *Operation) int { return removing(a) - removing(b) })
+	slices.SortStableFunc(out, func(a, b *Operation) int { return removalRank(a) - removalRank(b) })
 	return out
 }
 
-// behind is the parameter that follows the path in that of the operation.
-func behind(o *Operation, path string) string {
-	name, _, _ := strings.Cut(strings.TrimPrefix(o.path(), path+"/{"), "}")
+// parameterBehind is the parameter that follows the path in that of the operation.
+func parameterBehind(o *Operation, path string) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(o.trimmedPath(), path+"/{"), "}")
 	return name
 }
 
-// removing is 1 for an operation that is named as one that removes something, else 0.
-func removing(o *Operation) int {
-	if o.Method == http.MethodDelete || sitemap.NamesRemoval(o.named()) || sitemap.NamesRemoval(o.path()) {
+// removalRank is 1 for an operation that is named as one that removes something, else 0.
+func removalRank(o *Operation) int {
+	if o.Method == http.MethodDelete || sitemap.NamesRemoval(o.nameWords()) || sitemap.NamesRemoval(o.trimmedPath()) {
 		return 1
 	}
 	return 0
 }
 
-// settle finds the actions that create the objects of collections to which nothing adds by
+// findCreatingActions finds the actions that create the objects of collections to which nothing adds by
 // its path. Which operation that is, its response tells, or the description of it.
-func (e *examination) settle() {
+func (e *examination) findCreatingActions() {
 	e.homes, e.lists = map[*Operation]string{}, map[string]*Operation{}
 	seen := map[string]bool{}
 	for _, item := range e.Operations {
-		names := parameters(item.Path)
+		names := pathParameters(item.Path)
 		if item.Call != nil || len(names) == 0 {
 			continue
 		}
 		parameter := names[len(names)-1]
 		path := item.Path[:strings.LastIndex(item.Path, "/{"+parameter+"}")]
-		if path == "" || seen[path] || e.at(http.MethodPost, path) != nil || e.at(http.MethodPut, path) != nil {
+		if path == "" || seen[path] || e.operationAt(http.MethodPost, path) != nil ||
+			e.operationAt(http.MethodPut, path) != nil {
 			continue
 		}
 		seen[path] = true
 		var best *Operation
 		rank := 0
 		for _, o := range e.Operations {
-			if e.homes[o] == "" && e.might(o, path) {
-				if r := e.gives(o, path, parameter); r > rank {
+			if e.homes[o] == "" && e.mayCreate(o, path) {
+				if r := e.scoreCreation(o, path, parameter); r > rank {
 					best, rank = o, r
 				}
 			}
@@ -122,45 +123,45 @@ func (e *examination) settle() {
 	}
 }
 
-// might reports whether the operation can be an action that adds to the collection.
-func (e *examination) might(o *Operation, path string) bool {
-	if o.Call != nil || o.Method != http.MethodPost || o == e.register || o == e.login || o.body() == nil ||
-		sitemap.IsDangerous(o.Path) || removing(o) > 0 ||
+// mayCreate reports whether the operation can be an action that adds to the collection.
+func (e *examination) mayCreate(o *Operation, path string) bool {
+	if o.Call != nil || o.Method != http.MethodPost || o == e.register || o == e.login || o.bodySchema() == nil ||
+		sitemap.IsDangerous(o.Path) || removalRank(o) > 0 ||
 		apispec.Rewrites(o.Path[strings.LastIndexByte(o.Path, '/')+1:]) {
 		return false
 	}
 	around := path[:strings.LastIndexByte(path, '}')+1] // what the collection is within
 	return strings.HasPrefix(o.Path, around) && strings.Count(o.Path, "{") == strings.Count(around, "{") &&
-		len(e.items(o.path())) == 0
+		len(e.itemOperations(o.trimmedPath())) == 0
 }
 
-// gives says how surely the response of the operation holds a new object of the collection; 0:
+// scoreCreation says how surely the response of the operation holds a new object of the collection; 0:
 // it does not.
-func (e *examination) gives(o *Operation, path, parameter string) int {
+func (e *examination) scoreCreation(o *Operation, path, parameter string) int {
 	thing := apispec.Noun(path)
-	stem := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(plain(parameter), "uuid"), "guid"), "id")
+	stem := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(normalizeName(parameter), "uuid"), "guid"), "id")
 	about := func(noun string) bool {
 		return apispec.Same(noun, thing) || stem != "" && apispec.Same(noun, stem)
 	}
 	held := false
 	look := func(noun string, names []string) {
 		for _, name := range names {
-			switch n := plain(name); n {
+			switch n := normalizeName(name); n {
 			case "id", "uuid", "guid", "key", "slug":
 				held = held || about(noun)
 			default:
-				held = held || n == plain(parameter) && about(noun)
+				held = held || n == normalizeName(parameter) && about(noun)
 			}
 		}
 	}
-	own := apispec.Noun(o.path())
-	if o.Answer != nil && ok(o.Answer) {
-		members(message.DecodeJSON(o.Answer.Body), own, 0, look)
+	own := apispec.Noun(o.trimmedPath())
+	if o.Answer != nil && isSuccess(o.Answer) {
+		visitMembers(message.DecodeJSON(o.Answer.Body), own, 0, look)
 	} else {
 		for _, r := range o.Responses {
 			for _, m := range r.Bodies {
 				if strings.HasPrefix(r.Status, "2") {
-					declared(m.Schema, own, 0, look)
+					declaredMembers(m.Schema, own, 0, look)
 				}
 			}
 		}
@@ -176,110 +177,111 @@ func (e *examination) gives(o *Operation, path, parameter string) int {
 	return 1
 }
 
-// members gives look the names of the members of each object in a response, with what the
+// visitMembers gives look the names of the members of each object in a response, with what the
 // object is: what the member around it is called, else noun.
-func members(v any, noun string, depth int, look func(noun string, names []string)) {
+func visitMembers(v any, noun string, depth int, look func(noun string, names []string)) {
 	if depth > maxDepth {
 		return
 	}
 	switch v := v.(type) {
 	case []any:
 		for _, below := range v[:min(1, len(v))] {
-			members(below, noun, depth+1, look)
+			visitMembers(below, noun, depth+1, look)
 		}
 	case map[string]any:
 		names := slices.Sorted(maps.Keys(v))
 		look(noun, names)
 		for _, name := range names {
-			members(v[name], cmp.Or(apispec.Thing(name), noun), depth+1, look)
+			visitMembers(v[name], cmp.Or(apispec.Thing(name), noun), depth+1, look)
 		}
 	}
 }
 
-// declared is members of a response's schema; the name of a schema says what it is, too.
-func declared(s *apispec.Schema, noun string, depth int, look func(noun string, names []string)) {
+// declaredMembers is members of a response's schema; the name of a schema says what it is, too.
+func declaredMembers(s *apispec.Schema, noun string, depth int, look func(noun string, names []string)) {
 	if s == nil || depth > maxWraps+1 {
 		return
 	}
 	flat := requestgen.Flat(s)
 	if flat.Items != nil {
-		declared(flat.Items, noun, depth+1, look)
+		declaredMembers(flat.Items, noun, depth+1, look)
 	}
 	var names []string
 	for _, p := range flat.Properties {
 		names = append(names, p.Name)
-		declared(p.Schema, cmp.Or(apispec.Thing(p.Name), noun), depth+1, look)
+		declaredMembers(p.Schema, cmp.Or(apispec.Thing(p.Name), noun), depth+1, look)
 	}
 	if look(noun, names); flat.Name != "" {
 		look(apispec.Thing(flat.Name), names)
 	}
 }
 
-// kinds are those that the examination can make and read, outer ones first.
-func (e *examination) kinds() []*kind {
+// objectKinds are those that the examination can make and read, outer ones first.
+func (e *examination) objectKinds() []*kind {
 	var out []*kind
 	outermost := slices.Clone(e.Operations)
 	slices.SortStableFunc(outermost, func(a, b *Operation) int {
 		return strings.Count(a.Path, "{") - strings.Count(b.Path, "{")
 	})
 	for _, o := range outermost {
-		if o.Call != nil || o != e.maker(e.home(o)) || o == e.register || o == e.login || sitemap.IsDangerous(o.Path) ||
-			o.body() == nil || len(out) == maxObjects {
+		if o.Call != nil || o != e.creatingOperation(e.collectionOf(o)) || o == e.register || o == e.login ||
+			sitemap.IsDangerous(o.Path) ||
+			o.bodySchema() == nil || len(out) == maxObjects {
 			continue
 		}
-		home := e.home(o)
-		k := &kind{maker: o, about: e.items(home), actions: e.actions(home)}
+		home := e.collectionOf(o)
+		k := &kind{maker: o, about: e.itemOperations(home), actions: e.itemActions(home)}
 		shows := func(o *Operation) bool { return o.Method == http.MethodGet }
 		if i := slices.IndexFunc(k.about, shows); i >= 0 {
 			k.read = k.about[i]
-		} else if len(k.whole()) == 0 || e.at(http.MethodGet, home) == nil && e.homes[o] == "" &&
+		} else if len(k.allOperations()) == 0 || e.operationAt(http.MethodGet, home) == nil && e.homes[o] == "" &&
 			!slices.ContainsFunc(k.actions, shows) {
 			continue
 		}
-		k.parameter = behind(k.whole()[0], home)
+		k.parameter = parameterBehind(k.allOperations()[0], home)
 		out = append(out, k)
 	}
 	return out
 }
 
-// see reads the object as somebody: at its own address, else in the list, of which it is
+// readObject reads the object as somebody: at its own address, else in the list, of which it is
 // the page that shows it, or the last one; nil: nothing shows it.
-func (e *examination) see(k *kind, m *object, as *User) (*message.Response, error) {
+func (e *examination) readObject(k *kind, m *object, as *User) (*message.Response, error) {
 	if k.read != nil {
-		r, err := e.item(k.read, m.id, m.within, nil)
+		r, err := e.itemRequest(k.read, m.id, m.within, nil)
 		if err != nil {
 			return nil, nil
 		}
-		return e.send(r, as)
+		return e.sendAs(r, as)
 	}
-	pages, err := e.list(k.maker, as, m.within)
+	pages, err := e.fetchList(k.maker, as, m.within)
 	if err != nil || len(pages) == 0 {
 		return nil, err
 	}
-	if i := slices.IndexFunc(pages, func(p *message.Response) bool { return len(m.seen(p)) > 0 }); i >= 0 {
+	if i := slices.IndexFunc(pages, func(p *message.Response) bool { return len(m.seenWords(p)) > 0 }); i >= 0 {
 		return pages[i], nil
 	}
 	return pages[len(pages)-1], nil
 }
 
-// search finds what shows an object that has no address of its own and is not in the list of
+// findReader finds what shows an object that has no address of its own and is not in the list of
 // its collection: an operation about it, or another list.
-func (e *examination) search(k *kind, m *object) (*message.Response, error) {
+func (e *examination) findReader(k *kind, m *object) (*message.Response, error) {
 	for _, o := range k.actions {
-		r, err := e.item(o, m.id, m.within, nil)
+		r, err := e.itemRequest(o, m.id, m.within, nil)
 		if err != nil || o.Method != http.MethodGet {
 			continue
 		}
-		resp, err := e.send(r, m.as)
+		resp, err := e.sendAs(r, m.as)
 		if err != nil {
 			return nil, err
 		}
-		if ok(resp) && len(m.seen(resp)) > 0 {
+		if isSuccess(resp) && len(m.seenWords(resp)) > 0 {
 			k.read = o
 			return resp, nil
 		}
 	}
-	home := e.home(k.maker)
+	home := e.collectionOf(k.maker)
 	lists := slices.DeleteFunc(slices.Clone(e.Operations), func(o *Operation) bool {
 		return o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") ||
 			sitemap.IsDangerous(o.Path)
@@ -290,15 +292,15 @@ func (e *examination) search(k *kind, m *object) (*message.Response, error) {
 		return order[apispec.Same(apispec.Noun(a.Path), thing)] - order[apispec.Same(apispec.Noun(b.Path), thing)]
 	})
 	for _, o := range lists[:min(maxShown, len(lists))] {
-		r, err := e.request(o, false, unknown, nil)
+		r, err := e.buildRequest(o, false, knowNothing, nil)
 		if err != nil {
 			continue
 		}
-		resp, err := e.send(r, m.as)
+		resp, err := e.sendAs(r, m.as)
 		if err != nil {
 			return nil, err
 		}
-		if ok(resp) && len(m.seen(resp)) > 0 {
+		if isSuccess(resp) && len(m.seenWords(resp)) > 0 {
 			e.lists[home] = o
 			return resp, nil
 		}
@@ -306,47 +308,47 @@ func (e *examination) search(k *kind, m *object) (*message.Response, error) {
 	return nil, nil
 }
 
-// gone reports whether an answer of see says that an object which was there is no more.
-func (k *kind) gone(m *object, resp *message.Response) bool {
+// isGone reports whether an answer of see says that an object which was there is no more.
+func (k *kind) isGone(m *object, resp *message.Response) bool {
 	if k.read != nil {
 		return resp.Status == http.StatusNotFound || resp.Status == http.StatusGone
 	}
-	return ok(resp) && len(m.seen(resp)) == 0 && next(resp) == ""
+	return isSuccess(resp) && len(m.seenWords(resp)) == 0 && nextPage(resp) == ""
 }
 
-// named is id; an error that does not end the scan says that nothing tells it.
-func (e *examination) named(m *object, parameter string) (any, error) {
-	v, err := e.id(m, parameter)
+// requireIdentifier is id; an error that does not end the scan says that nothing tells it.
+func (e *examination) requireIdentifier(m *object, parameter string) (any, error) {
+	v, err := e.identifierFor(m, parameter)
 	if v == nil && err == nil {
 		err = fmt.Errorf("no answer tells by which %q paths name what %s %s makes", parameter, m.of.Method, m.of.Path)
 	}
 	return v, err
 }
 
-// make makes an object of the kind as the user, and reads it. An error that does not end
+// createAndRead makes an object of the kind as the user, and reads it. An error that does not end
 // the scan says why that does not work.
-func (e *examination) make(k *kind, as *User) (*object, *message.Response, error) {
-	mine, err := e.create(k.maker, as, nil)
+func (e *examination) createAndRead(k *kind, as *User) (*object, *message.Response, error) {
+	mine, err := e.createObject(k.maker, as, nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	if mine.id, err = e.named(mine, k.parameter); err != nil {
+	if mine.id, err = e.requireIdentifier(mine, k.parameter); err != nil {
 		return nil, nil, err
 	}
-	own, err := e.see(k, mine, as)
+	own, err := e.readObject(k, mine, as)
 	if traffic.IsFinal(err) {
 		return nil, nil, err
 	}
-	if k.read == nil && (own == nil || len(mine.seen(own)) == 0) {
-		own, err = e.search(k, mine)
+	if k.read == nil && (own == nil || len(mine.seenWords(own)) == 0) {
+		own, err = e.findReader(k, mine)
 	}
 	switch {
 	case err != nil:
 		return nil, nil, err
-	case own == nil || !ok(own):
+	case own == nil || !isSuccess(own):
 		return nil, nil, fmt.Errorf("what %s %s makes is not shown to the user who has made it", k.maker.Method,
 			k.maker.Path)
-	case len(mine.seen(own)) == 0:
+	case len(mine.seenWords(own)) == 0:
 		return nil, nil, fmt.Errorf("nothing of what %s %s was sent is shown to the user who has "+
 			"sent it", k.maker.Method, k.maker.Path)
 	}

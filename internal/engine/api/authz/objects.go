@@ -38,13 +38,14 @@ type object struct {
 // maxObjects bounds the kinds of objects that are examined.
 const maxObjects = 40
 
-// fresh returns random words for the free texts of an object.
-func (e *examination) fresh(words map[string]string) func(in, name string, s *apispec.Schema) (any, bool) {
+// freshWords returns random words for the free texts of an object.
+func (e *examination) freshWords(words map[string]string) func(in, name string, s *apispec.Schema) (any, bool) {
 	return func(in, name string, s *apispec.Schema) (any, bool) {
 		free := in == "body" && len(s.Enum) == 0 && s.Format == "" && s.Pattern == "" &&
 			(len(s.Types) == 0 && len(s.Properties) == 0 && s.Items == nil || s.Is("string")) &&
 			(s.MaxLength < 0 || s.MaxLength >= 8)
-		if n := plain(name); !free || name == "" || strings.HasSuffix(n, "id") || mail(n) || sitemap.IsPassword(n) ||
+		if n := normalizeName(name); !free || name == "" || strings.HasSuffix(n, "id") || isEmailName(n) ||
+			sitemap.IsPassword(n) ||
 			strings.Contains(n, "date") || strings.Contains(n, "url") || strings.Contains(n, "phone") {
 			return nil, false
 		}
@@ -70,10 +71,10 @@ var errRefused = errors.New("the API does not let this user make one")
 var denials = []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed,
 	http.StatusGone, http.StatusNotImplemented}
 
-// create makes an object as the user, and before what its path names. An error that does
+// createObject makes an object as the user, and before what its path names. An error that does
 // not end the scan says why there is none.
-func (e *examination) create(o *Operation, as *User, extra map[string]any) (*object, error) {
-	within, err := e.around(o, as)
+func (e *examination) createObject(o *Operation, as *User, extra map[string]any) (*object, error) {
+	within, err := e.surroundingObjects(o, as)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +83,7 @@ func (e *examination) create(o *Operation, as *User, extra map[string]any) (*obj
 	}
 	why := fmt.Errorf("%s %s takes no free text by which an object could be told from others", o.Method, o.Path)
 	for _, optional := range []bool{true, false} {
-		made, resp, err := e.attempt(o, as, within, optional, extra)
+		made, resp, err := e.attemptCreation(o, as, within, optional, extra)
 		if made != nil || err != nil {
 			return made, err
 		}
@@ -96,27 +97,27 @@ func (e *examination) create(o *Operation, as *User, extra map[string]any) (*obj
 	return nil, why
 }
 
-// attempt tries to make an object as the user, and returns the answer; without one there
+// attemptCreation tries to make an object as the user, and returns the answer; without one there
 // is nothing to send by which it could be told from others.
-func (e *examination) attempt(o *Operation, as *User, within []*object, optional bool,
+func (e *examination) attemptCreation(o *Operation, as *User, within []*object, optional bool,
 	extra map[string]any) (*object, *message.Response, error) {
 	words := map[string]string{}
-	fresh := e.fresh(words)
-	r, err := e.request(o, optional, func(in, name string, s *apispec.Schema) (any, bool) {
-		if v, known := step(o, within, in, name); known {
+	fresh := e.freshWords(words)
+	r, err := e.buildRequest(o, optional, func(in, name string, s *apispec.Schema) (any, bool) {
+		if v, known := stepValue(o, within, in, name); known {
 			return v, true
 		}
 		return fresh(in, name, s)
 	}, extra)
-	if err != nil || len(words) == 0 && !e.sole(o) {
+	if err != nil || len(words) == 0 && !e.isSoleCreator(o) {
 		return nil, nil, nil
 	}
-	resp, err := e.send(r, as)
-	if err != nil || !ok(resp) {
+	resp, err := e.sendAs(r, as)
+	if err != nil || !isSuccess(resp) {
 		return nil, resp, err
 	}
 	if len(words) == 0 {
-		words = issued(resp)
+		words = issuedValues(resp)
 	}
 	sent := map[string]any{}
 	for _, at := range objectsOf(message.DecodeJSON(r.Body.Text)) {
@@ -131,21 +132,21 @@ func (e *examination) attempt(o *Operation, as *User, within []*object, optional
 	return made, resp, nil
 }
 
-// sole reports whether the operation is an action that creates objects without any free text,
+// isSoleCreator reports whether the operation is an action that creates objects without any free text,
 // of which others are only told by what the application gives them.
-func (e *examination) sole(o *Operation) bool { return e.homes[o] != "" }
+func (e *examination) isSoleCreator(o *Operation) bool { return e.homes[o] != "" }
 
-// issued are the values of a response that no other object has, such as the number of a new
+// issuedValues are the values of a response that no other object has, such as the number of a new
 // card: long ones with digits that are no times.
-func issued(resp *message.Response) map[string]string {
+func issuedValues(resp *message.Response) map[string]string {
 	out := map[string]string{}
 	for _, at := range objectsOf(message.DecodeJSON(resp.Body)) {
-		if _, is := identifier(at, "id"); !is {
+		if _, is := identifierAmong(at, "id"); !is {
 			continue
 		}
 		for name, v := range at {
 			text, is := v.(string)
-			if n := plain(name); is && len(text) >= minIssued && strings.ContainsAny(text, "0123456789") &&
+			if n := normalizeName(name); is && len(text) >= minIssued && strings.ContainsAny(text, "0123456789") &&
 				!strings.ContainsAny(text, " :/") &&
 				!strings.Contains(n, "date") && !strings.Contains(n, "time") && !strings.HasSuffix(n, "at") &&
 				!strings.Contains(n, "user") && !strings.Contains(n, "owner") && !strings.Contains(n, "account") {
@@ -162,8 +163,8 @@ func issued(resp *message.Response) map[string]string {
 // minIssued is how long a value is at least that nothing else has by chance.
 const minIssued = 10
 
-// parameters are the names of the parameters of a path, in order.
-func parameters(path string) []string {
+// pathParameters are the names of the parameters of a path, in order.
+func pathParameters(path string) []string {
 	var out []string
 	for _, s := range strings.Split(path, "/") {
 		if strings.HasPrefix(s, "{") && strings.HasSuffix(s, "}") {
@@ -173,18 +174,18 @@ func parameters(path string) []string {
 	return out
 }
 
-// step returns the value of a parameter of the operation's path: it names what the object
+// stepValue returns the value of a parameter of the operation's path: it names what the object
 // is made within.
-func step(o *Operation, within []*object, in, name string) (any, bool) {
-	if i := slices.Index(parameters(o.Path), name); in == "path" && i >= 0 && i < len(within) {
+func stepValue(o *Operation, within []*object, in, name string) (any, bool) {
+	if i := slices.Index(pathParameters(o.Path), name); in == "path" && i >= 0 && i < len(within) {
 		return within[i].id, true
 	}
 	return nil, false
 }
 
-// around returns the objects that the path of the operation names, which it makes as the
+// surroundingObjects returns the objects that the path of the operation names, which it makes as the
 // user where they are not there yet; fewer when one cannot be made.
-func (e *examination) around(o *Operation, as *User) ([]*object, error) {
+func (e *examination) surroundingObjects(o *Operation, as *User) ([]*object, error) {
 	i := strings.LastIndexByte(o.Path, '{')
 	if i < 1 {
 		return nil, nil
@@ -193,7 +194,7 @@ func (e *examination) around(o *Operation, as *User) ([]*object, error) {
 	if end := strings.IndexByte(o.Path[i:], '/'); end > 0 {
 		name = strings.Trim(o.Path[i:i+end], "{}")
 	}
-	maker := e.maker(strings.TrimRight(o.Path[:i], "/"))
+	maker := e.creatingOperation(strings.TrimRight(o.Path[:i], "/"))
 	if maker == nil || maker == e.register || maker == e.login {
 		return nil, nil
 	}
@@ -202,41 +203,41 @@ func (e *examination) around(o *Operation, as *User) ([]*object, error) {
 			return append(slices.Clone(m.within), m), nil
 		}
 	}
-	m, err := e.create(maker, as, nil)
+	m, err := e.createObject(maker, as, nil)
 	if err != nil {
 		return nil, err
 	}
-	if m.id, err = e.named(m, name); err != nil {
+	if m.id, err = e.requireIdentifier(m, name); err != nil {
 		return nil, err
 	}
 	return append(slices.Clone(m.within), m), nil
 }
 
-// seen are the object's words that the answer holds.
-func (m *object) seen(resp *message.Response) []string {
+// seenWords are the object's words that the answer holds.
+func (m *object) seenWords(resp *message.Response) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(m.words)) {
-		if holds(resp, m.words[name]) {
+		if holdsValue(resp, m.words[name]) {
 			out = append(out, name)
 		}
 	}
 	return out
 }
 
-// in finds the object in an answer.
-func (m *object) in(resp *message.Response) map[string]any {
+// findObject finds the object in an answer.
+func (m *object) findObject(resp *message.Response) map[string]any {
 	v := message.DecodeJSON(resp.Body)
 	for _, name := range slices.Sorted(maps.Keys(m.words)) {
-		if list := holding(v, m.words[name]); len(list) > 0 {
+		if list := objectsHolding(v, m.words[name]); len(list) > 0 {
 			return list[0]
 		}
 	}
 	return nil
 }
 
-// identifier finds the value of a parameter among an object's properties.
-func identifier(of map[string]any, parameter string) (any, bool) {
-	want := plain(parameter)
+// identifierAmong finds the value of a parameter among an object's properties.
+func identifierAmong(of map[string]any, parameter string) (any, bool) {
+	want := normalizeName(parameter)
 	short := want
 	for _, end := range []string{"uuid", "guid", "id", "key", "slug", "name", "number", "title"} {
 		if strings.HasSuffix(want, end) {
@@ -246,7 +247,7 @@ func identifier(of map[string]any, parameter string) (any, bool) {
 	}
 	for _, try := range []string{want, short, "id", "_id", "uuid", "guid"} {
 		for name, v := range of {
-			if plain(name) == plain(try) && scalar(v) && fmt.Sprint(v) != "" {
+			if normalizeName(name) == normalizeName(try) && isScalar(v) && fmt.Sprint(v) != "" {
 				return v, true
 			}
 		}
@@ -254,7 +255,7 @@ func identifier(of map[string]any, parameter string) (any, bool) {
 	return nil, false
 }
 
-func scalar(v any) bool {
+func isScalar(v any) bool {
 	switch v.(type) {
 	case string, json.Number:
 		return true
@@ -262,33 +263,33 @@ func scalar(v any) bool {
 	return false
 }
 
-// id tells by which value the parameter names the object: of the answer that made it, of
+// identifierFor tells by which value the parameter names the object: of the answer that made it, of
 // what was sent, or of the list.
-func (e *examination) id(m *object, parameter string) (any, error) {
-	if at := m.in(m.answer); at != nil {
-		if v, found := identifier(at, parameter); found {
+func (e *examination) identifierFor(m *object, parameter string) (any, error) {
+	if at := m.findObject(m.answer); at != nil {
+		if v, found := identifierAmong(at, parameter); found {
 			return v, nil
 		}
 	}
 	for _, at := range objectsOf(message.DecodeJSON(m.answer.Body)) { // it tells the identifier alone
-		if v, found := identifier(at, parameter); found {
+		if v, found := identifierAmong(at, parameter); found {
 			return v, nil
 		}
 	}
 	for name, v := range m.sent {
-		if plain(name) == plain(parameter) && scalar(v) {
+		if normalizeName(name) == normalizeName(parameter) && isScalar(v) {
 			return v, nil
 		}
 	}
 	if to := m.answer.Header.Get("Location"); to != "" {
 		return to[strings.LastIndexByte(strings.TrimRight(to, "/"), '/')+1:], nil
 	}
-	list, err := e.list(m.of, m.as, m.within)
+	list, err := e.fetchList(m.of, m.as, m.within)
 	if err != nil {
 		return nil, err
 	}
 	for _, page := range list {
-		if v, found := identifier(m.in(page), parameter); found {
+		if v, found := identifierAmong(m.findObject(page), parameter); found {
 			return v, nil
 		}
 	}
@@ -305,11 +306,11 @@ var (
 	nexts   = lazyregexp.New(`^(next|cursor|nextcursor|after|endcursor|(next)?pagetoken|nextpage|continuation(token)?|nextmarker|marker)$`)
 )
 
-// next tells where a list goes on; empty: nowhere.
-func next(page *message.Response) string {
+// nextPage tells where a list goes on; empty: nowhere.
+func nextPage(page *message.Response) string {
 	for _, at := range objectsOf(message.DecodeJSON(page.Body)) {
 		for _, name := range slices.Sorted(maps.Keys(at)) {
-			if v := at[name]; nexts.MatchString(plain(name)) && scalar(v) && len(fmt.Sprint(v)) < 2000 {
+			if v := at[name]; nexts.MatchString(normalizeName(name)) && isScalar(v) && len(fmt.Sprint(v)) < 2000 {
 				return fmt.Sprint(v)
 			}
 		}
@@ -317,34 +318,34 @@ func next(page *message.Response) string {
 	return ""
 }
 
-// list asks for the collection that the operation adds to, page by page; nil: there is
+// fetchList asks for the collection that the operation adds to, page by page; nil: there is
 // none, or it is refused.
-func (e *examination) list(o *Operation, as *User, within []*object) ([]*message.Response, error) {
-	all := cmp.Or(e.lists[e.home(o)], e.at(http.MethodGet, e.home(o)))
+func (e *examination) fetchList(o *Operation, as *User, within []*object) ([]*message.Response, error) {
+	all := cmp.Or(e.lists[e.collectionOf(o)], e.operationAt(http.MethodGet, e.collectionOf(o)))
 	if all == nil {
 		return nil, nil
 	}
 	var pages []*message.Response
 	at := ""
 	for range maxPages {
-		r, err := e.request(all, at != "", func(in, name string, _ *apispec.Schema) (any, bool) {
-			if in == "query" && at != "" && cursors.MatchString(plain(name)) {
+		r, err := e.buildRequest(all, at != "", func(in, name string, _ *apispec.Schema) (any, bool) {
+			if in == "query" && at != "" && cursors.MatchString(normalizeName(name)) {
 				return at, true
 			}
-			return step(all, within, in, name)
+			return stepValue(all, within, in, name)
 		}, nil)
 		if err != nil {
 			return pages, nil
 		}
-		resp, err := e.send(r, as)
-		if err != nil || !ok(resp) {
+		resp, err := e.sendAs(r, as)
+		if err != nil || !isSuccess(resp) {
 			return pages, err
 		}
 		pages = append(pages, resp)
 		takes := slices.ContainsFunc(all.Parameters, func(p *apispec.Parameter) bool {
-			return p.In == "query" && cursors.MatchString(plain(p.Name))
+			return p.In == "query" && cursors.MatchString(normalizeName(p.Name))
 		})
-		if then := next(resp); !takes || then == "" || then == at {
+		if then := nextPage(resp); !takes || then == "" || then == at {
 			break
 		} else {
 			at = then
@@ -353,66 +354,67 @@ func (e *examination) list(o *Operation, as *User, within []*object) ([]*message
 	return pages, nil
 }
 
-// listed reports whether one of the pages shows the object.
-func (m *object) listed(pages []*message.Response) bool {
-	return slices.ContainsFunc(pages, func(p *message.Response) bool { return len(m.seen(p)) > 0 })
+// isListed reports whether one of the pages shows the object.
+func (m *object) isListed(pages []*message.Response) bool {
+	return slices.ContainsFunc(pages, func(p *message.Response) bool { return len(m.seenWords(p)) > 0 })
 }
 
-// item makes the request of an operation about one object, which is within others.
-func (e *examination) item(o *Operation, id any, within []*object, words map[string]string) (*message.Request, error) {
-	return e.addressed(o, &object{id: id, within: within}, e.fresh(words))
+// itemRequest makes the request of an operation about one object, which is within others.
+func (e *examination) itemRequest(o *Operation, id any, within []*object,
+	words map[string]string) (*message.Request, error) {
+	return e.addressedRequest(o, &object{id: id, within: within}, e.freshWords(words))
 }
 
-// addressed makes the request of an operation about one object; values are those of anything
+// addressedRequest makes the request of an operation about one object; values are those of anything
 // else that it takes.
-func (e *examination) addressed(o *Operation, m *object,
+func (e *examination) addressedRequest(o *Operation, m *object,
 	text func(in, name string, s *apispec.Schema) (any, bool)) (*message.Request, error) {
 	id, within, parameter := m.id, m.within, ""
-	if names := parameters(o.Path); len(within) < len(names) {
+	if names := pathParameters(o.Path); len(within) < len(names) {
 		parameter = names[len(within)]
 	}
-	return e.request(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
+	return e.buildRequest(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
 		if in == "path" && name == parameter {
 			return id, true
 		}
-		if v, known := step(o, within, in, name); known {
+		if v, known := stepValue(o, within, in, name); known {
 			return v, true
 		}
 		return text(in, name, s)
 	}, nil)
 }
 
-// objects makes an object of each kind as one user, and asks for it as another one.
-func (e *examination) objects() error {
-	if len(e.Users) < 2 || !e.changes() {
+// scanObjects makes an object of each kind as one user, and asks for it as another one.
+func (e *examination) scanObjects() error {
+	if len(e.Users) < 2 || !e.mayChange() {
 		return nil
 	}
-	for _, k := range e.kinds() {
-		err := e.kind(k, e.Users[0], e.Users[1])
+	for _, k := range e.objectKinds() {
+		err := e.scanKind(k, e.Users[0], e.Users[1])
 		if traffic.IsFinal(err) {
 			return err
 		}
 		if err != nil && !errors.Is(err, errRefused) {
-			e.untried(k, err)
+			e.reportUntried(k, err)
 		}
 		why := "nothing shows that an object which the scan creates is its owner's alone"
 		if err != nil {
 			why = err.Error()
 		}
-		for _, o := range k.whole() {
-			e.skip(o, why)
+		for _, o := range k.allOperations() {
+			e.recordSkipped(o, why)
 		}
 	}
 	return nil
 }
 
-// untried tells that a kind of object was not examined: the operation that makes it, and
+// reportUntried tells that a kind of object was not examined: the operation that makes it, and
 // those about it.
-func (e *examination) untried(k *kind, why error) {
+func (e *examination) reportUntried(k *kind, why error) {
 	e.Untried(k.maker, []*finding.Rule{massAssignment}, fmt.Sprintf("which properties users may set was not "+
 		"tried: %v", why))
 	said := map[string]bool{}
-	for _, o := range k.whole() {
+	for _, o := range k.allOperations() {
 		if !said[o.Path] {
 			said[o.Path] = true
 			e.Untried(o, []*finding.Rule{objectRead, objectWrite, massAssignment}, fmt.Sprintf("what others may do "+
@@ -421,23 +423,23 @@ func (e *examination) untried(k *kind, why error) {
 	}
 }
 
-// kind examines one kind of object. An error that does not end the scan says why that
+// scanKind examines one kind of object. An error that does not end the scan says why that
 // could not be done to the end.
-func (e *examination) kind(k *kind, owner, stranger *User) error {
-	mine, own, err := e.make(k, owner)
+func (e *examination) scanKind(k *kind, owner, stranger *User) error {
+	mine, own, err := e.createAndRead(k, owner)
 	if err != nil {
 		return err
 	}
-	if err := e.stored(k, mine.in(own), owner); err != nil {
+	if err := e.probeStoredProperties(k, mine.findObject(own), owner); err != nil {
 		return err
 	}
-	if err := e.reassigned(k, mine, own); err != nil {
+	if err := e.probeObjectAssignment(k, mine, own); err != nil {
 		return err
 	}
-	if own, err = e.unasked(k, mine, own); own == nil || err != nil {
+	if own, err = e.probeAnonymousChange(k, mine, own); own == nil || err != nil {
 		return err
 	}
-	if mine.private, err = e.private(mine, own, owner, stranger); mine.private == "" || err != nil {
+	if mine.private, err = e.privacyReason(mine, own, owner, stranger); mine.private == "" || err != nil {
 		return err
 	}
 	e.privates[k.maker] = mine.private
@@ -446,7 +448,7 @@ func (e *examination) kind(k *kind, owner, stranger *User) error {
 			return nil
 		}
 		why := mine.private
-		if mine, _, err = e.make(k, owner); mine == nil || err != nil {
+		if mine, _, err = e.createAndRead(k, owner); mine == nil || err != nil {
 			return err
 		}
 		mine.private = why
@@ -454,21 +456,21 @@ func (e *examination) kind(k *kind, owner, stranger *User) error {
 	}
 	var failed error
 	for _, f := range []func() error{
-		func() error { return e.foreign(k, mine, own, stranger) },
-		func() error { return e.disclosed(k, mine, stranger) },
-		func() error { return e.referred(mine, k.parameter, stranger) },
-		func() error { return e.retargeted(k, mine, stranger) },
+		func() error { return e.probeForeignObject(k, mine, own, stranger) },
+		func() error { return e.probeReadActions(k, mine, stranger) },
+		func() error { return e.probeReferences(mine, k.parameter, stranger) },
+		func() error { return e.probeRetargeting(k, mine, stranger) },
 		func() error {
 			if err := restore(); mine == nil || err != nil {
 				return err
 			}
-			return e.acted(k, mine, stranger)
+			return e.probeActions(k, mine, stranger)
 		},
 		func() error {
 			if err := restore(); mine == nil || err != nil {
 				return err
 			}
-			return e.changed(k, mine, stranger)
+			return e.probeForeignChange(k, mine, stranger)
 		},
 	} {
 		err := f()
@@ -486,10 +488,10 @@ var owns = lazyregexp.New(`^(owner|user|author|creator|createdby|account|custome
 // secrets are names of properties that are for their owner alone.
 var secrets = lazyregexp.New(`secret|private|password|token|apikey|accesskey|creditcard|cardnumber|^cvc|^cvv|cvc$|cvv$|iban|ssn|passport|salary|medical|diagnosis|(^|phone|home|street|billing|shipping)address$|phone|birth`)
 
-// private says how the API shows that an object is its owner's alone; empty: it does not
+// privacyReason says how the API shows that an object is its owner's alone; empty: it does not
 // show that, so that others may well see it.
-func (e *examination) private(mine *object, own *message.Response, owner, stranger *User) (string, error) {
-	if nobody, err := e.send(own.Request, nil); err != nil || ok(nobody) && len(mine.seen(nobody)) > 0 {
+func (e *examination) privacyReason(mine *object, own *message.Response, owner, stranger *User) (string, error) {
+	if nobody, err := e.sendAs(own.Request, nil); err != nil || isSuccess(nobody) && len(mine.seenWords(nobody)) > 0 {
 		return "", err // it is public, or lacks any sign-in: that is told elsewhere
 	}
 	if n := len(mine.within); n > 0 {
@@ -497,25 +499,25 @@ func (e *examination) private(mine *object, own *message.Response, owner, strang
 			return "It is part of another object, which is its owner's alone. " + why, nil
 		}
 	}
-	his, err := e.list(mine.of, owner, mine.within)
+	his, err := e.fetchList(mine.of, owner, mine.within)
 	if err != nil {
 		return "", err
 	}
-	others, err := e.list(mine.of, stranger, mine.within)
+	others, err := e.fetchList(mine.of, stranger, mine.within)
 	if err != nil {
 		return "", err
 	}
-	if mine.listed(his) && len(others) > 0 && !mine.listed(others) {
+	if mine.isListed(his) && len(others) > 0 && !mine.isListed(others) {
 		return fmt.Sprintf("The list of %s holds the object for its owner, and not for the other user.", mine.of.Path),
 			nil
 	}
-	named, err := e.owned(mine.in(own), owner)
+	named, err := e.ownerProperty(mine.findObject(own), owner)
 	if named == "" || err != nil {
 		return "", err
 	}
-	for _, name := range mine.seen(own) {
-		if secrets.MatchString(plain(name)) && !slices.ContainsFunc(others, func(p *message.Response) bool {
-			return holds(p, mine.words[name])
+	for _, name := range mine.seenWords(own) {
+		if secrets.MatchString(normalizeName(name)) && !slices.ContainsFunc(others, func(p *message.Response) bool {
+			return holdsValue(p, mine.words[name])
 		}) {
 			return fmt.Sprintf("%s, and its %q is shown in no list.", named, name), nil
 		}
@@ -523,16 +525,16 @@ func (e *examination) private(mine *object, own *message.Response, owner, strang
 	return "", nil
 }
 
-// owned says by which property an object names the user as its owner; empty: by none.
-func (e *examination) owned(object map[string]any, owner *User) (string, error) {
+// ownerProperty says by which property an object names the user as its owner; empty: by none.
+func (e *examination) ownerProperty(object map[string]any, owner *User) (string, error) {
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		text := fmt.Sprint(object[name])
-		if !owns.MatchString(plain(name)) || !scalar(object[name]) {
+		if !owns.MatchString(normalizeName(name)) || !isScalar(object[name]) {
 			continue
 		}
-		is := slices.Contains(owner.names(), text)
+		is := slices.Contains(owner.userNames(), text)
 		if !is {
-			self, err := e.self(owner)
+			self, err := e.ownIdentifiers(owner)
 			if err != nil {
 				return "", err
 			}
@@ -545,9 +547,9 @@ func (e *examination) owned(object map[string]any, owner *User) (string, error) 
 	return "", nil
 }
 
-// foreign asks for the object as another user. Controls: that user's own object, and one
+// probeForeignObject asks for the object as another user. Controls: that user's own object, and one
 // that does not exist.
-func (e *examination) foreign(k *kind, mine *object, own *message.Response, stranger *User) error {
+func (e *examination) probeForeignObject(k *kind, mine *object, own *message.Response, stranger *User) error {
 	if k.read == nil {
 		return nil // the list is told to be different for the two
 	}
@@ -557,19 +559,19 @@ func (e *examination) foreign(k *kind, mine *object, own *message.Response, stra
 // shownTo asks an operation that shows the object to its owner as another user.
 func (e *examination) shownTo(k *kind, read *Operation, mine *object, own *message.Response, stranger *User) error {
 	r := own.Request
-	resp, err := e.send(r, stranger)
+	resp, err := e.sendAs(r, stranger)
 	if err != nil {
 		return err
 	}
-	if e.judge(read, resp); !ok(resp) || !slices.Equal(mine.seen(resp), mine.seen(own)) {
+	if e.recordVerdict(read, resp); !isSuccess(resp) || !slices.Equal(mine.seenWords(resp), mine.seenWords(own)) {
 		return nil
 	}
-	absent, err := e.item(read, e.absent(mine, k.parameter, own), mine.within, nil)
+	absent, err := e.itemRequest(read, e.absentIdentifier(mine, k.parameter, own), mine.within, nil)
 	if err != nil {
 		return nil
 	}
-	none, err := e.send(absent, stranger)
-	if err != nil || ok(none) && len(mine.seen(none)) > 0 {
+	none, err := e.sendAs(absent, stranger)
+	if err != nil || isSuccess(none) && len(mine.seenWords(none)) > 0 {
 		return err
 	}
 	proof := []string{
@@ -577,19 +579,19 @@ func (e *examination) shownTo(k *kind, read *Operation, mine *object, own *messa
 			mine.as.Name()),
 		mine.private,
 		fmt.Sprintf("As %s the same request gives the same object (%d), with values that only %s has "+
-			"sent: %s.", stranger.Name(), resp.Status, mine.as.Name(), strings.Join(mine.seen(resp), ", ")),
+			"sent: %s.", stranger.Name(), resp.Status, mine.as.Name(), strings.Join(mine.seenWords(resp), ", ")),
 		fmt.Sprintf("An object that does not exist is answered with %d, and nobody gets the object without a "+
 			"sign-in.", none.Status),
 	}
 	answers, notes := []*message.Response{own, resp, none},
 		[]string{"the owner reads the object", "another user reads it", "an object that does not exist"}
-	if theirs, err := e.create(mine.of, stranger, nil); traffic.IsFinal(err) {
+	if theirs, err := e.createObject(mine.of, stranger, nil); traffic.IsFinal(err) {
 		return err
 	} else if err == nil {
-		if other, err := e.theirs(k, theirs); err != nil {
+		if other, err := e.readAsOwner(k, theirs); err != nil {
 			return err
 		} else if other != nil {
-			if len(mine.seen(other)) > 0 {
+			if len(mine.seenWords(other)) > 0 {
 				return nil // one answer for all identifiers
 			}
 			proof = append(proof, fmt.Sprintf("The other user's own object is another one: the answer depends on the "+
@@ -602,18 +604,18 @@ func (e *examination) shownTo(k *kind, read *Operation, mine *object, own *messa
 	return nil
 }
 
-// theirs reads an object as the user who made it; nil: it cannot be read.
-func (e *examination) theirs(k *kind, theirs *object) (*message.Response, error) {
+// readAsOwner reads an object as the user who made it; nil: it cannot be read.
+func (e *examination) readAsOwner(k *kind, theirs *object) (*message.Response, error) {
 	var err error
-	if theirs.id, err = e.id(theirs, k.parameter); theirs.id == nil || err != nil {
+	if theirs.id, err = e.identifierFor(theirs, k.parameter); theirs.id == nil || err != nil {
 		return nil, err
 	}
-	return e.see(k, theirs, theirs.as)
+	return e.readObject(k, theirs, theirs.as)
 }
 
-// absent is an identifier of the same kind that names nothing.
-func (e *examination) absent(mine *object, parameter string, own *message.Response) any {
-	if v, found := identifier(mine.in(own), parameter); found {
+// absentIdentifier is an identifier of the same kind that names nothing.
+func (e *examination) absentIdentifier(mine *object, parameter string, own *message.Response) any {
+	if v, found := identifierAmong(mine.findObject(own), parameter); found {
 		if _, number := v.(json.Number); number {
 			return json.Number(fmt.Sprint(e.RandomNumber(700_000_000, 900_000_000)))
 		}
@@ -630,25 +632,25 @@ func (e *examination) absent(mine *object, parameter string, own *message.Respon
 // writing are the methods that change or remove one object, what removes it last.
 var writing = []string{http.MethodPatch, http.MethodPut, http.MethodDelete}
 
-// write changes or removes the object by an operation about it as somebody (nil: nobody),
+// probeWrite changes or removes the object by an operation about it as somebody (nil: nobody),
 // and reads it as its owner, as written.
-func (e *examination) write(k *kind, o *Operation, mine *object,
+func (e *examination) probeWrite(k *kind, o *Operation, mine *object,
 	as *User) (what string, answers []*message.Response, err error) {
 	words := map[string]string{}
-	r, err := e.item(o, mine.id, mine.within, words)
+	r, err := e.itemRequest(o, mine.id, mine.within, words)
 	if err != nil || o.Method != http.MethodDelete && len(words) == 0 {
 		return "", nil, nil
 	}
-	return e.written(k, r, words, mine, as)
+	return e.sendChange(k, r, words, mine, as)
 }
 
-// written sends a request that changes the object, to the words, or removes it, and reads
+// sendChange sends a request that changes the object, to the words, or removes it, and reads
 // it as its owner. What says what happened: "changes" or "removes"; empty: nothing that the
 // owner sees. The answers are that to the request, and what the owner reads.
-func (e *examination) written(k *kind, r *message.Request, words map[string]string, mine *object,
+func (e *examination) sendChange(k *kind, r *message.Request, words map[string]string, mine *object,
 	as *User) (what string, answers []*message.Response, err error) {
-	resp, err := e.send(r, as)
-	if err != nil || !ok(resp) {
+	resp, err := e.sendAs(r, as)
+	if err != nil || !isSuccess(resp) {
 		return "", []*message.Response{resp}, err
 	}
 	now, either := &object{words: words}, maps.Clone(mine.words)
@@ -656,14 +658,14 @@ func (e *examination) written(k *kind, r *message.Request, words map[string]stri
 		either["new "+name] = word
 	}
 	look := &object{id: mine.id, within: mine.within, words: either}
-	after, err := e.see(k, look, mine.as)
+	after, err := e.readObject(k, look, mine.as)
 	switch {
 	case err != nil || after == nil:
 		return "", []*message.Response{resp}, err
-	case ok(after) && len(now.seen(after)) > 0:
+	case isSuccess(after) && len(now.seenWords(after)) > 0:
 		maps.Copy(mine.words, words)
 		what = "changes"
-	case k.gone(look, after):
+	case k.isGone(look, after):
 		mine.gone = true
 		what = "removes"
 	default:
@@ -672,19 +674,19 @@ func (e *examination) written(k *kind, r *message.Request, words map[string]stri
 	return what, []*message.Response{resp, after}, nil
 }
 
-// changed changes and removes the object as another user, and reads it as its owner.
-func (e *examination) changed(k *kind, mine *object, stranger *User) error {
+// probeForeignChange changes and removes the object as another user, and reads it as its owner.
+func (e *examination) probeForeignChange(k *kind, mine *object, stranger *User) error {
 	for _, method := range writing {
 		i := slices.IndexFunc(k.about, func(o *Operation) bool { return o.Method == method })
 		if i < 0 {
 			continue
 		}
-		what, answers, err := e.write(k, k.about[i], mine, stranger)
+		what, answers, err := e.probeWrite(k, k.about[i], mine, stranger)
 		if err != nil {
 			return err
 		}
 		if len(answers) > 0 {
-			e.judge(k.about[i], answers[0])
+			e.recordVerdict(k.about[i], answers[0])
 		}
 		if what == "" {
 			continue
@@ -700,32 +702,32 @@ func (e *examination) changed(k *kind, mine *object, stranger *User) error {
 	return nil
 }
 
-// stored makes the object again with properties that users should not set, and reads
+// probeStoredProperties makes the object again with properties that users should not set, and reads
 // them back.
-func (e *examination) stored(k *kind, shown map[string]any, owner *User) error {
+func (e *examination) probeStoredProperties(k *kind, shown map[string]any, owner *User) error {
 	o := k.maker
-	extra := e.gains(o, shown)
+	extra := e.privilegedProperties(o, shown)
 	if len(extra) == 0 {
 		return nil
 	}
-	with, err := e.create(o, owner, extra)
+	with, err := e.createObject(o, owner, extra)
 	if traffic.IsFinal(err) {
 		return err
 	}
 	if err != nil {
 		return nil // it takes none with these properties
 	}
-	resp, err := e.theirs(k, with)
-	if resp == nil || err != nil || !ok(resp) {
+	resp, err := e.readAsOwner(k, with)
+	if resp == nil || err != nil || !isSuccess(resp) {
 		return err
 	}
-	after := with.in(resp)
+	after := with.findObject(resp)
 	for _, name := range slices.Sorted(maps.Keys(extra)) {
 		if fmt.Sprint(after[name]) != fmt.Sprint(extra[name]) {
 			continue
 		}
 		e.RaiseAlert(activescan.Alert{Rule: massAssignment, Request: with.answer.Request,
-			Point: &message.Point{In: message.InJSON, Name: o.pointer(name)}, Payload: fmt.Sprint(extra[name]),
+			Point: &message.Point{In: message.InJSON, Name: o.propertyPointer(name)}, Payload: fmt.Sprint(extra[name]),
 			Responses: []*message.Response{with.answer, resp}, ResponseNotes: []string{"an object is made with the " +
 				"property", "it is read"},
 			Message: fmt.Sprintf("%s %s stores %q, which its description does not take", o.Method, o.Path, name),

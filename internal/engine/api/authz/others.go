@@ -23,8 +23,8 @@ import (
 // itself are paths of what belongs to the user who asks.
 var itself = lazyregexp.New(`(?i)/(me|self|whoami|my|profile|account|userinfo|user|current[-_]?user)/?$`)
 
-// self are the identifiers by which the API shows the user his own account.
-func (e *examination) self(u *User) ([]string, error) {
+// ownIdentifiers are the identifiers by which the API shows the user his own account.
+func (e *examination) ownIdentifiers(u *User) ([]string, error) {
 	if known, is := e.selves[u]; is {
 		return known, nil
 	}
@@ -34,15 +34,15 @@ func (e *examination) self(u *User) ([]string, error) {
 			strings.Contains(o.Path, "{") || sitemap.IsDangerous(o.Path) {
 			continue
 		}
-		r, err := e.request(o, false, unknown, nil)
+		r, err := e.buildRequest(o, false, knowNothing, nil)
 		if err != nil {
 			continue
 		}
-		resp, err := e.send(r, u)
+		resp, err := e.sendAs(r, u)
 		if traffic.IsFinal(err) {
 			return nil, err
 		}
-		if err != nil || !ok(resp) {
+		if err != nil || !isSuccess(resp) {
 			continue
 		}
 		body, one := message.DecodeJSON(resp.Body).(map[string]any)
@@ -51,17 +51,18 @@ func (e *examination) self(u *User) ([]string, error) {
 		}
 		for _, at := range objectsOf(body) {
 			for name, v := range at {
-				if n := plain(name); (n == "id" || n == "uuid" || identifies(n) || strings.HasSuffix(n, "userid") ||
-					strings.HasSuffix(n, "accountid")) && scalar(v) && len(fmt.Sprint(v)) > 2 {
+				if n := normalizeName(name); (n == "id" || n == "uuid" || isUserIdentifier(n) ||
+					strings.HasSuffix(n, "userid") ||
+					strings.HasSuffix(n, "accountid")) && isScalar(v) && len(fmt.Sprint(v)) > 2 {
 					out = append(out, fmt.Sprint(v))
 				}
 			}
 			break // the outermost ones tell of him, or hold the one that does
 		}
 		for _, at := range objectsOf(message.DecodeJSON(resp.Body)) {
-			if v, found := identifier(at, "id"); found &&
-				slices.ContainsFunc(u.names(), func(name string) bool {
-					return slices.Contains(slices.Collect(texts(at)), name)
+			if v, found := identifierAmong(at, "id"); found &&
+				slices.ContainsFunc(u.userNames(), func(name string) bool {
+					return slices.Contains(slices.Collect(textValues(at)), name)
 				}) {
 				out = append(out, fmt.Sprint(v))
 			}
@@ -71,8 +72,8 @@ func (e *examination) self(u *User) ([]string, error) {
 	return out, nil
 }
 
-// texts yields the values of an object that are texts.
-func texts(of map[string]any) func(func(string) bool) {
+// textValues yields the values of an object that are texts.
+func textValues(of map[string]any) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		for _, v := range of {
 			if s, is := v.(string); is && !yield(s) {
@@ -82,40 +83,40 @@ func texts(of map[string]any) func(func(string) bool) {
 	}
 }
 
-// others reads, as the second user, objects that are listed for the first one alone.
-func (e *examination) others() error {
+// probeOtherLists reads, as the second user, objects that are listed for the first one alone.
+func (e *examination) probeOtherLists() error {
 	if len(e.Users) < 2 {
 		return nil
 	}
 	kinds := 0
 	for _, read := range e.Operations {
-		path, parameter := read.collection()
+		path, parameter := read.collectionPath()
 		if read.Call != nil || read.Method != http.MethodGet || path == "" || strings.Contains(path, "{") ||
 			sitemap.IsDangerous(path) || kinds == maxObjects {
 			continue
 		}
-		all := e.at(http.MethodGet, path)
+		all := e.operationAt(http.MethodGet, path)
 		if all == nil {
 			continue
 		}
 		kinds++
-		if err := e.apart(all, read, parameter); traffic.IsFinal(err) {
+		if err := e.compareLists(all, read, parameter); traffic.IsFinal(err) {
 			return err
 		}
 	}
 	return nil
 }
 
-// listing is what the list shows one user, by identifier.
-func (e *examination) listing(all *Operation, parameter string, as *User) (map[string]map[string]any, error) {
-	pages, err := e.list(all, as, nil)
+// listedFor is what the list shows one user, by identifier.
+func (e *examination) listedFor(all *Operation, parameter string, as *User) (map[string]map[string]any, error) {
+	pages, err := e.fetchList(all, as, nil)
 	if err != nil {
 		return nil, err
 	}
 	out := map[string]map[string]any{}
 	for _, page := range pages {
 		for _, at := range objectsOf(message.DecodeJSON(page.Body)) {
-			if v, found := identifier(at, parameter); found {
+			if v, found := identifierAmong(at, parameter); found {
 				out[fmt.Sprint(v)] = at
 			}
 		}
@@ -123,16 +124,16 @@ func (e *examination) listing(all *Operation, parameter string, as *User) (map[s
 	return out, nil
 }
 
-// apart compares the lists of two users: what only one of them is shown, and names him
+// compareLists compares the lists of two users: what only one of them is shown, and names him
 // as its owner, is asked for as the other. Nothing is changed. Controls: the other's own
 // object, one that does not exist, nobody.
-func (e *examination) apart(all, read *Operation, parameter string) error {
+func (e *examination) compareLists(all, read *Operation, parameter string) error {
 	owner, stranger := e.Users[0], e.Users[1]
-	his, err := e.listing(all, parameter, owner)
+	his, err := e.listedFor(all, parameter, owner)
 	if err != nil || len(his) == 0 {
 		return err
 	}
-	theirs, err := e.listing(all, parameter, stranger)
+	theirs, err := e.listedFor(all, parameter, stranger)
 	if err != nil || len(theirs) == 0 {
 		return err
 	}
@@ -143,19 +144,19 @@ func (e *examination) apart(all, read *Operation, parameter string) error {
 	}
 	mine, other := slices.Min(slices.Collect(maps.Keys(his))), slices.Min(slices.Collect(maps.Keys(theirs)))
 	ask := func(id any, as *User) (*message.Response, error) {
-		r, err := e.item(read, id, nil, nil)
+		r, err := e.itemRequest(read, id, nil, nil)
 		if err != nil {
 			return nil, err
 		}
-		return e.send(r, as)
+		return e.sendAs(r, as)
 	}
 	own, err := ask(mine, owner)
-	if err != nil || !ok(own) {
+	if err != nil || !isSuccess(own) {
 		return err
 	}
 	why := ""
 	for _, at := range objectsOf(message.DecodeJSON(own.Body)) {
-		if why, err = e.owned(at, owner); why != "" || err != nil {
+		if why, err = e.ownerProperty(at, owner); why != "" || err != nil {
 			break
 		}
 	}
@@ -164,21 +165,22 @@ func (e *examination) apart(all, read *Operation, parameter string) error {
 	}
 	resp, err := ask(mine, stranger)
 	if err == nil {
-		e.judge(read, resp)
+		e.recordVerdict(read, resp)
 	}
-	if err != nil || !ok(resp) || !bytes.Equal(canonical(own), canonical(resp)) {
+	if err != nil || !isSuccess(resp) || !bytes.Equal(canonicalBody(own), canonicalBody(resp)) {
 		return err
 	}
 	control, err := ask(other, stranger)
-	if err != nil || !ok(control) || bytes.Equal(canonical(control), canonical(resp)) {
+	if err != nil || !isSuccess(control) || bytes.Equal(canonicalBody(control), canonicalBody(resp)) {
 		return err
 	}
-	none, err := ask(e.absent(&object{id: mine, words: map[string]string{"": mine}}, parameter, own), stranger)
-	if err != nil || ok(none) {
+	none, err := ask(e.absentIdentifier(&object{id: mine, words: map[string]string{"": mine}}, parameter, own),
+		stranger)
+	if err != nil || isSuccess(none) {
 		return err
 	}
 	nobody, err := ask(mine, nil)
-	if err != nil || ok(nobody) {
+	if err != nil || isSuccess(nobody) {
 		return err
 	}
 	e.RaiseAlert(activescan.Alert{Rule: objectRead, Request: resp.Request,
@@ -197,8 +199,8 @@ func (e *examination) apart(all, read *Operation, parameter string) error {
 	return nil
 }
 
-// canonical is the body without differences of form; as it is when it is no JSON.
-func canonical(resp *message.Response) []byte {
+// canonicalBody is the body without differences of form; as it is when it is no JSON.
+func canonicalBody(resp *message.Response) []byte {
 	v := message.DecodeJSON(resp.Body)
 	b, err := json.Marshal(v)
 	if v == nil || err != nil {
@@ -207,14 +209,14 @@ func canonical(resp *message.Response) []byte {
 	return b
 }
 
-// refers reports whether a parameter of a query or a property of a body names objects of
+// refersTo reports whether a parameter of a query or a property of a body names objects of
 // the collection whose paths have the parameter.
-func refers(name, path, parameter string) bool {
-	n, p := plain(name), plain(parameter)
+func refersTo(name, path, parameter string) bool {
+	n, p := normalizeName(name), normalizeName(parameter)
 	if n == p && p != "id" {
 		return true
 	}
-	noun := plain(path[strings.LastIndexByte(path, '/')+1:])
+	noun := normalizeName(path[strings.LastIndexByte(path, '/')+1:])
 	for _, one := range []string{noun, strings.TrimSuffix(noun, "s"), strings.TrimSuffix(noun, "es"),
 		strings.TrimSuffix(noun, "ies") + "y"} {
 		if len(one) > 2 && (n == one+"id" || n == one+"uuid" || n == one) {
@@ -230,54 +232,55 @@ var reading = lazyregexp.New(`(?i)search|query|find|list|get|read|show|view|fetc
 // maxReferences bounds the operations that are asked for one kind of object.
 const maxReferences = 10
 
-// referred asks, as another user, operations that name the object in a query or a body.
-func (e *examination) referred(mine *object, parameter string, stranger *User) error {
+// probeReferences asks, as another user, operations that name the object in a query or a body.
+func (e *examination) probeReferences(mine *object, parameter string, stranger *User) error {
 	asked := 0
 	for _, o := range e.Operations {
 		if o.Call != nil || strings.Contains(o.Path, "{") || sitemap.IsDangerous(o.Path) || o == mine.of ||
 			asked == maxReferences {
 			continue
 		}
-		point := reference(o, e.home(mine.of), parameter)
+		point := referenceOf(o, e.collectionOf(mine.of), parameter)
 		if point == nil {
 			continue
 		}
 		asked++
-		if err := e.reference(mine, o, point, parameter, stranger); traffic.IsFinal(err) {
+		if err := e.proveReference(mine, o, point, parameter, stranger); traffic.IsFinal(err) {
 			return err
 		}
 	}
 	return nil
 }
 
-// reference is where the operation takes the identifier of an object; nil: nowhere, or
+// referenceOf is where the operation takes the identifier of an object; nil: nowhere, or
 // it is not one that reads.
-func reference(o *Operation, path, parameter string) *message.Point {
+func referenceOf(o *Operation, path, parameter string) *message.Point {
 	if o.Method == http.MethodGet {
 		for _, p := range o.Parameters {
-			if p.In == "query" && refers(p.Name, path, parameter) {
+			if p.In == "query" && refersTo(p.Name, path, parameter) {
 				return &message.Point{In: message.InQuery, Name: p.Name}
 			}
 		}
 		return nil
 	}
-	if o.Method != http.MethodPost || !reading.MatchString(o.named()) || o.body() == nil {
+	if o.Method != http.MethodPost || !reading.MatchString(o.nameWords()) || o.bodySchema() == nil {
 		return nil
 	}
-	for _, p := range o.body().Properties {
-		if refers(p.Name, path, parameter) {
+	for _, p := range o.bodySchema().Properties {
+		if refersTo(p.Name, path, parameter) {
 			return &message.Point{In: message.InJSON, Name: p.Name}
 		}
 	}
 	return nil
 }
 
-// reference proves that the operation shows another user the object. Controls: the
+// proveReference proves that the operation shows another user the object. Controls: the
 // owner, one that does not exist, nobody.
-func (e *examination) reference(mine *object, o *Operation, at *message.Point, parameter string, stranger *User) error {
+func (e *examination) proveReference(mine *object, o *Operation, at *message.Point, parameter string,
+	stranger *User) error {
 	owner := mine.as
 	ask := func(id any, as *User) (*message.Response, error) {
-		r, err := e.request(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
+		r, err := e.buildRequest(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
 			if name == at.Name && (in == "query") == (at.In == message.InQuery) {
 				return id, true
 			}
@@ -286,30 +289,30 @@ func (e *examination) reference(mine *object, o *Operation, at *message.Point, p
 		if err != nil {
 			return nil, err
 		}
-		return e.send(r, as)
+		return e.sendAs(r, as)
 	}
 	own, err := ask(mine.id, owner)
-	if err != nil || !ok(own) || len(mine.seen(own)) == 0 {
+	if err != nil || !isSuccess(own) || len(mine.seenWords(own)) == 0 {
 		return err
 	}
 	resp, err := ask(mine.id, stranger)
 	if err == nil {
-		e.judge(o, resp)
+		e.recordVerdict(o, resp)
 	}
-	if err != nil || !ok(resp) || len(mine.seen(resp)) == 0 {
+	if err != nil || !isSuccess(resp) || len(mine.seenWords(resp)) == 0 {
 		return err
 	}
-	none, err := ask(e.absent(mine, parameter, own), stranger)
-	if err != nil || len(mine.seen(none)) > 0 {
+	none, err := ask(e.absentIdentifier(mine, parameter, own), stranger)
+	if err != nil || len(mine.seenWords(none)) > 0 {
 		return err
 	}
 	nobody, err := ask(mine.id, nil)
-	if err != nil || ok(nobody) && len(mine.seen(nobody)) > 0 {
+	if err != nil || isSuccess(nobody) && len(mine.seenWords(nobody)) > 0 {
 		return err
 	}
 	point := *at
 	if at.In == message.InJSON {
-		point.Name = o.pointer(at.Name)
+		point.Name = o.propertyPointer(at.Name)
 	}
 	e.RaiseAlert(activescan.Alert{Rule: objectRead, Request: resp.Request, Point: &point,
 		Responses:     []*message.Response{own, resp, none, nobody},
@@ -317,7 +320,8 @@ func (e *examination) reference(mine *object, o *Operation, at *message.Point, p
 		Message:       fmt.Sprintf("%s %s shows the objects of other users that %q names", o.Method, o.Path, at.Name),
 		Proof: []string{fmt.Sprintf("As %s an object was made with random values.", owner.Name()), mine.private,
 			fmt.Sprintf("As %s, with its identifier as %q, the answer (%d) holds values that only %s has "+
-				"sent: %s.", stranger.Name(), at.Name, resp.Status, owner.Name(), strings.Join(mine.seen(resp), ", ")),
+				"sent: %s.", stranger.Name(), at.Name, resp.Status, owner.Name(),
+				strings.Join(mine.seenWords(resp), ", ")),
 			fmt.Sprintf("An identifier that does not exist is answered with %d without them, and nobody "+
 				"gets %d.", none.Status, nobody.Status)}})
 	return nil
@@ -327,18 +331,18 @@ func (e *examination) reference(mine *object, o *Operation, at *message.Point, p
 // asked by POST.
 var rewriting = lazyregexp.New(`(?i)update|edit|change|modif|rename|replace|save|set|delet|remov|cancel|archive|transfer`)
 
-// target is the parameter or property by which the operation, whose path names nothing,
+// targetOf is the parameter or property by which the operation, whose path names nothing,
 // takes which object of the kind it changes; nil: it changes none, or nothing says which.
-func (e *examination) target(o *Operation, k *kind) *message.Point {
+func (e *examination) targetOf(o *Operation, k *kind) *message.Point {
 	if o.Call != nil || strings.Contains(o.Path, "{") || sitemap.IsDangerous(o.Path) || o == k.maker ||
-		!slices.Contains(writing, o.Method) && (o.Method != http.MethodPost || !rewriting.MatchString(o.named())) {
+		!slices.Contains(writing, o.Method) && (o.Method != http.MethodPost || !rewriting.MatchString(o.nameWords())) {
 		return nil
 	}
 	names := func(name string) bool {
-		return refers(name, e.home(k.maker), k.parameter) || o.path() == e.home(k.maker) &&
-			(plain(name) == "id" || plain(name) == plain(k.parameter))
+		return refersTo(name, e.collectionOf(k.maker), k.parameter) || o.trimmedPath() == e.collectionOf(k.maker) &&
+			(normalizeName(name) == "id" || normalizeName(name) == normalizeName(k.parameter))
 	}
-	if b := o.body(); b != nil {
+	if b := o.bodySchema(); b != nil {
 		for _, p := range b.Properties {
 			if names(p.Name) {
 				return &message.Point{In: message.InJSON, Name: p.Name}
@@ -353,23 +357,23 @@ func (e *examination) target(o *Operation, k *kind) *message.Point {
 	return nil
 }
 
-// retargeted changes and removes the object as another user, by operations that take its
+// probeRetargeting changes and removes the object as another user, by operations that take its
 // identifier in a query or a body, and reads it as its owner. What removes comes last.
-func (e *examination) retargeted(k *kind, mine *object, stranger *User) error {
+func (e *examination) probeRetargeting(k *kind, mine *object, stranger *User) error {
 	last := slices.Clone(e.Operations)
 	removes := func(o *Operation) int {
-		return map[bool]int{true: 1}[o.Method == http.MethodDelete || sitemap.NamesRemoval(o.named())]
+		return map[bool]int{true: 1}[o.Method == http.MethodDelete || sitemap.NamesRemoval(o.nameWords())]
 	}
 	slices.SortStableFunc(last, func(a, b *Operation) int { return removes(a) - removes(b) })
 	asked := 0
 	for _, o := range last {
-		at := e.target(o, k)
+		at := e.targetOf(o, k)
 		if at == nil || mine.gone || asked == maxReferences {
 			continue
 		}
 		words := map[string]string{}
-		fresh := e.fresh(words)
-		r, err := e.request(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
+		fresh := e.freshWords(words)
+		r, err := e.buildRequest(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
 			if name == at.Name && (in == "query") == (at.In == message.InQuery) {
 				return mine.id, true
 			}
@@ -379,19 +383,19 @@ func (e *examination) retargeted(k *kind, mine *object, stranger *User) error {
 			continue
 		}
 		asked++
-		what, answers, err := e.written(k, r, words, mine, stranger)
+		what, answers, err := e.sendChange(k, r, words, mine, stranger)
 		if traffic.IsFinal(err) {
 			return err
 		}
 		if err == nil && len(answers) > 0 {
-			e.judge(o, answers[0])
+			e.recordVerdict(o, answers[0])
 		}
 		if err != nil || what == "" {
 			continue
 		}
 		point := *at
 		if at.In == message.InJSON {
-			point.Name = o.pointer(at.Name)
+			point.Name = o.propertyPointer(at.Name)
 		}
 		e.RaiseAlert(activescan.Alert{Rule: objectWrite, Request: r, Point: &point, Responses: answers,
 			ResponseNotes: []string{"another user " + what + " the object", "its owner reads it then"},

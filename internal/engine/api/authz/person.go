@@ -22,19 +22,19 @@ import (
 // contacts are names of properties by which a person is reached.
 var contacts = lazyregexp.New(`mail|phone|mobile|^tel`)
 
-// exposed reports where the API shows an ordinary user the address of another one. Both
+// probeExposedAddresses reports where the API shows an ordinary user the address of another one. Both
 // are random, so that nothing else can be taken for them.
-func (e *examination) exposed(owner, stranger *User) error {
-	_, answers, err := e.told(owner, stranger)
+func (e *examination) probeExposedAddresses(owner, stranger *User) error {
+	_, answers, err := e.profileShownTo(owner, stranger)
 	if err != nil {
 		return err
 	}
 	for _, resp := range answers {
 		var names []string
 		for _, value := range []string{owner.account.email, owner.account.phone} {
-			for _, at := range holding(message.DecodeJSON(resp.Body), value) {
+			for _, at := range objectsHolding(message.DecodeJSON(resp.Body), value) {
 				for name, v := range at {
-					if v == value && contacts.MatchString(plain(name)) && !slices.Contains(names, name) {
+					if v == value && contacts.MatchString(normalizeName(name)) && !slices.Contains(names, name) {
 						names = append(names, name)
 					}
 				}
@@ -43,19 +43,19 @@ func (e *examination) exposed(owner, stranger *User) error {
 		if len(names) == 0 {
 			continue
 		}
-		nobody, err := e.send(resp.Request, nil)
+		nobody, err := e.sendAs(resp.Request, nil)
 		if err != nil {
 			return err
 		}
 		who := fmt.Sprintf("Nobody gets %d without a sign-in.", nobody.Status)
-		if ok(nobody) && (holds(nobody, owner.account.email) || holds(nobody, owner.account.phone)) {
+		if isSuccess(nobody) && (holdsValue(nobody, owner.account.email) || holdsValue(nobody, owner.account.phone)) {
 			who = "Even nobody, without a sign-in, gets the same."
 		}
 		slices.Sort(names)
 		e.RaiseAlert(activescan.Alert{Rule: personalData, Request: resp.Request,
 			Responses:     []*message.Response{resp, nobody},
 			ResponseNotes: []string{"another user", "nobody"},
-			Message: fmt.Sprintf("%s shows users the %s of other users", template(resp.Request),
+			Message: fmt.Sprintf("%s shows users the %s of other users", operationTemplate(resp.Request),
 				strings.Join(names, " and ")),
 			Proof: []string{fmt.Sprintf("The accounts %s and %s were registered, with random "+
 				"values.", owner.Name(), stranger.Name()),
@@ -67,7 +67,7 @@ func (e *examination) exposed(owner, stranger *User) error {
 
 // entrusted are names of properties that take what a user hands to the application alone.
 func entrusted(name string) bool {
-	n := plain(name)
+	n := normalizeName(name)
 	return secrets.MatchString(n) && !sitemap.IsPassword(name) && !strings.Contains(n, "token") &&
 		!contacts.MatchString(n)
 }
@@ -75,26 +75,26 @@ func entrusted(name string) bool {
 // IsPersonal reports whether a property of this name tells how a person is reached, or holds
 // what is for its owner alone.
 func IsPersonal(name string) bool {
-	return contacts.MatchString(plain(name)) || secrets.MatchString(plain(name))
+	return contacts.MatchString(normalizeName(name)) || secrets.MatchString(normalizeName(name))
 }
 
 // maxEntrusted bounds the operations that are handed something.
 const maxEntrusted = 3
 
-// betrayed hands operations random values, as one user, of what is for its owner alone,
+// probeConfidentialValues hands operations random values, as one user, of what is for its owner alone,
 // such as the number of a card, and reads the user's account as another one.
-func (e *examination) betrayed(owner, stranger *User) error {
+func (e *examination) probeConfidentialValues(owner, stranger *User) error {
 	asked := 0
 	for _, o := range e.Operations {
 		if o.Call != nil || o.Method != http.MethodPost && o.Method != http.MethodPut ||
-			strings.Contains(o.Path, "{") || !o.takes(entrusted) || o == e.register || o == e.login ||
+			strings.Contains(o.Path, "{") || !o.takesProperty(entrusted) || o == e.register || o == e.login ||
 			sitemap.IsDangerous(o.Path) || asked == maxEntrusted {
 			continue
 		}
 		words := map[string]string{}
-		fresh := e.fresh(words)
-		r, err := e.request(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
-			if v, is := owner.account.credentials(in, name, s); is && !entrusted(name) {
+		fresh := e.freshWords(words)
+		r, err := e.buildRequest(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
+			if v, is := owner.account.credentialValues(in, name, s); is && !entrusted(name) {
 				return v, true
 			}
 			return fresh(in, name, s)
@@ -103,91 +103,94 @@ func (e *examination) betrayed(owner, stranger *User) error {
 			continue
 		}
 		asked++
-		if resp, err := e.send(r, owner); traffic.IsFinal(err) {
+		if resp, err := e.sendAs(r, owner); traffic.IsFinal(err) {
 			return err
-		} else if err != nil || !ok(resp) {
+		} else if err != nil || !isSuccess(resp) {
 			continue
 		}
-		_, answers, err := e.told(owner, stranger)
+		_, answers, err := e.profileShownTo(owner, stranger)
 		if err != nil {
 			return err
 		}
-		if err := e.betrayal(r, words, answers, owner, stranger); err != nil {
+		if err := e.reportConfidentialLeak(r, words, answers, owner, stranger); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// betrayal tells of answers to another user that hold what the request has handed over.
-func (e *examination) betrayal(r *message.Request, words map[string]string, answers []*message.Response, owner,
+// reportConfidentialLeak tells of answers to another user that hold what the request has handed over.
+func (e *examination) reportConfidentialLeak(r *message.Request, words map[string]string, answers []*message.Response,
+	owner,
 	stranger *User) error {
 	for _, resp := range answers {
 		var names []string
 		for _, name := range slices.Sorted(maps.Keys(words)) {
-			if entrusted(name) && holds(resp, words[name]) {
+			if entrusted(name) && holdsValue(resp, words[name]) {
 				names = append(names, name)
 			}
 		}
 		if len(names) == 0 {
 			continue
 		}
-		nobody, err := e.send(resp.Request, nil)
+		nobody, err := e.sendAs(resp.Request, nil)
 		if err != nil {
 			return err
 		}
 		e.RaiseAlert(activescan.Alert{Rule: personalData, Severity: finding.High, Request: resp.Request,
 			Responses: []*message.Response{resp, nobody}, ResponseNotes: []string{"another user", "nobody"},
-			Message: fmt.Sprintf("%s shows users the %s of other users", template(resp.Request),
+			Message: fmt.Sprintf("%s shows users the %s of other users", operationTemplate(resp.Request),
 				strings.Join(names, " and ")),
 			Proof: []string{fmt.Sprintf("As %s, an account of the scan, %s was sent random "+
-				"values.", owner.Name(), template(r)),
+				"values.", owner.Name(), operationTemplate(r)),
 				fmt.Sprintf("As %s, another one, the answer holds them: %s. Nobody gets %d.", stranger.Name(),
 					strings.Join(names, ", "), nobody.Status)}})
 	}
 	return nil
 }
 
-// template names the operation of a request for people.
-func template(r *message.Request) string {
+// operationTemplate names the operation of a request for people.
+func operationTemplate(r *message.Request) string {
 	if r.Template != "" {
 		return r.Method + " " + r.Template
 	}
 	return r.Method + " " + r.Path
 }
 
-// persons are the operations that change an account which the path or the body names, or
+// accountOperations are the operations that change an account which the path or the body names, or
 // which is that of who asks. Those that may take a password, and do not need one, are
 // for who changes his own.
-func (e *examination) persons(own bool) []*Operation {
+func (e *examination) accountOperations(own bool) []*Operation {
 	var out []*Operation
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodPatch && o.Method != http.MethodPut || o.body() == nil ||
+		if o.Call != nil || o.Method != http.MethodPatch && o.Method != http.MethodPut || o.bodySchema() == nil ||
 			sitemap.IsDangerous(o.Path) || o == e.register || o == e.login {
 			continue
 		}
-		if o.takes(sitemap.IsPassword) && (!own || slices.ContainsFunc(o.body().Required, sitemap.IsPassword)) {
+		if o.takesProperty(sitemap.IsPassword) &&
+			(!own || slices.ContainsFunc(o.bodySchema().Required, sitemap.IsPassword)) {
 			continue
 		}
-		if n := len(parameters(o.Path)); n == 1 || n == 0 && (itself.MatchString(o.Path) || o.takes(identifies)) {
+		if n := len(pathParameters(o.Path)); n == 1 ||
+			n == 0 && (itself.MatchString(o.Path) || o.takesProperty(isUserIdentifier)) {
 			out = append(out, o)
 		}
 	}
 	return out
 }
 
-// about makes the request of such an operation about the account; nil: its path does not
+// accountRequest makes the request of such an operation about the account; nil: its path does not
 // name it.
-func (e *examination) about(o *Operation, whose *account, shown map[string]any,
+func (e *examination) accountRequest(o *Operation, whose *account, shown map[string]any,
 	known func(in, name string, s *apispec.Schema) (any, bool), extra map[string]any) *message.Request {
 	found := !strings.Contains(o.Path, "{")
-	r, err := e.request(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
+	r, err := e.buildRequest(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
 		if in == "path" {
-			v, named := whose.named(name, shown)
+			v, named := whose.nameFor(name, shown)
 			found = found || named
 			return v, named
 		}
-		if v, is := whose.credentials(in, name, s); is {
+		if v, is := whose.credentialValues(in, name, s); is {
 			return v, true
 		}
 		return known(in, name, s)
@@ -198,42 +201,42 @@ func (e *examination) about(o *Operation, whose *account, shown map[string]any,
 	return r
 }
 
-// applied sends a request that changes the account of its owner as a user, and returns
+// applyChange sends a request that changes the account of its owner as a user, and returns
 // what the owner is shown of it then, with all answers, that to the request first.
 // Nothing is shown when the request was refused.
-func (e *examination) applied(r *message.Request, as, owner *User) (map[string]any, []*message.Response, error) {
-	resp, err := e.send(r, as)
-	if err != nil || !ok(resp) {
+func (e *examination) applyChange(r *message.Request, as, owner *User) (map[string]any, []*message.Response, error) {
+	resp, err := e.sendAs(r, as)
+	if err != nil || !isSuccess(resp) {
 		return nil, nil, err
 	}
-	after, answers, err := e.shown(owner)
+	after, answers, err := e.ownProfile(owner)
 	return after, append([]*message.Response{resp}, answers...), err
 }
 
-// rewritten changes the account of one user as another one, with random words, and reads
+// probeAccountChange changes the account of one user as another one, with random words, and reads
 // it as its owner.
-func (e *examination) rewritten(owner, stranger *User) error {
-	before, _, err := e.shown(owner)
+func (e *examination) probeAccountChange(owner, stranger *User) error {
+	before, _, err := e.ownProfile(owner)
 	if err != nil || len(before) == 0 {
 		return err
 	}
-	for _, o := range e.persons(false) {
-		if !strings.Contains(o.Path, "{") && !o.takes(identifies) {
+	for _, o := range e.accountOperations(false) {
+		if !strings.Contains(o.Path, "{") && !o.takesProperty(isUserIdentifier) {
 			continue // nothing says whose account it is
 		}
-		if o.takes(func(name string) bool { return privileged.MatchString(plain(name)) }) {
+		if o.takesProperty(func(name string) bool { return privileged.MatchString(normalizeName(name)) }) {
 			continue // a random role would break the account
 		}
 		words := map[string]string{}
-		r := e.about(o, owner.account, before, e.fresh(words), nil)
+		r := e.accountRequest(o, owner.account, before, e.freshWords(words), nil)
 		if r == nil || len(words) == 0 {
 			continue
 		}
-		after, answers, err := e.applied(r, stranger, owner)
+		after, answers, err := e.applyChange(r, stranger, owner)
 		if err != nil {
 			return err
 		}
-		e.tried(o)
+		e.recordTested(o)
 		for _, name := range slices.Sorted(maps.Keys(words)) {
 			if _, had := before[name]; !had || after[name] != words[name] {
 				continue
@@ -252,36 +255,37 @@ func (e *examination) rewritten(owner, stranger *User) error {
 	return nil
 }
 
-// removed removes the account of one user as another one: it is proven by signing in.
-func (e *examination) removed(owner, stranger *User) error {
-	before, _, err := e.shown(owner)
+// probeAccountRemoval removes the account of one user as another one: it is proven by signing in.
+func (e *examination) probeAccountRemoval(owner, stranger *User) error {
+	before, _, err := e.ownProfile(owner)
 	if err != nil {
 		return err
 	}
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodDelete || len(parameters(o.Path)) != 1 ||
+		if o.Call != nil || o.Method != http.MethodDelete || len(pathParameters(o.Path)) != 1 ||
 			sitemap.IsDangerous(o.Path) {
 			continue
 		}
-		if path, parameter := o.collection(); parameter == "" || !identifies(parameter) && !users.MatchString(path) {
+		if path, parameter := o.collectionPath(); parameter == "" || !isUserIdentifier(parameter) &&
+			!users.MatchString(path) {
 			continue
 		}
-		r := e.about(o, owner.account, before, unknown, nil)
+		r := e.accountRequest(o, owner.account, before, knowNothing, nil)
 		if r == nil {
 			continue
 		}
-		resp, err := e.send(r, stranger)
+		resp, err := e.sendAs(r, stranger)
 		if err != nil {
 			return err
 		}
-		if e.judge(o, resp); !ok(resp) {
+		if e.recordVerdict(o, resp); !isSuccess(resp) {
 			continue
 		}
-		if still, err := e.enter(owner.account, owner.account.password); still != nil || err != nil {
+		if still, err := e.signInWithPassword(owner.account, owner.account.password); still != nil || err != nil {
 			return err
 		}
 		// That nobody signs in any more would prove nothing.
-		if other, err := e.enter(stranger.account, stranger.account.password); other == nil || err != nil {
+		if other, err := e.signInWithPassword(stranger.account, stranger.account.password); other == nil || err != nil {
 			return err
 		}
 		login, err := e.signIn(owner.account.name, owner.account.email, owner.account.password)
@@ -289,7 +293,7 @@ func (e *examination) removed(owner, stranger *User) error {
 			return nil
 		}
 		answers := []*message.Response{resp}
-		if after, err := e.send(login, nil); err != nil {
+		if after, err := e.sendAs(login, nil); err != nil {
 			return err
 		} else {
 			answers = append(answers, after)
@@ -312,25 +316,25 @@ func (e *examination) removed(owner, stranger *User) error {
 	return nil
 }
 
-// granted gives an account, as its own user, more than it has by an operation that takes
+// probeSelfPromotion gives an account, as its own user, more than it has by an operation that takes
 // that: it is for others to give.
-func (e *examination) granted(u *User) error {
-	before, _, err := e.shown(u)
+func (e *examination) probeSelfPromotion(u *User) error {
+	before, _, err := e.ownProfile(u)
 	if err != nil {
 		return err
 	}
-	for _, o := range e.persons(true) {
-		for _, p := range o.body().Properties {
+	for _, o := range e.accountOperations(true) {
+		for _, p := range o.bodySchema().Properties {
 			v, has := before[p.Name]
-			if !has || !privileged.MatchString(plain(p.Name)) {
+			if !has || !privileged.MatchString(normalizeName(p.Name)) {
 				continue
 			}
-			with := e.more(p.Name, v)
+			with := e.escalatedValue(p.Name, v)
 			if text, is := with.(string); with == nil || is && !elevates.MatchString(text) {
 				continue
 			}
 			set := func(value any) *message.Request {
-				return e.about(o, u.account, before, func(in, name string, _ *apispec.Schema) (any, bool) {
+				return e.accountRequest(o, u.account, before, func(in, name string, _ *apispec.Schema) (any, bool) {
 					return value, in == "body" && name == p.Name
 				}, nil)
 			}
@@ -338,7 +342,7 @@ func (e *examination) granted(u *User) error {
 			if r == nil {
 				continue
 			}
-			after, answers, err := e.applied(r, u, u)
+			after, answers, err := e.applyChange(r, u, u)
 			if err != nil {
 				return err
 			}
@@ -347,13 +351,14 @@ func (e *examination) granted(u *User) error {
 			}
 			e.RaiseAlert(activescan.Alert{Rule: ownRole, Request: r, Responses: answers,
 				ResponseNotes: []string{"the user sets it", "he reads it then"},
-				Point:         &message.Point{In: message.InJSON, Name: o.pointer(p.Name)}, Payload: fmt.Sprint(with),
-				Message: fmt.Sprintf("%s %s lets users set their own %q", o.Method, o.Path, p.Name),
+				Point:         &message.Point{In: message.InJSON, Name: o.propertyPointer(p.Name)},
+				Payload:       fmt.Sprint(with),
+				Message:       fmt.Sprintf("%s %s lets users set their own %q", o.Method, o.Path, p.Name),
 				Proof: []string{fmt.Sprintf("The account %s was registered, and has %s = %v.", u.Name(), p.Name, v),
 					fmt.Sprintf("As that user it was set to %v: the answer is %d, and the account has it when it "+
 						"is read.", with, answers[0].Status)}})
 			if back := set(v); back != nil {
-				if _, err := e.send(back, u); err != nil {
+				if _, err := e.sendAs(back, u); err != nil {
 					return err
 				}
 			}
@@ -365,36 +370,36 @@ func (e *examination) granted(u *User) error {
 // leaves are paths of operations that end a session.
 var leaves = lazyregexp.New(`(?i)/(log|sign)[-_]?(out|off)/?$`)
 
-// inside finds a page that the user gets and nobody does; nil: there is none.
-func (e *examination) inside(as *User) (in, nobody *message.Response, err error) {
+// findInsidePage finds a page that the user gets and nobody does; nil: there is none.
+func (e *examination) findInsidePage(as *User) (in, nobody *message.Response, err error) {
 	for _, o := range e.Operations {
 		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") ||
 			sitemap.IsDangerous(o.Path) ||
-			o.Answer == nil || !ok(o.Answer) {
+			o.Answer == nil || !isSuccess(o.Answer) {
 			continue
 		}
-		page, err := e.request(o, false, unknown, nil)
+		page, err := e.buildRequest(o, false, knowNothing, nil)
 		if err != nil {
 			continue
 		}
-		if nobody, err = e.send(page, nil); err != nil {
+		if nobody, err = e.sendAs(page, nil); err != nil {
 			return nil, nil, err
 		}
-		if ok(nobody) {
+		if isSuccess(nobody) {
 			continue
 		}
-		if in, err = e.send(page, as); err != nil || ok(in) {
+		if in, err = e.sendAs(page, as); err != nil || isSuccess(in) {
 			return in, nobody, err
 		}
 	}
 	return nil, nil, nil
 }
 
-// unknown knows no value of a request.
-func unknown(string, string, *apispec.Schema) (any, bool) { return nil, false }
+// knowNothing knows no value of a request.
+func knowNothing(string, string, *apispec.Schema) (any, bool) { return nil, false }
 
-// outlived signs in once more, signs out, and asks again with what let it in.
-func (e *examination) outlived(u *User) error {
+// probeLogout signs in once more, signs out, and asks again with what let it in.
+func (e *examination) probeLogout(u *User) error {
 	i := slices.IndexFunc(e.Operations, func(o *Operation) bool {
 		return o.Call == nil && leaves.MatchString(o.Path) && !strings.Contains(o.Path, "{") &&
 			slices.Contains([]string{http.MethodPost, http.MethodGet, http.MethodDelete}, o.Method)
@@ -402,41 +407,42 @@ func (e *examination) outlived(u *User) error {
 	if i < 0 {
 		return nil
 	}
-	s, err := e.enter(u.account, u.account.password)
+	s, err := e.signInWithPassword(u.account, u.account.password)
 	if s == nil || err != nil {
 		return err
 	}
 	as := &User{account: u.account, Session: s}
-	in, nobody, err := e.inside(as)
+	in, nobody, err := e.findInsidePage(as)
 	if in == nil || err != nil {
 		return err
 	}
-	leave, err := e.request(e.Operations[i], true, unknown, nil)
+	leave, err := e.buildRequest(e.Operations[i], true, knowNothing, nil)
 	if err != nil {
 		return nil
 	}
-	out, err := e.send(leave, as)
+	out, err := e.sendAs(leave, as)
 	if err != nil || out.Status >= 400 {
 		return err
 	}
-	return e.persists(outlives, as, []*message.Response{in, out, nobody}, fmt.Sprintf("%s %s does not end the "+
+	return e.sessionPersists(outlives, as, []*message.Response{in, out, nobody}, fmt.Sprintf("%s %s does not end the "+
 		"session", e.Operations[i].Method, e.Operations[i].Path), "signed out")
 }
 
-// persists asks for a page again, with the session of before: after it was said to end, as
+// sessionPersists asks for a page again, with the session of before: after it was said to end, as
 // the words tell. The answers are what the session got, that to what should have ended it,
 // and what nobody gets.
-func (e *examination) persists(rule *finding.Rule, as *User, answers []*message.Response, message, words string) error {
+func (e *examination) sessionPersists(rule *finding.Rule, as *User, answers []*message.Response, message,
+	words string) error {
 	in, out, nobody := answers[0], answers[1], answers[2]
-	still, err := e.send(in.Request, as)
-	if err != nil || !ok(still) || activescan.NewPage(in).Similarity(activescan.NewPage(still)) < 0.9 {
+	still, err := e.sendAs(in.Request, as)
+	if err != nil || !isSuccess(still) || activescan.NewPage(in).Similarity(activescan.NewPage(still)) < 0.9 {
 		return err
 	}
 	e.RaiseAlert(activescan.Alert{Rule: rule, Request: in.Request, Responses: append(slices.Clone(answers), still),
 		Message:       message,
 		ResponseNotes: []string{"before the user " + words, "he " + words, "nobody", "the same request as before"},
 		Proof: []string{fmt.Sprintf("%s signed in and got %s (%d), which nobody "+
-			"gets (%d).", as.Name(), template(in.Request), in.Status, nobody.Status),
+			"gets (%d).", as.Name(), operationTemplate(in.Request), in.Status, nobody.Status),
 			fmt.Sprintf("He %s: the answer is %d. The same request with the same credentials is answered as "+
 				"before (%d).", words, out.Status, still.Status)}})
 	return nil
@@ -445,19 +451,22 @@ func (e *examination) persists(rule *finding.Rule, as *User, answers []*message.
 // currents are parts of names of properties that take the password of before.
 var currents = lazyregexp.New(`old|current|existing|previous|present`)
 
-// renewed changes the password of the account as its own user: with a wrong one of before
+// probePasswordChange changes the password of the account as its own user: with a wrong one of before
 // where one is asked for, and while another session of his is open.
-func (e *examination) renewed(u *User) error {
+func (e *examination) probePasswordChange(u *User) error {
 	for _, o := range e.Operations {
 		if o.Call != nil || !slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch}, o.Method) ||
 			strings.Contains(o.Path, "{") || sitemap.IsDangerous(o.Path) ||
-			o == e.register || o == e.login || !strings.Contains(plain(o.named()), "passw") || recovers(o) ||
-			!o.takes(sitemap.IsPassword) || o.takes(coded) {
+			o == e.register || o == e.login || !strings.Contains(normalizeName(o.nameWords()), "passw") ||
+			isRecovery(o) ||
+			!o.takesProperty(sitemap.IsPassword) || o.takesProperty(takesSentCode) {
 			continue
 		}
-		asks := o.takes(func(name string) bool { return sitemap.IsPassword(name) && currents.MatchString(plain(name)) })
+		asks := o.takesProperty(func(name string) bool {
+			return sitemap.IsPassword(name) && currents.MatchString(normalizeName(name))
+		})
 		if asks {
-			done, resp, err := e.renew(o, u, e.drawn().password)
+			done, resp, err := e.changePassword(o, u, e.drawCredentials().password)
 			if err != nil {
 				return err
 			}
@@ -472,60 +481,60 @@ func (e *examination) renewed(u *User) error {
 						"The user signs in with the new password then, and no longer with the one before."}})
 			}
 		}
-		s, err := e.enter(u.account, u.account.password)
+		s, err := e.signInWithPassword(u.account, u.account.password)
 		if s == nil || err != nil {
 			return err
 		}
 		before := &User{account: u.account, Session: s}
-		in, nobody, err := e.inside(before)
+		in, nobody, err := e.findInsidePage(before)
 		if in == nil || err != nil {
 			return err
 		}
-		done, resp, err := e.renew(o, u, u.account.password)
+		done, resp, err := e.changePassword(o, u, u.account.password)
 		if err != nil {
 			return err
 		}
 		if done {
-			return e.persists(outlivesPassword, before, []*message.Response{in, resp, nobody},
+			return e.sessionPersists(outlivesPassword, before, []*message.Response{in, resp, nobody},
 				fmt.Sprintf("%s %s leaves the user's other sessions open", o.Method, o.Path), "changed the password")
 		}
 	}
 	return nil
 }
 
-// recovers reports whether the operation is for users who have forgotten their password.
-func recovers(o *Operation) bool {
-	return sitemap.IsPasswordRecovery(o.named()) || loses.MatchString(o.named())
+// isRecovery reports whether the operation is for users who have forgotten their password.
+func isRecovery(o *Operation) bool {
+	return sitemap.IsPasswordRecovery(o.nameWords()) || loses.MatchString(o.nameWords())
 }
 
-// coded reports whether a property takes a code that was sent to somebody.
-func coded(name string) bool { return codes.MatchString(plain(name)) }
+// takesSentCode reports whether a property takes a code that was sent to somebody.
+func takesSentCode(name string) bool { return codes.MatchString(normalizeName(name)) }
 
-// renew changes the password of the account and reports whether that is done: the new one
+// changePassword changes the password of the account and reports whether that is done: the new one
 // lets the user in, and the one before does not.
-func (e *examination) renew(o *Operation, u *User, current string) (bool, *message.Response, error) {
-	fresh := e.drawn().password
-	r, err := e.request(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
+func (e *examination) changePassword(o *Operation, u *User, current string) (bool, *message.Response, error) {
+	fresh := e.drawCredentials().password
+	r, err := e.buildRequest(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
 		a := *u.account
-		if a.password = fresh; currents.MatchString(plain(name)) {
+		if a.password = fresh; currents.MatchString(normalizeName(name)) {
 			a.password = current
 		}
-		return a.credentials(in, name, s)
+		return a.credentialValues(in, name, s)
 	}, nil)
 	if err != nil {
 		return false, nil, nil
 	}
-	resp, err := e.send(r, u)
-	if err != nil || !ok(resp) {
+	resp, err := e.sendAs(r, u)
+	if err != nil || !isSuccess(resp) {
 		return false, resp, err
 	}
-	with, err := e.enter(u.account, fresh)
+	with, err := e.signInWithPassword(u.account, fresh)
 	if with == nil || err != nil {
 		return false, resp, err
 	}
 	old := u.account.password
 	u.account.password, u.Session = fresh, with
-	without, err := e.enter(u.account, old)
+	without, err := e.signInWithPassword(u.account, old)
 	return without == nil, resp, err
 }
 
@@ -537,76 +546,76 @@ var (
 	codes = lazyregexp.New(`^(otp|pin|code|onetime(code|password)|((reset|verification|verify|confirmation|security|sms|email)(password)?)?(code|pin|otp)|resetpasswordcode)$`)
 )
 
-// forgotten examines how a user gets another password: whether it tells who exists, and
+// scanPasswordReset examines how a user gets another password: whether it tells who exists, and
 // whether codes can be guessed.
-func (e *examination) forgotten(u *User) error {
+func (e *examination) scanPasswordReset(u *User) error {
 	sent := false
 	for _, o := range e.Operations {
 		if o.Call != nil || o.Method != http.MethodPost || strings.Contains(o.Path, "{") ||
 			sitemap.IsDangerous(o.Path) ||
-			o == e.login || o == e.register || !o.takes(identifies) {
+			o == e.login || o == e.register || !o.takesProperty(isUserIdentifier) {
 			continue
 		}
-		if !recovers(o) || o.takes(sitemap.IsPassword) || o.takes(coded) {
+		if !isRecovery(o) || o.takesProperty(sitemap.IsPassword) || o.takesProperty(takesSentCode) {
 			continue
 		}
-		r, err := e.request(o, true, u.account.credentials, nil)
+		r, err := e.buildRequest(o, true, u.account.credentialValues, nil)
 		if err != nil {
 			continue
 		}
-		resp, err := e.send(r, nil)
+		resp, err := e.sendAs(r, nil)
 		if err != nil {
 			return err
 		}
-		sent = sent || ok(resp)
-		if !e.insists(o) {
+		sent = sent || isSuccess(resp)
+		if !e.allowsBruteForce(o) {
 			continue
 		}
-		if err := e.enumerated(o, u); err != nil {
+		if err := e.probeEnumeration(o, u); err != nil {
 			return err
 		}
 	}
 	for _, o := range e.Operations {
 		if !sent || o.Call != nil || o.Method != http.MethodPost && o.Method != http.MethodPut ||
-			strings.Contains(o.Path, "{") || !o.takes(identifies) || !o.takes(coded) {
+			strings.Contains(o.Path, "{") || !o.takesProperty(isUserIdentifier) || !o.takesProperty(takesSentCode) {
 			continue
 		}
-		if !e.insists(o) {
+		if !e.allowsBruteForce(o) {
 			continue
 		}
-		if err := e.guessed(o, u); err != nil {
+		if err := e.sendWrongCodes(o, u); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// guessed sends wrong codes for the account.
-func (e *examination) guessed(o *Operation, u *User) error {
+// sendWrongCodes sends wrong codes for the account.
+func (e *examination) sendWrongCodes(o *Operation, u *User) error {
 	var answers []*message.Response
 	first, property := "", ""
 	for range attempts {
 		code := fmt.Sprint(e.RandomNumber(1000, 9999))
-		r, err := e.request(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
-			if in == "body" && codes.MatchString(plain(name)) {
+		r, err := e.buildRequest(o, true, func(in, name string, s *apispec.Schema) (any, bool) {
+			if in == "body" && codes.MatchString(normalizeName(name)) {
 				property = name
 				return code, true
 			}
-			return u.account.credentials(in, name, s)
+			return u.account.credentialValues(in, name, s)
 		}, nil)
 		if err != nil {
 			return nil
 		}
-		resp, err := e.send(r, nil)
+		resp, err := e.sendAs(r, nil)
 		if err != nil {
 			return err
 		}
-		says := masked(resp, code, u.account.email, u.account.name)
+		says := maskWords(resp, code, u.account.email, u.account.name)
 		if len(answers) == 0 {
 			first = says
 		}
 		answers = append(answers, resp)
-		if says != first || limits(resp) || resp.Status < 400 || resp.Status >= 500 ||
+		if says != first || hasRateLimitHeaders(resp) || resp.Status < 400 || resp.Status >= 500 ||
 			resp.Status == http.StatusTooManyRequests || resp.Status == http.StatusNotFound ||
 			resp.Status == http.StatusUnprocessableEntity {
 			return nil
@@ -615,7 +624,7 @@ func (e *examination) guessed(o *Operation, u *User) error {
 	e.RaiseAlert(activescan.Alert{Rule: codeLimit, Request: answers[0].Request,
 		Responses:     []*message.Response{answers[0], answers[attempts-1]},
 		ResponseNotes: []string{"the first attempt", "the last one"},
-		Point:         &message.Point{In: message.InJSON, Name: o.pointer(property)},
+		Point:         &message.Point{In: message.InJSON, Name: o.propertyPointer(property)},
 		Message:       fmt.Sprintf("%s %s does not limit guesses of a code", o.Method, o.Path),
 		Proof: []string{fmt.Sprintf("A code was asked for as %s. %d wrong ones were sent in a row; every answer is "+
 			"the same (%d), and none tells of a limit.", u.Name(), attempts, answers[0].Status)}})

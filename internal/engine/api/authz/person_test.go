@@ -64,8 +64,8 @@ paths:
       responses: {"200": {description: OK}, "403": {description: no}}
 `
 
-// members is an API of accounts that are named by numbers.
-type members struct {
+// visitMembers is an API of accounts that are named by numbers.
+type visitMembers struct {
 	flawed bool
 	cards  bool // everybody is shown them
 
@@ -76,7 +76,7 @@ type members struct {
 	fails  map[string]int
 }
 
-func (m *members) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (m *visitMembers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	answer := func(status int, v any) {
@@ -197,7 +197,7 @@ func (m *members) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func TestPersons(t *testing.T) {
 	for _, flawed := range []bool{true, false} {
-		api := &members{flawed: flawed,
+		api := &visitMembers{flawed: flawed,
 			users: map[int]map[string]any{1: {"id": 1, "username": "ann", "email": "ann@example.org", "password": "x",
 				"bio": "of ann", "role": "admin"}},
 			tokens: map[string]int{}, fails: map[string]int{}}
@@ -230,7 +230,8 @@ func TestPersons(t *testing.T) {
 
 // What a user hands over alone is not for others.
 func TestCards(t *testing.T) {
-	api := &members{cards: true, users: map[int]map[string]any{}, tokens: map[string]int{}, fails: map[string]int{}}
+	api := &visitMembers{cards: true, users: map[int]map[string]any{}, tokens: map[string]int{},
+		fails: map[string]int{}}
 	got := examine(t, api, scan.Target{Profile: scan.Full, Checks: []string{"authorization"},
 		Descriptions: []scan.Description{{Name: "guild.yaml", Text: guild}}})
 	if want := []string{"personal-data-of-others GET /users", "personal-data-of-others GET " +

@@ -18,8 +18,8 @@ import (
 // This file asks operations for which the description requires no sign-in without one: what they
 // show of a user who is known to the scan is compared with what the second user is shown.
 
-// unsecured asks these operations.
-func (e *examination) unsecured() error {
+// scanUnsecured asks these operations.
+func (e *examination) scanUnsecured() error {
 	asked := 0
 	for _, o := range e.Operations {
 		if o.Call != nil || o.Method != http.MethodGet || o.RequiresAuthentication() || o.Answer == nil ||
@@ -28,20 +28,20 @@ func (e *examination) unsecured() error {
 			continue
 		}
 		asked++
-		if err := e.open(o); traffic.IsFinal(err) {
+		if err := e.probeUnsecured(o); traffic.IsFinal(err) {
 			return err
 		}
 	}
 	return nil
 }
 
-// open asks one of them without a sign-in, and where that shows what is personal of a user,
+// probeUnsecured asks one of them without a sign-in, and where that shows what is personal of a user,
 // as the second one.
-func (e *examination) open(o *Operation) error {
+func (e *examination) probeUnsecured(o *Operation) error {
 	r := o.Answer.Request
-	if _, parameter := o.collection(); identifies(parameter) && strings.Count(o.Path, "{") == 1 {
-		if names := e.Users[0].names(); len(names) > 0 {
-			about, err := e.request(o, false, func(in, _ string, _ *apispec.Schema) (any, bool) {
+	if _, parameter := o.collectionPath(); isUserIdentifier(parameter) && strings.Count(o.Path, "{") == 1 {
+		if names := e.Users[0].userNames(); len(names) > 0 {
+			about, err := e.buildRequest(o, false, func(in, _ string, _ *apispec.Schema) (any, bool) {
 				return names[0], in == "path"
 			}, nil)
 			if err != nil {
@@ -50,8 +50,8 @@ func (e *examination) open(o *Operation) error {
 			r = about
 		}
 	}
-	nobody, err := e.send(r, nil)
-	if err != nil || !ok(nobody) {
+	nobody, err := e.sendAs(r, nil)
+	if err != nil || !isSuccess(nobody) {
 		return err
 	}
 	whose, names := e.personal(nobody)
@@ -64,15 +64,15 @@ func (e *examination) open(o *Operation) error {
 			strings.Join(names, " and ")),
 		Proof: []string{"The description requires no sign-in.", fmt.Sprintf("Without one the response holds the %s "+
 			"of %s, who is a user.", strings.Join(names, " and "), whose)}}
-	if slices.ContainsFunc(names, func(name string) bool { return !contacts.MatchString(plain(name)) }) {
+	if slices.ContainsFunc(names, func(name string) bool { return !contacts.MatchString(normalizeName(name)) }) {
 		f.Severity = finding.High
 	}
 	if len(e.Users) > 1 {
-		other, err := e.send(r, e.Users[1])
+		other, err := e.sendAs(r, e.Users[1])
 		if err != nil {
 			return err
 		}
-		e.judge(o, other)
+		e.recordVerdict(o, other)
 		f.Responses, f.ResponseNotes = append(f.Responses, other), append(f.ResponseNotes, "another user")
 		f.Proof = append(f.Proof, fmt.Sprintf("%s gets %d.", e.Users[1].Name(), other.Status))
 	}
@@ -86,11 +86,11 @@ func (e *examination) personal(resp *message.Response) (whose string, names []st
 	doc := message.DecodeJSON(resp.Body)
 	content, _ := resp.Request.Content()
 	for _, u := range e.Users {
-		for _, name := range u.names() {
-			for _, at := range holding(doc, name) {
+		for _, name := range u.userNames() {
+			for _, at := range objectsHolding(doc, name) {
 				for _, property := range slices.Sorted(maps.Keys(at)) {
 					text := fmt.Sprint(at[property])
-					if !IsPersonal(property) || !scalar(at[property]) || len(text) < 5 ||
+					if !IsPersonal(property) || !isScalar(at[property]) || len(text) < 5 ||
 						strings.Contains(resp.Request.Address(), text) || strings.Contains(string(content), text) {
 						continue
 					}

@@ -57,15 +57,15 @@ func Compare(o *apispec.Operation, resp *message.Response) []Deviation {
 		out = append(out, Deviation{Kind: Failure, Note: fmt.Sprintf("answers %d %s", resp.Status,
 			http.StatusText(resp.Status))})
 	}
-	doc, decoded := body(resp)
+	doc, decoded := decodeBody(resp)
 	v := &validator{seen: map[string]bool{}}
 	if decoded && resp.Status < 300 {
-		v.credentials(doc, "", 0)
+		v.findCredentials(doc, "", 0)
 	}
 	if len(o.Responses) == 0 {
 		return append(out, v.out...)
 	}
-	described := answer(o, resp.Status)
+	described := describedResponse(o, resp.Status)
 	if described == nil {
 		if resp.Status < 500 {
 			out = append(out, Deviation{Kind: Status, Note: fmt.Sprintf("answers %d, which the description does not "+
@@ -73,19 +73,19 @@ func Compare(o *apispec.Operation, resp *message.Response) []Deviation {
 		}
 		return append(out, v.out...)
 	}
-	media, other := match(described, resp)
+	media, other := describedBody(described, resp)
 	switch {
 	case other != "":
 		out = append(out, Deviation{Kind: MediaType, Note: other})
 	case media != nil && decoded:
-		v.value(media.Schema, doc, "", 0)
+		v.checkValue(media.Schema, doc, "", 0)
 	}
 	return append(out, v.out...)
 }
 
-// answer returns the described answer of a status: the status itself before its
+// describedResponse returns the described answer of a status: the status itself before its
 // class, and the default last.
-func answer(o *apispec.Operation, status int) *apispec.Response {
+func describedResponse(o *apispec.Operation, status int) *apispec.Response {
 	for _, name := range []string{strconv.Itoa(status), strconv.Itoa(status/100) + "XX", "default"} {
 		for _, r := range o.Responses {
 			if r.Status == name {
@@ -96,8 +96,8 @@ func answer(o *apispec.Operation, status int) *apispec.Response {
 	return nil
 }
 
-// match returns the described body of the answer's type, or says that there is none.
-func match(described *apispec.Response, resp *message.Response) (media *apispec.Media, other string) {
+// describedBody returns the described body of the answer's type, or says that there is none.
+func describedBody(described *apispec.Response, resp *message.Response) (media *apispec.Media, other string) {
 	if len(described.Bodies) == 0 || len(resp.Body) == 0 || resp.Status == http.StatusNoContent ||
 		resp.Request != nil && resp.Request.Method == http.MethodHead {
 		return nil, ""
@@ -105,7 +105,7 @@ func match(described *apispec.Response, resp *message.Response) (media *apispec.
 	got := message.MediaType(resp.Header.Get("Content-Type"))
 	var names []string
 	for _, m := range described.Bodies {
-		if accepts(m.Type, got) {
+		if coversType(m.Type, got) {
 			return m, ""
 		}
 		names = append(names, m.Type)
@@ -117,9 +117,9 @@ func match(described *apispec.Response, resp *message.Response) (media *apispec.
 		strings.Join(names, ", "))
 }
 
-// accepts reports whether the described type covers the other: "*/*", "text/*", and
+// coversType reports whether the described type covers the other: "*/*", "text/*", and
 // JSON in any of its names.
-func accepts(described, got string) bool {
+func coversType(described, got string) bool {
 	if described == got || described == "*/*" || described == "" {
 		return true
 	}
@@ -129,8 +129,8 @@ func accepts(described, got string) bool {
 	return described == "application/json" && strings.HasSuffix(got, "+json")
 }
 
-// body decodes a JSON body.
-func body(resp *message.Response) (any, bool) {
+// decodeBody decodes a JSON body.
+func decodeBody(resp *message.Response) (any, bool) {
 	if t := resp.MediaType(); !strings.HasSuffix(t, "json") || resp.Truncated {
 		return nil, false
 	}
@@ -149,7 +149,7 @@ type validator struct {
 	seen map[string]bool
 }
 
-func (v *validator) breach(kind Kind, pointer, format string, args ...any) {
+func (v *validator) addDeviation(kind Kind, pointer, format string, args ...any) {
 	key := string(kind) + pointer
 	if v.seen[key] || len(v.out) >= maxBreaches {
 		return
@@ -158,26 +158,28 @@ func (v *validator) breach(kind Kind, pointer, format string, args ...any) {
 	v.out = append(v.out, Deviation{kind, pointer, fmt.Sprintf(format, args...)})
 }
 
-// at names a place in a body for people.
-func at(pointer string) string {
+// describeLocation names a place in a body for people.
+func describeLocation(pointer string) string {
 	if pointer == "" {
 		return "the body"
 	}
 	return fmt.Sprintf("%.100q", pointer)
 }
 
-// value compares a value with its schema.
-func (v *validator) value(given *apispec.Schema, doc any, pointer string, depth int) {
+// checkValue compares a value with its schema.
+func (v *validator) checkValue(given *apispec.Schema, doc any, pointer string, depth int) {
 	if given == nil || depth > maxDepth {
 		return
 	}
-	if doc == nil && nullable(given, 0) {
+	if doc == nil && allowsNull(given, 0) {
 		return
 	}
 	s := given
 	if alternatives := append(slices.Clone(s.OneOf), s.AnyOf...); len(alternatives) > 0 {
-		if !slices.ContainsFunc(alternatives, func(one *apispec.Schema) bool { return holds(one, doc, depth+1) }) {
-			v.breach(Body, pointer, "%s is none of the alternatives of its schema", at(pointer))
+		if !slices.ContainsFunc(alternatives, func(one *apispec.Schema) bool {
+			return matchesType(one, doc, depth+1)
+		}) {
+			v.addDeviation(Body, pointer, "%s is none of the alternatives of its schema", describeLocation(pointer))
 		}
 		alone := *s
 		alone.OneOf, alone.AnyOf = nil, nil
@@ -191,29 +193,29 @@ func (v *validator) value(given *apispec.Schema, doc any, pointer string, depth 
 		}
 	}
 	s = requestgen.Flat(s)
-	if !v.typed(s, doc, pointer) {
+	if !v.checkType(s, doc, pointer) {
 		return
 	}
 	switch doc := doc.(type) {
 	case map[string]any:
-		v.object(s, doc, pointer, depth)
+		v.checkObject(s, doc, pointer, depth)
 	case []any:
-		v.array(s, doc, pointer, depth)
+		v.checkArray(s, doc, pointer, depth)
 	case string:
-		v.text(s, doc, pointer)
+		v.checkText(s, doc, pointer)
 	case json.Number:
-		v.number(s, doc, pointer)
+		v.checkNumber(s, doc, pointer)
 	}
 }
 
-// nullable reports whether null is allowed.
-func nullable(s *apispec.Schema, depth int) bool {
+// allowsNull reports whether null is allowed.
+func allowsNull(s *apispec.Schema, depth int) bool {
 	if s.Nullable || len(s.Types) == 0 && len(s.AllOf) == 0 && len(s.OneOf) == 0 && len(s.AnyOf) == 0 {
 		return true
 	}
 	for _, list := range [][]*apispec.Schema{s.OneOf, s.AnyOf} {
 		for _, one := range list {
-			if depth < maxDepth && nullable(one, depth+1) {
+			if depth < maxDepth && allowsNull(one, depth+1) {
 				return true
 			}
 		}
@@ -221,10 +223,10 @@ func nullable(s *apispec.Schema, depth int) bool {
 	return false
 }
 
-// holds reports whether the value is of the schema.
-func holds(s *apispec.Schema, doc any, depth int) bool {
+// matchesType reports whether the value is of the schema.
+func matchesType(s *apispec.Schema, doc any, depth int) bool {
 	probe := &validator{seen: map[string]bool{}}
-	probe.value(s, doc, "", depth)
+	probe.checkValue(s, doc, "", depth)
 	return !slices.ContainsFunc(probe.out, func(b Deviation) bool { return b.Kind == Body })
 }
 
@@ -248,28 +250,29 @@ func typeName(doc any) string {
 	return "object"
 }
 
-// typed compares the type and the list of values.
-func (v *validator) typed(s *apispec.Schema, doc any, pointer string) bool {
+// checkType compares the type and the list of values.
+func (v *validator) checkType(s *apispec.Schema, doc any, pointer string) bool {
 	name := typeName(doc)
 	if len(s.Types) > 0 && !s.Is(name) && !(name == "integer" && s.Is("number")) {
-		v.breach(Body, pointer, "%s is of the type %s, and the schema has %s", at(pointer), name,
+		v.addDeviation(Body, pointer, "%s is of the type %s, and the schema has %s", describeLocation(pointer), name,
 			strings.Join(s.Types, " or "))
 		return false
 	}
 	if len(s.Enum) > 0 && !slices.ContainsFunc(s.Enum, func(e any) bool { return fmt.Sprint(e) == fmt.Sprint(doc) }) {
-		v.breach(Body, pointer, "%s is none of the values that the schema lists", at(pointer))
+		v.addDeviation(Body, pointer, "%s is none of the values that the schema lists", describeLocation(pointer))
 		return false
 	}
 	return true
 }
 
-func (v *validator) object(s *apispec.Schema, doc map[string]any, pointer string, depth int) {
+func (v *validator) checkObject(s *apispec.Schema, doc map[string]any, pointer string, depth int) {
 	for _, name := range s.Required {
 		if _, ok := doc[name]; ok {
 			continue
 		}
 		if p := s.Property(name); p == nil || !requestgen.Flat(p).WriteOnly {
-			v.breach(Body, pointer+"/"+message.EscapePointer(name), "%s lacks the required property %.60q", at(pointer),
+			v.addDeviation(Body, pointer+"/"+message.EscapePointer(name), "%s lacks the required property %.60q",
+				describeLocation(pointer),
 				name)
 		}
 	}
@@ -277,43 +280,47 @@ func (v *validator) object(s *apispec.Schema, doc map[string]any, pointer string
 		here := pointer + "/" + message.EscapePointer(name)
 		switch p := s.Property(name); {
 		case p != nil && requestgen.Flat(p).WriteOnly:
-			v.breach(Property, here, "%s has the property %.60q, which is only to be written", at(pointer), name)
+			v.addDeviation(Property, here, "%s has the property %.60q, which is only to be "+
+				"written", describeLocation(pointer), name)
 		case p != nil:
-			v.value(p, doc[name], here, depth+1)
+			v.checkValue(p, doc[name], here, depth+1)
 		case s.Additional != nil:
-			v.value(s.Additional, doc[name], here, depth+1)
+			v.checkValue(s.Additional, doc[name], here, depth+1)
 		case s.Closed:
-			v.breach(Body, here, "%s has the property %.60q, and the schema allows no others than "+
-				"it names", at(pointer), name)
+			v.addDeviation(Body, here, "%s has the property %.60q, and the schema allows no others than "+
+				"it names", describeLocation(pointer), name)
 		case len(s.Properties) > 0:
-			v.breach(Property, here, "%s has the property %.60q, which the schema does not name", at(pointer), name)
+			v.addDeviation(Property, here, "%s has the property %.60q, which the schema does "+
+				"not name", describeLocation(pointer), name)
 		}
 	}
 }
 
-func (v *validator) array(s *apispec.Schema, doc []any, pointer string, depth int) {
+func (v *validator) checkArray(s *apispec.Schema, doc []any, pointer string, depth int) {
 	if s.MinItems >= 0 && len(doc) < s.MinItems || s.MaxItems >= 0 && len(doc) > s.MaxItems {
-		v.breach(Body, pointer, "%s has %d items, and the schema another number", at(pointer), len(doc))
+		v.addDeviation(Body, pointer, "%s has %d items, and the schema another number", describeLocation(pointer),
+			len(doc))
 	}
 	for _, item := range doc[:min(len(doc), maxItems)] {
-		v.value(s.Items, item, pointer+"/0", depth+1)
+		v.checkValue(s.Items, item, pointer+"/0", depth+1)
 	}
 }
 
-func (v *validator) text(s *apispec.Schema, doc, pointer string) {
+func (v *validator) checkText(s *apispec.Schema, doc, pointer string) {
 	n := utf8.RuneCountInString(doc)
 	if s.MinLength >= 0 && n < s.MinLength || s.MaxLength >= 0 && n > s.MaxLength {
-		v.breach(Body, pointer, "%s has %d characters, and the schema allows another number", at(pointer), n)
+		v.addDeviation(Body, pointer, "%s has %d characters, and the schema allows another number",
+			describeLocation(pointer), n)
 	}
-	if re := compiled(s.Pattern); re != nil && !re.MatchString(doc) {
-		v.breach(Body, pointer, "%s does not match the pattern of the schema", at(pointer))
+	if re := compilePattern(s.Pattern); re != nil && !re.MatchString(doc) {
+		v.addDeviation(Body, pointer, "%s does not match the pattern of the schema", describeLocation(pointer))
 	}
 }
 
 var patterns sync.Map // by text: *regexp.Regexp, nil where it cannot be compiled
 
-// compiled returns the pattern where it has a meaning in RE2; others are not checked.
-func compiled(pattern string) *regexp.Regexp {
+// compilePattern returns the pattern where it has a meaning in RE2; others are not checked.
+func compilePattern(pattern string) *regexp.Regexp {
 	if pattern == "" || len(pattern) > 1000 {
 		return nil
 	}
@@ -328,7 +335,7 @@ func compiled(pattern string) *regexp.Regexp {
 	return re
 }
 
-func (v *validator) number(s *apispec.Schema, doc json.Number, pointer string) {
+func (v *validator) checkNumber(s *apispec.Schema, doc json.Number, pointer string) {
 	f, err := doc.Float64()
 	if err != nil {
 		return
@@ -336,32 +343,32 @@ func (v *validator) number(s *apispec.Schema, doc json.Number, pointer string) {
 	below := s.Minimum != nil && (f < *s.Minimum || s.ExclusiveMinimum && f == *s.Minimum)
 	above := s.Maximum != nil && (f > *s.Maximum || s.ExclusiveMaximum && f == *s.Maximum)
 	if below || above {
-		v.breach(Body, pointer, "%s is %s, outside of the limits of the schema", at(pointer), doc)
+		v.addDeviation(Body, pointer, "%s is %s, outside of the limits of the schema", describeLocation(pointer), doc)
 	}
 }
 
 // secret are names of properties whose values let somebody in.
 var secret = regexp.MustCompile(`(?i)^(user_?|plain_?|hashed_?|old_?)?(password|passwd|pwd|passphrase)(_?(hash|salt|digest|plain))?$|^(client_?|totp_?|otp_?|mfa_?)secret$|^(private_?key|secret_?key|security_?answer|ssn|card_?number|cvv|cvc)$`)
 
-// credentials looks for properties that are named as credentials and have a value. A
+// findCredentials looks for properties that are named as credentials and have a value. A
 // token that the operation itself hands out is what it is for.
-func (v *validator) credentials(doc any, pointer string, depth int) {
+func (v *validator) findCredentials(doc any, pointer string, depth int) {
 	if depth > maxDepth {
 		return
 	}
 	switch doc := doc.(type) {
 	case []any:
 		for _, item := range doc[:min(len(doc), maxItems)] {
-			v.credentials(item, pointer+"/0", depth+1)
+			v.findCredentials(item, pointer+"/0", depth+1)
 		}
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(doc)) {
 			below, here := doc[name], pointer+"/"+message.EscapePointer(name)
 			if text, ok := below.(string); ok && secret.MatchString(name) && len(text) >= 3 &&
 				strings.Trim(text, "*•xX.") != "" && !strings.HasPrefix(text, "/") { // PWD is a folder
-				v.breach(Credential, here, "the answer holds a value of %s", at(here))
+				v.addDeviation(Credential, here, "the answer holds a value of %s", describeLocation(here))
 			}
-			v.credentials(below, here, depth+1)
+			v.findCredentials(below, here, depth+1)
 		}
 	}
 }

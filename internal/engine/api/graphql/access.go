@@ -16,14 +16,14 @@ import (
 
 // This file asks who may send what from where, and whom the service believes.
 
-func decode(text []byte, v any) error { return json.Unmarshal(text, v) }
+func decodeJSON(text []byte, v any) error { return json.Unmarshal(text, v) }
 
-// forgery sends a mutation that changes nothing, the name of its root type, in the ways
+// probeCSRF sends a mutation that changes nothing, the name of its root type, in the ways
 // that pages of other sites can.
-func (a *asker) forgery() error {
+func (a *asker) probeCSRF() error {
 	const text = "mutation { __typename }"
-	resp, got, err := a.ask(a.query(text, nil))
-	if err != nil || !got.clean() { // there are no mutations
+	resp, got, err := a.sendQuery(a.queryRequest(text, nil))
+	if err != nil || !got.isClean() { // there are no mutations
 		return err
 	}
 	name := got.Data["__typename"]
@@ -31,17 +31,17 @@ func (a *asker) forgery() error {
 	get.Method, get.Query = http.MethodGet, append(get.Query, message.Param{Name: "query", Value: text})
 	form := a.At.Clone()
 	form.Body = message.Body{Kind: message.Form, Params: []message.Param{{Name: "query", Value: text}}}
-	plain := a.query(text, nil)
+	plain := a.queryRequest(text, nil)
 	plain.Body.Kind, plain.Body.Type = message.Text, "text/plain"
 	for _, way := range []struct {
 		r    *message.Request
 		name string
 	}{{get, "in an address, by GET,"}, {form, "as a form"}, {plain, "as text/plain"}} {
-		forged, got, err := a.ask(way.r)
+		forged, got, err := a.sendQuery(way.r)
 		if err != nil {
 			return err
 		}
-		if !got.clean() || got.Data["__typename"] != name {
+		if !got.isClean() || got.Data["__typename"] != name {
 			continue
 		}
 		f := activescan.Alert{Rule: asForm, Request: way.r, Responses: []*message.Response{resp, forged},
@@ -64,9 +64,9 @@ var (
 	refused = lazyregexp.New(`(?i)reject|den(?:y|ied)|disabled|forbidden|not allowed|not permitted|block`)
 )
 
-// consoles opens the pages of consoles as nobody, and tries whether what protects them
+// probeConsoles opens the pages of consoles as nobody, and tries whether what protects them
 // is a word in a cookie.
-func (a *asker) consoles() error {
+func (a *asker) probeConsoles() error {
 	folder := path.Dir(a.At.Path)
 	for _, tool := range tools {
 		page := a.At.Clone()
@@ -90,7 +90,7 @@ func (a *asker) consoles() error {
 		a.RaiseAlert(activescan.Alert{Rule: console, Request: page, Responses: []*message.Response{resp},
 			Message: fmt.Sprintf("A console for developers is at %s", page.Path),
 			Proof:   []string{fmt.Sprintf("The page loads or starts %s, for nobody, twice.", m[1]+m[2])}})
-		if err := a.unlock(page); err != nil {
+		if err := a.probeConsoleHeader(page); err != nil {
 			return err
 		}
 	}
@@ -101,14 +101,14 @@ func (a *asker) consoles() error {
 var opposite = strings.NewReplacer("disabled", "enabled", "disable", "enable", "false", "true", "off", "on", "deny",
 	"allow", "no", "yes", "0", "1")
 
-// unlock asks the address of a console for something, and where it refuses, with the
+// probeConsoleHeader asks the address of a console for something, and where it refuses, with the
 // opposite of what the cookies of the application say.
-func (a *asker) unlock(page *message.Request) error {
+func (a *asker) probeConsoleHeader(page *message.Request) error {
 	e := &Endpoint{At: page.Clone()}
 	e.At.Method, e.At.Header = http.MethodPost, nil
-	query := e.query("{ __typename }", nil)
+	query := e.queryRequest("{ __typename }", nil)
 	closed, err := a.SendAnonymously(query)
-	if err != nil || !refused.MatchString(read(closed).message()) || read(closed).clean() {
+	if err != nil || !refused.MatchString(readResponse(closed).errorText()) || readResponse(closed).isClean() {
 		return err
 	}
 	home, err := a.SendAnonymously(a.Request)
@@ -132,7 +132,7 @@ func (a *asker) unlock(page *message.Request) error {
 		if err != nil {
 			return err
 		}
-		if !read(open).clean() || read(still).clean() {
+		if !readResponse(open).isClean() || readResponse(still).isClean() {
 			continue
 		}
 		a.RaiseAlert(activescan.Alert{Rule: consoleBypass, Request: with, Responses: []*message.Response{closed, still,
@@ -141,16 +141,17 @@ func (a *asker) unlock(page *message.Request) error {
 				"sets it", "with the other word"},
 			Payload: c.Name + "=" + flipped, Point: &message.Point{In: message.InCookie, Name: c.Name},
 			Proof: []string{fmt.Sprintf("Without a cookie, and with %s=%s, the service refuses: "+
-				"%.200q.", c.Name, c.Value, read(closed).message()), fmt.Sprintf("With %s=%s it answers.", c.Name,
-				flipped)}})
+				"%.200q.", c.Name, c.Value, readResponse(closed).errorText()),
+				fmt.Sprintf("With %s=%s it answers.", c.Name,
+					flipped)}})
 		e.At.Cookies = with.Cookies
-		return a.debug(e)
+		return a.probeDebugErrors(e)
 	}
-	return a.debug(e)
+	return a.probeDebugErrors(e)
 }
 
-func (a *asker) access() error {
-	for _, f := range []func() error{a.unsigned, a.denied, a.open} {
+func (a *asker) scanAccess() error {
+	for _, f := range []func() error{a.probeUnsignedTokens, a.deniedVariants, a.probeOpenMutations} {
 		if err := f(); err != nil {
 			return err
 		}
@@ -167,12 +168,12 @@ var (
 // maxUsers bounds the users whose names are tried.
 const maxUsers = 4
 
-// unsigned gives a token that nobody has signed to queries that take one.
-func (a *asker) unsigned() error {
+// probeUnsignedTokens gives a token that nobody has signed to queries that take one.
+func (a *asker) probeUnsignedTokens() error {
 	for _, o := range a.Operations {
-		for name := range o.variables() {
+		for name := range o.sentVariables() {
 			if o.Call.Kind == "query" && tokenName.MatchString(name) {
-				if err := a.forge(o, name); err != nil {
+				if err := a.proveForgedToken(o, name); err != nil {
 					return err
 				}
 			}
@@ -181,9 +182,9 @@ func (a *asker) unsigned() error {
 	return nil
 }
 
-// token writes a token (RFC 7519) that names a user in the usual claims, with a
+// forgedToken writes a token (RFC 7519) that names a user in the usual claims, with a
 // signature that is none.
-func token(user, alg, signature string) string {
+func forgedToken(user, alg, signature string) string {
 	part := func(v any) string {
 		text, err := json.Marshal(v)
 		if err != nil { // a map of texts and numbers
@@ -197,8 +198,8 @@ func token(user, alg, signature string) string {
 		"." + base64.RawURLEncoding.EncodeToString([]byte(signature))
 }
 
-// users are names that answers have shown, behind the usual one.
-func (a *asker) users() []string {
+// userNames are names that answers have shown, behind the usual one.
+func (a *asker) userNames() []string {
 	out := []string{"admin"}
 	var walk func(v any, depth int)
 	walk = func(v any, depth int) {
@@ -218,39 +219,39 @@ func (a *asker) users() []string {
 		}
 	}
 	for _, o := range a.Operations {
-		if o.answered() {
-			walk(read(o.Answer).Data, 0)
+		if o.hasData() {
+			walk(readResponse(o.Answer).Data, 0)
 		}
 	}
 	return out
 }
 
-// forge proves that a token's claims are believed: the token of a user who exists gives
+// proveForgedToken proves that a token's claims are believed: the token of a user who exists gives
 // data, that of one who does not gives none, and a text that is no token is refused.
-func (a *asker) forge(o *Operation, name string) error {
+func (a *asker) proveForgedToken(o *Operation, name string) error {
 	try := func(value string) (*message.Response, *answer, error) {
-		variables := o.variables()
+		variables := o.sentVariables()
 		variables[name] = value
-		return a.ask(a.query(o.Call.Text, variables))
+		return a.sendQuery(a.queryRequest(o.Call.Text, variables))
 	}
 	none, got, err := try(a.RandomLetters(20))
-	if err != nil || got.clean() && got.Data[o.Call.Field] != nil {
+	if err != nil || got.isClean() && got.Data[o.Call.Field] != nil {
 		return err
 	}
 	for _, way := range []struct{ alg, signature string }{{"HS256", a.RandomLetters(32)}, {"none", ""}} {
-		nobody, got, err := try(token(a.RandomLetters(12), way.alg, way.signature))
+		nobody, got, err := try(forgedToken(a.RandomLetters(12), way.alg, way.signature))
 		if err != nil {
 			return err
 		}
-		if got.clean() && got.Data[o.Call.Field] != nil {
+		if got.isClean() && got.Data[o.Call.Field] != nil {
 			continue
 		}
-		for _, user := range a.users() {
-			forged, got, err := try(token(user, way.alg, way.signature))
+		for _, user := range a.userNames() {
+			forged, got, err := try(forgedToken(user, way.alg, way.signature))
 			if err != nil {
 				return err
 			}
-			if !got.clean() || got.Data[o.Call.Field] == nil {
+			if !got.isClean() || got.Data[o.Call.Field] == nil {
 				continue
 			}
 			a.RaiseAlert(activescan.Alert{Rule: unsignedToken, Request: forged.Request,
@@ -270,33 +271,33 @@ func (a *asker) forge(o *Operation, name string) error {
 // unsignedIn are words of errors that ask for a sign-in.
 var unsignedIn = lazyregexp.New(`(?i)unauth|not (?:logged|signed) in|(?:log|sign)[ -]?in\b|authenticat|credential|permission|\btoken\b`)
 
-// denied writes queries that are denied in other ways.
-func (a *asker) denied() error {
+// deniedVariants writes queries that are denied in other ways.
+func (a *asker) deniedVariants() error {
 	for _, o := range a.Operations {
-		if o.Call.Kind != "query" || o.Answer == nil || o.answered() {
+		if o.Call.Kind != "query" || o.Answer == nil || o.hasData() {
 			continue
 		}
-		said := read(o.Answer).message()
+		said := readResponse(o.Answer).errorText()
 		if !refused.MatchString(said) || unsignedIn.MatchString(said) {
 			continue
 		}
-		if err := a.rewrite(o, said); err != nil {
+		if err := a.probeRewrittenField(o, said); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// rewrite asks for a denied field under an alias, as a named query and in a fragment.
-func (a *asker) rewrite(o *Operation, said string) error {
-	doc, field := o.root()
+// probeRewrittenField asks for a denied field under an alias, as a named query and in a fragment.
+func (a *asker) probeRewrittenField(o *Operation, said string) error {
+	doc, field := o.rootField()
 	if field == nil {
 		return nil
 	}
 	head := doc.Operations[0]
 	names := []string{"IntrospectionQuery", "getData", "query"}
 	for _, other := range a.Operations {
-		if other.answered() && len(names) < 5 {
+		if other.hasData() && len(names) < 5 {
 			names = append(names, other.Call.Field)
 		}
 	}
@@ -309,15 +310,15 @@ func (a *asker) rewrite(o *Operation, said string) error {
 	}
 	for _, way := range ways {
 		how := way()
-		resp, got, err := a.ask(a.query(write(doc), o.variables()))
+		resp, got, err := a.sendQuery(a.queryRequest(writeDocument(doc), o.sentVariables()))
 		if err != nil {
 			return err
 		}
-		if !got.clean() || got.Data[field.Alias] == nil {
+		if !got.isClean() || got.Data[field.Alias] == nil {
 			continue
 		}
-		control, still, err := a.ask(o.Request)
-		if err != nil || still.clean() || !refused.MatchString(still.message()) {
+		control, still, err := a.sendQuery(o.Request)
+		if err != nil || still.isClean() || !refused.MatchString(still.errorText()) {
 			return err
 		}
 		a.RaiseAlert(activescan.Alert{Rule: denyList, Request: resp.Request,
@@ -338,9 +339,9 @@ var public = lazyregexp.New(`(?i)log_?(?:in|out)|sign_?(?:in|up|out)|regist|auth
 // stands out.
 const minDemanding = 2
 
-// open looks for mutations that nobody may use while most of the service asks for a
+// probeOpenMutations looks for mutations that nobody may use while most of the service asks for a
 // sign-in.
-func (a *asker) open() error {
+func (a *asker) probeOpenMutations() error {
 	demanding, others := 0, []*Operation{}
 	answers := map[*Operation]*message.Response{}
 	var refusal *message.Response
@@ -353,13 +354,13 @@ func (a *asker) open() error {
 			return err
 		}
 		answers[o] = resp
-		got := read(resp)
+		got := readResponse(resp)
 		switch {
-		case resp.Status == http.StatusUnauthorized, resp.Status == http.StatusForbidden, !got.clean() &&
-			unsignedIn.MatchString(got.message()+codes(got)):
+		case resp.Status == http.StatusUnauthorized, resp.Status == http.StatusForbidden, !got.isClean() &&
+			unsignedIn.MatchString(got.errorText()+errorCodes(got)):
 			demanding++
 			refusal = resp
-		case got.clean() && got.Data[o.Call.Field] != nil:
+		case got.isClean() && got.Data[o.Call.Field] != nil:
 			others = append(others, o)
 		}
 	}
@@ -372,13 +373,13 @@ func (a *asker) open() error {
 			ResponseNotes: []string{"another mutation, as nobody", "this one, as nobody"},
 			Message:       fmt.Sprintf("%s is executed for nobody", o.Call.Field),
 			Proof: []string{fmt.Sprintf("%d mutations refuse nobody, such as this: "+
-				"%.150q.", demanding, read(refusal).message()), "This one answers nobody with data."}})
+				"%.150q.", demanding, readResponse(refusal).errorText()), "This one answers nobody with data."}})
 	}
 	return nil
 }
 
-// codes are the codes of the errors.
-func codes(a *answer) string {
+// errorCodes are the codes of the errors.
+func errorCodes(a *answer) string {
 	out := ""
 	if a != nil {
 		for _, f := range a.Errors {

@@ -126,8 +126,8 @@ func (d *directory) ping(host string) string {
 	return m[1] + strconv.Itoa(a-b) + m[4] + "\n"
 }
 
-func (d *directory) root() object {
-	return object{
+func (d *directory) root() objectType {
+	return objectType{
 		"byName": resolver(func(args map[string]any) (any, error) {
 			return d.find("SELECT name FROM people WHERE name=%s", args["name"].(string))
 		}),
@@ -151,7 +151,7 @@ func (d *directory) root() object {
 		}),
 		"file": resolver(func(args map[string]any) (any, error) { return d.read(args["path"].(string)) }),
 		"ping": resolver(func(args map[string]any) (any, error) { return d.ping(args["host"].(string)), nil }),
-		"me": object{"name": "ann", "notes": resolver(func(args map[string]any) (any, error) {
+		"me": objectType{"name": "ann", "notes": resolver(func(args map[string]any) (any, error) {
 			text, given := args["containing"].(string)
 			if !given {
 				text = "first"

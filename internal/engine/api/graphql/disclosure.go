@@ -13,19 +13,20 @@ import (
 
 // This file asks what the service tells of itself.
 
-func (a *asker) disclosure() error {
-	if err := a.introspected(); err != nil {
+func (a *asker) scanDisclosure() error {
+	if err := a.probeIntrospection(); err != nil {
 		return err
 	}
-	if err := a.suggested(); err != nil {
+	if err := a.probeSuggestions(); err != nil {
 		return err
 	}
-	return a.debug(a.Endpoint)
+	return a.probeDebugErrors(a.Endpoint)
 }
 
-// introspected asks for the names of all types.
-func (a *asker) introspected() error {
-	resp, got, err := a.ask(a.query("{ __schema { queryType { name } types { name fields { name } } } }", nil))
+// probeIntrospection asks for the names of all types.
+func (a *asker) probeIntrospection() error {
+	resp, got, err := a.sendQuery(a.queryRequest("{ __schema { queryType { name } types { name fields { name "+
+		"} } } }", nil))
 	if err != nil || got == nil {
 		return err
 	}
@@ -62,11 +63,11 @@ func (a *asker) introspected() error {
 	a.RaiseAlert(activescan.Alert{Rule: introspection, Request: resp.Request, Responses: []*message.Response{resp},
 		ResponseNotes: []string{"introspection"},
 		Proof: []string{fmt.Sprintf("The answer names %d types with %d fields; queries "+
-			"are %s.", types, fields, some(root))}})
+			"are %s.", types, fields, someNames(root))}})
 	return nil
 }
 
-func some(names []string) string {
+func someNames(names []string) string {
 	if len(names) > 10 {
 		return strings.Join(names[:10], ", ") + fmt.Sprintf(" and %d more", len(names)-10)
 	}
@@ -88,29 +89,29 @@ var usual = []string{"user", "users", "me", "viewer", "account", "accounts", "no
 // maxGuessed bounds the names that are guessed in one query.
 const maxGuessed = 40
 
-// suggested asks for names that are almost right, and counts those of the answer that
+// probeSuggestions asks for names that are almost right, and counts those of the answer that
 // the query did not hold.
-func (a *asker) suggested() error {
+func (a *asker) probeSuggestions() error {
 	var guesses []string
 	for _, o := range a.Operations {
 		if o.Call.Kind == "query" && len(o.Call.Field) > 4 && len(guesses) < 3 {
-			guesses = append(guesses, misspelt(o.Call.Field))
+			guesses = append(guesses, misspell(o.Call.Field))
 		}
 	}
 	if len(guesses) == 0 {
 		for _, name := range usual {
-			guesses = append(guesses, misspelt(name))
+			guesses = append(guesses, misspell(name))
 		}
 	}
 	known := map[string]bool{}
 	var answers []*message.Response
 	for range 3 {
-		resp, got, err := a.ask(a.query("{ "+strings.Join(guesses, " ")+" }", nil))
+		resp, got, err := a.sendQuery(a.queryRequest("{ "+strings.Join(guesses, " ")+" }", nil))
 		if err != nil || got == nil {
 			return err
 		}
 		var fresh []string
-		for _, m := range corrected.FindAllStringSubmatch(got.message(), -1) {
+		for _, m := range corrected.FindAllStringSubmatch(got.errorText(), -1) {
 			for _, name := range quoted.FindAllStringSubmatch(m[1], -1) {
 				if !known[name[1]] && !slices.Contains(guesses, name[1]) {
 					known[name[1]] = true
@@ -124,7 +125,7 @@ func (a *asker) suggested() error {
 		answers = append(answers, resp)
 		guesses = guesses[:0]
 		for _, name := range fresh { // what is alike to these is found next
-			guesses = append(guesses, misspelt(name), name+"s", name+"ById")
+			guesses = append(guesses, misspell(name), name+"s", name+"ById")
 		}
 		guesses = guesses[:min(len(guesses), maxGuessed)]
 	}
@@ -138,12 +139,12 @@ func (a *asker) suggested() error {
 	slices.Sort(names)
 	a.RaiseAlert(activescan.Alert{Rule: suggestions, Request: answers[0].Request, Responses: answers,
 		Proof: []string{fmt.Sprintf("Asked for names that do not exist, the service answers with %d that "+
-			"do: %s.", len(names), some(names))}})
+			"do: %s.", len(names), someNames(names))}})
 	return nil
 }
 
-// misspelt swaps two letters in the middle, or adds one where they are the same.
-func misspelt(name string) string {
+// misspell swaps two letters in the middle, or adds one where they are the same.
+func misspell(name string) string {
 	b := []byte(name)
 	i := len(b) / 2
 	if i+1 >= len(b) || b[i] == b[i+1] {
@@ -157,9 +158,9 @@ func misspelt(name string) string {
 var internals = lazyregexp.New(`Traceback \(most recent call last\)|File \\?"[^"\\]{1,200}\\?", line \d+|\bat [\w$.<> ]{1,120} \(?[^()\s"]{1,200}:\d+:\d+\)?|\bat [\w$.]{3,200}\([\w$]{1,80}\.(?:java|kt|scala):\d+\)|` +
 	`goroutine \d+ \[running\]|#\d+ [^"\s]{1,200}\.php\(\d+\)|\bin [^"\s]{1,200}\.cs:line \d+|\.rb:\d+:in `)
 
-// traced returns the internals that errors hold; empty: none.
-func traced(resp *message.Response) string {
-	got := read(resp)
+// findInternals returns the internals that errors hold; empty: none.
+func findInternals(resp *message.Response) string {
+	got := readResponse(resp)
 	if got == nil {
 		return ""
 	}
@@ -177,20 +178,20 @@ func traced(resp *message.Response) string {
 	return ""
 }
 
-// debug sends queries that are wrong in several ways.
-func (a *asker) debug(e *Endpoint) error {
-	wrong := []*message.Request{e.query("{ "+a.RandomLetters(8)+" }", nil), e.query("{", nil)}
+// probeDebugErrors sends queries that are wrong in several ways.
+func (a *asker) probeDebugErrors(e *Endpoint) error {
+	wrong := []*message.Request{e.queryRequest("{ "+a.RandomLetters(8)+" }", nil), e.queryRequest("{", nil)}
 	for _, o := range a.Operations {
-		if o.Call.Kind == "query" && o.Answer != nil && len(o.variables()) > 0 && len(wrong) < 4 {
+		if o.Call.Kind == "query" && o.Answer != nil && len(o.sentVariables()) > 0 && len(wrong) < 4 {
 			bad := map[string]any{}
-			for name := range o.variables() {
+			for name := range o.sentVariables() {
 				bad[name] = []any{map[string]any{"x": 1}}
 			}
-			wrong = append(wrong, e.query(o.Call.Text, bad))
+			wrong = append(wrong, e.queryRequest(o.Call.Text, bad))
 		}
 	}
 	for _, o := range a.Operations { // that have failed already
-		if o.Answer != nil && e == a.Endpoint && traced(o.Answer) != "" && o.Call.Kind == "query" {
+		if o.Answer != nil && e == a.Endpoint && findInternals(o.Answer) != "" && o.Call.Kind == "query" {
 			wrong = append([]*message.Request{o.Request}, wrong...)
 			break
 		}
@@ -200,7 +201,7 @@ func (a *asker) debug(e *Endpoint) error {
 		if err != nil {
 			return err
 		}
-		what := traced(resp)
+		what := findInternals(resp)
 		if what == "" {
 			continue
 		}
@@ -208,7 +209,7 @@ func (a *asker) debug(e *Endpoint) error {
 		if err != nil {
 			return err
 		}
-		if traced(again) == "" {
+		if findInternals(again) == "" {
 			continue
 		}
 		a.RaiseAlert(activescan.Alert{Rule: debugging, Request: r, Responses: []*message.Response{resp, again},

@@ -46,7 +46,7 @@ func Checks(endpoints func() []*Endpoint) []*activescan.Rule {
 		return func(t *activescan.OperationScan) error {
 			for _, e := range endpoints() {
 				a := &asker{OperationScan: t, Endpoint: e}
-				if alive, err := a.alive(); err != nil {
+				if alive, err := a.isAlive(); err != nil {
 					return err
 				} else if !alive {
 					continue
@@ -61,21 +61,21 @@ func Checks(endpoints func() []*Endpoint) []*activescan.Rule {
 	return []*activescan.Rule{
 		{ID: "graphql-disclosure", FindingRules: []*finding.Rule{introspection, suggestions, debugging},
 			Profile:  scan.Safe,
-			ScanSite: each((*asker).disclosure)},
+			ScanSite: each((*asker).scanDisclosure)},
 		{ID: "graphql-console", FindingRules: []*finding.Rule{console, consoleBypass, debugging}, Profile: scan.Safe,
-			ScanSite: each((*asker).consoles)},
+			ScanSite: each((*asker).probeConsoles)},
 		{ID: "graphql-forgery", FindingRules: []*finding.Rule{overGET, asForm}, Profile: scan.Safe,
-			ScanSite: each((*asker).forgery)},
+			ScanSite: each((*asker).probeCSRF)},
 		{ID: "graphql-limits", FindingRules: []*finding.Rule{batching, aliases, duplicates, directives, depth},
-			Profile: scan.Standard, ScanSite: each((*asker).limits)},
+			Profile: scan.Standard, ScanSite: each((*asker).scanLimits)},
 		{ID: "graphql-access", FindingRules: []*finding.Rule{unsignedToken, denyList, openMutation},
 			Profile:  scan.Standard,
-			ScanSite: each((*asker).access)},
+			ScanSite: each((*asker).scanAccess)},
 		{ID: "graphql-requests", FindingRules: []*finding.Rule{serverForgery},
 			OASTRules: []*finding.Rule{serverForgery},
-			Profile:   scan.Standard, ScanSite: each((*asker).requests)},
+			Profile:   scan.Standard, ScanSite: each((*asker).scanForSSRF)},
 		{ID: "graphql-cost", FindingRules: []*finding.Rule{expensive}, Profile: scan.Standard, Slow: true,
-			ScanSite: each((*asker).cost)},
+			ScanSite: each((*asker).confirmCost)},
 	}
 }
 
@@ -85,17 +85,17 @@ type asker struct {
 	*Endpoint
 }
 
-// query returns the endpoint's request with a query.
-func (e *Endpoint) query(text string, variables any) *message.Request {
+// queryRequest returns the endpoint's request with a query.
+func (e *Endpoint) queryRequest(text string, variables any) *message.Request {
 	body := map[string]any{"query": text}
 	if variables != nil {
 		body["variables"] = variables
 	}
-	return e.post(body)
+	return e.postRequest(body)
 }
 
-// post returns the endpoint's request with a body of JSON.
-func (e *Endpoint) post(body any) *message.Request {
+// postRequest returns the endpoint's request with a body of JSON.
+func (e *Endpoint) postRequest(body any) *message.Request {
 	r := e.At.Clone()
 	text, err := json.Marshal(body)
 	if err != nil { // texts, numbers, lists and maps
@@ -116,8 +116,8 @@ type fault struct {
 	Extensions map[string]any `json:"extensions"`
 }
 
-// read reads an answer; nil: it is none of GraphQL.
-func read(resp *message.Response) *answer {
+// readResponse reads an answer; nil: it is none of GraphQL.
+func readResponse(resp *message.Response) *answer {
 	var a answer
 	if json.Unmarshal(resp.Body, &a) != nil || a.Data == nil && len(a.Errors) == 0 {
 		return nil
@@ -125,11 +125,11 @@ func read(resp *message.Response) *answer {
 	return &a
 }
 
-// clean reports whether the service did what it was asked.
-func (a *answer) clean() bool { return a != nil && a.Data != nil && len(a.Errors) == 0 }
+// isClean reports whether the service did what it was asked.
+func (a *answer) isClean() bool { return a != nil && a.Data != nil && len(a.Errors) == 0 }
 
-// message is the text of the errors.
-func (a *answer) message() string {
+// errorText is the text of the errors.
+func (a *answer) errorText() string {
 	if a == nil {
 		return ""
 	}
@@ -140,27 +140,27 @@ func (a *answer) message() string {
 	return strings.Join(all, "\n")
 }
 
-// ask sends a query and reads the answer.
-func (a *asker) ask(r *message.Request) (*message.Response, *answer, error) {
+// sendQuery sends a query and reads the answer.
+func (a *asker) sendQuery(r *message.Request) (*message.Response, *answer, error) {
 	resp, err := a.Send(r)
 	if err != nil {
 		return nil, nil, err
 	}
-	return resp, read(resp), nil
+	return resp, readResponse(resp), nil
 }
 
-// alive reports whether the endpoint speaks GraphQL at all: it answers the name of its
+// isAlive reports whether the endpoint speaks GraphQL at all: it answers the name of its
 // type of queries, or says in its own words why not.
-func (a *asker) alive() (bool, error) {
-	_, got, err := a.ask(a.query("{ __typename }", nil))
+func (a *asker) isAlive() (bool, error) {
+	_, got, err := a.sendQuery(a.queryRequest("{ __typename }", nil))
 	return got != nil, err
 }
 
 // maxTokens bounds the text of a query that is taken apart.
 const maxTokens = 20_000
 
-// root is the root field of an operation with its document; nil when it cannot be read.
-func (o *Operation) root() (*ast.QueryDocument, *ast.Field) {
+// rootField is the root field of an operation with its document; nil when it cannot be read.
+func (o *Operation) rootField() (*ast.QueryDocument, *ast.Field) {
 	doc, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: o.Call.Text}, maxTokens)
 	if err != nil || len(doc.Operations) != 1 || len(doc.Operations[0].SelectionSet) != 1 {
 		return nil, nil
@@ -169,15 +169,15 @@ func (o *Operation) root() (*ast.QueryDocument, *ast.Field) {
 	return doc, f
 }
 
-// write writes a document as text.
-func write(doc *ast.QueryDocument) string {
+// writeDocument writes a document as text.
+func writeDocument(doc *ast.QueryDocument) string {
 	var b bytes.Buffer
 	formatter.NewFormatter(&b, formatter.WithCompacted()).FormatQueryDocument(doc)
 	return b.String()
 }
 
-// variables are those that the operation was asked with.
-func (o *Operation) variables() map[string]any {
+// sentVariables are those that the operation was asked with.
+func (o *Operation) sentVariables() map[string]any {
 	if o.Request == nil {
 		return nil
 	}
@@ -190,9 +190,9 @@ func (o *Operation) variables() map[string]any {
 	return body.Variables
 }
 
-// answered reports whether the operation gave data.
-func (o *Operation) answered() bool {
-	return o.Answer != nil && read(o.Answer).clean() && read(o.Answer).Data[o.Call.Field] != nil
+// hasData reports whether the operation gave data.
+func (o *Operation) hasData() bool {
+	return o.Answer != nil && readResponse(o.Answer).isClean() && readResponse(o.Answer).Data[o.Call.Field] != nil
 }
 
 // Introspection asks a service for its schema, without what older services do not know.
@@ -205,5 +205,5 @@ const Introspection = `query IntrospectionQuery { __schema { queryType { name } 
 func Introspect(at *message.Request) *message.Request {
 	r := at.Clone()
 	r.Method = http.MethodPost
-	return (&Endpoint{At: r}).query(Introspection, nil)
+	return (&Endpoint{At: r}).queryRequest(Introspection, nil)
 }

@@ -74,7 +74,7 @@ func newService(t *testing.T, flawed bool) *service {
 
 type resolver func(args map[string]any) (any, error)
 
-type object map[string]any // values, or resolvers
+type objectType map[string]any // values, or resolvers
 
 func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
@@ -224,7 +224,7 @@ func hidden(set ast.SelectionSet) bool {
 	})
 }
 
-func resolve(from object, set ast.SelectionSet, variables map[string]any) (map[string]any, error) {
+func resolve(from objectType, set ast.SelectionSet, variables map[string]any) (map[string]any, error) {
 	out := map[string]any{}
 	for _, one := range set {
 		switch one := one.(type) {
@@ -259,12 +259,12 @@ func resolve(from object, set ast.SelectionSet, variables map[string]any) (map[s
 
 func inside(v any, set ast.SelectionSet, variables map[string]any) (any, error) {
 	switch v := v.(type) {
-	case object:
+	case objectType:
 		if v == nil {
 			return nil, nil
 		}
 		return resolve(v, set, variables)
-	case []object:
+	case []objectType:
 		out := []any{}
 		for _, item := range v {
 			below, err := resolve(item, set, variables)
@@ -278,21 +278,21 @@ func inside(v any, set ast.SelectionSet, variables map[string]any) (any, error) 
 	return v, nil
 }
 
-func user() object {
-	return object{"id": "1", "username": "ann", "posts": resolver(func(map[string]any) (any, error) {
-		return []object{post(1, "first")}, nil
+func user() objectType {
+	return objectType{"id": "1", "username": "ann", "posts": resolver(func(map[string]any) (any, error) {
+		return []objectType{post(1, "first")}, nil
 	})}
 }
 
-func post(id int, title string) object {
-	return object{"id": fmt.Sprint(id), "title": title, "author": resolver(func(map[string]any) (any, error) {
+func post(id int, title string) objectType {
+	return objectType{"id": fmt.Sprint(id), "title": title, "author": resolver(func(map[string]any) (any, error) {
 		return user(), nil
 	})}
 }
 
-func (s *service) query() object {
-	return object{
-		"users":  []object{user()},
+func (s *service) query() objectType {
+	return objectType{
+		"users":  []objectType{user()},
 		"health": "good",
 		"me":     resolver(s.me),
 		"fetch":  resolver(s.fetch),
@@ -320,7 +320,7 @@ func (s *service) me(args map[string]any) (any, error) {
 	}
 	body, _ := base64.RawURLEncoding.DecodeString(parts[1])
 	if json.Unmarshal(body, &claims) != nil || claims.Sub != "ann" {
-		return object(nil), nil
+		return objectType(nil), nil
 	}
 	return user(), nil
 }
@@ -346,7 +346,7 @@ func (s *service) fetch(args map[string]any) (any, error) {
 	return "done", nil
 }
 
-func (s *service) mutation(signedIn bool) object {
+func (s *service) mutation(signedIn bool) objectType {
 	write := func(name string) resolver {
 		return func(args map[string]any) (any, error) {
 			if !signedIn && (!s.flawed || name != "archivePost") {
@@ -358,42 +358,43 @@ func (s *service) mutation(signedIn bool) object {
 			return post(s.posts, "new"), nil
 		}
 	}
-	return object{"addPost": write("addPost"), "editPost": write("editPost"), "markPost": write("markPost"),
+	return objectType{"addPost": write("addPost"), "editPost": write("editPost"), "markPost": write("markPost"),
 		"archivePost": write("archivePost")}
 }
 
 // introspect is the schema as far as clients ask for it.
-func (s *service) introspect() object {
-	var types []object
+func (s *service) introspect() objectType {
+	var types []objectType
 	for _, d := range s.schema.Types {
-		var fields []object
+		var fields []objectType
 		for _, f := range d.Fields {
-			var args []object
+			var args []objectType
 			for _, a := range f.Arguments {
-				args = append(args, object{"name": a.Name, "type": reference(a.Type)})
+				args = append(args, objectType{"name": a.Name, "type": reference(a.Type)})
 			}
-			fields = append(fields, object{"name": f.Name, "isDeprecated": false, "args": args,
+			fields = append(fields, objectType{"name": f.Name, "isDeprecated": false, "args": args,
 				"type": reference(f.Type)})
 		}
-		types = append(types, object{"kind": string(d.Kind), "name": d.Name, "fields": fields})
+		types = append(types, objectType{"kind": string(d.Kind), "name": d.Name, "fields": fields})
 	}
-	return object{"queryType": object{"name": "Query"}, "mutationType": object{"name": "Mutation"}, "types": types}
+	return objectType{"queryType": objectType{"name": "Query"}, "mutationType": objectType{"name": "Mutation"},
+		"types": types}
 }
 
-func reference(t *ast.Type) object {
+func reference(t *ast.Type) objectType {
 	switch {
 	case t.NonNull:
 		inner := *t
 		inner.NonNull = false
-		return object{"kind": "NON_NULL", "ofType": reference(&inner)}
+		return objectType{"kind": "NON_NULL", "ofType": reference(&inner)}
 	case t.Elem != nil:
-		return object{"kind": "LIST", "ofType": reference(t.Elem)}
+		return objectType{"kind": "LIST", "ofType": reference(t.Elem)}
 	}
 	kind := "OBJECT"
 	if t.NamedType == "String" || t.NamedType == "ID" || t.NamedType == "Boolean" {
 		kind = "SCALAR"
 	}
-	return object{"kind": kind, "name": t.NamedType}
+	return objectType{"kind": kind, "name": t.NamedType}
 }
 
 // listen starts a listener for what the service can be made to send.

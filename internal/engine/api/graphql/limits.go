@@ -28,8 +28,8 @@ const (
 	bulk  = 200 << 10 // bytes of an answer after which nothing deeper is asked for
 )
 
-func (a *asker) limits() error {
-	for _, f := range []func() error{a.batches, a.repeats, a.overloads, a.circles} {
+func (a *asker) scanLimits() error {
+	for _, f := range []func() error{a.probeBatching, a.probeAliases, a.probeDirectives, a.probeCycles} {
 		if err := f(); err != nil {
 			return err
 		}
@@ -37,21 +37,21 @@ func (a *asker) limits() error {
 	return nil
 }
 
-// batches sends a list of queries.
-func (a *asker) batches() error {
+// probeBatching sends a list of queries.
+func (a *asker) probeBatching() error {
 	var list []any
 	for i := range batched {
 		list = append(list, map[string]any{"query": fmt.Sprintf("{ q%d: __typename }", i)})
 	}
-	resp, err := a.Send(a.post(list))
+	resp, err := a.Send(a.postRequest(list))
 	if err != nil {
 		return err
 	}
-	if n := each(resp); n != batched {
+	if n := countBatchResults(resp); n != batched {
 		return nil
 	}
-	again, err := a.Send(a.post(list))
-	if err != nil || each(again) != batched {
+	again, err := a.Send(a.postRequest(list))
+	if err != nil || countBatchResults(again) != batched {
 		return err
 	}
 	a.RaiseAlert(activescan.Alert{Rule: batching, Request: resp.Request, Responses: []*message.Response{resp, again},
@@ -60,37 +60,37 @@ func (a *asker) batches() error {
 	return nil
 }
 
-// each counts the results of a batch that are those of their queries.
-func each(resp *message.Response) int {
+// countBatchResults counts the results of a batch that are those of their queries.
+func countBatchResults(resp *message.Response) int {
 	var list []answer
-	if decode(resp.Body, &list) != nil {
+	if decodeJSON(resp.Body, &list) != nil {
 		return 0
 	}
 	n := 0
 	for i, one := range list {
-		if one.clean() && one.Data[fmt.Sprintf("q%d", i)] != nil {
+		if one.isClean() && one.Data[fmt.Sprintf("q%d", i)] != nil {
 			n++
 		}
 	}
 	return n
 }
 
-// cheap is a field that is answered quickly, with as little as possible of what it
+// cheapField is a field that is answered quickly, with as little as possible of what it
 // holds, and its variables; without any, the name of the root type.
-func (a *asker) cheap() (doc *ast.QueryDocument, field *ast.Field, variables map[string]any) {
+func (a *asker) cheapField() (doc *ast.QueryDocument, field *ast.Field, variables map[string]any) {
 	var best *Operation
 	for _, o := range a.Operations {
-		if o.Call.Kind == "query" && o.answered() && o.Answer.Took < quick &&
+		if o.Call.Kind == "query" && o.hasData() && o.Answer.Took < quick &&
 			(best == nil || o.Answer.Took < best.Answer.Took) {
 			best = o
 		}
 	}
 	if best != nil {
-		if doc, field = best.root(); field != nil {
+		if doc, field = best.rootField(); field != nil {
 			if len(field.SelectionSet) > 0 {
 				field.SelectionSet = ast.SelectionSet{&ast.Field{Alias: "__typename", Name: "__typename"}}
 			}
-			return doc, field, best.variables()
+			return doc, field, best.sentVariables()
 		}
 	}
 	field = &ast.Field{Alias: "__typename", Name: "__typename"}
@@ -98,9 +98,9 @@ func (a *asker) cheap() (doc *ast.QueryDocument, field *ast.Field, variables map
 		SelectionSet: ast.SelectionSet{field}}}}, field, nil
 }
 
-// repeats asks for a field under several aliases, and several times under one.
-func (a *asker) repeats() error {
-	doc, field, variables := a.cheap()
+// probeAliases asks for a field under several aliases, and several times under one.
+func (a *asker) probeAliases() error {
+	doc, field, variables := a.cheapField()
 	var answers []*message.Response
 	var proof []string
 	for _, n := range []int{1, aliased / 2, aliased} {
@@ -111,11 +111,11 @@ func (a *asker) repeats() error {
 			list = append(list, &one)
 		}
 		doc.Operations[0].SelectionSet = list
-		resp, got, err := a.ask(a.query(write(doc), variables))
+		resp, got, err := a.sendQuery(a.queryRequest(writeDocument(doc), variables))
 		if err != nil {
 			return err
 		}
-		if !got.clean() || len(got.Data) != n {
+		if !got.isClean() || len(got.Data) != n {
 			answers = nil
 			break
 		}
@@ -131,8 +131,8 @@ func (a *asker) repeats() error {
 	for range duplicated {
 		doc.Operations[0].SelectionSet = append(doc.Operations[0].SelectionSet, field)
 	}
-	resp, got, err := a.ask(a.query(write(doc), variables))
-	if err != nil || !got.clean() {
+	resp, got, err := a.sendQuery(a.queryRequest(writeDocument(doc), variables))
+	if err != nil || !got.isClean() {
 		return err
 	}
 	a.RaiseAlert(activescan.Alert{Rule: duplicates, Request: resp.Request, Responses: []*message.Response{resp},
@@ -141,10 +141,11 @@ func (a *asker) repeats() error {
 	return nil
 }
 
-// overloads repeats a directive that may stand once.
-func (a *asker) overloads() error {
-	resp, got, err := a.ask(a.query("{ __typename"+strings.Repeat(" @include(if: true)", directed)+" }", nil))
-	if err != nil || !got.clean() {
+// probeDirectives repeats a directive that may stand once.
+func (a *asker) probeDirectives() error {
+	resp, got, err := a.sendQuery(a.queryRequest("{ __typename"+strings.Repeat(" @include(if: true)", directed)+" }",
+		nil))
+	if err != nil || !got.isClean() {
 		return err
 	}
 	a.RaiseAlert(activescan.Alert{Rule: directives, Request: resp.Request, Responses: []*message.Response{resp},
@@ -164,14 +165,14 @@ const (
 	maxVisited = 3000
 )
 
-// find returns the shortest circle below a type.
-func find(root *apispec.Schema) *circle {
+// shortestCycle returns the shortest circle below a type.
+func shortestCycle(root *apispec.Schema) *circle {
 	type way struct {
 		at    *apispec.Schema
 		types []string
 		names []string
 	}
-	todo := []way{{at: object(root)}}
+	todo := []way{{at: objectType(root)}}
 	for visited := 0; len(todo) > 0 && visited < maxVisited; visited++ {
 		w := todo[0]
 		todo = todo[1:]
@@ -185,14 +186,14 @@ func find(root *apispec.Schema) *circle {
 		}
 		types := append(w.types[:len(w.types):len(w.types)], w.at.Name)
 		for _, p := range w.at.Properties {
-			todo = append(todo, way{object(p.Schema), types, append(w.names[:len(w.names):len(w.names)], p.Name)})
+			todo = append(todo, way{objectType(p.Schema), types, append(w.names[:len(w.names):len(w.names)], p.Name)})
 		}
 	}
 	return nil
 }
 
-// object is the type of what a field holds, lists apart; nil: it holds values.
-func object(s *apispec.Schema) *apispec.Schema {
+// objectType is the type of what a field holds, lists apart; nil: it holds values.
+func objectType(s *apispec.Schema) *apispec.Schema {
 	for range maxWay {
 		s = requestgen.Flat(s)
 		if s.Items == nil {
@@ -206,8 +207,8 @@ func object(s *apispec.Schema) *apispec.Schema {
 	return s
 }
 
-// data is the schema of what the operation answers; nil: unknown.
-func (o *Operation) data() *apispec.Schema {
+// dataSchema is the schema of what the operation answers; nil: unknown.
+func (o *Operation) dataSchema() *apispec.Schema {
 	if len(o.Responses) == 0 || len(o.Responses[0].Bodies) == 0 {
 		return nil
 	}
@@ -227,38 +228,38 @@ func (o *Operation) data() *apispec.Schema {
 // maxCircles bounds the operations whose circles are followed.
 const maxCircles = 3
 
-// circles follows circular fields, deeper and deeper as long as the answers stay quick
+// probeCycles follows circular fields, deeper and deeper as long as the answers stay quick
 // and small.
-func (a *asker) circles() error {
+func (a *asker) probeCycles() error {
 	tried := 0
 	for _, o := range a.Operations {
-		if o.Call.Kind != "query" || !o.answered() || o.Answer.Took > quick || tried == maxCircles {
+		if o.Call.Kind != "query" || !o.hasData() || o.Answer.Took > quick || tried == maxCircles {
 			continue
 		}
-		c := find(o.data())
-		doc, field := o.root()
+		c := shortestCycle(o.dataSchema())
+		doc, field := o.rootField()
 		if c == nil || field == nil {
 			continue
 		}
 		tried++
-		if done, err := a.deepen(o, c, doc, field); err != nil || done {
+		if done, err := a.deepenCycle(o, c, doc, field); err != nil || done {
 			return err
 		}
 	}
 	return nil
 }
 
-func (a *asker) deepen(o *Operation, c *circle, doc *ast.QueryDocument, field *ast.Field) (bool, error) {
+func (a *asker) deepenCycle(o *Operation, c *circle, doc *ast.QueryDocument, field *ast.Field) (bool, error) {
 	var answers []*message.Response
 	var proof []string
 	stopped := ""
 	for n := 2; n <= deepest; n += 2 {
-		field.SelectionSet = below(c, n)
-		resp, got, err := a.ask(a.query(write(doc), o.variables()))
+		field.SelectionSet = nestedSelection(c, n)
+		resp, got, err := a.sendQuery(a.queryRequest(writeDocument(doc), o.sentVariables()))
 		if err != nil {
 			return false, err
 		}
-		if !got.clean() {
+		if !got.isClean() {
 			return false, nil
 		}
 		answers = append(answers, resp)
@@ -279,8 +280,8 @@ func (a *asker) deepen(o *Operation, c *circle, doc *ast.QueryDocument, field *a
 	return true, nil
 }
 
-// below is what is asked for of a field, n levels deep.
-func below(c *circle, n int) ast.SelectionSet {
+// nestedSelection is what is asked for of a field, n levels deep.
+func nestedSelection(c *circle, n int) ast.SelectionSet {
 	names := append([]string{}, c.lead...)
 	for len(names) < n {
 		names = append(names, c.loop[(len(names)-len(c.lead))%len(c.loop)])
@@ -292,13 +293,13 @@ func below(c *circle, n int) ast.SelectionSet {
 	return set
 }
 
-// cost asks again, alone, for what took long.
-func (a *asker) cost() error {
+// confirmCost asks again, alone, for what took long.
+func (a *asker) confirmCost() error {
 	for _, o := range a.Operations {
 		if o.Call.Kind != "query" || o.Request == nil || !o.Late && (o.Answer == nil || o.Answer.Took < heavy) {
 			continue
 		}
-		control, err := a.SendExclusively(a.query("{ __typename }", nil))
+		control, err := a.SendExclusively(a.queryRequest("{ __typename }", nil))
 		if err != nil || control.Took > quick {
 			return err
 		}

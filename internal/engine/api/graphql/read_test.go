@@ -16,25 +16,25 @@ func FuzzRead(f *testing.F) {
 		"mutation { a { ...B } } fragment B on T { c }")
 	f.Fuzz(func(t *testing.T, body []byte, text string) {
 		resp := &message.Response{Status: 200, Body: body}
-		got := read(resp)
-		if got.clean() && got.message() != "" {
-			t.Errorf("clean with errors: %q", got.message())
+		got := readResponse(resp)
+		if got.isClean() && got.errorText() != "" {
+			t.Errorf("clean with errors: %q", got.errorText())
 		}
-		if each(resp) > 0 && got != nil {
+		if countBatchResults(resp) > 0 && got != nil {
 			t.Error("a batch is read as one answer")
 		}
-		if traced(resp) != "" && len(got.Errors) == 0 {
+		if findInternals(resp) != "" && len(got.Errors) == 0 {
 			t.Error("internals without errors")
 		}
 		o := &Operation{Operation: &apispec.Operation{Call: &apispec.GraphQLCall{Kind: "query", Field: "a",
 			Text: text}},
 			Answer:  resp,
 			Request: &message.Request{Body: message.Body{Kind: message.JSON, Text: body}}}
-		if n := len((&asker{Endpoint: &Endpoint{Operations: []*Operation{o}}}).users()); n > maxUsers {
+		if n := len((&asker{Endpoint: &Endpoint{Operations: []*Operation{o}}}).userNames()); n > maxUsers {
 			t.Errorf("%d users", n)
 		}
-		_ = o.variables()
-		if doc, field := o.root(); field != nil && write(doc) == "" {
+		_ = o.sentVariables()
+		if doc, field := o.rootField(); field != nil && writeDocument(doc) == "" {
 			t.Error("a query that was read is written as nothing")
 		}
 	})

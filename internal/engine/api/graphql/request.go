@@ -28,20 +28,20 @@ var (
 	noSuchName    = lazyregexp.New(`(?i)no such host|ENOTFOUND|getaddrinfo|name or service not known|could not resolve|UnknownHost|nodename nor servname|EAI_AGAIN|name resolution`)
 )
 
-// requests asks operations that take an address with one of ours. Where somebody listens,
+// scanForSSRF asks operations that take an address with one of ours. Where somebody listens,
 // arguments that take a whole address are the business of the check of all parameters.
-func (a *asker) requests() error {
+func (a *asker) scanForSSRF() error {
 	for _, o := range a.Operations {
 		if o.Answer == nil {
 			continue
 		}
-		for name, v := range o.variables() {
+		for name, v := range o.sentVariables() {
 			_, text := v.(string)
 			if whole := addressed.MatchString(name); !text || !whole && !hosted.MatchString(name) ||
 				whole && a.OAST != nil {
 				continue
 			}
-			if done, err := a.reach(o, name); err != nil {
+			if done, err := a.proveSSRF(o, name); err != nil {
 				return err
 			} else if done {
 				break
@@ -51,13 +51,13 @@ func (a *asker) requests() error {
 	return nil
 }
 
-// towards returns the operation's request with the address in the argument, or its
+// requestTowards returns the operation's request with the address in the argument, or its
 // parts in the arguments that take them.
-func (a *asker) towards(o *Operation, name string, to *url.URL) *message.Request {
-	variables := o.variables()
+func (a *asker) requestTowards(o *Operation, name string, to *url.URL) *message.Request {
+	variables := o.sentVariables()
 	if addressed.MatchString(name) {
 		variables[name] = to.String()
-		return a.query(o.Call.Text, variables)
+		return a.queryRequest(o.Call.Text, variables)
 	}
 	split := false
 	port := to.Port()
@@ -85,12 +85,12 @@ func (a *asker) towards(o *Operation, name string, to *url.URL) *message.Request
 	if split {
 		variables[name] = to.Hostname()
 	}
-	return a.query(o.Call.Text, variables)
+	return a.queryRequest(o.Call.Text, variables)
 }
 
-// reach proves that the server sends a request: it calls our listener, or it tells of
+// proveSSRF proves that the server sends a request: it calls our listener, or it tells of
 // two addresses why it cannot reach them, and each time rightly.
-func (a *asker) reach(o *Operation, name string) (bool, error) {
+func (a *asker) proveSSRF(o *Operation, name string) (bool, error) {
 	at := &message.Point{In: message.InJSON, Name: "/variables/" + name}
 	called, err := a.SendOAST(func(bait func() activescan.OASTPayload) (*message.Request,
 		[]activescan.ExpectedInteraction) {
@@ -99,7 +99,7 @@ func (a *asker) reach(o *Operation, name string) (bool, error) {
 		if err != nil { // the listener has checked it
 			return a.Request, nil
 		}
-		return a.towards(o, name, to),
+		return a.requestTowards(o, name, to),
 			[]activescan.ExpectedInteraction{{OASTPayload: b, Rule: serverForgery, Point: at, Payload: b.URL,
 				RequiresHTTP: true,
 				Proof: fmt.Sprintf("The argument %s of %s names an address of a listener; the server asked "+
@@ -109,12 +109,12 @@ func (a *asker) reach(o *Operation, name string) (bool, error) {
 	if called || err != nil {
 		return called, err
 	}
-	return a.differ(o, name, at)
+	return a.compareAddresses(o, name, at)
 }
 
-// differ asks for an address where nobody listens, for one with a name that does not
+// compareAddresses asks for an address where nobody listens, for one with a name that does not
 // exist (RFC 6761), and for the first again.
-func (a *asker) differ(o *Operation, name string, at *message.Point) (bool, error) {
+func (a *asker) compareAddresses(o *Operation, name string, at *message.Point) (bool, error) {
 	missing := "http://" + a.RandomLetters(12) + ".invalid/"
 	var answers []*message.Response
 	for i, address := range []string{"http://127.0.0.1:1/", missing, "http://127.0.0.1:1/"} {
@@ -122,7 +122,7 @@ func (a *asker) differ(o *Operation, name string, at *message.Point) (bool, erro
 		if err != nil { // they are fixed but for letters
 			return false, nil
 		}
-		resp, err := a.Send(a.towards(o, name, to))
+		resp, err := a.Send(a.requestTowards(o, name, to))
 		if err != nil {
 			return false, err
 		}

@@ -17,12 +17,12 @@ import (
 
 // This file compares what several users may do.
 
-// api is what is compared.
-func (e *examination) api() *authz.API {
+// comparedAPI is what is compared.
+func (e *examination) comparedAPI() *authz.API {
 	a := &authz.API{Base: e.Scope.Base(), Seed: e.Seed, Session: e.Session(), Header: e.header,
 		Created: func(what string) {
 			e.Progress(40, "made for the comparison of users and not removed: "+what)
-		}, Untried: e.untried, Judged: func(o *authz.Operation, v finding.Authorization) {
+		}, Untried: e.reportUntried, Judged: func(o *authz.Operation, v finding.Authorization) {
 			for _, c := range e.calls {
 				if c.operation == o.Operation {
 					c.seen.Authorization = &v
@@ -31,7 +31,7 @@ func (e *examination) api() *authz.API {
 		}}
 	calls := map[*authz.Operation]*call{}
 	for _, c := range e.calls {
-		if e.harmful(c) {
+		if e.isHarmful(c) {
 			c.seen.Authorization = &finding.Authorization{Reason: "it moves money or sends messages, which only the " +
 				"profile full does"}
 			continue
@@ -41,16 +41,16 @@ func (e *examination) api() *authz.API {
 		calls[o] = c
 	}
 	a.Options = func(o *authz.Operation) requestgen.Options {
-		options := e.options(calls[o], 0, true)
+		options := e.generatorOptions(calls[o], 0, true)
 		options.Plain = false // rights are what is compared, of accounts that the scan has registered
 		return options
 	}
 	return a
 }
 
-// harmful reports whether an operation moves money or reaches people, so that it is no
+// isHarmful reports whether an operation moves money or reaches people, so that it is no
 // matter for a comparison of users.
-func (e *examination) harmful(c *call) bool {
+func (e *examination) isHarmful(c *call) bool {
 	if e.Target.Profile.Allows(scan.Full) {
 		return false
 	}
@@ -62,13 +62,13 @@ func (e *examination) harmful(c *call) bool {
 			return false
 		}
 	}
-	judged := e.effect(c, r)
+	judged := e.sideEffect(c, r)
 	return judged == message.Money || judged == message.Messages
 }
 
-// untried says that an operation was not tried for what rules find, by the path of what
+// reportUntried says that an operation was not tried for what rules find, by the path of what
 // they would have found there; nil: that none was.
-func (e *examination) untried(o *authz.Operation, rules []*finding.Rule, why string) {
+func (e *examination) reportUntried(o *authz.Operation, rules []*finding.Rule, why string) {
 	reason := scan.Reason{Code: "unavailable", Message: why}
 	if o != nil {
 		reason.Message = o.Path + ": " + why
@@ -82,13 +82,13 @@ func (e *examination) untried(o *authz.Operation, rules []*finding.Rule, why str
 	e.Degrade(reason)
 }
 
-// join registers an account where the target has no identity and the API offers that:
+// registerAccount registers an account where the target has no identity and the API offers that:
 // the scan goes on as that user, who sees more than nobody does.
-func (e *examination) join(ctx context.Context) error {
+func (e *examination) registerAccount(ctx context.Context) error {
 	if len(e.Target.Identities) > 0 || !e.Target.Profile.Allows(scan.Standard) {
 		return nil
 	}
-	u, err := authz.RegisterUser(e.Engine.NewScan(ctx), e.api())
+	u, err := authz.RegisterUser(e.Engine.NewScan(ctx), e.comparedAPI())
 	if traffic.IsFinal(err) {
 		return err
 	}
@@ -117,9 +117,9 @@ func (e *examination) signOthersIn(ctx context.Context) error {
 	return nil
 }
 
-// authorized examines who may do what.
-func (e *examination) authorized(t *activescan.OperationScan) error {
-	a := e.api()
+// scanAuthorization examines who may do what.
+func (e *examination) scanAuthorization(t *activescan.OperationScan) error {
+	a := e.comparedAPI()
 	if e.joined != nil {
 		a.Users = append(a.Users, e.joined)
 	}

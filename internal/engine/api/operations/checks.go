@@ -18,27 +18,27 @@ import (
 
 // This file checks operations against what their description says.
 
-// checks are those that need a description.
-func (e *examination) checks() []*activescan.Rule {
+// describedRules are those that need a description.
+func (e *examination) describedRules() []*activescan.Rule {
 	return []*activescan.Rule{
-		{ID: "look", ScanSite: e.look},
-		{ID: "authorization", FindingRules: authz.Rules(), Profile: scan.Safe, ScanSite: e.authorized},
-		{ID: "conformance", FindingRules: conformanceRules, ScanOperation: e.conforms},
+		{ID: "look", ScanSite: e.inspectResponses},
+		{ID: "authorization", FindingRules: authz.Rules(), Profile: scan.Safe, ScanSite: e.scanAuthorization},
+		{ID: "conformance", FindingRules: conformanceRules, ScanOperation: e.checkConformance},
 		{ID: "authentication", FindingRules: []*finding.Rule{missingAuthentication}, Profile: scan.Safe,
-			ScanOperation: e.authenticated},
+			ScanOperation: e.probeWithoutSignIn},
 		{ID: "validation", FindingRules: []*finding.Rule{serverError, inputAccepted}, Profile: scan.Safe,
-			ScanOperation: e.validated},
-		{ID: "sizes", FindingRules: []*finding.Rule{pageSize}, Profile: scan.Standard, ScanOperation: e.sized},
+			ScanOperation: e.probeValidation},
+		{ID: "sizes", FindingRules: []*finding.Rule{pageSize}, Profile: scan.Standard, ScanOperation: e.probePageSize},
 	}
 }
 
-// call returns the operation of a trial.
-func (e *examination) call(t *activescan.OperationScan) *call {
+// callOf returns the operation of a trial.
+func (e *examination) callOf(t *activescan.OperationScan) *call {
 	return e.byShape[sitemap.OperationKey(t.Request)]
 }
 
-// look gives the answers that are there already to the checks that only look.
-func (e *examination) look(t *activescan.OperationScan) error {
+// inspectResponses gives the answers that are there already to the checks that only look.
+func (e *examination) inspectResponses(t *activescan.OperationScan) error {
 	for _, c := range e.calls {
 		if c.answer != nil {
 			e.Engine.InspectResponse(t.Context, c.answer)
@@ -47,9 +47,9 @@ func (e *examination) look(t *activescan.OperationScan) error {
 	return nil
 }
 
-// conforms compares the answer to a valid request with the description.
-func (e *examination) conforms(t *activescan.OperationScan) error {
-	c := e.call(t)
+// checkConformance compares the answer to a valid request with the description.
+func (e *examination) checkConformance(t *activescan.OperationScan) error {
+	c := e.callOf(t)
 	if c == nil || c.answer == nil {
 		return nil
 	}
@@ -73,15 +73,15 @@ func (e *examination) conforms(t *activescan.OperationScan) error {
 			continue // what a collection saved is an example, not a promise
 		}
 		t.RaiseAlert(activescan.Alert{Rule: rule, Message: fmt.Sprintf("%s %s %s", c.operation.Method, c.operation.Path,
-			first(list)),
+			firstDeviation(list)),
 			Request: c.answer.Request, Proof: append([]string{"A request that the description allows was sent."},
 				proof...), Responses: []*message.Response{c.answer}, ResponseNotes: []string{"the valid request"}})
 	}
 	return nil
 }
 
-// first tells the first breach, and how many more there are.
-func first(list []conformance.Deviation) string {
+// firstDeviation tells the first breach, and how many more there are.
+func firstDeviation(list []conformance.Deviation) string {
 	note := list[0].Note
 	if list[0].Pointer != "" || strings.HasPrefix(note, "the ") {
 		note = "answers so that " + note
@@ -92,23 +92,23 @@ func first(list []conformance.Deviation) string {
 	return note
 }
 
-// authenticated asks an operation that needs a sign-in without one.
-func (e *examination) authenticated(t *activescan.OperationScan) error {
-	c := e.call(t)
+// probeWithoutSignIn asks an operation that needs a sign-in without one.
+func (e *examination) probeWithoutSignIn(t *activescan.OperationScan) error {
+	c := e.callOf(t)
 	if c == nil || c.answer == nil || !c.operation.RequiresAuthentication() || c.answer.Status >= 300 ||
 		len(c.answer.Body) == 0 ||
-		c.answer.IsData() && empty(message.DecodeJSON(c.answer.Body), 0) {
+		c.answer.IsData() && isEmptyDocument(message.DecodeJSON(c.answer.Body), 0) {
 		return nil
 	}
 	if c.operation.Call != nil && c.seen.Outcome != finding.Reached ||
-		!reads(c) && !e.Target.Profile.Allows(scan.Standard) {
+		!isReadMethod(c) && !e.Target.Profile.Allows(scan.Standard) {
 		return nil
 	}
 	without, err := t.SendAnonymously(t.Request)
 	if err != nil {
 		return err
 	}
-	if without.Status >= 300 || without.Status != c.answer.Status || !alike(without, c.answer) {
+	if without.Status >= 300 || without.Status != c.answer.Status || !isSameKind(without, c.answer) {
 		return nil
 	}
 	// An application that answers everything alike says nothing by it.
@@ -119,14 +119,14 @@ func (e *examination) authenticated(t *activescan.OperationScan) error {
 	if err != nil {
 		return err
 	}
-	if control.Status < 300 && alike(control, without) {
+	if control.Status < 300 && isSameKind(control, without) {
 		return nil
 	}
 	again, err := t.SendAnonymously(t.Request)
 	if err != nil {
 		return err
 	}
-	if again.Status != without.Status || !alike(again, without) {
+	if again.Status != without.Status || !isSameKind(again, without) {
 		return nil
 	}
 	var schemes []string
@@ -150,7 +150,7 @@ func (e *examination) authenticated(t *activescan.OperationScan) error {
 			fmt.Sprintf("An address that does not exist answers %d: the application does not answer everything alike.",
 				control.Status),
 		}}
-	if reads(c) && !personal(message.DecodeJSON(without.Body), 0) {
+	if isReadMethod(c) && !hasPersonalData(message.DecodeJSON(without.Body), 0) {
 		// frameworks describe an optional sign-in as a required one
 		f.Severity, f.Confidence = finding.Medium, finding.Likely
 		f.Proof = append(f.Proof, "Nothing in the answer is named as what is for its owner alone: it may be meant "+
@@ -160,13 +160,13 @@ func (e *examination) authenticated(t *activescan.OperationScan) error {
 	return nil
 }
 
-// empty reports whether a document holds nothing but names, empty lists, zeros and nulls:
+// isEmptyDocument reports whether a document holds nothing but names, empty lists, zeros and nulls:
 // whoever is shown that is shown nothing.
-func empty(v any, depth int) bool {
+func isEmptyDocument(v any, depth int) bool {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, below := range v {
-			if depth > maxDepth || !empty(below, depth+1) {
+			if depth > maxDepth || !isEmptyDocument(below, depth+1) {
 				return false
 			}
 		}
@@ -181,37 +181,37 @@ func empty(v any, depth int) bool {
 	return false
 }
 
-// personal reports whether a document has a property that is for its owner alone, or that
+// hasPersonalData reports whether a document has a property that is for its owner alone, or that
 // tells how a person is reached, with a value.
-func personal(v any, depth int) bool {
+func hasPersonalData(v any, depth int) bool {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, below := range v {
-			if depth <= maxDepth && (authz.IsPersonal(name) && !empty(below, 1) && below != "" ||
-				personal(below, depth+1)) {
+			if depth <= maxDepth && (authz.IsPersonal(name) && !isEmptyDocument(below, 1) && below != "" ||
+				hasPersonalData(below, depth+1)) {
 				return true
 			}
 		}
 	case []any:
-		return len(v) > 0 && depth <= maxDepth && personal(v[0], depth+1)
+		return len(v) > 0 && depth <= maxDepth && hasPersonalData(v[0], depth+1)
 	}
 	return false
 }
 
-// alike reports whether two answers are the same kind of content.
-func alike(a, b *message.Response) bool {
+// isSameKind reports whether two answers are the same kind of content.
+func isSameKind(a, b *message.Response) bool {
 	if a.MediaType() != b.MediaType() {
 		return false
 	}
 	one, two := message.DecodeJSON(a.Body), message.DecodeJSON(b.Body)
 	if one != nil && two != nil {
-		return shape(one, 0) == shape(two, 0)
+		return documentShape(one, 0) == documentShape(two, 0)
 	}
 	return activescan.NewPage(a).Similarity(activescan.NewPage(b)) > 0.9
 }
 
-// shape is what two JSON documents of one kind have in common: names and types.
-func shape(v any, depth int) string {
+// documentShape is what two JSON documents of one kind have in common: names and types.
+func documentShape(v any, depth int) string {
 	if depth > maxDepth {
 		return "…"
 	}
@@ -219,7 +219,7 @@ func shape(v any, depth int) string {
 	case map[string]any:
 		var parts []string
 		for name, below := range v {
-			parts = append(parts, name+":"+shape(below, depth+1))
+			parts = append(parts, name+":"+documentShape(below, depth+1))
 		}
 		slices.Sort(parts)
 		return "{" + strings.Join(parts, ",") + "}"
@@ -227,14 +227,14 @@ func shape(v any, depth int) string {
 		if len(v) == 0 {
 			return "[]"
 		}
-		return "[" + shape(v[0], depth+1) + "]"
+		return "[" + documentShape(v[0], depth+1) + "]"
 	case nil:
 		return "null"
 	}
 	return fmt.Sprintf("%T", v)
 }
 
-func reads(c *call) bool {
+func isReadMethod(c *call) bool {
 	return c.operation.Method == "GET" || c.operation.Method == "HEAD" || c.operation.Call != nil &&
 		c.operation.Call.Kind == "query"
 }
@@ -245,14 +245,14 @@ const (
 	maxWrong = 10
 )
 
-// validated sends inputs that break the description in one place.
-func (e *examination) validated(t *activescan.OperationScan) error {
-	c := e.call(t)
+// probeValidation sends inputs that break the description in one place.
+func (e *examination) probeValidation(t *activescan.OperationScan) error {
+	c := e.callOf(t)
 	if c == nil || c.answer == nil || c.answer.Status >= 300 || c.operation.Call != nil ||
-		!reads(c) && !e.Target.Profile.Allows(scan.Standard) {
+		!isReadMethod(c) && !e.Target.Profile.Allows(scan.Standard) {
 		return nil
 	}
-	valid := requestgen.ValidInput(c.operation, e.options(c, 0, true))
+	valid := requestgen.ValidInput(c.operation, e.generatorOptions(c, 0, true))
 	kinds := map[string]int{}
 	var accepted []string
 	var answers []*message.Response
@@ -273,10 +273,10 @@ func (e *examination) validated(t *activescan.OperationScan) error {
 		}
 		switch {
 		case resp.Status >= 500 && resp.Status != 501 && resp.Status != 503:
-			if err := e.failed(t, c, v, resp); err != nil {
+			if err := e.confirmFailure(t, c, v, resp); err != nil {
 				return err
 			}
-		case resp.Status < 300 && e.promises(c) && strings.HasPrefix(v.At, "json:") &&
+		case resp.Status < 300 && e.promisesRejection(c) && strings.HasPrefix(v.At, "json:") &&
 			activescan.NewPage(resp).Similarity(activescan.NewPage(c.answer)) > 0.5:
 			accepted = append(accepted, fmt.Sprintf("%s %s: accepted with %d.", v.At, v.Note, resp.Status))
 			answers = append(answers, resp)
@@ -291,8 +291,8 @@ func (e *examination) validated(t *activescan.OperationScan) error {
 	return nil
 }
 
-// promises reports whether the description foresees that input is refused.
-func (e *examination) promises(c *call) bool {
+// promisesRejection reports whether the description foresees that input is refused.
+func (e *examination) promisesRejection(c *call) bool {
 	for _, r := range c.operation.Responses {
 		if r.Status == "400" || r.Status == "422" || r.Status == "4XX" {
 			return c.origin == "openapi"
@@ -301,9 +301,9 @@ func (e *examination) promises(c *call) bool {
 	return false
 }
 
-// failed proves that the input makes the operation fail: again, and the valid one does
+// confirmFailure proves that the input makes the operation fail: again, and the valid one does
 // not.
-func (e *examination) failed(t *activescan.OperationScan, c *call, v requestgen.NegativeCase,
+func (e *examination) confirmFailure(t *activescan.OperationScan, c *call, v requestgen.NegativeCase,
 	resp *message.Response) error {
 	again, err := t.Send(resp.Request)
 	if err != nil || again.Status < 500 {

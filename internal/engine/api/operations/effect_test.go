@@ -104,7 +104,7 @@ func (b *teller) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func TestTheAccountStaysAsItIs(t *testing.T) {
 	for _, profile := range []scan.Profile{scan.Standard, scan.Full} {
 		api := &teller{memos: map[int]any{1: map[string]any{"id": 1, "text": "Kept"}}, all: map[int]any{}, next: 1}
-		got, _ := examine(t, api, func(o *scan.Target) {
+		got, _ := scanTarget(t, api, func(o *scan.Target) {
 			o.Profile, o.Descriptions = profile, []scan.Description{{Name: "bank.yaml", Text: bank}}
 			o.Identities = []scan.Identity{{Name: "ann", Bearer: "t"}}
 			o.Checks = []string{"validation", "xss", "look"}

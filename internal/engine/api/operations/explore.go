@@ -21,11 +21,11 @@ import (
 
 // This file asks every operation as its description says.
 
-// weight orders operations: those that take no identifiers first, so that they give
+// operationWeight orders operations: those that take no identifiers first, so that they give
 // them, and of one path those that make before those that read, change and remove.
-func (e *examination) weight(c *call) int {
+func (e *examination) operationWeight(c *call) int {
 	o := c.operation
-	if o.Call != nil && o.Call.Kind == "mutation" && e.alters(o) {
+	if o.Call != nil && o.Call.Kind == "mutation" && e.altersObject(o) {
 		return 5
 	}
 	method := slices.Index([]string{http.MethodPost, http.MethodGet, http.MethodHead, http.MethodOptions, "QUERY",
@@ -39,19 +39,21 @@ func (e *examination) weight(c *call) int {
 	return 10*strings.Count(o.Path, "{") + max(method, 0)
 }
 
-// explore asks each operation.
-func (e *examination) explore(ctx context.Context) error {
+// exploreOperations asks each operation.
+func (e *examination) exploreOperations(ctx context.Context) error {
 	order := slices.Clone(e.calls)
-	slices.SortStableFunc(order, func(a, b *call) int { return cmp.Compare(e.weight(a), e.weight(b)) })
+	slices.SortStableFunc(order, func(a, b *call) int {
+		return cmp.Compare(e.operationWeight(a), e.operationWeight(b))
+	})
 	for i, c := range order {
-		if err := e.ask(ctx, c); traffic.IsFinal(err) {
+		if err := e.exploreOperation(ctx, c); traffic.IsFinal(err) {
 			for _, rest := range order[i:] {
 				if rest.answer == nil {
 					rest.seen.Reason = "the scan ended before: " + err.Error()
 				}
 			}
 			for _, asked := range order[:i] {
-				e.offer(asked)
+				e.addToSitemap(asked)
 			}
 			return err
 		}
@@ -61,7 +63,7 @@ func (e *examination) explore(ctx context.Context) error {
 	// What needed an identifier that was not there yet may have one now.
 	for _, c := range order {
 		if c.answer != nil && c.answer.Status == http.StatusNotFound && strings.Contains(c.operation.Path, "{") {
-			if err := e.ask(ctx, c); traffic.IsFinal(err) {
+			if err := e.exploreOperation(ctx, c); traffic.IsFinal(err) {
 				return err
 			}
 		}
@@ -70,14 +72,14 @@ func (e *examination) explore(ctx context.Context) error {
 		return err
 	}
 	for _, c := range order {
-		e.offer(c)
+		e.addToSitemap(c)
 	}
 	return nil
 }
 
-// offer gives the operation to the attack.
-func (e *examination) offer(c *call) {
-	if c.answer == nil || (c.operation.Method == http.MethodDelete || removing(c)) &&
+// addToSitemap gives the operation to the attack.
+func (e *examination) addToSitemap(c *call) {
+	if c.answer == nil || (c.operation.Method == http.MethodDelete || isRemovalName(c)) &&
 		!e.Target.Profile.Allows(scan.Full) {
 		return
 	}
@@ -100,9 +102,9 @@ func (e *examination) offer(c *call) {
 // is not always who is named in the path.
 var sensitive = lazyregexp.New(`(?i)passw|credential|2fa|mfa|otp\b|/me\b|/self\b|api-?keys?\b`)
 
-// removing reports whether an operation of another method than DELETE is named as one
+// isRemovalName reports whether an operation of another method than DELETE is named as one
 // that removes.
-func removing(c *call) bool {
+func isRemovalName(c *call) bool {
 	o := c.operation
 	if o.Call != nil {
 		return sitemap.NamesRemoval(o.Call.Field)
@@ -113,8 +115,8 @@ func removing(c *call) bool {
 	return o.Method != http.MethodDelete && (sitemap.NamesRemoval(o.ID) || sitemap.NamesRemoval(o.Path))
 }
 
-// refuse says why an operation is not asked; empty: it may be.
-func (e *examination) refuse(c *call, r *message.Request) string {
+// refusalReason says why an operation is not asked; empty: it may be.
+func (e *examination) refusalReason(c *call, r *message.Request) string {
 	o, profile := c.operation, e.Target.Profile
 	reads := slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodOptions, "QUERY"}, o.Method) ||
 		o.Call != nil && o.Call.Kind == "query"
@@ -125,7 +127,7 @@ func (e *examination) refuse(c *call, r *message.Request) string {
 		return "TRACE is not asked"
 	case sitemap.IsDangerous(r.Address()), sitemap.IsDangerous("/" + o.ID):
 		return "it ends the session or cannot be taken back: never asked"
-	case removing(c) && !c.created && !profile.Allows(scan.Full):
+	case isRemovalName(c) && !c.created && !profile.Allows(scan.Full):
 		return "its name says that it removes something, and the scan has not made it: the profile full does"
 	case reads:
 		return ""
@@ -135,15 +137,15 @@ func (e *examination) refuse(c *call, r *message.Request) string {
 		return "it removes something that the scan has not made: the profile full does"
 	case o.Method != http.MethodPost && sensitive.MatchString(o.Path) && !profile.Allows(scan.Full):
 		return "it may change how the scan's own identity signs in: the profile full asks it"
-	case !c.created && e.alters(o) && !e.own(o) && !profile.Allows(scan.Full):
+	case !c.created && e.altersObject(o) && !e.changesOwnAccount(o) && !profile.Allows(scan.Full):
 		return "it changes something that the scan has not made: the profile full does"
 	}
 	return e.SideEffects.RefusalReason(r)
 }
 
-// effect judges an operation by its description. What changes an object that the scan has
+// sideEffect judges an operation by its description. What changes an object that the scan has
 // made, or the account that it has registered, changes nothing of others.
-func (e *examination) effect(c *call, r *message.Request) message.Effect {
+func (e *examination) sideEffect(c *call, r *message.Request) message.Effect {
 	o := c.operation
 	if o.Call != nil && o.Call.Kind == "query" {
 		return message.Reads
@@ -162,9 +164,11 @@ func (e *examination) effect(c *call, r *message.Request) message.Effect {
 		}
 	case message.Changes, message.Settings, message.Accounts, message.Removes:
 		switch {
-		case c.created, e.own(o):
+		case c.created, e.changesOwnAccount(o):
 			return message.Owned
-		case judged == message.Accounts && o.Method == http.MethodPost && !o.RequiresAuthentication() && !e.alters(o):
+		case judged == message.Accounts && o.Method == http.MethodPost && !o.RequiresAuthentication() &&
+			!e.altersObject(o):
+
 			return message.Creates // anybody may make an account for himself
 		}
 	}
@@ -174,16 +178,16 @@ func (e *examination) effect(c *call, r *message.Request) message.Effect {
 // maxAttempts bounds the inputs that are tried for one operation.
 const maxAttempts = 4
 
-// ask sends valid inputs of the operation until one is accepted: with everything that
+// exploreOperation sends valid inputs of the operation until one is accepted: with everything that
 // the description names, with what it requires alone, and with other identifiers.
-func (e *examination) ask(ctx context.Context, c *call) error {
+func (e *examination) exploreOperation(ctx context.Context, c *call) error {
 	tried := map[string]bool{}
 	for _, a := range []struct {
 		n        int
 		optional bool
 	}{{0, true}, {0, false}, {1, true}, {2, true}} {
 		c.created = false
-		input := requestgen.ValidInput(c.operation, e.options(c, a.n, a.optional))
+		input := requestgen.ValidInput(c.operation, e.generatorOptions(c, a.n, a.optional))
 		r, err := input.Request(e.Scope.Base(), c.origin)
 		if err != nil {
 			c.seen.Reason = err.Error()
@@ -195,8 +199,8 @@ func (e *examination) ask(ctx context.Context, c *call) error {
 		} else {
 			tried[same] = true
 		}
-		r.Effect = e.effect(c, r)
-		if why := e.refuse(c, r); why != "" {
+		r.Effect = e.sideEffect(c, r)
+		if why := e.refusalReason(c, r); why != "" {
 			if c.answer == nil {
 				c.seen.Reason = why
 			}
@@ -218,7 +222,7 @@ func (e *examination) ask(ctx context.Context, c *call) error {
 				return err
 			}
 		}
-		if e.keep(c, r, resp); resp.Status < 300 || len(tried) == maxAttempts {
+		if e.keepResponse(c, r, resp); resp.Status < 300 || len(tried) == maxAttempts {
 			break
 		}
 		if s := resp.Status; s == http.StatusUnauthorized || s == http.StatusForbidden ||
@@ -229,15 +233,15 @@ func (e *examination) ask(ctx context.Context, c *call) error {
 	return nil
 }
 
-// keep records an answer when it is better than what is known.
-func (e *examination) keep(c *call, r *message.Request, resp *message.Response) {
-	e.store.learn(c.operation, resp)
+// keepResponse records an answer when it is better than what is known.
+func (e *examination) keepResponse(c *call, r *message.Request, resp *message.Response) {
+	e.store.learnFrom(c.operation, resp)
 	e.learnKeys(resp)
 	if c.answer != nil && rankOf(c.answer) >= rankOf(resp) {
 		return
 	}
 	c.request, c.answer = r, resp
-	c.seen.Outcome, c.seen.Reason = outcome(c, resp)
+	c.seen.Outcome, c.seen.Reason = outcomeOf(c, resp)
 	c.seen.Status, c.seen.As = resp.Status, e.As.Name()
 	c.seen.Parameters = []string{}
 	for _, p := range r.Points() {
@@ -262,13 +266,14 @@ func rankOf(resp *message.Response) int {
 	return 2
 }
 
-// outcome says what an answer means. GraphQL refuses with the status 200.
-func outcome(c *call, resp *message.Response) (finding.Outcome, string) {
+// outcomeOf says what an answer means. GraphQL refuses with the status 200.
+func outcomeOf(c *call, resp *message.Response) (finding.Outcome, string) {
 	if c.operation.Call != nil && resp.Status == http.StatusOK {
 		answer, _ := message.DecodeJSON(resp.Body).(map[string]any)
 		list, _ := answer["errors"].([]any)
 		data, _ := answer["data"].(map[string]any)
-		if first, ok := at(append(list, nil)[0], "/message").(string); ok && data[c.operation.Call.Field] == nil {
+		if first, ok := followPointer(append(list, nil)[0], "/message").(string); ok &&
+			data[c.operation.Call.Field] == nil {
 			return finding.Refused, fmt.Sprintf("the answer holds an error: %.200q", first)
 		}
 	}

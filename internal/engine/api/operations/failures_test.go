@@ -19,7 +19,7 @@ func TestFailuresAreOneFinding(t *testing.T) {
 		fmt.Fprintf(&paths, "  /%s: {get: {parameters: [{name: page, in: query, required: true, schema: {type: "+
 			"integer}}], responses: {'200': {description: OK}}}}\n", name)
 	}
-	got, lines := examine(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	got, lines := scanTarget(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := strconv.Atoi(r.FormValue("page")); err != nil {
 			http.Error(w, "cannot convert", http.StatusInternalServerError)
 			return

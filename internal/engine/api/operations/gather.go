@@ -28,18 +28,18 @@ var usual = []string{"openapi.json", "swagger.json", "v3/api-docs", "swagger/v1/
 	"api/swagger.json", "docs/openapi.json", "api/docs/swagger.json", "openapi", "swagger.yaml",
 	".well-known/openapi.json"}
 
-// gather reads the descriptions that the target names; without any that can be read,
+// gatherSpecs reads the descriptions that the target names; without any that can be read,
 // it looks where they usually are.
-func (e *examination) gather(ctx context.Context) error {
+func (e *examination) gatherSpecs(ctx context.Context) error {
 	for _, d := range e.Target.Descriptions {
 		text, where := d.Text, cmp.Or(d.Name, d.URL, "the description")
 		if d.URL != "" && text == "" {
 			var err error
 			if d.Kind == string(apispec.GraphQL) {
-				text, err = e.introspect(ctx, d.URL)
+				text, err = e.introspectService(ctx, d.URL)
 			}
 			if text == "" && !traffic.IsFinal(err) {
-				text, err = e.fetch(ctx, d.URL)
+				text, err = e.fetchBelowBase(ctx, d.URL)
 			}
 			if traffic.IsFinal(err) {
 				return err
@@ -48,7 +48,7 @@ func (e *examination) gather(ctx context.Context) error {
 				continue
 			}
 		}
-		if err := e.read([]byte(text), where, service(d)); err != nil {
+		if err := e.addSpec([]byte(text), where, graphQLService(d)); err != nil {
 			e.Degrade(scan.Reason{Code: "malformed", Message: fmt.Sprintf("%.200s was not read: %v", where, err)})
 		}
 	}
@@ -56,20 +56,20 @@ func (e *examination) gather(ctx context.Context) error {
 		return e.gatherBeside(ctx)
 	}
 	for _, path := range usual {
-		text, err := e.fetch(ctx, path)
+		text, err := e.fetchBelowBase(ctx, path)
 		if traffic.IsFinal(err) {
 			return err
 		}
-		if err == nil && e.read([]byte(text), path, "") == nil && len(e.calls) > 0 {
+		if err == nil && e.addSpec([]byte(text), path, "") == nil && len(e.calls) > 0 {
 			return nil
 		}
 	}
 	for _, path := range services {
-		text, err := e.introspect(ctx, path)
+		text, err := e.introspectService(ctx, path)
 		if traffic.IsFinal(err) {
 			return err
 		}
-		if err == nil && e.read([]byte(text), path, path) == nil && len(e.calls) > 0 {
+		if err == nil && e.addSpec([]byte(text), path, path) == nil && len(e.calls) > 0 {
 			return nil
 		}
 	}
@@ -98,19 +98,19 @@ func (e *examination) gatherBeside(ctx context.Context) error {
 		}
 	}
 	for _, path := range paths {
-		text, err := e.introspect(ctx, path)
+		text, err := e.introspectService(ctx, path)
 		if traffic.IsFinal(err) {
 			return err
 		}
-		if err == nil && strings.Contains(text, `"__schema"`) && e.read([]byte(text), path, path) == nil {
+		if err == nil && strings.Contains(text, `"__schema"`) && e.addSpec([]byte(text), path, path) == nil {
 			return nil
 		}
 	}
 	return nil
 }
 
-// service is the address that a description of GraphQL was asked at; empty: none.
-func service(d scan.Description) string {
+// graphQLService is the address that a description of GraphQL was asked at; empty: none.
+func graphQLService(d scan.Description) string {
 	if d.Text != "" || strings.HasSuffix(strings.ToLower(d.URL), ".graphql") ||
 		strings.HasSuffix(strings.ToLower(d.URL), ".json") {
 		return ""
@@ -118,26 +118,26 @@ func service(d scan.Description) string {
 	return d.URL
 }
 
-// introspect asks a service of GraphQL below the base for its schema.
-func (e *examination) introspect(ctx context.Context, address string) (string, error) {
-	r, err := e.locate(address)
+// introspectService asks a service of GraphQL below the base for its schema.
+func (e *examination) introspectService(ctx context.Context, address string) (string, error) {
+	r, err := e.requestBelowBase(address)
 	if err != nil {
 		return "", err
 	}
-	return e.load(ctx, graphql.Introspect(r))
+	return e.loadResponse(ctx, graphql.Introspect(r))
 }
 
-// fetch asks for an address below the base.
-func (e *examination) fetch(ctx context.Context, address string) (string, error) {
-	r, err := e.locate(address)
+// fetchBelowBase asks for an address below the base.
+func (e *examination) fetchBelowBase(ctx context.Context, address string) (string, error) {
+	r, err := e.requestBelowBase(address)
 	if err != nil {
 		return "", err
 	}
-	return e.load(ctx, r)
+	return e.loadResponse(ctx, r)
 }
 
-// locate returns the request of an address below the base.
-func (e *examination) locate(address string) (*message.Request, error) {
+// requestBelowBase returns the request of an address below the base.
+func (e *examination) requestBelowBase(address string) (*message.Request, error) {
 	base := *e.Scope.Base()
 	if !strings.HasSuffix(base.Path, "/") {
 		base.Path += "/"
@@ -150,8 +150,8 @@ func (e *examination) locate(address string) (*message.Request, error) {
 	return message.FromURL(u)
 }
 
-// load returns what the request is answered with.
-func (e *examination) load(ctx context.Context, r *message.Request) (string, error) {
+// loadResponse returns what the request is answered with.
+func (e *examination) loadResponse(ctx context.Context, r *message.Request) (string, error) {
 	resp, err := e.Client.Send(ctx, r, e.As)
 	switch {
 	case err != nil:
@@ -164,9 +164,9 @@ func (e *examination) load(ctx context.Context, r *message.Request) (string, err
 	return string(resp.Body), nil
 }
 
-// read adds the operations of a description. Those of GraphQL are at the address of the
+// addSpec adds the operations of a description. Those of GraphQL are at the address of the
 // service, below the base, where it is known.
-func (e *examination) read(text []byte, where, service string) error {
+func (e *examination) addSpec(text []byte, where, service string) error {
 	api, err := apispec.Read(text)
 	if err != nil {
 		return err
@@ -196,24 +196,24 @@ func (e *examination) read(text []byte, where, service string) error {
 	}
 	known := map[string]bool{}
 	for _, c := range e.calls {
-		known[identify(c.operation)] = true
+		known[identifyOperations(c.operation)] = true
 	}
 	base := e.Scope.Base()
 	operations := slices.Clone(api.Operations)
 	for _, o := range api.Operations {
-		operations = append(operations, variants(o)...)
+		operations = append(operations, parameterVariants(o)...)
 	}
 	for _, o := range operations {
 		if o.Call != nil && o.Path == "" {
-			e.place(o, service)
+			e.placeGraphQL(o, service)
 		}
-		if known[identify(o)] || len(e.calls) == livescan.MaxOperations {
+		if known[identifyOperations(o)] || len(e.calls) == livescan.MaxOperations {
 			continue
 		}
-		known[identify(o)] = true
+		known[identifyOperations(o)] = true
 		e.calls = append(e.calls, &call{operation: o, origin: origin, schemes: api.SecuritySchemes,
 			seen: finding.Operation{Method: o.Method, URL: o.Address(base), ID: o.ID, Origin: origin,
-				Outcome: finding.NotReached, Reason: "it was not asked", Parameters: parameters(o)}})
+				Outcome: finding.NotReached, Reason: "it was not asked", Parameters: describeParameters(o)}})
 	}
 	return nil
 }
@@ -221,9 +221,9 @@ func (e *examination) read(text []byte, where, service string) error {
 // maxVariants bounds the values of one parameter that are asked for.
 const maxVariants = 8
 
-// variants are operations that read, for the other values of a parameter of the path of which
+// parameterVariants are operations that read, for the other values of a parameter of the path of which
 // the description lists all: version v1 may show what v3 does not.
-func variants(o *apispec.Operation) []*apispec.Operation {
+func parameterVariants(o *apispec.Operation) []*apispec.Operation {
 	if o.Call != nil || o.Method != http.MethodGet {
 		return nil
 	}
@@ -246,10 +246,10 @@ func variants(o *apispec.Operation) []*apispec.Operation {
 	return out
 }
 
-// place gives an operation of GraphQL the path of its service.
-func (e *examination) place(o *apispec.Operation, service string) {
+// placeGraphQL gives an operation of GraphQL the path of its service.
+func (e *examination) placeGraphQL(o *apispec.Operation, service string) {
 	base := strings.TrimSuffix(e.Scope.Base().Path, "/")
-	if r, err := e.locate(service); err == nil && service != "" {
+	if r, err := e.requestBelowBase(service); err == nil && service != "" {
 		if below, ok := strings.CutPrefix(r.Path, base+"/"); ok && below != "" {
 			o.Path = "/" + below
 			return
@@ -260,8 +260,8 @@ func (e *examination) place(o *apispec.Operation, service string) {
 	}
 }
 
-// endpoints are the services of GraphQL with their operations.
-func (e *examination) endpoints() []*graphql.Endpoint {
+// graphQLEndpoints are the services of GraphQL with their operations.
+func (e *examination) graphQLEndpoints() []*graphql.Endpoint {
 	var out []*graphql.Endpoint
 	byPath := map[string]*graphql.Endpoint{}
 	for _, c := range e.calls {
@@ -282,8 +282,8 @@ func (e *examination) endpoints() []*graphql.Endpoint {
 	return out
 }
 
-// identify tells operations apart: of a collection, one address may be asked in several ways.
-func identify(o *apispec.Operation) string {
+// identifyOperations tells operations apart: of a collection, one address may be asked in several ways.
+func identifyOperations(o *apispec.Operation) string {
 	if o.Call != nil {
 		return o.ID
 	}
@@ -296,8 +296,8 @@ func identify(o *apispec.Operation) string {
 	return k
 }
 
-// parameters lists what the description names.
-func parameters(o *apispec.Operation) []string {
+// describeParameters lists what the description names.
+func describeParameters(o *apispec.Operation) []string {
 	out := []string{}
 	for _, p := range o.Parameters {
 		out = append(out, p.In+":"+p.Name)

@@ -61,7 +61,7 @@ func (e *examination) walkKeys(v any, depth int, looked *int) {
 			case !is:
 				e.walkKeys(v[name], depth+1, looked)
 			case len(text) >= minKey && len(text) <= maxKey && !strings.ContainsAny(text, " \t\r\n") &&
-				keyNames.MatchString(plain(name)):
+				keyNames.MatchString(normalizeName(name)):
 				one := key{name, text}
 				if !slices.ContainsFunc(e.keys, func(k key) bool { return k.value == text }) {
 					e.keys = append(e.keys, one)
@@ -78,9 +78,9 @@ var (
 		`=]+([a-z_-]*(?:key|token))\b|\?([a-z_-]*(?:key|token))=`)
 )
 
-// places are where an operation that was refused wants a credential: the schemes of its
+// credentialPlaces are where an operation that was refused wants a credential: the schemes of its
 // description, a header that the description names like a key, and what the refusal says.
-func (c *call) places() []place {
+func (c *call) credentialPlaces() []place {
 	var out []place
 	add := func(p place) {
 		if !slices.ContainsFunc(out, func(q place) bool { return q.in == p.in && strings.EqualFold(q.name, p.name) }) {
@@ -100,7 +100,7 @@ func (c *call) places() []place {
 		}
 	}
 	for _, p := range c.operation.Parameters {
-		if p.In == "header" && keyNames.MatchString(plain(p.Name)) {
+		if p.In == "header" && keyNames.MatchString(normalizeName(p.Name)) {
 			add(place{in: p.In, name: p.Name})
 		}
 	}
@@ -118,8 +118,8 @@ func (c *call) places() []place {
 	return out
 }
 
-// wanting reports whether an operation was refused for want of a credential.
-func wanting(c *call) bool {
+// lacksCredential reports whether an operation was refused for want of a credential.
+func lacksCredential(c *call) bool {
 	return c.answer != nil && c.operation.Call == nil && (c.answer.Status == http.StatusUnauthorized ||
 		c.answer.Status == http.StatusForbidden)
 }
@@ -133,10 +133,10 @@ func (e *examination) useKeys(ctx context.Context, order []*call) error {
 	}
 	tried, tries := map[string]int{}, 0
 	for _, c := range order {
-		if !wanting(c) {
+		if !lacksCredential(c) {
 			continue
 		}
-		for _, p := range c.places() {
+		for _, p := range c.credentialPlaces() {
 			for _, k := range e.keys {
 				// One operation may refuse a good key for want of rights.
 				id := p.in + " " + strings.ToLower(p.name) + " " + k.value
@@ -159,8 +159,8 @@ func (e *examination) useKeys(ctx context.Context, order []*call) error {
 		return nil
 	}
 	for _, c := range order {
-		if wanting(c) {
-			if err := e.ask(ctx, c); traffic.IsFinal(err) {
+		if lacksCredential(c) {
+			if err := e.exploreOperation(ctx, c); traffic.IsFinal(err) {
 				return err
 			}
 		}

@@ -23,19 +23,19 @@ var (
 	joins = lazyregexp.New(`(?i)regist(er|ration)|sign[-_]?up|enrol`)
 )
 
-// last is what an operation calls itself: the field of GraphQL, else its identifier in
+// lastName is what an operation calls itself: the field of GraphQL, else its identifier in
 // the description without what stands before it, or the last word of its path.
-func last(o *apispec.Operation) []string {
+func lastName(o *apispec.Operation) []string {
 	if o.Call != nil {
 		return []string{o.Call.Field}
 	}
 	return []string{o.ID[strings.LastIndexAny(o.ID, "./")+1:], o.Path[strings.LastIndexByte(o.Path, '/')+1:]}
 }
 
-// alters reports whether the operation changes or removes an object that was there
+// altersObject reports whether the operation changes or removes an object that was there
 // before it is asked.
-func (e *examination) alters(o *apispec.Operation) bool {
-	rewrites := slices.ContainsFunc(last(o), func(name string) bool {
+func (e *examination) altersObject(o *apispec.Operation) bool {
+	rewrites := slices.ContainsFunc(lastName(o), func(name string) bool {
 		return apispec.Rewrites(name) || sitemap.NamesRemoval(name)
 	})
 	if o.Call != nil {
@@ -45,17 +45,17 @@ func (e *examination) alters(o *apispec.Operation) bool {
 	case http.MethodDelete, http.MethodPatch:
 		return true
 	case http.MethodPut: // where nothing else adds to what has items, this does
-		return strings.HasSuffix(o.Path, "}") || e.described(http.MethodPost, o.Path) ||
+		return strings.HasSuffix(o.Path, "}") || e.isDescribed(http.MethodPost, o.Path) ||
 			!slices.ContainsFunc(e.calls, func(c *call) bool {
 				rest, below := strings.CutPrefix(c.operation.Path, o.Path+"/{")
 				return below && strings.IndexByte(rest, '}') == len(rest)-1
 			})
 	case http.MethodPost:
 		if strings.HasSuffix(o.Path, "}") { // an object's own address, which is no name of a thing to do
-			return e.described(http.MethodGet, o.Path) || e.described(http.MethodDelete, o.Path)
+			return e.isDescribed(http.MethodGet, o.Path) || e.isDescribed(http.MethodDelete, o.Path)
 		}
-		return rewrites && (strings.Contains(o.Path, "{") || slices.ContainsFunc(taken(o), func(name string) bool {
-			return names(o, name)
+		return rewrites && (strings.Contains(o.Path, "{") || slices.ContainsFunc(takenNames(o), func(name string) bool {
+			return namesObject(o, name)
 		}))
 	}
 	return false
@@ -64,44 +64,44 @@ func (e *examination) alters(o *apispec.Operation) bool {
 // selfsame are paths of what belongs to the user who asks.
 var selfsame = lazyregexp.New(`(?i)/(my|profile|account|user|preferences|userinfo)(/|$)`)
 
-// own reports whether the operation changes what belongs to the account that the scan has
+// changesOwnAccount reports whether the operation changes what belongs to the account that the scan has
 // registered: no path says whose it is.
-func (e *examination) own(o *apispec.Operation) bool {
+func (e *examination) changesOwnAccount(o *apispec.Operation) bool {
 	return e.joined != nil && o.Call == nil && !strings.Contains(o.Path, "{") && selfsame.MatchString(o.Path)
 }
 
-// described reports whether the description has an operation of the method and path.
-func (e *examination) described(method, path string) bool {
+// isDescribed reports whether the description has an operation of the method and path.
+func (e *examination) isDescribed(method, path string) bool {
 	return slices.ContainsFunc(e.calls, func(c *call) bool {
 		return c.operation.Method == method && c.operation.Path == path
 	})
 }
 
-// taken are the names of what the operation takes beside its path, without marks.
-func taken(o *apispec.Operation) []string {
+// takenNames are the names of what the operation takes beside its path, without marks.
+func takenNames(o *apispec.Operation) []string {
 	var out []string
 	for _, p := range o.Parameters {
 		if p.In == "query" {
-			out = append(out, plain(p.Name))
+			out = append(out, normalizeName(p.Name))
 		}
 	}
 	for _, m := range o.Bodies {
 		if m.Schema != nil {
 			for _, p := range m.Schema.Properties {
-				out = append(out, plain(p.Name))
+				out = append(out, normalizeName(p.Name))
 			}
 		}
 	}
 	return out
 }
 
-// names reports whether a value of this name, which stands in no path, says which object
+// namesObject reports whether a value of this name, which stands in no path, says which object
 // the operation changes.
-func names(o *apispec.Operation, name string) bool {
+func namesObject(o *apispec.Operation, name string) bool {
 	if strings.Contains(o.Path, "{") {
 		return false // the path does
 	}
-	about := subject(o)
+	about := subjectOf(o)
 	switch name {
 	case "id", "uuid", "guid", about + "id", about + "uuid", about + "guid":
 		return true
@@ -109,8 +109,8 @@ func names(o *apispec.Operation, name string) bool {
 	return false
 }
 
-// subject is what an operation is about.
-func subject(o *apispec.Operation) string {
+// subjectOf is what an operation is about.
+func subjectOf(o *apispec.Operation) string {
 	if o.Call != nil {
 		return apispec.Subject(o.Call.Field)
 	}
@@ -120,10 +120,10 @@ func subject(o *apispec.Operation) string {
 	return apispec.Noun(o.Path)
 }
 
-// makes reports whether the operation, answered so, has made an object.
-func makes(o *apispec.Operation, resp *message.Response) bool {
+// createsObject reports whether the operation, answered so, has made an object.
+func createsObject(o *apispec.Operation, resp *message.Response) bool {
 	named := func(re *lazyregexp.Regexp) bool {
-		return re.MatchString(o.Path) || slices.ContainsFunc(last(o), re.MatchString)
+		return re.MatchString(o.Path) || slices.ContainsFunc(lastName(o), re.MatchString)
 	}
 	switch {
 	case o.Call != nil:
@@ -131,15 +131,15 @@ func makes(o *apispec.Operation, resp *message.Response) bool {
 			!searching.MatchString(o.Call.Field)
 	case o.Method == http.MethodPut:
 		return resp.Status == http.StatusCreated
-	case o.Method != http.MethodPost || slices.ContainsFunc(last(o), apispec.Rewrites):
+	case o.Method != http.MethodPost || slices.ContainsFunc(lastName(o), apispec.Rewrites):
 		return false
 	}
 	return resp.Status == http.StatusCreated || !named(searching)
 }
 
-// itself reports whether a property of this name says which object it is, of an object
+// identifiesItself reports whether a property of this name says which object it is, of an object
 // of what about names; else it may say which other one belongs to it.
-func itself(about, name string) bool {
+func identifiesItself(about, name string) bool {
 	for _, end := range []string{"uuid", "guid", "id", "key", "code", "number", "slug", "name", "title"} {
 		if stem, is := strings.CutSuffix(name, end); is {
 			return stem == "" || strings.HasSuffix(about, stem) || about != "" && strings.HasSuffix(stem, about)
@@ -148,11 +148,11 @@ func itself(about, name string) bool {
 	return true
 }
 
-// identified reports whether an object has a property that tells it from others of its
+// hasIdentifier reports whether an object has a property that tells it from others of its
 // kind.
-func identified(v map[string]any, about string) bool {
+func hasIdentifier(v map[string]any, about string) bool {
 	for name, value := range v {
-		switch n := plain(name); n {
+		switch n := normalizeName(name); n {
 		case "id", "uuid", "guid", "key", "slug", about + "id", about + "uuid", about + "guid":
 			if value != nil {
 				return true
@@ -168,9 +168,9 @@ func identified(v map[string]any, about string) bool {
 	return false
 }
 
-// unused returns an identifier that names nothing yet, for what an operation makes under
+// unusedIdentifier returns an identifier that names nothing yet, for what an operation makes under
 // the name that it is given; false: the schema asks for another one than a text.
-func (e *examination) unused(s *apispec.Schema) (any, bool) {
+func (e *examination) unusedIdentifier(s *apispec.Schema) (any, bool) {
 	if len(s.Types) > 0 && !s.Is("string") || len(s.Enum) > 0 || s.Pattern != "" || s.MaxLength >= 0 &&
 		s.MaxLength < 14 {
 		return nil, false

@@ -106,7 +106,7 @@ func (s *store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func TestOthersAreLeftAlone(t *testing.T) {
 	for _, profile := range []scan.Profile{scan.Standard, scan.Full} {
 		api := &store{}
-		got, _ := examine(t, api, func(o *scan.Target) {
+		got, _ := scanTarget(t, api, func(o *scan.Target) {
 			o.Profile, o.Descriptions = profile, []scan.Description{{Name: "depot.yaml", Text: depot}}
 		})
 		there := []string{"PUT /crates/1 ", "POST /crates/1 ", "POST /crates/rename 1", "PATCH /shelves/",
@@ -187,7 +187,7 @@ func TestMutationsLeaveOthersAlone(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(map[string]any{"data": data})
 	})
-	got, _ := examine(t, mux, func(o *scan.Target) {
+	got, _ := scanTarget(t, mux, func(o *scan.Target) {
 		o.Descriptions = []scan.Description{{Name: "library.graphql", Text: library}}
 	})
 	reached := false

@@ -28,7 +28,7 @@ var doc string
 // Analyzer examines a running API by its descriptions.
 var Analyzer = &scan.Analyzer{
 	ID: "api/operations", Version: 1, Analysis: finding.API, Doc: doc, Rules: listRules,
-	Needs: scan.Needs{Network: true}, Live: examine,
+	Needs: scan.Needs{Network: true}, Live: scanTarget,
 }
 
 // An examination is one scan of one API.
@@ -56,28 +56,28 @@ type call struct {
 	late      bool // no answer came in time
 }
 
-// examine visits the target.
-func examine(p *scan.LivePass) error {
+// scanTarget visits the target.
+func scanTarget(p *scan.LivePass) error {
 	e := &examination{byShape: map[string]*call{}, store: newStore()}
-	v, err := livescan.New(p, slices.Concat(e.checks(), graphql.Checks(e.endpoints), check.All))
+	v, err := livescan.New(p, slices.Concat(e.describedRules(), graphql.Checks(e.graphQLEndpoints), check.All))
 	if err != nil {
 		return err
 	}
 	defer v.Close()
 	e.Scan = v
-	return v.Execute(livescan.Plan{Discover: e.discover, Found: 40, Operations: e.outcomes})
+	return v.Execute(livescan.Plan{Discover: e.discoverOperations, Found: 40, Operations: e.operationOutcomes})
 }
 
-// discover reads the descriptions and asks every operation of them.
-func (e *examination) discover(ctx context.Context) error {
+// discoverOperations reads the descriptions and asks every operation of them.
+func (e *examination) discoverOperations(ctx context.Context) error {
 	if err := e.signOthersIn(ctx); err != nil {
 		return err
 	}
 	e.Progress(5, "read descriptions")
-	if err := e.gather(ctx); err != nil {
+	if err := e.gatherSpecs(ctx); err != nil {
 		return err
 	}
-	if err := e.declared(); err != nil {
+	if err := e.addDeclaredRoutes(); err != nil {
 		return err
 	}
 	if len(e.calls) == 0 {
@@ -86,10 +86,10 @@ func (e *examination) discover(ctx context.Context) error {
 		e.Engine.Rules = nil // there is nothing to attack
 		return nil
 	}
-	if err := e.join(ctx); err != nil {
+	if err := e.registerAccount(ctx); err != nil {
 		return err
 	}
-	if err := e.explore(ctx); err != nil {
+	if err := e.exploreOperations(ctx); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(e.Sitemap.Entries(), func(s sitemap.Entry) bool {
@@ -100,8 +100,8 @@ func (e *examination) discover(ctx context.Context) error {
 	return nil
 }
 
-// outcomes are what became of each operation, with the requests of the attack.
-func (e *examination) outcomes() []finding.Operation {
+// operationOutcomes are what became of each operation, with the requests of the attack.
+func (e *examination) operationOutcomes() []finding.Operation {
 	var out []finding.Operation
 	attacked := map[string]sitemap.Entry{}
 	for _, entry := range e.Sitemap.Entries() {

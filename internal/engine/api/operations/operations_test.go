@@ -141,8 +141,8 @@ type told struct {
 	operations map[string]finding.Operation
 }
 
-// examine scans the API and returns what was found as "rule METHOD /path".
-func examine(t *testing.T, h http.Handler, change func(*scan.Target)) (*told, []string) {
+// scanTarget scans the API and returns what was found as "rule METHOD /path".
+func scanTarget(t *testing.T, h http.Handler, change func(*scan.Target)) (*told, []string) {
 	t.Helper()
 	server := httptest.NewServer(h)
 	defer server.Close()
@@ -185,7 +185,7 @@ func stock() map[int]map[string]any {
 
 func TestSafe(t *testing.T) {
 	api := &shop{orders: stock()}
-	got, lines := examine(t, api, given)
+	got, lines := scanTarget(t, api, given)
 	if len(lines) != 0 {
 		t.Errorf("found %q", lines)
 	}
@@ -212,7 +212,7 @@ func TestSafe(t *testing.T) {
 }
 
 func TestFlawed(t *testing.T) {
-	_, lines := examine(t, &shop{orders: stock(), flawed: true}, func(o *scan.Target) {
+	_, lines := scanTarget(t, &shop{orders: stock(), flawed: true}, func(o *scan.Target) {
 		given(o)
 		o.Profile = scan.Full
 	})
@@ -236,14 +236,14 @@ func TestFlawed(t *testing.T) {
 
 // Without a description, the one that the API itself shows is used.
 func TestDiscovered(t *testing.T) {
-	got, _ := examine(t, &shop{orders: stock()}, nil)
+	got, _ := scanTarget(t, &shop{orders: stock()}, nil)
 	if len(got.operations) != 8 {
 		t.Errorf("%d operations", len(got.operations))
 	}
 }
 
 func TestNoDescription(t *testing.T) {
-	got, _ := examine(t, http.NotFoundHandler(), nil)
+	got, _ := scanTarget(t, http.NotFoundHandler(), nil)
 	if s := got.Statuses[0]; s.State != scan.Degraded || !strings.Contains(s.Reasons[0].Message, "no description") {
 		t.Errorf("%+v", s)
 	}
@@ -253,7 +253,7 @@ func TestNoDescription(t *testing.T) {
 func TestSafeProfileReads(t *testing.T) {
 	for _, profile := range []scan.Profile{scan.Passive, scan.Safe} {
 		api := &shop{orders: stock()}
-		got, _ := examine(t, api, func(t *scan.Target) { given(t); t.Profile = profile })
+		got, _ := scanTarget(t, api, func(t *scan.Target) { given(t); t.Profile = profile })
 		for _, a := range api.asked {
 			if !strings.HasPrefix(a, "GET ") && !strings.HasPrefix(a, "HEAD ") {
 				t.Errorf("%s: %s was sent", profile, a)
@@ -267,7 +267,7 @@ func TestSafeProfileReads(t *testing.T) {
 }
 
 func TestBrokenDescriptionDegrades(t *testing.T) {
-	got, _ := examine(t, &shop{orders: stock()}, func(t *scan.Target) {
+	got, _ := scanTarget(t, &shop{orders: stock()}, func(t *scan.Target) {
 		t.Descriptions = []scan.Description{{Name: "bad", Text: "nothing"},
 			{Name: "half.yaml", Text: description + "  parameters: 7\npaths2: 1\n"},
 			{Name: "far", URL: "http://127.0.0.2:1/x"}}
@@ -279,7 +279,7 @@ func TestBrokenDescriptionDegrades(t *testing.T) {
 
 // What the budget leaves out has a reason.
 func TestBudget(t *testing.T) {
-	got, _ := examine(t, &shop{orders: stock()}, func(t *scan.Target) { given(t); t.Requests = 4 })
+	got, _ := scanTarget(t, &shop{orders: stock()}, func(t *scan.Target) { given(t); t.Requests = 4 })
 	if s := got.Statuses[0]; s.State != scan.Degraded || len(got.operations) != 8 {
 		t.Errorf("%+v", s)
 	}
@@ -343,7 +343,7 @@ func TestStoredScripting(t *testing.T) {
 			defer mu.Unlock()
 			page(w, entries[max(0, len(entries)-20):])
 		})
-		got, _ := examine(t, mux, func(o *scan.Target) {
+		got, _ := scanTarget(t, mux, func(o *scan.Target) {
 			o.Descriptions = []scan.Description{{Name: "guestbook.yaml", Text: guestbook}}
 		})
 		var lines []string

@@ -64,7 +64,7 @@ func TestPlace(t *testing.T) {
 			answer(500, "none of these")
 		}
 	})
-	got, lines := examine(t, h, func(o *scan.Target) {
+	got, lines := scanTarget(t, h, func(o *scan.Target) {
 		o.Descriptions = []scan.Description{{Name: "two.yaml", Text: shelves}}
 	})
 	for _, op := range []string{"GET /one/item/{itemId}", "GET /two/item/{itemId}"} {
@@ -100,7 +100,7 @@ func TestGuardedField(t *testing.T) {
 			w.Header().Set("Content-Type", "application/json")
 			_ = json.NewEncoder(w).Encode(map[string]any{"data": data})
 		})
-		_, lines := examine(t, h, func(o *scan.Target) {
+		_, lines := scanTarget(t, h, func(o *scan.Target) {
 			o.Checks = []string{"authentication"}
 			o.Descriptions = []scan.Description{{Name: "pay.graphql", Text: "directive @auth(requires: String) on " +
 				"FIELD_DEFINITION\ntype Query { news: String, salaries: [String!] @auth(requires: \"ADMIN\") }\n"}}

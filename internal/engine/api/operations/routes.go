@@ -14,9 +14,9 @@ import (
 // This file takes the operations that the code declares for those that no description
 // names.
 
-// declared adds the routes of the code whose method and path no description has. What
+// addDeclaredRoutes adds the routes of the code whose method and path no description has. What
 // they answer is not known, so nothing is compared with it.
-func (e *examination) declared() error {
+func (e *examination) addDeclaredRoutes() error {
 	known := map[string]bool{}
 	for _, c := range e.calls {
 		known[c.operation.Method+" "+pathShape(c.operation.Path)] = true
@@ -24,8 +24,8 @@ func (e *examination) declared() error {
 	paths := map[string]map[string]any{}
 	for i := range e.Target.Routes {
 		r := &e.Target.Routes[i]
-		for _, method := range methods(r) {
-			at := e.below(r.Path)
+		for _, method := range routeMethods(r) {
+			at := e.pathBelowBase(r.Path)
 			if k := method + " " + pathShape(at); known[k] {
 				continue
 			} else {
@@ -34,7 +34,7 @@ func (e *examination) declared() error {
 			if paths[at] == nil {
 				paths[at] = map[string]any{}
 			}
-			paths[at][strings.ToLower(method)] = described(r, method)
+			paths[at][strings.ToLower(method)] = routeOperation(r, method)
 		}
 	}
 	if len(paths) == 0 {
@@ -55,14 +55,14 @@ func (e *examination) declared() error {
 			e.calls = append(e.calls,
 				&call{operation: o, origin: "code", seen: finding.Operation{Method: o.Method, URL: o.Address(base),
 					Origin:  "code",
-					Outcome: finding.NotReached, Reason: "it was not asked", Parameters: parameters(o)}})
+					Outcome: finding.NotReached, Reason: "it was not asked", Parameters: describeParameters(o)}})
 		}
 	}
 	return nil
 }
 
-// below returns the path below the base, which descriptions leave out.
-func (e *examination) below(path string) string {
+// pathBelowBase returns the path below the base, which descriptions leave out.
+func (e *examination) pathBelowBase(path string) string {
 	if rest, ok := strings.CutPrefix(path, strings.TrimSuffix(e.Scope.Base().EscapedPath(), "/")+"/"); ok {
 		return "/" + rest
 	}
@@ -80,9 +80,9 @@ func pathShape(path string) string {
 	return strings.Join(segments, "/")
 }
 
-// methods are those of a route; one for any method is asked for, and is sent what it
+// routeMethods are those of a route; one for any method is asked for, and is sent what it
 // reads of a body.
-func methods(r *scan.Route) []string {
+func routeMethods(r *scan.Route) []string {
 	if r.Method != "" {
 		return []string{r.Method}
 	}
@@ -94,9 +94,9 @@ func methods(r *scan.Route) []string {
 	return []string{http.MethodGet}
 }
 
-// described writes a route as an operation of OpenAPI. No type is known: every value is
+// routeOperation writes a route as an operation of OpenAPI. No type is known: every value is
 // a text.
-func described(r *scan.Route, method string) map[string]any {
+func routeOperation(r *scan.Route, method string) map[string]any {
 	text := map[string]any{"type": "string"}
 	parameters := []any{}
 	form, object := map[string]any{}, map[string]any{}

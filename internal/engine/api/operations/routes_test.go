@@ -36,7 +36,7 @@ func TestDeclaredRoutes(t *testing.T) {
 		}
 		w.WriteHeader(http.StatusTeapot)
 	})
-	got, _ := examine(t, mux, func(target *scan.Target) {
+	got, _ := scanTarget(t, mux, func(target *scan.Target) {
 		target.Descriptions = []scan.Description{{Name: "a.json", Text: `{"openapi":"3.0.0","info":{"title":"t","version":"1"},"paths":{"/items/{itemId}":{"get":{
 			"parameters":[{"in":"path","name":"itemId","required":true,"schema":{"type":"integer"},"example":1}],"responses":{"200":{"description":"ok"}}}}}}`}}
 		target.Routes = []scan.Route{

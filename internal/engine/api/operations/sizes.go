@@ -24,23 +24,23 @@ const (
 	many = 1000
 )
 
-// sized asks a list for one, two and a million of its objects. That the parameter is obeyed
+// probePageSize asks a list for one, two and a million of its objects. That the parameter is obeyed
 // shows in the first two; that it has no limit shows when the third answers a thousand
 // objects or more, or tells the million as the size of the page.
-func (e *examination) sized(t *activescan.OperationScan) error {
-	c := e.call(t)
+func (e *examination) probePageSize(t *activescan.OperationScan) error {
+	c := e.callOf(t)
 	if c == nil || c.answer == nil || c.answer.Status != http.StatusOK || c.operation.Call != nil ||
 		c.operation.Method != http.MethodGet || e.Target.Production {
 		return nil
 	}
 	name := ""
 	for _, p := range c.operation.Parameters {
-		if p.In == "query" && sizes.MatchString(plain(p.Name)) {
+		if p.In == "query" && sizes.MatchString(normalizeName(p.Name)) {
 			name = p.Name
 			break
 		}
 	}
-	if name == "" || longest(message.DecodeJSON(c.answer.Body), 0) < 0 {
+	if name == "" || longestList(message.DecodeJSON(c.answer.Body), 0) < 0 {
 		return nil
 	}
 	var answers []*message.Response
@@ -58,7 +58,7 @@ func (e *examination) sized(t *activescan.OperationScan) error {
 			return err
 		}
 		if answers = append(answers, resp); resp.Status != http.StatusOK ||
-			n < huge && longest(message.DecodeJSON(resp.Body), 0) != n {
+			n < huge && longestList(message.DecodeJSON(resp.Body), 0) != n {
 			return nil
 		}
 	}
@@ -70,10 +70,11 @@ func (e *examination) sized(t *activescan.OperationScan) error {
 			c.operation.Path, name),
 		Proof: []string{fmt.Sprintf("%s=1 is answered with one object, and %s=2 with two: the parameter is "+
 			"obeyed.", name, name)}}
-	if n := longest(last, 0); n >= many || answers[2].Truncated {
+	if n := longestList(last, 0); n >= many || answers[2].Truncated {
 		f.Proof = append(f.Proof, fmt.Sprintf("%s=%d is answered with %d objects, "+
 			"%d bytes.", name, huge, n, len(answers[2].Body)))
-	} else if where := echoed(last, huge); where != "" && echoed(message.DecodeJSON(answers[1].Body), 2) == where {
+	} else if where := echoedSize(last, huge); where != "" && echoedSize(message.DecodeJSON(answers[1].Body),
+		2) == where {
 		f.Severity, f.Confidence = finding.Low, finding.Likely
 		f.Proof = append(f.Proof, fmt.Sprintf("%s=%d is taken: the answer tells it as %q, as it told 2 before. There "+
 			"are %d objects now.", name, huge, where, n))
@@ -84,8 +85,8 @@ func (e *examination) sized(t *activescan.OperationScan) error {
 	return nil
 }
 
-// longest is the length of the longest list of objects in a document; -1: there is none.
-func longest(v any, depth int) int {
+// longestList is the length of the longest list of objects in a document; -1: there is none.
+func longestList(v any, depth int) int {
 	out := -1
 	switch v := v.(type) {
 	case []any:
@@ -98,22 +99,23 @@ func longest(v any, depth int) int {
 	case map[string]any:
 		for _, below := range v {
 			if depth < 3 {
-				out = max(out, longest(below, depth+1))
+				out = max(out, longestList(below, depth+1))
 			}
 		}
 	}
 	return out
 }
 
-// echoed is the name of the property, outside of lists, that tells the size of the page;
+// echoedSize is the name of the property, outside of lists, that tells the size of the page;
 // empty: there is none.
-func echoed(v any, n int) string {
+func echoedSize(v any, n int) string {
 	at, _ := v.(map[string]any)
 	for name, below := range at {
-		if number, is := below.(json.Number); is && number.String() == fmt.Sprint(n) && sizes.MatchString(plain(name)) {
+		if number, is := below.(json.Number); is && number.String() == fmt.Sprint(n) &&
+			sizes.MatchString(normalizeName(name)) {
 			return name
 		}
-		if where := echoed(below, n); where != "" {
+		if where := echoedSize(below, n); where != "" {
 			return strings.Join([]string{name, where}, ".")
 		}
 	}

@@ -62,7 +62,7 @@ func TestPageSizes(t *testing.T) {
 			w.Header().Set("Content-Type", "application/json")
 			_ = json.NewEncoder(w).Encode(out)
 		})
-		got, _ := examine(t, api, func(target *scan.Target) {
+		got, _ := scanTarget(t, api, func(target *scan.Target) {
 			target.Descriptions, target.Profile, target.Checks,
 				target.Production = []scan.Description{{Name: "stock.yaml", Text: stockDescription}}, scan.Standard,
 				[]string{"sizes"}, test.production

@@ -40,12 +40,12 @@ const (
 
 func newStore() *store { return &store{values: map[string][]value{}} }
 
-// plain writes a name without marks, in small letters.
-func plain(name string) string {
+// normalizeName writes a name without marks, in small letters.
+func normalizeName(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
 }
 
-func (s *store) add(name string, v any, created bool) {
+func (s *store) addValue(name string, v any, created bool) {
 	switch v := v.(type) {
 	case string:
 		if v == "" || len(v) > 300 {
@@ -71,26 +71,26 @@ func (s *store) add(name string, v any, created bool) {
 	}
 }
 
-// learn keeps what an accepted request and its answer show.
-func (s *store) learn(o *apispec.Operation, resp *message.Response) {
+// learnFrom keeps what an accepted request and its answer show.
+func (s *store) learnFrom(o *apispec.Operation, resp *message.Response) {
 	if resp.Status >= 300 {
 		return
 	}
-	made, about := makes(o, resp), subject(o)
-	s.place(o, resp, made, about)
+	made, about := createsObject(o, resp), subjectOf(o)
+	s.keepPlaced(o, resp, made, about)
 	looked := 0
-	s.walk(message.DecodeJSON(resp.Body), about, made, 0, &looked)
+	s.walkDocument(message.DecodeJSON(resp.Body), about, made, 0, &looked)
 	if body := resp.Request.Body; made && body.Kind == message.JSON && o.Call == nil {
-		s.walk(message.DecodeJSON(body.Text), about, true, 0, &looked)
+		s.walkDocument(message.DecodeJSON(body.Text), about, true, 0, &looked)
 	}
 	for _, p := range resp.Request.Body.Params {
 		if made && p.File == "" {
-			s.keep(about, p.Name, p.Value, true)
+			s.keepValue(about, p.Name, p.Value, true)
 		}
 	}
 	if to, err := url.Parse(resp.Header.Get("Location")); err == nil && made && to.Path != "" {
 		steps := strings.Split(strings.Trim(to.Path, "/"), "/")
-		s.keep(about, "id", steps[len(steps)-1], true)
+		s.keepValue(about, "id", steps[len(steps)-1], true)
 	}
 	for _, l := range o.Links {
 		for name, expression := range l.Parameters {
@@ -99,16 +99,16 @@ func (s *store) learn(o *apispec.Operation, resp *message.Response) {
 				if !dotted {
 					bare = name
 				}
-				s.add("link "+l.Operation+" "+bare, at(message.DecodeJSON(resp.Body), pointer), made &&
-					itself(about, plain(pointer[strings.LastIndexByte(pointer, '/')+1:])))
+				s.addValue("link "+l.Operation+" "+bare, followPointer(message.DecodeJSON(resp.Body), pointer), made &&
+					identifiesItself(about, normalizeName(pointer[strings.LastIndexByte(pointer, '/')+1:])))
 			}
 		}
 	}
 }
 
-// place keeps the identifiers of what an answer is about under the path that it was asked
+// keepPlaced keeps the identifiers of what an answer is about under the path that it was asked
 // at: there may be several things of one name.
-func (s *store) place(o *apispec.Operation, resp *message.Response, made bool, about string) {
+func (s *store) keepPlaced(o *apispec.Operation, resp *message.Response, made bool, about string) {
 	if o.Call != nil || strings.Contains(o.Path, "{") {
 		return
 	}
@@ -118,27 +118,27 @@ func (s *store) place(o *apispec.Operation, resp *message.Response, made bool, a
 			v, made = list[0], made && len(list) == 1
 		}
 		m, is := v.(map[string]any)
-		if !is || identified(m, about) {
+		if !is || hasIdentifier(m, about) {
 			break
 		}
-		v = wrapped(m, about)
+		v = wrappedMember(m, about)
 	}
 	m, _ := v.(map[string]any)
 	path := strings.TrimRight(o.Path, "/")
 	for _, name := range slices.Sorted(maps.Keys(m)) {
-		if n := plain(name); itself(about, n) && identified(map[string]any{n: m[name]}, about) {
-			s.add("at "+path, m[name], made)
+		if n := normalizeName(name); identifiesItself(about, n) && hasIdentifier(map[string]any{n: m[name]}, about) {
+			s.addValue("at "+path, m[name], made)
 			if i := strings.LastIndexByte(path, '/'); made && i > 0 &&
 				apispec.Makes(path[i+1:]) { // "/cards/create" adds to "/cards"
-				s.add("at "+path[:i], m[name], made)
+				s.addValue("at "+path[:i], m[name], made)
 			}
 		}
 	}
 }
 
-// wrapped is the member of a response that holds what the response is about: the one that is
+// wrappedMember is the member of a response that holds what the response is about: the one that is
 // called so, or the only one; nil: there is none.
-func wrapped(m map[string]any, about string) any {
+func wrappedMember(m map[string]any, about string) any {
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		switch below := m[name].(type) {
 		case map[string]any, []any:
@@ -153,8 +153,8 @@ func wrapped(m map[string]any, about string) any {
 // maxWraps bounds the objects that wrap what an answer is about.
 const maxWraps = 3
 
-// at follows a JSON pointer.
-func at(v any, pointer string) any {
+// followPointer follows a JSON pointer.
+func followPointer(v any, pointer string) any {
 	for step := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
 		m, ok := v.(map[string]any)
 		if !ok {
@@ -165,17 +165,17 @@ func at(v any, pointer string) any {
 	return v
 }
 
-// walk keeps the values of a document. Of one that tells of an object which the scan has
+// walkDocument keeps the values of a document. Of one that tells of an object which the scan has
 // made, that is the outermost object with an identifier: what stands within it may be
 // others'.
-func (s *store) walk(v any, about string, made bool, depth int, looked *int) {
+func (s *store) walkDocument(v any, about string, made bool, depth int, looked *int) {
 	if *looked++; depth > maxDepth || *looked > maxLooked {
 		return
 	}
 	switch v := v.(type) {
 	case []any:
 		for _, item := range v {
-			s.walk(item, about, made && len(v) == 1, depth+1, looked)
+			s.walkDocument(item, about, made && len(v) == 1, depth+1, looked)
 		}
 	case map[string]any:
 		inside := 0
@@ -184,16 +184,16 @@ func (s *store) walk(v any, about string, made bool, depth int, looked *int) {
 				inside++
 			}
 		}
-		wraps := made && !identified(v, about)
+		wraps := made && !hasIdentifier(v, about)
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			switch below := v[name].(type) {
 			case map[string]any, []any:
 				inner := cmp.Or(apispec.Thing(name), about)
-				s.walk(below, inner,
+				s.walkDocument(below, inner,
 					wraps && (apispec.Same(inner, about) || inside == 1 && !persons.MatchString(inner)), depth+1,
 					looked)
 			default:
-				s.keep(about, name, below, made)
+				s.keepValue(about, name, below, made)
 			}
 		}
 	}
@@ -202,29 +202,29 @@ func (s *store) walk(v any, about string, made bool, depth int, looked *int) {
 // persons are names of members that tell whose an object is, or who made it.
 var persons = lazyregexp.New(`^(user|owner|author|creator|customer|member|profile|sender|recipient|receiver)$`)
 
-// keep adds a value by its name, and by what it is about.
-func (s *store) keep(about, name string, v any, made bool) {
-	name = plain(name)
-	made = made && itself(about, name)
-	s.add(name, v, made)
+// keepValue adds a value by its name, and by what it is about.
+func (s *store) keepValue(about, name string, v any, made bool) {
+	name = normalizeName(name)
+	made = made && identifiesItself(about, name)
+	s.addValue(name, v, made)
 	if about != "" {
-		s.add(about+"."+name, v, made)
+		s.addValue(about+"."+name, v, made)
 	}
 }
 
-// find returns a value for a parameter of the operation: the n-th that fits. It tells
+// findValue returns a value for a parameter of the operation: the n-th that fits. It tells
 // whether it is of an object that the scan has made; what changes something gets these
 // first, and with own nothing else.
-func (s *store) find(o *apispec.Operation, name string, schema *apispec.Schema, n int,
+func (s *store) findValue(o *apispec.Operation, name string, schema *apispec.Schema, n int,
 	own bool) (v any, created, ok bool) {
-	short := plain(name)
+	short := normalizeName(name)
 	var names []string
 	for _, id := range []string{o.ID, o.Pointer} {
 		names = append(names, "link "+id+" "+name)
 	}
-	about := before(o.Path, name)
+	about := nounBefore(o.Path, name)
 	if about == "" {
-		about = subject(o)
+		about = subjectOf(o)
 	}
 	if i := strings.Index(o.Path, "/{"+name+"}"); i > 0 {
 		names = append(names, "at "+o.Path[:i])
@@ -251,7 +251,7 @@ func (s *store) find(o *apispec.Operation, name string, schema *apispec.Schema, 
 		}
 		for _, key := range names {
 			for _, one := range s.values[key] {
-				typed, fits := fit(schema, one.v)
+				typed, fits := fitType(schema, one.v)
 				if !fits || made && !one.created || !made && changes && one.created {
 					continue
 				}
@@ -264,8 +264,8 @@ func (s *store) find(o *apispec.Operation, name string, schema *apispec.Schema, 
 	return nil, false, false
 }
 
-// before returns the noun that stands before a parameter in the path.
-func before(path, name string) string {
+// nounBefore returns the noun that stands before a parameter in the path.
+func nounBefore(path, name string) string {
 	i := strings.Index(path, "{"+name+"}")
 	if i < 0 {
 		return ""
@@ -273,8 +273,8 @@ func before(path, name string) string {
 	return apispec.Noun(path[:i])
 }
 
-// fit gives the value the type of the schema.
-func fit(s *apispec.Schema, v any) (any, bool) {
+// fitType gives the value the type of the schema.
+func fitType(s *apispec.Schema, v any) (any, bool) {
 	text := fmt.Sprint(v)
 	if s.Is("integer") || s.Is("number") {
 		var f float64
@@ -289,18 +289,18 @@ func fit(s *apispec.Schema, v any) (any, bool) {
 	return text, true
 }
 
-// sent reports whether a collection has a value for the parameter of the path, which was
+// hasSent reports whether a collection has a value for the parameter of the path, which was
 // asked for once.
-func (c *call) sent(name string) bool {
+func (c *call) hasSent(name string) bool {
 	return c.origin != "openapi" && slices.ContainsFunc(c.operation.Parameters, func(p *apispec.Parameter) bool {
 		text, is := p.Example.(string)
 		return p.In == "path" && p.Name == name && is && text != ""
 	})
 }
 
-// carriers are the headers, in small letters, by which identities show who they are: what a
+// credentialHeaders are the headers, in small letters, by which identities show who they are: what a
 // description says of them is left to the session.
-func (e *examination) carriers() []string {
+func (e *examination) credentialHeaders() []string {
 	var out []string
 	for i := range e.Target.Identities {
 		one := &e.Target.Identities[i]
@@ -322,29 +322,29 @@ func (e *examination) carriers() []string {
 	return out
 }
 
-// options returns how the operation's input is made: with known values in the path, the
+// generatorOptions returns how the operation's input is made: with known values in the path, the
 // n-th ones, and for references to other objects. What changes or removes an object is
 // given those that the scan has made, but in the profile full.
-func (e *examination) options(c *call, n int, optional bool) requestgen.Options {
-	own := e.alters(c.operation) && !e.Target.Profile.Allows(scan.Full)
+func (e *examination) generatorOptions(c *call, n int, optional bool) requestgen.Options {
+	own := e.altersObject(c.operation) && !e.Target.Profile.Allows(scan.Full)
 	return requestgen.Options{Optional: optional, Seed: e.Seed, Values: e.Values,
-		Plain: !e.Target.Profile.Allows(scan.Full), Headers: e.carriers(),
+		Plain: !e.Target.Profile.Allows(scan.Full), Headers: e.credentialHeaders(),
 		Known: func(in, name string, s *apispec.Schema) (any, bool) {
-			short := plain(name)
+			short := normalizeName(name)
 			reference := in == "path" || (in == "query" || in == "body") && short != "id" &&
 				(strings.HasSuffix(short, "id") || strings.HasSuffix(short, "uuid"))
-			names := (in == "query" || in == "body") && own && !removing(c) && names(c.operation, short)
+			names := (in == "query" || in == "body") && own && !isRemovalName(c) && namesObject(c.operation, short)
 			if !reference && !names || in != "path" && (len(s.Types) > 0 && !s.Is("string") && !s.Is("integer")) {
 				return nil, false
 			}
-			if in == "path" && n == 0 && reads(c) && c.sent(name) {
+			if in == "path" && n == 0 && isReadMethod(c) && c.hasSent(name) {
 				return nil, false
 			}
-			v, created, ok := e.store.find(c.operation, name, s, n, own && (in == "path" || names))
+			v, created, ok := e.store.findValue(c.operation, name, s, n, own && (in == "path" || names))
 			last := in == "path" &&
 				strings.LastIndex(c.operation.Path, "{"+name+"}") == strings.LastIndexByte(c.operation.Path, '{')
 			if !ok && own && last && c.operation.Method == http.MethodPut && strings.HasSuffix(c.operation.Path, "}") {
-				v, ok = e.unused(s)
+				v, ok = e.unusedIdentifier(s)
 				created = ok
 			}
 			if (last || names) && ok {

@@ -29,7 +29,7 @@ func ValidInput(o *apispec.Operation, options Options) *Input {
 	in := &Input{Operation: o, Values: make([]any, len(o.Parameters))}
 	for i, p := range o.Parameters {
 		in.Values[i] = absent{}
-		if left(p) || p.In == "header" && slices.Contains(options.Headers, strings.ToLower(p.Name)) ||
+		if isLeftOut(p) || p.In == "header" && slices.Contains(options.Headers, strings.ToLower(p.Name)) ||
 			!p.Required && !options.Optional && p.In != "path" {
 			continue
 		}
@@ -40,17 +40,17 @@ func ValidInput(o *apispec.Operation, options Options) *Input {
 				continue
 			}
 		}
-		if p.Example != nil && (len(p.Schema.Types) == 0 || fits(Flat(p.Schema), p.Example) ||
-			kind(Flat(p.Schema)) == "string") {
+		if p.Example != nil && (len(p.Schema.Types) == 0 || fitsSchema(Flat(p.Schema), p.Example) ||
+			kindOf(Flat(p.Schema)) == "string") {
 			in.Values[i] = p.Example
 			continue
 		}
-		in.Values[i] = m.value(p.Name, p.Schema, 0)
+		in.Values[i] = m.makeValue(p.Name, p.Schema, 0)
 	}
-	if in.Media = media(o); in.Media != nil && (o.BodyRequired || options.Optional || o.Method != "GET" &&
+	if in.Media = chooseMedia(o); in.Media != nil && (o.BodyRequired || options.Optional || o.Method != "GET" &&
 		o.Method != "DELETE") {
 		m := &maker{Options: options, in: "body"}
-		in.Body = m.value("", in.Media.Schema, 0)
+		in.Body = m.makeValue("", in.Media.Schema, 0)
 		if in.Media.Example != nil && (options.Known == nil || len(Flat(in.Media.Schema).Properties) == 0) {
 			in.Body = in.Media.Example
 		}
@@ -60,16 +60,16 @@ func ValidInput(o *apispec.Operation, options Options) *Input {
 	return in
 }
 
-// left reports whether a parameter is none that we set: OpenAPI tells readers to
+// isLeftOut reports whether a parameter is none that we set: OpenAPI tells readers to
 // ignore these headers.
-func left(p *apispec.Parameter) bool {
+func isLeftOut(p *apispec.Parameter) bool {
 	return p.In == "header" &&
 		slices.Contains([]string{"accept", "content-type", "authorization", "content-length", "host", "connection"},
 			strings.ToLower(p.Name))
 }
 
-// media chooses the body's type: what has insertion points before what has none.
-func media(o *apispec.Operation) *apispec.Media {
+// chooseMedia chooses the body's type: what has insertion points before what has none.
+func chooseMedia(o *apispec.Operation) *apispec.Media {
 	var best *apispec.Media
 	rank := 0
 	for _, m := range o.Bodies {
@@ -121,12 +121,12 @@ func (in *Input) Request(base *url.URL, origin string) (*message.Request, error)
 	}
 	for i, p := range o.Parameters {
 		if _, no := in.Values[i].(absent); !no {
-			parameter(r, p, in.Values[i])
+			writeParameter(r, p, in.Values[i])
 		}
 	}
-	r.Path = escape(r.Path)
+	r.Path = escapePath(r.Path)
 	if in.Media != nil {
-		body, err := in.body(r)
+		body, err := in.writeBody(r)
 		if err != nil {
 			return nil, err
 		}
@@ -138,24 +138,24 @@ func (in *Input) Request(base *url.URL, origin string) (*message.Request, error)
 	return r, nil
 }
 
-// escape encodes what a path may not hold, such as names in braces that nothing
+// escapePath encodes what a path may not hold, such as names in braces that nothing
 // describes.
-func escape(path string) string {
+func escapePath(path string) string {
 	return (&url.URL{Path: path, RawPath: path}).EscapedPath()
 }
 
-// parameter writes a value outside of the body.
-func parameter(r *message.Request, p *apispec.Parameter, v any) {
+// writeParameter writes a value outside of the body.
+func writeParameter(r *message.Request, p *apispec.Parameter, v any) {
 	s := Flat(p.Schema)
-	text := plain(v)
+	text := writePlain(v)
 	if strings.HasSuffix(p.Type, "json") {
-		text = encoded(v)
+		text = encodeJSON(v)
 	}
 	switch p.In {
 	case "path":
 		r.Path = strings.ReplaceAll(r.Path, "{"+p.Name+"}", url.PathEscape(text))
 	case "query":
-		r.Query = append(r.Query, query(p, v, text)...)
+		r.Query = append(r.Query, writeQuery(p, v, text)...)
 	case "header":
 		r.Header = append(r.Header, message.Param{Name: p.Name, Value: text})
 	case "cookie":
@@ -165,33 +165,33 @@ func parameter(r *message.Request, p *apispec.Parameter, v any) {
 		r.Types[p.In+":"+p.Name] = t
 	}
 	if p.In == "query" {
-		choose(r, p.In+":"+p.Name, s, v)
+		recordChoices(r, p.In+":"+p.Name, s, v)
 	}
 }
 
 // maxListed bounds the values of a list that are kept.
 const maxListed = 8
 
-// choose notes the other values of a parameter of which the description lists all.
-func choose(r *message.Request, key string, s *apispec.Schema, v any) {
+// recordChoices notes the other values of a parameter of which the description lists all.
+func recordChoices(r *message.Request, key string, s *apispec.Schema, v any) {
 	for _, other := range s.Enum {
 		switch other.(type) {
 		case string, int64, float64:
-			if plain(other) != plain(v) && len(r.Choices[key]) < maxListed {
-				r.Choices[key] = append(r.Choices[key], plain(other))
+			if writePlain(other) != writePlain(v) && len(r.Choices[key]) < maxListed {
+				r.Choices[key] = append(r.Choices[key], writePlain(other))
 			}
 		}
 	}
 }
 
-// query writes a parameter of the query in its style.
-func query(p *apispec.Parameter, v any, text string) []message.Param {
+// writeQuery writes a parameter of the query in its style.
+func writeQuery(p *apispec.Parameter, v any, text string) []message.Param {
 	var out []message.Param
 	switch v := v.(type) {
 	case []any:
 		if p.Explode && p.Type == "" {
 			for _, item := range v {
-				out = append(out, message.Param{Name: p.Name, Value: plain(item)})
+				out = append(out, message.Param{Name: p.Name, Value: writePlain(item)})
 			}
 			return out
 		}
@@ -199,19 +199,19 @@ func query(p *apispec.Parameter, v any, text string) []message.Param {
 		if p.Type != "" || p.Style != "deepObject" && !p.Explode {
 			break
 		}
-		for _, name := range sorted(v) {
+		for _, name := range sortedKeys(v) {
 			full := name
 			if p.Style == "deepObject" {
 				full = p.Name + "[" + name + "]"
 			}
-			out = append(out, message.Param{Name: full, Value: plain(v[name])})
+			out = append(out, message.Param{Name: full, Value: writePlain(v[name])})
 		}
 		return out
 	}
 	return []message.Param{{Name: p.Name, Value: text}}
 }
 
-func sorted(m map[string]any) []string {
+func sortedKeys(m map[string]any) []string {
 	names := make([]string, 0, len(m))
 	for name := range m {
 		names = append(names, name)
@@ -220,8 +220,8 @@ func sorted(m map[string]any) []string {
 	return names
 }
 
-// plain writes a value outside of a document: lists with commas.
-func plain(v any) string {
+// writePlain writes a value outside of a document: lists with commas.
+func writePlain(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
@@ -230,21 +230,21 @@ func plain(v any) string {
 	case []any:
 		parts := make([]string, len(v))
 		for i, item := range v {
-			parts[i] = plain(item)
+			parts[i] = writePlain(item)
 		}
 		return strings.Join(parts, ",")
 	case map[string]any:
 		var parts []string
-		for _, name := range sorted(v) {
-			parts = append(parts, name, plain(v[name]))
+		for _, name := range sortedKeys(v) {
+			parts = append(parts, name, writePlain(v[name]))
 		}
 		return strings.Join(parts, ",")
 	}
-	return encoded(v)
+	return encodeJSON(v)
 }
 
-// encoded writes a value as JSON.
-func encoded(v any) string {
+// encodeJSON writes a value as JSON.
+func encodeJSON(v any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -264,15 +264,15 @@ func typeOf(s *apispec.Schema) string {
 	case "uri", "url":
 		return "url"
 	}
-	switch t := kind(s); t {
+	switch t := kindOf(s); t {
 	case "integer", "number", "boolean":
 		return t
 	}
 	return ""
 }
 
-// body writes the body.
-func (in *Input) body(r *message.Request) (message.Body, error) {
+// writeBody writes the body.
+func (in *Input) writeBody(r *message.Request) (message.Body, error) {
 	t := in.Media.Type
 	if t == "*/*" || t == "application/*" {
 		t = ""
@@ -282,14 +282,14 @@ func (in *Input) body(r *message.Request) (message.Body, error) {
 	schema := Flat(in.Media.Schema)
 	switch b.Kind {
 	case message.JSON:
-		b.Text = []byte(encoded(in.Body))
-		types(r, "", schema, in.Body, 0)
+		b.Text = []byte(encodeJSON(in.Body))
+		recordTypes(r, "", schema, in.Body, 0)
 	case message.Form, message.Multipart:
 		if b.Kind == message.Multipart {
 			b.Type = "" // with the boundary
 		}
-		for _, name := range sorted(fields) {
-			b.Params = append(b.Params, field(r, b.Kind, name, Flat(schema.Property(name)), fields[name])...)
+		for _, name := range sortedKeys(fields) {
+			b.Params = append(b.Params, writeField(r, b.Kind, name, Flat(schema.Property(name)), fields[name])...)
 		}
 	case message.XML:
 		if text, ok := in.Body.(string); ok {
@@ -297,10 +297,10 @@ func (in *Input) body(r *message.Request) (message.Body, error) {
 			break
 		}
 		var out strings.Builder
-		element(&out, nameOr(schema.Name, "root"), in.Body, 0)
+		writeElement(&out, nameOr(schema.Name, "root"), in.Body, 0)
 		b.Text = []byte(out.String())
 	default:
-		b.Text = []byte(plain(in.Body))
+		b.Text = []byte(writePlain(in.Body))
 	}
 	return b, nil
 }
@@ -312,28 +312,28 @@ func nameOr(name, other string) string {
 	return other
 }
 
-// field writes a field of a form; a list is several of them.
-func field(r *message.Request, kind message.BodyKind, name string, s *apispec.Schema, v any) []message.Param {
+// writeField writes a field of a form; a list is several of them.
+func writeField(r *message.Request, kind message.BodyKind, name string, s *apispec.Schema, v any) []message.Param {
 	if list, ok := v.([]any); ok {
 		var out []message.Param
 		for _, item := range list {
-			out = append(out, field(r, kind, name, Flat(s.Items), item)...)
+			out = append(out, writeField(r, kind, name, Flat(s.Items), item)...)
 		}
 		return out
 	}
-	p := message.Param{Name: name, Value: plain(v)}
+	p := message.Param{Name: name, Value: writePlain(v)}
 	if s.Format == "binary" && kind == message.Multipart {
 		p.File, p.Type = "merlon.txt", "text/plain"
 	}
 	if t := typeOf(s); t != "" {
 		r.Types[string(kind)+":"+name] = t
 	}
-	choose(r, string(kind)+":"+name, s, v)
+	recordChoices(r, string(kind)+":"+name, s, v)
 	return []message.Param{p}
 }
 
-// types notes the types of the leaves of a JSON body.
-func types(r *message.Request, pointer string, s *apispec.Schema, v any, depth int) {
+// recordTypes notes the types of the leaves of a JSON body.
+func recordTypes(r *message.Request, pointer string, s *apispec.Schema, v any, depth int) {
 	if depth > maxDepth+2 {
 		return
 	}
@@ -342,29 +342,29 @@ func types(r *message.Request, pointer string, s *apispec.Schema, v any, depth i
 		for name, below := range v {
 			at := pointer + "/" + message.EscapePointer(name)
 			if p := s.Property(name); p != nil {
-				types(r, at, Flat(p), below, depth+1)
+				recordTypes(r, at, Flat(p), below, depth+1)
 			} else if s.Additional != nil && len(s.Properties) == 0 {
 				r.Types[string(message.InJSONName)+":"+at] = message.Free
-				types(r, at, Flat(s.Additional), below, depth+1)
+				recordTypes(r, at, Flat(s.Additional), below, depth+1)
 			}
 		}
 	case []any:
 		for i, below := range v {
-			types(r, fmt.Sprintf("%s/%d", pointer, i), Flat(s.Items), below, depth+1)
+			recordTypes(r, fmt.Sprintf("%s/%d", pointer, i), Flat(s.Items), below, depth+1)
 		}
 	case string:
 		if t := typeOf(s); t != "" {
 			r.Types["json:"+pointer] = t
 		}
-		choose(r, "json:"+pointer, s, v)
+		recordChoices(r, "json:"+pointer, s, v)
 	}
 }
 
-// element writes a value as XML.
-func element(b *strings.Builder, name string, v any, depth int) {
+// writeElement writes a value as XML.
+func writeElement(b *strings.Builder, name string, v any, depth int) {
 	if list, ok := v.([]any); ok && depth > 0 {
 		for _, item := range list {
-			element(b, name, item, depth+1)
+			writeElement(b, name, item, depth+1)
 		}
 		return
 	}
@@ -376,11 +376,11 @@ func element(b *strings.Builder, name string, v any, depth int) {
 	}, name)
 	b.WriteString("<" + name + ">")
 	if fields, ok := v.(map[string]any); ok {
-		for _, below := range sorted(fields) {
-			element(b, below, fields[below], depth+1)
+		for _, below := range sortedKeys(fields) {
+			writeElement(b, below, fields[below], depth+1)
 		}
 	} else {
-		_ = xml.EscapeText(b, []byte(plain(v))) // a builder takes everything
+		_ = xml.EscapeText(b, []byte(writePlain(v))) // a builder takes everything
 	}
 	b.WriteString("</" + name + ">")
 }

@@ -183,7 +183,7 @@ func TestViolations(t *testing.T) {
 	api, o := operation(t, "POST", "/users/{id}/orders/{day}")
 	s := validator(t, api)
 	valid := ValidInput(o, Options{Optional: true, Seed: 1})
-	before := encoded(valid.Body)
+	before := encodeJSON(valid.Body)
 	seen := map[string]int{}
 	for _, v := range NegativeCases(valid) {
 		r, err := v.Input.Request(base, "openapi")
@@ -204,7 +204,7 @@ func TestViolations(t *testing.T) {
 			t.Errorf("no violation of the kind %s", k)
 		}
 	}
-	if encoded(valid.Body) != before {
+	if encodeJSON(valid.Body) != before {
 		t.Error("the valid input was changed")
 	}
 }
@@ -212,7 +212,7 @@ func TestViolations(t *testing.T) {
 func TestPatterns(t *testing.T) {
 	for pattern, ok := range map[string]bool{`^\d{3}-[a-f]+$`: true, `^(foo|bar)?x*y$`: true, `^[^a-z]{2,}$`: true,
 		`(?=x)y`: false, `^.{5,9}$`: true, `^$`: false, `[`: false, `^(a{1000}){1000}$`: false} {
-		if v, got := matching(pattern, -1, -1); got != ok {
+		if v, got := textMatching(pattern, -1, -1); got != ok {
 			t.Errorf("%s: %q %v", pattern, v, got)
 		}
 	}

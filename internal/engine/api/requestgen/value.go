@@ -50,9 +50,9 @@ type Options struct {
 
 // Flat returns the schema with its parts (AllOf) put together, and the first of its
 // alternatives. Parts that hold themselves are followed a few times.
-func Flat(s *apispec.Schema) *apispec.Schema { return flat(s, 0) }
+func Flat(s *apispec.Schema) *apispec.Schema { return flatten(s, 0) }
 
-func flat(s *apispec.Schema, depth int) *apispec.Schema {
+func flatten(s *apispec.Schema, depth int) *apispec.Schema {
 	if s == nil {
 		return &apispec.Schema{MinLength: -1, MaxLength: -1, MinItems: -1, MaxItems: -1}
 	}
@@ -72,13 +72,13 @@ func flat(s *apispec.Schema, depth int) *apispec.Schema {
 		}
 	}
 	for _, p := range parts {
-		join(&out, flat(p, depth+1))
+		mergeSchema(&out, flatten(p, depth+1))
 	}
 	return &out
 }
 
-// join adds what the part says to the schema.
-func join(s, p *apispec.Schema) {
+// mergeSchema adds what the part says to the schema.
+func mergeSchema(s, p *apispec.Schema) {
 	if len(s.Types) == 0 {
 		s.Types = p.Types
 	}
@@ -135,12 +135,12 @@ type maker struct {
 	made, size int    // values, and bytes of their texts, so far
 }
 
-// full reports whether there is no room for more: lists of objects that hold lists would
+// isFull reports whether there is no room for more: lists of objects that hold lists would
 // fill the memory.
-func (m *maker) full() bool { return m.made > maxMade || m.size > maxSize }
+func (m *maker) isFull() bool { return m.made > maxMade || m.size > maxSize }
 
-// value returns a valid value, in the form of encoding/json.
-func (m *maker) value(name string, s *apispec.Schema, depth int) any {
+// makeValue returns a valid value, in the form of encoding/json.
+func (m *maker) makeValue(name string, s *apispec.Schema, depth int) any {
 	s = Flat(s)
 	m.made++
 	if m.Known != nil {
@@ -148,30 +148,30 @@ func (m *maker) value(name string, s *apispec.Schema, depth int) any {
 			return v
 		}
 	}
-	if v, ok := given(s, depth); ok {
+	if v, ok := givenValue(s, depth); ok {
 		return v
 	}
-	switch kind(s) {
+	switch kindOf(s) {
 	case "object":
-		return m.object(s, depth)
+		return m.makeObject(s, depth)
 	case "array":
-		return m.array(name, s, depth)
+		return m.makeArray(name, s, depth)
 	case "integer":
-		return integer(s)
+		return makeInteger(s)
 	case "number":
-		return float(s)
+		return makeFloat(s)
 	case "boolean":
 		return !m.Plain || !sideeffect.IsPrivilegeField(name)
 	case "null":
 		return nil
 	}
-	text := m.text(name, s)
+	text := m.makeText(name, s)
 	m.size += len(text)
 	return text
 }
 
-// kind returns the type that a value gets; a text where nothing is said.
-func kind(s *apispec.Schema) string {
+// kindOf returns the type that a value gets; a text where nothing is said.
+func kindOf(s *apispec.Schema) string {
 	for _, t := range s.Types {
 		if t != "null" {
 			return t
@@ -189,8 +189,8 @@ func kind(s *apispec.Schema) string {
 	return "string"
 }
 
-// given returns a value that the description itself gives.
-func given(s *apispec.Schema, depth int) (any, bool) {
+// givenValue returns a value that the description itself gives.
+func givenValue(s *apispec.Schema, depth int) (any, bool) {
 	if len(s.Enum) > 0 {
 		if s.Default != nil && slices.ContainsFunc(s.Enum, func(v any) bool {
 			return fmt.Sprint(v) == fmt.Sprint(s.Default)
@@ -204,30 +204,30 @@ func given(s *apispec.Schema, depth int) (any, bool) {
 		}
 		return nil, true
 	}
-	if kind(s) == "object" && len(s.Properties) > 0 || depth > maxDepth {
+	if kindOf(s) == "object" && len(s.Properties) > 0 || depth > maxDepth {
 		return nil, false // its properties have values of their own
 	}
 	for _, v := range append(slices.Clone(s.Examples), s.Default) {
-		if v != nil && fits(s, v) {
+		if v != nil && fitsSchema(s, v) {
 			return v, true
 		}
 	}
 	return nil, false
 }
 
-// fits reports whether an example is of the schema's type: many are not.
-func fits(s *apispec.Schema, v any) bool {
+// fitsSchema reports whether an example is of the schema's type: many are not.
+func fitsSchema(s *apispec.Schema, v any) bool {
 	switch v := v.(type) {
 	case string:
-		return kind(s) == "string" && (s.MaxLength < 0 || utf8.RuneCountInString(v) <= s.MaxLength)
+		return kindOf(s) == "string" && (s.MaxLength < 0 || utf8.RuneCountInString(v) <= s.MaxLength)
 	case bool:
-		return kind(s) == "boolean"
+		return kindOf(s) == "boolean"
 	case int64, float64:
-		return kind(s) == "integer" || kind(s) == "number"
+		return kindOf(s) == "integer" || kindOf(s) == "number"
 	case []any:
-		return kind(s) == "array"
+		return kindOf(s) == "array"
 	case map[string]any:
-		return kind(s) == "object"
+		return kindOf(s) == "object"
 	}
 	return false
 }
@@ -235,7 +235,7 @@ func fits(s *apispec.Schema, v any) bool {
 // freeName is the name of the member of an object whose names clients choose.
 const freeName = "label"
 
-func (m *maker) object(s *apispec.Schema, depth int) any {
+func (m *maker) makeObject(s *apispec.Schema, depth int) any {
 	out := map[string]any{}
 	for _, p := range s.Properties {
 		required := slices.Contains(s.Required, p.Name)
@@ -244,18 +244,18 @@ func (m *maker) object(s *apispec.Schema, depth int) any {
 			continue // nobody gets rights that he does not have to have
 		}
 		if !wanted || !required && (depth >= maxOptional || len(out) >= maxProperties) || depth >= maxDepth ||
-			m.full() || Flat(p.Schema).ReadOnly {
+			m.isFull() || Flat(p.Schema).ReadOnly {
 			continue
 		}
-		out[p.Name] = m.value(p.Name, p.Schema, depth+1)
+		out[p.Name] = m.makeValue(p.Name, p.Schema, depth+1)
 	}
-	if s.Additional != nil && len(s.Properties) == 0 && depth < maxDepth && !m.full() {
-		out[freeName] = m.value(freeName, s.Additional, depth+1)
+	if s.Additional != nil && len(s.Properties) == 0 && depth < maxDepth && !m.isFull() {
+		out[freeName] = m.makeValue(freeName, s.Additional, depth+1)
 	}
 	return out
 }
 
-func (m *maker) array(name string, s *apispec.Schema, depth int) any {
+func (m *maker) makeArray(name string, s *apispec.Schema, depth int) any {
 	n := 1
 	if s.MinItems > 1 {
 		n = min(s.MinItems, 20)
@@ -265,10 +265,10 @@ func (m *maker) array(name string, s *apispec.Schema, depth int) any {
 	}
 	out := make([]any, 0, n)
 	for i := range n {
-		if i > 0 && m.full() {
+		if i > 0 && m.isFull() {
 			break
 		}
-		v := m.value(strings.TrimSuffix(name, "s"), s.Items, depth+1)
+		v := m.makeValue(strings.TrimSuffix(name, "s"), s.Items, depth+1)
 		if text, ok := v.(string); ok && s.UniqueItems && i > 0 {
 			v = text + strconv.Itoa(i)
 		} else if number, ok := v.(int64); ok && s.UniqueItems {
@@ -279,8 +279,8 @@ func (m *maker) array(name string, s *apispec.Schema, depth int) any {
 	return out
 }
 
-func integer(s *apispec.Schema) any {
-	low, high := bounds(s, 1)
+func makeInteger(s *apispec.Schema) any {
+	low, high := numberBounds(s, 1)
 	v := int64(1)
 	if float64(v) < low {
 		v = int64(math.Ceil(low))
@@ -294,8 +294,8 @@ func integer(s *apispec.Schema) any {
 	return v
 }
 
-func float(s *apispec.Schema) any {
-	low, high := bounds(s, 1e-3)
+func makeFloat(s *apispec.Schema) any {
+	low, high := numberBounds(s, 1e-3)
 	v := min(max(1.5, low), high)
 	if s.MultipleOf > 0 {
 		v = math.Ceil(v/s.MultipleOf) * s.MultipleOf
@@ -303,8 +303,8 @@ func float(s *apispec.Schema) any {
 	return v
 }
 
-// bounds returns the limits of a number; an exclusive one is moved by the step.
-func bounds(s *apispec.Schema, step float64) (low, high float64) {
+// numberBounds returns the limits of a number; an exclusive one is moved by the step.
+func numberBounds(s *apispec.Schema, step float64) (low, high float64) {
 	low, high = -1e15, 1e15
 	if s.Minimum != nil {
 		low = max(low, *s.Minimum)
@@ -345,10 +345,10 @@ var words = []struct{ name, format string }{
 // most often after now.
 var ends = lazyregexp.New(`(?i)^(end|expir|until|due|deadline|valid_?(to|until)|to$)|_(end|until|to|expir\w*)(_|$)|(End|Until|Expir\w*)(s|At|On|Date|Time|$)`)
 
-// text returns a text that the schema allows.
-func (m *maker) text(name string, s *apispec.Schema) string {
+// makeText returns a text that the schema allows.
+func (m *maker) makeText(name string, s *apispec.Schema) string {
 	if s.Pattern != "" {
-		if v, ok := matching(s.Pattern, s.MinLength, s.MaxLength); ok {
+		if v, ok := textMatching(s.Pattern, s.MinLength, s.MaxLength); ok {
 			return v
 		}
 	}
@@ -369,7 +369,7 @@ func (m *maker) text(name string, s *apispec.Schema) string {
 			v = "2036" + v[4:]
 		}
 	case "email", "idn-email":
-		v = m.word(name) + "." + m.Values.Email()
+		v = m.makeWord(name) + "." + m.Values.Email()
 	case "uri", "url", "iri":
 		v = m.Values.URL()
 	case "hostname", "idn-hostname":
@@ -381,13 +381,13 @@ func (m *maker) text(name string, s *apispec.Schema) string {
 	case v == "" && m.Plain && sideeffect.IsPrivilegeField(name):
 		v = "user"
 	case v == "":
-		v = m.Values.Mark() + m.word(name)
+		v = m.Values.Mark() + m.makeWord(name)
 	}
-	return sized(v, s.MinLength, s.MaxLength)
+	return resizeText(v, s.MinLength, s.MaxLength)
 }
 
-// word returns four letters that are the same for the same name and seed.
-func (m *maker) word(name string) string {
+// makeWord returns four letters that are the same for the same name and seed.
+func (m *maker) makeWord(name string) string {
 	h := fnv.New64a()
 	_, _ = fmt.Fprintf(h, "%d %s", m.Seed, name) // a hash takes everything
 	n, out := h.Sum64(), make([]byte, 4)
@@ -398,8 +398,8 @@ func (m *maker) word(name string) string {
 	return string(out)
 }
 
-// sized makes a text as long as it has to be.
-func sized(v string, low, high int) string {
+// resizeText makes a text as long as it has to be.
+func resizeText(v string, low, high int) string {
 	if n := utf8.RuneCountInString(v); low > n {
 		v += strings.Repeat("a", min(low, maxText)-min(n, maxText))
 	}
@@ -409,8 +409,8 @@ func sized(v string, low, high int) string {
 	return v
 }
 
-// matching returns a text that the pattern matches and that is of the length.
-func matching(pattern string, low, high int) (string, bool) {
+// textMatching returns a text that the pattern matches and that is of the length.
+func textMatching(pattern string, low, high int) (string, bool) {
 	if len(pattern) > 1000 {
 		return "", false
 	}
@@ -424,14 +424,14 @@ func matching(pattern string, low, high int) (string, bool) {
 	}
 	for _, repeat := range []int{0, 1, 3, max(low, 0), max(low, 0) / 2} {
 		var b strings.Builder
-		write(&b, re.Simplify(), min(repeat, 200))
+		writeExpression(&b, re.Simplify(), min(repeat, 200))
 		v := b.String()
 		n := utf8.RuneCountInString(v)
 		if n == 0 || !whole.MatchString(v) || high >= 0 && n > high {
 			continue
 		}
 		if n < low {
-			if v = sized(v, low, high); !whole.MatchString(v) {
+			if v = resizeText(v, low, high); !whole.MatchString(v) {
 				continue
 			}
 		}
@@ -440,8 +440,8 @@ func matching(pattern string, low, high int) (string, bool) {
 	return "", false
 }
 
-// write writes a text of the expression; what may be repeated is so as often.
-func write(b *strings.Builder, re *syntax.Regexp, repeat int) {
+// writeExpression writes a text of the expression; what may be repeated is so as often.
+func writeExpression(b *strings.Builder, re *syntax.Regexp, repeat int) {
 	if b.Len() > maxText {
 		return
 	}
@@ -451,13 +451,13 @@ func write(b *strings.Builder, re *syntax.Regexp, repeat int) {
 		b.WriteString(string(re.Rune))
 		return
 	case syntax.OpCharClass:
-		b.WriteRune(char(re.Rune))
+		b.WriteRune(charOfClass(re.Rune))
 		return
 	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
 		b.WriteByte('a')
 		return
 	case syntax.OpAlternate:
-		write(b, re.Sub[0], repeat)
+		writeExpression(b, re.Sub[0], repeat)
 		return
 	case syntax.OpStar, syntax.OpQuest:
 		times = repeat
@@ -469,13 +469,13 @@ func write(b *strings.Builder, re *syntax.Regexp, repeat int) {
 	}
 	for range times {
 		for _, sub := range re.Sub {
-			write(b, sub, repeat)
+			writeExpression(b, sub, repeat)
 		}
 	}
 }
 
-// char returns a character of a class: a letter or a digit where it has one.
-func char(ranges []rune) rune {
+// charOfClass returns a character of a class: a letter or a digit where it has one.
+func charOfClass(ranges []rune) rune {
 	for _, want := range "a1A" {
 		for i := 0; i+1 < len(ranges); i += 2 {
 			if ranges[i] <= want && want <= ranges[i+1] {

@@ -29,7 +29,7 @@ func NegativeCases(valid *Input) []NegativeCase {
 		}
 	}
 	for i, p := range valid.Operation.Parameters {
-		if left(p) {
+		if isLeftOut(p) {
 			continue
 		}
 		at := p.In + ":" + p.Name
@@ -42,7 +42,7 @@ func NegativeCases(valid *Input) []NegativeCase {
 		if p.Required && p.In != "path" {
 			add(NegativeCase{with(absent{}), "required", at, "is missing though it is required"})
 		}
-		for _, w := range wrong(Flat(p.Schema), false) {
+		for _, w := range wrongValues(Flat(p.Schema), false) {
 			if w.text() != "" || p.In != "path" {
 				add(NegativeCase{with(w.value), w.kind, at, w.note})
 			}
@@ -50,7 +50,7 @@ func NegativeCases(valid *Input) []NegativeCase {
 	}
 	if valid.Media != nil {
 		kind := string(bodyKind(valid.Media.Type))
-		body(valid, kind, add)
+		breakBody(valid, kind, add)
 	}
 	return out
 }
@@ -62,8 +62,8 @@ type object struct {
 	path   []string
 }
 
-// body breaks the body's properties, and then those of objects inside it.
-func body(valid *Input, kind string, add func(NegativeCase)) {
+// breakBody breaks the body's properties, and then those of objects inside it.
+func breakBody(valid *Input, kind string, add func(NegativeCase)) {
 	fields, _ := valid.Body.(map[string]any)
 	open := []object{{Flat(valid.Media.Schema), fields, nil}}
 	prefix := kind + ":"
@@ -81,17 +81,18 @@ func body(valid *Input, kind string, add func(NegativeCase)) {
 			}
 			below, given := o.fields[p.Name]
 			if given && slices.Contains(o.schema.Required, p.Name) {
-				add(NegativeCase{replaced(valid, here, absent{}), "required", at, "is missing though it is required"})
+				add(NegativeCase{withReplacedBody(valid, here, absent{}), "required", at, "is missing though it is " +
+					"required"})
 			}
-			for _, w := range wrong(s, kind == "json") {
-				add(NegativeCase{replaced(valid, here, w.value), w.kind, at, w.note})
+			for _, w := range wrongValues(s, kind == "json") {
+				add(NegativeCase{withReplacedBody(valid, here, w.value), w.kind, at, w.note})
 			}
 			if fields, ok := below.(map[string]any); ok && len(here) < 4 {
 				open = append(open, object{s, fields, here})
 			}
 		}
 		if here := append(slices.Clone(o.path), extra); o.schema.Closed {
-			add(NegativeCase{replaced(valid, here, "merlon"), "property", prefix + strings.Join(here, "/"),
+			add(NegativeCase{withReplacedBody(valid, here, "merlon"), "property", prefix + strings.Join(here, "/"),
 				"is a property that the description does not allow"})
 		}
 	}
@@ -100,14 +101,14 @@ func body(valid *Input, kind string, add func(NegativeCase)) {
 // extra is the name of a property that no description has.
 const extra = "merlonExtra"
 
-// replaced returns a copy of the input with another value in the body.
-func replaced(in *Input, path []string, v any) *Input {
+// withReplacedBody returns a copy of the input with another value in the body.
+func withReplacedBody(in *Input, path []string, v any) *Input {
 	c := *in
-	c.Body = put(in.Body, path, v)
+	c.Body = putValue(in.Body, path, v)
 	return &c
 }
 
-func put(in any, path []string, v any) any {
+func putValue(in any, path []string, v any) any {
 	fields, ok := in.(map[string]any)
 	if !ok || len(path) == 0 {
 		return v
@@ -120,7 +121,7 @@ func put(in any, path []string, v any) any {
 		delete(out, path[0])
 		return out
 	}
-	out[path[0]] = put(out[path[0]], path[1:], v)
+	out[path[0]] = putValue(out[path[0]], path[1:], v)
 	return out
 }
 
@@ -131,11 +132,11 @@ type wrongValue struct {
 	note  string
 }
 
-func (w wrongValue) text() string { return plain(w.value) }
+func (w wrongValue) text() string { return writePlain(w.value) }
 
-// wrong returns values that the schema does not allow. Where values have no types, as
+// wrongValues returns values that the schema does not allow. Where values have no types, as
 // in a query, a text is wrong only for numbers and the like.
-func wrong(s *apispec.Schema, typed bool) []wrongValue {
+func wrongValues(s *apispec.Schema, typed bool) []wrongValue {
 	var out []wrongValue
 	add := func(kind string, v any, format string, args ...any) {
 		out = append(out, wrongValue{v, kind, fmt.Sprintf(format, args...)})
@@ -144,9 +145,9 @@ func wrong(s *apispec.Schema, typed bool) []wrongValue {
 		add("enum", "merlonOther", "is none of the values that the description lists")
 		return out
 	}
-	switch k := kind(s); k {
+	switch k := kindOf(s); k {
 	case "integer", "number", "boolean":
-		add("type", "merlon", "is a text where the description has %s", article(k))
+		add("type", "merlon", "is a text where the description has %s", articleFor(k))
 		if k == "boolean" {
 			break
 		}
@@ -172,13 +173,13 @@ func wrong(s *apispec.Schema, typed bool) []wrongValue {
 		}
 	case "array", "object":
 		if typed && len(s.Types) > 0 {
-			add("type", "merlon", "is a text where the description has %s", article(k))
+			add("type", "merlon", "is a text where the description has %s", articleFor(k))
 		}
 	}
 	return out
 }
 
-func article(kind string) string {
+func articleFor(kind string) string {
 	switch kind {
 	case "integer", "array", "object":
 		return "an " + kind

@@ -114,12 +114,12 @@ func compileTemplate(d *document, name string, files map[string]string) (*Templa
 	case d.SelfContained:
 		return nil, unsupported(refused["self-contained"])
 	}
-	t := &Template{ID: d.ID, name: name, Rule: d.rule()}
+	t := &Template{ID: d.ID, name: name, Rule: d.findingRule()}
 	t.Anonymous = slices.ContainsFunc(d.Info.Tags, func(tag string) bool {
 		return tag == "unauth" || tag == "unauthenticated" || tag == "default-login" || tag == "auth-bypass"
 	})
 	for _, n := range []*yaml.Node{&d.Constants, &d.Variables} {
-		more, err := pairs(n)
+		more, err := readPairs(n)
 		if err != nil {
 			return nil, fmt.Errorf("variables: %w", err)
 		}
@@ -142,7 +142,7 @@ func compileTemplate(d *document, name string, files map[string]string) (*Templa
 			return nil, err
 		}
 	}
-	if err := t.survey(d.Info.Tags); err != nil {
+	if err := t.surveyTexts(d.Info.Tags); err != nil {
 		return nil, err
 	}
 	return t, nil
@@ -198,9 +198,9 @@ func walk(n node, f func(node)) {
 // elsewhere are functions of the format that are not done here.
 var elsewhere = lazyregexp.New(`\b(generate_java_gadget|generate_dotnet_gadget|wait_for|aes_cbc|aes_gcm|zip|public_ip|llm_prompt|jarm|unpack|cookie_unsign|rsa_encrypt|resolve|ip_format|gzip_mtime)\s*\(`)
 
-// survey looks at all texts of the template: what they need, and what they use that is
+// surveyTexts looks at all texts of the template: what they need, and what they use that is
 // not done.
-func (t *Template) survey(tags []string) error {
+func (t *Template) surveyTexts(tags []string) error {
 	t.Needs, t.Why = scan.Safe, ""
 	needs := func(p scan.Profile, why string) {
 		if !t.Needs.Allows(p) {
@@ -214,14 +214,14 @@ func (t *Template) survey(tags []string) error {
 	}
 	for _, b := range t.sections {
 		t.Fuzzes = t.Fuzzes || len(b.fuzz) > 0
-		if combinations(b)*max(len(b.shapes), 1) > maxRequests {
+		if countCombinations(b)*max(len(b.shapes), 1) > maxRequests {
 			return fmt.Errorf("makes more than %d requests", maxRequests)
 		}
 		for _, s := range b.shapes {
-			if m := s.verb(); m == http.MethodDelete || m == http.MethodPut || m == http.MethodPatch {
+			if m := s.requestMethod(); m == http.MethodDelete || m == http.MethodPut || m == http.MethodPatch {
 				needs(scan.Full, "it sends "+m)
 			}
-			if !s.home() || len(b.payloads) > 0 {
+			if !s.isHomeRequest() || len(b.payloads) > 0 {
 				needs(scan.Standard, "it asks for more than the base address")
 			}
 		}
@@ -229,7 +229,7 @@ func (t *Template) survey(tags []string) error {
 	if t.Fuzzes {
 		needs(scan.Standard, "it puts payloads into requests")
 	}
-	for _, s := range t.texts() {
+	for _, s := range t.allTexts() {
 		t.Listens = t.Listens || strings.Contains(s, "interactsh")
 		t.Slow = t.Slow || duration.MatchString(s)
 		if m := elsewhere.FindStringSubmatch(s); m != nil {
@@ -241,8 +241,8 @@ func (t *Template) survey(tags []string) error {
 
 var duration = lazyregexp.New(`\bduration(_\d+)?\s*[<>=]`)
 
-// texts are all texts of the template that are filled in or evaluated.
-func (t *Template) texts() []string {
+// allTexts are all texts of the template that are filled in or evaluated.
+func (t *Template) allTexts() []string {
 	var out []string
 	for _, v := range t.variable {
 		out = append(out, v.text)
@@ -260,7 +260,7 @@ func (t *Template) texts() []string {
 			}
 		}
 		for _, r := range b.fuzz {
-			out = append(out, r.texts()...)
+			out = append(out, r.payloadTexts()...)
 		}
 		for _, m := range slices.Concat(b.judge.matchers, b.pre.matchers) {
 			out = append(append(append(out, m.Part), m.Words...), m.DSL...)
@@ -272,8 +272,8 @@ func (t *Template) texts() []string {
 	return out
 }
 
-// verb is the method of the request.
-func (s *shape) verb() string {
+// requestMethod is the method of the request.
+func (s *shape) requestMethod() string {
 	if s.raw == "" {
 		return s.method
 	}
@@ -281,8 +281,8 @@ func (s *shape) verb() string {
 	return strings.ToUpper(first)
 }
 
-// home reports whether the request asks for the base address alone, as a browser does.
-func (s *shape) home() bool {
+// isHomeRequest reports whether the request asks for the base address alone, as a browser does.
+func (s *shape) isHomeRequest() bool {
 	return s.raw == "" && s.method == http.MethodGet && s.body == "" && len(s.headers) == 0 &&
 		(s.path == "{{BaseURL}}" || s.path == "{{BaseURL}}/")
 }
@@ -299,7 +299,7 @@ func compileBlock(s *section, files map[string]string) (*block, error) {
 		}
 	}
 	var err error
-	if b.payloads, err = payloads(s.Payloads, files); err != nil {
+	if b.payloads, err = readPayloads(s.Payloads, files); err != nil {
 		return nil, err
 	}
 	if !slices.Contains([]string{"", "batteringram", "pitchfork", "clusterbomb", "sniper"}, s.Attack) {
@@ -332,7 +332,7 @@ func compileBlock(s *section, files map[string]string) (*block, error) {
 	if err := b.compileShapes(s); err != nil {
 		return nil, err
 	}
-	b.history = b.history || len(b.shapes) > 1 && b.numbered()
+	b.history = b.history || len(b.shapes) > 1 && b.usesNumbers()
 	return b, nil
 }
 
@@ -340,7 +340,7 @@ func compileBlock(s *section, files map[string]string) (*block, error) {
 func (b *block) compileShapes(s *section) error {
 	for _, raw := range s.Raw {
 		sh := shape{raw: raw}
-		if err := sh.annotations(); err != nil {
+		if err := sh.takeAnnotations(); err != nil {
 			return err
 		}
 		b.shapes = append(b.shapes, sh)
@@ -366,8 +366,8 @@ func (b *block) compileShapes(s *section) error {
 	return nil
 }
 
-// annotations takes lines that begin with @ off a raw request.
-func (s *shape) annotations() error {
+// takeAnnotations takes lines that begin with @ off a raw request.
+func (s *shape) takeAnnotations() error {
 	var kept []string
 	head := true
 	for line := range strings.Lines(s.raw) {
@@ -391,14 +391,14 @@ func (s *shape) annotations() error {
 	return nil
 }
 
-// payloads reads the values of names: lists, texts of many lines, or names of files
+// readPayloads reads the values of names: lists, texts of many lines, or names of files
 // that came with the templates.
-func payloads(of map[string]yaml.Node, files map[string]string) ([]payload, error) {
+func readPayloads(of map[string]yaml.Node, files map[string]string) ([]payload, error) {
 	var out []payload
 	for name, n := range of {
 		p := payload{name: name}
 		if n.Kind == yaml.MappingNode { // lists by how far one wants to go
-			n = level(&n)
+			n = firstLevel(&n)
 		}
 		switch n.Kind {
 		case yaml.SequenceNode:
@@ -427,8 +427,8 @@ func payloads(of map[string]yaml.Node, files map[string]string) ([]payload, erro
 	return out, nil
 }
 
-// level is the first of the lists of a payload that are graded.
-func level(n *yaml.Node) yaml.Node {
+// firstLevel is the first of the lists of a payload that are graded.
+func firstLevel(n *yaml.Node) yaml.Node {
 	for _, want := range []string{"low", "default", "medium"} {
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			if n.Content[i].Value == want {
@@ -442,7 +442,7 @@ func level(n *yaml.Node) yaml.Node {
 // inFile are the lines of a text, or of the file that it names.
 func inFile(content string, files map[string]string) (words []string, err error) {
 	if !strings.Contains(strings.TrimSpace(content), "\n") {
-		file, ok := named(files, content)
+		file, ok := findFile(files, content)
 		if !ok {
 			return nil, unsupported(fmt.Sprintf("the file %.100q, which was not given", content))
 		}
@@ -456,8 +456,8 @@ func inFile(content string, files map[string]string) (words []string, err error)
 	return words, nil
 }
 
-// named finds a file by its name, or by the end of its path.
-func named(files map[string]string, name string) (string, bool) {
+// findFile finds a file by its name, or by the end of its path.
+func findFile(files map[string]string, name string) (string, bool) {
 	if content, ok := files[name]; ok {
 		return content, true
 	}
@@ -470,8 +470,8 @@ func named(files map[string]string, name string) (string, bool) {
 	return files[best], best != ""
 }
 
-// condition reads "and" and "or"; without any it is or.
-func condition(s string) (all bool, err error) {
+// readCondition reads "and" and "or"; without any it is or.
+func readCondition(s string) (all bool, err error) {
 	switch strings.ToLower(strings.TrimSpace(s)) {
 	case "", "or":
 		return false, nil
@@ -485,7 +485,7 @@ func compileJudge(list []match, joined string) (j judge, err error) {
 	if len(list) > maxMatchers {
 		return j, fmt.Errorf("%d matchers, more than %d", len(list), maxMatchers)
 	}
-	if j.all, err = condition(joined); err != nil {
+	if j.all, err = readCondition(joined); err != nil {
 		return j, err
 	}
 	for i := range list {
@@ -500,7 +500,7 @@ func compileJudge(list []match, joined string) (j judge, err error) {
 
 func compileMatcher(raw match) (*matcher, error) {
 	m := &matcher{match: raw}
-	if _, err := condition(raw.Condition); err != nil {
+	if _, err := readCondition(raw.Condition); err != nil {
 		return nil, err
 	}
 	switch raw.Type {
@@ -517,7 +517,7 @@ func compileMatcher(raw match) (*matcher, error) {
 			if raw.NoCase {
 				p = "(?i)" + p
 			}
-			re, err := compile(p)
+			re, err := compileRegexp(p)
 			if err != nil {
 				return nil, err
 			}
@@ -560,7 +560,7 @@ func compileExtractor(raw *extract) (x extractor, err error) {
 			if raw.NoCase {
 				p = "(?i)" + p
 			}
-			re, err := compile(p)
+			re, err := compileRegexp(p)
 			if err != nil {
 				return x, err
 			}
@@ -600,8 +600,8 @@ func compileExtractor(raw *extract) (x extractor, err error) {
 // ofAnswer is the name of a part of an answer with its number.
 var ofAnswer = lazyregexp.New(`_\d+$`)
 
-// numbered reports whether matchers or extractors name answers by number.
-func (b *block) numbered() bool {
+// usesNumbers reports whether matchers or extractors name answers by number.
+func (b *block) usesNumbers() bool {
 	for _, m := range b.judge.matchers {
 		if ofAnswer.MatchString(m.Part) {
 			return true
@@ -625,8 +625,8 @@ func (b *block) numbered() bool {
 
 var numberedText = lazyregexp.New(`\b(status_code|body|header|all_headers|duration|content_length|content_type|response|location)_\d+\b`)
 
-// combinations is how many sets of payloads a section has.
-func combinations(b *block) int {
+// countCombinations is how many sets of payloads a section has.
+func countCombinations(b *block) int {
 	n := 1
 	for i, p := range b.payloads {
 		switch {

@@ -76,7 +76,7 @@ func parseExpression(text string, extra ...string) (*expression, error) {
 		return nil, err
 	}
 	p := &parser{tokens: tokens, extra: extra}
-	root, err := p.ternary()
+	root, err := p.parseTernary()
 	if err != nil {
 		return nil, err
 	}
@@ -116,16 +116,16 @@ func scanTokens(text string) ([]token, error) {
 			}
 			out = append(out, token{'i', text[i+1 : i+end]})
 			i += end + 1
-		case digit(c):
+		case isDigit(c):
 			n := 1
-			for i+n < len(text) && (digit(text[i+n]) || text[i+n] == '.' || letter(text[i+n])) {
+			for i+n < len(text) && (isDigit(text[i+n]) || text[i+n] == '.' || isLetter(text[i+n])) {
 				n++
 			}
 			out = append(out, token{'n', text[i : i+n]})
 			i += n
-		case letter(c):
+		case isLetter(c):
 			n := 1
-			for i+n < len(text) && (letter(text[i+n]) || digit(text[i+n])) {
+			for i+n < len(text) && (isLetter(text[i+n]) || isDigit(text[i+n])) {
 				n++
 			}
 			out = append(out, token{'i', text[i : i+n]})
@@ -143,8 +143,8 @@ func scanTokens(text string) ([]token, error) {
 	return out, nil
 }
 
-func digit(c byte) bool { return c >= '0' && c <= '9' }
-func letter(c byte) bool {
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+func isLetter(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
 }
 
@@ -175,8 +175,8 @@ type parser struct {
 	extra  []string
 }
 
-// op takes the next token if it is one of the operators.
-func (p *parser) op(any ...string) string {
+// takeOperator takes the next token if it is one of the operators.
+func (p *parser) takeOperator(any ...string) string {
 	if p.at < len(p.tokens) && (p.tokens[p.at].kind == 'o' || p.tokens[p.at].kind == 'i') &&
 		slices.Contains(any, p.tokens[p.at].text) {
 		p.at++
@@ -185,23 +185,23 @@ func (p *parser) op(any ...string) string {
 	return ""
 }
 
-func (p *parser) ternary() (node, error) {
+func (p *parser) parseTernary() (node, error) {
 	if p.depth++; p.depth > maxNesting {
 		return nil, fmt.Errorf("an expression nested more than %d deep", maxNesting)
 	}
 	defer func() { p.depth-- }()
-	x, err := p.level(0)
-	if err != nil || p.op("?") == "" {
+	x, err := p.parseLevel(0)
+	if err != nil || p.takeOperator("?") == "" {
 		return x, err
 	}
-	yes, err := p.ternary()
+	yes, err := p.parseTernary()
 	if err != nil {
 		return nil, err
 	}
-	if p.op(":") == "" {
+	if p.takeOperator(":") == "" {
 		return nil, fmt.Errorf("a ? without its other side")
 	}
-	no, err := p.ternary()
+	no, err := p.parseTernary()
 	if err != nil {
 		return nil, err
 	}
@@ -212,20 +212,20 @@ func (p *parser) ternary() (node, error) {
 var levels = [][]string{{"||", "??"}, {"&&"}, {"==", "!=", "<=", ">=", "<", ">", "=~", "!~", "in"}, {"+", "-"},
 	{"*", "/", "%"}, {"**"}}
 
-func (p *parser) level(n int) (node, error) {
+func (p *parser) parseLevel(n int) (node, error) {
 	if n == len(levels) {
-		return p.unary()
+		return p.parseUnary()
 	}
-	x, err := p.level(n + 1)
+	x, err := p.parseLevel(n + 1)
 	for err == nil {
-		op := p.op(levels[n]...)
+		op := p.takeOperator(levels[n]...)
 		if op == "" {
 			return x, nil
 		}
 		var y node
-		if y, err = p.level(n + 1); err == nil {
+		if y, err = p.parseLevel(n + 1); err == nil {
 			if l, ok := y.(literal); ok && (op == "=~" || op == "!~") {
-				if _, err := compile(text(l.value)); err != nil {
+				if _, err := compileRegexp(textOf(l.value)); err != nil {
 					return nil, err
 				}
 			}
@@ -235,19 +235,19 @@ func (p *parser) level(n int) (node, error) {
 	return nil, err
 }
 
-func (p *parser) unary() (node, error) {
+func (p *parser) parseUnary() (node, error) {
 	if p.depth++; p.depth > maxNesting {
 		return nil, fmt.Errorf("an expression nested more than %d deep", maxNesting)
 	}
 	defer func() { p.depth-- }()
-	if op := p.op("!", "-"); op != "" {
-		x, err := p.unary()
+	if op := p.takeOperator("!", "-"); op != "" {
+		x, err := p.parseUnary()
 		return unary{op, x}, err
 	}
-	return p.primary()
+	return p.parsePrimary()
 }
 
-func (p *parser) primary() (node, error) {
+func (p *parser) parsePrimary() (node, error) {
 	if p.at == len(p.tokens) {
 		return nil, fmt.Errorf("the expression ends too early")
 	}
@@ -267,13 +267,13 @@ func (p *parser) primary() (node, error) {
 		return literal{float64(v)}, nil
 	case t.kind == 'i' && (t.text == "true" || t.text == "false"):
 		return literal{t.text == "true"}, nil
-	case t.kind == 'i' && p.op("(") != "":
-		return p.call(t.text)
+	case t.kind == 'i' && p.takeOperator("(") != "":
+		return p.parseCall(t.text)
 	case t.kind == 'i':
 		p.names = append(p.names, t.text)
 		return variable{t.text}, nil
 	case t.text == "(":
-		items, err := p.items()
+		items, err := p.parseItems()
 		if err != nil {
 			return nil, err
 		}
@@ -285,12 +285,12 @@ func (p *parser) primary() (node, error) {
 	return nil, fmt.Errorf("%q stands where a value should", t.text)
 }
 
-func (p *parser) call(name string) (node, error) {
+func (p *parser) parseCall(name string) (node, error) {
 	f := functions[name]
 	if f == nil && !slices.Contains(p.extra, name) {
 		return nil, fmt.Errorf("the function %.40q is not known", name)
 	}
-	args, err := p.items()
+	args, err := p.parseItems()
 	if err != nil {
 		return nil, err
 	}
@@ -299,7 +299,7 @@ func (p *parser) call(name string) (node, error) {
 	}
 	if f != nil && f.pattern && len(args) > 0 {
 		if l, ok := args[0].(literal); ok {
-			if _, err := compile(text(l.value)); err != nil {
+			if _, err := compileRegexp(textOf(l.value)); err != nil {
 				return nil, err
 			}
 		}
@@ -307,22 +307,22 @@ func (p *parser) call(name string) (node, error) {
 	return call{name, f, args}, nil
 }
 
-// items reads values up to the closing parenthesis.
-func (p *parser) items() ([]node, error) {
+// parseItems reads values up to the closing parenthesis.
+func (p *parser) parseItems() ([]node, error) {
 	var out []node
-	if p.op(")") != "" {
+	if p.takeOperator(")") != "" {
 		return out, nil
 	}
 	for {
-		x, err := p.ternary()
+		x, err := p.parseTernary()
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, x)
-		if p.op(",") != "" {
+		if p.takeOperator(",") != "" {
 			continue
 		}
-		if p.op(")") == "" {
+		if p.takeOperator(")") == "" {
 			return nil, fmt.Errorf("a ( without a )")
 		}
 		return out, nil
@@ -427,48 +427,48 @@ func (b binary) eval(e *evaluation) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return operate(b.op, x, y)
+	return applyOperator(b.op, x, y)
 }
 
-// operate applies an operator with two sides.
-func operate(op string, x, y any) (any, error) {
+// applyOperator applies an operator with two sides.
+func applyOperator(op string, x, y any) (any, error) {
 	switch op {
 	case "&&", "||":
 		if right, ok := y.(bool); ok {
 			return right, nil
 		}
 	case "==":
-		return equal(x, y), nil
+		return equalValues(x, y), nil
 	case "!=":
-		return !equal(x, y), nil
+		return !equalValues(x, y), nil
 	case "=~", "!~":
-		re, err := compile(text(y))
+		re, err := compileRegexp(textOf(y))
 		if err != nil {
 			return nil, err
 		}
-		return re.MatchString(text(x)) == (op == "=~"), nil
+		return re.MatchString(textOf(x)) == (op == "=~"), nil
 	case "in":
 		items, ok := y.([]any)
 		if !ok {
 			items = []any{y}
 		}
-		return slices.ContainsFunc(items, func(i any) bool { return equal(x, i) }), nil
+		return slices.ContainsFunc(items, func(i any) bool { return equalValues(x, i) }), nil
 	}
 	a, ok := x.(float64)
 	b, also := y.(float64)
 	if ok && also {
-		return compute(op, a, b)
+		return computeNumber(op, a, b)
 	}
 	_, left := x.(string)
 	_, right := y.(string)
 	if op == "+" && (left || right) {
-		if s := text(x) + text(y); len(s) <= maxValue {
+		if s := textOf(x) + textOf(y); len(s) <= maxValue {
 			return s, nil
 		}
 		return nil, fmt.Errorf("a sum that is too long")
 	}
 	if left && right {
-		switch c := strings.Compare(text(x), text(y)); op {
+		switch c := strings.Compare(textOf(x), textOf(y)); op {
 		case "<":
 			return c < 0, nil
 		case ">":
@@ -482,7 +482,7 @@ func operate(op string, x, y any) (any, error) {
 	return nil, fmt.Errorf("%s between a %T and a %T", op, x, y)
 }
 
-func compute(op string, a, b float64) (any, error) {
+func computeNumber(op string, a, b float64) (any, error) {
 	switch op {
 	case "+":
 		return a + b, nil
@@ -508,17 +508,17 @@ func compute(op string, a, b float64) (any, error) {
 	return nil, fmt.Errorf("%s between numbers", op)
 }
 
-func equal(x, y any) bool {
+func equalValues(x, y any) bool {
 	a, ok := x.([]any)
 	b, also := y.([]any)
 	if ok || also {
-		return ok && also && slices.EqualFunc(a, b, equal)
+		return ok && also && slices.EqualFunc(a, b, equalValues)
 	}
 	return x == y
 }
 
-// text is a value as it stands in a request.
-func text(v any) string {
+// textOf is a value as it stands in a request.
+func textOf(v any) string {
 	switch v := v.(type) {
 	case string:
 		return v
@@ -529,7 +529,7 @@ func text(v any) string {
 	case []any:
 		parts := make([]string, len(v))
 		for i, item := range v {
-			parts[i] = text(item)
+			parts[i] = textOf(item)
 		}
 		return strings.Join(parts, ",")
 	}
@@ -539,8 +539,8 @@ func text(v any) string {
 // maxPattern bounds a regular expression, in bytes.
 const maxPattern = 16 << 10
 
-// compile reads a regular expression (RE2, which takes time linear in the text).
-func compile(pattern string) (*regexp.Regexp, error) {
+// compileRegexp reads a regular expression (RE2, which takes time linear in the text).
+func compileRegexp(pattern string) (*regexp.Regexp, error) {
 	if len(pattern) > maxPattern {
 		return nil, fmt.Errorf("a regular expression of %d bytes", len(pattern))
 	}

@@ -31,17 +31,17 @@ func (x *extractor) extractFrom(e *evaluation) []string {
 		for _, name := range x.KVal {
 			name = strings.ToLower(strings.ReplaceAll(name, "-", "_"))
 			if v, ok := e.values[name]; ok {
-				add(text(v))
+				add(textOf(v))
 			}
 		}
 		for _, d := range x.dsl {
 			if v, err := d.root.eval(e); err == nil {
-				add(text(v))
+				add(textOf(v))
 			}
 		}
 		return out
 	}
-	from, ok := part(x.Part, e.values)
+	from, ok := responsePart(x.Part, e.values)
 	if !ok {
 		return nil
 	}
@@ -55,14 +55,14 @@ func (x *extractor) extractFrom(e *evaluation) []string {
 	if len(x.json) > 0 {
 		if root := message.DecodeJSON([]byte(from)); root != nil {
 			for _, path := range x.json {
-				follow(root, path, add)
+				followPath(root, path, add)
 			}
 		}
 	}
 	if len(x.xpath) > 0 {
 		if doc, err := html.Parse(bytes.NewReader([]byte(from))); err == nil {
 			for _, path := range x.xpath {
-				descend(doc, path, x.Attribute, add)
+				descendPath(doc, path, x.Attribute, add)
 			}
 		}
 	}
@@ -104,8 +104,8 @@ func jsonPath(s string) ([]step, error) {
 	return out, nil
 }
 
-// follow gives what is at the end of a path to add.
-func follow(v any, path []step, add func(string)) {
+// followPath gives what is at the end of a path to add.
+func followPath(v any, path []step, add func(string)) {
 	if len(path) == 0 {
 		switch v := v.(type) {
 		case nil:
@@ -124,10 +124,10 @@ func follow(v any, path []step, add func(string)) {
 	case map[string]any:
 		if s.all {
 			for _, inner := range at {
-				follow(inner, path[1:], add)
+				followPath(inner, path[1:], add)
 			}
 		} else if s.name != "" {
-			follow(at[s.name], path[1:], add)
+			followPath(at[s.name], path[1:], add)
 		}
 	case []any:
 		n := s.item
@@ -137,10 +137,10 @@ func follow(v any, path []step, add func(string)) {
 		switch {
 		case s.all:
 			for _, inner := range at {
-				follow(inner, path[1:], add)
+				followPath(inner, path[1:], add)
 			}
 		case s.name == "" && n >= 0 && n < len(at):
-			follow(at[n], path[1:], add)
+			followPath(at[n], path[1:], add)
 		}
 	}
 }
@@ -194,8 +194,8 @@ func xmlPath(s string) ([]place, error) {
 	return out, nil
 }
 
-// descend gives the texts or attributes at the end of a path to add.
-func descend(n *html.Node, path []place, attribute string, add func(string)) {
+// descendPath gives the texts or attributes at the end of a path to add.
+func descendPath(n *html.Node, path []place, attribute string, add func(string)) {
 	if len(path) == 0 {
 		if attribute != "" {
 			add(attributeOf(n, attribute))
@@ -231,7 +231,7 @@ func descend(n *html.Node, path []place, attribute string, add func(string)) {
 				continue
 			}
 			if count++; p.nth == 0 || p.nth == count {
-				descend(c, path[1:], attribute, add)
+				descendPath(c, path[1:], attribute, add)
 			}
 		}
 	}

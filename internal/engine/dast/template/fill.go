@@ -12,10 +12,10 @@ import (
 // maxClosings bounds the }} that are tried for one {{.
 const maxClosings = 8
 
-// fill replaces what can be evaluated, and returns the first name that has no value;
+// fillExpressions replaces what can be evaluated, and returns the first name that has no value;
 // what is no expression stays as it is, such as a payload of {{7*7}}. Values that are
 // put in are not looked at again: what a target answers is never evaluated.
-func fill(s string, e *evaluation) (filled, missing string) {
+func fillExpressions(s string, e *evaluation) (filled, missing string) {
 	return fillAs(s, e, func(v string) string { return v })
 }
 
@@ -32,7 +32,7 @@ func fillAs(s string, e *evaluation, write func(string) string) (filled, missing
 		}
 		out.WriteString(s[:open])
 		s = s[open:]
-		value, n, lacks := marked(s, e)
+		value, n, lacks := evaluateMarked(s, e)
 		if n == 0 {
 			value, n = "{", 1
 		} else {
@@ -51,9 +51,9 @@ func fillAs(s string, e *evaluation, write func(string) string) (filled, missing
 // simple is the name of a variable.
 var simple = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 
-// marked evaluates the expression that begins the text, and returns how long it is;
+// evaluateMarked evaluates the expression that begins the text, and returns how long it is;
 // 0: there is none.
-func marked(s string, e *evaluation) (value string, length int, missing string) {
+func evaluateMarked(s string, e *evaluation) (value string, length int, missing string) {
 	end := 2
 	for range maxClosings {
 		i := strings.Index(s[end:], "}}")
@@ -63,18 +63,18 @@ func marked(s string, e *evaluation) (value string, length int, missing string) 
 		inner := s[2 : end+i]
 		end += i + 2
 		if v, ok := e.values[strings.TrimSpace(inner)]; ok {
-			return text(v), end, ""
+			return textOf(v), end, ""
 		}
 		if simple.MatchString(inner) && functions[inner] == nil {
 			return "", 0, inner
 		}
-		x, err := parseExpression(quoted(inner, e))
-		if err != nil || !x.means(e.values) {
+		x, err := parseExpression(fillQuoted(inner, e))
+		if err != nil || !x.isMeant(e.values) {
 			continue
 		}
 		v, err := x.root.eval(e)
 		if err == nil {
-			return text(v), end, ""
+			return textOf(v), end, ""
 		}
 		var unknown errUnknown
 		if errors.As(err, &unknown) {
@@ -84,9 +84,9 @@ func marked(s string, e *evaluation) (value string, length int, missing string) 
 	return "", 0, missing
 }
 
-// means reports whether the text is meant as an expression: it calls a function or
+// isMeant reports whether the text is meant as an expression: it calls a function or
 // names a value. {{7*7}} is a payload.
-func (x *expression) means(v values) bool {
+func (x *expression) isMeant(v values) bool {
 	for _, name := range x.names {
 		if _, ok := v[name]; ok {
 			return true
@@ -120,11 +120,11 @@ var escaper = strings.NewReplacer(`\`, `\\`, `'`, `\'`, `"`, `\"`)
 
 var inner = lazyregexp.New(`\{\{([A-Za-z_][A-Za-z0-9_.-]*)\}\}`)
 
-// quoted fills in names inside of an expression, where they stand in strings.
-func quoted(s string, e *evaluation) string {
+// fillQuoted fills in names inside of an expression, where they stand in strings.
+func fillQuoted(s string, e *evaluation) string {
 	return inner.ReplaceAllStringFunc(s, func(m string) string {
 		if v, ok := e.values[m[2:len(m)-2]]; ok {
-			return escaper.Replace(text(v))
+			return escaper.Replace(textOf(v))
 		}
 		return m
 	})

@@ -38,130 +38,139 @@ type function struct {
 	call     func(e *evaluation, args []any) (any, error)
 }
 
-// words makes a function of texts.
-func words(n int, f func(s []string) (any, error)) *function {
+// textFunction makes a function of texts.
+func textFunction(n int, f func(s []string) (any, error)) *function {
 	return &function{min: n, max: n, call: func(_ *evaluation, args []any) (any, error) { return f(texts(args)) }}
 }
 
-// many is words with n arguments or more.
-func many(n int, f func(s []string) (any, error)) *function {
-	out := words(n, f)
+// variadicFunction is words with n arguments or more.
+func variadicFunction(n int, f func(s []string) (any, error)) *function {
+	out := textFunction(n, f)
 	out.max = -1
 	return out
 }
 
-// one makes a function of one text that cannot fail.
-func one(f func(s string) any) *function {
-	return words(1, func(s []string) (any, error) { return f(s[0]), nil })
+// unaryFunction makes a function of one text that cannot fail.
+func unaryFunction(f func(s string) any) *function {
+	return textFunction(1, func(s []string) (any, error) { return f(s[0]), nil })
 }
 
-// two makes a function of two texts that cannot fail.
-func two(f func(a, b string) any) *function {
-	return words(2, func(s []string) (any, error) { return f(s[0], s[1]), nil })
+// binaryFunction makes a function of two texts that cannot fail.
+func binaryFunction(f func(a, b string) any) *function {
+	return textFunction(2, func(s []string) (any, error) { return f(s[0], s[1]), nil })
 }
 
 func texts(args []any) []string {
 	out := make([]string, len(args))
 	for i, a := range args {
-		out[i] = text(a)
+		out[i] = textOf(a)
 	}
 	return out
 }
 
 // functions are all that are known.
 var functions = map[string]*function{
-	"to_lower":    one(func(s string) any { return strings.ToLower(s) }),
-	"to_upper":    one(func(s string) any { return strings.ToUpper(s) }),
-	"tolower":     one(func(s string) any { return strings.ToLower(s) }),
-	"toupper":     one(func(s string) any { return strings.ToUpper(s) }),
-	"trim_space":  one(func(s string) any { return strings.TrimSpace(s) }),
-	"trimspace":   one(func(s string) any { return strings.TrimSpace(s) }),
-	"trim":        two(func(a, b string) any { return strings.Trim(a, b) }),
-	"trim_left":   two(func(a, b string) any { return strings.TrimLeft(a, b) }),
-	"trim_right":  two(func(a, b string) any { return strings.TrimRight(a, b) }),
-	"trim_prefix": two(func(a, b string) any { return strings.TrimPrefix(a, b) }),
-	"trimprefix":  two(func(a, b string) any { return strings.TrimPrefix(a, b) }),
-	"trim_suffix": two(func(a, b string) any { return strings.TrimSuffix(a, b) }),
-	"trimsuffix":  two(func(a, b string) any { return strings.TrimSuffix(a, b) }),
-	"reverse":     one(func(s string) any { r := []rune(s); slices.Reverse(r); return string(r) }),
-	"repeat":      words(2, repeat),
-	"replace":     words(3, func(s []string) (any, error) { return replaceAll(s[0], s[1], s[2]) }),
-	"concat":      many(1, func(s []string) (any, error) { return strings.Join(s, ""), nil }),
+	"to_lower":    unaryFunction(func(s string) any { return strings.ToLower(s) }),
+	"to_upper":    unaryFunction(func(s string) any { return strings.ToUpper(s) }),
+	"tolower":     unaryFunction(func(s string) any { return strings.ToLower(s) }),
+	"toupper":     unaryFunction(func(s string) any { return strings.ToUpper(s) }),
+	"trim_space":  unaryFunction(func(s string) any { return strings.TrimSpace(s) }),
+	"trimspace":   unaryFunction(func(s string) any { return strings.TrimSpace(s) }),
+	"trim":        binaryFunction(func(a, b string) any { return strings.Trim(a, b) }),
+	"trim_left":   binaryFunction(func(a, b string) any { return strings.TrimLeft(a, b) }),
+	"trim_right":  binaryFunction(func(a, b string) any { return strings.TrimRight(a, b) }),
+	"trim_prefix": binaryFunction(func(a, b string) any { return strings.TrimPrefix(a, b) }),
+	"trimprefix":  binaryFunction(func(a, b string) any { return strings.TrimPrefix(a, b) }),
+	"trim_suffix": binaryFunction(func(a, b string) any { return strings.TrimSuffix(a, b) }),
+	"trimsuffix":  binaryFunction(func(a, b string) any { return strings.TrimSuffix(a, b) }),
+	"reverse":     unaryFunction(func(s string) any { r := []rune(s); slices.Reverse(r); return string(r) }),
+	"repeat":      textFunction(2, repeat),
+	"replace":     textFunction(3, func(s []string) (any, error) { return replaceAll(s[0], s[1], s[2]) }),
+	"concat":      variadicFunction(1, func(s []string) (any, error) { return strings.Join(s, ""), nil }),
 	"join":        {min: 2, max: -1, call: join},
 	"split":       {min: 2, max: 3, call: split},
 	"index":       {min: 2, max: 2, call: index},
 	"substr":      {min: 2, max: 3, call: substr},
 	"sort":        {min: 1, max: -1, call: sorted},
 	"uniq":        {min: 1, max: -1, call: unique},
-	"padding":     words(4, padding),
+	"padding":     textFunction(4, padding),
 	"len":         {min: 1, max: 1, call: length},
-	"to_title":    one(func(s string) any { return title(s) }),
-	"to_string":   one(func(s string) any { return s }), "tostring": one(func(s string) any { return s }),
-	"to_number": words(1, number), "tonumber": words(1, number),
-	"to_bool":          words(1, func(s []string) (any, error) { return strconv.ParseBool(s[0]) }),
-	"remove_bad_chars": two(func(a, b string) any { return without(a, b) }),
-	"json_minify":      words(1, func(s []string) (any, error) { return rewrite(s[0], json.Compact) }),
-	"json_prettify": words(1, func(s []string) (any, error) {
+	"to_title":    unaryFunction(func(s string) any { return title(s) }),
+	"to_string":   unaryFunction(func(s string) any { return s }),
+	"tostring":    unaryFunction(func(s string) any { return s }),
+	"to_number":   textFunction(1, number), "tonumber": textFunction(1, number),
+	"to_bool":          textFunction(1, func(s []string) (any, error) { return strconv.ParseBool(s[0]) }),
+	"remove_bad_chars": binaryFunction(func(a, b string) any { return without(a, b) }),
+	"json_minify":      textFunction(1, func(s []string) (any, error) { return rewrite(s[0], json.Compact) }),
+	"json_prettify": textFunction(1, func(s []string) (any, error) {
 		return rewrite(s[0], func(to *bytes.Buffer, from []byte) error { return json.Indent(to, from, "", "    ") })
 	}),
 
-	"contains": two(func(a, b string) any { return strings.Contains(a, b) }),
-	"contains_all": many(2, func(s []string) (any, error) {
+	"contains": binaryFunction(func(a, b string) any { return strings.Contains(a, b) }),
+	"contains_all": variadicFunction(2, func(s []string) (any, error) {
 		return !slices.ContainsFunc(s[1:], func(w string) bool { return !strings.Contains(s[0], w) }), nil
 	}),
-	"contains_any": many(2, func(s []string) (any, error) {
+	"contains_any": variadicFunction(2, func(s []string) (any, error) {
 		return slices.ContainsFunc(s[1:], func(w string) bool { return strings.Contains(s[0], w) }), nil
 	}),
-	"starts_with": many(2, func(s []string) (any, error) {
+	"starts_with": variadicFunction(2, func(s []string) (any, error) {
 		return slices.ContainsFunc(s[1:], func(w string) bool { return strings.HasPrefix(s[0], w) }), nil
 	}),
-	"startswith": two(func(a, b string) any { return strings.HasPrefix(a, b) }),
-	"ends_with": many(2, func(s []string) (any, error) {
+	"startswith": binaryFunction(func(a, b string) any { return strings.HasPrefix(a, b) }),
+	"ends_with": variadicFunction(2, func(s []string) (any, error) {
 		return slices.ContainsFunc(s[1:], func(w string) bool { return strings.HasSuffix(s[0], w) }), nil
 	}),
-	"line_starts_with": many(2, func(s []string) (any, error) { return lines(s, strings.HasPrefix), nil }),
-	"line_ends_with":   many(2, func(s []string) (any, error) { return lines(s, strings.HasSuffix), nil }),
-	"equals_any":       many(2, func(s []string) (any, error) { return slices.Contains(s[1:], s[0]), nil }),
+	"line_starts_with": variadicFunction(2, func(s []string) (any, error) { return lines(s, strings.HasPrefix), nil }),
+	"line_ends_with":   variadicFunction(2, func(s []string) (any, error) { return lines(s, strings.HasSuffix), nil }),
+	"equals_any":       variadicFunction(2, func(s []string) (any, error) { return slices.Contains(s[1:], s[0]), nil }),
 	"regex":            {min: 2, max: 2, pattern: true, call: matches},
-	"regex_all": many(2, func(s []string) (any, error) {
-		return every(s[1:], true, s[0])
+	"regex_all": variadicFunction(2, func(s []string) (any, error) {
+		return matchesPatterns(s[1:], true, s[0])
 	}),
-	"regex_any":     many(2, func(s []string) (any, error) { return every(s[1:], false, s[0]) }),
-	"replace_regex": words(3, replaceRegex),
-	"count":         two(func(a, b string) any { return float64(strings.Count(a, b)) }),
+	"regex_any":     variadicFunction(2, func(s []string) (any, error) { return matchesPatterns(s[1:], false, s[0]) }),
+	"replace_regex": textFunction(3, replaceRegex),
+	"count":         binaryFunction(func(a, b string) any { return float64(strings.Count(a, b)) }),
 
-	"base64":        one(func(s string) any { return base64.StdEncoding.EncodeToString([]byte(s)) }),
-	"base64_py":     one(func(s string) any { return lineBase64(s) }),
-	"base64py":      one(func(s string) any { return lineBase64(s) }),
-	"base64_decode": words(1, unbase64), "base64decode": words(1, unbase64),
-	"hex_encode": one(func(s string) any { return hex.EncodeToString([]byte(s)) }),
-	"hexencode":  one(func(s string) any { return hex.EncodeToString([]byte(s)) }),
-	"hex_decode": words(1, unhex), "hexdecode": words(1, unhex),
-	"url_encode":    many(1, func(s []string) (any, error) { return url.QueryEscape(s[0]), nil }),
-	"urlencode":     one(func(s string) any { return url.QueryEscape(s) }),
-	"url_decode":    words(1, func(s []string) (any, error) { return url.QueryUnescape(s[0]) }),
-	"urldecode":     words(1, func(s []string) (any, error) { return url.QueryUnescape(s[0]) }),
-	"html_escape":   one(func(s string) any { return html.EscapeString(s) }),
-	"html_unescape": one(func(s string) any { return html.UnescapeString(s) }),
-	"gzip": words(1, func(s []string) (any, error) {
+	"base64":        unaryFunction(func(s string) any { return base64.StdEncoding.EncodeToString([]byte(s)) }),
+	"base64_py":     unaryFunction(func(s string) any { return lineBase64(s) }),
+	"base64py":      unaryFunction(func(s string) any { return lineBase64(s) }),
+	"base64_decode": textFunction(1, unbase64), "base64decode": textFunction(1, unbase64),
+	"hex_encode": unaryFunction(func(s string) any { return hex.EncodeToString([]byte(s)) }),
+	"hexencode":  unaryFunction(func(s string) any { return hex.EncodeToString([]byte(s)) }),
+	"hex_decode": textFunction(1, unhex), "hexdecode": textFunction(1, unhex),
+	"url_encode":    variadicFunction(1, func(s []string) (any, error) { return url.QueryEscape(s[0]), nil }),
+	"urlencode":     unaryFunction(func(s string) any { return url.QueryEscape(s) }),
+	"url_decode":    textFunction(1, func(s []string) (any, error) { return url.QueryUnescape(s[0]) }),
+	"urldecode":     textFunction(1, func(s []string) (any, error) { return url.QueryUnescape(s[0]) }),
+	"html_escape":   unaryFunction(func(s string) any { return html.EscapeString(s) }),
+	"html_unescape": unaryFunction(func(s string) any { return html.UnescapeString(s) }),
+	"gzip": textFunction(1, func(s []string) (any, error) {
 		return pack(s[0], func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) })
 	}),
-	"gzip_decode": words(1, func(s []string) (any, error) { return unpack(gzip.NewReader(strings.NewReader(s[0]))) }),
-	"zlib": words(1, func(s []string) (any, error) {
+	"gzip_decode": textFunction(1, func(s []string) (any, error) {
+		return unpack(gzip.NewReader(strings.NewReader(s[0])))
+	}),
+	"zlib": textFunction(1, func(s []string) (any, error) {
 		return pack(s[0], func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) })
 	}),
-	"zlib_decode": words(1, func(s []string) (any, error) { return unpack(zlib.NewReader(strings.NewReader(s[0]))) }),
-	"deflate": words(1, func(s []string) (any, error) {
+	"zlib_decode": textFunction(1, func(s []string) (any, error) {
+		return unpack(zlib.NewReader(strings.NewReader(s[0])))
+	}),
+	"deflate": textFunction(1, func(s []string) (any, error) {
 		return pack(s[0], func(w io.Writer) io.WriteCloser { f, _ := flate.NewWriter(w, -1); return f })
 	}), // the level is valid
-	"inflate": words(1, func(s []string) (any, error) { return unpack(flate.NewReader(strings.NewReader(s[0])), nil) }),
-	"md5":     digest(md5.New), "sha1": digest(sha1.New), "sha256": digest(sha256.New), "sha512": digest(sha512.New),
-	"hmac":         words(3, mac),
-	"mmh3":         one(func(s string) any { return strconv.FormatInt(int64(int32(murmur([]byte(s)))), 10) }),
+	"inflate": textFunction(1, func(s []string) (any, error) {
+		return unpack(flate.NewReader(strings.NewReader(s[0])), nil)
+	}),
+	"md5": digest(md5.New), "sha1": digest(sha1.New), "sha256": digest(sha256.New), "sha512": digest(sha512.New),
+	"hmac": textFunction(3, mac),
+	"mmh3": unaryFunction(func(s string) any {
+		return strconv.FormatInt(int64(int32(murmurHash3([]byte(s)))), 10)
+	}),
 	"generate_jwt": {min: 1, max: 4, call: signToken},
 	"dec_to_hex":   {min: 1, max: 1, call: base(10, 16)}, "hex_to_dec": {min: 1, max: 1, call: base(16, 10)},
 	"oct_to_dec": {min: 1, max: 1, call: base(8, 10)}, "bin_to_dec": {min: 1, max: 1, call: base(2, 10)},
-	"xor": words(2, xor),
+	"xor": textFunction(2, xor),
 
 	"rand_base": {min: 1, max: 2, call: draw(letters+digits, false)},
 	"rand_char": {min: 0, max: 1, call: func(e *evaluation, args []any) (any, error) {
@@ -174,10 +183,10 @@ var functions = map[string]*function{
 	"randint":                {min: 0, max: 2, call: randomInt},
 	"rand_ip":                {min: 1, max: 1, call: randomAddress},
 	"unix_time":              {min: 0, max: 1, call: unixTime}, "unixtime": {min: 0, max: 1, call: unixTime},
-	"to_unix_time":     many(1, toUnixTime),
+	"to_unix_time":     variadicFunction(1, toUnixTime),
 	"date_time":        {min: 1, max: 2, call: dateTime},
-	"compare_versions": many(2, compareVersions),
-	"print_debug":      many(0, func([]string) (any, error) { return true, nil }),
+	"compare_versions": variadicFunction(2, compareVersions),
+	"print_debug":      variadicFunction(0, func([]string) (any, error) { return true, nil }),
 }
 
 const (
@@ -201,7 +210,7 @@ func replaceAll(s, old, with string) (any, error) {
 }
 
 func replaceRegex(s []string) (any, error) {
-	re, err := compile(s[1])
+	re, err := compileRegexp(s[1])
 	if err != nil {
 		return nil, err
 	}
@@ -216,13 +225,13 @@ func join(_ *evaluation, args []any) (any, error) {
 	if l, ok := args[1].([]any); ok && len(args) == 2 {
 		items = l
 	}
-	return strings.Join(texts(items), text(args[0])), nil
+	return strings.Join(texts(items), textOf(args[0])), nil
 }
 
 func split(_ *evaluation, args []any) (any, error) {
-	s, sep, n := text(args[0]), text(args[1]), -1
+	s, sep, n := textOf(args[0]), textOf(args[1]), -1
 	if len(args) == 3 {
-		v, err := strconv.Atoi(text(args[2]))
+		v, err := strconv.Atoi(textOf(args[2]))
 		if err != nil {
 			return nil, err
 		}
@@ -236,7 +245,7 @@ func split(_ *evaluation, args []any) (any, error) {
 }
 
 func index(_ *evaluation, args []any) (any, error) {
-	i, err := strconv.Atoi(text(args[1]))
+	i, err := strconv.Atoi(textOf(args[1]))
 	if err != nil {
 		return nil, err
 	}
@@ -246,7 +255,7 @@ func index(_ *evaluation, args []any) (any, error) {
 		}
 		return l[i], nil
 	}
-	s := text(args[0])
+	s := textOf(args[0])
 	if i < 0 || i >= len(s) {
 		return nil, fmt.Errorf("there is no character %d", i)
 	}
@@ -254,11 +263,11 @@ func index(_ *evaluation, args []any) (any, error) {
 }
 
 func substr(_ *evaluation, args []any) (any, error) {
-	s := text(args[0])
-	start, err := strconv.Atoi(text(args[1]))
+	s := textOf(args[0])
+	start, err := strconv.Atoi(textOf(args[1]))
 	end := len(s)
 	if err == nil && len(args) == 3 {
-		end, err = strconv.Atoi(text(args[2]))
+		end, err = strconv.Atoi(textOf(args[2]))
 	}
 	if err != nil {
 		return nil, err
@@ -277,7 +286,7 @@ func substr(_ *evaluation, args []any) (any, error) {
 
 func sorted(_ *evaluation, args []any) (any, error) {
 	if len(args) == 1 {
-		r := []rune(text(args[0]))
+		r := []rune(textOf(args[0]))
 		slices.Sort(r)
 		return string(r), nil
 	}
@@ -295,7 +304,7 @@ func unique(_ *evaluation, args []any) (any, error) {
 			}
 			seen[r] = true
 			return r
-		}, text(args[0])), nil
+		}, textOf(args[0])), nil
 	}
 	var out []string
 	for _, s := range texts(args) {
@@ -331,7 +340,7 @@ func length(_ *evaluation, args []any) (any, error) {
 	if l, ok := args[0].([]any); ok {
 		return float64(len(l)), nil
 	}
-	return float64(len(text(args[0]))), nil
+	return float64(len(textOf(args[0]))), nil
 }
 
 func title(s string) string {
@@ -371,17 +380,17 @@ func lines(s []string, holds func(s, part string) bool) bool {
 }
 
 func matches(_ *evaluation, args []any) (any, error) {
-	re, err := compile(text(args[0]))
+	re, err := compileRegexp(textOf(args[0]))
 	if err != nil {
 		return nil, err
 	}
-	return re.MatchString(text(args[1])), nil
+	return re.MatchString(textOf(args[1])), nil
 }
 
-// every reports whether all, or any, of the patterns match.
-func every(patterns []string, all bool, s string) (any, error) {
+// matchesPatterns reports whether all, or any, of the patterns match.
+func matchesPatterns(patterns []string, all bool, s string) (any, error) {
 	for _, p := range patterns {
-		re, err := compile(p)
+		re, err := compileRegexp(p)
 		if err != nil {
 			return nil, err
 		}
@@ -434,7 +443,7 @@ func unpack(r io.Reader, err error) (any, error) {
 }
 
 func digest(f func() hash.Hash) *function {
-	return one(func(s string) any {
+	return unaryFunction(func(s string) any {
 		h := f()
 		_, _ = io.WriteString(h, s) // a hash takes everything
 		return hex.EncodeToString(h.Sum(nil))
@@ -459,18 +468,18 @@ func mac(s []string) (any, error) {
 // in seconds since 1970.
 func signToken(_ *evaluation, args []any) (any, error) {
 	claims := map[string]any{}
-	if err := json.Unmarshal([]byte(text(args[0])), &claims); err != nil {
+	if err := json.Unmarshal([]byte(textOf(args[0])), &claims); err != nil {
 		return nil, err
 	}
 	algorithm, key := "none", ""
-	if len(args) > 1 && text(args[1]) != "" {
-		algorithm = strings.ToUpper(text(args[1]))
+	if len(args) > 1 && textOf(args[1]) != "" {
+		algorithm = strings.ToUpper(textOf(args[1]))
 	}
 	if len(args) > 2 {
-		key = text(args[2])
+		key = textOf(args[2])
 	}
 	if len(args) > 3 {
-		if end, err := strconv.ParseFloat(text(args[3]), 64); err == nil && end > 0 {
+		if end, err := strconv.ParseFloat(textOf(args[3]), 64); err == nil && end > 0 {
 			claims["exp"] = int64(end)
 		}
 	}
@@ -495,8 +504,8 @@ func signToken(_ *evaluation, args []any) (any, error) {
 	return token + "." + enc.EncodeToString(h.Sum(nil)), nil
 }
 
-// murmur is MurmurHash3 for 32 bits with the seed 0 (Austin Appleby, public domain).
-func murmur(data []byte) uint32 {
+// murmurHash3 is MurmurHash3 for 32 bits with the seed 0 (Austin Appleby, public domain).
+func murmurHash3(data []byte) uint32 {
 	const c1, c2 = 0xcc9e2d51, 0x1b873593
 	var h uint32
 	n := len(data)
@@ -518,7 +527,7 @@ func murmur(data []byte) uint32 {
 
 func base(from, to int) func(*evaluation, []any) (any, error) {
 	return func(_ *evaluation, args []any) (any, error) {
-		v, err := strconv.ParseInt(strings.ToLower(strings.TrimPrefix(text(args[0]), "0x")), from, 64)
+		v, err := strconv.ParseInt(strings.ToLower(strings.TrimPrefix(textOf(args[0]), "0x")), from, 64)
 		if err != nil {
 			return nil, err
 		}
@@ -545,15 +554,15 @@ func draw(from string, bad bool) func(*evaluation, []any) (any, error) {
 	return func(e *evaluation, args []any) (any, error) {
 		n, ok := args[0].(float64)
 		if !ok {
-			v, err := strconv.ParseFloat(text(args[0]), 64)
+			v, err := strconv.ParseFloat(textOf(args[0]), 64)
 			if err != nil {
 				return nil, err
 			}
 			n = v
 		}
 		chars := from
-		if len(args) > 1 && text(args[1]) != "" {
-			if chars = text(args[1]); bad {
+		if len(args) > 1 && textOf(args[1]) != "" {
+			if chars = textOf(args[1]); bad {
 				chars = without(from, chars)
 			}
 		}
@@ -572,7 +581,7 @@ func randomInt(e *evaluation, args []any) (any, error) {
 	low, high := 0.0, float64(math.MaxInt32-1)
 	for i, to := range []*float64{&low, &high} {
 		if i < len(args) {
-			v, err := strconv.ParseFloat(text(args[i]), 64)
+			v, err := strconv.ParseFloat(textOf(args[i]), 64)
 			if err != nil {
 				return nil, err
 			}
@@ -587,9 +596,9 @@ func randomInt(e *evaluation, args []any) (any, error) {
 
 // randomAddress is a random address of IPv4 whose first two numbers are the network's.
 func randomAddress(e *evaluation, args []any) (any, error) {
-	parts := strings.Split(text(args[0]), ".")
+	parts := strings.Split(textOf(args[0]), ".")
 	if len(parts) != 4 {
-		return nil, fmt.Errorf("%.40q is no network of IPv4", text(args[0]))
+		return nil, fmt.Errorf("%.40q is no network of IPv4", textOf(args[0]))
 	}
 	return fmt.Sprintf("%s.%s.%d.%d", parts[0], parts[1], e.number(0, 255), e.number(1, 254)), nil
 }
@@ -597,7 +606,7 @@ func randomAddress(e *evaluation, args []any) (any, error) {
 func unixTime(_ *evaluation, args []any) (any, error) {
 	now := float64(time.Now().Unix())
 	if len(args) == 1 {
-		v, err := strconv.ParseFloat(text(args[0]), 64)
+		v, err := strconv.ParseFloat(textOf(args[0]), 64)
 		return now + v, err
 	}
 	return now, nil
@@ -626,13 +635,13 @@ var fields = strings.NewReplacer("%Y", "2006", "%M", "01", "%D", "02", "%H", "15
 func dateTime(_ *evaluation, args []any) (any, error) {
 	at := time.Now()
 	if len(args) > 1 {
-		v, err := strconv.ParseFloat(text(args[1]), 64)
+		v, err := strconv.ParseFloat(textOf(args[1]), 64)
 		if err != nil {
 			return nil, err
 		}
 		at = time.Unix(int64(v), 0)
 	}
-	return at.UTC().Format(fields.Replace(text(args[0]))), nil
+	return at.UTC().Format(fields.Replace(textOf(args[0]))), nil
 }
 
 var (

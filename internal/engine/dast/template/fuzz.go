@@ -60,26 +60,26 @@ func compileRule(f *fuzzing) (r rule, err error) {
 		r.keys = append(r.keys, strings.ToLower(k))
 	}
 	for _, text := range f.KeysRegex {
-		re, err := compile("(?i)" + text)
+		re, err := compileRegexp("(?i)" + text)
 		if err != nil {
 			return r, err
 		}
 		r.names = append(r.names, re)
 	}
 	for _, text := range f.Values {
-		re, err := compile(text)
+		re, err := compileRegexp(text)
 		if err != nil {
 			return r, err
 		}
 		r.values = append(r.values, re)
 	}
 	if r.kind == "replace-regex" {
-		if r.old, err = compile(f.ReplaceRegex); err != nil {
+		if r.old, err = compileRegexp(f.ReplaceRegex); err != nil {
 			return r, err
 		}
 	}
 	if f.Fuzz.Kind == yaml.MappingNode {
-		r.pairs, err = pairs(&f.Fuzz)
+		r.pairs, err = readPairs(&f.Fuzz)
 		return r, err
 	}
 	if err := f.Fuzz.Decode(&r.list); err != nil || len(r.list) == 0 {
@@ -88,7 +88,7 @@ func compileRule(f *fuzzing) (r rule, err error) {
 	return r, nil
 }
 
-func (r *rule) texts() []string {
+func (r *rule) payloadTexts() []string {
 	out := slices.Clone(r.list)
 	for _, p := range r.pairs {
 		out = append(out, p.text)
@@ -96,11 +96,11 @@ func (r *rule) texts() []string {
 	return out
 }
 
-// points are the points of a request that the rule wants.
-func (r *rule) points(req *message.Request) []message.Point {
+// acceptedPoints are the points of a request that the rule wants.
+func (r *rule) acceptedPoints(req *message.Request) []message.Point {
 	var out []message.Point
 	for _, p := range req.Points() {
-		if slices.ContainsFunc(r.parts, func(name string) bool { return within(name, p.In) }) && r.wants(p) {
+		if slices.ContainsFunc(r.parts, func(name string) bool { return within(name, p.In) }) && r.acceptsPoint(p) {
 			out = append(out, p)
 		}
 	}
@@ -123,7 +123,7 @@ func within(name string, in message.In) bool {
 	return false
 }
 
-func (r *rule) wants(p message.Point) bool {
+func (r *rule) acceptsPoint(p message.Point) bool {
 	if len(r.keys)+len(r.names) > 0 && !slices.Contains(r.keys, strings.ToLower(p.Name)) &&
 		!slices.ContainsFunc(r.names, func(re *regexp.Regexp) bool { return re.MatchString(p.Name) }) {
 		return false
@@ -133,8 +133,8 @@ func (r *rule) wants(p message.Point) bool {
 	})
 }
 
-// apply puts a payload to a value.
-func (r *rule) apply(value, payload string) string {
+// applyPayload puts a payload to a value.
+func (r *rule) applyPayload(value, payload string) string {
 	switch r.kind {
 	case "prefix":
 		return payload + value
@@ -161,16 +161,16 @@ type injection struct {
 	token   string
 }
 
-// injections are the requests that the rule makes of the operation. Where calls of the
+// injectionRequests are the requests that the rule makes of the operation. Where calls of the
 // target are waited for, each has an address of its own.
-func (r *run) injections(f *rule, payloads map[string]string) []injection {
+func (r *run) injectionRequests(f *rule, payloads map[string]string) []injection {
 	req := r.trial.Request
 	var out []injection
 	add := func(change func(payload string) (*message.Request, *message.Point), text string) {
 		if r.template.Listens {
-			r.values = r.fresh(payloads)
+			r.values = r.initialValues(payloads)
 		}
-		payload, missing := fill(text, r.evaluation())
+		payload, missing := fillExpressions(text, r.evaluation())
 		if missing != "" {
 			return
 		}
@@ -178,33 +178,35 @@ func (r *run) injections(f *rule, payloads map[string]string) []injection {
 			out = append(out, injection{changed, at, payload, r.values, r.token})
 		}
 	}
-	points := f.points(req)
+	points := f.acceptedPoints(req)
 	for _, text := range f.list {
 		if f.multiple {
-			add(func(payload string) (*message.Request, *message.Point) { return f.all(req, points, payload), nil },
+			add(func(payload string) (*message.Request, *message.Point) {
+				return f.injectAll(req, points, payload), nil
+			},
 				text)
 			continue
 		}
 		for _, p := range points {
 			add(func(payload string) (*message.Request, *message.Point) {
-				return req.With(p, f.apply(p.Value, payload)), &p
+				return req.With(p, f.applyPayload(p.Value, payload)), &p
 			}, text)
 		}
 	}
 	for _, p := range f.pairs {
-		at, ok := f.place(req, p.name)
+		at, ok := f.pointOf(req, p.name)
 		if !ok {
 			continue
 		}
 		add(func(payload string) (*message.Request, *message.Point) {
-			return req.With(at, f.apply(at.Value, payload)), &at
+			return req.With(at, f.applyPayload(at.Value, payload)), &at
 		}, p.text)
 	}
 	return out
 }
 
-// all puts a payload into all points; nil: there is none.
-func (r *rule) all(req *message.Request, points []message.Point, payload string) *message.Request {
+// injectAll puts a payload into all points; nil: there is none.
+func (r *rule) injectAll(req *message.Request, points []message.Point, payload string) *message.Request {
 	var out *message.Request
 	for _, p := range points {
 		if p.In == message.InJSON || p.In == message.InXML {
@@ -213,13 +215,13 @@ func (r *rule) all(req *message.Request, points []message.Point, payload string)
 		if out == nil {
 			out = req
 		}
-		out = out.With(p, r.apply(p.Value, payload))
+		out = out.With(p, r.applyPayload(p.Value, payload))
 	}
 	return out
 }
 
-// place is where a parameter with the name is, or would be.
-func (r *rule) place(req *message.Request, name string) (message.Point, bool) {
+// pointOf is where a parameter with the name is, or would be.
+func (r *rule) pointOf(req *message.Request, name string) (message.Point, bool) {
 	for _, have := range req.Points() {
 		if have.Name == name && slices.ContainsFunc(r.parts, func(part string) bool { return within(part, have.In) }) {
 			return have, true
@@ -234,29 +236,29 @@ func (r *rule) place(req *message.Request, name string) (message.Point, bool) {
 	return message.Point{}, false
 }
 
-// fuzzes runs the templates that put payloads into operations on one of them.
-func (s *Set) fuzzes(t *activescan.OperationScan, slow bool) error {
+// fuzzOperation runs the templates that put payloads into operations on one of them.
+func (s *Set) fuzzOperation(t *activescan.OperationScan, slow bool) error {
 	for _, tpl := range s.runnable {
 		if !tpl.Fuzzes || tpl.Slow != slow {
 			continue
 		}
-		if err := s.fuzz(t, tpl); err != nil {
+		if err := s.fuzzWith(t, tpl); err != nil {
 			return err
 		}
 	}
-	return s.collect(t)
+	return s.collectMatches(t)
 }
 
-func (s *Set) fuzz(t *activescan.OperationScan, tpl *Template) error {
+func (s *Set) fuzzWith(t *activescan.OperationScan, tpl *Template) error {
 	for _, b := range tpl.sections {
-		r := s.begin(t, tpl)
-		if !r.wanted(b) {
+		r := s.beginRun(t, tpl)
+		if !r.matchesConditions(b) {
 			continue
 		}
-		for _, payloads := range b.sets() {
-			r.values = r.fresh(payloads)
+		for _, payloads := range b.payloadSets() {
+			r.values = r.initialValues(payloads)
 			for i := range b.fuzz {
-				hit, err := r.inject(b, &b.fuzz[i], payloads)
+				hit, err := r.sendInjections(b, &b.fuzz[i], payloads)
 				if err != nil {
 					return err
 				}
@@ -269,8 +271,8 @@ func (s *Set) fuzz(t *activescan.OperationScan, tpl *Template) error {
 	return nil
 }
 
-// wanted applies the conditions before fuzzing to the operation.
-func (r *run) wanted(b *block) bool {
+// matchesConditions applies the conditions before fuzzing to the operation.
+func (r *run) matchesConditions(b *block) bool {
 	if len(b.pre.matchers) == 0 {
 		return true
 	}
@@ -282,7 +284,7 @@ func (r *run) wanted(b *block) bool {
 	for _, h := range req.Header {
 		v[strings.ToLower(strings.ReplaceAll(h.Name, "-", "_"))] = h.Value
 	}
-	ok, _ := b.pre.matched(&evaluation{values: v, number: r.trial.RandomNumber})
+	ok, _ := b.pre.matchResponse(&evaluation{values: v, number: r.trial.RandomNumber})
 	return ok
 }
 
@@ -296,13 +298,13 @@ func headerText(req *message.Request) string {
 	return b.String()
 }
 
-// inject sends what a rule makes of the operation.
-func (r *run) inject(b *block, f *rule, payloads map[string]string) (hit bool, err error) {
-	for _, in := range r.injections(f, payloads) {
+// sendInjections sends what a rule makes of the operation.
+func (r *run) sendInjections(b *block, f *rule, payloads map[string]string) (hit bool, err error) {
+	for _, in := range r.injectionRequests(f, payloads) {
 		if sitemap.ForbiddenReason(in.request) != "" {
 			continue
 		}
-		h, err := r.judged(b, in)
+		h, err := r.sendInjection(b, in)
 		if errs.Is(err, errs.Forbidden) || errs.Is(err, errs.Invalid) {
 			continue // out of scope, or what no client sends
 		}
@@ -313,13 +315,13 @@ func (r *run) inject(b *block, f *rule, payloads map[string]string) (hit bool, e
 		case h == nil:
 			continue
 		case h.caller != nil:
-			r.set.wait(*h)
+			r.set.awaitInteractions(*h)
 			continue
-		case !r.again(b, in, h):
+		case !r.repeatInjection(b, in, h):
 			continue
 		}
 		hit = true
-		r.report(*h)
+		r.reportMatch(*h)
 		if b.stop {
 			return true, nil
 		}
@@ -327,26 +329,26 @@ func (r *run) inject(b *block, f *rule, payloads map[string]string) (hit bool, e
 	return hit, nil
 }
 
-// judged sends one injection and matches its answer.
-func (r *run) judged(b *block, in injection) (*hit, error) {
+// sendInjection sends one injection and matches its answer.
+func (r *run) sendInjection(b *block, in injection) (*hit, error) {
 	before := r.values
 	defer func() { r.values = before }()
 	r.values, r.token = maps.Clone(in.values), in.token
-	answers, err := r.send(b, in.request)
+	answers, err := r.sendFollowing(b, in.request)
 	if err != nil {
 		return nil, err
 	}
-	return r.look(b, answers, in)
+	return r.matchInjection(b, answers, in)
 }
 
-// again repeats an injection: a match that does not come back is none. The operation
+// repeatInjection repeats an injection: a match that does not come back is none. The operation
 // without the payload must not match.
-func (r *run) again(b *block, in injection, first *hit) bool {
+func (r *run) repeatInjection(b *block, in injection, first *hit) bool {
 	for _, c := range []struct {
 		in   injection
 		want bool
 	}{{in, true}, {injection{request: r.trial.Request, values: in.values, token: in.token}, false}} {
-		h, err := r.judged(b, c.in)
+		h, err := r.sendInjection(b, c.in)
 		if err != nil || (h != nil && h.caller == nil) != c.want {
 			return false
 		}

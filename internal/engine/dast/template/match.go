@@ -11,8 +11,8 @@ import (
 
 // This file decides whether an answer matches.
 
-// answer returns the values that an answer gives to matchers and later requests.
-func answer(resp *message.Response) values {
+// responseValues returns the values that an answer gives to matchers and later requests.
+func responseValues(resp *message.Response) values {
 	head := resp.Head()
 	v := values{}
 	for _, c := range (&http.Response{Header: resp.Header}).Cookies() {
@@ -34,26 +34,26 @@ func answer(resp *message.Response) values {
 	return v
 }
 
-// part returns the part of an answer that a matcher looks at.
-func part(name string, v values) (string, bool) {
+// responsePart returns the part of an answer that a matcher looks at.
+func responsePart(name string, v values) (string, bool) {
 	switch name {
 	case "":
 		name = "body"
 	case "all":
-		return text(v["all_headers"]) + "\r\n" + text(v["body"]), true
+		return textOf(v["all_headers"]) + "\r\n" + textOf(v["body"]), true
 	}
 	if rest, ok := strings.CutPrefix(name, "all_"); ok && ofAnswer.MatchString(name) && rest != "headers" {
-		return text(v["all_headers_"+rest]) + "\r\n" + text(v["body_"+rest]), true
+		return textOf(v["all_headers_"+rest]) + "\r\n" + textOf(v["body_"+rest]), true
 	}
 	x, ok := v[name]
-	return text(x), ok
+	return textOf(x), ok
 }
 
-// matched reports whether the answer matches, and the names of the matchers that do.
+// matchResponse reports whether the answer matches, and the names of the matchers that do.
 // Without matchers nothing does.
-func (j *judge) matched(e *evaluation) (ok bool, names []string) {
+func (j *judge) matchResponse(e *evaluation) (ok bool, names []string) {
 	for _, m := range j.matchers {
-		holds := m.holds(e)
+		holds := m.matches(e)
 		if holds && m.Name != "" && !m.Internal {
 			names = append(names, m.Name)
 		}
@@ -68,28 +68,28 @@ func (j *judge) matched(e *evaluation) (ok bool, names []string) {
 	return ok || j.all && len(j.matchers) > 0, names
 }
 
-// shown reports whether a match is more than a step of the template.
-func (j *judge) shown() bool {
+// isReportable reports whether a match is more than a step of the template.
+func (j *judge) isReportable() bool {
 	return slices.ContainsFunc(j.matchers, func(m *matcher) bool { return !m.Internal })
 }
 
-// holds applies one matcher.
-func (m *matcher) holds(e *evaluation) bool {
+// matches applies one matcher.
+func (m *matcher) matches(e *evaluation) bool {
 	var found []bool
 	switch m.Type {
 	case "status":
 		code, ok := e.values["status_code"].(float64)
 		return ok && slices.Contains(m.Status, int(code)) != m.Negative
 	case "dsl":
-		found = m.expressions(e)
+		found = m.matchExpressions(e)
 	default:
-		from, ok := part(m.Part, e.values)
+		from, ok := responsePart(m.Part, e.values)
 		if !ok {
 			return false
 		}
 		found = m.inText(from, e)
 	}
-	all, _ := condition(m.Condition) // it was read before
+	all, _ := readCondition(m.Condition) // it was read before
 	if all {
 		return !slices.Contains(found, false) != m.Negative
 	}
@@ -102,7 +102,7 @@ func (m *matcher) inText(from string, e *evaluation) []bool {
 		from = strings.ToLower(from)
 	}
 	for _, w := range m.Words {
-		w, missing := fill(w, e)
+		w, missing := fillExpressions(w, e)
 		if m.NoCase {
 			w = strings.ToLower(w)
 		}
@@ -120,7 +120,7 @@ func (m *matcher) inText(from string, e *evaluation) []bool {
 	return out
 }
 
-func (m *matcher) expressions(e *evaluation) []bool {
+func (m *matcher) matchExpressions(e *evaluation) []bool {
 	var out []bool
 	for i, x := range m.dsl {
 		if x == nil {

@@ -183,8 +183,8 @@ var refused = map[string]string{"digest-username": "HTTP digest", "unsafe": "mal
 	"analyzer": "analyzers", "global-matchers": "global matchers", "self-contained": "requests to other hosts " +
 		"(self-contained)", "iterate-all": "iterate-all"}
 
-// read reads the text of a template.
-func read(text []byte) (*document, error) {
+// readTemplate reads the text of a template.
+func readTemplate(text []byte) (*document, error) {
 	if len(text) > maxTemplate {
 		return nil, fmt.Errorf("the template has more than %d MiB", maxTemplate>>20)
 	}
@@ -204,7 +204,7 @@ func read(text []byte) (*document, error) {
 		case slices.Contains(foreign, key):
 			return nil, unsupported("the protocol " + key)
 		case key == "http" || key == "requests":
-			if err := members(top.Content[i+1]); err != nil {
+			if err := refuseUnknownMembers(top.Content[i+1]); err != nil {
 				return nil, err
 			}
 		}
@@ -229,8 +229,8 @@ var known = []string{"id", "name", "method", "path", "raw", "body", "headers", "
 	"skip-variables-check", "disable-path-automerge", "max-size", "fuzzing",
 	"pre-condition", "pre-condition-operator", "filters", "filters-condition"}
 
-// members refuses what a section says that nobody here understands.
-func members(list *yaml.Node) error {
+// refuseUnknownMembers refuses what a section says that nobody here understands.
+func refuseUnknownMembers(list *yaml.Node) error {
 	for _, s := range list.Content {
 		if s.Kind != yaml.MappingNode {
 			return fmt.Errorf("line %d: a map is needed", s.Line)
@@ -251,8 +251,8 @@ func members(list *yaml.Node) error {
 // A pair is a name with a text.
 type pair struct{ name, text string }
 
-// pairs reads a map of texts in its order.
-func pairs(n *yaml.Node) ([]pair, error) {
+// readPairs reads a map of texts in its order.
+func readPairs(n *yaml.Node) ([]pair, error) {
 	if n.IsZero() || n.Tag == "!!null" {
 		return nil, nil
 	}

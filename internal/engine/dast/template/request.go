@@ -19,8 +19,8 @@ type errMissing struct{ name string }
 
 func (e errMissing) Error() string { return fmt.Sprintf("%q has no value", e.name) }
 
-// address returns the values that name the target.
-func address(base *url.URL) values {
+// targetValues returns the values that name the target.
+func targetValues(base *url.URL) values {
 	host := base.Hostname()
 	port := base.Port()
 	if port == "" {
@@ -41,10 +41,10 @@ func address(base *url.URL) values {
 	return v
 }
 
-// build fills in a request.
-func (b *block) build(s *shape, e *evaluation) (*message.Request, error) {
+// buildRequest fills in a request.
+func (b *block) buildRequest(s *shape, e *evaluation) (*message.Request, error) {
 	fillIn := func(text string) (string, error) {
-		out, missing := fill(text, e)
+		out, missing := fillExpressions(text, e)
 		if missing != "" && !b.lenient {
 			return "", errMissing{missing}
 		}
@@ -61,7 +61,7 @@ func (b *block) build(s *shape, e *evaluation) (*message.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := target(at, e.values, false)
+	r, err := resolveTarget(at, e.values, false)
 	if err != nil {
 		return nil, err
 	}
@@ -89,16 +89,16 @@ func setBody(r *message.Request, body string) {
 	}
 }
 
-// target reads an address, or a path on the target; with merge a path is below the
+// resolveTarget reads an address, or a path on the target; with merge a path is below the
 // target's own.
-func target(at string, v values, merge bool) (*message.Request, error) {
+func resolveTarget(at string, v values, merge bool) (*message.Request, error) {
 	if !strings.HasPrefix(at, "http://") && !strings.HasPrefix(at, "https://") {
 		if !strings.HasPrefix(at, "/") {
 			at = "/" + at
 		}
-		root := text(v["RootURL"])
+		root := textOf(v["RootURL"])
 		if merge {
-			root = text(v["BaseURL"])
+			root = textOf(v["BaseURL"])
 		}
 		at = root + at
 	}
@@ -113,16 +113,16 @@ func target(at string, v values, merge bool) (*message.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Path, r.Origin = "/"+encode(below), "template"
+	r.Path, r.Origin = "/"+encodeRequestLine(below), "template"
 	if asks {
-		r.RawQuery = encode(query)
+		r.RawQuery = encodeRequestLine(query)
 	}
 	return r, nil
 }
 
-// encode writes what no request line holds as percent and two digits, and leaves all
+// encodeRequestLine writes what no request line holds as percent and two digits, and leaves all
 // else as it is.
-func encode(s string) string {
+func encodeRequestLine(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
 		if c := s[i]; c <= ' ' || c >= 0x7f {
@@ -153,7 +153,7 @@ func parseRaw(whole string, v values, merge bool) (*message.Request, error) {
 	if i := strings.LastIndex(at, " HTTP/"); i >= 0 {
 		at = at[:i]
 	}
-	r, err := target(strings.TrimSpace(at), v, merge)
+	r, err := resolveTarget(strings.TrimSpace(at), v, merge)
 	if err != nil {
 		return nil, err
 	}
@@ -185,16 +185,16 @@ func parseRaw(whole string, v values, merge bool) (*message.Request, error) {
 	return r, nil
 }
 
-// sets are the payloads of each run of a section, one after another; without payloads
+// payloadSets are the payloads of each run of a section, one after another; without payloads
 // there is one set without any.
-func (b *block) sets() []map[string]string {
+func (b *block) payloadSets() []map[string]string {
 	if len(b.payloads) == 0 {
 		return []map[string]string{nil}
 	}
 	var out []map[string]string
 	switch b.attack {
 	case "pitchfork":
-		for i := range combinations(b) {
+		for i := range countCombinations(b) {
 			set := map[string]string{}
 			for _, p := range b.payloads {
 				set[p.name] = p.values[i]
@@ -202,7 +202,7 @@ func (b *block) sets() []map[string]string {
 			out = append(out, set)
 		}
 	case "clusterbomb":
-		for i := range combinations(b) {
+		for i := range countCombinations(b) {
 			set := map[string]string{}
 			for _, p := range b.payloads {
 				set[p.name] = p.values[i%len(p.values)]

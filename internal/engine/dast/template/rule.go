@@ -15,12 +15,12 @@ var weakness = lazyregexp.New(`(?i)^CWE-\d{1,5}$`)
 // maxText bounds a text of a rule, in bytes.
 const maxText = 8 << 10
 
-// rule returns the rule of the template's findings.
-func (d *document) rule() *finding.Rule {
+// findingRule returns the rule of the template's findings.
+func (d *document) findingRule() *finding.Rule {
 	i := &d.Info
 	r := &finding.Rule{ID: "template/" + d.ID, Analysis: finding.DAST, Name: short(i.Name, 200),
 		Description: short(i.Description, maxText), HowToPrevent: short(i.Remediation, maxText),
-		Severity: severity(i.Severity), Confidence: finding.Likely}
+		Severity: readSeverity(i.Severity), Confidence: finding.Likely}
 	r.ShortDescription, _, _ = strings.Cut(strings.TrimSpace(r.Description), "\n")
 	if r.ShortDescription == "" {
 		r.ShortDescription = r.Name
@@ -54,8 +54,8 @@ func (d *document) rule() *finding.Rule {
 
 func short(s string, n int) string { return message.Truncate(strings.TrimSpace(s), n) }
 
-// severity reads the words of the format. What it calls info or unknown is low here.
-func severity(s string) finding.Severity {
+// readSeverity reads the words of the format. What it calls info or unknown is low here.
+func readSeverity(s string) finding.Severity {
 	switch strings.ToLower(strings.TrimSpace(s)) {
 	case "critical":
 		return finding.Critical

@@ -64,22 +64,22 @@ type caller struct {
 	values values
 }
 
-// begin starts a run of a template.
-func (s *Set) begin(t *activescan.OperationScan, tpl *Template) *run {
+// beginRun starts a run of a template.
+func (s *Set) beginRun(t *activescan.OperationScan, tpl *Template) *run {
 	r := &run{set: s, template: tpl, trial: t, done: map[int]bool{}}
 	var inner traffic.Session
 	if !tpl.Anonymous {
 		inner = t.As
 	}
 	r.as = newVisitor(inner)
-	r.values = r.fresh(nil)
+	r.values = r.initialValues(nil)
 	return r
 }
 
-// fresh returns the values that a run begins with: the target, random ones, the
+// initialValues returns the values that a run begins with: the target, random ones, the
 // template's own, and a set of payloads.
-func (r *run) fresh(payloads map[string]string) values {
-	v := address(r.trial.Scope.Base())
+func (r *run) initialValues(payloads map[string]string) values {
+	v := targetValues(r.trial.Scope.Base())
 	e := &evaluation{values: v, number: r.trial.RandomNumber}
 	for i := range 10 {
 		name := "randstr"
@@ -97,10 +97,10 @@ func (r *run) fresh(payloads map[string]string) values {
 		v["interactsh-url"], v["interactsh_url"] = host, host
 	}
 	for _, p := range r.template.variable {
-		v[p.name], _ = fill(p.text, e) // a name without a value is told where it is used
+		v[p.name], _ = fillExpressions(p.text, e) // a name without a value is told where it is used
 	}
 	for name, value := range payloads {
-		v[name], _ = fill(value, e)
+		v[name], _ = fillExpressions(value, e)
 	}
 	return v
 }
@@ -109,8 +109,8 @@ func (r *run) evaluation() *evaluation {
 	return &evaluation{values: r.values, number: r.trial.RandomNumber}
 }
 
-// visit runs the templates that have requests of their own.
-func (s *Set) visit(t *activescan.OperationScan, slow bool) error {
+// runTemplates runs the templates that have requests of their own.
+func (s *Set) runTemplates(t *activescan.OperationScan, slow bool) error {
 	var wanted []*Template
 	for _, tpl := range s.runnable {
 		if !tpl.Fuzzes && tpl.Slow == slow {
@@ -128,8 +128,8 @@ func (s *Set) visit(t *activescan.OperationScan, slow bool) error {
 			return nil
 		}
 	}
-	err := each(len(wanted), func(i int) error { return s.execute(t, wanted[i]) })
-	if collected := s.collect(t); err == nil {
+	err := each(len(wanted), func(i int) error { return s.executeTemplate(t, wanted[i]) })
+	if collected := s.collectMatches(t); err == nil {
 		err = collected
 	}
 	s.mu.Lock()
@@ -139,10 +139,10 @@ func (s *Set) visit(t *activescan.OperationScan, slow bool) error {
 	return err
 }
 
-// execute runs a template, confirms what matches, and reports it.
-func (s *Set) execute(t *activescan.OperationScan, tpl *Template) error {
-	r := s.begin(t, tpl)
-	hits, err := r.all()
+// executeTemplate runs a template, confirms what matches, and reports it.
+func (s *Set) executeTemplate(t *activescan.OperationScan, tpl *Template) error {
+	r := s.beginRun(t, tpl)
+	hits, err := r.runSections()
 	if err != nil {
 		return err
 	}
@@ -154,29 +154,29 @@ func (s *Set) execute(t *activescan.OperationScan, tpl *Template) error {
 	for i := range hits {
 		h := &hits[i]
 		if h.caller != nil {
-			s.wait(*h)
+			s.awaitInteractions(*h)
 			continue
 		}
-		ok, err := s.confirm(t, h)
+		ok, err := s.confirmMatch(t, h)
 		if err != nil {
 			return err
 		}
 		if ok {
-			r.report(*h)
+			r.reportMatch(*h)
 		}
 	}
 	return nil
 }
 
-// all runs the sections in their order.
-func (r *run) all() ([]hit, error) {
+// runSections runs the sections in their order.
+func (r *run) runSections() ([]hit, error) {
 	var hits []hit
 	var failed error
 	section := func(i int) bool {
 		if i < 0 || i >= len(r.template.sections) || failed != nil {
 			return false
 		}
-		found, ok, err := r.section(i)
+		found, ok, err := r.runSection(i)
 		hits, failed = append(hits, found...), err
 		return ok
 	}
@@ -206,11 +206,11 @@ func (r *run) all() ([]hit, error) {
 	return hits, failed
 }
 
-// section runs one section with each set of payloads. It succeeds when something
+// runSection runs one section with each set of payloads. It succeeds when something
 // matches, or a value is taken for what follows.
-func (r *run) section(n int) (hits []hit, ok bool, err error) {
+func (r *run) runSection(n int) (hits []hit, ok bool, err error) {
 	b := r.template.sections[n]
-	sets := b.sets()
+	sets := b.payloadSets()
 	if r.only != nil && r.only.section == n {
 		sets = []map[string]string{r.only.payloads}
 	}
@@ -219,9 +219,9 @@ func (r *run) section(n int) (hits []hit, ok bool, err error) {
 		r.values = maps.Clone(before)
 		e := r.evaluation()
 		for name, value := range payloads {
-			r.values[name], _ = fill(value, e) // a name without a value is told where it is used
+			r.values[name], _ = fillExpressions(value, e) // a name without a value is told where it is used
 		}
-		found, success, err := r.requests(n, payloads)
+		found, success, err := r.sendRequests(n, payloads)
 		for name := range payloads {
 			delete(r.values, name)
 		}
@@ -236,27 +236,27 @@ func (r *run) section(n int) (hits []hit, ok bool, err error) {
 	return hits, ok, nil
 }
 
-// requests sends the requests of a section with one set of payloads.
-func (r *run) requests(n int, payloads map[string]string) (hits []hit, ok bool, err error) {
+// sendRequests sends the requests of a section with one set of payloads.
+func (r *run) sendRequests(n int, payloads map[string]string) (hits []hit, ok bool, err error) {
 	b := r.template.sections[n]
 	var all []*message.Response
 	ok = len(b.judge.matchers)+len(b.extractors) == 0
 	for i := range b.shapes {
-		req, err := b.build(&b.shapes[i], r.evaluation())
+		req, err := b.buildRequest(&b.shapes[i], r.evaluation())
 		if err != nil {
-			r.leave(err)
+			r.recordUnfinished(err)
 			continue
 		}
 		if sitemap.IsDangerous(req.Address()) && !r.trial.Target.Profile.Allows(scan.Full) {
 			r.left = "they ask for what may end the session or destroy something, which needs the profile full"
 			continue
 		}
-		answers, err := r.send(b, req)
+		answers, err := r.sendFollowing(b, req)
 		if err != nil {
 			if traffic.IsFinal(err) {
 				return hits, ok, err
 			}
-			r.leave(err)
+			r.recordUnfinished(err)
 			continue
 		}
 		all = append(all, answers[0])
@@ -264,9 +264,9 @@ func (r *run) requests(n int, payloads map[string]string) (hits []hit, ok bool, 
 		if b.history {
 			numberOf = i + 1
 		}
-		h, took := r.match(b, answers, numberOf)
+		h, took := r.matchChain(b, answers, numberOf)
 		ok = ok || took || h != nil
-		if h == nil || !b.judge.shown() && len(b.judge.matchers) > 0 {
+		if h == nil || !b.judge.isReportable() && len(b.judge.matchers) > 0 {
 			continue
 		}
 		h.section, h.shape, h.payloads, h.request = n, i, payloads, h.answers[0].Request
@@ -281,12 +281,12 @@ func (r *run) requests(n int, payloads map[string]string) (hits []hit, ok bool, 
 	return hits, ok, nil
 }
 
-// leave remembers what kept the template from its end.
-func (r *run) leave(err error) {
+// recordUnfinished remembers what kept the template from its end.
+func (r *run) recordUnfinished(err error) {
 	var missing errMissing
 	switch {
 	case errors.As(err, &missing):
-		if !slices.ContainsFunc(r.template.sections, func(b *block) bool { return b.takes(missing.name) }) {
+		if !slices.ContainsFunc(r.template.sections, func(b *block) bool { return b.extractsValue(missing.name) }) {
 			r.left = fmt.Sprintf("%.60q has no value", missing.name)
 		} // otherwise an earlier answer did not hold it: there is no match
 	case errs.Is(err, errs.Forbidden):
@@ -298,15 +298,15 @@ func (r *run) leave(err error) {
 	}
 }
 
-// takes reports whether the section takes the value out of answers.
-func (b *block) takes(name string) bool {
+// extractsValue reports whether the section takes the value out of answers.
+func (b *block) extractsValue(name string) bool {
 	return slices.ContainsFunc(b.extractors, func(x extractor) bool { return x.Name == name })
 }
 
-// send sends a request and follows redirects as far as the section says; the last
+// sendFollowing sends a request and follows redirects as far as the section says; the last
 // answer comes first.
-func (r *run) send(b *block, req *message.Request) ([]*message.Response, error) {
-	resp, err := r.ask(req, b.cookies)
+func (r *run) sendFollowing(b *block, req *message.Request) ([]*message.Response, error) {
+	resp, err := r.sendOrReuse(req, b.cookies)
 	if err != nil {
 		return nil, err
 	}
@@ -321,7 +321,7 @@ func (r *run) send(b *block, req *message.Request) ([]*message.Response, error) 
 			sitemap.IsDangerous(next.Address()) {
 			break
 		}
-		resp, err := r.ask(next, b.cookies)
+		resp, err := r.sendOrReuse(next, b.cookies)
 		if err != nil {
 			return nil, err
 		}
@@ -336,8 +336,8 @@ const (
 	maxCachedBody = 256 << 10
 )
 
-// ask sends one request, or takes the answer that another template got to the same.
-func (r *run) ask(req *message.Request, cookies bool) (*message.Response, error) {
+// sendOrReuse sends one request, or takes the answer that another template got to the same.
+func (r *run) sendOrReuse(req *message.Request, cookies bool) (*message.Response, error) {
 	visitor := r.as.(*visitor)
 	if !cookies {
 		visitor = newVisitor(visitor.inner)
@@ -371,12 +371,12 @@ func (r *run) ask(req *message.Request, cookies bool) (*message.Response, error)
 	return resp, err
 }
 
-// match matches an answer, and those that led to it. What extractors take for later
+// matchChain matches an answer, and those that led to it. What extractors take for later
 // requests becomes a value.
-func (r *run) match(b *block, answers []*message.Response, n int) (found *hit, took bool) {
+func (r *run) matchChain(b *block, answers []*message.Response, n int) (found *hit, took bool) {
 	given := maps.Clone(r.values)
 	for i, resp := range answers {
-		more := answer(resp)
+		more := responseValues(resp)
 		v := maps.Clone(given)
 		maps.Copy(v, more)
 		if n > 0 {
@@ -386,21 +386,21 @@ func (r *run) match(b *block, answers []*message.Response, n int) (found *hit, t
 			}
 		}
 		e := &evaluation{values: v, number: r.trial.RandomNumber}
-		taken, kept := b.take(e)
+		taken, kept := b.applyExtractors(e)
 		for name, value := range kept {
 			if _, have := r.values[name]; i == 0 || !have {
 				r.values[name], took = value, true
 			}
 		}
 		if found == nil {
-			found = r.judge(b, resp, e, taken)
+			found = r.applyMatchers(b, resp, e, taken)
 		}
 	}
 	return found, took
 }
 
-// judge applies the matchers of a section to an answer.
-func (r *run) judge(b *block, resp *message.Response, e *evaluation, taken []string) *hit {
+// applyMatchers applies the matchers of a section to an answer.
+func (r *run) applyMatchers(b *block, resp *message.Response, e *evaluation, taken []string) *hit {
 	h := &hit{template: r.template, trial: r.trial, answers: []*message.Response{resp}, taken: taken}
 	if len(b.judge.matchers) == 0 {
 		if len(taken) == 0 {
@@ -412,21 +412,21 @@ func (r *run) judge(b *block, resp *message.Response, e *evaluation, taken []str
 		e.values["interactsh_protocol"], e.values["interactsh_request"], e.values["interactsh_response"],
 			e.values["interactsh_ip"] = "", "", "", ""
 	}
-	ok, names := b.judge.matched(e)
+	ok, names := b.judge.matchResponse(e)
 	if ok {
 		h.names = names
 		return h
 	}
-	if r.template.Listens && b.judge.listens() {
+	if r.template.Listens && b.judge.usesOAST() {
 		h.request, h.caller = resp.Request, &caller{token: r.token, judge: &b.judge, values: maps.Clone(e.values)}
 		return h
 	}
 	return nil
 }
 
-// take applies the extractors to an answer: values to show, and values for what
+// applyExtractors applies the extractors to an answer: values to show, and values for what
 // follows, by name.
-func (b *block) take(e *evaluation) (shown []string, kept map[string]string) {
+func (b *block) applyExtractors(e *evaluation) (shown []string, kept map[string]string) {
 	kept = map[string]string{}
 	for i := range b.extractors {
 		x := &b.extractors[i]
@@ -446,17 +446,17 @@ func (b *block) take(e *evaluation) (shown []string, kept map[string]string) {
 	return shown, kept
 }
 
-// listens reports whether a matcher looks at calls of the target.
-func (j *judge) listens() bool {
+// usesOAST reports whether a matcher looks at calls of the target.
+func (j *judge) usesOAST() bool {
 	return slices.ContainsFunc(j.matchers, func(m *matcher) bool {
 		return strings.HasPrefix(m.Part, "interactsh") ||
 			slices.ContainsFunc(m.DSL, func(s string) bool { return strings.Contains(s, "interactsh") })
 	})
 }
 
-// look is match for an injection.
-func (r *run) look(b *block, answers []*message.Response, in injection) (*hit, error) {
-	h, _ := r.match(b, answers, 0)
+// matchInjection is match for an injection.
+func (r *run) matchInjection(b *block, answers []*message.Response, in injection) (*hit, error) {
+	h, _ := r.matchChain(b, answers, 0)
 	if h != nil {
 		h.request, h.point, h.payload = in.request, in.point, in.payload
 	}
@@ -466,8 +466,8 @@ func (r *run) look(b *block, answers []*message.Response, in injection) (*hit, e
 // maxPending bounds matches that wait for calls.
 const maxPending = 10_000
 
-// wait keeps a match until calls have had time to arrive.
-func (s *Set) wait(h hit) {
+// awaitInteractions keeps a match until calls have had time to arrive.
+func (s *Set) awaitInteractions(h hit) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.pending) < maxPending {
@@ -478,8 +478,8 @@ func (s *Set) wait(h hit) {
 // poll is how often is looked for calls.
 const poll = 50 * time.Millisecond
 
-// collect reports the matches whose calls arrive in time.
-func (s *Set) collect(t *activescan.OperationScan) error {
+// collectMatches reports the matches whose calls arrive in time.
+func (s *Set) collectMatches(t *activescan.OperationScan) error {
 	s.mu.Lock()
 	pending := s.pending
 	s.pending = nil
@@ -490,10 +490,10 @@ func (s *Set) collect(t *activescan.OperationScan) error {
 			by[c.Token] = append(by[c.Token], c)
 		}
 		pending = slices.DeleteFunc(pending, func(h hit) bool {
-			proof, names, ok := h.called(by[h.caller.token])
+			proof, names, ok := h.matchInteractions(by[h.caller.token])
 			if ok && t.ListenerIsQuiet() {
 				h.proof, h.names = append(h.proof, proof), names
-				(&run{set: s, template: h.template, trial: h.trial}).report(h)
+				(&run{set: s, template: h.template, trial: h.trial}).reportMatch(h)
 			}
 			return ok
 		})
@@ -509,12 +509,12 @@ func (s *Set) collect(t *activescan.OperationScan) error {
 	return nil
 }
 
-// called matches calls.
-func (h *hit) called(calls []scan.Call) (proof string, names []string, ok bool) {
+// matchInteractions matches calls.
+func (h *hit) matchInteractions(calls []scan.Call) (proof string, names []string, ok bool) {
 	for _, call := range calls {
 		v := maps.Clone(h.caller.values)
 		v["interactsh_protocol"], v["interactsh_request"], v["interactsh_ip"] = call.Protocol, call.Text, call.From
-		if ok, names := h.caller.judge.matched(&evaluation{values: v, number: h.trial.RandomNumber}); ok {
+		if ok, names := h.caller.judge.matchResponse(&evaluation{values: v, number: h.trial.RandomNumber}); ok {
 			return fmt.Sprintf("The target sent something by %s to an address made for this request alone.",
 				call.Protocol), names, true
 		}
@@ -522,13 +522,13 @@ func (h *hit) called(calls []scan.Call) (proof string, names []string, ok bool) 
 	return "", nil, false
 }
 
-// confirm runs the template once more, with other random values: a match that does not
+// confirmMatch runs the template once more, with other random values: a match that does not
 // come back is none. Where it asks for a fixed path alone, a random one beside it tells
 // whether any address matches.
-func (s *Set) confirm(t *activescan.OperationScan, h *hit) (bool, error) {
-	r := s.begin(t, h.template)
+func (s *Set) confirmMatch(t *activescan.OperationScan, h *hit) (bool, error) {
+	r := s.beginRun(t, h.template)
 	r.repeats, r.only = true, h
-	hits, err := r.all()
+	hits, err := r.runSections()
 	if err != nil {
 		return false, err
 	}
@@ -548,11 +548,11 @@ func (s *Set) confirm(t *activescan.OperationScan, h *hit) (bool, error) {
 	}
 	other := h.request.Clone()
 	other.Path = path.Join(path.Dir(other.Path), t.RandomLetters(10)) + path.Ext(other.Path)
-	answers, err := r.send(b, other)
+	answers, err := r.sendFollowing(b, other)
 	if err != nil {
-		return true, ignorable(err)
+		return true, ignorableError(err)
 	}
-	if control, _ := r.match(b, answers, 0); control != nil && control.caller == nil {
+	if control, _ := r.matchChain(b, answers, 0); control != nil && control.caller == nil {
 		h.weak = true
 		h.answers = append(h.answers, control.answers...)
 		h.proof = append(h.proof, "A random name beside it matches as well: the application may answer so to "+
@@ -563,16 +563,16 @@ func (s *Set) confirm(t *activescan.OperationScan, h *hit) (bool, error) {
 	return true, nil
 }
 
-// ignorable returns errors that end the run, and none else.
-func ignorable(err error) error {
+// ignorableError returns errors that end the run, and none else.
+func ignorableError(err error) error {
 	if traffic.IsFinal(err) {
 		return err
 	}
 	return nil
 }
 
-// report reports a match.
-func (r *run) report(h hit) {
+// reportMatch reports a match.
+func (r *run) reportMatch(h hit) {
 	proof := []string{fmt.Sprintf("The answer matches the template %s (%s).", r.template.ID, r.template.Rule.Name)}
 	if len(h.names) > 0 {
 		proof[0] += " Matchers: " + short(strings.Join(h.names, ", "), 500) + "."
@@ -611,7 +611,7 @@ func newVisitor(inner traffic.Session) *visitor {
 
 // Prepare implements traffic.Session.
 func (v *visitor) Prepare(ctx context.Context, req *http.Request) error {
-	for _, c := range v.jar.Cookies(cleaned(req.URL)) {
+	for _, c := range v.jar.Cookies(cleanCookieURL(req.URL)) {
 		if _, err := req.Cookie(c.Name); err != nil {
 			req.AddCookie(c)
 		}
@@ -622,13 +622,15 @@ func (v *visitor) Prepare(ctx context.Context, req *http.Request) error {
 	return v.inner.Prepare(ctx, req)
 }
 
-// cleaned is an address as cookie jars want it.
-func cleaned(u *url.URL) *url.URL { return &url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path} }
+// cleanCookieURL is an address as cookie jars want it.
+func cleanCookieURL(u *url.URL) *url.URL {
+	return &url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
+}
 
 // Seen implements traffic.Session.
 func (v *visitor) Seen(resp *message.Response) {
 	if set := (&http.Response{Header: resp.Header}).Cookies(); len(set) > 0 {
-		v.jar.SetCookies(cleaned(resp.Request.URL()), set)
+		v.jar.SetCookies(cleanCookieURL(resp.Request.URL()), set)
 		v.used = true
 	}
 }

@@ -45,16 +45,16 @@ type Failure struct {
 func Load(list []scan.Description) (templates []*Template, failures []Failure) {
 	files := map[string]string{}
 	for _, d := range list {
-		if listed(d.Name) {
+		if isWordList(d.Name) {
 			files[d.Name] = d.Text
 		}
 	}
 	ids := map[string]bool{}
 	for _, d := range list {
-		if listed(d.Name) {
+		if isWordList(d.Name) {
 			continue
 		}
-		t, err := load(d, files)
+		t, err := loadFile(d, files)
 		if err == nil && ids[t.ID] {
 			err = fmt.Errorf("the id %.60q is that of another template", t.ID)
 		}
@@ -68,16 +68,16 @@ func Load(list []scan.Description) (templates []*Template, failures []Failure) {
 	return templates, failures
 }
 
-// listed reports whether a file holds words and not a template.
-func listed(name string) bool {
+// isWordList reports whether a file holds words and not a template.
+func isWordList(name string) bool {
 	return path.Ext(name) == ".txt" || path.Ext(name) == ".csv" || path.Ext(name) == ".dic"
 }
 
-func load(d scan.Description, files map[string]string) (*Template, error) {
+func loadFile(d scan.Description, files map[string]string) (*Template, error) {
 	if d.Text == "" {
 		return nil, fmt.Errorf("it has no text: templates are not read from the target")
 	}
-	doc, err := read([]byte(d.Text))
+	doc, err := readTemplate([]byte(d.Text))
 	if err != nil {
 		return nil, err
 	}
@@ -107,15 +107,15 @@ func Checks(t *scan.Target, listening bool, degrade func(scan.Reason)) []*active
 			rules = append(rules, tpl.Rule)
 		}
 	}
-	tell(failures, degrade)
+	reportUnrun(failures, degrade)
 	return []*activescan.Rule{
 		{ID: "template", FindingRules: rules, Profile: scan.Safe, ScanSite: func(t *activescan.OperationScan) error {
-			return s.visit(t, false)
-		}, ScanOperation: func(t *activescan.OperationScan) error { return s.fuzzes(t, false) }},
+			return s.runTemplates(t, false)
+		}, ScanOperation: func(t *activescan.OperationScan) error { return s.fuzzOperation(t, false) }},
 		{ID: "template", FindingRules: rules, Profile: scan.Safe, Slow: true,
 			ScanSite: func(t *activescan.OperationScan) error {
-				return s.visit(t, true)
-			}, ScanOperation: func(t *activescan.OperationScan) error { return s.fuzzes(t, true) }},
+				return s.runTemplates(t, true)
+			}, ScanOperation: func(t *activescan.OperationScan) error { return s.fuzzOperation(t, true) }},
 	}
 }
 
@@ -126,8 +126,8 @@ const (
 	maxNamed = 5
 )
 
-// tell says what was not run, one reason for each cause.
-func tell(failures []Failure, degrade func(scan.Reason)) {
+// reportUnrun says what was not run, one reason for each cause.
+func reportUnrun(failures []Failure, degrade func(scan.Reason)) {
 	by := map[string][]string{}
 	for _, f := range failures {
 		by[f.Why] = append(by[f.Why], f.Name)

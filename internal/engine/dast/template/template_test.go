@@ -407,11 +407,11 @@ func TestFill(t *testing.T) {
 		"{{name":                           "{{name",
 		"{{alert(1)}}":                     "{{alert(1)}}",
 	} {
-		if got, missing := fill(text, e); got != want || missing != "" {
+		if got, missing := fillExpressions(text, e); got != want || missing != "" {
 			t.Errorf("%s: %q, %q; want %q", text, got, missing, want)
 		}
 	}
-	if _, missing := fill("/x?{{token}}", e); missing != "token" {
+	if _, missing := fillExpressions("/x?{{token}}", e); missing != "token" {
 		t.Errorf("missing %q", missing)
 	}
 }
@@ -458,7 +458,7 @@ func FuzzLoad(f *testing.F) {
 						"Hostname": "a.example"}, number: func(low, _ int) int {
 						return low
 					}}
-					if req, err := b.build(&b.shapes[i], e); err == nil {
+					if req, err := b.buildRequest(&b.shapes[i], e); err == nil {
 						_, _ = req.HTTP(t.Context())
 					}
 				}
@@ -477,7 +477,7 @@ func FuzzExpression(f *testing.F) {
 		if x, err := parseExpression(text); err == nil {
 			_, _ = x.root.eval(e)
 		}
-		_, _ = fill(text, e)
+		_, _ = fillExpressions(text, e)
 		_, _ = jsonPath(text)
 		_, _ = xmlPath(text)
 	})

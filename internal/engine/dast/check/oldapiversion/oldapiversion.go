@@ -32,7 +32,8 @@ var rule = &finding.Rule{
 }
 
 // Rule is the check. It only reads.
-var Rule = &activescan.Rule{ID: "versions", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe, ScanOperation: try}
+var Rule = &activescan.Rule{ID: "versions", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe,
+	ScanOperation: scanOperation}
 
 // version is a segment of a path that names one.
 var version = lazyregexp.New(`^([vV])([1-9]\d?)$`)
@@ -46,8 +47,8 @@ const maxOlder = 2
 // absent is added to a version to name one that there is not.
 const absent = 57
 
-func try(t *activescan.OperationScan) error {
-	at, n := versioned(t.Request)
+func scanOperation(t *activescan.OperationScan) error {
+	at, n := versionSegment(t.Request)
 	if n < 2 || t.Request.Method != http.MethodGet {
 		return nil
 	}
@@ -55,23 +56,24 @@ func try(t *activescan.OperationScan) error {
 	if err != nil || !isJSON(newer) {
 		return err
 	}
-	known := properties(newer)
+	known := propertyNames(newer)
 	for i := n - 1; i >= max(1, n-maxOlder) && len(known) > 0; i-- {
-		if found, err := older(t, at, i, newer, known); found || err != nil {
+		if found, err := probeOlderVersion(t, at, i, newer, known); found || err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// older asks for a version, and for one that there is not as a control.
-func older(t *activescan.OperationScan, at, n int, newer *message.Response, known map[string][]string) (bool, error) {
-	r := with(t.Request, at, n)
+// probeOlderVersion asks for a version, and for one that there is not as a control.
+func probeOlderVersion(t *activescan.OperationScan, at, n int, newer *message.Response,
+	known map[string][]string) (bool, error) {
+	r := withVersion(t.Request, at, n)
 	resp, err := t.Send(r)
 	if err != nil || !isJSON(resp) {
 		return false, err
 	}
-	got := properties(resp)
+	got := propertyNames(resp)
 	more := map[string][]string{}
 	common := 0
 	for name, values := range got {
@@ -84,19 +86,19 @@ func older(t *activescan.OperationScan, at, n int, newer *message.Response, know
 	if len(more) == 0 || 2*common < len(known) {
 		return false, nil
 	}
-	control, err := t.Send(with(t.Request, at, n+absent))
+	control, err := t.Send(withVersion(t.Request, at, n+absent))
 	if err != nil {
 		return false, err
 	}
 	if isJSON(control) {
-		for name := range properties(control) {
+		for name := range propertyNames(control) {
 			if more[name] != nil { // the version does not matter
 				return false, nil
 			}
 		}
 	}
 	names := strings.Join(slices.Sorted(maps.Keys(more)), ", ")
-	t.RaiseAlert(activescan.Alert{Rule: rule, Request: r, Responses: []*message.Response{newer, hide(resp, more),
+	t.RaiseAlert(activescan.Alert{Rule: rule, Request: r, Responses: []*message.Response{newer, hideValues(resp, more),
 		control},
 		ResponseNotes: []string{"the version in use", "the older version, its secrets left " +
 			"out here", "a version that there is not"},
@@ -108,9 +110,9 @@ func older(t *activescan.OperationScan, at, n int, newer *message.Response, know
 	return true, nil
 }
 
-// versioned returns the segment of the path that names a version, and the version; 0:
+// versionSegment returns the segment of the path that names a version, and the version; 0:
 // there is none.
-func versioned(r *message.Request) (at, n int) {
+func versionSegment(r *message.Request) (at, n int) {
 	for i, s := range strings.Split(r.Path, "/") {
 		if m := version.FindStringSubmatch(s); m != nil {
 			n, err := strconv.Atoi(m[2])
@@ -122,8 +124,8 @@ func versioned(r *message.Request) (at, n int) {
 	return 0, 0
 }
 
-// with is the request to another version.
-func with(r *message.Request, at, n int) *message.Request {
+// withVersion is the request to another version.
+func withVersion(r *message.Request, at, n int) *message.Request {
 	r = r.Clone()
 	segments := strings.Split(r.Path, "/")
 	segments[at] = segments[at][:1] + strconv.Itoa(n)
@@ -135,9 +137,9 @@ func isJSON(resp *message.Response) bool {
 	return resp.Status == http.StatusOK && strings.HasSuffix(resp.MediaType(), "json") && !resp.Truncated
 }
 
-// properties returns the names of an answer's properties that hold no others, with
+// propertyNames returns the names of an answer's properties that hold no others, with
 // their values.
-func properties(resp *message.Response) map[string][]string {
+func propertyNames(resp *message.Response) map[string][]string {
 	body := message.Request{Body: message.Body{Kind: message.JSON, Text: resp.Body}}
 	out := map[string][]string{}
 	for _, p := range body.Points() {
@@ -149,8 +151,8 @@ func properties(resp *message.Response) map[string][]string {
 	return out
 }
 
-// hide returns the answer without the values.
-func hide(resp *message.Response, values map[string][]string) *message.Response {
+// hideValues returns the answer without the values.
+func hideValues(resp *message.Response, values map[string][]string) *message.Response {
 	text := resp.Text()
 	for _, list := range values {
 		for _, v := range list {

@@ -40,10 +40,10 @@ var (
 		finding.High)
 	byFolder = newRule("folder", "Path traversal (file existence)", "A parameter is part of the path of a file, and "+
 		"leads out of its folder.", finding.Medium)
-	byInclude = inclusion()
+	byInclude = includesFile()
 )
 
-func inclusion() *finding.Rule {
+func includesFile() *finding.Rule {
 	r := newRule("include", "File inclusion", "A parameter names a file or a stream that PHP "+
 		"includes.", finding.Critical)
 	r.CWE = []string{"CWE-98"}
@@ -52,12 +52,12 @@ func inclusion() *finding.Rule {
 
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "pathtraversal", FindingRules: []*finding.Rule{byContent, byFolder, byInclude},
-	Profile: scan.Safe, AcceptsPoint: wants, ProbePoint: point}
+	Profile: scan.Safe, AcceptsPoint: acceptsPoint, ProbePoint: probePoint}
 
 // Mark is what is said of points that lead to files.
 const Mark = "file"
 
-func wants(p message.Point) bool {
+func acceptsPoint(p message.Point) bool {
 	switch p.In {
 	case message.InFileName, message.InHeaderName, message.InCookieName, message.InPath:
 		return false
@@ -73,7 +73,7 @@ type prober struct {
 	any     bool             // any name is answered alike, as where files are written
 }
 
-func point(p *activescan.Probe) error {
+func probePoint(p *activescan.Probe) error {
 	if p.AlreadyFound(Mark) || p.AlreadyFound("sql") || p.AlreadyFound("command") {
 		return nil
 	}
@@ -88,11 +88,11 @@ func point(p *activescan.Probe) error {
 	}
 	s := &prober{Probe: p, base: base, missing: p.PageOf(resp, other)}
 	text := html.UnescapeString(resp.Text())
-	s.error = failed(resp, text) || strings.Contains(text, "/"+other) || strings.Contains(text, `\`+other)
+	s.error = showsFileError(resp, text) || strings.Contains(text, "/"+other) || strings.Contains(text, `\`+other)
 	matters := base.Stable && !s.missing.Equal(base.Page())
 	s.any = base.Stable && !matters
 	if p.Point.Names() {
-		return s.name()
+		return s.probeName()
 	}
 	likely := fileName.MatchString(p.Point.Name) || fileValue.MatchString(p.Point.Value)
 	full := p.Target.Profile.Allows(scan.Full)
@@ -101,29 +101,29 @@ func point(p *activescan.Probe) error {
 	}
 	indicated := full && likely || s.error
 	if !indicated && matters {
-		if indicated, err = s.normalised(); err != nil {
+		if indicated, err = s.isNormalized(); err != nil {
 			return err
 		}
 	}
 	if indicated && p.Target.Profile.Allows(scan.Standard) {
-		if found, err := s.read(); found || err != nil {
+		if found, err := s.probeContent(); found || err != nil {
 			return err
 		}
 	}
 	if !indicated && !full && !likely {
 		return nil
 	}
-	return s.folders()
+	return s.probeFolders()
 }
 
-// name looks at the name of a parameter, where the page tells of a file; where only the
+// probeName looks at the name of a parameter, where the page tells of a file; where only the
 // name itself does, in the commonest way alone.
-func (s *prober) name() error {
+func (s *prober) probeName() error {
 	switch {
 	case s.error:
-		return s.folders()
+		return s.probeFolders()
 	case fileName.MatchString(s.Point.Name):
-		_, err := s.tell(s.device("/" + strings.Repeat("../", deepest)))
+		_, err := s.reportExistence(s.probeNullDevice("/" + strings.Repeat("../", deepest)))
 		return err
 	}
 	return nil
@@ -136,18 +136,18 @@ var (
 	fileError = lazyregexp.New(`(?i)No such file or directory|FileNotFoundException|NoSuchFileException|failed to open stream|failed opening (?:required )?'|cannot find the (?:file|path) specified|could not find (?:a part of )?(?:the )?(?:file|path)|\b(?:no such|invalid|unknown|missing) file(?: ?name)?\b|\bfile (?:(?:was|is|could|does) )?not (?:be )?(?:found|exist)|\bfile (?:doesn|didn)['’]t (?:yet )?exist|MalformedURLException|unknown url type|ENOENT|\[Errno 2\]|Is a directory|File name too long|(?:problem|couldn't|cannot|could not|can't|unable to|failed to) (?:\w+ ){0,2}(?:open(?:ing)?|read(?:ing)?|writ(?:e|ing)|get(?:ting)?|find|load) (?:\w+ ){0,2}file`)
 )
 
-// failed reports whether the answer, whose text without entities is given, holds an error
+// showsFileError reports whether the answer, whose text without entities is given, holds an error
 // of a function that opens files.
-func failed(resp *message.Response, text string) bool {
+func showsFileError(resp *message.Response, text string) bool {
 	if text == resp.Text() {
 		return resp.MatchesBody(fileError)
 	}
 	return fileError.MatchString(text)
 }
 
-// normalised reports whether "./value" is the same as the value, and a folder of a
+// isNormalized reports whether "./value" is the same as the value, and a folder of a
 // random name before it is not.
-func (s *prober) normalised() (bool, error) {
+func (s *prober) isNormalized() (bool, error) {
 	v := s.Point.Value
 	if v == "" {
 		return false, nil
@@ -190,8 +190,8 @@ type try struct {
 	file  file
 }
 
-// tries are the values that name files, those that fit most applications first.
-func (s *prober) tries() []try {
+// fileNames are the values that name files, those that fit most applications first.
+func (s *prober) fileNames() []try {
 	up := strings.Repeat("../", deepest)
 	v := s.Point.Value
 	dir, _ := path.Split(v)
@@ -200,10 +200,10 @@ func (s *prober) tries() []try {
 		out = append(out, try{dir + up + passwd.name, passwd})
 	}
 	out = append(out, try{"file:///" + passwd.name, passwd})
-	for _, depth := range s.depths() {
+	for _, depth := range s.folderDepths() {
 		out = append(out, try{strings.Repeat("../", depth) + webXML.name, webXML})
 	}
-	if d := s.depths(); len(d) > 0 {
+	if d := s.folderDepths(); len(d) > 0 {
 		out = append(out, try{"/" + webXML.name, webXML}, try{"/" + strings.Repeat("../", d[0]) + webXML.name, webXML},
 			try{"/" + strings.Repeat(kept, d[0]) + webXML.name, webXML})
 	}
@@ -223,10 +223,10 @@ func (s *prober) tries() []try {
 	return out
 }
 
-// depths are how many folders up the root of a Java application is from the page: all
+// folderDepths are how many folders up the root of a Java application is from the page: all
 // of the path but the name of the application, or all of it. A value that names a page
 // is run or forwarded to, and no file is read: none.
-func (s *prober) depths() []int {
+func (s *prober) folderDepths() []int {
 	if likelyJava.MatchString(s.Point.Value) {
 		return nil
 	}
@@ -243,9 +243,9 @@ func (s *prober) depths() []int {
 
 var likelyJava = lazyregexp.New(`(?i)\.(?:jsp|jspx|do|action|jsf|faces|xhtml)$|;jsessionid|/servlet`)
 
-// read looks for the content of files.
-func (s *prober) read() (found bool, err error) {
-	for _, t := range s.tries() {
+// probeContent looks for the content of files.
+func (s *prober) probeContent() (found bool, err error) {
+	for _, t := range s.fileNames() {
 		if strings.Contains(t.value, "\x00") && s.Point.In == message.InHeader {
 			continue
 		}
@@ -253,7 +253,7 @@ func (s *prober) read() (found bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		if !holds(resp, t.file, s.base) {
+		if !holdsContent(resp, t.file, s.base) {
 			continue
 		}
 		// Another name in the same place shows nothing of the kind.
@@ -265,7 +265,7 @@ func (s *prober) read() (found bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		if holds(again, t.file, s.base) {
+		if holdsContent(again, t.file, s.base) {
 			return false, nil
 		}
 		s.MarkFound(Mark)
@@ -276,18 +276,18 @@ func (s *prober) read() (found bool, err error) {
 				"%s (%s).", t.value, t.file.name, t.file.text), "The value " + control + " is not."}})
 		return true, nil
 	}
-	return s.include()
+	return s.probePHPStream()
 }
 
-// holds reports whether an answer holds the content of the file, and the baseline does
+// holdsContent reports whether an answer holds the content of the file, and the baseline does
 // not.
-func holds(resp *message.Response, f file, base *activescan.Baseline) bool {
+func holdsContent(resp *message.Response, f file, base *activescan.Baseline) bool {
 	return resp.Text() != base.First.Text() && f.text.MatchString(html.UnescapeString(resp.Text())) &&
 		!f.text.MatchString(html.UnescapeString(base.First.Text()))
 }
 
-// include sends PHP a stream that holds a program, harmless: it prints a product.
-func (s *prober) include() (found bool, err error) {
+// probePHPStream sends PHP a stream that holds a program, harmless: it prints a product.
+func (s *prober) probePHPStream() (found bool, err error) {
 	if !lazyregexp.New(`(?i)\.php$|php`).MatchString(s.Request.Path + s.base.First.Header.Get("X-Powered-By")) {
 		return false, nil
 	}
@@ -318,10 +318,10 @@ func (s *prober) include() (found bool, err error) {
 // existing are folders that systems of the Unix kind have at their root.
 var existing = []string{"etc", "usr", "var", "dev", "tmp", "bin", "lib", "opt"}
 
-// folders asks for what exists in every system and for what does not. The device that is
+// probeFolders asks for what exists in every system and for what does not. The device that is
 // empty can be opened to write, too, without harm; the path beside it is below a folder
 // that does not exist, so nothing is made there. Folders cannot be written at all.
-func (s *prober) folders() error {
+func (s *prober) probeFolders() error {
 	dir, _ := path.Split(s.Point.Value)
 	i := s.RandomNumber(0, len(existing)-1)
 	ways := []string{"/" + strings.Repeat("../", deepest), dir + strings.Repeat("../", deepest),
@@ -337,8 +337,8 @@ func (s *prober) folders() error {
 			i++
 			return up + existing[i%len(existing)] + "/.", up + s.RandomLetters(3) + "/."
 		}
-		for _, ask := range []activescan.ConditionPayloads{s.device(up), directory} {
-			if found, err := s.tell(ask); found || err != nil {
+		for _, ask := range []activescan.ConditionPayloads{s.probeNullDevice(up), directory} {
+			if found, err := s.reportExistence(ask); found || err != nil {
 				return err
 			}
 		}
@@ -346,8 +346,8 @@ func (s *prober) folders() error {
 	return nil
 }
 
-// device asks for the empty device, and for the same below a folder that does not exist.
-func (s *prober) device(up string) activescan.ConditionPayloads {
+// probeNullDevice asks for the empty device, and for the same below a folder that does not exist.
+func (s *prober) probeNullDevice(up string) activescan.ConditionPayloads {
 	i := s.RandomNumber(0, 2)
 	return func() (yes, no string) {
 		i++
@@ -359,10 +359,10 @@ func (s *prober) device(up string) activescan.ConditionPayloads {
 // scheme begins an address.
 var scheme = lazyregexp.New(`(?i)^[a-z][a-z0-9+.-]*:/`)
 
-// tell reports a flaw when the application tells what exists from what does not. What
+// reportExistence reports a flaw when the application tells what exists from what does not. What
 // exists and is answered as a name that names nothing is not asked about further, but for
 // where files are made: there only a name in a folder that does not exist is another one.
-func (s *prober) tell(ask activescan.ConditionPayloads) (found bool, err error) {
+func (s *prober) reportExistence(ask activescan.ConditionPayloads) (found bool, err error) {
 	yes, no := ask()
 	first, err := s.SendValue(yes)
 	if err != nil || s.PageOf(first, yes).Equal(s.missing) && !(s.error && s.any) {

@@ -31,11 +31,12 @@ var rule = &finding.Rule{
 }
 
 // Rule is the check.
-var Rule = &activescan.Rule{ID: "redirect", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe, ProbePoint: point,
-	AcceptsPoint: wants}
+var Rule = &activescan.Rule{ID: "redirect", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe,
+	ProbePoint:   probePoint,
+	AcceptsPoint: acceptsPoint}
 
-// wants chooses points that can name an address.
-func wants(p message.Point) bool {
+// acceptsPoint chooses points that can name an address.
+func acceptsPoint(p message.Point) bool {
 	switch p.In {
 	case message.InQuery, message.InForm, message.InMultipart, message.InPath:
 		return p.Type != "integer" && p.Type != "boolean"
@@ -43,11 +44,11 @@ func wants(p message.Point) bool {
 	return false
 }
 
-// point sends addresses of a site that does not exist (RFC 2606) in the forms that
+// probePoint sends addresses of a site that does not exist (RFC 2606) in the forms that
 // checks of prefixes let through. A form that is sent is not attacked where a link with
 // the same parameter leads away already: that is the same flaw.
-func point(p *activescan.Probe) error {
-	if p.Request.Method != http.MethodGet && p.HasFact(link(p)) {
+func probePoint(p *activescan.Probe) error {
+	if p.Request.Method != http.MethodGet && p.HasFact(linkKind(p)) {
 		return nil
 	}
 	host := p.RandomLetters(10) + ".example"
@@ -55,19 +56,20 @@ func point(p *activescan.Probe) error {
 	if err != nil {
 		return err
 	}
-	if where, how := leads(resp); sameSite(where, host) {
-		return confirm(p, "https://"+host+"/", host, how, resp)
+	if where, how := redirectTarget(resp); sameSite(where, host) {
+		return confirmRedirect(p, "https://"+host+"/", host, how, resp)
 	}
 	// Another form is tried only where the answer does something with the value.
-	if !strings.Contains(resp.Head()+resp.Text(), host) && resp.Location() == nil && !likely(p.Point) {
+	if !strings.Contains(resp.Head()+resp.Text(), host) && resp.Location() == nil && !isLikelyURL(p.Point) {
 		return nil
 	}
-	if still, err := stays(p, resp, "https://"+host+"/"); still || err != nil {
+	if still, err := isStored(p, resp, "https://"+host+"/"); still || err != nil {
 		return err
 	}
 	forms := []string{"//" + host + "/", "/\\" + host + "/", "https:" + host, p.Request.Base() + "@" + host + "/",
-		p.Request.Base() + "." + host + "/", "//" + wide(host) + "/", opposite(p.Request.Scheme) + ":" + wide(host)}
-	if where, _ := leads(resp); where != nil && where.Hostname() == "https" {
+		p.Request.Base() + "." + host + "/", "//" + withFullwidthDot(host) + "/", oppositeScheme(p.Request.Scheme) +
+			":" + withFullwidthDot(host)}
+	if where, _ := redirectTarget(resp); where != nil && where.Hostname() == "https" {
 		// the scheme is there already, and the value's own was taken for the host
 		forms = []string{host + "/", "//" + host + "/"}
 	}
@@ -76,69 +78,69 @@ func point(p *activescan.Probe) error {
 		if err != nil {
 			return err
 		}
-		if where, how := leads(resp); sameSite(where, host) {
-			return confirm(p, form, host, how, resp)
+		if where, how := redirectTarget(resp); sameSite(where, host) {
+			return confirmRedirect(p, form, host, how, resp)
 		}
 	}
 	return nil
 }
 
-// wide writes a dot of a host as an ideographic full stop, which browsers take for one
+// withFullwidthDot writes a dot of a host as an ideographic full stop, which browsers take for one
 // (Unicode Technical Standard 46) and filters of dots let through.
-func wide(host string) string { return strings.Replace(host, ".", "\u3002", 1) }
+func withFullwidthDot(host string) string { return strings.Replace(host, ".", "\u3002", 1) }
 
-// opposite is the scheme of two that a page does not have: only behind that may both slashes
+// oppositeScheme is the scheme of two that a page does not have: only behind that may both slashes
 // be left out.
-func opposite(scheme string) string {
+func oppositeScheme(scheme string) string {
 	if scheme == "https" {
 		return "http"
 	}
 	return "https"
 }
 
-// link names what a link with the parameter leads to.
-func link(p *activescan.Probe) string {
+// linkKind names what a link with the parameter leads to.
+func linkKind(p *activescan.Probe) string {
 	return "redirect " + p.Request.Base() + p.Request.Path + " " + p.Point.Name
 }
 
-// stays reports whether the value was taken and led nowhere: the answer is the usual
+// isStored reports whether the value was taken and led nowhere: the answer is the usual
 // page, with the value in its place, and neither leads to another page.
-func stays(p *activescan.Probe, resp *message.Response, value string) (bool, error) {
+func isStored(p *activescan.Probe, resp *message.Response, value string) (bool, error) {
 	first, err := p.FirstResponse()
 	if err != nil {
 		return false, err
 	}
-	if to, _ := leads(first); to != nil {
+	if to, _ := redirectTarget(first); to != nil {
 		return false, nil
 	}
-	if to, _ := leads(resp); to != nil {
+	if to, _ := redirectTarget(resp); to != nil {
 		return false, nil
 	}
 	return activescan.NewPage(resp, value).Equal(activescan.NewPage(first, p.Point.Value)), nil
 }
 
-// likely reports whether the name or the value of the point is about addresses.
-func likely(at message.Point) bool {
+// isLikelyURL reports whether the name or the value of the point is about addresses.
+func isLikelyURL(at message.Point) bool {
 	return addressName.MatchString(at.Name) || strings.Contains(at.Value, "://") || strings.HasPrefix(at.Value, "/")
 }
 
 var addressName = lazyregexp.New(`(?i)url|uri|redir|return|next|goto|target|dest|continue|callback|link|forward|back|page|to$`)
 
-// confirm repeats the request with another host: a page that always leads there is no
+// confirmRedirect repeats the request with another host: a page that always leads there is no
 // flaw.
-func confirm(p *activescan.Probe, payload, host, how string, first *message.Response) error {
+func confirmRedirect(p *activescan.Probe, payload, host, how string, first *message.Response) error {
 	other := p.RandomLetters(10) + ".example"
 	name := func(host string) string { return strings.TrimSuffix(host, ".example") }
 	again, err := p.SendValue(strings.ReplaceAll(payload, name(host), name(other)))
 	if err != nil {
 		return err
 	}
-	if where, _ := leads(again); !sameSite(where, other) {
+	if where, _ := redirectTarget(again); !sameSite(where, other) {
 		return nil
 	}
 	p.MarkFound("redirect")
 	if p.Request.Method == http.MethodGet {
-		p.RecordFact(link(p))
+		p.RecordFact(linkKind(p))
 	}
 	p.RaiseAlert(activescan.Alert{Rule: rule, Request: p.Request.With(p.Point, payload), Payload: payload,
 		Responses:     []*message.Response{first, again},
@@ -153,15 +155,15 @@ func sameSite(u *url.URL, host string) bool {
 	return u != nil && (u.Hostname() == host || strings.HasSuffix(u.Hostname(), "."+host))
 }
 
-// leads returns where a browser goes by itself after the answer, and by what.
-func leads(resp *message.Response) (to *url.URL, how string) {
+// redirectTarget returns where a browser goes by itself after the answer, and by what.
+func redirectTarget(resp *message.Response) (to *url.URL, how string) {
 	base := resp.Request.URL()
 	if l := resp.Header.Get("Location"); l != "" && resp.Status >= 300 && resp.Status < 400 {
-		return browse(base, l), "the header Location"
+		return resolveLikeBrowser(base, l), "the header Location"
 	}
 	if r := resp.Header.Get("Refresh"); r != "" {
 		if m := refresh.FindStringSubmatch(r); m != nil {
-			return browse(base, m[1]), "the header Refresh"
+			return resolveLikeBrowser(base, m[1]), "the header Refresh"
 		}
 	}
 	if !resp.IsHTML() {
@@ -181,24 +183,24 @@ func inPage(base *url.URL, doc *html.Node) (to *url.URL, how string) {
 		}
 		switch n.Data {
 		case "meta":
-			if strings.EqualFold(attribute(n, "http-equiv"), "refresh") {
-				if m := refresh.FindStringSubmatch(attribute(n, "content")); m != nil {
-					return browse(base, m[1]), "the element meta"
+			if strings.EqualFold(attributeOf(n, "http-equiv"), "refresh") {
+				if m := refresh.FindStringSubmatch(attributeOf(n, "content")); m != nil {
+					return resolveLikeBrowser(base, m[1]), "the element meta"
 				}
 			}
 		case "script":
 			if n.FirstChild == nil {
 				continue
 			}
-			if at := assigned(n.FirstChild.Data); at != "" {
-				return browse(base, at), "a script"
+			if at := scriptRedirectTarget(n.FirstChild.Data); at != "" {
+				return resolveLikeBrowser(base, at), "a script"
 			}
 		}
 	}
 	return nil, ""
 }
 
-func attribute(n *html.Node, name string) string {
+func attributeOf(n *html.Node, name string) string {
 	for _, a := range n.Attr {
 		if a.Key == name {
 			return a.Val
@@ -207,10 +209,10 @@ func attribute(n *html.Node, name string) string {
 	return ""
 }
 
-// browse resolves an address as browsers do (WHATWG URL): backslashes are slashes,
+// resolveLikeBrowser resolves an address as browsers do (WHATWG URL): backslashes are slashes,
 // tabs and line ends are left out, slashes behind a scheme are optional, and some other
 // full stops are dots of a host.
-func browse(base *url.URL, s string) *url.URL {
+func resolveLikeBrowser(base *url.URL, s string) *url.URL {
 	s = strings.Map(func(c rune) rune {
 		switch c {
 		case '\t', '\n', '\r':

@@ -9,10 +9,10 @@ import (
 
 // This file reads script for where it leads the browser when the page is loaded.
 
-// assigned returns the constant address that a script leads to at the top level or
+// scriptRedirectTarget returns the constant address that a script leads to at the top level or
 // in a function that runs with it, by assigning location or calling one of its
 // methods; empty: none. A string that only stands in the script leads nowhere.
-func assigned(script string) string {
+func scriptRedirectTarget(script string) string {
 	ast, err := js.Parse(parse.NewInputString(script), js.Options{})
 	if err != nil || len(script) > 1<<20 {
 		return ""
@@ -38,14 +38,14 @@ func (v *visitor) Enter(n js.INode) js.IVisitor {
 	case *js.ArrowFunc:
 		return nil
 	case *js.CallExpr:
-		return v.call(n)
+		return v.visitCall(n)
 	case *js.BinaryExpr:
 		if n.Op == js.EqToken && isLocation(n.X) {
-			v.to = constant(n.Y)
+			v.to = constantOf(n.Y)
 			return nil
 		}
-		if n.Op == js.EqToken && strings.HasSuffix(text(n.X), "onload") {
-			v.body(n.Y)
+		if n.Op == js.EqToken && strings.HasSuffix(sourceText(n.X), "onload") {
+			v.visitBody(n.Y)
 			return nil
 		}
 	}
@@ -55,32 +55,32 @@ func (v *visitor) Enter(n js.INode) js.IVisitor {
 // Exit implements js.IVisitor.
 func (v *visitor) Exit(js.INode) {}
 
-// call handles location.replace and its like, and functions that run at once.
-func (v *visitor) call(c *js.CallExpr) js.IVisitor {
-	name := text(c.X)
+// visitCall handles location.replace and its like, and functions that run at once.
+func (v *visitor) visitCall(c *js.CallExpr) js.IVisitor {
+	name := sourceText(c.X)
 	short := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(name, "window."), "self."), "top.")
 	switch short {
 	case "location.assign", "location.replace", "document.location.assign", "document.location.replace", "navigate",
 		"open":
 		if len(c.Args.List) > 0 && short != "open" {
-			v.to = constant(c.Args.List[0].Value)
+			v.to = constantOf(c.Args.List[0].Value)
 		}
 		return nil
 	case "setTimeout", "addEventListener", "document.addEventListener", "$", "jQuery":
 		for _, a := range c.Args.List {
-			v.body(a.Value)
+			v.visitBody(a.Value)
 		}
 		return nil
 	}
-	v.body(c.X)
+	v.visitBody(c.X)
 	return v
 }
 
-// body walks the body of a function.
-func (v *visitor) body(e js.IExpr) {
+// visitBody walks the body of a function.
+func (v *visitor) visitBody(e js.IExpr) {
 	switch f := e.(type) {
 	case *js.GroupExpr:
-		v.body(f.X)
+		v.visitBody(f.X)
 	case *js.FuncDecl:
 		for _, s := range f.Body.List {
 			js.Walk(v, s)
@@ -92,8 +92,8 @@ func (v *visitor) body(e js.IExpr) {
 	}
 }
 
-// text is the source of an expression.
-func text(n js.INode) string {
+// sourceText is the source of an expression.
+func sourceText(n js.INode) string {
 	var b strings.Builder
 	n.JS(&b)
 	return b.String()
@@ -101,33 +101,33 @@ func text(n js.INode) string {
 
 // isLocation reports whether the expression is the address of the page.
 func isLocation(e js.IExpr) bool {
-	name := text(e)
+	name := sourceText(e)
 	for _, prefix := range []string{"window.", "self.", "top.", "parent.", "document.", "this."} {
 		name = strings.TrimPrefix(name, prefix)
 	}
 	return name == "location" || name == "location.href"
 }
 
-// constant returns the string that an expression is; of a sum its beginning, as far as
+// constantOf returns the string that an expression is; of a sum its beginning, as far as
 // that is constant.
-func constant(e js.IExpr) string {
+func constantOf(e js.IExpr) string {
 	switch l := e.(type) {
 	case *js.LiteralExpr:
 		if l.TokenType == js.StringToken && len(l.Data) >= 2 {
-			return unquote(string(l.Data[1 : len(l.Data)-1]))
+			return unescapeText(string(l.Data[1 : len(l.Data)-1]))
 		}
 	case *js.BinaryExpr:
 		if l.Op == js.AddToken {
-			return constant(l.X) + constant(l.Y)
+			return constantOf(l.X) + constantOf(l.Y)
 		}
 	case *js.GroupExpr:
-		return constant(l.X)
+		return constantOf(l.X)
 	}
 	return ""
 }
 
-// unquote removes the escapes that do not change an address.
-func unquote(s string) string {
+// unescapeText removes the escapes that do not change an address.
+func unescapeText(s string) string {
 	return strings.NewReplacer(`\/`, "/", `\\`, `\`, `\'`, "'", `\"`, `"`, `\x2f`, "/", `\x2F`, "/", `\u002f`, "/",
 		`\u002F`, "/", `\x3a`, ":", `\x3A`, ":", `\u003a`, ":", `\u003A`, ":").Replace(s)
 }

@@ -34,18 +34,18 @@ var rule = &finding.Rule{
 // Rule is the check. It takes the target's time.
 var Rule = &activescan.Rule{ID: "slowexpression", FindingRules: []*finding.Rule{rule}, Profile: scan.Standard,
 	Slow:         true,
-	AcceptsPoint: wants, ProbePoint: point}
+	AcceptsPoint: acceptsPoint, ProbePoint: probePoint}
 
 // A pump repeats what a repetition matches.
 type pump struct {
 	head, unit, tail string
 }
 
-// text repeats the unit n times.
-func (p pump) text(n int) string { return p.head + strings.Repeat(p.unit, n) + p.tail }
+// repeatUnit repeats the unit n times.
+func (p pump) repeatUnit(n int) string { return p.head + strings.Repeat(p.unit, n) + p.tail }
 
-// harmless has the same characters, but fails at once: what cannot match comes first.
-func (p pump) harmless(n int) string { return p.tail + p.head + strings.Repeat(p.unit, n) }
+// harmlessText has the same characters, but fails at once: what cannot match comes first.
+func (p pump) harmlessText(n int) string { return p.tail + p.head + strings.Repeat(p.unit, n) }
 
 var (
 	// words and numbers are for any text: nearly every class that is repeated holds one of
@@ -62,8 +62,8 @@ var (
 	address = lazyregexp.New(`(?i)ur[il]|link|href|website|homepage|domain|host|callback|webhook`)
 )
 
-// wants takes texts that clients send; numbers and flags are not matched.
-func wants(at message.Point) bool {
+// acceptsPoint takes texts that clients send; numbers and flags are not matched.
+func acceptsPoint(at message.Point) bool {
 	switch at.In {
 	case message.InQuery, message.InForm, message.InMultipart, message.InPath:
 	case message.InJSON:
@@ -75,8 +75,8 @@ func wants(at message.Point) bool {
 	return at.Type != "integer" && at.Type != "number" && at.Type != "boolean" && at.Type != "file"
 }
 
-// pumps are those that fit the point.
-func pumps(at message.Point) []pump {
+// pumpsFor are those that fit the point.
+func pumpsFor(at message.Point) []pump {
 	switch {
 	case at.Type == "email" || mail.MatchString(at.Name):
 		return mails
@@ -96,7 +96,7 @@ const (
 	clear  = 350 * time.Millisecond // more than usual: enough to measure
 )
 
-func point(p *activescan.Probe) error {
+func probePoint(p *activescan.Probe) error {
 	base, err := p.Baseline()
 	if err != nil {
 		return err
@@ -105,27 +105,27 @@ func point(p *activescan.Probe) error {
 	if usual > time.Second {
 		return nil // nothing can be told apart
 	}
-	for _, try := range pumps(p.Point) {
-		n, err := grow(p, try, usual)
+	for _, try := range pumpsFor(p.Point) {
+		n, err := growText(p, try, usual)
 		if err != nil {
 			return err
 		}
 		if n == 0 {
 			continue
 		}
-		return prove(p, try, n)
+		return proveGrowth(p, try, n)
 	}
 	return nil
 }
 
-// grow lengthens the text until the answer takes clearly longer; 0: it never does.
-func grow(p *activescan.Probe, try pump, usual time.Duration) (int, error) {
-	resp, err := p.SendExclusively(p.Request.With(p.Point, try.text(first)))
+// growText lengthens the text until the answer takes clearly longer; 0: it never does.
+func growText(p *activescan.Probe, try pump, usual time.Duration) (int, error) {
+	resp, err := p.SendExclusively(p.Request.With(p.Point, try.repeatUnit(first)))
 	if err != nil || resp.Took < usual+some {
 		return 0, err
 	}
 	for n := fewest; n <= most; {
-		resp, err := p.SendExclusively(p.Request.With(p.Point, try.text(n)))
+		resp, err := p.SendExclusively(p.Request.With(p.Point, try.repeatUnit(n)))
 		if err != nil {
 			return 0, err
 		}
@@ -144,20 +144,20 @@ func grow(p *activescan.Probe, try pump, usual time.Duration) (int, error) {
 // rounds is how often is measured; a target that is busy with something else spoils some.
 const rounds = 4
 
-// prove measures twice that two characters more take much longer, in turns with texts
+// proveGrowth measures twice that two characters more take much longer, in turns with texts
 // that fail at once.
-func prove(p *activescan.Probe, try pump, n int) error {
+func proveGrowth(p *activescan.Probe, try pump, n int) error {
 	var last *activescan.DelayResult
 	proven := 0
 	for i := 0; i < rounds && proven < 2; i++ {
 		d, err := p.MeasureDelay(activescan.Computation, func(d time.Duration) string {
 			switch d {
 			case 0:
-				return try.harmless(n + 2)
+				return try.harmlessText(n + 2)
 			case 2 * time.Second:
-				return try.text(n)
+				return try.repeatUnit(n)
 			}
-			return try.text(n + 2)
+			return try.repeatUnit(n + 2)
 		})
 		if err != nil {
 			return err
@@ -172,7 +172,8 @@ func prove(p *activescan.Probe, try pump, n int) error {
 	}
 	last.ResponseNotes = []string{fmt.Sprintf("%d repetitions", n), "the same characters in another order",
 		fmt.Sprintf("%d repetitions", n+2), "the same characters in another order"}
-	p.RaiseAlert(activescan.Alert{Rule: rule, Request: p.Request.With(p.Point, try.text(n)), Payload: try.text(n),
+	p.RaiseAlert(activescan.Alert{Rule: rule, Request: p.Request.With(p.Point, try.repeatUnit(n)),
+		Payload:   try.repeatUnit(n),
 		Responses: last.Responses, ResponseNotes: last.ResponseNotes,
 		Proof: append([]string{fmt.Sprintf("The text was lengthened one by one up to %d times %q, where the answer "+
 			"became slow.", n, try.unit),

@@ -25,8 +25,8 @@ type form struct {
 	encode func(string) string
 }
 
-// forms returns the texts that a value could stand for, with the ways back.
-func forms(text string) map[string]form {
+// possibleForms returns the texts that a value could stand for, with the ways back.
+func possibleForms(text string) map[string]form {
 	out := map[string]form{text: {"", func(s string) string { return s }}}
 	if plain, err := url.QueryUnescape(text); err == nil && plain != text {
 		out[plain] = form{" in URL encoding", url.QueryEscape}
@@ -67,9 +67,9 @@ var (
 	numbered = lazyregexp.New(`^[A-Za-z_.:-]{0,24}(\d{1,18}|[0-9a-f]{1,15})[A-Za-z_.:-]{0,24}$`)
 )
 
-// plain reports whether a value could be a number or a digest by its form.
-func plain(text string) bool {
-	for inner := range forms(text) {
+// isNumberOrDigest reports whether a value could be a number or a digest by its form.
+func isNumberOrDigest(text string) bool {
+	for inner := range possibleForms(text) {
 		if numbered.MatchString(inner) || digests[len(inner)].sum != nil &&
 			hexText.MatchString(strings.ToLower(inner)) {
 			return true
@@ -93,13 +93,13 @@ type maker struct {
 	tells func(s sample) bool
 }
 
-// next says what the next value will be. For a clock it waits until that has moved on.
-func (m *maker) next(t *activescan.OperationScan, last sample) (string, error) {
+// predictNext says what the next value will be. For a clock it waits until that has moved on.
+func (m *maker) predictNext(t *activescan.OperationScan, last sample) (string, error) {
 	if m.after != nil {
 		text, _ := m.after(last.text)
 		return text, nil
 	}
-	if wait := time.Until(last.clock().Add(time.Second)); wait > 0 {
+	if wait := time.Until(last.serverTime().Add(time.Second)); wait > 0 {
 		select {
 		case <-time.After(min(wait, 2*time.Second)):
 		case <-t.Context.Done():
@@ -109,8 +109,8 @@ func (m *maker) next(t *activescan.OperationScan, last sample) (string, error) {
 	return "the time of the answer, and another one than before", nil
 }
 
-// fits reports whether a value is the one that was predicted.
-func (m *maker) fits(last, got sample) bool {
+// matchesPrediction reports whether a value is the one that was predicted.
+func (m *maker) matchesPrediction(last, got sample) bool {
 	if m.after != nil {
 		want, ok := m.after(last.text)
 		return ok && want == got.text
@@ -118,15 +118,16 @@ func (m *maker) fits(last, got sample) bool {
 	return got.text != last.text && m.tells(got)
 }
 
-// model returns what two values in a row are made from; nil: it is not known.
-func model(a, b sample) *maker {
-	back := forms(b.text)
-	for ia, f := range forms(a.text) {
+// findModel returns what two values in a row are made from; nil: it is not known.
+func findModel(a, b sample) *maker {
+	back := possibleForms(b.text)
+	for ia, f := range possibleForms(a.text) {
 		for ib, g := range back {
 			if f.name != g.name {
 				continue
 			}
-			for _, m := range []*maker{clock(a, b, f, ia), counter(ia, ib, f), hidden(a.text, b.text, ia, ib, f)} {
+			for _, m := range []*maker{recognizeClock(a, b, f, ia), recognizeCounter(ia, ib, f),
+				recognizeHashedCounter(a.text, b.text, ia, ib, f)} {
 				if m != nil {
 					return m
 				}
@@ -142,10 +143,10 @@ var units = []struct {
 	per  int64
 }{{"seconds", 1}, {"milliseconds", 1000}, {"microseconds", 1_000_000}}
 
-// clock recognises the time, or the digest of its seconds.
-func clock(a, b sample, f form, inner string) *maker {
+// recognizeClock recognises the time, or the digest of its seconds.
+func recognizeClock(a, b sample, f form, inner string) *maker {
 	decode := func(s sample) (string, bool) {
-		for text, g := range forms(s.text) {
+		for text, g := range possibleForms(s.text) {
 			if g.name == f.name {
 				return text, true
 			}
@@ -157,7 +158,7 @@ func clock(a, b sample, f form, inner string) *maker {
 		all = append(all, &maker{what: "the time in " + u.name + f.name, tells: func(s sample) bool {
 			text, ok := decode(s)
 			n, err := strconv.ParseInt(text, 10, 64)
-			at := s.clock().Unix()
+			at := s.serverTime().Unix()
 			return ok && err == nil && n >= (at-lag)*u.per && n < (at+lag+1)*u.per
 		}})
 	}
@@ -165,7 +166,7 @@ func clock(a, b sample, f form, inner string) *maker {
 		all = append(all, &maker{what: "the " + d.name + " digest of the time in " +
 			"seconds" + f.name, tells: func(s sample) bool {
 			text, ok := decode(s)
-			for n := s.clock().Unix() - lag; ok && n <= s.clock().Unix()+lag; n++ {
+			for n := s.serverTime().Unix() - lag; ok && n <= s.serverTime().Unix()+lag; n++ {
 				if strings.EqualFold(d.sum(strconv.FormatInt(n, 10)), text) {
 					return true
 				}
@@ -181,14 +182,14 @@ func clock(a, b sample, f form, inner string) *maker {
 	return nil
 }
 
-// counter recognises texts that differ in a number by a small step.
-func counter(a, b string, f form) *maker {
+// recognizeCounter recognises texts that differ in a number by a small step.
+func recognizeCounter(a, b string, f form) *maker {
 	for _, base := range []int{10, 16} {
-		before, x, y, behind, ok := difference(a, b, base)
+		before, x, y, behind, ok := splitDifference(a, b, base)
 		if !ok || y == x || max(x, y)-min(x, y) > maxStep {
 			continue
 		}
-		if base == 10 && moment(y) {
+		if base == 10 && isTimestamp(y) {
 			return nil
 		}
 		step, width := y-x, len(b)-len(before)-len(behind)
@@ -197,12 +198,12 @@ func counter(a, b string, f form) *maker {
 			what = "a counter in hexadecimal"
 		}
 		return &maker{what: what + f.name, after: func(last string) (string, bool) {
-			for text, g := range forms(last) {
+			for text, g := range possibleForms(last) {
 				number, ok := strings.CutPrefix(text, before)
 				number, ok2 := strings.CutSuffix(number, behind)
 				n, err := strconv.ParseInt(number, base, 64)
 				if g.name == f.name && ok && ok2 && err == nil {
-					return f.encode(before + padded(n+step, base, width) + behind), true
+					return f.encode(before + padNumber(n+step, base, width) + behind), true
 				}
 			}
 			return "", false
@@ -211,8 +212,8 @@ func counter(a, b string, f form) *maker {
 	return nil
 }
 
-// moment reports whether a number is a time of these decades, which grows by itself.
-func moment(n int64) bool {
+// isTimestamp reports whether a number is a time of these decades, which grows by itself.
+func isTimestamp(n int64) bool {
 	for _, u := range units {
 		if n > 1_400_000_000*u.per && n < 2_400_000_000*u.per {
 			return true
@@ -221,14 +222,14 @@ func moment(n int64) bool {
 	return false
 }
 
-// padded writes a number with zeros in front, where the width asks for them.
-func padded(n int64, base, width int) string {
+// padNumber writes a number with zeros in front, where the width asks for them.
+func padNumber(n int64, base, width int) string {
 	text := strconv.FormatInt(n, base)
 	return strings.Repeat("0", max(0, width-len(text))) + text
 }
 
-// difference splits two texts into what they share and a number in which they differ.
-func difference(a, b string, base int) (before string, x, y int64, behind string, ok bool) {
+// splitDifference splits two texts into what they share and a number in which they differ.
+func splitDifference(a, b string, base int) (before string, x, y int64, behind string, ok bool) {
 	digit := func(c byte) bool { return c >= '0' && c <= '9' || base == 16 && c >= 'a' && c <= 'f' }
 	i := 0
 	for i < min(len(a), len(b)) && a[i] == b[i] {
@@ -249,8 +250,8 @@ func difference(a, b string, base int) (before string, x, y int64, behind string
 	return a[:i], x, y, a[len(a)-j:], errX == nil && errY == nil && len(a)-i-j > 0 && digit(a[i])
 }
 
-// hidden recognises digests of a counter.
-func hidden(textA, textB, a, b string, f form) *maker {
+// recognizeHashedCounter recognises digests of a counter.
+func recognizeHashedCounter(textA, textB, a, b string, f form) *maker {
 	d := digests[len(a)]
 	if d.sum == nil || len(b) != len(a) || textA == textB || !hexText.MatchString(strings.ToLower(a)) {
 		return nil

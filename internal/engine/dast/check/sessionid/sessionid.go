@@ -34,8 +34,8 @@ var rule = &finding.Rule{
 
 // Rule is the check.
 var Rule = &activescan.Rule{ID: "sessionid", FindingRules: []*finding.Rule{rule}, Profile: scan.Safe,
-	InspectResponse: learn,
-	ScanOperation:   try}
+	InspectResponse: recordOperation,
+	ScanOperation:   scanOperation}
 
 // stands are names of values that stand for somebody, or prove who he is.
 var stands = lazyregexp.New(`(?i)sess(ion)?([^a-z]|$|[-_]?(id|key|token))|session|(^|[^a-z])sid($|[^a-z])|token|auth([^o]|$)|csrf|xsrf|remember`)
@@ -63,8 +63,8 @@ func (p place) String() string { return string(p.kind) + " " + p.name }
 // maxText bounds the values that are looked at, in characters.
 const maxText = 200
 
-// values returns what an answer gives that stands for somebody.
-func values(resp *message.Response) map[place]string {
+// sessionValues returns what an answer gives that stands for somebody.
+func sessionValues(resp *message.Response) map[place]string {
 	out := map[place]string{}
 	add := func(k kind, name, text string) {
 		if len(out) < 20 && len(text) <= maxText && stands.MatchString(name) && !counts.MatchString(name) {
@@ -79,8 +79,8 @@ func values(resp *message.Response) map[place]string {
 	switch {
 	case resp.IsHTML():
 		for n := range resp.Document().Descendants() {
-			if n.Type == html.ElementNode && n.Data == "input" && strings.EqualFold(attribute(n, "type"), "hidden") {
-				add(field, attribute(n, "name"), attribute(n, "value"))
+			if n.Type == html.ElementNode && n.Data == "input" && strings.EqualFold(attributeOf(n, "type"), "hidden") {
+				add(field, attributeOf(n, "name"), attributeOf(n, "value"))
 			}
 		}
 	case strings.HasSuffix(resp.MediaType(), "json"):
@@ -92,7 +92,7 @@ func values(resp *message.Response) map[place]string {
 	return out
 }
 
-func attribute(n *html.Node, name string) string {
+func attributeOf(n *html.Node, name string) string {
 	for _, a := range n.Attr {
 		if a.Key == name {
 			return a.Val
@@ -101,22 +101,22 @@ func attribute(n *html.Node, name string) string {
 	return ""
 }
 
-// learn remembers which operations give values that could be computed, by their form.
-func learn(t *activescan.OperationScan, resp *message.Response) {
-	for at, text := range values(resp) {
-		if plain(text) {
-			t.RecordFact(given(resp.Request, at))
+// recordOperation remembers which operations give values that could be computed, by their form.
+func recordOperation(t *activescan.OperationScan, resp *message.Response) {
+	for at, text := range sessionValues(resp) {
+		if isNumberOrDigest(text) {
+			t.RecordFact(givenValues(resp.Request, at))
 			t.RecordFact("sessionid " + sitemap.OperationKey(resp.Request))
 		}
 	}
 }
 
-func given(r *message.Request, at place) string {
+func givenValues(r *message.Request, at place) string {
 	return "sessionid " + sitemap.OperationKey(r) + " " + at.String()
 }
 
-// try asks the operation again for the values that it gives, each name once in the run.
-func try(t *activescan.OperationScan) error {
+// scanOperation asks the operation again for the values that it gives, each name once in the run.
+func scanOperation(t *activescan.OperationScan) error {
 	if !t.HasFact("sessionid " + sitemap.OperationKey(t.Request)) {
 		return nil
 	}
@@ -124,11 +124,11 @@ func try(t *activescan.OperationScan) error {
 	if err != nil {
 		return err
 	}
-	for at, text := range values(first) {
-		if !t.HasFact(given(t.Request, at)) || !t.FirstTime("sessionid "+at.String()) {
+	for at, text := range sessionValues(first) {
+		if !t.HasFact(givenValues(t.Request, at)) || !t.FirstTime("sessionid "+at.String()) {
 			continue
 		}
-		if err := predict(t, at, sample{text: text, resp: first}); err != nil {
+		if err := predictValue(t, at, sample{text: text, resp: first}); err != nil {
 			return err
 		}
 	}
@@ -141,8 +141,8 @@ type sample struct {
 	resp *message.Response
 }
 
-// clock is the server's time when it answered, as far as is known.
-func (s sample) clock() time.Time {
+// serverTime is the server's time when it answered, as far as is known.
+func (s sample) serverTime() time.Time {
 	if at, err := http.ParseTime(s.resp.Header.Get("Date")); err == nil {
 		return at
 	}
@@ -154,14 +154,14 @@ const (
 	proofs = 2 // predictions that have to come true in a row
 )
 
-// predict draws two values, finds what they are made from, and predicts the next.
-func predict(t *activescan.OperationScan, at place, last sample) error {
+// predictValue draws two values, finds what they are made from, and predicts the next.
+func predictValue(t *activescan.OperationScan, at place, last sample) error {
 	for range rounds {
-		next, err := draw(t, at)
+		next, err := drawValue(t, at)
 		if err != nil || next == nil {
 			return err
 		}
-		m := model(last, *next)
+		m := findModel(last, *next)
 		last = *next
 		if m == nil {
 			return nil
@@ -169,15 +169,15 @@ func predict(t *activescan.OperationScan, at place, last sample) error {
 		answers, notes, proof := []*message.Response{last.resp}, []string{"a value that shows what it is made from"},
 			[]string{"The value is " + m.what + "."}
 		for len(answers) <= proofs {
-			want, err := m.next(t, last)
+			want, err := m.predictNext(t, last)
 			if err != nil {
 				return err
 			}
-			got, err := draw(t, at)
+			got, err := drawValue(t, at)
 			if err != nil || got == nil {
 				return err
 			}
-			fits := m.fits(last, *got)
+			fits := m.matchesPrediction(last, *got)
 			if last = *got; !fits {
 				break
 			}
@@ -194,13 +194,13 @@ func predict(t *activescan.OperationScan, at place, last sample) error {
 	return nil
 }
 
-// draw asks for one value more; nil: the operation gives none.
-func draw(t *activescan.OperationScan, at place) (*sample, error) {
+// drawValue asks for one value more; nil: the operation gives none.
+func drawValue(t *activescan.OperationScan, at place) (*sample, error) {
 	resp, err := t.SendExclusively(t.Request)
 	if err != nil {
 		return nil, err
 	}
-	text, ok := values(resp)[at]
+	text, ok := sessionValues(resp)[at]
 	if !ok {
 		return nil, nil
 	}

@@ -125,12 +125,12 @@ func FuzzModel(f *testing.F) {
 		if len(a) > maxText || len(b) > maxText {
 			return
 		}
-		difference(a, b, 16)
+		splitDifference(a, b, 16)
 		for _, s := range []string{a, b} {
-			plain(s)
+			isNumberOrDigest(s)
 		}
-		for inner := range forms(a) {
-			if m := counter(inner, b, form{"", func(s string) string { return s }}); m != nil {
+		for inner := range possibleForms(a) {
+			if m := recognizeCounter(inner, b, form{"", func(s string) string { return s }}); m != nil {
 				m.after(b)
 			}
 		}

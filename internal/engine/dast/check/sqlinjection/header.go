@@ -27,8 +27,8 @@ const maxVain = 8
 // one page does so for the others, most likely.
 const maxPages = 1
 
-// headers are the logged headers that the request does not have.
-func headers(r *message.Request) []message.Point {
+// missingHeaders are the logged headers that the request does not have.
+func missingHeaders(r *message.Request) []message.Point {
 	var points []message.Point
 	for _, name := range logged {
 		if !slices.ContainsFunc(r.Header, func(h message.Param) bool { return strings.EqualFold(h.Name, name) }) {
@@ -38,23 +38,23 @@ func headers(r *message.Request) []message.Point {
 	return points
 }
 
-// header attacks a header that the request does not have, where the page answers otherwise
+// probeHeader attacks a header that the request does not have, where the page answers otherwise
 // when all of them hold a value that breaks statements, which is asked once for a page, and
 // for one of a folder where it is a GET. A header that is found is not looked at again in the same folder: it is most
 // likely the
 // same program.
-func header(p *activescan.Probe) error {
+func probeHeader(p *activescan.Probe) error {
 	if !p.Target.Profile.Allows(scan.Standard) {
 		return nil
 	}
 	page := "sql headers " + p.Request.Method + " " + p.Request.Base() + sitemap.PathShape(p.Request)
 	found := "sql header " + p.Point.Name + " " + p.Request.Base() + path.Dir(p.Request.Path)
-	if p.HasFact(injected(p.Request)) || p.HasFact(found) || p.HasFact("sql headers in vain") {
+	if p.HasFact(injectedKey(p.Request)) || p.HasFact(found) || p.HasFact("sql headers in vain") {
 		return nil
 	}
 	if p.FirstTime(page) && (p.Request.Method != http.MethodGet ||
 		p.IncrementCount("sql headers of "+p.Request.Base()+path.Dir(p.Request.Path)) <= maxPages) {
-		breaks, err := together(p)
+		breaks, err := probeHeadersTogether(p)
 		if err != nil {
 			return err
 		}
@@ -65,7 +65,7 @@ func header(p *activescan.Probe) error {
 	if !p.HasFact(page) {
 		return nil
 	}
-	if err := look(p); err != nil {
+	if err := probeAll(p); err != nil {
 		return err
 	}
 	switch {
@@ -77,16 +77,16 @@ func header(p *activescan.Probe) error {
 	return nil
 }
 
-// together sends the breaking value in all headers at once, and, where that changes the
+// probeHeadersTogether sends the breaking value in all headers at once, and, where that changes the
 // page, one that names nothing: a page that only shows who asks changes in the same way.
-func together(p *activescan.Probe) (breaks bool, err error) {
+func probeHeadersTogether(p *activescan.Probe) (breaks bool, err error) {
 	first, err := p.FirstResponse()
 	if err != nil {
 		return false, err
 	}
 	send := func(value string) (*message.Response, error) {
 		r := p.Request
-		for _, at := range headers(p.Request) {
+		for _, at := range missingHeaders(p.Request) {
 			r = r.With(at, value)
 		}
 		return p.Send(r)
@@ -96,7 +96,7 @@ func together(p *activescan.Probe) (breaks bool, err error) {
 		return false, err
 	}
 	s := &prober{Probe: p, first: first, base: p.CachedBaseline()}
-	if s.failed(broken) || signature(broken.Text(), first.Text()) != "" {
+	if s.isFailure(broken) || errorSignature(broken.Text(), first.Text()) != "" {
 		return true, nil
 	}
 	if usual, err := s.isUsual(broken, p.BreakingValue()); usual || err != nil || s.base != nil && !s.base.Stable {
@@ -109,7 +109,7 @@ func together(p *activescan.Probe) (breaks bool, err error) {
 	return !s.PageOf(other, p.UnknownValue()).Equal(s.PageOf(broken, p.BreakingValue())), nil
 }
 
-// injected is what is noted of an operation of which a value is part of a statement.
-func injected(r *message.Request) string {
+// injectedKey is what is noted of an operation of which a value is part of a statement.
+func injectedKey(r *message.Request) string {
 	return "sql in " + r.Method + " " + r.Base() + sitemap.PathShape(r)
 }

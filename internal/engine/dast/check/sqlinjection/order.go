@@ -21,23 +21,23 @@ const proofs = "sql proofs"
 // responses followed the questions before, or those of as many points came by chance. A proof
 // takes some ten requests more then.
 func (s *prober) firstProof() bool {
-	return !s.HasFact(follows(s.Request)) && s.CountOf(proofs) <= s.CountOf(byChance)
+	return !s.HasFact(followsKey(s.Request)) && s.CountOf(proofs) <= s.CountOf(byChance)
 }
 
-// proved records that the responses of the point followed the questions.
-func (s *prober) proved() {
+// recordProof records that the responses of the point followed the questions.
+func (s *prober) recordProof() {
 	s.IncrementCount(proofs)
-	s.RecordFact(follows(s.Request))
-	if s.seldom() {
+	s.RecordFact(followsKey(s.Request))
+	if s.isUnlikelyPoint() {
 		s.RecordFact(seldomProved)
 	}
 }
 
-// order draws which of the kinds to ask, and in which order, with at least so many questions.
+// drawOrder draws which of the kinds to ask, and in which order, with at least so many questions.
 // n is how often each kind, and any other, was seen already. Some question is asked twice in a
 // row: the responses have to agree. Empty: it would take too many questions.
-func (s *prober) order(kinds, n []int, least int) []int {
-	level := s.level()
+func (s *prober) drawOrder(kinds, n []int, least int) []int {
+	level := s.contextLevel()
 	if s.firstProof() {
 		length := max(least, int(math.Ceil(math.Log(level)/-math.Log(float64(len(kinds))))))
 		if length > maxRounds {
@@ -48,7 +48,7 @@ func (s *prober) order(kinds, n []int, least int) []int {
 			for i := range drawn {
 				drawn[i] = kinds[s.RandomNumber(0, len(kinds)-1)]
 			}
-			if repeats(drawn) == len(kinds) {
+			if countRepeats(drawn) == len(kinds) {
 				return drawn
 			}
 		}
@@ -56,10 +56,10 @@ func (s *prober) order(kinds, n []int, least int) []int {
 	var drawn []int
 	n = slices.Clone(n)
 	for len(drawn) <= maxRounds {
-		if chance(n...) <= level && len(drawn) >= least {
+		if chanceOfOrder(n...) <= level && len(drawn) >= least {
 			for range maxShuffles {
-				s.shuffle(drawn)
-				if repeats(drawn) >= min(len(kinds), len(drawn)/2) {
+				s.shuffleList(drawn)
+				if countRepeats(drawn) >= min(len(kinds), len(drawn)/2) {
 					return drawn
 				}
 			}
@@ -80,16 +80,16 @@ func (s *prober) order(kinds, n []int, least int) []int {
 // repetitions among the first ten; the others get one more question.
 const maxShuffles = 50
 
-// shuffle puts a list into a random order.
-func (s *prober) shuffle(list []int) {
+// shuffleList puts a list into a random order.
+func (s *prober) shuffleList(list []int) {
 	for i := len(list) - 1; i > 0; i-- {
 		j := s.RandomNumber(0, i)
 		list[i], list[j] = list[j], list[i]
 	}
 }
 
-// repeats counts the kinds that stand twice in a row.
-func repeats(list []int) int {
+// countRepeats counts the kinds that stand twice in a row.
+func countRepeats(list []int) int {
 	var kinds []int
 	for i := 1; i < len(list); i++ {
 		if list[i] == list[i-1] && !slices.Contains(kinds, list[i]) {

@@ -25,23 +25,23 @@ type place struct {
 	done   bool              // it was looked at to its end
 }
 
-// ask asks for the good value of a form, once.
-func (pl *place) ask(s *prober) (err error) {
+// sendGoodValue asks for the good value of a form, once.
+func (pl *place) sendGoodValue(s *prober) (err error) {
 	if pl.answer == nil {
 		s.looked++
-		pl.form = s.fresh(pl)
+		pl.form = s.newForm(pl)
 		pl.answer, err = s.SendValue(pl.form.good)
 	}
 	return err
 }
 
-// fresh makes another form.
-func (s *prober) fresh(pl *place) form {
+// newForm makes another form.
+func (s *prober) newForm(pl *place) form {
 	return pl.make(s.RandomNumber(1000, 4999), s.RandomLetters(4))
 }
 
-// places are those that the value may stand at, those that fit most first.
-func (s *prober) places() (likely, others []*place) {
+// injectionContexts are those that the value may stand at, those that fit most first.
+func (s *prober) injectionContexts() (likely, others []*place) {
 	v := s.value
 	quoted := func(q string) *place {
 		return &place{kind: q, make: func(_ int, r string) form {
@@ -82,12 +82,12 @@ func (s *prober) places() (likely, others []*place) {
 	likely = []*place{quoted("'")}
 	others = []*place{cast("'||", "||'", "CHAR(4)")}
 	switch {
-	case s.knows("mysql"):
+	case s.matchesDatabase("mysql"):
 		others = append([]*place{beside}, others...)
 	case s.dbms == "orm" || s.dbms == "":
 		others = append(others, beside)
 	}
-	if s.number() {
+	if s.isNumber() {
 		likely = append([]*place{number}, likely...)
 		others = append(others, cast("-0*", "", "DECIMAL"), spaceless)
 		if limits.MatchString(s.Point.Name) {
@@ -121,8 +121,8 @@ var limits = lazyregexp.New(`(?i)limit|offset|count|size|start|skip|page|rows|fi
 // column is what a list can be ordered by: a name, or the number of a column.
 var column = lazyregexp.New(`(?i)^(?:[a-z_][\w.]*|\d+)(?: (?:asc|desc))?$`)
 
-// number reports whether the value is a number.
-func (s *prober) number() bool {
+// isNumber reports whether the value is a number.
+func (s *prober) isNumber() bool {
 	_, err := strconv.ParseFloat(s.value, 64)
 	return err == nil
 }

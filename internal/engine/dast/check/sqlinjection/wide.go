@@ -24,48 +24,48 @@ const maxHalves = 20
 // twoBytes are names of such encodings.
 var twoBytes = lazyregexp.New(`(?i)charset=["']?(?:gb|big5|shift|sjis|euc|windows-(?:31j|936|950)|cp9(?:32|36|50)|johab|uhc)`)
 
-// halves looks at a point where quotes alone have shown nothing.
-func (s *prober) halves() error {
-	if s.Point.In != message.InQuery && s.Point.In != message.InForm || s.AlreadyFound(Mark) || !s.escapes() &&
-		(s.leaves() || !s.encoded()) {
+// probeHalfEscaped looks at a point where quotes alone have shown nothing.
+func (s *prober) probeHalfEscaped() error {
+	if s.Point.In != message.InQuery && s.Point.In != message.InForm || s.AlreadyFound(Mark) || !s.showsBackslashes() &&
+		(s.leavesString() || !s.isMultibyteEncoded()) {
 		return nil
 	}
 	w := &prober{Probe: s.Probe, first: s.first, base: s.base, value: s.value + half, wide: s.value + half + `'"(`,
 		looked: s.looked, doubted: s.doubted}
-	if err := w.baseline(); err != nil || !w.base.Stable {
+	if err := w.fetchBaseline(); err != nil || !w.base.Stable {
 		return err
 	}
 	var err error
 	if w.broken, err = w.SendValue(w.wide); err != nil {
 		return err
 	}
-	w.dbms = signature(w.broken.Text(), w.first.Text())
+	w.dbms = errorSignature(w.broken.Text(), w.first.Text())
 	closings := []string{"'", "')"}
-	if w.dbms != "" || !w.PageOf(w.broken, w.wide).Equal(w.usual()) {
+	if w.dbms != "" || !w.PageOf(w.broken, w.wide).Equal(w.usualPage()) {
 		for _, closing := range closings {
-			if found, err := w.repairs(w.ending(closing)); found || w.doubtful || err != nil {
+			if found, err := w.isRepaired(w.endingContext(closing)); found || w.doubtful || err != nil {
 				return err
 			}
 		}
 	}
-	if !w.widens() {
+	if !w.allowsAlwaysTrue() {
 		return nil
 	}
 	for _, closing := range closings {
-		if found, err := w.alternative(w.value+closing, nil); found || w.doubtful || err != nil {
+		if found, err := w.probeORBehind(w.value+closing, nil); found || w.doubtful || err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// leaves reports whether a quote without more ends what the value stands in.
-func (s *prober) leaves() bool {
-	return s.changed || s.dbms != "" || s.number() && !s.PageOf(s.broken, s.Breaking()).Equal(s.usual())
+// leavesString reports whether a quote without more ends what the value stands in.
+func (s *prober) leavesString() bool {
+	return s.changed || s.dbms != "" || s.isNumber() && !s.PageOf(s.broken, s.Breaking()).Equal(s.usualPage())
 }
 
-// ending is the place of a value that ends what it stands in, and makes a comment of the rest.
-func (s *prober) ending(closing string) *place {
+// endingContext is the place of a value that ends what it stands in, and makes a comment of the rest.
+func (s *prober) endingContext(closing string) *place {
 	return &place{kind: half, make: func(n int, _ string) form {
 		format := s.value + closing + " %s %d=%d -- "
 		return form{fmt.Sprintf(format, "AND", n, n), fmt.Sprintf(format, "ANX", n, n), "ANX",
@@ -73,17 +73,17 @@ func (s *prober) ending(closing string) *place {
 	}}
 }
 
-// escapes reports whether the page shows quotes with backslashes before them.
-func (s *prober) escapes() bool {
+// showsBackslashes reports whether the page shows quotes with backslashes before them.
+func (s *prober) showsBackslashes() bool {
 	text := s.broken.Text()
 	return slices.ContainsFunc([]string{`\'\"(`, `\&#39;\&quot;(`, `\&#039;\&quot;(`, `\'\&quot;(`},
 		func(sign string) bool { return strings.Contains(text, s.value+sign) })
 }
 
-// encoded reports whether the page is written in such an encoding; or whether the database
+// isMultibyteEncoded reports whether the page is written in such an encoding; or whether the database
 // has them and the program is PHP, which leaves it to applications to escape, as long as not
 // too many points were asked.
-func (s *prober) encoded() bool {
+func (s *prober) isMultibyteEncoded() bool {
 	text := s.first.Text()
 	return twoBytes.MatchString(s.first.Header.Get("Content-Type")) ||
 		twoBytes.MatchString(text[:min(len(text), 2048)]) ||
