@@ -171,7 +171,7 @@ type reader struct {
 	v2      bool
 }
 
-func (r *reader) fault(n *document.Node, pointer, format string, args ...any) {
+func (r *reader) addDefect(n *document.Node, pointer, format string, args ...any) {
 	line := 0
 	if n != nil {
 		line = n.Line
@@ -189,9 +189,9 @@ func (r *reader) fault(n *document.Node, pointer, format string, args ...any) {
 	r.api.Defects = append(r.api.Defects, f)
 }
 
-func (r *reader) add(o *Operation) {
+func (r *reader) addOperation(o *Operation) {
 	if len(r.api.Operations) == MaxOperations {
-		r.fault(nil, o.Pointer, "has more than %d operations", MaxOperations)
+		r.addDefect(nil, o.Pointer, "has more than %d operations", MaxOperations)
 		return
 	}
 	r.api.Operations = append(r.api.Operations, o)
@@ -230,14 +230,14 @@ func FromTree(root *document.Node) (*API, error) {
 	switch format {
 	case OpenAPI2, OpenAPI3:
 		r.v2 = format == OpenAPI2
-		r.openapi()
-		r.settle()
+		r.readOpenAPI()
+		r.readPending()
 	case Postman:
-		r.postman()
+		r.readPostman()
 	case HAR:
-		r.har()
+		r.readHAR()
 	case GraphQL:
-		if err := r.introspection(); err != nil {
+		if err := r.readIntrospection(); err != nil {
 			return nil, err
 		}
 	}

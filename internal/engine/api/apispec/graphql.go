@@ -51,9 +51,9 @@ type graphField struct {
 // guards are names of directives by which schemas say that a field asks for a sign-in.
 var guards = lazyregexp.New(`(?i)^(is_?|requires?_?)?(auth|auth(enticated?|ori[sz]ed?)|signed_?in|logged_?in|login|login_?required)$|^(require|has)s?_?(any_?)?(roles?|permissions?|scopes?)$|^(protected|guarded|aws_auth|aws_cognito_user_pools|aws_iam)$`)
 
-// guarded returns the name of the directive among these that asks for a sign-in; empty:
+// authDirective returns the name of the directive among these that asks for a sign-in; empty:
 // none does.
-func guarded(list ast.DirectiveList) string {
+func authDirective(list ast.DirectiveList) string {
 	for _, d := range list {
 		if guards.MatchString(d.Name) {
 			return d.Name
@@ -84,11 +84,11 @@ func readSDL(text []byte) (*API, error) {
 		keyed:   map[string]bool{}})
 	doc, err := parser.ParseSchemaWithLimit(&ast.Source{Name: "schema", Input: string(text)}, maxTokens)
 	if err == nil {
-		g.document(doc, 0)
+		g.readDefinitions(doc, 0)
 	} else {
-		g.pieces(text, err)
+		g.readPieces(text, err)
 	}
-	g.operations()
+	g.readOperations()
 	if len(g.types) == 0 {
 		return nil, errs.E(errs.Invalid, "the description is no schema of GraphQL: %v", err)
 	}
@@ -99,8 +99,8 @@ func newGraph(r *reader) *graph {
 	return &graph{reader: r, types: map[string]*graphType{}, values: map[string]*Schema{}}
 }
 
-// pieces reads a text that cannot be read as a whole, one definition after the other.
-func (g *graph) pieces(text []byte, whole error) {
+// readPieces reads a text that cannot be read as a whole, one definition after the other.
+func (g *graph) readPieces(text []byte, whole error) {
 	starts := keyword.Compiled().FindAllIndex(text, maxTokens/4)
 	bad := 0
 	for i, s := range starts {
@@ -111,14 +111,14 @@ func (g *graph) pieces(text []byte, whole error) {
 		before := bytes.Count(text[:s[0]], []byte("\n"))
 		doc, err := parser.ParseSchemaWithLimit(&ast.Source{Name: "schema", Input: string(text[s[0]:end])}, maxTokens)
 		if err == nil {
-			g.document(doc, before)
+			g.readDefinitions(doc, before)
 			continue
 		}
 		bad++
-		g.fault(&document.Node{Line: before + lineOf(err)}, "", "a definition cannot be read: %s", messageOf(err))
+		g.addDefect(&document.Node{Line: before + lineOf(err)}, "", "a definition cannot be read: %s", messageOf(err))
 	}
 	if bad == 0 {
-		g.fault(&document.Node{Line: lineOf(whole)}, "", "%s", messageOf(whole))
+		g.addDefect(&document.Node{Line: lineOf(whole)}, "", "%s", messageOf(whole))
 	}
 }
 
@@ -136,8 +136,8 @@ func messageOf(err error) string {
 	return err.Error()
 }
 
-// document adds the definitions of a text that begins after some lines.
-func (g *graph) document(doc *ast.SchemaDocument, before int) {
+// readDefinitions adds the definitions of a text that begins after some lines.
+func (g *graph) readDefinitions(doc *ast.SchemaDocument, before int) {
 	for _, s := range slices.Concat(doc.Schema, doc.SchemaExtension) {
 		for _, o := range s.OperationTypes {
 			g.roots = append(g.roots, [2]string{string(o.Operation), o.Type})
@@ -155,7 +155,7 @@ func (g *graph) document(doc *ast.SchemaDocument, before int) {
 		for _, f := range d.Fields {
 			field := graphField{name: f.Name, typ: f.Type, old: f.Directives.ForName("deprecated") != nil,
 				preset: f.DefaultValue != nil,
-				guard:  cmp.Or(guarded(f.Directives), guarded(d.Directives))}
+				guard:  cmp.Or(authDirective(f.Directives), authDirective(d.Directives))}
 			if f.Position != nil {
 				field.line = f.Position.Line + before
 			}
@@ -188,8 +188,8 @@ func schemaOf(root *document.Node) *document.Node {
 	return nil
 }
 
-// introspection reads the answer to an introspection.
-func (r *reader) introspection() error {
+// readIntrospection reads the answer to an introspection.
+func (r *reader) readIntrospection() error {
 	g, n := newGraph(r), schemaOf(r.root)
 	for _, kind := range []string{"query", "mutation", "subscription"} {
 		if name := n.At(kind+"Type", "name").Text(); name != "" {
@@ -200,11 +200,11 @@ func (r *reader) introspection() error {
 		t := &graphType{kind: ast.DefinitionKind(item.Get("kind").Text()), name: item.Get("name").Text(),
 			line: item.Line}
 		if t.name == "" || t.kind == "" {
-			r.fault(item, document.Join("/types", number(i)), "a type without a name or a kind")
+			r.addDefect(item, document.Join("/types", number(i)), "a type without a name or a kind")
 			continue
 		}
-		t.fields = g.fields(item.Get("fields"), "args")
-		t.fields = append(t.fields, g.fields(item.Get("inputFields"), "")...)
+		t.fields = g.readFields(item.Get("fields"), "args")
+		t.fields = append(t.fields, g.readFields(item.Get("inputFields"), "")...)
 		for _, key := range []string{"enumValues", "possibleTypes"} {
 			for _, v := range item.Get(key).List() {
 				t.names = append(t.names, v.Get("name").Text())
@@ -212,21 +212,21 @@ func (r *reader) introspection() error {
 		}
 		g.types[t.name] = t
 	}
-	g.operations()
+	g.readOperations()
 	return nil
 }
 
-func (g *graph) fields(list *document.Node, args string) []graphField {
+func (g *graph) readFields(list *document.Node, args string) []graphField {
 	var out []graphField
 	for _, n := range list.List() {
 		f := graphField{name: n.Get("name").Text(), typ: typeOf(n.Get("type"), 0), line: n.Line,
 			old: n.Get("isDeprecated").True(), preset: n.Get("defaultValue").Text() != ""}
 		if f.name == "" || f.typ == nil {
-			g.fault(n, "", "a field without a name or a type")
+			g.addDefect(n, "", "a field without a name or a type")
 			continue
 		}
 		if args != "" {
-			f.args = g.fields(n.Get(args), "")
+			f.args = g.readFields(n.Get(args), "")
 		}
 		out = append(out, f)
 	}
@@ -257,8 +257,8 @@ func typeOf(n *document.Node, depth int) *ast.Type {
 	return nil
 }
 
-// operations makes an operation of each field of the root types.
-func (g *graph) operations() {
+// readOperations makes an operation of each field of the root types.
+func (g *graph) readOperations() {
 	if len(g.roots) == 0 {
 		g.roots = [][2]string{{"query", "Query"}, {"mutation", "Mutation"}, {"subscription", "Subscription"}}
 	}
@@ -271,22 +271,22 @@ func (g *graph) operations() {
 			if strings.HasPrefix(f.name, "__") {
 				continue
 			}
-			g.operation(root[0], t.name, f)
+			g.readOperation(root[0], t.name, f)
 		}
 	}
 }
 
-func (g *graph) operation(kind, root string, f graphField) {
+func (g *graph) readOperation(kind, root string, f graphField) {
 	o := &Operation{ID: root + "." + f.name, Method: "POST", Tags: []string{kind}, Line: f.line, Deprecated: f.old,
 		BodyRequired: true}
 	if f.guard != "" {
 		o.Security = []SecurityRequirement{{{Scheme: "@" + f.guard}}}
 	}
-	variables := unknown()
+	variables := unknownSchema()
 	variables.Types = []string{"object"}
 	var declared []string
 	declare := func(name string, a graphField) {
-		s := g.value(a.typ, 0)
+		s := g.valueSchema(a.typ, 0)
 		if a.value != nil {
 			copied := *s
 			copied.Default, s = a.value, &copied
@@ -302,7 +302,7 @@ func (g *graph) operation(kind, root string, f graphField) {
 		declare(a.name, a)
 		given = append(given, a.name+": $"+a.name)
 	}
-	text := f.name + arguments(given) + g.selection(f.typ.Name(), 0, func(f graphField) string {
+	text := f.name + writeArguments(given) + g.selectionOf(f.typ.Name(), 0, func(f graphField) string {
 		var given []string
 		for _, a := range f.args {
 			name := f.name + strings.ToUpper(a.name[:1]) + a.name[1:]
@@ -312,16 +312,16 @@ func (g *graph) operation(kind, root string, f graphField) {
 				given = append(given, a.name+": $"+name)
 			}
 		}
-		return arguments(given)
+		return writeArguments(given)
 	})
 	head := kind
 	if len(declared) > 0 {
 		head += "(" + strings.Join(declared, ", ") + ")"
 	}
 	o.Call = &GraphQLCall{Kind: kind, Field: f.name, Text: head + " { " + text + " }"}
-	query := unknown()
+	query := unknownSchema()
 	query.Types, query.Enum = []string{"string"}, []any{o.Call.Text}
-	body := unknown()
+	body := unknownSchema()
 	body.Types, body.Required, body.Line = []string{"object"}, []string{"query"}, f.line
 	body.Properties = []Property{{"query", query}}
 	if len(declared) > 0 {
@@ -329,16 +329,16 @@ func (g *graph) operation(kind, root string, f graphField) {
 			append(body.Required, "variables")
 	}
 	o.Bodies = []*Media{{Type: "application/json", Schema: body, Line: f.line}}
-	data, answer := unknown(), unknown()
-	data.Types, data.Properties, data.Nullable = []string{"object"}, []Property{{f.name, g.value(f.typ, 0)}}, true
+	data, answer := unknownSchema(), unknownSchema()
+	data.Types, data.Properties, data.Nullable = []string{"object"}, []Property{{f.name, g.valueSchema(f.typ, 0)}}, true
 	answer.Types, answer.Properties = []string{"object"}, []Property{{"data", data}}
 	o.Responses = []*Response{{Status: "200", Line: f.line,
 		Bodies: []*Media{{Type: "application/json", Schema: answer, Line: f.line}}}}
-	g.add(o)
+	g.addOperation(o)
 }
 
-// arguments writes those of a field.
-func arguments(given []string) string {
+// writeArguments writes those of a field.
+func writeArguments(given []string) string {
 	if len(given) == 0 {
 		return ""
 	}
@@ -356,9 +356,9 @@ const (
 // has told are refused.
 var place = lazyregexp.New(`(?i)^(?:after|before|cursor|first|last|page_?token)$`)
 
-// selection returns what is asked for of a type: its values, and those of what it
+// selectionOf returns what is asked for of a type: its values, and those of what it
 // holds. Given writes the arguments of a field that requires none.
-func (g *graph) selection(name string, depth int, given func(graphField) string) string {
+func (g *graph) selectionOf(name string, depth int, given func(graphField) string) string {
 	t := g.types[name]
 	if t == nil || t.kind == ast.Scalar || t.kind == ast.Enum {
 		return ""
@@ -375,7 +375,7 @@ func (g *graph) selection(name string, depth int, given func(graphField) string)
 		case below == nil || below.kind == ast.Scalar || below.kind == ast.Enum:
 			fields = append(fields, f.name+given(f))
 		case depth < selectionDepth:
-			fields = append(fields, f.name+given(f)+g.selection(below.name, depth+1, given))
+			fields = append(fields, f.name+given(f)+g.selectionOf(below.name, depth+1, given))
 		}
 	}
 	if len(fields) == 0 {
@@ -397,35 +397,35 @@ var scalars = map[string][2]string{
 	"jsonobject": {"object", ""}, "upload": {"string", "binary"},
 }
 
-// value returns the schema of the values of a type.
-func (g *graph) value(t *ast.Type, depth int) *Schema {
+// valueSchema returns the schema of the values of a type.
+func (g *graph) valueSchema(t *ast.Type, depth int) *Schema {
 	if depth > maxDepth {
-		return unknown()
+		return unknownSchema()
 	}
 	if t.Elem != nil {
-		s := unknown()
-		s.Types, s.Items, s.Nullable = []string{"array"}, g.value(t.Elem, depth+1), !t.NonNull
+		s := unknownSchema()
+		s.Types, s.Items, s.Nullable = []string{"array"}, g.valueSchema(t.Elem, depth+1), !t.NonNull
 		return s
 	}
-	s := g.named(t.NamedType)
+	s := g.namedSchema(t.NamedType)
 	if t.NonNull {
 		return s
 	}
 	nullable := g.values["?"+t.NamedType]
 	if nullable == nil {
-		nullable = unknown()
+		nullable = unknownSchema()
 		nullable.AllOf, nullable.Nullable, nullable.Name, nullable.Types = []*Schema{s}, true, s.Name, s.Types
 		g.values["?"+t.NamedType] = nullable
 	}
 	return nullable
 }
 
-// named returns the schema of a type that is not null.
-func (g *graph) named(name string) *Schema {
+// namedSchema returns the schema of a type that is not null.
+func (g *graph) namedSchema(name string) *Schema {
 	if s := g.values[name]; s != nil {
 		return s
 	}
-	s := unknown()
+	s := unknownSchema()
 	g.values[name] = s
 	t := g.types[name]
 	if t == nil || t.kind == ast.Scalar {
@@ -447,7 +447,7 @@ func (g *graph) named(name string) *Schema {
 	default:
 		s.Types = []string{"object"}
 		for _, f := range t.fields {
-			s.Properties = append(s.Properties, Property{f.name, g.value(f.typ, 0)})
+			s.Properties = append(s.Properties, Property{f.name, g.valueSchema(f.typ, 0)})
 			if t.kind == ast.InputObject && f.typ.NonNull && !f.preset {
 				s.Required = append(s.Required, f.name)
 			}

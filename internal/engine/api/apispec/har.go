@@ -18,13 +18,13 @@ var passive = lazyregexp.New(`^(image|font|audio|video)/|^text/css|javascript|fo
 // own are the headers that a client sets by itself.
 var own = lazyregexp.New(`(?i)^(:.*|host|connection|content-length|content-type|cookie|user-agent|accept.*|origin|referer|sec-.*|upgrade-insecure-requests|cache-control|pragma|dnt|te|priority|if-.*|authorization|x-forwarded-.*)$`)
 
-func (r *reader) har() {
+func (r *reader) readHAR() {
 	log := r.root.Get("log")
 	r.api.Version, r.api.Title = log.Get("version").Text(), log.At("creator", "name").Text()
 	known := map[string]*Operation{}
 	for i, e := range log.Get("entries").List() {
 		at := document.Join("/log/entries", number(i))
-		o := r.entry(e, at)
+		o := r.readEntry(e, at)
 		if o == nil {
 			continue
 		}
@@ -43,16 +43,16 @@ func (r *reader) har() {
 			continue
 		}
 		known[key] = o
-		r.add(o)
+		r.addOperation(o)
 	}
 }
 
-// entry reads one request with its answer. It returns nil when it is none of an API.
-func (r *reader) entry(e *document.Node, at string) *Operation {
+// readEntry reads one request with its answer. It returns nil when it is none of an API.
+func (r *reader) readEntry(e *document.Node, at string) *Operation {
 	n := e.Get("request")
 	address, err := url.Parse(n.Get("url").Text())
 	if err != nil || address.Host == "" {
-		r.fault(e, at, "a request without an address")
+		r.addDefect(e, at, "a request without an address")
 		return nil
 	}
 	content := mediaType(e.At("response", "content", "mimeType").Text())
@@ -61,7 +61,7 @@ func (r *reader) entry(e *document.Node, at string) *Operation {
 	}
 	o := &Operation{Method: strings.ToUpper(or(n.Get("method").Text(), "GET")), Server: address.Scheme + "://" +
 		address.Host, Line: e.Line, Pointer: at}
-	r.segments(o, address)
+	r.readSegments(o, address)
 	query := address.Query()
 	names := make([]string, 0, len(query))
 	for name := range query {
@@ -69,19 +69,19 @@ func (r *reader) entry(e *document.Node, at string) *Operation {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		r.sent(o, "query", name, query.Get(name))
+		r.readSent(o, "query", name, query.Get(name))
 	}
 	for _, h := range n.Get("headers").List() {
 		name := h.Get("name").Text()
 		if name != "" && !own.MatchString(name) {
-			r.sent(o, "header", name, h.Get("value").Text())
+			r.readSent(o, "header", name, h.Get("value").Text())
 		}
 	}
-	r.posted(o, n.Get("postData"))
+	r.readPosted(o, n.Get("postData"))
 	if status := e.At("response", "status").Text(); len(status) == 3 {
 		answer := &Response{Status: status, Line: e.Line, Headers: map[string]*Schema{}}
 		if content != "" {
-			m := &Media{Type: content, Schema: unknown(), Line: e.Line}
+			m := &Media{Type: content, Schema: unknownSchema(), Line: e.Line}
 			if text := e.At("response", "content"); strings.HasSuffix(content, "json") && text.Get("encoding") == nil {
 				if v, err := document.ParseFirst([]byte(text.Get("text").Text()), Limits); err == nil {
 					m.Schema, m.Example = Infer(v.Any()), v.Any()
@@ -94,8 +94,8 @@ func (r *reader) entry(e *document.Node, at string) *Operation {
 	return o
 }
 
-func (r *reader) sent(o *Operation, in, name, value string) {
-	p := &Parameter{In: in, Name: name, Required: in == "path", Schema: unknown(), Example: value, Line: o.Line}
+func (r *reader) readSent(o *Operation, in, name, value string) {
+	p := &Parameter{In: in, Name: name, Required: in == "path", Schema: unknownSchema(), Example: value, Line: o.Line}
 	p.Schema.Types = []string{"string"}
 	o.Parameters = append(o.Parameters, p)
 }
@@ -104,20 +104,20 @@ func (r *reader) sent(o *Operation, in, name, value string) {
 // long hexadecimal text.
 var object = lazyregexp.New(`^(\d+|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9a-f]{24,64})$`)
 
-// segments reads the path; a segment that names one of many becomes a parameter.
-func (r *reader) segments(o *Operation, address *url.URL) {
+// readSegments reads the path; a segment that names one of many becomes a parameter.
+func (r *reader) readSegments(o *Operation, address *url.URL) {
 	steps := strings.Split(strings.TrimPrefix(address.EscapedPath(), "/"), "/")
 	for i, step := range steps {
 		if object.MatchString(step) {
-			steps[i] = r.literal(o, steps[:i], step)
+			steps[i] = r.parameterOfSegment(o, steps[:i], step)
 		}
 	}
 	o.Path = "/" + strings.Join(steps, "/")
 }
 
-// literal makes a parameter of a segment that names one of many, by the word before it,
+// parameterOfSegment makes a parameter of a segment that names one of many, by the word before it,
 // and returns how the path has it.
-func (r *reader) literal(o *Operation, steps []string, step string) string {
+func (r *reader) parameterOfSegment(o *Operation, steps []string, step string) string {
 	name := "id"
 	for _, before := range slices.Backward(steps) {
 		if !strings.HasPrefix(before, "{") {
@@ -128,16 +128,16 @@ func (r *reader) literal(o *Operation, steps []string, step string) string {
 	for slices.Contains(steps, "{"+name+"}") {
 		name += "2"
 	}
-	r.sent(o, "path", name, step)
+	r.readSent(o, "path", name, step)
 	return "{" + name + "}"
 }
 
-// posted reads the body of a request.
-func (r *reader) posted(o *Operation, n *document.Node) {
+// readPosted reads the body of a request.
+func (r *reader) readPosted(o *Operation, n *document.Node) {
 	if n == nil {
 		return
 	}
-	m := &Media{Type: mediaType(n.Get("mimeType").Text()), Schema: unknown(), Line: n.Line}
+	m := &Media{Type: mediaType(n.Get("mimeType").Text()), Schema: unknownSchema(), Line: n.Line}
 	text := n.Get("text").Text()
 	form := strings.HasSuffix(m.Type, "form-urlencoded") || strings.HasPrefix(m.Type, "multipart/")
 	switch {
@@ -156,7 +156,7 @@ func (r *reader) posted(o *Operation, n *document.Node) {
 	case strings.HasSuffix(m.Type, "json"):
 		v, err := document.ParseFirst([]byte(text), Limits)
 		if err != nil {
-			r.fault(n, o.Pointer, "a body that is no JSON")
+			r.addDefect(n, o.Pointer, "a body that is no JSON")
 			m.Example = text
 			break
 		}

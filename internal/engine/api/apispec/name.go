@@ -29,11 +29,11 @@ func Rewrites(name string) bool { return rewriting.MatchString(name) }
 // Subject is the name of an operation, without marks, in small letters and in the
 // singular, behind the verb that it begins with: "updateBlogPosts" is about "blogpost".
 func Subject(name string) string {
-	return Singular(strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(verbless(name))))
+	return Singular(strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(withoutVerb(name))))
 }
 
-// verbless is a name without the verb that it begins with.
-func verbless(name string) string {
+// withoutVerb is a name without the verb that it begins with.
+func withoutVerb(name string) string {
 	for _, verb := range []*lazyregexp.Regexp{making, rewriting, others} {
 		if m := verb.FindString(name); m != "" && len(m) < len(name) {
 			if end := m[len(m)-1]; end >= 'A' && end <= 'Z' {
@@ -55,7 +55,7 @@ var fillers = []string{"detail", "details", "detailed", "info", "information", "
 func Thing(name string) string {
 	var words []string
 	start := 0
-	name = verbless(name)
+	name = withoutVerb(name)
 	end := func(i int) {
 		if w := strings.ToLower(name[start:i]); w != "" && !slices.Contains(fillers, w) {
 			words = append(words, w)
@@ -92,7 +92,7 @@ func Noun(path string) string {
 	steps := strings.Split(strings.Trim(path, "/"), "/")
 	said := ""
 	for _, s := range slices.Backward(steps) {
-		if s == "" || strings.Contains(s, "{") || version(s) {
+		if s == "" || strings.Contains(s, "{") || isVersion(s) {
 			continue
 		}
 		noun := Singular(strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(s)))
@@ -103,8 +103,8 @@ func Noun(path string) string {
 	return said
 }
 
-// version reports whether a step of a path is "v1".
-func version(s string) bool {
+// isVersion reports whether a step of a path is "v1".
+func isVersion(s string) bool {
 	return len(s) >= 2 && (s[0] == 'v' || s[0] == 'V') && strings.Trim(s[1:], "0123456789.") == ""
 }
 

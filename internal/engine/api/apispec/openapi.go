@@ -13,45 +13,45 @@ import (
 // methods are the operations of a path.
 var methods = []string{"get", "put", "post", "delete", "options", "head", "patch", "trace", "query"}
 
-func (r *reader) openapi() {
+func (r *reader) readOpenAPI() {
 	root := r.root
 	r.api.Version = or(root.Get("openapi").Text(), root.Get("swagger").Text())
 	r.api.Title = root.At("info", "title").Text()
 	if r.v2 {
-		r.api.Servers = hosts(root, root.Get("schemes"))
+		r.api.Servers = hostServers(root, root.Get("schemes"))
 	} else {
-		r.api.Servers = r.servers(root.Get("servers"), "/servers")
+		r.api.Servers = r.readServers(root.Get("servers"), "/servers")
 	}
-	r.schemes()
+	r.readSchemes()
 	paths := root.Get("paths")
 	if paths != nil && !paths.IsMap() {
-		r.fault(paths, "/paths", "paths are expected to be a map")
+		r.addDefect(paths, "/paths", "paths are expected to be a map")
 	}
 	for _, e := range paths.Pairs() {
 		if strings.HasPrefix(e.Key, "x-") {
 			continue
 		}
-		r.path(e)
+		r.readPath(e)
 	}
 	for _, at := range []string{"/components/schemas", "/definitions"} {
 		for _, e := range root.Find(at).Pairs() {
-			r.schema(e.Value, document.Join(at, e.Key))
+			r.readSchema(e.Value, document.Join(at, e.Key))
 		}
 	}
 }
 
-// path reads the operations of one path.
-func (r *reader) path(e document.Entry) {
+// readPath reads the operations of one path.
+func (r *reader) readPath(e document.Entry) {
 	pointer := document.Join("/paths", e.Key)
-	item, at := r.follow(e.Value, pointer)
+	item, at := r.followReference(e.Value, pointer)
 	if item == nil {
 		return
 	}
 	if !item.IsMap() {
-		r.fault(item, pointer, "a path is expected to be a map of operations")
+		r.addDefect(item, pointer, "a path is expected to be a map of operations")
 		return
 	}
-	common := r.parameters(item.Get("parameters"), document.Join(at, "parameters"))
+	common := r.readParameters(item.Get("parameters"), document.Join(at, "parameters"))
 	for _, method := range methods {
 		n := item.Get(method)
 		if n == nil {
@@ -59,28 +59,28 @@ func (r *reader) path(e document.Entry) {
 		}
 		here := document.Join(at, method)
 		if !n.IsMap() {
-			r.fault(n, here, "an operation is expected to be a map")
+			r.addDefect(n, here, "an operation is expected to be a map")
 			continue
 		}
 		o := &Operation{Method: strings.ToUpper(method), Path: "/" + strings.TrimLeft(e.Key, "/"), Pointer: here}
 		o.Line, _ = item.Place(method)
-		r.operation(o, n, common)
-		r.serve(o, n, item)
-		r.add(o)
+		r.readOperation(o, n, common)
+		r.setServer(o, n, item)
+		r.addOperation(o)
 	}
 }
 
-// serve sets the address of the operation: its own, that of its path or that of the
+// setServer sets the address of the operation: its own, that of its path or that of the
 // document.
-func (r *reader) serve(o *Operation, n, item *document.Node) {
+func (r *reader) setServer(o *Operation, n, item *document.Node) {
 	var own []string
 	switch {
 	case r.v2 && n.Get("schemes").IsList():
-		own = hosts(r.root, n.Get("schemes"))
+		own = hostServers(r.root, n.Get("schemes"))
 	case n.Get("servers").IsList():
-		own = r.servers(n.Get("servers"), o.Pointer+"/servers")
+		own = r.readServers(n.Get("servers"), o.Pointer+"/servers")
 	case item.Get("servers").IsList():
-		own = r.servers(item.Get("servers"), o.Pointer+"/../servers")
+		own = r.readServers(item.Get("servers"), o.Pointer+"/../servers")
 	}
 	if own = append(own, r.api.Servers...); len(own) > 0 {
 		o.Server = own[0]
@@ -94,61 +94,61 @@ type located struct {
 	pointer string
 }
 
-// parameters reads a list of parameters; those that references name are followed.
-func (r *reader) parameters(list *document.Node, pointer string) []located {
+// readParameters reads a list of parameters; those that references name are followed.
+func (r *reader) readParameters(list *document.Node, pointer string) []located {
 	if list.IsMap() { // a common mistake: a map of name to parameter
-		r.fault(list, pointer, "parameters are expected to be a list")
+		r.addDefect(list, pointer, "parameters are expected to be a list")
 	}
 	var out []located
 	for i, item := range list.List() {
-		n, at := r.follow(item, document.Join(pointer, number(i)))
+		n, at := r.followReference(item, document.Join(pointer, number(i)))
 		if n == nil {
 			continue
 		}
 		name, in := n.Get("name").Text(), n.Get("in").Text()
 		if name == "" && in != "body" || in == "" {
-			r.fault(n, at, "a parameter without a name or without a place")
+			r.addDefect(n, at, "a parameter without a name or without a place")
 			continue
 		}
 		p := &Parameter{In: strings.ToLower(in), Name: name, Required: n.Get("required").True() || in == "path",
 			Style: n.Get("style").Text(), Line: item.Line, Pointer: at}
 		p.Explode = n.Get("explode").True() || n.Get("explode") == nil &&
 			(p.Style == "form" || p.Style == "" && (in == "query" || in == "cookie"))
-		r.valued(p, n, at)
+		r.readSchemaAndExample(p, n, at)
 		out = append(out, located{p, n, at})
 	}
 	return out
 }
 
-// valued reads schema and example of a parameter.
-func (r *reader) valued(p *Parameter, n *document.Node, at string) {
+// readSchemaAndExample reads schema and example of a parameter.
+func (r *reader) readSchemaAndExample(p *Parameter, n *document.Node, at string) {
 	switch content := n.Get("content").Pairs(); {
 	case n.Get("schema") != nil:
-		p.Schema = r.schema(n.Get("schema"), document.Join(at, "schema"))
+		p.Schema = r.readSchema(n.Get("schema"), document.Join(at, "schema"))
 	case len(content) > 0:
 		p.Type = mediaType(content[0].Key)
-		p.Schema = r.schema(content[0].Value.Get("schema"), document.Join(at, "content", content[0].Key, "schema"))
+		p.Schema = r.readSchema(content[0].Value.Get("schema"), document.Join(at, "content", content[0].Key, "schema"))
 	case n.Get("type") != nil || n.Get("enum") != nil: // OpenAPI 2: the parameter is the schema
-		p.Schema = unknown()
+		p.Schema = unknownSchema()
 		p.Schema.Line, p.Schema.Pointer = n.Line, at
-		r.fill(p.Schema, n, at)
+		r.fillSchema(p.Schema, n, at)
 		r.api.Schemas = append(r.api.Schemas, p.Schema)
 		p.Schema.Required, p.Explode = nil, n.Get("collectionFormat").Text() == "multi"
 	default:
-		p.Schema = unknown()
+		p.Schema = unknownSchema()
 	}
-	p.Example = r.example(n)
+	p.Example = r.readExample(n)
 }
 
-// example returns the example of a parameter or of a media type, or nil.
-func (r *reader) example(n *document.Node) any {
+// readExample returns the example of a parameter or of a media type, or nil.
+func (r *reader) readExample(n *document.Node) any {
 	for _, key := range []string{"example", "x-example"} {
 		if v := n.Get(key); v != nil {
 			return v.Any()
 		}
 	}
 	for _, e := range n.Get("examples").Pairs() {
-		if v, _ := r.follow(e.Value, ""); v.Get("value") != nil {
+		if v, _ := r.followReference(e.Value, ""); v.Get("value") != nil {
 			return v.Get("value").Any()
 		}
 	}
@@ -157,13 +157,13 @@ func (r *reader) example(n *document.Node) any {
 
 var braces = lazyregexp.New(`\{([^{}/]+)\}`)
 
-func (r *reader) operation(o *Operation, n *document.Node, common []located) {
+func (r *reader) readOperation(o *Operation, n *document.Node, common []located) {
 	o.ID, o.Summary = n.Get("operationId").Text(), n.Get("summary").Text()
 	o.Deprecated = n.Get("deprecated").True()
 	for _, t := range n.Get("tags").List() {
 		o.Tags = append(o.Tags, t.Text())
 	}
-	own := r.parameters(n.Get("parameters"), document.Join(o.Pointer, "parameters"))
+	own := r.readParameters(n.Get("parameters"), document.Join(o.Pointer, "parameters"))
 	for _, c := range common {
 		if !slices.ContainsFunc(own, func(p located) bool { return p.Name == c.Name && p.In == c.In }) {
 			own = append(own, c)
@@ -182,27 +182,27 @@ func (r *reader) operation(o *Operation, n *document.Node, common []located) {
 		case "formdata":
 			form = append(form, p)
 		default:
-			r.fault(p.node, p.pointer, "a parameter in %.40q", p.In)
+			r.addDefect(p.node, p.pointer, "a parameter in %.40q", p.In)
 		}
 	}
 	if len(form) > 0 {
-		r.form(o, n, form)
+		r.readFormData(o, n, form)
 	}
 	for _, m := range braces.FindAllStringSubmatch(o.Path, -1) {
 		if !slices.ContainsFunc(o.Parameters, func(p *Parameter) bool { return p.In == "path" && p.Name == m[1] }) {
-			r.fault(n, o.Pointer, "the path has {%.60s}, which no parameter describes", m[1])
-			o.Parameters = append(o.Parameters, &Parameter{In: "path", Name: m[1], Required: true, Schema: unknown(),
+			r.addDefect(n, o.Pointer, "the path has {%.60s}, which no parameter describes", m[1])
+			o.Parameters = append(o.Parameters, &Parameter{In: "path", Name: m[1], Required: true, Schema: unknownSchema(),
 				Line: o.Line})
 		}
 	}
-	r.body(o, n)
-	r.responses(o, n)
-	o.Security = r.security(n)
+	r.readRequestBody(o, n)
+	r.readResponses(o, n)
+	o.Security = r.readSecurity(n)
 }
 
-// form makes the body of OpenAPI 2's parameters in formData.
-func (r *reader) form(o *Operation, n *document.Node, form []located) {
-	s := unknown()
+// readFormData makes the body of OpenAPI 2's parameters in formData.
+func (r *reader) readFormData(o *Operation, n *document.Node, form []located) {
+	s := unknownSchema()
 	s.Types, s.Line = []string{"object"}, form[0].Line
 	file := false
 	for _, p := range form {
@@ -245,38 +245,38 @@ func (r *reader) mediaTypes(n *document.Node, key string) []string {
 	return out
 }
 
-// body reads OpenAPI 3's request body.
-func (r *reader) body(o *Operation, n *document.Node) {
+// readRequestBody reads OpenAPI 3's request body.
+func (r *reader) readRequestBody(o *Operation, n *document.Node) {
 	given := n.Get("requestBody")
 	if given == nil || r.v2 {
 		return
 	}
-	body, at := r.follow(given, document.Join(o.Pointer, "requestBody"))
+	body, at := r.followReference(given, document.Join(o.Pointer, "requestBody"))
 	if body == nil {
 		return
 	}
 	o.BodyRequired = body.Get("required").True()
-	o.Bodies = append(o.Bodies, r.content(body, at)...)
+	o.Bodies = append(o.Bodies, r.readContent(body, at)...)
 }
 
-func (r *reader) content(n *document.Node, at string) []*Media {
+func (r *reader) readContent(n *document.Node, at string) []*Media {
 	var out []*Media
 	for _, e := range n.Get("content").Pairs() {
 		here := document.Join(at, "content", e.Key)
 		out = append(out, &Media{Type: mediaType(e.Key),
-			Schema: r.schema(e.Value.Get("schema"), document.Join(here, "schema")), Example: r.example(e.Value),
+			Schema: r.readSchema(e.Value.Get("schema"), document.Join(here, "schema")), Example: r.readExample(e.Value),
 			Line: e.Line})
 	}
 	return out
 }
 
-func (r *reader) responses(o *Operation, n *document.Node) {
+func (r *reader) readResponses(o *Operation, n *document.Node) {
 	list := n.Get("responses")
 	for _, e := range list.Pairs() {
 		if strings.HasPrefix(e.Key, "x-") {
 			continue
 		}
-		given, at := r.follow(e.Value, document.Join(o.Pointer, "responses", e.Key))
+		given, at := r.followReference(e.Value, document.Join(o.Pointer, "responses", e.Key))
 		if given == nil {
 			continue
 		}
@@ -285,29 +285,29 @@ func (r *reader) responses(o *Operation, n *document.Node) {
 			answer.Status = "default"
 		}
 		if s := given.Get("schema"); r.v2 && s != nil {
-			schema := r.schema(s, document.Join(at, "schema"))
+			schema := r.readSchema(s, document.Join(at, "schema"))
 			for _, t := range r.mediaTypes(n, "produces") {
 				answer.Bodies = append(answer.Bodies,
 					&Media{Type: t, Schema: schema, Example: given.At("examples", t).Any(), Line: e.Line})
 			}
 		}
-		answer.Bodies = append(answer.Bodies, r.content(given, at)...)
+		answer.Bodies = append(answer.Bodies, r.readContent(given, at)...)
 		for _, h := range given.Get("headers").Pairs() {
-			header, where := r.follow(h.Value, document.Join(at, "headers", h.Key))
+			header, where := r.followReference(h.Value, document.Join(at, "headers", h.Key))
 			if header.Get("schema") != nil {
-				answer.Headers[strings.ToLower(h.Key)] = r.schema(header.Get("schema"), document.Join(where, "schema"))
+				answer.Headers[strings.ToLower(h.Key)] = r.readSchema(header.Get("schema"), document.Join(where, "schema"))
 			} else {
-				answer.Headers[strings.ToLower(h.Key)] = unknown()
+				answer.Headers[strings.ToLower(h.Key)] = unknownSchema()
 			}
 		}
-		r.links(o, answer.Status, given, at)
+		r.readLinks(o, answer.Status, given, at)
 		o.Responses = append(o.Responses, answer)
 	}
 }
 
-func (r *reader) links(o *Operation, status string, answer *document.Node, at string) {
+func (r *reader) readLinks(o *Operation, status string, answer *document.Node, at string) {
 	for _, e := range answer.Get("links").Pairs() {
-		n, _ := r.follow(e.Value, document.Join(at, "links", e.Key))
+		n, _ := r.followReference(e.Value, document.Join(at, "links", e.Key))
 		if n == nil {
 			continue
 		}
@@ -323,9 +323,9 @@ func (r *reader) links(o *Operation, status string, answer *document.Node, at st
 	}
 }
 
-// security returns the alternatives of the operation: its own, else those of the
+// readSecurity returns the alternatives of the operation: its own, else those of the
 // document.
-func (r *reader) security(n *document.Node) []SecurityRequirement {
+func (r *reader) readSecurity(n *document.Node) []SecurityRequirement {
 	list := n.Get("security")
 	if list == nil {
 		list = r.root.Get("security")
@@ -345,14 +345,14 @@ func (r *reader) security(n *document.Node) []SecurityRequirement {
 	return out
 }
 
-// schemes reads how one signs in.
-func (r *reader) schemes() {
+// readSchemes reads how one signs in.
+func (r *reader) readSchemes() {
 	list, pointer := r.root.At("components", "securitySchemes"), "/components/securitySchemes"
 	if r.v2 {
 		list, pointer = r.root.Get("securityDefinitions"), "/securityDefinitions"
 	}
 	for _, e := range list.Pairs() {
-		n, _ := r.follow(e.Value, document.Join(pointer, e.Key))
+		n, _ := r.followReference(e.Value, document.Join(pointer, e.Key))
 		if n == nil {
 			continue
 		}
@@ -365,8 +365,8 @@ func (r *reader) schemes() {
 	}
 }
 
-// servers reads OpenAPI 3's servers.
-func (r *reader) servers(list *document.Node, pointer string) []string {
+// readServers reads OpenAPI 3's servers.
+func (r *reader) readServers(list *document.Node, pointer string) []string {
 	var out []string
 	for _, n := range list.List() {
 		address := n.Get("url").Text()
@@ -378,7 +378,7 @@ func (r *reader) servers(list *document.Node, pointer string) []string {
 			if list := v.Get("enum").List(); len(list) > 0 {
 				return list[0].Text()
 			}
-			r.fault(n, pointer, "the variable %.40s of the server has no value", m)
+			r.addDefect(n, pointer, "the variable %.40s of the server has no value", m)
 			return ""
 		})
 		if address != "" {
@@ -388,8 +388,8 @@ func (r *reader) servers(list *document.Node, pointer string) []string {
 	return out
 }
 
-// hosts makes servers of OpenAPI 2's schemes, host and path.
-func hosts(root, schemes *document.Node) []string {
+// hostServers makes servers of OpenAPI 2's schemes, host and path.
+func hostServers(root, schemes *document.Node) []string {
 	host, base := root.Get("host").Text(), "/"+strings.Trim(root.Get("basePath").Text(), "/")
 	if host == "" {
 		return []string{base}

@@ -17,7 +17,7 @@ type postman struct {
 	variables map[string]string
 }
 
-func (r *reader) postman() {
+func (r *reader) readPostman() {
 	root := r.root
 	if c := root.Get("collection"); c.Get("item") != nil { // as the API of Postman answers
 		root = c
@@ -28,11 +28,11 @@ func (r *reader) postman() {
 	}
 	r.api.Title = root.At("info", "name").Text()
 	p := &postman{reader: r, variables: map[string]string{}}
-	p.learn(root.Get("variable"))
-	p.items(group{pointer: "", items: root.Get("item"), auth: root.Get("auth")}, 0)
+	p.learnVariables(root.Get("variable"))
+	p.readItems(group{pointer: "", items: root.Get("item"), auth: root.Get("auth")}, 0)
 }
 
-func (p *postman) learn(list *document.Node) {
+func (p *postman) learnVariables(list *document.Node) {
 	for _, v := range list.List() {
 		if key := or(v.Get("key").Text(), v.Get("id").Text()); key != "" && !v.Get("disabled").True() {
 			p.variables[key] = v.Get("value").Text()
@@ -48,9 +48,9 @@ type group struct {
 	tags    []string
 }
 
-func (p *postman) items(g group, depth int) {
+func (p *postman) readItems(g group, depth int) {
 	if depth > maxDepth {
-		p.fault(g.items, g.pointer, "has more than %d folders inside each other", maxDepth)
+		p.addDefect(g.items, g.pointer, "has more than %d folders inside each other", maxDepth)
 		return
 	}
 	for i, item := range g.items.List() {
@@ -60,54 +60,54 @@ func (p *postman) items(g group, depth int) {
 			auth = own
 		}
 		if item.Get("item").IsList() {
-			p.learn(item.Get("variable"))
-			p.items(group{at, item.Get("item"), auth, append(slices.Clone(g.tags), item.Get("name").Text())}, depth+1)
+			p.learnVariables(item.Get("variable"))
+			p.readItems(group{at, item.Get("item"), auth, append(slices.Clone(g.tags), item.Get("name").Text())}, depth+1)
 			continue
 		}
-		p.request(item, at, auth, g.tags)
+		p.readRequest(item, at, auth, g.tags)
 	}
 }
 
-func (p *postman) request(item *document.Node, at string, auth *document.Node, tags []string) {
+func (p *postman) readRequest(item *document.Node, at string, auth *document.Node, tags []string) {
 	n := item.Get("request")
 	if n == nil {
-		p.fault(item, at, "an item without a request")
+		p.addDefect(item, at, "an item without a request")
 		return
 	}
 	o := &Operation{ID: item.Get("name").Text(), Summary: item.Get("name").Text(), Tags: tags, Line: item.Line,
 		Pointer: at}
 	if !n.IsMap() { // the whole request is an address
-		if o.Method = "GET"; !p.address(o, n) {
-			p.fault(item, at, "a request without an address")
+		if o.Method = "GET"; !p.readAddress(o, n) {
+			p.addDefect(item, at, "a request without an address")
 			return
 		}
-		p.add(o)
+		p.addOperation(o)
 		return
 	}
-	o.Method = strings.ToUpper(or(p.expand(n.Get("method").Text()), "GET"))
-	if !p.address(o, n.Get("url")) {
-		p.fault(n, at, "a request without an address")
+	o.Method = strings.ToUpper(or(p.expandVariables(n.Get("method").Text()), "GET"))
+	if !p.readAddress(o, n.Get("url")) {
+		p.addDefect(n, at, "a request without an address")
 		return
 	}
 	for _, h := range n.Get("header").List() {
 		if name := h.Get("key").Text(); name != "" && !h.Get("disabled").True() &&
 			!strings.EqualFold(name, "Content-Type") {
-			p.parameter(o, "header", name, h)
+			p.addParameter(o, "header", name, h)
 		}
 	}
-	p.body(o, n.Get("body"), n.Get("header"))
+	p.readBody(o, n.Get("body"), n.Get("header"))
 	if own := n.Get("auth"); own != nil {
 		auth = own
 	}
-	p.auth(o, auth)
-	p.answers(o, item)
-	p.add(o)
+	p.readAuth(o, auth)
+	p.readResponses(o, item)
+	p.addOperation(o)
 }
 
 var variable = lazyregexp.New(`\{\{([^{}]+)\}\}`)
 
-// expand replaces variables that the collection gives a value; the others stay.
-func (p *postman) expand(s string) string {
+// expandVariables replaces variables that the collection gives a value; the others stay.
+func (p *postman) expandVariables(s string) string {
 	for range 5 { // values may name variables
 		next := variable.ReplaceAllStringFunc(s, func(m string) string {
 			if v, ok := p.variables[strings.TrimSpace(m[2:len(m)-2])]; ok {
@@ -123,10 +123,10 @@ func (p *postman) expand(s string) string {
 	return s
 }
 
-// parameter adds a value outside of the body.
-func (p *postman) parameter(o *Operation, in, name string, n *document.Node) {
-	value := p.expand(n.Get("value").Text())
-	one := &Parameter{In: in, Name: name, Required: in == "path", Schema: unknown(), Line: n.Line}
+// addParameter adds a value outside of the body.
+func (p *postman) addParameter(o *Operation, in, name string, n *document.Node) {
+	value := p.expandVariables(n.Get("value").Text())
+	one := &Parameter{In: in, Name: name, Required: in == "path", Schema: unknownSchema(), Line: n.Line}
 	one.Schema.Types = []string{"string"}
 	if value != "" && !variable.MatchString(value) {
 		one.Example = value
@@ -134,16 +134,16 @@ func (p *postman) parameter(o *Operation, in, name string, n *document.Node) {
 	o.Parameters = append(o.Parameters, one)
 }
 
-// address reads the address of a request, which is a text or a map of its parts.
-func (p *postman) address(o *Operation, n *document.Node) bool {
+// readAddress reads the address of a request, which is a text or a map of its parts.
+func (p *postman) readAddress(o *Operation, n *document.Node) bool {
 	raw := n.Text()
 	if n.IsMap() {
 		raw = n.Get("raw").Text()
 		if raw == "" {
-			raw = assembled(n)
+			raw = assembleAddress(n)
 		}
 	}
-	raw, query, _ := strings.Cut(p.expand(raw), "?")
+	raw, query, _ := strings.Cut(p.expandVariables(raw), "?")
 	if raw == "" {
 		return false
 	}
@@ -162,11 +162,11 @@ func (p *postman) address(o *Operation, n *document.Node) bool {
 	if !strings.Contains(server, "{{") {
 		o.Server = server
 	}
-	p.path(o, rest, n.Get("variable"))
+	p.readPath(o, rest, n.Get("variable"))
 	if list := n.Get("query"); list.IsList() {
 		for _, q := range list.Items {
 			if name := q.Get("key").Text(); name != "" && !q.Get("disabled").True() {
-				p.parameter(o, "query", name, q)
+				p.addParameter(o, "query", name, q)
 			}
 		}
 		return true
@@ -175,7 +175,7 @@ func (p *postman) address(o *Operation, n *document.Node) bool {
 		name, value, _ := strings.Cut(pair, "=")
 		if name, err := url.QueryUnescape(name); err == nil && name != "" {
 			v, _ := url.QueryUnescape(value) // what cannot be unescaped has no example
-			p.parameter(o, "query", name,
+			p.addParameter(o, "query", name,
 				&document.Node{Kind: document.Map, Line: n.Line,
 					Entries: []document.Entry{{Key: "value", Value: &document.Node{Kind: document.String, Value: v}}}})
 		}
@@ -183,8 +183,8 @@ func (p *postman) address(o *Operation, n *document.Node) bool {
 	return true
 }
 
-// assembled makes an address of its parts.
-func assembled(n *document.Node) string {
+// assembleAddress makes an address of its parts.
+func assembleAddress(n *document.Node) string {
 	join := func(n *document.Node, by string) string {
 		if !n.IsList() {
 			return n.Text()
@@ -205,9 +205,9 @@ func assembled(n *document.Node) string {
 	return address + "/" + strings.TrimLeft(join(n.Get("path"), "/"), "/")
 }
 
-// path reads the path: ":id" and "{{id}}" are parameters, and what was sent in the place
+// readPath reads the path: ":id" and "{{id}}" are parameters, and what was sent in the place
 // of one is too.
-func (p *postman) path(o *Operation, path string, variables *document.Node) {
+func (p *postman) readPath(o *Operation, path string, variables *document.Node) {
 	values := map[string]*document.Node{}
 	for _, v := range variables.List() {
 		values[or(v.Get("key").Text(), v.Get("id").Text())] = v
@@ -226,36 +226,36 @@ func (p *postman) path(o *Operation, path string, variables *document.Node) {
 			if n == nil {
 				n = &document.Node{Line: o.Line}
 			}
-			p.parameter(o, "path", name, n)
+			p.addParameter(o, "path", name, n)
 		} else if object.MatchString(step) {
-			step = p.literal(o, steps, step)
+			step = p.parameterOfSegment(o, steps, step)
 		}
 		steps = append(steps, step)
 	}
 	o.Path = "/" + strings.Join(steps, "/")
 }
 
-func (p *postman) body(o *Operation, n, headers *document.Node) {
+func (p *postman) readBody(o *Operation, n, headers *document.Node) {
 	m := &Media{}
 	if n != nil {
 		m.Line = n.Line
 	}
 	switch n.Get("mode").Text() {
 	case "raw":
-		text := p.expand(n.Get("raw").Text())
+		text := p.expandVariables(n.Get("raw").Text())
 		m.Type = rawType(n, headers, text)
-		m.Schema, m.Example = p.raw(m.Type, text)
+		m.Schema, m.Example = p.readRawBody(m.Type, text)
 	case "urlencoded":
 		m.Type = "application/x-www-form-urlencoded"
-		m.Schema = p.form(n.Get("urlencoded"))
+		m.Schema = p.readForm(n.Get("urlencoded"))
 	case "formdata":
 		m.Type = "multipart/form-data"
-		m.Schema = p.form(n.Get("formdata"))
+		m.Schema = p.readForm(n.Get("formdata"))
 	case "graphql":
 		m.Type = "application/json"
-		query := unknown()
+		query := unknownSchema()
 		query.Types, query.Enum = []string{"string"}, []any{n.At("graphql", "query").Text()}
-		m.Schema = unknown()
+		m.Schema = unknownSchema()
 		m.Schema.Types, m.Schema.Required = []string{"object"}, []string{"query"}
 		m.Schema.Properties = []Property{{"query", query}}
 		if v, err := document.ParseFirst([]byte(n.At("graphql", "variables").Text()), Limits); err == nil {
@@ -287,8 +287,8 @@ func rawType(n, headers *document.Node, text string) string {
 	return "text/plain"
 }
 
-// raw returns the schema of a body that is a text, and the example.
-func (p *postman) raw(typ, text string) (*Schema, any) {
+// readRawBody returns the schema of a body that is a text, and the example.
+func (p *postman) readRawBody(typ, text string) (*Schema, any) {
 	if strings.HasSuffix(typ, "json") {
 		// Numbers and texts may be variables that have no value: "{{id}}".
 		bare := variable.ReplaceAllString(text, "0")
@@ -296,23 +296,23 @@ func (p *postman) raw(typ, text string) (*Schema, any) {
 			return Infer(v.Any()), v.Any()
 		}
 	}
-	return unknown(), text
+	return unknownSchema(), text
 }
 
-// form makes the schema of a form.
-func (p *postman) form(list *document.Node) *Schema {
-	s := unknown()
+// readForm makes the schema of a form.
+func (p *postman) readForm(list *document.Node) *Schema {
+	s := unknownSchema()
 	s.Types = []string{"object"}
 	for _, f := range list.List() {
 		name := f.Get("key").Text()
 		if name == "" || f.Get("disabled").True() {
 			continue
 		}
-		field := unknown()
+		field := unknownSchema()
 		field.Types = []string{"string"}
 		if f.Get("type").Text() == "file" {
 			field.Format = "binary"
-		} else if v := p.expand(f.Get("value").Text()); v != "" {
+		} else if v := p.expandVariables(f.Get("value").Text()); v != "" {
 			field.Examples = []any{v}
 		}
 		s.Properties, s.Required = append(s.Properties, Property{name, field}), append(s.Required, name)
@@ -320,8 +320,8 @@ func (p *postman) form(list *document.Node) *Schema {
 	return s
 }
 
-// auth reads how a request signs in.
-func (p *postman) auth(o *Operation, n *document.Node) {
+// readAuth reads how a request signs in.
+func (p *postman) readAuth(o *Operation, n *document.Node) {
 	typ := n.Get("type").Text()
 	if n == nil || typ == "" || typ == "noauth" {
 		return
@@ -333,7 +333,7 @@ func (p *postman) auth(o *Operation, n *document.Node) {
 		for _, v := range n.Get("apikey").List() {
 			switch v.Get("key").Text() {
 			case "key":
-				s.Name = p.expand(v.Get("value").Text())
+				s.Name = p.expandVariables(v.Get("value").Text())
 			case "in":
 				s.In = v.Get("value").Text()
 			}
@@ -345,9 +345,9 @@ func (p *postman) auth(o *Operation, n *document.Node) {
 	o.Security = []SecurityRequirement{{{Scheme: typ}}}
 }
 
-// answers reads the answers that somebody saved. They are examples: what the API
+// readResponses reads the answers that somebody saved. They are examples: what the API
 // answers else is not known.
-func (p *postman) answers(o *Operation, item *document.Node) {
+func (p *postman) readResponses(o *Operation, item *document.Node) {
 	for _, n := range item.Get("response").List() {
 		status := n.Get("code").Text()
 		if status == "" || slices.ContainsFunc(o.Responses, func(r *Response) bool { return r.Status == status }) {

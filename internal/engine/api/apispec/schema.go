@@ -56,9 +56,9 @@ type Property struct {
 func (s *Schema) Is(name string) bool { return slices.Contains(s.Types, name) }
 
 // Property returns the schema of a property, or nil. It looks into AllOf as well.
-func (s *Schema) Property(name string) *Schema { return s.property(name, 0) }
+func (s *Schema) Property(name string) *Schema { return s.addProperty(name, 0) }
 
-func (s *Schema) property(name string, depth int) *Schema {
+func (s *Schema) addProperty(name string, depth int) *Schema {
 	if s == nil || depth > maxDepth {
 		return nil
 	}
@@ -68,35 +68,35 @@ func (s *Schema) property(name string, depth int) *Schema {
 		}
 	}
 	for _, part := range s.AllOf {
-		if found := part.property(name, depth+1); found != nil {
+		if found := part.addProperty(name, depth+1); found != nil {
 			return found
 		}
 	}
 	return nil
 }
 
-// unknown returns a schema that says nothing.
-func unknown() *Schema {
+// unknownSchema returns a schema that says nothing.
+func unknownSchema() *Schema {
 	return &Schema{MinLength: -1, MaxLength: -1, MinItems: -1, MaxItems: -1}
 }
 
-// schema reads the schema at the pointer. It is never nil.
-func (r *reader) schema(n *document.Node, pointer string) *Schema {
+// readSchema reads the schema at the pointer. It is never nil.
+func (r *reader) readSchema(n *document.Node, pointer string) *Schema {
 	if known, ok := r.schemas[pointer]; ok {
 		return known
 	}
-	s := unknown()
+	s := unknownSchema()
 	r.schemas[pointer] = s // before it is read: it may hold itself
 	switch {
 	case n == nil || n.Kind == document.Bool: // true is any value
 		return s
 	case !n.IsMap():
-		r.fault(n, pointer, "a schema is expected to be a map")
+		r.addDefect(n, pointer, "a schema is expected to be a map")
 		return s
 	}
 	s.Line, s.Pointer = n.Line, pointer
-	to := r.referred(n, pointer)
-	if to != nil && plain(n) {
+	to := r.referredSchema(n, pointer)
+	if to != nil && isPlainReference(n) {
 		r.schemas[pointer] = to
 		return to
 	}
@@ -105,25 +105,25 @@ func (r *reader) schema(n *document.Node, pointer string) *Schema {
 	return s
 }
 
-// referred returns the schema that a reference names, or nil.
-func (r *reader) referred(n *document.Node, pointer string) *Schema {
+// referredSchema returns the schema that a reference names, or nil.
+func (r *reader) referredSchema(n *document.Node, pointer string) *Schema {
 	if ref := n.Get("$ref"); ref == nil || ref.Kind != document.String {
 		return nil
 	}
-	target, at := r.follow(n, pointer)
+	target, at := r.followReference(n, pointer)
 	if target == nil {
 		return nil
 	}
-	to := r.schema(target, at)
+	to := r.readSchema(target, at)
 	if to.Name == "" {
 		to.Name = at[strings.LastIndexByte(at, '/')+1:]
 	}
 	return to
 }
 
-// plain reports whether nothing stands beside a reference that says more. In OpenAPI
+// isPlainReference reports whether nothing stands beside a reference that says more. In OpenAPI
 // 3.1 what stands there counts.
-func plain(n *document.Node) bool {
+func isPlainReference(n *document.Node) bool {
 	for _, e := range n.Entries {
 		if e.Key != "$ref" && e.Key != "description" && e.Key != "summary" && e.Key != "title" &&
 			!strings.HasPrefix(e.Key, "x-") {
@@ -142,21 +142,21 @@ type pending struct {
 	to      *Schema // what it refers to, besides what it says; may be nil
 }
 
-// settle reads the schemas that are pending.
-func (r *reader) settle() {
+// readPending reads the schemas that are pending.
+func (r *reader) readPending() {
 	for len(r.pending) > 0 {
 		last := r.pending[len(r.pending)-1]
 		r.pending = r.pending[:len(r.pending)-1]
-		r.fill(last.schema, last.node, last.pointer)
+		r.fillSchema(last.schema, last.node, last.pointer)
 		if last.to != nil {
 			last.schema.AllOf = append(last.schema.AllOf, last.to)
 		}
 	}
 }
 
-// follow returns what a reference names, and its pointer. A reference that leads
+// followReference returns what a reference names, and its pointer. A reference that leads
 // nowhere, in a circle or out of the document is a fault and gives nil.
-func (r *reader) follow(n *document.Node, pointer string) (*document.Node, string) {
+func (r *reader) followReference(n *document.Node, pointer string) (*document.Node, string) {
 	for range maxDepth {
 		ref := n.Get("$ref").Text()
 		if ref == "" {
@@ -164,41 +164,41 @@ func (r *reader) follow(n *document.Node, pointer string) (*document.Node, strin
 		}
 		at, local := strings.CutPrefix(ref, "#")
 		if !local {
-			r.fault(n, pointer, "the reference %.100q leads out of the document and is not followed", ref)
+			r.addDefect(n, pointer, "the reference %.100q leads out of the document and is not followed", ref)
 			return nil, ""
 		}
 		target := r.root.Find(at)
 		if target == nil {
-			r.fault(n, pointer, "the reference %.100q leads nowhere", ref)
+			r.addDefect(n, pointer, "the reference %.100q leads nowhere", ref)
 			return nil, ""
 		}
 		n, pointer = target, at
 	}
-	r.fault(n, pointer, "the reference leads in a circle")
+	r.addDefect(n, pointer, "the reference leads in a circle")
 	return nil, ""
 }
 
-func (r *reader) fill(s *Schema, n *document.Node, pointer string) {
-	r.constraints(s, n, pointer)
+func (r *reader) fillSchema(s *Schema, n *document.Node, pointer string) {
+	r.readConstraints(s, n, pointer)
 	below := func(key string) *Schema {
 		if v := n.Get(key); v != nil {
-			return r.schema(v, document.Join(pointer, key))
+			return r.readSchema(v, document.Join(pointer, key))
 		}
 		return nil
 	}
 	if items := n.Get("items"); items.IsMap() {
 		s.Items = below("items")
 	} else if items.IsList() && len(items.Items) > 0 { // a tuple of older drafts
-		s.Items = r.schema(items.Items[0], document.Join(pointer, "items", "0"))
+		s.Items = r.readSchema(items.Items[0], document.Join(pointer, "items", "0"))
 	}
 	if props := n.Get("properties"); props != nil && !props.IsMap() {
-		r.fault(props, document.Join(pointer, "properties"), "properties are expected to be a map")
+		r.addDefect(props, document.Join(pointer, "properties"), "properties are expected to be a map")
 	}
 	for _, e := range n.Get("properties").Pairs() {
-		s.Properties = append(s.Properties, Property{e.Key, r.schema(e.Value, document.Join(pointer, "properties", e.Key))})
+		s.Properties = append(s.Properties, Property{e.Key, r.readSchema(e.Value, document.Join(pointer, "properties", e.Key))})
 		if e.Value.Get("required").True() { // draft 3, and a common mistake
 			s.Required = append(s.Required, e.Key)
-			r.fault(e.Value.Get("required"), document.Join(pointer, "properties", e.Key, "required"), "required is a "+
+			r.addDefect(e.Value.Get("required"), document.Join(pointer, "properties", e.Key, "required"), "required is a "+
 				"list of the object's properties, not a word of the property")
 		}
 	}
@@ -210,7 +210,7 @@ func (r *reader) fill(s *Schema, n *document.Node, pointer string) {
 			}
 		}
 	case required != nil && required.Kind != document.Bool:
-		r.fault(required, document.Join(pointer, "required"), "required is expected to be a list of names")
+		r.addDefect(required, document.Join(pointer, "required"), "required is expected to be a list of names")
 	}
 	if extra := n.Get("additionalProperties"); extra.False() {
 		s.Closed = true
@@ -219,23 +219,23 @@ func (r *reader) fill(s *Schema, n *document.Node, pointer string) {
 	}
 	parts := func(key string) (out []*Schema) {
 		for i, item := range n.Get(key).List() {
-			out = append(out, r.schema(item, document.Join(pointer, key, strconv.Itoa(i))))
+			out = append(out, r.readSchema(item, document.Join(pointer, key, strconv.Itoa(i))))
 		}
 		return out
 	}
 	s.AllOf, s.OneOf, s.AnyOf = parts("allOf"), parts("oneOf"), parts("anyOf")
 }
 
-// constraints reads what is said with single values.
-func (r *reader) constraints(s *Schema, n *document.Node, pointer string) {
+// readConstraints reads what is said with single values.
+func (r *reader) readConstraints(s *Schema, n *document.Node, pointer string) {
 	s.Format, s.Pattern = strings.ToLower(n.Get("format").Text()), n.Get("pattern").Text()
 	switch typ := n.Get("type"); {
 	case typ.IsList():
 		for _, item := range typ.Items {
-			r.typed(s, item, pointer)
+			r.readTypes(s, item, pointer)
 		}
 	case typ != nil:
-		r.typed(s, typ, pointer)
+		r.readTypes(s, typ, pointer)
 	case n.Get("properties") != nil:
 		s.Types = []string{"object"}
 	case n.Get("items") != nil:
@@ -256,8 +256,8 @@ func (r *reader) constraints(s *Schema, n *document.Node, pointer string) {
 	for _, item := range n.Get("examples").List() {
 		s.Examples = append(s.Examples, item.Any())
 	}
-	s.Minimum, s.ExclusiveMinimum = bound(n, "minimum", "exclusiveMinimum")
-	s.Maximum, s.ExclusiveMaximum = bound(n, "maximum", "exclusiveMaximum")
+	s.Minimum, s.ExclusiveMinimum = readBound(n, "minimum", "exclusiveMinimum")
+	s.Maximum, s.ExclusiveMaximum = readBound(n, "maximum", "exclusiveMaximum")
 	if v, ok := n.Get("multipleOf").Number(); ok && v > 0 {
 		s.MultipleOf = v
 	}
@@ -282,14 +282,14 @@ var types = map[string]string{
 	"text": "string", "str": "string", "list": "array", "dict": "object", "map": "object",
 }
 
-func (r *reader) typed(s *Schema, n *document.Node, pointer string) {
+func (r *reader) readTypes(s *Schema, n *document.Node, pointer string) {
 	name := n.Text()
 	if n != nil && n.Kind == document.Null {
 		name = "null" // unquoted in YAML
 	}
 	typ := types[strings.ToLower(name)]
 	if typ != name {
-		r.fault(n, document.Join(pointer, "type"), "%.40q is no type of JSON Schema", name)
+		r.addDefect(n, document.Join(pointer, "type"), "%.40q is no type of JSON Schema", name)
 	}
 	switch typ {
 	case "":
@@ -302,9 +302,9 @@ func (r *reader) typed(s *Schema, n *document.Node, pointer string) {
 	}
 }
 
-// bound reads a limit with its exclusive form, which is a boolean in OpenAPI 3.0 and
+// readBound reads a limit with its exclusive form, which is a boolean in OpenAPI 3.0 and
 // a number in JSON Schema since draft 6.
-func bound(n *document.Node, inclusive, exclusive string) (*float64, bool) {
+func readBound(n *document.Node, inclusive, exclusive string) (*float64, bool) {
 	if e := n.Get(exclusive); e != nil && e.Kind != document.Bool {
 		if v, ok := e.Number(); ok {
 			return &v, true
@@ -318,10 +318,10 @@ func bound(n *document.Node, inclusive, exclusive string) (*float64, bool) {
 
 // Infer returns a schema of which the value is an example, as far as one example
 // tells.
-func Infer(v any) *Schema { return infer(v, 0) }
+func Infer(v any) *Schema { return inferSchema(v, 0) }
 
-func infer(v any, depth int) *Schema {
-	s := unknown()
+func inferSchema(v any, depth int) *Schema {
+	s := unknownSchema()
 	if depth > maxDepth {
 		return s
 	}
@@ -337,7 +337,7 @@ func infer(v any, depth int) *Schema {
 	case []any:
 		s.Types = []string{"array"}
 		if len(v) > 0 {
-			s.Items = infer(v[0], depth+1)
+			s.Items = inferSchema(v[0], depth+1)
 		}
 		return s
 	case map[string]any:
@@ -348,7 +348,7 @@ func infer(v any, depth int) *Schema {
 		}
 		slices.Sort(names)
 		for _, name := range names {
-			s.Properties = append(s.Properties, Property{name, infer(v[name], depth+1)})
+			s.Properties = append(s.Properties, Property{name, inferSchema(v[name], depth+1)})
 		}
 		s.Required = names // the example sends all of it
 		return s
