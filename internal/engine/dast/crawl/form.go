@@ -301,88 +301,116 @@ type filled struct {
 	file    bool
 }
 
+// A submission is a form while its controls are filled in.
+type submission struct {
+	filled
+	with   filling
+	button *html.Node
+	radios map[string]*html.Node // those that are chosen, by name
+	boxes  map[string]*html.Node // of those that are ticked, one for each name
+	typed  int                   // fields that the page has filled in as a user would
+}
+
 // fillForm returns what the form sends.
 func (f *form) fillForm(button *html.Node, with filling) filled {
-	var params []message.Param
-	var shown []string
-	file := false
-	types := map[string]string{}
-	radios := f.checkedControls("radio")
-	boxes := f.checkedControls("checkbox")
-	typed := 0 // fields that the page has filled in as a user would
+	s := &submission{with: with, button: button, radios: f.checkedControls("radio"),
+		boxes: f.checkedControls("checkbox"), filled: filled{types: map[string]string{}}}
 	for _, n := range f.controls {
 		name := attributeOf(n, "name")
-		kind := strings.ToLower(attributeOf(n, "type"))
-		if _, off := lookup(n, "disabled"); off || name == "" {
-			continue
+		if _, off := lookup(n, "disabled"); !off && name != "" {
+			s.fillControl(n, name, strings.ToLower(attributeOf(n, "type")))
 		}
-		value := attributeOf(n, "value")
-		switch {
-		case n == button:
-			params = append(params, message.Param{Name: name, Value: value})
-			types[name] = "button"
-			continue
-		case n.Data == "button", kind == "submit", kind == "image", kind == "reset", kind == "button":
-			continue
-		case n.Data == "select":
-			value = selectedOption(n)
-			types[name] = "choice"
-		case n.Data == "textarea":
-			if value = strings.TrimSpace(Text(n)); value != "" {
-				typed++
-				shown = append(shown, name)
-			} else {
-				value = with.valueOf(name, "text")
-			}
-		case kind == "radio":
-			if chosen := radios[name]; chosen != n && chosen != nil {
-				continue
-			}
-			radios[name] = n
-			types[name] = "choice"
-			if value == "" {
-				value = "on"
-			}
-		case kind == "checkbox":
-			if with.stores && boxes[name] == nil && !isConsentBox(n) {
-				continue // as it stands: it may give rights, or switch something on
-			}
-			if _, on := lookup(n, "checked"); with.stores && !on && !isConsentBox(n) {
-				continue
-			}
-			types[name] = "choice"
-			if value == "" {
-				value = "on"
-			}
-		case kind == "file":
-			file = true
-			params = append(params, message.Param{Name: name, Value: with.values.Mark() + "\n",
-				File: with.values.Mark() + ".txt", Type: "text/plain"})
-			types[name] = "file"
-			continue
-		case kind == "hidden":
-			types[name] = "hidden"
-		case value == "" || kind == "password":
-			value = with.valueOf(name, kind)
-		case kind == "" || kind == "text" || kind == "email" || kind == "tel":
-			typed++
-			shown = append(shown, name)
-		case kind == "url" || kind == "number" || kind == "date" || kind == "time" || kind == "color":
-			shown = append(shown, name)
-		}
-		switch kind {
-		case "number", "range":
-			types[name] = "number"
-		case "email", "url", "password", "date", "tel":
-			types[name] = kind
-		}
-		params = append(params, message.Param{Name: name, Value: value})
 	}
-	if typed > 0 {
-		params = leavePasswords(params, types, typed)
+	if s.typed > 0 {
+		s.params = leavePasswords(s.params, s.types, s.typed)
 	}
-	keepPassword(params, types)
-	return filled{params: params, types: types, choices: f.alternativeChoices(params), shown: shown, file: file}
+	keepPassword(s.params, s.types)
+	s.choices = f.alternativeChoices(s.params)
+	return s.filled
+}
+
+// fillControl adds what a control with a name sends, if it sends something.
+func (s *submission) fillControl(n *html.Node, name, kind string) {
+	value := attributeOf(n, "value")
+	switch {
+	case n == s.button:
+		s.addParam(name, value, "button")
+		return
+	case n.Data == "button", kind == "submit", kind == "image", kind == "reset", kind == "button":
+		return
+	case n.Data == "select":
+		value = selectedOption(n)
+		s.types[name] = "choice"
+	case n.Data == "textarea":
+		if value = strings.TrimSpace(Text(n)); value != "" {
+			s.typed++
+			s.shown = append(s.shown, name)
+		} else {
+			value = s.with.valueOf(name, "text")
+		}
+	case kind == "radio" || kind == "checkbox":
+		if !s.isTicked(n, name, kind) {
+			return
+		}
+		s.types[name] = "choice"
+		value = cmp.Or(value, "on")
+	case kind == "file":
+		s.file = true
+		s.params = append(s.params, message.Param{Name: name, Value: s.with.values.Mark() + "\n",
+			File: s.with.values.Mark() + ".txt", Type: "text/plain"})
+		s.types[name] = "file"
+		return
+	default:
+		value = s.fillInput(name, kind, value)
+	}
+	switch kind {
+	case "number", "range":
+		s.addParam(name, value, "number")
+	case "email", "url", "password", "date", "tel":
+		s.addParam(name, value, kind)
+	default:
+		s.params = append(s.params, message.Param{Name: name, Value: value})
+	}
+}
+
+// addParam adds a value with the type of its field.
+func (s *submission) addParam(name, value, kind string) {
+	s.params = append(s.params, message.Param{Name: name, Value: value})
+	s.types[name] = kind
+}
+
+// isTicked reports whether a radio button or a box is sent: of radio buttons one of each name, of
+// boxes all, but only those that the page has ticked where the form stores something: another
+// box may give rights, or switch something on.
+func (s *submission) isTicked(n *html.Node, name, kind string) bool {
+	if kind == "radio" {
+		if chosen := s.radios[name]; chosen != n && chosen != nil {
+			return false
+		}
+		s.radios[name] = n
+		return true
+	}
+	if !s.with.stores || isConsentBox(n) {
+		return true
+	}
+	_, on := lookup(n, "checked")
+	return on && s.boxes[name] != nil
+}
+
+// fillInput returns the value of an input that a user types in, or that is hidden.
+func (s *submission) fillInput(name, kind, value string) string {
+	switch {
+	case kind == "hidden":
+		s.types[name] = "hidden"
+	case value == "" || kind == "password":
+		return s.with.valueOf(name, kind)
+	case kind == "" || kind == "text" || kind == "email" || kind == "tel":
+		s.typed++
+		s.shown = append(s.shown, name)
+	case kind == "url" || kind == "number" || kind == "date" || kind == "time" || kind == "color":
+		s.shown = append(s.shown, name)
+	}
+	return value
 }
 
 // checkedControls returns, by name, the controls of a type that the page has ticked.

@@ -174,39 +174,45 @@ func contextsInTag(raw, element, word string) []context {
 	}
 }
 
+// spaces are the characters that separate attributes in HTML (section 13.2.5.32 and following).
+const spaces = " \t\n\r\f"
+
+// skipAny returns the index of the first byte from i on that is not in the set.
+func skipAny(raw string, i int, set string) int {
+	for i < len(raw) && strings.IndexByte(set, raw[i]) >= 0 {
+		i++
+	}
+	return i
+}
+
+// skipUntil returns the index of the first byte from i on that is in the set.
+func skipUntil(raw string, i int, set string) int {
+	for i < len(raw) && strings.IndexByte(set, raw[i]) < 0 {
+		i++
+	}
+	return i
+}
+
 // attributeAt returns the attribute in whose value the offset of a tag is, the quote
 // around it and where it begins, by the states of the HTML standard, section 13.2.5.
 func attributeAt(raw string, offset int) (name string, quote byte, start int, ok bool) {
-	i := 1
-	for i < len(raw) && !isSpace(raw[i]) && raw[i] != '/' && raw[i] != '>' {
-		i++
-	}
+	i := skipUntil(raw, 1, spaces+"/>")
 	for i < len(raw) {
-		for i < len(raw) && (isSpace(raw[i]) || raw[i] == '/') {
-			i++
-		}
+		i = skipAny(raw, i, spaces+"/")
 		begin := i
-		for i < len(raw) && !isSpace(raw[i]) && raw[i] != '=' && raw[i] != '>' && raw[i] != '/' {
-			i++
-		}
+		i = skipUntil(raw, i, spaces+"=>/")
 		name = strings.ToLower(raw[begin:i])
 		if offset < i {
 			return "", 0, 0, false
 		}
-		for i < len(raw) && isSpace(raw[i]) {
-			i++
-		}
+		i = skipAny(raw, i, spaces)
 		if i >= len(raw) || raw[i] != '=' {
 			if i >= len(raw) || raw[i] == '>' || i == begin {
 				return "", 0, 0, false
 			}
 			continue
 		}
-		i++
-		for i < len(raw) && isSpace(raw[i]) {
-			i++
-		}
-		if i >= len(raw) {
+		if i = skipAny(raw, i+1, spaces); i >= len(raw) {
 			return "", 0, 0, false
 		}
 		quote, start = 0, i
@@ -218,9 +224,7 @@ func attributeAt(raw string, offset int) (name string, quote byte, start int, ok
 			}
 			i = start + end + 1
 		} else {
-			for i < len(raw) && !isSpace(raw[i]) && raw[i] != '>' {
-				i++
-			}
+			i = skipUntil(raw, i, spaces+">")
 		}
 		if offset >= start && offset < i {
 			return name, quote, start, true

@@ -172,53 +172,83 @@ var methods = map[string]string{"get": http.MethodGet, "post": http.MethodPost, 
 // readCall reads a call of a function that sends a request or leads the browser.
 func (m *miner) readCall(c *js.CallExpr) {
 	name := nameOf(c.X)
-	short := name[strings.LastIndexByte(name, '.')+1:]
 	args := c.Args.List
 	if len(args) == 0 {
 		return
 	}
-	firstText := m.evaluateText(args[0].Value)
-	lower := strings.ToLower(short)
+	lower := strings.ToLower(name[strings.LastIndexByte(name, '.')+1:])
+	first := m.evaluateText(args[0].Value)
+	_ = m.readRequestParts(lower, name, first, args) || m.readRequestCall(lower, name, first, args) ||
+		m.readNavigation(lower, name, first, args)
+}
+
+// readRequestParts reads calls that prepare a request: its method and address, a header, or a
+// field of its form. It reports whether the call is one of them.
+func (m *miner) readRequestParts(lower, name, first string, args []js.Arg) bool {
 	switch {
-	case len(args) > 1 && isHTTPMethod(firstText): // XMLHttpRequest.open, and request of many clients
+	case len(args) > 1 && isHTTPMethod(first): // XMLHttpRequest.open, and request of many clients
 		if at := m.evaluateText(args[1].Value); isPlausibleAddress(at) &&
 			(lower == "open" || strings.Contains(at, "/")) {
-			m.addSendingCall(Call{Address: at, Method: strings.ToUpper(firstText)}, args[2:], false)
+			m.addSendingCall(Call{Address: at, Method: strings.ToUpper(first)}, args[2:], false)
 		}
 		if lower == "open" {
-			m.recordOpen(firstText, m.evaluateText(args[1].Value))
+			m.recordOpen(first, m.evaluateText(args[1].Value))
 		}
 	case lower == "setrequestheader" && len(args) == 2:
-		m.recordHeader(firstText, args)
-	case len(args) == 2 && firstText == "name" && (lower == "attr" || lower == "prop" || lower == "setattribute"):
+		m.recordHeader(first, args)
+	case len(args) == 2 && first == "name" && (lower == "attr" || lower == "prop" || lower == "setattribute"):
 		m.recordField(args[1].Value)
-	case len(args) > 1 && firstText == "" && lower == "append" && strings.Contains(strings.ToLower(name), "formdata"):
+	case len(args) > 1 && first == "" && lower == "append" && strings.Contains(strings.ToLower(name), "formdata"):
 		m.recordField(args[0].Value)
-	case lower == "fetch" || lower == "sendbeacon" || lower == "ajax" || lower == "axios" || lower == "request" ||
-		lower == "$http":
-		m.readFetchOptions(firstText, args)
-	case methods[lower] != "" && isPlausibleAddress(firstText) && (strings.Contains(firstText, "/") ||
+	default:
+		return false
+	}
+	return true
+}
+
+// senders are names of functions that send a request which their arguments describe.
+var senders = []string{"fetch", "sendbeacon", "ajax", "axios", "request", "$http"}
+
+// readRequestCall reads calls that send a request, and reports whether the call is one.
+func (m *miner) readRequestCall(lower, name, first string, args []js.Arg) bool {
+	switch {
+	case slices.Contains(senders, lower):
+		m.readFetchOptions(first, args)
+	case methods[lower] != "" && isPlausibleAddress(first) && (strings.Contains(first, "/") ||
 		strings.HasPrefix(name, "axios") || strings.HasPrefix(name, "$")):
-		m.addSendingCall(Call{Address: firstText, Method: methods[lower]}, args[1:], strings.HasPrefix(name, "$.") ||
+		m.addSendingCall(Call{Address: first, Method: methods[lower]}, args[1:], strings.HasPrefix(name, "$.") ||
 			strings.HasPrefix(name, "jQuery."))
-	case lower == "when" && len(args) > 1 && strings.HasPrefix(firstText, "/"):
+	default:
+		return false
+	}
+	return true
+}
+
+// navigators are names of functions that lead the browser to an address, or load one.
+var navigators = []string{"open", "assign", "pushstate", "replacestate", "navigate", "importscripts", "import",
+	"load", "register", "getscript"}
+
+// readNavigation reads calls that lead the browser somewhere, and reports whether the call is one.
+func (m *miner) readNavigation(lower, name, first string, args []js.Arg) bool {
+	switch {
+	case lower == "when" && len(args) > 1 && strings.HasPrefix(first, "/"):
 		if object, ok := m.resolveValue(args[1].Value).(*js.ObjectExpr); ok && isRouteObject(object) {
-			m.addRoutePath(firstText)
+			m.addRoutePath(first)
 		}
-	case lower == "open", lower == "assign", lower == "replace" && strings.Contains(name, "location"),
-		lower == "pushstate", lower == "replacestate", lower == "navigate",
-		lower == "importscripts", lower == "import", lower == "load", lower == "register", lower == "getscript":
+	case slices.Contains(navigators, lower), lower == "replace" && strings.Contains(name, "location"):
 		for _, a := range args {
-			if s := m.evaluateText(a.Value); isPlausibleAddress(s) && (strings.ContainsAny(s, "/.")) {
+			if s := m.evaluateText(a.Value); isPlausibleAddress(s) && strings.ContainsAny(s, "/.") {
 				m.addCall(Call{Address: s})
 			}
 		}
-	case lower == "setattribute" && len(args) > 1 && (firstText == "href" || firstText == "src" ||
-		firstText == "action"):
+	case lower == "setattribute" && len(args) > 1 && (first == "href" || first == "src" || first == "action"):
 		if s := m.evaluateText(args[1].Value); isPlausibleAddress(s) {
 			m.addCall(Call{Address: s})
 		}
+	default:
+		return false
 	}
+	return true
 }
 
 // addSendingCall adds a call with what is handed over behind its address: a body where the
