@@ -26,7 +26,7 @@ const (
 var flags = []string{
 	"--headless", "--remote-debugging-pipe", "--disable-gpu", "--mute-audio", "--hide-scrollbars",
 	"--no-first-run", "--no-default-browser-check", "--no-service-autorun", "--no-pings",
-	// Nothing by itself: no updates, no reports, no accounts, no look-ups.
+	// Nothing by itself: no updates, no reports, no accounts, no lookups.
 	"--disable-background-networking", "--disable-component-update",
 	"--disable-component-extensions-with-background-pages",
 	"--disable-default-apps", "--disable-extensions", "--disable-sync", "--disable-breakpad",

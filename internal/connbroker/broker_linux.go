@@ -31,7 +31,7 @@ type Broker struct {
 	browsers map[int]*scan.Chromium // by the program's number; those that have ended stay
 }
 
-// New returns a Lender and the program's end, which the caller closes once the program
+// New returns a Broker and the program's end, which the caller closes once the program
 // has it.
 func New() (*Broker, *os.File, error) {
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)

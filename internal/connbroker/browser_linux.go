@@ -11,7 +11,7 @@ import (
 	"merlon/internal/scan"
 )
 
-// Chromium has the lender start a browser. Its error says why there is none.
+// Chromium has the broker start a browser. Its error says why there is none.
 func (p *Client) Chromium(ctx context.Context) (*scan.Chromium, error) {
 	number := int(p.browsers.Add(1))
 	stream, err := p.openRequest(request{Browser: number})

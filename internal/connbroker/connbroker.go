@@ -1,12 +1,12 @@
 // Package connbroker lends a program in a sandbox connections that another process makes.
 //
-// The program has no network. It holds one end of a pair of sockets, the lender the
+// The program has no network. It holds one end of a pair of sockets, the broker the
 // other, and asks for what it needs: what it is to do, a connection to a host, a place
-// to keep something, what its target has sent elsewhere, a browser. The lender decides
+// to keep something, what its target has sent elsewhere, a browser. The broker decides
 // about each connection, makes it, and copies bytes between it and a pair of sockets
 // whose other end is the program's. No socket of
 // the network ever reaches the program: even a program that was taken over has no more
-// than what the lender lets through, and everything of it ends when the lender says so.
+// than what the broker lets through, and everything of it ends when the broker says so.
 //
 // Each request is one datagram of JSON on the pair of sockets (unix(7), SOCK_SEQPACKET),
 // with the end of a stream attached on which the answer comes.
@@ -36,7 +36,7 @@ type Job struct {
 	NoCallback string       `json:"noCallback,omitempty"`
 }
 
-// A Host is what the lender does for the program.
+// A Host is what the broker does for the program.
 type Host struct {
 	Job *Job
 	// Dial makes a connection, or refuses it: a Forbidden error is told as one.

@@ -86,7 +86,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestRefusals tells apart what the lender refuses and what fails.
+// TestRefusals tells apart what the broker refuses and what fails.
 func TestRefusals(t *testing.T) {
 	p, l, _ := begin(t, Host{Dial: plainDial})
 	for _, tt := range []struct {
@@ -195,7 +195,7 @@ func TestDialEnds(t *testing.T) {
 	}
 }
 
-// TestHostileProgram sends what no program of ours does; the lender ends, and opens
+// TestHostileProgram sends what no program of ours does; the broker ends, and opens
 // nothing.
 func TestHostileProgram(t *testing.T) {
 	file, err := os.Open(os.DevNull)

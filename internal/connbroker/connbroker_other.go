@@ -11,10 +11,10 @@ import (
 	"merlon/internal/scan"
 )
 
-// A Lender serves one program.
+// A Broker serves one program.
 type Lender struct{}
 
-// A Program is the program's side.
+// A Client is the program's side.
 type Program struct{}
 
 var errLinux = errs.E(errs.NotImplemented, "tunnels need Linux, as the sandbox does")

@@ -103,7 +103,7 @@ func (p *Client) Keep(kept []byte) error {
 	return readOutcome(stream)
 }
 
-// Dial makes a connection to host:port through the lender. An address that the lender
+// Dial makes a connection to host:port through the broker. An address that the broker
 // refuses is a Forbidden error.
 func (p *Client) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	stream, err := p.openRequest(request{Dial: &dialRequest{network, address}})

@@ -14,7 +14,7 @@ import (
 	"merlon/internal/scan"
 )
 
-// This file takes connections: HTTP, and LDAP, which a look-up of Java's JNDI begins
+// This file takes connections: HTTP, and LDAP, which a lookup of Java's JNDI begins
 // with.
 
 // front accepts connections, holds them to their bounds, and gives those that do not

@@ -1,6 +1,6 @@
 // Package oast is the listener for what a target sends elsewhere when it is
-// attacked: requests of HTTP, look-ups of DNS, and the first step of LDAP. It proves
-// flaws of which no answer tells.
+// attacked: requests of HTTP, lookups of DNS, and the first step of LDAP. It proves
+// vulnerabilities of which no answer tells.
 //
 // Every value that is sent to a target gets a Token of its own, which nobody can guess:
 // random letters, and a code over them (HMAC-SHA-256) under a key that only the scan and

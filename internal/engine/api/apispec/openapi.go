@@ -191,8 +191,9 @@ func (r *reader) readOperation(o *Operation, n *document.Node, common []located)
 	for _, m := range braces.FindAllStringSubmatch(o.Path, -1) {
 		if !slices.ContainsFunc(o.Parameters, func(p *Parameter) bool { return p.In == "path" && p.Name == m[1] }) {
 			r.addDefect(n, o.Pointer, "the path has {%.60s}, which no parameter describes", m[1])
-			o.Parameters = append(o.Parameters, &Parameter{In: "path", Name: m[1], Required: true, Schema: unknownSchema(),
-				Line: o.Line})
+			o.Parameters = append(o.Parameters, &Parameter{In: "path", Name: m[1], Required: true,
+				Schema: unknownSchema(),
+				Line:   o.Line})
 		}
 	}
 	r.readRequestBody(o, n)
@@ -295,7 +296,8 @@ func (r *reader) readResponses(o *Operation, n *document.Node) {
 		for _, h := range given.Get("headers").Pairs() {
 			header, where := r.followReference(h.Value, document.Join(at, "headers", h.Key))
 			if header.Get("schema") != nil {
-				answer.Headers[strings.ToLower(h.Key)] = r.readSchema(header.Get("schema"), document.Join(where, "schema"))
+				answer.Headers[strings.ToLower(h.Key)] = r.readSchema(header.Get("schema"),
+					document.Join(where, "schema"))
 			} else {
 				answer.Headers[strings.ToLower(h.Key)] = unknownSchema()
 			}

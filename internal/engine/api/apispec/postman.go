@@ -61,7 +61,8 @@ func (p *postman) readItems(g group, depth int) {
 		}
 		if item.Get("item").IsList() {
 			p.learnVariables(item.Get("variable"))
-			p.readItems(group{at, item.Get("item"), auth, append(slices.Clone(g.tags), item.Get("name").Text())}, depth+1)
+			p.readItems(group{at, item.Get("item"), auth, append(slices.Clone(g.tags), item.Get("name").Text())},
+				depth+1)
 			continue
 		}
 		p.readRequest(item, at, auth, g.tags)

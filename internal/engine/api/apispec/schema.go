@@ -195,11 +195,13 @@ func (r *reader) fillSchema(s *Schema, n *document.Node, pointer string) {
 		r.addDefect(props, document.Join(pointer, "properties"), "properties are expected to be a map")
 	}
 	for _, e := range n.Get("properties").Pairs() {
-		s.Properties = append(s.Properties, Property{e.Key, r.readSchema(e.Value, document.Join(pointer, "properties", e.Key))})
+		s.Properties = append(s.Properties,
+			Property{e.Key, r.readSchema(e.Value, document.Join(pointer, "properties", e.Key))})
 		if e.Value.Get("required").True() { // draft 3, and a common mistake
 			s.Required = append(s.Required, e.Key)
-			r.addDefect(e.Value.Get("required"), document.Join(pointer, "properties", e.Key, "required"), "required is a "+
-				"list of the object's properties, not a word of the property")
+			r.addDefect(e.Value.Get("required"), document.Join(pointer, "properties", e.Key, "required"),
+				"required is a "+
+					"list of the object's properties, not a word of the property")
 		}
 	}
 	switch required := n.Get("required"); {

@@ -44,7 +44,7 @@ type API struct {
 	// Created is told what the examination has made and could not remove.
 	Created func(what string)
 	// Untried is told that it could not be tried whether an operation (nil: any) has the
-	// flaws that the rules find, and why.
+	// vulnerabilities that the rules find, and why.
 	Untried func(o *Operation, rules []*finding.Rule, why string)
 	// Judged is told in the end of each operation whether it was tested that another user is
 	// kept out of what it names; nil: nobody asks.

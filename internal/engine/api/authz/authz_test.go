@@ -61,7 +61,7 @@ paths:
 components: {securitySchemes: {bearer: {type: http, scheme: bearer}}}
 `
 
-// notes is an API that keeps users apart, or has every flaw, or shares its notes among
+// notes is an API that keeps users apart, or has every vulnerability, or shares its notes among
 // all users on purpose.
 type notes struct {
 	flawed, shared bool

@@ -25,7 +25,7 @@ type Mutation {
 }
 `
 
-// diary is a service of GraphQL, in which each flaw stands for itself.
+// diary is a service of GraphQL, in which each vulnerability stands for itself.
 type diary struct {
 	flaw string
 
@@ -137,7 +137,7 @@ func (d *diary) resolve(field, who string, args map[string]any) (any, bool) {
 	return nil, false
 }
 
-// Each flaw is told by itself, and none of a service that has none.
+// Each vulnerability is told by itself, and none of a service that has none.
 func TestGraph(t *testing.T) {
 	for flaw, want := range map[string]string{"": "", "read": "object-level-authorization",
 		"nobody": "object-level-authorization", "leak": "object-level-authorization",

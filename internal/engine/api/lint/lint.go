@@ -113,7 +113,7 @@ type at struct {
 	key     string
 }
 
-// tell reports a flaw of the rule at the place.
+// tell reports a vulnerability of the rule at the place.
 func (d *specification) tell(id string, place at, format string, args ...any) {
 	line, column := place.node.Place(place.key)
 	rule := Rules[id]

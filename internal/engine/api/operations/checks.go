@@ -32,7 +32,7 @@ func (e *examination) describedRules() []*activescan.Rule {
 	}
 }
 
-// callOf returns the operation of a trial.
+// callOf returns the operation of an operation scan.
 func (e *examination) callOf(t *activescan.OperationScan) *call {
 	return e.byShape[sitemap.OperationKey(t.Request)]
 }

@@ -53,7 +53,7 @@ components:
   securitySchemes: {bearer: {type: http, scheme: bearer}}
 `
 
-// shop is an API that keeps its description, or with flaws breaks it.
+// shop is an API that keeps its description, or with vulnerabilities breaks it.
 type shop struct {
 	flawed bool
 

@@ -1,6 +1,6 @@
-// Package activescan drives checks over what a target offers. A Check knows one class of
-// flaw; the run gives it one insertion point at a time as a Probe, with what is known
-// of the page behind it, and takes Flaws that are proven. What a check never does:
+// Package activescan runs rules against the operations of a target. A Rule knows one class of
+// vulnerability; the run gives it one insertion point at a time as a Probe, with what is known
+// of the page behind it, and takes Alerts that are proven. What a check never does:
 // send by itself, follow redirects unasked, or report what one answer alone suggests.
 //
 // Order: for each operation its baselines, then its points one after another, every
@@ -35,23 +35,23 @@ import (
 	"merlon/internal/scan"
 )
 
-// A Rule looks for one class of flaw. It is a value: declaring it runs nothing. At
+// A Rule looks for one class of vulnerability. It is a value: declaring it runs nothing. At
 // least one function is set; each may be called from several goroutines, for
 // different operations.
 type Rule struct {
 	ID string // of its folder: "sqlinjection"
-	// Rules are all that it may report.
+	// FindingRules are all that it may report.
 	FindingRules []*finding.Rule
 	// Profile is the least that it needs; empty: Passive, so it sends nothing unusual.
 	Profile scan.Profile
 	// Slow checks take the target's time: they run last, and never against a target in
 	// production.
 	Slow bool
-	// Beside says that a Slow check may look at several operations at once: all that it
+	// Concurrent says that a Slow check may look at several operations at once: all that it
 	// measures by itself is what Probe.MeasureDelay measures.
 	Concurrent bool
-	// Wants chooses points; nil: every value of the query, the body and the path.
-	// Extra names more points of a request, such as headers that it does not have.
+	// AcceptsPoint chooses points; nil: every value of the query, the body and the path.
+	// ExtraPoints names more points of a request, such as headers that it does not have.
 	AcceptsPoint func(message.Point) bool
 	ExtraPoints  func(*message.Request) []message.Point
 
@@ -59,11 +59,11 @@ type Rule struct {
 	ScanOperation   func(*OperationScan) error              // each operation
 	InspectResponse func(*OperationScan, *message.Response) // each answer to an ordinary request; sends nothing
 	ScanSite        func(*OperationScan) error              // once; the Trial's request is the base
-	// Elsewhere, Called and Scripted are those of Rules whose flaws may show only in another
+	// StoredRules, OASTRules and BrowserRules are those of FindingRules whose vulnerabilities may show only in another
 	// page, in a call to the listener, or in a browser. Where that cannot be had, nothing is
 	// said of them.
 	StoredRules, OASTRules, BrowserRules []*finding.Rule
-	// Stored is asked with a page that holds a token that the check left (Probe.RecordStoredPayload) in
+	// CheckStored is called with a page that holds a token that the check left (Probe.RecordStoredPayload) in
 	// another answer.
 	CheckStored func(*OperationScan, StoredPayload, *message.Response) error
 }
@@ -168,15 +168,15 @@ type Alert struct {
 	Proof         []string            // steps and what they showed, for people
 	Responses     []*message.Response // in order; the last ones are kept if there are many
 	ResponseNotes []string            // of the answers, as far as there are any
-	// Place replaces the path by which the flaw is told, for flaws of a whole site: "/" is
+	// Location replaces the path by which the vulnerability is reported, for vulnerabilities of a whole site: "/" is
 	// told once, whatever page showed it.
 	Location string
-	// Key tells flaws of one rule at one point apart.
+	// Key tells vulnerabilities of one rule at one point apart.
 	Key string
-	// Cause is what flaws of several operations have in common that are one flaw; empty: the
+	// SharedCause is what vulnerabilities of several operations have in common that are one vulnerability; empty: the
 	// point may tell.
 	SharedCause string
-	// Nobody says that it was shown without any identity.
+	// Anonymous says that it was shown without any identity.
 	Anonymous bool
 }
 
@@ -272,7 +272,7 @@ func (r *Engine) CountOf(key string) int {
 	return r.counts[key]
 }
 
-// Run attacks every operation of the surface, and again those that are found
+// Run attacks every operation of the sitemap, and again those that are found
 // meanwhile. It ends early, with a reason, when nothing more can be sent.
 func (r *Engine) Run(ctx context.Context) error {
 	r.tokens, r.facts = map[string]StoredPayload{}, map[string]*facts{}

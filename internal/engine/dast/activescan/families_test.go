@@ -23,7 +23,7 @@ func letters(n int) string {
 }
 
 // Of thousands of operations that answer alike, a hundred are attacked in vain, and the
-// rest is a reason; all of them once one has a flaw. Those that answer otherwise, or take
+// rest is a reason; all of them once one has a vulnerability. Those that answer otherwise, or take
 // something else, do not count.
 func TestFamilies(t *testing.T) {
 	rule := &finding.Rule{ID: "dast/example/told", Analysis: finding.DAST, Name: "Example", Severity: finding.Low}

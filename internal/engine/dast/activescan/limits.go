@@ -20,14 +20,14 @@ import (
 
 // Limits say how long operations may keep the scan waiting.
 type Limits struct {
-	// First is how long an operation whose answers take Slow on average is waited for
+	// Deferred is how long an operation whose answers take Slow on average is waited for
 	// beside others. It is set aside then, and begun again when nothing else is under
 	// way: it may have waited for others itself.
 	Deferred time.Duration // 15 s
 	Slow     time.Duration // 1 s
-	// Last is how long it is waited for when it is alone. What is left is a reason.
+	// Total is how long it is waited for when it is alone. What is left is a reason.
 	Total time.Duration // 2 min
-	// Most is how long any operation is waited for, and its answers are looked at: one of
+	// Longest is how long any operation is waited for, and its answers are looked at: one of
 	// hundreds of values may take hours although it answers soon. What is left is a reason.
 	Longest time.Duration // 15 min
 }

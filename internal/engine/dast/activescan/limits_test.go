@@ -154,7 +154,7 @@ func TestOneToken(t *testing.T) {
 }
 
 // Of an operation with thousands of parameters the first ones are attacked, more of them
-// where one has a flaw, which is said.
+// where one has a vulnerability, which is said.
 func TestCrowdedOperation(t *testing.T) {
 	rule := &finding.Rule{ID: "dast/test/flaw", Analysis: finding.DAST, Name: "Flaw", Severity: finding.Low}
 	for flaw, attacked := range map[string]int{"": 100, "a60": 500, "a150": 100} {

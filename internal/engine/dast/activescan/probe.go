@@ -236,7 +236,7 @@ func (t *OperationScan) followRedirects(r *message.Request,
 	return resp, err
 }
 
-// SendAsReader asks for the trial's own request, as Follow does, and as the identity that was
+// SendAsReader asks for the operation scan's own request, as Follow does, and as the identity that was
 // seen to be shown a value that was left elsewhere (Rule.CheckStored).
 func (t *OperationScan) SendAsReader() (*message.Response, error) {
 	if t.way != nil {
@@ -298,7 +298,7 @@ func (p *Probe) SendValue(value string) (*message.Response, error) {
 }
 
 // AlreadyFound reports whether the check, or another one, has already said what of this point;
-// Mark says it. Checks that would prove the same flaw twice agree on a word, such as
+// Mark says it. Checks that would prove the same vulnerability twice agree on a word, such as
 // "sql".
 func (p *Probe) AlreadyFound(what string) bool {
 	p.op.mu.Lock()
@@ -325,7 +325,7 @@ func (p *Probe) MarkRead() {
 	p.op.facts.found[p.Point.Outer().Key()] = true
 }
 
-// RaiseAlert reports a flaw at the probe's point.
+// RaiseAlert reports a vulnerability at the probe's point.
 func (p *Probe) RaiseAlert(f Alert) {
 	if f.Point == nil {
 		at := p.Point
@@ -337,7 +337,7 @@ func (p *Probe) RaiseAlert(f Alert) {
 // maxExchanges bounds the evidence of one finding.
 const maxExchanges = 6
 
-// RaiseAlert reports a flaw of the operation. The same rule at the same point of the same
+// RaiseAlert reports a vulnerability of the operation. The same rule at the same point of the same
 // operation is told once.
 func (t *OperationScan) RaiseAlert(f Alert) {
 	t.forceRescan()
@@ -418,7 +418,7 @@ func (t *OperationScan) RaiseAlert(f Alert) {
 		Identity: identity, Cause: f.causeOf(op), Live: live})
 }
 
-// causeOf is what the flaw has in common with those of other operations that are the same: the
+// causeOf is what the vulnerability has in common with those of other operations that are the same: the
 // header that every page reads, or the parameter that chooses the page of a program. Empty: it
 // is one of the operation alone.
 func (f *Alert) causeOf(op *message.Request) string {
@@ -449,7 +449,7 @@ func escapeInvalidUTF8(s string) string {
 	return b.String()
 }
 
-// sentRequestText is a request like the one that shows the flaw, as it was sent: it tells where the
+// sentRequestText is a request like the one that shows the vulnerability, as it was sent: it tells where the
 // session put its credentials; without one of its method, any to the same host, such as
 // for the page that shows what was stored. Empty: nobody's session is needed, or none was
 // answered.

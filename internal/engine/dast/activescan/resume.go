@@ -14,7 +14,7 @@ import (
 )
 
 // This file lets a run go on where an earlier attempt of the same scan was ended. Kept
-// is only where nothing was found: an operation that has shown a flaw, or what could
+// is only where nothing was found: an operation that has shown a vulnerability, or what could
 // not be looked at, or that holds a value which pages are searched for, is attacked
 // again, so that nothing that was told is lost with the attempt that told it.
 
@@ -74,7 +74,7 @@ func (r *Engine) wasScanned(e sitemap.Entry, slow bool) bool {
 }
 
 // recordFinished notes that an operation was attacked to its end, and keeps what is finished from
-// time to time. What finished just now may still be called about by the target (Lure).
+// time to time. What finished just now may still be called about by the target (OASTRequest).
 func (r *Engine) recordFinished(op *operation, slow bool) {
 	if r.SaveCheckpoint == nil {
 		return

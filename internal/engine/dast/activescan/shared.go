@@ -9,13 +9,13 @@ import (
 )
 
 // This file finds out whether a parameter that a page shows is read by what all pages share, such
-// as a header with a search box: then it is one flaw, on however many pages it shows.
+// as a header with a search box: then it is one vulnerability, on however many pages it shows.
 
 // around is how much of an answer before and behind a payload is compared.
 const around = 20
 
 // isSharedByPages reports whether a page that is not known to take the parameter shows the payload in
-// just the way that the flaw was shown.
+// just the way that the vulnerability was shown.
 func (t *OperationScan) isSharedByPages(f *Alert) bool {
 	if f.Point == nil || f.Point.In != message.InQuery || f.Point.Inner != nil || f.Request.Method != http.MethodGet ||
 		len(f.Payload) < minSpoken || t.only || t.Sitemap == nil {

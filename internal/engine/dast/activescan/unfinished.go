@@ -42,7 +42,7 @@ func (u *unfinished) takeEntries() []sitemap.Entry {
 	})
 }
 
-// SkipAll records that none of the operations of the surface is attacked, because the scan has
+// SkipAll records that none of the operations of the sitemap is attacked, because the scan has
 // ended before.
 func (r *Engine) SkipAll() {
 	r.unfinished[0].setEntries(r.Sitemap.Entries())

@@ -10,8 +10,8 @@ import (
 	"merlon/internal/finding"
 )
 
-// A footer that shows the User-Agent on every page is one flaw with its places, and so is the
-// parameter that chooses the page of a program. Flaws of different parameters stay apart.
+// A footer that shows the User-Agent on every page is one vulnerability with its places, and so is the
+// parameter that chooses the page of a program. Vulnerabilities of different parameters stay apart.
 func TestOneFlawOnce(t *testing.T) {
 	got := examine(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")

@@ -14,7 +14,7 @@ import (
 // This file makes requests of the routes that the code declares.
 
 // routes are the requests of what the code declares. Those that the profile does not
-// send are on the surface, with the reason.
+// send are on the sitemap, with the reason.
 func (e *examination) routes() []*message.Request {
 	var out []*message.Request
 	for i := range e.Target.Routes {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A parameter that the common head of all pages shows is one flaw with its places. Where each page
-// has a flaw of its own by the same name, each is told.
+// A parameter that the common head of all pages shows is one vulnerability with its places. Where each page
+// has a vulnerability of its own by the same name, each is told.
 func TestSharedParameter(t *testing.T) {
 	for _, shared := range []bool{true, false} {
 		got := examine(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -12,7 +12,7 @@
 // of requests that were let through, and dials with the guarded dialer of the scan.
 //
 // A Page is one tab in a profile of its own. Explore walks through an application,
-// Run proves that a script is executed, ProbeDOM looks for flaws in the page's own
+// Run proves that a script is executed, ProbeDOM looks for vulnerabilities in the page's own
 // scripts, and SignIn repeats recorded steps.
 //
 // chromedp gives the transport and the types of the protocol. Its own targets are

@@ -94,7 +94,7 @@ type prober struct {
 	listeners []string // source texts of listeners for messages
 }
 
-// ProbeDOM looks for flaws of a page's own scripts. It loads the page with a canary in
+// ProbeDOM looks for vulnerabilities of a page's own scripts. It loads the page with a canary in
 // every source at once and watches which reach a sink that could execute them, with
 // characters left that can break out; only those are tried, with a few payloads that
 // run nothing but a function of ours. What is returned was executed.
@@ -427,7 +427,7 @@ func (p *prober) flow(f flow) {
 	}
 }
 
-// prove tries payloads for what has reached a sink, one flaw for each source and sink.
+// prove tries payloads for what has reached a sink, one vulnerability for each source and sink.
 func (p *prober) prove(ctx context.Context) ([]DOMAlert, error) {
 	p.mu.Lock()
 	flows := slices.Clone(p.flows)

@@ -102,7 +102,7 @@ var harmful = lazyregexp.New(`(?i)\b(delete|remove|erase|wipe|clear all|pay( now
 // static are files that are no pages.
 var static = lazyregexp.New(`(?i)\.(js|mjs|css|map|png|jpe?g|gif|svg|ico|webp|avif|woff2?|ttf|eot|otf|mp[34]|webm|ogg|wav|pdf|zip|gz|tgz|tar|rar|7z|exe|dmg|apk|jar|docx?|xlsx?|pptx?|csv|wasm)$`)
 
-// A snapshot is what a page offers, as hook.js collects it.
+// A snapshot is what a page offers, as expected interaction.js collects it.
 type snapshot struct {
 	Links     []string  `json:"links"`
 	Forms     []formed  `json:"forms"`

@@ -53,7 +53,7 @@ type PageOptions struct {
 	values map[string]string
 	// windowName is the name that the opener of the page has given it.
 	windowName string
-	// lure is a host that is answered for here, with lureBody, as an attacker's would be.
+	// OAST request is a host that is answered for here, with lureBody, as an attacker's would be.
 	lure, lureBody string
 	// kept are cookies and entries of the storage that every document begins with.
 	kept []kept

@@ -42,7 +42,7 @@ type ScriptProbe struct {
 	Request  *message.Request // of the page
 	Fragment string           // with its "#"; may be empty
 	// Marker is what a dialog shows, or the name of a function that is called: a
-	// function of this name exists in every document of the trial.
+	// function of this name exists in every document of the operation scan.
 	Marker string
 	// Then are steps after the page has loaded, such as filling in a form.
 	Then []scan.BrowserStep

@@ -1,7 +1,7 @@
 // Package crawl finds what an application offers by asking for it as a browser
 // without script would: links in every attribute that holds one, forms, script that is
 // mined for addresses, styles, robots, sitemaps, well-known files, headers. What it
-// finds goes to a site.Surface.
+// finds goes to a site.Map.
 package crawl
 
 import (
@@ -40,7 +40,7 @@ type Options struct {
 	Submit bool
 	// Remove sends requests of the method DELETE; without it they are told, and not sent.
 	Remove bool
-	// Keeper judges what requests do, and which of them are not sent; nil: all are.
+	// Guard judges what requests do, and which of them are not sent; nil: all are.
 	Keeper *sideeffect.Guard
 	// Values are typed into fields; nil: those of no scan.
 	Values *formvalue.Generator

@@ -13,7 +13,7 @@ import (
 )
 
 // This file doubts a visit that ended well: a target that refuses everything, or that
-// has begun to, shows no flaws either.
+// has begun to, shows no vulnerabilities either.
 
 // warnIfNothingExamined tells when there are operations and none was examined. Redirects alone are no
 // application: where they lead to is none of the target's, or they go on for ever.

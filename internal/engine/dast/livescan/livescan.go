@@ -61,15 +61,15 @@ type Plan struct {
 	// Script says that a browser is wanted whatever the identities are; otherwise one
 	// is started for those that sign in with it.
 	Script bool
-	// Discover finds operations and adds them to the surface.
+	// Discover finds operations and adds them to the sitemap.
 	Discover func(context.Context) error
 	// Found is the percentage of the work at which Discover ends.
 	Found int
-	// Operations are what became of each operation. It is called however the visit ends.
+	// Operations are what became of each operation. It is called however the live scan ends.
 	Operations func() []finding.Operation
 }
 
-// New prepares the visit of the target of p with the checks and the templates that the
+// New prepares the live scan of the target of p with the checks and the templates that the
 // target brings, and sends nothing. Close
 // ends what it holds. Its errors are those of a target that cannot be visited.
 func New(p *scan.LivePass, checks []*activescan.Rule) (*Scan, error) {
@@ -139,7 +139,7 @@ func (v *Scan) Session() session.Options {
 		}}
 }
 
-// Execute makes the visit. What ends it early is a reason, unless nothing was seen at all.
+// Execute makes the live scan. What ends it early is a reason, unless nothing was seen at all.
 func (v *Scan) Execute(plan Plan) error {
 	ctx, cancel := context.WithDeadline(v.Context, v.Deadline.Add(-min(removeTime, time.Until(v.Deadline)/10)))
 	defer cancel()
@@ -217,7 +217,7 @@ func (v *Scan) reportRoutes(list []string, reason scan.Reason) {
 	}
 }
 
-// runPhases are the visit.
+// runPhases are the live scan.
 func (v *Scan) runPhases(ctx context.Context, plan Plan) error {
 	if err := v.checkReachable(ctx); err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 // errStopped is the cause of a context that scan.Live.Stop has ended.
 var errStopped = fmt.Errorf("the scan was stopped: %w", context.Canceled)
 
-// reportToMonitor makes the state of the visit visible to the monitor of the scan.
+// reportToMonitor makes the state of the live scan visible to the monitor of the scan.
 func (v *Scan) reportToMonitor() {
 	report, progress := v.Report, v.Progress
 	v.Report = func(r *finding.Rule, f finding.Finding) {
@@ -74,7 +74,7 @@ func (v *Scan) discoverOperations(ctx context.Context, plan Plan) error {
 // that has to wait longer is not sent any more.
 const almost = time.Second
 
-// SignIn signs an identity of the target in. Where that fails, the error ends the visit: what
+// SignIn signs an identity of the target in. Where that fails, the error ends the live scan: what
 // a visitor is shown says nothing about the application behind the sign-in. With Guest the
 // visit continues without the session, which is recorded as a reason.
 func (v *Scan) SignIn(ctx context.Context, s *session.Session) error {

@@ -25,7 +25,7 @@ const MaxCreated = 5
 const reserved = 3
 
 // A Guard holds a scan to what its profile may do, and lists what it creates. It is safe for
-// concurrent use. A nil *Keeper allows everything and lists nothing.
+// concurrent use. A nil *Guard allows everything and lists nothing.
 type Guard struct {
 	profile scan.Profile
 	signed  bool

@@ -2,12 +2,12 @@
 // in, creates an object, changes what was there before, settings, accounts or credentials,
 // sends messages, moves money, removes something or ends the session. It reads the method,
 // the path, the names of parameters, the fields of the form with their types and what the
-// page filled in, the button, and the description. A Keeper then holds a scan to what its
+// page filled in, the button, and the description. A Guard then holds a scan to what its
 // profile may do, and lists what was created.
 //
 // The words are those of English, German, French, Spanish, Italian and Portuguese
 // interfaces (words.go). Where nothing tells, an operation that may store something counts
-// as one that creates, and the first answer shows whether it does (keeper.go).
+// as one that creates, and the first answer shows whether it does (guard.go).
 package sideeffect
 
 import (

@@ -318,7 +318,7 @@ func TestKeeperBoundsWhatIsChanged(t *testing.T) {
 	}
 }
 
-// What a browser sends does not say what its form showed: the keeper has seen the form.
+// What a browser sends does not say what its form showed: the guard has seen the form.
 func TestKeeperKnowsTheFormsOfABrowser(t *testing.T) {
 	k := NewGuard(scan.Standard, true, "merlon-abcdef")
 	edit := post("/about", "Go", "nickname=jane")

@@ -43,7 +43,7 @@ const (
 	maxAnswers = 64 << 20 // of all
 )
 
-// New returns an empty surface that holds up to limit operations.
+// New returns an empty sitemap that holds up to limit operations.
 func New(limit int) *Map {
 	return &Map{known: map[string]*Entry{}, limit: limit}
 }
@@ -121,7 +121,7 @@ func joinByName(list, more []message.Param, same func(a, b string) bool) []messa
 	return list
 }
 
-// RecordResponse records an answer to a request that is of an operation of the surface, as
+// RecordResponse records an answer to a request that is of an operation of the sitemap, as
 // it stands: not of an attack.
 func (s *Map) RecordResponse(resp *message.Response, as string) {
 	outline := Outline(resp)

@@ -42,7 +42,7 @@ type Options struct {
 	Bytes    int64         // of answers in all; 16 GiB
 	Body     int64         // bytes of one answer that are kept; 4 MiB
 	Timeout  time.Duration // of one request, to the end of its answer; 30 s
-	// Keeper decides what may be sent to the target, but for what a Session sends to sign in;
+	// Guard decides what may be sent to the target, but for what a Session sends to sign in;
 	// nil: everything.
 	SideEffects SideEffectGuard
 	// SignIns says that attempts to sign in go on, with invented accounts, until the first sign
@@ -63,7 +63,7 @@ type SideEffectGuard interface {
 type vouched struct{}
 
 // WithoutSideEffectCheck returns a context for a caller that answers for the effects of what it sends, such as
-// a sign-in or a change of an object that the caller has created: the Keeper is not asked.
+// a sign-in or a change of an object that the caller has created: the Guard is not asked.
 func WithoutSideEffectCheck(ctx context.Context) context.Context {
 	return context.WithValue(ctx, vouched{}, true)
 }

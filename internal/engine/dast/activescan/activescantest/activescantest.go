@@ -176,7 +176,7 @@ func (a application) attack(t *testing.T, checks []*activescan.Rule, operations 
 	return out
 }
 
-// Line writes a finding as "rule METHOD /path in:parameter", without the host. A flaw of
+// Line writes a finding as "rule METHOD /path in:parameter", without the host. A vulnerability of
 // the whole site has the path "/".
 func Line(f finding.Finding) string {
 	_, at, _ := strings.Cut(f.Live.URL, "://")

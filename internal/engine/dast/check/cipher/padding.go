@@ -9,7 +9,7 @@ import (
 )
 
 // This file asks whether answers tell of the padding of a ciphertext (S. Vaudenay,
-// Security Flaws Induced by CBC Padding, 2002; padding of PKCS #7, RFC 5652 section
+// Security Vulnerabilities Induced by CBC Padding, 2002; padding of PKCS #7, RFC 5652 section
 // 6.3). A text that was encrypted ends with n bytes of the value n. Changing a byte of
 // the block before the last changes the same byte of the last block: with the right
 // guess of n the last byte becomes 1, which is a padding again. So 16 questions are

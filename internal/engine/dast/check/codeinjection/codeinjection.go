@@ -229,7 +229,7 @@ func probePrint(p *activescan.Probe) (bool, error) {
 	})
 }
 
-// confirmTwice sends two payloads, and tells the flaw where both results are shown for the same
+// confirmTwice sends two payloads, and tells the vulnerability where both results are shown for the same
 // place.
 func confirmTwice(p *activescan.Probe, language string, write func() (string, []int),
 	shows func(text string, place, result int) bool) (bool, error) {

@@ -8,7 +8,7 @@ import (
 // This file proves commands by a call to a listener of ours, where nothing of their
 // output is shown.
 
-// requestCommand is a command that asks for the bait with a program that most systems have, in a
+// requestCommand is a command that asks for the OAST payload with a program that most systems have, in a
 // form that shells of Unix and cmd of Windows both understand.
 func requestCommand(b activescan.OASTPayload) string {
 	command := "curl -m 3 " + b.URL + "||wget -T 3 -qO- " + b.URL

@@ -1,4 +1,4 @@
-// Package domxss finds flaws of scripts that a page brings itself: a text from its
+// Package domxss finds vulnerabilities of scripts that a page brings itself: a text from its
 // address, its window or another window's message that they execute. Only a browser
 // can tell; what is reported has run there. See browser.ProbeDOM.
 package domxss
@@ -169,7 +169,7 @@ var words = map[string]string{
 	"referrer": "the address of the page that led here", "message": "a message of another window",
 }
 
-// reportAlert reports a flaw, with the answer that held the script.
+// reportAlert reports a vulnerability, with the answer that held the script.
 func reportAlert(t *activescan.OperationScan, f browser.DOMAlert) {
 	from := words[f.Source]
 	if f.Parameter != "" {

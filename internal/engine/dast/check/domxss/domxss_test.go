@@ -17,7 +17,7 @@ import (
 	"merlon/internal/engine/dast/message"
 )
 
-// site has a page with a flaw for each kind of source that has an address, each beside
+// site has a page with a vulnerability for each kind of source that has an address, each beside
 // its safe twin, and an application with routes in its fragment.
 func site() http.Handler {
 	mux := http.NewServeMux()
@@ -45,7 +45,7 @@ func site() http.Handler {
 	return mux
 }
 
-// TestCheck finds the flaws with a real browser, and none in the twins.
+// TestCheck finds the vulnerabilities with a real browser, and none in the twins.
 func TestCheck(t *testing.T) {
 	path, err := chromium.Find()
 	if err != nil {

@@ -112,7 +112,7 @@ func inspectResponse(t *activescan.OperationScan, resp *message.Response) {
 			continue
 		}
 		if at := s.text.FindString(text); at != "" {
-			// Whether errors are shown is set once for the whole application: it is one flaw,
+			// Whether errors are shown is set once for the whole application: it is one vulnerability,
 			// however many pages fail.
 			t.RaiseAlert(activescan.Alert{Rule: traces, Location: "/", Key: s.what, Request: resp.Request,
 				Responses: []*message.Response{resp}, ResponseNotes: []string{"as it was answered"},

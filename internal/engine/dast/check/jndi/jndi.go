@@ -1,5 +1,5 @@
 // Package jndi finds programs in Java whose log, or another part of them, looks up what a
-// text of the request names: "${jndi:…}" (CVE-2021-44228 and its kin). The look-up leads
+// text of the request names: "${jndi:…}" (CVE-2021-44228 and its kin). The lookup leads
 // to a listener of ours, which answers that nothing is there.
 package jndi
 
@@ -71,7 +71,7 @@ func scanOperation(t *activescan.OperationScan) error {
 	return err
 }
 
-// sendLookups sends one request with a look-up of its own at each point.
+// sendLookups sends one request with a lookup of its own at each point.
 func sendLookups(t *activescan.OperationScan, points []message.Point) (bool, error) {
 	return t.SendOAST(func(bait func() activescan.OASTPayload) (*message.Request, []activescan.ExpectedInteraction) {
 		r := t.Request

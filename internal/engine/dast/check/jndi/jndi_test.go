@@ -14,7 +14,7 @@ var expression = regexp.MustCompile(`\$\{jndi:ldap://([^}]+)\}`)
 
 func TestCheck(t *testing.T) {
 	fetch := activescantest.Fetch(t)
-	// log writes a line as an old log does; the look-up is one of HTTP here.
+	// log writes a line as an old log does; the lookup is one of HTTP here.
 	log := func(line string) {
 		for _, m := range expression.FindAllStringSubmatch(line, -1) {
 			fetch("http://" + m[1])

@@ -42,7 +42,7 @@ var (
 // Rules lists what is found.
 var Rules = []*finding.Rule{unverified, weakKey, noExpiry, expired}
 
-// raiseAlert reports a flaw of the token. It is one of the whole site, whichever page showed
+// raiseAlert reports a vulnerability of the token. It is one of the whole site, whichever page showed
 // it.
 func (e *examination) raiseAlert(r *finding.Rule, resp *message.Response, payload string, proof []string) {
 	f := activescan.Alert{Rule: r, Request: resp.Request, Location: "/", Key: e.place, Payload: payload, Proof: proof}

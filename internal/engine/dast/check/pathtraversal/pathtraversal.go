@@ -359,7 +359,7 @@ func (s *prober) probeNullDevice(up string) activescan.ConditionPayloads {
 // scheme begins an address.
 var scheme = lazyregexp.New(`(?i)^[a-z][a-z0-9+.-]*:/`)
 
-// reportExistence reports a flaw when the application tells what exists from what does not. What
+// reportExistence reports a vulnerability when the application tells what exists from what does not. What
 // exists and is answered as a name that names nothing is not asked about further, but for
 // where files are made: there only a name in a folder that does not exist is another one.
 func (s *prober) reportExistence(ask activescan.ConditionPayloads) (found bool, err error) {

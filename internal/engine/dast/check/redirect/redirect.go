@@ -46,7 +46,7 @@ func acceptsPoint(p message.Point) bool {
 
 // probePoint sends addresses of a site that does not exist (RFC 2606) in the forms that
 // checks of prefixes let through. A form that is sent is not attacked where a link with
-// the same parameter leads away already: that is the same flaw.
+// the same parameter leads away already: that is the same vulnerability.
 func probePoint(p *activescan.Probe) error {
 	if p.Request.Method != http.MethodGet && p.HasFact(linkKind(p)) {
 		return nil
@@ -127,7 +127,7 @@ func isLikelyURL(at message.Point) bool {
 var addressName = lazyregexp.New(`(?i)url|uri|redir|return|next|goto|target|dest|continue|callback|link|forward|back|page|to$`)
 
 // confirmRedirect repeats the request with another host: a page that always leads there is no
-// flaw.
+// vulnerability.
 func confirmRedirect(p *activescan.Probe, payload, host, how string, first *message.Response) error {
 	other := p.RandomLetters(10) + ".example"
 	name := func(host string) string { return strings.TrimSuffix(host, ".example") }

@@ -1,5 +1,5 @@
 // Package vulnerablejs finds libraries of script that pages load in versions with known
-// flaws. It only looks: a library says in its text who it is, and addresses of delivery
+// vulnerabilities. It only looks: a library says in its text who it is, and addresses of delivery
 // networks name it with its version. What is known of a version is asked of the
 // vulnerability data of the scan.
 package vulnerablejs

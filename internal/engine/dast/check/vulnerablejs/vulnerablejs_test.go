@@ -15,7 +15,7 @@ import (
 	"merlon/internal/scan"
 )
 
-// data knows flaws of two versions.
+// data knows vulnerabilities of two versions.
 type data struct{}
 
 func (data) Knows(ecosystem string) bool { return ecosystem == "npm" }

@@ -2,10 +2,10 @@
 // a page, of the same answer (reflected) or of a later one (stored).
 //
 // A harmless word shows where a value appears. For each such context a few values that
-// leave it are sent, and the answer is parsed as a browser parses it: a flaw is only
+// leave it are sent, and the answer is parsed as a browser parses it: a vulnerability is only
 // what then stands there as an event handler, an address with a scheme of script, or a
 // call in script that parses. Everything is sent again with another word before it is
-// told. Encoded, filtered or quoted values are no flaw.
+// told. Encoded, filtered or quoted values are no vulnerability.
 package xss
 
 import (
@@ -328,7 +328,7 @@ func proveBreakout(p *activescan.Probe, resp *message.Response, how func(*breake
 }
 
 // confirmInBrowser adds what a browser says of the request, where there is one. Script that
-// waits for the user is none the less a flaw.
+// waits for the user is none the less a vulnerability.
 func confirmInBrowser(p *activescan.Probe, found *proof, flaw *activescan.Alert) (bool, error) {
 	if p.Browser == nil || found.how == styleHow || strings.HasPrefix(found.how, foreignHow) {
 		return false, nil

@@ -250,7 +250,7 @@ func TestMissing(t *testing.T) {
 	activescantest.Expect(t, got, "dast/xss/reflected GET /bad path:page that is not there")
 }
 
-// TestPolicy tells a flaw that a policy keeps from running with less certainty.
+// TestPolicy tells a vulnerability that a policy keeps from running with less certainty.
 func TestPolicy(t *testing.T) {
 	got := activescantest.Attack(t, server(), []*activescan.Rule{Rule},
 		[]string{"GET /policy?q=1", "GET /bad/text?q=1"})

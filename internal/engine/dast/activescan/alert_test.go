@@ -11,7 +11,7 @@ import (
 	"merlon/internal/finding"
 )
 
-// A flaw of a segment of the path is told at the operation, not at the payload.
+// A vulnerability of a segment of the path is told at the operation, not at the payload.
 func TestFlawOfThePath(t *testing.T) {
 	rule := &finding.Rule{ID: "dast/test/flaw", Analysis: finding.DAST, Name: "Flaw", Severity: finding.Low}
 	check := &activescan.Rule{ID: "test", FindingRules: []*finding.Rule{rule},

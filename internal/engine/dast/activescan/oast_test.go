@@ -112,7 +112,7 @@ func TestLureBehindADevice(t *testing.T) {
 	}
 }
 
-// TestLureByName makes flaws likely that only a name shows, where a request should have
+// TestLureByName makes vulnerabilities likely that only a name shows, where a request should have
 // come.
 func TestLureByName(t *testing.T) {
 	for _, wanted := range []bool{true, false} {

@@ -13,7 +13,7 @@ import (
 	"merlon/internal/scan"
 )
 
-// This file proves flaws by what the target sends to a listener of ours. A call may come
+// This file proves vulnerabilities by what the target sends to a listener of ours. A call may come
 // with the answer, or minutes later: what was sent is remembered until the run ends.
 
 // A OASTPayload is an address of the listener that was made for one place of one request.
@@ -23,7 +23,7 @@ type OASTPayload struct {
 	Host  string // a name; empty: no name leads to the listener
 }
 
-// HostAndPath is the bait's address without its scheme; its name in the place of the host, where
+// HostAndPath is the OAST payload's address without its scheme; its name in the place of the host, where
 // it has one, so that it is seen that it is looked up.
 func (b OASTPayload) HostAndPath() string {
 	_, at, _ := strings.Cut(b.URL, "://")
@@ -37,20 +37,20 @@ func (b OASTPayload) HostAndPath() string {
 	return b.Host + "/" + rest
 }
 
-// URLWithHostName is the bait's address with its name as Place has it.
+// URLWithHostName is the OAST payload's address with its name as Place has it.
 func (b OASTPayload) URLWithHostName() string {
 	scheme, _, _ := strings.Cut(b.URL, "://")
 	return scheme + "://" + b.HostAndPath()
 }
 
-// A ExpectedInteraction is a bait as it stands in a request, with the flaw that a call proves.
+// A ExpectedInteraction is an OAST payload as it stands in a request, with the vulnerability that a call proves.
 type ExpectedInteraction struct {
 	OASTPayload OASTPayload
 	Rule        *finding.Rule
 	Point       *message.Point // nil: the operation as a whole
 	Payload     string
-	// Fetch says that a request has to come: a name that was only looked up makes the
-	// flaw likely.
+	// RequiresHTTP says that a request has to come: a name that was only looked up makes the
+	// vulnerability likely.
 	RequiresHTTP bool
 	FoundMark    string // what is said of the point; see Probe.Mark
 	Location     string // see Flaw.Place
@@ -58,16 +58,16 @@ type ExpectedInteraction struct {
 	// Control is an address of the same request that only what asks for every link asks
 	// for: nothing is proven when it is asked for as well. nil: there is none.
 	Control *OASTPayload
-	// Now says that the target itself has to call, before it answers, both times. People
+	// Synchronous says that the target itself has to call, before it answers, both times. People
 	// who look at what was sent may do so at once: no call of their browsers counts.
 	Synchronous bool
-	// Judge looks at the answer to a request that was called for, and may name another
+	// JudgeResponse looks at the answer to a request that was called for, and may name another
 	// rule, and say what more it shows; nil: it does not matter.
 	JudgeResponse func(*message.Response) (*finding.Rule, string)
 }
 
-// A OASTRequest makes a request with fresh baits. It is called once more for the second proof,
-// and has to return the same hooks in the same order.
+// A OASTRequest makes a request with fresh OAST payloads. It is called once more for the second proof,
+// and has to return the same expected interactions in the same order.
 type OASTRequest func(bait func() OASTPayload) (*message.Request, []ExpectedInteraction)
 
 // lures is what a run waits for.
@@ -80,7 +80,7 @@ type lures struct {
 	noisy   bool // addresses are asked for that nothing reads
 }
 
-// waiting is a hook that nothing has called for yet.
+// waiting is an expected interaction that nothing has called for yet.
 type waiting struct {
 	trial  *OperationScan
 	lure   OASTRequest
@@ -105,14 +105,14 @@ func (r *Engine) OASTWait() time.Duration {
 	return patience
 }
 
-// newOASTPayload returns a fresh bait.
+// newOASTPayload returns a fresh OAST payload.
 func (r *Engine) newOASTPayload() OASTPayload {
 	b := OASTPayload{Token: r.OAST.Token()}
 	b.URL, b.Host = r.OAST.Address(b.Token)
 	return b
 }
 
-// SendOAST sends the request of a lure. Flaws are told now where the listener is called with
+// SendOAST sends the request of a OAST request. Vulnerabilities are told now where the listener is called with
 // the answer, else when it is called later. Without a listener nothing is sent.
 func (t *OperationScan) SendOAST(lure OASTRequest) (called bool, err error) {
 	if t.OAST == nil {
@@ -145,7 +145,7 @@ func (t *OperationScan) SendOAST(lure OASTRequest) (called bool, err error) {
 }
 
 // SendOASTAtPoints makes one request with a payload at each of the points, which write makes with
-// fresh baits. The hooks get their point and payload here. Without points nothing is sent.
+// fresh OAST payloads. The expected interactions get their point and payload here. Without points nothing is sent.
 func (t *OperationScan) SendOASTAtPoints(points []message.Point,
 	write func(at message.Point, bait func() OASTPayload) (payload string, hooks []ExpectedInteraction)) error {
 	if len(points) == 0 {
@@ -213,7 +213,7 @@ func (r *Engine) collectInteractions() {
 	}
 }
 
-// takeInteraction reports whether something has arrived that proves the hook, for the first time.
+// takeInteraction reports whether something has arrived that proves the expected interaction, for the first time.
 // In the end a name that was looked up is enough.
 func (r *Engine) takeInteraction(w *waiting, end bool) bool {
 	r.lures.mu.Lock()
@@ -303,7 +303,7 @@ func (t *OperationScan) awaitInteraction(w *waiting) bool {
 	}
 }
 
-// secondProofArrived reports whether the second proof came, in the time that its hook leaves it.
+// secondProofArrived reports whether the second proof came, in the time that its expected interaction leaves it.
 func (t *OperationScan) secondProofArrived(w *waiting) bool {
 	if !w.hook.Synchronous {
 		return t.awaitInteraction(w)
@@ -333,12 +333,12 @@ func (t *OperationScan) ListenerIsQuiet() bool {
 	return !t.engine.lures.noisy
 }
 
-// wasRequested reports whether a bait that nobody waits for was asked for.
+// wasRequested reports whether an OAST payload that nobody waits for was asked for.
 func (r *Engine) wasRequested(b *OASTPayload) bool {
 	return b != nil && slices.ContainsFunc(r.OAST.Calls(0), func(c scan.Call) bool { return c.Token == b.Token })
 }
 
-// confirmWithSecondRequest repeats what was called for, with another address, and tells the flaw.
+// confirmWithSecondRequest repeats what was called for, with another address, and tells the vulnerability.
 func (w *waiting) confirmWithSecondRequest(t *OperationScan, answers []*message.Response) error {
 	if !t.ListenerIsQuiet() {
 		return nil
