@@ -37,7 +37,7 @@ paths:
 		t.Run(name, func(t *testing.T) {
 			var mu sync.Mutex
 			missed := 0
-			got, _ := examine(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			got, _ := scanTarget(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				mu.Lock()
 				defer mu.Unlock()
 				var in struct{ Query string }

@@ -29,7 +29,7 @@ paths:
 		t.Run(answer, func(t *testing.T) {
 			var mu sync.Mutex
 			var titles []string
-			got, _ := examine(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			got, _ := scanTarget(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				mu.Lock()
 				defer mu.Unlock()
 				w.Header().Set("Content-Type", "application/json")

@@ -13,15 +13,15 @@ import (
 
 // This file reads from a response whether a request has created something, and where it is.
 
-// accepted reports whether an answer says that something was created, and where it is.
-func accepted(resp *message.Response) (created bool, where string) {
+// isCreated reports whether an answer says that something was created, and where it is.
+func isCreated(resp *message.Response) (created bool, where string) {
 	if to := resp.Location(); to != nil {
 		r, err := message.FromURL(to)
-		if err != nil || r.Host != resp.Request.Host || entrance(to) && !entrance(resp.Request.URL()) &&
-			!registers(resp.Request) {
+		if err != nil || r.Host != resp.Request.Host || isSignInAddress(to) && !isSignInAddress(resp.Request.URL()) &&
+			!isRegistration(resp.Request) {
 			return false, ""
 		}
-		if entrance(to) {
+		if isSignInAddress(to) {
 			return true, "" // a page for everybody, not that of the account
 		}
 		return true, r.Address()

@@ -32,7 +32,7 @@ func TestAccepted(t *testing.T) {
 	} {
 		resp := answer(post("/x", "OK", "title"), http.StatusOK, "", body)
 		resp.Header.Set("Content-Type", "application/json")
-		if got, _ := accepted(resp); got != want {
+		if got, _ := isCreated(resp); got != want {
 			t.Errorf("%s: created %v", body, got)
 		}
 	}
@@ -40,7 +40,7 @@ func TestAccepted(t *testing.T) {
 		"could not be saved": false} {
 		resp := answer(post("/x", "OK", "title"), http.StatusOK, "", body)
 		resp.Header.Set("Content-Type", "text/plain")
-		if got, _ := accepted(resp); got != want {
+		if got, _ := isCreated(resp); got != want {
 			t.Errorf("%q: created %v", body, got)
 		}
 	}

@@ -87,6 +87,6 @@ func (k *Guard) isKindExhausted(op *creator) bool {
 				used += o.under
 			}
 		}
-		return used >= k.most()
+		return used >= k.creationLimit()
 	})
 }
