@@ -186,7 +186,7 @@ var mayImport = map[string]string{
 	iac + "kics/module":    "",
 	iac + "rules/cloud":    "internal/finding internal/scan " + iac + "terraform",
 	iac + "rules/workload": "internal/finding " + iac + "document " + iac + "kics",
-	iac + "configuration": "internal/errs internal/finding internal/scan " + formats + iac + "kics " + iac +
+	iac + "analyzer": "internal/errs internal/finding internal/scan " + formats + iac + "kics " + iac +
 		"normalize " + iac + "rules/cloud " + iac + "rules/workload",
 
 	"internal/engine/cicd": "internal/document internal/errs internal/finding internal/scan " +
@@ -225,7 +225,7 @@ var mayImport = map[string]string{
 		"internal/engine/api/authz internal/engine/api/conformance internal/engine/api/graphql " + dast + "check " +
 		dast + "livescan " + dast + "session " + dast + "sideeffect",
 	"internal/engine/all": "internal/scan internal/engine/sast/analyzer internal/engine/secrets internal/engine/sca " +
-		iac + "configuration internal/engine/cicd internal/engine/container " + dast + "application " +
+		iac + "analyzer internal/engine/cicd internal/engine/container " + dast + "application " +
 		"internal/engine/api/lint internal/engine/api/operations",
 	"internal/sbom":   "internal/finding internal/license",
 	"internal/vex":    "internal/errs internal/finding internal/scan",

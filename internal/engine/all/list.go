@@ -14,7 +14,7 @@ import (
 	cicdtekton "merlon/internal/engine/cicd/tekton"
 	containerimage "merlon/internal/engine/container/image"
 	dastapplication "merlon/internal/engine/dast/application"
-	iacconfiguration "merlon/internal/engine/iac/configuration"
+	iacanalyzer "merlon/internal/engine/iac/analyzer"
 	sastanalyzer "merlon/internal/engine/sast/analyzer"
 	scadependencies "merlon/internal/engine/sca/dependencies"
 	secretscredentials "merlon/internal/engine/secrets/credentials"
@@ -35,7 +35,7 @@ var Analyzers = []*scan.Analyzer{
 	cicdtekton.Analyzer,
 	containerimage.Analyzer,
 	dastapplication.Analyzer,
-	iacconfiguration.Analyzer,
+	iacanalyzer.Analyzer,
 	sastanalyzer.Analyzer,
 	scadependencies.Analyzer,
 	secretscredentials.Analyzer,

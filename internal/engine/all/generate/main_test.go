@@ -26,7 +26,7 @@ func TestListIsUpToDate(t *testing.T) {
 
 // movedAnalyzers has the folders of analyzers whose id is not their folder: findings
 // bear the id, so it stays when the folder gets another name.
-var movedAnalyzers = map[string]string{"sast/code": "sast/analyzer"}
+var movedAnalyzers = map[string]string{"sast/code": "sast/analyzer", "iac/configuration": "iac/analyzer"}
 
 // The list is made from folders. An analyzer whose id is not its folder would be found
 // under another name than the one that its findings bear.

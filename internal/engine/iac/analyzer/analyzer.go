@@ -1,6 +1,6 @@
-// Package configuration finds mistakes in infrastructure code of all formats: it
+// Package analyzer finds mistakes in infrastructure code of all formats: it
 // reads the files into documents and asks them the library of queries.
-package configuration
+package analyzer
 
 import (
 	"cmp"
