@@ -99,10 +99,12 @@ var mayImport = map[string]string{
 	"internal/mail":     "internal/errs internal/seal",
 	"internal/seal":     "",
 	"internal/license":  "internal/errs",
+	"internal/notice":   "",
 	"internal/upgrade":  "internal/errs internal/finding",
 	"internal/outbound": "internal/errs",
 	"internal/verify":   "internal/finding internal/outbound",
 
+	"internal/notice/generate":      "internal/license internal/engine/sca",
 	"internal/registry/aws/awstest": "internal/registry/aws",
 
 	"internal/scan/scantest": "internal/scan internal/finding",
@@ -268,7 +270,7 @@ var mayImport = map[string]string{
 		" internal/config internal/blob internal/mail internal/engine/all internal/archive internal/sandbox " +
 		"internal/seal internal/outbound internal/advisory/mirror internal/registry internal/registry/aws " +
 		"internal/registry/catalog internal/registry/credential internal/livetarget internal/livetarget/ownership",
-	"internal/cli": "internal/connbroker internal/oast internal/chromium examples internal/vex internal/errs " +
+	"internal/cli": "internal/connbroker internal/notice internal/oast internal/chromium examples internal/vex internal/errs " +
 		"internal/config internal/server client internal/scan internal/engine/all internal/engine/sast " +
 		sast("rule rules ruletest") + " internal/report" +
 		" internal/advisory internal/finding internal/sandbox internal/archive internal/sbom internal/image " +

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package tunnel
+package connbroker
 
 import (
 	"context"
