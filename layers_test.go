@@ -164,7 +164,7 @@ var mayImport = map[string]string{
 	"internal/engine/sast/cst":        "",
 
 	"internal/engine/secrets": "internal/errs internal/finding internal/scan internal/scan/scantest",
-	"internal/engine/sca": "internal/errs internal/finding internal/scan internal/scan/scantest " +
+	"internal/engine/sca": "internal/document internal/errs internal/finding internal/scan internal/scan/scantest " +
 		"internal/sbom internal/upgrade internal/engine/sast " + sast("callgraph cst ir lang lang/all scope tree"),
 
 	// Infrastructure code, from documents up to the analyzer: readers of formats make documents,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -15,14 +16,14 @@ func ParseJSON(text []byte, limits Limits) (*Node, error) {
 	if err := limits.checkSize(text); err != nil {
 		return nil, err
 	}
-	r := &jsonReader{text: bytes.TrimPrefix(text, byteOrderMark), line: 1, limits: limits}
+	r := &jsonReader{text: strings.TrimPrefix(string(text), byteOrderMark), line: 1, limits: limits}
 	return r.document()
 }
 
 // jsonReader reads JSON with the place of each value, which encoding/json does not
 // tell.
 type jsonReader struct {
-	text    []byte
+	text    string // strings without escapes share its memory
 	limits  Limits
 	at      int // offset of the next byte
 	line    int
@@ -59,7 +60,7 @@ func (r *jsonReader) place() (line, column int) {
 	if r.counted < r.start {
 		r.counted, r.column = r.start, 0
 	}
-	r.column += utf8.RuneCount(r.text[r.counted:r.at])
+	r.column += utf8.RuneCountInString(r.text[r.counted:r.at])
 	r.counted = r.at
 	return r.line, r.column + 1
 }
@@ -90,13 +91,13 @@ func (r *jsonReader) space() error {
 func (r *jsonReader) comment() (int, error) {
 	rest := r.text[r.at:]
 	switch {
-	case bytes.HasPrefix(rest, []byte("//")):
-		if end := bytes.IndexByte(rest, '\n'); end >= 0 {
+	case strings.HasPrefix(rest, "//"):
+		if end := strings.IndexByte(rest, '\n'); end >= 0 {
 			return end, nil
 		}
 		return len(rest), nil
-	case bytes.HasPrefix(rest, []byte("/*")):
-		end := bytes.Index(rest[2:], []byte("*/"))
+	case strings.HasPrefix(rest, "/*"):
+		end := strings.Index(rest[2:], "*/")
 		if end < 0 {
 			return 0, r.fault("a comment does not end")
 		}
@@ -151,7 +152,7 @@ func (r *jsonReader) value() (*Node, error) {
 		word string
 		kind Kind
 	}{{"true", Bool}, {"false", Bool}, {"null", Null}} {
-		if bytes.HasPrefix(r.text[r.at:], []byte(w.word)) {
+		if strings.HasPrefix(r.text[r.at:], w.word) {
 			n.Kind, n.Value = w.kind, w.word
 			r.at += len(w.word)
 			return n, nil
@@ -194,6 +195,9 @@ func (r *jsonReader) object(n *Node) error {
 		}
 		if e.Value, err = r.value(); err != nil {
 			return err
+		}
+		if r.limits.AtKeys {
+			e.Value.Line, e.Value.Column = e.Line, e.Column
 		}
 		n.Entries = append(n.Entries, e)
 		if err := r.comma('}'); err != nil {
@@ -242,7 +246,7 @@ func (r *jsonReader) str() (string, error) {
 	for r.at++; r.at < len(r.text); r.at++ {
 		switch r.text[r.at] {
 		case '"':
-			s := string(bytes.ToValidUTF8(r.text[from:r.at], []byte("\ufffd")))
+			s := strings.ToValidUTF8(r.text[from:r.at], "\ufffd")
 			r.at++
 			return s, nil
 		case '\\':
@@ -304,19 +308,19 @@ func (r *jsonReader) unit(at int) (rune, bool) {
 	if at+6 > len(r.text) || r.text[at] != '\\' || r.text[at+1] != 'u' {
 		return 0, false
 	}
-	v, err := strconv.ParseUint(string(r.text[at+2:at+6]), 16, 16)
+	v, err := strconv.ParseUint(r.text[at+2:at+6], 16, 16)
 	return rune(v), err == nil
 }
 
 func (r *jsonReader) number(n *Node) error {
 	from := r.at
 	n.Kind = Int
-	for ; r.at < len(r.text) && bytes.IndexByte([]byte("+-.eE0123456789"), r.text[r.at]) >= 0; r.at++ {
-		if bytes.IndexByte([]byte(".eE"), r.text[r.at]) >= 0 {
+	for ; r.at < len(r.text) && strings.IndexByte("+-.eE0123456789", r.text[r.at]) >= 0; r.at++ {
+		if strings.IndexByte(".eE", r.text[r.at]) >= 0 {
 			n.Kind = Float
 		}
 	}
-	n.Value = string(r.text[from:r.at])
+	n.Value = r.text[from:r.at]
 	if _, err := strconv.ParseFloat(n.Value, 64); err != nil && !errors.Is(err, strconv.ErrRange) {
 		return r.fault("%.40q is not a number", n.Value)
 	}

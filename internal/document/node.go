@@ -1,4 +1,4 @@
-// Package document reads the YAML and JSON of files that nobody trusts: values with
+// Package document reads the YAML, JSON, TOML and XML of untrusted files: values with
 // their line and column, within limits. Aliases and merge keys are followed, so that
 // the reader of one kind of file sees maps, lists and scalars only. Nothing is thrown
 // away that a tolerant reader can still use: of equal keys the first counts, what an

@@ -19,9 +19,13 @@ type Limits struct {
 
 	// Comments says that JSON may have comments.
 	Comments bool
+
+	// AtKeys says that the value of a field of JSON has the position of its key, as
+	// findings about packages point to it.
+	AtKeys bool
 }
 
-var byteOrderMark = []byte("\xef\xbb\xbf")
+const byteOrderMark = "\xef\xbb\xbf"
 
 // checkSize compares the size of a text with the limit before anything is made of it.
 func (l Limits) checkSize(text []byte) error {
@@ -47,7 +51,7 @@ func ParseFirst(text []byte, limits Limits) (*Node, error) {
 	if err := limits.checkSize(text); err != nil {
 		return nil, err
 	}
-	text = bytes.TrimPrefix(text, byteOrderMark)
+	text = bytes.TrimPrefix(text, []byte(byteOrderMark))
 	head := bytes.TrimLeft(text, " \t\r\n")
 	var fault error
 	if len(head) > 0 && (head[0] == '{' || head[0] == '[') {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/sca/inventory/document"
+	"merlon/internal/document"
 	"merlon/internal/engine/sca/inventory/lock"
 	"merlon/internal/engine/sca/license"
 	"merlon/internal/finding"
@@ -146,28 +146,28 @@ func (in *installedPackages) find(p *finding.Package) string {
 func readMetadata(p *finding.Package, file string, content []byte) (version, declared string) {
 	switch path.Ext(file) {
 	case ".json":
-		n, err := document.JSON(content)
+		n, err := document.ParseJSON(content, document.PackageLimits)
 		if err != nil {
 			return "", ""
 		}
-		return n.Str("version"), npmLicense(n)
+		return n.TextOf("version"), npmLicense(n)
 	case ".toml":
-		n, err := document.TOML(content)
-		if err != nil || n.At("package", "name").Value() != p.Name {
+		n, err := document.ParseTOML(content, document.PackageLimits)
+		if err != nil || n.At("package", "name").Text() != p.Name {
 			return "", ""
 		}
-		return n.At("package", "version").Value(), n.At("package", "license").Value()
+		return n.At("package", "version").Text(), n.At("package", "license").Text()
 	case ".nuspec":
-		n, err := document.XML(content)
+		n, err := document.ParseXML(content, document.PackageLimits)
 		if err != nil {
 			return "", ""
 		}
 		m := n.At("package", "metadata")
 		l := m.Get("license")
-		if l.Str("@type") == "expression" {
-			return m.Str("version"), l.Text
+		if l.TextOf("@type") == "expression" {
+			return m.TextOf("version"), l.Value
 		}
-		return m.Str("version"), ""
+		return m.TextOf("version"), ""
 	case ".pom":
 		return p.Version, pomLicense(content)
 	case ".jar":
@@ -181,15 +181,14 @@ func readMetadata(p *finding.Package, file string, content []byte) (version, dec
 // npmLicense reads the licence of a package.json, also in its old forms.
 func npmLicense(n *document.Node) string {
 	if l := n.Get("license"); l != nil {
-		if l.Kind == document.Object {
-			return l.Str("type")
+		if l.Kind == document.Map {
+			return l.TextOf("type")
 		}
-		return l.Value()
+		return l.Text()
 	}
 	var all []string
-	for i := range n.Get("licenses").All() {
-		l := &n.Get("licenses").Kids[i]
-		all = append(all, l.Value()+l.Str("type"))
+	for _, l := range n.Get("licenses").Members() {
+		all = append(all, l.Text()+l.TextOf("type"))
 	}
 	return license.Any(all)
 }
@@ -197,13 +196,13 @@ func npmLicense(n *document.Node) string {
 // pomLicense reads the licences of a pom.xml; when there are several any may be
 // chosen.
 func pomLicense(content []byte) string {
-	n, err := document.XML(content)
+	n, err := document.ParseXML(content, document.PackageLimits)
 	if err != nil {
 		return ""
 	}
 	var all []string
-	for _, l := range n.At("project", "licenses").All() {
-		all = append(all, l.Str("name"))
+	for _, l := range n.At("project", "licenses").Members() {
+		all = append(all, l.TextOf("name"))
 	}
 	return license.Any(all)
 }
@@ -268,17 +267,16 @@ func (in *installedPackages) ofComposer(key string) string {
 	if in.composer == nil {
 		in.composer = map[string]string{}
 		for _, file := range in.files["Packagist"] {
-			n, err := document.JSON(in.inv.other(file))
+			n, err := document.ParseJSON(in.inv.other(file), document.PackageLimits)
 			if err != nil {
 				continue // a damaged file tells nothing
 			}
 			if list := n.Get("packages"); list != nil {
 				n = list
 			}
-			for i := range n.All() {
-				e := &n.Kids[i]
-				in.composer[strings.ToLower(e.Str("name"))+" "+
-					e.Str("version")] = license.Any(e.Get("license").Strings())
+			for _, e := range n.Members() {
+				in.composer[strings.ToLower(e.TextOf("name"))+" "+
+					e.TextOf("version")] = license.Any(e.Get("license").Strings())
 			}
 		}
 	}

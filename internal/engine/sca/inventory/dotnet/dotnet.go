@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/sca/inventory/document"
+	"merlon/internal/document"
 	"merlon/internal/engine/sca/inventory/manifest"
 )
 
@@ -60,7 +60,7 @@ func (s *Solution) doc(file string) *document.Node {
 	}
 	var n *document.Node
 	if content := s.read(file); content != nil {
-		n, _ = document.XML(content) // Requirements says so when it reads the file itself
+		n, _ = document.ParseXML(content, document.PackageLimits) // Requirements says so when it reads the file itself
 	}
 	s.docs[file] = n
 	return n
@@ -104,20 +104,20 @@ func (s *Solution) take(file string, out *scope, seen map[string]bool) {
 	}
 	seen[file] = true
 	for _, i := range n.Named("Import") {
-		target := expand(i.Str("@Project"), map[string]string{"MSBuildThisFileDirectory": ""})
+		target := expand(i.TextOf("@Project"), map[string]string{"MSBuildThisFileDirectory": ""})
 		if target = strings.ReplaceAll(target, `\`, "/"); target != "" && !strings.Contains(target, "$(") {
 			s.take(path.Join(path.Dir(file), target), out, seen)
 		}
 	}
 	for _, group := range n.Named("PropertyGroup") {
-		for _, p := range group.All() {
-			if v := p.Value(); v != "" && !strings.HasPrefix(p.Key, "@") {
+		for _, p := range group.Members() {
+			if v := p.Text(); v != "" && !strings.HasPrefix(p.Key, "@") {
 				out.properties[p.Key] = expand(v, out.properties)
 			}
 		}
 	}
 	for _, v := range n.Named("PackageVersion", "GlobalPackageReference") {
-		if name, version := nameOf(v), attribute(v, "Version"); name != "" && version != "" {
+		if name, version := nameOf(v.Node), attribute(v.Node, "Version"); name != "" && version != "" {
 			out.versions[strings.ToLower(name)] = version
 		}
 	}
@@ -126,20 +126,20 @@ func (s *Solution) take(file string, out *scope, seen map[string]bool) {
 // Requirements returns what a file asks for. Of a central list these are the
 // packages that no project below its folder asks for by itself.
 func (s *Solution) Requirements(file string) ([]manifest.Requirement, error) {
-	n, err := document.XML(s.read(file))
+	n, err := document.ParseXML(s.read(file), document.PackageLimits)
 	if err != nil {
 		return nil, err
 	}
 	seen := s.scopeOf(file)
 	var out []manifest.Requirement
 	for _, e := range n.Named("PackageReference", "GlobalPackageReference", "PackageVersion") {
-		name := nameOf(e)
+		name := nameOf(e.Node)
 		if name == "" || strings.Contains(name, "$(") || e.Key == "PackageVersion" && s.asks(path.Dir(file), name) {
 			continue
 		}
-		wanted := attribute(e, "VersionOverride")
+		wanted := attribute(e.Node, "VersionOverride")
 		if wanted == "" {
-			wanted = attribute(e, "Version")
+			wanted = attribute(e.Node, "Version")
 		}
 		if wanted == "" {
 			wanted = seen.versions[strings.ToLower(name)]
@@ -147,7 +147,7 @@ func (s *Solution) Requirements(file string) ([]manifest.Requirement, error) {
 		wanted = expand(wanted, seen.properties)
 		out = append(out, manifest.Requirement{
 			Name: name, Version: manifest.NuGetVersion(wanted), Wanted: wanted, Line: e.Line,
-			Dev: strings.EqualFold(attribute(e, "PrivateAssets"), "all"),
+			Dev: strings.EqualFold(attribute(e.Node, "PrivateAssets"), "all"),
 		})
 	}
 	return out, nil
@@ -159,7 +159,7 @@ func (s *Solution) asks(folder, name string) bool {
 		s.asked = map[string][]string{}
 		for _, file := range s.projects {
 			for _, e := range s.doc(file).Named("PackageReference") {
-				key := strings.ToLower(nameOf(e))
+				key := strings.ToLower(nameOf(e.Node))
 				s.asked[key] = append(s.asked[key], file)
 			}
 		}
@@ -170,18 +170,18 @@ func (s *Solution) asks(folder, name string) bool {
 }
 
 func nameOf(e *document.Node) string {
-	if name := strings.TrimSpace(e.Str("@Include")); name != "" {
+	if name := strings.TrimSpace(e.TextOf("@Include")); name != "" {
 		return name
 	}
-	return strings.TrimSpace(e.Str("@Update"))
+	return strings.TrimSpace(e.TextOf("@Update"))
 }
 
 // attribute returns an attribute, or the text of the element of that name.
 func attribute(e *document.Node, name string) string {
-	if v := strings.TrimSpace(e.Str("@" + name)); v != "" {
+	if v := strings.TrimSpace(e.TextOf("@" + name)); v != "" {
 		return v
 	}
-	return strings.TrimSpace(e.Str(name))
+	return strings.TrimSpace(e.TextOf(name))
 }
 
 var reference = regexp.MustCompile(`\$\(([A-Za-z_][A-Za-z0-9_.]*)\)`)

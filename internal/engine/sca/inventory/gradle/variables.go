@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"merlon/internal/engine/sca/inventory/document"
+	"merlon/internal/document"
 	"merlon/internal/engine/sca/inventory/manifest"
 )
 
@@ -129,7 +129,7 @@ func (b *Build) catalogOf(dir string) Catalog {
 	}
 	for _, name := range b.Names(path.Join(dir, "gradle")) {
 		if stem, ok := strings.CutSuffix(name, ".versions.toml"); ok {
-			n, err := document.TOML(b.Read(path.Join(dir, "gradle", name)))
+			n, err := document.ParseTOML(b.Read(path.Join(dir, "gradle", name)), document.PackageLimits)
 			if err == nil { // the file itself is read, too, and says so
 				c.add(stem, n)
 			}
@@ -144,21 +144,20 @@ func (c Catalog) add(name string, n *document.Node) {
 	for _, r := range libraries(n) {
 		c.libraries[name+"."+accessor(r.alias)] = r.Requirement
 	}
-	for i := range n.Get("bundles").All() {
-		e := &n.Get("bundles").Kids[i]
+	for _, e := range n.Get("bundles").Members() {
 		for _, alias := range e.Strings() {
 			key := name + "." + accessor(e.Key)
 			c.bundles[key] = append(c.bundles[key], accessor(alias))
 		}
 	}
-	for _, v := range n.Get("versions").All() {
-		c.versions[accessor(v.Key)] = rich(&v)
+	for _, v := range n.Get("versions").Members() {
+		c.versions[accessor(v.Key)] = rich(v.Node)
 	}
 }
 
 // Libraries returns the libraries of a version catalog.
 func Libraries(content []byte) ([]manifest.Requirement, error) {
-	n, err := document.TOML(content)
+	n, err := document.ParseTOML(content, document.PackageLimits)
 	if err != nil {
 		return nil, err
 	}
@@ -176,9 +175,9 @@ type library struct {
 
 func libraries(n *document.Node) []library {
 	var out []library
-	for _, e := range n.Get("libraries").All() {
-		name, wanted := e.Str("module"), ""
-		if text := e.Value(); text != "" { // "group:artifact:version"
+	for _, e := range n.Get("libraries").Members() {
+		name, wanted := e.TextOf("module"), ""
+		if text := e.Text(); text != "" { // "group:artifact:version"
 			parts := strings.SplitN(text, ":", 3)
 			if len(parts) < 2 {
 				continue
@@ -189,10 +188,10 @@ func libraries(n *document.Node) []library {
 			}
 		} else {
 			if name == "" {
-				name = e.Str("group") + ":" + e.Str("name")
+				name = e.TextOf("group") + ":" + e.TextOf("name")
 			}
 			version := e.Get("version")
-			if ref := version.Str("ref"); ref != "" {
+			if ref := version.TextOf("ref"); ref != "" {
 				version = n.At("versions", ref)
 			}
 			wanted = rich(version)
@@ -209,9 +208,9 @@ func libraries(n *document.Node) []library {
 // rich returns the version of a text or of a table with "strictly" and so on.
 func rich(v *document.Node) string {
 	for _, key := range []string{"strictly", "require", "prefer"} {
-		if text := v.Str(key); text != "" {
+		if text := v.TextOf(key); text != "" {
 			return text
 		}
 	}
-	return v.Value()
+	return v.Text()
 }

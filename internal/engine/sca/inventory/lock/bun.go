@@ -6,27 +6,27 @@ import (
 	"path"
 	"strings"
 
-	"merlon/internal/engine/sca/inventory/document"
+	"merlon/internal/document"
 )
 
 // bun reads bun.lock (https://bun.sh/docs/pm/lockfile): JSON with comments. A key
 // such as "a/b" is the package b where a sees it.
 func bun(b *builder) error {
-	n, err := document.JSON(b.Content)
+	n, err := document.ParseJSON(b.Content, document.PackageLimits)
 	if err != nil {
 		return err
 	}
 	packages := n.Get("packages")
-	if n.Kind != document.Object || packages != nil && packages.Kind != document.Object {
+	entries := packages.Members()
+	if n.Kind != document.Map || packages != nil && packages.Kind != document.Map {
 		return errors.New("an object was expected")
 	}
-	at := make([]int, len(packages.All()))
-	for i := range packages.All() {
-		e := &packages.Kids[i]
-		if e.Kind != document.List || len(e.Kids) == 0 {
+	at := make([]int, len(entries))
+	for i, e := range entries {
+		if len(e.List()) == 0 {
 			return fmt.Errorf("packages: %q is no list", e.Key)
 		}
-		name, version := cutName(e.Kids[0].Value())
+		name, version := cutName(e.Items[0].Text())
 		node := Node{Name: name, Version: version, Line: e.Line, Local: local(version) || version == "root:"}
 		if dir, ok := strings.CutPrefix(version, "file:"); ok { // a folder, which asks for packages like a workspace
 			node.Manifest = b.beside(path.Join(dir, "package.json"))
@@ -37,12 +37,12 @@ func bun(b *builder) error {
 		at[i] = b.add(node, e.Key)
 	}
 	for i, from := range at {
-		e := &packages.Kids[i]
-		for k := range e.Kids {
-			if e.Kids[k].Kind != document.Object {
+		e := entries[i]
+		for _, item := range e.Items {
+			if !item.IsMap() {
 				continue
 			}
-			for _, d := range npmAsks(&e.Kids[k]) {
+			for _, d := range npmAsks(item) {
 				if !strings.HasPrefix(b.Nodes[from].Version, "workspace:") {
 					b.bunLink(from, e.Key, d)
 				}
@@ -50,12 +50,11 @@ func bun(b *builder) error {
 		}
 	}
 	workspaces := n.Get("workspaces")
-	for i := range workspaces.All() {
-		w := &workspaces.Kids[i]
+	for _, w := range workspaces.Members() {
 		b.Rooted = true
 		root := b.add(Node{Local: true, Manifest: b.beside(path.Join(w.Key, "package.json"))})
-		for _, d := range npmAsks(w) {
-			b.bunLink(root, w.Str("name"), d)
+		for _, d := range npmAsks(w.Node) {
+			b.bunLink(root, w.TextOf("name"), d)
 		}
 	}
 	return nil
@@ -82,11 +81,11 @@ func (b *builder) bunLink(from int, key string, d asked) {
 // (https://docs.deno.com/runtime/fundamentals/modules/). Those of JSR have no
 // ecosystem in vulnerability records.
 func deno(b *builder) error {
-	n, err := document.JSON(b.Content)
+	n, err := document.ParseJSON(b.Content, document.PackageLimits)
 	if err != nil {
 		return err
 	}
-	if n.Kind != document.Object {
+	if n.Kind != document.Map {
 		return errors.New("an object was expected")
 	}
 	list, specifiers := n.Get("npm"), n.Get("specifiers")
@@ -96,17 +95,17 @@ func deno(b *builder) error {
 	if list.Get("packages") != nil && list.Get("specifiers") != nil { // version 2
 		list, specifiers = list.Get("packages"), list.Get("specifiers")
 	}
-	at := make([]int, len(list.All()))
-	for i := range list.All() {
-		e := &list.Kids[i]
+	packages := list.Members()
+	at := make([]int, len(packages))
+	for i, e := range packages {
 		name, version := cutName(e.Key)
 		version, _, _ = strings.Cut(version, "_") // the versions of its peers
 		at[i] = b.add(Node{Name: name, Version: version, Line: e.Line}, e.Key, name+"@"+version, name)
 	}
 	for i, from := range at {
 		for _, section := range []string{"dependencies", "optionalDependencies", "optionalPeers"} {
-			for _, d := range list.Kids[i].Get(section).All() {
-				b.link(from, false, d.Value(), npmOfDeno(d.Value()))
+			for _, d := range packages[i].Get(section).Members() {
+				b.link(from, false, d.Text(), npmOfDeno(d.Text()))
 			}
 		}
 	}
@@ -136,18 +135,17 @@ func (b *builder) denoRoots(n, specifiers *document.Node) {
 		for _, s := range w.At("packageJson", "dependencies").Strings() {
 			wants[s] = path.Join(dir, "package.json")
 		}
-		for i := range w.Get("members").All() {
-			collect(&w.Get("members").Kids[i], path.Join(dir, w.Get("members").Kids[i].Key))
+		for _, m := range w.Get("members").Members() {
+			collect(m.Node, path.Join(dir, m.Key))
 		}
 	}
 	workspace := n.Get("workspace")
 	collect(workspace, path.Dir(b.Path))
-	if len(specifiers.All()) == 0 {
+	if specifiers.Len() == 0 {
 		return
 	}
 	roots := map[string]int{}
-	for i := range specifiers.All() {
-		s := &specifiers.Kids[i]
+	for _, s := range specifiers.Members() {
 		manifest, ok := wants[s.Key]
 		if !ok && workspace != nil {
 			continue
@@ -159,6 +157,6 @@ func (b *builder) denoRoots(n, specifiers *document.Node) {
 			roots[manifest] = root
 		}
 		b.Rooted = true
-		b.link(root, false, npmOfDeno(s.Value()), name+"@"+s.Value())
+		b.link(root, false, npmOfDeno(s.Text()), name+"@"+s.Text())
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strings"
 
-	"merlon/internal/engine/sca/inventory/document"
+	"merlon/internal/document"
 	"merlon/internal/engine/sca/inventory/manifest"
 )
 
@@ -13,30 +13,27 @@ import (
 // nuget reads packages.lock.json
 // (https://learn.microsoft.com/nuget/consume-packages/package-references-in-project-files#locking-dependencies).
 func nuget(b *builder) error {
-	n, err := document.JSON(b.Content)
+	n, err := document.ParseJSON(b.Content, document.PackageLimits)
 	if err != nil {
 		return err
 	}
 	frameworks := n.Get("dependencies")
-	if n.Kind != document.Object || frameworks != nil && frameworks.Kind != document.Object {
+	if n.Kind != document.Map || frameworks != nil && frameworks.Kind != document.Map {
 		return errors.New("an object was expected")
 	}
 	b.Rooted = true
 	root := b.add(Node{Local: true, Manifest: b.project()})
-	for i := range frameworks.All() {
-		f := &frameworks.Kids[i]
-		at := make([]int, len(f.Kids))
-		for k := range f.Kids {
-			e := &f.Kids[k]
-			at[k] = b.add(Node{Name: e.Key, Version: e.Str("resolved"), Line: e.Line,
-				Local: strings.EqualFold(e.Str("type"), "Project")}, f.Key+" "+strings.ToLower(e.Key))
+	for _, f := range frameworks.Members() {
+		at := make([]int, len(f.Members()))
+		for k, e := range f.Members() {
+			at[k] = b.add(Node{Name: e.Key, Version: e.TextOf("resolved"), Line: e.Line,
+				Local: strings.EqualFold(e.TextOf("type"), "Project")}, f.Key+" "+strings.ToLower(e.Key))
 		}
-		for k := range f.Kids {
-			e := &f.Kids[k]
-			if strings.EqualFold(e.Str("type"), "Direct") {
+		for k, e := range f.Members() {
+			if strings.EqualFold(e.TextOf("type"), "Direct") {
 				b.link(root, false, f.Key+" "+strings.ToLower(e.Key))
 			}
-			for _, d := range e.Get("dependencies").All() {
+			for _, d := range e.Get("dependencies").Members() {
 				base, _, _ := strings.Cut(f.Key, "/") // "net8.0/linux-x64" adds to "net8.0"
 				b.link(at[k], false, f.Key+" "+strings.ToLower(d.Key), base+" "+strings.ToLower(d.Key))
 			}
@@ -66,23 +63,22 @@ func (b *builder) project() string {
 // (https://github.com/dotnet/sdk/blob/main/documentation/specs/runtime-configuration-file.md):
 // the packages in "libraries", what each of them asks for in "targets".
 func depsJSON(b *builder) error {
-	n, err := document.JSON(b.Content)
+	n, err := document.ParseJSON(b.Content, document.PackageLimits)
 	if err != nil {
 		return err
 	}
 	libraries, targets := n.Get("libraries"), n.Get("targets")
-	if n.Kind != document.Object || libraries != nil && libraries.Kind != document.Object {
+	if n.Kind != document.Map || libraries != nil && libraries.Kind != document.Map {
 		return errors.New("an object was expected")
 	}
-	for i := range libraries.All() {
-		e := &libraries.Kids[i]
+	for _, e := range libraries.Members() {
 		name, version, ok := strings.Cut(e.Key, "/")
 		if !ok || name == "" {
 			b.broken(e.Line)
 			continue
 		}
 		node := Node{Name: name, Version: version, Line: e.Line}
-		switch e.Str("type") {
+		switch e.TextOf("type") {
 		case "package":
 		case "runtimepack": // the runtime, which a program that needs no installed one brings
 			node.Name = strings.TrimPrefix(name, "runtimepack.")
@@ -91,18 +87,17 @@ func depsJSON(b *builder) error {
 		}
 		b.add(node, strings.ToLower(e.Key))
 	}
-	if libraries == nil && len(targets.All()) > 0 {
+	if libraries == nil && targets.Len() > 0 {
 		b.broken(n.Line)
 	}
-	for i := range targets.All() {
-		for k := range targets.Kids[i].All() {
-			e := &targets.Kids[i].Kids[k]
+	for _, target := range targets.Members() {
+		for _, e := range target.Members() {
 			from, known := b.index[strings.ToLower(e.Key)]
 			if !known {
 				continue
 			}
-			for _, d := range e.Get("dependencies").All() {
-				if b.link(from, false, strings.ToLower(d.Key+"/"+d.Value())) && b.Nodes[from].Local {
+			for _, d := range e.Get("dependencies").Members() {
+				if b.link(from, false, strings.ToLower(d.Key+"/"+d.Text())) && b.Nodes[from].Local {
 					b.Rooted = true
 				}
 			}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/sca/inventory/document"
+	"merlon/internal/document"
 	"merlon/internal/engine/sca/inventory/manifest"
 )
 
@@ -182,8 +182,8 @@ type asked struct {
 // packageJSON returns what the manifest asks for; false when it is not there or
 // cannot be read.
 func (b *builder) packageJSON(file string) ([]asked, bool) {
-	n, err := document.JSON(b.Read(file))
-	if err != nil || n.Kind != document.Object {
+	n, err := document.ParseJSON(b.Read(file), document.PackageLimits)
+	if err != nil || n.Kind != document.Map {
 		return nil, false
 	}
 	return npmAsks(n), true
@@ -194,8 +194,8 @@ func (b *builder) packageJSON(file string) ([]asked, bool) {
 func npmAsks(n *document.Node) []asked {
 	var out []asked
 	for _, section := range []string{"dependencies", "optionalDependencies", "peerDependencies", "devDependencies"} {
-		for _, d := range n.Get(section).All() {
-			out = append(out, asked{d.Key, d.Value(), section == "devDependencies"})
+		for _, d := range n.Get(section).Members() {
+			out = append(out, asked{d.Key, d.Text(), section == "devDependencies"})
 		}
 	}
 	return out

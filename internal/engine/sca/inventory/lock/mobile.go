@@ -4,23 +4,22 @@ import (
 	"errors"
 	"strings"
 
-	"merlon/internal/engine/sca/inventory/document"
+	"merlon/internal/document"
 	"merlon/internal/engine/sca/inventory/manifest"
 )
 
 // pubspec reads pubspec.lock (https://dart.dev/tools/pub/glossary#lockfile), which
 // says what is direct, but not which package brought which.
 func pubspec(b *builder) error {
-	n, err := document.YAML(b.Content)
+	n, err := document.ParseBlockYAML(b.Content, document.PackageLimits)
 	if err != nil {
 		return err
 	}
 	b.Marked, b.Rooted = true, true
 	root := b.add(Node{Local: true, Manifest: b.beside("pubspec.yaml")})
-	for i := range n.Get("packages").All() {
-		e := &n.Get("packages").Kids[i]
-		how, source := e.Str("dependency"), e.Str("source")
-		b.add(Node{Name: e.Key, Version: e.Str("version"), Line: e.Line, Dev: how == "direct dev",
+	for _, e := range n.Get("packages").Members() {
+		how, source := e.TextOf("dependency"), e.TextOf("source")
+		b.add(Node{Name: e.Key, Version: e.TextOf("version"), Line: e.Line, Dev: how == "direct dev",
 			Local: source == "path" || source == "sdk", Foreign: source == "git"}, e.Key)
 		if strings.HasPrefix(how, "direct") {
 			b.link(root, how == "direct dev", e.Key)
@@ -32,7 +31,7 @@ func pubspec(b *builder) error {
 // podfile reads Podfile.lock (https://guides.cocoapods.org/using/using-cocoapods.html).
 // A pod may have parts, "Name/Part", which are published as one package.
 func podfile(b *builder) error {
-	n, err := document.YAML(b.Content)
+	n, err := document.ParseBlockYAML(b.Content, document.PackageLimits)
 	if err != nil {
 		return err
 	}
@@ -42,11 +41,10 @@ func podfile(b *builder) error {
 		name string
 	}
 	var edges []edge
-	for i := range n.Get("PODS").All() {
-		item := &n.Get("PODS").Kids[i]
-		text, line := item.Text, item.Line
-		if item.Kind == document.Object && len(item.Kids) > 0 {
-			text, line = item.Kids[0].Key, item.Kids[0].Line
+	for _, item := range n.Get("PODS").Members() {
+		text, line := item.Value, item.Line
+		if pairs := item.Pairs(); len(pairs) > 0 {
+			text, line = pairs[0].Key, pairs[0].Line
 		}
 		name, version, ok := strings.Cut(strings.Trim(text, `"`), " (")
 		if !ok {
@@ -58,9 +56,9 @@ func podfile(b *builder) error {
 		node := Node{Name: pod, Version: strings.TrimSuffix(version, ")"), Line: line,
 			Local: source.Get(":path") != nil, Foreign: source != nil && source.Get(":path") == nil}
 		at := b.add(node, name)
-		if item.Kind == document.Object && len(item.Kids) > 0 {
-			for _, d := range item.Kids[0].All() {
-				dep, _, _ := strings.Cut(strings.Trim(d.Text, `"`), " (")
+		if pairs := item.Pairs(); len(pairs) > 0 {
+			for _, d := range pairs[0].Value.Members() {
+				dep, _, _ := strings.Cut(strings.Trim(d.Value, `"`), " (")
 				edges = append(edges, edge{at, dep})
 			}
 		}
@@ -82,30 +80,29 @@ func podfile(b *builder) error {
 // which says neither what is direct nor which package brought which. The manifest
 // beside it says the first.
 func swift(b *builder) error {
-	n, err := document.JSON(b.Content)
+	n, err := document.ParseJSON(b.Content, document.PackageLimits)
 	if err != nil {
 		return err
 	}
-	if n.Kind != document.Object {
+	if n.Kind != document.Map {
 		return errors.New("an object was expected")
 	}
 	pins := n.Get("pins")
 	if pins == nil { // version 1
 		pins = n.At("object", "pins")
 	}
-	for i := range pins.All() {
-		e := &pins.Kids[i]
+	for _, e := range pins.Members() {
 		address := e.Get("location")
-		if address.Value() == "" {
+		if address.Text() == "" {
 			address = e.Get("repositoryURL")
 		}
-		node := Node{Name: manifest.SwiftName(address.Value()), Version: e.At("state", "version").Value(),
+		node := Node{Name: manifest.SwiftName(address.Text()), Version: e.At("state", "version").Text(),
 			Line: address.LineOr(e.Line)}
 		if node.Name == "" { // of a registry: scope.name
-			node.Name, node.Line = e.Str("identity"), e.Get("identity").LineOr(e.Line)
+			node.Name, node.Line = e.TextOf("identity"), e.Get("identity").LineOr(e.Line)
 		}
-		kind := e.Str("kind")
-		node.Local = local(address.Value()) || kind == "localSourceControl" || kind == "fileSystem"
+		kind := e.TextOf("kind")
+		node.Local = local(address.Text()) || kind == "localSourceControl" || kind == "fileSystem"
 		b.add(node, strings.ToLower(node.Name))
 	}
 	project := b.beside("Package.swift")
@@ -125,11 +122,11 @@ func swift(b *builder) error {
 // conan reads conan.lock, of version 1 of Conan (a graph) and of version 2
 // (lists) (https://docs.conan.io/2/tutorial/versioning/lockfiles.html).
 func conan(b *builder) error {
-	n, err := document.JSON(b.Content)
+	n, err := document.ParseJSON(b.Content, document.PackageLimits)
 	if err != nil {
 		return err
 	}
-	if n.Kind != document.Object {
+	if n.Kind != document.Map {
 		return errors.New("an object was expected")
 	}
 	if nodes := n.At("graph_lock", "nodes"); nodes != nil {
@@ -137,9 +134,8 @@ func conan(b *builder) error {
 	}
 	b.Marked = true
 	for _, section := range []string{"requires", "build_requires", "python_requires"} {
-		for i := range n.Get(section).All() {
-			item := &n.Get(section).Kids[i]
-			if name, version, ok := conanReference(item.Value()); ok {
+		for _, item := range n.Get(section).Members() {
+			if name, version, ok := conanReference(item.Text()); ok {
 				b.add(Node{Name: name, Version: version, Line: item.Line, Dev: section == "build_requires"}, name)
 			}
 		}
@@ -164,27 +160,27 @@ func conan(b *builder) error {
 // conanGraph reads the nodes of version 1; "0" is the project when it has no
 // reference or says "conanfile".
 func (b *builder) conanGraph(nodes *document.Node) error {
-	at := make([]int, len(nodes.Kids))
-	for i := range nodes.Kids {
-		e := &nodes.Kids[i]
-		reference := e.Str("ref")
+	members := nodes.Members()
+	at := make([]int, len(members))
+	for i, e := range members {
+		reference := e.TextOf("ref")
 		if reference == "" {
-			reference = e.Str("pref")
+			reference = e.TextOf("pref")
 		}
 		name, version, ok := conanReference(reference)
 		line := e.Get("ref").LineOr(e.Get("pref").LineOr(e.Line))
-		node := Node{Name: name, Version: version, Line: line, Dev: e.Str("context") == "build"}
-		if !ok || e.Str("path") != "" {
+		node := Node{Name: name, Version: version, Line: line, Dev: e.TextOf("context") == "build"}
+		if !ok || e.TextOf("path") != "" {
 			node = Node{Local: true, Manifest: b.beside("conanfile.txt")}
 			b.Rooted = true
 		}
 		at[i] = b.add(node, e.Key)
 	}
-	for i := range nodes.Kids {
-		for _, to := range nodes.Kids[i].Get("requires").Strings() {
+	for i, e := range members {
+		for _, to := range e.Get("requires").Strings() {
 			b.link(at[i], false, to)
 		}
-		for _, to := range nodes.Kids[i].Get("build_requires").Strings() {
+		for _, to := range e.Get("build_requires").Strings() {
 			b.link(at[i], true, to)
 		}
 	}

@@ -6,22 +6,22 @@ import (
 	"path"
 	"strings"
 
-	"merlon/internal/engine/sca/inventory/document"
+	"merlon/internal/document"
 )
 
 // npm reads package-lock.json and npm-shrinkwrap.json of all versions
 // (https://docs.npmjs.com/cli/configuring-npm/package-lock-json).
 func npm(b *builder) error {
-	n, err := document.JSON(b.Content)
+	n, err := document.ParseJSON(b.Content, document.PackageLimits)
 	if err != nil {
 		return err
 	}
-	if n.Kind != document.Object {
+	if n.Kind != document.Map {
 		return errors.New("an object was expected")
 	}
 	b.Marked = true
 	if places := n.Get("packages"); places != nil {
-		if places.Kind != document.Object {
+		if places.Kind != document.Map {
 			return errors.New(`"packages" is no object`)
 		}
 		return b.npmPlaces(places)
@@ -32,14 +32,14 @@ func npm(b *builder) error {
 // npmPlaces reads the entries by place: "" is the project, "node_modules/a" a
 // package, any other path a workspace.
 func (b *builder) npmPlaces(places *document.Node) error {
-	from := make([]int, len(places.Kids))
-	for i := range places.Kids {
-		e := &places.Kids[i]
-		if e.Kind != document.Object {
+	entries := places.Members()
+	from := make([]int, len(entries))
+	for i, e := range entries {
+		if e.Kind != document.Map {
 			return fmt.Errorf("packages: %q is no object", e.Key)
 		}
 		from[i] = -1
-		if target := e.Str("resolved"); e.True("link") {
+		if target := e.TextOf("resolved"); e.Get("link").True() {
 			continue
 		} else if !strings.Contains(e.Key, "node_modules/") {
 			from[i] = b.add(Node{Local: true, Manifest: b.beside(path.Join(e.Key, "package.json"))}, e.Key)
@@ -47,9 +47,9 @@ func (b *builder) npmPlaces(places *document.Node) error {
 			from[i] = b.add(npmNode(e, target), e.Key)
 		}
 	}
-	for i := range places.Kids { // after all of them, because places may lie anywhere
-		if e := &places.Kids[i]; e.True("link") {
-			if to, ok := b.index[strings.TrimPrefix(e.Str("resolved"), "file:")]; ok {
+	for _, e := range entries { // after all of them, because places may lie anywhere
+		if e.Get("link").True() {
+			if to, ok := b.index[strings.TrimPrefix(e.TextOf("resolved"), "file:")]; ok {
 				b.index[e.Key] = to
 			}
 		}
@@ -58,9 +58,9 @@ func (b *builder) npmPlaces(places *document.Node) error {
 		if at < 0 {
 			continue
 		}
-		e := &places.Kids[i]
+		e := entries[i]
 		b.Rooted = b.Rooted || b.Nodes[at].Local
-		for _, d := range npmAsks(e) {
+		for _, d := range npmAsks(e.Node) {
 			b.npmLink(at, e.Key, d)
 		}
 	}
@@ -68,13 +68,13 @@ func (b *builder) npmPlaces(places *document.Node) error {
 }
 
 // npmNode makes the node of an entry below node_modules.
-func npmNode(e *document.Node, resolved string) Node {
-	name := e.Str("name")
+func npmNode(e document.Member, resolved string) Node {
+	name := e.TextOf("name")
 	if name == "" {
 		name = e.Key[strings.LastIndex(e.Key, "node_modules/")+len("node_modules/"):]
 	}
 	n := Node{
-		Name: name, Version: e.Str("version"), Line: e.Line, Dev: e.True("dev"),
+		Name: name, Version: e.TextOf("version"), Line: e.Line, Dev: e.Get("dev").True(),
 		Licenses: e.Get("license").Strings(), Foreign: fromRepository(resolved),
 	}
 	if local(resolved) && !archive(resolved) {
@@ -127,16 +127,15 @@ func (b *builder) npmNested(n *document.Node) error {
 		}()
 	}
 	type entry struct {
-		*document.Node
+		document.Member
 		place string
 		at    int
 	}
 	var all []entry
 	var collect func(list *document.Node, place string) error
 	collect = func(list *document.Node, place string) error {
-		for i := range list.All() {
-			e := &list.Kids[i]
-			if e.Kind != document.Object {
+		for _, e := range list.Members() {
+			if e.Kind != document.Map {
 				return fmt.Errorf("dependencies: %q is no object", e.Key)
 			}
 			node, err := npmOldNode(e)
@@ -155,7 +154,7 @@ func (b *builder) npmNested(n *document.Node) error {
 		return err
 	}
 	for _, e := range all {
-		for _, d := range e.Get("requires").All() {
+		for _, d := range e.Get("requires").Members() {
 			b.npmLink(e.at, e.place, asked{name: d.Key})
 		}
 	}
@@ -163,8 +162,8 @@ func (b *builder) npmNested(n *document.Node) error {
 }
 
 // npmOldNode makes the node of an entry of version 1.
-func npmOldNode(e *document.Node) (Node, error) {
-	n := Node{Name: e.Key, Version: e.Str("version"), Line: e.Line, Dev: e.True("dev")}
+func npmOldNode(e document.Member) (Node, error) {
+	n := Node{Name: e.Key, Version: e.TextOf("version"), Line: e.Line, Dev: e.Get("dev").True()}
 	if alias, ok := strings.CutPrefix(n.Version, "npm:"); ok { // "npm:string-width@4.2.0"
 		if n.Name, n.Version = cutLast(alias, "@"); n.Version == "" {
 			return n, fmt.Errorf("dependencies: %q has no version", alias)
@@ -175,7 +174,7 @@ func npmOldNode(e *document.Node) (Node, error) {
 		n.Local = true
 	case strings.Contains(n.Version, ":"):
 		n.Foreign, n.Version = true, ""
-	case fromRepository(e.Str("resolved")):
+	case fromRepository(e.TextOf("resolved")):
 		n.Foreign = true
 	}
 	return n, nil

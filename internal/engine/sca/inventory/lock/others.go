@@ -5,52 +5,51 @@ import (
 	"regexp"
 	"strings"
 
-	"merlon/internal/engine/sca/inventory/document"
+	"merlon/internal/document"
 	"merlon/internal/engine/sca/inventory/manifest"
 )
 
 // composer reads composer.lock (https://getcomposer.org/doc/01-basic-usage.md).
 func composer(b *builder) error {
-	n, err := document.JSON(b.Content)
+	n, err := document.ParseJSON(b.Content, document.PackageLimits)
 	if err != nil {
 		return err
 	}
-	if n.Kind != document.Object {
+	if n.Kind != document.Map {
 		return errors.New("an object was expected")
 	}
 	b.Marked = true
 	var entries []*document.Node
 	for _, section := range []string{"packages", "packages-dev"} {
-		for i := range n.Get(section).All() {
-			e := &n.Get(section).Kids[i]
-			name := strings.ToLower(e.Str("name"))
+		for _, e := range n.Get(section).Members() {
+			name := strings.ToLower(e.TextOf("name"))
 			node := Node{
-				Name: e.Str("name"), Version: e.Str("version"), Line: e.Get("name").LineOr(e.Line),
+				Name: e.TextOf("name"), Version: e.TextOf("version"), Line: e.Get("name").LineOr(e.Line),
 				Dev:      section == "packages-dev",
-				Licenses: e.Get("license").Strings(), Local: e.At("dist", "type").Value() == "path",
+				Licenses: e.Get("license").Strings(), Local: e.At("dist", "type").Text() == "path",
 			}
 			keys := []string{name}
 			for _, other := range []string{"provide", "replace"} { // what it stands in for
-				for _, p := range e.Get(other).All() {
+				for _, p := range e.Get(other).Members() {
 					keys = append(keys, "="+strings.ToLower(p.Key))
 				}
 			}
 			b.add(node, keys...)
-			entries = append(entries, e)
+			entries = append(entries, e.Node)
 		}
 	}
 	for i, e := range entries {
-		for _, d := range e.Get("require").All() {
+		for _, d := range e.Get("require").Members() {
 			b.link(i, false, strings.ToLower(d.Key), "="+strings.ToLower(d.Key))
 		}
 	}
-	project, err := document.JSON(b.Read(b.beside("composer.json")))
+	project, err := document.ParseJSON(b.Read(b.beside("composer.json")), document.PackageLimits)
 	if err != nil {
 		return nil //nolint:nilerr // without a manifest it is not known what is direct
 	}
 	root := b.add(Node{Local: true, Manifest: b.beside("composer.json")})
 	for _, section := range []string{"require", "require-dev"} {
-		for _, d := range project.Get(section).All() {
+		for _, d := range project.Get(section).Members() {
 			if b.link(root, section == "require-dev", strings.ToLower(d.Key)) {
 				b.Rooted = true
 			}
@@ -238,18 +237,17 @@ func gradle(b *builder) error {
 // sbtLock reads build.sbt.lock (https://github.com/stringbean/sbt-dependency-lock).
 // It names the configurations of each package, not what brought it.
 func sbtLock(b *builder) error {
-	n, err := document.JSON(b.Content)
+	n, err := document.ParseJSON(b.Content, document.PackageLimits)
 	if err != nil {
 		return err
 	}
-	if n.Kind != document.Object {
+	if n.Kind != document.Map {
 		return errors.New("an object was expected")
 	}
 	b.Marked = true
-	for i := range n.Get("dependencies").All() {
-		e := &n.Get("dependencies").Kids[i]
-		group, name := e.Str("org"), e.Get("name")
-		if group == "" || name.Value() == "" {
+	for _, e := range n.Get("dependencies").Members() {
+		group, name := e.TextOf("org"), e.Get("name")
+		if group == "" || name.Text() == "" {
 			b.broken(e.Line)
 			continue
 		}
@@ -257,8 +255,8 @@ func sbtLock(b *builder) error {
 		for _, c := range e.Get("configurations").Strings() {
 			dev = dev && c == "test"
 		}
-		b.add(Node{Name: group + ":" + name.Value(), Version: e.Str("version"), Line: name.LineOr(e.Line), Dev: dev},
-			group+":"+name.Value())
+		b.add(Node{Name: group + ":" + name.Text(), Version: e.TextOf("version"), Line: name.LineOr(e.Line), Dev: dev},
+			group+":"+name.Text())
 	}
 	project := b.beside("build.sbt")
 	asks, err := manifest.Sbt(b.Read(project))

@@ -6,14 +6,14 @@ import (
 	"path"
 	"strings"
 
-	"merlon/internal/engine/sca/inventory/document"
+	"merlon/internal/document"
 )
 
 // pnpm reads pnpm-lock.yaml of the versions 5, 6 and 9
 // (https://github.com/pnpm/spec/tree/master/lockfile).
 func pnpm(b *builder) error {
 	for _, part := range documents(b.Content) {
-		n, err := document.YAML(part)
+		n, err := document.ParseBlockYAML(part, document.PackageLimits)
 		if err != nil {
 			return err
 		}
@@ -47,40 +47,38 @@ func documents(content []byte) [][]byte {
 }
 
 func (b *builder) pnpmDocument(n *document.Node) error {
-	version := n.Str("lockfileVersion")
+	version := n.TextOf("lockfileVersion")
 	if version == "" {
 		return errors.New("has no lockfileVersion")
 	}
-	packages, snapshots := n.Get("packages"), n.Get("snapshots")
+	packages, snapshots := n.Get("packages").Members(), n.Get("snapshots")
 	b.Marked = snapshots == nil
-	at := make([]int, len(packages.All()))
-	for i := range packages.All() {
-		e := &packages.Kids[i]
+	at := make([]int, len(packages))
+	for i, e := range packages {
 		at[i] = b.add(pnpmNode(e, strings.HasPrefix(version, "5")), e.Key, strings.TrimPrefix(e.Key, "/"))
 	}
 	from := func(i int) int { return at[i] }
 	if snapshots != nil { // version 9: what is asked for stands apart, by peers
-		packages = snapshots
-		from = func(i int) int { return b.snapshot(packages.Kids[i].Key) }
+		packages = snapshots.Members()
+		from = func(i int) int { return b.snapshot(packages[i].Key) }
 	}
-	for i := range packages.All() {
+	for i, e := range packages {
 		node := from(i)
 		if node < 0 {
 			continue
 		}
 		for _, section := range []string{"dependencies", "optionalDependencies"} {
-			for _, d := range packages.Kids[i].Get(section).All() {
-				b.link(node, false, pnpmKeys(d.Key, d.Value())...)
+			for _, d := range e.Get(section).Members() {
+				b.link(node, false, pnpmKeys(d.Key, d.Text())...)
 			}
 		}
 	}
-	importers := n.Get("importers")
-	if importers == nil {
-		importers = &document.Node{Kind: document.Object,
-			Kids: []document.Node{{Key: ".", Kind: document.Object, Kids: n.Kids}}}
+	importers := []document.Member{{Key: ".", Node: n}} // a file without importers is of one project
+	if all := n.Get("importers"); all != nil {
+		importers = all.Members()
 	}
-	for i := range importers.All() {
-		b.pnpmImporter(&importers.Kids[i])
+	for _, m := range importers {
+		b.pnpmImporter(m)
 	}
 	return nil
 }
@@ -97,15 +95,14 @@ func (b *builder) snapshot(key string) int {
 }
 
 // pnpmImporter adds a part of the project with what it asks for.
-func (b *builder) pnpmImporter(e *document.Node) {
+func (b *builder) pnpmImporter(e document.Member) {
 	b.Rooted = true
 	root := b.add(Node{Local: true, Manifest: b.beside(path.Join(e.Key, "package.json"))})
 	for _, section := range []string{"dependencies", "optionalDependencies", "devDependencies"} {
-		for i := range e.Get(section).All() {
-			d := &e.Get(section).Kids[i]
-			version := d.Value()
-			if d.Kind == document.Object { // version 6 and later
-				version = d.Str("version")
+		for _, d := range e.Get(section).Members() {
+			version := d.Text()
+			if d.Kind == document.Map { // version 6 and later
+				version = d.TextOf("version")
 			}
 			if local(version) && !strings.HasPrefix(version, "/") && !archive(version) {
 				continue
@@ -139,7 +136,7 @@ func pnpmKeys(name, version string) []string {
 }
 
 // pnpmNode makes the node of a package.
-func pnpmNode(e *document.Node, five bool) Node {
+func pnpmNode(e document.Member, five bool) Node {
 	key := strings.TrimPrefix(e.Key, "/")
 	if i := strings.IndexByte(key, '('); i > 0 {
 		key = key[:i]
@@ -148,7 +145,7 @@ func pnpmNode(e *document.Node, five bool) Node {
 		!strings.ContainsAny(host, "@:") && !repositoryHosts[host] {
 		key = rest // of another registry: "registry.example.org/name/1.2.3"
 	}
-	n := Node{Line: e.Line, Dev: e.True("dev")}
+	n := Node{Line: e.Line, Dev: e.Get("dev").True()}
 	if five { // name/1.2.3_peer@4
 		n.Name, n.Version = cutLast(key, "/")
 		if i := strings.IndexByte(n.Version, '_'); i > 0 {
@@ -157,17 +154,17 @@ func pnpmNode(e *document.Node, five bool) Node {
 	} else {
 		n.Name, n.Version = cutName(key)
 	}
-	if name, version := e.Str("name"), e.Str("version"); name != "" {
+	if name, version := e.TextOf("name"), e.TextOf("version"); name != "" {
 		n.Name, n.Version = name, version
 	} else if version != "" && !five {
 		n.Version = version
 	}
 	resolution := e.Get("resolution")
 	switch {
-	case resolution.Str("type") == "directory", strings.HasPrefix(e.Key, "file:") && !archive(key), strings.Contains(e.Key, "@file:") && !archive(key), strings.Contains(e.Key, "@link:"):
+	case resolution.TextOf("type") == "directory", strings.HasPrefix(e.Key, "file:") && !archive(key), strings.Contains(e.Key, "@file:") && !archive(key), strings.Contains(e.Key, "@link:"):
 
 		n.Local = true
-	case resolution.Str("type") == "git", resolution.Str("repo") != "", fromRepository(resolution.Str("tarball")), fromRepository(n.Version):
+	case resolution.TextOf("type") == "git", resolution.TextOf("repo") != "", fromRepository(resolution.TextOf("tarball")), fromRepository(n.Version):
 
 		n.Foreign = true
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/sca/inventory/document"
+	"merlon/internal/document"
 )
 
 // PythonName is the normalised name of a Python project
@@ -23,32 +23,30 @@ var requirementName = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0
 // pipfile reads Pipfile.lock (https://github.com/pypa/pipfile), which does not say
 // which package brought which.
 func pipfile(b *builder) error {
-	n, err := document.JSON(b.Content)
+	n, err := document.ParseJSON(b.Content, document.PackageLimits)
 	if err != nil {
 		return err
 	}
 	b.Marked = true
-	for i := range n.All() {
-		section := &n.Kids[i]
+	for _, section := range n.Members() {
 		if section.Key == "_meta" {
 			continue
 		}
-		for k := range section.All() {
-			e := &section.Kids[k]
-			version := strings.TrimPrefix(strings.TrimPrefix(e.Str("version"), "=="), "=")
+		for _, e := range section.Members() {
+			version := strings.TrimPrefix(strings.TrimPrefix(e.TextOf("version"), "=="), "=")
 			foreign := e.Get("git") != nil || e.Get("file") != nil
 			b.add(Node{Name: e.Key, Version: version, Line: e.Line, Dev: section.Key == "develop", Foreign: foreign,
 				Local: e.Get("path") != nil}, PythonName(e.Key))
 		}
 	}
-	project, err := document.TOML(b.Read(b.beside("Pipfile")))
-	if err != nil || len(project.Kids) == 0 {
+	project, err := document.ParseTOML(b.Read(b.beside("Pipfile")), document.PackageLimits)
+	if err != nil || project.Len() == 0 {
 		return nil //nolint:nilerr // without a manifest it is not known what is direct; the inventory reads the manifest itself
 	}
 	root := b.add(Node{Local: true, Manifest: b.beside("Pipfile")})
-	for i := range project.Kids {
-		if s := &project.Kids[i]; s.Kind == document.Object && strings.HasSuffix(s.Key, "packages") {
-			b.pythonRoots(root, s, s.Key == "dev-packages")
+	for _, s := range project.Members() {
+		if s.IsMap() && strings.HasSuffix(s.Key, "packages") {
+			b.pythonRoots(root, s.Node, s.Key == "dev-packages")
 		}
 	}
 	return nil
@@ -56,7 +54,7 @@ func pipfile(b *builder) error {
 
 // pythonRoots links to what the members of a table name.
 func (b *builder) pythonRoots(root int, table *document.Node, dev bool) {
-	for _, d := range table.All() {
+	for _, d := range table.Members() {
 		if b.link(root, dev, PythonName(d.Key)) {
 			b.Rooted = true
 		}
@@ -65,18 +63,18 @@ func (b *builder) pythonRoots(root int, table *document.Node, dev bool) {
 
 // tomlPackages adds the packages of a lock file in TOML, and returns them with
 // the nodes.
-func (b *builder) tomlPackages() (root *document.Node, packages []document.Node, at []int, err error) {
-	root, err = document.TOML(b.Content)
+func (b *builder) tomlPackages() (root *document.Node, packages []document.Member, at []int, err error) {
+	root, err = document.ParseTOML(b.Content, document.PackageLimits)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	packages = root.Get("package").All()
+	packages = root.Get("package").Members()
 	at = make([]int, len(packages))
 	for i := range packages {
 		e := &packages[i]
-		name := e.Str("name")
-		node := Node{Name: name, Version: e.Str("version"), Line: e.Get("name").LineOr(e.Line)}
-		tomlSource(&node, e)
+		name := e.TextOf("name")
+		node := Node{Name: name, Version: e.TextOf("version"), Line: e.Get("name").LineOr(e.Line)}
+		tomlSource(&node, e.Node)
 		at[i] = b.add(node, PythonName(name)+"@"+node.Version, PythonName(name))
 	}
 	return root, packages, at, nil
@@ -93,11 +91,11 @@ func poetry(b *builder) error {
 		if groups := e.Get("groups").Strings(); len(groups) > 0 { // Poetry 2
 			b.Marked = true
 			b.Nodes[from].Dev = !slices.Contains(groups, "main")
-		} else if category := e.Str("category"); category != "" { // before Poetry 1.5
+		} else if category := e.TextOf("category"); category != "" { // before Poetry 1.5
 			b.Marked = true
 			b.Nodes[from].Dev = category != "main"
 		}
-		for _, d := range e.Get("dependencies").All() {
+		for _, d := range e.Get("dependencies").Members() {
 			b.link(from, false, PythonName(d.Key))
 		}
 	}
@@ -128,8 +126,8 @@ func pdm(b *builder) error {
 // pyproject adds what a pyproject.toml asks for: by PEP 621, by dependency groups
 // (PEP 735), by Poetry's and PDM's tables.
 func (b *builder) pyproject(file string) {
-	n, err := document.TOML(b.Read(file))
-	if err != nil || len(n.Kids) == 0 {
+	n, err := document.ParseTOML(b.Read(file), document.PackageLimits)
+	if err != nil || len(n.Members()) == 0 {
 		return // without a manifest it is not known what is direct; the inventory reads the manifest itself
 	}
 	root := b.add(Node{Local: true, Manifest: file})
@@ -141,19 +139,18 @@ func (b *builder) pyproject(file string) {
 		}
 	}
 	list(n.At("project", "dependencies"), false)
-	for i := range n.At("project", "optional-dependencies").All() {
-		list(&n.At("project", "optional-dependencies").Kids[i], false)
+	for _, m := range n.At("project", "optional-dependencies").Members() {
+		list(m.Node, false)
 	}
 	for _, groups := range []*document.Node{n.Get("dependency-groups"), n.At("tool", "pdm", "dev-dependencies")} {
-		for i := range groups.All() {
-			list(&groups.Kids[i], true)
+		for _, m := range groups.Members() {
+			list(m.Node, true)
 		}
 	}
 	tool := n.At("tool", "poetry")
 	b.pythonRoots(root, tool.Get("dependencies"), false)
 	b.pythonRoots(root, tool.Get("dev-dependencies"), true)
-	for i := range tool.Get("group").All() {
-		g := &tool.Get("group").Kids[i]
+	for _, g := range tool.Get("group").Members() {
 		b.pythonRoots(root, g.Get("dependencies"), g.Key != "main")
 	}
 }
@@ -168,34 +165,33 @@ func uv(b *builder) error {
 	if groups := root.At("manifest", "dependency-groups"); groups != nil { // of a workspace that is no project
 		b.Rooted = true
 		from := b.add(Node{Local: true, Manifest: b.beside("pyproject.toml")})
-		for i := range groups.All() {
-			b.uvLinks(from, true, &groups.Kids[i])
+		for _, m := range groups.Members() {
+			b.uvLinks(from, true, m.Node)
 		}
 	}
 	for i, from := range at {
 		e := &packages[i]
 		if b.Nodes[from].Local {
 			b.Rooted = true
-			if dir := e.Get("source").Str("editable") + e.Get("source").Str("virtual"); dir != "" {
+			if dir := e.Get("source").TextOf("editable") + e.Get("source").TextOf("virtual"); dir != "" {
 				b.Nodes[from].Manifest = b.beside(path.Join(dir, "pyproject.toml"))
 			}
 		}
 		b.uvLinks(from, false, e.Get("dependencies"))
-		for _, extras := range e.Get("optional-dependencies").All() {
-			b.uvLinks(from, false, &extras)
+		for _, extras := range e.Get("optional-dependencies").Members() {
+			b.uvLinks(from, false, extras.Node)
 		}
-		for _, group := range e.Get("dev-dependencies").All() {
-			b.uvLinks(from, true, &group)
+		for _, group := range e.Get("dev-dependencies").Members() {
+			b.uvLinks(from, true, group.Node)
 		}
 	}
 	return nil
 }
 
 func (b *builder) uvLinks(from int, dev bool, list *document.Node) {
-	for i := range list.All() {
-		d := &list.Kids[i]
-		name := PythonName(d.Str("name"))
-		b.link(from, dev, name+"@"+d.Str("version"), name)
+	for _, d := range list.Members() {
+		name := PythonName(d.TextOf("name"))
+		b.link(from, dev, name+"@"+d.TextOf("version"), name)
 	}
 }
 
@@ -203,20 +199,20 @@ func (b *builder) uvLinks(from int, dev bool, list *document.Node) {
 func tomlSource(n *Node, e *document.Node) {
 	source := e.Get("source")
 	for _, place := range []string{"virtual", "editable", "directory", "path", "workspace"} {
-		if source.Get(place) != nil && source.Str("url") == "" {
+		if source.Get(place) != nil && source.TextOf("url") == "" {
 			n.Local = true
 		}
 	}
-	switch source.Str("type") { // Poetry
+	switch source.TextOf("type") { // Poetry
 	case "directory", "file":
-		n.Local = source.Str("type") == "directory"
+		n.Local = source.TextOf("type") == "directory"
 	case "git":
 		n.Foreign = true
 	}
-	if path := e.Str("path"); path != "" && source == nil { // PDM
+	if path := e.TextOf("path"); path != "" && source == nil { // PDM
 		n.Local = true
 	}
-	if source.Get("git") != nil || e.Str("git") != "" {
+	if source.Get("git") != nil || e.TextOf("git") != "" {
 		n.Foreign = true
 	}
 }
@@ -224,15 +220,15 @@ func tomlSource(n *Node, e *document.Node) {
 // cargo reads Cargo.lock (https://doc.rust-lang.org/cargo/guide/cargo-toml-vs-cargo-lock.html):
 // entries without a source are the project and what lies beside it.
 func cargo(b *builder) error {
-	n, err := document.TOML(b.Content)
+	n, err := document.ParseTOML(b.Content, document.PackageLimits)
 	if err != nil {
 		return err
 	}
-	packages := n.Get("package").All()
+	packages := n.Get("package").Members()
 	at := make([]int, len(packages))
 	for i := range packages {
 		e := &packages[i]
-		name, version, source := e.Str("name"), e.Str("version"), e.Str("source")
+		name, version, source := e.TextOf("name"), e.TextOf("version"), e.TextOf("source")
 		node := Node{Name: name, Version: version, Line: e.Get("name").LineOr(e.Line), Local: source == "",
 			Foreign: strings.HasPrefix(source, "git+")}
 		at[i] = b.add(node, name+" "+version, name)
@@ -241,7 +237,7 @@ func cargo(b *builder) error {
 	manifests := b.cargoManifests()
 	for i, from := range at {
 		develop := map[string]bool{}
-		if m, ok := manifests[packages[i].Str("name")]; ok && b.Nodes[from].Local {
+		if m, ok := manifests[packages[i].TextOf("name")]; ok && b.Nodes[from].Local {
 			b.Nodes[from].Manifest, develop = m.file, m.develop
 		}
 		for _, d := range packages[i].Get("dependencies").Strings() {
@@ -263,16 +259,16 @@ type cargoManifest struct {
 func (b *builder) cargoManifests() map[string]cargoManifest {
 	out := map[string]cargoManifest{}
 	for _, file := range b.Below("Cargo.toml") {
-		n, err := document.TOML(b.Read(file))
+		n, err := document.ParseTOML(b.Read(file), document.PackageLimits)
 		if err != nil {
 			continue // the inventory says so when it reads the manifest
 		}
 		m := cargoManifest{file: file, develop: map[string]bool{}}
 		cargoDevelop(n, m.develop)
-		for i := range n.Get("target").All() {
-			cargoDevelop(&n.Get("target").Kids[i], m.develop)
+		for _, target := range n.Get("target").Members() {
+			cargoDevelop(target.Node, m.develop)
 		}
-		if name := n.At("package", "name").Value(); name != "" {
+		if name := n.At("package", "name").Text(); name != "" {
 			out[name] = m
 		}
 	}
@@ -281,21 +277,21 @@ func (b *builder) cargoManifests() map[string]cargoManifest {
 
 // cargoDevelop notes what is asked for in development and not else.
 func cargoDevelop(n *document.Node, develop map[string]bool) {
-	for _, d := range n.Get("dev-dependencies").All() {
-		if _, known := develop[cargoName(&d)]; !known {
-			develop[cargoName(&d)] = true
+	for _, d := range n.Get("dev-dependencies").Members() {
+		if _, known := develop[cargoName(d)]; !known {
+			develop[cargoName(d)] = true
 		}
 	}
 	for _, section := range []string{"dependencies", "build-dependencies"} {
-		for _, d := range n.Get(section).All() {
-			develop[cargoName(&d)] = false
+		for _, d := range n.Get(section).Members() {
+			develop[cargoName(d)] = false
 		}
 	}
 }
 
 // cargoName is the name of the package, which the manifest may give another one.
-func cargoName(d *document.Node) string {
-	if real := d.Str("package"); real != "" {
+func cargoName(d document.Member) string {
+	if real := d.TextOf("package"); real != "" {
 		return real
 	}
 	return d.Key

@@ -6,7 +6,7 @@ import (
 	"path"
 	"strings"
 
-	"merlon/internal/engine/sca/inventory/document"
+	"merlon/internal/document"
 )
 
 // yarn reads yarn.lock, of version 1 (https://classic.yarnpkg.com/lang/en/docs/yarn-lock/)
@@ -125,20 +125,20 @@ func yarnPair(text string) (key, value string) {
 // are entries of the file; what they ask for only in development is in their
 // manifests.
 func (b *builder) berry() error {
-	n, err := document.YAML(b.Content)
+	n, err := document.ParseBlockYAML(b.Content, document.PackageLimits)
 	if err != nil {
 		return err
 	}
-	at := make([]int, len(n.Kids))
-	for i := range n.Kids {
-		e := &n.Kids[i]
-		if e.Key == "__metadata" || e.Kind != document.Object {
+	entries := n.Members()
+	at := make([]int, len(entries))
+	for i, e := range entries {
+		if e.Key == "__metadata" || !e.IsMap() {
 			at[i] = -1
 			continue
 		}
-		resolution := e.Str("resolution")
+		resolution := e.TextOf("resolution")
 		name, from := cutName(resolution)
-		node := Node{Name: name, Version: e.Str("version"), Line: e.Line, Local: local(from), Foreign: from != "" &&
+		node := Node{Name: name, Version: e.TextOf("version"), Line: e.Line, Local: local(from), Foreign: from != "" &&
 			!strings.HasPrefix(from, "npm:") && !strings.HasPrefix(from, "patch:")}
 		if dir, ok := strings.CutPrefix(from, "workspace:"); ok {
 			b.Rooted = true
@@ -156,10 +156,10 @@ func (b *builder) berry() error {
 		}
 		develop := b.developOnly(from)
 		for _, section := range []string{"dependencies", "optionalDependencies"} {
-			for _, d := range n.Kids[i].Get(section).All() {
-				wanted := d.Value()
+			for _, d := range entries[i].Get(section).Members() {
+				wanted := d.Text()
 				b.link(from, develop[d.Key], d.Key+"@"+wanted, d.Key+"@npm:"+wanted,
-					patched(n.Kids[i].Key, d.Key, wanted))
+					patched(entries[i].Key, d.Key, wanted))
 			}
 		}
 	}

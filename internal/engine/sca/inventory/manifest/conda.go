@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"merlon/internal/engine/sca/inventory/document"
+	"merlon/internal/document"
 	"merlon/internal/lazyregexp"
 )
 
@@ -22,9 +22,8 @@ var condaOnly = lazyregexp.New(`^(?:==\s*([0-9][^\s,|=*<>]*)(?:=\S*)?|=\s*([0-9]
 func Conda(content []byte) ([]Requirement, error) {
 	list, err := condaList(content)
 	var out []Requirement
-	for i := range list.All() {
-		item := &list.Kids[i]
-		m := condaSpec.FindStringSubmatch(item.Value())
+	for _, item := range list.Members() {
+		m := condaSpec.FindStringSubmatch(item.Text())
 		if m == nil {
 			continue
 		}
@@ -41,8 +40,8 @@ func Conda(content []byte) ([]Requirement, error) {
 func CondaPip(content []byte) ([]Requirement, error) {
 	list, err := condaList(content)
 	var out []Requirement
-	for i := range list.All() {
-		out = pythonList(out, list.Kids[i].Get("pip"), false)
+	for _, m := range list.Members() {
+		out = pythonList(out, m.Node.Get("pip"), false)
 	}
 	return out, err
 }
@@ -53,7 +52,7 @@ func condaList(content []byte) (*document.Node, error) {
 	if !bytes.Contains(content, []byte("dependencies:")) {
 		return nil, nil
 	}
-	n, err := document.YAML(content)
+	n, err := document.ParseBlockYAML(content, document.PackageLimits)
 	if err != nil {
 		return nil, err
 	}
@@ -65,14 +64,13 @@ var stackDep = lazyregexp.New(`^([A-Za-z0-9][A-Za-z0-9-]*)-([0-9]+(?:\.[0-9]+)*)
 // Stack reads the packages of a stack.yaml that are not of its resolver
 // (https://docs.haskellstack.org/en/stable/configure/yaml/project/#extra-deps).
 func Stack(content []byte) ([]Requirement, error) {
-	n, err := document.YAML(content)
+	n, err := document.ParseBlockYAML(content, document.PackageLimits)
 	if err != nil {
 		return nil, err
 	}
 	var out []Requirement
-	for i := range n.Get("extra-deps").All() {
-		item := &n.Get("extra-deps").Kids[i]
-		if m := stackDep.FindStringSubmatch(item.Value()); m != nil {
+	for _, item := range n.Get("extra-deps").Members() {
+		if m := stackDep.FindStringSubmatch(item.Text()); m != nil {
 			out = append(out, Requirement{Name: m[1], Version: m[2], Line: item.Line})
 		}
 	}

@@ -3,7 +3,7 @@ package manifest
 import (
 	"strings"
 
-	"merlon/internal/engine/sca/inventory/document"
+	"merlon/internal/document"
 	"merlon/internal/lazyregexp"
 )
 
@@ -24,15 +24,15 @@ func NuGetVersion(wanted string) string {
 
 // Nuspec reads the dependencies of a .nuspec, which are those of a package to be.
 func Nuspec(content []byte) ([]Requirement, error) {
-	n, err := document.XML(content)
+	n, err := document.ParseXML(content, document.PackageLimits)
 	if err != nil {
 		return nil, err
 	}
 	var out []Requirement
 	for _, e := range n.Named("dependency") {
-		if name := e.Str("@id"); name != "" && !strings.Contains(name, "$") {
-			out = append(out, Requirement{Name: name, Version: NuGetVersion(e.Str("@version")),
-				Wanted: e.Str("@version"), Line: e.Line})
+		if name := e.TextOf("@id"); name != "" && !strings.Contains(name, "$") {
+			out = append(out, Requirement{Name: name, Version: NuGetVersion(e.TextOf("@version")),
+				Wanted: e.TextOf("@version"), Line: e.Line})
 		}
 	}
 	return out, nil

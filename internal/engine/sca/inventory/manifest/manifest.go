@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/sca/inventory/document"
+	"merlon/internal/document"
 	"merlon/internal/lazyregexp"
 )
 
@@ -100,14 +100,14 @@ func local(s string) bool {
 
 // PackageJSON reads a package.json (https://docs.npmjs.com/cli/configuring-npm/package-json).
 func PackageJSON(content []byte) ([]Requirement, error) {
-	n, err := document.JSON(content)
+	n, err := document.ParseJSON(content, document.PackageLimits)
 	if err != nil {
 		return nil, err
 	}
 	var out []Requirement
 	for _, section := range []string{"dependencies", "optionalDependencies", "devDependencies"} {
-		for _, d := range n.Get(section).All() {
-			name, wanted := d.Key, d.Value()
+		for _, d := range n.Get(section).Members() {
+			name, wanted := d.Key, d.Text()
 			if alias, ok := strings.CutPrefix(wanted, "npm:"); ok { // "npm:real@1.2.3"
 				if at := strings.LastIndexByte(alias, '@'); at > 0 {
 					name, wanted = alias[:at], alias[at+1:]
@@ -129,15 +129,15 @@ func PackageJSON(content []byte) ([]Requirement, error) {
 // Composer reads a composer.json (https://getcomposer.org/doc/04-schema.md).
 // "php" and "ext-…" are parts of the platform.
 func Composer(content []byte) ([]Requirement, error) {
-	n, err := document.JSON(content)
+	n, err := document.ParseJSON(content, document.PackageLimits)
 	if err != nil {
 		return nil, err
 	}
 	var out []Requirement
 	for _, section := range []string{"require", "require-dev"} {
-		for _, d := range n.Get(section).All() {
+		for _, d := range n.Get(section).Members() {
 			if strings.Contains(d.Key, "/") {
-				out = append(out, Requirement{Name: d.Key, Version: FixedVersion(d.Value()), Wanted: d.Value(),
+				out = append(out, Requirement{Name: d.Key, Version: FixedVersion(d.Text()), Wanted: d.Text(),
 					Dev: section == "require-dev", Line: d.Line})
 			}
 		}
@@ -147,18 +147,18 @@ func Composer(content []byte) ([]Requirement, error) {
 
 // Libman reads a libman.json (https://learn.microsoft.com/aspnet/core/client-side/libman).
 func Libman(content []byte) ([]Requirement, error) {
-	n, err := document.JSON(content)
+	n, err := document.ParseJSON(content, document.PackageLimits)
 	if err != nil {
 		return nil, err
 	}
 	var out []Requirement
-	for i := range n.Get("libraries").All() {
-		l := n.Get("libraries").Kids[i].Get("library")
-		provider := n.Get("libraries").Kids[i].Str("provider")
+	for _, m := range n.Get("libraries").Members() {
+		l := m.Get("library")
+		provider := m.TextOf("provider")
 		if provider == "" {
-			provider = n.Str("defaultProvider")
+			provider = n.TextOf("defaultProvider")
 		}
-		name := l.Value()
+		name := l.Text()
 		if name == "" || provider == "filesystem" {
 			continue
 		}
@@ -174,25 +174,24 @@ func Libman(content []byte) ([]Requirement, error) {
 // Pyproject reads what a pyproject.toml asks for: PEP 621, dependency groups
 // (PEP 735), Poetry's and PDM's tables.
 func Pyproject(content []byte) ([]Requirement, error) {
-	n, err := document.TOML(content)
+	n, err := document.ParseTOML(content, document.PackageLimits)
 	if err != nil {
 		return nil, err
 	}
 	var out []Requirement
 	out = pythonList(out, n.At("project", "dependencies"), false)
-	for i := range n.At("project", "optional-dependencies").All() {
-		out = pythonList(out, &n.At("project", "optional-dependencies").Kids[i], false)
+	for _, m := range n.At("project", "optional-dependencies").Members() {
+		out = pythonList(out, m.Node, false)
 	}
 	for _, groups := range []*document.Node{n.Get("dependency-groups"), n.At("tool", "pdm", "dev-dependencies")} {
-		for i := range groups.All() {
-			out = pythonList(out, &groups.Kids[i], true)
+		for _, m := range groups.Members() {
+			out = pythonList(out, m.Node, true)
 		}
 	}
 	tool := n.At("tool", "poetry")
 	out = pythonTable(out, tool.Get("dependencies"), false)
 	out = pythonTable(out, tool.Get("dev-dependencies"), true)
-	for i := range tool.Get("group").All() {
-		g := &tool.Get("group").Kids[i]
+	for _, g := range tool.Get("group").Members() {
 		out = pythonTable(out, g.Get("dependencies"), g.Key != "main")
 	}
 	return out, nil
@@ -200,15 +199,14 @@ func Pyproject(content []byte) ([]Requirement, error) {
 
 // Pipfile reads a Pipfile (https://github.com/pypa/pipfile).
 func Pipfile(content []byte) ([]Requirement, error) {
-	n, err := document.TOML(content)
+	n, err := document.ParseTOML(content, document.PackageLimits)
 	if err != nil {
 		return nil, err
 	}
 	var out []Requirement
-	for i := range n.Kids {
-		if s := &n.Kids[i]; s.Kind == document.Object &&
-			(s.Key == "packages" || strings.HasSuffix(s.Key, "-packages")) {
-			out = pythonTable(out, s, s.Key == "dev-packages")
+	for _, s := range n.Members() {
+		if s.IsMap() && (s.Key == "packages" || strings.HasSuffix(s.Key, "-packages")) {
+			out = pythonTable(out, s.Node, s.Key == "dev-packages")
 		}
 	}
 	return out, nil
@@ -230,9 +228,8 @@ func Python(text string) (Requirement, bool) {
 }
 
 func pythonList(out []Requirement, list *document.Node, dev bool) []Requirement {
-	for i := range list.All() {
-		item := &list.Kids[i]
-		if r, ok := Python(item.Value()); ok {
+	for _, item := range list.Members() {
+		if r, ok := Python(item.Text()); ok {
 			r.Dev, r.Line = dev, item.Line
 			out = append(out, r)
 		}
@@ -241,13 +238,13 @@ func pythonList(out []Requirement, list *document.Node, dev bool) []Requirement 
 }
 
 func pythonTable(out []Requirement, table *document.Node, dev bool) []Requirement {
-	for _, d := range table.All() {
+	for _, d := range table.Members() {
 		if d.Key == "python" {
 			continue
 		}
-		wanted := d.Value()
-		if d.Kind == document.Object {
-			wanted = d.Str("version")
+		wanted := d.Text()
+		if d.Kind == document.Map {
+			wanted = d.TextOf("version")
 		}
 		r := Requirement{Name: d.Key, Wanted: wanted, Dev: dev, Line: d.Line, Local: d.Get("path") != nil}
 		if strings.HasPrefix(wanted, "==") || dotted.MatchString(wanted) {
@@ -263,25 +260,25 @@ var dotted = lazyregexp.New(`^[0-9]+(\.[0-9A-Za-z]+)+$`)
 
 // Cargo reads a Cargo.toml (https://doc.rust-lang.org/cargo/reference/manifest.html).
 func Cargo(content []byte) ([]Requirement, error) {
-	n, err := document.TOML(content)
+	n, err := document.ParseTOML(content, document.PackageLimits)
 	if err != nil {
 		return nil, err
 	}
 	out := cargoSections(nil, n)
 	out = cargoSections(out, n.Get("workspace"))
-	for i := range n.Get("target").All() {
-		out = cargoSections(out, &n.Get("target").Kids[i])
+	for _, m := range n.Get("target").Members() {
+		out = cargoSections(out, m.Node)
 	}
 	return out, nil
 }
 
 func cargoSections(out []Requirement, n *document.Node) []Requirement {
 	for _, section := range []string{"dependencies", "build-dependencies", "dev-dependencies"} {
-		for _, d := range n.Get(section).All() {
-			name, wanted := d.Key, d.Value()
-			if d.Kind == document.Object {
-				wanted = d.Str("version")
-				if real := d.Str("package"); real != "" {
+		for _, d := range n.Get(section).Members() {
+			name, wanted := d.Key, d.Text()
+			if d.Kind == document.Map {
+				wanted = d.TextOf("version")
+				if real := d.TextOf("package"); real != "" {
 					name = real
 				}
 			}
@@ -290,7 +287,7 @@ func cargoSections(out []Requirement, n *document.Node) []Requirement {
 			if strings.HasPrefix(wanted, "=") { // a bare version is a range
 				r.Version = FixedVersion(wanted)
 			}
-			if !d.True("workspace") { // the workspace says which version
+			if !d.Get("workspace").True() { // the workspace says which version
 				out = append(out, r)
 			}
 		}
@@ -300,19 +297,19 @@ func cargoSections(out []Requirement, n *document.Node) []Requirement {
 
 // Pubspec reads a pubspec.yaml (https://dart.dev/tools/pub/dependencies).
 func Pubspec(content []byte) ([]Requirement, error) {
-	n, err := document.YAML(content)
+	n, err := document.ParseBlockYAML(content, document.PackageLimits)
 	if err != nil {
 		return nil, err
 	}
 	var out []Requirement
 	for _, section := range []string{"dependencies", "dev_dependencies"} {
-		for _, d := range n.Get(section).All() {
+		for _, d := range n.Get(section).Members() {
 			if d.Get("sdk") != nil || d.Key == "flutter" { // a part of the kit
 				continue
 			}
-			wanted := d.Value()
-			if d.Kind == document.Object {
-				wanted = d.Str("version")
+			wanted := d.Text()
+			if d.Kind == document.Map {
+				wanted = d.TextOf("version")
 			}
 			out = append(out, Requirement{Name: d.Key, Version: FixedVersion(wanted), Wanted: wanted,
 				Dev: section == "dev_dependencies", Line: d.Line, Local: d.Get("path") != nil})

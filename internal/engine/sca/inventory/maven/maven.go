@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/sca/inventory/document"
+	"merlon/internal/document"
 	"merlon/internal/engine/sca/inventory/manifest"
 )
 
@@ -69,20 +69,20 @@ func (p *Project) pom(file string) (*pom, error) {
 	if known, ok := p.poms[file]; ok {
 		return known, nil
 	}
-	n, err := document.XML(p.read(file))
+	n, err := document.ParseXML(p.read(file), document.PackageLimits)
 	if err != nil {
 		return nil, err
 	}
 	root := n.Get("project")
 	m := &pom{
-		path: file, group: root.Str("groupId"), artifact: root.Str("artifactId"), version: root.Str("version"),
+		path: file, group: root.TextOf("groupId"), artifact: root.TextOf("artifactId"), version: root.TextOf("version"),
 		relative: "../pom.xml", properties: map[string]string{},
 	}
 	if parent := root.Get("parent"); parent != nil {
 		d := element(parent)
 		m.parent = &d
 		if r := parent.Get("relativePath"); r != nil {
-			m.relative = r.Value()
+			m.relative = r.Text()
 		}
 		if m.group == "" {
 			m.group = d.group
@@ -92,9 +92,9 @@ func (p *Project) pom(file string) (*pom, error) {
 		}
 	}
 	m.take(root)
-	for _, profile := range root.Get("profiles").All() {
-		if profile.At("activation", "activeByDefault").Value() == "true" {
-			m.take(&profile)
+	for _, profile := range root.Get("profiles").Members() {
+		if profile.At("activation", "activeByDefault").Text() == "true" {
+			m.take(profile.Node)
 		}
 	}
 	p.poms[file] = m
@@ -103,25 +103,25 @@ func (p *Project) pom(file string) (*pom, error) {
 
 // take takes in the properties and dependencies of a project or a profile.
 func (m *pom) take(n *document.Node) {
-	for _, e := range n.Get("properties").All() {
-		m.properties[e.Key] = e.Value()
+	for _, e := range n.Get("properties").Members() {
+		m.properties[e.Key] = e.Text()
 	}
-	for _, e := range n.At("dependencyManagement", "dependencies").All() {
+	for _, e := range n.At("dependencyManagement", "dependencies").Members() {
 		if e.Key == "dependency" {
-			m.managed = append(m.managed, element(&e))
+			m.managed = append(m.managed, element(e.Node))
 		}
 	}
-	for _, e := range n.Get("dependencies").All() {
+	for _, e := range n.Get("dependencies").Members() {
 		if e.Key == "dependency" {
-			m.dependencies = append(m.dependencies, element(&e))
+			m.dependencies = append(m.dependencies, element(e.Node))
 		}
 	}
 }
 
 func element(n *document.Node) dependency {
 	return dependency{
-		group: n.Str("groupId"), artifact: n.Str("artifactId"), version: n.Str("version"), scope: n.Str("scope"),
-		kind: n.Str("type"),
+		group: n.TextOf("groupId"), artifact: n.TextOf("artifactId"), version: n.TextOf("version"), scope: n.TextOf("scope"),
+		kind: n.TextOf("type"),
 		line: n.Get("artifactId").LineOr(n.Line),
 	}
 }
