@@ -88,7 +88,7 @@ func ThirdParty(name string) string {
 			return ""
 		}
 		part := name[i : i+n]
-		if thirdParty[part] || part == "vendor" && vendored(name[i+n+1:]) {
+		if thirdParty[part] || part == "vendor" && isVendored(name[i+n+1:]) {
 			return name[:i+n+1]
 		}
 		i += n + 1
@@ -96,9 +96,9 @@ func ThirdParty(name string) string {
 	return ""
 }
 
-// vendored reports whether a path below a folder "vendor" is one that a package
+// isVendored reports whether a path below a folder "vendor" is one that a package
 // manager makes: a host name (Go), or autoload and bundle files (PHP, Ruby).
-func vendored(rest string) bool {
+func isVendored(rest string) bool {
 	first, _, _ := strings.Cut(rest, "/")
 	return strings.Contains(first, ".") || first == "composer" || first == "bundle" || first == "cache"
 }

@@ -12,47 +12,48 @@ type Braces struct {
 }
 
 // Prepare returns the fragment fit for the grammar.
-func (f Braces) Prepare() string { return f.Rewrite(f.token) }
+func (f Braces) Prepare() string { return f.Rewrite(f.rewriteToken) }
 
-// token rewrites what begins at the token.
-func (f Braces) token(i int) {
+// rewriteToken rewrites what begins at the token.
+func (f Braces) rewriteToken(i int) {
 	t := &f.Tokens[i]
 	switch {
-	case t.Kind == Dots && f.variable(i):
+	case t.Kind == Dots && f.isVariadic(i):
 		f.Replace(i, i, RealDots)
 	case t.Kind == Dots || t.Kind == MetaMany:
-		f.many(i)
+		f.rewriteEllipsis(i)
 	case t.Kind == DeepOpen && (f.Text(i+1) == "," || f.Text(i+1) == ">"):
 		f.Replace(i, i, "< ... ") // type arguments
 	case t.Kind == DeepClose && (f.Text(i-1) == "," || f.Text(i-1) == "<"):
 		f.Replace(i, i, "... >")
-	case t.Kind == Meta && !f.Sharp && f.parameter(i):
+	case t.Kind == Meta && !f.Sharp && f.isUntypedParameter(i):
 		f.Replace(i, i, "var "+t.Text)
 	case t.Kind == Meta && f.Sharp && f.Text(i+1) == ";" && (i == 0 || strings.Contains("{};", f.Text(i-1))):
 		f.Replace(i, i, TypedName+"("+t.Text+")") // a name alone is no statement of C#
 	case t.Text == "(":
-		f.typed(i)
+		f.rewriteTyped(i)
 	}
 }
 
-// variable reports whether the dots are those of "T... name", a variable number of
+// isVariadic reports whether the dots are those of "T... name", a variable number of
 // arguments.
-func (f Braces) variable(i int) bool {
+func (f Braces) isVariadic(i int) bool {
 	return i > 0 && f.Name(i+1) && f.Tokens[i].Start == f.Tokens[i-1].End &&
 		(f.Name(i-1) || strings.Contains(">]", f.Text(i-1)))
 }
 
-// many rewrites an ellipsis or "$...X" that stands where a name is not enough.
-func (f Braces) many(i int) {
+// rewriteEllipsis rewrites an ellipsis or "$...X" that stands where a name is not enough.
+func (f Braces) rewriteEllipsis(i int) {
 	t := f.Tokens[i]
-	switch f.place(i) {
+	switch f.classifyEllipsis(i) {
 	case placeStatement:
 		end := ";"
 		if f.Text(i+1) == ";" {
 			end = ""
 		}
 		start := ""
-		if i > 0 && !f.Many(i-1) && !strings.ContainsAny(f.Text(i-1), "{};:)") || f.Text(i-1) == ")" && !f.headed(i-1) {
+		if i > 0 && !f.Many(i-1) && !strings.ContainsAny(f.Text(i-1), "{};:)") || f.Text(i-1) == ")" &&
+			!f.endsStatementHead(i-1) {
 			start = "; "
 		}
 		f.Replace(i, i, start+t.Text+" "+t.Text+end)
@@ -81,13 +82,13 @@ const (
 	placeFor  // the whole head of a for
 )
 
-func (f Braces) place(i int) place {
+func (f Braces) classifyEllipsis(i int) place {
 	inside := f.Tokens[i].Inside
 	switch f.Text(inside) {
 	case "(":
-		return f.parenthesized(i, inside)
+		return f.classifyInParentheses(i, inside)
 	case "{":
-		switch f.braces(inside) {
+		switch f.classifyBraces(inside) {
 		case "enum", "list":
 			return placeName
 		case "switch":
@@ -95,17 +96,17 @@ func (f Braces) place(i int) place {
 				return placeCase
 			}
 		}
-		return f.statement(i)
+		return f.classifyInStatements(i)
 	case "":
 		if len(f.Tokens) > 1 {
-			return f.statement(i)
+			return f.classifyInStatements(i)
 		}
 	}
 	return placeName
 }
 
-// statement tells whether the ellipsis is a statement of its own.
-func (f Braces) statement(i int) place {
+// classifyInStatements tells whether the ellipsis is a statement of its own.
+func (f Braces) classifyInStatements(i int) place {
 	if next := i + 1; next < len(f.Tokens) && f.Tokens[next].Kind == Sign && !f.Tokens[next].First &&
 		strings.Contains("<>=!+-*/%&|^?", f.Text(next)) {
 		return placeName // an operand
@@ -117,11 +118,11 @@ func (f Braces) statement(i int) place {
 	case "{", "}", ";", "", "else", "do":
 		return placeStatement
 	case ":":
-		if f.labelled(i - 1) {
+		if f.endsCaseLabel(i - 1) {
 			return placeStatement
 		}
 	case ")":
-		if f.headed(i-1) || f.Tokens[i].First {
+		if f.endsStatementHead(i-1) || f.Tokens[i].First {
 			return placeStatement
 		}
 	default:
@@ -133,8 +134,8 @@ func (f Braces) statement(i int) place {
 	return placeName
 }
 
-// labelled reports whether the colon ends a label of a switch.
-func (f Braces) labelled(i int) bool {
+// endsCaseLabel reports whether the colon ends a label of a switch.
+func (f Braces) endsCaseLabel(i int) bool {
 	for i--; i >= 0; i-- {
 		switch f.Text(i) {
 		case "case", "default":
@@ -146,8 +147,8 @@ func (f Braces) labelled(i int) bool {
 	return false
 }
 
-// headed reports whether the closing parenthesis ends the head of a statement.
-func (f Braces) headed(i int) bool {
+// endsStatementHead reports whether the closing parenthesis ends the head of a statement.
+func (f Braces) endsStatementHead(i int) bool {
 	open := f.Tokens[i].Pair
 	if open < 0 {
 		return false
@@ -159,24 +160,24 @@ func (f Braces) headed(i int) bool {
 	return false
 }
 
-// braces tells what stands between braces: "list" for an array, "enum", "switch" or
+// classifyBraces tells what stands between braces: "list" for an array, "enum", "switch" or
 // "" for statements and members.
-func (f Braces) braces(open int) string {
+func (f Braces) classifyBraces(open int) string {
 	switch f.Text(open - 1) {
 	case "]", "=", "(", ",":
 		return "list"
 	case "{":
-		return f.braces(open - 1)
+		return f.classifyBraces(open - 1)
 	case ")":
 		switch p := f.Tokens[open-1].Pair; {
 		case p > 0 && f.Text(p-1) == "switch":
 			return "switch"
-		case p > 0 && f.Sharp && f.made(p):
+		case p > 0 && f.Sharp && f.followsNew(p):
 			return "list"
 		}
 		return ""
 	}
-	if f.Sharp && f.made(open) {
+	if f.Sharp && f.followsNew(open) {
 		return "list"
 	}
 	for i := open - 1; i >= 0; i-- {
@@ -190,13 +191,13 @@ func (f Braces) braces(open int) string {
 	return ""
 }
 
-// made reports whether a name behind "new" stands before the bracket.
-func (f Braces) made(open int) bool {
+// followsNew reports whether a name behind "new" stands before the bracket.
+func (f Braces) followsNew(open int) bool {
 	return f.Text(open-1) == "new" || f.Text(f.Path(open)-1) == "new"
 }
 
-// parenthesized tells the place of an ellipsis between the parentheses.
-func (f Braces) parenthesized(i, open int) place {
+// classifyInParentheses tells the place of an ellipsis between the parentheses.
+func (f Braces) classifyInParentheses(i, open int) place {
 	closing := f.Tokens[open].Pair
 	alone := closing == i+1 && open == i-1
 	switch f.Text(open - 1) {
@@ -213,11 +214,11 @@ func (f Braces) parenthesized(i, open int) place {
 		if f.Neighbours(open) {
 			return placeParameter
 		}
-	case f.annotates(open):
+	case f.isAnnotation(open):
 		if !alone && f.Within(open, "=") {
 			return placePair
 		}
-	case f.declares(open):
+	case f.isDeclaration(open):
 		if before := f.Text(i - 1); before == "(" || before == "," {
 			return placeParameter
 		}
@@ -225,16 +226,16 @@ func (f Braces) parenthesized(i, open int) place {
 	return placeName
 }
 
-// parameter reports whether the metavariable stands for a parameter whose type does
+// isUntypedParameter reports whether the metavariable stands for a parameter whose type does
 // not matter.
-func (f Braces) parameter(i int) bool {
+func (f Braces) isUntypedParameter(i int) bool {
 	inside, before, behind := f.Tokens[i].Inside, f.Text(i-1), f.Text(i+1)
 	return f.Text(inside) == "(" && (before == "(" || before == ",") && (behind == ")" || behind == ",") &&
-		f.declares(inside)
+		f.isDeclaration(inside)
 }
 
-// annotates reports whether the parentheses are those of an annotation.
-func (f Braces) annotates(open int) bool {
+// isAnnotation reports whether the parentheses are those of an annotation.
+func (f Braces) isAnnotation(open int) bool {
 	first := f.Path(open)
 	return first < open && f.Text(first-1) == "@"
 }
@@ -247,9 +248,9 @@ var notTypes = map[string]bool{
 	"out": true,
 }
 
-// declares reports whether the parentheses hold the parameters of a method, a
+// isDeclaration reports whether the parentheses hold the parameters of a method, a
 // constructor or a record: a type stands before the name, or a body behind it.
-func (f Braces) declares(open int) bool {
+func (f Braces) isDeclaration(open int) bool {
 	first := f.Path(open)
 	if first != open-1 || f.Tokens[open].Pair < 0 {
 		return false
@@ -269,10 +270,10 @@ func (f Braces) declares(open int) bool {
 var controls = map[string]bool{"if": true, "for": true, "while": true, "switch": true, "catch": true, "try": true,
 	"synchronized": true, "foreach": true, "using": true, "lock": true, "fixed": true}
 
-// typed rewrites "(T $X)", a metavariable with a type: it becomes a call that Restore
+// rewriteTyped rewrites "(T $X)", a metavariable with a type: it becomes a call that Restore
 // knows, with the type in a cast; on the left of "=", where a call may not stand, an
 // index of that call.
-func (f Braces) typed(open int) {
+func (f Braces) rewriteTyped(open int) {
 	closing := f.Tokens[open].Pair
 	if closing < open+3 || f.Tokens[closing-1].Kind != Meta || f.Text(closing+1) == "->" || f.Text(closing+1) == "=>" {
 		return

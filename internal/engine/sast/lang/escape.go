@@ -30,10 +30,10 @@ func (e *Escapes) Unescape(s string) string {
 		if v, ok := e.Letters[s[1]]; ok {
 			b.WriteString(v)
 			s = s[2:]
-		} else if r, n := e.code(s); n > 0 {
+		} else if r, n := e.decodeDigits(s); n > 0 {
 			s = s[n:]
 			if utf16.IsSurrogate(r) {
-				if low, n := e.code(s); n > 0 && utf16.DecodeRune(r, low) != utf8.RuneError {
+				if low, n := e.decodeDigits(s); n > 0 && utf16.DecodeRune(r, low) != utf8.RuneError {
 					r, s = utf16.DecodeRune(r, low), s[n:]
 				}
 			}
@@ -48,9 +48,9 @@ func (e *Escapes) Unescape(s string) string {
 	return b.String()
 }
 
-// code returns the character and the length of an escape with digits at the start
+// decodeDigits returns the character and the length of an escape with digits at the start
 // of the text; 0 when there is none.
-func (e *Escapes) code(s string) (rune, int) {
+func (e *Escapes) decodeDigits(s string) (rune, int) {
 	if len(s) < 2 || s[0] != '\\' {
 		return 0, 0
 	}

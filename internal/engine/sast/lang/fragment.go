@@ -38,7 +38,7 @@ const (
 func Tokens(text, mark string) []Token {
 	s := scanner{text: text, mark: mark, first: true}
 	for s.at < len(text) {
-		s.next()
+		s.scanToken()
 	}
 	return s.tokens
 }
@@ -54,8 +54,8 @@ type scanner struct {
 // signs are those of more than one character that a Prepare asks for.
 var signs = []string{"->", "=>", "::", ":="}
 
-// next reads a token, blanks or a comment.
-func (s *scanner) next() {
+// scanToken reads a token, blanks or a comment.
+func (s *scanner) scanToken() {
 	rest := s.text[s.at:]
 	switch c := rest[0]; {
 	case c == '\n':
@@ -64,31 +64,31 @@ func (s *scanner) next() {
 	case c == ' ' || c == '\t' || c == '\r':
 		s.at++
 	case s.mark != "" && strings.HasPrefix(rest, s.mark):
-		s.skip(rest, "\n", 0)
+		s.skipComment(rest, "\n", 0)
 	case strings.HasPrefix(rest, "/*"):
-		s.skip(rest, "*/", 2)
+		s.skipComment(rest, "*/", 2)
 	case strings.HasPrefix(rest, "$..."):
-		s.add(MetaMany, 4+wordLength(rest[4:]))
+		s.addToken(MetaMany, 4+wordLength(rest[4:]))
 	case strings.HasPrefix(rest, "<..."):
-		s.add(DeepOpen, 4)
+		s.addToken(DeepOpen, 4)
 	case strings.HasPrefix(rest, "...>"):
-		s.add(DeepClose, 4)
+		s.addToken(DeepClose, 4)
 	case strings.HasPrefix(rest, "..."):
-		s.add(Dots, 3)
+		s.addToken(Dots, 3)
 	case c == '"' || c == '\'' || c == '`':
-		s.quoted(rest)
+		s.scanQuoted(rest)
 	case c == '(' || c == '[' || c == '{':
-		s.open = append(s.open, s.add(OpenBracket, 1))
+		s.open = append(s.open, s.addToken(OpenBracket, 1))
 	case c == ')' || c == ']' || c == '}':
-		s.close()
+		s.closeBracket()
 	default:
-		s.word(rest)
+		s.scanWord(rest)
 	}
 }
 
-// skip passes over a comment that ends with the mark, which is kept out of it when
+// skipComment passes over a comment that ends with the mark, which is kept out of it when
 // kept is 0.
-func (s *scanner) skip(rest, end string, kept int) {
+func (s *scanner) skipComment(rest, end string, kept int) {
 	if n := strings.Index(rest[kept:], end); n >= 0 {
 		s.at += n + 2*kept
 	} else {
@@ -96,8 +96,8 @@ func (s *scanner) skip(rest, end string, kept int) {
 	}
 }
 
-// add adds a token of n bytes and returns its index.
-func (s *scanner) add(k TokenKind, n int) int {
+// addToken adds a token of n bytes and returns its index.
+func (s *scanner) addToken(k TokenKind, n int) int {
 	inside := -1
 	if len(s.open) > 0 {
 		inside = s.open[len(s.open)-1]
@@ -109,25 +109,25 @@ func (s *scanner) add(k TokenKind, n int) int {
 	return len(s.tokens) - 1
 }
 
-// close adds a closing bracket and makes it a pair with the open one.
-func (s *scanner) close() {
+// closeBracket adds a closing bracket and makes it a pair with the open one.
+func (s *scanner) closeBracket() {
 	open := -1
 	if n := len(s.open); n > 0 {
 		open = s.open[n-1]
 		s.open = s.open[:n-1]
 	}
-	i := s.add(CloseBracket, 1)
+	i := s.addToken(CloseBracket, 1)
 	s.tokens[i].Pair = open
 	if open >= 0 {
 		s.tokens[open].Pair = i
 	}
 }
 
-// quoted adds a string; a quote that nothing closes is a sign.
-func (s *scanner) quoted(rest string) {
+// scanQuoted adds a string; a quote that nothing closes is a sign.
+func (s *scanner) scanQuoted(rest string) {
 	if strings.HasPrefix(rest, `"""`) {
 		if n := strings.Index(rest[3:], `"""`); n >= 0 {
-			s.add(StringToken, n+6)
+			s.addToken(StringToken, n+6)
 			return
 		}
 	}
@@ -136,40 +136,40 @@ func (s *scanner) quoted(rest string) {
 		case rest[i] == '\\' && rest[0] != '`':
 			i++
 		case rest[i] == rest[0]:
-			s.add(StringToken, i+1)
+			s.addToken(StringToken, i+1)
 			return
 		case rest[i] == '\n' && rest[0] != '`':
-			s.add(Sign, 1)
+			s.addToken(Sign, 1)
 			return
 		}
 	}
-	s.add(Sign, 1)
+	s.addToken(Sign, 1)
 }
 
-// word adds a name, a metavariable or a sign.
-func (s *scanner) word(rest string) {
+// scanWord adds a name, a metavariable or a sign.
+func (s *scanner) scanWord(rest string) {
 	if rest[0] == '$' {
 		if n := wordLength(rest[1:]); n > 0 {
 			k := Meta
 			if signMeta.FindString(rest[:1+n]) != rest[:1+n] {
 				k = Word
 			}
-			s.add(k, 1+n)
+			s.addToken(k, 1+n)
 			return
 		}
 	}
 	if n := wordLength(rest); n > 0 {
-		s.add(Word, n)
+		s.addToken(Word, n)
 		return
 	}
 	for _, sign := range signs {
 		if strings.HasPrefix(rest, sign) {
-			s.add(Sign, len(sign))
+			s.addToken(Sign, len(sign))
 			return
 		}
 	}
 	_, n := utf8.DecodeRuneInString(rest)
-	s.add(Sign, n)
+	s.addToken(Sign, n)
 }
 
 // wordLength returns the length of the name or number at the start of the text.

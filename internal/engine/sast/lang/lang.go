@@ -177,7 +177,7 @@ func (l *Language) Parse(path string, src []byte, limits cst.Limits) (*tree.File
 	if l.Embedded != nil {
 		code = l.Embedded(path, src)
 	}
-	t, err := l.concrete(code, limits)
+	t, err := l.parseConcrete(code, limits)
 	if err != nil {
 		return nil, err
 	}
@@ -187,16 +187,16 @@ func (l *Language) Parse(path string, src []byte, limits cst.Limits) (*tree.File
 		if other, err := l.Lenient.Grammar.Parse(code, limits); err == nil && !other.Errors {
 			other.Source = src
 			defer other.Free()
-			f := l.Lenient.lower(path, other)
+			f := l.Lenient.lowerConcrete(path, other)
 			f.Language = l.Name
 			return f, nil
 		}
 	}
-	return l.lower(path, t), nil
+	return l.lowerConcrete(path, t), nil
 }
 
-// concrete parses the source, repaired, into a tree of the source as it is.
-func (l *Language) concrete(src []byte, limits cst.Limits) (*cst.Tree, error) {
+// parseConcrete parses the source, repaired, into a tree of the source as it is.
+func (l *Language) parseConcrete(src []byte, limits cst.Limits) (*cst.Tree, error) {
 	text := src
 	if l.Repair != nil {
 		text = l.Repair(src)
@@ -209,15 +209,15 @@ func (l *Language) concrete(src []byte, limits cst.Limits) (*cst.Tree, error) {
 	return t, nil
 }
 
-// lower lowers a concrete tree.
-func (l *Language) lower(path string, t *cst.Tree) *tree.File {
+// lowerConcrete lowers a concrete tree.
+func (l *Language) lowerConcrete(path string, t *cst.Tree) *tree.File {
 	f := &tree.File{Path: path, Language: l.Name, Source: unsafe.String(unsafe.SliceData(t.Source), len(t.Source))}
 	draft := drafts.Get().(*[]tree.Node)
 	f.Nodes = slices.Grow((*draft)[:0], len(t.Nodes)*2/3+1)
 	b := &Lowering{Builder: tree.Builder{File: f}, CST: t}
 	l.Lower(b)
 	if t.Errors {
-		b.missed()
+		b.listMissed()
 	}
 	b.Finish()
 	*draft = f.Nodes
@@ -235,8 +235,8 @@ var drafts = sync.Pool{New: func() any { return new([]tree.Node) }}
 // mostDraft bounds the arrays that are kept, in nodes.
 const mostDraft = 1 << 18
 
-// missed lists the errors of the concrete tree that the lowering passed over.
-func (l *Lowering) missed() {
+// listMissed lists the errors of the concrete tree that the lowering passed over.
+func (l *Lowering) listMissed() {
 	for i := int32(0); i < int32(len(l.CST.Nodes)); i++ {
 		start, end := l.Range(i)
 		if l.CST.Nodes[i].Flags&cst.Error != 0 && !slices.Contains(l.File.Unknown, tree.Range{Start: start, End: end}) {

@@ -193,7 +193,7 @@ func (l *Lowering) Fallback(r tree.Role, i int32, lower func(tree.Role, int32)) 
 		l.Open(tree.Error, r, start, end)
 		l.File.Missed(start, end)
 		for c := range l.Children(i) {
-			l.child(c, lower)
+			l.lowerChild(c, lower)
 		}
 		l.Close()
 		return
@@ -205,7 +205,7 @@ func (l *Lowering) Fallback(r tree.Role, i int32, lower func(tree.Role, int32)) 
 		switch {
 		case l.Extra(c):
 		case l.Named(c):
-			l.child(c, lower)
+			l.lowerChild(c, lower)
 		case !punctuation[l.Kind(c)]:
 			l.Same(tree.Token, tree.RoleElement, c)
 		}
@@ -216,8 +216,8 @@ func (l *Lowering) Fallback(r tree.Role, i int32, lower func(tree.Role, int32)) 
 	l.Close()
 }
 
-// child lowers a child of a Fallback unless the tree is too deep for it.
-func (l *Lowering) child(c int32, lower func(tree.Role, int32)) {
+// lowerChild lowers a child of a Fallback unless the tree is too deep for it.
+func (l *Lowering) lowerChild(c int32, lower func(tree.Role, int32)) {
 	if l.TooDeep() {
 		l.Lost(tree.RoleElement, c)
 		return

@@ -116,7 +116,7 @@ func (l *Language) ParsePattern(text string) (*tree.File, error) {
 			if c.Only != nil && !c.Only.MatchString(strings.TrimSpace(alternative)) {
 				continue
 			}
-			if f := l.pattern(c, l.replaceSigns(alternative)); f != nil {
+			if f := l.parseInContext(c, l.replaceSigns(alternative)); f != nil {
 				return f, nil
 			}
 		}
@@ -181,36 +181,36 @@ func replaceDeep(text string) string {
 	return b.String()
 }
 
-// pattern parses the fragment in the context; nil when the grammar does not accept
+// parseInContext parses the fragment in the context; nil when the grammar does not accept
 // it.
-func (l *Language) pattern(c Context, fragment string) *tree.File {
+func (l *Language) parseInContext(c Context, fragment string) *tree.File {
 	fragment = strings.TrimSpace(fragment)
 	if fragment == "" {
 		return nil
 	}
-	t, err := l.concrete([]byte(c.Before+fragment+c.After), cst.Limits{})
+	t, err := l.parseConcrete([]byte(c.Before+fragment+c.After), cst.Limits{})
 	if err != nil || t.Errors {
 		return nil
 	}
-	f := l.lower("", t)
+	f := l.lowerConcrete("", t)
 	if len(f.Unknown) > 0 {
 		return nil
 	}
 	start := uint32(len(c.Before))
-	f = cut(f, start, start+uint32(len(fragment)))
+	f = cutRange(f, start, start+uint32(len(fragment)))
 	if f == nil {
 		return nil
 	}
-	f = Restore(expression(f), l.Patterns.Variables...)
+	f = Restore(unwrapExpression(f), l.Patterns.Variables...)
 	if l.Patterns.Finish != nil {
 		f = l.Patterns.Finish(f)
 	}
 	return f
 }
 
-// cut returns the part of the tree that lies in the range: one node, or a Block of
+// cutRange returns the part of the tree that lies in the range: one node, or a Block of
 // siblings. Nil when the context broke the fragment apart.
-func cut(f *tree.File, start, end uint32) *tree.File {
+func cutRange(f *tree.File, start, end uint32) *tree.File {
 	var tops []int32
 	for i := int32(0); i < int32(len(f.Nodes)); {
 		n := &f.Nodes[i]
@@ -253,9 +253,9 @@ func cut(f *tree.File, start, end uint32) *tree.File {
 	return b.Finish()
 }
 
-// expression returns the expression of a pattern that is a mere statement of it: only
+// unwrapExpression returns the expression of a pattern that is a mere statement of it: only
 // with a semicolon does a fragment ask for a statement.
-func expression(f *tree.File) *tree.File {
+func unwrapExpression(f *tree.File) *tree.File {
 	root := &f.Nodes[tree.Root]
 	if root.Kind != tree.ExpressionStatement || strings.HasSuffix(f.Code(tree.Root), ";") {
 		return f

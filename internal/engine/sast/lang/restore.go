@@ -14,7 +14,7 @@ import (
 func Restore(f *tree.File, keep ...string) *tree.File {
 	out := &tree.File{Path: f.Path, Language: f.Language, Source: f.Source}
 	r := &restoration{f: f, b: &tree.Builder{File: out}, keep: keep}
-	r.node(tree.Root, f.Nodes[tree.Root].Role)
+	r.restoreNode(tree.Root, f.Nodes[tree.Root].Role)
 	return r.b.Finish()
 }
 
@@ -24,14 +24,14 @@ type restoration struct {
 	keep []string
 }
 
-// node copies the node, or what it stands for.
-func (r *restoration) node(i int32, role tree.Role) {
+// restoreNode copies the node, or what it stands for.
+func (r *restoration) restoreNode(i int32, role tree.Role) {
 	n := &r.f.Nodes[i]
-	if inner := r.carrier(i); inner >= 0 {
-		r.node(inner, role)
+	if inner := r.findCarried(i); inner >= 0 {
+		r.restoreNode(inner, role)
 		return
 	}
-	if kind, text, ok := r.sign(n); ok {
+	if kind, text, ok := r.readSign(n); ok {
 		c := r.b.Leaf(kind, role, text, n.Start, n.End)
 		r.b.File.Nodes[c].Flags = n.Flags
 		return
@@ -40,31 +40,31 @@ func (r *restoration) node(i int32, role tree.Role) {
 		switch callee := r.f.Child(i, tree.RoleCallee); {
 		case r.f.Is(callee, tree.Name) && r.f.Text(callee) == DeepName && r.f.Count(i, tree.RoleArgument) == 1:
 			r.b.Open(tree.Deep, role, n.Start, n.End)
-			r.node(r.f.Child(i, tree.RoleArgument), tree.RoleValue)
+			r.restoreNode(r.f.Child(i, tree.RoleArgument), tree.RoleValue)
 			r.b.Close()
 			return
 		case r.f.Is(callee, tree.Name) && r.f.Text(callee) == TypedName && r.f.Count(i, tree.RoleArgument) == 2:
-			r.typed(i, role)
+			r.restoreTyped(i, role)
 			return
 		case r.f.Is(callee, tree.Name) && r.f.Text(callee) == TypedName && r.f.Count(i, tree.RoleArgument) == 1:
-			r.node(r.f.Child(i, tree.RoleArgument), role) // what may not stand alone
+			r.restoreNode(r.f.Child(i, tree.RoleArgument), role) // what may not stand alone
 			return
 		}
 	}
 	if n.Kind == tree.Index && r.f.Text(r.f.Child(i, tree.RoleIndex)) == TypedName {
-		r.node(r.f.Child(i, tree.RoleObject), role) // a Typed where a call may not stand
+		r.restoreNode(r.f.Child(i, tree.RoleObject), role) // a Typed where a call may not stand
 		return
 	}
 	if n.Kind == tree.Member {
 		if p := r.f.Child(i, tree.RoleProperty); r.f.Is(p, tree.Name) && r.f.Text(p) == EllipsisName {
 			r.b.Open(tree.Member, role, n.Start, n.End)
 			r.b.File.Nodes[len(r.b.File.Nodes)-1].Text = "..."
-			r.node(r.f.Child(i, tree.RoleObject), tree.RoleObject)
+			r.restoreNode(r.f.Child(i, tree.RoleObject), tree.RoleObject)
 			r.b.Close()
 			return
 		}
 	}
-	text := original(n.Text)
+	text := restoreText(n.Text)
 	if n.Kind == tree.String && text == "..." && n.Role == tree.RolePart && r.f.Is(n.Parent, tree.Template) &&
 		!strings.ContainsAny(r.f.Source[n.Start:min(n.Start+1, n.End)], "\"'`") {
 		r.b.Leaf(tree.Ellipsis, role, "", n.Start, n.End)
@@ -76,13 +76,13 @@ func (r *restoration) node(i int32, role tree.Role) {
 		r.b.File.Nodes[c].Flags |= tree.Pattern
 	}
 	for child := range r.f.Children(i) {
-		r.node(child, r.f.Nodes[child].Role)
+		r.restoreNode(child, r.f.Nodes[child].Role)
 	}
 	r.b.Close()
 }
 
-// typed makes a Typed of a call of TypedName(type, metavariable).
-func (r *restoration) typed(i int32, role tree.Role) {
+// restoreTyped makes a Typed of a call of TypedName(type, metavariable).
+func (r *restoration) restoreTyped(i int32, role tree.Role) {
 	n := &r.f.Nodes[i]
 	first := r.f.Child(i, tree.RoleArgument)
 	second := r.f.Nodes[first].Next
@@ -91,13 +91,13 @@ func (r *restoration) typed(i int32, role tree.Role) {
 		first = r.f.Child(first, tree.RoleType)
 	}
 	if r.f.Is(first, tree.Type) || r.f.Dotted(first) == "" {
-		r.node(first, tree.RoleType)
-	} else if kind, text, ok := r.sign(&r.f.Nodes[first]); ok {
+		r.restoreNode(first, tree.RoleType)
+	} else if kind, text, ok := r.readSign(&r.f.Nodes[first]); ok {
 		r.b.Leaf(kind, tree.RoleType, text, r.f.Nodes[first].Start, r.f.Nodes[first].End)
 	} else {
 		r.b.Leaf(tree.Type, tree.RoleType, r.f.Dotted(first), r.f.Nodes[first].Start, r.f.Nodes[first].End)
 	}
-	r.node(second, tree.RoleValue)
+	r.restoreNode(second, tree.RoleValue)
 	r.b.Close()
 }
 
@@ -112,9 +112,9 @@ var carriers = map[tree.Kind][]tree.Role{
 	tree.Function: {tree.RoleName}, tree.Case: nil, tree.Catch: nil, tree.Clause: nil,
 }
 
-// carrier returns the sign that the node only carries, None when it is more than
+// findCarried returns the sign that the node only carries, None when it is more than
 // that: every child is the ellipsis or the same "$...X".
-func (r *restoration) carrier(i int32) int32 {
+func (r *restoration) findCarried(i int32) int32 {
 	if _, ok := carriers[r.f.Nodes[i].Kind]; !ok {
 		return tree.None
 	}
@@ -124,7 +124,7 @@ func (r *restoration) carrier(i int32) int32 {
 			r.f.Nodes[c].Flags&tree.Implied != 0) {
 			continue // the case has no statements
 		}
-		kind, text, ok := r.sign(&r.f.Nodes[c])
+		kind, text, ok := r.readSign(&r.f.Nodes[c])
 		if !ok || kind == tree.Metavariable && r.f.Nodes[i].Kind != tree.Parameter {
 			return tree.None
 		}
@@ -132,7 +132,7 @@ func (r *restoration) carrier(i int32) int32 {
 			return tree.None
 		}
 		if first >= 0 {
-			if _, other, _ := r.sign(&r.f.Nodes[first]); other != text {
+			if _, other, _ := r.readSign(&r.f.Nodes[first]); other != text {
 				return tree.None
 			}
 		} else {
@@ -142,8 +142,8 @@ func (r *restoration) carrier(i int32) int32 {
 	return first
 }
 
-// sign returns the pattern kind that a leaf stands for.
-func (r *restoration) sign(n *tree.Node) (tree.Kind, string, bool) {
+// readSign returns the pattern kind that a leaf stands for.
+func (r *restoration) readSign(n *tree.Node) (tree.Kind, string, bool) {
 	switch n.Kind {
 	case tree.Ellipsis, tree.MetaEllipsis, tree.Metavariable:
 		return n.Kind, n.Text, true
@@ -167,8 +167,8 @@ func (r *restoration) sign(n *tree.Node) (tree.Kind, string, bool) {
 	return 0, "", false
 }
 
-// original gives a text that holds such names its signs back, for strings.
-func original(text string) string {
+// restoreText gives a text that holds such names its signs back, for strings.
+func restoreText(text string) string {
 	if !strings.Contains(text, "qz") && !strings.Contains(text, "Qz") {
 		return text
 	}

@@ -65,7 +65,7 @@ func Run(ctx context.Context, path string, parser rule.Parser) (*Report, error) 
 	for range min(runtime.GOMAXPROCS(0), len(files)) {
 		wg.Go(func() {
 			for i := range next {
-				results[i] = file(ctx, root, files[i], parser)
+				results[i] = testFile(ctx, root, files[i], parser)
 			}
 		})
 	}
@@ -99,15 +99,15 @@ type result struct {
 	err    error
 }
 
-// file runs the tests of one rule file.
-func file(ctx context.Context, root, path string, parser rule.Parser) (out result) {
+// testFile runs the tests of one rule file.
+func testFile(ctx context.Context, root, path string, parser rule.Parser) (out result) {
 	rules, err := parser.Load(path)
 	for _, fault := range strings.Split(fmt.Sprint(err), "\n") {
 		if err != nil {
 			out.faults = append(out.faults, fault)
 		}
 	}
-	targets, err := targets(path)
+	targets, err := findTargets(path)
 	if err != nil {
 		return result{err: err}
 	}
@@ -116,7 +116,7 @@ func file(ctx context.Context, root, path string, parser rule.Parser) (out resul
 		if err != nil {
 			return result{err: fmt.Errorf("read the test: %w", err)}
 		}
-		notes := annotations(string(text))
+		notes := readAnnotations(string(text))
 		for _, r := range rules {
 			if ctx.Err() != nil {
 				return out
@@ -125,27 +125,28 @@ func file(ctx context.Context, root, path string, parser rule.Parser) (out resul
 			if note == nil {
 				continue
 			}
-			c := Case{Rules: below(root, path), ID: r.ID, Target: below(root, target), Expect: sorted(note.found),
-				Todo: note.todo}
-			if c.Got, err = check(ctx, r, target, text); err != nil {
+			c := Case{Rules: relativePath(root, path), ID: r.ID, Target: relativePath(root, target),
+				Expect: sortUnique(note.found),
+				Todo:   note.todo}
+			if c.Got, err = matchLines(ctx, r, target, text); err != nil {
 				c.Error = err.Error()
 			}
-			c.Pass = err == nil && slices.Equal(without(c.Got, note.todo), without(c.Expect, note.todo))
+			c.Pass = err == nil && slices.Equal(removeLines(c.Got, note.todo), removeLines(c.Expect, note.todo))
 			out.cases = append(out.cases, c)
 		}
 	}
 	return out
 }
 
-func below(root, path string) string {
+func relativePath(root, path string) string {
 	if rel, err := filepath.Rel(root, path); err == nil {
 		path = rel
 	}
 	return filepath.ToSlash(path)
 }
 
-// targets returns the files of code that belong to a rule file.
-func targets(path string) ([]string, error) {
+// findTargets returns the files of code that belong to a rule file.
+func findTargets(path string) ([]string, error) {
 	dir, name := filepath.Split(path)
 	if dir == "" {
 		dir = "."
@@ -188,8 +189,8 @@ var (
 	separator = regexp.MustCompile(`[, ]+`)
 )
 
-// annotations returns the notes of a file by id. An id counts from its last dot.
-func annotations(text string) map[string]*note {
+// readAnnotations returns the notes of a file by id. An id counts from its last dot.
+func readAnnotations(text string) map[string]*note {
 	out := map[string]*note{}
 	for i, line := range strings.Split(text, "\n") {
 		m := annotation.FindStringSubmatch(line)
@@ -234,9 +235,9 @@ func noteOf(notes map[string]*note, id string, only bool) *note {
 	return nil
 }
 
-// check returns the lines on which a rule is found in a text. The rule's own paths
+// matchLines returns the lines on which a rule is found in a text. The rule's own paths
 // do not count: a test is about its patterns.
-func check(ctx context.Context, r *rule.Rule, path string, text []byte) ([]int, error) {
+func matchLines(ctx context.Context, r *rule.Rule, path string, text []byte) ([]int, error) {
 	r, as := inLanguage(r, path)
 	r.Include, r.Exclude = nil, nil
 	source := sast.Source{Path: path, Text: text, Language: as}
@@ -251,7 +252,7 @@ func check(ctx context.Context, r *rule.Rule, path string, text []byte) ([]int, 
 			errs = append(errs, p.Err)
 		}
 	}
-	return sorted(lines), errors.Join(errs...)
+	return sortUnique(lines), errors.Join(errs...)
 }
 
 // inLanguage returns the rule for one of its languages alone, and what the code is
@@ -275,13 +276,13 @@ func inLanguage(r *rule.Rule, path string) (*rule.Rule, string) {
 	return &one, ""
 }
 
-// sorted returns each line once.
-func sorted(lines []int) []int {
+// sortUnique returns each line once.
+func sortUnique(lines []int) []int {
 	out := append([]int{}, lines...)
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-func without(lines, drop []int) []int {
+func removeLines(lines, drop []int) []int {
 	return slices.DeleteFunc(slices.Clone(lines), func(l int) bool { return slices.Contains(drop, l) })
 }

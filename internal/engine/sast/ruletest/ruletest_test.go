@@ -101,7 +101,7 @@ func TestAnnotations(t *testing.T) {
 		"ruleid: a":                {},
 		"# todook : a\n\n# ok: ":   {"a": {todo: []int{2}}},
 	} {
-		if diff := cmp.Diff(want, annotations(text), cmp.AllowUnexported(note{})); diff != "" {
+		if diff := cmp.Diff(want, readAnnotations(text), cmp.AllowUnexported(note{})); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", text, diff)
 		}
 	}

@@ -58,7 +58,7 @@ type Problem struct {
 // is that of the context.
 func Analyze(ctx context.Context, p modelindex.Program, models []*model.Model, rules []*rulematch.Rule,
 	o Options) ([]*findings.Finding, []Problem, error) {
-	batches, err := divide(models, rules)
+	batches, err := divideIntoBatches(models, rules)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -24,8 +24,8 @@ type batch struct {
 	local  bool
 }
 
-// divide divides rules into batches, in their order.
-func divide(models []*model.Model, rules []*rulematch.Rule) ([]*batch, error) {
+// divideIntoBatches divides rules into batches, in their order.
+func divideIntoBatches(models []*model.Model, rules []*rulematch.Rule) ([]*batch, error) {
 	kinds, err := model.Kinds(models)
 	if err != nil {
 		return nil, err

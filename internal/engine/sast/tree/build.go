@@ -102,6 +102,6 @@ func (b *Builder) Finish() *File {
 	for len(b.stack) > 0 {
 		b.Close()
 	}
-	b.File.index()
+	b.File.indexLines()
 	return b.File
 }

@@ -50,7 +50,7 @@ func (f *File) Check() error {
 		return fmt.Errorf("tree has no nodes")
 	}
 	for i := range f.Nodes {
-		if err := f.check(int32(i)); err != nil {
+		if err := f.checkNode(int32(i)); err != nil {
 			n := &f.Nodes[i]
 			return fmt.Errorf("node %d (%s %q at byte %d): %w", i, n.Kind, n.Text, n.Start, err)
 		}
@@ -58,7 +58,7 @@ func (f *File) Check() error {
 	return nil
 }
 
-func (f *File) check(i int32) error {
+func (f *File) checkNode(i int32) error {
 	n := &f.Nodes[i]
 	switch {
 	case n.Kind == Invalid || n.Kind >= kinds:

@@ -146,16 +146,16 @@ func (f *File) Dotted(i int32) string {
 		}
 		switch n := &f.Nodes[i]; n.Kind {
 		case Name:
-			return join(n.Text, parts)
+			return joinReversed(n.Text, parts)
 		case This:
-			return join("this", parts)
+			return joinReversed("this", parts)
 		case Super:
-			return join("super", parts)
+			return joinReversed("super", parts)
 		case Type:
 			if n.Next != i+1 {
 				return ""
 			}
-			return join(n.Text, parts)
+			return joinReversed(n.Text, parts)
 		case Member:
 			property := f.Child(i, RoleProperty)
 			if !f.Is(property, Name) {
@@ -169,8 +169,8 @@ func (f *File) Dotted(i int32) string {
 	}
 }
 
-// join joins the first name and the rest, which is in reverse order.
-func join(first string, rest []string) string {
+// joinReversed joins the first name and the rest, which is in reverse order.
+func joinReversed(first string, rest []string) string {
 	if len(rest) == 0 {
 		return first
 	}
@@ -201,7 +201,7 @@ func (f *File) Contains(a, b int32) bool { return a <= b && b < f.Nodes[a].Next 
 
 // Line returns the line of the byte, from 1.
 func (f *File) Line(offset uint32) int {
-	f.index()
+	f.indexLines()
 	return sort.Search(len(f.lines), func(i int) bool { return f.lines[i] > offset })
 }
 
@@ -212,8 +212,8 @@ func (f *File) Position(offset uint32) (line, column int) {
 	return line, utf8.RuneCountInString(f.Source[f.lines[line-1]:offset]) + 1
 }
 
-// index finds the lines. Finish does it, so that finished files can be shared.
-func (f *File) index() {
+// indexLines finds the lines. Finish does it, so that finished files can be shared.
+func (f *File) indexLines() {
 	if f.lines != nil {
 		return
 	}

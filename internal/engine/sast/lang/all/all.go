@@ -63,13 +63,13 @@ var bySpelling = sync.OnceValue(func() map[string]*lang.Language {
 
 var byRank = sync.OnceValue(func() []*lang.Language {
 	ranked := slices.Clone(languages)
-	slices.SortStableFunc(ranked, func(a, b *lang.Language) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(ranked, func(a, b *lang.Language) int { return grammarRank(a) - grammarRank(b) })
 	return ranked
 })
 
-// rank is the place of the language's grammar in cst.Languages; grammars that are
+// grammarRank is the place of the language's grammar in cst.Languages; grammars that are
 // not listed there come last.
-func rank(l *lang.Language) int {
+func grammarRank(l *lang.Language) int {
 	if i := slices.Index(cst.Languages, l.Grammar); i >= 0 {
 		return i
 	}

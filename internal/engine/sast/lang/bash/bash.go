@@ -44,9 +44,9 @@ var Language = &lang.Language{
 	Lower:     table.Lower,
 	Patterns: lang.Patterns{
 		Contexts: []lang.Context{{}, {Before: "", After: "\nqz; fi"}, {Before: "", After: "; done"}},
-		Prepare:  prepare,
+		Prepare:  preparePattern,
 		Sigil:    true,
-		Finish:   finish,
+		Finish:   finishPattern,
 	},
 	Semantics: lang.Semantics{AssignDeclares: true, Pipes: true, Comment: "#"},
 }
@@ -54,58 +54,58 @@ var Language = &lang.Language{
 var table = lang.NewTable(cst.Bash, lang.Merge(statements, words, arithmetic))
 
 var statements = map[string]lang.Rule{
-	"program":               program,
+	"program":               lowerProgram,
 	"heredoc_body":          lang.Skip, // the redirection lowers it
-	"compound_statement":    block,
-	"do_group":              block,
-	"else_clause":           block,
-	"if_statement":          ifStatement,
-	"while_statement":       whileStatement,
-	"for_statement":         forStatement,
-	"c_style_for_statement": countingFor,
-	"case_statement":        caseStatement,
-	"function_definition":   function,
-	"command":               chain,
-	"declaration_command":   declaration,
-	"unset_command":         declaration,
-	"list":                  chain,
-	"pipeline":              chain,
-	"redirected_statement":  chain,
-	"negated_command":       negated,
-	"test_command":          test,
-	"subshell":              subshell,
-	"variable_assignment":   assignment,
+	"compound_statement":    lowerBlock,
+	"do_group":              lowerBlock,
+	"else_clause":           lowerBlock,
+	"if_statement":          lowerIfStatement,
+	"while_statement":       lowerWhileStatement,
+	"for_statement":         lowerForStatement,
+	"c_style_for_statement": lowerCountingFor,
+	"case_statement":        lowerCaseStatement,
+	"function_definition":   lowerFunction,
+	"command":               lowerChain,
+	"declaration_command":   lowerDeclaration,
+	"unset_command":         lowerDeclaration,
+	"list":                  lowerChain,
+	"pipeline":              lowerChain,
+	"redirected_statement":  lowerChain,
+	"negated_command":       lowerNegated,
+	"test_command":          lowerTest,
+	"subshell":              lowerSubshell,
+	"variable_assignment":   lowerAssignment,
 	"variable_assignments":  lang.Around(tree.Sequence, "", tree.RoleElement),
 	"command_name":          lang.Inner,
 }
 
 var words = map[string]lang.Rule{
-	"word":                  word,
-	"extglob_pattern":       word,
-	"regex":                 word,
-	"number":                numberWord,
-	"test_operator":         word,
+	"word":                  lowerWord,
+	"extglob_pattern":       lowerWord,
+	"regex":                 lowerWord,
+	"number":                lowerNumberWord,
+	"test_operator":         lowerWord,
 	"variable_name":         lang.Same(tree.Name),
 	"special_variable_name": lang.Same(tree.Name),
-	"raw_string":            rawString,
-	"ansi_c_string":         ansiString,
-	"string":                quoted,
-	"string_content":        word,
+	"raw_string":            lowerRawString,
+	"ansi_c_string":         lowerAnsiString,
+	"string":                lowerQuoted,
+	"string_content":        lowerWord,
 	"translated_string":     lang.Inner,
-	"concatenation":         concatenation,
+	"concatenation":         lowerConcatenation,
 	"simple_expansion":      lang.Around(tree.Unary, "$", tree.RoleValue),
-	"expansion":             expansion,
-	"command_substitution":  substitution,
-	"process_substitution":  substitution,
+	"expansion":             lowerExpansion,
+	"command_substitution":  lowerSubstitution,
+	"process_substitution":  lowerSubstitution,
 	"array":                 lang.Around(tree.List, "", tree.RoleElement),
 	"subscript": lang.Slots(tree.Index, "", lang.Slot{Role: tree.RoleObject, Field: "name"},
 		lang.Slot{Role: tree.RoleIndex, Field: "index"}),
 }
 
 var arithmetic = map[string]lang.Rule{
-	"binary_expression":  binary,
-	"unary_expression":   unary,
-	"postfix_expression": postfix,
+	"binary_expression":  lowerBinary,
+	"unary_expression":   lowerUnary,
+	"postfix_expression": lowerPostfix,
 	"ternary_expression": lang.Slots(tree.Conditional, "",
 		lang.Slot{Role: tree.RoleCondition, Field: "condition"}, lang.Slot{Role: tree.RoleThen, Field: "consequence"},
 		lang.Slot{Role: tree.RoleElse, Field: "alternative"}),
@@ -115,14 +115,14 @@ var arithmetic = map[string]lang.Rule{
 // deep finds the sign for "anywhere inside", which no word can hold.
 var deep = regexp.MustCompile(`<\.\.\.\s*((?s:.*?))\s*\.\.\.>`)
 
-// prepare makes "<... a ...>" a substitution, which can stand wherever a word can.
-func prepare(text string) []string {
+// preparePattern makes "<... a ...>" a substitution, which can stand wherever a word can.
+func preparePattern(text string) []string {
 	return []string{deep.ReplaceAllString(text, "$$("+lang.DeepName+" $1)")}
 }
 
-// finish makes a command of one word that word, which is then looked for among all
+// finishPattern makes a command of one word that word, which is then looked for among all
 // words; "word;" stays a command.
-func finish(f *tree.File) *tree.File {
+func finishPattern(f *tree.File) *tree.File {
 	if !f.Is(tree.Root, tree.Call) || f.Text(f.Child(tree.Root, tree.RoleCallee)) != "command" ||
 		f.Count(tree.Root, tree.RoleArgument) != 1 {
 		return f

@@ -21,7 +21,7 @@ func TestRulesAreOfTheGrammar(t *testing.T) {
 func TestEnds(t *testing.T) {
 	for gap, want := range map[string]bool{"": false, "  ": false, " \\\n  ": false, " \\\r\n": false, "\n": true,
 		" # a\n": true, "\\ \n": true} {
-		if got := ends(gap); got != want {
+		if got := endsLine(gap); got != want {
 			t.Errorf("%q: got %t", gap, got)
 		}
 	}

@@ -5,9 +5,9 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-// redirected lowers a simple command of the words, with the redirections around it. A
+// lowerRedirected lowers a simple command of the words, with the redirections around it. A
 // sign of a pattern alone is that sign, so that it can stand for any command.
-func redirected(l *lang.Lowering, r tree.Role, words, redirects []int32) {
+func lowerRedirected(l *lang.Lowering, r tree.Role, words, redirects []int32) {
 	if len(words) == 0 {
 		return
 	}
@@ -18,7 +18,7 @@ func redirected(l *lang.Lowering, r tree.Role, words, redirects []int32) {
 	}
 	start, _ := l.Range(first)
 	_, end := l.Range(last)
-	open(l, r, start, end)
+	openCall(l, r, start, end)
 	for _, c := range words {
 		switch {
 		case l.FieldName(c) == "redirect":
@@ -31,25 +31,25 @@ func redirected(l *lang.Lowering, r tree.Role, words, redirects []int32) {
 	for _, c := range words {
 		if l.Kind(c) == "variable_assignment" {
 			l.Begin(tree.Keyword, tree.RoleModifier, c)
-			assigned(l, c, tree.RoleName)
+			lowerAssigned(l, c, tree.RoleName)
 			l.Close()
 		}
 	}
 	for _, c := range redirects {
-		redirect(l, c)
+		lowerRedirect(l, c)
 	}
 	l.Close()
 }
 
-// lines returns the words of a command. The grammar runs on over the end of a line
+// splitLines returns the words of a command. The grammar runs on over the end of a line
 // when a redirection follows somewhere behind; such words are commands of their own.
-func lines(l *lang.Lowering, i int32) [][]int32 {
+func splitLines(l *lang.Lowering, i int32) [][]int32 {
 	var all [][]int32
 	var line []int32
 	_, before := l.Range(i)
 	for c := range l.Children(i) {
 		start, end := l.Range(c)
-		if len(line) > 0 && before < start && ends(l.File.Source[before:start]) {
+		if len(line) > 0 && before < start && endsLine(l.File.Source[before:start]) {
 			all = append(all, line)
 			line = nil
 		}
@@ -59,8 +59,8 @@ func lines(l *lang.Lowering, i int32) [][]int32 {
 	return append(all, line)
 }
 
-// ends reports whether the text between two words ends a line.
-func ends(gap string) bool {
+// endsLine reports whether the text between two words ends a line.
+func endsLine(gap string) bool {
 	for i := 0; i < len(gap); i++ {
 		switch gap[i] {
 		case '\\':
@@ -75,16 +75,16 @@ func ends(gap string) bool {
 	return false
 }
 
-// open begins the Call of a command.
-func open(l *lang.Lowering, r tree.Role, start, end uint32) {
+// openCall begins the Call of a command.
+func openCall(l *lang.Lowering, r tree.Role, start, end uint32) {
 	l.Open(tree.Call, r, start, max(start, end))
 	l.Flag(l.Leaf(tree.Name, tree.RoleCallee, "command", start, start), tree.Implied)
 }
 
-// declaration lowers export, declare, local, unset and the like.
-func declaration(l *lang.Lowering, r tree.Role, i int32) {
+// lowerDeclaration lowers export, declare, local, unset and the like.
+func lowerDeclaration(l *lang.Lowering, r tree.Role, i int32) {
 	start, end := l.Range(i)
-	open(l, r, start, end)
+	openCall(l, r, start, end)
 	first := true
 	for c := range l.Every(i) {
 		switch {
@@ -92,7 +92,7 @@ func declaration(l *lang.Lowering, r tree.Role, i int32) {
 			l.Same(tree.String, tree.RoleArgument, c)
 			first = false
 		case l.Kind(c) == "variable_name":
-			word(l, tree.RoleArgument, c)
+			lowerWord(l, tree.RoleArgument, c)
 		case l.Named(c) && !l.Extra(c):
 			l.Node(tree.RoleArgument, c)
 		}
@@ -100,8 +100,8 @@ func declaration(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// redirect adds a redirection, named for its operator.
-func redirect(l *lang.Lowering, i int32) {
+// lowerRedirect adds a redirection, named for its operator.
+func lowerRedirect(l *lang.Lowering, i int32) {
 	operator := int32(-1)
 	for c := range l.Every(i) {
 		if !l.Named(c) && !l.Extra(c) {
@@ -113,7 +113,7 @@ func redirect(l *lang.Lowering, i int32) {
 	l.Put(tree.Name, tree.RoleName, l.Source(l.Field(i, "descriptor"))+l.Source(operator), max(operator, i))
 	value := l.Field(i, "destination")
 	if l.Kind(i) == "heredoc_redirect" {
-		heredoc(l, i)
+		lowerHeredoc(l, i)
 		l.Close()
 		return
 	}
@@ -128,15 +128,15 @@ func redirect(l *lang.Lowering, i int32) {
 	l.Close()
 }
 
-// heredoc adds the text of a here-document.
-func heredoc(l *lang.Lowering, i int32) {
+// lowerHeredoc adds the text of a here-document.
+func lowerHeredoc(l *lang.Lowering, i int32) {
 	text := l.Find(i, "heredoc_body")
 	if text < 0 {
 		l.Flag(l.Put(tree.String, tree.RoleValue, "", i), tree.Raw)
 		return
 	}
 	start, end := l.Range(text)
-	template(l, parts{i: text, role: tree.RoleValue, start: start, end: end, flags: tree.Raw,
+	lowerTemplate(l, parts{i: text, role: tree.RoleValue, start: start, end: end, flags: tree.Raw,
 		value: func(s string) string {
 			return s
 		}})
@@ -151,8 +151,8 @@ type link struct {
 	redirects []int32
 }
 
-// span returns the bytes of the operand.
-func (k link) span(l *lang.Lowering) (start, end uint32) {
+// byteRange returns the bytes of the operand.
+func (k link) byteRange(l *lang.Lowering) (start, end uint32) {
 	if len(k.words) == 0 {
 		return l.Range(k.operand)
 	}
@@ -161,19 +161,19 @@ func (k link) span(l *lang.Lowering) (start, end uint32) {
 	return start, end
 }
 
-// chain lowers a command, a pipeline or a list. The grammar binds "|" less than "&&"
+// lowerChain lowers a command, a pipeline or a list. The grammar binds "|" less than "&&"
 // in places, so the operands are laid out in a row and joined as the shell does:
 // "&&" and "||" to the left, over pipelines to the left.
-func chain(l *lang.Lowering, r tree.Role, i int32) {
+func lowerChain(l *lang.Lowering, r tree.Role, i int32) {
 	switch rows := rowsOf(l, i); {
 	case rows == nil:
 		l.Lost(r, i)
 	case len(rows) == 1:
-		join(l, r, i, rows[0])
+		lowerRow(l, r, i, rows[0])
 	default:
 		l.Begin(tree.Sequence, r, i)
 		for _, row := range rows {
-			join(l, tree.RoleElement, i, row)
+			lowerRow(l, tree.RoleElement, i, row)
 		}
 		l.Close()
 	}
@@ -186,7 +186,7 @@ const maxChain = 1000
 // many.
 func rowsOf(l *lang.Lowering, i int32) [][]link {
 	var all []link
-	flatten(l, i, &all, 0)
+	flattenChain(l, i, &all, 0)
 	var rows [][]link
 	for n := 0; n < len(all); {
 		end := n + 1
@@ -202,14 +202,14 @@ func rowsOf(l *lang.Lowering, i int32) [][]link {
 	return rows
 }
 
-func flatten(l *lang.Lowering, i int32, row *[]link, depth int) {
+func flattenChain(l *lang.Lowering, i int32, row *[]link, depth int) {
 	kind := l.Kind(i)
 	inner := l.Field(i, "body")
 	switch {
 	case depth > maxChain:
 		*row = append(*row, link{operand: i})
 	case kind == "command":
-		for n, words := range lines(l, i) {
+		for n, words := range splitLines(l, i) {
 			k := link{operand: i, words: words}
 			if n > 0 {
 				k.operator = ";"
@@ -217,16 +217,16 @@ func flatten(l *lang.Lowering, i int32, row *[]link, depth int) {
 			*row = append(*row, k)
 		}
 	case kind == "redirected_statement" && inner >= 0:
-		flatten(l, inner, row, depth+1)
+		flattenChain(l, inner, row, depth+1)
 		for c := range l.Fields(i, "redirect") {
 			last := &(*row)[len(*row)-1]
 			last.redirects = append(last.redirects, c)
-			overrun(l, c, row)
+			takeOverrun(l, c, row)
 		}
-		behind(l, i, row, depth)
+		flattenBehind(l, i, row, depth)
 	case kind == "redirected_statement":
 		*row = append(*row, link{operand: i})
-		behind(l, i, row, depth)
+		flattenBehind(l, i, row, depth)
 	case kind == "list" || kind == "pipeline":
 		operator := ""
 		for c := range l.Every(i) {
@@ -236,7 +236,7 @@ func flatten(l *lang.Lowering, i int32, row *[]link, depth int) {
 				operator = l.Kind(c)
 			default:
 				n := len(*row)
-				flatten(l, c, row, depth+1)
+				flattenChain(l, c, row, depth+1)
 				(*row)[n].operator = operator
 			}
 		}
@@ -245,10 +245,10 @@ func flatten(l *lang.Lowering, i int32, row *[]link, depth int) {
 	}
 }
 
-// overrun takes the words behind the target of a redirection, which the grammar
+// takeOverrun takes the words behind the target of a redirection, which the grammar
 // counts to it: on the same line they are the command's, on the next one they are
 // another command.
-func overrun(l *lang.Lowering, redirect int32, row *[]link) {
+func takeOverrun(l *lang.Lowering, redirect int32, row *[]link) {
 	first := l.Field(redirect, "destination")
 	for c := range l.Fields(redirect, "destination") {
 		if c == first {
@@ -260,7 +260,7 @@ func overrun(l *lang.Lowering, redirect int32, row *[]link) {
 		if n := len(last.words); n > 0 && last.words[n-1] > first {
 			from = last.words[n-1]
 		}
-		if _, end := l.Range(from); end < start && ends(l.File.Source[end:start]) {
+		if _, end := l.Range(from); end < start && endsLine(l.File.Source[end:start]) {
 			*row = append(*row, link{operator: ";", operand: c, words: []int32{c}})
 		} else if last.words != nil {
 			last.words = append(last.words, c)
@@ -268,8 +268,8 @@ func overrun(l *lang.Lowering, redirect int32, row *[]link) {
 	}
 }
 
-// behind adds what follows a here-document on its line: "cat <<E | b && c".
-func behind(l *lang.Lowering, i int32, row *[]link, depth int) {
+// flattenBehind adds what follows a here-document on its line: "cat <<E | b && c".
+func flattenBehind(l *lang.Lowering, i int32, row *[]link, depth int) {
 	for redirect := range l.Fields(i, "redirect") {
 		if l.Kind(redirect) != "heredoc_redirect" {
 			continue
@@ -280,22 +280,22 @@ func behind(l *lang.Lowering, i int32, row *[]link, depth int) {
 			case l.Kind(c) == "pipeline":
 				for inner := range l.Children(c) {
 					n = len(*row)
-					flatten(l, inner, row, depth+1)
+					flattenChain(l, inner, row, depth+1)
 					(*row)[n].operator = "|"
 				}
 			case l.FieldName(c) == "right":
-				flatten(l, c, row, depth+1)
+				flattenChain(l, c, row, depth+1)
 				(*row)[n].operator = l.Source(l.Field(redirect, "operator"))
 			}
 		}
 	}
 }
 
-// join adds a row of commands.
-func join(l *lang.Lowering, r tree.Role, i int32, row []link) {
+// lowerRow adds a row of commands.
+func lowerRow(l *lang.Lowering, r tree.Role, i int32, row []link) {
 	n := len(row)
 	if n == 1 {
-		operand(l, r, row[0])
+		lowerOperand(l, r, row[0])
 		return
 	}
 	if l.TooDeep() {
@@ -309,32 +309,32 @@ func join(l *lang.Lowering, r tree.Role, i int32, row []link) {
 			break
 		}
 	}
-	start, _ := row[0].span(l)
-	_, end := row[n-1].span(l)
+	start, _ := row[0].byteRange(l)
+	_, end := row[n-1].byteRange(l)
 	b := l.Open(tree.Binary, r, start, max(start, end))
 	l.File.Nodes[b].Text = row[split].operator
-	join(l, tree.RoleLeft, i, row[:split])
-	join(l, tree.RoleRight, i, row[split:])
+	lowerRow(l, tree.RoleLeft, i, row[:split])
+	lowerRow(l, tree.RoleRight, i, row[split:])
 	l.Close()
 }
 
-// operand adds a command with its redirections.
-func operand(l *lang.Lowering, r tree.Role, k link) {
+// lowerOperand adds a command with its redirections.
+func lowerOperand(l *lang.Lowering, r tree.Role, k link) {
 	switch {
 	case k.words != nil:
-		redirected(l, r, k.words, k.redirects)
+		lowerRedirected(l, r, k.words, k.redirects)
 	case l.Kind(k.operand) == "redirected_statement": // redirections alone
 		start, end := l.Range(k.operand)
-		open(l, r, start, end)
+		openCall(l, r, start, end)
 		for c := range l.Fields(k.operand, "redirect") {
-			redirect(l, c)
+			lowerRedirect(l, c)
 		}
 		l.Close()
 	case len(k.redirects) > 0:
 		l.BeginText(tree.Other, r, "redirected", k.operand)
 		l.Node(tree.RoleElement, k.operand)
 		for _, c := range k.redirects {
-			redirect(l, c)
+			lowerRedirect(l, c)
 		}
 		l.Close()
 	case l.Kind(k.operand) == "list" || l.Kind(k.operand) == "pipeline": // too deep
@@ -344,14 +344,14 @@ func operand(l *lang.Lowering, r tree.Role, k link) {
 	}
 }
 
-func negated(l *lang.Lowering, r tree.Role, i int32) {
+func lowerNegated(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Unary, r, "!", i)
 	l.Need(tree.RoleValue, i, l.First(i))
 	l.Close()
 }
 
-// test lowers "[ a ]", "[[ a ]]" and "(( a ))".
-func test(l *lang.Lowering, r tree.Role, i int32) {
+// lowerTest lowers "[ a ]", "[[ a ]]" and "(( a ))".
+func lowerTest(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Call, r, i)
 	bracket := i + 1
 	l.Same(tree.Name, tree.RoleCallee, bracket)
@@ -359,24 +359,24 @@ func test(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func subshell(l *lang.Lowering, r tree.Role, i int32) {
+func lowerSubshell(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Other, r, "subshell", i)
-	block(l, tree.RoleElement, i)
+	lowerBlock(l, tree.RoleElement, i)
 	l.Close()
 }
 
-func assignment(l *lang.Lowering, r tree.Role, i int32) {
+func lowerAssignment(l *lang.Lowering, r tree.Role, i int32) {
 	text := "="
 	if l.Has(i, "+=") {
 		text = "+="
 	}
 	l.BeginText(tree.Assign, r, text, i)
-	assigned(l, i, tree.RoleTarget)
+	lowerAssigned(l, i, tree.RoleTarget)
 	l.Close()
 }
 
-// assigned adds the name and the value of an assignment.
-func assigned(l *lang.Lowering, i int32, name tree.Role) {
+// lowerAssigned adds the name and the value of an assignment.
+func lowerAssigned(l *lang.Lowering, i int32, name tree.Role) {
 	l.Need(name, i, l.Field(i, "name"))
 	if value := l.Field(i, "value"); value >= 0 {
 		l.Node(tree.RoleValue, value)

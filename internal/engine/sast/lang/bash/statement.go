@@ -5,29 +5,29 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-func program(l *lang.Lowering, r tree.Role, i int32) {
+func lowerProgram(l *lang.Lowering, r tree.Role, i int32) {
 	l.Open(tree.FileKind, r, 0, uint32(len(l.File.Source)))
-	body(l, i)
+	lowerBody(l, i)
 	l.Close()
 }
 
-func block(l *lang.Lowering, r tree.Role, i int32) {
+func lowerBlock(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Block, r, i)
-	body(l, i)
+	lowerBody(l, i)
 	l.Close()
 }
 
-// body adds the statements of a list.
-func body(l *lang.Lowering, i int32) {
+// lowerBody adds the statements of a list.
+func lowerBody(l *lang.Lowering, i int32) {
 	var list []int32
 	for c := range l.Every(i) {
 		list = append(list, c)
 	}
-	run(l, list)
+	lowerStatements(l, list)
 }
 
-// run adds the statements among the nodes. One with "&" behind it is a Spawn.
-func run(l *lang.Lowering, list []int32) {
+// lowerStatements adds the statements among the nodes. One with "&" behind it is a Spawn.
+func lowerStatements(l *lang.Lowering, list []int32) {
 	for n, c := range list {
 		if !l.Named(c) || l.Extra(c) && l.Kind(c) != "ERROR" || l.Kind(c) == "heredoc_body" {
 			continue
@@ -38,7 +38,7 @@ func run(l *lang.Lowering, list []int32) {
 			l.Close()
 			continue
 		}
-		statement(l, c)
+		lowerStatement(l, c)
 	}
 }
 
@@ -48,7 +48,7 @@ var own = map[string]bool{
 	"c_style_for_statement": true, "case_statement": true, "function_definition": true, "ERROR": true,
 }
 
-func statement(l *lang.Lowering, i int32) {
+func lowerStatement(l *lang.Lowering, i int32) {
 	if own[l.Kind(i)] {
 		l.Node(tree.RoleStatement, i)
 		return
@@ -57,7 +57,7 @@ func statement(l *lang.Lowering, i int32) {
 	case "command", "list", "pipeline", "redirected_statement":
 		if rows := rowsOf(l, i); len(rows) > 1 {
 			for _, row := range rows {
-				several(l, i, row)
+				lowerSplitStatement(l, i, row)
 			}
 			return
 		}
@@ -67,10 +67,10 @@ func statement(l *lang.Lowering, i int32) {
 	l.Close()
 }
 
-// several adds one of the statements that the grammar took for one.
-func several(l *lang.Lowering, i int32, row []link) {
+// lowerSplitStatement adds one of the statements that the grammar took for one.
+func lowerSplitStatement(l *lang.Lowering, i int32, row []link) {
 	m := l.Mark()
-	join(l, tree.RoleValue, i, row)
+	lowerRow(l, tree.RoleValue, i, row)
 	if l.Mark() == m {
 		return
 	}
@@ -78,8 +78,8 @@ func several(l *lang.Lowering, i int32, row []link) {
 	l.Wrap(m, tree.ExpressionStatement, tree.RoleStatement, n.Start, n.End)
 }
 
-// sequence adds commands as one value.
-func sequence(l *lang.Lowering, r tree.Role, i int32, list []int32) {
+// lowerSequence adds commands as one value.
+func lowerSequence(l *lang.Lowering, r tree.Role, i int32, list []int32) {
 	switch len(list) {
 	case 0:
 		l.Lost(r, i)
@@ -96,12 +96,12 @@ func sequence(l *lang.Lowering, r tree.Role, i int32, list []int32) {
 	}
 }
 
-// ifStatement makes of every elif an If as Else.
-func ifStatement(l *lang.Lowering, r tree.Role, i int32) {
+// lowerIfStatement makes of every elif an If as Else.
+func lowerIfStatement(l *lang.Lowering, r tree.Role, i int32) {
 	depth := 1
 	_, end := l.Range(i)
 	l.Begin(tree.If, r, i)
-	branch(l, i)
+	lowerBranch(l, i)
 	for c := range l.Children(i) {
 		switch l.Kind(c) {
 		case "elif_clause":
@@ -111,7 +111,7 @@ func ifStatement(l *lang.Lowering, r tree.Role, i int32) {
 			}
 			l.Open(tree.If, tree.RoleElse, start, end)
 			depth++
-			branch(l, c)
+			lowerBranch(l, c)
 		case "else_clause":
 			l.Node(tree.RoleElse, c)
 		}
@@ -121,8 +121,8 @@ func ifStatement(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
-// branch adds the condition, which is before "then", and the body behind it.
-func branch(l *lang.Lowering, i int32) {
+// lowerBranch adds the condition, which is before "then", and the body behind it.
+func lowerBranch(l *lang.Lowering, i int32) {
 	var conditions, statements []int32
 	start, end := l.Range(i)
 	then := false
@@ -142,14 +142,14 @@ func branch(l *lang.Lowering, i int32) {
 			conditions = append(conditions, c)
 		}
 	}
-	sequence(l, tree.RoleCondition, i, conditions)
+	lowerSequence(l, tree.RoleCondition, i, conditions)
 	l.Open(tree.Block, tree.RoleThen, start, max(start, end))
-	run(l, statements)
+	lowerStatements(l, statements)
 	l.Close()
 }
 
-// whileStatement lowers while and until.
-func whileStatement(l *lang.Lowering, r tree.Role, i int32) {
+// lowerWhileStatement lowers while and until.
+func lowerWhileStatement(l *lang.Lowering, r tree.Role, i int32) {
 	var conditions []int32
 	for c := range l.Fields(i, "condition") {
 		if l.Named(c) {
@@ -159,17 +159,17 @@ func whileStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.While, r, i)
 	if l.Has(i, "until") && len(conditions) > 0 {
 		l.Flag(l.BeginText(tree.Unary, tree.RoleCondition, "!", conditions[0]), tree.Implied)
-		sequence(l, tree.RoleValue, i, conditions)
+		lowerSequence(l, tree.RoleValue, i, conditions)
 		l.Close()
 	} else {
-		sequence(l, tree.RoleCondition, i, conditions)
+		lowerSequence(l, tree.RoleCondition, i, conditions)
 	}
 	l.Need(tree.RoleBody, i, l.Field(i, "body"))
 	l.Close()
 }
 
-// forStatement lowers for and select. Without values they are the arguments.
-func forStatement(l *lang.Lowering, r tree.Role, i int32) {
+// lowerForStatement lowers for and select. Without values they are the arguments.
+func lowerForStatement(l *lang.Lowering, r tree.Role, i int32) {
 	text := "of"
 	if l.Has(i, "select") {
 		text = "select"
@@ -200,7 +200,7 @@ func forStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func countingFor(l *lang.Lowering, r tree.Role, i int32) {
+func lowerCountingFor(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.For, r, i)
 	l.Parts(tree.RoleInit, i, "initializer")
 	l.Parts(tree.RoleCondition, i, "condition")
@@ -209,7 +209,7 @@ func countingFor(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func caseStatement(l *lang.Lowering, r tree.Role, i int32) {
+func lowerCaseStatement(l *lang.Lowering, r tree.Role, i int32) {
 	text := ""
 	for c := range l.Children(i) {
 		if l.Field(c, "fallthrough") >= 0 {
@@ -221,7 +221,7 @@ func caseStatement(l *lang.Lowering, r tree.Role, i int32) {
 	for c := range l.Children(i) {
 		switch {
 		case l.Kind(c) == "case_item":
-			caseItem(l, c)
+			lowerCaseItem(l, c)
 		case l.FieldName(c) != "value":
 			l.Node(tree.RoleCase, c)
 		}
@@ -229,8 +229,8 @@ func caseStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// caseItem lowers one case; "*)" is the default, and keeps its pattern.
-func caseItem(l *lang.Lowering, i int32) {
+// lowerCaseItem lowers one case; "*)" is the default, and keeps its pattern.
+func lowerCaseItem(l *lang.Lowering, i int32) {
 	text := ""
 	if l.Source(l.Field(i, "value")) == "*" {
 		text = "default"
@@ -251,13 +251,13 @@ func caseItem(l *lang.Lowering, i int32) {
 		}
 	}
 	l.Open(tree.Block, tree.RoleBody, start, max(start, end))
-	run(l, statements)
+	lowerStatements(l, statements)
 	l.Close()
 	l.Close()
 }
 
-// function lowers a definition; a body that is no block is put into one.
-func function(l *lang.Lowering, r tree.Role, i int32) {
+// lowerFunction lowers a definition; a body that is no block is put into one.
+func lowerFunction(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Function, r, "function", i)
 	if name := l.Field(i, "name"); name >= 0 {
 		l.Same(tree.Name, tree.RoleName, name)
@@ -267,7 +267,7 @@ func function(l *lang.Lowering, r tree.Role, i int32) {
 		l.Node(tree.RoleBody, inner)
 	case inner >= 0:
 		l.Begin(tree.Block, tree.RoleBody, inner)
-		statement(l, inner)
+		lowerStatement(l, inner)
 		l.Close()
 	}
 	l.Close()

@@ -9,18 +9,18 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-// word lowers a word without quotes.
-func word(l *lang.Lowering, r tree.Role, i int32) {
+// lowerWord lowers a word without quotes.
+func lowerWord(l *lang.Lowering, r tree.Role, i int32) {
 	text := l.Source(i)
 	if lang.Holder(text) {
 		l.Put(tree.Name, r, text, i)
 		return
 	}
-	l.Put(tree.String, r, unescape(text, ""), i)
+	l.Put(tree.String, r, removeBackslashes(text, ""), i)
 }
 
-// numberWord lowers a number: where words stand it is one.
-func numberWord(l *lang.Lowering, r tree.Role, i int32) {
+// lowerNumberWord lowers a number: where words stand it is one.
+func lowerNumberWord(l *lang.Lowering, r tree.Role, i int32) {
 	if l.First(i) >= 0 {
 		l.Fallback(r, i, l.Node)
 		return
@@ -28,12 +28,12 @@ func numberWord(l *lang.Lowering, r tree.Role, i int32) {
 	l.Same(tree.String, r, i)
 }
 
-func rawString(l *lang.Lowering, r tree.Role, i int32) {
+func lowerRawString(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.String, r, strings.Trim(l.Source(i), "'"), i)
 }
 
-// ansiString lowers $'…'.
-func ansiString(l *lang.Lowering, r tree.Role, i int32) {
+// lowerAnsiString lowers $'…'.
+func lowerAnsiString(l *lang.Lowering, r tree.Role, i int32) {
 	text := strings.TrimSuffix(strings.TrimPrefix(l.Source(i), "$'"), "'")
 	if s, err := strconv.Unquote(`"` + strings.ReplaceAll(strings.ReplaceAll(text, `\'`, `'`), `"`, `\"`) +
 		`"`); err == nil {
@@ -42,14 +42,14 @@ func ansiString(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.String, r, text, i)
 }
 
-// quoted lowers "…".
-func quoted(l *lang.Lowering, r tree.Role, i int32) {
+// lowerQuoted lowers "…".
+func lowerQuoted(l *lang.Lowering, r tree.Role, i int32) {
 	start, end := l.Range(i)
 	if start+1 < end {
 		start, end = start+1, end-1
 	}
-	template(l, parts{i: i, role: r, start: start, end: end, value: func(s string) string {
-		return unescape(s, "$`\"\\\n")
+	lowerTemplate(l, parts{i: i, role: r, start: start, end: end, value: func(s string) string {
+		return removeBackslashes(s, "$`\"\\\n")
 	}})
 }
 
@@ -65,9 +65,9 @@ type parts struct {
 // signs finds the signs of patterns in a text.
 var signs = regexp.MustCompile(`qzellipsis|qzmany_[A-Z_0-9]+|qzmv_[A-Z_0-9]+`)
 
-// template adds a String, or a Template when expansions or signs of patterns are in
+// lowerTemplate adds a String, or a Template when expansions or signs of patterns are in
 // it. The grammar leaves blanks out, so the text is what is between the expansions.
-func template(l *lang.Lowering, p parts) {
+func lowerTemplate(l *lang.Lowering, p parts) {
 	var holes []int32
 	for c := range l.Children(p.i) {
 		if kind := l.Kind(c); kind != "string_content" && kind != "heredoc_content" {
@@ -86,19 +86,19 @@ func template(l *lang.Lowering, p parts) {
 		source := l.Source(c)
 		start += uint32(len(source) - len(strings.TrimLeft(source, " \t\n"))) // the grammar counts them to it
 		if at < start {
-			texts(l, p, at, start)
+			lowerTexts(l, p, at, start)
 		}
 		l.Node(tree.RolePart, c)
 		at = max(at, end)
 	}
 	if at < p.end {
-		texts(l, p, at, p.end)
+		lowerTexts(l, p, at, p.end)
 	}
 	l.Close()
 }
 
-// texts adds a text between expansions; the signs of patterns in it are parts.
-func texts(l *lang.Lowering, p parts, start, end uint32) {
+// lowerTexts adds a text between expansions; the signs of patterns in it are parts.
+func lowerTexts(l *lang.Lowering, p parts, start, end uint32) {
 	text := l.File.Source[start:end]
 	at := 0
 	for _, m := range signs.FindAllStringIndex(text, -1) {
@@ -113,14 +113,14 @@ func texts(l *lang.Lowering, p parts, start, end uint32) {
 	}
 }
 
-// concatenation lowers a word of several parts. Without expansions it is a String.
-func concatenation(l *lang.Lowering, r tree.Role, i int32) {
+// lowerConcatenation lowers a word of several parts. Without expansions it is a String.
+func lowerConcatenation(l *lang.Lowering, r tree.Role, i int32) {
 	plain := !signs.MatchString(l.Source(i))
 	var b strings.Builder
 	for c := range l.Children(i) {
 		switch l.Kind(c) {
 		case "word", "number":
-			b.WriteString(unescape(l.Source(c), ""))
+			b.WriteString(removeBackslashes(l.Source(c), ""))
 		case "raw_string":
 			b.WriteString(strings.Trim(l.Source(c), "'"))
 		case "string":
@@ -128,7 +128,7 @@ func concatenation(l *lang.Lowering, r tree.Role, i int32) {
 			if inner >= 0 && l.Kind(inner) != "string_content" || l.CST.Nodes[c].SubtreeEnd > c+4 {
 				plain = false
 			}
-			b.WriteString(unescape(strings.Trim(l.Source(c), `"`), "$`\"\\\n"))
+			b.WriteString(removeBackslashes(strings.Trim(l.Source(c), `"`), "$`\"\\\n"))
 		default:
 			plain = false
 		}
@@ -141,7 +141,7 @@ func concatenation(l *lang.Lowering, r tree.Role, i int32) {
 	for c := range l.Children(i) {
 		if l.Kind(c) == "word" {
 			start, end := l.Range(c)
-			texts(l, parts{value: func(s string) string { return unescape(s, "") }}, start, end)
+			lowerTexts(l, parts{value: func(s string) string { return removeBackslashes(s, "") }}, start, end)
 		} else {
 			l.Node(tree.RolePart, c)
 		}
@@ -149,8 +149,8 @@ func concatenation(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// expansion lowers "${x}" as "$x"; with operators it is an Other.
-func expansion(l *lang.Lowering, r tree.Role, i int32) {
+// lowerExpansion lowers "${x}" as "$x"; with operators it is an Other.
+func lowerExpansion(l *lang.Lowering, r tree.Role, i int32) {
 	only, plain := l.First(i), true
 	for c := range l.Children(i) {
 		switch l.Kind(c) {
@@ -182,10 +182,10 @@ func expansion(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// substitution lowers "$(a)", "`a`", "<(a)" and ">(a)".
-func substitution(l *lang.Lowering, r tree.Role, i int32) {
+// lowerSubstitution lowers "$(a)", "`a`", "<(a)" and ">(a)".
+func lowerSubstitution(l *lang.Lowering, r tree.Role, i int32) {
 	if only := l.First(i); l.Kind(only) == "command" && l.Source(l.Field(only, "name")) == lang.DeepName {
-		anywhere(l, r, only)
+		lowerDeep(l, r, only)
 		return
 	}
 	l.Begin(tree.Call, r, i)
@@ -197,7 +197,7 @@ func substitution(l *lang.Lowering, r tree.Role, i int32) {
 	l.Leaf(tree.Name, tree.RoleCallee, name, start, start)
 	for c := range l.Children(i) {
 		if l.FieldName(c) == "redirect" {
-			redirect(l, c)
+			lowerRedirect(l, c)
 		} else {
 			l.Node(tree.RoleArgument, c)
 		}
@@ -205,8 +205,8 @@ func substitution(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// anywhere lowers the substitution that stands for "<... a ...>" in a pattern.
-func anywhere(l *lang.Lowering, r tree.Role, i int32) {
+// lowerDeep lowers the substitution that stands for "<... a ...>" in a pattern.
+func lowerDeep(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Call, r, i)
 	name := l.Field(i, "name")
 	l.Same(tree.Name, tree.RoleCallee, name)
@@ -220,7 +220,7 @@ func anywhere(l *lang.Lowering, r tree.Role, i int32) {
 		l.Node(tree.RoleArgument, rest[0])
 	} else {
 		start, end := l.Range(i)
-		open(l, tree.RoleArgument, start, end)
+		openCall(l, tree.RoleArgument, start, end)
 		for _, c := range rest {
 			l.Node(tree.RoleArgument, c)
 		}
@@ -229,8 +229,8 @@ func anywhere(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// binary lowers an operation of a test or of arithmetic.
-func binary(l *lang.Lowering, r tree.Role, i int32) {
+// lowerBinary lowers an operation of a test or of arithmetic.
+func lowerBinary(l *lang.Lowering, r tree.Role, i int32) {
 	left, operator, right := l.Field(i, "left"), l.Field(i, "operator"), l.Field(i, "right")
 	if left < 0 || right < 0 {
 		l.Fallback(r, i, l.Node)
@@ -242,7 +242,7 @@ func binary(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func unary(l *lang.Lowering, r tree.Role, i int32) {
+func lowerUnary(l *lang.Lowering, r tree.Role, i int32) {
 	operator := l.Field(i, "operator")
 	text := l.Source(operator)
 	value := int32(-1)
@@ -260,15 +260,15 @@ func unary(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func postfix(l *lang.Lowering, r tree.Role, i int32) {
+func lowerPostfix(l *lang.Lowering, r tree.Role, i int32) {
 	l.Flag(l.BeginText(tree.Update, r, l.Source(l.Field(i, "operator")), i), tree.Postfix)
 	l.Need(tree.RoleValue, i, l.First(i))
 	l.Close()
 }
 
-// unescape removes backslashes: those before the letters, or before every letter
+// removeBackslashes removes backslashes: those before the letters, or before every letter
 // when there are none given.
-func unescape(s, letters string) string {
+func removeBackslashes(s, letters string) string {
 	if !strings.Contains(s, `\`) {
 		return s
 	}

@@ -40,7 +40,7 @@ func TestTyped(t *testing.T) {
 		"return ($X);":      "return ($X);",
 		"(unsigned int $X)": "((unsigned int )qztyped($X))",
 	} {
-		if got := prepare(text); got[0] != want {
+		if got := preparePattern(text); got[0] != want {
 			t.Errorf("%s: got %s, want %s", text, got[0], want)
 		}
 	}

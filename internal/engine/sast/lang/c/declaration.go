@@ -7,17 +7,17 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-func file(l *lang.Lowering, r tree.Role, i int32) {
+func lowerFile(l *lang.Lowering, r tree.Role, i int32) {
 	l.Open(tree.FileKind, r, 0, uint32(len(l.File.Source)))
 	l.Nodes(tree.RoleStatement, i)
 	l.Close()
 }
 
-// inline lowers the parts of a list in its place.
-func inline(l *lang.Lowering, r tree.Role, i int32) { l.Nodes(r, i) }
+// lowerInline lowers the parts of a list in its place.
+func lowerInline(l *lang.Lowering, r tree.Role, i int32) { l.Nodes(r, i) }
 
-// lastChild is the rule for what only says something about the declaration in it.
-func lastChild(l *lang.Lowering, r tree.Role, i int32) {
+// lowerLastChild is the rule for what only says something about the declaration in it.
+func lowerLastChild(l *lang.Lowering, r tree.Role, i int32) {
 	last := int32(-1)
 	for c := range l.Children(i) {
 		last = c
@@ -25,9 +25,9 @@ func lastChild(l *lang.Lowering, r tree.Role, i int32) {
 	l.Need(r, i, last)
 }
 
-// branches lowers "#if" and the like: all branches, one after the other, without the
+// lowerBranches lowers "#if" and the like: all branches, one after the other, without the
 // conditions.
-func branches(l *lang.Lowering, r tree.Role, i int32) {
+func lowerBranches(l *lang.Lowering, r tree.Role, i int32) {
 	condition, name, alternative := l.Field(i, "condition"), l.Field(i, "name"), l.Field(i, "alternative")
 	for c := range l.Children(i) {
 		if c != condition && c != name && c != alternative {
@@ -37,11 +37,11 @@ func branches(l *lang.Lowering, r tree.Role, i int32) {
 	l.Node(r, alternative)
 }
 
-func linkage(l *lang.Lowering, r tree.Role, i int32) { l.Part(r, i, "body") }
+func lowerLinkage(l *lang.Lowering, r tree.Role, i int32) { l.Part(r, i, "body") }
 
-// declaration lowers a declaration of variables, fields and prototypes: a node for
+// lowerDeclaration lowers a declaration of variables, fields and prototypes: a node for
 // each name. A type that is declared in it is a Class before them.
-func declaration(l *lang.Lowering, r tree.Role, i int32) {
+func lowerDeclaration(l *lang.Lowering, r tree.Role, i int32) {
 	specifier := l.Field(i, "type")
 	before := l.Mark()
 	if l.Field(specifier, "body") >= 0 {
@@ -49,7 +49,7 @@ func declaration(l *lang.Lowering, r tree.Role, i int32) {
 	}
 	for c := range l.Fields(i, "declarator") {
 		if l.Named(c) {
-			declare(l, r, i, c)
+			lowerDeclarator(l, r, i, c)
 		}
 	}
 	if l.Mark() != before {
@@ -60,8 +60,8 @@ func declaration(l *lang.Lowering, r tree.Role, i int32) {
 		return
 	}
 	l.Begin(variableKind(l, i), r, i) // "int;", and the signs of patterns
-	modifiers(l, i)
-	typeName(l, tree.RoleType, specifier)
+	lowerModifiers(l, i)
+	lowerTypeName(l, tree.RoleType, specifier)
 	l.Close()
 }
 
@@ -72,34 +72,34 @@ func variableKind(l *lang.Lowering, i int32) tree.Kind {
 	return tree.Variable
 }
 
-// declare lowers one name of a declaration.
-func declare(l *lang.Lowering, r tree.Role, i, c int32) {
-	specifier, d := l.Field(i, "type"), read(l, c)
-	if d.function(l) >= 0 || l.Kind(d.name) == "operator_cast" {
-		function(l, definition{role: r, whole: i, specifier: specifier, declarator: d, body: -1})
+// lowerDeclarator lowers one name of a declaration.
+func lowerDeclarator(l *lang.Lowering, r tree.Role, i, c int32) {
+	specifier, d := l.Field(i, "type"), readDeclarator(l, c)
+	if d.functionLayer(l) >= 0 || l.Kind(d.name) == "operator_cast" {
+		lowerFunction(l, definition{role: r, whole: i, specifier: specifier, declarator: d, body: -1})
 		return
 	}
 	l.Begin(variableKind(l, i), r, i)
-	modifiers(l, i)
-	full(l, tree.RoleType, specifier, d.layers)
+	lowerModifiers(l, i)
+	lowerFullType(l, tree.RoleType, specifier, d.layers)
 	l.Need(tree.RoleTarget, c, d.name)
 	if value := l.Field(c, "value"); l.Kind(c) == "init_declarator" {
-		initial(l, specifier, value)
+		lowerInitialValue(l, specifier, value)
 	} else {
-		initial(l, specifier, defaultOf(l, i, c))
+		lowerInitialValue(l, specifier, defaultOf(l, i, c))
 	}
 	l.Close()
 }
 
-// initial adds the value of a variable: "T x(1)" makes a New.
-func initial(l *lang.Lowering, specifier, value int32) {
+// lowerInitialValue adds the value of a variable: "T x(1)" makes a New.
+func lowerInitialValue(l *lang.Lowering, specifier, value int32) {
 	if l.Kind(value) != "argument_list" {
 		l.Node(tree.RoleValue, value)
 		return
 	}
 	l.BeginText(tree.New, tree.RoleValue, "new", value)
 	if specifier >= 0 {
-		typeName(l, tree.RoleType, specifier)
+		lowerTypeName(l, tree.RoleType, specifier)
 	} else {
 		l.Lost(tree.RoleType, value)
 	}
@@ -130,30 +130,31 @@ type definition struct {
 	body int32 // -1 for none
 }
 
-func functionDefinition(l *lang.Lowering, r tree.Role, i int32) {
-	d := read(l, l.Field(i, "declarator"))
-	function(l, definition{role: r, whole: i, specifier: l.Field(i, "type"), declarator: d, body: l.Field(i, "body")})
+func lowerFunctionDefinition(l *lang.Lowering, r tree.Role, i int32) {
+	d := readDeclarator(l, l.Field(i, "declarator"))
+	lowerFunction(l, definition{role: r, whole: i, specifier: l.Field(i, "type"), declarator: d,
+		body: l.Field(i, "body")})
 }
 
-func function(l *lang.Lowering, d definition) {
+func lowerFunction(l *lang.Lowering, d definition) {
 	l.BeginText(tree.Function, d.role, functionText(l, d), d.whole)
-	modifiers(l, d.whole)
-	typeParameters(l, d.whole)
+	lowerModifiers(l, d.whole)
+	lowerTypeParameters(l, d.whole)
 	l.Need(tree.RoleName, d.whole, d.name)
-	layer := d.function(l)
+	layer := d.functionLayer(l)
 	if list := l.Field(layer, "parameters"); list >= 0 {
-		parameters(l, list)
+		lowerParameters(l, list)
 	}
 	if layer >= 0 && d.specifier >= 0 {
-		full(l, tree.RoleReturnType, d.specifier, d.layers[:len(d.layers)-1])
+		lowerFullType(l, tree.RoleReturnType, d.specifier, d.layers[:len(d.layers)-1])
 	}
-	functionBody(l, d)
+	lowerFunctionBody(l, d)
 	l.Close()
 }
 
-// functionBody adds the body; the initializers of a constructor are the first
+// lowerFunctionBody adds the body; the initializers of a constructor are the first
 // statements of it, as assignments to members.
-func functionBody(l *lang.Lowering, d definition) {
+func lowerFunctionBody(l *lang.Lowering, d definition) {
 	initializers := l.Find(d.whole, "field_initializer_list")
 	switch {
 	case d.body < 0:
@@ -168,14 +169,14 @@ func functionBody(l *lang.Lowering, d definition) {
 	default:
 		l.Begin(tree.Block, tree.RoleBody, d.body)
 		for c := range l.Children(initializers) {
-			initializer(l, c)
+			lowerInitializer(l, c)
 		}
 		l.Nodes(tree.RoleStatement, d.body)
 		l.Close()
 	}
 }
 
-func initializer(l *lang.Lowering, i int32) {
+func lowerInitializer(l *lang.Lowering, i int32) {
 	name := l.First(i)
 	l.Flag(l.Begin(tree.ExpressionStatement, tree.RoleStatement, i), tree.Implied)
 	l.BeginText(tree.Assign, tree.RoleValue, "=", i)
@@ -218,8 +219,8 @@ func functionText(l *lang.Lowering, d definition) string {
 	return "function"
 }
 
-// typeParameters adds the parameters of the template that a declaration is.
-func typeParameters(l *lang.Lowering, i int32) {
+// lowerTypeParameters adds the parameters of the template that a declaration is.
+func lowerTypeParameters(l *lang.Lowering, i int32) {
 	parent := l.CST.Nodes[i].Parent
 	if parent < 0 || l.Kind(parent) != "template_declaration" {
 		return
@@ -230,7 +231,7 @@ func typeParameters(l *lang.Lowering, i int32) {
 	}
 	for c := range l.Children(list) {
 		l.Begin(tree.TypeParameter, tree.RoleTypeParameter, c)
-		name := read(l, l.Field(c, "declarator")).name
+		name := readDeclarator(l, l.Field(c, "declarator")).name
 		if name < 0 {
 			name = l.Field(c, "name")
 		}
@@ -238,19 +239,19 @@ func typeParameters(l *lang.Lowering, i int32) {
 			name = l.First(c)
 		}
 		if name >= 0 {
-			part(l, tree.RoleName, name)
+			lowerPart(l, tree.RoleName, name)
 		}
 		l.Close()
 	}
 }
 
-func parameters(l *lang.Lowering, list int32) {
+func lowerParameters(l *lang.Lowering, list int32) {
 	for c := range l.Every(list) {
 		switch kind := l.Kind(c); {
 		case kind == "..." || kind == "variadic_parameter":
 			l.Put(tree.Parameter, tree.RoleParameter, "*", c)
 		case strings.HasSuffix(kind, "parameter_declaration"):
-			parameter(l, c)
+			lowerParameter(l, c)
 		case l.Named(c) && !l.Extra(c):
 			l.Begin(tree.Parameter, tree.RoleParameter, c) // the names of an old definition
 			l.Node(tree.RoleTarget, c)
@@ -259,42 +260,42 @@ func parameters(l *lang.Lowering, list int32) {
 	}
 }
 
-// parameter lowers a parameter; "(void)" has none.
-func parameter(l *lang.Lowering, i int32) {
+// lowerParameter lowers a parameter; "(void)" has none.
+func lowerParameter(l *lang.Lowering, i int32) {
 	if l.Source(i) == "void" {
 		return
 	}
-	d := read(l, l.Field(i, "declarator"))
+	d := readDeclarator(l, l.Field(i, "declarator"))
 	text := ""
 	if l.Kind(i) == "variadic_parameter_declaration" {
 		text = "*"
 	}
 	l.BeginText(tree.Parameter, tree.RoleParameter, text, i)
-	modifiers(l, i)
-	full(l, tree.RoleType, l.Field(i, "type"), d.layers)
+	lowerModifiers(l, i)
+	lowerFullType(l, tree.RoleType, l.Field(i, "type"), d.layers)
 	l.Node(tree.RoleTarget, d.name)
 	l.Part(tree.RoleValue, i, "default_value")
 	l.Close()
 }
 
-// class returns the rule for the specifiers of classes and enums. One without a body
+// classRule returns the rule for the specifiers of classes and enums. One without a body
 // is a mere name.
-func class(text string) lang.Rule {
+func classRule(text string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		list := l.Field(i, "body")
 		if list < 0 && r != tree.RoleStatement {
-			typeName(l, r, i)
+			lowerTypeName(l, r, i)
 			return
 		}
 		l.BeginText(tree.Class, r, text, i)
 		if name := l.Field(i, "name"); name >= 0 {
-			part(l, tree.RoleName, name)
+			lowerPart(l, tree.RoleName, name)
 		}
-		typeParameters(l, i)
+		lowerTypeParameters(l, i)
 		if bases := l.Find(i, "base_class_clause"); bases >= 0 {
 			for c := range l.Children(bases) {
 				if l.Kind(c) != "access_specifier" {
-					typeName(l, tree.RoleBase, c)
+					lowerTypeName(l, tree.RoleBase, c)
 				}
 			}
 		}
@@ -307,14 +308,14 @@ func class(text string) lang.Rule {
 	}
 }
 
-func enumerator(l *lang.Lowering, r tree.Role, i int32) {
+func lowerEnumerator(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Field, r, "enum", i)
 	l.Part(tree.RoleTarget, i, "name")
 	l.Part(tree.RoleValue, i, "value")
 	l.Close()
 }
 
-func namespace(l *lang.Lowering, r tree.Role, i int32) {
+func lowerNamespace(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Class, r, "module", i)
 	l.Part(tree.RoleName, i, "name")
 	if list := l.Field(i, "body"); list >= 0 {
@@ -325,8 +326,8 @@ func namespace(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// typeDefinition lowers a typedef: a TypeAlias for each name.
-func typeDefinition(l *lang.Lowering, r tree.Role, i int32) {
+// lowerTypeDefinition lowers a typedef: a TypeAlias for each name.
+func lowerTypeDefinition(l *lang.Lowering, r tree.Role, i int32) {
 	specifier := l.Field(i, "type")
 	before := l.Mark()
 	if l.Field(specifier, "body") >= 0 {
@@ -336,12 +337,12 @@ func typeDefinition(l *lang.Lowering, r tree.Role, i int32) {
 		if !l.Named(c) {
 			continue
 		}
-		d := read(l, c)
+		d := readDeclarator(l, c)
 		l.Begin(tree.TypeAlias, r, i)
 		if d.name >= 0 {
 			l.Same(tree.Name, tree.RoleName, d.name)
 		}
-		full(l, tree.RoleType, specifier, d.layers)
+		lowerFullType(l, tree.RoleType, specifier, d.layers)
 		l.Close()
 	}
 	if l.Mark() == before {
@@ -349,12 +350,12 @@ func typeDefinition(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
-// namespaceAlias lowers "namespace a = b::c".
-func namespaceAlias(l *lang.Lowering, r tree.Role, i int32) {
+// lowerNamespaceAlias lowers "namespace a = b::c".
+func lowerNamespaceAlias(l *lang.Lowering, r tree.Role, i int32) {
 	name := l.Field(i, "name")
 	for c := range l.Children(i) {
 		if c != name {
-			l.BeginText(tree.Import, r, dotted(l.Source(c)), i)
+			l.BeginText(tree.Import, r, dottedName(l.Source(c)), i)
 			l.Node(tree.RolePath, c)
 			l.Node(tree.RoleAlias, name)
 			l.Close()
@@ -364,17 +365,17 @@ func namespaceAlias(l *lang.Lowering, r tree.Role, i int32) {
 	l.Lost(r, i)
 }
 
-// using lowers "using a::b" and "using namespace a".
-func using(l *lang.Lowering, r tree.Role, i int32) {
+// lowerUsing lowers "using a::b" and "using namespace a".
+func lowerUsing(l *lang.Lowering, r tree.Role, i int32) {
 	c := l.First(i)
 	if c < 0 {
 		l.Lost(r, i)
 		return
 	}
-	path := strings.Split(dotted(l.Source(c)), ".")
+	path := strings.Split(dottedName(l.Source(c)), ".")
 	n := len(path) - 1
 	if l.Has(i, "namespace") || n == 0 {
-		l.BeginText(tree.Import, r, dotted(l.Source(c)), i)
+		l.BeginText(tree.Import, r, dottedName(l.Source(c)), i)
 		l.Node(tree.RolePath, c)
 		if l.Has(i, "namespace") {
 			l.Put(tree.Name, tree.RoleName, "*", c)
@@ -388,8 +389,8 @@ func using(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// include lowers "#include": an Import of the file's name.
-func include(l *lang.Lowering, r tree.Role, i int32) {
+// lowerInclude lowers "#include": an Import of the file's name.
+func lowerInclude(l *lang.Lowering, r tree.Role, i int32) {
 	path := l.Field(i, "path")
 	start, end := l.Range(i)
 	if path >= 0 {

@@ -7,8 +7,8 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-// qualified lowers "a::b" to Members; as a type it is a Type.
-func qualified(l *lang.Lowering, r tree.Role, i int32) {
+// lowerQualified lowers "a::b" to Members; as a type it is a Type.
+func lowerQualified(l *lang.Lowering, r tree.Role, i int32) {
 	var parts []int32
 	for c := i; c >= 0; {
 		if l.Kind(c) == "nested_namespace_specifier" {
@@ -36,29 +36,29 @@ func qualified(l *lang.Lowering, r tree.Role, i int32) {
 		l.Lost(r, i)
 		return
 	}
-	members(l, r, parts)
+	lowerMembers(l, r, parts)
 }
 
 // maxParts bounds a qualified name.
 const maxParts = 200
 
-func members(l *lang.Lowering, r tree.Role, parts []int32) {
+func lowerMembers(l *lang.Lowering, r tree.Role, parts []int32) {
 	last := parts[len(parts)-1]
 	if len(parts) == 1 {
-		part(l, r, last)
+		lowerPart(l, r, last)
 		return
 	}
 	start, _ := l.Range(parts[0])
 	_, end := l.Range(last)
 	m := l.Open(tree.Member, r, start, end)
 	l.File.Nodes[m].Text = "::"
-	members(l, tree.RoleObject, parts[:len(parts)-1])
-	part(l, tree.RoleProperty, last)
+	lowerMembers(l, tree.RoleObject, parts[:len(parts)-1])
+	lowerPart(l, tree.RoleProperty, last)
 	l.Close()
 }
 
-// part lowers one part of a qualified name: names of types are names here.
-func part(l *lang.Lowering, r tree.Role, i int32) {
+// lowerPart lowers one part of a qualified name: names of types are names here.
+func lowerPart(l *lang.Lowering, r tree.Role, i int32) {
 	switch l.Kind(i) {
 	case "type_identifier":
 		l.Same(tree.Name, r, i)
@@ -69,13 +69,13 @@ func part(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
-// templateName lowers "f<int>": the Name.
-func templateName(l *lang.Lowering, r tree.Role, i int32) {
+// lowerTemplateName lowers "f<int>": the Name.
+func lowerTemplateName(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Name, r, l.Source(l.Field(i, "name")), i)
 }
 
-// operator returns the rule for an operation on the fields left and right.
-func operator(k tree.Kind, left, right tree.Role) lang.Rule {
+// operatorRule returns the rule for an operation on the fields left and right.
+func operatorRule(k tree.Kind, left, right tree.Role) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.BeginText(k, r, l.Source(l.Field(i, "operator")), i)
 		l.Need(left, i, l.Field(i, "left"))
@@ -84,13 +84,13 @@ func operator(k tree.Kind, left, right tree.Role) lang.Rule {
 	}
 }
 
-func unary(l *lang.Lowering, r tree.Role, i int32) {
+func lowerUnary(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Unary, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleValue, i, l.Field(i, "argument"))
 	l.Close()
 }
 
-func update(l *lang.Lowering, r tree.Role, i int32) {
+func lowerUpdate(l *lang.Lowering, r tree.Role, i int32) {
 	op, argument := l.Field(i, "operator"), l.Field(i, "argument")
 	n := l.BeginText(tree.Update, r, l.Source(op), i)
 	if op > argument {
@@ -100,8 +100,8 @@ func update(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// conditional lowers "a ? b : c"; "a ?: c" has the condition as value, too.
-func conditional(l *lang.Lowering, r tree.Role, i int32) {
+// lowerConditional lowers "a ? b : c"; "a ?: c" has the condition as value, too.
+func lowerConditional(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Conditional, r, i)
 	test, then := l.Field(i, "condition"), l.Field(i, "consequence")
 	l.Need(tree.RoleCondition, i, test)
@@ -113,8 +113,8 @@ func conditional(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// comma lowers "a, b, c" to one Sequence.
-func comma(l *lang.Lowering, r tree.Role, i int32) {
+// lowerComma lowers "a, b, c" to one Sequence.
+func lowerComma(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Sequence, r, i)
 	for l.Kind(i) == "comma_expression" {
 		l.Part(tree.RoleElement, i, "left")
@@ -124,8 +124,8 @@ func comma(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// cast lowers "(T)x". The cast of a typed metavariable is that.
-func cast(l *lang.Lowering, r tree.Role, i int32) {
+// lowerCast lowers "(T)x". The cast of a typed metavariable is that.
+func lowerCast(l *lang.Lowering, r tree.Role, i int32) {
 	value := l.Field(i, "value")
 	if l.Kind(value) == "call_expression" && l.Source(l.Field(value, "function")) == lang.TypedName {
 		l.Begin(tree.Call, r, i)
@@ -141,9 +141,9 @@ func cast(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// call lowers a call; "static_cast<T>(x)" and the like are Casts, "int(x)" is one
+// lowerCall lowers a call; "static_cast<T>(x)" and the like are Casts, "int(x)" is one
 // too.
-func call(l *lang.Lowering, r tree.Role, i int32) {
+func lowerCall(l *lang.Lowering, r tree.Role, i int32) {
 	callee, arguments := l.Field(i, "function"), l.Field(i, "arguments")
 	name := l.Source(l.Field(callee, "name"))
 	if l.Kind(callee) == "template_function" && strings.HasSuffix(name, "_cast") && l.First(arguments) >= 0 {
@@ -163,15 +163,15 @@ func call(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func member(l *lang.Lowering, r tree.Role, i int32) {
+func lowerMember(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Member, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleObject, i, l.Field(i, "argument"))
 	l.Need(tree.RoleProperty, i, l.Field(i, "field"))
 	l.Close()
 }
 
-// subscript lowers "a[b]", whose index is a field in C and a list in C++.
-func subscript(l *lang.Lowering, r tree.Role, i int32) {
+// lowerSubscript lowers "a[b]", whose index is a field in C and a list in C++.
+func lowerSubscript(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Index, r, i)
 	l.Need(tree.RoleObject, i, l.Field(i, "argument"))
 	l.Part(tree.RoleIndex, i, "index")
@@ -181,8 +181,8 @@ func subscript(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// typeCall returns the rule for sizeof and the like.
-func typeCall(name string) lang.Rule {
+// typeCallRule returns the rule for sizeof and the like.
+func typeCallRule(name string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.Begin(tree.Call, r, i)
 		start, _ := l.Range(i)
@@ -192,8 +192,8 @@ func typeCall(name string) lang.Rule {
 	}
 }
 
-// newExpression lowers "new T(a)" and "new T[n]".
-func newExpression(l *lang.Lowering, r tree.Role, i int32) {
+// lowerNewExpression lowers "new T(a)" and "new T[n]".
+func lowerNewExpression(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.New, r, "new", i)
 	specifier := l.Field(i, "type")
 	switch length := l.Field(i, "declarator"); {
@@ -201,21 +201,21 @@ func newExpression(l *lang.Lowering, r tree.Role, i int32) {
 		l.Lost(tree.RoleType, i)
 	case length >= 0:
 		l.BeginText(tree.Type, tree.RoleType, "[]", specifier)
-		typeName(l, tree.RoleElement, specifier)
+		lowerTypeName(l, tree.RoleElement, specifier)
 		l.Part(tree.RoleArgument, length, "length")
 		l.Close()
 	default:
-		typeName(l, tree.RoleType, specifier)
+		lowerTypeName(l, tree.RoleType, specifier)
 	}
 	l.Nodes(tree.RoleArgument, l.Field(i, "arguments"))
 	l.Close()
 }
 
-func lambda(l *lang.Lowering, r tree.Role, i int32) {
+func lowerLambda(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Lambda, r, i)
 	d := l.Field(i, "declarator")
 	if list := l.Field(d, "parameters"); list >= 0 {
-		parameters(l, list)
+		lowerParameters(l, list)
 	}
 	if result := l.Find(d, "trailing_return_type"); result >= 0 {
 		l.Node(tree.RoleReturnType, l.First(result))
@@ -224,8 +224,8 @@ func lambda(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// compoundLiteral lowers "(T){a, .b = c}" and "T{a}".
-func compoundLiteral(l *lang.Lowering, r tree.Role, i int32) {
+// lowerCompoundLiteral lowers "(T){a, .b = c}" and "T{a}".
+func lowerCompoundLiteral(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.New, r, "{}", i)
 	switch specifier := l.Field(i, "type"); l.Kind(specifier) {
 	case "":
@@ -233,14 +233,14 @@ func compoundLiteral(l *lang.Lowering, r tree.Role, i int32) {
 	case "type_descriptor":
 		l.Node(tree.RoleType, specifier)
 	default:
-		typeName(l, tree.RoleType, specifier)
+		lowerTypeName(l, tree.RoleType, specifier)
 	}
 	l.Nodes(tree.RoleArgument, l.Field(i, "value"))
 	l.Close()
 }
 
-// initializerPair lowers ".a = 1" and "[1] = 2"; the name of a member is a String.
-func initializerPair(l *lang.Lowering, r tree.Role, i int32) {
+// lowerInitializerPair lowers ".a = 1" and "[1] = 2"; the name of a member is a String.
+func lowerInitializerPair(l *lang.Lowering, r tree.Role, i int32) {
 	key := l.Field(i, "designator")
 	l.Begin(tree.Pair, r, i)
 	if inner := l.First(key); l.Kind(key) == "field_designator" && inner >= 0 && !lang.Holder(l.Source(inner)) {

@@ -7,28 +7,28 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-// number keeps a number's text without separators and suffix.
-func number(l *lang.Lowering, r tree.Role, i int32) {
+// lowerNumber keeps a number's text without separators and suffix.
+func lowerNumber(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Number, r, lang.NumberText(strings.ReplaceAll(l.Source(i), "'", ""), "uUlLfFzZ"), i)
 }
 
-func character(l *lang.Lowering, r tree.Role, i int32) {
+func lowerCharacter(l *lang.Lowering, r tree.Role, i int32) {
 	text := l.Source(i)
 	if n := strings.IndexByte(text, '\''); n >= 0 {
 		text = strings.TrimSuffix(text[n+1:], "'")
 	}
-	l.Put(tree.Character, r, unescape(text), i)
+	l.Put(tree.Character, r, unescapeText(text), i)
 }
 
-func stringLiteral(l *lang.Lowering, r tree.Role, i int32) {
-	node := l.Put(tree.String, r, text(l, i), i)
+func lowerStringLiteral(l *lang.Lowering, r tree.Role, i int32) {
+	node := l.Put(tree.String, r, literalText(l, i), i)
 	if strings.Contains(l.Kind(i), "raw") {
 		l.Flag(node, tree.Raw)
 	}
 }
 
-// text returns the value of a literal.
-func text(l *lang.Lowering, i int32) string {
+// literalText returns the value of a literal.
+func literalText(l *lang.Lowering, i int32) string {
 	s := l.Source(i)
 	switch l.Kind(i) {
 	case "system_lib_string":
@@ -39,19 +39,19 @@ func text(l *lang.Lowering, i int32) string {
 		if n := strings.IndexByte(s, '"'); n >= 0 {
 			s = strings.TrimSuffix(s[n+1:], `"`)
 		}
-		return unescape(s)
+		return unescapeText(s)
 	}
 	return ""
 }
 
-// concatenated lowers literals side by side: a String, or a Template when names of
+// lowerConcatenated lowers literals side by side: a String, or a Template when names of
 // macros are among them.
-func concatenated(l *lang.Lowering, r tree.Role, i int32) {
+func lowerConcatenated(l *lang.Lowering, r tree.Role, i int32) {
 	var b strings.Builder
 	names := false
 	for c := range l.Children(i) {
 		names = names || l.Kind(c) == "identifier"
-		b.WriteString(text(l, c))
+		b.WriteString(literalText(l, c))
 	}
 	if !names {
 		l.Put(tree.String, r, b.String(), i)
@@ -71,4 +71,4 @@ var escapes = lang.Escapes{
 	Digits: map[byte][2]int{'x': {1, 2}, 'u': {4, 4}, 'U': {8, 8}},
 }
 
-func unescape(s string) string { return escapes.Unescape(s) }
+func unescapeText(s string) string { return escapes.Unescape(s) }

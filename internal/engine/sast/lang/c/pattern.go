@@ -16,7 +16,7 @@ var patterns = lang.Patterns{
 		{Before: "", After: ";"},
 		{Before: "class qzc {\n", After: "\n};"},
 	},
-	Prepare: prepare,
+	Prepare: preparePattern,
 	Sigil:   true,
 }
 
@@ -24,9 +24,9 @@ var patterns = lang.Patterns{
 // call or of parameters; "($A * $B)" is a product.
 var typed = regexp.MustCompile(`(^|[^\w\s)])(\s*)\(((?:(?:const|struct|enum|unsigned|signed|long|short)\s+)*[\w$:]+(?:<[^()]*>)?(?:\s*[*&]+|\s+[*&]*))(\$[A-Z_][A-Z_0-9]*)\s*\)`)
 
-// prepare ends an ellipsis among statements with a semicolon, and makes typed
+// preparePattern ends an ellipsis among statements with a semicolon, and makes typed
 // metavariables casts of calls, which keep the type a type.
-func prepare(text string) []string {
+func preparePattern(text string) []string {
 	text = strings.TrimSpace(text)
 	f := lang.NewFragment(typed.ReplaceAllString(text, "$1$2(($3)"+lang.TypedName+"($4))"), "//")
 	text = f.Rewrite(func(i int) {
@@ -41,7 +41,7 @@ func prepare(text string) []string {
 func statementPlace(f *lang.Fragment, i int) bool {
 	inside := f.Tokens[i].Inside
 	if inside >= 0 && (f.Text(inside) != "{" || strings.Contains("=,(return", f.Text(inside-1)) && inside > 0 ||
-		enum(f, inside)) {
+		opensEnum(f, inside)) {
 		return false
 	}
 	switch f.Text(i - 1) {
@@ -51,8 +51,8 @@ func statementPlace(f *lang.Fragment, i int) bool {
 	return f.Many(i-1) || f.Tokens[i].First
 }
 
-// enum reports whether the brace opens the names of an enum.
-func enum(f *lang.Fragment, brace int) bool {
+// opensEnum reports whether the brace opens the names of an enum.
+func opensEnum(f *lang.Fragment, brace int) bool {
 	for i := brace - 1; i >= 0 && (f.Name(i) || f.Text(i) == ":"); i-- {
 		if f.Text(i) == "enum" {
 			return true

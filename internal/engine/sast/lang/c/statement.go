@@ -5,13 +5,13 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-func block(l *lang.Lowering, r tree.Role, i int32) {
+func lowerBlock(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Block, r, i)
 	l.Nodes(tree.RoleStatement, i)
 	l.Close()
 }
 
-func expressionStatement(l *lang.Lowering, r tree.Role, i int32) {
+func lowerExpressionStatement(l *lang.Lowering, r tree.Role, i int32) {
 	c := l.First(i)
 	switch {
 	case c < 0:
@@ -25,9 +25,9 @@ func expressionStatement(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
-// condition adds the condition of a statement, which C++ may put after a
+// lowerCondition adds the condition of a statement, which C++ may put after a
 // declaration. A declaration that is the condition is a Variable.
-func condition(l *lang.Lowering, i int32) {
+func lowerCondition(l *lang.Lowering, i int32) {
 	c := l.Field(i, "condition")
 	if l.Kind(c) != "condition_clause" {
 		l.Need(tree.RoleCondition, i, c)
@@ -37,22 +37,22 @@ func condition(l *lang.Lowering, i int32) {
 	l.Need(tree.RoleCondition, i, l.Field(c, "value"))
 }
 
-func ifStatement(l *lang.Lowering, r tree.Role, i int32) {
+func lowerIfStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.If, r, i)
-	condition(l, i)
+	lowerCondition(l, i)
 	l.Need(tree.RoleThen, i, l.Field(i, "consequence"))
 	l.Part(tree.RoleElse, i, "alternative")
 	l.Close()
 }
 
-func whileStatement(l *lang.Lowering, r tree.Role, i int32) {
+func lowerWhileStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.While, r, i)
-	condition(l, i)
+	lowerCondition(l, i)
 	l.Need(tree.RoleBody, i, l.Field(i, "body"))
 	l.Close()
 }
 
-func forStatement(l *lang.Lowering, r tree.Role, i int32) {
+func lowerForStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.For, r, i)
 	l.Part(tree.RoleInit, i, "initializer")
 	l.Part(tree.RoleCondition, i, "condition")
@@ -61,13 +61,13 @@ func forStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func forEach(l *lang.Lowering, r tree.Role, i int32) {
+func lowerForEach(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.ForEach, r, "of", i)
-	d := read(l, l.Field(i, "declarator"))
+	d := readDeclarator(l, l.Field(i, "declarator"))
 	specifier := l.Field(i, "type")
 	l.Begin(tree.Variable, tree.RoleTarget, max(specifier, i))
-	modifiers(l, i)
-	full(l, tree.RoleType, specifier, d.layers)
+	lowerModifiers(l, i)
+	lowerFullType(l, tree.RoleType, specifier, d.layers)
 	l.Need(tree.RoleTarget, i, d.name)
 	l.Close()
 	l.Need(tree.RoleIterable, i, l.Field(i, "right"))
@@ -75,9 +75,9 @@ func forEach(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// switchStatement lowers a switch; a case without a jump at its end runs into the
+// lowerSwitchStatement lowers a switch; a case without a jump at its end runs into the
 // next one.
-func switchStatement(l *lang.Lowering, r tree.Role, i int32) {
+func lowerSwitchStatement(l *lang.Lowering, r tree.Role, i int32) {
 	list := l.Field(i, "body")
 	var cases []int32
 	text := ""
@@ -87,7 +87,7 @@ func switchStatement(l *lang.Lowering, r tree.Role, i int32) {
 		}
 	}
 	for n, c := range cases {
-		if n+1 < len(cases) && !jumps(l, c) {
+		if n+1 < len(cases) && !leavesSwitch(l, c) {
 			text = "fallthrough"
 		}
 	}
@@ -103,12 +103,12 @@ func switchStatement(l *lang.Lowering, r tree.Role, i int32) {
 			l.Node(tree.RoleCase, c)
 			continue
 		}
-		caseStatement(l, c)
+		lowerCaseStatement(l, c)
 	}
 	l.Close()
 }
 
-func caseStatement(l *lang.Lowering, i int32) {
+func lowerCaseStatement(l *lang.Lowering, i int32) {
 	value := l.Field(i, "value")
 	text := ""
 	if value < 0 {
@@ -134,8 +134,8 @@ func caseStatement(l *lang.Lowering, i int32) {
 	l.Close()
 }
 
-// jumps reports whether the last statement of a case leaves the switch.
-func jumps(l *lang.Lowering, i int32) bool {
+// leavesSwitch reports whether the last statement of a case leaves the switch.
+func leavesSwitch(l *lang.Lowering, i int32) bool {
 	for {
 		last := int32(-1)
 		for c := range l.Children(i) {
@@ -152,8 +152,8 @@ func jumps(l *lang.Lowering, i int32) bool {
 	}
 }
 
-// optionalValue returns the rule for a statement with an optional value.
-func optionalValue(k tree.Kind) lang.Rule {
+// optionalValueRule returns the rule for a statement with an optional value.
+func optionalValueRule(k tree.Kind) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.Begin(k, r, i)
 		l.Node(tree.RoleValue, l.First(i))
@@ -161,7 +161,7 @@ func optionalValue(k tree.Kind) lang.Rule {
 	}
 }
 
-func labeled(l *lang.Lowering, r tree.Role, i int32) {
+func lowerLabeled(l *lang.Lowering, r tree.Role, i int32) {
 	label := l.Field(i, "label")
 	l.Begin(tree.Label, r, i)
 	l.Node(tree.RoleName, label)
@@ -173,8 +173,8 @@ func labeled(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// tryStatement lowers try; "catch (...)" has no Type.
-func tryStatement(l *lang.Lowering, r tree.Role, i int32) {
+// lowerTryStatement lowers try; "catch (...)" has no Type.
+func lowerTryStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Try, r, i)
 	l.Need(tree.RoleBody, i, l.Field(i, "body"))
 	for c := range l.Children(i) {
@@ -184,8 +184,8 @@ func tryStatement(l *lang.Lowering, r tree.Role, i int32) {
 		l.Begin(tree.Catch, tree.RoleHandler, c)
 		if list := l.Field(c, "parameters"); list >= 0 {
 			for p := range l.Children(list) {
-				d := read(l, l.Field(p, "declarator"))
-				full(l, tree.RoleType, l.Field(p, "type"), d.layers)
+				d := readDeclarator(l, l.Field(p, "declarator"))
+				lowerFullType(l, tree.RoleType, l.Field(p, "type"), d.layers)
 				l.Node(tree.RoleTarget, d.name)
 			}
 		}

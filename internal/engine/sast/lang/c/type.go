@@ -7,8 +7,8 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-// dotted returns the name of a type as Types have it.
-func dotted(s string) string {
+// dottedName returns the name of a type as Types have it.
+func dottedName(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if strings.Contains(s, "::") {
 		s = strings.ReplaceAll(strings.TrimPrefix(strings.ReplaceAll(s, " ", ""), "::"), "::", ".")
@@ -16,8 +16,8 @@ func dotted(s string) string {
 	return s
 }
 
-// typeName lowers the name of a type, with its arguments.
-func typeName(l *lang.Lowering, r tree.Role, i int32) {
+// lowerTypeName lowers the name of a type, with its arguments.
+func lowerTypeName(l *lang.Lowering, r tree.Role, i int32) {
 	if l.TooDeep() {
 		l.Lost(r, i)
 		return
@@ -37,26 +37,26 @@ func typeName(l *lang.Lowering, r tree.Role, i int32) {
 		if l.Kind(inner) == "template_type" {
 			name = l.Field(inner, "name")
 		}
-		l.BeginText(tree.Type, r, dotted(prefix+l.Source(name)), i)
-		typeArguments(l, inner)
+		l.BeginText(tree.Type, r, dottedName(prefix+l.Source(name)), i)
+		lowerTypeArguments(l, inner)
 		l.Close()
 	case "template_type":
-		l.BeginText(tree.Type, r, dotted(l.Source(l.Field(i, "name"))), i)
-		typeArguments(l, i)
+		l.BeginText(tree.Type, r, dottedName(l.Source(l.Field(i, "name"))), i)
+		lowerTypeArguments(l, i)
 		l.Close()
 	case "struct_specifier", "union_specifier", "class_specifier", "enum_specifier":
 		if name := l.Field(i, "name"); name >= 0 {
-			typeName(l, r, name)
+			lowerTypeName(l, r, name)
 			return
 		}
 		l.Put(tree.Type, r, "", i)
 	default:
-		l.Put(tree.Type, r, dotted(l.Source(i)), i)
+		l.Put(tree.Type, r, dottedName(l.Source(i)), i)
 	}
 }
 
-// typeArguments adds the arguments of a template_type.
-func typeArguments(l *lang.Lowering, i int32) {
+// lowerTypeArguments adds the arguments of a template_type.
+func lowerTypeArguments(l *lang.Lowering, i int32) {
 	if l.Kind(i) == "template_type" {
 		l.Nodes(tree.RoleArgument, l.Field(i, "arguments"))
 	}
@@ -68,8 +68,8 @@ type declarator struct {
 	layers []int32 // pointers, arrays and functions around it, from the outside in
 }
 
-// read takes a declarator apart.
-func read(l *lang.Lowering, i int32) declarator {
+// readDeclarator takes a declarator apart.
+func readDeclarator(l *lang.Lowering, i int32) declarator {
 	d := declarator{name: -1}
 	for depth := 0; i >= 0 && depth < tree.MaxDepth/4; depth++ {
 		switch l.Kind(i) {
@@ -90,20 +90,20 @@ func read(l *lang.Lowering, i int32) declarator {
 	return d
 }
 
-// function returns the layer that makes the name a function: the innermost one.
-func (d declarator) function(l *lang.Lowering) int32 {
+// functionLayer returns the layer that makes the name a function: the innermost one.
+func (d declarator) functionLayer(l *lang.Lowering) int32 {
 	if n := len(d.layers); n > 0 && l.Kind(d.layers[n-1]) == "function_declarator" {
 		return d.layers[n-1]
 	}
 	return -1
 }
 
-// full adds the Type of a name: the specifier, with the layers around it.
-func full(l *lang.Lowering, r tree.Role, specifier int32, layers []int32) {
+// lowerFullType adds the Type of a name: the specifier, with the layers around it.
+func lowerFullType(l *lang.Lowering, r tree.Role, specifier int32, layers []int32) {
 	n := len(layers)
 	if n == 0 {
 		if specifier >= 0 {
-			typeName(l, r, specifier)
+			lowerTypeName(l, r, specifier)
 		}
 		return
 	}
@@ -111,36 +111,36 @@ func full(l *lang.Lowering, r tree.Role, specifier int32, layers []int32) {
 	switch l.Kind(last) {
 	case "function_declarator", "abstract_function_declarator":
 		l.BeginText(tree.Type, r, "func", last)
-		full(l, tree.RoleElement, specifier, layers[:n-1])
+		lowerFullType(l, tree.RoleElement, specifier, layers[:n-1])
 	case "array_declarator", "abstract_array_declarator":
 		l.BeginText(tree.Type, r, "[]", last)
-		full(l, tree.RoleElement, specifier, layers[:n-1])
+		lowerFullType(l, tree.RoleElement, specifier, layers[:n-1])
 		l.Part(tree.RoleArgument, last, "size")
 	default:
 		l.BeginText(tree.Type, r, "*", last)
-		full(l, tree.RoleElement, specifier, layers[:n-1])
+		lowerFullType(l, tree.RoleElement, specifier, layers[:n-1])
 	}
 	l.Close()
 }
 
-// typeDescriptor lowers the type of a cast and the like.
-func typeDescriptor(l *lang.Lowering, r tree.Role, i int32) {
-	d := read(l, l.Field(i, "declarator"))
+// lowerTypeDescriptor lowers the type of a cast and the like.
+func lowerTypeDescriptor(l *lang.Lowering, r tree.Role, i int32) {
+	d := readDeclarator(l, l.Field(i, "declarator"))
 	specifier := l.Field(i, "type")
 	if specifier < 0 {
 		l.Lost(r, i)
 		return
 	}
-	full(l, r, specifier, d.layers)
+	lowerFullType(l, r, specifier, d.layers)
 }
 
-// modifiers adds the words and attributes before a declaration.
-func modifiers(l *lang.Lowering, i int32) {
+// lowerModifiers adds the words and attributes before a declaration.
+func lowerModifiers(l *lang.Lowering, i int32) {
 	for c := range l.Every(i) {
 		switch l.Kind(c) {
 		case "attribute_declaration":
 			for a := range l.Children(c) {
-				annotation(l, a)
+				lowerAnnotation(l, a)
 			}
 		case "type_qualifier", "storage_class_specifier", "virtual_specifier", "explicit_function_specifier", "virtual", "inline":
 
@@ -149,8 +149,8 @@ func modifiers(l *lang.Lowering, i int32) {
 	}
 }
 
-// annotation lowers "[[a::b(c)]]".
-func annotation(l *lang.Lowering, i int32) {
+// lowerAnnotation lowers "[[a::b(c)]]".
+func lowerAnnotation(l *lang.Lowering, i int32) {
 	l.Begin(tree.Annotation, tree.RoleAnnotation, i)
 	name, arguments := l.Field(i, "name"), l.Find(i, "argument_list")
 	if arguments >= 0 {
@@ -164,4 +164,4 @@ func annotation(l *lang.Lowering, i int32) {
 	l.Close()
 }
 
-func modifierRule(l *lang.Lowering, r tree.Role, i int32) { l.Same(tree.Modifier, r, i) }
+func lowerModifier(l *lang.Lowering, r tree.Role, i int32) { l.Same(tree.Modifier, r, i) }

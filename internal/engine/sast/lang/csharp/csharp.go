@@ -28,16 +28,16 @@ var Language = &lang.Language{
 
 var table = lang.NewTable(cst.CSharp, lang.Merge(declarationRules, statementRules, expressionRules, typeRules))
 
-// children lowers the children in the place of the node.
-func children(l *lang.Lowering, r tree.Role, i int32) {
-	for c := range parts(l, i) {
+// lowerChildren lowers the children in the place of the node.
+func lowerChildren(l *lang.Lowering, r tree.Role, i int32) {
+	for c := range childParts(l, i) {
 		l.Node(r, c)
 	}
 }
 
-// parts calls f for the children that mean something: those with a name, and the
+// childParts calls f for the children that mean something: those with a name, and the
 // words "this" and "base", which have none in the grammar.
-func parts(l *lang.Lowering, i int32) func(yield func(int32) bool) {
+func childParts(l *lang.Lowering, i int32) func(yield func(int32) bool) {
 	return func(yield func(int32) bool) {
 		for c := range l.Every(i) {
 			word := !l.Named(c) && (l.Kind(c) == "this" || l.Kind(c) == "base")
@@ -48,9 +48,9 @@ func parts(l *lang.Lowering, i int32) func(yield func(int32) bool) {
 	}
 }
 
-// part returns the first part behind another child, -1 when there is none.
-func part(l *lang.Lowering, i, behind int32) int32 {
-	for c := range parts(l, i) {
+// partBehind returns the first part behind another child, -1 when there is none.
+func partBehind(l *lang.Lowering, i, behind int32) int32 {
+	for c := range childParts(l, i) {
 		if c > behind {
 			return c
 		}
@@ -58,21 +58,21 @@ func part(l *lang.Lowering, i, behind int32) int32 {
 	return -1
 }
 
-// inner is the rule for what stands for its only part.
-func inner(l *lang.Lowering, r tree.Role, i int32) { l.Need(r, i, part(l, i, -1)) }
+// lowerInner is the rule for what stands for its only part.
+func lowerInner(l *lang.Lowering, r tree.Role, i int32) { l.Need(r, i, partBehind(l, i, -1)) }
 
-// wrap returns the rule for a node with its only part.
-func wrap(k tree.Kind, text string, r tree.Role) lang.Rule {
+// wrapRule returns the rule for a node with its only part.
+func wrapRule(k tree.Kind, text string, r tree.Role) lang.Rule {
 	return func(l *lang.Lowering, role tree.Role, i int32) {
 		l.BeginText(k, role, text, i)
-		l.Need(r, i, part(l, i, -1))
+		l.Need(r, i, partBehind(l, i, -1))
 		l.Close()
 	}
 }
 
-// attributes lowers the attributes of a declaration, then its modifiers, among them
+// lowerAttributes lowers the attributes of a declaration, then its modifiers, among them
 // the words that are tokens of the grammar.
-func attributes(l *lang.Lowering, i int32, words ...string) {
+func lowerAttributes(l *lang.Lowering, i int32, words ...string) {
 	for c := range l.Children(i) {
 		if l.Kind(c) == "attribute_list" {
 			l.Node(tree.RoleAnnotation, c)
@@ -90,15 +90,15 @@ func attributes(l *lang.Lowering, i int32, words ...string) {
 	}
 }
 
-// dotted returns the text of a name without blanks and type arguments.
-func dotted(l *lang.Lowering, i int32) string {
+// dottedName returns the text of a name without blanks and type arguments.
+func dottedName(l *lang.Lowering, i int32) string {
 	switch l.Kind(i) {
 	case "":
 		return ""
 	case "qualified_name":
-		return dotted(l, l.Field(i, "qualifier")) + "." + dotted(l, l.Field(i, "name"))
+		return dottedName(l, l.Field(i, "qualifier")) + "." + dottedName(l, l.Field(i, "name"))
 	case "alias_qualified_name":
-		return dotted(l, l.Field(i, "alias")) + "." + dotted(l, l.Field(i, "name"))
+		return dottedName(l, l.Field(i, "alias")) + "." + dottedName(l, l.Field(i, "name"))
 	case "generic_name":
 		return l.Source(l.First(i))
 	}

@@ -7,77 +7,77 @@ import (
 )
 
 var declarationRules = map[string]lang.Rule{
-	"compilation_unit":                  file,
-	"global_statement":                  children,
+	"compilation_unit":                  lowerFile,
+	"global_statement":                  lowerChildren,
 	"shebang_directive":                 lang.Skip,
-	"preproc_if":                        preprocessed,
-	"preproc_else":                      children,
-	"preproc_elif":                      preprocessed,
-	"using_directive":                   using,
-	"namespace_declaration":             namespace,
-	"file_scoped_namespace_declaration": namespace,
+	"preproc_if":                        lowerPreprocessed,
+	"preproc_else":                      lowerChildren,
+	"preproc_elif":                      lowerPreprocessed,
+	"using_directive":                   lowerUsing,
+	"namespace_declaration":             lowerNamespace,
+	"file_scoped_namespace_declaration": lowerNamespace,
 
-	"attribute_list":             children,
-	"attribute":                  attribute,
-	"attribute_argument_list":    children,
-	"attribute_argument":         attributeArgument,
+	"attribute_list":             lowerChildren,
+	"attribute":                  lowerAttribute,
+	"attribute_argument_list":    lowerChildren,
+	"attribute_argument":         lowerAttributeArgument,
 	"attribute_target_specifier": lang.Skip,
 
-	"class_declaration":            class("class"),
-	"struct_declaration":           class("struct"),
-	"interface_declaration":        class("interface"),
-	"record_declaration":           class("record"),
-	"enum_declaration":             class("enum"),
-	"declaration_list":             block,
-	"enum_member_declaration_list": block,
-	"enum_member_declaration":      enumMember,
-	"delegate_declaration":         delegate,
+	"class_declaration":            classRule("class"),
+	"struct_declaration":           classRule("struct"),
+	"interface_declaration":        classRule("interface"),
+	"record_declaration":           classRule("record"),
+	"enum_declaration":             classRule("enum"),
+	"declaration_list":             lowerBlock,
+	"enum_member_declaration_list": lowerBlock,
+	"enum_member_declaration":      lowerEnumMember,
+	"delegate_declaration":         lowerDelegate,
 
-	"method_declaration":              function("method"),
-	"constructor_declaration":         function("constructor"),
-	"destructor_declaration":          function("destructor"),
-	"operator_declaration":            function("method"),
-	"conversion_operator_declaration": function("method"),
-	"local_function_statement":        function("function"),
-	"arrow_expression_clause":         inner,
-	"parameter_list":                  parameters,
-	"bracketed_parameter_list":        parameters,
-	"parameter":                       parameter,
+	"method_declaration":              functionRule("method"),
+	"constructor_declaration":         functionRule("constructor"),
+	"destructor_declaration":          functionRule("destructor"),
+	"operator_declaration":            functionRule("method"),
+	"conversion_operator_declaration": functionRule("method"),
+	"local_function_statement":        functionRule("function"),
+	"arrow_expression_clause":         lowerInner,
+	"parameter_list":                  lowerParameters,
+	"bracketed_parameter_list":        lowerParameters,
+	"parameter":                       lowerParameter,
 
-	"field_declaration":           fields,
-	"event_field_declaration":     fields,
-	"local_declaration_statement": local,
-	"property_declaration":        property,
-	"indexer_declaration":         property,
-	"event_declaration":           property,
+	"field_declaration":           lowerFields,
+	"event_field_declaration":     lowerFields,
+	"local_declaration_statement": lowerLocal,
+	"property_declaration":        lowerProperty,
+	"indexer_declaration":         lowerProperty,
+	"event_declaration":           lowerProperty,
 }
 
-func file(l *lang.Lowering, _ tree.Role, i int32) {
+func lowerFile(l *lang.Lowering, _ tree.Role, i int32) {
 	l.Open(tree.FileKind, tree.RoleNone, 0, uint32(len(l.File.Source)))
-	children(l, tree.RoleStatement, i)
+	lowerChildren(l, tree.RoleStatement, i)
 	l.Close()
 }
 
-// preprocessed lowers what stands behind "#if": all branches, without the condition.
-func preprocessed(l *lang.Lowering, r tree.Role, i int32) {
+// lowerPreprocessed lowers what stands behind "#if": all branches, without the condition.
+func lowerPreprocessed(l *lang.Lowering, r tree.Role, i int32) {
 	condition := l.Field(i, "condition")
-	for c := range parts(l, i) {
+	for c := range childParts(l, i) {
 		if c != condition {
 			l.Node(r, c)
 		}
 	}
 }
 
-// using lowers an import: of all names of a namespace or a type, or of one type
+// lowerUsing lowers an import: of all names of a namespace or a type, or of one type
 // under another name.
-func using(l *lang.Lowering, r tree.Role, i int32) {
+func lowerUsing(l *lang.Lowering, r tree.Role, i int32) {
 	alias, path := l.Field(i, "name"), int32(-1)
 	for c := range l.Children(i) {
 		if c != alias {
 			path = c
 		}
 	}
-	l.BeginText(tree.Import, r, dotted(l, path), i)
+	l.BeginText(tree.Import, r, dottedName(l, path), i)
 	l.Need(tree.RolePath, i, path)
 	if alias >= 0 {
 		l.Node(tree.RoleAlias, alias)
@@ -88,24 +88,24 @@ func using(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// namespace lowers a namespace as the package of what stands in it, which becomes
+// lowerNamespace lowers a namespace as the package of what stands in it, which becomes
 // its sibling.
-func namespace(l *lang.Lowering, r tree.Role, i int32) {
+func lowerNamespace(l *lang.Lowering, r tree.Role, i int32) {
 	name := l.Field(i, "name")
 	start, end := l.Range(i)
 	if name >= 0 {
 		_, end = l.Range(name)
 	}
-	l.File.Nodes[l.Open(tree.Package, r, start, end)].Text = dotted(l, name)
+	l.File.Nodes[l.Open(tree.Package, r, start, end)].Text = dottedName(l, name)
 	l.Need(tree.RoleName, i, name)
 	l.Close()
 	if body := l.Field(i, "body"); body >= 0 {
-		children(l, r, body)
+		lowerChildren(l, r, body)
 	}
 }
 
-// attribute lowers "[A(…)]" and "[A]", which is the same as "[A()]".
-func attribute(l *lang.Lowering, r tree.Role, i int32) {
+// lowerAttribute lowers "[A(…)]" and "[A]", which is the same as "[A()]".
+func lowerAttribute(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Annotation, r, i)
 	l.Begin(tree.Call, tree.RoleValue, i)
 	l.Need(tree.RoleCallee, i, l.Field(i, "name"))
@@ -114,45 +114,45 @@ func attribute(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func attributeArgument(l *lang.Lowering, r tree.Role, i int32) {
-	if a := part(l, i, -1); l.Kind(a) == "assignment_expression" {
+func lowerAttributeArgument(l *lang.Lowering, r tree.Role, i int32) {
+	if a := partBehind(l, i, -1); l.Kind(a) == "assignment_expression" {
 		i = a // which is how the grammar reads "name = value"
 	}
 	if !l.Has(i, "=") && !l.Has(i, ":") {
-		inner(l, r, i)
+		lowerInner(l, r, i)
 		return
 	}
 	l.Begin(tree.Keyword, r, i)
 	name := l.First(i)
 	l.Need(tree.RoleName, i, name)
-	l.Need(tree.RoleValue, i, part(l, i, name))
+	l.Need(tree.RoleValue, i, partBehind(l, i, name))
 	l.Close()
 }
 
-func block(l *lang.Lowering, r tree.Role, i int32) {
+func lowerBlock(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Block, r, i)
-	children(l, tree.RoleStatement, i)
+	lowerChildren(l, tree.RoleStatement, i)
 	l.Close()
 }
 
-// class returns the rule for a declaration of a type. A base class and interfaces
+// classRule returns the rule for a declaration of a type. A base class and interfaces
 // look the same and are all bases.
-func class(text string) lang.Rule {
+func classRule(text string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.BeginText(tree.Class, r, text, i)
-		attributes(l, i)
+		lowerAttributes(l, i)
 		l.Part(tree.RoleName, i, "name")
 		l.Node(tree.RoleTypeParameter, l.Find(i, "type_parameter_list"))
 		l.Node(tree.RoleParameter, l.Find(i, "parameter_list"))
 		for b := range l.Children(l.Find(i, "base_list")) {
-			switch arguments := following(l, b); {
+			switch arguments := argumentsBehind(l, b); {
 			case l.Kind(b) == "argument_list":
 			case l.Kind(b) == "primary_constructor_base_type":
-				base(l, l.Field(b, "type"), l.Find(b, "argument_list"))
+				lowerBase(l, l.Field(b, "type"), l.Find(b, "argument_list"))
 			case arguments >= 0:
-				base(l, b, arguments)
+				lowerBase(l, b, arguments)
 			default:
-				typ(l, tree.RoleBase, b)
+				lowerType(l, tree.RoleBase, b)
 			}
 		}
 		l.Part(tree.RoleBody, i, "body")
@@ -160,8 +160,8 @@ func class(text string) lang.Rule {
 	}
 }
 
-// following returns the arguments that stand directly behind a base, -1 for none.
-func following(l *lang.Lowering, i int32) int32 {
+// argumentsBehind returns the arguments that stand directly behind a base, -1 for none.
+func argumentsBehind(l *lang.Lowering, i int32) int32 {
 	next := l.CST.Nodes[i].SubtreeEnd
 	if int(next) < len(l.CST.Nodes) && l.CST.Nodes[next].Parent == l.CST.Nodes[i].Parent &&
 		l.Kind(next) == "argument_list" {
@@ -170,44 +170,44 @@ func following(l *lang.Lowering, i int32) int32 {
 	return -1
 }
 
-// base lowers a base whose constructor is called, as that call.
-func base(l *lang.Lowering, t, arguments int32) {
+// lowerBase lowers a base whose constructor is called, as that call.
+func lowerBase(l *lang.Lowering, t, arguments int32) {
 	if t < 0 || arguments < 0 {
 		return
 	}
 	l.Open(tree.Call, tree.RoleBase, l.CST.Nodes[t].Start, l.CST.Nodes[arguments].End)
-	typ(l, tree.RoleCallee, t)
+	lowerType(l, tree.RoleCallee, t)
 	l.Node(tree.RoleArgument, arguments)
 	l.Close()
 }
 
-func enumMember(l *lang.Lowering, r tree.Role, i int32) {
+func lowerEnumMember(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Field, r, "enum", i)
-	attributes(l, i)
+	lowerAttributes(l, i)
 	l.Need(tree.RoleTarget, i, l.Field(i, "name"))
 	l.Part(tree.RoleValue, i, "value")
 	l.Close()
 }
 
-// delegate lowers the declaration of a type of functions.
-func delegate(l *lang.Lowering, r tree.Role, i int32) {
+// lowerDelegate lowers the declaration of a type of functions.
+func lowerDelegate(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.TypeAlias, r, i)
-	attributes(l, i)
+	lowerAttributes(l, i)
 	l.Part(tree.RoleName, i, "name")
 	l.Part(tree.RoleTypeParameter, i, "type_parameters")
 	l.BeginText(tree.Type, tree.RoleType, "func", i)
 	l.Part(tree.RoleParameter, i, "parameters")
-	typ(l, tree.RoleReturnType, l.Field(i, "type"))
+	lowerType(l, tree.RoleReturnType, l.Field(i, "type"))
 	l.Close()
 	l.Close()
 }
 
-// function returns the rule for what has parameters and a body. An operator is
+// functionRule returns the rule for what has parameters and a body. An operator is
 // named for itself.
-func function(text string) lang.Rule {
+func functionRule(text string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.BeginText(tree.Function, r, text, i)
-		attributes(l, i)
+		lowerAttributes(l, i)
 		l.Part(tree.RoleTypeParameter, i, "type_parameters")
 		if name := l.Field(i, "name"); name >= 0 {
 			l.Node(tree.RoleName, name)
@@ -219,15 +219,15 @@ func function(text string) lang.Rule {
 		if result < 0 {
 			result = l.Field(i, "type")
 		}
-		typ(l, tree.RoleReturnType, result)
-		body(l, i)
+		lowerType(l, tree.RoleReturnType, result)
+		lowerBody(l, i)
 		l.Close()
 	}
 }
 
-// body lowers the body of a function. The call of another constructor, which stands
+// lowerBody lowers the body of a function. The call of another constructor, which stands
 // before it, is its first statement.
-func body(l *lang.Lowering, i int32) {
+func lowerBody(l *lang.Lowering, i int32) {
 	body, call := l.Field(i, "body"), l.Find(i, "constructor_initializer")
 	if call < 0 {
 		l.Node(tree.RoleBody, body)
@@ -251,13 +251,13 @@ func body(l *lang.Lowering, i int32) {
 		l.Node(tree.RoleValue, body)
 		l.Close()
 	} else {
-		children(l, tree.RoleStatement, body)
+		lowerChildren(l, tree.RoleStatement, body)
 	}
 	l.Close()
 }
 
-// parameters lowers a list; the grammar leaves the parts of "params T[] a" in it.
-func parameters(l *lang.Lowering, r tree.Role, i int32) {
+// lowerParameters lowers a list; the grammar leaves the parts of "params T[] a" in it.
+func lowerParameters(l *lang.Lowering, r tree.Role, i int32) {
 	rest := int32(-1)
 	for c := range l.Every(i) {
 		switch {
@@ -271,7 +271,7 @@ func parameters(l *lang.Lowering, r tree.Role, i int32) {
 			start, _ := l.Range(rest)
 			_, end := l.Range(c)
 			l.File.Nodes[l.Open(tree.Parameter, r, start, end)].Text = "*"
-			typ(l, tree.RoleType, l.Field(i, "type"))
+			lowerType(l, tree.RoleType, l.Field(i, "type"))
 			l.Node(tree.RoleTarget, c)
 			l.Close()
 			rest = -1
@@ -281,27 +281,27 @@ func parameters(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
-func parameter(l *lang.Lowering, r tree.Role, i int32) {
+func lowerParameter(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Parameter, r, i)
-	attributes(l, i)
-	variableType(l, l.Field(i, "type"))
+	lowerAttributes(l, i)
+	lowerVariableType(l, l.Field(i, "type"))
 	name := l.Field(i, "name")
 	l.Need(tree.RoleTarget, i, name)
 	if l.Has(i, "=") {
-		l.Node(tree.RoleValue, part(l, i, name))
+		l.Node(tree.RoleValue, partBehind(l, i, name))
 	}
 	l.Close()
 }
 
-// fields lowers member variables, and events that look like them.
-func fields(l *lang.Lowering, r tree.Role, i int32) {
-	variables(l, declaration{kind: tree.Field, role: r, node: i, list: l.Find(i, "variable_declaration"),
+// lowerFields lowers member variables, and events that look like them.
+func lowerFields(l *lang.Lowering, r tree.Role, i int32) {
+	lowerVariables(l, declaration{kind: tree.Field, role: r, node: i, list: l.Find(i, "variable_declaration"),
 		words: []string{"event"}})
 }
 
-// local lowers variables of a block.
-func local(l *lang.Lowering, r tree.Role, i int32) {
-	variables(l, declaration{kind: tree.Variable, role: r, node: i, list: l.Find(i, "variable_declaration"),
+// lowerLocal lowers variables of a block.
+func lowerLocal(l *lang.Lowering, r tree.Role, i int32) {
+	lowerVariables(l, declaration{kind: tree.Variable, role: r, node: i, list: l.Find(i, "variable_declaration"),
 		words: []string{"using"}})
 }
 
@@ -313,9 +313,9 @@ type declaration struct {
 	words      []string
 }
 
-// variables lowers a node for each variable. The first one begins where the
+// lowerVariables lowers a node for each variable. The first one begins where the
 // declaration does, the last one ends where it does.
-func variables(l *lang.Lowering, d declaration) {
+func lowerVariables(l *lang.Lowering, d declaration) {
 	start, whole := l.Range(d.node)
 	t := l.Field(d.list, "type")
 	last := int32(-1)
@@ -332,65 +332,65 @@ func variables(l *lang.Lowering, d declaration) {
 		if v == last {
 			end = whole
 		}
-		l.File.Nodes[l.Open(d.kind, d.role, start, end)].Text = keyword(l, t)
-		attributes(l, d.node, d.words...)
-		variableType(l, t)
-		declarator(l, v)
+		l.File.Nodes[l.Open(d.kind, d.role, start, end)].Text = variableKeyword(l, t)
+		lowerAttributes(l, d.node, d.words...)
+		lowerVariableType(l, t)
+		lowerDeclarator(l, v)
 		l.Close()
 		start = end
 	}
 }
 
-func declarator(l *lang.Lowering, i int32) {
+func lowerDeclarator(l *lang.Lowering, i int32) {
 	target := l.Field(i, "name")
 	if target < 0 {
 		target = l.Find(i, "tuple_pattern")
 	}
 	l.Need(tree.RoleTarget, i, target)
 	if equals := l.Find(i, "="); equals >= 0 {
-		l.Node(tree.RoleValue, part(l, i, equals))
+		l.Node(tree.RoleValue, partBehind(l, i, equals))
 	}
 }
 
-// property lowers a property, indexer or event as a Field; its accessors are
+// lowerProperty lowers a property, indexer or event as a Field; its accessors are
 // functions beside it.
-func property(l *lang.Lowering, r tree.Role, i int32) {
+func lowerProperty(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Field, r, i)
-	attributes(l, i, "event")
-	typ(l, tree.RoleType, l.Field(i, "type"))
+	lowerAttributes(l, i, "event")
+	lowerType(l, tree.RoleType, l.Field(i, "type"))
 	name, value := l.Field(i, "name"), l.Field(i, "value")
 	if name < 0 {
 		name = l.Find(i, "this")
 	}
 	if name >= 0 {
-		l.Put(tree.Name, tree.RoleTarget, dotted(l, name), name)
+		l.Put(tree.Name, tree.RoleTarget, dottedName(l, name), name)
 	}
 	if l.Kind(value) != "arrow_expression_clause" {
 		l.Node(tree.RoleValue, value)
 	}
 	l.Close()
 	if l.Kind(value) == "arrow_expression_clause" {
-		accessor(l, r, i, value)
+		lowerAccessor(l, r, i, value)
 	}
 	for a := range l.Children(l.Field(i, "accessors")) {
 		if l.Kind(a) == "accessor_declaration" {
-			accessor(l, r, i, a)
+			lowerAccessor(l, r, i, a)
 		}
 	}
 }
 
-// accessor lowers "get …" and "set …" of a property; an expression is what get
+// lowerAccessor lowers "get …" and "set …" of a property; an expression is what get
 // returns. The parameter of set is "value", which the source does not spell.
-func accessor(l *lang.Lowering, r tree.Role, property, i int32) {
+func lowerAccessor(l *lang.Lowering, r tree.Role, property, i int32) {
 	word, text := l.Source(l.Field(i, "name")), "setter"
 	if word == "get" || word == "" {
 		text = "getter"
 	}
 	start, _ := l.Range(i)
 	l.BeginText(tree.Function, r, text, i)
-	attributes(l, i)
+	lowerAttributes(l, i)
 	if name := l.Field(property, "name"); name >= 0 {
-		l.Flag(l.Leaf(tree.Name, tree.RoleName, dotted(l, name), start, start), tree.Implied)
+		l.Flag(l.Leaf(tree.Name, tree.RoleName, dottedName(l, name), start, start), tree.Implied)
 	}
 	l.Part(tree.RoleParameter, property, "parameters")
 	if text == "setter" {

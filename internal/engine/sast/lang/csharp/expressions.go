@@ -6,10 +6,10 @@ import (
 )
 
 var expressionRules = map[string]lang.Rule{
-	"identifier":         name,
-	"implicit_parameter": name,
-	"predefined_type":    name,
-	"generic_name":       name,
+	"identifier":         lowerName,
+	"implicit_parameter": lowerName,
+	"predefined_type":    lowerName,
+	"generic_name":       lowerName,
 	"qualified_name": lang.Slots(tree.Member, ".", lang.Slot{Role: tree.RoleObject, Field: "qualifier"},
 		lang.Slot{Role: tree.RoleProperty, Field: "name"}),
 	"alias_qualified_name": lang.Slots(tree.Member, "::", lang.Slot{Role: tree.RoleObject, Field: "alias"},
@@ -19,88 +19,88 @@ var expressionRules = map[string]lang.Rule{
 
 	"null_literal":                   lang.Leaf(tree.Null, "null"),
 	"boolean_literal":                lang.Same(tree.Bool),
-	"integer_literal":                number,
-	"real_literal":                   number,
-	"character_literal":              character,
-	"string_literal":                 stringLiteral,
-	"verbatim_string_literal":        verbatim,
-	"raw_string_literal":             rawString,
-	"interpolated_string_expression": interpolated,
+	"integer_literal":                lowerNumber,
+	"real_literal":                   lowerNumber,
+	"character_literal":              lowerCharacter,
+	"string_literal":                 lowerStringLiteral,
+	"verbatim_string_literal":        lowerVerbatim,
+	"raw_string_literal":             lowerRawString,
+	"interpolated_string_expression": lowerInterpolated,
 
-	"parenthesized_expression": inner,
-	"checked_expression":       inner,
-	"ref_expression":           inner,
-	"await_expression":         wrap(tree.Await, "", tree.RoleValue),
-	"binary_expression":        binary,
-	"assignment_expression":    assignment,
-	"prefix_unary_expression":  prefixed,
-	"postfix_unary_expression": prefixed,
+	"parenthesized_expression": lowerInner,
+	"checked_expression":       lowerInner,
+	"ref_expression":           lowerInner,
+	"await_expression":         wrapRule(tree.Await, "", tree.RoleValue),
+	"binary_expression":        lowerBinary,
+	"assignment_expression":    lowerAssignment,
+	"prefix_unary_expression":  lowerPrefixed,
+	"postfix_unary_expression": lowerPrefixed,
 	"conditional_expression": lang.Slots(tree.Conditional, "",
 		lang.Slot{Role: tree.RoleCondition, Field: "condition"}, lang.Slot{Role: tree.RoleThen, Field: "consequence"},
 		lang.Slot{Role: tree.RoleElse, Field: "alternative"}),
-	"as_expression":          asType,
-	"is_expression":          isType,
-	"is_pattern_expression":  isPattern,
-	"cast_expression":        cast,
-	"typeof_expression":      typeCall("typeof"),
-	"sizeof_expression":      typeCall("sizeof"),
-	"range_expression":       rangeOf,
-	"query_expression":       query,
-	"tuple_expression":       around(tree.Tuple, tree.RoleElement),
-	"declaration_expression": declared,
+	"as_expression":          lowerAsType,
+	"is_expression":          lowerIsType,
+	"is_pattern_expression":  lowerIsPattern,
+	"cast_expression":        lowerCast,
+	"typeof_expression":      typeCallRule("typeof"),
+	"sizeof_expression":      typeCallRule("sizeof"),
+	"range_expression":       lowerRangeOf,
+	"query_expression":       lowerQuery,
+	"tuple_expression":       aroundRule(tree.Tuple, tree.RoleElement),
+	"declaration_expression": lowerDeclaredName,
 
-	"member_access_expression":      member,
-	"member_binding_expression":     inner,
-	"conditional_access_expression": conditionalAccess,
-	"element_access_expression":     index,
-	"bracketed_argument_list":       children,
-	"invocation_expression":         call,
-	"argument_list":                 children,
-	"argument":                      argument,
+	"member_access_expression":      lowerMember,
+	"member_binding_expression":     lowerInner,
+	"conditional_access_expression": lowerConditionalAccess,
+	"element_access_expression":     lowerIndex,
+	"bracketed_argument_list":       lowerChildren,
+	"invocation_expression":         lowerCall,
+	"argument_list":                 lowerChildren,
+	"argument":                      lowerArgument,
 
-	"object_creation_expression":           newObject,
-	"implicit_object_creation_expression":  newObject,
-	"array_creation_expression":            newArray,
-	"implicit_array_creation_expression":   inner,
-	"anonymous_object_creation_expression": anonymousObject,
-	"initializer_expression":               around(tree.List, tree.RoleElement),
-	"lambda_expression":                    lambda,
-	"anonymous_method_expression":          lambda,
+	"object_creation_expression":           lowerNewObject,
+	"implicit_object_creation_expression":  lowerNewObject,
+	"array_creation_expression":            lowerNewArray,
+	"implicit_array_creation_expression":   lowerInner,
+	"anonymous_object_creation_expression": lowerAnonymousObject,
+	"initializer_expression":               aroundRule(tree.List, tree.RoleElement),
+	"lambda_expression":                    lowerLambda,
+	"anonymous_method_expression":          lowerLambda,
 }
 
-// name lowers a name without its type arguments.
-func name(l *lang.Lowering, r tree.Role, i int32) { l.Put(tree.Name, r, dotted(l, i), i) }
+// lowerName lowers a name without its type arguments.
+func lowerName(l *lang.Lowering, r tree.Role, i int32) { l.Put(tree.Name, r, dottedName(l, i), i) }
 
-func number(l *lang.Lowering, r tree.Role, i int32) {
+func lowerNumber(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Number, r, lang.NumberText(l.Source(i), "uUlLfFdDmM"), i)
 }
 
-// around returns the rule for a node whose parts all have one role.
-func around(k tree.Kind, r tree.Role) lang.Rule {
+// aroundRule returns the rule for a node whose parts all have one role.
+func aroundRule(k tree.Kind, r tree.Role) lang.Rule {
 	return func(l *lang.Lowering, role tree.Role, i int32) {
 		l.Begin(k, role, i)
-		children(l, r, i)
+		lowerChildren(l, r, i)
 		l.Close()
 	}
 }
 
-func binary(l *lang.Lowering, r tree.Role, i int32) {
+func lowerBinary(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Binary, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleLeft, i, l.Field(i, "left"))
 	l.Need(tree.RoleRight, i, l.Field(i, "right"))
 	l.Close()
 }
 
-func assignment(l *lang.Lowering, r tree.Role, i int32) {
+func lowerAssignment(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Assign, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleTarget, i, l.Field(i, "left"))
 	l.Need(tree.RoleValue, i, l.Field(i, "right"))
 	l.Close()
 }
 
-// prefixed lowers an operator with its operand, on either side of it.
-func prefixed(l *lang.Lowering, r tree.Role, i int32) {
-	operand, text, postfix := part(l, i, -1), "", false
+// lowerPrefixed lowers an operator with its operand, on either side of it.
+func lowerPrefixed(l *lang.Lowering, r tree.Role, i int32) {
+	operand, text, postfix := partBehind(l, i, -1), "", false
 	for c := range l.Every(i) {
 		if !l.Named(c) && c != operand && text == "" {
 			text, postfix = l.Source(c), c > operand
@@ -118,27 +118,27 @@ func prefixed(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func asType(l *lang.Lowering, r tree.Role, i int32) {
+func lowerAsType(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Cast, r, "as", i)
-	typ(l, tree.RoleType, l.Field(i, "right"))
+	lowerType(l, tree.RoleType, l.Field(i, "right"))
 	l.Need(tree.RoleValue, i, l.Field(i, "left"))
 	l.Close()
 }
 
-func isType(l *lang.Lowering, r tree.Role, i int32) {
+func lowerIsType(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.TypeTest, r, "is", i)
 	l.Need(tree.RoleValue, i, l.Field(i, "left"))
-	typ(l, tree.RoleType, l.Field(i, "right"))
+	lowerType(l, tree.RoleType, l.Field(i, "right"))
 	l.Close()
 }
 
-// isPattern lowers "x is pattern"; of "x is T name" the pattern is taken apart.
-func isPattern(l *lang.Lowering, r tree.Role, i int32) {
+// lowerIsPattern lowers "x is pattern"; of "x is T name" the pattern is taken apart.
+func lowerIsPattern(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.TypeTest, r, "is", i)
 	l.Need(tree.RoleValue, i, l.Field(i, "expression"))
 	pattern := l.Field(i, "pattern")
 	if l.Kind(pattern) == "declaration_pattern" {
-		typ(l, tree.RoleType, l.Field(pattern, "type"))
+		lowerType(l, tree.RoleType, l.Field(pattern, "type"))
 		l.Part(tree.RoleTarget, pattern, "name")
 	} else {
 		l.Need(tree.RoleType, i, pattern)
@@ -146,29 +146,29 @@ func isPattern(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func cast(l *lang.Lowering, r tree.Role, i int32) {
+func lowerCast(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Cast, r, i)
-	typ(l, tree.RoleType, l.Field(i, "type"))
+	lowerType(l, tree.RoleType, l.Field(i, "type"))
 	l.Need(tree.RoleValue, i, l.Field(i, "value"))
 	l.Close()
 }
 
-// typeCall returns the rule for an operator that looks like a call with a type.
-func typeCall(text string) lang.Rule {
+// typeCallRule returns the rule for an operator that looks like a call with a type.
+func typeCallRule(text string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.Begin(tree.Call, r, i)
 		if word := l.Find(i, text); word >= 0 {
 			l.Same(tree.Name, tree.RoleCallee, word)
 		}
-		typ(l, tree.RoleArgument, l.Field(i, "type"))
+		lowerType(l, tree.RoleArgument, l.Field(i, "type"))
 		l.Close()
 	}
 }
 
-func rangeOf(l *lang.Lowering, r tree.Role, i int32) {
+func lowerRangeOf(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Slice, r, i)
 	dots := l.Find(i, "..")
-	for c := range parts(l, i) {
+	for c := range childParts(l, i) {
 		if c < dots {
 			l.Node(tree.RoleLow, c)
 		} else {
@@ -178,7 +178,7 @@ func rangeOf(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func member(l *lang.Lowering, r tree.Role, i int32) {
+func lowerMember(l *lang.Lowering, r tree.Role, i int32) {
 	text := "."
 	if l.Has(i, "->") {
 		text = "->"
@@ -189,10 +189,10 @@ func member(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// conditionalAccess lowers "a?.b" and "a?[b]".
-func conditionalAccess(l *lang.Lowering, r tree.Role, i int32) {
+// lowerConditionalAccess lowers "a?.b" and "a?[b]".
+func lowerConditionalAccess(l *lang.Lowering, r tree.Role, i int32) {
 	object := l.Field(i, "condition")
-	access := part(l, i, object)
+	access := partBehind(l, i, object)
 	k, role, text := tree.Member, tree.RoleProperty, "."
 	if l.Kind(access) == "element_binding_expression" {
 		k, role, text = tree.Index, tree.RoleIndex, ""
@@ -200,80 +200,80 @@ func conditionalAccess(l *lang.Lowering, r tree.Role, i int32) {
 	l.Flag(l.BeginText(k, r, text, i), tree.Optional)
 	l.Need(tree.RoleObject, i, object)
 	if k == tree.Index {
-		children(l, role, access)
+		lowerChildren(l, role, access)
 	} else {
 		l.Node(role, access)
 	}
 	l.Close()
 }
 
-func index(l *lang.Lowering, r tree.Role, i int32) {
+func lowerIndex(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Index, r, i)
 	l.Need(tree.RoleObject, i, l.Field(i, "expression"))
 	l.Part(tree.RoleIndex, i, "subscript")
 	l.Close()
 }
 
-func call(l *lang.Lowering, r tree.Role, i int32) {
+func lowerCall(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Call, r, i)
 	l.Need(tree.RoleCallee, i, l.Field(i, "function"))
 	l.Part(tree.RoleArgument, i, "arguments")
 	l.Close()
 }
 
-// argument lowers an argument; "ref", "out" and "in" are left out.
-func argument(l *lang.Lowering, r tree.Role, i int32) {
+// lowerArgument lowers an argument; "ref", "out" and "in" are left out.
+func lowerArgument(l *lang.Lowering, r tree.Role, i int32) {
 	name := l.Field(i, "name")
 	if name < 0 {
-		inner(l, r, i)
+		lowerInner(l, r, i)
 		return
 	}
 	l.Begin(tree.Keyword, r, i)
 	l.Node(tree.RoleName, name)
-	l.Need(tree.RoleValue, i, part(l, i, name))
+	l.Need(tree.RoleValue, i, partBehind(l, i, name))
 	l.Close()
 }
 
-// newObject lowers "new T(…) { A = b, c }": what the braces assign and add follows
+// lowerNewObject lowers "new T(…) { A = b, c }": what the braces assign and add follows
 // the arguments.
-func newObject(l *lang.Lowering, r tree.Role, i int32) {
+func lowerNewObject(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.New, r, "new", i)
 	if t := l.Field(i, "type"); t >= 0 {
-		typ(l, tree.RoleType, t)
+		lowerType(l, tree.RoleType, t)
 	} else {
 		start, _ := l.Range(i)
 		l.Flag(l.Leaf(tree.Type, tree.RoleType, "", start, start), tree.Implied)
 	}
 	l.Node(tree.RoleArgument, l.Find(i, "argument_list"))
 	if rank := l.Field(l.Field(i, "type"), "rank"); rank >= 0 {
-		children(l, tree.RoleArgument, rank)
+		lowerChildren(l, tree.RoleArgument, rank)
 	}
 	if values := l.Find(i, "initializer_expression"); values >= 0 {
-		children(l, tree.RoleArgument, values)
+		lowerChildren(l, tree.RoleArgument, values)
 	}
 	l.Close()
 }
 
-// newArray lowers "new T[n]", whose arguments are the lengths, and "new T[] {…}",
+// lowerNewArray lowers "new T[n]", whose arguments are the lengths, and "new T[] {…}",
 // whose arguments are the elements.
-func newArray(l *lang.Lowering, r tree.Role, i int32) {
+func lowerNewArray(l *lang.Lowering, r tree.Role, i int32) {
 	t, values := l.Field(i, "type"), l.Find(i, "initializer_expression")
 	text := "new"
 	if values >= 0 {
 		text = "{}"
 	}
 	l.BeginText(tree.New, r, text, i)
-	typ(l, tree.RoleType, t)
+	lowerType(l, tree.RoleType, t)
 	if values >= 0 {
-		children(l, tree.RoleArgument, values)
+		lowerChildren(l, tree.RoleArgument, values)
 	} else if rank := l.Field(t, "rank"); rank >= 0 {
-		children(l, tree.RoleArgument, rank)
+		lowerChildren(l, tree.RoleArgument, rank)
 	}
 	l.Close()
 }
 
-// anonymousObject lowers "new { a = b, c }".
-func anonymousObject(l *lang.Lowering, r tree.Role, i int32) {
+// lowerAnonymousObject lowers "new { a = b, c }".
+func lowerAnonymousObject(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.New, r, "{}", i)
 	start, _ := l.Range(i)
 	l.Flag(l.Leaf(tree.Type, tree.RoleType, "", start, start), tree.Implied)
@@ -281,7 +281,7 @@ func anonymousObject(l *lang.Lowering, r tree.Role, i int32) {
 	for c := range l.Every(i) {
 		switch k := l.Kind(c); {
 		case k == "," || k == "}":
-			anonymousMember(l, list)
+			lowerAnonymousMember(l, list)
 			list = nil
 		case k != "new" && k != "{" && !l.Extra(c):
 			list = append(list, c)
@@ -290,8 +290,8 @@ func anonymousObject(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// anonymousMember lowers the tokens of one member, "a = b" or an expression.
-func anonymousMember(l *lang.Lowering, list []int32) {
+// lowerAnonymousMember lowers the tokens of one member, "a = b" or an expression.
+func lowerAnonymousMember(l *lang.Lowering, list []int32) {
 	switch {
 	case len(list) == 3 && l.Kind(list[1]) == "=":
 		l.Open(tree.Keyword, tree.RoleArgument, l.CST.Nodes[list[0]].Start, l.CST.Nodes[list[2]].End)
@@ -303,9 +303,9 @@ func anonymousMember(l *lang.Lowering, list []int32) {
 	}
 }
 
-func lambda(l *lang.Lowering, r tree.Role, i int32) {
+func lowerLambda(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Lambda, r, i)
-	attributes(l, i)
+	lowerAttributes(l, i)
 	switch parameters := l.Field(i, "parameters"); l.Kind(parameters) {
 	case "implicit_parameter", "identifier":
 		l.Begin(tree.Parameter, tree.RoleParameter, parameters)
@@ -314,7 +314,7 @@ func lambda(l *lang.Lowering, r tree.Role, i int32) {
 	default:
 		l.Node(tree.RoleParameter, parameters)
 	}
-	typ(l, tree.RoleReturnType, l.Field(i, "type"))
+	lowerType(l, tree.RoleReturnType, l.Field(i, "type"))
 	body := l.Field(i, "body")
 	if body < 0 {
 		body = l.Find(i, "block")

@@ -15,8 +15,8 @@ var escapes = &lang.Escapes{
 	Digits: map[byte][2]int{'u': {4, 4}, 'U': {8, 8}, 'x': {1, 4}},
 }
 
-// between returns what stands between the quotes.
-func between(source string) string {
+// trimQuotes returns what stands between the quotes.
+func trimQuotes(source string) string {
 	first, last := strings.IndexAny(source, `"'`), strings.LastIndexAny(source, `"'`)
 	if first < 0 || last <= first {
 		return source
@@ -24,31 +24,31 @@ func between(source string) string {
 	return source[first+1 : last]
 }
 
-func character(l *lang.Lowering, r tree.Role, i int32) {
-	l.Put(tree.Character, r, escapes.Unescape(between(l.Source(i))), i)
+func lowerCharacter(l *lang.Lowering, r tree.Role, i int32) {
+	l.Put(tree.Character, r, escapes.Unescape(trimQuotes(l.Source(i))), i)
 }
 
-// stringLiteral lowers a string. A regular expression of a pattern, "=~/…/", keeps
+// lowerStringLiteral lowers a string. A regular expression of a pattern, "=~/…/", keeps
 // its escapes.
-func stringLiteral(l *lang.Lowering, r tree.Role, i int32) {
-	s := between(l.Source(i))
+func lowerStringLiteral(l *lang.Lowering, r tree.Role, i int32) {
+	s := trimQuotes(l.Source(i))
 	if !strings.HasPrefix(s, "=~/") {
 		s = escapes.Unescape(s)
 	}
 	l.Put(tree.String, r, s, i)
 }
 
-// verbatim lowers @"…", in which two quotes are one.
-func verbatim(l *lang.Lowering, r tree.Role, i int32) {
-	l.Put(tree.String, r, strings.ReplaceAll(between(l.Source(i)), `""`, `"`), i)
+// lowerVerbatim lowers @"…", in which two quotes are one.
+func lowerVerbatim(l *lang.Lowering, r tree.Role, i int32) {
+	l.Put(tree.String, r, strings.ReplaceAll(trimQuotes(l.Source(i)), `""`, `"`), i)
 }
 
-func rawString(l *lang.Lowering, r tree.Role, i int32) {
+func lowerRawString(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.String, r, l.Source(l.Find(i, "raw_string_content")), i)
 }
 
-// interpolated lowers $"…": its texts and the expressions in braces.
-func interpolated(l *lang.Lowering, r tree.Role, i int32) {
+// lowerInterpolated lowers $"…": its texts and the expressions in braces.
+func lowerInterpolated(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Template, r, i)
 	verbatim := strings.Contains(l.Source(l.Find(i, "interpolation_start")), "@")
 	at, from, to := false, uint32(0), uint32(0)
@@ -74,7 +74,7 @@ func interpolated(l *lang.Lowering, r tree.Role, i int32) {
 			to = end
 		case "interpolation":
 			flush()
-			for e := range parts(l, c) {
+			for e := range childParts(l, c) {
 				if l.Kind(e) != "interpolation_brace" {
 					l.Node(tree.RolePart, e)
 					break

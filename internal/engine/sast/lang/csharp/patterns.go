@@ -4,7 +4,7 @@ import "merlon/internal/engine/sast/lang"
 
 var patterns = lang.Patterns{
 	Sigil:   true,
-	Prepare: prepare,
+	Prepare: preparePattern,
 	Contexts: []lang.Context{
 		{Before: "class A { object f = (", After: "\n); }"}, // an expression
 		{Before: "class A { object f = ", After: "\n; }"},   // an expression that bears no parentheses
@@ -19,9 +19,9 @@ var patterns = lang.Patterns{
 	},
 }
 
-// prepare makes a fragment fit for the grammar. A statement may lack its semicolon
+// preparePattern makes a fragment fit for the grammar. A statement may lack its semicolon
 // and a declaration its body.
-func prepare(text string) []string {
+func preparePattern(text string) []string {
 	text = lang.Braces{Fragment: lang.NewFragment(text, "//"), Sharp: true}.Prepare()
 	return []string{text, text + ";", text + " { ... ...; }"}
 }

@@ -5,14 +5,14 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-// query lowers "from x in xs where a select b" as a Comprehension. "let" is a
+// lowerQuery lowers "from x in xs where a select b" as a Comprehension. "let" is a
 // generator of one element; what orders the result is left out.
-func query(l *lang.Lowering, r tree.Role, i int32) {
+func lowerQuery(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Comprehension, r, "generator", i)
 	value := int32(-1)
 	for c := range l.Children(i) {
 		if k := l.Kind(c); k == "select_clause" || k == "group_clause" {
-			value = part(l, c, -1)
+			value = partBehind(l, c, -1)
 		}
 	}
 	l.Need(tree.RoleValue, i, value)
@@ -24,10 +24,10 @@ func query(l *lang.Lowering, r tree.Role, i int32) {
 				l.Close()
 			}
 			open = true
-			generator(l, c)
+			openGenerator(l, c)
 		case "where_clause":
 			if open {
-				l.Node(tree.RoleCondition, part(l, c, -1))
+				l.Node(tree.RoleCondition, partBehind(l, c, -1))
 			}
 		}
 	}
@@ -37,8 +37,8 @@ func query(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// generator opens a Clause and lowers its variable and what that is taken from.
-func generator(l *lang.Lowering, i int32) {
+// openGenerator opens a Clause and lowers its variable and what that is taken from.
+func openGenerator(l *lang.Lowering, i int32) {
 	l.Begin(tree.Clause, tree.RoleClause, i)
 	target := l.Field(i, "name")
 	if target < 0 {
@@ -49,7 +49,7 @@ func generator(l *lang.Lowering, i int32) {
 	if word < 0 {
 		word = l.Find(i, "=")
 	}
-	value := part(l, i, max(word, target))
+	value := partBehind(l, i, max(word, target))
 	if value < 0 || l.Kind(i) != "let_clause" {
 		l.Need(tree.RoleIterable, i, value)
 	} else {
@@ -60,10 +60,10 @@ func generator(l *lang.Lowering, i int32) {
 	if l.Kind(i) != "join_clause" || value < 0 {
 		return
 	}
-	if left := part(l, i, value); left >= 0 {
+	if left := partBehind(l, i, value); left >= 0 {
 		l.BeginText(tree.Binary, tree.RoleCondition, "==", left)
 		l.Node(tree.RoleLeft, left)
-		l.Need(tree.RoleRight, left, part(l, i, left))
+		l.Need(tree.RoleRight, left, partBehind(l, i, left))
 		l.Close()
 	}
 }

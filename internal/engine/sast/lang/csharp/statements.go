@@ -6,9 +6,9 @@ import (
 )
 
 var statementRules = map[string]lang.Rule{
-	"block":                block,
+	"block":                lowerBlock,
 	"empty_statement":      lang.Leaf(tree.Empty, ""),
-	"expression_statement": wrap(tree.ExpressionStatement, "", tree.RoleValue),
+	"expression_statement": wrapRule(tree.ExpressionStatement, "", tree.RoleValue),
 	"if_statement": lang.Slots(tree.If, "",
 		lang.Slot{Role: tree.RoleCondition, Field: "condition"},
 		lang.Slot{Role: tree.RoleThen, Field: "consequence"},
@@ -17,53 +17,53 @@ var statementRules = map[string]lang.Rule{
 		lang.Slot{Role: tree.RoleCondition, Field: "condition"}, lang.Slot{Role: tree.RoleBody, Field: "body"}),
 	"do_statement": lang.Slots(tree.DoWhile, "",
 		lang.Slot{Role: tree.RoleBody, Field: "body"}, lang.Slot{Role: tree.RoleCondition, Field: "condition"}),
-	"for_statement":      forStatement,
-	"foreach_statement":  forEach,
-	"return_statement":   optional(tree.Return, tree.RoleValue),
-	"throw_statement":    optional(tree.Throw, tree.RoleValue),
-	"throw_expression":   optional(tree.Throw, tree.RoleValue),
+	"for_statement":      lowerForStatement,
+	"foreach_statement":  lowerForEach,
+	"return_statement":   optionalRule(tree.Return, tree.RoleValue),
+	"throw_statement":    optionalRule(tree.Throw, tree.RoleValue),
+	"throw_expression":   optionalRule(tree.Throw, tree.RoleValue),
 	"break_statement":    lang.Leaf(tree.Break, ""),
 	"continue_statement": lang.Leaf(tree.Continue, ""),
-	"goto_statement":     optional(tree.Goto, tree.RoleLabel),
-	"labeled_statement":  labeled,
-	"yield_statement":    yield,
-	"checked_statement":  inner,
-	"unsafe_statement":   with("unsafe"),
-	"lock_statement":     with("lock"),
-	"fixed_statement":    with("fixed"),
-	"using_statement":    with("using"),
+	"goto_statement":     optionalRule(tree.Goto, tree.RoleLabel),
+	"labeled_statement":  lowerLabeled,
+	"yield_statement":    lowerYield,
+	"checked_statement":  lowerInner,
+	"unsafe_statement":   withRule("unsafe"),
+	"lock_statement":     withRule("lock"),
+	"fixed_statement":    withRule("fixed"),
+	"using_statement":    withRule("using"),
 	"variable_declaration": func(l *lang.Lowering, r tree.Role, i int32) {
-		variables(l, declaration{kind: tree.Variable, role: r, node: i, list: i})
+		lowerVariables(l, declaration{kind: tree.Variable, role: r, node: i, list: i})
 	},
-	"try_statement":         try,
-	"switch_statement":      switchStatement,
-	"switch_section":        section,
-	"switch_expression":     switchExpression,
-	"switch_expression_arm": arm,
-	"when_clause":           inner,
+	"try_statement":         lowerTry,
+	"switch_statement":      lowerSwitchStatement,
+	"switch_section":        lowerSection,
+	"switch_expression":     lowerSwitchExpression,
+	"switch_expression_arm": lowerArm,
+	"when_clause":           lowerInner,
 	"tuple_pattern":         lang.Around(tree.Tuple, "", tree.RoleElement),
 
-	"constant_pattern":      inner,
-	"parenthesized_pattern": inner,
+	"constant_pattern":      lowerInner,
+	"parenthesized_pattern": lowerInner,
 	"discard":               lang.Same(tree.Name),
-	"declaration_pattern":   declared,
-	"var_pattern":           declared,
-	"relational_pattern":    prefixed,
-	"negated_pattern":       wrap(tree.Unary, "not", tree.RoleValue),
-	"and_pattern":           binary,
-	"or_pattern":            binary,
+	"declaration_pattern":   lowerDeclaredName,
+	"var_pattern":           lowerDeclaredName,
+	"relational_pattern":    lowerPrefixed,
+	"negated_pattern":       wrapRule(tree.Unary, "not", tree.RoleValue),
+	"and_pattern":           lowerBinary,
+	"or_pattern":            lowerBinary,
 }
 
-// optional returns the rule for a node with a part or none.
-func optional(k tree.Kind, r tree.Role) lang.Rule {
+// optionalRule returns the rule for a node with a part or none.
+func optionalRule(k tree.Kind, r tree.Role) lang.Rule {
 	return func(l *lang.Lowering, role tree.Role, i int32) {
 		l.Begin(k, role, i)
-		l.Node(r, part(l, i, -1))
+		l.Node(r, partBehind(l, i, -1))
 		l.Close()
 	}
 }
 
-func forStatement(l *lang.Lowering, r tree.Role, i int32) {
+func lowerForStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.For, r, i)
 	l.Parts(tree.RoleInit, i, "initializer")
 	l.Part(tree.RoleCondition, i, "condition")
@@ -72,13 +72,13 @@ func forStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func forEach(l *lang.Lowering, r tree.Role, i int32) {
+func lowerForEach(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.ForEach, r, "of", i)
 	t, left := l.Field(i, "type"), l.Field(i, "left")
 	if t >= 0 && left >= 0 {
 		l.File.Nodes[l.Open(tree.Variable, tree.RoleTarget, l.CST.Nodes[t].Start,
-			l.CST.Nodes[left].End)].Text = keyword(l, t)
-		variableType(l, t)
+			l.CST.Nodes[left].End)].Text = variableKeyword(l, t)
+		lowerVariableType(l, t)
 		l.Node(tree.RoleTarget, left)
 		l.Close()
 	} else {
@@ -89,17 +89,17 @@ func forEach(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func labeled(l *lang.Lowering, r tree.Role, i int32) {
+func lowerLabeled(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Label, r, i)
-	name := part(l, i, -1)
+	name := partBehind(l, i, -1)
 	l.Need(tree.RoleName, i, name)
-	l.Need(tree.RoleBody, i, part(l, i, name))
+	l.Need(tree.RoleBody, i, partBehind(l, i, name))
 	l.Close()
 }
 
-// yield lowers "yield return x"; "yield break" ends the function.
-func yield(l *lang.Lowering, r tree.Role, i int32) {
-	value := part(l, i, -1)
+// lowerYield lowers "yield return x"; "yield break" ends the function.
+func lowerYield(l *lang.Lowering, r tree.Role, i int32) {
+	value := partBehind(l, i, -1)
 	if value < 0 {
 		l.Put(tree.Return, r, "", i)
 		return
@@ -111,13 +111,13 @@ func yield(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// with returns the rule for a block with a resource, which is the first part when
+// withRule returns the rule for a block with a resource, which is the first part when
 // there are two.
-func with(text string) lang.Rule {
+func withRule(text string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.BeginText(tree.With, r, text, i)
-		first := part(l, i, -1)
-		if body := part(l, i, first); body >= 0 {
+		first := partBehind(l, i, -1)
+		if body := partBehind(l, i, first); body >= 0 {
 			l.Node(tree.RoleResource, first)
 			l.Node(tree.RoleBody, body)
 		} else {
@@ -127,13 +127,13 @@ func with(text string) lang.Rule {
 	}
 }
 
-func try(l *lang.Lowering, r tree.Role, i int32) {
+func lowerTry(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Try, r, i)
 	l.Need(tree.RoleBody, i, l.Field(i, "body"))
 	for c := range l.Children(i) {
 		switch l.Kind(c) {
 		case "catch_clause":
-			catch(l, c)
+			lowerCatch(l, c)
 		case "finally_clause":
 			l.Need(tree.RoleFinally, c, l.First(c))
 		}
@@ -141,32 +141,32 @@ func try(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func catch(l *lang.Lowering, i int32) {
+func lowerCatch(l *lang.Lowering, i int32) {
 	l.Begin(tree.Catch, tree.RoleHandler, i)
 	if d := l.Find(i, "catch_declaration"); d >= 0 {
-		typ(l, tree.RoleType, l.Field(d, "type"))
+		lowerType(l, tree.RoleType, l.Field(d, "type"))
 		l.Part(tree.RoleTarget, d, "name")
 	}
 	if f := l.Find(i, "catch_filter_clause"); f >= 0 {
-		l.Node(tree.RoleGuard, part(l, f, -1))
+		l.Node(tree.RoleGuard, partBehind(l, f, -1))
 	}
 	l.Need(tree.RoleBody, i, l.Field(i, "body"))
 	l.Close()
 }
 
-// switchStatement lowers the statement; a section without statements runs into the
+// lowerSwitchStatement lowers the statement; a section without statements runs into the
 // next one.
-func switchStatement(l *lang.Lowering, r tree.Role, i int32) {
+func lowerSwitchStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Switch, r, "fallthrough", i)
 	l.Part(tree.RoleValue, i, "value")
 	if body := l.Field(i, "body"); body >= 0 {
-		children(l, tree.RoleCase, body)
+		lowerChildren(l, tree.RoleCase, body)
 	}
 	l.Close()
 }
 
-// section lowers a label with its statements.
-func section(l *lang.Lowering, r tree.Role, i int32) {
+// lowerSection lowers a label with its statements.
+func lowerSection(l *lang.Lowering, r tree.Role, i int32) {
 	text := ""
 	if l.Has(i, "default") {
 		text = "default"
@@ -175,7 +175,7 @@ func section(l *lang.Lowering, r tree.Role, i int32) {
 	colon := l.Find(i, ":")
 	_, end := l.Range(i)
 	start := end
-	for c := range parts(l, i) {
+	for c := range childParts(l, i) {
 		switch {
 		case c > colon && start == end:
 			start, _ = l.Range(c)
@@ -187,7 +187,7 @@ func section(l *lang.Lowering, r tree.Role, i int32) {
 		}
 	}
 	l.Flag(l.Open(tree.Block, tree.RoleBody, start, end), tree.Implied)
-	for c := range parts(l, i) {
+	for c := range childParts(l, i) {
 		if c > colon {
 			l.Node(tree.RoleStatement, c)
 		}
@@ -196,9 +196,9 @@ func section(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func switchExpression(l *lang.Lowering, r tree.Role, i int32) {
+func lowerSwitchExpression(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Switch, r, i)
-	value := part(l, i, -1)
+	value := partBehind(l, i, -1)
 	l.Need(tree.RoleValue, i, value)
 	for c := range l.Children(i) {
 		if l.Kind(c) == "switch_expression_arm" {
@@ -208,9 +208,9 @@ func switchExpression(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// arm lowers "pattern => value"; "_" is the default.
-func arm(l *lang.Lowering, r tree.Role, i int32) {
-	pattern := part(l, i, -1)
+// lowerArm lowers "pattern => value"; "_" is the default.
+func lowerArm(l *lang.Lowering, r tree.Role, i int32) {
+	pattern := partBehind(l, i, -1)
 	guard := l.Find(i, "when_clause")
 	text := ""
 	if l.Kind(pattern) == "discard" && guard < 0 {
@@ -221,7 +221,7 @@ func arm(l *lang.Lowering, r tree.Role, i int32) {
 		l.Node(tree.RoleCondition, pattern)
 	}
 	l.Node(tree.RoleGuard, guard)
-	value := part(l, i, max(pattern, guard))
+	value := partBehind(l, i, max(pattern, guard))
 	if value < 0 {
 		l.Need(tree.RoleBody, i, -1)
 	} else {
@@ -234,18 +234,18 @@ func arm(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// declared lowers "T name" of a pattern, which declares the name.
-func declared(l *lang.Lowering, r tree.Role, i int32) {
+// lowerDeclaredName lowers "T name" of a pattern, which declares the name.
+func lowerDeclaredName(l *lang.Lowering, r tree.Role, i int32) {
 	t := l.Field(i, "type")
-	text := keyword(l, t)
+	text := variableKeyword(l, t)
 	if t < 0 {
 		text = "var"
 	}
 	l.BeginText(tree.Variable, r, text, i)
-	variableType(l, t)
+	lowerVariableType(l, t)
 	target := l.Field(i, "name")
 	if target < 0 {
-		target = part(l, i, t)
+		target = partBehind(l, i, t)
 	}
 	l.Node(tree.RoleTarget, target)
 	l.Close()

@@ -9,27 +9,27 @@ import (
 // an expression: see typ.
 var typeRules = map[string]lang.Rule{
 	"implicit_type":       lang.Same(tree.Type),
-	"array_type":          typ,
-	"nullable_type":       typ,
-	"pointer_type":        typ,
-	"tuple_type":          typ,
-	"ref_type":            typ,
-	"scoped_type":         typ,
-	"type_argument_list":  types,
-	"type_pattern":        func(l *lang.Lowering, r tree.Role, i int32) { typ(l, r, l.Field(i, "type")) },
-	"type_parameter_list": children,
+	"array_type":          lowerType,
+	"nullable_type":       lowerType,
+	"pointer_type":        lowerType,
+	"tuple_type":          lowerType,
+	"ref_type":            lowerType,
+	"scoped_type":         lowerType,
+	"type_argument_list":  lowerTypes,
+	"type_pattern":        func(l *lang.Lowering, r tree.Role, i int32) { lowerType(l, r, l.Field(i, "type")) },
+	"type_parameter_list": lowerChildren,
 	"type_parameter":      lang.Slots(tree.TypeParameter, "", lang.Slot{Role: tree.RoleName, Field: "name"}),
 }
 
-// types lowers the children as types.
-func types(l *lang.Lowering, r tree.Role, i int32) {
+// lowerTypes lowers the children as types.
+func lowerTypes(l *lang.Lowering, r tree.Role, i int32) {
 	for c := range l.Children(i) {
-		typ(l, r, c)
+		lowerType(l, r, c)
 	}
 }
 
-// typ lowers a node as a type; -1 adds nothing.
-func typ(l *lang.Lowering, r tree.Role, i int32) {
+// lowerType lowers a node as a type; -1 adds nothing.
+func lowerType(l *lang.Lowering, r tree.Role, i int32) {
 	if i < 0 {
 		return
 	}
@@ -39,23 +39,23 @@ func typ(l *lang.Lowering, r tree.Role, i int32) {
 	}
 	switch l.Kind(i) {
 	case "identifier", "predefined_type":
-		l.Put(tree.Type, r, dotted(l, i), i)
+		l.Put(tree.Type, r, dottedName(l, i), i)
 	case "generic_name", "qualified_name", "alias_qualified_name":
-		l.BeginText(tree.Type, r, dotted(l, i), i)
-		arguments(l, i)
+		l.BeginText(tree.Type, r, dottedName(l, i), i)
+		lowerTypeArguments(l, i)
 		l.Close()
 	case "array_type":
-		element(l, r, "[]", i)
+		lowerElementType(l, r, "[]", i)
 	case "nullable_type":
-		element(l, r, "?", i)
+		lowerElementType(l, r, "?", i)
 	case "pointer_type":
-		element(l, r, "*", i)
+		lowerElementType(l, r, "*", i)
 	case "ref_type", "scoped_type":
-		typ(l, r, l.Field(i, "type"))
+		lowerType(l, r, l.Field(i, "type"))
 	case "tuple_type":
 		l.BeginText(tree.Type, r, "()", i)
 		for c := range l.Children(i) {
-			typ(l, tree.RoleElement, l.Field(c, "type"))
+			lowerType(l, tree.RoleElement, l.Field(c, "type"))
 		}
 		l.Close()
 	default:
@@ -63,43 +63,43 @@ func typ(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
-// element lowers a type made of another one.
-func element(l *lang.Lowering, r tree.Role, text string, i int32) {
+// lowerElementType lowers a type made of another one.
+func lowerElementType(l *lang.Lowering, r tree.Role, text string, i int32) {
 	l.BeginText(tree.Type, r, text, i)
-	typ(l, tree.RoleElement, l.Field(i, "type"))
+	lowerType(l, tree.RoleElement, l.Field(i, "type"))
 	l.Close()
 }
 
-// arguments lowers the type arguments in a name.
-func arguments(l *lang.Lowering, i int32) {
+// lowerTypeArguments lowers the type arguments in a name.
+func lowerTypeArguments(l *lang.Lowering, i int32) {
 	switch l.Kind(i) {
 	case "qualified_name":
-		arguments(l, l.Field(i, "qualifier"))
-		arguments(l, l.Field(i, "name"))
+		lowerTypeArguments(l, l.Field(i, "qualifier"))
+		lowerTypeArguments(l, l.Field(i, "name"))
 	case "alias_qualified_name":
-		arguments(l, l.Field(i, "name"))
+		lowerTypeArguments(l, l.Field(i, "name"))
 	case "generic_name":
 		if list := l.Find(i, "type_argument_list"); list >= 0 {
-			types(l, tree.RoleArgument, list)
+			lowerTypes(l, tree.RoleArgument, list)
 		}
 	}
 }
 
-// inferred reports whether "var" stands in the place of a type.
-func inferred(l *lang.Lowering, i int32) bool {
+// isInferred reports whether "var" stands in the place of a type.
+func isInferred(l *lang.Lowering, i int32) bool {
 	return l.Kind(i) == "implicit_type" || l.Kind(i) == "identifier" && l.Source(i) == "var"
 }
 
-// variableType lowers the type of a variable, unless it is inferred.
-func variableType(l *lang.Lowering, i int32) {
-	if !inferred(l, i) {
-		typ(l, tree.RoleType, i)
+// lowerVariableType lowers the type of a variable, unless it is inferred.
+func lowerVariableType(l *lang.Lowering, i int32) {
+	if !isInferred(l, i) {
+		lowerType(l, tree.RoleType, i)
 	}
 }
 
-// keyword returns the text of a Variable of the type.
-func keyword(l *lang.Lowering, i int32) string {
-	if inferred(l, i) {
+// variableKeyword returns the text of a Variable of the type.
+func variableKeyword(l *lang.Lowering, i int32) string {
+	if isInferred(l, i) {
 		return "var"
 	}
 	return ""

@@ -30,25 +30,25 @@ var Language = &lang.Language{
 	Name:      "dockerfile",
 	Spellings: []string{"dockerfile", "docker"},
 	Grammar:   cst.Dockerfile,
-	Lower:     lower,
+	Lower:     lowerFile,
 	Patterns: lang.Patterns{
 		Contexts: []lang.Context{{}, {Before: "RUN ", After: ""}, {Before: "RUN <<QZEND\n", After: "\nQZEND"}},
 		Prepare:  bash.Language.Patterns.Prepare,
 		Sigil:    true,
-		Finish:   finish,
+		Finish:   finishPattern,
 	},
 	Semantics: lang.Semantics{Pipes: true, Comment: "#"},
 }
 
-// lower lowers the file. While it works, the source is the one in which
+// lowerFile lowers the file. While it works, the source is the one in which
 // continuations and the comments between them are blank, byte by byte.
-func lower(l *lang.Lowering) {
+func lowerFile(l *lang.Lowering) {
 	source := l.File.Source
-	instructions, masked := split(source)
+	instructions, masked := splitInstructions(source)
 	l.File.Source = masked
 	l.Open(tree.FileKind, tree.RoleNone, 0, uint32(len(source)))
 	for _, in := range instructions {
-		l.Open(tree.ExpressionStatement, tree.RoleStatement, in.start, in.last())
+		l.Open(tree.ExpressionStatement, tree.RoleStatement, in.start, in.lastByte())
 		lowerInstruction(l, in, tree.RoleValue)
 		l.Close()
 	}
@@ -56,17 +56,17 @@ func lower(l *lang.Lowering) {
 	l.File.Source = source
 }
 
-// finish makes a pattern's shell code one that is looked for anywhere in the
+// finishPattern makes a pattern's shell code one that is looked for anywhere in the
 // instruction: "RUN b" is in "RUN a && b".
-func finish(f *tree.File) *tree.File {
+func finishPattern(f *tree.File) *tree.File {
 	f = bash.Language.Patterns.Finish(f)
 	b := &tree.Builder{File: &tree.File{Language: f.Language, Source: f.Source}}
-	anywhere(b, f, tree.Root, tree.RoleNone)
+	copyWithDeep(b, f, tree.Root, tree.RoleNone)
 	return b.Finish()
 }
 
-// anywhere copies a subtree and puts a Deep around the arguments in shell form.
-func anywhere(b *tree.Builder, f *tree.File, i int32, role tree.Role) {
+// copyWithDeep copies a subtree and puts a Deep around the arguments in shell form.
+func copyWithDeep(b *tree.Builder, f *tree.File, i int32, role tree.Role) {
 	n := f.Nodes[i]
 	c := b.Open(n.Kind, role, n.Start, n.End)
 	b.File.Nodes[c].Text, b.File.Nodes[c].Flags = n.Text, n.Flags
@@ -74,11 +74,11 @@ func anywhere(b *tree.Builder, f *tree.File, i int32, role tree.Role) {
 	for child := range f.Children(i) {
 		kind, role := f.Nodes[child].Kind, f.Nodes[child].Role
 		if !shell || role != tree.RoleArgument || kind == tree.Ellipsis || kind == tree.MetaEllipsis {
-			anywhere(b, f, child, role)
+			copyWithDeep(b, f, child, role)
 			continue
 		}
 		b.Open(tree.Deep, role, f.Nodes[child].Start, f.Nodes[child].End)
-		anywhere(b, f, child, tree.RoleValue)
+		copyWithDeep(b, f, child, tree.RoleValue)
 		b.Close()
 	}
 	b.Close()

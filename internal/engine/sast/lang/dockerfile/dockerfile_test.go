@@ -16,7 +16,7 @@ func TestCorpus(t *testing.T) { langtest.Corpus(t, Language) }
 
 func TestSplit(t *testing.T) {
 	source := "# escape=\\\n\nRUN a \\ \n  # c\n\n  b\n# d\nCOPY <<E <<\"F\" /x\n1\nE\n2\nF\nUSER u \\"
-	instructions, masked := split(source)
+	instructions, masked := splitInstructions(source)
 	if len(masked) != len(source) {
 		t.Fatalf("the masked text has %d bytes, the source %d", len(masked), len(source))
 	}
@@ -39,7 +39,7 @@ func TestElement(t *testing.T) {
 		`"a"`: 3, `"a\"b", `: 6, `"\u00e9"`: 8, `"\x41"`: 0, `"\u00"`: 0, `a`: 0, ``: 0, `"a`: 0, `42`: 0,
 		`qzellipsis, x`: 10,
 	} {
-		if got := element(text); got != want {
+		if got := jsonTokenLength(text); got != want {
 			t.Errorf("%s: got %d, want %d", text, got, want)
 		}
 	}

@@ -13,11 +13,11 @@ import (
 // A span is a part of the source, in bytes.
 type span struct{ start, end uint32 }
 
-func (s span) text(l *lang.Lowering) string { return l.File.Source[s.start:s.end] }
+func (s span) sourceText(l *lang.Lowering) string { return l.File.Source[s.start:s.end] }
 
-// trimmed returns the part without blanks around it.
-func (s span) trimmed(l *lang.Lowering) span {
-	text := s.text(l)
+// trimBlanks returns the part without blanks around it.
+func (s span) trimBlanks(l *lang.Lowering) span {
+	text := s.sourceText(l)
 	left := strings.TrimLeft(text, " \t\r\n")
 	s.start += uint32(len(text) - len(left))
 	s.end = s.start + uint32(len(strings.TrimRight(left, " \t\r\n")))
@@ -27,22 +27,24 @@ func (s span) trimmed(l *lang.Lowering) span {
 // lowerers holds what follows the name of each instruction, but for those that hold
 // another one.
 var lowerers = map[string]func(*lang.Lowering, instruction, span){
-	"FROM": from, "RUN": commandForm, "CMD": commandForm, "ENTRYPOINT": commandForm, "SHELL": commandForm,
-	"VOLUME": listOrWords, "ADD": files, "COPY": files, "LABEL": pairs, "ENV": pairs, "ARG": argument,
-	"EXPOSE": plainWords, "USER": user, "WORKDIR": plainWords, "STOPSIGNAL": plainWords,
-	"MAINTAINER": maintainer,
+	"FROM": lowerFrom, "RUN": lowerCommandForm, "CMD": lowerCommandForm, "ENTRYPOINT": lowerCommandForm,
+	"SHELL":  lowerCommandForm,
+	"VOLUME": lowerListOrWords, "ADD": lowerFiles, "COPY": lowerFiles, "LABEL": lowerPairs, "ENV": lowerPairs,
+	"ARG":    lowerArgument,
+	"EXPOSE": lowerPlainWords, "USER": lowerUser, "WORKDIR": lowerPlainWords, "STOPSIGNAL": lowerPlainWords,
+	"MAINTAINER": lowerMaintainer,
 }
 
 // lowerInstruction adds an instruction. A sign of a pattern in its place is that sign.
 func lowerInstruction(l *lang.Lowering, in instruction, r tree.Role) {
 	whole := span{in.start, in.end}
-	text := whole.text(l)
+	text := whole.sourceText(l)
 	n := strings.IndexAny(text, " \t")
 	if n < 0 {
 		n = len(text)
 	}
 	name := strings.ToUpper(text[:n])
-	rest := span{in.start + uint32(n), in.end}.trimmed(l)
+	rest := span{in.start + uint32(n), in.end}.trimBlanks(l)
 	lower, known := lowerers[name]
 	switch {
 	case lang.Holder(text):
@@ -54,36 +56,36 @@ func lowerInstruction(l *lang.Lowering, in instruction, r tree.Role) {
 			lowerInstruction(l, in, tree.RoleArgument)
 		}
 	case name == "HEALTHCHECK" && !l.TooDeep():
-		lower = healthcheck
+		lower = lowerHealthcheck
 	case !known:
 		l.Unknown(r, in.start, in.end)
 		return
 	}
-	l.Open(tree.Call, r, in.start, in.last())
+	l.Open(tree.Call, r, in.start, in.lastByte())
 	l.Leaf(tree.Name, tree.RoleCallee, name, in.start, in.start+uint32(n))
 	lower(l, in, rest)
 	l.Close()
 }
 
-// flags takes the flags at the beginning, "--a=b" and "--c".
-func flags(l *lang.Lowering, in instruction, rest span) (list []span, behind span) {
-	for strings.HasPrefix(rest.text(l), "--") {
-		ws := words(l, rest, in.escape)
+// takeFlags takes the flags at the beginning, "--a=b" and "--c".
+func takeFlags(l *lang.Lowering, in instruction, rest span) (list []span, behind span) {
+	for strings.HasPrefix(rest.sourceText(l), "--") {
+		ws := splitWords(l, rest, in.escape)
 		list = append(list, ws[0])
-		rest = span{ws[0].end, rest.end}.trimmed(l)
+		rest = span{ws[0].end, rest.end}.trimBlanks(l)
 	}
 	return list, rest
 }
 
-// modifiers adds the flags.
-func modifiers(l *lang.Lowering, list []span) {
+// addFlags adds the flags.
+func addFlags(l *lang.Lowering, list []span) {
 	for _, s := range list {
-		name, value, ok := strings.Cut(s.text(l)[2:], "=")
+		name, value, ok := strings.Cut(s.sourceText(l)[2:], "=")
 		l.Open(tree.Keyword, tree.RoleModifier, s.start, s.end)
 		start := s.start + 2
 		l.Leaf(tree.Name, tree.RoleName, name, start, start+uint32(len(name)))
 		if ok {
-			word(l, tree.RoleValue, span{s.end - uint32(len(value)), s.end})
+			lowerWord(l, tree.RoleValue, span{s.end - uint32(len(value)), s.end})
 		} else {
 			l.Flag(l.Leaf(tree.Bool, tree.RoleValue, "true", s.end, s.end), tree.Implied)
 		}
@@ -91,53 +93,53 @@ func modifiers(l *lang.Lowering, list []span) {
 	}
 }
 
-// modifier adds a Keyword that patterns may leave out.
-func modifier(l *lang.Lowering, name string, value span) {
+// addModifier adds a Keyword that patterns may leave out.
+func addModifier(l *lang.Lowering, name string, value span) {
 	l.Open(tree.Keyword, tree.RoleModifier, value.start, value.end)
 	l.Flag(l.Leaf(tree.Name, tree.RoleName, name, value.start, value.start), tree.Implied)
-	word(l, tree.RoleValue, value)
+	lowerWord(l, tree.RoleValue, value)
 	l.Close()
 }
 
-// form adds the Modifier that tells shell form and exec form apart.
-func form(l *lang.Lowering, name string, s span) {
+// addForm adds the Modifier that tells shell form and exec form apart.
+func addForm(l *lang.Lowering, name string, s span) {
 	l.Flag(l.Open(tree.Keyword, tree.RoleModifier, s.start, s.start), tree.Implied)
 	l.Flag(l.Leaf(tree.Name, tree.RoleName, name, s.start, s.start), tree.Implied)
 	l.Flag(l.Leaf(tree.Bool, tree.RoleValue, "true", s.start, s.start), tree.Implied)
 	l.Close()
 }
 
-// from lowers "--flag image:tag@digest AS name".
-func from(l *lang.Lowering, in instruction, rest span) {
-	list, rest := flags(l, in, rest)
-	ws := words(l, rest, in.escape)
+// lowerFrom lowers "--flag image:tag@digest AS name".
+func lowerFrom(l *lang.Lowering, in instruction, rest span) {
+	list, rest := takeFlags(l, in, rest)
+	ws := splitWords(l, rest, in.escape)
 	if len(ws) == 0 {
 		l.Unknown(tree.RoleArgument, rest.start, rest.end)
 		return
 	}
 	image, tag, digest := imageParts(l, ws[0])
-	word(l, tree.RoleArgument, image)
-	if len(ws) > 1 && lang.Holder(ws[1].text(l)) {
+	lowerWord(l, tree.RoleArgument, image)
+	if len(ws) > 1 && lang.Holder(ws[1].sourceText(l)) {
 		for _, w := range ws[1:] {
-			word(l, tree.RoleArgument, w)
+			lowerWord(l, tree.RoleArgument, w)
 		}
 	}
-	modifiers(l, list)
+	addFlags(l, list)
 	if tag.start > 0 {
-		modifier(l, "tag", tag)
+		addModifier(l, "tag", tag)
 	}
 	if digest.start > 0 {
-		modifier(l, "digest", digest)
+		addModifier(l, "digest", digest)
 	}
-	if len(ws) >= 3 && strings.EqualFold(ws[1].text(l), "as") {
-		modifier(l, "as", ws[2])
+	if len(ws) >= 3 && strings.EqualFold(ws[1].sourceText(l), "as") {
+		addModifier(l, "as", ws[2])
 	}
 }
 
 // imageParts cuts a reference: the tag is behind the colon after the last slash,
 // outside of variables.
 func imageParts(l *lang.Lowering, s span) (image, tag, digest span) {
-	text := s.text(l)
+	text := s.sourceText(l)
 	image = s
 	if n := strings.IndexByte(text, '@'); n >= 0 {
 		digest = span{s.start + uint32(n) + 1, s.end}
@@ -166,36 +168,36 @@ func imageParts(l *lang.Lowering, s span) (image, tag, digest span) {
 	return image, tag, digest
 }
 
-// commandForm lowers a command in exec form or shell form, or a sign for either.
-func commandForm(l *lang.Lowering, in instruction, rest span) {
-	list, rest := flags(l, in, rest)
-	text := rest.text(l)
+// lowerCommandForm lowers a command in exec form or shell form, or a sign for either.
+func lowerCommandForm(l *lang.Lowering, in instruction, rest span) {
+	list, rest := takeFlags(l, in, rest)
+	text := rest.sourceText(l)
 	if lang.Holder(text) {
 		l.Leaf(tree.Name, tree.RoleArgument, text, rest.start, rest.end)
-		modifiers(l, list)
+		addFlags(l, list)
 		return
 	}
 	if jsonList(l, rest) {
-		modifiers(l, list)
-		form(l, "exec", rest)
+		addFlags(l, list)
+		addForm(l, "exec", rest)
 		return
 	}
-	shell(l, in, rest)
-	modifiers(l, list)
-	form(l, "shell", rest)
+	lowerShell(l, in, rest)
+	addFlags(l, list)
+	addForm(l, "shell", rest)
 }
 
-// listOrWords lowers a JSON list or words.
-func listOrWords(l *lang.Lowering, in instruction, rest span) {
+// lowerListOrWords lowers a JSON list or words.
+func lowerListOrWords(l *lang.Lowering, in instruction, rest span) {
 	if !jsonList(l, rest) {
-		plainWords(l, in, rest)
+		lowerPlainWords(l, in, rest)
 	}
 }
 
 // jsonList adds the List of an exec form, if it is one: a JSON array of strings. In
 // patterns signs stand among them.
 func jsonList(l *lang.Lowering, s span) bool {
-	text := s.text(l)
+	text := s.sourceText(l)
 	if len(text) < 2 || text[0] != '[' || text[len(text)-1] != ']' {
 		return false
 	}
@@ -208,7 +210,7 @@ func jsonList(l *lang.Lowering, s span) bool {
 		if at == s.end-1 && len(parts) == 0 {
 			break
 		}
-		end := element(l.File.Source[at : s.end-1])
+		end := jsonTokenLength(l.File.Source[at : s.end-1])
 		if end == 0 {
 			return false
 		}
@@ -228,9 +230,9 @@ func jsonList(l *lang.Lowering, s span) bool {
 	l.Open(tree.List, tree.RoleArgument, s.start, s.end)
 	for _, p := range parts {
 		var value string
-		if lang.Holder(p.text(l)) {
-			l.Leaf(tree.Name, tree.RoleElement, p.text(l), p.start, p.end)
-		} else if json.Unmarshal([]byte(p.text(l)), &value) == nil { // element has checked it
+		if lang.Holder(p.sourceText(l)) {
+			l.Leaf(tree.Name, tree.RoleElement, p.sourceText(l), p.start, p.end)
+		} else if json.Unmarshal([]byte(p.sourceText(l)), &value) == nil { // element has checked it
 			l.Leaf(tree.String, tree.RoleElement, value, p.start, p.end)
 		}
 	}
@@ -238,9 +240,9 @@ func jsonList(l *lang.Lowering, s span) bool {
 	return true
 }
 
-// element returns the length of the JSON string or the sign that the text begins
+// jsonTokenLength returns the length of the JSON string or the sign that the text begins
 // with, 0 for anything else.
-func element(text string) uint32 {
+func jsonTokenLength(text string) uint32 {
 	if text == "" {
 		return 0
 	}
@@ -268,13 +270,13 @@ func element(text string) uint32 {
 	return 0
 }
 
-// files lowers ADD and COPY.
-func files(l *lang.Lowering, in instruction, rest span) {
-	list, rest := flags(l, in, rest)
+// lowerFiles lowers ADD and COPY.
+func lowerFiles(l *lang.Lowering, in instruction, rest span) {
+	list, rest := takeFlags(l, in, rest)
 	if !jsonList(l, rest) {
-		plainWords(l, in, rest)
+		lowerPlainWords(l, in, rest)
 	}
-	modifiers(l, list)
+	addFlags(l, list)
 	for _, doc := range in.docs {
 		l.Open(tree.Keyword, tree.RoleModifier, doc.start, doc.end)
 		l.Flag(l.Leaf(tree.Name, tree.RoleName, "<<", doc.start, doc.start), tree.Implied)
@@ -283,95 +285,97 @@ func files(l *lang.Lowering, in instruction, rest span) {
 	}
 }
 
-// plainWords lowers arguments that are words.
-func plainWords(l *lang.Lowering, in instruction, rest span) {
-	for _, w := range words(l, rest, in.escape) {
-		word(l, tree.RoleArgument, w)
+// lowerPlainWords lowers arguments that are words.
+func lowerPlainWords(l *lang.Lowering, in instruction, rest span) {
+	for _, w := range splitWords(l, rest, in.escape) {
+		lowerWord(l, tree.RoleArgument, w)
 	}
 }
 
-// user lowers "user:group"; the group is a Modifier.
-func user(l *lang.Lowering, in instruction, rest span) {
+// lowerUser lowers "user:group"; the group is a Modifier.
+func lowerUser(l *lang.Lowering, in instruction, rest span) {
 	name, group, _ := imageParts(l, rest)
-	word(l, tree.RoleArgument, name)
+	lowerWord(l, tree.RoleArgument, name)
 	if group.start > 0 {
-		modifier(l, "group", group)
+		addModifier(l, "group", group)
 	}
 }
 
-// pairs lowers "a=b c=d", and the old form "a b", whose value is the rest.
-func pairs(l *lang.Lowering, in instruction, rest span) {
-	ws := words(l, rest, in.escape)
-	equals := len(ws) > 0 && lang.Holder(ws[0].text(l))
+// lowerPairs lowers "a=b c=d", and the old form "a b", whose value is the rest.
+func lowerPairs(l *lang.Lowering, in instruction, rest span) {
+	ws := splitWords(l, rest, in.escape)
+	equals := len(ws) > 0 && lang.Holder(ws[0].sourceText(l))
 	for _, w := range ws {
-		equals = equals || strings.Contains(w.text(l), "=")
+		equals = equals || strings.Contains(w.sourceText(l), "=")
 	}
 	if !equals && len(ws) > 1 {
 		value := span{ws[1].start, rest.end}
-		keyword(l, ws[0], &value)
+		addKeyword(l, ws[0], &value)
 		return
 	}
 	for _, w := range ws {
-		if name, _, ok := strings.Cut(w.text(l), "="); ok {
+		if name, _, ok := strings.Cut(w.sourceText(l), "="); ok {
 			key := span{w.start, w.start + uint32(len(name))}
-			keyword(l, key, &span{key.end + 1, w.end})
+			addKeyword(l, key, &span{key.end + 1, w.end})
 		} else {
-			word(l, tree.RoleArgument, w)
+			lowerWord(l, tree.RoleArgument, w)
 		}
 	}
 }
 
-// keyword adds a Keyword.
-func keyword(l *lang.Lowering, name span, value *span) {
+// addKeyword adds a Keyword.
+func addKeyword(l *lang.Lowering, name span, value *span) {
 	l.Open(tree.Keyword, tree.RoleArgument, name.start, value.end)
-	l.Leaf(tree.Name, tree.RoleName, strings.Trim(name.text(l), `"'`), name.start, name.end)
-	word(l, tree.RoleValue, *value)
+	l.Leaf(tree.Name, tree.RoleName, strings.Trim(name.sourceText(l), `"'`), name.start, name.end)
+	lowerWord(l, tree.RoleValue, *value)
 	l.Close()
 }
 
-// argument lowers ARG.
-func argument(l *lang.Lowering, in instruction, rest span) {
-	for _, w := range words(l, rest, in.escape) {
-		if name, _, ok := strings.Cut(w.text(l), "="); ok {
+// lowerArgument lowers ARG.
+func lowerArgument(l *lang.Lowering, in instruction, rest span) {
+	for _, w := range splitWords(l, rest, in.escape) {
+		if name, _, ok := strings.Cut(w.sourceText(l), "="); ok {
 			key := span{w.start, w.start + uint32(len(name))}
-			keyword(l, key, &span{key.end + 1, w.end})
+			addKeyword(l, key, &span{key.end + 1, w.end})
 		} else {
-			l.Leaf(tree.Name, tree.RoleArgument, w.text(l), w.start, w.end)
+			l.Leaf(tree.Name, tree.RoleArgument, w.sourceText(l), w.start, w.end)
 		}
 	}
 }
 
-// maintainer lowers a text that is not made of words.
-func maintainer(l *lang.Lowering, _ instruction, rest span) { word(l, tree.RoleArgument, rest) }
+// lowerMaintainer lowers a text that is not made of words.
+func lowerMaintainer(l *lang.Lowering, _ instruction, rest span) {
+	lowerWord(l, tree.RoleArgument, rest)
+}
 
-// healthcheck lowers "NONE", and the command "CMD …" as the instruction that it is.
-func healthcheck(l *lang.Lowering, in instruction, rest span) {
-	list, rest := flags(l, in, rest)
-	if ws := words(l, rest, in.escape); len(ws) > 1 && lang.Holder(ws[0].text(l)) {
+// lowerHealthcheck lowers "NONE", and the command "CMD …" as the instruction that it is.
+func lowerHealthcheck(l *lang.Lowering, in instruction, rest span) {
+	list, rest := takeFlags(l, in, rest)
+	if ws := splitWords(l, rest, in.escape); len(ws) > 1 && lang.Holder(ws[0].sourceText(l)) {
 		rest = span{ws[1].start, rest.end} // "... CMD": a pattern's ellipsis for flags
 	}
-	text := rest.text(l)
+	text := rest.sourceText(l)
 	switch {
 	case lang.Holder(text) || strings.EqualFold(text, "none"):
-		word(l, tree.RoleArgument, rest)
+		lowerWord(l, tree.RoleArgument, rest)
 	default:
 		in.start, in.end = rest.start, rest.end
 		lowerInstruction(l, in, tree.RoleArgument)
 	}
-	modifiers(l, list)
+	addFlags(l, list)
 }
 
-// shell lowers shell code: the script of a here-document that stands alone, or the
+// lowerShell lowers shell code: the script of a here-document that stands alone, or the
 // line, with the here-documents that belong to it.
-func shell(l *lang.Lowering, in instruction, rest span) {
+func lowerShell(l *lang.Lowering, in instruction, rest span) {
 	code := rest
 	if n := len(in.docs); n > 0 {
 		code.end = in.docs[n-1].next
-		if m := heredocStart.FindString(rest.text(l)); n == 1 && strings.TrimSpace(m) == rest.text(l) {
-			code = span{in.docs[0].start, in.docs[0].end}.trimmed(l)
+		if m := heredocStart.FindString(rest.sourceText(l)); n == 1 && strings.TrimSpace(m) == rest.sourceText(l) {
+			code = span{in.docs[0].start, in.docs[0].end}.trimBlanks(l)
 		}
 	}
-	t, err := cst.Bash.Parse([]byte(code.text(l)), cst.Limits{})
+	t, err := cst.Bash.Parse([]byte(code.sourceText(l)), cst.Limits{})
 	if err != nil {
 		l.Unknown(tree.RoleArgument, code.start, code.end)
 		return

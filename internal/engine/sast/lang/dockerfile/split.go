@@ -12,8 +12,8 @@ type instruction struct {
 	docs       []document // behind it
 }
 
-// last is the end of the instruction with its here-documents.
-func (in instruction) last() uint32 {
+// lastByte is the end of the instruction with its here-documents.
+func (in instruction) lastByte() uint32 {
 	if n := len(in.docs); n > 0 {
 		return in.docs[n-1].next
 	}
@@ -35,9 +35,9 @@ var (
 	anyDirective = regexp.MustCompile(`^#[ \t]*\w+[ \t]*=`)
 )
 
-// split finds the instructions. The text that it returns has the bytes of the
+// splitInstructions finds the instructions. The text that it returns has the bytes of the
 // source, with blanks in the place of continuations and of comments between them.
-func split(source string) ([]instruction, string) {
+func splitInstructions(source string) ([]instruction, string) {
 	masked := []byte(source)
 	escape := byte('\\')
 	var list []instruction
@@ -83,14 +83,14 @@ func instructionAt(masked []byte, source string, at int, escape byte) (instructi
 		if trimmed == "" || trimmed[len(trimmed)-1] != escape {
 			break
 		}
-		blank(masked, at+len(trimmed)-1, next)
+		blankOut(masked, at+len(trimmed)-1, next)
 		for next < len(source) { // comments and empty lines do not end it
 			line, _ = lineAt(source, next)
 			if t := strings.TrimLeft(line, " \t"); t != "" && t[0] != '#' {
 				break
 			}
 			_, after := lineAt(source, next)
-			blank(masked, next, after)
+			blankOut(masked, next, after)
 			next = after
 		}
 		if next >= len(source) {
@@ -131,8 +131,8 @@ func documentAt(source string, at int, word string) (document, bool) {
 	return doc, false
 }
 
-// blank overwrites a part of the text.
-func blank(text []byte, start, end int) {
+// blankOut overwrites a part of the text.
+func blankOut(text []byte, start, end int) {
 	for i := start; i < end; i++ {
 		text[i] = ' '
 	}

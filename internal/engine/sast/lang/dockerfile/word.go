@@ -8,10 +8,10 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-// words splits a text at blanks outside of quotes.
-func words(l *lang.Lowering, s span, escape byte) []span {
+// splitWords splits a text at blanks outside of quotes.
+func splitWords(l *lang.Lowering, s span, escape byte) []span {
 	var list []span
-	text := s.text(l)
+	text := s.sourceText(l)
 	start, quote := -1, byte(0)
 	for i := 0; i <= len(text); i++ {
 		switch {
@@ -42,10 +42,10 @@ func words(l *lang.Lowering, s span, escape byte) []span {
 // variable finds the use of a variable, with or without a modifier.
 var variable = regexp.MustCompile(`\$(?:(\w+)|\{(\w+)(?::?[-+?#%/][^}]*)?\})`)
 
-// word adds a word: a String without its quotes, a Unary "$" for a variable alone, a
+// lowerWord adds a word: a String without its quotes, a Unary "$" for a variable alone, a
 // Template when variables are in it.
-func word(l *lang.Lowering, r tree.Role, s span) {
-	text := s.text(l)
+func lowerWord(l *lang.Lowering, r tree.Role, s span) {
+	text := s.sourceText(l)
 	if lang.Holder(text) {
 		l.Leaf(tree.Name, r, text, s.start, s.end)
 		return
@@ -56,44 +56,44 @@ func word(l *lang.Lowering, r tree.Role, s span) {
 	}
 	switch {
 	case len(found) == 0:
-		l.Leaf(tree.String, r, unquote(text), s.start, s.end)
+		l.Leaf(tree.String, r, unquoteWord(text), s.start, s.end)
 		return
 	case len(found) == 1 && found[0][0] == 0 && found[0][1] == len(text):
-		use(l, r, s, found[0])
+		lowerVariableUse(l, r, s, found[0])
 		return
 	}
 	l.Open(tree.Template, r, s.start, s.end)
 	at := 0
 	for _, m := range found {
-		literal(l, s, at, m[0])
-		use(l, tree.RolePart, s, m)
+		lowerLiteral(l, s, at, m[0])
+		lowerVariableUse(l, tree.RolePart, s, m)
 		at = m[1]
 	}
-	literal(l, s, at, len(text))
+	lowerLiteral(l, s, at, len(text))
 	l.Close()
 }
 
-// use adds a variable.
-func use(l *lang.Lowering, r tree.Role, s span, m []int) {
+// lowerVariableUse adds a variable.
+func lowerVariableUse(l *lang.Lowering, r tree.Role, s span, m []int) {
 	l.File.Nodes[l.Open(tree.Unary, r, s.start+uint32(m[0]), s.start+uint32(m[1]))].Text = "$"
 	from, to := m[2], m[3]
 	if from < 0 {
 		from, to = m[4], m[5]
 	}
-	name := s.text(l)[from:to]
+	name := s.sourceText(l)[from:to]
 	l.Leaf(tree.Name, tree.RoleValue, name, s.start+uint32(from), s.start+uint32(to))
 	l.Close()
 }
 
-// literal adds the text between two variables.
-func literal(l *lang.Lowering, s span, from, to int) {
-	if text := strings.Trim(s.text(l)[from:to], `"`); text != "" {
+// lowerLiteral adds the text between two variables.
+func lowerLiteral(l *lang.Lowering, s span, from, to int) {
+	if text := strings.Trim(s.sourceText(l)[from:to], `"`); text != "" {
 		l.Leaf(tree.String, tree.RolePart, text, s.start+uint32(from), s.start+uint32(to))
 	}
 }
 
-// unquote removes the quotes around a word, or inside of it.
-func unquote(text string) string {
+// unquoteWord removes the quotes around a word, or inside of it.
+func unquoteWord(text string) string {
 	if !strings.ContainsAny(text, `"'`) {
 		return text
 	}

@@ -6,50 +6,50 @@ import (
 )
 
 var declarationRules = map[string]lang.Rule{
-	"source_file":        file,
-	"package_clause":     packageClause,
-	"import_declaration": children,
-	"import_spec_list":   children,
-	"import_spec":        importSpec,
+	"source_file":        lowerFile,
+	"package_clause":     lowerPackageClause,
+	"import_declaration": lowerChildren,
+	"import_spec_list":   lowerChildren,
+	"import_spec":        lowerImportSpec,
 
-	"const_declaration": children,
-	"const_spec":        variables("const"),
-	"var_declaration":   children,
-	"var_spec_list":     children,
-	"var_spec":          variables("var"),
+	"const_declaration": lowerChildren,
+	"const_spec":        variablesRule("const"),
+	"var_declaration":   lowerChildren,
+	"var_spec_list":     lowerChildren,
+	"var_spec":          variablesRule("var"),
 
-	"function_declaration":           function("function"),
-	"method_declaration":             function("method"),
-	"method_elem":                    function("method"),
-	"parameter_list":                 children,
-	"parameter_declaration":          parameters,
-	"variadic_parameter_declaration": variadic,
-	"type_parameter_list":            children,
-	"type_parameter_declaration":     typeParameters,
+	"function_declaration":           functionRule("function"),
+	"method_declaration":             functionRule("method"),
+	"method_elem":                    functionRule("method"),
+	"parameter_list":                 lowerChildren,
+	"parameter_declaration":          lowerParameters,
+	"variadic_parameter_declaration": lowerVariadic,
+	"type_parameter_list":            lowerChildren,
+	"type_parameter_declaration":     lowerTypeParameters,
 
-	"type_declaration":       children,
-	"type_spec":              typeSpec,
-	"type_alias":             typeAlias,
-	"field_declaration_list": fields,
-	"field_declaration":      fieldDeclaration,
+	"type_declaration":       lowerChildren,
+	"type_spec":              lowerTypeSpec,
+	"type_alias":             lowerTypeAlias,
+	"field_declaration_list": lowerFields,
+	"field_declaration":      lowerFieldDeclaration,
 }
 
-func file(l *lang.Lowering, _ tree.Role, i int32) {
+func lowerFile(l *lang.Lowering, _ tree.Role, i int32) {
 	l.Open(tree.FileKind, tree.RoleNone, 0, uint32(len(l.File.Source)))
 	l.Nodes(tree.RoleStatement, i)
 	l.Close()
 }
 
-func packageClause(l *lang.Lowering, r tree.Role, i int32) {
+func lowerPackageClause(l *lang.Lowering, r tree.Role, i int32) {
 	name := l.First(i)
 	l.BeginText(tree.Package, r, l.Source(name), i)
 	l.Need(tree.RoleName, i, name)
 	l.Close()
 }
 
-// importSpec lowers an import of one package: "." takes every name of it, any other
+// lowerImportSpec lowers an import of one package: "." takes every name of it, any other
 // word before the path is its name here. Its range is that of the declaration.
-func importSpec(l *lang.Lowering, r tree.Role, i int32) {
+func lowerImportSpec(l *lang.Lowering, r tree.Role, i int32) {
 	path, name := l.Field(i, "path"), l.Field(i, "name")
 	declaration := l.CST.Nodes[i].Parent
 	if l.Kind(declaration) == "import_spec_list" {
@@ -67,9 +67,9 @@ func importSpec(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// variables returns the rule for "a, b T = v, w" behind var or const. As many values
+// variablesRule returns the rule for "a, b T = v, w" behind var or const. As many values
 // as names, or none, make a Variable for each name; otherwise the names are a Tuple.
-func variables(keyword string) lang.Rule {
+func variablesRule(keyword string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		var names, values []int32
 		for n := range l.Fields(i, "name") {
@@ -121,8 +121,8 @@ func declarationRange(l *lang.Lowering, i int32) (start, end uint32) {
 	return l.Range(i)
 }
 
-// function returns the rule for a function or a method, which may have no body.
-func function(text string) lang.Rule {
+// functionRule returns the rule for a function or a method, which may have no body.
+func functionRule(text string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.BeginText(tree.Function, r, text, i)
 		l.Part(tree.RoleTypeParameter, i, "type_parameters")
@@ -131,15 +131,15 @@ func function(text string) lang.Rule {
 		}
 		l.Part(tree.RoleName, i, "name")
 		l.Part(tree.RoleParameter, i, "parameters")
-		result(l, i)
+		lowerResult(l, i)
 		l.Part(tree.RoleBody, i, "body")
 		l.Close()
 	}
 }
 
-// result lowers what a function returns: several results, and those with names, are
+// lowerResult lowers what a function returns: several results, and those with names, are
 // a Type "()" of Types or Parameters.
-func result(l *lang.Lowering, i int32) {
+func lowerResult(l *lang.Lowering, i int32) {
 	list := l.Field(i, "result")
 	if l.Kind(list) != "parameter_list" {
 		l.Node(tree.RoleReturnType, list)
@@ -165,8 +165,8 @@ func result(l *lang.Lowering, i int32) {
 	l.Close()
 }
 
-// parameters lowers "a, b T": a Parameter for each name, or one without a name.
-func parameters(l *lang.Lowering, r tree.Role, i int32) {
+// lowerParameters lowers "a, b T": a Parameter for each name, or one without a name.
+func lowerParameters(l *lang.Lowering, r tree.Role, i int32) {
 	typ, any := l.Field(i, "type"), false
 	start, end := l.Range(i)
 	for name := range l.Fields(i, "name") {
@@ -189,14 +189,14 @@ func parameters(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
-func variadic(l *lang.Lowering, r tree.Role, i int32) {
+func lowerVariadic(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Parameter, r, "*", i)
 	l.Part(tree.RoleType, i, "type")
 	l.Part(tree.RoleTarget, i, "name")
 	l.Close()
 }
 
-func typeParameters(l *lang.Lowering, r tree.Role, i int32) {
+func lowerTypeParameters(l *lang.Lowering, r tree.Role, i int32) {
 	for name := range l.Fields(i, "name") {
 		if !l.Named(name) {
 			continue
@@ -210,44 +210,44 @@ func typeParameters(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
-// typeSpec lowers "type T …": a struct or an interface is a Class, any other type a
+// lowerTypeSpec lowers "type T …": a struct or an interface is a Class, any other type a
 // TypeAlias, although it is a type of its own.
-func typeSpec(l *lang.Lowering, r tree.Role, i int32) {
+func lowerTypeSpec(l *lang.Lowering, r tree.Role, i int32) {
 	typ := l.Field(i, "type")
 	switch l.Kind(typ) {
 	case "struct_type":
-		class(l, r, i, "struct")
+		lowerClass(l, r, i, "struct")
 	case "interface_type":
-		class(l, r, i, "interface")
+		lowerClass(l, r, i, "interface")
 	default:
-		typeDeclaration(l, r, i, "")
+		lowerTypeDeclaration(l, r, i, "")
 	}
 }
 
-func typeAlias(l *lang.Lowering, r tree.Role, i int32) { typeDeclaration(l, r, i, "=") }
+func lowerTypeAlias(l *lang.Lowering, r tree.Role, i int32) { lowerTypeDeclaration(l, r, i, "=") }
 
-func typeDeclaration(l *lang.Lowering, r tree.Role, i int32, text string) {
+func lowerTypeDeclaration(l *lang.Lowering, r tree.Role, i int32, text string) {
 	start, end := declarationRange(l, i)
 	l.File.Nodes[l.Open(tree.TypeAlias, r, start, end)].Text = text
-	typeName(l, i)
+	lowerTypeName(l, i)
 	l.Part(tree.RoleTypeParameter, i, "type_parameters")
 	l.Need(tree.RoleType, i, l.Field(i, "type"))
 	l.Close()
 }
 
-// typeName lowers the name that a type is declared with.
-func typeName(l *lang.Lowering, i int32) {
+// lowerTypeName lowers the name that a type is declared with.
+func lowerTypeName(l *lang.Lowering, i int32) {
 	if name := l.Field(i, "name"); name >= 0 {
 		l.Same(tree.Name, tree.RoleName, name)
 	}
 }
 
-// class lowers a struct or an interface with a name. Embedded types are its bases,
+// lowerClass lowers a struct or an interface with a name. Embedded types are its bases,
 // since their methods become its own.
-func class(l *lang.Lowering, r tree.Role, i int32, text string) {
+func lowerClass(l *lang.Lowering, r tree.Role, i int32, text string) {
 	start, end := declarationRange(l, i)
 	l.File.Nodes[l.Open(tree.Class, r, start, end)].Text = text
-	typeName(l, i)
+	lowerTypeName(l, i)
 	l.Part(tree.RoleTypeParameter, i, "type_parameters")
 	typ := l.Field(i, "type")
 	if text == "struct" {
@@ -264,13 +264,13 @@ func class(l *lang.Lowering, r tree.Role, i int32, text string) {
 				l.Node(tree.RoleInterface, e)
 			}
 		}
-		members(l, typ)
+		lowerMembers(l, typ)
 	}
 	l.Close()
 }
 
-// members lowers the methods of an interface as its body.
-func members(l *lang.Lowering, typ int32) {
+// lowerMembers lowers the methods of an interface as its body.
+func lowerMembers(l *lang.Lowering, typ int32) {
 	start, end := l.Range(typ)
 	if brace := l.Find(typ, "{"); brace >= 0 {
 		start, _ = l.Range(brace)
@@ -284,28 +284,28 @@ func members(l *lang.Lowering, typ int32) {
 	l.Close()
 }
 
-func fields(l *lang.Lowering, r tree.Role, i int32) {
+func lowerFields(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Block, r, i)
 	l.Nodes(tree.RoleStatement, i)
 	l.Close()
 }
 
-// fieldDeclaration lowers "a, b T `tag`"; the tag is an Annotation. An embedded type
+// lowerFieldDeclaration lowers "a, b T `tag`"; the tag is an Annotation. An embedded type
 // is a field of its name.
-func fieldDeclaration(l *lang.Lowering, r tree.Role, i int32) {
+func lowerFieldDeclaration(l *lang.Lowering, r tree.Role, i int32) {
 	any := false
 	for name := range l.Fields(i, "name") {
 		if l.Named(name) {
-			field(l, r, i, name)
+			lowerField(l, r, i, name)
 			any = true
 		}
 	}
 	if !any {
-		field(l, r, i, -1)
+		lowerField(l, r, i, -1)
 	}
 }
 
-func field(l *lang.Lowering, r tree.Role, i, name int32) {
+func lowerField(l *lang.Lowering, r tree.Role, i, name int32) {
 	l.Begin(tree.Field, r, i)
 	if tag := l.Field(i, "tag"); tag >= 0 {
 		l.Begin(tree.Annotation, tree.RoleAnnotation, tag)

@@ -6,7 +6,7 @@ import (
 )
 
 var expressionRules = map[string]lang.Rule{
-	"expression_list":    tuple,
+	"expression_list":    lowerTuple,
 	"identifier":         lang.Same(tree.Name),
 	"field_identifier":   lang.Same(tree.Name),
 	"package_identifier": lang.Same(tree.Name),
@@ -16,49 +16,49 @@ var expressionRules = map[string]lang.Rule{
 	"nil":                        lang.Leaf(tree.Null, "nil"),
 	"true":                       lang.Leaf(tree.Bool, "true"),
 	"false":                      lang.Leaf(tree.Bool, "false"),
-	"int_literal":                number,
-	"float_literal":              number,
-	"imaginary_literal":          number,
-	"rune_literal":               character,
-	"interpreted_string_literal": stringLiteral,
-	"raw_string_literal":         stringLiteral,
+	"int_literal":                lowerNumber,
+	"float_literal":              lowerNumber,
+	"imaginary_literal":          lowerNumber,
+	"rune_literal":               lowerCharacter,
+	"interpreted_string_literal": lowerStringLiteral,
+	"raw_string_literal":         lowerStringLiteral,
 
 	"parenthesized_expression": lang.Inner,
-	"unary_expression":         unary,
-	"binary_expression":        binary,
+	"unary_expression":         lowerUnary,
+	"binary_expression":        lowerBinary,
 	"selector_expression": lang.Slots(tree.Member, ".",
 		lang.Slot{Role: tree.RoleObject, Field: "operand"}, lang.Slot{Role: tree.RoleProperty, Field: "field"}),
 	"index_expression": lang.Slots(tree.Index, "",
 		lang.Slot{Role: tree.RoleObject, Field: "operand"}, lang.Slot{Role: tree.RoleIndex, Field: "index"}),
-	"slice_expression":              slice,
-	"type_instantiation_expression": instantiation,
+	"slice_expression":              lowerSlice,
+	"type_instantiation_expression": lowerInstantiation,
 	"type_assertion_expression": lang.Slots(tree.Cast, ".",
 		lang.Slot{Role: tree.RoleType, Field: "type"}, lang.Slot{Role: tree.RoleValue, Field: "operand"}),
-	"type_conversion_expression": conversion,
-	"call_expression":            call,
-	"argument_list":              children,
+	"type_conversion_expression": lowerConversion,
+	"call_expression":            lowerCall,
+	"argument_list":              lowerChildren,
 	"variadic_argument":          lang.Slots(tree.Spread, "...", lang.Slot{Role: tree.RoleValue}),
-	"composite_literal":          composite,
+	"composite_literal":          lowerComposite,
 	"literal_element":            lang.Inner,
 	"literal_value":              lang.Around(tree.List, "", tree.RoleElement),
-	"keyed_element":              keyed,
-	"func_literal":               lambda,
+	"keyed_element":              lowerKeyed,
+	"func_literal":               lowerLambda,
 }
 
-func unary(l *lang.Lowering, r tree.Role, i int32) {
+func lowerUnary(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Unary, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleValue, i, l.Field(i, "operand"))
 	l.Close()
 }
 
-func binary(l *lang.Lowering, r tree.Role, i int32) {
+func lowerBinary(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Binary, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleLeft, i, l.Field(i, "left"))
 	l.Need(tree.RoleRight, i, l.Field(i, "right"))
 	l.Close()
 }
 
-func slice(l *lang.Lowering, r tree.Role, i int32) {
+func lowerSlice(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Index, r, i)
 	operand := l.Field(i, "operand")
 	l.Need(tree.RoleObject, i, operand)
@@ -75,11 +75,11 @@ func slice(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// instantiation lowers f[T, U], as an index of types.
-func instantiation(l *lang.Lowering, r tree.Role, i int32) {
+// lowerInstantiation lowers f[T, U], as an index of types.
+func lowerInstantiation(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Index, r, i)
 	typ := l.Field(i, "type")
-	functionName(l, tree.RoleObject, typ)
+	lowerFunctionName(l, tree.RoleObject, typ)
 	for c := range l.Children(i) {
 		if c != typ {
 			l.Node(tree.RoleIndex, c)
@@ -88,12 +88,12 @@ func instantiation(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// conversion lowers []T(v). To the grammar a call f[T](v) is one too.
-func conversion(l *lang.Lowering, r tree.Role, i int32) {
+// lowerConversion lowers []T(v). To the grammar a call f[T](v) is one too.
+func lowerConversion(l *lang.Lowering, r tree.Role, i int32) {
 	typ, operand := l.Field(i, "type"), l.Field(i, "operand")
 	if l.Kind(typ) == "generic_type" {
 		l.Begin(tree.Call, r, i)
-		functionName(l, tree.RoleCallee, l.Field(typ, "type"))
+		lowerFunctionName(l, tree.RoleCallee, l.Field(typ, "type"))
 		l.Need(tree.RoleArgument, i, operand)
 		l.Close()
 		return
@@ -104,8 +104,8 @@ func conversion(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// functionName lowers the name of a function that the grammar takes for a type.
-func functionName(l *lang.Lowering, r tree.Role, i int32) {
+// lowerFunctionName lowers the name of a function that the grammar takes for a type.
+func lowerFunctionName(l *lang.Lowering, r tree.Role, i int32) {
 	switch l.Kind(i) {
 	case "type_identifier":
 		l.Same(tree.Name, r, i)
@@ -121,9 +121,9 @@ func functionName(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
-// call lowers a call; type arguments are left out. The first argument of new and
+// lowerCall lowers a call; type arguments are left out. The first argument of new and
 // make is a type. What looks like a call of (*T) is a conversion.
-func call(l *lang.Lowering, r tree.Role, i int32) {
+func lowerCall(l *lang.Lowering, r tree.Role, i int32) {
 	callee, arguments := l.Field(i, "function"), l.Field(i, "arguments")
 	if pointer := pointerType(l, callee); pointer >= 0 && l.First(arguments) >= 0 {
 		l.Begin(tree.Cast, r, i)
@@ -157,45 +157,45 @@ func pointerType(l *lang.Lowering, callee int32) int32 {
 	return -1
 }
 
-// composite lowers T{…}. An element with a key is a Pair, or a Keyword where the key
+// lowerComposite lowers T{…}. An element with a key is a Pair, or a Keyword where the key
 // may be the name of a field.
-func composite(l *lang.Lowering, r tree.Role, i int32) {
+func lowerComposite(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.New, r, "{}", i)
 	typ := l.Field(i, "type")
 	l.Need(tree.RoleType, i, typ)
-	elements(l, l.Field(i, "body"), typ)
+	lowerElements(l, l.Field(i, "body"), typ)
 	l.Close()
 }
 
-// elements lowers the elements of a literal of the concrete type, -1 when it is not
+// lowerElements lowers the elements of a literal of the concrete type, -1 when it is not
 // known.
-func elements(l *lang.Lowering, body, typ int32) {
+func lowerElements(l *lang.Lowering, body, typ int32) {
 	if body < 0 {
 		return
 	}
 	key, value := elementTypes(l, typ)
 	for e := range l.Children(body) {
 		if l.Kind(e) != "keyed_element" {
-			element(l, tree.RoleArgument, e, value)
+			lowerElement(l, tree.RoleArgument, e, value)
 			continue
 		}
 		k := l.Field(e, "key")
 		inner := l.First(k)
-		if name := l.Kind(inner) == "identifier"; name && structural(l, typ) {
+		if name := l.Kind(inner) == "identifier"; name && mayNameFields(l, typ) {
 			l.Begin(tree.Keyword, tree.RoleArgument, e)
 			l.Node(tree.RoleName, inner)
 		} else {
 			l.Begin(tree.Pair, tree.RoleArgument, e)
-			element(l, tree.RoleKey, k, key)
+			lowerElement(l, tree.RoleKey, k, key)
 		}
-		element(l, tree.RoleValue, l.Field(e, "value"), value)
+		lowerElement(l, tree.RoleValue, l.Field(e, "value"), value)
 		l.Close()
 	}
 }
 
-// structural reports whether keys of a literal of the type may be names of fields:
+// mayNameFields reports whether keys of a literal of the type may be names of fields:
 // all but those of maps, slices and arrays.
-func structural(l *lang.Lowering, typ int32) bool {
+func mayNameFields(l *lang.Lowering, typ int32) bool {
 	switch l.Kind(typ) {
 	case "map_type", "slice_type", "array_type", "implicit_length_array_type":
 		return false
@@ -214,9 +214,9 @@ func elementTypes(l *lang.Lowering, typ int32) (key, value int32) {
 	return -1, -1
 }
 
-// element lowers an element of a literal. One in braces alone is a literal of the
+// lowerElement lowers an element of a literal. One in braces alone is a literal of the
 // type, or of the type that it points to.
-func element(l *lang.Lowering, r tree.Role, i, typ int32) {
+func lowerElement(l *lang.Lowering, r tree.Role, i, typ int32) {
 	if l.Kind(i) == "literal_element" {
 		i = l.First(i)
 	}
@@ -238,22 +238,22 @@ func element(l *lang.Lowering, r tree.Role, i, typ int32) {
 	} else {
 		l.Flag(l.Leaf(tree.Type, tree.RoleType, "", start, start), tree.Implied)
 	}
-	elements(l, i, typ)
+	lowerElements(l, i, typ)
 	l.Close()
 }
 
-// keyed lowers a pair that stands for itself, in a pattern.
-func keyed(l *lang.Lowering, r tree.Role, i int32) {
+// lowerKeyed lowers a pair that stands for itself, in a pattern.
+func lowerKeyed(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Pair, r, i)
-	element(l, tree.RoleKey, l.Field(i, "key"), -1)
-	element(l, tree.RoleValue, l.Field(i, "value"), -1)
+	lowerElement(l, tree.RoleKey, l.Field(i, "key"), -1)
+	lowerElement(l, tree.RoleValue, l.Field(i, "value"), -1)
 	l.Close()
 }
 
-func lambda(l *lang.Lowering, r tree.Role, i int32) {
+func lowerLambda(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Lambda, r, i)
 	l.Part(tree.RoleParameter, i, "parameters")
-	result(l, i)
+	lowerResult(l, i)
 	l.Need(tree.RoleBody, i, l.Field(i, "body"))
 	l.Close()
 }

@@ -69,11 +69,11 @@ var structs = map[string]bool{
 
 var table = lang.NewTable(cst.Go, lang.Merge(declarationRules, statementRules, expressionRules, typeRules))
 
-// children lowers the children in the place of the node.
-func children(l *lang.Lowering, r tree.Role, i int32) { l.Nodes(r, i) }
+// lowerChildren lowers the children in the place of the node.
+func lowerChildren(l *lang.Lowering, r tree.Role, i int32) { l.Nodes(r, i) }
 
-// tuple lowers a list of expressions: one stands for itself, several are a Tuple.
-func tuple(l *lang.Lowering, r tree.Role, i int32) {
+// lowerTuple lowers a list of expressions: one stands for itself, several are a Tuple.
+func lowerTuple(l *lang.Lowering, r tree.Role, i int32) {
 	n := 0
 	for range l.Children(i) {
 		n++

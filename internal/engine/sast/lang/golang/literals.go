@@ -9,15 +9,15 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-func number(l *lang.Lowering, r tree.Role, i int32) {
+func lowerNumber(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Number, r, lang.NumberText(l.Source(i), ""), i)
 }
 
-func stringLiteral(l *lang.Lowering, r tree.Role, i int32) {
+func lowerStringLiteral(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.String, r, stringValue(l.Source(i)), i)
 }
 
-func character(l *lang.Lowering, r tree.Role, i int32) {
+func lowerCharacter(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Character, r, stringValue(l.Source(i)), i)
 }
 

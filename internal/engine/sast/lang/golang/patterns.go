@@ -9,7 +9,7 @@ import (
 
 var patterns = lang.Patterns{
 	Sigil:   true,
-	Prepare: prepare,
+	Prepare: preparePattern,
 	Contexts: []lang.Context{
 		// an expression
 		{Before: "package a\nvar a = (", After: "\n)\n"},
@@ -34,40 +34,40 @@ var patterns = lang.Patterns{
 	},
 }
 
-// prepare makes a fragment fit for the grammar. Where an ellipsis as a name alone
+// preparePattern makes a fragment fit for the grammar. Where an ellipsis as a name alone
 // would be a type or belong to its neighbour, it becomes a parameter or a field; a
 // metavariable with a type becomes a call with a type assertion.
-func prepare(text string) []string {
+func preparePattern(text string) []string {
 	f := fragment{lang.NewFragment(text, "//")}
-	text = f.Rewrite(f.token)
+	text = f.Rewrite(f.rewriteToken)
 	return []string{text}
 }
 
 type fragment struct{ *lang.Fragment }
 
-// token rewrites what begins at the token.
-func (f fragment) token(i int) {
+// rewriteToken rewrites what begins at the token.
+func (f fragment) rewriteToken(i int) {
 	t := &f.Tokens[i]
 	switch {
 	case f.Text(i) == "(":
-		f.typed(i)
+		f.rewriteTyped(i)
 	case !f.Many(i):
 	case f.Text(i-1) == "case" && f.Text(i+1) != ":":
 		f.Replace(i, i, t.Text+":")
 	case f.Text(t.Inside) == "(" && f.Text(t.Inside-1) == "import": // a group is its imports, each for itself
 		f.Replace(i, i, "")
-	case t.Kind == lang.Dots && f.spread(i):
+	case t.Kind == lang.Dots && f.isSpread(i):
 		f.Replace(i, i, lang.RealDots)
-	case f.field(i), f.Alone(i) && f.Text(t.Inside) == "(" && f.declares(t.Inside):
+	case f.isField(i), f.Alone(i) && f.Text(t.Inside) == "(" && f.isParameterList(t.Inside):
 		f.Replace(i, i, t.Text+" "+t.Text)
 	case f.Text(i-1) == "for" && f.Text(i+1) == "{":
 		f.Replace(i, i, t.Text+"; ; ")
 	}
 }
 
-// spread reports whether the dots are Go's own: behind an argument, or before the
+// isSpread reports whether the dots are Go's own: behind an argument, or before the
 // type of a parameter or the brackets of an array.
-func (f fragment) spread(i int) bool {
+func (f fragment) isSpread(i int) bool {
 	before, behind := f.Text(i-1), f.Text(i+1)
 	switch {
 	case before == "[" && behind == "]" && f.Tokens[i].Inside >= 0:
@@ -80,20 +80,20 @@ func (f fragment) spread(i int) bool {
 	return false
 }
 
-// field reports whether the ellipsis stands for fields of a struct.
-func (f fragment) field(i int) bool {
+// isField reports whether the ellipsis stands for fields of a struct.
+func (f fragment) isField(i int) bool {
 	open := f.Tokens[i].Inside
 	return f.Text(open) == "{" && f.Text(open-1) == "struct" && f.Text(i-1) != "," && f.Text(i+1) != ","
 }
 
-// declares reports whether the parentheses hold parameters or results of a function.
-func (f fragment) declares(open int) bool {
+// isParameterList reports whether the parentheses hold parameters or results of a function.
+func (f fragment) isParameterList(open int) bool {
 	switch before := f.Text(open - 1); {
 	case before == "func":
 		return true
 	case before == ")": // results, which are types unless they have names
 		p := f.Tokens[open-1].Pair
-		return p >= 0 && f.declares(p) && f.Neighbours(open)
+		return p >= 0 && f.isParameterList(p) && f.Neighbours(open)
 	case f.Name(open - 1):
 		if f.Text(open-2) == "func" {
 			return true
@@ -106,8 +106,8 @@ func (f fragment) declares(open int) bool {
 	return false
 }
 
-// typed rewrites "($X : T)".
-func (f fragment) typed(open int) {
+// rewriteTyped rewrites "($X : T)".
+func (f fragment) rewriteTyped(open int) {
 	closing := f.Tokens[open].Pair
 	if closing < open+4 || f.Tokens[open+1].Kind != lang.Meta || f.Text(open+2) != ":" {
 		return

@@ -6,17 +6,17 @@ import (
 )
 
 var statementRules = map[string]lang.Rule{
-	"block":                block,
-	"statement_list":       children,
+	"block":                lowerBlock,
+	"statement_list":       lowerChildren,
 	"empty_statement":      lang.Skip,
-	"expression_statement": statement(lang.Inner),
-	"send_statement":       statement(send),
-	"inc_statement":        statement(update("++")),
-	"dec_statement":        statement(update("--")),
-	"assignment_statement": statement(assignment),
+	"expression_statement": statementRule(lang.Inner),
+	"send_statement":       statementRule(lowerSend),
+	"inc_statement":        statementRule(updateRule("++")),
+	"dec_statement":        statementRule(updateRule("--")),
+	"assignment_statement": statementRule(lowerAssignment),
 	"short_var_declaration": lang.Slots(tree.Variable, ":=",
 		lang.Slot{Role: tree.RoleTarget, Field: "left"}, lang.Slot{Role: tree.RoleValue, Field: "right"}),
-	"labeled_statement":     labeled,
+	"labeled_statement":     lowerLabeled,
 	"fallthrough_statement": func(l *lang.Lowering, r tree.Role, i int32) { l.Fallback(r, i, l.Node) },
 	"break_statement":       lang.Slots(tree.Break, "", lang.Slot{Role: tree.RoleLabel, Optional: true}),
 	"continue_statement":    lang.Slots(tree.Continue, "", lang.Slot{Role: tree.RoleLabel, Optional: true}),
@@ -26,25 +26,25 @@ var statementRules = map[string]lang.Rule{
 	"go_statement":          lang.Slots(tree.Spawn, "", lang.Slot{Role: tree.RoleValue}),
 	"defer_statement":       lang.Slots(tree.Defer, "", lang.Slot{Role: tree.RoleValue}),
 
-	"if_statement":                ifStatement,
-	"for_statement":               forStatement,
-	"expression_switch_statement": switchStatement,
-	"type_switch_statement":       typeSwitch,
-	"select_statement":            selectStatement,
-	"expression_case":             expressionCase,
-	"default_case":                defaultCase,
-	"communication_case":          communicationCase,
+	"if_statement":                lowerIfStatement,
+	"for_statement":               lowerForStatement,
+	"expression_switch_statement": lowerSwitchStatement,
+	"type_switch_statement":       lowerTypeSwitch,
+	"select_statement":            lowerSelectStatement,
+	"expression_case":             lowerExpressionCase,
+	"default_case":                lowerDefaultCase,
+	"communication_case":          lowerCommunicationCase,
 }
 
-func block(l *lang.Lowering, r tree.Role, i int32) {
+func lowerBlock(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Block, r, i)
 	l.Nodes(tree.RoleStatement, i)
 	l.Close()
 }
 
-// statement returns the rule for an expression that stands as a statement. Before a
+// statementRule returns the rule for an expression that stands as a statement. Before a
 // condition, and in the head of a loop, it is the bare expression.
-func statement(expression lang.Rule) lang.Rule {
+func statementRule(expression lang.Rule) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		switch r {
 		case tree.RoleInit, tree.RoleUpdate, tree.RoleCondition:
@@ -57,14 +57,14 @@ func statement(expression lang.Rule) lang.Rule {
 	}
 }
 
-func send(l *lang.Lowering, r tree.Role, i int32) {
+func lowerSend(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Binary, r, "<-", i)
 	l.Need(tree.RoleLeft, i, l.Field(i, "channel"))
 	l.Need(tree.RoleRight, i, l.Field(i, "value"))
 	l.Close()
 }
 
-func update(operator string) lang.Rule {
+func updateRule(operator string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.Flag(l.BeginText(tree.Update, r, operator, i), tree.Postfix)
 		l.Need(tree.RoleValue, i, l.First(i))
@@ -72,15 +72,15 @@ func update(operator string) lang.Rule {
 	}
 }
 
-func assignment(l *lang.Lowering, r tree.Role, i int32) {
+func lowerAssignment(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Assign, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleTarget, i, l.Field(i, "left"))
 	l.Need(tree.RoleValue, i, l.Field(i, "right"))
 	l.Close()
 }
 
-// labeled lowers "name: statement"; at the end of a block the statement is missing.
-func labeled(l *lang.Lowering, r tree.Role, i int32) {
+// lowerLabeled lowers "name: statement"; at the end of a block the statement is missing.
+func lowerLabeled(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Label, r, i)
 	name := l.Field(i, "label")
 	l.Need(tree.RoleName, i, name)
@@ -99,7 +99,7 @@ func labeled(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func ifStatement(l *lang.Lowering, r tree.Role, i int32) {
+func lowerIfStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.If, r, i)
 	l.Part(tree.RoleInit, i, "initializer")
 	l.Need(tree.RoleCondition, i, l.Field(i, "condition"))
@@ -108,9 +108,9 @@ func ifStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// forStatement lowers the four loops: over a range, with a clause, with a condition
+// lowerForStatement lowers the four loops: over a range, with a clause, with a condition
 // alone (a While), and without any.
-func forStatement(l *lang.Lowering, r tree.Role, i int32) {
+func lowerForStatement(l *lang.Lowering, r tree.Role, i int32) {
 	body, head := l.Field(i, "body"), int32(-1)
 	for c := range l.Children(i) {
 		if c != body {
@@ -142,9 +142,9 @@ func forStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// switchStatement lowers a switch. When one of its cases runs into the next one, all
+// lowerSwitchStatement lowers a switch. When one of its cases runs into the next one, all
 // do so in the tree, and the others end with a break.
-func switchStatement(l *lang.Lowering, r tree.Role, i int32) {
+func lowerSwitchStatement(l *lang.Lowering, r tree.Role, i int32) {
 	text := ""
 	for c := range l.Children(i) {
 		if fallsThrough(l, c) {
@@ -171,23 +171,23 @@ func fallsThrough(l *lang.Lowering, i int32) bool {
 	return l.Kind(last) == "fallthrough_statement"
 }
 
-func expressionCase(l *lang.Lowering, r tree.Role, i int32) {
+func lowerExpressionCase(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Case, r, i)
 	if values := l.Field(i, "value"); values >= 0 {
 		l.Nodes(tree.RoleCondition, values)
 	}
-	caseBody(l, i, -1)
+	lowerCaseBody(l, i, -1)
 	l.Close()
 }
 
-func defaultCase(l *lang.Lowering, r tree.Role, i int32) {
+func lowerDefaultCase(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Case, r, "default", i)
-	caseBody(l, i, -1)
+	lowerCaseBody(l, i, -1)
 	l.Close()
 }
 
-// caseBody lowers the statements of a case, behind a first one that its head makes.
-func caseBody(l *lang.Lowering, i, first int32) {
+// lowerCaseBody lowers the statements of a case, behind a first one that its head makes.
+func lowerCaseBody(l *lang.Lowering, i, first int32) {
 	list := l.Find(i, "statement_list")
 	_, end := l.Range(i)
 	start := end
@@ -200,7 +200,7 @@ func caseBody(l *lang.Lowering, i, first int32) {
 	body := l.Open(tree.Block, tree.RoleBody, start, end)
 	l.Flag(body, tree.Implied)
 	if first >= 0 {
-		received(l, first)
+		lowerReceived(l, first)
 	}
 	l.Node(tree.RoleStatement, list)
 	nodes := l.File.Nodes
@@ -210,9 +210,9 @@ func caseBody(l *lang.Lowering, i, first int32) {
 	l.Close()
 }
 
-// typeSwitch lowers "switch x := v.(type)": x is a variable before the switch, and in
+// lowerTypeSwitch lowers "switch x := v.(type)": x is a variable before the switch, and in
 // a case of one type the variable of that case.
-func typeSwitch(l *lang.Lowering, r tree.Role, i int32) {
+func lowerTypeSwitch(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Switch, r, i)
 	l.Part(tree.RoleInit, i, "initializer")
 	alias, value := l.First(l.Field(i, "alias")), l.Field(i, "value")
@@ -229,7 +229,7 @@ func typeSwitch(l *lang.Lowering, r tree.Role, i int32) {
 	for c := range l.Children(i) {
 		switch l.Kind(c) {
 		case "type_case":
-			typeCase(l, c, alias)
+			lowerTypeCase(l, c, alias)
 		case "default_case":
 			l.Node(tree.RoleCase, c)
 		}
@@ -237,7 +237,7 @@ func typeSwitch(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func typeCase(l *lang.Lowering, i, alias int32) {
+func lowerTypeCase(l *lang.Lowering, i, alias int32) {
 	l.Begin(tree.Case, tree.RoleCase, i)
 	var types []int32
 	for t := range l.Fields(i, "type") {
@@ -258,21 +258,21 @@ func typeCase(l *lang.Lowering, i, alias int32) {
 			l.Node(tree.RoleCondition, t)
 		}
 	}
-	caseBody(l, i, -1)
+	lowerCaseBody(l, i, -1)
 	l.Close()
 }
 
-// selectStatement lowers a select: a Switch without a value, whose conditions are
+// lowerSelectStatement lowers a select: a Switch without a value, whose conditions are
 // the sends and receives.
-func selectStatement(l *lang.Lowering, r tree.Role, i int32) {
+func lowerSelectStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Switch, r, "select", i)
 	l.Nodes(tree.RoleCase, i)
 	l.Close()
 }
 
-// communicationCase lowers a case of a select. What is received is assigned by the
+// lowerCommunicationCase lowers a case of a select. What is received is assigned by the
 // first statement of the body.
-func communicationCase(l *lang.Lowering, r tree.Role, i int32) {
+func lowerCommunicationCase(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Case, r, i)
 	communication, first := l.Field(i, "communication"), int32(-1)
 	if l.Kind(communication) == "receive_statement" {
@@ -282,12 +282,12 @@ func communicationCase(l *lang.Lowering, r tree.Role, i int32) {
 		communication = l.Field(communication, "right")
 	}
 	l.Node(tree.RoleCondition, communication)
-	caseBody(l, i, first)
+	lowerCaseBody(l, i, first)
 	l.Close()
 }
 
-// received lowers "x := <-c" or "x = <-c" of a select.
-func received(l *lang.Lowering, i int32) {
+// lowerReceived lowers "x := <-c" or "x = <-c" of a select.
+func lowerReceived(l *lang.Lowering, i int32) {
 	left, right := l.Field(i, "left"), l.Field(i, "right")
 	if l.Has(i, ":=") {
 		l.BeginText(tree.Variable, tree.RoleStatement, ":=", i)

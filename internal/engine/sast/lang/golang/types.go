@@ -9,11 +9,11 @@ import (
 
 var typeRules = map[string]lang.Rule{
 	"type_identifier":            lang.Same(tree.Type),
-	"qualified_type":             qualifiedType,
-	"generic_type":               genericType,
-	"type_arguments":             children,
-	"type_elem":                  union,
-	"type_constraint":            union,
+	"qualified_type":             lowerQualifiedType,
+	"generic_type":               lowerGenericType,
+	"type_arguments":             lowerChildren,
+	"type_elem":                  lowerUnion,
+	"type_constraint":            lowerUnion,
 	"parenthesized_type":         lang.Inner,
 	"pointer_type":               lang.Around(tree.Type, "*", tree.RoleElement),
 	"negated_type":               lang.Around(tree.Type, "~", tree.RoleElement),
@@ -23,17 +23,17 @@ var typeRules = map[string]lang.Rule{
 	"map_type": lang.Slots(tree.Type, "map",
 		lang.Slot{Role: tree.RoleElement, Field: "key"}, lang.Slot{Role: tree.RoleElement, Field: "value"}),
 	"channel_type":   lang.Slots(tree.Type, "chan", lang.Slot{Role: tree.RoleElement, Field: "value"}),
-	"function_type":  functionType,
-	"struct_type":    structType,
+	"function_type":  lowerFunctionType,
+	"struct_type":    lowerStructType,
 	"interface_type": lang.Around(tree.Type, "interface", tree.RoleElement),
 }
 
-func qualifiedType(l *lang.Lowering, r tree.Role, i int32) {
-	l.Put(tree.Type, r, dotted(l, i), i)
+func lowerQualifiedType(l *lang.Lowering, r tree.Role, i int32) {
+	l.Put(tree.Type, r, dottedName(l, i), i)
 }
 
-// dotted returns the name of a type without blanks.
-func dotted(l *lang.Lowering, i int32) string {
+// dottedName returns the name of a type without blanks.
+func dottedName(l *lang.Lowering, i int32) string {
 	s := l.Source(i)
 	if !strings.ContainsAny(s, " \t\n/") {
 		return s
@@ -41,15 +41,15 @@ func dotted(l *lang.Lowering, i int32) string {
 	return l.Source(l.Field(i, "package")) + "." + l.Source(l.Field(i, "name"))
 }
 
-func genericType(l *lang.Lowering, r tree.Role, i int32) {
-	l.BeginText(tree.Type, r, dotted(l, l.Field(i, "type")), i)
+func lowerGenericType(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.Type, r, dottedName(l, l.Field(i, "type")), i)
 	l.Part(tree.RoleArgument, i, "type_arguments")
 	l.Close()
 }
 
-// union lowers a type in a constraint or in type arguments: one stands for itself,
+// lowerUnion lowers a type in a constraint or in type arguments: one stands for itself,
 // several are a Type "|".
-func union(l *lang.Lowering, r tree.Role, i int32) {
+func lowerUnion(l *lang.Lowering, r tree.Role, i int32) {
 	if !l.Has(i, "|") {
 		lang.Inner(l, r, i)
 		return
@@ -59,15 +59,15 @@ func union(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func functionType(l *lang.Lowering, r tree.Role, i int32) {
+func lowerFunctionType(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Type, r, "func", i)
 	l.Part(tree.RoleParameter, i, "parameters")
-	result(l, i)
+	lowerResult(l, i)
 	l.Close()
 }
 
-// structType lowers a struct without a name; its fields are its elements.
-func structType(l *lang.Lowering, r tree.Role, i int32) {
+// lowerStructType lowers a struct without a name; its fields are its elements.
+func lowerStructType(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Type, r, "{}", i)
 	for f := range l.Children(l.Find(i, "field_declaration_list")) {
 		l.Node(tree.RoleElement, f)

@@ -7,18 +7,18 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-// expression lowers a value with the attributes and indexes behind it; one in
+// lowerExpression lowers a value with the attributes and indexes behind it; one in
 // parentheses stands for its inner one.
-func expression(l *lang.Lowering, r tree.Role, i int32) {
+func lowerExpression(l *lang.Lowering, r tree.Role, i int32) {
 	var parts []int32
 	for c := range l.Children(i) {
 		parts = append(parts, c)
 	}
-	row(l, r, i, parts)
+	lowerRow(l, r, i, parts)
 }
 
-// row lowers a row of concrete nodes: a value and its postfixes.
-func row(l *lang.Lowering, r tree.Role, i int32, parts []int32) {
+// lowerRow lowers a row of concrete nodes: a value and its postfixes.
+func lowerRow(l *lang.Lowering, r tree.Role, i int32, parts []int32) {
 	n := len(parts)
 	switch {
 	case n == 0 || l.TooDeep():
@@ -29,9 +29,9 @@ func row(l *lang.Lowering, r tree.Role, i int32, parts []int32) {
 		return
 	}
 	last := parts[n-1]
-	inner := func(r tree.Role) { row(l, r, i, parts[:n-1]) }
+	inner := func(r tree.Role) { lowerRow(l, r, i, parts[:n-1]) }
 	start, _ := l.Range(parts[0])
-	postfix(l, operand{role: r, start: start, inner: inner}, last)
+	lowerPostfix(l, operand{role: r, start: start, inner: inner}, last)
 }
 
 // An operand is what stands before a postfix.
@@ -41,8 +41,8 @@ type operand struct {
 	inner func(tree.Role)
 }
 
-// postfix lowers one postfix of an operand.
-func postfix(l *lang.Lowering, o operand, i int32) {
+// lowerPostfix lowers one postfix of an operand.
+func lowerPostfix(l *lang.Lowering, o operand, i int32) {
 	_, end := l.Range(i)
 	switch l.Kind(i) {
 	case "get_attr":
@@ -62,7 +62,7 @@ func postfix(l *lang.Lowering, o operand, i int32) {
 		}
 		l.Close()
 	case "splat":
-		splat(l, o, l.First(i))
+		lowerSplat(l, o, l.First(i))
 	default:
 		l.Open(tree.Other, o.role, o.start, end)
 		l.File.Nodes[len(l.File.Nodes)-1].Text = l.Kind(i)
@@ -72,8 +72,8 @@ func postfix(l *lang.Lowering, o operand, i int32) {
 	}
 }
 
-// splat lowers "[*]" or ".*", and the postfixes that belong to it.
-func splat(l *lang.Lowering, o operand, i int32) {
+// lowerSplat lowers "[*]" or ".*", and the postfixes that belong to it.
+func lowerSplat(l *lang.Lowering, o operand, i int32) {
 	var behind []int32
 	for c := range l.Children(i) {
 		behind = append(behind, c)
@@ -89,11 +89,11 @@ func splat(l *lang.Lowering, o operand, i int32) {
 		l.Put(tree.Name, tree.RoleIndex, "*", max(star, i))
 		l.Close()
 	}
-	chain(l, operand{o.role, o.start, each}, behind)
+	lowerChain(l, operand{o.role, o.start, each}, behind)
 }
 
-// chain lowers an operand with several postfixes.
-func chain(l *lang.Lowering, o operand, behind []int32) {
+// lowerChain lowers an operand with several postfixes.
+func lowerChain(l *lang.Lowering, o operand, behind []int32) {
 	n := len(behind)
 	switch {
 	case n == 0:
@@ -101,13 +101,13 @@ func chain(l *lang.Lowering, o operand, behind []int32) {
 	case l.TooDeep():
 		l.Lost(o.role, behind[n-1])
 	default:
-		rest := func(r tree.Role) { chain(l, operand{r, o.start, o.inner}, behind[:n-1]) }
-		postfix(l, operand{o.role, o.start, rest}, behind[n-1])
+		rest := func(r tree.Role) { lowerChain(l, operand{r, o.start, o.inner}, behind[:n-1]) }
+		lowerPostfix(l, operand{o.role, o.start, rest}, behind[n-1])
 	}
 }
 
-// call lowers a function call; "..." spreads the last argument.
-func call(l *lang.Lowering, r tree.Role, i int32) {
+// lowerCall lowers a function call; "..." spreads the last argument.
+func lowerCall(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Call, r, i)
 	l.Need(tree.RoleCallee, i, l.First(i))
 	var arguments []int32
@@ -122,13 +122,13 @@ func call(l *lang.Lowering, r tree.Role, i int32) {
 		}
 	}
 	for n, c := range arguments {
-		value(l, tree.RoleArgument, c, spread && n == len(arguments)-1)
+		lowerValue(l, tree.RoleArgument, c, spread && n == len(arguments)-1)
 	}
 	l.Close()
 }
 
-// value lowers a value that may have "..." behind it.
-func value(l *lang.Lowering, r tree.Role, i int32, spread bool) {
+// lowerValue lowers a value that may have "..." behind it.
+func lowerValue(l *lang.Lowering, r tree.Role, i int32, spread bool) {
 	if !spread {
 		l.Node(r, i)
 		return
@@ -138,9 +138,9 @@ func value(l *lang.Lowering, r tree.Role, i int32, spread bool) {
 	l.Close()
 }
 
-// binary lowers an operation. The grammar puts the postfixes of the operands beside
+// lowerBinary lowers an operation. The grammar puts the postfixes of the operands beside
 // them.
-func binary(l *lang.Lowering, r tree.Role, i int32) {
+func lowerBinary(l *lang.Lowering, r tree.Role, i int32) {
 	var left, right []int32
 	operator := int32(-1)
 	for c := range l.Every(i) {
@@ -155,12 +155,12 @@ func binary(l *lang.Lowering, r tree.Role, i int32) {
 		}
 	}
 	l.BeginText(tree.Binary, r, l.Source(operator), i)
-	row(l, tree.RoleLeft, i, left)
-	row(l, tree.RoleRight, i, right)
+	lowerRow(l, tree.RoleLeft, i, left)
+	lowerRow(l, tree.RoleRight, i, right)
 	l.Close()
 }
 
-func unary(l *lang.Lowering, r tree.Role, i int32) {
+func lowerUnary(l *lang.Lowering, r tree.Role, i int32) {
 	text := "!"
 	if l.Has(i, "-") {
 		text = "-"
@@ -170,11 +170,11 @@ func unary(l *lang.Lowering, r tree.Role, i int32) {
 		parts = append(parts, c)
 	}
 	l.BeginText(tree.Unary, r, text, i)
-	row(l, tree.RoleValue, i, parts)
+	lowerRow(l, tree.RoleValue, i, parts)
 	l.Close()
 }
 
-func conditional(l *lang.Lowering, r tree.Role, i int32) {
+func lowerConditional(l *lang.Lowering, r tree.Role, i int32) {
 	parts := [3]int32{-1, -1, -1}
 	n := 0
 	for c := range l.Children(i) {
@@ -190,14 +190,14 @@ func conditional(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func forTuple(l *lang.Lowering, r tree.Role, i int32) {
+func lowerForTuple(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Comprehension, r, "list", i)
 	l.Need(tree.RoleValue, i, l.Find(i, "expression"))
-	clause(l, i)
+	lowerClause(l, i)
 	l.Close()
 }
 
-func forObject(l *lang.Lowering, r tree.Role, i int32) {
+func lowerForObject(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Comprehension, r, "map", i)
 	var parts []int32
 	for c := range l.Children(i) {
@@ -214,14 +214,14 @@ func forObject(l *lang.Lowering, r tree.Role, i int32) {
 	_, end := l.Range(parts[1])
 	l.Open(tree.Pair, tree.RoleValue, start, end)
 	l.Node(tree.RoleKey, parts[0])
-	value(l, tree.RoleValue, parts[1], l.Has(i, "ellipsis"))
+	lowerValue(l, tree.RoleValue, parts[1], l.Has(i, "ellipsis"))
 	l.Close()
-	clause(l, i)
+	lowerClause(l, i)
 	l.Close()
 }
 
-// clause adds "for k, v in x" and the condition.
-func clause(l *lang.Lowering, i int32) {
+// lowerClause adds "for k, v in x" and the condition.
+func lowerClause(l *lang.Lowering, i int32) {
 	intro := l.Find(i, "for_intro")
 	if intro < 0 {
 		return

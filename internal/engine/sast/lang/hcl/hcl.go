@@ -36,48 +36,48 @@ var Language = &lang.Language{
 	Lower:     table.Lower,
 	Patterns: lang.Patterns{
 		Contexts: []lang.Context{{}, {Before: "qz = ", After: ""}, {Before: "qz = {\n", After: "\n}"}},
-		Prepare:  prepare,
+		Prepare:  preparePattern,
 		Sigil:    true,
-		Finish:   finish,
+		Finish:   finishPattern,
 	},
-	Semantics: lang.Semantics{Comment: "#", OpenObjects: true, Values: values, LooseLiterals: true},
+	Semantics: lang.Semantics{Comment: "#", OpenObjects: true, Values: resolveValues, LooseLiterals: true},
 }
 
 var table = lang.NewTable(cst.HCL, map[string]lang.Rule{
-	"config_file":      file,
+	"config_file":      lowerFile,
 	"body":             lang.Around(tree.Map, "", tree.RoleElement),
-	"block":            block,
-	"attribute":        attribute,
-	"expression":       expression,
+	"block":            lowerBlock,
+	"attribute":        lowerAttribute,
+	"expression":       lowerExpression,
 	"literal_value":    lang.Inner,
 	"numeric_lit":      lang.Same(tree.Number),
 	"bool_lit":         lang.Same(tree.Bool),
 	"null_lit":         lang.Same(tree.Null),
-	"string_lit":       stringLiteral,
+	"string_lit":       lowerStringLiteral,
 	"template_expr":    lang.Inner,
-	"quoted_template":  stringLiteral,
-	"heredoc_template": heredoc,
+	"quoted_template":  lowerStringLiteral,
+	"heredoc_template": lowerHeredoc,
 	"variable_expr":    lang.Inner,
 	"identifier":       lang.Same(tree.Name),
 	"collection_value": lang.Inner,
-	"tuple":            list,
-	"object":           object,
-	"object_elem":      objectElement,
-	"function_call":    call,
+	"tuple":            lowerList,
+	"object":           lowerObject,
+	"object_elem":      lowerObjectElement,
+	"function_call":    lowerCall,
 	"operation":        lang.Inner,
-	"binary_operation": binary,
-	"unary_operation":  unary,
-	"conditional":      conditional,
+	"binary_operation": lowerBinary,
+	"unary_operation":  lowerUnary,
+	"conditional":      lowerConditional,
 	"for_expr":         lang.Inner,
-	"for_tuple_expr":   forTuple,
-	"for_object_expr":  forObject,
+	"for_tuple_expr":   lowerForTuple,
+	"for_object_expr":  lowerForObject,
 
-	"template_literal":       literal,
-	"template_interpolation": interpolation,
+	"template_literal":       lowerLiteral,
+	"template_interpolation": lowerInterpolation,
 })
 
-// file is the rule for the root: the parts of its body are the statements.
-func file(l *lang.Lowering, r tree.Role, i int32) {
+// lowerFile is the rule for the root: the parts of its body are the statements.
+func lowerFile(l *lang.Lowering, r tree.Role, i int32) {
 	l.Open(tree.FileKind, r, 0, uint32(len(l.File.Source)))
 	for c := range l.Children(i) {
 		if l.Kind(c) == "body" {
@@ -89,7 +89,7 @@ func file(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func block(l *lang.Lowering, r tree.Role, i int32) {
+func lowerBlock(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Call, r, i)
 	head := l.First(i)
 	l.Need(tree.RoleCallee, i, head)
@@ -97,9 +97,9 @@ func block(l *lang.Lowering, r tree.Role, i int32) {
 		switch kind := l.Kind(c); {
 		case c == head || kind == "block_end" || kind == "body":
 		case kind == "identifier":
-			key(l, tree.RoleArgument, c)
+			lowerKey(l, tree.RoleArgument, c)
 		case kind == "block_start":
-			body(l, i, c)
+			lowerBody(l, i, c)
 		default:
 			l.Node(tree.RoleArgument, c)
 		}
@@ -107,8 +107,8 @@ func block(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// body adds the Map between the braces.
-func body(l *lang.Lowering, i, brace int32) {
+// lowerBody adds the Map between the braces.
+func lowerBody(l *lang.Lowering, i, brace int32) {
 	start, _ := l.Range(brace)
 	_, end := l.Range(i)
 	l.Open(tree.Map, tree.RoleArgument, start, end)
@@ -118,8 +118,8 @@ func body(l *lang.Lowering, i, brace int32) {
 	l.Close()
 }
 
-// key adds a word that stands for its own text. A sign of a pattern stays a Name.
-func key(l *lang.Lowering, r tree.Role, i int32) {
+// lowerKey adds a word that stands for its own text. A sign of a pattern stays a Name.
+func lowerKey(l *lang.Lowering, r tree.Role, i int32) {
 	if lang.Holder(l.Source(i)) {
 		l.Same(tree.Name, r, i)
 		return
@@ -127,10 +127,10 @@ func key(l *lang.Lowering, r tree.Role, i int32) {
 	l.Same(tree.String, r, i)
 }
 
-func attribute(l *lang.Lowering, r tree.Role, i int32) {
+func lowerAttribute(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Pair, r, i)
 	if name := l.Find(i, "identifier"); name >= 0 {
-		key(l, tree.RoleKey, name)
+		lowerKey(l, tree.RoleKey, name)
 	} else {
 		l.Lost(tree.RoleKey, i)
 	}
@@ -138,7 +138,7 @@ func attribute(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func object(l *lang.Lowering, r tree.Role, i int32) {
+func lowerObject(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Map, r, i)
 	for c := range l.Children(i) {
 		if kind := l.Kind(c); kind != "object_start" && kind != "object_end" {
@@ -148,11 +148,11 @@ func object(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func objectElement(l *lang.Lowering, r tree.Role, i int32) {
+func lowerObjectElement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Pair, r, i)
 	k := l.Field(i, "key")
 	if name := bareName(l, k); name >= 0 {
-		key(l, tree.RoleKey, name)
+		lowerKey(l, tree.RoleKey, name)
 	} else {
 		l.Need(tree.RoleKey, i, k)
 	}
@@ -173,7 +173,7 @@ func bareName(l *lang.Lowering, i int32) int32 {
 	return l.First(first)
 }
 
-func list(l *lang.Lowering, r tree.Role, i int32) {
+func lowerList(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.List, r, i)
 	for c := range l.Children(i) {
 		if kind := l.Kind(c); kind != "tuple_start" && kind != "tuple_end" {

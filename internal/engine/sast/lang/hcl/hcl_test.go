@@ -31,7 +31,7 @@ func TestPrepare(t *testing.T) {
 		"$...A\nb {$...C}":      "$...A = $...A\nb {$...C = $...C}",
 		"a = b ? ... : { ... }": "a = b ? ... : { ... = ... }",
 	} {
-		if got := prepare(text); len(got) != 1 || got[0] != want {
+		if got := preparePattern(text); len(got) != 1 || got[0] != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}

@@ -11,9 +11,9 @@ import (
 // many is a sign for any number of things.
 var many = regexp.MustCompile(`^(?:\.\.\.|\$\.\.\.[A-Z_][A-Z_0-9]*)`)
 
-// prepare makes signs that stand alone in a body or an object attributes, which is
+// preparePattern makes signs that stand alone in a body or an object attributes, which is
 // all that the grammar takes there: "..." becomes "... = ...".
-func prepare(text string) []string {
+func preparePattern(text string) []string {
 	var b strings.Builder
 	var open []byte
 	last := byte('\n') // the last byte that is no blank
@@ -35,7 +35,7 @@ func prepare(text string) []string {
 			b.WriteString(text[i : i+4])
 			i, last = i+4, '('
 			continue
-		case sign != "" && (len(open) == 0 && last == '\n' || len(open) > 0 && open[len(open)-1] == '{') && alone(text, i, last):
+		case sign != "" && (len(open) == 0 && last == '\n' || len(open) > 0 && open[len(open)-1] == '{') && standsAlone(text, i, last):
 
 			b.WriteString(sign + " = " + sign)
 			i, last = i+len(sign), '\n'
@@ -58,8 +58,8 @@ func prepare(text string) []string {
 	return []string{b.String()}
 }
 
-// alone reports whether a sign at i is no operand and follows no expression directly.
-func alone(text string, i int, last byte) bool {
+// standsAlone reports whether a sign at i is no operand and follows no expression directly.
+func standsAlone(text string, i int, last byte) bool {
 	return !strings.ContainsRune("=:?&|+-*/%<>!(.", rune(last)) &&
 		(i == 0 || strings.ContainsRune(" \t\n,{", rune(text[i-1])))
 }
@@ -77,9 +77,9 @@ func skipString(text string, i int) int {
 	return len(text)
 }
 
-// finish makes several attributes or blocks, which are a part of a body, the Map
+// finishPattern makes several attributes or blocks, which are a part of a body, the Map
 // that has at least these elements. A top level of blocks and signs stays a Block.
-func finish(f *tree.File) *tree.File {
+func finishPattern(f *tree.File) *tree.File {
 	pairs := false
 	for c := range f.Children(tree.Root) {
 		pairs = pairs || f.Nodes[c].Kind == tree.Pair

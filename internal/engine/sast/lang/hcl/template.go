@@ -8,9 +8,9 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-// stringLiteral lowers a text in quotes: a String, or a Template when expressions
+// lowerStringLiteral lowers a text in quotes: a String, or a Template when expressions
 // are in it.
-func stringLiteral(l *lang.Lowering, r tree.Role, i int32) {
+func lowerStringLiteral(l *lang.Lowering, r tree.Role, i int32) {
 	start, end := l.Range(i)
 	if open := l.Find(i, "quoted_template_start"); open >= 0 {
 		_, start = l.Range(open)
@@ -18,12 +18,12 @@ func stringLiteral(l *lang.Lowering, r tree.Role, i int32) {
 	if shut := l.Find(i, "quoted_template_end"); shut >= 0 {
 		end, _ = l.Range(shut)
 	}
-	template(l, text{i: i, role: r, start: start, end: end, value: unescape})
+	lowerTemplate(l, text{i: i, role: r, start: start, end: end, value: unescapeTemplate})
 }
 
-// heredoc lowers a here-document; "<<-" removes the indentation that all lines of a
+// lowerHeredoc lowers a here-document; "<<-" removes the indentation that all lines of a
 // text without expressions share.
-func heredoc(l *lang.Lowering, r tree.Role, i int32) {
+func lowerHeredoc(l *lang.Lowering, r tree.Role, i int32) {
 	open := l.Find(i, "heredoc_identifier")
 	if open < 0 {
 		l.Lost(r, i)
@@ -49,13 +49,13 @@ func heredoc(l *lang.Lowering, r tree.Role, i int32) {
 	value := func(s string) string { return strings.ReplaceAll(strings.ReplaceAll(s, "$${", "${"), "%%{", "%{") }
 	if l.Source(l.Find(i, "heredoc_start")) == "<<-" {
 		keep := value
-		value = func(s string) string { return outdent(keep(s)) }
+		value = func(s string) string { return removeIndentation(keep(s)) }
 	}
-	template(l, text{i: i, role: r, start: start, end: end, value: value, flags: tree.Raw})
+	lowerTemplate(l, text{i: i, role: r, start: start, end: end, value: value, flags: tree.Raw})
 }
 
-// outdent removes the indentation that all lines share.
-func outdent(s string) string {
+// removeIndentation removes the indentation that all lines share.
+func removeIndentation(s string) string {
 	lines := strings.SplitAfter(s, "\n")
 	indent := -1
 	for _, line := range lines {
@@ -81,9 +81,9 @@ type text struct {
 	flags      tree.Flags
 }
 
-// template adds the String, or the Template with its parts: the grammar leaves the
+// lowerTemplate adds the String, or the Template with its parts: the grammar leaves the
 // blanks around literals out, so the text is what is between the expressions.
-func template(l *lang.Lowering, t text) {
+func lowerTemplate(l *lang.Lowering, t text) {
 	if t.end < t.start {
 		t.end = t.start
 	}
@@ -114,16 +114,18 @@ func template(l *lang.Lowering, t text) {
 	l.Close()
 }
 
-// literal lowers a text inside of a directive.
-func literal(l *lang.Lowering, r tree.Role, i int32) {
-	l.Put(tree.String, r, unescape(l.Source(i)), i)
+// lowerLiteral lowers a text inside of a directive.
+func lowerLiteral(l *lang.Lowering, r tree.Role, i int32) {
+	l.Put(tree.String, r, unescapeTemplate(l.Source(i)), i)
 }
 
-func interpolation(l *lang.Lowering, r tree.Role, i int32) { l.Need(r, i, l.Find(i, "expression")) }
+func lowerInterpolation(l *lang.Lowering, r tree.Role, i int32) {
+	l.Need(r, i, l.Find(i, "expression"))
+}
 
-// unescape resolves the escapes of quoted templates; see "Quoted Literals" in the
+// unescapeTemplate resolves the escapes of quoted templates; see "Quoted Literals" in the
 // specification of the native syntax. What is none stays.
-func unescape(s string) string {
+func unescapeTemplate(s string) string {
 	if strings.Contains(s, "{") {
 		s = strings.ReplaceAll(strings.ReplaceAll(s, "$${", "${"), "%%{", "%{")
 	}

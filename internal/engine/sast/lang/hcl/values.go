@@ -2,11 +2,11 @@ package hcl
 
 import "merlon/internal/engine/sast/tree"
 
-// values returns what the names of a configuration hold: "local.x" an entry of a
+// resolveValues returns what the names of a configuration hold: "local.x" an entry of a
 // locals block, "var.x" the default of a variable block
 // (https://developer.hashicorp.com/terraform/language/values). A name that is defined
 // twice has no sure value.
-func values(f *tree.File) map[string]int32 {
+func resolveValues(f *tree.File) map[string]int32 {
 	held := map[string]int32{}
 	put := func(name string, value int32) {
 		if _, twice := held[name]; twice {

@@ -21,25 +21,25 @@ var Language = &lang.Language{
 	Lower:     table.Lower,
 	Patterns: lang.Patterns{
 		Sigil:    true,
-		Prepare:  prepare,
+		Prepare:  preparePattern,
 		Contexts: []lang.Context{{Before: "<a ", After: "></a>", Only: regexp.MustCompile(`^[^<>\s]+\s*=`)}, {}},
 	},
 }
 
 var table = lang.NewTable(cst.HTML, map[string]lang.Rule{
 	"document":          lang.Around(tree.FileKind, "", tree.RoleStatement),
-	"element":           element,
-	"script_element":    element,
-	"style_element":     element,
-	"attribute":         attribute,
-	"text":              text,
-	"raw_text":          text,
-	"entity":            text,
+	"element":           lowerElement,
+	"script_element":    lowerElement,
+	"style_element":     lowerElement,
+	"attribute":         lowerAttribute,
+	"text":              lowerText,
+	"raw_text":          lowerText,
+	"entity":            lowerText,
 	"erroneous_end_tag": lang.Skip,
 })
 
-// element lowers an element, with or without an end.
-func element(l *lang.Lowering, r tree.Role, i int32) {
+// lowerElement lowers an element, with or without an end.
+func lowerElement(l *lang.Lowering, r tree.Role, i int32) {
 	start := l.Find(i, "start_tag")
 	if start < 0 {
 		start = l.Find(i, "self_closing_tag")
@@ -64,8 +64,8 @@ func element(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// plain returns the name in lower case, unless it is a sign of a pattern.
-func plain(name string) string {
+// normalizeName returns the name in lower case, unless it is a sign of a pattern.
+func normalizeName(name string) string {
 	if lang.Holder(name) {
 		return name
 	}
@@ -78,8 +78,8 @@ const tagPrefix = "qzmv-"
 
 var tagSign = regexp.MustCompile(`(</?)\$([A-Z_][A-Z_0-9]*)\b`)
 
-// prepare spells the metavariables that are names of tags with hyphens.
-func prepare(text string) []string {
+// preparePattern spells the metavariables that are names of tags with hyphens.
+func preparePattern(text string) []string {
 	return []string{tagSign.ReplaceAllStringFunc(text, func(s string) string {
 		sign, name, _ := strings.Cut(s, "$")
 		return sign + tagPrefix + strings.ReplaceAll(name, "_", "-")
@@ -91,14 +91,14 @@ func tagName(name string) string {
 	if rest, ok := strings.CutPrefix(name, tagPrefix); ok {
 		return lang.Placeholder(strings.ReplaceAll(rest, "-", "_"))
 	}
-	return plain(name)
+	return normalizeName(name)
 }
 
-func attribute(l *lang.Lowering, r tree.Role, i int32) {
+func lowerAttribute(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Attribute, r, i)
 	name := l.Find(i, "attribute_name")
 	if name >= 0 {
-		l.Put(tree.Name, tree.RoleName, plain(l.Source(name)), name)
+		l.Put(tree.Name, tree.RoleName, normalizeName(l.Source(name)), name)
 	} else {
 		l.Need(tree.RoleName, i, name)
 	}
@@ -115,8 +115,8 @@ func attribute(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// text lowers a text; that of a script or style is as it stands.
-func text(l *lang.Lowering, r tree.Role, i int32) {
+// lowerText lowers a text; that of a script or style is as it stands.
+func lowerText(l *lang.Lowering, r tree.Role, i int32) {
 	source := l.Source(i)
 	trimmed := strings.TrimSpace(source)
 	switch {

@@ -8,73 +8,73 @@ import (
 )
 
 var declarationRules = map[string]lang.Rule{
-	"program":             func(l *lang.Lowering, r tree.Role, i int32) { file(l, i) },
-	"package_declaration": packageDeclaration,
-	"import_declaration":  importDeclaration,
+	"program":             func(l *lang.Lowering, r tree.Role, i int32) { openFile(l, i) },
+	"package_declaration": lowerPackageDeclaration,
+	"import_declaration":  lowerImportDeclaration,
 
-	"class_declaration":           class("class"),
-	"interface_declaration":       class("interface"),
-	"enum_declaration":            class("enum"),
-	"record_declaration":          class("record"),
-	"annotation_type_declaration": class("annotation"),
-	"class_body":                  body,
-	"interface_body":              body,
-	"annotation_type_body":        body,
-	"enum_body":                   body,
-	"enum_constant":               enumConstant,
-	"permits":                     permits,
+	"class_declaration":           classRule("class"),
+	"interface_declaration":       classRule("interface"),
+	"enum_declaration":            classRule("enum"),
+	"record_declaration":          classRule("record"),
+	"annotation_type_declaration": classRule("annotation"),
+	"class_body":                  lowerBody,
+	"interface_body":              lowerBody,
+	"annotation_type_body":        lowerBody,
+	"enum_body":                   lowerBody,
+	"enum_constant":               lowerEnumConstant,
+	"permits":                     lowerPermits,
 
-	"method_declaration":                  function("method"),
-	"constructor_declaration":             function("constructor"),
-	"compact_constructor_declaration":     function("constructor"),
-	"annotation_type_element_declaration": function("method"),
-	"constructor_body":                    block,
-	"static_initializer":                  initializer,
-	"formal_parameters":                   children,
-	"formal_parameter":                    parameter,
-	"spread_parameter":                    spreadParameter,
-	"receiver_parameter":                  receiverParameter,
-	"type_parameters":                     children,
-	"type_parameter":                      typeParameter,
+	"method_declaration":                  functionRule("method"),
+	"constructor_declaration":             functionRule("constructor"),
+	"compact_constructor_declaration":     functionRule("constructor"),
+	"annotation_type_element_declaration": functionRule("method"),
+	"constructor_body":                    lowerBlock,
+	"static_initializer":                  lowerInitializer,
+	"formal_parameters":                   lowerChildren,
+	"formal_parameter":                    lowerParameter,
+	"spread_parameter":                    lowerSpreadParameter,
+	"receiver_parameter":                  lowerReceiverParameter,
+	"type_parameters":                     lowerChildren,
+	"type_parameter":                      lowerTypeParameter,
 
-	"field_declaration":          variables(tree.Field),
-	"constant_declaration":       variables(tree.Field),
-	"local_variable_declaration": variables(tree.Variable),
+	"field_declaration":          variablesRule(tree.Field),
+	"constant_declaration":       variablesRule(tree.Field),
+	"local_variable_declaration": variablesRule(tree.Variable),
 
-	"marker_annotation":        annotation,
-	"annotation":               annotation,
-	"annotation_argument_list": children,
+	"marker_annotation":        lowerAnnotation,
+	"annotation":               lowerAnnotation,
+	"annotation_argument_list": lowerChildren,
 	"element_value_pair": lang.Slots(tree.Keyword, "", lang.Slot{Role: tree.RoleName, Field: "key"},
 		lang.Slot{Role: tree.RoleValue, Field: "value"}),
 	"element_value_array_initializer": lang.Around(tree.List, "", tree.RoleElement),
 }
 
-// file opens the root. Its range is that of the whole source, of which the
+// openFile opens the root. Its range is that of the whole source, of which the
 // concrete root leaves out blanks at both ends.
-func file(l *lang.Lowering, i int32) {
+func openFile(l *lang.Lowering, i int32) {
 	l.Open(tree.FileKind, tree.RoleNone, 0, uint32(len(l.File.Source)))
-	statements(l, i)
+	lowerStatements(l, i)
 	l.Close()
 }
 
-func packageDeclaration(l *lang.Lowering, r tree.Role, i int32) {
+func lowerPackageDeclaration(l *lang.Lowering, r tree.Role, i int32) {
 	p := l.Begin(tree.Package, r, i)
-	annotations(l, i)
+	lowerAnnotations(l, i)
 	name := dottedChild(l, i)
 	l.Need(tree.RoleName, i, name)
-	l.File.Nodes[p].Text = dotted(l, name)
+	l.File.Nodes[p].Text = dottedName(l, name)
 	l.Close()
 }
 
-// importDeclaration lowers the four forms: a type, the types of a package, a member
+// lowerImportDeclaration lowers the four forms: a type, the types of a package, a member
 // of a type ("static"), and all members of a type.
-func importDeclaration(l *lang.Lowering, r tree.Role, i int32) {
+func lowerImportDeclaration(l *lang.Lowering, r tree.Role, i int32) {
 	n := l.Begin(tree.Import, r, i)
 	path, name := dottedChild(l, i), l.Find(i, "asterisk")
 	if name < 0 && l.Has(i, "static") && l.Field(path, "scope") >= 0 {
 		path, name = l.Field(path, "scope"), l.Field(path, "name")
 	}
-	l.File.Nodes[n].Text = dotted(l, path)
+	l.File.Nodes[n].Text = dottedName(l, path)
 	l.Need(tree.RolePath, i, path)
 	if name >= 0 {
 		l.Same(tree.Name, tree.RoleName, name)
@@ -92,9 +92,9 @@ func dottedChild(l *lang.Lowering, i int32) int32 {
 	return -1
 }
 
-// dotted returns the source of a name without the blanks and comments that may
+// dottedName returns the source of a name without the blanks and comments that may
 // stand in it.
-func dotted(l *lang.Lowering, i int32) string {
+func dottedName(l *lang.Lowering, i int32) string {
 	if i < 0 {
 		return ""
 	}
@@ -117,28 +117,28 @@ func dotted(l *lang.Lowering, i int32) string {
 	return strings.Join(parts, ".")
 }
 
-// class returns the rule for a declaration of a type.
-func class(text string) lang.Rule {
+// classRule returns the rule for a declaration of a type.
+func classRule(text string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.BeginText(tree.Class, r, text, i)
-		modifiers(l, i)
+		lowerModifiers(l, i)
 		l.Part(tree.RoleName, i, "name")
 		l.Part(tree.RoleTypeParameter, i, "type_parameters")
 		l.Part(tree.RoleParameter, i, "parameters")
-		bases(l, tree.RoleBase, l.Find(i, "superclass"))
+		lowerBases(l, tree.RoleBase, l.Find(i, "superclass"))
 		interfaces := l.Field(i, "interfaces")
 		if interfaces < 0 {
 			interfaces = l.Find(i, "extends_interfaces")
 		}
-		bases(l, tree.RoleInterface, interfaces)
+		lowerBases(l, tree.RoleInterface, interfaces)
 		l.Part(tree.RoleElement, i, "permits")
 		l.Part(tree.RoleBody, i, "body")
 		l.Close()
 	}
 }
 
-// bases lowers the types after "extends" or "implements".
-func bases(l *lang.Lowering, r tree.Role, i int32) {
+// lowerBases lowers the types after "extends" or "implements".
+func lowerBases(l *lang.Lowering, r tree.Role, i int32) {
 	if i < 0 {
 		return
 	}
@@ -151,27 +151,27 @@ func bases(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
-// permits lowers the types that may extend a sealed one: an Other with Element*.
-func permits(l *lang.Lowering, r tree.Role, i int32) {
+// lowerPermits lowers the types that may extend a sealed one: an Other with Element*.
+func lowerPermits(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Other, r, "permits", i)
-	bases(l, tree.RoleElement, i)
+	lowerBases(l, tree.RoleElement, i)
 	l.Close()
 }
 
-// body lowers the members of a type.
-func body(l *lang.Lowering, r tree.Role, i int32) {
+// lowerBody lowers the members of a type.
+func lowerBody(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Block, r, i)
-	members(l, i)
+	lowerMembers(l, i)
 	l.Close()
 }
 
-// members lowers the members below the node. A block among them initializes an
+// lowerMembers lowers the members below the node. A block among them initializes an
 // object.
-func members(l *lang.Lowering, i int32) {
+func lowerMembers(l *lang.Lowering, i int32) {
 	for c := range l.Children(i) {
 		switch l.Kind(c) {
 		case "enum_body_declarations":
-			members(l, c)
+			lowerMembers(l, c)
 		case "block":
 			l.BeginText(tree.Function, tree.RoleStatement, "initializer", c)
 			l.Node(tree.RoleBody, c)
@@ -182,11 +182,11 @@ func members(l *lang.Lowering, i int32) {
 	}
 }
 
-// enumConstant lowers a constant; one with arguments or members is a New of its
+// lowerEnumConstant lowers a constant; one with arguments or members is a New of its
 // enum.
-func enumConstant(l *lang.Lowering, r tree.Role, i int32) {
+func lowerEnumConstant(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Field, r, "enum", i)
-	modifiers(l, i)
+	lowerModifiers(l, i)
 	name, arguments, body := l.Field(i, "name"), l.Field(i, "arguments"), l.Field(i, "body")
 	l.Need(tree.RoleTarget, i, name)
 	if arguments >= 0 || body >= 0 {
@@ -215,13 +215,13 @@ func enumName(l *lang.Lowering, i int32) string {
 	return ""
 }
 
-// function returns the rule for a method or constructor. The default value of an
+// functionRule returns the rule for a method or constructor. The default value of an
 // element of an annotation type is its Value.
-func function(text string) lang.Rule {
+func functionRule(text string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.BeginText(tree.Function, r, text, i)
-		modifiers(l, i)
-		annotations(l, i)
+		lowerModifiers(l, i)
+		lowerAnnotations(l, i)
 		l.Part(tree.RoleTypeParameter, i, "type_parameters")
 		parameters := l.Field(i, "parameters")
 		l.Node(tree.RoleReceiver, l.Find(parameters, "receiver_parameter"))
@@ -233,7 +233,7 @@ func function(text string) lang.Rule {
 				}
 			}
 		}
-		arrayType(l, tree.RoleReturnType, l.Field(i, "type"), l.Field(i, "dimensions"))
+		lowerArrayType(l, tree.RoleReturnType, l.Field(i, "type"), l.Field(i, "dimensions"))
 		if throws := l.Find(i, "throws"); throws >= 0 {
 			l.Nodes(tree.RoleThrows, throws)
 		}
@@ -243,8 +243,8 @@ func function(text string) lang.Rule {
 	}
 }
 
-// initializer lowers "static { … }".
-func initializer(l *lang.Lowering, r tree.Role, i int32) {
+// lowerInitializer lowers "static { … }".
+func lowerInitializer(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Function, r, "initializer", i)
 	if static := l.Find(i, "static"); static >= 0 {
 		l.Same(tree.Modifier, tree.RoleModifier, static)
@@ -253,19 +253,19 @@ func initializer(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func parameter(l *lang.Lowering, r tree.Role, i int32) {
+func lowerParameter(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Parameter, r, i)
-	modifiers(l, i)
-	variableType(l, l.Field(i, "type"), l.Field(i, "dimensions"))
+	lowerModifiers(l, i)
+	lowerVariableType(l, l.Field(i, "type"), l.Field(i, "dimensions"))
 	l.Part(tree.RoleTarget, i, "name")
 	l.Close()
 }
 
-// spreadParameter lowers "T... name"; the type is that of one element.
-func spreadParameter(l *lang.Lowering, r tree.Role, i int32) {
+// lowerSpreadParameter lowers "T... name"; the type is that of one element.
+func lowerSpreadParameter(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Parameter, r, "*", i)
-	modifiers(l, i)
-	annotations(l, i)
+	lowerModifiers(l, i)
+	lowerAnnotations(l, i)
 	for c := range l.Children(i) {
 		switch l.Kind(c) {
 		case "modifiers", "annotation", "marker_annotation":
@@ -278,10 +278,10 @@ func spreadParameter(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// receiverParameter lowers "T this", which is there for its annotations alone.
-func receiverParameter(l *lang.Lowering, r tree.Role, i int32) {
+// lowerReceiverParameter lowers "T this", which is there for its annotations alone.
+func lowerReceiverParameter(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Parameter, r, i)
-	annotations(l, i)
+	lowerAnnotations(l, i)
 	for c := range l.Children(i) {
 		switch l.Kind(c) {
 		case "annotation", "marker_annotation", "identifier":
@@ -294,9 +294,9 @@ func receiverParameter(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func typeParameter(l *lang.Lowering, r tree.Role, i int32) {
+func lowerTypeParameter(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.TypeParameter, r, i)
-	annotations(l, i)
+	lowerAnnotations(l, i)
 	for c := range l.Children(i) {
 		switch l.Kind(c) {
 		case "type_identifier", "identifier":
@@ -308,9 +308,9 @@ func typeParameter(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// variables returns the rule for a declaration of variables: a node for each. The
+// variablesRule returns the rule for a declaration of variables: a node for each. The
 // first one begins where the declaration does, the last one ends where it does.
-func variables(k tree.Kind) lang.Rule {
+func variablesRule(k tree.Kind) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		start, last := l.CST.Nodes[i].Start, int32(-1)
 		for d := range l.Fields(i, "declarator") {
@@ -329,9 +329,9 @@ func variables(k tree.Kind) lang.Rule {
 				start = l.CST.Nodes[d].Start
 			}
 			n := l.Open(k, r, start, end)
-			l.File.Nodes[n].Text = inferred(l, l.Field(i, "type"))
-			modifiers(l, i)
-			variableType(l, l.Field(i, "type"), l.Field(d, "dimensions"))
+			l.File.Nodes[n].Text = inferredKeyword(l, l.Field(i, "type"))
+			lowerModifiers(l, i)
+			lowerVariableType(l, l.Field(i, "type"), l.Field(d, "dimensions"))
 			l.Need(tree.RoleTarget, d, l.Field(d, "name"))
 			l.Part(tree.RoleValue, d, "value")
 			l.Close()
@@ -340,24 +340,24 @@ func variables(k tree.Kind) lang.Rule {
 	}
 }
 
-// inferred returns "var" when it stands in the place of a type, else "".
-func inferred(l *lang.Lowering, typ int32) string {
+// inferredKeyword returns "var" when it stands in the place of a type, else "".
+func inferredKeyword(l *lang.Lowering, typ int32) string {
 	if l.Kind(typ) == "type_identifier" && l.Source(typ) == "var" {
 		return "var"
 	}
 	return ""
 }
 
-// variableType lowers the type of a variable, unless it is inferred. The brackets
+// lowerVariableType lowers the type of a variable, unless it is inferred. The brackets
 // may stand behind the name.
-func variableType(l *lang.Lowering, typ, dimensions int32) {
-	if typ >= 0 && inferred(l, typ) == "" {
-		arrayType(l, tree.RoleType, typ, dimensions)
+func lowerVariableType(l *lang.Lowering, typ, dimensions int32) {
+	if typ >= 0 && inferredKeyword(l, typ) == "" {
+		lowerArrayType(l, tree.RoleType, typ, dimensions)
 	}
 }
 
-// annotation lowers "@A(…)" and "@A", which is the same as "@A()".
-func annotation(l *lang.Lowering, r tree.Role, i int32) {
+// lowerAnnotation lowers "@A(…)" and "@A", which is the same as "@A()".
+func lowerAnnotation(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Annotation, r, i)
 	name := l.Field(i, "name")
 	if name < 0 {

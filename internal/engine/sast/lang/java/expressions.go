@@ -13,72 +13,72 @@ var expressionRules = map[string]lang.Rule{
 	"this":  lang.Leaf(tree.This, ""),
 	"super": lang.Leaf(tree.Super, ""),
 
-	"decimal_integer_literal":        number,
-	"hex_integer_literal":            number,
-	"octal_integer_literal":          number,
-	"binary_integer_literal":         number,
-	"decimal_floating_point_literal": number,
-	"hex_floating_point_literal":     number,
+	"decimal_integer_literal":        lowerNumber,
+	"hex_integer_literal":            lowerNumber,
+	"octal_integer_literal":          lowerNumber,
+	"binary_integer_literal":         lowerNumber,
+	"decimal_floating_point_literal": lowerNumber,
+	"hex_floating_point_literal":     lowerNumber,
 	"true":                           lang.Leaf(tree.Bool, "true"),
 	"false":                          lang.Leaf(tree.Bool, "false"),
 	"null_literal":                   lang.Leaf(tree.Null, "null"),
-	"character_literal":              character,
-	"string_literal":                 stringLiteral,
+	"character_literal":              lowerCharacter,
+	"string_literal":                 lowerStringLiteral,
 	"string_interpolation":           lang.Inner,
-	"template_expression":            template,
+	"template_expression":            lowerTemplate,
 
 	"parenthesized_expression": lang.Inner,
-	"assignment_expression":    assignment,
-	"binary_expression":        binary,
-	"unary_expression":         unary,
-	"update_expression":        update,
+	"assignment_expression":    lowerAssignment,
+	"binary_expression":        lowerBinary,
+	"unary_expression":         lowerUnary,
+	"update_expression":        lowerUpdate,
 	"ternary_expression": lang.Slots(tree.Conditional, "",
 		lang.Slot{Role: tree.RoleCondition, Field: "condition"},
 		lang.Slot{Role: tree.RoleThen, Field: "consequence"},
 		lang.Slot{Role: tree.RoleElse, Field: "alternative"}),
-	"cast_expression":       cast,
-	"instanceof_expression": typeTest,
-	"lambda_expression":     lambda,
+	"cast_expression":       lowerCast,
+	"instanceof_expression": lowerTypeTest,
+	"lambda_expression":     lowerLambda,
 
-	"field_access":      fieldAccess,
-	"class_literal":     classLiteral,
-	"method_reference":  methodReference,
-	"method_invocation": call,
-	"argument_list":     children,
+	"field_access":      lowerFieldAccess,
+	"class_literal":     lowerClassLiteral,
+	"method_reference":  lowerMethodReference,
+	"method_invocation": lowerCall,
+	"argument_list":     lowerChildren,
 	"array_access": lang.Slots(tree.Index, "", lang.Slot{Role: tree.RoleObject, Field: "array"},
 		lang.Slot{Role: tree.RoleIndex, Field: "index"}),
 	"array_initializer":          lang.Around(tree.List, "", tree.RoleElement),
-	"object_creation_expression": newObject,
-	"array_creation_expression":  newArray,
-	"dimensions_expr":            dimension,
+	"object_creation_expression": lowerNewObject,
+	"array_creation_expression":  lowerNewArray,
+	"dimensions_expr":            lowerDimension,
 }
 
-func number(l *lang.Lowering, r tree.Role, i int32) {
+func lowerNumber(l *lang.Lowering, r tree.Role, i int32) {
 	suffixes := "lLfFdD"
 	l.Put(tree.Number, r, lang.NumberText(l.Source(i), suffixes), i)
 }
 
-func assignment(l *lang.Lowering, r tree.Role, i int32) {
+func lowerAssignment(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Assign, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleTarget, i, l.Field(i, "left"))
 	l.Need(tree.RoleValue, i, l.Field(i, "right"))
 	l.Close()
 }
 
-func binary(l *lang.Lowering, r tree.Role, i int32) {
+func lowerBinary(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Binary, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleLeft, i, l.Field(i, "left"))
 	l.Need(tree.RoleRight, i, l.Field(i, "right"))
 	l.Close()
 }
 
-func unary(l *lang.Lowering, r tree.Role, i int32) {
+func lowerUnary(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Unary, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleValue, i, l.Field(i, "operand"))
 	l.Close()
 }
 
-func update(l *lang.Lowering, r tree.Role, i int32) {
+func lowerUpdate(l *lang.Lowering, r tree.Role, i int32) {
 	n := l.Begin(tree.Update, r, i)
 	operand := l.First(i)
 	for c := range l.Every(i) {
@@ -93,8 +93,8 @@ func update(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// cast lowers a cast; one to several types is to their intersection, "&".
-func cast(l *lang.Lowering, r tree.Role, i int32) {
+// lowerCast lowers a cast; one to several types is to their intersection, "&".
+func lowerCast(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Cast, r, i)
 	first, last := int32(-1), int32(-1)
 	for t := range l.Fields(i, "type") {
@@ -117,7 +117,7 @@ func cast(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func typeTest(l *lang.Lowering, r tree.Role, i int32) {
+func lowerTypeTest(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.TypeTest, r, "instanceof", i)
 	l.Need(tree.RoleValue, i, l.Field(i, "left"))
 	typ := l.Field(i, "right")
@@ -129,44 +129,44 @@ func typeTest(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func lambda(l *lang.Lowering, r tree.Role, i int32) {
+func lowerLambda(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Lambda, r, i)
 	switch parameters := l.Field(i, "parameters"); l.Kind(parameters) {
 	case "formal_parameters":
 		l.Node(tree.RoleParameter, parameters)
 	case "inferred_parameters":
 		for c := range l.Children(parameters) {
-			inferredParameter(l, c)
+			lowerInferredParameter(l, c)
 		}
 	case "identifier":
-		inferredParameter(l, parameters)
+		lowerInferredParameter(l, parameters)
 	}
 	l.Need(tree.RoleBody, i, l.Field(i, "body"))
 	l.Close()
 }
 
-func inferredParameter(l *lang.Lowering, i int32) {
+func lowerInferredParameter(l *lang.Lowering, i int32) {
 	l.Begin(tree.Parameter, tree.RoleParameter, i)
 	l.Node(tree.RoleTarget, i)
 	l.Close()
 }
 
-// fieldAccess lowers "a.b"; "A.this" and "A.super.b" are the receiver of an
+// lowerFieldAccess lowers "a.b"; "A.this" and "A.super.b" are the receiver of an
 // enclosing class and the superclass' part of it, with the class as text.
-func fieldAccess(l *lang.Lowering, r tree.Role, i int32) {
+func lowerFieldAccess(l *lang.Lowering, r tree.Role, i int32) {
 	object, field := l.Field(i, "object"), l.Field(i, "field")
 	if l.Kind(field) == "this" {
 		l.Put(tree.This, r, l.Source(object), i)
 		return
 	}
 	l.BeginText(tree.Member, r, ".", i)
-	receiver(l, i, object)
+	lowerReceiver(l, i, object)
 	l.Need(tree.RoleProperty, i, field)
 	l.Close()
 }
 
-// receiver lowers the object of a member; in "A.super.b" that is a Super.
-func receiver(l *lang.Lowering, i, object int32) {
+// lowerReceiver lowers the object of a member; in "A.super.b" that is a Super.
+func lowerReceiver(l *lang.Lowering, i, object int32) {
 	for c := range l.Children(i) {
 		if l.Kind(c) == "super" && c != object && object >= 0 {
 			_, end := l.Range(c)
@@ -177,7 +177,7 @@ func receiver(l *lang.Lowering, i, object int32) {
 	l.Need(tree.RoleObject, i, object)
 }
 
-func classLiteral(l *lang.Lowering, r tree.Role, i int32) {
+func lowerClassLiteral(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Member, r, ".", i)
 	l.Need(tree.RoleObject, i, l.First(i))
 	if word := l.Find(i, "class"); word >= 0 {
@@ -186,8 +186,8 @@ func classLiteral(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// methodReference lowers "a::b" and "A::new"; type arguments are left out.
-func methodReference(l *lang.Lowering, r tree.Role, i int32) {
+// lowerMethodReference lowers "a::b" and "A::new"; type arguments are left out.
+func lowerMethodReference(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Member, r, "::", i)
 	l.Need(tree.RoleObject, i, l.First(i))
 	last := int32(-1)
@@ -202,9 +202,9 @@ func methodReference(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// call lowers a call. Its explicit type arguments say nothing that a rule or the
+// lowerCall lowers a call. Its explicit type arguments say nothing that a rule or the
 // flow of data could use, and are left out.
-func call(l *lang.Lowering, r tree.Role, i int32) {
+func lowerCall(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Call, r, i)
 	object, name := l.Field(i, "object"), l.Field(i, "name")
 	if object < 0 || name < 0 {
@@ -212,7 +212,7 @@ func call(l *lang.Lowering, r tree.Role, i int32) {
 	} else {
 		m := l.Open(tree.Member, tree.RoleCallee, l.CST.Nodes[i].Start, l.CST.Nodes[name].End)
 		l.File.Nodes[m].Text = "."
-		receiver(l, i, object)
+		lowerReceiver(l, i, object)
 		l.Node(tree.RoleProperty, name)
 		l.Close()
 	}
@@ -220,8 +220,8 @@ func call(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// newObject lowers "new T(…)"; the object of "a.new T(…)" comes first.
-func newObject(l *lang.Lowering, r tree.Role, i int32) {
+// lowerNewObject lowers "new T(…)"; the object of "a.new T(…)" comes first.
+func lowerNewObject(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.New, r, "new", i)
 	if first := l.First(i); first >= 0 && l.CST.Nodes[first].Start == l.CST.Nodes[i].Start {
 		l.Node(tree.RoleObject, first)
@@ -232,13 +232,13 @@ func newObject(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// newArray lowers "new T[n]", whose arguments are the lengths, and "new T[]{…}",
+// lowerNewArray lowers "new T[n]", whose arguments are the lengths, and "new T[]{…}",
 // whose arguments are the elements.
-func newArray(l *lang.Lowering, r tree.Role, i int32) {
+func lowerNewArray(l *lang.Lowering, r tree.Role, i int32) {
 	value, depth := l.Field(i, "value"), 0
 	for d := range l.Fields(i, "dimensions") {
 		if l.Kind(d) == "dimensions" {
-			depth += brackets(l, d)
+			depth += countBrackets(l, d)
 		} else {
 			depth++
 		}
@@ -248,7 +248,7 @@ func newArray(l *lang.Lowering, r tree.Role, i int32) {
 		text = "{}"
 	}
 	l.BeginText(tree.New, r, text, i)
-	nestedArray(l, tree.RoleType, l.Field(i, "type"), depth)
+	lowerNestedArray(l, tree.RoleType, l.Field(i, "type"), depth)
 	if value >= 0 {
 		l.Nodes(tree.RoleArgument, value)
 	} else {
@@ -261,8 +261,8 @@ func newArray(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// dimension lowers the length in "[n]".
-func dimension(l *lang.Lowering, r tree.Role, i int32) {
+// lowerDimension lowers the length in "[n]".
+func lowerDimension(l *lang.Lowering, r tree.Role, i int32) {
 	for c := range l.Children(i) {
 		if k := l.Kind(c); k != "annotation" && k != "marker_annotation" {
 			l.Node(r, c)
@@ -272,8 +272,8 @@ func dimension(l *lang.Lowering, r tree.Role, i int32) {
 	l.Need(r, i, -1)
 }
 
-// template lowers STR."…", a call of the processor.
-func template(l *lang.Lowering, r tree.Role, i int32) {
+// lowerTemplate lowers STR."…", a call of the processor.
+func lowerTemplate(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Call, r, "tag", i)
 	l.Need(tree.RoleCallee, i, l.Field(i, "template_processor"))
 	l.Part(tree.RoleArgument, i, "template_argument")

@@ -21,8 +21,8 @@ var Language = &lang.Language{
 
 var table = lang.NewTable(cst.Java, lang.Merge(declarationRules, statementRules, expressionRules, typeRules))
 
-// modifiers lowers the annotations of a declaration, then its other modifiers.
-func modifiers(l *lang.Lowering, i int32) {
+// lowerModifiers lowers the annotations of a declaration, then its other modifiers.
+func lowerModifiers(l *lang.Lowering, i int32) {
 	list := l.Find(i, "modifiers")
 	if list < 0 {
 		return
@@ -35,8 +35,8 @@ func modifiers(l *lang.Lowering, i int32) {
 	}
 }
 
-// annotations lowers the annotations that are children of the node itself.
-func annotations(l *lang.Lowering, i int32) {
+// lowerAnnotations lowers the annotations that are children of the node itself.
+func lowerAnnotations(l *lang.Lowering, i int32) {
 	for c := range l.Children(i) {
 		if k := l.Kind(c); k == "annotation" || k == "marker_annotation" {
 			l.Node(tree.RoleAnnotation, c)
@@ -44,15 +44,15 @@ func annotations(l *lang.Lowering, i int32) {
 	}
 }
 
-// statements lowers the children as statements. Empty ones are left out.
-func statements(l *lang.Lowering, i int32) { l.Nodes(tree.RoleStatement, i) }
+// lowerStatements lowers the children as statements. Empty ones are left out.
+func lowerStatements(l *lang.Lowering, i int32) { l.Nodes(tree.RoleStatement, i) }
 
-// block lowers braces with statements in them.
-func block(l *lang.Lowering, r tree.Role, i int32) {
+// lowerBlock lowers braces with statements in them.
+func lowerBlock(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Block, r, i)
-	statements(l, i)
+	lowerStatements(l, i)
 	l.Close()
 }
 
-// children lowers the children in the place of the node.
-func children(l *lang.Lowering, r tree.Role, i int32) { l.Nodes(r, i) }
+// lowerChildren lowers the children in the place of the node.
+func lowerChildren(l *lang.Lowering, r tree.Role, i int32) { l.Nodes(r, i) }

@@ -8,8 +8,8 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-// stringLiteral lowers a string or a text block; one with parts is a Template.
-func stringLiteral(l *lang.Lowering, r tree.Role, i int32) {
+// lowerStringLiteral lowers a string or a text block; one with parts is a Template.
+func lowerStringLiteral(l *lang.Lowering, r tree.Role, i int32) {
 	if !l.Has(i, "string_interpolation") {
 		l.Put(tree.String, r, stringValue(l.Source(i)), i)
 		return
@@ -24,37 +24,37 @@ func stringLiteral(l *lang.Lowering, r tree.Role, i int32) {
 	for c := range l.Children(i) {
 		if l.Kind(c) == "string_interpolation" {
 			from, to := l.Range(c)
-			text(l, at, from)
+			lowerText(l, at, from)
 			l.Node(tree.RolePart, c)
 			at = to
 		}
 	}
 	if end >= start+2*quote {
-		text(l, at, end-quote)
+		lowerText(l, at, end-quote)
 	}
 	l.Close()
 }
 
-// text adds the part of a template between two bytes.
-func text(l *lang.Lowering, start, end uint32) {
+// lowerText adds the part of a template between two bytes.
+func lowerText(l *lang.Lowering, start, end uint32) {
 	if start < end {
-		l.Leaf(tree.String, tree.RolePart, unescape(l.File.Source[start:end]), start, end)
+		l.Leaf(tree.String, tree.RolePart, unescapeText(l.File.Source[start:end]), start, end)
 	}
 }
 
-func character(l *lang.Lowering, r tree.Role, i int32) {
+func lowerCharacter(l *lang.Lowering, r tree.Role, i int32) {
 	s := l.Source(i)
 	if len(s) >= 2 {
 		s = s[1 : len(s)-1]
 	}
-	l.Put(tree.Character, r, unescape(s), i)
+	l.Put(tree.Character, r, unescapeText(s), i)
 }
 
 // stringValue returns the value of a string literal (JLS 3.10.5) or of a text block
 // (3.10.6). A regular expression of a pattern, "=~/…/", keeps its escapes.
 func stringValue(source string) string {
 	if s, ok := strings.CutPrefix(source, `"""`); ok && len(s) >= 3 {
-		return unescape(stripIndent(s[:len(s)-3]))
+		return unescapeText(stripIndent(s[:len(s)-3]))
 	}
 	if len(source) < 2 {
 		return source
@@ -63,7 +63,7 @@ func stringValue(source string) string {
 	if strings.HasPrefix(s, "=~/") {
 		return s
 	}
-	return unescape(s)
+	return unescapeText(s)
 }
 
 // stripIndent takes the blanks away that all lines of a text block have in common,
@@ -96,8 +96,8 @@ var simpleEscapes = map[byte]string{
 	'b': "\b", 's': " ", 't': "\t", 'n': "\n", 'f': "\f", 'r': "\r", '"': "\"", '\'': "'", '\\': "\\", '\n': "",
 }
 
-// unescape resolves escapes; invalid ones stay.
-func unescape(s string) string {
+// unescapeText resolves escapes; invalid ones stay.
+func unescapeText(s string) string {
 	at := strings.IndexByte(s, '\\')
 	if at < 0 {
 		return s
@@ -106,7 +106,7 @@ func unescape(s string) string {
 	for at >= 0 && at+1 < len(s) {
 		b.WriteString(s[:at])
 		s = s[at:]
-		value, n := escape(s)
+		value, n := decodeEscape(s)
 		b.WriteString(value)
 		s = s[n:]
 		at = strings.IndexByte(s, '\\')
@@ -115,27 +115,27 @@ func unescape(s string) string {
 	return b.String()
 }
 
-// escape returns the value and the length of the escape at the start of the text,
+// decodeEscape returns the value and the length of the escape at the start of the text,
 // which has two bytes at least.
-func escape(s string) (value string, n int) {
+func decodeEscape(s string) (value string, n int) {
 	c := s[1]
 	if v, ok := simpleEscapes[c]; ok {
 		return v, 2
 	}
 	switch {
 	case c >= '0' && c <= '7':
-		return octal(s)
+		return decodeOctal(s)
 	case c == 'u':
 		digits := strings.TrimLeft(s[1:], "u") // any number of u
-		if r, ok := hex(digits); ok {
-			return surrogates(r, digits[4:], len(s)-len(digits)+4)
+		if r, ok := decodeHex(digits); ok {
+			return joinSurrogates(r, digits[4:], len(s)-len(digits)+4)
 		}
 	}
 	return s[:2], 2
 }
 
-// octal returns the character of up to three octal digits, at most \377.
-func octal(s string) (string, int) {
+// decodeOctal returns the character of up to three octal digits, at most \377.
+func decodeOctal(s string) (string, int) {
 	v, n := 0, 1
 	for n < len(s) && n < 4 && s[n] >= '0' && s[n] <= '7' && v*8+int(s[n]-'0') <= 0o377 {
 		v, n = v*8+int(s[n]-'0'), n+1
@@ -143,10 +143,10 @@ func octal(s string) (string, int) {
 	return string(rune(v)), n
 }
 
-// surrogates joins the character with the second half of a pair, if one follows.
-func surrogates(r rune, rest string, n int) (string, int) {
+// joinSurrogates joins the character with the second half of a pair, if one follows.
+func joinSurrogates(r rune, rest string, n int) (string, int) {
 	if r >= 0xd800 && r < 0xdc00 && strings.HasPrefix(rest, `\u`) {
-		if low, ok := hex(rest[2:]); ok && low >= 0xdc00 && low < 0xe000 {
+		if low, ok := decodeHex(rest[2:]); ok && low >= 0xdc00 && low < 0xe000 {
 			return string((r-0xd800)<<10 + (low - 0xdc00) + 0x10000), n + 6
 		}
 	}
@@ -156,8 +156,8 @@ func surrogates(r rune, rest string, n int) (string, int) {
 	return string(r), n
 }
 
-// hex returns the value of four digits at the start of the text.
-func hex(s string) (rune, bool) {
+// decodeHex returns the value of four digits at the start of the text.
+func decodeHex(s string) (rune, bool) {
 	if len(s) < 4 {
 		return 0, false
 	}

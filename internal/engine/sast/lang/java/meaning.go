@@ -12,7 +12,7 @@ var meaning = lang.Semantics{
 	BlockScope:       true,
 	ImplicitThis:     true,
 	FunctionsApart:   true,
-	Builtin:          builtin,
+	Builtin:          resolveBuiltin,
 	PackagePerFolder: true,
 	Comment:          "//",
 	Literals: map[tree.Kind]string{
@@ -21,9 +21,9 @@ var meaning = lang.Semantics{
 	},
 }
 
-// builtin returns the qualified name of a type of java.lang, which is imported
+// resolveBuiltin returns the qualified name of a type of java.lang, which is imported
 // without a word.
-func builtin(name string) string {
+func resolveBuiltin(name string) string {
 	if javaLang[name] {
 		return "java.lang." + name
 	}

@@ -4,7 +4,7 @@ import "merlon/internal/engine/sast/lang"
 
 var patterns = lang.Patterns{
 	Sigil:   true,
-	Prepare: prepare,
+	Prepare: preparePattern,
 	Contexts: []lang.Context{
 		{Before: "class A { Object f = (", After: "\n); }"}, // an expression
 		{Before: "try { } "},                     // "catch", "finally"
@@ -18,9 +18,9 @@ var patterns = lang.Patterns{
 	},
 }
 
-// prepare makes a fragment fit for the grammar. A statement may lack its semicolon
+// preparePattern makes a fragment fit for the grammar. A statement may lack its semicolon
 // and a declaration its body.
-func prepare(text string) []string {
+func preparePattern(text string) []string {
 	text = lang.Braces{Fragment: lang.NewFragment(text, "//")}.Prepare()
 	return []string{text, text + ";", text + " { ... ...; }"}
 }

@@ -6,7 +6,7 @@ import (
 )
 
 var statementRules = map[string]lang.Rule{
-	"block":                block,
+	"block":                lowerBlock,
 	"expression_statement": lang.Slots(tree.ExpressionStatement, "", lang.Slot{Role: tree.RoleValue}),
 	"if_statement": lang.Slots(tree.If, "",
 		lang.Slot{Role: tree.RoleCondition, Field: "condition"},
@@ -16,36 +16,36 @@ var statementRules = map[string]lang.Rule{
 		lang.Slot{Role: tree.RoleCondition, Field: "condition"}, lang.Slot{Role: tree.RoleBody, Field: "body"}),
 	"do_statement": lang.Slots(tree.DoWhile, "",
 		lang.Slot{Role: tree.RoleBody, Field: "body"}, lang.Slot{Role: tree.RoleCondition, Field: "condition"}),
-	"for_statement":                forStatement,
-	"enhanced_for_statement":       forEach,
-	"labeled_statement":            labeled,
+	"for_statement":                lowerForStatement,
+	"enhanced_for_statement":       lowerForEach,
+	"labeled_statement":            lowerLabeled,
 	"return_statement":             lang.Slots(tree.Return, "", lang.Slot{Role: tree.RoleValue, Optional: true}),
 	"throw_statement":              lang.Slots(tree.Throw, "", lang.Slot{Role: tree.RoleValue, Optional: true}),
 	"break_statement":              lang.Slots(tree.Break, "", lang.Slot{Role: tree.RoleLabel, Optional: true}),
 	"continue_statement":           lang.Slots(tree.Continue, "", lang.Slot{Role: tree.RoleLabel, Optional: true}),
-	"yield_statement":              yield,
-	"assert_statement":             assert,
-	"synchronized_statement":       synchronized,
-	"try_statement":                try,
-	"try_with_resources_statement": try,
-	"resource_specification":       children,
-	"resource":                     resource,
-	"catch_clause":                 catch,
-	"switch_expression":            switchOf,
-	"switch_block_statement_group": caseGroup,
-	"switch_rule":                  caseRule,
-	"type_pattern":                 typedPattern,
-	"record_pattern_component":     typedPattern,
-	"record_pattern":               recordPattern,
+	"yield_statement":              lowerYield,
+	"assert_statement":             lowerAssert,
+	"synchronized_statement":       lowerSynchronized,
+	"try_statement":                lowerTry,
+	"try_with_resources_statement": lowerTry,
+	"resource_specification":       lowerChildren,
+	"resource":                     lowerResource,
+	"catch_clause":                 lowerCatch,
+	"switch_expression":            lowerSwitchOf,
+	"switch_block_statement_group": lowerCaseGroup,
+	"switch_rule":                  lowerCaseRule,
+	"type_pattern":                 lowerTypedPattern,
+	"record_pattern_component":     lowerTypedPattern,
+	"record_pattern":               lowerRecordPattern,
 	"pattern":                      lang.Inner,
 	"guard":                        lang.Inner,
 	";":                            lang.Leaf(tree.Empty, ""),
 
-	"explicit_constructor_invocation": constructorCall,
+	"explicit_constructor_invocation": lowerConstructorCall,
 }
 
-// forStatement lowers a counting loop; its initial part may be a declaration.
-func forStatement(l *lang.Lowering, r tree.Role, i int32) {
+// lowerForStatement lowers a counting loop; its initial part may be a declaration.
+func lowerForStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.For, r, i)
 	l.Parts(tree.RoleInit, i, "init")
 	l.Part(tree.RoleCondition, i, "condition")
@@ -54,7 +54,7 @@ func forStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func forEach(l *lang.Lowering, r tree.Role, i int32) {
+func lowerForEach(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.ForEach, r, "of", i)
 	typ, name := l.Field(i, "type"), l.Field(i, "name")
 	if typ >= 0 && name >= 0 {
@@ -64,9 +64,9 @@ func forEach(l *lang.Lowering, r tree.Role, i int32) {
 		}
 		_, end := l.Range(name)
 		v := l.Open(tree.Variable, tree.RoleTarget, start, end)
-		l.File.Nodes[v].Text = inferred(l, typ)
-		modifiers(l, i)
-		variableType(l, typ, l.Field(i, "dimensions"))
+		l.File.Nodes[v].Text = inferredKeyword(l, typ)
+		lowerModifiers(l, i)
+		lowerVariableType(l, typ, l.Field(i, "dimensions"))
 		l.Node(tree.RoleTarget, name)
 		l.Close()
 	}
@@ -75,17 +75,17 @@ func forEach(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func labeled(l *lang.Lowering, r tree.Role, i int32) {
+func lowerLabeled(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Label, r, i)
 	name := l.First(i)
 	l.Need(tree.RoleName, i, name)
-	l.Need(tree.RoleBody, i, after(l, i, name))
+	l.Need(tree.RoleBody, i, childAfter(l, i, name))
 	l.Close()
 }
 
-// after returns the child behind another one, or an empty statement; -1 when there
+// childAfter returns the child behind another one, or an empty statement; -1 when there
 // is none.
-func after(l *lang.Lowering, i, child int32) int32 {
+func childAfter(l *lang.Lowering, i, child int32) int32 {
 	passed := false
 	for c := range l.Every(i) {
 		if passed && !l.Extra(c) && (l.Named(c) || l.Kind(c) == ";") {
@@ -96,8 +96,8 @@ func after(l *lang.Lowering, i, child int32) int32 {
 	return -1
 }
 
-// yield lowers the statement that gives a switch its value.
-func yield(l *lang.Lowering, r tree.Role, i int32) {
+// lowerYield lowers the statement that gives a switch its value.
+func lowerYield(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.ExpressionStatement, r, i)
 	l.Begin(tree.Yield, tree.RoleValue, i)
 	l.Need(tree.RoleValue, i, l.First(i))
@@ -105,7 +105,7 @@ func yield(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func assert(l *lang.Lowering, r tree.Role, i int32) {
+func lowerAssert(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Assert, r, i)
 	role, any := tree.RoleCondition, false
 	for c := range l.Children(i) {
@@ -118,14 +118,14 @@ func assert(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func synchronized(l *lang.Lowering, r tree.Role, i int32) {
+func lowerSynchronized(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.With, r, "synchronized", i)
 	l.Node(tree.RoleResource, l.Find(i, "parenthesized_expression"))
 	l.Need(tree.RoleBody, i, l.Field(i, "body"))
 	l.Close()
 }
 
-func try(l *lang.Lowering, r tree.Role, i int32) {
+func lowerTry(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Try, r, i)
 	l.Part(tree.RoleResource, i, "resources")
 	l.Need(tree.RoleBody, i, l.Field(i, "body"))
@@ -140,22 +140,22 @@ func try(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// resource lowers a declaration in the head of a try, or the use of a variable.
-func resource(l *lang.Lowering, r tree.Role, i int32) {
+// lowerResource lowers a declaration in the head of a try, or the use of a variable.
+func lowerResource(l *lang.Lowering, r tree.Role, i int32) {
 	typ := l.Field(i, "type")
 	if typ < 0 {
 		lang.Inner(l, r, i)
 		return
 	}
-	l.BeginText(tree.Variable, r, inferred(l, typ), i)
-	modifiers(l, i)
-	variableType(l, typ, l.Field(i, "dimensions"))
+	l.BeginText(tree.Variable, r, inferredKeyword(l, typ), i)
+	lowerModifiers(l, i)
+	lowerVariableType(l, typ, l.Field(i, "dimensions"))
 	l.Need(tree.RoleTarget, i, l.Field(i, "name"))
 	l.Part(tree.RoleValue, i, "value")
 	l.Close()
 }
 
-func catch(l *lang.Lowering, r tree.Role, i int32) {
+func lowerCatch(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Catch, r, i)
 	if p := l.Find(i, "catch_formal_parameter"); p >= 0 {
 		if types := l.Find(p, "catch_type"); types >= 0 {
@@ -167,9 +167,9 @@ func catch(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// switchOf lowers both switches, the statement and the expression. Groups after
+// lowerSwitchOf lowers both switches, the statement and the expression. Groups after
 // "case x:" run into each other, rules after "case x ->" do not.
-func switchOf(l *lang.Lowering, r tree.Role, i int32) {
+func lowerSwitchOf(l *lang.Lowering, r tree.Role, i int32) {
 	body := l.Field(i, "body")
 	text := ""
 	if l.Has(body, "switch_block_statement_group") {
@@ -183,14 +183,14 @@ func switchOf(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// caseGroup lowers "case a: case b: statements".
-func caseGroup(l *lang.Lowering, r tree.Role, i int32) {
+// lowerCaseGroup lowers "case a: case b: statements".
+func lowerCaseGroup(l *lang.Lowering, r tree.Role, i int32) {
 	n := l.Begin(tree.Case, r, i)
 	start, end := l.Range(i)
 	start = end
 	for c := range l.Children(i) {
 		if l.Kind(c) == "switch_label" {
-			label(l, n, c)
+			lowerLabelConditions(l, n, c)
 		} else if start == end {
 			start, _ = l.Range(c)
 		}
@@ -205,13 +205,13 @@ func caseGroup(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// caseRule lowers "case a, b -> body".
-func caseRule(l *lang.Lowering, r tree.Role, i int32) {
+// lowerCaseRule lowers "case a, b -> body".
+func lowerCaseRule(l *lang.Lowering, r tree.Role, i int32) {
 	n := l.Begin(tree.Case, r, i)
 	body := int32(-1)
 	for c := range l.Children(i) {
 		if l.Kind(c) == "switch_label" {
-			label(l, n, c)
+			lowerLabelConditions(l, n, c)
 		} else {
 			body = c
 		}
@@ -229,8 +229,8 @@ func caseRule(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// label lowers the conditions of a case.
-func label(l *lang.Lowering, n, i int32) {
+// lowerLabelConditions lowers the conditions of a case.
+func lowerLabelConditions(l *lang.Lowering, n, i int32) {
 	if l.Has(i, "default") {
 		l.File.Nodes[n].Text = "default"
 	}
@@ -246,8 +246,8 @@ func label(l *lang.Lowering, n, i int32) {
 	}
 }
 
-// typedPattern lowers "T name", which tests the type and declares the name, and "_".
-func typedPattern(l *lang.Lowering, r tree.Role, i int32) {
+// lowerTypedPattern lowers "T name", which tests the type and declares the name, and "_".
+func lowerTypedPattern(l *lang.Lowering, r tree.Role, i int32) {
 	var parts []int32
 	for c := range l.Children(i) {
 		parts = append(parts, c)
@@ -256,14 +256,14 @@ func typedPattern(l *lang.Lowering, r tree.Role, i int32) {
 		lang.Inner(l, r, i)
 		return
 	}
-	l.BeginText(tree.Variable, r, inferred(l, parts[0]), i)
-	variableType(l, parts[0], -1)
+	l.BeginText(tree.Variable, r, inferredKeyword(l, parts[0]), i)
+	lowerVariableType(l, parts[0], -1)
 	l.Node(tree.RoleTarget, parts[1])
 	l.Close()
 }
 
-// recordPattern lowers "T(a, b)": an Other with Type and Element*.
-func recordPattern(l *lang.Lowering, r tree.Role, i int32) {
+// lowerRecordPattern lowers "T(a, b)": an Other with Type and Element*.
+func lowerRecordPattern(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Other, r, "record_pattern", i)
 	switch typ := l.First(i); l.Kind(typ) {
 	case "identifier":
@@ -275,8 +275,8 @@ func recordPattern(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// constructorCall lowers "this(…);" and "super(…);".
-func constructorCall(l *lang.Lowering, r tree.Role, i int32) {
+// lowerConstructorCall lowers "this(…);" and "super(…);".
+func lowerConstructorCall(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.ExpressionStatement, r, i)
 	start, end := l.Range(i)
 	if arguments := l.Field(i, "arguments"); arguments >= 0 {

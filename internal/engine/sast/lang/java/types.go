@@ -11,36 +11,36 @@ var typeRules = map[string]lang.Rule{
 	"floating_point_type":    lang.Same(tree.Type),
 	"boolean_type":           lang.Same(tree.Type),
 	"type_identifier":        lang.Same(tree.Type),
-	"scoped_type_identifier": scopedType,
-	"generic_type":           genericType,
-	"type_arguments":         children,
-	"wildcard":               wildcard,
+	"scoped_type_identifier": lowerScopedType,
+	"generic_type":           lowerGenericType,
+	"type_arguments":         lowerChildren,
+	"wildcard":               lowerWildcard,
 	"array_type": func(l *lang.Lowering, r tree.Role, i int32) {
-		arrayType(l, r, l.Field(i, "element"), l.Field(i, "dimensions"))
+		lowerArrayType(l, r, l.Field(i, "element"), l.Field(i, "dimensions"))
 	},
-	"annotated_type": annotatedType,
+	"annotated_type": lowerAnnotatedType,
 }
 
-// scopedType lowers a.b.T. The arguments of an enclosing generic type belong to
+// lowerScopedType lowers a.b.T. The arguments of an enclosing generic type belong to
 // the whole.
-func scopedType(l *lang.Lowering, r tree.Role, i int32) {
-	l.BeginText(tree.Type, r, dotted(l, i), i)
-	outerArguments(l, i)
+func lowerScopedType(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.Type, r, dottedName(l, i), i)
+	lowerOuterArguments(l, i)
 	l.Close()
 }
 
-func genericType(l *lang.Lowering, r tree.Role, i int32) {
+func lowerGenericType(l *lang.Lowering, r tree.Role, i int32) {
 	name := l.First(i)
-	l.BeginText(tree.Type, r, dotted(l, name), i)
-	outerArguments(l, name)
+	l.BeginText(tree.Type, r, dottedName(l, name), i)
+	lowerOuterArguments(l, name)
 	if arguments := l.Find(i, "type_arguments"); arguments >= 0 {
 		l.Nodes(tree.RoleArgument, arguments)
 	}
 	l.Close()
 }
 
-// outerArguments lowers the type arguments inside of a dotted name.
-func outerArguments(l *lang.Lowering, i int32) {
+// lowerOuterArguments lowers the type arguments inside of a dotted name.
+func lowerOuterArguments(l *lang.Lowering, i int32) {
 	for ; i >= 0; i = l.First(i) {
 		if l.Kind(i) == "generic_type" {
 			l.Nodes(tree.RoleArgument, l.Find(i, "type_arguments"))
@@ -48,10 +48,10 @@ func outerArguments(l *lang.Lowering, i int32) {
 	}
 }
 
-// wildcard lowers "?", "? extends T" and "? super T"; T is its element.
-func wildcard(l *lang.Lowering, r tree.Role, i int32) {
+// lowerWildcard lowers "?", "? extends T" and "? super T"; T is its element.
+func lowerWildcard(l *lang.Lowering, r tree.Role, i int32) {
 	n := l.BeginText(tree.Type, r, "?", i)
-	annotations(l, i)
+	lowerAnnotations(l, i)
 	for c := range l.Every(i) {
 		switch k := l.Kind(c); k {
 		case "extends", "super":
@@ -66,9 +66,9 @@ func wildcard(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// annotatedType lowers the type below its annotations, which are left out: they
+// lowerAnnotatedType lowers the type below its annotations, which are left out: they
 // say nothing about which type it is.
-func annotatedType(l *lang.Lowering, r tree.Role, i int32) {
+func lowerAnnotatedType(l *lang.Lowering, r tree.Role, i int32) {
 	last := int32(-1)
 	for c := range l.Children(i) {
 		last = c
@@ -76,14 +76,14 @@ func annotatedType(l *lang.Lowering, r tree.Role, i int32) {
 	l.Need(r, i, last)
 }
 
-// arrayType lowers a type with the brackets that follow it or, as in "int a[]", the
+// lowerArrayType lowers a type with the brackets that follow it or, as in "int a[]", the
 // name; -1 is none.
-func arrayType(l *lang.Lowering, r tree.Role, typ, dimensions int32) {
-	nestedArray(l, r, typ, brackets(l, dimensions))
+func lowerArrayType(l *lang.Lowering, r tree.Role, typ, dimensions int32) {
+	lowerNestedArray(l, r, typ, countBrackets(l, dimensions))
 }
 
-// nestedArray lowers an array of arrays of the type, depth levels of it.
-func nestedArray(l *lang.Lowering, r tree.Role, typ int32, depth int) {
+// lowerNestedArray lowers an array of arrays of the type, depth levels of it.
+func lowerNestedArray(l *lang.Lowering, r tree.Role, typ int32, depth int) {
 	if typ < 0 {
 		return
 	}
@@ -92,12 +92,12 @@ func nestedArray(l *lang.Lowering, r tree.Role, typ int32, depth int) {
 		return
 	}
 	l.BeginText(tree.Type, r, "[]", typ)
-	nestedArray(l, tree.RoleElement, typ, depth-1)
+	lowerNestedArray(l, tree.RoleElement, typ, depth-1)
 	l.Close()
 }
 
-// brackets counts the "[]" of dimensions; -1 has none.
-func brackets(l *lang.Lowering, i int32) int {
+// countBrackets counts the "[]" of dimensions; -1 has none.
+func countBrackets(l *lang.Lowering, i int32) int {
 	n := 0
 	if i >= 0 {
 		for c := range l.Every(i) {

@@ -27,8 +27,8 @@ var scriptLanguages = map[string]bool{
 	"text/typescript": true, "application/typescript": true,
 }
 
-// scripts returns the component with blanks in place of everything that is no script.
-func scripts(name string, src []byte) []byte {
+// extractScripts returns the component with blanks in place of everything that is no script.
+func extractScripts(name string, src []byte) []byte {
 	out := make([]byte, len(src))
 	for i, c := range src {
 		if out[i] = ' '; c == '\n' || c == '\r' {

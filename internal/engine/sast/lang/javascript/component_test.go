@@ -21,7 +21,7 @@ func TestScriptsOfComponents(t *testing.T) {
 		"letters":        {"<p>äöü€</p><script>a('ß')</script>", "a('ß')"},
 		"mark-up only":   {"<template><p v-html=\"a\"/></template>", ""},
 	} {
-		got := scripts("c.vue", []byte(c.src))
+		got := extractScripts("c.vue", []byte(c.src))
 		if len(got) != len(c.src) || strings.Count(string(got), "\n") != strings.Count(c.src, "\n") {
 			t.Errorf("%s: bytes or lines moved: %q", name, got)
 		}
@@ -30,11 +30,11 @@ func TestScriptsOfComponents(t *testing.T) {
 		}
 	}
 	astro := "---\nconst a = Astro.url\n---\n<p>{a}</p>\n<script>b()</script>\n"
-	if got := strings.Fields(string(scripts("c.astro", []byte(astro)))); strings.Join(got,
+	if got := strings.Fields(string(extractScripts("c.astro", []byte(astro)))); strings.Join(got,
 		" ") != "const a = Astro.url b()" {
 		t.Errorf("astro: got %q", got)
 	}
-	if got := strings.TrimSpace(string(scripts("c.astro", []byte("<p>\n---\na\n---\n")))); got != "" {
+	if got := strings.TrimSpace(string(extractScripts("c.astro", []byte("<p>\n---\na\n---\n")))); got != "" {
 		t.Errorf("astro without code: got %q", got)
 	}
 }
@@ -43,7 +43,7 @@ func FuzzScriptsOfComponents(f *testing.F) {
 	f.Add("c.vue", "<template/><script lang=ts>let a: T</script>")
 	f.Add("c.astro", "---\na\n---\n<!-- <script> --><style></style>")
 	f.Fuzz(func(t *testing.T, name, src string) {
-		got := scripts(name, []byte(src))
+		got := extractScripts(name, []byte(src))
 		if len(got) != len(src) {
 			t.Fatalf("%d bytes of %d", len(got), len(src))
 		}

@@ -8,37 +8,37 @@ import (
 )
 
 var declarations = map[string]lang.Rule{
-	"variable_declaration": variables,
-	"lexical_declaration":  variables,
-	"using_declaration":    variables,
+	"variable_declaration": lowerVariables,
+	"lexical_declaration":  lowerVariables,
+	"using_declaration":    lowerVariables,
 
-	"function_declaration":           function("function"),
-	"generator_function_declaration": function("function"),
-	"function_signature":             function("function"),
-	"method_definition":              function("method"),
-	"method_signature":               function("method"),
-	"abstract_method_signature":      function("method"),
-	"call_signature":                 function("method"),
-	"construct_signature":            function("constructor"),
-	"function_expression":            lambda,
-	"generator_function":             lambda,
-	"arrow_function":                 lambda,
+	"function_declaration":           functionRule("function"),
+	"generator_function_declaration": functionRule("function"),
+	"function_signature":             functionRule("function"),
+	"method_definition":              functionRule("method"),
+	"method_signature":               functionRule("method"),
+	"abstract_method_signature":      functionRule("method"),
+	"call_signature":                 functionRule("method"),
+	"construct_signature":            functionRule("constructor"),
+	"function_expression":            lowerLambda,
+	"generator_function":             lowerLambda,
+	"arrow_function":                 lowerLambda,
 
-	"class":                      class("class"),
-	"class_declaration":          class("class"),
-	"abstract_class_declaration": class("class"),
-	"interface_declaration":      class("interface"),
-	"enum_declaration":           class("enum"),
-	"internal_module":            class("module"),
-	"module":                     class("module"),
+	"class":                      classRule("class"),
+	"class_declaration":          classRule("class"),
+	"abstract_class_declaration": classRule("class"),
+	"interface_declaration":      classRule("interface"),
+	"enum_declaration":           classRule("enum"),
+	"internal_module":            classRule("module"),
+	"module":                     classRule("module"),
 
-	"class_body":              classBody,
+	"class_body":              lowerClassBody,
 	"interface_body":          lang.Around(tree.Block, "", tree.RoleStatement),
-	"class_static_block":      staticBlock,
-	"field_definition":        field,
-	"public_field_definition": field,
-	"property_signature":      field,
-	"enum_body":               enumBody,
+	"class_static_block":      lowerStaticBlock,
+	"field_definition":        lowerField,
+	"public_field_definition": lowerField,
+	"property_signature":      lowerField,
+	"enum_body":               lowerEnumBody,
 	"decorator":               lang.Slots(tree.Annotation, "", lang.Slot{Role: tree.RoleValue}),
 }
 
@@ -48,10 +48,10 @@ var modifiers = map[string]bool{
 	"accessibility_modifier": true, "override_modifier": true,
 }
 
-// open begins a declaration with its decorators and modifiers, those of the export
+// openDeclaration begins a declaration with its decorators and modifiers, those of the export
 // or "declare" around it included.
-func open(l *lang.Lowering, k tree.Kind, r tree.Role, i int32) int32 {
-	outer := wrappers(l, i)
+func openDeclaration(l *lang.Lowering, k tree.Kind, r tree.Role, i int32) int32 {
+	outer := findWrappers(l, i)
 	outermost := i
 	if len(outer) > 0 {
 		outermost = outer[len(outer)-1]
@@ -76,12 +76,12 @@ func open(l *lang.Lowering, k tree.Kind, r tree.Role, i int32) int32 {
 			}
 		}
 	}
-	ownModifiers(l, i)
+	lowerOwnModifiers(l, i)
 	return n
 }
 
-// ownModifiers lowers the modifiers among the children of a declaration.
-func ownModifiers(l *lang.Lowering, i int32) {
+// lowerOwnModifiers lowers the modifiers among the children of a declaration.
+func lowerOwnModifiers(l *lang.Lowering, i int32) {
 	for c := range l.Every(i) {
 		switch l.FieldName(c) {
 		case "name", "property", "pattern", "body", "parameters", "value":
@@ -93,9 +93,9 @@ func ownModifiers(l *lang.Lowering, i int32) {
 	}
 }
 
-// wrappers returns the export and "declare" statements around a declaration, from
+// findWrappers returns the export and "declare" statements around a declaration, from
 // the inside. A class that is an expression has none.
-func wrappers(l *lang.Lowering, i int32) []int32 {
+func findWrappers(l *lang.Lowering, i int32) []int32 {
 	if l.Kind(i) == "class" {
 		return nil
 	}
@@ -132,15 +132,15 @@ func decoratorsBefore(l *lang.Lowering, i int32) []int32 {
 	}
 }
 
-// variables lowers a declaration of variables, one node each.
-func variables(l *lang.Lowering, r tree.Role, i int32) {
+// lowerVariables lowers a declaration of variables, one node each.
+func lowerVariables(l *lang.Lowering, r tree.Role, i int32) {
 	keyword, last, count := "", int32(-1), 0
 	for c := range l.Every(i) {
 		if l.Kind(c) == "variable_declarator" {
 			last = c
 			count++
 		} else if count == 0 && !l.Named(c) {
-			keyword = join(keyword, l.Source(c))
+			keyword = joinWords(keyword, l.Source(c))
 		}
 	}
 	for c := range l.Children(i) {
@@ -148,7 +148,7 @@ func variables(l *lang.Lowering, r tree.Role, i int32) {
 			l.Node(r, c)
 			continue
 		}
-		v := open(l, tree.Variable, r, i)
+		v := openDeclaration(l, tree.Variable, r, i)
 		l.File.Nodes[v].Text = keyword
 		if c != last || count > 1 {
 			_, l.File.Nodes[v].End = l.Range(c)
@@ -160,8 +160,8 @@ func variables(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
-// function returns the rule for a declared function or method.
-func function(text string) lang.Rule {
+// functionRule returns the rule for a declared function or method.
+func functionRule(text string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		name := l.Field(i, "name")
 		kind := text
@@ -174,24 +174,24 @@ func function(text string) lang.Rule {
 		case l.Source(name) == "constructor" && l.Kind(l.CST.Nodes[i].Parent) == "class_body":
 			kind = "constructor"
 		}
-		n := open(l, tree.Function, r, i)
+		n := openDeclaration(l, tree.Function, r, i)
 		l.File.Nodes[n].Text = kind
 		if s := l.Find(i, "static get"); s >= 0 {
 			l.Put(tree.Modifier, tree.RoleModifier, "static", s)
 		}
 		l.Nodes(tree.RoleTypeParameter, l.Field(i, "type_parameters"))
-		memberName(l, tree.RoleName, name)
-		signature(l, i)
+		lowerMemberName(l, tree.RoleName, name)
+		lowerSignature(l, i)
 		l.Part(tree.RoleBody, i, "body")
 		l.Close()
 	}
 }
 
-// signature lowers the parameters and the type of the result.
-func signature(l *lang.Lowering, i int32) {
+// lowerSignature lowers the parameters and the type of the result.
+func lowerSignature(l *lang.Lowering, i int32) {
 	if p := l.Field(i, "parameters"); p >= 0 {
 		for c := range l.Children(p) {
-			parameter(l, c)
+			lowerParameter(l, c)
 		}
 	}
 	if t := l.Field(i, "return_type"); t >= 0 {
@@ -201,8 +201,8 @@ func signature(l *lang.Lowering, i int32) {
 	}
 }
 
-// lambda lowers a function value.
-func lambda(l *lang.Lowering, r tree.Role, i int32) {
+// lowerLambda lowers a function value.
+func lowerLambda(l *lang.Lowering, r tree.Role, i int32) {
 	n := l.Begin(tree.Lambda, r, i)
 	if l.Kind(i) != "arrow_function" {
 		l.Flag(n, tree.OwnThis)
@@ -214,15 +214,15 @@ func lambda(l *lang.Lowering, r tree.Role, i int32) {
 	}
 	l.Part(tree.RoleName, i, "name")
 	if p := l.Field(i, "parameter"); p >= 0 {
-		parameter(l, p)
+		lowerParameter(l, p)
 	}
-	signature(l, i)
+	lowerSignature(l, i)
 	l.Need(tree.RoleBody, i, l.Field(i, "body"))
 	l.Close()
 }
 
-// parameter lowers a parameter. "this" of TypeScript is none: it only has a type.
-func parameter(l *lang.Lowering, i int32) {
+// lowerParameter lowers a parameter. "this" of TypeScript is none: it only has a type.
+func lowerParameter(l *lang.Lowering, i int32) {
 	switch l.Kind(i) {
 	case "required_parameter", "optional_parameter":
 		pattern := l.Field(i, "pattern")
@@ -243,12 +243,12 @@ func parameter(l *lang.Lowering, i int32) {
 			}
 		}
 		l.Part(tree.RoleType, i, "type")
-		parameterTarget(l, n, pattern)
+		lowerParameterTarget(l, n, pattern)
 		l.Part(tree.RoleValue, i, "value")
 		l.Close()
 	case "assignment_pattern":
 		n := l.Begin(tree.Parameter, tree.RoleParameter, i)
-		parameterTarget(l, n, l.Field(i, "left"))
+		lowerParameterTarget(l, n, l.Field(i, "left"))
 		l.Part(tree.RoleValue, i, "right")
 		l.Close()
 	default:
@@ -257,13 +257,13 @@ func parameter(l *lang.Lowering, i int32) {
 			return
 		}
 		n := l.Begin(tree.Parameter, tree.RoleParameter, i)
-		parameterTarget(l, n, i)
+		lowerParameterTarget(l, n, i)
 		l.Close()
 	}
 }
 
-// parameterTarget lowers the name or pattern of the parameter.
-func parameterTarget(l *lang.Lowering, parameter, i int32) {
+// lowerParameterTarget lowers the name or pattern of the parameter.
+func lowerParameterTarget(l *lang.Lowering, parameter, i int32) {
 	if l.Kind(i) == "rest_pattern" {
 		l.File.Nodes[parameter].Text = "*"
 		i = l.First(i)
@@ -271,28 +271,28 @@ func parameterTarget(l *lang.Lowering, parameter, i int32) {
 	l.Node(tree.RoleTarget, i)
 }
 
-// class returns the rule for a type with members.
-func class(text string) lang.Rule {
+// classRule returns the rule for a type with members.
+func classRule(text string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
-		n := open(l, tree.Class, r, i)
+		n := openDeclaration(l, tree.Class, r, i)
 		l.File.Nodes[n].Text = text
 		l.Nodes(tree.RoleTypeParameter, l.Field(i, "type_parameters"))
 		l.Part(tree.RoleName, i, "name")
 		for c := range l.Children(i) {
-			heritage(l, c)
+			lowerHeritage(l, c)
 		}
 		l.Part(tree.RoleBody, i, "body")
 		l.Close()
 	}
 }
 
-// heritage lowers what a class is made of.
-func heritage(l *lang.Lowering, i int32) {
+// lowerHeritage lowers what a class is made of.
+func lowerHeritage(l *lang.Lowering, i int32) {
 	switch l.Kind(i) {
 	case "class_heritage":
 		for c := range l.Children(i) {
 			if kind := l.Kind(c); kind == "extends_clause" || kind == "implements_clause" {
-				heritage(l, c)
+				lowerHeritage(l, c)
 			} else {
 				l.Node(tree.RoleBase, c)
 			}
@@ -306,8 +306,8 @@ func heritage(l *lang.Lowering, i int32) {
 	}
 }
 
-// classBody lowers the members; their decorators are lowered with them.
-func classBody(l *lang.Lowering, r tree.Role, i int32) {
+// lowerClassBody lowers the members; their decorators are lowered with them.
+func lowerClassBody(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Block, r, i)
 	for c := range l.Children(i) {
 		if l.Kind(c) != "decorator" {
@@ -317,35 +317,35 @@ func classBody(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// staticBlock lowers statements that run when the class is made.
-func staticBlock(l *lang.Lowering, r tree.Role, i int32) { l.Need(r, i, l.Field(i, "body")) }
+// lowerStaticBlock lowers statements that run when the class is made.
+func lowerStaticBlock(l *lang.Lowering, r tree.Role, i int32) { l.Need(r, i, l.Field(i, "body")) }
 
-// field lowers a member variable.
-func field(l *lang.Lowering, r tree.Role, i int32) {
+// lowerField lowers a member variable.
+func lowerField(l *lang.Lowering, r tree.Role, i int32) {
 	name := l.Field(i, "name")
 	if name < 0 {
 		name = l.Field(i, "property")
 	}
-	open(l, tree.Field, r, i)
+	openDeclaration(l, tree.Field, r, i)
 	l.Part(tree.RoleType, i, "type")
-	memberName(l, tree.RoleTarget, name)
+	lowerMemberName(l, tree.RoleTarget, name)
 	l.Part(tree.RoleValue, i, "value")
 	l.Close()
 }
 
-// memberName lowers the name of a member. A computed one that is no literal is a
+// lowerMemberName lowers the name of a member. A computed one that is no literal is a
 // Sequence of one, so that nobody takes it for a name.
-func memberName(l *lang.Lowering, r tree.Role, i int32) {
+func lowerMemberName(l *lang.Lowering, r tree.Role, i int32) {
 	switch l.Kind(i) {
 	case "":
 	case "string":
 		l.Put(tree.Name, r, stringValue(l, i), i)
 	case "number", "property_identifier", "private_property_identifier", "identifier":
-		l.Put(tree.Name, r, identifier(l.Source(i)), i)
+		l.Put(tree.Name, r, unescapeIdentifier(l.Source(i)), i)
 	case "computed_property_name":
 		inner := l.First(i)
 		if l.Kind(inner) == "string" {
-			memberName(l, r, inner)
+			lowerMemberName(l, r, inner)
 			return
 		}
 		l.Begin(tree.Sequence, r, i)
@@ -356,26 +356,26 @@ func memberName(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
-// enumBody lowers the constants of an enum.
-func enumBody(l *lang.Lowering, r tree.Role, i int32) {
+// lowerEnumBody lowers the constants of an enum.
+func lowerEnumBody(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Block, r, i)
 	for c := range l.Children(i) {
 		l.BeginText(tree.Field, tree.RoleStatement, "enum", c)
 		if l.Kind(c) == "enum_assignment" {
-			memberName(l, tree.RoleTarget, l.Field(c, "name"))
+			lowerMemberName(l, tree.RoleTarget, l.Field(c, "name"))
 			l.Part(tree.RoleValue, c, "value")
 		} else {
-			memberName(l, tree.RoleTarget, c)
+			lowerMemberName(l, tree.RoleTarget, c)
 		}
 		l.Close()
 	}
 	l.Close()
 }
 
-// identifier resolves the escapes that an identifier may hold.
-func identifier(source string) string {
+// unescapeIdentifier resolves the escapes that an identifier may hold.
+func unescapeIdentifier(source string) string {
 	if strings.IndexByte(source, '\\') < 0 {
 		return source
 	}
-	return unescape(source)
+	return unescapeText(source)
 }

@@ -6,58 +6,60 @@ import (
 )
 
 var expressions = map[string]lang.Rule{
-	"identifier":                  name,
-	"property_identifier":         name,
-	"private_property_identifier": name,
-	"type_identifier":             typeName,
+	"identifier":                  lowerName,
+	"property_identifier":         lowerName,
+	"private_property_identifier": lowerName,
+	"type_identifier":             lowerTypeName,
 	"nested_identifier": lang.Slots(tree.Member, ".",
 		lang.Slot{Role: tree.RoleObject, Field: "object"}, lang.Slot{Role: tree.RoleProperty, Field: "property"}),
-	"shorthand_property_identifier":         shorthand,
-	"shorthand_property_identifier_pattern": shorthand,
+	"shorthand_property_identifier":         lowerShorthand,
+	"shorthand_property_identifier_pattern": lowerShorthand,
 	"import":                                lang.Leaf(tree.Name, "import"),
 	"this":                                  lang.Leaf(tree.This, ""),
 	"super":                                 lang.Leaf(tree.Super, ""),
-	"meta_property":                         metaProperty,
-	"call_expression":                       call,
-	"new_expression":                        newExpression,
-	"member_expression":                     member,
-	"subscript_expression":                  index,
-	"parenthesized_expression":              parenthesized,
+	"meta_property":                         lowerMetaProperty,
+	"call_expression":                       lowerCall,
+	"new_expression":                        lowerNewExpression,
+	"member_expression":                     lowerMember,
+	"subscript_expression":                  lowerIndex,
+	"parenthesized_expression":              lowerParenthesized,
 	"non_null_expression":                   lang.Inner,
 	"instantiation_expression":              lang.Inner,
-	"as_expression":                         cast,
-	"satisfies_expression":                  cast,
-	"type_assertion":                        typeAssertion,
+	"as_expression":                         lowerCast,
+	"satisfies_expression":                  lowerCast,
+	"type_assertion":                        lowerTypeAssertion,
 	"assignment_expression": lang.Slots(tree.Assign, "=", lang.Slot{Role: tree.RoleTarget, Field: "left"},
 		lang.Slot{Role: tree.RoleValue, Field: "right"}),
 	"assignment_pattern": lang.Slots(tree.Assign, "=", lang.Slot{Role: tree.RoleTarget, Field: "left"},
 		lang.Slot{Role: tree.RoleValue, Field: "right"}),
-	"augmented_assignment_expression": operation(tree.Assign, tree.RoleTarget, "left", tree.RoleValue, "right"),
-	"binary_expression":               binary,
-	"unary_expression":                operation(tree.Unary, tree.RoleValue, "argument", tree.RoleNone, ""),
-	"update_expression":               update,
+	"augmented_assignment_expression": operationRule(tree.Assign, tree.RoleTarget, "left", tree.RoleValue, "right"),
+	"binary_expression":               lowerBinary,
+	"unary_expression":                operationRule(tree.Unary, tree.RoleValue, "argument", tree.RoleNone, ""),
+	"update_expression":               lowerUpdate,
 	"ternary_expression": lang.Slots(tree.Conditional, "", lang.Slot{Role: tree.RoleCondition, Field: "condition"},
 		lang.Slot{Role: tree.RoleThen, Field: "consequence"}, lang.Slot{Role: tree.RoleElse, Field: "alternative"}),
 	"sequence_expression": lang.Around(tree.Sequence, "", tree.RoleElement),
 	"await_expression":    lang.Slots(tree.Await, "", lang.Slot{Role: tree.RoleValue}),
-	"yield_expression":    yield,
+	"yield_expression":    lowerYield,
 	"spread_element":      lang.Slots(tree.Spread, "...", lang.Slot{Role: tree.RoleValue}),
 	"rest_pattern":        lang.Slots(tree.Spread, "...", lang.Slot{Role: tree.RoleValue}),
 }
 
-func name(l *lang.Lowering, r tree.Role, i int32) { l.Put(tree.Name, r, identifier(l.Source(i)), i) }
+func lowerName(l *lang.Lowering, r tree.Role, i int32) {
+	l.Put(tree.Name, r, unescapeIdentifier(l.Source(i)), i)
+}
 
-// typeName lowers a name in the place of a type; that of a declaration is a Name.
-func typeName(l *lang.Lowering, r tree.Role, i int32) {
+// lowerTypeName lowers a name in the place of a type; that of a declaration is a Name.
+func lowerTypeName(l *lang.Lowering, r tree.Role, i int32) {
 	k := tree.Type
 	if r == tree.RoleName || r == tree.RoleAlias {
 		k = tree.Name
 	}
-	l.Put(k, r, identifier(l.Source(i)), i)
+	l.Put(k, r, unescapeIdentifier(l.Source(i)), i)
 }
 
-// metaProperty lowers new.target and import.meta.
-func metaProperty(l *lang.Lowering, r tree.Role, i int32) {
+// lowerMetaProperty lowers new.target and import.meta.
+func lowerMetaProperty(l *lang.Lowering, r tree.Role, i int32) {
 	start, end := l.Range(i)
 	object, property := "new", "target"
 	if l.Source(i)[0] == 'i' {
@@ -69,8 +71,8 @@ func metaProperty(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// call lowers a call and a tagged template.
-func call(l *lang.Lowering, r tree.Role, i int32) {
+// lowerCall lowers a call and a tagged template.
+func lowerCall(l *lang.Lowering, r tree.Role, i int32) {
 	n := l.Begin(tree.Call, r, i)
 	if l.Has(i, "optional_chain") || l.Has(i, "?.") {
 		l.Flag(n, tree.Optional)
@@ -85,14 +87,14 @@ func call(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func newExpression(l *lang.Lowering, r tree.Role, i int32) {
+func lowerNewExpression(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.New, r, "new", i)
 	l.Need(tree.RoleType, i, l.Field(i, "constructor"))
 	l.Nodes(tree.RoleArgument, l.Field(i, "arguments"))
 	l.Close()
 }
 
-func member(l *lang.Lowering, r tree.Role, i int32) {
+func lowerMember(l *lang.Lowering, r tree.Role, i int32) {
 	n := l.BeginText(tree.Member, r, ".", i)
 	if l.Has(i, "optional_chain") || l.Has(i, "?.") {
 		l.Flag(n, tree.Optional)
@@ -102,7 +104,7 @@ func member(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func index(l *lang.Lowering, r tree.Role, i int32) {
+func lowerIndex(l *lang.Lowering, r tree.Role, i int32) {
 	n := l.Begin(tree.Index, r, i)
 	if l.Has(i, "optional_chain") || l.Has(i, "?.") {
 		l.Flag(n, tree.Optional)
@@ -112,9 +114,9 @@ func index(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// parenthesized lowers "(e)" to e, and "(e: T)", which only patterns have, to what
+// lowerParenthesized lowers "(e)" to e, and "(e: T)", which only patterns have, to what
 // stands for a typed metavariable.
-func parenthesized(l *lang.Lowering, r tree.Role, i int32) {
+func lowerParenthesized(l *lang.Lowering, r tree.Role, i int32) {
 	t := l.Field(i, "type")
 	if t < 0 {
 		lang.Inner(l, r, i)
@@ -127,8 +129,8 @@ func parenthesized(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// cast lowers "e as T" and "e satisfies T".
-func cast(l *lang.Lowering, r tree.Role, i int32) {
+// lowerCast lowers "e as T" and "e satisfies T".
+func lowerCast(l *lang.Lowering, r tree.Role, i int32) {
 	text, value, to := "as", l.First(i), int32(-1)
 	if l.Has(i, "satisfies") {
 		text = "satisfies"
@@ -148,8 +150,8 @@ func cast(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// typeAssertion lowers "<T>e".
-func typeAssertion(l *lang.Lowering, r tree.Role, i int32) {
+// lowerTypeAssertion lowers "<T>e".
+func lowerTypeAssertion(l *lang.Lowering, r tree.Role, i int32) {
 	to, value := int32(-1), int32(-1)
 	for c := range l.Children(i) {
 		if l.Kind(c) == "type_arguments" {
@@ -164,8 +166,8 @@ func typeAssertion(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// operation returns the rule for a node whose text is its operator.
-func operation(k tree.Kind, left tree.Role, leftField string, right tree.Role, rightField string) lang.Rule {
+// operationRule returns the rule for a node whose text is its operator.
+func operationRule(k tree.Kind, left tree.Role, leftField string, right tree.Role, rightField string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.BeginText(k, r, l.Source(l.Field(i, "operator")), i)
 		l.Need(left, i, l.Field(i, leftField))
@@ -176,7 +178,7 @@ func operation(k tree.Kind, left tree.Role, leftField string, right tree.Role, r
 	}
 }
 
-func binary(l *lang.Lowering, r tree.Role, i int32) {
+func lowerBinary(l *lang.Lowering, r tree.Role, i int32) {
 	operator := l.Source(l.Field(i, "operator"))
 	if operator == ">" && genericCall(l, r, i) {
 		return
@@ -202,13 +204,13 @@ func genericCall(l *lang.Lowering, r tree.Role, i int32) bool {
 	l.Begin(tree.Call, r, i)
 	l.Need(tree.RoleCallee, i, l.Field(left, "left"))
 	for c := range l.Children(right) {
-		parts(l, tree.RoleArgument, c)
+		lowerParts(l, tree.RoleArgument, c)
 	}
 	l.Close()
 	return true
 }
 
-func update(l *lang.Lowering, r tree.Role, i int32) {
+func lowerUpdate(l *lang.Lowering, r tree.Role, i int32) {
 	operator, argument := l.Field(i, "operator"), l.Field(i, "argument")
 	n := l.BeginText(tree.Update, r, l.Source(operator), i)
 	if operator > argument {
@@ -218,7 +220,7 @@ func update(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func yield(l *lang.Lowering, r tree.Role, i int32) {
+func lowerYield(l *lang.Lowering, r tree.Role, i int32) {
 	text := ""
 	if l.Has(i, "*") {
 		text = "*"

@@ -18,7 +18,7 @@ var Language = &lang.Language{
 	Spellings: []string{"javascript", "js"},
 	Grammar:   cst.JavaScript,
 	Lower:     lang.NewTable(cst.JavaScript, rules).Lower,
-	Patterns:  patterns(TSX),
+	Patterns:  newPatterns(TSX),
 	Semantics: meaning,
 	Lenient:   TSX,
 }
@@ -29,7 +29,7 @@ var TypeScript = &lang.Language{
 	Spellings: []string{"typescript", "ts"},
 	Grammar:   cst.TypeScript,
 	Lower:     lang.NewTable(cst.TypeScript, rules).Lower,
-	Patterns:  patterns(TSX),
+	Patterns:  newPatterns(TSX),
 	Semantics: meaning,
 }
 
@@ -39,7 +39,7 @@ var TSX = &lang.Language{
 	Spellings: []string{"tsx", "typescript", "ts"},
 	Grammar:   cst.TSX,
 	Lower:     lang.NewTable(cst.TSX, rules).Lower,
-	Patterns:  patterns(),
+	Patterns:  newPatterns(),
 	Semantics: meaning,
 }
 
@@ -50,9 +50,9 @@ var Component = &lang.Language{
 	Spellings: []string{"component", "typescript", "ts"},
 	Grammar:   cst.Component,
 	Lower:     lang.NewTable(cst.Component, rules).Lower,
-	Patterns:  patterns(TSX),
+	Patterns:  newPatterns(TSX),
 	Semantics: meaning,
-	Embedded:  scripts,
+	Embedded:  extractScripts,
 	Lenient:   TSX,
 }
 
@@ -86,7 +86,7 @@ var statements = map[string]lang.Rule{
 	"program":              lang.Around(tree.FileKind, "", tree.RoleStatement),
 	"hash_bang_line":       lang.Skip,
 	"statement_block":      lang.Around(tree.Block, "", tree.RoleStatement),
-	"expression_statement": expressionStatement,
+	"expression_statement": lowerExpressionStatement,
 	"empty_statement":      lang.Leaf(tree.Empty, ""),
 	"else_clause":          lang.Inner,
 	"if_statement": lang.Slots(tree.If, "", lang.Slot{Role: tree.RoleCondition, Field: "condition"},
@@ -96,11 +96,11 @@ var statements = map[string]lang.Rule{
 		lang.Slot{Role: tree.RoleBody, Field: "body"}),
 	"do_statement": lang.Slots(tree.DoWhile, "", lang.Slot{Role: tree.RoleBody, Field: "body"},
 		lang.Slot{Role: tree.RoleCondition, Field: "condition"}),
-	"for_statement":    forStatement,
-	"for_in_statement": forEach,
-	"switch_statement": switchStatement,
-	"switch_case":      switchCase,
-	"switch_default":   switchCase,
+	"for_statement":    lowerForStatement,
+	"for_in_statement": lowerForEach,
+	"switch_statement": lowerSwitchStatement,
+	"switch_case":      lowerSwitchCase,
+	"switch_default":   lowerSwitchCase,
 	"try_statement": lang.Slots(tree.Try, "", lang.Slot{Role: tree.RoleBody, Field: "body"},
 		lang.Slot{Role: tree.RoleHandler, Field: "handler", Optional: true},
 		lang.Slot{Role: tree.RoleFinally, Field: "finalizer", Optional: true}),
@@ -119,9 +119,9 @@ var statements = map[string]lang.Rule{
 	"statement_identifier": lang.Same(tree.Name),
 }
 
-// expressionStatement lowers a statement of an expression. The grammar of TypeScript
+// lowerExpressionStatement lowers a statement of an expression. The grammar of TypeScript
 // reads a namespace as an expression.
-func expressionStatement(l *lang.Lowering, r tree.Role, i int32) {
+func lowerExpressionStatement(l *lang.Lowering, r tree.Role, i int32) {
 	first := l.First(i)
 	if l.Kind(first) == "internal_module" {
 		l.Node(r, first)
@@ -132,43 +132,43 @@ func expressionStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// forStatement lowers a loop that counts.
-func forStatement(l *lang.Lowering, r tree.Role, i int32) {
+// lowerForStatement lowers a loop that counts.
+func lowerForStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.For, r, i)
 	for c := range l.Fields(i, "initializer") {
-		parts(l, tree.RoleInit, c)
+		lowerParts(l, tree.RoleInit, c)
 	}
 	for c := range l.Fields(i, "condition") {
 		if l.Named(c) && l.Kind(c) != "empty_statement" {
 			l.Node(tree.RoleCondition, c)
 		}
 	}
-	parts(l, tree.RoleUpdate, l.Field(i, "increment"))
+	lowerParts(l, tree.RoleUpdate, l.Field(i, "increment"))
 	l.Need(tree.RoleBody, i, l.Field(i, "body"))
 	l.Close()
 }
 
-// parts lowers the parts of a sequence beside each other.
-func parts(l *lang.Lowering, r tree.Role, i int32) {
+// lowerParts lowers the parts of a sequence beside each other.
+func lowerParts(l *lang.Lowering, r tree.Role, i int32) {
 	switch l.Kind(i) {
 	case "", "empty_statement", ";":
 	case "sequence_expression":
 		for c := range l.Children(i) {
-			parts(l, r, c)
+			lowerParts(l, r, c)
 		}
 	default:
 		l.Node(r, i)
 	}
 }
 
-// forEach lowers "for (x of xs)" and "for (x in xs)".
-func forEach(l *lang.Lowering, r tree.Role, i int32) {
+// lowerForEach lowers "for (x of xs)" and "for (x in xs)".
+func lowerForEach(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.ForEach, r, l.Source(l.Field(i, "operator")), i)
 	left := l.Field(i, "left")
 	if kind := l.Field(i, "kind"); kind >= 0 && left >= 0 {
 		keyword := ""
 		for c := range l.Fields(i, "kind") {
-			keyword = join(keyword, l.Source(c))
+			keyword = joinWords(keyword, l.Source(c))
 		}
 		start, _ := l.Range(kind)
 		_, end := l.Range(left)
@@ -185,24 +185,24 @@ func forEach(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// join joins words with a blank.
-func join(a, b string) string {
+// joinWords joins words with a blank.
+func joinWords(a, b string) string {
 	if a == "" {
 		return b
 	}
 	return a + " " + b
 }
 
-// switchStatement lowers a switch, whose cases run into each other.
-func switchStatement(l *lang.Lowering, r tree.Role, i int32) {
+// lowerSwitchStatement lowers a switch, whose cases run into each other.
+func lowerSwitchStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Switch, r, "fallthrough", i)
 	l.Part(tree.RoleValue, i, "value")
 	l.Nodes(tree.RoleCase, l.Field(i, "body"))
 	l.Close()
 }
 
-// switchCase lowers a case; its statements become a Block.
-func switchCase(l *lang.Lowering, r tree.Role, i int32) {
+// lowerSwitchCase lowers a case; its statements become a Block.
+func lowerSwitchCase(l *lang.Lowering, r tree.Role, i int32) {
 	text := ""
 	if l.Kind(i) == "switch_default" {
 		text = "default"

@@ -90,7 +90,7 @@ func TestEscapes(t *testing.T) {
 		`\u{110000}`: `\u{110000}`,
 		`\xZ1`:       `\xZ1`, `\u12`: `\u12`, "a\\\nb\\\r\nc\\\u2028d": "abcd", `\`: `\`, `\é`: "é", `\477`: "'7",
 	} {
-		if got := unescape(source); got != want {
+		if got := unescapeText(source); got != want {
 			t.Errorf("%s is %q, want %q", source, got, want)
 		}
 	}

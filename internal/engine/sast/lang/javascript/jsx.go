@@ -9,23 +9,23 @@ import (
 )
 
 var jsx = map[string]lang.Rule{
-	"jsx_element":              element,
-	"jsx_self_closing_element": element,
-	"jsx_expression":           jsxExpression,
-	"jsx_attribute":            attribute,
-	"jsx_namespace_name":       namespaced,
-	"jsx_text":                 jsxText,
-	"html_character_reference": characterReference,
+	"jsx_element":              lowerElement,
+	"jsx_self_closing_element": lowerElement,
+	"jsx_expression":           lowerJsxExpression,
+	"jsx_attribute":            lowerAttribute,
+	"jsx_namespace_name":       lowerNamespaced,
+	"jsx_text":                 lowerJsxText,
+	"html_character_reference": lowerCharacterReference,
 }
 
-// element lowers an element; a fragment is one without a name.
-func element(l *lang.Lowering, r tree.Role, i int32) {
+// lowerElement lowers an element; a fragment is one without a name.
+func lowerElement(l *lang.Lowering, r tree.Role, i int32) {
 	tag := i
 	if l.Kind(i) == "jsx_element" {
 		tag = l.Field(i, "open_tag")
 	}
 	name := l.Field(tag, "name")
-	l.BeginText(tree.Element, r, compact(l.Source(name)), i)
+	l.BeginText(tree.Element, r, removeBlanks(l.Source(name)), i)
 	l.Node(tree.RoleName, name)
 	if tag >= 0 {
 		l.Parts(tree.RoleAttribute, tag, "attribute")
@@ -40,13 +40,13 @@ func element(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// compact removes the blanks inside of a name.
-func compact(name string) string { return strings.Join(strings.Fields(name), "") }
+// removeBlanks removes the blanks inside of a name.
+func removeBlanks(name string) string { return strings.Join(strings.Fields(name), "") }
 
-// jsxExpression lowers "{e}" to e; one that is empty or a comment is nothing.
-func jsxExpression(l *lang.Lowering, r tree.Role, i int32) { l.Node(r, l.First(i)) }
+// lowerJsxExpression lowers "{e}" to e; one that is empty or a comment is nothing.
+func lowerJsxExpression(l *lang.Lowering, r tree.Role, i int32) { l.Node(r, l.First(i)) }
 
-func attribute(l *lang.Lowering, r tree.Role, i int32) {
+func lowerAttribute(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Attribute, r, i)
 	name := l.First(i)
 	l.Need(tree.RoleName, i, name)
@@ -63,13 +63,13 @@ func attribute(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func namespaced(l *lang.Lowering, r tree.Role, i int32) {
-	l.Put(tree.Name, r, compact(l.Source(i)), i)
+func lowerNamespaced(l *lang.Lowering, r tree.Role, i int32) {
+	l.Put(tree.Name, r, removeBlanks(l.Source(i)), i)
 }
 
-// jsxText lowers text between elements: lines are trimmed and joined by a blank, and
+// lowerJsxText lowers text between elements: lines are trimmed and joined by a blank, and
 // what is only white space with a line break is nothing.
-func jsxText(l *lang.Lowering, r tree.Role, i int32) {
+func lowerJsxText(l *lang.Lowering, r tree.Role, i int32) {
 	source := l.Source(i)
 	if trimmed := strings.TrimSpace(source); lang.Holder(trimmed) {
 		l.Put(tree.Name, r, trimmed, i)
@@ -103,6 +103,6 @@ func joinLines(source string) string {
 	return strings.Join(kept, " ")
 }
 
-func characterReference(l *lang.Lowering, r tree.Role, i int32) {
+func lowerCharacterReference(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.String, r, html.UnescapeString(l.Source(i)), i)
 }

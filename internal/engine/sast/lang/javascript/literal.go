@@ -11,30 +11,30 @@ import (
 )
 
 var literals = map[string]lang.Rule{
-	"string":                    stringLiteral,
-	"template_string":           template,
+	"string":                    lowerStringLiteral,
+	"template_string":           lowerTemplate,
 	"template_substitution":     lang.Inner,
-	"number":                    number,
+	"number":                    lowerNumber,
 	"regex":                     lang.Same(tree.Regex),
 	"true":                      lang.Same(tree.Bool),
 	"false":                     lang.Same(tree.Bool),
 	"null":                      lang.Same(tree.Null),
 	"undefined":                 lang.Same(tree.Null),
-	"array":                     list,
-	"array_pattern":             list,
+	"array":                     lowerList,
+	"array_pattern":             lowerList,
 	"object":                    lang.Around(tree.Map, "", tree.RoleElement),
 	"object_pattern":            lang.Around(tree.Map, "", tree.RoleElement),
-	"pair":                      pair,
-	"pair_pattern":              pair,
-	"object_assignment_pattern": shortDefault,
+	"pair":                      lowerPair,
+	"pair_pattern":              lowerPair,
+	"object_assignment_pattern": lowerShortDefault,
 	"computed_property_name":    lang.Inner,
 }
 
-func number(l *lang.Lowering, r tree.Role, i int32) {
+func lowerNumber(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Number, r, lang.NumberText(l.Source(i), "n"), i)
 }
 
-func stringLiteral(l *lang.Lowering, r tree.Role, i int32) {
+func lowerStringLiteral(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.String, r, stringValue(l, i), i)
 }
 
@@ -44,21 +44,21 @@ func stringValue(l *lang.Lowering, i int32) string {
 	if len(s) < 2 {
 		return s
 	}
-	return unescape(s[1 : len(s)-1])
+	return unescapeText(s[1 : len(s)-1])
 }
 
-// template lowers a template string; one without parts is a String.
-func template(l *lang.Lowering, r tree.Role, i int32) {
+// lowerTemplate lowers a template string; one without parts is a String.
+func lowerTemplate(l *lang.Lowering, r tree.Role, i int32) {
 	start, end := l.Range(i)
 	if !l.Has(i, "template_substitution") && end >= start+2 {
-		l.Put(tree.String, r, unescape(l.File.Source[start+1:end-1]), i)
+		l.Put(tree.String, r, unescapeText(l.File.Source[start+1:end-1]), i)
 		return
 	}
 	l.Begin(tree.Template, r, i)
 	from := start + 1
 	text := func(to uint32) {
 		if from < to {
-			l.Leaf(tree.String, tree.RolePart, unescape(l.File.Source[from:to]), from, to)
+			l.Leaf(tree.String, tree.RolePart, unescapeText(l.File.Source[from:to]), from, to)
 		}
 	}
 	for c := range l.Children(i) {
@@ -74,8 +74,8 @@ func template(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// list lowers an array or a pattern of one. A missing element is Empty.
-func list(l *lang.Lowering, r tree.Role, i int32) {
+// lowerList lowers an array or a pattern of one. A missing element is Empty.
+func lowerList(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.List, r, i)
 	missing := true
 	for c := range l.Every(i) {
@@ -95,19 +95,19 @@ func list(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func pair(l *lang.Lowering, r tree.Role, i int32) {
+func lowerPair(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Pair, r, i)
-	key(l, l.Field(i, "key"), i)
+	lowerKey(l, l.Field(i, "key"), i)
 	l.Need(tree.RoleValue, i, l.Field(i, "value"))
 	l.Close()
 }
 
-// key lowers the key of a pair: a plain one is a String that the source does not
+// lowerKey lowers the key of a pair: a plain one is a String that the source does not
 // spell, a computed one the expression.
-func key(l *lang.Lowering, i, pair int32) {
+func lowerKey(l *lang.Lowering, i, pair int32) {
 	switch kind := l.Kind(i); {
 	case kind == "property_identifier" && !lang.Holder(l.Source(i)):
-		l.Flag(l.Put(tree.String, tree.RoleKey, identifier(l.Source(i)), i), tree.Implied)
+		l.Flag(l.Put(tree.String, tree.RoleKey, unescapeIdentifier(l.Source(i)), i), tree.Implied)
 	case kind == "string":
 		l.Flag(l.Put(tree.String, tree.RoleKey, stringValue(l, i), i), tree.Implied)
 	default:
@@ -115,9 +115,9 @@ func key(l *lang.Lowering, i, pair int32) {
 	}
 }
 
-// shorthand lowers "{a}" as "{a: a}". A sign of a pattern stays alone.
-func shorthand(l *lang.Lowering, r tree.Role, i int32) {
-	text := identifier(l.Source(i))
+// lowerShorthand lowers "{a}" as "{a: a}". A sign of a pattern stays alone.
+func lowerShorthand(l *lang.Lowering, r tree.Role, i int32) {
+	text := unescapeIdentifier(l.Source(i))
 	if lang.Holder(text) {
 		l.Put(tree.Name, r, text, i)
 		return
@@ -128,18 +128,18 @@ func shorthand(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// shortDefault lowers "{a = 1}" of a pattern as "{a: a = 1}".
-func shortDefault(l *lang.Lowering, r tree.Role, i int32) {
+// lowerShortDefault lowers "{a = 1}" of a pattern as "{a: a = 1}".
+func lowerShortDefault(l *lang.Lowering, r tree.Role, i int32) {
 	left := l.Field(i, "left")
 	short := l.Kind(left) == "shorthand_property_identifier_pattern"
 	if short {
 		l.Begin(tree.Pair, r, i)
-		l.Flag(l.Put(tree.String, tree.RoleKey, identifier(l.Source(left)), left), tree.Implied)
+		l.Flag(l.Put(tree.String, tree.RoleKey, unescapeIdentifier(l.Source(left)), left), tree.Implied)
 		r = tree.RoleValue
 	}
 	l.BeginText(tree.Assign, r, "=", i)
 	if short {
-		l.Flag(l.Put(tree.Name, tree.RoleTarget, identifier(l.Source(left)), left), tree.Implied)
+		l.Flag(l.Put(tree.Name, tree.RoleTarget, unescapeIdentifier(l.Source(left)), left), tree.Implied)
 	} else {
 		l.Need(tree.RoleTarget, i, left)
 	}
@@ -150,9 +150,9 @@ func shortDefault(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
-// unescape resolves the escapes of a string or template (ECMA-262, 12.9.4). One that
+// unescapeText resolves the escapes of a string or template (ECMA-262, 12.9.4). One that
 // is not valid stays.
-func unescape(s string) string {
+func unescapeText(s string) string {
 	if strings.IndexByte(s, '\\') < 0 || lang.Expression(s) {
 		return s
 	}
@@ -164,7 +164,7 @@ func unescape(s string) string {
 			i++
 			continue
 		}
-		text, n := escape(s[i+1:])
+		text, n := decodeEscape(s[i+1:])
 		b.WriteString(text)
 		i += 1 + n
 	}
@@ -173,8 +173,8 @@ func unescape(s string) string {
 
 var simpleEscapes = map[byte]string{'n': "\n", 't': "\t", 'r': "\r", 'b': "\b", 'f': "\f", 'v': "\v"}
 
-// escape returns what the text after a backslash means, and how many bytes of it.
-func escape(s string) (string, int) {
+// decodeEscape returns what the text after a backslash means, and how many bytes of it.
+func decodeEscape(s string) (string, int) {
 	switch c := s[0]; {
 	case simpleEscapes[c] != "":
 		return simpleEscapes[c], 1

@@ -6,10 +6,10 @@ import (
 )
 
 var modules = map[string]lang.Rule{
-	"import_statement":    importStatement,
-	"import_alias":        importAlias,
-	"export_statement":    export,
-	"ambient_declaration": ambient,
+	"import_statement":    lowerImportStatement,
+	"import_alias":        lowerImportAlias,
+	"export_statement":    lowerExport,
+	"ambient_declaration": lowerAmbient,
 }
 
 // An imported is one name that an import statement binds; concrete nodes, -1 for
@@ -19,8 +19,8 @@ type imported struct {
 	text        string // of the name
 }
 
-// importStatement lowers an import, one node for each name.
-func importStatement(l *lang.Lowering, r tree.Role, i int32) {
+// lowerImportStatement lowers an import, one node for each name.
+func lowerImportStatement(l *lang.Lowering, r tree.Role, i int32) {
 	clause := l.Find(i, "import_clause")
 	source := l.Field(i, "source")
 	var names []imported
@@ -40,7 +40,7 @@ func importStatement(l *lang.Lowering, r tree.Role, i int32) {
 		l.BeginText(tree.Import, r, stringValue(l, source), i)
 		l.Need(tree.RolePath, i, source)
 		if n.name >= 0 {
-			moduleName(l, tree.RoleName, n.name)
+			lowerModuleName(l, tree.RoleName, n.name)
 		} else if n.text != "" {
 			l.Flag(l.Put(tree.Name, tree.RoleName, n.text, n.alias), tree.Implied)
 		}
@@ -89,17 +89,17 @@ func withoutEllipsis(l *lang.Lowering, names []imported) []imported {
 	return kept
 }
 
-// moduleName lowers a name of a module, which may be a string or "default".
-func moduleName(l *lang.Lowering, r tree.Role, i int32) {
+// lowerModuleName lowers a name of a module, which may be a string or "default".
+func lowerModuleName(l *lang.Lowering, r tree.Role, i int32) {
 	if l.Kind(i) == "string" {
 		l.Put(tree.Name, r, stringValue(l, i), i)
 		return
 	}
-	l.Put(tree.Name, r, identifier(l.Source(i)), i)
+	l.Put(tree.Name, r, unescapeIdentifier(l.Source(i)), i)
 }
 
-// importAlias lowers "import a = b.c".
-func importAlias(l *lang.Lowering, r tree.Role, i int32) {
+// lowerImportAlias lowers "import a = b.c".
+func lowerImportAlias(l *lang.Lowering, r tree.Role, i int32) {
 	alias, path := l.First(i), int32(-1)
 	for c := range l.Children(i) {
 		if c != alias {
@@ -112,33 +112,33 @@ func importAlias(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// export lowers an export statement. A declaration takes its words as Modifiers.
-func export(l *lang.Lowering, r tree.Role, i int32) {
+// lowerExport lowers an export statement. A declaration takes its words as Modifiers.
+func lowerExport(l *lang.Lowering, r tree.Role, i int32) {
 	source, clause := l.Field(i, "source"), l.Find(i, "export_clause")
 	switch {
 	case l.Field(i, "declaration") >= 0:
 		l.Node(r, l.Field(i, "declaration"))
 	case l.Field(i, "value") >= 0:
-		exported(l, r, i, exportedName{token: "default", value: l.Field(i, "value")})
+		lowerExported(l, r, i, exportedName{token: "default", value: l.Field(i, "value")})
 	case clause >= 0:
 		for c := range l.Children(clause) {
 			n := exportedName{name: l.Field(c, "alias"), value: l.Field(c, "name"), source: source}
 			if n.name < 0 {
 				n.name = n.value
 			}
-			exported(l, r, i, n)
+			lowerExported(l, r, i, n)
 		}
 	case l.Has(i, "="):
-		exported(l, r, i, exportedName{token: "=", value: l.First(i)})
+		lowerExported(l, r, i, exportedName{token: "=", value: l.First(i)})
 	case l.Has(i, "namespace_export"):
 		inner := l.Find(i, "namespace_export")
 		name := l.First(inner)
 		if name < 0 {
 			name = l.Find(inner, "default")
 		}
-		exported(l, r, i, exportedName{name: name, value: l.Find(inner, "*"), source: source})
+		lowerExported(l, r, i, exportedName{name: name, value: l.Find(inner, "*"), source: source})
 	case l.Has(i, "*"):
-		exported(l, r, i, exportedName{token: "*", value: -1, source: source})
+		lowerExported(l, r, i, exportedName{token: "*", value: -1, source: source})
 	default:
 		l.Fallback(r, i, l.Node)
 	}
@@ -153,8 +153,8 @@ type exportedName struct {
 	source int32 // the module that it is passed on from; 0 for none
 }
 
-// exported adds an Export.
-func exported(l *lang.Lowering, r tree.Role, i int32, n exportedName) {
+// lowerExported adds an Export.
+func lowerExported(l *lang.Lowering, r tree.Role, i int32, n exportedName) {
 	e := l.Begin(tree.Export, r, i)
 	l.Parts(tree.RoleAnnotation, i, "decorator")
 	if n.source > 0 {
@@ -164,7 +164,7 @@ func exported(l *lang.Lowering, r tree.Role, i int32, n exportedName) {
 	if n.token != "" {
 		l.Put(tree.Name, tree.RoleName, n.token, l.Find(i, n.token))
 	} else {
-		moduleName(l, tree.RoleName, n.name)
+		lowerModuleName(l, tree.RoleName, n.name)
 	}
 	switch l.Kind(n.value) {
 	case "":
@@ -178,8 +178,8 @@ func exported(l *lang.Lowering, r tree.Role, i int32, n exportedName) {
 	l.Close()
 }
 
-// ambient lowers "declare …": a declaration takes it as a Modifier.
-func ambient(l *lang.Lowering, r tree.Role, i int32) {
+// lowerAmbient lowers "declare …": a declaration takes it as a Modifier.
+func lowerAmbient(l *lang.Lowering, r tree.Role, i int32) {
 	first := l.First(i)
 	if kind := l.Kind(first); kind == "statement_block" || kind == "property_identifier" || first < 0 {
 		l.Fallback(r, i, l.Node)

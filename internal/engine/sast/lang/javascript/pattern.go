@@ -7,10 +7,10 @@ import (
 	"merlon/internal/engine/sast/lang"
 )
 
-// patterns returns how fragments are parsed. The order of the contexts decides what
+// newPatterns returns how fragments are parsed. The order of the contexts decides what
 // an ambiguous one means: braces are an object before a block, a name with a colon a
 // property before a label.
-func patterns(others ...*lang.Language) lang.Patterns {
+func newPatterns(others ...*lang.Language) lang.Patterns {
 	return lang.Patterns{
 		Sigil:  true,
 		Spread: true,
@@ -29,7 +29,7 @@ func patterns(others ...*lang.Language) lang.Patterns {
 			{Before: "let a: ", After: ";"},
 			{Before: "<a ", After: " />"},
 		},
-		Prepare: prepare,
+		Prepare: preparePattern,
 		Else:    others,
 	}
 }
@@ -41,24 +41,24 @@ var (
 	anyName   = regexp.MustCompile(`\bfunction\s*\.\.\.\s*\(`)
 )
 
-// prepare returns the spellings of a fragment that are tried: with semicolons at
+// preparePattern returns the spellings of a fragment that are tried: with semicolons at
 // ellipses that stand among statements, as it is, with a body if it is a head alone,
 // with braces around the values of attributes.
-func prepare(text string) []string {
+func preparePattern(text string) []string {
 	text = forAny.ReplaceAllString(text, "for (...;;)")
 	text = anyName.ReplaceAllString(text, "function "+lang.EllipsisName+"(")
 	text = fromName.ReplaceAllString(text, `from "$1"`)
-	all := []string{separate(text)}
+	all := []string{addSemicolons(text)}
 	if all[0] != text {
 		all = append(all, text)
 	}
-	if whole := complete(text); whole != text {
+	if whole := completeHead(text); whole != text {
 		all = append(all, whole)
 	}
 	if strings.Contains(text, "<") {
 		braced := bareValue.ReplaceAllString(text, "$1={$2}$3")
 		if braced != text {
-			all = append(all, braced, separate(braced))
+			all = append(all, braced, addSemicolons(braced))
 		}
 	}
 	return all
@@ -70,8 +70,8 @@ var (
 	headOfFunction = regexp.MustCompile(`^(?:@[\w$.]+(?:\([^()]*\))?\s+)*(?:async\s+|function\b\s*)*[\w$]*\s*\([^{}]*\)(?:\s*:[^{}]+)?$`)
 )
 
-// complete gives a head that stands alone a body of any content.
-func complete(text string) string {
+// completeHead gives a head that stands alone a body of any content.
+func completeHead(text string) string {
 	trimmed := strings.TrimSpace(text)
 	switch {
 	case headOfClass.MatchString(trimmed):
@@ -84,9 +84,9 @@ func complete(text string) string {
 	return text
 }
 
-// separate puts semicolons behind the ellipses that stand among statements or
+// addSemicolons puts semicolons behind the ellipses that stand among statements or
 // members and not in brackets.
-func separate(text string) string {
+func addSemicolons(text string) string {
 	var b strings.Builder
 	var brackets []byte
 	quote := byte(0)

@@ -24,41 +24,41 @@ var types = map[string]lang.Rule{
 	"literal_type":              lang.Inner,
 	"const":                     lang.Same(tree.Type),
 	"existential_type":          lang.Leaf(tree.Type, "any"),
-	"nested_type_identifier":    nestedType,
-	"generic_type":              genericType,
+	"nested_type_identifier":    lowerNestedType,
+	"generic_type":              lowerGenericType,
 	"array_type":                lang.Around(tree.Type, "[]", tree.RoleElement),
-	"tuple_type":                tupleType,
+	"tuple_type":                lowerTupleType,
 	"optional_type":             lang.Around(tree.Type, "?", tree.RoleElement),
 	"flow_maybe_type":           lang.Around(tree.Type, "?", tree.RoleElement),
 	"rest_type":                 lang.Around(tree.Type, "...", tree.RoleElement),
 	"type_query":                lang.Around(tree.Type, "typeof", tree.RoleElement),
 	"index_type_query":          lang.Around(tree.Type, "keyof", tree.RoleElement),
-	"union_type":                alternatives("|"),
-	"intersection_type":         alternatives("&"),
+	"union_type":                alternativesRule("|"),
+	"intersection_type":         alternativesRule("&"),
 	"object_type":               lang.Around(tree.Type, "{}", tree.RoleElement),
-	"function_type":             functionType("func"),
-	"constructor_type":          functionType("new"),
-	"type_parameter":            typeParameter,
-	"type_alias_declaration":    typeAlias,
+	"function_type":             functionTypeRule("func"),
+	"constructor_type":          functionTypeRule("new"),
+	"type_parameter":            lowerTypeParameter,
+	"type_alias_declaration":    lowerTypeAlias,
 }
 
-// nestedType lowers a dotted name of a type.
-func nestedType(l *lang.Lowering, r tree.Role, i int32) {
+// lowerNestedType lowers a dotted name of a type.
+func lowerNestedType(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Type, r, strings.Join(strings.Fields(l.Source(i)), ""), i)
 }
 
-func genericType(l *lang.Lowering, r tree.Role, i int32) {
+func lowerGenericType(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Type, r, strings.Join(strings.Fields(l.Source(l.Field(i, "name"))), ""), i)
 	l.Nodes(tree.RoleArgument, l.Field(i, "type_arguments"))
 	l.Close()
 }
 
-// tupleType lowers a tuple; named members are Parameters.
-func tupleType(l *lang.Lowering, r tree.Role, i int32) {
+// lowerTupleType lowers a tuple; named members are Parameters.
+func lowerTupleType(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Type, r, "()", i)
 	for c := range l.Children(i) {
 		if kind := l.Kind(c); kind == "required_parameter" || kind == "optional_parameter" {
-			parameter(l, c)
+			lowerParameter(l, c)
 		} else {
 			l.Node(tree.RoleElement, c)
 		}
@@ -66,9 +66,9 @@ func tupleType(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// alternatives returns the rule for a union or an intersection, which the grammar
+// alternativesRule returns the rule for a union or an intersection, which the grammar
 // nests to the left; all members stand beside each other.
-func alternatives(text string) lang.Rule {
+func alternativesRule(text string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		kind := l.Kind(i)
 		var members []int32
@@ -99,25 +99,25 @@ func alternatives(text string) lang.Rule {
 	}
 }
 
-func functionType(text string) lang.Rule {
+func functionTypeRule(text string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.BeginText(tree.Type, r, text, i)
 		l.Nodes(tree.RoleTypeParameter, l.Field(i, "type_parameters"))
-		signature(l, i)
+		lowerSignature(l, i)
 		l.Close()
 	}
 }
 
-// typeParameter leaves the default out.
-func typeParameter(l *lang.Lowering, r tree.Role, i int32) {
+// lowerTypeParameter leaves the default out.
+func lowerTypeParameter(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.TypeParameter, r, i)
 	l.Part(tree.RoleName, i, "name")
 	l.Part(tree.RoleBase, i, "constraint")
 	l.Close()
 }
 
-func typeAlias(l *lang.Lowering, r tree.Role, i int32) {
-	open(l, tree.TypeAlias, r, i)
+func lowerTypeAlias(l *lang.Lowering, r tree.Role, i int32) {
+	openDeclaration(l, tree.TypeAlias, r, i)
 	l.Part(tree.RoleName, i, "name")
 	l.Nodes(tree.RoleTypeParameter, l.Field(i, "type_parameters"))
 	l.Part(tree.RoleType, i, "value")

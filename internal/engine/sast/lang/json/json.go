@@ -26,19 +26,19 @@ var table = lang.NewTable(cst.JSON, map[string]lang.Rule{
 	"document": lang.Around(tree.FileKind, "", tree.RoleStatement),
 	"object":   lang.Around(tree.Map, "", tree.RoleElement),
 	"array":    lang.Around(tree.List, "", tree.RoleElement),
-	"pair":     pair,
-	"string":   func(l *lang.Lowering, r tree.Role, i int32) { l.Put(tree.String, r, value(l.Source(i)), i) },
+	"pair":     lowerPair,
+	"string":   func(l *lang.Lowering, r tree.Role, i int32) { l.Put(tree.String, r, stringValue(l.Source(i)), i) },
 	"number":   lang.Same(tree.Number),
 	"true":     lang.Same(tree.Bool),
 	"false":    lang.Same(tree.Bool),
 	"null":     lang.Same(tree.Null),
 })
 
-func pair(l *lang.Lowering, r tree.Role, i int32) {
+func lowerPair(l *lang.Lowering, r tree.Role, i int32) {
 	key := l.Field(i, "key")
 	l.Begin(tree.Pair, r, i)
 	if l.Kind(key) == "string" {
-		l.Flag(l.Put(tree.String, tree.RoleKey, value(l.Source(key)), key), tree.Implied)
+		l.Flag(l.Put(tree.String, tree.RoleKey, stringValue(l.Source(key)), key), tree.Implied)
 	} else {
 		l.Need(tree.RoleKey, i, key)
 	}
@@ -46,8 +46,8 @@ func pair(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// value returns the value of a literal string; escapes that are not valid stay.
-func value(source string) string {
+// stringValue returns the value of a literal string; escapes that are not valid stay.
+func stringValue(source string) string {
 	if len(source) < 2 {
 		return source
 	}

@@ -8,42 +8,42 @@ import (
 )
 
 var declarationRules = map[string]lang.Rule{
-	"source_file":    file,
+	"source_file":    lowerFile,
 	"shebang":        lang.Skip,
-	"package_header": packageHeader,
-	"import":         importDeclaration,
-	"annotation":     annotation,
+	"package_header": lowerPackageHeader,
+	"import":         lowerImportDeclaration,
+	"annotation":     lowerAnnotation,
 
-	"class_declaration":  class,
-	"object_declaration": class,
-	"companion_object":   class,
-	"class_body":         body,
-	"enum_class_body":    body,
-	"enum_entry":         enumEntry,
-	"class_parameter":    classParameter,
-	"type_parameters":    children,
-	"type_parameter":     typeParameter,
+	"class_declaration":  lowerClass,
+	"object_declaration": lowerClass,
+	"companion_object":   lowerClass,
+	"class_body":         lowerBody,
+	"enum_class_body":    lowerBody,
+	"enum_entry":         lowerEnumEntry,
+	"class_parameter":    lowerClassParameter,
+	"type_parameters":    lowerChildren,
+	"type_parameter":     lowerTypeParameter,
 
-	"function_declaration":       function,
-	"anonymous_initializer":      initializer,
-	"secondary_constructor":      constructor,
-	"getter":                     accessor("getter"),
-	"setter":                     accessor("setter"),
+	"function_declaration":       lowerFunction,
+	"anonymous_initializer":      lowerInitializer,
+	"secondary_constructor":      lowerConstructor,
+	"getter":                     accessorRule("getter"),
+	"setter":                     accessorRule("setter"),
 	"function_body":              lang.Inner,
-	"type_alias":                 typeAlias,
-	"property_declaration":       property,
-	"variable_declaration":       variable,
+	"type_alias":                 lowerTypeAlias,
+	"property_declaration":       lowerProperty,
+	"variable_declaration":       lowerVariable,
 	"multi_variable_declaration": lang.Around(tree.Tuple, "", tree.RoleElement),
 }
 
-func file(l *lang.Lowering, _ tree.Role, i int32) {
+func lowerFile(l *lang.Lowering, _ tree.Role, i int32) {
 	l.Open(tree.FileKind, tree.RoleNone, 0, uint32(len(l.File.Source)))
 	l.Nodes(tree.RoleStatement, i)
 	l.Close()
 }
 
-// path returns the identifiers of a qualified name and the name.
-func path(l *lang.Lowering, i int32) (parts []int32, dotted string) {
+// readPath returns the identifiers of a qualified name and the name.
+func readPath(l *lang.Lowering, i int32) (parts []int32, dotted string) {
 	var names []string
 	for c := range l.Children(i) {
 		parts = append(parts, c)
@@ -52,27 +52,27 @@ func path(l *lang.Lowering, i int32) (parts []int32, dotted string) {
 	return parts, strings.Join(names, ".")
 }
 
-func packageHeader(l *lang.Lowering, r tree.Role, i int32) {
-	parts, name := path(l, l.Find(i, "qualified_identifier"))
+func lowerPackageHeader(l *lang.Lowering, r tree.Role, i int32) {
+	parts, name := readPath(l, l.Find(i, "qualified_identifier"))
 	l.BeginText(tree.Package, r, name, i)
 	l.Chain(tree.RoleName, parts)
 	l.Close()
 }
 
-func importDeclaration(l *lang.Lowering, r tree.Role, i int32) {
-	parts, name := path(l, l.Find(i, "qualified_identifier"))
+func lowerImportDeclaration(l *lang.Lowering, r tree.Role, i int32) {
+	parts, name := readPath(l, l.Find(i, "qualified_identifier"))
 	l.BeginText(tree.Import, r, name, i)
 	l.Chain(tree.RolePath, parts)
 	if star := l.Find(i, "*"); star >= 0 {
 		l.Same(tree.Name, tree.RoleName, star)
 	}
-	l.Node(tree.RoleAlias, identifier(l, i))
+	l.Node(tree.RoleAlias, findIdentifier(l, i))
 	l.Close()
 }
 
-// annotation lowers "@A(…)" and "@A", which is the same as "@A()"; several in
+// lowerAnnotation lowers "@A(…)" and "@A", which is the same as "@A()"; several in
 // brackets are one each.
-func annotation(l *lang.Lowering, r tree.Role, i int32) {
+func lowerAnnotation(l *lang.Lowering, r tree.Role, i int32) {
 	for c := range l.Children(i) {
 		if l.Kind(c) == "use_site_target" {
 			continue
@@ -83,15 +83,15 @@ func annotation(l *lang.Lowering, r tree.Role, i int32) {
 		if l.Kind(c) == "constructor_invocation" {
 			typ, arguments = l.First(c), l.Find(c, "value_arguments")
 		}
-		typeAsExpression(l, tree.RoleCallee, typ)
+		lowerTypeAsExpression(l, tree.RoleCallee, typ)
 		l.Node(tree.RoleArgument, arguments)
 		l.Close()
 		l.Close()
 	}
 }
 
-// typeAsExpression lowers a type by its name alone, as a Name or Member.
-func typeAsExpression(l *lang.Lowering, r tree.Role, i int32) {
+// lowerTypeAsExpression lowers a type by its name alone, as a Name or Member.
+func lowerTypeAsExpression(l *lang.Lowering, r tree.Role, i int32) {
 	var parts []int32
 	for c := range l.Children(i) {
 		if l.Kind(c) == "identifier" {
@@ -121,12 +121,12 @@ func classWord(l *lang.Lowering, i int32) string {
 	return "class"
 }
 
-// class lowers a class, an interface or an object. What it extends and what it
+// lowerClass lowers a class, an interface or an object. What it extends and what it
 // implements look the same and are all bases; arguments of the superclass'
 // constructor are left out.
-func class(l *lang.Lowering, r tree.Role, i int32) {
+func lowerClass(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Class, r, classWord(l, i), i)
-	modifiers(l, l.Find(i, "modifiers"))
+	lowerModifiers(l, l.Find(i, "modifiers"))
 	if companion := l.Find(i, "companion"); companion >= 0 {
 		l.Same(tree.Modifier, tree.RoleModifier, companion)
 	}
@@ -147,7 +147,7 @@ func class(l *lang.Lowering, r tree.Role, i int32) {
 // baseType returns the type of a delegation specifier.
 func baseType(l *lang.Lowering, i int32) int32 {
 	for {
-		inner := find(l, i, -1, func(k string) bool {
+		inner := findBehind(l, i, -1, func(k string) bool {
 			return isType(k) || k == "constructor_invocation" || k == "explicit_delegation"
 		})
 		if inner < 0 || isType(l.Kind(inner)) {
@@ -157,17 +157,17 @@ func baseType(l *lang.Lowering, i int32) int32 {
 	}
 }
 
-func body(l *lang.Lowering, r tree.Role, i int32) {
+func lowerBody(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Block, r, i)
 	l.Nodes(tree.RoleStatement, i)
 	l.Close()
 }
 
-// enumEntry lowers a constant; one with arguments or members is a New of its enum.
-func enumEntry(l *lang.Lowering, r tree.Role, i int32) {
+// lowerEnumEntry lowers a constant; one with arguments or members is a New of its enum.
+func lowerEnumEntry(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Field, r, "enum", i)
-	modifiers(l, l.Find(i, "modifiers"))
-	l.Need(tree.RoleTarget, i, identifier(l, i))
+	lowerModifiers(l, l.Find(i, "modifiers"))
+	l.Need(tree.RoleTarget, i, findIdentifier(l, i))
 	arguments, members := l.Find(i, "value_arguments"), l.Find(i, "class_body")
 	if arguments >= 0 || members >= 0 {
 		l.BeginText(tree.New, tree.RoleValue, "new", i)
@@ -187,24 +187,24 @@ func enumEntry(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// classParameter lowers a parameter of a class; "val" and "var", which make it a
+// lowerClassParameter lowers a parameter of a class; "val" and "var", which make it a
 // member, are modifiers.
-func classParameter(l *lang.Lowering, r tree.Role, i int32) {
-	l.BeginText(tree.Parameter, r, rest(l, l.Find(i, "modifiers")), i)
-	modifiers(l, l.Find(i, "modifiers"))
+func lowerClassParameter(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.Parameter, r, variadicMark(l, l.Find(i, "modifiers")), i)
+	lowerModifiers(l, l.Find(i, "modifiers"))
 	for _, word := range []string{"val", "var"} {
 		if m := l.Find(i, word); m >= 0 {
 			l.Same(tree.Modifier, tree.RoleModifier, m)
 		}
 	}
-	l.Node(tree.RoleType, find(l, i, -1, isType))
-	l.Node(tree.RoleTarget, identifier(l, i))
+	l.Node(tree.RoleType, findBehind(l, i, -1, isType))
+	l.Node(tree.RoleTarget, findIdentifier(l, i))
 	l.Node(tree.RoleValue, behindToken(l, i, "="))
 	l.Close()
 }
 
-// rest returns "*" when the modifiers have "vararg".
-func rest(l *lang.Lowering, modifiers int32) string {
+// variadicMark returns "*" when the modifiers have "vararg".
+func variadicMark(l *lang.Lowering, modifiers int32) string {
 	for m := range l.Children(modifiers) {
 		if l.Source(m) == "vararg" {
 			return "*"
@@ -213,15 +213,15 @@ func rest(l *lang.Lowering, modifiers int32) string {
 	return ""
 }
 
-func typeParameter(l *lang.Lowering, r tree.Role, i int32) {
+func lowerTypeParameter(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.TypeParameter, r, i)
-	l.Need(tree.RoleName, i, identifier(l, i))
-	l.Node(tree.RoleBase, find(l, i, -1, isType))
+	l.Need(tree.RoleName, i, findIdentifier(l, i))
+	l.Node(tree.RoleBase, findBehind(l, i, -1, isType))
 	l.Close()
 }
 
-// member reports whether the node stands in the body of a class.
-func member(l *lang.Lowering, i int32) bool {
+// isMember reports whether the node stands in the body of a class.
+func isMember(l *lang.Lowering, i int32) bool {
 	switch l.Kind(l.CST.Nodes[i].Parent) {
 	case "class_body", "enum_class_body":
 		return true
@@ -229,28 +229,28 @@ func member(l *lang.Lowering, i int32) bool {
 	return false
 }
 
-func function(l *lang.Lowering, r tree.Role, i int32) {
+func lowerFunction(l *lang.Lowering, r tree.Role, i int32) {
 	text := "function"
-	if member(l, i) {
+	if isMember(l, i) {
 		text = "method"
 	}
 	l.BeginText(tree.Function, r, text, i)
-	modifiers(l, l.Find(i, "modifiers"))
+	lowerModifiers(l, l.Find(i, "modifiers"))
 	l.Node(tree.RoleTypeParameter, l.Find(i, "type_parameters"))
 	name := l.Field(i, "name")
-	if receiver := find(l, i, -1, isType); receiver >= 0 && receiver < name {
+	if receiver := findBehind(l, i, -1, isType); receiver >= 0 && receiver < name {
 		l.Begin(tree.Parameter, tree.RoleReceiver, receiver)
 		l.Node(tree.RoleType, receiver)
 		l.Close()
 	}
 	l.Node(tree.RoleName, name)
-	signature(l, i)
+	lowerSignature(l, i)
 	l.Node(tree.RoleBody, l.Find(i, "function_body"))
 	l.Close()
 }
 
-// signature lowers the parameters and the type of the result.
-func signature(l *lang.Lowering, i int32) {
+// lowerSignature lowers the parameters and the type of the result.
+func lowerSignature(l *lang.Lowering, i int32) {
 	list := l.Find(i, "function_value_parameters")
 	modified := int32(-1)
 	for c := range l.Children(list) {
@@ -259,23 +259,23 @@ func signature(l *lang.Lowering, i int32) {
 			continue
 		}
 		if l.Kind(c) == "parameter" {
-			parameter(l, list, modified, c)
+			lowerParameter(l, list, modified, c)
 			modified = -1
 		}
 	}
 	if list >= 0 {
-		l.Node(tree.RoleReturnType, find(l, i, list, isType))
+		l.Node(tree.RoleReturnType, findBehind(l, i, list, isType))
 	}
 }
 
-// parameter lowers a parameter; its modifiers stand before it and its default value
+// lowerParameter lowers a parameter; its modifiers stand before it and its default value
 // behind it.
-func parameter(l *lang.Lowering, list, modified, i int32) {
+func lowerParameter(l *lang.Lowering, list, modified, i int32) {
 	start, end := l.Range(i)
 	if modified >= 0 {
 		start, _ = l.Range(modified)
 	}
-	value := find(l, list, i, func(string) bool { return true })
+	value := findBehind(l, list, i, func(string) bool { return true })
 	if value >= 0 {
 		if k := l.Kind(value); k == "parameter" || k == "parameter_modifiers" {
 			value = -1
@@ -283,26 +283,26 @@ func parameter(l *lang.Lowering, list, modified, i int32) {
 			_, end = l.Range(value)
 		}
 	}
-	l.File.Nodes[l.Open(tree.Parameter, tree.RoleParameter, start, end)].Text = rest(l, modified)
-	modifiers(l, modified)
-	l.Node(tree.RoleType, find(l, i, -1, isType))
-	l.Node(tree.RoleTarget, identifier(l, i))
+	l.File.Nodes[l.Open(tree.Parameter, tree.RoleParameter, start, end)].Text = variadicMark(l, modified)
+	lowerModifiers(l, modified)
+	l.Node(tree.RoleType, findBehind(l, i, -1, isType))
+	l.Node(tree.RoleTarget, findIdentifier(l, i))
 	l.Node(tree.RoleValue, value)
 	l.Close()
 }
 
-func initializer(l *lang.Lowering, r tree.Role, i int32) {
+func lowerInitializer(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Function, r, "initializer", i)
 	l.Node(tree.RoleBody, l.Find(i, "block"))
 	l.Close()
 }
 
-// constructor lowers a second constructor; its call of another one is the first
+// lowerConstructor lowers a second constructor; its call of another one is the first
 // statement of its body.
-func constructor(l *lang.Lowering, r tree.Role, i int32) {
+func lowerConstructor(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Function, r, "constructor", i)
-	modifiers(l, l.Find(i, "modifiers"))
-	signature(l, i)
+	lowerModifiers(l, l.Find(i, "modifiers"))
+	lowerSignature(l, i)
 	call, block := l.Find(i, "constructor_delegation_call"), l.Find(i, "block")
 	at := block
 	if at < 0 {
@@ -327,15 +327,15 @@ func constructor(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// accessor returns the rule for "get() …" and "set(value) …" of a property.
-func accessor(text string) lang.Rule {
+// accessorRule returns the rule for "get() …" and "set(value) …" of a property.
+func accessorRule(text string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.BeginText(tree.Function, r, text, i)
-		modifiers(l, l.Find(i, "modifiers"))
+		lowerModifiers(l, l.Find(i, "modifiers"))
 		if word := l.Find(i, text[:3]); word >= 0 {
 			l.Same(tree.Name, tree.RoleName, word)
 		}
-		if name := identifier(l, i); name >= 0 {
+		if name := findIdentifier(l, i); name >= 0 {
 			l.Begin(tree.Parameter, tree.RoleParameter, name)
 			l.Node(tree.RoleTarget, name)
 			l.Close()
@@ -345,30 +345,30 @@ func accessor(text string) lang.Rule {
 	}
 }
 
-func typeAlias(l *lang.Lowering, r tree.Role, i int32) {
+func lowerTypeAlias(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.TypeAlias, r, "=", i)
-	modifiers(l, l.Find(i, "modifiers"))
+	lowerModifiers(l, l.Find(i, "modifiers"))
 	l.Part(tree.RoleName, i, "type")
 	l.Node(tree.RoleTypeParameter, l.Find(i, "type_parameters"))
-	l.Need(tree.RoleType, i, find(l, i, -1, isType))
+	l.Need(tree.RoleType, i, findBehind(l, i, -1, isType))
 	l.Close()
 }
 
-// property lowers "val" and "var"; accessors become functions beside it. What a
+// lowerProperty lowers "val" and "var"; accessors become functions beside it. What a
 // property is delegated to is its value.
-func property(l *lang.Lowering, r tree.Role, i int32) {
+func lowerProperty(l *lang.Lowering, r tree.Role, i int32) {
 	kind, text := tree.Variable, "val"
-	if member(l, i) {
+	if isMember(l, i) {
 		kind = tree.Field
 	}
 	if l.Has(i, "var") {
 		text = "var"
 	}
 	l.BeginText(kind, r, text, i)
-	modifiers(l, l.Find(i, "modifiers"))
+	lowerModifiers(l, l.Find(i, "modifiers"))
 	if v := l.Find(i, "variable_declaration"); v >= 0 {
-		l.Node(tree.RoleType, find(l, v, -1, isType))
-		l.Need(tree.RoleTarget, v, identifier(l, v))
+		l.Node(tree.RoleType, findBehind(l, v, -1, isType))
+		l.Need(tree.RoleTarget, v, findIdentifier(l, v))
 	} else {
 		l.Need(tree.RoleTarget, i, l.Find(i, "multi_variable_declaration"))
 	}
@@ -385,11 +385,11 @@ func property(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
-// variable lowers a variable of a loop or a part of several ones.
-func variable(l *lang.Lowering, r tree.Role, i int32) {
-	typ := find(l, i, -1, isType)
+// lowerVariable lowers a variable of a loop or a part of several ones.
+func lowerVariable(l *lang.Lowering, r tree.Role, i int32) {
+	typ := findBehind(l, i, -1, isType)
 	if r == tree.RoleElement && typ < 0 {
-		l.Need(r, i, identifier(l, i))
+		l.Need(r, i, findIdentifier(l, i))
 		return
 	}
 	k := tree.Variable
@@ -398,6 +398,6 @@ func variable(l *lang.Lowering, r tree.Role, i int32) {
 	}
 	l.Begin(k, r, i)
 	l.Node(tree.RoleType, typ)
-	l.Need(tree.RoleTarget, i, identifier(l, i))
+	l.Need(tree.RoleTarget, i, findIdentifier(l, i))
 	l.Close()
 }

@@ -11,46 +11,46 @@ import (
 // expressionRules are the rules for expressions, each of which may be a statement.
 var expressionRules = func() map[string]lang.Rule {
 	rules := map[string]lang.Rule{
-		"identifier":               name,
-		"number_literal":           number,
-		"float_literal":            number,
-		"character_literal":        character,
-		"string_literal":           stringLiteral,
-		"multiline_string_literal": stringLiteral,
+		"identifier":               lowerName,
+		"number_literal":           lowerNumber,
+		"float_literal":            lowerNumber,
+		"character_literal":        lowerCharacter,
+		"string_literal":           lowerStringLiteral,
+		"multiline_string_literal": lowerStringLiteral,
 		"collection_literal":       lang.Around(tree.List, "", tree.RoleElement),
-		"object_literal":           objectLiteral,
-		"lambda_literal":           lambda,
-		"anonymous_function":       anonymousFunction,
+		"object_literal":           lowerObjectLiteral,
+		"lambda_literal":           lowerLambda,
+		"anonymous_function":       lowerAnonymousFunction,
 
 		"parenthesized_expression": lang.Inner,
-		"annotated_expression":     annotatedExpression,
-		"this_expression":          receiver(tree.This),
-		"super_expression":         receiver(tree.Super),
-		"navigation_expression":    navigation,
-		"callable_reference":       reference,
-		"index_expression":         index,
-		"call_expression":          call,
+		"annotated_expression":     lowerAnnotatedExpression,
+		"this_expression":          receiverRule(tree.This),
+		"super_expression":         receiverRule(tree.Super),
+		"navigation_expression":    lowerNavigation,
+		"callable_reference":       lowerReference,
+		"index_expression":         lowerIndex,
+		"call_expression":          lowerCall,
 		"spread_expression":        lang.Around(tree.Spread, "*", tree.RoleValue),
 
-		"unary_expression":  unary,
-		"binary_expression": binary,
-		"in_expression":     binary,
-		"range_expression":  binary,
-		"infix_expression":  infix,
-		"is_expression":     typeCheck,
-		"as_expression":     cast,
+		"unary_expression":  lowerUnary,
+		"binary_expression": lowerBinary,
+		"in_expression":     lowerBinary,
+		"range_expression":  lowerBinary,
+		"infix_expression":  lowerInfix,
+		"is_expression":     lowerTypeCheck,
+		"as_expression":     lowerCast,
 	}
 	for kind, rule := range rules {
-		rules[kind] = expression(rule)
+		rules[kind] = expressionRule(rule)
 	}
-	rules["value_arguments"] = children
-	rules["value_argument"] = argument
+	rules["value_arguments"] = lowerChildren
+	rules["value_argument"] = lowerArgument
 	rules["interpolation"] = lang.Inner
 	return rules
 }()
 
-// name lowers an identifier. The grammar takes some keywords for one.
-func name(l *lang.Lowering, r tree.Role, i int32) {
+// lowerName lowers an identifier. The grammar takes some keywords for one.
+func lowerName(l *lang.Lowering, r tree.Role, i int32) {
 	switch text := l.Source(i); text {
 	case "true", "false":
 		l.Put(tree.Bool, r, text, i)
@@ -65,12 +65,12 @@ func name(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
-func number(l *lang.Lowering, r tree.Role, i int32) {
+func lowerNumber(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Number, r, lang.NumberText(l.Source(i), "lLuUfF"), i)
 }
 
-// objectLiteral lowers "object : T(…) { … }": a New of the first type.
-func objectLiteral(l *lang.Lowering, r tree.Role, i int32) {
+// lowerObjectLiteral lowers "object : T(…) { … }": a New of the first type.
+func lowerObjectLiteral(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.New, r, "new", i)
 	first := l.First(l.Find(i, "delegation_specifiers"))
 	if first >= 0 {
@@ -84,8 +84,8 @@ func objectLiteral(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// lambda lowers "{ a, b -> statements }".
-func lambda(l *lang.Lowering, r tree.Role, i int32) {
+// lowerLambda lowers "{ a, b -> statements }".
+func lowerLambda(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Lambda, r, i)
 	parameters := l.Find(i, "lambda_parameters")
 	for p := range l.Children(parameters) {
@@ -107,9 +107,9 @@ func lambda(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func anonymousFunction(l *lang.Lowering, r tree.Role, i int32) {
+func lowerAnonymousFunction(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Lambda, r, i)
-	signature(l, i)
+	lowerSignature(l, i)
 	if b := l.Find(i, "function_body"); b >= 0 {
 		l.Node(tree.RoleBody, b)
 	} else {
@@ -119,19 +119,19 @@ func anonymousFunction(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func annotatedExpression(l *lang.Lowering, r tree.Role, i int32) {
-	l.Need(r, i, find(l, i, -1, func(k string) bool { return k != "annotation" }))
+func lowerAnnotatedExpression(l *lang.Lowering, r tree.Role, i int32) {
+	l.Need(r, i, findBehind(l, i, -1, func(k string) bool { return k != "annotation" }))
 }
 
-// receiver returns the rule for this and super, with the label behind "@" as text.
-func receiver(k tree.Kind) lang.Rule {
+// receiverRule returns the rule for this and super, with the label behind "@" as text.
+func receiverRule(k tree.Kind) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
-		l.Put(k, r, l.Source(identifier(l, i)), i)
+		l.Put(k, r, l.Source(findIdentifier(l, i)), i)
 	}
 }
 
-// navigation lowers "a.b", "a?.b" and "a::b".
-func navigation(l *lang.Lowering, r tree.Role, i int32) {
+// lowerNavigation lowers "a.b", "a?.b" and "a::b".
+func lowerNavigation(l *lang.Lowering, r tree.Role, i int32) {
 	text := "."
 	if l.Has(i, "::") {
 		text = "::"
@@ -142,13 +142,13 @@ func navigation(l *lang.Lowering, r tree.Role, i int32) {
 	}
 	object := l.First(i)
 	l.Need(tree.RoleObject, i, object)
-	l.Need(tree.RoleProperty, i, find(l, i, object, func(k string) bool { return k == "identifier" }))
+	l.Need(tree.RoleProperty, i, findBehind(l, i, object, func(k string) bool { return k == "identifier" }))
 	l.Close()
 }
 
-// reference lowers "T::f" and "::f"; the latter is the function itself.
-func reference(l *lang.Lowering, r tree.Role, i int32) {
-	object := find(l, i, -1, isType)
+// lowerReference lowers "T::f" and "::f"; the latter is the function itself.
+func lowerReference(l *lang.Lowering, r tree.Role, i int32) {
+	object := findBehind(l, i, -1, isType)
 	property := l.Find(i, "identifier")
 	if property < 0 {
 		property = l.Find(i, "class")
@@ -165,7 +165,7 @@ func reference(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func index(l *lang.Lowering, r tree.Role, i int32) {
+func lowerIndex(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Index, r, i)
 	object := l.First(i)
 	l.Need(tree.RoleObject, i, object)
@@ -177,9 +177,9 @@ func index(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// call lowers a call with its trailing lambda. The grammar takes "f(a) { b }" for a
+// lowerCall lowers a call with its trailing lambda. The grammar takes "f(a) { b }" for a
 // call of "f(a)" in places.
-func call(l *lang.Lowering, r tree.Role, i int32) {
+func lowerCall(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Call, r, i)
 	callee, arguments, trailing := l.First(i), l.Find(i, "value_arguments"), l.Find(i, "annotated_lambda")
 	if arguments < 0 && l.Kind(callee) == "call_expression" && l.Find(callee, "annotated_lambda") < 0 {
@@ -192,10 +192,10 @@ func call(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func argument(l *lang.Lowering, r tree.Role, i int32) {
+func lowerArgument(l *lang.Lowering, r tree.Role, i int32) {
 	if equals := l.Find(i, "="); equals >= 0 {
 		l.Begin(tree.Keyword, r, i)
-		l.Need(tree.RoleName, i, identifier(l, i))
+		l.Need(tree.RoleName, i, findIdentifier(l, i))
 		l.Need(tree.RoleValue, i, behindToken(l, i, "="))
 		l.Close()
 		return
@@ -209,8 +209,8 @@ func argument(l *lang.Lowering, r tree.Role, i int32) {
 	lang.Inner(l, r, i)
 }
 
-// operator returns the token between the operands.
-func operator(l *lang.Lowering, i int32) string {
+// operatorText returns the token between the operands.
+func operatorText(l *lang.Lowering, i int32) string {
 	for c := range l.Every(i) {
 		if !l.Named(c) && !l.Extra(c) {
 			return l.Source(c)
@@ -219,8 +219,8 @@ func operator(l *lang.Lowering, i int32) string {
 	return ""
 }
 
-// unary lowers the operators with one operand; "x!!" is a Unary too.
-func unary(l *lang.Lowering, r tree.Role, i int32) {
+// lowerUnary lowers the operators with one operand; "x!!" is a Unary too.
+func lowerUnary(l *lang.Lowering, r tree.Role, i int32) {
 	op, argument := l.Field(i, "operator"), l.Field(i, "argument")
 	k, text := tree.Unary, l.Source(op)
 	if text == "++" || text == "--" {
@@ -234,16 +234,16 @@ func unary(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func binary(l *lang.Lowering, r tree.Role, i int32) {
-	l.BeginText(tree.Binary, r, operator(l, i), i)
+func lowerBinary(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.Binary, r, operatorText(l, i), i)
 	left := l.First(i)
 	l.Need(tree.RoleLeft, i, left)
-	l.Need(tree.RoleRight, i, find(l, i, left, func(string) bool { return true }))
+	l.Need(tree.RoleRight, i, findBehind(l, i, left, func(string) bool { return true }))
 	l.Close()
 }
 
-// infix lowers "a f b", a Binary whose operator is the name of the function.
-func infix(l *lang.Lowering, r tree.Role, i int32) {
+// lowerInfix lowers "a f b", a Binary whose operator is the name of the function.
+func lowerInfix(l *lang.Lowering, r tree.Role, i int32) {
 	var parts []int32
 	for c := range l.Children(i) {
 		parts = append(parts, c)
@@ -258,22 +258,22 @@ func infix(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func typeCheck(l *lang.Lowering, r tree.Role, i int32) {
-	l.BeginText(tree.TypeTest, r, operator(l, i), i)
+func lowerTypeCheck(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.TypeTest, r, operatorText(l, i), i)
 	l.Need(tree.RoleValue, i, l.Field(i, "left"))
 	l.Need(tree.RoleType, i, l.Field(i, "right"))
 	l.Close()
 }
 
-func cast(l *lang.Lowering, r tree.Role, i int32) {
-	l.BeginText(tree.Cast, r, operator(l, i), i)
+func lowerCast(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.Cast, r, operatorText(l, i), i)
 	l.Need(tree.RoleType, i, l.Field(i, "right"))
 	l.Need(tree.RoleValue, i, l.Field(i, "left"))
 	l.Close()
 }
 
-// character lowers a character.
-func character(l *lang.Lowering, r tree.Role, i int32) {
+// lowerCharacter lowers a character.
+func lowerCharacter(l *lang.Lowering, r tree.Role, i int32) {
 	s := l.Source(i)
 	if len(s) >= 2 {
 		s = s[1 : len(s)-1]
@@ -287,9 +287,9 @@ var escapes = &lang.Escapes{
 	Digits:  map[byte][2]int{'u': {4, 4}},
 }
 
-// stringLiteral lowers a string; one with parts is a Template. Strings in three
+// lowerStringLiteral lowers a string; one with parts is a Template. Strings in three
 // quotes have no escapes.
-func stringLiteral(l *lang.Lowering, r tree.Role, i int32) {
+func lowerStringLiteral(l *lang.Lowering, r tree.Role, i int32) {
 	source := l.Source(i)
 	quote := uint32(1)
 	value := func(s string) string { return escapes.Unescape(s) }
@@ -316,20 +316,20 @@ func stringLiteral(l *lang.Lowering, r tree.Role, i int32) {
 	for c := range l.Children(i) {
 		if l.Kind(c) == "interpolation" {
 			from, to := l.Range(c)
-			text(l, at, from, value)
+			lowerText(l, at, from, value)
 			l.Node(tree.RolePart, c)
 			at = to
 		}
 	}
-	text(l, at, end-quote, value)
+	lowerText(l, at, end-quote, value)
 	l.Close()
 }
 
 // variablePart is a variable in a string, which the grammar passes over in places.
 var variablePart = regexp.MustCompile(`(?:^|[^\\$])(\$[\pL_][\pL\p{Nd}_]*)`)
 
-// text adds the part of a template between two bytes.
-func text(l *lang.Lowering, start, end uint32, value func(string) string) {
+// lowerText adds the part of a template between two bytes.
+func lowerText(l *lang.Lowering, start, end uint32, value func(string) string) {
 	add := func(from, to uint32) {
 		if from < to {
 			l.Leaf(tree.String, tree.RolePart, value(l.File.Source[from:to]), from, to)

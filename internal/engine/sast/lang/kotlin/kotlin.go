@@ -28,11 +28,11 @@ var Language = &lang.Language{
 
 var table = lang.NewTable(cst.Kotlin, lang.Merge(declarationRules, statementRules, expressionRules, typeRules))
 
-// children lowers the children in the place of the node.
-func children(l *lang.Lowering, r tree.Role, i int32) { l.Nodes(r, i) }
+// lowerChildren lowers the children in the place of the node.
+func lowerChildren(l *lang.Lowering, r tree.Role, i int32) { l.Nodes(r, i) }
 
-// modifiers lowers the annotations of a declaration, then its other modifiers.
-func modifiers(l *lang.Lowering, list int32) {
+// lowerModifiers lowers the annotations of a declaration, then its other modifiers.
+func lowerModifiers(l *lang.Lowering, list int32) {
 	for c := range l.Children(list) {
 		if l.Kind(c) == "annotation" {
 			l.Node(tree.RoleAnnotation, c)
@@ -45,9 +45,9 @@ func modifiers(l *lang.Lowering, list int32) {
 	}
 }
 
-// find returns the first child of one of the kinds behind another child, -1 when
+// findBehind returns the first child of one of the kinds behind another child, -1 when
 // there is none.
-func find(l *lang.Lowering, i, behind int32, is func(kind string) bool) int32 {
+func findBehind(l *lang.Lowering, i, behind int32, is func(kind string) bool) int32 {
 	for c := range l.Children(i) {
 		if c > behind && is(l.Kind(c)) {
 			return c
@@ -62,8 +62,8 @@ func behindToken(l *lang.Lowering, i int32, token string) int32 {
 	if at < 0 {
 		return -1
 	}
-	return find(l, i, at, func(string) bool { return true })
+	return findBehind(l, i, at, func(string) bool { return true })
 }
 
-// identifier returns the first child that is an identifier.
-func identifier(l *lang.Lowering, i int32) int32 { return l.Find(i, "identifier") }
+// findIdentifier returns the first child that is an identifier.
+func findIdentifier(l *lang.Lowering, i int32) int32 { return l.Find(i, "identifier") }

@@ -8,7 +8,7 @@ import (
 
 var patterns = lang.Patterns{
 	Sigil:   true,
-	Prepare: prepare,
+	Prepare: preparePattern,
 	Finish:  lang.AnyParameters,
 	Contexts: []lang.Context{
 		{After: "\nclass A", Only: regexp.MustCompile(`^@`)}, // annotations, and what has some
@@ -22,30 +22,30 @@ var patterns = lang.Patterns{
 	},
 }
 
-// prepare makes a fragment fit for the grammar: an ellipsis among parameters gets a
+// preparePattern makes a fragment fit for the grammar: an ellipsis among parameters gets a
 // type, and a metavariable with a type becomes a call with a cast.
-func prepare(text string) []string {
+func preparePattern(text string) []string {
 	f := fragment{lang.NewFragment(text, "//")}
-	text = f.Rewrite(f.token)
+	text = f.Rewrite(f.rewriteToken)
 	return []string{text, text + " {}"}
 }
 
 type fragment struct{ *lang.Fragment }
 
-// token rewrites what begins at the token.
-func (f fragment) token(i int) {
+// rewriteToken rewrites what begins at the token.
+func (f fragment) rewriteToken(i int) {
 	t := &f.Tokens[i]
 	switch {
 	case t.Text == "(":
-		f.typed(i)
-	case f.Many(i) && f.Text(t.Inside) == "(" && f.Alone(i) && f.declares(t.Inside):
+		f.rewriteTyped(i)
+	case f.Many(i) && f.Text(t.Inside) == "(" && f.Alone(i) && f.isParameterList(t.Inside):
 		f.Replace(i, i, t.Text+": "+t.Text)
 	}
 }
 
-// declares reports whether the parentheses hold the parameters of a function or a
+// isParameterList reports whether the parentheses hold the parameters of a function or a
 // class.
-func (f fragment) declares(open int) bool {
+func (f fragment) isParameterList(open int) bool {
 	first := f.Path(open)
 	before := f.Text(first - 1)
 	if f.Text(first-1) == ">" { // type parameters
@@ -54,14 +54,14 @@ func (f fragment) declares(open int) bool {
 	return before == "fun" || before == "class" || f.Text(open-1) == "fun" || f.Text(open-1) == "constructor"
 }
 
-// typed rewrites "($X: T)".
-func (f fragment) typed(open int) {
+// rewriteTyped rewrites "($X: T)".
+func (f fragment) rewriteTyped(open int) {
 	closing := f.Tokens[open].Pair
 	if closing < open+4 || f.Tokens[open+1].Kind != lang.Meta || f.Text(open+2) != ":" || f.Within(open, ",") {
 		return
 	}
 	switch {
-	case f.declares(open), f.Text(open-1) == "catch", f.Text(closing+1) == "->":
+	case f.isParameterList(open), f.Text(open-1) == "catch", f.Text(closing+1) == "->":
 		return
 	case f.Name(open-1) && f.Text(open-1) != "return" && f.Text(open-1) != "in":
 		return

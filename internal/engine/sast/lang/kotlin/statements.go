@@ -6,32 +6,32 @@ import (
 )
 
 var statementRules = map[string]lang.Rule{
-	"block":              block,
-	"assignment":         expression(assignment),
-	"for_statement":      labelled(forEach),
-	"while_statement":    labelled(while),
-	"do_while_statement": labelled(doWhile),
+	"block":              lowerBlock,
+	"assignment":         expressionRule(lowerAssignment),
+	"for_statement":      labelledRule(lowerForEach),
+	"while_statement":    labelledRule(lowerWhile),
+	"do_while_statement": labelledRule(lowerDoWhile),
 
-	"if_expression":      ifExpression,
-	"when_expression":    when,
-	"when_entry":         whenEntry,
-	"range_test":         rangeTest,
-	"type_test":          typeTest,
-	"try_expression":     try,
+	"if_expression":      lowerIfExpression,
+	"when_expression":    lowerWhen,
+	"when_entry":         lowerWhenEntry,
+	"range_test":         lowerRangeTest,
+	"type_test":          lowerTypeTest,
+	"try_expression":     lowerTry,
 	"return_expression":  lang.Slots(tree.Return, "", lang.Slot{Role: tree.RoleValue, Optional: true}),
 	"throw_expression":   lang.Slots(tree.Throw, "", lang.Slot{Role: tree.RoleValue, Optional: true}),
-	"labeled_expression": labeledExpression,
+	"labeled_expression": lowerLabeledExpression,
 	";":                  lang.Leaf(tree.Empty, ""),
 }
 
-func block(l *lang.Lowering, r tree.Role, i int32) {
+func lowerBlock(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Block, r, i)
 	l.Nodes(tree.RoleStatement, i)
 	l.Close()
 }
 
-// statement reports whether the role is that of a statement.
-func statement(r tree.Role) bool {
+// isStatement reports whether the role is that of a statement.
+func isStatement(r tree.Role) bool {
 	switch r {
 	case tree.RoleStatement, tree.RoleThen, tree.RoleElse, tree.RoleBody:
 		return true
@@ -39,10 +39,10 @@ func statement(r tree.Role) bool {
 	return false
 }
 
-// expression returns the rule for an expression, which is an ExpressionStatement
+// expressionRule returns the rule for an expression, which is an ExpressionStatement
 // where a statement stands. Branches and bodies without braces are statements only
 // where their parent is one, which the rules of those know.
-func expression(rule lang.Rule) lang.Rule {
+func expressionRule(rule lang.Rule) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		if r != tree.RoleStatement {
 			rule(l, r, i)
@@ -54,8 +54,8 @@ func expression(rule lang.Rule) lang.Rule {
 	}
 }
 
-// branch lowers the body of a loop or a branch: a block, or a statement alone.
-func branch(l *lang.Lowering, r tree.Role, i, part int32) {
+// lowerBranch lowers the body of a loop or a branch: a block, or a statement alone.
+func lowerBranch(l *lang.Lowering, r tree.Role, i, part int32) {
 	if part < 0 {
 		_, end := l.Range(i)
 		l.Leaf(tree.Empty, r, "", end, end)
@@ -70,8 +70,8 @@ func branch(l *lang.Lowering, r tree.Role, i, part int32) {
 	l.File.Nodes[before].Role = r
 }
 
-// labelled puts a loop with a label below a Label.
-func labelled(rule lang.Rule) lang.Rule {
+// labelledRule puts a loop with a label below a Label.
+func labelledRule(rule lang.Rule) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		name := l.Find(i, "label")
 		if name < 0 {
@@ -79,14 +79,14 @@ func labelled(rule lang.Rule) lang.Rule {
 			return
 		}
 		l.Begin(tree.Label, r, i)
-		label(l, tree.RoleName, name)
+		lowerLabel(l, tree.RoleName, name)
 		rule(l, tree.RoleBody, i)
 		l.Close()
 	}
 }
 
-// label lowers "name@".
-func label(l *lang.Lowering, r tree.Role, i int32) {
+// lowerLabel lowers "name@".
+func lowerLabel(l *lang.Lowering, r tree.Role, i int32) {
 	s := l.Source(i)
 	if n := len(s); n > 0 && s[n-1] == '@' {
 		s = s[:n-1]
@@ -94,58 +94,58 @@ func label(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Name, r, s, i)
 }
 
-func labeledExpression(l *lang.Lowering, r tree.Role, i int32) {
+func lowerLabeledExpression(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Label, r, i)
 	name := l.Find(i, "label")
 	if name >= 0 {
-		label(l, tree.RoleName, name)
+		lowerLabel(l, tree.RoleName, name)
 	}
-	branch(l, tree.RoleBody, i, find(l, i, name, func(string) bool { return true }))
+	lowerBranch(l, tree.RoleBody, i, findBehind(l, i, name, func(string) bool { return true }))
 	l.Close()
 }
 
-func assignment(l *lang.Lowering, r tree.Role, i int32) {
+func lowerAssignment(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Assign, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleTarget, i, l.Field(i, "left"))
 	l.Need(tree.RoleValue, i, l.Field(i, "right"))
 	l.Close()
 }
 
-func forEach(l *lang.Lowering, r tree.Role, i int32) {
+func lowerForEach(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.ForEach, r, "of", i)
-	target := find(l, i, -1, func(k string) bool {
+	target := findBehind(l, i, -1, func(k string) bool {
 		return k == "variable_declaration" || k == "multi_variable_declaration"
 	})
 	l.Node(tree.RoleTarget, target)
 	iterable := behindToken(l, i, "in")
 	l.Need(tree.RoleIterable, i, iterable)
-	branch(l, tree.RoleBody, i, find(l, i, max(iterable, target), func(string) bool { return true }))
+	lowerBranch(l, tree.RoleBody, i, findBehind(l, i, max(iterable, target), func(string) bool { return true }))
 	l.Close()
 }
 
-func while(l *lang.Lowering, r tree.Role, i int32) {
+func lowerWhile(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.While, r, i)
 	condition := l.Field(i, "condition")
 	l.Need(tree.RoleCondition, i, condition)
-	branch(l, tree.RoleBody, i, find(l, i, condition, func(string) bool { return true }))
+	lowerBranch(l, tree.RoleBody, i, findBehind(l, i, condition, func(string) bool { return true }))
 	l.Close()
 }
 
-func doWhile(l *lang.Lowering, r tree.Role, i int32) {
+func lowerDoWhile(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.DoWhile, r, i)
 	condition := l.Field(i, "condition")
-	first := find(l, i, l.Find(i, "label"), func(string) bool { return true })
+	first := findBehind(l, i, l.Find(i, "label"), func(string) bool { return true })
 	if first == condition {
 		first = -1
 	}
-	branch(l, tree.RoleBody, i, first)
+	lowerBranch(l, tree.RoleBody, i, first)
 	l.Need(tree.RoleCondition, i, condition)
 	l.Close()
 }
 
-// ifExpression lowers an If where a statement stands, else a Conditional when it has
+// lowerIfExpression lowers an If where a statement stands, else a Conditional when it has
 // both branches.
-func ifExpression(l *lang.Lowering, r tree.Role, i int32) {
+func lowerIfExpression(l *lang.Lowering, r tree.Role, i int32) {
 	condition, at := l.Field(i, "condition"), l.Find(i, "else")
 	var then, other int32 = -1, -1
 	for c := range l.Children(i) {
@@ -157,30 +157,30 @@ func ifExpression(l *lang.Lowering, r tree.Role, i int32) {
 			then = c
 		}
 	}
-	if !statement(r) && then >= 0 && other >= 0 {
+	if !isStatement(r) && then >= 0 && other >= 0 {
 		l.Begin(tree.Conditional, r, i)
 		l.Need(tree.RoleCondition, i, condition)
-		l.Node(tree.RoleThen, single(l, then))
-		l.Node(tree.RoleElse, single(l, other))
+		l.Node(tree.RoleThen, singleExpression(l, then))
+		l.Node(tree.RoleElse, singleExpression(l, other))
 		l.Close()
 		return
 	}
 	l.Begin(tree.If, r, i)
 	l.Need(tree.RoleCondition, i, condition)
-	branch(l, tree.RoleThen, i, then)
+	lowerBranch(l, tree.RoleThen, i, then)
 	if at >= 0 {
-		branch(l, tree.RoleElse, i, other)
+		lowerBranch(l, tree.RoleElse, i, other)
 	}
 	l.Close()
 }
 
-// single returns the only expression of a block, or the node itself.
-func single(l *lang.Lowering, i int32) int32 {
+// singleExpression returns the only expression of a block, or the node itself.
+func singleExpression(l *lang.Lowering, i int32) int32 {
 	if l.Kind(i) != "block" {
 		return i
 	}
 	first := l.First(i)
-	if first < 0 || find(l, i, first, func(string) bool { return true }) >= 0 {
+	if first < 0 || findBehind(l, i, first, func(string) bool { return true }) >= 0 {
 		return i
 	}
 	switch l.Kind(first) {
@@ -191,20 +191,20 @@ func single(l *lang.Lowering, i int32) int32 {
 	return first
 }
 
-// when lowers a when; its cases do not run into each other.
-func when(l *lang.Lowering, r tree.Role, i int32) {
+// lowerWhen lowers a when; its cases do not run into each other.
+func lowerWhen(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Switch, r, i)
 	if s := l.Find(i, "when_subject"); s >= 0 {
 		value := behindToken(l, s, "=")
 		if v := l.Find(s, "variable_declaration"); v >= 0 {
 			l.BeginText(tree.Variable, tree.RoleInit, "val", s)
-			l.Node(tree.RoleType, find(l, v, -1, isType))
-			l.Need(tree.RoleTarget, v, identifier(l, v))
+			l.Node(tree.RoleType, findBehind(l, v, -1, isType))
+			l.Need(tree.RoleTarget, v, findIdentifier(l, v))
 			l.Node(tree.RoleValue, value)
 			l.Close()
-			l.Flag(l.Same(tree.Name, tree.RoleValue, identifier(l, v)), tree.Implied)
+			l.Flag(l.Same(tree.Name, tree.RoleValue, findIdentifier(l, v)), tree.Implied)
 		} else {
-			l.Node(tree.RoleValue, find(l, s, -1, func(k string) bool { return k != "annotation" }))
+			l.Node(tree.RoleValue, findBehind(l, s, -1, func(k string) bool { return k != "annotation" }))
 		}
 	}
 	for c := range l.Children(i) {
@@ -215,7 +215,7 @@ func when(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func whenEntry(l *lang.Lowering, r tree.Role, i int32) {
+func lowerWhenEntry(l *lang.Lowering, r tree.Role, i int32) {
 	text := ""
 	if l.Has(i, "else") {
 		text = "default"
@@ -236,8 +236,8 @@ func whenEntry(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// rangeTest lowers "in x" of a when: a Unary with the operator.
-func rangeTest(l *lang.Lowering, r tree.Role, i int32) {
+// lowerRangeTest lowers "in x" of a when: a Unary with the operator.
+func lowerRangeTest(l *lang.Lowering, r tree.Role, i int32) {
 	text := "in"
 	if l.Has(i, "!in") {
 		text = "!in"
@@ -247,8 +247,8 @@ func rangeTest(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// typeTest lowers "is T" of a when: the type.
-func typeTest(l *lang.Lowering, r tree.Role, i int32) {
+// lowerTypeTest lowers "is T" of a when: the type.
+func lowerTypeTest(l *lang.Lowering, r tree.Role, i int32) {
 	if !l.Has(i, "!is") {
 		l.Need(r, i, l.First(i))
 		return
@@ -258,15 +258,15 @@ func typeTest(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func try(l *lang.Lowering, r tree.Role, i int32) {
+func lowerTry(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Try, r, i)
 	l.Need(tree.RoleBody, i, l.Find(i, "block"))
 	for c := range l.Children(i) {
 		switch l.Kind(c) {
 		case "catch_block":
 			l.Begin(tree.Catch, tree.RoleHandler, c)
-			l.Node(tree.RoleType, find(l, c, -1, isType))
-			l.Node(tree.RoleTarget, identifier(l, c))
+			l.Node(tree.RoleType, findBehind(l, c, -1, isType))
+			l.Node(tree.RoleTarget, findIdentifier(l, c))
 			l.Need(tree.RoleBody, c, l.Find(c, "block"))
 			l.Close()
 		case "finally_block":

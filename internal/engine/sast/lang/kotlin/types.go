@@ -8,15 +8,15 @@ import (
 )
 
 var typeRules = map[string]lang.Rule{
-	"user_type":         userType,
-	"nullable_type":     wrapped("?"),
-	"non_nullable_type": wrapped("&"),
+	"user_type":         lowerUserType,
+	"nullable_type":     wrappedTypeRule("?"),
+	"non_nullable_type": wrappedTypeRule("&"),
 	"parenthesized_type": func(l *lang.Lowering, r tree.Role, i int32) {
-		l.Need(r, i, find(l, i, -1, isType))
+		l.Need(r, i, findBehind(l, i, -1, isType))
 	},
-	"function_type":   functionType,
-	"type_projection": projection,
-	"type_arguments":  children,
+	"function_type":   lowerFunctionType,
+	"type_projection": lowerProjection,
+	"type_arguments":  lowerChildren,
 	"dynamic":         lang.Leaf(tree.Type, "dynamic"),
 }
 
@@ -29,8 +29,8 @@ func isType(kind string) bool {
 	return false
 }
 
-// userType lowers a.b.T<U>.
-func userType(l *lang.Lowering, r tree.Role, i int32) {
+// lowerUserType lowers a.b.T<U>.
+func lowerUserType(l *lang.Lowering, r tree.Role, i int32) {
 	n := l.Begin(tree.Type, r, i)
 	var parts []string
 	for c := range l.Children(i) {
@@ -45,8 +45,8 @@ func userType(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// wrapped returns the rule for types made of others: "T?" and "T & U".
-func wrapped(text string) lang.Rule {
+// wrappedTypeRule returns the rule for types made of others: "T?" and "T & U".
+func wrappedTypeRule(text string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.BeginText(tree.Type, r, text, i)
 		for c := range l.Children(i) {
@@ -58,36 +58,36 @@ func wrapped(text string) lang.Rule {
 	}
 }
 
-// functionType lowers "T.(U) -> V"; the receiver is the first parameter.
-func functionType(l *lang.Lowering, r tree.Role, i int32) {
+// lowerFunctionType lowers "T.(U) -> V"; the receiver is the first parameter.
+func lowerFunctionType(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Type, r, "func", i)
 	list := l.Find(i, "function_type_parameters")
 	for c := range l.Children(i) {
 		if isType(l.Kind(c)) && c < list {
-			unnamed(l, c)
+			lowerUnnamed(l, c)
 		}
 	}
 	for c := range l.Children(list) {
 		if l.Kind(c) == "parameter" {
-			parameter(l, list, -1, c)
+			lowerParameter(l, list, -1, c)
 		} else {
-			unnamed(l, c)
+			lowerUnnamed(l, c)
 		}
 	}
-	l.Node(tree.RoleReturnType, find(l, i, list, isType))
+	l.Node(tree.RoleReturnType, findBehind(l, i, list, isType))
 	l.Close()
 }
 
-// unnamed lowers a parameter that is a type alone.
-func unnamed(l *lang.Lowering, i int32) {
+// lowerUnnamed lowers a parameter that is a type alone.
+func lowerUnnamed(l *lang.Lowering, i int32) {
 	l.Begin(tree.Parameter, tree.RoleParameter, i)
 	l.Node(tree.RoleType, i)
 	l.Close()
 }
 
-// projection lowers an argument of a type; its variance is left out.
-func projection(l *lang.Lowering, r tree.Role, i int32) {
-	if t := find(l, i, -1, isType); t >= 0 {
+// lowerProjection lowers an argument of a type; its variance is left out.
+func lowerProjection(l *lang.Lowering, r tree.Role, i int32) {
+	if t := findBehind(l, i, -1, isType); t >= 0 {
 		l.Node(r, t)
 		return
 	}

@@ -34,7 +34,7 @@ type section struct{ name, text string }
 // that of the source with ".tree". "go test -update" writes the trees. A source
 // may have faults only if its name begins with "broken".
 func Trees(t *testing.T, l *lang.Language) {
-	archives(t, "testdata/*.txtar", func(t *testing.T, name, text string) string {
+	compareArchives(t, "testdata/*.txtar", func(t *testing.T, name, text string) string {
 		f, err := l.Parse(name, []byte(text), cst.Limits{})
 		if err != nil {
 			t.Fatal(err)
@@ -43,7 +43,7 @@ func Trees(t *testing.T, l *lang.Language) {
 			t.Error(err)
 		}
 		if len(f.Unknown) > 0 && !strings.HasPrefix(name, "broken") {
-			t.Errorf("not understood: %s", unknown(f))
+			t.Errorf("not understood: %s", describeUnknown(f))
 		}
 		return f.String()
 	})
@@ -52,7 +52,7 @@ func Trees(t *testing.T, l *lang.Language) {
 // Patterns parses the patterns in testdata/patterns/*.txtar and compares the trees,
 // as Trees does.
 func Patterns(t *testing.T, l *lang.Language) {
-	archives(t, "testdata/patterns/*.txtar", func(t *testing.T, name, text string) string {
+	compareArchives(t, "testdata/patterns/*.txtar", func(t *testing.T, name, text string) string {
 		f, err := l.ParsePattern(text)
 		if err != nil {
 			t.Error(err)
@@ -65,9 +65,9 @@ func Patterns(t *testing.T, l *lang.Language) {
 	})
 }
 
-// archives calls show for every source of the archives and compares, or updates,
+// compareArchives calls show for every source of the archives and compares, or updates,
 // what it returns.
-func archives(t *testing.T, glob string, show func(t *testing.T, name, text string) string) {
+func compareArchives(t *testing.T, glob string, show func(t *testing.T, name, text string) string) {
 	paths, err := filepath.Glob(glob)
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no archives %s: %v", glob, err)
@@ -78,7 +78,7 @@ func archives(t *testing.T, glob string, show func(t *testing.T, name, text stri
 			t.Fatal(err)
 		}
 		want := map[string]string{}
-		sections := split(string(data))
+		sections := splitArchive(string(data))
 		for _, s := range sections {
 			want[s.name] = s.text
 		}
@@ -103,8 +103,8 @@ func archives(t *testing.T, glob string, show func(t *testing.T, name, text stri
 	}
 }
 
-// split reads an archive.
-func split(data string) []section {
+// splitArchive reads an archive.
+func splitArchive(data string) []section {
 	var sections []section
 	for line := range strings.Lines(data) {
 		name, ok := strings.CutPrefix(line, "-- ")
@@ -144,8 +144,8 @@ func PatternCorpus(t *testing.T, l *lang.Language) {
 	t.Logf("%d of %d patterns understood", len(list)-bad, len(list))
 }
 
-// unknown lists the parts of a file that were not understood.
-func unknown(f *tree.File) string {
+// describeUnknown lists the parts of a file that were not understood.
+func describeUnknown(f *tree.File) string {
 	var parts []string
 	for _, r := range f.Unknown {
 		parts = append(parts, fmt.Sprintf("line %d: %.60q", f.Line(r.Start), f.Source[r.Start:r.End]))
@@ -156,9 +156,9 @@ func unknown(f *tree.File) string {
 // limits are those of the tests: a file that breaks them is refused, not a fault.
 var limits = cst.Limits{Time: time.Second}
 
-// survives lowers a source that nobody vouches for: it must give a valid tree or one
+// requireValidTree lowers a source that nobody vouches for: it must give a valid tree or one
 // of the errors of package cst.
-func survives(t *testing.T, l *lang.Language, src []byte) {
+func requireValidTree(t *testing.T, l *lang.Language, src []byte) {
 	t.Helper()
 	f, err := l.Parse("hostile", src, limits)
 	switch {
@@ -183,18 +183,18 @@ func Hostile(t *testing.T, l *lang.Language, seeds ...string) {
 	for _, seed := range seeds {
 		step := max(1, len(seed)/40)
 		for i := 0; i < len(seed); i += step {
-			survives(t, l, []byte(seed[:i]))
+			requireValidTree(t, l, []byte(seed[:i]))
 		}
 		for i := 0; i+20 < len(seed); i += max(20, step) {
-			survives(t, l, []byte(seed[:i]+seed[i+20:]))
+			requireValidTree(t, l, []byte(seed[:i]+seed[i+20:]))
 		}
 	}
 	if len(seeds) > 0 {
-		survives(t, l, []byte(oneLine(seeds[0], 2<<20)))
+		requireValidTree(t, l, []byte(oneLine(seeds[0], 2<<20)))
 	}
 	for _, part := range []string{"(", "[", "{", "a.b(", "a+", "!", "a?b:", "if(a)", "f(x){", "<a>", "a:\n ", "\"",
 		"/*", "é", "\xff"} {
-		survives(t, l, []byte(strings.Repeat(part, 5000)))
+		requireValidTree(t, l, []byte(strings.Repeat(part, 5000)))
 	}
 }
 
@@ -213,7 +213,7 @@ func Fuzz(f *testing.F, l *lang.Language, seeds ...string) {
 		if len(src) > 64<<10 {
 			return
 		}
-		survives(t, l, src)
+		requireValidTree(t, l, src)
 		if p, err := l.ParsePattern(string(src)); err == nil {
 			if err := p.Check(); err != nil {
 				t.Fatalf("pattern %.200q: %v", src, err)
@@ -257,7 +257,7 @@ func Corpus(t *testing.T, l *lang.Language) {
 		if len(f.Unknown) > 0 {
 			faulty++
 			if faulty <= 20 {
-				t.Logf("%s: %s", path, unknown(f))
+				t.Logf("%s: %s", path, describeUnknown(f))
 			}
 		}
 		return nil

@@ -8,35 +8,35 @@ import (
 )
 
 var declarations = map[string]lang.Rule{
-	"namespace_definition":         namespace,
-	"namespace_use_declaration":    use,
-	"const_declaration":            constants,
-	"function_static_declaration":  staticVariables,
-	"function_definition":          function("function"),
-	"method_declaration":           function("method"),
-	"anonymous_function":           lambda,
-	"arrow_function":               lambda,
-	"simple_parameter":             parameter,
-	"variadic_parameter":           parameter,
-	"property_promotion_parameter": parameter,
-	"class_declaration":            class("class"),
-	"interface_declaration":        class("interface"),
-	"trait_declaration":            class("trait"),
-	"enum_declaration":             class("enum"),
-	"anonymous_class":              class("class"),
-	"declaration_list":             members,
-	"enum_declaration_list":        members,
-	"enum_case":                    enumCase,
-	"property_declaration":         properties,
+	"namespace_definition":         lowerNamespace,
+	"namespace_use_declaration":    lowerUse,
+	"const_declaration":            lowerConstants,
+	"function_static_declaration":  lowerStaticVariables,
+	"function_definition":          functionRule("function"),
+	"method_declaration":           functionRule("method"),
+	"anonymous_function":           lowerLambda,
+	"arrow_function":               lowerLambda,
+	"simple_parameter":             lowerParameter,
+	"variadic_parameter":           lowerParameter,
+	"property_promotion_parameter": lowerParameter,
+	"class_declaration":            classRule("class"),
+	"interface_declaration":        classRule("interface"),
+	"trait_declaration":            classRule("trait"),
+	"enum_declaration":             classRule("enum"),
+	"anonymous_class":              classRule("class"),
+	"declaration_list":             lowerMembers,
+	"enum_declaration_list":        lowerMembers,
+	"enum_case":                    lowerEnumCase,
+	"property_declaration":         lowerProperties,
 	"property_hook_list":           lang.Around(tree.Block, "", tree.RoleStatement),
-	"property_hook":                hook,
-	"attribute":                    attribute,
+	"property_hook":                lowerHook,
+	"attribute":                    lowerAttribute,
 }
 
-// namespace lowers a namespace; the statements of one with a body stand beside it.
-func namespace(l *lang.Lowering, r tree.Role, i int32) {
+// lowerNamespace lowers a namespace; the statements of one with a body stand beside it.
+func lowerNamespace(l *lang.Lowering, r tree.Role, i int32) {
 	name, b := l.Field(i, "name"), l.Field(i, "body")
-	n := l.BeginText(tree.Package, r, dotted(l.Source(name)), i)
+	n := l.BeginText(tree.Package, r, dottedName(l.Source(name)), i)
 	if b >= 0 {
 		l.File.Nodes[n].End, _ = l.Range(b)
 	}
@@ -45,14 +45,14 @@ func namespace(l *lang.Lowering, r tree.Role, i int32) {
 	l.Nodes(r, b)
 }
 
-// dotted returns a name of a namespace with dots and without the first backslash.
-func dotted(name string) string {
+// dottedName returns a name of a namespace with dots and without the first backslash.
+func dottedName(name string) string {
 	name = strings.Join(strings.Fields(name), "")
 	return strings.ReplaceAll(strings.Trim(name, `\`), `\`, ".")
 }
 
-// use lowers the imports of a file, one node for each name.
-func use(l *lang.Lowering, r tree.Role, i int32) {
+// lowerUse lowers the imports of a file, one node for each name.
+func lowerUse(l *lang.Lowering, r tree.Role, i int32) {
 	prefix, group := l.Find(i, "namespace_name"), l.Field(i, "body")
 	from := i
 	if group >= 0 {
@@ -68,26 +68,26 @@ func use(l *lang.Lowering, r tree.Role, i int32) {
 				name = n
 			}
 		}
-		text := dotted(l.Source(name))
+		text := dottedName(l.Source(name))
 		if group >= 0 {
-			text = dotted(l.Source(prefix)) + "." + text
+			text = dottedName(l.Source(prefix)) + "." + text
 		}
 		l.BeginText(tree.Import, r, text, i)
-		path(l, tree.RolePath, c, text)
+		lowerPath(l, tree.RolePath, c, text)
 		l.Part(tree.RoleAlias, c, "alias")
 		l.Close()
 	}
 }
 
-// path adds a dotted name as Members.
-func path(l *lang.Lowering, r tree.Role, at int32, text string) {
+// lowerPath adds a dotted name as Members.
+func lowerPath(l *lang.Lowering, r tree.Role, at int32, text string) {
 	cut := strings.LastIndexByte(text, '.')
 	if cut < 0 || l.TooDeep() {
 		l.Put(tree.Name, r, text, at)
 		return
 	}
 	l.BeginText(tree.Member, r, `\`, at)
-	path(l, tree.RoleObject, at, text[:cut])
+	lowerPath(l, tree.RoleObject, at, text[:cut])
 	l.Put(tree.Name, tree.RoleProperty, text[cut+1:], at)
 	l.Close()
 }
@@ -98,8 +98,8 @@ var modifiers = map[string]bool{
 	"var_modifier": true, "visibility_modifier": true, "reference_modifier": true,
 }
 
-// head lowers the attributes and modifiers of a declaration.
-func head(l *lang.Lowering, i int32) {
+// lowerHead lowers the attributes and modifiers of a declaration.
+func lowerHead(l *lang.Lowering, i int32) {
 	if list := l.Field(i, "attributes"); list >= 0 {
 		for group := range l.Children(list) {
 			l.Nodes(tree.RoleAnnotation, group)
@@ -112,8 +112,8 @@ func head(l *lang.Lowering, i int32) {
 	}
 }
 
-// attribute lowers #[A(x)].
-func attribute(l *lang.Lowering, r tree.Role, i int32) {
+// lowerAttribute lowers #[A(x)].
+func lowerAttribute(l *lang.Lowering, r tree.Role, i int32) {
 	name, parameters := l.First(i), l.Field(i, "parameters")
 	l.Begin(tree.Annotation, r, i)
 	if parameters < 0 {
@@ -127,8 +127,8 @@ func attribute(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// constants lowers constants of a class to Fields, others to Variables.
-func constants(l *lang.Lowering, r tree.Role, i int32) {
+// lowerConstants lowers constants of a class to Fields, others to Variables.
+func lowerConstants(l *lang.Lowering, r tree.Role, i int32) {
 	k := tree.Variable
 	if kind := l.Kind(l.CST.Nodes[i].Parent); kind == "declaration_list" || kind == "enum_declaration_list" {
 		k = tree.Field
@@ -141,7 +141,7 @@ func constants(l *lang.Lowering, r tree.Role, i int32) {
 		if k == tree.Field && l.Source(l.First(c)) == lang.EllipsisName {
 			l.File.Nodes[n].Text = ""
 		}
-		head(l, i)
+		lowerHead(l, i)
 		l.Part(tree.RoleType, i, "type")
 		name := l.First(c)
 		l.Node(tree.RoleTarget, name)
@@ -154,7 +154,7 @@ func constants(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
-func staticVariables(l *lang.Lowering, r tree.Role, i int32) {
+func lowerStaticVariables(l *lang.Lowering, r tree.Role, i int32) {
 	for c := range l.Children(i) {
 		l.BeginText(tree.Variable, r, "static", c)
 		l.Part(tree.RoleTarget, c, "name")
@@ -163,8 +163,8 @@ func staticVariables(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
-// function returns the rule for a declared function or method.
-func function(text string) lang.Rule {
+// functionRule returns the rule for a declared function or method.
+func functionRule(text string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		name, kind := l.Field(i, "name"), text
 		switch strings.ToLower(l.Source(name)) {
@@ -177,9 +177,9 @@ func function(text string) lang.Rule {
 			kind = text
 		}
 		l.BeginText(tree.Function, r, kind, i)
-		head(l, i)
+		lowerHead(l, i)
 		if text == "function" {
-			functionName(l, tree.RoleName, name)
+			lowerFunctionName(l, tree.RoleName, name)
 		} else {
 			l.Node(tree.RoleName, name)
 		}
@@ -190,24 +190,24 @@ func function(text string) lang.Rule {
 	}
 }
 
-// lambda lowers a function value. What it takes along with "use" is not listed: the
+// lowerLambda lowers a function value. What it takes along with "use" is not listed: the
 // names are those of the function around it.
-func lambda(l *lang.Lowering, r tree.Role, i int32) {
+func lowerLambda(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Lambda, r, i)
-	head(l, i)
+	lowerHead(l, i)
 	l.Nodes(tree.RoleParameter, l.Field(i, "parameters"))
 	l.Part(tree.RoleReturnType, i, "return_type")
 	l.Need(tree.RoleBody, i, l.Field(i, "body"))
 	l.Close()
 }
 
-func parameter(l *lang.Lowering, r tree.Role, i int32) {
+func lowerParameter(l *lang.Lowering, r tree.Role, i int32) {
 	text := ""
 	if l.Kind(i) == "variadic_parameter" {
 		text = "*"
 	}
 	l.BeginText(tree.Parameter, r, text, i)
-	head(l, i)
+	lowerHead(l, i)
 	l.Part(tree.RoleType, i, "type")
 	name := l.Field(i, "name")
 	if l.Kind(name) == "by_ref" {
@@ -218,11 +218,11 @@ func parameter(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// class returns the rule for a type with members. The traits that it uses are Bases.
-func class(text string) lang.Rule {
+// classRule returns the rule for a type with members. The traits that it uses are Bases.
+func classRule(text string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.BeginText(tree.Class, r, text, i)
-		head(l, i)
+		lowerHead(l, i)
 		l.Part(tree.RoleName, i, "name")
 		base := tree.RoleBase
 		if text == "interface" { // may extend several, whose order means nothing
@@ -230,20 +230,20 @@ func class(text string) lang.Rule {
 		}
 		for c := range l.Children(i) {
 			if l.Kind(c) == "base_clause" {
-				typeNames(l, base, c)
+				lowerTypeNames(l, base, c)
 			}
 		}
 		b := l.Field(i, "body")
 		if b >= 0 {
 			for c := range l.Children(b) {
 				if l.Kind(c) == "use_declaration" {
-					typeNames(l, tree.RoleBase, c)
+					lowerTypeNames(l, tree.RoleBase, c)
 				}
 			}
 		}
 		for c := range l.Children(i) {
 			if l.Kind(c) == "class_interface_clause" {
-				typeNames(l, tree.RoleInterface, c)
+				lowerTypeNames(l, tree.RoleInterface, c)
 			}
 		}
 		l.Node(tree.RoleBody, b)
@@ -251,31 +251,31 @@ func class(text string) lang.Rule {
 	}
 }
 
-// typeNames lowers the names in a clause to Types.
-func typeNames(l *lang.Lowering, r tree.Role, i int32) {
+// lowerTypeNames lowers the names in a clause to Types.
+func lowerTypeNames(l *lang.Lowering, r tree.Role, i int32) {
 	for c := range l.Children(i) {
 		if kind := l.Kind(c); kind == "name" || kind == "qualified_name" || kind == "relative_name" {
-			typeName(l, r, c)
+			lowerTypeName(l, r, c)
 		}
 	}
 }
 
-// members lowers the body of a class.
-func members(l *lang.Lowering, r tree.Role, i int32) {
+// lowerMembers lowers the body of a class.
+func lowerMembers(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Block, r, i)
 	for c := range l.Children(i) {
 		if l.Kind(c) != "use_declaration" || l.Has(c, "use_list") {
 			l.Node(tree.RoleStatement, c)
 		}
 		if l.Kind(c) == "method_declaration" {
-			promoted(l, l.Field(c, "parameters"))
+			lowerPromoted(l, l.Field(c, "parameters"))
 		}
 	}
 	l.Close()
 }
 
-// promoted lowers the parameters that declare a property to Fields, too.
-func promoted(l *lang.Lowering, parameters int32) {
+// lowerPromoted lowers the parameters that declare a property to Fields, too.
+func lowerPromoted(l *lang.Lowering, parameters int32) {
 	if parameters < 0 {
 		return
 	}
@@ -284,29 +284,29 @@ func promoted(l *lang.Lowering, parameters int32) {
 			continue
 		}
 		l.Flag(l.Begin(tree.Field, tree.RoleStatement, c), tree.Implied)
-		head(l, c)
+		lowerHead(l, c)
 		l.Part(tree.RoleType, c, "type")
 		l.Part(tree.RoleTarget, c, "name")
 		l.Close()
 	}
 }
 
-func enumCase(l *lang.Lowering, r tree.Role, i int32) {
+func lowerEnumCase(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Field, r, "enum", i)
-	head(l, i)
+	lowerHead(l, i)
 	l.Part(tree.RoleTarget, i, "name")
 	l.Part(tree.RoleValue, i, "value")
 	l.Close()
 }
 
-// properties lowers the properties of a declaration, one Field each.
-func properties(l *lang.Lowering, r tree.Role, i int32) {
+// lowerProperties lowers the properties of a declaration, one Field each.
+func lowerProperties(l *lang.Lowering, r tree.Role, i int32) {
 	for c := range l.Children(i) {
 		if l.Kind(c) != "property_element" {
 			continue
 		}
 		l.Begin(tree.Field, r, i)
-		head(l, i)
+		lowerHead(l, i)
 		l.Part(tree.RoleType, i, "type")
 		l.Part(tree.RoleTarget, c, "name")
 		l.Part(tree.RoleValue, c, "default_value")
@@ -315,15 +315,15 @@ func properties(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
-// hook lowers a get or set hook of a property.
-func hook(l *lang.Lowering, r tree.Role, i int32) {
+// lowerHook lowers a get or set hook of a property.
+func lowerHook(l *lang.Lowering, r tree.Role, i int32) {
 	text := "getter"
 	name := l.Find(i, "name")
 	if l.Source(name) == "set" {
 		text = "setter"
 	}
 	l.BeginText(tree.Function, r, text, i)
-	head(l, i)
+	lowerHead(l, i)
 	l.Node(tree.RoleName, name)
 	l.Nodes(tree.RoleParameter, l.Field(i, "parameters"))
 	l.Part(tree.RoleBody, i, "body")

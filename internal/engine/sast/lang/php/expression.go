@@ -9,50 +9,50 @@ import (
 
 var expressions = map[string]lang.Rule{
 	"name":                              lang.Same(tree.Name),
-	"namespace_name":                    qualified,
-	"qualified_name":                    qualified,
-	"relative_name":                     qualified,
-	"relative_scope":                    relativeScope,
-	"variable_name":                     variable,
-	"dynamic_variable_name":             dynamicVariable,
+	"namespace_name":                    lowerQualified,
+	"qualified_name":                    lowerQualified,
+	"relative_name":                     lowerQualified,
+	"relative_scope":                    lowerRelativeScope,
+	"variable_name":                     lowerVariable,
+	"dynamic_variable_name":             lowerDynamicVariable,
 	"parenthesized_expression":          lang.Inner,
 	"by_ref":                            lang.Inner,
-	"function_call_expression":          call,
-	"member_call_expression":            methodCall("object", "->"),
-	"nullsafe_member_call_expression":   methodCall("object", "?->"),
-	"scoped_call_expression":            methodCall("scope", "::"),
-	"member_access_expression":          member("object", "->"),
-	"nullsafe_member_access_expression": member("object", "?->"),
-	"scoped_property_access_expression": member("scope", "::"),
-	"class_constant_access_expression":  constantAccess,
-	"object_creation_expression":        creation,
-	"argument":                          argument,
+	"function_call_expression":          lowerCall,
+	"member_call_expression":            methodCallRule("object", "->"),
+	"nullsafe_member_call_expression":   methodCallRule("object", "?->"),
+	"scoped_call_expression":            methodCallRule("scope", "::"),
+	"member_access_expression":          memberRule("object", "->"),
+	"nullsafe_member_access_expression": memberRule("object", "?->"),
+	"scoped_property_access_expression": memberRule("scope", "::"),
+	"class_constant_access_expression":  lowerConstantAccess,
+	"object_creation_expression":        lowerCreation,
+	"argument":                          lowerArgument,
 	"variadic_unpacking":                lang.Slots(tree.Spread, "...", lang.Slot{Role: tree.RoleValue}),
-	"subscript_expression":              subscript,
+	"subscript_expression":              lowerSubscript,
 	"assignment_expression": lang.Slots(tree.Assign, "=", lang.Slot{Role: tree.RoleTarget, Field: "left"},
 		lang.Slot{Role: tree.RoleValue, Field: "right"}),
-	"reference_assignment_expression": referenceAssignment,
-	"augmented_assignment_expression": operation(tree.Assign, tree.RoleTarget, tree.RoleValue),
-	"binary_expression":               binary,
-	"unary_op_expression":             unary,
-	"update_expression":               update,
+	"reference_assignment_expression": lowerReferenceAssignment,
+	"augmented_assignment_expression": operationRule(tree.Assign, tree.RoleTarget, tree.RoleValue),
+	"binary_expression":               lowerBinary,
+	"unary_op_expression":             lowerUnary,
+	"update_expression":               lowerUpdate,
 	"error_suppression_expression":    lang.Around(tree.Unary, "@", tree.RoleValue),
 	"clone_expression":                lang.Around(tree.Unary, "clone", tree.RoleValue),
 	"cast_expression": lang.Slots(tree.Cast, "", lang.Slot{Role: tree.RoleType, Field: "type"},
 		lang.Slot{Role: tree.RoleValue, Field: "value"}),
-	"conditional_expression":   conditional,
-	"print_intrinsic":          callOf("print"),
-	"include_expression":       callOf("include"),
-	"include_once_expression":  callOf("include_once"),
-	"require_expression":       callOf("require"),
-	"require_once_expression":  callOf("require_once"),
-	"shell_command_expression": command,
-	"yield_expression":         yield,
+	"conditional_expression":   lowerConditional,
+	"print_intrinsic":          callOfRule("print"),
+	"include_expression":       callOfRule("include"),
+	"include_once_expression":  callOfRule("include_once"),
+	"require_expression":       callOfRule("require"),
+	"require_once_expression":  callOfRule("require_once"),
+	"shell_command_expression": lowerCommand,
+	"yield_expression":         lowerYield,
 	"sequence_expression":      lang.Around(tree.Sequence, "", tree.RoleElement),
 }
 
 var types = map[string]lang.Rule{
-	"named_type":                   namedType,
+	"named_type":                   lowerNamedType,
 	"primitive_type":               lang.Same(tree.Type),
 	"cast_type":                    lang.Same(tree.Type),
 	"bottom_type":                  lang.Same(tree.Type),
@@ -62,17 +62,19 @@ var types = map[string]lang.Rule{
 	"intersection_type":            lang.Around(tree.Type, "&", tree.RoleElement),
 }
 
-// qualified lowers a name of a namespace to Members.
-func qualified(l *lang.Lowering, r tree.Role, i int32) { path(l, r, i, dotted(l.Source(i))) }
-
-func namedType(l *lang.Lowering, r tree.Role, i int32) { typeName(l, r, i) }
-
-// typeName lowers a name to a Type.
-func typeName(l *lang.Lowering, r tree.Role, i int32) {
-	l.Put(tree.Type, r, dotted(l.Source(i)), i)
+// lowerQualified lowers a name of a namespace to Members.
+func lowerQualified(l *lang.Lowering, r tree.Role, i int32) {
+	lowerPath(l, r, i, dottedName(l.Source(i)))
 }
 
-func relativeScope(l *lang.Lowering, r tree.Role, i int32) {
+func lowerNamedType(l *lang.Lowering, r tree.Role, i int32) { lowerTypeName(l, r, i) }
+
+// lowerTypeName lowers a name to a Type.
+func lowerTypeName(l *lang.Lowering, r tree.Role, i int32) {
+	l.Put(tree.Type, r, dottedName(l.Source(i)), i)
+}
+
+func lowerRelativeScope(l *lang.Lowering, r tree.Role, i int32) {
 	if strings.EqualFold(l.Source(i), "parent") {
 		l.Put(tree.Super, r, "", i)
 		return
@@ -80,8 +82,8 @@ func relativeScope(l *lang.Lowering, r tree.Role, i int32) {
 	l.Same(tree.Name, r, i)
 }
 
-// variable lowers a variable with its "$"; a sign of a pattern is a name alone.
-func variable(l *lang.Lowering, r tree.Role, i int32) {
+// lowerVariable lowers a variable with its "$"; a sign of a pattern is a name alone.
+func lowerVariable(l *lang.Lowering, r tree.Role, i int32) {
 	text := l.Source(i)
 	switch name := strings.TrimPrefix(text, "$"); {
 	case name == "this":
@@ -93,8 +95,8 @@ func variable(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
-// dynamicVariable lowers "$$x"; "${x}" is $x.
-func dynamicVariable(l *lang.Lowering, r tree.Role, i int32) {
+// lowerDynamicVariable lowers "$$x"; "${x}" is $x.
+func lowerDynamicVariable(l *lang.Lowering, r tree.Role, i int32) {
 	inner := l.First(i)
 	if l.Kind(inner) == "name" {
 		l.Put(tree.Name, r, "$"+l.Source(inner), i)
@@ -105,8 +107,8 @@ func dynamicVariable(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// functionName lowers the name of a function, which has no case.
-func functionName(l *lang.Lowering, r tree.Role, i int32) {
+// lowerFunctionName lowers the name of a function, which has no case.
+func lowerFunctionName(l *lang.Lowering, r tree.Role, i int32) {
 	if l.Kind(i) == "name" && !lang.Holder(l.Source(i)) {
 		l.Put(tree.Name, r, strings.ToLower(l.Source(i)), i)
 		return
@@ -114,11 +116,11 @@ func functionName(l *lang.Lowering, r tree.Role, i int32) {
 	l.Node(r, i)
 }
 
-func call(l *lang.Lowering, r tree.Role, i int32) {
+func lowerCall(l *lang.Lowering, r tree.Role, i int32) {
 	function := l.Field(i, "function")
 	l.Begin(tree.Call, r, i)
 	if function >= 0 {
-		functionName(l, tree.RoleCallee, function)
+		lowerFunctionName(l, tree.RoleCallee, function)
 	} else {
 		l.Need(tree.RoleCallee, i, function)
 	}
@@ -126,9 +128,9 @@ func call(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// methodCall returns the rule for a call of a member.
-func methodCall(object, operator string) lang.Rule {
-	callee := member(object, operator)
+// methodCallRule returns the rule for a call of a member.
+func methodCallRule(object, operator string) lang.Rule {
+	callee := memberRule(object, operator)
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.Begin(tree.Call, r, i)
 		m := l.Mark()
@@ -141,8 +143,8 @@ func methodCall(object, operator string) lang.Rule {
 	}
 }
 
-// member returns the rule for an access to a member.
-func member(object, operator string) lang.Rule {
+// memberRule returns the rule for an access to a member.
+func memberRule(object, operator string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		n := l.BeginText(tree.Member, r, strings.TrimPrefix(operator, "?"), i)
 		if operator == "?->" {
@@ -154,8 +156,8 @@ func member(object, operator string) lang.Rule {
 	}
 }
 
-// constantAccess lowers A::B.
-func constantAccess(l *lang.Lowering, r tree.Role, i int32) {
+// lowerConstantAccess lowers A::B.
+func lowerConstantAccess(l *lang.Lowering, r tree.Role, i int32) {
 	object, name := l.First(i), int32(-1)
 	for c := range l.Children(i) {
 		if c != object {
@@ -168,8 +170,8 @@ func constantAccess(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// creation lowers "new".
-func creation(l *lang.Lowering, r tree.Role, i int32) {
+// lowerCreation lowers "new".
+func lowerCreation(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.New, r, "new", i)
 	class, arguments, anonymous := int32(-1), l.Find(i, "arguments"), l.Find(i, "anonymous_class")
 	for c := range l.Children(i) {
@@ -182,7 +184,7 @@ func creation(l *lang.Lowering, r tree.Role, i int32) {
 		arguments = l.Find(anonymous, "arguments")
 		l.Node(tree.RoleType, anonymous)
 	case kind == "name", kind == "qualified_name", kind == "relative_name":
-		typeName(l, tree.RoleType, class)
+		lowerTypeName(l, tree.RoleType, class)
 	default:
 		l.Need(tree.RoleType, i, class)
 	}
@@ -190,7 +192,7 @@ func creation(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func argument(l *lang.Lowering, r tree.Role, i int32) {
+func lowerArgument(l *lang.Lowering, r tree.Role, i int32) {
 	name, value := l.Field(i, "name"), int32(-1)
 	for c := range l.Children(i) {
 		if c != name && l.Kind(c) != "reference_modifier" {
@@ -207,15 +209,15 @@ func argument(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// subscript lowers "$a[$k]"; in a string a bare word is the key.
-func subscript(l *lang.Lowering, r tree.Role, i int32) {
+// lowerSubscript lowers "$a[$k]"; in a string a bare word is the key.
+func lowerSubscript(l *lang.Lowering, r tree.Role, i int32) {
 	object := l.First(i)
 	l.Begin(tree.Index, r, i)
 	l.Need(tree.RoleObject, i, object)
 	for c := range l.Children(i) {
 		switch kind := l.Kind(l.CST.Nodes[i].Parent); {
 		case c == object:
-		case l.Kind(c) == "name" && (kind == "encapsed_string" || kind == "heredoc_body") && !braced(l, i):
+		case l.Kind(c) == "name" && (kind == "encapsed_string" || kind == "heredoc_body") && !isBraced(l, i):
 			l.Same(tree.String, tree.RoleIndex, c)
 		default:
 			l.Node(tree.RoleIndex, c)
@@ -224,7 +226,7 @@ func subscript(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func referenceAssignment(l *lang.Lowering, r tree.Role, i int32) {
+func lowerReferenceAssignment(l *lang.Lowering, r tree.Role, i int32) {
 	right := l.Field(i, "right")
 	l.BeginText(tree.Assign, r, "=", i)
 	l.Need(tree.RoleTarget, i, l.Field(i, "left"))
@@ -234,8 +236,8 @@ func referenceAssignment(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// operation returns the rule for a node with an operator between two parts.
-func operation(k tree.Kind, left, right tree.Role) lang.Rule {
+// operationRule returns the rule for a node with an operator between two parts.
+func operationRule(k tree.Kind, left, right tree.Role) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.BeginText(k, r, l.Source(l.Field(i, "operator")), i)
 		l.Need(left, i, l.Field(i, "left"))
@@ -244,24 +246,24 @@ func operation(k tree.Kind, left, right tree.Role) lang.Rule {
 	}
 }
 
-func binary(l *lang.Lowering, r tree.Role, i int32) {
+func lowerBinary(l *lang.Lowering, r tree.Role, i int32) {
 	operator := strings.ToLower(l.Source(l.Field(i, "operator")))
 	if operator != "instanceof" {
-		operation(tree.Binary, tree.RoleLeft, tree.RoleRight)(l, r, i)
+		operationRule(tree.Binary, tree.RoleLeft, tree.RoleRight)(l, r, i)
 		return
 	}
 	l.BeginText(tree.TypeTest, r, operator, i)
 	l.Need(tree.RoleValue, i, l.Field(i, "left"))
 	right := l.Field(i, "right")
 	if kind := l.Kind(right); kind == "name" || kind == "qualified_name" || kind == "relative_name" {
-		typeName(l, tree.RoleType, right)
+		lowerTypeName(l, tree.RoleType, right)
 	} else {
 		l.Need(tree.RoleType, i, right)
 	}
 	l.Close()
 }
 
-func unary(l *lang.Lowering, r tree.Role, i int32) {
+func lowerUnary(l *lang.Lowering, r tree.Role, i int32) {
 	operator := l.Source(l.Field(i, "operator"))
 	if operator == "" { // "-1" in a string
 		operator = "-"
@@ -275,7 +277,7 @@ func unary(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func update(l *lang.Lowering, r tree.Role, i int32) {
+func lowerUpdate(l *lang.Lowering, r tree.Role, i int32) {
 	operator, argument := l.Field(i, "operator"), l.Field(i, "argument")
 	n := l.BeginText(tree.Update, r, l.Source(operator), i)
 	if operator > argument {
@@ -285,8 +287,8 @@ func update(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// conditional lowers "a ? b : c", and "a ?: c" as a Binary.
-func conditional(l *lang.Lowering, r tree.Role, i int32) {
+// lowerConditional lowers "a ? b : c", and "a ?: c" as a Binary.
+func lowerConditional(l *lang.Lowering, r tree.Role, i int32) {
 	condition, then, other := l.Field(i, "condition"), l.Field(i, "body"), l.Field(i, "alternative")
 	if then < 0 {
 		l.BeginText(tree.Binary, r, "?:", i)
@@ -301,7 +303,7 @@ func conditional(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func yield(l *lang.Lowering, r tree.Role, i int32) {
+func lowerYield(l *lang.Lowering, r tree.Role, i int32) {
 	text := ""
 	if l.Has(i, "from") || l.Has(i, "yield from") {
 		text = "from"

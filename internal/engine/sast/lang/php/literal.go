@@ -10,30 +10,30 @@ import (
 )
 
 var literals = map[string]lang.Rule{
-	"string":                    singleQuoted,
-	"encapsed_string":           doubleQuoted,
-	"heredoc":                   heredoc,
-	"nowdoc":                    nowdoc,
-	"integer":                   number,
-	"float":                     number,
-	"boolean":                   boolean,
+	"string":                    lowerSingleQuoted,
+	"encapsed_string":           lowerDoubleQuoted,
+	"heredoc":                   lowerHeredoc,
+	"nowdoc":                    lowerNowdoc,
+	"integer":                   lowerNumber,
+	"float":                     lowerNumber,
+	"boolean":                   lowerBoolean,
 	"null":                      lang.Leaf(tree.Null, "null"),
 	"array_creation_expression": lang.Around(tree.List, "", tree.RoleElement),
-	"list_literal":              listLiteral,
-	"array_element_initializer": element,
-	"pair":                      element,
+	"list_literal":              lowerListLiteral,
+	"array_element_initializer": lowerElement,
+	"pair":                      lowerElement,
 }
 
-func number(l *lang.Lowering, r tree.Role, i int32) {
+func lowerNumber(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Number, r, lang.NumberText(l.Source(i), ""), i)
 }
 
-func boolean(l *lang.Lowering, r tree.Role, i int32) {
+func lowerBoolean(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Bool, r, strings.ToLower(l.Source(i)), i)
 }
 
-// singleQuoted lowers a string in which only the quote and the backslash are escaped.
-func singleQuoted(l *lang.Lowering, r tree.Role, i int32) {
+// lowerSingleQuoted lowers a string in which only the quote and the backslash are escaped.
+func lowerSingleQuoted(l *lang.Lowering, r tree.Role, i int32) {
 	s := strings.TrimLeft(l.Source(i), "bB")
 	if len(s) >= 2 {
 		s = s[1 : len(s)-1]
@@ -44,34 +44,34 @@ func singleQuoted(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.String, r, s, i)
 }
 
-// doubleQuoted lowers a string that may have parts.
-func doubleQuoted(l *lang.Lowering, r tree.Role, i int32) {
+// lowerDoubleQuoted lowers a string that may have parts.
+func lowerDoubleQuoted(l *lang.Lowering, r tree.Role, i int32) {
 	start, end := l.Range(i)
 	for start < end && l.File.Source[start] != '"' {
 		start++
 	}
-	interpolated(l, r, interpolation{outer: i, inner: i, start: min(start+1, end), end: max(start+1, end) - 1})
+	lowerInterpolated(l, r, interpolation{outer: i, inner: i, start: min(start+1, end), end: max(start+1, end) - 1})
 }
 
-// heredoc lowers a here-document; the white space in front of its end is taken off
+// lowerHeredoc lowers a here-document; the white space in front of its end is taken off
 // the lines.
-func heredoc(l *lang.Lowering, r tree.Role, i int32) {
+func lowerHeredoc(l *lang.Lowering, r tree.Role, i int32) {
 	value := l.Field(i, "value")
 	if value < 0 {
 		l.Put(tree.String, r, "", i)
 		return
 	}
 	start, end := l.Range(value)
-	interpolated(l, r, interpolation{outer: i, inner: value, start: start, end: end, indent: indentation(l, i)})
+	lowerInterpolated(l, r, interpolation{outer: i, inner: value, start: start, end: end, indent: endIndentation(l, i)})
 }
 
-func nowdoc(l *lang.Lowering, r tree.Role, i int32) {
-	text := unindent(l.Source(l.Field(i, "value")), indentation(l, i))
+func lowerNowdoc(l *lang.Lowering, r tree.Role, i int32) {
+	text := removeIndent(l.Source(l.Field(i, "value")), endIndentation(l, i))
 	l.Flag(l.Put(tree.String, r, strings.TrimPrefix(text, "\n"), i), tree.Raw)
 }
 
-// indentation returns the white space in front of the end of a here-document.
-func indentation(l *lang.Lowering, i int32) string {
+// endIndentation returns the white space in front of the end of a here-document.
+func endIndentation(l *lang.Lowering, i int32) string {
 	tag := l.Field(i, "end_tag")
 	if tag < 0 {
 		return ""
@@ -84,7 +84,7 @@ func indentation(l *lang.Lowering, i int32) string {
 	return l.File.Source[start:end]
 }
 
-func unindent(text, indent string) string {
+func removeIndent(text, indent string) string {
 	if indent == "" {
 		return text
 	}
@@ -102,8 +102,8 @@ type interpolation struct {
 // textKinds are the kinds of nodes in a string that are text.
 var textKinds = map[string]bool{"string_content": true, "escape_sequence": true}
 
-// interpolated lowers a string with parts to a Template, one without to a String.
-func interpolated(l *lang.Lowering, r tree.Role, s interpolation) {
+// lowerInterpolated lowers a string with parts to a Template, one without to a String.
+func lowerInterpolated(l *lang.Lowering, r tree.Role, s interpolation) {
 	var parts []int32
 	for c := range l.Children(s.inner) {
 		if !textKinds[l.Kind(c)] {
@@ -111,11 +111,11 @@ func interpolated(l *lang.Lowering, r tree.Role, s interpolation) {
 		}
 	}
 	text := func(from, to uint32) string {
-		t := unindent(l.File.Source[from:max(from, to)], s.indent)
+		t := removeIndent(l.File.Source[from:max(from, to)], s.indent)
 		if from == s.start && s.inner != s.outer {
 			t = strings.TrimPrefix(strings.TrimPrefix(t, "\r"), "\n")
 		}
-		return unescape(t)
+		return unescapeText(t)
 	}
 	if len(parts) == 0 {
 		l.Put(tree.String, r, text(s.start, s.end), s.outer)
@@ -130,8 +130,8 @@ func interpolated(l *lang.Lowering, r tree.Role, s interpolation) {
 	}
 	for _, c := range parts {
 		start, end := l.Range(c)
-		if braced(l, c) {
-			start, end = start-1, closing(l, end)
+		if isBraced(l, c) {
+			start, end = start-1, braceEnd(l, end)
 		}
 		add(start)
 		l.Node(tree.RolePart, c)
@@ -141,14 +141,14 @@ func interpolated(l *lang.Lowering, r tree.Role, s interpolation) {
 	l.Close()
 }
 
-// braced reports whether a part of a string stands in braces.
-func braced(l *lang.Lowering, i int32) bool {
+// isBraced reports whether a part of a string stands in braces.
+func isBraced(l *lang.Lowering, i int32) bool {
 	return i > 0 && l.Kind(i-1) == "{" && l.CST.Nodes[i-1].Parent == l.CST.Nodes[i].Parent
 }
 
-// closing returns where the brace ends that follows the place, blanks left out; the
+// braceEnd returns where the brace ends that follows the place, blanks left out; the
 // place itself when none does.
-func closing(l *lang.Lowering, at uint32) uint32 {
+func braceEnd(l *lang.Lowering, at uint32) uint32 {
 	rest := l.File.Source[at:]
 	trimmed := strings.TrimLeft(rest, " \t\r\n")
 	if !strings.HasPrefix(trimmed, "}") {
@@ -157,17 +157,18 @@ func closing(l *lang.Lowering, at uint32) uint32 {
 	return at + uint32(len(rest)-len(trimmed)) + 1
 }
 
-// command lowers a command in backquotes to a call of "`".
-func command(l *lang.Lowering, r tree.Role, i int32) {
+// lowerCommand lowers a command in backquotes to a call of "`".
+func lowerCommand(l *lang.Lowering, r tree.Role, i int32) {
 	start, end := l.Range(i)
 	l.Begin(tree.Call, r, i)
 	l.Leaf(tree.Name, tree.RoleCallee, "`", start, start+1)
-	interpolated(l, tree.RoleArgument, interpolation{outer: i, inner: i, start: start + 1, end: max(start+1, end-1)})
+	lowerInterpolated(l, tree.RoleArgument, interpolation{outer: i, inner: i, start: start + 1,
+		end: max(start+1, end-1)})
 	l.Close()
 }
 
-// element lowers an element of an array, or a pair of a loop.
-func element(l *lang.Lowering, r tree.Role, i int32) {
+// lowerElement lowers an element of an array, or a pair of a loop.
+func lowerElement(l *lang.Lowering, r tree.Role, i int32) {
 	if !l.Has(i, "=>") {
 		lang.Inner(l, r, i)
 		return
@@ -182,8 +183,8 @@ func element(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// listLiteral lowers a pattern of variables; its pairs have no node in the grammar.
-func listLiteral(l *lang.Lowering, r tree.Role, i int32) {
+// lowerListLiteral lowers a pattern of variables; its pairs have no node in the grammar.
+func lowerListLiteral(l *lang.Lowering, r tree.Role, i int32) {
 	k := tree.List
 	if l.Has(i, "=>") {
 		k = tree.Map
@@ -227,9 +228,9 @@ var simpleEscapes = map[byte]string{
 	'n': "\n", 't': "\t", 'r': "\r", 'v': "\v", 'e': "\x1b", 'f': "\f", '\\': `\`, '$': "$", '"': `"`, '`': "`",
 }
 
-// unescape resolves the escapes of a string in double quotes (the PHP manual,
+// unescapeText resolves the escapes of a string in double quotes (the PHP manual,
 // "Strings"). What is none stays.
-func unescape(s string) string {
+func unescapeText(s string) string {
 	if strings.IndexByte(s, '\\') < 0 || lang.Expression(s) {
 		return s
 	}
@@ -237,7 +238,7 @@ func unescape(s string) string {
 	b.Grow(len(s))
 	for i := 0; i < len(s); {
 		if s[i] == '\\' && i+1 < len(s) {
-			if text, n := escape(s[i+1:]); n > 0 {
+			if text, n := decodeEscape(s[i+1:]); n > 0 {
 				b.WriteString(text)
 				i += 1 + n
 				continue
@@ -249,18 +250,18 @@ func unescape(s string) string {
 	return b.String()
 }
 
-// escape returns what the text after a backslash means and how many bytes of it; 0
+// decodeEscape returns what the text after a backslash means and how many bytes of it; 0
 // when it is no escape.
-func escape(s string) (string, int) {
+func decodeEscape(s string) (string, int) {
 	switch c := s[0]; {
 	case simpleEscapes[c] != "":
 		return simpleEscapes[c], 1
 	case c >= '0' && c <= '7':
-		n := digits(s, 3, '7')
+		n := countDigits(s, 3, '7')
 		v, _ := strconv.ParseUint(s[:n], 8, 16) // at most three octal digits
 		return string([]byte{byte(v)}), n
 	case c == 'x':
-		n := digits(s[1:], 2, 'f')
+		n := countDigits(s[1:], 2, 'f')
 		if n == 0 {
 			return "", 0
 		}
@@ -280,9 +281,9 @@ func escape(s string) (string, int) {
 	return "", 0
 }
 
-// digits counts the leading digits, at most limit, of a base whose last digit is
+// countDigits counts the leading digits, at most limit, of a base whose last digit is
 // given.
-func digits(s string, limit int, last byte) int {
+func countDigits(s string, limit int, last byte) int {
 	n := 0
 	for n < limit && n < len(s) && (s[n] >= '0' && s[n] <= min(last, '9') || last == 'f' && (s[n]|32) >= 'a' &&
 		(s[n]|32) <= 'f') {

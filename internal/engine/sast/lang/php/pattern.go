@@ -26,15 +26,15 @@ var patterns = lang.Patterns{
 		{Before: "<?php f(", After: ");"},
 		{Before: "<?php function a(", After: ") {}"},
 	},
-	Prepare: prepare,
-	Finish:  finish,
+	Prepare: preparePattern,
+	Finish:  finishPattern,
 }
 
-// finish makes "..." in backquotes an ellipsis, which stands for any command, and
+// finishPattern makes "..." in backquotes an ellipsis, which stands for any command, and
 // "$X" alone in quotes a string, which stands for any string. A metavariable in a
 // string that stood without braces (prepare gives it some with a blank) is marked
 // Raw: it stands for a text of the string, too.
-func finish(f *tree.File) *tree.File {
+func finishPattern(f *tree.File) *tree.File {
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
 		if n.Kind == tree.String && n.Role == tree.RoleArgument && n.Text == "..." && f.Source[n.Start] == '`' {
@@ -45,13 +45,13 @@ func finish(f *tree.File) *tree.File {
 		}
 	}
 	b := &tree.Builder{File: &tree.File{Language: f.Language, Source: f.Source}}
-	quote(b, f, tree.Root, tree.RoleNone)
+	quoteMetavariables(b, f, tree.Root, tree.RoleNone)
 	return b.Finish()
 }
 
-// quote copies a subtree with Strings in the place of the templates of one
+// quoteMetavariables copies a subtree with Strings in the place of the templates of one
 // metavariable.
-func quote(b *tree.Builder, f *tree.File, i int32, role tree.Role) {
+func quoteMetavariables(b *tree.Builder, f *tree.File, i int32, role tree.Role) {
 	n := &f.Nodes[i]
 	if n.Kind == tree.Template && n.Next == i+2 && f.Is(i+1, tree.Metavariable) {
 		b.Leaf(tree.String, role, f.Nodes[i+1].Text, n.Start, n.End)
@@ -60,7 +60,7 @@ func quote(b *tree.Builder, f *tree.File, i int32, role tree.Role) {
 	c := b.Open(n.Kind, role, n.Start, n.End)
 	b.File.Nodes[c].Text, b.File.Nodes[c].Flags = n.Text, n.Flags
 	for child := range f.Children(i) {
-		quote(b, f, child, f.Nodes[child].Role)
+		quoteMetavariables(b, f, child, f.Nodes[child].Role)
 	}
 	b.Close()
 }
@@ -77,9 +77,9 @@ var (
 	eachAny   = regexp.MustCompile(`\bforeach\s*\(\s*\.\.\.\s*\)`)
 )
 
-// prepare returns the spellings of a fragment that are tried: as it is, with a
+// preparePattern returns the spellings of a fragment that are tried: as it is, with a
 // semicolon at its end, then with names and ellipses where the grammar wants them.
-func prepare(text string) []string {
+func preparePattern(text string) []string {
 	text = strings.TrimSpace(tag.ReplaceAllString(text, ""))
 	text = forAny.ReplaceAllString(text, "for (...;;)")
 	text = eachAny.ReplaceAllString(text, "foreach (... as ...)")
@@ -90,9 +90,9 @@ func prepare(text string) []string {
 		return inQuotes.ReplaceAllString(inQuotes.ReplaceAllString(s, "$1{$2 }"), "$1{$2 }") // see finish
 	})
 	var all []string
-	for _, t := range []string{text, placed(text)} {
+	for _, t := range []string{text, placeNames(text)} {
 		for _, end := range []string{"", ";"} {
-			if separated := separate(t); separated != t {
+			if separated := addSemicolons(t); separated != t {
 				all = append(all, t+end, separated+end)
 			} else {
 				all = append(all, t+end)
@@ -102,10 +102,10 @@ func prepare(text string) []string {
 	return all
 }
 
-// placed puts names in the place of metavariables that name a declaration or a
+// placeNames puts names in the place of metavariables that name a declaration or a
 // type, and what the grammar wants in the place of an ellipsis among parameters and
 // members.
-func placed(text string) string {
+func placeNames(text string) string {
 	text = anyName.ReplaceAllString(text, "function "+lang.EllipsisName+"(")
 	for range 2 { // "class $C extends $D": matches may touch
 		text = nameAfter.ReplaceAllStringFunc(text, func(s string) string {
@@ -121,7 +121,7 @@ func placed(text string) string {
 		m := typeAfter.FindStringSubmatch(s)
 		return m[1] + lang.Placeholder("$"+m[2]) + m[3]
 	})
-	return ellipses(text)
+	return spellEllipses(text)
 }
 
 // A bracket is one that is open, with what it means to an ellipsis in it.
@@ -135,9 +135,9 @@ var (
 	membersAhead    = regexp.MustCompile(`\b(?:class|interface|trait|enum)\b[^(){};]*$`)
 )
 
-// ellipses spells the ellipses among parameters as variables and those among members
+// spellEllipses spells the ellipses among parameters as variables and those among members
 // as constants.
-func ellipses(text string) string {
+func spellEllipses(text string) string {
 	var b strings.Builder
 	var open []bracket
 	for i := 0; i < len(text); i++ {
@@ -161,8 +161,8 @@ func ellipses(text string) string {
 	return b.String()
 }
 
-// separate puts semicolons behind the ellipses that stand among statements.
-func separate(text string) string {
+// addSemicolons puts semicolons behind the ellipses that stand among statements.
+func addSemicolons(text string) string {
 	var b strings.Builder
 	var open []byte
 	for i := 0; i < len(text); i++ {

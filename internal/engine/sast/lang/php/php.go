@@ -39,36 +39,36 @@ var statements = map[string]lang.Rule{
 	"text_interpolation":   lang.Skip,
 	"compound_statement":   lang.Around(tree.Block, "", tree.RoleStatement),
 	"colon_block":          lang.Around(tree.Block, "", tree.RoleStatement),
-	"expression_statement": expressionStatement,
+	"expression_statement": lowerExpressionStatement,
 	"empty_statement":      lang.Leaf(tree.Empty, ""),
-	"echo_statement":       callStatement("echo"),
-	"exit_statement":       callStatement("exit"),
+	"echo_statement":       callStatementRule("echo"),
+	"exit_statement":       callStatementRule("exit"),
 	"unset_statement":      lang.Around(tree.Delete, "", tree.RoleValue),
-	"if_statement":         ifStatement,
-	"else_clause":          body,
+	"if_statement":         lowerIfStatement,
+	"else_clause":          lowerBody,
 	"while_statement": lang.Slots(tree.While, "", lang.Slot{Role: tree.RoleCondition, Field: "condition"},
 		lang.Slot{Role: tree.RoleBody, Field: "body"}),
 	"do_statement": lang.Slots(tree.DoWhile, "", lang.Slot{Role: tree.RoleBody, Field: "body"},
 		lang.Slot{Role: tree.RoleCondition, Field: "condition"}),
-	"for_statement":         forStatement,
-	"foreach_statement":     forEach,
-	"switch_statement":      switchOf("fallthrough"),
-	"match_expression":      switchOf(""),
-	"try_statement":         try,
-	"catch_clause":          catch,
-	"finally_clause":        body,
+	"for_statement":         lowerForStatement,
+	"foreach_statement":     lowerForEach,
+	"switch_statement":      switchOfRule("fallthrough"),
+	"match_expression":      switchOfRule(""),
+	"try_statement":         lowerTry,
+	"catch_clause":          lowerCatch,
+	"finally_clause":        lowerBody,
 	"return_statement":      lang.Around(tree.Return, "", tree.RoleValue),
 	"throw_expression":      lang.Around(tree.Throw, "", tree.RoleValue),
 	"break_statement":       lang.Leaf(tree.Break, ""),
 	"continue_statement":    lang.Leaf(tree.Continue, ""),
 	"goto_statement":        lang.Around(tree.Goto, "", tree.RoleLabel),
 	"named_label_statement": lang.Around(tree.Label, "", tree.RoleName),
-	"global_declaration":    global,
+	"global_declaration":    lowerGlobal,
 }
 
-// expressionStatement lowers a statement of an expression; the one after "<?=" is
+// lowerExpressionStatement lowers a statement of an expression; the one after "<?=" is
 // written out.
-func expressionStatement(l *lang.Lowering, r tree.Role, i int32) {
+func lowerExpressionStatement(l *lang.Lowering, r tree.Role, i int32) {
 	first := l.First(i)
 	if l.Kind(first) == "throw_expression" {
 		l.Node(r, first)
@@ -87,30 +87,30 @@ func expressionStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// callStatement returns the rule for a statement that is a function in effect.
-func callStatement(function string) lang.Rule {
+// callStatementRule returns the rule for a statement that is a function in effect.
+func callStatementRule(function string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.Begin(tree.ExpressionStatement, r, i)
-		callOf(function)(l, tree.RoleValue, i)
+		callOfRule(function)(l, tree.RoleValue, i)
 		l.Close()
 	}
 }
 
-// callOf returns the rule for an expression that is a function in effect.
-func callOf(function string) lang.Rule {
+// callOfRule returns the rule for an expression that is a function in effect.
+func callOfRule(function string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		start, _ := l.Range(i)
 		l.Begin(tree.Call, r, i)
 		l.Leaf(tree.Name, tree.RoleCallee, function, start, start+uint32(min(len(function), len(l.Source(i)))))
 		for c := range l.Children(i) {
-			parts(l, tree.RoleArgument, c)
+			lowerParts(l, tree.RoleArgument, c)
 		}
 		l.Close()
 	}
 }
 
-// parts lowers the parts of a sequence beside each other.
-func parts(l *lang.Lowering, r tree.Role, i int32) {
+// lowerParts lowers the parts of a sequence beside each other.
+func lowerParts(l *lang.Lowering, r tree.Role, i int32) {
 	if l.Kind(i) != "sequence_expression" || l.TooDeep() {
 		l.Node(r, i)
 		return
@@ -128,12 +128,12 @@ func parts(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
-// body lowers a clause to what it holds.
-func body(l *lang.Lowering, r tree.Role, i int32) { l.Need(r, i, l.Field(i, "body")) }
+// lowerBody lowers a clause to what it holds.
+func lowerBody(l *lang.Lowering, r tree.Role, i int32) { l.Need(r, i, l.Field(i, "body")) }
 
-// ifStatement lowers an if with its clauses, each of which is the Else of the one
+// lowerIfStatement lowers an if with its clauses, each of which is the Else of the one
 // before.
-func ifStatement(l *lang.Lowering, r tree.Role, i int32) {
+func lowerIfStatement(l *lang.Lowering, r tree.Role, i int32) {
 	var clauses []int32
 	for c := range l.Fields(i, "alternative") {
 		clauses = append(clauses, c)
@@ -167,23 +167,23 @@ func ifPart(l *lang.Lowering, r tree.Role, i int32) int32 {
 	return n
 }
 
-func forStatement(l *lang.Lowering, r tree.Role, i int32) {
+func lowerForStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.For, r, i)
 	for _, part := range []struct {
 		field string
 		role  tree.Role
 	}{{"initialize", tree.RoleInit}, {"condition", tree.RoleCondition}, {"update", tree.RoleUpdate}} {
 		if c := l.Field(i, part.field); c >= 0 {
-			parts(l, part.role, c)
+			lowerParts(l, part.role, c)
 		}
 	}
-	blockOf(l, i, "body")
+	lowerBlockOf(l, i, "body")
 	l.Close()
 }
 
-// blockOf lowers the statements of a field: the only one as it is, none or several
+// lowerBlockOf lowers the statements of a field: the only one as it is, none or several
 // as a Block.
-func blockOf(l *lang.Lowering, i int32, field string) {
+func lowerBlockOf(l *lang.Lowering, i int32, field string) {
 	var all []int32
 	for c := range l.Fields(i, field) {
 		if l.Named(c) && !l.Extra(c) {
@@ -206,8 +206,8 @@ func blockOf(l *lang.Lowering, i int32, field string) {
 	l.Close()
 }
 
-// forEach lowers "foreach ($xs as $k => $x)".
-func forEach(l *lang.Lowering, r tree.Role, i int32) {
+// lowerForEach lowers "foreach ($xs as $k => $x)".
+func lowerForEach(l *lang.Lowering, r tree.Role, i int32) {
 	of := l.Field(i, "body")
 	iterable, target := int32(-1), int32(-1)
 	for c := range l.Children(i) {
@@ -233,22 +233,22 @@ func forEach(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// switchOf returns the rule for a switch, or for a match, which has a value.
-func switchOf(text string) lang.Rule {
+// switchOfRule returns the rule for a switch, or for a match, which has a value.
+func switchOfRule(text string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.BeginText(tree.Switch, r, text, i)
 		l.Part(tree.RoleValue, i, "condition")
 		if b := l.Field(i, "body"); b >= 0 {
 			for c := range l.Children(b) {
-				caseOf(l, c)
+				lowerCaseOf(l, c)
 			}
 		}
 		l.Close()
 	}
 }
 
-// caseOf lowers a case of a switch or match.
-func caseOf(l *lang.Lowering, i int32) {
+// lowerCaseOf lowers a case of a switch or match.
+func lowerCaseOf(l *lang.Lowering, i int32) {
 	switch l.Kind(i) {
 	case "case_statement", "default_statement":
 		text, value := "default", l.Field(i, "value")
@@ -290,7 +290,7 @@ func caseOf(l *lang.Lowering, i int32) {
 	}
 }
 
-func try(l *lang.Lowering, r tree.Role, i int32) {
+func lowerTry(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Try, r, i)
 	l.Need(tree.RoleBody, i, l.Field(i, "body"))
 	for c := range l.Children(i) {
@@ -304,7 +304,7 @@ func try(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func catch(l *lang.Lowering, r tree.Role, i int32) {
+func lowerCatch(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Catch, r, i)
 	l.Nodes(tree.RoleType, l.Field(i, "type"))
 	l.Part(tree.RoleTarget, i, "name")
@@ -312,7 +312,7 @@ func catch(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func global(l *lang.Lowering, r tree.Role, i int32) {
+func lowerGlobal(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Global, r, "global", i)
 	l.Nodes(tree.RoleName, i)
 	l.Close()

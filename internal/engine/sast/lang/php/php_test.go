@@ -38,7 +38,7 @@ func TestEscapes(t *testing.T) {
 		`a`: "a", `\n\t\$\"\\`: "\n\t$\"\\", `\x41\101\u{1F600}`: "AA😀", `\q\`: `\q\`, `\x`: `\x`,
 		`\u{110000}`: `\u{110000}`, `\u12`: `\u12`, `\x4g`: "\x04g",
 	} {
-		if got := unescape(source); got != want {
+		if got := unescapeText(source); got != want {
 			t.Errorf("%s is %q, want %q", source, got, want)
 		}
 	}

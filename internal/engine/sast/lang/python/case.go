@@ -5,7 +5,7 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-func matchStatement(l *lang.Lowering, r tree.Role, i int32) {
+func lowerMatchStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Switch, r, i)
 	subjects := 0
 	for range l.Fields(i, "subject") {
@@ -24,9 +24,9 @@ func matchStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// caseClause lowers a case. "case _:" is the default, and keeps its pattern.
+// lowerCaseClause lowers a case. "case _:" is the default, and keeps its pattern.
 // Several patterns without parentheses are a Tuple.
-func caseClause(l *lang.Lowering, r tree.Role, i int32) {
+func lowerCaseClause(l *lang.Lowering, r tree.Role, i int32) {
 	guard, body := l.Field(i, "guard"), l.Field(i, "consequence")
 	var patterns []int32
 	for c := range l.Children(i) {
@@ -57,9 +57,9 @@ func caseClause(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// casePattern stands for its only child; the grammar leaves "_" and the sign of a
+// lowerCasePattern stands for its only child; the grammar leaves "_" and the sign of a
 // number as tokens.
-func casePattern(l *lang.Lowering, r tree.Role, i int32) {
+func lowerCasePattern(l *lang.Lowering, r tree.Role, i int32) {
 	switch {
 	case l.Source(i) == "_":
 		l.Put(tree.Name, r, "_", i)
@@ -72,8 +72,8 @@ func casePattern(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
-// classPattern is written as a call, and is one.
-func classPattern(l *lang.Lowering, r tree.Role, i int32) {
+// lowerClassPattern is written as a call, and is one.
+func lowerClassPattern(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Call, r, i)
 	class := l.First(i)
 	l.Need(tree.RoleCallee, i, class)
@@ -85,17 +85,17 @@ func classPattern(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func keywordPattern(l *lang.Lowering, r tree.Role, i int32) {
+func lowerKeywordPattern(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Keyword, r, i)
 	name := l.First(i)
 	l.Need(tree.RoleName, i, name)
-	operand(l, tree.RoleValue, i, name)
+	lowerOperand(l, tree.RoleValue, i, name)
 	l.Close()
 }
 
-// operand lowers what follows the child after, in a pattern that the grammar does
+// lowerOperand lowers what follows the child after, in a pattern that the grammar does
 // not wrap: a named child, "_", or a number with its sign.
-func operand(l *lang.Lowering, r tree.Role, i, after int32) {
+func lowerOperand(l *lang.Lowering, r tree.Role, i, after int32) {
 	sign := int32(-1)
 	for c := range l.Every(i) {
 		switch {
@@ -121,23 +121,23 @@ func operand(l *lang.Lowering, r tree.Role, i, after int32) {
 	l.Lost(r, i)
 }
 
-func splatPattern(l *lang.Lowering, r tree.Role, i int32) {
+func lowerSplatPattern(l *lang.Lowering, r tree.Role, i int32) {
 	text := "*"
 	if l.Has(i, "**") {
 		text = "**"
 	}
 	l.BeginText(tree.Spread, r, text, i)
-	operand(l, tree.RoleValue, i, -1)
+	lowerOperand(l, tree.RoleValue, i, -1)
 	l.Close()
 }
 
-// unionPattern lowers "a | b | c" as the operator is lowered: to the left.
-func unionPattern(l *lang.Lowering, r tree.Role, i int32) {
-	leftFold(l, fold{i: i, role: r, operands: alternatives(l, i), operator: func(int) string { return "|" }})
+// lowerUnionPattern lowers "a | b | c" as the operator is lowered: to the left.
+func lowerUnionPattern(l *lang.Lowering, r tree.Role, i int32) {
+	lowerLeftFold(l, fold{i: i, role: r, operands: unionOperands(l, i), operator: func(int) string { return "|" }})
 }
 
-// alternatives returns the operands of a union; "_" and signs are tokens.
-func alternatives(l *lang.Lowering, i int32) []int32 {
+// unionOperands returns the operands of a union; "_" and signs are tokens.
+func unionOperands(l *lang.Lowering, i int32) []int32 {
 	var list []int32
 	for c := range l.Every(i) {
 		if !l.Extra(c) && (l.Named(c) || l.Source(c) == "_") {
@@ -147,8 +147,8 @@ func alternatives(l *lang.Lowering, i int32) []int32 {
 	return list
 }
 
-// dictPattern lowers a mapping pattern: keys and values by turns, and the rest.
-func dictPattern(l *lang.Lowering, r tree.Role, i int32) {
+// lowerDictPattern lowers a mapping pattern: keys and values by turns, and the rest.
+func lowerDictPattern(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Map, r, i)
 	key, sign := int32(-1), int32(-1)
 	for c := range l.Every(i) {
@@ -183,8 +183,8 @@ func dictPattern(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// complexPattern lowers "-1 + 2j".
-func complexPattern(l *lang.Lowering, r tree.Role, i int32) {
+// lowerComplexPattern lowers "-1 + 2j".
+func lowerComplexPattern(l *lang.Lowering, r tree.Role, i int32) {
 	operator, negative, first := "", false, int32(-1)
 	second := int32(-1)
 	for c := range l.Every(i) {

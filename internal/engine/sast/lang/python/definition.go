@@ -7,21 +7,21 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-// decorated lowers a definition with its decorators; its range is that of both.
-func decorated(l *lang.Lowering, r tree.Role, i int32) {
+// lowerDecorated lowers a definition with its decorators; its range is that of both.
+func lowerDecorated(l *lang.Lowering, r tree.Role, i int32) {
 	definition := l.Field(i, "definition")
 	switch l.Kind(definition) {
 	case "function_definition":
-		function(l, r, definition, i)
+		lowerFunction(l, r, definition, i)
 	case "class_definition":
-		class(l, r, definition, i)
+		lowerClass(l, r, definition, i)
 	default:
 		l.Fallback(r, i, l.Node)
 	}
 }
 
-// annotations adds the decorators of whole, unless it is the definition itself.
-func annotations(l *lang.Lowering, i, whole int32) {
+// lowerDecorators adds the decorators of whole, unless it is the definition itself.
+func lowerDecorators(l *lang.Lowering, i, whole int32) {
 	if i == whole {
 		return
 	}
@@ -32,7 +32,7 @@ func annotations(l *lang.Lowering, i, whole int32) {
 	}
 }
 
-func function(l *lang.Lowering, r tree.Role, i, whole int32) {
+func lowerFunction(l *lang.Lowering, r tree.Role, i, whole int32) {
 	text, name := "function", l.Field(i, "name")
 	if inClass(l, whole) {
 		text = "method"
@@ -41,13 +41,13 @@ func function(l *lang.Lowering, r tree.Role, i, whole int32) {
 		}
 	}
 	l.BeginText(tree.Function, r, text, whole)
-	annotations(l, i, whole)
+	lowerDecorators(l, i, whole)
 	if async := l.Find(i, "async"); async >= 0 {
 		l.Put(tree.Modifier, tree.RoleModifier, "async", async)
 	}
-	typeParameters(l, l.Field(i, "type_parameters"))
+	lowerTypeParameters(l, l.Field(i, "type_parameters"))
 	l.Node(tree.RoleName, name)
-	parameters(l, l.Field(i, "parameters"))
+	lowerParameters(l, l.Field(i, "parameters"))
 	l.Part(tree.RoleReturnType, i, "return_type")
 	l.Part(tree.RoleBody, i, "body")
 	l.Close()
@@ -60,34 +60,34 @@ func inClass(l *lang.Lowering, i int32) bool {
 	return block > 0 && l.Kind(block) == "block" && l.Kind(nodes[block].Parent) == "class_definition"
 }
 
-func class(l *lang.Lowering, r tree.Role, i, whole int32) {
+func lowerClass(l *lang.Lowering, r tree.Role, i, whole int32) {
 	l.BeginText(tree.Class, r, "class", whole)
-	annotations(l, i, whole)
+	lowerDecorators(l, i, whole)
 	l.Part(tree.RoleName, i, "name")
-	typeParameters(l, l.Field(i, "type_parameters"))
+	lowerTypeParameters(l, l.Field(i, "type_parameters"))
 	l.Nodes(tree.RoleBase, l.Field(i, "superclasses"))
 	l.Part(tree.RoleBody, i, "body")
 	l.Close()
 }
 
-func lambda(l *lang.Lowering, r tree.Role, i int32) {
+func lowerLambda(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Lambda, r, i)
-	parameters(l, l.Field(i, "parameters"))
+	lowerParameters(l, l.Field(i, "parameters"))
 	l.Need(tree.RoleBody, i, l.Field(i, "body"))
 	l.Close()
 }
 
-// parameters adds the parameters of a function or lambda.
-func parameters(l *lang.Lowering, i int32) {
+// lowerParameters adds the parameters of a function or lambda.
+func lowerParameters(l *lang.Lowering, i int32) {
 	if i < 0 {
 		return
 	}
 	for c := range l.Children(i) {
-		parameter(l, c)
+		lowerParameter(l, c)
 	}
 }
 
-func parameter(l *lang.Lowering, i int32) {
+func lowerParameter(l *lang.Lowering, i int32) {
 	target := i
 	switch l.Kind(i) {
 	case "keyword_separator", "positional_separator":
@@ -119,13 +119,13 @@ func parameter(l *lang.Lowering, i int32) {
 	l.Close()
 }
 
-// typeAlias lowers "type X[T] = …".
-func typeAlias(l *lang.Lowering, r tree.Role, i int32) {
+// lowerTypeAlias lowers "type X[T] = …".
+func lowerTypeAlias(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.TypeAlias, r, i)
-	left := inner(l, l.Field(i, "left"))
+	left := unwrapType(l, l.Field(i, "left"))
 	if l.Kind(left) == "generic_type" {
 		l.Node(tree.RoleName, l.First(left))
-		typeParameters(l, l.Find(left, "type_parameter"))
+		lowerTypeParameters(l, l.Find(left, "type_parameter"))
 	} else {
 		l.Node(tree.RoleName, left)
 	}
@@ -133,17 +133,17 @@ func typeAlias(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// typeParameters adds the parameters of "[T: int, *Ts, **P]".
-func typeParameters(l *lang.Lowering, i int32) {
+// lowerTypeParameters adds the parameters of "[T: int, *Ts, **P]".
+func lowerTypeParameters(l *lang.Lowering, i int32) {
 	if i < 0 {
 		return
 	}
 	for c := range l.Children(i) {
 		l.Begin(tree.TypeParameter, tree.RoleTypeParameter, c)
-		switch c := inner(l, c); l.Kind(c) {
+		switch c := unwrapType(l, c); l.Kind(c) {
 		case "constrained_type":
 			first := l.First(c)
-			l.Node(tree.RoleName, inner(l, first))
+			l.Node(tree.RoleName, unwrapType(l, first))
 			for bound := range l.Children(c) {
 				if bound != first {
 					l.Node(tree.RoleBase, bound)
@@ -158,26 +158,26 @@ func typeParameters(l *lang.Lowering, i int32) {
 	}
 }
 
-// inner unwraps the node that the grammar puts around every type.
-func inner(l *lang.Lowering, i int32) int32 {
+// unwrapType unwraps the node that the grammar puts around every type.
+func unwrapType(l *lang.Lowering, i int32) int32 {
 	for l.Kind(i) == "type" || l.Kind(i) == "parenthesized_expression" {
 		i = l.First(i)
 	}
 	return i
 }
 
-// typeReference lowers an annotation. Names, subscripts and unions are Types; any
+// lowerTypeReference lowers an annotation. Names, subscripts and unions are Types; any
 // other expression stays one.
-func typeReference(l *lang.Lowering, r tree.Role, i int32) {
+func lowerTypeReference(l *lang.Lowering, r tree.Role, i int32) {
 	whole := i
-	i = inner(l, i)
+	i = unwrapType(l, i)
 	if l.TooDeep() || i < 0 {
 		l.Lost(r, whole)
 		return
 	}
 	switch l.Kind(i) {
 	case "identifier", "attribute", "member_type", "none", "dotted_name":
-		if name := dotted(l.Source(i)); plainName(name) {
+		if name := compactName(l.Source(i)); plainName(name) {
 			l.Put(tree.Type, r, name, i)
 			return
 		}
@@ -187,19 +187,19 @@ func typeReference(l *lang.Lowering, r tree.Role, i int32) {
 			return
 		}
 	case "generic_type":
-		genericType(l, r, i, l.First(i))
+		lowerGenericType(l, r, i, l.First(i))
 		return
 	case "subscript":
-		if value := l.Field(i, "value"); plainName(dotted(l.Source(value))) {
-			genericType(l, r, i, value)
+		if value := l.Field(i, "value"); plainName(compactName(l.Source(value))) {
+			lowerGenericType(l, r, i, value)
 			return
 		}
 	case "union_type":
-		unionType(l, r, i)
+		lowerUnionType(l, r, i)
 		return
 	case "binary_operator":
 		if l.Source(l.Field(i, "operator")) == "|" {
-			unionType(l, r, i)
+			lowerUnionType(l, r, i)
 			return
 		}
 	}
@@ -224,33 +224,33 @@ func plainName(s string) bool {
 	return s[0] != '.' && (s[0] < '0' || s[0] > '9')
 }
 
-// genericType lowers "List[int]".
-func genericType(l *lang.Lowering, r tree.Role, i, name int32) {
-	l.BeginText(tree.Type, r, dotted(l.Source(name)), i)
+// lowerGenericType lowers "List[int]".
+func lowerGenericType(l *lang.Lowering, r tree.Role, i, name int32) {
+	l.BeginText(tree.Type, r, compactName(l.Source(name)), i)
 	for c := range l.Children(i) {
 		switch {
 		case c == name:
 		case l.Kind(c) == "type_parameter" || l.Kind(c) == "tuple":
 			for a := range l.Children(c) {
-				typeReference(l, tree.RoleArgument, a)
+				lowerTypeReference(l, tree.RoleArgument, a)
 			}
 		default:
-			typeReference(l, tree.RoleArgument, c)
+			lowerTypeReference(l, tree.RoleArgument, c)
 		}
 	}
 	l.Close()
 }
 
-// unionType lowers "int | None".
-func unionType(l *lang.Lowering, r tree.Role, i int32) {
+// lowerUnionType lowers "int | None".
+func lowerUnionType(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Type, r, "|", i)
 	for c := range l.Children(i) {
-		typeReference(l, tree.RoleElement, c)
+		lowerTypeReference(l, tree.RoleElement, c)
 	}
 	l.Close()
 }
 
-func splatType(l *lang.Lowering, r tree.Role, i int32) {
+func lowerSplatType(l *lang.Lowering, r tree.Role, i int32) {
 	text := "*"
 	if l.Has(i, "**") {
 		text = "**"

@@ -7,13 +7,13 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-// number keeps a number's text without separators and the "L" of Python 2.
-func number(l *lang.Lowering, r tree.Role, i int32) {
+// lowerNumber keeps a number's text without separators and the "L" of Python 2.
+func lowerNumber(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Number, r, lang.NumberText(l.Source(i), "lL"), i)
 }
 
-// dottedName lowers "a.b.c" to Members.
-func dottedName(l *lang.Lowering, r tree.Role, i int32) {
+// lowerDottedName lowers "a.b.c" to Members.
+func lowerDottedName(l *lang.Lowering, r tree.Role, i int32) {
 	var parts []int32
 	for c := range l.Children(i) {
 		parts = append(parts, c)
@@ -22,14 +22,14 @@ func dottedName(l *lang.Lowering, r tree.Role, i int32) {
 		l.Lost(r, i)
 		return
 	}
-	members(l, r, parts)
+	lowerMembers(l, r, parts)
 }
 
 // maxParts bounds a dotted name.
 const maxParts = 200
 
-// members lowers the names as a chain of Members.
-func members(l *lang.Lowering, r tree.Role, parts []int32) {
+// lowerMembers lowers the names as a chain of Members.
+func lowerMembers(l *lang.Lowering, r tree.Role, parts []int32) {
 	last := parts[len(parts)-1]
 	if len(parts) == 1 {
 		l.Node(r, last)
@@ -39,14 +39,14 @@ func members(l *lang.Lowering, r tree.Role, parts []int32) {
 	_, end := l.Range(last)
 	m := l.Open(tree.Member, r, start, end)
 	l.File.Nodes[m].Text = "."
-	members(l, tree.RoleObject, parts[:len(parts)-1])
+	lowerMembers(l, tree.RoleObject, parts[:len(parts)-1])
 	l.Node(tree.RoleProperty, last)
 	l.Close()
 }
 
-// call lowers a call; a generator may stand in the place of the arguments. The call
+// lowerCall lowers a call; a generator may stand in the place of the arguments. The call
 // that stands for a typed metavariable has a type as its first argument.
-func call(l *lang.Lowering, r tree.Role, i int32) {
+func lowerCall(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Call, r, i)
 	callee, arguments := l.Field(i, "function"), l.Field(i, "arguments")
 	l.Need(tree.RoleCallee, i, callee)
@@ -57,7 +57,7 @@ func call(l *lang.Lowering, r tree.Role, i int32) {
 		first := l.First(arguments)
 		for c := range l.Children(arguments) {
 			if c == first {
-				typeReference(l, tree.RoleArgument, c)
+				lowerTypeReference(l, tree.RoleArgument, c)
 			} else {
 				l.Node(tree.RoleArgument, c)
 			}
@@ -68,15 +68,15 @@ func call(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func subscript(l *lang.Lowering, r tree.Role, i int32) {
+func lowerSubscript(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Index, r, i)
 	l.Need(tree.RoleObject, i, l.Field(i, "value"))
 	l.Parts(tree.RoleIndex, i, "subscript")
 	l.Close()
 }
 
-// slice tells its parts by the colons before them.
-func slice(l *lang.Lowering, r tree.Role, i int32) {
+// lowerSlice tells its parts by the colons before them.
+func lowerSlice(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Slice, r, i)
 	part := tree.RoleLow
 	for c := range l.Every(i) {
@@ -90,11 +90,11 @@ func slice(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// assignment lowers "a = b". One with a type is a Variable, where it is part of
+// lowerAssignment lowers "a = b". One with a type is a Variable, where it is part of
 // another assignment too.
-func assignment(l *lang.Lowering, r tree.Role, i int32) {
+func lowerAssignment(l *lang.Lowering, r tree.Role, i int32) {
 	if l.Field(i, "type") >= 0 || l.Field(i, "right") < 0 {
-		variable(l, r, i)
+		lowerVariable(l, r, i)
 		return
 	}
 	l.BeginText(tree.Assign, r, "=", i)
@@ -103,22 +103,22 @@ func assignment(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func augmented(l *lang.Lowering, r tree.Role, i int32) {
+func lowerAugmented(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Assign, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleTarget, i, l.Field(i, "left"))
 	l.Need(tree.RoleValue, i, l.Field(i, "right"))
 	l.Close()
 }
 
-func binary(l *lang.Lowering, r tree.Role, i int32) {
+func lowerBinary(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Binary, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleLeft, i, l.Field(i, "left"))
 	l.Need(tree.RoleRight, i, l.Field(i, "right"))
 	l.Close()
 }
 
-// comparison lowers "a < b", and a chain "a < b < c" to the left.
-func comparison(l *lang.Lowering, r tree.Role, i int32) {
+// lowerComparison lowers "a < b", and a chain "a < b < c" to the left.
+func lowerComparison(l *lang.Lowering, r tree.Role, i int32) {
 	var operands []int32
 	for c := range l.Children(i) {
 		operands = append(operands, c)
@@ -127,7 +127,7 @@ func comparison(l *lang.Lowering, r tree.Role, i int32) {
 	for c := range l.Fields(i, "operators") {
 		operators = append(operators, strings.Join(strings.Fields(l.Source(c)), " "))
 	}
-	leftFold(l, fold{i: i, role: r, operands: operands, operator: func(n int) string {
+	lowerLeftFold(l, fold{i: i, role: r, operands: operands, operator: func(n int) string {
 		if n < len(operators) {
 			return operators[n]
 		}
@@ -143,8 +143,8 @@ type fold struct {
 	operator func(n int) string // between operands n and n+1
 }
 
-// leftFold adds the row as Binaries, to the left.
-func leftFold(l *lang.Lowering, f fold) {
+// lowerLeftFold adds the row as Binaries, to the left.
+func lowerLeftFold(l *lang.Lowering, f fold) {
 	n := len(f.operands)
 	if n == 0 || l.TooDeep() {
 		l.Lost(f.role, f.i)
@@ -163,19 +163,19 @@ func leftFold(l *lang.Lowering, f fold) {
 	_, end := l.Range(last)
 	b := l.Open(tree.Binary, f.role, start, end)
 	l.File.Nodes[b].Text = f.operator(n - 2)
-	leftFold(l, fold{f.i, tree.RoleLeft, f.operands[:n-1], f.operator})
-	leftFold(l, fold{f.i, tree.RoleRight, f.operands[n-1:], f.operator})
+	lowerLeftFold(l, fold{f.i, tree.RoleLeft, f.operands[:n-1], f.operator})
+	lowerLeftFold(l, fold{f.i, tree.RoleRight, f.operands[n-1:], f.operator})
 	l.Close()
 }
 
-func unary(l *lang.Lowering, r tree.Role, i int32) {
+func lowerUnary(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Unary, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleValue, i, l.Field(i, "argument"))
 	l.Close()
 }
 
-// conditional lowers "then if condition else other".
-func conditional(l *lang.Lowering, r tree.Role, i int32) {
+// lowerConditional lowers "then if condition else other".
+func lowerConditional(l *lang.Lowering, r tree.Role, i int32) {
 	parts := [3]int32{-1, -1, -1}
 	n := 0
 	for c := range l.Children(i) {
@@ -191,7 +191,7 @@ func conditional(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func yield(l *lang.Lowering, r tree.Role, i int32) {
+func lowerYield(l *lang.Lowering, r tree.Role, i int32) {
 	text := ""
 	if l.Has(i, "from") {
 		text = "from"
@@ -201,8 +201,8 @@ func yield(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// asPattern lowers "value as name" where it is no part of a with or an except.
-func asPattern(l *lang.Lowering, r tree.Role, i int32) {
+// lowerAsPattern lowers "value as name" where it is no part of a with or an except.
+func lowerAsPattern(l *lang.Lowering, r tree.Role, i int32) {
 	value, target := l.First(i), l.Field(i, "alias")
 	if target < 0 {
 		for c := range l.Children(i) {
@@ -223,9 +223,9 @@ func asPattern(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// comprehension returns the rule for a comprehension; conditions belong to the
+// comprehensionRule returns the rule for a comprehension; conditions belong to the
 // clause before them.
-func comprehension(text string) lang.Rule {
+func comprehensionRule(text string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.BeginText(tree.Comprehension, r, text, i)
 		body := l.Field(i, "body")
@@ -238,7 +238,7 @@ func comprehension(text string) lang.Rule {
 				if open {
 					l.Close()
 				}
-				clause(l, c)
+				openClause(l, c)
 				open = true
 			case l.Kind(c) == "if_clause" && open:
 				l.Node(tree.RoleCondition, l.First(c))
@@ -253,8 +253,8 @@ func comprehension(text string) lang.Rule {
 	}
 }
 
-// clause opens a Clause.
-func clause(l *lang.Lowering, i int32) {
+// openClause opens a Clause.
+func openClause(l *lang.Lowering, i int32) {
 	l.Begin(tree.Clause, tree.RoleClause, i)
 	l.Need(tree.RoleTarget, i, l.Field(i, "left"))
 	var values []int32

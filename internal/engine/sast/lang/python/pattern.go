@@ -23,20 +23,20 @@ var contexts = []lang.Context{
 	{Before: "from qzm import (", After: ")"},     // "$X as $Y"
 }
 
-// prepare makes a fragment fit for the grammar: it removes the indentation that all
+// preparePattern makes a fragment fit for the grammar: it removes the indentation that all
 // lines share, gives an ellipsis among the pairs of a dictionary stars, and, as
 // another try, makes typed metavariables calls.
-func prepare(text string) []string {
-	text = dictionaries(dedent(text))
+func preparePattern(text string) []string {
+	text = spellDictionaryEllipses(removeIndentation(text))
 	if typed := typedMetavariables(text); typed != text {
 		return []string{text, typed}
 	}
 	return []string{text}
 }
 
-// dedent removes blank lines around the text, and the indentation of the first line
+// removeIndentation removes blank lines around the text, and the indentation of the first line
 // from every line that has it.
-func dedent(text string) string {
+func removeIndentation(text string) string {
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	for len(lines) > 0 && strings.TrimSpace(lines[0]) == "" {
 		lines = lines[1:]
@@ -63,9 +63,9 @@ type element struct {
 	colon      bool // one stands outside of inner brackets
 }
 
-// brackets finds the pairs of brackets of a text; strings and comments are passed
+// findBrackets finds the pairs of brackets of a text; strings and comments are passed
 // over.
-func brackets(text string) []bracket {
+func findBrackets(text string) []bracket {
 	var done, stack []bracket
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; c {
@@ -121,8 +121,8 @@ type edit struct {
 	text       string
 }
 
-// apply makes the edits, which do not overlap.
-func apply(text string, edits []edit) string {
+// applyEdits makes the edits, which do not overlap.
+func applyEdits(text string, edits []edit) string {
 	slices.SortFunc(edits, func(a, b edit) int { return b.start - a.start })
 	for _, e := range edits {
 		text = text[:e.start] + e.text + text[e.end:]
@@ -130,10 +130,10 @@ func apply(text string, edits []edit) string {
 	return text
 }
 
-// dictionaries makes "..." among pairs "**...": a mere name would not be a pair.
-func dictionaries(text string) string {
+// spellDictionaryEllipses makes "..." among pairs "**...": a mere name would not be a pair.
+func spellDictionaryEllipses(text string) string {
 	var edits []edit
-	for _, b := range brackets(text) {
+	for _, b := range findBrackets(text) {
 		if b.kind != '{' {
 			continue
 		}
@@ -150,7 +150,7 @@ func dictionaries(text string) string {
 			}
 		}
 	}
-	return apply(text, edits)
+	return applyEdits(text, edits)
 }
 
 var (
@@ -161,7 +161,7 @@ var (
 // typedMetavariables makes "($X : T)" a call of lang.TypedName.
 func typedMetavariables(text string) string {
 	var edits []edit
-	for _, b := range brackets(text) {
+	for _, b := range findBrackets(text) {
 		if b.kind != '(' || afterDef.MatchString(text[:b.open]) {
 			continue
 		}
@@ -171,5 +171,5 @@ func typedMetavariables(text string) string {
 			}
 		}
 	}
-	return apply(text, edits)
+	return applyEdits(text, edits)
 }

@@ -7,20 +7,20 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-// module is the rule for the file. Its range is the whole file: that of the grammar
+// lowerModule is the rule for the file. Its range is the whole file: that of the grammar
 // begins at the first statement.
-func module(l *lang.Lowering, r tree.Role, i int32) {
+func lowerModule(l *lang.Lowering, r tree.Role, i int32) {
 	l.Open(tree.FileKind, r, 0, uint32(len(l.File.Source)))
 	l.Nodes(tree.RoleStatement, i)
 	l.Close()
 }
 
-// expressionStatement also stands for annotated assignments, and for a tuple
+// lowerExpressionStatement also stands for annotated assignments, and for a tuple
 // without parentheses.
-func expressionStatement(l *lang.Lowering, r tree.Role, i int32) {
+func lowerExpressionStatement(l *lang.Lowering, r tree.Role, i int32) {
 	first := l.First(i)
 	if l.Kind(first) == "assignment" && l.Field(first, "type") >= 0 {
-		variable(l, r, first)
+		lowerVariable(l, r, first)
 		return
 	}
 	l.Begin(tree.ExpressionStatement, r, i)
@@ -34,8 +34,8 @@ func expressionStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// variable lowers "x: T = v".
-func variable(l *lang.Lowering, r tree.Role, i int32) {
+// lowerVariable lowers "x: T = v".
+func lowerVariable(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Variable, r, i)
 	l.Part(tree.RoleType, i, "type")
 	l.Need(tree.RoleTarget, i, l.Field(i, "left"))
@@ -43,10 +43,10 @@ func variable(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// importStatement lowers every form of import: a node for each name.
-func importStatement(l *lang.Lowering, r tree.Role, i int32) {
+// lowerImportStatement lowers every form of import: a node for each name.
+func lowerImportStatement(l *lang.Lowering, r tree.Role, i int32) {
 	module := l.Field(i, "module_name")
-	text := dotted(l.Source(module))
+	text := compactName(l.Source(module))
 	future := l.Kind(i) == "future_import_statement"
 	if future {
 		text = "__future__"
@@ -57,14 +57,14 @@ func importStatement(l *lang.Lowering, r tree.Role, i int32) {
 		any = true
 		if from {
 			l.BeginText(tree.Import, r, text, i)
-			importPath(l, i, module, text)
+			lowerImportPath(l, i, module, text)
 			if l.Kind(name) == "wildcard_import" {
 				l.Put(tree.Name, tree.RoleName, "*", name)
 			} else {
-				l.Put(tree.Name, tree.RoleName, dotted(l.Source(name)), name)
+				l.Put(tree.Name, tree.RoleName, compactName(l.Source(name)), name)
 			}
 		} else {
-			l.BeginText(tree.Import, r, dotted(l.Source(name)), i)
+			l.BeginText(tree.Import, r, compactName(l.Source(name)), i)
 			l.Node(tree.RolePath, name)
 		}
 		l.Node(tree.RoleAlias, alias)
@@ -84,9 +84,9 @@ func importStatement(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
-// importPath adds the module of a from-import. A relative one is one Name, with its
+// lowerImportPath adds the module of a from-import. A relative one is one Name, with its
 // dots.
-func importPath(l *lang.Lowering, i, module int32, text string) {
+func lowerImportPath(l *lang.Lowering, i, module int32, text string) {
 	switch {
 	case module < 0:
 		l.Put(tree.Name, tree.RolePath, text, i)
@@ -97,8 +97,8 @@ func importPath(l *lang.Lowering, i, module int32, text string) {
 	}
 }
 
-// dotted removes the blanks that may stand in a dotted name.
-func dotted(s string) string {
+// compactName removes the blanks that may stand in a dotted name.
+func compactName(s string) string {
 	if strings.ContainsAny(s, " \t\\\r\n") {
 		return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" \t\\\r\n", r) }),
 			"")
@@ -106,8 +106,8 @@ func dotted(s string) string {
 	return s
 }
 
-// printStatement lowers the statement of Python 2 to a call.
-func printStatement(l *lang.Lowering, r tree.Role, i int32) {
+// lowerPrintStatement lowers the statement of Python 2 to a call.
+func lowerPrintStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.ExpressionStatement, r, i)
 	l.Begin(tree.Call, tree.RoleValue, i)
 	l.Put(tree.Name, tree.RoleCallee, "print", l.Find(i, "print"))
@@ -125,8 +125,8 @@ func printStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// execStatement lowers "exec code in globals, locals" of Python 2 to a call.
-func execStatement(l *lang.Lowering, r tree.Role, i int32) {
+// lowerExecStatement lowers "exec code in globals, locals" of Python 2 to a call.
+func lowerExecStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.ExpressionStatement, r, i)
 	l.Begin(tree.Call, tree.RoleValue, i)
 	l.Put(tree.Name, tree.RoleCallee, "exec", l.Find(i, "exec"))
@@ -135,7 +135,7 @@ func execStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func assertStatement(l *lang.Lowering, r tree.Role, i int32) {
+func lowerAssertStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Assert, r, i)
 	condition := l.First(i)
 	l.Need(tree.RoleCondition, i, condition)
@@ -147,7 +147,7 @@ func assertStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func deleteStatement(l *lang.Lowering, r tree.Role, i int32) {
+func lowerDeleteStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Delete, r, i)
 	if c := l.First(i); l.Kind(c) == "expression_list" {
 		l.Nodes(tree.RoleValue, c)
@@ -157,8 +157,8 @@ func deleteStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// valueStatement is the rule for a statement with an optional value.
-func valueStatement(k tree.Kind) lang.Rule {
+// valueStatementRule is the rule for a statement with an optional value.
+func valueStatementRule(k tree.Kind) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.Begin(k, r, i)
 		l.Node(tree.RoleValue, l.First(i))
@@ -166,16 +166,16 @@ func valueStatement(k tree.Kind) lang.Rule {
 	}
 }
 
-// raiseStatement lowers "raise e from cause"; the cause is a second Value. The form
+// lowerRaiseStatement lowers "raise e from cause"; the cause is a second Value. The form
 // of Python 2, "raise E, value", gives a Tuple.
-func raiseStatement(l *lang.Lowering, r tree.Role, i int32) {
+func lowerRaiseStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Throw, r, i)
 	l.Nodes(tree.RoleValue, i)
 	l.Close()
 }
 
-// ifStatement makes of every elif an If as Else.
-func ifStatement(l *lang.Lowering, r tree.Role, i int32) {
+// lowerIfStatement makes of every elif an If as Else.
+func lowerIfStatement(l *lang.Lowering, r tree.Role, i int32) {
 	var rest []int32
 	for c := range l.Fields(i, "alternative") {
 		rest = append(rest, c)
@@ -183,7 +183,7 @@ func ifStatement(l *lang.Lowering, r tree.Role, i int32) {
 	_, end := l.Range(i)
 	depth := 1
 	l.Begin(tree.If, r, i)
-	branch(l, i)
+	lowerBranch(l, i)
 	for _, c := range rest {
 		if l.Kind(c) != "elif_clause" {
 			l.Node(tree.RoleElse, c)
@@ -196,19 +196,19 @@ func ifStatement(l *lang.Lowering, r tree.Role, i int32) {
 		}
 		l.Open(tree.If, tree.RoleElse, start, end)
 		depth++
-		branch(l, c)
+		lowerBranch(l, c)
 	}
 	for ; depth > 0; depth-- {
 		l.Close()
 	}
 }
 
-func branch(l *lang.Lowering, i int32) {
+func lowerBranch(l *lang.Lowering, i int32) {
 	l.Need(tree.RoleCondition, i, l.Field(i, "condition"))
 	l.Need(tree.RoleThen, i, l.Field(i, "consequence"))
 }
 
-func tryStatement(l *lang.Lowering, r tree.Role, i int32) {
+func lowerTryStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Try, r, i)
 	l.Need(tree.RoleBody, i, l.Field(i, "body"))
 	for c := range l.Children(i) {
@@ -224,9 +224,9 @@ func tryStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// exceptClause lowers the forms "except E:", "except E as e:" and "except E, e:" of
+// lowerExceptClause lowers the forms "except E:", "except E as e:" and "except E, e:" of
 // Python 2.
-func exceptClause(l *lang.Lowering, r tree.Role, i int32) {
+func lowerExceptClause(l *lang.Lowering, r tree.Role, i int32) {
 	text := ""
 	if l.Has(i, "*") {
 		text = "*"
@@ -253,18 +253,18 @@ func exceptClause(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func withStatement(l *lang.Lowering, r tree.Role, i int32) {
+func lowerWithStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.With, r, "with", i)
 	for c := range l.Children(l.Find(i, "with_clause")) {
-		withItem(l, c)
+		lowerWithItem(l, c)
 	}
 	l.Need(tree.RoleBody, i, l.Field(i, "body"))
 	l.Close()
 }
 
-// withItem lowers one resource. The grammar reads "with (a as b):" as an item in
+// lowerWithItem lowers one resource. The grammar reads "with (a as b):" as an item in
 // parentheses.
-func withItem(l *lang.Lowering, i int32) {
+func lowerWithItem(l *lang.Lowering, i int32) {
 	value := i
 	if l.Kind(i) == "with_item" {
 		value = l.Field(i, "value")
@@ -274,7 +274,7 @@ func withItem(l *lang.Lowering, i int32) {
 	}
 	if l.Kind(value) == "tuple" && l.Has(value, "as_pattern") {
 		for c := range l.Children(value) {
-			withItem(l, c)
+			lowerWithItem(l, c)
 		}
 		return
 	}

@@ -22,20 +22,20 @@ func prefixOf(l *lang.Lowering, i int32) prefix {
 	}
 }
 
-// stringLiteral lowers one literal: a Template when it has the prefix f, else a
+// lowerStringLiteral lowers one literal: a Template when it has the prefix f, else a
 // String.
-func stringLiteral(l *lang.Lowering, r tree.Role, i int32) {
+func lowerStringLiteral(l *lang.Lowering, r tree.Role, i int32) {
 	p := prefixOf(l, i)
 	if p.format {
 		l.Begin(tree.Template, r, i)
-		parts(l, i, p)
+		lowerParts(l, i, p)
 		l.Close()
 		return
 	}
 	var b strings.Builder
 	for c := range l.Children(i) {
 		if l.Kind(c) == "string_content" {
-			b.WriteString(p.value(l.Source(c)))
+			b.WriteString(p.decodeValue(l.Source(c)))
 		}
 	}
 	node := l.Put(tree.String, r, b.String(), i)
@@ -44,9 +44,9 @@ func stringLiteral(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
-// concatenated lowers literals side by side: to one String, or to one Template when
+// lowerConcatenated lowers literals side by side: to one String, or to one Template when
 // one of them is one.
-func concatenated(l *lang.Lowering, r tree.Role, i int32) {
+func lowerConcatenated(l *lang.Lowering, r tree.Role, i int32) {
 	format := false
 	for c := range l.Children(i) {
 		format = format || l.Kind(c) == "string" && prefixOf(l, c).format
@@ -55,7 +55,7 @@ func concatenated(l *lang.Lowering, r tree.Role, i int32) {
 		l.Begin(tree.Template, r, i)
 		for c := range l.Children(i) {
 			if l.Kind(c) == "string" {
-				parts(l, c, prefixOf(l, c))
+				lowerParts(l, c, prefixOf(l, c))
 			}
 		}
 		l.Close()
@@ -70,21 +70,21 @@ func concatenated(l *lang.Lowering, r tree.Role, i int32) {
 		}
 		for content := range l.Children(c) {
 			if l.Kind(content) == "string_content" {
-				b.WriteString(p.value(l.Source(content)))
+				b.WriteString(p.decodeValue(l.Source(content)))
 			}
 		}
 	}
 	l.Flag(l.Put(tree.String, r, b.String(), i), flags)
 }
 
-// parts adds the parts of a literal to the open Template.
-func parts(l *lang.Lowering, i int32, p prefix) {
+// lowerParts adds the parts of a literal to the open Template.
+func lowerParts(l *lang.Lowering, i int32, p prefix) {
 	for c := range l.Children(i) {
 		switch l.Kind(c) {
 		case "string_content":
-			l.Put(tree.String, tree.RolePart, p.value(l.Source(c)), c)
+			l.Put(tree.String, tree.RolePart, p.decodeValue(l.Source(c)), c)
 		case "interpolation":
-			interpolation(l, c)
+			lowerInterpolation(l, c)
 		case "string_start", "string_end":
 		default:
 			l.Node(tree.RolePart, c)
@@ -92,8 +92,8 @@ func parts(l *lang.Lowering, i int32, p prefix) {
 	}
 }
 
-// interpolation adds the expression in braces, and what follows it there.
-func interpolation(l *lang.Lowering, i int32) {
+// lowerInterpolation adds the expression in braces, and what follows it there.
+func lowerInterpolation(l *lang.Lowering, i int32) {
 	expression := l.Field(i, "expression")
 	if l.Has(i, "=") {
 		start, _ := l.Range(expression)
@@ -108,13 +108,13 @@ func interpolation(l *lang.Lowering, i int32) {
 		l.Close()
 	}
 	if c := l.Field(i, "format_specifier"); c >= 0 {
-		formatSpecifier(l, c)
+		lowerFormatSpecifier(l, c)
 	}
 }
 
-// formatSpecifier keeps the text of a format as a Token, unless expressions are in
+// lowerFormatSpecifier keeps the text of a format as a Token, unless expressions are in
 // it: those are its parts.
-func formatSpecifier(l *lang.Lowering, i int32) {
+func lowerFormatSpecifier(l *lang.Lowering, i int32) {
 	l.BeginText(tree.Other, tree.RolePart, "format_specifier", i)
 	any := false
 	for c := range l.Children(i) {
@@ -131,8 +131,8 @@ func formatSpecifier(l *lang.Lowering, i int32) {
 	l.Close()
 }
 
-// value resolves the escapes of a literal's content.
-func (p prefix) value(s string) string {
+// decodeValue resolves the escapes of a literal's content.
+func (p prefix) decodeValue(s string) string {
 	if p.format && strings.ContainsAny(s, "{}") {
 		s = strings.ReplaceAll(strings.ReplaceAll(s, "{{", "{"), "}}", "}")
 	}
@@ -146,7 +146,7 @@ func (p prefix) value(s string) string {
 			i++
 			continue
 		}
-		text, n := escape(s[i:], p.bytes)
+		text, n := decodeEscape(s[i:], p.bytes)
 		b.WriteString(text)
 		i += n
 	}
@@ -158,9 +158,9 @@ var simpleEscapes = map[byte]string{
 	'v': "\v",
 }
 
-// escape resolves the escape at the beginning of s, and returns its length. What is
+// decodeEscape resolves the escape at the beginning of s, and returns its length. What is
 // none stays. See "String and Bytes literals" in the language reference.
-func escape(s string, bytes bool) (text string, n int) {
+func decodeEscape(s string, bytes bool) (text string, n int) {
 	c := s[1]
 	if text, ok := simpleEscapes[c]; ok {
 		return text, 2

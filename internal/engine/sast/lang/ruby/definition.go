@@ -5,9 +5,9 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-// method lowers "def m" and "def self.m"; the latter has the Modifier "static", and
+// lowerMethod lowers "def m" and "def self.m"; the latter has the Modifier "static", and
 // one of another object has it as Receiver.
-func method(l *lang.Lowering, r tree.Role, i int32) {
+func lowerMethod(l *lang.Lowering, r tree.Role, i int32) {
 	text, name := "function", l.Field(i, "name")
 	if parent := l.CST.Nodes[i].Parent; l.Kind(parent) == "body_statement" {
 		switch l.Kind(l.CST.Nodes[parent].Parent) {
@@ -27,32 +27,32 @@ func method(l *lang.Lowering, r tree.Role, i int32) {
 		l.Close()
 	}
 	l.Node(tree.RoleName, name)
-	parameters(l, l.Field(i, "parameters"))
+	lowerParameters(l, l.Field(i, "parameters"))
 	switch body := l.Field(i, "body"); l.Kind(body) {
 	case "body_statement":
 		l.Node(tree.RoleBody, body)
 	case "":
-		branch(l, tree.RoleBody, i, -1)
+		lowerBranch(l, tree.RoleBody, i, -1)
 	default:
-		lone(l, tree.RoleBody, i, body)
+		lowerLone(l, tree.RoleBody, i, body)
 	}
 	l.Close()
 }
 
-// parameters adds the parameters of a method, block or lambda. Those behind ";" are
+// lowerParameters adds the parameters of a method, block or lambda. Those behind ";" are
 // variables of the block; they are left out.
-func parameters(l *lang.Lowering, i int32) {
+func lowerParameters(l *lang.Lowering, i int32) {
 	if i < 0 {
 		return
 	}
 	for c := range l.Children(i) {
 		if l.FieldName(c) != "locals" {
-			parameter(l, c)
+			lowerParameter(l, c)
 		}
 	}
 }
 
-func parameter(l *lang.Lowering, i int32) {
+func lowerParameter(l *lang.Lowering, i int32) {
 	text, name, fallback := "", l.Field(i, "name"), int32(-1)
 	switch l.Kind(i) {
 	case "identifier", "destructured_parameter":
@@ -73,7 +73,7 @@ func parameter(l *lang.Lowering, i int32) {
 	}
 	l.BeginText(tree.Parameter, tree.RoleParameter, text, i)
 	if l.Kind(name) == "destructured_parameter" {
-		destructured(l, tree.RoleTarget, name)
+		lowerDestructured(l, tree.RoleTarget, name)
 	} else {
 		l.Node(tree.RoleTarget, name)
 	}
@@ -81,8 +81,8 @@ func parameter(l *lang.Lowering, i int32) {
 	l.Close()
 }
 
-// destructured adds "(a, (b, *c))" as the Tuple that it is.
-func destructured(l *lang.Lowering, r tree.Role, i int32) {
+// lowerDestructured adds "(a, (b, *c))" as the Tuple that it is.
+func lowerDestructured(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Tuple, r, i)
 	for c := range l.Children(i) {
 		if l.TooDeep() {
@@ -90,7 +90,7 @@ func destructured(l *lang.Lowering, r tree.Role, i int32) {
 			break
 		}
 		if l.Kind(c) == "destructured_parameter" {
-			destructured(l, tree.RoleElement, c)
+			lowerDestructured(l, tree.RoleElement, c)
 		} else {
 			l.Node(tree.RoleElement, c)
 		}
@@ -98,45 +98,45 @@ func destructured(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// class returns the rule for classes and modules.
-func class(text string) lang.Rule {
+// classRule returns the rule for classes and modules.
+func classRule(text string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.BeginText(tree.Class, r, text, i)
 		l.Part(tree.RoleName, i, "name")
 		l.Part(tree.RoleBase, i, "superclass")
-		branch(l, tree.RoleBody, i, l.Field(i, "body"))
+		lowerBranch(l, tree.RoleBody, i, l.Field(i, "body"))
 		l.Close()
 	}
 }
 
-// singletonClass lowers "class << self": a Class without a name, "static".
-func singletonClass(l *lang.Lowering, r tree.Role, i int32) {
+// lowerSingletonClass lowers "class << self": a Class without a name, "static".
+func lowerSingletonClass(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Class, r, "class", i)
 	l.Put(tree.Modifier, tree.RoleModifier, "static", max(l.Find(i, "<<"), i))
 	l.Part(tree.RoleBase, i, "value")
-	branch(l, tree.RoleBody, i, l.Field(i, "body"))
+	lowerBranch(l, tree.RoleBody, i, l.Field(i, "body"))
 	l.Close()
 }
 
-// lambda lowers "->(x) { … }".
-func lambda(l *lang.Lowering, r tree.Role, i int32) {
+// lowerLambda lowers "->(x) { … }".
+func lowerLambda(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Lambda, r, i)
-	parameters(l, l.Field(i, "parameters"))
+	lowerParameters(l, l.Field(i, "parameters"))
 	inner := l.Field(i, "body")
 	if l.Kind(inner) != "block" && l.Kind(inner) != "do_block" {
 		l.Need(tree.RoleBody, i, inner)
 	} else {
-		blockBody(l, inner)
+		lowerBlockBody(l, inner)
 	}
 	l.Close()
 }
 
-// blockArgument lowers the block of a call.
-func blockArgument(l *lang.Lowering, r tree.Role, i int32) {
+// lowerBlockArgument lowers the block of a call.
+func lowerBlockArgument(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Lambda, r, "block", i)
-	parameters(l, l.Field(i, "parameters"))
-	blockBody(l, i)
+	lowerParameters(l, l.Field(i, "parameters"))
+	lowerBlockBody(l, i)
 	l.Close()
 }
 
-func blockBody(l *lang.Lowering, i int32) { branch(l, tree.RoleBody, i, l.Field(i, "body")) }
+func lowerBlockBody(l *lang.Lowering, i int32) { lowerBranch(l, tree.RoleBody, i, l.Field(i, "body")) }

@@ -7,28 +7,28 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-// call lowers "a.b(c) { … }" in all its forms. Without arguments, parentheses and
+// lowerCall lowers "a.b(c) { … }" in all its forms. Without arguments, parentheses and
 // block it is the Member alone.
-func call(l *lang.Lowering, r tree.Role, i int32) {
+func lowerCall(l *lang.Lowering, r tree.Role, i int32) {
 	receiver, arguments, block := l.Field(i, "receiver"), l.Field(i, "arguments"), l.Field(i, "block")
 	if arguments < 0 && block < 0 && receiver >= 0 {
-		callee(l, r, i)
+		lowerCallee(l, r, i)
 		return
 	}
 	l.Begin(tree.Call, r, i)
-	callee(l, tree.RoleCallee, i)
+	lowerCallee(l, tree.RoleCallee, i)
 	if arguments >= 0 {
 		for c := range l.Children(arguments) {
-			argument(l, c)
+			lowerArgument(l, c)
 		}
 	}
 	l.Node(tree.RoleArgument, block)
 	l.Close()
 }
 
-// callee adds what is called: a Name, or a Member of the receiver. "a.(b)" calls
+// lowerCallee adds what is called: a Name, or a Member of the receiver. "a.(b)" calls
 // the method call.
-func callee(l *lang.Lowering, r tree.Role, i int32) {
+func lowerCallee(l *lang.Lowering, r tree.Role, i int32) {
 	receiver, method := l.Field(i, "receiver"), l.Field(i, "method")
 	if receiver < 0 {
 		if method < 0 {
@@ -58,8 +58,8 @@ func callee(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// argument adds an argument. A pair whose key is a symbol is a Keyword.
-func argument(l *lang.Lowering, i int32) {
+// lowerArgument adds an argument. A pair whose key is a symbol is a Keyword.
+func lowerArgument(l *lang.Lowering, i int32) {
 	key := l.Field(i, "key")
 	if l.Kind(i) != "pair" || !isSymbol(l, i, key) {
 		l.Node(tree.RoleArgument, i)
@@ -70,30 +70,30 @@ func argument(l *lang.Lowering, i int32) {
 		start, end := nameRange(l, key)
 		l.Leaf(tree.Name, tree.RoleName, name, start, end)
 	} else {
-		symbol(l, tree.RoleName, key)
+		lowerSymbol(l, tree.RoleName, key)
 	}
-	pairValue(l, i, key)
+	lowerPairValue(l, i, key)
 	l.Close()
 }
 
-// pair lowers a part of a hash, and a part of a hash pattern.
-func pair(l *lang.Lowering, r tree.Role, i int32) {
+// lowerPair lowers a part of a hash, and a part of a hash pattern.
+func lowerPair(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Pair, r, i)
 	key := l.Field(i, "key")
 	switch {
 	case key < 0:
 		l.Lost(tree.RoleKey, i)
 	case isSymbol(l, i, key):
-		symbol(l, tree.RoleKey, key)
+		lowerSymbol(l, tree.RoleKey, key)
 	default:
 		l.Need(tree.RoleKey, i, key)
 	}
-	pairValue(l, i, key)
+	lowerPairValue(l, i, key)
 	l.Close()
 }
 
-// pairValue adds the value; "{a:}" stands for "{a: a}".
-func pairValue(l *lang.Lowering, i, key int32) {
+// lowerPairValue adds the value; "{a:}" stands for "{a: a}".
+func lowerPairValue(l *lang.Lowering, i, key int32) {
 	if c := l.Field(i, "value"); c >= 0 {
 		l.Need(tree.RoleValue, i, c)
 		return
@@ -113,8 +113,8 @@ func isSymbol(l *lang.Lowering, i, key int32) bool {
 	return false
 }
 
-// element lowers "a[b]".
-func element(l *lang.Lowering, r tree.Role, i int32) {
+// lowerElement lowers "a[b]".
+func lowerElement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Index, r, i)
 	object, block := l.Field(i, "object"), l.Field(i, "block")
 	l.Need(tree.RoleObject, i, object)
@@ -126,8 +126,8 @@ func element(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// scopeResolution lowers "A::B" to a Member, and "::A" to the Name.
-func scopeResolution(l *lang.Lowering, r tree.Role, i int32) {
+// lowerScopeResolution lowers "A::B" to a Member, and "::A" to the Name.
+func lowerScopeResolution(l *lang.Lowering, r tree.Role, i int32) {
 	scope, name := l.Field(i, "scope"), l.Field(i, "name")
 	if scope < 0 {
 		l.Need(r, i, name)
@@ -139,34 +139,34 @@ func scopeResolution(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// tuple is the rule for several values without brackets.
-func tuple(l *lang.Lowering, r tree.Role, i int32) {
+// lowerTuple is the rule for several values without brackets.
+func lowerTuple(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Tuple, r, i)
 	l.Nodes(tree.RoleElement, i)
 	l.Close()
 }
 
-func operatorAssignment(l *lang.Lowering, r tree.Role, i int32) {
+func lowerOperatorAssignment(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Assign, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleTarget, i, l.Field(i, "left"))
 	l.Need(tree.RoleValue, i, l.Field(i, "right"))
 	l.Close()
 }
 
-func binary(l *lang.Lowering, r tree.Role, i int32) {
+func lowerBinary(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Binary, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleLeft, i, l.Field(i, "left"))
 	l.Need(tree.RoleRight, i, l.Field(i, "right"))
 	l.Close()
 }
 
-func unary(l *lang.Lowering, r tree.Role, i int32) {
+func lowerUnary(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Unary, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleValue, i, l.Field(i, "operand"))
 	l.Close()
 }
 
-func rangeOf(l *lang.Lowering, r tree.Role, i int32) {
+func lowerRangeOf(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Binary, r, l.Source(l.Field(i, "operator")), i)
 	start, end := l.Range(i)
 	if c := l.Field(i, "begin"); c >= 0 {
@@ -182,8 +182,8 @@ func rangeOf(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// splat returns the rule for "*a" and the like. The value may have no name.
-func splat(text string) lang.Rule {
+// splatRule returns the rule for "*a" and the like. The value may have no name.
+func splatRule(text string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.BeginText(tree.Spread, r, text, i)
 		switch c := l.First(i); {
@@ -198,22 +198,22 @@ func splat(text string) lang.Rule {
 	}
 }
 
-// forward lowers the "..." that passes all arguments on.
-func forward(l *lang.Lowering, r tree.Role, i int32) {
+// lowerForward lowers the "..." that passes all arguments on.
+func lowerForward(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Spread, r, "...", i)
 	l.Flag(l.Put(tree.Name, tree.RoleValue, "...", i), tree.Implied)
 	l.Close()
 }
 
-// patternMatch returns the rule for "a => pattern" and "a in pattern".
-func patternMatch(operator string) lang.Rule {
+// patternMatchRule returns the rule for "a => pattern" and "a in pattern".
+func patternMatchRule(operator string) lang.Rule {
 	return lang.Slots(tree.Binary, operator, lang.Slot{Role: tree.RoleLeft, Field: "value"},
 		lang.Slot{Role: tree.RoleRight, Field: "pattern"})
 }
 
-// classPattern returns the rule for patterns of lists and hashes; one with a class
+// classPatternRule returns the rule for patterns of lists and hashes; one with a class
 // is written as a call, and is one.
-func classPattern(k tree.Kind) lang.Rule {
+func classPatternRule(k tree.Kind) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		class, role := l.Field(i, "class"), tree.RoleElement
 		if class >= 0 {
@@ -232,8 +232,8 @@ func classPattern(k tree.Kind) lang.Rule {
 	}
 }
 
-// alternatives lowers "a | b | c" to the left.
-func alternatives(l *lang.Lowering, r tree.Role, i int32) {
+// lowerAlternatives lowers "a | b | c" to the left.
+func lowerAlternatives(l *lang.Lowering, r tree.Role, i int32) {
 	start, _ := l.Range(i)
 	m := l.Mark()
 	n := 0
@@ -263,6 +263,6 @@ func alternatives(l *lang.Lowering, r tree.Role, i int32) {
 // maxAlternatives bounds the depth of one pattern, as each wraps those before it.
 const maxAlternatives = 200
 
-func number(l *lang.Lowering, r tree.Role, i int32) {
+func lowerNumber(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Number, r, strings.ReplaceAll(l.Source(i), "_", ""), i)
 }

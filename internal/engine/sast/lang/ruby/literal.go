@@ -9,31 +9,31 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-// stringLiteral lowers a string: a String, or a Template when expressions are in it.
-func stringLiteral(l *lang.Lowering, r tree.Role, i int32) { content(l, r, i, i) }
+// lowerStringLiteral lowers a string: a String, or a Template when expressions are in it.
+func lowerStringLiteral(l *lang.Lowering, r tree.Role, i int32) { lowerContent(l, r, i, i) }
 
-// content adds the String or Template of the parts of i, in the place of whole.
-func content(l *lang.Lowering, r tree.Role, i, whole int32) {
+// lowerContent adds the String or Template of the parts of i, in the place of whole.
+func lowerContent(l *lang.Lowering, r tree.Role, i, whole int32) {
 	if l.Has(i, "interpolation") {
 		l.Begin(tree.Template, r, whole)
-		parts(l, i)
+		lowerParts(l, i)
 		l.Close()
 		return
 	}
-	l.Put(tree.String, r, plain(l, i), whole)
+	l.Put(tree.String, r, plainText(l, i), whole)
 }
 
-// plain returns the text of a string without expressions.
-func plain(l *lang.Lowering, i int32) string {
+// plainText returns the text of a string without expressions.
+func plainText(l *lang.Lowering, i int32) string {
 	var b strings.Builder
 	for c := range l.Children(i) {
-		b.WriteString(text(l, i, c))
+		b.WriteString(partText(l, i, c))
 	}
 	return b.String()
 }
 
-// parts adds the parts of a string: texts side by side are one.
-func parts(l *lang.Lowering, i int32) {
+// lowerParts adds the parts of a string: texts side by side are one.
+func lowerParts(l *lang.Lowering, i int32) {
 	var b strings.Builder
 	var start, end uint32
 	flush := func() {
@@ -49,7 +49,7 @@ func parts(l *lang.Lowering, i int32) {
 				start, _ = l.Range(c)
 			}
 			_, end = l.Range(c)
-			b.WriteString(text(l, i, c))
+			b.WriteString(partText(l, i, c))
 		case "heredoc_end":
 		default:
 			flush()
@@ -59,13 +59,13 @@ func parts(l *lang.Lowering, i int32) {
 	flush()
 }
 
-// text returns the text of one part of a string. Only "\\" and "\'" are escapes
+// partText returns the text of one part of a string. Only "\\" and "\'" are escapes
 // between single quotes.
-func text(l *lang.Lowering, i, c int32) string {
+func partText(l *lang.Lowering, i, c int32) string {
 	s := l.Source(c)
 	switch l.Kind(c) {
 	case "escape_sequence":
-		return escape(s)
+		return decodeEscape(s)
 	case "string_content":
 		if strings.Contains(s, `\`) && l.Source(i)[0] == '\'' {
 			return strings.NewReplacer(`\\`, `\`, `\'`, `'`).Replace(s)
@@ -82,9 +82,9 @@ var escapes = map[byte]string{
 	'\n': "",
 }
 
-// escape resolves one escape; what is unknown stands for its own letter. Controls
+// decodeEscape resolves one escape; what is unknown stands for its own letter. Controls
 // ("\C-a") stay as they are.
-func escape(s string) string {
+func decodeEscape(s string) string {
 	if len(s) < 2 || s[0] != '\\' {
 		return s
 	}
@@ -112,8 +112,8 @@ func escape(s string) string {
 	}
 }
 
-// chained lowers strings side by side to one.
-func chained(l *lang.Lowering, r tree.Role, i int32) {
+// lowerChained lowers strings side by side to one.
+func lowerChained(l *lang.Lowering, r tree.Role, i int32) {
 	template := false
 	for c := range l.Children(i) {
 		template = template || l.Has(c, "interpolation")
@@ -121,33 +121,33 @@ func chained(l *lang.Lowering, r tree.Role, i int32) {
 	if template {
 		l.Begin(tree.Template, r, i)
 		for c := range l.Children(i) {
-			parts(l, c)
+			lowerParts(l, c)
 		}
 		l.Close()
 		return
 	}
 	var b strings.Builder
 	for c := range l.Children(i) {
-		b.WriteString(plain(l, c))
+		b.WriteString(plainText(l, c))
 	}
 	l.Put(tree.String, r, b.String(), i)
 }
 
-func character(l *lang.Lowering, r tree.Role, i int32) {
-	l.Put(tree.String, r, escape(strings.TrimPrefix(l.Source(i), "?")), i)
+func lowerCharacter(l *lang.Lowering, r tree.Role, i int32) {
+	l.Put(tree.String, r, decodeEscape(strings.TrimPrefix(l.Source(i), "?")), i)
 }
 
-// subshell lowers backticks to a call.
-func subshell(l *lang.Lowering, r tree.Role, i int32) {
+// lowerSubshell lowers backticks to a call.
+func lowerSubshell(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Call, r, i)
 	start, _ := l.Range(i)
 	l.Leaf(tree.Name, tree.RoleCallee, "`", start, start+1)
-	content(l, tree.RoleArgument, i, i)
+	lowerContent(l, tree.RoleArgument, i, i)
 	l.Close()
 }
 
-// regex keeps the literal as it is written, and has the expressions in it as Parts.
-func regex(l *lang.Lowering, r tree.Role, i int32) {
+// lowerRegex keeps the literal as it is written, and has the expressions in it as Parts.
+func lowerRegex(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Regex, r, l.Source(i), i)
 	for c := range l.Children(i) {
 		if l.Kind(c) == "interpolation" {
@@ -157,14 +157,14 @@ func regex(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// symbol lowers a symbol: an Other around the Name, or around a Template.
-func symbol(l *lang.Lowering, r tree.Role, i int32) {
+// lowerSymbol lowers a symbol: an Other around the Name, or around a Template.
+func lowerSymbol(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Other, r, "symbol", i)
 	if name, plain := symbolName(l, i); plain {
 		start, end := nameRange(l, i)
 		l.Leaf(tree.Name, tree.RoleElement, name, start, end)
 	} else {
-		content(l, tree.RoleElement, i, i)
+		lowerContent(l, tree.RoleElement, i, i)
 	}
 	l.Close()
 }
@@ -186,12 +186,12 @@ func symbolName(l *lang.Lowering, i int32) (name string, ok bool) {
 	case l.Kind(i) == "simple_symbol" || l.Kind(i) == "hash_key_symbol":
 		return strings.TrimPrefix(l.Source(i), ":"), true
 	default:
-		return plain(l, i), true
+		return plainText(l, i), true
 	}
 }
 
-// heredoc lowers a here-document where it begins.
-func heredoc(l *lang.Lowering, r tree.Role, i int32) {
+// lowerHeredoc lowers a here-document where it begins.
+func lowerHeredoc(l *lang.Lowering, r tree.Role, i int32) {
 	body := heredocBody(l, i)
 	if body < 0 {
 		l.Lost(r, i)
@@ -200,16 +200,16 @@ func heredoc(l *lang.Lowering, r tree.Role, i int32) {
 	if l.Has(body, "interpolation") {
 		template := l.Begin(tree.Template, r, i)
 		l.Flag(template, tree.Raw)
-		parts(l, body)
+		lowerParts(l, body)
 		l.Close()
 		if first := &l.File.Nodes[template+1]; first.Kind == tree.String {
 			first.Text = strings.TrimPrefix(first.Text, "\n") // the end of the first line
 		}
 		return
 	}
-	value := strings.TrimPrefix(plain(l, body), "\n")
+	value := strings.TrimPrefix(plainText(l, body), "\n")
 	if strings.HasPrefix(l.Source(i), "<<~") {
-		value = outdent(value)
+		value = removeIndentation(value)
 	}
 	if strings.Contains(l.Source(i), "`") {
 		l.Begin(tree.Call, r, i)
@@ -244,8 +244,8 @@ func heredocBody(l *lang.Lowering, i int32) int32 {
 	return -1
 }
 
-// outdent removes the indentation that all lines share.
-func outdent(s string) string {
+// removeIndentation removes the indentation that all lines share.
+func removeIndentation(s string) string {
 	lines := strings.SplitAfter(s, "\n")
 	indent := -1
 	for _, line := range lines {

@@ -33,9 +33,9 @@ var (
 	constant = regexp.MustCompile(`((?:class|module)[ \t]+|<[ \t]*|::)\$([A-Z_][A-Z_0-9]*)`)
 )
 
-// prepare gives placeholders of constants a capital letter, and arguments that are
+// preparePattern gives placeholders of constants a capital letter, and arguments that are
 // an ellipsis parentheses, and an ellipsis in a hash stars.
-func prepare(text string) []string {
+func preparePattern(text string) []string {
 	text = blockOfArgument.ReplaceAllString(text, "$1(...) {")
 	alternatives := []string{text}
 	capital := constant.ReplaceAllString(text, "${1}Q"+strings.TrimPrefix(lang.Placeholder(""), "q")+"$2")

@@ -23,7 +23,7 @@ func TestEscape(t *testing.T) {
 		`\n`: "\n", `\u00e9`: "é", `\u{1F600}`: "😀", `\x41`: "A", `\101`: "A", `\q`: "q", `\C-a`: `\C-a`,
 		`\u{zz}`: `\u{zz}`, `\`: `\`,
 	} {
-		if got := escape(source); got != want {
+		if got := decodeEscape(source); got != want {
 			t.Errorf("%s: got %q, want %q", source, got, want)
 		}
 	}

@@ -5,16 +5,16 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-func program(l *lang.Lowering, r tree.Role, i int32) {
+func lowerProgram(l *lang.Lowering, r tree.Role, i int32) {
 	l.Open(tree.FileKind, r, 0, uint32(len(l.File.Source)))
-	body(l, i)
+	lowerBody(l, i)
 	l.Close()
 }
 
-// block lowers a list of statements; with rescue and the like it holds a Try.
-func block(l *lang.Lowering, r tree.Role, i int32) {
+// lowerBlock lowers a list of statements; with rescue and the like it holds a Try.
+func lowerBlock(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Block, r, i)
-	body(l, i)
+	lowerBody(l, i)
 	l.Close()
 }
 
@@ -29,8 +29,8 @@ var own = map[string]bool{
 	"retry":         true, "redo": true, "alias": true, "undef": true, "rescue_modifier": true,
 }
 
-// statement adds a statement; an expression is wrapped.
-func statement(l *lang.Lowering, i int32) {
+// lowerStatement adds a statement; an expression is wrapped.
+func lowerStatement(l *lang.Lowering, i int32) {
 	if own[l.Kind(i)] {
 		l.Node(tree.RoleStatement, i)
 		return
@@ -40,20 +40,20 @@ func statement(l *lang.Lowering, i int32) {
 	l.Close()
 }
 
-// body adds the statements of a list. Its rescue, else and ensure make it the body
+// lowerBody adds the statements of a list. Its rescue, else and ensure make it the body
 // of a Try.
-func body(l *lang.Lowering, i int32) {
-	if !handles(l, i) {
+func lowerBody(l *lang.Lowering, i int32) {
+	if !handlesErrors(l, i) {
 		for c := range l.Children(i) {
-			statement(l, c)
+			lowerStatement(l, c)
 		}
 		return
 	}
-	try(l, tree.RoleStatement, i)
+	lowerTry(l, tree.RoleStatement, i)
 }
 
-// handles reports whether a list of statements has a rescue or an ensure.
-func handles(l *lang.Lowering, i int32) bool {
+// handlesErrors reports whether a list of statements has a rescue or an ensure.
+func handlesErrors(l *lang.Lowering, i int32) bool {
 	for c := range l.Children(i) {
 		if kind := l.Kind(c); kind == "rescue" || kind == "ensure" {
 			return true
@@ -62,19 +62,19 @@ func handles(l *lang.Lowering, i int32) bool {
 	return false
 }
 
-func try(l *lang.Lowering, r tree.Role, i int32) {
+func lowerTry(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Try, r, i)
 	l.Begin(tree.Block, tree.RoleBody, i)
 	for c := range l.Children(i) {
 		if kind := l.Kind(c); kind != "rescue" && kind != "else" && kind != "ensure" {
-			statement(l, c)
+			lowerStatement(l, c)
 		}
 	}
 	l.Close()
 	for c := range l.Children(i) {
 		switch l.Kind(c) {
 		case "rescue":
-			rescue(l, c)
+			lowerRescue(l, c)
 		case "else":
 			l.Node(tree.RoleElse, c)
 		case "ensure":
@@ -84,16 +84,16 @@ func try(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func rescue(l *lang.Lowering, i int32) {
+func lowerRescue(l *lang.Lowering, i int32) {
 	l.Begin(tree.Catch, tree.RoleHandler, i)
 	l.Nodes(tree.RoleType, l.Field(i, "exceptions"))
 	l.Part(tree.RoleTarget, i, "variable")
-	branch(l, tree.RoleBody, i, l.Field(i, "body"))
+	lowerBranch(l, tree.RoleBody, i, l.Field(i, "body"))
 	l.Close()
 }
 
-// branch adds a Block that the source may leave out.
-func branch(l *lang.Lowering, r tree.Role, i, part int32) {
+// lowerBranch adds a Block that the source may leave out.
+func lowerBranch(l *lang.Lowering, r tree.Role, i, part int32) {
 	if part >= 0 {
 		l.Node(r, part)
 		return
@@ -102,17 +102,17 @@ func branch(l *lang.Lowering, r tree.Role, i, part int32) {
 	l.Flag(l.Leaf(tree.Block, r, "", end, end), tree.Implied)
 }
 
-// begin lowers "begin … end".
-func begin(l *lang.Lowering, r tree.Role, i int32) {
-	if handles(l, i) {
-		try(l, r, i)
+// lowerBegin lowers "begin … end".
+func lowerBegin(l *lang.Lowering, r tree.Role, i int32) {
+	if handlesErrors(l, i) {
+		lowerTry(l, r, i)
 		return
 	}
-	block(l, r, i)
+	lowerBlock(l, r, i)
 }
 
-// test adds a condition; negated, below an implied "!".
-func test(l *lang.Lowering, i int32, negated bool) {
+// lowerTest adds a condition; negated, below an implied "!".
+func lowerTest(l *lang.Lowering, i int32, negated bool) {
 	condition := l.Field(i, "condition")
 	if !negated || condition < 0 {
 		l.Need(tree.RoleCondition, i, condition)
@@ -123,61 +123,61 @@ func test(l *lang.Lowering, i int32, negated bool) {
 	l.Close()
 }
 
-// condition returns the rule for if and unless. As a value it is a Conditional.
-func condition(negated bool) lang.Rule {
+// conditionRule returns the rule for if and unless. As a value it is a Conditional.
+func conditionRule(negated bool) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		if r == tree.RoleStatement {
-			ifStatement(l, r, i, negated)
+			lowerIfStatement(l, r, i, negated)
 		} else {
-			ifValue(l, r, i, negated)
+			lowerIfValue(l, r, i, negated)
 		}
 	}
 }
 
-func ifStatement(l *lang.Lowering, r tree.Role, i int32, negated bool) {
+func lowerIfStatement(l *lang.Lowering, r tree.Role, i int32, negated bool) {
 	if l.TooDeep() {
 		l.Lost(r, i)
 		return
 	}
 	l.Begin(tree.If, r, i)
-	test(l, i, negated)
-	branch(l, tree.RoleThen, i, l.Field(i, "consequence"))
+	lowerTest(l, i, negated)
+	lowerBranch(l, tree.RoleThen, i, l.Field(i, "consequence"))
 	if other := l.Field(i, "alternative"); l.Kind(other) == "elsif" {
-		ifStatement(l, tree.RoleElse, other, false)
+		lowerIfStatement(l, tree.RoleElse, other, false)
 	} else {
 		l.Node(tree.RoleElse, other)
 	}
 	l.Close()
 }
 
-func ifValue(l *lang.Lowering, r tree.Role, i int32, negated bool) {
+func lowerIfValue(l *lang.Lowering, r tree.Role, i int32, negated bool) {
 	if l.TooDeep() {
 		l.Lost(r, i)
 		return
 	}
 	l.Begin(tree.Conditional, r, i)
-	test(l, i, negated)
-	value(l, tree.RoleThen, i, l.Field(i, "consequence"))
+	lowerTest(l, i, negated)
+	lowerValue(l, tree.RoleThen, i, l.Field(i, "consequence"))
 	if other := l.Field(i, "alternative"); l.Kind(other) == "elsif" {
-		ifValue(l, tree.RoleElse, other, false)
+		lowerIfValue(l, tree.RoleElse, other, false)
 	} else {
-		value(l, tree.RoleElse, i, other)
+		lowerValue(l, tree.RoleElse, i, other)
 	}
 	l.Close()
 }
 
-// value adds a list of statements as a value: the only one, or a Sequence.
-func value(l *lang.Lowering, r tree.Role, i, list int32) {
+// lowerValue adds a list of statements as a value: the only one, or a Sequence.
+func lowerValue(l *lang.Lowering, r tree.Role, i, list int32) {
 	if list < 0 {
 		_, end := l.Range(i)
 		l.Flag(l.Leaf(tree.Null, r, "nil", end, end), tree.Implied)
 		return
 	}
-	sequence(l, r, list)
+	lowerSequence(l, r, list)
 }
 
-// sequence is the rule for statements where a value is wanted.
-func sequence(l *lang.Lowering, r tree.Role, i int32) {
+// lowerSequence is the rule for statements where a value is wanted.
+func lowerSequence(l *lang.Lowering, r tree.Role, i int32) {
 	var parts []int32
 	for c := range l.Children(i) {
 		if l.Kind(c) != "empty_statement" && l.Kind(c) != "heredoc_body" {
@@ -198,13 +198,13 @@ func sequence(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
-// modifier returns the rule for "s if c" and "s unless c".
-func modifier(negated bool) lang.Rule {
+// modifierRule returns the rule for "s if c" and "s unless c".
+func modifierRule(negated bool) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		only := l.Field(i, "body")
 		if r != tree.RoleStatement {
 			l.Begin(tree.Conditional, r, i)
-			test(l, i, negated)
+			lowerTest(l, i, negated)
 			l.Need(tree.RoleThen, i, only)
 			_, end := l.Range(i)
 			l.Flag(l.Leaf(tree.Null, tree.RoleElse, "nil", end, end), tree.Implied)
@@ -212,56 +212,56 @@ func modifier(negated bool) lang.Rule {
 			return
 		}
 		l.Begin(tree.If, r, i)
-		test(l, i, negated)
-		lone(l, tree.RoleThen, i, only)
+		lowerTest(l, i, negated)
+		lowerLone(l, tree.RoleThen, i, only)
 		l.Close()
 	}
 }
 
-// lone adds a Block of one statement.
-func lone(l *lang.Lowering, r tree.Role, i, only int32) {
+// lowerLone adds a Block of one statement.
+func lowerLone(l *lang.Lowering, r tree.Role, i, only int32) {
 	if only < 0 {
 		l.Lost(r, i)
 		return
 	}
 	l.Begin(tree.Block, r, only)
-	statement(l, only)
+	lowerStatement(l, only)
 	l.Close()
 }
 
-// loop returns the rule for while and until, which test after the body when that is
+// loopRule returns the rule for while and until, which test after the body when that is
 // "begin … end" before the word.
-func loop(negated bool) lang.Rule {
+func loopRule(negated bool) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		part := l.Field(i, "body")
 		switch l.Kind(part) {
 		case "begin":
 			l.Begin(tree.DoWhile, r, i)
 			l.Need(tree.RoleBody, i, part)
-			test(l, i, negated)
+			lowerTest(l, i, negated)
 		case "do":
 			l.Begin(tree.While, r, i)
-			test(l, i, negated)
+			lowerTest(l, i, negated)
 			l.Node(tree.RoleBody, part)
 		default:
 			l.Begin(tree.While, r, i)
-			test(l, i, negated)
-			lone(l, tree.RoleBody, i, part)
+			lowerTest(l, i, negated)
+			lowerLone(l, tree.RoleBody, i, part)
 		}
 		l.Close()
 	}
 }
 
-func forEach(l *lang.Lowering, r tree.Role, i int32) {
+func lowerForEach(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.ForEach, r, "of", i)
 	l.Need(tree.RoleTarget, i, l.Field(i, "pattern"))
 	l.Need(tree.RoleIterable, i, l.Field(i, "value"))
-	branch(l, tree.RoleBody, i, l.Field(i, "body"))
+	lowerBranch(l, tree.RoleBody, i, l.Field(i, "body"))
 	l.Close()
 }
 
-// switchCase lowers "case x when …" and "case x in …".
-func switchCase(l *lang.Lowering, r tree.Role, i int32) {
+// lowerSwitchCase lowers "case x when …" and "case x in …".
+func lowerSwitchCase(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Switch, r, i)
 	subject := l.Field(i, "value")
 	l.Node(tree.RoleValue, subject)
@@ -270,13 +270,13 @@ func switchCase(l *lang.Lowering, r tree.Role, i int32) {
 		case "when":
 			l.Begin(tree.Case, tree.RoleCase, c)
 			l.Parts(tree.RoleCondition, c, "pattern")
-			branch(l, tree.RoleBody, c, l.Field(c, "body"))
+			lowerBranch(l, tree.RoleBody, c, l.Field(c, "body"))
 			l.Close()
 		case "in_clause":
 			l.Begin(tree.Case, tree.RoleCase, c)
 			l.Part(tree.RoleCondition, c, "pattern")
-			guard(l, l.Field(c, "guard"))
-			branch(l, tree.RoleBody, c, l.Field(c, "body"))
+			lowerGuard(l, l.Field(c, "guard"))
+			lowerBranch(l, tree.RoleBody, c, l.Field(c, "body"))
 			l.Close()
 		case "else":
 			l.BeginText(tree.Case, tree.RoleCase, "default", c)
@@ -291,7 +291,7 @@ func switchCase(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func guard(l *lang.Lowering, i int32) {
+func lowerGuard(l *lang.Lowering, i int32) {
 	if i < 0 {
 		return
 	}
@@ -304,8 +304,8 @@ func guard(l *lang.Lowering, i int32) {
 	l.Close()
 }
 
-// jump returns the rule for a word with values, several of which are a Tuple.
-func jump(k tree.Kind) lang.Rule {
+// jumpRule returns the rule for a word with values, several of which are a Tuple.
+func jumpRule(k tree.Kind) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.Begin(k, r, i)
 		if arguments := l.Find(i, "argument_list"); arguments >= 0 {
@@ -323,13 +323,13 @@ func jump(k tree.Kind) lang.Rule {
 	}
 }
 
-// rescueModifier lowers "a rescue b"; as a value too it is a Try, of two Blocks.
-func rescueModifier(l *lang.Lowering, r tree.Role, i int32) {
+// lowerRescueModifier lowers "a rescue b"; as a value too it is a Try, of two Blocks.
+func lowerRescueModifier(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Try, r, i)
-	lone(l, tree.RoleBody, i, l.Field(i, "body"))
+	lowerLone(l, tree.RoleBody, i, l.Field(i, "body"))
 	handler := l.Field(i, "handler")
 	l.Begin(tree.Catch, tree.RoleHandler, max(handler, i))
-	lone(l, tree.RoleBody, i, handler)
+	lowerLone(l, tree.RoleBody, i, handler)
 	l.Close()
 	l.Close()
 }

@@ -7,8 +7,8 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-// scoped lowers "a::b" to a Member, and "::a" to the Name.
-func scoped(l *lang.Lowering, r tree.Role, i int32) {
+// lowerScoped lowers "a::b" to a Member, and "::a" to the Name.
+func lowerScoped(l *lang.Lowering, r tree.Role, i int32) {
 	path, name := l.Field(i, "path"), l.Field(i, "name")
 	if path < 0 {
 		l.Need(r, i, name)
@@ -27,24 +27,26 @@ func scoped(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// dotted returns a path as Types have it.
-func dotted(s string) string {
+// dottedName returns a path as Types have it.
+func dottedName(s string) string {
 	if strings.Contains(s, "::") {
 		return strings.ReplaceAll(strings.Join(strings.Fields(s), ""), "::", ".")
 	}
 	return s
 }
 
-func scopedType(l *lang.Lowering, r tree.Role, i int32) { l.Put(tree.Type, r, dotted(l.Source(i)), i) }
+func lowerScopedType(l *lang.Lowering, r tree.Role, i int32) {
+	l.Put(tree.Type, r, dottedName(l.Source(i)), i)
+}
 
-func genericType(l *lang.Lowering, r tree.Role, i int32) {
-	l.BeginText(tree.Type, r, dotted(l.Source(l.Field(i, "type"))), i)
+func lowerGenericType(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.Type, r, dottedName(l.Source(l.Field(i, "type"))), i)
 	l.Nodes(tree.RoleArgument, l.Field(i, "type_arguments"))
 	l.Close()
 }
 
-// operation returns the rule for an operation on the fields left and right.
-func operation(k tree.Kind, left, right tree.Role) lang.Rule {
+// operationRule returns the rule for an operation on the fields left and right.
+func operationRule(k tree.Kind, left, right tree.Role) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.BeginText(k, r, l.Source(l.Field(i, "operator")), i)
 		l.Need(left, i, l.Field(i, "left"))
@@ -53,7 +55,7 @@ func operation(k tree.Kind, left, right tree.Role) lang.Rule {
 	}
 }
 
-func unary(l *lang.Lowering, r tree.Role, i int32) {
+func lowerUnary(l *lang.Lowering, r tree.Role, i int32) {
 	text := l.Source(i)
 	if text != "" {
 		text = text[:1]
@@ -63,14 +65,14 @@ func unary(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func negative(l *lang.Lowering, r tree.Role, i int32) {
+func lowerNegative(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Unary, r, "-", i)
 	l.Need(tree.RoleValue, i, l.First(i))
 	l.Close()
 }
 
-// rangeOf lowers "a..b"; an open end is an implied Null.
-func rangeOf(l *lang.Lowering, r tree.Role, i int32) {
+// lowerRangeOf lowers "a..b"; an open end is an implied Null.
+func lowerRangeOf(l *lang.Lowering, r tree.Role, i int32) {
 	start, end := l.Range(i)
 	operator, left, right := "", int32(-1), int32(-1)
 	for c := range l.Every(i) {
@@ -98,8 +100,8 @@ func rangeOf(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// array lowers "[a, b]"; "[a; n]" is an Other.
-func array(l *lang.Lowering, r tree.Role, i int32) {
+// lowerArray lowers "[a, b]"; "[a; n]" is an Other.
+func lowerArray(l *lang.Lowering, r tree.Role, i int32) {
 	if l.Field(i, "length") >= 0 {
 		l.Fallback(r, i, l.Node)
 		return
@@ -109,9 +111,9 @@ func array(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// call lowers a call. One that stands for a typed metavariable has the type in its
+// lowerCall lowers a call. One that stands for a typed metavariable has the type in its
 // type arguments.
-func call(l *lang.Lowering, r tree.Role, i int32) {
+func lowerCall(l *lang.Lowering, r tree.Role, i int32) {
 	callee := l.Field(i, "function")
 	l.Begin(tree.Call, r, i)
 	l.Need(tree.RoleCallee, i, callee)
@@ -122,7 +124,7 @@ func call(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func index(l *lang.Lowering, r tree.Role, i int32) {
+func lowerIndex(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Index, r, i)
 	object := l.First(i)
 	l.Need(tree.RoleObject, i, object)
@@ -134,22 +136,22 @@ func index(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func closure(l *lang.Lowering, r tree.Role, i int32) {
+func lowerClosure(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Lambda, r, i)
 	for c := range l.Every(i) {
 		if kind := l.Kind(c); kind == "async" || kind == "move" || kind == "static" {
 			l.Put(tree.Modifier, tree.RoleModifier, kind, c)
 		}
 	}
-	parameters(l, l.Field(i, "parameters"))
+	lowerParameters(l, l.Field(i, "parameters"))
 	l.Part(tree.RoleReturnType, i, "return_type")
-	target(l, tree.RoleBody, i, "body")
+	lowerTarget(l, tree.RoleBody, i, "body")
 	l.Close()
 }
 
-// typePath lowers the name of a struct where a value is made of it: as the path that
+// lowerTypePath lowers the name of a struct where a value is made of it: as the path that
 // it is.
-func typePath(l *lang.Lowering, r tree.Role, i, name int32) {
+func lowerTypePath(l *lang.Lowering, r tree.Role, i, name int32) {
 	if kind := l.Kind(name); kind == "generic_type_with_turbofish" || kind == "generic_type" {
 		name = l.Field(name, "type")
 	}
@@ -168,16 +170,16 @@ func typePath(l *lang.Lowering, r tree.Role, i, name int32) {
 	}
 }
 
-// structure lowers "S { a: 1, ..b }".
-func structure(l *lang.Lowering, r tree.Role, i int32) {
+// lowerStructure lowers "S { a: 1, ..b }".
+func lowerStructure(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.New, r, "{}", i)
-	typePath(l, tree.RoleType, i, l.Field(i, "name"))
+	lowerTypePath(l, tree.RoleType, i, l.Field(i, "name"))
 	l.Nodes(tree.RoleArgument, l.Field(i, "body"))
 	l.Close()
 }
 
-// shorthand lowers the "a" of "S { a }".
-func shorthand(l *lang.Lowering, r tree.Role, i int32) {
+// lowerShorthand lowers the "a" of "S { a }".
+func lowerShorthand(l *lang.Lowering, r tree.Role, i int32) {
 	name := l.Find(i, "identifier")
 	if name < 0 {
 		l.Lost(r, i)
@@ -189,8 +191,8 @@ func shorthand(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// alternative lowers what stands for the pattern in it; "_" is a token.
-func alternative(l *lang.Lowering, r tree.Role, i int32) {
+// lowerAlternative lowers what stands for the pattern in it; "_" is a token.
+func lowerAlternative(l *lang.Lowering, r tree.Role, i int32) {
 	for c := range l.Every(i) {
 		if l.FieldName(c) == "condition" || l.Kind(c) == "mutable_specifier" || l.Extra(c) {
 			continue
@@ -207,8 +209,8 @@ func alternative(l *lang.Lowering, r tree.Role, i int32) {
 	l.Lost(r, i)
 }
 
-// parts adds the parts of a pattern but the one given; "_" is a token.
-func parts(l *lang.Lowering, r tree.Role, i, but int32) {
+// lowerParts adds the parts of a pattern but the one given; "_" is a token.
+func lowerParts(l *lang.Lowering, r tree.Role, i, but int32) {
 	for c := range l.Every(i) {
 		switch {
 		case c == but || l.Extra(c):
@@ -220,24 +222,24 @@ func parts(l *lang.Lowering, r tree.Role, i, but int32) {
 	}
 }
 
-// tuplePattern lowers "Some(a)", which is written as a call.
-func tuplePattern(l *lang.Lowering, r tree.Role, i int32) {
+// lowerTuplePattern lowers "Some(a)", which is written as a call.
+func lowerTuplePattern(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Call, r, i)
 	name := l.Field(i, "type")
 	l.Need(tree.RoleCallee, i, name)
-	parts(l, tree.RoleArgument, i, name)
+	lowerParts(l, tree.RoleArgument, i, name)
 	l.Close()
 }
 
-func structPattern(l *lang.Lowering, r tree.Role, i int32) {
+func lowerStructPattern(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.New, r, "{}", i)
 	name := l.Field(i, "type")
-	typePath(l, tree.RoleType, i, name)
-	parts(l, tree.RoleArgument, i, name)
+	lowerTypePath(l, tree.RoleType, i, name)
+	lowerParts(l, tree.RoleArgument, i, name)
 	l.Close()
 }
 
-func fieldPattern(l *lang.Lowering, r tree.Role, i int32) {
+func lowerFieldPattern(l *lang.Lowering, r tree.Role, i int32) {
 	name := l.Field(i, "name")
 	if name < 0 {
 		l.Lost(r, i)
@@ -246,30 +248,30 @@ func fieldPattern(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Keyword, r, i)
 	l.Same(tree.Name, tree.RoleName, name)
 	if l.Field(i, "pattern") >= 0 {
-		target(l, tree.RoleValue, i, "pattern")
+		lowerTarget(l, tree.RoleValue, i, "pattern")
 	} else {
 		l.Flag(l.Same(tree.Name, tree.RoleValue, name), tree.Implied)
 	}
 	l.Close()
 }
 
-func sequencePattern(k tree.Kind) lang.Rule {
+func sequencePatternRule(k tree.Kind) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.Begin(k, r, i)
-		parts(l, tree.RoleElement, i, -1)
+		lowerParts(l, tree.RoleElement, i, -1)
 		l.Close()
 	}
 }
 
-// orPattern lowers "a | b" inside of another pattern.
-func orPattern(l *lang.Lowering, r tree.Role, i int32) {
+// lowerOrPattern lowers "a | b" inside of another pattern.
+func lowerOrPattern(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Other, r, "or_pattern", i)
-	alternatives(l, tree.RoleElement, i)
+	lowerAlternatives(l, tree.RoleElement, i)
 	l.Close()
 }
 
-// alternatives adds all alternatives of nested or-patterns.
-func alternatives(l *lang.Lowering, r tree.Role, i int32) {
+// lowerAlternatives adds all alternatives of nested or-patterns.
+func lowerAlternatives(l *lang.Lowering, r tree.Role, i int32) {
 	for depth := 0; ; depth++ {
 		var list []int32
 		for c := range l.Every(i) {
@@ -299,13 +301,13 @@ func alternatives(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
-// captured lowers "a @ b".
-func captured(l *lang.Lowering, r tree.Role, i int32) {
+// lowerCaptured lowers "a @ b".
+func lowerCaptured(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Assign, r, "@", i)
 	name := l.First(i)
 	l.Need(tree.RoleTarget, i, name)
 	before := l.Mark()
-	parts(l, tree.RoleValue, i, name)
+	lowerParts(l, tree.RoleValue, i, name)
 	if l.Mark() == before {
 		l.Lost(tree.RoleValue, i)
 	}

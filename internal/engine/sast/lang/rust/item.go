@@ -8,31 +8,31 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-func file(l *lang.Lowering, r tree.Role, i int32) {
+func lowerFile(l *lang.Lowering, r tree.Role, i int32) {
 	l.Open(tree.FileKind, r, 0, uint32(len(l.File.Source)))
-	list(l, i)
+	lowerList(l, i)
 	l.Close()
 }
 
-// members lowers the body of a declaration.
-func members(l *lang.Lowering, r tree.Role, i int32) {
+// lowerMembers lowers the body of a declaration.
+func lowerMembers(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Block, r, i)
-	list(l, i)
+	lowerList(l, i)
 	l.Close()
 }
 
-// list lowers items and statements. Attributes stand before the item that they
+// lowerList lowers items and statements. Attributes stand before the item that they
 // belong to, which takes them.
-func list(l *lang.Lowering, i int32) {
+func lowerList(l *lang.Lowering, i int32) {
 	for c := range l.Children(i) {
 		if l.Kind(c) != "attribute_item" {
-			statement(l, c)
+			lowerStatement(l, c)
 		}
 	}
 }
 
-// head adds the attributes and the modifiers of an item.
-func head(l *lang.Lowering, i int32) {
+// lowerHead adds the attributes and the modifiers of an item.
+func lowerHead(l *lang.Lowering, i int32) {
 	attributes := attributesOf(l, i)
 	slices.Reverse(attributes)
 	for _, a := range attributes {
@@ -62,8 +62,8 @@ func attributesOf(l *lang.Lowering, i int32) []int32 {
 	return out
 }
 
-// start is where an item begins with its attributes.
-func start(l *lang.Lowering, i int32) uint32 {
+// itemStart is where an item begins with its attributes.
+func itemStart(l *lang.Lowering, i int32) uint32 {
 	if a := attributesOf(l, i); len(a) > 0 {
 		i = a[len(a)-1]
 	}
@@ -71,22 +71,22 @@ func start(l *lang.Lowering, i int32) uint32 {
 	return at
 }
 
-// item opens the node of an item, with its attributes and modifiers.
-func item(l *lang.Lowering, k tree.Kind, r tree.Role, text string, i int32) {
+// openItem opens the node of an item, with its attributes and modifiers.
+func openItem(l *lang.Lowering, k tree.Kind, r tree.Role, text string, i int32) {
 	_, end := l.Range(i)
-	n := l.Open(k, r, start(l, i), end)
+	n := l.Open(k, r, itemStart(l, i), end)
 	l.File.Nodes[n].Text = text
-	head(l, i)
+	lowerHead(l, i)
 }
 
-// attribute lowers "a(b)" and "a = b" of an attribute.
-func attribute(l *lang.Lowering, r tree.Role, i int32) {
+// lowerAttribute lowers "a(b)" and "a = b" of an attribute.
+func lowerAttribute(l *lang.Lowering, r tree.Role, i int32) {
 	name, arguments, value := l.First(i), l.Field(i, "arguments"), l.Field(i, "value")
 	switch {
 	case arguments >= 0:
 		l.Begin(tree.Call, r, i)
 		l.Need(tree.RoleCallee, i, name)
-		tokens(l, arguments)
+		lowerTokens(l, arguments)
 		l.Close()
 	case value >= 0:
 		l.BeginText(tree.Assign, r, "=", i)
@@ -98,8 +98,8 @@ func attribute(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
-// nested returns the item in whose body the item stands, -1 at the top.
-func nested(l *lang.Lowering, i int32) int32 {
+// enclosingItem returns the item in whose body the item stands, -1 at the top.
+func enclosingItem(l *lang.Lowering, i int32) int32 {
 	parent := l.CST.Nodes[i].Parent
 	if parent < 0 || l.Kind(parent) != "declaration_list" {
 		return -1
@@ -107,21 +107,21 @@ func nested(l *lang.Lowering, i int32) int32 {
 	return l.CST.Nodes[parent].Parent
 }
 
-func function(l *lang.Lowering, r tree.Role, i int32) {
+func lowerFunction(l *lang.Lowering, r tree.Role, i int32) {
 	text := "function"
-	if in := l.Kind(nested(l, i)); in == "impl_item" || in == "trait_item" {
+	if in := l.Kind(enclosingItem(l, i)); in == "impl_item" || in == "trait_item" {
 		text = "method"
 	}
-	item(l, tree.Function, r, text, i)
-	typeParameters(l, i)
+	openItem(l, tree.Function, r, text, i)
+	lowerTypeParameters(l, i)
 	l.Part(tree.RoleName, i, "name")
-	parameters(l, l.Field(i, "parameters"))
+	lowerParameters(l, l.Field(i, "parameters"))
 	l.Part(tree.RoleReturnType, i, "return_type")
 	l.Part(tree.RoleBody, i, "body")
 	l.Close()
 }
 
-func parameters(l *lang.Lowering, i int32) {
+func lowerParameters(l *lang.Lowering, i int32) {
 	if i < 0 {
 		return
 	}
@@ -129,7 +129,7 @@ func parameters(l *lang.Lowering, i int32) {
 		switch kind := l.Kind(c); {
 		case kind == "attribute_item":
 		case kind == "parameter":
-			parameter(l, c)
+			lowerParameter(l, c)
 		case kind == "self_parameter":
 			l.Begin(tree.Parameter, tree.RoleParameter, c)
 			if m := l.Find(c, "mutable_specifier"); m >= 0 {
@@ -162,18 +162,18 @@ func parameters(l *lang.Lowering, i int32) {
 	}
 }
 
-func parameter(l *lang.Lowering, i int32) {
+func lowerParameter(l *lang.Lowering, i int32) {
 	l.Begin(tree.Parameter, tree.RoleParameter, i)
 	if m := l.Find(i, "mutable_specifier"); m >= 0 {
 		l.Put(tree.Modifier, tree.RoleModifier, "mut", m)
 	}
 	l.Part(tree.RoleType, i, "type")
-	target(l, tree.RoleTarget, i, "pattern")
+	lowerTarget(l, tree.RoleTarget, i, "pattern")
 	l.Close()
 }
 
-// target adds the pattern in a field; "_" is a token.
-func target(l *lang.Lowering, r tree.Role, i int32, field string) {
+// lowerTarget adds the pattern in a field; "_" is a token.
+func lowerTarget(l *lang.Lowering, r tree.Role, i int32, field string) {
 	c := l.Field(i, field)
 	if c >= 0 && l.Source(c) == "_" {
 		l.Put(tree.Name, r, "_", c)
@@ -182,8 +182,8 @@ func target(l *lang.Lowering, r tree.Role, i int32, field string) {
 	l.Need(r, i, c)
 }
 
-// typeParameters adds the type parameters; those that are lifetimes are left out.
-func typeParameters(l *lang.Lowering, i int32) {
+// lowerTypeParameters adds the type parameters; those that are lifetimes are left out.
+func lowerTypeParameters(l *lang.Lowering, i int32) {
 	list := l.Field(i, "type_parameters")
 	if list < 0 {
 		return
@@ -200,14 +200,14 @@ func typeParameters(l *lang.Lowering, i int32) {
 	}
 }
 
-// class returns the rule for an item with a name and members.
-func class(text string) lang.Rule {
+// classRule returns the rule for an item with a name and members.
+func classRule(text string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
-		item(l, tree.Class, r, text, i)
+		openItem(l, tree.Class, r, text, i)
 		if name := l.Field(i, "name"); name >= 0 {
 			l.Same(tree.Name, tree.RoleName, name)
 		}
-		typeParameters(l, i)
+		lowerTypeParameters(l, i)
 		l.Nodes(tree.RoleBase, l.Field(i, "bounds"))
 		if body := l.Field(i, "body"); l.Kind(body) == "ordered_field_declaration_list" {
 			l.Begin(tree.Block, tree.RoleBody, body)
@@ -224,17 +224,17 @@ func class(text string) lang.Rule {
 	}
 }
 
-func implementation(l *lang.Lowering, r tree.Role, i int32) {
-	item(l, tree.Class, r, "impl", i)
+func lowerImplementation(l *lang.Lowering, r tree.Role, i int32) {
+	openItem(l, tree.Class, r, "impl", i)
 	l.Need(tree.RoleName, i, l.Field(i, "type"))
-	typeParameters(l, i)
+	lowerTypeParameters(l, i)
 	l.Part(tree.RoleInterface, i, "trait")
 	l.Part(tree.RoleBody, i, "body")
 	l.Close()
 }
 
-// foreign lowers "extern { … }" to its items.
-func foreign(l *lang.Lowering, r tree.Role, i int32) {
+// lowerForeign lowers "extern { … }" to its items.
+func lowerForeign(l *lang.Lowering, r tree.Role, i int32) {
 	if list := l.Field(i, "body"); list >= 0 {
 		l.Nodes(r, list)
 		return
@@ -242,9 +242,9 @@ func foreign(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Empty, r, "", i)
 }
 
-// variant lowers a member of an enum.
-func variant(l *lang.Lowering, r tree.Role, i int32) {
-	item(l, tree.Field, r, "enum", i)
+// lowerVariant lowers a member of an enum.
+func lowerVariant(l *lang.Lowering, r tree.Role, i int32) {
+	openItem(l, tree.Field, r, "enum", i)
 	if body := l.Field(i, "body"); body >= 0 {
 		l.BeginText(tree.Type, tree.RoleType, "()", body)
 		l.Parts(tree.RoleElement, body, "type")
@@ -258,14 +258,14 @@ func variant(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// constant returns the rule for const and static.
-func constant(text string) lang.Rule {
+// constantRule returns the rule for const and static.
+func constantRule(text string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		k := tree.Variable
-		if in := l.Kind(nested(l, i)); in == "impl_item" || in == "trait_item" {
+		if in := l.Kind(enclosingItem(l, i)); in == "impl_item" || in == "trait_item" {
 			k = tree.Field
 		}
-		item(l, k, r, text, i)
+		openItem(l, k, r, text, i)
 		l.Part(tree.RoleType, i, "type")
 		l.Part(tree.RoleTarget, i, "name")
 		l.Part(tree.RoleValue, i, "value")
@@ -273,27 +273,27 @@ func constant(text string) lang.Rule {
 	}
 }
 
-func typeItem(l *lang.Lowering, r tree.Role, i int32) {
-	item(l, tree.TypeAlias, r, "", i)
+func lowerTypeItem(l *lang.Lowering, r tree.Role, i int32) {
+	openItem(l, tree.TypeAlias, r, "", i)
 	if name := l.Field(i, "name"); name >= 0 {
 		l.Same(tree.Name, tree.RoleName, name)
 	}
-	typeParameters(l, i)
+	lowerTypeParameters(l, i)
 	l.Part(tree.RoleType, i, "type")
 	l.Close()
 }
 
-func externCrate(l *lang.Lowering, r tree.Role, i int32) {
+func lowerExternCrate(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Import, r, l.Source(l.Field(i, "name")), i)
 	l.Part(tree.RolePath, i, "name")
 	l.Part(tree.RoleAlias, i, "alias")
 	l.Close()
 }
 
-// use lowers an import: a node for each name in the tree of names.
-func use(l *lang.Lowering, r tree.Role, i int32) {
+// lowerUse lowers an import: a node for each name in the tree of names.
+func lowerUse(l *lang.Lowering, r tree.Role, i int32) {
 	before := l.Mark()
-	useTree(l, usage{whole: i, role: r}, l.Field(i, "argument"), 0)
+	lowerUseTree(l, usage{whole: i, role: r}, l.Field(i, "argument"), 0)
 	if l.Mark() == before {
 		l.Lost(r, i)
 	}
@@ -307,47 +307,47 @@ type usage struct {
 	alias int32   // 0 for none
 }
 
-func useTree(l *lang.Lowering, u usage, i int32, depth int) {
+func lowerUseTree(l *lang.Lowering, u usage, i int32, depth int) {
 	if i < 0 || depth > maxUse || len(u.path) > maxUse {
 		return
 	}
 	switch l.Kind(i) {
 	case "scoped_use_list":
-		u.path = append(u.path[:len(u.path):len(u.path)], path(l, l.Field(i, "path"))...)
-		useTree(l, u, l.Field(i, "list"), depth+1)
+		u.path = append(u.path[:len(u.path):len(u.path)], pathNames(l, l.Field(i, "path"))...)
+		lowerUseTree(l, u, l.Field(i, "list"), depth+1)
 	case "use_list":
 		for c := range l.Children(i) {
-			useTree(l, u, c, depth+1)
+			lowerUseTree(l, u, c, depth+1)
 		}
 	case "use_as_clause":
 		u.alias = l.Field(i, "alias")
-		useTree(l, u, l.Field(i, "path"), depth+1)
+		lowerUseTree(l, u, l.Field(i, "path"), depth+1)
 	case "use_wildcard":
-		u.path = append(u.path[:len(u.path):len(u.path)], path(l, l.First(i))...)
-		bind(l, u, "*", i)
+		u.path = append(u.path[:len(u.path):len(u.path)], pathNames(l, l.First(i))...)
+		lowerBinding(l, u, "*", i)
 	case "self":
-		bind(l, u, "", i)
+		lowerBinding(l, u, "", i)
 	default:
-		names := path(l, i)
+		names := pathNames(l, i)
 		if len(names) == 0 {
 			return
 		}
 		u.path = append(u.path[:len(u.path):len(u.path)], names...)
 		if len(u.path) == 1 {
-			bind(l, u, "", i)
+			lowerBinding(l, u, "", i)
 			return
 		}
 		last := u.path[len(u.path)-1]
 		u.path = u.path[:len(u.path)-1]
-		bind(l, u, l.Source(last), last)
+		lowerBinding(l, u, l.Source(last), last)
 	}
 }
 
 // maxUse bounds the nesting and the length of an import's path.
 const maxUse = 100
 
-// path returns the names of "a::b::c".
-func path(l *lang.Lowering, i int32) []int32 {
+// pathNames returns the names of "a::b::c".
+func pathNames(l *lang.Lowering, i int32) []int32 {
 	var names []int32
 	for i >= 0 && len(names) < maxUse {
 		if l.Kind(i) != "scoped_identifier" {
@@ -360,15 +360,15 @@ func path(l *lang.Lowering, i int32) []int32 {
 	return names
 }
 
-// bind adds an Import of a name below the path; "" is the path's module itself.
-func bind(l *lang.Lowering, u usage, name string, i int32) {
+// lowerBinding adds an Import of a name below the path; "" is the path's module itself.
+func lowerBinding(l *lang.Lowering, u usage, name string, i int32) {
 	var text []string
 	for _, p := range u.path {
 		text = append(text, l.Source(p))
 	}
 	l.BeginText(tree.Import, u.role, strings.Join(text, "."), u.whole)
 	if len(u.path) > 0 {
-		chain(l, tree.RolePath, u.path)
+		lowerChain(l, tree.RolePath, u.path)
 	} else {
 		l.Node(tree.RolePath, i)
 	}
@@ -381,8 +381,8 @@ func bind(l *lang.Lowering, u usage, name string, i int32) {
 	l.Close()
 }
 
-// chain lowers names to Members.
-func chain(l *lang.Lowering, r tree.Role, names []int32) {
+// lowerChain lowers names to Members.
+func lowerChain(l *lang.Lowering, r tree.Role, names []int32) {
 	last := names[len(names)-1]
 	if len(names) == 1 {
 		l.Node(r, last)
@@ -392,13 +392,13 @@ func chain(l *lang.Lowering, r tree.Role, names []int32) {
 	_, end := l.Range(last)
 	m := l.Open(tree.Member, r, min(start, end), max(start, end))
 	l.File.Nodes[m].Text = "::"
-	chain(l, tree.RoleObject, names[:len(names)-1])
+	lowerChain(l, tree.RoleObject, names[:len(names)-1])
 	l.Node(tree.RoleProperty, last)
 	l.Close()
 }
 
-func macroDefinition(l *lang.Lowering, r tree.Role, i int32) {
-	item(l, tree.Other, r, "macro_definition", i)
+func lowerMacroDefinition(l *lang.Lowering, r tree.Role, i int32) {
+	openItem(l, tree.Other, r, "macro_definition", i)
 	l.Part(tree.RoleName, i, "name")
 	l.Close()
 }

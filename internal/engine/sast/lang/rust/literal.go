@@ -13,8 +13,8 @@ import (
 var suffixes = []string{"u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32",
 	"f64"}
 
-// number keeps a number's text without separators and suffix.
-func number(l *lang.Lowering, r tree.Role, i int32) {
+// lowerNumber keeps a number's text without separators and suffix.
+func lowerNumber(l *lang.Lowering, r tree.Role, i int32) {
 	text := strings.ReplaceAll(l.Source(i), "_", "")
 	for _, s := range suffixes {
 		if t, ok := strings.CutSuffix(text, s); ok && t != "" && (!strings.HasPrefix(text, "0x") || s[0] != 'f') {
@@ -30,8 +30,8 @@ var escapes = lang.Escapes{
 	Digits:  map[byte][2]int{'x': {2, 2}},
 }
 
-// unescape resolves the escapes of a literal; "\u{1F600}" has braces here.
-func unescape(s string) string {
+// unescapeText resolves the escapes of a literal; "\u{1F600}" has braces here.
+func unescapeText(s string) string {
 	if digits, ok := strings.CutPrefix(s, `\u{`); ok {
 		v, err := strconv.ParseUint(strings.ReplaceAll(strings.TrimSuffix(digits, "}"), "_", ""), 16, 32)
 		if err == nil && v <= utf8.MaxRune {
@@ -42,14 +42,14 @@ func unescape(s string) string {
 	return escapes.Unescape(s)
 }
 
-func character(l *lang.Lowering, r tree.Role, i int32) {
+func lowerCharacter(l *lang.Lowering, r tree.Role, i int32) {
 	text := strings.TrimPrefix(l.Source(i), "b")
-	l.Put(tree.Character, r, unescape(strings.TrimSuffix(strings.TrimPrefix(text, "'"), "'")), i)
+	l.Put(tree.Character, r, unescapeText(strings.TrimSuffix(strings.TrimPrefix(text, "'"), "'")), i)
 }
 
-// stringLiteral lowers a literal. A backslash at the end of a line removes the blanks
+// lowerStringLiteral lowers a literal. A backslash at the end of a line removes the blanks
 // that follow it.
-func stringLiteral(l *lang.Lowering, r tree.Role, i int32) {
+func lowerStringLiteral(l *lang.Lowering, r tree.Role, i int32) {
 	if l.Kind(i) == "raw_string_literal" {
 		l.Flag(l.Put(tree.String, r, l.Source(l.Find(i, "string_content")), i), tree.Raw)
 		return
@@ -62,7 +62,7 @@ func stringLiteral(l *lang.Lowering, r tree.Role, i int32) {
 			b.WriteString(text)
 		case strings.HasPrefix(text, "\\\n"), strings.HasPrefix(text, "\\\r"):
 		default:
-			b.WriteString(unescape(text))
+			b.WriteString(unescapeText(text))
 		}
 	}
 	node := l.Put(tree.String, r, b.String(), i)

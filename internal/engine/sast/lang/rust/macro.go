@@ -8,9 +8,9 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-// macro lowers the use of a macro. A sign of a pattern in place of the name stays
+// lowerMacro lowers the use of a macro. A sign of a pattern in place of the name stays
 // one.
-func macro(l *lang.Lowering, r tree.Role, i int32) {
+func lowerMacro(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Call, r, i)
 	name := l.Field(i, "macro")
 	switch {
@@ -22,7 +22,7 @@ func macro(l *lang.Lowering, r tree.Role, i int32) {
 		l.Node(tree.RoleCallee, name)
 	}
 	if list := l.Find(i, "token_tree"); list >= 0 {
-		arguments(l, list)
+		lowerArguments(l, list)
 	}
 	l.Close()
 }
@@ -30,9 +30,9 @@ func macro(l *lang.Lowering, r tree.Role, i int32) {
 // What is put around the tokens of a macro to read them as arguments.
 const before, behind = "fn a(){a(", ");}"
 
-// arguments lowers the tokens of a macro as the arguments of a call, which the
+// lowerArguments lowers the tokens of a macro as the arguments of a call, which the
 // grammar does not read. If they are none, they stay tokens.
-func arguments(l *lang.Lowering, list int32) {
+func lowerArguments(l *lang.Lowering, list int32) {
 	start, end := l.Range(list)
 	if end-start < 2 {
 		return
@@ -42,13 +42,13 @@ func arguments(l *lang.Lowering, list int32) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
-	if !shallow(text) {
-		tokens(l, list)
+	if !isShallow(text) {
+		lowerTokens(l, list)
 		return
 	}
 	t, err := cst.Rust.Parse([]byte(before+text+behind), cst.Limits{})
 	if err != nil || t.Errors {
-		tokens(l, list)
+		lowerTokens(l, list)
 		return
 	}
 	place := func(at uint32) uint32 { // in the file; what is around the tokens shrinks to nothing
@@ -66,15 +66,15 @@ func arguments(l *lang.Lowering, list int32) {
 			return
 		}
 	}
-	tokens(l, list)
+	lowerTokens(l, list)
 }
 
 // maxMacros bounds the nesting of macros that are read again: each level is read
 // once more for every level around it.
 const maxMacros = 4
 
-// shallow reports whether the text nests few macros.
-func shallow(text string) bool {
+// isShallow reports whether the text nests few macros.
+func isShallow(text string) bool {
 	var open []bool
 	depth := 0
 	for i := 0; i < len(text); i++ {
@@ -100,16 +100,16 @@ func shallow(text string) bool {
 	return true
 }
 
-// tokens adds the tokens of a macro or an attribute: names and literals are lowered,
+// lowerTokens adds the tokens of a macro or an attribute: names and literals are lowered,
 // and signs are Tokens, except for commas.
-func tokens(l *lang.Lowering, list int32) {
+func lowerTokens(l *lang.Lowering, list int32) {
 	for c := range l.Every(list) {
 		switch kind := l.Kind(c); {
 		case l.Extra(c) || strings.Contains("(){}[],", kind):
 		case kind == "token_tree":
 			l.BeginText(tree.Other, tree.RoleArgument, kind, c)
 			if !l.TooDeep() {
-				tokens(l, c)
+				lowerTokens(l, c)
 			}
 			l.Close()
 		case l.Named(c):

@@ -19,25 +19,25 @@ var contexts = []lang.Context{
 // typed finds "($X : T)".
 var typed = regexp.MustCompile(`\(\s*(\$[A-Z_][A-Z_0-9]*)\s*:\s*([^():]+(?:::[^():]+)*)\)`)
 
-// prepare gives an ellipsis the form that the grammar wants in its place, and makes
+// preparePattern gives an ellipsis the form that the grammar wants in its place, and makes
 // typed metavariables calls with type arguments.
-func prepare(text string) []string {
+func preparePattern(text string) []string {
 	text = strings.TrimSpace(text)
-	plain := rewrite(text)
+	plain := rewriteEllipses(text)
 	if t := typed.ReplaceAllString(text, lang.TypedName+"::<$2>($1)"); t != text {
-		return []string{plain, rewrite(t)}
+		return []string{plain, rewriteEllipses(t)}
 	}
 	return []string{plain}
 }
 
-func rewrite(text string) string {
+func rewriteEllipses(text string) string {
 	f := lang.NewFragment(text, "//")
 	return f.Rewrite(func(i int) {
 		if !f.Many(i) {
 			return
 		}
 		sign := f.Text(i)
-		switch place(f, i) {
+		switch ellipsisForm(f, i) {
 		case "statement":
 			if f.Text(i+1) != ";" {
 				f.Replace(i, i, sign+";")
@@ -45,25 +45,25 @@ func rewrite(text string) string {
 		case "item":
 			f.Replace(i, i, "const "+sign+": "+sign+" = "+sign+";")
 		case "field":
-			f.Replace(i, i, sign+": "+sign+comma(f, i))
+			f.Replace(i, i, sign+": "+sign+missingComma(f, i))
 		case "name":
-			f.Replace(i, i, sign+comma(f, i))
+			f.Replace(i, i, sign+missingComma(f, i))
 		case "arm":
-			f.Replace(i, i, sign+" => "+sign+comma(f, i))
+			f.Replace(i, i, sign+" => "+sign+missingComma(f, i))
 		}
 	})
 }
 
-func comma(f *lang.Fragment, i int) string {
+func missingComma(f *lang.Fragment, i int) string {
 	if f.Text(i+1) == "," {
 		return ""
 	}
 	return ","
 }
 
-// place tells what the grammar wants where an ellipsis stands alone between braces;
+// ellipsisForm tells what the grammar wants where an ellipsis stands alone between braces;
 // "" where a name is enough.
-func place(f *lang.Fragment, i int) string {
+func ellipsisForm(f *lang.Fragment, i int) string {
 	inside := f.Tokens[i].Inside
 	before := f.Text(i - 1)
 	alone := i == 0 || strings.Contains(";{},)", before) || f.Many(i-1) || f.Tokens[i].First
@@ -76,7 +76,7 @@ func place(f *lang.Fragment, i int) string {
 	if f.Text(inside) != "{" {
 		return ""
 	}
-	switch word := opener(f, inside); word {
+	switch word := braceOpener(f, inside); word {
 	case "struct", "union":
 		return "field"
 	case "enum":
@@ -95,13 +95,13 @@ func place(f *lang.Fragment, i int) string {
 	return "statement"
 }
 
-// opener returns the word that says what stands between braces.
-func opener(f *lang.Fragment, brace int) string {
+// braceOpener returns the word that says what stands between braces.
+func braceOpener(f *lang.Fragment, brace int) string {
 	for i := brace - 1; i >= 0; i-- {
 		switch word := f.Text(i); word {
 		case "struct", "union", "enum", "impl", "trait", "mod", "match", "fn", "if", "while", "for", "loop", "unsafe", "else":
 
-			if word == "for" && opener(f, i) == "impl" {
+			if word == "for" && braceOpener(f, i) == "impl" {
 				return "impl"
 			}
 			return word

@@ -26,7 +26,7 @@ func TestShallow(t *testing.T) {
 		")]": true,
 		"a!(1), b!(2), c!(3), d!(4), e!(5), f!(6)": true,
 	} {
-		if got := shallow(text); got != want {
+		if got := isShallow(text); got != want {
 			t.Errorf("%.30s: got %t", text, got)
 		}
 	}
@@ -35,7 +35,7 @@ func TestShallow(t *testing.T) {
 func TestUnescape(t *testing.T) {
 	for text, want := range map[string]string{`\u{41}`: "A", `\u{1F_600}`: "😀", `\x41`: "A", `\u{zz}`: `\u{zz}`,
 		`\u{ffffffff}`: `\u{ffffffff}`} {
-		if got := unescape(text); got != want {
+		if got := unescapeText(text); got != want {
 			t.Errorf("%s: got %q, want %q", text, got, want)
 		}
 	}

@@ -19,8 +19,8 @@ var own = map[string]bool{
 	"shebang":           true, "ERROR": true,
 }
 
-// statement adds a statement or an item; an expression is wrapped.
-func statement(l *lang.Lowering, i int32) {
+// lowerStatement adds a statement or an item; an expression is wrapped.
+func lowerStatement(l *lang.Lowering, i int32) {
 	kind := l.Kind(i)
 	if own[kind] || strings.HasSuffix(kind, "_item") {
 		l.Node(tree.RoleStatement, i)
@@ -31,7 +31,7 @@ func statement(l *lang.Lowering, i int32) {
 	l.Close()
 }
 
-func block(l *lang.Lowering, r tree.Role, i int32) {
+func lowerBlock(l *lang.Lowering, r tree.Role, i int32) {
 	label := l.Find(i, "label")
 	if label >= 0 {
 		l.Begin(tree.Label, r, i)
@@ -41,7 +41,7 @@ func block(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Block, r, i)
 	for c := range l.Children(i) {
 		if kind := l.Kind(c); c != label && kind != "attribute_item" {
-			statement(l, c)
+			lowerStatement(l, c)
 		}
 	}
 	l.Close()
@@ -50,7 +50,7 @@ func block(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
-func expressionStatement(l *lang.Lowering, r tree.Role, i int32) {
+func lowerExpressionStatement(l *lang.Lowering, r tree.Role, i int32) {
 	c := l.First(i)
 	if own[l.Kind(c)] && l.Kind(c) != "block" {
 		l.Node(r, c)
@@ -61,23 +61,23 @@ func expressionStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// letDeclaration lowers let; the block of "let … else" is its Else.
-func letDeclaration(l *lang.Lowering, r tree.Role, i int32) {
+// lowerLetDeclaration lowers let; the block of "let … else" is its Else.
+func lowerLetDeclaration(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Variable, r, "let", i)
 	if m := l.Find(i, "mutable_specifier"); m >= 0 {
 		l.Put(tree.Modifier, tree.RoleModifier, "mut", m)
 	}
 	l.Part(tree.RoleType, i, "type")
-	target(l, tree.RoleTarget, i, "pattern")
+	lowerTarget(l, tree.RoleTarget, i, "pattern")
 	l.Part(tree.RoleValue, i, "value")
 	l.Part(tree.RoleElse, i, "alternative")
 	l.Close()
 }
 
-// ifExpression lowers if; as a value it is a Conditional.
-func ifExpression(l *lang.Lowering, r tree.Role, i int32) {
+// lowerIfExpression lowers if; as a value it is a Conditional.
+func lowerIfExpression(l *lang.Lowering, r tree.Role, i int32) {
 	if r != tree.RoleStatement && r != tree.RoleElse {
-		conditional(l, r, i)
+		lowerConditional(l, r, i)
 		return
 	}
 	l.Begin(tree.If, r, i)
@@ -95,23 +95,23 @@ func alternativeOf(l *lang.Lowering, i int32) int32 {
 	return -1
 }
 
-func conditional(l *lang.Lowering, r tree.Role, i int32) {
+func lowerConditional(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Conditional, r, i)
 	l.Need(tree.RoleCondition, i, l.Field(i, "condition"))
-	value(l, tree.RoleThen, i, l.Field(i, "consequence"))
-	value(l, tree.RoleElse, i, alternativeOf(l, i))
+	lowerValue(l, tree.RoleThen, i, l.Field(i, "consequence"))
+	lowerValue(l, tree.RoleElse, i, alternativeOf(l, i))
 	l.Close()
 }
 
-// value adds the value of a block: its only expression, or a Sequence.
-func value(l *lang.Lowering, r tree.Role, i, c int32) {
+// lowerValue adds the value of a block: its only expression, or a Sequence.
+func lowerValue(l *lang.Lowering, r tree.Role, i, c int32) {
 	if c < 0 {
 		_, end := l.Range(i)
 		l.Flag(l.Leaf(tree.Tuple, r, "", end, end), tree.Implied)
 		return
 	}
 	if l.Kind(c) == "if_expression" && !l.TooDeep() {
-		conditional(l, r, c)
+		lowerConditional(l, r, c)
 		return
 	}
 	if l.Kind(c) != "block" {
@@ -138,8 +138,8 @@ func value(l *lang.Lowering, r tree.Role, i, c int32) {
 	l.Close()
 }
 
-// letChain lowers "let a = b && c" to the left.
-func letChain(l *lang.Lowering, r tree.Role, i int32) {
+// lowerLetChain lowers "let a = b && c" to the left.
+func lowerLetChain(l *lang.Lowering, r tree.Role, i int32) {
 	start, _ := l.Range(i)
 	m := l.Mark()
 	n := 0
@@ -161,8 +161,8 @@ func letChain(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
-// labelled returns the rule for a loop, with the Label that it may have.
-func labelled(loop lang.Rule) lang.Rule {
+// labelledRule returns the rule for a loop, with the Label that it may have.
+func labelledRule(loop lang.Rule) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		label := l.Find(i, "label")
 		if label < 0 {
@@ -176,15 +176,15 @@ func labelled(loop lang.Rule) lang.Rule {
 	}
 }
 
-func whileLoop(l *lang.Lowering, r tree.Role, i int32) {
+func lowerWhileLoop(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.While, r, i)
 	l.Need(tree.RoleCondition, i, l.Field(i, "condition"))
 	l.Need(tree.RoleBody, i, l.Field(i, "body"))
 	l.Close()
 }
 
-// endless lowers "loop".
-func endless(l *lang.Lowering, r tree.Role, i int32) {
+// lowerEndless lowers "loop".
+func lowerEndless(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.While, r, i)
 	start, _ := l.Range(i)
 	l.Flag(l.Leaf(tree.Bool, tree.RoleCondition, "true", start, start), tree.Implied)
@@ -192,22 +192,22 @@ func endless(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func forLoop(l *lang.Lowering, r tree.Role, i int32) {
+func lowerForLoop(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.ForEach, r, "of", i)
-	target(l, tree.RoleTarget, i, "pattern")
+	lowerTarget(l, tree.RoleTarget, i, "pattern")
 	l.Need(tree.RoleIterable, i, l.Field(i, "value"))
 	l.Need(tree.RoleBody, i, l.Field(i, "body"))
 	l.Close()
 }
 
-// match lowers match. The body of an arm is a Block; a sign of a pattern stays one.
-func match(l *lang.Lowering, r tree.Role, i int32) {
+// lowerMatch lowers match. The body of an arm is a Block; a sign of a pattern stays one.
+func lowerMatch(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Switch, r, i)
 	l.Part(tree.RoleValue, i, "value")
 	if arms := l.Field(i, "body"); arms >= 0 {
 		for c := range l.Children(arms) {
 			if l.Kind(c) == "match_arm" {
-				arm(l, c)
+				lowerArm(l, c)
 			} else {
 				l.Node(tree.RoleCase, c)
 			}
@@ -216,7 +216,7 @@ func match(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func arm(l *lang.Lowering, i int32) {
+func lowerArm(l *lang.Lowering, i int32) {
 	pattern := l.Field(i, "pattern")
 	text := ""
 	if pattern >= 0 && l.Source(pattern) == "_" {
@@ -224,7 +224,7 @@ func arm(l *lang.Lowering, i int32) {
 	}
 	l.BeginText(tree.Case, tree.RoleCase, text, i)
 	if first := l.First(pattern); pattern >= 0 && l.Kind(first) == "or_pattern" {
-		alternatives(l, tree.RoleCondition, first)
+		lowerAlternatives(l, tree.RoleCondition, first)
 	} else {
 		l.Node(tree.RoleCondition, pattern)
 	}
@@ -236,14 +236,14 @@ func arm(l *lang.Lowering, i int32) {
 		l.Node(tree.RoleBody, body)
 	default:
 		l.Begin(tree.Block, tree.RoleBody, body)
-		statement(l, body)
+		lowerStatement(l, body)
 		l.Close()
 	}
 	l.Close()
 }
 
-// optionalValue returns the rule for an expression with an optional value.
-func optionalValue(k tree.Kind) lang.Rule {
+// optionalValueRule returns the rule for an expression with an optional value.
+func optionalValueRule(k tree.Kind) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.Begin(k, r, i)
 		l.Node(tree.RoleValue, l.First(i))
@@ -251,8 +251,8 @@ func optionalValue(k tree.Kind) lang.Rule {
 	}
 }
 
-// jump returns the rule for break, with a label and a value, and continue.
-func jump(k tree.Kind) lang.Rule {
+// jumpRule returns the rule for break, with a label and a value, and continue.
+func jumpRule(k tree.Kind) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.Begin(k, r, i)
 		for c := range l.Children(i) {
@@ -266,8 +266,8 @@ func jump(k tree.Kind) lang.Rule {
 	}
 }
 
-// with returns the rule for a block with a word before it.
-func with(text string) lang.Rule {
+// withRule returns the rule for a block with a word before it.
+func withRule(text string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.BeginText(tree.With, r, text, i)
 		l.Need(tree.RoleBody, i, l.Find(i, "block"))

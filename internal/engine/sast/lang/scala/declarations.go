@@ -6,62 +6,62 @@ import (
 )
 
 var declarationRules = map[string]lang.Rule{
-	"compilation_unit":   file,
-	"package_clause":     packageClause,
-	"package_object":     class("object"),
-	"import_declaration": importDeclaration,
-	"annotation":         annotation,
+	"compilation_unit":   lowerFile,
+	"package_clause":     lowerPackageClause,
+	"package_object":     classRule("object"),
+	"import_declaration": lowerImportDeclaration,
+	"annotation":         lowerAnnotation,
 
-	"class_definition":             class("class"),
-	"object_definition":            class("object"),
-	"trait_definition":             class("trait"),
-	"enum_definition":              class("enum"),
-	"template_body":                block,
-	"with_template_body":           block,
-	"enum_body":                    block,
+	"class_definition":             classRule("class"),
+	"object_definition":            classRule("object"),
+	"trait_definition":             classRule("trait"),
+	"enum_definition":              classRule("enum"),
+	"template_body":                lowerBlock,
+	"with_template_body":           lowerBlock,
+	"enum_body":                    lowerBlock,
 	"self_type":                    lang.Skip,
-	"enum_case_definitions":        children,
-	"simple_enum_case":             enumCase,
-	"full_enum_case":               enumCase,
-	"class_parameters":             children,
-	"class_parameter":              parameter,
-	"type_parameters":              typeParameters,
-	"covariant_type_parameter":     typeParameter,
-	"contravariant_type_parameter": typeParameter,
+	"enum_case_definitions":        lowerChildren,
+	"simple_enum_case":             lowerEnumCase,
+	"full_enum_case":               lowerEnumCase,
+	"class_parameters":             lowerChildren,
+	"class_parameter":              lowerParameter,
+	"type_parameters":              lowerTypeParameters,
+	"covariant_type_parameter":     lowerTypeParameter,
+	"contravariant_type_parameter": lowerTypeParameter,
 
-	"function_definition":  function,
-	"function_declaration": function,
-	"extension_definition": extension,
-	"parameters":           children,
-	"parameter":            parameter,
-	"val_definition":       variable("val"),
-	"var_definition":       variable("var"),
-	"val_declaration":      variable("val"),
-	"var_declaration":      variable("var"),
+	"function_definition":  lowerFunction,
+	"function_declaration": lowerFunction,
+	"extension_definition": lowerExtension,
+	"parameters":           lowerChildren,
+	"parameter":            lowerParameter,
+	"val_definition":       variableRule("val"),
+	"var_definition":       variableRule("var"),
+	"val_declaration":      variableRule("val"),
+	"var_declaration":      variableRule("var"),
 	"identifiers":          lang.Around(tree.Tuple, "", tree.RoleElement),
-	"type_definition":      typeDefinition,
+	"type_definition":      lowerTypeDefinition,
 }
 
-func file(l *lang.Lowering, _ tree.Role, i int32) {
+func lowerFile(l *lang.Lowering, _ tree.Role, i int32) {
 	l.Open(tree.FileKind, tree.RoleNone, 0, uint32(len(l.File.Source)))
 	l.Nodes(tree.RoleStatement, i)
 	l.Close()
 }
 
-// dotted returns the text of names with dots between them.
-func dotted(l *lang.Lowering, names []int32) string {
+// joinNames returns the text of names with dots between them.
+func joinNames(l *lang.Lowering, names []int32) string {
 	text := ""
 	for k, n := range names {
 		if k > 0 {
 			text += "."
 		}
-		text += bare(l, n)
+		text += bareName(l, n)
 	}
 	return text
 }
 
-// packageClause lowers a package; what stands in its braces becomes its sibling.
-func packageClause(l *lang.Lowering, r tree.Role, i int32) {
+// lowerPackageClause lowers a package; what stands in its braces becomes its sibling.
+func lowerPackageClause(l *lang.Lowering, r tree.Role, i int32) {
 	name, body := l.Field(i, "name"), l.Field(i, "body")
 	var names []int32
 	for c := range l.Children(name) {
@@ -71,7 +71,7 @@ func packageClause(l *lang.Lowering, r tree.Role, i int32) {
 	if body >= 0 && name >= 0 {
 		_, end = l.Range(name)
 	}
-	l.File.Nodes[l.Open(tree.Package, r, start, end)].Text = dotted(l, names)
+	l.File.Nodes[l.Open(tree.Package, r, start, end)].Text = joinNames(l, names)
 	l.Chain(tree.RoleName, names)
 	l.Close()
 	if body >= 0 {
@@ -79,13 +79,13 @@ func packageClause(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
-// importDeclaration lowers "import a.b, c.{D, E => F, _}": a node for each name.
-func importDeclaration(l *lang.Lowering, r tree.Role, i int32) {
+// lowerImportDeclaration lowers "import a.b, c.{D, E => F, _}": a node for each name.
+func lowerImportDeclaration(l *lang.Lowering, r tree.Role, i int32) {
 	var path []int32
 	done := false
 	flush := func() {
 		if len(path) > 0 && !done {
-			imported{i, path, -1, -1}.lower(l, r)
+			imported{i, path, -1, -1}.lowerImport(l, r)
 		}
 		path, done = nil, false
 	}
@@ -94,11 +94,11 @@ func importDeclaration(l *lang.Lowering, r tree.Role, i int32) {
 		case k == ",":
 			flush()
 		case k == "namespace_wildcard", k == "as_renamed_identifier":
-			selected(l, i, path, c).lower(l, r)
+			selectedName(l, i, path, c).lowerImport(l, r)
 			done = true
 		case k == "namespace_selectors":
 			for s := range l.Children(c) {
-				selected(l, i, path, s).lower(l, r)
+				selectedName(l, i, path, s).lowerImport(l, r)
 			}
 			done = true
 		case l.Named(c) && !l.Extra(c) && l.FieldName(c) == "path":
@@ -115,8 +115,8 @@ type imported struct {
 	name, alias int32
 }
 
-// selected returns the name that a selector takes.
-func selected(l *lang.Lowering, i int32, path []int32, s int32) imported {
+// selectedName returns the name that a selector takes.
+func selectedName(l *lang.Lowering, i int32, path []int32, s int32) imported {
 	switch l.Kind(s) {
 	case "as_renamed_identifier", "arrow_renamed_identifier":
 		return imported{i, path, l.Field(s, "name"), l.Field(s, "alias")}
@@ -124,8 +124,8 @@ func selected(l *lang.Lowering, i int32, path []int32, s int32) imported {
 	return imported{i, path, s, -1}
 }
 
-func (m imported) lower(l *lang.Lowering, r tree.Role) {
-	l.BeginText(tree.Import, r, dotted(l, m.path), m.node)
+func (m imported) lowerImport(l *lang.Lowering, r tree.Role) {
+	l.BeginText(tree.Import, r, joinNames(l, m.path), m.node)
 	l.Chain(tree.RolePath, m.path)
 	switch l.Kind(m.name) {
 	case "":
@@ -138,81 +138,81 @@ func (m imported) lower(l *lang.Lowering, r tree.Role) {
 	l.Close()
 }
 
-// annotation lowers "@A(…)" and "@A", which is the same as "@A()".
-func annotation(l *lang.Lowering, r tree.Role, i int32) {
+// lowerAnnotation lowers "@A(…)" and "@A", which is the same as "@A()".
+func lowerAnnotation(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Annotation, r, i)
 	l.Begin(tree.Call, tree.RoleValue, i)
-	typeAsExpression(l, tree.RoleCallee, l.Field(i, "name"))
+	lowerTypeAsExpression(l, tree.RoleCallee, l.Field(i, "name"))
 	l.Parts(tree.RoleArgument, i, "arguments")
 	l.Close()
 	l.Close()
 }
 
-// class returns the rule for what has members.
-func class(text string) lang.Rule {
+// classRule returns the rule for what has members.
+func classRule(text string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		l.BeginText(tree.Class, r, text, i)
-		modifiers(l, i, "case")
+		lowerModifiers(l, i, "case")
 		l.Part(tree.RoleName, i, "name")
 		l.Part(tree.RoleTypeParameter, i, "type_parameters")
 		l.Parts(tree.RoleParameter, i, "class_parameters")
-		bases(l, l.Field(i, "extend"))
+		lowerBases(l, l.Field(i, "extend"))
 		l.Part(tree.RoleBody, i, "body")
 		l.Close()
 	}
 }
 
-// bases lowers the types that a class extends; the arguments of the first one are
+// lowerBases lowers the types that a class extends; the arguments of the first one are
 // left out.
-func bases(l *lang.Lowering, i int32) {
+func lowerBases(l *lang.Lowering, i int32) {
 	for c := range l.Children(i) {
 		if l.Kind(c) != "arguments" {
-			baseType(l, c)
+			lowerBaseType(l, c)
 		}
 	}
 }
 
-// baseType lowers "A with B" as two bases.
-func baseType(l *lang.Lowering, i int32) {
+// lowerBaseType lowers "A with B" as two bases.
+func lowerBaseType(l *lang.Lowering, i int32) {
 	if l.Kind(i) != "compound_type" || l.TooDeep() {
 		l.Node(tree.RoleBase, i)
 		return
 	}
-	baseType(l, l.Field(i, "base"))
+	lowerBaseType(l, l.Field(i, "base"))
 	l.Parts(tree.RoleBase, i, "extra")
 }
 
-func enumCase(l *lang.Lowering, r tree.Role, i int32) {
+func lowerEnumCase(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Field, r, "enum", i)
 	l.Need(tree.RoleTarget, i, l.Field(i, "name"))
 	l.Close()
 }
 
-func block(l *lang.Lowering, r tree.Role, i int32) {
+func lowerBlock(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Block, r, i)
 	l.Nodes(tree.RoleStatement, i)
 	l.Close()
 }
 
-// parameter lowers a parameter of a function or a class; "val" and "var", which make
+// lowerParameter lowers a parameter of a function or a class; "val" and "var", which make
 // it a member, are modifiers.
-func parameter(l *lang.Lowering, r tree.Role, i int32) {
+func lowerParameter(l *lang.Lowering, r tree.Role, i int32) {
 	typ := l.Field(i, "type")
 	text := ""
 	if l.Kind(typ) == "repeated_parameter_type" {
 		text = "*"
 	}
 	l.BeginText(tree.Parameter, r, text, i)
-	modifiers(l, i, "val", "var")
+	lowerModifiers(l, i, "val", "var")
 	l.Node(tree.RoleType, typ)
 	l.Part(tree.RoleTarget, i, "name")
 	l.Part(tree.RoleValue, i, "default_value")
 	l.Close()
 }
 
-// typeParameters lowers a list; the grammar leaves the parts of a plain parameter in
+// lowerTypeParameters lowers a list; the grammar leaves the parts of a plain parameter in
 // it.
-func typeParameters(l *lang.Lowering, r tree.Role, i int32) {
+func lowerTypeParameters(l *lang.Lowering, r tree.Role, i int32) {
 	for c := range l.Children(i) {
 		switch {
 		case l.FieldName(c) == "name":
@@ -225,7 +225,7 @@ func typeParameters(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
-func typeParameter(l *lang.Lowering, r tree.Role, i int32) {
+func lowerTypeParameter(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.TypeParameter, r, i)
 	if name := l.Field(i, "name"); name >= 0 {
 		l.Same(tree.Name, tree.RoleName, name)
@@ -233,8 +233,8 @@ func typeParameter(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// member reports whether the node stands in the body of a class.
-func member(l *lang.Lowering, i int32) bool {
+// isMember reports whether the node stands in the body of a class.
+func isMember(l *lang.Lowering, i int32) bool {
 	switch l.Kind(l.CST.Nodes[i].Parent) {
 	case "template_body", "with_template_body", "enum_body":
 		return true
@@ -242,11 +242,11 @@ func member(l *lang.Lowering, i int32) bool {
 	return false
 }
 
-// function lowers "def"; one named "this" is a constructor. All lists of parameters
+// lowerFunction lowers "def"; one named "this" is a constructor. All lists of parameters
 // become one.
-func function(l *lang.Lowering, r tree.Role, i int32) {
+func lowerFunction(l *lang.Lowering, r tree.Role, i int32) {
 	text := "function"
-	if member(l, i) {
+	if isMember(l, i) {
 		text = "method"
 	}
 	name := l.Field(i, "name")
@@ -254,14 +254,14 @@ func function(l *lang.Lowering, r tree.Role, i int32) {
 		text = "constructor"
 	}
 	l.BeginText(tree.Function, r, text, i)
-	modifiers(l, i)
+	lowerModifiers(l, i)
 	for p := range l.Fields(i, "parameters") {
 		if l.Kind(p) == "type_parameters" {
 			l.Node(tree.RoleTypeParameter, p)
 		}
 	}
 	if name >= 0 {
-		l.Put(tree.Name, tree.RoleName, bare(l, name), name)
+		l.Put(tree.Name, tree.RoleName, bareName(l, name), name)
 	}
 	for p := range l.Fields(i, "parameters") {
 		if l.Kind(p) == "parameters" {
@@ -273,8 +273,8 @@ func function(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// extension lowers the methods that are added to a type.
-func extension(l *lang.Lowering, r tree.Role, i int32) {
+// lowerExtension lowers the methods that are added to a type.
+func lowerExtension(l *lang.Lowering, r tree.Role, i int32) {
 	parameters := l.Field(i, "parameters")
 	for c := range l.Children(i) {
 		if c > parameters {
@@ -283,11 +283,11 @@ func extension(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
-// variable returns the rule for "val" and "var" with a pattern or with names.
-func variable(text string) lang.Rule {
+// variableRule returns the rule for "val" and "var" with a pattern or with names.
+func variableRule(text string) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		kind := tree.Variable
-		if member(l, i) {
+		if isMember(l, i) {
 			kind = tree.Field
 		}
 		targets := []int32{l.Field(i, "pattern")}
@@ -301,7 +301,7 @@ func variable(text string) lang.Rule {
 		}
 		for _, target := range targets {
 			l.BeginText(kind, r, text, i)
-			modifiers(l, i)
+			lowerModifiers(l, i)
 			l.Part(tree.RoleType, i, "type")
 			l.Node(tree.RoleTarget, target)
 			l.Part(tree.RoleValue, i, "value")
@@ -310,9 +310,9 @@ func variable(text string) lang.Rule {
 	}
 }
 
-func typeDefinition(l *lang.Lowering, r tree.Role, i int32) {
+func lowerTypeDefinition(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.TypeAlias, r, "=", i)
-	modifiers(l, i)
+	lowerModifiers(l, i)
 	if name := l.Field(i, "name"); name >= 0 {
 		l.Same(tree.Name, tree.RoleName, name)
 	}

@@ -10,45 +10,45 @@ import (
 // expressionRules are the rules for expressions, each of which may be a statement.
 var expressionRules = func() map[string]lang.Rule {
 	rules := map[string]lang.Rule{
-		"identifier":                     name,
-		"operator_identifier":            name,
-		"wildcard":                       name,
-		"integer_literal":                number,
-		"floating_point_literal":         number,
+		"identifier":                     lowerName,
+		"operator_identifier":            lowerName,
+		"wildcard":                       lowerName,
+		"integer_literal":                lowerNumber,
+		"floating_point_literal":         lowerNumber,
 		"boolean_literal":                lang.Same(tree.Bool),
 		"null_literal":                   lang.Leaf(tree.Null, "null"),
-		"character_literal":              character,
-		"string":                         stringLiteral,
-		"interpolated_string_expression": interpolated,
+		"character_literal":              lowerCharacter,
+		"string":                         lowerStringLiteral,
+		"interpolated_string_expression": lowerInterpolated,
 		"unit":                           lang.Leaf(tree.Tuple, ""),
 		"tuple_expression":               lang.Around(tree.Tuple, "", tree.RoleElement),
 		"parenthesized_expression":       lang.Inner,
-		"case_block":                     caseLambda,
-		"indented_cases":                 caseLambda,
+		"case_block":                     lowerCaseLambda,
+		"indented_cases":                 lowerCaseLambda,
 
 		"field_expression": lang.Slots(tree.Member, ".", lang.Slot{Role: tree.RoleObject, Field: "value"},
 			lang.Slot{Role: tree.RoleProperty, Field: "field"}),
 		"generic_function":      func(l *lang.Lowering, r tree.Role, i int32) { l.Need(r, i, l.Field(i, "function")) },
-		"call_expression":       call,
-		"instance_expression":   newObject,
-		"assignment_expression": assignment,
-		"infix_expression":      infix,
-		"prefix_expression":     prefix,
-		"postfix_expression":    postfix,
-		"ascription_expression": ascription,
-		"lambda_expression":     lambda,
+		"call_expression":       lowerCall,
+		"instance_expression":   lowerNewObject,
+		"assignment_expression": lowerAssignment,
+		"infix_expression":      lowerInfix,
+		"prefix_expression":     lowerPrefix,
+		"postfix_expression":    lowerPostfix,
+		"ascription_expression": lowerAscription,
+		"lambda_expression":     lowerLambda,
 	}
 	for kind, rule := range rules {
-		rules[kind] = expression(rule)
+		rules[kind] = expressionRule(rule)
 	}
-	rules["arguments"] = arguments
-	rules["binding"] = binding
-	rules["bindings"] = children
+	rules["arguments"] = lowerArguments
+	rules["binding"] = lowerBinding
+	rules["bindings"] = lowerChildren
 	return rules
 }()
 
-func name(l *lang.Lowering, r tree.Role, i int32) {
-	switch text := bare(l, i); text {
+func lowerName(l *lang.Lowering, r tree.Role, i int32) {
+	switch text := bareName(l, i); text {
 	case "this":
 		l.Put(tree.This, r, "", i)
 	case "super":
@@ -58,25 +58,25 @@ func name(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
-func number(l *lang.Lowering, r tree.Role, i int32) {
+func lowerNumber(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Number, r, lang.NumberText(l.Source(i), "lLdDfF"), i)
 }
 
-// call lowers a call; a block in the place of arguments is a Lambda.
-func call(l *lang.Lowering, r tree.Role, i int32) {
+// lowerCall lowers a call; a block in the place of arguments is a Lambda.
+func lowerCall(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Call, r, i)
 	l.Need(tree.RoleCallee, i, l.Field(i, "function"))
 	switch a := l.Field(i, "arguments"); l.Kind(a) {
 	case "block", "colon_argument":
-		blockLambda(l, tree.RoleArgument, a)
+		lowerBlockLambda(l, tree.RoleArgument, a)
 	default:
 		l.Node(tree.RoleArgument, a)
 	}
 	l.Close()
 }
 
-// arguments lowers arguments; an assignment to a name is a named one.
-func arguments(l *lang.Lowering, r tree.Role, i int32) {
+// lowerArguments lowers arguments; an assignment to a name is a named one.
+func lowerArguments(l *lang.Lowering, r tree.Role, i int32) {
 	for c := range l.Children(i) {
 		if left := l.Field(c, "left"); l.Kind(c) == "assignment_expression" && l.Kind(left) == "identifier" {
 			l.Begin(tree.Keyword, r, c)
@@ -89,9 +89,9 @@ func arguments(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
-// blockLambda lowers "{ x => statements }" and "{ statements }" behind a call. The
+// lowerBlockLambda lowers "{ x => statements }" and "{ statements }" behind a call. The
 // grammar ends the lambda with its first statement.
-func blockLambda(l *lang.Lowering, r tree.Role, i int32) {
+func lowerBlockLambda(l *lang.Lowering, r tree.Role, i int32) {
 	first := l.First(i)
 	if k := l.Kind(first); k == "indented_block" && l.Kind(i) == "colon_argument" {
 		i, first = first, l.First(first)
@@ -102,7 +102,7 @@ func blockLambda(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Lambda, r, i)
 	parameters := l.Kind(first) == "lambda_expression"
 	if parameters {
-		lambdaParameters(l, first)
+		lowerLambdaParameters(l, first)
 	}
 	l.Begin(tree.Block, tree.RoleBody, i)
 	for c := range l.Children(i) {
@@ -110,7 +110,7 @@ func blockLambda(l *lang.Lowering, r tree.Role, i int32) {
 			l.Node(tree.RoleStatement, c)
 			continue
 		}
-		if body := last(l, first); l.Kind(body) == "indented_block" {
+		if body := lastChild(l, first); l.Kind(body) == "indented_block" {
 			l.Nodes(tree.RoleStatement, body)
 		} else if body > l.Field(first, "parameters") {
 			l.Node(tree.RoleStatement, body)
@@ -120,8 +120,8 @@ func blockLambda(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// caseLambda lowers "{ case … => … }", a function that is a match of its parameter.
-func caseLambda(l *lang.Lowering, r tree.Role, i int32) {
+// lowerCaseLambda lowers "{ case … => … }", a function that is a match of its parameter.
+func lowerCaseLambda(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Lambda, r, i)
 	l.Flag(l.Begin(tree.Block, tree.RoleBody, i), tree.Implied)
 	l.Flag(l.Begin(tree.Switch, tree.RoleStatement, i), tree.Implied)
@@ -131,10 +131,10 @@ func caseLambda(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func lambda(l *lang.Lowering, r tree.Role, i int32) {
+func lowerLambda(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Lambda, r, i)
-	lambdaParameters(l, i)
-	body := last(l, i)
+	lowerLambdaParameters(l, i)
+	body := lastChild(l, i)
 	if body == l.Field(i, "parameters") {
 		body = -1
 	}
@@ -142,7 +142,7 @@ func lambda(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func lambdaParameters(l *lang.Lowering, i int32) {
+func lowerLambdaParameters(l *lang.Lowering, i int32) {
 	switch p := l.Field(i, "parameters"); l.Kind(p) {
 	case "bindings":
 		l.Node(tree.RoleParameter, p)
@@ -154,15 +154,15 @@ func lambdaParameters(l *lang.Lowering, i int32) {
 	}
 }
 
-func binding(l *lang.Lowering, r tree.Role, i int32) {
+func lowerBinding(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Parameter, r, i)
 	l.Part(tree.RoleType, i, "type")
 	l.Node(tree.RoleTarget, l.First(i))
 	l.Close()
 }
 
-// newObject lowers "new T(…) { … }".
-func newObject(l *lang.Lowering, r tree.Role, i int32) {
+// lowerNewObject lowers "new T(…) { … }".
+func lowerNewObject(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.New, r, "new", i)
 	body, arguments, typ := l.Find(i, "template_body"), l.Find(i, "arguments"), l.First(i)
 	if typ >= 0 && typ != body {
@@ -176,16 +176,16 @@ func newObject(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func assignment(l *lang.Lowering, r tree.Role, i int32) {
+func lowerAssignment(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Assign, r, "=", i)
 	l.Need(tree.RoleTarget, i, l.Field(i, "left"))
 	l.Need(tree.RoleValue, i, l.Field(i, "right"))
 	l.Close()
 }
 
-// infix lowers "a op b": an Assign for "+=" and the like, a Binary for a sign, and
+// lowerInfix lowers "a op b": an Assign for "+=" and the like, a Binary for a sign, and
 // for a word the call that it is, a.op(b).
-func infix(l *lang.Lowering, r tree.Role, i int32) {
+func lowerInfix(l *lang.Lowering, r tree.Role, i int32) {
 	left, operator, right := l.Field(i, "left"), l.Field(i, "operator"), l.Field(i, "right")
 	text := l.Source(operator)
 	switch {
@@ -197,12 +197,12 @@ func infix(l *lang.Lowering, r tree.Role, i int32) {
 		l.Node(tree.RoleProperty, operator)
 		l.Close()
 		if l.Kind(right) == "block" {
-			blockLambda(l, tree.RoleArgument, right)
+			lowerBlockLambda(l, tree.RoleArgument, right)
 		} else {
 			l.Node(tree.RoleArgument, right)
 		}
 		l.Close()
-	case assigns(text):
+	case isAssignment(text):
 		l.BeginText(tree.Assign, r, text, i)
 		l.Need(tree.RoleTarget, i, left)
 		l.Need(tree.RoleValue, i, right)
@@ -215,8 +215,8 @@ func infix(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
-// assigns reports whether an operator changes its left side (Scala 2.13, 6.12.4).
-func assigns(operator string) bool {
+// isAssignment reports whether an operator changes its left side (Scala 2.13, 6.12.4).
+func isAssignment(operator string) bool {
 	switch operator {
 	case "<=", ">=", "!=":
 		return false
@@ -224,7 +224,7 @@ func assigns(operator string) bool {
 	return len(operator) > 1 && strings.HasSuffix(operator, "=") && operator[0] != '='
 }
 
-func prefix(l *lang.Lowering, r tree.Role, i int32) {
+func lowerPrefix(l *lang.Lowering, r tree.Role, i int32) {
 	text := ""
 	for c := range l.Every(i) {
 		if !l.Named(c) && text == "" {
@@ -236,19 +236,19 @@ func prefix(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// postfix lowers "a op", which is a.op.
-func postfix(l *lang.Lowering, r tree.Role, i int32) {
+// lowerPostfix lowers "a op", which is a.op.
+func lowerPostfix(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Member, r, ".", i)
 	object := l.First(i)
 	l.Need(tree.RoleObject, i, object)
-	l.Need(tree.RoleProperty, i, behind(l, i, object))
+	l.Need(tree.RoleProperty, i, childBehind(l, i, object))
 	l.Close()
 }
 
-// ascription lowers "x: T"; "x: _*" is a Spread.
-func ascription(l *lang.Lowering, r tree.Role, i int32) {
+// lowerAscription lowers "x: T"; "x: _*" is a Spread.
+func lowerAscription(l *lang.Lowering, r tree.Role, i int32) {
 	value := l.First(i)
-	typ := behind(l, i, value)
+	typ := childBehind(l, i, value)
 	if l.Kind(typ) == "repeated_parameter_type" {
 		l.BeginText(tree.Spread, r, "*", i)
 		l.Need(tree.RoleValue, i, value)
@@ -266,7 +266,7 @@ var escapes = &lang.Escapes{
 	Digits:  map[byte][2]int{'u': {4, 4}},
 }
 
-func character(l *lang.Lowering, r tree.Role, i int32) {
+func lowerCharacter(l *lang.Lowering, r tree.Role, i int32) {
 	s := l.Source(i)
 	if len(s) >= 2 {
 		s = s[1 : len(s)-1]
@@ -274,19 +274,19 @@ func character(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.Character, r, escapes.Unescape(s), i)
 }
 
-// quotes returns the length of the quotes around a string.
-func quotes(source string) uint32 {
+// quoteLength returns the length of the quotes around a string.
+func quoteLength(source string) uint32 {
 	if strings.HasPrefix(source, `"""`) && len(source) >= 6 {
 		return 3
 	}
 	return 1
 }
 
-// stringLiteral lowers a string. One in three quotes, and a regular expression of a
+// lowerStringLiteral lowers a string. One in three quotes, and a regular expression of a
 // pattern, keep their escapes.
-func stringLiteral(l *lang.Lowering, r tree.Role, i int32) {
+func lowerStringLiteral(l *lang.Lowering, r tree.Role, i int32) {
 	source := l.Source(i)
-	q := int(quotes(source))
+	q := int(quoteLength(source))
 	if len(source) < 2*q {
 		l.Same(tree.String, r, i)
 		return
@@ -298,30 +298,30 @@ func stringLiteral(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.String, r, s, i)
 }
 
-// interpolated lowers s"…" and f"…" as a Template, and that of any other name as a
+// lowerInterpolated lowers s"…" and f"…" as a Template, and that of any other name as a
 // call of it.
-func interpolated(l *lang.Lowering, r tree.Role, i int32) {
+func lowerInterpolated(l *lang.Lowering, r tree.Role, i int32) {
 	by, text := l.Field(i, "interpolator"), l.Find(i, "interpolated_string")
 	switch l.Source(by) {
 	case "s", "f", "raw":
-		template(l, r, text, i)
+		lowerTemplate(l, r, text, i)
 	default:
 		l.BeginText(tree.Call, r, "tag", i)
 		l.Need(tree.RoleCallee, i, by)
-		template(l, tree.RoleArgument, text, text)
+		lowerTemplate(l, tree.RoleArgument, text, text)
 		l.Close()
 	}
 }
 
-// template lowers the parts of a string; whole is the node that gives it its range.
-func template(l *lang.Lowering, r tree.Role, i, whole int32) {
+// lowerTemplate lowers the parts of a string; whole is the node that gives it its range.
+func lowerTemplate(l *lang.Lowering, r tree.Role, i, whole int32) {
 	if i < 0 {
 		l.Lost(r, max(whole, 0))
 		return
 	}
 	l.Begin(tree.Template, r, whole)
 	start, end := l.Range(i)
-	q := quotes(l.Source(i))
+	q := quoteLength(l.Source(i))
 	at := start + q
 	part := func(from, to uint32) {
 		if from < to {
@@ -339,7 +339,7 @@ func template(l *lang.Lowering, r tree.Role, i, whole int32) {
 		from, to := l.Range(c)
 		part(at, from)
 		if inner := l.First(c); inner >= 0 {
-			l.Node(tree.RolePart, single(l, inner))
+			l.Node(tree.RolePart, singleExpression(l, inner))
 		}
 		at = to
 	}

@@ -8,7 +8,7 @@ import (
 
 var patterns = lang.Patterns{
 	Sigil:   true,
-	Prepare: prepare,
+	Prepare: preparePattern,
 	Finish:  lang.AnyParameters,
 	Contexts: []lang.Context{
 		{After: "\n"},                         // statements, definitions, imports
@@ -22,45 +22,45 @@ var patterns = lang.Patterns{
 	},
 }
 
-// prepare makes a fragment fit for the grammar: an ellipsis among parameters gets a
+// preparePattern makes a fragment fit for the grammar: an ellipsis among parameters gets a
 // type, among cases it becomes a case, and a metavariable with a type becomes a call
 // with a type ascription.
-func prepare(text string) []string {
+func preparePattern(text string) []string {
 	f := fragment{lang.NewFragment(text, "//")}
-	text = f.Rewrite(f.token)
+	text = f.Rewrite(f.rewriteToken)
 	return []string{text, text + " = ..."}
 }
 
 type fragment struct{ *lang.Fragment }
 
-// token rewrites what begins at the token.
-func (f fragment) token(i int) {
+// rewriteToken rewrites what begins at the token.
+func (f fragment) rewriteToken(i int) {
 	t := &f.Tokens[i]
 	switch {
 	case t.Kind == lang.StringToken && strings.HasPrefix(t.Text, `"=~/`):
 		f.Replace(i, i, `""`+t.Text+`""`) // the only quotes that let any backslash stand
 	case f.Many(i) && f.Text(t.Inside) == "(" && f.Text(t.Inside-1) == "for":
 		f.Replace(i, i, t.Text+" <- "+t.Text)
-	case f.Many(i) && f.Text(t.Inside) == "{" && f.cases(t.Inside) && (f.Text(i-1) == "{" || f.Text(i+1) == "case" && f.Text(i-1) != "=>"):
+	case f.Many(i) && f.Text(t.Inside) == "{" && f.holdsCases(t.Inside) && (f.Text(i-1) == "{" || f.Text(i+1) == "case" && f.Text(i-1) != "=>"):
 
 		f.Replace(i, i, "case "+t.Text+" =>")
-	case f.Many(i) && f.Text(t.Inside) == "(" && f.Alone(i) && f.declares(t.Inside):
+	case f.Many(i) && f.Text(t.Inside) == "(" && f.Alone(i) && f.isParameterList(t.Inside):
 		f.Replace(i, i, t.Text+": "+t.Text)
 	case t.Kind == lang.Meta && f.Text(i+1) == ":" && f.Text(t.Inside) == "(" && (f.Text(i-1) == "(" || f.Text(i-1) == ","):
 
-		f.typed(i)
+		f.rewriteTyped(i)
 	}
 }
 
-// cases reports whether the braces hold cases.
-func (f fragment) cases(open int) bool {
+// holdsCases reports whether the braces hold cases.
+func (f fragment) holdsCases(open int) bool {
 	return f.Text(open-1) == "match" || f.Text(open-1) == "catch"
 }
 
-// declares reports whether the parentheses hold parameters.
-func (f fragment) declares(open int) bool {
+// isParameterList reports whether the parentheses hold parameters.
+func (f fragment) isParameterList(open int) bool {
 	if f.Text(open-1) == ")" { // another list of them
-		return f.Tokens[open-1].Pair >= 0 && f.declares(f.Tokens[open-1].Pair)
+		return f.Tokens[open-1].Pair >= 0 && f.isParameterList(f.Tokens[open-1].Pair)
 	}
 	if f.Text(open-1) == "]" && f.Tokens[open-1].Pair >= 0 { // type parameters
 		open = f.Tokens[open-1].Pair
@@ -69,11 +69,11 @@ func (f fragment) declares(open int) bool {
 	return before == "def" || before == "class" || f.Text(open-1) == "this" && before == "def"
 }
 
-// typed rewrites "$X : T" among arguments.
-func (f fragment) typed(i int) {
+// rewriteTyped rewrites "$X : T" among arguments.
+func (f fragment) rewriteTyped(i int) {
 	open := f.Tokens[i].Inside
 	closing := f.Tokens[open].Pair
-	if closing < 0 || f.declares(open) || f.Text(closing+1) == "=>" {
+	if closing < 0 || f.isParameterList(open) || f.Text(closing+1) == "=>" {
 		return
 	}
 	end := i + 2

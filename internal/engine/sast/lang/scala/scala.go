@@ -17,7 +17,7 @@ var Language = &lang.Language{
 	Spellings: []string{"scala"},
 	Grammar:   cst.Scala,
 	Lower:     table.Lower,
-	Repair:    repair,
+	Repair:    repairSource,
 	Patterns:  patterns,
 	Semantics: lang.Semantics{
 		BlockScope:       true,
@@ -40,8 +40,8 @@ var (
 	constructor = regexp.MustCompile(`\bclass\s+\w+\s*(@\w+\s*\(\s*\))\s*\(`)
 )
 
-// repair writes such parameters with parentheses, and blanks for such annotations.
-func repair(src []byte) []byte {
+// repairSource writes such parameters with parentheses, and blanks for such annotations.
+func repairSource(src []byte) []byte {
 	lambdas, constructors := typedLambda.FindAllSubmatchIndex(src, -1), constructor.FindAllSubmatchIndex(src, -1)
 	if lambdas == nil && constructors == nil {
 		return src
@@ -62,11 +62,11 @@ func repair(src []byte) []byte {
 	return out
 }
 
-// children lowers the children in the place of the node.
-func children(l *lang.Lowering, r tree.Role, i int32) { l.Nodes(r, i) }
+// lowerChildren lowers the children in the place of the node.
+func lowerChildren(l *lang.Lowering, r tree.Role, i int32) { l.Nodes(r, i) }
 
-// behind returns the first named child behind another one, -1 when there is none.
-func behind(l *lang.Lowering, i, child int32) int32 {
+// childBehind returns the first named child behind another one, -1 when there is none.
+func childBehind(l *lang.Lowering, i, child int32) int32 {
 	for c := range l.Children(i) {
 		if c > child {
 			return c
@@ -75,8 +75,8 @@ func behind(l *lang.Lowering, i, child int32) int32 {
 	return -1
 }
 
-// last returns the last named child, -1 when there is none.
-func last(l *lang.Lowering, i int32) int32 {
+// lastChild returns the last named child, -1 when there is none.
+func lastChild(l *lang.Lowering, i int32) int32 {
 	found := int32(-1)
 	for c := range l.Children(i) {
 		found = c
@@ -84,12 +84,12 @@ func last(l *lang.Lowering, i int32) int32 {
 	return found
 }
 
-// bare returns a name without backquotes.
-func bare(l *lang.Lowering, i int32) string { return strings.Trim(l.Source(i), "`") }
+// bareName returns a name without backquotes.
+func bareName(l *lang.Lowering, i int32) string { return strings.Trim(l.Source(i), "`") }
 
-// modifiers lowers the annotations of a definition, then its other modifiers, among
+// lowerModifiers lowers the annotations of a definition, then its other modifiers, among
 // them the words that are tokens of the grammar.
-func modifiers(l *lang.Lowering, i int32, words ...string) {
+func lowerModifiers(l *lang.Lowering, i int32, words ...string) {
 	for c := range l.Children(i) {
 		if l.Kind(c) == "annotation" {
 			l.Node(tree.RoleAnnotation, c)

@@ -6,33 +6,33 @@ import (
 )
 
 var statementRules = map[string]lang.Rule{
-	"block":               block,
-	"indented_block":      block,
-	"if_expression":       ifExpression,
-	"match_expression":    match,
-	"case_clause":         caseClause,
+	"block":               lowerBlock,
+	"indented_block":      lowerBlock,
+	"if_expression":       lowerIfExpression,
+	"match_expression":    lowerMatch,
+	"case_clause":         lowerCaseClause,
 	"guard":               func(l *lang.Lowering, r tree.Role, i int32) { l.Need(r, i, l.Field(i, "condition")) },
-	"try_expression":      try,
-	"while_expression":    while,
-	"do_while_expression": doWhile,
-	"for_expression":      forExpression,
+	"try_expression":      lowerTry,
+	"while_expression":    lowerWhile,
+	"do_while_expression": lowerDoWhile,
+	"for_expression":      lowerForExpression,
 	"return_expression":   lang.Slots(tree.Return, "", lang.Slot{Role: tree.RoleValue, Optional: true}),
 	"throw_expression":    lang.Slots(tree.Throw, "", lang.Slot{Role: tree.RoleValue}),
 
-	"case_class_pattern": classPattern,
+	"case_class_pattern": lowerClassPattern,
 	"tuple_pattern":      lang.Around(tree.Tuple, "", tree.RoleElement),
-	"typed_pattern":      typedPattern,
+	"typed_pattern":      lowerTypedPattern,
 	"capture_pattern": lang.Slots(tree.Assign, "@", lang.Slot{Role: tree.RoleTarget, Field: "name"},
 		lang.Slot{Role: tree.RoleValue, Field: "pattern"}),
-	"alternative_pattern": alternative,
-	"infix_pattern":       infixPattern,
+	"alternative_pattern": lowerAlternative,
+	"infix_pattern":       lowerInfixPattern,
 	"repeat_pattern":      lang.Slots(tree.Spread, "*", lang.Slot{Role: tree.RoleValue, Field: "pattern"}),
-	"stable_identifier":   stable,
+	"stable_identifier":   lowerStable,
 }
 
-// expression returns the rule for an expression, which is an ExpressionStatement
+// expressionRule returns the rule for an expression, which is an ExpressionStatement
 // where a statement stands.
-func expression(rule lang.Rule) lang.Rule {
+func expressionRule(rule lang.Rule) lang.Rule {
 	return func(l *lang.Lowering, r tree.Role, i int32) {
 		if r != tree.RoleStatement {
 			rule(l, r, i)
@@ -44,8 +44,8 @@ func expression(rule lang.Rule) lang.Rule {
 	}
 }
 
-// branch lowers the body of a loop or a branch as a statement.
-func branch(l *lang.Lowering, r tree.Role, i, part int32) {
+// lowerBranch lowers the body of a loop or a branch as a statement.
+func lowerBranch(l *lang.Lowering, r tree.Role, i, part int32) {
 	before := l.Mark()
 	if part >= 0 {
 		l.Node(tree.RoleStatement, part)
@@ -58,9 +58,9 @@ func branch(l *lang.Lowering, r tree.Role, i, part int32) {
 	l.File.Nodes[before].Role = r
 }
 
-// ifExpression lowers an If where a statement stands, else a Conditional when it has
+// lowerIfExpression lowers an If where a statement stands, else a Conditional when it has
 // both branches.
-func ifExpression(l *lang.Lowering, r tree.Role, i int32) {
+func lowerIfExpression(l *lang.Lowering, r tree.Role, i int32) {
 	then, other := l.Field(i, "consequence"), l.Field(i, "alternative")
 	k, value := tree.If, false
 	switch r {
@@ -73,24 +73,24 @@ func ifExpression(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(k, r, i)
 	l.Need(tree.RoleCondition, i, l.Field(i, "condition"))
 	if value {
-		l.Node(tree.RoleThen, single(l, then))
-		l.Node(tree.RoleElse, single(l, other))
+		l.Node(tree.RoleThen, singleExpression(l, then))
+		l.Node(tree.RoleElse, singleExpression(l, other))
 	} else {
-		branch(l, tree.RoleThen, i, then)
+		lowerBranch(l, tree.RoleThen, i, then)
 		if other >= 0 {
-			branch(l, tree.RoleElse, i, other)
+			lowerBranch(l, tree.RoleElse, i, other)
 		}
 	}
 	l.Close()
 }
 
-// single returns the only expression of a block, or the node itself.
-func single(l *lang.Lowering, i int32) int32 {
+// singleExpression returns the only expression of a block, or the node itself.
+func singleExpression(l *lang.Lowering, i int32) int32 {
 	if l.Kind(i) != "block" {
 		return i
 	}
 	first := l.First(i)
-	if first < 0 || behind(l, i, first) >= 0 {
+	if first < 0 || childBehind(l, i, first) >= 0 {
 		return i
 	}
 	switch l.Kind(first) {
@@ -100,7 +100,7 @@ func single(l *lang.Lowering, i int32) int32 {
 	return first
 }
 
-func match(l *lang.Lowering, r tree.Role, i int32) {
+func lowerMatch(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Switch, r, i)
 	l.Part(tree.RoleValue, i, "value")
 	for c := range l.Children(l.Field(i, "body")) {
@@ -109,8 +109,8 @@ func match(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// caseClause lowers "case p if g => body"; "_" is the default.
-func caseClause(l *lang.Lowering, r tree.Role, i int32) {
+// lowerCaseClause lowers "case p if g => body"; "_" is the default.
+func lowerCaseClause(l *lang.Lowering, r tree.Role, i int32) {
 	pattern := l.Field(i, "pattern")
 	guard := l.Find(i, "guard")
 	text := ""
@@ -120,16 +120,16 @@ func caseClause(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Case, r, text, i)
 	l.Node(tree.RoleCondition, pattern)
 	l.Node(tree.RoleGuard, guard)
-	caseBody(l, i)
+	lowerCaseBody(l, i)
 	l.Close()
 }
 
-// caseBody lowers the statements behind the arrow.
-func caseBody(l *lang.Lowering, i int32) {
+// lowerCaseBody lowers the statements behind the arrow.
+func lowerCaseBody(l *lang.Lowering, i int32) {
 	arrow := l.Find(i, "=>")
 	_, end := l.Range(i)
 	start := end
-	if first := behind(l, i, max(arrow, l.Field(i, "pattern"))); first >= 0 {
+	if first := childBehind(l, i, max(arrow, l.Field(i, "pattern"))); first >= 0 {
 		start, _ = l.Range(first)
 	}
 	l.Flag(l.Open(tree.Block, tree.RoleBody, start, end), tree.Implied)
@@ -141,34 +141,34 @@ func caseBody(l *lang.Lowering, i int32) {
 	l.Close()
 }
 
-func try(l *lang.Lowering, r tree.Role, i int32) {
+func lowerTry(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Try, r, i)
-	branch(l, tree.RoleBody, i, l.Field(i, "body"))
+	lowerBranch(l, tree.RoleBody, i, l.Field(i, "body"))
 	for c := range l.Children(i) {
 		switch l.Kind(c) {
 		case "catch_clause":
-			handlers(l, c)
+			lowerHandlers(l, c)
 		case "finally_clause":
-			branch(l, tree.RoleFinally, c, l.First(c))
+			lowerBranch(l, tree.RoleFinally, c, l.First(c))
 		}
 	}
 	l.Close()
 }
 
-// handlers lowers the cases of a catch, or what stands in their place.
-func handlers(l *lang.Lowering, i int32) {
+// lowerHandlers lowers the cases of a catch, or what stands in their place.
+func lowerHandlers(l *lang.Lowering, i int32) {
 	body := l.First(i)
 	switch l.Kind(body) {
 	case "case_block", "indented_cases":
 		for c := range l.Children(body) {
-			handler(l, c)
+			lowerHandler(l, c)
 		}
 	default:
 		l.Node(tree.RoleHandler, body)
 	}
 }
 
-func handler(l *lang.Lowering, i int32) {
+func lowerHandler(l *lang.Lowering, i int32) {
 	l.Begin(tree.Catch, tree.RoleHandler, i)
 	pattern := l.Field(i, "pattern")
 	if l.Kind(pattern) == "typed_pattern" {
@@ -178,48 +178,48 @@ func handler(l *lang.Lowering, i int32) {
 		l.Node(tree.RoleTarget, pattern)
 	}
 	l.Node(tree.RoleGuard, l.Find(i, "guard"))
-	caseBody(l, i)
+	lowerCaseBody(l, i)
 	l.Close()
 }
 
-func while(l *lang.Lowering, r tree.Role, i int32) {
+func lowerWhile(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.While, r, i)
 	l.Need(tree.RoleCondition, i, l.Field(i, "condition"))
-	branch(l, tree.RoleBody, i, l.Field(i, "body"))
+	lowerBranch(l, tree.RoleBody, i, l.Field(i, "body"))
 	l.Close()
 }
 
-func doWhile(l *lang.Lowering, r tree.Role, i int32) {
+func lowerDoWhile(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.DoWhile, r, i)
-	branch(l, tree.RoleBody, i, l.Field(i, "body"))
+	lowerBranch(l, tree.RoleBody, i, l.Field(i, "body"))
 	l.Need(tree.RoleCondition, i, l.Field(i, "condition"))
 	l.Close()
 }
 
-// forExpression lowers a for: with "yield" a Comprehension, else loops in each
+// lowerForExpression lowers a for: with "yield" a Comprehension, else loops in each
 // other.
-func forExpression(l *lang.Lowering, r tree.Role, i int32) {
+func lowerForExpression(l *lang.Lowering, r tree.Role, i int32) {
 	var list []int32
 	for e := range l.Children(l.Find(i, "enumerators")) {
 		list = append(list, e)
 	}
 	body := l.Field(i, "body")
 	if body < 0 {
-		body = last(l, i)
+		body = lastChild(l, i)
 	}
 	if l.Has(i, "yield") {
 		l.BeginText(tree.Comprehension, r, "generator", i)
 		l.Need(tree.RoleValue, i, body)
-		clauses(l, list)
+		lowerClauses(l, list)
 		l.Close()
 		return
 	}
-	loops{i, body}.lower(l, r, list)
+	loops{i, body}.lowerLoops(l, r, list)
 }
 
-// generator returns the parts of an enumerator: the pattern, the iterable behind
+// splitGenerator returns the parts of an enumerator: the pattern, the iterable behind
 // "<-" and the guards; a part is -1 when it is missing.
-func generator(l *lang.Lowering, e int32) (target, iterable int32, guards []int32) {
+func splitGenerator(l *lang.Lowering, e int32) (target, iterable int32, guards []int32) {
 	target, iterable = -1, -1
 	for c := range l.Children(e) {
 		switch {
@@ -234,12 +234,12 @@ func generator(l *lang.Lowering, e int32) (target, iterable int32, guards []int3
 	return target, iterable, guards
 }
 
-// clauses lowers the enumerators of a comprehension. A guard belongs to the generator
+// lowerClauses lowers the enumerators of a comprehension. A guard belongs to the generator
 // before it; "x = e" is a generator of one element.
-func clauses(l *lang.Lowering, list []int32) {
+func lowerClauses(l *lang.Lowering, list []int32) {
 	open := false
 	for _, e := range list {
-		target, iterable, guards := generator(l, e)
+		target, iterable, guards := splitGenerator(l, e)
 		if iterable >= 0 {
 			if open {
 				l.Close()
@@ -269,51 +269,51 @@ func clauses(l *lang.Lowering, list []int32) {
 // loops is a for without yield: the loops that its enumerators are, around its body.
 type loops struct{ node, body int32 }
 
-// lower lowers the enumerators from the outer one to the body: a generator is a
+// lowerLoops lowers the enumerators from the outer one to the body: a generator is a
 // ForEach, "x = e" a Variable before what follows, a guard an If around it.
-func (f loops) lower(l *lang.Lowering, r tree.Role, list []int32) {
+func (f loops) lowerLoops(l *lang.Lowering, r tree.Role, list []int32) {
 	if len(list) == 0 || l.TooDeep() {
-		branch(l, r, f.node, f.body)
+		lowerBranch(l, r, f.node, f.body)
 		return
 	}
 	e := list[0]
-	target, iterable, guards := generator(l, e)
+	target, iterable, guards := splitGenerator(l, e)
 	switch {
 	case iterable < 0:
-		f.guarded(l, r, guards, list[1:])
+		f.lowerGuarded(l, r, guards, list[1:])
 	case l.Has(e, "="):
 		l.Flag(l.Begin(tree.Block, r, e), tree.Implied)
 		l.BeginText(tree.Variable, tree.RoleStatement, "val", e)
 		l.Node(tree.RoleTarget, target)
 		l.Node(tree.RoleValue, iterable)
 		l.Close()
-		f.guarded(l, tree.RoleStatement, guards, list[1:])
+		f.lowerGuarded(l, tree.RoleStatement, guards, list[1:])
 		l.Close()
 	default:
 		l.BeginText(tree.ForEach, r, "of", f.node)
 		l.Node(tree.RoleTarget, target)
 		l.Node(tree.RoleIterable, iterable)
-		f.guarded(l, tree.RoleBody, guards, list[1:])
+		f.lowerGuarded(l, tree.RoleBody, guards, list[1:])
 		l.Close()
 	}
 }
 
-// guarded puts what follows below the guards.
-func (f loops) guarded(l *lang.Lowering, r tree.Role, guards, list []int32) {
+// lowerGuarded puts what follows below the guards.
+func (f loops) lowerGuarded(l *lang.Lowering, r tree.Role, guards, list []int32) {
 	if len(guards) == 0 || l.TooDeep() {
-		f.lower(l, r, list)
+		f.lowerLoops(l, r, list)
 		return
 	}
 	l.Begin(tree.If, r, guards[0])
 	l.Node(tree.RoleCondition, guards[0])
-	f.guarded(l, tree.RoleThen, guards[1:], list)
+	f.lowerGuarded(l, tree.RoleThen, guards[1:], list)
 	l.Close()
 }
 
-func classPattern(l *lang.Lowering, r tree.Role, i int32) {
+func lowerClassPattern(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Call, r, i)
 	typ := l.Field(i, "type")
-	typeAsExpression(l, tree.RoleCallee, typ)
+	lowerTypeAsExpression(l, tree.RoleCallee, typ)
 	for c := range l.Children(i) {
 		if c != typ {
 			l.Node(tree.RoleArgument, c)
@@ -322,34 +322,34 @@ func classPattern(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// typedPattern lowers "name: T", which tests the type and declares the name.
-func typedPattern(l *lang.Lowering, r tree.Role, i int32) {
+// lowerTypedPattern lowers "name: T", which tests the type and declares the name.
+func lowerTypedPattern(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Variable, r, i)
 	l.Part(tree.RoleType, i, "type")
 	l.Part(tree.RoleTarget, i, "pattern")
 	l.Close()
 }
 
-func alternative(l *lang.Lowering, r tree.Role, i int32) {
+func lowerAlternative(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Binary, r, "|", i)
 	first := l.First(i)
 	l.Need(tree.RoleLeft, i, first)
-	l.Need(tree.RoleRight, i, behind(l, i, first))
+	l.Need(tree.RoleRight, i, childBehind(l, i, first))
 	l.Close()
 }
 
-func infixPattern(l *lang.Lowering, r tree.Role, i int32) {
+func lowerInfixPattern(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Binary, r, l.Source(l.Field(i, "operator")), i)
 	l.Need(tree.RoleLeft, i, l.Field(i, "left"))
 	l.Need(tree.RoleRight, i, l.Field(i, "right"))
 	l.Close()
 }
 
-// stable lowers "a.b" in a pattern.
-func stable(l *lang.Lowering, r tree.Role, i int32) {
+// lowerStable lowers "a.b" in a pattern.
+func lowerStable(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Member, r, ".", i)
 	first := l.First(i)
 	l.Need(tree.RoleObject, i, first)
-	l.Need(tree.RoleProperty, i, behind(l, i, first))
+	l.Need(tree.RoleProperty, i, childBehind(l, i, first))
 	l.Close()
 }

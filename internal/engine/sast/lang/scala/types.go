@@ -12,17 +12,17 @@ var typeRules = map[string]lang.Rule{
 	"stable_type_identifier":  func(l *lang.Lowering, r tree.Role, i int32) { l.Put(tree.Type, r, typeText(l, i), i) },
 	"projected_type":          func(l *lang.Lowering, r tree.Role, i int32) { l.Put(tree.Type, r, typeText(l, i), i) },
 	"singleton_type":          func(l *lang.Lowering, r tree.Role, i int32) { l.Put(tree.Type, r, typeText(l, i), i) },
-	"generic_type":            genericType,
-	"type_arguments":          children,
+	"generic_type":            lowerGenericType,
+	"type_arguments":          lowerChildren,
 	"tuple_type":              lang.Around(tree.Type, "()", tree.RoleElement),
 	"compound_type":           lang.Around(tree.Type, "&", tree.RoleElement),
-	"infix_type":              infixType,
-	"function_type":           functionType,
+	"infix_type":              lowerInfixType,
+	"function_type":           lowerFunctionType,
 	"annotated_type":          lang.Inner,
 	"literal_type":            lang.Inner,
 	"lazy_parameter_type":     lang.Slots(tree.Type, "=>", lang.Slot{Role: tree.RoleElement, Field: "type"}),
 	"repeated_parameter_type": func(l *lang.Lowering, r tree.Role, i int32) { l.Need(r, i, l.Field(i, "type")) },
-	"parameter_types":         children,
+	"parameter_types":         lowerChildren,
 }
 
 // typeText returns the name of a type without blanks.
@@ -30,20 +30,20 @@ func typeText(l *lang.Lowering, i int32) string {
 	return strings.Join(strings.Fields(l.Source(i)), "")
 }
 
-func genericType(l *lang.Lowering, r tree.Role, i int32) {
+func lowerGenericType(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Type, r, typeText(l, l.Field(i, "type")), i)
 	l.Part(tree.RoleArgument, i, "type_arguments")
 	l.Close()
 }
 
-func infixType(l *lang.Lowering, r tree.Role, i int32) {
+func lowerInfixType(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Type, r, l.Source(l.Field(i, "operator")), i)
 	l.Part(tree.RoleElement, i, "left")
 	l.Part(tree.RoleElement, i, "right")
 	l.Close()
 }
 
-func functionType(l *lang.Lowering, r tree.Role, i int32) {
+func lowerFunctionType(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Type, r, "func", i)
 	for p := range l.Children(l.Field(i, "parameter_types")) {
 		l.Begin(tree.Parameter, tree.RoleParameter, p)
@@ -54,8 +54,8 @@ func functionType(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// typeAsExpression lowers a type by its name alone, as a Name or Member.
-func typeAsExpression(l *lang.Lowering, r tree.Role, i int32) {
+// lowerTypeAsExpression lowers a type by its name alone, as a Name or Member.
+func lowerTypeAsExpression(l *lang.Lowering, r tree.Role, i int32) {
 	if l.Kind(i) == "generic_type" {
 		i = l.Field(i, "type")
 	}

@@ -20,25 +20,25 @@ var Language = &lang.Language{
 	Lower:     table.Lower,
 	Patterns: lang.Patterns{
 		Sigil:   true,
-		Prepare: prepare,
+		Prepare: preparePattern,
 		Contexts: []lang.Context{{}, {Before: "<a ", After: "/>", Only: regexp.MustCompile(`^[^<>\s]+\s*=`)},
 			{Before: "<a>", After: "</a>"}},
 	},
 }
 
 var table = lang.NewTable(cst.XML, map[string]lang.Rule{
-	"document":  document,
-	"element":   element,
-	"Attribute": attribute,
-	"CharData":  text,
-	"CDSect":    section,
-	"CharRef":   reference,
-	"EntityRef": reference,
+	"document":  lowerDocument,
+	"element":   lowerElement,
+	"Attribute": lowerAttribute,
+	"CharData":  lowerText,
+	"CDSect":    lowerSection,
+	"CharRef":   lowerReference,
+	"EntityRef": lowerReference,
 	"Name":      lang.Same(tree.Name),
 	"Comment":   lang.Skip,
 })
 
-func document(l *lang.Lowering, r tree.Role, i int32) {
+func lowerDocument(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.FileKind, r, i)
 	for c := range l.Children(i) {
 		if l.Kind(c) == "prolog" {
@@ -50,8 +50,8 @@ func document(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-// element lowers an element with or without content.
-func element(l *lang.Lowering, r tree.Role, i int32) {
+// lowerElement lowers an element with or without content.
+func lowerElement(l *lang.Lowering, r tree.Role, i int32) {
 	tag := l.Find(i, "STag")
 	if tag < 0 {
 		tag = l.Find(i, "EmptyElemTag")
@@ -72,7 +72,7 @@ func element(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func attribute(l *lang.Lowering, r tree.Role, i int32) {
+func lowerAttribute(l *lang.Lowering, r tree.Role, i int32) {
 	name, value := l.Find(i, "Name"), l.Find(i, "AttValue")
 	if l.Source(name) == lang.EllipsisName {
 		l.Same(tree.Name, r, name)
@@ -90,7 +90,7 @@ func attribute(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
-func text(l *lang.Lowering, r tree.Role, i int32) {
+func lowerText(l *lang.Lowering, r tree.Role, i int32) {
 	trimmed := strings.TrimSpace(l.Source(i))
 	switch {
 	case lang.Holder(trimmed):
@@ -100,14 +100,14 @@ func text(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
-// section lowers a CDATA section.
-func section(l *lang.Lowering, r tree.Role, i int32) {
+// lowerSection lowers a CDATA section.
+func lowerSection(l *lang.Lowering, r tree.Role, i int32) {
 	if data := l.Find(i, "CData"); data >= 0 {
 		l.Flag(l.Same(tree.String, r, data), tree.Raw)
 	}
 }
 
-func reference(l *lang.Lowering, r tree.Role, i int32) {
+func lowerReference(l *lang.Lowering, r tree.Role, i int32) {
 	l.Put(tree.String, r, html.UnescapeString(l.Source(i)), i)
 }
 
@@ -116,9 +116,9 @@ var (
 	aloneInTag   = regexp.MustCompile(`(<[^<>]*?\s)\.\.\.(\s|/?>)`)
 )
 
-// prepare puts quotes around the signs that are values, and gives an ellipsis among
+// preparePattern puts quotes around the signs that are values, and gives an ellipsis among
 // attributes a value, which the grammar asks for.
-func prepare(text string) []string {
+func preparePattern(text string) []string {
 	quoted := anyAttribute.ReplaceAllString(text, `$1"$2"`)
 	for {
 		next := aloneInTag.ReplaceAllString(quoted, `${1}`+lang.EllipsisName+`="`+lang.EllipsisName+`"$2`)

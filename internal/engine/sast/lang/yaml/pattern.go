@@ -13,28 +13,28 @@ import (
 var patterns = lang.Patterns{
 	Sigil:    true,
 	Resolved: true,
-	Prepare:  prepare,
-	Finish:   finish,
+	Prepare:  preparePattern,
+	Finish:   finishPattern,
 }
 
 var expression = regexp.MustCompile(`"=~/(?:[^"\\]|\\.)*"`)
 
-// prepare spells the ellipses. The backslashes of a regular expression in quotes are
+// preparePattern spells the ellipses. The backslashes of a regular expression in quotes are
 // those of YAML, unless YAML does not know them.
-func prepare(text string) []string {
-	text = ellipses(dedent(text))
+func preparePattern(text string) []string {
+	text = spellEllipses(removeIndentation(text))
 	return []string{
 		text,
 		expression.ReplaceAllStringFunc(text, func(s string) string { return strings.ReplaceAll(s, `\`, `\\`) }),
 	}
 }
 
-// dedent removes the white space that all lines begin with.
-func dedent(text string) string {
+// removeIndentation removes the white space that all lines begin with.
+func removeIndentation(text string) string {
 	lines := strings.Split(strings.ReplaceAll(text, "\t", "  "), "\n")
 	least := -1
 	for _, line := range lines {
-		if n := indentation(line); n < len(line) && (least < 0 || n < least) {
+		if n := lineIndentation(line); n < len(line) && (least < 0 || n < least) {
 			least = n
 		}
 	}
@@ -44,7 +44,7 @@ func dedent(text string) string {
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
 
-func indentation(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
+func lineIndentation(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
 // What begins at a column of a line.
 const (
@@ -63,7 +63,7 @@ type part struct{ column, what int }
 func partsOf(line string) []part {
 	line = strings.TrimRight(line, " \r")
 	var all []part
-	column := indentation(line)
+	column := lineIndentation(line)
 	for {
 		rest := line[min(len(line), column):]
 		switch {
@@ -84,16 +84,16 @@ func partsOf(line string) []part {
 	}
 }
 
-// ellipses spells the ellipses that stand on lines of their own, or behind the dash
+// spellEllipses spells the ellipses that stand on lines of their own, or behind the dash
 // of an item, as the entries or items that stand beside them.
-func ellipses(text string) string {
+func spellEllipses(text string) string {
 	lines := strings.Split(text, "\n")
 	all := make([][]part, len(lines))
 	flow := make([]bool, len(lines)) // begins in braces or brackets
 	depth := 0
 	for n, line := range lines {
 		all[n], flow[n] = partsOf(line), depth > 0
-		depth += brackets(line)
+		depth += countBrackets(line)
 	}
 	out := make([]string, len(lines))
 	for n, line := range lines {
@@ -103,13 +103,13 @@ func ellipses(text string) string {
 			continue
 		}
 		column := parts[len(parts)-1].column
-		out[n] = line[:column] + spelling(beside(all, n, len(parts)-1))
+		out[n] = line[:column] + ellipsisSpelling(findBeside(all, n, len(parts)-1))
 	}
 	return strings.Join(out, "\n")
 }
 
-// spelling returns how an ellipsis is written beside what there is.
-func spelling(what int) string {
+// ellipsisSpelling returns how an ellipsis is written beside what there is.
+func ellipsisSpelling(what int) string {
 	switch what {
 	case mapEntry:
 		return lang.EllipsisName + ": " + lang.EllipsisName
@@ -120,8 +120,8 @@ func spelling(what int) string {
 	}
 }
 
-// brackets counts what a line opens and does not close, quotes left out.
-func brackets(line string) int {
+// countBrackets counts what a line opens and does not close, quotes left out.
+func countBrackets(line string) int {
 	n, quote := 0, rune(0)
 	for _, c := range line {
 		switch {
@@ -140,10 +140,10 @@ func brackets(line string) int {
 	return n
 }
 
-// beside returns what the lines around have at the column of a part: entries before
+// findBeside returns what the lines around have at the column of a part: entries before
 // items, because the items of an entry may stand at its own column. Behind a dash
 // there is nothing before it.
-func beside(all [][]part, n, k int) int {
+func findBeside(all [][]part, n, k int) int {
 	column, found := all[n][k].column, nothing
 	see := func(parts []part) (stop bool) {
 		for _, p := range parts {
@@ -169,8 +169,8 @@ func beside(all [][]part, n, k int) int {
 	return found
 }
 
-// finish cuts the only entry, or the only item, out of its mapping or sequence.
-func finish(f *tree.File) *tree.File {
+// finishPattern cuts the only entry, or the only item, out of its mapping or sequence.
+func finishPattern(f *tree.File) *tree.File {
 	if !f.Is(tree.Root, tree.Map) && !f.Is(tree.Root, tree.List) || f.Count(tree.Root, tree.RoleElement) != 1 {
 		return f
 	}

@@ -8,9 +8,9 @@ import (
 
 // This file gives scalars their values (YAML 1.2.2, chapters 7 and 8).
 
-// fold joins the lines of a flow scalar: a line break is a blank, empty lines are
+// foldLines joins the lines of a flow scalar: a line break is a blank, empty lines are
 // line breaks.
-func fold(s string) string {
+func foldLines(s string) string {
 	if strings.IndexByte(s, '\n') < 0 {
 		return s
 	}
@@ -40,15 +40,15 @@ func fold(s string) string {
 	return b.String()
 }
 
-// inside returns what is between the quotes.
-func inside(s string) string {
+// trimQuotes returns what is between the quotes.
+func trimQuotes(s string) string {
 	if len(s) < 2 {
 		return s
 	}
 	return s[1 : len(s)-1]
 }
 
-func singleQuoted(s string) string { return strings.ReplaceAll(fold(inside(s)), "''", "'") }
+func singleQuoted(s string) string { return strings.ReplaceAll(foldLines(trimQuotes(s)), "''", "'") }
 
 var escapes = map[byte]string{
 	'0': "\x00", 'a': "\a", 'b': "\b", 't': "\t", '\t': "\t", 'n': "\n", 'v': "\v", 'f': "\f", 'r': "\r", 'e': "\x1b",
@@ -61,11 +61,11 @@ var digits = map[byte]int{'x': 2, 'u': 4, 'U': 8}
 
 // doubleQuoted resolves the escapes; what is none stays.
 func doubleQuoted(s string) string {
-	s = inside(s)
+	s = trimQuotes(s)
 	if strings.IndexByte(s, '\\') < 0 {
-		return fold(s)
+		return foldLines(s)
 	}
-	s = fold(joinEscaped(s))
+	s = foldLines(joinEscaped(s))
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		if s[i] != '\\' || i+1 == len(s) {
@@ -151,7 +151,7 @@ func foldBlock(lines []string) string {
 		if n > 0 {
 			before := lines[n-1]
 			switch {
-			case spaced(line) || spaced(before), line == "":
+			case isSpaced(line) || isSpaced(before), line == "":
 				b.WriteByte('\n')
 			case before != "":
 				b.WriteByte(' ')
@@ -162,4 +162,4 @@ func foldBlock(lines []string) string {
 	return b.String()
 }
 
-func spaced(line string) bool { return line != "" && (line[0] == ' ' || line[0] == '\t') }
+func isSpaced(line string) bool { return line != "" && (line[0] == ' ' || line[0] == '\t') }

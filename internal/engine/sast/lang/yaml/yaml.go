@@ -17,7 +17,7 @@ var Language = &lang.Language{
 	Name:      "yaml",
 	Spellings: []string{"yaml", "yml"},
 	Grammar:   cst.YAML,
-	Lower:     lower,
+	Lower:     lowerFile,
 	Patterns:  patterns,
 	Semantics: lang.Semantics{Comment: "#"},
 }
@@ -30,29 +30,29 @@ type lowering struct {
 	budget  int              // of nodes for aliases
 }
 
-// lower lowers a file. What aliases add is bounded by the size of the file.
-func lower(l *lang.Lowering) {
+// lowerFile lowers a file. What aliases add is bounded by the size of the file.
+func lowerFile(l *lang.Lowering) {
 	y := &lowering{Lowering: l, anchors: map[string]int32{}, open: map[int32]bool{}, budget: 4 * len(l.File.Source)}
 	l.Begin(tree.FileKind, tree.RoleNone, 0)
-	y.documents(0)
+	y.lowerDocuments(0)
 	l.Close()
 }
 
-// documents lowers the values of the documents.
-func (y *lowering) documents(i int32) {
+// lowerDocuments lowers the values of the documents.
+func (y *lowering) lowerDocuments(i int32) {
 	for c := range y.Children(i) {
 		switch y.Kind(c) {
 		case "document":
-			y.documents(c)
+			y.lowerDocuments(c)
 		case "yaml_directive", "tag_directive", "reserved_directive":
 		default:
-			y.node(tree.RoleStatement, c)
+			y.lowerNode(tree.RoleStatement, c)
 		}
 	}
 }
 
-// node lowers a value, or whatever stands in its place.
-func (y *lowering) node(r tree.Role, i int32) {
+// lowerNode lowers a value, or whatever stands in its place.
+func (y *lowering) lowerNode(r tree.Role, i int32) {
 	if len(y.open) > 0 {
 		y.budget--
 	}
@@ -62,38 +62,38 @@ func (y *lowering) node(r tree.Role, i int32) {
 	}
 	switch y.Kind(i) {
 	case "block_node", "flow_node":
-		y.value(r, i)
+		y.lowerValue(r, i)
 	case "block_mapping", "flow_mapping":
 		y.Begin(tree.Map, r, i)
 		for c := range y.Children(i) {
-			y.entry(c)
+			y.lowerEntry(c)
 		}
 		y.Close()
 	case "block_sequence", "flow_sequence":
 		y.Begin(tree.List, r, i)
 		for c := range y.Children(i) {
-			y.item(c)
+			y.lowerItem(c)
 		}
 		y.Close()
 	case "block_mapping_pair", "flow_pair": // in what was not understood
-		y.pair(r, i)
+		y.lowerPair(r, i)
 	case "plain_scalar":
-		y.plain(r, i)
+		y.lowerPlain(r, i)
 	case "single_quote_scalar":
 		y.Put(tree.String, r, singleQuoted(y.Source(i)), i)
 	case "double_quote_scalar":
 		y.Put(tree.String, r, doubleQuoted(y.Source(i)), i)
 	case "block_scalar":
-		y.block(r, i)
+		y.lowerBlock(r, i)
 	case "alias":
-		y.alias(r, i)
+		y.lowerAlias(r, i)
 	default:
-		y.Fallback(r, i, y.node)
+		y.Fallback(r, i, y.lowerNode)
 	}
 }
 
-// value lowers a value with its anchor and tag.
-func (y *lowering) value(r tree.Role, i int32) {
+// lowerValue lowers a value with its anchor and tag.
+func (y *lowering) lowerValue(r tree.Role, i int32) {
 	tag, content := int32(-1), int32(-1)
 	for c := range y.Children(i) {
 		switch y.Kind(c) {
@@ -107,7 +107,7 @@ func (y *lowering) value(r tree.Role, i int32) {
 	}
 	name := strings.TrimPrefix(y.Source(tag), "!")
 	if tag < 0 || name == "" || name[0] == '!' {
-		y.content(r, content, i)
+		y.lowerContent(r, content, i)
 		return
 	}
 	if !lang.Holder(name) {
@@ -115,73 +115,73 @@ func (y *lowering) value(r tree.Role, i int32) {
 	}
 	y.Begin(tree.Call, r, i)
 	y.Put(tree.Name, tree.RoleCallee, name, tag)
-	y.content(tree.RoleArgument, content, i)
+	y.lowerContent(tree.RoleArgument, content, i)
 	y.Close()
 }
 
-// content lowers what a value holds; nothing at all is an empty String at the end of
+// lowerContent lowers what a value holds; nothing at all is an empty String at the end of
 // the node, as the rules of the field have it.
-func (y *lowering) content(r tree.Role, content, i int32) {
+func (y *lowering) lowerContent(r tree.Role, content, i int32) {
 	if content >= 0 {
-		y.node(r, content)
+		y.lowerNode(r, content)
 		return
 	}
 	_, end := y.Range(i)
 	y.Flag(y.Leaf(tree.String, r, "", end, end), tree.Implied)
 }
 
-// entry lowers an entry of a mapping. In braces a value alone is a key; a sign of a
+// lowerEntry lowers an entry of a mapping. In braces a value alone is a key; a sign of a
 // pattern stays alone.
-func (y *lowering) entry(i int32) {
+func (y *lowering) lowerEntry(i int32) {
 	kind := y.Kind(i)
 	switch {
 	case kind == "block_mapping_pair" || kind == "flow_pair":
-		y.pair(tree.RoleElement, i)
+		y.lowerPair(tree.RoleElement, i)
 	case kind == "flow_node" && !lang.Holder(y.Source(i)):
 		y.Begin(tree.Pair, tree.RoleElement, i)
-		y.node(tree.RoleKey, i)
-		y.content(tree.RoleValue, -1, i)
+		y.lowerNode(tree.RoleKey, i)
+		y.lowerContent(tree.RoleValue, -1, i)
 		y.Close()
 	default:
-		y.node(tree.RoleElement, i)
+		y.lowerNode(tree.RoleElement, i)
 	}
 }
 
-func (y *lowering) pair(r tree.Role, i int32) {
+func (y *lowering) lowerPair(r tree.Role, i int32) {
 	if y.TooDeep() {
 		y.Lost(r, i)
 		return
 	}
 	y.Begin(tree.Pair, r, i)
-	y.content(tree.RoleKey, y.Field(i, "key"), i)
-	y.content(tree.RoleValue, y.Field(i, "value"), i)
+	y.lowerContent(tree.RoleKey, y.Field(i, "key"), i)
+	y.lowerContent(tree.RoleValue, y.Field(i, "value"), i)
 	y.Close()
 }
 
-// item lowers an item of a sequence; in brackets a pair is a mapping of its own.
-func (y *lowering) item(i int32) {
+// lowerItem lowers an item of a sequence; in brackets a pair is a mapping of its own.
+func (y *lowering) lowerItem(i int32) {
 	switch y.Kind(i) {
 	case "block_sequence_item":
-		y.content(tree.RoleElement, y.First(i), i)
+		y.lowerContent(tree.RoleElement, y.First(i), i)
 	case "flow_pair":
 		y.Begin(tree.Map, tree.RoleElement, i)
-		y.pair(tree.RoleElement, i)
+		y.lowerPair(tree.RoleElement, i)
 		y.Close()
 	default:
-		y.node(tree.RoleElement, i)
+		y.lowerNode(tree.RoleElement, i)
 	}
 }
 
-// alias lowers what the alias stands for. One that is unknown, or that stands for
+// lowerAlias lowers what the alias stands for. One that is unknown, or that stands for
 // something it is a part of, is a Name.
-func (y *lowering) alias(r tree.Role, i int32) {
+func (y *lowering) lowerAlias(r tree.Role, i int32) {
 	target, known := y.anchors[strings.TrimPrefix(y.Source(i), "*")]
 	if !known || y.open[target] || target < i && y.CST.Nodes[target].SubtreeEnd > i {
 		y.Same(tree.Name, r, i)
 		return
 	}
 	y.open[target] = true
-	y.node(r, target)
+	y.lowerNode(r, target)
 	delete(y.open, target)
 }
 
@@ -190,8 +190,8 @@ func (y *lowering) alias(r tree.Role, i int32) {
 // them so. As a key, "on" stays a word.
 var truths = map[string]string{"on": "true", "yes": "true", "off": "false", "no": "false"}
 
-// plain lowers a scalar without quotes by its type.
-func (y *lowering) plain(r tree.Role, i int32) {
+// lowerPlain lowers a scalar without quotes by its type.
+func (y *lowering) lowerPlain(r tree.Role, i int32) {
 	source := y.Source(i)
 	switch y.Kind(y.First(i)) {
 	case "integer_scalar", "float_scalar":
@@ -209,12 +209,12 @@ func (y *lowering) plain(r tree.Role, i int32) {
 			y.Put(tree.Name, r, source, i)
 			return
 		}
-		y.Put(tree.String, r, fold(source), i)
+		y.Put(tree.String, r, foldLines(source), i)
 	}
 }
 
-// block lowers a block scalar.
-func (y *lowering) block(r tree.Role, i int32) {
+// lowerBlock lowers a block scalar.
+func (y *lowering) lowerBlock(r tree.Role, i int32) {
 	text := blockText(y.Source(i))
 	if trimmed := strings.TrimSpace(text); lang.Holder(trimmed) {
 		y.Put(tree.Name, r, trimmed, i)

@@ -322,7 +322,8 @@ func (c *conclusion) reportRule(k int32, r *rulematch.Rule, p *summary.PendingSi
 				return // it is matched with texts of the program
 			}
 			at := &Point{with.Origin.Source.File, with.Origin.Source.Node}
-			c.found.add(&Finding{Rule: r, Kind: p.Kind, Expression: at, sink: p.SinkKey, source: with.Origin.Source},
+			c.found.addFinding(&Finding{Rule: r, Kind: p.Kind, Expression: at, sink: p.SinkKey,
+				source: with.Origin.Source},
 				with.Trace)
 			return
 		}
@@ -334,14 +335,15 @@ func (c *conclusion) reportRule(k int32, r *rulematch.Rule, p *summary.PendingSi
 		if r.AsksForPrefix() && e.Clean&c.run.StartBit == 0 {
 			continue
 		}
-		if e.Clean&c.run.RuleBit(k) != 0 || !r.Wants(k, e.Origin.Source, p) || !unifyMetavariables(r, e.Origin.Source, p) {
+		if e.Clean&c.run.RuleBit(k) != 0 || !r.Wants(k, e.Origin.Source, p) ||
+			!unifyMetavariables(r, e.Origin.Source, p) {
 			continue
 		}
 		f := &Finding{Rule: r, Kind: p.Kind, sink: p.SinkKey, source: e.Origin.Source}
 		if with != nil {
 			f.Expression = &Point{with.Origin.Source.File, with.Origin.Source.Node}
 		}
-		c.found.add(f, e.Trace)
+		c.found.addFinding(f, e.Trace)
 	}
 }
 

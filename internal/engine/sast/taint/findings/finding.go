@@ -112,8 +112,8 @@ type Key struct {
 	span [2]uint32 // of the match of a sink of the rule's own
 }
 
-// add adds a finding unless there is a better one.
-func (s *Set) add(f *Finding, ways ...*taintset.Step) {
+// addFinding adds a finding unless there is a better one.
+func (s *Set) addFinding(f *Finding, ways ...*taintset.Step) {
 	for _, w := range ways {
 		f.size += w.Length()
 	}

@@ -15,7 +15,7 @@ func (m *Call) listOperation(op string, args []*value.Value) (*value.Value, bool
 	case "new", "of", "copy":
 		return m.newList(op, args), true
 	}
-	l := operand(args, 0)
+	l := operandAt(args, 0)
 	switch op {
 	case "add", "prepend", "insert", "addall", "set", "clear":
 		m.changeList(op, l, args)
@@ -59,7 +59,7 @@ func (m *Call) newList(op string, args []*value.Value) *value.Value {
 		}
 		o.SetList(slices.Clone(args))
 	case "copy":
-		from := operand(args, 0)
+		from := operandAt(args, 0)
 		if list, ok := m.Frame.SoleObject(m.State, from).List(); ok {
 			o.SetList(list)
 		} else {
@@ -117,12 +117,12 @@ func (m *Call) changedElements(op string, list, args []*value.Value) ([]*value.V
 	case "clear":
 		return nil, true
 	case "addall":
-		more, ok := m.Frame.SoleObject(m.State, operand(args, 1)).List()
+		more, ok := m.Frame.SoleObject(m.State, operandAt(args, 1)).List()
 		return append(list, more...), ok
 	}
-	i, ok := constantPosition(operand(args, 1), len(list))
+	i, ok := constantPosition(operandAt(args, 1), len(list))
 	if !ok || len(args) < 3 {
-		m.Frame.Need(operand(args, 1))
+		m.Frame.Need(operandAt(args, 1))
 		return nil, false
 	}
 	if op == "insert" {
@@ -178,7 +178,7 @@ func (m *Call) elementIndex(op string, args []*value.Value, n int) (int, bool) {
 		}
 		return n - 1, n > 0
 	}
-	i, ok := constantPosition(operand(args, 1), n)
+	i, ok := constantPosition(operandAt(args, 1), n)
 	return i, ok && i < n
 }
 
@@ -212,7 +212,7 @@ func (m *Call) inputIndex(op string, args []*value.Value) (string, bool) {
 	case "first", "shift":
 		return value.IndexKey(0), true
 	case "get", "remove":
-		if i := operand(args, 1); i.Constant.IsNumber() && i.Constant.Number >= 0 {
+		if i := operandAt(args, 1); i.Constant.IsNumber() && i.Constant.Number >= 0 {
 			return i.Constant.String(), true
 		}
 	}

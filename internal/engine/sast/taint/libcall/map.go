@@ -12,7 +12,7 @@ func (m *Call) mapOperation(op string, args []*value.Value) (*value.Value, bool)
 	if op == "new" {
 		return m.newMap(args), true
 	}
-	b, key := operand(args, 0), operand(args, 1)
+	b, key := operandAt(args, 0), operandAt(args, 1)
 	switch op {
 	case "defaults":
 		v := m.newResult(value.KindMap)
@@ -22,7 +22,7 @@ func (m *Call) mapOperation(op string, args []*value.Value) (*value.Value, bool)
 		return m.mapOfPairs(args), true
 	case "put", "set":
 		name, known := m.Frame.KeyOf(key)
-		m.Frame.Store(m.State, b, name, operand(args, 2))
+		m.Frame.Store(m.State, b, name, operandAt(args, 2))
 		if !known {
 			m.Frame.StoreKey(m.State, b, key)
 		}
@@ -75,7 +75,7 @@ func (m *Call) updateMap(b, from *value.Value) {
 // mapOfPairs makes a map of the pairs that a list holds.
 func (m *Call) mapOfPairs(args []*value.Value) *value.Value {
 	v := m.newMap(nil)
-	pairs := operand(args, 0)
+	pairs := operandAt(args, 0)
 	list, ok := m.Frame.SoleObject(m.State, pairs).List()
 	if !ok {
 		list = []*value.Value{m.Frame.Load(m.State, pairs, value.AnyKey)}

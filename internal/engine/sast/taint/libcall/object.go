@@ -7,7 +7,7 @@ import (
 
 // assignFields copies the fields of the others to the first.
 func (m *Call) assignFields(args []*value.Value) *value.Value {
-	to := operand(args, 0)
+	to := operandAt(args, 0)
 	for _, from := range args[min(1, len(args)):] {
 		m.Frame.CopyParts(m.State, to, from)
 	}
@@ -22,8 +22,8 @@ func (m *Call) bareObject() *value.Value {
 
 // defineProperty computes "object.define".
 func (m *Call) defineProperty(args []*value.Value) (*value.Value, bool) {
-	o, how := operand(args, 0), operand(args, 2)
-	name, known := m.Frame.KeyOf(operand(args, 1))
+	o, how := operandAt(args, 0), operandAt(args, 2)
+	name, known := m.Frame.KeyOf(operandAt(args, 1))
 	if !known || len(o.Objects) == 0 {
 		return nil, false
 	}

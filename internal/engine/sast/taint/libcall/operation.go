@@ -16,7 +16,7 @@ import (
 
 // An operand list is the receiver and the arguments of a call, in order. A class
 // or module as receiver is no operand.
-func (m *Call) operands() []*value.Value {
+func (m *Call) operandList() []*value.Value {
 	var list []*value.Value
 	if m.Receiver != nil && !m.isStatic() {
 		list = append(list, m.Receiver)
@@ -44,7 +44,7 @@ func (m *Call) isStatic() bool {
 // computeOperation computes an operation. It reports false when the general rules say
 // more.
 func (m *Call) computeOperation(name string) (*value.Value, bool) {
-	args := m.operands()
+	args := m.operandList()
 	group, op, _ := strings.Cut(name, ".")
 	switch group {
 	case "string":
@@ -81,7 +81,7 @@ func (m *Call) computeOperation(name string) (*value.Value, bool) {
 }
 
 // first returns the operand, unknown when there is none.
-func operand(args []*value.Value, i int) *value.Value {
+func operandAt(args []*value.Value, i int) *value.Value {
 	if i < len(args) {
 		return value.OrUnknown(args[i])
 	}
@@ -89,7 +89,7 @@ func operand(args []*value.Value, i int) *value.Value {
 }
 
 func (m *Call) numberOperation(op string, args []*value.Value) *value.Value {
-	x, y := operand(args, 0), operand(args, 1)
+	x, y := operandAt(args, 0), operandAt(args, 1)
 	switch {
 	case op == "parse" && x.IsKnown():
 		if n, ok := value.ParseNumber(strings.TrimSpace(x.Constant.String())); ok {
@@ -109,7 +109,7 @@ func (m *Call) numberOperation(op string, args []*value.Value) *value.Value {
 }
 
 func (m *Call) valueOperation(op string, args []*value.Value) (*value.Value, bool) {
-	x := operand(args, 0)
+	x := operandAt(args, 0)
 	switch op {
 	case "promisify":
 		return m.promisifyFunction()
@@ -120,11 +120,11 @@ func (m *Call) valueOperation(op string, args []*value.Value) (*value.Value, boo
 	case "address":
 		return m.parsedAddress(), true
 	case "equals":
-		if v := value.FoldBinary("==", x, operand(args, 1)); v != nil {
+		if v := value.FoldBinary("==", x, operandAt(args, 1)); v != nil {
 			return v, true
 		}
 		m.Frame.Need(x)
-		m.Frame.Need(operand(args, 1))
+		m.Frame.Need(operandAt(args, 1))
 		return &value.Value{Kind: value.KindBool}, true
 	case "not":
 		if v := value.FoldUnary("!", x); v != nil {
@@ -135,8 +135,8 @@ func (m *Call) valueOperation(op string, args []*value.Value) (*value.Value, boo
 		return m.pipeEnds(), true
 	case "property":
 		// What has been put there under the key; otherwise the configuration counts.
-		if o := m.Frame.SoleObject(m.State, m.Receiver); o != nil && operand(args, 1).IsKnown() {
-			key := operand(args, 1).Constant.String()
+		if o := m.Frame.SoleObject(m.State, m.Receiver); o != nil && operandAt(args, 1).IsKnown() {
+			key := operandAt(args, 1).Constant.String()
 			if k := slices.IndexFunc(o.Fields, func(f value.Field) bool { return f.Name == key }); k >= 0 &&
 				o.Fields[k].Value != nil {
 				return o.Fields[k].Value, true
@@ -168,8 +168,8 @@ func (m *Call) parsedAddress() *value.Value {
 
 // configuredProperty returns what the configuration files of the program say.
 func (m *Call) configuredProperty(args []*value.Value) *value.Value {
-	v := operand(args, 1)
-	if key := operand(args, 0); key.IsKnown() {
+	v := operandAt(args, 1)
+	if key := operandAt(args, 0); key.IsKnown() {
 		if text, ok := m.Frame.Run.Properties[key.Constant.String()]; ok {
 			return m.Frame.LiteralSource(m.Instruction, value.FromString(text))
 		}
@@ -182,7 +182,7 @@ func (m *Call) configuredProperty(args []*value.Value) *value.Value {
 
 // callOperation calls function values.
 func (m *Call) callOperation(op string, args []*value.Value) (*value.Value, bool) {
-	f := operand(args, 0)
+	f := operandAt(args, 0)
 	switch op {
 	case "on", "emit":
 		return m.handleEvent(op, args), true
@@ -204,7 +204,7 @@ func (m *Call) callOperation(op string, args []*value.Value) (*value.Value, bool
 	}
 	switch op {
 	case "apply":
-		list := operand(args, 2)
+		list := operandAt(args, 2)
 		rest = nil
 		if elems, ok := m.Frame.SoleObject(m.State, list).List(); ok {
 			rest = elems
@@ -227,14 +227,14 @@ const listeners = "#on "
 // handleEvent keeps a function for the events of a name, or calls those that are kept. What
 // is called is not what a call of the library would be given.
 func (m *Call) handleEvent(op string, args []*value.Value) *value.Value {
-	emitter := operand(args, 0)
-	name, known := m.Frame.KeyOf(operand(args, 1))
+	emitter := operandAt(args, 0)
+	name, known := m.Frame.KeyOf(operandAt(args, 1))
 	if !known {
 		return emitter
 	}
 	f := m.Frame.Load(m.State, emitter, listeners+name)
 	if op == "on" {
-		m.Frame.Store(m.State, emitter, listeners+name, value.Join(operand(args, 2), f))
+		m.Frame.Store(m.State, emitter, listeners+name, value.Join(operandAt(args, 2), f))
 		return emitter
 	}
 	m.program.CallValue(m.State, f, args[min(2, len(args)):], m.Site, 101)

@@ -29,7 +29,7 @@ func (m *Call) settledValue(v *value.Value) *value.Value {
 
 // promiseAll computes "promise.all" for a list whose elements are known.
 func (m *Call) promiseAll(args []*value.Value) (*value.Value, bool) {
-	list, ok := m.Frame.SoleObject(m.State, operand(args, 0)).List()
+	list, ok := m.Frame.SoleObject(m.State, operandAt(args, 0)).List()
 	if !ok {
 		return nil, false
 	}

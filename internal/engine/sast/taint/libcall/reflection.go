@@ -25,18 +25,18 @@ func (m *Call) heldBy(v *value.Value) *value.Value {
 // callReflected calls a function that reflection stands for with the elements of a
 // list, each of which stands for an argument, and answers a list of what it returns.
 func (m *Call) callReflected(args []*value.Value) (*value.Value, bool) {
-	f := m.heldBy(operand(args, 0))
+	f := m.heldBy(operandAt(args, 0))
 	if !m.Frame.IsFunction(f) {
 		m.Frame.Need(f)
 		return nil, false
 	}
 	var given []*value.Value
-	if list, ok := m.Frame.SoleObject(m.State, operand(args, 1)).List(); ok {
+	if list, ok := m.Frame.SoleObject(m.State, operandAt(args, 1)).List(); ok {
 		for _, v := range list {
 			given = append(given, m.heldBy(value.OrUnknown(v)))
 		}
 	} else {
-		any := m.heldBy(m.Frame.Load(m.State, operand(args, 1), value.AnyKey))
+		any := m.heldBy(m.Frame.Load(m.State, operandAt(args, 1), value.AnyKey))
 		for range callsite.MaxFormals {
 			given = append(given, any)
 		}
@@ -49,7 +49,7 @@ func (m *Call) callReflected(args []*value.Value) (*value.Value, bool) {
 
 // reflectMethod answers the method of what reflection stands for that a constant names.
 func (m *Call) reflectMethod(args []*value.Value) (*value.Value, bool) {
-	of, name := m.heldBy(operand(args, 0)), operand(args, 1)
+	of, name := m.heldBy(operandAt(args, 0)), operandAt(args, 1)
 	if !name.Constant.IsText() {
 		m.Frame.Need(name)
 		return nil, false

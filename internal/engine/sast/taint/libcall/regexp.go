@@ -35,12 +35,12 @@ func (m *Call) removeMatches(args []*value.Value) (*value.Value, bool) {
 
 // compileExpression computes "regexp.compile": the expression that a text is, or another one.
 func (m *Call) compileExpression(args []*value.Value) (*value.Value, bool) {
-	from := operand(args, 0)
+	from := operandAt(args, 0)
 	if !from.Constant.IsText() {
 		return nil, false
 	}
 	flags := ""
-	if f := operand(args, 1); f.Constant.IsText() {
+	if f := operandAt(args, 1); f.Constant.IsText() {
 		flags = f.Constant.Text
 	}
 	v := &value.Value{Kind: value.KindObject}

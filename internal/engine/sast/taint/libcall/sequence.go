@@ -41,7 +41,7 @@ func (m *Call) setList(id value.ObjectID, list []*value.Value) {
 // count there.
 func (m *Call) spliceList(l *value.Value, list []*value.Value, exact bool, args []*value.Value) *value.Value {
 	removed := m.newResult(value.KindList)
-	from, ok := constantPosition(operand(args, 1), len(list))
+	from, ok := constantPosition(operandAt(args, 1), len(list))
 	n := len(list) - from
 	if len(args) > 2 {
 		n, ok = int(args[2].Constant.Number), ok && args[2].Constant.IsNumber()
@@ -53,7 +53,7 @@ func (m *Call) spliceList(l *value.Value, list []*value.Value, exact bool, args 
 		m.setList(l.Objects[0], list)
 		return removed
 	}
-	m.Frame.Need(operand(args, 1))
+	m.Frame.Need(operandAt(args, 1))
 	m.Frame.Spread(m.State, m.Index, removed, l)
 	for _, id := range l.Objects {
 		o := m.State.Object(id).Clone()
@@ -71,7 +71,8 @@ func (m *Call) spliceList(l *value.Value, list []*value.Value, exact bool, args 
 func (m *Call) joinLists(op string, l *value.Value, args []*value.Value) *value.Value {
 	v := m.newResult(value.KindList)
 	if list, ok := m.Frame.SoleObject(m.State, l).List(); op == "slice" && ok {
-		if part, ok := value.CutList(list, operandOrNil(args, 1), operandOrNil(args, 2)); ok && !m.Frame.SoleObject(m.State, l).Weak {
+		if part, ok := value.CutList(list, operandOrNil(args, 1), operandOrNil(args, 2)); ok &&
+			!m.Frame.SoleObject(m.State, l).Weak {
 			m.setList(v.Objects[0], slices.Clone(part))
 			return v
 		}

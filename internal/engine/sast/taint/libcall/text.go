@@ -47,12 +47,12 @@ func (m *Call) textOperation(op string, args []*value.Value) (*value.Value, bool
 	if op == "path" {
 		return m.joinPath(), true
 	}
-	s := operand(texts, 0)
+	s := operandAt(texts, 0)
 	var t taintset.Set
 	if carries[op] {
 		t = s.Taint
 		if op == "replace" {
-			t = t.Union(operand(texts, 2).Taint)
+			t = t.Union(operandAt(texts, 2).Taint)
 		}
 		t = t.At(m.Frame.Function, m.Instruction.Node)
 	}
@@ -87,7 +87,7 @@ var textResults = map[string]value.Kind{
 
 // splitText returns a list of the parts of a text.
 func (m *Call) splitText(args []*value.Value) *value.Value {
-	s, sep := m.Frame.TextOf(m.State, operand(args, 0)), operand(args, 1)
+	s, sep := m.Frame.TextOf(m.State, operandAt(args, 0)), operandAt(args, 1)
 	v := m.newResult(value.KindList)
 	id := v.Objects[0]
 	o := m.State.Object(id).Clone()
@@ -125,7 +125,7 @@ func (m *Call) joinTexts(args []*value.Value) *value.Value {
 
 // bufferOperation computes with a text that grows.
 func (m *Call) bufferOperation(op string, args []*value.Value) (*value.Value, bool) {
-	b := operand(args, 0)
+	b := operandAt(args, 0)
 	if op == "new" {
 		b = m.Receiver
 		if b == nil {

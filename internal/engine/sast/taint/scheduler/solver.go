@@ -106,12 +106,12 @@ func (r *solver) summarizeSpan(ctx context.Context, team []*worker, units [][]*i
 				if i >= len(units) {
 					break
 				}
-				w.beginTask(i, r.turns.budget(i))
+				w.beginTask(i, r.turns.taskBudget(i))
 				for _, fn := range units[i] {
 					w.Summary(fn, nil)
 				}
 				w.publishTask()
-				r.turns.end(i)
+				r.turns.endTurn(i)
 				r.meter.countOne()
 			}
 		})

@@ -56,19 +56,19 @@ func (t *schedule) turnOf(fn *ir.Function, ctx summary.Facts) int {
 	return last
 }
 
-// budget returns what a task of the group may take.
-func (t *schedule) budget(turn int) int64 { return t.budgets[turn/span] }
+// taskBudget returns what a task of the group may take.
+func (t *schedule) taskBudget(turn int) int64 { return t.budgets[turn/span] }
 
-// end notes that a group is done.
-func (t *schedule) end(turn int) {
+// endTurn notes that a group is done.
+func (t *schedule) endTurn(turn int) {
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	t.done[turn] = true
 	t.some.Broadcast()
 }
 
-// wait waits until an earlier group is done.
-func (t *schedule) wait(turn int) {
+// waitTurn waits until an earlier group is done.
+func (t *schedule) waitTurn(turn int) {
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	for !t.done[turn] {

@@ -24,13 +24,13 @@ func TestTurns(t *testing.T) {
 		}
 	}
 	waited := make(chan bool)
-	go func() { turns.wait(0); close(waited) }()
+	go func() { turns.waitTurn(0); close(waited) }()
 	select {
 	case <-waited:
 		t.Fatal("a worker does not wait for functions that another has taken")
 	default:
 	}
-	turns.end(0)
+	turns.endTurn(0)
 	<-waited
-	turns.wait(0) // it was done before
+	turns.waitTurn(0) // it was done before
 }

@@ -136,7 +136,7 @@ func (w *worker) Summary(fn *ir.Function, ctx summary.Facts) *summary.Summary {
 func (w *worker) earlierSummary(key summary.Key, ctx summary.Facts, turn int) *summary.Summary {
 	sum, ok := w.run.Summaries.Load(key)
 	if !ok {
-		if w.run.turns.wait(turn); w.run.IsStopped() {
+		if w.run.turns.waitTurn(turn); w.run.IsStopped() {
 			return nil
 		}
 		if sum, ok = w.run.Summaries.Load(key); !ok {
@@ -155,7 +155,7 @@ func (w *worker) computeApart(key summary.Key, ctx summary.Facts, turn int) *sum
 	if w.inner == nil {
 		w.inner = newWorker(w.run)
 	}
-	w.inner.beginTask(turn, w.run.turns.budget(turn))
+	w.inner.beginTask(turn, w.run.turns.taskBudget(turn))
 	s := w.inner.Summary(key.Function, ctx)
 	s.Work = w.inner.workDone()
 	return w.run.publishSummary(key, s)

@@ -50,7 +50,7 @@ func (m *Builder) Add(t Set, kinds uint64, w NextStep) {
 
 func newPassage(e Element, kinds uint64, w *NextStep) passage {
 	e.Clean |= kinds
-	return passage{Element: e, through: *w, size: w.size(e.Trace)}
+	return passage{Element: e, through: *w, size: w.traceSize(e.Trace)}
 }
 
 // coversAll reports whether the mix says all that the taint would add.
@@ -71,7 +71,7 @@ func (m *Builder) coversAll(t Set, kinds uint64, w *NextStep) bool {
 			}
 			continue
 		}
-		if p := &m.out[i]; p.Clean&^e.Clean != 0 || p.size > w.size(e.Trace) {
+		if p := &m.out[i]; p.Clean&^e.Clean != 0 || p.size > w.traceSize(e.Trace) {
 			return false
 		}
 		from = i + 1
@@ -130,7 +130,7 @@ func (m *Builder) Set() Set {
 		p := &m.out[i]
 		out[i] = p.Element
 		if w := &p.through; w.Function != nil {
-			out[i].Trace = s.then(p.Trace, w, len(m.out)-i)
+			out[i].Trace = s.appendStep(p.Trace, w, len(m.out)-i)
 		}
 	}
 	return out

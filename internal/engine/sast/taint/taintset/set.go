@@ -226,7 +226,7 @@ func (t Set) Through(w NextStep) Set {
 	out := slices.Clone(t)
 	var s steps
 	for i := range out {
-		out[i].Trace = s.then(out[i].Trace, &w, len(out)-i)
+		out[i].Trace = s.appendStep(out[i].Trace, &w, len(out)-i)
 	}
 	return out
 }

@@ -12,8 +12,8 @@ type NextStep struct {
 	Inner    *Step
 }
 
-// size returns the size of a trace with the step of the way.
-func (w *NextStep) size(trace *Step) int32 {
+// traceSize returns the size of a trace with the step of the way.
+func (w *NextStep) traceSize(trace *Step) int32 {
 	if w.Function == nil || w.Inner == nil && trace != nil && trace.Function == w.Function && trace.Node == w.Node {
 		return trace.Length()
 	}
@@ -23,9 +23,9 @@ func (w *NextStep) size(trace *Step) int32 {
 // steps makes steps, several at a time: those of one taint live and die together.
 type steps struct{ free []Step }
 
-// then returns the trace with the step of a way; more is how many steps may be asked
+// appendStep returns the trace with the step of a way; more is how many steps may be asked
 // for, with this one.
-func (s *steps) then(trace *Step, w *NextStep, more int) *Step {
+func (s *steps) appendStep(trace *Step, w *NextStep, more int) *Step {
 	if w.Inner == nil && trace != nil && trace.Function == w.Function && trace.Node == w.Node {
 		return trace
 	}
@@ -34,7 +34,7 @@ func (s *steps) then(trace *Step, w *NextStep, more int) *Step {
 	}
 	p := &s.free[0]
 	s.free = s.free[1:]
-	*p = Step{Function: w.Function, Node: w.Node, Previous: trace, Inner: w.Inner, size: w.size(trace)}
+	*p = Step{Function: w.Function, Node: w.Node, Previous: trace, Inner: w.Inner, size: w.traceSize(trace)}
 	return p
 }
 
@@ -52,7 +52,8 @@ func Extend(prev *Step, fn *ir.Function, node int32, inner *Step) *Step {
 	if inner == nil && prev != nil && prev.Function == fn && prev.Node == node {
 		return prev
 	}
-	return &Step{Function: fn, Node: node, Previous: prev, Inner: inner, size: addLengths(1, prev.Length(), inner.Length())}
+	return &Step{Function: fn, Node: node, Previous: prev, Inner: inner,
+		size: addLengths(1, prev.Length(), inner.Length())}
 }
 
 // maxLength bounds the size of a way: ways share their parts, so sizes double.

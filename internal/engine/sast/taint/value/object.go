@@ -78,7 +78,7 @@ func (o *Object) Clone() *Object {
 	return &c
 }
 
-func (o *Object) find(name string) (int, bool) {
+func (o *Object) findMember(name string) (int, bool) {
 	return slices.BinarySearchFunc(o.Fields, name, func(f Field, name string) int {
 		return strings.Compare(f.Name, name)
 	})
@@ -89,7 +89,7 @@ func (o *Object) Get(name string) (*Value, bool) {
 	if o == nil {
 		return nil, false
 	}
-	if i, ok := o.find(name); ok {
+	if i, ok := o.findMember(name); ok {
 		return o.Fields[i].Value, true
 	}
 	return nil, false
@@ -97,7 +97,7 @@ func (o *Object) Get(name string) (*Value, bool) {
 
 // Set sets the field of an object that nobody else has.
 func (o *Object) Set(name string, v *Value, limit int) {
-	i, ok := o.find(name)
+	i, ok := o.findMember(name)
 	switch {
 	case ok:
 		o.Fields[i].Value = v

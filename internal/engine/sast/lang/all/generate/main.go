@@ -22,7 +22,7 @@ import (
 
 func main() {
 	// go generate runs in the folder of the file that asks for it.
-	src, err := list("..")
+	src, err := renderList("..")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -36,9 +36,9 @@ var declares = regexp.MustCompile(`(?m)^\s*(?:var )?([A-Z]\w*)\s*= &lang\.Langua
 // declared is one variable of one folder.
 type declared struct{ folder, variable string }
 
-// list returns the source of list.go for the languages below the folder.
-func list(langs string) ([]byte, error) {
-	found, err := find(langs)
+// renderList returns the source of list.go for the languages below the folder.
+func renderList(langs string) ([]byte, error) {
+	found, err := findLanguages(langs)
 	if err != nil {
 		return nil, err
 	}
@@ -51,20 +51,20 @@ func list(langs string) ([]byte, error) {
 	b.WriteString("\t\"merlon/internal/engine/sast/lang\"\n")
 	for i, d := range found {
 		if i == 0 || found[i-1].folder != d.folder {
-			fmt.Fprintf(&b, "\t%s %q\n", alias(d.folder), path.Join("merlon/internal/engine/sast/lang", d.folder))
+			fmt.Fprintf(&b, "\t%s %q\n", importAlias(d.folder), path.Join("merlon/internal/engine/sast/lang", d.folder))
 		}
 	}
 	b.WriteString(")\n\n// languages lists every language of this build, by folder.\nvar languages = " +
 		"[]*lang.Language{\n")
 	for _, d := range found {
-		fmt.Fprintf(&b, "\t%s.%s,\n", alias(d.folder), d.variable)
+		fmt.Fprintf(&b, "\t%s.%s,\n", importAlias(d.folder), d.variable)
 	}
 	b.WriteString("}\n")
 	return format.Source(b.Bytes())
 }
 
-// find returns the languages that are declared below the folder.
-func find(langs string) ([]declared, error) {
+// findLanguages returns the languages that are declared below the folder.
+func findLanguages(langs string) ([]declared, error) {
 	var found []declared
 	err := filepath.WalkDir(langs, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -92,8 +92,8 @@ func find(langs string) ([]declared, error) {
 	return found, err
 }
 
-// alias names the import of a folder. It is no word that Go, or the file, needs
+// importAlias names the import of a folder. It is no word that Go, or the file, needs
 // itself.
-func alias(folder string) string {
+func importAlias(folder string) string {
 	return strings.NewReplacer("/", "", "-", "", "_", "").Replace(folder) + "lang"
 }

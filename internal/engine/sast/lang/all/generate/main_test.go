@@ -9,7 +9,7 @@ import (
 )
 
 func TestListIsUpToDate(t *testing.T) {
-	want, err := list("../..")
+	want, err := renderList("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestFind(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := find(dir)
+	got, err := findLanguages(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
