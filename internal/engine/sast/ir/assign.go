@@ -8,143 +8,148 @@ import (
 
 // This file stores values: assignments, declarations and patterns.
 
-// assign evaluates "a = b" and "a += b".
-func (b *builder) assign(i int32) Var {
+// lowerAssignment evaluates "a = b" and "a += b". Of a compound assignment the target's parts are
+// evaluated once, as the languages define; "||=" and its like store on one branch only.
+func (b *builder) lowerAssignment(i int32) Var {
 	target, value := b.t.Child(i, tree.RoleTarget), b.t.Child(i, tree.RoleValue)
 	op := b.t.Text(i)
 	if op == "=" || op == ":=" || op == "" {
-		return b.bind(i, target, value)
+		return b.assignValue(i, target, value)
 	}
 	op = strings.TrimSuffix(op, "=")
-	place := b.place(target)
-	if !logical(op) {
-		old := b.load(place)
-		v := b.value(Binary, i, op, old, b.expr(value))
-		b.set(place, v)
+	place := b.evaluateReference(target)
+	if !isLogical(op) {
+		old := b.loadReference(place)
+		v := b.emitValue(Binary, i, op, old, b.lowerExpr(value))
+		b.storeReference(place, v)
 		return v
 	}
-	return b.join(i, func(result Var) {
-		old := b.load(place)
+	return b.joinBranches(i, func(result Var) {
+		old := b.loadReference(place)
 		b.copyTo(result, tree.None, old)
 		set, done := b.newBlock(), b.newBlock()
 		switch op {
 		case "||":
-			b.branch(target, old, done, set)
+			b.branchOn(target, old, done, set)
 		case "??":
-			b.branch(target, b.value(Unary, tree.None, "present", old), done, set)
+			b.branchOn(target, b.emitValue(Unary, tree.None, "present", old), done, set)
 		default:
-			b.branch(target, old, set, done)
+			b.branchOn(target, old, set, done)
 		}
-		b.start(set)
-		v := b.expr(value)
+		b.startBlock(set)
+		v := b.lowerExpr(value)
 		b.copyTo(result, value, v)
-		b.set(place, v)
-		b.start(done)
+		b.storeReference(place, v)
+		b.startBlock(done)
 	})
 }
 
-// A reference is what can be read and written: a member or an element, whose object and
-// key are evaluated once, or any other target.
+// A reference is what can be read and written: a member or an element, whose object and key are
+// evaluated once, or any other target. Compound assignments and updates read and write the same
+// one, and the source's side effects must happen once.
 type reference struct {
 	node   int32
 	object Var
 	key    Var    // of an element
 	text   string // the field, or the constant key
 	global string // the qualified name of a member of a module or class
-	kind   placeKind
+	kind   referenceKind
 }
 
-type placeKind uint8
+// A referenceKind says how a reference is read and written.
+type referenceKind uint8
 
 const (
-	otherPlace placeKind = iota
-	fieldPlace
-	elementPlace
+	otherReference referenceKind = iota
+	fieldReference
+	elementReference
 )
 
-// place evaluates the parts of a target.
-func (b *builder) place(i int32) reference {
+// evaluateReference evaluates the parts of a target.
+func (b *builder) evaluateReference(i int32) reference {
 	p := reference{node: i, object: NoVar, key: NoVar}
 	switch {
-	case b.over:
+	case b.overLimit:
 	case b.t.Is(i, tree.Member):
 		object, property := b.t.Child(i, tree.RoleObject), b.t.Child(i, tree.RoleProperty)
-		p.kind, p.text, p.global = fieldPlace, b.t.Text(property), b.qualified(i)
-		p.object = b.expr(object)
+		p.kind, p.text, p.global = fieldReference, b.t.Text(property), b.qualifiedName(i)
+		p.object = b.lowerExpr(object)
 		if property >= 0 && !b.t.Is(property, tree.Name) && !b.t.Is(property, tree.String) {
-			p.kind, p.text, p.key = elementPlace, "", b.expr(property)
+			p.kind, p.text, p.key = elementReference, "", b.lowerExpr(property)
 		}
 	case b.t.Is(i, tree.Index):
 		k := b.t.Child(i, tree.RoleIndex)
-		p.kind, p.object = elementPlace, b.expr(b.t.Child(i, tree.RoleObject))
+		p.kind, p.object = elementReference, b.lowerExpr(b.t.Child(i, tree.RoleObject))
 		if k < 0 || b.t.Is(k, tree.Slice) {
 			break
 		}
-		text, field := b.key(k)
-		p.text, p.key = text, b.expr(k)
+		text, field := b.constantKey(k)
+		p.text, p.key = text, b.lowerExpr(k)
 		if field {
-			p.kind = fieldPlace
+			p.kind = fieldReference
 		}
 	}
 	return p
 }
 
-// load reads a place.
-func (b *builder) load(p reference) Var {
+// loadReference reads a place. A member that has a qualified name, such as a static field, is a
+// global.
+func (b *builder) loadReference(p reference) Var {
 	switch {
-	case p.kind == otherPlace:
-		return b.expr(p.node)
-	case p.kind == elementPlace:
-		return b.value(LoadIndex, p.node, p.text, p.object, p.key)
+	case p.kind == otherReference:
+		return b.lowerExpr(p.node)
+	case p.kind == elementReference:
+		return b.emitValue(LoadIndex, p.node, p.text, p.object, p.key)
 	case p.global != "":
-		return b.value(LoadGlobal, p.node, p.global, p.object)
+		return b.emitValue(LoadGlobal, p.node, p.global, p.object)
 	}
-	return b.value(LoadField, p.node, p.text, p.object)
+	return b.emitValue(LoadField, p.node, p.text, p.object)
 }
 
-// set writes a place.
-func (b *builder) set(p reference, v Var) {
+// storeReference writes a place. It is the counterpart of loadReference.
+func (b *builder) storeReference(p reference, v Var) {
 	switch {
-	case p.kind == otherPlace:
-		b.store(p.node, v)
-	case p.kind == elementPlace:
-		b.do(StoreIndex, p.node, p.text, p.object, p.key, v)
+	case p.kind == otherReference:
+		b.storeTarget(p.node, v)
+	case p.kind == elementReference:
+		b.emitPlain(StoreIndex, p.node, p.text, p.object, p.key, v)
 	case p.global != "":
-		b.do(StoreGlobal, p.node, p.global, p.object, v)
+		b.emitPlain(StoreGlobal, p.node, p.global, p.object, v)
 	default:
-		b.do(StoreField, p.node, p.text, p.object, v)
+		b.emitPlain(StoreField, p.node, p.text, p.object, v)
 	}
 }
 
-// bind stores the value of an expression. The parts of a tuple are assigned one by
+// assignValue stores the value of an expression. The parts of a tuple are assigned one by
 // one when the value is a tuple too; all values are evaluated first.
-func (b *builder) bind(i, target, value int32) Var {
-	if pairs := b.pairwise(target, value); pairs != nil {
+func (b *builder) assignValue(i, target, value int32) Var {
+	if pairs := b.pairElements(target, value); pairs != nil {
 		values := make([]Var, len(pairs))
 		for k, p := range pairs {
-			values[k] = b.copied(p[0], p[1], b.expr(p[1]))
+			values[k] = b.copyOnAssign(p[0], p[1], b.lowerExpr(p[1]))
 		}
 		for k, p := range pairs {
-			b.store(p[0], values[k])
+			b.storeTarget(p[0], values[k])
 		}
-		return b.unknown(i, "tuple")
+		return b.emitUnknown(i, "tuple")
 	}
-	v := b.copied(target, value, b.expr(value))
-	b.alias(i, value)
+	v := b.copyOnAssign(target, value, b.lowerExpr(value))
+	b.aliasNode(i, value)
 	if b.m.Exports != "" && b.t.Is(target, tree.Member) {
 		b.exportAlias(target, value)
 	}
-	if b.m.CommaOk && b.t.Is(target, tree.Tuple) && b.answersTwice(value) {
-		b.commaOk(target, v, b.t.Is(value, tree.Index))
+	if b.m.CommaOk && b.t.Is(target, tree.Tuple) && b.hasCommaOk(value) {
+		b.storeCommaOk(target, v, b.t.Is(value, tree.Index))
 		return v
 	}
-	b.store(target, v)
+	b.storeTarget(target, v)
 	return v
 }
 
-// exportAlias notes the name that "exports.a = b" gives to what b means.
+// exportAlias notes the name that "exports.a = b" gives to what b means. "exports.query =
+// db.query" makes both names mean one function.
 func (b *builder) exportAlias(target, value int32) {
-	t, q := b.qualified(target), b.qualified(value)
+	t, q := b.qualifiedName(target), b.qualifiedName(value)
 	if q == "" || b.fn.Kind != TopLevel {
 		return
 	}
@@ -155,9 +160,9 @@ func (b *builder) exportAlias(target, value int32) {
 	}
 }
 
-// answersTwice reports whether the expression, assigned to two variables, gives the
+// hasCommaOk reports whether the expression, assigned to two variables, gives the
 // value and whether there was one (Go's v, ok := m[k]).
-func (b *builder) answersTwice(i int32) bool {
+func (b *builder) hasCommaOk(i int32) bool {
 	switch n := &b.t.Nodes[i]; n.Kind {
 	case tree.Index, tree.Cast, tree.TypeTest:
 		return true
@@ -170,23 +175,25 @@ func (b *builder) answersTwice(i int32) bool {
 // Found is the operator that asks whether there was an element (Go's ok).
 const Found = "found"
 
-func (b *builder) commaOk(target int32, v Var, element bool) {
+// storeCommaOk stores the value in the first variable and in the second whether there was one. For
+// an element of a map that is worth an operator of its own: a guard on it is an allow list.
+func (b *builder) storeCommaOk(target int32, v Var, element bool) {
 	first := true
 	for c := range b.t.Children(target) {
 		switch {
 		case first:
-			b.store(c, v)
+			b.storeTarget(c, v)
 		case element:
-			b.store(c, b.value(Unary, tree.None, Found, v))
+			b.storeTarget(c, b.emitValue(Unary, tree.None, Found, v))
 		default:
-			b.store(c, b.unknown(tree.None, "ok"))
+			b.storeTarget(c, b.emitUnknown(tree.None, "ok"))
 		}
 		first = false
 	}
 }
 
-// pairwise pairs the parts of two tuples; nil when they do not pair.
-func (b *builder) pairwise(target, value int32) [][2]int32 {
+// pairElements pairs the parts of two tuples; nil when they do not pair.
+func (b *builder) pairElements(target, value int32) [][2]int32 {
 	if !b.isTuple(target) || !b.isTuple(value) {
 		return nil
 	}
@@ -205,21 +212,23 @@ func (b *builder) pairwise(target, value int32) [][2]int32 {
 	return pairs
 }
 
+// isTuple reports whether the node is a list of targets or values.
 func (b *builder) isTuple(i int32) bool { return b.t.Is(i, tree.Tuple) || b.t.Is(i, tree.List) }
 
-// variable lowers the declaration of a variable.
-func (b *builder) declaration(i int32) {
+// lowerDeclaration lowers the declaration of a variable. A declaration without a value stores the
+// zero value of its type, except where the variable exists before it already (JavaScript's var).
+func (b *builder) lowerDeclaration(i int32) {
 	target, value := b.t.Child(i, tree.RoleTarget), b.t.Child(i, tree.RoleValue)
 	switch {
 	case target < 0:
 		if value >= 0 {
-			b.expr(value)
+			b.lowerExpr(value)
 		}
 	case value >= 0:
-		b.bind(i, target, value)
+		b.assignValue(i, target, value)
 	case b.t.Text(i) != "var" || !b.m.VarHoists:
 		if b.t.Is(target, tree.Name) {
-			b.store(target, b.zero(b.t.Child(i, tree.RoleType), 0))
+			b.storeTarget(target, b.zeroValue(b.t.Child(i, tree.RoleType), 0))
 		}
 	}
 }
@@ -227,27 +236,27 @@ func (b *builder) declaration(i int32) {
 // maxZero bounds the nesting of structs without values.
 const maxZero = 10
 
-// zero returns the value of a variable that has none: an object for a struct of the
+// zeroValue returns the value of a variable that has none: an object for a struct of the
 // file where the language makes one, with those that are its fields.
-func (b *builder) zero(typ int32, depth int) Var {
+func (b *builder) zeroValue(typ int32, depth int) Var {
 	c := b.structOf(typ)
 	if c == nil {
 		if q := b.standardStruct(typ); q != "" {
-			return b.value(New, tree.None, q)
+			return b.emitValue(New, tree.None, q)
 		}
 		if b.isArray(typ) {
-			return b.value(New, tree.None, "[]")
+			return b.emitValue(New, tree.None, "[]")
 		}
 	}
 	if c == nil && depth == 0 {
 		if q := b.foreignStruct(typ); q != "" {
-			return b.maybeStruct(tree.None, q, ZeroValue)
+			return b.newForeignStruct(tree.None, q, ZeroValue)
 		}
 	}
 	if c == nil || depth > maxZero {
-		return b.constant(tree.None, ConstNull, "null")
+		return b.emitConstant(tree.None, ConstNull, "null")
 	}
-	object := b.value(New, tree.None, c.Qualified)
+	object := b.emitValue(New, tree.None, c.Qualified)
 	b.zeroFields(object, c, nil, depth)
 	return object
 }
@@ -258,13 +267,14 @@ func (b *builder) zeroFields(object Var, c *Class, given map[string]bool, depth 
 	for _, f := range c.Fields {
 		typ := b.t.Child(f.Node, tree.RoleType)
 		if !given[f.Name] && depth < maxZero && (b.structOf(typ) != nil || b.standardStruct(typ) != "") {
-			b.do(StoreField, tree.None, f.Name, object, b.zero(typ, depth+1))
+			b.emitPlain(StoreField, tree.None, f.Name, object, b.zeroValue(typ, depth+1))
 		}
 	}
 }
 
-// isArray reports whether a Type is that of an array, which is there without a value:
-// "[3]string", but not "[]string" (Go).
+// isArray reports whether a Type is that of an array, which is there without a value: "[3]string",
+// but not "[]string" (Go). An array is a value, so that assigning it copies its elements; a slice
+// is a reference.
 func (b *builder) isArray(typ int32) bool {
 	return b.m.ZeroValues && b.t.Is(typ, tree.Type) && b.t.Text(typ) == "[]" && !strings.HasPrefix(b.t.Code(typ), "[]")
 }
@@ -290,7 +300,7 @@ func (b *builder) foreignStruct(typ int32) string {
 	case !b.t.Is(typ, tree.Type) && !b.t.Is(typ, tree.Name) && !b.t.Is(typ, tree.Member):
 		return ""
 	}
-	if d := b.names.Declaration(typ); d >= 0 && !b.t.Is(b.declarator(d), tree.Import) {
+	if d := b.names.Declaration(typ); d >= 0 && !b.t.Is(b.declaringNode(d), tree.Import) {
 		return ""
 	}
 	q := b.typeName(typ)
@@ -300,12 +310,12 @@ func (b *builder) foreignStruct(typ int32) string {
 	return q
 }
 
-// maybeStruct makes an object of a type that may be a struct; what says how it is made
+// newForeignStruct makes an object of a type that may be a struct; what says how it is made
 // (see New). Package callgraph knows the declaration.
-func (b *builder) maybeStruct(node int32, qualified string, what int32) Var {
-	in := plain(New, node)
-	in.Text, in.X, in.Dst = qualified, what, b.temp()
-	b.emit(in)
+func (b *builder) newForeignStruct(node int32, qualified string, what int32) Var {
+	in := newInstr(New, node)
+	in.Text, in.X, in.Dst = qualified, what, b.newTemp()
+	b.emitInstr(in)
 	return in.Dst
 }
 
@@ -321,87 +331,85 @@ func (b *builder) structOf(typ int32) *Class {
 	if d < 0 {
 		return nil
 	}
-	c, ok := b.owner[b.declarator(d)]
-	if !ok || !b.t.Is(b.declarator(d), tree.Class) || b.Classes[c].Kind != "struct" {
+	c, ok := b.owner[b.declaringNode(d)]
+	if !ok || !b.t.Is(b.declaringNode(d), tree.Class) || b.Classes[c].Kind != "struct" {
 		return nil
 	}
 	return b.Classes[c]
 }
 
-// store gives a target a value: a name, a member, an element, or a pattern.
-func (b *builder) store(target int32, v Var) {
-	if target < 0 || b.over {
+// storeTarget gives a target a value: a name, a member, an element, or a pattern.
+func (b *builder) storeTarget(target int32, v Var) {
+	if target < 0 || b.overLimit {
 		return
 	}
 	n := &b.t.Nodes[target]
 	switch n.Kind {
 	case tree.Name:
-		b.write(target, v)
+		b.writeName(target, v)
 	case tree.Member, tree.Index:
-		b.set(b.place(target), v)
+		b.storeReference(b.evaluateReference(target), v)
 	case tree.Tuple, tree.List, tree.Set:
-		b.unpack(target, v)
+		b.unpackSequence(target, v)
 	case tree.Map:
 		b.unpackMap(target, v)
-	case tree.Variable, tree.Parameter, tree.Cast, tree.Typed, tree.Field:
-		inner := b.t.Child(target, tree.RoleTarget)
-		if n.Kind == tree.Cast || n.Kind == tree.Typed {
-			inner = b.t.Child(target, tree.RoleValue)
-		}
-		if value := b.t.Child(target, tree.RoleValue); value >= 0 && inner != value {
+	case tree.Variable, tree.Parameter, tree.Field:
+		if value := b.t.Child(target, tree.RoleValue); value >= 0 && value != b.t.Child(target, tree.RoleTarget) {
 			v = b.orDefault(target, v, value)
 		}
-		b.store(inner, v)
+		b.storeTarget(b.t.Child(target, tree.RoleTarget), v)
 	case tree.Assign: // a default in a pattern
-		b.store(b.t.Child(target, tree.RoleTarget), b.orDefault(target, v, b.t.Child(target, tree.RoleValue)))
+		b.storeTarget(b.t.Child(target, tree.RoleTarget), b.orDefault(target, v, b.t.Child(target, tree.RoleValue)))
 	case tree.Unary:
-		if value := b.t.Child(target, tree.RoleValue); n.Text != "*" || !b.storeBehind(target, value, v) {
-			b.store(value, v)
+		if value := b.t.Child(target, tree.RoleValue); n.Text != "*" || !b.storePointed(target, value, v) {
+			b.storeTarget(value, v)
 		}
-	case tree.Spread, tree.Keyword:
-		b.store(b.t.Child(target, tree.RoleValue), v)
+	case tree.Spread, tree.Keyword, tree.Cast, tree.Typed:
+		b.storeTarget(b.t.Child(target, tree.RoleValue), v)
 	default:
-		b.expr(target)
+		b.lowerExpr(target)
 	}
 }
 
-// orDefault returns the value, or that of the default when there is none.
+// orDefault returns the value, or that of the default when there is none. Whether there is one is
+// not known, so both ways stay possible.
 func (b *builder) orDefault(i int32, v Var, value int32) Var {
-	result := b.temp()
+	result := b.newTemp()
 	none, done := b.newBlock(), b.newBlock()
 	b.copyTo(result, tree.None, v)
-	b.branch(value, b.value(Missing, tree.None, "", v), none, done)
-	b.start(none)
-	b.copyTo(result, value, b.expr(value))
-	b.start(done)
-	return b.value(Copy, tree.None, "", result)
+	b.branchOn(value, b.emitValue(Missing, tree.None, "", v), none, done)
+	b.startBlock(none)
+	b.copyTo(result, value, b.lowerExpr(value))
+	b.startBlock(done)
+	return b.emitValue(Copy, tree.None, "", result)
 }
 
-// unpack assigns the elements of a value to those of a pattern.
-func (b *builder) unpack(target int32, v Var) {
+// unpackSequence assigns the elements of a value to those of a pattern. Behind a spread the
+// position from the front is not known, so the elements are counted from the end.
+func (b *builder) unpackSequence(target int32, v Var) {
 	k, spread := 0, false
 	for c := range b.t.Children(target) {
 		switch {
 		case b.t.Is(c, tree.Spread):
-			low, high := b.constant(tree.None, ConstNumber, itoa(k)), NoVar
-			if n := b.behind(target, c); n > 0 {
-				high = b.constant(tree.None, ConstNumber, "-"+itoa(n))
+			low, high := b.emitConstant(tree.None, ConstNumber, itoa(k)), NoVar
+			if n := b.countAfter(target, c); n > 0 {
+				high = b.emitConstant(tree.None, ConstNumber, "-"+itoa(n))
 			}
-			b.store(c, b.value(Slice, c, "", v, low, high))
+			b.storeTarget(c, b.emitValue(Slice, c, "", v, low, high))
 			spread = true
 		case b.t.Is(c, tree.Empty), b.t.Is(c, tree.Token):
 		case spread:
-			last := b.constant(tree.None, ConstNumber, "-"+itoa(b.behind(target, c)+1))
-			b.store(c, b.value(LoadIndex, tree.None, "", v, last))
+			last := b.emitConstant(tree.None, ConstNumber, "-"+itoa(b.countAfter(target, c)+1))
+			b.storeTarget(c, b.emitValue(LoadIndex, tree.None, "", v, last))
 		default:
-			b.store(c, b.value(LoadIndex, tree.None, itoa(k), v, NoVar))
+			b.storeTarget(c, b.emitValue(LoadIndex, tree.None, itoa(k), v, NoVar))
 		}
 		k++
 	}
 }
 
-// behind returns the number of children behind one.
-func (b *builder) behind(i, child int32) int {
+// countAfter returns the number of children behind one.
+func (b *builder) countAfter(i, child int32) int {
 	n := 0
 	for c := range b.t.Children(i) {
 		if c > child && !b.t.Is(c, tree.Token) {
@@ -417,41 +425,41 @@ func (b *builder) unpackMap(target int32, v Var) {
 		switch n := &b.t.Nodes[c]; n.Kind {
 		case tree.Pair:
 			k := b.t.Child(c, tree.RoleKey)
-			text, field := b.key(k)
+			text, field := b.constantKey(k)
 			part := NoVar
 			switch {
 			case field, b.m.KeysAreFields && b.t.Is(k, tree.Name):
-				part = b.value(LoadField, k, b.t.Text(k), v)
+				part = b.emitValue(LoadField, k, b.t.Text(k), v)
 			default:
-				part = b.value(LoadIndex, tree.None, text, v, b.expr(k))
+				part = b.emitValue(LoadIndex, tree.None, text, v, b.lowerExpr(k))
 			}
-			b.store(b.t.Child(c, tree.RoleValue), part)
+			b.storeTarget(b.t.Child(c, tree.RoleValue), part)
 		default:
-			b.store(c, v)
+			b.storeTarget(c, v)
 		}
 	}
 }
 
-// delete removes a variable, member or element.
-func (b *builder) delete(i int32) {
+// lowerDelete removes a variable, member or element. The parts are evaluated for their effects.
+func (b *builder) lowerDelete(i int32) {
 	if i < 0 {
 		return
 	}
 	switch n := &b.t.Nodes[i]; n.Kind {
 	case tree.Member:
-		b.do(Delete, i, b.t.Text(b.t.Child(i, tree.RoleProperty)), b.expr(b.t.Child(i, tree.RoleObject)))
+		b.emitPlain(Delete, i, b.t.Text(b.t.Child(i, tree.RoleProperty)), b.lowerExpr(b.t.Child(i, tree.RoleObject)))
 	case tree.Index:
-		o := b.expr(b.t.Child(i, tree.RoleObject))
-		text, _ := b.key(b.t.Child(i, tree.RoleIndex))
-		b.do(Delete, i, text, o, b.expr(b.t.Child(i, tree.RoleIndex)))
+		o := b.lowerExpr(b.t.Child(i, tree.RoleObject))
+		text, _ := b.constantKey(b.t.Child(i, tree.RoleIndex))
+		b.emitPlain(Delete, i, text, o, b.lowerExpr(b.t.Child(i, tree.RoleIndex)))
 	default:
-		b.expr(i)
+		b.lowerExpr(i)
 	}
 }
 
-// binds reports whether an expression in the place of a type or case is a pattern
+// bindsNames reports whether an expression in the place of a type or case is a pattern
 // that declares names.
-func (b *builder) binds(i int32) bool {
+func (b *builder) bindsNames(i int32) bool {
 	for c := i; c < b.t.Nodes[i].Next; c++ {
 		if b.t.Nodes[c].Kind == tree.Name && b.names.Declaration(c) == c {
 			return true
@@ -460,53 +468,60 @@ func (b *builder) binds(i int32) bool {
 	return false
 }
 
-// pattern matches a value with a pattern and returns whether it matches: literals
+// matchPattern compares a value with a pattern and returns whether it matches: literals
 // are compared, names bound, parts taken apart.
-func (b *builder) pattern(i int32, v Var) Var {
+func (b *builder) matchPattern(i int32, v Var) Var {
 	n := &b.t.Nodes[i]
 	switch n.Kind {
 	case tree.Name:
 		if b.names.Declaration(i) == i || n.Text == "_" {
-			b.store(i, v)
-			return b.constant(tree.None, ConstBool, "true")
+			b.storeTarget(i, v)
+			return b.emitConstant(tree.None, ConstBool, "true")
 		}
 	case tree.Variable, tree.Parameter:
-		typ := b.t.Child(i, tree.RoleType)
-		if typ < 0 {
-			b.store(i, v)
-			return b.constant(tree.None, ConstBool, "true")
-		}
-		is := b.value(TypeTest, tree.None, b.typeName(typ), v)
-		b.store(i, b.value(Cast, tree.None, b.typeName(typ), v))
-		return is
+		return b.matchTyped(i, v)
 	case tree.Type:
-		return b.value(TypeTest, i, b.typeName(i), v)
+		return b.emitValue(TypeTest, i, b.typeName(i), v)
 	case tree.TypeTest:
 		typ := b.t.Child(i, tree.RoleType)
-		b.store(b.t.Child(i, tree.RoleTarget), v)
-		return b.value(TypeTest, i, b.typeName(typ), v)
+		b.storeTarget(b.t.Child(i, tree.RoleTarget), v)
+		return b.emitValue(TypeTest, i, b.typeName(typ), v)
 	case tree.Assign: // "case pattern as name"
-		is := b.pattern(b.t.Child(i, tree.RoleValue), v)
-		b.store(b.t.Child(i, tree.RoleTarget), v)
+		is := b.matchPattern(b.t.Child(i, tree.RoleValue), v)
+		b.storeTarget(b.t.Child(i, tree.RoleTarget), v)
 		return is
 	case tree.Tuple, tree.List, tree.Map, tree.Call, tree.New, tree.Other, tree.Spread, tree.Keyword, tree.Pair:
-		if b.binds(i) || n.Kind != tree.Call && n.Kind != tree.Other {
-			b.parts(i, v)
-			return b.unknown(i, "pattern")
+		if b.bindsNames(i) || n.Kind != tree.Call && n.Kind != tree.Other {
+			b.matchParts(i, v)
+			return b.emitUnknown(i, "pattern")
 		}
 	case tree.Binary:
-		if b.binds(i) {
-			b.pattern(b.t.Child(i, tree.RoleLeft), v)
-			b.pattern(b.t.Child(i, tree.RoleRight), v)
-			return b.unknown(i, "pattern")
+		if b.bindsNames(i) {
+			b.matchPattern(b.t.Child(i, tree.RoleLeft), v)
+			b.matchPattern(b.t.Child(i, tree.RoleRight), v)
+			return b.emitUnknown(i, "pattern")
 		}
 	}
-	c := b.expr(i)
-	return b.value(Binary, tree.None, "==", v, c)
+	c := b.lowerExpr(i)
+	return b.emitValue(Binary, tree.None, "==", v, c)
 }
 
-// parts matches the parts of a value with those of a pattern.
-func (b *builder) parts(i int32, v Var) {
+// matchTyped binds a declared name of a pattern; one with a type matches values of that
+// type only.
+func (b *builder) matchTyped(i int32, v Var) Var {
+	typ := b.t.Child(i, tree.RoleType)
+	if typ < 0 {
+		b.storeTarget(i, v)
+		return b.emitConstant(tree.None, ConstBool, "true")
+	}
+	is := b.emitValue(TypeTest, tree.None, b.typeName(typ), v)
+	b.storeTarget(i, b.emitValue(Cast, tree.None, b.typeName(typ), v))
+	return is
+}
+
+// matchParts matches the parts of a value with those of a pattern. Positions of parts that are no
+// elements, such as the class of a class pattern, are not counted.
+func (b *builder) matchParts(i int32, v Var) {
 	k := 0
 	for c := range b.t.Children(i) {
 		n := &b.t.Nodes[c]
@@ -514,15 +529,15 @@ func (b *builder) parts(i int32, v Var) {
 		case n.Role == tree.RoleCallee, n.Role == tree.RoleType, n.Kind == tree.Token, n.Kind == tree.Type:
 			continue
 		case n.Kind == tree.Keyword:
-			b.pattern(b.t.Child(c, tree.RoleValue), b.value(LoadField, tree.None, b.t.Name(c), v))
+			b.matchPattern(b.t.Child(c, tree.RoleValue), b.emitValue(LoadField, tree.None, b.t.Name(c), v))
 		case n.Kind == tree.Pair:
 			key := b.t.Child(c, tree.RoleKey)
-			text, _ := b.key(key)
-			b.pattern(b.t.Child(c, tree.RoleValue), b.value(LoadIndex, tree.None, text, v, b.expr(key)))
+			text, _ := b.constantKey(key)
+			b.matchPattern(b.t.Child(c, tree.RoleValue), b.emitValue(LoadIndex, tree.None, text, v, b.lowerExpr(key)))
 		case n.Kind == tree.Spread:
-			b.store(b.t.Child(c, tree.RoleValue), b.value(Slice, tree.None, "", v))
+			b.storeTarget(b.t.Child(c, tree.RoleValue), b.emitValue(Slice, tree.None, "", v))
 		default:
-			b.pattern(c, b.value(LoadIndex, tree.None, itoa(k), v))
+			b.matchPattern(c, b.emitValue(LoadIndex, tree.None, itoa(k), v))
 		}
 		k++
 	}

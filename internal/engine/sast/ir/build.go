@@ -12,8 +12,11 @@ import (
 // many locals there are is known only at its end.
 const tempBase Var = 1 << 26
 
-// A builder makes one function. Code is written block by block; finish puts the
-// blocks in their final order.
+// A builder makes the code of one function. Code is written block by block while the tree is
+// walked; blocks are numbered as they are created, jumps may name blocks that are not written yet,
+// and finishFunction puts the reachable ones in their final order. The state below belongs to the
+// point of the source that is being lowered: handlers, jump targets and labels are saved and
+// restored around the construct that sets them.
 type builder struct {
 	*lowerer
 	*scratch
@@ -24,22 +27,22 @@ type builder struct {
 	temps Var
 	vars  map[int32]Var // locals, by the Name that declares them
 
-	handler   BlockID // where exceptions go now
-	exc       Var     // the variable that the handler reads
-	final     *final  // the innermost finally
-	jumps     []target
-	label     string // of the loop that comes next
-	labels    map[string]BlockID
-	result    Var     // what a return through a finally returns
-	jumpsDone BlockID // the end of the innermost iteration
-	caughtVar Var     // in a handler, what it caught
-	yields    Var     // what a switch expression assigns
-	deferred  []deferral
-	spawned   []deferral // of the blocks that are open
-	lent      []lent     // of the calls that are being evaluated
-	next      []BlockID  // the bodies behind those of the open cases
-	given     Var        // the list of all arguments, where the function names it
-	over      bool
+	handler      BlockID // where exceptions go now
+	exc          Var     // the variable that the handler reads
+	final        *final  // the innermost finally
+	jumps        []target
+	label        string // of the loop that comes next
+	labels       map[string]BlockID
+	result       Var     // what a return through a finally returns
+	loopEnd      BlockID // the end of the innermost iteration
+	caughtVar    Var     // in a handler, what it caught
+	yieldVar     Var     // what a switch expression assigns
+	deferred     []deferral
+	spawned      []deferral // of the blocks that are open
+	lent         []lent     // of the calls that are being evaluated
+	nextBodies   []BlockID  // the bodies behind those of the open cases
+	argumentsVar Var        // the list of all arguments, where the function names it
+	overLimit    bool
 }
 
 // A scratch is the memory in which a function is drafted: how long its parts become is
@@ -55,7 +58,8 @@ type scratch struct {
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-// reset empties the memory.
+// reset empties the memory. The slices keep their capacity, which is what makes the pool worth
+// having.
 func (s *scratch) reset() {
 	*s = scratch{s.code[:0], s.blocks[:0], s.calls[:0], s.args[:0], s.operands[:0], s.number[:0]}
 }
@@ -70,46 +74,49 @@ type draft struct {
 // newBuilder begins the function with its entry block.
 func (l *lowerer) newBuilder(fn *Function, outer *builder) *builder {
 	b := &builder{lowerer: l, scratch: scratches.Get().(*scratch), fn: fn, outer: outer, cur: NoBlock, handler: NoBlock,
-		exc: NoVar, result: NoVar, yields: NoVar, caughtVar: NoVar, given: NoVar}
+		exc: NoVar, result: NoVar, yieldVar: NoVar, caughtVar: NoVar, argumentsVar: NoVar}
 	b.vars = map[int32]Var{}
-	b.start(b.newBlock())
+	b.startBlock(b.newBlock())
 	return b
 }
 
-// newBlock makes a block that is started later.
+// newBlock makes a block that is started later. Blocks that nothing jumps to are dropped by
+// orderBlocks.
 func (b *builder) newBlock() BlockID {
 	b.blocks = append(b.blocks, draft{start: -1, except: NoBlock})
 	return BlockID(len(b.blocks) - 1)
 }
 
-// start begins to write the block; an open one falls through to it.
-func (b *builder) start(id BlockID) {
+// startBlock begins to write the block; an open one falls through to it. The block must not have
+// been started before.
+func (b *builder) startBlock(id BlockID) {
 	if b.cur != NoBlock {
-		b.jump(id)
+		b.jumpTo(id)
 	}
 	b.cur = id
 	b.blocks[id].start = int32(len(b.code))
 }
 
-// emit appends the instruction. Code behind a jump goes to a block of its own,
-// which nothing reaches.
-func (b *builder) emit(in Instr) {
-	if b.over {
+// emitInstr appends the instruction. Code behind a jump goes to a block of its own, which nothing
+// reaches. Behind the limit on instructions nothing is written any more; finishFunction then
+// replaces the whole function by a Stop, because half a function would give wrong results.
+func (b *builder) emitInstr(in Instr) {
+	if b.overLimit {
 		return
 	}
 	if len(b.code) >= b.limits.Instructions {
-		b.over = true
+		b.overLimit = true
 		return
 	}
 	if b.cur == NoBlock {
-		b.start(b.newBlock())
+		b.startBlock(b.newBlock())
 	}
 	b.code = append(b.code, in)
 }
 
-// end closes the open block, whose last instruction is a jump.
-func (b *builder) end(succs ...BlockID) {
-	if b.over {
+// endBlock closes the open block, whose last instruction is a jump.
+func (b *builder) endBlock(succs ...BlockID) {
+	if b.overLimit {
 		return
 	}
 	d := &b.blocks[b.cur]
@@ -117,23 +124,25 @@ func (b *builder) end(succs ...BlockID) {
 	b.cur = NoBlock
 }
 
-// jump ends the open block; without one it does nothing.
-func (b *builder) jump(to BlockID) {
+// jumpTo ends the open block; without one it does nothing. Code behind a return or throw has no
+// open block, so structured statements may end with a jump without asking whether their body ends.
+func (b *builder) jumpTo(to BlockID) {
 	if b.cur == NoBlock {
 		return
 	}
-	b.emit(plain(Jump, tree.None))
-	b.end(to)
+	b.emitInstr(newInstr(Jump, tree.None))
+	b.endBlock(to)
 }
 
-// branch ends the open block by the condition.
-func (b *builder) branch(node int32, cond Var, then, other BlockID) {
-	b.emit(plain(If, node, cond))
-	b.end(then, other)
+// branchOn ends the open block by the condition.
+func (b *builder) branchOn(node int32, cond Var, then, other BlockID) {
+	b.emitInstr(newInstr(If, node, cond))
+	b.endBlock(then, other)
 }
 
-// plain returns an instruction without a result; operands are A, B and C.
-func plain(op Op, node int32, operands ...Var) Instr {
+// newInstr returns an instruction without a result; operands are A, B and C. The operands that are
+// missing are NoVar and not 0, which is a variable.
+func newInstr(op Op, node int32, operands ...Var) Instr {
 	in := Instr{Op: op, Node: node, Dst: NoVar, A: NoVar, B: NoVar, C: NoVar}
 	for i, v := range operands {
 		switch i {
@@ -148,72 +157,78 @@ func plain(op Op, node int32, operands ...Var) Instr {
 	return in
 }
 
-// do emits an instruction without a result.
-func (b *builder) do(op Op, node int32, text string, operands ...Var) {
-	in := plain(op, node, operands...)
+// emitPlain emits an instruction without a result.
+func (b *builder) emitPlain(op Op, node int32, text string, operands ...Var) {
+	in := newInstr(op, node, operands...)
 	in.Text = text
-	b.emit(in)
+	b.emitInstr(in)
 }
 
-// value emits an instruction whose result is a new temporary.
-func (b *builder) value(op Op, node int32, text string, operands ...Var) Var {
-	in := plain(op, node, operands...)
-	in.Text, in.Dst = text, b.temp()
-	b.emit(in)
+// emitValue emits an instruction whose result is a new temporary.
+func (b *builder) emitValue(op Op, node int32, text string, operands ...Var) Var {
+	in := newInstr(op, node, operands...)
+	in.Text, in.Dst = text, b.newTemp()
+	b.emitInstr(in)
 	return in.Dst
 }
 
 // copyTo emits a copy to a variable.
 func (b *builder) copyTo(dst Var, node int32, from Var) {
-	in := plain(Copy, node, from)
+	in := newInstr(Copy, node, from)
 	in.Dst = dst
-	b.emit(in)
+	b.emitInstr(in)
 }
 
-// constant emits a constant.
-func (b *builder) constant(node int32, kind ConstKind, text string) Var {
-	in := plain(Const, node)
-	in.Text, in.X, in.Dst = text, int32(kind), b.temp()
-	b.emit(in)
+// emitConstant emits a constant.
+func (b *builder) emitConstant(node int32, kind ConstKind, text string) Var {
+	in := newInstr(Const, node)
+	in.Text, in.X, in.Dst = text, int32(kind), b.newTemp()
+	b.emitInstr(in)
 	return in.Dst
 }
 
-// unknown emits a value of which nothing is known.
-func (b *builder) unknown(node int32, what string) Var { return b.constant(node, ConstUnknown, what) }
+// emitUnknown emits a value of which nothing is known.
+func (b *builder) emitUnknown(node int32, what string) Var {
+	return b.emitConstant(node, ConstUnknown, what)
+}
 
-func (b *builder) temp() Var {
+// newTemp returns a new temporary. Its number is provisional: emitBlocks gives the final one.
+func (b *builder) newTemp() Var {
 	b.temps++
 	return tempBase + b.temps - 1
 }
 
-// invoke emits a call. Where exceptions are caught it ends the block.
-func (b *builder) invoke(node int32, c Call, args []Arg) Var {
-	in := plain(Invoke, node)
-	in.X, in.Dst = int32(len(b.calls)), b.temp()
+// emitCall emits a call. Where exceptions are caught it ends the block.
+func (b *builder) emitCall(node int32, c Call, args []Arg) Var {
+	in := newInstr(Invoke, node)
+	in.X, in.Dst = int32(len(b.calls)), b.newTemp()
 	c.first, c.count = int32(len(b.args)), int32(len(args))
 	b.args = append(b.args, args...)
 	b.calls = append(b.calls, c)
-	b.emit(in)
+	b.emitInstr(in)
 	b.mayThrow()
 	return in.Dst
 }
 
-// mayThrow ends the block behind what may throw, in a region with a handler.
+// mayThrow ends the block behind what may throw, in a region with a handler. So every point at
+// which an exception can leave is the end of a block, and the state there is the state at the end
+// of the block; an analysis needs no edges from the middle of blocks.
 func (b *builder) mayThrow() {
-	if b.handler != NoBlock && !b.over {
+	if b.handler != NoBlock && !b.overLimit {
 		d, next := b.cur, b.newBlock()
-		b.jump(next)
+		b.jumpTo(next)
 		b.blocks[d].except = b.handler
-		b.start(next)
+		b.startBlock(next)
 	}
 }
 
-// concat emits the operands as one value.
-func (b *builder) concat(node int32, text string, operands []Var) Var {
-	in := plain(Concat, node)
-	in.Text, in.X, in.B, in.Dst = text, int32(len(b.operands)), Var(len(operands)), b.temp()
+// emitConcat emits the operands as one value. Templates and the parts of constructs without a
+// generic kind become one value this way: data in one of the parts is data in the whole.
+func (b *builder) emitConcat(node int32, text string, operands []Var) Var {
+	in := newInstr(Concat, node)
+	in.Text, in.X, in.B, in.Dst = text, int32(len(b.operands)), Var(len(operands)), b.newTemp()
 	b.operands = append(b.operands, operands...)
-	b.emit(in)
+	b.emitInstr(in)
 	return in.Dst
 }
 
@@ -223,39 +238,41 @@ func (b *builder) addLocal(l Local) Var {
 	return Var(len(b.fn.Locals) - 1)
 }
 
-// finish ends the function: it orders the reachable blocks, numbers the variables
+// finishFunction ends the function: it orders the reachable blocks, numbers the variables
 // and notes where each node's value is.
-func (b *builder) finish() {
+func (b *builder) finishFunction() {
 	fn := b.fn
-	if b.cur != NoBlock && !b.over {
-		b.do(Return, tree.None, "")
-		b.end()
+	if b.cur != NoBlock && !b.overLimit {
+		b.emitPlain(Return, tree.None, "")
+		b.endBlock()
 	}
-	if b.over {
-		b.skip(fn.Node, fmt.Sprintf("the function has more than %d instructions", b.limits.Instructions))
+	if b.overLimit {
+		b.skipNode(fn.Node, fmt.Sprintf("the function has more than %d instructions", b.limits.Instructions))
 		b.reset()
-		b.code = append(b.code, plain(Stop, fn.Node))
+		b.code = append(b.code, newInstr(Stop, fn.Node))
 		b.blocks = append(b.blocks, draft{end: 1, except: NoBlock})
 	}
 	for id := range b.blocks {
-		if b.blocks[id].start < 0 && !b.over { // the label of a goto that is nowhere
+		if b.blocks[id].start < 0 && !b.overLimit { // the label of a goto that is nowhere
 			b.cur = NoBlock
-			b.start(BlockID(id))
-			b.code = append(b.code, plain(Stop, fn.Node))
-			b.end()
+			b.startBlock(BlockID(id))
+			b.code = append(b.code, newInstr(Stop, fn.Node))
+			b.endBlock()
 		}
 	}
-	b.thread()
+	b.threadJumps()
 	fn.args, fn.operands = append(fn.args, b.args...), append(fn.operands, b.operands...)
-	b.emitBlocks(b.order())
-	b.link()
-	b.note()
+	b.emitBlocks(b.orderBlocks())
+	b.linkCode()
+	b.recordValues()
 	b.reset()
 	scratches.Put(b.scratch)
 	b.scratch = nil
 }
 
-// emitBlocks writes the blocks in the order, with the final numbers of variables.
+// emitBlocks writes the blocks in the order, with the final numbers of variables:
+// temporaries are numbered behind the locals in the order of their first use, so that the
+// printed form is stable.
 func (b *builder) emitBlocks(order []BlockID) {
 	fn := b.fn
 	fn.Vars = len(fn.Locals)
@@ -276,36 +293,20 @@ func (b *builder) emitBlocks(order []BlockID) {
 		return *t
 	}
 	total, edges := int32(0), 0
-	for _, id := range order {
+	at := make([]BlockID, len(b.blocks))
+	for i, id := range order {
 		total += b.blocks[id].end - b.blocks[id].start
 		edges += len(b.blocks[id].succs)
+		at[id] = BlockID(i)
 	}
 	succs := make([]BlockID, 0, edges)
 	fn.Code = make([]Instr, 0, total)
-	at := make([]BlockID, len(b.blocks))
-	for i, id := range order {
-		at[id] = BlockID(i)
-	}
 	fn.Blocks = make([]Block, len(order))
 	for i, id := range order {
 		d := &b.blocks[id]
 		blk := &fn.Blocks[i]
 		blk.Start, blk.Except = int32(len(fn.Code)), NoBlock
-		for _, in := range b.code[d.start:d.end] {
-			in.Dst, in.A, in.C = renamed(in.Dst), renamed(in.A), renamed(in.C)
-			if in.Op != Concat {
-				in.B = renamed(in.B)
-			}
-			if in.Op == Invoke {
-				b.renameCall(&b.calls[in.X], int32(len(fn.Code)), renamed)
-			}
-			if in.Op == Concat {
-				for k, v := range fn.Operands(&in) {
-					fn.operands[int(in.X)+k] = renamed(v)
-				}
-			}
-			fn.Code = append(fn.Code, in)
-		}
+		b.emitBlockCode(b.code[d.start:d.end], renamed)
 		blk.End = int32(len(fn.Code))
 		from := len(succs)
 		for _, s := range d.succs {
@@ -318,7 +319,28 @@ func (b *builder) emitBlocks(order []BlockID) {
 	}
 }
 
-// renameCall gives the variables of a call their final numbers.
+// emitBlockCode appends the instructions of one block with their final variables. The
+// operands of a Concat and of a call are outside of the instruction.
+func (b *builder) emitBlockCode(code []Instr, renamed func(Var) Var) {
+	fn := b.fn
+	for _, in := range code {
+		in.Dst, in.A, in.C = renamed(in.Dst), renamed(in.A), renamed(in.C)
+		switch in.Op {
+		case Concat: // B is the number of operands
+			for k, v := range fn.Operands(&in) {
+				fn.operands[int(in.X)+k] = renamed(v)
+			}
+		case Invoke:
+			in.B = renamed(in.B)
+			b.renameCall(&b.calls[in.X], int32(len(fn.Code)), renamed)
+		default:
+			in.B = renamed(in.B)
+		}
+		fn.Code = append(fn.Code, in)
+	}
+}
+
+// renameCall gives the variables of a call their final numbers and notes where the call is.
 func (b *builder) renameCall(c *Call, instr int32, renamed func(Var) Var) {
 	c.Instr = instr
 	c.Receiver, c.Callee = renamed(c.Receiver), renamed(c.Callee)
@@ -328,8 +350,10 @@ func (b *builder) renameCall(c *Call, instr int32, renamed func(Var) Var) {
 	}
 }
 
-// thread leads edges past blocks that hold nothing but a jump.
-func (b *builder) thread() {
+// threadJumps leads edges past blocks that hold nothing but a jump. Ifs and loops leave many such
+// blocks; without them the fixed points that run over the code need fewer rounds. A block that
+// jumps to itself stays.
+func (b *builder) threadJumps() {
 	past := func(id BlockID) BlockID {
 		for range len(b.blocks) { // a loop of jumps has no end
 			d := &b.blocks[id]
@@ -347,8 +371,11 @@ func (b *builder) thread() {
 	}
 }
 
-// order returns the reachable blocks in reverse post-order.
-func (b *builder) order() []BlockID {
+// orderBlocks returns the reachable blocks in reverse post-order. In this order all predecessors
+// of a block but those of back edges come before it, so that a data-flow analysis in the order of
+// the code converges fast. The search is iterative: generated code nests deeper than the stack
+// allows.
+func (b *builder) orderBlocks() []BlockID {
 	type frame struct {
 		id   BlockID
 		next int
@@ -384,9 +411,10 @@ func (b *builder) order() []BlockID {
 	return post
 }
 
-// link fills in the predecessors and the definitions of temporaries, and leaves calls
-// of code that is gone.
-func (b *builder) link() {
+// linkCode fills in the predecessors and the definitions of temporaries, and leaves calls of code
+// that is gone. Calls are renumbered by their place in the code, so that Function.Calls has no
+// entries for unreachable calls.
+func (b *builder) linkCode() {
 	fn := b.fn
 	fn.linkBlocks()
 	fn.defs = make([]int32, fn.Vars-len(fn.Locals))
@@ -412,7 +440,8 @@ func (b *builder) link() {
 	}
 }
 
-// linkBlocks fills in the predecessors.
+// linkBlocks fills in the predecessors. The lists share one array: a function has thousands of
+// blocks with one or two predecessors each.
 func (fn *Function) linkBlocks() {
 	into := make([]int32, len(fn.Blocks))
 	total := int32(0)
@@ -424,7 +453,8 @@ func (fn *Function) linkBlocks() {
 	fn.eachEdge(func(from, to BlockID) { fn.Blocks[to].Preds = append(fn.Blocks[to].Preds, from) })
 }
 
-// eachEdge calls f for each edge between blocks, those to handlers included.
+// eachEdge calls f for each edge between blocks, those to handlers included. Both passes of
+// linkBlocks use it, so that they count the same edges.
 func (fn *Function) eachEdge(f func(from, to BlockID)) {
 	for i := range fn.Blocks {
 		for _, s := range fn.Blocks[i].Succs {
@@ -436,15 +466,17 @@ func (fn *Function) eachEdge(f func(from, to BlockID)) {
 	}
 }
 
-// note records for each node where its value is: the first instruction that has one.
-func (b *builder) note() {
+// recordValues records for each node where its value is: the first instruction that has one. Later
+// instructions of the same node, such as the conversion that follows a call, are details of the
+// lowering.
+func (b *builder) recordValues() {
 	for i := range b.fn.Code {
 		in := &b.fn.Code[i]
 		if in.Node < 0 || in.result() == NoVar && in.Op != Invoke {
 			continue
 		}
 		if p := &b.values[in.Node]; p.function < 0 {
-			*p = place{b.fn.Index, int32(i)}
+			*p = valueLocation{b.fn.Index, int32(i)}
 		}
 	}
 }

@@ -6,75 +6,73 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-// call evaluates a call.
-func (b *builder) call(i int32) Var {
-	if q := b.required(i); q != "" {
-		return b.value(LoadGlobal, i, q)
+// lowerCall lowers a call. Calls that are something else in the language's semantics
+// (an import, a conversion, a panic, a maker such as Go's make) are lowered as that.
+func (b *builder) lowerCall(i int32) Var {
+	if q := b.requiredModule(i); q != "" {
+		return b.emitValue(LoadGlobal, i, q)
 	}
 	callee := b.t.Child(i, tree.RoleCallee)
-	if b.converts(callee) {
-		v := b.expr(b.t.Child(i, tree.RoleArgument))
-		return b.value(Cast, i, b.typeName(callee), v)
+	if b.isConversion(callee) {
+		v := b.lowerExpr(b.t.Child(i, tree.RoleArgument))
+		return b.emitValue(Cast, i, b.typeName(callee), v)
 	}
-	if b.t.Is(callee, tree.Name) && b.names.Declaration(callee) < 0 {
-		switch name := b.t.Text(callee); {
-		case name == "":
-		case name == b.m.Panic:
-			v := b.unknown(tree.None, name)
-			if a := b.t.Child(i, tree.RoleArgument); a >= 0 {
-				v = b.expr(a)
-			}
-			b.throw(i, v)
-			return v
-		case b.m.Makers[name]:
-			if v := b.made(i); v != NoVar {
-				return v
-			}
-		case name == b.m.Recover && b.outer != nil && b.outer.exc != NoVar:
-			return b.value(Catch, i, "", b.capture(b.outer.exc))
-		}
-	}
-	if v := b.resolves(i, callee); v != NoVar {
+	if v := b.lowerBuiltin(i, callee); v != NoVar {
 		return v
 	}
-	if v := b.applied(i, callee); v != NoVar {
+	if v := b.lowerResolverCall(i, callee); v != NoVar {
 		return v
 	}
-	if v := b.callExpression(i, callee); v != NoVar {
+	if v := b.lowerApply(i, callee); v != NoVar {
 		return v
 	}
-	c := b.callee(i)
+	if v := b.lowerMethodExpressionCall(i, callee); v != NoVar {
+		return v
+	}
+	c := b.lowerCallee(i)
 	from := len(b.lent)
-	v := b.invoke(i, c, b.arguments(i))
-	b.giveBack(from)
+	v := b.emitCall(i, c, b.lowerArguments(i))
+	b.writeBackLent(from)
 	return v
 }
 
-// applied evaluates "f.call(this, a)" and "f.apply(this, args)" as calls of f on the
+// lowerBuiltin lowers the call of a function that the language itself declares and that
+// the form has instructions for: panic, recover, make and new; NoVar for other calls.
+func (b *builder) lowerBuiltin(i, callee int32) Var {
+	if !b.t.Is(callee, tree.Name) || b.names.Declaration(callee) >= 0 {
+		return NoVar
+	}
+	switch name := b.t.Text(callee); {
+	case name == "":
+	case name == b.m.Panic:
+		v := b.emitUnknown(tree.None, name)
+		if a := b.t.Child(i, tree.RoleArgument); a >= 0 {
+			v = b.lowerExpr(a)
+		}
+		b.emitThrow(i, v)
+		return v
+	case b.m.Makers[name]:
+		return b.lowerMake(i)
+	case name == b.m.Recover && b.outer != nil && b.outer.exc != NoVar:
+		return b.emitValue(Catch, i, "", b.captureVar(b.outer.exc))
+	}
+	return NoVar
+}
+
+// lowerApply lowers "f.call(this, a)" and "f.apply(this, args)" as calls of f on the
 // receiver; NoVar for other calls.
-func (b *builder) applied(i, callee int32) Var {
+func (b *builder) lowerApply(i, callee int32) Var {
 	if !b.m.KeysAreFields || !b.t.Is(callee, tree.Member) {
 		return NoVar
 	}
 	f, name := b.t.Child(callee, tree.RoleObject), b.t.Text(b.t.Child(callee, tree.RoleProperty))
-	n := b.t.Count(i, tree.RoleArgument)
 	this := b.t.Child(i, tree.RoleArgument)
+	n := b.t.Count(i, tree.RoleArgument)
 	if n == 0 || b.t.Is(this, tree.Spread) || name != "call" && (name != "apply" || n != 2) || b.isSuper(f) {
 		return NoVar
 	}
-	c := Call{Receiver: NoVar, Callee: NoVar, Direct: -1}
-	switch {
-	case b.t.Is(f, tree.Member):
-		c.Name, c.Qualified = b.t.Text(b.t.Child(f, tree.RoleProperty)), b.qualified(f)
-		if c.Callee = b.expr(f); c.Qualified != "" {
-			c.Kind = CallMethod
-		}
-	case b.t.Is(f, tree.Name):
-		b.callName(&c, f)
-	default:
-		c.Callee = b.expr(f)
-	}
-	args := b.arguments(i)
+	c := b.lowerAppliedFunction(f)
+	args := b.lowerArguments(i)
 	if !b.t.Is(this, tree.Null) {
 		c.Receiver = args[0].Value
 	}
@@ -82,23 +80,40 @@ func (b *builder) applied(i, callee int32) Var {
 	if name == "apply" {
 		args[0].Rest = Positional
 	}
-	return b.invoke(i, c, args)
+	return b.emitCall(i, c, args)
 }
 
-// made evaluates a call that makes a value of a type; NoVar when the type is not
-// one that has parts.
-func (b *builder) made(i int32) Var {
+// lowerAppliedFunction lowers the function in front of ".call" and ".apply".
+func (b *builder) lowerAppliedFunction(f int32) Call {
+	c := Call{Receiver: NoVar, Callee: NoVar, Direct: -1}
+	switch {
+	case b.t.Is(f, tree.Member):
+		c.Name, c.Qualified = b.t.Text(b.t.Child(f, tree.RoleProperty)), b.qualifiedName(f)
+		if c.Callee = b.lowerExpr(f); c.Qualified != "" {
+			c.Kind = CallMethod
+		}
+	case b.t.Is(f, tree.Name):
+		b.callName(&c, f)
+	default:
+		c.Callee = b.lowerExpr(f)
+	}
+	return c
+}
+
+// lowerMake evaluates a call that makes a value of a type; NoVar when the type is not one that has
+// parts. The arguments that are lengths are evaluated for their effects alone.
+func (b *builder) lowerMake(i int32) Var {
 	typ := b.t.Child(i, tree.RoleArgument)
 	if typ < 0 {
 		return NoVar
 	}
 	if c := b.structOf(typ); c != nil {
-		v := b.value(New, i, c.Qualified)
+		v := b.emitValue(New, i, c.Qualified)
 		b.zeroFields(v, c, nil, 0)
 		return v
 	}
 	if q := b.foreignStruct(typ); q != "" && b.t.Text(b.t.Child(i, tree.RoleCallee)) == "new" {
-		return b.maybeStruct(i, q, Allocated)
+		return b.newForeignStruct(i, q, Allocated)
 	}
 	kind := ""
 	if b.t.Is(typ, tree.Type) {
@@ -115,44 +130,47 @@ func (b *builder) made(i int32) Var {
 	first := true
 	for a := range b.t.All(i, tree.RoleArgument) {
 		if !first {
-			b.expr(a) // lengths
+			b.lowerExpr(a) // lengths
 		}
 		first = false
 	}
-	return b.value(New, i, kind)
+	return b.emitValue(New, i, kind)
 }
 
-// callee evaluates what a call calls.
-func (b *builder) callee(i int32) Call {
+// lowerCallee evaluates what a call calls. The receiver or callee is evaluated before the
+// arguments, in the order of the source.
+func (b *builder) lowerCallee(i int32) Call {
 	callee := b.t.Child(i, tree.RoleCallee)
 	c := Call{Receiver: NoVar, Callee: NoVar, Direct: -1}
 	switch n := &b.t.Nodes[callee]; n.Kind {
 	case tree.Super:
-		c.Kind, c.Name, c.Receiver = CallSuper, b.m.Constructor, b.this()
+		c.Kind, c.Name, c.Receiver = CallSuper, b.m.Constructor, b.thisVar()
 	case tree.This:
-		c.Kind, c.Receiver, c.Type = CallSelf, b.this(), b.className()
+		c.Kind, c.Receiver, c.Type = CallSelf, b.thisVar(), b.className()
 	case tree.Member:
 		b.callMember(&c, callee)
 	case tree.Name:
 		b.callName(&c, callee)
 	case tree.Index:
-		if text, field := b.key(b.t.Child(callee, tree.RoleIndex)); field {
-			c.Kind, c.Name, c.Qualified = CallMethod, text, b.qualified(callee)
-			c.Receiver = b.expr(b.t.Child(callee, tree.RoleObject))
+		if text, field := b.constantKey(b.t.Child(callee, tree.RoleIndex)); field {
+			c.Kind, c.Name, c.Qualified = CallMethod, text, b.qualifiedName(callee)
+			c.Receiver = b.lowerExpr(b.t.Child(callee, tree.RoleObject))
 		} else {
-			c.Callee = b.expr(callee)
+			c.Callee = b.lowerExpr(callee)
 		}
 	case tree.Type:
 		c.Kind, c.Qualified = CallNew, b.typeName(callee)
 		c.Name = lastPart(c.Qualified)
 	default:
-		c.Callee = b.expr(callee)
+		c.Callee = b.lowerExpr(callee)
 	}
 	return c
 }
 
-// converts reports whether a call is a conversion: its callee is a type (Go).
-func (b *builder) converts(callee int32) bool {
+// isConversion reports whether a call is a conversion: its callee is a type (Go). A conversion
+// keeps the value and is no call, so that a type with the name of a sanitizer function does not
+// count as one.
+func (b *builder) isConversion(callee int32) bool {
 	if b.m.Conversions == nil {
 		return false
 	}
@@ -164,14 +182,15 @@ func (b *builder) converts(callee int32) bool {
 		if d < 0 {
 			return b.m.Conversions[b.t.Text(callee)]
 		}
-		by := b.declarator(d)
+		by := b.declaringNode(d)
 		return b.t.Is(by, tree.Class) || b.t.Is(by, tree.TypeAlias)
 	}
 	return false
 }
 
-// required returns the module of a call that imports one, and notes the import.
-func (b *builder) required(i int32) string {
+// requiredModule returns the module of a call that imports one, and notes the import. "require" is
+// a call in JavaScript's grammar, but an import in all that follows.
+func (b *builder) requiredModule(i int32) string {
 	if b.m.ImportFunction == "" {
 		return ""
 	}
@@ -179,23 +198,24 @@ func (b *builder) required(i int32) string {
 	if q != "" {
 		b.Imports = append(b.Imports, Import{Node: i, Module: q})
 	}
-	return b.absolute(q)
+	return b.absoluteName(q)
 }
 
-// callMember fills in the call of a member.
+// callMember fills in the call of a member. A computed property ("a[b]()") is a call of a function
+// value whose receiver is the object.
 func (b *builder) callMember(c *Call, callee int32) {
 	object, property := b.t.Child(callee, tree.RoleObject), b.t.Child(callee, tree.RoleProperty)
 	c.Kind, c.Name = CallMethod, b.t.Text(property)
 	if b.isSuper(object) {
-		c.Kind, c.Receiver = CallSuper, b.this()
+		c.Kind, c.Receiver = CallSuper, b.thisVar()
 		return
 	}
-	c.Qualified = b.qualified(callee)
-	c.Type = b.absolute(b.names.Type(object))
-	c.Receiver = b.expr(object)
+	c.Qualified = b.qualifiedName(callee)
+	c.Type = b.absoluteName(b.names.Type(object))
+	c.Receiver = b.lowerExpr(object)
 	if property >= 0 && !b.t.Is(property, tree.Name) {
 		c.Kind, c.Name = CallFunction, ""
-		c.Callee = b.value(LoadIndex, callee, "", c.Receiver, b.expr(property))
+		c.Callee = b.emitValue(LoadIndex, callee, "", c.Receiver, b.lowerExpr(property))
 	}
 }
 
@@ -215,13 +235,13 @@ func (b *builder) isSuper(i int32) bool {
 
 // callName fills in the call of a name.
 func (b *builder) callName(c *Call, callee int32) {
-	m := b.means(callee)
-	c.Name, c.Qualified = b.t.Text(callee), b.qualified(callee)
+	m := b.resolveName(callee)
+	c.Name, c.Qualified = b.t.Text(callee), b.qualifiedName(callee)
 	switch m.kind {
 	case meansMember:
 		c.Kind, c.Type = CallMethod, m.class.Qualified
 		if !m.static {
-			c.Receiver = b.receiver(m.class)
+			c.Receiver = b.receiverFor(m.class)
 		}
 		if b.names.Declaration(callee) < 0 {
 			c.Qualified = ""
@@ -233,18 +253,19 @@ func (b *builder) callName(c *Call, callee int32) {
 	default:
 		if b.m.ImplicitThis && m.kind == meansGlobal && b.names.Declaration(callee) < 0 && b.fn.Class != nil {
 			c.Kind, c.Type, c.Qualified = CallMethod, b.fn.Class.Qualified, ""
-			c.Receiver = b.receiver(b.fn.Class)
+			c.Receiver = b.receiverFor(b.fn.Class)
 			return
 		}
-		c.Callee = b.read(callee)
-		if c.Direct = b.direct(callee); c.Direct >= 0 && !strings.Contains(c.Qualified, ".") {
+		c.Callee = b.readName(callee)
+		if c.Direct = b.directFunction(callee); c.Direct >= 0 && !strings.Contains(c.Qualified, ".") {
 			c.Qualified = "" // a function of the file, whatever its name means elsewhere
 		}
 	}
 }
 
-// direct returns the function that a name means for certain, -1 for none.
-func (b *builder) direct(i int32) int32 {
+// directFunction returns the function that a name means for certain, -1 for none. A name that is
+// assigned elsewhere may hold another function at the time of the call.
+func (b *builder) directFunction(i int32) int32 {
 	if !b.t.Is(i, tree.Name) {
 		return -1
 	}
@@ -252,7 +273,7 @@ func (b *builder) direct(i int32) int32 {
 	if d < 0 || b.use[d]&rewritten != 0 {
 		return -1
 	}
-	if by := b.declarator(d); b.t.Is(by, tree.Function) {
+	if by := b.declaringNode(d); b.t.Is(by, tree.Function) {
 		if f, ok := b.owner[by]; ok && d == b.t.Child(by, tree.RoleName) {
 			return f
 		}
@@ -260,8 +281,9 @@ func (b *builder) direct(i int32) int32 {
 	return -1
 }
 
-// arguments evaluates the arguments of a Call or New.
-func (b *builder) arguments(i int32) []Arg {
+// lowerArguments evaluates the arguments of a Call or New. The address of a plain value is lent to
+// the call (see lendAddress).
+func (b *builder) lowerArguments(i int32) []Arg {
 	var args []Arg
 	for a := range b.t.All(i, tree.RoleArgument) {
 		arg := Arg{Node: a}
@@ -274,56 +296,69 @@ func (b *builder) arguments(i int32) []Arg {
 				arg.Rest = Keywords
 			}
 		}
-		if arg.Value = b.lend(a); arg.Value == NoVar {
-			arg.Value = b.expr(a)
+		if arg.Value = b.lendAddress(a); arg.Value == NoVar {
+			arg.Value = b.lowerExpr(a)
 		}
 		args = append(args, arg)
 	}
 	return args
 }
 
-// newObject evaluates a New.
-func (b *builder) newObject(i int32) Var {
-	if v := b.promise(i); v != NoVar {
+// lowerNew lowers the construction of an object: a constructor call, or a literal of a
+// composite type.
+func (b *builder) lowerNew(i int32) Var {
+	if v := b.lowerPromise(i); v != NoVar {
 		return v
 	}
 	if o := b.t.Child(i, tree.RoleObject); o >= 0 {
-		b.expr(o)
+		b.lowerExpr(o)
 	}
 	typ := b.t.Child(i, tree.RoleType)
 	if b.t.Is(typ, tree.Type) {
 		switch text := b.t.Text(typ); {
 		case text == "[]":
-			return b.literal(i, "[]")
+			return b.lowerCompositeLiteral(i, "[]")
 		case text == "map":
-			return b.literal(i, "{}")
+			return b.lowerCompositeLiteral(i, "{}")
 		case b.t.Text(i) == "{}":
-			return b.literal(i, b.typeName(typ))
+			return b.lowerCompositeLiteral(i, b.typeName(typ))
 		}
 	}
-	c := Call{Kind: CallNew, Receiver: NoVar, Callee: NoVar, Direct: -1, Qualified: b.typeName(typ)}
-	c.Name = lastPart(c.Qualified)
-	if c.Qualified == "" && typ >= 0 && !b.t.Is(typ, tree.Type) {
-		c.Callee = b.expr(typ)
-	} else if typ >= 0 && !b.t.Is(typ, tree.Type) && b.t.Is(typ, tree.Name) {
-		if m := b.means(typ); m.kind == meansLocal || m.kind == meansModule {
-			c.Callee = b.read(typ)
-		}
-		c.Direct = b.direct(typ)
-	}
-	args := b.arguments(i)
+	c := b.constructorCall(typ)
+	args := b.lowerArguments(i)
 	if body := b.t.Child(i, tree.RoleBody); body >= 0 {
 		c.Qualified = b.Classes[b.owner[i]].Qualified
-		b.classMembers(b.Classes[b.owner[i]])
+		b.lowerClassMembers(b.Classes[b.owner[i]])
 	}
-	return b.invoke(i, c, args)
+	return b.emitCall(i, c, args)
 }
 
-// literal makes a composite literal. An array of a length has no elements.
-func (b *builder) literal(i int32, kind string) Var {
-	object := b.value(New, i, kind)
+// constructorCall returns the call of the constructor of a type. What stands for the type
+// may be an expression or a variable that holds the class.
+func (b *builder) constructorCall(typ int32) Call {
+	c := Call{Kind: CallNew, Receiver: NoVar, Callee: NoVar, Direct: -1, Qualified: b.typeName(typ)}
+	c.Name = lastPart(c.Qualified)
+	if typ < 0 || b.t.Is(typ, tree.Type) {
+		return c
+	}
+	if c.Qualified == "" {
+		c.Callee = b.lowerExpr(typ)
+	} else if b.t.Is(typ, tree.Name) {
+		if m := b.resolveName(typ); m.kind == meansLocal || m.kind == meansModule {
+			c.Callee = b.readName(typ)
+		}
+		c.Direct = b.directFunction(typ)
+	}
+	return c
+}
+
+// lowerCompositeLiteral makes a composite literal. An array of a length has no elements. Fields
+// that the literal leaves out and that are structs get their zero values, so that stores into them
+// have an object to go to.
+func (b *builder) lowerCompositeLiteral(i int32, kind string) Var {
+	object := b.emitValue(New, i, kind)
 	if b.t.Text(i) == "{}" {
-		b.elements(i, tree.RoleArgument, object)
+		b.storeElements(i, tree.RoleArgument, object)
 		if c := b.structOf(b.t.Child(i, tree.RoleType)); c != nil {
 			given, k := map[string]bool{}, 0
 			for a := range b.t.All(i, tree.RoleArgument) {
@@ -339,7 +374,7 @@ func (b *builder) literal(i int32, kind string) Var {
 		return object
 	}
 	for a := range b.t.All(i, tree.RoleArgument) {
-		b.expr(a)
+		b.lowerExpr(a)
 	}
 	return object
 }

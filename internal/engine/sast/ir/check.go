@@ -17,7 +17,7 @@ func (f *File) Check() error {
 		if int(fn.Index) != i || fn.File != f {
 			return fmt.Errorf("function %d has index %d", i, fn.Index)
 		}
-		if err := fn.check(); err != nil {
+		if err := fn.checkCode(); err != nil {
 			return fmt.Errorf("function %s (#%d): %w", fn.Qualified, i, err)
 		}
 	}
@@ -30,7 +30,8 @@ func (f *File) Check() error {
 	return nil
 }
 
-func (fn *Function) check() error {
+// checkCode verifies the code of one function.
+func (fn *Function) checkCode() error {
 	defined := make([]bool, fn.Vars)
 	for i := range fn.Code {
 		if d := fn.Code[i].Dst; d >= 0 && int(d) < fn.Vars {
@@ -54,6 +55,11 @@ func (fn *Function) check() error {
 	if int(next) != len(fn.Code) {
 		return fmt.Errorf("blocks end at %d of %d", next, len(fn.Code))
 	}
+	return fn.checkTables()
+}
+
+// checkTables verifies that calls and captures refer to what is there.
+func (fn *Function) checkTables() error {
 	for i, c := range fn.Calls {
 		if c.Instr < 0 || int(c.Instr) >= len(fn.Code) || fn.Code[c.Instr].Op != Invoke ||
 			int(fn.Code[c.Instr].X) != i {
@@ -68,6 +74,8 @@ func (fn *Function) check() error {
 	return nil
 }
 
+// checkBlock verifies one block: it ends in its only jump, a call that may throw stands directly
+// in front of that jump, and every operand is defined somewhere.
 func (fn *Function) checkBlock(id BlockID, defined []bool) error {
 	blk := &fn.Blocks[id]
 	for i := blk.Start; i < blk.End; i++ {
@@ -81,17 +89,17 @@ func (fn *Function) checkBlock(id BlockID, defined []bool) error {
 		if int(in.Node) >= len(fn.File.Tree.Nodes) {
 			return fmt.Errorf("node %d at %d", in.Node, i)
 		}
-		for _, v := range fn.used(in) {
+		for _, v := range fn.usedVars(in) {
 			if v != NoVar && (v < 0 || int(v) >= fn.Vars || !defined[v]) {
-				return fmt.Errorf("operand %d of %q is never defined", v, fn.line(in))
+				return fmt.Errorf("operand %d of %q is never defined", v, fn.instrText(in))
 			}
 		}
 	}
 	return fn.checkEdges(id)
 }
 
-// used returns the variables that an instruction reads; NoVar may be among them.
-func (fn *Function) used(in *Instr) []Var {
+// usedVars returns the variables that an instruction reads; NoVar may be among them.
+func (fn *Function) usedVars(in *Instr) []Var {
 	switch in.Op {
 	case Concat:
 		return fn.Operands(in)
@@ -106,14 +114,13 @@ func (fn *Function) used(in *Instr) []Var {
 	return []Var{in.A, in.B, in.C}
 }
 
+// checkEdges verifies that the jump at the end of a block has as many successors as its
+// operation needs, and that both ends know each edge.
 func (fn *Function) checkEdges(id BlockID) error {
 	blk := &fn.Blocks[id]
 	last := fn.Code[blk.End-1].Op
-	switch n := len(blk.Succs); {
-	case last == Jump && n != 1, last == If && n != 2, last == Dispatch && n == 0, (last == Return || last == Stop) &&
-		n != 0,
-		last == Throw && n > 1:
-		return fmt.Errorf("%s with %d successors", last, n)
+	if !validSuccessors(last, len(blk.Succs)) {
+		return fmt.Errorf("%s with %d successors", last, len(blk.Succs))
 	}
 	to := blk.Succs
 	if blk.Except != NoBlock {
@@ -131,4 +138,22 @@ func (fn *Function) checkEdges(id BlockID) error {
 		}
 	}
 	return nil
+}
+
+// validSuccessors reports whether a block that ends in the operation may have n
+// successors.
+func validSuccessors(last Op, n int) bool {
+	switch last {
+	case Jump:
+		return n == 1
+	case If:
+		return n == 2
+	case Dispatch:
+		return n > 0
+	case Return, Stop:
+		return n == 0
+	case Throw:
+		return n <= 1
+	}
+	return true
 }

@@ -8,26 +8,29 @@ import (
 
 // This file makes collections, comprehensions and elements of mark-up.
 
-// sequence makes a list, set or tuple.
-func (b *builder) sequence(i int32, kind string) Var {
-	list := b.value(New, i, kind)
-	b.elements(i, tree.RoleElement, list)
+// lowerSequence makes a list, set or tuple. Lists, sets and tuples differ only in the kind of the
+// New.
+func (b *builder) lowerSequence(i int32, kind string) Var {
+	list := b.emitValue(New, i, kind)
+	b.storeElements(i, tree.RoleElement, list)
 	return list
 }
 
-// elements stores the children with the role at the keys 0, 1, 2 and so on, those
-// after a spread without a key.
-func (b *builder) elements(i int32, role tree.Role, list Var) {
+// storeElements stores the children with the role at the keys 0, 1, 2 and so on, those after a
+// spread without a key. Constant keys let the analysis keep the elements of short literals apart;
+// behind a spread the positions are not known. The values of a struct literal without names are
+// its fields in their order.
+func (b *builder) storeElements(i int32, role tree.Role, list Var) {
 	k, spread := 0, false
 	fields := b.structFields(i)
 	for c := range b.t.All(i, role) {
 		switch n := &b.t.Nodes[c]; n.Kind {
 		case tree.Spread:
-			b.do(StoreIndex, i, "...", list, NoVar, b.expr(c))
+			b.emitPlain(StoreIndex, i, "...", list, NoVar, b.lowerExpr(c))
 			spread = true
 			continue
 		case tree.Pair, tree.Keyword:
-			b.pair(c, list)
+			b.storePair(c, list)
 		case tree.Empty, tree.Ellipsis:
 		default:
 			text := ""
@@ -35,9 +38,9 @@ func (b *builder) elements(i int32, role tree.Role, list Var) {
 				text = itoa(k)
 			}
 			if k < len(fields) {
-				b.do(StoreField, i, fields[k].Name, list, b.expr(c))
+				b.emitPlain(StoreField, i, fields[k].Name, list, b.lowerExpr(c))
 			} else {
-				b.do(StoreIndex, i, text, list, NoVar, b.expr(c))
+				b.emitPlain(StoreIndex, i, text, list, NoVar, b.lowerExpr(c))
 			}
 		}
 		k++
@@ -52,27 +55,27 @@ func (b *builder) structFields(i int32) []ClassField {
 		return nil
 	}
 	if d := b.names.Declaration(typ); d >= 0 {
-		if by := b.declarator(d); b.t.Is(by, tree.Class) {
+		if by := b.declaringNode(d); b.t.Is(by, tree.Class) {
 			return b.Classes[b.owner[by]].Fields
 		}
 	}
 	return nil
 }
 
-// mapping makes a map or an object.
-func (b *builder) mapping(i int32) Var {
-	object := b.value(New, i, "{}")
+// lowerMap makes a map or an object.
+func (b *builder) lowerMap(i int32) Var {
+	object := b.emitValue(New, i, "{}")
 	for c := range b.t.All(i, tree.RoleElement) {
 		switch n := &b.t.Nodes[c]; n.Kind {
 		case tree.Pair, tree.Keyword:
-			b.pair(c, object)
+			b.storePair(c, object)
 		case tree.Spread:
-			v := b.expr(c)
-			b.do(StoreIndex, c, "...", object, NoVar, v)
+			v := b.lowerExpr(c)
+			b.emitPlain(StoreIndex, c, "...", object, NoVar, v)
 		case tree.Function:
-			b.do(StoreField, c, b.memberField(c), object, b.lambda(c))
+			b.emitPlain(StoreField, c, b.memberField(c), object, b.lowerLambda(c))
 		default:
-			b.do(StoreIndex, c, "", object, NoVar, b.expr(c))
+			b.emitPlain(StoreIndex, c, "", object, NoVar, b.lowerExpr(c))
 		}
 	}
 	return object
@@ -88,7 +91,7 @@ const (
 // among its members.
 func (b *builder) memberField(i int32) string {
 	name := b.functionName(i)
-	switch b.accessor(i) {
+	switch b.accessorKind(i) {
 	case Getter:
 		return GetterField + name
 	case Setter:
@@ -97,30 +100,31 @@ func (b *builder) memberField(i int32) string {
 	return name
 }
 
-// pair stores one entry of a map or object.
-func (b *builder) pair(c int32, object Var) {
+// storePair stores one entry of a map or object. In languages where keys are fields (JavaScript) a
+// constant key is stored as a field, so that "o['a']" and "o.a" are one.
+func (b *builder) storePair(c int32, object Var) {
 	k := b.t.Child(c, tree.RoleKey)
 	if b.t.Is(c, tree.Keyword) {
 		k = b.t.Child(c, tree.RoleName)
 	}
 	value := b.t.Child(c, tree.RoleValue)
 	if b.t.Is(c, tree.Keyword) || b.m.KeysAreFields && b.t.Is(k, tree.Name) {
-		b.do(StoreField, c, b.t.Text(k), object, b.expr(value))
+		b.emitPlain(StoreField, c, b.t.Text(k), object, b.lowerExpr(value))
 		return
 	}
-	text, field := b.key(k)
+	text, field := b.constantKey(k)
 	if field {
-		b.do(StoreField, c, text, object, b.expr(value))
+		b.emitPlain(StoreField, c, text, object, b.lowerExpr(value))
 		return
 	}
-	key := b.expr(k)
-	in := plain(StoreIndex, c, object, key, b.expr(value))
+	key := b.lowerExpr(k)
+	in := newInstr(StoreIndex, c, object, key, b.lowerExpr(value))
 	in.Text = text
-	b.emit(in)
+	b.emitInstr(in)
 }
 
-// comprehension fills a collection in loops.
-func (b *builder) comprehension(i int32) Var {
+// lowerComprehension fills a collection in loops. The elements are stored without a key.
+func (b *builder) lowerComprehension(i int32) Var {
 	kind := "[]"
 	switch b.t.Text(i) {
 	case "set":
@@ -128,45 +132,48 @@ func (b *builder) comprehension(i int32) Var {
 	case "map":
 		kind = "{}"
 	}
-	list := b.value(New, i, kind)
+	list := b.emitValue(New, i, kind)
 	var clauses []int32
 	for c := range b.t.All(i, tree.RoleClause) {
 		clauses = append(clauses, c)
 	}
-	b.clauses(i, clauses, list)
+	b.lowerClauses(i, clauses, list)
 	return list
 }
 
-func (b *builder) clauses(i int32, clauses []int32, list Var) {
+// lowerClauses lowers the clauses of a comprehension from the outer to the inner one; behind the
+// last stands the value, which is added to the collection.
+func (b *builder) lowerClauses(i int32, clauses []int32, list Var) {
 	if len(clauses) == 0 {
 		value := b.t.Child(i, tree.RoleValue)
 		if b.t.Is(value, tree.Pair) {
-			b.pair(value, list)
+			b.storePair(value, list)
 		} else {
-			b.do(StoreIndex, i, "", list, NoVar, b.expr(value))
+			b.emitPlain(StoreIndex, i, "", list, NoVar, b.lowerExpr(value))
 		}
 		return
 	}
 	c := clauses[0]
-	b.iterate(c, "values", b.t.Child(c, tree.RoleIterable), b.t.Child(c, tree.RoleTarget), func(next BlockID) {
+	b.lowerIteration(c, "values", b.t.Child(c, tree.RoleIterable), b.t.Child(c, tree.RoleTarget), func(next BlockID) {
 		for k := range b.t.All(c, tree.RoleCondition) {
 			then := b.newBlock()
-			b.cond(k, then, next)
-			b.start(then)
+			b.branchCondition(k, then, next)
+			b.startBlock(then)
 		}
-		b.clauses(i, clauses[1:], list)
+		b.lowerClauses(i, clauses[1:], list)
 	})
 }
 
-// markup evaluates an element of a mark-up language: a call of the element with its
-// attributes.
-func (b *builder) markup(i int32) Var {
+// lowerMarkup evaluates an element of a mark-up language: a call of the element with its
+// attributes. A component (JSX) is a function that gets the attributes as one object; for an
+// element of HTML the call has no callee, and rules match it by its name.
+func (b *builder) lowerMarkup(i int32) Var {
 	name := b.t.Child(i, tree.RoleName)
 	c := Call{Kind: CallMarkup, Name: b.t.Text(i), Receiver: NoVar, Callee: NoVar, Direct: -1}
-	if name >= 0 && component(b.t.Text(i)) {
-		c.Qualified = b.qualified(name)
-		c.Callee = b.expr(name)
-		c.Direct = b.direct(name)
+	if name >= 0 && isComponent(b.t.Text(i)) {
+		c.Qualified = b.qualifiedName(name)
+		c.Callee = b.lowerExpr(name)
+		c.Direct = b.directFunction(name)
 	}
 	var args []Arg
 	for a := range b.t.Children(i) {
@@ -177,23 +184,23 @@ func (b *builder) markup(i int32) Var {
 			v := b.t.Child(a, tree.RoleValue)
 			arg := Arg{Name: b.t.Name(a), Node: a}
 			if v >= 0 {
-				arg.Value = b.expr(v)
-				b.alias(a, v)
+				arg.Value = b.lowerExpr(v)
+				b.aliasNode(a, v)
 			} else {
-				arg.Value = b.constant(a, ConstBool, "true")
+				arg.Value = b.emitConstant(a, ConstBool, "true")
 			}
 			args = append(args, arg)
 		case n.Kind == tree.Spread:
-			args = append(args, Arg{Value: b.expr(a), Rest: Keywords, Node: a})
+			args = append(args, Arg{Value: b.lowerExpr(a), Rest: Keywords, Node: a})
 		default:
-			args = append(args, Arg{Value: b.expr(a), Node: a})
+			args = append(args, Arg{Value: b.lowerExpr(a), Node: a})
 		}
 	}
-	return b.invoke(i, c, args)
+	return b.emitCall(i, c, args)
 }
 
-// component reports whether an element's name is that of a function or class: those
+// isComponent reports whether an element's name is that of a function or class: those
 // of the mark-up language begin with a small letter.
-func component(name string) bool {
+func isComponent(name string) bool {
 	return name != "" && (name[0] >= 'A' && name[0] <= 'Z' || strings.Contains(name, "."))
 }

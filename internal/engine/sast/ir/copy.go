@@ -13,19 +13,21 @@ import (
 // one by one.
 const maxCopied = 24
 
-// copied returns the value of an expression as an assignment gives it to somebody
+// copyOnAssign returns the value of an expression as an assignment gives it to somebody
 // else: a copy, if it is a struct or array in a variable that is changed. Target is
 // what it is assigned to, None for a parameter.
-func (b *builder) copied(target, value int32, v Var) Var {
-	if !b.m.ZeroValues || !b.isStored(value) || !b.changes(value) && !(b.t.Is(target, tree.Name) && b.changes(target)) {
+func (b *builder) copyOnAssign(target, value int32, v Var) Var {
+	if !b.m.ZeroValues || !b.isStored(value) || !b.isChanged(value) &&
+		!(b.t.Is(target, tree.Name) && b.isChanged(target)) {
 		return v
 	}
 	return b.copyOf(b.declaredType(value, 0), v)
 }
 
-// ownCopy gives a function its own copy of a parameter that it changes.
+// ownCopy gives a function its own copy of a parameter that it changes. The caller must not see
+// the changes.
 func (b *builder) ownCopy(name int32, v Var, typ int32) {
-	if !b.m.ZeroValues || !b.t.Is(name, tree.Name) || !b.changes(name) {
+	if !b.m.ZeroValues || !b.t.Is(name, tree.Name) || !b.isChanged(name) {
 		return
 	}
 	if own := b.copyOf(typ, v); own != v {
@@ -36,12 +38,12 @@ func (b *builder) ownCopy(name int32, v Var, typ int32) {
 // ownElements gives a loop its own copies of the elements that it changes.
 func (b *builder) ownElements(target int32) {
 	for c := target; b.m.ZeroValues && c >= 0 && c < b.t.Nodes[target].Next; c++ {
-		if !b.t.Is(c, tree.Name) || !b.changes(c) {
+		if !b.t.Is(c, tree.Name) || !b.isChanged(c) {
 			continue
 		}
-		v := b.read(c)
+		v := b.readName(c)
 		if own := b.copyOf(b.variableType(c, 0), v); own != v {
-			b.write(c, own)
+			b.writeName(c, own)
 		}
 	}
 }
@@ -49,15 +51,15 @@ func (b *builder) ownElements(target int32) {
 // copyOf copies a value of a declared type.
 func (b *builder) copyOf(typ int32, v Var) Var {
 	left := maxCopied
-	if !b.copies(typ, &left, 0) {
+	if !b.isCopiedType(typ, &left, 0) {
 		return v
 	}
-	return b.duplicate(typ, v)
+	return b.duplicateValue(typ, v)
 }
 
-// copies reports whether a value of the type is copied when it is assigned, and has no
+// isCopiedType reports whether a value of the type is copied when it is assigned, and has no
 // more fields than are left.
-func (b *builder) copies(typ int32, left *int, depth int) bool {
+func (b *builder) isCopiedType(typ int32, left *int, depth int) bool {
 	if b.isArray(typ) {
 		return true
 	}
@@ -70,47 +72,48 @@ func (b *builder) copies(typ int32, left *int, depth int) bool {
 			return false
 		}
 		of := b.t.Child(f.Node, tree.RoleType)
-		if b.embedded(f.Node, of) || b.structOf(of) != nil && !b.copies(of, left, depth+1) {
+		if b.isEmbedded(f.Node, of) || b.structOf(of) != nil && !b.isCopiedType(of, left, depth+1) {
 			return false
 		}
 	}
 	return true
 }
 
-// embedded reports whether a field has the name of its type: the parts of what it
+// isEmbedded reports whether a field has the name of its type: the parts of what it
 // holds are parts of the struct around it too.
-func (b *builder) embedded(field, typ int32) bool {
+func (b *builder) isEmbedded(field, typ int32) bool {
 	name := b.t.Child(field, tree.RoleTarget)
 	return name < 0 || typ < 0 || b.t.Nodes[name].Start >= b.t.Nodes[typ].Start
 }
 
-// duplicate makes the copy of a value whose type is copied.
-func (b *builder) duplicate(typ int32, v Var) Var {
+// duplicateValue makes the copy of a value whose type is copied. Fields that are structs are
+// copied in turn; pointers and slices are shared, as in the language.
+func (b *builder) duplicateValue(typ int32, v Var) Var {
 	c := b.structOf(typ)
 	if c == nil {
 		if !b.isArray(typ) {
 			return v
 		}
-		return b.value(Slice, tree.None, "", v, NoVar, NoVar)
+		return b.emitValue(Slice, tree.None, "", v, NoVar, NoVar)
 	}
-	object := b.value(New, tree.None, c.Qualified)
+	object := b.emitValue(New, tree.None, c.Qualified)
 	for _, f := range c.Fields {
-		part := b.value(LoadField, tree.None, f.Name, v)
-		b.do(StoreField, tree.None, f.Name, object, b.duplicate(b.t.Child(f.Node, tree.RoleType), part))
+		part := b.emitValue(LoadField, tree.None, f.Name, v)
+		b.emitPlain(StoreField, tree.None, f.Name, object, b.duplicateValue(b.t.Child(f.Node, tree.RoleType), part))
 	}
 	return object
 }
 
-// isStored reports whether an expression reads a variable, a field or an element, or
-// what a pointer points to: whoever has it can change it.
+// isStored reports whether an expression reads a variable, a field or an element, or what a
+// pointer points to: whoever has it can change it. Values that nobody else can reach need no copy.
 func (b *builder) isStored(i int32) bool {
 	return b.t.Is(i, tree.Name) || b.t.Is(i, tree.Member) || b.t.Is(i, tree.Index) || b.t.Is(i, tree.Unary) &&
 		b.t.Text(i) == "*"
 }
 
-// changes reports whether the function changes a part of what the variable holds at
+// isChanged reports whether the function changes a part of what the variable holds at
 // which an expression begins, or lets others do so.
-func (b *builder) changes(i int32) bool {
+func (b *builder) isChanged(i int32) bool {
 	for b.isStored(i) && !b.t.Is(i, tree.Name) {
 		i = max(b.t.Child(i, tree.RoleObject), b.t.Child(i, tree.RoleValue))
 	}
@@ -130,7 +133,7 @@ func (l *lowerer) noteChange(i, d int32) {
 	}
 	p := l.t.Nodes[top].Parent
 	switch {
-	case top != i && (l.assigned(top) || l.t.Is(p, tree.Call) && l.t.Nodes[top].Role == tree.RoleCallee),
+	case top != i && (l.isAssigned(top) || l.t.Is(p, tree.Call) && l.t.Nodes[top].Role == tree.RoleCallee),
 		l.t.Is(p, tree.Unary) && l.t.Text(p) == "&",
 		l.t.Is(p, tree.Unary) && l.t.Text(p) == "*" && l.t.Nodes[p].Role == tree.RoleTarget:
 		l.use[d] |= changed
@@ -138,12 +141,13 @@ func (l *lowerer) noteChange(i, d int32) {
 }
 
 // declaredType returns the Type that the file declares for the value of an expression;
-// None when it is not known.
+// None when it is not known. Depth bounds the search, since declarations may refer to
+// each other in a circle.
 func (b *builder) declaredType(i int32, depth int) int32 {
 	if i < 0 || depth > maxZero {
 		return tree.None
 	}
-	switch n := &b.t.Nodes[i]; n.Kind {
+	switch b.t.Nodes[i].Kind {
 	case tree.Name:
 		return b.variableType(i, depth)
 	case tree.New, tree.List, tree.Map:
@@ -156,15 +160,21 @@ func (b *builder) declaredType(i int32, depth int) int32 {
 	case tree.Index:
 		return b.elementType(b.declaredType(b.t.Child(i, tree.RoleObject), depth+1))
 	case tree.Unary:
-		value := b.t.Child(i, tree.RoleValue)
-		if place := b.pointee(value); n.Text == "*" && place >= 0 {
-			return b.declaredType(place, depth+1)
-		}
-		if n.Text == "*" || n.Text == "<-" {
-			return b.elementType(b.declaredType(value, depth+1))
-		}
+		return b.operandType(i, depth)
 	case tree.Call:
 		return b.callType(i)
+	}
+	return tree.None
+}
+
+// operandType returns the type of what a pointer points to or a channel carries.
+func (b *builder) operandType(i int32, depth int) int32 {
+	op, value := b.t.Nodes[i].Text, b.t.Child(i, tree.RoleValue)
+	if pointed := b.pointedTarget(value); op == "*" && pointed >= 0 {
+		return b.declaredType(pointed, depth+1)
+	}
+	if op == "*" || op == "<-" {
+		return b.elementType(b.declaredType(value, depth+1))
 	}
 	return tree.None
 }
@@ -176,7 +186,7 @@ func (b *builder) variableType(i int32, depth int) int32 {
 	if d < 0 {
 		return tree.None
 	}
-	by := b.declarator(d)
+	by := b.declaringNode(d)
 	switch {
 	case by < 0 || b.t.Is(by, tree.Function) || b.t.Is(by, tree.Class):
 		return tree.None
@@ -194,8 +204,9 @@ func (b *builder) variableType(i int32, depth int) int32 {
 	return b.declaredType(b.t.Child(by, tree.RoleValue), depth+1)
 }
 
-// fieldOf returns the field of a struct, or of what a pointer to one points to; nil for
-// none.
+// fieldOf returns the field of a struct, or of what a pointer to one points to; nil for none.
+// Embedded fields are not searched: their promotion is up to package callgraph, which knows the
+// types of other files.
 func (b *builder) fieldOf(typ int32, name string) *ClassField {
 	c := b.structOf(typ)
 	if c == nil && b.t.Is(typ, tree.Type) && b.t.Text(typ) == "*" {
@@ -224,8 +235,8 @@ func (b *builder) elementType(typ int32) int32 {
 	return last
 }
 
-// callType returns the type of what a function of the file returns, or of what "make"
-// makes.
+// callType returns the type of what a function of the file returns, or of what "make" makes. Only
+// the first result counts, since a copy has one type.
 func (b *builder) callType(i int32) int32 {
 	callee := b.t.Child(i, tree.RoleCallee)
 	d := b.names.Declaration(callee)
@@ -235,7 +246,7 @@ func (b *builder) callType(i int32) int32 {
 		}
 		return tree.None
 	}
-	if by := b.declarator(d); b.t.Is(by, tree.Function) {
+	if by := b.declaringNode(d); b.t.Is(by, tree.Function) {
 		return b.t.Child(by, tree.RoleReturnType)
 	}
 	return tree.None

@@ -4,204 +4,235 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-// expr evaluates an expression.
-func (b *builder) expr(i int32) Var {
-	if i < 0 || b.over {
-		return b.unknown(tree.None, "missing")
+// lowerExpr lowers an expression and returns the variable that has its value.
+func (b *builder) lowerExpr(i int32) Var {
+	if i < 0 || b.overLimit {
+		return b.emitUnknown(tree.None, "missing")
 	}
-	n := &b.t.Nodes[i]
-	switch n.Kind {
+	switch b.t.Nodes[i].Kind {
 	case tree.Name:
-		return b.read(i)
-	case tree.String:
-		return b.constant(i, ConstString, n.Text)
-	case tree.Number:
-		return b.constant(i, ConstNumber, n.Text)
-	case tree.Character:
-		return b.constant(i, ConstCharacter, n.Text)
-	case tree.Bool:
-		return b.constant(i, ConstBool, n.Text)
-	case tree.Null:
-		return b.constant(i, ConstNull, n.Text)
-	case tree.Regex:
-		return b.constant(i, ConstRegex, n.Text)
+		return b.readName(i)
+	case tree.String, tree.Number, tree.Character, tree.Bool, tree.Null, tree.Regex:
+		return b.lowerLiteral(i)
 	case tree.Template:
-		return b.template(i)
+		return b.lowerTemplate(i)
 	case tree.Call:
-		return b.call(i)
+		return b.lowerCall(i)
 	case tree.New:
-		return b.newObject(i)
+		return b.lowerNew(i)
 	case tree.Member:
-		return b.member(i)
+		return b.lowerMember(i)
 	case tree.Index:
-		return b.index(i)
+		return b.lowerIndex(i)
 	case tree.Assign:
-		return b.assign(i)
+		return b.lowerAssignment(i)
 	case tree.Binary:
-		return b.binary(i)
-	case tree.Unary:
-		return b.unary(i)
-	case tree.Update:
-		return b.update(i)
-	case tree.Conditional:
-		return b.conditional(i)
-	case tree.Cast:
-		v := b.expr(b.t.Child(i, tree.RoleValue))
-		return b.value(Cast, i, b.typeName(b.t.Child(i, tree.RoleType)), v)
-	case tree.TypeTest:
-		return b.typeTest(i)
-	case tree.Lambda, tree.Function:
-		return b.lambda(i)
-	case tree.Class:
-		b.classStatement(i)
-		return b.indexed(ClassValue, i, b.owner[i])
-	case tree.This:
-		return b.value(Copy, i, "", b.this())
-	case tree.Super:
-		return b.value(Copy, i, "super", b.this())
-	case tree.Type:
-		if q := b.typeName(i); q != "" {
-			return b.value(LoadGlobal, i, q)
-		}
-		return b.unknown(i, "type")
+		return b.lowerBinary(i)
 	}
-	return b.compound(i)
+	return b.lowerOperation(i)
 }
 
-// compound evaluates literals with parts, and the rarer expressions.
-func (b *builder) compound(i int32) Var {
+// lowerLiteral lowers a literal without parts.
+func (b *builder) lowerLiteral(i int32) Var {
 	n := &b.t.Nodes[i]
-	value := b.t.Child(i, tree.RoleValue)
+	kind := ConstString
 	switch n.Kind {
+	case tree.Number:
+		kind = ConstNumber
+	case tree.Character:
+		kind = ConstCharacter
+	case tree.Bool:
+		kind = ConstBool
+	case tree.Null:
+		kind = ConstNull
+	case tree.Regex:
+		kind = ConstRegex
+	}
+	return b.emitConstant(i, kind, n.Text)
+}
+
+// lowerOperation lowers operators that are less frequent, functions, classes and types as
+// values, and the receiver.
+func (b *builder) lowerOperation(i int32) Var {
+	switch b.t.Nodes[i].Kind {
+	case tree.Unary:
+		return b.lowerUnary(i)
+	case tree.Update:
+		return b.lowerUpdate(i)
+	case tree.Conditional:
+		return b.lowerConditional(i)
+	case tree.Cast:
+		v := b.lowerExpr(b.t.Child(i, tree.RoleValue))
+		return b.emitValue(Cast, i, b.typeName(b.t.Child(i, tree.RoleType)), v)
+	case tree.TypeTest:
+		return b.lowerTypeTest(i)
+	case tree.Lambda, tree.Function:
+		return b.lowerLambda(i)
+	case tree.Class:
+		b.lowerClassStatement(i)
+		return b.emitIndexed(ClassValue, i, b.owner[i])
+	case tree.This:
+		return b.emitValue(Copy, i, "", b.thisVar())
+	case tree.Super:
+		return b.emitValue(Copy, i, "super", b.thisVar())
+	case tree.Type:
+		if q := b.typeName(i); q != "" {
+			return b.emitValue(LoadGlobal, i, q)
+		}
+		return b.emitUnknown(i, "type")
+	}
+	return b.lowerCompound(i)
+}
+
+// lowerCompound lowers literals with parts, and the rarer expressions.
+func (b *builder) lowerCompound(i int32) Var {
+	switch b.t.Nodes[i].Kind {
 	case tree.List:
-		return b.sequence(i, "[]")
+		return b.lowerSequence(i, "[]")
 	case tree.Set:
-		return b.sequence(i, "set")
+		return b.lowerSequence(i, "set")
 	case tree.Tuple:
-		return b.sequence(i, "()")
+		return b.lowerSequence(i, "()")
 	case tree.Map:
-		return b.mapping(i)
+		return b.lowerMap(i)
 	case tree.Pair, tree.Keyword, tree.Spread, tree.Deep, tree.Typed:
-		v := b.expr(value)
-		b.alias(i, value)
+		value := b.t.Child(i, tree.RoleValue)
+		v := b.lowerExpr(value)
+		b.aliasNode(i, value)
 		return v
 	case tree.Comprehension:
-		return b.comprehension(i)
+		return b.lowerComprehension(i)
 	case tree.Sequence:
-		v, last := NoVar, tree.None
-		for c := range b.t.Children(i) {
-			v, last = b.expr(c), c
-		}
-		if last < 0 {
-			return b.unknown(i, "empty")
-		}
-		b.alias(i, last)
-		return v
+		return b.lowerCommaSequence(i)
 	case tree.Await:
-		v := b.value(Await, i, "", b.expr(value))
+		v := b.emitValue(Await, i, "", b.lowerExpr(b.t.Child(i, tree.RoleValue)))
 		b.mayThrow()
 		return v
 	case tree.Yield:
-		if b.yields != NoVar { // Java's yield of a switch
-			b.copyTo(b.yields, i, b.expr(value))
-			b.leaveSwitch()
-			return b.yields
-		}
-		b.fn.Generator = true
-		v := NoVar
-		if value >= 0 {
-			v = b.expr(value)
-		}
-		text := ""
-		if n.Text == "from" || n.Text == "*" {
-			text = "from"
-		}
-		return b.value(Yield, i, text, v)
+		return b.lowerYield(i)
 	case tree.Element:
-		return b.markup(i)
+		return b.lowerMarkup(i)
 	case tree.Slice:
 		for c := range b.t.Children(i) {
-			b.expr(c)
+			b.lowerExpr(c)
 		}
-		return b.unknown(i, "slice")
+		return b.emitUnknown(i, "slice")
 	case tree.Variable, tree.Throw, tree.Return, tree.If, tree.Switch, tree.Block, tree.Try, tree.ExpressionStatement:
-		return b.statementValue(i)
+		return b.lowerStatementValue(i)
 	}
-	return b.other(i)
+	return b.lowerOther(i)
 }
 
-// evaluates reports whether a node of the kind, in the place of an expression, has a
-// value.
-func evaluates(k tree.Kind) bool { return k == tree.Lambda || !k.Statement() }
+// lowerCommaSequence lowers "a, b, c", whose value is that of the last part.
+func (b *builder) lowerCommaSequence(i int32) Var {
+	v, last := NoVar, tree.None
+	for c := range b.t.Children(i) {
+		v, last = b.lowerExpr(c), c
+	}
+	if last < 0 {
+		return b.emitUnknown(i, "empty")
+	}
+	b.aliasNode(i, last)
+	return v
+}
 
-// alias makes the value of one node that of another.
-func (b *builder) alias(node, of int32) {
+// lowerYield lowers the yield of a generator, or that of a switch expression (Java), which
+// assigns the value of the switch.
+func (b *builder) lowerYield(i int32) Var {
+	value := b.t.Child(i, tree.RoleValue)
+	if b.yieldVar != NoVar {
+		b.copyTo(b.yieldVar, i, b.lowerExpr(value))
+		b.leaveSwitch()
+		return b.yieldVar
+	}
+	b.fn.Generator = true
+	v := NoVar
+	if value >= 0 {
+		v = b.lowerExpr(value)
+	}
+	text := ""
+	if n := &b.t.Nodes[i]; n.Text == "from" || n.Text == "*" {
+		text = "from"
+	}
+	return b.emitValue(Yield, i, text, v)
+}
+
+// hasValue reports whether a node of the kind, in the place of an expression, has a
+// value.
+func hasValue(k tree.Kind) bool { return k == tree.Lambda || !k.Statement() }
+
+// aliasNode makes the value of one node that of another. Lower copies the location at the end,
+// when it is known.
+func (b *builder) aliasNode(node, of int32) {
 	if of >= 0 {
 		b.aliases = append(b.aliases, [2]int32{node, of})
 	}
 }
 
-// other evaluates a construct that has no generic kind: its value is made of those
-// of its parts.
-func (b *builder) other(i int32) Var {
+// lowerOther evaluates a construct that has no generic kind: its value is made of those of its
+// parts. Data in any part is taken to be data in the result: missing a flow is worse here than
+// inventing one.
+func (b *builder) lowerOther(i int32) Var {
 	var parts []Var
 	for c := range b.t.Children(i) {
 		switch k := b.t.Nodes[c].Kind; {
 		case k == tree.Token || k == tree.Type || k == tree.Modifier || k == tree.Annotation:
-		case evaluates(k):
-			parts = append(parts, b.expr(c))
+		case hasValue(k):
+			parts = append(parts, b.lowerExpr(c))
 		default:
-			b.stmt(c)
+			b.lowerStmt(c)
 		}
 	}
 	switch len(parts) {
 	case 0:
-		return b.unknown(i, b.t.Text(i))
+		return b.emitUnknown(i, b.t.Text(i))
 	case 1:
-		return b.value(Copy, i, "", parts[0])
+		return b.emitValue(Copy, i, "", parts[0])
 	}
-	return b.concat(i, "other", parts)
+	return b.emitConcat(i, "other", parts)
 }
 
-// template evaluates a string with parts.
-func (b *builder) template(i int32) Var {
+// lowerTemplate evaluates a string with parts.
+func (b *builder) lowerTemplate(i int32) Var {
 	var parts []Var
 	for c := range b.t.Children(i) {
-		parts = append(parts, b.expr(c))
+		parts = append(parts, b.lowerExpr(c))
 	}
 	if len(parts) == 0 {
-		return b.constant(i, ConstString, "")
+		return b.emitConstant(i, ConstString, "")
 	}
-	return b.concat(i, "", parts)
+	return b.emitConcat(i, "", parts)
 }
 
-// member evaluates "a.b".
-func (b *builder) member(i int32) Var {
+// lowerMember evaluates "a.b".
+func (b *builder) lowerMember(i int32) Var {
 	if c := b.methodExpression(i); c != nil {
-		return b.value(LoadGlobal, i, join(c.Qualified, b.t.Text(b.t.Child(i, tree.RoleProperty))))
+		return b.emitValue(LoadGlobal, i, joinName(c.Qualified, b.t.Text(b.t.Child(i, tree.RoleProperty))))
 	}
-	return b.load(b.place(i))
+	return b.loadReference(b.evaluateReference(i))
 }
 
-// index evaluates "a[b]" and "a[b:c]".
-func (b *builder) index(i int32) Var {
+// lowerIndex evaluates "a[b]" and "a[b:c]". A slice has bounds instead of a key, and its result is
+// a collection.
+func (b *builder) lowerIndex(i int32) Var {
 	k := b.t.Child(i, tree.RoleIndex)
 	if !b.t.Is(k, tree.Slice) {
-		return b.load(b.place(i))
+		return b.loadReference(b.evaluateReference(i))
 	}
-	o := b.expr(b.t.Child(i, tree.RoleObject))
+	o := b.lowerExpr(b.t.Child(i, tree.RoleObject))
 	low, high := NoVar, NoVar
 	if c := b.t.Child(k, tree.RoleLow); c >= 0 {
-		low = b.expr(c)
+		low = b.lowerExpr(c)
 	}
 	if c := b.t.Child(k, tree.RoleHigh); c >= 0 {
-		high = b.expr(c)
+		high = b.lowerExpr(c)
 	}
-	return b.value(Slice, i, "", o, low, high)
+	return b.emitValue(Slice, i, "", o, low, high)
 }
 
-// key returns the constant text of an index, and whether it names a field.
-func (b *builder) key(k int32) (text string, field bool) {
+// constantKey returns the constant text of an index, and whether it names a field. Only literals
+// count; a key that is a variable is not known here.
+func (b *builder) constantKey(k int32) (text string, field bool) {
 	if k < 0 {
 		return "", false
 	}
@@ -214,21 +245,21 @@ func (b *builder) key(k int32) (text string, field bool) {
 	return "", false
 }
 
-// binary evaluates an operator of two operands.
-func (b *builder) binary(i int32) Var {
+// lowerBinary evaluates an operator of two operands.
+func (b *builder) lowerBinary(i int32) Var {
 	left, right := b.t.Child(i, tree.RoleLeft), b.t.Child(i, tree.RoleRight)
 	op := b.t.Text(i)
-	if logical(op) {
-		return b.join(i, func(result Var) { b.shortCircuit(i, result) })
+	if isLogical(op) {
+		return b.joinBranches(i, func(result Var) { b.shortCircuit(i, result) })
 	}
 	if op == "<-" && b.m.ImportsFolders { // sends to a channel
-		c := b.expr(left)
-		v := b.copied(tree.None, right, b.expr(right))
-		b.do(StoreIndex, i, "", c, NoVar, v)
+		c := b.lowerExpr(left)
+		v := b.copyOnAssign(tree.None, right, b.lowerExpr(right))
+		b.emitPlain(StoreIndex, i, "", c, NoVar, v)
 		return v
 	}
-	l := b.expr(left)
-	return b.value(Binary, i, op, l, b.expr(right))
+	l := b.lowerExpr(left)
+	return b.emitValue(Binary, i, op, l, b.lowerExpr(right))
 }
 
 // shortCircuit evaluates the right side of an operator only when the left one does not
@@ -236,28 +267,28 @@ func (b *builder) binary(i int32) Var {
 func (b *builder) shortCircuit(i int32, result Var) {
 	left, right := b.t.Child(i, tree.RoleLeft), b.t.Child(i, tree.RoleRight)
 	then, done := b.newBlock(), b.newBlock()
-	l := b.expr(left)
+	l := b.lowerExpr(left)
 	switch b.t.Text(i) {
 	case "||", "or":
 		b.copyTo(result, left, l)
-		b.branch(left, l, done, then)
+		b.branchOn(left, l, done, then)
 	case "??":
 		b.copyTo(result, left, l)
-		b.branch(left, b.value(Unary, tree.None, "present", l), done, then)
+		b.branchOn(left, b.emitValue(Unary, tree.None, "present", l), done, then)
 	default:
 		short := b.newBlock()
-		b.branch(left, l, then, short)
-		b.start(short)
+		b.branchOn(left, l, then, short)
+		b.startBlock(short)
 		b.copyTo(result, left, l)
-		b.jump(done)
+		b.jumpTo(done)
 	}
-	b.start(then)
-	b.copyTo(result, right, b.expr(right))
-	b.start(done)
+	b.startBlock(then)
+	b.copyTo(result, right, b.lowerExpr(right))
+	b.startBlock(done)
 }
 
-// logical reports whether the operator evaluates its right side only when needed.
-func logical(op string) bool {
+// isLogical reports whether the operator evaluates its right side only when needed.
+func isLogical(op string) bool {
 	switch op {
 	case "&&", "||", "??", "and", "or":
 		return true
@@ -265,98 +296,105 @@ func logical(op string) bool {
 	return false
 }
 
-// join evaluates what assigns its result on several ways, and copies the result.
-func (b *builder) join(i int32, ways func(result Var)) Var {
-	result := b.temp()
+// joinBranches evaluates what assigns its result on several ways, and copies the result. The
+// result is assigned on each branch, so it cannot have one defining instruction; the copy gives
+// the node a variable that has.
+func (b *builder) joinBranches(i int32, ways func(result Var)) Var {
+	result := b.newTemp()
 	ways(result)
-	return b.value(Copy, i, "", result)
+	return b.emitValue(Copy, i, "", result)
 }
 
-func (b *builder) unary(i int32) Var {
+// lowerUnary lowers an operator of one operand. Pointers to objects are the objects themselves, so
+// "&" and "*" are copies; "<-" receives from a channel.
+func (b *builder) lowerUnary(i int32) Var {
 	value := b.t.Child(i, tree.RoleValue)
 	switch op := b.t.Text(i); op {
 	case "&", "*", "<-":
 		if op == "*" {
-			if v := b.behindPointer(i, value); v != NoVar {
+			if v := b.loadPointed(i, value); v != NoVar {
 				return v
 			}
 		}
-		v := b.expr(value)
+		v := b.lowerExpr(value)
 		if op == "<-" {
-			return b.value(LoadIndex, i, "", v, NoVar)
+			return b.emitValue(LoadIndex, i, "", v, NoVar)
 		}
-		return b.value(Copy, i, op, v)
+		return b.emitValue(Copy, i, op, v)
 	case "delete":
-		b.delete(value)
-		return b.unknown(i, "delete")
+		b.lowerDelete(value)
+		return b.emitUnknown(i, "delete")
 	default:
-		return b.value(Unary, i, op, b.expr(value))
+		return b.emitValue(Unary, i, op, b.lowerExpr(value))
 	}
 }
 
-// update evaluates "x++" and "--x".
-func (b *builder) update(i int32) Var {
-	target := b.place(b.t.Child(i, tree.RoleValue))
-	old := b.load(target)
-	one := b.constant(tree.None, ConstNumber, "1")
-	changed := b.value(Binary, i, b.t.Text(i)[:min(1, len(b.t.Text(i)))], old, one)
-	b.set(target, changed)
+// lowerUpdate evaluates "x++" and "--x". The value is that before the change for the postfix form.
+func (b *builder) lowerUpdate(i int32) Var {
+	target := b.evaluateReference(b.t.Child(i, tree.RoleValue))
+	old := b.loadReference(target)
+	one := b.emitConstant(tree.None, ConstNumber, "1")
+	changed := b.emitValue(Binary, i, b.t.Text(i)[:min(1, len(b.t.Text(i)))], old, one)
+	b.storeReference(target, changed)
 	if b.t.Nodes[i].Flags&tree.Postfix != 0 {
 		return old
 	}
 	return changed
 }
 
-func (b *builder) conditional(i int32) Var {
-	return b.join(i, func(result Var) {
+// lowerConditional lowers "c ? a : b", whose branches assign one result.
+func (b *builder) lowerConditional(i int32) Var {
+	return b.joinBranches(i, func(result Var) {
 		then, other, done := b.newBlock(), b.newBlock(), b.newBlock()
-		b.cond(b.t.Child(i, tree.RoleCondition), then, other)
-		b.start(then)
+		b.branchCondition(b.t.Child(i, tree.RoleCondition), then, other)
+		b.startBlock(then)
 		c := b.t.Child(i, tree.RoleThen)
-		b.copyTo(result, c, b.expr(c))
-		b.jump(done)
-		b.start(other)
+		b.copyTo(result, c, b.lowerExpr(c))
+		b.jumpTo(done)
+		b.startBlock(other)
 		c = b.t.Child(i, tree.RoleElse)
-		b.copyTo(result, c, b.expr(c))
-		b.start(done)
+		b.copyTo(result, c, b.lowerExpr(c))
+		b.startBlock(done)
 	})
 }
 
-// typeTest evaluates "x instanceof T name", which binds the name.
-func (b *builder) typeTest(i int32) Var {
-	value := b.expr(b.t.Child(i, tree.RoleValue))
+// lowerTypeTest evaluates "x instanceof T name", which binds the name.
+func (b *builder) lowerTypeTest(i int32) Var {
+	value := b.lowerExpr(b.t.Child(i, tree.RoleValue))
 	typ := b.t.Child(i, tree.RoleType)
-	v := b.value(TypeTest, i, b.typeName(typ), value)
+	v := b.emitValue(TypeTest, i, b.typeName(typ), value)
 	if target := b.t.Child(i, tree.RoleTarget); target >= 0 {
-		b.store(target, b.value(Cast, typ, b.typeName(typ), value))
-	} else if typ >= 0 && !b.t.Is(typ, tree.Type) && b.binds(typ) {
-		b.pattern(typ, value)
+		b.storeTarget(target, b.emitValue(Cast, typ, b.typeName(typ), value))
+	} else if typ >= 0 && !b.t.Is(typ, tree.Type) && b.bindsNames(typ) {
+		b.matchPattern(typ, value)
 	}
 	return v
 }
 
-// cond evaluates a condition and goes on in one of the blocks.
-func (b *builder) cond(i int32, then, other BlockID) {
+// branchCondition evaluates a condition and goes on in one of the blocks. "&&", "||" and "!"
+// become jumps, so that each part is a guard of its own: behind "a && b" both are known to be
+// true.
+func (b *builder) branchCondition(i int32, then, other BlockID) {
 	if i >= 0 {
 		op := b.t.Text(i)
 		switch n := &b.t.Nodes[i]; {
 		case n.Kind == tree.Binary && (op == "&&" || op == "and"):
 			next := b.newBlock()
-			b.cond(b.t.Child(i, tree.RoleLeft), next, other)
-			b.start(next)
-			b.cond(b.t.Child(i, tree.RoleRight), then, other)
+			b.branchCondition(b.t.Child(i, tree.RoleLeft), next, other)
+			b.startBlock(next)
+			b.branchCondition(b.t.Child(i, tree.RoleRight), then, other)
 			return
 		case n.Kind == tree.Binary && (op == "||" || op == "or"):
 			next := b.newBlock()
-			b.cond(b.t.Child(i, tree.RoleLeft), then, next)
-			b.start(next)
-			b.cond(b.t.Child(i, tree.RoleRight), then, other)
+			b.branchCondition(b.t.Child(i, tree.RoleLeft), then, next)
+			b.startBlock(next)
+			b.branchCondition(b.t.Child(i, tree.RoleRight), then, other)
 			return
 		case n.Kind == tree.Unary && (op == "!" || op == "not"):
-			b.cond(b.t.Child(i, tree.RoleValue), other, then)
+			b.branchCondition(b.t.Child(i, tree.RoleValue), other, then)
 			return
 		}
 	}
-	v := b.expr(i)
-	b.branch(i, v, then, other)
+	v := b.lowerExpr(i)
+	b.branchOn(i, v, then, other)
 }

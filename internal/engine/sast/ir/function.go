@@ -8,44 +8,48 @@ import (
 
 // This file lowers functions and classes.
 
-// function lowers a function unless it is done.
-func (l *lowerer) function(fn *Function, outer *builder) {
+// lowerFunction lowers a function unless it is done. Functions are lowered when their declaration
+// is reached, because a closure needs the builder of the function around it for its captures; the
+// rest is lowered at the end of the file.
+func (l *lowerer) lowerFunction(fn *Function, outer *builder) {
 	if l.lowered[fn.Index] {
 		return
 	}
 	l.lowered[fn.Index] = true
 	if l.t.Is(fn.Node, tree.Function) && l.t.Child(fn.Node, tree.RoleBody) < 0 {
-		l.signature(fn)
+		l.lowerSignature(fn)
 		return
 	}
 	b := l.newBuilder(fn, outer)
 	switch fn.Kind {
 	case TopLevel:
-		b.block(tree.Root)
+		b.lowerBlock(tree.Root)
 	case Initializer, StaticInit:
-		b.initializers()
+		b.lowerInitializers()
 	default:
-		b.receive()
-		b.parameters()
-		b.allArguments()
+		b.addReceiver()
+		b.addParameters()
+		b.buildArgumentsList()
 		b.passOnCaptures()
 		b.namedResults()
 		b.bodyAndDeferred()
 	}
-	b.finish()
+	b.finishFunction()
 }
 
-// signature notes the parameters of a function without a body.
-func (l *lowerer) signature(fn *Function) {
+// lowerSignature notes the parameters of a function without a body. Calls of an interface method
+// or of an overload still need the parameters' names and types.
+func (l *lowerer) lowerSignature(fn *Function) {
 	b := &builder{lowerer: l, fn: fn, vars: map[int32]Var{}}
 	for p := range l.t.All(fn.Node, tree.RoleParameter) {
-		b.parameter(p)
+		b.addParameter(p)
 	}
 	fn.Vars = len(fn.Locals)
 }
 
-// receive makes the receiver: this, Go's receiver, Python's first parameter.
-func (b *builder) receive() {
+// addReceiver makes the receiver: this, Go's receiver, Python's first parameter. Languages differ
+// in where it is declared: nowhere, in front of the name (Go), or as the first parameter (Python).
+func (b *builder) addReceiver() {
 	fn := b.fn
 	if r := b.t.Child(fn.Node, tree.RoleReceiver); r >= 0 {
 		fn.This = b.addLocal(Local{Name: "this", Kind: Receiver, Node: tree.None, Type: fn.Owner})
@@ -60,7 +64,7 @@ func (b *builder) receive() {
 		return
 	}
 	if !b.m.SelfParameter {
-		b.this()
+		b.thisVar()
 		return
 	}
 	if p := b.t.Child(fn.Node, tree.RoleParameter); p >= 0 && b.t.Text(p) == "" {
@@ -70,8 +74,10 @@ func (b *builder) receive() {
 	}
 }
 
-// parameters makes the parameters, then assigns defaults and takes patterns apart.
-func (b *builder) parameters() {
+// addParameters makes the parameters, then assigns defaults and takes patterns apart. All
+// variables exist before the first default is evaluated, since a default may name another
+// parameter.
+func (b *builder) addParameters() {
 	first, byName := true, false
 	for p := range b.t.All(b.fn.Node, tree.RoleParameter) {
 		self := first && b.m.SelfParameter && b.fn.This != NoVar && b.fn.Class != nil && b.fn.Kind != LambdaFunction
@@ -81,59 +87,63 @@ func (b *builder) parameters() {
 		case b.t.Text(p) == "*" && b.t.Child(p, tree.RoleTarget) < 0:
 			byName = true
 		default:
-			b.parameter(p)
+			b.addParameter(p)
 			b.fn.Params[len(b.fn.Params)-1].ByName = byName
 			byName = byName || b.t.Text(p) == "*"
 		}
 	}
 	for k := range b.fn.Params {
 		p := &b.fn.Params[k]
-		b.enter(p)
+		b.initParameter(p)
 	}
 }
 
-// allArguments makes the list of all arguments for a function that names it
-// (JavaScript): the parameters, and behind them a parameter for all the others.
-func (b *builder) allArguments() {
+// buildArgumentsList makes the list of all arguments for a function that names it (JavaScript):
+// the parameters, and behind them a parameter for all the others. The list is filled with the
+// values at the entry; assignments to a parameter do not change it, as in strict mode.
+func (b *builder) buildArgumentsList() {
 	body := b.t.Child(b.fn.Node, tree.RoleBody)
-	if b.m.Arguments == "" || body < 0 || !b.namesArguments(body) {
+	if b.m.Arguments == "" || body < 0 || !b.usesArgumentsList(body) {
 		return
 	}
-	b.given = b.addLocal(Local{Name: b.m.Arguments, Kind: Hidden, Node: tree.None})
-	list := b.value(New, tree.None, "{}")
+	b.argumentsVar = b.addLocal(Local{Name: b.m.Arguments, Kind: Hidden, Node: tree.None})
+	list := b.emitValue(New, tree.None, "{}")
 	rest := false
 	for k := range b.fn.Params {
 		p := &b.fn.Params[k]
 		if p.Rest == Positional {
 			rest = true
-			b.takeRest(list, p.Var)
+			b.appendElements(list, p.Var)
 			continue
 		}
-		b.do(StoreIndex, tree.None, itoa(k), list, NoVar, b.value(Copy, tree.None, "", p.Var))
+		b.emitPlain(StoreIndex, tree.None, itoa(k), list, NoVar, b.emitValue(Copy, tree.None, "", p.Var))
 	}
 	if !rest {
 		n := len(b.fn.Params)
 		v := b.addLocal(Local{Kind: Parameter, Node: body})
 		b.fn.Params = append(b.fn.Params, Param{Var: v, Rest: Positional, Node: body})
-		for k := n; k < fewArguments; k++ {
-			b.do(StoreIndex, tree.None, itoa(k), list, NoVar, b.value(LoadIndex, tree.None, itoa(k-n), v, NoVar))
+		for k := n; k < distinctArguments; k++ {
+			b.emitPlain(StoreIndex, tree.None, itoa(k), list, NoVar, b.emitValue(LoadIndex, tree.None, itoa(k-n), v,
+				NoVar))
 		}
-		b.takeRest(list, v)
+		b.appendElements(list, v)
 	}
-	b.copyTo(b.given, tree.None, list)
+	b.copyTo(b.argumentsVar, tree.None, list)
 }
 
-// fewArguments is how many arguments are told apart that are no parameters.
-const fewArguments = 4
+// distinctArguments is how many arguments behind the parameters have a key of their own in the list.
+const distinctArguments = 4
 
-// takeRest adds the elements of a list to another.
-func (b *builder) takeRest(list, from Var) {
-	it := b.value(Iterate, tree.None, "values", from)
-	b.do(StoreIndex, tree.None, "", list, b.value(Missing, tree.None, "", from), b.value(Next, tree.None, "", it))
+// appendElements adds the elements of a list to another. Which elements there are is not known, so
+// the store has no key.
+func (b *builder) appendElements(list, from Var) {
+	it := b.emitValue(Iterate, tree.None, "values", from)
+	b.emitPlain(StoreIndex, tree.None, "", list, b.emitValue(Missing, tree.None, "", from),
+		b.emitValue(Next, tree.None, "", it))
 }
 
-// namesArguments reports whether the function itself names the list of its arguments.
-func (b *builder) namesArguments(body int32) bool {
+// usesArgumentsList reports whether the function itself names the list of its arguments.
+func (b *builder) usesArgumentsList(body int32) bool {
 	for i := body; i < b.t.Nodes[body].Next; i++ {
 		if b.t.Nodes[i].Kind == tree.Name && b.isArguments(i) {
 			return true
@@ -155,8 +165,8 @@ func (b *builder) namedResults() {
 	}
 	for c := range b.t.All(r, tree.RoleElement) {
 		if t := b.t.Child(c, tree.RoleTarget); b.t.Is(c, tree.Parameter) && b.t.Is(t, tree.Name) {
-			v := b.local(t)
-			b.copyTo(v, tree.None, b.constant(tree.None, ConstNull, "zero"))
+			v := b.localVar(t)
+			b.copyTo(v, tree.None, b.emitConstant(tree.None, ConstNull, "zero"))
 			b.fn.named = append(b.fn.named, v)
 		}
 	}
@@ -168,46 +178,48 @@ func (b *builder) namedResult(i int32) Var {
 	case 0:
 		return NoVar
 	case 1:
-		return b.value(Copy, i, "", vars[0])
+		return b.emitValue(Copy, i, "", vars[0])
 	default:
-		tuple := b.value(New, i, "()")
+		tuple := b.emitValue(New, i, "()")
 		for k, v := range vars {
-			b.do(StoreIndex, i, itoa(k), tuple, NoVar, b.value(Copy, tree.None, "", v))
+			b.emitPlain(StoreIndex, i, itoa(k), tuple, NoVar, b.emitValue(Copy, tree.None, "", v))
 		}
 		return tuple
 	}
 }
 
-// setNamed assigns the values of a return to the results with names.
+// setNamed assigns the values of a return to the results with names. A deferred function may read
+// and change them on the way out.
 func (b *builder) setNamed(v Var) {
 	for k, r := range b.fn.named {
 		if len(b.fn.named) == 1 {
 			b.copyTo(r, tree.None, v)
 		} else {
-			b.copyTo(r, tree.None, b.value(LoadIndex, tree.None, itoa(k), v, NoVar))
+			b.copyTo(r, tree.None, b.emitValue(LoadIndex, tree.None, itoa(k), v, NoVar))
 		}
 	}
 }
 
-// passOnCaptures captures what functions need that this one may call.
+// passOnCaptures captures what functions need that this one may call. The variables become
+// captures of this function, so that they are at hand when the callee's closure is made or called.
 func (b *builder) passOnCaptures() {
-	for _, d := range b.passed[b.fn.Index] {
-		if by := b.declarator(d); by >= 0 && b.inside(b.unit[d]) {
+	for _, d := range b.passedCaptures[b.fn.Index] {
+		if by := b.declaringNode(d); by >= 0 && b.isInside(b.unit[d]) {
 			switch b.t.Nodes[by].Kind {
 			case tree.Import, tree.Class, tree.Field, tree.TypeAlias:
 			default:
-				b.local(d)
+				b.localVar(d)
 			}
 		}
 	}
 }
 
-// parameter makes the variable of a parameter.
-func (b *builder) parameter(p int32) {
+// addParameter makes the variable of a parameter.
+func (b *builder) addParameter(p int32) {
 	t := b.t.Child(p, tree.RoleTarget)
 	typ := ""
 	if c := b.t.Child(p, tree.RoleType); c >= 0 {
-		typ = b.absolute(b.names.Type(c))
+		typ = b.absoluteName(b.names.Type(c))
 	}
 	param := Param{Type: typ, Node: p}
 	switch b.t.Text(p) {
@@ -228,46 +240,49 @@ func (b *builder) parameter(p int32) {
 	b.fn.Params = append(b.fn.Params, param)
 }
 
-// enter assigns the default of a parameter and takes a pattern apart.
-func (b *builder) enter(p *Param) {
+// initParameter assigns the default of a parameter and takes a pattern apart. The default is
+// evaluated at the entry, on the branch where no argument was given.
+func (b *builder) initParameter(p *Param) {
 	v := p.Var
 	if value := b.t.Child(p.Node, tree.RoleValue); value >= 0 {
 		none, done := b.newBlock(), b.newBlock()
-		b.branch(value, b.value(Missing, tree.None, "", v), none, done)
-		b.start(none)
-		b.copyTo(v, value, b.expr(value))
-		b.start(done)
+		b.branchOn(value, b.emitValue(Missing, tree.None, "", v), none, done)
+		b.startBlock(none)
+		b.copyTo(v, value, b.lowerExpr(value))
+		b.startBlock(done)
 	}
 	t := b.t.Child(p.Node, tree.RoleTarget)
 	if p.Name == "" && t >= 0 {
-		b.store(t, v)
+		b.storeTarget(t, v)
 	}
 	b.ownCopy(t, v, b.t.Child(p.Node, tree.RoleType))
 	if p.Name != "" && b.t.Child(p.Node, tree.RoleModifier) >= 0 && b.fn.Kind == Constructor && b.fn.Class != nil {
-		b.do(StoreField, t, p.Name, b.this(), v) // a parameter that is a member: TypeScript, Kotlin
+		b.emitPlain(StoreField, t, p.Name, b.thisVar(), v) // a parameter that is a member: TypeScript, Kotlin
 	}
 }
 
-// body lowers the body: a block, or an expression that is returned.
-func (b *builder) body() {
+// lowerBody lowers the body: a block, or an expression that is returned. A constructor first calls
+// the initializer of its class, unless another constructor does so for it.
+func (b *builder) lowerBody() {
 	fn := b.fn
 	body := b.t.Child(fn.Node, tree.RoleBody)
-	if fn.Kind == Constructor && fn.Class != nil && fn.Class.Init != nil && !b.delegates(body) {
-		b.invoke(tree.None, Call{
+	if fn.Kind == Constructor && fn.Class != nil && fn.Class.Init != nil && !b.callsOwnConstructor(body) {
+		b.emitCall(tree.None, Call{
 			Kind: CallInit, Name: "<init>", Qualified: fn.Class.Init.Qualified, Type: fn.Class.Qualified,
-			Receiver: b.this(), Callee: NoVar, Direct: fn.Class.Init.Index,
+			Receiver: b.thisVar(), Callee: NoVar, Direct: fn.Class.Init.Index,
 		}, nil)
 	}
-	if body >= 0 && evaluates(b.t.Nodes[body].Kind) {
-		b.do(Return, body, "", b.expr(body))
-		b.end()
+	if body >= 0 && hasValue(b.t.Nodes[body].Kind) {
+		b.emitPlain(Return, body, "", b.lowerExpr(body))
+		b.endBlock()
 		return
 	}
-	b.stmt(body)
+	b.lowerStmt(body)
 }
 
-// delegates reports whether a constructor calls another one of its class.
-func (b *builder) delegates(body int32) bool {
+// callsOwnConstructor reports whether a constructor calls another one of its class. Then that one
+// runs the initializer, and running it twice would be wrong.
+func (b *builder) callsOwnConstructor(body int32) bool {
 	first := body + 1
 	if body < 0 || first >= b.t.Nodes[body].Next || !b.t.Is(first, tree.ExpressionStatement) {
 		return false
@@ -276,49 +291,60 @@ func (b *builder) delegates(body int32) bool {
 	return b.t.Is(call, tree.Call) && b.t.Is(b.t.Child(call, tree.RoleCallee), tree.This)
 }
 
-// functionStatement lowers a declared function. One inside of a function is a
+// lowerFunctionStatement lowers a declared function. One inside of a function is a
 // variable of that function; decorators are called with it.
-func (b *builder) functionStatement(i int32) {
+func (b *builder) lowerFunctionStatement(i int32) {
 	f, ok := b.owner[i]
 	if !ok {
 		return
 	}
 	fn := b.Functions[f]
 	if !b.lowered[f] {
-		b.lowerer.function(fn, b)
+		b.lowerer.lowerFunction(fn, b)
 	}
 	name := b.t.Child(i, tree.RoleName)
 	member := fn.Class != nil || fn.Owner != ""
 	v := NoVar
-	if !member && (b.fn.Kind != TopLevel || b.t.Is(name, tree.Name) && b.use[name]&rewritten != 0) {
-		v = b.indexed(Closure, i, f)
-		b.store(name, v)
+	if !member && b.isFunctionVariable(name) {
+		v = b.emitIndexed(Closure, i, f)
+		b.storeTarget(name, v)
 	}
 	if !member && !b.t.Is(name, tree.Name) && name >= 0 {
-		b.store(name, b.indexed(Closure, i, f))
+		b.storeTarget(name, b.emitIndexed(Closure, i, f))
 	}
 	closure := func() Var {
 		if v == NoVar {
-			v = b.indexed(Closure, i, f)
+			v = b.emitIndexed(Closure, i, f)
 		}
 		return v
 	}
-	if b.modified(i, "default") && b.m.Exports != "" {
-		b.aliasName("", fn.Qualified)
-		b.export(i, "default", closure())
-	}
-	if d := b.decorate(i, closure); d != NoVar && !member {
+	b.exportDefault(i, fn.Qualified, closure)
+	if d := b.applyDecorators(i, closure); d != NoVar && !member {
 		if b.t.Is(name, tree.Name) && b.fn.Kind != TopLevel {
-			b.store(name, d)
+			b.storeTarget(name, d)
 		} else {
-			b.do(StoreGlobal, name, fn.Qualified, NoVar, d)
+			b.emitPlain(StoreGlobal, name, fn.Qualified, NoVar, d)
 		}
 	}
 }
 
-// decorate calls the decorators of a declaration with what they decorate, the last
+// isFunctionVariable reports whether the name of a declared function has to be a variable:
+// it is nested, or something else is assigned to the name later.
+func (b *builder) isFunctionVariable(name int32) bool {
+	return b.fn.Kind != TopLevel || b.t.Is(name, tree.Name) && b.use[name]&rewritten != 0
+}
+
+// exportDefault exports a declaration that has the modifier "default" (JavaScript).
+func (b *builder) exportDefault(i int32, qualified string, value func() Var) {
+	if b.hasModifier(i, "default") && b.m.Exports != "" {
+		b.aliasName("", qualified)
+		b.storeExport(i, "default", value())
+	}
+}
+
+// applyDecorators calls the decorators of a declaration with what they decorate, the last
 // one first, and returns what comes out; NoVar when there are none.
-func (b *builder) decorate(i int32, value func() Var) Var {
+func (b *builder) applyDecorators(i int32, value func() Var) Var {
 	v := NoVar
 	if !b.m.Decorators {
 		return v
@@ -333,64 +359,64 @@ func (b *builder) decorate(i int32, value func() Var) Var {
 		if b.t.Is(d, tree.Name) {
 			b.callName(&c, d)
 		} else {
-			c.Qualified = b.qualified(d)
-			c.Callee = b.expr(d)
+			c.Qualified = b.qualifiedName(d)
+			c.Callee = b.lowerExpr(d)
 		}
 		if v == NoVar {
 			v = value()
 		}
-		v = b.invoke(a, c, []Arg{{Value: v, Node: i}})
+		v = b.emitCall(a, c, []Arg{{Value: v, Node: i}})
 	}
 	return v
 }
 
-// lambda evaluates a function value.
-func (b *builder) lambda(i int32) Var {
+// lowerLambda evaluates a function value. The closure is stored before the body is lowered, so
+// that a recursive function expression finds itself.
+func (b *builder) lowerLambda(i int32) Var {
 	f, ok := b.owner[i]
 	if !ok {
-		return b.unknown(i, "function")
+		return b.emitUnknown(i, "function")
 	}
-	v := b.indexed(Closure, i, f)
+	v := b.emitIndexed(Closure, i, f)
 	if name := b.t.Child(i, tree.RoleName); name >= 0 && b.t.Is(i, tree.Lambda) && b.unit[name] == b.fn.Index {
-		b.store(name, v)
+		b.storeTarget(name, v)
 	}
-	b.lowerer.function(b.Functions[f], b)
+	b.lowerer.lowerFunction(b.Functions[f], b)
 	return v
 }
 
-// classStatement lowers a declared class.
-func (b *builder) classStatement(i int32) {
+// lowerClassStatement lowers a declared class: its members, then the code that runs when
+// the declaration does.
+func (b *builder) lowerClassStatement(i int32) {
 	c, ok := b.owner[i]
 	if !ok {
 		return
 	}
-	b.classMembers(b.Classes[c])
+	b.lowerClassMembers(b.Classes[c])
 	if s := b.Classes[c].Static; s != nil && b.unit[i] == b.fn.Index {
-		b.invoke(tree.None, Call{
+		b.emitCall(tree.None, Call{
 			Kind: CallInit, Name: s.Name, Qualified: s.Qualified, Receiver: NoVar, Callee: NoVar, Direct: s.Index,
 		}, nil)
 	}
 	if name := b.t.Child(i, tree.RoleName); name >= 0 && b.use[name]&rewritten != 0 {
-		b.store(name, b.indexed(ClassValue, i, c))
+		b.storeTarget(name, b.emitIndexed(ClassValue, i, c))
 	}
-	value := func() Var { return b.indexed(ClassValue, i, c) }
-	if b.modified(i, "default") && b.m.Exports != "" {
-		b.aliasName("", b.Classes[c].Qualified)
-		b.export(i, "default", value())
-	}
-	b.decorate(i, value)
+	value := func() Var { return b.emitIndexed(ClassValue, i, c) }
+	b.exportDefault(i, b.Classes[c].Qualified, value)
+	b.applyDecorators(i, value)
 }
 
-// classMembers lowers the functions of a class.
-func (b *builder) classMembers(c *Class) {
+// lowerClassMembers lowers the functions of a class. Nested classes are lowered with the class
+// around them, which their methods may refer to.
+func (b *builder) lowerClassMembers(c *Class) {
 	if c.Static != nil {
-		b.lowerer.function(c.Static, b)
+		b.lowerer.lowerFunction(c.Static, b)
 	}
 	if c.Init != nil {
-		b.lowerer.function(c.Init, b)
+		b.lowerer.lowerFunction(c.Init, b)
 	}
 	for _, m := range c.Methods {
-		b.lowerer.function(m, b)
+		b.lowerer.lowerFunction(m, b)
 	}
 	body := c.Node
 	if k := b.t.Child(c.Node, tree.RoleBody); k >= 0 {
@@ -398,26 +424,26 @@ func (b *builder) classMembers(c *Class) {
 	}
 	for i := range b.t.Children(body) {
 		if b.t.Is(i, tree.Class) {
-			b.classStatement(i)
+			b.lowerClassStatement(i)
 		}
 	}
 }
 
-// initializers lowers the members of a class that give values to its objects, or to
+// lowerInitializers lowers the members of a class that give values to its objects, or to
 // the class itself.
-func (b *builder) initializers() {
+func (b *builder) lowerInitializers() {
 	fn := b.fn
 	body := b.t.Child(fn.Class.Node, tree.RoleBody)
 	if body < 0 {
 		return
 	}
 	if fn.Kind == Initializer {
-		b.this()
+		b.thisVar()
 		b.passOnCaptures()
 		if b.m.SelfParameter {
 			for _, f := range fn.Class.Fields { // objects see what their class has
-				b.do(StoreField, tree.None, f.Name, fn.This,
-					b.value(LoadGlobal, tree.None, join(fn.Class.Qualified, f.Name)))
+				b.emitPlain(StoreField, tree.None, f.Name, fn.This,
+					b.emitValue(LoadGlobal, tree.None, joinName(fn.Class.Qualified, f.Name)))
 			}
 		}
 	}
@@ -427,34 +453,35 @@ func (b *builder) initializers() {
 		}
 		switch b.t.Nodes[i].Kind {
 		case tree.Field:
-			b.field(i)
+			b.lowerField(i)
 		case tree.Function:
-			b.stmt(b.t.Child(i, tree.RoleBody))
+			b.lowerStmt(b.t.Child(i, tree.RoleBody))
 		default:
-			b.stmt(i)
+			b.lowerStmt(i)
 		}
 	}
 }
 
-// field lowers the initialiser of a field.
-func (b *builder) field(i int32) {
+// lowerField lowers the initialiser of a field. Static fields are globals under the name of their
+// class.
+func (b *builder) lowerField(i int32) {
 	c := b.fn.Class
 	target, value := b.t.Child(i, tree.RoleTarget), b.t.Child(i, tree.RoleValue)
 	v := NoVar
 	switch {
 	case value >= 0:
-		v = b.expr(value)
+		v = b.lowerExpr(value)
 	case b.t.Text(i) == "enum":
-		v = b.value(New, i, c.Qualified)
+		v = b.emitValue(New, i, c.Qualified)
 	default:
 		return
 	}
 	switch {
 	case !b.t.Is(target, tree.Name) && !b.t.Is(target, tree.String):
-		b.store(target, v)
+		b.storeTarget(target, v)
 	case b.fn.Kind == StaticInit:
-		b.do(StoreGlobal, target, join(c.Qualified, b.t.Text(target)), NoVar, v)
+		b.emitPlain(StoreGlobal, target, joinName(c.Qualified, b.t.Text(target)), NoVar, v)
 	default:
-		b.do(StoreField, target, b.t.Text(target), b.this(), v)
+		b.emitPlain(StoreField, target, b.t.Text(target), b.thisVar(), v)
 	}
 }

@@ -1,6 +1,6 @@
 // Package ir is the intermediate form of programs: functions as blocks of
 // three-address instructions over variables. One lowering makes it from the generic
-// trees of all languages; what differs are the facts of lang.Semantics and the answers
+// trees of all languages; what differs are the facts of lang.Semantics and the results
 // of package scope.
 //
 // What has a value in the tree has it here too: File.Value leads from an expression's
@@ -62,7 +62,7 @@ type File struct {
 	// Skipped lists what was not lowered, and why.
 	Skipped []Skip
 
-	values []place // by node
+	values []valueLocation // by node
 }
 
 // An Alias is another qualified name.
@@ -74,8 +74,8 @@ type Skip struct {
 	Reason string
 }
 
-// place is where a node's value is computed.
-type place struct{ function, instr int32 }
+// valueLocation is where a node's value is computed.
+type valueLocation struct{ function, instr int32 }
 
 // An Import is one imported name.
 type Import struct {

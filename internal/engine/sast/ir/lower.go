@@ -21,16 +21,16 @@ func Lower(names *scope.Info, l *lang.Language, limits Limits) *File {
 	f := names.File
 	low := &lowerer{File: &File{Tree: f, Lang: l, Names: names}, t: f, m: &l.Semantics, names: names, limits: limits}
 	low.Module = moduleOf(f.Path, l, names)
-	low.values = make([]place, len(f.Nodes))
+	low.values = make([]valueLocation, len(f.Nodes))
 	for i := range low.values {
-		low.values[i] = place{-1, -1}
+		low.values[i] = valueLocation{-1, -1}
 	}
-	low.survey()
+	low.surveyTree()
 	low.resolvers = map[int32]resolver{}
 	low.shareCaptures()
-	low.function(low.Functions[0], nil)
+	low.lowerFunction(low.Functions[0], nil)
 	for _, fn := range low.Functions { // those that stand where nothing is evaluated
-		low.function(fn, nil)
+		low.lowerFunction(fn, nil)
 	}
 	for _, a := range low.aliases {
 		if p := low.values[a[1]]; low.values[a[0]].function < 0 {
@@ -48,15 +48,15 @@ type lowerer struct {
 	names  *scope.Info
 	limits Limits
 
-	unit      []int32            // by node: the function that evaluates it
-	use       []uint8            // by declaring Name: how functions use the variable
-	owner     map[int32]int32    // by Function, Lambda, Class and New node: its Function or Class
-	members   map[string]bool    // names declared at the top of the file
-	resolvers map[int32]resolver // by declaring Name
-	passed    [][]int32          // by function: variables that it captures for its callees
-	lowered   []bool             // by function
-	taken     map[string]int     // qualified names of classes
-	aliases   [][2]int32         // nodes whose value is that of another node
+	unit           []int32            // by node: the function that evaluates it
+	use            []uint8            // by declaring Name: how functions use the variable
+	owner          map[int32]int32    // by Function, Lambda, Class and New node: its Function or Class
+	members        map[string]bool    // names declared at the top of the file
+	resolvers      map[int32]resolver // by declaring Name
+	passedCaptures [][]int32          // by function: variables that it captures for its callees
+	lowered        []bool             // by function
+	classNames     map[string]int     // qualified names of classes
+	aliases        [][2]int32         // nodes whose value is that of another node
 }
 
 // How a variable is used.
@@ -68,13 +68,17 @@ const (
 	assigned  // it is written behind its declaration
 )
 
-func (l *lowerer) skip(node int32, reason string) {
+// skipNode records that a part of the file was not lowered, which the scan reports as a coverage
+// gap.
+func (l *lowerer) skipNode(node int32, reason string) {
 	l.Skipped = append(l.Skipped, Skip{node, reason})
 }
 
-// survey finds the functions and classes, tells which function evaluates which
-// node, and how variables are used.
-func (l *lowerer) survey() {
+// surveyTree finds the functions and classes, tells which function evaluates which node, and how
+// variables are used. It runs before any code is written, because a use may stand in front of the
+// declaration and because writes by nested functions decide whether a variable can be kept in a
+// temporary.
+func (l *lowerer) surveyTree() {
 	l.owner, l.members = map[int32]int32{}, map[string]bool{}
 	l.unit = make([]int32, len(l.t.Nodes))
 	l.use = make([]uint8, len(l.t.Nodes))
@@ -85,7 +89,7 @@ func (l *lowerer) survey() {
 		}
 	}
 	s := &surveyor{lowerer: l}
-	s.walk()
+	s.walkTree()
 	l.lowered = make([]bool, len(l.Functions))
 	for i := range l.t.Nodes {
 		if l.t.Nodes[i].Kind == tree.Name {
@@ -94,7 +98,8 @@ func (l *lowerer) survey() {
 	}
 }
 
-// atTop reports whether no function or class is around the node.
+// atTop reports whether no function or class is around the node. Only such functions are members
+// of the module that others can name.
 func (l *lowerer) atTop(i int32) bool {
 	return l.t.Enclosing(i, tree.Function, tree.Lambda, tree.Class) < 0
 }
@@ -108,8 +113,8 @@ func (l *lowerer) noteUse(i int32) {
 	if l.m.ZeroValues {
 		l.noteChange(i, d)
 	}
-	by := l.declarator(d)
-	written := l.assigned(i)
+	by := l.declaringNode(d)
+	written := l.isAssigned(i)
 	if written {
 		l.use[d] |= assigned
 	}
@@ -124,8 +129,9 @@ func (l *lowerer) noteUse(i int32) {
 	}
 }
 
-// assigned reports whether the Name is written where it stands.
-func (l *lowerer) assigned(i int32) bool {
+// isAssigned reports whether the Name is written where it stands. The Name may be nested in a
+// pattern on the left side, or be the operand of "x++".
+func (l *lowerer) isAssigned(i int32) bool {
 	for ; i >= 0; i = l.t.Nodes[i].Parent {
 		n := &l.t.Nodes[i]
 		if n.Role == tree.RoleTarget {
@@ -145,14 +151,15 @@ func (l *lowerer) assigned(i int32) bool {
 	return false
 }
 
-// declarator returns the construct that declares a binding Name.
-func (l *lowerer) declarator(d int32) int32 {
+// declaringNode returns the construct that declares a binding Name.
+func (l *lowerer) declaringNode(d int32) int32 {
 	if l.t.Is(d, tree.Import) {
 		return d
 	}
 	return l.names.Declarator(d)
 }
 
+// addFunction enters a function. Its index is the order in which the tree declares it.
 func (l *lowerer) addFunction(fn *Function) *Function {
 	fn.File, fn.Index, fn.This = l.File, int32(len(l.Functions)), NoVar
 	l.Functions = append(l.Functions, fn)
@@ -173,7 +180,9 @@ type frame struct {
 	members  bool   // its statements are members of the class
 }
 
-func (s *surveyor) walk() {
+// walkTree visits the nodes in their order and assigns each to the function that
+// evaluates it. The stack holds the regions that are open.
+func (s *surveyor) walkTree() {
 	s.stack = []frame{{end: int32(len(s.t.Nodes))}}
 	for i := int32(0); i < int32(len(s.t.Nodes)); i++ {
 		for i >= s.stack[len(s.stack)-1].end {
@@ -183,34 +192,41 @@ func (s *surveyor) walk() {
 		s.unit[i] = top.function
 		n := &s.t.Nodes[i]
 		if top.members && n.Role == tree.RoleStatement && s.isBody(n.Parent) {
-			if top = s.member(i, top); top.end > 0 {
-				s.push(top)
+			if top = s.enterMember(i, top); top.end > 0 {
+				s.pushFrame(top)
 				s.unit[i] = top.function
 			}
 		}
-		switch n.Kind {
-		case tree.Function:
-			if n.Text != "initializer" {
-				s.declared(i)
-			}
-		case tree.Lambda:
-			s.lambda(i)
-		case tree.Class:
-			s.class(i, i)
-		case tree.Block:
-			if s.t.Is(n.Parent, tree.New) && n.Role == tree.RoleBody {
-				s.class(n.Parent, i)
-			}
-		case tree.Name:
-			if n.Role == tree.RoleName && s.t.Is(n.Parent, tree.Function) || s.t.Is(n.Parent, tree.Class) &&
-				n.Role == tree.RoleName {
-				s.unit[i] = s.unit[n.Parent]
-			}
+		s.enterNode(i)
+	}
+}
+
+// enterNode opens the region of a node that is a function or a class. The name of a
+// declaration belongs to the function around it.
+func (s *surveyor) enterNode(i int32) {
+	n := &s.t.Nodes[i]
+	switch n.Kind {
+	case tree.Function:
+		if n.Text != "initializer" {
+			s.enterFunction(i)
+		}
+	case tree.Lambda:
+		s.enterLambda(i)
+	case tree.Class:
+		s.enterClass(i, i)
+	case tree.Block:
+		if s.t.Is(n.Parent, tree.New) && n.Role == tree.RoleBody {
+			s.enterClass(n.Parent, i)
+		}
+	case tree.Name:
+		if n.Role == tree.RoleName && (s.t.Is(n.Parent, tree.Function) || s.t.Is(n.Parent, tree.Class)) {
+			s.unit[i] = s.unit[n.Parent]
 		}
 	}
 }
 
-func (s *surveyor) push(f frame) { s.stack = append(s.stack, f) }
+// pushFrame opens a region; walkTree closes it at its end.
+func (s *surveyor) pushFrame(f frame) { s.stack = append(s.stack, f) }
 
 // isBody reports whether the node is the body of a class.
 func (s *surveyor) isBody(i int32) bool {
@@ -218,9 +234,11 @@ func (s *surveyor) isBody(i int32) bool {
 		(s.t.Is(s.t.Nodes[i].Parent, tree.Class) || s.t.Is(s.t.Nodes[i].Parent, tree.New))
 }
 
-// member puts a member of a class that is no function into one of the initialisers.
-// The frame has no end for a member that has its own function.
-func (s *surveyor) member(i int32, top frame) frame {
+// enterMember puts a member of a class that is no function into one of the initialisers. The frame
+// has no end for a member that has its own function. Field initializers run when an object is
+// constructed, static ones when the class is loaded; both become functions of their own, so that
+// data in them has a place to flow from.
+func (s *surveyor) enterMember(i int32, top frame) frame {
 	n := &s.t.Nodes[i]
 	c := top.class
 	switch {
@@ -228,38 +246,40 @@ func (s *surveyor) member(i int32, top frame) frame {
 
 		return frame{}
 	}
-	static := s.static(i) || c.Kind == "interface" || s.m.SelfParameter || n.Text == "enum"
+	static := s.isStatic(i) || c.Kind == "interface" || s.m.SelfParameter || n.Text == "enum"
 	if n.Kind == tree.Field {
 		s.addField(c, i, static)
 		if s.m.SelfParameter {
-			s.initializer(c, false) // gives them to objects
+			s.ensureInitializer(c, false) // gives them to objects
 		}
 		if s.t.Child(i, tree.RoleValue) < 0 && n.Text != "enum" {
 			return frame{}
 		}
 	}
-	return frame{end: n.Next, function: s.initializer(c, static).Index, class: c}
+	return frame{end: n.Next, function: s.ensureInitializer(c, static).Index, class: c}
 }
 
+// addField enters a declared field with its type. Patterns and computed names declare no field
+// that could be looked up.
 func (s *surveyor) addField(c *Class, i int32, static bool) {
 	t := s.t.Child(i, tree.RoleTarget)
 	if s.t.Is(t, tree.Name) || s.t.Is(t, tree.String) {
-		typ := s.absolute(s.names.Type(s.t.Child(i, tree.RoleType)))
+		typ := s.absoluteName(s.names.Type(s.t.Child(i, tree.RoleType)))
 		if typ == "" {
-			typ = s.injected(s.t.Child(i, tree.RoleValue))
+			typ = s.injectedType(s.t.Child(i, tree.RoleValue))
 		}
 		c.Fields = append(c.Fields, ClassField{Name: s.t.Text(t), Type: typ, Static: static, Node: i})
 	}
 }
 
-// injected returns the class of which a field asks its framework for an object, as
+// injectedType returns the class of which a field asks its framework for an object, as
 // inject(Class) does in Angular; "" for any other value.
-func (s *surveyor) injected(value int32) string {
+func (s *surveyor) injectedType(value int32) string {
 	if !s.m.Decorators || !s.t.Is(value, tree.Call) || s.t.Text(s.t.Child(value, tree.RoleCallee)) != "inject" {
 		return ""
 	}
 	if arg := s.t.Child(value, tree.RoleArgument); s.t.Is(arg, tree.Name) {
-		return s.absolute(s.names.Qualified(arg))
+		return s.absoluteName(s.names.Qualified(arg))
 	}
 	return ""
 }
@@ -274,16 +294,18 @@ func (s *surveyor) parameterFields(c *Class, i int32) {
 	}
 }
 
-// isField reports whether a parameter has a modifier of a member.
+// isField reports whether a parameter has a modifier of a member. TypeScript makes a field of such
+// a parameter.
 func (l *lowerer) isField(p int32) bool {
-	return l.modified(p, "private") || l.modified(p, "public") || l.modified(p, "protected") ||
-		l.modified(p, "readonly")
+	return l.hasModifier(p, "private") || l.hasModifier(p, "public") || l.hasModifier(p, "protected") ||
+		l.hasModifier(p, "readonly")
 }
 
-// static reports whether the declaration has the modifier "static".
-func (l *lowerer) static(i int32) bool { return l.modified(i, "static") }
+// isStatic reports whether the declaration has the modifier "static".
+func (l *lowerer) isStatic(i int32) bool { return l.hasModifier(i, "static") }
 
-func (l *lowerer) modified(i int32, word string) bool {
+// hasModifier reports whether the declaration carries the modifier.
+func (l *lowerer) hasModifier(i int32, word string) bool {
 	for m := range l.t.All(i, tree.RoleModifier) {
 		if l.t.Text(m) == word {
 			return true
@@ -292,8 +314,9 @@ func (l *lowerer) modified(i int32, word string) bool {
 	return false
 }
 
-// initializer returns the class' function for field initialisers.
-func (s *surveyor) initializer(c *Class, static bool) *Function {
+// ensureInitializer returns the class' function for field initialisers. It is made at the first
+// member that needs it.
+func (s *surveyor) ensureInitializer(c *Class, static bool) *Function {
 	p, kind, name := &c.Init, Initializer, "<init>"
 	if static {
 		p, kind, name = &c.Static, StaticInit, "<static>"
@@ -307,57 +330,60 @@ func (s *surveyor) initializer(c *Class, static bool) *Function {
 	return *p
 }
 
-// declared enters a declared function or method.
-func (s *surveyor) declared(i int32) {
+// enterFunction enters a declared function or method. A method is qualified by its class, a nested
+// function by the function around it, and a method that is declared outside of its type (Go) by
+// the type of its receiver.
+func (s *surveyor) enterFunction(i int32) {
 	top := s.stack[len(s.stack)-1]
 	fn := s.addFunction(&Function{Node: i, Kind: Plain, Name: s.functionName(i), Parent: s.Functions[top.function]})
-	fn.Accessor = s.accessor(i)
-	fn.Async, fn.Generator = s.modified(i, "async"), s.modified(i, "*")
+	fn.Accessor = s.accessorKind(i)
+	fn.Async, fn.Generator = s.hasModifier(i, "async"), s.hasModifier(i, "*")
 	outer := s.Module
 	if top.function != 0 {
 		outer = s.Functions[top.function].Qualified
 	}
 	if c := top.class; c != nil && top.members {
 		outer = c.Qualified
-		fn.Class, fn.Kind, fn.Static = c, Method, s.static(i) || s.annotated(i, "staticmethod")
-		fn.OnClass = s.annotated(i, "classmethod")
+		fn.Class, fn.Kind, fn.Static = c, Method, s.isStatic(i) || s.hasAnnotation(i, "staticmethod")
+		fn.OnClass = s.hasAnnotation(i, "classmethod")
 		if s.t.Nodes[i].Text == "constructor" || s.m.Constructor != "" && fn.Name == s.m.Constructor {
 			fn.Kind = Constructor
 			s.parameterFields(c, i)
 		}
 		c.Methods = append(c.Methods, fn)
 	}
-	if r := s.t.Child(i, tree.RoleReceiver); r >= 0 && !fn.memberOf() {
-		if t := s.absolute(s.names.Type(s.t.Child(r, tree.RoleType))); t != "" {
+	if r := s.t.Child(i, tree.RoleReceiver); r >= 0 && !fn.isMember() {
+		if t := s.absoluteName(s.names.Type(s.t.Child(r, tree.RoleType))); t != "" {
 			outer, fn.Owner, fn.Kind = t, t, Method
 		}
 	}
-	fn.Qualified = join(outer, fn.Name)
-	fn.Results = s.results(i)
+	fn.Qualified = joinName(outer, fn.Name)
+	fn.Results = s.resultTypes(i)
 	s.owner[i] = fn.Index
-	s.push(frame{end: s.t.Nodes[i].Next, function: fn.Index, class: top.class})
+	s.pushFrame(frame{end: s.t.Nodes[i].Next, function: fn.Index, class: top.class})
 }
 
-// results returns the declared types of the results.
-func (l *lowerer) results(i int32) []string {
+// resultTypes returns the declared types of the results.
+func (l *lowerer) resultTypes(i int32) []string {
 	r := l.t.Child(i, tree.RoleReturnType)
 	if !l.t.Is(r, tree.Type) {
 		return nil
 	}
 	if l.t.Text(r) != "()" {
-		return []string{l.absolute(l.names.Type(r))}
+		return []string{l.absoluteName(l.names.Type(r))}
 	}
 	var list []string
 	for c := range l.t.All(r, tree.RoleElement) {
 		if l.t.Is(c, tree.Parameter) {
 			c = l.t.Child(c, tree.RoleType)
 		}
-		list = append(list, l.absolute(l.names.Type(c)))
+		list = append(list, l.absoluteName(l.names.Type(c)))
 	}
 	return list
 }
 
-func (fn *Function) memberOf() bool { return fn.Class != nil }
+// isMember reports whether the function is declared in the body of a class.
+func (fn *Function) isMember() bool { return fn.Class != nil }
 
 // functionName returns the name of a declared function; in JavaScript it can be an
 // expression.
@@ -372,9 +398,9 @@ func (l *lowerer) functionName(i int32) string {
 	return ""
 }
 
-// accessor returns whether a method is read or written like a member: by a word of the
+// accessorKind returns whether a method is read or written like a member: by a word of the
 // language, or by a decorator.
-func (l *lowerer) accessor(i int32) Accessor {
+func (l *lowerer) accessorKind(i int32) Accessor {
 	switch l.t.Text(i) {
 	case "getter":
 		return Getter
@@ -393,8 +419,8 @@ func (l *lowerer) accessor(i int32) Accessor {
 	return NoAccessor
 }
 
-// annotated reports whether the declaration has a mere name as annotation.
-func (l *lowerer) annotated(i int32, name string) bool {
+// hasAnnotation reports whether the declaration has a mere name as annotation.
+func (l *lowerer) hasAnnotation(i int32, name string) bool {
 	for a := range l.t.All(i, tree.RoleAnnotation) {
 		if l.t.Dotted(l.t.Child(a, tree.RoleValue)) == name {
 			return true
@@ -403,22 +429,23 @@ func (l *lowerer) annotated(i int32, name string) bool {
 	return false
 }
 
-// lambda enters a function value.
-func (s *surveyor) lambda(i int32) {
+// enterLambda enters a function value. A function expression may have a name, which only its own
+// body knows.
+func (s *surveyor) enterLambda(i int32) {
 	top := s.stack[len(s.stack)-1]
 	fn := s.addFunction(&Function{Node: i, Kind: LambdaFunction, Name: s.t.Name(i), Parent: s.Functions[top.function]})
-	fn.Async, fn.Generator = s.modified(i, "async"), s.modified(i, "*")
+	fn.Async, fn.Generator = s.hasModifier(i, "async"), s.hasModifier(i, "*")
 	outer := s.Module
 	if top.function != 0 {
 		outer = s.Functions[top.function].Qualified
 	}
-	fn.Qualified = join(outer, fn.Name)
+	fn.Qualified = joinName(outer, fn.Name)
 	s.owner[i] = fn.Index
-	s.push(frame{end: s.t.Nodes[i].Next, function: fn.Index, class: top.class})
+	s.pushFrame(frame{end: s.t.Nodes[i].Next, function: fn.Index, class: top.class})
 }
 
-// class enters a class; its members begin with the body.
-func (s *surveyor) class(node, region int32) {
+// enterClass enters a class; its members begin with the body.
+func (s *surveyor) enterClass(node, region int32) {
 	top := s.stack[len(s.stack)-1]
 	c := &Class{File: s.File, Node: node, Kind: "class", Outer: top.class}
 	outer := s.Module
@@ -427,34 +454,35 @@ func (s *surveyor) class(node, region int32) {
 	}
 	if s.t.Is(node, tree.Class) {
 		c.Kind, c.Name = s.t.Text(node), s.t.Name(node)
-		c.Bases = s.bases(node)
+		c.Bases = s.baseClasses(node)
 	} else if q := s.typeName(s.t.Child(node, tree.RoleType)); q != "" {
 		c.Bases = []string{q}
 	}
-	c.Qualified = s.unique(join(outer, c.Name), c.Name)
+	c.Qualified = s.uniqueName(joinName(outer, c.Name), c.Name)
 	s.owner[node] = int32(len(s.Classes))
 	if s.t.Is(node, tree.New) {
 		s.owner[region] = int32(len(s.Classes))
 	}
 	s.Classes = append(s.Classes, c)
-	s.push(frame{end: s.t.Nodes[region].Next, function: top.function, class: c, members: true})
+	s.pushFrame(frame{end: s.t.Nodes[region].Next, function: top.function, class: c, members: true})
 }
 
-// unique returns the name with a number when a class of the file has it already, or
-// when it has no name of its own.
-func (s *surveyor) unique(qualified, name string) string {
-	if s.taken == nil {
-		s.taken = map[string]int{}
+// uniqueName returns the name with a number when a class of the file has it already, or when it
+// has no name of its own. Two classes in different functions may share a name, and hierarchies are
+// keyed by it.
+func (s *surveyor) uniqueName(qualified, name string) string {
+	if s.classNames == nil {
+		s.classNames = map[string]int{}
 	}
-	s.taken[qualified]++
-	if n := s.taken[qualified]; n > 1 || name == "" {
+	s.classNames[qualified]++
+	if n := s.classNames[qualified]; n > 1 || name == "" {
 		return qualified + "$" + itoa(n)
 	}
 	return qualified
 }
 
-// bases returns the names of the superclasses and interfaces.
-func (s *surveyor) bases(i int32) []string {
+// baseClasses returns the names of the superclasses and interfaces.
+func (s *surveyor) baseClasses(i int32) []string {
 	var list []string
 	for c := range s.t.Children(i) {
 		switch n := &s.t.Nodes[c]; {
@@ -466,8 +494,9 @@ func (s *surveyor) bases(i int32) []string {
 	return list
 }
 
-// baseNames returns the classes that an expression in the place of a base may mean:
-// that of "a ? B : C" and of "mixin(B)" as well.
+// baseNames returns the classes that an expression in the place of a base may mean: that of "a ? B
+// : C" and of "mixin(B)" as well. Mixins and conditional bases are frequent in JavaScript and
+// Python; naming all candidates errs on the side of more possible callees.
 func (l *lowerer) baseNames(i int32) []string {
 	var list []string
 	switch l.t.Nodes[i].Kind {
@@ -494,11 +523,11 @@ func (l *lowerer) typeName(i int32) string {
 	if i < 0 {
 		return ""
 	}
-	if q := l.qualified(i); q != "" {
+	if q := l.qualifiedName(i); q != "" {
 		return q
 	}
 	if l.t.Is(i, tree.Type) {
-		return l.absolute(l.names.Type(i))
+		return l.absoluteName(l.names.Type(i))
 	}
 	return l.t.Dotted(i)
 }

@@ -19,24 +19,24 @@ func (b *builder) methodExpression(i int32) *Class {
 		return nil
 	}
 	d := b.names.Declaration(object)
-	if d < 0 || !b.t.Is(b.declarator(d), tree.Class) {
+	if d < 0 || !b.t.Is(b.declaringNode(d), tree.Class) {
 		return nil
 	}
-	if c, ok := b.owner[b.declarator(d)]; ok {
+	if c, ok := b.owner[b.declaringNode(d)]; ok {
 		return b.Classes[c]
 	}
 	return nil
 }
 
-// callExpression evaluates the call of a method expression as that of the method;
+// lowerMethodExpressionCall evaluates the call of a method expression as that of the method;
 // NoVar for other calls.
-func (b *builder) callExpression(i, callee int32) Var {
+func (b *builder) lowerMethodExpressionCall(i, callee int32) Var {
 	c := b.methodExpression(callee)
 	if c == nil || b.t.Count(i, tree.RoleArgument) == 0 {
 		return NoVar
 	}
 	name := b.t.Text(b.t.Child(callee, tree.RoleProperty))
-	args := b.arguments(i)
-	return b.invoke(i, Call{Kind: CallMethod, Name: name, Type: c.Qualified, Qualified: join(c.Qualified, name),
+	args := b.lowerArguments(i)
+	return b.emitCall(i, Call{Kind: CallMethod, Name: name, Type: c.Qualified, Qualified: joinName(c.Qualified, name),
 		Receiver: args[0].Value, Callee: NoVar, Direct: -1}, args[1:])
 }

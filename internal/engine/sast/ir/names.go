@@ -13,10 +13,12 @@ import (
 // This file reads and writes names: local, captured, module and global variables,
 // and members that are written without their receiver.
 
+// itoa is the text of a constant key.
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// join joins two dotted names, either of which may be empty.
-func join(outer, name string) string {
+// joinName joins two dotted names, either of which may be empty. The empty name is the top of a
+// module.
+func joinName(outer, name string) string {
 	if outer == "" || name == "" {
 		return outer + name
 	}
@@ -37,7 +39,8 @@ func moduleOf(file string, l *lang.Language, names *scope.Info) string {
 	return names.Package
 }
 
-// modulePath returns the module of a path without extension.
+// modulePath returns the module of a path without extension. The path of an index file is that of
+// its folder, because imports name the folder.
 func modulePath(p string, m *lang.Semantics) string {
 	p = path.Clean(p)
 	if m.IndexFile != "" && path.Base(p) == m.IndexFile {
@@ -54,6 +57,7 @@ func modulePath(p string, m *lang.Semantics) string {
 	return strings.ReplaceAll(p, "/", ".")
 }
 
+// trimExtension removes the extension of the language's files, longer ones (".d.ts") as listed.
 func trimExtension(file string, l *lang.Language) string {
 	for _, x := range l.Grammar.Extensions {
 		if strings.HasSuffix(file, x) {
@@ -63,34 +67,37 @@ func trimExtension(file string, l *lang.Language) string {
 	return file
 }
 
-// qualified returns the qualified name of a node as the whole program knows it.
-func (l *lowerer) qualified(i int32) string {
+// qualifiedName returns the qualified name of a node as the whole program knows it. It is what
+// rules and the call graph compare: the same function must have the same name in every file.
+func (l *lowerer) qualifiedName(i int32) string {
 	if i >= 0 && (l.t.Nodes[i].Kind == tree.Name || l.t.Nodes[i].Kind == tree.Type) {
 		if d := l.names.Declaration(i); d >= 0 { // a class in a function may share its name with others
-			if c, ok := l.owner[l.declarator(d)]; ok && l.t.Is(l.declarator(d), tree.Class) && int(c) < len(l.Classes) {
+			if c, ok := l.owner[l.declaringNode(d)]; ok && l.t.Is(l.declaringNode(d), tree.Class) &&
+				int(c) < len(l.Classes) {
 				_, rest, _ := strings.Cut(l.t.Text(i), ".")
-				return join(l.Classes[c].Qualified, rest)
+				return joinName(l.Classes[c].Qualified, rest)
 			}
 		}
 	}
-	return l.absolute(l.names.Qualified(i))
+	return l.absoluteName(l.names.Qualified(i))
 }
 
-// absolute makes a name that scope gives a name for the whole program: what the
-// file declares gets the file's module, a relative module its place in the tree.
-func (l *lowerer) absolute(q string) string {
+// absoluteName makes a name that scope gives a name for the whole program: what the file declares
+// gets the file's module, a relative module its place in the tree. Names of packages outside of
+// the tree stay as they are.
+func (l *lowerer) absoluteName(q string) string {
 	switch {
 	case q == "":
 		return ""
 	case l.m.ImportsFolders:
 		if rest, ok := strings.CutPrefix(q, l.names.Package+"."); ok {
-			return join(l.Module, rest)
+			return joinName(l.Module, rest)
 		}
 		return q
 	case !l.m.FileModule:
 		return q
 	case q[0] == '.':
-		return l.relative(q)
+		return l.resolveRelative(q)
 	}
 	if x := l.m.Exports; x != "" { // module.exports.a is the module's a
 		rest := strings.TrimPrefix(q, "module.")
@@ -98,19 +105,19 @@ func (l *lowerer) absolute(q string) string {
 			return l.Module
 		}
 		if member, ok := strings.CutPrefix(rest, x+"."); ok {
-			return join(l.Module, member)
+			return joinName(l.Module, member)
 		}
 	}
 	first, _, _ := strings.Cut(q, ".")
 	if l.members[first] {
-		return join(l.Module, q)
+		return joinName(l.Module, q)
 	}
 	return q
 }
 
-// relative resolves a name that begins with a relative module: "./db.query" of
+// resolveRelative resolves a name that begins with a relative module: "./db.query" of
 // src/app.js is "src/db.query", "..models.User" of pkg/web/app.py "pkg.models.User".
-func (l *lowerer) relative(q string) string {
+func (l *lowerer) resolveRelative(q string) string {
 	dir := path.Dir(l.t.Path)
 	if !l.m.SlashModules {
 		rest := strings.TrimLeft(q, ".")
@@ -120,7 +127,7 @@ func (l *lowerer) relative(q string) string {
 		if dir = modulePath(dir, l.m); dir == "" {
 			return rest
 		}
-		return join(dir, rest)
+		return joinName(dir, rest)
 	}
 	for _, x := range l.m.ModuleExtensions {
 		if i := strings.Index(q, x+"."); i > 1 {
@@ -131,11 +138,11 @@ func (l *lowerer) relative(q string) string {
 	}
 	p := path.Join(dir, q)
 	if m := l.m.IndexFile; m != "" {
-		if folder, member, ok := dotted(q); ok {
+		if folder, member, ok := splitDots(q); ok {
 			if p = path.Join(dir, folder); p == "." {
 				p = m
 			}
-			return join(p, member)
+			return joinName(p, member)
 		}
 		if strings.HasSuffix(p, "/"+m) {
 			p = strings.TrimSuffix(p, "/"+m)
@@ -148,9 +155,9 @@ func (l *lowerer) relative(q string) string {
 	return p
 }
 
-// dotted takes the name of a folder by dots alone apart, and what it is a member of:
+// splitDots takes the name of a folder by dots alone apart, and what it is a member of:
 // "../..parse" is "parse" of "../.".
-func dotted(q string) (folder, member string, ok bool) {
+func splitDots(q string) (folder, member string, ok bool) {
 	i := 0
 	for strings.HasPrefix(q[i:], "./") || strings.HasPrefix(q[i:], "../") {
 		i += strings.IndexByte(q[i:], '/') + 1
@@ -166,7 +173,7 @@ func dotted(q string) (folder, member string, ok bool) {
 	return q[:i+dots], member, true
 }
 
-// meaning says what a Name stands for.
+// A meaning is what a Name stands for in a function.
 type meaning struct {
 	kind    meaningKind
 	binding int32 // of a variable
@@ -176,6 +183,7 @@ type meaning struct {
 	class   *Class
 }
 
+// A meaningKind says which of the fields of a meaning are set.
 type meaningKind uint8
 
 const (
@@ -187,20 +195,19 @@ const (
 	meansClass
 )
 
-// means says what the Name means.
-func (b *builder) means(i int32) meaning {
+// resolveName says what a Name stands for in the function.
+func (b *builder) resolveName(i int32) meaning {
 	d := b.names.Declaration(i)
 	if d < 0 {
-		return b.undeclared(i)
+		return b.resolveUndeclared(i)
 	}
-	by := b.declarator(d)
+	by := b.declaringNode(d)
 	if by < 0 {
 		return meaning{kind: meansLocal, binding: d}
 	}
-	n := &b.t.Nodes[by]
-	switch n.Kind {
+	switch b.t.Nodes[by].Kind {
 	case tree.Import, tree.TypeAlias, tree.TypeParameter, tree.Package:
-		q := b.qualified(i)
+		q := b.qualifiedName(i)
 		if q == "" {
 			q = b.t.Text(i)
 		}
@@ -210,15 +217,7 @@ func (b *builder) means(i int32) meaning {
 			return meaning{kind: meansClass, index: c}
 		}
 	case tree.Function:
-		if f, ok := b.owner[by]; ok {
-			fn := b.Functions[f]
-			if fn.Class != nil && d == b.t.Child(by, tree.RoleName) {
-				return meaning{kind: meansMember, class: fn.Class, static: fn.Static, text: fn.Name, index: f}
-			}
-			if b.unit[by] == 0 && b.use[d]&rewritten == 0 {
-				return meaning{kind: meansFunction, index: f}
-			}
-		}
+		return b.resolveFunction(d, by)
 	case tree.Lambda:
 		if f, ok := b.owner[by]; ok && d == b.t.Child(by, tree.RoleName) && b.unit[d] == f && b.use[d]&rewritten == 0 {
 			return meaning{kind: meansFunction, index: f} // the name that a function expression has for itself
@@ -229,9 +228,26 @@ func (b *builder) means(i int32) meaning {
 				b.staticField(c, by), text: b.t.Text(i)}
 		}
 	}
-	return b.variable(d)
+	return b.resolveVariable(d)
 }
 
+// resolveFunction says what the name of a declared function, or of one of its parameters,
+// stands for.
+func (b *builder) resolveFunction(d, by int32) meaning {
+	if f, ok := b.owner[by]; ok {
+		fn := b.Functions[f]
+		if fn.Class != nil && d == b.t.Child(by, tree.RoleName) {
+			return meaning{kind: meansMember, class: fn.Class, static: fn.Static, text: fn.Name, index: f}
+		}
+		if b.unit[by] == 0 && b.use[d]&rewritten == 0 {
+			return meaning{kind: meansFunction, index: f}
+		}
+	}
+	return b.resolveVariable(d)
+}
+
+// staticField reports whether the field that is declared by the node belongs to the class and not
+// to its objects.
 func (l *lowerer) staticField(c *Class, node int32) bool {
 	for i := range c.Fields {
 		if c.Fields[i].Node == node {
@@ -253,12 +269,12 @@ func (l *lowerer) classAround(i int32) *Class {
 	return nil
 }
 
-// variable says what kind of variable the binding is.
-func (b *builder) variable(d int32) meaning {
+// resolveVariable says what kind of variable the binding is.
+func (b *builder) resolveVariable(d int32) meaning {
 	unit := b.Functions[b.unit[d]]
 	switch {
 	case unit.Kind == TopLevel:
-		return meaning{kind: meansModule, binding: d, text: join(b.Module, b.t.Text(d))}
+		return meaning{kind: meansModule, binding: d, text: joinName(b.Module, b.t.Text(d))}
 	case unit.Kind == StaticInit && b.t.Nodes[d].Role == tree.RoleTarget && b.isBodyStatement(d):
 		return meaning{kind: meansMember, class: unit.Class, static: true, text: b.t.Text(d)}
 	}
@@ -271,84 +287,99 @@ func (b *builder) isBodyStatement(d int32) bool {
 	return b.t.Is(b.t.Enclosing(d, tree.Class, tree.Function, tree.Lambda, tree.Comprehension), tree.Class)
 }
 
-// undeclared says what a name means that the file does not declare.
-func (b *builder) undeclared(i int32) meaning {
+// resolveUndeclared says what a name means that the file does not declare. In Java and C# it may
+// be a member that is inherited from a class of another file: names of variables begin with a
+// small letter there, those of classes with a capital one.
+func (b *builder) resolveUndeclared(i int32) meaning {
 	name := b.t.Text(i)
 	if b.m.ImplicitThis && b.fn.Class != nil && len(b.fn.Class.Bases) > 0 && name != "" &&
 		(name[0] < 'A' || name[0] > 'Z') {
 		return meaning{kind: meansMember, class: b.fn.Class, static: b.fn.Static, text: name}
 	}
-	q := b.qualified(i)
+	q := b.qualifiedName(i)
 	if q == "" {
 		q = name
 	}
 	return meaning{kind: meansGlobal, text: q}
 }
 
-// read returns the value of a Name.
-func (b *builder) read(i int32) Var {
-	if b.given != NoVar && b.isArguments(i) {
-		return b.value(Copy, i, "", b.given)
+// readName returns the value of a Name.
+func (b *builder) readName(i int32) Var {
+	if b.argumentsVar != NoVar && b.isArguments(i) {
+		return b.emitValue(Copy, i, "", b.argumentsVar)
 	}
-	switch m := b.means(i); m.kind {
+	switch m := b.resolveName(i); m.kind {
 	case meansLocal:
-		return b.value(Copy, i, "", b.local(m.binding))
+		return b.emitValue(Copy, i, "", b.localVar(m.binding))
 	case meansModule:
-		if b.fn.Kind == TopLevel && b.use[m.binding]&writtenInside == 0 {
-			return b.value(Copy, i, "", b.local(m.binding))
+		if b.isTopLevelLocal(m.binding) {
+			return b.emitValue(Copy, i, "", b.localVar(m.binding))
 		}
-		return b.value(LoadGlobal, i, m.text)
+		return b.emitValue(LoadGlobal, i, m.text)
 	case meansMember:
-		if this := b.receiver(m.class); this != NoVar && !m.static {
-			return b.value(LoadField, i, m.text, this)
+		if this := b.receiverFor(m.class); this != NoVar && !m.static {
+			return b.emitValue(LoadField, i, m.text, this)
 		}
-		return b.value(LoadGlobal, i, join(m.class.Qualified, m.text))
+		return b.emitValue(LoadGlobal, i, joinName(m.class.Qualified, m.text))
 	case meansFunction:
 		if fn := b.Functions[m.index]; fn.Parent != nil && fn.Parent.Kind != TopLevel {
-			return b.unknown(i, fn.Name) // what it captures is out of reach here
+			return b.emitUnknown(i, fn.Name) // what it captures is out of reach here
 		}
-		return b.indexed(Closure, i, m.index)
+		return b.emitIndexed(Closure, i, m.index)
 	case meansClass:
-		return b.indexed(ClassValue, i, m.index)
+		return b.emitIndexed(ClassValue, i, m.index)
 	default:
-		return b.value(LoadGlobal, i, m.text)
+		return b.emitValue(LoadGlobal, i, m.text)
 	}
 }
 
-// write gives a Name a value.
-func (b *builder) write(i int32, v Var) {
+// isTopLevelLocal reports whether the top-level code may keep a variable of the file in a
+// local one: no other function writes it.
+func (b *builder) isTopLevelLocal(binding int32) bool {
+	return b.fn.Kind == TopLevel && b.use[binding]&writtenInside == 0
+}
+
+// writeName gives a Name a value.
+func (b *builder) writeName(i int32, v Var) {
 	if b.t.Text(i) == "_" && (b.names.Declaration(i) < 0 || b.names.Declaration(i) == i) {
-		return // takes what nobody wants
+		return // the blank name discards the value
 	}
-	switch m := b.means(i); m.kind {
+	switch m := b.resolveName(i); m.kind {
 	case meansLocal:
-		b.copyTo(b.local(m.binding), i, v)
+		b.copyTo(b.localVar(m.binding), i, v)
 	case meansModule:
-		if b.fn.Kind == TopLevel && b.use[m.binding]&writtenInside == 0 {
-			b.copyTo(b.local(m.binding), i, v)
-			if b.use[m.binding]&usedInside == 0 && !b.exported(m.binding) {
-				return
-			}
-		}
-		b.do(StoreGlobal, i, m.text, NoVar, v)
+		b.writeModuleVariable(i, m, v)
 	case meansMember:
-		if this := b.receiver(m.class); this != NoVar && !m.static {
-			b.do(StoreField, i, m.text, this, v)
+		if this := b.receiverFor(m.class); this != NoVar && !m.static {
+			b.emitPlain(StoreField, i, m.text, this, v)
 			return
 		}
-		b.do(StoreGlobal, i, join(m.class.Qualified, m.text), NoVar, v)
+		b.emitPlain(StoreGlobal, i, joinName(m.class.Qualified, m.text), NoVar, v)
 	case meansFunction:
-		b.do(StoreGlobal, i, b.Functions[m.index].Qualified, NoVar, v)
+		b.emitPlain(StoreGlobal, i, b.Functions[m.index].Qualified, NoVar, v)
 	case meansClass:
-		b.do(StoreGlobal, i, b.Classes[m.index].Qualified, NoVar, v)
+		b.emitPlain(StoreGlobal, i, b.Classes[m.index].Qualified, NoVar, v)
 	default:
-		b.do(StoreGlobal, i, m.text, NoVar, v)
+		b.emitPlain(StoreGlobal, i, m.text, NoVar, v)
 	}
 }
 
-// exported reports whether other files can see a variable of the file's top.
-func (b *builder) exported(d int32) bool {
-	switch by := b.declarator(d); {
+// writeModuleVariable writes a variable of the file's top: the local copy of the top-level
+// code, and the global for whoever else can see it.
+func (b *builder) writeModuleVariable(i int32, m meaning, v Var) {
+	if b.isTopLevelLocal(m.binding) {
+		b.copyTo(b.localVar(m.binding), i, v)
+		if b.use[m.binding]&usedInside == 0 && !b.isExported(m.binding) {
+			return
+		}
+	}
+	b.emitPlain(StoreGlobal, i, m.text, NoVar, v)
+}
+
+// isExported reports whether other files can see a variable of the file's top. Loop variables and
+// exceptions at the top of a file are nobody else's in practice.
+func (b *builder) isExported(d int32) bool {
+	switch by := b.declaringNode(d); {
 	case by < 0:
 		return false
 	case b.t.Is(by, tree.Clause), b.t.Is(by, tree.Catch):
@@ -358,30 +389,31 @@ func (b *builder) exported(d int32) bool {
 	}
 }
 
-// indexed emits a Closure or ClassValue.
-func (b *builder) indexed(op Op, i, index int32) Var {
-	in := plain(op, i)
-	in.X, in.Dst = index, b.temp()
+// emitIndexed emits a Closure or ClassValue.
+func (b *builder) emitIndexed(op Op, i, index int32) Var {
+	in := newInstr(op, i)
+	in.X, in.Dst = index, b.newTemp()
 	switch op {
 	case Closure:
 		in.Text = b.Functions[index].Qualified
 	case ClassValue:
 		in.Text = b.Classes[index].Qualified
 	}
-	b.emit(in)
+	b.emitInstr(in)
 	return in.Dst
 }
 
-// local returns the variable of a binding; that of an outer function is captured.
-func (b *builder) local(d int32) Var {
+// localVar returns the variable of a binding; that of an outer function is captured. The functions
+// between this one and the declaring one capture the variable as well, one link each.
+func (b *builder) localVar(d int32) Var {
 	if v, ok := b.vars[d]; ok {
 		return v
 	}
-	l := Local{Name: b.t.Text(d), Node: d, Type: b.absolute(b.names.Type(d)), Shared: b.use[d]&writtenInside != 0}
+	l := Local{Name: b.t.Text(d), Node: d, Type: b.absoluteName(b.names.Type(d)), Shared: b.use[d]&writtenInside != 0}
 	v := NoVar
-	if b.unit[d] != b.fn.Index && b.inside(b.unit[d]) {
+	if b.unit[d] != b.fn.Index && b.isInside(b.unit[d]) {
 		l.Kind = Captured
-		outer := b.outer.local(d)
+		outer := b.outer.localVar(d)
 		v = b.addLocal(l)
 		b.fn.Captures = append(b.fn.Captures, Capture{Inner: v, Outer: outer})
 	} else {
@@ -391,8 +423,8 @@ func (b *builder) local(d int32) Var {
 	return v
 }
 
-// inside reports whether one of the functions around is the unit.
-func (b *builder) inside(unit int32) bool {
+// isInside reports whether one of the functions around is the unit.
+func (b *builder) isInside(unit int32) bool {
 	for o := b.outer; o != nil; o = o.outer {
 		if o.fn.Index == unit {
 			return true
@@ -401,13 +433,14 @@ func (b *builder) inside(unit int32) bool {
 	return false
 }
 
-// this returns the receiver of the function, or that of the one around a lambda.
-func (b *builder) this() Var {
+// thisVar returns the receiver of the function, or that of the one around a lambda. Arrow
+// functions and lambdas use the receiver of the function around them.
+func (b *builder) thisVar() Var {
 	if b.fn.This != NoVar {
 		return b.fn.This
 	}
-	if b.fn.Kind == LambdaFunction && !b.ownThis() && b.outer != nil {
-		return b.captureThis(b.outer.this())
+	if b.fn.Kind == LambdaFunction && !b.hasOwnThis() && b.outer != nil {
+		return b.captureThis(b.outer.thisVar())
 	}
 	b.fn.This = b.addLocal(Local{Name: "this", Kind: Receiver, Node: tree.None, Type: b.className()})
 	return b.fn.This
@@ -421,8 +454,8 @@ func (b *builder) captureThis(outer Var) Var {
 	return b.fn.This
 }
 
-// capture makes a variable of the function around the function's own.
-func (b *builder) capture(outer Var) Var {
+// captureVar makes a variable of the function around the function's own.
+func (b *builder) captureVar(outer Var) Var {
 	for _, c := range b.fn.Captures {
 		if c.Outer == outer {
 			return c.Inner
@@ -434,10 +467,11 @@ func (b *builder) capture(outer Var) Var {
 	return v
 }
 
-// ownThis reports whether the lambda has a receiver of its own, as JavaScript's
+// hasOwnThis reports whether the lambda has a receiver of its own, as JavaScript's
 // function expressions have.
-func (b *builder) ownThis() bool { return b.t.Nodes[b.fn.Node].Flags&tree.OwnThis != 0 }
+func (b *builder) hasOwnThis() bool { return b.t.Nodes[b.fn.Node].Flags&tree.OwnThis != 0 }
 
+// className returns the class whose method is being lowered, "" outside of methods.
 func (b *builder) className() string {
 	if b.fn.Class != nil {
 		return b.fn.Class.Qualified
@@ -445,15 +479,17 @@ func (b *builder) className() string {
 	return b.fn.Owner
 }
 
-// receiver returns the object whose members of the class the function may name
-// without a receiver; NoVar in static code and where no function around has it.
-func (b *builder) receiver(c *Class) Var {
+// receiverFor returns the object whose members of the class the function may name without a
+// receiver; NoVar in static code and where no function around has it. An inner class of Java may
+// name members of its outer class; the link to the outer object is modelled as a capture. The
+// result is kept under a key that no node has.
+func (b *builder) receiverFor(c *Class) Var {
 	switch {
 	case b.fn.Class == c || b.outer == nil:
 		if b.fn.Static || b.fn.Class != c {
 			return NoVar
 		}
-		return b.this()
+		return b.thisVar()
 	case b.vars == nil:
 		return NoVar
 	}
@@ -467,7 +503,7 @@ func (b *builder) receiver(c *Class) Var {
 		return v
 	}
 	v := NoVar
-	if outer := b.outer.receiver(c); outer != NoVar {
+	if outer := b.outer.receiverFor(c); outer != NoVar {
 		l := b.outer.fn.Locals[outer]
 		v = b.addLocal(Local{Name: l.Name, Kind: Captured, Node: l.Node, Type: l.Type})
 		b.fn.Captures = append(b.fn.Captures, Capture{Inner: v, Outer: outer})

@@ -9,8 +9,8 @@ import (
 // the address of a plain value gets a cell with it, whose content is written back
 // behind the call; that the callee keeps the pointer is not followed.
 
-// content is the field of a cell that holds its value.
-const content = "="
+// cellContent is the field of a cell that holds its value.
+const cellContent = "="
 
 // A lent place is one whose address a call was given, and the cell that stands for it.
 type lent struct {
@@ -18,9 +18,10 @@ type lent struct {
 	cell  Var
 }
 
-// lend evaluates an argument that is the address of a place, and notes the place;
-// NoVar when it is none.
-func (b *builder) lend(i int32) Var {
+// lendAddress evaluates an argument that is the address of a place, and notes the place; NoVar
+// when it is none. Scanf-like functions write their results through such pointers; the cell makes
+// the result an object that the callee's code or its model can write to.
+func (b *builder) lendAddress(i int32) Var {
 	if !b.m.ZeroValues || !b.t.Is(i, tree.Unary) || b.t.Text(i) != "&" {
 		return NoVar
 	}
@@ -28,34 +29,36 @@ func (b *builder) lend(i int32) Var {
 	if !b.t.Is(value, tree.Name) && !b.t.Is(value, tree.Member) && !b.t.Is(value, tree.Index) {
 		return NoVar
 	}
-	place := b.place(value)
-	old := b.load(place)
+	place := b.evaluateReference(value)
+	old := b.loadReference(place)
 	text := "&"
 	if b.m.Conversions[b.names.Type(value)] {
 		text = "&="
 	}
-	cell := b.value(Copy, i, text, old)
+	cell := b.emitValue(Copy, i, text, old)
 	b.lent = append(b.lent, lent{place, cell})
 	return cell
 }
 
-// giveBack writes the places that were lent, from the one with the number on.
-func (b *builder) giveBack(from int) {
+// writeBackLent writes the places that were lent, from the one with the number on. Pointers that
+// the callee keeps are not followed, see the head of the file.
+func (b *builder) writeBackLent(from int) {
 	list := b.lent[from:]
 	b.lent = b.lent[:from]
 	for _, l := range list {
-		b.set(l.place, b.value(Copy, tree.None, "*", l.cell))
+		b.storeReference(l.place, b.emitValue(Copy, tree.None, "*", l.cell))
 	}
 }
 
-// pointee returns the place of which a variable that is set once holds the address;
-// None when it is not known.
-func (b *builder) pointee(pointer int32) int32 {
+// pointedTarget returns the place of which a variable that is set once holds the address; None
+// when it is not known. With one assignment the pointer is another name for its target, and "*p"
+// can be lowered as the target itself.
+func (b *builder) pointedTarget(pointer int32) int32 {
 	d := b.pointerName(pointer)
 	if d < 0 || b.use[d]&(rewritten|assigned) != 0 {
 		return tree.None
 	}
-	by := b.declarator(d)
+	by := b.declaringNode(d)
 	if !b.t.Is(by, tree.Assign) && !b.t.Is(by, tree.Variable) || b.t.Child(by, tree.RoleTarget) != d {
 		return tree.None
 	}
@@ -70,6 +73,8 @@ func (b *builder) pointee(pointer int32) int32 {
 	return place
 }
 
+// pointerName returns the declaration of a pointer that is a variable, in languages that have
+// pointers to plain values.
 func (b *builder) pointerName(i int32) int32 {
 	if !b.m.ZeroValues || !b.t.Is(i, tree.Name) {
 		return tree.None
@@ -81,10 +86,10 @@ func (b *builder) pointerName(i int32) int32 {
 // object of a class.
 func (b *builder) pointsToPlain(i int32) bool {
 	d := b.pointerName(i)
-	if d < 0 || !b.t.Is(b.declarator(d), tree.Parameter) {
+	if d < 0 || !b.t.Is(b.declaringNode(d), tree.Parameter) {
 		return false
 	}
-	typ := b.t.Child(b.declarator(d), tree.RoleType)
+	typ := b.t.Child(b.declaringNode(d), tree.RoleType)
 	if !b.t.Is(typ, tree.Type) || b.t.Text(typ) != "*" {
 		return false
 	}
@@ -92,26 +97,26 @@ func (b *builder) pointsToPlain(i int32) bool {
 	return b.t.Is(element, tree.Type) && pointsOrHolds[b.t.Text(element)] || b.m.Conversions[b.t.Text(element)]
 }
 
-// behindPointer evaluates "*p"; NoVar when a pointer and what it points to are one.
-func (b *builder) behindPointer(i, pointer int32) Var {
-	if place := b.pointee(pointer); place >= 0 {
-		return b.value(Copy, i, "", b.load(b.place(place)))
+// loadPointed evaluates "*p"; NoVar when a pointer and what it points to are one.
+func (b *builder) loadPointed(i, pointer int32) Var {
+	if place := b.pointedTarget(pointer); place >= 0 {
+		return b.emitValue(Copy, i, "", b.loadReference(b.evaluateReference(place)))
 	}
 	if b.pointsToPlain(pointer) {
-		return b.value(LoadField, i, content, b.expr(pointer))
+		return b.emitValue(LoadField, i, cellContent, b.lowerExpr(pointer))
 	}
 	return NoVar
 }
 
-// storeBehind assigns to "*p". It reports false when a pointer and what it points to
+// storePointed assigns to "*p". It reports false when a pointer and what it points to
 // are one.
-func (b *builder) storeBehind(target, pointer int32, v Var) bool {
-	if place := b.pointee(pointer); place >= 0 {
-		b.set(b.place(place), v)
+func (b *builder) storePointed(target, pointer int32, v Var) bool {
+	if place := b.pointedTarget(pointer); place >= 0 {
+		b.storeReference(b.evaluateReference(place), v)
 		return true
 	}
 	if b.pointsToPlain(pointer) {
-		b.do(StoreField, target, content, b.expr(pointer), v)
+		b.emitPlain(StoreField, target, cellContent, b.lowerExpr(pointer), v)
 		return true
 	}
 	return false

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// String prints all functions of the file, as tests carry them.
+// String prints all functions of the file, as tests carry them. The tests in testdata compare with
+// it.
 func (f *File) String() string {
 	var b strings.Builder
 	for _, c := range f.Classes {
@@ -39,30 +40,7 @@ var functionKinds = []string{"top", "function", "method", "constructor", "init",
 //	  return %1
 func (fn *Function) String() string {
 	var b strings.Builder
-	b.WriteString(functionKinds[fn.Kind] + " " + fn.Qualified)
-	if fn.Name == "" || fn.Kind == TopLevel {
-		fmt.Fprintf(&b, "#%d", fn.Index)
-	}
-	var params []string
-	if fn.This != NoVar && fn.Locals[fn.This].Kind == Receiver {
-		params = append(params, fn.name(fn.This))
-	}
-	for _, p := range fn.Params {
-		params = append(params, []string{"", "*", "**"}[p.Rest]+strings.TrimSpace(fn.name(p.Var)+" "+p.Type))
-	}
-	b.WriteString("(" + strings.Join(params, ", ") + ")")
-	for i, c := range fn.Captures {
-		b.WriteString([]string{" captures ", ", "}[min(i, 1)] + fn.name(c.Inner))
-	}
-	for _, flag := range []struct {
-		set  bool
-		word string
-	}{{fn.Static, " static"}, {fn.Async, " async"}, {fn.Generator, " generator"}} {
-		if flag.set {
-			b.WriteString(flag.word)
-		}
-	}
-	b.WriteByte('\n')
+	fn.writeHeader(&b)
 	for i := range fn.Blocks {
 		blk := &fn.Blocks[i]
 		fmt.Fprintf(&b, "b%d:", i)
@@ -71,7 +49,7 @@ func (fn *Function) String() string {
 		}
 		b.WriteByte('\n')
 		for k := blk.Start; k < blk.End; k++ {
-			b.WriteString("  " + fn.line(&fn.Code[k]))
+			b.WriteString("  " + fn.instrText(&fn.Code[k]))
 			if k == blk.End-1 {
 				for _, s := range blk.Succs {
 					fmt.Fprintf(&b, " b%d", s)
@@ -83,8 +61,37 @@ func (fn *Function) String() string {
 	return b.String()
 }
 
-// name returns the printed name of a variable.
-func (fn *Function) name(v Var) string {
+// writeHeader prints the line with the function's name, parameters, captures and flags.
+func (fn *Function) writeHeader(b *strings.Builder) {
+	b.WriteString(functionKinds[fn.Kind] + " " + fn.Qualified)
+	if fn.Name == "" || fn.Kind == TopLevel {
+		fmt.Fprintf(b, "#%d", fn.Index)
+	}
+	var params []string
+	if fn.This != NoVar && fn.Locals[fn.This].Kind == Receiver {
+		params = append(params, fn.varName(fn.This))
+	}
+	for _, p := range fn.Params {
+		params = append(params, []string{"", "*", "**"}[p.Rest]+strings.TrimSpace(fn.varName(p.Var)+" "+p.Type))
+	}
+	b.WriteString("(" + strings.Join(params, ", ") + ")")
+	for i, c := range fn.Captures {
+		b.WriteString([]string{" captures ", ", "}[min(i, 1)] + fn.varName(c.Inner))
+	}
+	for _, flag := range []struct {
+		set  bool
+		word string
+	}{{fn.Static, " static"}, {fn.Async, " async"}, {fn.Generator, " generator"}} {
+		if flag.set {
+			b.WriteString(flag.word)
+		}
+	}
+	b.WriteByte('\n')
+}
+
+// varName returns the printed name of a variable. A second variable of the same name gets its
+// number behind the name.
+func (fn *Function) varName(v Var) string {
 	switch {
 	case v == NoVar:
 		return "_"
@@ -104,65 +111,78 @@ func (fn *Function) name(v Var) string {
 	return name
 }
 
-// line prints one instruction.
-func (fn *Function) line(in *Instr) string {
-	var b strings.Builder
+// instrText prints one instruction.
+func (fn *Function) instrText(in *Instr) string {
+	dst := ""
 	if in.Dst != NoVar {
-		b.WriteString(fn.name(in.Dst) + " = ")
+		dst = fn.varName(in.Dst) + " = "
 	}
-	b.WriteString(in.Op.String())
-	a, bb, c := fn.name(in.A), fn.name(in.B), fn.name(in.C)
-	key := func() string {
-		switch {
-		case in.Text != "":
-			return "[" + strconv.Quote(in.Text) + "]"
-		case in.B == NoVar:
-			return "[]"
-		}
-		return "[" + bb + "]"
-	}
+	return dst + in.Op.String() + fn.operandText(in)
+}
+
+// operandText prints what stands behind the operation of an instruction.
+func (fn *Function) operandText(in *Instr) string {
+	a, b := fn.varName(in.A), fn.varName(in.B)
 	switch in.Op {
 	case Const:
-		b.WriteString(" " + []string{"", "", "", "", "char ", "regex ", "unknown "}[in.X] + strconv.Quote(in.Text))
+		return " " + []string{"", "", "", "", "char ", "regex ", "unknown "}[in.X] + strconv.Quote(in.Text)
 	case LoadField:
-		b.WriteString(" " + a + "." + in.Text)
+		return " " + a + "." + in.Text
 	case StoreField:
-		b.WriteString(" " + a + "." + in.Text + " = " + bb)
+		return " " + a + "." + in.Text + " = " + b
 	case LoadIndex:
-		b.WriteString(" " + a + key())
+		return " " + a + fn.keyText(in)
 	case StoreIndex:
-		b.WriteString(" " + a + key() + " = " + c)
+		return " " + a + fn.keyText(in) + " = " + fn.varName(in.C)
 	case Slice:
-		b.WriteString(" " + a + "[" + bb + ":" + c + "]")
-	case LoadGlobal, StoreGlobal:
-		b.WriteString(" " + in.Text)
-		if in.A != NoVar {
-			b.WriteString(" of " + a)
-		}
-		if in.Op == StoreGlobal {
-			b.WriteString(" = " + bb)
-		}
+		return " " + a + "[" + b + ":" + fn.varName(in.C) + "]"
 	case Invoke:
-		b.WriteString(fn.callText(&fn.Calls[in.X]))
+		return fn.callText(&fn.Calls[in.X])
 	case Closure:
-		fmt.Fprintf(&b, " #%d %s", in.X, in.Text)
+		return fmt.Sprintf(" #%d %s", in.X, in.Text)
 	case ClassValue, New:
-		b.WriteString(" " + in.Text)
+		return " " + in.Text
 	case Binary:
-		b.WriteString(" " + a + " " + in.Text + " " + bb)
+		return " " + a + " " + in.Text + " " + b
 	case Concat:
+		text := ""
 		for _, v := range fn.Operands(in) {
-			b.WriteString(" " + fn.name(v))
+			text += " " + fn.varName(v)
 		}
-	default:
-		if in.Text != "" {
-			b.WriteString(" " + in.Text)
-		}
-		if in.A != NoVar {
-			b.WriteString(" " + a)
-		}
+		return text
 	}
-	return b.String()
+	return fn.plainText(in)
+}
+
+// plainText prints the operands of globals and of operations with one operand.
+func (fn *Function) plainText(in *Instr) string {
+	text := ""
+	global := in.Op == LoadGlobal || in.Op == StoreGlobal
+	if in.Text != "" || global {
+		text = " " + in.Text
+	}
+	switch {
+	case in.A == NoVar:
+	case global:
+		text += " of " + fn.varName(in.A)
+	default:
+		text += " " + fn.varName(in.A)
+	}
+	if in.Op == StoreGlobal {
+		text += " = " + fn.varName(in.B)
+	}
+	return text
+}
+
+// keyText prints the key of an element.
+func (fn *Function) keyText(in *Instr) string {
+	switch {
+	case in.Text != "":
+		return "[" + strconv.Quote(in.Text) + "]"
+	case in.B == NoVar:
+		return "[]"
+	}
+	return "[" + fn.varName(in.B) + "]"
 }
 
 var callKinds = []string{"", " method", " new", " super", " self", " markup", " init"}
@@ -178,17 +198,17 @@ func (fn *Function) callText(c *Call) string {
 		fmt.Fprintf(&b, " #%d", c.Direct)
 	}
 	if c.Receiver != NoVar {
-		b.WriteString(" on " + fn.name(c.Receiver))
+		b.WriteString(" on " + fn.varName(c.Receiver))
 	}
 	if c.Type != "" {
 		b.WriteString(":" + c.Type)
 	}
 	if c.Callee != NoVar {
-		b.WriteString(" value " + fn.name(c.Callee))
+		b.WriteString(" value " + fn.varName(c.Callee))
 	}
 	var args []string
 	for _, a := range fn.Args(c) {
-		text := []string{"", "*", "**"}[a.Rest] + fn.name(a.Value)
+		text := []string{"", "*", "**"}[a.Rest] + fn.varName(a.Value)
 		if a.Name != "" {
 			text = a.Name + "=" + text
 		}

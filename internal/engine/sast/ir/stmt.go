@@ -15,178 +15,216 @@ type target struct {
 	block     bool    // a labelled block, which only a break with its label leaves
 }
 
-// stmt lowers a statement.
-func (b *builder) stmt(i int32) {
-	if i < 0 || b.over {
+// lowerStmt lowers a statement. The kinds are split over three switches, which the
+// compiler turns into jump tables; the frequent ones come first.
+func (b *builder) lowerStmt(i int32) {
+	if i < 0 || b.overLimit {
 		return
 	}
-	n := &b.t.Nodes[i]
-	value := b.t.Child(i, tree.RoleValue)
-	switch n.Kind {
+	switch b.t.Nodes[i].Kind {
 	case tree.Block, tree.FileKind, tree.Error:
-		b.block(i)
+		b.lowerBlock(i)
 	case tree.ExpressionStatement:
-		b.expr(value)
+		b.lowerExpr(b.t.Child(i, tree.RoleValue))
 	case tree.Variable, tree.Field:
-		b.declaration(i)
+		b.lowerDeclaration(i)
 	case tree.If:
-		b.ifStatement(i)
+		b.lowerIf(i)
 	case tree.While, tree.DoWhile, tree.For:
-		b.loop(i)
+		b.lowerLoop(i)
 	case tree.ForEach:
-		b.forEach(i)
+		b.lowerForEach(i)
 	case tree.Switch:
-		b.switchStatement(i, NoVar)
+		b.lowerSwitch(i, NoVar)
 	case tree.Try:
-		b.try(i)
+		b.lowerTry(i)
 	case tree.With:
-		b.with(i)
-	case tree.Return:
-		b.returns(i, value)
-	case tree.Throw:
-		v := b.caughtVar
-		if value >= 0 {
-			v = b.expr(value)
-		}
-		b.throw(i, v)
-	case tree.Break, tree.Continue:
-		b.leaveLoop(i)
-	case tree.Goto:
-		b.jump(b.labelled(b.t.Text(b.t.Child(i, tree.RoleLabel))))
-	case tree.Label:
-		b.labelStatement(i)
-	case tree.Defer:
-		b.deferCall(value)
-	case tree.Spawn:
-		b.spawn(value)
-	case tree.Assert:
-		b.assert(i)
-	case tree.Delete:
-		for c := range b.t.All(i, tree.RoleValue) {
-			b.delete(c)
-		}
-	case tree.Function:
-		b.functionStatement(i)
-	case tree.Class:
-		b.classStatement(i)
-	case tree.Import:
-		b.importStatement(i)
-	case tree.Export:
-		b.exportStatement(i)
-	case tree.Package, tree.TypeAlias, tree.Global, tree.Empty, tree.Modifier, tree.Annotation, tree.Token, tree.Type,
-		tree.TypeParameter:
-	case tree.Other:
-		if k := len(b.next) - 1; k >= 0 && n.Text == b.m.Fallthrough && n.Text != "" && b.next[k] != NoBlock {
-			b.jump(b.next[k])
-			return
-		}
-		b.expr(i)
+		b.lowerWith(i)
 	default:
-		b.expr(i)
+		b.lowerJumpStmt(i)
 	}
 }
 
-// block lowers the statements of a block. Functions that are declared in it are
-// made first where they can be called before their declaration.
-func (b *builder) block(i int32) {
+// lowerJumpStmt lowers the statements that leave their place, or call something that runs
+// at another time.
+func (b *builder) lowerJumpStmt(i int32) {
+	value := b.t.Child(i, tree.RoleValue)
+	switch b.t.Nodes[i].Kind {
+	case tree.Return:
+		b.lowerReturn(i, value)
+	case tree.Throw:
+		v := b.caughtVar
+		if value >= 0 {
+			v = b.lowerExpr(value)
+		}
+		b.emitThrow(i, v)
+	case tree.Break, tree.Continue:
+		b.leaveLoop(i)
+	case tree.Goto:
+		b.jumpTo(b.labelBlock(b.t.Text(b.t.Child(i, tree.RoleLabel))))
+	case tree.Label:
+		b.lowerLabel(i)
+	case tree.Defer:
+		b.deferCall(value)
+	case tree.Spawn:
+		b.spawnCall(value)
+	case tree.Assert:
+		b.lowerAssert(i)
+	default:
+		b.lowerDeclarationStmt(i)
+	}
+}
+
+// lowerDeclarationStmt lowers the statements that declare or remove names, and any
+// expression in the place of a statement.
+func (b *builder) lowerDeclarationStmt(i int32) {
+	switch b.t.Nodes[i].Kind {
+	case tree.Delete:
+		for c := range b.t.All(i, tree.RoleValue) {
+			b.lowerDelete(c)
+		}
+	case tree.Function:
+		b.lowerFunctionStatement(i)
+	case tree.Class:
+		b.lowerClassStatement(i)
+	case tree.Import:
+		b.lowerImport(i)
+	case tree.Export:
+		b.lowerExport(i)
+	case tree.Package, tree.TypeAlias, tree.Global, tree.Empty, tree.Modifier, tree.Annotation, tree.Token, tree.Type,
+		tree.TypeParameter:
+	case tree.Other:
+		if to := b.fallthroughTarget(i); to != NoBlock {
+			b.jumpTo(to)
+			return
+		}
+		b.lowerExpr(i)
+	default:
+		b.lowerExpr(i)
+	}
+}
+
+// fallthroughTarget returns the body of the next case when the node is the language's
+// fallthrough statement (Go); NoBlock otherwise.
+func (b *builder) fallthroughTarget(i int32) BlockID {
+	text := b.t.Nodes[i].Text
+	if k := len(b.nextBodies) - 1; k >= 0 && text == b.m.Fallthrough && text != "" {
+		return b.nextBodies[k]
+	}
+	return NoBlock
+}
+
+// lowerBlock lowers the statements of a block. Functions that are declared in it are made first
+// where they can be called before their declaration. JavaScript hoists function declarations to
+// the top of their block; a call above the declaration must find the function. In languages where
+// an assignment declares (Python) the declaration is a statement like others and stays in its
+// place.
+func (b *builder) lowerBlock(i int32) {
 	if !b.m.AssignDeclares {
 		for c := range b.t.Children(i) {
 			if b.t.Is(c, tree.Function) {
-				b.functionStatement(c)
+				b.lowerFunctionStatement(c)
 			}
 		}
 	}
 	spawned := len(b.spawned)
 	for c := range b.t.Children(i) {
 		if b.m.AssignDeclares || !b.t.Is(c, tree.Function) {
-			b.stmt(c)
+			b.lowerStmt(c)
 		}
 	}
-	b.meet(spawned)
+	b.joinSpawned(spawned)
 }
 
-// statementValue evaluates a statement in the place of an expression: its value is
+// lowerStatementValue evaluates a statement in the place of an expression: its value is
 // not known.
-func (b *builder) statementValue(i int32) Var {
+func (b *builder) lowerStatementValue(i int32) Var {
 	if b.t.Is(i, tree.Switch) {
-		return b.join(i, func(result Var) {
-			b.copyTo(result, tree.None, b.unknown(tree.None, "switch")) // no case may match
-			b.switchStatement(i, result)
+		return b.joinBranches(i, func(result Var) {
+			b.copyTo(result, tree.None, b.emitUnknown(tree.None, "switch")) // no case may match
+			b.lowerSwitch(i, result)
 		})
 	}
 	if b.t.Is(i, tree.ExpressionStatement) {
-		return b.expr(b.t.Child(i, tree.RoleValue))
+		return b.lowerExpr(b.t.Child(i, tree.RoleValue))
 	}
 	if b.t.Is(i, tree.Variable) {
-		b.stmt(i)
+		b.lowerStmt(i)
 		if t := b.t.Child(i, tree.RoleTarget); b.t.Is(t, tree.Name) {
-			return b.read(t)
+			return b.readName(t)
 		}
-		return b.unknown(i, "variable")
+		return b.emitUnknown(i, "variable")
 	}
-	b.stmt(i)
-	return b.unknown(i, "statement")
+	b.lowerStmt(i)
+	return b.emitUnknown(i, "statement")
 }
 
-func (b *builder) ifStatement(i int32) {
+// lowerIf lowers an If. Its initializer ("if v, err := f(); err != nil") runs in front of the
+// condition, in the block that is open.
+func (b *builder) lowerIf(i int32) {
 	for c := range b.t.All(i, tree.RoleInit) {
-		b.stmt(c)
+		b.lowerStmt(c)
 	}
 	then, other, done := b.newBlock(), b.newBlock(), b.newBlock()
-	b.cond(b.t.Child(i, tree.RoleCondition), then, other)
-	b.start(then)
-	b.stmt(b.t.Child(i, tree.RoleThen))
-	b.jump(done)
-	b.start(other)
-	b.stmt(b.t.Child(i, tree.RoleElse))
-	b.start(done)
+	b.branchCondition(b.t.Child(i, tree.RoleCondition), then, other)
+	b.startBlock(then)
+	b.lowerStmt(b.t.Child(i, tree.RoleThen))
+	b.jumpTo(done)
+	b.startBlock(other)
+	b.lowerStmt(b.t.Child(i, tree.RoleElse))
+	b.startBlock(done)
 }
 
-// loop lowers While, DoWhile and For.
-func (b *builder) loop(i int32) {
+// lowerLoop lowers While, DoWhile and For. The block "other" contains the else part of a loop
+// (Python), which runs when the condition ends the loop and not when a break does.
+func (b *builder) lowerLoop(i int32) {
 	for c := range b.t.All(i, tree.RoleInit) {
-		b.stmt(c)
+		b.lowerStmt(c)
 	}
 	test, body, update, other, done := b.newBlock(), b.newBlock(), b.newBlock(), b.newBlock(), b.newBlock()
 	condition := b.t.Child(i, tree.RoleCondition)
 	if b.t.Is(i, tree.DoWhile) {
-		b.start(body)
-		b.loopBody(i, done, test)
-		b.start(test)
-		b.cond(condition, body, done)
-		b.start(update)
-		b.jump(done)
-		b.start(other)
-		b.start(done)
+		b.startBlock(body)
+		b.lowerLoopBody(i, done, test)
+		b.startBlock(test)
+		b.branchCondition(condition, body, done)
+		b.startBlock(update)
+		b.jumpTo(done)
+		b.startBlock(other)
+		b.startBlock(done)
 		return
 	}
-	b.start(test)
+	b.startBlock(test)
 	if condition >= 0 {
-		b.cond(condition, body, other)
+		b.branchCondition(condition, body, other)
 	} else {
-		b.jump(body)
+		b.jumpTo(body)
 	}
-	b.start(body)
-	b.loopBody(i, done, update)
-	b.start(update)
+	b.startBlock(body)
+	b.lowerLoopBody(i, done, update)
+	b.startBlock(update)
 	for c := range b.t.All(i, tree.RoleUpdate) {
-		b.stmt(c)
+		b.lowerStmt(c)
 	}
-	b.jump(test)
-	b.start(other)
-	b.stmt(b.t.Child(i, tree.RoleElse))
-	b.start(done)
+	b.jumpTo(test)
+	b.startBlock(other)
+	b.lowerStmt(b.t.Child(i, tree.RoleElse))
+	b.startBlock(done)
 }
 
-// loopBody lowers the body of a loop.
-func (b *builder) loopBody(i int32, breaks, continues BlockID) {
+// lowerLoopBody lowers the body of a loop. The label belongs to this loop only: nested loops must
+// not inherit it.
+func (b *builder) lowerLoopBody(i int32, breaks, continues BlockID) {
 	b.jumps = append(b.jumps, target{label: b.label, breaks: breaks, continues: continues, final: b.final})
 	b.label = ""
-	b.stmt(b.t.Child(i, tree.RoleBody))
+	b.lowerStmt(b.t.Child(i, tree.RoleBody))
 	b.jumps = b.jumps[:len(b.jumps)-1]
 }
 
-func (b *builder) forEach(i int32) {
+// lowerForEach lowers a loop over a collection. What the variables get depends on the language:
+// the keys of JavaScript's "for in", key and value of Go's range (only the value for a channel),
+// else the elements.
+func (b *builder) lowerForEach(i int32) {
 	kind := "values"
 	switch b.t.Text(i) {
 	case "in":
@@ -203,43 +241,45 @@ func (b *builder) forEach(i int32) {
 	}
 	label := b.label
 	b.label = ""
-	b.iterate(i, kind, b.t.Child(i, tree.RoleIterable), b.t.Child(i, tree.RoleTarget), func(next BlockID) {
+	b.lowerIteration(i, kind, b.t.Child(i, tree.RoleIterable), b.t.Child(i, tree.RoleTarget), func(next BlockID) {
 		b.label = label
-		b.loopBody(i, b.jumpsDone, next)
+		b.lowerLoopBody(i, b.loopEnd, next)
 	})
 }
 
-// iterate lowers a loop over the elements of a collection; body is told where the
-// next round begins.
-func (b *builder) iterate(i int32, kind string, iterable, to int32, body func(next BlockID)) {
-	it := b.iterator(kind, iterable)
+// lowerIteration lowers a loop over the elements of a collection; body gets the block of the test
+// for the next element. Comprehensions use it too, so the body is a function and no node. After the body
+// the iterator is asked again; the else part and the code behind the loop follow.
+func (b *builder) lowerIteration(i int32, kind string, iterable, to int32, body func(next BlockID)) {
+	it := b.emitIterator(kind, iterable)
 	test, round, other, done := b.newBlock(), b.newBlock(), b.newBlock(), b.newBlock()
-	b.start(test)
-	b.branch(iterable, b.value(HasNext, tree.None, "", it), round, other)
-	b.start(round)
-	b.element(kind, it, to)
+	b.startBlock(test)
+	b.branchOn(iterable, b.emitValue(HasNext, tree.None, "", it), round, other)
+	b.startBlock(round)
+	b.bindElement(kind, it, to)
 	b.ownElements(to)
-	outer := b.jumpsDone
-	b.jumpsDone = done
+	outer := b.loopEnd
+	b.loopEnd = done
 	body(test)
-	b.jumpsDone = outer
-	b.jump(test)
-	b.start(other)
-	b.stmt(b.t.Child(i, tree.RoleElse))
-	b.start(done)
+	b.loopEnd = outer
+	b.jumpTo(test)
+	b.startBlock(other)
+	b.lowerStmt(b.t.Child(i, tree.RoleElse))
+	b.startBlock(done)
 }
 
-// iterator makes the iterator of a loop.
-func (b *builder) iterator(kind string, iterable int32) Var {
-	in := plain(Iterate, iterable, b.expr(iterable))
+// emitIterator makes the iterator of a loop. X tells package taint that the iterable cannot be an
+// iterator function (Go 1.23), whose body would be called back.
+func (b *builder) emitIterator(kind string, iterable int32) Var {
+	in := newInstr(Iterate, iterable, b.lowerExpr(iterable))
 	if kind == "entries" {
 		switch b.t.Text(b.declaredType(iterable, 0)) {
 		case "[]", "map", "chan":
 			in.X = 1
 		}
 	}
-	in.Text, in.Dst = kind, b.temp()
-	b.emit(in)
+	in.Text, in.Dst = kind, b.newTemp()
+	b.emitInstr(in)
 	return in.Dst
 }
 
@@ -248,25 +288,27 @@ func (b *builder) isChannel(i int32) bool {
 	return b.t.Text(b.declaredType(i, 0)) == "chan"
 }
 
-// element binds the next element of an iterator.
-func (b *builder) element(kind string, it Var, to int32) {
+// bindElement binds the next element of an iterator. An entry is a tuple of key and value; a loop
+// that binds one name wants the key alone.
+func (b *builder) bindElement(kind string, it Var, to int32) {
 	if to < 0 {
 		return
 	}
-	v := b.value(Next, to, "", it)
+	v := b.emitValue(Next, to, "", it)
 	if kind == "values" && b.t.Text(b.t.Nodes[to].Parent) == "range" && b.isTuple(to) {
-		b.store(to+1, v) // what comes out of a channel
+		b.storeTarget(to+1, v) // what comes out of a channel
 		return
 	}
 	if kind != "entries" || b.isTuple(to) {
-		b.store(to, v)
+		b.storeTarget(to, v)
 		return
 	}
-	b.store(to, b.value(LoadIndex, tree.None, "0", v)) // only the key is wanted
+	b.storeTarget(to, b.emitValue(LoadIndex, tree.None, "0", v)) // only the key is wanted
 }
 
-// labelled returns the block of a label.
-func (b *builder) labelled(name string) BlockID {
+// labelBlock returns the block of a label. A goto may come before its label, so whoever comes
+// first creates the block.
+func (b *builder) labelBlock(name string) BlockID {
 	if b.labels == nil {
 		b.labels = map[string]BlockID{}
 	}
@@ -278,32 +320,36 @@ func (b *builder) labelled(name string) BlockID {
 	return id
 }
 
-func (b *builder) labelStatement(i int32) {
+// lowerLabel lowers a labelled statement. A loop takes the label for its own break and continue;
+// any other statement is a region that a break with the label leaves.
+func (b *builder) lowerLabel(i int32) {
 	name, body := b.t.Name(i), b.t.Child(i, tree.RoleBody)
-	id := b.labelled(name)
+	id := b.labelBlock(name)
 	if b.blocks[id].start >= 0 { // the same label again, in another region
 		delete(b.labels, name)
-		id = b.labelled(name)
+		id = b.labelBlock(name)
 	}
-	b.start(id)
+	b.startBlock(id)
 	if body < 0 {
 		return
 	}
 	switch b.t.Nodes[body].Kind {
 	case tree.While, tree.DoWhile, tree.For, tree.ForEach, tree.Switch:
 		b.label = name
-		b.stmt(body)
+		b.lowerStmt(body)
 		b.label = ""
 	default:
 		done := b.newBlock()
 		b.jumps = append(b.jumps, target{label: name, breaks: done, continues: NoBlock, final: b.final, block: true})
-		b.stmt(body)
+		b.lowerStmt(body)
 		b.jumps = b.jumps[:len(b.jumps)-1]
-		b.start(done)
+		b.startBlock(done)
 	}
 }
 
-// leaveLoop lowers break and continue.
+// leaveLoop lowers break and continue: a jump to the innermost target that fits, through the
+// finally blocks that are open inside of it. A break without a target is an error of the source;
+// the code behind it is not reached.
 func (b *builder) leaveLoop(i int32) {
 	label := b.t.Text(b.t.Child(i, tree.RoleLabel))
 	for k := len(b.jumps) - 1; k >= 0; k-- {
@@ -315,71 +361,77 @@ func (b *builder) leaveLoop(i int32) {
 		if to == NoBlock || label != "" && label != t.label || label == "" && t.block {
 			continue
 		}
-		b.leave(to, t.final)
+		b.leaveTo(to, t.final)
 		return
 	}
-	b.do(Stop, i, "") // a break of nothing
-	b.end()
+	b.emitPlain(Stop, i, "") // a break of nothing
+	b.endBlock()
 }
 
-func (b *builder) returns(i, value int32) {
+// lowerReturn lowers a return. Inside of a try with a finally the value is kept in a hidden
+// variable until the finally has run, which may replace it (Go's named results).
+func (b *builder) lowerReturn(i, value int32) {
 	v := NoVar
 	if value >= 0 {
-		v = b.expr(value)
+		v = b.lowerExpr(value)
 	} else {
 		v = b.namedResult(i)
 	}
 	if b.final == nil {
-		b.do(Return, i, "", v)
-		b.end()
+		b.emitPlain(Return, i, "", v)
+		b.endBlock()
 		return
 	}
 	if b.result == NoVar {
 		b.result = b.addLocal(Local{Name: "<result>", Kind: Hidden, Node: tree.None})
 	}
 	if v == NoVar {
-		v = b.constant(tree.None, ConstNull, "null")
+		v = b.emitConstant(tree.None, ConstNull, "null")
 	}
 	if value >= 0 {
 		b.setNamed(v)
 	}
 	b.copyTo(b.result, i, v)
-	b.leave(NoBlock, nil)
+	b.leaveTo(NoBlock, nil)
 }
 
-func (b *builder) assert(i int32) {
+// lowerAssert lowers an assertion as a conditional throw, so that what follows knows the condition
+// to be true.
+func (b *builder) lowerAssert(i int32) {
 	ok, fails := b.newBlock(), b.newBlock()
-	b.cond(b.t.Child(i, tree.RoleCondition), ok, fails)
-	b.start(fails)
+	b.branchCondition(b.t.Child(i, tree.RoleCondition), ok, fails)
+	b.startBlock(fails)
 	v := NoVar
 	if value := b.t.Child(i, tree.RoleValue); value >= 0 {
-		v = b.expr(value)
+		v = b.lowerExpr(value)
 	}
-	b.throw(i, v)
-	b.start(ok)
+	b.emitThrow(i, v)
+	b.startBlock(ok)
 }
 
-// importStatement notes an import.
-func (b *builder) importStatement(i int32) {
+// lowerImport notes an import. The imports of the top level are also visible to other files in
+// languages whose modules are their files (Python): "from app import db" finds a db that app
+// itself imports.
+func (b *builder) lowerImport(i int32) {
 	in := Import{Node: i, Module: b.t.Text(i), Name: b.t.Name(i), Local: b.names.Bound(i)}
 	if (in.Name == "*") && b.t.Child(i, tree.RoleAlias) >= 0 {
 		in.Name = "" // the module itself under a name
 	}
 	b.Imports = append(b.Imports, in)
 	if b.fn.Kind == TopLevel && b.m.FileModule && b.m.Exports == "" {
-		b.passOn(i, in)
+		b.reexportImport(i, in)
 	}
 }
 
-// passOn notes that what is imported can be imported from this file too (Python).
-func (b *builder) passOn(i int32, in Import) {
+// reexportImport notes that what is imported can be imported from this file too (Python).
+func (b *builder) reexportImport(i int32, in Import) {
 	switch {
 	case in.Name == "*":
 		b.Reexports = append(b.Reexports, b.moduleName(in.Module))
 	case in.Local != "":
 		for _, r := range []tree.Role{tree.RoleAlias, tree.RoleName, tree.RolePath} {
 			if c := b.t.Child(i, r); c >= 0 {
-				if q := b.qualified(c); q != "" && b.t.Is(c, tree.Name) {
+				if q := b.qualifiedName(c); q != "" && b.t.Is(c, tree.Name) {
 					b.aliasName(in.Local, q)
 				}
 				return
@@ -388,16 +440,19 @@ func (b *builder) passOn(i int32, in Import) {
 	}
 }
 
-// aliasName notes another name for what a qualified name means: that of a member
-// of the file, or of the file when it is "".
+// aliasName notes another name for what a qualified name means: that of a member of the file, or
+// of the file when it is "". A file of re-exports declares nothing itself; without the aliases
+// calls through it would not reach their functions.
 func (b *builder) aliasName(member, q string) {
-	if name := join(b.Module, member); name != q && name != "" {
+	if name := joinName(b.Module, member); name != q && name != "" {
 		b.Aliases = append(b.Aliases, Alias{name, q})
 	}
 }
 
-// exportStatement gives what is exported the name that others know it by.
-func (b *builder) exportStatement(i int32) {
+// lowerExport gives what is exported the name that others know it by. "export {a as b} from 'm'"
+// names a member of another module; it is both an alias, for resolution of calls, and a store, for
+// data.
+func (b *builder) lowerExport(i int32) {
 	name, value := b.t.Name(i), b.t.Child(i, tree.RoleValue)
 	from := b.t.Text(i)
 	if from != "" && name == "*" {
@@ -409,36 +464,37 @@ func (b *builder) exportStatement(i int32) {
 	if name == "default" || name == "=" {
 		outside = ""
 	}
-	if q := b.qualified(value); q != "" && from == "" {
+	if q := b.qualifiedName(value); q != "" && from == "" {
 		b.aliasName(outside, q)
 	}
 	switch {
 	case from != "":
 		q := b.moduleName(from)
 		if t := b.t.Text(value); t != "*" && t != "default" {
-			q = join(q, t)
+			q = joinName(q, t)
 		}
 		b.aliasName(outside, q)
-		v = b.value(LoadGlobal, i, q)
+		v = b.emitValue(LoadGlobal, i, q)
 	case value >= 0:
-		v = b.expr(value)
+		v = b.lowerExpr(value)
 	default:
 		return
 	}
-	b.export(i, name, v)
+	b.storeExport(i, name, v)
 }
 
-// export stores what is exported under the name. The default and the whole of a
-// module are one.
-func (b *builder) export(i int32, name string, v Var) {
+// storeExport stores what is exported under the name. The default and the whole of a module are
+// one. Importers read the global under that name.
+func (b *builder) storeExport(i int32, name string, v Var) {
 	q := b.Module
 	if name != "default" && name != "=" {
-		q = join(q, name)
+		q = joinName(q, name)
 	}
-	b.do(StoreGlobal, i, q, NoVar, v)
+	b.emitPlain(StoreGlobal, i, q, NoVar, v)
 }
 
-// moduleName returns the module that the source calls so.
+// moduleName returns the module that the source calls so. The prefix is that of schemes such as
+// "node:".
 func (l *lowerer) moduleName(written string) string {
-	return l.absolute(strings.TrimPrefix(written, l.m.ModulePrefix))
+	return l.absoluteName(strings.TrimPrefix(written, l.m.ModulePrefix))
 }

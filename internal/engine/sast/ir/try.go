@@ -26,53 +26,55 @@ type exit struct {
 	until *final
 }
 
-// leave goes to the block, through every finally inside of until.
-func (b *builder) leave(to BlockID, until *final) {
+// leaveTo goes to the block, through every finally inside of until. Each distinct way out gets one
+// exit of the finally, behind which it goes on through the next one outside.
+func (b *builder) leaveTo(to BlockID, until *final) {
 	f := b.final
 	if f == until || f == nil {
 		if to != NoBlock {
-			b.jump(to)
+			b.jumpTo(to)
 			return
 		}
 		v := b.result
 		if len(b.fn.named) > 0 { // what runs on the way out may change them
 			v = b.namedResult(tree.None)
 		}
-		b.do(Return, tree.None, "", v)
-		b.end()
+		b.emitPlain(Return, tree.None, "", v)
+		b.endBlock()
 		return
 	}
 	for _, e := range f.exits {
 		if e.to == to && e.until == until {
-			b.jump(f.entry)
+			b.jumpTo(f.entry)
 			return
 		}
 	}
 	f.exits = append(f.exits, exit{b.newBlock(), to, until})
-	b.jump(f.entry)
+	b.jumpTo(f.entry)
 }
 
-// throw leaves for the handler, or out of the function.
-func (b *builder) throw(i int32, v Var) {
+// emitThrow leaves for the handler, or out of the function. The value is copied to the handler's
+// variable, which several throws share.
+func (b *builder) emitThrow(i int32, v Var) {
 	if b.handler == NoBlock {
-		b.do(Throw, i, "", v)
-		b.end()
+		b.emitPlain(Throw, i, "", v)
+		b.endBlock()
 		return
 	}
 	if v != NoVar {
 		b.copyTo(b.exc, tree.None, v)
 	}
-	b.do(Throw, i, "", v)
-	b.end(b.handler)
+	b.emitPlain(Throw, i, "", v)
+	b.endBlock(b.handler)
 }
 
-// region runs the body with a handler, and makes sure that the handler can be
+// protectRegion runs the body with a handler, and makes sure that the handler can be
 // reached although nothing in the body is a call.
-func (b *builder) region(handler BlockID, exc Var, body func()) {
+func (b *builder) protectRegion(handler BlockID, exc Var, body func()) {
 	outer, outerExc := b.handler, b.exc
 	b.handler, b.exc = handler, exc
 	if b.cur != NoBlock {
-		b.start(b.newBlock()) // so that calls before it are outside
+		b.startBlock(b.newBlock()) // so that calls before it are outside
 	}
 	from := len(b.blocks) - 1
 	body()
@@ -88,44 +90,47 @@ func (b *builder) region(handler BlockID, exc Var, body func()) {
 		}
 	}
 	if b.cur == NoBlock {
-		b.start(b.newBlock())
+		b.startBlock(b.newBlock())
 	}
 	next := b.newBlock()
-	b.do(Dispatch, tree.None, "")
-	b.end(next, handler)
-	b.start(next)
+	b.emitPlain(Dispatch, tree.None, "")
+	b.endBlock(next, handler)
+	b.startBlock(next)
 }
 
-func (b *builder) exception() Var {
+// addException adds the hidden variable in which a handler finds what was thrown.
+func (b *builder) addException() Var {
 	return b.addLocal(Local{Name: "<exception>", Kind: Exception, Node: tree.None})
 }
 
-// try lowers a Try.
-func (b *builder) try(i int32) {
+// lowerTry lowers a Try.
+func (b *builder) lowerTry(i int32) {
 	finally := b.t.Child(i, tree.RoleFinally)
 	if finally < 0 {
-		b.tryCatch(i)
+		b.lowerTryCatch(i)
 		return
 	}
-	b.withFinally(func() { b.tryCatch(i) }, func() { b.stmt(finally) })
+	b.withFinally(func() { b.lowerTryCatch(i) }, func() { b.lowerStmt(finally) })
 }
 
-// withFinally runs the body, and the finally on every way out of it.
+// withFinally runs the body, and the finally on every way out of it. Deferred calls (Go) are
+// lowered with it too. The exception is thrown again behind the finally, unless the finally itself
+// leaves or, in a language with recover, a deferred call has caught it.
 func (b *builder) withFinally(body, finally func()) {
 	f := &final{outer: b.final, entry: b.newBlock()}
-	exc := b.exception()
+	exc := b.addException()
 	b.final = f
-	b.region(f.entry, exc, body)
+	b.protectRegion(f.entry, exc, body)
 	b.final = f.outer
 	normal, again := b.newBlock(), b.newBlock()
 	reached := b.cur != NoBlock
-	b.start(f.entry)
+	b.startBlock(f.entry)
 	if b.m.Recover != "" {
-		b.value(Catch, tree.None, "", exc) // what calls have thrown
+		b.emitValue(Catch, tree.None, "", exc) // what calls have thrown
 	}
 	finally()
 	if b.cur == NoBlock { // the finally itself leaves
-		b.start(b.newBlock())
+		b.startBlock(b.newBlock())
 	}
 	succs := []BlockID{again}
 	if reached {
@@ -134,42 +139,44 @@ func (b *builder) withFinally(body, finally func()) {
 	for _, e := range f.exits {
 		succs = append(succs, e.pad)
 	}
-	b.do(Dispatch, tree.None, "")
-	b.end(succs...)
-	b.start(again)
-	b.throw(tree.None, b.value(Copy, tree.None, "", exc))
+	b.emitPlain(Dispatch, tree.None, "")
+	b.endBlock(succs...)
+	b.startBlock(again)
+	b.emitThrow(tree.None, b.emitValue(Copy, tree.None, "", exc))
 	for _, e := range f.exits {
-		b.start(e.pad)
-		b.leave(e.to, e.until)
+		b.startBlock(e.pad)
+		b.leaveTo(e.to, e.until)
 	}
-	b.start(normal)
+	b.startBlock(normal)
 }
 
-// tryCatch lowers a Try without its finally.
-func (b *builder) tryCatch(i int32) {
+// lowerTryCatch lowers a Try without its finally. The else part (Python) runs behind the body
+// without the handler.
+func (b *builder) lowerTryCatch(i int32) {
 	run := func() {
 		for r := range b.t.All(i, tree.RoleResource) {
-			b.resource(r, false)
+			b.bindResource(r, false)
 		}
-		b.stmt(b.t.Child(i, tree.RoleBody))
+		b.lowerStmt(b.t.Child(i, tree.RoleBody))
 	}
 	if b.t.Child(i, tree.RoleHandler) < 0 {
 		run()
-		b.stmt(b.t.Child(i, tree.RoleElse))
+		b.lowerStmt(b.t.Child(i, tree.RoleElse))
 		return
 	}
 	handler, done := b.newBlock(), b.newBlock()
-	exc := b.exception()
-	b.region(handler, exc, run)
-	b.stmt(b.t.Child(i, tree.RoleElse))
-	b.jump(done)
-	b.start(handler)
-	b.catches(i, exc, done)
-	b.start(done)
+	exc := b.addException()
+	b.protectRegion(handler, exc, run)
+	b.lowerStmt(b.t.Child(i, tree.RoleElse))
+	b.jumpTo(done)
+	b.startBlock(handler)
+	b.lowerHandlers(i, exc, done)
+	b.startBlock(done)
 }
 
-// catches lowers the handlers of a Try. An exception that none takes goes on.
-func (b *builder) catches(i int32, exc Var, done BlockID) {
+// lowerHandlers lowers the handlers of a Try. An exception that none takes goes on. Which handler
+// takes an exception depends on its type at run time, so a Dispatch leads to all of them.
+func (b *builder) lowerHandlers(i int32, exc Var, done BlockID) {
 	var succs []BlockID
 	var handlers []int32
 	all := false
@@ -182,49 +189,50 @@ func (b *builder) catches(i int32, exc Var, done BlockID) {
 	if !all {
 		succs = append(succs, again)
 	}
-	b.do(Dispatch, tree.None, "")
-	b.end(succs...)
+	b.emitPlain(Dispatch, tree.None, "")
+	b.endBlock(succs...)
 	for k, c := range handlers {
-		b.start(succs[k])
+		b.startBlock(succs[k])
 		var types []string
 		for t := range b.t.All(c, tree.RoleType) {
 			types = append(types, b.typeName(t))
 		}
-		v := b.value(Catch, c, strings.Join(types, "|"), exc)
-		b.store(b.t.Child(c, tree.RoleTarget), v)
+		v := b.emitValue(Catch, c, strings.Join(types, "|"), exc)
+		b.storeTarget(b.t.Child(c, tree.RoleTarget), v)
 		if guard := b.t.Child(c, tree.RoleGuard); guard >= 0 {
 			then := b.newBlock()
-			b.cond(guard, then, again)
-			b.start(then)
+			b.branchCondition(guard, then, again)
+			b.startBlock(then)
 		}
-		b.caught(c, v)
-		b.jump(done)
+		b.lowerHandlerBody(c, v)
+		b.jumpTo(done)
 	}
-	b.start(again)
-	b.throw(tree.None, b.value(Copy, tree.None, "", exc))
+	b.startBlock(again)
+	b.emitThrow(tree.None, b.emitValue(Copy, tree.None, "", exc))
 }
 
-// caught lowers the body of a handler. A bare throw in it throws the exception
+// lowerHandlerBody lowers the body of a handler. A bare throw in it throws the exception
 // again.
-func (b *builder) caught(c int32, v Var) {
+func (b *builder) lowerHandlerBody(c int32, v Var) {
 	outer := b.caughtVar
 	b.caughtVar = v
-	b.stmt(b.t.Child(c, tree.RoleBody))
+	b.lowerStmt(b.t.Child(c, tree.RoleBody))
 	b.caughtVar = outer
 }
 
-// with lowers a With. A context manager may swallow or see exceptions; that it does
+// lowerWith lowers a With. A context manager may swallow or see exceptions; that it does
 // is not followed.
-func (b *builder) with(i int32) {
+func (b *builder) lowerWith(i int32) {
 	enters := b.t.Text(i) == "with"
 	for r := range b.t.All(i, tree.RoleResource) {
-		b.resource(r, enters)
+		b.bindResource(r, enters)
 	}
-	b.stmt(b.t.Child(i, tree.RoleBody))
+	b.lowerStmt(b.t.Child(i, tree.RoleBody))
 }
 
-// resource binds a resource.
-func (b *builder) resource(r int32, enters bool) {
+// bindResource binds a resource. Python's with calls a method to enter the resource, whose result
+// is bound; Java and C# bind the resource itself.
+func (b *builder) bindResource(r int32, enters bool) {
 	target, value := tree.None, r
 	if b.t.Is(r, tree.Variable) {
 		target, value = b.t.Child(r, tree.RoleTarget), b.t.Child(r, tree.RoleValue)
@@ -232,9 +240,9 @@ func (b *builder) resource(r int32, enters bool) {
 	if value < 0 {
 		return
 	}
-	v := b.expr(value)
+	v := b.lowerExpr(value)
 	if enters {
-		v = b.value(Enter, r, "", v)
+		v = b.emitValue(Enter, r, "", v)
 	}
-	b.store(target, v)
+	b.storeTarget(target, v)
 }
