@@ -30,6 +30,7 @@ var Analyzer = &scan.Analyzer{
 	Project:  analyzeProject,
 }
 
+// named matches the names that the documentation and the wizard of Azure DevOps give.
 var named = lazyregexp.New(`(?i)^(?:\.?azure-?pipelines?.*|.*[.-]azure-pipelines?|vsts-ci.*)\.ya?ml$`)
 
 // isPipelineName knows pipelines by the names that people give them. Templates that they
@@ -47,6 +48,8 @@ func isPipelineName(p string) bool {
 // maxTemplates bounds the files that are read because others use them.
 const maxTemplates = 500
 
+// analyzeProject reads every pipeline with the templates that it leads to, and checks
+// them when all calls are known, because a template may be read before its callers.
 func analyzeProject(p *scan.ProjectPass) error {
 	tree := map[string]scan.File{}
 	var queue []string
@@ -58,12 +61,27 @@ func analyzeProject(p *scan.ProjectPass) error {
 	}
 	r := &project{files: map[string]*pipeline.File{}, calls: map[string][]templateCall{},
 		own: map[string]map[string]string{}}
+	order, err := r.readAll(p, tree, queue)
+	if err != nil {
+		return err
+	}
+	for _, name := range order {
+		if f := r.files[name]; isPipeline(f) || len(r.calls[name]) > 0 {
+			r.checkFile(name, f)
+		}
+	}
+	return nil
+}
+
+// readAll reads the files of the queue and the templates that they use, and returns
+// their paths in the order of reading.
+func (r *project) readAll(p *scan.ProjectPass, tree map[string]scan.File, queue []string) ([]string, error) {
 	var order []string
 	limit := len(queue) + maxTemplates
 	for n := 0; n < len(queue) && n < limit; n++ {
 		name := queue[n]
 		if err := p.Context.Err(); err != nil {
-			return err
+			return nil, err
 		}
 		if _, ok := r.files[name]; ok {
 			continue
@@ -85,12 +103,7 @@ func analyzeProject(p *scan.ProjectPass) error {
 			}
 		}
 	}
-	for _, name := range order {
-		if f := r.files[name]; isPipeline(f) || len(r.calls[name]) > 0 {
-			r.checkFile(name, f)
-		}
-	}
-	return nil
+	return order, nil
 }
 
 // isPipeline reports whether a file has one of the members of a pipeline.
@@ -106,7 +119,8 @@ func isPipeline(f *pipeline.File) bool {
 	return false
 }
 
-// findTemplateUses returns the maps of a file that use a template.
+// findTemplateUses returns the maps of a file that use a template. Templates may stand
+// for a stage, a job, a step or variables.
 func findTemplateUses(f *pipeline.File) []*document.Node {
 	var out []*document.Node
 	for _, d := range f.Docs {
@@ -121,6 +135,7 @@ func findTemplateUses(f *pipeline.File) []*document.Node {
 }
 
 // resolveTemplate returns the path of a template of the same repository, or "".
+// Templates of other repositories (@name) are not in the tree.
 func resolveTemplate(tree map[string]scan.File, from, name string) string {
 	if strings.Contains(name, "@") && !strings.HasSuffix(name, "@self") || strings.Contains(name, "${{") {
 		return ""

@@ -46,6 +46,7 @@ type scope struct {
 	named  map[string]bool   // containers among the resources
 }
 
+// checkFile checks one pipeline or template, with what its callers pass to it.
 func (r *project) checkFile(name string, f *pipeline.File) {
 	for _, d := range f.Docs {
 		if !d.IsMap() {
@@ -100,6 +101,10 @@ func (r *project) taintedParameters(name string, depth int) map[string]string {
 }
 
 var (
+	// macro matches $(name), which is replaced when the task runs; parameter and
+	// compiled match ${{ … }}, which is replaced when the pipeline is compiled. In a
+	// script both become part of its text.
+	// https://learn.microsoft.com/azure/devops/pipelines/process/variables
 	macro     = lazyregexp.New(`\$\(([A-Za-z_][\w.-]*)\)`)
 	parameter = lazyregexp.New(`\$\{\{[^}]*?\bparameters\.([\w-]+)[^}]*\}\}`)
 	compiled  = lazyregexp.New(`\$\{\{[^}]*?\bvariables(?:\.|\[')([\w.]+)(?:'\])?[^}]*\}\}`)
@@ -119,21 +124,20 @@ func (s scope) visitNode(n *document.Node) {
 	s = s.enterNode(n)
 	s.checkStep(n)
 	for _, e := range n.Entries {
-		switch {
-		case e.Key == "stages" || e.Key == "jobs" || e.Key == "steps" || e.Key == "strategy" ||
-			e.Key == "deploy" ||
-			e.Key == "runOnce" || e.Key == "rolling" || e.Key == "canary" ||
-			e.Key == "preDeploy" || e.Key == "routeTraffic" ||
-			e.Key == "postRouteTraffic" || e.Key == "on" || e.Key == "failure" ||
-			e.Key == "success":
-			s.visitNode(e.Value)
-		case strings.HasPrefix(e.Key, "${{"): // if, else, each
+		if sections[e.Key] || strings.HasPrefix(e.Key, "${{") { // if, else, each
 			s.visitNode(e.Value)
 		}
 	}
 }
 
-// enterNode adds what a stage, a job or a pipeline sets.
+// sections lists the members below which stages, jobs and steps stand: those of a
+// pipeline, and the strategies and hooks of a deployment job.
+var sections = map[string]bool{"stages": true, "jobs": true, "steps": true, "strategy": true, "deploy": true,
+	"runOnce": true, "rolling": true, "canary": true, "preDeploy": true, "routeTraffic": true,
+	"postRouteTraffic": true, "on": true, "failure": true, "success": true}
+
+// enterNode adds what a stage, a job or a pipeline sets. The scope is a value, so that
+// what a stage sets ends with it.
 func (s scope) enterNode(n *document.Node) scope {
 	for _, kind := range []string{"stage", "job", "deployment"} {
 		if name := n.Get(kind).Text(); name != "" {
@@ -154,12 +158,15 @@ func (s scope) enterNode(n *document.Node) scope {
 	}
 	for _, item := range vars.List() {
 		if name := item.Get("name"); name != nil {
-			s.setVariable(&document.Node{Kind: document.String, Value: name.Text(), Line: name.Line, Column: name.Column}, item.Get("value"))
+			key := &document.Node{Kind: document.String, Value: name.Text(), Line: name.Line, Column: name.Column}
+			s.setVariable(key, item.Get("value"))
 		}
 	}
 	return s.enterContainers(n)
 }
 
+// enterContainers checks the container of a job: its image and its rights, or a name
+// among the resources, which are checked with the file.
 func (s scope) enterContainers(n *document.Node) scope {
 	c := n.Get("container")
 	if c.IsMap() {
@@ -171,6 +178,8 @@ func (s scope) enterContainers(n *document.Node) scope {
 	return s
 }
 
+// checkContainerOptions finds options of docker run that give a container the rights of
+// its host: from there an attacker reaches the agent and the jobs of others.
 func (s scope) checkContainerOptions(n *document.Node) {
 	if t := n.Text(); strings.Contains(t, "--privileged") || strings.Contains(t, "docker.sock") ||
 		strings.Contains(t, "--pid=host") || strings.Contains(t, "SYS_ADMIN") {
@@ -179,6 +188,8 @@ func (s scope) checkContainerOptions(n *document.Node) {
 	}
 }
 
+// setVariable records whether a variable holds what attackers choose, and checks it for
+// a secret and for the debug setting. A later value replaces the earlier one.
 func (s *scope) setVariable(key, value *document.Node) {
 	s.file.CheckSecret(key, value, s.where)
 	name := strings.ToLower(key.Value)
@@ -207,6 +218,8 @@ func (s *scope) setVariable(key, value *document.Node) {
 var scriptInputs = []string{"script", "inlinescript", "inline", "scriptblock", "command", "arguments",
 	"scriptarguments", "customcommand", "runcommands"}
 
+// checkStep checks one step: its script or its task, the token of a checkout, and its
+// environment.
 func (s scope) checkStep(n *document.Node) {
 	for _, key := range []string{"script", "bash", "pwsh", "powershell"} {
 		if text := n.Get(key); text.Text() != "" {
@@ -242,7 +255,8 @@ func (s scope) checkTask(n *document.Node, task string) {
 	}
 }
 
-// checkScript checks a script, and what is put into it before it runs.
+// checkScript checks a script, and what is put into it before it runs. A macro of an
+// unknown name stays as it is, and is no injection.
 func (s scope) checkScript(text, step *document.Node) {
 	secret := strings.Contains(text.Text(), "System.AccessToken")
 	for _, e := range step.Get("env").Pairs() {
@@ -293,7 +307,8 @@ func (s scope) reportInjection(text *document.Node, from, to int, origin string)
 }
 
 // taintedEnvironment returns the variables of the environment that hold what attackers
-// choose: those that the step sets, and those that the agent makes of its own.
+// choose: those that the step sets, and those that the agent makes of its own. The
+// agent writes a variable in capitals, with underscores for dots.
 func (s scope) taintedEnvironment(step *document.Node) map[string]string {
 	out := map[string]string{}
 	for name, origin := range s.chosen {
@@ -309,7 +324,8 @@ func (s scope) taintedEnvironment(step *document.Node) map[string]string {
 	return out
 }
 
-// checkResources finds templates and images that are taken from elsewhere.
+// checkResources finds templates and images that are taken from elsewhere. A repository
+// of the same organization is less of a risk than one of GitHub.
 func (r *project) checkResources(f *pipeline.File, d *document.Node) {
 	res := d.Get("resources")
 	for _, repo := range res.Get("repositories").List() {
@@ -335,4 +351,5 @@ func (r *project) checkResources(f *pipeline.File, d *document.Node) {
 	}
 }
 
+// commit matches a whole commit, which nobody can move.
 var commit = lazyregexp.New(`^[0-9a-f]{40}$`)

@@ -55,6 +55,8 @@ var chosen = map[string]string{"BITBUCKET_BRANCH": "BITBUCKET_BRANCH", "BITBUCKE
 	"BITBUCKET_BOOKMARK":              "BITBUCKET_BOOKMARK",
 	"BITBUCKET_PR_DESTINATION_BRANCH": "BITBUCKET_PR_DESTINATION_BRANCH"}
 
+// checkDocument checks the definitions and every pipeline of a file. Steps are shared
+// by YAML aliases; each is checked once, under the first pipeline that has it.
 func checkDocument(f *pipeline.File, d *document.Node) {
 	if !d.IsMap() {
 		return
@@ -78,7 +80,8 @@ func checkDocument(f *pipeline.File, d *document.Node) {
 	}
 }
 
-// checkSteps finds the steps below a pipeline.
+// checkSteps finds the steps below a pipeline. Parallel groups and stages nest them at
+// any depth.
 func checkSteps(f *pipeline.File, n *document.Node, kind string, seen map[*document.Node]bool) {
 	n.Walk(func(m *document.Node) bool {
 		if vars := m.Get("variables"); vars.IsList() { // asked for when somebody starts it
@@ -96,6 +99,8 @@ func checkSteps(f *pipeline.File, n *document.Node, kind string, seen map[*docum
 	})
 }
 
+// checkStep checks one step. Only a step of the section pull-requests can be started by
+// somebody without write access.
 func checkStep(f *pipeline.File, s *document.Node, kind string) {
 	where := "in a step of " + kind
 	if name := s.Get("name").Text(); name != "" {
@@ -122,6 +127,7 @@ func checkStep(f *pipeline.File, s *document.Node, kind string) {
 	}
 }
 
+// fullVersion matches a pipe with a full version or a digest.
 var fullVersion = regexp.MustCompile(`:\d+\.\d+\.\d+$|@sha256:`)
 
 // checkPipe reports pipes without a full version: the publisher can move a shorter
@@ -142,7 +148,8 @@ func checkPipe(f *pipeline.File, item, p *document.Node, where string) {
 	}
 }
 
-// checkImage checks an image, and the password for it.
+// checkImage checks an image, and the password for it. The map form holds the
+// credentials of the registry, also those of AWS.
 func checkImage(f *pipeline.File, n *document.Node, where string) {
 	if !n.IsMap() {
 		f.CheckImage(n, where)

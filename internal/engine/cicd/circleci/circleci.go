@@ -37,6 +37,8 @@ var Analyzer = &scan.Analyzer{
 	},
 }
 
+// isConfigPath reports whether the file is in the folder that CircleCI reads. With
+// setup workflows there may be several.
 func isConfigPath(p string) bool {
 	dir, base := path.Split(p)
 	return (dir == ".circleci/" || strings.HasSuffix(dir, "/.circleci/")) && (strings.HasSuffix(base, ".yml") ||
@@ -61,6 +63,8 @@ type configDocument struct {
 	seen int
 }
 
+// checkDocument checks one configuration: its orbs, its jobs, executors and commands,
+// and which jobs of its workflows get secrets.
 func (c *configDocument) checkDocument() {
 	if !c.doc.IsMap() {
 		return
@@ -77,6 +81,7 @@ func (c *configDocument) checkDocument() {
 	}
 }
 
+// full matches a full version of an orb; versions are immutable there.
 var full = regexp.MustCompile(`^\d+\.\d+\.\d+$`)
 
 // checkOrbs reports orbs without a full version. Orbs inside of the file are
@@ -136,6 +141,8 @@ func (c *configDocument) checkUnit(n *document.Node, where string) {
 	c.checkSteps(n.Get("post-steps"), where, types)
 }
 
+// checkEnvironment finds secrets in plain text among variables, which are a map or a
+// list of maps.
 func (c *configDocument) checkEnvironment(n *document.Node, where string) {
 	for _, e := range n.Pairs() {
 		c.file.CheckSecret(e.KeyNode(), e.Value, where)
@@ -147,6 +154,8 @@ func (c *configDocument) checkEnvironment(n *document.Node, where string) {
 	}
 }
 
+// checkSteps checks the scripts of a list of steps, and of those below when and unless.
+// types holds the types of the parameters that the steps can use.
 func (c *configDocument) checkSteps(n *document.Node, where string, types map[string]string) {
 	for _, step := range n.List() {
 		for _, key := range []string{"when", "unless"} {
@@ -167,6 +176,9 @@ func (c *configDocument) checkSteps(n *document.Node, where string, types map[st
 	}
 }
 
+// checkScript checks a script, and the values that are put into it before it runs. A
+// value of the trigger or of git is an attacker's; one of a parameter is as tainted as
+// what the file passes to it, and harmless where its type leaves no room for code.
 func (c *configDocument) checkScript(text *document.Node, where string, types map[string]string) {
 	c.file.CheckScript(pipeline.Script{Text: text, Where: where, HasSecret: pipeline.NamesSecret(text.Text()),
 		Tainted:    branches,
@@ -213,7 +225,8 @@ func (c *configDocument) taintedArgument(name string) string {
 	return origin
 }
 
-// checkWorkflow checks which jobs get contexts.
+// checkWorkflow checks which jobs get contexts. An approval job before it, or a filter
+// on branches, holds a job back. https://circleci.com/docs/contexts/
 func (c *configDocument) checkWorkflow(name string, n *document.Node) {
 	jobs := n.Get("jobs").List()
 	approval := map[string]bool{}

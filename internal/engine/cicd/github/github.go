@@ -31,10 +31,15 @@ var Analyzer = &scan.Analyzer{
 	Project:  analyzeProject,
 }
 
+// isActionsFile reports whether the analyzer wants the file: a workflow, an action, or
+// the configuration of Dependabot.
 func isActionsFile(path string) bool {
 	return workflow.IsWorkflow(path) || workflow.IsAction(path) || audit.IsDependabot(path)
 }
 
+// analyzeProject reads every file first, because a value may come from a workflow that
+// calls another, and checks each of them then. A file that cannot be read degrades the
+// analyzer and leaves the others.
 func analyzeProject(p *scan.ProjectPass) error {
 	var files []*workflow.File
 	for _, f := range p.Files {
@@ -95,6 +100,8 @@ func readFile(p *scan.ProjectPass, f scan.File) ([]byte, bool) {
 	return b, true
 }
 
+// recordFailure records a file that cannot be read, with the line where the error names
+// one.
 func recordFailure(p *scan.ProjectPass, path string, err error) {
 	r := scan.Reason{Code: "malformed", Path: path, Message: err.Error()}
 	var e *document.Error

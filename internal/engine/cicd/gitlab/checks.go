@@ -65,6 +65,8 @@ var chosen = func() map[string]string {
 	return m
 }()
 
+// checkFile checks what holds for all jobs of a file, and then each job with the
+// variables that it inherits.
 func (r *project) checkFile(f *pipeline.File) {
 	for _, d := range f.Docs {
 		if !d.IsMap() {
@@ -92,8 +94,9 @@ func (r *project) checkFile(f *pipeline.File) {
 	}
 }
 
-// taintedVariables returns the variables that hold what attackers choose: those of outer,
-// and those that are set from them.
+// taintedVariables returns the variables that hold what attackers choose: those of
+// outer, and those that are set from them. A variable that is set anew loses the origin
+// that it had.
 func (r *project) taintedVariables(vars *document.Node, outer map[string]string) map[string]string {
 	out := map[string]string{}
 	for k, v := range outer {
@@ -114,6 +117,8 @@ func (r *project) taintedVariables(vars *document.Node, outer map[string]string)
 }
 
 var (
+	// commit and version match refs that nobody is expected to move. A component's
+	// version is a tag of the catalog.
 	commit  = lazyregexp.New(`^[0-9a-f]{40}$`)
 	version = lazyregexp.New(`^v?\d+\.\d+\.\d+$`)
 )
@@ -130,16 +135,7 @@ func (r *project) checkIncludes(f *pipeline.File, d *document.Node) {
 			f.Report("unpinned-dependency", f.Source.Whole(url), pipeline.NewRating(finding.High, finding.Certain),
 				"The pipeline takes in whatever %s answers when it runs", pipeline.Shorten(url.Text()))
 		case inc.Get("project") != nil:
-			ref := inc.Get("ref")
-			switch {
-			case ref == nil:
-				f.ReportNode("unpinned-dependency", inc.Get("project"), "The included project %s is taken from its "+
-					"default branch", inc.Get("project").Text())
-			case !commit.MatchString(ref.Text()):
-				f.Report("unpinned-dependency", f.Source.Whole(ref), pipeline.NewRating(finding.Low, finding.Likely),
-					"The included project %s is taken from %s, which can be moved", inc.Get("project").Text(),
-					ref.Text())
-			}
+			checkIncludedProject(f, inc)
 		case inc.Get("component") != nil:
 			_, ref, _ := strings.Cut(inc.Get("component").Text(), "@")
 			if !commit.MatchString(ref) && !version.MatchString(ref) {
@@ -147,6 +143,21 @@ func (r *project) checkIncludes(f *pipeline.File, d *document.Node) {
 					"version", pipeline.Shorten(inc.Get("component").Text()))
 			}
 		}
+	}
+}
+
+// checkIncludedProject finds files of another project that are taken from a branch or a
+// tag: whoever may push there changes this pipeline.
+func checkIncludedProject(f *pipeline.File, inc *document.Node) {
+	ref := inc.Get("ref")
+	switch {
+	case ref == nil:
+		f.ReportNode("unpinned-dependency", inc.Get("project"), "The included project %s is taken from its "+
+			"default branch", inc.Get("project").Text())
+	case !commit.MatchString(ref.Text()):
+		f.Report("unpinned-dependency", f.Source.Whole(ref), pipeline.NewRating(finding.Low, finding.Likely),
+			"The included project %s is taken from %s, which can be moved", inc.Get("project").Text(),
+			ref.Text())
 	}
 }
 
@@ -161,7 +172,7 @@ type job struct {
 }
 
 // inheritedMember returns a member of the job or of the jobs that it extends. Variables
-// of all of them are joined.
+// of all of them are joined. Twelve levels are one more than GitLab allows for extends.
 func (j job) inheritedMember(key string) *document.Node {
 	out := &document.Node{Kind: document.Map}
 	seen := map[*document.Node]bool{}
@@ -194,6 +205,7 @@ func (j job) inheritedMember(key string) *document.Node {
 	return out
 }
 
+// checkJob runs every check of one job.
 func (j job) checkJob() {
 	j.checkVariables(j.node.Get("variables"))
 	j.checkImages(j.node)
@@ -202,6 +214,8 @@ func (j job) checkJob() {
 	j.checkArtifacts()
 }
 
+// checkVariables finds secrets in plain text and the switches of GitLab, Docker and Git
+// that weaken the job.
 func (j job) checkVariables(vars *document.Node) {
 	for _, e := range vars.Pairs() {
 		v := variableText(e.Value)
@@ -210,27 +224,35 @@ func (j job) checkVariables(vars *document.Node) {
 		case "CI_DEBUG_TRACE", "CI_DEBUG_SERVICES":
 			if v.True() || v.Text() == "1" {
 				j.file.ReportNode("debug-mode", e.KeyNode(), "%s prints every command and variable, secrets "+
-					"too, %s", e.Key,
-					j.where)
+					"too, %s", e.Key, j.where)
 			}
 		case "DOCKER_TLS_CERTDIR":
 			if v != nil && v.Text() == "" {
 				j.file.Report("privileged-container", j.file.Source.Whole(e.KeyNode()),
 					pipeline.NewRating(finding.Low, finding.Likely), "The Docker daemon of the job is reached "+
-						"without TLS, %s",
-					j.where)
+						"without TLS, %s", j.where)
 			}
 		case "GIT_SSL_NO_VERIFY", "NODE_TLS_REJECT_UNAUTHORIZED":
-			if v.True() || v.Text() == "1" && e.Key == "GIT_SSL_NO_VERIFY" || v.Text() == "0" &&
-				e.Key != "GIT_SSL_NO_VERIFY" {
+			if disablesVerification(e.Key, v) {
 				j.file.ReportNode("no-verification", e.KeyNode(), "%s switches the check of certificates "+
-					"off, %s", e.Key,
-					j.where)
+					"off, %s", e.Key, j.where)
 			}
 		}
 	}
 }
 
+// disablesVerification reports whether the value switches the check of certificates off.
+// Git takes 1 for that, Node.js takes 0.
+func disablesVerification(name string, v *document.Node) bool {
+	off := "0"
+	if name == "GIT_SSL_NO_VERIFY" {
+		off = "1"
+	}
+	return v.True() || v.Text() == off
+}
+
+// checkImages checks the image and the services of a job. Docker in Docker needs a
+// privileged runner, on which a job can reach its host.
 func (j job) checkImages(n *document.Node) {
 	j.checkImage(n.Get("image"), "the image")
 	for _, s := range listItems(n.Get("services")) {
@@ -251,6 +273,8 @@ func (j job) checkImages(n *document.Node) {
 	}
 }
 
+// checkImage checks one image, after the variables of the file are put in, as GitLab
+// does.
 func (j job) checkImage(n *document.Node, what string) {
 	if n.IsMap() {
 		n = n.Get("name")
@@ -273,10 +297,15 @@ func (j job) checkImage(n *document.Node, what string) {
 }
 
 var (
+	// inputs matches the inputs of a component; bare matches a variable that the shell
+	// splits into words.
 	inputs = lazyregexp.New(`\$\[\[\s*inputs\.[\w-]+[^\]]*\]\]`)
 	bare   = lazyregexp.New(`(?:^|\s)\$\{?(\w+)\}?(?:\s|$)`)
 )
 
+// checkScripts checks the scripts of a job in the order in which they run. GitLab puts
+// inputs into the text before it runs, and has every variable of the project in the
+// environment.
 func (j job) checkScripts(n *document.Node) {
 	secret := j.usesSecrets()
 	for _, key := range []string{"before_script", "script", "after_script"} {
@@ -322,7 +351,8 @@ var refName = map[string]bool{"CI_COMMIT_REF_NAME": true, "CI_COMMIT_BRANCH": tr
 	"CI_BUILD_REF_NAME": true, "CI_BUILD_TAG": true,
 	"CI_MERGE_REQUEST_SOURCE_BRANCH_NAME": true, "CI_EXTERNAL_PULL_REQUEST_SOURCE_BRANCH_NAME": true}
 
-// usesSecrets reports whether the scripts of the job name secrets.
+// usesSecrets reports whether the scripts of the job name secrets. A name is all there
+// is to see: their values are in the settings of the project.
 func (j job) usesSecrets() bool {
 	for _, key := range []string{"before_script", "script", "after_script"} {
 		for _, s := range j.node.Get(key).Scalars() {
@@ -355,6 +385,9 @@ func (j job) checkConditions() {
 	}
 }
 
+// checkArtifacts finds artifacts of the whole folder: .git/config and files of
+// credentials with tokens are among them, and an artifact of a public project is
+// public.
 func (j job) checkArtifacts() {
 	a := j.node.Get("artifacts")
 	for _, p := range a.Get("paths").Scalars() {

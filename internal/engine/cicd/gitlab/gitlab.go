@@ -43,24 +43,40 @@ func isPipelineName(p string) bool {
 // maxIncluded bounds the files that are read because others include them.
 const maxIncluded = 200
 
+// analyzeProject reads every pipeline with its local includes, and checks them when all
+// jobs are known, because a job may extend one of a file that is read later.
 func analyzeProject(p *scan.ProjectPass) error {
 	tree := map[string]scan.File{}
-	for _, f := range p.Files {
-		tree[f.Path] = f
-	}
 	var queue []string
 	for _, f := range p.Files {
+		tree[f.Path] = f
 		if isPipelineName(f.Path) {
 			queue = append(queue, f.Path)
 		}
 	}
-	files := map[string]*pipeline.File{}
+	all := &project{files: map[string]*pipeline.File{}, templates: map[string]*document.Node{}}
+	order, err := all.readAll(p, tree, queue)
+	if err != nil {
+		return err
+	}
+	for _, name := range order {
+		all.indexJobs(all.files[name])
+	}
+	for _, name := range order {
+		all.checkFile(all.files[name])
+	}
+	return nil
+}
+
+// readAll reads the files of the queue and what they include locally, and returns their
+// paths in the order of reading.
+func (r *project) readAll(p *scan.ProjectPass, tree map[string]scan.File, queue []string) ([]string, error) {
 	seen := map[string]bool{}
 	var order []string
 	for n := 0; n < len(queue); n++ {
 		name := queue[n]
 		if err := p.Context.Err(); err != nil {
-			return err
+			return nil, err
 		}
 		if seen[name] || n > len(tree) {
 			continue
@@ -75,24 +91,26 @@ func analyzeProject(p *scan.ProjectPass) error {
 			p.Degrade(pipeline.MalformedReason(name, err))
 			continue
 		}
-		files[name], order = f, append(order, name)
-		for _, local := range localIncludes(f) {
-			for _, candidate := range []string{path.Join(path.Dir(name), local),
-				strings.TrimPrefix(path.Join(repositoryRoot(name), local), "/")} {
-				if _, ok := tree[candidate]; ok && !seen[candidate] && len(queue) < len(p.Files)+maxIncluded {
-					queue = append(queue, candidate)
-				}
+		r.files[name], order = f, append(order, name)
+		for _, candidate := range includeCandidates(f, name) {
+			if _, ok := tree[candidate]; ok && !seen[candidate] && len(queue) < len(p.Files)+maxIncluded {
+				queue = append(queue, candidate)
 			}
 		}
 	}
-	all := &project{files: files, templates: map[string]*document.Node{}}
-	for _, name := range order {
-		all.indexJobs(files[name])
+	return order, nil
+}
+
+// includeCandidates returns the paths that the local includes of a file can mean: GitLab
+// takes them from the root of the repository, which in a tree of several is not known
+// for sure, and people write them relative to the file.
+func includeCandidates(f *pipeline.File, name string) []string {
+	var out []string
+	for _, local := range localIncludes(f) {
+		out = append(out, path.Join(path.Dir(name), local),
+			strings.TrimPrefix(path.Join(repositoryRoot(name), local), "/"))
 	}
-	for _, name := range order {
-		all.checkFile(files[name])
-	}
-	return nil
+	return out
 }
 
 // repositoryRoot is the folder of the repository that a pipeline's file belongs to, as far
@@ -104,7 +122,8 @@ func repositoryRoot(name string) string {
 	return path.Dir(name)
 }
 
-// localIncludes returns the local files that a pipeline includes.
+// localIncludes returns the local files that a pipeline includes. Only local files are
+// followed; what comes from elsewhere is checked for its version.
 func localIncludes(f *pipeline.File) []string {
 	var out []string
 	for _, d := range f.Docs {
@@ -120,7 +139,8 @@ func localIncludes(f *pipeline.File) []string {
 	return out
 }
 
-// listItems returns the items of a list, or the value itself.
+// listItems returns the items of a list, or the value itself. GitLab takes one value in
+// place of a list of one nearly everywhere.
 func listItems(n *document.Node) []*document.Node {
 	switch {
 	case n == nil:

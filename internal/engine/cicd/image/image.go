@@ -25,7 +25,8 @@ const (
 	Floating            // by no tag, or by one that moves
 )
 
-// Parse splits a reference.
+// Parse splits a reference. A colon before a slash is the port of a registry, not a
+// tag.
 func Parse(text string) Reference {
 	text = strings.TrimPrefix(strings.TrimSpace(text), "docker://")
 	var r Reference
@@ -37,6 +38,8 @@ func Parse(text string) Reference {
 	return r
 }
 
+// floating matches tags that are moved to the newest image by custom, among them the
+// code names of Debian and Ubuntu.
 var floating = regexp.MustCompile(`^(?i)(latest|stable|edge|nightly|main|master|dev|develop|rolling|current|lts|alpine|slim|bullseye|bookworm|buster|jammy|focal|noble)$`)
 
 // Pin says how firm the reference is.
@@ -52,5 +55,6 @@ func (r Reference) Pin() Pin {
 	return Tagged
 }
 
-// IsLooserThan reports whether the reference is looser than the other.
+// IsLooserThan reports whether the reference is looser than the other. Of several
+// images that a job may run, the loosest is the risk.
 func (r Reference) IsLooserThan(other Reference) bool { return r.Pin() > other.Pin() }

@@ -23,8 +23,11 @@ type jenkinsfile struct {
 // https://www.jenkins.io/doc/book/pipeline/multibranch/
 var chosenEnv = lazyregexp.New(`^(?:env\.)?(CHANGE_(?:TITLE|BRANCH|AUTHOR_DISPLAY_NAME|FORK)|BRANCH_NAME|GIT_BRANCH|GIT_LOCAL_BRANCH|TAG_NAME|ghprb(?:PullTitle|PullLongDescription|SourceBranch|CommentBody|ActualCommitAuthor)|gitlab(?:SourceBranch|MergeRequestTitle|MergeRequestDescription|TriggerPhrase|Branch)|gitlabActionType|BITBUCKET_SOURCE_BRANCH|BITBUCKET_PULL_REQUEST_TITLE)\b`)
 
+// param matches a parameter of the build, as a member or by index.
 var param = lazyregexp.New(`^params\.(\w+)|^params\[['"](\w+)['"]\]`)
 
+// checkFile reads the assignments twice, and then checks every word by its name, in the
+// order of the file, so that each finding can name its stage.
 func (j *jenkinsfile) checkFile() {
 	j.chosen, j.secrets = map[string]string{}, map[string]bool{}
 	j.readAssignments()
@@ -39,28 +42,39 @@ func (j *jenkinsfile) checkFile() {
 			j.checkScriptStep(i)
 		case "evaluate", "me":
 			j.checkEvaluate(i)
-		case "Library":
-			j.checkLibrary(i)
-		case "library":
+		case "Library", "library":
 			j.checkLibrary(i)
 		case "image", "inside", "args", "withRun":
 			j.checkContainer(i)
 		case "ignoreSslErrors", "skipTlsVerify":
-			if j.tokenAt(i, 1).value == ":" && j.tokenAt(i, 2).value == "true" || j.tokenAt(i, 1).value == "true" {
+			if j.isTrueArgument(i) {
 				j.reportToken("no-verification", t, pipeline.Rating{}, "%s: true switches the check of "+
 					"certificates off %s",
 					t.value, j.describeStage())
 			}
 		case "url":
-			if v := j.firstArgument(i); v != nil && (strings.HasPrefix(v.value, "http://") ||
-				strings.HasPrefix(v.value, "git://")) && !strings.Contains(v.value, "localhost") {
-				j.reportToken("insecure-transport", *v, pipeline.Rating{}, "%s is fetched without encryption %s",
-					pipeline.Shorten(v.value), j.describeStage())
-			}
+			j.checkTransport(i)
 		default:
 			j.checkAssignedSecret(i)
 		}
 	}
+}
+
+// checkTransport finds sources that are fetched over a protocol without encryption.
+func (j *jenkinsfile) checkTransport(i int) {
+	v := j.firstArgument(i)
+	if v == nil || !strings.HasPrefix(v.value, "http://") && !strings.HasPrefix(v.value, "git://") ||
+		strings.Contains(v.value, "localhost") {
+		return
+	}
+	j.reportToken("insecure-transport", *v, pipeline.Rating{}, "%s is fetched without encryption %s",
+		pipeline.Shorten(v.value), j.describeStage())
+}
+
+// isTrueArgument reports whether the word at i is given the value true, as an argument
+// or as a step.
+func (j *jenkinsfile) isTrueArgument(i int) bool {
+	return j.tokenAt(i, 1).value == ":" && j.tokenAt(i, 2).value == "true" || j.tokenAt(i, 1).value == "true"
 }
 
 // tokenAt returns the token n behind i, or an empty one.
@@ -72,6 +86,7 @@ func (j *jenkinsfile) tokenAt(i, n int) token {
 }
 
 // firstArgument returns the first text behind the word, through a bracket or a colon.
+// Four tokens cover the forms that people use.
 func (j *jenkinsfile) firstArgument(i int) *token {
 	for n := i + 1; n < len(j.tokens) && n < i+4; n++ {
 		t := &j.tokens[n]
@@ -95,6 +110,7 @@ func (j *jenkinsfile) enterStage(i int) {
 	}
 }
 
+// describeStage names the present stage for people.
 func (j *jenkinsfile) describeStage() string {
 	if j.stage == "" {
 		return "in the pipeline"
@@ -130,11 +146,7 @@ func (j *jenkinsfile) readValue(name string, i int) {
 		if t.kind == word && t.value == "credentials" && j.tokenAt(n, 1).value == "(" {
 			j.secrets[name] = true
 		}
-		for _, p := range t.parts {
-			if origin := j.taintOrigin(p.expr); origin != "" {
-				j.chosen[name] = origin
-			}
-		}
+		j.readInterpolations(name, t)
 		if t.kind == word || t.kind == sign && t.value == "." {
 			expr.WriteString(t.value)
 			if origin := j.taintOrigin(expr.String()); origin != "" && j.tokenAt(n, 1).value != "." &&
@@ -143,6 +155,15 @@ func (j *jenkinsfile) readValue(name string, i int) {
 			}
 		} else {
 			expr.Reset()
+		}
+	}
+}
+
+// readInterpolations keeps the origin of the last interpolation that others choose.
+func (j *jenkinsfile) readInterpolations(name string, t token) {
+	for _, p := range t.parts {
+		if origin := j.taintOrigin(p.expr); origin != "" {
+			j.chosen[name] = origin
 		}
 	}
 }
@@ -181,27 +202,57 @@ func (j *jenkinsfile) checkScriptStep(i int) {
 		return
 	}
 	depth := 0
-	for n := i + 1; n < len(j.tokens) && n < i+60; n++ {
+	for n := i + 1; n < len(j.tokens) && n < i+maxStep; n++ {
 		t := j.tokens[n]
 		switch {
-		case t.kind == sign && (t.value == "(" || t.value == "["):
-			depth++
-		case t.kind == sign && (t.value == ")" || t.value == "]"):
-			if depth--; depth <= 0 {
+		case t.kind == sign:
+			if depth += bracketDepth(t.value); endsStep(t.value, depth) {
 				return
 			}
-		case t.kind == newline && depth == 0, t.kind == sign && (t.value == "{" || t.value == "}" || t.value == ";"):
+		case t.kind == newline && depth == 0:
 			return
 		case t.kind == text || t.kind == gstring:
 			if before := j.tokenAt(n, -2).value; j.tokenAt(n, -1).value == ":" && before != "script" { // label: "…"
 				continue
 			}
 			j.checkScriptText(t)
-		case t.kind == word && (j.tokenAt(n, -1).value == "+" || j.tokenAt(n, -1).value == "(" || n == i+1) && j.tokenAt(n, 1).value != ":":
-
+		case t.kind == word && j.isScriptPart(n, i):
 			j.checkJoinedName(n)
 		}
 	}
+}
+
+// maxStep bounds the tokens of one step.
+const maxStep = 60
+
+// bracketDepth returns by how much a sign opens or closes the brackets of an argument.
+func bracketDepth(sign string) int {
+	switch sign {
+	case "(", "[":
+		return 1
+	case ")", "]":
+		return -1
+	}
+	return 0
+}
+
+// endsStep reports whether the arguments of a step end with the sign, behind which the
+// brackets have that depth.
+func endsStep(sign string, depth int) bool {
+	switch sign {
+	case "{", "}", ";":
+		return true
+	case ")", "]":
+		return depth <= 0
+	}
+	return false
+}
+
+// isScriptPart reports whether the word at n is a value that the script of the step at i
+// is made of, not the name of an argument.
+func (j *jenkinsfile) isScriptPart(n, i int) bool {
+	before := j.tokenAt(n, -1).value
+	return (before == "+" || before == "(" || n == i+1) && j.tokenAt(n, 1).value != ":"
 }
 
 // checkJoinedName checks a name that is put together with a text, or is the script itself.
@@ -215,6 +266,9 @@ func (j *jenkinsfile) checkJoinedName(n int) {
 	}
 }
 
+// checkScriptText checks the text of a script as a shell script, and what Groovy puts
+// into it: a credential shows in the list of processes, and a value that others choose
+// is code.
 func (j *jenkinsfile) checkScriptText(t token) {
 	node := &document.Node{Kind: document.String, Value: t.value, Line: t.line, Column: t.column}
 	j.file.CheckScript(pipeline.Script{Text: node, Where: j.describeStage(), HasSecret: len(j.secrets) > 0,
@@ -232,6 +286,9 @@ func (j *jenkinsfile) checkScriptText(t token) {
 	}
 }
 
+// reportInjection grades by who chooses the value: anybody who opens a change, or only
+// whoever may start the build with parameters. p is the interpolation, or nil where the
+// value is joined to the text.
 func (j *jenkinsfile) reportInjection(t token, expr, origin string, p *interpolation) {
 	severity, confidence, by := finding.High, finding.Certain, "strangers choose"
 	if strings.HasPrefix(origin, "params.") {
@@ -251,6 +308,7 @@ func (j *jenkinsfile) reportInjection(t token, expr, origin string, p *interpola
 }
 
 // taintedEnvironment returns the variables that others choose, as the shell sees them.
+// Jenkins sets them for builds of branches and of changes.
 func (j *jenkinsfile) taintedEnvironment() map[string]string {
 	out := map[string]string{}
 	for _, name := range strings.Fields("CHANGE_TITLE CHANGE_BRANCH BRANCH_NAME GIT_BRANCH TAG_NAME ghprbPullTitle " +
@@ -260,7 +318,8 @@ func (j *jenkinsfile) taintedEnvironment() map[string]string {
 	return out
 }
 
-// checkEvaluate finds Groovy that is made of what others choose.
+// checkEvaluate finds Groovy that is made of what others choose. Such code runs in the
+// controller, beyond the sandbox of an agent.
 func (j *jenkinsfile) checkEvaluate(i int) {
 	if j.tokens[i].value == "me" && j.tokenAt(i, -2).value != "Eval" || j.tokenAt(i, 1).value != "(" {
 		return
@@ -285,7 +344,8 @@ var (
 	version = lazyregexp.New(`^v?\d+(?:\.\d+)+$`)
 )
 
-// checkLibrary finds shared libraries that can change.
+// checkLibrary finds shared libraries that can change. A library runs with the rights
+// of the pipeline, often outside of the sandbox.
 func (j *jenkinsfile) checkLibrary(i int) {
 	if j.tokens[i].value == "Library" && j.tokenAt(i, -1).value != "@" {
 		return
@@ -299,25 +359,30 @@ func (j *jenkinsfile) checkLibrary(i int) {
 			j.tokenAt(n, -2).value != "identifier" {
 			continue
 		}
-		name, ref, ok := strings.Cut(t.value, "@")
-		switch {
-		case commit.MatchString(ref) || len(t.parts) > 0:
-		case !ok:
-			j.reportToken("unpinned-dependency", t, pipeline.NewRating(finding.Low, finding.Likely), "The library %s "+
-				"is taken in its "+
-				"default version", name)
-		case version.MatchString(ref):
-			j.reportToken("unpinned-dependency", t, pipeline.NewRating(finding.Low, finding.Uncertain),
-				"The library %s is fixed by "+
-					"the tag %s, which can be moved", name, ref)
-		default:
-			j.reportToken("unpinned-dependency", t, pipeline.Rating{}, "The library %s is taken from %s, which can "+
-				"be moved", name, ref)
-		}
+		j.checkLibraryVersion(t)
 	}
 }
 
-// checkContainer checks the images and the rights of containers.
+// checkLibraryVersion grades how firmly a text names a library, as name@version. One
+// with an interpolation is known only when it runs.
+func (j *jenkinsfile) checkLibraryVersion(t token) {
+	name, ref, ok := strings.Cut(t.value, "@")
+	switch {
+	case commit.MatchString(ref) || len(t.parts) > 0:
+	case !ok:
+		j.reportToken("unpinned-dependency", t, pipeline.NewRating(finding.Low, finding.Likely),
+			"The library %s is taken in its default version", name)
+	case version.MatchString(ref):
+		j.reportToken("unpinned-dependency", t, pipeline.NewRating(finding.Low, finding.Uncertain),
+			"The library %s is fixed by the tag %s, which can be moved", name, ref)
+	default:
+		j.reportToken("unpinned-dependency", t, pipeline.Rating{},
+			"The library %s is taken from %s, which can be moved", name, ref)
+	}
+}
+
+// checkContainer checks the images and the rights of containers. An agent shares its
+// Docker daemon with the builds of others.
 func (j *jenkinsfile) checkContainer(i int) {
 	v := j.firstArgument(i)
 	if v == nil {
@@ -338,8 +403,9 @@ func (j *jenkinsfile) checkContainer(i int) {
 	}
 }
 
-// checkAssignedSecret finds secrets in plain text: NAME = '…', defaultValue: '…' of a
-// parameter that is a secret by its name.
+// checkAssignedSecret finds secrets in plain text: NAME = '…', defaultValue: '…' of
+// a parameter that is a secret by its name. The default value of a parameter is shown
+// to everybody who may start the build.
 func (j *jenkinsfile) checkAssignedSecret(i int) {
 	t := j.tokens[i]
 	name, at := t.value, i
@@ -352,11 +418,12 @@ func (j *jenkinsfile) checkAssignedSecret(i int) {
 	if v == nil || len(v.parts) > 0 {
 		return
 	}
-	j.file.CheckSecretText(name, v.value, &document.Node{Kind: document.String, Value: v.value, Line: v.line, Column: v.column},
-		j.describeStage())
+	node := &document.Node{Kind: document.String, Value: v.value, Line: v.line, Column: v.column}
+	j.file.CheckSecretText(name, v.value, node, j.describeStage())
 }
 
 // parameterName returns the name of the parameter whose default value is at i.
+// Arguments come in any order, so the words on both sides are searched.
 func (j *jenkinsfile) parameterName(i int) string {
 	for n := max(i-12, 0); n < i+12 && n < len(j.tokens); n++ {
 		if j.tokens[n].value == "name" && j.tokenAt(n, 1).value == ":" {
@@ -373,6 +440,7 @@ func (j *jenkinsfile) parameterName(i int) string {
 	return ""
 }
 
+// reportToken reports at a token of the file.
 func (j *jenkinsfile) reportToken(id string, t token, w pipeline.Rating, format string, args ...any) {
 	n := &document.Node{Kind: document.String, Value: t.value, Line: t.line, Column: t.column}
 	j.file.Report(id, j.file.Source.Whole(n), w, format, args...)

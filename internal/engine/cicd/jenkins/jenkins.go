@@ -33,6 +33,8 @@ var Analyzer = &scan.Analyzer{
 
 var named = lazyregexp.New(`(?i)^(?:jenkinsfile(?:[._-][\w.-]+)?|[\w.-]+[._-]jenkinsfile)$`)
 
+// analyzeFile divides a Jenkinsfile into words and texts and checks it. A file that
+// cannot be divided degrades the analyzer.
 func analyzeFile(p *scan.FilePass) error {
 	if p.Size > pipeline.Limits.Size {
 		p.Degrade(scan.Reason{Code: "too-large", Path: p.Path, Message: "is larger than 4 MiB"})

@@ -43,6 +43,7 @@ type syntaxError struct {
 	message string
 }
 
+// Error says what is wrong and where.
 func (f *syntaxError) Error() string { return fmt.Sprintf("line %d: %s", f.line, f.message) }
 
 // maxTokens bounds the tokens of one file.
@@ -73,6 +74,8 @@ func tokenize(src string) ([]token, error) {
 	return l.tokens, nil
 }
 
+// readToken reads one token, or skips white space and a comment. Longer quotes come
+// first.
 func (l *lexer) readToken() error {
 	rest := l.src[l.at:]
 	c := rest[0]
@@ -128,13 +131,14 @@ func (l *lexer) skipBytes(n int) {
 	}
 }
 
+// skipLine moves to the end of the line, which is left to be read.
 func (l *lexer) skipLine() {
 	for l.at < len(l.src) && l.src[l.at] != '\n' {
 		l.at++
 	}
 }
 
-// readText reads a quoted text.
+// readText reads a quoted text. An escaped quote does not end it.
 func (l *lexer) readText(quote string, k tokenKind) error {
 	from := l.at + len(quote)
 	for i := from; i < len(l.src); i++ {
@@ -197,11 +201,7 @@ func findInterpolations(s string) []interpolation {
 			out = append(out, interpolation{expr: strings.TrimSpace(s[i+2 : i+2+n]), offset: i, length: n + 3})
 			i += 2 + n
 		case s[i] == '$' && i+1 < len(s) && (s[i+1] == '_' || unicode.IsLetter(rune(s[i+1]))):
-			n := 1
-			for i+n < len(s) && (s[i+n] == '_' || s[i+n] == '.' && i+n+1 < len(s) && unicode.IsLetter(rune(s[i+n+1])) ||
-				unicode.IsLetter(rune(s[i+n])) || unicode.IsDigit(rune(s[i+n]))) {
-				n++
-			}
+			n := 1 + pathLength(s[i+1:])
 			out = append(out, interpolation{expr: s[i+1 : i+n], offset: i, length: n})
 			i += n - 1
 		}
@@ -209,8 +209,19 @@ func findInterpolations(s string) []interpolation {
 	return out
 }
 
-// startsSlashyText reports whether a slash begins a text: after a sign or at the start of an
-// argument, not after a value.
+// pathLength returns the length of the name with its members that begins s: a dot
+// belongs to it only before a letter, since "$name." ends a sentence.
+func pathLength(s string) int {
+	n := 0
+	for n < len(s) && (s[n] == '_' || s[n] == '.' && n+1 < len(s) && unicode.IsLetter(rune(s[n+1])) ||
+		unicode.IsLetter(rune(s[n])) || unicode.IsDigit(rune(s[n]))) {
+		n++
+	}
+	return n
+}
+
+// startsSlashyText reports whether a slash begins a text: after a sign or at the start
+// of an argument, not after a value. Groovy's own lexer decides in the same way.
 func (l *lexer) startsSlashyText() bool {
 	if len(l.tokens) == 0 {
 		return false
@@ -219,6 +230,8 @@ func (l *lexer) startsSlashyText() bool {
 	return t.kind == sign && strings.ContainsAny(t.value, "(,=:[~!&|?{")
 }
 
+// readSlash reads a text between slashes, /…/, or the sign for a division where the
+// line has no second slash.
 func (l *lexer) readSlash() {
 	rest := l.src[l.at+1:]
 	for i := 0; i < len(rest) && rest[i] != '\n'; i++ {

@@ -31,7 +31,8 @@ type File struct {
 	Out    func(*finding.Rule, finding.Finding)
 }
 
-// ParseFile reads a file. Its error is a *document.Error.
+// ParseFile reads a file. Its error is a *document.Error. Rules and out are where its
+// checks report.
 func ParseFile(path string, b []byte, rules rule.Set, out func(*finding.Rule, finding.Finding)) (*File, error) {
 	docs, err := document.ParseAll(b, Limits)
 	if err != nil {
@@ -56,7 +57,8 @@ func ReadFile(p *scan.ProjectPass, f scan.File) ([]byte, bool) {
 	return b, true
 }
 
-// MalformedReason is the reason for a file that cannot be read.
+// MalformedReason is the reason for a file that cannot be read. The line is that of the
+// error, where it has one.
 func MalformedReason(path string, err error) scan.Reason {
 	r := scan.Reason{Code: "malformed", Path: path, Message: err.Error()}
 	var e *document.Error
@@ -66,7 +68,7 @@ func MalformedReason(path string, err error) scan.Reason {
 	return r
 }
 
-// Location makes a location of a place in the file.
+// Location makes a location of a place in the file. Lines and columns count from one.
 func (f *File) Location(at document.Place) finding.Location {
 	return finding.Location{Path: f.Path, StartLine: at.Line, EndLine: at.EndLine, StartColumn: at.Column,
 		EndColumn: at.EndColumn}
@@ -79,7 +81,7 @@ type Rating struct {
 	Confidence finding.Confidence
 }
 
-// NewRating makes a Weight.
+// NewRating makes a Rating of both.
 func NewRating(s finding.Severity, c finding.Confidence) Rating {
 	return Rating{Severity: s, Confidence: c}
 }
@@ -90,7 +92,8 @@ func (f *File) Report(id string, at document.Place, w Rating, format string, arg
 		Confidence: w.Confidence, Location: f.Location(at)})
 }
 
-// ReportNode reports at a whole value.
+// ReportNode reports at a whole value. The severity and the confidence are those of the
+// rule.
 func (f *File) ReportNode(id string, n *document.Node, format string, args ...any) {
 	f.Report(id, f.Source.Whole(n), Rating{}, format, args...)
 }
@@ -103,7 +106,8 @@ func (f *File) CheckImage(n *document.Node, where string) {
 	f.CheckImageText(n.Text(), n, where)
 }
 
-// CheckImageText is Image for a text that stands at the node.
+// CheckImageText is CheckImage for a text that stands at the node, such as one in which
+// variables have been replaced.
 func (f *File) CheckImageText(text string, n *document.Node, where string) {
 	switch image.Parse(text).Pin() {
 	case image.Floating:
@@ -129,7 +133,7 @@ type Script struct {
 	Tainted map[string]string
 }
 
-// CheckScript checks a script.
+// CheckScript checks a script. Each line can have several findings.
 func (f *File) CheckScript(s Script) {
 	text := s.Text.Text()
 	for _, l := range script.SplitLines(text) {
@@ -163,6 +167,9 @@ func (f *File) CheckScript(s Script) {
 }
 
 var (
+	// secretName matches variables that hold a secret by their name; noSecret matches
+	// values that are a placeholder, a reference, a path or an address; secretText a
+	// value that can be a password at all.
 	secretName = lazyregexp.New(`(?i)(?:^|[_.-])(?:pass(?:word|wd|phrase)?|secret(?:[_-]?key)?|token|api[_-]?key|private[_-]?key|access[_-]?key|credentials?|auth[_-]?key)(?:$|[_-](?:prod|dev|test|staging|value)$)`)
 	noSecret   = lazyregexp.New(`(?i)^(?:true|false|null|none|yes|no|changeme|change_me|example|dummy|test|todo|x+|\*+|password|secret|token|\d{1,4})$|[$<{]|^/|^\./|^https?://[^@]*$|^(?:arn|vault|projects|op|ref\+\w+):|^[a-z-]+/[a-z-]+(?:/|$)`)
 	secretText = lazyregexp.New(`^[\x21-\x7e]{6,}$`)
@@ -176,7 +183,7 @@ func (f *File) CheckSecret(key, value *document.Node, where string) {
 	f.CheckSecretText(key.Value, value.Text(), value, where)
 }
 
-// CheckSecretText is Secret for a name and a text that stand at the node.
+// CheckSecretText is CheckSecret for a name and a text that stand at the node.
 func (f *File) CheckSecretText(name, text string, n *document.Node, where string) {
 	if !secretName.MatchString(name) || !secretText.MatchString(text) || noSecret.MatchString(text) {
 		return
@@ -191,7 +198,7 @@ func (f *File) CheckSecretText(name, text string, n *document.Node, where string
 	})
 }
 
-// IsSecret reports whether a variable is by its name a secret.
+// IsSecret reports whether a variable is by its name a secret. The value is not asked.
 func IsSecret(name string) bool { return secretName.MatchString(name) }
 
 // Shorten cuts a text for a message.

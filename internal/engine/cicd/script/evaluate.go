@@ -6,9 +6,9 @@ import "merlon/internal/lazyregexp"
 
 var evaluates = lazyregexp.New(`\b(?:eval|iex|Invoke-Expression)\s+(.*)|\b(?:ba|z|da|k)?sh\s+-\w*c\s+(.*)|\b(?:python3?|perl|ruby|node|php)\s+-(?:c|e|r)\s+(.*)|\bssh\s+\S+.*?\s+(["'].*)|\bxargs\b.*\b(?:ba)?sh\s+-c\s+(.*)`)
 
-// EvaluatedVariables returns the variables whose text the line runs as code: of eval, of
-// sh -c "…", and the like. What stands in single quotes is expanded by the inner
-// shell, as a value, and is left out.
+// EvaluatedVariables returns the variables whose text the line runs as code: of eval,
+// of sh -c "…", and the like. What stands in single quotes is expanded by the inner
+// shell, as a value, and is left out. Quoting does not help there.
 func EvaluatedVariables(line string) []string {
 	var out []string
 	for _, m := range evaluates.FindAllStringSubmatch(line, -1) {

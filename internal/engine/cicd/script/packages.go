@@ -9,12 +9,15 @@ import (
 // This file finds packages that a script installs past the project's lock file.
 
 var (
+	// npmInstall and gemInstall match the commands of package managers that can install
+	// past a lock file, with their arguments.
 	npmInstall = lazyregexp.New(`(?:^|[\s;&|(])((?:npm|pnpm)\s+(?:-\S+\s+)*(?:install|i|add|in|isntall|update|up|upgrade|exec|dlx)|yarn\s+(?:global\s+)?(?:add|dlx|upgrade)|bun\s+(?:add|install|x)|bunx|npx)((?:\s+(?:-\S+|[^\s;&|)]+))*)`)
 	gemInstall = lazyregexp.New(`(?:^|[\s;&|(])(gem\s+(?:install|i|update)|bundle\s+(?:add|update))((?:\s+(?:-\S+|[^\s;&|)]+))*)`)
 )
 
-// UnlockedInstall returns the command of a line that installs packages which no lock file
-// fixes, or "". Commands that follow a lock file, and local folders, are none.
+// UnlockedInstall returns the command of a line that installs packages which no lock
+// file fixes, or "". Commands that follow a lock file, and local folders, are none. npx
+// and its like count too: they install what is not there and run it at once.
 func UnlockedInstall(line string) string {
 	for _, re := range []*lazyregexp.Regexp{npmInstall, gemInstall} {
 		for _, m := range re.FindAllStringSubmatch(line, -1) {
@@ -49,11 +52,16 @@ func registryPackages(args string) []string {
 		case strings.HasPrefix(w, "-") || w == "":
 		case w == "--" || w == "#":
 			return out
-		case strings.HasPrefix(w, ".") || strings.HasPrefix(w, "/") || strings.HasSuffix(w, ".tgz") || strings.HasSuffix(w, ".gem") || strings.HasPrefix(w, "$") || strings.ContainsAny(w, "<>"):
-
+		case isLocalPackage(w) || strings.HasPrefix(w, "$") || strings.ContainsAny(w, "<>"):
 		default:
 			out = append(out, w)
 		}
 	}
 	return out
+}
+
+// isLocalPackage reports whether a word names a folder or an archive on the disk.
+func isLocalPackage(w string) bool {
+	return strings.HasPrefix(w, ".") || strings.HasPrefix(w, "/") || strings.HasSuffix(w, ".tgz") ||
+		strings.HasSuffix(w, ".gem")
 }

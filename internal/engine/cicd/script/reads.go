@@ -46,6 +46,8 @@ func JQPath(text string) (string, bool) {
 
 var index = lazyregexp.New(`\[[^\]]*\]`)
 
+// normalizePath makes a dotted path in lower case of a query of jq, so that it can be
+// compared with the names of contexts.
 func normalizePath(query string) string {
 	query = index.ReplaceAllString(query, ".*")
 	var out []string
@@ -57,24 +59,14 @@ func normalizePath(query string) string {
 	return strings.Join(out, ".")
 }
 
-// ParseReads returns what the commands in a text read in.
+// ParseReads returns what the commands in a text read in. Who chooses what is read is
+// the caller's question.
 func ParseReads(text string) []Read {
 	var out []Read
 	one := single.MatchString(text)
 	add := func(context string) { out = append(out, Read{Context: context, OneLine: one}) }
-	if m := ghView.FindStringSubmatch(text); m != nil && strings.Contains(m[2], "--json") {
-		for _, c := range viewContexts(m[1], m[2]) {
-			add(c)
-		}
-	}
-	if m := ghAPI.FindStringSubmatch(text); m != nil && (strings.Contains(m[1], "api") ||
-		strings.Contains(text, "gh api")) {
-		add(responseContext(m[2], m[1]))
-	}
-	if payload.MatchString(text) {
-		if q, ok := JQPath(text); ok {
-			add(strings.TrimSuffix("github.event."+q, "."))
-		}
+	for _, c := range githubContexts(text) {
+		add(c)
 	}
 	if gitLog.MatchString(text) {
 		add("git.message")
@@ -88,6 +80,25 @@ func ParseReads(text string) []Read {
 	}
 	for _, name := range readFiles(text) {
 		out = append(out, Read{File: name, OneLine: one})
+	}
+	return out
+}
+
+// githubContexts returns the contexts that the text reads from GitHub: with its client,
+// with a request to its API, or out of the payload of the event.
+func githubContexts(text string) []string {
+	var out []string
+	if m := ghView.FindStringSubmatch(text); m != nil && strings.Contains(m[2], "--json") {
+		out = viewContexts(m[1], m[2])
+	}
+	if m := ghAPI.FindStringSubmatch(text); m != nil && (strings.Contains(m[1], "api") ||
+		strings.Contains(text, "gh api")) {
+		out = append(out, responseContext(m[2], m[1]))
+	}
+	if payload.MatchString(text) {
+		if q, ok := JQPath(text); ok {
+			out = append(out, strings.TrimSuffix("github.event."+q, "."))
+		}
 	}
 	return out
 }
@@ -143,7 +154,8 @@ var (
 	fileArg  = lazyregexp.New(`^["']?(?:[\w.$\{\}~*-]*[./][\w./$\{\}*-]*|[A-Za-z][\w-]*)["')]*$`)
 )
 
-// readFiles returns the files that the commands of the text read.
+// readFiles returns the files that the commands of the text read. Options, patterns and
+// numbers among the arguments are left out.
 func readFiles(text string) []string {
 	var out []string
 	for _, m := range from.FindAllStringSubmatch(text, -1) {
@@ -171,8 +183,9 @@ var checks = lazyregexp.New(`(?:\[\[\s+["']?\$\{?(\w+)\}?["']?\s+=~\s+["']?(\^\S
 // letters, but no dot that stands for anything and no class of what is left out.
 var strict = lazyregexp.New(`^\^(?:\[[^\^\]][^\]]*\]|\\[dw.]|[\w()|+*?{},:/@-])*\$$`)
 
-// ValidatedVariables returns the variables that the script holds against a pattern which
-// leaves no room for code.
+// ValidatedVariables returns the variables that the script holds against a pattern
+// which leaves no room for code. Such a check is how careful authors protect
+// themselves, so that a finding behind it would be a false positive.
 func ValidatedVariables(text string) map[string]bool {
 	out := map[string]bool{}
 	for _, m := range checks.FindAllStringSubmatch(text, -1) {

@@ -17,7 +17,8 @@ type Line struct {
 	Length int    // in the script, up to its last character
 }
 
-// SplitLines splits a script. Comments are left out.
+// SplitLines splits a script. Comments are left out. A quoted line break is not
+// recognized: such lines are analyzed one by one.
 func SplitLines(text string) []Line {
 	var out []Line
 	for from := 0; from < len(text); {
@@ -47,6 +48,7 @@ func SplitLines(text string) []Line {
 
 var continued = lazyregexp.New(`\\\r?\n\s*`)
 
+// joinContinuations joins lines that end with a backslash, as the shell does.
 func joinContinuations(s string) string {
 	if !strings.Contains(s, "\n") {
 		return s
@@ -63,6 +65,9 @@ type Write struct {
 }
 
 var (
+	// plainWrite matches a command that prints name=value or name<<delimiter,
+	// quoteWrite the form of PowerShell, and oldCommand the deprecated workflow
+	// commands.
 	plainWrite = lazyregexp.New(`(?i)(?:echo|printf|print|write-output|write-host|cat)\b\s*(?:-\w+\s+)*(?:['"]?%s\\n['"]?\s+)?['"]?([A-Za-z_][\w-]*)(=|<<)(.*)`)
 	quoteWrite = lazyregexp.New(`^['"]([A-Za-z_][\w-]*)(=|<<)(.*)`)
 	oldCommand = lazyregexp.New(`::set-(?:output|env) name=([\w-]+)::(.*)`)
@@ -113,6 +118,8 @@ func isOldCommand(file, line string) bool {
 // takes matches what hands a text to the file at the end of a line.
 var takes = lazyregexp.New(`(?i)\|\s*(?:(?:out-file|tee|add-content)\s*)?(?:-\w+\s*)*$`)
 
+// parseWrite reads one line that writes name=value to a file of the runner. A line of
+// another form is a write whose name is not known.
 func parseWrite(l Line, text string) Write {
 	text = takes.ReplaceAllString(text, "")
 	w := Write{Value: text, Offset: l.Offset, Length: l.Length}
@@ -128,7 +135,8 @@ func parseWrite(l Line, text string) Write {
 
 var prints = lazyregexp.New(`^(?:echo|printf)\b`)
 
-// groupWrites returns what the lines of { … } >> file write.
+// groupWrites returns what the lines of { … } >> file write. Its lines print what the
+// block's redirection writes.
 func groupWrites(before []Line, closing string) []Write {
 	opening := map[string]string{"}": "{", ")": "("}[closing]
 	from := len(before)
@@ -156,7 +164,8 @@ func groupWrites(before []Line, closing string) []Write {
 
 var assigned = lazyregexp.New(`^([A-Za-z_][\w-]*)=(.*)$`)
 
-// heredocWrites returns what the lines of cat <<EOF >> file write.
+// heredocWrites returns what the lines of cat <<EOF >> file write. When it has no lines
+// of the form NAME=value, the whole text is one write.
 func heredocWrites(rest []Line, first Line) []Write {
 	var out []Write
 	for _, l := range rest {
@@ -175,7 +184,7 @@ func heredocWrites(rest []Line, first Line) []Write {
 var assignment = lazyregexp.New(`^(?:export\s+|local\s+|readonly\s+|\$)?([A-Za-z_]\w*)\s?=\s?(.*)$`)
 
 // ParseAssignments returns the variables that the script sets, with how; the last one
-// of a name counts.
+// of a name counts. An assignment in a condition counts as made.
 func ParseAssignments(text string) map[string]string {
 	out := map[string]string{}
 	for _, l := range SplitLines(text) {

@@ -53,11 +53,14 @@ func analyzeFile(p *scan.FilePass) error {
 	})
 }
 
+// declares matches the head of a resource of Tekton; templates of Helm are no YAML yet.
 var declares = lazyregexp.New(`(?m)^apiVersion:\s*["']?tekton\.dev/`)
 
 // Rules are the rules of Tekton.
 var Rules = rule.New("cicd/tekton", "yaml", pipeline.WithCommonRules()...)
 
+// checkResource checks one resource by its kind. A run refers to a task or a pipeline,
+// or holds it itself.
 func checkResource(f *pipeline.File, d *document.Node) {
 	name := d.Get("metadata").Get("name").Text()
 	where := fmt.Sprintf("in %s %q", strings.ToLower(d.Get("kind").Text()), pipeline.Shorten(name))
@@ -81,6 +84,7 @@ func checkResource(f *pipeline.File, d *document.Node) {
 	}
 }
 
+// checkTasks checks the tasks of a pipeline, with those that run at its end.
 func checkTasks(f *pipeline.File, spec *document.Node, where string) {
 	for _, section := range []string{"tasks", "finally"} {
 		for _, t := range spec.Get(section).List() {
@@ -102,26 +106,33 @@ func checkReference(f *pipeline.File, ref *document.Node, where string) {
 	}
 	resolver := ref.Get("resolver").Text()
 	for _, p := range ref.Get("params").List() {
-		name, value := p.Get("name").Text(), p.Get("value")
-		switch {
-		case resolver == "bundles" && name == "bundle" && !strings.Contains(value.Text(), "@sha256:") && !strings.Contains(value.Text(), "$("):
+		checkResolverParameter(f, resolver+" "+p.Get("name").Text(), p.Get("value"), where)
+	}
+}
 
-			f.ReportNode("unpinned-dependency", value, "The bundle %s is not fixed by its "+
-				"digest, %s", pipeline.Shorten(value.Text()), where)
-		case resolver == "git" && name == "revision" && !commit.MatchString(value.Text()) && !strings.Contains(value.Text(), "$("):
-
-			f.ReportNode("unpinned-dependency", value, "The task is taken from %s, which can be "+
-				"moved, %s", pipeline.Shorten(value.Text()), where)
-		case resolver == "http" && name == "url":
-			f.ReportNode("unpinned-dependency", value, "The task is whatever %s answers, %s",
-				pipeline.Shorten(value.Text()),
-				where)
-		}
+// checkResolverParameter checks the parameter of a resolver that says which version is
+// fetched. A value with a variable is known only when it runs.
+// https://tekton.dev/docs/pipelines/resolution/
+func checkResolverParameter(f *pipeline.File, name string, value *document.Node, where string) {
+	text := value.Text()
+	variable := strings.Contains(text, "$(")
+	switch {
+	case name == "bundles bundle" && !variable && !strings.Contains(text, "@sha256:"):
+		f.ReportNode("unpinned-dependency", value, "The bundle %s is not fixed by its digest, %s",
+			pipeline.Shorten(text), where)
+	case name == "git revision" && !variable && !commit.MatchString(text):
+		f.ReportNode("unpinned-dependency", value, "The task is taken from %s, which can be moved, %s",
+			pipeline.Shorten(text), where)
+	case name == "http url":
+		f.ReportNode("unpinned-dependency", value, "The task is whatever %s answers, %s", pipeline.Shorten(text),
+			where)
 	}
 }
 
 var commit = lazyregexp.New(`^[0-9a-f]{40}$`)
 
+// checkTask checks the containers of a task. A path of the host gives a task its files,
+// and with them the node.
 func checkTask(f *pipeline.File, spec *document.Node, where string) {
 	for _, section := range []string{"steps", "sidecars"} {
 		for _, s := range spec.Get(section).List() {
@@ -142,10 +153,16 @@ func checkTask(f *pipeline.File, spec *document.Node, where string) {
 }
 
 var (
+	// param matches the parameters of a task and result what another task or step
+	// leaves.
 	param  = lazyregexp.New(`\$\((?:inputs\.)?params(?:\.([\w.-]+?)|\[["']([\w.-]+)["']\])(?:\[\*\])?\)`)
 	result = lazyregexp.New(`\$\((?:tasks|steps)\.[\w-]+\.results\.[\w.-]+\)`)
 )
 
+// checkStep checks one container: its image, its rights, its environment, and what is
+// put into its script. Tekton replaces $(params.x) before the shell reads the script,
+// so that a quote in the value ends the quotes around it.
+// https://tekton.dev/docs/pipelines/tasks/#substituting-in-script-blocks
 func checkStep(f *pipeline.File, s, params *document.Node, where string) {
 	if s == nil {
 		return
@@ -195,7 +212,8 @@ func isShell(s *document.Node) bool {
 		strings.HasSuffix(args[0].Text(), "c") && strings.HasPrefix(args[0].Text(), "-")
 }
 
-// isEnumerated reports whether a parameter can only be one of a list.
+// isEnumerated reports whether a parameter can only be one of a list. Tekton refuses
+// other values then.
 func isEnumerated(params *document.Node, name string) bool {
 	for _, p := range params.List() {
 		if p.Get("name").Text() == name {

@@ -14,43 +14,44 @@ import (
 // This file looks at what attackers leave for privileged jobs to take up: in
 // artifacts, and in caches of the default branch.
 
-// checkArtifacts finds what other runs, or other jobs of the same run, left of a
+// checkArtifacts finds what other runs, or other jobs of the same run, left of an
 // attacker's code and a privileged job takes up.
 func checkArtifacts(p *Pass, b workflow.Body) {
 	other := p.startingEvent([]string{"workflow_run"}) != ""
 	same := p.startingEvent(withSecrets) != "" && p.buildsUntrustedCode(b)
 	for i, s := range runnableSteps(b) {
-		a := workflow.UsesOf(s)
 		switch {
 		case other && p.Flow.DownloadsArtifact(b.File, s):
-		case same && a != nil && actionSlug(a.Uses.Value) == "actions/download-artifact" && inputText(a, "run-id") == "":
-
+			f := p.newFinding(p.stepPlace(s), "", "The artifact of a run that a stranger may have started is taken "+
+				"up, %s", describeStep(b, i))
+			if n, ok := p.runsCheckout(b, i); ok {
+				f.Message += ", and " + stepName(b, n) + " works on it"
+			} else {
+				f.Severity, f.Confidence = finding.Low, finding.Uncertain
+			}
+			p.Out(Rules["artifact-poisoning"], f)
+		case same && downloadsOwnArtifact(s):
 			if n, ok := p.runsCheckout(b, i); ok {
 				f := p.newFinding(p.stepPlace(s), "", "The artifact comes of a job that ran a stranger's code, and %s "+
 					"works on it, %s", stepName(b, n), describeStep(b, i))
 				f.Severity, f.Confidence = finding.Medium, finding.Likely
 				p.Out(Rules["artifact-poisoning"], f)
 			}
-			continue
-		default:
-			continue
 		}
-		f := p.newFinding(p.stepPlace(s), "", "The artifact of a run that a stranger may have started is taken up, %s",
-			describeStep(b, i))
-		if n, ok := p.runsCheckout(b, i); ok {
-			f.Message += ", and " + stepName(b, n) + " works on it"
-		} else {
-			f.Severity, f.Confidence = finding.Low, finding.Uncertain
-		}
-		p.Out(Rules["artifact-poisoning"], f)
 	}
+}
+
+// downloadsOwnArtifact reports whether the step takes up an artifact of its own run.
+func downloadsOwnArtifact(s *actionlint.Step) bool {
+	a := workflow.UsesOf(s)
+	return a != nil && actionSlug(a.Uses.Value) == "actions/download-artifact" && inputText(a, "run-id") == ""
 }
 
 // withSecrets lists events that run with the secrets of the repository and whose
 // pull requests attackers make.
 var withSecrets = []string{"pull_request_target", "issue_comment", "workflow_run"}
 
-// buildsUntrustedCode reports whether a job that the body's job waits for fetches what a
+// buildsUntrustedCode reports whether a job that the body's job waits for fetches what an
 // attacker proposes and uploads something.
 func (p *Pass) buildsUntrustedCode(b workflow.Body) bool {
 	if b.Job == nil {
@@ -103,25 +104,35 @@ func worksInFolder(b workflow.Body, s *actionlint.Step, path string) bool {
 	}
 	last := path[strings.LastIndexByte(path, '/')+1:]
 	if a := workflow.UsesOf(s); a != nil {
-		if strings.HasPrefix(a.Uses.Value, "./") {
-			return strings.HasPrefix(a.Uses.Value, "./"+path)
-		}
-		for _, in := range workflow.OrderedInputs(a) {
-			if in.Value != nil && strings.Contains(in.Value.Value, last) {
-				return true
-			}
-		}
-		return false
+		return namesFolder(a, path, last)
 	}
 	r := workflow.RunOf(s)
 	if r == nil {
 		return false
 	}
-	dir := r.WorkingDirectory
-	if dir == nil && b.Job != nil && b.Job.Defaults != nil && b.Job.Defaults.Run != nil {
-		dir = b.Job.Defaults.Run.WorkingDirectory
-	}
+	dir := workingDirectory(b, r)
 	return strings.Contains(r.Run.Value, last) || dir != nil && strings.Contains(dir.Value, last)
+}
+
+// namesFolder reports whether an action stands in the folder or is given its name.
+func namesFolder(a *actionlint.ExecAction, path, last string) bool {
+	if strings.HasPrefix(a.Uses.Value, "./") {
+		return strings.HasPrefix(a.Uses.Value, "./"+path)
+	}
+	for _, in := range workflow.OrderedInputs(a) {
+		if in.Value != nil && strings.Contains(in.Value.Value, last) {
+			return true
+		}
+	}
+	return false
+}
+
+// workingDirectory returns the folder that a script starts in, or nil for the workspace.
+func workingDirectory(b workflow.Body, r *actionlint.ExecRun) *actionlint.String {
+	if r.WorkingDirectory == nil && b.Job != nil && b.Job.Defaults != nil && b.Job.Defaults.Run != nil {
+		return b.Job.Defaults.Run.WorkingDirectory
+	}
+	return r.WorkingDirectory
 }
 
 // checkUntrustedCache finds caches that a privileged run fills with an attacker's files:
@@ -134,16 +145,9 @@ func checkUntrustedCache(p *Pass, b workflow.Body) {
 	fetched, runs := false, false
 	for i, s := range runnableSteps(b) {
 		if a := workflow.UsesOf(s); fetched && a != nil {
-			name, _, _ := strings.Cut(a.Uses.Value, "@")
-			c, ok := cachers[actionSlug(a.Uses.Value)]
-			if !ok || strings.HasSuffix(name, "/restore") {
-				continue
-			}
-			if on, _ := p.restoresCache(a, c); on && (runs || actionSlug(a.Uses.Value) == "actions/cache" &&
-				hasWorkspacePath(inputText(a, "path"))) {
+			if p.savesUntrusted(a, runs) {
 				f := p.newFinding(p.File.Place(a.Uses), "", "%s saves a cache of what a stranger wrote, and %s "+
-					"runs for "+
-					"the default branch, %s", actionSlug(a.Uses.Value), event, describeStep(b, i))
+					"runs for the default branch, %s", actionSlug(a.Uses.Value), event, describeStep(b, i))
 				if isGuarded(p, b, s) {
 					f.Confidence = finding.Uncertain
 				}
@@ -156,6 +160,20 @@ func checkUntrustedCache(p *Pass, b workflow.Body) {
 			_, runs = p.runsCheckout(b, i)
 		}
 	}
+}
+
+// savesUntrusted reports whether the action saves a cache that an attacker could fill:
+// any cache once the job runs the attacker's code, and before that one of the checkout's
+// own folder.
+func (p *Pass) savesUntrusted(a *actionlint.ExecAction, runs bool) bool {
+	slug := actionSlug(a.Uses.Value)
+	name, _, _ := strings.Cut(a.Uses.Value, "@")
+	c, ok := cachers[slug]
+	if !ok || strings.HasSuffix(name, "/restore") {
+		return false
+	}
+	on, _ := p.restoresCache(a, c)
+	return on && (runs || slug == "actions/cache" && hasWorkspacePath(inputText(a, "path")))
 }
 
 // hasWorkspacePath reports whether a list of paths has one in the working folder.

@@ -18,18 +18,19 @@ import (
 
 // A cacheAction is an action that restores a cache.
 type cacheAction struct {
-	input  string   // that controls it; "" is always
-	def    bool     // without the input
-	off    []string // values of the input that switch it off; nil is "false"
-	onText bool     // any text switches it on, such as the name of a package manager
-	needs  string   // another input without which there is no cache
+	input string   // that controls it; "" is always
+	def   bool     // without the input
+	off   []string // values of the input that switch it off; nil is "false"
+	needs string   // another input without which there is no cache
 }
 
+// cachers lists the actions that restore a cache, by their slug, with the input that
+// switches it.
 var cachers = map[string]cacheAction{
 	"actions/cache":                             {input: "lookup-only", def: true, off: []string{"true"}},
-	"actions/setup-node":                        {input: "cache", onText: true},
-	"actions/setup-python":                      {input: "cache", onText: true},
-	"actions/setup-java":                        {input: "cache", onText: true},
+	"actions/setup-node":                        {input: "cache"},
+	"actions/setup-python":                      {input: "cache"},
+	"actions/setup-java":                        {input: "cache"},
 	"actions/setup-go":                          {input: "cache", def: true},
 	"actions/setup-dotnet":                      {input: "cache"},
 	"actions-rust-lang/setup-rust-toolchain":    {input: "cache", def: true},
@@ -86,6 +87,7 @@ var publishers = map[string][2]string{
 	"docker/bake-action": {"push", "false"},
 }
 
+// releaseBranch matches branches that releases are made from.
 var releaseBranch = lazyregexp.New(`(?i)^releas(?:e|es|ing)\b|^release`)
 
 // publishReason says why the workflow publishes something, or "".
@@ -116,8 +118,10 @@ func (p *Pass) publishReason(b workflow.Body) string {
 	return ""
 }
 
-// checkCaches reports caches that a publishing job restores: a less privileged run
-// can fill them, so that a release is built from poisoned files.
+// checkCaches reports caches that a publishing job restores: a less privileged run can
+// fill them, so that a release is built from poisoned files. A cache of the default
+// branch is shared with every branch and with pull requests, and an attacker with code
+// in any of those runs can replace an entry before the release restores it.
 func checkCaches(p *Pass, b workflow.Body) {
 	if p.File.Workflow == nil {
 		return
@@ -151,23 +155,12 @@ func checkCaches(p *Pass, b workflow.Body) {
 // deliversOutput reports whether something of the job gets out of it: a job that only
 // checks, in a workflow that also publishes, leaves nothing to be poisoned.
 func deliversOutput(b workflow.Body) bool {
-	if b.Job == nil || b.Job.Environment != nil {
+	if b.Job == nil || b.Job.Environment != nil || hasWritePermission(b.Job.Permissions) {
 		return true
 	}
-	if b.Job.Permissions != nil {
-		for _, s := range b.Job.Permissions.Scopes {
-			if s.Value != nil && s.Value.Value == "write" {
-				return true
-			}
-		}
-	}
 	for _, s := range runnableSteps(b) {
-		if a := workflow.UsesOf(s); a != nil {
-			name := actionSlug(a.Uses.Value)
-			if _, ok := publishers[name]; ok || strings.Contains(name, "upload") || strings.Contains(name, "release") ||
-				strings.Contains(name, "publish") || strings.Contains(name, "deploy") {
-				return true
-			}
+		if a := workflow.UsesOf(s); a != nil && deliversByName(actionSlug(a.Uses.Value)) {
+			return true
 		}
 		if r := workflow.RunOf(s); r != nil && (publish.MatchString(r.Run.Value) ||
 			delivery.MatchString(r.Run.Value)) ||
@@ -178,9 +171,32 @@ func deliversOutput(b workflow.Body) bool {
 	return false
 }
 
+// hasWritePermission reports whether one of the permissions of a job is to write.
+func hasWritePermission(perms *actionlint.Permissions) bool {
+	if perms == nil {
+		return false
+	}
+	for _, s := range perms.Scopes {
+		if s.Value != nil && s.Value.Value == "write" {
+			return true
+		}
+	}
+	return false
+}
+
+// deliversByName reports whether an action carries something out of the job, as it is
+// known of the action or as its name says.
+func deliversByName(slug string) bool {
+	_, known := publishers[slug]
+	return known || strings.Contains(slug, "upload") || strings.Contains(slug, "release") ||
+		strings.Contains(slug, "publish") || strings.Contains(slug, "deploy")
+}
+
+// delivery matches commands that carry something out of the job.
 var delivery = lazyregexp.New(`(?i)\b(?:publish|deploy|release|upload|(?:docker|git|podman|helm|oras)\s+push|gh\s+release|--push)\b`)
 
 // restoresCache reports whether the action restores a cache, and whether that is sure.
+// It is not sure where an expression of the run decides.
 func (p *Pass) restoresCache(a *actionlint.ExecAction, c cacheAction) (on, sure bool) {
 	if c.needs != "" && inputText(a, c.needs) == "" {
 		return false, true
@@ -202,9 +218,6 @@ func (p *Pass) restoresCache(a *actionlint.ExecAction, c cacheAction) (on, sure 
 	if c.off != nil {
 		return !slices.Contains(c.off, strings.ToLower(text)), true
 	}
-	if c.onText {
-		return !strings.EqualFold(text, "false"), true
-	}
 	return !strings.EqualFold(text, "false"), true
 }
 
@@ -220,13 +233,16 @@ func (p *Pass) publishesOnlyTags() bool {
 }
 
 var (
+	// isTag and notTag match expressions that are true, and false, when a tag or a
+	// release starts the workflow. They are matched as texts: an evaluation would need
+	// the event.
 	isTag  = lazyregexp.New(`(?i)startsWith\(\s*github\.ref\s*,\s*'refs/tags/?[^']*'\s*\)|github\.ref_type\s*==\s*'tag'|github\.event_name\s*==\s*'release'`)
 	notTag = lazyregexp.New(`(?i)!\s*\(?\s*(?:startsWith\(\s*github\.ref\s*,\s*'refs/tags/?|github\.ref_type\s*==\s*'tag'|github\.event_name\s*==\s*'(?:release|push)')|github\.ref_type\s*!=\s*'tag'|github\.event_name\s*(?:!=\s*'(?:release|push)'|==\s*'(?:pull_request|schedule)')|github\.ref\s*==\s*'refs/heads/`)
 )
 
 // isOffOnTags reports whether an expression switches a cache off when a tag or a
-// release starts the workflow. Where the input disables (disables), it must hold
-// on tags instead.
+// release starts the workflow. Where the input disables (disables), it must hold on
+// tags instead. Authors write this so that releases build without a cache.
 func (p *Pass) isOffOnTags(text string, disables bool) bool {
 	if !p.publishesOnlyTags() {
 		return false
@@ -237,6 +253,8 @@ func (p *Pass) isOffOnTags(text string, disables bool) bool {
 	return notTag.MatchString(text)
 }
 
+// skipsTags reports whether the condition of a step is false when a tag or a release
+// starts the workflow, so that the step is no part of what is published.
 func (p *Pass) skipsTags(cond *actionlint.String) bool {
 	return cond != nil && p.publishesOnlyTags() && notTag.MatchString(cond.Value)
 }
@@ -256,6 +274,9 @@ var harmlessPublish = lazyregexp.New(`--dry-run|--help|(?:^|\s)-n(?:\s|$)`)
 // uploads is publish for commands whose program options of the interpreter divide.
 var uploads = lazyregexp.New(`python[\d.]*\s+(?:-\S+\s+)*-m\s+(?:twine\s+upload|poetry\s+publish|hatch\s+publish|uv\s+publish|flit\s+publish)`)
 
+// checkPublishing finds uploads to package registries with a long-lived password. A
+// registry with trusted publishing takes a token of the job's identity instead, which
+// expires within minutes and cannot be stolen from the settings (CICD-SEC-6).
 func checkPublishing(p *Pass, b workflow.Body) {
 	signs := p.mayRequestIDToken(b)
 	for i, s := range runnableSteps(b) {
@@ -278,6 +299,7 @@ func checkPublishing(p *Pass, b workflow.Body) {
 
 // mayRequestIDToken reports whether the job may ask for an identity token, which is how
 // one publishes without a password.
+// https://docs.github.com/en/actions/concepts/security/openid-connect
 func (p *Pass) mayRequestIDToken(b workflow.Body) bool {
 	if b.Job == nil {
 		return false
@@ -296,7 +318,8 @@ func (p *Pass) mayRequestIDToken(b workflow.Body) bool {
 	return s != nil && s.Value != nil && s.Value.Value == "write"
 }
 
-// publishesWithPassword reports whether the action publishes with a password.
+// publishesWithPassword reports whether the action publishes with a password. Each case
+// is the input by which the action takes one.
 func publishesWithPassword(a *actionlint.ExecAction) bool {
 	has := func(name string) bool { return inputText(a, name) != "" }
 	switch actionSlug(a.Uses.Value) {

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/rhysd/actionlint"
@@ -14,6 +15,7 @@ import (
 
 // This file looks at conditions that do not decide what they seem to.
 
+// checkConditions checks the conditions of a job and of its steps.
 func checkConditions(p *Pass, b workflow.Body) {
 	if b.Job != nil && b.Job.If != nil {
 		p.checkCondition(b.Job.If, describeJob(b.Job))
@@ -25,6 +27,9 @@ func checkConditions(p *Pass, b workflow.Body) {
 	}
 }
 
+// checkCondition checks one condition. GitHub evaluates a text with expressions in it
+// as a text, and every text that is not empty is true: `${{ false }} || ${{ false }}`
+// runs.
 func (p *Pass) checkCondition(s *actionlint.String, where string) {
 	all := expression.FindAll(s.Value)
 	if len(all) > 0 && (len(all) > 1 || all[0].Length != len(s.Value)) {
@@ -45,7 +50,8 @@ func (p *Pass) checkCondition(s *actionlint.String, where string) {
 	}
 }
 
-// checkConditionParts checks the comparisons and calls of a condition.
+// checkConditionParts checks the comparisons and calls of a condition. It reports a
+// spoofable actor once, and the last of the loose calls of contains.
 func (p *Pass) checkConditionParts(root actionlint.ExprNode, s *actionlint.String, offset, length int, where string) {
 	at := p.File.PartPlace(s, offset, length)
 	spoofed, loose := false, ""
@@ -58,26 +64,16 @@ func (p *Pass) checkConditionParts(root actionlint.ExprNode, s *actionlint.Strin
 			spoofed = spoofed || n.Kind == actionlint.CompareOpNodeKindEq &&
 				(isBotCheck(n.Left, n.Right) || isBotCheck(n.Right, n.Left))
 		case *actionlint.FuncCallNode:
-			if callee := strings.ToLower(n.Callee); len(n.Args) == 2 && (callee == "contains" || callee == "endswith" ||
-				callee == "startswith") {
-				spoofed = spoofed || callee != "contains" && isBotCheck(n.Args[0], n.Args[1]) || callee == "contains" &&
-					isBotCheck(n.Args[0], n.Args[1])
-				if _, text := n.Args[0].(*actionlint.StringNode); text && callee == "contains" {
-					if path := expression.ContextPath(n.Args[1]); path != "" {
-						loose = path
-					}
+			if comparesTexts(n) {
+				spoofed = spoofed || isBotCheck(n.Args[0], n.Args[1])
+				if path := looseContains(n); path != "" {
+					loose = path
 				}
 			}
 		}
 	})
 	if spoofed {
-		f := p.newFinding(at, "", "The actor of the last event is taken for the author, %s", where)
-		if p.startingEvent(privileged) == "" {
-			f.Severity, f.Confidence = finding.Low, finding.Uncertain
-		} else if !dominatesCondition(root) {
-			f.Confidence = finding.Likely
-		}
-		p.Out(Rules["spoofable-actor"], f)
+		p.reportSpoofableActor(root, at, where)
 	}
 	if loose != "" {
 		f := p.newFinding(at, "", "contains looks for %s within a text, so that a part of a listed name passes "+
@@ -89,7 +85,44 @@ func (p *Pass) checkConditionParts(root actionlint.ExprNode, s *actionlint.Strin
 	}
 }
 
+// comparesTexts reports whether the call compares its two arguments.
+func comparesTexts(c *actionlint.FuncCallNode) bool {
+	if len(c.Args) != 2 {
+		return false
+	}
+	switch strings.ToLower(c.Callee) {
+	case "contains", "endswith", "startswith":
+		return true
+	}
+	return false
+}
+
+// looseContains returns the context that contains looks for in a literal text, or "":
+// in a text, unlike in a list, a part of a listed name is found too.
+func looseContains(c *actionlint.FuncCallNode) string {
+	if _, literal := c.Args[0].(*actionlint.StringNode); !literal || !strings.EqualFold(c.Callee, "contains") {
+		return ""
+	}
+	return expression.ContextPath(c.Args[1])
+}
+
+// reportSpoofableActor grades by what an attacker gains: github.actor is whoever caused
+// the last event, so an attacker's pull request passes once the bot touches it. Without
+// a privileged event there is little to gain.
+func (p *Pass) reportSpoofableActor(root actionlint.ExprNode, at document.Place, where string) {
+	f := p.newFinding(at, "", "The actor of the last event is taken for the author, %s", where)
+	if p.startingEvent(privileged) == "" {
+		f.Severity, f.Confidence = finding.Low, finding.Uncertain
+	} else if !dominatesCondition(root) {
+		f.Confidence = finding.Likely
+	}
+	p.Out(Rules["spoofable-actor"], f)
+}
+
 var (
+	// actor matches contexts with the account that caused the event, and chosen
+	// contexts whose text an attacker can name. botIDs are the numbers of GitHub's own
+	// bots and the best-known others.
 	actor   = lazyregexp.New(`^github\.(?:actor|actor_id|triggering_actor|event\.sender\.(?:login|id)|event\.pull_request\.sender\.login)$`)
 	actorID = lazyregexp.New(`^github\.(?:actor_id|event\.sender\.id)$`)
 	chosen  = lazyregexp.New(`^(?:github\.(?:ref|ref_name|head_ref|base_ref|actor|triggering_actor)|env\.|inputs\.|github\.event\.)`)
@@ -98,7 +131,9 @@ var (
 	botNames = lazyregexp.New(`(?i)\[bot\]'?$`)
 )
 
-// isBotCheck reports whether the operands compare the actor with a bot.
+// isBotCheck reports whether the operands compare the actor with a bot. An account's
+// number is compared too, because names can be taken over. An account's number is
+// compared too, because names can be taken over.
 func isBotCheck(context, value actionlint.ExprNode) bool {
 	path := expression.ContextPath(context)
 	if !actor.MatchString(path) {
@@ -118,6 +153,8 @@ func isBotCheck(context, value actionlint.ExprNode) bool {
 }
 
 // dominatesCondition reports whether the comparison alone can make the condition true.
+// Behind && another operand may still refuse. Behind && another operand may still
+// refuse.
 func dominatesCondition(root actionlint.ExprNode) bool {
 	l, ok := root.(*actionlint.LogicalOpNode)
 	return !ok || l.Kind == actionlint.LogicalOpNodeKindOr
@@ -134,20 +171,8 @@ func checkExpressions(p *Pass) {
 			p.checkExpression(e.Root, func() document.Place { return p.File.Source.Part(n, e.Offset, e.Length) })
 		}
 	})
-	for _, b := range p.File.Bodies() { // conditions without braces
-		conds := []*actionlint.String{}
-		if b.Job != nil && b.Job.If != nil {
-			conds = append(conds, b.Job.If)
-		}
-		for _, s := range b.Steps {
-			if s.If != nil {
-				conds = append(conds, s.If)
-			}
-		}
-		for _, c := range conds {
-			if strings.Contains(c.Value, "${{") {
-				continue
-			}
+	for _, b := range p.File.Bodies() {
+		for _, c := range bareConditions(b) {
 			root := expression.ParseCondition(c.Value)
 			if _, plain := root.(*actionlint.BoolNode); root != nil &&
 				!plain { // if: false is how people switch things off
@@ -157,41 +182,79 @@ func checkExpressions(p *Pass) {
 	}
 }
 
+// bareConditions returns the conditions of a job and its steps that are written without
+// braces; those with braces are found among the texts of the file.
+func bareConditions(b workflow.Body) []*actionlint.String {
+	var conds []*actionlint.String
+	if b.Job != nil && b.Job.If != nil {
+		conds = append(conds, b.Job.If)
+	}
+	for _, s := range b.Steps {
+		if s.If != nil {
+			conds = append(conds, s.If)
+		}
+	}
+	return slices.DeleteFunc(conds, func(c *actionlint.String) bool { return strings.Contains(c.Value, "${{") })
+}
+
+// expressionFaults are the faults that one expression can have. Each is reported at
+// most once.
+type expressionFaults struct {
+	allSecrets bool // hands over the whole secrets context
+	unredacted bool // takes a part of a secret, which the log does not hide
+	roundabout bool // calls functions for what is always the same
+	falsy      bool // a && b || c with a b that is never true
+}
+
+// checkExpression reports each fault of an expression once. at is called only for a
+// finding, because a place costs a search in the source.
 func (p *Pass) checkExpression(root actionlint.ExprNode, at func() document.Place) {
-	var allSecrets, unredacted, roundabout, falsy bool
+	faults := findExpressionFaults(root)
+	if faults.allSecrets {
+		p.report("overprovisioned-secrets", at(), "", "Every secret of the repository is handed over, not just the "+
+			"one that is needed")
+	}
+	if faults.unredacted {
+		p.report("unredacted-secret", at(), "", "A part of a secret is taken out; the log hides only the whole")
+	}
+	if faults.roundabout || isConstantRoot(root) {
+		p.report("obfuscation", at(), "", "The expression says in a roundabout way what is always the same")
+	}
+	if faults.falsy {
+		p.report("unsound-ternary", at(), "", "The value behind && is false or empty, so that the one behind || is "+
+			"taken in every case")
+	}
+}
+
+// findExpressionFaults walks an expression once for all faults.
+func findExpressionFaults(root actionlint.ExprNode) expressionFaults {
+	var out expressionFaults
 	actionlint.VisitExprNode(root, func(n, parent actionlint.ExprNode, entering bool) {
 		if !entering {
 			return
 		}
 		switch n := n.(type) {
 		case *actionlint.VariableNode:
-			_, member := parent.(*actionlint.ObjectDerefNode)
-			x, indexed := parent.(*actionlint.IndexAccessNode)
-			if indexed && x.Operand == actionlint.ExprNode(n) {
-				_, member = expression.ConstantValue(x.Index)
-			}
-			allSecrets = allSecrets || strings.EqualFold(n.Name, "secrets") && !member
+			out.allSecrets = out.allSecrets || strings.EqualFold(n.Name, "secrets") && !takesFixedMember(n, parent)
 		case *actionlint.FuncCallNode:
-			unredacted = unredacted || readsSecret(n)
-			roundabout = roundabout || isReducible(n)
+			out.unredacted = out.unredacted || readsSecret(n)
+			out.roundabout = out.roundabout || isReducible(n)
 		case *actionlint.LogicalOpNode:
-			falsy = falsy || isBrokenTernary(n)
+			out.falsy = out.falsy || isBrokenTernary(n)
 		}
 	})
-	if allSecrets {
-		p.report("overprovisioned-secrets", at(), "", "Every secret of the repository is handed over, not just the "+
-			"one that is needed")
+	return out
+}
+
+// takesFixedMember reports whether the parent takes one fixed member of a context:
+// secrets.A or secrets['A'], but not secrets[matrix.name].
+func takesFixedMember(n *actionlint.VariableNode, parent actionlint.ExprNode) bool {
+	_, member := parent.(*actionlint.ObjectDerefNode)
+	x, indexed := parent.(*actionlint.IndexAccessNode)
+	if indexed && x.Operand == actionlint.ExprNode(n) {
+		_, member = expression.ConstantValue(x.Index)
 	}
-	if unredacted {
-		p.report("unredacted-secret", at(), "", "A part of a secret is taken out; the log hides only the whole")
-	}
-	if roundabout || isConstantRoot(root) {
-		p.report("obfuscation", at(), "", "The expression says in a roundabout way what is always the same")
-	}
-	if falsy {
-		p.report("unsound-ternary", at(), "", "The value behind && is false or empty, so that the one behind || is "+
-			"taken in every case")
-	}
+	return member
 }
 
 // readsSecret reports whether the call takes a secret apart.
@@ -218,14 +281,12 @@ func isBrokenTernary(n *actionlint.LogicalOpNode) bool {
 	return !ok || r != v // the same in both cases harms nobody
 }
 
-// isReducible reports whether a call gives a fixed text, or undoes another.
+// isReducible reports whether a call gives a fixed text, or undoes another. Attackers
+// write so to hide a command from a reviewer; nobody else needs it.
 func isReducible(c *actionlint.FuncCallNode) bool {
 	callee := strings.ToLower(c.Callee)
-	if len(c.Args) == 1 && (callee == "fromjson" || callee == "tojson") {
-		if inner, ok := c.Args[0].(*actionlint.FuncCallNode); ok {
-			other := strings.ToLower(inner.Callee)
-			return other != callee && (other == "fromjson" || other == "tojson")
-		}
+	if undone, ok := undoesInner(c, callee); ok {
+		return undone
 	}
 	switch callee {
 	case "format", "join", "startswith", "endswith", "contains", "tojson", "fromjson":
@@ -233,10 +294,8 @@ func isReducible(c *actionlint.FuncCallNode) bool {
 		return false
 	}
 	for _, a := range c.Args {
-		if _, ok := expression.ConstantValue(a); !ok {
-			if inner, ok := a.(*actionlint.FuncCallNode); !ok || !isReducible(inner) {
-				return false
-			}
+		if !isFixedArgument(a) {
+			return false
 		}
 	}
 	if callee == "fromjson" { // a list or a map cannot be written otherwise
@@ -247,34 +306,66 @@ func isReducible(c *actionlint.FuncCallNode) bool {
 	return len(c.Args) > 0
 }
 
+// undoesInner reports whether a call of fromJSON or toJSON has the other one as its
+// argument. Where its argument is no call, ok is false.
+func undoesInner(c *actionlint.FuncCallNode, callee string) (undone, ok bool) {
+	if len(c.Args) != 1 || callee != "fromjson" && callee != "tojson" {
+		return false, false
+	}
+	inner, ok := c.Args[0].(*actionlint.FuncCallNode)
+	if !ok {
+		return false, false
+	}
+	other := strings.ToLower(inner.Callee)
+	return other != callee && (other == "fromjson" || other == "tojson"), true
+}
+
+// isFixedArgument reports whether an argument has the same value in every run.
+func isFixedArgument(a actionlint.ExprNode) bool {
+	if _, ok := expression.ConstantValue(a); ok {
+		return true
+	}
+	inner, ok := a.(*actionlint.FuncCallNode)
+	return ok && isReducible(inner)
+}
+
 // isConstantRoot reports whether the whole expression is a fixed value.
 func isConstantRoot(root actionlint.ExprNode) bool {
 	_, ok := expression.ConstantValue(root)
 	return ok
 }
 
-// checkSecretsOutsideEnvironment finds secrets that no environment guards.
+// checkSecretsOutsideEnvironment finds secrets that no environment guards. An
+// environment can demand a review and limit the branches before its secrets are given
+// out; a secret of the repository is there for every branch that somebody pushes.
 func checkSecretsOutsideEnvironment(p *Pass, b workflow.Body) {
 	if b.Job == nil || b.Job.Environment != nil || b.Job.WorkflowCall != nil || len(p.File.Workflow.On) == 1 &&
 		p.File.StartsOn("workflow_call") {
 		return
 	}
-	jobs := p.File.Doc.Get("jobs")
-	for _, e := range jobs.Entries {
+	for _, e := range p.File.Doc.Get("jobs").Entries {
 		if !strings.EqualFold(e.Key, b.Job.ID.Value) {
 			continue
 		}
 		e.Value.Walk(func(n *document.Node) bool {
 			for _, x := range expression.FindAll(n.Value) {
-				for _, u := range expression.AllUses(x.Root) {
-					if strings.HasPrefix(u.Path, "secrets.") && u.Path != "secrets.github_token" {
-						p.report("secrets-outside-environment", p.File.Source.Part(n, x.Offset, x.Length), "",
-							"%s is not bound to an environment, %s", u.Path, describeJob(b.Job))
-						break
-					}
+				if path := firstSecret(x.Root); path != "" {
+					p.report("secrets-outside-environment", p.File.Source.Part(n, x.Offset, x.Length), "",
+						"%s is not bound to an environment, %s", path, describeJob(b.Job))
 				}
 			}
 			return true
 		})
 	}
+}
+
+// firstSecret returns the first secret that an expression names, or "". The token of
+// the job is bound to its run and needs no environment.
+func firstSecret(root actionlint.ExprNode) string {
+	for _, u := range expression.AllUses(root) {
+		if strings.HasPrefix(u.Path, "secrets.") && u.Path != "secrets.github_token" {
+			return u.Path
+		}
+	}
+	return ""
 }

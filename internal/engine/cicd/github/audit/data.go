@@ -9,6 +9,7 @@ import (
 // This file is what is known of well-known actions. It names facts that their
 // own pages state.
 
+// wordSet makes a set of a list of words, so that tables of names stay readable.
 func wordSet(list string) map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(list) {

@@ -20,7 +20,9 @@ func IsDependabot(p string) bool {
 // minimum is the delay in days below which a new version is taken for fresh.
 const minimum = 7
 
-// Dependabot checks the configuration. Its error is a *document.Error.
+// Dependabot checks the configuration. Its error is a *document.Error. A new version is
+// most dangerous in its first days, before a stolen account or a malicious package is
+// noticed; a cooldown waits for that.
 func Dependabot(p string, b []byte, out func(*finding.Rule, finding.Finding)) error {
 	docs, err := document.ParseAll(b, pipeline.Limits)
 	if err != nil {

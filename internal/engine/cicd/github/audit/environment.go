@@ -18,7 +18,8 @@ import (
 // from the network, with packages, and with secrets in their logs.
 
 // checkEnvironmentFiles finds values of others that become variables or folders of
-// commands for the steps that follow.
+// commands for the steps that follow. Later steps run with them, in the same job and
+// with its secrets.
 func checkEnvironmentFiles(p *Pass, b workflow.Body) {
 	event := p.startingEvent(privileged)
 	if event == "" && p.File.Workflow != nil {
@@ -40,6 +41,9 @@ func checkEnvironmentFiles(p *Pass, b workflow.Body) {
 	}
 }
 
+// checkEnvironmentWrite grades one write to GITHUB_ENV or GITHUB_PATH. Whoever chooses
+// a line of either chooses code: LD_PRELOAD, NODE_OPTIONS, or a folder with a command
+// of a well-known name.
 func (p *Pass) checkEnvironmentWrite(b workflow.Body, i int, file string, w script.Write, event string) {
 	value := w.Value
 	if w.Name == "" && len(script.ParseReads(value)) > 0 {
@@ -47,9 +51,7 @@ func (p *Pass) checkEnvironmentWrite(b workflow.Body, i int, file string, w scri
 	}
 	r := workflow.RunOf(b.Steps[i])
 	worst, _ := taint.WorstOrigin(p.Flow.ShellOrigins(value, r.Run.Value, taint.Site{Body: b, Step: i}))
-	fixed := !strings.ContainsAny(w.Value, "$`%") && !strings.Contains(w.Value, "|") && w.Name != "" ||
-		!strings.ContainsAny(w.Value, "$`%|<")
-	if fixed && worst.Trust != taint.Untrusted || w.Name == "" && file == "GITHUB_PATH" &&
+	if isFixedWrite(w) && worst.Trust != taint.Untrusted || w.Name == "" && file == "GITHUB_PATH" &&
 		ownFolder.MatchString(w.Value) {
 		return
 	}
@@ -74,11 +76,19 @@ func (p *Pass) checkEnvironmentWrite(b workflow.Body, i int, file string, w scri
 	p.Out(Rules["environment-injection"], f)
 }
 
+// isFixedWrite reports whether a script writes a literal: nothing is expanded in its
+// value, and no command prints it.
+func isFixedWrite(w script.Write) bool {
+	return !strings.ContainsAny(w.Value, "$`%") && !strings.Contains(w.Value, "|") && w.Name != "" ||
+		!strings.ContainsAny(w.Value, "$`%|<")
+}
+
 // loaders lists actions that make variables of what a file holds.
 var loaders = wordSet(`aarcangeli/load-dotenv xom9ikk/dotenv falti/dotenv-action cardinalby/export-env-action c-py/action-dotenv-to-setenv`)
 
-// checkLoadedEnvironment finds actions that make variables of attackers' files, and scripts of
-// actions/github-script that make them of attackers' texts.
+// checkLoadedEnvironment finds actions that make variables of attackers' files, and
+// scripts of actions/github-script that make them of attackers' texts. Such a file can
+// set NODE_OPTIONS or PATH as well.
 func (p *Pass) checkLoadedEnvironment(b workflow.Body, i int, a *actionlint.ExecAction) {
 	at := taint.Site{Body: b, Step: i}
 	name := actionSlug(a.Uses.Value)
@@ -103,8 +113,12 @@ func (p *Pass) checkLoadedEnvironment(b workflow.Body, i int, a *actionlint.Exec
 // ownFolder matches folders that the runner or the user's home give.
 var ownFolder = lazyregexp.New(`^\s*echo\s+["']?(?:\$HOME|\$\{HOME\}|~|\$GITHUB_ACTION_PATH|\$\{\{\s*github\.action_path\s*\}\}|\$GITHUB_WORKSPACE|\$\{\{\s*github\.workspace\s*\}\}|\$RUNNER_TEMP|\$\(go env GOPATH\)|\$\(pwd\)|\$PWD)[\w./-]*["']?\s*$`)
 
+// unsecure is the variable that switches the deprecated workflow commands on.
 const unsecure = "ACTIONS_ALLOW_UNSECURE_COMMANDS"
 
+// checkInsecureCommands finds jobs that switch the workflow commands set-env and
+// add-path back on. GitHub disabled them because whatever a step prints, such as the
+// title of an issue, could then set variables (CVE-2020-15228).
 func checkInsecureCommands(p *Pass, b workflow.Body) {
 	if b.Job != nil && len(p.File.Jobs()) > 0 && p.File.Jobs()[0] == b.Job {
 		p.checkUnsecureCommands(p.File.Workflow.Env, "for all jobs")
@@ -117,6 +131,8 @@ func checkInsecureCommands(p *Pass, b workflow.Body) {
 	}
 }
 
+// checkUnsecureCommands checks the variables of one level: of the workflow, a job or a
+// step. where says which for the message.
 func (p *Pass) checkUnsecureCommands(e *actionlint.Env, where string) {
 	if e == nil {
 		return
@@ -136,9 +152,11 @@ func (p *Pass) checkUnsecureCommands(e *actionlint.Env, where string) {
 	}
 }
 
+// printed matches a line that prints a secret. A redirection is no print.
 var printed = lazyregexp.New(`(?:^|[;&|]\s*)(?:echo|printf|Write-Host|Write-Output)\b[^>]*\$\{\{\s*secrets\.`)
 
-// checkScripts finds code from the network, and packages that no lock file fixes.
+// checkScripts finds code from the network, and packages that no lock file fixes. What
+// they fetch runs with the secrets of the job, and nobody has reviewed it.
 func checkScripts(p *Pass, b workflow.Body) {
 	for i, s := range runnableSteps(b) {
 		r := workflow.RunOf(s)
@@ -165,12 +183,12 @@ func checkScripts(p *Pass, b workflow.Body) {
 	}
 }
 
-// checkDebugging finds logs that show more than they should, and doors into the
+// checkDebugging finds logs that show more than they should, and remote shells into the
 // runner.
 func checkDebugging(p *Pass, b workflow.Body) {
 	var envs []*actionlint.Env
 	if b.Job != nil {
-		if p.File.Jobs()[0] == b.Job {
+		if p.File.Jobs()[0] == b.Job { // the workflow's own are checked once, with its first job
 			envs = append(envs, p.File.Workflow.Env)
 		}
 		envs = append(envs, b.Job.Env)
@@ -180,33 +198,46 @@ func checkDebugging(p *Pass, b workflow.Body) {
 		if r := workflow.RunOf(s); r != nil {
 			p.checkPrintedSecrets(b, i, r)
 		}
-		a := workflow.UsesOf(s)
-		if a == nil || actionSlug(a.Uses.Value) != "mxschmitt/action-tmate" &&
-			actionSlug(a.Uses.Value) != "lhotari/action-upterm" {
-			continue
+		if a := workflow.UsesOf(s); a != nil {
+			p.checkRemoteShell(b, i, a)
 		}
-		f := p.newFinding(p.File.Place(a.Uses), "", "%s opens the runner to whoever reads the "+
-			"log, %s", actionSlug(a.Uses.Value),
-			describeStep(b, i))
-		if strings.EqualFold(inputText(a, "limit-access-to-actor"), "true") ||
-			inputText(a, "limit-access-to-users") != "" ||
-			s.If != nil {
-			f.Severity, f.Confidence = finding.Low, finding.Uncertain
-		}
-		p.Out(Rules["debug-mode"], f)
 	}
 	for _, e := range envs {
-		for _, v := range workflow.OrderedVars(e) {
-			name := strings.ToUpper(v.Name.Value)
-			if (name == "ACTIONS_STEP_DEBUG" || name == "ACTIONS_RUNNER_DEBUG") && v.Value != nil &&
-				expressionTrue(v.Value.Value) {
-				p.report("debug-mode", p.File.Place(v.Name), "", "%s fills the logs with everything that the "+
-					"runner knows", v.Name.Value)
-			}
+		p.checkDebugSettings(e)
+	}
+}
+
+// checkRemoteShell finds actions that open a shell on the runner to whoever reads the
+// log. A list of users, or a step that only runs by hand or after a failure, limits it.
+func (p *Pass) checkRemoteShell(b workflow.Body, i int, a *actionlint.ExecAction) {
+	slug := actionSlug(a.Uses.Value)
+	if slug != "mxschmitt/action-tmate" && slug != "lhotari/action-upterm" {
+		return
+	}
+	f := p.newFinding(p.File.Place(a.Uses), "", "%s opens the runner to whoever reads the log, %s", slug,
+		describeStep(b, i))
+	if strings.EqualFold(inputText(a, "limit-access-to-actor"), "true") ||
+		inputText(a, "limit-access-to-users") != "" || b.Steps[i].If != nil {
+		f.Severity, f.Confidence = finding.Low, finding.Uncertain
+	}
+	p.Out(Rules["debug-mode"], f)
+}
+
+// checkDebugSettings finds the variables that make the runner log all it does.
+// https://docs.github.com/en/actions/how-tos/monitor-workflows/enable-debug-logging
+func (p *Pass) checkDebugSettings(e *actionlint.Env) {
+	for _, v := range workflow.OrderedVars(e) {
+		name := strings.ToUpper(v.Name.Value)
+		if (name == "ACTIONS_STEP_DEBUG" || name == "ACTIONS_RUNNER_DEBUG") && v.Value != nil &&
+			expressionTrue(v.Value.Value) {
+			p.report("debug-mode", p.File.Place(v.Name), "", "%s fills the logs with everything that the "+
+				"runner knows", v.Name.Value)
 		}
 	}
 }
 
+// checkPrintedSecrets finds lines that print secrets. GitHub hides the exact text of a
+// secret in logs, but not its parts, its encodings, or a secret of several lines.
 func (p *Pass) checkPrintedSecrets(b workflow.Body, i int, r *actionlint.ExecRun) {
 	text := r.Run.Value
 	secret := strings.Contains(text, "secrets.") || hasSecret(b.Steps[i].Env)
@@ -225,6 +256,8 @@ func (p *Pass) checkPrintedSecrets(b workflow.Body, i int, r *actionlint.ExecRun
 	}
 }
 
+// hasSecret reports whether a variable is set from a secret. The token of the job does
+// not count: it expires with the job.
 func hasSecret(e *actionlint.Env) bool {
 	for _, v := range workflow.OrderedVars(e) {
 		if v.Value == nil {

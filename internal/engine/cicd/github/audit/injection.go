@@ -72,6 +72,7 @@ func codeSinks(s *actionlint.Step) map[string]*actionlint.String {
 	return out
 }
 
+// actionSlug returns owner/name of what uses names, in lower case.
 func actionSlug(uses string) string { return taint.ActionSlug(uses) }
 
 // checkInjection reports expressions in scripts: the runner expands them before the
@@ -136,6 +137,7 @@ func (p *Pass) reportInjection(b workflow.Body, i int, name string, v *actionlin
 	p.Out(rule, f)
 }
 
+// describeTrust names for people who chooses a value of that trust.
 func describeTrust(t taint.Trust) string {
 	if t == taint.Writers {
 		return "whoever may push or start the workflow"
@@ -145,6 +147,7 @@ func describeTrust(t taint.Trust) string {
 
 // isReachable reports whether an event that attackers cause with more than a fork's
 // rights can start the file: the token of pull_request from a fork can only read.
+// Without one of those events the injection needs an insider, and is less severe.
 func (p *Pass) isReachable() bool {
 	if p.File.Workflow == nil {
 		return true
@@ -160,7 +163,8 @@ func (p *Pass) isReachable() bool {
 	return false
 }
 
-// taintPath makes the steps of a finding.
+// taintPath makes the steps of a finding. The message of each step is what the text
+// went through.
 func (p *Pass) taintPath(o taint.Origin, sink document.Place, text string) []finding.Step {
 	var out []finding.Step
 	for n, s := range o.Path {

@@ -15,6 +15,8 @@ import (
 // This file looks at jobs as such: where they run, in which images, and what they
 // hand to reusable workflows.
 
+// checkJobs checks where jobs run, the images of their containers and services, and the
+// reusable workflows that they call. An action for Docker has an image too.
 func checkJobs(p *Pass) {
 	for _, j := range p.File.Jobs() {
 		p.checkRunner(j)
@@ -27,15 +29,7 @@ func checkJobs(p *Pass) {
 			}
 		}
 		if c := j.WorkflowCall; c != nil && c.Uses != nil {
-			p.checkReference(c.Uses, describeJob(j))
-			if c.InheritSecrets {
-				sure := finding.Confidence("")
-				if strings.HasPrefix(c.Uses.Value, "./") {
-					sure = finding.Uncertain // a workflow of one's own could read them by name
-				}
-				p.report("secrets-inherit", p.File.Place(c.Uses), sure, "Every secret is handed "+
-					"to %s %s", shorten(c.Uses.Value), describeJob(j))
-			}
+			p.checkWorkflowCall(j, c)
 		}
 	}
 	if a := p.File.Action; a != nil && a.Using == "docker" && a.Image != nil {
@@ -45,7 +39,23 @@ func checkJobs(p *Pass) {
 	}
 }
 
-// checkRunner finds jobs on machines that somebody keeps.
+// checkWorkflowCall checks the reusable workflow that a job calls and what it hands over.
+func (p *Pass) checkWorkflowCall(j *actionlint.Job, c *actionlint.WorkflowCall) {
+	p.checkReference(c.Uses, describeJob(j))
+	if !c.InheritSecrets {
+		return
+	}
+	sure := finding.Confidence("")
+	if strings.HasPrefix(c.Uses.Value, "./") {
+		sure = finding.Uncertain // a workflow of one's own could read them by name
+	}
+	p.report("secrets-inherit", p.File.Place(c.Uses), sure, "Every secret is handed to %s %s",
+		shorten(c.Uses.Value), describeJob(j))
+}
+
+// checkRunner finds jobs on machines that somebody keeps. A hosted runner is a fresh
+// virtual machine; one's own keeps what a job leaves on it, and stands in one's own
+// network. Attackers reach it through a pull request (CICD-SEC-7).
 func (p *Pass) checkRunner(j *actionlint.Job) {
 	if j.RunsOn == nil {
 		return
@@ -81,7 +91,8 @@ func (p *Pass) checkRunner(j *actionlint.Job) {
 }
 
 // possibleTexts returns the texts that a value can become, as far as literals and the
-// job's matrix tell; an expression of which nothing is known is "".
+// job's matrix tell; an expression of which nothing is known is "". The runner and the
+// image of a job are chosen so.
 func (p *Pass) possibleTexts(j *actionlint.Job, value string) []string {
 	all := expression.FindAll(value)
 	if len(all) == 0 {
@@ -122,7 +133,8 @@ func (p *Pass) literalTexts(j *actionlint.Job, root actionlint.ExprNode) []strin
 	return []string{""}
 }
 
-// matrixTexts returns the texts of a value in the job's matrix.
+// matrixTexts returns the texts of a value in the job's matrix. Rows are multiplied,
+// exclude removes combinations, and include adds values.
 func matrixTexts(j *actionlint.Job, path []string) []string {
 	if j.Strategy == nil || j.Strategy.Matrix == nil {
 		return []string{""}
@@ -155,7 +167,8 @@ func matrixTexts(j *actionlint.Job, path []string) []string {
 	return out
 }
 
-// isExcluded reports whether a value of a row is left out whatever the others are.
+// isExcluded reports whether a value of a row is left out whatever the others are. An
+// exclusion with further names removes only some combinations.
 func isExcluded(m *actionlint.Matrix, name string, v actionlint.RawYAMLValue) bool {
 	if m.Exclude == nil {
 		return false
@@ -168,6 +181,8 @@ func isExcluded(m *actionlint.Matrix, name string, v actionlint.RawYAMLValue) bo
 	return false
 }
 
+// rawTexts returns the texts that a value of a matrix can become, with the path of
+// members taken out of it. An expression is "", of which nothing is known.
 func rawTexts(v actionlint.RawYAMLValue, path []string) []string {
 	switch v := v.(type) {
 	case *actionlint.RawYAMLString:
@@ -189,19 +204,12 @@ func rawTexts(v actionlint.RawYAMLValue, path []string) []string {
 	return nil
 }
 
+// checkContainer checks the password and the image of a job's container or service.
 func (p *Pass) checkContainer(j *actionlint.Job, c *actionlint.Container, what string) {
 	if c == nil {
 		return
 	}
-	if c.Credentials != nil && c.Credentials.Password != nil && c.Credentials.Password.Value != "" &&
-		!c.Credentials.Password.ContainsExpression() {
-		f := p.newFinding(p.File.Place(c.Credentials.Password), "", "The password of the registry for %s %s is in "+
-			"the file", what, describeJob(j))
-		f.Identity = j.ID.Value + " " + what
-		f.Secret = &finding.SecretMatch{Kind: "Registry password", Redacted: finding.Redacted}
-		f.Snippet = p.redactedSnippet(c.Credentials.Password)
-		p.Out(Rules["container-credentials"], f)
-	}
+	p.checkRegistryPassword(j, c, what)
 	if c.Image == nil || c.Image.Value == "" {
 		return
 	}
@@ -210,30 +218,53 @@ func (p *Pass) checkContainer(j *actionlint.Job, c *actionlint.Container, what s
 		p.checkImage(c.Image.Value, at, "of "+what+" "+describeJob(j))
 		return
 	}
+	p.checkChosenImage(j, c.Image, what)
+}
+
+// checkRegistryPassword finds a password that is written in the file.
+func (p *Pass) checkRegistryPassword(j *actionlint.Job, c *actionlint.Container, what string) {
+	if c.Credentials == nil || c.Credentials.Password == nil || c.Credentials.Password.Value == "" ||
+		c.Credentials.Password.ContainsExpression() {
+		return
+	}
+	f := p.newFinding(p.File.Place(c.Credentials.Password), "", "The password of the registry for %s %s is in "+
+		"the file", what, describeJob(j))
+	f.Identity = j.ID.Value + " " + what
+	f.Secret = &finding.SecretMatch{Kind: "Registry password", Redacted: finding.Redacted}
+	f.Snippet = p.redactedSnippet(c.Credentials.Password)
+	p.Out(Rules["container-credentials"], f)
+}
+
+// checkChosenImage checks the loosest of the images that an expression can become. An
+// expression of which nothing is known is reported as uncertain, unless the matrix or an
+// empty text, which means no container, explains it.
+func (p *Pass) checkChosenImage(j *actionlint.Job, name *actionlint.String, what string) {
 	unknown, worst := false, ""
-	for _, text := range p.possibleTexts(j, c.Image.Value) {
+	for _, text := range p.possibleTexts(j, name.Value) {
 		switch {
 		case text == "":
-			unknown = unknown || !strings.Contains(c.Image.Value, "matrix.") && !strings.Contains(c.Image.Value, "''")
+			unknown = unknown || !strings.Contains(name.Value, "matrix.") && !strings.Contains(name.Value, "''")
 		case worst == "" || image.Parse(text).IsLooserThan(image.Parse(worst)):
 			worst = text
 		}
 	}
 	if worst != "" {
-		p.checkImage(worst, at, "of "+what+" "+describeJob(j))
+		p.checkImage(worst, p.File.Place(name), "of "+what+" "+describeJob(j))
 	} else if unknown {
-		p.report("unpinned-image", at, finding.Uncertain, "The image of %s %s is known only when it runs: %s", what,
-			describeJob(j), shorten(c.Image.Value))
+		p.report("unpinned-image", p.File.Place(name), finding.Uncertain, "The image of %s %s is known only when it "+
+			"runs: %s", what, describeJob(j), shorten(name.Value))
 	}
 }
 
-// redactedSnippet is a snippet without the password.
+// redactedSnippet is a snippet without the password. A finding must not carry the
+// secret further than the repository does.
 func (p *Pass) redactedSnippet(s *actionlint.String) *finding.Snippet {
 	line := p.File.Source.Line(s.Pos.Line)
 	return &finding.Snippet{StartLine: s.Pos.Line, Lines: []string{strings.ReplaceAll(line, s.Value, finding.Redacted)}}
 }
 
-// checkImage reports an image that is not fixed by its digest.
+// checkImage reports an image that is not fixed by its digest. "scratch" is Docker's
+// empty image and has no version.
 func (p *Pass) checkImage(ref string, at document.Place, where string) {
 	i := image.Parse(ref)
 	if i.Name == "" || i.Name == "scratch" {

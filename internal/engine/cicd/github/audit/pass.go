@@ -35,6 +35,7 @@ var checks = []func(*Pass){
 	checkExpressions, checkMisfeatures,
 }
 
+// bodyChecks run on each job of a workflow, or on the steps of an action.
 var bodyChecks = []func(*Pass, workflow.Body){
 	checkInjection, checkProgramArguments, checkOutputClobbering, checkCheckouts, checkUntrustedCheckout, checkCaches,
 	checkUntrustedCache, checkPublishing, checkEnvironmentFiles,
@@ -43,7 +44,7 @@ var bodyChecks = []func(*Pass, workflow.Body){
 	checkDebugging, checkAppTokens,
 }
 
-// Run runs every check on the file.
+// Run runs every check on the file. A cancelled scan stops between two checks.
 func (p *Pass) Run() error {
 	for _, c := range checks {
 		if err := p.Context.Err(); err != nil {
@@ -67,10 +68,13 @@ func (p *Pass) report(id string, at document.Place, c finding.Confidence, format
 	p.Out(Rules[id], p.newFinding(at, c, format, args...))
 }
 
+// newFinding makes a finding without reporting it, so that a check can still change its
+// severity, its confidence and its path.
 func (p *Pass) newFinding(at document.Place, c finding.Confidence, format string, args ...any) finding.Finding {
 	return finding.Finding{Message: fmt.Sprintf(format, args...), Confidence: c, Location: locationOf(p.File.Path, at)}
 }
 
+// locationOf makes the location of a place in the file.
 func locationOf(path string, at document.Place) finding.Location {
 	return finding.Location{Path: path, StartLine: at.Line, EndLine: at.EndLine, StartColumn: at.Column,
 		EndColumn: at.EndColumn}
@@ -87,6 +91,8 @@ func describeStep(b workflow.Body, i int) string {
 	return out + stepName(b, i)
 }
 
+// stepName names a step by its name, or else by its action. GitHub counts steps from
+// one.
 func stepName(b workflow.Body, i int) string {
 	s := b.Steps[i]
 	if s.Name != nil && s.Name.Value != "" {
@@ -98,6 +104,7 @@ func stepName(b workflow.Body, i int) string {
 	return "step " + strconv.Itoa(i+1)
 }
 
+// describeJob names a job for people: in job "build".
 func describeJob(j *actionlint.Job) string { return "in job " + strconv.Quote(j.ID.Value) }
 
 // shorten cuts a text for a message.
@@ -124,7 +131,9 @@ func runnableSteps(b workflow.Body) iter.Seq2[int, *actionlint.Step] {
 	}
 }
 
-// isNeverTrue reports whether the condition is always false.
+// isNeverTrue reports whether the condition is always false. Such a step is
+// documentation; a finding in it would be a false positive. Such a step is
+// documentation; a finding in it would be a false positive.
 func isNeverTrue(cond *actionlint.String) bool {
 	if cond == nil {
 		return false
@@ -144,8 +153,8 @@ func (p *Pass) stepPlace(s *actionlint.Step) document.Place {
 	return workflow.PlaceAt(s.Pos)
 }
 
-// strings calls visit for every text of the file that GitHub evaluates, which is
-// every scalar of the document.
+// strings calls visit for every text of the file that GitHub evaluates, which is every
+// scalar of the document. Keys are left out: GitHub evaluates no expressions in them.
 func (p *Pass) visitScalars(visit func(*document.Node)) {
 	p.File.Doc.Walk(func(n *document.Node) bool {
 		if n.IsScalar() {

@@ -50,7 +50,8 @@ func checkTriggers(p *Pass) {
 }
 
 // takesUntrustedCode reports whether a job of the workflow fetches what attackers
-// propose or left, or hands over to a workflow that may.
+// propose or left, or hands over to a workflow that may. Without such a step the
+// trigger is a risk for the future only.
 func (p *Pass) takesUntrustedCode() bool {
 	for _, b := range p.File.Bodies() {
 		if b.Job != nil && b.Job.WorkflowCall != nil {
@@ -66,7 +67,9 @@ func (p *Pass) takesUntrustedCode() bool {
 	return false
 }
 
-// onlySetsLabels reports whether the workflow does nothing but set labels.
+// onlySetsLabels reports whether the workflow does nothing but set labels. This is the
+// purpose that GitHub documents pull_request_target for. This is the purpose that
+// GitHub documents pull_request_target for.
 func onlySetsLabels(f *workflow.File) bool {
 	n := 0
 	for _, b := range f.Bodies() {
@@ -94,12 +97,28 @@ var write = map[string]finding.Severity{
 
 // checkPermissions reports tokens with more rights than least privilege needs: the
 // rights bound the damage of any code that gets into the job.
+// https://docs.github.com/en/actions/reference/security/secure-use
 func checkPermissions(p *Pass) {
 	w := p.File.Workflow
 	if w == nil {
 		return
 	}
 	called := len(w.On) == 1 && p.File.StartsOn("workflow_call")
+	missing := p.checkJobPermissions(w, called)
+	if w.Permissions == nil {
+		if missing == 0 && !called {
+			p.report("missing-permissions", p.onPlace(), finding.Uncertain, "The workflow sets no permissions for the "+
+				"jobs that will be added to it")
+		}
+		return
+	}
+	p.checkBroadPermissions(w.Permissions, "in every job")
+	p.checkWriteScopes(w)
+}
+
+// checkJobPermissions reports jobs without permissions of their own or of the workflow,
+// and returns their number. A reusable workflow has at most the rights of its caller.
+func (p *Pass) checkJobPermissions(w *actionlint.Workflow, called bool) int {
 	missing := 0
 	for _, j := range p.File.Jobs() {
 		if j.Permissions != nil {
@@ -113,14 +132,12 @@ func checkPermissions(p *Pass) {
 		p.report("missing-permissions", workflow.PlaceAt(j.ID.Pos), "", "The token has the repository's default "+
 			"rights %s", describeJob(j))
 	}
-	if w.Permissions == nil {
-		if missing == 0 && !called {
-			p.report("missing-permissions", p.onPlace(), finding.Uncertain, "The workflow sets no permissions for the "+
-				"jobs that will be added to it")
-		}
-		return
-	}
-	p.checkBroadPermissions(w.Permissions, "in every job")
+	return missing
+}
+
+// checkWriteScopes reports the single rights to write that the workflow gives every job.
+// With one job they may be what that job needs.
+func (p *Pass) checkWriteScopes(w *actionlint.Workflow) {
 	for _, s := range workflow.InOrder(w.Permissions.Scopes, func(s *actionlint.PermissionScope) *actionlint.Pos {
 		return s.Name.Pos
 	}) {
@@ -140,7 +157,8 @@ func checkPermissions(p *Pass) {
 	}
 }
 
-// checkBroadPermissions reports permissions: write-all and read-all.
+// checkBroadPermissions reports permissions: write-all and read-all. Named scopes are
+// the business of checkWriteScopes.
 func (p *Pass) checkBroadPermissions(perms *actionlint.Permissions, where string) {
 	if perms.All == nil {
 		return
@@ -158,7 +176,9 @@ func (p *Pass) checkBroadPermissions(perms *actionlint.Permissions, where string
 	p.Out(Rules["excessive-permissions"], f)
 }
 
-// checkUndocumentedPermissions finds permissions that nobody says the reason of.
+// checkUndocumentedPermissions finds permissions that nobody says the reason of. A
+// reviewer cannot tell a right that a step needs from one that is left over. A reviewer
+// cannot tell a right that a step needs from one that is left over.
 func checkUndocumentedPermissions(p *Pass) {
 	var blocks []*document.Node
 	blocks = append(blocks, p.File.Doc.Get("permissions"))
@@ -186,6 +206,9 @@ func checkUndocumentedPermissions(p *Pass) {
 	}
 }
 
+// checkConcurrency finds workflows of which any number of runs go on at once. Two
+// deployments that overtake one another leave the older state, and a burst of pushes
+// uses up the runners.
 func checkConcurrency(p *Pass) {
 	w := p.File.Workflow
 	if w == nil || len(w.On) == 1 && p.File.StartsOn("workflow_call") {
@@ -206,6 +229,8 @@ func checkConcurrency(p *Pass) {
 	}
 }
 
+// checkNames finds workflows and jobs without a name. The list of runs and the checks
+// of a pull request show the name, and rules that require a check refer to it.
 func checkNames(p *Pass) {
 	first := document.Place{Line: 1, Column: 1, EndLine: 1}
 	if len(p.File.Doc.Entries) > 0 {
@@ -222,7 +247,7 @@ func checkNames(p *Pass) {
 }
 
 // startingEvents lists what starts the file: of an action, everything that starts the
-// workflows that use it.
+// workflows that use it. An action without a caller in the tree has none.
 func (p *Pass) startingEvents() []string {
 	return p.collectEvents(p.File, map[*workflow.File]bool{})
 }

@@ -14,6 +14,8 @@ import (
 
 // This file looks at which actions are used, and how firmly they are named.
 
+// checkUses checks the actions of a job or an action: how firmly each is named, what is
+// known of it, and whether a local one comes from the workflow's own commit.
 func checkUses(p *Pass, b workflow.Body) {
 	for i, s := range runnableSteps(b) {
 		a := workflow.UsesOf(s)
@@ -30,6 +32,8 @@ func checkUses(p *Pass, b workflow.Body) {
 }
 
 var (
+	// commit matches a whole commit, which nobody can move. The lengths are those of
+	// SHA-1 and SHA-256.
 	commit   = lazyregexp.New(`^(?i)(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 	abridged = lazyregexp.New(`^(?i)[0-9a-f]{7,39}$`)
 	digits   = lazyregexp.New(`^\d+$`)
@@ -40,8 +44,7 @@ var (
 // workflow of another repository.
 func (p *Pass) checkReference(u *actionlint.String, where string) {
 	text := u.Value
-	if strings.HasPrefix(text, "./") || strings.HasPrefix(text, "$/") || strings.HasPrefix(text, "../") ||
-		strings.Contains(text, "${{") || text == "" {
+	if isLocalReference(text) || strings.Contains(text, "${{") || text == "" {
 		return
 	}
 	at := p.File.Place(u)
@@ -66,6 +69,11 @@ func (p *Pass) checkReference(u *actionlint.String, where string) {
 		p.reportSymbolicRef(f, name, ref)
 	}
 	p.checkKnownAction(u, actionSlug(text), ref, where)
+}
+
+// isLocalReference reports whether uses names a file of the workflow's own commit.
+func isLocalReference(uses string) bool {
+	return strings.HasPrefix(uses, "./") || strings.HasPrefix(uses, "$/") || strings.HasPrefix(uses, "../")
 }
 
 // reportSymbolicRef reports an action named by a tag or a branch.
@@ -101,31 +109,9 @@ func (p *Pass) checkKnownAction(u *actionlint.String, slug, ref, where string) {
 // checkVulnerableAction looks the action up in the vulnerability data, by its tag, or by the
 // version that the comment behind a commit names, and in the short list of our own.
 func (p *Pass) checkVulnerableAction(u *actionlint.String, slug, ref, where string) {
-	v := ref
-	if commit.MatchString(ref) {
-		v = ""
-		if c, ok := p.File.Source.Comment(u.Pos.Line); ok {
-			v = commented.FindString(c)
-		}
-	}
-	v = strings.TrimPrefix(v, "v")
-	if v == "" || !version.MatchString(v) {
+	v := p.namedVersion(u, ref)
+	if v == "" || !version.MatchString(v) || p.reportAdvisories(u, slug, v, where) {
 		return
-	}
-	if p.Advisories != nil && p.Advisories.Knows("GitHub Actions") {
-		matches, err := p.Advisories.Match(p.Context, "GitHub Actions", slug, v)
-		if err == nil && len(matches) > 0 {
-			for _, m := range matches {
-				f := p.newFinding(p.File.Place(u), "", "%s %s has a known flaw, %s: %s, %s", slug, v, m.Advisory.ID,
-					shorten(m.Advisory.Summary), where)
-				f.Severity = m.Advisory.Severity
-				if m.Upgrade != "" {
-					f.Message += "; " + m.Upgrade + " clears it"
-				}
-				p.Out(Rules["known-vulnerable-action"], f)
-			}
-			return
-		}
 	}
 	for _, k := range flawed {
 		if k.action == slug && compareVersions(v, k.from) >= 0 && compareVersions(v, k.fixed) < 0 {
@@ -137,10 +123,47 @@ func (p *Pass) checkVulnerableAction(u *actionlint.String, slug, ref, where stri
 	}
 }
 
+// namedVersion returns the version of an action without its v. Behind a commit, bots
+// keep the version in a comment, which is the only hint to it without the network.
+func (p *Pass) namedVersion(u *actionlint.String, ref string) string {
+	v := ref
+	if commit.MatchString(ref) {
+		v = ""
+		if c, ok := p.File.Source.Comment(u.Pos.Line); ok {
+			v = commented.FindString(c)
+		}
+	}
+	return strings.TrimPrefix(v, "v")
+}
+
+// reportAdvisories reports what the vulnerability data knows of a version, and whether
+// it knows anything. Data that fails is as good as none: our own list remains.
+func (p *Pass) reportAdvisories(u *actionlint.String, slug, v, where string) bool {
+	if p.Advisories == nil || !p.Advisories.Knows("GitHub Actions") {
+		return false
+	}
+	matches, err := p.Advisories.Match(p.Context, "GitHub Actions", slug, v)
+	if err != nil {
+		return false
+	}
+	for _, m := range matches {
+		f := p.newFinding(p.File.Place(u), "", "%s %s has a known flaw, %s: %s, %s", slug, v, m.Advisory.ID,
+			shorten(m.Advisory.Summary), where)
+		f.Severity = m.Advisory.Severity
+		if m.Upgrade != "" {
+			f.Message += "; " + m.Upgrade + " clears it"
+		}
+		p.Out(Rules["known-vulnerable-action"], f)
+	}
+	return len(matches) > 0
+}
+
+// commented matches the version in the comment behind a commit.
 var commented = lazyregexp.New(`v?\d+(?:\.\d+)*`)
 
 // compareVersions compares versions number by number. A missing number of the first is
-// the highest there is: @v4 is the newest of 4.
+// the highest there is: @v4 is the newest of 4. Numbers are compared by their length
+// first, so that they need no limit.
 func compareVersions(a, b string) int {
 	x, y := strings.Split(strings.TrimPrefix(a, "v"), "."), strings.Split(b, ".")
 	for i := range y {
@@ -157,8 +180,9 @@ func compareVersions(a, b string) int {
 	return 0
 }
 
-// checkLocalAction finds local actions that come out of something else than the workflow's
-// own commit.
+// checkLocalAction finds local actions that come out of something else than the
+// workflow's own commit. After a checkout of another ref, "./action" is that ref's
+// code, although the workflow's own was reviewed.
 func (p *Pass) checkLocalAction(b workflow.Body, i int, a *actionlint.ExecAction) {
 	if !strings.HasPrefix(a.Uses.Value, "./") {
 		return
@@ -181,7 +205,8 @@ func (p *Pass) checkLocalAction(b workflow.Body, i int, a *actionlint.ExecAction
 }
 
 // similarAction returns the well-known action that the name is one slip away from and
-// whose owner is another, or "".
+// whose owner is another, or "". Attackers register such names and wait for somebody to
+// mistype (typosquatting).
 func similarAction(slug string) string {
 	owner, _, ok := strings.Cut(slug, "/")
 	if !ok || popular[slug] {
@@ -196,8 +221,9 @@ func similarAction(slug string) string {
 	return ""
 }
 
-// differsByOneEdit reports whether one omitted, added, changed or swapped character makes b
-// of a.
+// differsByOneEdit reports whether one omitted, added, changed or swapped character
+// makes b of a. This is a Damerau-Levenshtein distance of one, without the matrix of
+// the general algorithm.
 func differsByOneEdit(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -218,7 +244,8 @@ func differsByOneEdit(a, b string) bool {
 	return i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
 }
 
-// checkToolVersions finds actions that fetch the newest version of a tool.
+// checkToolVersions finds actions that fetch the newest version of a tool. A stolen
+// release of the tool then runs in every job the same day.
 func checkToolVersions(p *Pass, b workflow.Body) {
 	for i, s := range runnableSteps(b) {
 		a := workflow.UsesOf(s)
@@ -268,8 +295,11 @@ func checkMisfeatures(p *Pass) {
 	}
 }
 
+// cmd matches the command interpreter of Windows as a shell.
 var cmd = lazyregexp.New(`^(?i)\s*cmd(?:\.exe)?(?:\s|$)`)
 
+// checkDefaultShell finds the shell cmd as a default. cmd expands %NAME% before it
+// parses the line, so that no quotes protect a value.
 func (p *Pass) checkDefaultShell(d *actionlint.Defaults, where string) {
 	if d != nil && d.Run != nil && d.Run.Shell != nil && cmd.MatchString(d.Run.Shell.Value) {
 		p.report("misfeature", p.File.Place(d.Run.Shell), "", "The shell cmd is not made for scripts of others' "+
@@ -285,24 +315,30 @@ func checkAppTokens(p *Pass, b workflow.Body) {
 			continue
 		}
 		name := actionSlug(a.Uses.Value)
-		if name != "actions/create-github-app-token" && name != "tibdex/github-app-token" {
-			continue
-		}
-		if in := a.Inputs["skip-token-revoke"]; in != nil && in.Value != nil && expressionTrue(in.Value.Value) {
-			p.report("github-app", p.File.Place(in.Name), "", "The token of the app stays valid when the job is "+
-				"over, %s", describeStep(b, i))
-		}
-		if in := a.Inputs["owner"]; in != nil && inputText(a, "repositories") == "" && !asksOrganizationPermissions(a) {
-			p.report("github-app", p.File.Place(in.Name), "", "The token of the app is good for every repository of "+
-				"the owner, %s", describeStep(b, i))
-		}
-		if len(a.Inputs) > 0 && !limitsPermissions(a) { // without any, with is an expression
-			p.report("github-app", p.File.Place(a.Uses), "", "The token of the app has every right that the app was "+
-				"given, %s", describeStep(b, i))
+		if name == "actions/create-github-app-token" || name == "tibdex/github-app-token" {
+			p.checkAppToken(a, describeStep(b, i))
 		}
 	}
 }
 
+// checkAppToken checks how long a token is valid, for which repositories, and for what.
+func (p *Pass) checkAppToken(a *actionlint.ExecAction, where string) {
+	if in := a.Inputs["skip-token-revoke"]; in != nil && in.Value != nil && expressionTrue(in.Value.Value) {
+		p.report("github-app", p.File.Place(in.Name), "", "The token of the app stays valid when the job is "+
+			"over, %s", where)
+	}
+	if in := a.Inputs["owner"]; in != nil && inputText(a, "repositories") == "" && !asksOrganizationPermissions(a) {
+		p.report("github-app", p.File.Place(in.Name), "", "The token of the app is good for every repository of "+
+			"the owner, %s", where)
+	}
+	if len(a.Inputs) > 0 && !limitsPermissions(a) { // without any, with is an expression
+		p.report("github-app", p.File.Place(a.Uses), "", "The token of the app has every right that the app was "+
+			"given, %s", where)
+	}
+}
+
+// limitsPermissions reports whether the inputs ask for less than all that the app was
+// granted.
 func limitsPermissions(a *actionlint.ExecAction) bool {
 	for name := range a.Inputs {
 		if strings.HasPrefix(name, "permission") {
@@ -331,6 +367,7 @@ func asksOrganizationPermissions(a *actionlint.ExecAction) bool {
 	return some
 }
 
+// expressionTrue reports whether a text, or the constant expression in it, is true.
 func expressionTrue(text string) bool {
 	text = strings.TrimSpace(text)
 	if all := expression.FindAll(text); len(all) == 1 {

@@ -117,6 +117,7 @@ func ContextPath(n actionlint.ExprNode) string {
 	return ""
 }
 
+// joinPath adds a name to the path of a context, or to nothing.
 func joinPath(receiver, name string) string {
 	if receiver == "" {
 		return ""
@@ -171,6 +172,8 @@ func Values(n actionlint.ExprNode) []Use {
 	return nil
 }
 
+// appendMember adds what is taken out of a call's result to each of the contexts in its
+// arguments.
 func appendMember(uses []Use, name string) []Use {
 	for i := range uses {
 		uses[i].Member = strings.TrimPrefix(uses[i].Member+"."+strings.ToLower(name), ".")
@@ -193,7 +196,8 @@ var decides = map[string]bool{
 	"success": true, "failure": true, "always": true, "cancelled": true,
 }
 
-// AllUses returns every context in the expression, the longest path of each.
+// AllUses returns every context in the expression, the longest path of each. A context
+// that only decides is among them.
 func AllUses(n actionlint.ExprNode) []Use {
 	if n == nil {
 		return nil
@@ -221,7 +225,8 @@ func AllUses(n actionlint.ExprNode) []Use {
 }
 
 // ConstantValue returns the value of an expression that needs no context, and whether
-// there is one: a string, a bool, a float64 or nil.
+// there is one: a string, a bool, a float64 or nil. Calls are left out: the few that
+// are constant are found by the check for obfuscation.
 func ConstantValue(n actionlint.ExprNode) (any, bool) {
 	switch n := n.(type) {
 	case *actionlint.StringNode:
@@ -244,6 +249,8 @@ func ConstantValue(n actionlint.ExprNode) (any, bool) {
 	return nil, false
 }
 
+// logicalConstant evaluates && and || as GitHub does: the result is an operand, not a
+// boolean.
 func logicalConstant(n *actionlint.LogicalOpNode) (any, bool) {
 	l, lok := ConstantValue(n.Left)
 	r, rok := ConstantValue(n.Right)
@@ -258,6 +265,7 @@ func logicalConstant(n *actionlint.LogicalOpNode) (any, bool) {
 }
 
 // IsTruthy reports whether GitHub takes the value for true.
+// https://docs.github.com/en/actions/reference/workflows-and-actions/expressions#literals
 func IsTruthy(v any) bool {
 	switch v := v.(type) {
 	case nil:

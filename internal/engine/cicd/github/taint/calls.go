@@ -15,10 +15,6 @@ import (
 // workflow that is started by hand.
 func (f *Tracker) inputOrigins(name, path string, at Site, depth int) []Origin {
 	file := at.Body.File
-	calls := f.Tree.Callers(file)
-	if at.Call != nil {
-		calls = []workflow.Call{*at.Call}
-	}
 	var out []Origin
 	if file.Workflow != nil && at.Call == nil {
 		out = append(out, dispatchOrigins(file, name, path)...)
@@ -30,6 +26,26 @@ func (f *Tracker) inputOrigins(name, path string, at Site, depth int) []Origin {
 	if !declared && len(out) > 0 {
 		return out
 	}
+	out = append(out, f.argumentOrigins(name, path, fallback, at, depth)...)
+	// An action or reusable workflow of a public repository may have callers
+	// elsewhere.
+	if declared && at.Call == nil {
+		out = append(out, Origin{Trust: Callers, Context: path})
+	}
+	if len(out) == 0 {
+		return singleOrigin(Unknown, path)
+	}
+	return out
+}
+
+// argumentOrigins returns the origins of what the callers pass as an input, or of its
+// default: of the one call that the value came through, or of every call in the tree.
+func (f *Tracker) argumentOrigins(name, path string, fallback *actionlint.String, at Site, depth int) []Origin {
+	calls := f.Tree.Callers(at.Body.File)
+	if at.Call != nil {
+		calls = []workflow.Call{*at.Call}
+	}
+	var out []Origin
 	for _, c := range calls {
 		up := at.Up
 		if up == nil {
@@ -43,18 +59,11 @@ func (f *Tracker) inputOrigins(name, path string, at Site, depth int) []Origin {
 		}
 		out = append(out, f.orSafe(f.textOrigins(value, *up, depth+1), path)...)
 	}
-	// An action or reusable workflow of a public repository may have callers
-	// elsewhere.
-	if declared && at.Call == nil {
-		out = append(out, Origin{Trust: Callers, Context: path})
-	}
-	if len(out) == 0 {
-		return singleOrigin(Unknown, path)
-	}
 	return out
 }
 
-// callArgument returns what a call hands over as the input, or nil.
+// callArgument returns what a call hands over as the input, or nil. A missing argument
+// means the default of the input.
 func callArgument(c workflow.Call, name string) *actionlint.String {
 	if c.Step != nil {
 		if a := workflow.UsesOf(c.Step); a != nil && a.Inputs[name] != nil {
@@ -68,8 +77,9 @@ func callArgument(c workflow.Call, name string) *actionlint.String {
 	return nil
 }
 
-// declaredInput reports whether an action or a reusable workflow declares the
-// input, its default, and whether its type leaves no room for code.
+// declaredInput reports whether an action or a reusable workflow declares the input,
+// its default, and whether its type leaves no room for code. A boolean or a number
+// cannot hold code.
 func declaredInput(file *workflow.File, name string) (declared bool, fallback *actionlint.String, harmless bool) {
 	if file.Action != nil {
 		for _, in := range file.Action.Inputs {
@@ -104,14 +114,15 @@ func dispatchOrigins(file *workflow.File, name, path string) []Origin {
 		return nil
 	}
 	switch in.Type {
-	case actionlint.WorkflowDispatchEventInputTypeBoolean, actionlint.WorkflowDispatchEventInputTypeNumber, actionlint.WorkflowDispatchEventInputTypeChoice:
-
+	case actionlint.WorkflowDispatchEventInputTypeBoolean, actionlint.WorkflowDispatchEventInputTypeNumber,
+		actionlint.WorkflowDispatchEventInputTypeChoice:
 		return singleOrigin(Safe, path)
 	}
 	return singleOrigin(Writers, path)
 }
 
-// jobOutputOrigins returns the origins of an output of another job.
+// jobOutputOrigins returns the origins of an output of another job. The value is read
+// behind the last step of that job.
 func (f *Tracker) jobOutputOrigins(id, name, path string, at Site, depth int) []Origin {
 	w := at.Body.File.Workflow
 	if w == nil {
@@ -133,7 +144,8 @@ func (f *Tracker) jobOutputOrigins(id, name, path string, at Site, depth int) []
 	return f.orSafe(f.textOrigins(o.Value, there, depth+1), path)
 }
 
-// calledOutputOrigins returns the origins of an output of a reusable workflow.
+// calledOutputOrigins returns the origins of an output of a reusable workflow. It is
+// followed with the call, so that its inputs are those that this job passes.
 func (f *Tracker) calledOutputOrigins(job *actionlint.Job, name, path string, at Site, depth int) []Origin {
 	to := f.Tree.ResolveLocal(at.Body.File, job.WorkflowCall.Uses.Value)
 	if to == nil || to.Workflow == nil {
@@ -148,7 +160,8 @@ func (f *Tracker) calledOutputOrigins(job *actionlint.Job, name, path string, at
 	return f.orSafe(f.textOrigins(call.Outputs[name].Value, there, depth+1), path)
 }
 
-// matrixOrigins returns the origins of a value of the job's matrix.
+// matrixOrigins returns the origins of a value of the job's matrix. The matrix is
+// evaluated before the first step, so it sees no outputs of steps.
 func (f *Tracker) matrixOrigins(parts []string, path string, at Site, depth int) []Origin {
 	job := at.Body.Job
 	if job == nil || job.Strategy == nil || job.Strategy.Matrix == nil {
@@ -173,26 +186,31 @@ func (f *Tracker) matrixOrigins(parts []string, path string, at Site, depth int)
 			f.visitMatrixTexts(v, add)
 		}
 	}
-	if m.Include != nil {
-		if m.Include.Expression != nil {
-			add(m.Include.Expression)
-		}
-		for _, c := range m.Include.Combinations {
-			if c.Expression != nil {
-				add(c.Expression)
-			}
-			if a := c.Assigns[parts[1]]; a != nil {
-				f.visitMatrixTexts(a.Value, add)
-			}
-		}
-	}
-	if len(out) == 0 {
-		return singleOrigin(Safe, path)
-	}
-	return out
+	f.visitIncluded(m.Include, parts[1], add)
+	return f.orSafe(out, path)
 }
 
-// visitMatrixTexts calls add for the expressions in a value of a matrix.
+// visitIncluded calls add for the expressions that the list of additions to a matrix can
+// give the name.
+func (f *Tracker) visitIncluded(include *actionlint.MatrixCombinations, name string, add func(*actionlint.String)) {
+	if include == nil {
+		return
+	}
+	if include.Expression != nil {
+		add(include.Expression)
+	}
+	for _, c := range include.Combinations {
+		if c.Expression != nil {
+			add(c.Expression)
+		}
+		if a := c.Assigns[name]; a != nil {
+			f.visitMatrixTexts(a.Value, add)
+		}
+	}
+}
+
+// visitMatrixTexts calls add for the expressions in a value of a matrix. Literals are
+// left out: they are safe.
 func (f *Tracker) visitMatrixTexts(v actionlint.RawYAMLValue, add func(*actionlint.String)) {
 	switch v := v.(type) {
 	case *actionlint.RawYAMLString:
@@ -213,6 +231,7 @@ func (f *Tracker) visitMatrixTexts(v actionlint.RawYAMLValue, add func(*actionli
 }
 
 // WorstOrigin returns the origin that most people can choose, and false without one.
+// The constants of Trust are in that order.
 func WorstOrigin(all []Origin) (Origin, bool) {
 	if len(all) == 0 {
 		return Origin{}, false

@@ -1,6 +1,8 @@
 package taint
 
 import (
+	"slices"
+
 	"merlon/internal/engine/cicd/github/expression"
 	"merlon/internal/engine/cicd/github/workflow"
 	"merlon/internal/engine/cicd/script"
@@ -10,6 +12,9 @@ import (
 // This file finds steps that fetch what an attacker proposes.
 
 var (
+	// headInScript matches commands that name the head of a pull request; gitFetch
+	// those that fetch any ref, with the rest of the line; headRef refs of pull
+	// requests in the inputs of an action.
 	headInScript = lazyregexp.New(`\b(?:gh|hub)\s+pr\s+checkout\b|\bgit\s+(?:-\S+\s+)*(?:fetch|pull|checkout|switch|merge|clone|reset|worktree|cherry-pick|rebase)\b.*(?:pull/|refs/pull|head[._]ref|head[._]sha|HEAD_REF|HEAD_SHA|PR_HEAD|\.head\.)`)
 	gitFetch     = lazyregexp.New(`\bgit\s+(?:-\S+\s+)*(?:fetch|pull|checkout|switch|merge|clone|reset|worktree|rebase)\b(.*)`)
 	headRef      = lazyregexp.New(`refs/pull/|pull/\$\{\{|/merge\b`)
@@ -22,22 +27,13 @@ func (f *Tracker) FetchesUntrusted(at Site) (string, bool) {
 	return f.fetchesUntrusted(at, 0)
 }
 
+// fetchesUntrusted is FetchesUntrusted within the work of a value that is followed
+// already.
 func (f *Tracker) fetchesUntrusted(at Site, depth int) (string, bool) {
 	s := at.currentStep()
 	if r := workflow.RunOf(s); r != nil {
-		for _, l := range script.SplitLines(r.Run.Value) {
-			if headInScript.MatchString(l.Text) {
-				return "the head of the pull request", true
-			}
-			m := gitFetch.FindStringSubmatch(l.Text)
-			if m == nil || len(script.ExpandedVariables(m[1])) == 0 && len(expression.FindAll(m[1])) == 0 {
-				continue
-			}
-			for _, o := range f.shellOrigins(m[1], r.Run.Value, "", at, depth+2) {
-				if namesUntrustedHead(o) {
-					return "the head of the pull request", true
-				}
-			}
+		if f.scriptFetchesUntrusted(r.Run.Value, at, depth) {
+			return "the head of the pull request", true
 		}
 		return "", false
 	}
@@ -53,15 +49,37 @@ func (f *Tracker) fetchesUntrusted(at Site, depth int) (string, bool) {
 		if headRef.MatchString(in.Value.Value) {
 			return in.Value.Value, true
 		}
-		for _, e := range expression.FindAll(in.Value.Value) {
-			if e.Root == nil {
-				continue
-			}
-			for _, o := range f.expressionOrigins(e.Root, at, depth+1) {
-				if namesUntrustedHead(o) {
-					return "${{" + e.Text + "}}", true
-				}
-			}
+		if what, ok := f.namesUntrustedRef(in.Value.Value, at, depth); ok {
+			return what, true
+		}
+	}
+	return "", false
+}
+
+// scriptFetchesUntrusted reports whether a line of a script fetches the head of a pull
+// request with git or GitHub's client.
+func (f *Tracker) scriptFetchesUntrusted(text string, at Site, depth int) bool {
+	for _, l := range script.SplitLines(text) {
+		if headInScript.MatchString(l.Text) {
+			return true
+		}
+		m := gitFetch.FindStringSubmatch(l.Text)
+		if m == nil || len(script.ExpandedVariables(m[1])) == 0 && len(expression.FindAll(m[1])) == 0 {
+			continue
+		}
+		if slices.ContainsFunc(f.shellOrigins(m[1], text, "", at, depth+2), namesUntrustedHead) {
+			return true
+		}
+	}
+	return false
+}
+
+// namesUntrustedRef returns the first expression of a ref that names an attacker's
+// commit, branch or repository.
+func (f *Tracker) namesUntrustedRef(ref string, at Site, depth int) (string, bool) {
+	for _, e := range expression.FindAll(ref) {
+		if e.Root != nil && slices.ContainsFunc(f.expressionOrigins(e.Root, at, depth+1), namesUntrustedHead) {
+			return "${{" + e.Text + "}}", true
 		}
 	}
 	return "", false

@@ -19,6 +19,9 @@ import (
 const maxExpressions = 64
 
 var (
+	// returns, setOutput and exported match what a script hands on; declares matches
+	// what sets a variable, and called the calls of GitHub's client that give an object
+	// of an event.
 	returns   = lazyregexp.New(`\breturn\s+([^;\n]+)`)
 	setOutput = lazyregexp.New(`\bcore\s*\.\s*setOutput\(\s*['"` + "`" + `]([\w-]+)['"` + "`" +
 		`]\s*,\s*([^;\n]+?)\)?\s*;?\s*(?:\n|$)`)
@@ -30,7 +33,8 @@ var (
 )
 
 // scriptOrigins returns the origins of an output of a step of actions/github-script,
-// and whether the script sets it.
+// and whether the script sets it. The script is read by its forms and not as
+// JavaScript: a parser would not know more about the types of GitHub's client.
 func (f *Tracker) scriptOrigins(a *actionlint.ExecAction, name string, at Site, depth int) ([]Origin, bool) {
 	in := a.Inputs["script"]
 	if in == nil || in.Value == nil {
@@ -87,7 +91,9 @@ func findDeclarations(js string) []declaration {
 	return out
 }
 
-// javascriptOrigins returns the origins of an expression of a script that sets variables.
+// javascriptOrigins returns the origins of an expression of a script that sets
+// variables. Chains of members are matched to the payload and to variables of the
+// script.
 func (f *Tracker) javascriptOrigins(text string, set []declaration, at Site, depth int) []Origin {
 	if f.work++; depth > maxDepth || f.work > maxWork {
 		return nil
@@ -123,7 +129,8 @@ func splitChain(c string) []string {
 
 var regexpIndex = lazyregexp.New(`\[[^\]]*\]`)
 
-// responseOrigins returns the origin of a call of the client.
+// responseOrigins returns the origin of a call of the client. m is a match of called,
+// whose groups name the resource.
 func responseOrigins(m []string, text string) []Origin {
 	base := map[string]string{"pulls": "github.event.pull_request", "pull_request": "github.event.pull_request",
 		"issues": "github.event.issue",
@@ -142,15 +149,8 @@ func responseOrigins(m []string, text string) []Origin {
 // variableOrigins returns the origins of a chain of members: of the event's payload, or of
 // a variable that the script sets.
 func (f *Tracker) variableOrigins(c []string, set []declaration, at Site, depth int) []Origin {
-	switch {
-	case len(c) > 2 && c[0] == "context" && c[1] == "payload":
-		return []Origin{originOfField("github.event." + strings.Join(c[2:], "."))}
-	case len(c) > 2 && c[0] == "process" && c[1] == "env":
-		return f.envOrigins(c[2], "env."+c[2], at, depth+1)
-	case len(c) > 1 && c[0] == "github" && c[1] == "event":
-		return []Origin{originOfField(strings.Join(c, "."))}
-	case c[0] == "context" || c[0] == "github" || c[0] == "core":
-		return nil
+	if out, ok := f.builtinOrigins(c, at, depth); ok {
+		return out
 	}
 	var out []Origin
 	for i, d := range set {
@@ -167,8 +167,24 @@ func (f *Tracker) variableOrigins(c []string, set []declaration, at Site, depth 
 	return out
 }
 
+// builtinOrigins returns the origins of what actions/github-script gives every script,
+// and whether the chain begins with one of those names.
+func (f *Tracker) builtinOrigins(c []string, at Site, depth int) ([]Origin, bool) {
+	switch {
+	case len(c) > 2 && c[0] == "context" && c[1] == "payload":
+		return []Origin{originOfField("github.event." + strings.Join(c[2:], "."))}, true
+	case len(c) > 2 && c[0] == "process" && c[1] == "env":
+		return f.envOrigins(c[2], "env."+c[2], at, depth+1), true
+	case len(c) > 1 && c[0] == "github" && c[1] == "event":
+		return []Origin{originOfField(strings.Join(c, "."))}, true
+	case c[0] == "context" || c[0] == "github" || c[0] == "core":
+		return nil, true
+	}
+	return nil, false
+}
+
 // destructuredPath reports whether a declaration sets the variable, and which member of
-// the value it is.
+// the value it is. `{ title: name }` sets name to the member title.
 func destructuredPath(target, name string) ([]string, bool) {
 	if !strings.HasPrefix(target, "{") {
 		return nil, strings.EqualFold(target, name)

@@ -30,8 +30,8 @@ func originOfField(context string) Origin {
 	case o.Trust == Untrusted:
 	case last == "ref" && len(parts) > 1 && parts[len(parts)-2] == "head", members[last]:
 		o.Trust = Untrusted
-	case (last == "path" || last == "name") && len(parts) > 2 && (ofFiles[parts[len(parts)-2]] || ofFiles[parts[len(parts)-3]]):
-
+	case (last == "path" || last == "name") && len(parts) > 2 &&
+		(ofFiles[parts[len(parts)-2]] || ofFiles[parts[len(parts)-3]]):
 		o.Trust = Untrusted
 	}
 	return o
@@ -52,13 +52,14 @@ func memberOrigin(o Origin, path string) Origin {
 	return part
 }
 
-// isWholeObject reports whether the context is a whole object of GitHub's.
+// isWholeObject reports whether the context is a whole object of GitHub's. Its members
+// differ in who chooses them.
 func isWholeObject(context string) bool {
 	return matchesPattern(whole, strings.Split(context, ".")) || context == "github.event.branch"
 }
 
 // namesUntrustedHead reports whether the context names an attacker's commit, branch or
-// repository.
+// repository. A number leads there too, since git can fetch pull/NUMBER/head.
 func namesUntrustedHead(o Origin) bool {
 	for _, part := range []string{"pull_request.head", "head_ref", "workflow_run.head_", "workflow_run.pull_requests",
 		"head_sha", "merge_commit_sha", "pull_request.number", "issue.number"} {

@@ -15,8 +15,9 @@ import (
 // commands read in.
 
 // shellOrigins returns the origins of a text in a script: of its expressions, of the
-// variables that it expands, as the script or the step's env sets them, and of
-// what its commands read.
+// variables that it expands, as the script or the step's env sets them, and of what its
+// commands read. whole is the script that the text stands in; a variable that it checks
+// against a strict pattern is safe.
 func (f *Tracker) shellOrigins(text, whole, path string, at Site, depth int) []Origin {
 	if f.work++; depth > maxDepth || f.work > maxWork {
 		return singleOrigin(Unknown, path)
@@ -52,7 +53,8 @@ func (f *Tracker) shellOrigins(text, whole, path string, at Site, depth int) []O
 }
 
 // commandOrigins adds the origins of what the commands in the text read. What jq takes
-// out of a variable is a part of that variable's value.
+// out of a variable is a part of that variable's value. Commands that read files are as
+// tainted as the files of the folder.
 func (f *Tracker) commandOrigins(text string, out []Origin, path string, at Site, depth int) []Origin {
 	if q, ok := script.JQPath(text); ok {
 		for i := range out {
@@ -89,7 +91,8 @@ func (f *Tracker) commandOrigins(text string, out []Origin, path string, at Site
 }
 
 // UntrustedFiles reports whether an earlier step put attackers' files into the folder,
-// and whose they are.
+// and whose they are. Actions that read configuration from the folder are then under
+// the attacker's control.
 func (f *Tracker) UntrustedFiles(at Site) (Origin, bool) {
 	f.work = 0
 	return f.findUntrustedFiles(at, 0)
@@ -134,24 +137,30 @@ func (f *Tracker) DownloadsArtifact(file *workflow.File, s *actionlint.Step) boo
 // artifacts of another run, whose content an untrusted pull request can choose.
 func downloadsArtifact(s *actionlint.Step) bool {
 	if a := workflow.UsesOf(s); a != nil {
-		name := ActionSlug(a.Uses.Value)
-		return name == "dawidd6/action-download-artifact" || name == "actions/download-artifact" &&
-			strings.TrimSpace(workflow.InputText(a, "run-id")) != "" ||
-			artifactActions[name] || name == "actions/github-script" &&
-			strings.Contains(workflow.InputText(a, "script"),
-				"downloadArtifact")
+		switch name := ActionSlug(a.Uses.Value); name {
+		case "actions/download-artifact": // without a run-id it is the run's own
+			return strings.TrimSpace(workflow.InputText(a, "run-id")) != ""
+		case "actions/github-script":
+			return strings.Contains(workflow.InputText(a, "script"), "downloadArtifact")
+		default:
+			return artifactActions[name]
+		}
 	}
-	if r := workflow.RunOf(s); r != nil {
-		return strings.Contains(r.Run.Value, "gh run download") || strings.Contains(r.Run.Value, "/artifacts/") &&
-			(strings.Contains(r.Run.Value, "gh api") || strings.Contains(r.Run.Value, "curl")) ||
-			strings.Contains(r.Run.Value, "archive_download_url") && strings.Contains(r.Run.Value, "unzip")
-	}
-	return false
+	r := workflow.RunOf(s)
+	return r != nil && scriptDownloadsArtifact(r.Run.Value)
+}
+
+// scriptDownloadsArtifact reports whether a script fetches an artifact with GitHub's
+// client, or with a request to the API.
+func scriptDownloadsArtifact(text string) bool {
+	return strings.Contains(text, "gh run download") || strings.Contains(text, "/artifacts/") &&
+		(strings.Contains(text, "gh api") || strings.Contains(text, "curl")) ||
+		strings.Contains(text, "archive_download_url") && strings.Contains(text, "unzip")
 }
 
 // artifactActions lists actions whose purpose is to fetch the artifacts of other
 // runs.
-var artifactActions = map[string]bool{"levonet/action-download-last-artifact": true,
+var artifactActions = map[string]bool{"dawidd6/action-download-artifact": true, "levonet/action-download-last-artifact": true,
 	"aochmann/actions-download-artifact":   true,
 	"bettermarks/action-artifact-download": true, "ishworkh/docker-image-artifact-download": true,
 	"ishworkh/container-image-artifact-download":      true,

@@ -64,8 +64,9 @@ func (f *Tracker) Origins(root actionlint.ExprNode, at Site) []Origin {
 	return f.expressionOrigins(root, at, 0)
 }
 
-// expressionOrigins keeps at most maxOrigins origins, so that a value with many
-// sources costs no more than a short finding can show.
+// expressionOrigins keeps at most maxOrigins origins, so that a value with many sources
+// costs no more than a short finding can show. What is taken out of an object narrows
+// the origin: the number of an issue is harmless, its title is not.
 func (f *Tracker) expressionOrigins(root actionlint.ExprNode, at Site, depth int) []Origin {
 	var out []Origin
 	for _, u := range expression.Values(root) {
@@ -78,7 +79,8 @@ func (f *Tracker) expressionOrigins(root actionlint.ExprNode, at Site, depth int
 	return out
 }
 
-// textOrigins returns the origins of a string with expressions in it.
+// textOrigins returns the origins of a string with expressions in it. Each origin gets
+// the text as its last hop.
 func (f *Tracker) textOrigins(s *actionlint.String, at Site, depth int) []Origin {
 	if s == nil {
 		return nil
@@ -94,9 +96,11 @@ func (f *Tracker) textOrigins(s *actionlint.String, at Site, depth int) []Origin
 	return out
 }
 
+// singleOrigin is the one origin of a value that is followed no further.
 func singleOrigin(t Trust, path string) []Origin { return []Origin{{Trust: t, Context: path}} }
 
-// contextOrigins returns the origins of one context.
+// contextOrigins returns the origins of one context. Contexts that hold a value from
+// somewhere else lead on to where it is set; the others have a fixed trust.
 func (f *Tracker) contextOrigins(path string, at Site, depth int) []Origin {
 	if f.work++; depth > maxDepth || f.work > maxWork {
 		return singleOrigin(Unknown, path)
@@ -117,34 +121,38 @@ func (f *Tracker) contextOrigins(path string, at Site, depth int) []Origin {
 		if len(parts) > 1 {
 			return f.envOrigins(parts[1], path, at, depth)
 		}
-	case "steps":
-		if len(parts) == 4 && parts[2] == "outputs" {
-			return f.stepOutputOrigins(parts[1], parts[3], path, at, depth)
-		}
-		if len(parts) == 3 && parts[2] != "outputs" {
-			return singleOrigin(Safe, path) // outcome, conclusion
-		}
-	case "needs":
-		if len(parts) == 4 && parts[2] == "outputs" {
-			return f.jobOutputOrigins(parts[1], parts[3], path, at, depth)
-		}
-		if len(parts) == 3 && parts[2] == "result" {
-			return singleOrigin(Safe, path)
-		}
-	case "jobs":
-		if len(parts) == 4 && parts[2] == "outputs" {
-			return f.jobOutputOrigins(parts[1], parts[3], path, at, depth)
-		}
+	case "steps", "needs", "jobs":
+		return f.outputOrigins(parts, path, at, depth)
 	case "matrix":
 		return f.matrixOrigins(parts, path, at, depth)
-	case "secrets":
-		return singleOrigin(Secret, path)
-	case "vars":
-		return singleOrigin(Unknown, path)
-	case "runner", "strategy", "job":
+	}
+	return singleOrigin(contextTrust(parts[0]), path)
+}
+
+// outputOrigins returns the origins of what a step or a job leaves: its outputs, and its
+// outcome, which is one of a few words.
+func (f *Tracker) outputOrigins(parts []string, path string, at Site, depth int) []Origin {
+	switch {
+	case len(parts) == 4 && parts[2] == "outputs" && parts[0] == "steps":
+		return f.stepOutputOrigins(parts[1], parts[3], path, at, depth)
+	case len(parts) == 4 && parts[2] == "outputs":
+		return f.jobOutputOrigins(parts[1], parts[3], path, at, depth)
+	case len(parts) == 3 && (parts[0] == "steps" && parts[2] != "outputs" || parts[0] == "needs" && parts[2] == "result"):
 		return singleOrigin(Safe, path)
 	}
 	return singleOrigin(Unknown, path)
+}
+
+// contextTrust says who chooses the values of a context that comes from nowhere else.
+// Variables of the organization are the owner's, but their form is not known.
+func contextTrust(name string) Trust {
+	switch name {
+	case "secrets":
+		return Secret
+	case "runner", "strategy", "job":
+		return Safe
+	}
+	return Unknown
 }
 
 // eventTrust says who chooses a context below github, given what starts the workflow.
@@ -175,7 +183,8 @@ func (f *Tracker) eventTrust(path string, at Site) Trust {
 	return t
 }
 
-// currentStep returns the step that the place is at, or nil.
+// currentStep returns the step that the place is at, or nil. Behind the last step and
+// before the first there is none.
 func (p Site) currentStep() *actionlint.Step {
 	if p.Step < 0 || p.Step >= len(p.Body.Steps) {
 		return nil
@@ -189,7 +198,8 @@ func (p Site) earlierSteps() []*actionlint.Step {
 }
 
 // envOrigins returns the origins of a variable: set at the step, the job or the
-// workflow, or written by an earlier step.
+// workflow, or written by an earlier step. The innermost counts; a write to GITHUB_ENV
+// stands above all of them.
 func (f *Tracker) envOrigins(name, path string, at Site, depth int) []Origin {
 	if out, ok := f.writtenOrigins(name, "GITHUB_ENV", path, at, depth); ok {
 		return out
@@ -221,8 +231,9 @@ func (f *Tracker) envOrigins(name, path string, at Site, depth int) []Origin {
 	return singleOrigin(Unknown, path)
 }
 
-// withoutStepVariable returns the place as a step's own env sees it: without that env, so that
-// X: ${{ env.X }} is not followed in a circle.
+// withoutStepVariable returns the place as a step's own env sees it: without that env,
+// so that X: ${{ env.X }} is not followed in a circle. The copy leaves the tree as it
+// is, because other values are followed through it.
 func withoutStepVariable(at Site, name string) Site {
 	s := *at.currentStep()
 	if s.Env != nil && s.Env.Vars[name] != nil {
@@ -239,6 +250,8 @@ func withoutStepVariable(at Site, name string) Site {
 	return at
 }
 
+// envVarOrigins returns the origins of a variable's value. A value without expressions
+// is a literal.
 func (f *Tracker) envVarOrigins(v *actionlint.EnvVar, at Site, depth int) []Origin {
 	out := f.textOrigins(v.Value, at, depth+1)
 	if len(out) == 0 {
@@ -248,7 +261,7 @@ func (f *Tracker) envVarOrigins(v *actionlint.EnvVar, at Site, depth int) []Orig
 }
 
 // writtenOrigins returns the origins of what earlier steps write under the name, and
-// whether one does.
+// whether one does. The last write counts, as for the runner.
 func (f *Tracker) writtenOrigins(name, file, path string, at Site, depth int) ([]Origin, bool) {
 	steps := at.earlierSteps()
 	for i := len(steps) - 1; i >= 0; i-- {
@@ -266,7 +279,8 @@ func (f *Tracker) writtenOrigins(name, file, path string, at Site, depth int) ([
 	return nil, false
 }
 
-// stepOutputOrigins returns the origins of a step's output.
+// stepOutputOrigins returns the origins of a step's output. A script writes it, an
+// action whose outputs are known gives it, or a local action declares it.
 func (f *Tracker) stepOutputOrigins(id, name, path string, at Site, depth int) []Origin {
 	for i, s := range at.Body.Steps {
 		if s.ID == nil || !strings.EqualFold(s.ID.Value, id) {
@@ -337,8 +351,9 @@ func (f *Tracker) scriptOutput(run *actionlint.String, want outputTarget, at Sit
 	return f.orSafe(out, want.path), true
 }
 
-// knownOutputOrigins returns the origins of an output of an action of which it is known where
-// its outputs come from, and whether it is.
+// knownOutputOrigins returns the origins of an output of an action of which it is known
+// where its outputs come from, and whether it is. They are read, parsed or passed on by
+// the action, so that its output is as tainted as what it reads.
 func (f *Tracker) knownOutputOrigins(a *actionlint.ExecAction, name, path string, at Site, depth int) ([]Origin, bool) {
 	slug := ActionSlug(a.Uses.Value)
 	switch {

@@ -110,7 +110,8 @@ func matchesPattern(list [][]string, path []string) bool {
 	return false
 }
 
-// githubTrust says who chooses the text of a context below github.
+// githubTrust says who chooses the text of a context below github. A name that is in no
+// table and below the event may be new; of it nothing is known.
 func githubTrust(path string) Trust {
 	parts := strings.Split(path, ".")
 	last := parts[len(parts)-1]
@@ -202,7 +203,8 @@ var outputs = map[string]map[string]Trust{
 	"google-github-actions/release-please-action": {"body": Writers, "*": Safe},
 }
 
-// outputTrust says who chooses an output of the action that uses names.
+// outputTrust says who chooses an output of the action that uses names. "*" in the
+// table stands for every other output.
 func outputTrust(uses, name string) Trust {
 	known, ok := outputs[ActionSlug(uses)]
 	if !ok {

@@ -38,7 +38,8 @@ func (f *File) Jobs() []*actionlint.Job {
 	return InOrder(f.Workflow.Jobs, func(j *actionlint.Job) *actionlint.Pos { return j.Pos })
 }
 
-// InOrder returns the values of a map as they stand in the file.
+// InOrder returns the values of a map as they stand in the file. The parser keeps maps,
+// whose order is random; findings must be the same in each scan.
 func InOrder[V any](m map[string]V, pos func(V) *actionlint.Pos) []V {
 	out := make([]V, 0, len(m))
 	keys := make([]string, 0, len(m))
@@ -101,7 +102,8 @@ func InputText(a *actionlint.ExecAction, name string) string {
 	return ""
 }
 
-// Place returns where a string stands as a whole.
+// Place returns where a string stands as a whole. The line break behind the value makes
+// Find take the whole of it.
 func (f *File) Place(s *actionlint.String) document.Place {
 	return f.Source.Find(s.Pos.Line, s.Pos.Col, s.Value+"\n", 0, len(s.Value)+1)
 }
@@ -119,7 +121,8 @@ func PlaceAt(p *actionlint.Pos) document.Place {
 // StartsOn reports whether one of the events starts the workflow.
 func (f *File) StartsOn(events ...string) bool { return f.Event(events...) != nil }
 
-// Event returns the first of the events that starts the workflow, or nil.
+// Event returns the first of the events that starts the workflow, or nil. An action has
+// none.
 func (f *File) Event(names ...string) actionlint.Event {
 	if f.Workflow == nil {
 		return nil
@@ -132,7 +135,8 @@ func (f *File) Event(names ...string) actionlint.Event {
 	return nil
 }
 
-// EventPosition returns where an event stands.
+// EventPosition returns where an event stands. The parser keeps the position in each
+// type of event.
 func EventPosition(e actionlint.Event) *actionlint.Pos {
 	switch e := e.(type) {
 	case *actionlint.WebhookEvent:
@@ -174,32 +178,44 @@ func NewTree(files []*File) *Tree {
 		}
 	}
 	for _, f := range files {
-		if f.Action != nil { // the innermost repository that holds it
-			f.Root = ""
-			for _, r := range roots {
-				if strings.HasPrefix(f.Path, r) && len(r) > len(f.Root) {
-					f.Root = r
-				}
-			}
+		if f.Action != nil {
+			f.Root = innermostRoot(f.Path, roots)
 		}
 	}
 	for _, f := range files {
 		for _, b := range f.Bodies() {
-			if b.Job != nil && b.Job.WorkflowCall != nil && b.Job.WorkflowCall.Uses != nil {
-				if to := t.ResolveLocal(f, b.Job.WorkflowCall.Uses.Value); to != nil {
-					t.calls[to] = append(t.calls[to], Call{From: f, Job: b.Job})
-				}
-			}
-			for _, s := range b.Steps {
-				if a := UsesOf(s); a != nil {
-					if to := t.ResolveLocal(f, a.Uses.Value); to != nil {
-						t.calls[to] = append(t.calls[to], Call{From: f, Job: b.Job, Step: s, Body: b})
-					}
-				}
-			}
+			t.linkCalls(f, b)
 		}
 	}
 	return t
+}
+
+// innermostRoot returns the innermost of the repositories that holds the path: a tree may
+// have others below it, such as submodules and copies.
+func innermostRoot(path string, roots []string) string {
+	out := ""
+	for _, r := range roots {
+		if strings.HasPrefix(path, r) && len(r) > len(out) {
+			out = r
+		}
+	}
+	return out
+}
+
+// linkCalls records which files of the tree a job and its steps use.
+func (t *Tree) linkCalls(f *File, b Body) {
+	if b.Job != nil && b.Job.WorkflowCall != nil && b.Job.WorkflowCall.Uses != nil {
+		if to := t.ResolveLocal(f, b.Job.WorkflowCall.Uses.Value); to != nil {
+			t.calls[to] = append(t.calls[to], Call{From: f, Job: b.Job})
+		}
+	}
+	for _, s := range b.Steps {
+		if a := UsesOf(s); a != nil {
+			if to := t.ResolveLocal(f, a.Uses.Value); to != nil {
+				t.calls[to] = append(t.calls[to], Call{From: f, Job: b.Job, Step: s, Body: b})
+			}
+		}
+	}
 }
 
 // Callers returns the places of the tree that use the file.

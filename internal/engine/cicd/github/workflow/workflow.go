@@ -67,6 +67,7 @@ func IsAction(p string) bool {
 	return base == "action.yml" || base == "action.yaml"
 }
 
+// isYAML reports whether GitHub takes the file for YAML.
 func isYAML(name string) bool {
 	return strings.HasSuffix(name, ".yml") || strings.HasSuffix(name, ".yaml")
 }
@@ -78,8 +79,9 @@ var errNoAction = errors.New("is not the declaration of an action")
 // something else.
 func IsNoAction(err error) bool { return errors.Is(err, errNoAction) }
 
-// Read reads a workflow or an action by its path. Its error is a
-// *document.Error, or one that IsNoAction knows.
+// Read reads a workflow or an action by its path. Its error is a *document.Error, or
+// one that IsNoAction knows. A workflow with parts that the parser does not understand
+// is read all the same, with Faults.
 func Read(p string, b []byte) (*File, error) {
 	docs, err := document.ParseAll(b, pipeline.Limits)
 	if err != nil {
@@ -147,6 +149,7 @@ func isHarmlessFault(message string) bool {
 		!strings.Contains(message, "section should be a mapping")
 }
 
+// joinFields makes one line of a message of the parser.
 func joinFields(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // parseParallelSteps reads again the steps of jobs that run some at the same time
@@ -168,6 +171,9 @@ func (f *File) parseParallelSteps() {
 	}
 }
 
+// parseAction reads action.yml into the types of the workflow parser, so that checks
+// need not know which of the two they analyze.
+// https://docs.github.com/en/actions/reference/workflows-and-actions/metadata-syntax
 func (f *File) parseAction() {
 	runs := f.Doc.Get("runs")
 	a := &Action{
@@ -230,6 +236,8 @@ func ParseSteps(list *document.Node) []*actionlint.Step {
 	return out
 }
 
+// parseStep reads one step. A step with both run and uses is malformed; GitHub refuses
+// it.
 func parseStep(n *document.Node) *actionlint.Step {
 	s := &actionlint.Step{ID: optionalString(n.Get("id")), If: optionalString(n.Get("if")),
 		Name: optionalString(n.Get("name")),
@@ -254,6 +262,7 @@ func parseStep(n *document.Node) *actionlint.Step {
 	return s
 }
 
+// parseEnv reads variables; a text in their place is an expression that gives a map.
 func parseEnv(n *document.Node) *actionlint.Env {
 	if n == nil {
 		return nil
