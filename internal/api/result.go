@@ -124,6 +124,7 @@ type ruleBody struct {
 	Description       string           `json:"description"`
 	HowToPrevent      string           `json:"howToPrevent"`
 	OWASPTop10        []string         `json:"owaspTop10"`
+	ASVS              []string         `json:"asvs,omitempty" doc:"Requirements of OWASP ASVS 5.0.0."`
 	Severity          string           `json:"severity" enum:"CRITICAL,HIGH,MEDIUM,LOW"`
 	Language          string           `json:"language"`
 	VulnerabilityType finding.Analysis `json:"vulnerabilityType"`

@@ -265,7 +265,7 @@ func sortOf[T ~string](p *parser, keys []T, name string) T {
 
 func viewGroup(g *triage.Group) GroupBody {
 	out := GroupBody{
-		Vulnerability: viewRule(g.RuleID, &g.Rule, g.Highest), OccurrenceCount: g.Count,
+		Vulnerability: viewRule(g.RuleID, &g.Rule, g.Highest, g.Rule.Language), OccurrenceCount: g.Count,
 		SeverityBreakdown: countsOf(g.BySeverity),
 		HighestSeverity:   g.Highest, Occurrences: make([]occurrenceBody, len(g.Occurrences)), FirstSeen: g.FirstSeen,
 		LastSeen: g.LastSeen,

@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"merlon/internal/finding"
+	"merlon/internal/finding/ruletext"
 	"merlon/internal/tenant"
 	"merlon/internal/triage"
 )
@@ -221,9 +222,10 @@ func viewList(f *triage.Finding) *listBody {
 	}
 	rule := listRule{
 		ID: f.RuleID, CWE: notNull(f.Rule.CWE), Name: f.Rule.Name, OWASPTop10: f.Rule.OWASP,
-		Severity:     strings.ToUpper(string(r.Severity)),
-		Description:  clipped(cmp.Or(f.Rule.Description, f.Rule.ShortDescription, f.Rule.Name), maxListed),
-		HowToPrevent: clipped(f.Rule.HowToPrevent, maxListed),
+		Severity: strings.ToUpper(string(r.Severity)),
+		Description: clipped(cmp.Or(ruletext.ForLanguage(f.Rule.Description, f.Report.Language),
+			f.Rule.ShortDescription, f.Rule.Name), maxListed),
+		HowToPrevent: clipped(ruletext.ForLanguage(f.Rule.HowToPrevent, f.Report.Language), maxListed),
 	}
 	flat := rule
 	flat.OWASPTop10, flat.HowToPrevent = nil, "" // the readers of the flat part ask for the finding by itself

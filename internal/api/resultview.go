@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"merlon/internal/finding"
+	"merlon/internal/finding/ruletext"
 	"merlon/internal/triage"
 )
 
@@ -19,7 +20,7 @@ import (
 func viewResult(f *triage.Finding) resultBody {
 	fields := viewFields(f)
 	history := viewHistory(f)
-	rule := viewRule(f.RuleID, &f.Rule, f.Report.Severity)
+	rule := viewRule(f.RuleID, &f.Rule, f.Report.Severity, f.Report.Language)
 	out := resultBody{
 		FlatResult: FlatResult{ResultFields: fields, HistoryItems: history, Vulnerability: rule},
 		WrappedResult: WrappedResult{Base: resultBase{ResultFields: fields, HistoryItems: historyList{history},
@@ -136,13 +137,13 @@ func viewCode(s *finding.Snippet) []codeLine {
 }
 
 // viewRule returns the rule with the severity of a finding, which may differ from that
-// of the rule.
-func viewRule(id string, r *finding.Rule, severity finding.Severity) *ruleBody {
+// of the rule, and without code in other programming languages than the finding's.
+func viewRule(id string, r *finding.Rule, severity finding.Severity, language string) *ruleBody {
 	cwe := notNull(r.CWE)
 	return &ruleBody{
 		ID: id, RuleID: r.ID, CWE: cwe, CWEArray: cwe, Name: r.Name, ShortDescription: r.ShortDescription,
-		Description:  r.Description,
-		HowToPrevent: r.HowToPrevent, OWASPTop10: notNull(r.OWASP), Severity: strings.ToUpper(string(severity)),
+		Description:  ruletext.ForLanguage(r.Description, language),
+		HowToPrevent: ruletext.ForLanguage(r.HowToPrevent, language), OWASPTop10: notNull(r.OWASP), ASVS: r.ASVS, Severity: strings.ToUpper(string(severity)),
 		Language:          r.Language,
 		VulnerabilityType: r.Analysis, Link: r.Link,
 	}

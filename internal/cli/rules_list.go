@@ -83,6 +83,7 @@ func (c rulesShowCommand) Run(host Host) error {
 		{"Id", r.ID}, {"Analysis", string(r.Analysis)}, {"Severity", string(r.Severity)},
 		{"Confidence", string(r.Confidence)},
 		{"Language", r.Language}, {"CWE", strings.Join(r.CWE, ", ")}, {"OWASP", strings.Join(r.OWASP, ", ")},
+		{"ASVS", strings.Join(r.ASVS, ", ")},
 		{"Link", r.Link},
 	} {
 		if line[1] != "" {

@@ -84,7 +84,8 @@ type Rule struct {
 	Description      string     `json:"description"`     // Markdown: what and why
 	HowToPrevent     string     `json:"howToPrevent"`    // Markdown: how to fix
 	CWE              []string   `json:"cwe,omitempty"`   // "CWE-89"
-	OWASP            []string   `json:"owasp,omitempty"` // "A03:2021"
+	OWASP            []string   `json:"owasp,omitempty"` // "A03:2021", "A05:2025", "API1:2023", "CICD-SEC-4"
+	ASVS             []string   `json:"asvs,omitempty"`  // requirements of OWASP ASVS 5.0.0: "V1.2.4"
 	Severity         Severity   `json:"severity"`
 	Confidence       Confidence `json:"confidence"`
 	Language         string     `json:"language"`

@@ -99,7 +99,8 @@ func (a *Advisory) Link() string {
 func (a *Advisory) Rule(analysis Analysis, prefix string) *Rule {
 	return &Rule{
 		ID: prefix + a.ID, Analysis: analysis, Name: cmp.Or(a.Summary, a.ID), ShortDescription: cmp.Or(a.Summary, a.ID),
-		Description: cmp.Or(a.Details, a.Summary, a.ID), CWE: a.CWE, OWASP: []string{"A06:2021"},
+		Description: cmp.Or(a.Details, a.Summary, a.ID), CWE: a.CWE,
+		OWASP: []string{"A06:2021", "A03:2025"}, ASVS: []string{"V15.2.1"},
 		Severity: a.Severity, Confidence: Certain, Link: a.Link(), Advisory: a,
 	}
 }

@@ -68,17 +68,19 @@ func (p *platform) ruleOf(query int, override string) (*finding.Rule, error) {
 	}
 	a.Name = sentenceCase(a.Name)
 	severity, confidence := graded(id, a.Severity)
-	return &finding.Rule{
+	r := &finding.Rule{
 		ID: id, Analysis: finding.IaC, Name: a.Name,
 		ShortDescription: sentence(a.Name),
 		Description:      sentence(a.Description) + benchmark(p.name, p.index.Queries[query].Name),
 		HowToPrevent:     prevention(a),
 		CWE:              weaknesses(a),
-		OWASP:            []string{"A05:2021"},
+		OWASP:            []string{"A05:2021", "A02:2025"},
 		Severity:         severity, Confidence: confidence,
 		Language: names[p.name].name,
 		Link:     a.URL,
-	}, nil
+	}
+	r.AddReferences()
+	return r, nil
 }
 
 // grade turns a query's severity into ours. INFO tells of things to know more than

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 
@@ -9,32 +8,7 @@ import (
 	"merlon/internal/finding"
 )
 
-// This file makes of a rule's metadata and manual what users read.
-
-// fixHeading begins the section of a manual that says how to mend the flaw.
-const fixHeading = "## How to fix"
-
-type manual struct{ title, short, text, fix string }
-
-// parseManual takes a manual apart: a title, a paragraph that says what is wrong,
-// more sections, and at the end how to fix it.
-func parseManual(page string) (manual, error) {
-	title, rest, _ := strings.Cut(strings.TrimSpace(page), "\n")
-	title, ok := strings.CutPrefix(title, "# ")
-	if !ok || title == "" {
-		return manual{}, fmt.Errorf("the first line is no title")
-	}
-	text, fix, ok := strings.Cut(rest, fixHeading)
-	if !ok || strings.TrimSpace(fix) == "" {
-		return manual{}, fmt.Errorf("there is no section %q", fixHeading)
-	}
-	text = strings.TrimSpace(text)
-	short, _, _ := strings.Cut(text, "\n\n")
-	if short == "" || strings.HasPrefix(short, "#") {
-		return manual{}, fmt.Errorf("there is no paragraph under the title")
-	}
-	return manual{title, strings.Join(strings.Fields(short), " "), text, strings.TrimSpace(fix)}, nil
-}
+// This file turns the metadata of a rule into what users read.
 
 var (
 	cweNumber   = regexp.MustCompile(`(?i)\bCWE-\d{1,5}\b`)
@@ -66,6 +40,7 @@ func Describe(r *rule.Rule) *finding.Rule {
 	if link, ok := r.Metadata["source"].(string); ok && strings.HasPrefix(link, "https://") {
 		about.Link = link
 	}
+	about.AddReferences()
 	return about
 }
 

@@ -1,5 +1,5 @@
 // Package rules holds the rules of the build: one folder each,
-// <language>/<rule>, with the rule (rule.yaml), its manual (doc.md) and tests
+// <language>/<rule>, with the rule (rule.yaml), its text (doc.md) and tests
 // (testdata). Rules of several languages stand below "all". A folder is found by
 // itself; nothing else names it.
 package rules
@@ -12,9 +12,10 @@ import (
 
 	"merlon/internal/engine/sast/rule"
 	"merlon/internal/finding"
+	"merlon/internal/finding/ruletext"
 )
 
-// FS holds the rules and their manuals.
+// FS holds the rules and their texts.
 //
 //go:embed */*/rule.yaml */*/doc.md
 var FS embed.FS
@@ -51,7 +52,7 @@ var load = sync.OnceValues(func() ([]Described, error) {
 	return out, nil
 })
 
-// folder loads the rules of one folder. They share the manual; the first has the
+// folder loads the rules of one folder. They share the page; the first has the
 // folder's name, the others begin with it.
 func folder(dir string) ([]Described, error) {
 	text, err := FS.ReadFile(dir + "/rule.yaml")
@@ -70,15 +71,20 @@ func folder(dir string) ([]Described, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := parseManual(string(page))
+	pages, err := ruletext.Parse(string(page))
+	if err == nil && len(pages) != 1 {
+		err = fmt.Errorf("%d titles; want one", len(pages))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("rules/%s/doc.md: %w", dir, err)
 	}
+	shared := &pages[0].Rule
 	var out []Described
 	for _, r := range parsed {
 		about := Describe(r)
 		about.ID = "sast/" + path.Dir(dir) + "/" + r.ID
-		about.Name, about.ShortDescription, about.Description, about.HowToPrevent = m.title, m.short, m.text, m.fix
+		about.Name, about.ShortDescription = shared.Name, shared.ShortDescription
+		about.Description, about.HowToPrevent = shared.Description, shared.HowToPrevent
 		out = append(out, Described{r, about})
 	}
 	return out, nil

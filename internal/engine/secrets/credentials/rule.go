@@ -74,7 +74,7 @@ const prefix = "secrets/credentials/"
 func describeRule(id, description string) *finding.Rule {
 	name := ruleTitle(id)
 	c := classOf(id)
-	return &finding.Rule{
+	r := &finding.Rule{
 		ID:               prefix + id,
 		Analysis:         finding.Secret,
 		Name:             name,
@@ -86,6 +86,8 @@ func describeRule(id, description string) *finding.Rule {
 		Severity:         c.severity,
 		Confidence:       c.confidence,
 	}
+	r.AddReferences()
+	return r
 }
 
 func classOf(id string) credentialClass {

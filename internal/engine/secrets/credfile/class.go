@@ -67,7 +67,7 @@ var (
 
 // newRule makes the rule for people.
 func (c *secretClass) newRule(id, name, what string) *finding.Rule {
-	return &finding.Rule{
+	r := &finding.Rule{
 		ID:               "secrets/credentials/" + id,
 		Analysis:         finding.Secret,
 		Name:             name,
@@ -79,4 +79,6 @@ func (c *secretClass) newRule(id, name, what string) *finding.Rule {
 		Severity:         c.severity,
 		Confidence:       c.confidence,
 	}
+	r.AddReferences()
+	return r
 }

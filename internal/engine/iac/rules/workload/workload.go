@@ -29,11 +29,13 @@ type text struct {
 
 // rule makes the rule of a platform, whose language people know by the name.
 func (t text) rule(platform, language string) *finding.Rule {
-	return &finding.Rule{
+	r := &finding.Rule{
 		ID: "iac/" + platform + "/" + t.id, Analysis: finding.IaC, Name: t.name, ShortDescription: t.name + ".",
-		Description: t.why, HowToPrevent: t.fix, CWE: []string{t.cwe}, OWASP: []string{"A05:2021"},
+		Description: t.why, HowToPrevent: t.fix, CWE: []string{t.cwe}, OWASP: []string{"A05:2021", "A02:2025"},
 		Severity: t.severity, Confidence: t.sure, Language: language,
 	}
+	r.AddReferences()
+	return r
 }
 
 // byPlatform lists the checks of each platform.
